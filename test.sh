@@ -189,7 +189,7 @@ own_linter() {
     "$work/snowkeylint" -test=false ./... ./cmd/snowkey/... ./examples/...
 }
 
-builds() { tools/alone.sh "$1" go build -o /dev/null ./... && tools/alone.sh "$1" go vet -tags cluster,mixed ./...; }
+builds() { tools/alone.sh "$1" go build -o /dev/null ./... && tools/alone.sh "$1" go vet -tags cluster ./...; }
 
 # SQLite is C translated into Go. Its heap is not Go's, so the race detector finds next to
 # nothing there, and took most of the time of the tests that use it. The driver searches all
@@ -271,7 +271,7 @@ lane=$!
 set +m
 
 # The whole tree, as the workspace sees it.
-[ -n "$lint" ] || step all vet go vet -tags cluster,mixed "${modules[@]/%//...}" # the linter's vet is the same
+[ -n "$lint" ] || step all vet go vet -tags cluster "${modules[@]/%//...}" # the linter's vet is the same
 step all platforms elsewhere
 step all licences licensed
 step all 'newest pgx' newest_pgx

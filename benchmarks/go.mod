@@ -3,33 +3,19 @@ module github.com/seed-299c1d6b/snowkey/benchmarks
 go 1.25.0
 
 require (
-	github.com/GUAIK-ORG/go-snowflake v0.0.0-20200116064823-220c4260e85f
 	github.com/bwmarrin/snowflake v0.3.0
-	github.com/disgoorg/snowflake/v2 v2.0.3
-	github.com/dustin/go-humanize v1.0.1
 	github.com/edwingeng/slog v0.0.0-20191011125256-3ac46ac3623d
 	github.com/edwingeng/wuid v0.0.0-20191129013112-1bf3d98c028d
-	github.com/glebarez/go-sqlite v1.23.0
 	github.com/glebarez/sqlite v1.11.0
 	github.com/go-sql-driver/mysql v1.10.1
-	github.com/godruoyi/go-snowflake v0.0.2
-	github.com/gofrs/uuid/v5 v5.3.2
 	github.com/google/uuid v1.6.0
-	github.com/holdno/snowFlakeByGo v1.0.0
-	github.com/influxdata/influxdb v1.12.2
-	github.com/jackc/pgx-gofrs-uuid v0.0.0-20230224015001-1d428863c2e2
 	github.com/jackc/pgx/v5 v5.12.0
-	github.com/matoous/go-nanoid/v2 v2.1.0
 	github.com/oklog/ulid/v2 v2.1.1
 	github.com/rs/xid v1.6.0
 	github.com/seed-299c1d6b/snowkey v0.0.0
 	github.com/segmentio/ksuid v1.0.4
 	github.com/sony/sonyflake v1.2.0
 	github.com/sony/sonyflake/v2 v2.2.0
-	github.com/vgarvardt/pgx-google-uuid/v5 v5.6.0
-	github.com/yitter/idgenerator-go v1.3.3
-	go.jetify.com/typeid v1.3.0
-	golang.org/x/perf v0.0.0-20250813145418-2f7363a06fe1
 	gorm.io/driver/mysql v1.6.0
 	gorm.io/driver/postgres v1.6.3
 	gorm.io/gorm v1.31.2
@@ -37,8 +23,8 @@ require (
 
 require (
 	filippo.io/edwards25519 v1.2.0 // indirect
-	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
-	github.com/golang/glog v0.0.0-20160126235308-23def4e6c14b // indirect
+	github.com/dustin/go-humanize v1.0.1 // indirect
+	github.com/glebarez/go-sqlite v1.23.0 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 	github.com/jackc/puddle/v2 v2.2.3 // indirect

@@ -69,3 +69,14 @@ func (s Script) String() string {
 	}
 	return b.String()
 }
+
+// compound reports whether a statement is one for MySQL or MariaDB with semicolons in it.
+func compound(statement string) bool {
+	return strings.HasSuffix(statement, "\nEND") && strings.Contains(statement, "BEGIN")
+}
+
+// delimited is a compound statement for mysql's client, which otherwise ends it at its first
+// semicolon.
+func delimited(statement string) string {
+	return fmt.Sprintf("DELIMITER //\n%s //\nDELIMITER ;\n", statement)
+}

@@ -34,7 +34,7 @@ func ExampleGenerator_Create() {
 	// Output:
 	// SELECT "public"."snowkey_claim"(ARRAY[1000, 1001]::bigint[])
 	// <nil>
-	// ddl: SQLite has no sequences and no stored functions: see Config.RequireKey for a trigger that rejects rows without a key: unsupported operation
+	// ddl: Dialect "sqlite": the generator in SQL is for PostgreSQL; issue ids in Go, with gormplugin or worker/sqlstore, and reject rows without a key by Config.RequireKey: unsupported operation
 }
 
 func ExampleGenerator_Drop() {
@@ -44,13 +44,19 @@ func ExampleGenerator_Drop() {
 	// Output:
 	// DO $snowkey$
 	// BEGIN
-	//   DROP FUNCTION IF EXISTS "public"."snowkey_next"(text);
-	//   IF to_regprocedure('"public"."snowkey_release"' || '()') IS NOT NULL THEN
-	//     PERFORM "public"."snowkey_release"();
+	//   IF to_regclass('"public"."snowkey_generator"') IS NOT NULL THEN
+	//     IF EXISTS (SELECT FROM "public"."snowkey_generator" WHERE version <> 1) THEN
+	//       RAISE EXCEPTION 'snowkey: % is a generator of another version than %, that of this script: use the snowkey that created it', '"public"."snowkey_next"', 1;
+	//     END IF;
 	//   END IF;
-	//   DROP FUNCTION IF EXISTS "public"."snowkey_claim"(bigint[], int), "public"."snowkey_release"(), "public"."snowkey_refill"(text), "public"."snowkey_check"(), "public"."snowkey_copied"(), "public"."snowkey_nudge"(), "public"."snowkey_flushed"(pg_lsn), "public"."snowkey_workers"(), "public"."snowkey_home"();
+	//   DROP FUNCTION IF EXISTS "public"."snowkey_next"(text);
+	//   IF to_regclass('"public"."snowkey_cursor"') IS NOT NULL AND to_regclass('"public"."snowkey_fence"') IS NOT NULL AND to_regprocedure('"public"."snowkey_release"' || '()') IS NOT NULL
+	//      AND to_regclass('"public"."snowkey_generator"') IS NOT NULL AND to_regclass('"public"."snowkey_marker"') IS NOT NULL AND to_regclass('"public"."snow_worker"') IS NOT NULL THEN
+	//     PERFORM "public"."snowkey_release"();
+	//   END IF; -- else which ids were made is not known, so the worker IDs stay reserved
+	//   DROP FUNCTION IF EXISTS "public"."snowkey_claim"(bigint[], int), "public"."snowkey_release"(), "public"."snowkey_refill"(text), "public"."snowkey_ahead_hint"(float8), "public"."snowkey_check"(), "public"."snowkey_copied"(), "public"."snowkey_nudge"(boolean), "public"."snowkey_flushed"(pg_lsn), "public"."snowkey_workers"(), "public"."snowkey_home"();
 	//   DROP SEQUENCE IF EXISTS "public"."snowkey_cursor", "public"."snowkey_fence", "public"."snowkey_fence_lsn", "public"."snowkey_safe";
-	//   DROP TABLE IF EXISTS "public"."snowkey_generator", "public"."snowkey_marker", "public"."snowkey_flush";
+	//   DROP TABLE IF EXISTS "public"."snowkey_generator", "public"."snowkey_marker", "public"."snowkey_flush", "public"."snowkey_lock";
 	// END $snowkey$;
 	// <nil>
 }

@@ -14,36 +14,20 @@ func ExampleConfig_Shard() {
 	//  ddl: n 0: must be 1 to 65536
 }
 
-func ExampleConfig_ScatterKey() {
-	fmt.Println(ddl.Config{Dialect: ddl.Postgres}.ScatterKey(4, "id"))
-	fmt.Println(ddl.Config{Dialect: ddl.Postgres}.ScatterKey(0, "id"))
-	// Output:
-	// (CASE WHEN "id" BETWEEN 0 AND 9223372036854775807 THEN ("id" % 16 + (("id" >> 4) % 3863124193) * (("id" >> 4) % 2387542127) % 4294967291 * 1640531527 % 3037000493 * 2246822519 % 4294967279) % 16 * 576460752303423488 + ("id" >> 4) END) <nil>
-	//  ddl: bits 0: must be 1 to 10
-}
-
-func ExampleConfig_ScatterID() {
-	fmt.Println(ddl.Config{Dialect: ddl.MySQL}.ScatterID(4, "id"))
-	// Output:
-	// (CASE WHEN `id` BETWEEN 0 AND 9223372036854775807 THEN (`id` % 576460752303423488) * 16 + ((`id` DIV 576460752303423488) + 16 - ((`id` % 576460752303423488) % 3863124193) * ((`id` % 576460752303423488) % 2387542127) % 4294967291 * 1640531527 % 3037000493 * 2246822519 % 4294967279 % 16) % 16 END) <nil>
-}
-
 func ExampleSharding_Clause() {
-	orders := ddl.Sharding{Dialect: ddl.MySQL, Table: "orders", Count: 2, Servers: []string{"alpha", "beta"}}
+	orders := ddl.Sharding{Dialect: ddl.Postgres, Table: "orders", Count: 2, Servers: []string{"alpha", "beta"}}
 	clause, err := orders.Clause()
-	fmt.Println("CREATE TABLE orders (id bigint PRIMARY KEY, note text)", clause)
+	fmt.Println("CREATE TABLE orders (id bigint NOT NULL, note text)", clause)
 	fmt.Println(err)
-	_, err = ddl.Sharding{Dialect: ddl.MySQL, Table: "orders", Field: ddl.Time, Count: 2000}.Clause()
+	_, err = ddl.Sharding{Dialect: ddl.Postgres, Table: "orders", Field: ddl.Time, Count: 2000}.Clause()
 	fmt.Println(err)
-	_, err = ddl.Sharding{Dialect: ddl.SQLite, Table: "orders", Count: 2, Servers: []string{"alpha"}}.Clause()
+	_, err = ddl.Sharding{Dialect: ddl.MySQL, Table: "orders", Count: 2, Servers: []string{"alpha"}}.Clause()
 	fmt.Println(err)
 	// Output:
-	// CREATE TABLE orders (id bigint PRIMARY KEY, note text) ENGINE = SPIDER COMMENT = 'wrapper "mysql"' PARTITION BY LIST ((`id` % 3863124193) * (`id` % 2387542127) % 4294967291 * 1640531527 % 3037000493 * 2246822519 % 4294967279 % 2) (
-	//   PARTITION `s0` VALUES IN (0) COMMENT = 'srv "alpha", table "orders_s0"',
-	//   PARTITION `s1` VALUES IN (1) COMMENT = 'srv "beta", table "orders_s1"')
+	// CREATE TABLE orders (id bigint NOT NULL, note text) PARTITION BY LIST ((("id" % 3863124193) * ("id" % 2387542127) % 4294967291 * 1640531527 % 3037000493 * 2246822519 % 4294967279 % 2))
 	// <nil>
 	// ddl: Count 2000: must be 1 to 1024; Servers nil: must not be empty; Field "time": must be datacenter or worker, or empty
-	// ddl: SQLite has no other servers: unsupported operation
+	// ddl: Dialect "mysql": a Sharding is for PostgreSQL, with postgres_fdw; connect to the server of each row, which core.Shard finds: unsupported operation
 }
 
 func ExampleSharding_Create() {

@@ -24,12 +24,13 @@ import (
 //	SELECT snowkey_next('orders');
 //	ALTER TABLE orders ALTER COLUMN id SET DEFAULT snowkey_next('orders');
 //
-// It is for PostgreSQL and MariaDB. SQLite is an [errors.ErrUnsupported], and MySQL rejects the
-// script. docs/generator.md has the guarantees, the limits and the costs.
+// It is for PostgreSQL. For MySQL, MariaDB and SQLite each method returns an
+// [errors.ErrUnsupported]: issue ids in Go there, and let [Config.RequireKey] reject rows without a
+// key. docs/generator.md has the guarantees, the limits and the costs.
 type Generator struct {
-	Dialect   Dialect     // required; MySQL means MariaDB here
+	Dialect   Dialect     // required: Postgres
 	Layout    core.Layout // that of the namespace; zero: Twitter's
-	Schema    string      // of the objects created; zero: public, in MariaDB the connection's database
+	Schema    string      // of the objects created; zero: public
 	Table     string      // of the leases, as in sqlstore.Config; zero: snow_worker. Without a schema it is in Schema
 	Namespace string      // of the leases, as in worker.Config; zero: default
 	// Datacenter restricts the worker IDs to those of one datacenter, as in worker.Config. Workers
@@ -42,7 +43,7 @@ type Generator struct {
 	Prefix  string // of the names of the objects created; zero: snowkey_
 	// MaxAhead is how far an id's time may be ahead of the clock: after the clock was set back,
 	// after a crash, or when ids are taken faster than the layout allows. Beyond that a call waits,
-	// and then fails. 1 second to 1 hour; zero: 10 seconds. In PostgreSQL it is at least 8 ticks.
+	// and then fails. 1 second to 1 hour, but at least 8 ticks; zero: 10 seconds.
 	MaxAhead time.Duration
 }
 
@@ -58,16 +59,7 @@ type generator struct {
 	workerIDs   int64  // of the namespace
 	base        int64  // the bits of the datacenter in each id
 
-	store  sqlstore.Config // the tables of the leases
-	tables Script          // which creates them, if they are missing
-}
-
-// generatorSQL is what a dialect writes.
-type generatorSQL interface {
-	create() (Script, error)
-	drop() (Script, error)
-	next() string                                    // an expression that is a new id
-	setDefault(table, column string) (Script, error) // table is SQL, column a name
+	tables Script // creates the tables of the leases, if they are missing
 }
 
 // Create returns the script that creates the generator and takes its worker IDs. It also creates
@@ -77,82 +69,64 @@ type generatorSQL interface {
 // Run it again to change Workers or Count. If the generator has these already, it keeps them. In a
 // database that was restored or copied, name other Workers, which neither the original nor a
 // program uses.
-func (g Generator) Create() (Script, error) { return generatorScript(g, generatorSQL.create) }
-
-// Drop returns the script that drops the generator, if it exists, and releases its worker IDs. The
-// script fails while a DEFAULT or a trigger uses the generator.
-func (g Generator) Drop() (Script, error) { return generatorScript(g, generatorSQL.drop) }
-
-// Default returns the expression of a new id, to write after DEFAULT in CREATE TABLE. MariaDB
-// accepts no such function there: that is an [errors.ErrUnsupported], so use SetDefault.
-func (g Generator) Default() (string, error) {
-	to, err := g.sql()
-	if err != nil {
-		return "", err
-	}
-	if g.Dialect == MySQL {
-		return "", fmt.Errorf("ddl: MariaDB accepts no stored function in a DEFAULT, so use SetDefault: %w", errors.ErrUnsupported)
-	}
-	return to.next(), nil
-}
-
-// SetDefault returns the script that makes new ids the default of a column of an existing table.
-// The table may have a schema, as in SetDefault("id", "shop", "orders"). In MariaDB the default is a
-// trigger, which replaces NULL and 0, as AUTO_INCREMENT does. The column must not have
-// AUTO_INCREMENT.
-func (g Generator) SetDefault(column string, table ...string) (Script, error) {
-	to, err := g.sql()
-	if err != nil {
-		return nil, err
-	}
-	var wrong fields.Errors
-	g.Dialect.ident(&wrong, "column", column)
-	if len(table) > 2 {
-		wrong.Add("table", fmt.Sprintf("%q", table), "must be a table, or a schema and a table")
-	}
-	name := g.Dialect.path(&wrong, "table", table)
-	if err := wrong.Err("ddl"); err != nil {
-		return nil, err
-	}
-	return to.setDefault(name, column)
-}
-
-func generatorScript(g Generator, write func(generatorSQL) (Script, error)) (Script, error) {
-	to, err := g.sql()
-	if err != nil {
-		return nil, err
-	}
-	return write(to)
-}
-
-// sql validates g, and returns the writer of its dialect.
-func (g Generator) sql() (generatorSQL, error) {
+func (g Generator) Create() (Script, error) {
 	c, err := g.compile()
 	if err != nil {
 		return nil, err
 	}
-	switch c.Dialect {
-	case Postgres:
-		return postgresGenerator{c}, nil
-	case MySQL:
-		return mariadbGenerator{c}, nil
-	}
-	return nil, c.Dialect.unsupported("sequences and no stored functions: see Config.RequireKey for a trigger that rejects rows without a key")
+	return append(append(Script{}, c.tables...), c.write(postgresCreate)...), nil
 }
 
+// Drop returns the script that drops the generator, if it exists, and releases its worker IDs. The
+// script fails while a DEFAULT uses the generator.
+func (g Generator) Drop() (Script, error) {
+	c, err := g.compile()
+	if err != nil {
+		return nil, err
+	}
+	return c.write(postgresDrop), nil
+}
+
+// Default returns the expression of a new id, to write after DEFAULT in CREATE TABLE.
+func (g Generator) Default() (string, error) {
+	c, err := g.compile()
+	if err != nil {
+		return "", err
+	}
+	return c.next(), nil
+}
+
+// SetDefault returns the script that makes new ids the default of a column of an existing table.
+// The table may have a schema, as in SetDefault("id", "shop", "orders").
+func (g Generator) SetDefault(column string, table ...string) (Script, error) {
+	c, err := g.compile()
+	if err != nil {
+		return nil, err
+	}
+	var wrong fields.Errors
+	key := Postgres.ident(&wrong, "column", column)
+	if len(table) > 2 {
+		wrong.Add("table", fmt.Sprintf("%q", table), "must be a table, or a schema and a table")
+	}
+	name := Postgres.path(&wrong, "table", table)
+	if err := wrong.Err("ddl"); err != nil {
+		return nil, err
+	}
+	return Script{"ALTER TABLE " + name + " ALTER COLUMN " + key + " SET DEFAULT " + c.next()}, nil
+}
+
+// compile validates g.
 func (g Generator) compile() (*generator, error) {
 	var wrong fields.Errors
-	g.Dialect.check(&wrong)
+	if g.Dialect.check(&wrong); wrong == nil && g.Dialect != Postgres {
+		return nil, fmt.Errorf("ddl: Dialect %q: the generator in SQL is for PostgreSQL; issue ids in Go, with gormplugin or worker/sqlstore, and reject rows without a key by Config.RequireKey: %w", g.Dialect, errors.ErrUnsupported)
+	}
 	c := &generator{Generator: g, layout: compile(&wrong, g.Layout)}
 	c.Layout = c.layout.Layout
-	if c.Dialect == Postgres {
-		c.Schema = cmp.Or(c.Schema, "public")
-	}
-	if c.Schema != "" {
-		c.Dialect.ident(&wrong, "Schema", c.Schema)
-	}
+	c.Schema = cmp.Or(c.Schema, "public")
+	Postgres.ident(&wrong, "Schema", c.Schema)
 	c.Prefix = cmp.Or(c.Prefix, "snowkey_")
-	c.Dialect.around(&wrong, "Prefix", "", c.Prefix, "generator") // the longest name
+	Postgres.around(&wrong, "Prefix", "", c.Prefix, "generator") // the longest name
 	c.Namespace = cmp.Or(c.Namespace, "default")
 	if err := driver.CheckNamespace(c.Namespace); err != nil {
 		wrong.Add("Namespace", c.Namespace, "must be 1 to 64 letters, digits and . _ - : / of ASCII")
@@ -216,15 +190,10 @@ func (c *generator) checkWorkers(wrong *fields.Errors) {
 // findTables sets the tables of the leases.
 func (c *generator) findTables(wrong *fields.Errors) {
 	c.Table = cmp.Or(c.Table, "snow_worker")
-	if c.Schema != "" && !strings.Contains(c.Table, ".") {
+	if !strings.Contains(c.Table, ".") {
 		c.Table = c.Schema + "." + c.Table
 	}
-	dialect := map[Dialect]sqlstore.Dialect{Postgres: sqlstore.Postgres, MySQL: sqlstore.MySQL, SQLite: sqlstore.SQLite}[c.Dialect]
-	if dialect == 0 {
-		return // an error already
-	}
-	c.store = sqlstore.Config{Dialect: dialect, Table: c.Table}
-	statements, err := c.store.DDL()
+	statements, err := sqlstore.Config{Dialect: sqlstore.Postgres, Table: c.Table}.DDL()
 	if err != nil {
 		wrong.Add("Table", c.Table, "must be a name of at most 48 letters, digits and _, optionally with a schema and a dot before it")
 		return
@@ -242,10 +211,7 @@ func (c *generator) end() int64 {
 	return last.UnixMilli()
 }
 
-// claimID is that of the worker IDs' records, apart from a random end that the database adds.
-func (c *generator) claimID() string { return driver.GeneratorClaim }
-
 // object is the quoted name of an object that the script creates.
 func (c *generator) object(name string) string {
-	return c.Dialect.qualify(c.Schema, c.Prefix+name)
+	return Postgres.qualify(c.Schema, c.Prefix+name)
 }

@@ -18,12 +18,9 @@ var postgresDrop string
 // betweenStatements separates the statements of a template.
 const betweenStatements = "\n-- next statement\n"
 
-// postgresGenerator writes the generator for PostgreSQL.
-type postgresGenerator struct{ *generator }
-
 const (
-	// advisoryLock is the first key of the lock on the cursor. The second is the cursor's OID.
-	advisoryLock = 0x5310_3E16
+	// postgresVersion is that of the objects in the database. Scripts of other versions refuse them.
+	postgresVersion = 1
 	// maxBlock is how many slots a session takes at a time. It divides 32, because after a crash a
 	// sequence has skipped 32 values: so blocks stay aligned, and a session knows by the value alone
 	// that nextval has begun a new one.
@@ -36,7 +33,7 @@ const (
 )
 
 // block is the number of slots of a block: few enough that those which are lost do not matter.
-func (g postgresGenerator) block() int64 {
+func (g *generator) block() int64 {
 	perSecond := g.layout.IDsPerTick() * 1000 / g.layout.tickMs
 	for block := int64(maxBlock); block >= 4; block /= 2 {
 		if block <= perSecond/5_000 {
@@ -47,24 +44,18 @@ func (g postgresGenerator) block() int64 {
 }
 
 // ticks is a time in milliseconds as ticks, rounded up.
-func (g postgresGenerator) ticks(ms int64) int64 { return (ms + g.layout.tickMs - 1) / g.layout.tickMs }
+func (g *generator) ticks(ms int64) int64 { return (ms + g.layout.tickMs - 1) / g.layout.tickMs }
 
 // aheadTicks is MaxAhead in ticks.
-func (g postgresGenerator) aheadTicks() int64 { return max(g.ticks(g.MaxAhead.Milliseconds()), 8) }
-
-func (g postgresGenerator) create() (Script, error) {
-	return append(append(Script{}, g.tables...), g.write(postgresCreate)...), nil
-}
-
-func (g postgresGenerator) drop() (Script, error) { return g.write(postgresDrop), nil }
+func (g *generator) aheadTicks() int64 { return max(g.ticks(g.MaxAhead.Milliseconds()), 8) }
 
 // write fills in a template.
-func (g postgresGenerator) write(template string) Script {
+func (g *generator) write(template string) Script {
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	ahead := g.aheadTicks()
 	// Twice: the text of the first placeholders has others.
 	var outer, inner []string
-	for _, name := range []string{"generator", "marker", "flush", "cursor", "fence", "fence_lsn", "safe", "flushed", "nudge", "copied", "check", "refill", "next", "release", "claim", "workers", "home"} {
+	for _, name := range []string{"generator", "marker", "flush", "lock", "cursor", "fence", "fence_lsn", "safe", "flushed", "nudge", "copied", "check", "ahead_hint", "refill", "next", "release", "claim", "workers", "home"} {
 		object := g.object(name)
 		inner = append(inner, "{"+name+"}", object, "{"+name+"_text}", Postgres.text(object))
 	}
@@ -73,11 +64,12 @@ func (g postgresGenerator) write(template string) Script {
 	inner = append(inner,
 		"{leases}", leases, "{leases_text}", Postgres.text(leases), "{spaces}", Postgres.qualify(schema, table+"_space"),
 		"{namespace}", Postgres.text(g.Namespace), "{layout}", Postgres.text(g.fingerprint),
-		"{claim_hint}", Postgres.text("SELECT "+g.object("claim")+"() takes worker IDs. In a copy, name some that nothing else uses, such as "+g.object("claim")+"('{7}'). See docs/generator.md."),
-		"{claim_id}", Postgres.text(g.claimID()), "{never}", number(driver.NoTTL), "{end}", number(g.end()),
+		"{claim_hint}", Postgres.text("SELECT "+g.object("claim")+"() takes worker IDs."),
+		"{copy_hint}", Postgres.text("Take worker IDs that nothing else uses, as in SELECT "+g.object("claim")+"('{7}'). See docs/generator.md."),
+		"{claim_id}", Postgres.text(driver.GeneratorClaim), "{never}", number(driver.NoTTL), "{end}", number(g.end()),
 		"{clock}", "pg_catalog.clock_timestamp()", "{epoch}", number(g.layout.Epoch.UnixMilli()), "{tick}", number(g.layout.tickMs),
 		"{per_tick}", number(g.layout.IDsPerTick())+"::pg_catalog.int8", "{last_tick}", number(int64(1)<<g.layout.TimeBits-1),
-		"{block}", number(g.block()), "{mask}", number(g.block()-1), "{last_used}", number(g.block()-2), "{lock}", number(advisoryLock),
+		"{block}", number(g.block()), "{mask}", number(g.block()-1), "{last_used}", number(g.block()-2), "{schema_ident}", Postgres.text(Postgres.quote(g.Schema)), "{version}", number(postgresVersion),
 		"{ahead}", number(ahead), "{window}", number(ahead/2), "{max_ahead}", Postgres.text(number(ahead*g.layout.tickMs)+" ms"),
 		"{late}", number(g.ticks(postgresLate)), "{patience}", number(postgresPatience),
 		"{count}", number(int64(g.Count)), "{most}", number(min(maxGeneratorWorkers, g.workerIDs)), "{all_workers}", number(g.workerIDs),
@@ -93,7 +85,7 @@ func (g postgresGenerator) write(template string) Script {
 	return strings.Split(strings.TrimSuffix(text, "\n"), betweenStatements)
 }
 
-func (g postgresGenerator) claimArgs() string {
+func (g *generator) claimArgs() string {
 	if len(g.Workers) == 0 {
 		return fmt.Sprintf("how_many => %d", g.Count)
 	}
@@ -119,7 +111,7 @@ func qualified(expression string) string {
 const slotsOfTick = "({per_tick} * pg_catalog.cardinality({workers}()))"
 
 // drain is an expression that takes all other values of a block that nextval has begun.
-func (g postgresGenerator) drain() string {
+func (g *generator) drain() string {
 	if g.block() == 1 {
 		return "-1"
 	}
@@ -132,7 +124,7 @@ const nextOfCursor = "pg_catalog.nextval({cursor_text}::pg_catalog.regclass)"
 // fast is where a call gets its slot from, and the statement that replaces a slot which must
 // not be used: the last of a block, after which nextval would begin another, and one whose
 // time is too old or too new.
-func (g postgresGenerator) fast() (first, statement string) {
+func (g *generator) fast() (first, statement string) {
 	if g.block() == 1 {
 		return "{refill}(namespace)", ""
 	}
@@ -145,7 +137,7 @@ func (g postgresGenerator) fast() (first, statement string) {
 }
 
 // id is the id of the slot v. Greater slots are greater ids.
-func (g postgresGenerator) id() string {
+func (g *generator) id() string {
 	l := g.layout
 	perWorker := "{per_tick}"
 	rest := fmt.Sprintf("(v %% %s)", slotsOfTick)
@@ -162,10 +154,7 @@ func (g postgresGenerator) id() string {
 	return qualified(id)
 }
 
-func (g postgresGenerator) next() string {
+// next is an expression that is a new id.
+func (g *generator) next() string {
 	return g.object("next") + "(" + Postgres.text(g.Namespace) + ")"
-}
-
-func (g postgresGenerator) setDefault(table, column string) (Script, error) {
-	return Script{"ALTER TABLE " + table + " ALTER COLUMN " + Postgres.quote(column) + " SET DEFAULT " + g.next()}, nil
 }

@@ -7,14 +7,21 @@ BEGIN
   END IF;
   IF to_regclass({generator_text}) IS NOT NULL THEN
     FOR made IN SELECT * FROM {generator} LOOP
-      IF made.namespace <> {namespace} OR made.layout <> {layout} OR made.leases <> {leases_text} THEN
-        RAISE EXCEPTION 'snowkey: %s is a generator of namespace "%", layout "%", leases %: drop it first, or use another Prefix',
+      IF made.version <> {version} THEN
+        RAISE EXCEPTION 'snowkey: % is a generator of version %, and this script is for version %: use the snowkey that created it',
+          {next_text}, made.version, {version};
+      ELSIF made.namespace <> {namespace} OR made.layout <> {layout} OR made.leases <> {leases_text} THEN
+        RAISE EXCEPTION 'snowkey: % is a generator of namespace "%", layout "%", leases %: drop it first, or use another Prefix',
           {next_text}, made.namespace, made.layout, made.leases;
+      ELSIF to_regclass({cursor_text}) IS NULL OR to_regclass({fence_text}) IS NULL OR to_regclass({fence_lsn_text}) IS NULL OR to_regclass({safe_text}) IS NULL THEN
+        RAISE EXCEPTION 'snowkey: % has lost a sequence, so which ids it has made is not known: run ddl drop-generator, and then this script', {next_text};
       END IF;
     END LOOP;
   END IF;
   IF to_regprocedure({workers_text} || '()') IS NULL THEN -- until the generator has worker IDs
-    EXECUTE 'CREATE FUNCTION ' || {workers_text} || '() RETURNS bigint[] LANGUAGE sql IMMUTABLE RETURN ''{0}''::bigint[]';
+    EXECUTE 'CREATE FUNCTION ' || {workers_text} || '() RETURNS bigint[] LANGUAGE sql IMMUTABLE RETURN ''{}''::bigint[]';
+  END IF;
+  IF to_regprocedure({home_text} || '()') IS NULL THEN
     EXECUTE 'CREATE FUNCTION ' || {home_text} || '() RETURNS text LANGUAGE sql IMMUTABLE RETURN ''0''::text';
   END IF;
 END $snowkey$
@@ -29,12 +36,15 @@ CREATE TABLE IF NOT EXISTS {generator} (
   database oid NOT NULL,
   relation oid NOT NULL,
   claimed_by xid8 NOT NULL,
-  claimed_at timestamptz NOT NULL
+  claimed_at timestamptz NOT NULL,
+  version int NOT NULL -- of these tables, sequences and functions
 )
 -- next statement
 CREATE UNLOGGED TABLE IF NOT EXISTS {marker} (since timestamptz) WITH (autovacuum_enabled = false, vacuum_truncate = false)
 -- next statement
 CREATE TABLE IF NOT EXISTS {flush} (filler text)
+-- next statement
+CREATE TABLE IF NOT EXISTS {lock} ()
 -- next statement
 CREATE SEQUENCE IF NOT EXISTS {cursor} MINVALUE 0 START 0 CACHE {block}
 -- next statement
@@ -59,9 +69,11 @@ BEGIN
     FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum') AND flush_lsn >= at;
 END $snowkey$
 -- next statement
-CREATE OR REPLACE FUNCTION {nudge}() RETURNS void
+CREATE OR REPLACE FUNCTION {nudge}(again boolean) RETURNS void
   LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $snowkey$
 -- Makes the server flush its log now. Nothing depends on it but the time until then.
+DECLARE
+  filled text := {flush_text};
 BEGIN
   IF current_setting('server_version_num')::int >= 170000 THEN
     BEGIN
@@ -76,12 +88,17 @@ BEGIN
   END IF;
   -- Before 17, what flushes is a TRUNCATE of a file that is new in this transaction and has a
   -- free space map. It is rolled back.
-  LOCK TABLE {flush} IN ACCESS EXCLUSIVE MODE NOWAIT;
-  TRUNCATE {flush};
-  INSERT INTO {flush} SELECT repeat(' ', 1900) FROM generate_series(1, 10); -- three pages
-  TRUNCATE {flush};
+  IF again THEN -- any role with USAGE on the schema can hold a lock on the table, by PREPARE
+    filled := {schema_ident} || '.snowkey_flush_' || pg_backend_pid();
+    EXECUTE 'CREATE TABLE ' || filled || ' (filler text)';
+  ELSE
+    LOCK TABLE {flush} IN ACCESS EXCLUSIVE MODE NOWAIT;
+  END IF;
+  EXECUTE 'TRUNCATE ' || filled;
+  EXECUTE 'INSERT INTO ' || filled || ' SELECT repeat('' '', 1900) FROM generate_series(1, 10)'; -- three pages
+  EXECUTE 'TRUNCATE ' || filled;
   RAISE SQLSTATE 'SK000';
-EXCEPTION WHEN SQLSTATE 'SK000' OR lock_not_available THEN NULL;
+EXCEPTION WHEN SQLSTATE 'SK000' OR lock_not_available OR insufficient_privilege THEN NULL;
 END $snowkey$
 -- next statement
 CREATE OR REPLACE FUNCTION {copied}() RETURNS boolean
@@ -108,7 +125,7 @@ BEGIN
       USING ERRCODE = 'object_not_in_prerequisite_state', HINT = {claim_hint};
   ELSIF made.copied THEN
     RAISE EXCEPTION 'snowkey: this database was restored or copied, and the worker IDs % of namespace "%" belong to the other one', made.workers, made.namespace
-      USING ERRCODE = 'object_not_in_prerequisite_state', HINT = {claim_hint};
+      USING ERRCODE = 'object_not_in_prerequisite_state', HINT = {copy_hint};
   ELSIF made.claimed_by = pg_current_xact_id_if_assigned() THEN
     RAISE EXCEPTION 'snowkey: this transaction has taken the worker IDs %: commit it before the first id', made.workers
       USING ERRCODE = 'object_not_in_prerequisite_state';
@@ -118,6 +135,29 @@ BEGIN
   END IF;
 END $snowkey$
 -- next statement
+CREATE OR REPLACE FUNCTION {ahead_hint}(pause float8) RETURNS text
+  LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $snowkey$
+-- What helps when ids are ahead of the clock, which must go on for so many seconds. The same worker
+-- IDs do not: their next ids follow those that were made.
+DECLARE
+  now_ms bigint := floor(date_part('epoch', {clock}) * 1000);
+  wanted int := cardinality({workers}());
+  others bigint[];
+BEGIN
+  IF pause <= {patience} THEN
+    RETURN format('The sessions take turns. More worker IDs make more ids: SELECT %s(how_many => %s).', {claim_text}, least(2 * wanted, {most}));
+  END IF;
+  others := (SELECT array_agg(w ORDER BY w) FROM (
+    SELECT w FROM (SELECT generate_series({all_workers} - 1, 0, -1) AS w) s
+      WHERE NOT EXISTS (SELECT FROM {leases} l WHERE l.space = {namespace} AND l.worker = w
+        AND (l.token <> '' AND l.expires_at >= now_ms OR l.until_ts > now_ms + {ahead} * {tick}))
+      LIMIT wanted) f);
+  RETURN format('By this clock, ids come again at %s. If the clock is behind, set it right. ', to_timestamp(now_ms / 1000.0 + pause))
+    || CASE WHEN cardinality(others) = wanted
+      THEN format('If it was ahead by mistake, take other worker IDs: SELECT %s(%L).', {claim_text}, others)
+      ELSE 'There are too few other worker IDs to take.' END;
+END $snowkey$
+-- next statement
 CREATE OR REPLACE FUNCTION {refill}(namespace text) RETURNS bigint
   LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $snowkey$
 -- Returns the first slot of a new block, whose others are now in this session's cache of the
@@ -125,7 +165,9 @@ CREATE OR REPLACE FUNCTION {refill}(namespace text) RETURNS bigint
 --
 -- A block is taken under a lock, because setval can lower a sequence. The lock ends with a
 -- subtransaction that is always rolled back: sequences stay as they are, and no error or
--- cancellation can leave it behind.
+-- cancellation can leave it behind. It is that of a table on which only the owner has rights: any
+-- role can take an advisory lock. Any role with USAGE on the schema can also hold ROW EXCLUSIVE, by
+-- PREPARE. This mode conflicts with itself, but not with that.
 --
 -- What was not flushed may be given again after a crash. So a block lies below the fence, once
 -- the log up to the fence is flushed. A crash empties the marker, which is unlogged, and then
@@ -155,10 +197,14 @@ BEGIN
     attempt := attempt + 1;
     state := '';
     BEGIN
-      PERFORM pg_advisory_xact_lock({lock}, ({cursor_text}::regclass::oid::bigint - 2147483648)::int);
+      LOCK TABLE {lock} IN SHARE UPDATE EXCLUSIVE MODE;
       last := pg_sequence_last_value({cursor_text});
       -- After that, which waits for a claim: it changes the number of worker IDs.
       slots := {per_tick} * cardinality({workers}());
+      IF slots = 0 THEN
+        RAISE EXCEPTION 'snowkey: the generator % has no worker IDs', {next_text}
+          USING ERRCODE = 'object_not_in_prerequisite_state', HINT = {claim_hint};
+      END IF;
       ahead := {ahead} * slots;
       span := {window} * slots;
       ends := {last_tick} * slots;
@@ -207,7 +253,7 @@ BEGIN
       IF pause > {patience} OR waited > {patience} THEN
         RAISE EXCEPTION 'snowkey: ids are % ahead of the clock, and % is the most: the clock was set back, or ids are wanted faster than the layout has them',
           {max_ahead}::interval + pause * interval '1 second', {max_ahead}::interval
-          USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'If the clock was in the future by mistake, take other worker IDs. ' || {claim_hint};
+          USING ERRCODE = 'object_not_in_prerequisite_state', HINT = {ahead_hint}(pause);
       END IF;
       pause := least(pause + 0.001, 0.1);
     ELSIF state = 'fence' THEN
@@ -216,8 +262,8 @@ BEGIN
           USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'If there is a synchronous standby, the owner of the function ' || {next_text} || ' must see it: GRANT pg_read_all_stats TO the owner.';
       END IF;
-      IF attempt % 64 = 1 THEN
-        PERFORM {nudge}();
+      IF attempt % 16 = 1 THEN
+        PERFORM {nudge}(attempt > 1);
         CONTINUE WHEN attempt = 1;
       END IF;
       pause := least(0.001 * attempt, 0.02);
@@ -282,13 +328,13 @@ BEGIN
     RAISE EXCEPTION 'snowkey: worker IDs %, % of them: must be 1 to % different ones, from 0 to %', worker_ids, wanted, {most}, {all_workers} - 1
       USING ERRCODE = 'invalid_parameter_value';
   END IF;
-  LOCK TABLE {generator} IN SHARE ROW EXCLUSIVE MODE;
+  LOCK TABLE {generator} IN SHARE UPDATE EXCLUSIVE MODE;
   IF worker_ids IS NULL AND {copied}() THEN
     RAISE EXCEPTION 'snowkey: this database was restored or copied, and its table % does not know which worker IDs are free by now: name them', {leases_text}
-      USING ERRCODE = 'object_not_in_prerequisite_state', HINT = {claim_hint};
+      USING ERRCODE = 'object_not_in_prerequisite_state', HINT = {copy_hint};
   END IF;
   SELECT g.* INTO made FROM {generator} g;
-  IF made.workers = coalesce(worker_ids, made.workers) AND cardinality(made.workers) = wanted THEN
+  IF made.workers = coalesce(worker_ids, made.workers) AND cardinality(made.workers) = wanted AND made.workers = {workers}() AND made.database::text = {home}() THEN
     BEGIN
       PERFORM {check}();
       RETURN made.workers; -- it has them
@@ -306,6 +352,7 @@ BEGIN
   ALTER SEQUENCE {fence} RESTART;
   ALTER SEQUENCE {fence_lsn} RESTART;
   ALTER SEQUENCE {safe} RESTART;
+  LOCK TABLE {marker} IN ACCESS EXCLUSIVE MODE NOWAIT; -- waiting here would keep all calls waiting
   TRUNCATE {marker};
   now_ms := floor(date_part('epoch', {clock}) * 1000)::bigint;
   IF from_ms > now_ms + {ahead} * {tick} THEN
@@ -337,7 +384,7 @@ BEGIN
   END IF;
   slot := greatest(0, ceil((greatest(now_ms, from_ms) - {epoch})::numeric / {tick})) * {per_tick} * wanted;
   PERFORM setval({cursor_text}, slot | {mask}), setval({fence_text}, slot), setval({safe_text}, slot), setval({fence_lsn_text}, 0);
-  INSERT INTO {generator} SELECT {namespace}, {layout}, {leases_text}, taken, new_token, c.system_identifier, d.oid, {generator_text}::regclass, pg_current_xact_id(), now()
+  INSERT INTO {generator} SELECT {namespace}, {layout}, {leases_text}, taken, new_token, c.system_identifier, d.oid, {generator_text}::regclass, pg_current_xact_id(), now(), {version}
     FROM pg_control_system() c, pg_database d WHERE d.datname = current_database();
   -- Constants, so that a call need not read them.
   EXECUTE 'CREATE OR REPLACE FUNCTION ' || {workers_text} || '() RETURNS bigint[] LANGUAGE sql IMMUTABLE RETURN ' || quote_literal(taken) || '::bigint[]';
@@ -345,6 +392,6 @@ BEGIN
   RETURN taken;
 END $snowkey$
 -- next statement
-REVOKE ALL ON FUNCTION {claim}(bigint[], int), {release}(), {refill}(text), {check}(), {copied}(), {nudge}(), {flushed}(pg_lsn) FROM PUBLIC
+REVOKE ALL ON FUNCTION {claim}(bigint[], int), {release}(), {refill}(text), {ahead_hint}(float8), {check}(), {copied}(), {nudge}(boolean), {flushed}(pg_lsn) FROM PUBLIC
 -- next statement
 SELECT {claim}({claim_args})

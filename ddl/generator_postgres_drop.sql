@@ -1,10 +1,16 @@
 DO $snowkey$
 BEGIN
-  DROP FUNCTION IF EXISTS {next}(text);
-  IF to_regprocedure({release_text} || '()') IS NOT NULL THEN
-    PERFORM {release}();
+  IF to_regclass({generator_text}) IS NOT NULL THEN
+    IF EXISTS (SELECT FROM {generator} WHERE version <> {version}) THEN
+      RAISE EXCEPTION 'snowkey: % is a generator of another version than %, that of this script: use the snowkey that created it', {next_text}, {version};
+    END IF;
   END IF;
-  DROP FUNCTION IF EXISTS {claim}(bigint[], int), {release}(), {refill}(text), {check}(), {copied}(), {nudge}(), {flushed}(pg_lsn), {workers}(), {home}();
+  DROP FUNCTION IF EXISTS {next}(text);
+  IF to_regclass({cursor_text}) IS NOT NULL AND to_regclass({fence_text}) IS NOT NULL AND to_regprocedure({release_text} || '()') IS NOT NULL
+     AND to_regclass({generator_text}) IS NOT NULL AND to_regclass({marker_text}) IS NOT NULL AND to_regclass({leases_text}) IS NOT NULL THEN
+    PERFORM {release}();
+  END IF; -- else which ids were made is not known, so the worker IDs stay reserved
+  DROP FUNCTION IF EXISTS {claim}(bigint[], int), {release}(), {refill}(text), {ahead_hint}(float8), {check}(), {copied}(), {nudge}(boolean), {flushed}(pg_lsn), {workers}(), {home}();
   DROP SEQUENCE IF EXISTS {cursor}, {fence}, {fence_lsn}, {safe};
-  DROP TABLE IF EXISTS {generator}, {marker}, {flush};
+  DROP TABLE IF EXISTS {generator}, {marker}, {flush}, {lock};
 END $snowkey$

@@ -31,7 +31,6 @@ func TestGeneratorErrors(t *testing.T) {
 		{"workers of a datacenter", only(Generator{Dialect: Postgres, Datacenter: new(int64), Workers: []int64{32}}.Create()), []string{"Workers 32: must be 0 to 31 in this layout, with a Datacenter"}},
 		{"two hours", only(Generator{Dialect: Postgres, MaxAhead: 2 * time.Hour}.Create()), []string{"MaxAhead 2h0m0s"}},
 		{"short layout", only(Generator{Dialect: Postgres, Layout: core.Layout{TimeBits: 18, SequenceBits: 40}}.Create()), []string{"MaxAhead 10s: must be at most a hundredth of the layout's time, 4m22.144s"}},
-		{"long trigger", only(Generator{Dialect: MySQL}.SetDefault("id", long)), []string{`table "` + long + `": with "snowkey_" before it and "_id" after it has 71 characters`}},
 		{"column", only(valid.SetDefault("", "orders")), []string{`column ""`}},
 		{"no table", only(valid.SetDefault("id")), []string{"table"}},
 		{"long table", only(valid.SetDefault("id", "a", "b", "c")), []string{`table "[\"a\" \"b\" \"c\"]"`}},
@@ -50,11 +49,25 @@ func TestGeneratorErrors(t *testing.T) {
 	}
 }
 
+// No other database has the generator, and the error says what to use.
+func TestGeneratorOnlyInPostgres(t *testing.T) {
+	for _, dialect := range []Dialect{MySQL, SQLite} {
+		g := Generator{Dialect: dialect}
+		for name, err := range map[string]error{"Create": only(g.Create()), "Drop": only(g.Drop()), "Default": only(g.Default()), "SetDefault": only(g.SetDefault("id", "orders"))} {
+			t.Run(string(dialect)+" "+name, func(t *testing.T) {
+				if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), string(dialect)) || !strings.Contains(err.Error(), "Config.RequireKey") {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
 // A layout with few ids gives a session fewer slots at a time. A block divides the 32 values
 // that a sequence skips after a crash.
 func TestGeneratorBlocks(t *testing.T) {
 	for want, l := range map[int64]core.Layout{32: core.Twitter(), 8: core.JavaScriptSafe(), 4: core.Sonyflake(), 16: {TimeBits: 41, WorkerBits: 10, SequenceBits: 7}, 1: {TimeBits: 50, WorkerBits: 10}} {
-		g := postgresGenerator{&generator{layout: compile(nil, l)}}
+		g := &generator{layout: compile(nil, l)}
 		if got := g.block(); got != want || maxBlock%got != 0 {
 			t.Errorf("%v: blocks of %d, want %d", l, got, want)
 		}

@@ -26,11 +26,10 @@ func TestShardingRefuses(t *testing.T) {
 		{"no servers", func(s *Sharding) { s.Servers = nil }, "Servers nil: must not be empty"},
 		{"many servers", func(s *Sharding) { s.Count = 1 }, "Servers [a b]: must be at most 1, one for each shard"},
 		{"unnamed server", func(s *Sharding) { s.Servers[1] = "" }, `Servers "": must not be empty`},
-		{"quote", func(s *Sharding) { s.Dialect, s.Servers[1] = MySQL, "it's" }, `Servers "it's": must have no quote`},
-		{"quoted table", func(s *Sharding) { s.Dialect, s.Table = MySQL, `a"b` }, `Table "a\"b": must have no quote`},
 		{"field", func(s *Sharding) { s.Field = Sequence }, `Field "sequence": must be datacenter or worker, or empty`},
 		{"no field", func(s *Sharding) { s.Field, s.Layout = Worker, core.Mastodon() }, `Field "worker": must have bits in the layout`},
-		{"sqlite", func(s *Sharding) { s.Dialect = SQLite }, "SQLite has no other servers"},
+		{"mysql", func(s *Sharding) { s.Dialect = MySQL }, `Dialect "mysql": a Sharding is for PostgreSQL`},
+		{"sqlite", func(s *Sharding) { s.Dialect = SQLite }, `Dialect "sqlite": a Sharding is for PostgreSQL`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := valid()

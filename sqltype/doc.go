@@ -59,9 +59,9 @@
 //
 // # What is not
 //
-// An encoder that ignores methods and uses the kind of a type may read and write negative ids. Do
-// not add the option "string" of encoding/json to an ID, and do not embed an ID in a struct,
-// which would get its methods.
+// An encoder that ignores methods and uses the kind of a type, such as encoding/gob, reads and
+// writes negative ids. Do not add the option "string" of encoding/json to an ID, and do not embed
+// an ID in a struct, which would get its methods.
 //
 // docs/encoders.md lists what JSON packages, web frameworks, binary and text encoders and SQL
 // libraries do with an ID. docs/keys.md is about keys, and what changing a Form does to texts that

@@ -81,6 +81,24 @@ func (id ID) sign(b []byte) ([]byte, uint64) {
 	return b, uint64(id)
 }
 
+// Base32 returns what [ID.Base32] returns, which has no prefix and is no token.
+func (k Key[T]) Base32() string { return ID(k).Base32() }
+
+// Base58 returns what [ID.Base58] returns.
+func (k Key[T]) Base58() string { return ID(k).Base58() }
+
+// Base62 returns what [ID.Base62] returns.
+func (k Key[T]) Base62() string { return ID(k).Base62() }
+
+// AppendBase32 appends what Base32 returns to b.
+func (k Key[T]) AppendBase32(b []byte) []byte { return ID(k).AppendBase32(b) }
+
+// AppendBase58 appends what Base58 returns to b.
+func (k Key[T]) AppendBase58(b []byte) []byte { return ID(k).AppendBase58(b) }
+
+// AppendBase62 appends what Base62 returns to b.
+func (k Key[T]) AppendBase62(b []byte) []byte { return ID(k).AppendBase62(b) }
+
 // ParseBase32 parses what [ID.Base32] returns: exactly 13 digits. As Crockford specifies, it accepts
 // lower case, I and L for 1, and O for 0. So this form has more than one spelling: compare
 // ids, not texts. Hyphens and check symbols are errors.

@@ -234,14 +234,10 @@ func TestNilReceivers(t *testing.T) {
 		"prefixed": (*Key[prefixedRow])(nil),
 	} {
 		for method, err := range map[string]error{
-			"Scan":                  v.Scan(int64(1)),
-			"UnmarshalText":         v.UnmarshalText([]byte("1")),
-			"UnmarshalJSON":         v.UnmarshalJSON([]byte("1")),
-			"UnmarshalParam":        v.UnmarshalParam("1"),
-			"UnmarshalMapstructure": v.UnmarshalMapstructure(1),
-			"UnmarshalBSONValue":    v.UnmarshalBSONValue(bsonInt64, make([]byte, 8)),
-			"UnmarshalCBOR":         v.UnmarshalCBOR([]byte{1}),
-			"UnmarshalMsgpack":      v.UnmarshalMsgpack([]byte{1}),
+			"Scan":           v.Scan(int64(1)),
+			"UnmarshalText":  v.UnmarshalText([]byte("1")),
+			"UnmarshalJSON":  v.UnmarshalJSON([]byte("1")),
+			"UnmarshalParam": v.UnmarshalParam("1"),
 		} {
 			t.Run(name+"."+method, func(t *testing.T) {
 				if !errors.Is(err, ErrNil) || !strings.Contains(err.Error(), method) {

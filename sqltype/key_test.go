@@ -2,7 +2,6 @@ package sqltype
 
 import (
 	"bytes"
-	"encoding/gob"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -11,7 +10,6 @@ import (
 	"io"
 	"log/slog"
 	"math"
-	"net/url"
 	"reflect"
 	"strings"
 	"testing"
@@ -81,10 +79,9 @@ func TestKeyReads(t *testing.T) {
 			}
 			return err
 		},
-		"UnmarshalText":         func(k *Key[prefixedRow], s string) error { return k.UnmarshalText([]byte(s)) },
-		"UnmarshalParam":        (*Key[prefixedRow]).UnmarshalParam,
-		"UnmarshalJSON":         func(k *Key[prefixedRow], s string) error { return k.UnmarshalJSON([]byte(`"` + s + `"`)) },
-		"UnmarshalMapstructure": func(k *Key[prefixedRow], s string) error { return k.UnmarshalMapstructure(&s) },
+		"UnmarshalText":  func(k *Key[prefixedRow], s string) error { return k.UnmarshalText([]byte(s)) },
+		"UnmarshalParam": (*Key[prefixedRow]).UnmarshalParam,
+		"UnmarshalJSON":  func(k *Key[prefixedRow], s string) error { return k.UnmarshalJSON([]byte(`"` + s + `"`)) },
 		"NullKey.UnmarshalText": func(k *Key[prefixedRow], s string) error {
 			n := NullKey[prefixedRow]{*k, true}
 			err := n.UnmarshalText([]byte(s))
@@ -237,29 +234,9 @@ func TestKeyXML(t *testing.T) {
 	}
 }
 
-// What is no text has the number, whatever the Form.
+// In SQL a key is its number, whatever the Form.
 func TestKeyNumbers(t *testing.T) {
-	key, id := rowKey, ID(rowKey)
-	null, nullID := NullKey[prefixedRow]{rowKey, true}, NullID{id, true}
-	for name, f := range map[string]func(encoder binaryEncoder) ([]byte, error){
-		"CBOR":    func(e binaryEncoder) ([]byte, error) { return e.MarshalCBOR() },
-		"Msgpack": func(e binaryEncoder) ([]byte, error) { return e.MarshalMsgpack() },
-		"BSON":    func(e binaryEncoder) ([]byte, error) { return withType(e.MarshalBSONValue()) },
-	} {
-		want, err := f(id)
-		for _, e := range []binaryEncoder{key, null, nullID} {
-			if got, gotErr := f(e); err != nil || gotErr != nil || !bytes.Equal(got, want) {
-				t.Errorf("%s of a %T: % x, %v, want % x", name, e, got, gotErr, want)
-			}
-		}
-	}
-	var b bytes.Buffer
-	row := prefixedRow{ID: rowKey, Parent: null}
-	var back prefixedRow
-	err := gob.NewEncoder(&b).Encode(row)
-	if err != nil || !strings.Contains(b.String(), id.String()) || gob.NewDecoder(&b).Decode(&back) != nil || back != row {
-		t.Errorf("gob: %q, %v, %+v", b.String(), err, back)
-	}
+	key, id, null := rowKey, ID(rowKey), NullKey[prefixedRow]{rowKey, true}
 	for _, v := range []interface{ Scan(any) error }{new(Key[prefixedRow]), new(NullKey[prefixedRow])} {
 		for _, src := range []any{int64(rowKey), id.String(), []byte(id.String()), id, &id, key, &key} {
 			if err := v.Scan(src); err != nil || v.(fmt.Stringer).String() != key.String() {
@@ -278,39 +255,6 @@ func TestKeyNumbers(t *testing.T) {
 	}
 	if v, err := key.Value(); err != nil || v != int64(rowKey) {
 		t.Errorf("Value: %v, %v", v, err)
-	}
-}
-
-func TestKeyMapstructure(t *testing.T) {
-	for name, tt := range map[string]struct {
-		v    any
-		want any
-	}{
-		"text":                   {rowKey.String(), rowKey},
-		"number":                 {int64(rowKey), rowKey},
-		"ID":                     {ID(rowKey), rowKey},
-		"the key":                {rowKey, rowKey},
-		"pointer":                {ptr(rowKey), rowKey},
-		"NullKey":                {NullKey[prefixedRow]{rowKey, true}, rowKey},
-		"NULL":                   {&NullKey[prefixedRow]{}, ErrNull},
-		"nil pointer":            {(*Key[prefixedRow])(nil), ErrNull},
-		"decimal text":           {"7", ErrPrefix},
-		"negative":               {Key[prefixedRow](-7), ErrNegative},
-		"another type's":         {Key[byValueRow](7), ErrType},
-		"a pointer to it":        {ptr(Key[byValueRow](7)), ErrType},
-		"another type's NullKey": {NullKey[byValueRow]{7, true}, ErrType},
-	} {
-		t.Run(name, func(t *testing.T) {
-			key := Key[prefixedRow](42)
-			err := key.UnmarshalMapstructure(tt.v)
-			if want, ok := tt.want.(error); ok {
-				if !errors.Is(err, want) || key != 42 {
-					t.Errorf("%v, %v, want %v", key, err, want)
-				}
-			} else if err != nil || key != tt.want {
-				t.Errorf("%v, %v, want %v", key, err, tt.want)
-			}
-		})
 	}
 }
 
@@ -347,10 +291,6 @@ func TestKeyElsewhere(t *testing.T) {
 	set.TextVar(&key, "id", Key[prefixedRow](5), "a key")
 	if err := set.Parse([]string{"-id", rowKey.String()}); err != nil || key != rowKey || set.Lookup("id").DefValue != "row_0000000000005" {
 		t.Errorf("flag: %v, %v", key, err)
-	}
-	values := url.Values{}
-	if err := (NullKey[prefixedRow]{7, true}).EncodeValues("id", &values); err != nil || values.Encode() != "id=row_0000000000007" {
-		t.Errorf("query: %s, %v", values.Encode(), err)
 	}
 	for _, v := range []any{Key[prefixedRow](0), new(Key[prefixedRow]), NullKey[prefixedRow]{}, new(NullKey[prefixedRow])} {
 		if _, ok := v.(AnyKey); !ok {

@@ -4,11 +4,9 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"encoding"
-	"encoding/gob"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
-	"net/url"
 	"testing"
 )
 
@@ -22,7 +20,6 @@ type idKind interface {
 	driver.Valuer
 	encoding.TextAppender
 	encoding.TextMarshaler
-	gob.GobEncoder
 	IsZero() bool
 	Int64() int64
 	GormDataType() string
@@ -32,12 +29,10 @@ type idKind interface {
 	AppendBase32(b []byte) []byte
 	AppendBase58(b []byte) []byte
 	AppendBase62(b []byte) []byte
-	binaryEncoder
 }
 
 type idPointer[K any] interface {
 	*K
-	gob.GobDecoder
 	decoder
 }
 
@@ -51,19 +46,11 @@ type nullKind interface {
 	json.Marshaler
 	IsZero() bool
 	GormDataType() string
-	EncodeValues(key string, values *url.Values) error
-	binaryEncoder
 }
 
 type nullPointer[N any] interface {
 	*N
 	decoder
-}
-
-type binaryEncoder interface {
-	MarshalBSONValue() (typ byte, data []byte, err error)
-	MarshalCBOR() ([]byte, error)
-	MarshalMsgpack() ([]byte, error)
 }
 
 // decoder is what pointers to all four types are.
@@ -73,10 +60,6 @@ type decoder interface {
 	json.Unmarshaler
 	xml.MarshalerAttr
 	UnmarshalParam(s string) error
-	UnmarshalBSONValue(typ byte, data []byte) error
-	UnmarshalCBOR(data []byte) error
-	UnmarshalMsgpack(data []byte) error
-	UnmarshalMapstructure(v any) error
 }
 
 // plainKey is a Key whose Form is decimal.

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
-	"net/url"
 )
 
 // NullKey is a Key or NULL. The zero value is NULL. Key has no meaning while Valid is false;
@@ -144,57 +143,3 @@ func (n NullKey[T]) Format(f fmt.State, verb rune) {
 
 // GormDataType returns gorm's type of the column, bigint in every dialect.
 func (NullKey[T]) GormDataType() string { return "bigint" }
-
-// MarshalXMLAttr writes the key's text, an empty text for NULL, and no attribute for a nil pointer.
-func (n *NullKey[T]) MarshalXMLAttr(name xml.Name) (xml.Attr, error) {
-	if n == nil {
-		return xml.Attr{}, nil
-	}
-	text, err := n.MarshalText()
-	return xml.Attr{Name: name, Value: string(text)}, err
-}
-
-// EncodeValues adds the text to a query, as [NullID.EncodeValues] does.
-func (n NullKey[T]) EncodeValues(key string, values *url.Values) error {
-	text, err := n.MarshalText()
-	if err == nil {
-		values.Add(key, string(text))
-	}
-	return err
-}
-
-// MarshalBSONValue writes what [NullID.MarshalBSONValue] writes.
-func (n NullKey[T]) MarshalBSONValue() (typ byte, data []byte, err error) {
-	return n.null().MarshalBSONValue()
-}
-
-// UnmarshalBSONValue reads what [NullID.UnmarshalBSONValue] reads.
-func (n *NullKey[T]) UnmarshalBSONValue(typ byte, data []byte) error {
-	id, err := fromBSON(typ, data)
-	return n.set("UnmarshalBSONValue", id, err)
-}
-
-// MarshalCBOR writes what [NullID.MarshalCBOR] writes.
-func (n NullKey[T]) MarshalCBOR() ([]byte, error) { return n.null().MarshalCBOR() }
-
-// UnmarshalCBOR reads what [NullID.UnmarshalCBOR] reads.
-func (n *NullKey[T]) UnmarshalCBOR(data []byte) error {
-	id, err := fromCBOR(data)
-	return n.set("UnmarshalCBOR", id, err)
-}
-
-// MarshalMsgpack writes what [NullID.MarshalMsgpack] writes.
-func (n NullKey[T]) MarshalMsgpack() ([]byte, error) { return n.null().MarshalMsgpack() }
-
-// UnmarshalMsgpack reads what [NullID.UnmarshalMsgpack] reads.
-func (n *NullKey[T]) UnmarshalMsgpack(data []byte) error {
-	id, err := fromMsgpack(data)
-	return n.set("UnmarshalMsgpack", id, err)
-}
-
-// UnmarshalMapstructure reads nil, a nil pointer and a NullKey that is NULL as NULL, and otherwise
-// what [Key.UnmarshalMapstructure] reads, with the same errors.
-func (n *NullKey[T]) UnmarshalMapstructure(v any) error {
-	id, err := keyFromAny[T](v)
-	return n.set("UnmarshalMapstructure", id, err)
-}

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # usage: tools/binaries.sh VERSION FOLDER [OS/ARCH...]
 #
-# Writes an archive per platform into FOLDER, with the command, its man pages and its
-# completions, and SHA256SUMS. The command is built from the published module of that
-# version, as go install does, so anybody gets the same bytes with the same Go. On a
-# platform other than those given there is go install.
+# Writes an archive per platform into FOLDER, with the command and its completions, and
+# SHA256SUMS. The command is built from the published module of that version, as go install
+# does, so anybody gets the same bytes with the same Go. On a platform other than those given
+# there is go install.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 if [ $# -lt 2 ]; then
@@ -30,17 +30,16 @@ build() {
   find "$work/go/bin" -type f -exec mv {} "$3" \;
 }
 
-# The pages and completions are the same everywhere; this machine's command writes them.
+# The completions are the same everywhere; this machine's command writes them.
 build "$(go env GOHOSTOS)" "$(go env GOHOSTARCH)" host
 mkdir completions
-host/snowkey man man
 for shell in bash zsh fish powershell; do
   host/snowkey completion "$shell" >"completions/snowkey.$shell"
 done
 for platform; do
   name=snowkey_${version}_${platform%/*}_${platform#*/}
   build "${platform%/*}" "${platform#*/}" "$name"
-  cp -R "$root/LICENSE" man completions "$name"
+  cp -R "$root/LICENSE" completions "$name"
   # The same bytes each time: no times, no owners.
   tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -c "$name" | gzip -n9 >"$out/$name.tar.gz"
 done

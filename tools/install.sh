@@ -21,7 +21,7 @@ fail() {
 
 # What the tests need. For each: is it here, and which packages hold it? The extras are
 # for targets of the Makefile only.
-needs='certificates compiler postgres mariadb spider redis etcd prometheus spin typescript arm64 chromium'
+needs='certificates compiler postgres mariadb redis etcd prometheus spin typescript arm64 chromium'
 extras='galera patroni'
 
 describe() {
@@ -30,7 +30,6 @@ describe() {
     compiler) echo 'a C compiler and the headers of the C library, for go test -race' ;;
     postgres) echo 'PostgreSQL: the programs postgres and initdb, or SNOWKEY_TEST_POSTGRES' ;;
     mariadb) echo 'MariaDB: the programs mariadbd and mariadb-install-db, or SNOWKEY_TEST_MYSQL' ;;
-    spider) echo 'Spider: the storage engine ha_spider.so of MariaDB' ;;
     redis) echo 'Redis: the program redis-server, or SNOWKEY_TEST_REDIS' ;;
     etcd) echo 'etcd: the program etcd, or SNOWKEY_TEST_ETCD' ;;
     prometheus) echo 'Prometheus: the programs promtool and prometheus, which check the alert rules and the dashboard' ;;
@@ -51,7 +50,6 @@ present() {
     compiler) compiles ;;
     postgres) [ -n "${SNOWKEY_TEST_POSTGRES_BIN:-}" ] || postgres ;;
     mariadb) [ -n "${SNOWKEY_TEST_MARIADB_BIN:-}" ] || mariadb ;;
-    spider) [ -n "${SNOWKEY_TEST_MARIADB_BIN:-}" ] || spider ;;
     redis) [ -n "${SNOWKEY_TEST_REDIS_BIN:-}" ] || program redis-server ;;
     etcd) [ -n "${SNOWKEY_TEST_ETCD_BIN:-}" ] || program etcd ;;
     prometheus) [ -n "${SNOWKEY_TEST_PROMETHEUS_BIN:-}" ] || { program promtool && program prometheus; } ;;
@@ -68,7 +66,7 @@ present() {
 given() {
   case $1 in
     postgres) [ -n "${SNOWKEY_TEST_POSTGRES:-}" ] ;;
-    mariadb | spider) [ -n "${SNOWKEY_TEST_MYSQL:-}" ] ;;
+    mariadb) [ -n "${SNOWKEY_TEST_MYSQL:-}" ] ;;
     redis) [ -n "${SNOWKEY_TEST_REDIS:-}" ] ;;
     etcd) [ -n "${SNOWKEY_TEST_ETCD:-}" ] ;;
     *) return 1 ;;
@@ -111,15 +109,6 @@ mariadb() {
   program mariadb-install-db || program mysql_install_db || return 1
   # A mysqld may be MySQL, which the tests cannot set up.
   program mariadbd || { program mysqld && [[ $(mysqld --version 2>/dev/null) == *MariaDB* ]]; }
-}
-
-# spider: where a server of this machine looks for its plug-ins.
-spider() {
-  local file
-  for file in /usr/lib/mysql/plugin/ha_spider.so /usr/lib64/mysql/plugin/ha_spider.so /usr/lib/*/mariadb*/plugin/ha_spider.so; do
-    [ ! -e "$file" ] || return 0
-  done
-  return 1
 }
 
 # galera: the same places as in internal/testserver/galera.go.
@@ -177,7 +166,6 @@ packages() {
       first mariadb-server-core "$(versioned mariadb-server-core)" &&
         first mariadb-client-core "$(versioned mariadb-client-core)" # mariadb-install-db calls one of its programs
       ;;
-    spider) first mariadb-plugin-spider ;; # it needs the whole server
     redis) first redis-server ;;
     etcd) first etcd-server etcd ;;
     prometheus) first prometheus ;;
@@ -319,7 +307,7 @@ for need in "${missing[@]}"; do
     redis) unit=redis-server ;;
     etcd) unit=etcd ;;
     prometheus) unit=prometheus ;;
-    spider | galera) unit=mariadb ;;
+    galera) unit=mariadb ;;
     patroni) unit=patroni ;;
     *) continue ;;
   esac

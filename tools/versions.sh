@@ -46,7 +46,7 @@ try() {
       tested+=(./pgxtype)
       ;;
     mariadb) kind=MARIADB program=mariadbd least=11 ;;
-    mysql) kind=MYSQL program=mysqld least=9 alien='Postgres|^TestMariaDB|^TestDatacenter$' ;; # those of the generator
+    mysql) kind=MYSQL program=mysqld least=9 ;;
   esac
   folder=$(programs "$server")
   version=$("$folder/$program" --version | sed -nE 's/.*( Ver |\(PostgreSQL\) )([^ ]+).*/\2/p')

@@ -53,8 +53,8 @@
 //
 // [FromEnv], [FromFile], [FromOrdinal] and [FromPodIP] read a worker ID that was assigned
 // from outside, and [FromCounter] takes the next one of a counter. A [core.Fixed] of it
-// remembers nothing after a restart. A lease of exactly that worker ID does; on one host, a
-// filestore is enough for it:
+// remembers nothing after a restart. A lease of exactly that worker ID does; on one host, a file
+// of SQLite is enough for it:
 //
 //	id, err := worker.FromEnv(layout, "WORKER", "DATACENTER")
 //	…
@@ -62,7 +62,7 @@
 //
 // # Stores
 //
-// memstore, filestore, sqlstore, redisstore, etcd (a module of its own), pgxstore, and
+// memstore, sqlstore, redisstore, etcd (a module of its own), pgxstore, and
 // httpstore, which offers any of them over HTTP. Package driver is for authors of further
 // stores. Of other modules, only pgxstore and etcd import any.
 package worker

@@ -185,7 +185,7 @@ func ExampleAcquire_assigned() {
 		fmt.Println(err)
 		return
 	}
-	store := memstore.New(memstore.Config{}) // in earnest: filestore.New(filestore.Config{Dir: "/var/lib/app"})
+	store := memstore.New(memstore.Config{}) // in earnest: sqlstore.New(db, sqlstore.Config{})
 	for range 2 {
 		lease, err := worker.Acquire(context.Background(), store, worker.Config{Preferred: &n, RequirePreferred: true, MaxWait: -1})
 		if err != nil {

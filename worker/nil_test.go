@@ -8,7 +8,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/filestore"
 	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
@@ -43,8 +42,6 @@ func TestNilAndZero(t *testing.T) {
 		"zero redisstore":     acquire(&redisstore.Store{}),
 		"nil function":        made(redisstore.New(nil, redisstore.Config{})),
 		"nil memstore":        acquire((*memstore.Store)(nil)),
-		"nil filestore":       acquire((*filestore.Store)(nil)),
-		"zero filestore":      acquire(&filestore.Store{}),
 		"counter":             count(nil),
 		"nil counter":         count((*sqlstore.Store)(nil)),
 		"zero counter":        count(&redisstore.Store{}),
@@ -88,9 +85,9 @@ func TestMethodsOfNilStores(t *testing.T) {
 	good := driver.Request{Namespace: "x", Layout: "l", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: "t", Owner: "o", FenceWindow: 1, TTL: 1}
 	calls := 0
 	for name, s := range map[string]driver.Store{
-		"memstore": (*memstore.Store)(nil), "filestore": (*filestore.Store)(nil), "sqlstore": (*sqlstore.Store)(nil),
+		"memstore": (*memstore.Store)(nil), "sqlstore": (*sqlstore.Store)(nil),
 		"redisstore": (*redisstore.Store)(nil), "httpstore": (*httpstore.Store)(nil),
-		"zero filestore": &filestore.Store{}, "zero sqlstore": &sqlstore.Store{}, "zero redisstore": &redisstore.Store{}, "zero httpstore": &httpstore.Store{},
+		"zero sqlstore": &sqlstore.Store{}, "zero redisstore": &redisstore.Store{}, "zero httpstore": &httpstore.Store{},
 	} {
 		t.Run(name, func(t *testing.T) {
 			check := func(method string, err error) {
@@ -114,14 +111,11 @@ func TestMethodsOfNilStores(t *testing.T) {
 			}
 		})
 	}
-	if calls < 50 {
+	if calls < 40 {
 		t.Errorf("only %d calls", calls)
 	}
 	_, err := (*redisstore.Store)(nil).WorkerIDOf(ctx, "x", "host", 4)
 	if config := new(core.ConfigError); !errors.As(err, &config) {
 		t.Errorf("WorkerIDOf: %v", err)
-	}
-	if config := new(core.ConfigError); !errors.As((*filestore.Store)(nil).Close(), &config) {
-		t.Errorf("Close: %v", err)
 	}
 }

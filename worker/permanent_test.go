@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +17,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
-	"github.com/seed-299c1d6b/snowkey/worker/filestore"
 	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -63,11 +60,6 @@ func TestAcquireDoesNotRepeatWhatCannotChange(t *testing.T) {
 		over := func(r refused) driver.Store {
 			return mustNew(httpstore.New(httpstore.Config{URL: "https://ids.internal/leases", Token: token, Client: &http.Client{Transport: r}}))
 		}
-		at := func(dir string) driver.Store {
-			store := mustNew(filestore.New(filestore.Config{Dir: dir}))
-			w.Cleanup(func() { _ = store.Close() })
-			return store
-		}
 		db := func(err error, cfg sqlstore.Config) driver.Store {
 			pool := sql.OpenDB(refused{err: err})
 			w.Cleanup(func() { _ = pool.Close() })
@@ -76,13 +68,6 @@ func TestAcquireDoesNotRepeatWhatCannotChange(t *testing.T) {
 		redis := func(text string) driver.Store {
 			return mustNew(redisstore.New(refused{err: errors.New(text)}.Eval, redisstore.Config{AllowDataLoss: true}))
 		}
-		file := filepath.Join(w.TempDir(), "file")
-		damaged := filepath.Join(w.TempDir(), "damaged")
-		if err := errors.Join(os.WriteFile(file, nil, 0o600), os.MkdirAll(filepath.Join(damaged, "default"), 0o700), os.WriteFile(filepath.Join(damaged, "default", "0.json"), []byte("{"), 0o600)); err != nil {
-			w.Fatal(err)
-		}
-		closed := mustNew(filestore.New(filestore.Config{Dir: w.TempDir()}))
-		_ = closed.Close()
 		for name, c := range map[string]struct {
 			store driver.Store
 			want  string
@@ -100,10 +85,6 @@ func TestAcquireDoesNotRepeatWhatCannotChange(t *testing.T) {
 			"a stranger's key":       {over(refused{err: &tls.CertificateVerificationError{Err: errors.New("unknown authority")}}), "must trust the issuer", false},
 			"no TLS":                 {over(refused{err: http.ErrSchemeMismatch}), "must begin with http://", false},
 			"no connection":          {over(refused{err: errNetwork}), errNetwork.Error(), true},
-			"no folder above":        {at(filepath.Join(w.TempDir(), "a", "b")), "its parent directory must exist", false},
-			"a file for a folder":    {at(filepath.Join(file, "below")), "not a directory", false},
-			"a damaged record":       {at(damaged), "is damaged: restore it", false},
-			"a closed store":         {closed, "is closed", false},
 			"a zero store":           {new(sqlstore.Store), "must come from sqlstore.New", false},
 			"a wrong password":       {db(state("28P01"), sqlstore.Config{Dialect: sqlstore.Postgres}), "28P01", false},
 			"no such database":       {db(fmt.Errorf("connect: %w", state("3D000")), sqlstore.Config{}), "3D000", false},

@@ -1,7 +1,4 @@
-// Package encoding measures the encoding and decoding of ids as JSON and as arguments of
-// database/sql.
-//
-// sonyflake, godruoyi, guaik, holdno, yitter, influx and wuid have no type of
-// their own: their ids are an int64 or uint64, and cost what floor-int64 costs.
-// In JSON that is a number, which a browser rounds.
+// Package encoding measures the encoding and decoding of ids as JSON, and an id as an argument of
+// database/sql. Libraries without a type of their own cost what floor-int64 costs; in JSON that is a
+// number, which a browser rounds.
 package encoding

@@ -46,14 +46,13 @@ type table struct {
 	keys  []any
 	args  []any
 	rows  int
-	log   int64 // before the first row
 }
 
 func newTable(b *testing.B, e *database.Engine, k database.Key) *table {
 	b.Helper()
 	t := &table{e: e, key: k, maker: e.Maker(b, k), name: e.Fresh("grown"), keys: make([]any, batch)}
-	e.Exec(b, e.Create(t.name, k, "owner bigint NOT NULL, name varchar(40) NOT NULL, amount integer NOT NULL", "")...)
-	stmt, err := e.DB.PrepareContext(b.Context(), e.Insert(t.name, k, []string{"owner", "name", "amount"}, batch, false))
+	e.Exec(b, e.Create(t.name, k, "owner bigint NOT NULL, name varchar(40) NOT NULL, amount integer NOT NULL"))
+	stmt, err := e.DB.PrepareContext(b.Context(), e.Insert(t.name, k, []string{"owner", "name", "amount"}, batch))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -62,18 +61,7 @@ func newTable(b *testing.B, e *database.Engine, k database.Key) *table {
 	if e.Name == database.Postgres {
 		e.Settle(b)
 	}
-	t.log = t.written(b)
 	return t
-}
-
-// written is the log so far. SQLite's is taken into the file on the way, as it is
-// by default, so its size says nothing.
-func (t *table) written(b *testing.B) int64 {
-	b.Helper()
-	if t.e.Name == database.SQLite {
-		return 0
-	}
-	return t.e.Log(b)
 }
 
 // grow adds rows until there are that many, and reports the speed of these and the size of
@@ -100,9 +88,6 @@ func (t *table) grow(b *testing.B, rows int) {
 	b.ReportMetric(float64(all)/float64(rows), "diskB/row")
 	if t.e.Name != database.MariaDB {
 		b.ReportMetric(float64(key)/float64(rows), "keyB/row")
-	}
-	if log := t.written(b) - t.log; log > 0 {
-		b.ReportMetric(float64(log)/float64(rows), "walB/row")
 	}
 	b.ReportMetric(0, "ns/op") // rows/s says it
 }

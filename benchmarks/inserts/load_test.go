@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -65,30 +63,6 @@ func withKeys(ctx context.Context, gen *core.Generator, orders []benchOrder) err
 	))
 }
 
-// perOrder asks for the key of each order, then inserts its lines at once.
-func perOrder(ctx context.Context, tx pgx.Tx, orders []benchOrder) error {
-	sql := strings.Builder{}
-	sql.WriteString(`INSERT INTO lines (order_id, position, sku) VALUES `)
-	for j := range benchLines {
-		fmt.Fprintf(&sql, "%s($1,$%d,$%d)", strings.Repeat(",", min(j, 1)), 2*j+2, 2*j+3)
-	}
-	args := make([]any, 0, 1+2*benchLines)
-	for i := range orders {
-		o := &orders[i]
-		if err := tx.QueryRow(ctx, `INSERT INTO orders (note) VALUES ($1) RETURNING id`, o.Note).Scan(&o.ID); err != nil {
-			return err
-		}
-		args = append(args[:0], o.ID)
-		for _, l := range o.Lines {
-			args = append(args, l.Position, l.SKU)
-		}
-		if _, err := tx.Exec(ctx, sql.String(), args...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // inBatches asks for the keys of all orders in one batch, then sends all lines in
 // another.
 func inBatches(ctx context.Context, tx pgx.Tx, orders []benchOrder) error {
@@ -107,33 +81,6 @@ func inBatches(ctx context.Context, tx pgx.Tx, orders []benchOrder) error {
 		}
 	}
 	return tx.SendBatch(ctx, batch).Close()
-}
-
-// unnestReturning relies on RETURNING giving the rows in the order they came,
-// which PostgreSQL does not promise.
-func unnestReturning(ctx context.Context, tx pgx.Tx, orders []benchOrder) error {
-	notes := make([]string, len(orders))
-	for i, o := range orders {
-		notes[i] = o.Note
-	}
-	rows, err := tx.Query(ctx, `INSERT INTO orders (note) SELECT unnest($1::text[]) RETURNING id`, notes)
-	if err != nil {
-		return err
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[sqltype.ID])
-	if err != nil {
-		return err
-	}
-	var keys []sqltype.ID
-	var positions []int
-	var skus []string
-	for i, o := range orders {
-		for _, l := range o.Lines {
-			keys, positions, skus = append(keys, ids[i]), append(positions, l.Position), append(skus, l.SKU)
-		}
-	}
-	_, err = tx.Exec(ctx, `INSERT INTO lines (order_id, position, sku) SELECT * FROM unnest($1::bigint[], $2::int[], $3::text[])`, keys, positions, skus)
-	return err
 }
 
 func loadWith(gen *core.Generator, method pgxtype.Method) func(context.Context, pgx.Tx, []benchOrder) error {
@@ -179,11 +126,10 @@ func floorCopy(ctx context.Context, tx pgx.Tx, orders []benchOrder) error {
 	return err
 }
 
-// loadPool is a pool of one connection to the server, behind a network if there
-// is a delay.
-func loadPool(b *testing.B, server *testserver.Server, delay time.Duration) *pgxpool.Pool {
+// loadPool is a pool of one connection to the server.
+func loadPool(b *testing.B, server *testserver.Server) *pgxpool.Pool {
 	b.Helper()
-	config, err := pgxpool.ParseConfig(database.Far(b, server, delay))
+	config, err := pgxpool.ParseConfig(server.DSN)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -217,19 +163,13 @@ func BenchmarkLoad(b *testing.B) {
 	}
 	defer gen.Close()
 	server := database.Open(b, database.Postgres, true).Server
-	for _, delay := range []time.Duration{0, time.Millisecond} {
-		for _, way := range scale.Rotate(b, []loadWay{
-			{"snowkey", loadWith(gen, pgxtype.Copy)},
-			{"snowkey-unnest", loadWith(gen, pgxtype.Unnest)},
-			{"pgx-unnest-returning", unnestReturning},
-			{"pgx-batch-returning", inBatches},
-			{"pgx-returning-each", perOrder},
-			{"floor-copy", floorCopy},
-		}) {
-			b.Run(fmt.Sprintf("delay=%v/way=%s", delay, way.name), func(b *testing.B) {
-				load(b, loadPool(b, server, delay), way)
-			})
-		}
+	for _, way := range scale.Rotate(b, []loadWay{
+		{"snowkey", loadWith(gen, pgxtype.Copy)},
+		{"snowkey-unnest", loadWith(gen, pgxtype.Unnest)},
+		{"pgx-batch-returning", inBatches},
+		{"floor-copy", floorCopy},
+	}) {
+		b.Run("delay=0s/way="+way.name, func(b *testing.B) { load(b, loadPool(b, server), way) })
 	}
 }
 

@@ -76,7 +76,6 @@ func (f liteForm) insert(b *testing.B, e *database.Engine, rows, size int, index
 		}
 		in := newInserter(b, e, key, table, []string{"owner", "note"}, batch)
 		e.Settle(b)
-		before := e.Log(b)
 		since := cputime.Busy(b)
 		b.StartTimer()
 		for at := 0; at < rows; at += batch {
@@ -86,7 +85,7 @@ func (f liteForm) insert(b *testing.B, e *database.Engine, rows, size int, index
 		}
 		b.StopTimer()
 		busy += cputime.Busy(b) - since
-		w.add(b, e, before, int64(rows), table)
+		w.add(b, e, int64(rows), table)
 		in.close(b)
 		e.Exec(b, "DROP TABLE "+table)
 		b.StartTimer()

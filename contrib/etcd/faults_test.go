@@ -280,27 +280,3 @@ func TestLifeEndsMeanwhile(t *testing.T) {
 		t.Errorf("%+v, %v", rows, err)
 	}
 }
-
-// Many start at once: each has a worker ID, and no two the same.
-func TestManyStarts(t *testing.T) {
-	const many = 48
-	server, name := testserver.Etcd(t), newNamespace()
-	var mu sync.Mutex
-	seen := map[int64]bool{}
-	var wg sync.WaitGroup
-	for range many {
-		store := mustNew(New(connect(t, server), Config{}))
-		wg.Go(func() {
-			r := request(name)
-			r.WorkerIDs = many
-			c, err := store.Claim(t.Context(), r)
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil || seen[c.Worker] {
-				t.Errorf("%+v, %v", c, err)
-			}
-			seen[c.Worker] = true
-		})
-	}
-	wg.Wait()
-}

@@ -9,21 +9,16 @@
 //	text, err := orders.AppendSeal(nil, id) // 22 letters and digits
 //	id, err := orders.Unseal(string(text))
 //
-// A [Sealer] makes tokens of 22 characters, or of 16 bytes for a uuid column. A [ShortSealer] makes
-// tokens of 12 characters. Both implement [sqltype.Sealer].
+// A [Sealer] makes tokens of 22 characters, or of 16 bytes for a uuid column. It implements
+// [sqltype.Sealer].
 //
 // # What is guaranteed
 //
 // An id has one token for each key and type name, and a token has one spelling.
 //
-// Sealer: it refuses a text that was not made with a key of the ring and under the same type name.
+// A Sealer refuses a text that was not made with a key of the ring and under the same type name.
 // With k keys, it accepts such a text with a probability below k/2^64. A token is one block of
 // AES-256 over the id and 64 bits that depend on the type name.
-//
-// ShortSealer: a token is one character that names the key, and the id as a number of 11 digits,
-// encrypted with FF1 of NIST SP 800-38G over AES-256. It has no redundancy: of made-up tokens that
-// name a key of the ring, 18% open to some id in base 62, and 37% in base 58. Tokens of another
-// type open as often, to other ids.
 //
 // The first key seals, all open. To rotate keys, see [Config]. A Ring and its sealers are safe for
 // concurrent use. No error and no printed value of this package contains a secret.
@@ -33,5 +28,5 @@
 // A token is no permission: check on every access whose row it is. Equal ids have equal tokens. A
 // token whose key is lost cannot be opened. See docs/security.md.
 //
-// The package imports the standard library and sqltype only.
+// The package imports the standard library, core and sqltype only.
 package token

@@ -10,7 +10,7 @@ import (
 
 // notMade returns the error of a sealer that no ring made.
 func notMade(op string) error {
-	return errors.New("token: " + op + ": the sealer is nil or zero; Ring.Sealer and Ring.ShortSealer make one")
+	return errors.New("token: " + op + ": the sealer is nil or zero; Ring.Sealer makes one")
 }
 
 // negative returns the error of sealing a negative id.

@@ -9,11 +9,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Never use these: they are public.
-const (
-	keyText      = "8f2a5c1d9e3b7046a1c8f5029d6e4b370c1f8a25e94d7b603152c9f8e07ad4b6"
-	shortKeyText = "03d1e5f72b9c48a6f01e7d3c5b8a2946e7f0c1d3a5b79284061f3e5d7c9ba820"
-)
+// Never use this one: it is public.
+const keyText = "8f2a5c1d9e3b7046a1c8f5029d6e4b370c1f8a25e94d7b603152c9f8e07ad4b6"
 
 // orders is set in main, before the first key is written or read.
 var orders *token.Sealer
@@ -50,20 +47,12 @@ func Example() {
 	// sqltype: parse "ord_6SAPX568jFlC91Nu9cArMx": want "ord_" and a token: not a token of type "order": no key of the ring opens it
 }
 
-// exampleRing is a ring of both kinds of keys.
 func exampleRing() *token.Ring {
 	secret, err := token.ParseSecret(keyText)
 	if err != nil {
 		log.Fatal(err)
 	}
-	short, err := token.ParseSecret(shortKeyText)
-	if err != nil {
-		log.Fatal(err)
-	}
-	ring, err := token.New(token.Config{
-		Keys:      []token.Secret{secret},
-		ShortKeys: []token.ShortKey{{Number: 11, Secret: short}},
-	})
+	ring, err := token.New(token.Config{Keys: []token.Secret{secret}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -83,14 +72,11 @@ func ExampleNew() {
 	ring, err := token.New(token.Config{Keys: []token.Secret{newer, older}})
 	fmt.Println(ring, err)
 
-	_, err = token.New(token.Config{
-		Keys:      []token.Secret{newer, newer, {}},
-		ShortKeys: []token.ShortKey{{Number: 58, Secret: older}},
-	})
+	_, err = token.New(token.Config{Keys: []token.Secret{newer, newer, {}}})
 	fmt.Println(err)
 	// Output:
-	// token.Ring(long keys: 2, short keys: 0) <nil>
-	// token: ShortKeys[0].Number 58: must be 0 to 57; Keys[1]: is the same secret as Keys[0]; Keys[2]: is not set
+	// token.Ring(keys: 2) <nil>
+	// token: Keys[1] token.Secret(hidden): is the same secret as Keys[0]; Keys[2] token.Secret(not set): must be set
 }
 
 func ExampleGenerateSecret() {
@@ -181,42 +167,4 @@ func ExampleSealer_OpenBlock() {
 	// Output:
 	// 1996573624012345677 <nil>
 	// token: unseal "4c2d6ef82e6098c58d77663d91bbf5bd": not a token of type "order": no key of the ring opens it
-}
-
-func ExampleRing_ShortSealer() {
-	orders, err := exampleRing().ShortSealer("order")
-	fmt.Println(orders, err)
-	// Output: token.ShortSealer(order) <nil>
-}
-
-func ExampleShortSealer_AppendSeal() {
-	orders, err := exampleRing().ShortSealer("order")
-	if err != nil {
-		log.Fatal(err)
-	}
-	for id := range sqltype.ID(3) { // B is the number 11 of the key
-		text, err := orders.AppendSeal([]byte("/o/"), 1996573624012345677+id)
-		fmt.Println(string(text), err)
-	}
-	// Output:
-	// /o/BuOEmjUXjQ7Y <nil>
-	// /o/BooeUbdZ5Zgv <nil>
-	// /o/BOYNbqX2qIG0 <nil>
-}
-
-// A made-up text may open, to some id.
-func ExampleShortSealer_Unseal() {
-	orders, err := exampleRing().ShortSealer("order")
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(orders.Unseal("BuOEmjUXjQ7Y"))
-	for _, text := range []string{"B00000000000", "B00000000006", "C00000000000"} {
-		fmt.Println(orders.Unseal(text))
-	}
-	// Output:
-	// 1996573624012345677 <nil>
-	// 0 token: unseal "B00000000000": not a token of type "order": it opens to no id
-	// 2177123611198314168 <nil>
-	// 0 token: unseal "C00000000000": not a token of type "order": the ring has no short key with the number 12
 }

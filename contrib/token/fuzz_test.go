@@ -9,41 +9,35 @@ import (
 )
 
 // A text that opens is the token of its id, and no other. What does not open is an ErrSyntax.
-func fuzzUnseal(f *testing.F, kind string) {
-	sealers := []sqltype.Sealer{both(f, oneKey(f, Base62), "order")[kind], both(f, oneKey(f, Base58), "order")[kind]}
+func FuzzUnseal(f *testing.F) {
+	s := sealerOf(f, oneKey(f), "order")
 	f.Add("", int64(0))
 	f.Add(strings.Repeat("z", 22), int64(-1))
-	f.Add("B00000000000", int64(1)<<62)
 	for _, tt := range golden {
 		f.Add(tt.token, int64(tt.id))
 	}
 	f.Fuzz(func(t *testing.T, token string, n int64) {
-		for _, s := range sealers {
-			id, err := s.Unseal(token)
-			switch {
-			case err == nil:
-				if again := seal(t, s, id); id < 0 || again != token {
-					t.Errorf("%q opens as %d, whose token is %q", token, id, again)
-				}
-			case id != 0 || !errors.Is(err, sqltype.ErrSyntax) || len(err.Error()) > 500:
-				t.Errorf("%q: %d, %v", token, id, err)
+		id, err := s.Unseal(token)
+		switch {
+		case err == nil:
+			if again := seal(t, s, id); id < 0 || again != token {
+				t.Errorf("%q opens as %d, whose token is %q", token, id, again)
 			}
-			b, err := s.AppendSeal(nil, sqltype.ID(n))
-			if (err == nil) != (n >= 0) {
-				t.Fatalf("%d: %v", n, err)
-			}
-			if err != nil {
-				continue
-			}
-			if id, err := s.Unseal(string(b)); err != nil || int64(id) != n {
-				t.Errorf("%d is sealed as %q, which opens as %d, %v", n, b, id, err)
-			}
+		case id != 0 || !errors.Is(err, sqltype.ErrSyntax) || len(err.Error()) > 500:
+			t.Errorf("%q: %d, %v", token, id, err)
+		}
+		b, err := s.AppendSeal(nil, sqltype.ID(n))
+		if (err == nil) != (n >= 0) {
+			t.Fatalf("%d: %v", n, err)
+		}
+		if err != nil {
+			return
+		}
+		if id, err := s.Unseal(string(b)); err != nil || int64(id) != n {
+			t.Errorf("%d is sealed as %q, which opens as %d, %v", n, b, id, err)
 		}
 	})
 }
-
-func FuzzUnseal(f *testing.F)      { fuzzUnseal(f, "long") }
-func FuzzShortUnseal(f *testing.F) { fuzzUnseal(f, "short") }
 
 func FuzzParseSecret(f *testing.F) {
 	for _, text := range []string{"", text1, " " + text1 + "\n", "jypcHZ47cEahyPUCnW5LNwwfiiXpTXtgMVLJ+OB61LY=", strings.Repeat("0", 64)} {

@@ -9,23 +9,22 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// A block is the id and a tag, each of 8 bytes, encrypted together. Its text is two numbers of 11
-// digits: its first and its last 8 bytes.
-const longDigits = 2 * wordDigits
+// A token is a block: the id and a tag, each of 8 bytes, encrypted together. Its text is two numbers
+// of 11 digits: its first and its last 8 bytes.
+const tokenDigits = 2 * wordDigits
 
 // Sealer makes and opens the tokens of one type of rows. It is made by Ring.Sealer, and safe for
 // concurrent use. The methods of a nil or zero Sealer return an error.
-type Sealer struct{ in *longSealer }
+type Sealer struct{ in *sealer }
 
-type longSealer struct {
+type sealer struct {
 	typeName string
-	keys     []*longKey // the first seals
-	digits   *digits
+	keys     []*typeKey // the first seals
 	blocks   blocks
 }
 
-// longKey is a key for one type.
-type longKey struct {
+// typeKey is a key for one type.
+type typeKey struct {
 	cipher cipher.Block
 	tag    uint64 // the other half of a block, beside the id
 }
@@ -42,14 +41,12 @@ func (s *Sealer) AppendSeal(b []byte, id sqltype.ID) ([]byte, error) {
 		return b, negative(id)
 	}
 	in := s.in
-	all := slices.Grow(b, longDigits)[:len(b)+longDigits]
+	all := slices.Grow(b, tokenDigits)[:len(b)+tokenDigits]
 	text := all[len(b):]
 	in.seal((*block)(text), id)
 	first, last := binary.BigEndian.Uint64(text), binary.BigEndian.Uint64(text[8:])
-	high, low := in.digits.split(first)
-	in.digits.put((*[wordDigits]byte)(text), high, low)
-	high, low = in.digits.split(last)
-	in.digits.put((*[wordDigits]byte)(text[wordDigits:]), high, low)
+	putWord((*[wordDigits]byte)(text), first)
+	putWord((*[wordDigits]byte)(text[wordDigits:]), last)
 	return all, nil
 }
 
@@ -76,14 +73,12 @@ func (s *Sealer) Unseal(token string) (sqltype.ID, error) {
 		return 0, notMade("unseal")
 	}
 	in := s.in
-	if len(token) != longDigits {
-		return 0, refuse(token, in.typeName, ": its length is %d, not %d", len(token), longDigits)
+	if len(token) != tokenDigits {
+		return 0, refuse(token, in.typeName, ": its length is %d, not %d", len(token), tokenDigits)
 	}
-	high, low, seen := in.digits.get(token)
-	first, over := in.digits.join(high, low)
-	high, low, seen2 := in.digits.get(token[wordDigits:])
-	last, over2 := in.digits.join(high, low)
-	if seen|seen2 >= noDigit || over|over2 != 0 {
+	first, ok := word(token)
+	last, ok2 := word(token[wordDigits:])
+	if !ok || !ok2 {
 		return 0, refuse(token, in.typeName, "")
 	}
 	id, ok := in.open(first, last)
@@ -108,7 +103,7 @@ func (s *Sealer) OpenBlock(token [16]byte) (sqltype.ID, error) {
 }
 
 // seal writes the token of the id to b, with the newest key.
-func (s *longSealer) seal(b *block, id sqltype.ID) {
+func (s *sealer) seal(b *block, id sqltype.ID) {
 	key := s.keys[0]
 	binary.BigEndian.PutUint64(b[:], uint64(id))
 	binary.BigEndian.PutUint64(b[8:], key.tag)
@@ -116,7 +111,7 @@ func (s *longSealer) seal(b *block, id sqltype.ID) {
 }
 
 // open tries all keys. It reports whether one of them opens the token.
-func (s *longSealer) open(first, last uint64) (id sqltype.ID, ok bool) {
+func (s *sealer) open(first, last uint64) (id sqltype.ID, ok bool) {
 	b := s.blocks.get()
 	for _, key := range s.keys {
 		binary.BigEndian.PutUint64(b[:], first)

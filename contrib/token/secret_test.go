@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/gob"
+	"encoding/hex"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -99,7 +100,7 @@ func TestGenerateSecret(t *testing.T) {
 func TestDerive(t *testing.T) {
 	seen := map[string]string{}
 	for _, text := range []string{text1, text2} {
-		for _, purpose := range []string{"long key", "short key", "long type order", "long type orders"} {
+		for _, purpose := range []string{"long key", "long type order", "long type orders"} {
 			b, err := secret(t, text).derive(purpose, 8)
 			if err != nil {
 				t.Fatal(err)
@@ -118,17 +119,16 @@ func TestDerive(t *testing.T) {
 // However a value is printed, logged or encoded, on its own or within another, and by
 // reflection, no secret and no key that is derived from it shows.
 func TestNothingShows(t *testing.T) {
-	cfg := Config{Keys: []Secret{secret(t, text1)}, ShortKeys: []ShortKey{{Number: 1, Secret: secret(t, text2)}}}
+	cfg := Config{Keys: []Secret{secret(t, text1), secret(t, text2)}}
 	r := mustRing(t, cfg)
 	values := map[string]any{
-		"Secret": cfg.Keys[0], "zero Secret": Secret{}, "Config": cfg, "*Config": &cfg, "ShortKey": cfg.ShortKeys[0],
-		"Ring": *r, "*Ring": r, "Sealer": *long(t, r, "order"), "*Sealer": long(t, r, "order"),
-		"ShortSealer": *short(t, r, "order"), "*ShortSealer": short(t, r, "order"),
+		"Secret": cfg.Keys[0], "zero Secret": Secret{}, "Config": cfg, "*Config": &cfg,
+		"Ring": *r, "*Ring": r, "Sealer": *sealerOf(t, r, "order"), "*Sealer": sealerOf(t, r, "order"),
 	}
 	var hidden [][]byte
 	for _, text := range []string{text1, text2} {
 		hidden = append(hidden, unhex(t, text))
-		for _, purpose := range []string{"long key", "short key", "long type order"} {
+		for _, purpose := range []string{"long key", "long type order"} {
 			b, err := secret(t, text).derive(purpose, 8)
 			if err != nil {
 				t.Fatal(err)
@@ -188,4 +188,13 @@ func shows(text string, b []byte) bool {
 		}
 	}
 	return false
+}
+
+func unhex(t testing.TB, text string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }

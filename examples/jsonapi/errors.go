@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-sql-driver/mysql"
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/core"
@@ -85,30 +83,17 @@ func problemOf(err error) *problem {
 	var p *problem
 	var tooLarge *http.MaxBytesError
 	var clock *core.ClockError
-	is := func(targets ...error) bool {
-		for _, target := range targets {
-			if errors.Is(err, target) {
-				return true
-			}
-		}
-		return false
-	}
+	var network net.Error
 	switch {
 	case errors.As(err, &p):
 		return p
 	case errors.As(err, &tooLarge):
 		return newProblem(http.StatusRequestEntityTooLarge, "the body is longer than 64 KiB").with("Connection", "close")
-	case is(gorm.ErrRecordNotFound):
+	case errors.Is(err, gorm.ErrRecordNotFound):
 		return newProblem(http.StatusNotFound, "there is no such order")
-	case is(errChanged):
-		return newProblem(http.StatusPreconditionFailed, errChanged.Error())
-	case is(errKeyReused):
-		return newProblem(http.StatusUnprocessableEntity, errKeyReused.Error())
-	case is(errDeleted):
-		return newProblem(http.StatusGone, errDeleted.Error())
-	case is(core.ErrFenced, core.ErrSequenceExhausted, core.ErrLost, core.ErrClosed), errors.As(err, &clock):
+	case errors.Is(err, core.ErrFenced), errors.Is(err, core.ErrSequenceExhausted), errors.Is(err, core.ErrLost), errors.Is(err, core.ErrClosed), errors.As(err, &clock):
 		return unavailable("no id can be issued at the moment; nothing was written")
-	case isOutage(err):
+	case errors.As(err, &network), errors.Is(err, driver.ErrBadConn), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, context.DeadlineExceeded), isShutdown(err):
 		return unavailable("the database does not answer at the moment")
 	}
 	return newProblem(http.StatusInternalServerError, "something went wrong; the log has the reason")
@@ -118,22 +103,10 @@ func unavailable(detail string) *problem {
 	return newProblem(http.StatusServiceUnavailable, detail).with("Retry-After", "2")
 }
 
-// isOutage reports whether the database cannot be reached or is too slow.
-func isOutage(err error) bool {
-	var network net.Error
-	if errors.As(err, &network) {
-		return true
-	}
-	var state interface{ SQLState() string } // of PostgreSQL: being shut down, starting up, no connection
-	if errors.As(err, &state) && (strings.HasPrefix(state.SQLState(), "57P") || strings.HasPrefix(state.SQLState(), "08")) {
-		return true
-	}
-	for _, target := range []error{driver.ErrBadConn, mysql.ErrInvalidConn, sql.ErrConnDone, io.EOF, io.ErrUnexpectedEOF, context.DeadlineExceeded} {
-		if errors.Is(err, target) {
-			return true
-		}
-	}
-	return strings.Contains(err.Error(), "SQLITE_BUSY")
+// isShutdown reports whether the server is ending or starting, or SQLite is locked for too long.
+func isShutdown(err error) bool {
+	var state interface{ SQLState() string } // of PostgreSQL
+	return errors.As(err, &state) && strings.HasPrefix(state.SQLState(), "57P") || strings.Contains(err.Error(), "SQLITE_BUSY")
 }
 
 // writeProblem answers with p.

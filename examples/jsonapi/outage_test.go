@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -106,37 +104,6 @@ func TestDatabaseDies(t *testing.T) {
 	}
 }
 
-// A client that goes away takes its query with it.
-func TestClientGoesAway(t *testing.T) {
-	t.Parallel()
-	c := serve(t, ":memory:")
-	c.svc.stop() // the cleaning, so that only the request waits
-	pool := c.svc.rows
-	pool.SetMaxOpenConns(1)
-	conn, err := pool.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := pool.Stats()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	gone := make(chan error, 1)
-	go func() {
-		_, err := c.try(ctx, "POST", "/orders", tea)
-		gone <- err
-	}()
-	until(t, "the request waits for the connection", func() bool { return pool.Stats().WaitCount > before.WaitCount || len(gone) > 0 })
-	cancel()
-	if err := <-gone; !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
-	}
-	until(t, "it waits no more", func() bool { return pool.Stats().WaitDuration > before.WaitDuration })
-	_ = conn.Close()
-	if n := len(stored(t, c.svc)); n != 0 {
-		t.Errorf("%d rows, want none", n)
-	}
-}
-
 // Without an answer to COMMIT, the client gets the key under which the order may be stored.
 func TestOutcomeUnknown(t *testing.T) {
 	t.Parallel()
@@ -161,47 +128,5 @@ func TestInnerError(t *testing.T) {
 	a := answer{w.Code, w.Header(), w.Body.String()}
 	if checkProblem(t, a); a.status != http.StatusInternalServerError || strings.Contains(a.body, "secret") || !strings.Contains(log.String(), "secret") {
 		t.Errorf("%+v, log %s", a, log.String())
-	}
-}
-
-// The page and the description are there, and carry the headers that browsers heed.
-func TestPage(t *testing.T) {
-	t.Parallel()
-	c := serve(t, ":memory:")
-	for target, kind := range map[string]string{
-		"/": "text/html; charset=utf-8", "/app.js": "text/javascript; charset=utf-8",
-		"/style.css": "text/css; charset=utf-8", "/openapi.yaml": "application/yaml",
-	} {
-		t.Run(target, func(t *testing.T) {
-			a := c.send("GET", target, "")
-			if a.status != http.StatusOK || a.header.Get("Content-Type") != kind || a.body == "" ||
-				a.header.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(a.header.Get("Content-Security-Policy"), "script-src 'self';") {
-				t.Errorf("%s: %d %v", target, a.status, a.header)
-			}
-			if target == "/" && (strings.Contains(a.body, "onclick") || strings.Contains(a.body, "<style") || strings.Contains(a.body, "<script>")) {
-				t.Error("the page has scripts or styles of its own, which its policy refuses")
-			}
-		})
-	}
-	if a := c.send("GET", "/healthz", ""); a.status != http.StatusNoContent {
-		t.Errorf("%+v", a)
-	}
-}
-
-// A client that sends nothing does not hold a connection for ever.
-func TestSlowClient(t *testing.T) {
-	t.Parallel()
-	p := start(t, "-db", sqliteDSN(t))
-	conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	if _, err := io.WriteString(conn, "GET /orders HTTP/1.1\r\n"); err != nil {
-		t.Fatal(err)
-	}
-	_ = conn.SetReadDeadline(time.Now().Add(enough))
-	if _, err := io.ReadAll(conn); err != nil {
-		t.Errorf("the connection was not closed: %v", err)
 	}
 }

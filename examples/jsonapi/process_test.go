@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -47,11 +46,10 @@ func until(t *testing.T, what string, ok func() bool) {
 // process is a real one of the command.
 type process struct {
 	*client
-	operations *client // of -metrics
-	cmd        *exec.Cmd
-	number     string
-	stderr     bytes.Buffer // read it after the end
-	out        io.Reader    // what follows the first line
+	cmd    *exec.Cmd
+	number string
+	stderr bytes.Buffer // read it after the end
+	out    io.Reader    // what follows the first line
 }
 
 // start starts the command and waits until it listens. It is killed at the end
@@ -79,12 +77,11 @@ func start(t *testing.T, args ...string) *process {
 	})
 	lines := bufio.NewReader(stdout)
 	line, err := lines.ReadString('\n')
-	found := regexp.MustCompile(`^listening on (http://\S+), worker ID (\d+)(?:, metrics on (http://\S+)/metrics)?\n`).FindStringSubmatch(line)
+	found := regexp.MustCompile(`^listening on (http://\S+), worker ID (\d+)\n`).FindStringSubmatch(line)
 	if err != nil || found == nil {
 		t.Fatalf("it said %q, %v", line, err)
 	}
 	p.client, p.number, p.out = &client{t: t, url: found[1]}, found[2], lines
-	p.operations = &client{t: t, url: found[3]}
 	return p
 }
 
@@ -176,9 +173,6 @@ func TestGracefulEnd(t *testing.T) {
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	onEvery(t, func(t *testing.T, dsn string) {
-		if dsn == ":memory:" {
-			return // dies with its process
-		}
 		seen := map[string]bool{}
 		alive := map[string]time.Time{} // when the holder of a worker ID was last alive
 		for round := range 3 {
@@ -208,33 +202,6 @@ func TestKilled(t *testing.T) {
 	})
 }
 
-// Two processes that start at once on an empty database both come up.
-func TestTogether(t *testing.T) {
-	t.Parallel()
-	onEvery(t, func(t *testing.T, dsn string) {
-		if dsn == ":memory:" {
-			return // belongs to one process
-		}
-		processes := make(chan *process, 3)
-		for range 3 {
-			go func() {
-				var p *process
-				defer func() { processes <- p }() // also after a t.Fatal, which ends the goroutine
-				p = start(t, "-db", dsn)
-			}()
-		}
-		numbers := map[string]bool{}
-		for range 3 {
-			if p := <-processes; p != nil {
-				numbers[p.number] = true
-			}
-		}
-		if len(numbers) != 3 {
-			t.Errorf("%v", numbers)
-		}
-	})
-}
-
 func TestBadArguments(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -246,16 +213,14 @@ func TestBadArguments(t *testing.T) {
 	if err := os.WriteFile(text, bytes.Repeat([]byte("this is no database\n"), 500), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	file := sqliteDSN(t)
 	for _, c := range []struct{ addr, db, want string }{
-		{"", "orders", "-db: invalid DSN"},
-		{"", "oracle://x/y", "-db: "},
 		{"", "/no/such/folder/x.sqlite", "-db: open /no/such/folder/x.sqlite: no such file or directory"},
 		{"", text, "-db: file is not a database"},
 		{"", "postgres://u:secret@127.0.0.1:1/x", "refused"},
 		{"", "postgres://127.0.0.1:port/x?password=secret", "-db: "},
-		{"", "u:secret@tcp(127.0.0.1:1)/x", "refused"},
-		{"nowhere", ":memory:", `-addr "nowhere"`},
-		{taken.Addr().String(), ":memory:", "in use"},
+		{"nowhere", file, `-addr "nowhere"`},
+		{taken.Addr().String(), file, "in use"},
 	} {
 		t.Run(c.addr+c.db, func(t *testing.T) {
 			err := run(t.Context(), c.addr, config{db: c.db}, io.Discard)
@@ -263,17 +228,5 @@ func TestBadArguments(t *testing.T) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
-	}
-}
-
-// A database that may lose leases is refused unless it is allowed.
-func TestLossy(t *testing.T) {
-	t.Parallel()
-	server := testserver.Postgres(t)
-	if server.External() {
-		return // has settings of its own
-	}
-	if err := run(t.Context(), "127.0.0.1:0", config{db: postgresDSN(t)}, io.Discard); err == nil || !strings.Contains(err.Error(), "fsync = off") || !strings.HasSuffix(err.Error(), "or allow it with AllowDataLoss") { // -allow-data-loss
-		t.Error(err)
 	}
 }

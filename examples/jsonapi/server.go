@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -38,7 +37,6 @@ func (s *service) handler() http.Handler {
 		w.Header().Set("Content-Type", "application/yaml")
 		_, _ = w.Write(openAPI)
 	})
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { writeProblem(w, noRoute(mux, r)) })
 	files, err := fs.Sub(pageFiles, "page")
 	if err != nil {
 		panic(err) // the folder is compiled in
@@ -85,19 +83,4 @@ func secure(next http.Handler) http.Handler {
 			"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 		next.ServeHTTP(w, r)
 	})
-}
-
-// noRoute is 405 if the path has other methods, or else 404, as problems instead of the mux's texts.
-func noRoute(mux *http.ServeMux, r *http.Request) *problem {
-	var allowed []string
-	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
-		if _, pattern := mux.Handler(&http.Request{Method: method, URL: r.URL}); pattern != "/" {
-			allowed = append(allowed, method)
-		}
-	}
-	if allowed == nil {
-		return newProblem(http.StatusNotFound, "there is nothing at "+quoted(r.URL.Path))
-	}
-	methods := strings.Join(allowed, ", ")
-	return newProblem(http.StatusMethodNotAllowed, r.Method+" is not for "+quoted(r.URL.Path)+", only "+methods).with("Allow", methods)
 }

@@ -25,13 +25,11 @@ type service struct {
 	gen    *sqlstore.Generator // closes its own pool
 	orders *store
 	log    *slog.Logger
-	stop   func() // ends the cleaning of old keys
 }
 
 type config struct {
 	db            string // a DSN
 	allowDataLoss bool   // it may lose a committed write
-	metrics       string // an address; empty: none
 }
 
 // newService opens the database, leases a worker ID, and creates the tables.
@@ -40,30 +38,26 @@ func newService(ctx context.Context, cfg config, log *slog.Logger) (svc *service
 	if err != nil {
 		return nil, err
 	}
-	svc = &service{rows: base.rows, log: log, stop: func() {}}
+	svc = &service{rows: base.rows, log: log}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, svc.close())
 			svc = nil
 		}
 	}()
-	// The lease has connections of its own: it must be renewed also while requests use all others.
 	svc.gen, err = sqlstore.Open(ctx, base.lease, sqlstore.OpenConfig{
-		Store:   sqlstore.Config{AllowDataLoss: cfg.allowDataLoss || base.inMemory},
-		Lease:   worker.Config{Namespace: "jsonapi", Observer: snowotel.NewTracer(snowotel.TracerConfig{Next: core.LogTo(log)})},
+		Store:   sqlstore.Config{AllowDataLoss: cfg.allowDataLoss},
+		Lease:   worker.Config{Namespace: "jsonapi", Observer: core.LogTo(log)},
 		CloseDB: true,
 	})
 	if err != nil {
 		return svc, err
 	}
-	if _, err = snowotel.NewMetrics(snowotel.MetricsConfig{Generator: svc.gen.Generator(), Lease: svc.gen.Lease()}); err != nil {
-		return svc, err
-	}
 	if svc.orders, err = newStore(ctx, base.dialector, svc.gen, svc.gen.Generator().Layout()); err != nil {
 		return svc, err
 	}
-	svc.cleanHourly(ctx)
-	return svc, nil
+	// Keys of requests that are older than a day, when this process starts. A real service does it daily.
+	return svc, svc.orders.forget(ctx, time.Now().Add(-keepKeys))
 }
 
 // newStore creates the tables of orders, whose keys come from source.
@@ -82,55 +76,14 @@ func newStore(ctx context.Context, dialector gorm.Dialector, source gormplugin.S
 	if err := db.Use(plugin); err != nil {
 		return nil, err
 	}
-	if err := migrate(db.WithContext(ctx)); err != nil {
+	if err := db.WithContext(ctx).AutoMigrate(models()...); err != nil {
 		return nil, fmt.Errorf("creating the tables: %w", err)
 	}
 	return &store{db: db, layout: layout}, nil
 }
 
-// migrate tries again, because another process may create the same tables.
-func migrate(db *gorm.DB) (err error) {
-	if db.Name() == "mysql" {
-		db = db.Set("gorm:table_options", "ENGINE=InnoDB DEFAULT CHARSET=utf8mb4")
-	}
-	for range 5 {
-		if err = db.AutoMigrate(models()...); err == nil {
-			return nil
-		}
-		select {
-		case <-time.After(200 * time.Millisecond):
-		case <-db.Statement.Context.Done():
-			return err
-		}
-	}
-	return err
-}
-
-// cleanHourly deletes idempotency keys that are older than a day.
-func (s *service) cleanHourly(ctx context.Context) {
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	s.stop = func() { cancel(); <-done }
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(time.Hour)
-		defer tick.Stop()
-		for {
-			if err := s.orders.forget(ctx, time.Now().Add(-keepKeys)); err != nil && ctx.Err() == nil {
-				s.log.Warn("old idempotency keys were not deleted", "error", err)
-			}
-			select {
-			case <-tick.C:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-}
-
 // close releases the worker ID, and then closes the database.
 func (s *service) close() (err error) {
-	s.stop()
 	if s.gen != nil {
 		err = s.gen.Close(context.Background())
 	}

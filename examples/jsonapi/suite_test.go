@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -20,26 +19,10 @@ import (
 // onEvery runs a test on every database, each time on a fresh one, by its -db.
 func onEvery(t *testing.T, test func(t *testing.T, dsn string)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, sqliteDSN(t)) })
-	t.Run("memory", func(t *testing.T) { test(t, ":memory:") })
-	t.Run("postgres", func(t *testing.T) { test(t, postgresDSN(t)) })
-	t.Run("mysql", func(t *testing.T) {
-		for i, server := range testserver.MySQLs(t) {
-			t.Run(fmt.Sprint(i), func(t *testing.T) { test(t, mysqlDSN(t, server)) })
-		}
-	})
+	t.Run("postgres", func(t *testing.T) { test(t, testserver.Database(t, "pgx", testserver.Postgres(t).DSN)) })
 }
 
 func sqliteDSN(t *testing.T) string { return filepath.Join(t.TempDir(), "orders.sqlite") }
-
-func postgresDSN(t *testing.T) string {
-	t.Helper()
-	return testserver.Database(t, "pgx", testserver.Postgres(t).DSN)
-}
-
-func mysqlDSN(t *testing.T, server *testserver.Server) string {
-	t.Helper()
-	return testserver.Database(t, "mysql", server.DSN)
-}
 
 // client talks to a service that runs in this process.
 type client struct {

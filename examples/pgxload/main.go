@@ -1,47 +1,74 @@
 // Command pgxload loads a CSV of orders into PostgreSQL with pgx: orders and lines by COPY, in one
-// transaction.
+// transaction, under keys from one reservation. After a deadlock or a lost connection the same rows
+// are sent again.
 //
 //	go run ./examples/pgxload -dsn postgres://user@host/database -in orders.csv
 //
-// The file may be larger than memory. It is read twice: the first pass checks it and counts the
-// rows, the second sends them, under keys from one reservation. Two processes that load at the same
-// time need two worker IDs.
+// Two processes that load at the same time need two worker IDs.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/examples/data"
 	"github.com/seed-299c1d6b/snowkey/pgxtype"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-type options struct {
-	dsn    string
-	method pgxtype.Method
-	worker int64
+const schema = `
+CREATE TABLE IF NOT EXISTS pgxload_orders (
+	id        bigint PRIMARY KEY,
+	number    text NOT NULL UNIQUE,
+	customer  text NOT NULL,
+	placed_at timestamptz NOT NULL
+);
+CREATE TABLE IF NOT EXISTS pgxload_lines (
+	id       bigint PRIMARY KEY,
+	order_id bigint NOT NULL REFERENCES pgxload_orders,
+	sku      text NOT NULL,
+	quantity bigint NOT NULL,
+	cents    bigint NOT NULL
+)`
+
+type order struct {
+	*data.Order
+	ID    sqltype.ID
+	Lines []line
+}
+
+type line struct {
+	data.Line
+	ID, OrderID sqltype.ID
+}
+
+// tables describes the rows of an order: parents first.
+var tables = []pgxtype.Table[order]{
+	pgxtype.ParentTable(pgx.Identifier{"pgxload_orders"}, []string{"id", "number", "customer", "placed_at"},
+		func(o *order, row []any) []any { return append(row, &o.ID, &o.Number, &o.Customer.Name, &o.PlacedAt) }),
+	pgxtype.ChildTable(pgx.Identifier{"pgxload_lines"}, []string{"id", "order_id", "sku", "quantity", "cents"},
+		func(o *order) []line { return o.Lines },
+		func(l *line, row []any) []any { return append(row, &l.ID, &l.OrderID, &l.SKU, &l.Quantity, &l.Cents) }),
 }
 
 func main() {
-	var opt options
 	in := flag.String("in", "", "CSV `file` of orders, one row per line; default: examples/data/orders.csv")
-	flag.StringVar(&opt.dsn, "dsn", "", "postgres://user:password@host/database; default: PGHOST, PGUSER and so on")
-	unnest := flag.Bool("unnest", false, "INSERT from arrays, for tables that COPY refuses")
-	flag.Int64Var(&opt.worker, "worker", 1, "worker ID of this process, 0 to 1023")
+	dsn := flag.String("dsn", "", "postgres://user:password@host/database; default: PGHOST, PGUSER and so on")
+	worker := flag.Int64("worker", 1, "worker ID of this process, 0 to 1023")
 	flag.Parse()
-	if *unnest {
-		opt.method = pgxtype.Unnest
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Stdout, data.At(*in), opt)
+	err := run(ctx, os.Stdout, *in, *dsn, *worker)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "pgxload:", err)
@@ -49,38 +76,43 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, out io.Writer, file data.File, opt options) error {
-	gen, err := core.New(core.Config{Worker: core.Fixed(opt.worker)})
+func run(ctx context.Context, out io.Writer, in, dsn string, worker int64) error {
+	file, err := data.Read(in)
 	if err != nil {
-		return fmt.Errorf("-worker %d: %w", opt.worker, err)
+		return err // before the database is touched
+	}
+	gen, err := core.New(core.Config{Worker: core.Fixed(worker)})
+	if err != nil {
+		return fmt.Errorf("-worker %d: %w", worker, err)
 	}
 	defer gen.Close()
-	rows := 0
-	for o, err := range file.Orders() {
-		if err != nil {
-			return err // before the database is touched
+	orders := make([]order, len(file))
+	for i, o := range file {
+		orders[i] = order{Order: o, Lines: make([]line, len(o.Lines))}
+		for j, l := range o.Lines {
+			orders[i].Lines[j].Line = l
 		}
-		rows += 1 + len(o.Lines)
 	}
-	ids := make([]int64, rows)
-	if err := gen.Fill(ctx, ids); err != nil {
+	if err := sqltype.Assign(ctx, gen, orders, func(o *order) *sqltype.ID { return &o.ID }, sqltype.Children(
+		func(o *order) []line { return o.Lines },
+		func(l *line) *sqltype.ID { return &l.ID },
+		func(l *line) *sqltype.ID { return &l.OrderID },
+	)); err != nil {
 		return err
 	}
-
-	pool, err := connect(ctx, opt.dsn)
+	pool, err := connect(ctx, dsn)
 	if err != nil {
 		return fmt.Errorf("-dsn: %w", err) // pgx hides the password
 	}
 	defer pool.Close()
 	began := time.Now()
-	loaded, err := load(ctx, pool, file, ids, opt.method)
+	loaded, err := load(ctx, pool, orders)
 	if err != nil {
 		return err
 	}
 	took := time.Since(began)
-	fmt.Fprintf(out, "%s: %d orders, %d rows in one transaction, %v, %.0f rows/s\n", file.Name, loaded.Parents, loaded.Rows,
-		took.Round(time.Millisecond), float64(loaded.Rows)/took.Seconds())
-	return report(ctx, pool, out)
+	_, err = fmt.Fprintf(out, "%d orders, %d rows in one transaction, %v, %.0f rows/s\n", loaded.Parents, loaded.Rows, took.Round(time.Millisecond), float64(loaded.Rows)/took.Seconds())
+	return err
 }
 
 // connect creates the tables.
@@ -99,4 +131,27 @@ func connect(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 		return nil, err
 	}
 	return pool, nil
+}
+
+// load writes all orders or none. If the answer to COMMIT is lost, Committed asks whether they are
+// there.
+func load(ctx context.Context, pool *pgxpool.Pool, orders []order) (loaded pgxtype.Loaded, err error) {
+	err = pgxtype.Retry(ctx, pool, pgxtype.RetryConfig{
+		Committed: func(ctx context.Context) (there bool, err error) {
+			err = pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pgxload_orders WHERE id = $1)`, orders[0].ID).Scan(&there)
+			return there, err
+		},
+	}, func(tx pgx.Tx) (err error) {
+		loaded, err = pgxtype.Load(ctx, tx, pgxtype.Seq(slices.Values(orders)), pgxtype.LoadConfig[order]{Tables: tables})
+		return err
+	})
+	var refused *pgxtype.LoadError
+	if errors.As(err, &refused) && refused.Parent >= 0 {
+		o := orders[refused.Parent]
+		return loaded, fmt.Errorf("nothing was written: line %d: order %q: %w", o.Row, o.Number, err)
+	}
+	if errors.Is(err, pgxtype.ErrOutcomeUnknown) {
+		return loaded, fmt.Errorf("all was written, or nothing: look in pgxload_orders for id %d: %w", orders[0].ID, err)
+	}
+	return loaded, err
 }

@@ -15,10 +15,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"time"
-
-	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/examples/data"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
@@ -28,7 +25,7 @@ import (
 
 func main() {
 	in := flag.String("in", "", "CSV `file` of orders, one row per line; default: examples/data/orders.csv")
-	dsn := flag.String("db", "", "a `file` .sqlite, postgres://…, or for MySQL and MariaDB user:password@tcp(host:3306)/database; default: SQLite in memory")
+	dsn := flag.String("db", "", "a `file` .sqlite, postgres://…, or for MySQL and MariaDB user:password@tcp(host:3306)/database?parseTime=true; default: SQLite in memory")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx, os.Stdout, *in, *dsn, sqlstore.Config{Table: "quickstart_worker"})
@@ -40,11 +37,12 @@ func main() {
 }
 
 func run(ctx context.Context, out io.Writer, in, dsn string, leases sqlstore.Config) (err error) {
-	orders, err := read(data.At(in)) // an error here leaves the database untouched
+	file, err := data.Read(in) // an error here leaves the database untouched
 	if err != nil {
 		return err
 	}
-	db, err := open(ctx, dsn)
+	orders := draft(file)
+	db, err := open(dsn)
 	if err != nil {
 		return fmt.Errorf("-db: %w", err) // the drivers hide passwords
 	}
@@ -59,34 +57,26 @@ func run(ctx context.Context, out io.Writer, in, dsn string, leases sqlstore.Con
 	if err := db.AutoMigrate(&Customer{}, &Order{}, &OrderLine{}); err != nil {
 		return fmt.Errorf("-db: %w", err)
 	}
-	news, err := onlyNew(db, orders)
+	began := time.Now()
+	written, err := graph.CreateWith(ctx, db, orders, graph.Config{}) // all of them, or none
 	if err != nil {
 		return err
 	}
-	began := time.Now()
-	var written graph.Result
-	if len(news) > 0 { // all of them, or none
-		if written, err = graph.CreateWith(ctx, db, news, graph.Config{}); err != nil {
-			return err
-		}
-	}
-	return report(db, gen.Generator().Layout(), out, written, len(orders)-len(news), time.Since(began))
+	return report(db, gen.Generator().Layout(), out, written, time.Since(began))
 }
 
-// onlyNew returns the orders whose numbers are not in the database.
-func onlyNew(db *gorm.DB, orders []*Order) ([]*Order, error) {
-	known := map[string]bool{}
-	for part := range slices.Chunk(orders, 500) {
-		numbers, found := make([]string, len(part)), []string(nil)
-		for i, o := range part {
-			numbers[i] = o.Number
+// draft makes the rows of the file, one struct for each row: one customer may have many orders.
+func draft(file []*data.Order) []*Order {
+	customers := map[*data.Customer]*Customer{}
+	orders := make([]*Order, len(file))
+	for i, o := range file {
+		if customers[o.Customer] == nil {
+			customers[o.Customer] = &Customer{Name: o.Customer.Name, Email: o.Customer.Email}
 		}
-		if err := db.Model(&Order{}).Where("number IN ?", numbers).Pluck("number", &found).Error; err != nil {
-			return nil, err
-		}
-		for _, number := range found {
-			known[number] = true
+		orders[i] = &Order{Number: o.Number, PlacedAt: o.PlacedAt, Customer: customers[o.Customer]}
+		for j, l := range o.Lines {
+			orders[i].Lines = append(orders[i].Lines, OrderLine{Position: j + 1, SKU: l.SKU, Product: l.Product, Quantity: l.Quantity, UnitPrice: l.Cents})
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(orders), func(o *Order) bool { return known[o.Number] }), nil
+	return orders
 }

@@ -2,20 +2,19 @@ package readme
 
 import (
 	"context"
+	"database/sql"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
-	"github.com/seed-299c1d6b/snowkey/worker/filestore"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-func assigned(ctx context.Context, dir string) (*worker.Lease, error) {
+func assigned(ctx context.Context, db *sql.DB) (*sqlstore.Generator, error) {
 	id, err := worker.FromEnv(core.Twitter(), "WORKER", "DATACENTER")
 	if err != nil {
 		return nil, err
 	}
-	store, err := filestore.New(filestore.Config{Dir: dir})
-	if err != nil {
-		return nil, err
-	}
-	return worker.Acquire(ctx, store, worker.Config{Preferred: &id, RequirePreferred: true})
+	return sqlstore.Open(ctx, db, sqlstore.OpenConfig{
+		Lease: worker.Config{Preferred: &id, RequirePreferred: true},
+	})
 }

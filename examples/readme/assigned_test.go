@@ -1,8 +1,13 @@
 package readme
 
 import (
+	"context"
+	"database/sql"
 	"errors"
+	"path/filepath"
 	"testing"
+
+	_ "github.com/glebarez/go-sqlite"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
@@ -10,18 +15,20 @@ import (
 func TestAssigned(t *testing.T) {
 	t.Setenv("WORKER", "7")
 	t.Setenv("DATACENTER", "1")
-	dir := t.TempDir()
-	lease, err := assigned(t.Context(), dir)
+	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "ids.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if lease.Worker() != 1<<5|7 {
-		t.Errorf("worker ID %d", lease.Worker())
+	defer db.Close()
+	gen, err := assigned(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := assigned(t.Context(), dir); !errors.Is(err, worker.ErrNoWorkerID) {
+	defer gen.Close(context.Background())
+	if got := gen.Lease().Worker(); got != 1<<5|7 {
+		t.Errorf("worker ID %d", got)
+	}
+	if _, err := assigned(t.Context(), db); !errors.Is(err, worker.ErrNoWorkerID) {
 		t.Errorf("a second holder: %v", err)
-	}
-	if err := lease.Close(); err != nil {
-		t.Error(err)
 	}
 }

@@ -84,38 +84,5 @@ func withGORM(ctx context.Context, gen *core.Generator, opt options, out io.Writ
 		})
 		fmt.Fprintf(out, "  %s of %d cents: %v\n", invoice.Number, cents, written(err))
 	}
-	var kept []string
-	if err := db.Model(&Invoice{}).Order("number").Pluck("number", &kept).Error; err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "  kept: %s\n", kept)
-	return inBlocks(ctx, store, opt, out)
-}
-
-// inBlocks numbers orders, where gaps are allowed and speed matters.
-func inBlocks(ctx context.Context, store serial.Counter, opt options, out io.Writer) error {
-	trips := 0
-	counting := serial.CounterFunc(func(ctx context.Context, key string, n int64) (int64, error) {
-		trips++
-		return store.Reserve(ctx, key, n)
-	})
-	orders, err := serial.NewNumbers(serial.NumbersConfig{Prefix: "ORD", Separator: "-", Period: serial.Month, Digits: 8, Block: 100, Counter: counting, Now: opt.now})
-	if err != nil {
-		return err
-	}
-	var last string
-	for range 250 {
-		if last, err = orders.Next(ctx); err != nil {
-			return err
-		}
-	}
-	fmt.Fprintf(out, "\nOrders, in blocks of 100: 250 numbers up to %s took %d round trips\n", last, trips)
 	return nil
-}
-
-func written(err error) string {
-	if err != nil {
-		return "rolled back, " + err.Error()
-	}
-	return "written"
 }

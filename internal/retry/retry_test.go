@@ -38,3 +38,18 @@ func TestIsConflict(t *testing.T) {
 		}
 	}
 }
+
+func TestIsUndone(t *testing.T) {
+	for err, want := range map[error]bool{
+		state("40001"): true, state("40P01"): true, state("23505"): false,
+		errors.New("Error 1213 (40001): Deadlock found when trying to get lock"): true,
+		errors.New("Error 1205 (HY000): Lock wait timeout exceeded"):             false,
+		errors.New("Error 1020 (HY000): Record has changed since last read"):     true,
+		errors.New("connection refused"):                                         false,
+		errors.New("database is locked (5) (SQLITE_BUSY)"):                       true,
+	} {
+		if got := IsUndone(fmt.Errorf("wrapped: %w", err)); got != want {
+			t.Errorf("%v: %t, want %t", err, got, want)
+		}
+	}
+}

@@ -15,8 +15,8 @@ import (
 // Packages in which every exported function and method has an example. Methods
 // that a reader knows from an interface of the standard library, of gorm, of Prometheus, of core or of an encoder need none.
 var exemplary = []string{
-	"core", "sqltype", "pgxtype", "ddl", "serial", "shard", "gormplugin", "gormplugin/graph", "snowkeytest",
-	"worker", "worker/driver", "worker/memstore", "worker/filestore", "worker/httpstore", "worker/sqlstore", "worker/pgxstore", "worker/redisstore",
+	"core", "sqltype", "pgxtype", "ddl", "serial", "gormplugin", "gormplugin/graph", "snowkeytest",
+	"worker", "worker/driver", "worker/memstore", "worker/httpstore", "worker/sqlstore", "worker/pgxstore", "worker/redisstore",
 	"contrib/entkey", "contrib/entkey/extension", "contrib/bunkey", "contrib/humakey",
 	"contrib/prometheus", "contrib/otel", "contrib/etcd", "contrib/token", "contrib/migrate", "contrib/migrate/backfill",
 }
@@ -34,7 +34,6 @@ var exempt = map[string]struct{ names, why string }{
 	"contrib/migrate":          {"Run Inspect Plan.Left", "they need a database, and are shown in examples/readme; these examples are compiled"},
 	"snowkeytest":              {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
 	"worker/driver":            {"ClaimLimiter.LimitClaims", "it is for package worker"},
-	"worker/filestore":         {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
 	"worker/httpstore":         {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
 	"worker/sqlstore": {"Generator.Next Generator.Fill Generator.Generator Generator.Lease Generator.Failing Generator.Close " +
 		"Store.Claim Store.Renew Store.Release Store.List Store.Free Store.Count Store.Reserve Store.PrepareCounters Store.In InTx.Reserve",
@@ -51,8 +50,8 @@ var known = map[string]bool{
 	"Error": true, "String": true, "Unwrap": true, "Is": true, "Initialize": true, "Name": true,
 	"Describe": true, "Collect": true, "Observe": true,
 	// Those that only an encoder calls.
-	"Format": true, "GobEncode": true, "GobDecode": true, "MarshalXMLAttr": true, "EncodeValues": true, "UnmarshalMapstructure": true,
-	"MarshalBSONValue": true, "UnmarshalBSONValue": true, "MarshalCBOR": true, "UnmarshalCBOR": true, "MarshalJSONTo": true, "MarshalMsgpack": true, "UnmarshalMsgpack": true,
+	"Format": true, "MarshalXMLAttr": true,
+	"MarshalJSONTo":     true,
 	"MarshalGQLContext": true, "UnmarshalGQLContext": true, "Bind": true,
 }
 

@@ -16,16 +16,14 @@ const module = "github.com/seed-299c1d6b/snowkey/"
 var allowed = map[string][]string{
 	"core":                nil,
 	"sqltype":             nil,
-	"ddl":                 {module + "core", module + "shard", module + "worker", module + "internal"},
+	"ddl":                 {module + "core", module + "worker", module + "internal"},
 	"serial":              {module + "core", module + "internal/fields"},
 	"snowkeytest":         {module + "core", module + "sqltype", module + "worker", module + "internal"},
-	"shard":               {module + "core", module + "internal/fields", module + "internal/idhash"},
 	"internal/testserver": nil,
 	"internal/backoff":    nil,
 
 	"worker":            {module + "core", module + "internal"},
 	"worker/memstore":   {module + "core", module + "worker", module + "internal"},
-	"worker/filestore":  {module + "core", module + "worker", module + "internal"},
 	"worker/sqlstore":   {module + "core", module + "worker", module + "internal"},
 	"worker/redisstore": {module + "core", module + "worker", module + "internal"},
 	"worker/httpstore":  {module + "core", module + "worker", module + "internal"},

@@ -16,33 +16,42 @@ import (
 const (
 	setUpLimit = 5 * time.Minute // of a program that makes the data; machines of continuous integration are slow
 	startLimit = 3 * time.Minute
-	probeLimit = 10 * time.Second // of one question to a server
 	probePause = 5 * time.Millisecond
 	logLimit   = 4000 // bytes of a log that an error shows
 	portTries  = 5
 )
 
-// boot makes the data of a new server, and starts it on an address of nextAddr,
-// with arguments added to its command line.
+// boot makes the data of a new server, and starts it on the first address of nextAddr that is
+// free, with arguments added to its command line.
 func boot(e *engine, nextAddr func() (string, error), arguments ...string) (*Server, error) {
 	s, err := prepare(e)
 	if err != nil {
 		return nil, err
 	}
 	s.arguments = arguments
-	if err := s.startOnFreePort(nextAddr); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(s.dir))
+	for try := 1; ; try++ {
+		if s.Addr, err = nextAddr(); err == nil {
+			s.DSN = e.dsn(s.Addr)
+			s.holdPort(s.Addr)
+			if err = s.start(); err == nil {
+				return s, nil
+			}
+			s.releasePorts()
+		}
+		if !portInUse(err) || try == portTries {
+			return nil, errors.Join(err, os.RemoveAll(s.dir))
+		}
 	}
-	return s, nil
+}
+
+// portInUse reports whether another process took the port after freeAddr found it free.
+func portInUse(err error) bool {
+	return strings.Contains(strings.ToLower(err.Error()), "address already in use")
 }
 
 // prepare makes the data of a new server.
 func prepare(e *engine) (*Server, error) {
-	find := e.find
-	if e.lookup != nil {
-		find = e.lookup
-	}
-	programs, err := find()
+	programs, version, err := e.find()
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +63,7 @@ func prepare(e *engine) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Kind: e.kind, engine: e, programs: programs, dir: dir, tag: filepath.Base(home)}
+	s := &Server{Kind: e.kind, engine: e, programs: programs, version: version, dir: dir, tag: filepath.Base(home)}
 	if e.unprivileged {
 		err = giveToUser(dir)
 	}
@@ -67,34 +76,13 @@ func prepare(e *engine) (*Server, error) {
 	return s, nil
 }
 
-// startOnFreePort starts a server on the first of these addresses that is free.
-func (s *Server) startOnFreePort(nextAddr func() (string, error)) error {
-	for try := 1; ; try++ {
-		addr, err := nextAddr()
-		if err != nil {
-			return err
-		}
-		s.Addr, s.DSN = addr, s.engine.dsn(addr)
-		s.holdPort(addr)
-		err = s.start()
-		if err == nil {
-			return nil
-		}
-		s.releasePorts()
-		if !portInUse(err) || try == portTries {
-			return err
-		}
-	}
-}
-
-// portInUse reports whether another process took the port after freeAddr found it free.
-func portInUse(err error) bool {
-	return strings.Contains(strings.ToLower(err.Error()), "address already in use")
-}
-
-// start starts the process and waits until it answers. The caller holds mu, or
-// is the only one that knows s.
+// start starts the process and waits until it answers. The caller holds mu, or is the only one
+// that knows s.
 func (s *Server) start() error {
+	// Another server on the port must not be taken for this one. None can take it later: it is held.
+	if conn, err := net.DialTimeout("tcp", s.Addr, probeLimit); err == nil {
+		return errors.Join(fmt.Errorf("start %s: address already in use", s), conn.Close())
+	}
 	log, err := os.OpenFile(s.logPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
@@ -104,13 +92,14 @@ func (s *Server) start() error {
 	if err != nil {
 		return err
 	}
+	s.logged = info.Size()
 	cmd := s.program(append(s.engine.command(s), s.arguments...)...)
 	if s.engine.rewritesTitle {
 		cmd.Args[0] = filepath.Join(s.dir, filepath.Base(cmd.Path))
 	}
 	// A file, and not the test's own output: `go test` would wait for its end.
 	cmd.Stdout, cmd.Stderr = log, log
-	if err := startCommand(cmd); err != nil {
+	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", s.Kind, err)
 	}
 	exited := make(chan struct{})
@@ -120,24 +109,19 @@ func (s *Server) start() error {
 		close(exited)
 	}()
 	if err := s.awaitReady(); err != nil {
-		err = fmt.Errorf("start %s: %w; end of its log:\n%s", s, err, s.logTail(info.Size()))
-		if s.running() {
-			err = errors.Join(err, s.kill())
-		}
-		return err
+		return errors.Join(fmt.Errorf("start %s: %w; end of its log:\n%s", s, err, s.logTail(s.logged)), s.kill())
 	}
 	return nil
 }
 
 func (s *Server) awaitReady() error {
-	limit := time.NewTimer(startLimit)
+	limit, tick := time.NewTimer(startLimit), time.NewTicker(probePause)
 	defer limit.Stop()
-	tick := time.NewTicker(probePause)
 	defer tick.Stop()
 	for {
 		err := s.engine.ready(s)
 		if err == nil {
-			return s.checkVersion()
+			return nil
 		}
 		select {
 		case <-s.exited:
@@ -149,11 +133,11 @@ func (s *Server) awaitReady() error {
 	}
 }
 
-// program returns a command that runs in the server's folder, as its user, with
-// an environment in which nothing of the caller can change what it does.
+// program returns a command that runs in the server's folder, as its user, with an environment in
+// which nothing of the caller can change what it does.
 func (s *Server) program(argv ...string) *exec.Cmd {
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Dir = s.dir
+	cmd.Dir, cmd.SysProcAttr = s.dir, attributes(s.engine.unprivileged)
 	path := os.Getenv("PATH") + ":/usr/bin:/bin:/usr/sbin:/sbin" // set-up scripts need the usual tools
 	cmd.Env = []string{"PATH=" + path, "HOME=" + s.dir, "TMPDIR=" + s.dir, "LC_ALL=C", "TZ=UTC"}
 	if v := os.Getenv("LD_LIBRARY_PATH"); v != "" {
@@ -162,7 +146,6 @@ func (s *Server) program(argv ...string) *exec.Cmd {
 	if s.Kind == KindEtcd && runtime.GOARCH != "amd64" {
 		cmd.Env = append(cmd.Env, "ETCD_UNSUPPORTED_ARCH="+runtime.GOARCH) // etcd 3.4 asks for it on arm64
 	}
-	cmd.SysProcAttr = dependent(s.engine.unprivileged)
 	return cmd
 }
 
@@ -172,7 +155,7 @@ func (s *Server) run(argv ...string) error {
 	cmd := s.program(argv...)
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = quickLimit // a child of its own may keep the output open
-	err := startCommand(cmd)
+	err := cmd.Start()
 	if err == nil {
 		late := time.AfterFunc(setUpLimit, func() { _ = cmd.Process.Kill() })
 		err = cmd.Wait()
@@ -184,7 +167,10 @@ func (s *Server) run(argv ...string) error {
 	return nil
 }
 
-func (s *Server) logPath() string { return filepath.Join(s.dir, "log") }
+func (s *Server) data() string                  { return s.in("data") }
+func (s *Server) logPath() string               { return s.in("log") }
+func (s *Server) in(name string) string         { return filepath.Join(s.dir, name) }
+func (s *Server) write(name, text string) error { return os.WriteFile(s.in(name), []byte(text), 0o644) }
 
 // logTail returns the end of what the server has logged since byte from.
 func (s *Server) logTail(from int64) string {
@@ -195,39 +181,4 @@ func (s *Server) logTail(from int64) string {
 	return tail(b[min(from, int64(len(b))):])
 }
 
-func tail(b []byte) string {
-	return strings.TrimSpace(string(b[max(0, len(b)-logLimit):]))
-}
-
-// holdPort keeps the port of an address from other processes while its server is down. It
-// does nothing if the system cannot hold ports, or the port is in use: the server will
-// then report it.
-func (s *Server) holdPort(addr string) {
-	if release, err := holdPort(addr); err == nil {
-		s.releases = append(s.releases, release)
-	}
-}
-
-func (s *Server) releasePorts() {
-	for _, release := range s.releases {
-		release()
-	}
-	s.releases = nil
-}
-
-// freeAddr returns an address of 127.0.0.1 whose port is free.
-func freeAddr() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
-}
-
-func portOf(addr string) string {
-	_, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return "" // freeAddr makes no such address
-	}
-	return port
-}
+func tail(b []byte) string { return strings.TrimSpace(string(b[max(0, len(b)-logLimit):])) }

@@ -13,54 +13,44 @@ const (
 	quickLimit = time.Minute     // of the work of the kernel, which waits for disks
 )
 
-// Start starts a server that was stopped or killed, on the same data and
-// address, and waits until it answers.
-func (s *Server) Start() error {
-	return s.control("Start", false, s.start)
-}
+// Start starts a server that was stopped or killed, on the same data and address, and waits until
+// it answers.
+func (s *Server) Start() error { return s.control("Start", false, s.start) }
 
-// Stop ends the server in an orderly way and waits for its end. Clients are
-// disconnected. A paused server is resumed for it.
-func (s *Server) Stop() error {
-	return s.control("Stop", true, func() error { return s.end(s.engine.orderly, stopLimit) })
-}
+// Stop ends the server in an orderly way and waits for its end. Clients are disconnected. A paused
+// server is resumed for it.
+func (s *Server) Stop() error { return s.control("Stop", true, s.stop) }
 
-// Kill ends the server as a crash does: all its processes get SIGKILL. It
-// returns when they are gone.
-func (s *Server) Kill() error {
-	return s.control("Kill", true, s.kill)
-}
+// Kill ends the server as a crash does: all its processes get SIGKILL. It returns when they are
+// gone.
+func (s *Server) Kill() error { return s.control("Kill", true, s.kill) }
 
 // Restart is Stop and Start.
 func (s *Server) Restart() error {
 	return s.control("Restart", true, func() error {
-		if err := s.end(s.engine.orderly, stopLimit); err != nil {
+		if err := s.stop(); err != nil {
 			return err
 		}
 		return s.start()
 	})
 }
 
-// Pause suspends all processes of the server. Its connections stay open, the
-// kernel still accepts new ones, and nothing answers: to clients it looks like a
-// server behind a network that drops all packets.
+// Pause suspends all processes of the server. Its connections stay open, the kernel still accepts
+// new ones, and nothing answers: to clients it looks like a server behind a network that drops all
+// packets.
 func (s *Server) Pause() error {
-	return s.control("Pause", true, func() error {
-		_, err := freeze(s.cmd.Process.Pid)
-		return err
-	})
+	return s.control("Pause", true, func() error { _, err := freeze(s.family); return err })
 }
 
 // Resume resumes a paused server. On a running one it does nothing.
 func (s *Server) Resume() error {
-	return s.control("Resume", true, func() error { return thaw(s.cmd.Process.Pid) })
+	return s.control("Resume", true, func() error { return thaw(s.family) })
 }
 
 // control runs f alone, if the server is ours and runs or not as f needs it.
 func (s *Server) control(verb string, running bool, f func() error) error {
 	if s.external {
-		return fmt.Errorf("%s %s: the server is given by %s, and only private servers can be controlled",
-			verb, s, s.engine.dsnVar)
+		return fmt.Errorf("%s %s: the server is given by %s, and only private servers can be controlled", verb, s, s.engine.dsnVar)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,64 +78,47 @@ func (s *Server) running() bool {
 	}
 }
 
+func (s *Server) awaitExit(limit time.Duration) bool {
+	select {
+	case <-s.exited:
+		return true
+	case <-time.After(limit):
+		return false
+	}
+}
+
+// family returns the server's processes: the one that was started, what works on its data, and
+// their descendants. PostgreSQL's backends have sessions of their own, so a signal to the process
+// group would miss them; a killed Patroni leaves PostgreSQL behind.
+func (s *Server) family() ([]process, error) {
+	pid := 0
+	if s.running() {
+		pid = s.cmd.Process.Pid
+	}
+	return family(pid, s.data())
+}
+
+// kill kills the server's processes, if there are any, and waits for their end.
 func (s *Server) kill() error {
-	err := s.killTree()
-	if s.engine.reap != nil {
-		err = errors.Join(err, s.engine.reap(s))
+	_, err := killAll(s.family)
+	if err == nil && s.cmd != nil && !s.awaitExit(quickLimit) {
+		err = fmt.Errorf("process %d is there %v after SIGKILL", s.cmd.Process.Pid, quickLimit)
 	}
 	return err
 }
 
-func (s *Server) killTree() error {
-	// The children are listed while their parent is stopped: later they would be
-	// orphans, and PostgreSQL does not start beside children of its former self.
-	tree, err := freeze(s.cmd.Process.Pid)
-	if errors.Is(err, errEnded) && s.awaitExit(quickLimit) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, p := range tree[1:] {
-		// A stopped parent reaps no child, so the PID is still this child's.
-		if err := signal(p.pid, syscall.SIGKILL); err != nil {
-			return err
-		}
-	}
-	if err := s.cmd.Process.Kill(); err != nil {
-		return err
-	}
-	if !s.awaitExit(quickLimit) {
-		return fmt.Errorf("process %d is there %v after SIGKILL", s.cmd.Process.Pid, quickLimit)
-	}
-	return awaitGone(tree, quickLimit)
-}
+func (s *Server) stop() error { return s.end(s.engine.orderly, stopLimit) }
 
 // end sends sig to the server and waits for its end.
 func (s *Server) end(sig syscall.Signal, limit time.Duration) error {
-	pid := s.cmd.Process.Pid
-	if err := s.cmd.Process.Signal(sig); err != nil {
-		return err
-	}
 	// A stopped process gets the signal only when it is resumed.
-	if err := thaw(pid); err != nil && !errors.Is(err, errEnded) {
+	if err := errors.Join(s.cmd.Process.Signal(sig), thaw(s.family)); err != nil && s.running() {
 		return err
 	}
 	if !s.awaitExit(limit) {
-		return fmt.Errorf("process %d is there %v after signal %v; end of its log:\n%s", pid, limit, sig, s.logTail(0))
+		return fmt.Errorf("process %d is there %v after signal %v; end of its log:\n%s", s.cmd.Process.Pid, limit, sig, s.logTail(0))
 	}
 	return nil
-}
-
-func (s *Server) awaitExit(limit time.Duration) bool {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case <-s.exited:
-		return true
-	case <-timer.C:
-		return false
-	}
 }
 
 // remove ends the server, in whatever state it is, and deletes its data.
@@ -153,16 +126,10 @@ func (s *Server) remove() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running() {
-		if err := s.end(s.engine.quick, quickLimit); err != nil && s.running() {
-			if killErr := s.kill(); killErr != nil {
-				return errors.Join(err, killErr)
-			}
-		}
+		_ = s.end(s.engine.quick, quickLimit) // else it is killed
 	}
-	if s.engine.reap != nil {
-		if err := s.engine.reap(s); err != nil {
-			return err
-		}
+	if err := s.kill(); err != nil {
+		return err
 	}
 	s.releasePorts()
 	freeSharedMemory(s.dir)

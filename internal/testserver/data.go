@@ -11,9 +11,6 @@ import (
 	"strings"
 )
 
-// data is the folder of the server's databases.
-func (s *Server) data() string { return filepath.Join(s.dir, "data") }
-
 // makeData makes the server's data by running a program, or copies what the program made for
 // another server. The time of the program is most of what a server costs.
 func (s *Server) makeData(argv ...string) error {
@@ -32,21 +29,16 @@ func (s *Server) makeData(argv ...string) error {
 	if err := s.run(argv...); err != nil {
 		return err
 	}
-	return keep(s.data(), kept)
-}
-
-// keep copies a folder to kept at once, unless another process has done so meanwhile.
-func keep(folder, kept string) error {
-	copies, err := os.MkdirTemp(filepath.Dir(kept), "copy-")
+	// It appears at once, unless another process was faster.
+	whole, err := os.MkdirTemp(folder, "copy-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(copies)
-	whole := filepath.Join(copies, "data")
-	if err := copyFolder(folder, whole); err != nil {
+	defer os.RemoveAll(whole)
+	if err := copyFolder(s.data(), filepath.Join(whole, "data")); err != nil {
 		return err
 	}
-	err = os.Rename(whole, kept)
+	err = os.Rename(filepath.Join(whole, "data"), kept)
 	if _, there := os.Stat(kept); there == nil {
 		return nil
 	}

@@ -1,7 +1,18 @@
 package testserver
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -12,38 +23,178 @@ type engine struct {
 	binVar     string // holds the folder of the programs
 	versionVar string // holds the version that a private server must have; may be empty
 	packages   string // the Debian packages, for the message about a missing program
-	additional bool   // the server that dsnVar names does not replace the private one
 
-	programs [][]string // what is needed; each may have several names, best first
-	together bool       // the programs must be of one folder, that is of one version
-	refuse   func(paths []string) error
-	lookup   func() ([]string, error) // instead of find
+	programs       [][]string                              // what is needed; each may have several names, best first
+	wants, refuses string                                  // what the first program says of its version; may be empty
+	more           func() (paths []string, missing string) // what is not a program of a folder; may be nil
+	found          []string                                // the paths, if they are known
 
-	sequential    bool           // a member of a cluster starts when the one before is ready
+	parallel      bool           // members of a cluster start together, else one after the other
 	rewritesTitle bool           // its command line becomes its name and address only, so the name must hold the tag
 	unprivileged  bool           // the server refuses to run as root
 	orderly       syscall.Signal // ends the server as an administrator would, clients or not
 	quick         syscall.Signal // ends it at once; it still frees what lives outside its folder
 
 	dsn       func(addr string) string
-	address   func(dsn string) (string, error)  // host:port of a given DSN
-	setup     func(s *Server) error             // makes the data folder; may be nil
-	configure func(s *Server) error             // writes what a member's start needs, when all have addresses; may be nil
-	command   func(s *Server) []string          // program and arguments
-	ready     func(s *Server) error             // nil if this very process serves
-	version   func(addr string) (string, error) // what the server says its version is; nil if versionVar is empty
-	reap      func(s *Server) error             // ends what outlives the process; may be nil
+	port      string                   // of a given DSN without one
+	schemes   []string                 // of a given DSN
+	setup     func(s *Server) error    // makes the data folder; may be nil
+	configure func(s *Server) error    // writes what a member's start needs, when all have addresses; may be nil
+	command   func(s *Server) []string // program and arguments
+	ready     func(s *Server) error    // nil if this very process serves
 }
 
 func engines() map[Kind]*engine {
 	all := map[Kind]*engine{
-		KindPostgres: postgresEngine(),
-		KindMariaDB:  mariadbEngine(),
-		KindRedis:    redisEngine(),
-		KindEtcd:     etcdEngine(),
+		KindPostgres: postgresEngine(), KindMariaDB: mariadbEngine(), KindRedis: redisEngine(), KindEtcd: etcdEngine(),
 	}
 	if os.Getenv(mysqlBinVar) != "" {
 		all[KindMariaDB] = mysqlAloneEngine()
 	}
 	return all
+}
+
+// missingError is returned when a server's programs are not on this machine.
+type missingError struct {
+	engine *engine
+	reason string
+}
+
+func (e *missingError) Error() string {
+	m := e.engine
+	s := fmt.Sprintf("no private %s: %s; install the Debian packages %s, or set %s to the folder of its programs", m.kind, e.reason, m.packages, m.binVar)
+	if m.dsnVar != "" {
+		s += fmt.Sprintf(", or set %s to the DSN of a running server (not for tests that kill it)", m.dsnVar)
+	}
+	return s
+}
+
+func isMissing(err error) bool { return errors.As(err, new(*missingError)) }
+
+// find returns the paths of the engine's programs, and the version if one is required.
+func (e *engine) find() (paths []string, version string, err error) {
+	if e.found != nil {
+		return e.found, "", nil
+	}
+	if !supported {
+		return nil, "", &missingError{e, "servers are started on Unix-like systems only"}
+	}
+	dirs, given := searchPath(), os.Getenv(e.binVar)
+	if given != "" {
+		// Installations from an archive keep the scripts beside bin.
+		dirs = []string{given, filepath.Join(given, "../bin"), filepath.Join(given, "../sbin"), filepath.Join(given, "../scripts")}
+	}
+	paths, reason := pick(dirs, e.programs)
+	if reason == "" && e.more != nil {
+		var more []string
+		more, reason = e.more()
+		paths = append(paths, more...)
+	}
+	want := os.Getenv(e.versionVar)
+	if reason == "" && e.wants+e.refuses+want != "" {
+		if version, reason, err = e.version(paths[0]); err == nil && want != "" && version != want {
+			err = fmt.Errorf("%s is of version %q, and %s=%q", paths[0], version, e.versionVar, want)
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, "", err
+	case reason != "" && given != "": // the folder was asked for: a skip would hide a typing error
+		return nil, "", fmt.Errorf("%s=%q: %s", e.binVar, given, reason)
+	case reason != "":
+		return nil, "", &missingError{e, reason}
+	case want == "":
+		version = ""
+	}
+	return paths, version, nil
+}
+
+var versionPattern = regexp.MustCompile(`(?: Ver |\(PostgreSQL\) )(\S+)`)
+
+// version asks a program for its version. reason is why it is of the wrong make.
+func (e *engine) version(program string) (version, reason string, err error) {
+	out, err := exec.Command(program, "--version").CombinedOutput()
+	m := versionPattern.FindSubmatch(out)
+	switch {
+	case err != nil || m == nil:
+		return "", "", fmt.Errorf("%s --version: %w: %s", program, cmp.Or(err, errors.New("no version")), tail(out))
+	case !strings.Contains(string(out), e.wants), e.refuses != "" && strings.Contains(string(out), e.refuses):
+		reason = fmt.Sprintf("%s is of another make: %s", program, tail(out))
+	}
+	return string(m[1]), reason, nil
+}
+
+// pick returns the path of each program, or the reason why there is none. Those after the first
+// come from the same folder, if it has them: they are then of one version.
+func pick(dirs []string, programs [][]string) (paths []string, reason string) {
+	for _, names := range programs {
+		path := firstExecutable(dirs, names)
+		if path == "" {
+			return nil, "program " + strings.Join(names, " or ") + " not found"
+		}
+		paths = append(paths, path)
+		dirs = append([]string{filepath.Dir(path)}, dirs...)
+	}
+	return paths, ""
+}
+
+func firstExecutable(dirs, names []string) string {
+	for _, n := range names {
+		for _, d := range dirs {
+			p := filepath.Join(d, n)
+			if i, err := os.Stat(p); err == nil && !i.IsDir() && i.Mode()&0o111 != 0 {
+				return p
+			}
+		}
+	}
+	return ""
+}
+
+// searchPath lists the folders of PATH, then those that distributions use. The sbin folders are
+// not in the PATH of an ordinary user, PostgreSQL's in no user's.
+func searchPath() []string {
+	dirs := slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(d string) bool { return !filepath.IsAbs(d) })
+	for _, pattern := range []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql@*/bin", "/usr/local/opt/postgresql@*/bin"} {
+		found, _ := filepath.Glob(pattern) // the only error is a bad pattern
+		dirs = append(dirs, newestFirst(found)...)
+	}
+	return append(dirs, "/usr/bin", "/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin")
+}
+
+var digits = regexp.MustCompile(`\d+`)
+
+// newestFirst sorts paths by the numbers in them, so that 16 comes before 9.6.
+func newestFirst(paths []string) []string {
+	numbers := func(p string) (ns []int) {
+		for _, d := range digits.FindAllString(p, -1) {
+			n, _ := strconv.Atoi(d) // out of range is no version
+			ns = append(ns, n)
+		}
+		return ns
+	}
+	slices.SortFunc(paths, func(a, b string) int { return slices.Compare(numbers(b), numbers(a)) })
+	return paths
+}
+
+var mysqlTCP = regexp.MustCompile(`(?:^|@)tcp\(([^()]+)\)/[^/]*$`)
+
+// address returns the host:port of a given DSN. The error does not quote it, because it may
+// contain a password.
+func (e *engine) address(dsn string) (string, error) {
+	host := ""
+	first, _, _ := strings.Cut(dsn, ",") // of several etcds
+	if m := mysqlTCP.FindStringSubmatch(dsn); m != nil && e.kind == KindMariaDB {
+		host = m[1]
+	} else if u, err := url.Parse(first); err == nil && slices.Contains(e.schemes, u.Scheme) {
+		host = u.Host
+	} else if _, _, err := net.SplitHostPort(dsn); err == nil && e.kind == KindRedis && !strings.Contains(dsn, "/") {
+		host = dsn
+	}
+	if _, _, err := net.SplitHostPort(host); err != nil && host != "" {
+		host = net.JoinHostPort(strings.Trim(host, "[]"), e.port)
+	}
+	if host == "" || host[0] == ':' {
+		return "", fmt.Errorf("must be like %s", e.dsn("host:"+e.port))
+	}
+	return host, nil
 }

@@ -1,21 +1,22 @@
 package testserver
 
 import (
-	"io"
 	"net"
 	"sync"
 	"testing"
+	"time"
 )
 
-// A Link is the network between clients and a server: a proxy that can be cut. It ends with
-// the test. Its methods may be called by several goroutines.
+// A Link is the network between clients and a server: a proxy that can be cut. It ends with the
+// test. Its methods may be called by several goroutines.
 type Link struct {
 	// Addr is the host:port for the clients.
 	Addr string
 
-	server string
-	ln     net.Listener
-	wg     sync.WaitGroup
+	server    string
+	roundTrip time.Duration
+	ln        net.Listener
+	wg        sync.WaitGroup
 
 	mu   sync.Mutex
 	down bool
@@ -25,12 +26,33 @@ type Link struct {
 // LinkTo makes a link to a server's host:port.
 func LinkTo(t testing.TB, server string) *Link {
 	t.Helper()
+	return link(t, server, 0)
+}
+
+// Delayed returns the address of a proxy in front of server, a host:port. It delays all bytes by
+// roundTrip, however many are in flight, as a network does. The whole delay is on the way back: two
+// short sleeps would take longer than one, and clients see no difference.
+func Delayed(t testing.TB, server string, roundTrip time.Duration) string {
+	t.Helper()
+	return link(t, server, roundTrip).Addr
+}
+
+func link(t testing.TB, server string, roundTrip time.Duration) *Link {
+	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &Link{Addr: ln.Addr().String(), server: server, ln: ln}
-	l.wg.Go(l.accept)
+	l := &Link{Addr: ln.Addr().String(), server: server, roundTrip: roundTrip, ln: ln}
+	l.wg.Go(func() {
+		for {
+			client, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			l.join(client)
+		}
+	})
 	t.Cleanup(func() {
 		_ = ln.Close()
 		l.Cut()
@@ -39,35 +61,49 @@ func LinkTo(t testing.TB, server string) *Link {
 	return l
 }
 
-func (l *Link) accept() {
-	for {
-		client, err := l.ln.Accept()
-		if err != nil {
-			return
-		}
-		l.join(client)
-	}
-}
-
 func (l *Link) join(client net.Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.down {
-		_ = client.Close()
-		return
-	}
 	server, err := net.Dial("tcp", l.server)
-	if err != nil {
+	if err != nil || l.down {
 		_ = client.Close()
+		if err == nil {
+			_ = server.Close()
+		}
 		return
 	}
 	l.open = append(l.open, client, server)
-	carry := func(to, from net.Conn) {
-		_, _ = io.Copy(to, from)
-		_, _ = to.Close(), from.Close()
+	l.wg.Go(func() { l.carry(client, server, 0) })
+	l.wg.Go(func() { l.carry(server, client, l.roundTrip) })
+}
+
+// carry copies from one connection to the other, and delays each piece.
+func (l *Link) carry(from, to net.Conn, delay time.Duration) {
+	type piece struct {
+		due  time.Time
+		data []byte
 	}
-	l.wg.Go(func() { carry(server, client) })
-	l.wg.Go(func() { carry(client, server) })
+	pieces := make(chan piece, 4096)
+	l.wg.Go(func() {
+		for p := range pieces {
+			time.Sleep(time.Until(p.due))
+			if _, err := to.Write(p.data); err != nil {
+				_ = from.Close() // ends the reader
+			}
+		}
+		_, _ = to.Close(), from.Close()
+	})
+	defer close(pieces)
+	for {
+		buf := make([]byte, 64<<10)
+		n, err := from.Read(buf)
+		if n > 0 {
+			pieces <- piece{time.Now().Add(delay), buf[:n]}
+		}
+		if err != nil {
+			return
+		}
+	}
 }
 
 // Cut closes all connections, and new ones as soon as they are made, until Mend.

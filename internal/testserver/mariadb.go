@@ -1,20 +1,19 @@
 package testserver
 
 import (
-	"errors"
-	"fmt"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strings"
 	"syscall"
 )
 
-// mariadbDatabase exists at every start.
-const mariadbDatabase = "snowkey"
+const (
+	mariadbDatabase = "snowkey" // exists at every start
+	mysqlBinVar     = "SNOWKEY_TEST_MYSQL_BIN"
+	createDatabase  = "CREATE DATABASE IF NOT EXISTS " + mariadbDatabase + ";\n"
+	// A sixth of the default: the file is allocated in full, and copied for each server.
+	mariadbLog = "--innodb-log-file-size=16M"
+)
 
 func mariadbEngine() *engine {
 	return &engine{
@@ -23,36 +22,20 @@ func mariadbEngine() *engine {
 		binVar:     "SNOWKEY_TEST_MARIADB_BIN",
 		versionVar: "SNOWKEY_TEST_MARIADB_VERSION",
 		packages:   "mariadb-server-core and mariadb-client-core",
-		additional: true,
 		programs:   [][]string{{"mariadbd", "mysqld"}, {"mariadb-install-db", "mysql_install_db"}},
-		refuse:     refuseMySQL,
+		wants:      "MariaDB", // the data of MySQL is made in another way
 		orderly:    syscall.SIGTERM,
 		quick:      syscall.SIGKILL,
-		dsn: func(addr string) string {
-			return "root@tcp(" + addr + ")/" + mariadbDatabase
-		},
-		address: mysqlAddress,
-		setup:   mariadbSetup,
-		command: mariadbCommand,
-		ready:   mariadbReady,
-		version: mariadbVersion,
+		dsn:        func(addr string) string { return "root@tcp(" + addr + ")/" + mariadbDatabase },
+		port:       "3306",
+		setup:      mariadbSetup,
+		command:    mariadbCommand,
+		// The greeting ends with the plug-in for passwords; an error packet names none.
+		ready: func(s *Server) error { return ask(s.Addr, "", "_password\x00") },
 	}
 }
 
-// refuseMySQL returns an error for a mysqld of MySQL: its data folder is initialised
-// differently, see mysqlAloneEngine.
-func refuseMySQL(programs []string) error {
-	out, err := exec.Command(programs[0], "--version").CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%s --version: %w: %s", programs[0], err, tail(out))
-	}
-	if !strings.Contains(string(out), "MariaDB") {
-		return fmt.Errorf("%s is MySQL, and only MariaDB is started", programs[0])
-	}
-	return nil
-}
-
-// asRoot returns the option that MariaDB requires to run as root.
+// asRoot returns the option that the server requires to run as root.
 func asRoot(s *Server) []string {
 	if os.Getuid() == 0 && !s.engine.unprivileged {
 		return []string{"--user=root"}
@@ -61,8 +44,7 @@ func asRoot(s *Server) []string {
 }
 
 func mariadbSetup(s *Server) error {
-	sql := "CREATE DATABASE IF NOT EXISTS " + mariadbDatabase + ";\n"
-	if err := os.WriteFile(mariadbInitFile(s), []byte(sql), 0o644); err != nil {
+	if err := s.write("init.sql", createDatabase); err != nil {
 		return err
 	}
 	argv := []string{s.programs[1], "--no-defaults", "--datadir=" + s.data(),
@@ -74,76 +56,43 @@ func mariadbSetup(s *Server) error {
 	return s.makeData(append(argv, asRoot(s)...)...)
 }
 
-// mariadbLog is a sixth of the default: the file is allocated in full, and copied for each server.
-const mariadbLog = "--innodb-log-file-size=16M"
-
 func mariadbCommand(s *Server) []string {
-	argv := []string{s.programs[0], "--no-defaults",
-		"--datadir=" + s.data(),
-		"--character-set-server=utf8mb4",
+	return slices.Concat([]string{s.programs[0], "--no-defaults", "--datadir=" + s.data(), "--character-set-server=utf8mb4",
 		"--innodb-flush-log-at-trx-commit=2", // written, not flushed: a commit survives Kill
-		"--innodb-flush-method=nosync",
-		"--innodb-buffer-pool-size=32M",
-		mariadbLog,
-	}
-	return slices.Concat(argv, mysqldArguments(s), asRoot(s))
+		"--innodb-flush-method=nosync", "--innodb-buffer-pool-size=32M", mariadbLog}, mysqldArguments(s), asRoot(s))
 }
 
-// mysqldArguments are those of a running server, MariaDB's or MySQL's.
+// mysqldArguments are those of a running server, MariaDB's or MySQL's. There is no socket: its path
+// would soon be too long.
 func mysqldArguments(s *Server) []string {
-	return []string{
-		"--pid-file=" + mariadbPidFile(s),
-		"--init-file=" + mariadbInitFile(s),
-		"--bind-address=127.0.0.1",
-		"--port=" + portOf(s.Addr),
-		"--socket=", // none: the path would soon be too long
-		"--skip-name-resolve",
-		"--default-time-zone=+00:00",
-		"--max-connections=300",
-	}
+	return []string{"--pid-file=" + s.in("pid"), "--init-file=" + s.in("init.sql"), "--socket=", "--bind-address=127.0.0.1",
+		"--port=" + portOf(s.Addr), "--skip-name-resolve", "--default-time-zone=+00:00", "--max-connections=300"}
 }
 
-func mariadbPidFile(s *Server) string  { return filepath.Join(s.dir, "pid") }
-func mariadbInitFile(s *Server) string { return filepath.Join(s.dir, "init.sql") }
-
-func mariadbReady(s *Server) error {
-	// The file is written after the port is bound, so the port is ours.
-	if _, err := s.ownPidFile(mariadbPidFile(s)); err != nil {
-		return err
+// mysqlAloneEngine is MySQL's. It takes MariaDB's place where its folder is given: it speaks the
+// same protocol, and is set up in another way.
+func mysqlAloneEngine() *engine {
+	e := mariadbEngine()
+	e.binVar, e.versionVar, e.packages = mysqlBinVar, "SNOWKEY_TEST_MYSQL_VERSION", "mysql-server-core"
+	e.programs, e.wants = [][]string{{"mysqld"}}, ""
+	own := []string{"--skip-log-bin", "--innodb-flush-method=nosync"}
+	e.setup = func(s *Server) error {
+		// One statement a line. root@localhost does not match a client whose name is not resolved.
+		err := s.write("init.sql", createDatabase+"CREATE USER IF NOT EXISTS root@'127.0.0.1';\nGRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;\n")
+		if err != nil {
+			return err
+		}
+		return s.makeData(slices.Concat(mysqlArguments(s), own, []string{"--initialize-insecure"})...)
 	}
-	_, err := mariadbVersion(s.Addr)
-	return err
+	e.command = func(s *Server) []string {
+		return slices.Concat(mysqlArguments(s), own, mysqldArguments(s), []string{"--mysqlx=OFF", "--innodb-flush-log-at-trx-commit=2"})
+	}
+	return e
 }
 
-// mariadbGreeting is what the server sends first, in protocol 10. MariaDB put 5.5.5-
-// before its version up to 10.11, for old clients.
-var mariadbGreeting = regexp.MustCompile(`^(?s:....)\n(?:5\.5\.5-)?([^ \x00]+)`)
-
-func mariadbVersion(addr string) (string, error) {
-	// The greeting ends with the plug-in for passwords, MySQL's since 9 with another one; an
-	// error packet names none.
-	answer, err := ask(addr, nil, []byte("_password\x00"))
-	if err != nil {
-		return "", err
-	}
-	return first(mariadbGreeting, answer)
-}
-
-var mysqlTCP = regexp.MustCompile(`(?:^|@)tcp\(([^()]*)\)/[^/]*$`)
-
-// mysqlAddress returns the host:port of a DSN of go-sql-driver/mysql.
-func mysqlAddress(dsn string) (string, error) {
-	// No part of the DSN is quoted: it is likely to hold a password.
-	m := mysqlTCP.FindStringSubmatch(dsn)
-	if m == nil {
-		return "", errors.New("not a DSN like user:password@tcp(host:3306)/database")
-	}
-	host, port, err := net.SplitHostPort(m[1])
-	if err != nil {
-		host, port = m[1], "3306"
-	}
-	if host == "" || port == "" {
-		return "", fmt.Errorf("no address in tcp(%s)", m[1])
-	}
-	return net.JoinHostPort(host, port), nil
+// mysqlArguments are those of each MySQL server, also while its data is made.
+func mysqlArguments(s *Server) []string {
+	return append([]string{s.programs[0], "--no-defaults", "--basedir=" + filepath.Join(filepath.Dir(s.programs[0]), ".."),
+		"--datadir=" + s.data(), "--secure-file-priv=NULL", // else it requires the folder that it was built for
+		"--innodb-buffer-pool-size=32M", "--innodb-redo-log-capacity=32M"}, asRoot(s)...)
 }

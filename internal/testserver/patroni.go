@@ -1,12 +1,11 @@
 package testserver
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -24,16 +23,12 @@ type Patroni struct {
 	DSN string
 }
 
-// A PatroniMember is one PostgreSQL server and the Patroni that looks after it.
+// A PatroniMember is one PostgreSQL server and the Patroni that looks after it. Kill ends both, as
+// a crash of the machine does. Start returns when its PostgreSQL answers, which may take until
+// Patroni has made it follow the new primary.
 type PatroniMember struct {
-	// Name is what Patroni calls it.
-	Name string
-	// DSN is a URL that leads to this member's PostgreSQL only.
-	DSN string
-	// Port is its PostgreSQL's.
-	Port int
-
-	server *Server // Patroni's process; PostgreSQL outlives it
+	*Server
+	Port int // of its PostgreSQL
 }
 
 // A PatroniState is how Patroni sees a member.
@@ -54,14 +49,11 @@ type PatroniState struct {
 func NewPatroni(t testing.TB, n int) *Patroni {
 	t.Helper()
 	e := patroniEngine()
-	if _, err := e.lookup(); err != nil {
+	if _, _, err := e.find(); err != nil {
 		skipOrFail(t, err)
 		return nil
 	}
 	store := NewEtcd(t)
-	e.command = func(s *Server) []string {
-		return []string{s.programs[0], filepath.Join(s.dir, "patroni.json")}
-	}
 	p := &Patroni{}
 	var hosts []string
 	e.configure = func(s *Server) error { return patroniConfigure(s, store.Addr, n-1) }
@@ -70,7 +62,7 @@ func NewPatroni(t testing.TB, n int) *Patroni {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Members = append(p.Members, &PatroniMember{Name: filepath.Base(s.dir), DSN: s.DSN, Port: port, server: s})
+		p.Members = append(p.Members, &PatroniMember{s, port})
 		hosts = append(hosts, s.Addr)
 	}
 	p.DSN = e.dsn(strings.Join(hosts, ",")) + "&target_session_attrs=read-write"
@@ -83,29 +75,27 @@ func patroniEngine() *engine {
 	e.packages = "patroni, etcd-server, postgresql, python3-etcd and python3-psycopg2"
 	e.programs = [][]string{{"postgres"}, {"initdb"}, {"pg_rewind"}, {"pg_basebackup"}}
 	e.setup = nil // Patroni's own
-	e.sequential = true
 	e.orderly, e.quick = syscall.SIGTERM, syscall.SIGKILL
-	e.ready = patroniReady
-	e.reap = patroniReap
-	servers := e.find
-	e.lookup = func() ([]string, error) {
-		paths, err := servers()
-		if err != nil {
-			return nil, err
+	e.more = func() ([]string, string) { return pick(searchPath(), [][]string{{"patroni"}}) }
+	e.command = func(s *Server) []string { return []string{s.programs[len(s.programs)-1], s.in("patroni.json")} }
+	e.ready = func(s *Server) error {
+		// Patroni says whether its PostgreSQL runs, which may be that of another member yet.
+		if status, _, err := askHTTP("http://"+s.member.peer+"/health", patroniLimit); err != nil || status != http.StatusOK {
+			return cmp.Or(err, errNotRunning)
 		}
-		script := firstExecutable(searchPath(), []string{"patroni"})
-		if script == "" {
-			return nil, &missingError{e, "program patroni not found"}
-		}
-		return append([]string{script}, paths...), nil
+		return postgresReady(s)
 	}
 	return e
 }
 
+const patroniLimit = 2 * time.Second // of one answer
+
+var errNotRunning = errors.New("PostgreSQL does not run")
+
 // patroniConfigure writes Patroni's configuration: YAML, of which JSON is a part.
 func patroniConfigure(s *Server, etcd string, standbys int) error {
 	type object = map[string]any
-	local := func(user string) object { return object{"username": user} }
+	super := object{"username": "postgres"}
 	parameters := object{
 		"unix_socket_directories":     "", // none: the path would soon be too long
 		"dynamic_shared_memory_type":  "mmap",
@@ -137,11 +127,11 @@ func patroniConfigure(s *Server, etcd string, standbys int) error {
 		},
 		"postgresql": object{
 			"listen": s.Addr, "connect_address": s.Addr,
-			"bin_dir":        filepath.Dir(s.programs[1]),
+			"bin_dir":        filepath.Dir(s.programs[0]),
 			"data_dir":       s.data(),
-			"pgpass":         filepath.Join(s.dir, "pgpass"),
+			"pgpass":         s.in("pgpass"),
 			"pg_hba":         []string{"host all all 127.0.0.1/32 trust", "host replication all 127.0.0.1/32 trust"},
-			"authentication": object{"superuser": local("postgres"), "replication": local("postgres"), "rewind": local("postgres")},
+			"authentication": object{"superuser": super, "replication": super, "rewind": super},
 			"basebackup":     []any{object{"checkpoint": "fast"}, "no-sync"},
 			"remove_data_directory_on_rewind_failure":     true,
 			"remove_data_directory_on_diverged_timelines": true,
@@ -152,57 +142,18 @@ func patroniConfigure(s *Server, etcd string, standbys int) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(s.dir, "patroni.json"), text, 0o644)
+	return s.write("patroni.json", string(text))
 }
-
-var errNotRunning = errors.New("PostgreSQL does not run yet")
-
-// patroniReady asks Patroni whether its PostgreSQL runs, and the latter itself.
-func patroniReady(s *Server) error {
-	status, _, err := patroniAsk(s.member.peer, "/health", 2*time.Second)
-	switch {
-	case err != nil:
-		return err
-	case status != http.StatusOK:
-		return errNotRunning
-	}
-	return postgresAnswers(s.Addr)
-}
-
-// patroniAsk asks the interface of a Patroni.
-func patroniAsk(addr, path string, limit time.Duration) (status int, body []byte, err error) {
-	client := &http.Client{Timeout: limit, Transport: &http.Transport{DisableKeepAlives: true}}
-	resp, err := client.Get("http://" + addr + path)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer resp.Body.Close()
-	body, err = io.ReadAll(resp.Body)
-	return resp.StatusCode, body, err
-}
-
-// patroniReap kills the PostgreSQL that a killed Patroni leaves behind.
-func patroniReap(s *Server) error {
-	_, err := killNaming(s.data())
-	return err
-}
-
-// Kill ends the member as a crash of its machine does: Patroni and PostgreSQL get SIGKILL.
-func (m *PatroniMember) Kill() error { return m.server.Kill() }
-
-// Start starts a member that was killed. It returns when its PostgreSQL answers, which may
-// take until Patroni has made it follow the new primary.
-func (m *PatroniMember) Start() error { return m.server.Start() }
 
 // KillPostgres kills all processes of the member's PostgreSQL. Its Patroni stays and sees
 // to it that another member is promoted, and that this one follows it.
 func (m *PatroniMember) KillPostgres() error {
-	killed, err := killNaming(m.server.data())
+	killed, err := killAll(func() ([]process, error) { return family(0, m.data()) })
 	if err == nil && killed == 0 {
 		err = errNotRunning
 	}
 	if err != nil {
-		return fmt.Errorf("kill PostgreSQL of %s: %w", m.Name, err)
+		return fmt.Errorf("kill PostgreSQL of %s: %w", m, err)
 	}
 	return nil
 }
@@ -212,7 +163,7 @@ func (p *Patroni) State() (states []PatroniState, err error) {
 	err = errors.New("there is no member")
 	for _, m := range p.Members {
 		var body []byte
-		if _, body, err = patroniAsk(m.server.member.peer, "/cluster", 2*time.Second); err != nil {
+		if _, body, err = askHTTP("http://"+m.member.peer+"/cluster", patroniLimit); err != nil {
 			continue
 		}
 		var answer struct{ Members []PatroniState }
@@ -222,6 +173,3 @@ func (p *Patroni) State() (states []PatroniState, err error) {
 	}
 	return nil, err
 }
-
-// Log is the end of what the member's Patroni and PostgreSQL have logged.
-func (m *PatroniMember) Log() string { return m.server.logTail(0) }

@@ -3,81 +3,45 @@ package testserver
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"net"
-	"os"
-	"regexp"
-	"strconv"
-	"strings"
-	"testing"
+	"net/http"
 	"time"
 )
 
-// ask sends bytes to a server and returns its answer as soon as that holds want.
-func ask(addr string, send, want []byte) (answer []byte, err error) {
+const probeLimit = 10 * time.Second // of one question to a server
+
+// ask sends a text to a server and returns when its answer holds want.
+func ask(addr, send, want string) error {
 	conn, err := net.DialTimeout("tcp", addr, probeLimit)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer conn.Close()
 	if err := conn.SetDeadline(time.Now().Add(probeLimit)); err != nil {
-		return nil, err
+		return err
 	}
-	if _, err := conn.Write(send); err != nil {
-		return nil, err
+	if _, err := io.WriteString(conn, send); err != nil {
+		return err
 	}
-	buf := make([]byte, 4096)
-	for !bytes.Contains(answer, want) {
+	var answer []byte
+	for buf := make([]byte, 4096); !bytes.Contains(answer, []byte(want)); {
 		n, err := conn.Read(buf)
 		answer = append(answer, buf[:n]...)
-		if err != nil && !bytes.Contains(answer, want) {
-			return nil, fmt.Errorf("answer %.200q: %w", answer, err)
+		if err != nil && !bytes.Contains(answer, []byte(want)) {
+			return fmt.Errorf("answer %.200q: %w", answer, err)
 		}
 	}
-	return answer, nil
+	return nil
 }
 
-// first returns what the first group of a pattern matches in an answer.
-func first(pattern *regexp.Regexp, answer []byte) (string, error) {
-	m := pattern.FindSubmatch(answer)
-	if m == nil {
-		return "", fmt.Errorf("no version in the answer %.200q", answer)
-	}
-	return string(m[1]), nil
-}
-
-// checkVersion fails if the server has another version than the environment asks for: the
-// test would then not cover that version.
-func (s *Server) checkVersion() error {
-	want := os.Getenv(s.engine.versionVar)
-	if want == "" {
-		return nil
-	}
-	got, err := s.engine.version(s.Addr)
-	if err == nil && got != want {
-		err = fmt.Errorf("its version is %q, and %s=%q", got, s.engine.versionVar, want)
-	}
-	s.version = got
-	return err
-}
-
-// logVersion logs the server's version to the test's output, if a version was asked for.
-func (s *Server) logVersion(t testing.TB) {
-	t.Helper()
-	if s.version != "" {
-		t.Logf("%s has version %s", s, s.version)
-	}
-}
-
-// ownPidFile returns the lines of the file in which our process has written its
-// number, and an error if there is none or it is not of this start.
-func (s *Server) ownPidFile(path string) ([]string, error) {
-	b, err := os.ReadFile(path)
+func askHTTP(url string, limit time.Duration) (status int, answer []byte, err error) {
+	client := &http.Client{Timeout: limit, Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Get(url)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
-	lines := strings.Split(string(b), "\n")
-	if got, want := strings.TrimSpace(lines[0]), strconv.Itoa(s.cmd.Process.Pid); got != want {
-		return nil, fmt.Errorf("%s is of process %q, not of %s", path, got, want)
-	}
-	return lines, nil
+	defer resp.Body.Close()
+	answer, err = io.ReadAll(resp.Body)
+	return resp.StatusCode, answer, err
 }

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,113 +19,108 @@ import (
 // supported reports whether this system can start servers.
 const supported = true
 
-// process is one entry of the process table.
+// process is one entry of the process table that has not ended.
 type process struct {
-	pid, parent   int
-	born          string // unique together with pid; empty if unknown
-	stopped, dead bool   // dead: ended, and not waited for yet
+	pid, parent int
+	stopped     bool
+	born        string // unique together with pid; empty if unknown
+	command     string // its command line
 }
 
-// errEnded is returned when a server has ended by itself meanwhile.
-var errEnded = errors.New("the process has ended")
-
-// freeze stops a child of ours and all its descendants, and returns them, the
-// child first. PostgreSQL's backends have sessions of their own, so a signal to
-// the process group would miss them.
-func freeze(pid int) ([]process, error) {
-	return freezeTree(func() ([]process, error) { return family(pid) })
-}
-
-// freezeTree stops the processes of list, which names parents before their children.
-func freezeTree(list func() ([]process, error)) ([]process, error) {
-	for deadline := time.Now().Add(quickLimit); ; time.Sleep(time.Millisecond) {
-		tree, err := list()
+// processes reads /proc, or asks ps where there is none. Every user can read these files, even in
+// a container that forbids root to read the processes of other users.
+func processes() (table []process, err error) {
+	files, _ := filepath.Glob("/proc/[0-9]*/stat") // the only error is a bad pattern
+	for _, f := range files {
+		b, err := os.ReadFile(f)
 		if err != nil {
-			return nil, err
+			continue // ended meanwhile
 		}
-		listed := map[int]bool{}
-		for _, p := range tree {
-			listed[p.pid] = true
+		// pid (name) state parent …, and the name may hold anything, also ") ".
+		words := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
+		if len(words) < 20 || words[0] == "Z" || words[0] == "X" {
+			continue
 		}
-		still := map[int]bool{}
-		for _, p := range tree {
-			if p.stopped || p.dead {
-				still[p.pid] = true
-			}
-		}
-		if len(still) == len(tree) {
-			return tree, nil
-		}
-		for _, p := range tree {
-			// Top down: a stopped parent starts and reaps no child, so the PID of a
-			// child cannot become another process's.
-			if !still[p.pid] && (!listed[p.parent] || still[p.parent]) {
-				if err := signal(p.pid, syscall.SIGSTOP); err != nil {
-					return nil, err
-				}
-			}
-		}
-		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("process %d and its children do not stop in %v", tree[0].pid, quickLimit)
-		}
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(f)))
+		parent, _ := strconv.Atoi(words[1])
+		command, _ := os.ReadFile(filepath.Join(filepath.Dir(f), "cmdline")) // none: it has ended
+		table = append(table, process{pid, parent, words[0] == "T", words[19], string(command)})
 	}
+	if len(table) > 0 {
+		return table, nil
+	}
+	out, err := exec.Command("ps", "-A", "-o", "pid=", "-o", "ppid=", "-o", "stat=", "-o", "command=").Output()
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		if len(words) < 4 || words[2][0] == 'Z' {
+			continue
+		}
+		pid, _ := strconv.Atoi(words[0])
+		parent, _ := strconv.Atoi(words[1])
+		table = append(table, process{pid, parent, words[2][0] == 'T', "", strings.Join(words[3:], " ")})
+	}
+	return table, err
 }
 
-// thaw continues what freeze has stopped, the child itself last.
-func thaw(pid int) error {
-	tree, err := family(pid)
-	if err != nil {
-		return err
-	}
-	for _, p := range slices.Backward(tree) {
-		if p.stopped {
-			if err := signal(p.pid, syscall.SIGCONT); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// family returns a child of this process and its descendants, parents first.
-func family(pid int) ([]process, error) {
+// family returns a child of this process, the processes whose command line contains a text, and
+// the descendants of them all, parents first.
+func family(child int, text string) (tree []process, err error) {
 	table, err := processes()
-	if err != nil {
-		return nil, err
-	}
-	var tree []process
 	for _, p := range table {
-		if p.pid == pid && p.parent == os.Getpid() && !p.dead {
+		if p.pid == child && p.parent == os.Getpid() || strings.Contains(p.command, text) {
 			tree = append(tree, p)
 		}
 	}
-	if len(tree) == 0 {
-		return nil, errEnded
-	}
-	return descendants(tree, table), nil
-}
-
-// descendants adds their descendants in a table to processes, none of which descends from
-// another.
-func descendants(tree, table []process) []process {
 	for i := 0; i < len(tree); i++ {
 		for _, p := range table {
-			if p.parent == tree[i].pid {
+			if p.parent == tree[i].pid && !slices.Contains(tree, p) {
 				tree = append(tree, p)
 			}
 		}
 	}
-	return tree
+	return tree, err
 }
 
-// killNaming kills the processes whose command line contains a text, and their descendants,
-// whether or not they are our children. It returns how many there were.
-func killNaming(text string) (int, error) {
-	tree, err := freezeTree(func() ([]process, error) { return naming(text) })
+// freeze stops the processes of list, until none of them starts another one.
+func freeze(list func() ([]process, error)) ([]process, error) {
+	for deadline := time.Now().Add(quickLimit); ; time.Sleep(time.Millisecond) {
+		tree, err := list()
+		running := slices.IndexFunc(tree, func(p process) bool { return !p.stopped })
+		if err != nil || running < 0 {
+			return tree, err
+		}
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("process %d does not stop in %v", tree[running].pid, quickLimit)
+		}
+		// A stopped parent starts and reaps no child, so the process ID of a child is not reused.
+		for _, p := range tree {
+			if err := signal(p.pid, syscall.SIGSTOP); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// thaw continues what freeze has stopped, the children first.
+func thaw(list func() ([]process, error)) error {
+	tree, err := list()
+	for _, p := range slices.Backward(tree) {
+		if p.stopped && err == nil {
+			err = signal(p.pid, syscall.SIGCONT)
+		}
+	}
+	return err
+}
+
+// killAll kills the processes of list, waits until they are gone, and returns how many there were.
+// They are stopped first: later the children would be orphans, and PostgreSQL does not start beside
+// children of its former self.
+func killAll(list func() ([]process, error)) (int, error) {
+	tree, err := freeze(list)
 	if err != nil {
 		return 0, err
 	}
-	for _, p := range tree { // all are stopped, so none ends, and no process ID is reused
+	for _, p := range tree {
 		if err := signal(p.pid, syscall.SIGKILL); err != nil {
 			return 0, err
 		}
@@ -134,47 +128,28 @@ func killNaming(text string) (int, error) {
 	return len(tree), awaitGone(tree, quickLimit)
 }
 
-// naming returns the processes whose command line contains a text, and their descendants.
-func naming(text string) ([]process, error) {
-	table, err := processes()
-	if err != nil {
-		return nil, err
-	}
-	named := map[int]bool{}
-	for _, p := range table {
-		named[p.pid] = !p.dead && strings.Contains(commandLine(p.pid), text)
-	}
-	var tree []process
-	for _, p := range table {
-		if named[p.pid] && !named[p.parent] {
-			tree = append(tree, p)
-		}
-	}
-	return descendants(tree, table), nil
-}
-
 // awaitGone waits until none of the processes runs.
 func awaitGone(ps []process, limit time.Duration) error {
-	for deadline := time.Now().Add(limit); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(limit); len(ps) > 0; time.Sleep(time.Millisecond) {
 		table, err := processes()
 		if err != nil {
 			return err
 		}
 		i := slices.IndexFunc(table, func(q process) bool {
-			return !q.dead && slices.ContainsFunc(ps, func(p process) bool { return p.pid == q.pid && p.born == q.born })
+			return slices.ContainsFunc(ps, func(p process) bool { return p.pid == q.pid && p.born == q.born })
 		})
 		if i < 0 {
-			return nil
+			break
 		}
 		if time.Now().After(deadline) {
 			return fmt.Errorf("process %d is there %v after SIGKILL", table[i].pid, limit)
 		}
 	}
+	return nil
 }
 
 func signal(pid int, sig syscall.Signal) error {
-	err := syscall.Kill(pid, sig)
-	if err != nil && !errors.Is(err, syscall.ESRCH) {
+	if err := syscall.Kill(pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("signal %v to process %d: %w", sig, pid, err)
 	}
 	return nil
@@ -185,23 +160,19 @@ func serverUser() (*syscall.Credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
 	}
-	names := []string{"postgres", "nobody"}
-	for _, name := range names {
-		u, err := user.Lookup(name)
-		if err != nil {
-			continue
-		}
-		uid, uidErr := strconv.ParseUint(u.Uid, 10, 32)
-		gid, gidErr := strconv.ParseUint(u.Gid, 10, 32)
-		if err := errors.Join(uidErr, gidErr); err != nil {
-			return nil, fmt.Errorf("user %q: %w", name, err)
-		}
-		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		u, err = user.Lookup("nobody")
 	}
-	return nil, fmt.Errorf("the server does not run as root, and there is no user %s", strings.Join(names, " or "))
+	if err != nil {
+		return nil, fmt.Errorf("the server does not run as root, and there is no user postgres or nobody: %w", err)
+	}
+	uid, uidErr := strconv.ParseUint(u.Uid, 10, 32)
+	gid, gidErr := strconv.ParseUint(u.Gid, 10, 32)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(uidErr, gidErr)
 }
 
-// giveToUser makes dir the property of the user of a server that refuses root.
+// giveToUser gives dir to the user of a server that refuses root.
 func giveToUser(dir string) error {
 	u, err := serverUser()
 	if err != nil || u == nil {
@@ -210,60 +181,25 @@ func giveToUser(dir string) error {
 	return os.Chown(dir, int(u.Uid), int(u.Gid))
 }
 
+// attributes are those of a server's process. A Ctrl-C at the terminal does not reach its group.
+func attributes(unprivileged bool) *syscall.SysProcAttr {
+	a := &syscall.SysProcAttr{Setpgid: true}
+	if unprivileged {
+		a.Credential, _ = serverUser() // giveToUser has reported the error
+	}
+	return a
+}
+
 // detached is for the watchdog: a Ctrl-C at the terminal must not reach it.
 func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// plain is a path that a shell script may forget to quote, as MariaDB's does.
-var plain = regexp.MustCompile(`^[\w/.,:=@%+~-]+$`)
-
-// tempBase returns the folder for temporary files: TMPDIR, if the servers can
-// use it. Root's may be closed to the user that PostgreSQL runs as.
-func tempBase() (string, error) {
-	first, err := filepath.Abs(os.TempDir())
-	if err != nil {
-		return "", err
-	}
-	bases := []string{first, "/tmp", "/var/tmp"}
-	for _, base := range bases {
-		if plain.MatchString(base) && (os.Getuid() != 0 || open(base)) {
-			return base, nil
-		}
-	}
-	return "", fmt.Errorf("none of %q is open to the user PostgreSQL runs as and has a name of plain letters: set TMPDIR", bases)
-}
-
-// open reports whether every user can enter dir.
-func open(dir string) bool {
-	real, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return false
-	}
-	for {
-		i, err := os.Stat(real)
-		if err != nil || !i.IsDir() || i.Mode()&0o001 == 0 {
-			return false
-		}
-		parent := filepath.Dir(real)
-		if parent == real {
-			return true
-		}
-		real = parent
-	}
-}
-
-// freeSharedMemory frees the segment that a killed PostgreSQL leaves in the
-// kernel. Its number is the last word of line 7 of a file that a stop removes.
+// freeSharedMemory frees the segment that a killed PostgreSQL leaves in the kernel. Its number is
+// the last word of line 7 of a file that a stop removes. Without the program ipcrm, 56 bytes stay.
 func freeSharedMemory(dir string) {
-	b, err := os.ReadFile(filepath.Join(dir, "data", "postmaster.pid"))
-	if err != nil {
-		return // not PostgreSQL, or stopped
-	}
-	lines := strings.Split(string(b), "\n")
-	if len(lines) < 7 {
-		return
-	}
-	if words := strings.Fields(lines[6]); len(words) == 2 {
-		// Without the program, 56 bytes stay.
-		_ = exec.Command(firstExecutable(searchPath(), []string{"ipcrm"}), "-m", words[1]).Run()
+	b, _ := os.ReadFile(filepath.Join(dir, "data", "postmaster.pid")) // none: not PostgreSQL, or stopped
+	if lines := strings.Split(string(b), "\n"); len(lines) >= 7 {
+		if words := strings.Fields(lines[6]); len(words) == 2 {
+			_ = exec.Command(firstExecutable(searchPath(), []string{"ipcrm"}), "-m", words[1]).Run()
+		}
 	}
 }

@@ -1,18 +1,15 @@
 package testserver
 
 import (
+	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"syscall"
 	"testing"
 )
 
-const kindPrometheus Kind = "prometheus"
-
 func prometheusEngine() *engine {
 	return &engine{
-		kind:     kindPrometheus,
+		kind:     "prometheus",
 		binVar:   "SNOWKEY_TEST_PROMETHEUS_BIN",
 		packages: "prometheus",
 		programs: [][]string{{"prometheus"}, {"promtool"}},
@@ -20,13 +17,10 @@ func prometheusEngine() *engine {
 		quick:    syscall.SIGKILL,
 		dsn:      func(addr string) string { return "http://" + addr },
 		command: func(s *Server) []string {
-			return []string{s.programs[0], "--config.file=" + filepath.Join(s.dir, "prometheus.yml"), "--storage.tsdb.path=" + s.data(),
+			return []string{s.programs[0], "--config.file=" + s.in("prometheus.yml"), "--storage.tsdb.path=" + s.data(),
 				"--web.listen-address=" + s.Addr, "--log.level=warn"}
 		},
-		ready: func(s *Server) error {
-			_, err := ask(s.Addr, []byte("GET /-/ready HTTP/1.0\r\n\r\n"), []byte(" 200 OK\r\n"))
-			return err
-		},
+		ready: func(s *Server) error { return ask(s.Addr, "GET /-/ready HTTP/1.0\r\n\r\n", " 200 OK\r\n") },
 	}
 }
 
@@ -36,14 +30,10 @@ func NewPrometheus(t testing.TB, config, series string) *Server {
 	t.Helper()
 	e := prometheusEngine()
 	e.setup = func(s *Server) error {
-		in := func(name string) string { return filepath.Join(s.dir, name) }
-		if err := os.WriteFile(in("prometheus.yml"), []byte(config), 0o644); err != nil {
+		if err := errors.Join(s.write("prometheus.yml", config), s.write("series", series)); err != nil {
 			return err
 		}
-		if err := os.WriteFile(in("series"), []byte(series), 0o644); err != nil {
-			return err
-		}
-		return s.run(s.programs[1], "tsdb", "create-blocks-from", "openmetrics", in("series"), in("data"))
+		return s.run(s.programs[1], "tsdb", "create-blocks-from", "openmetrics", s.in("series"), s.data())
 	}
 	return startFor(t, e)
 }
@@ -52,7 +42,7 @@ func NewPrometheus(t testing.TB, config, series string) *Server {
 func Promtool(t testing.TB) string {
 	t.Helper()
 	skipShort(t)
-	paths, err := prometheusEngine().find()
+	paths, _, err := prometheusEngine().find()
 	if err != nil {
 		skipOrFail(t, fmt.Errorf("promtool: %w", err))
 		return ""

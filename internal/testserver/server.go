@@ -1,6 +1,8 @@
 package testserver
 
 import (
+	"fmt"
+	"os"
 	"os/exec"
 	"sync"
 	"testing"
@@ -17,18 +19,17 @@ const (
 	KindEtcd     Kind = "etcd"
 )
 
-// Server is one server that tests can connect to.
-//
-// Its methods may be called by several goroutines; they run one at a time.
+// Server is one server that tests can connect to. Its methods may be called by several
+// goroutines; they run one at a time.
 type Server struct {
 	Kind Kind
 
 	// Addr is the server's host:port.
 	Addr string
 
-	// DSN is what the client of the kind takes: PostgreSQL a URL, MariaDB the
-	// DSN of go-sql-driver/mysql, Redis a host:port (or the redis:// URL that
-	// SNOWKEY_TEST_REDIS holds), etcd the URL of an endpoint.
+	// DSN is what the client of the kind takes: PostgreSQL a URL, MariaDB the DSN of
+	// go-sql-driver/mysql, Redis a host:port (or the redis:// URL that SNOWKEY_TEST_REDIS has),
+	// etcd the URL of an endpoint.
 	DSN string
 
 	engine    *engine
@@ -36,7 +37,7 @@ type Server struct {
 	programs  []string // paths, in the order of engine.programs
 	arguments []string // the caller's, after those of the engine
 	dir       string   // everything the server writes
-	version   string   // as the environment asked for it and the server said; else empty
+	version   string   // empty unless the environment asks for one
 	tag       string   // part of the command line of each of its processes
 	member    *member  // of a cluster; nil: a single server
 	releases  []func() // free the ports that it holds
@@ -44,23 +45,27 @@ type Server struct {
 	mu     sync.Mutex
 	cmd    *exec.Cmd     // nil before the first start
 	exited chan struct{} // closed when cmd has ended and was waited for
+	logged int64         // bytes of the log before the last start
 }
 
-// External reports whether the server was given by an environment variable.
-// Such a server cannot be killed, paused, stopped or started.
+// External reports whether the server was given by an environment variable. Such a server cannot
+// be killed, paused, stopped or started.
 func (s *Server) External() bool { return s.external }
 
-// Postgres returns the PostgreSQL server which the tests of this binary share.
+// String names the server for messages, without its password.
+func (s *Server) String() string { return string(s.Kind) + " at " + s.Addr }
+
+// Postgres returns the PostgreSQL server that the tests of this binary share.
 func Postgres(t testing.TB) *Server { t.Helper(); return sharedFor(t, KindPostgres) }
 
-// MariaDB returns the MariaDB server which the tests of this binary share.
-// Use [MySQLs] for tests that should run over every server of that protocol.
+// MariaDB returns the MariaDB server that the tests of this binary share. Use [MySQLs] for tests
+// that should run over every server of that protocol.
 func MariaDB(t testing.TB) *Server { t.Helper(); return sharedFor(t, KindMariaDB) }
 
-// Redis returns the Redis server which the tests of this binary share.
+// Redis returns the Redis server that the tests of this binary share.
 func Redis(t testing.TB) *Server { t.Helper(); return sharedFor(t, KindRedis) }
 
-// Etcd returns the etcd server which the tests of this binary share: one member.
+// Etcd returns the etcd server that the tests of this binary share: one member.
 func Etcd(t testing.TB) *Server { t.Helper(); return sharedFor(t, KindEtcd) }
 
 // NewPostgres starts a PostgreSQL server for this test alone.
@@ -75,60 +80,68 @@ func NewRedis(t testing.TB) *Server { t.Helper(); return New(t, KindRedis) }
 // NewEtcd starts an etcd server of one member for this test alone.
 func NewEtcd(t testing.TB) *Server { t.Helper(); return New(t, KindEtcd) }
 
-// New starts a server of a kind for this test alone, with arguments that follow
-// those of the package on its command line, at every start, and win over them:
-// "-c", "fsync=on" for PostgreSQL.
+// New starts a server of a kind for this test alone. The arguments follow those of the package on
+// its command line, at every start, and win over them: "-c", "fsync=on" for PostgreSQL.
 func New(t testing.TB, kind Kind, arguments ...string) *Server {
 	t.Helper()
 	return startFor(t, engines()[kind], arguments...)
 }
 
+// Run starts a server for a program that is no test, such as an example. stop ends it and removes
+// its data; both also happen when the program ends. An error names what is not installed.
+func Run(kind Kind) (s *Server, stop func() error, err error) {
+	if s, err = boot(engines()[kind], freeAddr); err != nil {
+		return nil, nil, err
+	}
+	return s, s.remove, nil
+}
+
 // External returns the server that the environment gives for kind, if any.
 func External(t testing.TB, kind Kind) (*Server, bool) {
 	t.Helper()
-	s, err := external(engines()[kind])
-	if err != nil {
-		t.Fatal(err)
+	Uncached()
+	e := engines()[kind]
+	dsn := os.Getenv(e.dsnVar)
+	if dsn == "" {
+		return nil, false
 	}
-	return s, s != nil
+	addr, err := e.address(dsn)
+	if err != nil {
+		t.Fatal(fmt.Errorf("%s: %w", e.dsnVar, err))
+		return nil, false
+	}
+	return &Server{Kind: kind, Addr: addr, DSN: dsn, engine: e, external: true}, true
 }
 
-// MySQLs returns every server of MySQL's protocol that tests should run over:
-// the shared MariaDB and the one that SNOWKEY_TEST_MYSQL gives. There is at
-// least one, or the test is skipped or failed as [MariaDB] would do.
+// MySQLs returns every server of MySQL's protocol that tests should run over: the shared MariaDB
+// and the one that SNOWKEY_TEST_MYSQL gives. There is at least one, or the test is skipped or
+// failed as [MariaDB] would do.
 func MySQLs(t testing.TB) []*Server {
 	t.Helper()
 	servers := []*Server{MariaDB(t)}
-	if servers[0].External() {
-		return servers
-	}
-	if s, ok := External(t, KindMariaDB); ok {
+	if s, ok := External(t, KindMariaDB); ok && !servers[0].External() {
 		servers = append(servers, s)
 	}
 	return servers
 }
 
+// shared holds the servers that this test binary shares, and the failures to start one: for each
+// kind a function that starts it once. Two kinds may start at the same time.
+var shared sync.Map // Kind → func() (*Server, error)
+
 func sharedFor(t testing.TB, kind Kind) *Server {
 	t.Helper()
-	e := engines()[kind]
-	if !e.additional {
-		if s, ok := External(t, kind); ok {
-			return s
-		}
+	given, ok := External(t, kind)
+	if ok && kind != KindMariaDB {
+		return given
 	}
 	skipShort(t)
-	s, err := sharedServer(e)
-	if isMissing(err) {
-		if s, ok := External(t, kind); ok {
-			return s
-		}
+	start, _ := shared.LoadOrStore(kind, sync.OnceValues(func() (*Server, error) { return boot(engines()[kind], freeAddr) }))
+	s, err := start.(func() (*Server, error))()
+	if ok && isMissing(err) {
+		return given
 	}
-	if err != nil {
-		skipOrFail(t, err)
-		return nil
-	}
-	s.logVersion(t)
-	return s
+	return started(t, s, err)
 }
 
 // startFor starts a server that ends with the test.
@@ -136,12 +149,22 @@ func startFor(t testing.TB, e *engine, arguments ...string) *Server {
 	t.Helper()
 	skipShort(t)
 	s, err := boot(e, freeAddr, arguments...)
+	if s = started(t, s, err); s != nil {
+		s.removeAfter(t)
+	}
+	return s
+}
+
+// started ends the test if the server did not start, and logs the version that was asked for.
+func started(t testing.TB, s *Server, err error) *Server {
+	t.Helper()
 	if err != nil {
 		skipOrFail(t, err)
 		return nil
 	}
-	s.logVersion(t)
-	s.removeAfter(t)
+	if s.version != "" {
+		t.Logf("%s has version %s", s, s.version)
+	}
 	return s
 }
 
@@ -156,6 +179,3 @@ func (s *Server) removeAfter(t testing.TB) {
 		}
 	})
 }
-
-// String names the server for messages, without its password.
-func (s *Server) String() string { return string(s.Kind) + " at " + s.Addr }

@@ -12,7 +12,7 @@
 // The ids of all generators that share a store and a namespace differ.
 //
 // A store forgets everything when its process ends. Between the ids before and after that,
-// there is only the clock. If ids outlive the process, use package filestore or a database.
+// there is only the clock. If ids outlive the process, use a database, such as SQLite.
 package memstore
 
 import (

@@ -41,9 +41,9 @@ mutant() {
 stores=./internal/integration/stores
 
 mutant 'renewal of anybody' worker/driver/apply.go \
-	's/if !rec\.heldUnder\(r\.FencingToken, r\.ClaimID\) \{(\n\t\treturn false\n\t\}\n\trec\.Fence, rec\.Expires = max)/if false {$1/' "./worker ./worker/memstore ./worker/filestore ./worker/httpstore" .
+	's/if !rec\.heldUnder\(r\.FencingToken, r\.ClaimID\) \{(\n\t\treturn false\n\t\}\n\trec\.Fence, rec\.Expires = max)/if false {$1/' "./worker ./worker/memstore ./worker/httpstore" .
 mutant 'renewal by claim ID, without fencing token' worker/driver/apply.go \
-	's/rec\.FencingToken == fencingToken && //' "./worker ./worker/memstore ./worker/filestore ./worker/httpstore" .
+	's/rec\.FencingToken == fencingToken && //' "./worker ./worker/memstore ./worker/httpstore" .
 mutant 'renewal of anybody: sqlstore' worker/sqlstore/dialect.go \
 	's/(expires_at = \{now\} \+ \?" \+ )row \+ " AND token = \?"/$1" WHERE space = ? AND worker = ? AND epoch >= ? AND token <> CONCAT(?, NULL)"/; s/token <> CONCAT\(\?, NULL\)/(token = ? OR 1 = 1)/' $stores '^TestSQLStore$/sqlite/wal'
 mutant 'renewal of anybody: redisstore' worker/redisstore/renew.lua \
@@ -59,7 +59,7 @@ mutant 'released from where the clock is' worker/requests.go \
 mutant 'released below what was issued' worker/requests.go \
 	's/a\.grant\.Close\(\)\.UnixMilli\(\), a\.claim\.From/a.grant.Close().UnixMilli()-1, 0/' ./worker .
 mutant 'release of anybody' worker/driver/apply.go \
-	's/if !rec\.heldUnder\(r\.FencingToken, r\.ClaimID\) \{(\n\t\treturn false\n\t\}\n\trec\.ClaimID, rec\.Fence)/if false {$1/' "./worker ./worker/memstore ./worker/filestore ./worker/httpstore" .
+	's/if !rec\.heldUnder\(r\.FencingToken, r\.ClaimID\) \{(\n\t\treturn false\n\t\}\n\trec\.ClaimID, rec\.Fence)/if false {$1/' "./worker ./worker/memstore ./worker/httpstore" .
 mutant 'release of anybody: sqlstore' worker/sqlstore/dialect.go \
 	"s/(SET token = '', until_ts = \?, expires_at = 0\" \+ )row \+ \" AND token = \?\"/\$1\" WHERE space = ? AND worker = ? AND epoch >= ? AND (token = ? OR 1 = 1)\"/" $stores '^TestSQLStore$/sqlite/wal'
 mutant 'claim without a compare: sqlstore' worker/sqlstore/dialect.go \

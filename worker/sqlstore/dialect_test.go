@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/internal/retry"
 )
 
 func ExampleConfig_DDL() {
@@ -24,39 +24,33 @@ func ExampleConfig_DDL() {
 	// <nil>
 }
 
-// The compare-and-set of each dialect, on which uniqueness depends.
-func TestStatements(t *testing.T) {
-	for dialect, want := range map[Dialect][2]string{
-		Postgres: {
-			`UPDATE "snow_worker" SET token = $1, owner = $2, epoch = $3, until_ts = $4, expires_at = CAST(EXTRACT(EPOCH FROM clock_timestamp())*1000 AS BIGINT) + $5 WHERE space = $6 AND worker = $7 AND epoch = $8 AND until_ts = $9 AND (token = '' OR expires_at < CAST(EXTRACT(EPOCH FROM clock_timestamp())*1000 AS BIGINT))`,
-			`INSERT INTO "snow_worker" (token, owner, epoch, until_ts, expires_at, space, worker) VALUES ($1, $2, $3, $4, CAST(EXTRACT(EPOCH FROM clock_timestamp())*1000 AS BIGINT) + $5, $6, $7) ON CONFLICT DO NOTHING`,
-		},
-		MySQL: {
-			"UPDATE `snow_worker` SET token = ?, owner = ?, epoch = ?, until_ts = ?, expires_at = (TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000) + ? WHERE space = ? AND worker = ? AND epoch = ? AND until_ts = ? AND (token = '' OR expires_at < (TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000))",
-			"INSERT IGNORE INTO `snow_worker` (token, owner, epoch, until_ts, expires_at, space, worker) VALUES (?, ?, ?, ?, (TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000) + ?, ?, ?)",
-		},
-		SQLite: {
-			`UPDATE "snow_worker" SET token = ?, owner = ?, epoch = ?, until_ts = ?, expires_at = CAST((julianday('now')-2440587.5)*86400000 AS INTEGER) + ? WHERE space = ? AND worker = ? AND epoch = ? AND until_ts = ? AND (token = '' OR expires_at < CAST((julianday('now')-2440587.5)*86400000 AS INTEGER))`,
-			`INSERT INTO "snow_worker" (token, owner, epoch, until_ts, expires_at, space, worker) VALUES (?, ?, ?, ?, CAST((julianday('now')-2440587.5)*86400000 AS INTEGER) + ?, ?, ?) ON CONFLICT DO NOTHING`,
-		},
-	} {
-		st := Config{Dialect: dialect, Table: "snow_worker"}.statements()
-		if st.claim != want[0] || st.first != want[1] {
-			t.Errorf("%v:\n%s\n%s", dialect, st.claim, st.first)
-		}
-		if strings.Contains(st.claimForever, "{") || strings.Contains(st.renewForever+st.firstForever, "+ ") || st.claimForever == st.claim || st.firstForever == st.first {
-			t.Errorf("%v:\n%s\n%s\n%s", dialect, st.claimForever, st.renewForever, st.firstForever)
-		}
-	}
-}
-
 func TestConfigFaults(t *testing.T) {
-	for _, cfg := range []Config{{Dialect: 9}, {Dialect: Postgres, Table: "a;b"}, {}} {
-		ddl, err := cfg.DDL()
-		var config *core.ConfigError
-		if !errors.As(err, &config) || ddl != nil {
-			t.Errorf("%+v: %q, %v", cfg, ddl, err)
-		}
+	db := sql.OpenDB(new(scripted)) // it is not used
+	defer db.Close()
+	for _, c := range []struct {
+		cfg   Config
+		field string
+	}{
+		{Config{}, "Dialect"}, {Config{Dialect: 9}, "Dialect"},
+		{Config{Table: "a b"}, "Table"}, {Config{Table: "a;b"}, "Table"}, {Config{Table: `a"b`}, "Table"}, {Config{Table: "a`b"}, "Table"},
+		{Config{Table: "1a"}, "Table"}, {Config{Table: "a.b.c"}, "Table"}, {Config{Table: ".a"}, "Table"}, {Config{Table: "a."}, "Table"},
+		{Config{Table: "ä"}, "Table"}, {Config{Table: "a'--"}, "Table"}, {Config{Table: strings.Repeat("x", 49)}, "Table"},
+	} {
+		t.Run(fmt.Sprintf("%+v", c.cfg), func(t *testing.T) {
+			var config *core.ConfigError
+			if _, err := New(db, c.cfg); c.cfg != (Config{}) && (!errors.As(err, &config) || config.Fields[0].Field != c.field) { // New detects the dialect
+				t.Errorf("New: %v", err)
+			}
+			if c.field == "Table" {
+				c.cfg.Dialect = SQLite
+			}
+			if ddl, err := c.cfg.DDL(); !errors.As(err, &config) || config.Fields[0].Field != c.field || ddl != nil {
+				t.Errorf("DDL: %q, %v", ddl, err)
+			}
+		})
+	}
+	if _, err := New(nil, Config{}); err == nil || !strings.Contains(err.Error(), "must be an open *sql.DB") {
+		t.Error(err)
 	}
 	names := make([]string, 0, 5)
 	for d := range Dialect(5) {
@@ -79,28 +73,7 @@ func FuzzTableName(f *testing.F) {
 	})
 }
 
-type stateError string
-
-func (e stateError) Error() string    { return "refused" }
-func (e stateError) SQLState() string { return string(e) }
-
-func TestConflict(t *testing.T) {
-	for err, want := range map[error]bool{
-		stateError("40001"): true,
-		stateError("40P01"): true,
-		stateError("23505"): false,
-		errors.New("Error 1213 (40001): Deadlock found when trying to get lock"): true,
-		errors.New("Error 1205 (HY000): Lock wait timeout exceeded"):             false,
-		errors.New("Error 1020 (HY000): Record has changed since last read"):     true,
-		errors.New("connection refused"):                                         false,
-		errors.New("database is locked (5) (SQLITE_BUSY)"):                       true,
-	} {
-		t.Run(err.Error(), func(t *testing.T) {
-			if retry.IsUndone(fmt.Errorf("wrapped: %w", err)) != want {
-				t.Errorf("%v", err)
-			}
-		})
-	}
+func TestRetrySwap(t *testing.T) {
 	tries := 0
 	err := retrySwap(t.Context(), func() (bool, error) { tries++; return tries == 3, nil })
 	if err != nil || tries != 3 {

@@ -34,9 +34,6 @@ type Harness struct {
 	// Run must share their records. Open registers with t.Cleanup what closes the client. The
 	// suite uses namespaces with random names.
 	Open func(t *testing.T) driver.Store
-	// Crash ends a client as the end of its process does. Nil: the worker IDs of a client become
-	// free by their time to live only.
-	Crash func(t *testing.T, s driver.Store)
 	// Hung returns a store whose client gets no answer and ignores its contexts. Nil: there is
 	// no such client.
 	Hung func(t *testing.T) driver.Store
@@ -163,13 +160,9 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// expire ends the time to live of a claim, or its process.
+// expire ends the time to live of a claim.
 func (s *suite) expire(t *testing.T, h *holder) {
 	t.Helper()
-	if s.Crash != nil {
-		s.Crash(t, h.store)
-		return
-	}
 	must(t, h.store.Renew(t.Context(), driver.Renewal{Namespace: h.namespace, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.claimID, Fence: h.Fence, TTL: 1}))
 	time.Sleep(20 * time.Millisecond)
 }

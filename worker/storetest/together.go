@@ -244,9 +244,6 @@ func generators(t *testing.T, s *suite) {
 					continue
 				}
 				store.die()
-				if s.Crash != nil {
-					s.Crash(t, store.Store)
-				}
 				cut.Go(func() { // it continues beside its successor
 					draw(time.Now().Add(2 * time.Second))
 					ctx, cancel := context.WithCancel(context.Background())

@@ -38,7 +38,6 @@ type Engine struct {
 	DB     *sql.DB            // of one connection
 
 	id     uint32 // in the names of Fresh, because the server may have other tables
-	file   string // SQLite's
 	tables int    // that had a name of Fresh
 }
 
@@ -91,8 +90,7 @@ func OpenFar(tb testing.TB, engine string, durable bool, roundTrip time.Duration
 		e.Server = server(tb, testserver.KindMariaDB, testserver.MariaDB, Settings(engine, durable))
 		e.DB = open(tb, "mysql", Far(tb, e.Server, roundTrip))
 	case SQLite:
-		e.file = filepath.Join(tb.TempDir(), "bench.sqlite")
-		e.DB = open(tb, "sqlite", "file:"+e.file+"?_pragma="+strings.Join(Settings(engine, durable), "&_pragma="))
+		e.DB = open(tb, "sqlite", "file:"+filepath.Join(tb.TempDir(), "bench.sqlite")+"?_pragma="+strings.Join(Settings(engine, durable), "&_pragma="))
 	default:
 		tb.Fatalf("engine %q: want one of %v", engine, Engines())
 	}

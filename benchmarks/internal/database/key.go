@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
-	"github.com/oklog/ulid/v2"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 )
@@ -18,7 +17,6 @@ import (
 //   - snowflake: Twitter's layout, one reservation for each block of rows. In SQLite the
 //     table is as gormplugin makes it.
 //   - uuid4, uuid7: the type uuid in PostgreSQL, 16 bytes elsewhere; google/uuid.
-//   - ulid-text: 26 characters, compared by their bytes; oklog/ulid.
 type Key struct {
 	Name  string
 	types map[string]string // of the column, by engine
@@ -35,7 +33,6 @@ func Keys() []Key {
 		{"snowflake", map[string]string{Postgres: "bigint", MariaDB: "bigint", SQLite: "bigint NOT NULL CHECK (id > 0)"}, snowflakes},
 		{"uuid4", uuidTypes, uuids(uuid.NewRandom)},
 		{"uuid7", uuidTypes, uuids(uuid.NewV7)},
-		{"ulid-text", map[string]string{Postgres: `text COLLATE "C"`, MariaDB: "char(26) CHARACTER SET ascii COLLATE ascii_bin", SQLite: "text"}, ulids},
 	}
 }
 
@@ -69,13 +66,6 @@ func uuids(next func() (uuid.UUID, error)) func(*Engine, *core.Generator, []any)
 	}
 }
 
-func ulids(_ *Engine, _ *core.Generator, keys []any) error {
-	for i := range keys {
-		keys[i] = ulid.Make().String()
-	}
-	return nil
-}
-
 // Maker makes keys of a kind for an engine.
 type Maker struct {
 	key    Key
@@ -102,27 +92,13 @@ func (m *Maker) Fill(keys []any) error {
 	return m.key.make(m.engine, m.gen, keys)
 }
 
-// Create returns the statements that create a table with a key of a kind. With a parent, a
-// table of the same kind, each row refers to one of its rows by the column master_id, which
-// has an index.
-func (e *Engine) Create(table string, k Key, columns, parent string) []string {
-	key := k.types[e.Name]
-	plain, _, _ := strings.Cut(key, " GENERATED")
-	plain = strings.TrimSuffix(plain, " AUTO_INCREMENT")
-	plain, _, checked := strings.Cut(plain, " NOT NULL CHECK")
-	options := ""
-	if checked { // SQLite's
+// Create returns the statement that creates a table with a key of a kind.
+func (e *Engine) Create(table string, k Key, columns string) string {
+	key, options := k.types[e.Name], ""
+	if strings.Contains(key, "CHECK") { // SQLite's
 		options = " WITHOUT ROWID"
 	}
-	if parent == "" {
-		return []string{fmt.Sprintf("CREATE TABLE %s (id %s PRIMARY KEY, %s)%s", table, key, columns, options)}
-	}
-	list := []string{fmt.Sprintf("CREATE TABLE %s (id %s PRIMARY KEY, master_id %s NOT NULL, %s, FOREIGN KEY (master_id) REFERENCES %s (id))%s",
-		table, key, plain, columns, parent, options)}
-	if e.Name != MariaDB { // it creates one for a foreign key
-		list = append(list, fmt.Sprintf("CREATE INDEX %s_master ON %s (master_id)", table, table))
-	}
-	return list
+	return fmt.Sprintf("CREATE TABLE %s (id %s PRIMARY KEY, %s)%s", table, key, columns, options)
 }
 
 // Fresh returns a name that no table had before, because clients cache prepared statements.
@@ -131,9 +107,9 @@ func (e *Engine) Fresh(name string) string {
 	return fmt.Sprintf("%s_%08x_%d", name, e.id, e.tables)
 }
 
-// Insert returns an INSERT of a number of rows, with RETURNING id if returning. A key that
-// the database makes is not among the columns.
-func (e *Engine) Insert(table string, k Key, columns []string, rows int, returning bool) string {
+// Insert returns an INSERT of a number of rows. A key that the database makes is not among the
+// columns.
+func (e *Engine) Insert(table string, k Key, columns []string, rows int) string {
 	if !k.Auto() {
 		columns = append([]string{"id"}, columns...)
 	}
@@ -152,9 +128,6 @@ func (e *Engine) Insert(table string, k Key, columns []string, rows int, returni
 			}
 		}
 		b.WriteByte(')')
-	}
-	if returning {
-		b.WriteString(" RETURNING id")
 	}
 	return b.String()
 }

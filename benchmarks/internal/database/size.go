@@ -1,41 +1,16 @@
 package database
 
-import (
-	"os"
-	"testing"
-)
+import "testing"
 
-// Settle runs a checkpoint, so that the log of the next measurement holds nothing of the
-// last one.
+// Settle runs a checkpoint, so that the next measurement does not pay for the last one.
 func (e *Engine) Settle(tb testing.TB) {
 	tb.Helper()
 	switch e.Name {
 	case Postgres:
 		e.Exec(tb, "CHECKPOINT")
 	case SQLite:
-		var busy, frames, done int64
-		if err := e.DB.QueryRowContext(tb.Context(), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &done); err != nil || busy != 0 {
-			tb.Fatalf("checkpoint of SQLite: busy %d, %v", busy, err)
-		}
-		e.Exec(tb, "PRAGMA wal_autocheckpoint(0)")
+		e.Exec(tb, "PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA wal_autocheckpoint(0)")
 	}
-}
-
-// Log returns the bytes of log written so far, of which only differences mean something:
-// PostgreSQL's write-ahead log, InnoDB's redo log, and SQLite's since Settle.
-func (e *Engine) Log(tb testing.TB) int64 {
-	tb.Helper()
-	if e.Name == SQLite {
-		info, err := os.Stat(e.file + "-wal")
-		if err != nil {
-			tb.Fatal(err)
-		}
-		return info.Size()
-	}
-	return e.integer(tb, map[string]string{
-		Postgres: "SELECT (pg_current_wal_lsn() - '0/0')::bigint",
-		MariaDB:  "SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'Innodb_os_log_written'",
-	}[e.Name])
 }
 
 // Sizes returns the bytes of a table with all its indexes, and of the index of its primary

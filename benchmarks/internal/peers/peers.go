@@ -9,23 +9,15 @@ import (
 	"testing"
 	"time"
 
-	guaik "github.com/GUAIK-ORG/go-snowflake/snowflake"
 	bwmarrin "github.com/bwmarrin/snowflake"
 	"github.com/edwingeng/slog"
 	"github.com/edwingeng/wuid/callback/wuid"
-	godruoyi "github.com/godruoyi/go-snowflake"
-	gofrs "github.com/gofrs/uuid/v5"
 	"github.com/google/uuid"
-	"github.com/holdno/snowFlakeByGo"
-	influx "github.com/influxdata/influxdb/pkg/snowflake"
-	gonanoid "github.com/matoous/go-nanoid/v2"
 	"github.com/oklog/ulid/v2"
 	"github.com/rs/xid"
 	"github.com/segmentio/ksuid"
 	"github.com/sony/sonyflake"
 	sonyflake2 "github.com/sony/sonyflake/v2"
-	"github.com/yitter/idgenerator-go/idgen"
-	"go.jetify.com/typeid"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 )
@@ -62,44 +54,12 @@ func ours(layout core.Layout) func(testing.TB) Next {
 	}
 }
 
-// Capped are snowflakes with their library's default layout: 12 bits of sequence a
-// millisecond, so a generator that respects its layout needs at least 244.1 ns an id.
-//
-//   - yitter has 6 bits, but runs ahead of the clock for up to two seconds and then
-//     stops, so its figure depends on how long it is measured.
-//   - influx runs ahead of the clock without a limit, so its figure is no cap.
-//   - godruoyi has one generator for the process, and skips the last sequence number of
-//     each millisecond.
-//   - bwmarrin, holdno, guaik and godruoyi spin on the clock while they wait; ours
-//     sleeps. The figure cpu-% shows it.
-//   - holdno and guaik return no error: when the clock goes back, they issue duplicates.
+// Capped are snowflakes with 12 bits of sequence a millisecond, so a generator that respects its
+// layout needs at least 244.1 ns an id. bwmarrin spins on the clock while it waits; ours sleeps.
 func Capped() []Peer {
 	return []Peer{
 		{"snowkey", ours(core.Twitter())},
 		{"bwmarrin", func(tb testing.TB) Next { return bwmarrinNext(tb, 10, 12) }},
-		{"holdno", func(tb testing.TB) Next {
-			w, err := snowFlakeByGo.NewWorker(1)
-			if err != nil {
-				tb.Fatal(err)
-			}
-			return func() error { w.GetId(); return nil }
-		}},
-		{"godruoyi", func(testing.TB) Next { return func() error { _, err := godruoyi.NextID(); return err } }},
-		{"guaik", func(tb testing.TB) Next {
-			s, err := guaik.NewSnowflake(1, 1)
-			if err != nil {
-				tb.Fatal(err)
-			}
-			return func() error { s.NextVal(); return nil }
-		}},
-		{"influx", func(testing.TB) Next {
-			g := influx.New(1)
-			return func() error { g.Next(); return nil }
-		}},
-		{"yitter", func(testing.TB) Next {
-			g := idgen.NewDefaultIdGenerator(idgen.NewIdGeneratorOptions(1))
-			return func() error { g.NewLong(); return nil }
-		}},
 	}
 }
 
@@ -119,30 +79,21 @@ func CappedSonyflake() []Peer {
 	}
 }
 
-// Uncapped are generators that no layout limits: snowflakes whose library allows a
-// sequence of 20 bits, and keys of other kinds, which have no sequence or a random one.
+// Uncapped are generators that no layout limits: snowflakes whose library allows a sequence of 20
+// bits, and keys of other kinds, which have no sequence or a random one.
 //
 //   - bwmarrin: the widths are global variables, set while the node is made.
-//   - yitter: at most 16 bits. Its worker number is then lost by a shift in 16 bits; that
-//     does not change its speed.
-//   - wuid: a counter in memory under a number from a store; here from a function. It
-//     reads no clock, so its ids hold no time.
-//   - xid, ksuid, ulid, typeid and the UUIDs are 12, 20, 16, 16 and 16 bytes;
-//     nanoid is 21 characters of text. They need no worker ID.
-//   - google-uuid4-pool: with the pool of random bytes that google/uuid offers.
+//   - wuid: a counter in memory under a number from a store; here from a function. It reads no
+//     clock, so its ids hold no time.
+//   - xid, ksuid, ulid and the UUIDs are 12, 20, 16 and 16 bytes. They need no worker ID.
 //   - ulid: Make, whose source of randomness is process-wide.
 func Uncapped() []Peer {
-	return append([]Peer{
+	plain := func(next Next) func(testing.TB) Next { return func(testing.TB) Next { return next } }
+	return []Peer{
 		{"snowkey", ours(Wide())},
 		{"bwmarrin", func(tb testing.TB) Next { return bwmarrinNext(tb, 2, 20) }},
 		{"sonyflake2", func(tb testing.TB) Next {
 			return sonyflake2Next(tb, sonyflake2.Settings{BitsSequence: 20, BitsMachineID: 2, TimeUnit: 1e6})
-		}},
-		{"yitter", func(testing.TB) Next {
-			options := idgen.NewIdGeneratorOptions(1)
-			options.WorkerIdBitLength, options.SeqBitLength = 6, 16
-			g := idgen.NewDefaultIdGenerator(options)
-			return func() error { g.NewLong(); return nil }
 		}},
 		{"wuid", func(tb testing.TB) Next {
 			w := wuid.NewWUID("bench", slog.NewDumbLogger())
@@ -151,59 +102,25 @@ func Uncapped() []Peer {
 			}
 			return func() error { w.Next(); return nil }
 		}},
-	}, Others()...)
-}
-
-// Floors are lower bounds of the cost of an id: a reading of the clock, a swap, both, and
-// a counter alone.
-func Floors() []Peer {
-	return []Peer{
-		{"floor-clock", func(testing.TB) Next {
-			start, last := time.Now(), new(atomic.Int64)
-			return func() error {
-				if time.Since(start) < 0 {
-					last.Add(1) // so that the compiler keeps the reading
-				}
-				return nil
-			}
-		}},
-		{"floor-clock-and-swap", func(testing.TB) Next {
-			start, word := time.Now(), new(atomic.Int64)
-			return func() error {
-				for {
-					old := word.Load()
-					if word.CompareAndSwap(old, max(old+1, int64(time.Since(start))>>40)) {
-						return nil
-					}
-				}
-			}
-		}},
-		{"floor-add", func(testing.TB) Next {
-			word := new(atomic.Int64)
-			return func() error { word.Add(1); return nil }
-		}},
-	}
-}
-
-// Others are keys of other kinds than snowflakes.
-func Others() []Peer {
-	plain := func(next Next) func(testing.TB) Next { return func(testing.TB) Next { return next } }
-	return []Peer{
 		{"google-uuid4", plain(func() error { _, err := uuid.NewRandom(); return err })},
-		{"google-uuid4-pool", func(tb testing.TB) Next {
-			uuid.EnableRandPool() // process-wide; other rows must not see it
-			tb.Cleanup(uuid.DisableRandPool)
-			return func() error { _, err := uuid.NewRandom(); return err }
-		}},
 		{"google-uuid7", plain(func() error { _, err := uuid.NewV7(); return err })},
-		{"gofrs-uuid4", plain(func() error { _, err := gofrs.NewV4(); return err })},
-		{"gofrs-uuid7", plain(func() error { _, err := gofrs.NewV7(); return err })},
 		{"ulid", plain(func() error { ulid.Make(); return nil })},
 		{"xid", plain(func() error { xid.New(); return nil })},
 		{"ksuid", plain(func() error { _, err := ksuid.NewRandom(); return err })},
-		{"typeid", plain(func() error { _, err := typeid.WithPrefix("row"); return err })},
-		{"nanoid", plain(func() error { _, err := gonanoid.New(); return err })},
 	}
+}
+
+// Floors are lower bounds of the cost of an id: a reading of the clock.
+func Floors() []Peer {
+	return []Peer{{"floor-clock", func(testing.TB) Next {
+		start, last := time.Now(), new(atomic.Int64)
+		return func() error {
+			if time.Since(start) < 0 {
+				last.Add(1) // so that the compiler keeps the reading
+			}
+			return nil
+		}
+	}}}
 }
 
 // Bwmarrin returns a node with its own widths. They are global variables, which are restored at

@@ -11,8 +11,8 @@ import (
 // axe is the accessibility checker: one package of npm without dependencies.
 const axe = "axe-core@4.10.3"
 
-// axeSource returns the checker's program. Like the linter of OpenAPI in internal/rules it is had
-// by npx, which keeps it.
+// axeSource returns the checker's program. npx downloads and keeps it, like the linter of OpenAPI
+// in internal/rules.
 func axeSource(t *testing.T) string {
 	t.Helper()
 	required := os.Getenv("SNOWKEY_TEST_NPX") == "1"
@@ -20,7 +20,7 @@ func axeSource(t *testing.T) string {
 		t.Skip("downloads a checker: SNOWKEY_TEST_FULL=1 runs it")
 	}
 	out, err := exec.Command("npx", "--yes", "--package="+axe, "--", "node", "-p", "process.env.PATH.split(require('path').delimiter)[0]").Output()
-	if err == nil { // the first folder of the path is that of the package's commands
+	if err == nil { // the first folder of the path has the package's commands
 		var source []byte
 		if source, err = os.ReadFile(filepath.Join(strings.TrimSpace(string(out)), "..", "axe-core", "axe.min.js")); err == nil {
 			return string(source)
@@ -33,18 +33,18 @@ func axeSource(t *testing.T) string {
 	return ""
 }
 
-// axe finds nothing in any tool, in either colour scheme, and it finds what is wrong.
+// axe finds nothing in any tool, with something in each of its parts, in either colour scheme, and it finds what is wrong.
 func TestAxe(t *testing.T) {
 	t.Parallel()
 	source := axeSource(t)
 	url := serve(t)
 	for tool, state := range map[string]string{
-		"decode":   "#ids=175928847299117063",
-		"list":     "#ids=175928847299117063%0A0x1236651c78d6d687%0Ano-id%0A2NUKMiAa421",
+		"decode":   "#ids=" + discord,
+		"list":     "#ids=" + discord + "%0A0x1236651c78d6d687%0Ano-id%0A2NUKMiAa421",
 		"unknown":  "#ids=12345",
 		"generate": "#tab=generate&worker=3000",
 		"range":    "#tab=range&from=yesterday&to=now",
-		"compare":  "#tab=compare&a=175928847299117063&b=1312345678901234567",
+		"compare":  "#tab=compare&a=" + discord + "&b=1312345678901234567",
 		"layout":   "#tab=layout&rate=5000&until=2060&epoch=no",
 		"tokens":   "#tab=tokens",
 	} {
@@ -60,7 +60,7 @@ func TestAxe(t *testing.T) {
 					t.Errorf("dark %v: %s", dark, fault)
 				}
 			}
-			eval[bool](tb, "document.querySelector('main > section:not([hidden])').append(Object.assign(new Image(), { src: 'icon.svg' })), true")
+			tb.run("document.querySelector('main > section:not([hidden])').append(Object.assign(new Image(), { src: 'icon.svg' }))")
 			if len(find()) == 0 {
 				t.Error("an image without a text is not found")
 			}

@@ -1,7 +1,6 @@
 package browser
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"os/exec"
@@ -15,28 +14,24 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// SNOWKEY_TEST_CHROMIUM is the path of a browser, or "none". With SNOWKEY_TEST_REQUIRE=1 a
-// missing browser fails the test instead of skipping it.
-const (
-	chromiumVar = "SNOWKEY_TEST_CHROMIUM"
-	requireVar  = "SNOWKEY_TEST_REQUIRE"
-)
-
-// chromium finds the browser. The same places are in tools/install.sh.
+// chromium finds the browser: SNOWKEY_TEST_CHROMIUM is its path, or "none". With
+// SNOWKEY_TEST_REQUIRE=1 a missing browser fails the test instead of skipping it. The same places
+// are in tools/install.sh.
 func chromium(t testing.TB) string {
 	t.Helper()
-	required := os.Getenv(requireVar) != "" && os.Getenv(requireVar) != "0"
+	set := os.Getenv("SNOWKEY_TEST_REQUIRE")
+	required := set != "" && set != "0"
 	if testing.Short() && !required {
 		t.Skip("starts a browser, and -short starts none")
 	}
-	switch named := os.Getenv(chromiumVar); named {
+	switch named := os.Getenv("SNOWKEY_TEST_CHROMIUM"); named {
 	case "":
 	case "none":
-		t.Skipf("no browser: %s is none", chromiumVar)
+		t.Skip("no browser: SNOWKEY_TEST_CHROMIUM is none")
 	default:
 		path, err := exec.LookPath(named)
-		if err != nil { // it was asked for: a skip would hide a typing error
-			t.Fatalf("%s: %v", chromiumVar, err)
+		if err != nil { // a skip would hide a typing error
+			t.Fatalf("SNOWKEY_TEST_CHROMIUM: %v", err)
 		}
 		return path
 	}
@@ -46,32 +41,29 @@ func chromium(t testing.TB) string {
 			return path
 		}
 	}
-	const missing = "no browser: no chromium-headless-shell, chromium or google-chrome was found; install one as a package of Debian, or set " + chromiumVar + " to the path of one (a snap's sees no folder of the tests)"
+	const missing = "no browser: no chromium-headless-shell, chromium or google-chrome was found; install one as a package of Debian, or set SNOWKEY_TEST_CHROMIUM to the path of one (a snap's sees no folder of the tests)"
 	if required {
 		t.Fatal(missing)
 	}
-	t.Skipf("%s; %s=1 makes this a failure", missing, requireVar)
+	t.Skip(missing + "; SNOWKEY_TEST_REQUIRE=1 makes this a failure")
 	return ""
 }
 
-// snap reports whether the path is a snap's, which may not read the folders of tests.
+// snap reports whether the program, or the script that starts it, is a snap's.
 func snap(path string) bool {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil || strings.HasPrefix(real, "/snap/") || filepath.Base(real) == "snap" {
 		return true
 	}
-	f, err := os.Open(real)
-	if err != nil {
-		return false
+	info, err := os.Stat(real)
+	if err != nil || info.Size() > 1<<16 { // a program, not a script
+		return err != nil
 	}
-	defer f.Close()
-	head := make([]byte, 4096)
-	n, _ := f.Read(head)
-	return bytes.HasPrefix(head, []byte("#!")) && bytes.Contains(head[:n], []byte("/snap/bin"))
+	text, err := os.ReadFile(real)
+	return err == nil && strings.Contains(string(text), "/snap/bin")
 }
 
-// browser is the one headless Chromium of this binary, started by the first test that needs
-// it.
+// browser is the one headless Chromium of this binary, started by the first test that needs it.
 var browser struct {
 	sync.Once
 	ctx  context.Context
@@ -84,14 +76,13 @@ func startBrowser(t testing.TB) context.Context {
 	t.Helper()
 	path := chromium(t)
 	browser.Do(func() {
-		profile := filepath.Join(scratch, "profile")
 		allocator, stop := chromedp.NewExecAllocator(context.Background(), slices.Concat(chromedp.DefaultExecAllocatorOptions[:], []chromedp.ExecAllocatorOption{
 			chromedp.ExecPath(path),
 			chromedp.NoSandbox, // root cannot have it, and the pages are our own
 			chromedp.DisableGPU,
 			chromedp.Flag("disable-component-update", true),
 			chromedp.Flag("no-proxy-server", true),
-			chromedp.UserDataDir(profile),
+			chromedp.UserDataDir(filepath.Join(scratch, "profile")),
 			chromedp.Env("HOME="+scratch, "XDG_CONFIG_HOME="+scratch, "XDG_CACHE_HOME="+scratch),
 			chromedp.WSURLReadTimeout(limit),
 			chromedp.WindowSize(1280, 900),
@@ -99,7 +90,7 @@ func startBrowser(t testing.TB) context.Context {
 		ctx, cancel := chromedp.NewContext(allocator)
 		browser.ctx = ctx //nolint:fatcontext // the parent of all tabs, made once
 		browser.stop = func() { _ = chromedp.Cancel(ctx); cancel(); stop() }
-		browser.err = chromedp.Do(ctx) // nothing, but that starts it
+		browser.err = chromedp.Do(ctx) // no action: it starts the browser
 	})
 	if browser.err != nil {
 		t.Fatal(browser.err)

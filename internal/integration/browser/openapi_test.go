@@ -5,29 +5,38 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/legacy"
+
+	"github.com/seed-299c1d6b/snowkey/token"
 )
 
-// The description of the API is valid, and every answer matches it, also those to bad
-// input.
-func TestOpenAPI(t *testing.T) {
-	t.Parallel()
-	url := serve(t)
-	answer, err := http.Get(url + "/api/openapi.json")
+// described is a service and the description that it serves.
+type described struct {
+	t      *testing.T
+	url    string
+	doc    *openapi3.T
+	router routers.Router
+	seen   map[string]bool // operation and status
+}
+
+// describe reads the description of a service, which must be valid.
+func describe(t *testing.T, url, path string) *described {
+	t.Helper()
+	response, err := http.Get(url + path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := io.ReadAll(answer.Body)
-	_ = answer.Body.Close()
-	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("%d, %v", answer.StatusCode, err)
-	}
-	doc, err := openapi3.NewLoader().LoadFromData(text)
+	defer response.Body.Close()
+	doc, err := openapi3.NewLoader().LoadFromIoReader(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,99 +44,200 @@ func TestOpenAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	doc.Servers = openapi3.Servers{{URL: url}}
-	answered := map[string]bool{}
-	for _, c := range []struct {
-		method, target, media, body string
-		status                      int
-	}{
-		{"GET", "/api/layouts", "", "", 200},
-		{"GET", "/api/layouts?preset=sonyflake", "", "", 200},
-		{"GET", "/api/layouts?time_bits=40&worker_bits=13&sequence_bits=10&epoch=2026-01-01&tick=10ms&unsigned=true&sequence_first=true", "", "", 200},
-		{"GET", "/api/ids?worker=1", "", "", 200},
-		{"GET", "/api/ids?worker=1&n=100&format=base58", "", "", 200},
-		{"GET", "/api/ids?worker=1&format=order_line_", "", "", 200},
-		{"GET", "/api/ids?worker=1&datacenter=2&time=2026-01-01&sequence=5&format=hex", "", "", 200},
-		{"GET", "/api/ids?worker=1&time=2090-01-01&time_bits=42&sequence_bits=12&worker_bits=10&unsigned=true", "", "", 200}, // negative
-		{"GET", "/api/parse?id=1996573624012345677", "", "", 200},
-		{"GET", "/api/parse?id=1&id=0xff&preset=discord", "", "", 200},
-		{"GET", "/api/parse?id=ORD_1QDA147XJQ4AD&format=auto", "", "", 200},
-		{"GET", "/api/parse?id=ord_1qda147xjq4ad&format=ord_", "", "", 200},
-		{"GET", "/api/parse?id=-5&unsigned=true&time_bits=64", "", "", 200},
-		{"POST", "/api/parse", "application/json", `{"ids":["1996573624012345677","7","8"]}`, 200},
-		{"POST", "/api/parse?format=hex", "text/plain", "ff\n1bb5404d9b33914d", 200},
-		{"GET", "/api/range?from=2026-01-01", "", "", 200},
-		{"GET", "/api/range?from=2026-01-01&to=2026-02-01T12:00:00%2B01:00&column=o.id", "", "", 200},
-		{"GET", "/api/openapi.json", "", "", 200},
-		{"GET", "/healthz", "", "", 200},
-		{"GET", "/readyz", "", "", 200},
-		{"GET", "/api/layouts?preset=x", "", "", 400},
-		{"GET", "/api/ids", "", "", 400},
-		{"GET", "/api/ids?worker=1024&n=0&x=y", "", "", 400},
-		{"GET", "/api/parse?id=x", "", "", 400},
-		{"POST", "/api/parse", "application/json", `{"ids":[1]}`, 400},
-		{"POST", "/api/parse", "text/plain", strings.Repeat("1 ", 40_000), 413},
-		{"POST", "/api/parse", "application/xml", "<ids/>", 415},
-		{"GET", "/api/range?from=x&column=;", "", "", 400},
-		{"GET", "/api/layouts?x=" + strings.Repeat("x", 40_000), "", "", 414},
-	} {
-		t.Run(c.method+" "+c.target+" "+c.body, func(t *testing.T) {
-			name := c.method + " " + c.target[:min(len(c.target), 100)]
-			r, err := http.NewRequestWithContext(t.Context(), c.method, url+c.target, strings.NewReader(c.body))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if c.media != "" {
-				r.Header.Set("Content-Type", c.media)
-			}
-			answer, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			text, err := io.ReadAll(answer.Body)
-			_ = answer.Body.Close()
-			if err != nil || answer.StatusCode != c.status {
-				t.Errorf("%s: %d, want %d; %v %.200s", name, answer.StatusCode, c.status, err, text)
-				return
-			}
-			item := doc.Paths.Value(r.URL.Path)
-			if item == nil || item.GetOperation(c.method) == nil {
-				t.Errorf("%s is not described", name)
-				return
-			}
-			route := &routers.Route{Spec: doc, Path: r.URL.Path, PathItem: item, Method: c.method, Operation: item.GetOperation(c.method)}
-			answered[route.Operation.OperationID] = true
-			r.Body = io.NopCloser(strings.NewReader(c.body))
-			question := &openapi3filter.RequestValidationInput{Request: r, Route: route}
-			if c.status == http.StatusOK { // then the description must allow the question as well
-				if err := openapi3filter.ValidateRequest(t.Context(), question); err != nil {
-					t.Errorf("%s: the question: %v", name, err)
-				}
-			}
-			if err := conforms(t.Context(), question, answer, text); err != nil {
-				t.Errorf("%s: the answer: %v", name, err)
-			}
-			// The check can fail: an answer with a field too many does not pass.
-			if c.status == http.StatusOK && route.Path != "/api/openapi.json" {
-				if conforms(t.Context(), question, answer, bytes.Replace(text, []byte("{"), []byte(`{"more":1,`), 1)) == nil {
-					t.Errorf("%s: the description allows any answer", name)
-				}
-			}
-		})
+	router, err := legacy.NewRouter(doc)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, item := range doc.Paths.Map() {
-		for method, op := range item.Operations() {
-			if !answered[op.OperationID] {
-				t.Errorf("%s %s was not asked", method, op.OperationID)
+	return &described{t, url, doc, router, map[string]bool{}}
+}
+
+// send sends a request and compares its answer with the description: one that is accepted must be
+// valid there, and the answer has a status and fields of it. It returns what the description has
+// against the request.
+func (d *described) send(status int, method, target, body string, headers ...string) (header http.Header, invalid error) {
+	d.t.Helper()
+	name := method + " " + target[:min(len(target), 80)] + " " + body[:min(len(body), 80)]
+	request, err := http.NewRequestWithContext(d.t.Context(), method, d.url+target, strings.NewReader(body))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for _, h := range headers {
+		key, value, _ := strings.Cut(h, ": ")
+		request.Header.Set(key, value)
+	}
+	route, params, err := d.router.FindRoute(request)
+	if err != nil {
+		d.t.Fatalf("%s: %v", name, err)
+	}
+	input := &openapi3filter.RequestValidationInput{Request: request, PathParams: params, Route: route}
+	if invalid = openapi3filter.ValidateRequest(context.Background(), input); invalid != nil && status < 400 {
+		d.t.Errorf("%s: the description refuses it: %v", name, invalid)
+	}
+	request.Body, request.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if response.StatusCode != status {
+		d.t.Errorf("%s: status %d, want %d: %.300s", name, response.StatusCode, status, text)
+	}
+	conforms := func(text []byte) error {
+		return openapi3filter.ValidateResponse(context.Background(), (&openapi3filter.ResponseValidationInput{
+			RequestValidationInput: input, Status: response.StatusCode, Header: response.Header, Options: &openapi3filter.Options{IncludeResponseStatus: true},
+		}).SetBodyBytes(text))
+	}
+	if err := conforms(text); err != nil {
+		d.t.Errorf("%s: the description does not allow the answer %d %.300s: %v", name, response.StatusCode, text, err)
+	}
+	// The check can fail: an answer with a field too many does not pass.
+	if more := bytes.Replace(text, []byte("{"), []byte(`{"more":1,`), 1); response.StatusCode == http.StatusOK && len(more) > len(text) && route.Path != "/api/openapi.json" && conforms(more) == nil {
+		d.t.Errorf("%s: the description allows any answer", name)
+	}
+	d.seen[route.Operation.OperationID+" "+strconv.Itoa(response.StatusCode)] = true
+	return response.Header, invalid
+}
+
+// refuse sends a request that both the service and its description refuse.
+func (d *described) refuse(status int, method, target, body string, headers ...string) {
+	d.t.Helper()
+	if _, invalid := d.send(status, method, target, body, headers...); invalid == nil {
+		d.t.Errorf("%s %s %.80s: the description accepts it", method, target, body)
+	}
+}
+
+// complete fails the test if an operation has not had an answer with each of its statuses that are
+// tested.
+func (d *described) complete(tested func(status string) bool) {
+	d.t.Helper()
+	for path, item := range d.doc.Paths.Map() {
+		for method, operation := range item.Operations() {
+			for status := range operation.Responses.Map() {
+				if tested(status) && !d.seen[operation.OperationID+" "+status] {
+					d.t.Errorf("%s %s: no answer was %s", method, path, status)
+				}
 			}
 		}
 	}
 }
 
-func conforms(ctx context.Context, question *openapi3filter.RequestValidationInput, answer *http.Response, text []byte) error {
-	in := &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: question, Status: answer.StatusCode, Header: answer.Header,
-		Options: &openapi3filter.Options{IncludeResponseStatus: true},
+// The answers of the command's API match its description.
+func TestOpenAPI(t *testing.T) {
+	t.Parallel()
+	d := describe(t, serve(t), "/api/openapi.json")
+	for _, target := range []string{
+		"layouts", "layouts?time_bits=40&worker_bits=13&sequence_bits=10&epoch=2026-01-01&tick=10ms&unsigned=true&sequence_first=true", "ids?worker=1&n=100&format=base58", "ids?worker=1&format=order_line_",
+		"ids?worker=1&datacenter=2&time=2026-01-01&sequence=5&format=hex", "ids?worker=1&time=2090-01-01&time_bits=42&sequence_bits=12&worker_bits=10&unsigned=true", // negative
+		"parse?id=1&id=0xff&preset=discord", "parse?id=ORD_1QDA147XJQ4AD&format=auto", "parse?id=-5&unsigned=true&time_bits=64", "range?from=2026-01-01", "range?from=2026-01-01&to=2026-02-01T12:00:00%2B01:00&column=o.id", "openapi.json",
+	} {
+		d.send(200, "GET", "/api/"+target, "")
 	}
-	in.SetBodyBytes(text)
-	return openapi3filter.ValidateResponse(ctx, in)
+	d.send(200, "GET", "/healthz", "")
+	d.send(200, "GET", "/readyz", "")
+	d.send(200, "POST", "/api/parse", `{"ids":["`+some+`","7","8"]}`)
+	d.send(200, "POST", "/api/parse?format=hex", "ff\n1bb5404d9b33914d", "Content-Type: text/plain")
+	for _, target := range []string{"layouts?preset=x", "ids", "ids?worker=1024&n=0&x=y", "parse?id=x", "range?from=x&column=;"} {
+		d.send(400, "GET", "/api/"+target, "")
+	}
+	d.send(400, "POST", "/api/parse", `{"ids":[1]}`)
+	d.send(413, "POST", "/api/parse", strings.Repeat("1 ", 40_000), "Content-Type: text/plain")
+	d.send(415, "POST", "/api/parse", "<ids/>", "Content-Type: application/xml")
+	d.send(414, "GET", "/api/layouts?x="+strings.Repeat("x", 40_000), "")
+	d.complete(func(status string) bool { return status == "200" })
+}
+
+// The service of the example and its openapi.yaml accept and refuse the same requests.
+func TestOrdersMatchTheirDescription(t *testing.T) {
+	t.Parallel()
+	d := describe(t, start(t, "examples/jsonapi", "-addr", "127.0.0.1:0", "-db", filepath.Join(t.TempDir(), "orders.sqlite")), "/openapi.yaml")
+	const tea = `{"customer":"Ada","note":"x","lines":[{"sku":"tea","quantity":2,"priceCents":450}]}`
+	with := func(fields string) string { return strings.Replace(tea, "{", "{"+fields+",", 1) }
+	header, _ := d.send(201, "POST", "/orders", tea, "Idempotency-Key: k")
+	at := header.Get("Location")
+	order := strings.TrimPrefix(at, "/orders/")
+	header, _ = d.send(201, "POST", "/customers", `{"name":"Ada"}`)
+	customer := strings.TrimPrefix(header.Get("Location"), "/customers/")
+	d.send(304, "GET", "/customers/"+customer, "", "If-None-Match: "+header.Get("ETag"))
+	d.send(201, "POST", "/orders", tea, "Idempotency-Key: k")
+	d.send(422, "POST", "/orders", strings.Replace(tea, "Ada", "Eve", 1), "Idempotency-Key: k")
+	d.send(201, "POST", "/orders", with(`"reorderOf":"`+order+`","customerId":"`+customer+`"`))
+	d.send(201, "POST", "/orders", with(`"reorderOf":"`+strings.ToUpper(order)+`","customerId":"`+strings.ToUpper(customer)+`"`)) // as people type
+	header, _ = d.send(200, "GET", "/orders?limit=2&from=2020-01-01T00:00:00Z&to=2070-01-01T00:00:00Z", "")
+	d.send(304, "GET", "/orders?limit=2&from=2020-01-01T00:00:00Z&to=2070-01-01T00:00:00Z", "", "If-None-Match: "+header.Get("ETag"))
+	d.send(200, "GET", at, "")
+	d.send(200, "GET", "/orders/"+strings.ToUpper(order), "")
+	d.send(200, "GET", "/orders?after=1996573624012345677", "") // a link from when ids were decimal
+	d.send(304, "GET", at, "", `If-None-Match: "v1"`)
+	d.send(200, "PATCH", at, `{"note":"y"}`, `If-Match: "v1"`)
+	d.send(412, "PATCH", at, `{"note":"y"}`, `If-Match: "v1"`)
+	d.send(200, "GET", "/customers/"+customer, "")
+	d.send(204, "GET", "/healthz", "")
+	d.send(404, "GET", "/orders/ord_0000000000007", "")
+	d.send(404, "PATCH", "/orders/ord_0000000000007", `{"note":"y"}`, `If-Match: "v1"`)
+	d.send(404, "GET", "/customers/cus_0000000000007", "")
+	for _, c := range [][3]string{{"POST", "/orders", tea}, {"POST", "/customers", `{"name":"Ada"}`}, {"PATCH", at, `{"note":"y"}`}, {"DELETE", at, ""}} {
+		d.send(403, c[0], c[1], c[2], "If-Match: *", "Sec-Fetch-Site: cross-site")
+		if c[2] != "" {
+			d.send(413, c[0], c[1], strings.Replace(c[2], "{", "{"+strings.Repeat(" ", 1<<16), 1), "If-Match: *")
+			d.refuse(400, c[0], c[1], "{", "If-Match: *")
+			d.refuse(415, c[0], c[1], c[2], "If-Match: *", "Content-Type: text/plain")
+			d.refuse(422, c[0], c[1], "{}", "If-Match: *")
+		}
+	}
+	for _, body := range []string{
+		`{"customer":"Ada","lines":[]}`, `[]`, strings.Replace(tea, "2,", "-2,", 1), strings.Replace(tea, "2,", "10001,", 1), strings.Replace(tea, "2,", `"2",`, 1), strings.Replace(tea, "450", "100000000", 1), strings.Replace(tea, "Ada", "", 1),
+		strings.Replace(tea, "tea", strings.Repeat("t", 65), 1), strings.Replace(tea, `"note":"x"`, `"id":"7"`, 1), strings.Replace(tea, `"x"`, `"`+strings.Repeat("n", 1001)+`"`, 1),
+		with(`"reorderOf":"x"`), with(`"reorderOf":1996573624012345677`), with(`"reorderOf":"` + customer + `"`), with(`"customerId":7`),
+	} {
+		d.refuse(422, "POST", "/orders", body)
+	}
+	for _, target := range []string{"/orders/" + customer, "/orders?after=" + customer, "/customers/" + order, "/orders/x", "/orders/-7", "/orders?limit=0", "/orders?limit=101", "/orders?from=yesterday"} {
+		d.refuse(400, "GET", target, "")
+	}
+	d.refuse(400, "DELETE", "/orders/x", "", "If-Match: *")
+	d.refuse(428, "PATCH", at, `{"note":"y"}`)
+	d.refuse(428, "DELETE", at, "")
+	d.send(412, "DELETE", at, "", `If-Match: "v1"`)
+	d.send(204, "DELETE", at, "", `If-Match: "v2"`)
+	d.send(404, "DELETE", at, "", `If-Match: "v2"`)
+	d.send(410, "POST", "/orders", tea, "Idempotency-Key: k")
+	d.complete(func(status string) bool { return status != "503" }) // the example's own tests have a failing database
+
+	// Each kind of ID has a pattern of its own.
+	kinds := []string{"OrderID", "LineID", "CustomerID"}
+	for _, name := range kinds {
+		for _, other := range kinds {
+			if err := d.doc.Components.Schemas[name].Value.VisitJSON(d.doc.Components.Schemas[other].Value.Examples[0]); (err == nil) != (other == name) {
+				t.Errorf("the example of %s in %s is %v", other, name, err)
+			}
+		}
+	}
+}
+
+// The description also fits customers' ids that are tokens.
+func TestSealedOrdersMatchTheirDescription(t *testing.T) {
+	t.Parallel()
+	keys := filepath.Join(t.TempDir(), "keys")
+	if err := os.WriteFile(keys, []byte(token.GenerateSecret()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := describe(t, start(t, "examples/jsonapi", "-keys", keys, "-addr", "127.0.0.1:0", "-db", filepath.Join(t.TempDir(), "orders.sqlite")), "/openapi.yaml")
+	header, _ := d.send(201, "POST", "/customers", `{"name":"Ada"}`)
+	at := header.Get("Location")
+	customer := strings.TrimPrefix(at, "/customers/")
+	if len(customer) != len("cus_")+22 {
+		t.Errorf("no token: %s", customer)
+	}
+	d.send(200, "GET", at, "")
+	d.send(201, "POST", "/orders", `{"customerId":"`+customer+`","customer":"Ada","lines":[{"sku":"tea","quantity":2,"priceCents":450}]}`)
+	d.send(200, "GET", "/orders", "")
+	d.send(400, "GET", "/customers/cus_"+strings.Repeat("0", 22), "") // only the service can know
+	d.refuse(400, "GET", "/orders/"+customer, "")
 }

@@ -2,9 +2,14 @@ package browser
 
 import (
 	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -12,8 +17,41 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-const some = "1996573624012345677"
+const (
+	some    = "1996573624012345677"
+	discord = "175928847299117063"
+	visible = "[...document.querySelectorAll('main > section')].filter(s => s.checkVisibility()).map(s => s.id).join()"
+)
 
+// The page loads from its own server only. Each tool has a link, which a browser also opens
+// elsewhere, and keeps what is typed in the others.
+func TestTools(t *testing.T) {
+	t.Parallel()
+	url := serve(t)
+	tb := page(t, url, "#ids="+discord+"&a=1")
+	for _, c := range []struct{ tool, title string }{
+		{"generate", "Generate – snowkey"}, {"range", "Time range – snowkey"}, {"compare", "Compare – snowkey"}, {"layout", "Layout – snowkey"}, {"tokens", "Tokens – snowkey"},
+		{"decode", "snowkey: decode and generate Snowflake IDs"},
+	} {
+		tb.follow(c.tool)
+		tb.is(visible+" + ' ' + document.title", "tab-"+c.tool+" "+c.title)
+		there := page(t, url, eval[string](tb, "new URL(document.getElementById('to-"+c.tool+"').href).hash"))
+		there.is(visible+" + ' ' + document.getElementById('ids').value + ' ' + document.getElementById('a').value", "tab-"+c.tool+" "+discord+" 1")
+	}
+	if foreign := eval[[]string](tb, "performance.getEntriesByType('resource').map(r => r.name).filter(n => !n.startsWith(location.origin + '/'))"); len(foreign) > 0 {
+		t.Errorf("loaded from elsewhere: %q", foreign)
+	}
+	tb.run("history.back()")
+	tb.wait(visible + " === 'tab-tokens'")
+	tb.visit("tab=nothing", visible+" === 'tab-decode'")
+	tb.run("document.getElementById('to-decode').focus()")
+	tb.press(kb.Tab + kb.Tab + kb.Enter)
+	tb.wait(visible + " === 'tab-range'")
+	tb.click("#tab-range .using a")
+	tb.wait(visible + " === 'tab-layout'")
+}
+
+// One ID, a list in several formats, and what cannot be read.
 func TestDecode(t *testing.T) {
 	t.Parallel()
 	tb := page(t, serve(t), "#preset=twitter")
@@ -27,458 +65,519 @@ func TestDecode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tb.has("#decode-result", parts.Time.Format("2006-01-02 15:04:05.000 UTC"), fmt.Sprintf("Datacenter %d", parts.Datacenter), fmt.Sprintf("Worker %d", parts.Worker),
-		fmt.Sprintf("Sequence %d", parts.Sequence), fmt.Sprintf("Unix seconds %d", parts.Time.Unix()), fmt.Sprintf("Unix milliseconds %d", parts.Time.UnixMilli()),
-		id.Base32(), id.Base58(), id.Base62(), fmt.Sprintf("0x%016x", int64(id)), "ago", "Twitter as chosen")
-	strip := eval[string](tb, "[...document.querySelectorAll('#decode-result .strip code')].map(c => c.textContent).join('')")
-	if want := fmt.Sprintf("%064b", uint64(id)); strip != want {
-		t.Errorf("bits %s, want %s", strip, want)
-	}
-	if got := eval[string](tb, "document.querySelector('#decode-result time').dateTime"); got != parts.Time.Format("2006-01-02T15:04:05.000Z") {
-		t.Error(got)
-	}
-
-	// Many, in every format, with quotes and commas, as in the result of a query.
+	tb.has("#decode-result", parts.Time.Format("2006-01-02 15:04:05.000 UTC"), fmt.Sprintf("Worker %d", parts.Worker), fmt.Sprintf("Sequence %d", parts.Sequence), id.Base62(), "ago", "Twitter as chosen",
+		"Not safe", "1996573624012345600", "off by −77") // as a number of JavaScript
+	tb.is("[...document.querySelectorAll('#decode-result .strip code')].map(c => c.textContent).join('')", fmt.Sprintf("%064b", uint64(id)))
 	tb.write("#ids", fmt.Sprintf("\"%s\",\n'%s';  0x%x\n%s", some, some, int64(id), id.Base32()))
 	tb.has("#decode-result", "4 IDs", "Repeated 3")
-	if got := eval[string](tb, "[...new Set([...document.querySelectorAll('tr[data-i] th')].map(c => c.textContent))].join() + document.querySelectorAll('tr[data-i]').length"); got != some+"4" {
-		t.Errorf("the table has %s", got)
-	}
-	tb.choose("#format", "base62")
-	tb.has("#ids-error", "4 of 4 cannot be read (“"+some+"”", "each is not base62, which has 11 digits.")
-	tb.write("#ids", id.Base62())
-	tb.has("#decode-result h3", some)
-	tb.has("#decode-result", "Read as base62 from "+id.Base62())
-	tb.choose("#format", "auto")
-
-	// With a prefix, in any case; the answer has it as it is written.
-	tb.write("#ids", "ORD_"+id.Base32())
-	tb.has("#decode-result", some, "ORD_"+id.Base32(), "Prefix ord", "Prefixed ord_"+strings.ToLower(id.Base32()))
-	tb.write("#ids", "ord_7")
-	tb.has("#ids-error", `“ord_7” is not "ord_" and 13 digits of base32.`)
-
-	tb.write("#ids", "")
-	if eval[bool](tb, "document.querySelector('#decode-result, #decode-others').children.length > 0 || document.querySelector('[aria-invalid]') !== null") {
-		t.Error("an empty field leaves something behind")
-	}
-	tb.has("#decode-intro", "the time when it was made")
-}
-
-// Texts that cannot be read have one line for each kind, and an ambiguous one a button for each
-// format that it may have.
-func TestUnreadable(t *testing.T) {
-	t.Parallel()
-	tb := page(t, serve(t), "#preset=twitter")
+	tb.is("[...document.querySelectorAll('tr[data-i] th')].map(c => c.textContent).join()", strings.Repeat(","+some, 4)[1:])
 	tb.write("#ids", "1 2 five 3 six seven 4 eight nine -5")
-	if rows := eval[int](tb, "document.querySelectorAll('tr[data-i]').length"); rows != 4 {
-		t.Errorf("%d rows", rows)
-	}
 	tb.has("#ids-error", "5 of 10 cannot be read (“five”, “six”, “seven”, …): each is not an ID in decimal", "“-5” must not be negative.")
 	tb.write("#ids", "2NUKMiAa421")
 	tb.has("#ids-error", "“2NUKMiAa421” is ambiguous: it may be base58 for 590283275746127358 or base62 for 1996573647831799309. Choose the format.")
 	tb.settled(func() { tb.click("#ids-choices button:last-child") })
 	tb.has("#decode-result h3", "1996573647831799309")
-	if got := eval[string](tb, "document.getElementById('format').value + document.getElementById('ids-error').textContent + document.getElementById('ids-choices').textContent"); got != "base62" {
-		t.Error(got)
-	}
+	tb.write("#ids", "")
+	tb.is("document.querySelector('#decode-result, #decode-others').children.length", "0")
+
+	// Copying falls back to the old API if the new one is not allowed.
+	tb.choose("#format", "auto")
+	tb.write("#ids", some)
+	tb.run(`Object.defineProperty(navigator, "clipboard", { value: { writeText: () => Promise.reject(new DOMException("no", "NotAllowedError")) } });
+		window.copied = [];
+		document.execCommand = () => { copied.push(document.activeElement.value); return copied.length === 1; }`)
+	tb.click("#decode-result .copy")
+	tb.wait("document.getElementById('live').textContent.startsWith('Copied the ID " + some + "')")
+	tb.is("copied", some)
+	tb.click("#decode-result .copy")
+	tb.wait("document.getElementById('live').textContent.startsWith('Could not copy the ID')")
 }
 
-// choose chooses an option of a list, and waits until the page has updated.
-func (tb *tab) choose(selector, value string) {
-	tb.t.Helper()
-	tb.settled(func() {
-		eval[bool](tb, fmt.Sprintf("document.querySelector(%q).value = %q, true", selector, value))
-		for _, event := range []string{"input", "change"} {
-			eval[bool](tb, fmt.Sprintf("document.querySelector(%q).dispatchEvent(new Event(%q, { bubbles: true }))", selector, event))
-		}
-	})
-}
-
-// input notifies the page that a field has changed, if the browser does not.
-func (tb *tab) input(selector string) {
-	tb.t.Helper()
-	eval[bool](tb, fmt.Sprintf("document.querySelector(%q).dispatchEvent(new Event('input', { bubbles: true }))", selector))
-}
-
-// The value that JSON.parse returns for an id is shown decoded.
-func TestJavaScriptSafety(t *testing.T) {
+// Of a text that is more than IDs, the page offers to decode only the long numbers.
+func TestLongNumbers(t *testing.T) {
 	t.Parallel()
-	tb := page(t, serve(t), "#preset=twitter")
-	for id, want := range map[string][]string{
-		some:                  {"Not safe", "1996573624012345600", "off by −77", "sequence 256 instead of 333"},
-		"4611686018427387904": {"Not safe", "4611686018427388000", "off by +96"}, // exact as a number, and written with other digits
-		"4611686018427388000": {"Not safe", "exact by chance"},
-		"9223372036854775807": {"Not safe", "9223372036854776000", "not an ID of this layout"},
-		"9007199254740991":    {"Safe in JavaScript"},
-		"9007199254740993":    {"Not safe", "9007199254740992", "off by −1"},
+	tb := page(t, serve(t), "")
+	for text, want := range map[string]string{
+		"https://discord.com/channels/41771983423143937/127121515262115840":                                  "41771983423143937\n127121515262115840",
+		"<@!80351110224678912> wrote":                                                                        "80351110224678912",
+		`[{"id":"175928847299117063"},{"id":80351110224678912},{"id":"175928847299117063"},{"text":"😀, b"}]`: discord + "\n80351110224678912",
+		"175,928,847,299,117,063":                                                                            discord,
+		"175\u202f928\u202f847\u202f299\u202f117\u202f063":                                                   discord,
+		"1.75928847299117063e17":                                                                             "", // what is lost is not offered
+		"x 12345678901234 192.168.0.1":                                                                       "", // too short
+		"18446744073709551615":                                                                               "", // above the largest ID
 	} {
-		t.Run(id, func(t *testing.T) {
-			tb.write("#ids", id)
-			tb.has("#decode-result article .note", want...)
-			if rounded := eval[string](tb, "JSON.stringify(JSON.parse('"+id+"'))"); strings.Contains(strings.Join(want, " "), "off by") && !strings.Contains(strings.Join(want, " "), rounded) {
-				t.Errorf("%s: this browser says %s", id, rounded)
+		t.Run(text, func(t *testing.T) {
+			tb.write("#ids", text)
+			if n := eval[int](tb, "document.querySelectorAll('#ids-choices button').length"); n != min(len(want), 1) {
+				t.Fatalf("%d offers", n)
+			}
+			if want != "" {
+				tb.settled(func() { tb.click("#ids-choices button") })
+				tb.is("document.getElementById('ids').value + document.getElementById('ids-error').textContent", want)
 			}
 		})
 	}
-	tb.choose("#preset", "javascript-safe")
-	tb.follow("layout")
-	tb.has("#figures", "always: at most 53 bits")
 }
 
-// follow follows the link to a tool.
-func (tb *tab) follow(tool string) {
-	tb.t.Helper()
-	tb.click("#to-" + tool)
-	tb.wait("document.getElementById('tab-" + tool + "').checkVisibility()")
-}
-
-// made returns the field with the generated ids.
-func made(tb *tab, l core.Layout) (ids []int64, parts []core.Parts) {
-	tb.t.Helper()
-	for _, text := range strings.Fields(eval[string](tb, "document.getElementById('generated').value")) {
-		id, err := sqltype.Parse(text)
-		if err != nil {
-			tb.t.Fatal(err)
-		}
-		p, err := l.Decode(int64(id))
-		if err != nil {
-			tb.t.Fatal(err)
-		}
-		ids, parts = append(ids, int64(id)), append(parts, p)
-	}
-	return ids, parts
-}
-
+// Ids generated by the page, by the server and for a given time have the given worker ID, and none
+// is issued twice.
 func TestGenerate(t *testing.T) {
 	t.Parallel()
 	tb := page(t, serve(t), "#tab=generate")
-	// One click makes an id. Its worker ID is marked as one for tests, and the page says where
-	// real ones come from.
-	tb.has("#worker-hint", "0 is for tests")
-	tb.has("#tab-generate", "Layout: Twitter Change", "a worker ID that no other process uses: a lease from your database")
-	tb.click("#generate-button")
-	tb.wait("document.getElementById('generated')")
-	tb.has("#generate-result", "One ID. Made in this page, for tests.")
-	tb.write("#worker", "5")
-	if hint := tb.text("#worker-hint"); strings.Contains(hint, "tests") {
-		t.Error(hint)
-	}
-	// An empty field is named, and gets the focus.
-	tb.write("#datacenter", "", "#worker", "")
-	tb.click("#generate-button")
-	tb.wait("document.activeElement.id === 'datacenter' && document.activeElement.getAttribute('aria-invalid') === 'true'")
-	tb.has("#worker-error", "must be given")
-	if eval[bool](tb, "document.getElementById('generated') !== null") {
-		t.Error("ids were made without a number")
-	}
-	for _, c := range [][3]string{
-		{"#worker", "32", "from 0 to 31"}, {"#worker", "-1", "from 0 to 31"}, {"#worker", "1.5", "from 0 to 31"}, {"#worker", "x", "from 0 to 31"}, {"#datacenter", "99999999999999999999", "from 0 to 31"},
-		{"#count", "0", "from 1 to 10,000"}, {"#count", "10001", "from 1 to 10,000"}, {"#time", "soon", "must be a time"}, {"#time", "1767225600", "may be Unix seconds (2026-01-01T00:00:00.000Z) or milliseconds"}, {"#time", "2009-01-01", "outside the layout"},
-	} {
-		tb.write("#datacenter", "1", "#worker", "3", "#count", "2", "#time", "", c[0], c[1])
-		tb.click("#generate-button")
-		tb.wait("document.querySelector('" + c[0] + "').getAttribute('aria-invalid') === 'true'")
-		tb.has(c[0]+"-error", c[2])
-	}
-
-	// Ids generated by the page, by the server, and for a given time: each has the given worker
-	// ID, and none is issued twice.
-	tb.write("#datacenter", "1", "#worker", "3", "#count", "5000", "#time", "")
-	seen := map[int64]bool{}
-	for round, by := range []string{"#by-page", "#by-page", "#by-page", "#by-server", "#by-server"} {
-		if round == 3 {
-			seen = map[int64]bool{} // the page and the server do not know of each other
-		}
-		tb.click(by)
-		eval[bool](tb, "document.getElementById('generate-result').replaceChildren(), true")
+	generate := func() (ids []core.Parts) {
+		t.Helper()
+		tb.run("document.getElementById('generate-result').replaceChildren()")
 		tb.click("#generate-button")
 		tb.wait("document.getElementById('generated')")
-		ids, parts := made(tb, core.Twitter())
-		if len(ids) != 5000 {
-			t.Fatalf("%d ids", len(ids))
+		last := sqltype.ID(-1)
+		for _, text := range strings.Fields(eval[string](tb, "document.getElementById('generated').value")) {
+			id, err := sqltype.Parse(text)
+			if err != nil || id <= last {
+				t.Fatalf("%s after %d, %v", text, last, err)
+			}
+			p, err := core.Twitter().Decode(int64(id))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids, last = append(ids, p), id
 		}
-		for i, id := range ids {
-			if seen[id] || i > 0 && ids[i-1] >= id {
-				t.Fatalf("round %d: %d comes twice, or before %d", round, id, ids[max(0, i-1)])
+		return ids
+	}
+	if got := generate(); len(got) != 1 || got[0].Worker != 0 {
+		t.Errorf("%+v", got)
+	}
+	tb.has("#tab-generate", "0 is for tests", "Made in this page, for tests.", "a lease from your database")
+	for _, c := range [][3]string{{"#worker", "", "must be given"}, {"#worker", "32", "from 0 to 31"}, {"#count", "10001", "from 1 to 10,000"}, {"#time", "1767225600", "may be Unix seconds (2026-01-01T00:00:00.000Z) or milliseconds"}} {
+		tb.write("#datacenter", "1", "#worker", "3", "#count", "2", "#time", "", c[0], c[1])
+		tb.click("#generate-button")
+		tb.wait("document.activeElement.id === '" + c[0][1:] + "' && document.activeElement.ariaInvalid === 'true'")
+		tb.has(c[0]+"-error", c[2])
+	}
+	tb.write("#datacenter", "1", "#worker", "3", "#count", "5000", "#time", "")
+	for _, by := range []string{"#by-page", "#by-server"} { // which do not know of each other
+		tb.click(by)
+		seen := map[core.Parts]bool{}
+		for _, p := range append(generate(), generate()...) {
+			if seen[p] || p.Datacenter != 1 || p.Worker != 3 {
+				t.Fatalf("%s: %+v, repeated %v", by, p, seen[p])
 			}
-			seen[id] = true
-			if parts[i].Datacenter != 1 || parts[i].Worker != 3 {
-				t.Fatalf("%d is %+v", id, parts[i])
-			}
+			seen[p] = true
+		}
+		if len(seen) != 10_000 {
+			t.Errorf("%s: %d ids", by, len(seen))
 		}
 	}
 	tb.has("#generate-result", "From this server’s generator")
+	// The same worker ID has one cursor, however its bits are split, also within one tick.
 	tb.click("#by-page")
-	seen = map[int64]bool{}
-	eval[bool](tb, "Date.now = () => 1796000000000, true")                                                                                                                // both begin in one tick
-	for _, state := range []string{"#tab=generate&datacenter=1&worker=3&count=5000", "#tab=generate&time_bits=41&worker_bits=10&sequence_bits=12&worker=35&count=5000"} { // the same number
-		eval[bool](tb, fmt.Sprintf("history.pushState(null, '', %q), dispatchEvent(new PopStateEvent('popstate')), true", state))
-		tb.click("#generate-button")
-		tb.wait("document.getElementById('generated')")
-		ids, _ := made(tb, core.Twitter())
-		for _, id := range ids {
-			if seen[id] {
-				t.Fatalf("%s: %d comes twice", state, id)
+	tb.run("Date.now = () => 1796000000000")
+	seen := map[core.Parts]bool{}
+	for _, state := range []string{"datacenter=1&worker=3", "time_bits=41&worker_bits=10&sequence_bits=12&worker=35"} {
+		tb.run("history.pushState(null, '', %q); dispatchEvent(new PopStateEvent('popstate'))", "#tab=generate&count=5000&"+state)
+		for _, p := range generate() {
+			if seen[p] {
+				t.Fatalf("%s: %+v comes twice", state, p)
 			}
-			seen[id] = true
+			seen[p] = true
 		}
 	}
 	tb.choose("#preset", "twitter")
-	tb.write("#datacenter", "1", "#worker", "3")
-	tb.write("#count", "2", "#time", "2026-01-31T12:00:00Z")
-	tb.click("#generate-button")
-	tb.wait("document.getElementById('generated')?.value.split('\\n').length === 2")
-	ids, _ := made(tb, core.Twitter())
-	for i, id := range ids {
-		if want, _ := core.Twitter().Compose(core.Parts{Time: ptime(t, "2026-01-31T12:00:00Z"), Datacenter: 1, Worker: 3, Sequence: int64(i)}); id != want {
-			t.Errorf("%d, want %d", id, want)
-		}
-	}
+	tb.write("#datacenter", "1", "#worker", "3", "#count", "2", "#time", "2026-01-31T12:00:00Z")
+	generate()
 	tb.has("#generate-result", "bounds and test data")
-
-	// A button decodes them.
 	tb.settled(func() { tb.click("#decode-these") })
-	tb.has("#decode-result", "2 IDs", "Twitter as chosen", fmt.Sprint(ids[1])+" 2026-01-31 12:00:00.000 1 3 1")
+	tb.has("#decode-result", "2 IDs", "Twitter as chosen", "2026-01-31 12:00:00.000 1 3 1")
 }
 
-// A custom layout, wrong and right.
-func TestOwnLayout(t *testing.T) {
+// The page reports a server that is slow, silent, or answers nonsense. A second click sends no
+// second request, and no old ids stay beside the error.
+func TestServerTrouble(t *testing.T) {
 	t.Parallel()
-	tb := page(t, serve(t), "")
-	// Custom, in the list of presets, leads to the fields.
-	eval[bool](tb, "document.getElementById('preset').value = 'custom', document.getElementById('preset').dispatchEvent(new Event('change', { bubbles: true }))")
-	tb.wait("document.activeElement.id === 'time_bits' && document.getElementById('tab-layout').checkVisibility()")
+	tb := page(t, serve(t), "#tab=generate&datacenter=1&worker=3")
+	tb.settled(func() { tb.click("#by-server") })
+	tb.run(`window.asked = 0;
+		window.server = window.fetch;
+		window.fetch = (...question) => { asked++; return new Promise((resolve, reject) => Object.assign(window, { question, resolve, reject })); }`)
+	for range 3 {
+		tb.click("#generate-button")
+	}
+	tb.is("[asked, document.getElementById('generate-button').ariaDisabled, document.activeElement.textContent]", "1,true,Waiting for the server…")
+	tb.run("server(...question).then(resolve)")
+	tb.wait("document.getElementById('generated')?.value")
+	tb.allow("status of 400") // the browser logs what the server refuses
+	for answer, want := range map[string]string{
+		"reject(new TypeError('Failed to fetch'))":                       "The server does not respond",
+		"reject(new DOMException('timed out', 'TimeoutError'))":          "did not respond within 15 seconds",
+		"resolve(new Response('<h1>Bad gateway</h1>', { status: 502 }))": "not in JSON",
+		"server('api/ids').then(resolve)":                                "Worker: must be given",
+	} {
+		n := eval[int](tb, "asked")
+		tb.click("#generate-button")
+		tb.wait(fmt.Sprintf("asked > %d", n))
+		tb.run("%s", answer)
+		tb.wait("document.getElementById('generate-error').textContent")
+		tb.has("#generate-error", want)
+		tb.is("document.getElementById('generated')", "null")
+	}
+	tb.is("question[1].signal instanceof AbortSignal", "true")
+	// An answer for another layout is not shown.
+	n := eval[int](tb, "asked")
+	tb.click("#generate-button")
+	tb.wait(fmt.Sprintf("asked > %d", n))
+	tb.choose("#preset", "discord")
+	tb.run("server(...question).then(resolve)")
+	tb.wait("document.getElementById('generate-error').textContent.includes('layout changed')")
+}
+
+// A layout of one's own, wrong and right, and whether it is enough.
+func TestLayoutForm(t *testing.T) {
+	t.Parallel()
+	tb := page(t, serve(t), "#ids=1&a=1&b=2&from=2026-01-01")
+	tb.run("document.getElementById('preset').value = 'custom'")
+	tb.input("#preset")
+	tb.wait("document.activeElement.id === 'time_bits'")
+	tb.show()
 	tb.write("#time_bits", "42")
 	tb.has("#widths-error", "42+0+5+5+12 = 64", "at most 63")
-	tb.has("#figures", "not valid yet")
-	tb.follow("generate")
-	tb.has("#tab-generate", "Layout: not valid yet")
-	tb.click("#generate-button")
-	tb.has("#generate-error", "not valid yet")
-	tb.follow("layout")
-	tb.write("#time_bits", "x")
-	tb.has("#time_bits-error", "0 to 64")
-	tb.write("#time_bits", "39", "#datacenter_bits", "0", "#worker_bits", "16", "#sequence_bits", "8", "#tick", "0")
+	for _, id := range []string{"figures", "decode-result", "difference-result", "where-result", "tab-generate"} {
+		tb.has("#"+id, "not valid yet")
+	}
+	tb.write("#time_bits", "39", "#datacenter_bits", "0", "#worker_bits", "16", "#sequence_bits", "8", "#tick", "0", "#epoch", "yesterday")
 	tb.has("#tick-error", "at least 1ms")
-	tb.write("#tick", "10", "#epoch", "2014-09-31")
-	tb.has("#epoch-error", "This must be a fixed time")
-	tb.write("#epoch", "2014-09-01")
-	if eval[string](tb, "document.getElementById('preset').value") != "custom" {
-		t.Error("it is none of the presets")
-	}
+	tb.has("#epoch-error", "must be a fixed time")
+	tb.write("#tick", "10", "#epoch", "2014-09-01")
+	tb.is("document.getElementById('preset').value", "custom")
 	tb.settled(func() { tb.click("#sequence_first") })
-	if got := eval[string](tb, "document.getElementById('preset').value"); got != "sonyflake" {
-		t.Errorf("it is Sonyflake's, and the page says %s", got)
-	}
+	tb.is("document.getElementById('preset').value", "sonyflake") // whose fields these are
 	tb.has("#figures", "65,536", "25,600", "2188-11-16")
-
-	// Whether it is enough.
+	tb.has("#tab-generate", "Layout: Sonyflake", "Machine")
 	for _, c := range [][3]string{
-		{"5000", "2060", "Enough. One worker is enough. The layout lasts until 2188-11-16."},
 		{"30,000", "", "Enough. That takes 2 of 65,536 workers."},
 		{"5000", "2200", "Not enough. One worker is enough. The layout ends on 2188-11-16, before that."},
 		{"9999999999", "2060", "Not enough. All workers together make 1,677,721,600 IDs a second. The layout lasts until 2188-11-16."},
 	} {
 		tb.write("#rate", c[0], "#until", c[1])
-		if got := tb.text("#enough-result"); got != c[2] {
-			t.Errorf("%q: %q, want %q", c[:2], got, c[2])
-		}
+		tb.has("#enough-result", c[2])
 	}
-	tb.write("#rate", "many", "#until", "then")
-	tb.has("#rate-error", "whole number")
-	tb.has("#until-error", "must be a time")
-	tb.follow("generate")
-	if eval[bool](tb, "!document.getElementById('datacenter-field').hidden") {
-		t.Error("there is no datacenter field in this layout")
-	}
-	// The fields have Sonyflake's names.
-	tb.has("#tab-generate", "Layout: Sonyflake", "Machine")
 }
 
-func TestWhere(t *testing.T) {
+// A range of time as a condition of SQL, and the difference of two IDs.
+func TestRangeAndCompare(t *testing.T) {
 	t.Parallel()
-	tb := page(t, serve(t), "#tab=range")
-	tb.write("#from", "2026-01-01", "#to", "2026-02-01T00:00:00+01:00", "#column", "o.id")
-	least, behind, err := core.Twitter().Range(ptime(t, "2026-01-01T00:00:00Z"), ptime(t, "2026-02-01T00:00:00+01:00"))
+	tb := page(t, serve(t), "#tab=range&from=2026-01-01&preset=twitter")
+	tb.show()
+	least, _, err := core.Twitter().Range(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC))
 	if err != nil {
 		t.Fatal(err)
 	}
-	tb.has("#where-result", fmt.Sprintf("WHERE o.id >= %d AND o.id < %d", least, behind))
-	tb.write("#to", "")
-	tb.has("#where-result", fmt.Sprintf("WHERE o.id >= %d", least))
-	for _, c := range [][3]string{
-		{"#from", "soon", "must be a time"}, {"#from", "2009-01-01", "outside the layout"}, {"#to", "2025-01-01", ""}, {"#to", "2999-01-01", "outside"}, {"#column", "id;drop", "letters"}, {"#column", "a.b.c.d", "letters"},
-	} {
-		t.Run(c[0]+" "+c[1], func(t *testing.T) {
-			tb.write("#from", "2026-01-01", "#to", "2026-02-01", "#column", "", c[0], c[1])
-			if c[2] != "" {
-				tb.has(c[0]+"-error", c[2])
-			}
-			if eval[bool](tb, "document.getElementById('where-result').children.length > 0") {
-				t.Errorf("%q gives a condition", c)
-			}
-		})
-	}
-	tb.has("#from-error", "")
-
-	// A name is quoted if a database may need it, as that database quotes names.
-	for _, c := range [][3]string{
-		{"orders.id", "orders.id", "orders.id"}, {"order.id", `"order".id`, "`order`.id"}, {"Orders.ID", `"Orders"."ID"`, "`Orders`.`ID`"},
-		{"order id", `"order id"`, "`order id`"}, {`"key"`, `"key"`, "`key`"}, {"id2", "id2", "id2"}, {"größe", `"größe"`, "`größe`"},
+	for _, c := range [][3]string{ // a name is quoted if a database may need it
+		{"orders.id", "orders.id", "orders.id"}, {"order.id", `"order".id`, "`order`.id"}, {"Orders.ID", `"Orders"."ID"`, "`Orders`.`ID`"}, {"größe", `"größe"`, "`größe`"},
 	} {
 		for i, dialect := range []string{"postgres", "mysql"} {
 			tb.choose("#dialect", dialect)
-			tb.write("#from", "2026-01-01", "#to", "", "#column", c[0])
+			tb.write("#column", c[0])
 			tb.has("#where-result", fmt.Sprintf("WHERE %s >= %d", c[1+i], least))
 		}
 	}
-
-	// Frequent ranges are a click away, and are words that every field of a time accepts.
-	tb.settled(func() { tb.click("#spans button:nth-child(3)") })
-	if got := eval[string](tb, "document.getElementById('from').value + ' ' + document.getElementById('to').value"); got != "yesterday today" {
-		t.Error(got)
+	for _, c := range [][3]string{{"#from", "2009-01-01", "outside the layout"}, {"#column", "id;drop", "letters"}, {"#to", "2025-01-01", ""}} {
+		tb.write("#from", "2026-01-01", "#to", "", "#column", "", c[0], c[1])
+		tb.has(c[0]+"-error", c[2])
+		tb.is("document.getElementById('where-result').children.length", "0")
 	}
-	tb.has("#where-result", "WHERE", ":00.000 UTC")
-	tb.write("#from", "-7d", "#to", "now")
+	tb.settled(func() { tb.click("#spans button:nth-child(3)") })
+	tb.is("document.getElementById('from').value + ' ' + document.getElementById('to').value", "yesterday today")
 	tb.has("#where-result", "WHERE", " AND ")
-	// An epoch is a fixed time.
-	tb.follow("layout")
-	tb.write("#epoch", "yesterday")
-	tb.has("#epoch-error", "must be a fixed time")
-}
 
-func TestCompare(t *testing.T) {
-	t.Parallel()
-	tb := page(t, serve(t), "#tab=compare")
-	tb.write("#a", "175928847299117063", "#b", "1312345678901234567")
-	tb.has("#difference-result", "3135d 21h 54m 46.257s apart", "second is later", "270,942,886,257", "1,136,416,831,602,117,504", "2016-04-30")
+	tb.choose("#preset", "auto")
+	tb.write("#a", discord, "#b", "1312345678901234567")
+	tb.has("#difference-result", "3135d 21h 54m 46.257s apart", "second is later", "1,136,416,831,602,117,504")
 	tb.has("#tab-compare", "Layout: Discord, auto-detected")
 	tb.write("#b", "no id!")
 	tb.has("#b-error", "This is not an ID")
-	if eval[bool](tb, "document.getElementById('difference-result').children.length > 0") {
-		t.Error("the old difference stays")
-	}
-	tb.write("#b", "175928847299117063")
-	tb.has("#difference-result", "same ID")
+	tb.is("document.getElementById('difference-result').children.length", "0")
 }
 
-// The address holds all input: a link restores it, and the browser's buttons go back and
-// forward.
+// The address holds all input, in its fragment: a link restores it, and the browser's buttons go
+// back and forward.
 func TestLink(t *testing.T) {
 	t.Parallel()
 	url := serve(t)
-	tb := page(t, url, "")
-	tb.choose("#preset", "discord")
+	tb := page(t, url, "#preset=discord")
 	tb.show()
-	tb.write("#ids", "175928847299117063\n0x1bb5404d9b33914d", "#worker", "7", "#datacenter", "2", "#count", "3", "#time", "2026-01-01", "#from", "2026-01-01", "#to", "2026-02-01", "#column", "o.id", "#a", "1", "#b", "2", "#rate", "5000", "#until", "2060")
-	tb.choose("#dialect", "mysql")
-	tb.settled(func() { tb.click("#by-server") })
-	values := "JSON.stringify([...document.querySelectorAll('input[type=text], select, textarea, input:checked')].filter(e => e.id !== 'generated').map(e => [e.id, e.value]))"
-	shown := eval[string](tb, values)
-	const results = "['decode-result', 'where-result', 'difference-result', 'enough-result'].map(id => document.getElementById(id).textContent).join()"
-	text := eval[string](tb, results)
-	link := eval[string](tb, "location.href")
-	if strings.Contains(eval[string](tb, "location.search"), "=") {
-		t.Errorf("the state goes to the server: %s", link)
+	tb.write("#ids", discord+"\n0x1bb5404d9b33914d", "#worker", "7", "#datacenter", "2", "#count", "3", "#time", "2026-01-01", "#from", "2026-01-01", "#to", "2026-02-01", "#column", "o.id", "#a", "1", "#b", "2", "#rate", "5000", "#until", "2060")
+	const state = `JSON.stringify([[...document.querySelectorAll('input[type=text], select, textarea, input:checked')].filter(e => e.id !== 'generated').map(e => [e.id, e.value]),
+		['decode-result', 'where-result', 'difference-result', 'enough-result', 'figures'].map(id => document.getElementById(id).innerText)])`
+	again := func(tb *tab) {
+		t.Helper()
+		tb.show()
+		was := eval[string](tb, state)
+		other := open(t, eval[string](tb, "location.href"))
+		other.wait("document.documentElement.dataset.ready")
+		other.show()
+		other.is(state, was)
+		other.is("location.search", "")
 	}
-	other := open(t, link)
-	other.wait("document.documentElement.dataset.ready")
-	if again := eval[string](other, values); again != shown {
-		t.Errorf("%s\nbecomes\n%s", shown, again)
+	again(tb)
+	for i, layout := range []string{
+		"preset=sonyflake", "epoch=0001-01-01T00:00:00.001Z&tick=1ms&time_bits=1", "time_bits=60&worker_bits=16", // which is invalid
+		"epoch=1969-07-20T20:17:40.000Z&tick=86400000ms&time_bits=20&datacenter_bits=3&worker_bits=7&sequence_bits=9&sequence_first=true", "epoch=1970-01-01T00:00:00.000Z&time_bits=64&unsigned=true",
+	} {
+		tb.visit(fmt.Sprintf("%s&ids=1&worker=%d", layout, i), fmt.Sprintf("document.getElementById('worker').value === '%d'", i))
+		tb.write("#ids", "1 0") // so that the page writes the address itself
+		again(tb)
 	}
-	if again := eval[string](other, results); again != text {
-		t.Errorf("%s\nbecomes\n%s", text, again)
-	}
-
-	// A custom layout as well; an invalid one is shown with its errors.
-	own := page(t, url, "#tab=layout&epoch=2020-01-01&tick=10ms&time_bits=39&worker_bits=16&sequence_bits=8&ids=4611686018427387904")
-	own.has("#figures", "2020-01-01 00:00:00.000 UTC", "25,600")
-	own.follow("decode")
-	own.has("#decode-result", "4611686018427387904", "Custom layout as chosen")
-	none := page(t, url, "#tab=layout&time_bits=60&worker_bits=16&ids=1")
-	none.has("#widths-error", "at most 63")
-	none.show()
-	none.write("#ids", "2")
-	none.do(chromedp.Reload())
-	none.wait("document.documentElement.dataset.ready && document.getElementById('ids').value === '2'")
-	none.has("#widths-error", "60+0+0+16+0", "at most 63")
-
-	// Back and forward, from one id to another.
-	own.show()
-	own.write("#ids", "1")
-	own.write("#a", "1")
-	own.write("#ids", "2")
-	for _, step := range []struct{ to, want string }{{"back", "1"}, {"back", "1"}, {"back", "4611686018427387904"}, {"forward", "1"}, {"forward", "1"}, {"forward", "2"}} {
-		was := eval[string](own, "location.hash")
-		eval[bool](own, "history."+step.to+"(), true")
-		own.wait(fmt.Sprintf("location.hash !== %q && document.getElementById('ids').value === %q", was, step.want))
-		own.has("#decode-result h3", step.want)
+	tb.visit("preset=Disqord&ids=7", "document.getElementById('ids').value === '7'")
+	tb.show()
+	tb.has("#preset-error", "“Disqord”", "not a preset")
+	tb.choose("#preset", "discord")
+	tb.write("#ids", "1")
+	tb.write("#a", "1")
+	tb.write("#ids", "2")
+	for _, step := range []string{"back 1", "forward 2"} {
+		to, want, _ := strings.Cut(step, " ")
+		tb.run("history.%s()", to)
+		tb.wait("document.querySelector('#decode-result h3')?.textContent === '" + want + "'")
 	}
 }
 
-// The whole page by keyboard: each tool's controls in their order, with a visible focus.
+// A link may come from an attacker: what it holds is shown as text, and changes neither the page
+// nor what it may load.
+func TestHostileLink(t *testing.T) {
+	t.Parallel()
+	tb := page(t, serve(t), "")
+	n := 0
+	for _, evil := range []string{
+		`"><img src=x onerror="document.title='bad'">`, `<script>document.title='bad'</script>`, `javascript:document.title='bad'`, `{{constructor.constructor('bad')()}}`, "';DROP TABLE orders;--", "\u202e\u0000\ufeff",
+	} {
+		t.Run(evil, func(t *testing.T) {
+			state := url.Values{"__proto__": {evil}, "constructor": {evil}, "ready": {evil}}
+			for _, name := range []string{"preset", "epoch", "tick", "time_bits", "worker_bits", "sequence_first", "ids", "format", "datacenter", "count", "time", "from", "to", "column", "dialect", "a", "b", "by", "tab", "rate", "until"} {
+				state.Set(name, evil)
+			}
+			for _, also := range []url.Values{{}, {"epoch": {"2020-01-01"}, "tick": {"1ms"}, "time_bits": {"41"}, "worker_bits": {"5"}, "from": {"2026-01-01"}, "to": {"2026-02-01"}}} {
+				maps.Copy(state, also)
+				n++
+				state.Set("worker", fmt.Sprint(evil, n))
+				tb.visit(state.Encode(), fmt.Sprintf("document.getElementById('worker').value.endsWith('%d')", n))
+				tb.run("document.getElementById('generate-form').requestSubmit()")
+				tb.is("document.title + [document.images.length, document.scripts.length, Object.keys(Object.prototype).length, document.querySelector('.sql')?.textContent]", "snowkey: decode and generate Snowflake IDs1,1,0,")
+			}
+		})
+	}
+}
+
+// The age of an ID is updated while it is shown. Times have the browser's own zone, with what
+// distinguishes the two passes of a repeated hour.
+func TestTimes(t *testing.T) {
+	t.Parallel()
+	url := serve(t)
+	tb := open(t, url+"/#preset=discord&ids="+discord+"&from=2025-10-26T00:30:00Z&to=2025-10-26T01:30:00Z", call(emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "Europe/Berlin"}))
+	tb.wait("document.documentElement.dataset.ready")
+	const said = "document.querySelector('#decode-result .relative').textContent"
+	if got := eval[string](tb, said); got == "in 3 months" {
+		t.Fatal(got)
+	}
+	tb.run("Date.now = () => Date.UTC(2016, 0, 20)") // the ID is of 2016-04-30
+	tb.wait(said + " === 'in 3 months'")
+	tb.show()
+	tb.has("#where-result", "From 2025-10-26 00:30:00.000 UTC 26 Oct 2025, 02:30:00.000 CEST", "Before 2025-10-26 01:30:00.000 UTC 26 Oct 2025, 02:30:00.000 CET")
+}
+
+// Without JavaScript the page hides its tools, says why, and names an alternative.
+func TestWithoutJavaScript(t *testing.T) {
+	t.Parallel()
+	tb := open(t, serve(t)+"/", call(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
+	tb.has("noscript", "requires JavaScript. Without it, use the API")
+	tb.is("[...document.querySelectorAll('main, footer, nav, .links')].some(e => e.checkVisibility())", "false")
+	for _, link := range eval[[]string](tb, "[...document.querySelectorAll('noscript a')].map(a => a.href)") {
+		answer, err := http.Get(link)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s", link, answer.Status)
+		}
+	}
+}
+
+// The page at /api shows each operation of openapi.json and carries one out. The tab fails the test
+// if the page breaks its content security policy.
+func TestAPIReference(t *testing.T) {
+	t.Parallel()
+	tb := page(t, serve(t), "api")
+	want := eval[int](tb, "fetch('api', { headers: { Accept: 'application/json' } }).then(a => a.json()).then(d => Object.values(d.paths).flatMap(p => Object.keys(p)).length)") // as a program
+	tb.wait("document.querySelector('.opblock')")
+	if got := eval[int](tb, "document.querySelectorAll('.opblock').length"); got != want || want < 8 {
+		t.Errorf("the page shows %d operations, not %d", got, want)
+	}
+	const parse = "#operations-IDs-parse "
+	tb.click(parse + ".opblock-summary-control")
+	tb.wait("document.querySelector('" + parse + ".execute')")
+	tb.click(parse + "[data-param-name=id] .json-schema-form-item-add")
+	tb.fill(parse+"[data-param-name=id] input", discord)
+	tb.run("document.activeElement.blur()") // else the page takes the text only 350 ms later
+	tb.click(parse + ".execute")
+	tb.wait("document.querySelector('" + parse + ".live-responses-table')?.innerText.includes('\"id\": \"" + discord + "\"')")
+}
+
+// A hundred thousand IDs: the page works in slices between its other tasks, shows how far it is,
+// drops the work if the text changes, and keeps few rows in the document.
+func TestMany(t *testing.T) {
+	t.Parallel()
+	const list = "Array.from({ length: 100000 }, (_, i) => (BigInt(Date.UTC(2026, 0, 1) - 1420070400000 + i * 1000) << 22n) | BigInt(i % 4) << 17n | 5n).join('\\n')" // four workers of Discord, one a second
+	tb := page(t, serve(t), "")
+	tb.run("%s", today)
+	tb.run(`window.turns = 0;
+		window.bars = new Set();
+		const channel = new MessageChannel();
+		channel.port1.onmessage = () => { turns++; channel.port2.postMessage(0); };
+		channel.port2.postMessage(0);
+		const bar = document.querySelector("#decode-progress");
+		new MutationObserver(() => { if (bar.checkVisibility()) bars.add(bar.textContent.trim().split(" ")[0]); }).observe(bar, { childList: true, characterData: true, subtree: true, attributes: true })`)
+	for _, separator := range []string{"\\n", ","} { // many lines, and one long line
+		before := eval[int](tb, "bars.clear(), turns")
+		tb.set("#ids", list+".replaceAll('\\n', '"+separator+"')")
+		if n := eval[int](tb, "turns") - before; n < 20 {
+			t.Errorf("only %d tasks ran while the page worked", n)
+		}
+		tb.is("[...bars]", "Reading,Decoding,Counting")
+		tb.has("#decode-result", "100,000 IDs", "Discord auto-detected", "First 2026-01-01 00:00:00", "Last 2026-01-02 03:46:39", "Time between 1d 3h 46m 39s", "By worker · process 4 different", "The list is too long for a link.")
+	}
+	tb.is("location.hash.length < 100", "true")
+
+	// Few rows, wherever one scrolls and with the keyboard, of which each shows its ID.
+	rows := func() {
+		t.Helper()
+		if n := eval[int](tb, "document.querySelectorAll('tr[data-i]').length"); n < 5 || n > 60 {
+			t.Errorf("%d rows", n)
+		}
+	}
+	rows()
+	tb.click(`tr[data-i="2"] button`)
+	tb.has("#picked", "2026-01-01 00:00:02.000 UTC", "Worker 2", "Increment 5")
+	for _, c := range []struct{ key, row string }{{kb.ArrowDown, "3"}, {kb.ArrowUp, "2"}, {kb.End, "99999"}, {kb.Home, "0"}} {
+		tb.press(c.key)
+		tb.is("document.activeElement.closest('tr')?.dataset.i", c.row)
+		tb.is("document.activeElement.textContent", eval[string](tb, "document.querySelector('#picked h3').textContent"))
+	}
+	tb.run("document.querySelector('.scroll').scrollTop = 1e9")
+	tb.wait(`document.querySelector('tr[data-i="99999"]')`)
+	rows()
+	tb.is(`document.querySelector('.many').getAttribute('aria-rowcount') + document.querySelector('tr[data-i="99999"]').getAttribute('aria-rowindex')`, "100001100001")
+
+	// Work that is no longer wanted is dropped.
+	tb.settled(func() {
+		tb.run("document.getElementById('ids').value = %s.replaceAll('\\n', ' \\n')", list)
+		tb.input("#ids")
+		tb.wait("document.getElementById('decode-progress').checkVisibility()")
+		tb.run("document.getElementById('ids').value = %q", discord)
+		tb.input("#ids")
+	})
+	tb.has("#decode-result h3", discord)
+	tb.is("document.getElementById('decode-progress').checkVisibility() || document.querySelector('.many')", "null")
+
+	// What is too long is rejected before it slows the browser.
+	for _, c := range [][2]string{{"'9'.repeat((8 << 20) + 1)", "8,388,609 characters"}, {"'1 '.repeat(500001)", "These are 500,001 IDs; the limit is 500,000."}} {
+		tb.set("#ids", c[0])
+		tb.has("#ids-error", c[1])
+	}
+	tb.is(`(() => {
+		const data = new DataTransfer();
+		data.setData("text/plain", "1996573624012345677\n".repeat(450000));
+		const paste = new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true });
+		document.getElementById("ids").dispatchEvent(paste);
+		return paste.defaultPrevented;
+	})()`, "true")
+}
+
+// The files contain every ID with the API's names, and escape what CSV and JSON escape.
+func TestDownload(t *testing.T) {
+	t.Parallel()
+	tb := page(t, serve(t), "#preset=twitter")
+	tb.run("const url = URL.createObjectURL; URL.createObjectURL = (blob) => { window.file = blob; return url.call(URL, blob); }")
+	tb.write("#ids", "1 2\n{\"id\":\"3\", \"note\":\"a,b\"}")
+	for _, c := range [][2]string{
+		{"csv", "id,input,time,unix_ms,rollback,datacenter,worker,worker_id,sequence\r\n1,1,2010-11-04T01:42:54.657Z,1288834974657,0,0,0,0,1\r\n"},
+		{"json", "{\"ids\":[\n{\"id\":\"1\",\"input\":\"1\","},
+	} {
+		tb.click("#download-" + c[0])
+		tb.wait("window.file")
+		if got := eval[string](tb, "file.text()"); !strings.HasPrefix(got, c[1]) || strings.Count(got, "2010-11-04T01:42:54.657Z") != 3 {
+			t.Errorf("%s: %q", c[0], got)
+		}
+		if c[0] == "json" {
+			tb.is("file.text().then(text => JSON.parse(text).ids[2].id)", "3")
+		}
+		tb.run("delete window.file")
+	}
+}
+
+// By keyboard: the first stop skips the header, ids are made and decoded, and each stop shows its
+// focus.
 func TestKeyboard(t *testing.T) {
 	t.Parallel()
 	tb := page(t, serve(t), "")
-	for tool, least := range map[string]int{"decode": 15, "generate": 15, "range": 15, "compare": 11, "layout": 20, "tokens": 13} {
-		t.Run(tool, func(t *testing.T) {
-			eval[bool](tb, fmt.Sprintf("location.hash = 'tab=%s&ids=1', true", tool))
-			tb.wait("document.getElementById('tab-" + tool + "').checkVisibility()")
-			eval[bool](tb, "document.activeElement.blur(), document.getElementById('skip').focus(), true")
-			order := eval[[]string](tb, "[...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex=\"0\"]')].filter(e => e.checkVisibility() && e.tabIndex >= 0 && !e.disabled && !(e.type === 'radio' && !e.checked)).map((e, i) => (e.dataset.stop = i, String(i)))")
-			for i, want := range order {
-				if i > 0 {
-					tb.press(kb.Tab)
-				}
-				if got := eval[string](tb, "document.activeElement.dataset.stop ?? document.activeElement.tagName"); got != want {
-					t.Fatalf("stop %d is %s, want %s", i, got, want)
-				}
-				if i > 0 && !eval[bool](tb, "document.activeElement.matches(':focus-visible') && parseFloat(getComputedStyle(document.activeElement).outlineWidth) >= 2 && document.activeElement.getBoundingClientRect().top >= 0") {
-					t.Errorf("the focus cannot be seen on %s", eval[string](tb, "document.activeElement.outerHTML"))
-				}
-			}
-			if len(order) < least {
-				t.Errorf("only %d stops", len(order))
-			}
-			eval[bool](tb, "document.querySelectorAll('[data-stop]').forEach(e => delete e.dataset.stop), true")
-		})
-	}
-	// The first stop skips the header.
-	eval[bool](tb, "location.hash = '', true")
-	tb.do(chromedp.Reload())
-	tb.wait("document.documentElement.dataset.ready && document.activeElement.id === 'ids'")
-	eval[bool](tb, "document.getElementById('skip').focus(), true")
-	tb.wait("document.activeElement.getBoundingClientRect().top >= 0")
-	tb.press(kb.Enter)
-	tb.wait("document.activeElement.id === 'main'")
-
-	// Ids generated and decoded without a mouse.
 	to := func(id string) {
 		t.Helper()
 		for range 60 {
 			tb.press(kb.Tab)
+			if !eval[bool](tb, "document.activeElement.matches(':focus-visible') && parseFloat(getComputedStyle(document.activeElement).outlineWidth) >= 2") {
+				t.Errorf("the focus cannot be seen on %s", eval[string](tb, "document.activeElement.outerHTML"))
+			}
 			if eval[string](tb, "document.activeElement.id") == id {
 				return
 			}
 		}
 		t.Fatalf("no way to %s", id)
 	}
-	eval[bool](tb, "document.getElementById('skip').focus(), true")
+	tb.run("document.getElementById('skip').focus()")
+	tb.press(kb.Enter)
+	tb.wait("document.activeElement.id === 'main'")
+	tb.run("document.getElementById('skip').focus()")
 	to("to-generate")
 	tb.press(kb.Enter)
-	tb.wait("document.getElementById('tab-generate').checkVisibility()")
+	tb.wait(visible + " === 'tab-generate'")
 	to("time")
 	tb.press("2026-01-31" + kb.Enter)
 	tb.wait("document.getElementById('generated')")
 	to("decode-these")
 	tb.settled(func() { tb.press(" ") })
-	tb.wait("document.activeElement.id === 'ids'")
 	tb.has("#decode-result", "2026-01-31 00:00:00.000 UTC")
-	to("format")
-	tb.press(kb.Tab)
-	tb.hear("#live")
-	tb.hear("#decode-result .copy")
-	tb.press(kb.Enter)
-	tb.wait("window.heard.includes('Copied')") // the button, for a moment only
-	tb.said("Copied the ID")
+}
+
+// A screen reader does not repeat what has not changed: typing in one tool leaves the answers of the
+// others as they are.
+func TestAnnouncedOnce(t *testing.T) {
+	t.Parallel()
+	tb := page(t, serve(t), "#ids=5&from=2026-01-01&to=2026-02-01&a=1&b=2")
+	tb.show()
+	tb.run(`for (const id of ["decode-result", "where-result", "difference-result"]) new MutationObserver(() => { changes[id] = 1; }).observe(document.getElementById(id), { childList: true, subtree: true })`)
+	for _, c := range [][3]string{{"#ids", "7", "decode-result"}, {"#to", "2026-03-01", "where-result"}, {"#a", "3", "difference-result"}, {"#worker", "9", ""}} {
+		tb.run("window.changes = {}")
+		tb.write(c[0], c[1])
+		tb.is("Object.keys(changes)", c[2])
+	}
+	tb.run("window.changes = {}")
+	tb.choose("#preset", "discord") // the layout affects all tools
+	tb.is("Object.keys(changes).length", "3")
+}
+
+// On no screen does anything overflow to the side, or is a field narrower than its text.
+func TestNarrow(t *testing.T) {
+	t.Parallel()
+	tb := page(t, serve(t), "")
+	tb.show()
+	tb.write("#a", "9223372036854775807", "#b", "9223372036854775807", "#epoch", "2010-11-04T01:42:54.657Z", "#time", "2026-01-31T12:00:00Z", "#from", "2026-01-31T12:00:00Z", "#column", "order_items.order_id", "#rate", "4,096,000", "#count", "10,000")
+	for _, ids := range []string{discord + " no-id", "1 2 3 4 5 6", strings.Repeat("x", 300)} {
+		tb.write("#ids", ids)
+		for _, width := range []int64{390, 320, 768, 1280} {
+			tb.do(chromedp.EmulateViewport(width, 844))
+			for _, f := range eval[[]string](tb, `(document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth))
+				.concat([...document.querySelectorAll('input[type=text], select')].filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth)).map(e => e.outerHTML.slice(0, 100))`) {
+				t.Errorf("%d px: %s", width, f)
+			}
+		}
+	}
 }

@@ -1,11 +1,6 @@
 package browser
 
-import (
-	"os/exec"
-	"syscall"
-)
+import "syscall"
 
-// dieWithParent ends the command when the tests are killed.
-func dieWithParent(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-}
+// dieWithParent ends a command when the tests are killed.
+var dieWithParent = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

@@ -2,6 +2,6 @@
 
 package browser
 
-import "os/exec"
+import "syscall"
 
-func dieWithParent(*exec.Cmd) {}
+var dieWithParent *syscall.SysProcAttr

@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
@@ -34,8 +33,14 @@ type tab struct {
 	allowed    []string
 }
 
-// open opens a tab, which ends with the test, and loads the page.
-func open(t testing.TB, url string) *tab {
+// serve starts the page on a free port.
+func serve(t testing.TB) string {
+	t.Helper()
+	return start(t, "cmd/snowkey", "serve", "--addr", "127.0.0.1:0", "--rate", "0") // tests ask faster than people
+}
+
+// open opens a tab, which ends with the test, and loads the page after the actions.
+func open(t testing.TB, url string, before ...chromedp.Action[chromedp.Void]) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(startBrowser(t), chromedp.WithNewBrowserContext())
 	tb := &tab{t: t, ctx: ctx}
@@ -51,10 +56,17 @@ func open(t testing.TB, url string) *tab {
 	if err := chromedp.Listen(ctx, tb.listen); err != nil {
 		t.Fatal(err)
 	}
-	tb.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error { // as if it were the only window
-		_, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
-		return err
-	}), chromedp.Navigate(url))
+	tb.do(call(emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})) // as if it were the only window
+	tb.do(before...)
+	tb.do(chromedp.Navigate(url))
+	return tb
+}
+
+// page opens the page in a state, and waits until it is loaded.
+func page(t testing.TB, url, state string) *tab {
+	t.Helper()
+	tb := open(t, url+"/"+state)
+	tb.wait("document.documentElement.dataset.ready")
 	return tb
 }
 
@@ -62,28 +74,24 @@ func open(t testing.TB, url string) *tab {
 func (tb *tab) listen(event any) {
 	switch e := event.(type) {
 	case *runtime.EventConsoleAPICalled:
-		if !slices.Contains([]string{"error", "assert", "warning"}, string(e.Type)) {
-			return
+		if slices.Contains([]string{"error", "assert", "warning"}, string(e.Type)) {
+			what := string(e.Type)
+			for _, a := range e.Args {
+				what += " " + strings.TrimSpace(a.Description+" "+string(a.Value))
+			}
+			tb.complain(what)
 		}
-		parts := []string{string(e.Type)}
-		for _, a := range e.Args {
-			parts = append(parts, strings.TrimSpace(a.Description+" "+string(a.Value)))
-		}
-		tb.complain(strings.Join(parts, " "))
 	case *runtime.EventExceptionThrown:
-		tb.complain("exception: " + thrown(e.ExceptionDetails))
+		what := "exception: " + e.ExceptionDetails.Text
+		if thrown := e.ExceptionDetails.Exception; thrown != nil {
+			what += " " + thrown.Description + string(thrown.Value)
+		}
+		tb.complain(what)
 	case *log.EventEntryAdded:
 		if e.Entry.Level == "error" || e.Entry.Level == "warning" {
 			tb.complain(fmt.Sprintf("%s %s: %s %s", e.Entry.Source, e.Entry.Level, e.Entry.Text, e.Entry.URL))
 		}
 	}
-}
-
-func thrown(d *runtime.ExceptionDetails) string {
-	if d.Exception == nil {
-		return d.Text
-	}
-	return d.Text + " " + d.Exception.Description + string(d.Exception.Value)
 }
 
 func (tb *tab) complain(what string) {
@@ -92,23 +100,28 @@ func (tb *tab) complain(what string) {
 	tb.complaints = append(tb.complaints, what)
 }
 
-// allow expects errors with this text, such as the browser's own about a fetch that is
-// answered with 400.
+// allow expects errors with this text, such as the browser's own about a fetch that is answered
+// with 400.
 func (tb *tab) allow(text string) {
 	tb.mu.Lock()
 	defer tb.mu.Unlock()
 	tb.allowed = append(tb.allowed, text)
 }
 
-func (tb *tab) unexpected() (all []string) {
+func (tb *tab) unexpected() []string {
 	tb.mu.Lock()
 	defer tb.mu.Unlock()
-	for _, c := range tb.complaints {
-		if !slices.ContainsFunc(tb.allowed, func(a string) bool { return strings.Contains(c, a) }) {
-			all = append(all, c)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(tb.complaints), func(c string) bool {
+		return slices.ContainsFunc(tb.allowed, func(a string) bool { return strings.Contains(c, a) })
+	})
+}
+
+// call is an action that calls a method of the browser.
+func call[P, R any](method cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, method, params)
+		return err
+	})
 }
 
 // do runs actions of chromedp, and fails the test if one fails.
@@ -139,6 +152,12 @@ func eval[T any](tb *tab, expression string) T {
 	return get(tb, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
+// run runs statements in the page, each of which may have arguments as in fmt.Sprintf.
+func (tb *tab) run(statements string, args ...any) {
+	tb.t.Helper()
+	eval[bool](tb, "(() => { "+fmt.Sprintf(statements, args...)+"; return true; })()")
+}
+
 // wait waits until the expression is true in the page.
 func (tb *tab) wait(expression string) {
 	tb.t.Helper()
@@ -150,18 +169,51 @@ func (tb *tab) wait(expression string) {
 	}
 }
 
+// is fails the test unless an expression has a value.
+func (tb *tab) is(expression, want string) {
+	tb.t.Helper()
+	if got := eval[string](tb, "Promise.resolve("+expression+").then(String)"); got != want {
+		tb.t.Errorf("%s is %q, want %q", expression, got, want)
+	}
+}
+
 // text returns the visible text of the first element that the selector finds.
 func (tb *tab) text(selector string) string {
 	tb.t.Helper()
 	return get(tb, chromedp.Text(chromedp.CSS(selector)))
 }
 
+// has fails the test unless each text is visible within the selector.
+func (tb *tab) has(selector string, texts ...string) {
+	tb.t.Helper()
+	seen := strings.Join(strings.Fields(tb.text(selector)), " ")
+	for _, want := range texts {
+		if !strings.Contains(seen, want) {
+			tb.t.Errorf("%s: there is no %q in %q", selector, want, seen)
+		}
+	}
+}
+
 // click clicks on the first element that the selector finds.
 func (tb *tab) click(selector string) {
 	tb.t.Helper()
 	// At once: a page that scrolls smoothly still moves while chromedp clicks.
-	eval[bool](tb, fmt.Sprintf(`(document.querySelector(%q).scrollIntoView({ behavior: "instant", block: "center" }), true)`, selector))
+	tb.run(`document.querySelector(%q).scrollIntoView({ behavior: "instant", block: "center" })`, selector)
 	tb.do(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// follow follows the link to a tool.
+func (tb *tab) follow(tool string) {
+	tb.t.Helper()
+	tb.click("#to-" + tool)
+	tb.wait("document.getElementById('tab-" + tool + "').checkVisibility()")
+}
+
+// visit follows a link to another state of the page, and waits until it is loaded.
+func (tb *tab) visit(state, there string) {
+	tb.t.Helper()
+	tb.run("location.hash = %q", state)
+	tb.wait(there)
 }
 
 // fill replaces the text of a field by typing.
@@ -175,23 +227,76 @@ func (tb *tab) fill(selector, text string) {
 	})()`, selector, text))
 }
 
+// input notifies the page that a field has changed, if the browser does not.
+func (tb *tab) input(selector string) {
+	tb.t.Helper()
+	for _, event := range []string{"input", "change"} {
+		tb.run("document.querySelector(%q).dispatchEvent(new Event(%q, { bubbles: true }))", selector, event)
+	}
+}
+
 // press presses keys, which package kb of chromedp names, in the focused element.
 func (tb *tab) press(keys string) {
 	tb.t.Helper()
 	tb.do(chromedp.KeyEvent(keys))
 }
 
-// screenshot writes the whole page into a file of the folder SNOWKEY_SCREENSHOTS, if it is
-// set.
-func (tb *tab) screenshot(name string) {
+// settled calls a function, and waits until the page has updated. The page removes its mark at
+// each change, so the mark is of the last one.
+func (tb *tab) settled(act func()) {
 	tb.t.Helper()
-	dir := os.Getenv("SNOWKEY_SCREENSHOTS")
-	if dir == "" {
+	tb.run("delete document.documentElement.dataset.settled")
+	act()
+	tb.wait("document.documentElement.dataset.settled")
+}
+
+// write fills fields of the page, and waits until it has updated.
+func (tb *tab) write(pairs ...string) {
+	tb.t.Helper()
+	var differ []string // if none does, nothing would happen
+	for ; len(pairs) > 0; pairs = pairs[2:] {
+		if eval[string](tb, fmt.Sprintf("document.querySelector(%q).value", pairs[0])) != pairs[1] {
+			differ = append(differ, pairs[:2]...)
+		}
+	}
+	if differ == nil {
 		return
 	}
-	if err := os.WriteFile(filepath.Join(dir, name+".png"), get(tb, chromedp.FullScreenshot(100)), 0o644); err != nil {
-		tb.t.Error(err)
-	}
+	tb.settled(func() {
+		for ; len(differ) > 0; differ = differ[2:] {
+			tb.fill(differ[0], differ[1])
+		}
+	})
+}
+
+// set sets a field to the value of an expression at once, and waits until the page has updated.
+func (tb *tab) set(selector, expression string) {
+	tb.t.Helper()
+	tb.settled(func() {
+		tb.run("document.querySelector(%q).value = %s", selector, expression)
+		tb.input(selector)
+	})
+}
+
+// choose chooses an option of a list.
+func (tb *tab) choose(selector, value string) {
+	tb.t.Helper()
+	tb.set(selector, fmt.Sprintf("%q", value))
+}
+
+// show shows all tools at once, so that a test can type into their fields.
+func (tb *tab) show() {
+	tb.t.Helper()
+	tb.run("document.querySelectorAll('main > section').forEach(s => { s.hidden = false; })")
+}
+
+// scheme chooses light or dark colours.
+func (tb *tab) scheme(dark bool) {
+	tb.t.Helper()
+	value := map[bool]string{false: "light", true: "dark"}[dark]
+	tb.do(call(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: value}, {Name: "prefers-reduced-motion", Value: "reduce"}},
+	}))
 }
 
 // A tab reports the errors of its page.
@@ -204,16 +309,13 @@ func TestComplaints(t *testing.T) {
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'self' 'nonce-n'; connect-src 'self'")
-		fmt.Fprint(w, `<!doctype html><html lang=en><title>t</title><link rel=icon href=data:,><p id=p>hello</p>
+		fmt.Fprint(w, `<!doctype html><html lang=en><title>t</title><link rel=icon href=data:,>
 <script nonce=n>console.error("an error of mine"); fetch("/missing").then(() => { document.title = "done"; throw new Error("it was thrown") });</script>
 <script>document.title = "inline"</script>`)
 	}))
 	defer server.Close()
 	tb := open(t, server.URL)
 	tb.wait("document.title === 'done'")
-	if text := tb.text("#p"); text != "hello" {
-		t.Errorf("%q", text)
-	}
 	for _, want := range []string{"an error of mine", "status of 404", "it was thrown", "Content Security Policy"} {
 		for start := time.Now(); !strings.Contains(strings.Join(tb.unexpected(), "\n"), want); time.Sleep(20 * time.Millisecond) {
 			if time.Since(start) > limit {
@@ -223,17 +325,4 @@ func TestComplaints(t *testing.T) {
 		tb.allow(want)
 	}
 	tb.allow("icon") // the policy of this page forbids it
-}
-
-func TestFindingTheAddress(t *testing.T) {
-	t.Parallel()
-	o := &output{found: make(chan string, 1)}
-	for _, text := range []string{"starting\n", "listening on http://127.0.0.1:8", "080/ now", "\nhttp://127.0.0.1:9/\n"} {
-		if _, err := o.Write([]byte(text)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if url := <-o.found; url != "http://127.0.0.1:8080" || len(o.found) != 0 {
-		t.Error(url)
-	}
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
-	"github.com/seed-299c1d6b/snowkey/shard"
 )
 
 // A fleet is a coordinator and two servers with the shards. Their names there are alpha and beta.
@@ -28,34 +27,19 @@ type fleet struct {
 
 var day = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 
-// openFleet starts two servers, and of MariaDB a coordinator with Spider.
-func openFleet(t *testing.T, dialect ddl.Dialect) *fleet {
+// openFleet starts two servers, and a database on a third as the coordinator.
+func openFleet(t *testing.T) *fleet {
 	t.Helper()
 	f := &fleet{servers: map[string]*server{}, processes: map[string]*testserver.Server{}}
-	kind, names := testserver.KindPostgres, []string{"alpha", "beta"}
-	if dialect == ddl.MySQL {
-		kind = testserver.KindMariaDB
+	for _, name := range []string{"alpha", "beta"} {
+		f.processes[name] = testserver.New(t, testserver.KindPostgres)
+		f.servers[name] = open(t, f.processes[name].DSN)
 	}
-	for _, name := range names {
-		f.processes[name] = testserver.New(t, kind)
-		f.servers[name] = open(t, dialect, f.processes[name].DSN)
+	f.coordinator = open(t, testserver.Database(t, "pgx", testserver.Postgres(t).DSN))
+	if one[int](t, f.coordinator, "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") == 0 {
+		t.Skip("this PostgreSQL has no postgres_fdw")
 	}
-	if dialect == ddl.Postgres {
-		f.coordinator = open(t, dialect, testserver.Database(t, "pgx", testserver.Postgres(t).DSN))
-		if one[int](t, f.coordinator, "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") == 0 {
-			t.Skip("this PostgreSQL has no postgres_fdw")
-		}
-	} else {
-		if !f.servers["alpha"].maria {
-			t.Skip("MySQL has no Spider")
-		}
-		if _, err := os.Stat(filepath.Join(one[string](t, f.servers["alpha"], "SELECT @@plugin_dir"), "ha_spider.so")); err != nil {
-			t.Skip("this MariaDB has no Spider")
-		}
-		f.coordinator = open(t, dialect, testserver.New(t, kind, "--plugin-load-add=ha_spider").DSN)
-	}
-	section := map[ddl.Dialect]string{ddl.Postgres: "PostgreSQL", ddl.MySQL: "MariaDB"}[dialect]
-	f.coordinator.run(t, f.addresses(t, documented(t, section)[0])...) // CREATE SERVER
+	f.coordinator.run(t, f.addresses(t, documented(t, "By a hash")[0])...) // CREATE SERVER
 	return f
 }
 
@@ -72,10 +56,8 @@ func (f *fleet) addresses(t *testing.T, block string) []string {
 			t.Fatalf("no %s in\n%s", at, block)
 		}
 		block = strings.ReplaceAll(block, "'"+at+"', port '5432'", fmt.Sprintf("'%s', port '%s'", host, port))
-		block = strings.ReplaceAll(block, "'"+at+"', PORT 3306", fmt.Sprintf("'%s', PORT %s", host, port))
 	}
-	block = strings.NewReplacer("'shop'", map[ddl.Dialect]string{ddl.Postgres: "'postgres'", ddl.MySQL: "'snowkey'"}[f.coordinator.dialect],
-		"user 'app', password 'secret'", "user 'postgres'", "USER 'app', PASSWORD 'secret'", "USER 'root', PASSWORD ''").Replace(block)
+	block = strings.NewReplacer("'shop'", "'postgres'", "user 'app', password 'secret'", "user 'postgres'").Replace(block)
 	return statements(block)
 }
 
@@ -97,45 +79,38 @@ func documented(t *testing.T, section string) (blocks []string) {
 	return blocks
 }
 
-func open(t *testing.T, dialect ddl.Dialect, dsn string) *server {
+func open(t *testing.T, dsn string) *server {
 	t.Helper()
-	driver := map[ddl.Dialect]string{ddl.Postgres: "pgx", ddl.MySQL: "mysql"}[dialect]
-	db, err := sql.Open(driver, dsn)
+	db, err := sql.Open("pgx", dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	db.SetMaxIdleConns(0) // a server may be restarted
-	s := &server{DB: db, dialect: dialect}
-	s.maria = dialect == ddl.MySQL && strings.Contains(one[string](t, s, "SELECT version()"), "MariaDB")
-	return s
+	return &server{DB: db, dialect: ddl.Postgres}
 }
 
 func TestSharding(t *testing.T) {
-	for _, dialect := range []ddl.Dialect{ddl.Postgres, ddl.MySQL} {
-		t.Run(string(dialect), func(t *testing.T) {
-			t.Parallel()
-			f := openFleet(t, dialect)
-			t.Run("by field", func(t *testing.T) { byField(t, f) })
-			t.Run("by hash", func(t *testing.T) { byHash(t, f) })
-			t.Run("by time", func(t *testing.T) { byTime(t, f) })
-		})
-	}
+	t.Parallel()
+	f := openFleet(t)
+	t.Run("by field", func(t *testing.T) { byField(t, f) })
+	t.Run("by hash", func(t *testing.T) { byHash(t, f) })
+	t.Run("by time", func(t *testing.T) { byTime(t, f) })
 }
 
 // Rows go to the shard of their id, each shard gets its part at one id a minute, and
 // a query reads only what it needs: one server for an id, one partition of each shard for a
 // day. A server that is down shows which queries ask it.
 func byHash(t *testing.T, f *fleet) {
-	s, dialect := f.coordinator, f.coordinator.dialect
-	sharding := ddl.Sharding{Dialect: dialect, Table: "orders", Count: 4, Servers: []string{"alpha", "beta"}}
+	s := f.coordinator
+	sharding := ddl.Sharding{Dialect: ddl.Postgres, Table: "orders", Count: 4, Servers: []string{"alpha", "beta"}}
 	shards, err := sharding.Shards()
 	if err != nil {
 		t.Fatal(err)
 	}
 	written := f.documentedTable(t)
 	f.createShards(t, shards, day)
-	s.run(t, "CREATE TABLE orders (id bigint NOT NULL"+map[ddl.Dialect]string{ddl.MySQL: " PRIMARY KEY"}[dialect]+", note text) "+text(t)(sharding.Clause()))
+	s.run(t, "CREATE TABLE orders (id bigint NOT NULL, note text) "+text(t)(sharding.Clause()))
 	s.run(t, script(t)(sharding.Create())...)
 	if got := definition(t, s); got != written {
 		t.Errorf("the document has\n%s\nwant\n%s", written, got)
@@ -144,7 +119,7 @@ func byHash(t *testing.T, f *fleet) {
 	want, rows := make([][]int64, 4), []string(nil)
 	for i := range 3 * 24 * 60 {
 		id := idAt(t, day.Add(time.Duration(i)*time.Minute))
-		n, err := shard.Of(id, 4)
+		n, err := core.Shard(id, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,11 +151,7 @@ func byHash(t *testing.T, f *fleet) {
 	f.onePartition(t, shards, fmt.Sprintf("id >= %d AND id < %d", min, max))
 
 	byID := func(id int64) string {
-		query := fmt.Sprintf("SELECT note FROM orders WHERE id = %d", id)
-		if dialect == ddl.Postgres {
-			query += fmt.Sprintf(" AND orders_shard(id) = orders_shard(%d)", id)
-		}
-		return query
+		return fmt.Sprintf("SELECT note FROM orders WHERE id = %d AND orders_shard(id) = orders_shard(%[1]d)", id)
 	}
 	for i := range shards {
 		if got := f.shardsRead(t, shards, byID(want[i][7])); !slices.Equal(got, []int{i}) {
@@ -196,10 +167,8 @@ func byHash(t *testing.T, f *fleet) {
 
 // The statements of docs/shards.md for shards by time: a query of one day asks one server.
 func byTime(t *testing.T, f *fleet) {
-	dialect := f.coordinator.dialect
-	blocks := documented(t, "By time")
-	block := blocks[slices.Index([]ddl.Dialect{ddl.Postgres, ddl.MySQL}, dialect)]
-	p := ddl.Partitioning{Dialect: dialect, Table: "orders", By: ddl.Month}
+	block := documented(t, "By time")[0]
+	p := ddl.Partitioning{Dialect: ddl.Postgres, Table: "orders", By: ddl.Month}
 	parts, err := p.Bounds(day, day.AddDate(0, 1, 0))
 	if err != nil || len(parts) != 2 {
 		t.Fatalf("%v, %v", parts, err)
@@ -227,8 +196,7 @@ func byTime(t *testing.T, f *fleet) {
 
 // Shards by a field of the id.
 func byField(t *testing.T, f *fleet) {
-	dialect := f.coordinator.dialect
-	sharding := ddl.Sharding{Dialect: dialect, Table: "orders", Field: ddl.Datacenter, Count: 2, Servers: []string{"alpha", "beta"}}
+	sharding := ddl.Sharding{Dialect: ddl.Postgres, Table: "orders", Field: ddl.Datacenter, Count: 2, Servers: []string{"alpha", "beta"}}
 	shards, err := sharding.Shards()
 	if err != nil {
 		t.Fatal(err)
@@ -237,15 +205,13 @@ func byField(t *testing.T, f *fleet) {
 	s := f.coordinator
 	s.run(t, "CREATE TABLE orders (id bigint NOT NULL, note varchar(20)) "+text(t)(sharding.Clause()))
 	s.run(t, script(t)(sharding.Create())...)
-	if dialect == ddl.Postgres {
-		got := definition(t, s)
-		s.run(t, "ALTER TABLE orders RENAME TO made")
-		s.run(t, statements(documented(t, "By machine")[0])...)
-		if written := definition(t, s); got != written {
-			t.Errorf("the document has %s, want %s", written, got)
-		}
-		s.run(t, "DROP TABLE orders", "ALTER TABLE made RENAME TO orders")
+	got := definition(t, s)
+	s.run(t, "ALTER TABLE orders RENAME TO made")
+	s.run(t, statements(documented(t, "By machine")[0])...)
+	if written := definition(t, s); got != written {
+		t.Errorf("the document has %s, want %s", written, got)
 	}
+	s.run(t, "DROP TABLE orders", "ALTER TABLE made RENAME TO orders")
 	for dc := range int64(4) {
 		id, err := core.Twitter().Compose(core.Parts{Time: day, Datacenter: dc, Worker: 31, Sequence: 4095})
 		if err != nil {
@@ -263,10 +229,7 @@ func byField(t *testing.T, f *fleet) {
 // drop removes the table and its shards.
 func (f *fleet) drop(t *testing.T, shards []ddl.Shard) {
 	t.Helper()
-	f.coordinator.run(t, "DROP TABLE orders")
-	if f.coordinator.dialect == ddl.Postgres {
-		f.coordinator.run(t, "DROP FUNCTION orders_shard")
-	}
+	f.coordinator.run(t, "DROP TABLE orders", "DROP FUNCTION orders_shard")
 	for _, one := range shards {
 		f.servers[one.Server].run(t, "DROP TABLE "+one.Table)
 	}
@@ -277,12 +240,7 @@ func (f *fleet) drop(t *testing.T, shards []ddl.Shard) {
 func (f *fleet) documentedTable(t *testing.T) string {
 	t.Helper()
 	s := f.coordinator
-	if s.dialect == ddl.MySQL {
-		s.run(t, statements(documented(t, "MariaDB")[1])...)
-		defer s.run(t, "DROP TABLE orders")
-		return definition(t, s)
-	}
-	blocks := documented(t, "PostgreSQL")
+	blocks := documented(t, "By a hash")
 	f.servers["alpha"].run(t, statements(blocks[1])...)
 	f.servers["alpha"].run(t, "INSERT INTO orders_s0 VALUES (0, 'a row of shard 0')", "DROP TABLE orders_s0")
 	s.run(t, statements(blocks[2])...)
@@ -293,9 +251,6 @@ func (f *fleet) documentedTable(t *testing.T) string {
 // definition describes how the table orders is divided.
 func definition(t *testing.T, s *server) string {
 	t.Helper()
-	if s.dialect == ddl.MySQL {
-		return lines(t, s, "SHOW CREATE TABLE orders")[0]
-	}
 	return strings.Join(lines(t, s, "SELECT pg_get_partkeydef('orders'::regclass)"), "\n")
 }
 
@@ -313,15 +268,13 @@ func (f *fleet) createShards(t *testing.T, shards []ddl.Shard, from time.Time) {
 	t.Helper()
 	for _, one := range shards {
 		on := f.servers[one.Server]
-		p := ddl.Partitioning{Dialect: on.dialect, Table: one.Table, By: ddl.Day}
+		p := ddl.Partitioning{Dialect: ddl.Postgres, Table: one.Table, By: ddl.Day}
 		parts, err := p.Bounds(from, from.AddDate(0, 0, 3))
 		if err != nil {
 			t.Fatal(err)
 		}
 		on.run(t, "CREATE TABLE "+one.Table+" (id bigint PRIMARY KEY, note text) "+text(t)(p.Clause(parts)))
-		if on.dialect == ddl.Postgres {
-			on.run(t, script(t)(p.Create(parts))...)
-		}
+		on.run(t, script(t)(p.Create(parts))...)
 		on.run(t, "ALTER TABLE "+one.Table+" ADD "+one.Check)
 	}
 }
@@ -329,15 +282,6 @@ func (f *fleet) createShards(t *testing.T, shards []ddl.Shard, from time.Time) {
 // shardsRead are the numbers of the shards in the plan of a query.
 func (f *fleet) shardsRead(t *testing.T, shards []ddl.Shard, query string) (read []int) {
 	t.Helper()
-	if f.coordinator.dialect == ddl.MySQL {
-		plan := strings.Fields(strings.Join(lines(t, f.coordinator, "EXPLAIN PARTITIONS "+query), " "))
-		for i := range shards {
-			if slices.Contains(strings.Split(plan[3], ","), fmt.Sprint("s", i)) {
-				read = append(read, i)
-			}
-		}
-		return read
-	}
 	plan := strings.Join(lines(t, f.coordinator, "EXPLAIN (VERBOSE) "+query), "\n")
 	for i, one := range shards {
 		if strings.Contains(plan, "FROM public."+one.Table+" ") {
@@ -353,18 +297,13 @@ func (f *fleet) onePartition(t *testing.T, shards []ddl.Shard, where string) {
 	s := f.coordinator
 	for _, one := range shards {
 		on := f.servers[one.Server]
-		var asked string
-		if s.dialect == ddl.Postgres {
-			plan := strings.Join(lines(t, s, "EXPLAIN (VERBOSE) SELECT id FROM orders WHERE "+where), "\n")
-			sent := regexp.MustCompile(`Remote SQL: (SELECT id FROM public\.` + one.Table + ` WHERE .*)`).FindStringSubmatch(plan)
-			if sent == nil {
-				t.Fatalf("%s is not in\n%s", one.Table, plan)
-			}
-			asked = sent[1]
-		} else {
-			asked = f.logged(t, on, one.Table, "SELECT id FROM orders WHERE "+where)
+		plan := strings.Join(lines(t, s, "EXPLAIN (VERBOSE) SELECT id FROM orders WHERE "+where), "\n")
+		sent := regexp.MustCompile(`Remote SQL: (SELECT id FROM public\.` + one.Table + ` WHERE .*)`).FindStringSubmatch(plan)
+		if sent == nil {
+			t.Fatalf("%s is not in\n%s", one.Table, plan)
 		}
-		p := ddl.Partitioning{Dialect: on.dialect, Table: one.Table, By: ddl.Day}
+		asked := sent[1]
+		p := ddl.Partitioning{Dialect: ddl.Postgres, Table: one.Table, By: ddl.Day}
 		parts, err := p.Read(t.Context(), on)
 		if err != nil || len(parts) != 3 {
 			t.Fatalf("%v, %v", parts, err)
@@ -373,24 +312,6 @@ func (f *fleet) onePartition(t *testing.T, shards []ddl.Shard, where string) {
 			t.Errorf("%s reads the partitions %q for %s", one.Table, got, asked)
 		}
 	}
-}
-
-// logged runs a query on the coordinator, and returns the statement that reaches a table.
-func (f *fleet) logged(t *testing.T, on *server, table, query string) string {
-	t.Helper()
-	on.run(t, "SET GLOBAL log_output = 'TABLE'", "TRUNCATE mysql.general_log", "SET GLOBAL general_log = ON")
-	lines(t, f.coordinator, query)
-	on.run(t, "SET GLOBAL general_log = OFF")
-	var found []string
-	for _, statement := range lines(t, on, "SELECT CONVERT(argument USING utf8mb4) FROM mysql.general_log") {
-		if strings.HasPrefix(statement, "select") && strings.Contains(statement, "`"+table+"`") {
-			found = append(found, statement)
-		}
-	}
-	if len(found) != 1 {
-		t.Fatalf("%s got %q", table, found)
-	}
-	return found[0]
 }
 
 // loses kills a server: the first query does not ask it and succeeds, the second does and

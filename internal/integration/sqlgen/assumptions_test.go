@@ -62,10 +62,11 @@ func TestAssumptions(t *testing.T) {
 		want(t, value(t, a), 1056)
 	})
 	t.Run("a lock ends with its subtransaction", func(t *testing.T) {
-		run(t, a, "BEGIN", "SAVEPOINT x", "SELECT pg_advisory_xact_lock(1, 2)", "ROLLBACK TO x")
-		if !one[bool](t, b, "SELECT pg_try_advisory_xact_lock(1, 2)") {
-			t.Error("it is held")
-		}
+		run(t, a, "CREATE TABLE l ()", "BEGIN", "SAVEPOINT x", "LOCK TABLE l IN SHARE UPDATE EXCLUSIVE MODE")
+		run(t, b, "BEGIN")
+		refused(t, b, "55P03", "could not obtain lock", "LOCK TABLE l IN SHARE UPDATE EXCLUSIVE MODE NOWAIT")
+		run(t, a, "ROLLBACK TO x")
+		run(t, b, "ROLLBACK", "BEGIN", "LOCK TABLE l IN SHARE UPDATE EXCLUSIVE MODE NOWAIT", "ROLLBACK")
 		run(t, a, "ROLLBACK")
 	})
 	t.Run("an unlogged table keeps the page of a row that was rolled back", func(t *testing.T) {

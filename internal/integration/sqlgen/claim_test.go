@@ -25,12 +25,12 @@ func request(l core.Layout, preferred int64) driver.Request {
 }
 
 // The generator's worker IDs are leased without expiry. Nothing else claims them: not while
-// they are held, and not after an operator has freed them, as an older build would. After a
+// they are held, and not after an operator has freed them. After a
 // drop they are free, from the generator's fence on.
 func TestReservation(t *testing.T) {
 	dsn := database(t)
 	conn := connect(t, dsn)
-	store, err := sqlstore.New(openDB(t, dsn), sqlstore.Config{AllowDataLoss: true})
+	store, err := sqlstore.New(openDB(t, "pgx", dsn), sqlstore.Config{AllowDataLoss: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestReservation(t *testing.T) {
 func TestRefusedCreate(t *testing.T) {
 	dsn := database(t)
 	conn := connect(t, dsn)
-	store, err := sqlstore.New(openDB(t, dsn), sqlstore.Config{AllowDataLoss: true})
+	store, err := sqlstore.New(openDB(t, "pgx", dsn), sqlstore.Config{AllowDataLoss: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,12 +2,10 @@ package sqlgen
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"testing"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -17,57 +15,44 @@ import (
 // another one, and of all, are refused, and a generator of another one too.
 func TestDatacenter(t *testing.T) {
 	two, three := int64(2), int64(3)
-	for _, c := range []struct {
-		name string
-		open func(t *testing.T) *sql.DB
-		g    ddl.Generator
-	}{
-		{"postgres", func(t *testing.T) *sql.DB { return openDB(t, database(t)) }, orders},
-		{"mariadb", func(t *testing.T) *sql.DB {
-			db, _ := mariaDatabase(t)
-			return db
-		}, mariaOrders},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			db, g := c.open(t), c.g
-			g.Datacenter = &two
-			mariaRun(t, db, script(t)(g.Create())...)
-			lease := func(datacenter *int64) (*sqlstore.Generator, error) {
-				return sqlstore.Open(t.Context(), db, sqlstore.OpenConfig{
-					Store: sqlstore.Config{AllowDataLoss: true}, Lease: worker.Config{Namespace: "orders", Datacenter: datacenter},
-				})
-			}
-			gen, err := lease(&two)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer gen.Close(context.Background())
-			ours, err := gen.Next(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			for id, worker := range map[int64]int64{ours: 0, mariaOne[int64](t, db, next): 31} {
-				if parts, err := core.Twitter().Decode(id); err != nil || parts.Datacenter != two || parts.Worker != worker {
-					t.Errorf("%d: %+v, %v; want worker %d", id, parts, err, worker)
-				}
-			}
-			for name, other := range map[string]*int64{"another": &three, "all": nil} {
-				var layout *driver.LayoutError
-				if gen, err := lease(other); !errors.As(err, &layout) {
-					t.Errorf("a lease of %s: %v", name, err)
-					_ = gen.Close(t.Context())
-				}
-			}
-			g.Prefix, g.Datacenter = "third_", &three
-			var refused error
-			for _, statement := range script(t)(g.Create()) {
-				if _, err := db.ExecContext(t.Context(), statement); err != nil {
-					refused = err
-				}
-			}
-			if refused == nil {
-				t.Error("a generator of another datacenter was created")
-			}
+	dsn := database(t)
+	conn, db, g := connect(t, dsn), openDB(t, "pgx", dsn), orders
+	g.Datacenter = &two
+	create(t, conn, g)
+	lease := func(datacenter *int64) (*sqlstore.Generator, error) {
+		return sqlstore.Open(t.Context(), db, sqlstore.OpenConfig{
+			Store: sqlstore.Config{AllowDataLoss: true}, Lease: worker.Config{Namespace: "orders", Datacenter: datacenter},
 		})
+	}
+	gen, err := lease(&two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gen.Close(context.Background())
+	ours, err := gen.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, worker := range map[int64]int64{ours: 0, one[int64](t, conn, next): 31} {
+		if parts, err := core.Twitter().Decode(id); err != nil || parts.Datacenter != two || parts.Worker != worker {
+			t.Errorf("%d: %+v, %v; want worker %d", id, parts, err, worker)
+		}
+	}
+	for name, other := range map[string]*int64{"another": &three, "all": nil} {
+		var layout *driver.LayoutError
+		if gen, err := lease(other); !errors.As(err, &layout) {
+			t.Errorf("a lease of %s: %v", name, err)
+			_ = gen.Close(t.Context())
+		}
+	}
+	g.Prefix, g.Datacenter = "third_", &three
+	var refused error
+	for _, statement := range script(t)(g.Create()) {
+		if _, err := conn.Exec(t.Context(), statement); err != nil {
+			refused = err
+		}
+	}
+	if refused == nil {
+		t.Error("a generator of another datacenter was created")
 	}
 }

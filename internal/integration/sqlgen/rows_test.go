@@ -75,11 +75,14 @@ func TestRights(t *testing.T) {
 	insert()
 	for _, statement := range []string{
 		"SELECT nextval('app.snowkey_cursor')", "SELECT setval('app.snowkey_cursor', 1)", "SELECT * FROM app.snowkey_generator", "UPDATE app.snow_worker SET token = ''",
-		"SELECT app.snowkey_claim()", "SELECT app.snowkey_refill('orders')", "SELECT app.snowkey_release()", "DELETE FROM app.snowkey_marker", "SELECT app.snowkey_nudge()",
+		"SELECT app.snowkey_claim()", "SELECT app.snowkey_refill('orders')", "SELECT app.snowkey_ahead_hint(1)", "SELECT app.snowkey_release()", "DELETE FROM app.snowkey_marker", "SELECT app.snowkey_nudge(true)",
 		"SELECT app.snowkey_check()", "SELECT app.snowkey_copied()", "SELECT app.snowkey_flushed('0/0')",
 	} {
 		refused(t, conn, "42501", "permission denied", statement)
 	}
+	run(t, conn, "BEGIN")
+	refused(t, conn, "42501", "permission denied", "LOCK TABLE app.snowkey_lock IN SHARE UPDATE EXCLUSIVE MODE")
+	run(t, conn, "ROLLBACK")
 	// Functions and operators of the role with the names of those that the function uses.
 	run(t, conn, "SET search_path = evil, app, public, pg_catalog")
 	const body = " LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''evil code ran as %'', current_user; END'"

@@ -96,8 +96,8 @@ func TestCancelled(t *testing.T) {
 			found.add(t, &last, all(t, conn, many)...)
 		}
 	}
-	if locks := one[int](t, conn, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"); locks > 0 {
-		t.Errorf("%d advisory locks are left", locks)
+	if locks := one[int](t, conn, "SELECT count(*) FROM pg_locks WHERE relation = 'snowkey_lock'::regclass"); locks > 0 {
+		t.Errorf("%d locks are left", locks)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestFailedFirstCall(t *testing.T) {
 	t.Run("cancelled", func(t *testing.T) {
 		session := connect(t, dsn)
 		run(t, session, "SET statement_timeout = '50ms'")
-		run(t, holder, "BEGIN", "SELECT pg_advisory_xact_lock(1393573398, ('snowkey_cursor'::regclass::oid::bigint - 2147483648)::int)")
+		run(t, holder, "BEGIN", "LOCK TABLE snowkey_lock IN SHARE UPDATE EXCLUSIVE MODE")
 		refused(t, session, "57014", "statement timeout", next)
 		run(t, holder, "ROLLBACK")
 		empty(t, session)

@@ -34,7 +34,7 @@ func TestSessionsAndLease(t *testing.T) {
 				conn := connect(t, dsn)
 				sessions.Go(func() { got[i+1] = fetch(t, conn, 10) })
 			}
-			gen, err := sqlstore.Open(t.Context(), openDB(t, dsn), sqlstore.OpenConfig{Store: sqlstore.Config{AllowDataLoss: true}, Lease: worker.Config{Namespace: "orders"}})
+			gen, err := sqlstore.Open(t.Context(), openDB(t, "pgx", dsn), sqlstore.OpenConfig{Store: sqlstore.Config{AllowDataLoss: true}, Lease: worker.Config{Namespace: "orders"}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,9 +85,9 @@ func fetch(t *testing.T, conn *pgx.Conn, rounds int) (got []int64) {
 	return got
 }
 
-func openDB(t testing.TB, dsn string) *sql.DB {
+func openDB(t testing.TB, driver, dsn string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("pgx", dsn)
+	db, err := sql.Open(driver, dsn)
 	if err != nil {
 		t.Fatal(err)
 	}

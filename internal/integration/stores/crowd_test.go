@@ -3,7 +3,6 @@ package stores
 import (
 	"context"
 	"errors"
-	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,7 +16,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/filestore"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -46,33 +44,12 @@ func TestCrowd(t *testing.T) {
 			s := mustNew(etcd.New(c, etcd.Config{Prefix: t.Name()}))
 			return s, &s.ClaimLimiter
 		},
-		"files": func(t *testing.T) (driver.Store, *driver.ClaimLimiter) {
-			s := mustNew(filestore.New(filestore.Config{Dir: busyDir(t)}))
-			return s, &s.ClaimLimiter
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, queue := start(t)
 			crowd(t, &counted{Store: store, ClaimLimiter: queue})
 		})
 	}
-}
-
-// busyDir is t.TempDir for a store whose last abandoned call may still write when the test ends.
-func busyDir(t *testing.T) string {
-	dir, err := os.MkdirTemp("", "crowd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		for deadline := time.Now().Add(patience); os.RemoveAll(dir) != nil; time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Errorf("the store still writes to %s", dir)
-				return
-			}
-		}
-	})
-	return dir
 }
 
 // counted counts the claims at a store.

@@ -15,9 +15,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
-	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
-	"github.com/seed-299c1d6b/snowkey/worker/storetest"
 )
 
 // With autocommit off, by the DSN or by the server's default, claims, renewals and counts are
@@ -100,20 +98,6 @@ func TestAutocommitOff(t *testing.T) {
 			}
 		})
 	}
-}
-
-// The stores' suite, without autocommit.
-func TestSuiteWithAutocommitOff(t *testing.T) {
-	server := testserver.MySQLs(t)[0]
-	cfg, err := mysql.ParseDSN(server.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg.DBName = create(t, open(t, "mysql", server.DSN), "")
-	cfg.Params = map[string]string{"autocommit": "0"}
-	storetest.Run(t, storetest.Harness{Open: func(t *testing.T) driver.Store {
-		return mustNew(sqlstore.New(open(t, "mysql", cfg.FormatDSN()), sqlstore.Config{AllowDataLoss: true}))
-	}})
 }
 
 // A database of SQLite that ends with its connection is refused, whatever its name, and so is

@@ -7,9 +7,4 @@
 // [TestFence] documents how to run it for longer. [TestWithoutFence] shows that it finds
 // duplicates if there are any. SNOWKEY_KNOCKS and SNOWKEY_KNOCKS_SEED are for package knocks, which
 // `make torture` runs too.
-//
-// Leases that this build and an older one hold at once, from the root:
-//
-//	SNOWKEY_TORTURE_OLD="$(tools/oldtest.sh 520a1b0 internal/integration/torture)" \
-//	  tools/alone.sh ./internal/integration go test -tags mixed -v -run '^TestMixed' ./torture
 package torture

@@ -33,17 +33,7 @@ const (
 	handlerRole = "handler"
 )
 
-// A version is a build of these tests. An older one reads the tasks and writes the records, so
-// both may only be extended.
-type version struct{ name, binary string }
-
-// present is this build.
-func present() (version, error) {
-	self, err := os.Executable()
-	return version{"present", self}, err
-}
-
-// A process runs a task. It ends when its input does, so also when this process is killed. It
+// A process runs a task in another run of this test binary. It ends when its input does, so also when this process is killed. It
 // has a process group of its own: if it is stopped at that moment, the system continues it
 // with a SIGHUP.
 type process struct {
@@ -53,7 +43,11 @@ type process struct {
 	done   chan struct{}
 }
 
-func startProcess(v version, k task) (*process, error) {
+func startProcess(k task) (*process, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
 	text, err := json.Marshal(k)
 	if err != nil {
 		return nil, err
@@ -63,7 +57,7 @@ func startProcess(v version, k task) (*process, error) {
 		return nil, err
 	}
 	defer out.Close() // the process has its own copy
-	cmd := exec.Command(v.binary)
+	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), taskVar+"="+string(text), "GORACE=halt_on_error=1")
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

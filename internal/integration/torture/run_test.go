@@ -19,13 +19,12 @@ import (
 
 // A torture is a run of many processes on one store.
 type torture struct {
-	t        *testing.T
-	service  *service
-	seed     uint64
-	naive    bool
-	versions []version // of the processes, by turns
-	dir      string
-	rand     *random
+	t       *testing.T
+	service *service
+	seed    uint64
+	naive   bool
+	dir     string
+	rand    *random
 
 	slots   []*slot
 	books   []*book
@@ -33,8 +32,6 @@ type torture struct {
 	kills   int
 	stops   int
 	tally   tally
-	of      []tally // the same by version
-	killed  []int   // kills by version
 	claims  []claim
 
 	mu      sync.Mutex
@@ -51,38 +48,30 @@ type claim struct{ worker, epoch, source int64 }
 // A slot holds one process after another.
 type slot struct {
 	*process
-	version int
-	resume  time.Time // when it is resumed; zero: it runs
-	begin   time.Time // when the next begins; zero: there is one
+	resume time.Time // when it is resumed; zero: it runs
+	begin  time.Time // when the next begins; zero: there is one
 }
 
 // A book is the records of one process that were counted.
 type book struct {
-	path    string
-	version int
-	next    int64
+	path string
+	next int64
 }
 
-func newTorture(t *testing.T, name string, seed uint64, naive bool, others ...version) *torture {
+func newTorture(t *testing.T, name string, seed uint64, naive bool) *torture {
 	t.Helper()
-	own, err := present()
-	if err != nil {
-		t.Fatal(err)
-	}
-	versions := append([]version{own}, others...)
 	dir := t.TempDir()
 	r := &torture{
-		t: t, service: startService(t, name, dir, versions), seed: seed, naive: naive, dir: dir,
+		t: t, service: startService(t, name, dir), seed: seed, naive: naive, dir: dir,
 		rand: newRandom(seed, 4), outages: map[string]int{},
-		versions: versions, of: make([]tally, len(versions)), killed: make([]int, len(versions)),
 	}
 	t.Cleanup(func() { // whatever happens
 		for _, s := range r.slots {
 			s.kill()
 		}
 	})
-	for i := range setting(t, "SNOWKEY_TORTURE_PROCESSES", 16) { // for eight numbers: half of them wait
-		s := &slot{version: int(i % uint64(len(versions)))}
+	for range setting(t, "SNOWKEY_TORTURE_PROCESSES", 16) { // for eight numbers: half of them wait
+		s := new(slot)
 		r.start(s)
 		r.slots = append(r.slots, s)
 	}
@@ -94,8 +83,8 @@ func (r *torture) start(s *slot) {
 	r.t.Helper()
 	n := r.started
 	r.started++
-	b := &book{path: filepath.Join(r.dir, fmt.Sprintf("book-%06d", n)), version: s.version}
-	p, err := startProcess(r.versions[s.version], task{
+	b := &book{path: filepath.Join(r.dir, fmt.Sprintf("book-%06d", n))}
+	p, err := startProcess(task{
 		Role: holderRole, Store: r.service.name, DSN: r.service.dsn, Errors: filepath.Join(r.dir, "errors"),
 		Book: b.path, Seed: r.seed + uint64(n)<<32, Naive: r.naive,
 	})
@@ -224,7 +213,6 @@ func (r *torture) tormentProcesses() {
 	case chance < 2 && (s.resume.IsZero() || r.rand.oneIn(4)): // those that are stopped are to wake up, mostly
 		s.kill()
 		r.kills++
-		r.killed[s.version]++
 		if s.begin = now; r.rand.oneIn(4) {
 			s.begin = now.Add(r.rand.duration(0, 2*time.Second))
 		}
@@ -282,13 +270,11 @@ func (r *torture) count() {
 				return
 			case rec.kind == issued:
 				r.tally[issued] += uint64(rec.n)
-				r.of[b.version][issued] += uint64(rec.n)
 				return
 			case rec.kind == claimed:
 				r.claims = append(r.claims, claim{int64(rec.n), rec.a, int64(source)})
 			}
 			r.tally[rec.kind]++
-			r.of[b.version][rec.kind]++
 		})
 		if b.next = next; err != nil && !isNotYet(err) {
 			r.t.Fatal(err)
@@ -299,21 +285,6 @@ func (r *torture) count() {
 // takeovers returns how often a worker ID moved to another process.
 func (r *torture) takeovers() (n int) {
 	r.t.Helper()
-	for _, row := range r.takeoversBetween() {
-		for _, times := range row {
-			n += times
-		}
-	}
-	return n
-}
-
-// takeoversBetween is the same by the version before and the one after.
-func (r *torture) takeoversBetween() [][]int {
-	r.t.Helper()
-	n := make([][]int, len(r.versions))
-	for i := range n {
-		n[i] = make([]int, len(r.versions))
-	}
 	slices.SortFunc(r.claims, func(a, b claim) int {
 		return cmp.Or(cmp.Compare(a.worker, b.worker), cmp.Compare(a.epoch, b.epoch), cmp.Compare(a.source, b.source))
 	})
@@ -322,7 +293,7 @@ func (r *torture) takeoversBetween() [][]int {
 		if a.worker != b.worker || a.source == b.source {
 			continue
 		}
-		n[r.books[a.source].version][r.books[b.source].version]++
+		n++
 		if a.epoch == b.epoch {
 			r.t.Errorf("epoch %d of number %d was given to the processes %d and %d", a.epoch, a.worker, a.source, b.source)
 		}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -35,7 +34,7 @@ const patience = 2 * time.Minute
 func rest(r *random) { time.Sleep(r.duration(100*time.Millisecond, longest)) }
 
 // startService starts one store by name.
-func startService(t *testing.T, name, dir string, versions []version) *service {
+func startService(t *testing.T, name, dir string) *service {
 	t.Helper()
 	s := &service{name: name}
 	switch name {
@@ -50,11 +49,8 @@ func startService(t *testing.T, name, dir string, versions []version) *service {
 	case "sqlite":
 		s.dsn = sqliteIn(dir)
 		s.fail = func(r *random) (string, error) { return lockSQLite(s.dsn, r) }
-	case "filestore":
-		s.dsn = filepath.Join(dir, "numbers")
-		s.fail = func(r *random) (string, error) { return lockSpace(filepath.Join(s.dsn, space), r) }
 	case "httpstore":
-		startHandler(t, s, sqliteIn(dir), versions)
+		startHandler(t, s, sqliteIn(dir))
 	default:
 		t.Fatalf("no store %q", name)
 	}
@@ -111,42 +107,14 @@ func lockSQLite(dsn string, r *random) (how string, err error) {
 	return "locked", err
 }
 
-// lockSpace locks the directory of a namespace for a while, as a process does that is stopped
-// during a claim.
-func lockSpace(dir string, r *random) (how string, err error) {
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR, 0)
-	if errors.Is(err, os.ErrNotExist) { // there was no claim yet
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) { // its holder may be stopped
-		switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
-		case err == nil:
-			rest(r)
-			return "locked", nil
-		case !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR):
-			return "", fmt.Errorf("lock %s: %w", f.Name(), err)
-		case time.Now().After(deadline): // the others were always faster: another time
-			return "", nil
-		}
-	}
-}
-
-// startHandler starts HTTP servers in front of a store in SQLite: processes of their own, of
-// one version after the other.
-func startHandler(t *testing.T, s *service, behind string, versions []version) {
+// startHandler starts an HTTP server in front of a store in SQLite: a process of its own.
+func startHandler(t *testing.T, s *service, behind string) {
 	t.Helper()
 	addr := testserver.FreeAddr(t)
 	s.dsn = "http://" + addr + "/leases"
 	errs := filepath.Join(t.TempDir(), "handler")
-	started := 0
 	start := func() (*process, error) {
-		v := versions[started%len(versions)]
-		started++
-		p, err := startProcess(v, task{Role: handlerRole, Store: "sqlite", DSN: behind, Addr: addr, Errors: errs})
+		p, err := startProcess(task{Role: handlerRole, Store: "sqlite", DSN: behind, Addr: addr, Errors: errs})
 		if err != nil {
 			return nil, err
 		}

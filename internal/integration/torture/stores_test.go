@@ -19,7 +19,6 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/filestore"
 	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -48,8 +47,6 @@ func openStore(name, dsn string) (driver.Store, error) {
 			return nil, err
 		}
 		return etcd.New(client, etcd.Config{})
-	case "filestore":
-		return filestore.New(filestore.Config{Dir: dsn})
 	case "httpstore":
 		client := &http.Client{Timeout: 3 * time.Second}
 		return httpstore.New(httpstore.Config{URL: dsn, Token: httpToken, Client: client})

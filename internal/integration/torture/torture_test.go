@@ -13,7 +13,7 @@ import (
 )
 
 func stores() []string {
-	return []string{"postgres", "mariadb", "redis", "etcd", "sqlite", "filestore", "httpstore"}
+	return []string{"postgres", "mariadb", "redis", "etcd", "sqlite", "httpstore"}
 }
 
 // A book that its process has not begun yet.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"os"
 	"os/exec"
-	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -66,9 +65,7 @@ func runIn(ctx context.Context, env Env, args ...string) result {
 	if env.Getenv == nil {
 		env.Getenv = func(string) string { return "" }
 	}
-	if env.Build == nil {
-		env.Build = build
-	}
+	env.Version = "v1.2.3, go1.26.8"
 	ctx, cancel := context.WithTimeout(ctx, endless) // a command that should have been rejected may not end
 	defer cancel()
 	code := Run(ctx, args, env)
@@ -76,19 +73,6 @@ func runIn(ctx context.Context, env Env, args ...string) result {
 }
 
 func at(t time.Time) func() time.Time { return func() time.Time { return t } }
-
-// build is the build information of a release.
-func build() (*debug.BuildInfo, bool) {
-	return &debug.BuildInfo{
-		GoVersion: "go1.26.8",
-		Main:      debug.Module{Path: "github.com/seed-299c1d6b/snowkey/cmd/snowkey", Version: "v1.2.3"},
-		Deps:      []*debug.Module{{Path: "github.com/seed-299c1d6b/snowkey", Version: "v1.2.0"}},
-		Settings: []debug.BuildSetting{
-			{Key: "vcs.revision", Value: "0123456789abcdef0123456789abcdef01234567"}, {Key: "vcs.time", Value: "2026-11-21T08:00:00Z"},
-			{Key: "vcs.modified", Value: "true"}, {Key: "GOOS", Value: "linux"}, {Key: "GOARCH", Value: "amd64"},
-		},
-	}, true
-}
 
 func environment(name, value string) func(string) string {
 	return func(asked string) string {

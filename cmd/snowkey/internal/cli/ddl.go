@@ -28,7 +28,7 @@ type sqlOf struct {
 	generator             ddl.Generator
 	datacenter            int64 // -1: not given
 	count                 int64
-	given                 string // --dialect, as given
+	given                 string // --dialect: mysql or mariadb
 }
 
 var ddlParts = []string{"functions", "drop", "expressions", "domain", "check", "view", "shards", "workers", "generator", "drop-generator", "require-key"} //nolint:gochecknoglobals // constant
@@ -41,11 +41,10 @@ const ddlAbout = `Print SQL for a layout; nothing is executed. PART is one of:
   domain          a type that accepts only IDs (PostgreSQL)
   check           a constraint that accepts only IDs in --column of --table
   view            a view named --view over --table, with its IDs decoded
-  shards          a --table whose rows are on the --server list, by postgres_fdw or by
-                  MariaDB's Spider
+  shards          a --table whose rows are on the --server list, by postgres_fdw (PostgreSQL)
   workers         the tables of the worker leases
   generator       a generator in SQL that takes worker IDs of --namespace; with --table,
-                  its IDs become the default of --column (PostgreSQL, MariaDB)
+                  its IDs become the default of --column (PostgreSQL)
   drop-generator  drop that generator, and release its worker IDs
   require-key     reject rows of --table in which the program has not set --column`
 
@@ -71,7 +70,7 @@ func (a *app) ddlCommand() *cobra.Command {
 		Use:       "ddl [PART] --dialect D",
 		Short:     "print SQL for a layout: functions, checks, generators",
 		Long:      ddlAbout,
-		Example:   "  snowkey ddl --dialect postgres | psql app\n  snowkey ddl workers --dialect mysql\n  snowkey ddl view --dialect postgres --table orders --view orders_decoded\n  snowkey ddl shards --dialect postgres --table orders --shards 16 --server alpha,beta\n  snowkey ddl generator --dialect mariadb --namespace orders --table orders | mariadb app",
+		Example:   "  snowkey ddl --dialect postgres | psql app\n  snowkey ddl workers --dialect mysql\n  snowkey ddl view --dialect postgres --table orders --view orders_decoded\n  snowkey ddl shards --dialect postgres --table orders --shards 16 --server alpha,beta\n  snowkey ddl generator --dialect postgres --namespace orders --table orders | psql app",
 		Args:      arguments(0, 1, "at most one part"),
 		ValidArgs: ddlParts,
 		RunE: a.action(func(cmd *cobra.Command, args []string) error {
@@ -172,11 +171,8 @@ func (s *sqlOf) script(part string) (ddl.Script, error) {
 
 // generates writes the generator, or drops it.
 func (s *sqlOf) generates(part string) (ddl.Script, error) {
-	if s.dialect == ddl.MySQL && s.given == "mysql" {
-		return nil, usage("--dialect mysql: MySQL has no generator: it has no sequences, and its DEFAULT accepts no stored function; use ddl require-key, or for MariaDB --dialect mariadb")
-	}
-	if s.dialect == ddl.SQLite {
-		return nil, usage("--dialect sqlite: SQLite has no generator: it has neither sequences nor stored functions; use ddl require-key")
+	if s.dialect != ddl.Postgres {
+		return nil, usage("--dialect %s: the generator is for PostgreSQL only; make the IDs in Go, with gormplugin or sqlstore, and use ddl require-key to reject rows without a key", s.given)
 	}
 	g := s.generator
 	g.Dialect, g.Layout, g.Schema, g.Prefix = s.dialect, s.layout, s.schema, s.prefix
@@ -211,6 +207,9 @@ func (s *sqlOf) sharded() (ddl.Script, error) {
 	}
 	if len(missing) > 0 {
 		return nil, usage("shards requires %s", strings.Join(missing, " and "))
+	}
+	if s.dialect != ddl.Postgres {
+		return nil, usage("--dialect %s: shards are for PostgreSQL only, which has postgres_fdw", s.given)
 	}
 	of := ddl.Sharding{Dialect: s.dialect, Layout: s.layout, Schema: s.schema, Table: s.table, Column: s.column, Field: s.by, Count: int(s.shards), Servers: s.servers}
 	clause, err := of.Clause()

@@ -77,7 +77,7 @@ func understood(t *testing.T, where, call string, whole bool) {
 			given = given[:n-1]
 		}
 	}
-	if err := cmd.ParseFlags(mark(root, append(strings.Fields(cmd.CommandPath())[1:], given...))[strings.Count(cmd.CommandPath(), " "):]); errors.Is(err, pflag.ErrHelp) {
+	if err := cmd.ParseFlags(given); errors.Is(err, pflag.ErrHelp) {
 		return
 	} else if err != nil {
 		t.Errorf("%s: %q: %v", where, call, err)

@@ -30,7 +30,7 @@ const doctorAbout = `Check what the uniqueness of IDs depends on:
   the server's clock against this machine's
   settings that let the server lose acknowledged writes
   worker IDs: expired and expiring leases, worker IDs held twice
-  a generator in SQL: whether its worker IDs are reserved, and whether it is a copy
+  a generator in SQL: whether it is complete, still has its worker IDs, or is a copy
   logical replication: whether it has the tables of the leases (PostgreSQL)
   --table: whether the largest ID is ahead of the clock
   --with: whether another database, such as a second writable node, may make equal IDs

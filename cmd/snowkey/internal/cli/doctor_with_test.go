@@ -199,7 +199,7 @@ func TestDoctorWithout(t *testing.T) {
 		{file, "env:UNSET", `--with "env:UNSET": the environment variable "UNSET" is not set`},
 		{file, "oracle://h/x", "--with: must be postgres://…"},
 		{file, "redis://127.0.0.1:1", "--with: compares PostgreSQL, MySQL, MariaDB and SQLite only, not Redis"},
-		{"dir:" + filepath.Dir(file), file, "not directory"},
+		{"redis://127.0.0.1:1", file, "not Redis"},
 	} {
 		t.Run(c.with, func(t *testing.T) {
 			if got := run(t, "doctor", "--dsn", c.dsn, "--with", c.with); got.code != 2 || !strings.Contains(got.err, c.says) {

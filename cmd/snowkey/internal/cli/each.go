@@ -2,15 +2,11 @@ package cli
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
@@ -59,131 +55,60 @@ func (a *app) each(cmd *cobra.Command, args []string, split splitFunc, do func(t
 // list of three million IDs fits.
 const maxLine = 64 << 20
 
+var errInterrupted = errors.New("interrupted")
+
 func (a *app) eachLine(ctx context.Context, split splitFunc, do func(text string) error, report func(what string, n int, text string, err error)) error {
 	if a.InTTY {
 		a.note("%s", a.errStyle.faint("reading standard input, end with Ctrl-D"))
 	}
-	blocks, found, n := a.blocks(ctx), false, 0
-	var texts []string
-	for a.writable() {
-		b, err := a.nextBlock(ctx, blocks)
-		if err != nil {
-			return err
-		}
-		if errors.Is(b.err, errLong) {
-			found = true
-			n++
-			report("line", n, "", fmt.Errorf("longer than %s, skipped", humanize.IBytes(maxLine)))
-			continue
-		}
-		for line := range strings.Lines(b.text) {
-			n++
-			texts = split(texts[:0], line)
-			for _, text := range texts {
-				found = true
-				report("line", n, text, do(text))
-				if ctx.Err() != nil {
-					return errInterrupted
-				}
-			}
-			if !a.writable() {
-				return nil
-			}
-		}
-		switch {
-		case errors.Is(b.err, io.EOF) && !found:
-			return errors.New("standard input is empty; give arguments, or one per line")
-		case errors.Is(b.err, io.EOF):
-			return nil
-		case b.err != nil:
-			return fmt.Errorf("read standard input: %w", b.err)
-		}
-	}
-	return nil // finish reports the error of the output
-}
-
-// nextBlock waits for a block, and prints what is there before it waits. If that fails, it
-// returns an empty block.
-func (a *app) nextBlock(ctx context.Context, blocks <-chan block) (b block, err error) {
-	select {
-	case b = <-blocks:
-	default:
-		_ = a.out.Flush()
-		if !a.writable() {
-			return block{}, nil
-		}
-		select {
-		case b = <-blocks:
-		case <-ctx.Done():
-		}
-	}
-	if ctx.Err() != nil {
-		return block{}, errInterrupted
-	}
-	return b, nil
-}
-
-// writable reports whether standard output has no error yet.
-func (a *app) writable() bool {
-	_, err := a.out.Write(nil)
-	return err == nil
-}
-
-// A block is one or more whole lines.
-type block struct {
-	text string
-	err  error // io.EOF at the last, errLong for a skipped line
-}
-
-// blocks reads in the background, so that an interrupt does not wait for input, and the
-// lines that are there at once together.
-func (a *app) blocks(ctx context.Context) <-chan block {
-	blocks := make(chan block, 4)
+	in := bufio.NewScanner(a.In)
+	in.Buffer(nil, maxLine)
+	lines := make(chan string, 1024) // read in the background, so that an interrupt does not wait for input
 	go func() {
-		in := bufio.NewReaderSize(a.In, 64<<10)
-		for {
-			text, err := readLine(in)
-			if err == nil {
-				more, _ := in.Peek(in.Buffered())
-				end := bytes.LastIndexByte(more, '\n') + 1
-				text += string(more[:end])
-				_, _ = in.Discard(end)
-			}
+		defer close(lines)
+		for in.Scan() {
 			select {
-			case blocks <- block{text, err}:
+			case lines <- in.Text():
 			case <-ctx.Done():
-				return
-			}
-			if err != nil && !errors.Is(err, errLong) {
 				return
 			}
 		}
 	}()
-	return blocks
-}
-
-var (
-	errLong        = errors.New("too long")
-	errInterrupted = errors.New("interrupted")
-)
-
-// readLine reads a line and skips one that is too long. bufio.Scanner would stop there.
-func readLine(r *bufio.Reader) (string, error) {
-	var text []byte
-	long := false
-	for {
-		part, err := r.ReadSlice('\n')
-		if long = long || len(text)+len(part) > maxLine; long {
-			text = nil
-		} else {
-			text = append(text, part...)
+	found := false
+	for n := 1; ; n++ {
+		line, ok := a.nextLine(ctx, lines)
+		switch _, failed := a.out.Write(nil); {
+		case ctx.Err() != nil:
+			return errInterrupted
+		case failed != nil: // finish reports it
+			return nil
+		case !ok && in.Err() != nil:
+			return fmt.Errorf("read standard input: line %d: %w", n, in.Err())
+		case !ok && !found:
+			return errors.New("standard input is empty; give arguments, or one per line")
+		case !ok:
+			return nil
 		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-		case long && (err == nil || errors.Is(err, io.EOF)):
-			return "", errLong // the next read finds the end again
-		default:
-			return string(text), err
+		for _, text := range split(nil, line) {
+			found = true
+			report("line", n, text, do(text))
 		}
 	}
+}
+
+// nextLine waits for a line, and prints what is there before it waits.
+func (a *app) nextLine(ctx context.Context, lines <-chan string) (line string, ok bool) {
+	select {
+	case line, ok = <-lines:
+		return line, ok
+	default:
+		if a.out.Flush() != nil {
+			return "", false
+		}
+	}
+	select {
+	case line, ok = <-lines:
+	case <-ctx.Done():
+	}
+	return line, ok
 }

@@ -49,6 +49,7 @@ and test data, never for rows. They need no worker ID of their own; 0 is the def
 func (a *app) genCommand() *cobra.Command {
 	g := &gen{worker: -1, datacenter: -1, sequence: -1, count: 1, format: idtext.Decimal}
 	cmd := &cobra.Command{
+		Aliases: []string{"generate"},
 		Use:     "gen {--worker N | --lease DSN | --at TIME} [flags]",
 		Short:   "generate IDs",
 		Long:    genAbout,

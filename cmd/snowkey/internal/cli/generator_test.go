@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"database/sql"
 	"encoding/json"
 	"strings"
@@ -13,69 +14,144 @@ import (
 // The printed script creates a generator, which workers list, workers free and doctor know as
 // one, and the other script drops it.
 func TestGenerator(t *testing.T) {
-	for _, of := range []struct{ dialect, driver, dsn string }{
-		{"postgres", "pgx", testserver.Database(t, "pgx", testserver.Postgres(t).DSN)},
-		{"mariadb", "mysql", testserver.Database(t, "mysql", testserver.MariaDB(t).DSN)},
-	} {
-		t.Run(of.dialect, func(t *testing.T) {
-			db, err := sql.Open(of.driver, of.dsn)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer db.Close()
-			paste := func(part string, more ...string) {
-				t.Helper()
-				got := run(t, append([]string{"ddl", part, "--dialect", of.dialect, "--namespace", "shop", "--json"}, more...)...)
-				var statements []string
-				if err := json.Unmarshal([]byte(got.out), &statements); err != nil || got.code != 0 {
-					t.Fatalf("%v, exit code %d: %s", err, got.code, got.err)
-				}
-				for _, statement := range statements {
-					if _, err := db.Exec(statement); err != nil {
-						t.Fatalf("%v, from\n%s", err, statement)
-					}
-				}
-			}
-			store := []string{"--dsn", of.dsn, "--namespace", "shop"}
-			paste("generator")
+	dsn := testserver.Database(t, "pgx", testserver.Postgres(t).DSN)
+	db, err := sql.Open("pgx", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	paste := func(part string, more ...string) {
+		t.Helper()
+		paste(t, db, part, more...)
+	}
+	store := []string{"--dsn", dsn, "--namespace", "shop"}
+	if _, err := db.Exec("CREATE TABLE orders (id bigint PRIMARY KEY, note text)"); err != nil {
+		t.Fatal(err)
+	}
+	paste("generator", "--table", "orders")
+	var id int64
+	if err := db.QueryRow("INSERT INTO orders (note) VALUES ('x') RETURNING id").Scan(&id); err != nil || id>>12&1023 != 1023 {
+		t.Fatalf("id %d, %v", id, err)
+	}
+
+	listed := run(t, append([]string{"workers", "list"}, store...)...)
+	if !strings.Contains(listed.out, "1023") || !strings.Contains(listed.out, "end of layout") || !strings.Contains(listed.out, "never") {
+		t.Errorf("workers list: %s%s", listed.out, listed.err)
+	}
+	freed := run(t, append([]string{"workers", "free", "1023", "--fencing-token", "1", "--yes"}, store...)...)
+	if freed.code != 1 || !strings.Contains(freed.err, "ddl drop-generator") {
+		t.Errorf("workers free: exit code %d, %s", freed.code, freed.err)
+	}
+	found := examine(t, Env{}, store...)
+	found.want(t, "SQL generator", doctor.OK, "snowkey_next has the worker IDs 1023")
+	found.want(t, "worker IDs", doctor.OK, "1 of 1024")
+
+	if _, err := db.Exec("UPDATE snow_worker SET token = '', expires_at = 0 WHERE space = 'shop'"); err != nil { // as an old workers free
+		t.Fatal(err)
+	}
+	examine(t, Env{}, store...).want(t, "SQL generator", doctor.Fail, "1023 not reserved any more")
+	if _, err := db.Exec("UPDATE snow_worker SET token = (SELECT token FROM snowkey_generator), expires_at = 9007199254740992 WHERE space = 'shop'"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("UPDATE snowkey_generator SET system = system + 1"); err != nil {
+		t.Fatal(err)
+	}
+	examine(t, Env{}, store...).want(t, "SQL generator", doctor.Fail, "is a copy")
+	paste("generator", "--worker", "1022")
+	examine(t, Env{}, store...).want(t, "SQL generator", doctor.OK, "snowkey_next has the worker IDs 1022")
+
+	if _, err := db.Exec("DROP TABLE orders"); err != nil {
+		t.Fatal(err)
+	}
+	paste("drop-generator")
+	listed = run(t, append([]string{"workers", "list", "--held"}, store...)...)
+	if strings.Contains(listed.out, "1022") {
+		t.Errorf("still held after the drop: %s", listed.out)
+	}
+	examine(t, Env{}, store...).want(t, "SQL generator", doctor.Warn, "no generator with the usual prefix")
+}
+
+// paste executes what ddl prints of a part, for the namespace shop.
+func paste(t *testing.T, db *sql.DB, part string, more ...string) {
+	t.Helper()
+	got := run(t, append([]string{"ddl", part, "--dialect", "postgres", "--namespace", "shop", "--json"}, more...)...)
+	var statements []string
+	if err := json.Unmarshal([]byte(got.out), &statements); err != nil || got.code != 0 {
+		t.Fatalf("%v, exit code %d: %s", err, got.code, got.err)
+	}
+	for _, statement := range statements {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatalf("%v, from\n%s", err, statement)
+		}
+	}
+}
+
+// Without any one of its objects, or of what is in its tables, a generator is not ok for doctor,
+// which says what is missing. What it advises makes the generator whole, and it repeats no id.
+func TestHalfGenerator(t *testing.T) {
+	dsn := testserver.Database(t, "pgx", testserver.Postgres(t).DSN)
+	db, err := sql.Open("pgx", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1) // one session, which keeps its block
+	store := []string{"--dsn", dsn, "--namespace", "shop"}
+	seen := map[int64]bool{}
+	ids := func(t *testing.T) {
+		t.Helper()
+		rows, err := db.Query("SELECT snowkey_next('shop') FROM generate_series(1, 100)")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		for rows.Next() {
 			var id int64
-			if err := db.QueryRow("SELECT snowkey_next('shop')").Scan(&id); err != nil || id>>12&1023 != 1023 {
-				t.Fatalf("id %d, %v", id, err)
+			if err := rows.Scan(&id); err != nil || seen[id] {
+				t.Fatalf("DUPLICATE %d, %v", id, err)
 			}
-
-			listed := run(t, append([]string{"workers", "list"}, store...)...)
-			if !strings.Contains(listed.out, "1023") || !strings.Contains(listed.out, "end of layout") || !strings.Contains(listed.out, "never") {
-				t.Errorf("workers list: %s%s", listed.out, listed.err)
+			seen[id] = true
+		}
+		if rows.Err() != nil {
+			t.Fatal(rows.Err())
+		}
+	}
+	paste(t, db, "generator")
+	rows, err := db.Query(`SELECT CASE relkind WHEN 'S' THEN 'sequence ' ELSE 'table ' END || relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'S') AND relname LIKE 'snowkey%'
+		UNION ALL SELECT 'function ' || proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND proname LIKE 'snowkey%' ORDER BY 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	halves := map[string]string{"row": "DELETE FROM snowkey_generator", "reservation": "DELETE FROM snow_worker", "leases": "DROP TABLE snow_worker, snow_worker_space"}
+	for rows.Next() {
+		var object string
+		if err := rows.Scan(&object); err != nil {
+			t.Fatal(err)
+		}
+		halves[object] = "DROP " + object + " CASCADE"
+	}
+	if err := rows.Err(); err != nil || len(halves) < 20 {
+		t.Fatalf("%q, %v", halves, err)
+	}
+	rows.Close()
+	wants := map[string]string{"row": "has no worker IDs", "reservation": "not reserved any more", "leases": "not reserved any more"}
+	for name, lose := range halves {
+		t.Run(name, func(t *testing.T) {
+			ids(t)
+			if _, err := db.Exec(lose); err != nil {
+				t.Fatal(err)
 			}
-			freed := run(t, append([]string{"workers", "free", "1023", "--fencing-token", "1", "--yes"}, store...)...)
-			if freed.code != 1 || !strings.Contains(freed.err, "ddl drop-generator") {
-				t.Errorf("workers free: exit code %d, %s", freed.code, freed.err)
-			}
+			want := cmp.Or(wants[name], "missing: "+name)
 			found := examine(t, Env{}, store...)
-			found.want(t, "SQL generator", doctor.OK, "snowkey_next has the worker IDs 1023")
-			found.want(t, "worker IDs", doctor.OK, "1 of 1024")
-
-			if _, err := db.Exec("UPDATE snow_worker SET token = '', expires_at = 0 WHERE space = 'shop'"); err != nil { // as an old workers free
-				t.Fatal(err)
+			found.want(t, "SQL generator", doctor.Fail, want)
+			for _, c := range found.Checks {
+				if c.Name == "SQL generator" && strings.Contains(c.Advice, "drop-generator") {
+					paste(t, db, "drop-generator")
+				}
 			}
-			examine(t, Env{}, store...).want(t, "SQL generator", doctor.Fail, "1023 not reserved any more")
-			if _, err := db.Exec("UPDATE snow_worker SET token = (SELECT MIN(" + map[string]string{"postgres": "token", "mariadb": "claim"}[of.dialect] + ") FROM snowkey_generator), expires_at = 9007199254740992 WHERE space = 'shop'"); err != nil {
-				t.Fatal(err)
-			}
-			copied := map[string]string{"postgres": "UPDATE snowkey_generator SET system = system + 1", "mariadb": "UPDATE snowkey_generator SET home = 'elsewhere'"}
-			if _, err := db.Exec(copied[of.dialect]); err != nil {
-				t.Fatal(err)
-			}
-			examine(t, Env{}, store...).want(t, "SQL generator", doctor.Fail, "is a copy")
-			paste("generator", "--worker", "1022")
-			examine(t, Env{}, store...).want(t, "SQL generator", doctor.OK, "snowkey_next has the worker IDs 1022")
-
-			paste("drop-generator")
-			listed = run(t, append([]string{"workers", "list", "--held"}, store...)...)
-			if strings.Contains(listed.out, "1022") {
-				t.Errorf("still held after the drop: %s", listed.out)
-			}
-			examine(t, Env{}, store...).want(t, "SQL generator", doctor.Warn, "no generator with the usual prefix")
+			paste(t, db, "generator")
+			examine(t, Env{}, store...).want(t, "SQL generator", doctor.OK, "snowkey_next has the worker IDs")
+			ids(t)
 		})
 	}
 }

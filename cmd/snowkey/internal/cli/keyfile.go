@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"strconv"
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
@@ -18,11 +17,9 @@ const keysVariable = "SNOWKEY_TOKEN_KEYS"
 // maxKeys bounds a key file.
 const maxKeys = 64 << 10
 
-const keyForm = `must be a secret of 64 hexadecimal digits, or "short", a number and a secret`
-
 // ring returns the keys of a file or, without one, of the environment. No error contains a
 // part of them, and from now on no message does.
-func (a *app) ring(file string, alphabet token.Alphabet) (*token.Ring, error) {
+func (a *app) ring(file string) (*token.Ring, error) {
 	source, text := "$"+keysVariable, a.Getenv(keysVariable)
 	switch {
 	case file != "":
@@ -44,7 +41,7 @@ func (a *app) ring(file string, alphabet token.Alphabet) (*token.Ring, error) {
 		text = strings.ReplaceAll(text, ",", "\n")
 	}
 	a.secrets = append(a.secrets, secretsOf(text)...)
-	ring, err := parseKeys(text, alphabet)
+	ring, err := parseKeys(text)
 	if err != nil {
 		return nil, usage("%s: %w", source, err)
 	}
@@ -61,16 +58,16 @@ func (a *app) warnOfReaders(source, file string) {
 	a.note("%s %s has the mode %04o, so other users may have access to the keys: chmod 600", a.errStyle.warn("warning:"), source, info.Mode().Perm())
 }
 
-// keyLine returns the words of a line of a key file, without its comment.
-func keyLine(line string) []string {
+// keyLine returns a line of a key file without its comment.
+func keyLine(line string) string {
 	line, _, _ = strings.Cut(line, "#")
-	return strings.Fields(line)
+	return strings.TrimSpace(line)
 }
 
 // secretsOf returns all words of a key file that may be secrets, also of wrong lines.
 func secretsOf(text string) (words []string) {
 	for line := range strings.Lines(text) {
-		for _, word := range keyLine(line) {
+		for word := range strings.FieldsSeq(keyLine(line)) {
 			if len(word) >= 16 {
 				words = append(words, word)
 			}
@@ -80,46 +77,35 @@ func secretsOf(text string) (words []string) {
 }
 
 // parseKeys reads a key file: a key on each line, newest first, and comments after #.
-func parseKeys(text string, alphabet token.Alphabet) (*token.Ring, error) {
-	cfg := token.Config{Alphabet: alphabet}
+func parseKeys(text string) (*token.Ring, error) {
+	var cfg token.Config
 	var errs []error
-	var names []string // the fields of cfg that are in an error, and the lines instead
+	names := []string{"token: ", "", " token.Secret(hidden)", ""} // what an error says of cfg, and what to say instead
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
-		words := keyLine(line)
-		if len(words) == 0 {
+		key := keyLine(line)
+		if key == "" {
 			continue
 		}
-		secret, err := token.ParseSecret(words[len(words)-1])
-		number, numberErr := 0, error(nil)
-		if len(words) == 3 {
-			number, numberErr = strconv.Atoi(words[1])
-		}
 		where := fmt.Sprintf("line %d", n)
-		switch {
-		case len(words) != 1 && (len(words) != 3 || words[0] != "short"), numberErr != nil:
-			errs = append(errs, fmt.Errorf("%s: %s", where, keyForm))
-		case err != nil:
+		secret, err := token.ParseSecret(key)
+		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %s", where, strings.TrimPrefix(err.Error(), "token: ParseSecret: ")))
-		case len(words) == 1:
-			names = append(names, fmt.Sprintf("Keys[%d]", len(cfg.Keys)), where)
-			cfg.Keys = append(cfg.Keys, secret)
-		default:
-			field := fmt.Sprintf("ShortKeys[%d]", len(cfg.ShortKeys))
-			names = append(names, field+".Secret", where, field+".Number", where+": number", field, where)
-			cfg.ShortKeys = append(cfg.ShortKeys, token.ShortKey{Number: number, Secret: secret})
+			continue
 		}
+		names = append(names, fmt.Sprintf("Keys[%d]", len(cfg.Keys)), where)
+		cfg.Keys = append(cfg.Keys, secret)
 	}
 	switch {
 	case errs != nil:
 		return nil, errors.Join(errs...)
-	case len(names) == 0:
+	case len(cfg.Keys) == 0:
 		return nil, errors.New("has no key; snowkey token key prints one")
 	}
 	ring, err := token.New(cfg)
 	if err != nil {
-		return nil, errors.New(strings.NewReplacer(names...).Replace(strings.TrimPrefix(err.Error(), "token: ")))
+		return nil, errors.New(strings.NewReplacer(names...).Replace(err.Error()))
 	}
 	return ring, nil
 }

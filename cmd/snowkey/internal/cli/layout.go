@@ -142,6 +142,7 @@ func addLayout(cmd *cobra.Command, to *core.Layout) {
 		return err
 	}
 	set := cmd.Flags()
+	set.SortFlags = false // these are the last in the help
 	var presets []string
 	for _, p := range core.Presets() {
 		presets = append(presets, p.Name)

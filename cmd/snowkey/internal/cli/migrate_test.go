@@ -113,7 +113,7 @@ func TestMigrateErrors(t *testing.T) {
 		{"an unknown table", append([]string{"migrate", "bigint"}, args...), 2, `--table "orders": there is no such table`},
 		{"no generator", append([]string{"migrate", "default"}, args...), 2, `--generator ""`},
 		{"a time", append([]string{"migrate", "bigint", "--created-at", "made"}, args...), 2, "--created-at is for uuid only"},
-		{"worker and lease", append([]string{"migrate", "uuid", "--worker", "3", "--lease", "dir:x", "--created-at", "made", "--generator", "f()"}, args...), 2, "--worker excludes --lease"},
+		{"worker and lease", append([]string{"migrate", "uuid", "--worker", "3", "--lease", "x.db", "--created-at", "made", "--generator", "f()"}, args...), 2, "--worker excludes --lease"},
 		{"another namespace", append([]string{"migrate", "uuid", "--created-at", "made", "--generator", "v2_next('orders')"}, args...), 2, `--namespace "default": must be "orders", as for the generator`},
 		{"both ways", append([]string{"migrate", "bigint", "--undo", "--finish"}, args...), 2, "--finish true"},
 	} {

@@ -162,8 +162,8 @@ func byFlag(err error, flags map[string]string) error {
 	return usage("%s", strings.Join(all, "; "))
 }
 
-// clean returns an error's text without passwords and marks.
-func (a *app) clean(err error) string { return dsn.Hide(unmark(err.Error()), a.secrets) }
+// clean returns an error's text without passwords.
+func (a *app) clean(err error) string { return dsn.Hide(err.Error(), a.secrets) }
 
 // note prints a message to standard error.
 func (a *app) note(format string, args ...any) {

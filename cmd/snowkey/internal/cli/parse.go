@@ -45,7 +45,7 @@ func (a *app) parseCommand() *cobra.Command {
 	p := &parse{from: idtext.Auto}
 	cmd := &cobra.Command{
 		Use:     "parse [ID…]",
-		Aliases: []string{"inspect"},
+		Aliases: []string{"inspect", "decode"},
 		Short:   "decode IDs",
 		Long:    parseAbout,
 		Example: "  snowkey parse 1996573624012345677\n  snowkey parse --preset discord --tz Europe/Vienna 0x1236e0a2b3c00001\n  snowkey parse --from base58 --to decimal 5doYnWboBWc\n  snowkey parse --brief ord_1qda147xjq4ad\n  psql -Atc 'SELECT id FROM orders' | snowkey parse --brief",
@@ -109,7 +109,7 @@ func (p *parse) appendBrief(line []byte, r *describe.Reading) []byte {
 	if p.zone != nil {
 		at = at.In(p.zone)
 	}
-	line = append(timetext.Append(line, at), '\t')
+	line = append(at.AppendFormat(line, timetext.Stamp), '\t')
 	line = append(strconv.AppendInt(line, r.WorkerID, 10), '\t')
 	return append(strconv.AppendInt(line, r.Sequence, 10), '\n')
 }

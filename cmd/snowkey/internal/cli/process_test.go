@@ -50,7 +50,6 @@ func places(t *testing.T) map[string]string {
 		"Redis":      "redis://" + strings.TrimPrefix(testserver.Redis(t).DSN, "redis://"),
 		"etcd":       "etcd://" + strings.TrimPrefix(testserver.Etcd(t).DSN, "http://"),
 		"SQLite":     "file:" + filepath.Join(dir, "ids.db"),
-		"directory":  "dir:" + filepath.Join(dir, "ids"),
 	}
 }
 

@@ -25,7 +25,7 @@ A time is one of:
   2006-01-02, 2006-01-02T15:04:05     in the zone of --tz
   2006-01-02T15:04:05+01:00, or Z     with a zone of its own
   now, today, yesterday, tomorrow     a day starts in the zone of --tz
-  -24h, +7d                           relative to now, in w, d, h, m, s and ms
+  now-24h, now+7d, -24h, +7d          relative to now, in w, d, h, m, s and ms
   @UNIXSECONDS, UNIXMILLISECONDS
 
 If the clocks of the zone show a time twice, the first counts. If they skip it, the
@@ -51,7 +51,7 @@ func (a *app) rangeCommand() *cobra.Command {
 		Use:     "range FROM TO",
 		Short:   "print the IDs of a time range",
 		Long:    rangeAbout,
-		Example: "  snowkey range yesterday today --tz Europe/Vienna\n  snowkey range -24h now --sql id\n  snowkey range 2026-11-01 2026-12-01 --sql o.id --dialect mysql",
+		Example: "  snowkey range yesterday today --tz Europe/Vienna\n  snowkey range now-24h now --sql id\n  snowkey range 2026-11-01 2026-12-01 --sql o.id --dialect mysql",
 		Args:    arguments(2, 2, "two times, FROM and TO"),
 		RunE: a.action(func(_ *cobra.Command, args []string) error {
 			return a.ranges(l, zone, args[0], args[1], column, quote)

@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -42,7 +43,8 @@ func Run(ctx context.Context, args []string, env Env) int {
 		a.secrets = append(a.secrets, dsn.Secrets(arg)...)
 	}
 	root := a.root()
-	root.SetArgs(mark(root, args))
+	root.Version = env.Version
+	root.SetArgs(args)
 	root.SetIn(env.In)
 	root.SetOut(a.out)
 	root.SetErr(env.Err)
@@ -60,7 +62,7 @@ A store of worker IDs, or a database to check, is named by a DSN:
   postgres://user:password@host:5432/database
   mysql://user:password@host:3306/database    or user:password@tcp(host)/database
   file:ids.db                                 or a path ending in .db or .sqlite
-  redis://host:6379/0, etcd://host:2379,host:2379, dir:/var/lib/ids
+  redis://host:6379/0, etcd://host:2379,host:2379
   https://host/leases                         a snowkey serve --store, with --token-file
   env:DATABASE_URL                            the value of that variable: no password on the command line
 
@@ -74,18 +76,8 @@ func (a *app) root() *cobra.Command {
 		Example:       "  snowkey gen -n 3 --worker 7\n  snowkey parse 1996573624012345677\n  snowkey doctor --dsn postgres://localhost/app --table orders",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          noSuchCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	version := root.Flags().Bool("version", false, "print the version")
-	root.RunE = func(cmd *cobra.Command, _ []string) error {
-		if *version {
-			return a.version()
-		}
-		return cmd.Help()
-	}
-	root.CompletionOptions.DisableDefaultCmd = true
-	help := a.helpCommand()
-	root.SetHelpCommand(help)
 	root.AddGroup(&cobra.Group{ID: "ids", Title: "IDs:"}, &cobra.Group{ID: "db", Title: "Databases and worker IDs:"}, &cobra.Group{ID: "tool", Title: "This program:"})
 	group := func(id string, commands ...*cobra.Command) {
 		for _, c := range commands {
@@ -95,11 +87,27 @@ func (a *app) root() *cobra.Command {
 	}
 	group("ids", a.genCommand(), a.parseCommand(), a.rangeCommand(), a.layoutCommand(), a.serialCommand(), a.tokenCommand())
 	group("db", a.ddlCommand(), a.partitionsCommand(), a.workersCommand(), a.backfillCommand(), a.migrateCommand(), a.doctorCommand(), a.serveCommand())
-	group("tool", a.benchCommand(), a.completionCommand(), a.manCommand(), help, a.versionCommand())
-	root.SetUsageFunc(usageText)
-	root.SetHelpFunc(helpText)
-	root.SetFlagErrorFunc(flagError)
-	root.InitDefaultHelpFlag()
+	root.SetHelpCommand(&cobra.Command{ // cobra's own quotes a wrong argument, which may be a DSN
+		Use:     "help [command]",
+		Short:   "Help about any command",
+		GroupID: "tool",
+		RunE: func(_ *cobra.Command, args []string) error {
+			about, _, err := root.Find(args)
+			if err != nil {
+				return err
+			}
+			return about.Help()
+		},
+	})
+	root.SetCompletionCommandGroupID("tool")
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 100"))
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		var missing *pflag.NotExistError
+		if errors.As(err, &missing) && missing.GetSpecifiedShortnames() != "" {
+			return usage("%w; write -- before an argument that begins with -", err)
+		}
+		return err
+	})
 	return root
 }
 
@@ -107,9 +115,6 @@ func (a *app) root() *cobra.Command {
 func (a *app) action(run func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		a.started = true
-		for i := range args {
-			args[i] = unmark(args[i])
-		}
 		if err := emptyFlag(cmd); err != nil {
 			return err
 		}
@@ -118,11 +123,10 @@ func (a *app) action(run func(cmd *cobra.Command, args []string) error) func(*co
 }
 
 // emptyFlag rejects a flag with an empty value, which a script passes if its variable is
-// not set. Some flags may be empty.
+// not set.
 func emptyFlag(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		list, ok := f.Value.(pflag.SliceValue)
-		if (f.Value.String() == "" || ok && len(list.GetSlice()) == 0) && f.Name != "prefix" && f.Name != "separator" && f.Name != "schema" {
+		if text := f.Value.String(); text == "" || text == "[]" {
 			err = usage("--%s \"\": must not be empty", f.Name)
 		}
 	})
@@ -152,7 +156,7 @@ type Env struct {
 	InTTY, OutTTY, ErrTTY bool
 	Getenv                func(string) string
 	Clock                 func() time.Time // nil: the system's
-	Build                 func() (*debug.BuildInfo, bool)
+	Version               string
 }
 
 // Exit codes.
@@ -171,11 +175,15 @@ func Main() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
+	version := "(unknown)"
+	if build, ok := debug.ReadBuildInfo(); ok {
+		version = build.Main.Version + ", " + build.GoVersion
+	}
 	tty := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 	return Run(ctx, os.Args[1:], Env{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InTTY: tty(os.Stdin), OutTTY: tty(os.Stdout), ErrTTY: tty(os.Stderr),
-		Getenv: os.Getenv, Build: debug.ReadBuildInfo,
+		Getenv: os.Getenv, Version: version,
 	})
 }
 
@@ -186,38 +194,12 @@ func (e Env) now() time.Time {
 	return time.Now()
 }
 
-// The mark precedes an argument such as -24h or -7, which pflag would take for flags. No
-// argument of a process can contain it.
-const negative = "\x00"
-
-// mark marks arguments that start with a minus sign and a digit, as no flag does, unless
-// they are the value of a flag.
-func mark(root *cobra.Command, args []string) []string {
-	cmd, _, err := root.Find(args)
-	if err != nil {
-		cmd = root
+// completeWith completes the values of a flag.
+func completeWith[T ~string](cmd *cobra.Command, flag string, values []T) {
+	var names []cobra.Completion
+	for _, v := range values {
+		names = append(names, cobra.Completion(v))
 	}
-	marked := make([]string, 0, len(args))
-	value := false // whether the next one is the value of a flag
-	takesValue := func(f *pflag.Flag) bool { return f != nil && f.NoOptDefVal == "" }
-	for i, arg := range args {
-		switch {
-		case value:
-			value = false
-		case arg == "--":
-			return append(marked, args[i:]...)
-		case len(arg) > 1 && arg[0] == '-' && arg[1] >= '0' && arg[1] <= '9':
-			arg = negative + arg
-		case strings.HasPrefix(arg, "--") && !strings.Contains(arg, "="):
-			value = takesValue(cmd.Flags().Lookup(arg[2:]))
-		case len(arg) == 2 && arg[0] == '-':
-			value = takesValue(cmd.Flags().ShorthandLookup(arg[1:]))
-		}
-		marked = append(marked, arg)
-	}
-	return marked
-}
-
-func unmark(text string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(text, negative, ""), `\x00`, "")
+	// It fails if there is no such flag, which the tests would show.
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 }

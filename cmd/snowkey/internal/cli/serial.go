@@ -43,7 +43,7 @@ func (a *app) serialCommand() *cobra.Command {
 		Short:   "convert IDs to serial numbers, and back",
 		Long:    serialAbout,
 		Example: "  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey serial decode --prefix PAY --separator - --check PAY-20251204133341165-0697-0333-51",
-		Args:    noSuchCommand,
+		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return usage("requires a command: encode or decode") },
 	}
 	encode := &serials{from: idtext.Auto}

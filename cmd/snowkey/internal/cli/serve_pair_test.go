@@ -87,7 +87,7 @@ func TestTwoServers(t *testing.T) {
 	if err := os.WriteFile(file, []byte(token), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"--store", "dir:" + filepath.Join(dir, "ids"), "--token-file", file, "--admin", "--rate", "0", "--addr"}
+	args := []string{"--store", filepath.Join(dir, "ids.db"), "--token-file", file, "--admin", "--rate", "0", "--addr"}
 	one, two := startServer(t, append(args, "127.0.0.1:0")...), startServer(t, append(args, "127.0.0.1:0")...)
 	client := &http.Client{Transport: &both{addresses: [2]string{one.address, two.address}}}
 	store, err := httpstore.New(httpstore.Config{URL: "http://both.localhost/leases", Token: token, Client: client})

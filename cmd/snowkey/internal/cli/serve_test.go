@@ -97,7 +97,7 @@ func TestServe(t *testing.T) {
 func TestServeLeases(t *testing.T) {
 	env := Env{Getenv: environment("SNOWKEY_TOKEN", "a-token-of-16-or-more")}
 	for admin, code := range map[string]int{"--admin=false": 1, "--admin": 0} {
-		url, _, end := startServe(t, env, "--addr", "127.0.0.1:0", admin, "--store", "dir:"+filepath.Join(t.TempDir(), "ids"))
+		url, _, end := startServe(t, env, "--addr", "127.0.0.1:0", admin, "--store", filepath.Join(t.TempDir(), "ids.db"))
 		defer end()
 		if got := runWith(t, env, "gen", "-n", "2", "--lease", url+"/leases"); got.code != 0 || strings.Count(got.out, "\n") != 2 {
 			t.Errorf("exit code %d: %s", got.code, got.err)
@@ -109,7 +109,7 @@ func TestServeLeases(t *testing.T) {
 }
 
 func TestServeWarns(t *testing.T) {
-	_, said, end := startServe(t, Env{Getenv: environment("SNOWKEY_TOKEN", "a-token-of-16-or-more")}, "--addr", ":0", "--store", "dir:"+filepath.Join(t.TempDir(), "ids"))
+	_, said, end := startServe(t, Env{Getenv: environment("SNOWKEY_TOKEN", "a-token-of-16-or-more")}, "--addr", ":0", "--store", filepath.Join(t.TempDir(), "ids.db"))
 	if !strings.Contains(said, "not encrypted") || strings.Contains(said, "a-token") {
 		t.Errorf("it says %q", said)
 	}

@@ -20,7 +20,7 @@ func TestInputPauses(t *testing.T) {
 		stdout, out := io.Pipe()
 		done := make(chan int, 1)
 		go func() {
-			code := Run(t.Context(), args, Env{In: in, Out: out, Err: io.Discard, Getenv: environment("", ""), Build: build})
+			code := Run(t.Context(), args, Env{In: in, Out: out, Err: io.Discard, Getenv: environment("", "")})
 			_ = out.Close()
 			done <- code
 		}()
@@ -80,7 +80,7 @@ func TestInputInPieces(t *testing.T) {
 		"whole": func(r io.Reader) io.Reader { return r }, "bytes": iotest.OneByteReader, "halves": iotest.HalfReader, "with the end": iotest.DataErrReader,
 	} {
 		var got bytes.Buffer // of both
-		code := Run(t.Context(), []string{"parse", "--to", "decimal"}, Env{In: reader(strings.NewReader(in.String())), Out: &got, Err: &got, Getenv: environment("", ""), Build: build})
+		code := Run(t.Context(), []string{"parse", "--to", "decimal"}, Env{In: reader(strings.NewReader(in.String())), Out: &got, Err: &got, Getenv: environment("", "")})
 		if code != 1 || got.String() != want.String() {
 			t.Errorf("%s: exit code %d, %d bytes, want %d", name, code, got.Len(), want.Len())
 		}

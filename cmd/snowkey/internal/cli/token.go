@@ -18,10 +18,8 @@ type tokens struct {
 	keyFile  string
 	typeName string
 	prefix   string
-	short    bool
-	alphabet string
 	from     idtext.Format
-	sealer   sqltype.Sealer
+	sealer   *token.Sealer
 }
 
 const tokenAbout = `Seal IDs into tokens that do not show them, and open tokens, as package token does.
@@ -31,8 +29,7 @@ which others can see. A key file has one key per line, newest first. The first k
 seals, all open:
 
   # comment
-  SECRET            a key; a secret is 32 bytes in hexadecimal digits or base 64
-  short N SECRET    a key of short tokens, and its number from 0 to 57
+  SECRET     32 bytes in hexadecimal digits or base 64
 
 In the variable, commas may separate keys.`
 
@@ -42,7 +39,7 @@ func (a *app) tokenCommand() *cobra.Command {
 		Short:   "seal IDs into tokens, and open tokens",
 		Long:    tokenAbout,
 		Example: "  (umask 077; snowkey token key > token.keys)\n  snowkey token seal --key-file token.keys --type order 1996573624012345677",
-		Args:    noSuchCommand,
+		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return usage("requires a command: seal, open or key") },
 	}
 	seal := &tokens{from: idtext.Auto}
@@ -50,40 +47,30 @@ func (a *app) tokenCommand() *cobra.Command {
 any format that parse reads; most in base58 need --from. With the same key, type and
 flags, an ID always becomes the same token.`,
 		"  snowkey token seal --key-file token.keys --type order --prefix ord 1996573624012345677\n"+
-			"  psql -Atc 'SELECT id FROM orders' | snowkey token seal --key-file token.keys --type order --short", (*tokens).seal)
+			"  psql -Atc 'SELECT id FROM orders' | snowkey token seal --key-file token.keys --type order", (*tokens).seal)
 	fromFlag(sealing, &seal.from)
 	cmd.AddCommand(a.tokenKeyCommand(), sealing,
 		a.tokenWay(&tokens{}, "open [TOKEN…]", "open tokens", `Open tokens and print their IDs, one per line. Tokens are arguments or come from
 standard input. Use the flags with which they were sealed. A text that is not a token
 of that type and these keys is reported with its position. The others are opened, and
-the exit status is 1.
-
-Short tokens have no check: many made-up ones open to some ID.`,
+the exit status is 1.`,
 			"  snowkey token open --key-file token.keys --type order --prefix ord ord_JwIQ0ko2krM3BCBlyjpo9g", (*tokens).open))
 	return cmd
 }
 
 func (a *app) tokenKeyCommand() *cobra.Command {
-	number := int64(-1)
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "key",
 		Short: "print a new key",
 		Long: `Print a new random key, as a line of a key file. To rotate keys, first add it below
-the others. When all programs have it, move it above them. Short tokens contain the
-number of their key: give each key a number of its own, and never change it.`,
-		Example: "  (umask 077; snowkey token key > token.keys)\n  snowkey token key --number 0 >> token.keys",
+the others. When all programs have it, move it above them.`,
+		Example: "  (umask 077; snowkey token key > token.keys)\n  snowkey token key >> token.keys",
 		Args:    arguments(0, 0, "no arguments"),
 		RunE: a.action(func(*cobra.Command, []string) error {
-			line := token.GenerateSecret()
-			if number >= 0 {
-				line = fmt.Sprintf("short %d %s", number, line)
-			}
-			a.print(line, "\n")
+			a.print(token.GenerateSecret(), "\n")
 			return nil
 		}),
 	}
-	cmd.Flags().Var(flagval.New(&number, "N", "", flagval.Whole(0, 57)), "number", "print a key of short tokens with this number, 0 to 57")
-	return cmd
 }
 
 // tokenFunc turns an ID into a token, or back.
@@ -99,15 +86,11 @@ func (a *app) tokenWay(t *tokens, use, brief, long, example string, turn tokenFu
 		Use: use, Short: brief, Long: long, Example: example,
 		RunE: a.action(func(cmd *cobra.Command, args []string) error { return a.tokens(cmd, t, args, turn) }),
 	}
-	alphabets := []string{"base62", "base58"}
 	f := cmd.Flags()
 	f.StringVar(&t.keyFile, "key-file", "", "`FILE` with the keys (default $"+keysVariable+")")
 	f.Var(flagval.New(&t.typeName, "NAME", "", typeName), "type", "name of the type, such as order: each has tokens of its own")
 	f.Var(flagval.New(&t.prefix, "PREFIX", "", typeName), "prefix", "prefix before the token and an underscore, such as ord")
-	f.BoolVar(&t.short, "short", false, "short tokens: 12 characters instead of 22, but without a check")
-	f.Var(flagval.New(&t.alphabet, "ALPHABET", "base62", flagval.OneOf(alphabets...)), "alphabet", "digits of the tokens: "+flagval.List(alphabets))
 	a.jsonFlag(cmd, `{"id": "…", "token": "…"} per line`)
-	completeWith(cmd, "alphabet", alphabets)
 	return cmd
 }
 
@@ -123,15 +106,11 @@ func (a *app) tokens(cmd *cobra.Command, t *tokens, args []string, turn tokenFun
 	if t.typeName == "" {
 		return usage("--type is required: the name under which the tokens are sealed, such as order")
 	}
-	alphabet := token.Base62
-	if t.alphabet == "base58" {
-		alphabet = token.Base58
-	}
-	ring, err := a.ring(t.keyFile, alphabet)
+	ring, err := a.ring(t.keyFile)
 	if err != nil {
 		return err
 	}
-	if err := t.useRing(ring); err != nil {
+	if t.sealer, err = ring.Sealer(t.typeName); err != nil {
 		return err
 	}
 	return a.each(cmd, args, idtext.AppendSplit, func(text string) error {
@@ -149,24 +128,6 @@ func (a *app) tokens(cmd *cobra.Command, t *tokens, args []string, turn tokenFun
 		}
 		return nil
 	})
-}
-
-// useRing chooses the keys of long or of short tokens.
-func (t *tokens) useRing(ring *token.Ring) error {
-	if t.short {
-		short, err := ring.ShortSealer(t.typeName)
-		if err != nil {
-			return usage("--short: there is no key of short tokens; snowkey token key --number 0 prints one")
-		}
-		t.sealer = short
-		return nil
-	}
-	long, err := ring.Sealer(t.typeName)
-	if err != nil {
-		return usage("there are keys of short tokens only: give --short, or add a key that snowkey token key prints")
-	}
-	t.sealer = long
-	return nil
 }
 
 func (t *tokens) seal(text string) (tokenJSON, string, error) {

@@ -25,7 +25,7 @@ func (a *app) workersCommand() *cobra.Command {
 		Short:   "list and free worker IDs",
 		Long:    "List the leased worker IDs of a store, and free one whose holder is gone.",
 		Example: "  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers free 7 --fencing-token 3 --dsn postgres://localhost/app",
-		Args:    noSuchCommand,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return usage("requires a command: list or free")
 		},
@@ -41,7 +41,7 @@ func (a *app) workersList() *cobra.Command {
 		Use:     "list --dsn DSN",
 		Short:   "list worker IDs and their holders",
 		Long:    "List the worker IDs of a namespace that were ever leased: the holder of each, its\nfence (all its IDs are earlier), and when the lease expires. Nothing is changed.",
-		Example: "  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers list --dsn dir:/var/lib/ids --namespace orders --json",
+		Example: "  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers list --dsn file:ids.db --namespace orders --json",
 		Args:    arguments(0, 0, "no arguments"),
 		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.listWorkers(cmd.Context(), p, held) }),
 	}

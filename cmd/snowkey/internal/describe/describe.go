@@ -1,7 +1,8 @@
 // Package describe holds the JSON that the command and the HTTP API share: that of an
 // ID, of a layout, and of the IDs of a time range.
 //
-//	id, err := describe.Parse(layout, "0x1bb54121fb2b914d", idtext.Auto, time.Now(), nil)
+//	r, err := describe.Read(layout, "0x1bb54121fb2b914d", idtext.Auto)
+//	id := r.Describe(time.Now(), nil)
 //
 // IDs, ticks and what can exceed 2^53 by far are strings, because JavaScript rounds
 // numbers there; the fields of an ID are numbers.
@@ -93,15 +94,6 @@ func Text(id int64, formats ...idtext.Format) Texts {
 	return d
 }
 
-// Parse reads and describes an ID. zone may be nil. It also returns the ID itself.
-func Parse(l core.Layout, text string, format idtext.Format, now time.Time, zone *time.Location) (ID, int64, error) {
-	r, err := Read(l, text, format)
-	if err != nil {
-		return ID{}, 0, err
-	}
-	return r.Describe(now, zone), r.ID, nil
-}
-
 // A Reading is an ID that was read and decoded, which costs little. Describe adds the rest.
 type Reading struct {
 	core.Parts
@@ -123,7 +115,7 @@ func Read(l core.Layout, text string, format idtext.Format) (Reading, error) {
 	if err != nil {
 		return Reading{}, Outside(err)
 	}
-	return Reading{parts, id, parts.Datacenter<<l.WorkerBits | parts.Worker, text, format, Tick(l, id)}, nil
+	return Reading{parts, id, parts.Datacenter<<l.WorkerBits | parts.Worker, text, format, uint64(id) >> lowBits(l)}, nil
 }
 
 // Describe describes the ID. zone may be nil.
@@ -135,7 +127,7 @@ func (r *Reading) Describe(now time.Time, zone *time.Location) ID {
 		WorkerID: r.WorkerID, Sequence: r.Sequence, JavaScript: NewJavaScript(d.ID), Bits: bits(r.ID),
 	}
 	if zone != nil {
-		d.Local = string(timetext.Append(nil, r.Time.In(zone)))
+		d.Local = r.Time.In(zone).Format(timetext.Stamp)
 	}
 	return d
 }
@@ -166,9 +158,6 @@ func Outside(err error) error {
 	}
 	return err
 }
-
-// Tick returns the time field of an ID.
-func Tick(l core.Layout, id int64) uint64 { return uint64(id) >> lowBits(l) }
 
 // lowBits is the number of bits below the time.
 func lowBits(l core.Layout) int {

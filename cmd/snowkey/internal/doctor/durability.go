@@ -57,8 +57,6 @@ func (e *checkup) durability(ctx context.Context) {
 		e.redis(ctx)
 	case dsn.Etcd:
 		e.etcd(ctx)
-	case dsn.Dir:
-		e.fileSystem("directory", e.Target.Path)
 	case dsn.HTTP:
 		e.skip("durability", "depends on the server's own store; run doctor on that")
 	}
@@ -68,7 +66,7 @@ func (e *checkup) durability(ctx context.Context) {
 func (e *checkup) settings(ctx context.Context) {
 	if e.Target.Kind == dsn.SQLite {
 		if file, err := filepath.Abs(e.Target.Path); err == nil {
-			e.fileSystem("file system", filepath.Dir(file))
+			e.fileSystem(filepath.Dir(file))
 		}
 	}
 	for _, s := range settings[e.Target.Kind] {

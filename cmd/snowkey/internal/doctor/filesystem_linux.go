@@ -12,21 +12,22 @@ var judged = map[int64]struct { //nolint:gochecknoglobals // constant
 	status Status
 	advice string
 }{
-	unix.TMPFS_MAGIC:           {"tmpfs", Fail, "a restart of the machine deletes it: use a directory on a disk"},
-	unix.RAMFS_MAGIC:           {"ramfs", Fail, "a restart of the machine deletes it: use a directory on a disk"},
-	unix.NFS_SUPER_MAGIC:       {"NFS", Fail, "locks and flushes are unreliable over a network: use a local disk, or a database"},
-	unix.SMB_SUPER_MAGIC:       {"SMB", Fail, "locks and flushes are unreliable over a network: use a local disk, or a database"},
-	unix.SMB2_SUPER_MAGIC:      {"SMB", Fail, "locks and flushes are unreliable over a network: use a local disk, or a database"},
-	unix.CIFS_SUPER_MAGIC:      {"CIFS", Fail, "locks and flushes are unreliable over a network: use a local disk, or a database"},
-	unix.CEPH_SUPER_MAGIC:      {"Ceph", Fail, "locks and flushes are unreliable over a network: use a local disk, or a database"},
-	unix.AFS_SUPER_MAGIC:       {"AFS", Fail, "locks and flushes are unreliable over a network: use a local disk, or a database"},
+	unix.TMPFS_MAGIC:           {"tmpfs", Fail, "a restart of the machine deletes it: keep the file on a disk"},
+	unix.RAMFS_MAGIC:           {"ramfs", Fail, "a restart of the machine deletes it: keep the file on a disk"},
+	unix.NFS_SUPER_MAGIC:       {"NFS", Fail, "locks and flushes are unreliable over a network: use a local disk, or another database"},
+	unix.SMB_SUPER_MAGIC:       {"SMB", Fail, "locks and flushes are unreliable over a network: use a local disk, or another database"},
+	unix.SMB2_SUPER_MAGIC:      {"SMB", Fail, "locks and flushes are unreliable over a network: use a local disk, or another database"},
+	unix.CIFS_SUPER_MAGIC:      {"CIFS", Fail, "locks and flushes are unreliable over a network: use a local disk, or another database"},
+	unix.CEPH_SUPER_MAGIC:      {"Ceph", Fail, "locks and flushes are unreliable over a network: use a local disk, or another database"},
+	unix.AFS_SUPER_MAGIC:       {"AFS", Fail, "locks and flushes are unreliable over a network: use a local disk, or another database"},
 	unix.V9FS_MAGIC:            {"9p", Warn, "check that it is local and durable"},
 	unix.FUSE_SUPER_MAGIC:      {"FUSE", Warn, "check that it is local and durable"},
 	unix.OVERLAYFS_SUPER_MAGIC: {"overlayfs", Warn, "a container's own layer is deleted with it: use a volume"},
 }
 
 // fileSystem checks the file system of a directory.
-func (e *checkup) fileSystem(name, path string) {
+func (e *checkup) fileSystem(path string) {
+	const name = "file system"
 	var fs unix.Statfs_t
 	if err := unix.Statfs(path, &fs); err != nil {
 		e.skip(name, "not visible: %v", err)

@@ -3,6 +3,6 @@
 package doctor
 
 // fileSystem has no check on this system.
-func (e *checkup) fileSystem(name, path string) {
-	e.skip(name, "check that %s is on a local disk", path)
+func (e *checkup) fileSystem(path string) {
+	e.skip("file system", "check that %s is on a local disk", path)
 }

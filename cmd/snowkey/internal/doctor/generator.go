@@ -5,28 +5,33 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
-	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // sqlGenerator is a generator of ddl.Generator as it is in the database.
 type sqlGenerator struct {
-	name    string // of its function
-	claim   string // of its worker IDs' records; empty: it has none
-	workers []int64
-	copied  bool
-	fence   time.Time // zero: unknown
+	missing   []string // of its objects
+	namespace string   // empty: it has no worker IDs
+	version   int
+	claim     string // of its worker IDs' records
+	workers   []int64
+	copied    bool
 }
 
-// generators checks the worker IDs that generators within the database hold.
+// generatorName is the usual name, which every object of a generator has without its prefix.
+const generatorName = "snowkey_next"
+
+// generators checks the generator within the database, and the worker IDs that it holds.
 func (e *checkup) generators(ctx context.Context, rows []driver.Record) {
 	const name = "SQL generator"
+	if e.Target.Kind != dsn.Postgres {
+		return // no other database has one
+	}
 	var reserved []string
 	claims := map[int64]string{}
 	for _, row := range rows {
@@ -35,106 +40,86 @@ func (e *checkup) generators(ctx context.Context, rows []driver.Record) {
 			reserved = append(reserved, fmt.Sprintf("%d of %s", row.Worker, dsn.Printable(row.Owner)))
 		}
 	}
+	const again = "run the script of snowkey ddl generator again"
 	g, err := e.sqlGenerator(ctx)
 	switch {
-	case err != nil && len(reserved) > 0:
-		e.skip(name, "%s are reserved; the generator is not visible: %v", list(reserved), err)
-		return
-	case g == nil && len(reserved) > 0:
-		e.report(Warn, name, list(reserved)+" are reserved, and no generator with the usual prefix is in this database", "if it is gone, its worker IDs stay reserved until snowkey ddl drop-generator, run where it is")
-		return
-	case g == nil || err != nil:
-		return
-	case g.claim == "":
-		e.report(Fail, name, g.name+" has no worker IDs, so inserts that need it fail", "run the script of snowkey ddl generator again")
-		return
+	case err != nil:
+		e.skip(name, "it is not visible: %v", err)
+	case g != nil && g.version > ddlVersion:
+		e.skip(name, "%s is of version %d: use the snowkey that created it", generatorName, g.version)
+	case g != nil && len(g.missing) > 0:
+		advice := again
+		if strings.Contains(strings.Join(g.missing, " "), "sequence") {
+			advice = "run the script of snowkey ddl drop-generator, and then that of snowkey ddl generator"
+		}
+		e.report(Fail, name, generatorName+" is incomplete, so inserts that need it fail; missing: "+list(g.missing), advice)
+	case g != nil && g.namespace == "":
+		e.report(Fail, name, generatorName+" has no worker IDs, so inserts that need it fail", again)
+	case g == nil || g.namespace != e.Namespace:
+		if len(reserved) > 0 {
+			e.report(Warn, name, list(reserved)+" are reserved, and no generator with the usual prefix is in this database", "if it is gone, its worker IDs stay reserved until snowkey ddl drop-generator, run where it is")
+		}
 	case g.copied:
-		e.report(Fail, name, g.name+" is a copy, so inserts that need it fail: its worker IDs belong to the original", "run the script of snowkey ddl generator with --worker and other worker IDs")
-		return
-	}
-	var lost, has []string
-	for _, id := range g.workers {
-		has = append(has, strconv.FormatInt(id, 10))
-		if claims[id] != g.claim {
-			lost = append(lost, strconv.FormatInt(id, 10))
+		e.report(Fail, name, generatorName+" is a copy, so inserts that need it fail: its worker IDs belong to the original", "run the script of snowkey ddl generator with --worker and other worker IDs")
+	default:
+		var lost, has []string
+		for _, id := range g.workers {
+			has = append(has, strconv.FormatInt(id, 10))
+			if claims[id] != g.claim {
+				lost = append(lost, strconv.FormatInt(id, 10))
+			}
 		}
+		detail := fmt.Sprintf("%s has the worker IDs %s", generatorName, list(has))
+		if len(lost) > 0 {
+			e.report(Fail, name, detail+"; "+list(lost)+" not reserved any more", again)
+			return
+		}
+		e.ok(name, "%s", detail)
 	}
-	detail := fmt.Sprintf("%s has the worker IDs %s", g.name, list(has))
-	if !g.fence.IsZero() {
-		detail += ", and a fence at " + timetext.Format(g.fence.UTC())
-	}
-	if len(lost) > 0 {
-		e.report(Fail, name, detail+"; "+list(lost)+" not reserved any more", "an older snowkey workers free did that: drop the generator and create it again")
-		return
-	}
-	e.ok(name, "%s", detail)
 }
 
-// sqlGenerator finds the generator of the namespace: any in MariaDB, where its table has a
-// comment, and the one with the usual names in PostgreSQL.
+// ddlVersion is that of the generators of package ddl.
+const ddlVersion = 1
+
+// generatorObjects are what package ddl creates, without the prefix.
+const generatorObjects = "table generator,table marker,table flush,table lock,sequence cursor,sequence fence,sequence fence_lsn,sequence safe," +
+	"function next,function claim,function release,function refill,function ahead_hint,function check,function copied,function nudge,function flushed,function workers,function home"
+
+// sqlGenerator finds the generator with the usual names, of any namespace. It is nil if there is
+// none of its objects.
 func (e *checkup) sqlGenerator(ctx context.Context) (*sqlGenerator, error) {
-	switch e.Target.Kind {
-	case dsn.MySQL:
-		return e.mariadbGenerator(ctx)
-	case dsn.Postgres:
-		return e.postgresGenerator(ctx)
-	}
-	return nil, nil //nolint:nilnil // there is none
-}
-
-func (e *checkup) mariadbGenerator(ctx context.Context) (*sqlGenerator, error) {
-	var table string
-	err := e.Target.DB.QueryRowContext(ctx, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_COMMENT = ?", "snowkey generator of namespace "+e.Namespace).Scan(&table)
-	if err != nil {
-		return nil, none(err)
-	}
-	prefix := strings.TrimSuffix(table, "generator")
-	var quoted [3]string
-	for i, name := range []string{"generator", "home", "ready"} {
-		if quoted[i], err = ddl.MySQL.Quote(prefix + name); err != nil {
-			return nil, err
-		}
-	}
-	g := &sqlGenerator{name: prefix + "next"}
-	var workers, claim sql.NullString
-	var at sql.NullInt64
-	err = e.Target.DB.QueryRowContext(ctx, "SELECT GROUP_CONCAT(worker ORDER BY worker), MIN(claim), COALESCE(MIN(home) <> "+quoted[1]+"() OR MIN(table_id) <> "+
-		"(SELECT TABLE_ID FROM information_schema.INNODB_SYS_TABLES WHERE NAME = CONCAT(DATABASE(), '/', ?)), FALSE), "+
-		"(SELECT AUTO_INCREMENT - 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?) FROM "+quoted[0], prefix+"ready", prefix+"fence").
-		Scan(&workers, &claim, &g.copied, &at)
-	if err != nil {
+	const objects = `SELECT count(*) FILTER (WHERE has), coalesce(string_agg(what || ' ' || name, ',') FILTER (WHERE NOT has), '') FROM (
+		SELECT what, name, CASE what WHEN 'function' THEN EXISTS (SELECT FROM pg_catalog.pg_proc p WHERE p.pronamespace = n.oid AND p.proname = o.name)
+			ELSE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.relnamespace = n.oid AND c.relname = o.name) END AS has
+		FROM (SELECT split_part(w, ' ', 1) AS what, 'snowkey_' || split_part(w, ' ', 2) AS name FROM unnest(string_to_array($1, ',')) w) o,
+			(SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'public') n) f`
+	var found int
+	var missing string
+	if err := e.Target.DB.QueryRowContext(ctx, objects, generatorObjects).Scan(&found, &missing); err != nil || found == 0 {
 		return nil, err
 	}
-	g.claim = claim.String
-	if at.Int64 > 0 {
-		g.fence = time.UnixMilli(at.Int64)
+	g := &sqlGenerator{}
+	if missing != "" {
+		g.missing = strings.Split(missing, ",")
 	}
-	g.workers, err = integers(workers.String)
-	return g, err
-}
-
-func (e *checkup) postgresGenerator(ctx context.Context) (*sqlGenerator, error) {
-	var has bool
-	if err := e.Target.DB.QueryRowContext(ctx, "SELECT to_regprocedure('public.snowkey_copied()') IS NOT NULL").Scan(&has); err != nil || !has {
-		return nil, err
+	if slices.Contains(g.missing, "table snowkey_generator") {
+		return g, nil
 	}
-	g := &sqlGenerator{name: "snowkey_next"}
+	err := e.Target.DB.QueryRowContext(ctx, "SELECT version FROM public.snowkey_generator").Scan(&g.version)
+	if errors.Is(err, sql.ErrNoRows) {
+		return g, nil
+	}
+	if err != nil || g.version > ddlVersion || len(g.missing) > 0 {
+		return g, err
+	}
 	var workers string
-	err := e.Target.DB.QueryRowContext(ctx, "SELECT array_to_string(workers, ','), token, COALESCE(public.snowkey_copied(), FALSE) FROM public.snowkey_generator WHERE namespace = $1", e.Namespace).
-		Scan(&workers, &g.claim, &g.copied)
+	err = e.Target.DB.QueryRowContext(ctx, "SELECT namespace, array_to_string(workers, ','), token, public.snowkey_copied() FROM public.snowkey_generator").
+		Scan(&g.namespace, &workers, &g.claim, &g.copied)
 	if err != nil {
-		return nil, none(err)
+		return nil, err
 	}
 	g.workers, err = integers(workers)
 	return g, err
-}
-
-// none is nil for a query without rows.
-func none(err error) error {
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	return err
 }
 
 // integers parses a list with commas.

@@ -34,6 +34,7 @@ func (e *checkup) workers(ctx context.Context) {
 			return
 		case !has:
 			e.ok(name, "none was ever leased; the first lease creates the tables, or snowkey ddl workers")
+			e.generators(ctx, nil)
 			return
 		}
 	}

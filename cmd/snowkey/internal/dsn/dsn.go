@@ -1,5 +1,5 @@
 // Package dsn parses the data source names of the commands and opens what they name: a
-// database, a Redis, an etcd, a directory, or a lease server.
+// database, a Redis, an etcd, or a lease server.
 package dsn
 
 import (
@@ -26,7 +26,6 @@ const (
 	SQLite   Kind = "SQLite"
 	Redis    Kind = "Redis"
 	Etcd     Kind = "etcd"
-	Dir      Kind = "directory"
 	HTTP     Kind = "HTTP"
 )
 
@@ -34,14 +33,14 @@ const (
 func (k Kind) SQL() bool { return k == Postgres || k == MySQL || k == SQLite }
 
 // Forms lists the DSNs that Parse accepts, for messages and help.
-const Forms = "postgres://…, mysql://… or user:password@tcp(host)/db, file:x.db or x.sqlite, redis://…, etcd://host:2379[,host:2379], dir:/path, https://…/leases, or env:VARIABLE that contains one of these"
+const Forms = "postgres://…, mysql://… or user:password@tcp(host)/db, file:x.db or x.sqlite, redis://…, etcd://host:2379[,host:2379], https://…/leases, or env:VARIABLE that contains one of these"
 
 // A DSN is a parsed data source name.
 type DSN struct {
 	Kind Kind
 	// Name identifies it in messages, without user and password.
 	Name      string
-	Path      string   // of the file or directory
+	Path      string   // of the file of SQLite
 	Endpoints []string // URLs of the members of an etcd
 
 	pg    *pgx.ConnConfig
@@ -75,8 +74,6 @@ func Parse(text string) (*DSN, error) {
 		return finishMySQL(cfg)
 	case isURL && (scheme == "etcd" || scheme == "etcds"):
 		return parseEtcd(scheme, rest)
-	case len(text) > 4 && strings.EqualFold(text[:4], "dir:"):
-		return &DSN{Kind: Dir, Name: "directory " + text[4:], Path: text[4:]}, nil
 	case len(text) > 5 && strings.EqualFold(text[:5], "file:"):
 		return parseSQLite(text[5:])
 	case !isURL && isFile(text):

@@ -26,7 +26,6 @@ func TestParse(t *testing.T) {
 		"rediss://h:6380":                          {Redis, "Redis h:6380/0"},
 		"etcd://a,b:1,[::1]:2":                     {Etcd, "etcd a,b:1,[::1]:2"},
 		"etcds://u:p@a/":                           {Etcd, "etcd a"},
-		"dir:/var/lib/x":                           {Dir, "directory /var/lib/x"},
 		"https://h/leases":                         {HTTP, "https://h/leases"},
 	} {
 		d, err := Parse(text)
@@ -38,7 +37,7 @@ func TestParse(t *testing.T) {
 	if err != nil || strings.Join(d.Endpoints, " ") != "https://a:2379 https://b:1" {
 		t.Errorf("%v, %v", d, err)
 	}
-	for _, text := range []string{"", " ", "x", "x.txt", "h:5432", "oracle://h/x", "postgres://h:x/db", "mysql://h", "mysql:///db", "u@tcp(h)", "u@tcp(h)/", "redis://", "redis://h/x", "etcd://", "etcd://a,,b", "etcd://a/b", "dir:", "file:", "file::memory:", "file:x?mode=memory", "http://", "https://h?x=1", "postgres://h/db\n", "sqlite:x.db", "sqlite3:/x.db", "mysql:u@h/x.db", "SQLite:///x.db"} {
+	for _, text := range []string{"", " ", "x", "x.txt", "h:5432", "oracle://h/x", "postgres://h:x/db", "mysql://h", "mysql:///db", "u@tcp(h)", "u@tcp(h)/", "redis://", "redis://h/x", "etcd://", "etcd://a,,b", "etcd://a/b", "dir:/var/lib/x", "file:", "file::memory:", "file:x?mode=memory", "http://", "https://h?x=1", "postgres://h/db\n", "sqlite:x.db", "sqlite3:/x.db", "mysql:u@h/x.db", "SQLite:///x.db"} {
 		if d, err := Parse(text); err == nil {
 			t.Errorf("Parse(%q) = %+v, want an error", text, d)
 		}
@@ -79,7 +78,7 @@ func FuzzParse(f *testing.F) {
 		switch {
 		case err != nil:
 			shown = Hide(err.Error(), Secrets(text))
-		case d.Kind == SQLite || d.Kind == Dir || d.Kind == HTTP:
+		case d.Kind == SQLite || d.Kind == HTTP:
 			return // a path has no secrets
 		default:
 			shown = Hide(d.Name, Secrets(text))

@@ -21,7 +21,6 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/filestore"
 	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -30,7 +29,7 @@ import (
 // Options configure Open.
 type Options struct {
 	Token  string // of an HTTP server
-	Create bool   // creates a missing file of SQLite, directory, or tables
+	Create bool   // creates a missing file of SQLite, or tables
 }
 
 // timeout bounds the wait for the first response.
@@ -73,8 +72,6 @@ func (d *DSN) Open(ctx context.Context, opt Options) (t *Target, err error) {
 		return t, t.Redis.Ping(ctx).Err()
 	case Etcd:
 		return t, t.openEtcd(ctx)
-	case Dir:
-		return t, d.checkDir(opt.Create)
 	case HTTP:
 		return t, nil
 	}
@@ -149,19 +146,6 @@ func (t *Target) openEtcd(ctx context.Context) error {
 	return err
 }
 
-func (d *DSN) checkDir(create bool) error {
-	info, err := os.Stat(d.Path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && create:
-		return nil // the store creates it
-	case err != nil:
-		return Bare(err)
-	case !info.IsDir():
-		return errors.New("is not a directory")
-	}
-	return nil
-}
-
 // Bare drops the path from an error whose message names it already.
 func Bare(err error) error {
 	var path *fs.PathError
@@ -185,12 +169,6 @@ func (t *Target) Store(allowDataLoss bool) (Store, error) {
 		return redisstore.New(t.eval, redisstore.Config{ConfigGet: t.ConfigGet, AllowDataLoss: allowDataLoss})
 	case Etcd:
 		return etcd.New(t.Etcd, etcd.Config{Clock: t.etcdClock})
-	case Dir:
-		store, err := filestore.New(filestore.Config{Dir: t.Path})
-		if err == nil {
-			t.closers = append(t.closers, store.Close)
-		}
-		return store, err
 	case HTTP:
 		return httpstore.New(httpstore.Config{URL: t.url, Token: t.opt.Token})
 	}

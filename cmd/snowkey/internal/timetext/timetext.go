@@ -5,7 +5,7 @@
 //	2006-01-02T15:04           without seconds; a space may replace the T
 //	2006-01-02, 2006-01        the start of a day or a month
 //	now                        and today, yesterday, tomorrow: the start of that day
-//	-24h, +1d12h               relative to now, in w, d (24 hours), h, m, s and ms
+//	now-24h, +1d12h            relative to now, in w, d (24 hours), h, m, s and ms
 //	@1767225600.5              Unix seconds
 //	1767225600500              Unix milliseconds, with at least 12 digits
 //
@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,7 +25,7 @@ import (
 )
 
 // Forms lists the times that Parse reads, for help.
-const Forms = "2006-01-02, 2006-01-02T15:04:05Z, now, today, yesterday, tomorrow, -24h, +7d, @UNIXSECONDS or UNIXMILLISECONDS"
+const Forms = "2006-01-02, 2006-01-02T15:04:05Z, now, today, yesterday, tomorrow, now-24h, +7d, @UNIXSECONDS or UNIXMILLISECONDS"
 
 var (
 	errForm  = errors.New("must be a time: " + Forms)
@@ -35,7 +34,7 @@ var (
 	dateForm   = regexp.MustCompile(`^(\d{4}-\d{2})(?:(-\d{2})(?:[Tt ](\d{2}:\d{2})(?:(:\d{2})(\.\d{1,9})?)?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)?)?)?$`)
 	unixForm   = regexp.MustCompile(`^@(-?)(\d{1,13})(?:\.(\d{1,9}))?$`)
 	numberForm = regexp.MustCompile(`^-?\d{1,15}$`)
-	spanForm   = regexp.MustCompile(`^[+-](?:\d+(?:w|d|h|ms|m|s))+$`)
+	spanForm   = regexp.MustCompile(`^(?i:now)?([+-])(?:\d+(?:w|d|h|ms|m|s))+$`)
 	spanPart   = regexp.MustCompile(`(\d+)([a-z]+)`)
 )
 
@@ -142,7 +141,7 @@ func parseSpan(text string) (time.Duration, error) {
 		}
 		sum += time.Duration(n) * unit
 	}
-	if text[0] == '-' {
+	if spanForm.FindStringSubmatch(text)[1] == "-" {
 		sum = -sum
 	}
 	return sum, nil
@@ -152,19 +151,7 @@ func parseSpan(text string) (time.Duration, error) {
 const Stamp = "2006-01-02T15:04:05.000Z07:00"
 
 // Format writes a time in UTC.
-func Format(t time.Time) string { return string(Append(make([]byte, 0, 32), t.UTC())) }
-
-// Append appends a time in its zone to b, as Stamp. The time package is fast only for
-// RFC 3339 itself, which lacks the milliseconds.
-func Append(b []byte, t time.Time) []byte {
-	b = t.AppendFormat(b, time.RFC3339)
-	zone := len(b) - len("Z")
-	if b[zone] != 'Z' {
-		zone = len(b) - len("+00:00")
-	}
-	ms := t.Nanosecond() / 1_000_000
-	return slices.Insert(b, zone, '.', '0'+byte(ms/100), '0'+byte(ms/10%10), '0'+byte(ms%10))
-}
+func Format(t time.Time) string { return t.UTC().Format(Stamp) }
 
 // Relative says how far a time is from now, in its largest unit. humanize alone says "a
 // long while" beyond 37 years, and time.Time.Sub ends at 292.
@@ -195,26 +182,4 @@ func Length(d time.Duration) string {
 		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
 	}
 	return d.Round(time.Second).String()
-}
-
-// Span writes milliseconds in days, hours, minutes and seconds, exactly.
-func Span(ms uint64) string {
-	if ms == 0 {
-		return "0s"
-	}
-	var b strings.Builder
-	for _, u := range []struct {
-		ms   uint64
-		name string
-	}{{86_400_000, "d"}, {3_600_000, "h"}, {60_000, "m"}} {
-		if n := ms / u.ms; n > 0 {
-			fmt.Fprintf(&b, "%d%s ", n, u.name)
-			ms %= u.ms
-		}
-	}
-	if ms > 0 {
-		s := strings.TrimRight(fmt.Sprintf("%d.%03d", ms/1000, ms%1000), "0")
-		b.WriteString(strings.TrimSuffix(s, ".") + "s")
-	}
-	return strings.TrimSpace(b.String())
 }

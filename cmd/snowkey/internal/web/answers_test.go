@@ -89,23 +89,6 @@ func TestParsed(t *testing.T) {
 	}
 }
 
-func TestDifference(t *testing.T) {
-	h := handler(t, Config{})
-	for query, want := range map[string]differenceBody{
-		"id=175928847299117063&id=1312345678901234567": {"1136416831602117504", "270942886257", "270942886257", "3135d 21h 54m 46.257s"},
-		"id=1312345678901234567&id=175928847299117063": {"-1136416831602117504", "-270942886257", "-270942886257", "-3135d 21h 54m 46.257s"},
-		"id=5&id=5": {"0", "0", "0", "0s"},
-		"id=0&id=18446744073709551615&time_bits=64&unsigned=true&tick=10ms": {"18446744073709551615", "18446744073709551615", "", ""},
-	} {
-		if got := get[parseBody](t, h, "/api/parse?"+query).Difference; got == nil || *got != want {
-			t.Errorf("%s: %+v, want %+v", query, got, want)
-		}
-	}
-	if body := get[parseBody](t, h, "/api/parse?id=1&id=2&id=3"); body.Difference != nil || len(body.IDs) != 3 {
-		t.Errorf("%+v", body)
-	}
-}
-
 func TestPosted(t *testing.T) {
 	h := handler(t, Config{})
 	for _, c := range [][2]string{

@@ -5,16 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/bits"
 	"mime"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
@@ -25,15 +22,7 @@ const (
 )
 
 type parseBody struct {
-	IDs        []describe.ID   `json:"ids"`
-	Difference *differenceBody `json:"difference,omitempty"` // of two IDs
-}
-
-type differenceBody struct {
-	IDs    string `json:"ids"` // the second minus the first
-	Ticks  string `json:"ticks"`
-	TimeMs string `json:"time_ms"`
-	Time   string `json:"time"`
+	IDs []describe.ID `json:"ids"`
 }
 
 // parse decodes the IDs of the query or of a body.
@@ -62,23 +51,21 @@ func (s *server) parse(p *params, w http.ResponseWriter, r *http.Request) (any, 
 	if err := p.end(); err != nil {
 		return nil, err
 	}
-	body, ids, now := parseBody{}, make([]int64, len(texts)), time.Now()
+	body, now := parseBody{}, time.Now()
 	for i, text := range texts {
-		d, id, err := describe.Parse(l, text, format, now, nil)
+		r, err := describe.Read(l, text, format)
 		var ambiguous *idtext.AmbiguousError
 		if errors.As(err, &ambiguous) {
 			err = fmt.Errorf("%w: choose with format", err)
 		}
 		if err != nil {
 			p.wrong(fmt.Sprintf("id[%d]", i), text, err.Error())
+			continue
 		}
-		ids[i], body.IDs = id, append(body.IDs, d)
+		body.IDs = append(body.IDs, r.Describe(now, nil))
 	}
 	if err := p.end(); err != nil {
 		return nil, err
-	}
-	if len(ids) == 2 {
-		body.Difference = difference(l, ids[0], ids[1])
 	}
 	return body, nil
 }
@@ -131,23 +118,4 @@ func bodyError(err error) error {
 		return refuse(http.StatusRequestEntityTooLarge, "body", "", fmt.Sprintf("must have at most %d bytes", maxBody))
 	}
 	return refuse(http.StatusBadRequest, "body", "", `must be {"ids": ["…", …]}: `+err.Error())
-}
-
-// difference subtracts the first ID from the second.
-func difference(l core.Layout, a, b int64) *differenceBody {
-	minus := func(first, second uint64) (sign string, n uint64) {
-		if second < first {
-			return "-", first - second
-		}
-		return "", second - first
-	}
-	sign, ids := minus(uint64(a), uint64(b))
-	d := &differenceBody{IDs: sign + strconv.FormatUint(ids, 10)}
-	sign, ticks := minus(describe.Tick(l, a), describe.Tick(l, b))
-	d.Ticks = sign + strconv.FormatUint(ticks, 10)
-	high, ms := bits.Mul64(ticks, uint64(l.Tick.Milliseconds()))
-	if high == 0 { // otherwise it exceeds 584 million years
-		d.TimeMs, d.Time = sign+strconv.FormatUint(ms, 10), sign+timetext.Span(ms)
-	}
-	return d
 }

@@ -68,7 +68,7 @@ async function show() {
     document.documentElement.dataset.sealed = String(run);
     return;
   }
-  const sealer = await newSealer(key, type, find("token-alphabet").value);
+  const sealer = await newSealer(key, type);
   const good = [];
   const problems = new Problems();
   for (const text of texts) {
@@ -95,7 +95,7 @@ export function start() {
   find("token-form").hidden = !able;
   if (!able) return;
   let later;
-  for (const id of ["token-key", "token-type", "token-prefix", "token-alphabet", "token-seal", "token-open", "token-texts"]) {
+  for (const id of ["token-key", "token-type", "token-prefix", "token-seal", "token-open", "token-texts"]) {
     find(id).addEventListener("input", () => {
       clearTimeout(later);
       later = setTimeout(show, 150);

@@ -3,7 +3,7 @@
 // written BigInts of milliseconds: a layout can exceed the range of Date.
 import { FieldError, floorDiv, maxInt64 } from "./layout.js";
 
-const formError = "must be a time: 2006-01-02, 2006-01-02T15:04:05Z, now, today, yesterday, tomorrow, -24h, +7d, @UNIXSECONDS or UNIXMILLISECONDS";
+const formError = "must be a time: 2006-01-02, 2006-01-02T15:04:05Z, now, today, yesterday, tomorrow, now-24h, +7d, @UNIXSECONDS or UNIXMILLISECONDS";
 const fixedError = "must be a fixed time: 2006-01-02, 2006-01-02T15:04:05Z or UNIXMILLISECONDS";
 const dateForm = /^(\d{4})-(\d{2})(?:-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)?)?)?$/;
 const nsPerMs = 1_000_000n;
@@ -39,7 +39,7 @@ export function parseTime(text, field = "time", now = BigInt(Date.now())) {
   const days = { today: 0n, yesterday: -1n, tomorrow: 1n }[text.toLowerCase()];
   if (days !== undefined) return (floorDiv(now, day) + days) * day * nsPerMs;
   if (text.toLowerCase() === "now") return now * nsPerMs;
-  if (/^[+-](?:\d+(?:w|d|h|ms|m|s))+$/.test(text)) return now * nsPerMs + parseSpan(text, field);
+  if (/^(?:[Nn][Oo][Ww])?[+-](?:\d+(?:w|d|h|ms|m|s))+$/.test(text)) return now * nsPerMs + parseSpan(text, field);
   return readFixed(text, field, formError);
 }
 
@@ -79,7 +79,7 @@ function parseSpan(text, field) {
   let ns = 0n;
   for (const [, n, unit] of text.matchAll(/(\d+)([a-z]+)/g)) ns += BigInt(n) * lengths[unit] * nsPerMs;
   if (ns > maxInt64) throw new FieldError(field, text, "is longer than 292 years");
-  return text[0] === "-" ? -ns : ns;
+  return text.includes("-") ? -ns : ns;
 }
 
 const pad = (n, width) => String(n).padStart(width, "0");

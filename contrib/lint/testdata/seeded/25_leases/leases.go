@@ -13,13 +13,12 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/worker"
-	"github.com/seed-299c1d6b/snowkey/worker/filestore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // Print writes n ids.
-func Print(ctx context.Context, out io.Writer, dir string, n int) error {
-	store, err := filestore.New(filestore.Config{Dir: dir})
+func Print(ctx context.Context, out io.Writer, db *sql.DB, n int) error {
+	store, err := sqlstore.New(db, sqlstore.Config{})
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,0 @@
-package generate
-
-import (
-	"testing"
-
-	"github.com/seed-299c1d6b/snowkey/benchmarks/internal/smoke"
-)
-
-func TestBenchmarks(t *testing.T) { smoke.Run(t, "Next", "Loop", "Processors", "Block") }

@@ -1,0 +1,126 @@
+package sqlgen
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// A role without rights on the generator's tables cannot stop the ids of others. It tries to take
+// each lock that a call takes, and those that a statement takes before the server looks at rights.
+func TestStrangerCannotStopIDs(t *testing.T) {
+	for name, grants := range map[string][]string{
+		"connects only":   {"REVOKE ALL ON SCHEMA app FROM PUBLIC"},
+		"calls functions": {"GRANT USAGE ON SCHEMA app TO stranger", "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA app TO stranger"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dsn := database(t)
+			conn, stranger := connect(t, dsn), connect(t, dsn)
+			g := orders
+			g.Schema = "app"
+			run(t, conn, "CREATE SCHEMA app")
+			createWithClock(t, conn, g)
+			run(t, conn, "DROP ROLE IF EXISTS stranger", "CREATE ROLE stranger")
+			defer run(t, conn, "DROP OWNED BY stranger", "DROP ROLE stranger")
+			run(t, conn, grants...)
+
+			locks := locksOfCall(t, conn, connect(t, dsn))
+			run(t, stranger, "SET ROLE stranger", "BEGIN")
+			defer run(t, stranger, "ROLLBACK")
+			var holds []string
+			for _, statement := range append(takes(locks), prepares(t, conn)...) {
+				run(t, stranger, "SAVEPOINT s")
+				if _, err := stranger.Exec(t.Context(), statement); err != nil {
+					run(t, stranger, "ROLLBACK TO s")
+					continue
+				}
+				holds = append(holds, statement)
+			}
+			t.Logf("a call takes %+v; the stranger holds what %q takes", locks, holds)
+
+			run(t, conn, "SET statement_timeout = '5s'")
+			defer run(t, conn, "RESET statement_timeout")
+			var found ids
+			var last int64
+			for range 3 {
+				found.add(t, &last, all(t, conn, "SELECT app.snowkey_next('orders') FROM generate_series(1, 1000)")...)
+				run(t, conn, "SELECT test_step('6s')") // the next ids need another fence
+				// A claim may fail meanwhile, but does not wait where it would keep others waiting.
+				_, err := connect(t, dsn).Exec(t.Context(), "SELECT app.snowkey_claim('{7}')")
+				if len(holds) > 0 != (err != nil) || err != nil && !strings.Contains(err.Error(), "snowkey_marker") {
+					t.Errorf("a claim: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// locksOfCall returns the locks that a session has seen another hold in calls of the generator. It
+// looks until it has seen one that keeps other calls waiting.
+func locksOfCall(t *testing.T, watcher, caller *pgx.Conn) (locks []lock) {
+	t.Helper()
+	pid := caller.PgConn().PID()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = caller.Exec(t.Context(), "DO 'BEGIN LOOP PERFORM app.snowkey_refill(''orders''); END LOOP; END'")
+	}()
+	excludes := func(l lock) bool { return l.Kind == "advisory" || l.Mode == "ShareUpdateExclusiveLock" }
+	for deadline := time.Now().Add(time.Minute); !slices.ContainsFunc(locks, excludes); {
+		rows, _ := watcher.Query(t.Context(), `SELECT locktype AS kind, coalesce(classid, 0)::bigint AS class, coalesce(objid, 0)::bigint AS object, coalesce(relation, 0)::regclass::text AS relation, mode
+			FROM pg_locks WHERE pid = $1 AND (locktype = 'advisory' OR relation IN (SELECT oid FROM pg_class WHERE relnamespace = 'app'::regnamespace))`, pid)
+		some, err := pgx.CollectRows(rows, pgx.RowToStructByName[lock])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range some {
+			if !slices.Contains(locks, one) {
+				locks = append(locks, one)
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no lock of a call was seen, only %+v", locks)
+		}
+	}
+	run(t, watcher, "SELECT pg_cancel_backend("+itoa(pid)+")")
+	<-done
+	return locks
+}
+
+type lock struct {
+	Kind          string
+	Class, Object int64
+	Relation      string
+	Mode          string
+}
+
+// takes are statements that take these locks, or stronger ones.
+func takes(locks []lock) (statements []string) {
+	for _, l := range locks {
+		switch l.Kind {
+		case "advisory":
+			statements = append(statements, fmt.Sprintf("SELECT pg_advisory_xact_lock(%d, %d)", int32(l.Class), int32(l.Object)), fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", l.Class<<32|l.Object))
+		case "relation":
+			statements = append(statements, "LOCK TABLE "+l.Relation+" IN ACCESS EXCLUSIVE MODE", "LOCK TABLE "+l.Relation+" IN SHARE UPDATE EXCLUSIVE MODE", "LOCK TABLE "+l.Relation+" IN ACCESS SHARE MODE")
+		}
+	}
+	return statements
+}
+
+// prepares are statements that lock each table of the generator without a right on it.
+func prepares(t *testing.T, conn *pgx.Conn) (statements []string) {
+	t.Helper()
+	rows, _ := conn.Query(t.Context(), "SELECT oid::regclass::text FROM pg_class WHERE relnamespace = 'app'::regnamespace AND relkind = 'r'")
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, table := range tables {
+		statements = append(statements, fmt.Sprintf("PREPARE d%d AS DELETE FROM %s", i, table), fmt.Sprintf("PREPARE u%d AS SELECT 1 FROM %s FOR UPDATE", i, table), "ANALYZE "+table)
+	}
+	return statements
+}

@@ -1,0 +1,46 @@
+package sqltype
+
+import "encoding/xml"
+
+var (
+	_ xml.MarshalerAttr = (*ID)(nil)
+	_ xml.MarshalerAttr = (*NullID)(nil)
+)
+
+// MarshalXMLAttr writes the decimal text, and no attribute for a nil *ID. Without it,
+// encoding/xml would call MarshalText on the nil *ID and panic.
+func (id *ID) MarshalXMLAttr(name xml.Name) (xml.Attr, error) {
+	if id == nil {
+		return xml.Attr{}, nil
+	}
+	text, err := id.MarshalText()
+	return xml.Attr{Name: name, Value: string(text)}, err
+}
+
+// MarshalXMLAttr writes the id's text, an empty text for NULL, and no attribute for a nil
+// *NullID.
+func (n *NullID) MarshalXMLAttr(name xml.Name) (xml.Attr, error) {
+	if n == nil {
+		return xml.Attr{}, nil
+	}
+	text, err := n.MarshalText()
+	return xml.Attr{Name: name, Value: string(text)}, err
+}
+
+// MarshalXMLAttr writes the text, and no attribute for a nil pointer.
+func (k *Key[T]) MarshalXMLAttr(name xml.Name) (xml.Attr, error) {
+	if k == nil {
+		return xml.Attr{}, nil
+	}
+	text, err := k.MarshalText()
+	return xml.Attr{Name: name, Value: string(text)}, err
+}
+
+// MarshalXMLAttr writes the key's text, an empty text for NULL, and no attribute for a nil pointer.
+func (n *NullKey[T]) MarshalXMLAttr(name xml.Name) (xml.Attr, error) {
+	if n == nil {
+		return xml.Attr{}, nil
+	}
+	text, err := n.MarshalText()
+	return xml.Attr{Name: name, Value: string(text)}, err
+}
