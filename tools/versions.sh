@@ -23,8 +23,7 @@ servers=(postgres-14 postgres-15 postgres-16 postgres-17 postgres-18 mariadb mys
 # Left out are internal/integration/torture and knocks, which kill servers for minutes
 # and test no SQL that stores does not; and what runs on no server.
 packages=(./internal/integration ./internal/integration/backfill ./internal/integration/ddl
-  ./internal/integration/migrate ./internal/integration/orms
-  ./internal/integration/serial ./internal/integration/sqlgen ./internal/integration/stores)
+  ./internal/integration/orms ./internal/integration/serial ./internal/integration/sqlgen ./internal/integration/stores)
 
 # programs SERVER: the folder of its programs.
 programs() {
@@ -43,7 +42,7 @@ try() {
   case $server in
     postgres-*)
       kind=POSTGRES program=postgres least=${server#*-} most=${server#*-} others='sqlite|mysql|mariadb|redis|etcd|pg_dump' alien='MySQL|MariaDB'
-      tested+=(./pgxtype)
+      tested+=(./pgxtype ./internal/integration/migrate)
       ;;
     mariadb) kind=MARIADB program=mariadbd least=11 ;;
     mysql) kind=MYSQL program=mysqld least=9 ;;

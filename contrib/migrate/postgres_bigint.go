@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -47,7 +48,7 @@ func (j *pgJob) planBigint(ctx context.Context) (Plan, error) {
 	case swapped:
 		p.Steps = slices.Concat(j.abandon(), j.remove(StepFinish))
 	case narrow:
-		p.Steps = slices.Concat(j.addColumns(), j.fills(), j.prepare(), []Step{j.swap(false)}, j.remove(StepFinish))
+		p.Steps = slices.Concat(j.addColumns(), j.sequences(), j.fills(), j.prepare(), []Step{j.swap(false)}, j.remove(StepFinish))
 		p.Notes = append(p.Notes, j.notes()...)
 	}
 	return p, nil
@@ -116,8 +117,8 @@ func (j *pgJob) function(t *pgTable, narrowing bool) string {
 	for _, m := range j.membersOf(t) {
 		value := "NEW." + quote(m.live.Name)
 		if narrowing {
-			limits := map[string]string{"smallint": "-32768 AND 32767", "integer": "-2147483648 AND 2147483647"}[m.live.Type]
-			value = fmt.Sprintf("CASE WHEN %s BETWEEN %s THEN %s END", value, limits, value)
+			low, high := limitsOf(m.live.Type)
+			value = fmt.Sprintf("CASE WHEN %s BETWEEN %d AND %d THEN %s END", value, low, high, value)
 		}
 		fmt.Fprintf(&sets, "NEW.%s := %s; ", quote(m.name), value)
 	}
@@ -135,6 +136,11 @@ const (
 
 func (j *pgJob) heldShort() string {
 	return fmt.Sprintf("milliseconds, whatever the size of the table; at most %v, and before that at most %v while it waits for transactions of others, with writers behind it. It is tried again.", j.cfg.HoldTimeout, j.cfg.LockTimeout)
+}
+
+// locked is a step that stops writers.
+func (j *pgJob) locked(name StepName, t *pgTable, check, back string, statements ...string) Step {
+	return Step{Name: name, Table: t.String(), Statements: statements, Transaction: true, stops: true, Lock: locksAll, Held: j.heldShort(), Check: check, Back: back}
 }
 
 func heldLong(what string) string { return "while it " + what + ": depends on the size of the table" }
@@ -175,40 +181,57 @@ func hasConstraint(t *pgTable, name, more string) string {
 	return fmt.Sprintf("EXISTS (SELECT FROM pg_constraint WHERE conrelid = %s AND conname = %s%s)", regclass(t), literal(name), more)
 }
 
-// addColumns adds the columns, and lets their sequences count on.
+// addColumns adds the columns of each table, with a trigger that sets them. With UUIDs, a new row of
+// the key's table gets its id by the DEFAULT; the function says that its column was added by a
+// migration, also if no trigger has it.
 func (j *pgJob) addColumns() []Step {
+	key := j.members[0]
 	var steps []Step
 	for _, t := range j.moving() {
-		add := Step{
-			Name: StepColumns, Table: t.String(), Transaction: true, stops: true, Lock: locksAll, Held: j.heldShort(),
-			Statements: locking(allMode, t),
-			Check:      fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = %s AND tgname = %s)", regclass(t), literal(live.Trigger)),
-		}
+		s := j.locked(StepColumns, t, "SELECT "+hasFunction(t), "", locking(allMode, t)...)
+		add := func(format string, args ...any) { s.Statements = append(s.Statements, fmt.Sprintf(format, args...)) }
 		var drops []string
-		for _, m := range j.membersOf(t) {
-			add.Statements = append(add.Statements, fmt.Sprintf("ALTER TABLE %s ADD COLUMN IF NOT EXISTS %s bigint", t.sql(), quote(m.name)))
-			add.Statements = append(add.Statements, m.settings()...)
-			add.Check += " AND " + hasColumn(t, m.name)
+		members := j.membersOf(t)
+		for _, m := range members {
+			add("ALTER TABLE %s ADD COLUMN IF NOT EXISTS %s bigint", t.sql(), quote(m.name))
+			s.Statements = append(s.Statements, m.settings()...)
+			s.Check += " AND " + hasColumn(t, m.name)
 			drops = append(drops, "DROP COLUMN "+quote(m.name))
 		}
-		trigger := quote(live.Trigger)
-		add.Statements = append(add.Statements, j.function(t, false), fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", trigger, t.sql()),
-			fmt.Sprintf("CREATE TRIGGER %s BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION %s()", trigger, t.sql(), functionName(t)),
-			fmt.Sprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", t.sql(), trigger)) // also with session_replication_role = replica
-		add.Back = fmt.Sprintf("DROP TRIGGER %s ON %s; DROP FUNCTION %s(); ALTER TABLE %s %s", trigger, t.sql(), functionName(t), t.sql(), strings.Join(drops, ", "))
-		steps = append(steps, add)
+		s.Back = fmt.Sprintf("DROP FUNCTION %s(); ALTER TABLE %s %s", functionName(t), t.sql(), strings.Join(drops, ", "))
+		function, fires := j.function(t, false), true
+		if j.cfg.Kind == UUID {
+			function, fires = j.lookup(t), t != key.table || len(members) > 1
+		}
+		if j.cfg.Kind == UUID && t == key.table {
+			add("ALTER TABLE %s ALTER COLUMN %s SET DEFAULT %s", t.sql(), quote(key.name), j.cfg.Generator)
+			s.Check += fmt.Sprintf(" AND EXISTS (SELECT FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum WHERE d.adrelid = %s AND a.attname = %s)", regclass(t), literal(key.name))
+		}
+		s.Statements = append(s.Statements, function)
+		if trigger := quote(live.Trigger); fires {
+			add("DROP TRIGGER IF EXISTS %s ON %s", trigger, t.sql())
+			add("CREATE TRIGGER %s BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION %s()", trigger, t.sql(), functionName(t))
+			add("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", t.sql(), trigger) // also with session_replication_role = replica
+			s.Check += fmt.Sprintf(" AND EXISTS (SELECT FROM pg_trigger WHERE tgrelid = %s AND tgname = %s)", regclass(t), literal(live.Trigger))
+			s.Back = fmt.Sprintf("DROP TRIGGER %s ON %s; ", trigger, t.sql()) + s.Back
+		}
+		steps = append(steps, s)
 	}
+	return steps
+}
+
+// sequences lets the sequences of columns count beyond integers.
+func (j *pgJob) sequences() []Step {
+	var steps []Step
 	for _, m := range j.members {
 		for _, s := range m.live.Sequences {
 			if !m.moves || s.Identity { // the swap makes that of an identity column again
 				continue
 			}
-			steps = append(steps, Step{
-				Name: StepSequence, Table: m.table.String(), Statements: []string{"ALTER SEQUENCE " + s.Name + " AS bigint"}, Transaction: true, stops: true,
-				Lock: "SHARE ROW EXCLUSIVE on the sequence: inserts that need its next value wait", Held: j.heldShort(),
-				Check: fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_sequence WHERE seqrelid = to_regclass(%s) AND seqtypid = 'bigint'::regtype)", literal(s.Name)),
-				Back:  "ALTER SEQUENCE " + s.Name + " AS " + m.live.Type + ", while its value fits",
-			})
+			step := j.locked(StepSequence, m.table, fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_sequence WHERE seqrelid = to_regclass(%s) AND seqtypid = 'bigint'::regtype)", literal(s.Name)),
+				"ALTER SEQUENCE "+s.Name+" AS "+m.live.Type+", while its value fits", "ALTER SEQUENCE "+s.Name+" AS bigint")
+			step.Lock = "SHARE ROW EXCLUSIVE on the sequence: inserts that need its next value wait"
+			steps = append(steps, step)
 		}
 	}
 	return steps
@@ -294,17 +317,8 @@ func (m *member) equalCondition() string {
 func (j *pgJob) checked(m *member, what, condition string) []Step {
 	name := short(what + m.live.Name)
 	alter := "ALTER TABLE " + m.table.sql()
-	return []Step{
-		{
-			Name: StepCheck, Table: m.table.String(), Statements: append(locking(allMode, m.table), fmt.Sprintf("%s ADD CONSTRAINT %s CHECK (%s) NOT VALID", alter, quote(name), condition)),
-			Transaction: true, stops: true, Lock: locksAll, Held: j.heldShort(), Check: "SELECT " + hasConstraint(m.table, name, ""),
-			Back: fmt.Sprintf("%s DROP CONSTRAINT %s", alter, quote(name)),
-		},
-		{
-			Name: StepValidate, Table: m.table.String(), Statements: []string{fmt.Sprintf("%s VALIDATE CONSTRAINT %s", alter, quote(name))}, SizeMatters: true,
-			Lock: locksNone, Held: heldLong("reads all rows"), Check: "SELECT " + hasConstraint(m.table, name, " AND convalidated"), Back: "none is needed",
-		},
-	}
+	return []Step{j.locked(StepCheck, m.table, "SELECT "+hasConstraint(m.table, name, ""), fmt.Sprintf("%s DROP CONSTRAINT %s", alter, quote(name)),
+		append(locking(allMode, m.table), fmt.Sprintf("%s ADD CONSTRAINT %s CHECK (%s) NOT VALID", alter, quote(name), condition))...), m.table.validate(name)}
 }
 
 // replaces reports whether an index has a column that moves.
@@ -340,22 +354,24 @@ func (j *pgJob) index(t *pgTable, i *pgIndex) Step {
 		text += map[int]string{descending: " DESC NULLS LAST", descending | nullsFirst: " DESC", nullsFirst: " NULLS FIRST"}[x.Option]
 		keys = append(keys, text)
 	}
-	text := "INDEX CONCURRENTLY " + quote(name) + " ON " + t.sql() + " USING " + quote(i.Method) + " (" + strings.Join(keys, ", ") + ")"
-	if i.Unique {
-		text = "UNIQUE " + text
-	}
+	text := " (" + strings.Join(keys, ", ") + ")"
 	if len(included) > 0 {
 		text += " INCLUDE (" + strings.Join(included, ", ") + ")"
 	}
 	if i.Predicate != "" {
 		text += " WHERE " + i.Predicate
 	}
+	return t.indexed(name, i.Unique, i.Method, text)
+}
+
+// indexed creates an index, after one that is invalid was dropped.
+func (t *pgTable) indexed(name string, unique bool, method, text string) Step {
+	kind := map[bool]string{true: "UNIQUE INDEX"}[unique]
 	drop := "DROP INDEX CONCURRENTLY IF EXISTS " + quote(t.Schema, name)
 	return Step{
-		Name: StepIndex, Table: t.String(), Statements: []string{drop, "CREATE " + text}, SizeMatters: true, Lock: locksNone,
-		Held:  heldLong("reads the table twice, and waits for transactions that are older"),
-		Check: fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid)", literal(quote(t.Schema, name))),
-		Back:  drop,
+		Name: StepIndex, Table: t.String(), SizeMatters: true, Lock: locksNone, Held: heldLong("reads the table twice, and waits for transactions that are older"), Back: drop,
+		Statements: []string{drop, fmt.Sprintf("CREATE %s CONCURRENTLY %s ON %s USING %s%s", cmp.Or(kind, "INDEX"), quote(name), t.sql(), quote(method), text)},
+		Check:      fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid)", literal(quote(t.Schema, name))),
 	}
 }
 

@@ -12,138 +12,89 @@ import (
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
-// The catalog of PostgreSQL, as one document for each table.
+// The catalog of PostgreSQL, as one JSON document for each table, with keys like the fields.
 
 type pgTable struct {
-	OID          int64       `json:"oid"`
-	Schema       string      `json:"schema"`
-	Name         string      `json:"name"`
-	Kind         string      `json:"kind"`
-	Temporary    bool        `json:"temporary"`
-	Partition    bool        `json:"partition"`
-	Inherits     bool        `json:"inherits"`
-	Identity     string      `json:"replica_identity"`
-	Typed        bool        `json:"typed"`
-	ForcedRLS    bool        `json:"forced_rls"`
-	Rule         string      `json:"rule"`
-	Publication  string      `json:"publication"`
-	Subscription bool        `json:"subscription"`
-	Owned        bool        `json:"owned"`
-	Owner        string      `json:"owner"`
-	Columns      []pgColumn  `json:"columns"`
-	Indexes      []pgIndex   `json:"indexes"`
-	Foreign      []pgForeign `json:"foreign"`   // from this table
-	Referring    []pgForeign `json:"referring"` // to this table
-	Triggers     []pgTrigger `json:"triggers"`
-	Checks       []string    `json:"checks"`    // the names of ours
-	Functions    []string    `json:"functions"` // and those in its schema
+	OID                                                                   int64
+	Schema, Name, Kind, Identity, Rule, Publication, Owner                string // Identity is that of a replica
+	Temporary, Partition, Inherits, Typed, ForcedRLS, Subscription, Owned bool
+	Columns                                                               []pgColumn
+	Indexes                                                               []pgIndex
+	Foreign, Referring                                                    []pgForeign // from this table, and to it
+	Triggers                                                              []pgTrigger
+	Checks, Functions                                                     []string // the names of ours, and of those in its schema
 }
 
 type pgColumn struct {
-	Num         int          `json:"num"`
-	Name        string       `json:"name"`
-	Type        string       `json:"type"`
-	NotNull     bool         `json:"not_null"`
-	NotNullName string       `json:"not_null_name"` // from PostgreSQL 18 on
-	Identity    string       `json:"identity"`
-	Generated   string       `json:"generated"`
-	Default     string       `json:"default"`
-	Sequences   []pgSequence `json:"sequences"`    // owned by the column, that of an identity first
-	Counts      bool         `json:"counts"`       // the default has such a sequence
-	Unowned     string       `json:"unowned"`      // the sequence of the default, if the column does not own it
-	UnownedType string       `json:"unowned_type"` // its type
-	Privileges  bool         `json:"privileges"`
-	Label       bool         `json:"label"`
-	Options     string       `json:"options"`    // of statistics, such as n_distinct=-1
-	Statistics  int          `json:"statistics"` // their target; -1: the default
-	Comment     string       `json:"comment"`
+	Num                          int
+	Name, Type, Default, Comment string
+	Identity, Generated          string
+	NotNull, Privileges, Label   bool
+	NotNullName                  string       // from PostgreSQL 18 on
+	Options                      string       // of statistics, such as n_distinct=-1
+	Statistics                   int          // their target; -1: the default
+	Sequences                    []pgSequence // owned by the column, that of an identity first
+	Counts                       bool         // the default has such a sequence
+	Unowned, UnownedType         string       // the sequence of the default, if the column does not own it
 }
 
 type pgIndex struct {
-	Name       string          `json:"name"`
-	Columns    []pgIndexColumn `json:"columns"`
-	Keys       int             `json:"keys"` // the first columns; the others are INCLUDEd
-	Method     string          `json:"method"`
-	Unique     bool            `json:"unique"`
-	NotDist    bool            `json:"nulls_not_distinct"`
-	Valid      bool            `json:"valid"`
-	Predicate  string          `json:"predicate"`
-	Definition string          `json:"definition"`
-	Odd        bool            `json:"odd"` // an operator class that is not the default, storage parameters or a tablespace
-	Clustered  bool            `json:"clustered"`
-	Constraint string          `json:"constraint"`
-	Primary    bool            `json:"primary"`
-	Deferrable bool            `json:"deferrable"`
-	Excludes   bool            `json:"excludes"`
-	Comment    string          `json:"comment"`
-	Remark     string          `json:"remark"` // the comment of the constraint
+	Name, Method, Predicate, Definition, Constraint                  string
+	Comment, Remark                                                  string // of the index, and of the constraint
+	Columns                                                          []pgIndexColumn
+	Keys                                                             int // the first columns; the others are INCLUDEd
+	Unique, NotDist, Valid, Clustered, Primary, Deferrable, Excludes bool
+	Odd                                                              bool // an operator class that is not the default, storage parameters or a tablespace
 }
 
 type pgIndexColumn struct {
-	Num        int    `json:"num"` // 0: an expression
-	Definition string `json:"definition"`
-	Option     int    `json:"option"`
+	Num        int // 0: an expression
+	Option     int
+	Definition string
 }
 
 type pgForeign struct {
-	Name     string `json:"name"`
-	Table    int64  `json:"table"`
-	To       int64  `json:"to"`
-	Num      []int  `json:"num"`
-	ToNum    []int  `json:"to_num"`
-	Valid    bool   `json:"valid"`
-	OnUpdate string `json:"on_update"`
-	OnDelete string `json:"on_delete"`
-	Match    string `json:"match"`
-	Deferr   bool   `json:"deferrable"`
-	Deferred bool   `json:"deferred"`
-	Ignored  bool   `json:"ignored"` // NOT ENFORCED, in PostgreSQL 18
-	Comment  string `json:"comment"`
+	Name, OnUpdate, OnDelete, Match, Comment string
+	Table, To                                int64
+	Num, ToNum                               []int
+	Valid, Deferrable, Deferred              bool
+	Ignored                                  bool // NOT ENFORCED, in PostgreSQL 18
 }
 
 // A pgSequence is one that a column owns.
 type pgSequence struct {
-	Name       string `json:"name"`     // quoted, with its schema
-	Identity   bool   `json:"identity"` // of an identity column
-	Type       string `json:"type"`
-	Start      int64  `json:"start"`
-	Increment  int64  `json:"increment"`
-	Min        int64  `json:"min"`
-	Max        int64  `json:"max"`
-	Cache      int64  `json:"cache"`
-	Cycle      bool   `json:"cycle"`
-	Privileges bool   `json:"privileges"`
-	Comment    string `json:"comment"`
-	User       string `json:"user"` // an object that depends on it, other than the default of the column
+	Name, Type, Comment               string // the name is quoted, with its schema
+	User                              string // an object that depends on it, other than the default of the column
+	Start, Increment, Min, Max, Cache int64
+	Identity, Cycle, Privileges       bool
 }
 
 type pgTrigger struct {
-	Name     string `json:"name"`
-	Source   string `json:"source"` // of the function, and the trigger's definition
-	Disabled bool   `json:"disabled"`
+	Name, Source string // of the function, and the trigger's definition
+	Disabled     bool
 }
 
-const pgForeignJSON = `json_build_object('name', k.conname, 'table', k.conrelid::bigint, 'to', k.confrelid::bigint, 'num', to_json(k.conkey), 'to_num', to_json(k.confkey), 'valid', k.convalidated,
-	'on_update', k.confupdtype, 'on_delete', k.confdeltype, 'match', k.confmatchtype, 'deferrable', k.condeferrable, 'deferred', k.condeferred,
+const pgForeignJSON = `json_build_object('name', k.conname, 'table', k.conrelid::bigint, 'to', k.confrelid::bigint, 'num', to_json(k.conkey), 'tonum', to_json(k.confkey), 'valid', k.convalidated,
+	'onupdate', k.confupdtype, 'ondelete', k.confdeltype, 'match', k.confmatchtype, 'deferrable', k.condeferrable, 'deferred', k.condeferred,
 	'ignored', NOT coalesce((to_jsonb(k) ->> 'conenforced')::bool, true), 'comment', coalesce(obj_description(k.oid, 'pg_constraint'), ''))`
 
 // pgCatalog reads one table.
 const pgCatalog = `SELECT json_build_object('oid', c.oid::bigint, 'schema', n.nspname, 'name', c.relname, 'kind', c.relkind, 'temporary', c.relpersistence = 't', 'partition', c.relispartition,
-	'inherits', EXISTS (SELECT FROM pg_inherits WHERE inhrelid = c.oid OR inhparent = c.oid), 'replica_identity', c.relreplident, 'typed', c.reloftype <> 0,
-	'forced_rls', c.relrowsecurity AND (c.relforcerowsecurity OR NOT pg_has_role(c.relowner, 'USAGE')),
+	'inherits', EXISTS (SELECT FROM pg_inherits WHERE inhrelid = c.oid OR inhparent = c.oid), 'identity', c.relreplident, 'typed', c.reloftype <> 0,
+	'forcedrls', c.relrowsecurity AND (c.relforcerowsecurity OR NOT pg_has_role(c.relowner, 'USAGE')),
 	'rule', coalesce((SELECT min(rulename) FROM pg_rewrite WHERE ev_class = c.oid AND rulename <> '_RETURN'), ''),
 	'publication', coalesce((SELECT min(p.pubname) FROM pg_publication p WHERE p.puballtables OR EXISTS (SELECT FROM pg_publication_tables t WHERE t.pubname = p.pubname AND t.schemaname = n.nspname AND t.tablename = c.relname)), ''),
 	'subscription', EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = c.oid),
 	'checks', coalesce((SELECT json_agg(k.conname ORDER BY k.conname) FROM pg_constraint k WHERE k.contype = 'c' AND k.conrelid = c.oid AND k.conname LIKE 'snow\_migrate\_%'), '[]'),
 	'functions', coalesce((SELECT json_agg(p.proname ORDER BY p.proname) FROM pg_proc p WHERE p.pronamespace = n.oid AND p.pronargs = 0 AND p.proname LIKE 'snow\_migrate\_%'), '[]'),
 	'owned', pg_has_role(c.relowner, 'USAGE'), 'owner', pg_get_userbyid(c.relowner),
-	'columns', coalesce((SELECT json_agg(json_build_object('num', a.attnum, 'name', a.attname, 'type', format_type(a.atttypid, a.atttypmod), 'not_null', a.attnotnull, 'identity', a.attidentity, 'generated', a.attgenerated,
+	'columns', coalesce((SELECT json_agg(json_build_object('num', a.attnum, 'name', a.attname, 'type', format_type(a.atttypid, a.atttypmod), 'notnull', a.attnotnull, 'identity', a.attidentity, 'generated', a.attgenerated,
 			'default', coalesce(pg_get_expr(d.adbin, d.adrelid), ''), 'privileges', a.attacl IS NOT NULL, 'comment', coalesce(col_description(c.oid, a.attnum), ''),
 			'label', EXISTS (SELECT FROM pg_seclabel l WHERE l.classoid = 'pg_class'::regclass AND l.objoid = c.oid AND l.objsubid = a.attnum),
 			'options', coalesce((SELECT string_agg(o, ', ' ORDER BY o) FROM unnest(a.attoptions) o WHERE o LIKE 'n\_distinct%'), ''), 'statistics', coalesce(a.attstattarget, -1),
-			'not_null_name', coalesce((SELECT min(k.conname) FROM pg_constraint k WHERE k.contype = 'n' AND k.conrelid = c.oid AND k.conkey = ARRAY[a.attnum]), ''),
+			'notnullname', coalesce((SELECT min(k.conname) FROM pg_constraint k WHERE k.contype = 'n' AND k.conrelid = c.oid AND k.conkey = ARRAY[a.attnum]), ''),
 			'counts', EXISTS (SELECT FROM pg_depend e WHERE e.classid = 'pg_attrdef'::regclass AND e.objid = d.oid AND e.refclassid = 'pg_class'::regclass AND e.refobjid = ANY (s.oids)),
-			'unowned', coalesce(u.name, ''), 'unowned_type', coalesce(u.type, ''), 'sequences', coalesce(s.list, '[]')) ORDER BY a.attnum)
+			'unowned', coalesce(u.name, ''), 'unownedtype', coalesce(u.type, ''), 'sequences', coalesce(s.list, '[]')) ORDER BY a.attnum)
 		FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
 		LEFT JOIN LATERAL (SELECT json_agg(json_build_object('name', format('%I.%I', sn.nspname, sc.relname), 'identity', e.deptype = 'i', 'type', format_type(q.seqtypid, NULL), 'start', q.seqstart, 'increment', q.seqincrement,
 				'min', q.seqmin, 'max', q.seqmax, 'cache', q.seqcache, 'cycle', q.seqcycle, 'privileges', sc.relacl IS NOT NULL, 'comment', coalesce(obj_description(sc.oid, 'pg_class'), ''),
@@ -154,7 +105,7 @@ const pgCatalog = `SELECT json_build_object('oid', c.oid::bigint, 'schema', n.ns
 		LEFT JOIN LATERAL (SELECT q.seqrelid::regclass::text AS name, format_type(q.seqtypid, NULL) AS type FROM pg_depend e JOIN pg_sequence q ON q.seqrelid = e.refobjid
 			WHERE e.classid = 'pg_attrdef'::regclass AND e.objid = d.oid AND e.refclassid = 'pg_class'::regclass AND NOT coalesce(q.seqrelid = ANY (s.oids), false) ORDER BY q.seqtypid = 'bigint'::regtype, 1 LIMIT 1) u ON true
 		WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped), '[]'),
-	'indexes', coalesce((SELECT json_agg(json_build_object('name', ic.relname, 'keys', i.indnkeyatts, 'method', am.amname, 'unique', i.indisunique, 'nulls_not_distinct', coalesce((to_jsonb(i) ->> 'indnullsnotdistinct')::bool, false),
+	'indexes', coalesce((SELECT json_agg(json_build_object('name', ic.relname, 'keys', i.indnkeyatts, 'method', am.amname, 'unique', i.indisunique, 'notdist', coalesce((to_jsonb(i) ->> 'indnullsnotdistinct')::bool, false),
 			'valid', i.indisvalid, 'predicate', coalesce(pg_get_expr(i.indpred, i.indrelid), ''), 'definition', pg_get_indexdef(i.indexrelid), 'clustered', i.indisclustered,
 			'odd', ic.reloptions IS NOT NULL OR ic.reltablespace <> 0 OR EXISTS (SELECT FROM unnest(i.indclass::oid[]) o JOIN pg_opclass p ON p.oid = o WHERE NOT p.opcdefault),
 			'constraint', coalesce(k.conname, ''), 'primary', i.indisprimary, 'deferrable', coalesce(k.condeferrable, false), 'excludes', i.indisexclusion,

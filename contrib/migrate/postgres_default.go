@@ -60,11 +60,9 @@ func (j *pgJob) planDefault(ctx context.Context) (Plan, error) {
 		if counts && c.Identity != "" {
 			p.Notes = append(p.Notes, c.Name+" is an ordinary column afterwards: an INSERT may name a key without OVERRIDING SYSTEM VALUE, and OVERRIDING USER VALUE has no effect.")
 		}
-		p.Steps = append(p.Steps, Step{
-			Name: StepFinish, Table: t.String(), Statements: []string{"DROP SEQUENCE " + sequence}, Transaction: true, stops: true,
-			Lock: "ACCESS EXCLUSIVE on the sequence", Held: j.heldShort(), Back: "none: the sequence is gone",
-			Check: fmt.Sprintf("SELECT to_regclass(%s) IS NULL", literal(sequence)),
-		})
+		finish := j.locked(StepFinish, t, fmt.Sprintf("SELECT to_regclass(%s) IS NULL", literal(sequence)), "none: the sequence is gone", "DROP SEQUENCE "+sequence)
+		finish.Lock = "ACCESS EXCLUSIVE on the sequence"
+		p.Steps = append(p.Steps, finish)
 	}
 	return p, nil
 }
@@ -112,10 +110,7 @@ func (j *pgJob) setDefault(other bool) Step {
 	t, c := j.members[0].table, j.members[0].live
 	alter := fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s SET DEFAULT ", t.sql(), quote(c.Name))
 	const tries = 25 // in a quarter of a second: ids of ddl.Generator may be that much behind those of a lease
-	s := Step{
-		Name: StepDefault, Table: t.String(), Statements: locking(allMode, t), Transaction: true, stops: true, Lock: locksAll, Held: j.heldShort(), Back: alter + c.Default,
-		Check: "SELECT " + j.hasDefault("NOT LIKE", "nextval(%"),
-	}
+	s := j.locked(StepDefault, t, "SELECT "+j.hasDefault("NOT LIKE", "nextval(%"), alter+c.Default, locking(allMode, t)...)
 	if other {
 		s.Check, s.Back = "SELECT "+j.hasDefault("<>", c.Default), "the same migration with the generator "+c.Default+", if its ids are above all keys"
 	}
@@ -131,11 +126,8 @@ func (j *pgJob) setDefault(other bool) Step {
 // defaultBack makes the sequence the DEFAULT, or the identity, again.
 func (j *pgJob) defaultBack() Step {
 	t, c := j.members[0].table, j.members[0].live
-	s := Step{
-		Name: StepDefault, Table: t.String(), Transaction: true, stops: true, Lock: locksAll, Held: j.heldShort(), Back: "the same migration once more",
-		Statements: append(locking(allMode, t), fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s SET DEFAULT nextval(%s)", t.sql(), quote(c.Name), literal(c.Sequences[0].Name))),
-		Check:      "SELECT " + j.hasDefault("LIKE", "nextval(%"),
-	}
+	s := j.locked(StepDefault, t, "SELECT "+j.hasDefault("LIKE", "nextval(%"), "the same migration once more",
+		append(locking(allMode, t), fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s SET DEFAULT nextval(%s)", t.sql(), quote(c.Name), literal(c.Sequences[0].Name)))...)
 	if c.generated() != "" {
 		s.Statements = append(locking(allMode, t), t.identitySequence(c))
 		s.Check = fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_attribute WHERE attrelid = %s AND attname = %s AND attidentity <> '')", regclass(t), literal(c.Name))

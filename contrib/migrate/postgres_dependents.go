@@ -7,21 +7,28 @@ import (
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
-	"github.com/seed-299c1d6b/snowkey/core"
 )
 
 // A DependentsError means that views, checks, policies or other objects depend on columns that
 // change. Run the statements of Drop before the migration, and those of Create after the swap. It
 // wraps a *core.ConfigError.
 type DependentsError struct {
-	Objects      []string // such as: view public.v
-	Drop, Create []string // one statement each; without those of objects that have no such statement
-	err          error
+	Table   string
+	Objects []string // such as: view public.v
+	// One statement each. Functions, generated columns and rules have none.
+	Drop, Create []string
 }
 
-func (e *DependentsError) Error() string { return e.err.Error() }
+func (e *DependentsError) Error() string { return e.Unwrap().Error() }
 
-func (e *DependentsError) Unwrap() error { return e.err }
+// Unwrap returns the *core.ConfigError.
+func (e *DependentsError) Unwrap() error {
+	reason := "%s depend on columns that change: drop them, and create them again after the swap"
+	if len(e.Objects) == 1 {
+		reason = "%s depends on a column that changes: drop it, and create it again after the swap"
+	}
+	return live.Error("migrate", "Table", e.Table, reason, strings.Join(e.Objects, ", "))
+}
 
 // Script returns the statements, each with a semicolon, and comments.
 func (e *DependentsError) Script() string {
@@ -90,16 +97,10 @@ func (j *pgJob) refuseDependents(ctx context.Context) error {
 	if err := json.Unmarshal([]byte(text), &found); err != nil || len(found) == 0 {
 		return err
 	}
-	e := &DependentsError{}
+	e := &DependentsError{Table: j.members[0].table.String()}
 	for _, f := range found {
 		e.Objects = append(e.Objects, f.What)
 		e.Drop, e.Create = append(f.Drop, e.Drop...), append(e.Create, f.Create...)
 	}
-	key := j.members[0]
-	reason := fmt.Sprintf("%s depends on a column that changes: drop it, and create it again after the swap", strings.Join(e.Objects, ", "))
-	if len(found) > 1 {
-		reason = fmt.Sprintf("%s depend on columns that change: drop them, and create them again after the swap", strings.Join(e.Objects, ", "))
-	}
-	e.err = &core.ConfigError{Package: "migrate", Fields: []core.FieldError{{Field: "Table", Value: live.Quote(key.table.String()), Reason: reason}}}
 	return e
 }

@@ -46,25 +46,28 @@ func (j *pgJob) foreignBetween(m *member, k fk, from, to string) []Step {
 	if a := actions[k.OnDelete]; a != "" {
 		text += " ON DELETE " + a
 	}
-	if k.Deferr {
+	if k.Deferrable {
 		text += " DEFERRABLE"
 	}
 	if k.Deferred {
 		text += " INITIALLY DEFERRED"
 	}
 	alter := "ALTER TABLE " + m.table.sql()
-	steps := []Step{{
-		Name: StepForeignKey, Table: m.table.String(), Statements: append(locking(writesMode, k.to, m.table), fmt.Sprintf("%s ADD CONSTRAINT %s %s NOT VALID", alter, quote(k.name), text)), Transaction: true, stops: true,
-		Lock: locksWrites + ", in " + k.to.String() + " too", Held: j.heldShort(), Check: "SELECT " + hasConstraint(m.table, k.name, ""),
-		Back: fmt.Sprintf("%s DROP CONSTRAINT %s", alter, quote(k.name)),
-	}}
+	steps := []Step{j.locked(StepForeignKey, m.table, "SELECT "+hasConstraint(m.table, k.name, ""), fmt.Sprintf("%s DROP CONSTRAINT %s", alter, quote(k.name)),
+		append(locking(writesMode, k.to, m.table), fmt.Sprintf("%s ADD CONSTRAINT %s %s NOT VALID", alter, quote(k.name), text))...)}
+	steps[0].Lock = locksWrites + ", in " + k.to.String() + " too"
 	if k.Valid {
-		steps = append(steps, Step{
-			Name: StepValidate, Table: m.table.String(), Statements: []string{fmt.Sprintf("%s VALIDATE CONSTRAINT %s", alter, quote(k.name))}, SizeMatters: true,
-			Lock: locksNone, Held: heldLong("reads all rows"), Check: "SELECT " + hasConstraint(m.table, k.name, " AND convalidated"), Back: "none is needed",
-		})
+		steps = append(steps, m.table.validate(k.name))
 	}
 	return steps
+}
+
+// validate checks old rows of a table.
+func (t *pgTable) validate(constraint string) Step {
+	return Step{
+		Name: StepValidate, Table: t.String(), Statements: []string{fmt.Sprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", t.sql(), quote(constraint))}, SizeMatters: true,
+		Lock: locksNone, Held: heldLong("reads all rows"), Check: "SELECT " + hasConstraint(t, constraint, " AND convalidated"), Back: "none is needed",
+	}
 }
 
 // involved returns the tables that a swap locks.
@@ -75,11 +78,5 @@ func (j *pgJob) involved() []*pgTable {
 			tables = append(tables, m.table, k.to)
 		}
 	}
-	var once []*pgTable
-	for _, t := range tables {
-		if !slices.Contains(once, t) {
-			once = append(once, t)
-		}
-	}
-	return once
+	return tables
 }

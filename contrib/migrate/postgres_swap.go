@@ -14,16 +14,11 @@ import (
 // then keeps the old column equal, so that there is a way back.
 func (j *pgJob) swap(narrowing bool) Step {
 	key := j.first()
-	s := Step{
-		Name: StepSwap, Table: key.table.String(), Transaction: true, stops: true, Lock: locksAll, Held: j.heldShort(),
-		Statements: locking(allMode, j.involved()...),
-		Back:       "snowkey migrate --undo, which swaps again, as long as all values fit into the old type",
-	}
-	want := "bigint"
+	want, back := "bigint", "snowkey migrate --undo, which swaps again, as long as all values fit into the old type"
 	if narrowing {
-		want = key.shadow.Type
-		s.Back = "the same migration once more"
+		want, back = key.shadow.Type, "the same migration once more"
 	}
+	s := j.locked(StepSwap, key.table, "", back, locking(allMode, j.involved()...)...)
 	s.Check = fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_attribute WHERE attrelid = %s AND attname = %s AND atttypid = %s::regtype)", regclass(key.table), literal(key.live.Name), literal(want))
 	add := func(format string, args ...any) { s.Statements = append(s.Statements, fmt.Sprintf(format, args...)) }
 	for _, m := range j.members {
@@ -46,12 +41,7 @@ func (j *pgJob) swap(narrowing bool) Step {
 
 // first returns the first member that moves.
 func (j *pgJob) first() *member {
-	for _, m := range j.members {
-		if m.moves {
-			return m
-		}
-	}
-	return j.members[0]
+	return j.members[max(slices.IndexFunc(j.members, func(m *member) bool { return m.moves }), 0)]
 }
 
 func (j *pgJob) swapTable(t *pgTable, narrowing bool, add func(format string, args ...any)) {
@@ -142,7 +132,7 @@ func (k *pgForeign) remark(t *pgTable, add func(format string, args ...any)) {
 	}
 }
 
-// remove drops the shadows, one table at a time. Indexes and constraints on them go with them.
+// remove drops the shadows, one table at a time.
 func (j *pgJob) remove(as StepName) []Step {
 	var steps []Step
 	for _, m := range j.members {
@@ -153,16 +143,24 @@ func (j *pgJob) remove(as StepName) []Step {
 		}
 	}
 	for _, t := range j.moving() {
-		trigger := quote(live.Trigger)
-		statements := append(locking(allMode, t), fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", trigger, t.sql()), fmt.Sprintf("DROP FUNCTION IF EXISTS %s()", functionName(t)))
-		check := "SELECT true"
+		var names []string
 		for _, m := range j.membersOf(t) {
-			statements = append(statements, fmt.Sprintf("ALTER TABLE %s DROP COLUMN IF EXISTS %s", t.sql(), quote(m.name)))
-			check += " AND NOT " + hasColumn(t, m.name)
+			names = append(names, m.name)
 		}
-		steps = append(steps, j.removing(as, t, check, statements...))
+		steps = append(steps, j.dropping(as, t, names))
 	}
 	return steps
+}
+
+// dropping drops columns, with the trigger. Indexes and constraints on them go with them.
+func (j *pgJob) dropping(as StepName, t *pgTable, names []string, more ...string) Step {
+	statements := append(locking(allMode, t), fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", quote(live.Trigger), t.sql()), fmt.Sprintf("DROP FUNCTION IF EXISTS %s()", functionName(t)))
+	check := "SELECT true"
+	for _, name := range names {
+		statements = append(statements, fmt.Sprintf("ALTER TABLE %s DROP COLUMN IF EXISTS %s", t.sql(), quote(name)))
+		check += " AND NOT " + hasColumn(t, name)
+	}
+	return j.removing(as, t, check, append(statements, more...)...)
 }
 
 // abandon removes what a way back that was not finished has added. Its constraints would refuse ids
@@ -195,25 +193,23 @@ func (j *pgJob) fits(ctx context.Context) error {
 		if !m.moves || !isInt(m.shadow.Type) || slices.Contains(m.table.Checks, short("equal_"+m.live.Name)) {
 			continue
 		}
-		var value sql.NullString
-		name, low, high := quote(m.live.Name), "-2147483648", "2147483647"
-		if m.shadow.Type == "smallint" {
-			low, high = "-32768", "32767"
-		}
-		query := fmt.Sprintf("SELECT CASE WHEN max(%s) > %s THEN max(%s) WHEN min(%s) < %s THEN min(%s) END FROM %s", name, high, name, name, low, name, m.table.sql())
-		if err := j.pg.q.QueryRowContext(ctx, query).Scan(&value); err != nil {
-			return fmt.Errorf("migrate: look for values that do not fit: %w", err)
-		}
-		if value.Valid {
-			return refuse(m.table, "%s has the value %s, which does not fit into %s: there is no way back", m.live.Name, value.String, m.shadow.Type)
-		}
-		if s := m.live.Sequences; len(s) == 1 || len(s) > 1 && s[0].Identity {
-			query := fmt.Sprintf("SELECT CASE WHEN last_value NOT BETWEEN %s AND %s THEN last_value END FROM %s", low, high, s[0].Name)
-			if err := j.pg.q.QueryRowContext(ctx, query).Scan(&value); err != nil {
+		low, high := limitsOf(m.shadow.Type)
+		fit := func(what, query string, args ...any) error {
+			var value sql.NullString
+			if err := j.pg.q.QueryRowContext(ctx, fmt.Sprintf(query, args...)).Scan(&value); err != nil {
 				return fmt.Errorf("migrate: look for values that do not fit: %w", err)
 			}
 			if value.Valid {
-				return refuse(m.table, "the sequence of %s has the value %s, which does not fit into %s: there is no way back", m.live.Name, value.String, m.shadow.Type)
+				return refuse(m.table, "%s has the value %s, which does not fit into %s: there is no way back", what, value.String, m.shadow.Type)
+			}
+			return nil
+		}
+		if err := fit(m.live.Name, "SELECT CASE WHEN max(%[1]s) > %[2]d THEN max(%[1]s) WHEN min(%[1]s) < %[3]d THEN min(%[1]s) END FROM %[4]s", quote(m.live.Name), high, low, m.table.sql()); err != nil {
+			return err
+		}
+		if s := m.live.Sequences; len(s) == 1 || len(s) > 1 && s[0].Identity {
+			if err := fit("the sequence of "+m.live.Name, "SELECT CASE WHEN last_value NOT BETWEEN %d AND %d THEN last_value END FROM %s", low, high, s[0].Name); err != nil {
+				return err
 			}
 		}
 	}
@@ -230,8 +226,5 @@ func (j *pgJob) removing(as StepName, t *pgTable, check string, statements ...st
 	if as == StepRemove {
 		back = "the migration from the beginning"
 	}
-	return Step{
-		Name: as, Table: t.String(), Statements: statements, Transaction: true, stops: true,
-		Lock: locksAll, Held: j.heldShort(), Check: check, Back: back,
-	}
+	return j.locked(as, t, check, back, statements...)
 }

@@ -42,7 +42,7 @@ func (j *pgJob) planUUID(ctx context.Context) (Plan, error) {
 	case swapped:
 		p.Steps = j.uuidRemove(StepFinish)
 	default:
-		p.Steps = slices.Concat(j.uuidColumns(), []Step{j.uuidFill()}, j.prepare(), []Step{j.keepUnique(), j.uuidSwap()}, j.uuidRemove(StepFinish))
+		p.Steps = slices.Concat(j.addColumns(), []Step{j.uuidFill()}, j.prepare(), []Step{key.table.indexed(key.table.uuidKey(), true, "btree", " ("+quote(key.live.Name)+")"), j.uuidSwap()}, j.uuidRemove(StepFinish))
 		p.Notes = []string{
 			"Programs may insert rows with " + key.live.Name + " alone at any time. They may insert rows that refer to " + key.name + " alone after the last step index.",
 			"A transaction that updates several rows of " + key.table.String() + " can meet a deadlock with the fill, as with any UPDATE of many rows: try it again.",
@@ -100,7 +100,7 @@ func (j *pgJob) refuseUUID(m *member) error {
 		return refuse(t, "%s has no index that begins with it: the fill would lock the whole table; create one", c.Name)
 	}
 	for _, k := range t.Foreign {
-		if k.Num[0] == c.Num && (k.Deferr || k.OnUpdate != "a" && k.OnUpdate != "r") {
+		if k.Num[0] == c.Num && (k.Deferrable || k.OnUpdate != "a" && k.OnUpdate != "r") {
 			return refuse(t, "the foreign key %s is deferrable, or has an ON UPDATE", k.Name)
 		}
 	}
@@ -119,44 +119,6 @@ func (m *member) setCondition() string {
 func (j *pgJob) keeps(t *pgTable, i *pgIndex) bool {
 	key := j.members[0]
 	return j.cfg.Kind == UUID && t == key.table && !i.Primary && slices.ContainsFunc(i.Columns, func(x pgIndexColumn) bool { return x.Num == key.live.Num })
-}
-
-// uuidColumns adds the columns. A new order gets its id by the DEFAULT, and a row that refers to it
-// by a trigger. The function of orders says that its column was added by a migration, also if no
-// trigger has it.
-func (j *pgJob) uuidColumns() []Step {
-	key := j.members[0]
-	var steps []Step
-	for _, t := range j.moving() {
-		s := Step{
-			Name: StepColumns, Table: t.String(), Transaction: true, stops: true, Lock: locksAll, Held: j.heldShort(), Statements: locking(allMode, t), Check: "SELECT true",
-		}
-		var drops []string
-		for _, m := range j.membersOf(t) {
-			s.Statements = append(s.Statements, fmt.Sprintf("ALTER TABLE %s ADD COLUMN IF NOT EXISTS %s bigint", t.sql(), quote(m.name)))
-			s.Statements = append(s.Statements, m.settings()...)
-			drops = append(drops, "DROP COLUMN "+quote(m.name))
-			s.Check += " AND " + hasColumn(t, m.name)
-		}
-		back := fmt.Sprintf("ALTER TABLE %s %s", t.sql(), strings.Join(drops, ", "))
-		if t == key.table {
-			s.Statements = append(s.Statements, fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s SET DEFAULT %s", t.sql(), quote(key.name), j.cfg.Generator))
-			s.Check += fmt.Sprintf(" AND EXISTS (SELECT FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum WHERE d.adrelid = %s AND a.attname = %s)", regclass(t), literal(key.name))
-		}
-		s.Statements = append(s.Statements, j.lookup(t))
-		s.Check += " AND " + hasFunction(t)
-		back = fmt.Sprintf("DROP FUNCTION %s(); ", functionName(t)) + back
-		if t != key.table || len(j.membersOf(t)) > 1 {
-			s.Statements = append(s.Statements, fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", quote(live.Trigger), t.sql()),
-				fmt.Sprintf("CREATE TRIGGER %s BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION %s()", quote(live.Trigger), t.sql(), functionName(t)),
-				fmt.Sprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", t.sql(), quote(live.Trigger))) // also with session_replication_role = replica
-			s.Check += fmt.Sprintf(" AND EXISTS (SELECT FROM pg_trigger WHERE tgrelid = %s AND tgname = %s)", regclass(t), literal(live.Trigger))
-			back = fmt.Sprintf("DROP TRIGGER %s ON %s; ", quote(live.Trigger), t.sql()) + back
-		}
-		s.Back = back
-		steps = append(steps, s)
-	}
-	return steps
 }
 
 // lookup returns the function that keeps the columns of a table equal in meaning. A program writes
@@ -205,21 +167,6 @@ func (j *pgJob) uuidFill() Step {
 	}
 }
 
-// keepUnique makes the index that the UUID has after the swap, in place of the primary key.
-func (j *pgJob) keepUnique() Step {
-	return j.uniqueIndex(j.members[0].live.Name, j.members[0].table.uuidKey())
-}
-
-func (j *pgJob) uniqueIndex(column, name string) Step {
-	t := j.members[0].table
-	drop := "DROP INDEX CONCURRENTLY IF EXISTS " + quote(t.Schema, name)
-	return Step{
-		Name: StepIndex, Table: t.String(), Lock: locksNone, SizeMatters: true, Held: heldLong("reads the table twice, and waits for transactions that are older"),
-		Statements: []string{drop, fmt.Sprintf("CREATE UNIQUE INDEX CONCURRENTLY %s ON %s (%s)", quote(name), t.sql(), quote(column))},
-		Check:      fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid)", literal(quote(t.Schema, name))), Back: drop,
-	}
-}
-
 // primaryIndex returns the primary key of the table.
 func (t *pgTable) primaryIndex() *pgIndex {
 	return &t.Indexes[slices.IndexFunc(t.Indexes, func(i pgIndex) bool { return i.Primary })]
@@ -228,10 +175,7 @@ func (t *pgTable) primaryIndex() *pgIndex {
 func (j *pgJob) uuidSwap() Step {
 	key := j.members[0]
 	t := key.table
-	s := Step{
-		Name: StepSwap, Table: t.String(), Transaction: true, stops: true, Lock: locksAll, Held: j.heldShort(), Statements: locking(allMode, j.involved()...),
-		Back: "snowkey migrate --undo, which swaps again", Check: isPrimary(t, key.name),
-	}
+	s := j.locked(StepSwap, t, isPrimary(t, key.name), "snowkey migrate --undo, which swaps again", locking(allMode, j.involved()...)...)
 	add := func(format string, args ...any) { s.Statements = append(s.Statements, fmt.Sprintf(format, args...)) }
 	for _, m := range j.members {
 		for _, k := range j.foreignOf(m) {
@@ -262,10 +206,7 @@ func (j *pgJob) uuidBack() []Step {
 	key := j.members[0]
 	t := key.table
 	var steps []Step
-	swap := Step{
-		Name: StepSwap, Table: t.String(), Transaction: true, stops: true, Lock: locksAll, Held: j.heldShort(), Check: isPrimary(t, key.live.Name),
-		Back: "the same migration once more",
-	}
+	swap := j.locked(StepSwap, t, isPrimary(t, key.live.Name), "the same migration once more")
 	var keys, rest []string
 	add := func(to *[]string) func(format string, args ...any) {
 		return func(format string, args ...any) { *to = append(*to, fmt.Sprintf(format, args...)) }
@@ -300,33 +241,27 @@ func (j *pgJob) uuidRemove(as StepName) []Step {
 	var steps []Step
 	key := j.members[0]
 	for _, t := range slices.Backward(j.moving()) { // the key last: foreign keys refer to it
-		statements := append(locking(allMode, t), fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", quote(live.Trigger), t.sql()), fmt.Sprintf("DROP FUNCTION IF EXISTS %s()", functionName(t)))
-		check := "SELECT true"
+		var names, more []string
 		for _, m := range j.membersOf(t) {
-			name := m.name
-			if as == StepFinish {
-				name = m.live.Name
-				if m == key {
-					continue
-				}
-				statements = append(statements, fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", t.sql(), quote(short("set_"+m.live.Name))))
+			switch {
+			case as == StepRemove:
+				names = append(names, m.name)
+			case m != key:
+				names = append(names, m.live.Name)
+				more = append(more, renamed(t, m)...)
 			}
-			statements = append(statements, fmt.Sprintf("ALTER TABLE %s DROP COLUMN IF EXISTS %s", t.sql(), quote(name)))
-			if as == StepFinish {
-				statements = append(statements, renamed(t, m)...)
-			}
-			check += " AND NOT " + hasColumn(t, name)
 		}
 		if as == StepRemove && t == key.table {
 			state := fmt.Sprintf("DELETE FROM snow_backfill WHERE name = %s", literal(t.String()+"."+key.name)) // of a backfill that was not finished
-			statements = append(statements, fmt.Sprintf("DROP INDEX IF EXISTS %s", quote(t.Schema, t.uuidKey())),
+			more = append(more, fmt.Sprintf("DROP INDEX IF EXISTS %s", quote(t.Schema, t.uuidKey())),
 				do("BEGIN IF to_regclass('snow_backfill') IS NOT NULL THEN "+state+"; END IF; END"))
 		}
-		if t == key.table && (t.begun() || t.swappedKey() != key.live) { // it is not finished
-			check += " AND NOT " + hasFunction(t)
-		}
-		if check != "SELECT true" {
-			steps = append(steps, j.removing(as, t, check, statements...))
+		ours := t == key.table && (t.begun() || t.swappedKey() != key.live) // it is not finished
+		if s := j.dropping(as, t, names, more...); ours || len(names) > 0 {
+			if ours {
+				s.Check += " AND NOT " + hasFunction(t)
+			}
+			steps = append(steps, s)
 		}
 	}
 	return steps

@@ -76,7 +76,7 @@ func TestRefusedByPostgres(t *testing.T) {
 		{"a dot in a table", "S;\nCREATE TABLE \"order.lines\" (o int REFERENCES orders)", "has a dot in its name"},
 		{"a dot in a schema", "S;\nDROP SCHEMA IF EXISTS \"a.b\" CASCADE;\nCREATE SCHEMA \"a.b\";\nCREATE TABLE \"a.b\".lines (o int REFERENCES orders)", "has a dot in its name"},
 		{"an index called swap", "S;\nCREATE INDEX swap ON orders (id)", "the index swap has a name that the migration needs"},
-		{"a generated column over it", "CREATE TABLE orders (id int PRIMARY KEY, twice int GENERATED ALWAYS AS (id * 2) STORED)", "default value for column twice of table orders depends on"},
+		{"a generated column over it", "CREATE TABLE orders (id int PRIMARY KEY, twice int GENERATED ALWAYS AS (id * 2) STORED)", "column twice of table orders depends on"},
 		{"a check", "CREATE TABLE orders (id int PRIMARY KEY CHECK (id > 0))", "check orders_id_check of orders depends on"},
 		{"an exclusion", "CREATE TABLE orders (id int PRIMARY KEY, EXCLUDE USING btree (id WITH =))", "constraint orders_id_excl of orders depends on"},
 		{"a policy", "S;\nCREATE POLICY y ON orders USING (id > 0)", "policy y of orders"},
