@@ -2,17 +2,13 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"fmt"
-	"net/url"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/seed-299c1d6b/snowkey/examples/sqlc/db"
@@ -28,33 +24,8 @@ func call(t *testing.T, opt options) (out string, err error) {
 	return text.String(), err
 }
 
-// database is an empty one on the shared server.
-func database(t *testing.T, name string) (dsn string) {
-	t.Helper()
-	server := testserver.Postgres(t)
-	conn, err := pgx.Connect(t.Context(), server.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if _, err := conn.Exec(context.Background(), `DROP DATABASE IF EXISTS `+name+` WITH (FORCE)`); err != nil {
-			t.Error(err)
-		}
-		_ = conn.Close(context.Background())
-	})
-	if _, err := conn.Exec(t.Context(), `CREATE DATABASE `+name); err != nil {
-		t.Fatal(err)
-	}
-	u, err := url.Parse(server.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.Path = name
-	return u.String()
-}
-
 func TestRun(t *testing.T) {
-	out, err := call(t, options{dsn: database(t, "sqlc_run"), lossy: true, orders: 1000, lines: 3})
+	out, err := call(t, options{dsn: testserver.Database(t, "pgx", testserver.Postgres(t).DSN), lossy: true, orders: 1000, lines: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,24 +56,9 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// The tables may have rows already, and orders may have no lines.
-func TestTwice(t *testing.T) {
-	dsn := database(t, "sqlc_twice")
-	if _, err := call(t, options{dsn: dsn, orders: 1}); err == nil || !strings.Contains(err.Error(), "fsync") { // the test's server does none
-		t.Fatal(err)
-	}
-	for _, opt := range []options{{orders: 1}, {orders: 500}, {orders: 401, lines: 1}, {orders: 400, lines: 3}} {
-		opt.dsn, opt.lossy = dsn, true
-		out, err := call(t, opt)
-		if err != nil || !strings.Contains(out, fmt.Sprintf("read back %d orders in %d pages, and %d lines", opt.orders, (opt.orders+399)/400, opt.orders*opt.lines)) {
-			t.Errorf("%+v: %v\n%s", opt, err, out)
-		}
-	}
-}
-
 // Ids of every size go through the batch and COPY unchanged; and what fails leaves nothing.
 func TestAllOrNothing(t *testing.T) {
-	pool, err := connect(t.Context(), database(t, "sqlc_nothing"))
+	pool, err := connect(t.Context(), testserver.Database(t, "pgx", testserver.Postgres(t).DSN))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,24 +141,6 @@ func TestGenerated(t *testing.T) {
 	want = slices.DeleteFunc(want, func(q string) bool { return strings.HasSuffix(q, ":copyfrom") }) // has no SQL
 	if got := names("db/query.sql.go", "db/batch.go"); len(want) < 5 || !slices.Equal(got, want) {
 		t.Errorf("db has %q, query.sql %q: go generate ./examples/sqlc", got, want)
-	}
-}
-
-func TestBadArguments(t *testing.T) {
-	for _, c := range []struct {
-		opt  options
-		want string
-	}{
-		{options{}, "-orders 0"},
-		{options{orders: 1, lines: -1}, "-lines -1"},
-		{options{orders: 1, dsn: "postgres://u:secret@127.0.0.1:1/x"}, "-dsn: "},
-		{options{orders: 1, dsn: "postgres://u:secret@127.0.0.1:x/x"}, "-dsn: "},
-	} {
-		t.Run(c.want+c.opt.dsn, func(t *testing.T) {
-			if out, err := call(t, c.opt); err == nil || out != "" || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
-				t.Errorf("%v, want %q\n%s", err, c.want, out)
-			}
-		})
 	}
 }
 
