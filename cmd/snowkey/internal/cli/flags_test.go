@@ -388,7 +388,7 @@ func TestExitCodes(t *testing.T) {
 		{"ddl generator --dialect postgres --prefix " + strings.Repeat("p", 60), 2, `--prefix "` + strings.Repeat("p", 60) + `": with "generator" after it has 69 bytes`},
 		{"ddl shards --dialect postgres --shards 2 --server a,b,c", 2, "--server [a b c]: must be at most 2, one for each shard"},
 		{"ddl shards --dialect mastodon", 2, "mastodon"},
-		{"ddl shards --dialect sqlite --shards 2 --server a", 2, "SQLite has no other servers"},
+		{"ddl shards --dialect sqlite --shards 2 --server a", 2, "--dialect sqlite: shards are for PostgreSQL only"},
 		{"ddl --dialect postgres --shards 2", 2, "--shards does not apply to functions"},
 		{"ddl --dialect postgres --table x", 2, "--table does not apply to functions"},
 		{"partitions --dialect postgres", 2, "--by is required"},
