@@ -75,9 +75,7 @@ func TestDoctorLossy(t *testing.T) {
 
 	etcd := examine(t, Env{}, "--dsn", all["etcd"])
 	etcd.want(t, "clock", doctor.OK, "")
-	etcd.want(t, "members", doctor.Warn, "1 voting")
-	etcd.want(t, "alarms", doctor.OK, "none")
-	etcd.want(t, "fsync", doctor.Skip, "")
+	etcd.want(t, "durability", doctor.Skip, "--unsafe-no-fsync")
 }
 
 // A Redis passes after each setting is corrected.

@@ -164,8 +164,6 @@ func (a *app) lease(ctx context.Context, p *storeFlags, l core.Layout) (*worker.
 			if *err == nil {
 				*err = errReported
 			}
-		} else if a.ErrTTY {
-			a.note("%s", a.errStyle.faint(fmt.Sprintf("released worker ID %d in namespace %q to %s", lease.Worker(), p.namespace, target.Name)))
 		}
 		target.Close()
 	}, nil

@@ -79,7 +79,7 @@ func (a *app) layouts() error {
 	if a.json {
 		return a.object(all)
 	}
-	rows := [][]string{{"NAME", "IDS/S", "ENDS", "BITS"}}
+	rows := [][]string{{"NAME", "IDS/S", "ENDS", "DESCRIPTION"}}
 	for _, d := range all {
 		rows = append(rows, []string{d.Preset, d.PerSecond, d.End[:len(time.DateOnly)], d.Description})
 	}

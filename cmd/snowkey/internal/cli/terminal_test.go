@@ -18,7 +18,7 @@ func TestColours(t *testing.T) {
 		{Env{OutTTY: true, Getenv: environment("NO_COLOR", "1")}, false},
 		{Env{OutTTY: true, Getenv: environment("TERM", "dumb")}, false},
 	} {
-		for _, args := range [][]string{{"layout"}, {"layout", "--all"}, {"parse", someID}, {"range", "yesterday", "now"}} {
+		for _, args := range [][]string{{"layout"}, {"parse", someID}, {"range", "yesterday", "now"}} {
 			if got := runWith(t, c.env, args...); got.code != 0 || strings.Contains(got.out, "\x1b[") != c.want {
 				t.Errorf("%q, %+v: %q", args, c.env, got.out)
 			}

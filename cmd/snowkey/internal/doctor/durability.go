@@ -1,16 +1,12 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/dustin/go-humanize"
-	"go.etcd.io/etcd/api/v3/etcdserverpb"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/worker"
@@ -43,8 +39,8 @@ func (e *checkup) durability(ctx context.Context) {
 		e.sql(ctx)
 	case dsn.Redis:
 		e.redis(ctx)
-	case dsn.Etcd:
-		e.etcd(ctx)
+	case dsn.Etcd: // its own tool says the rest
+		e.skip("durability", "etcd does not report it; check that it has three members or more, none with --unsafe-no-fsync, and no alarm: etcdctl member list, etcdctl alarm list")
 	case dsn.HTTP:
 		e.skip("durability", "depends on the server's own store; run doctor on that")
 	}
@@ -132,53 +128,4 @@ func (e *checkup) redis(ctx context.Context) {
 	if n := replication["connected_slaves"]; n != "" && n != "0" {
 		e.report(Warn, "replicas", n, "do not fail over automatically: a replica may lack the last writes")
 	}
-}
-
-func etcdVersion(ctx context.Context, e *checkup) (string, error) {
-	var last error
-	for _, endpoint := range e.Target.Endpoints {
-		status, err := e.Target.Etcd.Status(ctx, endpoint)
-		if err == nil {
-			return status.Version, nil
-		}
-		last = err
-	}
-	return "", last
-}
-
-// etcd checks the members. They do not say whether they flush acknowledged writes.
-func (e *checkup) etcd(ctx context.Context) {
-	members, err := e.Target.Etcd.MemberList(ctx)
-	if err != nil {
-		e.skip("members", "not visible: %v", err)
-	} else {
-		voting := 0
-		for _, m := range members.Members {
-			if !m.IsLearner {
-				voting++
-			}
-		}
-		e.judge(voting < 3, Warn, "members", fmt.Sprintf("%d voting", voting), "run three or more: the loss of a disk loses the fences of the leases")
-	}
-	if all, err := e.Target.Etcd.AlarmList(ctx); err == nil {
-		var alarms []string
-		for _, a := range all.Alarms {
-			if a.Alarm != etcdserverpb.AlarmType_NONE && !slices.Contains(alarms, a.Alarm.String()) {
-				alarms = append(alarms, a.Alarm.String())
-			}
-		}
-		e.judge(len(alarms) > 0, Fail, "alarms", cmp.Or(strings.Join(alarms, ", "), "none"), "see etcdctl alarm list: with NOSPACE no lease is renewed; replace CORRUPT members")
-	}
-	for _, endpoint := range e.Target.Endpoints {
-		status, err := e.Target.Etcd.Status(ctx, endpoint)
-		switch {
-		case err != nil:
-			e.report(Warn, "member", endpoint+": "+err.Error(), "check that it runs")
-		case status.Leader == 0:
-			e.report(Fail, "member", endpoint+" has no leader", "without a majority of the members nothing is written")
-		default:
-			e.ok("member", "%s, %s", endpoint, humanize.IBytes(uint64(max(status.DbSize, 0))))
-		}
-	}
-	e.skip("fsync", "etcd does not report it; check that no member has --unsafe-no-fsync")
 }

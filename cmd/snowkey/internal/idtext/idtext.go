@@ -116,46 +116,34 @@ func marked(text string) bool {
 // isDecimal reports whether a text is a decimal number without leading zeros.
 func isDecimal(text string) bool {
 	digits := strings.TrimPrefix(text, "-")
-	for i := range len(digits) {
-		if digits[i] < '0' || digits[i] > '9' {
-			return false
-		}
-	}
-	return digits == "0" || digits != "" && digits[0] != '0'
+	return digits == "0" || digits != "" && digits[0] != '0' && strings.Trim(digits, "0123456789") == ""
 }
 
 // detect returns the only reading of a text that is neither decimal nor marked by 0x.
 func detect(text string, unsigned bool) (id int64, found Format, err error) {
-	type reading struct {
-		format Format
-		id     int64
-	}
-	var all []reading
+	var readings []string
 	for _, f := range [...]Format{Hex, Base32, Base58, Base62} {
 		if low, high := f.digits(); len(text) < low || len(text) > high {
 			continue
 		}
 		if n, err := read(text, f, unsigned); err == nil {
-			all = append(all, reading{f, n})
+			id, found = n, f
+			readings = append(readings, fmt.Sprintf("%s for %s", f, Decimal.Text(n, unsigned)))
 		}
 	}
 	exponent := exponentForm.MatchString(text)
-	switch {
-	case exponent && len(all) == 0:
-		return 0, "", errors.New("is " + numberReading)
-	case !exponent && len(all) == 0:
-		return 0, "", errors.New("is not an ID in decimal, hex (0x…), base32, base58, base62 or with a prefix (ord_…)")
-	case !exponent && len(all) == 1:
-		return all[0].id, all[0].format, nil
-	}
-	var readings []string
-	for _, r := range all {
-		readings = append(readings, fmt.Sprintf("%s for %s", r.format, Decimal.Text(r.id, unsigned)))
-	}
 	if exponent {
 		readings = append(readings, numberReading)
 	}
-	return 0, "", &AmbiguousError{readings}
+	switch {
+	case len(readings) == 0:
+		return 0, "", errors.New("is not an ID in decimal, hex (0x…), base32, base58, base62 or with a prefix (ord_…)")
+	case len(readings) > 1:
+		return 0, "", &AmbiguousError{readings}
+	case exponent:
+		return 0, "", errors.New("is " + numberReading)
+	}
+	return id, found, nil
 }
 
 // digits bounds the number of digits that an ID has in a format without a mark. Without 0x,
