@@ -16,7 +16,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/legacy"
 
-	"github.com/seed-299c1d6b/snowkey/token"
+	"github.com/seed-299c1d6b/snowkey/contrib/token"
 )
 
 // described is a service and the description that it serves.
