@@ -38,7 +38,7 @@ func TestGenerator(t *testing.T) {
 	if !strings.Contains(listed.out, "1023") || !strings.Contains(listed.out, "end of layout") || !strings.Contains(listed.out, "never") {
 		t.Errorf("workers list: %s%s", listed.out, listed.err)
 	}
-	freed := run(t, append([]string{"workers", "free", "1023", "--fencing-token", "1", "--yes"}, store...)...)
+	freed := run(t, append([]string{"workers", "free", "1023", "--fencing-token", "1"}, store...)...)
 	if freed.code != 1 || !strings.Contains(freed.err, "ddl drop-generator") {
 		t.Errorf("workers free: exit code %d, %s", freed.code, freed.err)
 	}
