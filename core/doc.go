@@ -16,6 +16,8 @@
 //	}
 //	parts, err := gen.Layout().Decode(id)
 //
+// [Shard] spreads rows over servers by their ids.
+//
 // # Guarantees
 //
 // A generator never issues an id twice, whatever its clock does, with every [ClockPolicy].

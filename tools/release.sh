@@ -99,8 +99,8 @@ if [ -d "$root/cmd/snowkey" ]; then
   query=latest
   [[ $version != *-* ]] || query=$version
   GOBIN=$work/bin go install "$base/cmd/snowkey@$query"
-  "$work/bin/snowkey" version | tee "$work/version"
-  grep -qx "snowkey $version" "$work/version"
+  "$work/bin/snowkey" --version | tee "$work/version"
+  grep -qF "snowkey version $version," "$work/version"
   # One other platform: the release builds all.
   "$root/tools/binaries.sh" "$version" "$work/dist" linux/arm64
 fi

@@ -14,7 +14,6 @@ require (
 	github.com/seed-299c1d6b/snowkey/contrib/etcd v0.0.0-00010101000000-000000000000
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10
-	go.etcd.io/etcd/api/v3 v3.6.14
 	go.etcd.io/etcd/client/v3 v3.6.14
 	go.uber.org/zap v1.27.0
 	golang.org/x/sys v0.46.0
@@ -50,6 +49,7 @@ require (
 	github.com/seed-299c1d6b/snowkey/contrib/token v0.0.0-00010101000000-000000000000
 	github.com/swaggest/swgui v1.8.5
 	github.com/vearutop/statigz v1.4.0
+	go.etcd.io/etcd/api/v3 v3.6.14 // indirect
 	go.etcd.io/etcd/client/pkg/v3 v3.6.14 // indirect
 	go.uber.org/atomic v1.11.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect

@@ -1,8 +1,7 @@
-// Command ent writes orders with their lines through entgo.io/ent, and prints the orders of the
-// last day as JSON:
+// Command ent writes orders with their lines through entgo.io/ent, and prints those of the last day
+// as JSON:
 //
 //	go run ./examples/ent
-//	go run ./examples/ent -db shop.sqlite
 //
 // ent's generator reads schema and writes db. After a change of the schema,
 // go generate ./examples/ent writes db again.
@@ -14,56 +13,60 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"strings"
 	"time"
 
 	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
 	_ "github.com/glebarez/go-sqlite" // or the driver of your database
-	_ "github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/entkey"
-	"github.com/seed-299c1d6b/snowkey/examples/data"
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/examples/ent/db"
-	"github.com/seed-299c1d6b/snowkey/worker"
-	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+	"github.com/seed-299c1d6b/snowkey/examples/ent/db/key"
+	"github.com/seed-299c1d6b/snowkey/examples/ent/db/line"
+	"github.com/seed-299c1d6b/snowkey/examples/ent/db/order"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
+// newOrder is an order before it is written.
+type newOrder struct {
+	ID       key.Order
+	Customer string
+	Lines    []newLine
+}
+
+type newLine struct {
+	ID      sqltype.ID
+	OrderID key.Order
+	SKU     string
+}
+
 func main() {
-	dsn := flag.String("db", "", "SQLite `file`, or postgres://user:password@host/database; default: SQLite in memory")
-	lossy := flag.Bool("allow-data-loss", false, "accept a server that may lose a commit when it crashes: ids may then be made twice")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Stdout, *dsn, *lossy)
-	stop()
+	gen, err := core.New(core.Config{Worker: core.Fixed(1)}) // or a lease, where several processes write
+	if err == nil {
+		err = run(context.Background(), gen, os.Stdout)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "ent:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, out io.Writer, dsn string, lossy bool) (err error) {
-	client, pool, err := open(ctx, dsn)
-	if err != nil {
-		return fmt.Errorf("-db: %w", err)
-	}
-	defer client.Close()
-	gen, err := sqlstore.Open(ctx, pool, sqlstore.OpenConfig{
-		Store: sqlstore.Config{AllowDataLoss: lossy || dsn == ""}, // in memory, leases end with the rows
-		Lease: worker.Config{Namespace: "ent", MaxWait: time.Minute},
-	})
+func run(ctx context.Context, gen *core.Generator, out io.Writer) error {
+	pool, err := sql.Open("sqlite", ":memory:?_pragma=foreign_keys(1)")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, gen.Close(context.Background())) }() // before the database
+	pool.SetMaxOpenConns(1) // a database in memory lives in its connection
+	client := db.NewClient(db.Driver(entsql.OpenDB(dialect.SQLite, pool)))
+	defer client.Close()
+	if err := client.Schema.Create(ctx); err != nil {
+		return err
+	}
 	client.Use(entkey.Keys(gen))
-
 	orders := []newOrder{
 		{Customer: "Ada", Lines: []newLine{{SKU: "tea"}, {SKU: "cup"}}},
 		{Customer: "Bob", Lines: []newLine{{SKU: "jam"}}},
@@ -75,8 +78,16 @@ func run(ctx context.Context, out io.Writer, dsn string, lossy bool) (err error)
 	if err := client.Line.Create().SetOrderID(orders[0].ID).SetSku("a gift").Exec(ctx); err != nil {
 		return err
 	}
+	// Times are ranges of the primary key.
 	now := time.Now()
-	found, err := between(ctx, client, gen.Generator().Layout(), now.AddDate(0, 0, -1), now.Add(time.Minute)) // ids may be ahead of the clock a little
+	low, high, err := gen.Layout().Range(now.AddDate(0, 0, -1), now.Add(time.Minute)) // ids may be ahead of the clock a little
+	if err != nil {
+		return err
+	}
+	found, err := client.Order.Query().
+		Where(order.IDGTE(key.Order(low)), order.IDLT(key.Order(high))).
+		WithLines(func(q *db.LineQuery) { q.Order(line.ByID()) }).
+		Order(order.ByID()).All(ctx)
 	if err != nil {
 		return err
 	}
@@ -89,29 +100,34 @@ func run(ctx context.Context, out io.Writer, dsn string, lossy bool) (err error)
 	return nil
 }
 
-// open creates the tables. The client closes the pool.
-func open(ctx context.Context, dsn string) (*db.Client, *sql.DB, error) {
-	driver, kind, uri := "sqlite", dialect.SQLite, dsn+"?_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)"
-	switch {
-	case dsn == "":
-		uri = ":memory:?_pragma=foreign_keys(1)"
-	case strings.HasPrefix(dsn, "postgres"):
-		driver, kind, uri = "pgx", dialect.Postgres, dsn
-	default:
-		if err := data.Touch(dsn); err != nil {
-			return nil, nil, err
-		}
+// insert assigns the keys of all rows from one reservation, and writes the rows in one transaction,
+// orders first.
+func insert(ctx context.Context, client *db.Client, gen *core.Generator, orders []newOrder) error {
+	if err := sqltype.Assign(ctx, gen, orders, func(o *newOrder) *key.Order { return &o.ID }, sqltype.Children(
+		func(o *newOrder) []newLine { return o.Lines },
+		func(l *newLine) *sqltype.ID { return &l.ID },
+		func(l *newLine) *key.Order { return &l.OrderID },
+	)); err != nil {
+		return err
 	}
-	pool, err := sql.Open(driver, uri)
+	var lines []newLine
+	for _, o := range orders {
+		lines = append(lines, o.Lines...)
+	}
+	tx, err := client.Tx(ctx)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	if dsn == "" {
-		pool.SetMaxOpenConns(1) // each connection has a memory of its own
+	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
+	if err := tx.Order.MapCreateBulk(orders, func(row *db.OrderCreate, i int) {
+		row.SetID(orders[i].ID).SetCustomer(orders[i].Customer)
+	}).Exec(ctx); err != nil {
+		return err
 	}
-	client := db.NewClient(db.Driver(entsql.OpenDB(kind, pool)))
-	if err := client.Schema.Create(ctx); err != nil {
-		return nil, nil, errors.Join(err, client.Close())
+	if err := tx.Line.MapCreateBulk(lines, func(row *db.LineCreate, i int) {
+		row.SetID(lines[i].ID).SetOrderID(lines[i].OrderID).SetSku(lines[i].SKU)
+	}).Exec(ctx); err != nil {
+		return err
 	}
-	return client, pool, nil
+	return tx.Commit()
 }

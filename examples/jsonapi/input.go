@@ -209,68 +209,45 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// readSpan reads the query of a list: limit, after, from and to.
-func readSpan(layout core.Layout, query string) (span, url.Values, error) {
-	p := span{max: math.MaxInt64, limit: 20}
-	values, err := url.ParseQuery(query)
-	if err != nil {
+// readSpan reads the query of a list: limit, after, and the times from and to, which are bounds of
+// ids.
+func readSpan(layout core.Layout, query string) (p span, values url.Values, err error) {
+	p = span{max: math.MaxInt64, limit: 20}
+	if values, err = url.ParseQuery(query); err != nil {
 		return p, nil, bad(fault{"query", query, err.Error()})
 	}
 	for name, all := range values {
-		switch {
-		case name != "limit" && name != "after" && name != "from" && name != "to":
-			return p, nil, bad(fault{name, all[0], "there is no such parameter; want limit, after, from or to"})
-		case len(all) > 1:
-			return p, nil, bad(fault{name, strings.Join(all, ", "), "is given more than once"})
+		text := all[0]
+		switch name {
+		case "limit":
+			if p.limit, err = strconv.Atoi(text); err != nil || p.limit < 1 || p.limit > 100 {
+				return p, nil, bad(fault{name, text, "want a whole number from 1 to 100"})
+			}
+		case "after":
+			after, err := parseKey[Order](name, text)
+			if err != nil {
+				return p, nil, err
+			}
+			p.max = min(p.max, after.ID())
+		case "from", "to":
+			t, err := time.Parse(time.RFC3339, text)
+			if err != nil {
+				return p, nil, bad(fault{name, text, "want a time like 2026-11-21T15:04:05Z; + is written %2B"})
+			}
+			first, err := layout.FirstAt(t)
+			if err != nil {
+				return p, nil, bad(fault{name, text, err.Error()})
+			}
+			if name == "from" {
+				p.min = sqltype.ID(first)
+			} else {
+				p.max = min(p.max, sqltype.ID(first))
+			}
+		default:
+			return p, nil, bad(fault{name, text, "there is no such parameter; want limit, after, from or to"})
 		}
-	}
-	if values.Has("limit") {
-		text := values.Get("limit")
-		if p.limit, err = strconv.Atoi(text); err != nil || p.limit < 1 || p.limit > 100 || text != strconv.Itoa(p.limit) { // Atoi takes +5 and 05
-			return p, nil, bad(fault{"limit", text, "want a whole number from 1 to 100"})
-		}
-	}
-	if err := p.times(layout, values); err != nil {
-		return p, nil, err
-	}
-	if values.Has("after") {
-		after, err := parseKey[Order]("after", values.Get("after"))
-		if err != nil {
-			return p, nil, err
-		}
-		p.max = min(p.max, after.ID())
 	}
 	return p, values, nil
-}
-
-// times turns from and to into bounds of ids: the orders placed in [from, to).
-func (p *span) times(layout core.Layout, values url.Values) error {
-	for _, bound := range []struct {
-		name string
-		id   *sqltype.ID
-	}{{"from", &p.min}, {"to", &p.max}} {
-		if !values.Has(bound.name) {
-			continue
-		}
-		text := values.Get(bound.name)
-		t, err := time.Parse(time.RFC3339, text)
-		if err != nil {
-			return bad(fault{bound.name, text, "want a time like 2026-11-21T15:04:05Z; + is written %2B"})
-		}
-		first, err := layout.FirstAt(t)
-		var out *core.RangeError
-		if errors.As(err, &out) {
-			return bad(fault{bound.name, text, out.Limit})
-		}
-		if err != nil {
-			return err
-		}
-		*bound.id = sqltype.ID(first)
-	}
-	if p.min > p.max {
-		return bad(fault{"from", values.Get("from"), "is after to, " + values.Get("to")})
-	}
-	return nil
 }
 
 // idempotencyKey reads the key of a POST; empty if there is none.

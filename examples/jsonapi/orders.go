@@ -40,17 +40,13 @@ var (
 func (s *store) create(ctx context.Context, d draft, key string) (o *Order, replayed bool, err error) {
 	o = d.order()
 	if o.ReorderOf != nil {
-		if _, err := s.get(ctx, *o.ReorderOf); errors.Is(err, gorm.ErrRecordNotFound) {
-			return nil, false, invalid(fault{"reorderOf", o.ReorderOf.String(), "there is no such order"})
-		} else if err != nil {
-			return nil, false, err
+		if _, err := s.get(ctx, *o.ReorderOf); err != nil {
+			return nil, false, missing(err, "reorderOf", o.ReorderOf.String(), "there is no such order")
 		}
 	}
 	if o.CustomerID != nil {
-		if _, err := s.customer(ctx, *o.CustomerID); errors.Is(err, gorm.ErrRecordNotFound) {
-			return nil, false, invalid(fault{"customerId", o.CustomerID.String(), "there is no such customer"})
-		} else if err != nil {
-			return nil, false, err
+		if _, err := s.customer(ctx, *o.CustomerID); err != nil {
+			return nil, false, missing(err, "customerId", o.CustomerID.String(), "there is no such customer")
 		}
 	}
 	if key == "" {
@@ -76,6 +72,14 @@ func (s *store) create(ctx context.Context, d draft, key string) (o *Order, repl
 	}
 	s.complete(o)
 	return o, false, nil
+}
+
+// missing is the client's fault if a row that the input refers to is not there.
+func missing(err error, field, value, reason string) error {
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return invalid(fault{field, value, reason})
+	}
+	return err
 }
 
 // replay finds the order that a key has placed; without one both results are nil.

@@ -2,12 +2,6 @@
 // ID, and releases it. Start it twice at the same time:
 //
 //	go run ./examples/lease -for 20s
-//
-// With -only both want the same worker ID, and the second waits. Stop the first with Ctrl-C, and
-// the second has it at once. Kill it with kill -9, and the second has it when the lease expires.
-// Its ids begin at the fence of the first either way:
-//
-//	go run ./examples/lease -only 7 -window 6s -for 1m
 package main
 
 import (
@@ -29,14 +23,11 @@ import (
 )
 
 func main() {
-	var o options
-	flag.StringVar(&o.file, "db", "lease.sqlite", "SQLite file; it is created")
-	flag.DurationVar(&o.length, "for", 0, "how long to hold the worker ID")
-	flag.Int64Var(&o.only, "only", -1, "the required worker ID, 0 to 1023; -1: any")
-	flag.DurationVar(&o.window, "window", 30*time.Second, "how far ahead of the clock the fence is")
+	file := flag.String("db", "lease.sqlite", "SQLite file; it is created")
+	length := flag.Duration("for", 0, "how long to hold the worker ID")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Stdout, o)
+	err := run(ctx, os.Stdout, *file, *length)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "lease:", err)
@@ -44,30 +35,16 @@ func main() {
 	}
 }
 
-type options struct {
-	file           string
-	length, window time.Duration
-	only           int64
-}
-
-func run(ctx context.Context, out io.Writer, o options) (err error) {
-	if err := data.Touch(o.file); err != nil {
+func run(ctx context.Context, out io.Writer, file string, length time.Duration) (err error) {
+	if err := data.Touch(file); err != nil {
 		return fmt.Errorf("-db: %w", err)
 	}
-	db, err := sql.Open("sqlite", o.file+"?_pragma=busy_timeout(5000)")
+	db, err := sql.Open("sqlite", file+"?_pragma=busy_timeout(5000)")
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	cfg := worker.Config{Namespace: "example", FenceWindow: o.window}
-	if o.only != -1 {
-		if o.only < 0 {
-			return fmt.Errorf("-only %d: want a worker ID from 0 on, or -1 for any", o.only)
-		}
-		cfg.Preferred, cfg.RequirePreferred = &o.only, true
-		cfg.MaxWait = 2 * time.Minute // for its holder
-	}
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{Lease: cfg})
+	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{Lease: worker.Config{Namespace: "example"}})
 	if err != nil {
 		return err
 	}
@@ -84,7 +61,7 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 	fmt.Fprintf(out, "worker ID %d makes %d, from %s on\n", gen.Lease().Worker(), ids, parts.Time.Local().Format("15:04:05.000"))
 
 	select {
-	case <-time.After(o.length):
+	case <-time.After(length):
 	case <-ctx.Done():
 	}
 	store, err := sqlstore.New(db, sqlstore.Config{})

@@ -102,14 +102,14 @@ func TestTokenVectors(t *testing.T) {
 	}
 }
 
-// sealing fills fields of the section, and waits for its answer.
+// sealing fills fields of the section, and waits for its answers.
 func (tb *tab) sealing(pairs ...string) {
 	tb.t.Helper()
-	eval[bool](tb, "delete document.documentElement.dataset.sealed")
-	for ; len(pairs) > 0; pairs = pairs[2:] {
+	for ; len(pairs) > 0; pairs = pairs[2:] { // each has its answer, which may come before the next is filled
+		eval[bool](tb, "delete document.documentElement.dataset.sealed")
 		tb.fill(pairs[0], pairs[1])
+		tb.wait("document.documentElement.dataset.sealed")
 	}
-	tb.wait("document.documentElement.dataset.sealed")
 }
 
 // Ids are sealed and opened with a key that is in its field only.
@@ -127,6 +127,7 @@ func TestTokens(t *testing.T) {
 	tb.has("#token-result", "ord_"+text)
 	eval[bool](tb, "delete document.documentElement.dataset.sealed")
 	tb.click("#token-open")
+	tb.wait("document.documentElement.dataset.sealed")
 	tb.sealing("#token-texts", "ORD_"+text+" "+text+" cus_"+text+" ord_"+text[:21])
 	tb.has("#token-result", some, "Opened one token.")
 	tb.has("#token-texts-error", "2 of 4 cannot be read (“"+text+"”, “cus_"+text+`”): each is not "ord_" and a token.`, "it has 21 characters, not 22")

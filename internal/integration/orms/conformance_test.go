@@ -77,7 +77,7 @@ var conformers = []conformer{
 	{name: "xorm", kinds: all, open: openXorm},
 	{name: "sqlx", kinds: all, open: openSqlx},
 	{name: "squirrel", kinds: all, open: openSquirrel},
-	{name: "go-jet", kinds: all, open: openJet},
+	{name: "go-jet", kinds: all[:1], open: openJet},  // its dialects share no types
 	{name: "upper", kinds: all[:2], open: openUpper}, // its SQLite needs cgo
 }
 

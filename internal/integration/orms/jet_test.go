@@ -16,12 +16,6 @@ var update = flag.Bool("update", false, "write the code that go-jet generates")
 
 func openJet(t *testing.T, db database, src source) store {
 	db.tables(t)
-	switch db.kind {
-	case "mysql":
-		return jetOther{jetMySQL(), trimmed{db.pool}, src}
-	case "sqlite":
-		return jetOther{jetSQLite(), trimmed{db.pool}, src}
-	}
 	return jetStore{db.pool, src}
 }
 

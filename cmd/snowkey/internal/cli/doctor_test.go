@@ -64,22 +64,18 @@ func TestDoctorLossy(t *testing.T) {
 	pg := examine(t, Env{}, "--dsn", all["PostgreSQL"])
 	pg.want(t, "connection", doctor.OK, "PostgreSQL 127.0.0.1")
 	pg.want(t, "clock", doctor.OK, "round trip")
-	pg.want(t, "fsync", doctor.Fail, "off")
-	pg.want(t, "synchronous_commit", doctor.OK, "on")
+	pg.want(t, "durability", doctor.Fail, "fsync is off")
+	pg.want(t, "full_page_writes", doctor.OK, "on")
 	pg.want(t, "pg_is_in_recovery", doctor.OK, "primary")
-	pg.want(t, "leases", doctor.Fail, "fsync")
 
 	maria := examine(t, Env{}, "--dsn", all["MariaDB"])
 	maria.want(t, "clock", doctor.OK, "round trip")
-	maria.want(t, "innodb_flush_log_at_trx_commit", doctor.Fail, "2")
-	maria.want(t, "sync_binlog", doctor.OK, "no binary log")
-	maria.want(t, "leases", doctor.Fail, "innodb_flush_log_at_trx_commit")
+	maria.want(t, "durability", doctor.Fail, "innodb_flush_log_at_trx_commit is 2")
+	maria.want(t, "read_only", doctor.OK, "OFF")
 
 	etcd := examine(t, Env{}, "--dsn", all["etcd"])
 	etcd.want(t, "clock", doctor.OK, "")
-	etcd.want(t, "members", doctor.Warn, "1 voting")
-	etcd.want(t, "alarms", doctor.OK, "none")
-	etcd.want(t, "fsync", doctor.Skip, "")
+	etcd.want(t, "durability", doctor.Skip, "--unsafe-no-fsync")
 }
 
 // A Redis passes after each setting is corrected.
@@ -202,7 +198,7 @@ func TestDoctorNumbers(t *testing.T) {
 		}
 	}
 	d := examine(t, Env{}, "--dsn", file)
-	d.want(t, "synchronous", doctor.OK, "full")
+	d.want(t, "durability", doctor.OK, "")
 	d.want(t, "worker IDs", doctor.OK, "0 of 1024")
 	d.want(t, "worker IDs held twice", doctor.OK, "none")
 	exec("CREATE TABLE copied AS SELECT * FROM snow_worker")

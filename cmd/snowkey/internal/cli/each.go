@@ -12,8 +12,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 )
 
-// A splitFunc appends the texts in an argument or a line to texts.
-type splitFunc func(texts []string, line string) []string
+// A splitFunc returns the texts in an argument or a line.
+type splitFunc func(line string) []string
 
 // each calls do for each text in the arguments or, with none or with -, in standard
 // input, and reports errors with the position.
@@ -36,7 +36,7 @@ func (a *app) each(cmd *cobra.Command, args []string, split splitFunc, do func(t
 		err = usage("- means standard input and must be the only argument")
 	default:
 		for i, arg := range args {
-			texts := split(nil, arg)
+			texts := split(arg)
 			if len(texts) == 0 {
 				texts = []string{""}
 			}
@@ -89,7 +89,7 @@ func (a *app) eachLine(ctx context.Context, split splitFunc, do func(text string
 		case !ok:
 			return nil
 		}
-		for _, text := range split(nil, line) {
+		for _, text := range split(line) {
 			found = true
 			report("line", n, text, do(text))
 		}
@@ -111,4 +111,19 @@ func (a *app) nextLine(ctx context.Context, lines <-chan string) (line string, o
 	case <-ctx.Done():
 	}
 	return line, ok
+}
+
+// convert turns each text of the input into a line, or into what --json prints instead.
+func (a *app) convert(cmd *cobra.Command, args []string, split splitFunc, turn func(text string) (object any, line string, err error)) error {
+	return a.each(cmd, args, split, func(text string) error {
+		object, line, err := turn(text)
+		switch {
+		case err != nil:
+			return err
+		case a.json:
+			return a.line(object)
+		}
+		a.print(line, "\n")
+		return nil
+	})
 }

@@ -164,8 +164,6 @@ func (a *app) lease(ctx context.Context, p *storeFlags, l core.Layout) (*worker.
 			if *err == nil {
 				*err = errReported
 			}
-		} else if a.ErrTTY {
-			a.note("%s", a.errStyle.faint(fmt.Sprintf("released worker ID %d in namespace %q to %s", lease.Worker(), p.namespace, target.Name)))
 		}
 		target.Close()
 	}, nil
@@ -187,22 +185,13 @@ func (n leaseNotes) Observe(e core.Event) {
 // pipe of 64 KiB, so a write wakes the reader once.
 const batch = 3072
 
-// showFrom is the number of IDs from which on a progress bar is worth it.
-const showFrom = 200_000
-
 // genAll prints the IDs that fill gets.
 func (a *app) genAll(ctx context.Context, g *gen, fill func(context.Context, []int64) error) error {
 	unsigned := g.layout.Unsigned
-	add, done := func(int) {}, func() {}
-	if g.count >= showFrom && !a.OutTTY { // there the IDs themselves show progress
-		add, done = a.progress(g.count, "IDs")
-	}
-	defer done()
-	ids, text := make([]int64, min(batch, g.count)), []byte(nil)
+	ids := make([]int64, min(batch, g.count))
 	for made := int64(0); made < g.count; {
 		ids = ids[:min(int64(len(ids)), g.count-made)]
 		if err := fill(ctx, ids); err != nil {
-			done()
 			if ctx.Err() != nil {
 				return fmt.Errorf("interrupted after %s of %d", plural(made, "ID"), g.count)
 			}
@@ -212,19 +201,18 @@ func (a *app) genAll(ctx context.Context, g *gen, fill func(context.Context, []i
 			}
 			return fmt.Errorf("after %s of %d: %w", plural(made, "ID"), g.count, err)
 		}
-		if a.json {
-			for _, id := range ids {
+		for _, id := range ids {
+			if a.json {
 				d := describe.Text(id, g.format)
-				_ = a.line(&d) // the write below returns its error, too
+				_ = a.line(&d) // the check below returns its error, too
+				continue
 			}
-		} else {
-			text = g.format.AppendLines(text[:0], ids, unsigned)
+			_, _ = a.out.Write(append(g.format.Append(a.out.AvailableBuffer(), id, unsigned), '\n'))
 		}
-		if _, err := a.out.Write(text); err != nil {
+		if _, err := a.out.Write(nil); err != nil {
 			return fmt.Errorf("write standard output: %w", dsn.Bare(err))
 		}
 		made += int64(len(ids))
-		add(len(ids))
 	}
 	return nil
 }

@@ -60,6 +60,20 @@ func TestGenerator(t *testing.T) {
 	paste("generator", "--worker", "1022")
 	examine(t, Env{}, store...).want(t, "SQL generator", doctor.OK, "snowkey_next has the worker IDs 1022")
 
+	for _, c := range []struct{ change, undo, says string }{
+		{"UPDATE snowkey_generator SET version = 2", "UPDATE snowkey_generator SET version = 1", "is of version 2"},
+		{"ALTER TABLE snowkey_generator RENAME version TO v", "ALTER TABLE snowkey_generator RENAME v TO version", "not visible"},
+	} {
+		t.Run(c.says, func(t *testing.T) {
+			if _, err := db.Exec(c.change); err != nil {
+				t.Fatal(err)
+			}
+			examine(t, Env{}, store...).want(t, "SQL generator", doctor.Skip, c.says)
+			if _, err := db.Exec(c.undo); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
 	if _, err := db.Exec("DROP TABLE orders"); err != nil {
 		t.Fatal(err)
 	}

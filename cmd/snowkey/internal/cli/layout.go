@@ -54,10 +54,6 @@ func (a *app) layout(l core.Layout) error {
 		fmt.Fprintf(a.out, "%s  %s\n\n", s.bold(d.Preset), d.Description)
 	}
 	fmt.Fprintln(a.out, d.Diagram)
-	workers := comma(d.WorkerIDs)
-	if l.DatacenterBits > 0 && l.WorkerBits > 0 {
-		workers += fmt.Sprintf(": %s in each of %s datacenters", humanize.Comma(1<<min(l.WorkerBits, 62)), humanize.Comma(1<<min(l.DatacenterBits, 62)))
-	}
 	javascript := "IDs are exact as numbers"
 	if d.UnsafeFrom != nil {
 		javascript = s.warn("IDs are not exact as numbers: send them as strings")
@@ -68,8 +64,8 @@ func (a *app) layout(l core.Layout) error {
 	}
 	a.label("epoch", fmt.Sprintf("%s  %d ms", d.Epoch, d.EpochMS))
 	a.label("tick", l.Tick.String())
-	a.label("workers", workers)
-	a.label("capacity", fmt.Sprintf("%s in a tick of a worker, %s in a second", plural(l.IDsPerTick(), "ID"), comma(d.PerSecond)))
+	a.label("workers", humanize.Comma(l.WorkerIDs()))
+	a.label("capacity", fmt.Sprintf("%s in a tick of a worker, %s in a second", plural(l.IDsPerTick(), "ID"), d.PerSecond))
 	a.label("ends", end)
 	a.label("JavaScript", javascript)
 	if l.Unsigned {
@@ -78,52 +74,17 @@ func (a *app) layout(l core.Layout) error {
 	return nil
 }
 
-// comma groups the digits of a decimal number.
-func comma(decimal string) string {
-	whole, part, dot := strings.Cut(decimal, ".")
-	n, err := strconv.ParseInt(whole, 10, 64)
-	if err != nil { // more than 2^63 a second
-		return decimal
-	}
-	if dot {
-		part = "." + part
-	}
-	return humanize.Comma(n) + part
-}
-
 func (a *app) layouts() error {
 	all := describe.Layouts(a.now())
 	if a.json {
 		return a.object(all)
 	}
-	rows := [][]string{{"NAME", "BITS", "TICK", "WORKERS", "IDS/S", "EPOCH", "ENDS"}}
-	for i, p := range core.Presets() {
-		l, d := p.Layout.WithDefaults(), all[i]
-		rows = append(rows, []string{p.Name, bits(l), l.Tick.String(), comma(d.WorkerIDs), comma(d.PerSecond), l.Epoch.Format(time.DateOnly), l.End().Format(time.DateOnly)})
+	rows := [][]string{{"NAME", "IDS/S", "ENDS", "DESCRIPTION"}}
+	for _, d := range all {
+		rows = append(rows, []string{d.Preset, d.PerSecond, d.End[:len(time.DateOnly)], d.Description})
 	}
 	a.table(rows)
 	return nil
-}
-
-// bits lists the widths from high to low without those of 0.
-func bits(l core.Layout) string {
-	var all []string
-	add := func(letter string, n uint8) {
-		if n > 0 {
-			all = append(all, fmt.Sprintf("%d%s", n, letter))
-		}
-	}
-	add("t", l.TimeBits)
-	add("r", l.RollbackBits)
-	if l.SequenceFirst {
-		add("s", l.SequenceBits)
-	}
-	add("d", l.DatacenterBits)
-	add("w", l.WorkerBits)
-	if !l.SequenceFirst {
-		add("s", l.SequenceBits)
-	}
-	return strings.Join(all, " ")
 }
 
 var ( //nolint:gochecknoglobals // constants

@@ -50,22 +50,13 @@ func newEncoder(w io.Writer) *json.Encoder {
 	return enc
 }
 
-// table prints rows in columns; the first is the head. Cells have no colours, which
-// tabwriter would count as text.
+// table prints rows in columns; the first is the head.
 func (a *app) table(rows [][]string) {
-	var text strings.Builder
-	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
-		fmt.Fprintln(w, strings.Join(row, "\t"))
+		fmt.Fprintln(w, strings.TrimRight(strings.Join(row, "\t"), "\t"))
 	}
 	_ = w.Flush()
-	for i, line := range strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n") {
-		line = strings.TrimRight(line, " ")
-		if i == 0 {
-			line = a.style.faint(line)
-		}
-		fmt.Fprintln(a.out, line)
-	}
 }
 
 // plural counts things: 1 ID, 2,000 IDs.
@@ -83,9 +74,6 @@ func (a *app) progress(total int64, what string) (add func(int), done func()) {
 		progressbar.OptionSetWriter(a.Err), progressbar.OptionSetDescription(what), progressbar.OptionShowCount(),
 		progressbar.OptionThrottle(100 * time.Millisecond), progressbar.OptionSetWidth(30),
 		progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true),
-	}
-	if what == "IDs" {
-		options = append(options, progressbar.OptionShowIts(), progressbar.OptionSetItsString(what))
 	}
 	bar := progressbar.NewOptions64(total, options...)
 	return func(n int) { _ = bar.Add(n) }, func() { _ = bar.Finish() }

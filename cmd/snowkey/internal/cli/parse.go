@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -76,7 +75,7 @@ func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
 	case p.layout.Unsigned && p.to.Signed():
 		return usage("--to %s ends at the largest int64: use decimal or hex with --unsigned", p.to)
 	}
-	return a.each(cmd, args, idtext.AppendSplit, func(text string) error { return a.parseOne(p, text) })
+	return a.each(cmd, args, idtext.Split, func(text string) error { return a.parseOne(p, text) })
 }
 
 func (a *app) parseOne(p *parse, text string) error {
@@ -176,10 +175,5 @@ func (a *app) javascriptNote(decimal string) string {
 	if js.Safe {
 		return "exact as a number"
 	}
-	if js.Value == decimal {
-		return a.style.warn("exact by chance; most IDs near it are not: send it as a string")
-	}
-	number, _ := new(big.Int).SetString(js.Value, 10)
-	id, _ := new(big.Int).SetString(decimal, 10)
-	return a.style.warn(fmt.Sprintf("JSON.parse turns it into %s, off by %+d: send it as a string", js.Value, number.Sub(number, id)))
+	return a.style.warn("JSON.parse turns it into " + js.Value + ": send it as a string")
 }

@@ -133,14 +133,14 @@ func (a *app) cutJSON(parts []ddl.Partition, script ddl.Script) error {
 		Partitions []part   `json:"partitions"`
 		SQL        []string `json:"sql"`
 	}{SQL: script}
+	stamp := func(t time.Time) string {
+		if t.IsZero() {
+			return ""
+		}
+		return t.Format(timetext.Stamp)
+	}
 	for _, p := range parts {
-		one := part{Name: p.Name}
-		if !p.From.IsZero() {
-			one.From = p.From.Format(timetext.Stamp)
-		}
-		if !p.To.IsZero() {
-			one.To = p.To.Format(timetext.Stamp)
-		}
+		one := part{Name: p.Name, From: stamp(p.From), To: stamp(p.To)}
 		if p.Min != math.MinInt64 {
 			one.Min = strconv.FormatInt(p.Min, 10)
 		}

@@ -126,7 +126,8 @@ func (a *app) action(run func(cmd *cobra.Command, args []string) error) func(*co
 // not set.
 func emptyFlag(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if text := f.Value.String(); text == "" || text == "[]" {
+		list, ok := f.Value.(pflag.SliceValue)
+		if f.Value.String() == "" || ok && len(list.GetSlice()) == 0 {
 			err = usage("--%s \"\": must not be empty", f.Name)
 		}
 	})

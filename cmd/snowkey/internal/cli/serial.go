@@ -48,7 +48,7 @@ func (a *app) serialCommand() *cobra.Command {
 	}
 	encode := &serials{from: idtext.Auto}
 	encoding := a.serialWay(encode, "encode [ID…]", "convert IDs to serial numbers", "Convert IDs to serial numbers, one per line. IDs are arguments or come from standard\ninput, in any format that parse reads; most in base58 need --from.",
-		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey gen -n 3 --worker 3 | snowkey serial encode", idtext.AppendSplit, encodeSerial)
+		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey gen -n 3 --worker 3 | snowkey serial encode", idtext.Split, encodeSerial)
 	fromFlag(encoding, &encode.from)
 	cmd.AddCommand(encoding,
 		a.serialWay(&serials{}, "decode [SERIAL…]", "convert serial numbers back to IDs", "Convert serial numbers back to IDs, one per line. They may be typed: in any case, with\nspaces or any dashes, O for 0, and I or L for 1. A text that is not a serial number\nof this format is reported with the wrong part; the others are processed, and the\nexit status is 1.",
@@ -56,12 +56,12 @@ func (a *app) serialCommand() *cobra.Command {
 	return cmd
 }
 
-// oneText appends an argument or a line whole: a serial may contain separators.
-func oneText(texts []string, line string) []string {
+// oneText returns an argument or a line whole: a serial may contain separators.
+func oneText(line string) []string {
 	if line = idtext.Unquote(line); line == "" {
-		return texts
+		return nil
 	}
-	return append(texts, line)
+	return []string{line}
 }
 
 type serialJSON struct {
@@ -119,17 +119,9 @@ func (a *app) serial(cmd *cobra.Command, s *serials, args []string, split splitF
 		err = byFlag(err, map[string]string{"Prefix": "--prefix", "Separator": "--separator", "Location": "--tz", "Layout.Epoch": "--epoch"})
 		return usage("%s", strings.Replace(err.Error(), "set Fold", "give --fold", 1)) // that advice is for programs
 	}
-	return a.each(cmd, args, split, func(text string) error {
+	return a.convert(cmd, args, split, func(text string) (any, string, error) {
 		both, line, err := turn(codec, s.from, text)
-		switch {
-		case err != nil:
-			return plainSerial(err)
-		case a.json:
-			_ = a.line(both)
-		default:
-			fmt.Fprintln(a.out, line)
-		}
-		return nil
+		return both, line, plainSerial(err)
 	})
 }
 

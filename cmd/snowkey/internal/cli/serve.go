@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/web"
 )
 
@@ -65,8 +66,8 @@ func (a *app) serveCommand() *cobra.Command {
 	f.StringSliceVar(&s.proxies, "trusted-proxy", nil, "`CIDR` or address of proxies whose X-Forwarded-For names the client; without it, the sender is the client")
 	f.Float64Var(&s.rate, "rate", 100, "`N` requests a second to the API for each client address, in bursts of as many; 0: no limit")
 	f.BoolVar(&s.noIDs, "no-ids", false, "generate no IDs; /api/ids composes those of a given time only")
-	f.StringVar(&s.access, "access-log", "", "log each request to standard error, in the `FORMAT` text or json")
-	f.DurationVar(&s.drain, "drain", 0, "before it shuts down, serve for this `DURATION` while /readyz says no")
+	f.Var(flagval.New(&s.access, "FORMAT", "", flagval.OneOf("text", "json")), "access-log", "log each request to standard error: text or json")
+	f.Var(flagval.New(&s.drain, "DURATION", "0s", flagval.Duration(0, time.Hour)), "drain", "before it shuts down, serve for this DURATION while /readyz says no")
 	f.StringVar(&s.store.text, "store", "", "store of the worker IDs to lease, a `DSN`; requires a token")
 	f.StringVar(&s.store.tokenFile, "token-file", "", "`FILE` with the token of the clients (default $SNOWKEY_TOKEN)")
 	s.store.addDataLoss(cmd)
@@ -149,16 +150,9 @@ func (s *serving) config(log io.Writer) (web.Config, error) {
 		}
 		cfg.Proxies = append(cfg.Proxies, prefix)
 	}
-	if s.drain < 0 {
-		return cfg, usage("--drain %q: must not be negative", s.drain)
-	}
 	var lines slog.Handler = slog.NewTextHandler(log, nil)
-	switch s.access {
-	case "", "text":
-	case "json":
+	if s.access == "json" {
 		lines = slog.NewJSONHandler(log, nil)
-	default:
-		return cfg, usage("--access-log %q: must be text or json", short(s.access))
 	}
 	cfg.Logger = slog.New(lines)
 	if s.access != "" {
@@ -186,10 +180,7 @@ func (s *serving) certificates() ([]tls.Certificate, error) {
 const shutdownWithin = 10 * time.Second
 
 func (a *app) listen(ctx context.Context, drain time.Duration, certificates []tls.Certificate, listener net.Listener, handler *web.Handler, logger *slog.Logger, leases string) error {
-	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 30 * time.Second,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
-	}
+	server := newServer(handler, logger)
 	scheme := "http"
 	serve := func() error { return server.Serve(listener) }
 	if len(certificates) > 0 {
@@ -230,10 +221,7 @@ func (a *app) serveMetrics(ctx context.Context, addr string, handler http.Handle
 	if err != nil {
 		return nil, fmt.Errorf("listen for --metrics-addr: %w", err)
 	}
-	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, WriteTimeout: 15 * time.Second,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
-	}
+	server := newServer(handler, logger)
 	a.note("metrics at http://%s/metrics", listener.Addr())
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -241,6 +229,13 @@ func (a *app) serveMetrics(ctx context.Context, addr string, handler http.Handle
 		}
 	}()
 	return func() { _ = server.Close() }, nil
+}
+
+func newServer(handler http.Handler, logger *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 30 * time.Second,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
+	}
 }
 
 // checkAddr returns the host of an address.

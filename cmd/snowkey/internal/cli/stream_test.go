@@ -4,12 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"fmt"
 	"io"
-	"math/rand/v2"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"time"
 )
 
@@ -50,39 +47,6 @@ func TestInputPauses(t *testing.T) {
 		}
 		if code := <-done; code != 0 {
 			t.Errorf("%q: exit code %d", args, code)
-		}
-	}
-}
-
-// The output does not depend on how the input arrives, and errors are printed where their
-// lines are.
-func TestInputInPieces(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	var in, want strings.Builder
-	for n := 1; in.Len() < 300_000; n++ { // several blocks
-		switch id := r.Int64() >> r.IntN(63); r.IntN(30) {
-		case 0:
-			in.WriteString("\n")
-		case 1:
-			fmt.Fprintf(&in, "x%d\n", n)
-			fmt.Fprintf(&want, "snowkey parse: line %d: \"x%d\": is not an ID in decimal, hex (0x…), base32, base58, base62 or with a prefix (ord_…)\n", n, n)
-		case 2:
-			fmt.Fprintf(&in, "[%d, \"0x%x\"],\r\n", id, id)
-			fmt.Fprintf(&want, "%d\n%d\n", id, id)
-		default:
-			fmt.Fprintf(&in, "%d\n", id)
-			fmt.Fprintf(&want, "%d\n", id)
-		}
-	}
-	in.WriteString(strings.Repeat(" ", 100_000) + "7") // a line longer than a block
-	want.WriteString("7\n")
-	for name, reader := range map[string]func(io.Reader) io.Reader{
-		"whole": func(r io.Reader) io.Reader { return r }, "bytes": iotest.OneByteReader, "halves": iotest.HalfReader, "with the end": iotest.DataErrReader,
-	} {
-		var got bytes.Buffer // of both
-		code := Run(t.Context(), []string{"parse", "--to", "decimal"}, Env{In: reader(strings.NewReader(in.String())), Out: &got, Err: &got, Getenv: environment("", "")})
-		if code != 1 || got.String() != want.String() {
-			t.Errorf("%s: exit code %d, %d bytes, want %d", name, code, got.Len(), want.Len())
 		}
 	}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"os/exec"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -19,7 +18,7 @@ func TestColours(t *testing.T) {
 		{Env{OutTTY: true, Getenv: environment("NO_COLOR", "1")}, false},
 		{Env{OutTTY: true, Getenv: environment("TERM", "dumb")}, false},
 	} {
-		for _, args := range [][]string{{"layout"}, {"layout", "--all"}, {"parse", someID}, {"range", "yesterday", "now"}} {
+		for _, args := range [][]string{{"layout"}, {"parse", someID}, {"range", "yesterday", "now"}} {
 			if got := runWith(t, c.env, args...); got.code != 0 || strings.Contains(got.out, "\x1b[") != c.want {
 				t.Errorf("%q, %+v: %q", args, c.env, got.out)
 			}
@@ -28,29 +27,6 @@ func TestColours(t *testing.T) {
 			if got := runWith(t, c.env, args...); got.code != 0 || strings.Contains(got.out, "\x1b[") {
 				t.Errorf("%q: data in colour: %q", args, got.out)
 			}
-		}
-	}
-}
-
-// The progress bar is on standard error if that is a terminal and the IDs go elsewhere.
-func TestProgress(t *testing.T) {
-	count := strconv.Itoa(2 * showFrom)
-	for _, c := range []struct {
-		env  Env
-		args []string
-		want bool
-	}{
-		{Env{ErrTTY: true}, []string{"gen", "--worker", "1", "-n", count}, true},
-		{Env{}, []string{"gen", "--worker", "1", "-n", count}, false},
-		{Env{ErrTTY: true, OutTTY: true}, []string{"gen", "--worker", "1", "-n", count}, false},
-		{Env{ErrTTY: true}, []string{"gen", "--worker", "1", "-n", "1000"}, false},
-	} {
-		got := runWith(t, c.env, c.args...)
-		if got.code != 0 || (got.err != "") != c.want {
-			t.Errorf("%q, %+v: exit code %d, standard error %q", c.args, c.env, got.code, got.err)
-		}
-		if strings.Contains(got.out, "\r") {
-			t.Errorf("%q: the bar is in the data", c.args)
 		}
 	}
 }

@@ -113,20 +113,12 @@ func (a *app) tokens(cmd *cobra.Command, t *tokens, args []string, turn tokenFun
 	if t.sealer, err = ring.Sealer(t.typeName); err != nil {
 		return err
 	}
-	return a.each(cmd, args, idtext.AppendSplit, func(text string) error {
+	return a.convert(cmd, args, idtext.Split, func(text string) (any, string, error) {
 		both, line, err := turn(t, text)
-		switch {
-		case err != nil:
-			if _, isSecret := token.ParseSecret(text); isSecret == nil {
-				a.secrets = append(a.secrets, text) // a key in the wrong place
-			}
-			return err
-		case a.json:
-			_ = a.line(both)
-		default:
-			a.print(line, "\n")
+		if _, isSecret := token.ParseSecret(text); err != nil && isSecret == nil {
+			a.secrets = append(a.secrets, text) // a key in the wrong place
 		}
-		return nil
+		return both, line, err
 	})
 }
 

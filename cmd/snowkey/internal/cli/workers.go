@@ -1,14 +1,13 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -84,12 +83,9 @@ type workerInfo struct {
 	forever        bool
 }
 
-// farthest is the end of the years of four digits.
-var farthest = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC) //nolint:gochecknoglobals // constant
-
 func describeWorker(row driver.Record, now time.Time) workerInfo {
 	info := workerInfo{WorkerID: row.Worker, Owner: row.Owner, FencingToken: row.FencingToken, fence: time.UnixMilli(row.Fence).UTC(), expires: time.UnixMilli(row.Expires).UTC()}
-	info.forever = info.expires.After(farthest)
+	info.forever = info.expires.Year() > 9999
 	switch {
 	case row.ClaimID == "":
 		info.State = "free"
@@ -133,7 +129,7 @@ func (a *app) listWorkers(ctx context.Context, p *storeFlags, held bool) error {
 		if held && len(rows) > 0 {
 			a.note("no worker ID of namespace %q is held; %d were", p.namespace, len(rows))
 		} else {
-			a.note("no worker ID of namespace %q was ever leased from %s%s", p.namespace, target.Name, otherNamespaces(target.Namespaces(ctx, maxNamespaces)))
+			a.note("no worker ID of namespace %q was ever leased from %s%s", p.namespace, target.Name, otherNamespaces(ctx, target))
 		}
 		return nil
 	}
@@ -155,22 +151,22 @@ func (a *app) listWorkers(ctx context.Context, p *storeFlags, held bool) error {
 	return nil
 }
 
-// maxNamespaces bounds the namespaces that a message suggests.
-const maxNamespaces = 10
-
-// otherNamespaces suggests those that exist.
-func otherNamespaces(namespaces []string) string {
-	if len(namespaces) == 0 {
+// otherNamespaces suggests those that exist in a database.
+func otherNamespaces(ctx context.Context, target *dsn.Target) string {
+	if !target.Kind.SQL() {
 		return ""
 	}
-	var names []string
-	for _, s := range namespaces {
-		names = append(names, strconv.Quote(s))
+	layouts, err := target.Layouts(ctx)
+	if err != nil || len(layouts) == 0 {
+		return ""
 	}
-	if len(names) == maxNamespaces {
-		names[maxNamespaces-1] = "…"
+	const shown = 9
+	names := slices.Sorted(maps.Keys(layouts))
+	text := fmt.Sprintf("%q", names[:min(len(names), shown)])
+	if len(names) > shown {
+		text += " or others"
 	}
-	return "; --namespace may be " + strings.Join(names, ", ")
+	return "; --namespace may be " + text
 }
 
 func unsupported(err error) error {
@@ -183,7 +179,6 @@ func unsupported(err error) error {
 func (a *app) workersFree() *cobra.Command {
 	p := &storeFlags{}
 	token := int64(-1)
-	var yes bool
 	cmd := &cobra.Command{
 		Use:   "free WORKERID --fencing-token N --dsn DSN",
 		Short: "release a worker ID whose holder is gone",
@@ -197,32 +192,25 @@ A worker ID of a generator in the database is not released: drop the generator.
 
 "workers list" shows the fencing token. A worker ID that has changed hands since has
 another one and is left unchanged.`,
-		Example: "  snowkey workers free 7 --fencing-token 3 --dsn postgres://localhost/app\n  snowkey workers free 7 --fencing-token 3 --dsn postgres://localhost/app --yes",
+		Example: "  snowkey workers free 7 --fencing-token 3 --dsn postgres://localhost/app",
 		Args:    arguments(1, 1, "one worker ID"),
 		RunE: a.action(func(cmd *cobra.Command, args []string) error {
-			return a.freeWorker(cmd.Context(), p, args[0], token, yes)
+			return a.freeWorker(cmd.Context(), p, args[0], token)
 		}),
 	}
 	p.add(cmd, "dsn", "store of the worker IDs")
 	p.addNamespace(cmd, "default")
 	cmd.Flags().Var(flagval.New(&token, "N", "", flagval.Whole(1, math.MaxInt64)), "fencing-token", `fencing token of its holder, from "workers list"; required`)
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
 }
 
-func (a *app) freeWorker(ctx context.Context, p *storeFlags, text string, token int64, yes bool) error {
+func (a *app) freeWorker(ctx context.Context, p *storeFlags, text string, token int64) error {
 	id, err := flagval.Whole(0, math.MaxInt64)(text)
 	if err != nil {
 		return wrong("WORKERID", text, errors.New("must be a worker ID, 0 or more"))
 	}
 	if token < 0 {
 		return usage(`--fencing-token is required: "snowkey workers list" shows it`)
-	}
-	if _, err := a.parseStore(p); err != nil {
-		return err
-	}
-	if !yes && !a.InTTY {
-		return usage("standard input is not a terminal, so nothing can be asked: give --yes")
 	}
 	target, store, rows, err := a.records(ctx, p)
 	if err != nil {
@@ -242,12 +230,6 @@ func (a *app) freeWorker(ctx context.Context, p *storeFlags, text string, token 
 	case rows[i].OfGenerator():
 		return fmt.Errorf("worker ID %d of namespace %q belongs to a generator in the database (%s), which is left unchanged: drop the generator, which releases it: snowkey ddl drop-generator", id, p.namespace, dsn.Printable(info.Owner))
 	}
-	if !yes {
-		fmt.Fprintf(a.Err, "Worker ID %d of namespace %q is %s by %s; its fence is %s. Free it? [y/N] ", id, p.namespace, map[string]string{"held": "held", "expired": "still marked as held"}[info.State], dsn.Printable(info.Owner), info.Fence)
-		if !a.agreed(ctx) {
-			return errors.New("not freed")
-		}
-	}
 	if err := store.Free(ctx, p.namespace, id, token); err != nil {
 		if errors.Is(err, driver.ErrNotHeld) {
 			return fmt.Errorf("worker ID %d of namespace %q has just changed hands; it is left unchanged", id, p.namespace)
@@ -256,20 +238,4 @@ func (a *app) freeWorker(ctx context.Context, p *storeFlags, text string, token 
 	}
 	a.note("worker ID %d of namespace %q is free; its next holder starts at %s or later", id, p.namespace, info.Fence)
 	return nil
-}
-
-// agreed reads an answer from the terminal, until interrupted.
-func (a *app) agreed(ctx context.Context) bool {
-	answer := make(chan string, 1)
-	go func() {
-		text, _ := bufio.NewReader(a.In).ReadString('\n')
-		answer <- strings.ToLower(strings.TrimSpace(text))
-	}()
-	select {
-	case text := <-answer:
-		return text == "y" || text == "yes"
-	case <-ctx.Done():
-		fmt.Fprintln(a.Err)
-		return false
-	}
 }

@@ -28,31 +28,25 @@ func (e *checkup) compare(ctx context.Context) {
 	if e.With.Kind == dsn.Postgres {
 		e.replication(ctx, e.With, "logical replication of the other node")
 	}
-	here, err := e.Target.Layouts(ctx)
-	if err != nil {
-		e.report(Fail, name, e.Target.Name+": "+err.Error(), "let this user read the table snow_worker_space")
-		return
-	}
+	here, hereErr := e.Target.Layouts(ctx)
 	there, err := e.With.Layouts(ctx)
-	if err != nil {
-		e.report(Fail, name, e.With.Name+": "+err.Error(), "let this user read the table snow_worker_space")
+	if err = e.ofNode(hereErr, err); err != nil {
+		e.report(Fail, name, err.Error(), "let this user read the table snow_worker_space")
 		return
-	}
-	if e.OnlyNamespace {
-		for _, layouts := range []map[string]string{here, there} {
-			maps.DeleteFunc(layouts, func(namespace, _ string) bool { return namespace != e.Namespace })
-		}
 	}
 	var both, only []string
-	for _, namespace := range slices.Sorted(maps.Keys(here)) {
-		if _, ok := there[namespace]; ok {
+	all := maps.Clone(here)
+	maps.Copy(all, there)
+	for _, namespace := range slices.Sorted(maps.Keys(all)) {
+		_, mine := here[namespace]
+		_, theirs := there[namespace]
+		switch {
+		case e.OnlyNamespace && namespace != e.Namespace:
+		case mine && theirs:
 			both = append(both, namespace)
-		} else {
+		case mine:
 			only = append(only, fmt.Sprintf("%q only on %s", namespace, e.Target.Name))
-		}
-	}
-	for _, namespace := range slices.Sorted(maps.Keys(there)) {
-		if _, ok := here[namespace]; !ok {
+		default:
 			only = append(only, fmt.Sprintf("%q only on %s", namespace, e.With.Name))
 		}
 	}
@@ -64,6 +58,17 @@ func (e *checkup) compare(ctx context.Context) {
 	for _, namespace := range both {
 		e.compareNamespace(ctx, namespace, parseSpace(here[namespace]), parseSpace(there[namespace]))
 	}
+}
+
+// ofNode returns the first of the errors of the two nodes, with the node's name.
+func (e *checkup) ofNode(here, there error) error {
+	switch {
+	case here != nil:
+		return fmt.Errorf("%s: %w", e.Target.Name, here)
+	case there != nil:
+		return fmt.Errorf("%s: %w", e.With.Name, there)
+	}
+	return nil
 }
 
 // compareNamespace compares a namespace that both nodes have.
@@ -82,14 +87,10 @@ func (e *checkup) compareNamespace(ctx context.Context, namespace string, here, 
 	if here.datacenter != there.datacenter {
 		detail = fmt.Sprintf("%s leases %v, %s %v", e.Target.Name, here, e.With.Name, there)
 	}
-	mine, err := records(ctx, e.Target, namespace)
-	if err != nil {
-		e.report(Fail, name, e.Target.Name+": "+err.Error(), "let this user read the table snow_worker")
-		return
-	}
+	mine, hereErr := records(ctx, e.Target, namespace)
 	theirs, err := records(ctx, e.With, namespace)
-	if err != nil {
-		e.report(Fail, name, e.With.Name+": "+err.Error(), "let this user read the table snow_worker")
+	if err = e.ofNode(hereErr, err); err != nil {
+		e.report(Fail, name, err.Error(), "let this user read the table snow_worker")
 		return
 	}
 	if same := shared(mine, theirs); len(same) > 0 {

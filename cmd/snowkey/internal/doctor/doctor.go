@@ -65,7 +65,6 @@ const limit = 30 * time.Second
 type checkup struct {
 	Config
 	emit  func(Check)
-	lossy bool          // a setting that loses writes was reported
 	ahead time.Duration // of the target's clock
 }
 
@@ -125,8 +124,6 @@ func (e *checkup) version(ctx context.Context) {
 		err = t.DB.QueryRowContext(ctx, query).Scan(&text)
 	case dsn.Redis:
 		text = info(ctx, e, "server")["redis_version"]
-	case dsn.Etcd:
-		text, err = etcdVersion(ctx, e)
 	}
 	if err != nil {
 		e.report(Fail, "connection", e.Target.Name+": "+err.Error(), "check that the server runs and admits this user")

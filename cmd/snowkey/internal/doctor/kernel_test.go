@@ -15,15 +15,9 @@ func TestJudgeKernel(t *testing.T) {
 		err  error
 		want string // status, name and part of the detail of each
 	}{
-		{"synchronized", kernelClock{synchronized: true, maxError: 1500 * time.Microsecond, correction: -20 * time.Microsecond}, nil,
-			"ok kernel clock: synchronized, wrong by at most 1.5ms, being slowed by 20µs\nok leap second: none"},
-		{"exact", kernelClock{synchronized: true, maxError: time.Millisecond}, nil, "ok kernel clock: synchronized, wrong by at most 1ms, not being corrected\n"},
-		{"advanced", kernelClock{synchronized: true, correction: 128 * time.Millisecond}, nil, "being advanced by 128ms\n"},
+		{"synchronized", kernelClock{synchronized: true, maxError: 1500 * time.Microsecond}, nil, "ok kernel clock: synchronized, wrong by at most 1.5ms\n"},
 		{"vague", kernelClock{synchronized: true, maxError: 3 * time.Second}, nil, "warn kernel clock: synchronized, wrong by at most 3s"},
 		{"not synchronized", kernelClock{maxError: 16 * time.Second}, nil, "warn kernel clock: not synchronized"},
-		{"inserted", kernelClock{synchronized: true, leap: 1}, nil, "warn leap second: announced: the last second of this UTC day will occur twice"},
-		{"left out", kernelClock{synchronized: true, leap: -1}, nil, "ok leap second: announced: the last second of this UTC day will be left out"},
-		{"steps", kernelClock{}, nil, "ok if the clock steps: back, no ID repeats"},
 		{"not visible", kernelClock{}, errors.ErrUnsupported, "skip kernel clock: not visible"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -55,7 +49,7 @@ func TestReadKernel(t *testing.T) {
 		t.Logf("the kernel does not say: %v", err) // a sandbox may deny it
 		return
 	}
-	if k.maxError < 0 || k.synchronized && k.maxError == 0 || k.correction.Abs() > time.Second || k.leap < -1 || k.leap > 1 {
+	if k.maxError < 0 || k.synchronized && k.maxError == 0 {
 		t.Errorf("%+v", k)
 	}
 }

@@ -176,29 +176,6 @@ func (t *Target) Store(allowDataLoss bool) (Store, error) {
 	return sqlstore.New(t.DB, sqlstore.Config{Dialect: dialect, NoCreate: !t.opt.Create, AllowDataLoss: allowDataLoss})
 }
 
-// Namespaces returns the first namespaces in a database, and none for other kinds of
-// stores or on an error.
-func (t *Target) Namespaces(ctx context.Context, limit int) (namespaces []string) {
-	if !t.Kind.SQL() {
-		return nil
-	}
-	rows, err := t.DB.QueryContext(ctx, fmt.Sprintf("SELECT space FROM snow_worker_space ORDER BY space LIMIT %d", limit))
-	if err != nil {
-		return nil
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var namespace string
-		if rows.Scan(&namespace) == nil {
-			namespaces = append(namespaces, namespace)
-		}
-	}
-	if rows.Err() != nil {
-		return nil
-	}
-	return namespaces
-}
-
 func (t *Target) eval(ctx context.Context, script string, keys []string, args ...any) (any, error) {
 	return t.Redis.Eval(ctx, script, keys, args...).Result()
 }

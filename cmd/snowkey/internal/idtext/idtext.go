@@ -18,7 +18,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -45,11 +44,7 @@ func Formats() []Format { return []Format{Decimal, Hex, Base32, Base58, Base62} 
 func (f Format) Append(b []byte, id int64, unsigned bool) []byte {
 	switch f {
 	case Hex:
-		b = append(b, "0x"...)
-		for shift := 60; shift >= 0; shift -= 4 {
-			b = append(b, hexDigits[uint64(id)>>shift&0xf])
-		}
-		return b
+		return fmt.Appendf(b, "0x%016x", uint64(id))
 	case Base32:
 		return sqltype.ID(id).AppendBase32(b)
 	case Base58:
@@ -63,25 +58,6 @@ func (f Format) Append(b []byte, id int64, unsigned bool) []byte {
 		return strconv.AppendInt(b, id, 10)
 	}
 	return f.appendPrefixed(b, id)
-}
-
-// AppendLines appends IDs to b, one per line; see Append. It is fast for IDs of one tick,
-// which differ in their last digits only.
-func (f Format) AppendLines(b []byte, ids []int64, unsigned bool) []byte {
-	last, above := 0, int64(0) // where the last line begins, and its ID without three digits
-	for _, id := range ids {
-		begin := len(b)
-		if high := id / 1000; f == Decimal && high == above && high > 0 {
-			digits := int(id % 1000)
-			b = append(b, b[last:begin-len("000\n")]...)
-			b = append(b, '0'+byte(digits/100), '0'+byte(digits/10%10), '0'+byte(digits%10), '\n')
-		} else {
-			b = append(f.Append(b, id, unsigned), '\n')
-			above = high
-		}
-		last = begin
-	}
-	return b
 }
 
 // Text returns an ID as text; see Append.
@@ -98,8 +74,6 @@ type AmbiguousError struct {
 }
 
 func (e *AmbiguousError) Error() string { return "may be " + strings.Join(e.Readings, " or ") }
-
-const hexDigits = "0123456789abcdef"
 
 // A spreadsheet turns an ID into such a number; it may be hex as well.
 var exponentForm = regexp.MustCompile(`^[0-9]+(?:\.[0-9]+)?[eE]\+?[0-9]{1,3}$`)
@@ -142,46 +116,34 @@ func marked(text string) bool {
 // isDecimal reports whether a text is a decimal number without leading zeros.
 func isDecimal(text string) bool {
 	digits := strings.TrimPrefix(text, "-")
-	for i := range len(digits) {
-		if digits[i] < '0' || digits[i] > '9' {
-			return false
-		}
-	}
-	return digits == "0" || digits != "" && digits[0] != '0'
+	return digits == "0" || digits != "" && digits[0] != '0' && strings.Trim(digits, "0123456789") == ""
 }
 
 // detect returns the only reading of a text that is neither decimal nor marked by 0x.
 func detect(text string, unsigned bool) (id int64, found Format, err error) {
-	type reading struct {
-		format Format
-		id     int64
-	}
-	var all []reading
+	var readings []string
 	for _, f := range [...]Format{Hex, Base32, Base58, Base62} {
 		if low, high := f.digits(); len(text) < low || len(text) > high {
 			continue
 		}
 		if n, err := read(text, f, unsigned); err == nil {
-			all = append(all, reading{f, n})
+			id, found = n, f
+			readings = append(readings, fmt.Sprintf("%s for %s", f, Decimal.Text(n, unsigned)))
 		}
 	}
 	exponent := exponentForm.MatchString(text)
-	switch {
-	case exponent && len(all) == 0:
-		return 0, "", errors.New("is " + numberReading)
-	case !exponent && len(all) == 0:
-		return 0, "", errors.New("is not an ID in decimal, hex (0x…), base32, base58, base62 or with a prefix (ord_…)")
-	case !exponent && len(all) == 1:
-		return all[0].id, all[0].format, nil
-	}
-	var readings []string
-	for _, r := range all {
-		readings = append(readings, fmt.Sprintf("%s for %s", r.format, Decimal.Text(r.id, unsigned)))
-	}
 	if exponent {
 		readings = append(readings, numberReading)
 	}
-	return 0, "", &AmbiguousError{readings}
+	switch {
+	case len(readings) == 0:
+		return 0, "", errors.New("is not an ID in decimal, hex (0x…), base32, base58, base62 or with a prefix (ord_…)")
+	case len(readings) > 1:
+		return 0, "", &AmbiguousError{readings}
+	case exponent:
+		return 0, "", errors.New("is " + numberReading)
+	}
+	return id, found, nil
 }
 
 // digits bounds the number of digits that an ID has in a format without a mark. Without 0x,
@@ -204,7 +166,7 @@ func read(text string, format Format, unsigned bool) (int64, error) {
 		if marked(text) {
 			text = text[2:]
 		}
-		if text == "" || strings.Trim(text, hexDigits+"ABCDEF") != "" {
+		if text == "" || strings.Trim(text, "0123456789abcdefABCDEF") != "" {
 			return 0, errors.New("is not hexadecimal")
 		}
 		n, err := strconv.ParseUint(text, 16, 64)
@@ -258,45 +220,24 @@ func fit(n uint64, err error, unsigned bool) (int64, error) {
 
 // Split returns the texts in a list that may be IDs: the items of JSON, SQL, CSV or a
 // table, or on each line an object of JSON, whose "id" counts. Quotes are kept off.
-func Split(text string) []string { return AppendSplit(nil, text) }
-
-// AppendSplit appends what Split returns to ids.
-func AppendSplit(ids []string, text string) []string {
+func Split(text string) (ids []string) {
 	for line := range strings.Lines(text) {
-		if strings.Contains(line, "{") && strings.Contains(line, ":") {
-			if line = strings.Trim(line, " \t\r\n\ufeff"); line[0] == '{' {
-				ids = append(ids, ofObject(line))
-				continue
-			}
+		if object := strings.Trim(line, " \t\r\n\ufeff"); strings.HasPrefix(object, "{") && strings.Contains(object, ":") {
+			ids = append(ids, ofObject(object))
+			continue
 		}
-		begin := 0
-		item := func(end int) {
-			if id := Unquote(line[begin:end]); id != "" {
+		for _, item := range strings.FieldsFunc(line, separates) {
+			if id := Unquote(item); id != "" {
 				ids = append(ids, id)
 			}
 		}
-		for i, r := range line {
-			if separates(r) {
-				item(i)
-				begin = i + utf8.RuneLen(r)
-			}
-		}
-		item(len(line))
 	}
 	return ids
 }
 
-// separators are the ASCII characters between the items of a list.
-var separators = [utf8.RuneSelf]bool{ //nolint:gochecknoglobals // constant
-	' ': true, '\t': true, '\n': true, '\v': true, '\f': true, '\r': true,
-	',': true, ';': true, '|': true, '(': true, ')': true, '[': true, ']': true, '{': true, '}': true,
-}
-
+// separates reports whether a character is between the items of a list.
 func separates(r rune) bool {
-	if r < utf8.RuneSelf {
-		return separators[r]
-	}
-	return unicode.IsSpace(r) || r == '\ufeff'
+	return unicode.IsSpace(r) || strings.ContainsRune(",;|()[]{}\ufeff", r)
 }
 
 // ofObject returns the "id" of an object as it is written; other lines are returned

@@ -3,7 +3,6 @@ package idtext
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -73,29 +72,4 @@ func FuzzRoundTrip(f *testing.F) {
 			}
 		}
 	})
-}
-
-// The lines are what Append writes, also where the upper digits change.
-func TestAppendLines(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
-	for _, format := range append(Formats(), "order_line_") {
-		for _, unsigned := range []bool{false, true} {
-			ids := []int64{}
-			var want strings.Builder
-			want.WriteString("before\n")
-			for id := int64(0); len(ids) < 10_000; id += r.Int64N(1 << r.IntN(11)) {
-				if r.IntN(500) == 0 {
-					id = r.Int64() >> r.IntN(63)
-					if !format.Signed() && r.IntN(3) == 0 {
-						id = -id
-					}
-				}
-				ids = append(ids, id)
-				want.WriteString(format.Text(id, unsigned) + "\n")
-			}
-			if got := string(format.AppendLines([]byte("before\n"), ids, unsigned)); got != want.String() {
-				t.Errorf("%s: %d bytes, want %d", format, len(got), want.Len())
-			}
-		}
-	}
 }

@@ -92,19 +92,16 @@ func parseFixed(text string, loc *time.Location, wrong error) (time.Time, error)
 			m[i] = missing
 		}
 	}
-	t, err := time.Parse("2006-01-02T15:04:05.999999999", m[1]+m[2]+"T"+m[3]+m[4]+m[5])
-	if err != nil {
-		return time.Time{}, wrong
-	}
-	if m[6] == "" {
+	const layout = "2006-01-02T15:04:05.999999999"
+	text = m[1] + m[2] + "T" + m[3] + m[4] + m[5]
+	t, err := time.Parse(layout, text)
+	if err == nil && m[6] == "" {
 		return first(t, loc), nil
 	}
-	zone, err := time.Parse("Z07:00", strings.ToUpper(m[6]))
-	if err != nil {
+	if t, err = time.Parse(layout+"Z07:00", text+strings.ToUpper(m[6])); err != nil {
 		return time.Time{}, wrong
 	}
-	_, offset := zone.Zone()
-	return t.Add(-time.Duration(offset) * time.Second).In(zone.Location()), nil
+	return t, nil
 }
 
 // first is the instant at which clocks in loc first show what a clock in UTC shows at

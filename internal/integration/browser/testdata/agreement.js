@@ -1,5 +1,5 @@
 // Runs in the page. It calls the API and the page's own modules.
-const [L, T, I, P, D, J] = await Promise.all(["layout", "times", "idtext", "presets", "difference", "describe"].map((name) => import(`./${name}.js`)));
+const [L, T, I, P, J] = await Promise.all(["layout", "times", "idtext", "presets", "describe"].map((name) => import(`./${name}.js`)));
 
 // mulberry32: the same seed, the same questions.
 function random(seed) {
@@ -117,11 +117,6 @@ async function compare(seed, layouts, idsEach) {
       }));
       const [ok, answer] = await ask("parse", query, text({ ids: texts }));
       differ(`${name}: ${text(texts)}`, text(ours), ok ? text(answer.ids.map((a) => a.id)) : "null");
-      if (ok && ours) {
-        const d = D.difference(l, ...ours);
-        differ(`${name}: difference`, text([d.ids, d.ticks]), text([answer.difference.ids, answer.difference.ticks]));
-        if (answer.difference.time_ms !== "") differ(`${name}: time between`, text([d.ms, T.formatSpan(d.ms)]), text([answer.difference.time_ms, answer.difference.time]));
-      }
     }
 
     // Spans of time around the layout's own.
