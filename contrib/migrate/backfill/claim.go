@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
@@ -87,14 +88,13 @@ func (j *job) claimOne(ctx context.Context, worker int64) (driver.Claim, error) 
 // owner names the backfill in the store, in ASCII.
 func owner(name string) string {
 	const most = 200
-	text := []byte("backfill of ")
-	for _, r := range name {
+	text := "backfill of " + strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
-			r = '?'
+			return '?'
 		}
-		text = append(text, byte(r))
-	}
-	return string(text[:min(len(text), most)])
+		return r
+	}, name)
+	return text[:min(len(text), most)]
 }
 
 // conflict returns an error if a row already has an id with the worker ID: then a generator has

@@ -29,17 +29,11 @@ func (db database) bind(query string) string {
 	if db.dialect != ddl.Postgres {
 		return query
 	}
-	var b strings.Builder
-	n := 0
-	for i := range len(query) {
-		if query[i] != '?' {
-			b.WriteByte(query[i])
-			continue
-		}
-		n++
-		fmt.Fprintf(&b, "$%d", n)
+	parts := strings.Split(query, "?")
+	for i := 1; i < len(parts); i++ {
+		parts[i] = fmt.Sprintf("$%d%s", i, parts[i])
 	}
-	return b.String()
+	return strings.Join(parts, "")
 }
 
 // querier is a *sql.DB or a *sql.Tx.

@@ -28,11 +28,11 @@ func (e *LeftError) Error() string {
 	if e.Made.After(time.Now()) {
 		advice = "that is in the future: correct it"
 	}
-	left := fmt.Sprintf("%d rows of %s have no ID yet: they were", e.Rows, e.Table)
+	left := "%d rows of %s have no ID yet: they were"
 	if e.Rows == 1 {
-		left = fmt.Sprintf("1 row of %s has no ID yet: it was", e.Table)
+		left = "%d row of %s has no ID yet: it was"
 	}
-	return fmt.Sprintf("backfill: %s written, or created, after the backfill began; the oldest has the key %s and was created at %s: %s", left, e.Key, show(e.Made), advice)
+	return fmt.Sprintf("backfill: "+left+" written, or created, after the backfill began; the oldest has the key %s and was created at %s: %s", e.Rows, e.Table, e.Key, show(e.Made), advice)
 }
 
 // A RowError means that a row has no usable creation time, or one before the layout's epoch,
@@ -64,9 +64,9 @@ type ReferenceError struct {
 }
 
 func (e *ReferenceError) Error() string {
-	have := fmt.Sprintf("%d rows of %s have", e.Rows, e.Table)
+	have := "%d rows of %s have"
 	if e.Rows == 1 {
-		have = fmt.Sprintf("1 row of %s has", e.Table)
+		have = "%d row of %s has"
 	}
-	return fmt.Sprintf("backfill: %s in %s an id that is not that of the row which %s refers to now: set %s to NULL there, and run it again", have, e.NewColumn, e.Column, e.NewColumn)
+	return fmt.Sprintf("backfill: "+have+" in %s an id that is not that of the row which %s refers to now: set %s to NULL there, and run it again", e.Rows, e.Table, e.NewColumn, e.Column, e.NewColumn)
 }

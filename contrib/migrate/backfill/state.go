@@ -144,24 +144,19 @@ func (j *job) addColumns(ctx context.Context) error {
 	if j.db.dialect == ddl.SQLite {
 		integer = "integer" // the only name for it in STRICT tables
 	}
-	add := func(t *target) error {
+	targets := []*target{&j.into}
+	for i := range j.refs {
+		targets = append(targets, &j.refs[i])
+	}
+	for _, t := range targets {
 		if !t.adds {
-			return nil
+			continue
 		}
 		text := "ALTER TABLE " + t.table.of(j.db) + " ADD COLUMN " + j.db.quote(t.to) + " " + integer
 		if _, err := j.db.ExecContext(ctx, text); err != nil {
 			return fmt.Errorf("backfill: add a column by %s: %w", strings.TrimSpace(text), err)
 		}
 		t.adds = false
-		return nil
-	}
-	if err := add(&j.into); err != nil {
-		return err
-	}
-	for i := range j.refs {
-		if err := add(&j.refs[i]); err != nil {
-			return err
-		}
 	}
 	return nil
 }

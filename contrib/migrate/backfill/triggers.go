@@ -47,11 +47,12 @@ func (j *job) silence(ctx context.Context) error {
 
 // keepPace returns an error for a limit that cannot be kept.
 func (j *job) keepPace(ctx context.Context) error {
+	field, value := "RowsPerSecond", any(j.cfg.RowsPerSecond)
+	if j.cfg.RowsPerSecond == 0 {
+		field, value = "MaxReplicaLag", j.cfg.MaxReplicaLag
+	}
 	for _, ref := range j.refs {
-		if field, value := "RowsPerSecond", any(j.cfg.RowsPerSecond); !ref.indexed && (j.cfg.RowsPerSecond > 0 || j.cfg.MaxReplicaLag > 0) {
-			if j.cfg.RowsPerSecond == 0 {
-				field, value = "MaxReplicaLag", j.cfg.MaxReplicaLag
-			}
+		if !ref.indexed && (j.cfg.RowsPerSecond > 0 || j.cfg.MaxReplicaLag > 0) {
 			return live.Error("backfill", field, value, "%s.%s has no index, so its rows are written in one statement, whatever the limit: create an index", ref.table, ref.from)
 		}
 	}
