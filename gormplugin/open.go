@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -92,7 +93,7 @@ func fieldError(field, value, reason string) error {
 	return &core.ConfigError{Package: "gormplugin", Fields: []core.FieldError{{Field: field, Value: value, Reason: reason}}}
 }
 
-func (cfg *OpenConfig) plugin(source Source) (*Plugin, error) {
+func (cfg *OpenConfig) plugin(source sqltype.Source) (*Plugin, error) {
 	own := cfg.Plugin
 	own.Source, own.Strict = source, true
 	return New(own)

@@ -1,7 +1,6 @@
 package gormplugin
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -15,19 +14,12 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Source issues ids; a *core.Generator is one. Ids must be positive. Next and Fill must be safe
-// for concurrent use.
-type Source interface {
-	Next(ctx context.Context) (int64, error)
-	Fill(ctx context.Context, ids []int64) error
-}
-
 // Config configures a Plugin. Source or Named is required.
 type Config struct {
-	Source Source            // for fields whose tag names no source; may be nil if every tag does
-	Named  map[string]Source // for the tag snowflake:name, by that name
-	Tables map[string]Table  // by the table's name, without its schema
-	Models []any             // checked with Validate when the plugin is installed
+	Source sqltype.Source            // for fields whose tag names no source; may be nil if every tag does
+	Named  map[string]sqltype.Source // for the tag snowflake:name, by that name
+	Tables map[string]Table          // by the table's name, without its schema
+	Models []any                     // checked with Validate when the plugin is installed
 
 	// Strict refuses to create a row whose primary key the plugin does not fill. So a model with
 	// a forgotten tag fails, instead of getting keys from a counter of the database. In a
@@ -64,11 +56,7 @@ var _ gorm.Plugin = (*Plugin)(nil)
 // New makes a Plugin. It returns a *core.ConfigError with all faults of the configuration.
 // The models are checked later, by db.Use.
 func New(cfg Config) (*Plugin, error) {
-	own := keys.Config{Source: cfg.Source, Named: make(map[string]keys.Source, len(cfg.Named)), Tables: make(map[string]keys.Table, len(cfg.Tables)),
-		Strict: cfg.Strict, Exempt: cfg.Exempt}
-	for name, source := range cfg.Named {
-		own.Named[name] = source
-	}
+	own := keys.Config{Source: cfg.Source, Named: cfg.Named, Tables: make(map[string]keys.Table, len(cfg.Tables)), Strict: cfg.Strict, Exempt: cfg.Exempt}
 	for name, table := range cfg.Tables {
 		own.Tables[name] = keys.Table(table)
 	}

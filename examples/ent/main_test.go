@@ -166,6 +166,8 @@ var errNoIDs = errors.New("no ids")
 
 func (noIDs) Next(context.Context) (int64, error) { return 0, errNoIDs }
 
+func (noIDs) Fill(context.Context, []int64) error { return errNoIDs }
+
 // The database refuses a row without a key; with the hook each row has one. A key that is set
 // stays, and an error of the source is an error of the create.
 func TestKeys(t *testing.T) {

@@ -31,7 +31,7 @@ const atOnce = 1000
 
 // insert assigns the keys of all rows from one reservation, and writes the rows in one
 // transaction, orders first.
-func insert(ctx context.Context, client *db.Client, src sqltype.Filler, orders []newOrder) error {
+func insert(ctx context.Context, client *db.Client, src sqltype.Source, orders []newOrder) error {
 	if err := sqltype.Assign(ctx, src, orders, func(o *newOrder) *key.Order { return &o.ID }, sqltype.Children(
 		func(o *newOrder) []newLine { return o.Lines },
 		func(l *newLine) *sqltype.ID { return &l.ID },

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	snowotel "github.com/seed-299c1d6b/snowkey/observe/otel"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -67,7 +68,7 @@ func newService(ctx context.Context, cfg config, log *slog.Logger) (svc *service
 }
 
 // newStore creates the tables of orders, whose keys come from source.
-func newStore(ctx context.Context, dialector gorm.Dialector, source gormplugin.Source, layout core.Layout) (*store, error) {
+func newStore(ctx context.Context, dialector gorm.Dialector, source sqltype.Source, layout core.Layout) (*store, error) {
 	plugin, err := gormplugin.New(gormplugin.Config{Source: source, Models: models(), Strict: true, Exempt: []any{Request{}}})
 	if err != nil {
 		return nil, err

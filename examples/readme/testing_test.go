@@ -94,7 +94,7 @@ func TestStatements(t *testing.T) {
 }
 
 // insertOrder writes an order with one line.
-func insertOrder(ctx context.Context, db *sql.DB, gen sqltype.Filler) error {
+func insertOrder(ctx context.Context, db *sql.DB, gen sqltype.Source) error {
 	ids := make([]int64, 2)
 	if err := gen.Fill(ctx, ids); err != nil {
 		return err

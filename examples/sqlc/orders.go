@@ -24,7 +24,7 @@ type order struct {
 
 // draft makes up orders, and assigns the keys of all rows from one reservation. Every fifth order
 // replaces the one before.
-func draft(ctx context.Context, src sqltype.Filler, opt options) ([]order, error) {
+func draft(ctx context.Context, src sqltype.Source, opt options) ([]order, error) {
 	orders := make([]order, opt.orders)
 	for i := range orders {
 		orders[i].Customer = []string{"Ada", "Bob", "Cyd"}[i%3]

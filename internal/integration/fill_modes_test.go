@@ -78,7 +78,7 @@ func TestFailuresLeaveNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := gormplugin.New(gormplugin.Config{Source: gen, Named: map[string]gormplugin.Source{"other": gen}})
+		p, err := gormplugin.New(gormplugin.Config{Source: gen, Named: map[string]sqltype.Source{"other": gen}})
 		if err != nil {
 			t.Fatal(err)
 		}

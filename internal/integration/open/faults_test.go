@@ -300,8 +300,7 @@ func TestZero(t *testing.T) {
 		}
 		must(t, gen.Close(t.Context()))
 	}
-	var _ sqltype.Filler = new(sqlstore.Generator)
-	var _ gormplugin.Source = new(sqlstore.Generator)
+	var _ sqltype.Source = new(sqlstore.Generator)
 }
 
 // A lease over a pool of pgx keeps none of its connections, and does not close the pool.

@@ -12,7 +12,7 @@ import (
 func Install(db *gorm.DB, entries, labels *core.Generator) error {
 	p, err := gormplugin.New(gormplugin.Config{
 		Source: entries,
-		Named:  map[string]gormplugin.Source{"labels": labels},
+		Named:  map[string]sqltype.Source{"labels": labels},
 	})
 	if err != nil {
 		return err

@@ -60,7 +60,7 @@ func (w *Writer[Row]) Insert(ctx context.Context, rows []Row) error {
 
 func (w *Writer[Row]) Close(ctx context.Context) error { return w.gen.Close(ctx) }
 
-func insert[Row any](ctx context.Context, gen sqltype.Filler, r *Repository[Row], rows []Row) error {
+func insert[Row any](ctx context.Context, gen sqltype.Source, r *Repository[Row], rows []Row) error {
 	if err := sqltype.Assign(ctx, gen, rows, r.key); err != nil {
 		return err
 	}

@@ -107,7 +107,7 @@ func (r *repository) insertAll(ctx context.Context, orders []Order) error {
 	return assign(ctx, gen, orders)
 }
 
-func assign(ctx context.Context, gen sqltype.Filler, orders []Order) error {
+func assign(ctx context.Context, gen sqltype.Source, orders []Order) error {
 	return sqltype.Assign(ctx, gen, orders, func(o *Order) *sqltype.ID { return &o.ID })
 }
 
