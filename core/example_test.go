@@ -63,7 +63,7 @@ func ExampleGenerator_Next_closed() {
 		fmt.Println(err)
 		return
 	}
-	_ = gen.Close()
+	gen.Close()
 	_, err = gen.Next(context.Background())
 	fmt.Println(errors.Is(err, core.ErrClosed))
 	// Output: true
@@ -122,14 +122,12 @@ func ExampleGenerator_Close() {
 	}
 	_, err = core.New(core.Config{Worker: worker})
 	fmt.Println(errors.Is(err, core.ErrInUse))
-	fmt.Println(gen.Close())
+	gen.Close()
 	again, err := core.New(core.Config{Worker: worker}) // continues above the last id
 	fmt.Println(err)
-	fmt.Println(again.Close())
+	again.Close()
 	// Output:
 	// true
-	// <nil>
-	// <nil>
 	// <nil>
 }
 

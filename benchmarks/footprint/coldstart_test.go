@@ -13,19 +13,13 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/benchmarks/internal/scale"
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // fixed is a generator that has given one id.
 func fixed(b *testing.B) *core.Generator {
 	b.Helper()
-	return first(b, core.Fixed(1))
-}
-
-func first(b *testing.B, w core.GrantSource) *core.Generator {
-	b.Helper()
-	g, err := core.New(core.Config{Worker: w})
+	g, err := core.New(core.Config{Worker: core.Fixed(1)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -68,7 +62,7 @@ func BenchmarkColdStart(b *testing.B) {
 		name  string
 		start func(b *testing.B)
 	}{
-		{"snowkey", func(b *testing.B) { _ = fixed(b).Close() }},
+		{"snowkey", func(b *testing.B) { fixed(b).Close() }},
 		{"bwmarrin", func(b *testing.B) { bwmarrinNode(b) }},
 		{"sonyflake2", func(b *testing.B) { sonyflake(b) }},
 		{"snowkey-lease-new", func(b *testing.B) {
@@ -95,28 +89,19 @@ func lease(b *testing.B, file string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	l, err := worker.Acquire(b.Context(), mustNew(sqlstore.New(db, sqlstore.Config{})), worker.Config{})
+	g, err := sqlstore.Open(b.Context(), db, sqlstore.Config{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	g := first(b, l)
+	if _, err := g.Next(b.Context()); err != nil {
+		b.Fatal(err)
+	}
 	b.StopTimer()
 	defer b.StartTimer()
-	if err := g.Close(); err != nil {
-		b.Error(err)
-	}
-	if err := l.Close(); err != nil {
+	if err := g.Close(context.Background()); err != nil {
 		b.Error(err)
 	}
 	if err := db.Close(); err != nil {
 		b.Error(err)
 	}
-}
-
-// mustNew returns a store that New has made.
-func mustNew[S any](s S, err error) S {
-	if err != nil {
-		panic(err)
-	}
-	return s
 }

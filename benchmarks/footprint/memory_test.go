@@ -1,6 +1,7 @@
 package footprint
 
 import (
+	"context"
 	"runtime"
 	"testing"
 
@@ -67,9 +68,9 @@ func BenchmarkMemory(b *testing.B) {
 			kept(b, many, nothing, func(struct{}) *sonyflake2.Sonyflake { return sonyflake(b) })
 		}},
 		{"snowkey-lease", func(b *testing.B) {
-			var leases []*worker.Lease
-			kept(b, many, func() *memstore.Store { return memstore.New(memstore.Config{}) }, func(s *memstore.Store) *worker.Lease {
-				l, err := worker.Acquire(b.Context(), s, worker.Config{})
+			var leases []*worker.Generator
+			kept(b, many, func() *memstore.Store { return memstore.New(memstore.Config{}) }, func(s *memstore.Store) *worker.Generator {
+				l, err := worker.Open(b.Context(), s, worker.Config{})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -77,7 +78,7 @@ func BenchmarkMemory(b *testing.B) {
 				return l
 			})
 			for _, l := range leases {
-				if err := l.Close(); err != nil {
+				if err := l.Close(context.Background()); err != nil {
 					b.Error(err)
 				}
 			}

@@ -54,9 +54,9 @@ func run(ctx context.Context, out io.Writer, dsn string, lossy bool) (err error)
 		return fmt.Errorf("-db: %w", err)
 	}
 	defer client.Close()
-	gen, err := sqlstore.Open(ctx, pool, sqlstore.OpenConfig{
-		Store: sqlstore.Config{AllowDataLoss: lossy || dsn == ""}, // in memory, leases end with the rows
-		Lease: worker.Config{Namespace: "ent", MaxWait: time.Minute},
+	gen, err := sqlstore.Open(ctx, pool, sqlstore.Config{
+		AllowDataLoss: lossy || dsn == "", // in memory, leases end with the rows
+		Lease:         worker.Config{Namespace: "ent", ClaimWait: time.Minute},
 	})
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func run(ctx context.Context, out io.Writer, dsn string, lossy bool) (err error)
 		return err
 	}
 	now := time.Now()
-	found, err := between(ctx, client, gen.Generator().Layout(), now.AddDate(0, 0, -1), now.Add(time.Minute)) // ids may be ahead of the clock a little
+	found, err := between(ctx, client, gen.Layout(), now.AddDate(0, 0, -1), now.Add(time.Minute)) // ids may be ahead of the clock a little
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func run(ctx context.Context, addr string, cfg config, stdout io.Writer) (err er
 		IdleTimeout:       time.Minute,
 		MaxHeaderBytes:    16 << 10,
 	}
-	said := fmt.Sprintf("listening on http://%s, worker ID %d", listener.Addr(), svc.gen.Lease().Worker())
+	said := fmt.Sprintf("listening on http://%s, worker ID %d", listener.Addr(), svc.gen.Worker())
 	if cfg.metrics != "" {
 		at, stop, err := svc.serveOperations(ctx, cfg.metrics)
 		if err != nil {

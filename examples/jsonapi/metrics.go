@@ -22,7 +22,7 @@ import (
 
 // operations has what operators ask for, on an address that clients do not reach.
 func (s *service) operations() (http.Handler, error) {
-	metrics, err := snowprom.New(snowprom.Config{Generator: s.gen.Generator(), Lease: s.gen.Lease()})
+	metrics, err := snowprom.New(snowprom.Config{Generator: s.gen})
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (s *service) operations() (http.Handler, error) {
 
 // ready says whether orders can be added: there are ids, and the database answers.
 func (s *service) ready(w http.ResponseWriter, r *http.Request) error {
-	if s.gen.Lease().Stats().Left == 0 {
+	if s.gen.Stats().Left == 0 {
 		return unavailable("there are no ids at the moment")
 	}
 	return s.health(w, r)

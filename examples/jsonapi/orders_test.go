@@ -220,7 +220,7 @@ func TestConcurrentOrders(t *testing.T) {
 		clients := []*client{serve(t, dsn)}
 		if dsn != ":memory:" {
 			clients = append(clients, serve(t, dsn))
-			if clients[0].svc.gen.Lease().Worker() == clients[1].svc.gen.Lease().Worker() {
+			if clients[0].svc.gen.Worker() == clients[1].svc.gen.Worker() {
 				t.Fatal("both have the same worker ID")
 			}
 		}

@@ -23,7 +23,8 @@ import (
 // service has a database and a generator.
 type service struct {
 	rows   *sql.DB
-	gen    *sqlstore.Generator // closes its own pool
+	lease  *sql.DB // the lease's own pool
+	gen    *worker.Generator
 	orders *store
 	log    *slog.Logger
 	stop   func() // ends the cleaning of old keys
@@ -41,7 +42,7 @@ func newService(ctx context.Context, cfg config, log *slog.Logger) (svc *service
 	if err != nil {
 		return nil, err
 	}
-	svc = &service{rows: base.rows, log: log, stop: func() {}}
+	svc = &service{rows: base.rows, lease: base.lease, log: log, stop: func() {}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, svc.close())
@@ -49,18 +50,17 @@ func newService(ctx context.Context, cfg config, log *slog.Logger) (svc *service
 		}
 	}()
 	// The lease has connections of its own: it must be renewed also while requests use all others.
-	svc.gen, err = sqlstore.Open(ctx, base.lease, sqlstore.OpenConfig{
-		Store:   sqlstore.Config{AllowDataLoss: cfg.allowDataLoss || base.inMemory},
-		Lease:   worker.Config{Namespace: "jsonapi", Observer: snowotel.NewTracer(snowotel.TracerConfig{Next: core.LogTo(log)})},
-		CloseDB: true,
+	svc.gen, err = sqlstore.Open(ctx, base.lease, sqlstore.Config{
+		AllowDataLoss: cfg.allowDataLoss || base.inMemory,
+		Lease:         worker.Config{Namespace: "jsonapi", Observer: snowotel.NewTracer(snowotel.TracerConfig{Next: core.LogTo(log)})},
 	})
 	if err != nil {
 		return svc, err
 	}
-	if _, err = snowotel.NewMetrics(snowotel.MetricsConfig{Generator: svc.gen.Generator(), Lease: svc.gen.Lease()}); err != nil {
+	if _, err = snowotel.NewMetrics(snowotel.MetricsConfig{Generator: svc.gen}); err != nil {
 		return svc, err
 	}
-	if svc.orders, err = newStore(ctx, base.dialector, svc.gen, svc.gen.Generator().Layout()); err != nil {
+	if svc.orders, err = newStore(ctx, base.dialector, svc.gen, svc.gen.Layout()); err != nil {
 		return svc, err
 	}
 	svc.cleanHourly(ctx)
@@ -129,11 +129,11 @@ func (s *service) cleanHourly(ctx context.Context) {
 	}()
 }
 
-// close releases the worker ID, and then closes the database.
+// close releases the worker ID, and then closes both pools.
 func (s *service) close() (err error) {
 	s.stop()
 	if s.gen != nil {
 		err = s.gen.Close(context.Background())
 	}
-	return errors.Join(err, s.rows.Close())
+	return errors.Join(err, s.lease.Close(), s.rows.Close())
 }

@@ -65,9 +65,9 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 			return fmt.Errorf("-only %d: want a worker ID from 0 on, or -1 for any", o.only)
 		}
 		cfg.Preferred, cfg.RequirePreferred = &o.only, true
-		cfg.MaxWait = 2 * time.Minute // for its holder
+		cfg.ClaimWait = 2 * time.Minute // for its holder
 	}
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{Lease: cfg})
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{Lease: cfg})
 	if err != nil {
 		return err
 	}
@@ -77,11 +77,11 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 	if err := gen.Fill(ctx, ids); err != nil {
 		return err
 	}
-	parts, err := gen.Generator().Layout().Decode(ids[0])
+	parts, err := gen.Layout().Decode(ids[0])
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "worker ID %d makes %d, from %s on\n", gen.Lease().Worker(), ids, parts.Time.Local().Format("15:04:05.000"))
+	fmt.Fprintf(out, "worker ID %d makes %d, from %s on\n", gen.Worker(), ids, parts.Time.Local().Format("15:04:05.000"))
 
 	select {
 	case <-time.After(o.length):

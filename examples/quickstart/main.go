@@ -50,7 +50,7 @@ func run(ctx context.Context, out io.Writer, in, dsn string, leases sqlstore.Con
 	}
 	defer closePool(db)
 	leases.AllowDataLoss = leases.AllowDataLoss || dsn == "" // in memory, leases end with the rows
-	gen, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{Store: leases})
+	gen, err := gormplugin.Open(ctx, db, gormplugin.Config{Store: leases})
 	if err != nil {
 		return fmt.Errorf("-db: %w", err)
 	}
@@ -70,7 +70,7 @@ func run(ctx context.Context, out io.Writer, in, dsn string, leases sqlstore.Con
 			return err
 		}
 	}
-	return report(db, gen.Generator().Layout(), out, written, len(orders)-len(news), time.Since(began))
+	return report(db, gen.Layout(), out, written, len(orders)-len(news), time.Since(began))
 }
 
 // onlyNew returns the orders whose numbers are not in the database.

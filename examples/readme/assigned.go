@@ -8,7 +8,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/filestore"
 )
 
-func assigned(ctx context.Context, dir string) (*worker.Lease, error) {
+func assigned(ctx context.Context, dir string) (*worker.Generator, error) {
 	id, err := worker.FromEnv(core.Twitter(), "WORKER", "DATACENTER")
 	if err != nil {
 		return nil, err
@@ -17,5 +17,5 @@ func assigned(ctx context.Context, dir string) (*worker.Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	return worker.Acquire(ctx, store, worker.Config{Preferred: &id, RequirePreferred: true})
+	return worker.Open(ctx, store, worker.Config{Preferred: &id, RequirePreferred: true})
 }

@@ -1,6 +1,7 @@
 package readme
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -21,7 +22,7 @@ func TestAssigned(t *testing.T) {
 	if _, err := assigned(t.Context(), dir); !errors.Is(err, worker.ErrNoWorkerID) {
 		t.Errorf("a second holder: %v", err)
 	}
-	if err := lease.Close(); err != nil {
+	if err := lease.Close(context.Background()); err != nil {
 		t.Error(err)
 	}
 }

@@ -63,10 +63,7 @@ func run(ctx context.Context, out io.Writer, opt options) (err error) {
 		return fmt.Errorf("-dsn: %w", err) // pgx hides the password
 	}
 	defer pool.Close()
-	gen, err := pgxstore.Open(ctx, pool, sqlstore.OpenConfig{
-		Store: sqlstore.Config{AllowDataLoss: opt.lossy},
-		Lease: worker.Config{Namespace: "sqlc", MaxWait: time.Minute},
-	})
+	gen, err := pgxstore.Open(ctx, pool, sqlstore.Config{AllowDataLoss: opt.lossy, Lease: worker.Config{Namespace: "sqlc", ClaimWait: time.Minute}})
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/examples/sqlc/db"
 	"github.com/seed-299c1d6b/snowkey/examples/sqlc/key"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
-	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
 // order is an order with its lines, as sqlc's functions take them.
@@ -79,7 +79,7 @@ func insert(ctx context.Context, pool *pgxpool.Pool, orders []order) (copied int
 const pageSize = 400
 
 // report reads the orders back.
-func report(ctx context.Context, pool *pgxpool.Pool, gen *sqlstore.Generator, orders []order, out io.Writer) error {
+func report(ctx context.Context, pool *pgxpool.Pool, gen *worker.Generator, orders []order, out io.Writer) error {
 	q := db.New(pool)
 	first, last := orders[0].ID, orders[len(orders)-1].ID
 
@@ -107,7 +107,7 @@ func report(ctx context.Context, pool *pgxpool.Pool, gen *sqlstore.Generator, or
 
 	// The keys are an index by time.
 	now := time.Now()
-	low, high, err := gen.Generator().Layout().Range(now.Add(-time.Hour), now.Add(time.Minute))
+	low, high, err := gen.Layout().Range(now.Add(-time.Hour), now.Add(time.Minute))
 	if err != nil {
 		return err
 	}

@@ -137,7 +137,7 @@ func graphHandle(t testing.TB, d gorm.Dialector, src sqltype.Source, cfg *gorm.C
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = gen.Close() })
+		t.Cleanup(gen.Close)
 		src = gen
 	}
 	if cfg == nil {

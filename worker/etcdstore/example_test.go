@@ -8,7 +8,6 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/etcdstore"
 )
@@ -28,17 +27,12 @@ func ExampleNew() { //nolint:testableexamples // it needs an etcd
 		fmt.Println(err)
 		return
 	}
-	lease, err := worker.Acquire(context.Background(), store, worker.Config{Namespace: "orders"})
+	gen, err := worker.Open(context.Background(), store, worker.Config{Namespace: "orders"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer lease.Close()
-	gen, err := core.New(core.Config{Worker: lease})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	defer gen.Close(context.Background())
 	fmt.Println(gen.Next(context.Background()))
 }
 

@@ -33,12 +33,12 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		lease, err := worker.Acquire(context.Background(), store, worker.Config{})
+		lease, err := worker.Open(context.Background(), store, worker.Config{})
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		defer lease.Close()
+		defer lease.Close(context.Background())
 		fmt.Println(lease.Worker())
 	}
 	// Output:
@@ -89,7 +89,7 @@ func ExampleStoreError_Permanent() {
 		fmt.Println(err)
 		return
 	}
-	_, err = worker.Acquire(context.Background(), store, worker.Config{})
+	_, err = worker.Open(context.Background(), store, worker.Config{})
 	var said *httpstore.StoreError
 	if errors.As(err, &said) {
 		fmt.Println(said.Permanent(), said)

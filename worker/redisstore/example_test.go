@@ -23,7 +23,7 @@ func ExampleEvalFunc() {
 		fmt.Println(err)
 		return
 	}
-	_, err = worker.Acquire(context.Background(), store, worker.Config{})
+	_, err = worker.Open(context.Background(), store, worker.Config{})
 	var lossy *driver.DurabilityError
 	if errors.As(err, &lossy) {
 		fmt.Println(lossy)

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"os"
@@ -8,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
 )
@@ -24,29 +24,24 @@ func TestAllocationServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	url := start(t, "cmd/snowkey", "serve", "--addr", "127.0.0.1:0", "--store", "dir:"+filepath.Join(dir, "leases"), "--token-file", file)
-	patient := worker.Config{FenceWindow: 10 * time.Minute, Timeout: limit, MaxWait: limit} // of a busy machine
+	patient := worker.Config{FenceWindow: 10 * time.Minute, Timeout: limit, ClaimWait: limit} // of a busy machine
 	seen := map[int64]bool{}
 	for range 3 {
-		lease, err := worker.Acquire(t.Context(), mustNew(httpstore.New(httpstore.Config{URL: url + "/leases", Token: token})), patient)
+		gen, err := httpstore.Open(t.Context(), httpstore.Config{URL: url + "/leases", Token: token, Lease: patient})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer lease.Close()
-		if seen[lease.Worker()] {
-			t.Errorf("%d has two holders", lease.Worker())
+		defer gen.Close(context.Background())
+		if seen[gen.Worker()] {
+			t.Errorf("%d has two holders", gen.Worker())
 		}
-		seen[lease.Worker()] = true
-		gen, err := core.New(core.Config{Worker: lease})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer gen.Close()
+		seen[gen.Worker()] = true
 		if _, err := gen.Next(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}
 	var refused *httpstore.StoreError
-	_, err := worker.Acquire(t.Context(), mustNew(httpstore.New(httpstore.Config{URL: url + "/leases", Token: token + "x"})), worker.Config{MaxWait: -1, Timeout: limit})
+	_, err := httpstore.Open(t.Context(), httpstore.Config{URL: url + "/leases", Token: token + "x", Lease: worker.Config{ClaimWait: -1, Timeout: limit}})
 	if !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized {
 		t.Error(err)
 	}
@@ -55,12 +50,4 @@ func TestAllocationServer(t *testing.T) {
 	if status := eval[int](tb, "fetch('leases/v1/claim', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' }).then(a => a.status)"); status != http.StatusUnauthorized {
 		t.Errorf("a page without the token gets %d", status)
 	}
-}
-
-// mustNew returns a store that New has made.
-func mustNew[S any](s S, err error) S {
-	if err != nil {
-		panic(err)
-	}
-	return s
 }

@@ -63,7 +63,7 @@ func TestDefaultMariaDB(t *testing.T) { t.Parallel(); onMariaDB(t, defaultMariaD
 func defaultMariaDB(t *testing.T, db *engine) {
 	db.keyed(t)
 	db.generator(t)
-	gen, err := sqlstore.Open(t.Context(), db.DB, sqlstore.OpenConfig{Store: sqlstore.Config{AllowDataLoss: true}, Lease: worker.Config{Namespace: "orders"}})
+	gen, err := sqlstore.Open(t.Context(), db.DB, sqlstore.Config{AllowDataLoss: true, Lease: worker.Config{Namespace: "orders"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,10 +32,8 @@ func TestDatacenter(t *testing.T) {
 			db, g := c.open(t), c.g
 			g.Datacenter = &two
 			mariaRun(t, db, script(t)(g.Create())...)
-			lease := func(datacenter *int64) (*sqlstore.Generator, error) {
-				return sqlstore.Open(t.Context(), db, sqlstore.OpenConfig{
-					Store: sqlstore.Config{AllowDataLoss: true}, Lease: worker.Config{Namespace: "orders", Datacenter: datacenter},
-				})
+			lease := func(datacenter *int64) (*worker.Generator, error) {
+				return sqlstore.Open(t.Context(), db, sqlstore.Config{AllowDataLoss: true, Lease: worker.Config{Namespace: "orders", Datacenter: datacenter}})
 			}
 			gen, err := lease(&two)
 			if err != nil {

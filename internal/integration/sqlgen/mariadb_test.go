@@ -55,7 +55,7 @@ func TestMariaDBSessionsAndLease(t *testing.T) {
 					}
 				})
 			}
-			gen, err := sqlstore.Open(t.Context(), mariaSession(t, dsn), sqlstore.OpenConfig{Store: sqlstore.Config{AllowDataLoss: true}, Lease: worker.Config{Namespace: "orders", Layout: g.Layout}})
+			gen, err := sqlstore.Open(t.Context(), mariaSession(t, dsn), sqlstore.Config{AllowDataLoss: true, Lease: worker.Config{Namespace: "orders", Layout: g.Layout}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -155,7 +155,7 @@ func TestMariaDBReservation(t *testing.T) {
 	}
 	three := int64(3)
 	claim := func() error {
-		_, err := worker.Acquire(t.Context(), store, worker.Config{Namespace: "orders", Preferred: &three, RequirePreferred: true, MaxWait: time.Second})
+		_, err := worker.Open(t.Context(), store, worker.Config{Namespace: "orders", Preferred: &three, RequirePreferred: true, ClaimWait: time.Second})
 		return err
 	}
 	var none *worker.NoWorkerIDError

@@ -38,11 +38,11 @@ func Every(ctx context.Context, interval time.Duration, store driver.Store, job 
 }
 
 func once(ctx context.Context, store driver.Store, job Job) (err error) {
-	lease, err := worker.Acquire(ctx, store, worker.Config{}) // FAULT 061 class 7: a lease for each run of a job
+	lease, err := worker.Open(ctx, store, worker.Config{}) // FAULT 061 class 7: a lease for each run of a job
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lease.Close()) }()
+	defer func() { err = errors.Join(err, lease.Close(context.Background())) }()
 	gen, err := core.New(core.Config{Worker: lease}) // ALSO 061: and its generator
 	if err != nil {
 		return err
@@ -82,9 +82,9 @@ func All(ctx context.Context, workerID int64, list []Job) error {
 
 // Open waits for the database, which may start later than this process. The caller closes the
 // generator.
-func Open(ctx context.Context, db *sql.DB) (*sqlstore.Generator, error) {
+func Open(ctx context.Context, db *sql.DB) (*worker.Generator, error) {
 	for {
-		gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{}) // OK 50: the loop ends with the first generator
+		gen, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // OK 50: the loop ends with the first generator
 		if err == nil {
 			return gen, nil
 		}

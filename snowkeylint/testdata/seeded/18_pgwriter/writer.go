@@ -31,7 +31,7 @@ type Repository[Row any] struct {
 
 // Insert writes rows and sets their keys.
 func (r *Repository[Row]) Insert(ctx context.Context, rows []Row) error {
-	gen, err := pgxstore.Open(ctx, r.pool, sqlstore.OpenConfig{}) // FAULT 063 class 7: a lease for each insert, in a method of a generic type
+	gen, err := pgxstore.Open(ctx, r.pool, sqlstore.Config{}) // FAULT 063 class 7: a lease for each insert, in a method of a generic type
 	if err != nil {
 		return err
 	}
@@ -42,12 +42,12 @@ func (r *Repository[Row]) Insert(ctx context.Context, rows []Row) error {
 // Writer writes rows with one generator.
 type Writer[Row any] struct {
 	Repository[Row]
-	gen *sqlstore.Generator
+	gen *worker.Generator
 }
 
 // NewWriter leases a worker ID. Call Close at the end.
 func NewWriter[Row any](ctx context.Context, r Repository[Row]) (*Writer[Row], error) {
-	gen, err := pgxstore.Open(ctx, r.pool, sqlstore.OpenConfig{}) // OK 51: one for the life of the Writer, which closes it
+	gen, err := pgxstore.Open(ctx, r.pool, sqlstore.Config{}) // OK 51: one for the life of the Writer, which closes it
 	if err != nil {
 		return nil, err
 	}

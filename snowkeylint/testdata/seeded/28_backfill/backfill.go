@@ -13,7 +13,7 @@ import (
 // Run gives a key to each row that has none.
 func Run(ctx context.Context, db *sql.DB, uuids []string) error {
 	for _, uuid := range uuids {
-		gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{}) // FAULT 086 class 7: a lease for each round of the loop
+		gen, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // FAULT 086 class 7: a lease for each round of the loop
 		if err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func Each(ctx context.Context, tenants map[string]*sql.DB, f func(*sql.DB, *core
 }
 
 func tenant(ctx context.Context, db *sql.DB, f func(*sql.DB, *core.Generator) error) error {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{}) // OK 65: one for each database, all of whose rows f writes
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // OK 65: one for each database, all of whose rows f writes
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 func lease(ctx context.Context, store *memstore.Store) error {
-	lease, err := worker.Acquire(ctx, store, worker.Config{}) // want `nothing closes the lease lease`
+	lease, err := worker.Open(ctx, store, worker.Config{}) // want `nothing closes the lease lease`
 	if err != nil {
 		return err
 	}
@@ -31,17 +31,17 @@ func lease(ctx context.Context, store *memstore.Store) error {
 }
 
 func dropped(ctx context.Context, db *sql.DB) error {
-	_, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{}) // want `the generator is dropped`
+	_, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // want `the generator is dropped`
 	return err
 }
 
 type service struct {
-	gen    *sqlstore.Generator
-	closed *sqlstore.Generator
+	gen    *worker.Generator
+	closed *worker.Generator
 }
 
 func newService(ctx context.Context, db *sql.DB) (*service, error) {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{}) // want `nothing closes the generator gen`
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // want `nothing closes the generator gen`
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func newService(ctx context.Context, db *sql.DB) (*service, error) {
 func (s *service) next(ctx context.Context) (int64, error) { return s.gen.Next(ctx) }
 
 func exits(ctx context.Context, db *sql.DB) {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func exits(ctx context.Context, db *sql.DB) {
 func signalled(db *sql.DB) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func signalled(db *sql.DB) error {
 }
 
 func returns(ctx context.Context, db *sql.DB, r io.Reader) error {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{}) // want `a return leaves the generator gen open`
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // want `a return leaves the generator gen open`
 	if err != nil {
 		return err
 	}
@@ -89,11 +89,11 @@ func returns(ctx context.Context, db *sql.DB, r io.Reader) error {
 // None of these is a fault.
 
 func deferred(ctx context.Context, store *memstore.Store) (err error) {
-	lease, err := worker.Acquire(ctx, store, worker.Config{})
+	lease, err := worker.Open(ctx, store, worker.Config{})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lease.Close()) }()
+	defer func() { err = errors.Join(err, lease.Close(context.Background())) }()
 	gen, err := core.New(core.Config{Worker: lease})
 	if err != nil {
 		return err
@@ -102,12 +102,12 @@ func deferred(ctx context.Context, store *memstore.Store) (err error) {
 	return err
 }
 
-func returned(ctx context.Context, db *sql.DB) (*sqlstore.Generator, error) {
-	return sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+func returned(ctx context.Context, db *sql.DB) (*worker.Generator, error) {
+	return sqlstore.Open(ctx, db, sqlstore.Config{})
 }
 
 func newClosed(ctx context.Context, db *sql.DB) (*service, error) {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func newClosed(ctx context.Context, db *sql.DB) (*service, error) {
 func (s *service) Close(ctx context.Context) error { return s.closed.Close(ctx) }
 
 func given(ctx context.Context, db *sql.DB, keep func(io.Closer, any)) error {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func given(ctx context.Context, db *sql.DB, keep func(io.Closer, any)) error {
 }
 
 func everyReturn(ctx context.Context, db *sql.DB, r io.Reader) error {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
 	if err != nil {
 		return err
 	}
