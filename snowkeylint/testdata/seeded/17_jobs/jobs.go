@@ -38,16 +38,11 @@ func Every(ctx context.Context, interval time.Duration, store driver.Store, job 
 }
 
 func once(ctx context.Context, store driver.Store, job Job) (err error) {
-	lease, err := worker.Open(ctx, store, worker.Config{}) // FAULT 061 class 7: a lease for each run of a job
+	gen, err := worker.Open(ctx, store, worker.Config{}) // FAULT 061 class 7: a lease for each run of a job
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lease.Close(context.Background())) }()
-	gen, err := core.New(core.Config{Worker: lease}) // ALSO 061: and its generator
-	if err != nil {
-		return err
-	}
-	defer gen.Close()
+	defer func() { err = errors.Join(err, gen.Close(context.Background())) }()
 	run, err := sqltype.New(ctx, gen)
 	if err != nil {
 		return err

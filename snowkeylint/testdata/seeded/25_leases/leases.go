@@ -10,28 +10,18 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/worker"
-	"github.com/seed-299c1d6b/snowkey/worker/filestore"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // Print writes n ids.
-func Print(ctx context.Context, out io.Writer, dir string, n int) error {
-	store, err := filestore.New(filestore.Config{Dir: dir})
+func Print(ctx context.Context, out io.Writer, store driver.Store, n int) error {
+	gen, err := worker.Open(ctx, store, worker.Config{Namespace: "tools"}) // FAULT 075 class 9: its lease is renewed until the process ends; Scalingo/go-etcd-cron#16
 	if err != nil {
 		return err
 	}
-	lease, err := worker.Open(ctx, store, worker.Config{Namespace: "tools"}) // FAULT 075 class 9: the generator is closed, its lease is not; Scalingo/go-etcd-cron#16
-	if err != nil {
-		return err
-	}
-	gen, err := core.New(core.Config{Worker: lease})
-	if err != nil {
-		return err
-	}
-	defer gen.Close()
 	ids := make([]int64, n)
 	if err := gen.Fill(ctx, ids); err != nil {
 		return err

@@ -1,4 +1,4 @@
-// Package snowclose has leases and generators that nothing closes.
+// Package snowclose has generators that nothing closes.
 package snowclose
 
 import (
@@ -13,19 +13,24 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-func lease(ctx context.Context, store *memstore.Store) error {
-	lease, err := worker.Open(ctx, store, worker.Config{}) // want `nothing closes the lease lease`
+func leased(ctx context.Context, store *memstore.Store) error {
+	gen, err := worker.Open(ctx, store, worker.Config{}) // want `nothing closes the generator gen`
 	if err != nil {
 		return err
 	}
-	gen, err := core.New(core.Config{Worker: lease})
+	_, err = gen.Next(ctx)
+	return err
+}
+
+func overRedis(ctx context.Context, eval redisstore.EvalFunc) error {
+	gen, err := redisstore.Open(ctx, eval, redisstore.Config{}) // want `nothing closes the generator gen`
 	if err != nil {
 		return err
 	}
-	defer gen.Close()
 	_, err = gen.Next(ctx)
 	return err
 }
@@ -89,15 +94,11 @@ func returns(ctx context.Context, db *sql.DB, r io.Reader) error {
 // None of these is a fault.
 
 func deferred(ctx context.Context, store *memstore.Store) (err error) {
-	lease, err := worker.Open(ctx, store, worker.Config{})
+	gen, err := worker.Open(ctx, store, worker.Config{})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lease.Close(context.Background())) }()
-	gen, err := core.New(core.Config{Worker: lease})
-	if err != nil {
-		return err
-	}
+	defer func() { err = errors.Join(err, gen.Close(context.Background())) }()
 	_, err = gen.Next(ctx)
 	return err
 }
