@@ -33,8 +33,6 @@ var allowed = map[string][]string{
 	"worker/redisstore": {module + "core", module + "worker", module + "internal"},
 	"worker/httpstore":  {module + "core", module + "worker", module + "internal"},
 	"worker/storetest":  {module + "core", module + "worker", module + "internal"},
-
-	"observe/internal/metrics": {module + "core", module + "worker", module + "internal"},
 }
 
 // What a package may name in its own import lines, beyond the standard library.

@@ -13,21 +13,17 @@ import (
 )
 
 // It needs an etcd, so it is compiled and not run.
-func ExampleNew() { //nolint:testableexamples // it needs an etcd
+func ExampleOpen() { //nolint:testableexamples // it needs an etcd
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"http://localhost:2379"}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer client.Close()
-	store, err := etcdstore.New(client, etcdstore.Config{
+	gen, err := etcdstore.Open(context.Background(), client, etcdstore.Config{
 		Clock: etcdstore.HTTPClock("http://localhost:2379", http.DefaultClient),
+		Lease: worker.Config{Namespace: "orders"},
 	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	gen, err := worker.Open(context.Background(), store, worker.Config{Namespace: "orders"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -37,7 +33,7 @@ func ExampleNew() { //nolint:testableexamples // it needs an etcd
 }
 
 // New reports every field that has a wrong value.
-func ExampleConfig() {
+func ExampleNew() {
 	_, err := etcdstore.New(nil, etcdstore.Config{Prefix: "a#b"})
 	fmt.Println(err)
 	// Output: etcdstore: client nil: must be an open *clientv3.Client; Prefix "a#b": must be at most 255 printable ASCII characters, without space and '#'

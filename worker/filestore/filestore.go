@@ -5,12 +5,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	lease, err := worker.Acquire(ctx, store, worker.Config{})
-//	if err != nil {
-//		return err
-//	}
-//	defer lease.Close()
-//	gen, err := core.New(core.Config{Worker: lease})
+//	gen, err := worker.Open(ctx, store, worker.Config{})
 //
 // It also gives a durable fence to a worker ID that is assigned from outside, by an
 // environment variable, a file or an ordinal: set worker.Config.Preferred and
