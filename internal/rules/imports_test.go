@@ -46,6 +46,15 @@ var direct = map[string][]string{
 	"gormplugin/internal/sqlite": {module + "gormplugin/internal/keys", "gorm.io/gorm"},
 	"gormplugin/graph":           {module + "gormplugin/internal", module + "internal/retry", module + "internal/fields", "gorm.io/gorm"},
 
+	// Modules of their own import public packages only.
+	"observe/otel":         {module + "core", module + "worker", "go.opentelemetry.io/otel"},
+	"observe/prometheus":   {module + "core", module + "worker", "github.com/prometheus/client_golang"},
+	"worker/etcdstore":     {module + "core", module + "worker", "go.etcd.io/etcd", "google.golang.org/grpc"},
+	"orm/entkey":           {module + "sqltype", "entgo.io/ent"},
+	"orm/entkey/extension": {module + "core", "entgo.io/ent"},
+	"orm/bunkey":           {module + "sqltype", "github.com/uptrace/bun"},
+	"api/humakey":          {module + "sqltype", "github.com/danielgtaylor/huma/v2"},
+
 	"worker/pgxstore": {module + "core", module + "worker", module + "internal/fields", "github.com/jackc/pgx/v5"},
 }
 
