@@ -50,15 +50,15 @@ func TestDone(t *testing.T) {
 			t.Error(err)
 		}
 		state(t, "after another New", gr, true, false)
-		_ = g.Close()
+		g.Close()
 		state(t, "generator closed", gr, true, true)
-		_ = g.Close()
+		g.Close()
 
 		gr = fresh()
 		g = mustNew(t, core.Config{Worker: holder{gr}})
 		gr.Close()
 		state(t, "closed under its generator", gr, true, false)
-		_ = g.Close()
+		g.Close()
 		state(t, "and then the generator", gr, true, true)
 
 		gr = mustGrant(t, small(), 3, now.Add(-time.Hour), now.Add(time.Hour))
@@ -70,7 +70,7 @@ func TestDone(t *testing.T) {
 		if gr2.Rollback != 1 {
 			t.Errorf("%+v: the test shows nothing", gr2)
 		}
-		_ = g.Close()
+		g.Close()
 		state(t, "and closed", gr, true, true)
 		clock.offset = 0
 
@@ -196,7 +196,7 @@ func TestUnusedGrantIsReturnedWhole(t *testing.T) {
 			if id, err := g.Next(t.Context()); err == nil {
 				t.Errorf("%s: id %d beyond the fence", name, id)
 			}
-			_ = g.Close()
+			g.Close()
 			if at := gr.Close(); !at.Equal(now) {
 				t.Errorf("%s: unused from %v, want %v", name, at, now)
 			}
@@ -204,9 +204,9 @@ func TestUnusedGrantIsReturnedWhole(t *testing.T) {
 		three := core.Fixed(3)
 		g := mustNew(t, core.Config{Worker: three})
 		last := next(t, g)
-		_ = g.Close()
+		g.Close()
 		g = mustNew(t, core.Config{Worker: three, NotBefore: now.Add(1000 * time.Hour)})
-		_ = g.Close()
+		g.Close()
 		clock.offset = -100 * time.Millisecond // and what was issued before it still counts
 		g = mustNew(t, core.Config{Worker: three, Now: clock.now})
 		if p := next(t, g); !p.Time.After(last.Time) || p.Time.Sub(last.Time) > time.Second {
@@ -327,7 +327,7 @@ func TestRelay(t *testing.T) {
 					mu.Unlock()
 				})
 			}
-			writers.Go(func() { runtime.Gosched(); _ = g.Close() })
+			writers.Go(func() { runtime.Gosched(); g.Close() })
 			<-r.last.Done()
 			if again, err := core.New(core.Config{Worker: r, ClockPolicy: core.Logical{Detached: true}}); err != nil {
 				t.Error(err)
@@ -339,7 +339,7 @@ func TestRelay(t *testing.T) {
 				mu.Lock()
 				all = append(all, []int64{id})
 				mu.Unlock()
-				_ = again.Close()
+				again.Close()
 			}
 			writers.Wait()
 		}

@@ -39,7 +39,7 @@ func TestTimeRunsOutInAFullCursor(t *testing.T) {
 				t.Fatalf("after %d: %v", last, err)
 			}
 		}
-		_ = g.Close()
+		g.Close()
 		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrClosed) {
 			t.Error(err)
 		}

@@ -75,7 +75,8 @@ func ExampleGrant_Done() {
 		return
 	}
 	_, err = gen.Next(context.Background())
-	fmt.Println(err, gen.Close())
+	fmt.Println(err)
+	gen.Close()
 	<-grant.Done()
 	rest, err := core.NewGrant(core.Twitter(), 17, grant.Close(), now.Add(time.Minute)) // for the next generator
 	if err != nil {
@@ -83,13 +84,10 @@ func ExampleGrant_Done() {
 		return
 	}
 	again, err := core.New(core.Config{Worker: holder{rest}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(again.Close())
+	fmt.Println(err)
+	again.Close()
 	// Output:
-	// <nil> <nil>
+	// <nil>
 	// <nil>
 }
 

@@ -63,7 +63,7 @@ func ExampleGenerator_Next_closed() {
 		fmt.Println(err)
 		return
 	}
-	_ = gen.Close()
+	gen.Close()
 	_, err = gen.Next(context.Background())
 	fmt.Println(errors.Is(err, core.ErrClosed))
 	// Output: true
@@ -113,6 +113,25 @@ func ExampleGenerator_Layout() {
 	// Output: true
 }
 
+// New would report the same, but Validate asks no GrantSource.
+func ExampleConfig_Validate() {
+	fmt.Println(core.Config{Worker: core.Fixed(3), MaxWait: -1}.Validate())
+	// Output: core: MaxWait -1ns: must not be negative
+}
+
+func ExampleGenerator_Metrics() {
+	gen, err := core.New(core.Config{Worker: core.Fixed(3)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gen.Close()
+	_ = gen.Fill(context.Background(), make([]int64, 5))
+	m := gen.Metrics()[0]
+	fmt.Println(m.Name, m.Value, m.Unit, m.Counter)
+	// Output: snowkey.ids.issued 5 {id} true
+}
+
 func ExampleGenerator_Close() {
 	worker := core.Fixed(3)
 	gen, err := core.New(core.Config{Worker: worker})
@@ -122,14 +141,12 @@ func ExampleGenerator_Close() {
 	}
 	_, err = core.New(core.Config{Worker: worker})
 	fmt.Println(errors.Is(err, core.ErrInUse))
-	fmt.Println(gen.Close())
+	gen.Close()
 	again, err := core.New(core.Config{Worker: worker}) // continues above the last id
 	fmt.Println(err)
-	fmt.Println(again.Close())
+	again.Close()
 	// Output:
 	// true
-	// <nil>
-	// <nil>
 	// <nil>
 }
 

@@ -61,6 +61,12 @@ func New(cfg Config) (*Generator, error) {
 	}
 }
 
+// Validate returns a [ConfigError] with all invalid fields, as New does before it asks for a grant.
+func (cfg Config) Validate() error {
+	_, _, err := cfg.compile()
+	return err
+}
+
 // maxGrants is how many grants New, or a call, tries in vain.
 const maxGrants = 8
 
@@ -279,17 +285,16 @@ func (g *Generator) Stats() Stats {
 
 // Close ends the generator: calls that wait, and all later ones, return [ErrClosed]. After it
 // has returned no more ids are issued, and the next generator may have the grant. It may be
-// called more than once. The error is always nil.
-func (g *Generator) Close() error {
+// called more than once.
+func (g *Generator) Close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	a := g.current.Load()
 	if a == nil || g.life.Err() != nil {
-		return nil
+		return
 	}
 	a.close()
 	g.end()
 	g.sleeper.close()
 	a.grant.release() // last: what the next holder does must not look like a loss here
-	return nil
 }

@@ -229,7 +229,7 @@ func TestFirstIDUnderAFence(t *testing.T) {
 				began = time.Now()
 				first.Revoke(nil)
 			}
-			_ = g.Close()
+			g.Close()
 		}
 	})
 }

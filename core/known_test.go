@@ -169,7 +169,7 @@ func TestCloseWhileACallSleeps(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			_ = g.Close()
+			g.Close()
 		}()
 		synctest.Wait()
 		select {
@@ -263,7 +263,7 @@ func TestKnownTickEndsWithTheGrant(t *testing.T) {
 		if _, err := g.Next(t.Context()); !errors.Is(err, ErrLost) {
 			t.Errorf("after Revoke: %v", err)
 		}
-		_ = g.Close()
+		g.Close()
 		freeze(g)
 		if _, err := g.Next(t.Context()); !errors.Is(err, ErrClosed) {
 			t.Errorf("after Close: %v", err)

@@ -60,7 +60,7 @@ func TestContextEndsWhileAsking(t *testing.T) {
 				if !errors.Is(err, context.Canceled) && !errors.Is(err, core.ErrLost) && !errors.Is(err, core.ErrFenced) {
 					t.Errorf("lost %v, done after %d looks: %v", lost, left, err)
 				}
-				_ = gen.Close()
+				gen.Close()
 			}
 		}
 	})

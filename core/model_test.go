@@ -94,7 +94,7 @@ func (m *model) run(t *testing.T, steps []step) string {
 	if err := m.make(time.Time{}); err != nil {
 		return err.Error()
 	}
-	defer func() { _ = m.g.Close() }()
+	defer func() { m.g.Close() }()
 	for i, s := range steps {
 		time.Sleep(s.sleep)
 		m.clock.offset += s.shift
@@ -108,7 +108,7 @@ func (m *model) run(t *testing.T, steps []step) string {
 		var fault string
 		switch {
 		case s.remake:
-			_ = m.g.Close()
+			m.g.Close()
 			m.held.giveBack()
 			if err := m.make(m.greatest); err != nil {
 				fault = err.Error()

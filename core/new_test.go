@@ -55,7 +55,7 @@ func TestOneFixedServesOneGenerator(t *testing.T) {
 	if _, err := core.New(core.Config{Worker: worker}); !errors.Is(err, core.ErrInUse) {
 		t.Fatal(err)
 	}
-	_ = g.Close()
+	g.Close()
 	if _, err := core.New(core.Config{Worker: worker, MaxWait: -1}); err == nil {
 		t.Fatal("a bad Config was taken")
 	}

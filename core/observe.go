@@ -21,7 +21,7 @@ type Observer interface {
 type Event struct {
 	Kind      EventKind
 	Level     slog.Level    // the severity; [LogTo] logs the event at this level
-	Namespace string        // of the lease; empty for an event of a generator
+	Namespace string        // of the lease; empty without one
 	Worker    int64         // datacenter<<WorkerBits | worker
 	Duration  time.Duration // see the kinds
 	Elapsed   time.Duration // how long the request to the lease's store took; 0: the event is not of a request

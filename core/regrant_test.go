@@ -44,7 +44,7 @@ func TestFixedInARunningGenerator(t *testing.T) {
 		}
 		g := mustNew(t, core.Config{Worker: two, Now: clock.now})
 		draw(g, 1000)
-		_ = g.Close()
+		g.Close()
 		clock.offset = -500 * time.Millisecond
 		one := mustGrant(t, core.Twitter(), 1, time.Time{}, time.Time{})
 		g = mustNew(t, core.Config{Worker: &firstAsks{[]core.GrantSource{holder{one}, two}}, Now: clock.now})
@@ -105,7 +105,7 @@ func TestGrantSourceThatHangs(t *testing.T) {
 				t.Errorf("%v after %v", err, time.Since(began))
 			}
 		}
-		time.AfterFunc(time.Second, func() { _ = g.Close() })
+		time.AfterFunc(time.Second, func() { g.Close() })
 		began = time.Now()
 		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrClosed) || time.Since(began) != time.Second {
 			t.Errorf("%v after %v", err, time.Since(began))

@@ -47,7 +47,7 @@ func TestGrantRevokedBeforeUse(t *testing.T) {
 			if w.asked != lose+1 {
 				t.Errorf("asked %d times", w.asked)
 			}
-			_ = gen.Close()
+			gen.Close()
 		})
 	}
 	w := &revokes{t: t, lose: 1000}

@@ -91,13 +91,13 @@ func storm(t *testing.T, answer core.ClockPolicy, start core.SequenceStart) {
 					}
 				}
 				if rnd.IntN(2) == 0 {
-					_ = g.Close()
+					g.Close()
 				}
 				h.giveBack() // closes the run where the generator has not
 				writing.Wait()
 				halt()
 				honest()
-				_ = g.Close()
+				g.Close()
 				h.giveBack() // it may have asked once more
 			}
 		})

@@ -63,7 +63,7 @@ func TestValidate(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	_, err := gormplugin.New(gormplugin.Config{
-		Named: map[string]gormplugin.Source{"a b": &gormtest.Counter{}, "nil": nil, "base62": &gormtest.Counter{}, "-": &gormtest.Counter{}},
+		Named: map[string]sqltype.Source{"a b": &gormtest.Counter{}, "nil": nil, "base62": &gormtest.Counter{}, "-": &gormtest.Counter{}},
 		Tables: map[string]gormplugin.Table{
 			"t": {}, "u": {Column: "id", Source: "nobody"}, "shop.v": {Column: "id"}, "": {Column: "id"}, "w": {Column: "id", Text: "base58"},
 		},
@@ -78,7 +78,7 @@ func TestNewRefuses(t *testing.T) {
 		}
 	}
 	var nobody *core.Generator
-	_, err = gormplugin.New(gormplugin.Config{Source: nobody, Named: map[string]gormplugin.Source{"orders": nobody}})
+	_, err = gormplugin.New(gormplugin.Config{Source: nobody, Named: map[string]sqltype.Source{"orders": nobody}})
 	for _, want := range []string{"Source nil: is a nil *core.Generator", `Named "orders": the source is a nil *core.Generator`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %q", err, want)

@@ -6,7 +6,7 @@
 //		Customer string
 //	}
 //
-//	gen, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{})
+//	gen, err := gormplugin.Open(ctx, db, gormplugin.Config{})
 //	if err != nil {
 //		return err
 //	}

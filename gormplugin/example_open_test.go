@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // One call leases a worker ID, makes the generator and installs the plugin. In examples/readme it
@@ -20,9 +21,9 @@ func ExampleOpen() {
 		return
 	}
 	ctx := context.Background()
-	gen, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{
-		Plugin: gormplugin.Config{Models: []any{Customer{}}},
-		Lease:  worker.Config{Namespace: "orders"},
+	gen, err := gormplugin.Open(ctx, db, gormplugin.Config{
+		Models: []any{Customer{}},
+		Store:  sqlstore.Config{Lease: worker.Config{Namespace: "orders"}},
 	})
 	if err != nil {
 		fmt.Println(err)

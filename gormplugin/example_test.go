@@ -44,7 +44,7 @@ func Example() {
 
 	plugin, err := gormplugin.New(gormplugin.Config{
 		Source: rows,
-		Named:  map[string]gormplugin.Source{"invoices": invoices},
+		Named:  map[string]sqltype.Source{"invoices": invoices},
 		Models: []any{Customer{}, Invoice{}},
 	})
 	if err != nil {

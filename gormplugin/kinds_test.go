@@ -185,7 +185,7 @@ func TestKinds(t *testing.T) {
 		}{}, "{1 0}"},
 	} {
 		t.Run(fmt.Sprintf("%T", c.value), func(t *testing.T) {
-			db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}, Named: map[string]gormplugin.Source{"orders": &gormtest.Counter{Last: 1000}}})
+			db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}, Named: map[string]sqltype.Source{"orders": &gormtest.Counter{Last: 1000}}})
 			if err := db.Table("things").Create(c.value).Error; err != nil {
 				t.Fatal(err)
 			}
@@ -290,7 +290,7 @@ func TestTablesHoldForModels(t *testing.T) {
 	src, other, third := &gormtest.Counter{}, &gormtest.Counter{Last: 1000}, &gormtest.Counter{Last: 2000}
 	db := gormtest.Dry(t, gormplugin.Config{
 		Source: src,
-		Named:  map[string]gormplugin.Source{"other": other, "orders": third},
+		Named:  map[string]sqltype.Source{"other": other, "orders": third},
 		Tables: map[string]gormplugin.Table{
 			"plains":     {Column: "ID", Source: "other"},
 			"orders":     {Column: "id", Source: "other"},
@@ -327,7 +327,7 @@ func TestOneReservationForAllColumns(t *testing.T) {
 		Other  int64 `gorm:"snowflake:other"`
 	}
 	src, other := &gormtest.Counter{}, &gormtest.Counter{}
-	db := gormtest.Dry(t, gormplugin.Config{Source: src, Named: map[string]gormplugin.Source{"other": other}})
+	db := gormtest.Dry(t, gormplugin.Config{Source: src, Named: map[string]sqltype.Source{"other": other}})
 	rows := make([]Two, 10)
 	rows[3] = Two{ID: 77, Number: 78}
 	if err := db.Create(&rows).Error; err != nil || src.Calls != 1 || src.Last != 18 || other.Calls != 1 || other.Last != 10 {
@@ -360,7 +360,7 @@ func TestTagFaults(t *testing.T) {
 		OrderID sqltype.ID
 		Order   *Order `gorm:"snowflake"`
 	}
-	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}, Named: map[string]gormplugin.Source{"a": &gormtest.Counter{}}})
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}, Named: map[string]sqltype.Source{"a": &gormtest.Counter{}}})
 	for _, c := range []struct {
 		model any
 		want  string

@@ -9,27 +9,17 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// OpenConfig configures Open. The zero value is ready for use.
-type OpenConfig struct {
-	Plugin Config // Source must be nil, since Open sets it. Strict is always on. Exempt lists exceptions.
-
-	// The lease and the generator, as in sqlstore.OpenConfig. Zero: the namespace "default" in
-	// the tables "snow_worker" and "snow_worker_space", and Twitter's layout.
-	Store     sqlstore.Config // Dialect zero: that of the handle's Dialector
-	Lease     worker.Config
-	Generator core.Config
-}
-
 // Open leases a worker ID from the handle's database, makes a generator that uses it, and
 // installs the plugin. All processes that call Open on one database give their rows different
-// keys. worker.Acquire says what this depends on.
+// keys. [worker.Open] says what is guaranteed, and which errors are returned.
 //
 // The plugin is strict: creating a row whose key it does not fill is an error, unless
-// Plugin.Exempt lists the model.
+// Config.Exempt lists the model.
 //
 // Open creates the tables of the leases if they are missing. If the role may not do that, the
 // error ends with the statements to run. A wrong configuration is a *core.ConfigError, before the
@@ -38,12 +28,12 @@ type OpenConfig struct {
 // The context only affects Open; the lease lasts until Close, and uses the handle's pool.
 // After Close, creates through the handle fail with core.ErrClosed. The handle accepts no
 // second plugin: open the database again.
-func Open(ctx context.Context, db *gorm.DB, cfg OpenConfig) (*sqlstore.Generator, error) {
+func Open(ctx context.Context, db *gorm.DB, cfg Config) (*worker.Generator, error) {
 	pool, err := cfg.check(db)
 	if err != nil {
 		return nil, err
 	}
-	gen, err := sqlstore.Open(ctx, pool, sqlstore.OpenConfig{Store: cfg.Store, Lease: cfg.Lease, Generator: cfg.Generator})
+	gen, err := sqlstore.Open(ctx, pool, cfg.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -58,21 +48,21 @@ func Open(ctx context.Context, db *gorm.DB, cfg OpenConfig) (*sqlstore.Generator
 }
 
 // check checks the configuration before the first query, and sets the dialect.
-func (cfg *OpenConfig) check(db *gorm.DB) (*sql.DB, error) {
+func (cfg *Config) check(db *gorm.DB) (*sql.DB, error) {
 	if err := checkDB(db); err != nil {
 		return nil, err
 	}
 	if _, installed := db.Plugins[pluginName]; installed {
 		return nil, fmt.Errorf("gormplugin: the handle has a plugin %q already: %w", pluginName, gorm.ErrRegistered)
 	}
-	if cfg.Plugin.Source != nil {
-		return nil, fieldError("Plugin.Source", fmt.Sprintf("%T", cfg.Plugin.Source), "must be nil, since Open sets it; New takes a source of yours")
+	if cfg.Source != nil {
+		return nil, fieldError("Source", fmt.Sprintf("%T", cfg.Source), "must be nil, since Open sets it; New takes a source of yours")
 	}
-	plugin, err := cfg.plugin(new(sqlstore.Generator)) // a placeholder, for the check only
+	plugin, err := cfg.plugin(new(worker.Generator)) // a placeholder, for the check only
 	if err != nil {
 		return nil, err
 	}
-	if err := plugin.keys.Validate(db, cfg.Plugin.Models); err != nil {
+	if err := plugin.keys.Validate(db, cfg.Models); err != nil {
 		return nil, err
 	}
 	if cfg.Store.Dialect == sqlstore.Detect {
@@ -92,8 +82,8 @@ func fieldError(field, value, reason string) error {
 	return &core.ConfigError{Package: "gormplugin", Fields: []core.FieldError{{Field: field, Value: value, Reason: reason}}}
 }
 
-func (cfg *OpenConfig) plugin(source Source) (*Plugin, error) {
-	own := cfg.Plugin
+func (cfg *Config) plugin(source sqltype.Source) (*Plugin, error) {
+	own := *cfg
 	own.Source, own.Strict = source, true
 	return New(own)
 }

@@ -286,7 +286,7 @@ func TestErrorsOfTheSource(t *testing.T) {
 		!strings.Contains(err.Error(), "table orders: Order.ID (2 ids): ") {
 		t.Errorf("fenced: %+v, %v", orders, err)
 	}
-	_ = gen.Close()
+	gen.Close()
 	o := Order{}
 	if err := db.Create(&o).Error; !errors.Is(err, core.ErrClosed) || o.ID != 0 {
 		t.Errorf("closed: %+v, %v", o, err)

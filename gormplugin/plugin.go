@@ -1,7 +1,6 @@
 package gormplugin
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -13,31 +12,33 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/sqlite"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/upsert"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// Source issues ids; a *core.Generator is one. Ids must be positive. Next and Fill must be safe
-// for concurrent use.
-type Source interface {
-	Next(ctx context.Context) (int64, error)
-	Fill(ctx context.Context, ids []int64) error
-}
-
-// Config configures a Plugin. Source or Named is required.
+// Config configures Open, or a Plugin that New makes. The zero value is ready for use with Open;
+// New requires Source or Named.
 type Config struct {
-	Source Source            // for fields whose tag names no source; may be nil if every tag does
-	Named  map[string]Source // for the tag snowflake:name, by that name
-	Tables map[string]Table  // by the table's name, without its schema
-	Models []any             // checked with Validate when the plugin is installed
+	Source sqltype.Source            // for fields whose tag names no source; may be nil if every tag does, and must be nil for Open, which sets it
+	Named  map[string]sqltype.Source // for the tag snowflake:name, by that name
+	Tables map[string]Table          // by the table's name, without its schema
+	Models []any                     // checked with Validate when the plugin is installed
 
 	// Strict refuses to create a row whose primary key the plugin does not fill. So a model with
 	// a forgotten tag fails, instead of getting keys from a counter of the database. In a
 	// composite key, one filled part is enough. A key that consists of foreign keys, as in a
-	// join table, need not be filled. False: gorm creates such rows as without the plugin.
+	// join table, need not be filled. False: gorm creates such rows as without the plugin. With
+	// Open it is always true.
 	Strict bool
 
 	// Exempt lists models, such as &Setting{}, and names of tables, such as "settings", whose
 	// keys come from elsewhere. Strict and Models do not check their keys.
 	Exempt []any
+
+	// Store says where Open leases the worker ID, and Store.Lease configures the generator and
+	// the lease. Zero: the namespace "default" in the tables "snow_worker" and
+	// "snow_worker_space", and Twitter's layout. A zero Dialect is that of the handle. New
+	// ignores it.
+	Store sqlstore.Config
 }
 
 // Table says which column of a table is filled, like a tag. It is for maps that db.Table(name)
@@ -64,11 +65,7 @@ var _ gorm.Plugin = (*Plugin)(nil)
 // New makes a Plugin. It returns a *core.ConfigError with all faults of the configuration.
 // The models are checked later, by db.Use.
 func New(cfg Config) (*Plugin, error) {
-	own := keys.Config{Source: cfg.Source, Named: make(map[string]keys.Source, len(cfg.Named)), Tables: make(map[string]keys.Table, len(cfg.Tables)),
-		Strict: cfg.Strict, Exempt: cfg.Exempt}
-	for name, source := range cfg.Named {
-		own.Named[name] = source
-	}
+	own := keys.Config{Source: cfg.Source, Named: cfg.Named, Tables: make(map[string]keys.Table, len(cfg.Tables)), Strict: cfg.Strict, Exempt: cfg.Exempt}
 	for name, table := range cfg.Tables {
 		own.Tables[name] = keys.Table(table)
 	}

@@ -75,7 +75,7 @@ func TestFillsEveryShape(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			src := &gormtest.Counter{}
-			db := gormtest.Dry(t, gormplugin.Config{Source: src, Named: map[string]gormplugin.Source{"orders": &gormtest.Counter{Last: 1000}}})
+			db := gormtest.Dry(t, gormplugin.Config{Source: src, Named: map[string]sqltype.Source{"orders": &gormtest.Counter{Last: 1000}}})
 			if err := db.Create(c.value).Error; err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 // calling is a source that cannot be compared.
@@ -30,7 +31,7 @@ func (s calling) Fill(_ context.Context, ids []int64) error {
 }
 
 // wrapping is of a type that can be compared, and panics where what it holds cannot.
-type wrapping struct{ gormplugin.Source }
+type wrapping struct{ sqltype.Source }
 
 // Badge has keys of three sources.
 type Badge struct {
@@ -42,18 +43,18 @@ type Badge struct {
 // Each source is asked once, whatever its type; one under two names once if they can be compared.
 func TestReservationsOfEverySource(t *testing.T) {
 	for name, tt := range map[string]struct {
-		of    func(s calling) (main, a, b gormplugin.Source)
+		of    func(s calling) (main, a, b sqltype.Source)
 		calls []int
 	}{
-		"pointers, one source": {func(s calling) (_, _, _ gormplugin.Source) { return &s, &s, &s }, []int{9}},
-		"pointers, two named the same": {func(s calling) (_, _, _ gormplugin.Source) {
+		"pointers, one source": {func(s calling) (_, _, _ sqltype.Source) { return &s, &s, &s }, []int{9}},
+		"pointers, two named the same": {func(s calling) (_, _, _ sqltype.Source) {
 			main := s
 			return &main, &s, &s
 		}, []int{3, 6}},
-		"cannot be compared": {func(s calling) (_, _, _ gormplugin.Source) { return s, s, s }, []int{3, 3, 3}},
-		"around those":       {func(s calling) (_, _, _ gormplugin.Source) { return wrapping{s}, wrapping{s}, wrapping{s} }, []int{3, 3, 3}},
-		"around a pointer":   {func(s calling) (_, _, _ gormplugin.Source) { return wrapping{&s}, wrapping{&s}, wrapping{&s} }, []int{9}},
-		"of several kinds":   {func(s calling) (_, _, _ gormplugin.Source) { return s, wrapping{s}, &s }, []int{3, 3, 3}},
+		"cannot be compared": {func(s calling) (_, _, _ sqltype.Source) { return s, s, s }, []int{3, 3, 3}},
+		"around those":       {func(s calling) (_, _, _ sqltype.Source) { return wrapping{s}, wrapping{s}, wrapping{s} }, []int{3, 3, 3}},
+		"around a pointer":   {func(s calling) (_, _, _ sqltype.Source) { return wrapping{&s}, wrapping{&s}, wrapping{&s} }, []int{9}},
+		"of several kinds":   {func(s calling) (_, _, _ sqltype.Source) { return s, wrapping{s}, &s }, []int{3, 3, 3}},
 	} {
 		for way, create := range map[string]func(db *gorm.DB, rows []Badge) error{
 			"Assign": func(db *gorm.DB, rows []Badge) error { return graph.Assign(t.Context(), db, rows) },
@@ -73,7 +74,7 @@ func TestReservationsOfEverySource(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				p, err := gormplugin.New(gormplugin.Config{Source: main, Named: map[string]gormplugin.Source{"a": a, "b": b}})
+				p, err := gormplugin.New(gormplugin.Config{Source: main, Named: map[string]sqltype.Source{"a": a, "b": b}})
 				if err != nil {
 					t.Fatal(err)
 				}

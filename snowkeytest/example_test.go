@@ -74,12 +74,12 @@ func ExampleClock_Advance() {
 
 func ExampleNewStore() {
 	store := snowkeytest.NewStore(t, nil)
-	lease, err := worker.Acquire(context.Background(), store, worker.Config{Namespace: "orders"})
+	lease, err := worker.Open(context.Background(), store, worker.Config{Namespace: "orders"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	fmt.Println(lease.Worker())
-	fmt.Println(lease.Close())
+	fmt.Println(lease.Close(context.Background()))
 	// Output:
 	// 0
 	// <nil>
@@ -88,7 +88,7 @@ func ExampleNewStore() {
 func ExampleStore_Fail() {
 	store := snowkeytest.NewStore(t, nil)
 	store.Fail(errors.New("the database is down"))
-	_, err := worker.Acquire(context.Background(), store, worker.Config{MaxWait: -1})
+	_, err := worker.Open(context.Background(), store, worker.Config{ClaimWait: -1})
 	fmt.Println(err)
 	// Output: worker: no lease in namespace "default" after 0s: the database is down
 }
@@ -96,7 +96,7 @@ func ExampleStore_Fail() {
 func ExampleStore_Slow() {
 	store := snowkeytest.NewStore(t, nil)
 	store.Slow(time.Hour)
-	_, err := worker.Acquire(context.Background(), store, worker.Config{MaxWait: -1, Timeout: 10 * time.Millisecond})
+	_, err := worker.Open(context.Background(), store, worker.Config{ClaimWait: -1, Timeout: 10 * time.Millisecond})
 	fmt.Println(errors.Is(err, context.DeadlineExceeded))
 	// Output: true
 }
@@ -104,7 +104,7 @@ func ExampleStore_Slow() {
 func ExampleStore_Lose() {
 	store := snowkeytest.NewStore(t, nil)
 	lost := make(chan core.Event, 1)
-	lease, err := worker.Acquire(context.Background(), store, worker.Config{
+	lease, err := worker.Open(context.Background(), store, worker.Config{
 		RenewInterval: 10 * time.Millisecond, StopOnLoss: true,
 		Observer: observer(func(e core.Event) {
 			if e.Kind == worker.Lost {
@@ -115,7 +115,7 @@ func ExampleStore_Lose() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer lease.Close()
+	defer lease.Close(context.Background())
 	store.Lose()
 	fmt.Println((<-lost).Kind)
 	// Output: worker ID lost

@@ -12,15 +12,11 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/snowkeytest"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-var (
-	_ gormplugin.Source = (*core.Generator)(nil)
-	_ sqltype.Filler    = (*core.Generator)(nil)
-)
+var _ sqltype.Source = (*core.Generator)(nil)
 
 // fake is a testing.TB that records errors and cleanups.
 type fake struct {

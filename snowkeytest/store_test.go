@@ -21,27 +21,22 @@ func TestStoreSuite(t *testing.T) {
 }
 
 // leased runs a test in a bubble, with a generator that has a lease of the store.
-func leased(t *testing.T, test func(t *testing.T, store *snowkeytest.Store, lease *worker.Lease, gen *core.Generator)) {
+func leased(t *testing.T, test func(t *testing.T, store *snowkeytest.Store, gen *worker.Generator)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))) // a bubble begins in 2000
 		store := snowkeytest.NewStore(t, nil)
-		lease, err := worker.Acquire(t.Context(), store, worker.Config{})
+		gen, err := worker.Open(t.Context(), store, worker.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer lease.Close()
-		gen, err := core.New(core.Config{Worker: lease})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer gen.Close()
-		test(t, store, lease, gen)
+		defer gen.Close(context.Background())
+		test(t, store, gen)
 	})
 }
 
 func TestFail(t *testing.T) {
-	leased(t, func(t *testing.T, store *snowkeytest.Store, _ *worker.Lease, gen *core.Generator) {
+	leased(t, func(t *testing.T, store *snowkeytest.Store, gen *worker.Generator) {
 		down := errors.New("down")
 		store.Fail(down)
 		time.Sleep(15 * time.Second)
@@ -76,12 +71,12 @@ func TestFailRefusesEverything(t *testing.T) {
 }
 
 func TestLose(t *testing.T) {
-	leased(t, func(t *testing.T, store *snowkeytest.Store, lease *worker.Lease, gen *core.Generator) {
-		before := lease.Worker()
+	leased(t, func(t *testing.T, store *snowkeytest.Store, gen *worker.Generator) {
+		before := gen.Worker()
 		store.Lose()
 		time.Sleep(11 * time.Second) // until the next renewal
-		if lease.Stats().Losses != 1 || lease.Worker() == before {
-			t.Errorf("%+v", lease.Stats())
+		if gen.Stats().Losses != 1 || gen.Worker() == before {
+			t.Errorf("%+v", gen.Stats())
 		}
 		if _, err := gen.Next(t.Context()); err != nil {
 			t.Error(err)
@@ -90,10 +85,10 @@ func TestLose(t *testing.T) {
 }
 
 func TestSlow(t *testing.T) {
-	leased(t, func(t *testing.T, store *snowkeytest.Store, lease *worker.Lease, gen *core.Generator) {
+	leased(t, func(t *testing.T, store *snowkeytest.Store, gen *worker.Generator) {
 		store.Slow(time.Second) // less than the timeout of a request
 		time.Sleep(time.Minute)
-		if s := lease.Stats(); s.Failures != 0 || s.Renewals < 4 {
+		if s := gen.Stats(); s.Failures != 0 || s.Renewals < 4 {
 			t.Errorf("%+v", s)
 		}
 		store.Slow(5 * time.Second)
@@ -112,16 +107,11 @@ func TestSlow(t *testing.T) {
 // A lease and its store share a scripted clock.
 func TestStoreClock(t *testing.T) {
 	clock := snowkeytest.NewClock(t, time.Time{})
-	lease, err := worker.Acquire(t.Context(), snowkeytest.NewStore(t, clock), worker.Config{Now: clock.Now})
+	gen, err := worker.Open(t.Context(), snowkeytest.NewStore(t, clock), worker.Config{Now: clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer lease.Close()
-	gen, err := core.New(core.Config{Worker: lease, Now: clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer gen.Close()
+	defer gen.Close(context.Background())
 	id, err := gen.Next(t.Context())
 	if p, _ := gen.Layout().Decode(id); err != nil || !p.Time.Equal(clock.Now()) {
 		t.Errorf("%v, %v", p.Time, err)

@@ -6,13 +6,6 @@ import (
 	"unsafe"
 )
 
-// Filler generates many ids at once: Fill sets every element of ids, ascending, or returns an
-// error. Generators of package core are Fillers, and take all ids of a call in one
-// reservation.
-type Filler interface {
-	Fill(ctx context.Context, ids []int64) error
-}
-
 // Child describes one kind of rows that belong to a parent row P with a key K, such as the lines
 // of an order. Make it with [Children]; [Assign] returns an error for the zero Child.
 type Child[P any, K ~int64] struct {
@@ -76,7 +69,7 @@ func Children[P, C any, L, K ~int64](
 //
 // A key is an ID, a [Key] or another int64.
 func Assign[P any, K ~int64](
-	ctx context.Context, src Filler, parents []P, key func(*P) *K, kinds ...Child[P, K],
+	ctx context.Context, src Source, parents []P, key func(*P) *K, kinds ...Child[P, K],
 ) error {
 	if isNil(src) {
 		return fmt.Errorf("sqltype: Assign: source is %w", ErrNil)
@@ -133,7 +126,7 @@ func (p *plan) need(key *ID) error {
 	return nil
 }
 
-func (p *plan) assign(ctx context.Context, src Filler) error {
+func (p *plan) assign(ctx context.Context, src Source) error {
 	p.once()
 	if n := len(p.missing); n > 0 {
 		ids := make([]int64, n)

@@ -32,7 +32,7 @@ var (
 		func(n *note) *ID { return &n.ID }, func(n *note) *ID { return &n.OrderID })
 )
 
-// counter is a Filler that counts up by one, as a generator's Fill ascends.
+// counter is a Source that counts up by one, as a generator's Fill ascends.
 type counter struct {
 	last  int64
 	calls []int // lengths asked for
@@ -50,6 +50,12 @@ func (c *counter) Fill(_ context.Context, ids []int64) error {
 		}
 	}
 	return c.err
+}
+
+func (c *counter) Next(ctx context.Context) (int64, error) {
+	var ids [1]int64
+	err := c.Fill(ctx, ids[:])
+	return ids[0], err
 }
 
 func TestAssignDocumentOrder(t *testing.T) {
@@ -153,7 +159,7 @@ func TestAssignErrors(t *testing.T) {
 	orderID := func(l *line) *ID { return &l.OrderID }
 	for _, tt := range []struct {
 		name  string
-		src   Filler
+		src   Source
 		key   func(*order) *ID
 		kind  Child[order, ID]
 		want  error

@@ -28,9 +28,12 @@ var (
 	_ interface{ GormDataType() string }        = ID(0)
 )
 
-// Source generates one id per call. Generators of package core are Sources.
+// Source issues ids, all above zero: Next one, and Fill one for each element of ids, ascending, or
+// none and an error. The generators of packages core and worker are Sources. Both methods must be
+// safe for concurrent use.
 type Source interface {
 	Next(ctx context.Context) (int64, error)
+	Fill(ctx context.Context, ids []int64) error
 }
 
 // New returns the next id of src, which is above zero. An error of src is wrapped. The error is

@@ -262,6 +262,10 @@ func (s *sourceStruct) Next(context.Context) (int64, error) { s.last++; return s
 
 func (f sourceFunc) Next(ctx context.Context) (int64, error) { return f(ctx) }
 
+func (*sourceStruct) Fill(context.Context, []int64) error { return errors.ErrUnsupported }
+
+func (sourceFunc) Fill(context.Context, []int64) error { return errors.ErrUnsupported }
+
 func TestNew(t *testing.T) {
 	fault := errors.New("store is away")
 	ctx := context.WithValue(t.Context(), sourceFunc(nil).key(), "mark")

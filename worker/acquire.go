@@ -9,31 +9,18 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// Acquire claims a worker ID of cfg.Namespace in the store, and returns a lease that renews
+// acquire claims a worker ID of cfg.Namespace in the store, and returns a lease that renews
 // it until Release. ctx is for the claim only; if it ends first, the error wraps the
 // context's error and the last reason, and a claim that the store grants later is released.
-//
-// The guarantee: no two generators of one namespace ever issue the same id, whatever their
-// clocks, pauses, crashes, lost answers and takeovers do. The package comment lists what
-// that rests on.
-//
-// The errors are [*core.ConfigError], [*NoWorkerIDError], [*SkewError], [*LayoutError],
-// [*DurabilityError], core.ErrTimestampExhausted, and the store's own. While no worker ID is
-// free, or the store fails with an error that may be temporary, Acquire retries for
-// Config.MaxWait. It returns any other error, such as that of a wrong password, at once.
-func Acquire(ctx context.Context, s driver.Store, cfg Config) (*Lease, error) {
+func acquire(ctx context.Context, s driver.Store, cfg Config) (*lease, error) {
 	l, err := newLease(s, cfg)
 	if err != nil {
 		return nil, err
 	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	if err := l.acquire(ctx); err != nil {
+	if err := l.firstClaim(ctx); err != nil {
 		return nil, fmt.Errorf("worker: no lease in namespace %q after %v: %w", l.cfg.Namespace, time.Since(l.began).Round(time.Millisecond), err)
 	}
 	if w, ok := s.(warner); ok && cfg.Observer != nil {
@@ -42,27 +29,24 @@ func Acquire(ctx context.Context, s driver.Store, cfg Config) (*Lease, error) {
 	return l, nil
 }
 
-func newLease(s driver.Store, cfg Config) (*Lease, error) {
-	cfg, err := cfg.check()
+func newLease(s driver.Store, cfg Config) (*lease, error) {
+	cfg, err := cfg.check(s)
 	if err != nil {
 		return nil, err
-	}
-	if fields.IsNil(s) {
-		return nil, fields.Error("worker", "Store", nil, "must be given, for example by sqlstore.New")
 	}
 	limits, _ := s.(limiter)
 	storeType := fmt.Sprintf("%T", s)
 	if d := cfg.Datacenter; d != nil {
 		s = datacenterStore{s, *d, *d << cfg.Layout.WorkerBits, values(cfg.Layout.WorkerBits)}
 	}
-	return &Lease{
+	return &lease{
 		store: s, storeType: storeType, limiter: limits, cfg: cfg, wake: make(chan struct{}, 1), reporting: make(chan struct{}, 1), began: time.Now(),
 		acquired: make(chan struct{}), changed: make(chan struct{}), done: make(chan struct{}),
 	}, nil
 }
 
-// acquire waits until the owner has claimed a worker ID, or has given up.
-func (l *Lease) acquire(ctx context.Context) error {
+// firstClaim waits until the owner has claimed a worker ID, or has given up.
+func (l *lease) firstClaim(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -90,7 +74,7 @@ type warner interface {
 }
 
 // warn reports the store's warnings. It ignores errors: failed renewals report them.
-func (l *Lease) warn(w warner) {
+func (l *lease) warn(w warner) {
 	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Timeout)
 	defer cancel()
 	warnings, _ := w.Warnings(ctx)
@@ -99,7 +83,7 @@ func (l *Lease) warn(w warner) {
 	}
 }
 
-// Grant implements [core.GrantSource] for generators; programs need not call it.
+// Grant implements [core.GrantSource].
 //
 // A lease serves one generator at a time. With a nil prev, Grant fails with core.ErrInUse
 // until the grant before is done (core.Grant.Done). Then it returns another grant of the same
@@ -115,13 +99,7 @@ func (l *Lease) warn(w warner) {
 // to retry after a failure, Grant fails at once with a [*RetryError].
 //
 // A caller that is not a generator must close the grant that it gets.
-func (l *Lease) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
-	if err := l.valid(); err != nil {
-		return nil, err
-	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
+func (l *lease) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

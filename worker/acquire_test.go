@@ -135,7 +135,7 @@ func TestAnOldClaimFoundAgain(t *testing.T) {
 			return c, err
 		}
 		done := make(chan *worker.Lease)
-		go func() { done <- w.acquire(func(cfg *worker.Config) { cfg.MaxWait = 10 * time.Minute }) }()
+		go func() { done <- w.acquire(func(cfg *worker.Config) { cfg.ClaimWait = 10 * time.Minute }) }()
 		time.Sleep(time.Millisecond)
 		w.store.set(func(f *flaky) { f.down = errNetwork })
 		time.Sleep(5 * time.Minute)
@@ -174,7 +174,7 @@ func TestAcquireWaits(t *testing.T) {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 		cfg := w.cfg
-		cfg.MaxWait = -1
+		cfg.ClaimWait = -1
 		began = time.Now()
 		if _, err := w.keep(worker.Acquire(w.Context(), w.store, cfg)); !errors.Is(err, worker.ErrNoWorkerID) || time.Since(began) > 0 {
 			t.Errorf("after %v: %v", time.Since(began), err)
@@ -190,7 +190,7 @@ func TestAcquireWaitsByItsContext(t *testing.T) {
 			w.acquire(nil)
 		}
 		cfg := w.cfg
-		cfg.MaxWait = time.Hour
+		cfg.ClaimWait = time.Hour
 		for _, slow := range []time.Duration{0, 700 * time.Millisecond} {
 			ctx, cancel := context.WithTimeout(w.Context(), time.Minute)
 			w.store.set(func(f *flaky) { f.slow = slow })
@@ -257,7 +257,7 @@ func TestSlowAnswers(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.store.slow = 12 * time.Second
 		cfg := w.cfg
-		cfg.Timeout, cfg.MaxWait = 15*time.Second, time.Minute
+		cfg.Timeout, cfg.ClaimWait = 15*time.Second, time.Minute
 		time.AfterFunc(14*time.Second, func() { w.store.set(func(f *flaky) { f.slow = 0 }) })
 		lease, err := w.keep(worker.Acquire(w.Context(), w.store, cfg))
 		if err != nil {
@@ -284,7 +284,7 @@ func TestBrokenStore(t *testing.T) {
 					return c, err
 				}
 				cfg := w.cfg
-				cfg.MaxWait, cfg.Preferred, cfg.RequirePreferred = -1, ref(int64(0)), true
+				cfg.ClaimWait, cfg.Preferred, cfg.RequirePreferred = -1, ref(int64(0)), true
 				cfg.Namespace = strings.ReplaceAll(name, " ", "-")
 				if _, err := w.keep(worker.Acquire(w.Context(), w.store, cfg)); err == nil || !strings.Contains(err.Error(), "does not match the request") {
 					t.Error(err)
@@ -348,7 +348,7 @@ func TestAThousandHolders(t *testing.T) {
 	inWorld(t, func(w *world) {
 		cfg := w.cfg
 		cfg.Layout.WorkerBits = 10
-		cfg.MaxWait = -1
+		cfg.ClaimWait = -1
 		numbers := map[int64]bool{}
 		for range 1024 {
 			lease, err := w.keep(worker.Acquire(w.Context(), w.store, cfg))

@@ -66,7 +66,7 @@ func TestOneGeneratorAfterTheOther(t *testing.T) {
 					}
 					last = p
 				}
-				_ = gen.Close()
+				gen.Close()
 				time.Sleep(time.Duration(round) * time.Second)
 			}
 			if st := lease.Stats(); st.Claims != 1 || st.FencingToken != 1 || st.Worker != 2 || st.Losses+st.Failures > 0 {
@@ -118,7 +118,7 @@ func TestANewThatFails(t *testing.T) {
 			if id, err := gen.Next(w.Context()); err == nil {
 				t.Errorf("%s: id %d", name, id)
 			}
-			_ = gen.Close()
+			gen.Close()
 		}
 		func() {
 			defer func() { _ = recover() }()
@@ -164,7 +164,7 @@ func TestRenewalWhileAGeneratorIsMadeAnew(t *testing.T) {
 		for tried := len(w.store.tries()); len(w.store.tries()) == tried; time.Sleep(100 * time.Millisecond) {
 			w.mustDraw(gen)
 		}
-		_ = gen.Close() // 9s or 10s after the last one
+		gen.Close() // 9s or 10s after the last one
 		gen = w.generator(lease, nil)
 		w.mustDraw(gen)
 		time.Sleep(2 * time.Second) // it is acknowledged
@@ -185,13 +185,13 @@ func TestNoGenerator(t *testing.T) {
 		lease := w.acquire(nil)
 		gen := w.generator(lease, nil)
 		first := w.mustDraw(gen)
-		_ = gen.Close()
+		gen.Close()
 		w.steal(first.Worker)
 		began := time.Now()
 		for time.Since(began) < 15*time.Second { // until it has noticed, it is the same worker ID below its fence
 			gen = w.generator(lease, nil)
 			w.mustDraw(gen)
-			_ = gen.Close()
+			gen.Close()
 			time.Sleep(100 * time.Millisecond)
 		}
 		if w.last.Worker == first.Worker || lease.Stats().Losses != 1 {
@@ -224,7 +224,7 @@ func TestANewGeneratorOfALostNumber(t *testing.T) {
 		began := time.Now()
 		var err error
 		for ; err == nil; time.Sleep(100 * time.Millisecond) {
-			_ = gen.Close()
+			gen.Close()
 			gen = w.generator(lease, nil)
 			_, err = w.draw(gen)
 		}
@@ -245,7 +245,7 @@ func TestANewGeneratorDuringAnOutage(t *testing.T) {
 		w.store.set(func(f *flaky) { f.down = errNetwork })
 		for range 15 {
 			w.mustDraw(gen)
-			_ = gen.Close()
+			gen.Close()
 			gen = w.generator(lease, nil)
 			time.Sleep(time.Second)
 		}

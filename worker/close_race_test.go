@@ -88,7 +88,7 @@ func TestCloseWhileAskingForAnotherGrant(t *testing.T) {
 					var next *core.Generator
 					reach := func(moment string) {
 						if at.close == moment {
-							_ = gen.Close()
+							gen.Close()
 						}
 						if at.next != moment {
 							return
@@ -98,7 +98,7 @@ func TestCloseWhileAskingForAnotherGrant(t *testing.T) {
 							w.Errorf("the generator is closed, and the next one gets: %v", err)
 							return
 						}
-						w.Cleanup(func() { _ = next.Close() })
+						w.Cleanup(func() { next.Close() })
 						w.mustDraw(next)
 					}
 					<-p.asks
@@ -153,7 +153,7 @@ func TestCloseWhileAnotherWorkerIDIsClaimed(t *testing.T) {
 				ended := make(chan error, 1)
 				go func() { _, err := gen.Next(context.Background()); ended <- err }()
 				synctest.Wait()
-				_ = gen.Close()
+				gen.Close()
 				next := w.generator(lease, nil)
 				w.mustDraw(next)
 				if err := <-ended; !errors.Is(err, core.ErrClosed) {

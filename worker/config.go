@@ -15,13 +15,14 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// Config configures a lease. The zero value is ready for use: any worker ID of the default
-// layout in the namespace "default". Durations are whole milliseconds, of at most a year.
+// Config configures a generator and the lease of its worker ID. The zero value is ready for use:
+// any worker ID of the default layout in the namespace "default". Durations of the lease are whole
+// milliseconds, of at most a year.
 type Config struct {
 	// Namespace groups the generators whose ids must differ: all of these, and no others,
 	// share it. It has the form that [driver.CheckNamespace] describes. Zero: "default".
 	Namespace string
-	// Layout of the ids. A namespace keeps the layout of its first lease, and refuses any
+	// Layout of the ids. A namespace keeps the layout of its first generator, and refuses any
 	// other. Zero: core.Twitter.
 	Layout core.Layout
 
@@ -30,13 +31,32 @@ type Config struct {
 	Preferred *int64
 	// RequirePreferred refuses any worker ID but Preferred. So a worker ID that was assigned
 	// from outside gets a durable fence: neither a restart with a clock that went back, nor a
-	// second process with the same worker ID, can issue an id twice. Acquire returns a
+	// second process with the same worker ID, can issue an id twice. Open returns a
 	// *NoWorkerIDError to the second process.
 	RequirePreferred bool
-	// Datacenter restricts the lease to the worker IDs of one datacenter, for datacenters
+	// Datacenter restricts the generator to the worker IDs of one datacenter, for datacenters
 	// with a store each. Its namespace is then that datacenter's alone, and the store's
 	// records have the worker's part of the worker ID. nil: all worker IDs of the layout.
 	Datacenter *int64
+	// Owner names the holder, for operators. Zero: host name and process ID.
+	Owner string
+
+	// ClockPolicy says what the generator does when the wall clock steps back.
+	// nil: core.Logical{}.
+	ClockPolicy core.ClockPolicy
+	// Sequence says how the sequence begins in a new tick. Zero: core.SequenceZero.
+	Sequence core.SequenceStart
+	// MaxWait is the longest that a call of Next or Fill waits for a slot. Zero: 1s, or two
+	// ticks if that is more.
+	MaxWait time.Duration
+	// NotBefore is a time that ids are later than, for example that of the greatest id in use.
+	// Zero: no limit.
+	NotBefore time.Time
+	// MaxJump is by how much the wall clock may jump ahead: more is ignored until it has
+	// persisted for 10s. Zero: 1min.
+	MaxJump time.Duration
+	// NoCounter reads the clock for every id, and never the processor's counter.
+	NoCounter bool
 
 	// FenceWindow is how far ahead of the clock each renewal sets the fence. While the store
 	// fails, ids continue for at least FenceWindow − RenewInterval. Zero: 30s, or 3 ticks of
@@ -48,42 +68,44 @@ type Config struct {
 	// only; uniqueness does not depend on it. Zero: four thirds of FenceWindow, or, with
 	// NoExpiry, none.
 	TTL time.Duration
-	// NoExpiry keeps the worker ID leased until it is released, or an operator frees it by
+	// NoExpiry keeps the worker ID leased until Close releases it, or an operator frees it by
 	// the store's [driver.Admin]: also after a crash, and after a claim whose answer was lost.
 	// The lease has no TTL then, so TTL must be zero.
 	NoExpiry bool
 	// Timeout is how long one request to the store may take. Zero: 3s, or RenewInterval if
 	// that is less.
 	Timeout time.Duration
-	// MaxWait is how long Acquire retries while no worker ID is free, or the store fails with
-	// an error that may be temporary. The last attempt may take up to Timeout longer. Zero:
-	// 5s, or, with RequirePreferred, until the claim of a former holder expires, unless that
-	// holder renews it. Negative: one attempt.
-	MaxWait time.Duration
-
+	// ClaimWait is how long Open retries while no worker ID is free, or the store fails with
+	// an error that may be temporary. The last attempt may take up to Timeout longer. Close
+	// retries for as long. Zero: 5s; with RequirePreferred, Open then waits until the claim of
+	// a former holder expires, unless that holder renews it. Negative: one attempt.
+	ClaimWait time.Duration
 	// MaxSkew is how far apart this machine's clock and the store's may be when a worker ID
 	// is claimed. Zero: 10s.
 	MaxSkew time.Duration
 	// MaxLead is how far ahead of the clock ids may begin, because a former holder of the
 	// worker ID had a fast clock. Zero: 1min.
 	MaxLead time.Duration
-
-	// Owner names the holder, for operators. Zero: host name and process ID.
-	Owner string
-	// StopOnLoss ends the lease when its worker ID is lost: ids continue up to the fence, and
-	// then end. Otherwise the lease claims another worker ID, and ids continue.
+	// StopOnLoss ends the generator when its worker ID is lost: ids continue up to the fence,
+	// and then end. Otherwise it claims another worker ID, and ids continue.
 	StopOnLoss bool
 
-	Now      func() time.Time // nil: the system clock; give the generator the same
-	Observer core.Observer    // receives the lease's events, for example core.LogTo(logger); nil: none
+	// Now is the wall clock. It must be as fine as a tick. nil: the system clock.
+	Now func() time.Time
+	// Observer receives rare events of the generator and its lease, never of single ids; for
+	// example core.LogTo(logger). nil: none.
+	Observer core.Observer
 
-	waitForTTL bool           // RequirePreferred, and no MaxWait
+	waitForTTL bool           // RequirePreferred, and no ClaimWait
 	rand       func() float64 // in [0, 1): jitter
 }
 
 // check fills in the defaults, and reports every field that has a wrong value.
-func (cfg Config) check() (Config, error) {
+func (cfg Config) check(s driver.Store) (Config, error) {
 	var wrong fields.Errors
+	if fields.IsNil(s) {
+		wrong.Add("Store", nil, "must be given, for example by sqlstore.New")
+	}
 	cfg.Namespace = cmp.Or(cfg.Namespace, "default")
 	layoutErr := cfg.Layout.Validate()
 	names := driver.Request{ // valid but for the two names
@@ -121,8 +143,8 @@ func (cfg Config) check() (Config, error) {
 	if !cfg.NoExpiry && cfg.TTL <= cfg.RenewInterval {
 		wrong.Add("TTL", cfg.TTL, "must be more than RenewInterval, %v: others could claim the worker ID between two renewals", cfg.RenewInterval)
 	}
-	if cfg.MaxWait == 0 {
-		cfg.MaxWait, cfg.waitForTTL = 5*time.Second, cfg.RequirePreferred
+	if cfg.ClaimWait == 0 {
+		cfg.ClaimWait, cfg.waitForTTL = 5*time.Second, cfg.RequirePreferred
 	}
 	if cfg.Owner == "" {
 		host, err := os.Hostname()
@@ -137,6 +159,11 @@ func (cfg Config) check() (Config, error) {
 	if cfg.RequirePreferred && cfg.Preferred == nil {
 		wrong.Add("RequirePreferred", true, "needs Preferred")
 	}
+	ids := cfg.generator(core.Fixed(0)) // a source for the check only
+	if layoutErr != nil {
+		ids.Layout = core.Layout{}
+	}
+	addFields(&wrong, ids.Validate())
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -144,6 +171,29 @@ func (cfg Config) check() (Config, error) {
 		cfg.rand = rand.Float64
 	}
 	return cfg, wrong.Err("worker")
+}
+
+// generator is the configuration of the generator that has its worker ID from source.
+func (cfg Config) generator(source core.GrantSource) core.Config {
+	ids := core.Config{
+		Layout: cfg.Layout, Worker: source, ClockPolicy: cfg.ClockPolicy, Sequence: cfg.Sequence, MaxWait: cfg.MaxWait,
+		Now: cfg.Now, NotBefore: cfg.NotBefore, MaxJump: cfg.MaxJump, NoCounter: cfg.NoCounter,
+	}
+	if cfg.Observer != nil {
+		ids.Observer = inNamespace{cfg.Observer, cfg.Namespace}
+	}
+	return ids
+}
+
+// inNamespace adds the namespace to the generator's events.
+type inNamespace struct {
+	observer  core.Observer
+	namespace string
+}
+
+func (o inNamespace) Observe(e core.Event) {
+	e.Namespace = o.namespace
+	o.observer.Observe(e)
 }
 
 // addFields adds the fields of errors that are a *core.ConfigError.

@@ -24,7 +24,7 @@ func TestDatacenter(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint("datacenter ", c.datacenter), func(t *testing.T) {
 			store := memstore.New(memstore.Config{}) // each has its own
-			cfg := worker.Config{Layout: layout, Datacenter: &c.datacenter, MaxWait: -1}
+			cfg := worker.Config{Layout: layout, Datacenter: &c.datacenter, ClaimWait: -1}
 			for i := range int64(3) {
 				lease, err := worker.Acquire(t.Context(), store, cfg)
 				var none *worker.NoWorkerIDError
@@ -63,13 +63,13 @@ func TestDatacenter(t *testing.T) {
 
 func TestDatacenterIsTheSpaces(t *testing.T) {
 	store := memstore.New(memstore.Config{})
-	first, err := worker.Acquire(t.Context(), store, worker.Config{Datacenter: ref(int64(1)), MaxWait: -1})
+	first, err := worker.Acquire(t.Context(), store, worker.Config{Datacenter: ref(int64(1)), ClaimWait: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, other := range []*int64{nil, ref(int64(0)), ref(int64(2))} {
 		var layout *worker.LayoutError
-		if _, err := worker.Acquire(t.Context(), store, worker.Config{Datacenter: other, MaxWait: -1}); !errors.As(err, &layout) {
+		if _, err := worker.Acquire(t.Context(), store, worker.Config{Datacenter: other, ClaimWait: -1}); !errors.As(err, &layout) {
 			t.Errorf("datacenter %v in the namespace of datacenter 1: %v", other, err)
 		}
 	}
@@ -90,7 +90,7 @@ func TestDatacenterPreferred(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lease, err := worker.Acquire(t.Context(), store, worker.Config{Datacenter: ref(int64(2)), Preferred: &n, RequirePreferred: true, MaxWait: -1})
+	lease, err := worker.Acquire(t.Context(), store, worker.Config{Datacenter: ref(int64(2)), Preferred: &n, RequirePreferred: true, ClaimWait: -1})
 	if err != nil || lease.Worker() != 2<<5|7 {
 		t.Fatalf("%v", err)
 	}
@@ -98,7 +98,8 @@ func TestDatacenterPreferred(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(gen.Close(), lease.Close()); err != nil {
+	gen.Close()
+	if err := lease.Close(); err != nil {
 		t.Error(err)
 	}
 	for name, c := range map[string]struct {
@@ -161,7 +162,7 @@ func TestDatacenterOfAStoreThatErrs(t *testing.T) {
 			})
 			cfg := worker.Config{
 				Layout:    core.Layout{Epoch: testLayout.Epoch, TimeBits: 41, DatacenterBits: 2, WorkerBits: 1, SequenceBits: 12},
-				Namespace: fmt.Sprint("errs", wrong), Datacenter: ref(int64(1)), MaxWait: -1, Now: w.now,
+				Namespace: fmt.Sprint("errs", wrong), Datacenter: ref(int64(1)), ClaimWait: -1, Now: w.now,
 			}
 			lease, err := w.keep(worker.Acquire(w.Context(), w.store, cfg))
 			if err == nil {

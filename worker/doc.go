@@ -2,19 +2,15 @@
 // differ never have the same worker ID at the same time. The database that you have does it;
 // nothing is configured per process:
 //
-//	store, err := sqlstore.New(db, sqlstore.Config{})
+//	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{Lease: worker.Config{Namespace: "orders"}})
 //	if err != nil {
 //		return err
 //	}
-//	lease, err := worker.Acquire(ctx, store, worker.Config{Namespace: "orders"})
-//	if err != nil {
-//		return err
-//	}
-//	defer lease.Close()
-//	gen, err := core.New(core.Config{Worker: lease})
+//	defer gen.Close(context.Background())
+//	id, err := gen.Next(ctx)
 //
-// For common databases one call does all of this: sqlstore.Open, pgxstore.Open and
-// gormplugin.Open.
+// The other stores of servers have such an Open, and so has gormplugin. All return a [*Generator].
+// The [Open] of this package takes any [driver.Store].
 //
 // # Guarantees
 //
@@ -28,10 +24,10 @@
 // While the store does not answer, ids continue for at least FenceWindow − RenewInterval, 20
 // seconds by default. Then calls fail at once with core.ErrFenced, which wraps a
 // [*RetryError]. Ids resume by themselves, at most half a second and one request after the
-// store is back. When a worker ID is lost, the lease claims another one, and the generator
-// continues under it.
+// store is back. When a worker ID is lost, the generator claims another one, and continues
+// under it. [Generator.Failing] says what fails and since when.
 //
-// After Release a worker ID is free at once, and after a crash when Config.TTL has passed.
+// After Close a worker ID is free at once, and after a crash when Config.TTL has passed.
 //
 // # Limits
 //
@@ -58,7 +54,7 @@
 //
 //	id, err := worker.FromEnv(layout, "WORKER", "DATACENTER")
 //	…
-//	lease, err := worker.Acquire(ctx, store, worker.Config{Layout: layout, Preferred: &id, RequirePreferred: true})
+//	gen, err := worker.Open(ctx, store, worker.Config{Layout: layout, Preferred: &id, RequirePreferred: true})
 //
 // # Stores
 //

@@ -10,7 +10,7 @@ import (
 
 // close ends the lease for its generator at once; the owner then releases its claims. If
 // the lease is over already, as after a loss, close only closes its grants.
-func (l *Lease) close(why error) {
+func (l *lease) close(why error) {
 	open := make([]*core.Grant, 0, 1)
 	if l.current != nil {
 		open = append(open, l.current.grant) // also when its worker ID is lost
@@ -42,8 +42,8 @@ func (l *Lease) close(why error) {
 	}
 }
 
-// endAcquire lets Acquire return.
-func (l *Lease) endAcquire() {
+// endAcquire lets acquire return.
+func (l *lease) endAcquire() {
 	select {
 	case <-l.acquired:
 	default:
@@ -52,20 +52,20 @@ func (l *Lease) endAcquire() {
 }
 
 // closeDone closes Done.
-func (l *Lease) closeDone() { l.doneOnce.Do(func() { close(l.done) }) }
+func (l *lease) closeDone() { l.doneOnce.Do(func() { close(l.done) }) }
 
 // wantsRelease reports whether the owner should (still) try to release an assignment.
-func (l *Lease) wantsRelease(a *assignment) bool {
+func (l *lease) wantsRelease(a *assignment) bool {
 	return l.state < releasing || l.releases > 0 || a.usage != releaseSent
 }
 
 // drained reports whether nothing is left to release, now or after the answer to a claim.
-func (l *Lease) drained() bool {
+func (l *lease) drained() bool {
 	return len(l.retiring) == 0 && !slices.ContainsFunc(l.calls, func(c *call) bool { return c.kind == claimCall && c.status == pending })
 }
 
 // finished reports whether the owner has nothing left to do.
-func (l *Lease) finished() bool {
+func (l *lease) finished() bool {
 	if l.state < releasing || l.busy() || l.resolves() {
 		return false
 	}
@@ -78,18 +78,18 @@ func (l *Lease) finished() bool {
 }
 
 // busy reports whether a call is under way that is not late.
-func (l *Lease) busy() bool {
+func (l *lease) busy() bool {
 	return slices.ContainsFunc(l.calls, func(c *call) bool { return c.status == pending })
 }
 
 // resolves reports whether a claim of unknown outcome is to be repeated, only to be released.
-func (l *Lease) resolves() bool { return l.claim != noClaim && l.claimRetry.failures <= maxResolves }
+func (l *lease) resolves() bool { return l.claim != noClaim && l.claimRetry.failures <= maxResolves }
 
 // maxResolves limits how often a claim is repeated only to be released.
 const maxResolves = 5
 
 // announce wakes the calls of Release.
-func (l *Lease) announce() {
+func (l *lease) announce() {
 	close(l.changed)
 	l.changed = make(chan struct{})
 }

@@ -13,11 +13,11 @@ var (
 	ErrNoWorkerID = driver.ErrNoWorkerID
 	// ErrLost matches every *LostError.
 	ErrLost = errors.New("worker: worker ID lost")
-	// ErrReleased is returned by a lease, and to its generator, after Release.
-	ErrReleased = errors.New("worker: the lease was released; acquire another one")
+	// errReleased is why a lease is over after Release.
+	errReleased = errors.New("worker: the lease was released")
 )
 
-// The errors of a store, which Acquire returns.
+// The errors of a store, which Open returns.
 type (
 	// A NoWorkerIDError is returned if no worker ID can be claimed now.
 	NoWorkerIDError = driver.NoWorkerIDError

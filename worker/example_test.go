@@ -12,40 +12,34 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
-func ExampleAcquire() {
+func ExampleOpen() {
 	ctx := context.Background()
-	store := memstore.New(memstore.Config{}) // in earnest: sqlstore.New(db, sqlstore.Config{})
-	lease, err := worker.Acquire(ctx, store, worker.Config{Namespace: "orders"})
+	store := memstore.New(memstore.Config{}) // a program has a database, and calls sqlstore.Open
+	gen, err := worker.Open(ctx, store, worker.Config{Namespace: "orders"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer lease.Close()
-	gen, err := core.New(core.Config{Worker: lease})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer gen.Close()
+	defer gen.Close(context.Background())
 	a, _ := gen.Next(ctx)
 	b, _ := gen.Next(ctx)
-	fmt.Println(lease.Worker(), a < b)
+	fmt.Println(gen.Worker(), a < b)
 	// Output: 0 true
 }
 
-func ExampleAcquire_noneFree() {
+func ExampleOpen_noneFree() {
 	ctx := context.Background()
 	store := memstore.New(memstore.Config{})
-	cfg := worker.Config{Layout: core.Layout{TimeBits: 41, WorkerBits: 1, SequenceBits: 12}, MaxWait: -1}
+	cfg := worker.Config{Layout: core.Layout{TimeBits: 41, WorkerBits: 1, SequenceBits: 12}, ClaimWait: -1}
 	for range 3 {
-		lease, err := worker.Acquire(ctx, store, cfg)
+		gen, err := worker.Open(ctx, store, cfg)
 		var none *worker.NoWorkerIDError
 		if errors.As(err, &none) {
 			fmt.Println(none.Leased, "of", none.WorkerIDs, "are held")
 			continue
 		}
-		fmt.Println("worker ID", lease.Worker())
-		defer lease.Close()
+		fmt.Println("worker ID", gen.Worker())
+		defer gen.Close(context.Background())
 	}
 	// Output:
 	// worker ID 0
@@ -53,39 +47,18 @@ func ExampleAcquire_noneFree() {
 	// 2 of 2 are held
 }
 
-func ExampleLease_Release() {
-	ctx := context.Background()
-	store := memstore.New(memstore.Config{})
-	lease, err := worker.Acquire(ctx, store, worker.Config{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	gen, err := core.New(core.Config{Worker: lease})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(lease.Release(ctx))
-	_, err = gen.Next(ctx)
-	fmt.Println(errors.Is(err, core.ErrLost), errors.Is(err, worker.ErrReleased))
-	// Output:
-	// <nil>
-	// true true
-}
-
 // A preferred worker ID is a wish: the second process gets another one.
-func ExampleAcquire_preferred() {
+func ExampleOpen_preferred() {
 	store := memstore.New(memstore.Config{})
 	id := int64(0)
 	for range 2 {
-		lease, err := worker.Acquire(context.Background(), store, worker.Config{Preferred: &id})
+		gen, err := worker.Open(context.Background(), store, worker.Config{Preferred: &id})
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		defer lease.Close()
-		fmt.Println(lease.Worker())
+		defer gen.Close(context.Background())
+		fmt.Println(gen.Worker())
 	}
 	// Output:
 	// 0
@@ -152,23 +125,23 @@ func ExampleFromCounter() {
 	// used up after 2
 }
 
-// Without expiry, the worker ID stays leased until it is released, also after a crash.
-func ExampleAcquire_noExpiry() {
+// Without expiry, the worker ID stays leased until Close releases it, also after a crash.
+func ExampleOpen_noExpiry() {
 	ctx := context.Background()
 	store := memstore.New(memstore.Config{})
-	lease, err := worker.Acquire(ctx, store, worker.Config{NoExpiry: true, Owner: "host a"})
+	gen, err := worker.Open(ctx, store, worker.Config{NoExpiry: true, Owner: "host a"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer lease.Close()
+	defer gen.Close(context.Background())
 	records, _ := store.List(ctx, "default")
 	fmt.Println(records[0].Worker, records[0].Owner)
 	// Output: 0 host a
 }
 
 // An assigned worker ID gets a durable fence, and a second process with it is refused.
-func ExampleAcquire_assigned() {
+func ExampleOpen_assigned() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
 		fmt.Println(err)
@@ -187,13 +160,13 @@ func ExampleAcquire_assigned() {
 	}
 	store := memstore.New(memstore.Config{}) // in earnest: sqlstore.New(db, sqlstore.Config{})
 	for range 2 {
-		lease, err := worker.Acquire(context.Background(), store, worker.Config{Preferred: &n, RequirePreferred: true, MaxWait: -1})
+		gen, err := worker.Open(context.Background(), store, worker.Config{Preferred: &n, RequirePreferred: true, ClaimWait: -1})
 		if err != nil {
 			fmt.Println(errors.Is(err, worker.ErrNoWorkerID)) // another process has it
 			return
 		}
-		defer lease.Close()
-		fmt.Println(lease.Worker())
+		defer gen.Close(context.Background())
+		fmt.Println(gen.Worker())
 	}
 	// Output:
 	// 12

@@ -162,7 +162,7 @@ func TestClosedWhileItIsGivenAnother(t *testing.T) {
 		if _, err := core.New(core.Config{Worker: lease, Now: w.now}); !errors.Is(err, core.ErrInUse) {
 			t.Errorf("while it lives: %v", err)
 		}
-		_ = gen.Close()
+		gen.Close()
 		again := w.generator(lease, nil)
 		w.mustDraw(again)
 		select {

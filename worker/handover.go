@@ -10,7 +10,7 @@ import (
 )
 
 // serveWaiters answers the calls of Grant, except those that wait for the store.
-func (l *Lease) serveWaiters() {
+func (l *lease) serveWaiters() {
 	l.waiters = slices.DeleteFunc(l.waiters, func(w *waiter) bool {
 		grant, err := l.answer(w)
 		if grant == nil && err == nil {
@@ -22,7 +22,7 @@ func (l *Lease) serveWaiters() {
 }
 
 // failWaiters fails the calls of Grant that wait for a claim.
-func (l *Lease) failWaiters(err error) {
+func (l *lease) failWaiters(err error) {
 	for _, w := range l.waiters {
 		w.reply(nil, err)
 	}
@@ -31,7 +31,7 @@ func (l *Lease) failWaiters(err error) {
 
 // answer returns a grant or an error for a call of Grant. Neither means that the call waits
 // for the store.
-func (l *Lease) answer(w *waiter) (*core.Grant, error) {
+func (l *lease) answer(w *waiter) (*core.Grant, error) {
 	prev := w.prev
 	if l.state >= releasing {
 		return nil, l.err
@@ -44,7 +44,7 @@ func (l *Lease) answer(w *waiter) (*core.Grant, error) {
 		prev = nil // the grant is another source's: the call is for a new generator
 	}
 	if prev == nil && len(l.outstanding) > 0 {
-		return nil, fmt.Errorf("%w: a lease serves one generator at a time, close that one or acquire another lease", core.ErrInUse)
+		return nil, fmt.Errorf("%w: a lease serves one generator at a time", core.ErrInUse)
 	}
 	if prev != nil && l.current.grant != prev && l.current.usage != unused && !done(l.current.grant) { // its caller did not pass it on to a generator
 		if l.current.grant.Close(); !done(l.current.grant) {
@@ -97,7 +97,7 @@ func (l *Lease) answer(w *waiter) (*core.Grant, error) {
 
 // exhausted answers a generator that has reached the fence, which was at `before` at the
 // time of the call.
-func (l *Lease) exhausted(a *assignment, before int64) (*core.Grant, error) {
+func (l *lease) exhausted(a *assignment, before int64) (*core.Grant, error) {
 	if err := l.stalled(); err != nil {
 		return nil, err
 	}
@@ -105,27 +105,27 @@ func (l *Lease) exhausted(a *assignment, before int64) (*core.Grant, error) {
 		return a.grant, nil // it has risen
 	}
 	if now, _ := a.clock.read(); a.left() > 0 {
-		return nil, fmt.Errorf("worker: ids have reached %s, but the lease's clock shows %s: either they are drawn faster than the layout allows, or the generator's clock is ahead: give both the same Config.Now", show(time.UnixMilli(a.fence)), show(now))
+		return nil, fmt.Errorf("worker: ids have reached %s, but the clock shows %s: they are drawn faster than the layout allows", show(time.UnixMilli(a.fence)), show(now))
 	}
 	a.renewAt = time.Now() // the call waits for the renewal
 	return nil, nil
 }
 
 // handOut records that the generator with prev gets a grant.
-func (l *Lease) handOut(grant, prev *core.Grant) *core.Grant {
+func (l *lease) handOut(grant, prev *core.Grant) *core.Grant {
 	l.outstanding = append(l.outstanding, outstanding{grant, prev})
 	return grant
 }
 
 // isOutstanding reports whether a generator has the grant of this lease.
-func (l *Lease) isOutstanding(grant *core.Grant) bool {
+func (l *lease) isOutstanding(grant *core.Grant) bool {
 	return grant != nil && slices.ContainsFunc(l.outstanding, func(o outstanding) bool { return o.grant == grant })
 }
 
 // reap forgets the grants that no generator uses any more. A generator may still use its
 // old worker ID because it could not use the new one: then the lease keeps the old one and
 // retires the new.
-func (l *Lease) reap() {
+func (l *lease) reap() {
 	l.outstanding = slices.DeleteFunc(l.outstanding, outstanding.done)
 	if l.state >= releasing || l.current == nil || l.current.usage == unused || !done(l.current.grant) {
 		return
@@ -139,7 +139,7 @@ func (l *Lease) reap() {
 var errDeclined = errors.New("worker: the generator could not continue with its new worker ID")
 
 // install makes a new assignment the current one.
-func (l *Lease) install(a *assignment) {
+func (l *lease) install(a *assignment) {
 	old := l.current
 	l.current = a
 	l.renewRetry = retry{}
@@ -165,14 +165,14 @@ func (l *Lease) install(a *assignment) {
 var errSuperseded = errors.New("worker: the worker ID was claimed again, because its claim had expired")
 
 // retire schedules the release of an assignment for when no generator has its grant.
-func (l *Lease) retire(a *assignment) {
+func (l *lease) retire(a *assignment) {
 	a.retry = retry{}
 	l.retiring = append(l.retiring, a)
 }
 
 // revert makes a retiring assignment, which its generator still uses, the current one
 // again, and retires the new one.
-func (l *Lease) revert(i int) {
+func (l *lease) revert(i int) {
 	l.current, l.retiring[i] = l.retiring[i], l.current
 	other := l.retiring[i]
 	other.grant.Close()

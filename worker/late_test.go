@@ -55,7 +55,7 @@ func TestClaimAnsweredTwice(t *testing.T) {
 			lease := w.acquire(nil)
 			gen := w.generator(lease, nil)
 			w.fill(gen, 9*time.Second)
-			_ = gen.Close()
+			gen.Close()
 			time.Sleep(6 * time.Second)
 			w.fill(w.generator(lease, nil), 3*time.Second)
 			if st := lease.Stats(); st.Claims != 1 {
@@ -74,7 +74,7 @@ func TestClaimAnsweredTwice(t *testing.T) {
 			time.Sleep(20 * time.Second)
 			gen := w.generator(lease, nil)
 			w.fill(gen, 9*time.Second)
-			_ = gen.Close()
+			gen.Close()
 			answer()
 			time.Sleep(time.Second)
 			w.fill(w.generator(lease, nil), 3*time.Second)

@@ -134,7 +134,7 @@ func TestClockLeapsAhead(t *testing.T) {
 		if _, err := core.New(core.Config{Worker: lease, Now: w.now}); !errors.Is(err, core.ErrInUse) {
 			t.Errorf("%v", err)
 		}
-		_ = gen.Close()
+		gen.Close()
 		if _, err := core.New(core.Config{Worker: lease, Now: w.now}); !errors.As(err, &skew) {
 			t.Errorf("a generator that begins at the wrong time: %v", err)
 		}
@@ -168,7 +168,7 @@ func TestLeapWhileAnswersAreLost(t *testing.T) {
 			if st := lease.Stats(); st.Losses > 0 || lease.Err() != nil || st.Worker != 2 || st.Claims != 2 {
 				t.Errorf("%d answers lost: %v, %+v", lose, lease.Err(), st)
 			}
-			_ = gen.Close()
+			gen.Close()
 			if err := lease.Close(); err != nil {
 				t.Error(err)
 			}
@@ -184,7 +184,7 @@ func TestLeapAfterALoss(t *testing.T) {
 		gen := w.generator(lease, nil)
 		first := w.mustDraw(gen)
 		w.leap(time.Hour)
-		thief, err := w.keep(worker.Acquire(w.Context(), w.mem, worker.Config{Layout: testLayout, Now: w.now, Preferred: ref(int64(0)), RequirePreferred: true, MaxWait: -1}))
+		thief, err := w.keep(worker.Acquire(w.Context(), w.mem, worker.Config{Layout: testLayout, Now: w.now, Preferred: ref(int64(0)), RequirePreferred: true, ClaimWait: -1}))
 		if err != nil || thief.Worker() != first.Worker {
 			t.Fatalf("%v: the test shows nothing", err)
 		}

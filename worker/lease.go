@@ -5,25 +5,21 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// A Lease holds a worker ID of a namespace, and renews it until Release. It is the
+// A lease holds a worker ID of a namespace, and renews it until Release. It is the
 // [core.GrantSource] of one generator at a time. When that generator is closed, or core.New
 // has failed, the next one continues with the same worker ID, above the last id.
 //
 // When another holder has got the worker ID, ids continue under it up to its fence at most.
 // Meanwhile the lease claims another worker ID, and the generator continues under that one.
 //
-// The zero value is not usable: its methods return a [*core.ConfigError] or nothing. All
-// methods may be called by many goroutines.
-//
 // One goroutine of the lease, its owner, makes all requests to the store. Calls wait for the
 // outcome as long as their context allows.
-type Lease struct {
+type lease struct {
 	store     driver.Store
-	storeType string  // of the store passed to Acquire, for errors
+	storeType string  // of the store passed to Open, for errors
 	limiter   limiter // of the store, if it has one
 	cfg       Config
 	wake      chan struct{}       // wakes the owner
@@ -43,8 +39,8 @@ type Lease struct {
 	rotation    rotation
 	claimRetry  retry         // of claims
 	renewRetry  retry         // of the current worker ID
-	acquired    chan struct{} // closed when Acquire has its outcome
-	began       time.Time     // of Acquire
+	acquired    chan struct{} // closed when the first claim has its outcome
+	began       time.Time     // of acquire
 	expiry      time.Time     // with RequirePreferred: when the worker ID's present claim expires
 	releases    int           // calls of Release that wait
 	changed     chan struct{} // closed and replaced when a release was answered
@@ -59,31 +55,17 @@ type Lease struct {
 	doneOnce    sync.Once     // closes it
 }
 
-// Worker returns the worker ID that ids are issued under: datacenter<<WorkerBits | worker.
-// It changes when the worker ID is lost, or replaced by core.Rotate. It is -1 for a Lease
-// that does not come from Acquire.
-func (l *Lease) Worker() int64 {
-	if l.valid() != nil {
-		return -1
-	}
+// Worker returns the worker ID that ids are issued under.
+func (l *lease) Worker() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.current.claim.Worker
 }
 
-// Done returns a channel that is closed when the lease has ended: after Release, or, with
-// Config.StopOnLoss, after a loss.
-func (l *Lease) Done() <-chan struct{} {
-	if l.valid() != nil {
-		return nil
-	}
-	return l.done
-}
-
-// Err returns nil until Done is closed, and then why: [ErrReleased] or a [*LostError].
-func (l *Lease) Err() error {
+// Err returns nil until done is closed, and then why: [errReleased] or a [*LostError].
+func (l *lease) Err() error {
 	select {
-	case <-l.Done():
+	case <-l.done:
 	default:
 		return nil
 	}
@@ -92,28 +74,12 @@ func (l *Lease) Err() error {
 	return l.err
 }
 
-// Layout returns the layout of the ids, with its defaults filled in.
-func (l *Lease) Layout() core.Layout {
-	if l.valid() != nil {
-		return core.Layout{}
-	}
-	return l.cfg.Layout
-}
-
-// valid returns an error for a Lease that does not come from Acquire.
-func (l *Lease) valid() error {
-	if l != nil && l.store != nil {
-		return nil
-	}
-	return fields.Error("worker", "Lease", nil, "must come from Acquire")
-}
-
 // move applies an event to the state. It reports whether the state has a transition for it.
-func (l *Lease) move(e event) bool {
+func (l *lease) move(e event) bool {
 	next, ok := l.state.on(e)
 	l.state = next
 	return ok
 }
 
 // setClaim notes the claim that the lease makes. With noClaim, id is empty.
-func (l *Lease) setClaim(s claimState, id string) { l.claim, l.claimID = s, id }
+func (l *lease) setClaim(s claimState, id string) { l.claim, l.claimID = s, id }

@@ -275,7 +275,7 @@ func TestTakeoverAfterACrash(t *testing.T) {
 		fence := w.fence(3)
 		began := time.Now()
 		next := w.acquire(func(cfg *worker.Config) {
-			cfg.Preferred, cfg.RequirePreferred, cfg.MaxWait = ref(int64(3)), true, time.Minute
+			cfg.Preferred, cfg.RequirePreferred, cfg.ClaimWait = ref(int64(3)), true, time.Minute
 		})
 		if d := time.Since(began); d < 39*time.Second || d > 41*time.Second {
 			t.Errorf("taken over after %v", d)

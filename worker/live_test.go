@@ -349,7 +349,7 @@ func TestCancelledAcquires(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.store.set(change)
 				cfg := w.cfg
-				cfg.MaxWait, cfg.NoExpiry = time.Minute, true
+				cfg.ClaimWait, cfg.NoExpiry = time.Minute, true
 				for wave := range 10 {
 					var callers sync.WaitGroup
 					for i := range 100 {
@@ -393,7 +393,7 @@ func TestGeneratorAheadOfItsLease(t *testing.T) {
 		defer gen.Close()
 		for range 20 {
 			_, err := gen.Next(w.Context())
-			if !errors.Is(err, core.ErrFenced) || !strings.Contains(err.Error(), "the generator's clock is ahead: give both the same Config.Now") {
+			if !errors.Is(err, core.ErrFenced) || !strings.Contains(err.Error(), "they are drawn faster than the layout allows") {
 				t.Errorf("%v", err)
 			}
 		}

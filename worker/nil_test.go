@@ -17,7 +17,7 @@ import (
 // Methods of a nil value, or of one that New has not made, return a *core.ConfigError.
 func TestNilAndZero(t *testing.T) {
 	acquire := func(s driver.Store) error {
-		_, err := worker.Acquire(t.Context(), s, worker.Config{MaxWait: -1})
+		_, err := worker.Open(t.Context(), s, worker.Config{ClaimWait: -1})
 		return err
 	}
 	made := func(_ driver.Store, err error) error { return err }
@@ -25,12 +25,8 @@ func TestNilAndZero(t *testing.T) {
 		_, _, err := worker.FromCounter(t.Context(), c, core.Layout{}, "x")
 		return err
 	}
-	grant := func(w core.GrantSource) error {
-		_, err := w.Grant(t.Context(), nil)
-		return err
-	}
 	acquireAs := func(id int64) error {
-		_, err := worker.Acquire(t.Context(), memstore.New(memstore.Config{}), worker.Config{Preferred: &id, RequirePreferred: true})
+		_, err := worker.Open(t.Context(), memstore.New(memstore.Config{}), worker.Config{Preferred: &id, RequirePreferred: true})
 		return err
 	}
 	for name, err := range map[string]error{
@@ -46,10 +42,6 @@ func TestNilAndZero(t *testing.T) {
 		"nil counter":         count((*sqlstore.Store)(nil)),
 		"zero counter":        count(&redisstore.Store{}),
 		"negative number":     acquireAs(-1),
-		"nil lease":           grant((*worker.Lease)(nil)),
-		"zero lease":          grant(&worker.Lease{}),
-		"release":             (&worker.Lease{}).Release(t.Context()),
-		"close":               (&worker.Lease{}).Close(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			var config *core.ConfigError
@@ -58,23 +50,26 @@ func TestNilAndZero(t *testing.T) {
 			}
 		})
 	}
-	for _, l := range []*worker.Lease{nil, {}} {
-		if l.Worker() != -1 || l.Stats() != (worker.Stats{}) || l.Err() != nil || l.Done() != nil || l.Layout() != (core.Layout{}) {
-			t.Errorf("%d, %+v", l.Worker(), l.Stats())
+	for _, g := range []*worker.Generator{nil, {}} {
+		_, err := g.Next(t.Context())
+		for _, err := range []error{err, g.Fill(t.Context(), make([]int64, 1)), g.Failing()} {
+			if !errors.Is(err, core.ErrClosed) {
+				t.Error(err)
+			}
+		}
+		if g.Worker() != -1 || g.Stats() != (worker.Stats{}) || g.Done() != nil || g.Layout() != (core.Layout{}) || g.Metrics() != nil || g.Close(t.Context()) != nil {
+			t.Errorf("%d, %+v", g.Worker(), g.Stats())
 		}
 	}
 	if err := acquire(&memstore.Store{}); err != nil {
 		t.Errorf("a zero memstore is ready for use: %v", err)
 	}
 	var none context.Context
-	lease, err := worker.Acquire(none, memstore.New(memstore.Config{}), worker.Config{})
+	gen, err := worker.Open(none, memstore.New(memstore.Config{}), worker.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := lease.Grant(none, nil); err != nil {
-		t.Error(err)
-	}
-	if err := lease.Release(none); err != nil {
+	if err := gen.Close(none); err != nil {
 		t.Error(err)
 	}
 }

@@ -30,13 +30,23 @@ const (
 	StoreWarning     core.EventKind = "store warning"            // Err names a setting of the store that may lead to duplicate ids
 )
 
-// Stats is a snapshot of a lease: what it has done, and its present state.
+// Stats is a snapshot of a generator and its lease: what they have done, and their present state.
 type Stats struct {
-	Namespace    string
+	Namespace string
+
+	Issued          uint64        // ids taken, including those of a cancelled Fill
+	Waited          uint64        // calls that had to wait
+	Exhausted       uint64        // calls among them that waited because a tick was full
+	StepsBack       uint64        // steps back of the wall clock; those under 1ms are not noticed
+	LargestStepBack time.Duration // the largest of them
+	Ahead           time.Duration // how far the last id's time is ahead of the wall clock; 0 if it is not
+	Counter         bool          // whether the processor's counter is trusted, so that ids within a tick need no clock
+	LayoutLeft      time.Duration // until the layout's time runs out, at most 292 years
+
 	Worker       int64         // datacenter<<WorkerBits | worker
 	FencingToken int64         // of the present claim
 	Fence        time.Time     // no id carries this instant or a later one, until a renewal raises it
-	Left         time.Duration // how long ids can continue without a renewal; 0: they have reached the fence, or the lease was released
+	Left         time.Duration // how long ids can continue without a renewal; 0: they have reached the fence, or the generator was closed
 	Renewals     uint64        // acknowledged
 	Failures     uint64        // requests that the store refused or did not answer
 	Losses       uint64        // worker IDs lost to others
@@ -49,11 +59,8 @@ type Stats struct {
 	ClockAhead  time.Duration // by how much the wall clock is ahead of the ids' time, after a jump that the store has not confirmed
 }
 
-// Stats returns a snapshot. It is zero for a Lease that does not come from Acquire.
-func (l *Lease) Stats() Stats {
-	if l.valid() != nil {
-		return Stats{}
-	}
+// Stats returns a snapshot, without the generator's figures.
+func (l *lease) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a := l.current
@@ -74,7 +81,7 @@ func (l *Lease) Stats() Stats {
 
 // left is how long ids can continue under an assignment: not at all if the lease was released, and
 // to the fence if its worker ID was lost.
-func (l *Lease) left(a *assignment) time.Duration {
+func (l *lease) left(a *assignment) time.Duration {
 	if l.state >= releasing && !errors.As(l.err, new(*LostError)) {
 		return 0
 	}
@@ -82,7 +89,7 @@ func (l *Lease) left(a *assignment) time.Duration {
 }
 
 // failing is what fails at present, even if ids still continue.
-func (l *Lease) failing() error {
+func (l *lease) failing() error {
 	if err := l.stalled(); err != nil {
 		return err
 	}
@@ -93,7 +100,7 @@ func (l *Lease) failing() error {
 }
 
 // stalled is why the fence does not rise at present. It is nil if no request has failed.
-func (l *Lease) stalled() error {
+func (l *lease) stalled() error {
 	switch {
 	case l.state == lost && l.claimRetry.failures > 0:
 		return l.stalledClaim()
@@ -103,9 +110,9 @@ func (l *Lease) stalled() error {
 	return nil
 }
 
-func (l *Lease) stalledRenewal() error { return l.retryError("renew", l.renewRetry) }
+func (l *lease) stalledRenewal() error { return l.retryError("renew", l.renewRetry) }
 
-func (l *Lease) stalledClaim() error {
+func (l *lease) stalledClaim() error {
 	r := l.claimRetry
 	if l.state == checking && l.clockAhead > 0 {
 		r.err = fmt.Errorf("the wall clock has jumped ahead by %v, and the store has not confirmed it: %w", l.clockAhead.Round(time.Millisecond), r.err)
@@ -114,7 +121,7 @@ func (l *Lease) stalledClaim() error {
 	return l.retryError("claim", r)
 }
 
-func (l *Lease) retryError(op string, r retry) *RetryError {
+func (l *lease) retryError(op string, r retry) *RetryError {
 	return &RetryError{Op: op, Namespace: l.cfg.Namespace, Worker: l.current.claim.Worker, Failures: r.failures, Since: r.since, Err: r.err}
 }
 
@@ -134,7 +141,7 @@ func level(kind core.EventKind, first bool) slog.Level {
 
 // timing gives the events of a call's outcome the time that it took. The function that it
 // returns ends that.
-func (l *Lease) timing(c *call) (end func()) {
+func (l *lease) timing(c *call) (end func()) {
 	if c.began.IsZero() {
 		return func() {}
 	}
@@ -143,7 +150,7 @@ func (l *Lease) timing(c *call) (end func()) {
 }
 
 // notify queues an event for the observer.
-func (l *Lease) notify(kind core.EventKind, a *assignment, err error, first bool) {
+func (l *lease) notify(kind core.EventKind, a *assignment, err error, first bool) {
 	e := core.Event{Kind: kind, Level: level(kind, first), Namespace: l.cfg.Namespace, Worker: a.claim.Worker, Elapsed: l.elapsed, Err: err}
 	if a.clock != nil {
 		e.Duration = l.left(a)
@@ -152,8 +159,8 @@ func (l *Lease) notify(kind core.EventKind, a *assignment, err error, first bool
 }
 
 // flushWithin is flush, but waits only until ctx is done, and at most observerGrace: the observer
-// may be what releases the lease, or not return.
-func (l *Lease) flushWithin(ctx context.Context) {
+// may be what closes the generator, or not return.
+func (l *lease) flushWithin(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, observerGrace)
 	defer cancel()
 	flushed := make(chan struct{})
@@ -171,7 +178,7 @@ const observerGrace = time.Second
 
 // flush reports the queued events, in their order; l.mu is not held. When it returns, those
 // that another goroutine was reporting are reported as well.
-func (l *Lease) flush() {
+func (l *lease) flush() {
 	l.reporting <- struct{}{}
 	defer func() { <-l.reporting }()
 	l.mu.Lock()

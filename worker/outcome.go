@@ -9,7 +9,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-func (l *Lease) succeeded(c *call, granted driver.Claim) {
+func (l *lease) succeeded(c *call, granted driver.Claim) {
 	defer l.timing(c)()
 	switch c.kind {
 	case claimCall:
@@ -23,7 +23,7 @@ func (l *Lease) succeeded(c *call, granted driver.Claim) {
 	}
 }
 
-func (l *Lease) failed(c *call, err error) {
+func (l *lease) failed(c *call, err error) {
 	defer l.timing(c)()
 	switch c.kind {
 	case claimCall:
@@ -40,7 +40,7 @@ func (l *Lease) failed(c *call, err error) {
 
 // granted replaces the current assignment by one of a new claim. If that is not needed any
 // more, because its caller gave up or another claim was faster, it is released.
-func (l *Lease) granted(r driver.Request, c driver.Claim) {
+func (l *lease) granted(r driver.Request, c driver.Claim) {
 	if r.ClaimID == l.claimID {
 		l.setClaim(noClaim, "")
 	}
@@ -71,7 +71,7 @@ func (l *Lease) granted(r driver.Request, c driver.Claim) {
 }
 
 // failedClaim acts on a claim that was refused or not answered.
-func (l *Lease) failedClaim(err error) {
+func (l *lease) failedClaim(err error) {
 	var none *NoWorkerIDError
 	isNone := errors.As(err, &none)
 	// Stores compare clocks and layouts before they look for the claim ID. So nothing was
@@ -116,8 +116,8 @@ func (l *Lease) failedClaim(err error) {
 	}
 }
 
-// givesUp reports whether Acquire returns after a failed claim instead of retrying.
-func (l *Lease) givesUp(err error) bool {
+// givesUp reports whether acquire returns after a failed claim instead of retrying.
+func (l *lease) givesUp(err error) bool {
 	if driver.IsPermanent(err) {
 		return true
 	}
@@ -133,12 +133,12 @@ func (l *Lease) givesUp(err error) bool {
 	if !l.expiry.IsZero() && l.claimRetry.at.Sub(l.expiry) <= time.Second {
 		return false // a failure meanwhile
 	}
-	return l.claimRetry.at.Sub(l.began) > l.cfg.MaxWait
+	return l.claimRetry.at.Sub(l.began) > l.cfg.ClaimWait
 }
 
 // checkedSkew replaces a SkewError that may only show a slow answer: that makes this
 // machine's clock look slow. A fast clock is fast, however long the answer took.
-func (l *Lease) checkedSkew(err error) error {
+func (l *lease) checkedSkew(err error) error {
 	var skew *SkewError
 	if errors.As(err, &skew) && skew.Store.Sub(l.cfg.Now()) <= l.cfg.MaxSkew && skew.Local.Before(skew.Store) {
 		return fmt.Errorf("worker: the store answered too slowly to compare the clocks: %v", err) //nolint:errorlint // it is not to be found as a SkewError
@@ -147,7 +147,7 @@ func (l *Lease) checkedSkew(err error) error {
 }
 
 // renewed raises the fence: the store has acknowledged it.
-func (l *Lease) renewed(a *assignment, fence int64) {
+func (l *lease) renewed(a *assignment, fence int64) {
 	a.fence = max(a.fence, fence)
 	a.grant.RaiseFence(time.UnixMilli(a.fence))
 	a.renewed = time.Now()
@@ -161,7 +161,7 @@ func (l *Lease) renewed(a *assignment, fence int64) {
 	l.notify(Renewed, a, nil, failed)
 }
 
-func (l *Lease) failedRenewal(a *assignment, err error) {
+func (l *lease) failedRenewal(a *assignment, err error) {
 	if a != l.current || l.state >= releasing || l.state == lost {
 		return
 	}
@@ -183,7 +183,7 @@ func (l *Lease) failedRenewal(a *assignment, err error) {
 
 // lose records that another holder has the worker ID. The grant stays valid: its fence is
 // recorded, and the other holder begins there.
-func (l *Lease) lose(a *assignment, err error) {
+func (l *lease) lose(a *assignment, err error) {
 	a.lost = &LostError{Namespace: l.cfg.Namespace, Worker: a.claim.Worker, Fence: time.UnixMilli(a.fence), Err: err}
 	l.count.losses++
 	l.move(taken)
@@ -197,7 +197,7 @@ func (l *Lease) lose(a *assignment, err error) {
 	}
 }
 
-func (l *Lease) released(a *assignment) {
+func (l *lease) released(a *assignment) {
 	i := slices.Index(l.retiring, a)
 	if i < 0 {
 		return // the answer to a repeated release came first
@@ -207,7 +207,7 @@ func (l *Lease) released(a *assignment) {
 	l.announce()
 }
 
-func (l *Lease) failedRelease(a *assignment, err error) {
+func (l *lease) failedRelease(a *assignment, err error) {
 	if errors.Is(err, driver.ErrNotHeld) { // it was released before, or another claim has it
 		l.released(a)
 		return

@@ -102,7 +102,7 @@ func TestExchangeAfterAFailedRenewal(t *testing.T) {
 func TestGivesBackAClaimAfterManyFailures(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.store.set(func(f *flaky) { f.lose = 1000 })
-		w.cfg.MaxWait = time.Minute
+		w.cfg.ClaimWait = time.Minute
 		ctx, cancel := context.WithTimeout(w.Context(), 3*time.Second)
 		defer cancel()
 		if _, err := worker.Acquire(ctx, w.store, w.cfg); err == nil {

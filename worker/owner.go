@@ -13,11 +13,11 @@ import (
 // The owner is the goroutine that lives a lease's life. In each step it acts on the store's
 // answers (outcome.go), answers the generator's calls (handover.go), and makes the request
 // that is due (schedule.go, requests.go). Events move the lease from state to state by the
-// table in state.go. The owner starts with Acquire, ends when nothing is left to release,
+// table in state.go. The owner starts with acquire, ends when nothing is left to release,
 // and starts anew if Release is called again.
 
 // run starts the owner's goroutine if it does not run, and wakes it; l.mu is held.
-func (l *Lease) run() {
+func (l *lease) run() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -29,7 +29,7 @@ func (l *Lease) run() {
 }
 
 // own is the owner's goroutine: it does what is due until there is nothing left to do.
-func (l *Lease) own() {
+func (l *lease) own() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -52,7 +52,7 @@ func (l *Lease) own() {
 
 // wait waits until ready is closed, or ctx is done. In a test that plays the owner it also
 // steps the lease.
-func (l *Lease) wait(ctx context.Context, ready <-chan struct{}) error {
+func (l *lease) wait(ctx context.Context, ready <-chan struct{}) error {
 	for l.sleep != nil {
 		l.step()
 		select {
@@ -75,7 +75,7 @@ func (l *Lease) wait(ctx context.Context, ready <-chan struct{}) error {
 // step handles what has changed, and makes the call that is due, if any. It returns how
 // long until something else is due, the channels that may wake the owner earlier, and
 // whether anything is left to do.
-func (l *Lease) step() (wait time.Duration, reached, left <-chan struct{}, more bool) {
+func (l *lease) step() (wait time.Duration, reached, left <-chan struct{}, more bool) {
 	l.mu.Lock()
 	l.handleAnswers()
 	l.expire()
@@ -112,7 +112,7 @@ func (l *Lease) step() (wait time.Duration, reached, left <-chan struct{}, more 
 
 // replaced returns a channel that is closed when a generator no longer uses a worker ID
 // that was replaced.
-func (l *Lease) replaced() <-chan struct{} {
+func (l *lease) replaced() <-chan struct{} {
 	for _, a := range slices.Backward(l.retiring) {
 		if !done(a.grant) {
 			return a.grant.Done()
@@ -123,7 +123,7 @@ func (l *Lease) replaced() <-chan struct{} {
 
 // begin registers a call, unless two are unanswered already: then the call fails at once. So
 // a store that never answers costs two goroutines, and is reported like one that fails.
-func (l *Lease) begin(c *call) bool {
+func (l *lease) begin(c *call) bool {
 	if len(l.calls) > 1 {
 		l.failed(c, fmt.Errorf("worker: two requests to the store are unanswered, and no other is made until one is answered: %w", context.DeadlineExceeded))
 		return false
@@ -147,7 +147,7 @@ const grace = 20
 
 // send makes a call in its own goroutine, so that a store that ignores its context blocks
 // no other call.
-func (l *Lease) send(c *call) {
+func (l *lease) send(c *call) {
 	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Timeout)
 	l.mu.Lock()
 	c.cancel = cancel
@@ -171,7 +171,7 @@ func (l *Lease) send(c *call) {
 }
 
 // handleAnswers acts on what the store has answered.
-func (l *Lease) handleAnswers() {
+func (l *lease) handleAnswers() {
 	answers := l.answers
 	l.answers = nil
 	for _, a := range answers {
@@ -188,7 +188,7 @@ func (l *Lease) handleAnswers() {
 }
 
 // expire fails the calls that the store has not answered in time.
-func (l *Lease) expire() {
+func (l *lease) expire() {
 	for _, c := range l.calls {
 		if c.status == pending && !time.Now().Before(c.deadline) {
 			c.status = late

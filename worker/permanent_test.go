@@ -53,7 +53,7 @@ func (own) Error() string     { return "its own" }
 func (o own) Permanent() bool { return bool(o) }
 
 // An error that lasts until an operator acts is returned at once, and not when
-// Acquire has tried for MaxWait; what may pass is tried again.
+// Acquire has tried for ClaimWait; what may pass is tried again.
 func TestAcquireDoesNotRepeatWhatCannotChange(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const token = "from-the-secret-store"

@@ -16,7 +16,7 @@ func TestNoExpiry(t *testing.T) {
 		take := func(id int64) *worker.Lease {
 			t.Helper()
 			cfg := w.cfg
-			cfg.Preferred, cfg.RequirePreferred, cfg.MaxWait = &id, true, -1
+			cfg.Preferred, cfg.RequirePreferred, cfg.ClaimWait = &id, true, -1
 			cfg.NoExpiry = true
 			lease, err := w.keep(worker.Acquire(w.Context(), w.store, cfg))
 			if err != nil {
@@ -36,7 +36,7 @@ func TestNoExpiry(t *testing.T) {
 		w.store.set(func(f *flaky) { f.down = errNetwork }) // it is cut off
 		time.Sleep(3 * time.Hour)
 		cfg := w.cfg
-		cfg.Preferred, cfg.RequirePreferred, cfg.MaxWait = ref(int64(2)), true, -1
+		cfg.Preferred, cfg.RequirePreferred, cfg.ClaimWait = ref(int64(2)), true, -1
 		if _, err := w.keep(worker.Acquire(w.Context(), w.mem, cfg)); !errors.Is(err, worker.ErrNoWorkerID) {
 			t.Fatalf("after hours: %v", err)
 		}

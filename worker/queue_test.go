@@ -83,7 +83,7 @@ func TestCrowd(t *testing.T) {
 			inWorld(t, func(w *world) {
 				free := w.holdAll(testLayout)
 				cfg := w.cfg
-				cfg.MaxWait = time.Minute
+				cfg.ClaimWait = time.Minute
 				_, granted := w.crowded(callers, cfg)
 				time.Sleep(time.Second) // each has asked
 				if c.stop != nil {
@@ -121,7 +121,7 @@ func TestCrowdIsServed(t *testing.T) {
 		w.store.slow = 5 * time.Millisecond
 		free := w.holdAll(layout)
 		cfg := w.cfg
-		cfg.MaxWait, cfg.Layout = time.Minute, layout
+		cfg.ClaimWait, cfg.Layout = time.Minute, layout
 		_, granted := w.crowded(callers, cfg)
 		time.Sleep(10 * time.Second)
 		for n := range layout.WorkerIDs() {
@@ -176,7 +176,7 @@ func lostAnswer(t *testing.T, away time.Duration) {
 	inWorld(t, func(w *world) {
 		free := w.holdAll(testLayout)
 		cfg := w.cfg
-		cfg.MaxWait = time.Minute
+		cfg.ClaimWait = time.Minute
 		_, granted := w.crowded(50, cfg)
 		time.Sleep(10 * time.Second)
 		w.store.set(func(f *flaky) {
@@ -208,7 +208,7 @@ func TestQueueIsNeverStale(t *testing.T) {
 	inWorld(t, func(w *world) {
 		free := w.holdAll(testLayout)
 		cfg := w.cfg
-		cfg.MaxWait = time.Minute
+		cfg.ClaimWait = time.Minute
 		store, _ := w.crowded(50, cfg)
 		ctx, cancel := context.WithCancel(w.Context())
 		defer cancel()
@@ -216,7 +216,7 @@ func TestQueueIsNeverStale(t *testing.T) {
 		for n := range testLayout.WorkerIDs() {
 			free(n)
 		}
-		cfg.MaxWait = -1 // one attempt
+		cfg.ClaimWait = -1 // one attempt
 		_, err := w.keep(worker.Acquire(ctx, store, cfg))
 		for n := range testLayout.WorkerIDs() {
 			if err != nil && w.record(n).FencingToken == 1 {
@@ -250,7 +250,7 @@ func TestHungStoreIsNamed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				cfg := w.cfg
-				cfg.MaxWait = -1
+				cfg.ClaimWait = -1
 				_, err := w.keep(worker.Acquire(w.Context(), c.store(w), cfg))
 				if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("%v, want %s", err, c.want)

@@ -14,25 +14,19 @@ import (
 // the generator then return core.ErrLost.
 //
 // While the store fails with an error that may be temporary, Release retries until ctx is
-// done, for at most Config.MaxWait. If the store still fails, Release returns its error,
+// done, for at most Config.ClaimWait. If the store still fails, Release returns its error,
 // and others can claim the worker ID after Config.TTL; Release may be called again. A
 // second Release, and one after a loss, returns nil.
 //
 // When Release returns, the observer has all events, unless ctx is done or the observer takes
 // longer than a second.
-func (l *Lease) Release(ctx context.Context) error {
-	if err := l.valid(); err != nil {
-		return err
-	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
+func (l *lease) Release(ctx context.Context) error {
 	defer l.closeDone()
 	defer l.flushWithin(ctx)
 	began := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.close(ErrReleased)
+	l.close(errReleased)
 	for _, a := range l.retiring {
 		a.retry = retry{} // it is tried again now
 	}
@@ -47,7 +41,7 @@ func (l *Lease) Release(ctx context.Context) error {
 			return nil
 		}
 		for _, a := range l.retiring {
-			if a.retry.failures > 0 && (driver.IsPermanent(a.retry.err) || ctx.Err() != nil || a.retry.at.Sub(began) > l.cfg.MaxWait) {
+			if a.retry.failures > 0 && (driver.IsPermanent(a.retry.err) || ctx.Err() != nil || a.retry.at.Sub(began) > l.cfg.ClaimWait) {
 				return l.notReleased(a, a.retry.err)
 			}
 		}
@@ -64,21 +58,11 @@ func (l *Lease) Release(ctx context.Context) error {
 	}
 }
 
-func (l *Lease) notReleased(a *assignment, err error) error {
+func (l *lease) notReleased(a *assignment, err error) error {
 	l.notify(ReleaseFailed, a, err, true)
 	next := fmt.Sprintf("others can claim it in %v", l.cfg.TTL)
 	if l.cfg.NoExpiry {
 		next = "release it again, or free it by the store's Admin"
 	}
 	return fmt.Errorf("worker: worker ID %d of namespace %q is not released; %s: %w", a.claim.Worker, l.cfg.Namespace, next, err)
-}
-
-// Close is Release with a timeout of Config.MaxWait, or 5 seconds if that is longer.
-func (l *Lease) Close() error {
-	if err := l.valid(); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), max(l.cfg.MaxWait, 5*time.Second))
-	defer cancel()
-	return l.Release(ctx)
 }

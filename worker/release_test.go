@@ -36,7 +36,7 @@ func TestReleaseDuringRelease(t *testing.T) {
 		time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
 		s := &stuck{Store: memstore.New(memstore.Config{Now: time.Now})}
 		s.on.Store(true)
-		l, err := worker.Acquire(t.Context(), s, worker.Config{MaxWait: 4 * time.Second})
+		l, err := worker.Acquire(t.Context(), s, worker.Config{ClaimWait: 4 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}

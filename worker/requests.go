@@ -13,7 +13,7 @@ import (
 
 // newClaim is the claim that the state needs. A repeated claim has the same claim ID, so
 // that a claim whose answer was lost is found again.
-func (l *Lease) newClaim() *call {
+func (l *lease) newClaim() *call {
 	id, repeated := l.claimID, l.claim != noClaim
 	if !repeated {
 		id = rand.Text()
@@ -54,7 +54,7 @@ func (l *Lease) newClaim() *call {
 	return c
 }
 
-func (l *Lease) newRenewal(a *assignment) *call {
+func (l *lease) newRenewal(a *assignment) *call {
 	now, _ := a.clock.read()
 	r := driver.Renewal{
 		Namespace: l.cfg.Namespace, Worker: a.claim.Worker, FencingToken: a.claim.FencingToken, ClaimID: a.claimID,
@@ -68,7 +68,7 @@ func (l *Lease) newRenewal(a *assignment) *call {
 // newRelease returns the worker ID, from the first instant that no id carries. It closes
 // the grant first: whatever the store answers, and whenever the request arrives, no id is
 // issued under the claim any more.
-func (l *Lease) newRelease(a *assignment) *call {
+func (l *lease) newRelease(a *assignment) *call {
 	fence := max(a.grant.Close().UnixMilli(), a.claim.From)
 	r := driver.Return{Namespace: l.cfg.Namespace, Worker: a.claim.Worker, FencingToken: a.claim.FencingToken, ClaimID: a.claimID, Fence: fence}
 	return &call{kind: releaseCall, assignment: a, ask: func(ctx context.Context) (driver.Claim, error) {
@@ -77,7 +77,7 @@ func (l *Lease) newRelease(a *assignment) *call {
 }
 
 // outOfTime is why no worker ID can be claimed at this time, whatever the store says.
-func (l *Lease) outOfTime() error {
+func (l *lease) outOfTime() error {
 	now := l.cfg.Now()
 	switch {
 	case !now.Before(l.cfg.Layout.End()):

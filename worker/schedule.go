@@ -6,7 +6,7 @@ import "time"
 const idle = time.Hour
 
 // next is the call that is due now, or when there will be one.
-func (l *Lease) next(now time.Time) (c *call, at time.Time) {
+func (l *lease) next(now time.Time) (c *call, at time.Time) {
 	at = now.Add(idle)
 	if l.busy() {
 		return nil, at
@@ -51,7 +51,7 @@ func (l *Lease) next(now time.Time) (c *call, at time.Time) {
 }
 
 // claimNow is the claim that is due, unless it cannot be granted.
-func (l *Lease) claimNow(at time.Time) (*call, time.Time) {
+func (l *lease) claimNow(at time.Time) (*call, time.Time) {
 	if err := l.outOfTime(); err != nil {
 		l.failedClaim(err)
 		return nil, time.Now() // look again
@@ -61,11 +61,11 @@ func (l *Lease) claimNow(at time.Time) (*call, time.Time) {
 
 // pollInterval is how often the owner checks for a jump of the wall clock, and whether ids
 // have reached the fence.
-func (l *Lease) pollInterval() time.Duration { return min(maxDelay, l.cfg.RenewInterval/2) }
+func (l *lease) pollInterval() time.Duration { return min(maxDelay, l.cfg.RenewInterval/2) }
 
 // renewAt is when the current worker ID is due for renewal. That is earlier than planned if
 // the wall clock runs faster than the monotonic one.
-func (l *Lease) renewAt() time.Time {
+func (l *lease) renewAt() time.Time {
 	if l.renewRetry.failures > 0 {
 		return l.renewRetry.at
 	}
@@ -76,19 +76,19 @@ func (l *Lease) renewAt() time.Time {
 }
 
 // renewEarly is called when a generator waits at the fence.
-func (l *Lease) renewEarly() {
+func (l *lease) renewEarly() {
 	if l.state < releasing && l.current != nil {
 		l.current.renewAt = l.earlyRenewal()
 	}
 }
 
 // earlyRenewal is the earliest time of a renewal that is needed before it is due.
-func (l *Lease) earlyRenewal() time.Time {
+func (l *lease) earlyRenewal() time.Time {
 	return earlier(l.current.renewAt, l.current.renewed.Add(min(maxDelay/2, l.cfg.RenewInterval/2)))
 }
 
 // checkClock notices jumps of the wall clock.
-func (l *Lease) checkClock() {
+func (l *lease) checkClock() {
 	if l.state != held && l.state != checking {
 		return
 	}
@@ -105,7 +105,7 @@ func (l *Lease) checkClock() {
 }
 
 // checkFence notices when ids stop, and when they can be issued again.
-func (l *Lease) checkFence() {
+func (l *lease) checkFence() {
 	if l.state >= releasing || l.current == nil {
 		return
 	}

@@ -289,7 +289,7 @@ func (p *proc) join() {
 	}
 	lease, step, err := worker.AcquireStepped(context.Background(), p, worker.Config{
 		Layout: p.sim.layout, Datacenter: p.sim.center, FenceWindow: window, RenewInterval: 40 * time.Millisecond, TTL: 150 * time.Millisecond,
-		MaxWait: -1, MaxSkew: 8000 * time.Hour, MaxLead: 8000 * time.Hour, Now: p.now,
+		ClaimWait: -1, MaxSkew: 8000 * time.Hour, MaxLead: 8000 * time.Hour, Now: p.now,
 	}, p.sim.rng.Float64)
 	if err != nil {
 		return
@@ -334,7 +334,7 @@ func (p *proc) again() {
 	p.busy = true
 	defer func() { p.busy = false }()
 	if p.gen != nil {
-		_ = p.gen.Close()
+		p.gen.Close()
 		p.zombies = append(p.zombies, p.gen)
 		p.gen = nil
 	}

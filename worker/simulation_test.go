@@ -20,7 +20,7 @@ func simulate(t *testing.T, seed uint64, b breakage, logged bool) (s *sim) {
 		for _, p := range s.procs {
 			for _, gen := range append(p.zombies, p.gen) {
 				if gen != nil {
-					_ = gen.Close()
+					gen.Close()
 				}
 			}
 		}

@@ -124,7 +124,7 @@ func lateAnswers(t *testing.T, seed uint64) (drawn int, claims uint64) {
 		_ = p.lease.Release(ctx)
 		claims += p.lease.Stats().Claims
 		if p.gen != nil {
-			_ = p.gen.Close()
+			p.gen.Close()
 		}
 		p.lease, p.gen = nil, nil
 	}
@@ -158,7 +158,7 @@ func lateAnswers(t *testing.T, seed uint64) (drawn int, claims uint64) {
 			end(p)
 		case 1, 2:
 			if p.gen != nil {
-				_ = p.gen.Close()
+				p.gen.Close()
 				p.gen = nil
 			}
 		case 3:
@@ -187,7 +187,7 @@ func lateAnswers(t *testing.T, seed uint64) (drawn int, claims uint64) {
 	end(&all[1])
 	end(&all[2])
 	if all[0].gen != nil { // its ClockPolicy may be one that waits for the clock
-		_ = all[0].gen.Close()
+		all[0].gen.Close()
 		all[0].gen = nil
 	}
 	clock.Lock()

@@ -54,7 +54,7 @@ func FromOrdinal(l core.Layout, variable, file string) (int64, error) {
 // namespace.
 //
 // FromCounter suits processes that start seldom, under a layout with many worker bits.
-// Others use [Acquire], which reuses worker IDs.
+// Others use [Open], which reuses worker IDs.
 func FromCounter(ctx context.Context, c driver.Counter, l core.Layout, name string) (workerID, left int64, err error) {
 	if ctx == nil {
 		ctx = context.Background()

@@ -30,7 +30,7 @@ const (
 	unasked                 // the generator has not asked again for a while, and no claim was granted
 	taken                   // the worker ID is another holder's
 	doubted                 // the worker ID is another claim's, perhaps an unanswered one of this lease
-	closed                  // Release was called, Acquire gave up, or a loss under StopOnLoss
+	closed                  // Release was called, acquire gave up, or a loss under StopOnLoss
 	drained                 // nothing is left to be released
 )
 

@@ -15,7 +15,7 @@ func TestLongTicks(t *testing.T) {
 	const day = 24 * time.Hour
 	for tick, ok := range map[time.Duration]bool{30 * day: true, 120 * day: true, 183 * day: true, 184 * day: false, 100 * 365 * day: false, 150 * 365 * day: false, 250 * 365 * day: false} {
 		t.Run(tick.String(), func(t *testing.T) {
-			cfg := worker.Config{Layout: core.Layout{Tick: tick, TimeBits: 10, WorkerBits: 4, SequenceBits: 10}, MaxWait: -1}
+			cfg := worker.Config{Layout: core.Layout{Tick: tick, TimeBits: 10, WorkerBits: 4, SequenceBits: 10}, ClaimWait: -1}
 			if err := cfg.Layout.Validate(); err != nil {
 				t.Logf("%v: %v", tick, err)
 				ok = false

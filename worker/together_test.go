@@ -61,7 +61,7 @@ func TestOpenAndCloseTogether(t *testing.T) {
 			for rounds := 0; !stopped() || made < 30 && rounds < 1000; rounds++ { // as many as it takes, on a slow machine
 				lease, err := worker.Acquire(t.Context(), store, worker.Config{
 					Layout: layout, FenceWindow: 200 * time.Millisecond, RenewInterval: 10 * time.Millisecond, TTL: time.Second, MaxLead: 300 * time.Hour, Owner: name,
-					Timeout: time.Minute, MaxWait: time.Minute, // this process may stand still
+					Timeout: time.Minute, ClaimWait: time.Minute, // this process may stand still
 				})
 				if err != nil {
 					t.Error(err)
@@ -150,7 +150,7 @@ func cycle(t *testing.T, lease *worker.Lease, name string, book *ids) (won int) 
 		for range rand.IntN(draws) {
 			runtime.Gosched()
 		}
-		_ = gen.Close()
+		gen.Close()
 	}
 	// While some still draw, the next is made: from the instant of Close on it may be.
 	writers.Go(func() {
@@ -164,7 +164,7 @@ func cycle(t *testing.T, lease *worker.Lease, name string, book *ids) (won int) 
 		if id, err := gen.Next(t.Context()); err == nil {
 			book.add(t, name, id)
 		}
-		_ = gen.Close()
+		gen.Close()
 	})
 	writers.Wait()
 	return won

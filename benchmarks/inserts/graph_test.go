@@ -162,7 +162,7 @@ func graphHandle(b *testing.B, e *database.Engine, log logger.Interface) *gorm.D
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { _ = gen.Close() })
+	b.Cleanup(gen.Close)
 	db, err := gorm.Open(e.Dialector(), &gorm.Config{Logger: log})
 	if err != nil {
 		b.Fatal(err)

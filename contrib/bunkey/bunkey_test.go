@@ -142,6 +142,12 @@ func (c *counter) Fill(_ context.Context, ids []int64) error {
 	return c.err
 }
 
+func (c *counter) Next(ctx context.Context) (int64, error) {
+	var ids [1]int64
+	err := c.Fill(ctx, ids[:])
+	return ids[0], err
+}
+
 func open(t *testing.T, d schema.Dialect) (*bun.DB, *recorder) {
 	t.Helper()
 	r := &recorder{}

@@ -14,7 +14,7 @@ import (
 //   - a primary key that is one sqltype.ID or sqltype.Key is never counted by the database, whatever
 //     its tag says, and zero is not written;
 //   - a column of a type of package sqltype is a bigint, unless its tag has a type.
-func Dialect(d schema.Dialect, src sqltype.Filler) schema.Dialect {
+func Dialect(d schema.Dialect, src sqltype.Source) schema.Dialect {
 	own := &dialect{Dialect: d, src: src}
 	own.tables = schema.NewTables(own)
 	inspector, ok := d.(sqlschema.InspectorDialect)
@@ -28,10 +28,10 @@ func Dialect(d schema.Dialect, src sqltype.Filler) schema.Dialect {
 type dialect struct {
 	schema.Dialect
 	tables *schema.Tables
-	src    sqltype.Filler
+	src    sqltype.Source
 }
 
-func (d *dialect) keys() sqltype.Filler { return d.src }
+func (d *dialect) keys() sqltype.Source { return d.src }
 
 // Tables returns those that were made with OnTable below.
 func (d *dialect) Tables() *schema.Tables { return d.tables }

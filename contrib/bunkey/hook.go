@@ -31,7 +31,7 @@ func (Hook) BeforeInsert(ctx context.Context, query *bun.InsertQuery) error {
 	if key == nil {
 		return nil
 	}
-	dialect, ok := query.DB().Dialect().(interface{ keys() sqltype.Filler })
+	dialect, ok := query.DB().Dialect().(interface{ keys() sqltype.Source })
 	if !ok {
 		return fmt.Errorf("bunkey: %s: no source of keys: pass bunkey.Dialect to bun.NewDB", table.TypeName)
 	}

@@ -42,6 +42,8 @@ type source func() (int64, error)
 
 func (s source) Next(context.Context) (int64, error) { return s() }
 
+func (source) Fill(context.Context, []int64) error { return errors.ErrUnsupported }
+
 var errNoIDs = errors.New("no ids")
 
 func TestKeys(t *testing.T) {

@@ -26,7 +26,7 @@ func (s *Store) time(ctx context.Context) (time.Time, error) {
 }
 
 // Warnings says, if Config.Clock is nil, that claimants' clocks are not compared with another
-// clock. worker.Acquire reports it to worker.Config.Observer.
+// clock. worker.Open reports it to worker.Config.Observer.
 func (s *Store) Warnings(context.Context) ([]string, error) {
 	if err := s.check(); err != nil || s.clock != nil {
 		return nil, err

@@ -4,11 +4,11 @@
 //	if err != nil {
 //		return err
 //	}
-//	store, err := etcd.New(client, etcd.Config{})
+//	gen, err := etcd.Open(ctx, client, etcd.Config{})
 //	if err != nil {
 //		return err
 //	}
-//	lease, err := worker.Acquire(ctx, store, worker.Config{})
+//	defer gen.Close(context.Background())
 //
 // It is a module of its own, so that only its users depend on etcd's client.
 //

@@ -9,41 +9,31 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
 // It needs an etcd, so it is compiled and not run.
-func ExampleNew() { //nolint:testableexamples // it needs an etcd
+func ExampleOpen() { //nolint:testableexamples // it needs an etcd
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"http://localhost:2379"}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer client.Close()
-	store, err := etcd.New(client, etcd.Config{
+	gen, err := etcd.Open(context.Background(), client, etcd.Config{
 		Clock: etcd.HTTPClock("http://localhost:2379", http.DefaultClient),
+		Lease: worker.Config{Namespace: "orders"},
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	lease, err := worker.Acquire(context.Background(), store, worker.Config{Namespace: "orders"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer lease.Close()
-	gen, err := core.New(core.Config{Worker: lease})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	defer gen.Close(context.Background())
 	fmt.Println(gen.Next(context.Background()))
 }
 
 // New reports every field that has a wrong value.
-func ExampleConfig() {
+func ExampleNew() {
 	_, err := etcd.New(nil, etcd.Config{Prefix: "a#b"})
 	fmt.Println(err)
 	// Output: etcd: client nil: must be an open *clientv3.Client; Prefix "a#b": must be at most 255 printable ASCII characters, without space and '#'

@@ -51,16 +51,13 @@ func TestServerIsKilled(t *testing.T) {
 		now := func() time.Time { return time.Now().Add(apart) }
 		wg.Go(func() {
 			for life := 0; ctx.Err() == nil; life++ {
-				lease, err := worker.Acquire(ctx, store, worker.Config{
-					Layout: layout, Now: now, FenceWindow: 700 * time.Millisecond, TTL: 2 * time.Second, Timeout: 3 * time.Second, MaxLead: time.Hour, MaxWait: patience,
+				gen, err := worker.Open(ctx, store, worker.Config{
+					Layout: layout, Now: now, FenceWindow: 700 * time.Millisecond, TTL: 2 * time.Second, Timeout: 3 * time.Second, MaxLead: time.Hour, ClaimWait: patience,
+					MaxWait: 20 * time.Millisecond,
 				})
-				if err != nil {
-					if ctx.Err() == nil {
-						t.Error(err)
-					}
+				if err != nil && ctx.Err() != nil {
 					return
 				}
-				gen, err := core.New(core.Config{Worker: lease, Now: now, MaxWait: 20 * time.Millisecond})
 				for end := time.Now().Add(400 * time.Millisecond); err == nil && time.Now().Before(end); {
 					id, drawn := gen.Next(context.Background())
 					if errors.Is(drawn, core.ErrFenced) || errors.Is(drawn, core.ErrSequenceExhausted) {
@@ -77,7 +74,7 @@ func TestServerIsKilled(t *testing.T) {
 					t.Error(err)
 				}
 				ctx, cancel := context.WithTimeout(context.Background(), time.Duration(life%2)*100*time.Millisecond)
-				_ = lease.Release(ctx) // half of them are never released
+				_ = gen.Close(ctx) // half of them are never released
 				cancel()
 			}
 		})
@@ -111,34 +108,30 @@ func TestServerIsKilled(t *testing.T) {
 // The lease outlives its server's crash, and the server's pause.
 func TestOutage(t *testing.T) {
 	server := testserver.NewEtcd(t)
-	lease, err := worker.Acquire(t.Context(), mustNew(New(connect(t, server), Config{})), worker.Config{FenceWindow: 10 * time.Minute, RenewInterval: 500 * time.Millisecond, TTL: 15 * time.Minute, MaxWait: patience})
+	gen, err := worker.Open(t.Context(), mustNew(New(connect(t, server), Config{})), worker.Config{FenceWindow: 10 * time.Minute, RenewInterval: 500 * time.Millisecond, TTL: 15 * time.Minute, ClaimWait: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
-	gen, err := core.New(core.Config{Worker: lease})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer gen.Close()
+	defer gen.Close(context.Background())
 	for _, outage := range []struct{ begin, end func() error }{{server.Kill, server.Start}, {server.Pause, server.Resume}} {
-		before := lease.Stats()
+		before := gen.Stats()
 		if err := outage.begin(); err != nil {
 			t.Fatal(err)
 		}
-		await(t, "failure", func() bool { return lease.Stats().Failures > before.Failures })
+		await(t, "failure", func() bool { return gen.Stats().Failures > before.Failures })
 		if _, err := gen.Next(t.Context()); err != nil {
 			t.Errorf("while the server is away: %v", err)
 		}
 		if err := outage.end(); err != nil {
 			t.Fatal(err)
 		}
-		renewals := lease.Stats().Renewals
-		await(t, "renewal", func() bool { return lease.Stats().Renewals > renewals })
+		renewals := gen.Stats().Renewals
+		await(t, "renewal", func() bool { return gen.Stats().Renewals > renewals })
 	}
-	if st := lease.Stats(); st.Losses > 0 || st.Claims != 1 {
+	if st := gen.Stats(); st.Losses > 0 || st.Claims != 1 {
 		t.Errorf("%+v", st)
 	}
-	if err := lease.Close(); err != nil {
+	if err := gen.Close(context.Background()); err != nil {
 		t.Error(err)
 	}
 }
@@ -251,7 +244,7 @@ func TestUnreachable(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer client.Close()
-		lease, err := worker.Acquire(t.Context(), mustNew(New(client, Config{})), worker.Config{Namespace: "orders", Timeout: time.Second, MaxWait: -1})
+		lease, err := worker.Open(t.Context(), mustNew(New(client, Config{})), worker.Config{Namespace: "orders", Timeout: time.Second, ClaimWait: -1})
 		if lease != nil || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 			continue

@@ -11,26 +11,26 @@ import (
 )
 
 func closeRule() rule {
-	return rule{name: "snowclose", run: runClose, doc: `find leases and generators that are never closed
+	return rule{name: "snowclose", run: runClose, doc: `find generators that are never closed
 
-A lease that is not closed is renewed while the process runs, and keeps its worker ID until its TTL
-ends. A restarted program then needs another worker ID, and may find none.
+A generator that is not closed renews its lease while the process runs, and keeps its worker ID until
+the TTL ends. A restarted program then needs another worker ID, and may find none.
 
-	_, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{}) // bad
-	gen, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{})
+	_, err := gormplugin.Open(ctx, db, gormplugin.Config{}) // bad
+	gen, err := gormplugin.Open(ctx, db, gormplugin.Config{})
 	if err != nil {
 		return err
 	}
 	defer gen.Close(context.Background()) // good
 
-The rule reports a variable or an unexported field if no code of the package closes or releases it,
+The rule reports a variable or an unexported field if no code of the package closes it,
 returns it, or passes it to code that might. It ignores a generator of core.Fixed that lives as long
-as the program. For leases it also reports a return before Close, a process that ends without the
+as the program. With a lease it also reports a return before Close, a process that ends without the
 deferred Close, a deferred Close with a context that is done by then, and a method that overwrites
-the lease in a field of its receiver, under a lock.`}
+the generator in a field of its receiver, under a lock.`}
 }
 
-// A holding records what the code does with a generator or a lease in a variable.
+// A holding records what the code does with a generator in a variable.
 type holding struct {
 	closed  bool
 	escapes bool
@@ -47,21 +47,17 @@ func runClose(p *pass) {
 		if hasCloser(f.Signature().Results()) {
 			continue
 		}
-		what := "generator"
-		if ids.Is(f.Signature().Results().At(0).Type(), ids.Root+"/worker", "Lease") {
-			what = "lease"
-		}
 		var o types.Object
 		switch s := cur.Parent().Node().(type) {
 		case *ast.ExprStmt:
-			p.reportDropped(call, f, what)
+			p.reportDropped(call, f)
 			continue
 		case *ast.AssignStmt:
 			if len(s.Rhs) != 1 {
 				continue
 			}
 			if id, ok := s.Lhs[0].(*ast.Ident); ok && id.Name == "_" {
-				p.reportDropped(call, f, what)
+				p.reportDropped(call, f)
 				continue
 			}
 			o = p.Object(s.Lhs[0])
@@ -74,26 +70,26 @@ func runClose(p *pass) {
 			continue
 		}
 		if isLeased(f) {
-			p.checkEnd(cur, call, o, what)
-			p.checkOverwrite(cur, o, what)
+			p.checkEnd(cur, call, o)
+			p.checkOverwrite(cur, o)
 		}
 		if p.isKept(o, map[types.Object]bool{}) || p.livesOn(cur, call, o) {
 			continue
 		}
 		verb := "close it, for example with defer " + o.Name() + ".Close()"
-		p.report(call, nil, "nothing closes the %s %s: %s", what, o.Name(), verb)
+		p.report(call, nil, "nothing closes the generator %s: %s", o.Name(), verb)
 	}
 }
 
-// reportDropped reports a lease that no variable holds. A generator without a lease may be made
+// reportDropped reports a generator with a lease that no variable holds. A generator without a lease may be made
 // only to check its configuration.
-func (p *pass) reportDropped(call *ast.CallExpr, f *types.Func, what string) {
+func (p *pass) reportDropped(call *ast.CallExpr, f *types.Func) {
 	if !ids.Is(f.Signature().Results().At(0).Type(), corePath, "Generator") {
-		p.report(call, nil, "the %s is dropped, so nothing can close it", what)
+		p.report(call, nil, "the generator is dropped, so nothing can close it")
 	}
 }
 
-// hasCloser reports whether a function returns, beside a lease, a function that closes it.
+// hasCloser reports whether a function returns, beside a generator, a function that closes it.
 func hasCloser(results *types.Tuple) bool {
 	for v := range results.Variables() {
 		if _, ok := v.Type().Underlying().(*types.Signature); ok || hasMethod(v.Type(), "Close") && !isGenerator(v.Type()) {
@@ -125,8 +121,8 @@ func (p *pass) isKept(o types.Object, seen map[types.Object]bool) bool {
 	return false
 }
 
-// livesOn reports whether a generator need not be closed: its lease is, or it has a fixed
-// worker ID and lives as long as the program.
+// livesOn reports whether a generator need not be closed: it has a fixed worker ID and lives as
+// long as the program.
 func (p *pass) livesOn(cur inspector.Cursor, call *ast.CallExpr, o types.Object) bool {
 	if !ids.IsFunc(ids.Callee(p.TypesInfo, call), ids.Root+"/core", "New") || len(call.Args) != 1 {
 		return false
@@ -138,9 +134,6 @@ func (p *pass) livesOn(cur inspector.Cursor, call *ast.CallExpr, o types.Object)
 	source := element(lit, "Worker")
 	if source == nil {
 		return false
-	}
-	if lease := p.Object(source); lease != nil && ids.Is(lease.Type(), ids.Root+"/worker", "Lease") {
-		return p.isKept(lease, map[types.Object]bool{})
 	}
 	fixed, ok := ast.Unparen(source).(*ast.CallExpr)
 	if !ok || !ids.IsFunc(ids.Callee(p.TypesInfo, fixed), ids.Root+"/core", "Fixed") {
@@ -167,7 +160,7 @@ func (p *pass) uses(o types.Object, in ast.Node) (h holding) {
 	return h
 }
 
-// mentions returns where the package uses its variables that hold generators and leases.
+// mentions returns where the package uses its variables that hold generators.
 func (p *pass) mentions() map[types.Object][]inspector.Cursor {
 	if p.held != nil {
 		return p.held
@@ -196,7 +189,7 @@ func (p *pass) use(h *holding, cur inspector.Cursor) {
 	e := cur.Node().(ast.Expr)
 	switch n := up.Node().(type) {
 	case *ast.SelectorExpr:
-		h.closed = h.closed || n.Sel.Name == "Close" || n.Sel.Name == "Release"
+		h.closed = h.closed || n.Sel.Name == "Close"
 	case *ast.CallExpr:
 		p.useAsArgument(h, n, e)
 	case *ast.KeyValueExpr:
@@ -257,7 +250,7 @@ func (p *pass) takesSource(f *types.Func, call *ast.CallExpr, e ast.Expr) bool {
 		if _, generic := types.Unalias(params.At(i).Type()).(*types.TypeParam); !ok || generic || source.NumMethods() == 0 {
 			return false
 		}
-		return !hasMethod(params.At(i).Type(), "Close", "Release")
+		return !hasMethod(params.At(i).Type(), "Close")
 	}
 	return false
 }
@@ -270,7 +263,7 @@ func (p *pass) moveTo(h *holding, o types.Object) {
 		h.escapes = true
 	case o.Pkg() == p.Pkg && isGenerator(o.Type()):
 		h.moved = append(h.moved, o)
-	case o.Pkg() != nil && o.Pkg() != p.Pkg && (o.Name() == "Worker" && ids.Is(o.Type(), ids.Root+"/core", "GrantSource") || o.Name() == "Source" && ids.Is(o.Type(), gormplugin, "Source")):
+	case o.Pkg() != nil && o.Pkg() != p.Pkg && (o.Name() == "Worker" && ids.Is(o.Type(), ids.Root+"/core", "GrantSource") || o.Name() == "Source" && ids.Is(o.Type(), ids.Sqltype, "Source")):
 	default:
 		h.escapes = true
 	}

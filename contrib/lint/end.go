@@ -10,11 +10,20 @@ import (
 	"github.com/seed-299c1d6b/snowkey/contrib/lint/internal/ids"
 )
 
-// isLeased reports whether a function returns a lease, or a generator that has one.
-func isLeased(f *types.Func) bool { return isMaker(f) && !ids.IsFunc(f, corePath, "New") }
+const workerPath = ids.Root + "/worker"
 
-// checkEnd checks how a function that makes a lease ends it: on all ways, and in time.
-func (p *pass) checkEnd(cur inspector.Cursor, call *ast.CallExpr, o types.Object, what string) {
+// isLeased reports whether a function makes a generator that has a lease.
+func isLeased(f *types.Func) bool {
+	for _, path := range []string{workerPath, workerPath + "/sqlstore", workerPath + "/pgxstore", workerPath + "/redisstore", workerPath + "/httpstore", workerPath + "/etcdstore", gormplugin} {
+		if ids.IsFunc(f, path, "Open") {
+			return true
+		}
+	}
+	return false
+}
+
+// checkEnd checks how a function that makes a generator with a lease closes it: on all ways, and in time.
+func (p *pass) checkEnd(cur inspector.Cursor, call *ast.CallExpr, o types.Object) {
 	var body *ast.BlockStmt
 	for up := range cur.Enclosing((*ast.FuncDecl)(nil), (*ast.FuncLit)(nil)) {
 		switch n := up.Node().(type) {
@@ -28,9 +37,9 @@ func (p *pass) checkEnd(cur inspector.Cursor, call *ast.CallExpr, o types.Object
 	if body == nil || o.Pos() < body.Pos() || o.Pos() > body.End() {
 		return
 	}
-	var closes []inspector.Cursor // the calls of Close and Release
+	var closes []inspector.Cursor // the calls of Close
 	for _, mention := range p.mentions()[o] {
-		if sel, ok := mention.Parent().Node().(*ast.SelectorExpr); ok && (sel.Sel.Name == "Close" || sel.Sel.Name == "Release") {
+		if sel, ok := mention.Parent().Node().(*ast.SelectorExpr); ok && sel.Sel.Name == "Close" {
 			closes = append(closes, mention)
 		}
 	}
@@ -40,7 +49,7 @@ func (p *pass) checkEnd(cur inspector.Cursor, call *ast.CallExpr, o types.Object
 			if d, ok := up.Node().(*ast.DeferStmt); ok {
 				deferred = true
 				p.checkContext(d, o)
-				p.checkExit(body, d, o, what)
+				p.checkExit(body, d, o)
 			} else {
 				deferred = true // some other function closes it
 			}
@@ -50,11 +59,11 @@ func (p *pass) checkEnd(cur inspector.Cursor, call *ast.CallExpr, o types.Object
 	if deferred || len(closes) == 0 || h.escapes {
 		return
 	}
-	p.checkReturns(body, call, closes, o, what)
+	p.checkReturns(body, call, closes, o)
 }
 
 // checkExit reports a call that ends the process after a deferred Close, which then does not run.
-func (p *pass) checkExit(body *ast.BlockStmt, d *ast.DeferStmt, o types.Object, what string) {
+func (p *pass) checkExit(body *ast.BlockStmt, d *ast.DeferStmt, o types.Object) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		if _, ok := n.(*ast.FuncLit); ok {
 			return false
@@ -65,7 +74,7 @@ func (p *pass) checkExit(body *ast.BlockStmt, d *ast.DeferStmt, o types.Object, 
 		}
 		f := ids.Callee(p.TypesInfo, call)
 		if ids.IsFunc(f, "os", "Exit") || ids.IsFunc(f, "log", "Fatal", "Fatalf", "Fatalln") {
-			p.report(call, nil, "%s ends the process without the deferred Close of the %s %s, so its worker ID stays leased", p.text(call.Fun), what, o.Name())
+			p.report(call, nil, "%s ends the process without the deferred Close of the generator %s, so its worker ID stays leased", p.text(call.Fun), o.Name())
 		}
 		return true
 	})
@@ -95,7 +104,7 @@ func (p *pass) checkContext(d *ast.DeferStmt, o types.Object) {
 }
 
 // checkReturns reports a lease that a return between its claim and its Close leaves open.
-func (p *pass) checkReturns(body *ast.BlockStmt, call *ast.CallExpr, closes []inspector.Cursor, o types.Object, what string) {
+func (p *pass) checkReturns(body *ast.BlockStmt, call *ast.CallExpr, closes []inspector.Cursor, o types.Object) {
 	last := token.NoPos
 	for _, c := range closes {
 		last = max(last, c.Node().Pos())
@@ -142,7 +151,7 @@ func (p *pass) checkReturns(body *ast.BlockStmt, call *ast.CallExpr, closes []in
 	}
 	walk(body.List, false)
 	if found {
-		p.report(call, nil, "a return leaves the %s %s open: close it in a defer", what, o.Name())
+		p.report(call, nil, "a return leaves the generator %s open: close it in a defer", o.Name())
 	}
 }
 
@@ -150,7 +159,7 @@ func (p *pass) checkReturns(body *ast.BlockStmt, call *ast.CallExpr, closes []in
 func (p *pass) closesIn(s ast.Stmt, o types.Object) bool {
 	found := false
 	ast.Inspect(s, func(n ast.Node) bool {
-		if sel, ok := n.(*ast.SelectorExpr); ok && (sel.Sel.Name == "Close" || sel.Sel.Name == "Release") && p.Object(sel.X) == o {
+		if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel.Name == "Close" && p.Object(sel.X) == o {
 			found = true
 		}
 		return !found

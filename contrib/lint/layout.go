@@ -54,7 +54,7 @@ func (l *layouts) findOnly() {
 	l.inspector.Preorder([]ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node) {
 		call := n.(*ast.CallExpr)
 		f := ids.Callee(l.TypesInfo, call)
-		if !isMaker(f) || l.inTest(call.Pos()) || ids.IsFunc(f, ids.Root+"/worker", "Acquire") {
+		if !isMaker(f) || l.inTest(call.Pos()) {
 			return
 		}
 		switch own := l.made(call); {
@@ -277,15 +277,9 @@ func (l *layouts) configured(e ast.Expr) *core.Layout {
 	if own := element(lit, "Layout"); own != nil {
 		return l.layout(own)
 	}
-	for _, part := range []string{"Generator", "Lease"} {
+	for _, part := range []string{"Lease", "Store"} { // Store of gormplugin, which has Lease
 		if e := element(lit, part); e != nil {
-			inner, ok := ast.Unparen(e).(*ast.CompositeLit)
-			if !ok {
-				return nil
-			}
-			if own := element(inner, "Layout"); own != nil {
-				return l.layout(own)
-			}
+			return l.configured(e)
 		}
 	}
 	worker := element(lit, "Worker")
@@ -297,9 +291,6 @@ func (l *layouts) configured(e ast.Expr) *core.Layout {
 	}
 	if source, ok := ast.Unparen(worker).(*ast.CallExpr); ok && ids.IsFunc(ids.Callee(l.TypesInfo, source), corePath, "Fixed") {
 		return twitter()
-	}
-	if o := l.Object(worker); o != nil && ids.Is(o.Type(), ids.Root+"/worker", "Lease") {
-		return l.generator(worker)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (l *layouts) layout(e ast.Expr) *core.Layout {
 			return nil
 		case f.Pkg() != nil && f.Pkg().Path() == corePath && f.Signature().Recv() == nil:
 			return preset(f.Name())
-		case ids.IsMethod(f, corePath, "Generator", "Layout"), ids.IsMethod(f, ids.Root+"/worker", "Lease", "Layout"):
+		case ids.IsMethod(f, corePath, "Generator", "Layout"), ids.IsMethod(f, workerPath, "Generator", "Layout"):
 			if sel, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr); ok {
 				return l.generator(sel.X)
 			}

@@ -14,7 +14,7 @@ import (
 // into a field of its receiver, and does not look at what the field has. Only a method that takes
 // a lock of the receiver for it is one that may run again: others prepare the receiver, before
 // anything else uses it.
-func (p *pass) checkOverwrite(cur inspector.Cursor, o types.Object, what string) {
+func (p *pass) checkOverwrite(cur inspector.Cursor, o types.Object) {
 	fn := enclosing(cur)
 	if fn == nil || fn.Recv == nil {
 		return
@@ -38,7 +38,7 @@ func (p *pass) checkOverwrite(cur inspector.Cursor, o types.Object, what string)
 				continue
 			}
 			if p.locksAndOverwrites(fn.Body, f, sel, field) {
-				p.report(sel, nil, "this overwrites the %s in %s, whose worker ID then stays leased: close it first, or return if there is one", what, p.text(sel))
+				p.report(sel, nil, "this overwrites the generator in %s, whose worker ID then stays leased: close it first, or return if there is one", p.text(sel))
 			}
 		}
 		return true

@@ -25,12 +25,8 @@ The rule reports HTTP handlers and gorm hooks that make a generator, loops that 
 functions that make one and return or store an id of it.`}
 }
 
-// makers are the functions that make a generator or a lease.
-func isMaker(f *types.Func) bool {
-	return ids.IsFunc(f, ids.Root+"/core", "New") || ids.IsFunc(f, ids.Root+"/worker", "Acquire") ||
-		ids.IsFunc(f, ids.Root+"/worker/sqlstore", "Open") || ids.IsFunc(f, ids.Root+"/worker/pgxstore", "Open") ||
-		ids.IsFunc(f, gormplugin, "Open")
-}
+// isMaker reports whether a function makes a generator.
+func isMaker(f *types.Func) bool { return ids.IsFunc(f, corePath, "New") || isLeased(f) }
 
 func runScope(p *pass) {
 	for cur := range p.inspector.Root().Preorder((*ast.CallExpr)(nil)) {
@@ -70,7 +66,7 @@ func (p *pass) wrapsMaker(f *types.Func) bool {
 }
 
 func isGenerator(t types.Type) bool {
-	return ids.Is(t, ids.Root+"/core", "Generator") || ids.Is(t, ids.Root+"/worker/sqlstore", "Generator") || ids.Is(t, ids.Root+"/worker", "Lease")
+	return ids.Is(t, corePath, "Generator") || ids.Is(t, workerPath, "Generator")
 }
 
 // isShared reports whether a variable outlives the call that assigns it.

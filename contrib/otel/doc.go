@@ -3,12 +3,12 @@
 // name:
 //
 //	tracer := snowotel.NewTracer(snowotel.TracerConfig{Next: core.LogTo(logger)})
-//	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{Lease: worker.Config{Observer: tracer}})
+//	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{Lease: worker.Config{Observer: tracer}})
 //	if err != nil {
 //		return err
 //	}
 //	defer gen.Close(ctx)
-//	_, err = snowotel.NewMetrics(snowotel.MetricsConfig{Generator: gen.Generator(), Lease: gen.Lease()})
+//	_, err = snowotel.NewMetrics(snowotel.MetricsConfig{Generator: gen})
 //	if err != nil {
 //		return err
 //	}
@@ -20,7 +20,7 @@
 // # Guarantees
 //
 // Issuing ids takes no longer: the instruments are asynchronous, so each collection reads the values
-// from Generator.Stats and Lease.Stats. A collection makes no request to the lease's store and
+// from the generator's Metrics. A collection makes no request to the lease's store and
 // waits for none. The number of series does not grow: the only attributes are snowkey.namespace,
 // and snowkey.lease.state with six values.
 //

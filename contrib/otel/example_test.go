@@ -72,12 +72,12 @@ func ExampleNewTracer() {
 		Next:           core.LogTo(slog.New(slog.DiscardHandler)),
 	})
 	store := memstore.New(memstore.Config{}) // a program has a database
-	lease, err := worker.Acquire(ctx, store, worker.Config{Namespace: "orders", Observer: tracer})
+	gen, err := worker.Open(ctx, store, worker.Config{Namespace: "orders", Observer: tracer})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	if err := lease.Close(); err != nil {
+	if err := gen.Close(ctx); err != nil {
 		fmt.Println(err)
 	}
 	for _, s := range spans.GetSpans() {

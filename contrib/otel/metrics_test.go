@@ -1,8 +1,10 @@
 package otel_test
 
 import (
+	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	promexporter "go.opentelemetry.io/otel/exporters/prometheus"
@@ -16,23 +18,23 @@ import (
 
 	snowotel "github.com/seed-299c1d6b/snowkey/contrib/otel"
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/internal/metrics"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
-func leasedGenerator(t testing.TB) (*core.Generator, *worker.Lease) {
+func leasedGenerator(t testing.TB) *worker.Generator {
 	t.Helper()
-	lease, err := worker.Acquire(t.Context(), memstore.New(memstore.Config{}), worker.Config{Namespace: "orders"})
+	gen, err := worker.Open(t.Context(), memstore.New(memstore.Config{}), worker.Config{Namespace: "orders"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	gen, err := core.New(core.Config{Worker: lease})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _, _ = gen.Close(), lease.Close() })
-	return gen, lease
+	t.Cleanup(func() { _ = gen.Close(context.Background()) })
+	return gen
+}
+
+// distinct are the generator's metrics, and the one that has a value for each state only once.
+func distinct(gen *worker.Generator) []core.Metric {
+	return slices.CompactFunc(gen.Metrics(), func(a, b core.Metric) bool { return a.Name == b.Name })
 }
 
 // collect returns what a reader gets, by name.
@@ -55,17 +57,17 @@ func collect(t *testing.T, reader *sdkmetric.ManualReader) map[string]metricdata
 }
 
 func TestMetrics(t *testing.T) {
-	gen, lease := leasedGenerator(t)
+	gen := leasedGenerator(t)
 	if err := gen.Fill(t.Context(), make([]int64, 7)); err != nil {
 		t.Fatal(err)
 	}
 	reader := sdkmetric.NewManualReader()
-	m, err := snowotel.NewMetrics(snowotel.MetricsConfig{Generator: gen, Lease: lease, MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))})
+	m, err := snowotel.NewMetrics(snowotel.MetricsConfig{Generator: gen, MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := collect(t, reader)
-	for _, want := range append(metrics.List(), metrics.State()) {
+	for _, want := range distinct(gen) {
 		m, ok := got[want.Name]
 		if !ok || m.Unit != want.Unit || m.Description != want.Help {
 			t.Errorf("%s is %+v", want.Name, m)
@@ -73,7 +75,7 @@ func TestMetrics(t *testing.T) {
 		_, counter := m.Data.(metricdata.Sum[int64])
 		_, gauge := m.Data.(metricdata.Gauge[int64])
 		_, float := m.Data.(metricdata.Gauge[float64])
-		if counter != want.Counter || gauge != (!want.Counter && want.Whole) || float == want.Whole {
+		if counter != want.Counter || gauge != (!want.Counter && want.Unit != "s") || float != (want.Unit == "s") {
 			t.Errorf("%s is a %T", want.Name, m.Data)
 		}
 		delete(got, want.Name)
@@ -113,34 +115,42 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// What a generator without a lease has, and a lease without a generator.
-func TestSources(t *testing.T) {
+// What a generator without a lease has.
+func TestWithoutLease(t *testing.T) {
 	gen, err := core.New(core.Config{Worker: core.Fixed(3)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer gen.Close()
-	_, lease := leasedGenerator(t)
-	for name, c := range map[string]struct {
-		cfg     snowotel.MetricsConfig
-		n       int
-		without string
-	}{
-		"a generator": {snowotel.MetricsConfig{Generator: gen}, 9, "snowkey.fence.left"},
-		"a lease":     {snowotel.MetricsConfig{Lease: lease}, 10, "snowkey.ids.issued"},
-	} {
-		t.Run(name, func(t *testing.T) {
+	for given, want := range map[string]string{"": "default", "orders": "orders"} {
+		t.Run(want, func(t *testing.T) {
 			reader := sdkmetric.NewManualReader()
-			c.cfg.MeterProvider = sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))
-			if _, err := snowotel.NewMetrics(c.cfg); err != nil {
+			cfg := snowotel.MetricsConfig{Generator: gen, Namespace: given, MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))}
+			if _, err := snowotel.NewMetrics(cfg); err != nil {
 				t.Fatal(err)
 			}
 			got := collect(t, reader)
-			if _, ok := got[c.without]; ok || len(got) != c.n {
+			if _, ok := got["snowkey.fence.left"]; ok || len(got) != 9 {
 				t.Errorf("%d metrics: %v", len(got), got)
+			}
+			points := got["snowkey.ids.issued"].Data.(metricdata.Sum[int64]).DataPoints
+			if namespace, _ := points[0].Attributes.Value("snowkey.namespace"); len(points) != 1 || namespace.AsString() != want {
+				t.Errorf("%+v", points)
 			}
 		})
 	}
+}
+
+// inPrometheus is the name of a metric in package contrib/prometheus.
+func inPrometheus(m core.Metric) string {
+	name := strings.ReplaceAll(m.Name, ".", "_")
+	if m.Unit == "s" {
+		name += "_seconds"
+	}
+	if m.Counter {
+		name += "_total"
+	}
+	return name
 }
 
 // The exporter for Prometheus makes the names and labels of package contrib/prometheus, which its
@@ -151,17 +161,17 @@ func TestNamesOfPrometheus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gen, lease := leasedGenerator(t)
-	if _, err := snowotel.NewMetrics(snowotel.MetricsConfig{Generator: gen, Lease: lease, MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter))}); err != nil {
+	gen := leasedGenerator(t)
+	if _, err := snowotel.NewMetrics(snowotel.MetricsConfig{Generator: gen, MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter))}); err != nil {
 		t.Fatal(err)
 	}
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := append(metrics.List(), metrics.State())
+	want := distinct(gen)
 	for _, family := range families {
-		i := slices.IndexFunc(want, func(m metrics.Metric) bool { return m.Prometheus() == family.GetName() })
+		i := slices.IndexFunc(want, func(m core.Metric) bool { return inPrometheus(m) == family.GetName() })
 		if i < 0 {
 			t.Errorf("%s is not in the list", family.GetName())
 			continue
@@ -170,7 +180,7 @@ func TestNamesOfPrometheus(t *testing.T) {
 			t.Errorf("%s is %s: %s", family.GetName(), family.GetType(), family.GetHelp())
 		}
 		labels := 1
-		if want[i].Name == metrics.StateKey {
+		if want[i].Name == "snowkey.lease.state" {
 			labels = 2
 		}
 		for _, m := range family.GetMetric() {
@@ -182,14 +192,15 @@ func TestNamesOfPrometheus(t *testing.T) {
 		want = slices.Delete(want, i, i+1)
 	}
 	for _, m := range want {
-		t.Errorf("no %s", m.Prometheus())
+		t.Errorf("no %s", m.Name)
 	}
 }
 
 func TestConfigErrors(t *testing.T) {
 	for want, cfg := range map[string]snowotel.MetricsConfig{
-		"otel: Generator nil: is required, unless Lease is set":     {},
-		`otel: Lease "not acquired": must come from worker.Acquire`: {Lease: new(worker.Lease)},
+		"otel: Generator nil: is required": {},
+		`otel: Generator nil or zero: must come from core.New or an Open; Namespace "a b": must be 1 to 64 letters, digits and . _ - : / of ASCII`: {Generator: new(worker.Generator), Namespace: "a b"},
+		`otel: Namespace "other": must be the generator's, "orders", or empty`:                                                                     {Generator: leasedGenerator(t), Namespace: "other"},
 	} {
 		m, err := snowotel.NewMetrics(cfg)
 		var config *core.ConfigError

@@ -11,7 +11,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/internal/metrics"
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
@@ -32,7 +31,7 @@ type TracerConfig struct {
 //	snowkey.lease.release  the worker ID is returned
 //
 // If the request fails, the span has the status Error and the error as an event. If a renewal finds
-// that the worker ID is lost, its span also has the event snowkey.lease.lost. While Acquire repeats
+// that the worker ID is lost, its span also has the event snowkey.lease.lost. While Open repeats
 // claims, only the successful one gets a span.
 //
 // If ids stop at the fence, the time until they continue is the span snowkey.lease.fenced. It is
@@ -95,7 +94,7 @@ func (t *Tracer) Observe(e core.Event) {
 
 func (t *Tracer) span(name string, e core.Event, began, ended time.Time, events ...string) {
 	_, span := t.tracer.Start(context.Background(), name, trace.WithTimestamp(began), trace.WithNewRoot(), trace.WithAttributes(
-		attribute.String(metrics.NamespaceKey, e.Namespace),
+		attribute.String(namespaceKey, e.Namespace),
 		attribute.Int64("snowkey.worker.id", e.Worker),
 		attribute.Float64("snowkey.fence.left", e.Duration.Seconds()),
 	))

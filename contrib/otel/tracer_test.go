@@ -69,7 +69,7 @@ func (c *count) Observe(core.Event) { c.n.Add(1) }
 type trial struct {
 	*testing.T
 	store *slow
-	lease *worker.Lease
+	gen   *worker.Generator
 	spans *tracetest.InMemoryExporter
 	next  count
 }
@@ -80,17 +80,17 @@ func inTrial(t *testing.T, f func(w *trial)) {
 		w := &trial{T: t, store: &slow{Store: memstore.New(memstore.Config{})}, spans: tracetest.NewInMemoryExporter()}
 		provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(w.spans))
 		tracer := snowotel.NewTracer(snowotel.TracerConfig{TracerProvider: provider, Next: &w.next})
-		lease, err := worker.Acquire(t.Context(), w.store, worker.Config{
+		gen, err := worker.Open(t.Context(), w.store, worker.Config{
 			Namespace: "orders", Observer: tracer,
 			Layout: core.Layout{Epoch: time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC), TimeBits: 41, WorkerBits: 4, SequenceBits: 12},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.lease = lease
+		w.gen = gen
 		f(w)
 		w.store.down.Store(false)
-		_ = lease.Close()
+		_ = gen.Close(context.Background())
 	})
 }
 
@@ -123,7 +123,7 @@ func duration(s tracetest.SpanStub) time.Duration { return s.EndTime.Sub(s.Start
 func TestRequests(t *testing.T) {
 	inTrial(t, func(w *trial) {
 		time.Sleep(time.Minute)
-		if err := w.lease.Release(w.Context()); err != nil {
+		if err := w.gen.Close(w.Context()); err != nil {
 			w.Fatal(err)
 		}
 		for name, least := range map[string]int{"snowkey.lease.claim": 1, "snowkey.lease.renew": 6, "snowkey.lease.release": 1} {
@@ -172,7 +172,7 @@ func TestOutage(t *testing.T) {
 // The renewal that finds the loss has an event, and a claim follows.
 func TestLoss(t *testing.T) {
 	inTrial(t, func(w *trial) {
-		s := w.lease.Stats()
+		s := w.gen.Stats()
 		if err := w.store.Free(w.Context(), s.Namespace, s.Worker, s.FencingToken); err != nil {
 			w.Fatal(err)
 		}

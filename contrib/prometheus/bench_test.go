@@ -19,7 +19,7 @@ func BenchmarkNext(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.Cleanup(func() { _ = gen.Close() })
+		b.Cleanup(gen.Close)
 		return gen
 	}
 	alone, scraped := generator(), generator()
@@ -76,9 +76,9 @@ func BenchmarkNext(b *testing.B) {
 
 // BenchmarkScrape is what one scrape costs.
 func BenchmarkScrape(b *testing.B) {
-	gen, lease := leasedGenerator(b, "orders")
+	gen := leasedGenerator(b, "orders")
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(collector(b, snowprom.Config{Generator: gen, Lease: lease}))
+	registry.MustRegister(collector(b, snowprom.Config{Generator: gen}))
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := registry.Gather(); err != nil {

@@ -1,10 +1,12 @@
 package prometheus_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -30,31 +32,46 @@ func fixedGenerator(t testing.TB, id int64) *core.Generator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = gen.Close() })
+	t.Cleanup(gen.Close)
 	return gen
 }
 
-func leasedGenerator(t testing.TB, namespace string) (*core.Generator, *worker.Lease) {
+func leasedGenerator(t testing.TB, namespace string) *worker.Generator {
 	t.Helper()
-	lease, err := worker.Acquire(t.Context(), memstore.New(memstore.Config{}), worker.Config{Namespace: namespace})
+	gen, err := worker.Open(t.Context(), memstore.New(memstore.Config{}), worker.Config{Namespace: namespace})
 	if err != nil {
 		t.Fatal(err)
 	}
-	gen, err := core.New(core.Config{Worker: lease})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _, _ = gen.Close(), lease.Close() })
-	return gen, lease
+	t.Cleanup(func() { _ = gen.Close(context.Background()) })
+	return gen
 }
 
+// fencedGenerator has a grant with a fence, and no lease.
+func fencedGenerator(t testing.TB) *core.Generator {
+	t.Helper()
+	grant, err := core.NewGrant(core.Layout{}, 1, time.Time{}, time.Now().Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gen, err := core.New(core.Config{Worker: granting{grant}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(gen.Close)
+	return gen
+}
+
+type granting struct{ grant *core.Grant }
+
+func (g granting) Grant(context.Context, *core.Grant) (*core.Grant, error) { return g.grant, nil }
+
 func TestValues(t *testing.T) {
-	gen, lease := leasedGenerator(t, "orders")
+	gen := leasedGenerator(t, "orders")
 	if err := gen.Fill(t.Context(), make([]int64, 7)); err != nil {
 		t.Fatal(err)
 	}
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(collector(t, snowprom.Config{Generator: gen, Lease: lease}))
+	registry.MustRegister(collector(t, snowprom.Config{Generator: gen}))
 	want := fmt.Sprintf(`
 # HELP snowkey_ids_issued_total Ids taken from the generator, including those of a cancelled Fill.
 # TYPE snowkey_ids_issued_total counter
@@ -76,7 +93,7 @@ snowkey_lease_state{snowkey_lease_state="rotating",snowkey_namespace="orders"} 0
 # HELP snowkey_worker_id The worker ID that ids carry: datacenter<<WorkerBits | worker.
 # TYPE snowkey_worker_id gauge
 snowkey_worker_id{snowkey_namespace="orders"} %d
-`, lease.Worker())
+`, gen.Worker())
 	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "snowkey_ids_issued_total", "snowkey_lease_claims_total",
 		"snowkey_lease_failing_seconds", "snowkey_lease_state", "snowkey_worker_id"); err != nil {
 		t.Error(err)
@@ -99,19 +116,19 @@ snowkey_worker_id{snowkey_namespace="orders"} %d
 	}
 }
 
-// What is exported depends on what there is: the counts are of one snapshot of each.
+// What is exported depends on what there is.
 func TestSources(t *testing.T) {
-	gen, lease := leasedGenerator(t, "orders")
+	gen := leasedGenerator(t, "orders")
 	for name, c := range map[string]struct {
 		cfg   snowprom.Config
 		n     int
 		leads string // the namespace
 	}{
-		"both":                  {snowprom.Config{Generator: gen, Lease: lease}, 17 + 6, "orders"},
-		"the same namespace":    {snowprom.Config{Generator: gen, Lease: lease, Namespace: "orders"}, 17 + 6, "orders"},
-		"a generator":           {snowprom.Config{Generator: fixedGenerator(t, 1)}, 9, "default"}, // no fence
-		"a generator and fence": {snowprom.Config{Generator: gen, Namespace: "a/b"}, 10, "a/b"},
-		"a lease":               {snowprom.Config{Lease: lease}, 9 + 6, "orders"},
+		"a lease":                 {snowprom.Config{Generator: gen}, 17 + 6, "orders"},
+		"the same namespace":      {snowprom.Config{Generator: gen, Namespace: "orders"}, 17 + 6, "orders"},
+		"no lease":                {snowprom.Config{Generator: fixedGenerator(t, 1)}, 9, "default"}, // no fence
+		"no lease, and a name":    {snowprom.Config{Generator: fixedGenerator(t, 1), Namespace: "a/b"}, 9, "a/b"},
+		"a fence without a lease": {snowprom.Config{Generator: fencedGenerator(t)}, 10, "default"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			registry := prometheus.NewPedanticRegistry()
@@ -141,15 +158,13 @@ func TestSources(t *testing.T) {
 }
 
 func TestConfigErrors(t *testing.T) {
-	_, lease := leasedGenerator(t, "orders")
-	gen := fixedGenerator(t, 1)
+	leased, gen := leasedGenerator(t, "orders"), fixedGenerator(t, 1)
 	for want, cfg := range map[string]snowprom.Config{
-		"prometheus: Generator nil: is required, unless Lease is set":                                                                        {},
-		`prometheus: Namespace "a b": must be 1 to 64 letters, digits and . _ - : / of ASCII`:                                                {Generator: gen, Namespace: "a b"},
-		`prometheus: Namespace "other": must be the lease's, "orders", or empty`:                                                             {Lease: lease, Namespace: "other"},
-		`prometheus: Generator "zero": must come from core.New`:                                                                              {Generator: new(core.Generator)},
-		`prometheus: Lease "not acquired": must come from worker.Acquire`:                                                                    {Generator: gen, Lease: new(worker.Lease)},
-		`prometheus: Generator nil: is required, unless Lease is set; Namespace "é": must be 1 to 64 letters, digits and . _ - : / of ASCII`: {Namespace: "é"},
+		"prometheus: Generator nil: is required":                                                                                                       {},
+		`prometheus: Namespace "a b": must be 1 to 64 letters, digits and . _ - : / of ASCII`:                                                          {Generator: gen, Namespace: "a b"},
+		`prometheus: Namespace "other": must be the generator's, "orders", or empty`:                                                                   {Generator: leased, Namespace: "other"},
+		`prometheus: Generator nil or zero: must come from core.New or an Open`:                                                                        {Generator: new(core.Generator)},
+		`prometheus: Generator nil or zero: must come from core.New or an Open; Namespace "é": must be 1 to 64 letters, digits and . _ - : / of ASCII`: {Generator: (*worker.Generator)(nil), Namespace: "é"},
 	} {
 		c, err := snowprom.New(cfg)
 		var config *core.ConfigError
@@ -186,13 +201,13 @@ func TestSeveral(t *testing.T) {
 
 // After the end, the counts stay what they were.
 func TestClosed(t *testing.T) {
-	gen, lease := leasedGenerator(t, "orders")
+	gen := leasedGenerator(t, "orders")
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(collector(t, snowprom.Config{Generator: gen, Lease: lease}))
+	registry.MustRegister(collector(t, snowprom.Config{Generator: gen}))
 	if _, err := gen.Next(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(gen.Close(), lease.Close()); err != nil {
+	if err := gen.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	want := `

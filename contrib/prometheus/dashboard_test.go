@@ -79,9 +79,9 @@ func (d dashboard) expressions() (list []string) {
 // exported are the labels of all metrics, by name.
 func exported(t *testing.T) map[string][]string {
 	t.Helper()
-	gen, lease := leasedGenerator(t, "orders")
+	gen := leasedGenerator(t, "orders")
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(collector(t, snowprom.Config{Generator: gen, Lease: lease}))
+	registry.MustRegister(collector(t, snowprom.Config{Generator: gen}))
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -226,9 +226,9 @@ func TestPrometheus(t *testing.T) {
 	}
 	text.WriteString("# EOF\n")
 
-	gen, lease := leasedGenerator(t, "live")
+	gen := leasedGenerator(t, "live")
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(collector(t, snowprom.Config{Generator: gen, Lease: lease}))
+	registry.MustRegister(collector(t, snowprom.Config{Generator: gen}))
 	target := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}))
 	defer target.Close()
 	rules, err := filepath.Abs("alerts.yml")

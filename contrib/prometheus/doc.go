@@ -6,18 +6,17 @@
 //		snowprom "github.com/seed-299c1d6b/snowkey/contrib/prometheus"
 //	)
 //
-//	metrics, err := snowprom.New(snowprom.Config{Generator: gen, Lease: lease})
+//	metrics, err := snowprom.New(snowprom.Config{Generator: gen})
 //	if err != nil {
 //		return err
 //	}
 //	prometheus.MustRegister(metrics)
 //
-// If the generator comes from sqlstore.Open, pgxstore.Open or gormplugin.Open, pass gen.Generator()
-// and gen.Lease().
+// The generator is a *worker.Generator, or a *core.Generator, which has no lease.
 //
 // # Guarantees
 //
-// Issuing ids takes no longer: each scrape reads the values from Generator.Stats and Lease.Stats. A
+// Issuing ids takes no longer: each scrape reads the values from the generator's Metrics. A
 // scrape makes no request to the lease's store and waits for none.
 //
 // The number of series of a collector does not grow. The only labels are snowkey_namespace, and

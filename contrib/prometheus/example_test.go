@@ -20,20 +20,14 @@ import (
 func ExampleNew() {
 	ctx := context.Background()
 	store := memstore.New(memstore.Config{}) // a program has a database
-	lease, err := worker.Acquire(ctx, store, worker.Config{Namespace: "orders"})
+	gen, err := worker.Open(ctx, store, worker.Config{Namespace: "orders"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer lease.Close()
-	gen, err := core.New(core.Config{Worker: lease})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer gen.Close()
+	defer gen.Close(context.Background())
 
-	metrics, err := snowprom.New(snowprom.Config{Generator: gen, Lease: lease})
+	metrics, err := snowprom.New(snowprom.Config{Generator: gen})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -89,5 +83,5 @@ func ExampleCollector() {
 func ExampleConfig() {
 	_, err := snowprom.New(snowprom.Config{Namespace: "my orders"})
 	fmt.Println(err)
-	// Output: prometheus: Generator nil: is required, unless Lease is set; Namespace "my orders": must be 1 to 64 letters, digits and . _ - : / of ASCII
+	// Output: prometheus: Generator nil: is required; Namespace "my orders": must be 1 to 64 letters, digits and . _ - : / of ASCII
 }

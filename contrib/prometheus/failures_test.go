@@ -29,12 +29,12 @@ type firing struct {
 
 var layout = core.Layout{Epoch: time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC), TimeBits: 41, WorkerBits: 4, SequenceBits: 12}
 
-func leased(p *plant) { p.acquire(worker.Config{Layout: layout}) }
+func leased(p *plant) { p.open(worker.Config{Layout: layout}) }
 
 // third is a program that accepts worker ID 3 only.
 func third(p *plant) {
 	id := int64(3)
-	p.acquire(worker.Config{Layout: layout, Preferred: &id, RequirePreferred: true})
+	p.open(worker.Config{Layout: layout, Preferred: &id, RequirePreferred: true})
 }
 
 func storeDown(p *plant) { p.down.Store(true) }
@@ -47,7 +47,7 @@ func clock(by time.Duration) func(p *plant) {
 
 // freed: an operator frees the worker ID, as another holder may after the TTL.
 func freed(p *plant) {
-	s := p.lease.Stats()
+	s := p.gen.Stats()
 	if err := p.mem.Free(p.Context(), s.Namespace, s.Worker, s.FencingToken); err != nil {
 		p.Error(err)
 	}
@@ -58,7 +58,7 @@ func ending(after time.Duration) func(p *plant) {
 	return func(p *plant) {
 		l := layout
 		l.TimeBits, l.Epoch = 36, time.Now().Add(after-(1<<36)*time.Millisecond)
-		p.acquire(worker.Config{Layout: l})
+		p.open(worker.Config{Layout: l})
 	}
 }
 
@@ -76,7 +76,7 @@ func failures() []failure {
 		},
 		{
 			name: "some renewals fail", length: 5 * minute,
-			start: func(p *plant) { p.acquire(worker.Config{Layout: layout, RenewInterval: second}) },
+			start: func(p *plant) { p.open(worker.Config{Layout: layout, RenewInterval: second}) },
 			steps: []step{{72 * second, storeDown}, {77 * second, storeUp}},
 			fires: []firing{{75 * second, nil}, {90 * second, nil}, {5 * minute, nil}},
 		},
@@ -94,7 +94,7 @@ func failures() []failure {
 		{
 			name: "the store is gone for less than a long fence window", length: 15 * minute,
 			start: func(p *plant) {
-				p.acquire(worker.Config{Layout: layout, FenceWindow: 10 * minute, RenewInterval: 10 * second})
+				p.open(worker.Config{Layout: layout, FenceWindow: 10 * minute, RenewInterval: 10 * second})
 			},
 			steps: []step{{62 * second, storeDown}, {10 * minute, storeUp}},
 			fires: []firing{
@@ -127,7 +127,7 @@ func failures() []failure {
 		},
 		{
 			name: "the lease stops on a loss", length: 9 * minute,
-			start: func(p *plant) { p.acquire(worker.Config{Layout: layout, StopOnLoss: true}) },
+			start: func(p *plant) { p.open(worker.Config{Layout: layout, StopOnLoss: true}) },
 			steps: []step{{100 * second, freed}},
 			fires: []firing{
 				{minute, nil},
@@ -159,7 +159,7 @@ func failures() []failure {
 			start: func(p *plant) {
 				l := layout
 				l.Tick, l.SequenceBits = 250*time.Millisecond, 0
-				p.acquire(worker.Config{Layout: l})
+				p.open(worker.Config{Layout: l})
 				p.draw(p.gen, 0)
 			},
 			fires: []firing{{minute, nil}, {9 * minute, nil}, {12 * minute, []string{"SnowkeySequenceExhausted"}}},
@@ -187,7 +187,7 @@ func failures() []failure {
 func fixed(ids ...int64) func(p *plant) {
 	return func(p *plant) {
 		for _, id := range ids {
-			p.generate(core.Config{Layout: layout, Worker: core.Fixed(id), Now: p.now}, nil)
+			p.generate(core.Config{Layout: layout, Worker: core.Fixed(id), Now: p.now})
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	snowprom "github.com/seed-299c1d6b/snowkey/contrib/prometheus"
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
@@ -34,8 +35,7 @@ type plant struct {
 	mem   *memstore.Store
 	ahead atomic.Int64 // of the program's clock, in nanoseconds
 	down  atomic.Bool
-	lease *worker.Lease // of the first program
-	gen   *core.Generator
+	gen   *worker.Generator // of the first program
 
 	targets map[string]*prometheus.Registry // by instance
 	series  map[string]*recorded
@@ -73,47 +73,55 @@ func (f faulty) Renew(ctx context.Context, r driver.Renewal) error {
 
 func (p *plant) now() time.Time { return time.Now().Add(time.Duration(p.ahead.Load())) }
 
-// acquire acquires a lease for one more program, and makes its generator.
-func (p *plant) acquire(cfg worker.Config) {
+// open leases a worker ID for one more program, and makes its generator.
+func (p *plant) open(cfg worker.Config) {
 	p.Helper()
 	cfg.Namespace, cfg.Now = "orders", p.now
-	lease, err := worker.Acquire(p.Context(), faulty{p.mem, &p.down}, cfg)
-	if err != nil {
-		p.Fatal(err)
-	}
-	if p.lease == nil {
-		p.lease = lease
-	}
-	p.generate(core.Config{Worker: lease, Now: p.now}, lease)
-	p.end(func() { _ = lease.Close() })
-}
-
-// generate makes the generator of one more program, which draws an id each second.
-func (p *plant) generate(cfg core.Config, lease *worker.Lease) {
-	p.Helper()
-	gen, err := core.New(cfg)
-	if err != nil {
-		p.Fatal(err)
-	}
-	collector, err := snowprom.New(snowprom.Config{Generator: gen, Lease: lease, Namespace: "orders"})
+	gen, err := worker.Open(p.Context(), faulty{p.mem, &p.down}, cfg)
 	if err != nil {
 		p.Fatal(err)
 	}
 	if p.gen == nil {
 		p.gen = gen
 	}
+	p.run(gen)
+	p.end(func() { _ = gen.Close(context.Background()) })
+}
+
+// generate makes the generator of one more program, without a lease.
+func (p *plant) generate(cfg core.Config) {
+	p.Helper()
+	gen, err := core.New(cfg)
+	if err != nil {
+		p.Fatal(err)
+	}
+	p.run(gen)
+	p.end(gen.Close)
+}
+
+type measured interface {
+	sqltype.Source
+	Metrics() []core.Metric
+}
+
+// run is one more program, which draws an id each second.
+func (p *plant) run(gen measured) {
+	p.Helper()
+	collector, err := snowprom.New(snowprom.Config{Generator: gen, Namespace: "orders"})
+	if err != nil {
+		p.Fatal(err)
+	}
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(collector)
 	p.targets[fmt.Sprintf("app-%d:9090", 1+len(p.targets))] = registry
 	p.draw(gen, time.Second)
-	p.end(func() { _ = gen.Close() })
 }
 
 // end adds what is to be done at the end of the recording, before what was added earlier.
 func (p *plant) end(f func()) { p.ends = append(p.ends, f) }
 
 // draw draws ids until the recording ends. Those that fail do not matter.
-func (p *plant) draw(gen *core.Generator, pause time.Duration) {
+func (p *plant) draw(gen sqltype.Source, pause time.Duration) {
 	ctx, cancel := context.WithCancel(p.Context())
 	p.end(cancel)
 	p.issued.Go(func() {

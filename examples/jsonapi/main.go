@@ -79,7 +79,7 @@ func run(ctx context.Context, addr string, cfg config, stdout io.Writer) (err er
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
-	fmt.Fprintf(stdout, "listening on http://%s, worker ID %d\n", listener.Addr(), svc.gen.Lease().Worker())
+	fmt.Fprintf(stdout, "listening on http://%s, worker ID %d\n", listener.Addr(), svc.gen.Worker())
 
 	select {
 	case err = <-failed:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -21,7 +22,8 @@ import (
 // service has a database and a generator.
 type service struct {
 	rows   *sql.DB
-	gen    *sqlstore.Generator // closes its own pool
+	lease  *sql.DB // the lease's own pool
+	gen    *worker.Generator
 	orders *store
 	log    *slog.Logger
 }
@@ -37,22 +39,22 @@ func newService(ctx context.Context, cfg config, log *slog.Logger) (svc *service
 	if err != nil {
 		return nil, err
 	}
-	svc = &service{rows: base.rows, log: log}
+	svc = &service{rows: base.rows, lease: base.lease, log: log}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, svc.close())
 			svc = nil
 		}
 	}()
-	svc.gen, err = sqlstore.Open(ctx, base.lease, sqlstore.OpenConfig{
-		Store:   sqlstore.Config{AllowDataLoss: cfg.allowDataLoss},
-		Lease:   worker.Config{Namespace: "jsonapi", Observer: core.LogTo(log)},
-		CloseDB: true,
+	// The lease has connections of its own: it must be renewed also while requests use all others.
+	svc.gen, err = sqlstore.Open(ctx, base.lease, sqlstore.Config{
+		AllowDataLoss: cfg.allowDataLoss,
+		Lease:         worker.Config{Namespace: "jsonapi", Observer: core.LogTo(log)},
 	})
 	if err != nil {
 		return svc, err
 	}
-	if svc.orders, err = newStore(ctx, base.dialector, svc.gen, svc.gen.Generator().Layout()); err != nil {
+	if svc.orders, err = newStore(ctx, base.dialector, svc.gen, svc.gen.Layout()); err != nil {
 		return svc, err
 	}
 	// Keys of requests that are older than a day, when this process starts. A real service does it daily.
@@ -60,7 +62,7 @@ func newService(ctx context.Context, cfg config, log *slog.Logger) (svc *service
 }
 
 // newStore creates the tables of orders, whose keys come from source.
-func newStore(ctx context.Context, dialector gorm.Dialector, source gormplugin.Source, layout core.Layout) (*store, error) {
+func newStore(ctx context.Context, dialector gorm.Dialector, source sqltype.Source, layout core.Layout) (*store, error) {
 	plugin, err := gormplugin.New(gormplugin.Config{Source: source, Models: models(), Strict: true, Exempt: []any{Request{}}})
 	if err != nil {
 		return nil, err
@@ -81,10 +83,10 @@ func newStore(ctx context.Context, dialector gorm.Dialector, source gormplugin.S
 	return &store{db: db, layout: layout}, nil
 }
 
-// close releases the worker ID, and then closes the database.
+// close releases the worker ID, and then closes both pools.
 func (s *service) close() (err error) {
 	if s.gen != nil {
 		err = s.gen.Close(context.Background())
 	}
-	return errors.Join(err, s.rows.Close())
+	return errors.Join(err, s.lease.Close(), s.rows.Close())
 }

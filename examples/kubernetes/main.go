@@ -52,7 +52,8 @@ func run(ctx context.Context, log *slog.Logger, store sqlstore.Config) (err erro
 	if err != nil {
 		return err
 	}
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{Store: store, Lease: cfg})
+	store.Lease = cfg
+	gen, err := sqlstore.Open(ctx, db, store)
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func run(ctx context.Context, log *slog.Logger, store sqlstore.Config) (err erro
 	if err != nil {
 		return err
 	}
-	log.Info("serving", slog.String("address", listener.Addr().String()), slog.Int64("worker", gen.Lease().Worker()))
+	log.Info("serving", slog.String("address", listener.Addr().String()), slog.Int64("worker", gen.Worker()))
 	server := &http.Server{Handler: routes(gen), ReadHeaderTimeout: 5 * time.Second}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()

@@ -7,10 +7,10 @@ import (
 	"strconv"
 
 	"github.com/seed-299c1d6b/snowkey/sqltype"
-	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
-func routes(gen *sqlstore.Generator) http.Handler {
+func routes(gen *worker.Generator) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /ids", func(w http.ResponseWriter, r *http.Request) { ids(w, r, gen) })
 	// Alive as long as it answers. If a pod is killed because the database is down, it loses
@@ -18,7 +18,7 @@ func routes(gen *sqlstore.Generator) http.Handler {
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	// Ready as long as it can make ids.
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		st := gen.Lease().Stats()
+		st := gen.Stats()
 		if st.Left <= 0 {
 			http.Error(w, fmt.Sprintf("no ids: %v", gen.Failing()), http.StatusServiceUnavailable)
 			return
@@ -30,7 +30,7 @@ func routes(gen *sqlstore.Generator) http.Handler {
 
 const most = 1000
 
-func ids(w http.ResponseWriter, r *http.Request, gen *sqlstore.Generator) {
+func ids(w http.ResponseWriter, r *http.Request, gen *worker.Generator) {
 	n := 1
 	if text := r.URL.Query().Get("n"); text != "" {
 		var err error

@@ -44,7 +44,7 @@ func run(ctx context.Context, out io.Writer, file string, length time.Duration) 
 		return err
 	}
 	defer db.Close()
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{Lease: worker.Config{Namespace: "example"}})
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{Lease: worker.Config{Namespace: "example"}})
 	if err != nil {
 		return err
 	}
@@ -54,11 +54,11 @@ func run(ctx context.Context, out io.Writer, file string, length time.Duration) 
 	if err := gen.Fill(ctx, ids); err != nil {
 		return err
 	}
-	parts, err := gen.Generator().Layout().Decode(ids[0])
+	parts, err := gen.Layout().Decode(ids[0])
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "worker ID %d makes %d, from %s on\n", gen.Lease().Worker(), ids, parts.Time.Local().Format("15:04:05.000"))
+	fmt.Fprintf(out, "worker ID %d makes %d, from %s on\n", gen.Worker(), ids, parts.Time.Local().Format("15:04:05.000"))
 
 	select {
 	case <-time.After(length):

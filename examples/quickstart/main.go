@@ -48,7 +48,7 @@ func run(ctx context.Context, out io.Writer, in, dsn string, leases sqlstore.Con
 	}
 	defer closePool(db)
 	leases.AllowDataLoss = leases.AllowDataLoss || dsn == "" // in memory, leases end with the rows
-	gen, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{Store: leases})
+	gen, err := gormplugin.Open(ctx, db, gormplugin.Config{Store: leases})
 	if err != nil {
 		return fmt.Errorf("-db: %w", err)
 	}
@@ -62,7 +62,7 @@ func run(ctx context.Context, out io.Writer, in, dsn string, leases sqlstore.Con
 	if err != nil {
 		return err
 	}
-	return report(db, gen.Generator().Layout(), out, written, time.Since(began))
+	return report(db, gen.Layout(), out, written, time.Since(began))
 }
 
 // draft makes the rows of the file, one struct for each row: one customer may have many orders.

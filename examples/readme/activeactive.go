@@ -11,9 +11,9 @@ import (
 )
 
 // openNode opens a database of a node that has a datacenter of its own.
-func openNode(ctx context.Context, db *gorm.DB, datacenter int64) (*sqlstore.Generator, error) {
-	return gormplugin.Open(ctx, db, gormplugin.OpenConfig{
-		Plugin: gormplugin.Config{Models: []any{Order{}, OrderLine{}}},
-		Lease:  worker.Config{Namespace: "orders", Datacenter: &datacenter},
+func openNode(ctx context.Context, db *gorm.DB, datacenter int64) (*worker.Generator, error) {
+	return gormplugin.Open(ctx, db, gormplugin.Config{
+		Models: []any{Order{}, OrderLine{}},
+		Store:  sqlstore.Config{Lease: worker.Config{Namespace: "orders", Datacenter: &datacenter}},
 	})
 }

@@ -13,7 +13,7 @@ type Invoice struct {
 
 type Item struct{ ID, InvoiceID sqltype.ID }
 
-func assign(ctx context.Context, gen sqltype.Filler, invoices []Invoice) error {
+func assign(ctx context.Context, gen sqltype.Source, invoices []Invoice) error {
 	return sqltype.Assign(ctx, gen, invoices,
 		func(i *Invoice) *sqltype.ID { return &i.ID },
 		sqltype.Children(

@@ -9,12 +9,12 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-func assigned(ctx context.Context, db *sql.DB) (*sqlstore.Generator, error) {
+func assigned(ctx context.Context, db *sql.DB) (*worker.Generator, error) {
 	id, err := worker.FromEnv(core.Twitter(), "WORKER", "DATACENTER")
 	if err != nil {
 		return nil, err
 	}
-	return sqlstore.Open(ctx, db, sqlstore.OpenConfig{
+	return sqlstore.Open(ctx, db, sqlstore.Config{
 		Lease: worker.Config{Preferred: &id, RequirePreferred: true},
 	})
 }

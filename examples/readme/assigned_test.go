@@ -25,7 +25,7 @@ func TestAssigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer gen.Close(context.Background())
-	if got := gen.Lease().Worker(); got != 1<<5|7 {
+	if got := gen.Worker(); got != 1<<5|7 {
 		t.Errorf("worker ID %d", got)
 	}
 	if _, err := assigned(t.Context(), db); !errors.Is(err, worker.ErrNoWorkerID) {

@@ -23,7 +23,7 @@ type Note struct {
 }
 
 func serve(ctx context.Context, db *gorm.DB) error {
-	gen, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{}) // leases a worker ID from db
+	gen, err := gormplugin.Open(ctx, db, gormplugin.Config{}) // leases a worker ID from db
 	if err != nil {
 		return err
 	}
@@ -35,15 +35,15 @@ func serve(ctx context.Context, db *gorm.DB) error {
 	return json.NewEncoder(os.Stdout).Encode(notes)
 }
 
-func withPgx(ctx context.Context, pool *pgxpool.Pool) (*sqlstore.Generator, error) {
-	return pgxstore.Open(ctx, pool, sqlstore.OpenConfig{})
+func withPgx(ctx context.Context, pool *pgxpool.Pool) (*worker.Generator, error) {
+	return pgxstore.Open(ctx, pool, sqlstore.Config{})
 }
 
-func withSQL(ctx context.Context, db *sql.DB) (*sqlstore.Generator, error) {
-	return sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+func withSQL(ctx context.Context, db *sql.DB) (*worker.Generator, error) {
+	return sqlstore.Open(ctx, db, sqlstore.Config{})
 }
 
-func insertNote(ctx context.Context, db *sql.DB, gen *sqlstore.Generator) (sqltype.ID, error) {
+func insertNote(ctx context.Context, db *sql.DB, gen *worker.Generator) (sqltype.ID, error) {
 	id, err := gen.Next(ctx) // gen.Fill fills a slice
 	if err != nil {
 		return 0, err
@@ -52,8 +52,8 @@ func insertNote(ctx context.Context, db *sql.DB, gen *sqlstore.Generator) (sqlty
 	return sqltype.ID(id), err
 }
 
-func openOrders(ctx context.Context, db *sql.DB) (*sqlstore.Generator, error) {
-	return sqlstore.Open(ctx, db, sqlstore.OpenConfig{Lease: worker.Config{
+func openOrders(ctx context.Context, db *sql.DB) (*worker.Generator, error) {
+	return sqlstore.Open(ctx, db, sqlstore.Config{Lease: worker.Config{
 		Namespace:   "orders",         // its ids may equal those of other namespaces
 		FenceWindow: 90 * time.Second, // ids continue for a minute without the database
 	}})

@@ -90,7 +90,7 @@ func TestInsertNote(t *testing.T) {
 	if err := db.QueryRowContext(t.Context(), "SELECT id FROM notes WHERE text = 'first'").Scan(&stored); err != nil || stored != id {
 		t.Errorf("%d, %v, want %d", stored, err, id)
 	}
-	if left := gen.Lease().Stats().Left; left <= time.Minute-time.Second {
+	if left := gen.Stats().Left; left <= time.Minute-time.Second {
 		t.Errorf("ids continue for %v", left)
 	}
 }
@@ -116,9 +116,9 @@ func Example_beginSQL() {
 		id, err := gen.Next(ctx)
 		ids := make([]int64, 3)
 		errFill := gen.Fill(ctx, ids)
-		stats := gen.Lease().Stats()
+		stats := gen.Stats()
 		fmt.Println(ids[0] > id, err, errFill)
-		fmt.Printf("namespace %q, worker ID %d, %s, %d issued, failing: %v\n", stats.Namespace, stats.Worker, stats.State, gen.Generator().Stats().Issued, gen.Failing())
+		fmt.Printf("namespace %q, worker ID %d, %s, %d issued, failing: %v\n", stats.Namespace, stats.Worker, stats.State, gen.Stats().Issued, gen.Failing())
 	}
 	// Output:
 	// true <nil> <nil>
@@ -140,7 +140,7 @@ func TestBeginPgx(t *testing.T) {
 		t.Fatal(err)
 	}
 	id, err := gen.Next(t.Context())
-	if err != nil || sqltype.ID(id) <= 0 || gen.Lease().Stats().Namespace != "default" {
+	if err != nil || sqltype.ID(id) <= 0 || gen.Stats().Namespace != "default" {
 		t.Errorf("%d, %v", id, err)
 	}
 	if err := gen.Close(t.Context()); err != nil {

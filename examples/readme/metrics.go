@@ -16,8 +16,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-func metricsHandler(gen *sqlstore.Generator) (http.Handler, error) {
-	metrics, err := snowprom.New(snowprom.Config{Generator: gen.Generator(), Lease: gen.Lease()})
+func metricsHandler(gen *worker.Generator) (http.Handler, error) {
+	metrics, err := snowprom.New(snowprom.Config{Generator: gen})
 	if err != nil {
 		return nil, err
 	}
@@ -26,12 +26,12 @@ func metricsHandler(gen *sqlstore.Generator) (http.Handler, error) {
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), nil
 }
 
-func openTraced(ctx context.Context, db *sql.DB) (*sqlstore.Generator, error) {
+func openTraced(ctx context.Context, db *sql.DB) (*worker.Generator, error) {
 	tracer := snowotel.NewTracer(snowotel.TracerConfig{Next: core.LogTo(slog.Default())})
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{Lease: worker.Config{Observer: tracer}})
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{Lease: worker.Config{Observer: tracer}})
 	if err != nil {
 		return nil, err
 	}
-	_, err = snowotel.NewMetrics(snowotel.MetricsConfig{Generator: gen.Generator(), Lease: gen.Lease()})
+	_, err = snowotel.NewMetrics(snowotel.MetricsConfig{Generator: gen})
 	return gen, err
 }

@@ -46,16 +46,11 @@ func TestDatabaseIsDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))) // the clock of synctest starts in 2000
 		store := snowkeytest.NewStore(t, nil)
-		lease, err := worker.Acquire(t.Context(), store, worker.Config{})
+		gen, err := worker.Open(t.Context(), store, worker.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer lease.Close()
-		gen, err := core.New(core.Config{Worker: lease})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer gen.Close()
+		defer gen.Close(context.Background())
 		store.Fail(errors.New("the database is down"))
 		time.Sleep(time.Minute) // longer than worker.Config.FenceWindow
 		if _, err := gen.Next(t.Context()); !errors.Is(err, core.ErrFenced) {
@@ -94,7 +89,7 @@ func TestStatements(t *testing.T) {
 }
 
 // insertOrder writes an order with one line.
-func insertOrder(ctx context.Context, db *sql.DB, gen sqltype.Filler) error {
+func insertOrder(ctx context.Context, db *sql.DB, gen sqltype.Source) error {
 	ids := make([]int64, 2)
 	if err := gen.Fill(ctx, ids); err != nil {
 		return err

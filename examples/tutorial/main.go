@@ -21,7 +21,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
-	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
 type Note struct {
@@ -44,7 +44,7 @@ func run(ctx context.Context, addr string) error {
 	if err != nil {
 		return err
 	}
-	gen, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{})
+	gen, err := gormplugin.Open(ctx, db, gormplugin.Config{})
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func run(ctx context.Context, addr string) error {
 	if err := db.AutoMigrate(&Note{}); err != nil {
 		return err
 	}
-	slog.Info("listening", slog.String("addr", addr), slog.Int64("worker", gen.Lease().Worker()))
+	slog.Info("listening", slog.String("addr", addr), slog.Int64("worker", gen.Worker()))
 	server := &http.Server{Addr: addr, Handler: routes(db, gen), ReadHeaderTimeout: 5 * time.Second}
 	done := make(chan struct{})
 	context.AfterFunc(ctx, func() {
@@ -66,7 +66,7 @@ func run(ctx context.Context, addr string) error {
 	return nil
 }
 
-func routes(db *gorm.DB, gen *sqlstore.Generator) http.Handler {
+func routes(db *gorm.DB, gen *worker.Generator) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /notes", func(w http.ResponseWriter, r *http.Request) {
 		var note Note
@@ -85,7 +85,7 @@ func routes(db *gorm.DB, gen *sqlstore.Generator) http.Handler {
 		reply(w, note, err)
 	})
 	mux.HandleFunc("GET /ready", func(w http.ResponseWriter, _ *http.Request) {
-		stats := gen.Lease().Stats()
+		stats := gen.Stats()
 		if stats.Left <= 0 {
 			http.Error(w, "no ids", http.StatusServiceUnavailable)
 			return

@@ -73,7 +73,7 @@ func twig() *Twig {
 func TestAssignOrderAndReservation(t *testing.T) {
 	for range 5 {
 		src, nests := &gormtest.Counter{}, &gormtest.Counter{Last: 1000}
-		db := gormtest.Dry(t, gormplugin.Config{Source: src, Named: map[string]gormplugin.Source{"nests": nests}})
+		db := gormtest.Dry(t, gormplugin.Config{Source: src, Named: map[string]sqltype.Source{"nests": nests}})
 		w := twig()
 		w.Leaves[1].TwigID = 4
 		if err := graph.Assign(t.Context(), db, []*Twig{w, w}); err != nil {
@@ -95,7 +95,7 @@ func TestAssignOrderAndReservation(t *testing.T) {
 
 // A foreign key behind a pointer gets a new pointer: the old one may be another row's.
 func TestAssignDoesNotWriteThroughPointers(t *testing.T) {
-	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}, Named: map[string]gormplugin.Source{"nests": &gormtest.Counter{}}})
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}, Named: map[string]sqltype.Source{"nests": &gormtest.Counter{}}})
 	other := &Twig{ID: 50}
 	w := &Twig{ParentID: &other.ID, Parent: &Twig{}}
 	if err := graph.Assign(t.Context(), db, w); err != nil {
@@ -129,7 +129,7 @@ func TestGraphRefuses(t *testing.T) {
 		"a key in two halves": {&gormtest.Counter{Last: -3}, &Twig{Leaves: []Leaf{{}, {}, {}, {}}}, "returned -2", nil},
 	} {
 		for verb, do := range map[string]func(context.Context, *gorm.DB, any) error{"Assign": graph.Assign, "Create": graph.Create} {
-			db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{Last: c.src.Last, Err: c.src.Err}, Named: map[string]gormplugin.Source{"nests": &gormtest.Counter{}}})
+			db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{Last: c.src.Last, Err: c.src.Err}, Named: map[string]sqltype.Source{"nests": &gormtest.Counter{}}})
 			err := do(t.Context(), db, c.value)
 			if err == nil || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {
 				t.Errorf("%s, %s: %v, want %q", verb, name, err, c.want)
@@ -262,7 +262,7 @@ func TestGraphsAtRandom(t *testing.T) {
 		r.Shuffle(n, func(i, k int) { twigs[i], twigs[k] = twigs[k], twigs[i] })
 		src := &gormtest.Counter{}
 		log := &sqlLog{Interface: logger.Discard}
-		db := gormtest.Dry(t, gormplugin.Config{Source: src, Named: map[string]gormplugin.Source{"nests": &gormtest.Counter{}}}).Session(&gorm.Session{Logger: log})
+		db := gormtest.Dry(t, gormplugin.Config{Source: src, Named: map[string]sqltype.Source{"nests": &gormtest.Counter{}}}).Session(&gorm.Session{Logger: log})
 		result, err := graph.CreateWith(context.Background(), db, twigs, graph.Config{})
 		if err != nil {
 			rt.Fatal(err)
@@ -337,7 +337,7 @@ func (l *sqlLog) ParamsFilter(_ context.Context, sql string, params ...any) (str
 func (l *sqlLog) Trace(_ context.Context, _ time.Time, sql func() (string, int64), _ error) { sql() }
 
 func TestSelfTreeIsOneInsert(t *testing.T) {
-	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}, Named: map[string]gormplugin.Source{"nests": &gormtest.Counter{}}})
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}, Named: map[string]sqltype.Source{"nests": &gormtest.Counter{}}})
 	root := &Twig{Twigs: []*Twig{{Twigs: []*Twig{{}, {}}}, {}}}
 	result, err := graph.CreateWith(t.Context(), db, []*Twig{root, {}}, graph.Config{})
 	if err != nil || len(result.Tables) != 1 || result.Tables[0].Inserts != 1 {

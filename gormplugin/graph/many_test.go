@@ -10,11 +10,12 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 // Rows of several models in one call.
 func TestAssignOfSeveralModels(t *testing.T) {
-	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}, Named: map[string]gormplugin.Source{"nests": &gormtest.Counter{}}})
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}, Named: map[string]sqltype.Source{"nests": &gormtest.Counter{}}})
 	bird := &Bird{}
 	values := []any{&Twig{Birds: []*Bird{bird}}, bird, &Order{Lines: []Line{{}}}}
 	if err := graph.Create(t.Context(), db, values); err != nil {
@@ -36,7 +37,7 @@ func TestAssignOfSeveralModels(t *testing.T) {
 // gorm's create: no race, and no key twice.
 func TestGraphsConcurrently(t *testing.T) {
 	src := &gormtest.Counter{}
-	db := gormtest.Dry(t, gormplugin.Config{Source: src, Named: map[string]gormplugin.Source{"nests": src}})
+	db := gormtest.Dry(t, gormplugin.Config{Source: src, Named: map[string]sqltype.Source{"nests": src}})
 	const writers, each = 8, 20
 	keys := make([][]int64, writers)
 	var wg sync.WaitGroup

@@ -162,7 +162,7 @@ func handle(t *testing.T, d database, worker int64) *gorm.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = gen.Close() })
+	t.Cleanup(gen.Close)
 	db, err := gorm.Open(d.open(t), &gorm.Config{Logger: logger.Discard})
 	if err != nil {
 		t.Fatal(err)

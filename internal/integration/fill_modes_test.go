@@ -78,7 +78,7 @@ func TestFailuresLeaveNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := gormplugin.New(gormplugin.Config{Source: gen, Named: map[string]gormplugin.Source{"other": gen}})
+		p, err := gormplugin.New(gormplugin.Config{Source: gen, Named: map[string]sqltype.Source{"other": gen}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func TestFailuresLeaveNothing(t *testing.T) {
 		if err := db.Omit("ID").Create(&Doc{Name: "x"}).Error; err == nil {
 			t.Error("Omit(ID) was created")
 		}
-		_ = gen.Close()
+		gen.Close()
 		for _, tx := range []*gorm.DB{db, db.Session(&gorm.Session{SkipDefaultTransaction: true})} {
 			graph := Doc{Name: "x", Notes: []model.Note{{Text: "x"}}}
 			if err := tx.Create(&graph).Error; !errors.Is(err, core.ErrClosed) {

@@ -46,7 +46,7 @@ func onFreshDatabase(t *testing.T, models []any, test func(t *testing.T, d datab
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = gen.Close() })
+		t.Cleanup(gen.Close)
 		db := fillHandle(t, d, fillPlugin(t, gen))
 		for _, model := range models {
 			if err := db.Migrator().DropTable(model); err != nil {

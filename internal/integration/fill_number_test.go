@@ -94,7 +94,7 @@ func onNumbers(t *testing.T, test func(n *numbered)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = gen.Close() })
+		t.Cleanup(gen.Close)
 		for _, model := range []any{&Badge{}, &Consignment{}, &Licence{}} {
 			kind := reflect.TypeOf(model).Elem()
 			t.Run(kind.Name(), func(t *testing.T) {
@@ -233,7 +233,7 @@ func TestLinksFollowTheNumber(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = gen.Close() })
+		t.Cleanup(gen.Close)
 		db := fillHandle(t, d, fillPlugin(t, gen))
 		for _, model := range []any{&Letter{}, &Badge{}} {
 			if err := db.Migrator().DropTable(model); err != nil {

@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm/logger"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 // fillHandle is a handle on the database with the plugins given, in their order.
@@ -29,11 +30,11 @@ func fillHandle(t *testing.T, d database, plugins ...gorm.Plugin) *gorm.DB {
 	return db
 }
 
-func fillPlugin(t *testing.T, src gormplugin.Source, models ...any) *gormplugin.Plugin {
+func fillPlugin(t *testing.T, src sqltype.Source, models ...any) *gormplugin.Plugin {
 	t.Helper()
 	p, err := gormplugin.New(gormplugin.Config{
 		Source: src,
-		Named:  map[string]gormplugin.Source{"other": src},
+		Named:  map[string]sqltype.Source{"other": src},
 		Tables: map[string]gormplugin.Table{"events": {Column: "id"}},
 		Models: models,
 	})

@@ -65,7 +65,7 @@ func replicated(t *testing.T, d database, foreignKeys, resolverFirst bool) *gorm
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = gen.Close() })
+	t.Cleanup(gen.Close)
 	plugins := []gorm.Plugin{fillPlugin(t, gen, tables...), dbresolver.Register(dbresolver.Config{Replicas: []gorm.Dialector{d.replica(t)}})}
 	if resolverFirst {
 		plugins[0], plugins[1] = plugins[1], plugins[0]

@@ -31,7 +31,7 @@ func TestStrictWritesNoOtherKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = gen.Close() })
+		t.Cleanup(gen.Close)
 		for _, exempt := range [][]any{nil, {&Forgetful{}}, {"forgetfuls"}} {
 			plugin, err := gormplugin.New(gormplugin.Config{Source: gen, Strict: true, Exempt: exempt})
 			if err != nil {

@@ -67,7 +67,7 @@ func volumes(t *testing.T, d database, foreignKeys bool) *gorm.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = gen.Close() })
+	t.Cleanup(gen.Close)
 	db, err := gorm.Open(d.open(t), &gorm.Config{Logger: logger.Discard, DisableForeignKeyConstraintWhenMigrating: !foreignKeys})
 	if err != nil {
 		t.Fatal(err)

@@ -130,14 +130,14 @@ var graphTables = []string{
 }
 
 // graphHandle opens gorm with the plugin over the source; nil is a generator.
-func graphHandle(t testing.TB, d gorm.Dialector, src gormplugin.Source, cfg *gorm.Config, models ...any) *gorm.DB {
+func graphHandle(t testing.TB, d gorm.Dialector, src sqltype.Source, cfg *gorm.Config, models ...any) *gorm.DB {
 	t.Helper()
 	if src == nil {
 		gen, err := core.New(core.Config{Worker: core.Fixed(5)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = gen.Close() })
+		t.Cleanup(gen.Close)
 		src = gen
 	}
 	if cfg == nil {

@@ -74,7 +74,7 @@ func liteHandle(t *testing.T, d database, models ...any) *gorm.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = gen.Close() })
+	t.Cleanup(gen.Close)
 	db := fillHandle(t, d, fillPlugin(t, gen, models...))
 	if err := db.AutoMigrate(models...); err != nil {
 		t.Fatal(err)

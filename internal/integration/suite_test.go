@@ -197,7 +197,7 @@ func checkStored(t *testing.T, db *gorm.DB, events []Event) {
 }
 
 // newOrder returns an order whose keys, and those of its lines, are known before it is written.
-func newOrder(t *testing.T, db *gorm.DB, gen sqltype.Filler, lines int) *Order {
+func newOrder(t *testing.T, db *gorm.DB, gen sqltype.Source, lines int) *Order {
 	t.Helper()
 	customer := Customer{Name: "Ada"}
 	if err := db.Create(&customer).Error; err != nil {

@@ -35,15 +35,14 @@ var exempt = map[string]struct{ names, why string }{
 	"snowkeytest":              {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
 	"worker/driver":            {"ClaimLimiter.LimitClaims", "it is for package worker"},
 	"worker/httpstore":         {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
-	"worker/sqlstore": {"Generator.Next Generator.Fill Generator.Generator Generator.Lease Generator.Failing Generator.Close " +
-		"Store.Claim Store.Renew Store.Release Store.List Store.Free Store.Count Store.Reserve Store.PrepareCounters Store.In InTx.Reserve",
+	"worker/sqlstore": {"Store.Claim Store.Renew Store.Release Store.List Store.Free Store.Count Store.Reserve Store.PrepareCounters Store.In InTx.Reserve",
 		"they need a database, and are shown in examples/readme, memstore, httpstore (Count) and examples/serial"},
 	"worker/redisstore":        {"Store.Claim Store.Renew Store.Release Store.List Store.Free Store.Reserve", "they need a Redis, and are shown in memstore and examples/serial"},
 	"contrib/entkey":           {"Keys Mixin.Fields Typed.Fields", "they need code that ent generates, and are shown in examples/ent"},
 	"contrib/entkey/extension": {"New Extension.Hooks", "they are for a program that generates code, which is examples/ent/generate.go"},
 	"contrib/bunkey":           {"Dialect Hook.BeforeInsert", "they need a database, and are shown in examples/bun"},
 	"contrib/humakey":          {"Param.Schema Param.UnmarshalText", "huma calls them"},
-	"contrib/etcd":             {"New HTTPClock Store.Claim Store.Renew Store.Release Store.List Store.Free", "they need an etcd; ExampleNew is compiled, and the rest shown in memstore"},
+	"contrib/etcd":             {"Open HTTPClock Store.Claim Store.Renew Store.Release Store.List Store.Free", "they need an etcd; ExampleOpen is compiled, and the rest shown in memstore"},
 }
 
 var known = map[string]bool{

@@ -28,8 +28,6 @@ var allowed = map[string][]string{
 	"worker/redisstore": {module + "core", module + "worker", module + "internal"},
 	"worker/httpstore":  {module + "core", module + "worker", module + "internal"},
 	"worker/storetest":  {module + "core", module + "worker", module + "internal"},
-
-	"internal/metrics": {module + "core", module + "worker", module + "internal"},
 }
 
 // What a package may name in its own import lines, beyond the standard library.
@@ -42,6 +40,12 @@ var direct = map[string][]string{
 	"gormplugin/internal/insert": {module + "gormplugin/internal/rows", "gorm.io/gorm"},
 	"gormplugin/internal/sqlite": {module + "gormplugin/internal/keys", "gorm.io/gorm"},
 	"gormplugin/graph":           {module + "gormplugin/internal", module + "internal/retry", module + "internal/fields", "gorm.io/gorm"},
+
+	// Modules of their own import public packages only.
+	"orm/entkey":           {module + "sqltype", "entgo.io/ent"},
+	"orm/entkey/extension": {module + "core", "entgo.io/ent"},
+	"orm/bunkey":           {module + "sqltype", "github.com/uptrace/bun"},
+	"api/humakey":          {module + "sqltype", "github.com/danielgtaylor/huma/v2"},
 
 	"worker/pgxstore": {module + "core", module + "worker", module + "internal/fields", "github.com/jackc/pgx/v5"},
 }

@@ -105,7 +105,7 @@ func (e *CounterExhaustedError) Error() string {
 }
 
 // Permanent marks an error as one that a retry cannot mend, such as a wrong password:
-// worker.Acquire then returns it at once. The text does not change, and nil stays nil.
+// worker.Open then returns it at once. The text does not change, and nil stays nil.
 // Any error with a method Permanent() bool that returns true has the same effect.
 func Permanent(err error) error {
 	if err == nil {

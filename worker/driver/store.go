@@ -8,8 +8,11 @@ import "context"
 // repeated.
 //
 // A store may also have a method Warnings(context.Context) ([]string, error), about
-// settings that might make it lose a write. worker.Acquire reports these texts, and
+// settings that might make it lose a write. worker.Open reports these texts, and
 // snowkey doctor shows them.
+//
+// A store that only one generator uses may have a method CloseWithGenerator() error. The
+// generator's Close calls it once the worker ID is released, and worker.Open if it fails.
 //
 // A store embeds a [ClaimLimiter], so that the leases that share it limit their rate of
 // claims while claims fail.

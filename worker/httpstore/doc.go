@@ -9,11 +9,11 @@
 //
 // Each program:
 //
-//	store, err := httpstore.New(httpstore.Config{URL: "https://ids.internal/leases", Token: secret})
+//	gen, err := httpstore.Open(ctx, httpstore.Config{URL: "https://ids.internal/leases", Token: secret})
 //	if err != nil {
 //		return err
 //	}
-//	lease, err := worker.Acquire(ctx, store, worker.Config{})
+//	defer gen.Close(context.Background())
 //
 // # Guarantees
 //

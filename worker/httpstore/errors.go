@@ -32,7 +32,7 @@ func (e *StoreError) Error() string {
 }
 
 // Permanent reports whether a retry makes no difference until somebody corrects the token, the
-// URL, or a proxy in between. Then worker.Acquire does not ask again.
+// URL, or a proxy in between. Then worker.Open does not ask again.
 func (e *StoreError) Permanent() bool {
 	switch e.Status {
 	case http.StatusRequestTimeout, http.StatusConflict, http.StatusLocked, http.StatusTooEarly, http.StatusTooManyRequests:

@@ -15,7 +15,7 @@ import (
 )
 
 // A server that offers a store, and two programs that take leases from it.
-func Example() {
+func ExampleOpen() {
 	const secret = "from-the-secret-store" // 16 bytes or more
 	handler, err := httpstore.NewHandler(memstore.New(memstore.Config{}), httpstore.HandlerConfig{Tokens: []string{secret}})
 	if err != nil {
@@ -28,18 +28,13 @@ func Example() {
 	defer server.Close()
 
 	for range 2 {
-		store, err := httpstore.New(httpstore.Config{URL: server.URL + "/leases", Token: secret})
+		gen, err := httpstore.Open(context.Background(), httpstore.Config{URL: server.URL + "/leases", Token: secret})
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		lease, err := worker.Acquire(context.Background(), store, worker.Config{})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		defer lease.Close()
-		fmt.Println(lease.Worker())
+		defer gen.Close(context.Background())
+		fmt.Println(gen.Worker())
 	}
 	// Output:
 	// 0
@@ -75,7 +70,7 @@ func ExampleStoreError() {
 	// Output: true 404 false
 }
 
-// Acquire does not retry with a wrong token.
+// Open does not retry with a wrong token.
 func ExampleStoreError_Permanent() {
 	handler, err := httpstore.NewHandler(memstore.New(memstore.Config{}), httpstore.HandlerConfig{Tokens: []string{"from-the-secret-store"}})
 	if err != nil {
@@ -84,12 +79,9 @@ func ExampleStoreError_Permanent() {
 	}
 	server := httptest.NewServer(handler)
 	defer server.Close()
-	store, err := httpstore.New(httpstore.Config{URL: server.URL, Token: "from-another-store"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, err = worker.Acquire(context.Background(), store, worker.Config{})
+	_, err = httpstore.Open(context.Background(), httpstore.Config{
+		URL: server.URL, Token: "from-another-store", Lease: worker.Config{Namespace: "orders"},
+	})
 	var said *httpstore.StoreError
 	if errors.As(err, &said) {
 		fmt.Println(said.Permanent(), said)

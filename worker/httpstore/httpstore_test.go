@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
@@ -107,15 +106,11 @@ func await(t *testing.T, what string, done func() bool) {
 func TestServerReplaced(t *testing.T) {
 	store := memstore.New(memstore.Config{})
 	s := open(t, handlerOf(t, store))
-	lease, err := worker.Acquire(t.Context(), s.client(), worker.Config{FenceWindow: 10 * time.Minute, RenewInterval: 50 * time.Millisecond, TTL: 15 * time.Minute, Timeout: 3 * time.Second, MaxWait: patience})
+	gen, err := worker.Open(t.Context(), s.client(), worker.Config{FenceWindow: 10 * time.Minute, RenewInterval: 50 * time.Millisecond, TTL: 15 * time.Minute, Timeout: 3 * time.Second, ClaimWait: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
-	gen, err := core.New(core.Config{Worker: lease})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer gen.Close()
+	defer gen.Close(context.Background())
 	seen := map[int64]bool{}
 	draw := func() {
 		t.Helper()
@@ -130,17 +125,17 @@ func TestServerReplaced(t *testing.T) {
 	for range 3 {
 		draw()
 		s.stop()
-		failures := lease.Stats().Failures
-		await(t, "failure", func() bool { return lease.Stats().Failures > failures })
+		failures := gen.Stats().Failures
+		await(t, "failure", func() bool { return gen.Stats().Failures > failures })
 		draw()
 		s.start(handlerOf(t, store))
-		renewals := lease.Stats().Renewals
-		await(t, "renewal", func() bool { return lease.Stats().Renewals > renewals })
+		renewals := gen.Stats().Renewals
+		await(t, "renewal", func() bool { return gen.Stats().Renewals > renewals })
 	}
-	if st := lease.Stats(); st.Losses > 0 || st.Claims != 1 {
+	if st := gen.Stats(); st.Losses > 0 || st.Claims != 1 {
 		t.Errorf("%+v", st)
 	}
-	if err := lease.Close(); err != nil {
+	if err := gen.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := store.List(context.Background(), "default")

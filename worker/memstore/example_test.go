@@ -11,12 +11,12 @@ import (
 func ExampleNew() {
 	store := memstore.New(memstore.Config{})
 	for range 2 {
-		lease, err := worker.Acquire(context.Background(), store, worker.Config{})
+		lease, err := worker.Open(context.Background(), store, worker.Config{})
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		defer lease.Close()
+		defer lease.Close(context.Background())
 		fmt.Println(lease.Worker())
 	}
 	// Output:

@@ -16,13 +16,13 @@ import (
 func ExampleOpen() {
 	var pool *pgxpool.Pool // in earnest: pgxpool.New(ctx, "postgres://…")
 	ctx := context.Background()
-	gen, err := pgxstore.Open(ctx, pool, sqlstore.OpenConfig{Lease: worker.Config{Namespace: "orders"}})
+	gen, err := pgxstore.Open(ctx, pool, sqlstore.Config{Lease: worker.Config{Namespace: "orders"}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer gen.Close(context.Background())
 	id, err := gen.Next(ctx)
-	fmt.Println(id, gen.Lease().Worker(), gen.Failing(), err)
+	fmt.Println(id, gen.Worker(), gen.Failing(), err)
 	// Output: pgxstore: pool nil: must be an open *pgxpool.Pool
 }

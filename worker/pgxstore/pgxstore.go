@@ -1,6 +1,6 @@
 // Package pgxstore leases worker IDs from PostgreSQL over a pool of pgx:
 //
-//	gen, err := pgxstore.Open(ctx, pool, sqlstore.OpenConfig{})
+//	gen, err := pgxstore.Open(ctx, pool, sqlstore.Config{})
 //	if err != nil {
 //		return err
 //	}
@@ -12,11 +12,13 @@ package pgxstore
 
 import (
 	"context"
+	"database/sql"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -24,18 +26,33 @@ import (
 // the pool for a moment, and waits for it like the rest of the program. To avoid that, pass
 // Open a second pool. Close the generator before the pool; it does not close the pool.
 //
-// Store.Dialect must be zero or Postgres. CloseDB has no effect.
-func Open(ctx context.Context, pool *pgxpool.Pool, cfg sqlstore.OpenConfig) (*sqlstore.Generator, error) {
+// Dialect must be zero or Postgres.
+func Open(ctx context.Context, pool *pgxpool.Pool, cfg sqlstore.Config) (*worker.Generator, error) {
 	var wrong fields.Errors
 	if pool == nil {
 		wrong.Add("pool", nil, "must be an open *pgxpool.Pool")
 	}
-	if d := cfg.Store.Dialect; d != sqlstore.Detect && d != sqlstore.Postgres {
-		wrong.Add("Store.Dialect", d, "must be zero or Postgres")
+	if d := cfg.Dialect; d != sqlstore.Detect && d != sqlstore.Postgres {
+		wrong.Add("Dialect", d, "must be zero or Postgres")
 	}
 	if err := wrong.Err("pgxstore"); err != nil {
 		return nil, err
 	}
-	cfg.Store.Dialect, cfg.CloseDB = sqlstore.Postgres, true // it closes the handle, not the pool under it
-	return sqlstore.Open(ctx, stdlib.OpenDBFromPool(pool), cfg)
+	cfg.Dialect = sqlstore.Postgres
+	db := stdlib.OpenDBFromPool(pool)
+	s, err := sqlstore.New(db, cfg)
+	if err != nil {
+		_ = db.Close()
+		return nil, err
+	}
+	return worker.Open(ctx, store{s, db}, cfg.Lease)
 }
+
+// store has a handle that is closed with the generator, not the pool under it.
+type store struct {
+	*sqlstore.Store
+	db *sql.DB
+}
+
+// CloseWithGenerator closes the handle: see driver.Store.
+func (s store) CloseWithGenerator() error { return s.db.Close() }

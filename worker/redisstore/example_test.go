@@ -13,17 +13,12 @@ import (
 )
 
 // Any client will do. This one stands for a Redis that is not durable.
-func ExampleEvalFunc() {
+func ExampleOpen() {
 	eval := func(context.Context, string, []string, ...any) (any, error) {
 		// client.Eval(ctx, script, keys, args...).Result() of go-redis
 		return []any{"lossy", "appendonly", "no", "yes"}, nil
 	}
-	store, err := redisstore.New(eval, redisstore.Config{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, err = worker.Acquire(context.Background(), store, worker.Config{})
+	_, err := redisstore.Open(context.Background(), eval, redisstore.Config{Lease: worker.Config{Namespace: "orders"}})
 	var lossy *driver.DurabilityError
 	if errors.As(err, &lossy) {
 		fmt.Println(lossy)

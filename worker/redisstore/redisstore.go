@@ -4,11 +4,12 @@
 //	eval := func(ctx context.Context, script string, keys []string, args ...any) (any, error) {
 //		return client.Eval(ctx, script, keys, args...).Result()
 //	}
-//	store, err := redisstore.New(eval, redisstore.Config{})
+//	gen, err := redisstore.Open(ctx, eval, redisstore.Config{})
 //	if err != nil {
 //		return err
 //	}
-//	lease, err := worker.Acquire(ctx, store, worker.Config{Namespace: "orders"})
+//	defer gen.Close(context.Background())
+//	id, err := gen.Next(ctx)
 //
 // A store also counts: [Store.Count] for worker.FromCounter, and [Store.Reserve] for the
 // numbers of package serial.
@@ -41,6 +42,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -67,7 +69,7 @@ const listScript = `return redis.call('HGETALL', KEYS[1])`
 // []byte.
 type EvalFunc func(ctx context.Context, script string, keys []string, args ...any) (any, error)
 
-// Config configures a Store. The zero value is ready for use.
+// Config configures Open and New. The zero value is ready for use.
 type Config struct {
 	// Prefix begins all keys. Zero: "snowkey:".
 	Prefix string
@@ -77,6 +79,19 @@ type Config struct {
 	// AllowDataLoss accepts a Redis that may lose writes that it has acknowledged. Ids may then
 	// be issued twice after it was restarted or replaced.
 	AllowDataLoss bool
+	// Lease configures the generator of Open and its lease: the namespace, the layout, an
+	// observer. New ignores it.
+	Lease worker.Config
+}
+
+// Open returns a generator with a worker ID that it leases from Redis: see [worker.Open], which
+// says what is guaranteed, and which errors are returned. Close the generator before the client.
+func Open(ctx context.Context, eval EvalFunc, cfg Config) (*worker.Generator, error) {
+	store, err := New(eval, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return worker.Open(ctx, store, cfg.Lease)
 }
 
 // A Store keeps the records of any number of namespaces. Make it with New; every method of a

@@ -1,22 +1,14 @@
 // Package sqlstore keeps leases of worker IDs in PostgreSQL, MySQL, MariaDB or SQLite, over any
 // driver of database/sql. One call leases a worker ID and makes a generator:
 //
-//	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+//	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
 //	if err != nil {
 //		return err
 //	}
 //	defer gen.Close(context.Background())
 //	id, err := gen.Next(ctx)
 //
-// For a lease alone:
-//
-//	store, err := sqlstore.New(db, sqlstore.Config{})
-//	if err != nil {
-//		return err
-//	}
-//	lease, err := worker.Acquire(ctx, store, worker.Config{})
-//
-// A store also counts: [Store.Count] for worker.FromCounter, and [Store.Reserve] and [Store.In]
+// [New] makes a store for other uses: it lists and frees worker IDs, and it counts: [Store.Count] for worker.FromCounter, and [Store.Reserve] and [Store.In]
 // for the numbers of package serial.
 //
 // It needs two small tables, and counters a third. It creates them if they are missing: see

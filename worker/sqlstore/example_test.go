@@ -29,14 +29,14 @@ func ExampleNew() {
 func ExampleOpen() {
 	var db *sql.DB // in earnest: sql.Open("pgx", "postgres://…")
 	ctx := context.Background()
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{Lease: worker.Config{Namespace: "orders"}})
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{Lease: worker.Config{Namespace: "orders"}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer gen.Close(context.Background())
 	id, err := gen.Next(ctx)
-	fmt.Println(id, gen.Lease().Worker(), gen.Failing(), err)
+	fmt.Println(id, gen.Worker(), gen.Failing(), err)
 	// Output: sqlstore: db nil: must be an open *sql.DB
 }
 

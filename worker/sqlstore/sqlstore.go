@@ -10,10 +10,11 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// Config configures a Store. The zero value is ready for use.
+// Config configures Open and New. The zero value is ready for use.
 type Config struct {
 	// Dialect is that of the database. Zero: the store asks the database.
 	Dialect Dialect
@@ -25,6 +26,9 @@ type Config struct {
 	// AllowDataLoss accepts a database that may lose committed writes when its machine crashes.
 	// Ids may then be issued twice after a crash.
 	AllowDataLoss bool
+	// Lease configures the generator of Open and its lease: the namespace, the layout, an
+	// observer. New ignores it.
+	Lease worker.Config
 }
 
 // A Store keeps the records of any number of namespaces. Make it with New; every method of a nil

@@ -205,23 +205,19 @@ func generators(t *testing.T, s *suite) {
 				now := func() time.Time { return time.Now().Add(apart) }
 				// A slow store takes as long as the first windows for an answer.
 				window := 300 * time.Millisecond << min(life/2, 6)
-				lease, err := worker.Acquire(t.Context(), store, worker.Config{
-					Namespace: s.namespace, Layout: layout, FenceWindow: window, TTL: window / 3 * 2, Timeout: patience, MaxLead: time.Hour, Now: now,
+				gen, err := worker.Open(t.Context(), store, worker.Config{
+					Namespace: s.namespace, Layout: layout, FenceWindow: window, TTL: window / 3 * 2, Timeout: patience, MaxLead: time.Hour,
+					Now: now, MaxWait: 50 * time.Millisecond,
 				})
-				if errors.Is(err, driver.ErrNoWorkerID) {
+				if err != nil && expected(err) {
 					continue
 				}
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				gen, err := core.New(core.Config{Worker: lease, Now: now, MaxWait: 50 * time.Millisecond})
-				if err != nil && !expected(err) {
-					t.Error(err)
-					return
-				}
 				draw := func(fence time.Time) {
-					for gen != nil && time.Now().Before(fence) {
+					for time.Now().Before(fence) {
 						id, err := gen.Next(context.Background())
 						if err != nil {
 							if !expected(err) {
@@ -237,7 +233,7 @@ func generators(t *testing.T, s *suite) {
 				draw(time.Now().Add(200 * time.Millisecond))
 				if life%2 == i%2 {
 					ctx, cancel := context.WithTimeout(context.Background(), patience)
-					if err := lease.Release(ctx); err != nil {
+					if err := gen.Close(ctx); err != nil {
 						t.Error(err)
 					}
 					cancel()
@@ -248,7 +244,7 @@ func generators(t *testing.T, s *suite) {
 					draw(time.Now().Add(2 * time.Second))
 					ctx, cancel := context.WithCancel(context.Background())
 					cancel()
-					_ = lease.Release(ctx)
+					_ = gen.Close(ctx)
 				})
 			}
 		})

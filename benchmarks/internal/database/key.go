@@ -80,7 +80,7 @@ func (e *Engine) Maker(tb testing.TB, k Key) *Maker {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { _ = gen.Close() })
+	tb.Cleanup(gen.Close)
 	return &Maker{k, e, gen}
 }
 

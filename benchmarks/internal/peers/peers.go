@@ -43,7 +43,7 @@ func Generator(tb testing.TB, layout core.Layout) *core.Generator {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { _ = g.Close() })
+	tb.Cleanup(g.Close)
 	return g
 }
 

@@ -33,7 +33,7 @@ import (
 	"entgo.io/ent/entc/gen"
 	"entgo.io/ent/schema/field"
 
-	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/core"
 )
 
 // Config configures an Extension. The zero value checks all schemas.
@@ -52,17 +52,17 @@ type Extension struct {
 // name twice. If no schema has a name of Exempt, generating code fails.
 func New(config Config) (*Extension, error) {
 	exempt := slices.Sorted(slices.Values(config.Exempt))
-	var wrong fields.Errors
+	var wrong []core.FieldError
 	for i, name := range exempt {
 		switch {
 		case name == "":
-			wrong.Add("Exempt", name, "must be the name of a schema")
+			wrong = append(wrong, core.FieldError{Field: "Exempt", Value: `""`, Reason: "must be the name of a schema"})
 		case i > 0 && exempt[i-1] == name:
-			wrong.Add("Exempt", name, "is listed twice")
+			wrong = append(wrong, core.FieldError{Field: "Exempt", Value: fmt.Sprintf("%q", name), Reason: "is listed twice"})
 		}
 	}
-	if err := wrong.Err("extension"); err != nil {
-		return nil, err
+	if wrong != nil {
+		return nil, &core.ConfigError{Package: "extension", Fields: wrong}
 	}
 	return &Extension{exempt: exempt}, nil
 }

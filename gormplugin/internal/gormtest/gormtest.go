@@ -134,7 +134,7 @@ func Dialects() []Dialect {
 }
 
 // Mock opens gorm, with a plugin, on a mock that accepts exactly the expected statements.
-func (d Dialect) Mock(t *testing.T, source gormplugin.Source) (*gorm.DB, sqlmock.Sqlmock) {
+func (d Dialect) Mock(t *testing.T, source sqltype.Source) (*gorm.DB, sqlmock.Sqlmock) {
 	t.Helper()
 	conn, mock, err := sqlmock.New(sqlmock.QueryMatcherOption(sqlmock.QueryMatcherEqual))
 	if err != nil {

@@ -10,13 +10,8 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
-
-// Source issues ids. It has the methods of gormplugin.Source.
-type Source interface {
-	Next(ctx context.Context) (int64, error)
-	Fill(ctx context.Context, ids []int64) error
-}
 
 // Column is a column that is filled or, without a Source, must be set: a key that is another
 // row's, or an untagged part of a composite key.
@@ -25,7 +20,7 @@ type Column struct {
 	DBName     string
 	Field      *schema.Field // nil for a table without a model
 	Kind       Kind
-	Source     Source
+	Source     sqltype.Source
 	SourceName string // equal for columns of the same source
 
 	direct []int // the path to a signed integer that no pointer leads to, as most keys are; else nil

@@ -14,12 +14,13 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 // Config configures a Registry. The fields are those of gormplugin.Config.
 type Config struct {
-	Source Source
-	Named  map[string]Source
+	Source sqltype.Source
+	Named  map[string]sqltype.Source
 	Tables map[string]Table
 	Strict bool
 	Exempt []any
@@ -31,8 +32,8 @@ type Table struct{ Column, Source, Text string }
 // Registry finds the columns that are filled. It keeps a plan for each model. A nil Registry
 // has no configuration; only Validate may be called on it.
 type Registry struct {
-	source Source
-	named  map[string]Source
+	source sqltype.Source
+	named  map[string]sqltype.Source
 	strict bool
 	tables map[string]Column
 	exempt exemptions
@@ -87,7 +88,7 @@ func New(cfg Config) (*Registry, error) {
 }
 
 // find returns a source by the name in a tag or a table.
-func (r *Registry) find(name string) (Source, error) {
+func (r *Registry) find(name string) (sqltype.Source, error) {
 	s, ok := r.named[name]
 	switch {
 	case name == "" && r.source == nil:
@@ -102,9 +103,9 @@ func (r *Registry) find(name string) (Source, error) {
 
 // firstNames finds sources with several names, so that one call gets the ids for all of them.
 // Sources that cannot be compared count as different ones.
-func firstNames(source Source, named map[string]Source) map[string]string {
+func firstNames(source sqltype.Source, named map[string]sqltype.Source) map[string]string {
 	first := map[string]string{"": ""}
-	seen := map[Source]string{}
+	seen := map[sqltype.Source]string{}
 	if s := reflect.ValueOf(source); s.IsValid() && s.Comparable() {
 		seen[source] = ""
 	}

@@ -132,7 +132,7 @@ func TestBig(t *testing.T) {
 		cfg.References = []string{"order_notes.order_key"}
 		db.run(t, "ALTER TABLE orders ADD COLUMN id_snowkey bigint", "CREATE UNIQUE INDEX orders_id_snowkey ON orders (id_snowkey)")
 
-		gen, err := sqlstore.Open(t.Context(), db.DB, sqlstore.OpenConfig{Store: sqlstore.Config{AllowDataLoss: true}})
+		gen, err := sqlstore.Open(t.Context(), db.DB, sqlstore.Config{AllowDataLoss: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +171,7 @@ func TestBig(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if result.Rows == 0 || result.Rows > int64(db.bigRows()/2) || result.Worker != 1023 || result.Worker == gen.Lease().Worker() {
+		if result.Rows == 0 || result.Rows > int64(db.bigRows()/2) || result.Worker != 1023 || result.Worker == gen.Worker() {
 			t.Errorf("%+v", result)
 		}
 		if written < 5 {

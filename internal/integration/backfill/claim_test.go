@@ -58,17 +58,17 @@ func TestClaim(t *testing.T) {
 		"INSERT INTO orders (created_at) VALUES ('2024-01-01'), (strftime('%Y-%m-%d %H:%M:%f', 'now', '-0.01 seconds'))")
 	store := memstore.New(memstore.Config{})
 	for _, id := range []int64{1023, 1022} {
-		lease, err := worker.Acquire(t.Context(), store, worker.Config{Preferred: &id, RequirePreferred: true})
+		lease, err := worker.Open(t.Context(), store, worker.Config{Preferred: &id, RequirePreferred: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if id == 1022 { // the other one stays held
-			if err := lease.Close(); err != nil {
+			if err := lease.Close(context.Background()); err != nil {
 				t.Fatal(err)
 			}
 			continue
 		}
-		t.Cleanup(func() { _ = lease.Close() })
+		t.Cleanup(func() { _ = lease.Close(context.Background()) })
 	}
 	cfg := db.config(t)
 	cfg.Store = forgetful{store}

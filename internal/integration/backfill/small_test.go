@@ -391,16 +391,16 @@ func TestWorkerID(t *testing.T) {
 	db := openSQLite(t)
 	layout := core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 12}
 	store := memstore.New(memstore.Config{})
-	lease := func(id int64) *worker.Lease {
-		l, err := worker.Acquire(t.Context(), store, worker.Config{Layout: layout, Preferred: &id, RequirePreferred: true})
+	lease := func(id int64) *worker.Generator {
+		l, err := worker.Open(t.Context(), store, worker.Config{Layout: layout, Preferred: &id, RequirePreferred: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = l.Close() })
+		t.Cleanup(func() { _ = l.Close(context.Background()) })
 		return l
 	}
 	lease(3)
-	_ = lease(2).Close() // it is free again
+	_ = lease(2).Close(context.Background()) // it is free again
 	cfg := backfill.Config{Dialect: ddl.SQLite, Table: "orders", CreatedAt: "created_at", Layout: layout, Store: store}
 	table := func() {
 		db.run(t, "DROP TABLE IF EXISTS orders", "CREATE TABLE orders (id INTEGER PRIMARY KEY, created_at datetime)", "INSERT INTO orders (created_at) VALUES ('2024-01-01'), (strftime('%Y-%m-%d %H:%M:%f', 'now', '-0.01 seconds'))")
@@ -414,12 +414,7 @@ func TestWorkerID(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		gen, err := core.New(core.Config{Worker: lease(want)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer gen.Close()
-		if id, err := gen.Next(t.Context()); err != nil || id <= last {
+		if id, err := lease(want).Next(t.Context()); err != nil || id <= last {
 			t.Errorf("%d after %d, %v", id, last, err)
 		}
 	}

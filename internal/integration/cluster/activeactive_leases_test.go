@@ -23,7 +23,7 @@ func TestActiveActiveLeases(t *testing.T) {
 		must(t, err)
 		caughtUp(t, sites)
 		cfg := sites[1].lease()
-		cfg.MaxWait = -1
+		cfg.ClaimWait = -1
 		var layout *worker.LayoutError
 		if _, err := generate(t, sites[1], cfg); !errors.As(err, &layout) {
 			t.Errorf("the second node: %v", err)
@@ -68,9 +68,9 @@ func mended(sites []*site) {
 }
 
 // generate opens a generator for the rest of the test.
-func generate(t *testing.T, s *site, cfg worker.Config) (*sqlstore.Generator, error) {
+func generate(t *testing.T, s *site, cfg worker.Config) (*worker.Generator, error) {
 	t.Helper()
-	gen, err := sqlstore.Open(t.Context(), s.db, sqlstore.OpenConfig{Lease: cfg})
+	gen, err := sqlstore.Open(t.Context(), s.db, sqlstore.Config{Lease: cfg})
 	if err == nil {
 		t.Cleanup(func() {
 			ctx, done := ending()
@@ -110,7 +110,7 @@ func withoutDatacenters(t *testing.T) {
 	must(t, err)
 	caughtUp(t, sites)
 	once := cfg
-	once.MaxWait = -1
+	once.ClaimWait = -1
 	if _, err := generate(t, sites[1], once); !errors.Is(err, worker.ErrNoWorkerID) {
 		t.Fatalf("while the network is whole, the second node: %v", err)
 	}
@@ -119,7 +119,7 @@ func withoutDatacenters(t *testing.T) {
 	}
 	second, err := generate(t, sites[1], cfg) // waits until the lease expires there
 	must(t, err)
-	if a, b := first.Lease().Worker(), second.Lease().Worker(); a != b {
+	if a, b := first.Worker(), second.Worker(); a != b {
 		t.Fatalf("worker IDs %d and %d", a, b)
 	}
 	var ids tally
@@ -129,7 +129,7 @@ func withoutDatacenters(t *testing.T) {
 			t.Fatal("no id was issued twice")
 		}
 		for range 1000 {
-			for _, g := range []*sqlstore.Generator{first, second} {
+			for _, g := range []*worker.Generator{first, second} {
 				id, err := g.Next(t.Context())
 				if errors.Is(err, core.ErrFenced) {
 					continue

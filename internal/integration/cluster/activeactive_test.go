@@ -268,9 +268,9 @@ func otherDatacenter(t *testing.T, sites []*site) {
 	first, second := sites[0], sites[1]
 	acquire := func(s *site, datacenter int64) error {
 		store := mustNew(sqlstore.New(s.db, sqlstore.Config{Dialect: sqlstore.Postgres}))
-		lease, err := worker.Acquire(t.Context(), store, worker.Config{Namespace: namespace, Datacenter: &datacenter, MaxWait: -1})
+		lease, err := worker.Open(t.Context(), store, worker.Config{Namespace: namespace, Datacenter: &datacenter, ClaimWait: -1})
 		if err == nil {
-			must(t, lease.Close())
+			must(t, lease.Close(context.Background()))
 		}
 		return err
 	}
@@ -313,11 +313,9 @@ func movedPool(t *testing.T, sites []*site) {
 	store.at.Store(mustNew(sqlstore.New(sites[0].db, sqlstore.Config{})))
 	cfg := sites[0].lease()
 	cfg.FenceWindow, cfg.RenewInterval = 2*time.Second, 200*time.Millisecond
-	lease, err := worker.Acquire(t.Context(), store, cfg)
+	gen, err := worker.Open(t.Context(), store, cfg)
 	must(t, err)
-	defer func() { _ = lease.Close() }() // the store is the wrong one
-	gen, err := core.New(core.Config{Worker: lease})
-	must(t, err)
+	defer func() { _ = gen.Close(context.Background()) }() // the store is the wrong one
 	_, err = gen.Next(t.Context())
 	must(t, err)
 	store.at.Store(mustNew(sqlstore.New(sites[1].db, sqlstore.Config{})))

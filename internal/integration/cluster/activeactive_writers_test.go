@@ -16,6 +16,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/pgxstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -49,7 +50,7 @@ type siteWriters struct {
 	ids  *tally
 	gorm *gorm.DB
 	pool *pgxpool.Pool
-	gen  *sqlstore.Generator
+	gen  *worker.Generator
 	next string // an expression of SQL
 }
 
@@ -59,17 +60,17 @@ func newSiteWriters(t *testing.T, s *site, ids *tally) *siteWriters {
 	var err error
 	w.gorm, err = gorm.Open(postgres.Open(s.dsn), &gorm.Config{Logger: logger.Discard})
 	must(t, err)
-	byGORM, err := gormplugin.Open(t.Context(), w.gorm, gormplugin.OpenConfig{Plugin: gormplugin.Config{Models: []any{order{}, orderLine{}}}, Lease: s.lease()})
+	byGORM, err := gormplugin.Open(t.Context(), w.gorm, gormplugin.Config{Models: []any{order{}, orderLine{}}, Store: sqlstore.Config{Lease: s.lease()}})
 	must(t, err)
 	w.pool, err = pgxpool.New(t.Context(), s.dsn)
 	must(t, err)
-	w.gen, err = pgxstore.Open(t.Context(), w.pool, sqlstore.OpenConfig{Lease: s.lease()})
+	w.gen, err = pgxstore.Open(t.Context(), w.pool, sqlstore.Config{Lease: s.lease()})
 	must(t, err)
 	w.createGenerator(t)
 	t.Cleanup(func() {
 		ctx, done := ending()
 		defer done()
-		for _, g := range []*sqlstore.Generator{byGORM, w.gen} {
+		for _, g := range []*worker.Generator{byGORM, w.gen} {
 			if err := g.Close(ctx); err != nil {
 				t.Error(err)
 			}

@@ -119,44 +119,36 @@ func (c *crowd) live(h *holder, store driver.Store, now func() time.Time, changi
 		case <-ctx.Done():
 		}
 	}()
-	lease, err := worker.Acquire(ctx, store, worker.Config{
+	gen, err := worker.Open(ctx, store, worker.Config{
 		Namespace: "crowd", Layout: layout, Now: now, FenceWindow: window, RenewInterval: renew, TTL: ttl, Timeout: 2 * time.Second,
-		MaxWait: time.Second, MaxLead: time.Hour, Observer: h,
+		ClaimWait: time.Second, MaxLead: time.Hour, MaxWait: 50 * time.Millisecond, Observer: h,
 	})
 	switch {
 	case ctx.Err() != nil:
-		if lease != nil {
-			_ = lease.Close()
-		}
+		_ = gen.Close(context.Background())
 		return false
 	case err != nil: // the store is away
 		h.mu.Lock()
-		h.failures["acquire: "+plain(errors.Unwrap(err))]++
+		h.failures["open: "+plain(errors.Unwrap(err))]++
 		h.mu.Unlock()
 		return true
-	}
-	gen, err := core.New(core.Config{Worker: lease, Now: now, MaxWait: 50 * time.Millisecond})
-	if err != nil {
-		c.t.Error(err)
-		return false
 	}
 	end := make(<-chan time.Time)
 	if changing {
 		end = time.After(time.Duration(1000+life*377%1000) * time.Millisecond)
 	}
 	more := c.draw(ctx, h, gen, end)
-	_ = gen.Close()
 	forget, done := context.WithTimeout(context.Background(), 2*time.Second)
 	defer done()
 	if life%2 == 1 {
 		done()
 	}
-	_ = lease.Release(forget)
+	_ = gen.Close(forget)
 	return more
 }
 
 // draw takes ids until the end. It reports whether the holder continues.
-func (c *crowd) draw(ctx context.Context, h *holder, gen *core.Generator, end <-chan time.Time) bool {
+func (c *crowd) draw(ctx context.Context, h *holder, gen *worker.Generator, end <-chan time.Time) bool {
 	pause := time.NewTicker(2 * time.Millisecond)
 	defer pause.Stop()
 	ids := make([]int64, c.batch)

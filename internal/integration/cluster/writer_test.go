@@ -46,21 +46,18 @@ func newWriters(t *testing.T, on target, c *crowd, acks *acknowledged, n int) *w
 	w.db.SetMaxOpenConns(n + 2)
 	store := watched{mustNew(sqlstore.New(w.db, sqlstore.Config{})), acks}
 	for i := range n {
-		lease, err := worker.Acquire(ctx, store, worker.Config{Namespace: "crowd", Layout: layout, MaxLead: time.Hour})
-		must(t, err)
-		gen, err := core.New(core.Config{Worker: lease})
+		gen, err := worker.Open(ctx, store, worker.Config{Namespace: "crowd", Layout: layout, MaxLead: time.Hour})
 		must(t, err)
 		w.wg.Go(func() {
 			w.write(ctx, i, gen)
-			_ = gen.Close()
-			_ = lease.Close()
+			_ = gen.Close(context.Background())
 		})
 	}
 	return w
 }
 
 // write inserts until the end.
-func (w *writers) write(ctx context.Context, number int, gen *core.Generator) {
+func (w *writers) write(ctx context.Context, number int, gen *worker.Generator) {
 	pause := time.NewTicker(10 * time.Millisecond)
 	defer pause.Stop()
 	var values []string

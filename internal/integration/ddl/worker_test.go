@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -28,14 +29,14 @@ func TestStoreUsesWorkerTable(t *testing.T) {
 	onEvery(t, func(t *testing.T, s *server) {
 		config, tables := storeConfig(t, s)
 		s.run(t, tables...)
-		lease, err := worker.Acquire(t.Context(), mustNew(sqlstore.New(s.DB, config)), worker.Config{Owner: "Käthe's 🖥 host"})
+		lease, err := worker.Open(t.Context(), mustNew(sqlstore.New(s.DB, config)), worker.Config{Owner: "Käthe's 🖥 host"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := one[string](t, s, "SELECT owner FROM snow_worker WHERE token <> ''"); got != "Käthe's 🖥 host" {
 			t.Errorf("the owner is %q", got)
 		}
-		if err := lease.Close(); err != nil {
+		if err := lease.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})

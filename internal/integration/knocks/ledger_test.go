@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
 // Order and Line are the graph that is written. Note names one attempt to write it.
@@ -81,7 +81,7 @@ func (l *ledger) met(kind string) {
 // A source is a writer's present generator. Its ids are all entered in the ledger,
 // also those of writes that fail.
 type source struct {
-	gen    *core.Generator
+	gen    *worker.Generator
 	ledger *ledger
 }
 

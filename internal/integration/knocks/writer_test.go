@@ -63,19 +63,14 @@ func pause(ctx context.Context, d time.Duration) {
 }
 
 func (w *writer) life(ctx context.Context) error {
-	lease, err := worker.Acquire(ctx, w.store, worker.Config{
+	gen, err := worker.Open(ctx, w.store, worker.Config{
 		Namespace: "knocks", Owner: w.name, Now: w.clock.now, MaxSkew: time.Hour, MaxLead: time.Hour,
 		FenceWindow: 3 * time.Second, RenewInterval: time.Second, TTL: 4 * time.Second, Timeout: time.Second,
 	})
 	if err != nil {
 		return err
 	}
-	defer lease.Close()
-	gen, err := core.New(core.Config{Worker: lease, Now: w.clock.now})
-	if err != nil {
-		return err
-	}
-	defer gen.Close()
+	defer gen.Close(context.Background())
 	w.source.gen = gen
 	for range 200 + w.rand.IntN(800) {
 		if ctx.Err() != nil {

@@ -24,7 +24,7 @@ func TestDefaultFromGenerator(t *testing.T) {
 		t.Fatal(err)
 	}
 	db.run(t, script...)
-	gen, err := sqlstore.Open(t.Context(), db.DB, sqlstore.OpenConfig{Store: sqlstore.Config{AllowDataLoss: true}, Lease: worker.Config{Namespace: "orders"}})
+	gen, err := sqlstore.Open(t.Context(), db.DB, sqlstore.Config{AllowDataLoss: true, Lease: worker.Config{Namespace: "orders"}})
 	if err != nil {
 		t.Fatal(err)
 	}

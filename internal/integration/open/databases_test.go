@@ -98,7 +98,7 @@ func (d database) pgx(t testing.TB, most int) *pgxpool.Pool {
 
 // A replica is one instance of a service.
 type replica struct {
-	gen    *sqlstore.Generator
+	gen    *worker.Generator
 	insert func(who string, n int) ([]int64, error) // rows, by one statement for each
 }
 
@@ -129,10 +129,15 @@ func each(t *testing.T, test func(t *testing.T, d database, instance func(t *tes
 // The tests' servers do not sync.
 var lossy = sqlstore.Config{AllowDataLoss: true}
 
+// leasing is lossy with a configuration of the lease.
+func leasing(cfg worker.Config) sqlstore.Config {
+	return sqlstore.Config{AllowDataLoss: true, Lease: cfg}
+}
+
 func byGORM(t *testing.T, d database) start {
 	db := d.gorm(t)
 	return func(ctx context.Context, lease worker.Config) (replica, error) {
-		gen, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{Plugin: gormplugin.Config{Models: []any{Row{}}}, Store: lossy, Lease: lease})
+		gen, err := gormplugin.Open(ctx, db, gormplugin.Config{Models: []any{Row{}}, Store: leasing(lease)})
 		return replica{gen, func(who string, n int) ([]int64, error) {
 			ids := make([]int64, n)
 			for i := range ids {
@@ -150,7 +155,7 @@ func byGORM(t *testing.T, d database) start {
 func bySQL(t *testing.T, d database) start {
 	db := d.sql(t)
 	return func(ctx context.Context, lease worker.Config) (replica, error) {
-		gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{Store: lossy, Lease: lease})
+		gen, err := sqlstore.Open(ctx, db, leasing(lease))
 		return replica{gen, func(who string, n int) ([]int64, error) {
 			return drawn(gen, n, func(id int64) error {
 				_, err := db.Exec(d.placed("INSERT INTO rows_ (id, who) VALUES (?, ?)"), id, who)
@@ -163,7 +168,7 @@ func bySQL(t *testing.T, d database) start {
 func byPgx(t *testing.T, d database) start {
 	pool := d.pgx(t, 2)
 	return func(ctx context.Context, lease worker.Config) (replica, error) {
-		gen, err := pgxstore.Open(ctx, pool, sqlstore.OpenConfig{Store: lossy, Lease: lease})
+		gen, err := pgxstore.Open(ctx, pool, leasing(lease))
 		return replica{gen, func(who string, n int) ([]int64, error) {
 			return drawn(gen, n, func(id int64) error {
 				_, err := pool.Exec(context.Background(), "INSERT INTO rows_ (id, who) VALUES ($1, $2)", id, who)
@@ -174,7 +179,7 @@ func byPgx(t *testing.T, d database) start {
 }
 
 // drawn writes rows under ids, half of them drawn one by one.
-func drawn(gen *sqlstore.Generator, n int, insert func(id int64) error) ([]int64, error) {
+func drawn(gen *worker.Generator, n int, insert func(id int64) error) ([]int64, error) {
 	ids := make([]int64, n)
 	if err := gen.Fill(context.Background(), ids[:n/2]); err != nil {
 		return nil, err

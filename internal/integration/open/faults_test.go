@@ -37,12 +37,12 @@ func TestRefusedBeforehand(t *testing.T) {
 			ID   int64 `gorm:"primaryKey;snowflake"`
 			Name string
 		}
-		for want, cfg := range map[string]gormplugin.OpenConfig{
-			"Plugin.Source *sqlstore.Generator: must be nil": {Plugin: gormplugin.Config{Source: new(sqlstore.Generator)}},
-			"Forgotten.ID: the key of type int64":            {Plugin: gormplugin.Config{Models: []any{Forgotten{}}}},
-			`Tables["x"].Column "": must be set`:             {Plugin: gormplugin.Config{Tables: map[string]gormplugin.Table{"x": {}}}},
-			"Namespace \"a b\"":                              {Lease: worker.Config{Namespace: "a b"}},
-			"Generator.Worker set: must be nil":              {Generator: core.Config{Worker: core.Fixed(1)}},
+		for want, cfg := range map[string]gormplugin.Config{
+			"Source *worker.Generator: must be nil": {Source: new(worker.Generator)},
+			"Forgotten.ID: the key of type int64":   {Models: []any{Forgotten{}}},
+			`Tables["x"].Column "": must be set`:    {Tables: map[string]gormplugin.Table{"x": {}}},
+			"Namespace \"a b\"":                     {Store: leasing(worker.Config{Namespace: "a b"})},
+			"Sequence 9":                            {Store: leasing(worker.Config{Sequence: 9})},
 		} {
 			t.Run(want, func(t *testing.T) {
 				db := d.gorm(t)
@@ -60,7 +60,7 @@ func TestRefusedBeforehand(t *testing.T) {
 		if d.name != "postgres" {
 			return
 		}
-		if _, err := pgxstore.Open(t.Context(), d.pgx(t, 1), sqlstore.OpenConfig{Store: sqlstore.Config{Dialect: sqlstore.MySQL}}); err == nil || !strings.Contains(err.Error(), "Store.Dialect MySQL") {
+		if _, err := pgxstore.Open(t.Context(), d.pgx(t, 1), sqlstore.Config{Dialect: sqlstore.MySQL}); err == nil || !strings.Contains(err.Error(), "Dialect MySQL") {
 			t.Error(err)
 		}
 	})
@@ -72,7 +72,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		seen := d.sql(t)
 		d.table(t)
-		if _, err := sqlstore.Open(t.Context(), d.sql(t), sqlstore.OpenConfig{Store: lossy, Generator: core.Config{Sequence: 9}}); err == nil || !strings.Contains(err.Error(), "Sequence 9") {
+		if _, err := sqlstore.Open(t.Context(), d.sql(t), leasing(worker.Config{NotBefore: time.Now().AddDate(100, 0, 0)})); err == nil || !strings.Contains(err.Error(), "NotBefore") {
 			t.Errorf("%v", err)
 		}
 		if n := leased(t, seen); n != 0 {
@@ -81,7 +81,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		db := d.gorm(t)
 		// snowkey:fill cannot be before gorm:before_create and behind this one.
 		must(t, db.Callback().Create().Before("snowkey:fill").After("gorm:before_create").Register("mine", func(*gorm.DB) {}))
-		_, err := gormplugin.Open(t.Context(), db, gormplugin.OpenConfig{Store: lossy})
+		_, err := gormplugin.Open(t.Context(), db, gormplugin.Config{Store: lossy})
 		if err == nil || !strings.Contains(err.Error(), "conflicting callback") {
 			t.Fatalf("%v", err)
 		}
@@ -94,11 +94,11 @@ func TestNothingIsLeftBehind(t *testing.T) {
 			t.Errorf("%d rows", rows)
 		}
 		must(t, db.Callback().Create().Remove("mine"))
-		gen, err := gormplugin.Open(t.Context(), db, gormplugin.OpenConfig{Store: lossy})
+		gen, err := gormplugin.Open(t.Context(), db, gormplugin.Config{Store: lossy})
 		must(t, err)
 		defer gen.Close(context.Background())
 		must(t, db.Create(&Row{}).Error)
-		if _, err := gormplugin.Open(t.Context(), db, gormplugin.OpenConfig{Store: lossy}); !errors.Is(err, gorm.ErrRegistered) {
+		if _, err := gormplugin.Open(t.Context(), db, gormplugin.Config{Store: lossy}); !errors.Is(err, gorm.ErrRegistered) {
 			t.Errorf("a second time: %v", err)
 		}
 		if n := leased(t, seen); n != 1 {
@@ -118,7 +118,7 @@ func TestStrict(t *testing.T) {
 	}
 	onEvery(t, func(t *testing.T, d database) {
 		db := d.gorm(t)
-		gen, err := gormplugin.Open(t.Context(), db, gormplugin.OpenConfig{Store: lossy, Plugin: gormplugin.Config{Exempt: []any{Setting{}}}})
+		gen, err := gormplugin.Open(t.Context(), db, gormplugin.Config{Exempt: []any{Setting{}}, Store: lossy})
 		must(t, err)
 		defer gen.Close(context.Background())
 		must(t, db.AutoMigrate(&Forgotten{}, &Setting{}))
@@ -150,7 +150,7 @@ func TestReplica(t *testing.T) {
 				if first {
 					resolve()
 				}
-				gen, err := gormplugin.Open(t.Context(), db, gormplugin.OpenConfig{Store: lossy})
+				gen, err := gormplugin.Open(t.Context(), db, gormplugin.Config{Store: lossy})
 				must(t, err)
 				defer gen.Close(context.Background())
 				if !first {
@@ -177,22 +177,18 @@ func TestNoDatabase(t *testing.T) {
 		must(t, err)
 		must(t, pool.Close())
 		began := time.Now()
-		for name, open := range map[string]func() (*sqlstore.Generator, error){
-			"closed is closed": func() (*sqlstore.Generator, error) {
-				return sqlstore.Open(t.Context(), closed, sqlstore.OpenConfig{CloseDB: true})
+		for name, open := range map[string]func() (*worker.Generator, error){
+			"closed is closed": func() (*worker.Generator, error) { return sqlstore.Open(t.Context(), closed, sqlstore.Config{}) },
+			"handle is closed": func() (*worker.Generator, error) {
+				return gormplugin.Open(t.Context(), handle, gormplugin.Config{})
 			},
-			"handle is closed": func() (*sqlstore.Generator, error) {
-				return gormplugin.Open(t.Context(), handle, gormplugin.OpenConfig{})
-			},
-			"is nil": func() (*sqlstore.Generator, error) { return gormplugin.Open(t.Context(), nil, gormplugin.OpenConfig{}) },
-			"db nil": func() (*sqlstore.Generator, error) {
-				return sqlstore.Open(t.Context(), nil, sqlstore.OpenConfig{CloseDB: true})
-			},
-			"pool nil": func() (*sqlstore.Generator, error) { return pgxstore.Open(t.Context(), nil, sqlstore.OpenConfig{}) },
-			`"dummy" is not`: func() (*sqlstore.Generator, error) {
+			"is nil": func() (*worker.Generator, error) { return gormplugin.Open(t.Context(), nil, gormplugin.Config{}) },
+			"db nil":    func() (*worker.Generator, error) { return sqlstore.Open(t.Context(), nil, sqlstore.Config{}) },
+			"pool nil": func() (*worker.Generator, error) { return pgxstore.Open(t.Context(), nil, sqlstore.Config{}) },
+			`"dummy" is not`: func() (*worker.Generator, error) {
 				db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{})
 				must(t, err)
-				return gormplugin.Open(t.Context(), db, gormplugin.OpenConfig{})
+				return gormplugin.Open(t.Context(), db, gormplugin.Config{})
 			},
 		} {
 			t.Run(name, func(t *testing.T) {
@@ -202,16 +198,16 @@ func TestNoDatabase(t *testing.T) {
 				}
 			})
 		}
-		if took := time.Since(began); took > 4*time.Second { // MaxWait is 5s
+		if took := time.Since(began); took > 4*time.Second { // ClaimWait is 5s
 			t.Errorf("it took %v", took)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := sqlstore.Open(ctx, d.sql(t), sqlstore.OpenConfig{Store: lossy}); !errors.Is(err, context.Canceled) {
+		if _, err := sqlstore.Open(ctx, d.sql(t), lossy); !errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)
 		}
 	})
-	if _, err := gormplugin.Open(t.Context(), new(gorm.DB), gormplugin.OpenConfig{}); err == nil {
+	if _, err := gormplugin.Open(t.Context(), new(gorm.DB), gormplugin.Config{}); err == nil {
 		t.Error("an empty handle is accepted")
 	}
 }
@@ -224,7 +220,7 @@ func TestFailing(t *testing.T) {
 	lock, err := other.Conn(t.Context())
 	must(t, err)
 	defer lock.Close()
-	gen, err := gormplugin.Open(t.Context(), d.gorm(t), gormplugin.OpenConfig{Lease: worker.Config{FenceWindow: patience, RenewInterval: 50 * time.Millisecond, Timeout: time.Second, MaxWait: -1}})
+	gen, err := gormplugin.Open(t.Context(), d.gorm(t), gormplugin.Config{Store: sqlstore.Config{Lease: worker.Config{FenceWindow: patience, RenewInterval: 50 * time.Millisecond, Timeout: time.Second, ClaimWait: -1}}})
 	must(t, err)
 	until := func(what string, done func() bool) {
 		t.Helper()
@@ -255,25 +251,25 @@ func TestFailing(t *testing.T) {
 	}
 }
 
-// A layout and a clock may be set for the generator alone. Another layout needs another namespace.
+// Another layout needs another namespace.
 func TestLayout(t *testing.T) {
 	d := database{"sqlite", "file:" + filepath.Join(t.TempDir(), "test.sqlite")}
 	layout := core.Discord()
 	ahead := func() time.Time { return time.Now().Add(5 * time.Second) }
-	gen, err := gormplugin.Open(t.Context(), d.gorm(t), gormplugin.OpenConfig{Generator: core.Config{Layout: layout, Now: ahead}})
+	gen, err := gormplugin.Open(t.Context(), d.gorm(t), gormplugin.Config{Store: sqlstore.Config{Lease: worker.Config{Layout: layout, Now: ahead}}})
 	must(t, err)
 	defer gen.Close(context.Background())
 	id, err := gen.Next(t.Context())
 	must(t, err)
 	parts, err := layout.Decode(id)
-	if err != nil || gen.Lease().Layout() != gen.Generator().Layout() || time.Until(parts.Time) < 3*time.Second {
+	if err != nil || gen.Layout() != layout || time.Until(parts.Time) < 3*time.Second {
 		t.Errorf("%+v, %v", parts, err)
 	}
 	var other *worker.LayoutError
-	if _, err := sqlstore.Open(t.Context(), d.sql(t), sqlstore.OpenConfig{}); !errors.As(err, &other) {
+	if _, err := sqlstore.Open(t.Context(), d.sql(t), sqlstore.Config{}); !errors.As(err, &other) {
 		t.Errorf("another layout: %v", err)
 	}
-	second, err := sqlstore.Open(t.Context(), d.sql(t), sqlstore.OpenConfig{Lease: worker.Config{Namespace: "second"}})
+	second, err := sqlstore.Open(t.Context(), d.sql(t), sqlstore.Config{Lease: worker.Config{Namespace: "second"}})
 	must(t, err)
 	must(t, second.Close(t.Context()))
 
@@ -291,7 +287,7 @@ func TestLayout(t *testing.T) {
 
 // Generators that Open did not make.
 func TestZero(t *testing.T) {
-	for _, gen := range []*sqlstore.Generator{nil, {}} {
+	for _, gen := range []*worker.Generator{nil, {}} {
 		_, err := gen.Next(t.Context())
 		for _, err := range []error{err, gen.Fill(t.Context(), make([]int64, 1)), gen.Failing()} {
 			if !errors.Is(err, core.ErrClosed) {
@@ -300,17 +296,16 @@ func TestZero(t *testing.T) {
 		}
 		must(t, gen.Close(t.Context()))
 	}
-	var _ sqltype.Filler = new(sqlstore.Generator)
-	var _ gormplugin.Source = new(sqlstore.Generator)
+	var _ sqltype.Source = new(worker.Generator)
 }
 
 // A lease over a pool of pgx keeps none of its connections, and does not close the pool.
 func TestPoolOfPgx(t *testing.T) {
 	d := freshPostgres(t)
 	pool := d.pgx(t, 1)
-	gen, err := pgxstore.Open(t.Context(), pool, sqlstore.OpenConfig{Store: lossy, Lease: worker.Config{FenceWindow: 600 * time.Millisecond, Timeout: patience, TTL: patience}})
+	gen, err := pgxstore.Open(t.Context(), pool, leasing(worker.Config{FenceWindow: 600 * time.Millisecond, Timeout: patience, TTL: patience}))
 	must(t, err)
-	for gen.Lease().Stats().Renewals < 2 { // beside the program, on one connection
+	for gen.Stats().Renewals < 2 { // beside the program, on one connection
 		_, err := pool.Exec(t.Context(), "SELECT pg_sleep(0.01)")
 		must(t, err)
 	}
@@ -318,24 +313,7 @@ func TestPoolOfPgx(t *testing.T) {
 	_, err = pool.Exec(t.Context(), "SELECT 1")
 	must(t, err)
 	pool.Close() // waits for connections that are in use
-	if _, err := pgxstore.Open(t.Context(), pool, sqlstore.OpenConfig{Store: lossy}); err == nil || !strings.Contains(err.Error(), "closed pool") {
+	if _, err := pgxstore.Open(t.Context(), pool, lossy); err == nil || !strings.Contains(err.Error(), "closed pool") {
 		t.Errorf("%v", err)
-	}
-}
-
-// CloseDB closes the lease's own pool, also when Open fails.
-func TestCloseDB(t *testing.T) {
-	d := database{"sqlite", "file:" + filepath.Join(t.TempDir(), "test.sqlite")}
-	for _, cfg := range []sqlstore.OpenConfig{{}, {Generator: core.Config{Sequence: 9}}, {Lease: worker.Config{Namespace: "a b"}}} {
-		db := d.sql(t)
-		cfg.CloseDB = true
-		if gen, err := sqlstore.Open(t.Context(), db, cfg); err == nil {
-			must(t, db.Ping())
-			must(t, gen.Close(t.Context()))
-			must(t, gen.Close(t.Context()))
-		}
-		if db.Ping() == nil {
-			t.Errorf("%+v: it is open", cfg)
-		}
 	}
 }

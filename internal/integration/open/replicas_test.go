@@ -22,7 +22,7 @@ import (
 const patience = 2 * time.Minute
 
 // patient configures a lease that a slow machine does not lose.
-var patient = worker.Config{MaxWait: patience, Timeout: patience, RenewInterval: patience, FenceWindow: 2 * patience}
+var patient = worker.Config{ClaimWait: patience, Timeout: patience, RenewInterval: patience, FenceWindow: 2 * patience}
 
 // Three replicas begin at the same time on an empty database, and write at the same time: the
 // primary key refuses a duplicate. After they have closed, the next three have their worker IDs.
@@ -39,7 +39,7 @@ func TestReplicas(t *testing.T) {
 			opened := together(t, replicas, func(i int) (replica, error) { return starts[i](t.Context(), patient) })
 			for _, r := range opened {
 				defer r.gen.Close(context.Background()) // should the test end early
-				held[round] = append(held[round], r.gen.Lease().Worker())
+				held[round] = append(held[round], r.gen.Worker())
 			}
 			for _, ids := range together(t, replicas*writers, func(i int) ([]int64, error) {
 				return opened[i%replicas].insert(fmt.Sprint(i), rows)
@@ -83,7 +83,7 @@ func together[T any](t *testing.T, n int, f func(i int) (T, error)) []T {
 const childVar = "SNOWKEY_OPEN_CHILD"
 
 // brief configures a lease that expires soon.
-var brief = worker.Config{FenceWindow: 2 * time.Second, Timeout: 10 * time.Second, MaxWait: patience}
+var brief = worker.Config{FenceWindow: 2 * time.Second, Timeout: 10 * time.Second, ClaimWait: patience}
 
 // TestChild is that replica. It writes a row, prints the worker ID and the id, and waits until it
 // is killed, or its input ends.
@@ -98,7 +98,7 @@ func TestChild(t *testing.T) {
 	must(t, err)
 	ids, err := r.insert("child", 1)
 	must(t, err)
-	fmt.Printf("child %d %d\n", r.gen.Lease().Worker(), ids[0])
+	fmt.Printf("child %d %d\n", r.gen.Worker(), ids[0])
 	_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
 }
 
@@ -136,18 +136,18 @@ func TestKilled(t *testing.T) {
 			t.Fatal("it did not begin")
 		}
 		only := brief
-		only.Preferred, only.RequirePreferred, only.MaxWait = &number, true, -1
+		only.Preferred, only.RequirePreferred, only.ClaimWait = &number, true, -1
 		if _, err := instance(t)(t.Context(), only); !errors.Is(err, worker.ErrNoWorkerID) {
 			t.Errorf("while it lives: %v", err)
 		}
 		must(t, child.Process.Kill())
-		only.MaxWait = patience
+		only.ClaimWait = patience
 		r, err := instance(t)(t.Context(), only)
 		must(t, err)
 		defer r.gen.Close(context.Background())
 		ids, err := r.insert("next", 10)
 		must(t, err)
-		if got := r.gen.Lease().Worker(); got != number || ids[0] <= last {
+		if got := r.gen.Worker(); got != number || ids[0] <= last {
 			t.Errorf("worker ID %d, id %d; the one that was killed had %d, %d", got, ids[0], number, last)
 		}
 	})
@@ -159,19 +159,19 @@ func TestClose(t *testing.T) {
 	each(t, func(t *testing.T, d database, instance func(*testing.T) start) {
 		d.table(t)
 		ctx, cancel := context.WithCancel(t.Context())
-		r, err := instance(t)(ctx, worker.Config{FenceWindow: 600 * time.Millisecond, Timeout: patience, TTL: patience, MaxWait: patience})
+		r, err := instance(t)(ctx, worker.Config{FenceWindow: 600 * time.Millisecond, Timeout: patience, TTL: patience, ClaimWait: patience})
 		must(t, err)
 		defer r.gen.Close(context.Background())
 		cancel() // it was for the beginning
-		for began := time.Now(); r.gen.Lease().Stats().Renewals < 2; time.Sleep(10 * time.Millisecond) {
+		for began := time.Now(); r.gen.Stats().Renewals < 2; time.Sleep(10 * time.Millisecond) {
 			if time.Since(began) > patience {
-				t.Fatalf("%+v", r.gen.Lease().Stats())
+				t.Fatalf("%+v", r.gen.Stats())
 			}
 		}
 		_, err = r.insert("x", 3)
 		must(t, err)
 		must(t, r.gen.Failing())
-		if got := r.gen.Generator().Stats().Issued; got != 3 {
+		if got := r.gen.Stats().Issued; got != 3 {
 			t.Errorf("%d were issued", got)
 		}
 		together(t, 4, func(int) (struct{}, error) { return struct{}{}, r.gen.Close(context.Background()) })
@@ -179,11 +179,11 @@ func TestClose(t *testing.T) {
 		if _, err := r.insert("x", 2); !errors.Is(err, core.ErrClosed) {
 			t.Errorf("after Close: %v", err)
 		}
-		if err := r.gen.Failing(); !errors.Is(err, worker.ErrReleased) {
+		if err := r.gen.Failing(); !errors.Is(err, core.ErrClosed) {
 			t.Errorf("after Close: %v", err)
 		}
 		select {
-		case <-r.gen.Lease().Done():
+		case <-r.gen.Done():
 		default:
 			t.Error("the lease is not done")
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/pgxstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -43,7 +44,7 @@ func TestRoleWithoutCreate(t *testing.T) {
 				query := u.Query()
 				query.Set("search_path", "theirs")
 				u.RawQuery = query.Encode()
-				_, err = sqlstore.Open(t.Context(), (database{"postgres", u.String()}).sql(t), sqlstore.OpenConfig{Store: lossy})
+				_, err = sqlstore.Open(t.Context(), (database{"postgres", u.String()}).sql(t), lossy)
 				if err == nil || !strings.Contains(err.Error(), "GRANT USAGE") {
 					t.Errorf("a role without a schema: %v", err)
 				}
@@ -86,17 +87,17 @@ func mustExec(t *testing.T, db *sql.DB, statements ...string) {
 func checkRights(t *testing.T, admin *sql.DB, d database, table, role, named string) {
 	t.Helper()
 	store := sqlstore.Config{AllowDataLoss: true, Table: table}
-	open := map[string]func(store sqlstore.Config) (*sqlstore.Generator, error){
-		"gorm": func(store sqlstore.Config) (*sqlstore.Generator, error) {
-			return gormplugin.Open(t.Context(), d.gorm(t), gormplugin.OpenConfig{Store: store})
+	open := map[string]func(store sqlstore.Config) (*worker.Generator, error){
+		"gorm": func(store sqlstore.Config) (*worker.Generator, error) {
+			return gormplugin.Open(t.Context(), d.gorm(t), gormplugin.Config{Store: store})
 		},
-		"sql": func(store sqlstore.Config) (*sqlstore.Generator, error) {
-			return sqlstore.Open(t.Context(), d.sql(t), sqlstore.OpenConfig{Store: store})
+		"sql": func(store sqlstore.Config) (*worker.Generator, error) {
+			return sqlstore.Open(t.Context(), d.sql(t), store)
 		},
 	}
 	if d.name == "postgres" {
-		open["pgxpool"] = func(store sqlstore.Config) (*sqlstore.Generator, error) {
-			return pgxstore.Open(t.Context(), d.pgx(t, 1), sqlstore.OpenConfig{Store: store})
+		open["pgxpool"] = func(store sqlstore.Config) (*worker.Generator, error) {
+			return pgxstore.Open(t.Context(), d.pgx(t, 1), store)
 		}
 	}
 	var script string
@@ -119,7 +120,7 @@ func checkRights(t *testing.T, admin *sql.DB, d database, table, role, named str
 					t.Errorf("%s: it does not name %s", name, want)
 				}
 			}
-			if took := time.Since(began); took > 4*time.Second { // MaxWait is 5s
+			if took := time.Since(began); took > 4*time.Second { // ClaimWait is 5s
 				t.Errorf("%s: it was tried again for %v", name, took)
 			}
 		}
@@ -134,7 +135,7 @@ func checkRights(t *testing.T, admin *sql.DB, d database, table, role, named str
 		if err != nil {
 			t.Fatalf("%s: after the statements: %v", name, err)
 		}
-		if _, err := gen.Next(t.Context()); err != nil || gen.Lease().Stats().Namespace != "default" {
+		if _, err := gen.Next(t.Context()); err != nil || gen.Stats().Namespace != "default" {
 			t.Errorf("%s: %v", name, err)
 		}
 		must(t, gen.Close(t.Context()))

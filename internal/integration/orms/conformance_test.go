@@ -61,10 +61,7 @@ type conformer struct {
 	moves bool // a child whose key exists moves to its new parent
 }
 
-type source interface {
-	sqltype.Source
-	sqltype.Filler
-}
+type source = sqltype.Source
 
 var all = []string{"postgres", "mysql", "sqlite"}
 

@@ -47,9 +47,7 @@ func (f figures) short() string {
 func (c cell) run(t *testing.T, s settings) figures {
 	b := c.database.start(t, c.how)
 	p := c.way.open(t, b, c.pool)
-	lease, err := worker.Acquire(t.Context(), mustNew(sqlstore.New(p.leases, sqlstore.Config{AllowDataLoss: true})), worker.Config{Namespace: "orders", FenceWindow: s.window, MaxWait: patience})
-	must(t, err)
-	gen, err := core.New(core.Config{Worker: lease})
+	gen, err := worker.Open(t.Context(), mustNew(sqlstore.New(p.leases, sqlstore.Config{AllowDataLoss: true})), worker.Config{Namespace: "orders", FenceWindow: s.window, ClaimWait: patience})
 	must(t, err)
 	write := p.writer(t, source{gen})
 	ctx, stop := context.WithCancel(t.Context())
@@ -61,8 +59,7 @@ func (c cell) run(t *testing.T, s settings) figures {
 	defer func() {
 		stop()
 		wg.Wait()
-		_ = gen.Close()
-		_ = lease.Close()
+		_ = gen.Close(context.Background())
 	}()
 	if _, n := book.await(enough, patience); n < enough {
 		t.Fatalf("%d orders before the outage; errors %v", n, book.errs)
@@ -93,14 +90,14 @@ func (c cell) run(t *testing.T, s settings) figures {
 	if n < enough || f.first > s.limit {
 		book.mu.Lock()
 		defer book.mu.Unlock()
-		t.Errorf("%d orders in the %v after the outage, the first %v after the database's return; the lease: %+v; errors: %v", n, s.wait, f.first, lease.Stats(), book.errs)
+		t.Errorf("%d orders in the %v after the outage, the first %v after the database's return; the lease: %+v; errors: %v", n, s.wait, f.first, gen.Stats(), book.errs)
 	}
 	return f
 }
 
 // firstFenced takes ids outside of any transaction, until there are none, and gives when
 // that was.
-func firstFenced(ctx context.Context, gen *core.Generator) time.Time {
+func firstFenced(ctx context.Context, gen *worker.Generator) time.Time {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for ctx.Err() == nil {
@@ -172,7 +169,7 @@ type note struct{ issued time.Time }
 type noteKey struct{}
 
 // A source is a generator that keeps the note of the request which it serves.
-type source struct{ *core.Generator }
+type source struct{ *worker.Generator }
 
 func (s source) Next(ctx context.Context) (int64, error) {
 	id, err := s.Generator.Next(ctx)

@@ -19,9 +19,9 @@ func TestDatacenter(t *testing.T) {
 	conn, db, g := connect(t, dsn), openDB(t, "pgx", dsn), orders
 	g.Datacenter = &two
 	create(t, conn, g)
-	lease := func(datacenter *int64) (*sqlstore.Generator, error) {
-		return sqlstore.Open(t.Context(), db, sqlstore.OpenConfig{
-			Store: sqlstore.Config{AllowDataLoss: true}, Lease: worker.Config{Namespace: "orders", Datacenter: datacenter},
+	lease := func(datacenter *int64) (*worker.Generator, error) {
+		return sqlstore.Open(t.Context(), db, sqlstore.Config{
+			AllowDataLoss: true, Lease: worker.Config{Namespace: "orders", Datacenter: datacenter},
 		})
 	}
 	gen, err := lease(&two)

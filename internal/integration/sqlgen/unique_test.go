@@ -34,7 +34,7 @@ func TestSessionsAndLease(t *testing.T) {
 				conn := connect(t, dsn)
 				sessions.Go(func() { got[i+1] = fetch(t, conn, 10) })
 			}
-			gen, err := sqlstore.Open(t.Context(), openDB(t, "pgx", dsn), sqlstore.OpenConfig{Store: sqlstore.Config{AllowDataLoss: true}, Lease: worker.Config{Namespace: "orders"}})
+			gen, err := sqlstore.Open(t.Context(), openDB(t, "pgx", dsn), sqlstore.Config{AllowDataLoss: true, Lease: worker.Config{Namespace: "orders"}})
 			if err != nil {
 				t.Fatal(err)
 			}

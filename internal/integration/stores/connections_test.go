@@ -66,14 +66,14 @@ func TestOneConnection(t *testing.T) {
 					t.Errorf("%s: %d connections", what, c.asked.Load())
 				}
 			}
-			var lease *worker.Lease
+			var lease *worker.Generator
 			asked("claim", func() {
-				if lease, err = worker.Acquire(t.Context(), store, long); err != nil {
+				if lease, err = worker.Open(t.Context(), store, long); err != nil {
 					t.Fatal(err)
 				}
 			})
 			asked("release", func() {
-				if err := lease.Close(); err != nil {
+				if err := lease.Close(context.Background()); err != nil {
 					t.Fatal(err)
 				}
 			})
@@ -95,11 +95,11 @@ func TestReadOnlyConnection(t *testing.T) {
 			db := c.open(t)
 			db.SetMaxOpenConns(1)
 			store := mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true, Table: "read_only_connection"}))
-			lease, err := worker.Acquire(t.Context(), store, worker.Config{FenceWindow: 3 * time.Second})
+			lease, err := worker.Open(t.Context(), store, worker.Config{FenceWindow: 3 * time.Second})
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer lease.Close()
+			defer lease.Close(context.Background())
 			if _, err := db.ExecContext(t.Context(), c.close); err != nil {
 				t.Fatal(err)
 			}

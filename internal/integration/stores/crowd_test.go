@@ -66,18 +66,18 @@ func (s *counted) Claim(ctx context.Context, r driver.Request) (driver.Claim, er
 
 func crowd(t *testing.T, store *counted) {
 	const numbers, callers = 4, 300
-	cfg := worker.Config{Layout: core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 10}, FenceWindow: 20 * time.Minute, TTL: time.Hour, Timeout: patience, MaxWait: patience}
+	cfg := worker.Config{Layout: core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 10}, FenceWindow: 20 * time.Minute, TTL: time.Hour, Timeout: patience, ClaimWait: patience}
 	taken := hold(t, store, numbers, numbers, cfg, func(int, time.Duration) {})
 	defer func() { giveBack(t, taken, numbers) }()
 
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var wg sync.WaitGroup
-	got := make(chan *worker.Lease, callers)
+	got := make(chan *worker.Generator, callers)
 	for range callers {
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				lease, err := worker.Acquire(ctx, store, cfg)
+				lease, err := worker.Open(ctx, store, cfg)
 				if err == nil {
 					got <- lease
 					return
@@ -98,7 +98,7 @@ func crowd(t *testing.T, store *counted) {
 		t.Errorf("%.1f claims a second", rate)
 	}
 	for i, lease := range taken {
-		if err := lease.Close(); err != nil {
+		if err := lease.Close(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		released := time.Now()

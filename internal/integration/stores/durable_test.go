@@ -1,6 +1,7 @@
 package stores
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -61,8 +62,8 @@ func TestAutocommitOff(t *testing.T) {
 				}
 				store := mustNew(sqlstore.New(db, space))
 				cfg := long
-				cfg.MaxWait = -1 // the first holder's end is not waited for
-				lease, err := worker.Acquire(t.Context(), store, cfg)
+				cfg.ClaimWait = -1 // the first holder's end is not waited for
+				gen, err := worker.Open(t.Context(), store, cfg)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -75,10 +76,6 @@ func TestAutocommitOff(t *testing.T) {
 				}
 				if err != nil || int64(held) != round+1 {
 					t.Errorf("another session sees %+v, %v", rows, err)
-				}
-				gen, err := core.New(core.Config{Worker: lease})
-				if err != nil {
-					t.Fatal(err)
 				}
 				for range 1000 {
 					id, err := gen.Next(t.Context())
@@ -94,7 +91,7 @@ func TestAutocommitOff(t *testing.T) {
 					t.Errorf("start %d: %d, %v", round, n, err)
 				}
 				_ = db.Close() // as a crash does: nothing is released
-				_ = lease.Close()
+				_ = gen.Close(context.Background())
 			}
 		})
 	}
@@ -109,9 +106,9 @@ func TestSQLiteWithoutFile(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		lease, err := worker.Acquire(t.Context(), store, once)
+		lease, err := worker.Open(t.Context(), store, once)
 		if lease != nil {
-			_ = lease.Close()
+			_ = lease.Close(context.Background())
 		}
 		return err
 	}
@@ -155,11 +152,11 @@ func TestLossyTables(t *testing.T) {
 	suffixes := []string{"_space", "", "_counter"}
 	use := func(db *sql.DB, table string) error {
 		store := mustNew(sqlstore.New(db, sqlstore.Config{Table: table}))
-		lease, err := worker.Acquire(t.Context(), store, once)
+		lease, err := worker.Open(t.Context(), store, once)
 		if err != nil {
 			return err
 		}
-		_ = lease.Close()
+		_ = lease.Close(context.Background())
 		_, err = store.Count(t.Context(), "starts")
 		return err
 	}
@@ -284,9 +281,9 @@ func TestTemporaryTables(t *testing.T) {
 					t.Fatal(err)
 				}
 				store := mustNew(sqlstore.New(all, cfg))
-				lease, err := worker.Acquire(t.Context(), store, once)
+				lease, err := worker.Open(t.Context(), store, once)
 				if err == nil {
-					_ = lease.Close()
+					_ = lease.Close(context.Background())
 					_, err = store.Count(t.Context(), "starts")
 				}
 				var config *core.ConfigError

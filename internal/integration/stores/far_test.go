@@ -1,6 +1,7 @@
 package stores
 
 import (
+	"context"
 	"database/sql"
 	"net/url"
 	"testing"
@@ -83,13 +84,13 @@ func TestFirstAcquireFromAfar(t *testing.T) {
 func fromAfar(t *testing.T, what string, store driver.Store) {
 	t.Helper()
 	began := time.Now()
-	lease, err := worker.Acquire(t.Context(), store, worker.Config{})
+	lease, err := worker.Open(t.Context(), store, worker.Config{})
 	took := time.Since(began)
 	t.Logf("%s%v, %.1f round trips", what, took.Round(time.Millisecond), float64(took)/float64(far))
 	if err != nil {
 		t.Fatalf("%s%v", what, err)
 	}
-	if err := lease.Close(); err != nil {
+	if err := lease.Close(context.Background()); err != nil {
 		t.Error(err)
 	}
 }

@@ -61,7 +61,7 @@ func BenchmarkManyHolders(b *testing.B) {
 			store, db := start(b)
 			slow := new(timed)
 			slow.Store = store
-			leases := hold(b, slow, numbers, connections, worker.Config{FenceWindow: 3 * renew, RenewInterval: renew, MaxWait: time.Minute}, func(int, time.Duration) {})
+			leases := hold(b, slow, numbers, connections, worker.Config{FenceWindow: 3 * renew, RenewInterval: renew, ClaimWait: time.Minute}, func(int, time.Duration) {})
 			defer giveBack(b, leases, connections)
 			for range 2 { // so that those that were acquired at once are apart
 				time.Sleep(renew)

@@ -15,16 +15,16 @@ import (
 )
 
 // hold acquires n leases, atOnce of them at a time.
-func hold(t testing.TB, store driver.Store, n, atOnce int, cfg worker.Config, took func(i int, d time.Duration)) []*worker.Lease {
+func hold(t testing.TB, store driver.Store, n, atOnce int, cfg worker.Config, took func(i int, d time.Duration)) []*worker.Generator {
 	t.Helper()
-	leases := make([]*worker.Lease, n)
+	leases := make([]*worker.Generator, n)
 	next := make(chan int)
 	var wg sync.WaitGroup
 	for range atOnce {
 		wg.Go(func() {
 			for i := range next {
 				began := time.Now()
-				lease, err := worker.Acquire(context.Background(), store, cfg)
+				lease, err := worker.Open(context.Background(), store, cfg)
 				if err != nil {
 					t.Errorf("lease %d: %v", i, err)
 					continue
@@ -46,7 +46,7 @@ func hold(t testing.TB, store driver.Store, n, atOnce int, cfg worker.Config, to
 }
 
 // giveBack releases all leases.
-func giveBack(t testing.TB, leases []*worker.Lease, atOnce int) {
+func giveBack(t testing.TB, leases []*worker.Generator, atOnce int) {
 	t.Helper()
 	turns := make(chan struct{}, atOnce)
 	var wg sync.WaitGroup
@@ -54,7 +54,7 @@ func giveBack(t testing.TB, leases []*worker.Lease, atOnce int) {
 		turns <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-turns }()
-			if err := lease.Close(); err != nil {
+			if err := lease.Close(context.Background()); err != nil {
 				t.Error(err)
 			}
 		})
@@ -63,7 +63,7 @@ func giveBack(t testing.TB, leases []*worker.Lease, atOnce int) {
 }
 
 // All 1,024 worker IDs of the default layout are leased at once; all are different, and so are
-// the ids. The next Acquire fails, or waits until one is free.
+// the ids. The next Open fails, or waits until one is free.
 func TestAllNumbersAreHeld(t *testing.T) {
 	dsn := inDatabase(t, testserver.Postgres(t).DSN)
 	db := open(t, "pgx", dsn)
@@ -71,7 +71,7 @@ func TestAllNumbersAreHeld(t *testing.T) {
 	db.SetMaxIdleConns(16)
 	store := mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
 	// Long, so that none expires on a busy machine.
-	cfg := worker.Config{FenceWindow: 20 * time.Minute, TTL: time.Hour, Timeout: patience, MaxWait: patience}
+	cfg := worker.Config{FenceWindow: 20 * time.Minute, TTL: time.Hour, Timeout: patience, ClaimWait: patience}
 	numbers := int(core.Twitter().WorkerIDs())
 	leases := hold(t, store, numbers, 16, cfg, func(int, time.Duration) {})
 	defer func() { giveBack(t, leases, 16) }()
@@ -82,13 +82,8 @@ func TestAllNumbersAreHeld(t *testing.T) {
 			t.Fatalf("number %d a second time", n)
 		}
 		taken[lease.Worker()] = true
-		gen, err := core.New(core.Config{Worker: lease})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer gen.Close()
 		for range 20 {
-			id, err := gen.Next(t.Context())
+			id, err := lease.Next(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,22 +95,22 @@ func TestAllNumbersAreHeld(t *testing.T) {
 	}
 
 	once := cfg
-	once.MaxWait = -1
+	once.ClaimWait = -1
 	var none *worker.NoWorkerIDError
-	if _, err := worker.Acquire(t.Context(), store, once); !errors.As(err, &none) || none.Leased != int64(numbers) || none.WorkerIDs != int64(numbers) || none.Wait <= 0 {
+	if _, err := worker.Open(t.Context(), store, once); !errors.As(err, &none) || none.Leased != int64(numbers) || none.WorkerIDs != int64(numbers) || none.Wait <= 0 {
 		t.Errorf("%v", err)
 	}
 
-	// One Acquire gets a released worker ID; another one waits until its context ends.
+	// One Open gets a released worker ID; another one waits until its context ends.
 	impatient, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	if _, err := worker.Acquire(impatient, store, cfg); err == nil || !errors.Is(err, worker.ErrNoWorkerID) && !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := worker.Open(impatient, store, cfg); err == nil || !errors.Is(err, worker.ErrNoWorkerID) && !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
-	got := make(chan *worker.Lease, 1)
+	got := make(chan *worker.Generator, 1)
 	asked := &refusals{Store: store, refused: make(chan struct{})}
 	go func() {
-		lease, err := worker.Acquire(t.Context(), asked, cfg)
+		lease, err := worker.Open(t.Context(), asked, cfg)
 		if err != nil {
 			t.Error(err)
 		}
@@ -126,13 +121,13 @@ func TestAllNumbersAreHeld(t *testing.T) {
 	case lease := <-got:
 		if lease != nil {
 			t.Errorf("number %d, and all are held", lease.Worker())
-			_ = lease.Close()
+			_ = lease.Close(context.Background())
 		}
 		t.FailNow()
 	}
 	gone := leases[700]
 	number := gone.Worker()
-	if err := gone.Close(); err != nil {
+	if err := gone.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	late := <-got

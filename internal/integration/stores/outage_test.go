@@ -24,36 +24,32 @@ import (
 // meanwhile, and the worker ID stays.
 func rideOutAKill(t *testing.T, server *testserver.Server, store driver.Store) {
 	t.Helper()
-	lease, err := worker.Acquire(t.Context(), store, worker.Config{
-		FenceWindow: long.FenceWindow, RenewInterval: time.Second, TTL: long.TTL, MaxWait: patience,
+	gen, err := worker.Open(t.Context(), store, worker.Config{
+		FenceWindow: long.FenceWindow, RenewInterval: time.Second, TTL: long.TTL, ClaimWait: patience,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	gen, err := core.New(core.Config{Worker: lease})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer gen.Close()
+	defer gen.Close(context.Background())
 	if err := server.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "a failure", func() bool { return lease.Stats().Failures > 0 })
-	before := lease.Stats()
+	await(t, "a failure", func() bool { return gen.Stats().Failures > 0 })
+	before := gen.Stats()
 	if _, err := gen.Next(t.Context()); err != nil {
 		t.Errorf("while the server is down: %v", err)
 	}
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "a renewal", func() bool { return lease.Stats().Renewals > before.Renewals })
-	if st := lease.Stats(); st.Losses > 0 || st.Claims != 1 {
+	await(t, "a renewal", func() bool { return gen.Stats().Renewals > before.Renewals })
+	if st := gen.Stats(); st.Losses > 0 || st.Claims != 1 {
 		t.Errorf("%+v", st)
 	}
 	if _, err := gen.Next(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if err := lease.Close(); err != nil {
+	if err := gen.Close(context.Background()); err != nil {
 		t.Error(err)
 	}
 }
@@ -122,16 +118,11 @@ const outageWindow = 4 * time.Second
 
 func outage(t *testing.T, server *testserver.Server, store *lastRenewal) {
 	const window, renew = outageWindow, time.Second
-	lease, err := worker.Acquire(t.Context(), store, worker.Config{FenceWindow: window, RenewInterval: renew, MaxWait: patience})
+	gen, err := worker.Open(t.Context(), store, worker.Config{FenceWindow: window, RenewInterval: renew, ClaimWait: patience, MaxWait: 10 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer lease.Close()
-	gen, err := core.New(core.Config{Worker: lease, MaxWait: 10 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer gen.Close()
+	defer gen.Close(context.Background())
 	// draw takes ids at intervals until one is issued, or none is.
 	seen := map[int64]bool{}
 	var asked time.Time // for the last id that came
@@ -168,7 +159,7 @@ func outage(t *testing.T, server *testserver.Server, store *lastRenewal) {
 	if err := <-dead; err != nil {
 		t.Fatal(err)
 	}
-	until := lease.Stats().Fence
+	until := gen.Stats().Fence
 	late := max(killed.Sub(renewed)-renew, 0)
 	least := window - renew - lead - late
 	if rode := fenced.Sub(killed); rode < least {

@@ -77,13 +77,13 @@ func TestRedisLossy(t *testing.T) {
 	}
 	lossy := func(setting string) {
 		t.Helper()
-		lease, err := worker.Acquire(t.Context(), mustNew(redisstore.New(evaler(c, false), redisstore.Config{ConfigGet: configGet(c)})), once)
+		lease, err := worker.Open(t.Context(), mustNew(redisstore.New(evaler(c, false), redisstore.Config{ConfigGet: configGet(c)})), once)
 		var lossy *worker.DurabilityError
 		if setting == "" && err != nil || setting != "" && (!errors.As(err, &lossy) || lossy.Setting != setting) {
 			t.Errorf("%q: %v", setting, err)
 		}
 		if lease != nil {
-			_ = lease.Close()
+			_ = lease.Close(context.Background())
 		}
 		_, err = mustNew(redisstore.New(evaler(c, false), redisstore.Config{ConfigGet: configGet(c)})).Count(t.Context(), "starts")
 		if setting == "" && err != nil || setting != "" && (!errors.As(err, &lossy) || lossy.Setting != setting) {
@@ -136,7 +136,7 @@ func TestRedisIdentity(t *testing.T) {
 	name := fmt.Sprintf("%016x", rand.Uint64())
 	store := mustNew(redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{AllowDataLoss: true}))
 	layout := core.Layout{TimeBits: 41, DatacenterBits: 1, WorkerBits: 2, SequenceBits: 8}
-	start := func(address string) *worker.Lease {
+	start := func(address string) *worker.Generator {
 		t.Helper()
 		n, err := store.WorkerIDOf(t.Context(), name, address, 4)
 		if err != nil {
@@ -144,11 +144,11 @@ func TestRedisIdentity(t *testing.T) {
 		}
 		datacenter := int64(1)
 		id := datacenter<<layout.WorkerBits | n
-		lease, err := worker.Acquire(t.Context(), store, worker.Config{Namespace: name, Layout: layout, Datacenter: &datacenter, FenceWindow: long.FenceWindow, TTL: long.TTL, MaxWait: long.MaxWait, Timeout: long.Timeout, Preferred: &id})
+		lease, err := worker.Open(t.Context(), store, worker.Config{Namespace: name, Layout: layout, Datacenter: &datacenter, FenceWindow: long.FenceWindow, TTL: long.TTL, ClaimWait: long.ClaimWait, Timeout: long.Timeout, Preferred: &id})
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = lease.Close() })
+		t.Cleanup(func() { _ = lease.Close(context.Background()) })
 		return lease
 	}
 	first, second := start("10.0.0.1"), start("10.0.0.2")
@@ -158,7 +158,7 @@ func TestRedisIdentity(t *testing.T) {
 	if twin := start("10.0.0.2"); twin.Worker() != 6 && twin.Worker() != 7 {
 		t.Errorf("two containers of one address have %d", twin.Worker())
 	}
-	if err := second.Close(); err != nil {
+	if err := second.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if again := start("10.0.0.2"); again.Worker() != 5 {
@@ -251,7 +251,7 @@ func TestRedisOddClients(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			eval := redisstore.EvalFunc(func(context.Context, string, []string, ...any) (any, error) { return value, nil })
-			if lease, err := worker.Acquire(t.Context(), mustNew(redisstore.New(eval, redisstore.Config{})), once); err == nil {
+			if lease, err := worker.Open(t.Context(), mustNew(redisstore.New(eval, redisstore.Config{})), once); err == nil {
 				t.Errorf("%s: %+v", what, lease.Stats())
 			}
 		})

@@ -1,6 +1,7 @@
 package stores
 
 import (
+	"context"
 	"errors"
 	"os"
 	"regexp"
@@ -8,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -35,14 +35,14 @@ func TestRestore(t *testing.T) {
 	onEvery(t, func(t *testing.T, e engine) {
 		db := e.open(t)
 		store := mustNew(sqlstore.New(db, sqlstore.Config{Dialect: e.dialect, AllowDataLoss: true}))
-		before, err := worker.Acquire(t.Context(), store, worker.Config{
+		before, err := worker.Open(t.Context(), store, worker.Config{
 			Preferred: ref(int64(7)), StopOnLoss: true, // and takes no other number
-			Timeout: patience, MaxWait: patience,
+			Timeout: patience, ClaimWait: patience,
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer before.Close()
+		defer before.Close(context.Background())
 		bound := before.Stats().Fence
 
 		// As in an older backup.
@@ -56,21 +56,16 @@ func TestRestore(t *testing.T) {
 		if err != nil || len(rows) != 1 || rows[0].ClaimID != "" || rows[0].FencingToken != 2 {
 			t.Fatalf("%+v, %v", rows, err)
 		}
-		next, err := worker.Acquire(t.Context(), store, worker.Config{Preferred: ref(int64(7)), RequirePreferred: true, Timeout: patience, MaxWait: patience})
+		next, err := worker.Open(t.Context(), store, worker.Config{Preferred: ref(int64(7)), RequirePreferred: true, Timeout: patience, ClaimWait: patience})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer next.Close()
-		gen, err := core.New(core.Config{Worker: next})
+		defer next.Close(context.Background())
+		id, err := next.Next(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer gen.Close()
-		id, err := gen.Next(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		parts, err := gen.Layout().Decode(id)
+		parts, err := next.Layout().Decode(id)
 		if err != nil || parts.Time.Before(bound) || parts.Time.After(time.Now().Add(time.Minute)) {
 			t.Errorf("begins at %v, and the bound was %v (%v)", parts.Time, bound, err)
 		}

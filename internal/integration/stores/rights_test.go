@@ -1,6 +1,7 @@
 package stores
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"net/url"
@@ -87,9 +88,9 @@ func missingRights(t *testing.T, admin, db *sql.DB, role string, d sqlstore.Dial
 				}
 				mustExec(t, admin, "REVOKE "+right+" ON "+table+" FROM "+role)
 				store := mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
-				lease, err := worker.Acquire(t.Context(), store, worker.Config{MaxWait: -1})
+				lease, err := worker.Open(t.Context(), store, worker.Config{ClaimWait: -1})
 				if err == nil {
-					err = lease.Close()
+					err = lease.Close(context.Background())
 				}
 				if err == nil {
 					_, err = store.Count(t.Context(), "x")

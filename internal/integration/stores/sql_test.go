@@ -162,15 +162,15 @@ func TestManyStarts(t *testing.T) {
 	onEvery(t, func(t *testing.T, e engine) {
 		const starts = 12
 		type outcome struct {
-			lease *worker.Lease
-			err   error
+			gen *worker.Generator
+			err error
 		}
 		done := make(chan outcome, starts)
 		for range starts {
 			db := e.open(t)
 			go func() {
-				lease, err := worker.Acquire(context.Background(), mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})), worker.Config{MaxWait: patience, Timeout: patience})
-				done <- outcome{lease, err}
+				gen, err := sqlstore.Open(context.Background(), db, sqlstore.Config{AllowDataLoss: true, Lease: worker.Config{ClaimWait: patience, Timeout: patience}})
+				done <- outcome{gen, err}
 			}()
 		}
 		seen := map[int64]bool{}
@@ -180,19 +180,14 @@ func TestManyStarts(t *testing.T) {
 				t.Error(o.err)
 				continue
 			}
-			defer o.lease.Close()
-			gen, err := core.New(core.Config{Worker: o.lease})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer gen.Close()
-			if _, err := gen.Next(t.Context()); err != nil {
+			defer o.gen.Close(context.Background())
+			if _, err := o.gen.Next(t.Context()); err != nil {
 				t.Error(err)
 			}
-			if seen[o.lease.Worker()] {
-				t.Errorf("number %d was given twice", o.lease.Worker())
+			if seen[o.gen.Worker()] {
+				t.Errorf("number %d was given twice", o.gen.Worker())
 			}
-			seen[o.lease.Worker()] = true
+			seen[o.gen.Worker()] = true
 		}
 	})
 }
@@ -208,7 +203,7 @@ func TestDetectedAndNamed(t *testing.T) {
 		// If the user may not create them, the error has the statement, with the schema before the name.
 		refused := cfg
 		refused.NoCreate = true
-		_, err = worker.Acquire(t.Context(), mustNew(sqlstore.New(db, refused)), once)
+		_, err = worker.Open(t.Context(), mustNew(sqlstore.New(db, refused)), once)
 		_, columns, _ := strings.Cut(ddl[0], " (")
 		if err == nil || !strings.Contains(err.Error(), columns) {
 			t.Errorf("%v", err)
@@ -221,7 +216,7 @@ func TestDetectedAndNamed(t *testing.T) {
 			}
 		}
 		refused.Dialect = sqlstore.Detect
-		lease, err := worker.Acquire(t.Context(), mustNew(sqlstore.New(db, refused)), worker.Config{Owner: "Käthe's 🖥 host", Timeout: patience, MaxWait: patience})
+		lease, err := worker.Open(t.Context(), mustNew(sqlstore.New(db, refused)), worker.Config{Owner: "Käthe's 🖥 host", Timeout: patience, ClaimWait: patience})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,7 +232,7 @@ func TestDetectedAndNamed(t *testing.T) {
 		if err != nil || held != 1 {
 			t.Errorf("%+v, %v", rows, err)
 		}
-		if err := lease.Close(); err != nil {
+		if err := lease.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -292,9 +287,9 @@ func TestSQLCounter(t *testing.T) {
 func TestLossySettings(t *testing.T) {
 	lossy := func(t *testing.T, db *sql.DB, setting string) {
 		t.Helper()
-		lease, err := worker.Acquire(t.Context(), mustNew(sqlstore.New(db, sqlstore.Config{})), once)
+		lease, err := worker.Open(t.Context(), mustNew(sqlstore.New(db, sqlstore.Config{})), once)
 		if lease != nil {
-			_ = lease.Close()
+			_ = lease.Close(context.Background())
 		}
 		var lossy *worker.DurabilityError
 		if setting == "" && errors.As(err, &lossy) || setting != "" && (!errors.As(err, &lossy) || lossy.Setting != setting) {
@@ -362,8 +357,8 @@ const patience = 3 * time.Minute
 
 // once makes one attempt, with enough time. long keeps its lease on a busy machine.
 var (
-	once = worker.Config{MaxWait: -1, Timeout: patience}
-	long = worker.Config{FenceWindow: 10 * time.Minute, TTL: 15 * time.Minute, MaxWait: patience, Timeout: patience}
+	once = worker.Config{ClaimWait: -1, Timeout: patience}
+	long = worker.Config{FenceWindow: 10 * time.Minute, TTL: 15 * time.Minute, ClaimWait: patience, Timeout: patience}
 )
 
 func await(t *testing.T, what string, ok func() bool) {

@@ -13,7 +13,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -103,17 +102,13 @@ func (p *pair) failover(t *testing.T) *sql.DB {
 	return db
 }
 
-// duplicates makes two leases issue ids at the same time, until both have issued one.
-func duplicates(t *testing.T, a, b *worker.Lease) bool {
+// duplicates makes two generators issue ids at the same time, until both have issued one.
+func duplicates(t *testing.T, a, b *worker.Generator) bool {
 	t.Helper()
 	ids := make(chan int64)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	for _, lease := range []*worker.Lease{a, b} {
-		gen, err := core.New(core.Config{Worker: lease})
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, gen := range []*worker.Generator{a, b} {
 		go func() {
 			for {
 				id, err := gen.Next(ctx)
@@ -177,9 +172,9 @@ func TestClaimAgainWaitsForStandby(t *testing.T) {
 		t.Fatalf("claimed again without the standby: %+v", c)
 	}
 	// A lease claims again by itself.
-	lease, err := worker.Acquire(t.Context(), store, worker.Config{Namespace: "leased", Preferred: ref(int64(7)), Timeout: 500 * time.Millisecond, MaxWait: 4 * time.Second})
+	lease, err := worker.Open(t.Context(), store, worker.Config{Namespace: "leased", Preferred: ref(int64(7)), Timeout: 500 * time.Millisecond, ClaimWait: 4 * time.Second})
 	if err == nil {
-		other, err := worker.Acquire(t.Context(), mustNew(sqlstore.New(p.failover(t), sqlstore.Config{})), worker.Config{Namespace: "leased", Preferred: ref(int64(7))})
+		other, err := worker.Open(t.Context(), mustNew(sqlstore.New(p.failover(t), sqlstore.Config{})), worker.Config{Namespace: "leased", Preferred: ref(int64(7))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,21 +204,21 @@ func TestAsynchronousStandby(t *testing.T) {
 	store := mustNew(sqlstore.New(open(t, "pgx", u.String()), sqlstore.Config{}))
 	cfg := long
 	cfg.Preferred = ref(int64(7))
-	first, err := worker.Acquire(t.Context(), store, cfg)
+	first, err := worker.Open(t.Context(), store, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	warned(t, mustNew(sqlstore.New(p.db, sqlstore.Config{})), `an asynchronous standby "standby": a standby that is promoted may lack acknowledged writes`)
 	warned(t, store, `a WAL receiver "standby", of which this role may not see more`)
-	if err := first.Release(t.Context()); err != nil {
+	if err := first.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 
 	p.behind(t)
-	if first, err = worker.Acquire(t.Context(), store, cfg); err != nil {
+	if first, err = worker.Open(t.Context(), store, cfg); err != nil {
 		t.Fatal(err)
 	}
-	other, err := worker.Acquire(t.Context(), mustNew(sqlstore.New(p.failover(t), sqlstore.Config{})), cfg)
+	other, err := worker.Open(t.Context(), mustNew(sqlstore.New(p.failover(t), sqlstore.Config{})), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // A record without a number for its fence is an error. It is neither skipped nor replaced by a new
-// one, whose fence may be too early. etcdstore has the same test.
+// one, whose fence may be too early. contrib/etcd has the same test.
 func TestRecordThatCannotBeRead(t *testing.T) {
 	for name, open := range map[string]func(t *testing.T) (store driver.Store, damage func() error){
 		"sqlite": func(t *testing.T) (driver.Store, func() error) {

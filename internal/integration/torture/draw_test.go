@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
@@ -16,7 +17,7 @@ const most = 20_000 // ids in one Fill: some ticks
 
 // draw takes ids, one or many at a time, and records them. An id that is not recorded when
 // the process is killed counts as unused.
-func (h *holder) draw(halt <-chan struct{}, lease *worker.Lease, gen *core.Generator) error {
+func (h *holder) draw(halt <-chan struct{}, leased *worker.Generator, gen sqltype.Source) error {
 	buf := make([]int64, most)
 	var records []record
 	slow := h.rand.oneIn(3) // at the wall clock's pace; the others run into their bound
@@ -37,14 +38,14 @@ func (h *holder) draw(halt <-chan struct{}, lease *worker.Lease, gen *core.Gener
 		if err == nil {
 			continue
 		}
-		if done, err := h.sortOut(lease, err); done || err != nil {
+		if done, err := h.sortOut(leased, err); done || err != nil {
 			return err
 		}
 	}
 }
 
 // some draws up to len(buf) ids.
-func (h *holder) some(gen *core.Generator, buf []int64) ([]int64, error) {
+func (h *holder) some(gen sqltype.Source, buf []int64) ([]int64, error) {
 	ctx := context.Background()
 	if h.rand.oneIn(20) {
 		var cancel func()
@@ -70,7 +71,7 @@ func (h *holder) some(gen *core.Generator, buf []int64) ([]int64, error) {
 }
 
 // sortOut reports whether an error ends the drawing. It returns an unexpected error.
-func (h *holder) sortOut(lease *worker.Lease, err error) (done bool, unexpected error) {
+func (h *holder) sortOut(leased *worker.Generator, err error) (done bool, unexpected error) {
 	var back *core.ClockError
 	switch {
 	case errors.Is(err, core.ErrClosed):
@@ -83,7 +84,7 @@ func (h *holder) sortOut(lease *worker.Lease, err error) (done bool, unexpected 
 		return true, fmt.Errorf("draw: %w", err)
 	}
 	select {
-	case <-lease.Done():
+	case <-leased.Done():
 		return true, nil
 	case <-time.After(time.Millisecond):
 		return false, nil

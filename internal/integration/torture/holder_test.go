@@ -6,11 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -65,21 +68,40 @@ func (p *pit) dig(r *random) {
 	p.at.Store(time.Now().Add(r.duration(0, 12*time.Second)).UnixNano())
 }
 
+func (p *pit) due() bool { return time.Now().UnixNano() > p.at.Load() }
+
 func (h *holder) pass(p *pit) {
-	if at := p.at.Load(); time.Now().UnixNano() > at && p.at.CompareAndSwap(at, 1<<62) {
+	if at := p.at.Load(); p.due() && p.at.CompareAndSwap(at, 1<<62) {
 		h.book.write(record{kind: stalled})
 		time.Sleep(h.rand.duration(window+100*time.Millisecond, 2*window))
 		p.dig(h.rand)
 	}
 }
 
-// now is the clock of the generator, and a pit in the middle of issuing: the generator has
-// chosen its allocator and a slot, and has not yet compared the fence or taken the slot. The
-// other pit comes after that.
+// now is the clock, and a pit in the middle of issuing: the generator has chosen its allocator
+// and a slot, and has not yet compared the fence or taken the slot. The other pit comes after
+// that. The lease has the same clock, and no pit.
 func (h *holder) now() time.Time {
 	now := h.clock.now()
-	h.pass(&h.inside)
+	if h.inside.due() && issuing() {
+		h.pass(&h.inside)
+	}
 	return now
+}
+
+// issuing reports whether a call of Next or Fill has called its caller.
+func issuing() bool {
+	pcs := make([]uintptr, 32)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	for {
+		frame, more := frames.Next()
+		if strings.HasSuffix(frame.Function, "core.(*Generator).Next") || strings.HasSuffix(frame.Function, "core.(*Generator).Fill") {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
 }
 
 // Observe implements core.Observer.
@@ -94,47 +116,46 @@ func (h *holder) Observe(e core.Event) {
 func (h *holder) tenure(ctx context.Context) error {
 	cfg := worker.Config{
 		Namespace: space, Layout: layout(), FenceWindow: window, RenewInterval: renew, TTL: ttl,
-		MaxWait: 3 * time.Second, MaxLead: 20 * time.Second,
-		StopOnLoss: h.rand.oneIn(4), Now: h.clock.now, Observer: h,
+		ClaimWait: 3 * time.Second, MaxLead: 20 * time.Second,
+		StopOnLoss: h.rand.oneIn(4),
 	}
 	if h.rand.oneIn(4) {
 		id := h.rand.below(layout().WorkerIDs())
 		cfg.Preferred = &id
 	}
-	var bare *unfenced
 	if h.naive {
-		bare = new(unfenced)
-		cfg.Observer = bare
+		return h.tenureUnfenced(ctx, cfg)
 	}
-	lease, err := worker.Acquire(ctx, h.store, cfg)
+	cfg.ClockPolicy, cfg.Sequence, cfg.MaxWait = h.strategy(), core.SequenceStart(h.rand.below(3)), h.rand.duration(10*time.Millisecond, renew)
+	cfg.Now, cfg.Observer = h.now, h
+	gen, err := worker.Open(ctx, h.store, cfg)
 	if err != nil {
 		return h.noLease(ctx, err)
 	}
-	defer lease.Close()
-	var source core.GrantSource = lease
-	if bare != nil {
-		bare.lease, source = lease, bare
+	return h.use(ctx, gen, gen, func() {})
+}
+
+// tenureUnfenced issues ids without a fence.
+func (h *holder) tenureUnfenced(ctx context.Context, cfg worker.Config) error {
+	bare := new(unfenced)
+	cfg.Now, cfg.Observer = h.clock.now, bare
+	leased, err := worker.Open(ctx, h.store, cfg)
+	if err != nil {
+		return h.noLease(ctx, err)
 	}
+	defer leased.Close(context.Background())
+	bare.leased = leased
 	gen, err := core.New(core.Config{
-		Worker: source, ClockPolicy: h.strategy(), Sequence: core.SequenceStart(h.rand.below(3)), Now: h.now,
+		Worker: bare, ClockPolicy: h.strategy(), Sequence: core.SequenceStart(h.rand.below(3)), Now: h.now,
 		MaxWait: h.rand.duration(10*time.Millisecond, renew),
 	})
 	switch {
 	case errors.Is(err, core.ErrLost), errors.Is(err, worker.ErrLost): // it stood still between the two
 		return nil
-	case errors.As(err, new(*worker.RetryError)): // the clock leapt between the two, and the store has not confirmed it
-		h.book.write(record{kind: failed})
-		return nil
 	case err != nil:
 		return fmt.Errorf("new generator: %w", err)
 	}
-	defer gen.Close()
-	if h.rand.oneIn(3) {
-		if err := second(lease); err != nil {
-			return err
-		}
-	}
-	return h.use(ctx, lease, gen)
+	return h.use(ctx, leased, gen, gen.Close)
 }
 
 // noLease handles the error of a claim.
@@ -144,8 +165,8 @@ func (h *holder) noLease(ctx context.Context, err error) error {
 	var lossy *worker.DurabilityError
 	var none *worker.NoWorkerIDError
 	switch {
-	case errors.As(err, &config), errors.As(err, &other), errors.As(err, &lossy):
-		return fmt.Errorf("acquire: %w", err)
+	case errors.As(err, &config), errors.As(err, &other), errors.As(err, &lossy), errors.Is(err, core.ErrInUse), errors.Is(err, core.ErrClosed):
+		return fmt.Errorf("open: %w", err)
 	case errors.As(err, &none):
 		h.book.write(record{kind: noneFree})
 	default:
@@ -170,45 +191,35 @@ func (h *holder) strategy() core.ClockPolicy {
 	return all[h.rand.below(int64(len(all)))]
 }
 
-// second checks that a lease serves only one generator.
-func second(lease *worker.Lease) error {
-	gen, err := core.New(core.Config{Worker: lease})
-	if err == nil {
-		_ = gen.Close()
-	}
-	if !errors.Is(err, core.ErrInUse) && !errors.Is(err, worker.ErrLost) {
-		return fmt.Errorf("a second generator on one lease: %v", err)
-	}
-	return nil
-}
-
-// use draws from the generator with several goroutines for a while, then closes the
-// generator and the lease: after the goroutines have ended, or while they draw.
-func (h *holder) use(ctx context.Context, lease *worker.Lease, gen *core.Generator) error {
+// use draws from the generator with several goroutines for a while, then closes it: after the
+// goroutines have ended, or while they draw. Unfenced, the generator is not the one with the lease,
+// and is closed before or after it.
+func (h *holder) use(ctx context.Context, leased *worker.Generator, gen sqltype.Source, closeUnfenced func()) error {
 	halt := make(chan struct{})
 	errs := make(chan error, 3)
 	var drawers sync.WaitGroup
 	for range h.rand.between(1, 3) {
-		drawers.Go(func() { errs <- h.draw(halt, lease, gen) })
+		drawers.Go(func() { errs <- h.draw(halt, leased, gen) })
 	}
 	select {
 	case <-time.After(h.rand.duration(100*time.Millisecond, 3*time.Second)):
-	case <-lease.Done():
+	case <-leased.Done():
 	case <-ctx.Done():
 	}
+	release := func() { _ = leased.Close(context.Background()) } // a store that fails is its own business
 	switch h.rand.below(3) {
 	case 0:
 		close(halt)
 		drawers.Wait()
-		_ = gen.Close()
-		_ = lease.Close() // a store that fails is its own business
+		closeUnfenced()
+		release()
 	case 1:
-		_ = lease.Close()
-		_ = gen.Close()
+		release()
+		closeUnfenced()
 		close(halt)
 	case 2:
-		_ = gen.Close()
-		_ = lease.Close()
+		closeUnfenced()
+		release()
 		close(halt)
 	}
 	drawers.Wait()

@@ -15,39 +15,34 @@ import (
 )
 
 // unfenced is the usual way: a worker ID is held as long as it is renewed in time, and ids
-// depend on the clock alone. It takes its worker IDs from a lease and ignores the lease's
-// fence. When it learns that a worker ID is lost, it stops using it.
+// depend on the clock alone. It takes its worker IDs from a leased generator, which issues no
+// ids, and ignores the lease's fence. When it learns that a worker ID is lost, it stops using it.
 type unfenced struct {
-	lease *worker.Lease
+	leased *worker.Generator
 
 	mu      sync.Mutex
-	fence   *core.Grant // the lease's, which it does not use
-	current *core.Grant // the one in its place
-	lost    error       // why the worker ID is not to be used
+	current *core.Grant
+	lost    error // why the worker ID is not to be used
 }
 
 // Grant implements core.GrantSource. core.New asks twice if the worker ID was lost before it
-// could take the first grant. It closes that grant, and not the lease's, which it does not
-// know.
-func (u *unfenced) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
+// could take the first grant.
+func (u *unfenced) Grant(context.Context, *core.Grant) (*core.Grant, error) {
+	id := u.leased.Worker() // not under the lock: Observe takes it
 	u.mu.Lock()
+	defer u.mu.Unlock()
 	if u.lost != nil {
-		defer u.mu.Unlock()
 		return nil, u.lost
 	}
-	if u.current != nil && isDone(u.current) {
-		u.fence.Close()
+	if u.current != nil && !isDone(u.current) {
+		return nil, core.ErrInUse
 	}
-	u.mu.Unlock()
-	fence, err := u.lease.Grant(ctx, prev) // not under the lock: Observe takes it
+	grant, err := core.NewGrant(u.leased.Layout(), id, time.Time{}, time.Time{})
 	if err != nil {
 		return nil, err
 	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.fence = fence
-	u.current, err = core.NewGrant(u.lease.Layout(), u.lease.Worker(), time.Time{}, time.Time{})
-	return u.current, err
+	u.current = grant
+	return grant, nil
 }
 
 func isDone(g *core.Grant) bool {
@@ -87,12 +82,12 @@ func TestUnfencedLosesItsWorkerID(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := new(unfenced)
-			lease, err := worker.Acquire(t.Context(), memstore.New(memstore.Config{}), worker.Config{Namespace: space, Layout: layout()})
+			leased, err := worker.Open(t.Context(), memstore.New(memstore.Config{}), worker.Config{Namespace: space, Layout: layout()})
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer lease.Close()
-			u.lease = lease
+			defer leased.Close(context.Background())
+			u.leased = leased
 			gen, err := core.New(core.Config{Worker: u, Now: func() time.Time {
 				for _, e := range test.events {
 					u.Observe(e)
@@ -109,7 +104,7 @@ func TestUnfencedLosesItsWorkerID(t *testing.T) {
 			if _, err := gen.Next(t.Context()); err != nil {
 				t.Error(err)
 			}
-			_ = gen.Close()
+			gen.Close()
 		})
 	}
 }

@@ -26,7 +26,7 @@ type Line struct {
 
 func load(sqltype.Key[Order]) {}
 
-func mix(ctx context.Context, src sqltype.Filler, order Order, customer Customer, orders []Order, id sqltype.ID) {
+func mix(ctx context.Context, src sqltype.Source, order Order, customer Customer, orders []Order, id sqltype.ID) {
 	order.CustomerID = customer.ID
 	order.ID = customer.ID // cannot use customer.ID (VALUE sqltype.Key[Customer]) as sqltype.Key[Order] value in assignment
 	order.ID = id          // cannot use id (VALUE sqltype.ID) as sqltype.Key[Order] value in assignment

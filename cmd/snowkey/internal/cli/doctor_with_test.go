@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"path/filepath"
@@ -52,11 +53,11 @@ func (n *twoNodes) lease(t *testing.T, node int, namespace string, layout core.L
 	if datacenter >= 0 {
 		cfg.Datacenter = &datacenter
 	}
-	lease, err := worker.Acquire(t.Context(), n.store[node], cfg)
+	lease, err := worker.Open(t.Context(), n.store[node], cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = lease.Close() })
+	t.Cleanup(func() { _ = lease.Close(context.Background()) })
 }
 
 // fence is the earlier fence of a record of each node.

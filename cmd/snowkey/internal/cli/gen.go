@@ -87,32 +87,31 @@ func (a *app) gen(ctx context.Context, g *gen) (err error) {
 	if g.sequence >= 0 {
 		return usage("--sequence requires --at: a generator counts by itself")
 	}
-	cfg := core.Config{Layout: g.layout, Now: a.Clock}
+	var notBefore time.Time
 	if g.notBefore != "" {
-		if cfg.NotBefore, err = timetext.Parse(g.notBefore, a.now(), time.UTC); err != nil {
+		if notBefore, err = timetext.Parse(g.notBefore, a.now(), time.UTC); err != nil {
 			return wrong("--not-before", g.notBefore, err)
 		}
 	}
+	var id int64
 	switch leased, given := g.lease.text != "", g.worker >= 0; {
 	case leased && (given || g.datacenter >= 0):
 		return usage("--lease chooses the worker ID: it excludes --worker and --datacenter")
 	case leased:
-		lease, closer, failed := a.lease(ctx, &g.lease, g.layout)
+		generator, closer, failed := a.leased(ctx, &g.lease, worker.Config{Layout: g.layout, NotBefore: notBefore})
 		if failed != nil {
 			return failed
 		}
 		defer closer(&err)
-		cfg.Worker = lease
+		return a.genAll(ctx, g, generator.Fill)
 	case !given:
 		return usage("a worker ID is required and none is safe to guess: give --worker N, one that no other process uses, or --lease DSN, to lease a free one")
 	default:
-		id, err := g.workerID()
-		if err != nil {
+		if id, err = g.workerID(); err != nil {
 			return err
 		}
-		cfg.Worker = core.Fixed(id)
 	}
-	generator, err := core.New(cfg)
+	generator, err := core.New(core.Config{Layout: g.layout, Worker: core.Fixed(id), NotBefore: notBefore, Now: a.Clock})
 	if err != nil {
 		return newError(err)
 	}
@@ -142,25 +141,30 @@ func (g *gen) workerID() (int64, error) {
 	return g.datacenter<<l.WorkerBits | g.worker, nil
 }
 
-// lease acquires a worker ID. The closer releases it, reports failures, and closes the
-// store.
-func (a *app) lease(ctx context.Context, p *storeFlags, l core.Layout) (*worker.Lease, func(*error), error) {
+// leased opens a generator with a leased worker ID. The closer releases that, reports failures,
+// and closes the store.
+func (a *app) leased(ctx context.Context, p *storeFlags, cfg worker.Config) (*worker.Generator, func(*error), error) {
 	target, store, err := a.openStore(ctx, p, true)
 	if err != nil {
 		return nil, nil, err
 	}
-	lease, err := worker.Acquire(ctx, store, worker.Config{Namespace: p.namespace, Layout: l, Now: a.Clock, Observer: leaseNotes{a}})
+	cfg.Namespace, cfg.Now, cfg.Observer = p.namespace, a.Clock, leaseNotes{a}
+	generator, err := worker.Open(ctx, store, cfg)
 	if err != nil {
 		target.Close()
+		var config *core.ConfigError
+		if errors.As(err, &config) && config.Package == "core" {
+			return nil, nil, newError(err)
+		}
 		if ctx.Err() != nil {
 			return nil, nil, errors.New("interrupted before a worker ID was leased")
 		}
 		return nil, nil, fmt.Errorf("%s: %w", target.Name, withAdvice(err))
 	}
-	return lease, func(err *error) {
-		if failed := lease.Close(); failed != nil {
+	return generator, func(err *error) {
+		if failed := generator.Close(context.Background()); failed != nil {
 			a.failed = true // a broken pipe would hide it
-			a.note("%s worker ID %d was not released and will expire: %v", a.errStyle.bad("snowkey gen:"), lease.Worker(), failed)
+			a.note("%s worker ID %d was not released and will expire: %v", a.errStyle.bad("snowkey gen:"), generator.Worker(), failed)
 			if *err == nil {
 				*err = errReported
 			}

@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
 )
@@ -120,8 +119,8 @@ func TestTwoServers(t *testing.T) {
 			}
 		})
 	}
-	patient := worker.Config{FenceWindow: time.Minute, RenewInterval: 20 * time.Millisecond, Timeout: 10 * time.Second, MaxWait: endless}
-	fill := func(gen *core.Generator, n int) error {
+	patient := worker.Config{FenceWindow: time.Minute, RenewInterval: 20 * time.Millisecond, Timeout: 10 * time.Second, ClaimWait: endless}
+	fill := func(gen *worker.Generator, n int) error {
 		ids := make([]int64, n)
 		if err := gen.Fill(t.Context(), ids); err != nil {
 			return err
@@ -131,28 +130,18 @@ func TestTwoServers(t *testing.T) {
 	}
 	var made, leased, parsed atomic.Int64
 	for range 3 {
-		lease, err := worker.Acquire(t.Context(), store, patient)
+		gen, err := worker.Open(t.Context(), store, patient)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer lease.Close()
-		gen, err := core.New(core.Config{Worker: lease})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer gen.Close()
+		defer gen.Close(context.Background())
 		load(&made, func() error { time.Sleep(time.Millisecond); return fill(gen, 10) })
 		load(&leased, func() error {
-			lease, err := worker.Acquire(t.Context(), store, patient)
+			gen, err := worker.Open(t.Context(), store, patient)
 			if err != nil {
 				return err
 			}
-			defer lease.Close()
-			gen, err := core.New(core.Config{Worker: lease})
-			if err != nil {
-				return err
-			}
-			defer gen.Close()
+			defer gen.Close(context.Background())
 			return fill(gen, 10)
 		})
 		load(&parsed, func() error {

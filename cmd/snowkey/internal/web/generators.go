@@ -158,7 +158,7 @@ func (g *generators) evict() (wait time.Duration) {
 		m := e.Value.(*member)
 		left := m.end.Sub(now)
 		if m.users == 0 && left <= 0 {
-			_ = m.gen.Close()
+			m.gen.Close()
 			if m.end.After(g.mark) {
 				g.mark = m.end
 			}

@@ -143,22 +143,22 @@ func TestStoreMetrics(t *testing.T) {
 	defer server.Close()
 	store := mustNew(httpstore.New(httpstore.Config{URL: server.URL + LeasesPath, Token: secret}))
 	layout := core.Layout{TimeBits: 41, WorkerBits: 1, SequenceBits: 12}
-	var leases []*worker.Lease
+	var leases []*worker.Generator
 	for range 2 {
-		lease, err := worker.Acquire(t.Context(), store, worker.Config{Namespace: "orders", Layout: layout})
+		lease, err := worker.Open(t.Context(), store, worker.Config{Namespace: "orders", Layout: layout})
 		if err != nil {
 			t.Fatal(err)
 		}
 		leases = append(leases, lease)
 	}
 	var none *worker.NoWorkerIDError
-	if _, err := worker.Acquire(t.Context(), store, worker.Config{Namespace: "orders", Layout: layout, MaxWait: -1}); !errors.As(err, &none) {
+	if _, err := worker.Open(t.Context(), store, worker.Config{Namespace: "orders", Layout: layout, ClaimWait: -1}); !errors.As(err, &none) {
 		t.Fatal(err)
 	}
-	if err := leases[0].Close(); err != nil {
+	if err := leases[0].Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	defer leases[1].Close()
+	defer leases[1].Close(context.Background())
 	want(t, scrape(t, h.Metrics()),
 		`snowkey_serve_requests_total{code="200",method="post",path="/leases/v1/claim"} 2`,
 		`snowkey_serve_store_request_duration_seconds_count{result="ok",verb="claim"} 2`,
@@ -272,11 +272,11 @@ func TestMetricNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lease, err := worker.Acquire(t.Context(), h.watched, worker.Config{})
+	lease, err := worker.Open(t.Context(), h.watched, worker.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer lease.Close()
+	defer lease.Close(context.Background())
 	ask(h, http.MethodGet, "/", "")
 	problems, err := testutil.GatherAndLint(h.counts.registry)
 	if err != nil || len(problems) > 0 {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -241,17 +242,17 @@ func TestLeases(t *testing.T) {
 	defer server.Close()
 	var workers []int64
 	for range 2 {
-		lease, err := worker.Acquire(t.Context(), mustNew(httpstore.New(httpstore.Config{URL: server.URL + LeasesPath, Token: secret})), worker.Config{Timeout: time.Minute})
+		lease, err := worker.Open(t.Context(), mustNew(httpstore.New(httpstore.Config{URL: server.URL + LeasesPath, Token: secret})), worker.Config{Timeout: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer lease.Close()
+		defer lease.Close(context.Background())
 		workers = append(workers, lease.Worker())
 	}
 	if workers[0] == workers[1] {
 		t.Errorf("%d", workers)
 	}
-	_, err := worker.Acquire(t.Context(), mustNew(httpstore.New(httpstore.Config{URL: server.URL + LeasesPath, Token: "another-token-of-mine"})), worker.Config{Timeout: time.Minute})
+	_, err := worker.Open(t.Context(), mustNew(httpstore.New(httpstore.Config{URL: server.URL + LeasesPath, Token: "another-token-of-mine"})), worker.Config{Timeout: time.Minute})
 	var refused *httpstore.StoreError
 	if !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized {
 		t.Error(err)

@@ -54,7 +54,7 @@ type List struct {
 }
 
 // Assign gives a key to each row that has none, from one reservation.
-func Assign(ctx context.Context, src sqltype.Filler, orders []Order) error {
+func Assign(ctx context.Context, src sqltype.Source, orders []Order) error {
 	return sqltype.Assign(ctx, src, orders, func(o *Order) *OrderKey { return &o.ID }, sqltype.Children(
 		func(o *Order) []Line { return o.Lines },
 		func(l *Line) *sqltype.ID { return &l.ID },

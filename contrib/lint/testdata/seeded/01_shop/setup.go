@@ -13,10 +13,10 @@ import (
 )
 
 // Open leases a worker ID and creates the tables. The caller closes the generator.
-func Open(ctx context.Context, db *gorm.DB) (*sqlstore.Generator, error) {
-	gen, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{
-		Lease:  worker.Config{Namespace: "shop"},
-		Plugin: gormplugin.Config{Exempt: []any{&TaxRate{}}},
+func Open(ctx context.Context, db *gorm.DB) (*worker.Generator, error) {
+	gen, err := gormplugin.Open(ctx, db, gormplugin.Config{
+		Exempt: []any{&TaxRate{}},
+		Store:  sqlstore.Config{Lease: worker.Config{Namespace: "shop"}},
 	}) // OK 08: returned to the caller, and closed on the other path
 	if err != nil {
 		return nil, err

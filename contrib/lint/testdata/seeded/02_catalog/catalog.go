@@ -6,13 +6,14 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 // Install adds the plugin: labels have a source of their own.
 func Install(db *gorm.DB, entries, labels *core.Generator) error {
 	p, err := gormplugin.New(gormplugin.Config{
 		Source: entries,
-		Named:  map[string]gormplugin.Source{"labels": labels},
+		Named:  map[string]sqltype.Source{"labels": labels},
 	})
 	if err != nil {
 		return err

@@ -46,7 +46,7 @@ func send(w io.Writer, posts []Post) error {
 }
 
 // Store writes posts under the names that the client has chosen, and says which key each got.
-func Store(ctx context.Context, gen sqltype.Filler, drafts map[string]string, save func([]Post) error) (*Receipt, error) {
+func Store(ctx context.Context, gen sqltype.Source, drafts map[string]string, save func([]Post) error) (*Receipt, error) {
 	ids := make([]int64, len(drafts))
 	if err := gen.Fill(ctx, ids); err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
-	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
 type Camera struct {
@@ -31,10 +31,10 @@ func (c *Camera) BeforeCreate(tx *gorm.DB) error {
 }
 
 // ids is set once, by Use.
-var ids *sqlstore.Generator
+var ids *worker.Generator
 
 // Use gives the hooks their generator. It remains the caller's.
-func Use(gen *sqlstore.Generator) { ids = gen }
+func Use(gen *worker.Generator) { ids = gen }
 
 type Recording struct {
 	ID       sqltype.ID `gorm:"primaryKey;snowflake:-"`

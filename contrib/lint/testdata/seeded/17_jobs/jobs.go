@@ -38,16 +38,11 @@ func Every(ctx context.Context, interval time.Duration, store driver.Store, job 
 }
 
 func once(ctx context.Context, store driver.Store, job Job) (err error) {
-	lease, err := worker.Acquire(ctx, store, worker.Config{}) // FAULT 061 class 7: a lease for each run of a job
+	gen, err := worker.Open(ctx, store, worker.Config{}) // FAULT 061 class 7: a lease for each run of a job
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lease.Close()) }()
-	gen, err := core.New(core.Config{Worker: lease}) // ALSO 061: and its generator
-	if err != nil {
-		return err
-	}
-	defer gen.Close()
+	defer func() { err = errors.Join(err, gen.Close(context.Background())) }()
 	run, err := sqltype.New(ctx, gen)
 	if err != nil {
 		return err
@@ -82,9 +77,9 @@ func All(ctx context.Context, workerID int64, list []Job) error {
 
 // Open waits for the database, which may start later than this process. The caller closes the
 // generator.
-func Open(ctx context.Context, db *sql.DB) (*sqlstore.Generator, error) {
+func Open(ctx context.Context, db *sql.DB) (*worker.Generator, error) {
 	for {
-		gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{}) // OK 50: the loop ends with the first generator
+		gen, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // OK 50: the loop ends with the first generator
 		if err == nil {
 			return gen, nil
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/pgxstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -31,7 +32,7 @@ type Repository[Row any] struct {
 
 // Insert writes rows and sets their keys.
 func (r *Repository[Row]) Insert(ctx context.Context, rows []Row) error {
-	gen, err := pgxstore.Open(ctx, r.pool, sqlstore.OpenConfig{}) // FAULT 063 class 7: a lease for each insert, in a method of a generic type
+	gen, err := pgxstore.Open(ctx, r.pool, sqlstore.Config{}) // FAULT 063 class 7: a lease for each insert, in a method of a generic type
 	if err != nil {
 		return err
 	}
@@ -42,12 +43,12 @@ func (r *Repository[Row]) Insert(ctx context.Context, rows []Row) error {
 // Writer writes rows with one generator.
 type Writer[Row any] struct {
 	Repository[Row]
-	gen *sqlstore.Generator
+	gen *worker.Generator
 }
 
 // NewWriter leases a worker ID. Call Close at the end.
 func NewWriter[Row any](ctx context.Context, r Repository[Row]) (*Writer[Row], error) {
-	gen, err := pgxstore.Open(ctx, r.pool, sqlstore.OpenConfig{}) // OK 51: one for the life of the Writer, which closes it
+	gen, err := pgxstore.Open(ctx, r.pool, sqlstore.Config{}) // OK 51: one for the life of the Writer, which closes it
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func (w *Writer[Row]) Insert(ctx context.Context, rows []Row) error {
 
 func (w *Writer[Row]) Close(ctx context.Context) error { return w.gen.Close(ctx) }
 
-func insert[Row any](ctx context.Context, gen sqltype.Filler, r *Repository[Row], rows []Row) error {
+func insert[Row any](ctx context.Context, gen sqltype.Source, r *Repository[Row], rows []Row) error {
 	if err := sqltype.Assign(ctx, gen, rows, r.key); err != nil {
 		return err
 	}

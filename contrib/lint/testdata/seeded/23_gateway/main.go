@@ -28,7 +28,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	gen, err := sqlstore.Open(context.Background(), db, sqlstore.OpenConfig{})
+	gen, err := sqlstore.Open(context.Background(), db, sqlstore.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func once() error {
 		return err
 	}
 	defer db.Close()
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func watch(r io.Reader) error {
 		return err
 	}
 	defer db.Close()
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
 	if err != nil {
 		return err
 	}

@@ -16,13 +16,13 @@ import (
 
 // Matches starts matches.
 type Matches struct {
-	gen  *sqlstore.Generator
+	gen  *worker.Generator
 	pool *pgxpool.Pool
 }
 
 // NewMatches returns the service, which has no method that closes its generator.
 func NewMatches(ctx context.Context, pool *pgxpool.Pool) (*Matches, error) {
-	gen, err := pgxstore.Open(ctx, pool, sqlstore.OpenConfig{}) // FAULT 073 class 9: kept in a struct that nothing closes; sensu/sensu-go#1163
+	gen, err := pgxstore.Open(ctx, pool, sqlstore.Config{}) // FAULT 073 class 9: kept in a struct that nothing closes; sensu/sensu-go#1163
 	if err != nil {
 		return nil, err
 	}
@@ -45,12 +45,12 @@ func (m *Matches) Close() { m.pool.Close() }
 // Tokens hands out the ids of play tokens, under a namespace that can be changed.
 type Tokens struct {
 	mu  sync.RWMutex
-	gen *sqlstore.Generator
+	gen *worker.Generator
 }
 
 // Configure leases a worker ID of another namespace.
 func (t *Tokens) Configure(ctx context.Context, db *sql.DB, namespace string) error {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{Lease: worker.Config{Namespace: namespace}}) // ALSO 074: opened here
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{Lease: worker.Config{Namespace: namespace}}) // ALSO 074: opened here
 	if err != nil {
 		return err
 	}

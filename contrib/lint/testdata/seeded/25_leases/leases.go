@@ -10,7 +10,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -22,15 +21,6 @@ func Print(ctx context.Context, out io.Writer, db *sql.DB, n int) error {
 	if err != nil {
 		return err
 	}
-	lease, err := worker.Acquire(ctx, store, worker.Config{Namespace: "tools"}) // FAULT 075 class 9: the generator is closed, its lease is not; Scalingo/go-etcd-cron#16
-	if err != nil {
-		return err
-	}
-	gen, err := core.New(core.Config{Worker: lease})
-	if err != nil {
-		return err
-	}
-	defer gen.Close()
 	ids := make([]int64, n)
 	if err := gen.Fill(ctx, ids); err != nil {
 		return err
@@ -41,7 +31,7 @@ func Print(ctx context.Context, out io.Writer, db *sql.DB, n int) error {
 
 // Import writes rows that it reads.
 func Import(ctx context.Context, db *sql.DB, r io.Reader) error {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{}) // FAULT 076 class 9: not closed if the text cannot be read; projecteru2/core#399
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // FAULT 076 class 9: not closed if the text cannot be read; projecteru2/core#399
 	if err != nil {
 		return err
 	}
@@ -61,7 +51,7 @@ func Import(ctx context.Context, db *sql.DB, r io.Reader) error {
 	return errors.Join(err, gen.Close(context.WithoutCancel(ctx)))
 }
 
-func insert(ctx context.Context, db *sql.DB, gen *sqlstore.Generator, names []string) error {
+func insert(ctx context.Context, db *sql.DB, gen *worker.Generator, names []string) error {
 	for _, name := range names {
 		id, err := gen.Next(ctx)
 		if err != nil {
@@ -76,13 +66,13 @@ func insert(ctx context.Context, db *sql.DB, gen *sqlstore.Generator, names []st
 
 // Install adds the plugin to a handle.
 func Install(ctx context.Context, db *gorm.DB) error {
-	_, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{}) // FAULT 077 class 9: the generator is dropped, so nothing can close it
+	_, err := gormplugin.Open(ctx, db, gormplugin.Config{}) // FAULT 077 class 9: the generator is dropped, so nothing can close it
 	return err
 }
 
 // InstallUntil adds the plugin to a handle, and releases the worker ID when ctx is done.
 func InstallUntil(ctx context.Context, db *gorm.DB) error {
-	gen, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{})
+	gen, err := gormplugin.Open(ctx, db, gormplugin.Config{})
 	if err != nil {
 		return err
 	}
@@ -94,8 +84,8 @@ func InstallUntil(ctx context.Context, db *gorm.DB) error {
 type Cleanup interface{ Cleanup(func()) }
 
 // ForTest leases a worker ID for a test.
-func ForTest(ctx context.Context, t Cleanup, db *sql.DB) (*sqlstore.Generator, error) {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+func ForTest(ctx context.Context, t Cleanup, db *sql.DB) (*worker.Generator, error) {
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
 	if err == nil {
 		t.Cleanup(func() { gen.Close(context.WithoutCancel(ctx)) }) // OK 58: closed by the test
 	}

@@ -26,7 +26,7 @@ type Line struct {
 	SKU     string
 }
 
-func assign(ctx context.Context, gen sqltype.Filler, orders []Order) error {
+func assign(ctx context.Context, gen sqltype.Source, orders []Order) error {
 	return sqltype.Assign(ctx, gen, orders, func(o *Order) *sqltype.ID { return &o.ID },
 		sqltype.Children(
 			func(o *Order) []Line { return o.Lines },

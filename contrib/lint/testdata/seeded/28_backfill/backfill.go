@@ -6,14 +6,14 @@ import (
 	"database/sql"
 	"fmt"
 
-	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // Run gives a key to each row that has none.
 func Run(ctx context.Context, db *sql.DB, uuids []string) error {
 	for _, uuid := range uuids {
-		gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{}) // FAULT 086 class 7: a lease for each round of the loop
+		gen, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // FAULT 086 class 7: a lease for each round of the loop
 		if err != nil {
 			return err
 		}
@@ -32,7 +32,7 @@ func Run(ctx context.Context, db *sql.DB, uuids []string) error {
 }
 
 // Each runs f for each tenant, with a generator of the tenant's own namespace and database.
-func Each(ctx context.Context, tenants map[string]*sql.DB, f func(*sql.DB, *core.Generator) error) error {
+func Each(ctx context.Context, tenants map[string]*sql.DB, f func(*sql.DB, sqltype.Source) error) error {
 	for name, db := range tenants {
 		if err := tenant(ctx, db, f); err != nil {
 			return fmt.Errorf("tenant %s: %w", name, err)
@@ -41,11 +41,11 @@ func Each(ctx context.Context, tenants map[string]*sql.DB, f func(*sql.DB, *core
 	return nil
 }
 
-func tenant(ctx context.Context, db *sql.DB, f func(*sql.DB, *core.Generator) error) error {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{}) // OK 65: one for each database, all of whose rows f writes
+func tenant(ctx context.Context, db *sql.DB, f func(*sql.DB, sqltype.Source) error) error {
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // OK 65: one for each database, all of whose rows f writes
 	if err != nil {
 		return err
 	}
 	defer gen.Close(context.WithoutCancel(ctx))
-	return f(db, gen.Generator())
+	return f(db, gen)
 }

@@ -31,7 +31,7 @@ func Open(db *sql.DB, worker int64) (*Trail, error) {
 }
 
 // Close ends the trail.
-func (t *Trail) Close() error { return t.gen.Close() }
+func (t *Trail) Close() { t.gen.Close() }
 
 // Add adds a row and returns when that was.
 func (t *Trail) Add(ctx context.Context, what string) (time.Time, error) {

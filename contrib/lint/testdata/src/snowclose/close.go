@@ -1,4 +1,4 @@
-// Package snowclose has leases and generators that nothing closes.
+// Package snowclose has generators that nothing closes.
 package snowclose
 
 import (
@@ -13,35 +13,40 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-func lease(ctx context.Context, store *memstore.Store) error {
-	lease, err := worker.Acquire(ctx, store, worker.Config{}) // want `nothing closes the lease lease`
+func leased(ctx context.Context, store *memstore.Store) error {
+	gen, err := worker.Open(ctx, store, worker.Config{}) // want `nothing closes the generator gen`
 	if err != nil {
 		return err
 	}
-	gen, err := core.New(core.Config{Worker: lease})
+	_, err = gen.Next(ctx)
+	return err
+}
+
+func overRedis(ctx context.Context, eval redisstore.EvalFunc) error {
+	gen, err := redisstore.Open(ctx, eval, redisstore.Config{}) // want `nothing closes the generator gen`
 	if err != nil {
 		return err
 	}
-	defer gen.Close()
 	_, err = gen.Next(ctx)
 	return err
 }
 
 func dropped(ctx context.Context, db *sql.DB) error {
-	_, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{}) // want `the generator is dropped`
+	_, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // want `the generator is dropped`
 	return err
 }
 
 type service struct {
-	gen    *sqlstore.Generator
-	closed *sqlstore.Generator
+	gen    *worker.Generator
+	closed *worker.Generator
 }
 
 func newService(ctx context.Context, db *sql.DB) (*service, error) {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{}) // want `nothing closes the generator gen`
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // want `nothing closes the generator gen`
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +56,7 @@ func newService(ctx context.Context, db *sql.DB) (*service, error) {
 func (s *service) next(ctx context.Context) (int64, error) { return s.gen.Next(ctx) }
 
 func exits(ctx context.Context, db *sql.DB) {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -65,7 +70,7 @@ func exits(ctx context.Context, db *sql.DB) {
 func signalled(db *sql.DB) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
 	if err != nil {
 		return err
 	}
@@ -75,7 +80,7 @@ func signalled(db *sql.DB) error {
 }
 
 func returns(ctx context.Context, db *sql.DB, r io.Reader) error {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{}) // want `a return leaves the generator gen open`
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // want `a return leaves the generator gen open`
 	if err != nil {
 		return err
 	}
@@ -89,25 +94,21 @@ func returns(ctx context.Context, db *sql.DB, r io.Reader) error {
 // None of these is a fault.
 
 func deferred(ctx context.Context, store *memstore.Store) (err error) {
-	lease, err := worker.Acquire(ctx, store, worker.Config{})
+	gen, err := worker.Open(ctx, store, worker.Config{})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lease.Close()) }()
-	gen, err := core.New(core.Config{Worker: lease})
-	if err != nil {
-		return err
-	}
+	defer func() { err = errors.Join(err, gen.Close(context.Background())) }()
 	_, err = gen.Next(ctx)
 	return err
 }
 
-func returned(ctx context.Context, db *sql.DB) (*sqlstore.Generator, error) {
-	return sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+func returned(ctx context.Context, db *sql.DB) (*worker.Generator, error) {
+	return sqlstore.Open(ctx, db, sqlstore.Config{})
 }
 
 func newClosed(ctx context.Context, db *sql.DB) (*service, error) {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +118,7 @@ func newClosed(ctx context.Context, db *sql.DB) (*service, error) {
 func (s *service) Close(ctx context.Context) error { return s.closed.Close(ctx) }
 
 func given(ctx context.Context, db *sql.DB, keep func(io.Closer, any)) error {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
 	if err != nil {
 		return err
 	}
@@ -126,7 +127,7 @@ func given(ctx context.Context, db *sql.DB, keep func(io.Closer, any)) error {
 }
 
 func everyReturn(ctx context.Context, db *sql.DB, r io.Reader) error {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
 	if err != nil {
 		return err
 	}

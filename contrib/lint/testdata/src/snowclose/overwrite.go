@@ -6,12 +6,13 @@ import (
 	"sync"
 
 	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 type tokens struct {
 	mu  sync.RWMutex
-	gen *sqlstore.Generator
+	gen *worker.Generator
 }
 
 func (t *tokens) Next(ctx context.Context) (sqltype.ID, error) {
@@ -23,7 +24,7 @@ func (t *tokens) Next(ctx context.Context) (sqltype.ID, error) {
 func (t *tokens) Close(ctx context.Context) error { return t.gen.Close(ctx) }
 
 func (t *tokens) Configure(ctx context.Context, db *sql.DB) error {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
 	if err != nil {
 		return err
 	}
@@ -36,20 +37,20 @@ func (t *tokens) Configure(ctx context.Context, db *sql.DB) error {
 func (t *tokens) Direct(ctx context.Context, db *sql.DB) (err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.gen, err = sqlstore.Open(ctx, db, sqlstore.OpenConfig{}) // want `this overwrites the generator in t.gen`
+	t.gen, err = sqlstore.Open(ctx, db, sqlstore.Config{}) // want `this overwrites the generator in t.gen`
 	return err
 }
 
 // The receiver is not in use yet.
 func (t *tokens) Prepare(ctx context.Context, db *sql.DB) (err error) {
-	t.gen, err = sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+	t.gen, err = sqlstore.Open(ctx, db, sqlstore.Config{})
 	return err
 }
 
 func (t *tokens) Start(ctx context.Context, db *sql.DB) (err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.gen, err = sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+	t.gen, err = sqlstore.Open(ctx, db, sqlstore.Config{})
 	return err
 }
 
@@ -57,13 +58,13 @@ func (t *tokens) Once(ctx context.Context, db *sql.DB) (err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.gen == nil {
-		t.gen, err = sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+		t.gen, err = sqlstore.Open(ctx, db, sqlstore.Config{})
 	}
 	return err
 }
 
 func (t *tokens) Replace(ctx context.Context, db *sql.DB) error {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (t *tokens) After(ctx context.Context, db *sql.DB) error {
 	if err := t.Close(ctx); err != nil {
 		return err
 	}
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func (t *tokens) After(ctx context.Context, db *sql.DB) error {
 }
 
 func (t *tokens) set(ctx context.Context, db *sql.DB) error {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
 	if err != nil {
 		return err
 	}

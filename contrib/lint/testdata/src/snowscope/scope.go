@@ -34,7 +34,7 @@ func handler(w http.ResponseWriter, r *http.Request) {
 
 func literal(db *sql.DB) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		gen, err := sqlstore.Open(r.Context(), db, sqlstore.OpenConfig{}) // want `sqlstore.Open makes a generator for each request`
+		gen, err := sqlstore.Open(r.Context(), db, sqlstore.Config{}) // want `sqlstore.Open makes a generator for each request`
 		if err != nil {
 			return
 		}
@@ -85,7 +85,7 @@ func newID(ctx context.Context) (sqltype.ID, error) {
 type repository struct{ db *sql.DB }
 
 func (r *repository) insert(ctx context.Context, o Order) error {
-	gen, err := sqlstore.Open(ctx, r.db, sqlstore.OpenConfig{}) // want `sqlstore.Open makes a generator for each call of insert`
+	gen, err := sqlstore.Open(ctx, r.db, sqlstore.Config{}) // want `sqlstore.Open makes a generator for each call of insert`
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (r *repository) insert(ctx context.Context, o Order) error {
 }
 
 func (r *repository) insertAll(ctx context.Context, orders []Order) error {
-	gen, err := sqlstore.Open(ctx, r.db, sqlstore.OpenConfig{}) // want `sqlstore.Open makes a generator for each call of insertAll`
+	gen, err := sqlstore.Open(ctx, r.db, sqlstore.Config{}) // want `sqlstore.Open makes a generator for each call of insertAll`
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (r *repository) insertAll(ctx context.Context, orders []Order) error {
 	return assign(ctx, gen, orders)
 }
 
-func assign(ctx context.Context, gen sqltype.Filler, orders []Order) error {
+func assign(ctx context.Context, gen sqltype.Source, orders []Order) error {
 	return sqltype.Assign(ctx, gen, orders, func(o *Order) *sqltype.ID { return &o.ID })
 }
 
@@ -152,7 +152,7 @@ func perPreset(ctx context.Context) error {
 }
 
 func service(ctx context.Context, db *sql.DB) error {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{})
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
 	if err != nil {
 		return err
 	}

@@ -71,5 +71,5 @@ type Good struct {
 }
 
 func use(gen *core.Generator) (*gormplugin.Plugin, error) {
-	return gormplugin.New(gormplugin.Config{Source: gen, Named: map[string]gormplugin.Source{"orders": gen}})
+	return gormplugin.New(gormplugin.Config{Source: gen, Named: map[string]sqltype.Source{"orders": gen}})
 }

@@ -1,0 +1,183 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+)
+
+// A Generator issues ids under a worker ID that it leases from a store, and renews the lease
+// until Close. Make it with [Open], or with the Open of a store's package. It is a
+// sqltype.Source. All methods are safe for concurrent use. The zero value and nil are closed.
+//
+// When another holder has got the worker ID, ids continue under it up to its fence at most.
+// Meanwhile the generator claims another worker ID, and continues under that one.
+type Generator struct {
+	ids   *core.Generator
+	lease *lease
+
+	closing sync.Mutex // held while the store is closed
+	store   closer     // closed by Close; nil: none, or it was closed
+}
+
+// Open claims a worker ID of cfg.Namespace in the store, and returns a generator that issues ids
+// under it. ctx is for the claim only: if it ends first, the error wraps the context's error and
+// the last reason. If Open fails, nothing stays leased.
+//
+// The guarantee: no two generators of one namespace ever issue the same id, whatever their
+// clocks, pauses, crashes, lost answers and takeovers do. The package comment lists what
+// that rests on.
+//
+// The errors are a [*core.ConfigError] with all invalid fields, [*NoWorkerIDError],
+// [*SkewError], [*LayoutError], [*DurabilityError], core.ErrTimestampExhausted, and the store's
+// own. While no worker ID is free, or the store fails with an error that may be temporary, Open
+// retries for Config.ClaimWait. It returns any other error, such as that of a wrong password, at
+// once.
+func Open(ctx context.Context, s driver.Store, cfg Config) (*Generator, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	owned, _ := s.(closer)
+	g, err := open(ctx, s, cfg)
+	if err != nil {
+		if owned != nil {
+			if failed := owned.CloseWithGenerator(); failed != nil {
+				err = errors.Join(err, failed)
+			}
+		}
+		return nil, err
+	}
+	g.store = owned
+	return g, nil
+}
+
+// A closer is a store that only one generator uses: it is closed with the generator.
+type closer interface{ CloseWithGenerator() error }
+
+func open(ctx context.Context, s driver.Store, cfg Config) (*Generator, error) {
+	l, err := acquire(ctx, s, cfg)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Namespace = l.cfg.Namespace
+	ids, err := core.New(cfg.generator(l))
+	if err != nil {
+		if failed := l.Release(context.Background()); failed != nil {
+			err = errors.Join(err, failed)
+		}
+		return nil, err
+	}
+	return &Generator{ids: ids, lease: l}, nil
+}
+
+// opened reports whether the generator comes from Open.
+func (g *Generator) opened() bool { return g != nil && g.lease != nil }
+
+// Next issues one id; see [core.Generator.Next].
+func (g *Generator) Next(ctx context.Context) (int64, error) {
+	if !g.opened() {
+		return 0, core.ErrClosed
+	}
+	return g.ids.Next(ctx)
+}
+
+// Fill issues len(ids) ids in ascending order, or none; see [core.Generator.Fill].
+func (g *Generator) Fill(ctx context.Context, ids []int64) error {
+	if !g.opened() {
+		return core.ErrClosed
+	}
+	return g.ids.Fill(ctx, ids)
+}
+
+// Layout returns the layout of the ids, with its defaults filled in.
+func (g *Generator) Layout() core.Layout {
+	if !g.opened() {
+		return core.Layout{}
+	}
+	return g.lease.cfg.Layout
+}
+
+// Worker returns the worker ID that ids are issued under: datacenter<<WorkerBits | worker. It
+// changes when the worker ID is lost, or replaced by core.Rotate. It is -1 for a Generator that
+// does not come from Open.
+func (g *Generator) Worker() int64 {
+	if !g.opened() {
+		return noWorkerID
+	}
+	return g.lease.Worker()
+}
+
+// Stats returns a snapshot. It makes no request to the store. It is zero for a Generator that
+// does not come from Open.
+func (g *Generator) Stats() Stats {
+	if !g.opened() {
+		return Stats{}
+	}
+	st, ids := g.lease.Stats(), g.ids.Stats()
+	st.Issued, st.Waited, st.Exhausted = ids.Issued, ids.Waited, ids.Exhausted
+	st.StepsBack, st.LargestStepBack, st.Ahead = ids.StepsBack, ids.LargestStepBack, ids.Ahead
+	st.Counter, st.LayoutLeft = ids.Counter, ids.LayoutLeft
+	return st
+}
+
+// Failing returns nil while nothing fails. While requests to the store fail, it returns a
+// [*RetryError] that says which, why and since when; ids continue for Stats.Left. After Close it
+// returns core.ErrClosed, and after a loss with Config.StopOnLoss a [*LostError].
+func (g *Generator) Failing() error {
+	if !g.opened() {
+		return core.ErrClosed
+	}
+	switch err := g.lease.Err(); {
+	case errors.Is(err, errReleased):
+		return core.ErrClosed
+	case err != nil:
+		return err
+	}
+	return g.lease.Stats().Failing
+}
+
+// Done returns a channel that is closed when the generator has ended: after Close, or, with
+// Config.StopOnLoss, after a loss. [Generator.Failing] says why. It is nil for a Generator that
+// does not come from Open.
+func (g *Generator) Done() <-chan struct{} {
+	if !g.opened() {
+		return nil
+	}
+	return g.lease.done
+}
+
+// Close ends the generator, and then releases the worker ID with its unused time, so that another
+// generator can claim it at once and begin right above the last id. Calls that wait, and all later
+// ones, return core.ErrClosed. No id is issued after Close has returned, whatever it returns.
+//
+// While the store fails with an error that may be temporary, Close retries until ctx is done, for
+// at most Config.ClaimWait. So pass a context that is not done, also during a shutdown;
+// context.Background() will do. If the store still fails, Close returns its error: others can
+// claim the worker ID after Config.TTL. Close may be called again, to try once more. After a
+// success, or a loss, it returns nil.
+//
+// When Close returns, the observer has all events, unless ctx is done or the observer takes
+// longer than a second.
+func (g *Generator) Close(ctx context.Context) error {
+	if !g.opened() {
+		return nil
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	g.ids.Close()
+	if err := g.lease.Release(ctx); err != nil {
+		return err
+	}
+	g.closing.Lock()
+	defer g.closing.Unlock()
+	if g.store == nil {
+		return nil
+	}
+	s := g.store
+	g.store = nil
+	return s.CloseWithGenerator()
+}

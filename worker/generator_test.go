@@ -1,0 +1,223 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+)
+
+// ownedStore is a store that one generator has for itself.
+type ownedStore struct {
+	*memstore.Store
+	down   error
+	closed int
+}
+
+func (s *ownedStore) CloseWithGenerator() error { s.closed++; return nil }
+
+func (s *ownedStore) Release(ctx context.Context, r driver.Return) error {
+	if s.down != nil {
+		return s.down
+	}
+	return s.Store.Release(ctx, r)
+}
+
+// All faults are in one error, before the store is asked, and a store that only this generator
+// uses is closed.
+func TestOpenRefuses(t *testing.T) {
+	s := &ownedStore{Store: memstore.New(memstore.Config{})}
+	gen, err := worker.Open(t.Context(), s, worker.Config{
+		Namespace: "a b", FenceWindow: -1, Sequence: 9, MaxWait: -1, MaxJump: -1, ClockPolicy: core.Rollback{}, RequirePreferred: true,
+	})
+	var config *core.ConfigError
+	if gen != nil || !errors.As(err, &config) || config.Package != "worker" {
+		t.Fatalf("%v, %v", gen, err)
+	}
+	var fields []string
+	for _, f := range config.Fields {
+		fields = append(fields, f.Field)
+	}
+	if got, want := strings.Join(fields, " "), "Namespace FenceWindow RequirePreferred ClockPolicy Sequence MaxWait MaxJump"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if s.closed != 1 {
+		t.Errorf("closed %d times", s.closed)
+	}
+	_, err = worker.Open(t.Context(), nil, worker.Config{Layout: core.Layout{TimeBits: 99}, ClockPolicy: core.Rollback{}})
+	if !errors.As(err, &config) || len(config.Fields) != 2 || config.Fields[0].Field != "Store" || !strings.HasPrefix(config.Fields[1].Field, "Layout.") {
+		t.Errorf("%v", err)
+	}
+}
+
+// If the generator cannot be made, the worker ID is released.
+func TestOpenReleases(t *testing.T) {
+	s := memstore.New(memstore.Config{})
+	if _, err := worker.Open(t.Context(), s, worker.Config{NotBefore: core.Twitter().End()}); err == nil || !strings.Contains(err.Error(), "NotBefore") {
+		t.Errorf("%v", err)
+	}
+	records, err := s.List(t.Context(), "default")
+	if err != nil || len(records) != 1 || records[0].ClaimID != "" {
+		t.Errorf("%+v, %v", records, err)
+	}
+}
+
+// Close ends calls that wait. The store then has the first instant without an id. If the store
+// fails, no id is issued all the same, and the next Close tries again.
+func TestCloseOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
+		s := &ownedStore{Store: memstore.New(memstore.Config{}), down: driver.Permanent(errors.New("down"))}
+		layout := core.Layout{Epoch: core.Twitter().Epoch, Tick: time.Hour, TimeBits: 20, WorkerBits: 4}
+		gen, err := worker.Open(t.Context(), s, worker.Config{Layout: layout, ClockPolicy: core.Wait{}, MaxWait: 2 * time.Hour, MaxLead: 2 * time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := gen.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		waited := make(chan error)
+		go func() { _, err := gen.Next(t.Context()); waited <- err }() // there is one id an hour
+		synctest.Wait()
+		if err := gen.Close(context.Background()); err == nil || !strings.Contains(err.Error(), "not released") || s.closed != 0 {
+			t.Errorf("%v, closed %d times", err, s.closed)
+		}
+		if err := <-waited; !errors.Is(err, core.ErrClosed) {
+			t.Errorf("a call that waited: %v", err)
+		}
+		if _, err := gen.Next(t.Context()); !errors.Is(err, core.ErrClosed) {
+			t.Errorf("a later call: %v", err)
+		}
+		s.down = nil
+		done, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := gen.Close(done); !errors.Is(err, context.Canceled) {
+			t.Errorf("with a context that is done: %v", err)
+		}
+		for range 2 {
+			if err := gen.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		select {
+		case <-gen.Done():
+		default:
+			t.Error("it is not done")
+		}
+		if err := gen.Failing(); !errors.Is(err, core.ErrClosed) {
+			t.Errorf("failing: %v", err)
+		}
+		parts, _ := layout.Decode(id)
+		records, err := s.List(t.Context(), "default")
+		if err != nil || len(records) != 1 || records[0].ClaimID != "" || records[0].Fence != parts.Time.Add(time.Hour).UnixMilli() || s.closed != 1 {
+			t.Errorf("%+v, %v, closed %d times", records, err, s.closed)
+		}
+	})
+}
+
+// observed are the events that an observer gets.
+type observed struct {
+	mu   sync.Mutex
+	list []core.Event
+}
+
+func (o *observed) Observe(e core.Event) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.list = append(o.list, e)
+}
+
+// One observer gets the events of the generator and of its lease, with the namespace.
+func TestOneObserver(t *testing.T) {
+	seen := &observed{}
+	ends := core.Layout{Epoch: time.Now().Add(-time.Hour).Truncate(time.Millisecond), TimeBits: 36, WorkerBits: 4} // in two years
+	gen, err := worker.Open(t.Context(), memstore.New(memstore.Config{}), worker.Config{Namespace: "orders", Layout: ends, Observer: seen})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := gen.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[core.EventKind]bool{}
+	for _, e := range seen.list {
+		kinds[e.Kind] = true
+		if e.Namespace != "orders" {
+			t.Errorf("%+v", e)
+		}
+	}
+	if len(kinds) != 3 || !kinds[worker.Claimed] || !kinds[core.LayoutExpiring] || !kinds[worker.Released] {
+		t.Errorf("%v", kinds)
+	}
+}
+
+// docs/metrics.md lists the metrics, with their names, kinds and units.
+func TestMetricsDocument(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "docs", "metrics.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]string{}
+	for _, m := range regexp.MustCompile("(?m)^\\| `(snowkey_\\w+)` \\| `(snowkey\\.[\\w.]+)` \\| ([^|]+) \\|").FindAllStringSubmatch(string(text), -1) {
+		rows[m[2]] = m[1] + ", " + m[3]
+	}
+	gen := open(worker.Config{})
+	defer gen.Close(context.Background())
+	listed := 0
+	for _, m := range gen.Metrics() {
+		want, kind := strings.ReplaceAll(m.Name, ".", "_"), ", gauge"
+		if m.Unit == "s" {
+			want += "_seconds"
+		}
+		if m.Counter {
+			want, kind = want+"_total", ", counter"
+		}
+		want += kind
+		if m.Unit != "" {
+			want += ", `" + m.Unit + "`"
+		}
+		if rows[m.Name] != want {
+			t.Errorf("docs/metrics.md has %s as %q, want %q", m.Name, rows[m.Name], want)
+		}
+		listed++
+	}
+	for name := range rows {
+		if !slices.ContainsFunc(gen.Metrics(), func(m core.Metric) bool { return m.Name == name }) {
+			t.Errorf("docs/metrics.md also has %s", name)
+		}
+	}
+	if listed != 17+6 {
+		t.Errorf("%d metrics", listed)
+	}
+}
+
+// Names and units have the form that OpenTelemetry asks for, no name is the beginning of another
+// one, and each metric has the namespace.
+func TestMetricsNames(t *testing.T) {
+	name, unit := regexp.MustCompile(`^snowkey(\.[a-z]+(_[a-z]+)*){2}$`), regexp.MustCompile(`^(|s|\{[a-z]+\})$`)
+	gen := open(worker.Config{Namespace: "orders"})
+	defer gen.Close(context.Background())
+	list := gen.Metrics()
+	for _, m := range list {
+		if !name.MatchString(m.Name) || !unit.MatchString(m.Unit) || !strings.HasSuffix(m.Help, ".") || m.Labels["snowkey.namespace"] != "orders" {
+			t.Errorf("%+v", m)
+		}
+		for _, other := range list {
+			if strings.HasPrefix(other.Name, m.Name+".") {
+				t.Errorf("%s is also the beginning of %s", m.Name, other.Name)
+			}
+		}
+	}
+}
