@@ -43,7 +43,7 @@ describe() {
   esac
 }
 
-# present NEED: the same places as in internal/testserver/find.go, for the browser in
+# present NEED: the same places as in internal/testserver/engine.go, for the browser in
 # internal/integration/browser, and for tsc in examples/jsonapi.
 present() {
   case $1 in
@@ -122,7 +122,7 @@ spider() {
   return 1
 }
 
-# galera: the same places as in internal/testserver/galera.go.
+# galera: the same places as in internal/testserver/cluster.go.
 galera() {
   mariadb && program wsrep_sst_rsync && program rsync || return 1
   local file

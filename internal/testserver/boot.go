@@ -2,6 +2,7 @@ package testserver
 
 import (
 	"bytes"
+	"embed"
 	"errors"
 	"fmt"
 	"net"
@@ -171,6 +172,17 @@ func (s *Server) data() string                  { return s.in("data") }
 func (s *Server) logPath() string               { return s.in("log") }
 func (s *Server) in(name string) string         { return filepath.Join(s.dir, name) }
 func (s *Server) write(name, text string) error { return os.WriteFile(s.in(name), []byte(text), 0o644) }
+
+//go:embed config
+var configs embed.FS
+
+// writeConfig writes a file of the folder config, with these values and those of every server in
+// place of their names.
+func (s *Server) writeConfig(name string, values map[string]string) error {
+	text, err := configs.ReadFile("config/" + name)
+	values["DIR"] = s.dir
+	return errors.Join(err, s.write(name, os.Expand(string(text), func(name string) string { return values[name] })))
+}
 
 // logTail returns the end of what the server has logged since byte from.
 func (s *Server) logTail(from int64) string {

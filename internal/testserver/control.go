@@ -1,6 +1,7 @@
 package testserver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -107,7 +108,7 @@ func (s *Server) kill() error {
 	return err
 }
 
-func (s *Server) stop() error { return s.end(s.engine.orderly, stopLimit) }
+func (s *Server) stop() error { return s.end(cmp.Or(s.engine.orderly, syscall.SIGTERM), stopLimit) }
 
 // end sends sig to the server and waits for its end.
 func (s *Server) end(sig syscall.Signal, limit time.Duration) error {
@@ -126,7 +127,7 @@ func (s *Server) remove() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running() {
-		_ = s.end(s.engine.quick, quickLimit) // else it is killed
+		_ = s.end(cmp.Or(s.engine.quick, syscall.SIGKILL), quickLimit) // else it is killed
 	}
 	if err := s.kill(); err != nil {
 		return err

@@ -2,9 +2,7 @@ package testserver
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,11 +18,8 @@ func (s *Server) makeData(argv ...string) error {
 	}
 	programs := sha256.Sum256([]byte(strings.Join(s.programs, "\n")))
 	kept := filepath.Join(folder, fmt.Sprintf("%s-%x", s.Kind, programs[:4]))
-	switch _, err := os.Stat(kept); {
-	case err == nil:
+	if _, err := os.Stat(kept); err == nil {
 		return copyFolder(kept, s.data())
-	case !errors.Is(err, fs.ErrNotExist):
-		return err
 	}
 	if err := s.run(argv...); err != nil {
 		return err

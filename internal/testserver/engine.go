@@ -24,16 +24,15 @@ type engine struct {
 	versionVar string // holds the version that a private server must have; may be empty
 	packages   string // the Debian packages, for the message about a missing program
 
-	programs       [][]string                              // what is needed; each may have several names, best first
-	wants, refuses string                                  // what the first program says of its version; may be empty
-	more           func() (paths []string, missing string) // what is not a program of a folder; may be nil
-	found          []string                                // the paths, if they are known
+	programs [][]string                              // what is needed; each may have several names, best first
+	more     func() (paths []string, missing string) // what is not in the folder of the programs; may be nil
+	found    []string                                // the paths, if they are known
 
 	parallel      bool           // members of a cluster start together, else one after the other
 	rewritesTitle bool           // its command line becomes its name and address only, so the name must hold the tag
 	unprivileged  bool           // the server refuses to run as root
-	orderly       syscall.Signal // ends the server as an administrator would, clients or not
-	quick         syscall.Signal // ends it at once; it still frees what lives outside its folder
+	orderly       syscall.Signal // ends the server as an administrator would, clients or not; 0: SIGTERM
+	quick         syscall.Signal // ends it at once; it still frees what lives outside its folder; 0: SIGKILL
 
 	dsn       func(addr string) string
 	port      string                   // of a given DSN without one
@@ -54,30 +53,15 @@ func engines() map[Kind]*engine {
 	return all
 }
 
-// missingError is returned when a server's programs are not on this machine.
-type missingError struct {
-	engine *engine
-	reason string
-}
+// errMissing is about a server whose programs are not on this machine.
+var errMissing = errors.New("not installed")
 
-func (e *missingError) Error() string {
-	m := e.engine
-	s := fmt.Sprintf("no private %s: %s; install the Debian packages %s, or set %s to the folder of its programs", m.kind, e.reason, m.packages, m.binVar)
-	if m.dsnVar != "" {
-		s += fmt.Sprintf(", or set %s to the DSN of a running server (not for tests that kill it)", m.dsnVar)
-	}
-	return s
-}
-
-func isMissing(err error) bool { return errors.As(err, new(*missingError)) }
+func isMissing(err error) bool { return errors.Is(err, errMissing) }
 
 // find returns the paths of the engine's programs, and the version if one is required.
 func (e *engine) find() (paths []string, version string, err error) {
 	if e.found != nil {
 		return e.found, "", nil
-	}
-	if !supported {
-		return nil, "", &missingError{e, "servers are started on Unix-like systems only"}
 	}
 	dirs, given := searchPath(), os.Getenv(e.binVar)
 	if given != "" {
@@ -90,38 +74,36 @@ func (e *engine) find() (paths []string, version string, err error) {
 		more, reason = e.more()
 		paths = append(paths, more...)
 	}
-	want := os.Getenv(e.versionVar)
-	if reason == "" && e.wants+e.refuses+want != "" {
-		if version, reason, err = e.version(paths[0]); err == nil && want != "" && version != want {
-			err = fmt.Errorf("%s is of version %q, and %s=%q", paths[0], version, e.versionVar, want)
-		}
+	if !supported {
+		reason = "servers are started on Unix-like systems only"
 	}
-	switch {
-	case err != nil:
-		return nil, "", err
+	switch want := os.Getenv(e.versionVar); {
 	case reason != "" && given != "": // the folder was asked for: a skip would hide a typing error
 		return nil, "", fmt.Errorf("%s=%q: %s", e.binVar, given, reason)
 	case reason != "":
-		return nil, "", &missingError{e, reason}
-	case want == "":
-		version = ""
+		text := fmt.Sprintf("no private %s: %s; install the Debian packages %s, or set %s to the folder of its programs", e.kind, reason, e.packages, e.binVar)
+		if e.dsnVar != "" {
+			text += fmt.Sprintf(", or set %s to the DSN of a running server (not for tests that kill it)", e.dsnVar)
+		}
+		return nil, "", fmt.Errorf("%s: %w", text, errMissing)
+	case want != "":
+		if version, err = versionOf(paths[0]); err == nil && version != want {
+			err = fmt.Errorf("%s is of version %q, and %s=%q", paths[0], version, e.versionVar, want)
+		}
 	}
-	return paths, version, nil
+	return paths, version, err
 }
 
 var versionPattern = regexp.MustCompile(`(?: Ver |\(PostgreSQL\) )(\S+)`)
 
-// version asks a program for its version. reason is why it is of the wrong make.
-func (e *engine) version(program string) (version, reason string, err error) {
+// versionOf asks a program for its version.
+func versionOf(program string) (string, error) {
 	out, err := exec.Command(program, "--version").CombinedOutput()
 	m := versionPattern.FindSubmatch(out)
-	switch {
-	case err != nil || m == nil:
-		return "", "", fmt.Errorf("%s --version: %w: %s", program, cmp.Or(err, errors.New("no version")), tail(out))
-	case !strings.Contains(string(out), e.wants), e.refuses != "" && strings.Contains(string(out), e.refuses):
-		reason = fmt.Sprintf("%s is of another make: %s", program, tail(out))
+	if err != nil || m == nil {
+		return "", fmt.Errorf("%s --version: %w: %s", program, cmp.Or(err, errors.New("no version")), tail(out))
 	}
-	return string(m[1]), reason, nil
+	return string(m[1]), nil
 }
 
 // pick returns the path of each program, or the reason why there is none. Those after the first

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"syscall"
 )
 
 func etcdEngine() *engine {
@@ -16,8 +15,6 @@ func etcdEngine() *engine {
 		packages: "etcd-server",
 		programs: [][]string{{"etcd"}},
 		parallel: true,
-		orderly:  syscall.SIGTERM,
-		quick:    syscall.SIGKILL,
 		dsn:      func(addr string) string { return "http://" + addr },
 		port:     "2379",
 		schemes:  []string{"http", "https"},

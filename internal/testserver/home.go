@@ -32,7 +32,7 @@ var home = sync.OnceValues(func() (string, error) {
 
 // watchdog removes a home folder, and kills its servers, at the end of its input.
 //
-//go:embed watchdog.sh
+//go:embed config/watchdog.sh
 var watchdog string
 
 // alive is held open; the kernel closes it when this process is gone.

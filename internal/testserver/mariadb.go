@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 )
 
 const (
@@ -22,10 +21,7 @@ func mariadbEngine() *engine {
 		binVar:     "SNOWKEY_TEST_MARIADB_BIN",
 		versionVar: "SNOWKEY_TEST_MARIADB_VERSION",
 		packages:   "mariadb-server-core and mariadb-client-core",
-		programs:   [][]string{{"mariadbd", "mysqld"}, {"mariadb-install-db", "mysql_install_db"}},
-		wants:      "MariaDB", // the data of MySQL is made in another way
-		orderly:    syscall.SIGTERM,
-		quick:      syscall.SIGKILL,
+		programs:   [][]string{{"mariadbd"}, {"mariadb-install-db"}}, // mysqld may be that of MySQL
 		dsn:        func(addr string) string { return "root@tcp(" + addr + ")/" + mariadbDatabase },
 		port:       "3306",
 		setup:      mariadbSetup,
@@ -74,7 +70,7 @@ func mysqldArguments(s *Server) []string {
 func mysqlAloneEngine() *engine {
 	e := mariadbEngine()
 	e.binVar, e.versionVar, e.packages = mysqlBinVar, "SNOWKEY_TEST_MYSQL_VERSION", "mysql-server-core"
-	e.programs, e.wants = [][]string{{"mysqld"}}, ""
+	e.programs = [][]string{{"mysqld"}}
 	own := []string{"--skip-log-bin", "--innodb-flush-method=nosync"}
 	e.setup = func(s *Server) error {
 		// One statement a line. root@localhost does not match a client whose name is not resolved.

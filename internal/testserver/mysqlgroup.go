@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -44,9 +43,6 @@ func mysqlEngine() *engine {
 		binVar:   mysqlBinVar,
 		packages: "mysql-server-core and mysql-router, which tools/unpack.sh fetches",
 		programs: [][]string{{"mysqld"}, {"mysqlrouter"}, {"mysqlrouter_keyring"}},
-		refuses:  "MariaDB", // which has no Group Replication
-		orderly:  syscall.SIGTERM,
-		quick:    syscall.SIGKILL,
 		dsn:      mariadbEngine().dsn,
 	}
 }
@@ -54,13 +50,18 @@ func mysqlEngine() *engine {
 // groupConfigure makes the data, the same for all members: one that joins needs only what the group
 // has written since.
 func groupConfigure(s *Server) error {
-	data := "CREATE USER root@'%';\nGRANT ALL ON *.* TO root@'%' WITH GRANT OPTION;\n" + createDatabase + routerMetadata(s.member.of)
-	// The data does not have it before the first start, and has it after that.
-	start := "CHANGE REPLICATION SOURCE TO SOURCE_USER = 'root' FOR CHANNEL 'group_replication_recovery';\n"
-	if err := errors.Join(s.write("data.sql", data), s.write("init.sql", start)); err != nil {
+	var instances []string
+	for i, m := range s.member.of {
+		instances = append(instances, fmt.Sprintf("(%d, '%s', '%s')", i, serverUUID(m), m.Addr))
+	}
+	// The Router reads this. It does not name the primary.
+	err := errors.Join(s.writeConfig("router.sql", map[string]string{"GROUP": groupName, "INSTANCES": strings.Join(instances, ", ")}),
+		// The data does not have it before the first start, and has it after that.
+		s.write("init.sql", "CHANGE REPLICATION SOURCE TO SOURCE_USER = 'root' FOR CHANNEL 'group_replication_recovery';\n"))
+	if err != nil {
 		return err
 	}
-	if err := s.run(append(groupBase(s), "--initialize-insecure", "--init-file="+s.in("data.sql"), "--skip-log-bin")...); err != nil {
+	if err := s.run(append(groupBase(s), "--initialize-insecure", "--init-file="+s.in("router.sql"), "--skip-log-bin")...); err != nil {
 		return err
 	}
 	return s.write("data/auto.cnf", "[auto]\nserver-uuid="+serverUUID(s)+"\n")
@@ -137,40 +138,13 @@ func routerSetup(s *Server, members []*Server) error {
 	for _, m := range members {
 		servers = append(servers, `"mysql://`+m.Addr+`"`)
 	}
-	state := `{"version": "1.0.0", "metadata-cache": {"group-replication-id": "` + groupName + `", "cluster-metadata-servers": [` + strings.Join(servers, ", ") + `]}}`
-	config := strings.NewReplacer("DIR", s.dir, "DATABASE", mariadbDatabase).Replace(`[DEFAULT]
-logging_folder=
-runtime_folder=DIR
-data_folder=DIR
-dynamic_state=DIR/state.json
-keyring_path=DIR/keyring
-master_key_path=DIR/key
-connect_timeout=2
-read_timeout=5
-client_ssl_mode=DISABLED
-server_ssl_mode=DISABLED
-PLUGINS
-[logger]
-level=INFO
-[metadata_cache:group]
-cluster_type=gr
-router_id=1
-user=root
-ttl=0.5
-ssl_mode=DISABLED
-[routing:primary]
-bind_address=127.0.0.1
-protocol=classic
-destinations=metadata-cache://DATABASE/?role=PRIMARY
-routing_strategy=first-available
-max_connect_errors=4294967295
-`) // a client that gives up is not to be shut out
-	plugins, err := filepath.Glob(filepath.Join(filepath.Dir(s.programs[1]), "../lib*/mysqlrouter/plugin"))
-	if err == nil && len(plugins) > 0 { // else where it was built for
-		config = strings.Replace(config, "PLUGINS", "plugin_folder="+plugins[0], 1)
+	plugins := "" // where it was built for
+	if found, _ := filepath.Glob(filepath.Join(filepath.Dir(s.programs[1]), "../lib*/mysqlrouter/plugin")); len(found) > 0 {
+		plugins = "plugin_folder=" + found[0]
 	}
-	config = strings.Replace(config, "PLUGINS\n", "", 1)
-	if err := errors.Join(s.write("state.json", state), s.write("router.conf", config)); err != nil {
+	err := errors.Join(s.writeConfig("router.conf", map[string]string{"PLUGINS": plugins}),
+		s.write("router.json", `{"version": "1.0.0", "metadata-cache": {"group-replication-id": "`+groupName+`", "cluster-metadata-servers": [`+strings.Join(servers, ", ")+`]}}`))
+	if err != nil {
 		return err
 	}
 	key := "--master-key-file=" + s.in("key")
@@ -178,27 +152,4 @@ max_connect_errors=4294967295
 		return err
 	}
 	return s.run(s.programs[2], "set", s.in("keyring"), "root", "password", "", key)
-}
-
-// routerMetadata is what the Router reads from the members. It does not name the primary.
-func routerMetadata(members []*Server) string {
-	var instances []string
-	for i, m := range members {
-		instances = append(instances, fmt.Sprintf("(%d, '%s', '%s')", i, serverUUID(m), m.Addr))
-	}
-	return strings.NewReplacer(
-		"VIEW", "SQL SECURITY INVOKER VIEW", "CLUSTER", "'1' AS cluster_id, '"+mariadbDatabase+"' AS cluster_name",
-		"GROUP", groupName, "INSTANCES", strings.Join(instances, ", "),
-	).Replace(`CREATE DATABASE mysql_innodb_cluster_metadata;
-USE mysql_innodb_cluster_metadata;
-CREATE VIEW schema_version AS SELECT 2 AS major, 0 AS minor, 0 AS patch;
-CREATE VIEW v2_clusters AS SELECT CLUSTER, CAST('{}' AS JSON) AS router_options;
-CREATE VIEW v2_gr_clusters AS SELECT CLUSTER, 'GROUP' AS group_name;
-CREATE VIEW v2_this_instance AS SELECT CLUSTER, 'gr' AS cluster_type;
-CREATE TABLE instances (id INT PRIMARY KEY, uuid CHAR(36), address VARCHAR(100));
-INSERT INTO instances VALUES INSTANCES;
-CREATE VIEW v2_instances AS SELECT id AS instance_id, '1' AS cluster_id, uuid AS mysql_server_uuid, address, address AS endpoint, address AS label, '' AS xendpoint, CAST('{}' AS JSON) AS attributes FROM instances;
-CREATE TABLE v2_routers (router_id INT PRIMARY KEY, cluster_id CHAR(1), router_name TEXT, product_name TEXT, address TEXT, version TEXT, last_check_in DATETIME, attributes JSON, options JSON);
-INSERT INTO v2_routers (router_id, cluster_id) VALUES (1, '1');
-`)
 }

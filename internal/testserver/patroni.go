@@ -9,13 +9,12 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
 
-// A Patroni is a cluster of PostgreSQL servers. Each runs under its own Patroni, which
-// promotes a standby when the primary is gone.
+// A Patroni is a cluster of PostgreSQL servers. Each runs under its own Patroni, which promotes a
+// standby when the primary is gone.
 type Patroni struct {
 	Members []*PatroniMember
 
@@ -56,7 +55,12 @@ func NewPatroni(t testing.TB, n int) *Patroni {
 	store := NewEtcd(t)
 	p := &Patroni{}
 	var hosts []string
-	e.configure = func(s *Server) error { return patroniConfigure(s, store.Addr, n-1) }
+	e.configure = func(s *Server) error {
+		return s.writeConfig("patroni.yml", map[string]string{
+			"TAG": s.tag, "NAME": filepath.Base(s.dir), "PEER": s.member.peer, "ADDR": s.Addr, "ETCD": store.Addr,
+			"STANDBYS": strconv.Itoa(n - 1), "BIN": filepath.Dir(s.programs[0]), "DATA": s.data(),
+		})
+	}
 	for _, s := range cluster(t, e, n, 0) {
 		port, err := strconv.Atoi(portOf(s.Addr))
 		if err != nil {
@@ -75,11 +79,10 @@ func patroniEngine() *engine {
 	e.packages = "patroni, etcd-server, postgresql, python3-etcd and python3-psycopg2"
 	e.programs = [][]string{{"postgres"}, {"initdb"}, {"pg_rewind"}, {"pg_basebackup"}}
 	e.setup = nil // Patroni's own
-	e.orderly, e.quick = syscall.SIGTERM, syscall.SIGKILL
+	e.orderly, e.quick = 0, 0
 	e.more = func() ([]string, string) { return pick(searchPath(), [][]string{{"patroni"}}) }
-	e.command = func(s *Server) []string { return []string{s.programs[len(s.programs)-1], s.in("patroni.json")} }
+	e.command = func(s *Server) []string { return []string{s.programs[len(s.programs)-1], s.in("patroni.yml")} }
 	e.ready = func(s *Server) error {
-		// Patroni says whether its PostgreSQL runs, which may be that of another member yet.
 		if status, _, err := askHTTP("http://"+s.member.peer+"/health", patroniLimit); err != nil || status != http.StatusOK {
 			return cmp.Or(err, errNotRunning)
 		}
@@ -91,59 +94,6 @@ func patroniEngine() *engine {
 const patroniLimit = 2 * time.Second // of one answer
 
 var errNotRunning = errors.New("PostgreSQL does not run")
-
-// patroniConfigure writes Patroni's configuration: YAML, of which JSON is a part.
-func patroniConfigure(s *Server, etcd string, standbys int) error {
-	type object = map[string]any
-	super := object{"username": "postgres"}
-	parameters := object{
-		"unix_socket_directories":     "", // none: the path would soon be too long
-		"dynamic_shared_memory_type":  "mmap",
-		"shared_buffers":              "32MB",
-		"max_connections":             200,
-		"wal_log_hints":               "on", // for pg_rewind
-		"wal_keep_size":               "128MB",
-		"min_wal_size":                "64MB",
-		"max_wal_size":                "256MB",
-		"timezone":                    "UTC",
-		"log_timezone":                "UTC",
-		"wal_sender_timeout":          "5s",
-		"wal_receiver_timeout":        "5s",
-		"wal_retrieve_retry_interval": "200ms",
-	}
-	config := object{
-		"scope":   s.tag,
-		"name":    filepath.Base(s.dir),
-		"restapi": object{"listen": s.member.peer, "connect_address": s.member.peer},
-		"etcd3":   object{"host": etcd},
-		"bootstrap": object{
-			"dcs": object{
-				"ttl": 20, "loop_wait": 1, "retry_timeout": 5,
-				"synchronous_mode": true, "synchronous_mode_strict": true, "synchronous_node_count": standbys,
-				"primary_start_timeout": 0, "maximum_lag_on_failover": 0,
-				"postgresql": object{"use_pg_rewind": true, "use_slots": false, "parameters": parameters},
-			},
-			"initdb": []any{object{"encoding": "UTF8"}, object{"locale": "C"}, object{"auth": "trust"}, "no-sync"},
-		},
-		"postgresql": object{
-			"listen": s.Addr, "connect_address": s.Addr,
-			"bin_dir":        filepath.Dir(s.programs[0]),
-			"data_dir":       s.data(),
-			"pgpass":         s.in("pgpass"),
-			"pg_hba":         []string{"host all all 127.0.0.1/32 trust", "host replication all 127.0.0.1/32 trust"},
-			"authentication": object{"superuser": super, "replication": super, "rewind": super},
-			"basebackup":     []any{object{"checkpoint": "fast"}, "no-sync"},
-			"remove_data_directory_on_rewind_failure":     true,
-			"remove_data_directory_on_diverged_timelines": true,
-		},
-		"watchdog": object{"mode": "off"},
-	}
-	text, err := json.MarshalIndent(config, "", "  ")
-	if err != nil {
-		return err
-	}
-	return s.write("patroni.json", string(text))
-}
 
 // KillPostgres kills all processes of the member's PostgreSQL. Its Patroni stays and sees
 // to it that another member is promoted, and that this one follows it.

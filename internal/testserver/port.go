@@ -14,9 +14,7 @@ func FreeAddr(t testing.TB) string {
 		t.Fatal(err)
 		return ""
 	}
-	if release, err := holdPort(addr); err == nil {
-		t.Cleanup(release)
-	}
+	t.Cleanup(holdPort(addr))
 	return addr
 }
 
@@ -34,13 +32,8 @@ func portOf(addr string) string {
 	return port
 }
 
-// holdPort keeps the port of an address from other processes while its server is down. It does
-// nothing if the system cannot hold ports, or the port is in use: the server will then report it.
-func (s *Server) holdPort(addr string) {
-	if release, err := holdPort(addr); err == nil {
-		s.releases = append(s.releases, release)
-	}
-}
+// holdPort keeps the port of an address from other processes while its server is down.
+func (s *Server) holdPort(addr string) { s.releases = append(s.releases, holdPort(addr)) }
 
 func (s *Server) releasePorts() {
 	for _, release := range s.releases {

@@ -3,7 +3,6 @@ package testserver
 import (
 	"errors"
 	"fmt"
-	"syscall"
 	"testing"
 )
 
@@ -13,8 +12,6 @@ func prometheusEngine() *engine {
 		binVar:   "SNOWKEY_TEST_PROMETHEUS_BIN",
 		packages: "prometheus",
 		programs: [][]string{{"prometheus"}, {"promtool"}},
-		orderly:  syscall.SIGTERM,
-		quick:    syscall.SIGKILL,
 		dsn:      func(addr string) string { return "http://" + addr },
 		command: func(s *Server) []string {
 			return []string{s.programs[0], "--config.file=" + s.in("prometheus.yml"), "--storage.tsdb.path=" + s.data(),

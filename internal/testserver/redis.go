@@ -1,7 +1,5 @@
 package testserver
 
-import "syscall"
-
 func redisEngine() *engine {
 	return &engine{
 		kind:          KindRedis,
@@ -10,8 +8,6 @@ func redisEngine() *engine {
 		packages:      "redis-server",
 		programs:      [][]string{{"redis-server"}},
 		rewritesTitle: true,
-		orderly:       syscall.SIGTERM,
-		quick:         syscall.SIGKILL,
 		dsn:           func(addr string) string { return addr },
 		port:          "6379",
 		schemes:       []string{"redis", "rediss"},
