@@ -108,9 +108,7 @@ postgres() {
 }
 
 mariadb() {
-  program mariadb-install-db || program mysql_install_db || return 1
-  # A mysqld may be MySQL, which the tests cannot set up.
-  program mariadbd || { program mysqld && [[ $(mysqld --version 2>/dev/null) == *MariaDB* ]]; }
+  program mariadb-install-db && program mariadbd # a mysqld may be MySQL's
 }
 
 # spider: where a server of this machine looks for its plug-ins.
@@ -122,7 +120,7 @@ spider() {
   return 1
 }
 
-# galera: the same places as in internal/testserver/cluster.go.
+# galera: the same places as in internal/testserver/mysql.go.
 galera() {
   mariadb && program wsrep_sst_rsync && program rsync || return 1
   local file
@@ -132,7 +130,7 @@ galera() {
   return 1
 }
 
-# patroni: the same places as in internal/testserver/patroni.go.
+# patroni: the same places as in internal/testserver/postgres.go.
 patroni() {
   local script dir python
   script=$(type -P patroni) && program etcd || return 1

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 )
@@ -55,8 +54,6 @@ func engines() map[Kind]*engine {
 
 // errMissing is about a server whose programs are not on this machine.
 var errMissing = errors.New("not installed")
-
-func isMissing(err error) bool { return errors.Is(err, errMissing) }
 
 // find returns the paths of the engine's programs, and the version if one is required.
 func (e *engine) find() (paths []string, version string, err error) {
@@ -106,25 +103,31 @@ func versionOf(program string) (string, error) {
 	return string(m[1]), nil
 }
 
-// pick returns the path of each program, or the reason why there is none. Those after the first
-// come from the same folder, if it has them: they are then of one version.
+// pick returns the path of each program, or the reason why there is none. They are from one folder,
+// so of one version, if a folder has them all.
 func pick(dirs []string, programs [][]string) (paths []string, reason string) {
-	for _, names := range programs {
-		path := firstExecutable(dirs, names)
-		if path == "" {
-			return nil, "program " + strings.Join(names, " or ") + " not found"
+	for i := range len(dirs) + 1 {
+		from := dirs
+		if paths, reason = nil, ""; i < len(dirs) {
+			from = dirs[i : i+1]
 		}
-		paths = append(paths, path)
-		dirs = append([]string{filepath.Dir(path)}, dirs...)
+		for _, names := range programs {
+			path := firstExecutable(from, names)
+			if paths = append(paths, path); path == "" {
+				reason = "program " + strings.Join(names, " or ") + " not found"
+			}
+		}
+		if reason == "" {
+			return paths, ""
+		}
 	}
-	return paths, ""
+	return nil, reason
 }
 
 func firstExecutable(dirs, names []string) string {
 	for _, n := range names {
 		for _, d := range dirs {
-			p := filepath.Join(d, n)
-			if i, err := os.Stat(p); err == nil && !i.IsDir() && i.Mode()&0o111 != 0 {
+			if p, err := exec.LookPath(filepath.Join(d, n)); err == nil {
 				return p
 			}
 		}
@@ -147,14 +150,10 @@ var digits = regexp.MustCompile(`\d+`)
 
 // newestFirst sorts paths by the numbers in them, so that 16 comes before 9.6.
 func newestFirst(paths []string) []string {
-	numbers := func(p string) (ns []int) {
-		for _, d := range digits.FindAllString(p, -1) {
-			n, _ := strconv.Atoi(d) // out of range is no version
-			ns = append(ns, n)
-		}
-		return ns
+	key := func(p string) string {
+		return digits.ReplaceAllStringFunc(p, func(d string) string { return fmt.Sprintf("%08s", d) })
 	}
-	slices.SortFunc(paths, func(a, b string) int { return slices.Compare(numbers(b), numbers(a)) })
+	slices.SortFunc(paths, func(a, b string) int { return cmp.Compare(key(b), key(a)) })
 	return paths
 }
 

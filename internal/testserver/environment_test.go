@@ -187,14 +187,16 @@ func TestPick(t *testing.T) {
 	touch(b, "server", 0o755)
 	touch(b, "setup", 0o755)
 	touch(a, "data", 0o644)
+	touch(a, "only", 0o755)
 	touch(b, "old-name", 0o755)
 	for _, c := range []struct {
 		programs [][]string
 		want     []string
 		reason   string
 	}{
-		{[][]string{{"server"}, {"setup"}}, []string{a + "/server", b + "/setup"}, ""},
-		{[][]string{{"setup"}, {"server"}}, []string{b + "/setup", b + "/server"}, ""},
+		{[][]string{{"server"}, {"setup"}}, []string{b + "/server", b + "/setup"}, ""}, // of one folder
+		{[][]string{{"server"}, {"only"}, {"setup"}}, []string{a + "/server", a + "/only", b + "/setup"}, ""},
+		{[][]string{{"server"}}, []string{a + "/server"}, ""},
 		{[][]string{{"new-name", "old-name"}}, []string{b + "/old-name"}, ""},
 		{[][]string{{"data"}}, nil, "data"},
 		{[][]string{{"server"}, {"x", "y"}}, nil, "x or y"},
