@@ -51,7 +51,7 @@ var known = map[string]bool{
 	"Describe": true, "Collect": true, "Observe": true,
 	// Those that only an encoder calls.
 	"Format": true, "MarshalXMLAttr": true,
-	"MarshalJSONTo": true,
+	"MarshalJSONTo":     true,
 	"MarshalGQLContext": true, "UnmarshalGQLContext": true, "Bind": true,
 }
 
