@@ -42,7 +42,7 @@ describe() {
   esac
 }
 
-# present NEED: the same places as in internal/testserver/find.go, for the browser in
+# present NEED: the same places as in internal/testserver/engine.go, for the browser in
 # internal/integration/browser, and for tsc in examples/jsonapi.
 present() {
   case $1 in
@@ -106,12 +106,10 @@ postgres() {
 }
 
 mariadb() {
-  program mariadb-install-db || program mysql_install_db || return 1
-  # A mysqld may be MySQL, which the tests cannot set up.
-  program mariadbd || { program mysqld && [[ $(mysqld --version 2>/dev/null) == *MariaDB* ]]; }
+  program mariadb-install-db && program mariadbd # a mysqld may be MySQL's
 }
 
-# galera: the same places as in internal/testserver/galera.go.
+# galera: the same places as in internal/testserver/mysql.go.
 galera() {
   mariadb && program wsrep_sst_rsync && program rsync || return 1
   local file
@@ -121,7 +119,7 @@ galera() {
   return 1
 }
 
-# patroni: the same places as in internal/testserver/patroni.go.
+# patroni: the same places as in internal/testserver/postgres.go.
 patroni() {
   local script dir python
   script=$(type -P patroni) && program etcd || return 1

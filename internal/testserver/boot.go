@@ -2,14 +2,18 @@ package testserver
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -46,7 +50,7 @@ func boot(e *engine, nextAddr func() (string, error), arguments ...string) (*Ser
 
 // portInUse reports whether another process took the port after freeAddr found it free.
 func portInUse(err error) bool {
-	return strings.Contains(strings.ToLower(err.Error()), "address already in use")
+	return strings.Contains(strings.ToLower(err.Error()), "already in use")
 }
 
 // prepare makes the data of a new server.
@@ -115,20 +119,15 @@ func (s *Server) start() error {
 }
 
 func (s *Server) awaitReady() error {
-	limit, tick := time.NewTimer(startLimit), time.NewTicker(probePause)
-	defer limit.Stop()
-	defer tick.Stop()
-	for {
+	for deadline := time.Now().Add(startLimit); ; time.Sleep(probePause) {
 		err := s.engine.ready(s)
-		if err == nil {
+		switch {
+		case err == nil:
 			return nil
-		}
-		select {
-		case <-s.exited:
+		case !s.running():
 			return fmt.Errorf("it ended: %v", s.cmd.ProcessState)
-		case <-limit.C:
+		case time.Now().After(deadline):
 			return fmt.Errorf("not ready after %v: %w", startLimit, err)
-		case <-tick.C:
 		}
 	}
 }
@@ -172,6 +171,17 @@ func (s *Server) logPath() string               { return s.in("log") }
 func (s *Server) in(name string) string         { return filepath.Join(s.dir, name) }
 func (s *Server) write(name, text string) error { return os.WriteFile(s.in(name), []byte(text), 0o644) }
 
+//go:embed config
+var configs embed.FS
+
+// writeConfig writes a file of the folder config, with these values and those of every server in
+// place of their names.
+func (s *Server) writeConfig(name string, values map[string]string) error {
+	text, err := configs.ReadFile("config/" + name)
+	values["DIR"] = s.dir
+	return errors.Join(err, s.write(name, os.Expand(string(text), func(name string) string { return values[name] })))
+}
+
 // logTail returns the end of what the server has logged since byte from.
 func (s *Server) logTail(from int64) string {
 	b, err := os.ReadFile(s.logPath())
@@ -182,3 +192,67 @@ func (s *Server) logTail(from int64) string {
 }
 
 func tail(b []byte) string { return strings.TrimSpace(string(b[max(0, len(b)-logLimit):])) }
+
+// makeData makes the server's data by running a program, or copies what the program made for
+// another server. The time of the program is most of what a server costs.
+func (s *Server) makeData(argv ...string) error {
+	folder := os.Getenv(runVar)
+	if folder == "" {
+		return s.run(argv...)
+	}
+	programs := sha256.Sum256([]byte(strings.Join(s.programs, "\n")))
+	kept := filepath.Join(folder, fmt.Sprintf("%s-%x", s.Kind, programs[:4]))
+	if _, err := os.Stat(kept); err == nil {
+		return copyFolder(kept, s.data())
+	}
+	if err := s.run(argv...); err != nil {
+		return err
+	}
+	// It appears at once, unless another process was faster.
+	whole := kept + "-" + filepath.Base(s.dir)
+	if err := copyFolder(s.data(), whole); err != nil || os.Rename(whole, kept) == nil {
+		return err
+	}
+	return os.RemoveAll(whole)
+}
+
+// copyFolder copies a folder with its owners and permissions.
+func copyFolder(from, to string) error {
+	if out, err := exec.Command("cp", "-a", from, to).CombinedOutput(); err != nil {
+		return fmt.Errorf("copy %s: %w: %s", from, err, tail(out))
+	}
+	return nil
+}
+
+// home returns the folder of this binary's servers. A watchdog removes it.
+var home = sync.OnceValues(func() (string, error) {
+	// PostgreSQL's user may not enter root's folder, and MariaDB's script forgets to quote blanks.
+	base := os.TempDir()
+	if os.Getuid() == 0 || strings.Contains(base, " ") {
+		base = "/tmp"
+	}
+	// The suffix makes sure that no folder's name is the beginning of another's.
+	dir, err := os.MkdirTemp(base, "snowkey-test-*.d")
+	if err != nil {
+		return "", err
+	}
+	// The watchdog inherits no output: `go test` would wait for it to be closed.
+	cmd := exec.Command("/bin/sh", "-c", watchdog, "snowkey-test-watchdog", dir, filepath.Base(dir))
+	cmd.Dir, cmd.SysProcAttr = "/", detached()
+	if alive, err = cmd.StdinPipe(); err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return "", fmt.Errorf("start watchdog: %w", errors.Join(err, os.RemoveAll(dir)))
+	}
+	// PostgreSQL's user must get in if root owns the folder.
+	return dir, os.Chmod(dir, 0o711)
+})
+
+// watchdog removes a home folder, and kills its servers, at the end of its input.
+//
+//go:embed config/watchdog.sh
+var watchdog string
+
+// alive is the watchdog's input, which the kernel closes when this process is gone.
+var alive io.Closer //nolint:unused // the garbage collector would close it

@@ -58,7 +58,7 @@ func TestEtcdCluster(t *testing.T) {
 func TestClusterWithoutPrograms(t *testing.T) {
 	for name, e := range map[string]*engine{"etcd": etcdEngine(), "galera": galeraEngine()} {
 		t.Setenv(e.binVar, t.TempDir())
-		members, err := bootCluster(e, 2, 2)
+		members, err := bootCluster(e, 2)
 		if err == nil || members != nil || !strings.Contains(err.Error(), e.binVar) {
 			t.Errorf("%s: %v, %v", name, members, err)
 		}

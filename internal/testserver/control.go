@@ -1,6 +1,7 @@
 package testserver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -27,11 +28,11 @@ func (s *Server) Kill() error { return s.control("Kill", true, s.kill) }
 
 // Restart is Stop and Start.
 func (s *Server) Restart() error {
-	return s.control("Restart", true, func() error {
-		if err := s.stop(); err != nil {
-			return err
+	return s.control("Restart", true, func() (err error) {
+		if err = s.stop(); err == nil {
+			err = s.start()
 		}
-		return s.start()
+		return err
 	})
 }
 
@@ -39,7 +40,7 @@ func (s *Server) Restart() error {
 // new ones, and nothing answers: to clients it looks like a server behind a network that drops all
 // packets.
 func (s *Server) Pause() error {
-	return s.control("Pause", true, func() error { _, err := freeze(s.family); return err })
+	return s.control("Pause", true, func() error { return freeze(s.family) })
 }
 
 // Resume resumes a paused server. On a running one it does nothing.
@@ -54,11 +55,8 @@ func (s *Server) control(verb string, running bool, f func() error) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch now := s.running(); {
-	case now && !running:
-		return fmt.Errorf("%s %s: it runs already", verb, s)
-	case !now && running:
-		return fmt.Errorf("%s %s: it does not run", verb, s)
+	if now := s.running(); now != running {
+		return fmt.Errorf("%s %s: %s", verb, s, map[bool]string{true: "it runs already", false: "it does not run"}[now])
 	}
 	if err := f(); err != nil {
 		return fmt.Errorf("%s %s: %w", verb, s, err)
@@ -107,7 +105,7 @@ func (s *Server) kill() error {
 	return err
 }
 
-func (s *Server) stop() error { return s.end(s.engine.orderly, stopLimit) }
+func (s *Server) stop() error { return s.end(cmp.Or(s.engine.orderly, syscall.SIGTERM), stopLimit) }
 
 // end sends sig to the server and waits for its end.
 func (s *Server) end(sig syscall.Signal, limit time.Duration) error {
@@ -126,7 +124,7 @@ func (s *Server) remove() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running() {
-		_ = s.end(s.engine.quick, quickLimit) // else it is killed
+		_ = s.end(cmp.Or(s.engine.quick, syscall.SIGKILL), quickLimit) // else it is killed
 	}
 	if err := s.kill(); err != nil {
 		return err

@@ -5,8 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
-	"net/url"
-	"strings"
+	"regexp"
 	"testing"
 )
 
@@ -24,10 +23,7 @@ func Database(t testing.TB, driver, dsn string) string {
 	if _, err := admin.Exec("CREATE DATABASE " + name); err != nil {
 		t.Fatal(err)
 	}
-	drop := "DROP DATABASE " + name
-	if driver != "mysql" {
-		drop += " WITH (FORCE)"
-	}
+	drop := "DROP DATABASE " + name + map[bool]string{true: " WITH (FORCE)"}[driver != "mysql"]
 	t.Cleanup(func() {
 		// A lock that is still held must not hold up all tests that follow.
 		ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
@@ -37,18 +33,7 @@ func Database(t testing.TB, driver, dsn string) string {
 		}
 		_ = admin.Close()
 	})
-	if driver == "mysql" {
-		slash := strings.LastIndexByte(dsn, '/')
-		_, options, _ := strings.Cut(dsn[slash:], "?")
-		if options != "" {
-			options = "?" + options
-		}
-		return dsn[:slash+1] + name + options
-	}
-	u, err := url.Parse(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.Path = "/" + name
-	return u.String()
+	return databasePath.ReplaceAllString(dsn, "/"+name+"${1}")
 }
+
+var databasePath = regexp.MustCompile(`/[^/?]*(\?.*)?$`)

@@ -38,12 +38,11 @@
 // SNOWKEY_TEST_POSTGRES_VERSION is set, a program of another version fails the test, and the test
 // logs the version; the same holds for MARIADB and MYSQL.
 //
-// SNOWKEY_TEST_RUN is a folder of one run of ./test.sh. It keeps the data that was made for the
-// first server of each program; later servers start with a copy. Temporary files go below TMPDIR, or
-// below /tmp if the tests run as root or TMPDIR has a blank in its name.
+// SNOWKEY_TEST_RUN is a folder that keeps the data which was made for the first server of each
+// program in a run of ./test.sh. Temporary files go below TMPDIR, or below /tmp if the tests run as
+// root or TMPDIR has a blank in its name.
 //
 // Without a program and a DSN, the test is skipped; with SNOWKEY_TEST_REQUIRE=1 it fails. Whatever
 // else goes wrong fails the test. go test -short starts no server, unless SNOWKEY_TEST_REQUIRE=1.
-//
-// Servers are started on Unix-like systems only. The guarantees are tested on Linux.
+// Servers are started on Unix-like systems only; the guarantees are tested on Linux.
 package testserver

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 )
@@ -24,16 +23,15 @@ type engine struct {
 	versionVar string // holds the version that a private server must have; may be empty
 	packages   string // the Debian packages, for the message about a missing program
 
-	programs       [][]string                              // what is needed; each may have several names, best first
-	wants, refuses string                                  // what the first program says of its version; may be empty
-	more           func() (paths []string, missing string) // what is not a program of a folder; may be nil
-	found          []string                                // the paths, if they are known
+	programs [][]string                              // what is needed; each may have several names, best first
+	more     func() (paths []string, missing string) // what is not in the folder of the programs; may be nil
+	found    []string                                // the paths, if they are known
 
 	parallel      bool           // members of a cluster start together, else one after the other
 	rewritesTitle bool           // its command line becomes its name and address only, so the name must hold the tag
 	unprivileged  bool           // the server refuses to run as root
-	orderly       syscall.Signal // ends the server as an administrator would, clients or not
-	quick         syscall.Signal // ends it at once; it still frees what lives outside its folder
+	orderly       syscall.Signal // ends the server as an administrator would, clients or not; 0: SIGTERM
+	quick         syscall.Signal // ends it at once; it still frees what lives outside its folder; 0: SIGKILL
 
 	dsn       func(addr string) string
 	port      string                   // of a given DSN without one
@@ -54,30 +52,13 @@ func engines() map[Kind]*engine {
 	return all
 }
 
-// missingError is returned when a server's programs are not on this machine.
-type missingError struct {
-	engine *engine
-	reason string
-}
-
-func (e *missingError) Error() string {
-	m := e.engine
-	s := fmt.Sprintf("no private %s: %s; install the Debian packages %s, or set %s to the folder of its programs", m.kind, e.reason, m.packages, m.binVar)
-	if m.dsnVar != "" {
-		s += fmt.Sprintf(", or set %s to the DSN of a running server (not for tests that kill it)", m.dsnVar)
-	}
-	return s
-}
-
-func isMissing(err error) bool { return errors.As(err, new(*missingError)) }
+// errMissing is about a server whose programs are not on this machine.
+var errMissing = errors.New("not installed")
 
 // find returns the paths of the engine's programs, and the version if one is required.
 func (e *engine) find() (paths []string, version string, err error) {
 	if e.found != nil {
 		return e.found, "", nil
-	}
-	if !supported {
-		return nil, "", &missingError{e, "servers are started on Unix-like systems only"}
 	}
 	dirs, given := searchPath(), os.Getenv(e.binVar)
 	if given != "" {
@@ -90,59 +71,63 @@ func (e *engine) find() (paths []string, version string, err error) {
 		more, reason = e.more()
 		paths = append(paths, more...)
 	}
-	want := os.Getenv(e.versionVar)
-	if reason == "" && e.wants+e.refuses+want != "" {
-		if version, reason, err = e.version(paths[0]); err == nil && want != "" && version != want {
-			err = fmt.Errorf("%s is of version %q, and %s=%q", paths[0], version, e.versionVar, want)
-		}
+	if !supported {
+		reason = "servers are started on Unix-like systems only"
 	}
-	switch {
-	case err != nil:
-		return nil, "", err
+	switch want := os.Getenv(e.versionVar); {
 	case reason != "" && given != "": // the folder was asked for: a skip would hide a typing error
 		return nil, "", fmt.Errorf("%s=%q: %s", e.binVar, given, reason)
 	case reason != "":
-		return nil, "", &missingError{e, reason}
-	case want == "":
-		version = ""
+		text := fmt.Sprintf("no private %s: %s; install the Debian packages %s, or set %s to the folder of its programs", e.kind, reason, e.packages, e.binVar)
+		if e.dsnVar != "" {
+			text += fmt.Sprintf(", or set %s to the DSN of a running server (not for tests that kill it)", e.dsnVar)
+		}
+		return nil, "", fmt.Errorf("%s: %w", text, errMissing)
+	case want != "":
+		if version, err = versionOf(paths[0]); err == nil && version != want {
+			err = fmt.Errorf("%s is of version %q, and %s=%q", paths[0], version, e.versionVar, want)
+		}
 	}
-	return paths, version, nil
+	return paths, version, err
 }
 
 var versionPattern = regexp.MustCompile(`(?: Ver |\(PostgreSQL\) )(\S+)`)
 
-// version asks a program for its version. reason is why it is of the wrong make.
-func (e *engine) version(program string) (version, reason string, err error) {
+// versionOf asks a program for its version.
+func versionOf(program string) (string, error) {
 	out, err := exec.Command(program, "--version").CombinedOutput()
 	m := versionPattern.FindSubmatch(out)
-	switch {
-	case err != nil || m == nil:
-		return "", "", fmt.Errorf("%s --version: %w: %s", program, cmp.Or(err, errors.New("no version")), tail(out))
-	case !strings.Contains(string(out), e.wants), e.refuses != "" && strings.Contains(string(out), e.refuses):
-		reason = fmt.Sprintf("%s is of another make: %s", program, tail(out))
+	if err != nil || m == nil {
+		return "", fmt.Errorf("%s --version: %w: %s", program, cmp.Or(err, errors.New("no version")), tail(out))
 	}
-	return string(m[1]), reason, nil
+	return string(m[1]), nil
 }
 
-// pick returns the path of each program, or the reason why there is none. Those after the first
-// come from the same folder, if it has them: they are then of one version.
+// pick returns the path of each program, or the reason why there is none. They are from one folder,
+// so of one version, if a folder has them all.
 func pick(dirs []string, programs [][]string) (paths []string, reason string) {
-	for _, names := range programs {
-		path := firstExecutable(dirs, names)
-		if path == "" {
-			return nil, "program " + strings.Join(names, " or ") + " not found"
+	for i := range len(dirs) + 1 {
+		from := dirs
+		if paths, reason = nil, ""; i < len(dirs) {
+			from = dirs[i : i+1]
 		}
-		paths = append(paths, path)
-		dirs = append([]string{filepath.Dir(path)}, dirs...)
+		for _, names := range programs {
+			path := firstExecutable(from, names)
+			if paths = append(paths, path); path == "" {
+				reason = "program " + strings.Join(names, " or ") + " not found"
+			}
+		}
+		if reason == "" {
+			return paths, ""
+		}
 	}
-	return paths, ""
+	return nil, reason
 }
 
 func firstExecutable(dirs, names []string) string {
 	for _, n := range names {
 		for _, d := range dirs {
-			p := filepath.Join(d, n)
-			if i, err := os.Stat(p); err == nil && !i.IsDir() && i.Mode()&0o111 != 0 {
+			if p, err := exec.LookPath(filepath.Join(d, n)); err == nil {
 				return p
 			}
 		}
@@ -165,14 +150,10 @@ var digits = regexp.MustCompile(`\d+`)
 
 // newestFirst sorts paths by the numbers in them, so that 16 comes before 9.6.
 func newestFirst(paths []string) []string {
-	numbers := func(p string) (ns []int) {
-		for _, d := range digits.FindAllString(p, -1) {
-			n, _ := strconv.Atoi(d) // out of range is no version
-			ns = append(ns, n)
-		}
-		return ns
+	key := func(p string) string {
+		return digits.ReplaceAllStringFunc(p, func(d string) string { return fmt.Sprintf("%08s", d) })
 	}
-	slices.SortFunc(paths, func(a, b string) int { return slices.Compare(numbers(b), numbers(a)) })
+	slices.SortFunc(paths, func(a, b string) int { return cmp.Compare(key(b), key(a)) })
 	return paths
 }
 

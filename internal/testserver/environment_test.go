@@ -20,8 +20,9 @@ func (r *recorder) Skipf(f string, args ...any) { r.skip = fmt.Sprintf(f, args..
 func (r *recorder) Fatal(args ...any)           { r.fatal = fmt.Sprint(args...) }
 
 func TestSkipOrFail(t *testing.T) {
-	e := engines()[KindMariaDB]
-	missing := &missingError{e, "program mariadbd not found"}
+	e := galeraEngine()
+	e.more = func() ([]string, string) { return nil, "program rsync not found" }
+	_, _, missing := e.find()
 	for _, c := range []struct {
 		require string
 		err     error
@@ -43,7 +44,7 @@ func TestSkipOrFail(t *testing.T) {
 		if c.err != missing {
 			continue
 		}
-		for _, part := range []string{"mariadbd", e.packages, e.dsnVar, e.binVar} {
+		for _, part := range []string{"rsync", e.packages, e.dsnVar, e.binVar} {
 			if !strings.Contains(r.skip+r.fatal, part) {
 				t.Errorf("%q does not name %q", r.skip+r.fatal, part)
 			}
@@ -175,27 +176,6 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-func TestRefuseMySQL(t *testing.T) {
-	if !supported {
-		t.Skip("runs a script")
-	}
-	path := filepath.Join(t.TempDir(), "mysqld")
-	for text, makes := range map[string][]*engine{
-		"mysqld  Ver 8.0.36 for Linux on x86_64 (MySQL Community Server - GPL)": {mysqlEngine(), mariadbEngine()},
-		"mysqld  Ver 10.11.6-MariaDB for Linux on x86_64 (MariaDB Server)":      {mariadbEngine(), mysqlEngine()},
-	} {
-		if err := os.WriteFile(path, []byte("#!/bin/sh\necho '"+text+"'\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		for i, e := range makes {
-			version, reason, err := e.version(path)
-			if err != nil || !strings.Contains(text, " "+version+" ") || (reason == "") != (i == 0) {
-				t.Errorf("%s: %q, %q, %v", text, version, reason, err)
-			}
-		}
-	}
-}
-
 func TestPick(t *testing.T) {
 	a, b := t.TempDir(), t.TempDir()
 	touch := func(dir, name string, mode os.FileMode) {
@@ -207,14 +187,16 @@ func TestPick(t *testing.T) {
 	touch(b, "server", 0o755)
 	touch(b, "setup", 0o755)
 	touch(a, "data", 0o644)
+	touch(a, "only", 0o755)
 	touch(b, "old-name", 0o755)
 	for _, c := range []struct {
 		programs [][]string
 		want     []string
 		reason   string
 	}{
-		{[][]string{{"server"}, {"setup"}}, []string{a + "/server", b + "/setup"}, ""},
-		{[][]string{{"setup"}, {"server"}}, []string{b + "/setup", b + "/server"}, ""},
+		{[][]string{{"server"}, {"setup"}}, []string{b + "/server", b + "/setup"}, ""}, // of one folder
+		{[][]string{{"server"}, {"only"}, {"setup"}}, []string{a + "/server", a + "/only", b + "/setup"}, ""},
+		{[][]string{{"server"}}, []string{a + "/server"}, ""},
 		{[][]string{{"new-name", "old-name"}}, []string{b + "/old-name"}, ""},
 		{[][]string{{"data"}}, nil, "data"},
 		{[][]string{{"server"}, {"x", "y"}}, nil, "x or y"},

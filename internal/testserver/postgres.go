@@ -1,12 +1,18 @@
 package testserver
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func postgresEngine() *engine {
@@ -73,10 +79,114 @@ func copyOf(primary, standby *Server) error {
 		return err
 	}
 	data := standby.data()
-	err := errors.Join(standby.run("cp", "-R", "-p", primary.data(), data), primary.Resume())
-	if err != nil {
+	if err := errors.Join(copyFolder(primary.data(), data), primary.Resume()); err != nil {
 		return err
 	}
 	signal := filepath.Join(data, "standby.signal")
 	return errors.Join(os.Remove(filepath.Join(data, "postmaster.pid")), os.WriteFile(signal, nil, 0o600), giveToUser(signal))
+}
+
+// A Patroni is a cluster of PostgreSQL servers. Each runs under its own Patroni, which promotes a
+// standby when the primary is gone.
+type Patroni struct {
+	Members []*PatroniMember
+	DSN     string // it names all members, and leads to the one that accepts writes
+}
+
+// A PatroniMember is one PostgreSQL server and the Patroni that looks after it. Kill ends both, as
+// a crash of the machine does. Start returns when its PostgreSQL answers, which may take until
+// Patroni has made it follow the new primary.
+type PatroniMember struct {
+	*Server
+	Port int // of its PostgreSQL
+}
+
+// A PatroniState is how Patroni sees a member.
+type PatroniState struct {
+	Name     string
+	Role     string // "leader", "sync_standby", "replica"
+	State    string // "running" or "streaming" when all is well
+	Port     int    // of its PostgreSQL
+	Timeline int64  // one more after each promotion
+}
+
+// NewPatroni starts a cluster of n members for this test alone, with an etcd of its own.
+// It has synchronous_mode and synchronous_mode_strict: a commit is acknowledged when a
+// standby has it, and only such a standby is promoted. A primary that crashes is replaced
+// rather than restarted. If its Patroni is gone as well, that takes 20 seconds, the least
+// that Patroni allows. Unlike those of [Postgres], the servers have fsync on, so that
+// sqlstore does not refuse them.
+func NewPatroni(t testing.TB, n int) *Patroni {
+	t.Helper()
+	e := patroniEngine()
+	if _, _, err := e.find(); err != nil {
+		skipOrFail(t, err)
+		return nil
+	}
+	store := NewEtcd(t)
+	p := &Patroni{}
+	e.configure = func(s *Server) error {
+		return s.writeConfig("patroni.yml", map[string]string{
+			"TAG": s.tag, "NAME": filepath.Base(s.dir), "PEER": s.member.peer, "ADDR": s.Addr, "ETCD": store.Addr,
+			"STANDBYS": strconv.Itoa(n - 1), "BIN": filepath.Dir(s.programs[0]), "DATA": s.data(),
+		})
+	}
+	for _, s := range cluster(t, e, n) {
+		port, err := strconv.Atoi(portOf(s.Addr))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Members = append(p.Members, &PatroniMember{s, port})
+	}
+	p.DSN = e.dsn(strings.Join(addresses(p.Members[0].member.of), ",")) + "&target_session_attrs=read-write"
+	return p
+}
+
+// patroniEngine is PostgreSQL's, for members of a Patroni cluster.
+func patroniEngine() *engine {
+	e := postgresEngine()
+	e.packages = "patroni, etcd-server, postgresql, python3-etcd and python3-psycopg2"
+	e.programs = [][]string{{"postgres"}, {"initdb"}, {"pg_rewind"}, {"pg_basebackup"}}
+	e.setup = nil // Patroni's own
+	e.orderly, e.quick = 0, 0
+	e.more = func() ([]string, string) { return pick(searchPath(), [][]string{{"patroni"}}) }
+	e.command = func(s *Server) []string { return []string{s.programs[len(s.programs)-1], s.in("patroni.yml")} }
+	e.ready = func(s *Server) error {
+		if err := ask(s.member.peer, "GET /health HTTP/1.0\r\n\r\n", " 200 OK\r\n"); err != nil {
+			return err
+		}
+		return postgresReady(s)
+	}
+	return e
+}
+
+// KillPostgres kills all processes of the member's PostgreSQL. Its Patroni stays and sees
+// to it that another member is promoted, and that this one follows it.
+func (m *PatroniMember) KillPostgres() error {
+	killed, err := killAll(func() ([]process, error) { return family(0, m.data()) })
+	if err == nil && killed == 0 {
+		err = errors.New("it does not run")
+	}
+	if err != nil {
+		return fmt.Errorf("kill PostgreSQL of %s: %w", m, err)
+	}
+	return nil
+}
+
+// State is the cluster as the first member that answers sees it.
+func (p *Patroni) State() ([]PatroniState, error) {
+	var errs []error
+	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	for _, m := range p.Members {
+		var answer struct{ Members []PatroniState }
+		resp, err := client.Get("http://" + m.member.peer + "/cluster")
+		if err == nil {
+			err = errors.Join(json.NewDecoder(resp.Body).Decode(&answer), resp.Body.Close())
+		}
+		if err == nil {
+			return answer.Members, nil
+		}
+		errs = append(errs, err)
+	}
+	return nil, errors.Join(errs...)
 }

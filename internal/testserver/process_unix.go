@@ -81,22 +81,20 @@ func family(child int, text string) (tree []process, err error) {
 	return tree, err
 }
 
-// freeze stops the processes of list, until none of them starts another one.
-func freeze(list func() ([]process, error)) ([]process, error) {
+// freeze stops the processes of list, until none of them starts another one. A stopped parent reaps
+// no child, so the process ID of a child is not reused.
+func freeze(list func() ([]process, error)) error {
 	for deadline := time.Now().Add(quickLimit); ; time.Sleep(time.Millisecond) {
 		tree, err := list()
 		running := slices.IndexFunc(tree, func(p process) bool { return !p.stopped })
 		if err != nil || running < 0 {
-			return tree, err
+			return err
 		}
 		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("process %d does not stop in %v", tree[running].pid, quickLimit)
+			return fmt.Errorf("process %d does not stop in %v", tree[running].pid, quickLimit)
 		}
-		// A stopped parent starts and reaps no child, so the process ID of a child is not reused.
-		for _, p := range tree {
-			if err := signal(p.pid, syscall.SIGSTOP); err != nil {
-				return nil, err
-			}
+		if err := signalAll(tree, syscall.SIGSTOP); err != nil {
+			return err
 		}
 	}
 }
@@ -104,88 +102,72 @@ func freeze(list func() ([]process, error)) ([]process, error) {
 // thaw continues what freeze has stopped, the children first.
 func thaw(list func() ([]process, error)) error {
 	tree, err := list()
-	for _, p := range slices.Backward(tree) {
-		if p.stopped && err == nil {
-			err = signal(p.pid, syscall.SIGCONT)
-		}
-	}
-	return err
+	slices.Reverse(tree)
+	return errors.Join(err, signalAll(tree, syscall.SIGCONT))
 }
 
 // killAll kills the processes of list, waits until they are gone, and returns how many there were.
 // They are stopped first: later the children would be orphans, and PostgreSQL does not start beside
 // children of its former self.
 func killAll(list func() ([]process, error)) (int, error) {
-	tree, err := freeze(list)
-	if err != nil {
+	if err := freeze(list); err != nil {
 		return 0, err
 	}
-	for _, p := range tree {
-		if err := signal(p.pid, syscall.SIGKILL); err != nil {
-			return 0, err
-		}
-	}
-	return len(tree), awaitGone(tree, quickLimit)
+	tree, err := list()
+	return len(tree), errors.Join(err, signalAll(tree, syscall.SIGKILL), awaitGone(tree, quickLimit))
 }
 
 // awaitGone waits until none of the processes runs.
 func awaitGone(ps []process, limit time.Duration) error {
-	for deadline := time.Now().Add(limit); len(ps) > 0; time.Sleep(time.Millisecond) {
-		table, err := processes()
-		if err != nil {
+	for deadline := time.Now().Add(limit); ; time.Sleep(time.Millisecond) {
+		left, err := processes()
+		left = slices.DeleteFunc(left, func(q process) bool {
+			return !slices.ContainsFunc(ps, func(p process) bool { return p.pid == q.pid && p.born == q.born })
+		})
+		if err != nil || len(left) == 0 {
 			return err
 		}
-		i := slices.IndexFunc(table, func(q process) bool {
-			return slices.ContainsFunc(ps, func(p process) bool { return p.pid == q.pid && p.born == q.born })
-		})
-		if i < 0 {
-			break
-		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("process %d is there %v after SIGKILL", table[i].pid, limit)
+			return fmt.Errorf("process %d is there %v after SIGKILL", left[0].pid, limit)
+		}
+	}
+}
+
+func signalAll(ps []process, sig syscall.Signal) error {
+	for _, p := range ps {
+		if err := syscall.Kill(p.pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return fmt.Errorf("signal %v to process %d: %w", sig, p.pid, err)
 		}
 	}
 	return nil
 }
 
-func signal(pid int, sig syscall.Signal) error {
-	if err := syscall.Kill(pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
-		return fmt.Errorf("signal %v to process %d: %w", sig, pid, err)
+// serverUser returns the user of a server that refuses root, or nil if we are not root. It is also
+// nil if there is none: the server will say that it refuses root.
+func serverUser() *syscall.Credential {
+	for _, name := range []string{"postgres", "nobody"} {
+		if u, err := user.Lookup(name); err == nil && os.Getuid() == 0 {
+			uid, _ := strconv.ParseUint(u.Uid, 10, 32)
+			gid, _ := strconv.ParseUint(u.Gid, 10, 32)
+			return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+		}
 	}
 	return nil
-}
-
-// serverUser returns the user of a server that refuses root, or nil if we are not root.
-func serverUser() (*syscall.Credential, error) {
-	if os.Getuid() != 0 {
-		return nil, nil
-	}
-	u, err := user.Lookup("postgres")
-	if err != nil {
-		u, err = user.Lookup("nobody")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("the server does not run as root, and there is no user postgres or nobody: %w", err)
-	}
-	uid, uidErr := strconv.ParseUint(u.Uid, 10, 32)
-	gid, gidErr := strconv.ParseUint(u.Gid, 10, 32)
-	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(uidErr, gidErr)
 }
 
 // giveToUser gives dir to the user of a server that refuses root.
 func giveToUser(dir string) error {
-	u, err := serverUser()
-	if err != nil || u == nil {
-		return err
+	if u := serverUser(); u != nil {
+		return os.Chown(dir, int(u.Uid), int(u.Gid))
 	}
-	return os.Chown(dir, int(u.Uid), int(u.Gid))
+	return nil
 }
 
 // attributes are those of a server's process. A Ctrl-C at the terminal does not reach its group.
 func attributes(unprivileged bool) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setpgid: true}
 	if unprivileged {
-		a.Credential, _ = serverUser() // giveToUser has reported the error
+		a.Credential = serverUser()
 	}
 	return a
 }

@@ -1,6 +1,7 @@
 package testserver
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -27,9 +28,8 @@ type Server struct {
 	// Addr is the server's host:port.
 	Addr string
 
-	// DSN is what the client of the kind takes: PostgreSQL a URL, MariaDB the DSN of
-	// go-sql-driver/mysql, Redis a host:port (or the redis:// URL that SNOWKEY_TEST_REDIS has),
-	// etcd the URL of an endpoint.
+	// DSN is what the client takes: PostgreSQL and etcd a URL, MariaDB the DSN of go-sql-driver/mysql,
+	// Redis a host:port (or the redis:// URL that SNOWKEY_TEST_REDIS has).
 	DSN string
 
 	engine    *engine
@@ -55,30 +55,18 @@ func (s *Server) External() bool { return s.external }
 // String names the server for messages, without its password.
 func (s *Server) String() string { return string(s.Kind) + " at " + s.Addr }
 
-// Postgres returns the PostgreSQL server that the tests of this binary share.
+// Postgres, MariaDB, Redis and Etcd return the server that the tests of this binary share. For tests
+// that should run over every server of MySQL's protocol, use [MySQLs].
 func Postgres(t testing.TB) *Server { t.Helper(); return sharedFor(t, KindPostgres) }
+func MariaDB(t testing.TB) *Server  { t.Helper(); return sharedFor(t, KindMariaDB) }
+func Redis(t testing.TB) *Server    { t.Helper(); return sharedFor(t, KindRedis) }
+func Etcd(t testing.TB) *Server     { t.Helper(); return sharedFor(t, KindEtcd) }
 
-// MariaDB returns the MariaDB server that the tests of this binary share. Use [MySQLs] for tests
-// that should run over every server of that protocol.
-func MariaDB(t testing.TB) *Server { t.Helper(); return sharedFor(t, KindMariaDB) }
-
-// Redis returns the Redis server that the tests of this binary share.
-func Redis(t testing.TB) *Server { t.Helper(); return sharedFor(t, KindRedis) }
-
-// Etcd returns the etcd server that the tests of this binary share: one member.
-func Etcd(t testing.TB) *Server { t.Helper(); return sharedFor(t, KindEtcd) }
-
-// NewPostgres starts a PostgreSQL server for this test alone.
+// NewPostgres, NewMariaDB, NewRedis and NewEtcd start a server for this test alone.
 func NewPostgres(t testing.TB) *Server { t.Helper(); return New(t, KindPostgres) }
-
-// NewMariaDB starts a MariaDB server for this test alone.
-func NewMariaDB(t testing.TB) *Server { t.Helper(); return New(t, KindMariaDB) }
-
-// NewRedis starts a Redis server for this test alone.
-func NewRedis(t testing.TB) *Server { t.Helper(); return New(t, KindRedis) }
-
-// NewEtcd starts an etcd server of one member for this test alone.
-func NewEtcd(t testing.TB) *Server { t.Helper(); return New(t, KindEtcd) }
+func NewMariaDB(t testing.TB) *Server  { t.Helper(); return New(t, KindMariaDB) }
+func NewRedis(t testing.TB) *Server    { t.Helper(); return New(t, KindRedis) }
+func NewEtcd(t testing.TB) *Server     { t.Helper(); return New(t, KindEtcd) }
 
 // New starts a server of a kind for this test alone. The arguments follow those of the package on
 // its command line, at every start, and win over them: "-c", "fsync=on" for PostgreSQL.
@@ -113,9 +101,8 @@ func External(t testing.TB, kind Kind) (*Server, bool) {
 	return &Server{Kind: kind, Addr: addr, DSN: dsn, engine: e, external: true}, true
 }
 
-// MySQLs returns every server of MySQL's protocol that tests should run over: the shared MariaDB
-// and the one that SNOWKEY_TEST_MYSQL gives. There is at least one, or the test is skipped or
-// failed as [MariaDB] would do.
+// MySQLs returns every server of MySQL's protocol that tests should run over: the shared MariaDB, and
+// the one that SNOWKEY_TEST_MYSQL gives.
 func MySQLs(t testing.TB) []*Server {
 	t.Helper()
 	servers := []*Server{MariaDB(t)}
@@ -125,8 +112,7 @@ func MySQLs(t testing.TB) []*Server {
 	return servers
 }
 
-// shared holds the servers that this test binary shares, and the failures to start one: for each
-// kind a function that starts it once. Two kinds may start at the same time.
+// shared has a function for each kind that starts the server once, for all tests of this binary.
 var shared sync.Map // Kind → func() (*Server, error)
 
 func sharedFor(t testing.TB, kind Kind) *Server {
@@ -138,7 +124,7 @@ func sharedFor(t testing.TB, kind Kind) *Server {
 	skipShort(t)
 	start, _ := shared.LoadOrStore(kind, sync.OnceValues(func() (*Server, error) { return boot(engines()[kind], freeAddr) }))
 	s, err := start.(func() (*Server, error))()
-	if ok && isMissing(err) {
+	if ok && errors.Is(err, errMissing) {
 		return given
 	}
 	return started(t, s, err)
@@ -178,4 +164,48 @@ func (s *Server) removeAfter(t testing.TB) {
 			t.Errorf("remove %s: %v", s, err)
 		}
 	})
+}
+
+const (
+	requireVar = "SNOWKEY_TEST_REQUIRE" // a missing program fails the test instead of skipping it
+	fullVar    = "SNOWKEY_TEST_FULL"    // tests of the test servers and of the model run too
+	runVar     = "SNOWKEY_TEST_RUN"     // a folder of this run of ./test.sh alone
+)
+
+// Uncached keeps go test from taking the result of this test binary from an earlier run of
+// ./test.sh. Tests of more than Go code call it: go test remembers which variables a test has read.
+// What starts or finds a server calls it too.
+func Uncached() { _ = os.Getenv(runVar) }
+
+// Slow skips the test unless SNOWKEY_TEST_FULL=1. ./test.sh sets it.
+func Slow(t testing.TB) {
+	t.Helper()
+	Uncached()
+	if !enabled(fullVar) {
+		t.Skipf("slow: runs with %s=1, as in ./test.sh", fullVar)
+	}
+}
+
+// skipShort skips the test under go test -short, unless SNOWKEY_TEST_REQUIRE=1.
+func skipShort(t testing.TB) {
+	t.Helper()
+	Uncached()
+	if testing.Short() && !enabled(requireVar) {
+		t.Skip("starts a server, and -short starts none")
+	}
+}
+
+func enabled(variable string) bool {
+	v := os.Getenv(variable)
+	return v != "" && v != "0"
+}
+
+// skipOrFail skips the test if err is about something not installed, else fails it.
+func skipOrFail(t testing.TB, err error) {
+	t.Helper()
+	if errors.Is(err, errMissing) && !enabled(requireVar) {
+		t.Skipf("%v; %s=1 makes this a failure", err, requireVar)
+		return
+	}
+	t.Fatal(err)
 }

@@ -66,7 +66,7 @@ func TestVersion(t *testing.T) {
 			e := engines()[kind]
 			t.Setenv(e.versionVar, "")
 			shared := sharedFor(t, kind)
-			version, _, err := e.version(shared.programs[0])
+			version, err := versionOf(shared.programs[0])
 			if err != nil {
 				t.Fatal(err)
 			}

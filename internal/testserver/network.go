@@ -1,6 +1,9 @@
 package testserver
 
 import (
+	"bytes"
+	"fmt"
+	"io"
 	"net"
 	"sync"
 	"testing"
@@ -10,17 +13,14 @@ import (
 // A Link is the network between clients and a server: a proxy that can be cut. It ends with the
 // test. Its methods may be called by several goroutines.
 type Link struct {
-	// Addr is the host:port for the clients.
-	Addr string
+	Addr string // the host:port for the clients
 
 	server    string
 	roundTrip time.Duration
-	ln        net.Listener
 	wg        sync.WaitGroup
-
-	mu   sync.Mutex
-	down bool
-	open []net.Conn
+	mu        sync.Mutex
+	down      bool
+	open      []net.Conn
 }
 
 // LinkTo makes a link to a server's host:port.
@@ -43,7 +43,7 @@ func link(t testing.TB, server string, roundTrip time.Duration) *Link {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &Link{Addr: ln.Addr().String(), server: server, roundTrip: roundTrip, ln: ln}
+	l := &Link{Addr: ln.Addr().String(), server: server, roundTrip: roundTrip}
 	l.wg.Go(func() {
 		for {
 			client, err := ln.Accept()
@@ -65,14 +65,14 @@ func (l *Link) join(client net.Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	server, err := net.Dial("tcp", l.server)
-	if err != nil || l.down {
+	if err != nil {
 		_ = client.Close()
-		if err == nil {
-			_ = server.Close()
-		}
 		return
 	}
-	l.open = append(l.open, client, server)
+	if l.open = append(l.open, client, server); l.down {
+		l.closeAll()
+		return
+	}
 	l.wg.Go(func() { l.carry(client, server, 0) })
 	l.wg.Go(func() { l.carry(server, client, l.roundTrip) })
 }
@@ -110,7 +110,12 @@ func (l *Link) carry(from, to net.Conn, delay time.Duration) {
 func (l *Link) Cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for l.down = true; len(l.open) > 0; l.open = l.open[1:] {
+	l.down = true
+	l.closeAll()
+}
+
+func (l *Link) closeAll() {
+	for ; len(l.open) > 0; l.open = l.open[1:] {
 		_ = l.open[0].Close() // most are closed already
 	}
 }
@@ -120,4 +125,67 @@ func (l *Link) Mend() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.down = false
+}
+
+// FreeAddr returns a host:port of 127.0.0.1 whose port is free, for a server that the test itself
+// starts, ends and starts again. On Linux no other process gets that port until the test ends.
+func FreeAddr(t testing.TB) string {
+	t.Helper()
+	addr, err := freeAddr()
+	if err != nil {
+		t.Fatal(err)
+		return ""
+	}
+	t.Cleanup(holdPort(addr))
+	return addr
+}
+
+// freeAddr returns an address of 127.0.0.1 whose port is free.
+func freeAddr() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+func portOf(addr string) string {
+	_, port, _ := net.SplitHostPort(addr) // freeAddr makes no other address
+	return port
+}
+
+// holdPort keeps the port of an address from other processes while its server is down.
+func (s *Server) holdPort(addr string) { s.releases = append(s.releases, holdPort(addr)) }
+
+func (s *Server) releasePorts() {
+	for _, release := range s.releases {
+		release()
+	}
+	s.releases = nil
+}
+
+const probeLimit = 10 * time.Second // of one question to a server
+
+// ask sends a text to a server and returns when its answer holds want.
+func ask(addr, send, want string) error {
+	conn, err := net.DialTimeout("tcp", addr, probeLimit)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(probeLimit)); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(conn, send); err != nil {
+		return err
+	}
+	var answer []byte
+	for buf := make([]byte, 4096); !bytes.Contains(answer, []byte(want)); {
+		n, err := conn.Read(buf)
+		answer = append(answer, buf[:n]...)
+		if err != nil && !bytes.Contains(answer, []byte(want)) {
+			return fmt.Errorf("answer %.200q: %w", answer, err)
+		}
+	}
+	return nil
 }

@@ -1,0 +1,14 @@
+CREATE USER root@'%';
+GRANT ALL ON *.* TO root@'%' WITH GRANT OPTION;
+CREATE DATABASE snowkey;
+CREATE DATABASE mysql_innodb_cluster_metadata;
+USE mysql_innodb_cluster_metadata;
+CREATE SQL SECURITY INVOKER VIEW schema_version AS SELECT 2 AS major, 0 AS minor, 0 AS patch;
+CREATE SQL SECURITY INVOKER VIEW v2_clusters AS SELECT '1' AS cluster_id, 'snowkey' AS cluster_name, CAST('{}' AS JSON) AS router_options;
+CREATE SQL SECURITY INVOKER VIEW v2_gr_clusters AS SELECT '1' AS cluster_id, 'snowkey' AS cluster_name, '$GROUP' AS group_name;
+CREATE SQL SECURITY INVOKER VIEW v2_this_instance AS SELECT '1' AS cluster_id, 'snowkey' AS cluster_name, 'gr' AS cluster_type;
+CREATE TABLE instances (id INT PRIMARY KEY, uuid CHAR(36), address VARCHAR(100));
+INSERT INTO instances VALUES $INSTANCES;
+CREATE SQL SECURITY INVOKER VIEW v2_instances AS SELECT id AS instance_id, '1' AS cluster_id, uuid AS mysql_server_uuid, address, address AS endpoint, address AS label, '' AS xendpoint, CAST('{}' AS JSON) AS attributes FROM instances;
+CREATE TABLE v2_routers (router_id INT PRIMARY KEY, cluster_id CHAR(1), router_name TEXT, product_name TEXT, address TEXT, version TEXT, last_check_in DATETIME, attributes JSON, options JSON);
+INSERT INTO v2_routers (router_id, cluster_id) VALUES (1, '1');
