@@ -1,4 +1,4 @@
-package snowkeylint_test
+package lint_test
 
 import (
 	"go/token"
@@ -39,7 +39,7 @@ func load(tb testing.TB, dir string, overlay map[string][]byte, patterns ...stri
 // analyze runs all rules.
 func analyze(tb testing.TB, pkgs []*packages.Package) (all []finding) {
 	tb.Helper()
-	graph, err := checker.Analyze(snowkeylint.Analyzers(), pkgs, nil)
+	graph, err := checker.Analyze(lint.Analyzers(), pkgs, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package snowkeylint_test
+package lint_test
 
 import "testing"
 

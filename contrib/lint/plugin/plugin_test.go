@@ -17,14 +17,14 @@ func TestPlugin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := len(snowkeylint.Analyzers())
+	all := len(lint.Analyzers())
 	for name, test := range map[string]struct {
 		settings any
 		count    int
 		fault    string
 	}{
 		"none":    {nil, all, ""},
-		"disable": {map[string]any{"disable": []string{"snowjson", "snowauto"}}, all - 2, ""},
+		"disable": {map[string]any{"disable": []string{"snowjson", "snowscope"}}, all - 2, ""},
 		"no-int":  {map[string]any{"no-int": true}, all, ""},
 		"rule":    {map[string]any{"disable": []string{"snowjsn"}}, 0, `Disable: unknown rule "snowjsn"`},
 		"setting": {map[string]any{"disabled": []string{"snowjson"}}, 0, `unknown field "disabled"`},

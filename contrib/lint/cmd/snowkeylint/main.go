@@ -4,7 +4,7 @@
 //	snowkeylint help snowjson
 //	go vet -vettool=$(which snowkeylint) ./...
 //
-// See package snowkeylint, and docs/lint.md of the repository.
+// See package lint, and docs/lint.md of the repository.
 package main
 
 import (
@@ -13,4 +13,4 @@ import (
 	"github.com/seed-299c1d6b/snowkey/contrib/lint"
 )
 
-func main() { multichecker.Main(snowkeylint.Analyzers()...) }
+func main() { multichecker.Main(lint.Analyzers()...) }

@@ -19,4 +19,4 @@ require (
 	golang.org/x/text v0.41.0 // indirect
 )
 
-replace github.com/seed-299c1d6b/snowkey => ../../..
+replace github.com/seed-299c1d6b/snowkey => ../../../..

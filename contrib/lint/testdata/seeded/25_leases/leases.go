@@ -12,12 +12,13 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // Print writes n ids.
-func Print(ctx context.Context, out io.Writer, db *sql.DB, n int) error {
-	store, err := sqlstore.New(db, sqlstore.Config{})
+func Print(ctx context.Context, out io.Writer, store driver.Store, n int) error {
+	gen, err := worker.Open(ctx, store, worker.Config{Namespace: "tools"}) // FAULT 075 snowclose: its lease is renewed until the process ends; Scalingo/go-etcd-cron#16
 	if err != nil {
 		return err
 	}
@@ -31,7 +32,7 @@ func Print(ctx context.Context, out io.Writer, db *sql.DB, n int) error {
 
 // Import writes rows that it reads.
 func Import(ctx context.Context, db *sql.DB, r io.Reader) error {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // FAULT 076 class 9: not closed if the text cannot be read; projecteru2/core#399
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // FAULT 076 snowclose: not closed if the text cannot be read; projecteru2/core#399
 	if err != nil {
 		return err
 	}
@@ -66,7 +67,7 @@ func insert(ctx context.Context, db *sql.DB, gen *worker.Generator, names []stri
 
 // Install adds the plugin to a handle.
 func Install(ctx context.Context, db *gorm.DB) error {
-	_, err := gormplugin.Open(ctx, db, gormplugin.Config{}) // FAULT 077 class 9: the generator is dropped, so nothing can close it
+	_, err := gormplugin.Open(ctx, db, gormplugin.Config{}) // FAULT 077 snowclose: the generator is dropped, so nothing can close it
 	return err
 }
 
