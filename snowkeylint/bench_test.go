@@ -39,11 +39,8 @@ import (
 	"strconv"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
-
-var _ = gormplugin.Config{}
 
 type Service struct {
 	db  *sql.DB
@@ -51,7 +48,7 @@ type Service struct {
 }
 
 type Faulty struct {
-	ID sqltype.ID ` + "`json:\"id,string\"`" + `
+	ID int64 ` + "`gorm:\"primaryKey;autoIncrement:false;snowflake\" json:\"id\"`" + `
 }
 `)
 	for lines = strings.Count(s.String(), "\n"); lines < least; lines += strings.Count(part, "\n") {

@@ -4,14 +4,13 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ast/inspector"
-
-	"github.com/seed-299c1d6b/snowkey/snowkeylint/internal/ids"
 )
 
 func closeRule() rule {
-	return rule{name: "snowclose", run: runClose, doc: `find leases and generators that are never closed
+	return rule{name: "snowclose", run: runClose, doc: `find leases, and generators that have one, that are never closed
 
 A lease that is not closed is renewed while the process runs, and keeps its worker ID until its TTL
 ends. A restarted program then needs another worker ID, and may find none.
@@ -21,81 +20,47 @@ ends. A restarted program then needs another worker ID, and may find none.
 	if err != nil {
 		return err
 	}
-	defer gen.Close(context.Background()) // good
-
-The rule reports a variable or an unexported field if no code of the package closes or releases it,
-returns it, or passes it to code that might. It ignores a generator of core.Fixed that lives as long
-as the program. For leases it also reports a return before Close, a process that ends without the
-deferred Close, a deferred Close with a context that is done by then, and a method that overwrites
-the lease in a field of its receiver, under a lock.`}
-}
-
-// A holding records what the code does with a generator or a lease in a variable.
-type holding struct {
-	closed  bool
-	escapes bool
-	moved   []types.Object // other variables of the package that get it
+	defer gen.Close(context.Background()) // good`}
 }
 
 func runClose(p *pass) {
-	for cur := range p.inspector.Root().Preorder((*ast.CallExpr)(nil)) {
+	for cur := range p.root.Preorder((*ast.CallExpr)(nil)) {
 		call := cur.Node().(*ast.CallExpr)
-		f := ids.Callee(p.TypesInfo, call)
-		if p.inTest(call.Pos()) || !isMaker(f) && !p.wrapsMaker(f) {
-			continue
-		}
-		if hasCloser(f.Signature().Results()) {
+		f := p.callee(call)
+		if !isMaker(f) || p.inTest(call.Pos()) || !isLeased(f.Signature().Results().At(0).Type()) || returnsCloser(f) {
 			continue
 		}
 		what := "generator"
-		if ids.Is(f.Signature().Results().At(0).Type(), ids.Root+"/worker", "Lease") {
+		if named(f.Signature().Results().At(0).Type()).Obj().Name() == "Lease" {
 			what = "lease"
 		}
-		var o types.Object
-		switch s := cur.Parent().Node().(type) {
-		case *ast.ExprStmt:
-			p.reportDropped(call, f, what)
-			continue
-		case *ast.AssignStmt:
-			if len(s.Rhs) != 1 {
-				continue
-			}
-			if id, ok := s.Lhs[0].(*ast.Ident); ok && id.Name == "_" {
-				p.reportDropped(call, f, what)
-				continue
-			}
-			o = p.Object(s.Lhs[0])
-		case *ast.ValueSpec:
-			if len(s.Values) == 1 && s.Names[0].Name != "_" {
-				o = p.TypesInfo.Defs[s.Names[0]]
-			}
+		o, dropped := p.holderOf(cur)
+		if dropped {
+			p.report(call, "the %s is dropped, so nothing can close it", what)
 		}
 		if o == nil {
 			continue
 		}
-		if isLeased(f) {
-			p.checkEnd(cur, call, o, what)
-			p.checkOverwrite(cur, o, what)
+		p.checkEnd(cur, o, what)
+		if !p.isKept(o, map[types.Object]bool{}) {
+			p.report(call, "nothing closes the %s %s: defer its Close", what, o.Name())
 		}
-		if p.isKept(o, map[types.Object]bool{}) || p.livesOn(cur, call, o) {
-			continue
-		}
-		verb := "close it, for example with defer " + o.Name() + ".Close()"
-		p.report(call, nil, "nothing closes the %s %s: %s", what, o.Name(), verb)
 	}
 }
 
-// reportDropped reports a lease that no variable holds. A generator without a lease may be made
-// only to check its configuration.
-func (p *pass) reportDropped(call *ast.CallExpr, f *types.Func, what string) {
-	if !ids.Is(f.Signature().Results().At(0).Type(), corePath, "Generator") {
-		p.report(call, nil, "the %s is dropped, so nothing can close it", what)
+// holderOf returns the variable that gets the first result of a call, or nil, and whether the result
+// is dropped.
+func (p *pass) holderOf(cur inspector.Cursor) (o types.Object, dropped bool) {
+	to, dropped := targets(cur)
+	if dropped || len(to) == 0 || isBlank(to[0]) {
+		return nil, dropped || len(to) > 0
 	}
+	return p.object(to[0]), false
 }
 
-// hasCloser reports whether a function returns, beside a lease, a function that closes it.
-func hasCloser(results *types.Tuple) bool {
-	for v := range results.Variables() {
+// returnsCloser reports whether a function returns, beside a generator, what closes it.
+func returnsCloser(f *types.Func) bool {
+	for v := range f.Signature().Results().Variables() {
 		if _, ok := v.Type().Underlying().(*types.Signature); ok || hasMethod(v.Type(), "Close") && !isGenerator(v.Type()) {
 			return true
 		}
@@ -103,175 +68,116 @@ func hasCloser(results *types.Tuple) bool {
 	return false
 }
 
+// A holding records what the code does with a generator or a lease in a variable.
+type holding struct {
+	closed bool
+	passed bool           // to a function that may close it
+	stored bool           // where the rules do not follow it, or returned
+	moved  []types.Object // other variables and fields that get it
+}
+
+// escapes reports whether other code may use the generator.
+func (h holding) escapes() bool { return h.passed || h.stored || len(h.moved) > 0 }
+
 // isKept reports whether a variable's generator is closed, or may be closed by other code.
 func (p *pass) isKept(o types.Object, seen map[types.Object]bool) bool {
 	if seen[o] {
 		return false
 	}
 	seen[o] = true
-	v, ok := o.(*types.Var)
-	if !ok || v.Pkg() != p.Pkg || v.Exported() && isShared(v) || v.Embedded() {
+	if o.Pkg() != p.Pkg || isShared(o) && (o.Exported() || o.(*types.Var).Embedded()) {
 		return true
 	}
-	h := p.uses(o, nil)
-	if h.closed || h.escapes {
-		return true
-	}
+	h := p.holding(o, nil)
+	kept := h.closed || h.passed || h.stored
 	for _, other := range h.moved {
-		if p.isKept(other, seen) {
-			return true
-		}
+		kept = kept || p.isKept(other, seen)
 	}
-	return false
+	return kept
 }
 
-// livesOn reports whether a generator need not be closed: its lease is, or it has a fixed
-// worker ID and lives as long as the program.
-func (p *pass) livesOn(cur inspector.Cursor, call *ast.CallExpr, o types.Object) bool {
-	if !ids.IsFunc(ids.Callee(p.TypesInfo, call), ids.Root+"/core", "New") || len(call.Args) != 1 {
-		return false
-	}
-	lit, ok := ast.Unparen(call.Args[0]).(*ast.CompositeLit)
-	if !ok {
-		return false
-	}
-	source := element(lit, "Worker")
-	if source == nil {
-		return false
-	}
-	if lease := p.Object(source); lease != nil && ids.Is(lease.Type(), ids.Root+"/worker", "Lease") {
-		return p.isKept(lease, map[types.Object]bool{})
-	}
-	fixed, ok := ast.Unparen(source).(*ast.CallExpr)
-	if !ok || !ids.IsFunc(ids.Callee(p.TypesInfo, fixed), ids.Root+"/core", "Fixed") {
-		return false
-	}
-	if o.Parent() == p.Pkg.Scope() {
-		return true
-	}
-	for up := range cur.Enclosing((*ast.FuncDecl)(nil)) {
-		fn := up.Node().(*ast.FuncDecl)
-		return fn.Recv == nil && fn.Name.Name == "main" && p.Pkg.Name() == "main"
-	}
-	return true // a variable of the package
+// isShared reports whether a variable outlives the call that assigns it.
+func isShared(o types.Object) bool {
+	v, ok := o.(*types.Var)
+	return ok && (v.IsField() || v.Parent() == nil || v.Parent() == v.Pkg().Scope())
 }
 
-// uses returns what is done with a variable, in a node or, if that is nil, in the package.
-func (p *pass) uses(o types.Object, in ast.Node) (h holding) {
+// holding returns what is done with a variable, in a node or, if that is nil, in the package.
+func (p *pass) holding(o types.Object, in ast.Node) (h holding) {
 	for _, cur := range p.mentions()[o] {
-		if in != nil && (cur.Node().Pos() < in.Pos() || cur.Node().End() > in.End()) {
-			continue
+		if in == nil || cur.Node().Pos() >= in.Pos() && cur.Node().End() <= in.End() {
+			p.use(&h, cur)
 		}
-		p.use(&h, cur)
 	}
 	return h
 }
 
 // mentions returns where the package uses its variables that hold generators and leases.
 func (p *pass) mentions() map[types.Object][]inspector.Cursor {
-	if p.held != nil {
-		return p.held
-	}
-	p.held = map[types.Object][]inspector.Cursor{}
-	for cur := range p.inspector.Root().Preorder((*ast.Ident)(nil)) {
-		v, ok := p.TypesInfo.Uses[cur.Node().(*ast.Ident)].(*types.Var)
-		if ok && isGenerator(v.Type()) {
-			p.held[v.Origin()] = append(p.held[v.Origin()], cur)
+	if p.held == nil {
+		p.held = map[types.Object][]inspector.Cursor{}
+		for cur := range p.root.Preorder((*ast.Ident)(nil)) {
+			v, ok := p.TypesInfo.Uses[cur.Node().(*ast.Ident)].(*types.Var)
+			if ok && isGenerator(v.Type()) {
+				p.held[v.Origin()] = append(p.held[v.Origin()], cur)
+			}
 		}
 	}
 	return p.held
 }
 
 func (p *pass) use(h *holding, cur inspector.Cursor) {
-	up := cur.Parent()
-	if sel, ok := up.Node().(*ast.SelectorExpr); ok && sel.Sel == cur.Node() { // x.gen
-		cur, up = up, up.Parent()
-	}
-	for {
-		if _, ok := up.Node().(*ast.ParenExpr); !ok {
-			break
-		}
-		cur, up = up, up.Parent()
+	if sel, ok := cur.Parent().Node().(*ast.SelectorExpr); ok && sel.Sel == cur.Node() { // x.gen
+		cur = cur.Parent()
 	}
 	e := cur.Node().(ast.Expr)
-	switch n := up.Node().(type) {
+	switch n := cur.Parent().Node().(type) {
 	case *ast.SelectorExpr:
-		h.closed = h.closed || n.Sel.Name == "Close" || n.Sel.Name == "Release"
+		h.closed = h.closed || isClose(n)
 	case *ast.CallExpr:
-		p.useAsArgument(h, n, e)
-	case *ast.KeyValueExpr:
-		if n.Value == e {
-			p.moveTo(h, p.Object(n.Key))
-		}
-	case *ast.AssignStmt:
-		for i, right := range n.Rhs {
-			if right == e && len(n.Lhs) == len(n.Rhs) {
-				if id, ok := n.Lhs[i].(*ast.Ident); ok && id.Name == "_" {
-					return
-				}
-				p.moveTo(h, p.Object(n.Lhs[i]))
-			}
-		}
-	case *ast.ValueSpec:
-		for i, value := range n.Values {
-			if value == e && len(n.Values) == len(n.Names) {
-				p.moveTo(h, p.TypesInfo.Defs[n.Names[i]])
-			}
+		h.passed = h.passed || !p.onlyIssues(n, e)
+	case *ast.KeyValueExpr, *ast.CompositeLit, *ast.AssignStmt, *ast.ValueSpec:
+		i := slices.IndexFunc(p.assignments, func(a assignment) bool { return a.from == e })
+		kv, isPair := n.(*ast.KeyValueExpr)
+		if _, isElement := n.(*ast.CompositeLit); i >= 0 {
+			p.moveTo(h, p.assignments[i].to)
+		} else if isElement || isPair && kv.Value == e { // of a list or a map
+			h.stored = true
 		}
 	case *ast.BinaryExpr:
-		h.escapes = h.escapes || n.Op != token.EQL && n.Op != token.NEQ
+		h.stored = h.stored || n.Op != token.EQL && n.Op != token.NEQ
 	default:
-		h.escapes = true
+		h.stored = true
 	}
 }
 
-func (p *pass) useAsArgument(h *holding, call *ast.CallExpr, e ast.Expr) {
-	f := ids.Callee(p.TypesInfo, call)
-	if ids.IsFunc(f, ids.Sqltype, "New", "NewKey", "Assign") {
-		return
-	}
-	if f != nil && f.Pkg() == p.Pkg && !f.Signature().Variadic() && ids.IsConversion(p.TypesInfo, call) == nil {
-		for i, arg := range call.Args {
-			if ast.Unparen(arg) == e && i < f.Signature().Params().Len() {
-				if param := f.Signature().Params().At(i); isGenerator(param.Type()) && len(p.Returns(f))+len(p.Calls(f)) > 0 {
-					h.moved = append(h.moved, param)
-					return
-				}
-			}
-		}
-	}
-	if f == nil || !p.takesSource(f, call, e) {
-		h.escapes = true
-	}
-}
+func isClose(sel *ast.SelectorExpr) bool { return sel.Sel.Name == "Close" || sel.Sel.Name == "Release" }
 
-// takesSource reports whether a parameter is an interface that cannot be closed, such as
-// sqltype.Source.
-func (p *pass) takesSource(f *types.Func, call *ast.CallExpr, e ast.Expr) bool {
+// onlyIssues reports whether a call passes a generator as an interface that cannot be closed, such
+// as sqltype.Source.
+func (p *pass) onlyIssues(call *ast.CallExpr, e ast.Expr) bool {
+	f := p.callee(call)
+	if f == nil {
+		return false
+	}
 	params := f.Signature().Params()
 	for i, arg := range call.Args {
 		if ast.Unparen(arg) != e || i >= params.Len() {
 			continue
 		}
 		source, ok := params.At(i).Type().Underlying().(*types.Interface)
-		if _, generic := types.Unalias(params.At(i).Type()).(*types.TypeParam); !ok || generic || source.NumMethods() == 0 {
-			return false
-		}
-		return !hasMethod(params.At(i).Type(), "Close", "Release")
+		return ok && source.NumMethods() > 0 && !hasMethod(params.At(i).Type(), "Close", "Release")
 	}
 	return false
 }
 
-// moveTo records that a variable or a field gets the generator. What a configuration of ours
-// gets, it does not close.
+// moveTo records that a variable or a field gets the generator. A configuration of ours only uses
+// it.
 func (p *pass) moveTo(h *holding, o types.Object) {
 	switch {
-	case o == nil:
-		h.escapes = true
 	case o.Pkg() == p.Pkg && isGenerator(o.Type()):
 		h.moved = append(h.moved, o)
-	case o.Pkg() != nil && o.Pkg() != p.Pkg && (o.Name() == "Worker" && ids.Is(o.Type(), ids.Root+"/core", "GrantSource") || o.Name() == "Source" && ids.Is(o.Type(), gormplugin, "Source")):
-	default:
-		h.escapes = true
+	case o.Pkg() == p.Pkg || !isOurs(o):
+		h.stored = true
 	}
 }

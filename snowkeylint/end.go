@@ -4,53 +4,55 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ast/inspector"
-
-	"github.com/seed-299c1d6b/snowkey/snowkeylint/internal/ids"
 )
 
-// isLeased reports whether a function returns a lease, or a generator that has one.
-func isLeased(f *types.Func) bool { return isMaker(f) && !ids.IsFunc(f, corePath, "New") }
-
 // checkEnd checks how a function that makes a lease ends it: on all ways, and in time.
-func (p *pass) checkEnd(cur inspector.Cursor, call *ast.CallExpr, o types.Object, what string) {
-	var body *ast.BlockStmt
-	for up := range cur.Enclosing((*ast.FuncDecl)(nil), (*ast.FuncLit)(nil)) {
-		switch n := up.Node().(type) {
-		case *ast.FuncDecl:
-			body = n.Body
-		case *ast.FuncLit:
-			body = n.Body
-		}
-		break
-	}
-	if body == nil || o.Pos() < body.Pos() || o.Pos() > body.End() {
+func (p *pass) checkEnd(cur inspector.Cursor, o types.Object, what string) {
+	body, call := bodyOf(cur), cur.Node().(*ast.CallExpr)
+	if o.Pos() < body.Pos() || o.Pos() > body.End() {
 		return
 	}
-	var closes []inspector.Cursor // the calls of Close and Release
+	var closes []inspector.Cursor
+	elsewhere := false
 	for _, mention := range p.mentions()[o] {
-		if sel, ok := mention.Parent().Node().(*ast.SelectorExpr); ok && (sel.Sel.Name == "Close" || sel.Sel.Name == "Release") {
-			closes = append(closes, mention)
+		sel, ok := mention.Parent().Node().(*ast.SelectorExpr)
+		if !ok || !isClose(sel) {
+			continue
 		}
-	}
-	deferred := false
-	for _, c := range closes {
-		for up := range c.Enclosing((*ast.DeferStmt)(nil), (*ast.FuncLit)(nil)) {
+		closes = append(closes, mention)
+		for up := range mention.Enclosing((*ast.DeferStmt)(nil), (*ast.FuncLit)(nil)) {
 			if d, ok := up.Node().(*ast.DeferStmt); ok {
-				deferred = true
 				p.checkContext(d, o)
 				p.checkExit(body, d, o, what)
-			} else {
-				deferred = true // some other function closes it
 			}
+			elsewhere = elsewhere || up.Node().Pos() > body.Pos() // a defer or another function
 		}
 	}
-	h := p.uses(o, body)
-	if deferred || len(closes) == 0 || h.escapes {
+	if len(closes) > 0 && !elsewhere && !p.holding(o, body).stored && p.returnsOpen(body, call, closes, o) {
+		p.report(call, "a return leaves the %s %s open: close it in a defer", what, o.Name())
+	}
+}
+
+// checkContext reports a deferred Close with a context that ends with the function, or before.
+func (p *pass) checkContext(d *ast.DeferStmt, o types.Object) {
+	sel, ok := d.Call.Fun.(*ast.SelectorExpr)
+	if !ok || p.object(sel.X) != o || len(d.Call.Args) != 1 {
 		return
 	}
-	p.checkReturns(body, call, closes, o, what)
+	ctx := p.object(d.Call.Args[0])
+	for _, a := range p.into[ctx] {
+		call, ok := a.from.(*ast.CallExpr)
+		if !ok || a.result != 0 {
+			continue
+		}
+		if f := p.callee(call); isFunc(f, "os/signal", "NotifyContext") || isFunc(f, "context", "WithTimeout", "WithDeadline") {
+			p.report(d, "the context %s may be done when this runs, and then the worker ID is not released: pass context.WithoutCancel(%[1]s)", ctx.Name())
+			return
+		}
+	}
 }
 
 // checkExit reports a call that ends the process after a deferred Close, which then does not run.
@@ -59,106 +61,41 @@ func (p *pass) checkExit(body *ast.BlockStmt, d *ast.DeferStmt, o types.Object, 
 		if _, ok := n.(*ast.FuncLit); ok {
 			return false
 		}
-		call, ok := n.(*ast.CallExpr)
-		if !ok || call.Pos() < d.End() {
-			return true
-		}
-		f := ids.Callee(p.TypesInfo, call)
-		if ids.IsFunc(f, "os", "Exit") || ids.IsFunc(f, "log", "Fatal", "Fatalf", "Fatalln") {
-			p.report(call, nil, "%s ends the process without the deferred Close of the %s %s, so its worker ID stays leased", p.text(call.Fun), what, o.Name())
+		if call, ok := n.(*ast.CallExpr); ok && call.Pos() > d.End() {
+			if f := p.callee(call); isFunc(f, "os", "Exit") || isFunc(f, "log", "Fatal", "Fatalf", "Fatalln") {
+				p.report(call, "%s ends the process without the deferred Close of the %s %s, so its worker ID stays leased", types.ExprString(call.Fun), what, o.Name())
+			}
 		}
 		return true
 	})
 }
 
-// checkContext reports a deferred Close with a context that ends the function, too.
-func (p *pass) checkContext(d *ast.DeferStmt, o types.Object) {
-	sel, ok := d.Call.Fun.(*ast.SelectorExpr)
-	if !ok || p.Object(sel.X) != o || len(d.Call.Args) != 1 {
-		return
-	}
-	ctx := p.Object(d.Call.Args[0])
-	if ctx == nil {
-		return
-	}
-	for _, from := range p.Into(ctx) {
-		call, ok := from.Expr.(*ast.CallExpr)
-		if !ok || from.Result != 0 {
-			continue
-		}
-		f := ids.Callee(p.TypesInfo, call)
-		if ids.IsFunc(f, "os/signal", "NotifyContext") || ids.IsFunc(f, "context", "WithTimeout", "WithDeadline") {
-			p.report(d, nil, "the context %s may be done when this runs, and then the worker ID is not released: pass context.WithoutCancel(%[1]s)", ctx.Name())
-			return
-		}
-	}
-}
-
-// checkReturns reports a lease that a return between its claim and its Close leaves open.
-func (p *pass) checkReturns(body *ast.BlockStmt, call *ast.CallExpr, closes []inspector.Cursor, o types.Object, what string) {
-	last := token.NoPos
-	for _, c := range closes {
-		last = max(last, c.Node().Pos())
-	}
-	guarded := false // the return after the error of the claim itself
-	found := false
-	var walk func(list []ast.Stmt, closed bool)
-	walk = func(list []ast.Stmt, closed bool) {
-		for _, s := range list {
-			if found || s.Pos() > last {
-				return
+// returnsOpen reports whether a return between the call that makes a lease and its last Close
+// leaves the lease open. The first if after the call is for its own error.
+func (p *pass) returnsOpen(body *ast.BlockStmt, made *ast.CallExpr, closes []inspector.Cursor, o types.Object) bool {
+	guard, open := token.NoPos, false
+	last := closes[len(closes)-1].Node()
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.IfStmt:
+			if n.Body.Pos() > made.Pos() && !guard.IsValid() {
+				guard = n.End()
 			}
-			if p.closesIn(s, o) {
-				switch s.(type) {
-				case *ast.ExprStmt, *ast.AssignStmt:
-					closed = true
-				}
-			}
-			if s.End() <= call.End() {
-				continue
-			}
-			switch s := s.(type) {
-			case *ast.ReturnStmt:
-				if !closed && s.Pos() > call.End() && !p.mentionsObject(s, o) {
-					found = true
-				}
-			case *ast.IfStmt:
-				if !guarded && (s.Pos() < call.End() || isNilCheck(s.Cond)) {
-					guarded = true
-					continue
-				}
-				walk(s.Body.List, closed)
-				if e, ok := s.Else.(*ast.BlockStmt); ok {
-					walk(e.List, closed)
-				}
-			case *ast.BlockStmt:
-				walk(s.List, closed)
-			case *ast.ForStmt:
-				walk(s.Body.List, closed)
-			case *ast.RangeStmt:
-				walk(s.Body.List, closed)
-			}
+		case *ast.ReturnStmt:
+			open = open || guard.IsValid() && n.Pos() > guard && n.End() < last.End() && !p.uses(n, o) &&
+				!slices.ContainsFunc(closes, func(c inspector.Cursor) bool { return isBefore(c, n) })
 		}
-	}
-	walk(body.List, false)
-	if found {
-		p.report(call, nil, "a return leaves the %s %s open: close it in a defer", what, o.Name())
-	}
-}
-
-// closesIn reports whether a statement closes a variable.
-func (p *pass) closesIn(s ast.Stmt, o types.Object) bool {
-	found := false
-	ast.Inspect(s, func(n ast.Node) bool {
-		if sel, ok := n.(*ast.SelectorExpr); ok && (sel.Sel.Name == "Close" || sel.Sel.Name == "Release") && p.Object(sel.X) == o {
-			found = true
-		}
-		return !found
+		return true
 	})
-	return found
+	return open
 }
 
-func isNilCheck(e ast.Expr) bool {
-	b, ok := ast.Unparen(e).(*ast.BinaryExpr)
-	return ok && (b.Op == token.NEQ || b.Op == token.EQL)
+// isBefore reports whether a call is made before a return, in a block that has it.
+func isBefore(call inspector.Cursor, n ast.Node) bool {
+	for block := range call.Enclosing((*ast.BlockStmt)(nil), (*ast.CaseClause)(nil), (*ast.CommClause)(nil)) {
+		return call.Node().End() < n.Pos() && n.End() <= block.Node().End()
+	}
+	return false
 }

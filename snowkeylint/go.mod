@@ -2,11 +2,12 @@ module github.com/seed-299c1d6b/snowkey/snowkeylint
 
 go 1.25.0
 
-require golang.org/x/tools v0.48.0
-
 require (
 	github.com/golangci/plugin-module-register v0.1.2
-	github.com/seed-299c1d6b/snowkey v0.0.0-00010101000000-000000000000
+	golang.org/x/tools v0.48.0
+)
+
+require (
 	golang.org/x/mod v0.38.0 // indirect
 	golang.org/x/sync v0.22.0 // indirect
 )

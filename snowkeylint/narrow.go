@@ -7,14 +7,8 @@ import (
 	"go/token"
 	"go/types"
 	"regexp"
-	"slices"
-	"strconv"
-	"strings"
 
-	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ast/inspector"
-
-	"github.com/seed-299c1d6b/snowkey/snowkeylint/internal/ids"
 )
 
 func narrowRule() rule {
@@ -26,125 +20,85 @@ An id has up to 63 bits. A float64 holds integers of 53 bits; an int has 32 bits
 	n := int32(order.ID)                                 // bad
 	id := sqltype.ID(body["id"].(float64))               // bad: decoded into an any
 	n, err := strconv.Atoi(r.PathValue("id"))            // bad, if n becomes an id
-	n, err := strconv.ParseInt(r.PathValue("id"), 10, 32) // bad
+	n, err := strconv.ParseInt(r.PathValue("id"), 10, 32) // bad, if n becomes an id
 	id, err := sqltype.Parse(r.PathValue("id"))          // good
 
 -snownarrow.int=false allows int and strconv.Atoi, for programs that run only on 64-bit platforms.`,
 		flags: func(set *flag.FlagSet) {
 			set.BoolVar(&portable, "int", true, "also report int, uint and strconv.Atoi, which have 32 bits on some platforms")
 		},
-		run: func(p *pass) { (&narrow{pass: p, portable: portable}).run() },
+		run: func(p *pass) {
+			n := &narrowing{pass: p, portable: portable, traced: map[ast.Expr]bool{}}
+			n.run()
+		},
 	}
 }
 
-// shift is a variable that a function shifts to the right, so taking its low bits is intended.
-type shift struct {
-	o  types.Object
-	in *ast.FuncDecl
-}
-
-type narrow struct {
+type narrowing struct {
 	*pass
-	portable bool
-	shifted  map[shift]bool
-
-	reported map[token.Pos]bool
+	portable bool // an int may have 32 bits
+	traced   map[ast.Expr]bool
 }
 
-func (n *narrow) run() {
-	n.reported = map[token.Pos]bool{}
-	n.findShifted()
-	for cur := range n.inspector.Root().Preorder((*ast.CallExpr)(nil)) {
-		call := cur.Node().(*ast.CallExpr)
-		if operand := ids.IsConversion(n.TypesInfo, call); operand != nil {
-			n.checkConversion(cur, call, operand)
-		} else {
-			n.checkParse(call)
-		}
-	}
-	all := n.Sources()
-	slices.SortFunc(all, func(a, b ids.Source) int { return int(a.Expr.Pos() - b.Expr.Pos()) })
-	for _, s := range all {
-		n.checkSource(s)
-	}
-	n.inspector.Preorder([]ast.Node{(*ast.StructType)(nil)}, func(s ast.Node) {
-		for _, f := range n.fields(s.(*ast.StructType)) {
-			n.checkColumn(f)
-			if n.Foreign[f.v] {
-				n.once(f, nil, "%s is of type %s, and refers to an id of 63 bits", f.v.Name(), n.name(f.v.Type()))
+func (n *narrowing) run() {
+	for cur := range n.root.Preorder((*ast.CallExpr)(nil), (*ast.Field)(nil)) {
+		switch node := cur.Node().(type) {
+		case *ast.CallExpr:
+			if operand := n.converted(node); operand != nil {
+				n.checkConversion(cur, node, operand)
+			} else {
+				n.checkParse(node)
 			}
-		}
-	})
-}
-
-func (n *narrow) findShifted() {
-	n.shifted = map[shift]bool{}
-	for cur := range n.inspector.Root().Preorder((*ast.BinaryExpr)(nil)) {
-		if b := cur.Node().(*ast.BinaryExpr); b.Op == token.SHR {
-			if o := n.Object(n.strip(b.X)); o != nil {
-				n.shifted[shift{o, enclosing(cur)}] = true
+		case *ast.Field:
+			for _, name := range node.Names {
+				if o := n.TypesInfo.Defs[name]; n.kinds[o] == number && isSmall(o.Type()) {
+					n.report(node, "%s is of type %s, and refers to an id of 63 bits", name.Name, n.typeName(o.Type()))
+				}
 			}
 		}
 	}
-}
-
-// enclosing returns the function that has a node, or nil.
-func enclosing(cur inspector.Cursor) *ast.FuncDecl {
-	for up := range cur.Enclosing((*ast.FuncDecl)(nil)) {
-		return up.Node().(*ast.FuncDecl)
+	for _, e := range n.wanted {
+		n.trace(e)
 	}
-	return nil
-}
-
-// strip removes conversions.
-func (p *pass) strip(e ast.Expr) ast.Expr {
-	for {
-		e = ast.Unparen(e)
-		if operand := ids.IsConversion(p.TypesInfo, e); operand != nil {
-			e = operand
-			continue
+	for _, a := range n.assignments {
+		if a.part == whole && a.result <= 0 && (n.kinds[a.to] == number || isID(a.to.Type())) {
+			n.trace(a.from)
 		}
-		if call, ok := e.(*ast.CallExpr); ok {
-			f := ids.Callee(p.TypesInfo, call)
-			if sel, ok := call.Fun.(*ast.SelectorExpr); ok && (ids.IsMethod(f, ids.Sqltype, "ID", "Int64") || ids.IsMethod(f, ids.Sqltype, "Key", "Int64", "ID")) {
-				e = sel.X
-				continue
-			}
-		}
-		return e
-	}
-}
-
-func (n *narrow) once(at analysis.Range, fixes []analysis.SuggestedFix, format string, args ...any) {
-	if !n.reported[at.Pos()] {
-		n.reported[at.Pos()] = true
-		n.report(at, fixes, format, args...)
 	}
 }
 
 // checkConversion reports an id that is converted to a type that cannot hold it.
-func (n *narrow) checkConversion(cur inspector.Cursor, call *ast.CallExpr, operand ast.Expr) {
-	b, ok := n.TypesInfo.TypeOf(call).Underlying().(*types.Basic)
-	if !ok || n.TypesInfo.Types[operand].Value != nil || n.Kind(operand) != ids.Number {
+func (n *narrowing) checkConversion(cur inspector.Cursor, call *ast.CallExpr, operand ast.Expr) {
+	t := n.TypesInfo.TypeOf(call)
+	b, ok := t.Underlying().(*types.Basic)
+	if !ok || n.TypesInfo.Types[operand].Value != nil || n.kind(operand) != number {
 		return
 	}
+	name, id := n.typeName(t), types.ExprString(operand)
 	switch b.Kind() {
-	case types.Float32, types.Float64, types.Complex64, types.Complex128:
-		n.once(call, nil, "%s holds integers of 53 bits at most, and the id %s has 63: its last digits change", n.name(n.TypesInfo.TypeOf(call)), n.text(operand))
+	case types.Float32, types.Float64:
+		n.report(call, "%s holds integers of 53 bits at most, and the id %s has 63: its last digits change", name, id)
 	case types.Int16, types.Uint16, types.Int32, types.Uint32:
-		if o := n.Object(n.strip(operand)); o == nil || !n.shifted[shift{o, enclosing(cur)}] {
-			n.once(call, nil, "%s cuts off the upper bits of the id %s", n.name(n.TypesInfo.TypeOf(call)), n.text(operand))
+		if !n.takesUpperBits(bodyOf(cur), operand) {
+			n.report(call, "%s cuts off the upper bits of the id %s", name, id)
 		}
 	case types.Int, types.Uint, types.Uintptr:
-		if isInt := intKind(n.TypesInfo.TypeOf(operand)); n.portable && !isInt && !isReduced(cur.Parent().Node()) {
-			n.once(call, nil, "%s has 32 bits on some platforms, and the id %s has 63: use int64", n.name(n.TypesInfo.TypeOf(call)), n.text(operand))
+		if n.portable && !isKind(n.TypesInfo.TypeOf(operand), types.Int, types.Uint, types.Uintptr) && !isReduced(cur.Parent().Node()) {
+			n.report(call, "%s has 32 bits on some platforms, and the id %s has 63: use int64", name, id)
 		}
 	}
 }
 
-func intKind(t types.Type) bool {
-	b, ok := t.Underlying().(*types.Basic)
-	return ok && (b.Kind() == types.Int || b.Kind() == types.Uint || b.Kind() == types.Uintptr)
+// takesUpperBits reports whether a function also shifts a variable to the right: it takes the bits
+// one by one.
+func (n *narrowing) takesUpperBits(body *ast.BlockStmt, operand ast.Expr) bool {
+	for inner := n.converted(operand); inner != nil; inner = n.converted(operand) {
+		operand = inner
+	}
+	return contains(body, func(e ast.Node) bool {
+		b, ok := e.(*ast.BinaryExpr)
+		return ok && b.Op == token.SHR && n.uses(b.X, n.object(operand))
+	})
 }
 
 // isReduced reports whether a value is only used for a few of its bits, as in int(id) % n.
@@ -153,130 +107,86 @@ func isReduced(parent ast.Node) bool {
 	return ok && (b.Op == token.REM || b.Op == token.AND || b.Op == token.XOR)
 }
 
-// checkSource reports what becomes an id and cannot hold one.
-func (n *narrow) checkSource(s ids.Source) {
-	call, ok := s.Expr.(*ast.CallExpr)
-	if !ok {
+// trace follows what becomes an id back to where it comes from, within its function.
+func (n *narrowing) trace(e ast.Expr) {
+	e = ast.Unparen(e)
+	if n.traced[e] {
 		return
 	}
-	if operand := ids.IsConversion(n.TypesInfo, call); operand != nil {
-		n.checkWidened(call, operand)
-		return
+	n.traced[e] = true
+	switch e := e.(type) {
+	case *ast.Ident:
+		for _, a := range n.into[n.object(e)] {
+			if a.part == whole && a.result <= 0 {
+				n.trace(a.from)
+			}
+		}
+	case *ast.CallExpr:
+		if operand := n.converted(e); operand != nil {
+			n.checkWidened(e, operand)
+			n.trace(operand)
+		} else {
+			n.checkSource(e)
+		}
 	}
-	if s.Result > 0 {
-		return
-	}
-	f := ids.Callee(n.TypesInfo, call)
+}
+
+// checkSource reports a call of strconv whose result becomes an id and cannot hold one.
+func (n *narrowing) checkSource(call *ast.CallExpr) {
+	f := n.callee(call)
 	switch {
-	case ids.IsFunc(f, "strconv", "Atoi"):
+	case isFunc(f, "strconv", "Atoi"):
 		if n.portable {
-			n.once(call, nil, "strconv.Atoi returns an int, which has 32 bits on some platforms, and this becomes an id: use sqltype.Parse or strconv.ParseInt with 64")
+			n.report(call, "strconv.Atoi returns an int, which has 32 bits on some platforms, and this becomes an id: use sqltype.Parse or strconv.ParseInt with 64")
 		}
-	case ids.IsFunc(f, "strconv", "ParseFloat"):
-		n.once(call, nil, "a float holds integers of 53 bits at most, and this becomes an id: use sqltype.Parse")
-	case ids.IsFunc(f, "strconv", "ParseInt", "ParseUint") && len(call.Args) == 3:
-		bits, ok := constant.Int64Val(constant.ToInt(value(n.TypesInfo, call.Args[2])))
-		if ok && (bits > 0 && bits < 63 || bits == 0 && n.portable) {
-			n.once(call, fix("parse 64 bits", replace(call.Args[2], "64")), "%s parses %s bits, and this becomes an id of 63: say 64, or use sqltype.Parse",
-				n.text(call.Fun), bitsText(bits))
+	case isFunc(f, "strconv", "ParseFloat"):
+		n.report(call, "a float holds integers of 53 bits at most, and this becomes an id: use sqltype.Parse")
+	case isFunc(f, "strconv", "ParseInt", "ParseUint") && len(call.Args) == 3:
+		v := n.TypesInfo.Types[call.Args[2]].Value
+		if v == nil {
+			return
+		}
+		if bits, ok := constant.Int64Val(v); ok && (bits > 0 && bits < 63 || bits == 0 && n.portable) {
+			n.report(call, "%s with %d bits, and this becomes an id of 63: say 64, or use sqltype.Parse", types.ExprString(call.Fun), bits)
 		}
 	}
-}
-
-func bitsText(bits int64) string {
-	if bits == 0 {
-		return "an int's"
-	}
-	return strconv.FormatInt(bits, 10)
-}
-
-func value(info *types.Info, e ast.Expr) constant.Value {
-	if v := info.Types[e].Value; v != nil {
-		return v
-	}
-	return constant.MakeUnknown()
 }
 
 // checkWidened reports a float or an integer of 32 bits that is converted and becomes an id.
-func (n *narrow) checkWidened(call *ast.CallExpr, operand ast.Expr) {
+func (n *narrowing) checkWidened(call *ast.CallExpr, operand ast.Expr) {
 	tv := n.TypesInfo.Types[operand]
-	if tv.Value != nil {
-		return
-	}
 	b, ok := tv.Type.Underlying().(*types.Basic)
-	if !ok {
+	if !ok || tv.Value != nil || n.inTest(call.Pos()) {
 		return
 	}
 	switch b.Kind() {
 	case types.Float32, types.Float64:
-		n.once(call, nil, "%s is a %s, which holds integers of 53 bits at most, and becomes an id: decode it into a sqltype.ID", n.text(operand), n.name(tv.Type))
+		n.report(call, "%s is a %s, which holds integers of 53 bits at most, and becomes an id: decode it into a sqltype.ID", types.ExprString(operand), n.typeName(tv.Type))
 	case types.Int16, types.Uint16, types.Int32, types.Uint32:
-		if _, isCall := ast.Unparen(operand).(*ast.CallExpr); isCall && (ids.IsConversion(n.TypesInfo, ast.Unparen(operand)) != nil || n.isRandom(operand)) || n.inTest(call.Pos()) {
-			return
+		if n.converted(operand) == nil {
+			n.report(call, "%s is of type %s, which cannot hold an id of 63 bits, and becomes one", types.ExprString(operand), n.typeName(tv.Type))
 		}
-		n.once(call, nil, "%s is of type %s, which cannot hold an id of 63 bits, and becomes one", n.text(operand), n.name(tv.Type))
 	}
 }
 
-func (n *narrow) isRandom(e ast.Expr) bool {
-	f := ids.Callee(n.TypesInfo, ast.Unparen(e).(*ast.CallExpr))
-	return f != nil && f.Pkg() != nil && strings.HasPrefix(f.Pkg().Path(), "math/rand")
-}
+var floatVerb = regexp.MustCompile(`^"%[-+# 0]*[\d.]*[eEfFgG]"$`)
 
-// checkParse reports sqltype.Parse of the text of a value that JSON has decoded into an any.
-func (n *narrow) checkParse(call *ast.CallExpr) {
-	f := ids.Callee(n.TypesInfo, call)
-	if !ids.IsFunc(f, ids.Sqltype, "Parse", "ParseKey") && !ids.IsFunc(f, "strconv", "ParseInt") || len(call.Args) == 0 {
+// checkParse reports sqltype.Parse of the text of a float, or of a value that JSON has decoded into
+// an any.
+func (n *narrowing) checkParse(call *ast.CallExpr) {
+	if !isFunc(n.callee(call), sqltypePath, "Parse", "ParseKey") || len(call.Args) == 0 {
 		return
 	}
 	inner, ok := ast.Unparen(call.Args[0]).(*ast.CallExpr)
-	if !ok || len(inner.Args) == 0 {
+	if !ok || !isFunc(n.callee(inner), "fmt", "Sprint", "Sprintf") && !isFunc(n.callee(inner), "strconv", "FormatFloat") {
 		return
 	}
-	g := ids.Callee(n.TypesInfo, inner)
-	if !ids.IsFunc(g, "fmt", "Sprint", "Sprintf") && !ids.IsFunc(g, "strconv", "FormatFloat") {
-		return
-	}
-	if format, _ := n.Constant(inner.Args[0]); g.Name() == "Sprintf" && floatVerb.MatchString(format) {
-		n.once(inner, nil, "a float holds integers of 53 bits at most, so the last digits of the id are lost: decode it into a sqltype.ID")
-		return
-	}
-	last := inner.Args[len(inner.Args)-1]
-	if g.Name() == "FormatFloat" {
-		last = inner.Args[0]
-	}
-	_, index := ast.Unparen(last).(*ast.IndexExpr)
-	t := n.TypesInfo.TypeOf(last)
-	b, _ := t.Underlying().(*types.Basic)
-	if f.Pkg().Path() == "strconv" && !n.becomesID(call) {
-		return
-	}
-	if types.IsInterface(t) && index || b != nil && b.Info()&types.IsFloat != 0 {
-		n.once(inner, nil, "%s holds a float64 after decoding into an any, so the last digits of the id are lost: decode it into a sqltype.ID", n.text(last))
-	}
-}
-
-var floatVerb = regexp.MustCompile(`^%[-+# 0]*[\d.]*[eEfFgG]$`)
-
-func (n *narrow) becomesID(call *ast.CallExpr) bool {
-	return slices.ContainsFunc(n.Sources(), func(s ids.Source) bool { return s.Expr == call && s.Result == 0 })
-}
-
-var (
-	smallColumn = regexp.MustCompile(`(?i)^(tinyint|smallint|mediumint|int|integer|int[1-4]|serial)\b`)
-	floatColumn = regexp.MustCompile(`(?i)^(float|double|real)`)
-)
-
-// checkColumn reports a column that cannot hold the ids of its field.
-func (n *narrow) checkColumn(f *field) {
-	s, ok := f.setting("TYPE")
-	if !ok || f.Tag == nil || !ids.IsID(f.v.Type()) && !ids.IsNull(f.v.Type()) && n.KindOf(f.v) != ids.Number {
-		return
-	}
-	switch {
-	case smallColumn.MatchString(s.Value):
-		n.report(f.Tag, nil, "a column of type %s has fewer than 63 bits, and %s is an id: use bigint", s.Value, f.v.Name())
-	case floatColumn.MatchString(s.Value):
-		n.report(f.Tag, nil, "a column of type %s changes the last digits of the id %s: use bigint", s.Value, f.v.Name())
+	for _, arg := range inner.Args {
+		tv := n.TypesInfo.Types[arg]
+		_, index := ast.Unparen(arg).(*ast.IndexExpr)
+		if tv.Value != nil && floatVerb.MatchString(tv.Value.String()) || index && types.IsInterface(tv.Type) || isKind(tv.Type, types.Float32, types.Float64) {
+			n.report(inner, "the text of a float64 lacks the last digits of an id: decode it into a sqltype.ID, not into an any or a float64")
+			return
+		}
 	}
 }

@@ -4,90 +4,71 @@ import (
 	"go/ast"
 	"go/token"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 )
 
 // directives are the comments //nolint of a package.
 type directives struct {
-	ranges   map[string][]ignoredRange // by file
-	external bool
+	byFile   map[string][]nolint
+	external bool // see Config
 }
 
-// An ignoredRange is the lines to which a directive applies.
-type ignoredRange struct {
+// nolint is a comment, with the lines to which it applies.
+type nolint struct {
 	from, to int
 	rules    []string // none: all
 }
 
-var directive = regexp.MustCompile(`^//\s*nolint(?::\s*([\w\s,-]+))?(?:\s|//|$)`)
+var nolintComment = regexp.MustCompile(`^//\s*nolint(?::\s*([\w\s,-]+))?(?:\s|//|$)`)
 
 func newDirectives(fset *token.FileSet, files []*ast.File, external bool) *directives {
-	d := &directives{ranges: map[string][]ignoredRange{}, external: external}
+	d := &directives{map[string][]nolint{}, external}
 	for _, f := range files {
-		var found []ignoredRange
+		var found []nolint
 		for _, group := range f.Comments {
 			for _, c := range group.List {
-				if m := directive.FindStringSubmatch(c.Text); m != nil {
+				if m := nolintComment.FindStringSubmatch(c.Text); m != nil {
 					line := fset.Position(c.Pos()).Line
-					found = append(found, ignoredRange{line, line, splitRules(m[1])})
+					found = append(found, nolint{line, line, strings.FieldsFunc(strings.ToLower(m[1]), func(r rune) bool { return r == ',' || unicode.IsSpace(r) })})
 				}
 			}
 		}
 		if len(found) > 0 {
 			extend(fset, f, found)
-			d.ranges[fset.Position(f.FileStart).Filename] = found
+			d.byFile[fset.Position(f.FileStart).Filename] = found
 		}
 	}
 	return d
 }
 
-func splitRules(list string) (rules []string) {
-	for name := range strings.SplitSeq(list, ",") {
-		if name = strings.ToLower(strings.TrimSpace(name)); name != "" {
-			rules = append(rules, name)
-		}
-	}
-	return rules
-}
-
-// extend makes a directive apply to what begins on its line, or to what begins on the line below
-// a directive that is alone on its line.
-func extend(fset *token.FileSet, f *ast.File, found []ignoredRange) {
-	code := map[int]bool{} // lines on which something begins
-	ends := map[int]int{}
+// extend makes a comment apply to what begins on its line, or to what begins on the line below a
+// comment that is alone on its line.
+func extend(fset *token.FileSet, f *ast.File, found []nolint) {
+	ends := map[int]int{} // of what begins or ends on a line
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n.(type) {
 		case nil, *ast.Comment, *ast.CommentGroup:
 			return false
 		}
 		from, to := fset.Position(n.Pos()).Line, fset.Position(n.End()).Line
-		code[from], code[to] = true, true
-		ends[from] = max(ends[from], to)
+		ends[from], ends[to] = max(ends[from], to), max(ends[to], to)
 		return true
 	})
 	for i := range found {
 		r := &found[i]
-		if !code[r.from] {
+		if ends[r.to] == 0 {
 			r.to++
 		}
 		r.to = max(r.to, ends[r.to])
 	}
 }
 
-// cover reports whether a directive applies to the rule at a position.
+// cover reports whether a comment applies to the rule at a position.
 func (d *directives) cover(rule string, at token.Position) bool {
-	for _, r := range d.ranges[at.Filename] {
-		if at.Line < r.from || at.Line > r.to {
-			continue
-		}
-		if len(r.rules) == 0 && !d.external {
-			return true
-		}
-		for _, name := range r.rules {
-			if name == rule || !d.external && (name == "snowkeylint" || name == "all") {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.byFile[at.Filename], func(r nolint) bool {
+		return at.Line >= r.from && at.Line <= r.to && (slices.Contains(r.rules, rule) ||
+			!d.external && (len(r.rules) == 0 || slices.Contains(r.rules, "snowkeylint") || slices.Contains(r.rules, "all")))
+	})
 }

@@ -3,10 +3,10 @@ package snowkeylint
 import (
 	"go/ast"
 	"go/types"
+	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/ast/inspector"
-
-	"github.com/seed-299c1d6b/snowkey/snowkeylint/internal/ids"
 )
 
 func scopeRule() rule {
@@ -19,142 +19,73 @@ waits for a new tick or a store, and two of them may issue the same id.
 		gen, err := core.New(core.Config{Worker: core.Fixed(1)}) // bad
 		…
 	func main() {
-		gen, err := core.New(core.Config{Worker: core.Fixed(1)}) // good
-
-The rule reports HTTP handlers and gorm hooks that make a generator, loops that make and use one, and
-functions that make one and return or store an id of it.`}
-}
-
-// makers are the functions that make a generator or a lease.
-func isMaker(f *types.Func) bool {
-	return ids.IsFunc(f, ids.Root+"/core", "New") || ids.IsFunc(f, ids.Root+"/worker", "Acquire") ||
-		ids.IsFunc(f, ids.Root+"/worker/sqlstore", "Open") || ids.IsFunc(f, ids.Root+"/worker/pgxstore", "Open") ||
-		ids.IsFunc(f, gormplugin, "Open")
+		gen, err := core.New(core.Config{Worker: core.Fixed(1)}) // good`}
 }
 
 func runScope(p *pass) {
-	for cur := range p.inspector.Root().Preorder((*ast.CallExpr)(nil)) {
+	for cur := range p.root.Preorder((*ast.CallExpr)(nil)) {
 		call := cur.Node().(*ast.CallExpr)
-		f := ids.Callee(p.TypesInfo, call)
-		if p.inTest(call.Pos()) || !isMaker(f) && !p.wrapsMaker(f) {
+		if !isMaker(p.callee(call)) || p.inTest(call.Pos()) {
 			continue
 		}
-		if where := p.scopeOf(cur); where != "" {
-			p.report(call, nil, "%s makes a generator for %s: make one when the program starts, and share it", p.text(call.Fun), where)
+		gen, _ := p.holderOf(cur)
+		if where := p.scopeOf(cur, gen); where != "" {
+			p.report(call, "%s makes a generator for %s: make one when the program starts, and share it", types.ExprString(call.Fun), where)
 		}
 	}
-}
-
-// wrapsMaker reports whether a function of the package makes a generator and returns it.
-func (p *pass) wrapsMaker(f *types.Func) bool {
-	if f == nil || f.Pkg() != p.Pkg || f.Signature().Results().Len() == 0 || !isGenerator(f.Signature().Results().At(0).Type()) {
-		return false
-	}
-	for _, results := range p.Returns(f) {
-		if len(results) == 0 {
-			continue
-		}
-		e := ast.Unparen(results[0])
-		if call, ok := e.(*ast.CallExpr); ok && isMaker(ids.Callee(p.TypesInfo, call)) {
-			return true
-		}
-		if o := p.Object(e); o != nil && !isShared(o) {
-			for _, from := range p.Into(o) {
-				if call, ok := from.Expr.(*ast.CallExpr); ok && isMaker(ids.Callee(p.TypesInfo, call)) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-func isGenerator(t types.Type) bool {
-	return ids.Is(t, ids.Root+"/core", "Generator") || ids.Is(t, ids.Root+"/worker/sqlstore", "Generator") || ids.Is(t, ids.Root+"/worker", "Lease")
-}
-
-// isShared reports whether a variable outlives the call that assigns it.
-func isShared(o types.Object) bool {
-	v, ok := o.(*types.Var)
-	return ok && (v.IsField() || v.Parent() == nil || v.Parent() == v.Pkg().Scope())
 }
 
 // scopeOf returns for what a generator is made again and again, or "".
-func (p *pass) scopeOf(cur inspector.Cursor) string {
-	gen := p.assigned(cur)
-	below := cur
+func (p *pass) scopeOf(cur inspector.Cursor, gen types.Object) string {
 	for up := range cur.Enclosing() {
 		switch n := up.Node().(type) {
-		case *ast.ForStmt:
-			if _, isBody := below.Node().(*ast.BlockStmt); isBody && p.perIteration(gen, n.Body, cur, n) {
-				return "each iteration of this loop"
-			}
-		case *ast.RangeStmt:
-			if _, isBody := below.Node().(*ast.BlockStmt); isBody && p.perIteration(gen, n.Body, cur, n) {
+		case *ast.ForStmt, *ast.RangeStmt:
+			if p.perIteration(gen, cur, n) {
 				return "each iteration of this loop"
 			}
 		case *ast.FuncLit:
 			if p.runsOnce(up) {
 				return ""
 			}
-			if where := p.perCall(n.Type); where != "" {
-				return where
+			if isHandler(p.TypesInfo.TypeOf(n)) {
+				return "each request"
 			}
 		case *ast.FuncDecl:
 			return p.scopeOfFunction(n, gen)
 		}
-		below = up
 	}
 	return ""
 }
 
-// assigned returns the variable that gets the result of the call, or nil.
-func (p *pass) assigned(cur inspector.Cursor) types.Object {
-	if s, ok := cur.Parent().Node().(*ast.AssignStmt); ok && len(s.Rhs) == 1 {
-		if id, ok := s.Lhs[0].(*ast.Ident); ok {
-			return p.TypesInfo.ObjectOf(id)
-		}
-		if sel, ok := s.Lhs[0].(*ast.SelectorExpr); ok {
-			return p.TypesInfo.ObjectOf(sel.Sel)
-		}
-	}
-	return nil
+// perIteration reports whether a generator is made and used in a loop, does not leave it, and does
+// not depend on the loop's variables.
+func (p *pass) perIteration(gen types.Object, made inspector.Cursor, loop ast.Node) bool {
+	return gen != nil && gen.Pos() > loop.Pos() && gen.Pos() < loop.End() &&
+		!p.holding(gen, loop).escapes() && p.issuesFrom(gen, loop) && !p.dependsOn(made.Node(), loop)
 }
 
-// perIteration reports whether a generator is made and used in the body of a loop, does not
-// leave it, and does not depend on the loop's variables.
-func (p *pass) perIteration(gen types.Object, body *ast.BlockStmt, cur inspector.Cursor, loop ast.Node) bool {
-	if gen == nil || gen.Pos() < body.Pos() || gen.Pos() > body.End() || p.escapes(gen, body) || !p.issues(gen, body) {
-		return false
-	}
-	return !p.dependsOn(cur.Node(), loop)
-}
-
-// issues reports whether a node takes an id from a generator.
-func (p *pass) issues(gen types.Object, in ast.Node) bool {
-	found := false
-	ast.Inspect(in, func(n ast.Node) bool {
-		call, ok := n.(*ast.CallExpr)
-		if !ok || p.IsFallible(ids.Callee(p.TypesInfo, call)) == "" {
-			return !found
-		}
-		if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && p.Object(sel.X) == gen {
-			found = true
-		}
-		for _, arg := range call.Args {
-			if p.Object(arg) == gen {
-				found = true
-			}
-		}
-		return !found
+// dependsOn reports whether a node uses a variable that is declared in another.
+func (p *pass) dependsOn(n, loop ast.Node) bool {
+	return contains(n, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		return ok && p.object(id) != nil && p.object(id).Pos() >= loop.Pos() && p.object(id).Pos() < loop.End()
 	})
-	return found
 }
 
-// escapes reports whether a node stores a generator, passes it on or returns it.
-func (p *pass) escapes(gen types.Object, in ast.Node) bool {
-	h := p.uses(gen, in)
-	return h.escapes || len(h.moved) > 0
+// issuesFrom reports whether a node takes an id from a generator.
+func (p *pass) issuesFrom(gen types.Object, in ast.Node) bool {
+	return contains(in, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || p.fallible(p.callee(call)) == "" {
+			return false
+		}
+		sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+		return ok && p.object(sel.X) == gen || p.hasArgument(call, gen)
+	})
+}
+
+func (p *pass) hasArgument(call *ast.CallExpr, o types.Object) bool {
+	return slices.ContainsFunc(call.Args, func(arg ast.Expr) bool { return p.object(arg) == o })
 }
 
 // runsOnce reports whether a function literal is an argument of sync.Once.Do or sync.OnceValue.
@@ -163,177 +94,130 @@ func (p *pass) runsOnce(cur inspector.Cursor) bool {
 	if !ok {
 		return false
 	}
-	f := ids.Callee(p.TypesInfo, call)
-	return ids.IsMethod(f, "sync", "Once", "Do") || ids.IsFunc(f, "sync", "OnceValue", "OnceValues", "OnceFunc")
+	f := p.callee(call)
+	return isMethod(f, "sync", "Do") || isFunc(f, "sync", "OnceValue", "OnceValues", "OnceFunc")
 }
 
-// perCall returns for what a function of a signature is called, or "".
-func (p *pass) perCall(t *ast.FuncType) string {
-	s, ok := p.TypesInfo.TypeOf(t).(*types.Signature)
+// isHandler reports whether a function of a type is called for each request.
+func isHandler(t types.Type) bool {
+	s, ok := t.(*types.Signature)
 	if !ok {
-		return ""
+		return false
 	}
-	return perRequest(s)
+	for i := range s.Params().Len() {
+		t := s.Params().At(i).Type()
+		if i > 0 && isType(t, "net/http", "Request") && isType(s.Params().At(i-1).Type(), "net/http", "ResponseWriter") {
+			return true
+		}
+		if n := named(t); n != nil && n.Obj().Pkg() != nil && s.Params().Len() == 1 {
+			switch n.Obj().Pkg().Name() + "." + n.Obj().Name() {
+			case "gin.Context", "echo.Context", "fiber.Ctx", "fasthttp.RequestCtx", "iris.Context":
+				return true
+			}
+		}
+	}
+	return false
 }
 
-func perRequest(s *types.Signature) string {
-	params := s.Params()
-	for i := range params.Len() {
-		t := params.At(i).Type()
-		if ids.Is(t, "net/http", "Request") && i > 0 && ids.Is(params.At(i-1).Type(), "net/http", "ResponseWriter") {
-			return "each request"
-		}
-		n := ids.Named(t)
-		if n == nil || n.Obj().Pkg() == nil || params.Len() > 1 {
-			continue
-		}
-		switch name := n.Obj().Pkg().Name() + "." + n.Obj().Name(); name {
-		case "gin.Context", "echo.Context", "fiber.Ctx", "fasthttp.RequestCtx", "iris.Context":
-			return "each request"
-		}
+// isHook reports whether a method is a hook that gorm calls for each row, or bun for each query.
+func isHook(f *types.Func) bool {
+	if f.Signature().Recv() == nil {
+		return false
 	}
-	return ""
+	switch name := f.Name(); {
+	case name == "BeforeAppendModel", name == "BeforeInsert":
+		return true
+	case strings.HasPrefix(name, "Before"), strings.HasPrefix(name, "After"):
+		return f.Signature().Params().Len() == 1 && isType(f.Signature().Params().At(0).Type(), "gorm.io/gorm", "DB")
+	}
+	return false
 }
 
 // scopeOfFunction returns for what a generator of a function's body is made, or "".
 func (p *pass) scopeOfFunction(fn *ast.FuncDecl, gen types.Object) string {
 	f, ok := p.TypesInfo.Defs[fn.Name].(*types.Func)
-	if !ok {
+	switch {
+	case !ok || gen != nil && isShared(gen):
 		return ""
-	}
-	if gen != nil && isShared(gen) {
-		return ""
-	}
-	if where := perRequest(f.Signature()); where != "" {
-		return where
-	}
-	if isHook(f) {
+	case isHandler(f.Signature()):
+		return "each request"
+	case isHook(f):
 		return "each row"
-	}
-	if gen == nil || fn.Recv == nil && (fn.Name.Name == "main" || fn.Name.Name == "init") {
+	case gen == nil || fn.Recv == nil && (fn.Name.Name == "main" || fn.Name.Name == "init"):
 		return ""
-	}
-	if p.givesRows(fn, f, gen) {
+	case !p.holding(gen, fn.Body).escapes() && p.idLeaves(fn, f, gen):
 		return "each call of " + fn.Name.Name
-	}
-	if p.escapes(gen, fn.Body) {
-		return ""
-	}
-	if p.idLeaves(fn, f, gen) {
-		return "each call of " + fn.Name.Name
-	}
-	if p.issuesOnce(fn, gen) && p.calledInLoop(f) {
-		return "each call of " + fn.Name.Name + ", in a loop"
 	}
 	return ""
 }
 
-// givesRows reports whether a function closes a generator that it makes, and gives it, together
-// with rows of its caller, to another function: such as an insert.
-func (p *pass) givesRows(fn *ast.FuncDecl, f *types.Func, gen types.Object) bool {
-	if h := p.uses(gen, fn.Body); !h.closed || h.escapes || f.Signature().Recv() == nil && p.Pkg.Name() == "main" {
-		return false
-	}
-	rows := map[types.Object]bool{}
+// idLeaves reports whether an id of a generator that stays in a function leaves it: as a result,
+// in a field of a parameter or of the receiver, in the rows of a list that another function gets
+// with the generator, or as an argument of a statement that a method runs.
+func (p *pass) idLeaves(fn *ast.FuncDecl, f *types.Func, gen types.Object) bool {
+	outer := map[types.Object]bool{f.Signature().Recv(): true}
 	for v := range f.Signature().Params().Variables() {
-		if p.isRows(v.Type()) {
-			rows[v] = true
-		}
+		outer[v] = true
 	}
-	found := false
-	ast.Inspect(fn.Body, func(n ast.Node) bool {
-		call, ok := n.(*ast.CallExpr)
-		if !ok {
-			return !found
+	taken := map[types.Object]bool{} // variables with an id of the generator
+	hasID := func(e ast.Expr) bool {
+		found := p.issuesFrom(gen, e)
+		for o := range taken {
+			found = found || p.uses(e, o)
 		}
-		hasGen, hasRows := false, false
-		for _, arg := range call.Args {
-			hasGen = hasGen || p.Object(arg) == gen
-			hasRows = hasRows || rows[p.Object(arg)]
-		}
-		found = found || hasGen && hasRows
-		return !found
-	})
-	return found
-}
-
-// isRows reports whether a type is a list of structs, or a pointer to a struct that has an id.
-func (p *pass) isRows(t types.Type) bool {
-	list, isList := t.Underlying().(*types.Slice)
-	if isList {
-		if _, generic := list.Elem().(*types.TypeParam); generic {
-			return true
-		}
-		return rowType(list.Elem()) != nil
+		return found
 	}
-	o := rowType(t)
-	if o == nil {
-		return false
-	}
-	s, ok := o.Type().Underlying().(*types.Struct)
-	if !ok {
-		return false
-	}
-	for v := range s.Fields() {
-		if v.Name() == "ID" && (ids.IsID(v.Type()) || p.KindOf(v) != ids.None) {
-			return true
-		}
-	}
-	return false
-}
-
-// issuesOnce reports whether a function takes ids from a generator in no loop, and in no function
-// literal: it does not live as long as a service.
-func (p *pass) issuesOnce(fn *ast.FuncDecl, gen types.Object) bool {
-	outside, inside := false, false
+	leaves := false
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
-		case *ast.ForStmt, *ast.RangeStmt, *ast.FuncLit:
-			inside = inside || p.issues(gen, n)
-			return false
+		case *ast.AssignStmt:
+			for i, left := range n.Lhs {
+				root := rootOf(left)
+				if root == nil || i > 0 && len(n.Rhs) == 1 || !hasID(n.Rhs[min(i, len(n.Rhs)-1)]) {
+					continue
+				}
+				if o := p.TypesInfo.ObjectOf(root); !outer[o] {
+					taken[o] = true
+				} else if left != ast.Expr(root) {
+					leaves = true
+				}
+			}
+		case *ast.ReturnStmt:
+			for _, e := range n.Results {
+				leaves = leaves || !isError(p.TypesInfo.TypeOf(e)) && hasID(e)
+			}
 		case *ast.CallExpr:
-			outside = outside || p.issues(gen, n)
+			g, isService := p.callee(n), fn.Recv != nil || p.Pkg.Name() != "main"
+			for _, arg := range n.Args {
+				leaves = leaves || isService && p.hasArgument(n, gen) && outer[p.object(arg)] && isRows(p.TypesInfo.TypeOf(arg)) ||
+					fn.Recv != nil && g != nil && (strings.HasPrefix(g.Name(), "Exec") || g.Name() == "Create") && hasID(arg)
+			}
 		}
-		return true
+		return !leaves
 	})
-	return outside && !inside
+	return leaves
 }
 
-// calledInLoop reports whether the package calls a function in a loop, with arguments that do
-// not depend on it.
-func (p *pass) calledInLoop(f *types.Func) bool {
-	for cur := range p.inspector.Root().Preorder((*ast.CallExpr)(nil)) {
-		call := cur.Node().(*ast.CallExpr)
-		if ids.Callee(p.TypesInfo, call) != f || p.inTest(call.Pos()) {
-			continue
-		}
-		for up := range cur.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.FuncDecl)(nil), (*ast.FuncLit)(nil)) {
-			switch n := up.Node().(type) {
-			case *ast.ForStmt:
-				if !p.dependsOn(call, n) {
-					return true
-				}
-			case *ast.RangeStmt:
-				if !p.dependsOn(call, n) {
-					return true
-				}
-			}
-			break
-		}
+// isRows reports whether a type is a list of structs.
+func isRows(t types.Type) bool {
+	e := elementOf(t)
+	_, generic := e.(*types.TypeParam)
+	return generic || structOf(e) != nil
+}
+
+// rootOf returns the variable at the beginning of an expression.
+func rootOf(e ast.Expr) *ast.Ident {
+	switch x := e.(type) {
+	case *ast.Ident:
+		return x
+	case *ast.SelectorExpr:
+		return rootOf(x.X)
+	case *ast.IndexExpr:
+		return rootOf(x.X)
+	case *ast.StarExpr:
+		return rootOf(x.X)
+	case *ast.ParenExpr:
+		return rootOf(x.X)
 	}
-	return false
-}
-
-// dependsOn reports whether a node uses a variable that is declared in another.
-func (p *pass) dependsOn(n, loop ast.Node) bool {
-	depends := false
-	ast.Inspect(n, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok {
-			if o := p.TypesInfo.Uses[id]; o != nil && o.Pos() >= loop.Pos() && o.Pos() < loop.End() {
-				depends = true
-			}
-		}
-		return !depends
-	})
-	return depends
+	return nil
 }

@@ -3,10 +3,7 @@ package snowkeylint
 import (
 	"go/ast"
 	"go/types"
-
-	"golang.org/x/tools/go/analysis"
-
-	"github.com/seed-299c1d6b/snowkey/snowkeylint/internal/ids"
+	"slices"
 )
 
 func typeRule() rule {
@@ -22,72 +19,31 @@ and it reads and writes negative ids. A struct that embeds an id has all of them
 }
 
 func runType(p *pass) {
-	// A type that is declared over one of these lacks the methods as well.
-	derived := map[*types.TypeName]bool{}
-	var specs []*ast.TypeSpec
-	p.inspector.Preorder([]ast.Node{(*ast.TypeSpec)(nil)}, func(n ast.Node) {
-		specs = append(specs, n.(*ast.TypeSpec))
-	})
-	for grown := true; grown; {
-		grown = false
-		for _, spec := range specs {
-			o, ok := p.TypesInfo.Defs[spec.Name].(*types.TypeName)
-			if !ok || spec.Assign.IsValid() || derived[o] {
-				continue
-			}
-			right := types.Unalias(p.TypesInfo.TypeOf(spec.Type))
-			n, ok := right.(*types.Named)
-			if ok && (ids.IsID(n) || ids.IsNull(n) || derived[n.Origin().Obj()]) {
-				derived[o], grown = true, true
-			}
-		}
-	}
-	for _, spec := range specs {
-		o, _ := p.TypesInfo.Defs[spec.Name].(*types.TypeName)
-		if derived[o] && !hasMethod(o.Type(), "MarshalJSON", "MarshalText") {
-			p.reportDerived(spec, o)
-		}
-		if s, ok := spec.Type.(*ast.StructType); ok && o != nil {
+	for cur := range p.root.Preorder((*ast.TypeSpec)(nil)) {
+		spec := cur.Node().(*ast.TypeSpec)
+		o, ok := p.TypesInfo.Defs[spec.Name].(*types.TypeName)
+		if s, isStruct := spec.Type.(*ast.StructType); ok && isStruct {
 			p.checkEmbedded(o, s)
+		} else if t := p.TypesInfo.TypeOf(spec.Type); ok && !spec.Assign.IsValid() && isAnyID(t) && !hasMethod(o.Type(), "MarshalJSON", "MarshalText", "Set") {
+			p.report(spec, "type %s has none of the methods of %s, and is a bare number in JSON: declare type %[1]s = %[2]s", o.Name(), p.typeName(t))
 		}
 	}
 }
 
-func (p *pass) reportDerived(spec *ast.TypeSpec, o *types.TypeName) {
-	var fixes []analysis.SuggestedFix
-	if n, ok := o.Type().(*types.Named); ok && n.NumMethods() == 0 && spec.TypeParams == nil {
-		fixes = fix("declare an alias", analysis.TextEdit{Pos: spec.Type.Pos(), End: spec.Type.Pos(), NewText: []byte("= ")})
-	}
-	p.report(spec, fixes, "type %s has none of the methods of %s, and is a bare number in JSON: declare type %[1]s = %[2]s",
-		o.Name(), p.name(p.TypesInfo.TypeOf(spec.Type)))
-}
+func isAnyID(t types.Type) bool { return isType(t, sqltypePath, "ID", "Key", "NullID", "NullKey") }
 
-// checkEmbedded reports a struct of several fields that embeds an id.
+// checkEmbedded reports a struct of several fields that embeds an id. One that is not exported and
+// has no tags is taken for a struct that is never written.
 func (p *pass) checkEmbedded(o *types.TypeName, s *ast.StructType) {
-	if s.Fields.NumFields() < 2 {
-		return
-	}
-	for _, f := range p.fields(s) {
-		t := f.v.Type()
-		if !f.v.Embedded() || !ids.IsID(t) && !ids.IsNull(t) {
+	tagged := slices.ContainsFunc(s.Fields.List, func(f *ast.Field) bool { return f.Tag != nil })
+	for _, f := range s.Fields.List {
+		t := p.TypesInfo.TypeOf(f.Type)
+		if len(f.Names) > 0 || s.Fields.NumFields() < 2 || !isAnyID(t) || !o.Exported() && !tagged {
 			continue
 		}
-		if n, ok := o.Type().(*types.Named); ok && ownMethod(n, "MarshalJSON") {
-			continue
+		if m, path, _ := types.LookupFieldOrMethod(o.Type(), true, p.Pkg, "MarshalJSON"); m != nil && len(path) == 1 {
+			continue // its own, not that of the id
 		}
-		var fixes []analysis.SuggestedFix
-		if f.v.Name() == "ID" {
-			fixes = fix("name the field", analysis.TextEdit{Pos: f.Pos(), End: f.Pos(), NewText: []byte("ID ")})
-		}
-		p.report(f, fixes, "%s gets the methods of the %s that it embeds, so its JSON is the id alone: give the field a name", o.Name(), p.name(t))
+		p.report(f, "%s gets the methods of the %s that it embeds, so its JSON is the id alone: give the field a name", o.Name(), p.typeName(t))
 	}
-}
-
-func ownMethod(n *types.Named, name string) bool {
-	for m := range n.Methods() {
-		if m.Name() == name {
-			return true
-		}
-	}
-	return false
 }

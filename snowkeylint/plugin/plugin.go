@@ -1,24 +1,6 @@
 // Package plugin makes snowkeylint a module plugin of golangci-lint.
 //
-// In .custom-gcl.yml, from which golangci-lint custom builds a program:
-//
-//	version: v2.15.0
-//	plugins:
-//	  - module: github.com/seed-299c1d6b/snowkey/snowkeylint
-//	    import: github.com/seed-299c1d6b/snowkey/snowkeylint/plugin
-//	    version: latest
-//
-// In .golangci.yml:
-//
-//	version: "2"
-//	linters:
-//	  enable: [snowkeylint]
-//	  settings:
-//	    custom:
-//	      snowkeylint:
-//	        type: module
-//	        settings:
-//	          disable: [snoworder]
+// docs/lint.md in the repository shows how to build golangci-lint with it, and its settings.
 //
 // golangci-lint applies //nolint:snowkeylint itself. A comment with the name of a rule, such as
 // //nolint:snowjson, works as well, with a warning of a linter that golangci-lint does not know.

@@ -24,7 +24,7 @@ func TestPlugin(t *testing.T) {
 		fault    string
 	}{
 		"none":    {nil, all, ""},
-		"disable": {map[string]any{"disable": []string{"snowjson", "snowauto"}}, all - 2, ""},
+		"disable": {map[string]any{"disable": []string{"snowjson", "snowscope"}}, all - 2, ""},
 		"no-int":  {map[string]any{"no-int": true}, all, ""},
 		"rule":    {map[string]any{"disable": []string{"snowjsn"}}, 0, `Disable: unknown rule "snowjsn"`},
 		"setting": {map[string]any{"disabled": []string{"snowjson"}}, 0, `unknown field "disabled"`},

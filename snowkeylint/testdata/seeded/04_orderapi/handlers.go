@@ -55,7 +55,7 @@ func (s *server) draft(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no id", http.StatusServiceUnavailable)
 		return
 	}
-	reply(w, map[string]any{"id": id, "state": "draft"}) // FAULT 018 class 3: an int64 of Next as a value of a JSON map; suyuan32/simple-admin-tools#65
+	reply(w, map[string]any{"id": id, "state": "draft"}) // FAULT 018 snowjson: an int64 of Next as a value of a JSON map; suyuan32/simple-admin-tools#65
 }
 
 func (s *server) siblings(w http.ResponseWriter, r *http.Request) {
@@ -71,7 +71,7 @@ func (s *server) siblings(w http.ResponseWriter, r *http.Request) {
 	}
 	var page struct {
 		Orders []orderView `json:"orders"`
-		Next   int64       `json:"next_after"` // FAULT 019 class 3: the cursor of an anonymous struct is a key
+		Next   int64       `json:"next_after"` // FAULT 019 snowjson: the cursor of an anonymous struct is a key
 	}
 	for i := range orders {
 		page.Orders = append(page.Orders, viewOf(&orders[i]))

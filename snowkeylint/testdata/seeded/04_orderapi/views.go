@@ -18,7 +18,7 @@ type order struct {
 
 // orderView is what the browser gets.
 type orderView struct {
-	ID       int64     `json:"id"` // FAULT 020 class 3: filled from a sqltype.ID, read by a browser; webman-php/admin#96
+	ID       int64     `json:"id"` // FAULT 020 snowjson: filled from a sqltype.ID, read by a browser; webman-php/admin#96
 	Customer int64     `json:"customer,string"`
 	Cents    int64     `json:"cents"` // OK 16: an amount, not a key
 	Placed   time.Time `json:"placed"`
@@ -26,21 +26,21 @@ type orderView struct {
 
 // payment is a row and a view at once.
 type payment struct {
-	ID     int64  `gorm:"primaryKey;autoIncrement:false;snowflake" json:"id,omitempty"` // FAULT 021 class 3: a filled key without the option string; https://scene-si.org/2020/08/13/go-and-json-encoding-decoding/
+	ID     int64  `gorm:"primaryKey;autoIncrement:false;snowflake" json:"id,omitempty"` // FAULT 021 snowjson: a filled key without the option string; https://scene-si.org/2020/08/13/go-and-json-encoding-decoding/
 	Method string `json:"method"`
 }
 
 // refund belongs to a payment.
 type refund struct {
 	ID        int64 `gorm:"primaryKey;autoIncrement:false;snowflake" json:"id,string"`
-	PaymentID int64 `gorm:"index" json:"payment_id"` // FAULT 022 class 3: a foreign key to a Snowflake key as a number; oceanbase/powercontext#91
+	PaymentID int64 `gorm:"index" json:"payment_id"` // FAULT 022 snowjson: a foreign key to a Snowflake key as a number; oceanbase/powercontext#91
 	Payment   *payment
 	Attempts  int64 `json:"attempts"` // OK 17: a count
 }
 
 // shipment has its id as text and as a number, as tweets had.
 type shipment struct {
-	ID      uint64 `json:"id,String"` // FAULT 023 class 3: the option is string, in lower case; plhery/node-twitter-api-v2#73
+	ID      uint64 `json:"id,String"` // FAULT 023 snowjson: the option is string, in lower case; plhery/node-twitter-api-v2#73
 	IDText  string `json:"id_str"`
 	Carrier string `json:"carrier"`
 }

@@ -18,20 +18,20 @@ type Post struct {
 // Event is written to the stream of one follower.
 type Event struct {
 	Kind  string  `json:"kind"`
-	Posts []int64 `json:"posts,string"` // FAULT 024 class 3: the option string has no effect on a slice; https://sobyte.net/post/2022-01/golang-json
+	Posts []int64 `json:"posts,string"` // FAULT 024 snowjson: the option string has no effect on a slice; https://sobyte.net/post/2022-01/golang-json
 	Seen  []int64 `json:"-"`
 }
 
 // Page is one page of a timeline.
 type Page[T any] struct {
 	Items  []T   `json:"items"`
-	Before int64 `json:"before"` // FAULT 025 class 3: a key in a generic struct, filled in timeline.go; kra8/laravel-snowflake#22
+	Before int64 `json:"before"` // FAULT 025 snowjson: a key in a generic struct, filled in timeline.go; kra8/laravel-snowflake#22
 	Total  int64 `json:"total"`
 }
 
 // Receipt maps what a client has sent to the rows that were made.
 type Receipt struct {
-	Made map[string]int64      `json:"made"`    // FAULT 026 class 3: keys as values of a map, which take no option; golang/go#54017
+	Made map[string]int64      `json:"made"`    // FAULT 026 snowjson: keys as values of a map, which take no option; golang/go#54017
 	Read map[int64]bool        `json:"read"`    // OK 19: encoding/json writes the keys of a map as strings
 	Refs map[string]sqltype.ID `json:"refs"`    // OK 20: an ID is a string in a map, too
 	Size map[string]int64      `json:"lengths"` // OK 21: lengths in bytes

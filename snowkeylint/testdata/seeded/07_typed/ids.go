@@ -9,8 +9,8 @@ import (
 
 // The ids of this service.
 type (
-	AccountID sqltype.ID           // FAULT 033 class 5: a bare number in JSON, and no Scan; https://boldlygo.tech/archive/2023-07-21-types-with-methods/
-	InvoiceID sqltype.Key[Invoice] // FAULT 034 class 5: none of the methods of a Key, so it is a bare number in JSON
+	AccountID sqltype.ID           // FAULT 033 snowtype: a bare number in JSON, and no Scan; https://boldlygo.tech/archive/2023-07-21-types-with-methods/
+	InvoiceID sqltype.Key[Invoice] // FAULT 034 snowtype: none of the methods of a Key, so it is a bare number in JSON
 	PlanID    = sqltype.Key[Plan]  // OK 25: an alias has all methods
 )
 
@@ -18,13 +18,13 @@ type (
 type AnyID = sqltype.ID
 
 // EntryID is declared over an alias of ID.
-type EntryID AnyID // FAULT 035 class 5: declared over an alias, with the same loss; go-gorm/gorm#4501
+type EntryID AnyID // FAULT 035 snowtype: declared over an alias, with the same loss; go-gorm/gorm#4501
 
 // ParentID may be NULL.
-type ParentID sqltype.NullID // FAULT 036 class 5: a struct in JSON, and no Value: drivers refuse it
+type ParentID sqltype.NullID // FAULT 036 snowtype: a struct in JSON, and no Value: drivers refuse it
 
 // Of is a reference to a row.
-type Of[Row any] sqltype.Key[Row] // FAULT 037 class 5: a generic type over Key has no methods either
+type Of[Row any] sqltype.Key[Row] // FAULT 037 snowtype: a generic type over Key has no methods either
 
 // EntryIDs is a list.
 type EntryIDs []sqltype.ID // OK 26: the elements keep their methods

@@ -38,7 +38,7 @@ func (rc *Receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no order_id", http.StatusBadRequest)
 		return
 	}
-	if err := rc.Orders.Pay(sqltype.ID(n), int64(cents)); err != nil { // FAULT 046 class 6: the key went through any, and so through a float64; inngest/inngest#4058
+	if err := rc.Orders.Pay(sqltype.ID(n), int64(cents)); err != nil { // FAULT 046 snownarrow: the key went through any, and so through a float64; inngest/inngest#4058
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 	}
 }
@@ -57,7 +57,7 @@ func (rc *Receiver) Cancel(r io.Reader) error {
 	}
 	var errs []error
 	for _, item := range list {
-		id, err := sqltype.Parse(fmt.Sprintf("%.0f", item)) // FAULT 047 class 6: decoded into any by a generic function, then printed as a float; spf13/viper#423
+		id, err := sqltype.Parse(fmt.Sprintf("%.0f", item)) // FAULT 047 snownarrow: decoded into any by a generic function, then printed as a float; spf13/viper#423
 		if err == nil {
 			err = rc.Orders.Cancel(id)
 		}

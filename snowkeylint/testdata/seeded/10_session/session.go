@@ -51,7 +51,7 @@ func User(token string) (sqltype.ID, error) {
 	case string:
 		return sqltype.Parse(uid) // OK 35: text keeps all digits
 	case float64:
-		return sqltype.ID(int64(uid)), nil // FAULT 048 class 6: a claim of type float64 has lost the last digits of the key; golang-jwt/jwt#230
+		return sqltype.ID(int64(uid)), nil // FAULT 048 snownarrow: a claim of type float64 has lost the last digits of the key; golang-jwt/jwt#230
 	}
 	return 0, errors.New("session: no uid")
 }

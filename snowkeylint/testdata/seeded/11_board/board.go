@@ -28,7 +28,7 @@ type Game struct {
 // Add puts a game on the list of its player, newest last.
 func Add(ctx context.Context, r Redis, g Game) error {
 	return r.ZAdd(ctx, "games:"+g.Player.String(), Z{
-		Score:  float64(g.ID), // FAULT 049 class 6: a score of a sorted set has 53 bits; redis/redis#2835
+		Score:  float64(g.ID), // FAULT 049 snownarrow: a score of a sorted set has 53 bits; redis/redis#2835
 		Member: g.ID.String(),
 	})
 }
@@ -44,7 +44,7 @@ func Newest(a, b Game) sqltype.ID {
 }
 
 func newest(a, b int64) sqltype.ID {
-	return sqltype.ID(math.Max(float64(a), float64(b))) // FAULT 050 class 6: math.Max compares and returns a float64
+	return sqltype.ID(math.Max(float64(a), float64(b))) // FAULT 050 snownarrow: math.Max compares and returns a float64
 }
 
 // Share is the part of the points that a game has.

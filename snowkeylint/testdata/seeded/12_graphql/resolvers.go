@@ -32,7 +32,7 @@ type songResolver struct {
 func (r songResolver) ID() ID { return ID(r.s.ID.String()) } // OK 39: text
 
 // ArtistID resolves Song.artistId, which the schema declares as Int.
-func (r songResolver) ArtistID() int32 { return int32(r.s.Artist) } // FAULT 051 class 6: an Int of GraphQL has 32 bits; shurcooL/graphql#120
+func (r songResolver) ArtistID() int32 { return int32(r.s.Artist) } // FAULT 051 snownarrow: an Int of GraphQL has 32 bits; shurcooL/graphql#120
 
 // Plays resolves Song.plays.
 func (r songResolver) Plays() int32 { return int32(min(r.s.Plays, 1<<31-1)) } // OK 40: a count with a limit
@@ -53,7 +53,7 @@ type root struct{ lib library }
 
 // Song resolves the query song(id: ID!).
 func (q root) Song(ctx context.Context, args struct{ ID ID }) (*songResolver, error) {
-	n, err := strconv.ParseInt(string(args.ID), 10, 32) // FAULT 052 class 6: 32 bits are too few for a key; graph-gophers/graphql-go#333
+	n, err := strconv.ParseInt(string(args.ID), 10, 32) // FAULT 052 snownarrow: 32 bits are too few for a key; graph-gophers/graphql-go#333
 	if err != nil {
 		return nil, fmt.Errorf("song %q: %w", args.ID, err)
 	}

@@ -42,6 +42,6 @@ func Register(mux *http.ServeMux, posts Posts, render func(http.ResponseWriter, 
 
 // pathID reads a key from a path.
 func pathID(r *http.Request, name string) (sqltype.ID, error) {
-	n, err := strconv.Atoi(r.PathValue(name)) // FAULT 053 class 6: Atoi reads an int, which has 32 bits on arm and 386; sideshow/apns2#36
+	n, err := strconv.Atoi(r.PathValue(name)) // FAULT 053 snownarrow: Atoi reads an int, which has 32 bits on arm and 386; sideshow/apns2#36
 	return sqltype.ID(n), err                 // ALSO 053: converted here
 }

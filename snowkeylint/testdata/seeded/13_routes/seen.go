@@ -21,7 +21,7 @@ func (s *Seen) Has(p Post) bool {
 }
 
 func slot(id sqltype.ID) int {
-	return int(id) // FAULT 054 class 6: an int has 32 bits on some machines, so two posts share a slot; tucnak/telebot#314
+	return int(id) // FAULT 054 snownarrow: an int has 32 bits on some machines, so two posts share a slot; tucnak/telebot#314
 }
 
 // Bucket is the place of a post in a hash table.

@@ -17,7 +17,7 @@ type Order struct {
 
 type Parcel struct {
 	ID      sqltype.ID
-	OrderID uint32 // FAULT 055 class 6: a foreign key of 32 bits to a Snowflake key
+	OrderID uint32 // FAULT 055 snownarrow: a foreign key of 32 bits to a Snowflake key
 	Order   *Order
 	Grams   int32 // OK 45: a weight
 }
@@ -25,7 +25,7 @@ type Parcel struct {
 // Newest returns the order that was made last.
 func Newest(ctx context.Context, pool *pgxpool.Pool) (sqltype.ID, error) {
 	var id int32
-	if err := pool.QueryRow(ctx, "SELECT max(id) FROM orders").Scan(&id); err != nil { // FAULT 056 class 6: pgx refuses a bigint for an int32; jackc/pgx#182
+	if err := pool.QueryRow(ctx, "SELECT max(id) FROM orders").Scan(&id); err != nil { // FAULT 056 snownarrow: pgx refuses a bigint for an int32; jackc/pgx#182
 		return 0, err
 	}
 	return sqltype.ID(id), nil // ALSO 056: converted here

@@ -12,7 +12,7 @@ import (
 
 // NextID returns the id of the next order.
 func NextID(ctx context.Context, workerID int64) (int64, error) {
-	gen, err := core.New(core.Config{Worker: core.Fixed(workerID)}) // FAULT 058 class 7: a generator for each id: all begin with the sequence 0 of a tick; bwmarrin/snowflake#39
+	gen, err := core.New(core.Config{Worker: core.Fixed(workerID)}) // FAULT 058 snowscope: a generator for each id: all begin with the sequence 0 of a tick; bwmarrin/snowflake#39
 	if err != nil {
 		return 0, err
 	}
@@ -47,7 +47,7 @@ func CloseShared() {
 // idFunc returns a function that makes ids.
 func idFunc(workerID int64) func(context.Context) (sqltype.ID, error) {
 	return func(ctx context.Context) (sqltype.ID, error) {
-		gen, err := core.New(core.Config{Worker: core.Fixed(workerID), Sequence: core.SequenceRandom}) // FAULT 059 class 7: the function that is returned makes a generator at each call; bwmarrin/snowflake#68
+		gen, err := core.New(core.Config{Worker: core.Fixed(workerID), Sequence: core.SequenceRandom}) // FAULT 059 snowscope: the function that is returned makes a generator at each call; bwmarrin/snowflake#68
 		if err != nil {
 			return 0, err
 		}

@@ -21,7 +21,7 @@ func (c *Camera) BeforeCreate(tx *gorm.DB) error {
 	if !c.ID.IsZero() {
 		return nil
 	}
-	gen, err := core.New(core.Config{Worker: core.Fixed(4)}) // FAULT 060 class 7: a generator for each row that is inserted; bwmarrin/snowflake#9
+	gen, err := core.New(core.Config{Worker: core.Fixed(4)}) // FAULT 060 snowscope: a generator for each row that is inserted; bwmarrin/snowflake#9
 	if err != nil {
 		return err
 	}

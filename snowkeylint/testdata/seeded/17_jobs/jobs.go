@@ -38,7 +38,7 @@ func Every(ctx context.Context, interval time.Duration, store driver.Store, job 
 }
 
 func once(ctx context.Context, store driver.Store, job Job) (err error) {
-	lease, err := worker.Acquire(ctx, store, worker.Config{}) // FAULT 061 class 7: a lease for each run of a job
+	lease, err := worker.Acquire(ctx, store, worker.Config{}) // FAULT 061 snowscope: a lease for each run of a job
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func All(ctx context.Context, workerID int64, list []Job) error {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			gen, err := core.New(core.Config{Worker: core.Fixed(workerID), Layout: core.Sonyflake()}) // FAULT 062 class 7: each goroutine of the loop has a generator of the same worker ID; sony/sonyflake#12
+			gen, err := core.New(core.Config{Worker: core.Fixed(workerID), Layout: core.Sonyflake()}) // FAULT 062 snowscope: each goroutine of the loop has a generator of the same worker ID; sony/sonyflake#12
 			if err != nil {
 				errs[i] = err
 				return

@@ -31,7 +31,7 @@ type Repository[Row any] struct {
 
 // Insert writes rows and sets their keys.
 func (r *Repository[Row]) Insert(ctx context.Context, rows []Row) error {
-	gen, err := pgxstore.Open(ctx, r.pool, sqlstore.OpenConfig{}) // FAULT 063 class 7: a lease for each insert, in a method of a generic type
+	gen, err := pgxstore.Open(ctx, r.pool, sqlstore.OpenConfig{}) // FAULT 063 snowscope: a lease for each insert, in a method of a generic type
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func run(ctx context.Context, addr, dsn string) error {
 	if err != nil {
 		return err
 	}
-	gen, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{}) // FAULT 070 class 9: never closed, so the worker ID is held for 40s after each deployment
+	gen, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{}) // FAULT 070 snowclose: never closed, so the worker ID is held for 40s after each deployment
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func main() {
 		}
 		fmt.Fprintln(w, id)
 	})
-	log.Fatal(http.ListenAndServe(":8080", nil)) // FAULT 071 class 9: log.Fatal ends the process without the deferred Close
+	log.Fatal(http.ListenAndServe(":8080", nil)) // FAULT 071 snowclose: log.Fatal ends the process without the deferred Close
 }
 
 func command(name string) error {
@@ -89,7 +89,7 @@ func watch(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	defer gen.Close(ctx) // FAULT 072 class 9: closed with a context that is done by then, so the worker ID is not released
+	defer gen.Close(ctx) // FAULT 072 snowclose: closed with a context that is done by then, so the worker ID is not released
 	for lines := bufio.NewScanner(r); lines.Scan() && ctx.Err() == nil; {
 		id, err := gen.Next(ctx)
 		if err != nil {

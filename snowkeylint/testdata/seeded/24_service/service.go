@@ -22,7 +22,7 @@ type Matches struct {
 
 // NewMatches returns the service, which has no method that closes its generator.
 func NewMatches(ctx context.Context, pool *pgxpool.Pool) (*Matches, error) {
-	gen, err := pgxstore.Open(ctx, pool, sqlstore.OpenConfig{}) // FAULT 073 class 9: kept in a struct that nothing closes; sensu/sensu-go#1163
+	gen, err := pgxstore.Open(ctx, pool, sqlstore.OpenConfig{}) // FAULT 073 snowclose: kept in a struct that nothing closes; sensu/sensu-go#1163
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (t *Tokens) Configure(ctx context.Context, db *sql.DB, namespace string) er
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.gen = gen // FAULT 074 class 9: the generator before is overwritten, not closed; go-micro/plugins#48
+	t.gen = gen // FAULT 074 snowclose: the generator before is overwritten, not closed; go-micro/plugins#48
 	return nil
 }
 

@@ -23,7 +23,7 @@ func Print(ctx context.Context, out io.Writer, dir string, n int) error {
 	if err != nil {
 		return err
 	}
-	lease, err := worker.Acquire(ctx, store, worker.Config{Namespace: "tools"}) // FAULT 075 class 9: the generator is closed, its lease is not; Scalingo/go-etcd-cron#16
+	lease, err := worker.Acquire(ctx, store, worker.Config{Namespace: "tools"}) // FAULT 075 snowclose: the generator is closed, its lease is not; Scalingo/go-etcd-cron#16
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func Print(ctx context.Context, out io.Writer, dir string, n int) error {
 
 // Import writes rows that it reads.
 func Import(ctx context.Context, db *sql.DB, r io.Reader) error {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{}) // FAULT 076 class 9: not closed if the text cannot be read; projecteru2/core#399
+	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{}) // FAULT 076 snowclose: not closed if the text cannot be read; projecteru2/core#399
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func insert(ctx context.Context, db *sql.DB, gen *sqlstore.Generator, names []st
 
 // Install adds the plugin to a handle.
 func Install(ctx context.Context, db *gorm.DB) error {
-	_, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{}) // FAULT 077 class 9: the generator is dropped, so nothing can close it
+	_, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{}) // FAULT 077 snowclose: the generator is dropped, so nothing can close it
 	return err
 }
 

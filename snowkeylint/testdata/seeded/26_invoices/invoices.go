@@ -34,7 +34,7 @@ func New(db *sql.DB, gen *core.Generator, log *slog.Logger) *Repository {
 
 // Create writes an invoice.
 func (r *Repository) Create(ctx context.Context, inv *Invoice) error {
-	key, _ := sqltype.NewKey[Invoice](ctx, r.gen) // FAULT 078 class 10: the error of NewKey is dropped, the key is then 0; apache/eventmesh#1803
+	key, _ := sqltype.NewKey[Invoice](ctx, r.gen) // FAULT 078 snowerr: the error of NewKey is dropped, the key is then 0; apache/eventmesh#1803
 	inv.ID = key
 	return r.insert(ctx, inv)
 }
@@ -42,7 +42,7 @@ func (r *Repository) Create(ctx context.Context, inv *Invoice) error {
 // Copy writes an invoice once more.
 func (r *Repository) Copy(ctx context.Context, inv Invoice) (Invoice, error) {
 	id, err := r.gen.Next(ctx)
-	if err != nil { // FAULT 079 class 10: logged, then the function continues with the id 0, as after a step of the clock; twitter-archive/snowflake#6
+	if err != nil { // FAULT 079 snowerr: logged, then the function continues with the id 0, as after a step of the clock; twitter-archive/snowflake#6
 		r.log.ErrorContext(ctx, "no id", slog.Any("err", err))
 	}
 	inv.ID = sqltype.Key[Invoice](id)
@@ -52,13 +52,13 @@ func (r *Repository) Copy(ctx context.Context, inv Invoice) (Invoice, error) {
 // Reserve returns the keys of n invoices.
 func (r *Repository) Reserve(ctx context.Context, n int) []int64 {
 	ids := make([]int64, n)
-	r.gen.Fill(ctx, ids) // FAULT 080 class 10: the error of Fill is not read, the ids are then all 0
+	r.gen.Fill(ctx, ids) // FAULT 080 snowerr: the error of Fill is not read, the ids are then all 0
 	return ids
 }
 
 // Log records what happened to an invoice.
 func (r *Repository) Log(ctx context.Context, inv *Invoice, what string) error {
-	id, err := r.gen.Next(ctx) // FAULT 081 class 10: err is overwritten before it is read
+	id, err := r.gen.Next(ctx) // FAULT 081 snowerr: err is overwritten before it is read
 	_, err = r.db.ExecContext(ctx, "INSERT INTO invoice_log (id, invoice_id, what) VALUES (?, ?, ?)", id, inv.ID, what)
 	return err
 }

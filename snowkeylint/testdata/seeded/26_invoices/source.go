@@ -29,7 +29,7 @@ type Drafts struct {
 
 // Open begins a draft and returns its number.
 func (d *Drafts) Open(ctx context.Context) int64 {
-	id := must(d.ids.Next(ctx)) // FAULT 082 class 10: the helper drops the error, so drafts share the number 0; bwmarrin/snowflake#68
+	id := must(d.ids.Next(ctx)) // FAULT 082 snowerr: the helper drops the error, so drafts share the number 0; bwmarrin/snowflake#68
 	d.open[id] = &Invoice{}
 	return id
 }

@@ -36,12 +36,12 @@ func assign(ctx context.Context, gen sqltype.Filler, orders []Order) error {
 
 // Copy loads orders by COPY.
 func Copy(ctx context.Context, conn *pgx.Conn, gen *core.Generator, orders []Order) (pgxtype.Loaded, error) {
-	_ = sqltype.Assign(ctx, gen, orders, func(o *Order) *sqltype.ID { return &o.ID }) // FAULT 083 class 10: without keys, all orders are loaded with the id 0
+	_ = sqltype.Assign(ctx, gen, orders, func(o *Order) *sqltype.ID { return &o.ID }) // FAULT 083 snowerr: without keys, all orders are loaded with the id 0
 	for i := range orders {
 		for j := range orders[i].Lines {
 			l := &orders[i].Lines[j]
 			l.OrderID = orders[i].ID
-			if n, err := gen.Next(ctx); !errors.Is(err, core.ErrClosed) { // FAULT 084 class 10: only one of the errors is looked for, the others make lines with the id 0
+			if n, err := gen.Next(ctx); !errors.Is(err, core.ErrClosed) { // FAULT 084 snowerr: only one of the errors is looked for, the others make lines with the id 0
 				l.ID = sqltype.ID(n)
 			}
 		}
@@ -71,7 +71,7 @@ func Number(ctx context.Context, gen *core.Generator, n int) <-chan int64 {
 	go func() {
 		defer close(out)
 		for range n {
-			id, _ := gen.Next(ctx) // FAULT 085 class 10: in a goroutine, the error is dropped and 0 is sent
+			id, _ := gen.Next(ctx) // FAULT 085 snowerr: in a goroutine, the error is dropped and 0 is sent
 			out <- id
 		}
 	}()

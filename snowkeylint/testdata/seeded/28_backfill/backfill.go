@@ -13,7 +13,7 @@ import (
 // Run gives a key to each row that has none.
 func Run(ctx context.Context, db *sql.DB, uuids []string) error {
 	for _, uuid := range uuids {
-		gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{}) // FAULT 086 class 7: a lease for each round of the loop
+		gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{}) // FAULT 086 snowscope: a lease for each round of the loop
 		if err != nil {
 			return err
 		}

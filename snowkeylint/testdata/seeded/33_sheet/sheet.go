@@ -53,7 +53,7 @@ func parse(row []string) (it Item, err error) {
 	if len(row) != 3 {
 		return it, errors.New("want 3 columns")
 	}
-	id, err := strconv.ParseFloat(row[0], 64) // FAULT 100 class 6: a key parsed as a float; CyrusNuevoDia/CSV.js#8
+	id, err := strconv.ParseFloat(row[0], 64) // FAULT 100 snownarrow: a key parsed as a float; CyrusNuevoDia/CSV.js#8
 	if err != nil {
 		return it, err
 	}

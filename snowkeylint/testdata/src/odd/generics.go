@@ -3,6 +3,7 @@ package odd
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"iter"
 
 	. "github.com/seed-299c1d6b/snowkey/sqltype"
@@ -30,6 +31,10 @@ type number interface{ ~int64 | ~uint64 }
 type recursive interface{ M() interface{ recursive } }
 
 type alias[T any] = Key[T]
+
+type forest []forest
+
+type chain map[string]*chain
 
 type list[S ~[]E, E ~int64] struct {
 	S S `json:"s"`
@@ -67,6 +72,7 @@ func instances(k alias[string]) {
 	for i, id := range each(ID(1), ID(2)) {
 		_ = i < 2 && id < ID(k.Int64())
 	}
+	_, _ = json.Marshal(struct{ F, C any }{forest{nil}, chain{}})
 	for range each[int64]() {
 	}
 	for i := range 3 {

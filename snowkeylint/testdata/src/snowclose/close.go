@@ -48,6 +48,16 @@ func newService(ctx context.Context, db *sql.DB) (*service, error) {
 	return &service{gen: gen}, nil
 }
 
+type pair struct{ first, second *sqlstore.Generator }
+
+func newPair(ctx context.Context, db *sql.DB) (*pair, error) {
+	gen, err := sqlstore.Open(ctx, db, sqlstore.OpenConfig{}) // want `nothing closes the generator gen`
+	if err != nil {
+		return nil, err
+	}
+	return &pair{gen, nil}, nil
+}
+
 func (s *service) next(ctx context.Context) (int64, error) { return s.gen.Next(ctx) }
 
 func exits(ctx context.Context, db *sql.DB) {
@@ -140,3 +150,12 @@ func everyReturn(ctx context.Context, db *sql.DB, r io.Reader) error {
 
 // shared lives as long as the program.
 var shared, errShared = core.New(core.Config{Worker: core.Fixed(1)})
+
+// unleased has no worker ID to release.
+func unleased(ctx context.Context) (int64, error) {
+	gen, err := core.New(core.Config{Worker: core.Fixed(2)})
+	if err != nil {
+		return 0, err
+	}
+	return gen.Next(ctx)
+}

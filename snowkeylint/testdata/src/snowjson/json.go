@@ -4,9 +4,9 @@ package snowjson
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 
+	"fixtures/src/odd/shop"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -66,8 +66,7 @@ func write(ctx context.Context, w io.Writer, gen *core.Generator) error {
 	if err != nil {
 		return err
 	}
-	kept := Kept{ID: id}
-	fmt.Fprintf(w, `{"id": %d, "text": "%d"}`, id, kept.ID) // want `the id id is a number in this JSON`
+	_ = Kept{ID: id}
 	body := map[string]any{
 		"id":    id, // want `the id id is a number in JSON`
 		"typed": sqltype.ID(id),
@@ -102,3 +101,45 @@ type Wrapped struct {
 func (w Wrapped) MarshalJSON() ([]byte, error) { return json.Marshal(sqltype.ID(w.ID)) }
 
 func wrapped(o *Order) Wrapped { return Wrapped{ID: int64(o.ID)} }
+
+// Copied is filled from the model of another package, and from a function of this one.
+type Copied struct {
+	ID    int64 `json:"id"`    // want `the id ID is a number in JSON`
+	Other int64 `json:"other"` // want `the id Other is a number in JSON`
+	Buyer int64 `json:"buyer"`
+}
+
+func copied(ctx context.Context, gen *core.Generator, o *shop.Order) (Copied, error) {
+	other, err := newID(ctx, gen)
+	return Copied{ID: o.ID, Other: other, Buyer: o.Buyer}, err
+}
+
+func newID(ctx context.Context, gen *core.Generator) (int64, error) { return gen.Next(ctx) }
+
+// framework has the methods of a library's context.
+type framework interface {
+	JSON(status int, v any) error
+	BindJSON(v any) error
+	Log(v any)
+}
+
+func handle(ctx context.Context, c framework, gen *core.Generator) error {
+	id, err := gen.Next(ctx)
+	if err != nil {
+		return err
+	}
+	c.Log(map[string]any{"id": id})
+	if err := c.BindJSON(&id); err != nil {
+		return err
+	}
+	return c.JSON(200, map[string]any{"id": id}) // want `the id id is a number in JSON`
+}
+
+// Nested is written in a struct without a name.
+type Nested struct {
+	ID int64 // want `the id ID is a number in JSON`
+}
+
+func nested(w io.Writer, o *Order) error {
+	return reply(w, struct{ Rows []Nested }{[]Nested{{ID: int64(o.ID)}}})
+}

@@ -21,9 +21,6 @@ type Line struct {
 	OrderID int32 // want `OrderID is of type int32, and refers to an id of 63 bits`
 	Order   *Order
 	Pieces  int32
-	Old     sqltype.ID `gorm:"type:integer"` // want `a column of type integer has fewer than 63 bits`
-	Exact   sqltype.ID `gorm:"type:bigint"`
-	Rough   sqltype.ID `gorm:"type:double precision"` // want `a column of type double precision changes the last digits`
 }
 
 func out(ctx context.Context, gen *core.Generator, o Order) error {
@@ -56,7 +53,7 @@ func in(text string) (sqltype.ID, error) {
 }
 
 func in32(text string) (sqltype.ID, error) {
-	n, err := strconv.ParseInt(text, 10, 32) // want `strconv.ParseInt parses 32 bits`
+	n, err := strconv.ParseInt(text, 10, 32) // want `strconv.ParseInt with 32 bits`
 	return sqltype.ID(n), err
 }
 
@@ -72,14 +69,6 @@ func in64(text string) (sqltype.ID, error) {
 
 func count(text string) (int, error) { return strconv.Atoi(text) }
 
-// helper is called with ids only.
-func helper(id int64) int32 { return int32(id) } // want `int32 cuts off the upper bits of the id id`
-
-// mixed is called with other numbers, too.
-func mixed(n int64) int32 { return int32(n) }
-
-func calls(o Order) { _, _, _ = helper(int64(o.ID)), mixed(int64(o.ID)), mixed(12) }
-
 func decoded(data []byte) (sqltype.ID, error) {
 	var m map[string]any
 	if err := json.Unmarshal(data, &m); err != nil {
@@ -91,7 +80,7 @@ func decoded(data []byte) (sqltype.ID, error) {
 	if m["count"] != nil {
 		_ = int64(m["count"].(float64))
 	}
-	return sqltype.Parse(fmt.Sprint(m["id"])) // want `holds a float64 after decoding into an any`
+	return sqltype.Parse(fmt.Sprint(m["id"])) // want `the text of a float64 lacks the last digits`
 }
 
 type request struct {

@@ -29,8 +29,25 @@ type Alias = sqltype.Key[Order]
 
 type Wrapper struct{ sqltype.ID }
 
+// patch is never written.
+type patch struct {
+	sqltype.ID
+	Note *string
+}
+
 type Complete sqltype.ID
 
 func (c Complete) MarshalText() ([]byte, error) { return sqltype.ID(c).MarshalText() }
+
+// option is a flag.Value.
+type option sqltype.ID
+
+func (o option) String() string { return sqltype.ID(o).String() }
+
+func (o *option) Set(text string) (err error) {
+	id, err := sqltype.Parse(text)
+	*o = option(id)
+	return err
+}
 
 type Number int64
