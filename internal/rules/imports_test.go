@@ -41,12 +41,6 @@ var direct = map[string][]string{
 	"gormplugin/internal/sqlite": {module + "gormplugin/internal/keys", "gorm.io/gorm"},
 	"gormplugin/graph":           {module + "gormplugin/internal", module + "internal/retry", module + "internal/fields", "gorm.io/gorm"},
 
-	// Modules of their own import public packages only.
-	"orm/entkey":           {module + "sqltype", "entgo.io/ent"},
-	"orm/entkey/extension": {module + "core", "entgo.io/ent"},
-	"orm/bunkey":           {module + "sqltype", "github.com/uptrace/bun"},
-	"api/humakey":          {module + "sqltype", "github.com/danielgtaylor/huma/v2"},
-
 	"worker/pgxstore": {module + "core", module + "worker", module + "internal/fields", "github.com/jackc/pgx/v5"},
 }
 

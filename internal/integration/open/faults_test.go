@@ -182,8 +182,8 @@ func TestNoDatabase(t *testing.T) {
 			"handle is closed": func() (*worker.Generator, error) {
 				return gormplugin.Open(t.Context(), handle, gormplugin.Config{})
 			},
-			"is nil": func() (*worker.Generator, error) { return gormplugin.Open(t.Context(), nil, gormplugin.Config{}) },
-			"db nil":    func() (*worker.Generator, error) { return sqlstore.Open(t.Context(), nil, sqlstore.Config{}) },
+			"is nil":   func() (*worker.Generator, error) { return gormplugin.Open(t.Context(), nil, gormplugin.Config{}) },
+			"db nil":   func() (*worker.Generator, error) { return sqlstore.Open(t.Context(), nil, sqlstore.Config{}) },
 			"pool nil": func() (*worker.Generator, error) { return pgxstore.Open(t.Context(), nil, sqlstore.Config{}) },
 			`"dummy" is not`: func() (*worker.Generator, error) {
 				db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{})
