@@ -12,21 +12,17 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// acquire claims a worker ID of cfg.Namespace in the store, and returns a lease that renews
-// it until Release. ctx is for the claim only; if it ends first, the error wraps the
-// context's error and the last reason, and a claim that the store grants later is released.
-func acquire(ctx context.Context, s driver.Store, cfg Config) (*lease, error) {
-	l, err := newLease(s, cfg)
-	if err != nil {
-		return nil, err
-	}
+// acquire claims a worker ID, which the lease then renews until Release. ctx is for the claim
+// only; if it ends first, the error wraps the context's error and the last reason, and a claim
+// that the store grants later is released.
+func (l *lease) acquire(ctx context.Context) error {
 	if err := l.firstClaim(ctx); err != nil {
-		return nil, fmt.Errorf("worker: no lease in namespace %q after %v: %w", l.cfg.Namespace, time.Since(l.began).Round(time.Millisecond), err)
+		return fmt.Errorf("worker: no lease in namespace %q after %v: %w", l.cfg.Namespace, time.Since(l.began).Round(time.Millisecond), err)
 	}
-	if w, ok := s.(warner); ok && cfg.Observer != nil {
-		go l.warn(w)
+	if l.warner != nil && l.cfg.Observer != nil {
+		go l.warn()
 	}
-	return l, nil
+	return nil
 }
 
 func newLease(s driver.Store, cfg Config) (*lease, error) {
@@ -34,13 +30,16 @@ func newLease(s driver.Store, cfg Config) (*lease, error) {
 	if err != nil {
 		return nil, err
 	}
+	owned, _ := s.(closer)
 	limits, _ := s.(limiter)
+	warns, _ := s.(warner)
 	storeType := fmt.Sprintf("%T", s)
 	if d := cfg.Datacenter; d != nil {
 		s = datacenterStore{s, *d, *d << cfg.Layout.WorkerBits, values(cfg.Layout.WorkerBits)}
 	}
 	return &lease{
-		store: s, storeType: storeType, limiter: limits, cfg: cfg, wake: make(chan struct{}, 1), reporting: make(chan struct{}, 1), began: time.Now(),
+		store: s, storeType: storeType, owned: owned, limiter: limits, warner: warns, cfg: cfg, began: time.Now(),
+		wake: make(chan struct{}, 1), reporting: make(chan struct{}, 1),
 		acquired: make(chan struct{}), changed: make(chan struct{}), done: make(chan struct{}),
 	}, nil
 }
@@ -74,13 +73,18 @@ type warner interface {
 }
 
 // warn reports the store's warnings. It ignores errors: failed renewals report them.
-func (l *lease) warn(w warner) {
+func (l *lease) warn() {
 	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Timeout)
 	defer cancel()
-	warnings, _ := w.Warnings(ctx)
+	warnings, _ := l.warner.Warnings(ctx)
+	l.mu.Lock()
 	for _, text := range warnings {
-		l.cfg.Observer.Observe(core.Event{Kind: StoreWarning, Level: slog.LevelWarn, Namespace: l.cfg.Namespace, Worker: l.Worker(), Err: errors.New(text)})
+		if l.state < releasing {
+			l.events = append(l.events, core.Event{Kind: StoreWarning, Level: slog.LevelWarn, Namespace: l.cfg.Namespace, Worker: l.current.claim.Worker, Err: errors.New(text)})
+		}
 	}
+	l.mu.Unlock()
+	l.flush()
 }
 
 // Grant implements [core.GrantSource].

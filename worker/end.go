@@ -93,3 +93,21 @@ func (l *lease) announce() {
 	close(l.changed)
 	l.changed = make(chan struct{})
 }
+
+// A closer is a store that only one generator uses: it is closed with the generator.
+type closer interface{ CloseWithGenerator() error }
+
+// closeStore closes the store if only this lease uses it. While the owner runs, as with a claim
+// that is under way and must be released, the owner does that when it ends.
+func (l *lease) closeStore() error {
+	l.mu.Lock()
+	l.storeOver = true
+	s := l.owned
+	if s == nil || l.running {
+		l.mu.Unlock()
+		return nil
+	}
+	l.owned = nil
+	l.mu.Unlock()
+	return s.CloseWithGenerator()
+}

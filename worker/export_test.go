@@ -12,9 +12,16 @@ import (
 // Tests of the lease alone use it as a core.GrantSource.
 type Lease = lease
 
-// Acquire is acquire.
+// Acquire makes a lease of a worker ID.
 func Acquire(ctx context.Context, s driver.Store, cfg Config) (*Lease, error) {
-	return acquire(ctx, s, cfg)
+	l, err := newLease(s, cfg)
+	if err == nil {
+		err = l.acquire(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
 // ErrReleased is errReleased.

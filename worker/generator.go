@@ -3,9 +3,9 @@ package worker
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -18,9 +18,6 @@ import (
 type Generator struct {
 	ids   *core.Generator
 	lease *lease
-
-	closing sync.Mutex // held while the store is closed
-	store   closer     // closed by Close; nil: none, or it was closed
 }
 
 // Open claims a worker ID of cfg.Namespace in the store, and returns a generator that issues ids
@@ -40,35 +37,29 @@ func Open(ctx context.Context, s driver.Store, cfg Config) (*Generator, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	owned, _ := s.(closer)
-	g, err := open(ctx, s, cfg)
+	l, err := newLease(s, cfg)
 	if err != nil {
-		if owned != nil {
-			if failed := owned.CloseWithGenerator(); failed != nil {
-				err = errors.Join(err, failed)
-			}
+		if c, ok := s.(closer); ok && !fields.IsNil(s) {
+			err = errors.Join(err, c.CloseWithGenerator())
 		}
 		return nil, err
 	}
-	g.store = owned
+	g, err := l.open(ctx, cfg)
+	if err != nil {
+		return nil, errors.Join(err, l.closeStore())
+	}
 	return g, nil
 }
 
-// A closer is a store that only one generator uses: it is closed with the generator.
-type closer interface{ CloseWithGenerator() error }
-
-func open(ctx context.Context, s driver.Store, cfg Config) (*Generator, error) {
-	l, err := acquire(ctx, s, cfg)
-	if err != nil {
+// open claims a worker ID, and makes a generator of cfg.
+func (l *lease) open(ctx context.Context, cfg Config) (*Generator, error) {
+	if err := l.acquire(ctx); err != nil {
 		return nil, err
 	}
 	cfg.Namespace = l.cfg.Namespace
 	ids, err := core.New(cfg.generator(l))
 	if err != nil {
-		if failed := l.Release(context.Background()); failed != nil {
-			err = errors.Join(err, failed)
-		}
-		return nil, err
+		return nil, errors.Join(err, l.Release(context.Background()))
 	}
 	return &Generator{ids: ids, lease: l}, nil
 }
@@ -172,12 +163,5 @@ func (g *Generator) Close(ctx context.Context) error {
 	if err := g.lease.Release(ctx); err != nil {
 		return err
 	}
-	g.closing.Lock()
-	defer g.closing.Unlock()
-	if g.store == nil {
-		return nil
-	}
-	s := g.store
-	g.store = nil
-	return s.CloseWithGenerator()
+	return g.lease.closeStore()
 }

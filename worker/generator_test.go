@@ -74,6 +74,88 @@ func TestOpenReleases(t *testing.T) {
 	}
 }
 
+// slowStore is a store of one generator that answers a claim when it is told to, and refuses
+// requests once it is closed.
+type slowStore struct {
+	ownedStore
+	answer chan struct{}
+}
+
+func (s *slowStore) Claim(_ context.Context, r driver.Request) (driver.Claim, error) {
+	<-s.answer
+	return s.Store.Claim(context.Background(), r)
+}
+
+func (s *slowStore) Release(ctx context.Context, r driver.Return) error {
+	if s.closed > 0 {
+		return errors.New("closed")
+	}
+	return s.ownedStore.Release(ctx, r)
+}
+
+// A store that only one generator uses is closed after a claim that was under way when Open was
+// cancelled is released.
+func TestOpenClosesTheStoreLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
+		s := &slowStore{ownedStore{Store: memstore.New(memstore.Config{})}, make(chan struct{})}
+		ctx, cancel := context.WithCancel(t.Context())
+		opened := make(chan error)
+		go func() { _, err := worker.Open(ctx, s, worker.Config{NoExpiry: true}); opened <- err }()
+		synctest.Wait()
+		cancel()
+		if err := <-opened; !errors.Is(err, context.Canceled) || s.closed != 0 {
+			t.Errorf("%v, closed %d times", err, s.closed)
+		}
+		close(s.answer)
+		synctest.Wait()
+		records, err := s.List(t.Context(), "default")
+		if err != nil || len(records) != 1 || records[0].ClaimID != "" || s.closed != 1 {
+			t.Errorf("%+v, %v, closed %d times", records, err, s.closed)
+		}
+	})
+}
+
+// A store that is nil, but not a nil interface, is not closed.
+func TestOpenOfTypedNil(t *testing.T) {
+	var config *core.ConfigError
+	if _, err := worker.Open(t.Context(), (*ownedStore)(nil), worker.Config{}); !errors.As(err, &config) {
+		t.Error(err)
+	}
+}
+
+// lateWarning is a store whose warnings come when it is told to.
+type lateWarning struct {
+	*memstore.Store
+	come chan struct{}
+}
+
+func (s lateWarning) Warnings(context.Context) ([]string, error) {
+	<-s.come
+	return []string{"a setting"}, nil
+}
+
+// When Close has returned, the observer gets no event.
+func TestNoEventAfterClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
+		s, seen := lateWarning{memstore.New(memstore.Config{}), make(chan struct{})}, &observed{}
+		gen, err := worker.Open(t.Context(), s, worker.Config{Observer: seen})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := gen.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		n := len(seen.list)
+		close(s.come)
+		synctest.Wait()
+		if n == 0 || len(seen.list) != n {
+			t.Errorf("%+v", seen.list[n:])
+		}
+	})
+}
+
 // Close ends calls that wait. The store then has the first instant without an id. If the store
 // fails, no id is issued all the same, and the next Close tries again.
 func TestCloseOnce(t *testing.T) {

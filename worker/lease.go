@@ -21,6 +21,7 @@ type lease struct {
 	store     driver.Store
 	storeType string  // of the store passed to Open, for errors
 	limiter   limiter // of the store, if it has one
+	warner    warner  // the store, if it is one
 	cfg       Config
 	wake      chan struct{}       // wakes the owner
 	sleep     func(time.Duration) // set by a test that is the owner itself; see export_test.go
@@ -43,6 +44,8 @@ type lease struct {
 	began       time.Time     // of acquire
 	expiry      time.Time     // with RequirePreferred: when the worker ID's present claim expires
 	releases    int           // calls of Release that wait
+	owned       closer        // the store, if only this lease uses it; nil: it is closed
+	storeOver   bool          // owned is to be closed when the owner has ended
 	changed     chan struct{} // closed and replaced when a release was answered
 	fenced      time.Time     // since when no id can be issued; zero: ids can be
 	err         error         // why the lease is over

@@ -35,6 +35,12 @@ func (l *lease) own() {
 	for {
 		wait, reached, left, more := l.step()
 		if !more {
+			l.mu.Lock()
+			over := l.storeOver
+			l.mu.Unlock()
+			if over {
+				_ = l.closeStore() // Open or Close has returned
+			}
 			return
 		}
 		timer.Reset(wait)

@@ -30,13 +30,16 @@ func (l *lease) Release(ctx context.Context) error {
 	for _, a := range l.retiring {
 		a.retry = retry{} // it is tried again now
 	}
-	if l.state == ended && len(l.retiring) > 0 {
+	if l.state == ended {
+		if len(l.retiring) == 0 {
+			return nil
+		}
 		l.state = releasing
 	}
 	l.releases++
 	defer func() { l.releases-- }()
+	l.run()
 	for {
-		l.run()
 		if l.drained() {
 			return nil
 		}
@@ -62,7 +65,7 @@ func (l *lease) notReleased(a *assignment, err error) error {
 	l.notify(ReleaseFailed, a, err, true)
 	next := fmt.Sprintf("others can claim it in %v", l.cfg.TTL)
 	if l.cfg.NoExpiry {
-		next = "release it again, or free it by the store's Admin"
+		next = "call Close again, or free it by the store's Admin"
 	}
 	return fmt.Errorf("worker: worker ID %d of namespace %q is not released; %s: %w", a.claim.Worker, l.cfg.Namespace, next, err)
 }
