@@ -44,7 +44,7 @@ func New(t testing.TB, cfg Config) *core.Generator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(gen.Close) // its error is always nil
+	t.Cleanup(gen.Close)
 	return gen
 }
 
