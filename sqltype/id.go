@@ -3,7 +3,6 @@ package sqltype
 import (
 	"cmp"
 	"context"
-	"encoding"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -13,20 +12,6 @@ import (
 // sort by age as numbers. As decimal text they do so only if they have the same number of
 // digits, and in the short forms of [ID.Base32], [ID.Base58] and [ID.Base62] always.
 type ID int64
-
-var (
-	_ fmt.Stringer             = ID(0)
-	_ fmt.Formatter            = ID(0)
-	_ encoding.TextAppender    = ID(0)
-	_ encoding.TextMarshaler   = ID(0)
-	_ encoding.TextUnmarshaler = (*ID)(nil)
-
-	// Methods that other packages look for: omitzero, slices, gin and echo, gorm.
-	_ interface{ IsZero() bool }                = ID(0)
-	_ interface{ Compare(ID) int }              = ID(0)
-	_ interface{ UnmarshalParam(string) error } = (*ID)(nil)
-	_ interface{ GormDataType() string }        = ID(0)
-)
 
 // Source issues ids, all above zero: Next one, and Fill one for each element of ids, ascending, or
 // none and an error. The generators of packages core and worker are Sources. Both methods must be

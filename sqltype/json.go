@@ -1,11 +1,8 @@
 package sqltype
 
-import "encoding/json"
-
 // There is no MarshalJSON: with MarshalText every JSON package writes a string, and the same
 // text is a map key, for which MarshalJSON is not called. encoding/json scans what MarshalJSON
 // returns, which takes longer than all the rest.
-var _ json.Unmarshaler = (*ID)(nil)
 
 // UnmarshalJSON reads a JSON string with a decimal id, or a JSON number that is an integer digit
 // by digit: 7 but not 7.0, 7e0 or -0. All 19 digits are exact. null leaves the id unchanged,

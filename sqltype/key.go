@@ -3,11 +3,7 @@ package sqltype
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"database/sql/driver"
-	"encoding"
-	"encoding/json"
-	"encoding/xml"
 	"errors"
 	"fmt"
 )
@@ -24,24 +20,6 @@ type Key[T any] int64
 type AnyKey interface{ anyKey() }
 
 func (Key[T]) anyKey() {}
-
-var (
-	_ AnyKey                   = Key[int](0)
-	_ fmt.Stringer             = Key[int](0)
-	_ fmt.Formatter            = Key[int](0)
-	_ driver.Valuer            = Key[int](0)
-	_ sql.Scanner              = (*Key[int])(nil)
-	_ encoding.TextAppender    = Key[int](0)
-	_ encoding.TextMarshaler   = Key[int](0)
-	_ encoding.TextUnmarshaler = (*Key[int])(nil)
-	_ json.Unmarshaler         = (*Key[int])(nil)
-	_ xml.MarshalerAttr        = (*Key[int])(nil)
-
-	_ interface{ IsZero() bool }                = Key[int](0)
-	_ interface{ Compare(Key[int]) int }        = Key[int](0)
-	_ interface{ UnmarshalParam(string) error } = (*Key[int])(nil)
-	_ interface{ GormDataType() string }        = Key[int](0)
-)
 
 // NewKey returns the next id of src as a key of T. The errors are those of [New].
 func NewKey[T any](ctx context.Context, src Source) (Key[T], error) {

@@ -1,10 +1,7 @@
 package sqltype
 
 import (
-	"database/sql"
 	"database/sql/driver"
-	"encoding"
-	"encoding/json"
 	"fmt"
 )
 
@@ -14,22 +11,6 @@ type NullID struct {
 	ID    ID
 	Valid bool // whether it is not NULL
 }
-
-var (
-	_ fmt.Stringer             = NullID{}
-	_ fmt.Formatter            = NullID{}
-	_ driver.Valuer            = NullID{}
-	_ sql.Scanner              = (*NullID)(nil)
-	_ encoding.TextAppender    = NullID{}
-	_ encoding.TextMarshaler   = NullID{}
-	_ encoding.TextUnmarshaler = (*NullID)(nil)
-	_ json.Marshaler           = NullID{}
-	_ json.Unmarshaler         = (*NullID)(nil)
-
-	_ interface{ IsZero() bool }                = NullID{}
-	_ interface{ UnmarshalParam(string) error } = (*NullID)(nil)
-	_ interface{ GormDataType() string }        = NullID{}
-)
 
 // IsZero reports whether n is NULL, so omitzero omits it from JSON.
 func (n NullID) IsZero() bool { return !n.Valid }

@@ -1,11 +1,7 @@
 package sqltype
 
 import (
-	"database/sql"
 	"database/sql/driver"
-	"encoding"
-	"encoding/json"
-	"encoding/xml"
 	"fmt"
 )
 
@@ -18,24 +14,6 @@ type NullKey[T any] struct {
 }
 
 func (NullKey[T]) anyKey() {}
-
-var (
-	_ AnyKey                   = NullKey[int]{}
-	_ fmt.Stringer             = NullKey[int]{}
-	_ fmt.Formatter            = NullKey[int]{}
-	_ driver.Valuer            = NullKey[int]{}
-	_ sql.Scanner              = (*NullKey[int])(nil)
-	_ encoding.TextAppender    = NullKey[int]{}
-	_ encoding.TextMarshaler   = NullKey[int]{}
-	_ encoding.TextUnmarshaler = (*NullKey[int])(nil)
-	_ json.Marshaler           = NullKey[int]{}
-	_ json.Unmarshaler         = (*NullKey[int])(nil)
-	_ xml.MarshalerAttr        = (*NullKey[int])(nil)
-
-	_ interface{ IsZero() bool }                = NullKey[int]{}
-	_ interface{ UnmarshalParam(string) error } = (*NullKey[int])(nil)
-	_ interface{ GormDataType() string }        = NullKey[int]{}
-)
 
 func (n NullKey[T]) null() NullID { return NullID{ID: ID(n.Key), Valid: n.Valid} }
 

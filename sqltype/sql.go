@@ -1,15 +1,9 @@
 package sqltype
 
 import (
-	"database/sql"
 	"database/sql/driver"
 	"fmt"
 	"math"
-)
-
-var (
-	_ driver.Valuer = ID(0)
-	_ sql.Scanner   = (*ID)(nil)
 )
 
 // Value returns the id as an int64. Zero is 0, never NULL, so that a missing key is noticed. The

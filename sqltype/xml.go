@@ -2,11 +2,6 @@ package sqltype
 
 import "encoding/xml"
 
-var (
-	_ xml.MarshalerAttr = (*ID)(nil)
-	_ xml.MarshalerAttr = (*NullID)(nil)
-)
-
 // MarshalXMLAttr writes the decimal text, and no attribute for a nil *ID. Without it,
 // encoding/xml would call MarshalText on the nil *ID and panic.
 func (id *ID) MarshalXMLAttr(name xml.Name) (xml.Attr, error) {
