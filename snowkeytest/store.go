@@ -70,8 +70,8 @@ func (s *Store) Lose() {
 	}
 }
 
-// before delays a request, or makes it fail.
-func (s *Store) before(ctx context.Context) error {
+// request makes a request after the delay, unless requests fail.
+func (s *Store) request(ctx context.Context, ask func() error) error {
 	s.mu.Lock()
 	delay := s.delay
 	s.mu.Unlock()
@@ -85,49 +85,47 @@ func (s *Store) before(ctx context.Context) error {
 		}
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.err
+	err := s.err
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return ask()
 }
 
 // Claim implements driver.Store.
-func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
-	if err := s.before(ctx); err != nil {
-		return driver.Claim{}, err
-	}
-	s.mu.Lock()
-	s.namespaces[r.Namespace] = true
-	s.mu.Unlock()
-	return s.records.Claim(ctx, r)
+func (s *Store) Claim(ctx context.Context, r driver.Request) (c driver.Claim, err error) {
+	err = s.request(ctx, func() (err error) {
+		if c, err = s.records.Claim(ctx, r); err == nil {
+			s.mu.Lock()
+			s.namespaces[r.Namespace] = true
+			s.mu.Unlock()
+		}
+		return err
+	})
+	return c, err
 }
 
 // Renew implements driver.Store.
 func (s *Store) Renew(ctx context.Context, r driver.Renewal) error {
-	if err := s.before(ctx); err != nil {
-		return err
-	}
-	return s.records.Renew(ctx, r)
+	return s.request(ctx, func() error { return s.records.Renew(ctx, r) })
 }
 
 // Release implements driver.Store.
 func (s *Store) Release(ctx context.Context, r driver.Return) error {
-	if err := s.before(ctx); err != nil {
-		return err
-	}
-	return s.records.Release(ctx, r)
+	return s.request(ctx, func() error { return s.records.Release(ctx, r) })
 }
 
 // List implements driver.Admin.
-func (s *Store) List(ctx context.Context, namespace string) ([]driver.Record, error) {
-	if err := s.before(ctx); err != nil {
-		return nil, err
-	}
-	return s.records.List(ctx, namespace)
+func (s *Store) List(ctx context.Context, namespace string) (records []driver.Record, err error) {
+	err = s.request(ctx, func() (err error) {
+		records, err = s.records.List(ctx, namespace)
+		return err
+	})
+	return records, err
 }
 
 // Free implements driver.Admin.
 func (s *Store) Free(ctx context.Context, namespace string, workerID, fencingToken int64) error {
-	if err := s.before(ctx); err != nil {
-		return err
-	}
-	return s.records.Free(ctx, namespace, workerID, fencingToken)
+	return s.request(ctx, func() error { return s.records.Free(ctx, namespace, workerID, fencingToken) })
 }

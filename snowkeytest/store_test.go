@@ -117,3 +117,11 @@ func TestStoreClock(t *testing.T) {
 		t.Errorf("%v, %v", p.Time, err)
 	}
 }
+
+// A Store that NewStore has not made returns an error.
+func TestZeroStore(t *testing.T) {
+	var config *core.ConfigError
+	if _, err := worker.Open(t.Context(), new(snowkeytest.Store), worker.Config{}); !errors.As(err, &config) {
+		t.Error(err)
+	}
+}

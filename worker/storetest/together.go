@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -140,25 +141,16 @@ func anyOrder(t *testing.T, s *suite) {
 // generator continues.
 type mortal struct {
 	driver.Store
-	mu   sync.Mutex
-	dead bool
+	dead atomic.Bool
 }
 
 var errDead = errors.New("storetest: the network is down")
 
 func (m *mortal) alive() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.dead {
+	if m.dead.Load() {
 		return errDead
 	}
 	return nil
-}
-
-func (m *mortal) die() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.dead = true
 }
 
 func (m *mortal) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
@@ -239,7 +231,7 @@ func generators(t *testing.T, s *suite) {
 					cancel()
 					continue
 				}
-				store.die()
+				store.dead.Store(true)
 				cut.Go(func() { // it continues beside its successor
 					draw(time.Now().Add(2 * time.Second))
 					ctx, cancel := context.WithCancel(context.Background())
