@@ -31,7 +31,7 @@ type Form struct {
 	Old []Form
 }
 
-// Sealer writes ids as tokens that do not show them. Package token has two.
+// Sealer writes ids as tokens that do not show them. Package token has one.
 type Sealer interface {
 	// AppendSeal appends the token of an id, which is not negative, to b. A token has letters and
 	// digits only, and at least one; anything else is an ErrForm.

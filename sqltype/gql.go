@@ -25,11 +25,8 @@ func (id *ID) UnmarshalGQLContext(_ context.Context, v any) error {
 }
 
 // MarshalGQLContext writes null for NULL and otherwise what [ID.MarshalGQLContext] writes.
-func (n NullID) MarshalGQLContext(_ context.Context, w io.Writer) error {
-	if !n.Valid {
-		return writeNullGQL(w)
-	}
-	return writeGQL(w, n.ID)
+func (n NullID) MarshalGQLContext(ctx context.Context, w io.Writer) error {
+	return n.key().MarshalGQLContext(ctx, w)
 }
 
 // UnmarshalGQLContext reads null as NULL, and otherwise what [ID.UnmarshalGQLContext] reads, with
@@ -54,7 +51,8 @@ func (k *Key[T]) UnmarshalGQLContext(_ context.Context, v any) error {
 // MarshalGQLContext writes null for NULL and otherwise what [Key.MarshalGQLContext] writes.
 func (n NullKey[T]) MarshalGQLContext(_ context.Context, w io.Writer) error {
 	if !n.Valid {
-		return writeNullGQL(w)
+		_, err := io.WriteString(w, "null")
+		return err
 	}
 	return writeGQL(w, n.Key)
 }
@@ -73,11 +71,6 @@ func writeGQL(w io.Writer, id encoding.TextAppender) error {
 		return err
 	}
 	_, err = w.Write(append(b, '"'))
-	return err
-}
-
-func writeNullGQL(w io.Writer) error {
-	_, err := io.WriteString(w, "null")
 	return err
 }
 

@@ -12,6 +12,9 @@ type NullID struct {
 	Valid bool // whether it is not NULL
 }
 
+// key returns a key with the same texts.
+func (n NullID) key() NullKey[struct{}] { return NullKey[struct{}]{Key[struct{}](n.ID), n.Valid} }
+
 // IsZero reports whether n is NULL, so omitzero omits it from JSON.
 func (n NullID) IsZero() bool { return !n.Valid }
 
@@ -45,38 +48,21 @@ func (n *NullID) set(op string, id ID, err error) error {
 
 // AppendText appends the id's text to b, and nothing for NULL. If the id is negative, it returns
 // b unchanged and ErrNegative.
-func (n NullID) AppendText(b []byte) ([]byte, error) {
-	if !n.Valid {
-		return b, nil
-	}
-	return n.ID.AppendText(b)
-}
+func (n NullID) AppendText(b []byte) ([]byte, error) { return n.key().AppendText(b) }
 
 // MarshalText returns the id's text, an empty text for NULL, or ErrNegative for a negative id.
-func (n NullID) MarshalText() ([]byte, error) {
-	if !n.Valid {
-		return []byte{}, nil
-	}
-	return n.ID.MarshalText()
-}
+func (n NullID) MarshalText() ([]byte, error) { return n.key().MarshalText() }
 
 // UnmarshalText reads an empty text as NULL, and otherwise what Parse reads, with the same
 // errors. On an error n is unchanged.
 func (n *NullID) UnmarshalText(text []byte) error {
-	id, err := parseNull(text)
+	id, err := parseNullKey[struct{}](text)
 	return n.set("UnmarshalText", id, err)
-}
-
-func parseNull[T string | []byte](text T) (ID, error) {
-	if len(text) == 0 {
-		return 0, ErrNull
-	}
-	return parse("parse", text)
 }
 
 // UnmarshalParam reads a path or query parameter as UnmarshalText does: an empty one is NULL.
 func (n *NullID) UnmarshalParam(param string) error {
-	id, err := parseNull(param)
+	id, err := parseNullKey[struct{}](param)
 	return n.set("UnmarshalParam", id, err)
 }
 
@@ -84,17 +70,7 @@ func (n *NullID) UnmarshalParam(param string) error {
 func (n *NullID) Bind(param string) error { return n.UnmarshalParam(param) }
 
 // MarshalJSON returns null for NULL, otherwise the id as a JSON string, or ErrNegative.
-func (n NullID) MarshalJSON() ([]byte, error) {
-	if !n.Valid {
-		return []byte("null"), nil
-	}
-	b := append(make([]byte, 0, maxDigits+2), '"')
-	b, err := n.ID.AppendText(b)
-	if err != nil {
-		return nil, err
-	}
-	return append(b, '"'), nil
-}
+func (n NullID) MarshalJSON() ([]byte, error) { return n.key().MarshalJSON() }
 
 // UnmarshalJSON reads null as NULL, and otherwise what [ID.UnmarshalJSON] reads, with the same
 // errors. An empty string is an error. On an error n is unchanged.
@@ -107,12 +83,7 @@ func (n *NullID) UnmarshalJSON(data []byte) error {
 }
 
 // String returns the id in decimal, or "NULL".
-func (n NullID) String() string {
-	if !n.Valid {
-		return "NULL"
-	}
-	return n.ID.String()
-}
+func (n NullID) String() string { return n.key().String() }
 
 // Format prints what [ID.Format] prints, and NULL for NULL with every verb. %#v
 // prints Go syntax.

@@ -1,41 +1,30 @@
 package sqltype
 
-import "encoding/xml"
+import (
+	"encoding"
+	"encoding/xml"
+)
 
 // MarshalXMLAttr writes the decimal text, and no attribute for a nil *ID. Without it,
 // encoding/xml would call MarshalText on the nil *ID and panic.
-func (id *ID) MarshalXMLAttr(name xml.Name) (xml.Attr, error) {
-	if id == nil {
-		return xml.Attr{}, nil
-	}
-	text, err := id.MarshalText()
-	return xml.Attr{Name: name, Value: string(text)}, err
-}
+func (id *ID) MarshalXMLAttr(name xml.Name) (xml.Attr, error) { return xmlAttr(name, id, id == nil) }
 
 // MarshalXMLAttr writes the id's text, an empty text for NULL, and no attribute for a nil
 // *NullID.
-func (n *NullID) MarshalXMLAttr(name xml.Name) (xml.Attr, error) {
-	if n == nil {
-		return xml.Attr{}, nil
-	}
-	text, err := n.MarshalText()
-	return xml.Attr{Name: name, Value: string(text)}, err
-}
+func (n *NullID) MarshalXMLAttr(name xml.Name) (xml.Attr, error) { return xmlAttr(name, n, n == nil) }
 
 // MarshalXMLAttr writes the text, and no attribute for a nil pointer.
-func (k *Key[T]) MarshalXMLAttr(name xml.Name) (xml.Attr, error) {
-	if k == nil {
-		return xml.Attr{}, nil
-	}
-	text, err := k.MarshalText()
-	return xml.Attr{Name: name, Value: string(text)}, err
-}
+func (k *Key[T]) MarshalXMLAttr(name xml.Name) (xml.Attr, error) { return xmlAttr(name, k, k == nil) }
 
 // MarshalXMLAttr writes the key's text, an empty text for NULL, and no attribute for a nil pointer.
 func (n *NullKey[T]) MarshalXMLAttr(name xml.Name) (xml.Attr, error) {
-	if n == nil {
+	return xmlAttr(name, n, n == nil)
+}
+
+func xmlAttr(name xml.Name, id encoding.TextMarshaler, isNil bool) (xml.Attr, error) {
+	if isNil {
 		return xml.Attr{}, nil
 	}
-	text, err := n.MarshalText()
+	text, err := id.MarshalText()
 	return xml.Attr{Name: name, Value: string(text)}, err
 }
