@@ -210,6 +210,37 @@ func TestCloseOnce(t *testing.T) {
 	})
 }
 
+// After a loss with StopOnLoss, ids continue up to the fence, unless Close ends them.
+func TestCloseAfterALoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
+		s := memstore.New(memstore.Config{})
+		gen, err := worker.Open(t.Context(), s, worker.Config{StopOnLoss: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		st := gen.Stats()
+		if err := s.Free(t.Context(), st.Namespace, st.Worker, st.FencingToken); err != nil {
+			t.Fatal(err)
+		}
+		<-gen.Done()
+		if _, err := gen.Next(t.Context()); err != nil || gen.Stats().Left == 0 || !errors.Is(gen.Failing(), worker.ErrLost) {
+			t.Errorf("%v, %v left, failing: %v", err, gen.Stats().Left, gen.Failing())
+		}
+		if err := gen.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if left := gen.Stats().Left; left != 0 {
+			t.Errorf("closed, but ids can continue for %v", left)
+		}
+		for _, m := range gen.Metrics() {
+			if m.Name == "snowkey.fence.left" && m.Value != 0 {
+				t.Errorf("%+v", m)
+			}
+		}
+	})
+}
+
 // observed are the events that an observer gets.
 type observed struct {
 	mu   sync.Mutex

@@ -79,10 +79,10 @@ func (l *lease) Stats() Stats {
 	return st
 }
 
-// left is how long ids can continue under an assignment: not at all if the lease was released, and
-// to the fence if its worker ID was lost.
+// left is how long ids can continue under an assignment: not at all if the lease was released or
+// the generator was closed, and to the fence if the worker ID was lost.
 func (l *lease) left(a *assignment) time.Duration {
-	if l.state >= releasing && !errors.As(l.err, new(*LostError)) {
+	if l.state >= releasing && (done(a.grant) || !errors.As(l.err, new(*LostError))) {
 		return 0
 	}
 	return a.left()
