@@ -116,6 +116,31 @@ func TestOpenClosesTheStoreLast(t *testing.T) {
 	})
 }
 
+// A Close that does not wait for its release leaves it, and the store, to the lease.
+func TestCloseWithoutWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
+		s := &ownedStore{Store: memstore.New(memstore.Config{})}
+		gen, err := worker.Open(t.Context(), s, worker.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := gen.Close(ctx); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		synctest.Wait()
+		records, err := s.List(t.Context(), "default")
+		if err != nil || len(records) != 1 || records[0].ClaimID != "" || s.closed != 1 {
+			t.Errorf("%+v, %v, closed %d times", records, err, s.closed)
+		}
+		if err := gen.Close(t.Context()); err != nil || s.closed != 1 {
+			t.Errorf("%v, closed %d times", err, s.closed)
+		}
+	})
+}
+
 // A store that is nil, but not a nil interface, is not closed.
 func TestOpenOfTypedNil(t *testing.T) {
 	var config *core.ConfigError

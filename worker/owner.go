@@ -100,6 +100,7 @@ func (l *lease) step() (wait time.Duration, reached, left <-chan struct{}, more 
 	}
 	if more = c != nil || !l.finished(); !more {
 		l.running = false
+		l.storeOver = l.storeOver || l.state == ended && l.releases == 0 // no Close waits to close it
 	}
 	if l.state < releasing && l.current != nil {
 		reached = l.current.grant.FenceReached()

@@ -11,8 +11,8 @@ import "context"
 // settings that might make it lose a write. worker.Open reports these texts, and
 // snowkey doctor shows them.
 //
-// A store that only one generator uses may have a method CloseWithGenerator() error. The
-// generator's Close calls it once the worker ID is released, and worker.Open if it fails.
+// A store that only one generator uses may have a method CloseWithGenerator() error. It is
+// called when nothing is left to release, after the generator's Close or a failed worker.Open.
 //
 // A store embeds a [ClaimLimiter], so that the leases that share it limit their rate of
 // claims while claims fail.
