@@ -1,13 +1,16 @@
 package etcd
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/storetest"
 )
@@ -28,6 +31,37 @@ func TestStore(t *testing.T) {
 	storetest.Run(t, storetest.Harness{Open: func(t *testing.T) driver.Store {
 		return mustNew(New(connect(t, server), Config{Prefix: "t"}))
 	}})
+}
+
+// Open leases a worker ID from etcd, and Close gives it back.
+func TestOpen(t *testing.T) {
+	client := connect(t, testserver.Etcd(t))
+	cfg := Config{Lease: worker.Config{Namespace: newNamespace()}}
+	gen, err := Open(t.Context(), client, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := gen.Next(t.Context()); err != nil {
+		t.Error(err)
+	}
+	store := mustNew(New(client, Config{}))
+	held := func() bool {
+		records, err := store.List(t.Context(), cfg.Lease.Namespace)
+		if err != nil || len(records) != 1 {
+			t.Fatalf("%+v, %v", records, err)
+		}
+		return records[0].ClaimID != ""
+	}
+	if !held() {
+		t.Error("the worker ID is not held")
+	}
+	if err := gen.Close(t.Context()); err != nil || held() {
+		t.Errorf("it is held after Close: %v", err)
+	}
+	var config *core.ConfigError
+	if gen, err := Open(t.Context(), nil, cfg); gen != nil || !errors.As(err, &config) {
+		t.Errorf("%v, %v", gen, err)
+	}
 }
 
 // mustNew returns a store that New has made.
