@@ -74,12 +74,12 @@ func ExampleClock_Advance() {
 
 func ExampleNewStore() {
 	store := snowkeytest.NewStore(t, nil)
-	lease, err := worker.Open(context.Background(), store, worker.Config{Namespace: "orders"})
+	gen, err := worker.Open(context.Background(), store, worker.Config{Namespace: "orders"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Println(lease.Worker())
-	fmt.Println(lease.Close(context.Background()))
+	fmt.Println(gen.Worker())
+	fmt.Println(gen.Close(context.Background()))
 	// Output:
 	// 0
 	// <nil>
@@ -104,7 +104,7 @@ func ExampleStore_Slow() {
 func ExampleStore_Lose() {
 	store := snowkeytest.NewStore(t, nil)
 	lost := make(chan core.Event, 1)
-	lease, err := worker.Open(context.Background(), store, worker.Config{
+	gen, err := worker.Open(context.Background(), store, worker.Config{
 		RenewInterval: 10 * time.Millisecond, StopOnLoss: true,
 		Observer: observer(func(e core.Event) {
 			if e.Kind == worker.Lost {
@@ -115,7 +115,7 @@ func ExampleStore_Lose() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer lease.Close(context.Background())
+	defer gen.Close(context.Background())
 	store.Lose()
 	fmt.Println((<-lost).Kind)
 	// Output: worker ID lost

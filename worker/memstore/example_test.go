@@ -11,13 +11,13 @@ import (
 func ExampleNew() {
 	store := memstore.New(memstore.Config{})
 	for range 2 {
-		lease, err := worker.Open(context.Background(), store, worker.Config{})
+		gen, err := worker.Open(context.Background(), store, worker.Config{})
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		defer lease.Close(context.Background())
-		fmt.Println(lease.Worker())
+		defer gen.Close(context.Background())
+		fmt.Println(gen.Worker())
 	}
 	// Output:
 	// 0

@@ -81,12 +81,12 @@ func ExampleStore_Release() {
 func ExampleStore_List() {
 	store, end := begin()
 	defer end()
-	lease, err := worker.Open(context.Background(), store, worker.Config{Namespace: "orders", Owner: "web-1", Now: func() time.Time { return at }})
+	gen, err := worker.Open(context.Background(), store, worker.Config{Namespace: "orders", Owner: "web-1", Now: func() time.Time { return at }})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer lease.Close(context.Background())
+	defer gen.Close(context.Background())
 	rows, err := store.List(context.Background(), "orders")
 	for _, row := range rows {
 		fmt.Println(row.Worker, row.Owner, row.Free(at.UnixMilli()))
