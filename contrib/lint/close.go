@@ -15,8 +15,8 @@ func closeRule() rule {
 A lease that is not closed is renewed while the process runs, and keeps its worker ID until its TTL
 ends. A restarted program then needs another worker ID, and may find none.
 
-	_, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{}) // bad
-	gen, err := gormplugin.Open(ctx, db, gormplugin.OpenConfig{})
+	_, err := gormplugin.Open(ctx, db, gormplugin.Config{}) // bad
+	gen, err := gormplugin.Open(ctx, db, gormplugin.Config{})
 	if err != nil {
 		return err
 	}

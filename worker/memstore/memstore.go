@@ -2,12 +2,12 @@
 // programs whose generators all live in one process:
 //
 //	store := memstore.New(memstore.Config{})
-//	lease, err := worker.Open(ctx, store, worker.Config{Namespace: "orders"})
+//	gen, err := worker.Open(ctx, store, worker.Config{Namespace: "orders"})
 //	if err != nil {
 //		return err
 //	}
-//	defer lease.Close(context.Background())
-//	gen, err := core.New(core.Config{Worker: lease})
+//	defer gen.Close(context.Background())
+//	id, err := gen.Next(ctx)
 //
 // The ids of all generators that share a store and a namespace differ.
 //
