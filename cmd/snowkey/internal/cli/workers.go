@@ -45,7 +45,7 @@ func (a *app) workersList() *cobra.Command {
 		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.listWorkers(cmd.Context(), p, held) }),
 	}
 	p.add(cmd, "dsn", "store of the worker IDs")
-	p.addNamespace(cmd, "default")
+	p.addNamespace(cmd)
 	cmd.Flags().BoolVar(&held, "held", false, "only held ones")
 	a.jsonFlag(cmd, "one object")
 	return cmd
@@ -200,7 +200,7 @@ another one and is left unchanged.`,
 		}),
 	}
 	p.add(cmd, "dsn", "store of the worker IDs")
-	p.addNamespace(cmd, "default")
+	p.addNamespace(cmd)
 	cmd.Flags().Var(flagval.New(&token, "N", "", flagval.Whole(1, math.MaxInt64)), "fencing-token", `fencing token of its holder, from "workers list"; required`)
 	return cmd
 }
