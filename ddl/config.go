@@ -45,7 +45,7 @@ func done[T any](b *builder, written T) (T, error) {
 
 // named quotes a name that begins with the prefix.
 func (b *builder) named(rest string) string {
-	b.Dialect.around(&b.wrong, "Prefix", "", b.Prefix, rest)
+	b.Dialect.identWith(&b.wrong, "Prefix", b.Prefix, rest)
 	return b.Dialect.qualify(b.Schema, b.Prefix+rest)
 }
 

@@ -82,7 +82,7 @@ func (b *builder) drop(name, parameter string) string {
 func (b *builder) columns(id, separator string) string {
 	var all []string
 	for _, field := range b.layout.fields() {
-		all = append(all, b.field(field, id)+" AS "+b.Dialect.around(&b.wrong, "Prefix", "", b.Prefix, string(field)))
+		all = append(all, b.field(field, id)+" AS "+b.Dialect.identWith(&b.wrong, "Prefix", b.Prefix, string(field)))
 	}
 	return strings.Join(all, separator)
 }

@@ -126,7 +126,7 @@ func (g Generator) compile() (*generator, error) {
 	c.Schema = cmp.Or(c.Schema, "public")
 	Postgres.ident(&wrong, "Schema", c.Schema)
 	c.Prefix = cmp.Or(c.Prefix, "snowkey_")
-	Postgres.around(&wrong, "Prefix", "", c.Prefix, "generator") // the longest name
+	Postgres.identWith(&wrong, "Prefix", c.Prefix, "generator") // the longest name
 	c.Namespace = cmp.Or(c.Namespace, "default")
 	if err := driver.CheckNamespace(c.Namespace); err != nil {
 		wrong.Add("Namespace", c.Namespace, "must be 1 to 64 letters, digits and . _ - : / of ASCII")
@@ -145,73 +145,73 @@ func (g Generator) compile() (*generator, error) {
 }
 
 // checkDatacenter sets what depends on Datacenter.
-func (c *generator) checkDatacenter(wrong *fields.Errors) {
-	c.fingerprint, c.workerIDs = driver.Fingerprint(c.Layout), c.layout.WorkerIDs()
-	if c.Datacenter == nil {
+func (g *generator) checkDatacenter(wrong *fields.Errors) {
+	g.fingerprint, g.workerIDs = driver.Fingerprint(g.Layout), g.layout.WorkerIDs()
+	if g.Datacenter == nil {
 		return
 	}
-	d := *c.Datacenter
-	switch centers := int64(1) << c.Layout.DatacenterBits; {
-	case c.Layout.DatacenterBits == 0:
+	d := *g.Datacenter
+	switch centers := int64(1) << g.Layout.DatacenterBits; {
+	case g.Layout.DatacenterBits == 0:
 		wrong.Add("Datacenter", d, "must be nil: the layout has no datacenter bits")
 		return
 	case d < 0 || d >= centers:
 		wrong.Add("Datacenter", d, "must be 0 to %d in this layout", centers-1)
 		return
 	}
-	c.fingerprint = driver.OfDatacenter(c.fingerprint, d)
-	c.workerIDs = 1 << c.Layout.WorkerBits
-	c.base = d << c.layout.below[Datacenter].shift
+	g.fingerprint = driver.OfDatacenter(g.fingerprint, d)
+	g.workerIDs = 1 << g.Layout.WorkerBits
+	g.base = d << g.layout.below[Datacenter].shift
 }
 
 // checkWorkers sets Workers in ascending order, and Count.
-func (c *generator) checkWorkers(wrong *fields.Errors) {
-	most := c.workerIDs
-	c.Workers = slices.Clone(c.Workers)
-	slices.Sort(c.Workers)
-	for i, id := range c.Workers {
+func (g *generator) checkWorkers(wrong *fields.Errors) {
+	most := g.workerIDs
+	g.Workers = slices.Clone(g.Workers)
+	slices.Sort(g.Workers)
+	for i, id := range g.Workers {
 		switch {
 		case id < 0 || id >= most:
-			wrong.Add("Workers", id, "must be 0 to %d in this layout%s", most-1, map[bool]string{true: ", with a Datacenter"}[c.Datacenter != nil])
-		case i > 0 && id == c.Workers[i-1]:
+			wrong.Add("Workers", id, "must be 0 to %d in this layout%s", most-1, map[bool]string{true: ", with a Datacenter"}[g.Datacenter != nil])
+		case i > 0 && id == g.Workers[i-1]:
 			wrong.Add("Workers", id, "must be unique")
 		}
 	}
-	given := c.Count
-	c.Count = cmp.Or(c.Count, len(c.Workers), 1)
+	given := g.Count
+	g.Count = cmp.Or(g.Count, len(g.Workers), 1)
 	switch limit := min(most, maxGeneratorWorkers); {
-	case len(c.Workers) > 0 && c.Count != len(c.Workers):
-		wrong.Add("Count", given, "must be %d, as many as the worker IDs that are named, or left out", len(c.Workers))
-	case c.Count < 1 || int64(c.Count) > limit:
-		wrong.Add("Count", c.Count, "must be 1 to %d", limit)
+	case len(g.Workers) > 0 && g.Count != len(g.Workers):
+		wrong.Add("Count", given, "must be %d, as many as the worker IDs that are named, or left out", len(g.Workers))
+	case g.Count < 1 || int64(g.Count) > limit:
+		wrong.Add("Count", g.Count, "must be 1 to %d", limit)
 	}
 }
 
 // findTables sets the tables of the leases.
-func (c *generator) findTables(wrong *fields.Errors) {
-	c.Table = cmp.Or(c.Table, "snow_worker")
-	if !strings.Contains(c.Table, ".") {
-		c.Table = c.Schema + "." + c.Table
+func (g *generator) findTables(wrong *fields.Errors) {
+	g.Table = cmp.Or(g.Table, "snow_worker")
+	if !strings.Contains(g.Table, ".") {
+		g.Table = g.Schema + "." + g.Table
 	}
-	statements, err := sqlstore.Config{Dialect: sqlstore.Postgres, Table: c.Table}.DDL()
+	statements, err := sqlstore.Config{Dialect: sqlstore.Postgres, Table: g.Table}.DDL()
 	if err != nil {
-		wrong.Add("Table", c.Table, "must be a name of at most 48 letters, digits and _, optionally with a schema and a dot before it")
+		wrong.Add("Table", g.Table, "must be a name of at most 48 letters, digits and _, optionally with a schema and a dot before it")
 		return
 	}
-	c.tables = Script(statements[:2]) // without that of the counters
+	g.tables = Script(statements[:2]) // without that of the counters
 }
 
 // end is the fence of the worker IDs: no id of the layout carries it, nor a date that cannot be
 // written.
-func (c *generator) end() int64 {
+func (g *generator) end() int64 {
 	last := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
-	if end := c.layout.End(); end.Before(last) {
+	if end := g.layout.End(); end.Before(last) {
 		last = end
 	}
 	return last.UnixMilli()
 }
 
 // object is the quoted name of an object that the script creates.
-func (c *generator) object(name string) string {
-	return Postgres.qualify(c.Schema, c.Prefix+name)
+func (g *generator) object(name string) string {
+	return Postgres.qualify(g.Schema, g.Prefix+name)
 }

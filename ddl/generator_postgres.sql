@@ -137,8 +137,8 @@ END $snowkey$
 -- next statement
 CREATE OR REPLACE FUNCTION {ahead_hint}(pause float8) RETURNS text
   LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $snowkey$
--- What helps when ids are ahead of the clock, which must go on for so many seconds. The same worker
--- IDs do not: their next ids follow those that were made.
+-- What helps when ids are so far ahead of the clock that a call would wait for pause seconds. The
+-- same worker IDs do not help: their next ids follow those that were made.
 DECLARE
   now_ms bigint := floor(date_part('epoch', {clock}) * 1000);
   wanted int := cardinality({workers}());

@@ -38,17 +38,13 @@ func (d Dialect) ident(wrong *fields.Errors, field, name string) string {
 	return d.quote(name)
 }
 
-// around quotes a name that has the value of a field in its middle. An error quotes that value,
-// because it is what the caller wrote.
-func (d Dialect) around(wrong *fields.Errors, field, before, value, after string) string {
+// identWith quotes a name that begins with the value of a field. An error quotes that value, because
+// it is what the caller wrote.
+func (d Dialect) identWith(wrong *fields.Errors, field, value, after string) string {
 	var bad fields.Errors
-	quoted := d.ident(&bad, field, before+value+after)
+	quoted := d.ident(&bad, field, value+after)
 	for _, e := range bad {
-		with := fmt.Sprintf("with %q after it", after)
-		if before != "" {
-			with = fmt.Sprintf("with %q before it and %q after it", before, after)
-		}
-		wrong.Add(field, value, "%s %s", with, e.Reason)
+		wrong.Add(field, value, "with %q after it %s", after, e.Reason)
 	}
 	return quoted
 }

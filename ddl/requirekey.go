@@ -17,7 +17,7 @@ func (c Config) RequireKey(table, column string) (Script, error) {
 		return done(b, Script{fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s DROP IDENTITY IF EXISTS, ALTER COLUMN %[2]s DROP DEFAULT, ALTER COLUMN %[2]s SET NOT NULL", on, key)})
 	}
 	suffix := "_" + column + "_required"
-	b.Dialect.around(&b.wrong, "Table", "", table, suffix)
+	b.Dialect.identWith(&b.wrong, "Table", table, suffix)
 	trigger := b.Dialect.qualify(b.Schema, table+suffix)
 	text := b.Dialect.text("snowkey: the key is missing: only programs with a generator insert here")
 	if c.Dialect == SQLite {

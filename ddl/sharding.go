@@ -81,7 +81,7 @@ func (s Sharding) sharder() (*sharder, error) {
 		wrong.Add("Count", s.Count, "must be 1 to %d", MaxShards)
 	} else if s.Table != "" {
 		for _, name := range []string{s.table(s.Count - 1), s.function()} {
-			Postgres.around(&wrong, "Table", "", s.Table, name[len(s.Table):])
+			Postgres.identWith(&wrong, "Table", s.Table, name[len(s.Table):])
 		}
 	}
 	switch n := len(s.Servers); {

@@ -201,7 +201,7 @@ func (k *Key[T]) Scan(src any) error {
 func scanKey[T any](src any) (ID, error) {
 	switch v := src.(type) {
 	case Key[T]:
-		return fromInt("scan", int64(v))
+		return fromInt(int64(v))
 	case *Key[T]:
 		return scan((*ID)(v))
 	}

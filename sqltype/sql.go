@@ -30,7 +30,7 @@ func (id *ID) Scan(src any) error {
 func scan(src any) (ID, error) {
 	switch v := src.(type) {
 	case int64:
-		return fromInt("scan", v)
+		return fromInt(v)
 	case []byte:
 		if v == nil { // some drivers' NULL
 			return 0, ErrNull
@@ -39,14 +39,14 @@ func scan(src any) (ID, error) {
 	case string:
 		return parse("scan", v)
 	case uint64: // MySQL's bigint unsigned
-		return fromUint("scan", v)
+		return fromUint(v)
 	case ID: // ent scans the id it has just written
-		return fromInt("scan", int64(v))
+		return fromInt(int64(v))
 	case *ID:
 		if v == nil {
 			return 0, ErrNull
 		}
-		return fromInt("scan", int64(*v))
+		return fromInt(int64(*v))
 	case nil:
 		return 0, ErrNull
 	default:
@@ -54,16 +54,16 @@ func scan(src any) (ID, error) {
 	}
 }
 
-func fromInt(op string, n int64) (ID, error) {
+func fromInt(n int64) (ID, error) {
 	if n < 0 {
-		return 0, valueError(op, n, ErrNegative)
+		return 0, valueError("scan", n, ErrNegative)
 	}
 	return ID(n), nil
 }
 
-func fromUint(op string, n uint64) (ID, error) {
+func fromUint(n uint64) (ID, error) {
 	if n > math.MaxInt64 {
-		return 0, fmt.Errorf("sqltype: %s %d: %w", op, n, ErrRange)
+		return 0, fmt.Errorf("sqltype: scan %d: %w", n, ErrRange)
 	}
 	return ID(n), nil
 }

@@ -58,7 +58,7 @@
 //
 // # Stores
 //
-// memstore, sqlstore, redisstore, etcd (a module of its own), pgxstore, and
-// httpstore, which offers any of them over HTTP. Package driver is for authors of further
-// stores. Of other modules, only pgxstore and etcd import any.
+// The stores are memstore, sqlstore, pgxstore, redisstore, etcd (a module of its own in
+// contrib), and httpstore, which offers any of them over HTTP. Only pgxstore and etcd import
+// other modules. Package driver is for authors of further stores.
 package worker

@@ -28,8 +28,8 @@ func FromEnv(l core.Layout, workerVar, datacenterVar string) (int64, error) {
 	return assigned(l, source{"variable", readVariable}, workerVar, datacenterVar)
 }
 
-// FromFile is FromEnv with the contents of files, such as those of a mounted configuration
-// or secret, of at most 4 KiB each. White space around the number is ignored.
+// FromFile is like [FromEnv] but reads files, such as those of a mounted configuration or
+// secret, of at most 4 KiB each. White space around the number is ignored.
 func FromFile(l core.Layout, workerFile, datacenterFile string) (int64, error) {
 	return assigned(l, source{"file", readFile}, workerFile, datacenterFile)
 }

@@ -69,7 +69,7 @@ func parseWorkerID(key []byte, prefix string) (int64, error) {
 	text := strings.TrimPrefix(string(key), prefix)
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 || strconv.FormatInt(n, 10) != text {
-		return 0, fmt.Errorf("etcd: key %.300q is not that of a worker ID: it ends with %.300q", key, text)
+		return 0, fmt.Errorf("etcd: key %.300q is not the key of a worker ID: it ends with %.300q", key, text)
 	}
 	return n, nil
 }

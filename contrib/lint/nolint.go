@@ -15,7 +15,7 @@ type directives struct {
 	external bool // see Config
 }
 
-// nolint is a comment, with the lines to which it applies.
+// A nolint is a comment, with the lines to which it applies.
 type nolint struct {
 	from, to int
 	rules    []string // none: all

@@ -15,12 +15,12 @@
 //
 // # What is guaranteed
 //
-// No row is lost, the migration gives no key twice, and references follow their rows. How long a
-// step stops writers does not depend on the size of the table. It is at most the sum of
-// Config.LockTimeout, for which it waits for its locks, and Config.HoldTimeout. Run reads from the
-// schema what is done, so after a crash another Run continues.
+// No row is lost, the migration gives no key twice, and references follow their rows. A step stops
+// writers for at most Config.LockTimeout, while it waits for its locks, and then for at most
+// Config.HoldTimeout, whatever the size of the table. Run reads from the schema what is done, so
+// after a crash another Run continues.
 //
-// A table with a feature on which this was not tested is refused with a *core.ConfigError, before
-// anything is changed. A *DependentsError has the statements that drop what depends on the columns,
-// and create it again. UPDATE triggers of the tables do not fire for rows that are filled.
+// A table with a feature that was not tested is refused with a *core.ConfigError, before anything
+// is changed. A *DependentsError has the statements that drop what depends on the columns, and
+// those that create it again. UPDATE triggers of the tables do not fire for rows that are filled.
 package migrate

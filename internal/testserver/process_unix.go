@@ -3,6 +3,7 @@
 package testserver
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -37,7 +38,7 @@ func processes() (table []process, err error) {
 			continue // ended meanwhile
 		}
 		// pid (name) state parent …, and the name may hold anything, also ") ".
-		words := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
+		words := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
 		if len(words) < 20 || words[0] == "Z" || words[0] == "X" {
 			continue
 		}

@@ -55,18 +55,30 @@ func (s *Server) External() bool { return s.external }
 // String names the server for messages, without its password.
 func (s *Server) String() string { return string(s.Kind) + " at " + s.Addr }
 
-// Postgres, MariaDB, Redis and Etcd return the server that the tests of this binary share. For tests
-// that should run over every server of MySQL's protocol, use [MySQLs].
+// Postgres returns the PostgreSQL that the tests of this binary share.
 func Postgres(t testing.TB) *Server { t.Helper(); return sharedFor(t, KindPostgres) }
-func MariaDB(t testing.TB) *Server  { t.Helper(); return sharedFor(t, KindMariaDB) }
-func Redis(t testing.TB) *Server    { t.Helper(); return sharedFor(t, KindRedis) }
-func Etcd(t testing.TB) *Server     { t.Helper(); return sharedFor(t, KindEtcd) }
 
-// NewPostgres, NewMariaDB, NewRedis and NewEtcd start a server for this test alone.
+// MariaDB returns the MariaDB that the tests of this binary share. For tests that should run over
+// every server of MySQL's protocol, use [MySQLs].
+func MariaDB(t testing.TB) *Server { t.Helper(); return sharedFor(t, KindMariaDB) }
+
+// Redis returns the Redis that the tests of this binary share.
+func Redis(t testing.TB) *Server { t.Helper(); return sharedFor(t, KindRedis) }
+
+// Etcd returns the etcd that the tests of this binary share.
+func Etcd(t testing.TB) *Server { t.Helper(); return sharedFor(t, KindEtcd) }
+
+// NewPostgres starts a PostgreSQL for this test alone.
 func NewPostgres(t testing.TB) *Server { t.Helper(); return New(t, KindPostgres) }
-func NewMariaDB(t testing.TB) *Server  { t.Helper(); return New(t, KindMariaDB) }
-func NewRedis(t testing.TB) *Server    { t.Helper(); return New(t, KindRedis) }
-func NewEtcd(t testing.TB) *Server     { t.Helper(); return New(t, KindEtcd) }
+
+// NewMariaDB starts a MariaDB for this test alone.
+func NewMariaDB(t testing.TB) *Server { t.Helper(); return New(t, KindMariaDB) }
+
+// NewRedis starts a Redis for this test alone.
+func NewRedis(t testing.TB) *Server { t.Helper(); return New(t, KindRedis) }
+
+// NewEtcd starts an etcd for this test alone.
+func NewEtcd(t testing.TB) *Server { t.Helper(); return New(t, KindEtcd) }
 
 // New starts a server of a kind for this test alone. The arguments follow those of the package on
 // its command line, at every start, and win over them: "-c", "fsync=on" for PostgreSQL.

@@ -7,6 +7,7 @@
 //		return err
 //	}
 //	defer gen.Close(context.Background())
+//	id, err := gen.Next(ctx)
 //
 // The ids of all generators that share a store and a namespace differ.
 //

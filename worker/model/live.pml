@@ -455,7 +455,7 @@ active proctype Owner() {
                 :: else ->
                    cfail = 1; waits[0] = 1;
                    if
-                   :: state == acquiring && a == skewed -> closing = 1 /* Acquire gives up */
+                   :: state == acquiring && a == skewed -> closing = 1 /* Open gives up */
                    :: else -> event = (state == rotating && !behind -> unasked : refused)
                    fi
                 fi

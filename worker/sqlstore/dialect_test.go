@@ -38,7 +38,7 @@ func TestConfigFaults(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%+v", c.cfg), func(t *testing.T) {
 			var config *core.ConfigError
-			if _, err := New(db, c.cfg); !(c.cfg.Dialect == Detect && c.cfg.Table == "") && (!errors.As(err, &config) || config.Fields[0].Field != c.field) { // New detects the dialect
+			if _, err := New(db, c.cfg); (c.cfg.Dialect != Detect || c.cfg.Table != "") && (!errors.As(err, &config) || config.Fields[0].Field != c.field) { // New detects the dialect
 				t.Errorf("New: %v", err)
 			}
 			if c.field == "Table" {

@@ -8,8 +8,9 @@
 //	defer gen.Close(context.Background())
 //	id, err := gen.Next(ctx)
 //
-// [New] makes a store for other uses: it lists and frees worker IDs, and it counts: [Store.Count] for worker.FromCounter, and [Store.Reserve] and [Store.In]
-// for the numbers of package serial.
+// [New] makes a store for other uses. A store lists and frees worker IDs, and it counts:
+// [Store.Count] is for worker.FromCounter, [Store.Reserve] and [Store.In] are for the numbers of
+// package serial.
 //
 // It needs two small tables, and counters a third. It creates them if they are missing: see
 // [Config.DDL].

@@ -54,7 +54,7 @@ func (e *RowError) Error() string {
 
 func show(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
 
-// A ReferenceError is returned by Run if rows have an id in NewColumn which is not that of the row
+// Run returns a ReferenceError if rows have in NewColumn an id that differs from the id of the row
 // that Column refers to. Either a program has changed Column, or deleted that row, since NewColumn
 // was filled; or a backfill of another column has filled it. Set NewColumn to NULL in these rows,
 // or in all, and run again.
@@ -68,5 +68,5 @@ func (e *ReferenceError) Error() string {
 	if e.Rows == 1 {
 		have = "%d row of %s has"
 	}
-	return fmt.Sprintf("backfill: "+have+" in %s an id that is not that of the row which %s refers to now: set %s to NULL there, and run it again", e.Rows, e.Table, e.NewColumn, e.Column, e.NewColumn)
+	return fmt.Sprintf("backfill: "+have+" in %s an id that differs from the id of the row that %s refers to now: set %s to NULL there, and run it again", e.Rows, e.Table, e.NewColumn, e.Column, e.NewColumn)
 }

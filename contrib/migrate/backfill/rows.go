@@ -180,7 +180,7 @@ func (j *job) refer(ctx context.Context, tx *sql.Tx, ref target, chunk []row) (i
 	return n, nil
 }
 
-// stale counts the rows whose id is not that of the row they refer to.
+// stale counts the rows whose id differs from the id of the row that they refer to.
 func (j *job) stale(ctx context.Context, ref target) error {
 	n, err := j.db.count(ctx, "SELECT count(*) FROM "+ref.table.of(j.db)+" c WHERE NOT "+j.unsetIn(ref, "c.")+
 		" AND NOT EXISTS ("+j.referred(ref)+" AND p."+j.db.quote(j.into.to)+" = c."+j.db.quote(ref.to)+")")

@@ -72,7 +72,7 @@ func forms() []form {
 		newForm("google/go-querystring", queryEncode, nil, openQuery),
 		{
 			"mapstructure", func(v any) (any, error) { m := map[string]any{}; return m, mapstructure.Decode(v, &m) },
-			func(doc, v any) error { return mapstructure.Decode(doc, v) },
+			mapstructure.Decode,
 			func(doc any) (map[string]any, error) { return doc.(map[string]any), nil },
 		},
 	}

@@ -23,9 +23,9 @@ import (
 // far is the round trip to the other side of the world.
 const far = 280 * time.Millisecond
 
-// The first Acquire succeeds with all defaults, however far the database is: a claim that runs
+// The first Open succeeds with all defaults, however far the database is: a claim that runs
 // out of time keeps its connection, and what it has learned about the database.
-func TestFirstAcquireFromAfar(t *testing.T) {
+func TestFirstOpenFromAfar(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		start func(t *testing.T) *testserver.Server

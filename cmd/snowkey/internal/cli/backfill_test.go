@@ -114,7 +114,7 @@ func TestBackfill(t *testing.T) {
 				t.Fatal(err)
 			}
 			got = run(t, args...)
-			if moved := "\n1 row of " + c.prefix + "order_lines has in order_id_snowkey an id that is not that of the row"; c.driver != "mysql" && !strings.Contains(got.err, moved) {
+			if moved := "\n1 row of " + c.prefix + "order_lines has in order_id_snowkey an id that differs from the id of the row"; c.driver != "mysql" && !strings.Contains(got.err, moved) {
 				t.Errorf("%s, want %q", got.err, moved)
 			}
 			if got.code != 1 || !strings.Contains(got.out, "no row needed an ID") || !strings.Contains(got.err, "snowkey backfill: 1 row of "+c.prefix) || !strings.Contains(got.err, "that is in the future: correct it") {

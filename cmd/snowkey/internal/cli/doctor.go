@@ -49,7 +49,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), x) }),
 	}
 	x.store.add(cmd, "dsn", "store to check")
-	x.store.addNamespace(cmd, "default")
+	x.store.addNamespace(cmd)
 	f := cmd.Flags()
 	x.with.flag = "--with"
 	f.StringVar(&x.with.text, "with", "", "`DSN` of another database, to compare the namespaces of both; with --namespace, only that one")

@@ -80,8 +80,8 @@ func (a *app) eachLine(ctx context.Context, split splitFunc, do func(text string
 		switch _, failed := a.out.Write(nil); {
 		case ctx.Err() != nil:
 			return errInterrupted
-		case failed != nil: // finish reports it
-			return nil
+		case failed != nil:
+			return nil //nolint:nilerr // finish reports it
 		case !ok && in.Err() != nil:
 			return fmt.Errorf("read standard input: line %d: %w", n, in.Err())
 		case !ok && !found:

@@ -62,7 +62,7 @@ func (a *app) genCommand() *cobra.Command {
 	f.Var(flagval.New(&g.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker ID that no other process uses; without --datacenter it is datacenter<<worker-bits | worker")
 	f.Var(flagval.New(&g.datacenter, "N", "", flagval.Whole(0, math.MaxInt64)), "datacenter", "upper part of the worker ID; --worker is then the lower part")
 	g.lease.add(cmd, "lease", "store from which a free worker ID is leased")
-	g.lease.addNamespace(cmd, "default")
+	g.lease.addNamespace(cmd)
 	g.lease.addDataLoss(cmd)
 	f.Var(flagval.New(&g.format, "FORMAT", "decimal", idtext.FormatOf), "format", idtext.Forms)
 	f.StringVar(&g.notBefore, "not-before", "", "generate IDs later than this `TIME`, such as that of the largest ID in use: "+timetext.Forms)

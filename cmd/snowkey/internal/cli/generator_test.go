@@ -136,6 +136,7 @@ func TestHalfGenerator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer rows.Close() // Next does it before, at the end
 	halves := map[string]string{"row": "DELETE FROM snowkey_generator", "reservation": "DELETE FROM snow_worker", "leases": "DROP TABLE snow_worker, snow_worker_space"}
 	for rows.Next() {
 		var object string
@@ -147,7 +148,6 @@ func TestHalfGenerator(t *testing.T) {
 	if err := rows.Err(); err != nil || len(halves) < 20 {
 		t.Fatalf("%q, %v", halves, err)
 	}
-	rows.Close()
 	wants := map[string]string{"row": "has no worker IDs", "reservation": "not reserved any more", "leases": "not reserved any more"}
 	for name, lose := range halves {
 		t.Run(name, func(t *testing.T) {

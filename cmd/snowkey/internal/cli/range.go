@@ -25,7 +25,7 @@ A time is one of:
   2006-01-02, 2006-01-02T15:04:05     in the zone of --tz
   2006-01-02T15:04:05+01:00, or Z     with a zone of its own
   now, today, yesterday, tomorrow     a day starts in the zone of --tz
-  now-24h, now+7d, -24h, +7d          relative to now, in w, d, h, m, s and ms
+  now-24h, now+7d, +7d                relative to now, in w, d, h, m, s and ms
   @UNIXSECONDS, UNIXMILLISECONDS
 
 If the clocks of the zone show a time twice, the first counts. If they skip it, the

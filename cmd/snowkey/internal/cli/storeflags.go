@@ -34,9 +34,9 @@ func (p *storeFlags) add(cmd *cobra.Command, flag, what string) {
 	cmd.Flags().StringVar(&p.tokenFile, "token-file", "", "`FILE` with the token (default $SNOWKEY_TOKEN)")
 }
 
-func (p *storeFlags) addNamespace(cmd *cobra.Command, standard string) {
+func (p *storeFlags) addNamespace(cmd *cobra.Command) {
 	p.dependent = append(p.dependent, "namespace")
-	cmd.Flags().StringVar(&p.namespace, "namespace", standard, "`NAMESPACE` in which IDs are unique; each has its own worker IDs")
+	cmd.Flags().StringVar(&p.namespace, "namespace", "default", "`NAMESPACE` in which IDs are unique; each has its own worker IDs")
 }
 
 func (p *storeFlags) addDataLoss(cmd *cobra.Command) {

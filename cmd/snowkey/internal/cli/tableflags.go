@@ -55,7 +55,7 @@ func (p *tableFlags) add(a *app, cmd *cobra.Command, batch, of string) {
 	f.Var(flagval.New(&p.rows, "N", "", flagval.Whole(1, math.MaxInt32)), "rows-per-second", "rows to write in a second at most (default no limit)")
 	f.Var(flagval.New(&p.lag, "DURATION", "", flagval.Duration(100*time.Millisecond, 24*time.Hour)), "max-replica-lag", "wait while a replica of PostgreSQL is behind by more (default no limit)")
 	p.lease.add(cmd, "lease", "store of the worker IDs"+of+" (default the database of the table)")
-	p.lease.addNamespace(cmd, "default")
+	p.lease.addNamespace(cmd)
 	p.lease.addDataLoss(cmd)
 	p.worker = -1
 	f.Var(flagval.New(&p.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker ID to use instead of a lease; you guarantee that nothing has made IDs with it")

@@ -45,7 +45,7 @@ func (a *app) workersList() *cobra.Command {
 		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.listWorkers(cmd.Context(), p, held) }),
 	}
 	p.add(cmd, "dsn", "store of the worker IDs")
-	p.addNamespace(cmd, "default")
+	p.addNamespace(cmd)
 	cmd.Flags().BoolVar(&held, "held", false, "only held ones")
 	a.jsonFlag(cmd, "one object")
 	return cmd
@@ -182,11 +182,12 @@ func (a *app) workersFree() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "free WORKERID --fencing-token N --dsn DSN",
 		Short: "release a worker ID whose holder is gone",
-		Long: `Release a worker ID on behalf of its holder, such as after a crash if the TTL is long.
+		Long: `Release a worker ID for a holder that cannot do it, such as one that has crashed, before
+its TTL ends.
 
 This cannot cause a duplicate, even if the holder is still running: it issues IDs up
-to its recorded fence, learns that the lease is lost, and claims another worker ID;
-the next claim of this one starts at the fence.
+to its recorded fence, learns that the worker ID is lost, and claims another one. The
+next holder of this one starts at the fence.
 
 A worker ID of a generator in the database is not released: drop the generator.
 
@@ -199,7 +200,7 @@ another one and is left unchanged.`,
 		}),
 	}
 	p.add(cmd, "dsn", "store of the worker IDs")
-	p.addNamespace(cmd, "default")
+	p.addNamespace(cmd)
 	cmd.Flags().Var(flagval.New(&token, "N", "", flagval.Whole(1, math.MaxInt64)), "fencing-token", `fencing token of its holder, from "workers list"; required`)
 	return cmd
 }
