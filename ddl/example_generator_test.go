@@ -56,7 +56,8 @@ func ExampleGenerator_Drop() {
 	//   END IF; -- else which ids were made is not known, so the worker IDs stay reserved
 	//   DROP FUNCTION IF EXISTS "public"."snowkey_claim"(bigint[], int), "public"."snowkey_release"(), "public"."snowkey_refill"(text), "public"."snowkey_ahead_hint"(float8), "public"."snowkey_check"(), "public"."snowkey_copied"(), "public"."snowkey_nudge"(boolean), "public"."snowkey_flushed"(pg_lsn), "public"."snowkey_workers"(), "public"."snowkey_home"();
 	//   DROP SEQUENCE IF EXISTS "public"."snowkey_cursor", "public"."snowkey_fence", "public"."snowkey_fence_lsn", "public"."snowkey_safe";
-	//   DROP TABLE IF EXISTS "public"."snowkey_generator", "public"."snowkey_marker", "public"."snowkey_flush", "public"."snowkey_lock";
+	//   DROP TABLE IF EXISTS "public"."snowkey_generator", "public"."snowkey_marker", "public"."snowkey_flush";
+	//   DROP VIEW IF EXISTS "public"."snowkey_lock";
 	// END $snowkey$;
 	// <nil>
 }

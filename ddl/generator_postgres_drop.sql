@@ -12,5 +12,6 @@ BEGIN
   END IF; -- else which ids were made is not known, so the worker IDs stay reserved
   DROP FUNCTION IF EXISTS {claim}(bigint[], int), {release}(), {refill}(text), {ahead_hint}(float8), {check}(), {copied}(), {nudge}(boolean), {flushed}(pg_lsn), {workers}(), {home}();
   DROP SEQUENCE IF EXISTS {cursor}, {fence}, {fence_lsn}, {safe};
-  DROP TABLE IF EXISTS {generator}, {marker}, {flush}, {lock};
+  DROP TABLE IF EXISTS {generator}, {marker}, {flush};
+  DROP VIEW IF EXISTS {lock};
 END $snowkey$

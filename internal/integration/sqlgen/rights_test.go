@@ -111,10 +111,10 @@ func takes(locks []lock) (statements []string) {
 	return statements
 }
 
-// prepares are statements that lock each table of the generator without a right on it.
+// prepares are statements that lock each table and view of the generator without a right on it.
 func prepares(t *testing.T, conn *pgx.Conn) (statements []string) {
 	t.Helper()
-	rows, _ := conn.Query(t.Context(), "SELECT oid::regclass::text FROM pg_class WHERE relnamespace = 'app'::regnamespace AND relkind = 'r'")
+	rows, _ := conn.Query(t.Context(), "SELECT oid::regclass::text FROM pg_class WHERE relnamespace = 'app'::regnamespace AND relkind IN ('r', 'v')")
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		t.Fatal(err)
@@ -123,4 +123,45 @@ func prepares(t *testing.T, conn *pgx.Conn) (statements []string) {
 		statements = append(statements, fmt.Sprintf("PREPARE d%d AS DELETE FROM %s", i, table), fmt.Sprintf("PREPARE u%d AS SELECT 1 FROM %s FOR UPDATE", i, table), "ANALYZE "+table)
 	}
 	return statements
+}
+
+// A transaction of the owner that has analyzed the whole database does not stop ids while it is open.
+func TestAnalyze(t *testing.T) {
+	dsn := database(t)
+	conn, owner := connect(t, dsn), connect(t, dsn)
+	create(t, conn, orders)
+	run(t, owner, "BEGIN", "ANALYZE")
+	var found ids
+	var last int64
+	run(t, conn, "SET statement_timeout = '5s'")
+	found.add(t, &last, all(t, conn, many)...)
+	run(t, owner, "ROLLBACK")
+}
+
+// A role that has no right on the generator's schema gets ids by a DEFAULT.
+func TestHiddenSchema(t *testing.T) {
+	conn := connect(t, database(t))
+	g := orders
+	g.Schema = "app"
+	run(t, conn, "CREATE SCHEMA app")
+	create(t, conn, g)
+	run(t, conn, "CREATE TABLE orders (id bigint PRIMARY KEY, note text)", "DROP ROLE IF EXISTS clerk", "CREATE ROLE clerk", "GRANT INSERT, SELECT ON orders TO clerk")
+	defer run(t, conn, "RESET ROLE", "DROP OWNED BY clerk", "DROP ROLE clerk")
+	run(t, conn, script(t)(g.SetDefault("id", "orders"))...)
+	run(t, conn, "SET ROLE clerk")
+	var found ids
+	var last int64
+	found.add(t, &last, all(t, conn, "INSERT INTO orders (note) SELECT 'x' FROM generate_series(1, 100) RETURNING id")...)
+	refused(t, conn, "42501", "permission denied", "SELECT app.snowkey_next('orders')")
+}
+
+// An event trigger that rejects new tables does not stop ids: the table that flushes the log is not
+// needed.
+func TestEventTrigger(t *testing.T) {
+	conn := connect(t, database(t))
+	create(t, conn, orders)
+	run(t, conn, "CREATE FUNCTION reject() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no tables''; END'",
+		"CREATE EVENT TRIGGER reject ON ddl_command_start WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION reject()")
+	refused(t, conn, "P0001", "no tables", "CREATE TABLE t ()")
+	run(t, conn, "SELECT snowkey_nudge(true)")
 }
