@@ -208,6 +208,9 @@ func (j *pgJob) addColumns() []Step {
 			s.Check += fmt.Sprintf(" AND EXISTS (SELECT FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum WHERE d.adrelid = %s AND a.attname = %s)", regclass(t), literal(key.name))
 		}
 		s.Statements = append(s.Statements, function)
+		if j.cfg.Kind == UUID {
+			add("REVOKE ALL ON FUNCTION %s() FROM PUBLIC", functionName(t))
+		}
 		if trigger := quote(live.Trigger); fires {
 			add("DROP TRIGGER IF EXISTS %s ON %s", trigger, t.sql())
 			add("CREATE TRIGGER %s BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION %s()", trigger, t.sql(), functionName(t))
