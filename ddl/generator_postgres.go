@@ -55,7 +55,7 @@ func (g *generator) write(template string) Script {
 	ahead := g.aheadTicks()
 	// Twice: the text of the first placeholders has others.
 	var outer, inner []string
-	for _, name := range []string{"generator", "marker", "flush", "lock", "cursor", "fence", "fence_lsn", "safe", "flushed", "nudge", "copied", "check", "ahead_hint", "refill", "next", "release", "claim", "workers", "home"} {
+	for _, name := range []string{"generator", "marker", "lock", "cursor", "fence", "fence_lsn", "safe", "flushed", "nudge", "copied", "check", "ahead_hint", "refill", "next", "release", "claim", "workers", "home"} {
 		object := g.object(name)
 		inner = append(inner, "{"+name+"}", object, "{"+name+"_text}", Postgres.text(object))
 	}

@@ -45,8 +45,6 @@ CREATE TABLE IF NOT EXISTS {generator} (
 -- next statement
 CREATE UNLOGGED TABLE IF NOT EXISTS {marker} (since timestamptz) WITH (autovacuum_enabled = false, vacuum_truncate = false)
 -- next statement
-CREATE TABLE IF NOT EXISTS {flush} (filler text)
--- next statement
 CREATE SEQUENCE IF NOT EXISTS {cursor} MINVALUE 0 START 0 CACHE {block}
 -- next statement
 CREATE SEQUENCE IF NOT EXISTS {fence} MINVALUE 0 START 0
@@ -70,11 +68,11 @@ BEGIN
     FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum') AND flush_lsn >= at;
 END $snowkey$
 -- next statement
-CREATE OR REPLACE FUNCTION {nudge}(again boolean) RETURNS void
+CREATE OR REPLACE FUNCTION {nudge}() RETURNS void
   LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $snowkey$
 -- Makes the server flush its log now. Nothing depends on it but the time until then.
 DECLARE
-  filled text := {flush_text};
+  filled text := {schema_ident} || '.snowkey_flush_' || pg_backend_pid();
 BEGIN
   IF current_setting('server_version_num')::int >= 170000 THEN
     BEGIN
@@ -83,23 +81,19 @@ BEGIN
     EXCEPTION WHEN insufficient_privilege THEN NULL;
     END;
   ELSIF current_setting('wal_level') = 'minimal' THEN
-    -- Then a TRUNCATE flushes nothing. The WAL writer flushes full pages, after 5 s at the latest.
-    PERFORM pg_logical_emit_message(false, 'snowkey', repeat(' ', 2 * current_setting('wal_block_size')::int));
-    RETURN;
+    RAISE EXCEPTION 'a TRUNCATE flushes nothing';
   END IF;
   -- Before 17, what flushes is a TRUNCATE of a file that is new in this transaction and has a
-  -- free space map. It is rolled back.
-  IF again THEN -- any role with USAGE on the schema can hold a lock on the table, by PREPARE
-    filled := {schema_ident} || '.snowkey_flush_' || pg_backend_pid();
-    EXECUTE 'CREATE TABLE ' || filled || ' (filler text)';
-  ELSE
-    LOCK TABLE {flush} IN ACCESS EXCLUSIVE MODE NOWAIT;
-  END IF;
-  EXECUTE 'TRUNCATE ' || filled;
+  -- free space map. It is rolled back. A table that is new for it, because a lock on another one
+  -- would be in the way of pg_dump, also on a standby.
+  EXECUTE 'CREATE TABLE ' || filled || ' (filler text)';
   EXECUTE 'INSERT INTO ' || filled || ' SELECT repeat('' '', 1900) FROM generate_series(1, 10)'; -- three pages
   EXECUTE 'TRUNCATE ' || filled;
   RAISE SQLSTATE 'SK000';
-EXCEPTION WHEN OTHERS THEN NULL; -- such as an event trigger that rejects tables
+EXCEPTION
+  WHEN SQLSTATE 'SK000' THEN NULL;
+  WHEN OTHERS THEN -- or an event trigger rejects tables; the WAL writer flushes full pages, after 5 s at the latest
+    PERFORM pg_logical_emit_message(false, 'snowkey', repeat(' ', 2 * current_setting('wal_block_size')::int));
 END $snowkey$
 -- next statement
 CREATE OR REPLACE FUNCTION {copied}() RETURNS boolean
@@ -265,7 +259,7 @@ BEGIN
             HINT = 'If there is a synchronous standby, the owner of the function ' || {next_text} || ' must see it: GRANT pg_read_all_stats TO the owner.';
       END IF;
       IF attempt % 16 = 1 THEN
-        PERFORM {nudge}(attempt > 1);
+        PERFORM {nudge}();
         CONTINUE WHEN attempt = 1;
       END IF;
       pause := least(0.001 * attempt, 0.02);
@@ -394,6 +388,6 @@ BEGIN
   RETURN taken;
 END $snowkey$
 -- next statement
-REVOKE ALL ON FUNCTION {claim}(bigint[], int), {release}(), {refill}(text), {ahead_hint}(float8), {check}(), {copied}(), {nudge}(boolean), {flushed}(pg_lsn) FROM PUBLIC
+REVOKE ALL ON FUNCTION {claim}(bigint[], int), {release}(), {refill}(text), {ahead_hint}(float8), {check}(), {copied}(), {nudge}(), {flushed}(pg_lsn) FROM PUBLIC
 -- next statement
 SELECT {claim}({claim_args})

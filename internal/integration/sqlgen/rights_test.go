@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
 // A role without rights on the generator's tables cannot stop the ids of others. It tries to take
@@ -155,13 +157,29 @@ func TestHiddenSchema(t *testing.T) {
 	refused(t, conn, "42501", "permission denied", "SELECT app.snowkey_next('orders')")
 }
 
-// An event trigger that rejects new tables does not stop ids: the table that flushes the log is not
-// needed.
-func TestEventTrigger(t *testing.T) {
-	conn := connect(t, database(t))
-	create(t, conn, orders)
-	run(t, conn, "CREATE FUNCTION reject() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no tables''; END'",
-		"CREATE EVENT TRIGGER reject ON ddl_command_start WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION reject()")
-	refused(t, conn, "P0001", "no tables", "CREATE TABLE t ()")
-	run(t, conn, "SELECT snowkey_nudge(true)")
+// Without the table that flushes the log, a long transaction waits a few seconds for its ids.
+func TestNoNewTable(t *testing.T) {
+	server := testserver.New(t, testserver.KindPostgres)
+	conn := connect(t, server.DSN)
+	run(t, conn, testClock...)
+	run(t, conn, "CREATE SCHEMA app", "CREATE ROLE maker", "GRANT ALL ON SCHEMA app TO maker", "GRANT UPDATE, SELECT ON ALL SEQUENCES IN SCHEMA public TO maker", "SET ROLE maker")
+	g := orders
+	g.Schema = "app"
+	create(t, conn, g, serverClock, movedClock)
+	run(t, conn, "RESET ROLE", "CREATE FUNCTION reject() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no tables''; END'")
+	var found ids
+	var last int64
+	for _, c := range []struct{ name, before, after string }{
+		{"an event trigger", "CREATE EVENT TRIGGER reject ON ddl_command_start WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION reject()", "DROP EVENT TRIGGER reject"},
+		{"no right", "REVOKE CREATE ON SCHEMA app FROM maker", "GRANT CREATE ON SCHEMA app TO maker"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			run(t, conn, c.before, "BEGIN")
+			for range 3 {
+				found.add(t, &last, all(t, conn, "SELECT app.snowkey_next('orders') FROM generate_series(1, 1000)")...)
+				run(t, conn, "SELECT test_step('6s')")
+			}
+			run(t, conn, "COMMIT", c.after)
+		})
+	}
 }
