@@ -5,6 +5,12 @@ BEGIN
   IF current_setting('server_version_num')::int NOT BETWEEN 140000 AND 189999 THEN
     RAISE EXCEPTION 'snowkey: PostgreSQL % is not one of 14 to 18, whose sequences are known', current_setting('server_version');
   END IF;
+  -- OR REPLACE and IF NOT EXISTS would leave it to that role, which could change it later.
+  FOR made IN SELECT o.name, pg_get_userbyid(o.owner) AS owner FROM (
+      SELECT proname AS name, proowner AS owner, pronamespace AS schema FROM pg_proc UNION ALL SELECT relname, relowner, relnamespace FROM pg_class) o
+    WHERE o.schema = to_regnamespace({schema_ident}) AND o.name = ANY ({names}) AND pg_get_userbyid(o.owner) <> current_user LOOP
+    RAISE EXCEPTION 'snowkey: % belongs to the role "%", not to "%": run this script as that role, or drop it', made.name, made.owner, current_user;
+  END LOOP;
   IF to_regclass({generator_text}) IS NOT NULL THEN
     FOR made IN SELECT * FROM {generator} LOOP
       IF made.version <> {version} THEN

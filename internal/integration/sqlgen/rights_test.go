@@ -183,3 +183,23 @@ func TestNoNewTable(t *testing.T) {
 		})
 	}
 }
+
+// A script refuses an object of another role, which could change it later: functions of the
+// generator run with the rights of its owner.
+func TestObjectOfStranger(t *testing.T) {
+	conn := connect(t, database(t))
+	run(t, conn, "DROP ROLE IF EXISTS stranger", "CREATE ROLE stranger")
+	defer run(t, conn, "RESET ROLE", "DROP OWNED BY stranger", "DROP ROLE stranger")
+	for _, c := range []struct{ kind, name string }{{"FUNCTION", "snowkey_workers()"}, {"TABLE", "snowkey_generator"}, {"VIEW", "snowkey_lock"}} {
+		t.Run(c.name, func(t *testing.T) {
+			run(t, conn, map[string]string{"FUNCTION": "CREATE FUNCTION snowkey_workers() RETURNS bigint[] LANGUAGE sql IMMUTABLE RETURN '{}'::bigint[]", "TABLE": "CREATE TABLE snowkey_generator ()", "VIEW": "CREATE VIEW snowkey_lock AS SELECT 1 AS one"}[c.kind],
+				"ALTER "+c.kind+" "+c.name+" OWNER TO stranger")
+			name, _, _ := strings.Cut(c.name, "(")
+			refused(t, conn, "P0001", name+` belongs to the role "stranger"`, script(t)(orders.Create())[2])
+			run(t, conn, "DROP "+c.kind+" "+c.name)
+		})
+	}
+	create(t, conn, orders)
+	run(t, conn, next, "GRANT ALL ON SCHEMA public TO stranger", "SET ROLE stranger")
+	refused(t, conn, "P0001", `not to "stranger": run this script as that role`, script(t)(orders.Create())[2])
+}
