@@ -32,7 +32,16 @@ func (e *DependentsError) Unwrap() error {
 
 // Script returns the statements, each with a semicolon, and comments.
 func (e *DependentsError) Script() string {
-	return "-- Before the migration:\n" + strings.Join(e.Drop, ";\n") + ";\n-- After the swap:\n" + strings.Join(e.Create, ";\n") + ";\n"
+	var b strings.Builder
+	b.WriteString("-- Before the migration:\n")
+	for _, s := range e.Drop {
+		b.WriteString(s + ";\n")
+	}
+	b.WriteString("-- After the swap:\n")
+	for _, s := range e.Create {
+		b.WriteString(s + ";\n")
+	}
+	return b.String()
 }
 
 // dependents returns what depends on columns, on keys that they are in, or on views of them: the

@@ -78,4 +78,7 @@ func TestOtherDependents(t *testing.T) {
 	if !errors.As(err, &dependents) || !strings.Contains(err.Error(), "function public.f()") || !strings.Contains(err.Error(), "function public.g(public.v)") || !strings.Contains(err.Error(), "rule r on table public.log") || len(dependents.Drop) != 1 {
 		t.Errorf("%v", err)
 	}
+	if s := (&migrate.DependentsError{}).Script(); strings.Contains(s, ";") {
+		t.Errorf("without statements the script is\n%s", s)
+	}
 }
