@@ -54,9 +54,10 @@ func ExampleGenerator_Drop() {
 	//      AND to_regclass('"public"."snowkey_generator"') IS NOT NULL AND to_regclass('"public"."snowkey_marker"') IS NOT NULL AND to_regclass('"public"."snow_worker"') IS NOT NULL THEN
 	//     PERFORM "public"."snowkey_release"();
 	//   END IF; -- else which ids were made is not known, so the worker IDs stay reserved
-	//   DROP FUNCTION IF EXISTS "public"."snowkey_claim"(bigint[], int), "public"."snowkey_release"(), "public"."snowkey_refill"(text), "public"."snowkey_ahead_hint"(float8), "public"."snowkey_check"(), "public"."snowkey_copied"(), "public"."snowkey_nudge"(boolean), "public"."snowkey_flushed"(pg_lsn), "public"."snowkey_workers"(), "public"."snowkey_home"();
+	//   DROP FUNCTION IF EXISTS "public"."snowkey_claim"(bigint[], int), "public"."snowkey_release"(), "public"."snowkey_refill"(text), "public"."snowkey_ahead_hint"(float8), "public"."snowkey_check"(), "public"."snowkey_copied"(), "public"."snowkey_nudge"(), "public"."snowkey_flushed"(pg_lsn), "public"."snowkey_workers"(), "public"."snowkey_home"();
 	//   DROP SEQUENCE IF EXISTS "public"."snowkey_cursor", "public"."snowkey_fence", "public"."snowkey_fence_lsn", "public"."snowkey_safe";
-	//   DROP TABLE IF EXISTS "public"."snowkey_generator", "public"."snowkey_marker", "public"."snowkey_flush", "public"."snowkey_lock";
+	//   DROP TABLE IF EXISTS "public"."snowkey_generator", "public"."snowkey_marker";
+	//   DROP VIEW IF EXISTS "public"."snowkey_lock";
 	// END $snowkey$;
 	// <nil>
 }

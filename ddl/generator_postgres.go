@@ -54,9 +54,10 @@ func (g *generator) write(template string) Script {
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	ahead := g.aheadTicks()
 	// Twice: the text of the first placeholders has others.
-	var outer, inner []string
-	for _, name := range []string{"generator", "marker", "flush", "lock", "cursor", "fence", "fence_lsn", "safe", "flushed", "nudge", "copied", "check", "ahead_hint", "refill", "next", "release", "claim", "workers", "home"} {
+	var outer, inner, names []string
+	for _, name := range []string{"generator", "marker", "lock", "cursor", "fence", "fence_lsn", "safe", "flushed", "nudge", "copied", "check", "ahead_hint", "refill", "next", "release", "claim", "workers", "home"} {
 		object := g.object(name)
+		names = append(names, Postgres.text(g.Prefix+name))
 		inner = append(inner, "{"+name+"}", object, "{"+name+"_text}", Postgres.text(object))
 	}
 	schema, table, _ := strings.Cut(g.Table, ".")
@@ -69,7 +70,7 @@ func (g *generator) write(template string) Script {
 		"{claim_id}", Postgres.text(driver.GeneratorClaim), "{never}", number(driver.NoTTL), "{end}", number(g.end()),
 		"{clock}", "pg_catalog.clock_timestamp()", "{epoch}", number(g.layout.Epoch.UnixMilli()), "{tick}", number(g.layout.tickMs),
 		"{per_tick}", number(g.layout.IDsPerTick())+"::pg_catalog.int8", "{last_tick}", number(int64(1)<<g.layout.TimeBits-1),
-		"{block}", number(g.block()), "{mask}", number(g.block()-1), "{last_used}", number(g.block()-2), "{schema_ident}", Postgres.text(Postgres.quote(g.Schema)), "{version}", number(postgresVersion),
+		"{block}", number(g.block()), "{mask}", number(g.block()-1), "{last_used}", number(g.block()-2), "{names}", "ARRAY["+strings.Join(names, ", ")+"]", "{schema_ident}", Postgres.text(Postgres.quote(g.Schema)), "{version}", number(postgresVersion),
 		"{ahead}", number(ahead), "{window}", number(ahead/2), "{max_ahead}", Postgres.text(number(ahead*g.layout.tickMs)+" ms"),
 		"{late}", number(g.ticks(postgresLate)), "{patience}", number(postgresPatience),
 		"{count}", number(int64(g.Count)), "{most}", number(min(maxGeneratorWorkers, g.workerIDs)), "{all_workers}", number(g.workerIDs),

@@ -5,6 +5,12 @@ BEGIN
   IF current_setting('server_version_num')::int NOT BETWEEN 140000 AND 189999 THEN
     RAISE EXCEPTION 'snowkey: PostgreSQL % is not one of 14 to 18, whose sequences are known', current_setting('server_version');
   END IF;
+  -- OR REPLACE and IF NOT EXISTS would leave it to that role, which could change it later.
+  FOR made IN SELECT o.name, pg_get_userbyid(o.owner) AS owner FROM (
+      SELECT proname AS name, proowner AS owner, pronamespace AS schema FROM pg_proc UNION ALL SELECT relname, relowner, relnamespace FROM pg_class) o
+    WHERE o.schema = to_regnamespace({schema_ident}) AND o.name = ANY ({names}) AND pg_get_userbyid(o.owner) <> current_user LOOP
+    RAISE EXCEPTION 'snowkey: % belongs to the role "%", not to "%": run this script as that role, or drop it', made.name, made.owner, current_user;
+  END LOOP;
   IF to_regclass({generator_text}) IS NOT NULL THEN
     FOR made IN SELECT * FROM {generator} LOOP
       IF made.version <> {version} THEN
@@ -24,6 +30,9 @@ BEGIN
   IF to_regprocedure({home_text} || '()') IS NULL THEN
     EXECUTE 'CREATE FUNCTION ' || {home_text} || '() RETURNS text LANGUAGE sql IMMUTABLE RETURN ''0''::text';
   END IF;
+  IF to_regclass({lock_text}) IS NULL THEN
+    EXECUTE 'CREATE VIEW ' || {lock_text} || ' AS SELECT 1 AS one'; -- only to be locked
+  END IF;
 END $snowkey$
 -- next statement
 CREATE TABLE IF NOT EXISTS {generator} (
@@ -41,10 +50,6 @@ CREATE TABLE IF NOT EXISTS {generator} (
 )
 -- next statement
 CREATE UNLOGGED TABLE IF NOT EXISTS {marker} (since timestamptz) WITH (autovacuum_enabled = false, vacuum_truncate = false)
--- next statement
-CREATE TABLE IF NOT EXISTS {flush} (filler text)
--- next statement
-CREATE TABLE IF NOT EXISTS {lock} ()
 -- next statement
 CREATE SEQUENCE IF NOT EXISTS {cursor} MINVALUE 0 START 0 CACHE {block}
 -- next statement
@@ -69,11 +74,11 @@ BEGIN
     FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum') AND flush_lsn >= at;
 END $snowkey$
 -- next statement
-CREATE OR REPLACE FUNCTION {nudge}(again boolean) RETURNS void
+CREATE OR REPLACE FUNCTION {nudge}() RETURNS void
   LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $snowkey$
 -- Makes the server flush its log now. Nothing depends on it but the time until then.
 DECLARE
-  filled text := {flush_text};
+  filled text := {schema_ident} || '.snowkey_flush_' || pg_backend_pid();
 BEGIN
   IF current_setting('server_version_num')::int >= 170000 THEN
     BEGIN
@@ -82,23 +87,19 @@ BEGIN
     EXCEPTION WHEN insufficient_privilege THEN NULL;
     END;
   ELSIF current_setting('wal_level') = 'minimal' THEN
-    -- Then a TRUNCATE flushes nothing. The WAL writer flushes full pages, after 5 s at the latest.
-    PERFORM pg_logical_emit_message(false, 'snowkey', repeat(' ', 2 * current_setting('wal_block_size')::int));
-    RETURN;
+    RAISE EXCEPTION 'a TRUNCATE flushes nothing';
   END IF;
   -- Before 17, what flushes is a TRUNCATE of a file that is new in this transaction and has a
-  -- free space map. It is rolled back.
-  IF again THEN -- any role with USAGE on the schema can hold a lock on the table, by PREPARE
-    filled := {schema_ident} || '.snowkey_flush_' || pg_backend_pid();
-    EXECUTE 'CREATE TABLE ' || filled || ' (filler text)';
-  ELSE
-    LOCK TABLE {flush} IN ACCESS EXCLUSIVE MODE NOWAIT;
-  END IF;
-  EXECUTE 'TRUNCATE ' || filled;
+  -- free space map. It is rolled back. A table that is new for it, because a lock on another one
+  -- would be in the way of pg_dump, also on a standby.
+  EXECUTE 'CREATE TABLE ' || filled || ' (filler text)';
   EXECUTE 'INSERT INTO ' || filled || ' SELECT repeat('' '', 1900) FROM generate_series(1, 10)'; -- three pages
   EXECUTE 'TRUNCATE ' || filled;
   RAISE SQLSTATE 'SK000';
-EXCEPTION WHEN SQLSTATE 'SK000' OR lock_not_available OR insufficient_privilege THEN NULL;
+EXCEPTION
+  WHEN SQLSTATE 'SK000' THEN NULL;
+  WHEN OTHERS THEN -- or an event trigger rejects tables; the WAL writer flushes full pages, after 5 s at the latest
+    PERFORM pg_logical_emit_message(false, 'snowkey', repeat(' ', 2 * current_setting('wal_block_size')::int));
 END $snowkey$
 -- next statement
 CREATE OR REPLACE FUNCTION {copied}() RETURNS boolean
@@ -165,9 +166,10 @@ CREATE OR REPLACE FUNCTION {refill}(namespace text) RETURNS bigint
 --
 -- A block is taken under a lock, because setval can lower a sequence. The lock ends with a
 -- subtransaction that is always rolled back: sequences stay as they are, and no error or
--- cancellation can leave it behind. It is that of a table on which only the owner has rights: any
--- role can take an advisory lock. Any role with USAGE on the schema can also hold ROW EXCLUSIVE, by
--- PREPARE. This mode conflicts with itself, but not with that.
+-- cancellation can leave it behind. It is that of a view on which only the owner has rights: any
+-- role can take an advisory lock, and ANALYZE locks all tables in this mode until its transaction
+-- ends. Any role with USAGE on the schema can also hold ROW EXCLUSIVE, by PREPARE. This mode
+-- conflicts with itself, but not with that.
 --
 -- What was not flushed may be given again after a crash. So a block lies below the fence, once
 -- the log up to the fence is flushed. A crash empties the marker, which is unlogged, and then
@@ -263,7 +265,7 @@ BEGIN
             HINT = 'If there is a synchronous standby, the owner of the function ' || {next_text} || ' must see it: GRANT pg_read_all_stats TO the owner.';
       END IF;
       IF attempt % 16 = 1 THEN
-        PERFORM {nudge}(attempt > 1);
+        PERFORM {nudge}();
         CONTINUE WHEN attempt = 1;
       END IF;
       pause := least(0.001 * attempt, 0.02);
@@ -392,6 +394,6 @@ BEGIN
   RETURN taken;
 END $snowkey$
 -- next statement
-REVOKE ALL ON FUNCTION {claim}(bigint[], int), {release}(), {refill}(text), {ahead_hint}(float8), {check}(), {copied}(), {nudge}(boolean), {flushed}(pg_lsn) FROM PUBLIC
+REVOKE ALL ON FUNCTION {claim}(bigint[], int), {release}(), {refill}(text), {ahead_hint}(float8), {check}(), {copied}(), {nudge}(), {flushed}(pg_lsn) FROM PUBLIC
 -- next statement
 SELECT {claim}({claim_args})

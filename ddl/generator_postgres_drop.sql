@@ -10,7 +10,8 @@ BEGIN
      AND to_regclass({generator_text}) IS NOT NULL AND to_regclass({marker_text}) IS NOT NULL AND to_regclass({leases_text}) IS NOT NULL THEN
     PERFORM {release}();
   END IF; -- else which ids were made is not known, so the worker IDs stay reserved
-  DROP FUNCTION IF EXISTS {claim}(bigint[], int), {release}(), {refill}(text), {ahead_hint}(float8), {check}(), {copied}(), {nudge}(boolean), {flushed}(pg_lsn), {workers}(), {home}();
+  DROP FUNCTION IF EXISTS {claim}(bigint[], int), {release}(), {refill}(text), {ahead_hint}(float8), {check}(), {copied}(), {nudge}(), {flushed}(pg_lsn), {workers}(), {home}();
   DROP SEQUENCE IF EXISTS {cursor}, {fence}, {fence_lsn}, {safe};
-  DROP TABLE IF EXISTS {generator}, {marker}, {flush}, {lock};
+  DROP TABLE IF EXISTS {generator}, {marker};
+  DROP VIEW IF EXISTS {lock};
 END $snowkey$

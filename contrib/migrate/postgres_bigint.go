@@ -207,9 +207,16 @@ func (j *pgJob) addColumns() []Step {
 			add("ALTER TABLE %s ALTER COLUMN %s SET DEFAULT %s", t.sql(), quote(key.name), j.cfg.Generator)
 			s.Check += fmt.Sprintf(" AND EXISTS (SELECT FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum WHERE d.adrelid = %s AND a.attname = %s)", regclass(t), literal(key.name))
 		}
-		s.Statements = append(s.Statements, function)
-		if trigger := quote(live.Trigger); fires {
+		trigger := quote(live.Trigger)
+		if fires {
 			add("DROP TRIGGER IF EXISTS %s ON %s", trigger, t.sql())
+		}
+		add("DROP FUNCTION IF EXISTS %s()", functionName(t)) // OR REPLACE would leave it to the role that owns it
+		s.Statements = append(s.Statements, function)
+		if j.cfg.Kind == UUID {
+			add("REVOKE ALL ON FUNCTION %s() FROM PUBLIC", functionName(t))
+		}
+		if fires {
 			add("CREATE TRIGGER %s BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION %s()", trigger, t.sql(), functionName(t))
 			add("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", t.sql(), trigger) // also with session_replication_role = replica
 			s.Check += fmt.Sprintf(" AND EXISTS (SELECT FROM pg_trigger WHERE tgrelid = %s AND tgname = %s)", regclass(t), literal(live.Trigger))

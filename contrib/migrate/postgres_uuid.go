@@ -123,7 +123,8 @@ func (j *pgJob) keeps(t *pgTable, i *pgIndex) bool {
 
 // lookup returns the function that keeps the columns of a table equal in meaning. A program writes
 // one of them. A row of the fill, which had no id, is left alone. It runs as the owner, as foreign
-// keys do: a role that writes rows may have no right to read those that they refer to.
+// keys do: a role that writes rows may have no right to read those that they refer to. No other role
+// may use it in a trigger of its own, which would show it these rows.
 func (j *pgJob) lookup(t *pgTable) string {
 	key := j.members[0]
 	var b strings.Builder

@@ -56,7 +56,8 @@ func catalogOf(d ddl.Dialect) catalog {
 	switch d {
 	case ddl.Postgres:
 		return catalog{
-			table: `SELECT n.nspname, c.relname, CASE c.relkind WHEN 'r' THEN CASE WHEN EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE i.inhparent = c.oid) THEN 'a table that others inherit' ELSE '' END
+			table: `SELECT n.nspname, c.relname, CASE c.relkind WHEN 'r' THEN CASE WHEN EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE i.inhparent = c.oid) THEN 'a table that others inherit'
+				WHEN EXISTS (SELECT FROM pg_catalog.pg_rewrite r WHERE r.ev_class = c.oid AND r.ev_type = '2') THEN 'a table with a rule for UPDATE' ELSE '' END
 				WHEN 'p' THEN 'a partitioned table' WHEN 'v' THEN 'a view'
 				WHEN 'm' THEN 'a materialized view' WHEN 'f' THEN 'a foreign table' ELSE 'no table' END
 				FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = CAST(to_regclass(?) AS oid)`,

@@ -454,13 +454,25 @@ func TestOnUpdate(t *testing.T) {
 	})
 }
 
-// A partitioned table, and a table whose rows a transaction does not undo, are refused.
+// A partitioned table, one with a rule for UPDATE, and a table whose rows a transaction does not
+// undo, are refused.
 func TestKindsOfTables(t *testing.T) {
 	t.Run("postgres", func(t *testing.T) {
 		db := openPostgres(t)
 		db.run(t, "CREATE TABLE orders (id bigint PRIMARY KEY, created_at timestamptz) PARTITION BY HASH (id)")
 		if _, err := backfill.Run(t.Context(), db.DB, db.config(t)); err == nil || !strings.Contains(err.Error(), "it is a partitioned table") {
 			t.Error(err)
+		}
+	})
+	t.Run("rule", func(t *testing.T) {
+		db := openPostgres(t)
+		db.run(t, "CREATE TABLE orders (id bigint PRIMARY KEY, created_at timestamptz)", "INSERT INTO orders VALUES (1, '2024-01-01')",
+			"CREATE TABLE audit (id bigint)", "CREATE RULE audit AS ON UPDATE TO orders DO ALSO INSERT INTO audit VALUES (NEW.id)")
+		if _, err := backfill.Run(t.Context(), db.DB, db.config(t)); err == nil || !strings.Contains(err.Error(), "it is a table with a rule for UPDATE") {
+			t.Error(err)
+		}
+		if n := db.one(t, "SELECT count(*) FROM audit"); n != "0" {
+			t.Errorf("%s rows in the audit log", n)
 		}
 	})
 	t.Run("mysql", func(t *testing.T) {

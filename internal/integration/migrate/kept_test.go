@@ -246,3 +246,30 @@ func (db *engine) schema(t testing.TB, name string) string {
 		UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = quote_ident($1)::regnamespace
 		UNION ALL SELECT tgname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE NOT tgisinternal AND c.relnamespace = quote_ident($1)::regnamespace) s (x)`, name)
 }
+
+// A function that another role has made under the name of the migration's is not used: that role
+// could change it, and it runs with the rights of each program that writes.
+func TestForeignFunction(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []migrate.Kind{migrate.Bigint, migrate.UUID} {
+		t.Run(string(kind), func(t *testing.T) {
+			db := openPostgres(t)
+			role := "other_" + string(kind)
+			if kind == migrate.UUID {
+				db.uuids(t, 10)
+			} else {
+				db.pair(t)
+			}
+			db.run(t, "DROP ROLE IF EXISTS "+role, "CREATE ROLE "+role, "CREATE FUNCTION snow_migrate_order_lines() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+				"ALTER FUNCTION snow_migrate_order_lines() OWNER TO "+role)
+			t.Cleanup(func() { _, _ = db.Exec("DROP OWNED BY " + role + "; DROP ROLE " + role) })
+			cfg, err := db.configOf(kind)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg.StopBefore = migrate.StepSwap
+			db.migrate(t, cfg)
+			db.expect(t, "0", "SELECT count(*) FROM pg_proc WHERE proowner = '"+role+"'::regrole")
+		})
+	}
+}

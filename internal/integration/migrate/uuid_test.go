@@ -279,3 +279,29 @@ func TestDefault(t *testing.T) {
 	}
 	db.expect(t, "0", "SELECT count(*) FROM pg_class WHERE relname = 'orders_id_seq'")
 }
+
+// A role that may insert lines, and not read orders, can insert them. In a table of its own it cannot
+// use the function that looks for orders.
+func TestLookupRights(t *testing.T) {
+	t.Parallel()
+	db := openPostgres(t)
+	db.uuids(t, 10)
+	cfg := db.uuidConfig(t)
+	cfg.StopBefore = migrate.StepSwap
+	db.migrate(t, cfg)
+	role := strings.ToLower(t.Name())
+	db.run(t, "DROP ROLE IF EXISTS "+role, "CREATE ROLE "+role, "GRANT INSERT ON order_lines TO "+role, "GRANT USAGE ON SEQUENCE order_lines_id_seq TO "+role)
+	t.Cleanup(func() { _, _ = db.Exec("DROP OWNED BY " + role + "; DROP ROLE " + role) })
+	const as, back = "SET ROLE ", "; RESET ROLE"
+	db.run(t, as+role+"; INSERT INTO order_lines (order_id) VALUES ('"+db.one(t, "SELECT id FROM orders LIMIT 1")+"')"+back)
+	db.expect(t, "0", "SELECT count(*) FROM order_lines WHERE order_id_snowkey IS NULL")
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	_, err = tx.Exec("SET LOCAL ROLE " + role + "; CREATE TEMP TABLE t (order_id uuid, order_id_snowkey bigint); CREATE TRIGGER t BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION public.snow_migrate_order_lines()")
+	if err == nil || !strings.Contains(err.Error(), "permission denied for function") {
+		t.Error(err)
+	}
+}

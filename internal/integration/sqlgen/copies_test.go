@@ -204,3 +204,38 @@ func TestSubscriber(t *testing.T) {
 	found.add(t, &b, all(t, to, "INSERT INTO orders SELECT FROM generate_series(1, 100) RETURNING id")...)
 	run(t, to, "DROP SUBSCRIPTION s")
 }
+
+// While a transaction of a standby has locked all tables, as pg_dump does, the standby replays what a
+// long transaction writes that takes ids.
+func TestDumpOfStandby(t *testing.T) {
+	primary := testserver.New(t, testserver.KindPostgres)
+	standby := testserver.NewStandby(t, primary)
+	conn, dump := connect(t, primary.DSN), connect(t, standby.DSN)
+	createWithClock(t, conn, orders)
+	replayed := func(seconds string) {
+		t.Helper()
+		end := one[string](t, conn, "SELECT pg_current_wal_flush_lsn()::text")
+		const wait = "DO $$ BEGIN WHILE pg_last_wal_replay_lsn() < '%end' AND clock_timestamp() < statement_timestamp() + interval '%seconds s' LOOP PERFORM pg_sleep(0.02); END LOOP; END $$"
+		run(t, dump, strings.NewReplacer("%end", end, "%seconds", seconds).Replace(wait))
+		if !one[bool](t, dump, "SELECT pg_last_wal_replay_lsn() >= '"+end+"'") {
+			t.Fatal("the standby replays nothing")
+		}
+	}
+	replayed("60")
+	run(t, dump, "BEGIN")
+	for _, table := range []string{"snow_worker", "snow_worker_space", "snowkey_generator", "snowkey_flush"} {
+		if one[bool](t, dump, "SELECT to_regclass('"+table+"') IS NOT NULL") {
+			run(t, dump, "LOCK TABLE "+table+" IN ACCESS SHARE MODE")
+		}
+	}
+	var found ids
+	var last int64
+	run(t, conn, "BEGIN")
+	for range 5 {
+		found.add(t, &last, all(t, conn, many)...)
+		run(t, conn, "SELECT test_step('6s')")
+	}
+	run(t, conn, "COMMIT")
+	replayed("20") // which is less than max_standby_streaming_delay
+	run(t, dump, "ROLLBACK")
+}

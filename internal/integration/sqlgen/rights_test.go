@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
 // A role without rights on the generator's tables cannot stop the ids of others. It tries to take
@@ -111,10 +113,10 @@ func takes(locks []lock) (statements []string) {
 	return statements
 }
 
-// prepares are statements that lock each table of the generator without a right on it.
+// prepares are statements that lock each table and view of the generator without a right on it.
 func prepares(t *testing.T, conn *pgx.Conn) (statements []string) {
 	t.Helper()
-	rows, _ := conn.Query(t.Context(), "SELECT oid::regclass::text FROM pg_class WHERE relnamespace = 'app'::regnamespace AND relkind = 'r'")
+	rows, _ := conn.Query(t.Context(), "SELECT oid::regclass::text FROM pg_class WHERE relnamespace = 'app'::regnamespace AND relkind IN ('r', 'v')")
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		t.Fatal(err)
@@ -123,4 +125,81 @@ func prepares(t *testing.T, conn *pgx.Conn) (statements []string) {
 		statements = append(statements, fmt.Sprintf("PREPARE d%d AS DELETE FROM %s", i, table), fmt.Sprintf("PREPARE u%d AS SELECT 1 FROM %s FOR UPDATE", i, table), "ANALYZE "+table)
 	}
 	return statements
+}
+
+// A transaction of the owner that has analyzed the whole database does not stop ids while it is open.
+func TestAnalyze(t *testing.T) {
+	dsn := database(t)
+	conn, owner := connect(t, dsn), connect(t, dsn)
+	create(t, conn, orders)
+	run(t, owner, "BEGIN", "ANALYZE")
+	var found ids
+	var last int64
+	run(t, conn, "SET statement_timeout = '5s'")
+	found.add(t, &last, all(t, conn, many)...)
+	run(t, owner, "ROLLBACK")
+}
+
+// A role that has no right on the generator's schema gets ids by a DEFAULT.
+func TestHiddenSchema(t *testing.T) {
+	conn := connect(t, database(t))
+	g := orders
+	g.Schema = "app"
+	run(t, conn, "CREATE SCHEMA app")
+	create(t, conn, g)
+	run(t, conn, "CREATE TABLE orders (id bigint PRIMARY KEY, note text)", "DROP ROLE IF EXISTS clerk", "CREATE ROLE clerk", "GRANT INSERT, SELECT ON orders TO clerk")
+	defer run(t, conn, "RESET ROLE", "DROP OWNED BY clerk", "DROP ROLE clerk")
+	run(t, conn, script(t)(g.SetDefault("id", "orders"))...)
+	run(t, conn, "SET ROLE clerk")
+	var found ids
+	var last int64
+	found.add(t, &last, all(t, conn, "INSERT INTO orders (note) SELECT 'x' FROM generate_series(1, 100) RETURNING id")...)
+	refused(t, conn, "42501", "permission denied", "SELECT app.snowkey_next('orders')")
+}
+
+// Without the table that flushes the log, a long transaction waits a few seconds for its ids.
+func TestNoNewTable(t *testing.T) {
+	server := testserver.New(t, testserver.KindPostgres)
+	conn := connect(t, server.DSN)
+	run(t, conn, testClock...)
+	run(t, conn, "CREATE SCHEMA app", "CREATE ROLE maker", "GRANT ALL ON SCHEMA app TO maker", "GRANT UPDATE, SELECT ON ALL SEQUENCES IN SCHEMA public TO maker", "SET ROLE maker")
+	g := orders
+	g.Schema = "app"
+	create(t, conn, g, serverClock, movedClock)
+	run(t, conn, "RESET ROLE", "CREATE FUNCTION reject() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no tables''; END'")
+	var found ids
+	var last int64
+	for _, c := range []struct{ name, before, after string }{
+		{"an event trigger", "CREATE EVENT TRIGGER reject ON ddl_command_start WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION reject()", "DROP EVENT TRIGGER reject"},
+		{"no right", "REVOKE CREATE ON SCHEMA app FROM maker", "GRANT CREATE ON SCHEMA app TO maker"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			run(t, conn, c.before, "BEGIN")
+			for range 3 {
+				found.add(t, &last, all(t, conn, "SELECT app.snowkey_next('orders') FROM generate_series(1, 1000)")...)
+				run(t, conn, "SELECT test_step('6s')")
+			}
+			run(t, conn, "COMMIT", c.after)
+		})
+	}
+}
+
+// A script refuses an object of another role, which could change it later: functions of the
+// generator run with the rights of its owner.
+func TestObjectOfStranger(t *testing.T) {
+	conn := connect(t, database(t))
+	run(t, conn, "DROP ROLE IF EXISTS stranger", "CREATE ROLE stranger")
+	defer run(t, conn, "RESET ROLE", "DROP OWNED BY stranger", "DROP ROLE stranger")
+	for _, c := range []struct{ kind, name string }{{"FUNCTION", "snowkey_workers()"}, {"TABLE", "snowkey_generator"}, {"VIEW", "snowkey_lock"}} {
+		t.Run(c.name, func(t *testing.T) {
+			run(t, conn, map[string]string{"FUNCTION": "CREATE FUNCTION snowkey_workers() RETURNS bigint[] LANGUAGE sql IMMUTABLE RETURN '{}'::bigint[]", "TABLE": "CREATE TABLE snowkey_generator ()", "VIEW": "CREATE VIEW snowkey_lock AS SELECT 1 AS one"}[c.kind],
+				"ALTER "+c.kind+" "+c.name+" OWNER TO stranger")
+			name, _, _ := strings.Cut(c.name, "(")
+			refused(t, conn, "P0001", name+` belongs to the role "stranger"`, script(t)(orders.Create())[2])
+			run(t, conn, "DROP "+c.kind+" "+c.name)
+		})
+	}
+	create(t, conn, orders)
+	run(t, conn, next, "GRANT ALL ON SCHEMA public TO stranger", "SET ROLE stranger")
+	refused(t, conn, "P0001", `not to "stranger": run this script as that role`, script(t)(orders.Create())[2])
 }

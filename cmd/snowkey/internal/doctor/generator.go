@@ -82,7 +82,7 @@ func (e *checkup) generators(ctx context.Context, rows []driver.Record) {
 const ddlVersion = 1
 
 // generatorObjects are what package ddl creates, without the prefix.
-const generatorObjects = "table generator,table marker,table flush,table lock,sequence cursor,sequence fence,sequence fence_lsn,sequence safe," +
+const generatorObjects = "table generator,table marker,view lock,sequence cursor,sequence fence,sequence fence_lsn,sequence safe," +
 	"function next,function claim,function release,function refill,function ahead_hint,function check,function copied,function nudge,function flushed,function workers,function home"
 
 // sqlGenerator finds the generator with the usual names, of any namespace. It is nil if there is

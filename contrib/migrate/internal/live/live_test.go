@@ -78,6 +78,34 @@ func TestRowsPerSecond(t *testing.T) {
 	})
 }
 
+func TestLag(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := Pace{MaxReplicaLag: time.Second, standbys: 1}
+		for _, c := range []struct {
+			name  string
+			after time.Duration
+			look  look
+			want  string
+		}{
+			{"it has all", 0, look{lsn: 100, replayed: 100, standbys: 1, seconds: 9}, ""},
+			{"it is idle for a day", 24 * time.Hour, look{lsn: 100, replayed: 100, standbys: 1, seconds: 9}, ""},
+			{"after a step that took an hour, it is in the middle", time.Hour, look{lsn: 900, replayed: 500, standbys: 1, seconds: 600}, "a replica is 10m0s behind"},
+			{"it replays nothing", time.Minute, look{lsn: 900, replayed: 500, standbys: 1, seconds: 0.1}, "a replica is 1m0s behind"},
+			{"it has all again", time.Second, look{lsn: 900, replayed: 900, standbys: 1, seconds: 61}, ""},
+			{"a second one", time.Second, look{lsn: 900, replayed: 900, standbys: 2}, ""},
+			{"is gone", time.Second, look{lsn: 900, replayed: 900, standbys: 1}, ""},
+			{"the first one is gone", time.Second, look{lsn: 900}, "0 of 1 replicas are connected"},
+			{"and is back", time.Hour, look{lsn: 1900, replayed: 1000, standbys: 1}, ""},
+			{"with a lag", 2 * time.Second, look{lsn: 1900, replayed: 1000, standbys: 1}, "a replica is 2s behind"},
+		} {
+			time.Sleep(c.after)
+			if got := p.late(c.look); got != c.want {
+				t.Errorf("%s: %q, want %q", c.name, got, c.want)
+			}
+		}
+	})
+}
+
 func TestErrors(t *testing.T) {
 	var wrong Errors
 	if err := wrong.Err("x"); err != nil {

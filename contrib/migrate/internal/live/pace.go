@@ -92,45 +92,55 @@ func (p *Pace) Wait(ctx context.Context, q Querier, pkg string) error {
 const lags = `SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint, count(replay_lsn), coalesce(pg_wal_lsn_diff(min(replay_lsn), '0/0'), 0)::bigint,
 	coalesce(extract(epoch FROM max(replay_lag)), 0)::float8, pg_has_role('pg_read_all_stats', 'USAGE') FROM pg_stat_replication WHERE state <> 'backup'`
 
-// behind says how far the standbys are behind, if that is too far. A standby's lag is the time since
-// the WAL was where the standby is now. Before the first look, replay_lag has to do: it is NULL, or
-// the last one that was measured, while a standby replays nothing.
+// A look is what lags has found.
+type look struct {
+	lsn, replayed int64
+	standbys      int
+	seconds       float64
+}
+
+// behind says how far the standbys are behind, if that is too far.
 func (p *Pace) behind(ctx context.Context, q Querier, pkg string) (string, error) {
-	var now, replayed int64
-	var standbys int
-	var seconds float64
+	var l look
 	var allowed bool
-	if err := q.QueryRowContext(ctx, lags).Scan(&now, &standbys, &replayed, &seconds, &allowed); err != nil {
+	if err := q.QueryRowContext(ctx, lags).Scan(&l.lsn, &l.standbys, &l.replayed, &l.seconds, &allowed); err != nil {
 		return "", fmt.Errorf("%s: look for the lag of replicas: %w", pkg, err)
 	}
 	switch first := p.standbys == 0; {
 	case !allowed:
 		return "", Error(pkg, "MaxReplicaLag", p.MaxReplicaLag, "this role cannot see the lag of replicas: GRANT pg_monitor to it")
-	case first && standbys == 0:
+	case first && l.standbys == 0:
 		return "", Error(pkg, "MaxReplicaLag", p.MaxReplicaLag, "no replica is connected to this server, so there is no lag to limit: connect one, or leave it out")
+	case first:
+		p.standbys = l.standbys
 	}
-	p.standbys = max(p.standbys, standbys)
-	if n := len(p.written); n == 0 || p.written[n-1].lsn < now {
-		p.written = append(p.written, position{time.Now(), now})
+	return p.late(l), nil
+}
+
+// late says how far the standbys are behind. A standby's lag is the time since the WAL was where the
+// standby is now, as far as it was looked for. The server's replay_lag knows of the time between two
+// looks, but is NULL, or the last one that was measured, while a standby replays nothing.
+func (p *Pace) late(l look) string {
+	if n := len(p.written); n == 0 || p.written[n-1].lsn < l.lsn {
+		p.written = append(p.written, position{time.Now(), l.lsn})
 	}
-	known := p.written[0].lsn <= replayed
-	for len(p.written) > 1 && p.written[1].lsn <= replayed {
+	for len(p.written) > 1 && p.written[1].lsn <= l.replayed {
 		p.written = p.written[1:]
 	}
 	var lag time.Duration
-	if oldest := p.written[0]; oldest.lsn > replayed {
+	if oldest := p.written[0]; oldest.lsn > l.replayed {
 		lag = time.Since(oldest.at)
 	} else if len(p.written) > 1 {
 		lag = time.Since(p.written[1].at)
 	}
-	if !known {
-		lag = max(lag, time.Duration(seconds*float64(time.Second)))
+	if l.replayed < l.lsn {
+		lag = max(lag, time.Duration(l.seconds*float64(time.Second)))
 	}
 	switch {
-	case standbys < p.standbys:
-		return fmt.Sprintf("%d of %d replicas are connected", standbys, p.standbys), nil
+	case l.standbys < p.standbys:
+		return fmt.Sprintf("%d of %d replicas are connected", l.standbys, p.standbys)
 	case lag > p.MaxReplicaLag:
-		return fmt.Sprintf("a replica is %v behind", lag.Round(time.Millisecond)), nil
+		return fmt.Sprintf("a replica is %v behind", lag.Round(time.Millisecond))
 	}
-	return "", nil
+	return ""
 }
