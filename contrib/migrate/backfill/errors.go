@@ -54,7 +54,7 @@ func (e *RowError) Error() string {
 
 func show(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
 
-// Run returns a ReferenceError if rows have in NewColumn an id that differs from the id of the row
+// ReferenceError is returned by Run if rows have in NewColumn an id that differs from the id of the row
 // that Column refers to. Either a program has changed Column, or deleted that row, since NewColumn
 // was filled; or a backfill of another column has filled it. Set NewColumn to NULL in these rows,
 // or in all, and run again.
