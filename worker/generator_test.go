@@ -74,7 +74,7 @@ func TestOpenReleases(t *testing.T) {
 	}
 }
 
-// slowStore is a store of one generator that answers a claim when it is told to, and refuses
+// slowStore is a store of one generator that answers a claim when the test lets it, and refuses
 // requests once it is closed.
 type slowStore struct {
 	ownedStore
@@ -149,7 +149,7 @@ func TestOpenOfTypedNil(t *testing.T) {
 	}
 }
 
-// lateWarning is a store whose warnings come when it is told to.
+// lateWarning is a store whose warnings come when the test sends them.
 type lateWarning struct {
 	*memstore.Store
 	come chan struct{}

@@ -82,7 +82,7 @@ func TestHintOfTime(t *testing.T) {
 	run(t, conn, strings.ReplaceAll(step, "%", "0s"), next)
 }
 
-// A call that has only waited for its turn is told how to get more ids.
+// A call that has only waited for its turn returns an error that says how to get more ids.
 func TestHintOfRate(t *testing.T) {
 	conn := connect(t, database(t))
 	create(t, conn, orders)
