@@ -114,7 +114,8 @@ func TestRetryAfter(t *testing.T) {
 		t.Error(err)
 	}
 	clock.step(-time.Hour)
-	for limit, reason := range map[int]string{1: "accepts no more", 2: "was set back"} {
+	for i, reason := range []string{"accepts no more", "was set back"} { // in this order: the second adds a pair
+		limit := i + 1
 		g.limit = limit
 		_, err = draw(t, g, l, 1)
 		var refused *refusal
