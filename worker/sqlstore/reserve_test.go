@@ -15,7 +15,7 @@ import (
 func ExampleConfig_ReserveSQL() {
 	statement, err := Config{Dialect: Postgres, Table: "billing"}.ReserveSQL()
 	fmt.Println(statement, err)
-	// Output: INSERT INTO "billing_counter" AS c (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value WHERE c.value <= 9223372036854775807 - excluded.value RETURNING value <nil>
+	// Output: INSERT INTO "public"."billing_counter" AS c (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value WHERE c.value <= 9223372036854775807 - excluded.value RETURNING value <nil>
 }
 
 func TestReserveSQL(t *testing.T) {
