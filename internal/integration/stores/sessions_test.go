@@ -206,6 +206,10 @@ func TestWritesSetWhatTheyNeed(t *testing.T) {
 			if _, err := store.Reserve(t.Context(), "numbers", 5); err != nil {
 				t.Error(err)
 			}
+			var prepared int // at most this query, by pgx
+			if err := db.QueryRow("SELECT COUNT(*) FROM pg_catalog.pg_prepared_statements").Scan(&prepared); err != nil || prepared > 1 {
+				t.Errorf("%s: the store has left %d prepared statements, %v", by, prepared-1, err)
+			}
 			want := "on"
 			if strings.HasPrefix(level, "remote") {
 				want = level
