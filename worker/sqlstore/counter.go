@@ -48,7 +48,8 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 	}
 	return call(ctx, s, reserveText(key, n), counterTables, func(st *statements) (first int64, err error) {
 		err = s.commit(ctx, st, func(conn *sql.Conn) (err error) { // what a conflict has undone took nothing
-			first, err = st.reserveFor(ctx, conn, st.reserve, key, n)
+			query, args := st.bind(st.reserve, st.reserveArgs(key, n))
+			first, err = st.reserveFor(ctx, conn, n, query, append(st.simple, args...)...)
 			if errors.Is(err, errOverflow) { // or the gate is closed
 				err = cmp.Or(st.refused(ctx, conn), err)
 			}
@@ -108,7 +109,7 @@ func (t InTx) Reserve(ctx context.Context, key string, n int64) (first int64, er
 		return 0, fields.Error("sqlstore", "Store", plain("not prepared"), "call PrepareCounters before the transaction")
 	}
 	st := t.store.inspected.Load().st
-	first, err = st.reserveFor(ctx, t.tx, st.reserveIn, key, n)
+	first, err = st.reserveFor(ctx, t.tx, n, st.reserveIn, st.reserveArgs(key, n)...)
 	if err != nil {
 		return 0, fmt.Errorf("sqlstore: %s: %w", reserveText(key, n), err)
 	}
@@ -135,21 +136,24 @@ func checkTx(tx Tx) error {
 
 var errOverflow = errors.New("the counter would exceed 64 bits")
 
-// reserveFor runs a statement, which returns the last number, and returns the first.
-func (st *statements) reserveFor(ctx context.Context, tx Tx, query, key string, n int64) (first int64, err error) {
+// reserveArgs are the arguments of the statement.
+func (st *statements) reserveArgs(key string, n int64) []any {
+	if st.cfg.Dialect == MySQL {
+		return []any{key, n, n}
+	}
+	return []any{key, n}
+}
+
+// reserveFor runs the statement, which returns the last of n numbers, and returns the first.
+func (st *statements) reserveFor(ctx context.Context, tx Tx, n int64, query string, args ...any) (first int64, err error) {
 	var last int64
 	if st.cfg.Dialect == MySQL {
 		var result sql.Result
-		if result, err = tx.ExecContext(ctx, query, key, n, n); err == nil {
+		if result, err = tx.ExecContext(ctx, query, args...); err == nil {
 			last, err = result.LastInsertId()
 		}
 	} else {
 		found := false
-		args := []any{key, n}
-		if query == st.reserve {
-			query, args = st.bind(query, args)
-			args = append(st.simple, args...)
-		}
 		err = eachRow(ctx, tx, func(rows *sql.Rows) error { found = true; return rows.Scan(&last) }, query, args...)
 		if err == nil && !found {
 			err = errOverflow

@@ -199,6 +199,7 @@ func (cfg Config) statements() *statements {
 	}
 	if d == Postgres {
 		st.reserveIn = numbered(st.reserveIn)
+		st.addNamespace = lockNamespaces + "INSERT INTO " + cfg.table("_space") + " (space, layout) SELECT ?, ? WHERE" + cfg.gate() // see the function addNamespace
 	}
 	return st
 }
@@ -245,16 +246,18 @@ func numbered(query string) string {
 	return query
 }
 
-// bind returns what to give a driver. In PostgreSQL the arguments become part of the text: then
-// all drivers send it in one message and prepare nothing, which a pooler in transaction mode
-// would lose between two messages.
+// bind returns what to give a driver. But in SQLite, the arguments become part of the text: then all
+// drivers send it in one message and prepare nothing, which takes one more round trip, and which a
+// pooler in transaction mode would lose between the two.
 func (st *statements) bind(query string, args []any) (string, []any) {
-	if st.cfg.Dialect != Postgres {
+	if st.cfg.Dialect == SQLite {
 		return query, args
 	}
 	for _, arg := range args {
 		text := fmt.Sprint(arg)
-		if s, ok := arg.(string); ok {
+		if s, ok := arg.(string); ok && st.cfg.Dialect == MySQL {
+			text = fmt.Sprintf("_utf8mb4 X'%x'", s)
+		} else if ok {
 			text = literal(s)
 		}
 		query = strings.Replace(query, "?", text, 1)

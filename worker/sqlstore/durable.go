@@ -16,7 +16,6 @@ type durabilityCheck struct {
 	setting, query string // the query is in parentheses, or a PRAGMA
 	bad            []string
 	want           string
-	rare           bool // most servers do not have this setting
 }
 
 // durabilityChecks are the settings that a write cannot make by itself, as it does
@@ -24,17 +23,17 @@ type durabilityCheck struct {
 func durabilityChecks(d Dialect, schema string) []durabilityCheck {
 	switch d {
 	case Postgres:
-		return []durabilityCheck{{"fsync", "(SELECT current_setting('fsync'))", []string{"off"}, "on", false}}
+		return []durabilityCheck{{"fsync", "(SELECT current_setting('fsync'))", []string{"off"}, "on"}}
 	case MySQL:
 		return []durabilityCheck{
-			{"innodb_flush_log_at_trx_commit", "(SELECT @@innodb_flush_log_at_trx_commit)", []string{"0", "2", "3"}, "1", false},
-			{"sync_binlog", "(SELECT CASE WHEN @@log_bin = 1 AND @@sync_binlog <> 1 THEN 'not 1' ELSE '1' END)", []string{"not 1"}, "1", false},
-			{"sql_log_bin", "(SELECT CASE WHEN @@log_bin = 1 AND @@sql_log_bin = 0 THEN 'OFF' ELSE 'ON' END)", []string{"OFF"}, "ON, in the session", false},
-			{"wsrep_on", "(SELECT CASE WHEN @@wsrep_on = 0 AND @@wsrep_provider NOT IN ('', 'none') THEN 'OFF' ELSE 'ON' END)", []string{"OFF"}, "ON", true},
-			{"group_replication", leftGroup, []string{"OFFLINE"}, "ONLINE", true},
+			{"innodb_flush_log_at_trx_commit", "(SELECT @@innodb_flush_log_at_trx_commit)", []string{"0", "2", "3"}, "1"},
+			{"sync_binlog", "(SELECT CASE WHEN @@log_bin = 1 AND @@sync_binlog <> 1 THEN 'not 1' ELSE '1' END)", []string{"not 1"}, "1"},
+			{"sql_log_bin", "(SELECT CASE WHEN @@log_bin = 1 AND @@sql_log_bin = 0 THEN 'OFF' ELSE 'ON' END)", []string{"OFF"}, "ON, in the session"},
+			{"wsrep_on", "(SELECT CASE WHEN @@wsrep_on = 0 AND @@wsrep_provider NOT IN ('', 'none') THEN 'OFF' ELSE 'ON' END)", []string{"OFF"}, "ON"},
+			{"group_replication", leftGroup, []string{"OFFLINE"}, "ONLINE"},
 		}
 	}
-	return []durabilityCheck{{"journal_mode", "PRAGMA \"" + schema + "\".journal_mode", []string{"memory", "off"}, "wal or delete, for a database in a file", false}}
+	return []durabilityCheck{{"journal_mode", "PRAGMA \"" + schema + "\".journal_mode", []string{"memory", "off"}, "wal or delete, for a database in a file"}}
 }
 
 // leftGroup finds a server that is configured for a group and accepts writes outside it:

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/internal/retry"
@@ -148,13 +147,10 @@ func catchUp(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-// exec runs a statement that changes a row, and reports whether it has. If not, in PostgreSQL, it
-// also finds out whether its gate was closed.
+// exec runs a statement that changes a row, and reports whether it has.
 func (s *Store) exec(ctx context.Context, st *statements, query string, args ...any) (changed bool, err error) {
 	err = s.commit(ctx, st, func(conn *sql.Conn) (err error) {
-		if changed, err = st.change(ctx, conn, query, args...); err == nil && !changed {
-			err = st.refused(ctx, conn)
-		}
+		changed, err = st.change(ctx, conn, query, args...)
 		return err
 	})
 	return changed && err == nil, err
@@ -192,7 +188,8 @@ func (s *Store) execKnown(ctx context.Context, st *statements, query string, arg
 	return changed, err
 }
 
-// change runs a statement, and reports whether it changed a row.
+// change runs a statement, and reports whether it changed a row. If not, in PostgreSQL, it also finds
+// out whether the gate was closed.
 func (st *statements) change(ctx context.Context, conn *sql.Conn, query string, args ...any) (changed bool, err error) {
 	query, args = st.bind(query, args)
 	result, err := conn.ExecContext(ctx, query, args...)
@@ -200,6 +197,9 @@ func (st *statements) change(ctx context.Context, conn *sql.Conn, query string, 
 		return false, err
 	}
 	n, err := result.RowsAffected()
+	if n == 0 && err == nil {
+		err = st.refused(ctx, conn)
+	}
 	return n > 0 && err == nil, err
 }
 
@@ -266,13 +266,9 @@ func (s *Store) read(ctx context.Context, st *statements, namespace string, fres
 	return found, nil
 }
 
-// read runs the statement. In MySQL it has no arguments, with which a driver would prepare it in
-// one more round trip. A namespace cannot end a literal, see driver.CheckNamespace.
+// read runs the statement.
 func (st *statements) read(ctx context.Context, conn *sql.Conn, namespace string) (found snapshot, err error) {
 	query, args := st.bind(st.snapshot, []any{namespace, namespace})
-	if st.cfg.Dialect == MySQL {
-		query, args = strings.ReplaceAll(query, "?", "'"+namespace+"'"), nil
-	}
 	complete := false
 	err = eachRow(ctx, conn, func(rows *sql.Rows) error {
 		var layout sql.NullString

@@ -103,7 +103,7 @@ func (s *Store) inspect(ctx context.Context, wanted []table) (err error) {
 	return err
 }
 
-// inspectServer learns the dialect, the schema and the settings, on one connection.
+// inspectServer learns the dialect, the schema and which settings there are, on one connection.
 func (s *Store) inspectServer(ctx context.Context) (st *statements, err error) {
 	err = s.onConnection(ctx, func(conn *sql.Conn) error {
 		cfg := s.cfg
@@ -118,10 +118,7 @@ func (s *Store) inspectServer(ctx context.Context) (st *statements, err error) {
 		}
 		st = cfg.statements()
 		st.simple = simple(conn)
-		if st.galera, err = isGalera(ctx, conn, cfg.Dialect); err != nil || cfg.AllowDataLoss {
-			return err
-		}
-		return st.inspectDurability(ctx, conn)
+		return st.inspectSettings(ctx, conn)
 	})
 	return st, err
 }
@@ -143,26 +140,29 @@ func (cfg *Config) pinOn(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-// inspectDurability learns which settings the server has, and checks them.
-func (st *statements) inspectDurability(ctx context.Context, conn *sql.Conn) error {
+// inspectSettings learns which settings decide whether a commit may be lost. Their values are asked
+// for by each write.
+func (st *statements) inspectSettings(ctx context.Context, conn *sql.Conn) error {
+	galera, err := variable(ctx, conn, st.cfg.Dialect, "SELECT @@wsrep_on = 1 AND VERSION() LIKE '%MariaDB%'")
+	if err != nil {
+		return fmt.Errorf("sqlstore: ask whether the server is a node of Galera: %w", err)
+	}
+	st.galera = galera.Int64 == 1 // only MariaDB has the statement to wait for other nodes
+	if st.cfg.AllowDataLoss {
+		return nil
+	}
+	group, err := variable(ctx, conn, st.cfg.Dialect, "SELECT @@group_replication_group_name <> ''")
+	if err != nil {
+		return fmt.Errorf("sqlstore: ask whether the server is a member of a group: %w", err)
+	}
 	for _, c := range durabilityChecks(st.cfg.Dialect, st.cfg.schema()) {
-		if c.rare {
-			var value any
-			if err := conn.QueryRowContext(ctx, "SELECT "+c.query).Scan(&value); unknownVariable(err) {
-				continue
-			}
+		if c.setting == "wsrep_on" && !galera.Valid || c.setting == "group_replication" && group.Int64 != 1 {
+			continue // the server has no such setting, or no group
 		}
 		st.checks = append(st.checks, c)
 	}
-	if st.cfg.Dialect == MySQL { // in a transaction that may write: a proxy may send others to a replica
-		err := inTransaction(ctx, conn, brackets[MySQL], func() error { return checkDurability(ctx, conn, st.checks) })
-		if readOnly(err) {
-			return nil // no claim will pass
-		}
-		return err
-	}
-	if err := checkDurability(ctx, conn, st.checks, st.simple...); err != nil || st.cfg.Dialect != SQLite {
-		return err
+	if st.cfg.Dialect != SQLite {
+		return nil
 	}
 	inFile, err := inFile(ctx, conn, st.cfg.schema())
 	switch {
@@ -172,6 +172,18 @@ func (st *statements) inspectDurability(ctx context.Context, conn *sql.Conn) err
 		return &driver.DurabilityError{Setting: "file", Value: `""`, Want: "the path of a file"}
 	}
 	return nil
+}
+
+// variable asks for a variable of MySQL. It is not valid in servers that do not have it, and in other
+// databases.
+func variable(ctx context.Context, conn *sql.Conn, d Dialect, query string) (value sql.NullInt64, err error) {
+	if d != MySQL {
+		return value, nil
+	}
+	if err = conn.QueryRowContext(ctx, query).Scan(&value); unknownVariable(err) {
+		return sql.NullInt64{}, nil
+	}
+	return value, err
 }
 
 // detect asks the database for its dialect. Only SQLite has no version(), and only SQLite has
@@ -202,19 +214,6 @@ func detect(ctx context.Context, conn *sql.Conn) (Dialect, error) {
 
 func unknownDialect(why string) error {
 	return fields.Error("sqlstore", "Dialect", Detect, "%s: set Postgres, MySQL or SQLite, whichever the database is compatible with", why)
-}
-
-// isGalera reports whether the server is a node of a cluster that can wait for the others. Only
-// MariaDB has the statement for it.
-func isGalera(ctx context.Context, conn *sql.Conn, d Dialect) (on bool, err error) {
-	if d != MySQL {
-		return false, nil
-	}
-	err = conn.QueryRowContext(ctx, "SELECT @@wsrep_on = 1 AND VERSION() LIKE '%MariaDB%'").Scan(&on)
-	if err != nil && !unknownVariable(err) { // other servers have no such variable
-		return false, fmt.Errorf("sqlstore: ask whether the server is a node of Galera: %w", err)
-	}
-	return on, nil
 }
 
 // setting reads a setting by a query. It is not shown if the database says that it does not exist,

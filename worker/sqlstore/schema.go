@@ -3,89 +3,75 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"fmt"
+	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// addNamespace records a namespace and its layout, unless that is done. In PostgreSQL, one at a
-// time in the whole database: so of two claims that are the first in two schemas, the second
-// finds the first.
-func (s *Store) addNamespace(ctx context.Context, st *statements, namespace, layout string) error {
-	add := func(conn *sql.Conn) error {
-		_, err := st.change(ctx, conn, st.addNamespace, namespace, layout)
-		return err
+// namespace sees to it that the namespace is recorded, with its layout, in this schema of PostgreSQL and
+// in no other. It reports false if another call was the first to record it.
+//
+// That is done under a lock, so of two first claims at the same time in two schemas, one is refused.
+// If one of the tables is being created meanwhile, the next claim in either schema is refused.
+func (s *Store) namespace(ctx context.Context, st *statements, r driver.Request, isNew bool) (ok bool, err error) {
+	if _, known := s.alone.Load(r.Namespace); known && !isNew {
+		return true, nil
 	}
-	if st.cfg.Dialect != Postgres {
-		return s.commit(ctx, st, add)
-	}
-	return s.commit(ctx, st, func(conn *sql.Conn) error {
-		if err := st.refused(ctx, conn); err != nil {
+	err = s.onConnection(ctx, func(conn *sql.Conn) error {
+		others, err := st.others(ctx, conn, r.Namespace)
+		if ok = err == nil; !ok || !isNew {
 			return err
 		}
-		return inTransaction(ctx, conn, brackets[Postgres], func() error {
-			if _, err := conn.ExecContext(ctx, lockNamespaces); err != nil {
-				return err
-			}
-			if err := st.alone(ctx, conn, namespace); err != nil {
-				return err
-			}
-			return add(conn)
-		})
+		query, args := st.addNamespace, []any{r.Namespace, r.Layout}
+		for _, other := range others {
+			query += " AND NOT EXISTS (SELECT 1 FROM " + other + " WHERE space = ?)"
+			args = append(args, r.Namespace)
+		}
+		ok, err = s.exec(context.WithValue(ctx, connectionKey{}, conn), st, query+" ON CONFLICT DO NOTHING", args...)
+		return err
 	})
+	if ok && !isNew {
+		s.alone.Store(r.Namespace, true)
+	}
+	return ok, err
 }
 
-// lockNamespaces locks the namespaces of a database of PostgreSQL, whatever the schema: its number is
-// "snowkey" in ASCII.
-const lockNamespaces = waitForCommit + ", pg_advisory_xact_lock(32491047082517881)"
+// lockNamespaces locks the namespaces of a database of PostgreSQL, whatever the schema, to the end of
+// the transaction: its number is "snowkey" in ASCII.
+const lockNamespaces = "SELECT pg_advisory_xact_lock(32491047082517881); "
 
-// checkAlone is alone, once for each namespace.
-func (s *Store) checkAlone(ctx context.Context, st *statements, namespace string) error {
-	if _, known := s.alone.Load(namespace); known || st.cfg.Dialect != Postgres {
-		return nil
-	}
-	err := s.onConnection(ctx, func(conn *sql.Conn) error { return st.alone(ctx, conn, namespace) })
-	if err == nil {
-		s.alone.Store(namespace, true)
-	}
-	return err
-}
-
-// alone returns an error if another schema that this role may use has the namespace as well: each
-// worker ID would have two holders.
-func (st *statements) alone(ctx context.Context, conn *sql.Conn, namespace string) error {
-	type other struct {
-		table    string
-		readable bool
-	}
-	var others []other
-	err := eachRow(ctx, conn, func(rows *sql.Rows) error {
-		var o other
-		err := rows.Scan(&o.table, &o.readable)
-		others = append(others, o)
+// others returns the tables of namespaces in other schemas that this role may use, or an error if one
+// of them has the namespace as well: each worker ID would have two holders.
+func (st *statements) others(ctx context.Context, conn *sql.Conn, namespace string) (others []string, err error) {
+	hidden := "" // one that the role may not read
+	err = eachRow(ctx, conn, func(rows *sql.Rows) error {
+		var name string
+		var readable bool
+		err := rows.Scan(&name, &readable)
+		if others = append(others, name); !readable {
+			hidden = name
+		}
 		return err
 	}, "SELECT quote_ident(CAST(n.nspname AS TEXT)) || '.' || quote_ident(CAST(c.relname AS TEXT)), has_table_privilege(c.oid, 'SELECT')"+
 		" FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"+
 		" WHERE c.relname = '"+st.cfg.name("_space")+"' AND n.nspname <> '"+st.cfg.schema()+"' AND c.relkind IN ('r', 'p') AND c.relpersistence <> 't'"+
 		" AND has_schema_privilege(n.oid, 'USAGE') AND (SELECT COUNT(*) FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attname IN ('space', 'layout')) = 2"+
 		" ORDER BY 1", st.simple...)
-	if err != nil {
-		return fmt.Errorf("sqlstore: look for namespace %q in other schemas: %w", namespace, err)
+	if err != nil || len(others) == 0 {
+		return nil, err
 	}
-	for _, o := range others {
-		var has bool
-		query, args := st.bind("SELECT EXISTS (SELECT 1 FROM "+o.table+" WHERE space = ?)", []any{namespace})
-		switch {
-		case !o.readable:
-			return fields.Error("sqlstore", "Table", st.cfg.Table, "%s of the same database may have namespace %q as well, and each worker ID two holders: GRANT SELECT on it to this role, so that the store can look", o.table, namespace)
-		default:
-			if err := conn.QueryRowContext(ctx, query, append(st.simple, args...)...).Scan(&has); err != nil {
-				return fmt.Errorf("sqlstore: look for namespace %q in %s: %w", namespace, o.table, err)
-			}
-		}
-		if has {
-			return fields.Error("sqlstore", "Table", st.cfg.Table, "%s of the same database has namespace %q as well, so each worker ID would have two holders: set Table to one schema in all programs, or give this one a namespace of its own", o.table, namespace)
-		}
+	if hidden != "" {
+		return nil, fields.Error("sqlstore", "Table", st.cfg.Table, "%s of the same database may have namespace %q as well, and each worker ID two holders: GRANT SELECT on it to this role, so that the store can look", hidden, namespace)
 	}
-	return nil
+	has := make([]string, len(others))
+	for i, other := range others {
+		has[i] = "SELECT " + literal(other) + " WHERE EXISTS (SELECT 1 FROM " + other + " WHERE space = " + literal(namespace) + ")"
+	}
+	var found string
+	err = eachRow(ctx, conn, func(rows *sql.Rows) error { return rows.Scan(&found) }, strings.Join(has, " UNION ALL "), st.simple...)
+	if err == nil && found != "" {
+		err = fields.Error("sqlstore", "Table", st.cfg.Table, "%s of the same database has namespace %q as well, so each worker ID would have two holders: set Table to one schema in all programs, or give this one a namespace of its own", found, namespace)
+	}
+	return others, err
 }

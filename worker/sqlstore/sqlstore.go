@@ -50,7 +50,7 @@ type Store struct {
 	inspected  atomic.Pointer[inspected] // what is known about the database; nil: nothing yet
 	lastFailed atomic.Pointer[error]     // the error of the last inspection; nil, or a nil error: none
 	inspecting chan struct{}             // holds an element while a call inspects the database
-	alone      sync.Map                  // the namespaces that no other schema has
+	alone      sync.Map                  // the namespaces that are in no other schema
 	waiters    waiters                   // for connections, kept for the next call
 }
 
@@ -163,11 +163,12 @@ func (s *Store) claimOnce(ctx context.Context, st *statements, r driver.Request,
 	if err != nil {
 		return c, false, err
 	}
-	if !found.layout.Valid {
-		return c, false, s.addNamespace(ctx, st, r.Namespace, r.Layout) // another claim may be the first, with another layout: read again
-	}
-	if err := s.checkAlone(ctx, st, r.Namespace); err != nil {
-		return c, false, err
+	isNew := !found.layout.Valid
+	if st.cfg.Dialect == Postgres {
+		if added, err := s.namespace(ctx, st, r, isNew); !added || err != nil {
+			return c, false, err
+		}
+		isNew = false
 	}
 	old := free[0]
 	_, c = r.Grant(old, found.now)
@@ -182,7 +183,16 @@ func (s *Store) claimOnce(ctx context.Context, st *statements, r driver.Request,
 	if r.TTL >= driver.NoTTL {
 		query = forever
 	}
-	if swapped, err = s.exec(ctx, st, query, args...); err != nil {
+	err = s.commit(ctx, st, func(conn *sql.Conn) (err error) {
+		if isNew { // unless another claim was the first, perhaps with another layout: then read again
+			if swapped, err = st.change(ctx, conn, st.addNamespace, r.Namespace, r.Layout); !swapped || err != nil {
+				return err
+			}
+		}
+		swapped, err = st.change(ctx, conn, query, args...)
+		return err
+	})
+	if err != nil {
 		return c, false, fmt.Errorf("sqlstore: claim worker ID %d of namespace %q: %w", c.Worker, r.Namespace, err)
 	}
 	return c, swapped, nil

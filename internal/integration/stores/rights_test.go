@@ -99,7 +99,7 @@ func missingRights(t *testing.T, admin, db *sql.DB, role string, d sqlstore.Dial
 					t.Fatal("no error")
 				}
 				t.Log(err)
-				lacks := right + ` on "` + table + `"`
+				lacks := right + ` on "public"."` + table + `"`
 				if d == sqlstore.MySQL {
 					lacks = right + " command denied"
 				}
