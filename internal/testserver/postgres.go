@@ -104,7 +104,7 @@ func NewPgBouncer(t testing.TB, postgres *Server, settings ...string) *Server {
 	}
 	e.configure = func(s *Server) error {
 		return s.write("pgbouncer.ini", fmt.Sprintf("[databases]\n* = host=127.0.0.1 port=%s user=postgres\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %s\n"+
-			"unix_socket_dir =\nauth_type = any\n%s\n", portOf(postgres.Addr), portOf(s.Addr), strings.Join(settings, "\n")))
+			"unix_socket_dir =\nauth_type = any\nmax_client_conn = 1000\n%s\n", portOf(postgres.Addr), portOf(s.Addr), strings.Join(settings, "\n")))
 	}
 	return startFor(t, e)
 }

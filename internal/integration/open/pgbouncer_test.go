@@ -29,11 +29,14 @@ import (
 // proof that they do for ever.
 const pooledVar = "SNOWKEY_TEST_POOLED"
 
+// An opener opens a generator over a pool of its own.
+type opener func(worker.Config) (*worker.Generator, error)
+
 // A pooled is what a program opens a worker ID with. What it opens is closed with the test.
 type pooled struct {
 	name   string
 	params string // of the DSN
-	open   func(t *testing.T, dsn string) func(worker.Config) (*worker.Generator, error)
+	open   func(t *testing.T, dsn string) opener
 }
 
 func pooledClients() []pooled {
@@ -50,8 +53,8 @@ func pooledClients() []pooled {
 	return clients
 }
 
-func pooledSQL(driver string) func(*testing.T, string) func(worker.Config) (*worker.Generator, error) {
-	return func(t *testing.T, dsn string) func(worker.Config) (*worker.Generator, error) {
+func pooledSQL(driver string) func(*testing.T, string) opener {
+	return func(t *testing.T, dsn string) opener {
 		db, err := sql.Open(driver, dsn)
 		must(t, err)
 		t.Cleanup(func() { _ = db.Close() })
@@ -61,7 +64,7 @@ func pooledSQL(driver string) func(*testing.T, string) func(worker.Config) (*wor
 	}
 }
 
-func pooledPgx(t *testing.T, dsn string) func(worker.Config) (*worker.Generator, error) {
+func pooledPgx(t *testing.T, dsn string) opener {
 	pool, err := pgxpool.New(t.Context(), dsn)
 	must(t, err)
 	t.Cleanup(pool.Close)
@@ -70,7 +73,7 @@ func pooledPgx(t *testing.T, dsn string) func(worker.Config) (*worker.Generator,
 	}
 }
 
-func pooledGORM(t *testing.T, dsn string) func(worker.Config) (*worker.Generator, error) {
+func pooledGORM(t *testing.T, dsn string) opener {
 	db := database{"postgres", dsn}.gorm(t)
 	return func(lease worker.Config) (*worker.Generator, error) {
 		return gormplugin.Open(t.Context(), db, gormplugin.Config{Store: sqlstore.Config{Lease: lease}})
@@ -92,9 +95,13 @@ func TestPgBouncer(t *testing.T) {
 			prepareRecords(t, admin)
 			dsn := strings.Replace(direct, server.Addr, pool.Addr, 1)
 			disturb(t, dsn)
+			programs := make([]opener, 12)
+			for i := range programs {
+				programs[i] = c.open(t, dsn+c.params)
+			}
 			ids := &idSet{}
-			openAndClose(t, c, dsn+c.params, ids)
-			renewFor(t, c, dsn+c.params, ids)
+			openAndClose(t, programs, ids)
+			renewFor(t, programs, ids)
 			ids.check(t)
 			checkRecords(t, admin)
 		})
@@ -179,27 +186,25 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// openAndClose has 40 programs, 12 at a time, open, draw ids and close.
-func openAndClose(t *testing.T, c pooled, dsn string, ids *idSet) {
+// openAndClose has the programs open, draw ids and close, 40 times.
+func openAndClose(t *testing.T, programs []opener, ids *idSet) {
 	t.Helper()
-	const opens, atOnce = 40, 12
-	var good atomic.Int32
+	const opens = 40
+	var begun, good atomic.Int32
 	var wg sync.WaitGroup
-	slots := make(chan struct{}, atOnce)
-	for range opens {
-		open := c.open(t, dsn) // a pool of its own
-		slots <- struct{}{}
+	for _, open := range programs {
 		wg.Go(func() {
-			defer func() { <-slots }()
-			gen, err := open(pooledLease(nil))
-			if err == nil {
-				err = errors.Join(ids.draw(gen, 200), gen.Close(t.Context()))
+			for begun.Add(1) <= opens {
+				gen, err := open(pooledLease(nil))
+				if err == nil {
+					err = errors.Join(ids.draw(gen, 200), gen.Close(t.Context()))
+				}
+				if err != nil {
+					t.Logf("open: %.600v", err)
+					continue
+				}
+				good.Add(1)
 			}
-			if err != nil {
-				t.Logf("open: %.600v", err)
-				return
-			}
-			good.Add(1)
 		})
 	}
 	if wg.Wait(); good.Load() != opens {
@@ -207,8 +212,8 @@ func openAndClose(t *testing.T, c pooled, dsn string, ids *idSet) {
 	}
 }
 
-// renewFor has 12 holders draw ids and renew all the time.
-func renewFor(t *testing.T, c pooled, dsn string, ids *idSet) {
+// renewFor has the programs draw ids and renew all the time.
+func renewFor(t *testing.T, programs []opener, ids *idSet) {
 	t.Helper()
 	d := 4 * time.Second
 	if text := os.Getenv(pooledVar); text != "" {
@@ -220,8 +225,7 @@ func renewFor(t *testing.T, c pooled, dsn string, ids *idSet) {
 	defer cancel()
 	var holders sync.WaitGroup
 	var failed, opened, renewals atomic.Int64
-	for range 12 {
-		open := c.open(t, dsn)
+	for _, open := range programs {
 		holders.Go(func() {
 			gen, err := open(pooledLease(observerFunc(func(e core.Event) {
 				if e.Kind == worker.RenewFailed || e.Kind == worker.Lost || e.Kind == worker.Fenced {
