@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -46,8 +47,11 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 		return 0, err
 	}
 	return call(ctx, s, reserveText(key, n), counterTables, func(st *statements) (first int64, err error) {
-		err = s.commit(ctx, st, func(q querier) (err error) { // what a conflict has undone took nothing
-			first, err = st.reserveIn(ctx, q, key, n)
+		err = s.commit(ctx, st, func(conn *sql.Conn) (err error) { // what a conflict has undone took nothing
+			first, err = st.reserveFor(ctx, conn, st.reserve, key, n)
+			if errors.Is(err, errOverflow) { // or the gate is closed
+				err = cmp.Or(st.refused(ctx, conn), err)
+			}
 			return err
 		})
 		if err != nil {
@@ -103,7 +107,8 @@ func (t InTx) Reserve(ctx context.Context, key string, n int64) (first int64, er
 	if t.store == nil || !t.store.inspected.Load().has(counterTables...) {
 		return 0, fields.Error("sqlstore", "Store", plain("not prepared"), "call PrepareCounters before the transaction")
 	}
-	first, err = t.store.inspected.Load().st.reserveIn(ctx, t.tx, key, n)
+	st := t.store.inspected.Load().st
+	first, err = st.reserveFor(ctx, t.tx, st.reserveIn, key, n)
 	if err != nil {
 		return 0, fmt.Errorf("sqlstore: %s: %w", reserveText(key, n), err)
 	}
@@ -128,19 +133,26 @@ func checkTx(tx Tx) error {
 	return nil
 }
 
-// reserveIn runs the statement, which returns the last number, and returns the first.
-func (st *statements) reserveIn(ctx context.Context, tx Tx, key string, n int64) (first int64, err error) {
+var errOverflow = errors.New("the counter would exceed 64 bits")
+
+// reserveFor runs a statement, which returns the last number, and returns the first.
+func (st *statements) reserveFor(ctx context.Context, tx Tx, query, key string, n int64) (first int64, err error) {
 	var last int64
 	if st.cfg.Dialect == MySQL {
 		var result sql.Result
-		if result, err = tx.ExecContext(ctx, st.reserve, key, n, n); err == nil {
+		if result, err = tx.ExecContext(ctx, query, key, n, n); err == nil {
 			last, err = result.LastInsertId()
 		}
 	} else {
 		found := false
-		err = eachRow(ctx, tx, func(rows *sql.Rows) error { found = true; return rows.Scan(&last) }, st.reserve, key, n)
+		args := []any{key, n}
+		if query == st.reserve {
+			query, args = st.bind(query, args)
+			args = append(st.simple, args...)
+		}
+		err = eachRow(ctx, tx, func(rows *sql.Rows) error { found = true; return rows.Scan(&last) }, query, args...)
 		if err == nil && !found {
-			err = errors.New("the counter would exceed 64 bits")
+			err = errOverflow
 		}
 	}
 	if err == nil && last < n {
@@ -159,5 +171,6 @@ func (cfg Config) ReserveSQL() (string, error) {
 	if err := cfg.completeFor("must be Postgres or SQLite", Postgres, SQLite); err != nil {
 		return "", err
 	}
-	return cfg.statements().reserve, nil
+	cfg.pin("")
+	return cfg.statements().reserveIn, nil
 }

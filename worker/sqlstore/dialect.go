@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
@@ -41,18 +42,21 @@ func (d Dialect) now() string {
 	return "CAST((julianday('now')-2440587.5)*86400000 AS INTEGER)"
 }
 
-// ignore makes an INSERT do nothing if the row exists.
-func (d Dialect) ignore(insert string) string {
-	if d == MySQL {
-		return strings.Replace(insert, "INSERT INTO", "INSERT IGNORE INTO", 1)
+// insert is an INSERT that does nothing if the row exists.
+func (d Dialect) insert(into, columns, values, where string) string {
+	switch d {
+	case Postgres:
+		return "INSERT INTO " + into + " (" + columns + ") SELECT " + values + where + " ON CONFLICT DO NOTHING"
+	case MySQL:
+		return "INSERT IGNORE INTO " + into + " (" + columns + ") VALUES (" + values + ")"
 	}
-	return insert + " ON CONFLICT DO NOTHING"
+	return "INSERT INTO " + into + " (" + columns + ") VALUES (" + values + ") ON CONFLICT DO NOTHING"
 }
 
 // tableName is what a statement may contain, although names are also quoted.
 var tableName = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]{0,47}\.)?[A-Za-z_][A-Za-z0-9_]{0,47}$`)
 
-// complete sets the defaults, and reports the fields that have a wrong value.
+// complete sets the defaults but that of the schema, and reports the fields that have a wrong value.
 func (cfg *Config) complete(wrong *fields.Errors) {
 	cfg.Table = cmp.Or(cfg.Table, "snow_worker")
 	if !tableName.MatchString(cfg.Table) {
@@ -74,6 +78,14 @@ func (cfg *Config) completeFor(rule string, dialects ...Dialect) error {
 	}
 	cfg.complete(&wrong)
 	return wrong.Err("sqlstore")
+}
+
+// pin gives a table without a schema the default one, so that it is the same table in every session
+// and process, whatever their search_path is. database is what a connection to MySQL has selected.
+func (cfg *Config) pin(database string) {
+	if schema := [...]string{Postgres: "public", MySQL: database, SQLite: "main"}[cfg.Dialect]; schema != "" && cfg.schema() == "" {
+		cfg.Table = schema + "." + cfg.Table
+	}
 }
 
 // schema returns the schema of the table, or "".
@@ -99,11 +111,15 @@ func (cfg Config) table(suffix string) string {
 	return quote + strings.ReplaceAll(cfg.Table, ".", quote+"."+quote) + suffix + quote
 }
 
-// DDL returns the statements that create the tables. Config must have a Dialect. Only counters
-// need the last one: worker.FromCounter and the numbers of package serial.
+// DDL returns the statements that create the tables: in PostgreSQL in the schema public if Table has
+// none, in MySQL in the selected database. Config must have a Dialect. Only counters need the last
+// one: worker.FromCounter and the numbers of package serial.
 func (cfg Config) DDL() ([]string, error) {
 	if err := cfg.completeFor("must be Postgres, MySQL or SQLite", Postgres, MySQL, SQLite); err != nil {
 		return nil, err
+	}
+	if cfg.Dialect == Postgres {
+		cfg.pin("")
 	}
 	return cfg.ddl(), nil
 }
@@ -126,77 +142,138 @@ func (cfg Config) ddl() []string {
 
 // statements are the store's SQL in the dialect.
 type statements struct {
-	cfg                                            Config // with a Dialect
+	cfg                                            Config // with a Dialect, and a Table with its schema
 	galera                                         bool   // a node of a cluster, which may be behind
+	simple                                         []any  // see simpleProtocol
+	checks                                         []durabilityCheck
 	snapshot, addNamespace                         string
 	first, firstForever                            string // claim a worker ID that was never held
 	claim, claimForever, renew, renewForever, held string
 	confirm, release, free                         string
-	count, addCount, raiseCount, reserve           string
+	count, addCount, raiseCount                    string
+	reserve, reserveIn                             string // in a transaction of its own, and in the caller's
 }
 
 func (cfg Config) statements() *statements {
 	t, d := cfg.table(""), cfg.Dialect
 	const row = " WHERE space = ? AND worker = ? AND epoch = ?"
-	autocommit := "1"
-	if d == MySQL { // only MySQL has sessions that do not commit by themselves
-		autocommit = "@@autocommit"
+	autocommit, limit, empty := "1", "", "''"
+	if d == MySQL {
+		autocommit = "@@autocommit"           // only MySQL has sessions that do not commit by themselves
+		limit = " LIMIT 18446744073709551615" // instead of the session's sql_select_limit
+		empty = "LEFT('-', 0)"                // for sessions of MariaDB with EMPTY_STRING_IS_NULL
 	}
 	st := &statements{
 		cfg: cfg,
 		// The first row is that of the namespace: its layout, the clock, and whether the session commits by itself.
-		snapshot: "SELECT s.layout, -1, 0, '', '', {now}, " + autocommit + " FROM (SELECT 1 AS one) o LEFT JOIN " + cfg.table("_space") + " s ON s.space = ?" +
-			" UNION ALL SELECT NULL, worker, epoch, token, owner, until_ts, expires_at FROM " + t + " WHERE space = ?",
-		addNamespace: d.ignore("INSERT INTO " + cfg.table("_space") + " (space, layout) VALUES (?, ?)"),
-		first:        d.ignore("INSERT INTO " + t + " (token, owner, epoch, until_ts, expires_at, space, worker) VALUES (?, ?, ?, ?, {now} + ?, ?, ?)"),
-		claim: "UPDATE " + t + " SET token = ?, owner = ?, epoch = ?, until_ts = ?, expires_at = {now} + ?" +
-			row + " AND until_ts = ? AND (token = '' OR expires_at < {now})",
-		renew:      "UPDATE " + t + " SET until_ts = CASE WHEN until_ts < ? THEN ? ELSE until_ts END, expires_at = {now} + ?" + row + " AND token = ?",
+		snapshot: "SELECT s.layout, -1, 0, {empty}, {empty}, {now}, " + autocommit + " FROM (SELECT 1 AS one) o LEFT JOIN " + cfg.table("_space") + " s ON s.space = ?" +
+			" UNION ALL SELECT NULL, worker, epoch, token, owner, until_ts, expires_at FROM " + t + " WHERE space = ?" + limit,
+		addNamespace: d.insert(cfg.table("_space"), "space, layout", "?, ?", ""),
+		first:        d.insert(t, "token, owner, epoch, until_ts, expires_at, space, worker", "?, COALESCE(?, {empty}), ?, ?, {now} + ?, ?, ?", " WHERE"+cfg.gate()),
+		claim: "UPDATE " + t + " SET token = ?, owner = COALESCE(?, {empty}), epoch = ?, until_ts = ?, expires_at = {now} + ?" +
+			row + " AND until_ts = ? AND (token = {empty} OR expires_at < {now}){gate}",
+		renew:      "UPDATE " + t + " SET until_ts = CASE WHEN until_ts < ? THEN ? ELSE until_ts END, expires_at = {now} + ?" + row + " AND token = ?{gate}",
 		held:       "SELECT until_ts FROM " + t + row + " AND token = ?",
-		confirm:    "UPDATE " + t + " SET expires_at = expires_at + 1" + row + " AND token = ?",
-		release:    "UPDATE " + t + " SET token = '', until_ts = ?, expires_at = 0" + row + " AND token = ?",
-		free:       "UPDATE " + t + " SET token = '', expires_at = 0" + row + " AND token <> ''",
+		confirm:    "UPDATE " + t + " SET expires_at = expires_at + 1" + row + " AND token = ?{gate}",
+		release:    "UPDATE " + t + " SET token = {empty}, until_ts = ?, expires_at = 0" + row + " AND token = ?{gate}",
+		free:       "UPDATE " + t + " SET token = {empty}, expires_at = 0" + row + " AND token <> {empty}{gate}",
 		count:      "SELECT value FROM " + cfg.table("_counter") + " WHERE name = ?",
-		addCount:   d.ignore("INSERT INTO " + cfg.table("_counter") + " (name, value) VALUES (?, 0)"),
-		raiseCount: "UPDATE " + cfg.table("_counter") + " SET value = value + 1 WHERE name = ? AND value = ?",
-		reserve:    cfg.reserve(),
+		addCount:   d.insert(cfg.table("_counter"), "name, value", "?, 0", " WHERE"+cfg.gate()),
+		raiseCount: "UPDATE " + cfg.table("_counter") + " SET value = value + 1 WHERE name = ? AND value = ?{gate}",
+		reserve:    cfg.reserve(true),
+		reserveIn:  cfg.reserve(false),
+	}
+	gate := cfg.gate()
+	if gate != "" {
+		gate = " AND" + gate
 	}
 	st.firstForever = strings.Replace(st.first, "{now} + ?", "?", 1)
 	st.claimForever = strings.Replace(st.claim, "{now} + ?", "?", 1)
 	st.renewForever = strings.Replace(st.renew, "{now} + ?", "?", 1)
+	fill := strings.NewReplacer("{now}", d.now(), "{empty}", empty, "{gate}", gate)
 	for _, query := range []*string{
-		&st.snapshot, &st.addNamespace, &st.first, &st.firstForever, &st.claim, &st.claimForever, &st.renew, &st.renewForever, &st.held,
-		&st.confirm, &st.release, &st.free, &st.count, &st.addCount, &st.raiseCount, &st.reserve,
+		&st.snapshot, &st.first, &st.firstForever, &st.claim, &st.claimForever, &st.renew, &st.renewForever,
+		&st.confirm, &st.release, &st.free, &st.raiseCount,
 	} {
-		*query = strings.ReplaceAll(*query, "{now}", d.now())
-		if d == Postgres {
-			*query = numbered(*query)
-		}
+		*query = fill.Replace(*query)
+	}
+	if d == Postgres {
+		st.reserveIn = numbered(st.reserveIn)
 	}
 	return st
 }
 
+// gate is the condition of every write in PostgreSQL; the other databases have a transaction for
+// it (exec.go). The write is in a transaction of its own, not in one that was left open in the
+// session, where the time of the transaction is an earlier one; and its commit waits for the disk
+// and the standbys, whatever the session says.
+func (cfg Config) gate() string {
+	switch {
+	case cfg.Dialect != Postgres:
+		return ""
+	case cfg.AllowDataLoss:
+		return " transaction_timestamp() = statement_timestamp()"
+	}
+	return " transaction_timestamp() = statement_timestamp() AND (" + waitForCommit + ") <> '' AND current_setting('fsync') = 'on'"
+}
+
+// waitForCommit raises synchronous_commit for the present transaction.
+const waitForCommit = "SELECT set_config('synchronous_commit'," +
+	" CASE WHEN current_setting('synchronous_commit') IN ('remote_write', 'remote_apply') THEN current_setting('synchronous_commit') ELSE 'on' END, true)"
+
 // reserve adds to a counter, and creates it if it is missing, in one statement. In MySQL the new
 // value is the insert ID of the answer. In the others it is the row that the statement returns,
 // and there is none if the counter would overflow.
-func (cfg Config) reserve() string {
+func (cfg Config) reserve(gated bool) string {
 	insert := "INSERT INTO " + cfg.table("_counter")
-	if cfg.Dialect == MySQL {
+	values := "VALUES (?, ?)"
+	switch {
+	case cfg.Dialect == MySQL:
 		return insert + " (name, value) VALUES (?, LAST_INSERT_ID(?)) ON DUPLICATE KEY UPDATE value = LAST_INSERT_ID(value + ?)"
+	case gated && cfg.Dialect == Postgres:
+		values = "SELECT ?, ? WHERE" + cfg.gate()
 	}
-	return insert + " AS c (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value" +
+	return insert + " AS c (name, value) " + values + " ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value" +
 		" WHERE c.value <= 9223372036854775807 - excluded.value RETURNING value"
 }
 
 // numbered replaces each ? by PostgreSQL's $n. No ? is in quotes.
 func numbered(query string) string {
-	parts := strings.Split(query, "?")
+	for n := 1; strings.Contains(query, "?"); n++ {
+		query = strings.Replace(query, "?", "$"+strconv.Itoa(n), 1)
+	}
+	return query
+}
+
+// bind returns what to give a driver. In PostgreSQL the arguments become part of the text: then
+// all drivers send it in one message and prepare nothing, which a pooler in transaction mode
+// would lose between two messages.
+func (st *statements) bind(query string, args []any) (string, []any) {
+	if st.cfg.Dialect != Postgres {
+		return query, args
+	}
+	for _, arg := range args {
+		text := fmt.Sprint(arg)
+		if s, ok := arg.(string); ok {
+			text = literal(s)
+		}
+		query = strings.Replace(query, "?", text, 1)
+	}
+	return query, nil
+}
+
+// literal returns a literal of PostgreSQL. It is ASCII without ?, so it means the same whatever the
+// session's encoding and standard_conforming_strings are.
+func literal(s string) string {
 	var b strings.Builder
-	for i, part := range parts {
-		b.WriteString(part)
-		if i < len(parts)-1 {
-			fmt.Fprintf(&b, "$%d", i+1)
+	b.WriteString("E'")
+	for _, r := range s {
+		switch {
+		case r == '\'' || r == '\\' || r == '?' || r < ' ' || r > '~':
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			b.WriteRune(r)
 		}
 	}
-	return b.String()
+	return b.String() + "'"
 }

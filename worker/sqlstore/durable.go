@@ -1,98 +1,108 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // A durabilityCheck is a setting under which a committed write may be lost.
 type durabilityCheck struct {
-	setting, query string
+	setting, query string // the query is in parentheses, or a PRAGMA
 	bad            []string
 	want           string
 	rare           bool // most servers do not have this setting
 }
 
+// durabilityChecks are the settings that a write cannot make by itself, as it does
+// synchronous_commit of PostgreSQL and synchronous of SQLite.
 func durabilityChecks(d Dialect, schema string) []durabilityCheck {
 	switch d {
 	case Postgres:
-		return []durabilityCheck{
-			{"synchronous_commit", "SELECT " + commitLevel, []string{"off", "local"}, "on", false},
-			{"fsync", "SELECT current_setting('fsync')", []string{"off"}, "on", false},
-		}
+		return []durabilityCheck{{"fsync", "(SELECT current_setting('fsync'))", []string{"off"}, "on", false}}
 	case MySQL:
 		return []durabilityCheck{
-			{"innodb_flush_log_at_trx_commit", "SELECT @@innodb_flush_log_at_trx_commit", []string{"0", "2", "3"}, "1", false},
-			{"wsrep_on", "SELECT CASE WHEN @@wsrep_on = 0 AND @@wsrep_provider NOT IN ('', 'none') THEN 'OFF' ELSE 'ON' END", []string{"OFF"}, "ON", true},
+			{"innodb_flush_log_at_trx_commit", "(SELECT @@innodb_flush_log_at_trx_commit)", []string{"0", "2", "3"}, "1", false},
+			{"sync_binlog", "(SELECT CASE WHEN @@log_bin = 1 AND @@sync_binlog <> 1 THEN 'not 1' ELSE '1' END)", []string{"not 1"}, "1", false},
+			{"sql_log_bin", "(SELECT CASE WHEN @@log_bin = 1 AND @@sql_log_bin = 0 THEN 'OFF' ELSE 'ON' END)", []string{"OFF"}, "ON, in the session", false},
+			{"wsrep_on", "(SELECT CASE WHEN @@wsrep_on = 0 AND @@wsrep_provider NOT IN ('', 'none') THEN 'OFF' ELSE 'ON' END)", []string{"OFF"}, "ON", true},
 			{"group_replication", leftGroup, []string{"OFFLINE"}, "ONLINE", true},
-			{"sync_binlog", "SELECT CASE WHEN @@log_bin = 1 AND @@sync_binlog <> 1 THEN 'not 1' ELSE '1' END", []string{"not 1"}, "1", false},
 		}
 	}
-	return []durabilityCheck{
-		{"journal_mode", "PRAGMA \"" + schema + "\".journal_mode", []string{"memory", "off"}, "wal or delete, for a database in a file", false},
-		{"synchronous", "PRAGMA \"" + schema + "\".synchronous", []string{"0", "1"}, "FULL", false},
-	}
+	return []durabilityCheck{{"journal_mode", "PRAGMA \"" + schema + "\".journal_mode", []string{"memory", "off"}, "wal or delete, for a database in a file", false}}
 }
-
-// commitLevel is synchronous_commit. "local" counts only if there is a standby to wait for:
-// otherwise a commit can do no more.
-const commitLevel = "CASE WHEN current_setting('synchronous_commit') = 'local' AND COALESCE(current_setting('synchronous_standby_names', true), '') = '' THEN 'on' " +
-	"ELSE current_setting('synchronous_commit') END"
 
 // leftGroup finds a server that is configured for a group and accepts writes outside it:
 // Group Replication was stopped, or not started at boot. The variable exists only with the
 // plugin.
-const leftGroup = "SELECT CASE WHEN @@group_replication_group_name <> '' AND @@super_read_only = 0 AND NOT EXISTS (SELECT 1 FROM performance_schema.replication_group_members" +
-	" WHERE member_id = @@server_uuid AND member_state <> 'OFFLINE') THEN 'OFFLINE' ELSE 'ONLINE' END"
+const leftGroup = "(SELECT CASE WHEN @@group_replication_group_name <> '' AND @@super_read_only = 0 AND NOT EXISTS (SELECT 1 FROM performance_schema.replication_group_members" +
+	" WHERE member_id = @@server_uuid AND member_state <> 'OFFLINE') THEN 'OFFLINE' ELSE 'ONLINE' END)"
 
-// checkDurability returns a *driver.DurabilityError if a committed write may be lost. A setting
-// that the database hides is not checked.
-func (s *Store) checkDurability(ctx context.Context, cfg Config) error {
-	schema := cmp.Or(cfg.schema(), "main")
-	checks := durabilityChecks(cfg.Dialect, schema)
-	var usual []string
-	for _, c := range checks {
-		if !c.rare {
-			usual = append(usual, c.query)
-		}
-	}
-	values := s.settings(ctx, cfg.Dialect, usual)
-	for _, c := range checks {
-		value, shown := values[c.query]
-		if !shown {
-			var err error
-			if shown, err = s.setting(ctx, cfg.Dialect, c.query, &value); err != nil {
-				return fmt.Errorf("sqlstore: ask for the setting %s: %w", c.setting, err)
-			}
-		}
-		if shown && slices.Contains(c.bad, value) {
-			return &driver.DurabilityError{Setting: c.setting, Value: value, Want: c.want}
-		}
-	}
-	if cfg.Dialect != SQLite {
+// checkDurability returns a *driver.DurabilityError if a committed write may be lost. A setting that
+// cannot be read is an error as well.
+func checkDurability(ctx context.Context, conn *sql.Conn, checks []durabilityCheck, args ...any) error {
+	if len(checks) == 0 {
 		return nil
 	}
-	inFile, err := s.inFile(ctx, schema)
-	switch {
-	case err != nil:
-		return fmt.Errorf("sqlstore: ask for the database's file: %w", err)
-	case !inFile:
-		return &driver.DurabilityError{Setting: "file", Value: `""`, Want: "the path of a file"}
+	values, into, queries := make([]string, len(checks)), make([]any, len(checks)), make([]string, len(checks))
+	for i, c := range checks {
+		into[i], queries[i] = &values[i], c.query
+	}
+	query := "SELECT " + strings.Join(queries, ", ")
+	if len(checks) == 1 {
+		query = strings.TrimSuffix(strings.TrimPrefix(queries[0], "("), ")")
+	}
+	if err := conn.QueryRowContext(ctx, query, args...).Scan(into...); err != nil {
+		return fmt.Errorf("sqlstore: ask for the settings that keep committed writes, beginning with %s (AllowDataLoss does without them): %w", checks[0].setting, err)
+	}
+	for i, c := range checks {
+		if slices.Contains(c.bad, values[i]) {
+			return &driver.DurabilityError{Setting: c.setting, Value: values[i], Want: c.want}
+		}
 	}
 	return nil
 }
 
+// flushed makes commits of SQLite wait for the disk on this connection, until restore is called.
+func (st *statements) flushed(ctx context.Context, conn *sql.Conn) (restore func(), err error) {
+	restore = func() {}
+	if st.cfg.AllowDataLoss {
+		return restore, nil
+	}
+	if err := checkDurability(ctx, conn, st.checks); err != nil {
+		return restore, err
+	}
+	const full = 2
+	pragma := "PRAGMA \"" + st.cfg.schema() + "\".synchronous"
+	var level int
+	if err := conn.QueryRowContext(ctx, pragma).Scan(&level); err != nil || level >= full {
+		return restore, err
+	}
+	if _, err := conn.ExecContext(ctx, fmt.Sprint(pragma, " = ", full)); err != nil {
+		if hasText(err, "inside a transaction") {
+			err = fmt.Errorf("%w: %w", errOpen, err)
+		}
+		return restore, err
+	}
+	return func() {
+		ctx, end := outlive(ctx, time.Second)
+		defer end()
+		if _, err := conn.ExecContext(ctx, fmt.Sprint(pragma, " = ", level)); err != nil {
+			discard(conn)
+		}
+	}, nil
+}
+
 // inFile reports whether a database of SQLite has a file. A temporary one, which is removed with
 // the connection, has no name.
-func (s *Store) inFile(ctx context.Context, schema string) (bool, error) {
+func inFile(ctx context.Context, conn *sql.Conn, schema string) (bool, error) {
 	inFile := true
-	err := eachRow(ctx, s.db, func(databases *sql.Rows) error {
+	err := eachRow(ctx, conn, func(databases *sql.Rows) error {
 		var number int
 		var name string
 		var file sql.NullString
@@ -140,7 +150,10 @@ func (s *Store) detected(ctx context.Context) (cfg Config, err error) {
 	cfg = s.cfg
 	<-s.inspecting
 	if cfg.Dialect == Detect {
-		cfg.Dialect, err = s.detect(ctx)
+		err = s.onConnection(ctx, func(conn *sql.Conn) (err error) {
+			cfg.Dialect, err = detect(ctx, conn)
+			return err
+		})
 	}
 	return cfg, err
 }
@@ -149,16 +162,16 @@ func (s *Store) detected(ctx context.Context) (cfg Config, err error) {
 // only compatible with PostgreSQL may not know a query.
 func (s *Store) standbyWarning(ctx context.Context) (string, error) {
 	var names, commit, found string
-	if shown, err := s.setting(ctx, Postgres, "SELECT COALESCE(current_setting('synchronous_standby_names', true), '')", &names); err != nil || !shown {
+	if shown, err := s.setting(ctx, "SELECT COALESCE(current_setting('synchronous_standby_names', true), '')", &names); err != nil || !shown {
 		return "", err
 	}
 	if strings.TrimSpace(names) != "" {
-		if shown, err := s.setting(ctx, Postgres, "SELECT current_setting('synchronous_commit')", &commit); err != nil || !shown || commit != "remote_write" {
+		if shown, err := s.setting(ctx, "SELECT current_setting('synchronous_commit')", &commit); err != nil || !shown || commit != "remote_write" {
 			return "", err
 		}
 		return "synchronous_commit = remote_write: a standby acknowledges writes that it has not flushed, and may lose them if the machines of both crash; set synchronous_commit = on", nil
 	}
-	if shown, err := s.setting(ctx, Postgres, standbys, &found); err != nil || !shown || found == "" {
+	if shown, err := s.setting(ctx, standbys, &found); err != nil || !shown || found == "" {
 		return "", err
 	}
 	return "synchronous_standby_names is empty, and there is " + found + ": a standby that is promoted may lack acknowledged writes, which makes duplicates possible; set synchronous_standby_names, or never promote it", nil

@@ -52,3 +52,9 @@ func readOnly(err error) bool {
 
 // unknownVariable reports whether the error is MySQL's for a variable that does not exist.
 func unknownVariable(err error) bool { return hasText(err, "Error 1193") }
+
+// unknown reports whether PostgreSQL's error is for a function, a setting, a table or a column that
+// does not exist, as in a database that is only compatible with it.
+func unknown(err error) bool {
+	return slices.Contains([]string{"42883", "42704", "42P01", "42703"}, retry.SQLState(err))
+}

@@ -4,20 +4,16 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-299c1d6b/snowkey/internal/retry"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
-
-// querier is a *sql.Conn or a *sql.Tx.
-type querier interface {
-	Tx
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
 
 // retrySwap is driver.Retry, which also repeats what a conflict has undone.
 func retrySwap(ctx context.Context, swap func() (swapped bool, err error)) error {
@@ -36,26 +32,95 @@ func retrySwap(ctx context.Context, swap func() (swapped bool, err error)) error
 	return err
 }
 
-// commit is single, repeated while a conflict undoes it.
-func (s *Store) commit(ctx context.Context, st *statements, f func(querier) error) error {
-	return retrySwap(ctx, func() (bool, error) { return true, s.single(ctx, st.cfg.Dialect, f) })
+// commit calls f, which writes by one statement, in a transaction that no setting of the session
+// weakens, and repeats it while a conflict undoes it.
+//
+// After the context is done, the outcome is unknown, whatever the database answers: a driver may
+// have cancelled the commit, and PostgreSQL then reports success although no standby has it.
+func (s *Store) commit(ctx context.Context, st *statements, f func(*sql.Conn) error) error {
+	return s.onConnection(ctx, func(conn *sql.Conn) error {
+		err := retrySwap(ctx, func() (bool, error) { return true, st.commitOnce(ctx, conn, f) })
+		if err == nil && ctx.Err() != nil {
+			err = fmt.Errorf("the answer came too late to tell whether the write was cancelled: %w", ctx.Err())
+		}
+		return err
+	})
 }
 
-// commitSynced is synced, repeated while a conflict undoes it.
-func (s *Store) commitSynced(ctx context.Context, st *statements, f func(querier) error) error {
-	return retrySwap(ctx, func() (bool, error) { return true, s.synced(ctx, st, f) })
+func (st *statements) commitOnce(ctx context.Context, conn *sql.Conn, f func(*sql.Conn) error) error {
+	switch st.cfg.Dialect {
+	case Postgres: // one statement is a transaction, and its gate sees to the rest
+		return f(conn)
+	case SQLite:
+		restore, err := st.flushed(ctx, conn)
+		if err != nil {
+			return err
+		}
+		defer restore()
+	}
+	return inTransaction(ctx, conn, brackets[st.cfg.Dialect], func() error {
+		if st.cfg.Dialect == MySQL { // not before: a proxy may send what is outside a transaction to a replica
+			if err := checkDurability(ctx, conn, st.checks); err != nil {
+				return err
+			}
+		}
+		return f(conn)
+	})
 }
 
-// single calls f, which runs one statement, and commits it. A session of MySQL may have
-// autocommit off, by its DSN, init_connect or the server's default. Outside a transaction, its
-// writes would then never be committed, and its reads be of the past. The other databases have
-// no such setting.
-func (s *Store) single(ctx context.Context, d Dialect, f func(querier) error) error {
+var errOpen = errors.New("the connection is in a transaction that was left open, which could undo what this store writes: end it before its connection returns to the pool, or give the store a pool of its own")
+
+// A bracket is what begins and ends a transaction, whatever autocommit, completion_type and
+// transaction_read_only the session has.
+type bracket struct{ begin, commit, rollback string }
+
+var brackets = [...]bracket{
+	Postgres: {"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", "COMMIT", "ROLLBACK"},
+	MySQL:    {"START TRANSACTION READ WRITE", "COMMIT AND NO CHAIN NO RELEASE", "ROLLBACK AND NO CHAIN NO RELEASE"},
+	SQLite:   {"BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"},
+}
+
+// reading is a bracket for MySQL, whose read-only servers begin no other.
+var reading = bracket{"START TRANSACTION READ ONLY", brackets[MySQL].commit, brackets[MySQL].rollback}
+
+// inTransaction calls f in a transaction of its own. A connection that may be left in one is closed.
+func inTransaction(ctx context.Context, conn *sql.Conn, b bracket, f func() error) (err error) {
+	if _, err := conn.ExecContext(ctx, b.begin); err != nil {
+		if hasText(err, "within a transaction") {
+			return fmt.Errorf("%w: %w", errOpen, err)
+		}
+		return err
+	}
+	defer func() {
+		if err == nil {
+			return
+		}
+		ctx, end := outlive(ctx, time.Second)
+		defer end()
+		if _, failed := conn.ExecContext(ctx, b.rollback); failed != nil {
+			discard(conn)
+		}
+	}()
+	if err := f(); err != nil {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, b.commit)
+	return err
+}
+
+// discard makes the pool close the connection.
+func discard(conn *sql.Conn) {
+	_ = conn.Raw(func(any) error { return sqldriver.ErrBadConn })
+}
+
+// single calls f, which reads. A session of MySQL with autocommit off would otherwise stay in a
+// transaction, and read what was there when that began.
+func (s *Store) single(ctx context.Context, d Dialect, f func(*sql.Conn) error) error {
 	return s.onConnection(ctx, func(conn *sql.Conn) error {
 		if d != MySQL {
 			return f(conn)
 		}
-		return inTransaction(ctx, conn, f)
+		return inTransaction(ctx, conn, reading, func() error { return f(conn) })
 	})
 }
 
@@ -63,41 +128,53 @@ func (s *Store) single(ctx context.Context, d Dialect, f func(querier) error) er
 // before. A node applies that in its own time, and might not know of a claim that another node
 // has just acknowledged. Uniqueness does not depend on it: the commit of a node that is behind
 // fails.
-func (s *Store) synced(ctx context.Context, st *statements, f func(querier) error) error {
-	if !st.galera {
-		return s.single(ctx, st.cfg.Dialect, f)
-	}
+func (s *Store) synced(ctx context.Context, st *statements, f func(*sql.Conn) error) error {
 	return s.onConnection(ctx, func(conn *sql.Conn) error {
-		var one int
-		if err := conn.QueryRowContext(ctx, syncWait).Scan(&one); err != nil { // a transaction would not wait
-			return fmt.Errorf("wait for this node to catch up with its cluster: %w", err)
+		if st.galera {
+			if err := catchUp(ctx, conn); err != nil {
+				return err
+			}
 		}
-		return inTransaction(ctx, conn, f)
+		return s.single(context.WithValue(ctx, connectionKey{}, conn), st.cfg.Dialect, f)
 	})
 }
 
-const syncWait = "SET STATEMENT wsrep_sync_wait = 1 FOR SELECT 1"
-
-func inTransaction(ctx context.Context, conn *sql.Conn, f func(querier) error) error {
-	tx, err := conn.BeginTx(ctx, nil)
-	if err != nil {
-		return err
+// catchUp waits until a node of Galera has applied what the others have committed.
+func catchUp(ctx context.Context, conn *sql.Conn) error {
+	var one int
+	if err := conn.QueryRowContext(ctx, "SET STATEMENT wsrep_sync_wait = 1 FOR SELECT 1").Scan(&one); err != nil { // a transaction would not wait
+		return fmt.Errorf("wait for this node to catch up with its cluster: %w", err)
 	}
-	if err := f(tx); err != nil {
-		_ = tx.Rollback() // its own error says less; a connection that it fails on is closed
-		return err
-	}
-	return tx.Commit()
+	return nil
 }
 
-// exec runs a statement, and reports whether it changed a row.
+// exec runs a statement that changes a row, and reports whether it has. If not, in PostgreSQL, it
+// also finds out whether its gate was closed.
 func (s *Store) exec(ctx context.Context, st *statements, query string, args ...any) (changed bool, err error) {
-	err = s.commit(ctx, st, func(q querier) (err error) {
-		changed, err = change(ctx, q, query, args...)
+	err = s.commit(ctx, st, func(conn *sql.Conn) (err error) {
+		if changed, err = st.change(ctx, conn, query, args...); err == nil && !changed {
+			err = st.refused(ctx, conn)
+		}
 		return err
 	})
 	return changed && err == nil, err
 }
+
+// refused is why the gate of PostgreSQL was closed; nil: it was open.
+func (st *statements) refused(ctx context.Context, conn *sql.Conn) error {
+	if st.cfg.Dialect != Postgres {
+		return nil
+	}
+	if _, err := conn.ExecContext(ctx, "SAVEPOINT snowkey"); err == nil {
+		_, _ = conn.ExecContext(ctx, "RELEASE SAVEPOINT snowkey")
+		return errOpen
+	} else if retry.SQLState(err) != noTransaction {
+		return err
+	}
+	return checkDurability(ctx, conn, st.checks, st.simple...)
+}
+
+const noTransaction = "25P01" // no_active_sql_transaction
 
 // execKnown is exec for a row that probably exists: if a node of Galera does not find it, the
 // node may be behind.
@@ -105,16 +182,20 @@ func (s *Store) execKnown(ctx context.Context, st *statements, query string, arg
 	if changed, err = s.exec(ctx, st, query, args...); changed || err != nil || !st.galera {
 		return changed, err
 	}
-	err = s.commitSynced(ctx, st, func(q querier) (err error) {
-		changed, err = change(ctx, q, query, args...)
+	err = s.onConnection(ctx, func(conn *sql.Conn) (err error) {
+		if err := catchUp(ctx, conn); err != nil {
+			return err
+		}
+		changed, err = s.exec(context.WithValue(ctx, connectionKey{}, conn), st, query, args...)
 		return err
 	})
-	return changed && err == nil, err
+	return changed, err
 }
 
 // change runs a statement, and reports whether it changed a row.
-func change(ctx context.Context, q querier, query string, args ...any) (changed bool, err error) {
-	result, err := q.ExecContext(ctx, query, args...)
+func (st *statements) change(ctx context.Context, conn *sql.Conn, query string, args ...any) (changed bool, err error) {
+	query, args = st.bind(query, args)
+	result, err := conn.ExecContext(ctx, query, args...)
 	if err != nil {
 		return false, err
 	}
@@ -124,7 +205,12 @@ func change(ctx context.Context, q querier, query string, args ...any) (changed 
 
 // queryInteger returns the one value of a query.
 func (s *Store) queryInteger(ctx context.Context, st *statements, query string, args ...any) (n int64, err error) {
-	err = s.commitSynced(ctx, st, func(q querier) error { return q.QueryRowContext(ctx, query, args...).Scan(&n) })
+	query, args = st.bind(query, args)
+	err = retrySwap(ctx, func() (bool, error) { // a serializable read may be undone
+		return true, s.synced(ctx, st, func(conn *sql.Conn) error {
+			return conn.QueryRowContext(ctx, query, append(st.simple, args...)...).Scan(&n)
+		})
+	})
 	return n, err
 }
 
@@ -158,8 +244,8 @@ type snapshot struct {
 // read reads a namespace. After a race, fresh makes MySQL read in a new transaction.
 func (s *Store) read(ctx context.Context, st *statements, namespace string, fresh bool) (found snapshot, err error) {
 	err = retrySwap(ctx, func() (bool, error) { // a serializable read may be undone as well
-		look := func(q querier) (err error) {
-			found, err = st.read(ctx, q, namespace)
+		look := func(conn *sql.Conn) (err error) {
+			found, err = st.read(ctx, conn, namespace)
 			return err
 		}
 		if st.cfg.Dialect != MySQL || st.galera || fresh {
@@ -171,7 +257,7 @@ func (s *Store) read(ctx context.Context, st *statements, namespace string, fres
 			if err := look(conn); err != nil || !found.open {
 				return err
 			}
-			return inTransaction(ctx, conn, look) // which ends the other one
+			return inTransaction(ctx, conn, reading, func() error { return look(conn) }) // which ends the other one
 		})
 	})
 	if err != nil {
@@ -182,13 +268,13 @@ func (s *Store) read(ctx context.Context, st *statements, namespace string, fres
 
 // read runs the statement. In MySQL it has no arguments, with which a driver would prepare it in
 // one more round trip. A namespace cannot end a literal, see driver.CheckNamespace.
-func (st *statements) read(ctx context.Context, q querier, namespace string) (found snapshot, err error) {
-	query, args := st.snapshot, []any{namespace, namespace}
+func (st *statements) read(ctx context.Context, conn *sql.Conn, namespace string) (found snapshot, err error) {
+	query, args := st.bind(st.snapshot, []any{namespace, namespace})
 	if st.cfg.Dialect == MySQL {
 		query, args = strings.ReplaceAll(query, "?", "'"+namespace+"'"), nil
 	}
 	complete := false
-	err = eachRow(ctx, q, func(rows *sql.Rows) error {
+	err = eachRow(ctx, conn, func(rows *sql.Rows) error {
 		var layout sql.NullString
 		var rec driver.Record
 		err := rows.Scan(&layout, &rec.Worker, &rec.FencingToken, &rec.ClaimID, &rec.Owner, &rec.Fence, &rec.Expires)
@@ -198,7 +284,7 @@ func (st *statements) read(ctx context.Context, q querier, namespace string) (fo
 			complete, found.layout, found.now, found.open = true, layout, rec.Fence, rec.Expires == 0
 		}
 		return err
-	}, query, args...)
+	}, query, append(st.simple, args...)...)
 	if err == nil && !complete {
 		err = errors.New("the answer lacks the database's clock")
 	}

@@ -3,13 +3,14 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/internal/retry"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // inspected is what is known about the database. It is immutable: a call that learns more makes
@@ -20,7 +21,7 @@ type inspected struct {
 }
 
 func (i *inspected) has(wanted ...table) bool {
-	return !slices.ContainsFunc(wanted, func(t table) bool { return i == nil || !i.tables[t] })
+	return i != nil && !slices.ContainsFunc(wanted, func(t table) bool { return !i.tables[t] })
 }
 
 // inspectionGrace is how long an inspection continues after its caller's context is done. With a
@@ -102,43 +103,95 @@ func (s *Store) inspect(ctx context.Context, wanted []table) (err error) {
 	return err
 }
 
-// inspectServer learns the dialect and the settings.
-func (s *Store) inspectServer(ctx context.Context) (*statements, error) {
-	cfg := s.cfg
-	if cfg.Dialect == Detect {
-		var err error
-		if cfg.Dialect, err = s.detect(ctx); err != nil {
-			return nil, err
+// inspectServer learns the dialect, the schema and the settings, on one connection.
+func (s *Store) inspectServer(ctx context.Context) (st *statements, err error) {
+	err = s.onConnection(ctx, func(conn *sql.Conn) error {
+		cfg := s.cfg
+		if cfg.Dialect == Detect {
+			if cfg.Dialect, err = detect(ctx, conn); err != nil {
+				return err
+			}
+			s.cfg.Dialect = cfg.Dialect
 		}
-	}
-	s.cfg = cfg
-	if !cfg.AllowDataLoss && !s.durable {
-		if err := s.checkDurability(ctx, cfg); err != nil {
-			return nil, err
+		if err := cfg.pinOn(ctx, conn); err != nil {
+			return err
 		}
-		s.durable = true
-	}
-	st := cfg.statements()
-	var err error
-	st.galera, err = s.isGalera(ctx, cfg.Dialect)
+		st = cfg.statements()
+		st.simple = simple(conn)
+		if st.galera, err = isGalera(ctx, conn, cfg.Dialect); err != nil || cfg.AllowDataLoss {
+			return err
+		}
+		return st.inspectDurability(ctx, conn)
+	})
 	return st, err
+}
+
+// pinOn pins the table, see pin.
+func (cfg *Config) pinOn(ctx context.Context, conn *sql.Conn) error {
+	if cfg.Dialect != MySQL || cfg.schema() != "" {
+		cfg.pin("")
+		return nil
+	}
+	var database sql.NullString
+	if err := conn.QueryRowContext(ctx, "SELECT DATABASE()").Scan(&database); err != nil {
+		return fmt.Errorf("sqlstore: ask for the selected database: %w", err)
+	}
+	if database.String == "" || strings.ContainsAny(database.String, ".'`\"\\") {
+		return fields.Error("sqlstore", "Table", cfg.Table, "needs a database and a dot before it, such as app.snow_worker: the connection has selected %q", database.String)
+	}
+	cfg.pin(database.String)
+	return nil
+}
+
+// inspectDurability learns which settings the server has, and checks them.
+func (st *statements) inspectDurability(ctx context.Context, conn *sql.Conn) error {
+	for _, c := range durabilityChecks(st.cfg.Dialect, st.cfg.schema()) {
+		if c.rare {
+			var value any
+			if err := conn.QueryRowContext(ctx, "SELECT "+c.query).Scan(&value); unknownVariable(err) {
+				continue
+			}
+		}
+		st.checks = append(st.checks, c)
+	}
+	if st.cfg.Dialect == MySQL { // in a transaction that may write: a proxy may send others to a replica
+		err := inTransaction(ctx, conn, brackets[MySQL], func() error { return checkDurability(ctx, conn, st.checks) })
+		if readOnly(err) {
+			return nil // no claim will pass
+		}
+		return err
+	}
+	if err := checkDurability(ctx, conn, st.checks, st.simple...); err != nil || st.cfg.Dialect != SQLite {
+		return err
+	}
+	inFile, err := inFile(ctx, conn, st.cfg.schema())
+	switch {
+	case err != nil:
+		return fmt.Errorf("sqlstore: ask for the database's file: %w", err)
+	case !inFile:
+		return &driver.DurabilityError{Setting: "file", Value: `""`, Want: "the path of a file"}
+	}
+	return nil
 }
 
 // detect asks the database for its dialect. Only SQLite has no version(), and only SQLite has
 // sqlite_version().
-func (s *Store) detect(ctx context.Context) (Dialect, error) {
+func detect(ctx context.Context, conn *sql.Conn) (Dialect, error) {
 	var version string
-	shown, err := s.setting(ctx, Detect, "SELECT version()", &version)
-	if err == nil && !shown {
-		if shown, err = s.setting(ctx, Detect, "SELECT sqlite_version()", &version); shown {
-			return SQLite, nil
-		}
+	ask := func(query string) error { return conn.QueryRowContext(ctx, query, simple(conn)...).Scan(&version) }
+	err := ask("SELECT version()")
+	switch {
+	case err == nil:
+	case ctx.Err() != nil || retry.SQLState(err) != "" && !unknown(err):
+		return 0, fmt.Errorf("sqlstore: ask the database for its version: %w", err)
+	case ask("SELECT sqlite_version()") == nil:
+		return SQLite, nil
+	case ask("SELECT 1") == nil:
+		return 0, unknownDialect("the database has neither version() nor sqlite_version()")
+	default:
+		return 0, fmt.Errorf("sqlstore: ask the database for its version: %w", err)
 	}
 	switch {
-	case err != nil:
-		return 0, fmt.Errorf("sqlstore: ask the database for its version: %w", err)
-	case !shown:
-		return 0, unknownDialect("the database has neither version() nor sqlite_version()")
 	case strings.HasPrefix(version, "PostgreSQL"):
 		return Postgres, nil
 	case version == "" || version[0] < '0' || version[0] > '9':
@@ -153,76 +206,29 @@ func unknownDialect(why string) error {
 
 // isGalera reports whether the server is a node of a cluster that can wait for the others. Only
 // MariaDB has the statement for it.
-func (s *Store) isGalera(ctx context.Context, d Dialect) (on bool, err error) {
+func isGalera(ctx context.Context, conn *sql.Conn, d Dialect) (on bool, err error) {
 	if d != MySQL {
 		return false, nil
 	}
-	shown, err := s.setting(ctx, d, "SELECT @@wsrep_on = 1 AND VERSION() LIKE '%MariaDB%'", &on)
-	if err != nil {
+	err = conn.QueryRowContext(ctx, "SELECT @@wsrep_on = 1 AND VERSION() LIKE '%MariaDB%'").Scan(&on)
+	if err != nil && !unknownVariable(err) { // other servers have no such variable
 		return false, fmt.Errorf("sqlstore: ask whether the server is a node of Galera: %w", err)
 	}
-	return on && shown, nil // other servers have no such variable
+	return on, nil
 }
 
-// setting reads a setting by a query. The setting is hidden if the database says that it does
-// not exist, or if the query fails twice and the same connection then answers another query.
-// Otherwise the connection may have been lost, and the setting is unknown. SQLite hides nothing,
-// but a schema that does not exist has no settings.
-func (s *Store) setting(ctx context.Context, d Dialect, query string, into any) (shown bool, err error) {
-	const maxTries = 4
-	refused := 0
-	for range maxTries {
-		var answers bool
-		if answers, err = s.ask(ctx, query, into); err == nil {
-			return true, nil
-		}
-		if ctx.Err() != nil {
-			return false, ctx.Err()
-		}
-		if unknownVariable(err) {
-			return false, nil
-		}
-		if answers && (d != SQLite || errors.Is(err, sql.ErrNoRows)) {
-			if refused++; refused == 2 {
-				return false, nil
-			}
-		}
+// setting reads a setting by a query. It is not shown if the database says that it does not exist,
+// or that the role may not see it.
+func (s *Store) setting(ctx context.Context, query string, into any) (shown bool, err error) {
+	if err := s.row(ctx, query, into); err == nil || !unknown(err) && !denied(err) {
+		return err == nil, err
 	}
-	return false, err
+	return false, nil
 }
 
-// ask runs a query of one value. If it fails, answers reports whether the connection still
-// works.
-func (s *Store) ask(ctx context.Context, query string, into any) (answers bool, err error) {
-	conn, err := s.db.Conn(ctx)
-	if err != nil {
-		return false, err
-	}
-	defer conn.Close()
-	if err = conn.QueryRowContext(ctx, query).Scan(into); err == nil || unknownVariable(err) {
-		return true, err
-	}
-	var one int
-	return conn.QueryRowContext(ctx, "SELECT 1").Scan(&one) == nil, err
-}
-
-// settings reads several settings by one query, to save round trips, and returns them by their
-// queries. If the query fails it returns none, and each is read by itself.
-func (s *Store) settings(ctx context.Context, d Dialect, queries []string) map[string]string {
-	if d == SQLite { // its settings are no expressions
-		return nil
-	}
-	values := make([]string, len(queries))
-	into := make([]any, len(queries))
-	for i := range values {
-		into[i] = &values[i]
-	}
-	if s.db.QueryRowContext(ctx, "SELECT ("+strings.Join(queries, "), (")+")").Scan(into...) != nil {
-		return nil
-	}
-	all := make(map[string]string)
-	for i, query := range queries {
-		all[query] = values[i]
-	}
-	return all
+// row runs a query of one row.
+func (s *Store) row(ctx context.Context, query string, into ...any) error {
+	return s.onConnection(ctx, func(conn *sql.Conn) error {
+		return conn.QueryRowContext(ctx, query, simple(conn)...).Scan(into...)
+	})
 }

@@ -5,11 +5,10 @@ import (
 	"database/sql"
 	sqldriver "database/sql/driver"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
-
-	"github.com/seed-299c1d6b/snowkey/worker/driver"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 )
@@ -48,106 +47,100 @@ func (c *scriptedConn) QueryContext(_ context.Context, query string, _ []sqldriv
 	if err != nil {
 		return nil, err
 	}
-	return &oneValue{value: value}, nil
+	return &oneValue{value: value, columns: max(1, strings.Count(query, "(SELECT @@")+strings.Count(query, "(SELECT CASE"))}, nil
+}
+
+func (c *scriptedConn) ExecContext(context.Context, string, []sqldriver.NamedValue) (sqldriver.Result, error) {
+	return sqldriver.RowsAffected(0), nil
 }
 
 // IsValid implements sqldriver.Validator: who has lost a connection is given another.
 func (c *scriptedConn) IsValid() bool { return !c.gone }
 
+// oneValue is a row whose columns have all the same value.
 type oneValue struct {
-	value sqldriver.Value
-	read  bool
+	value   sqldriver.Value
+	columns int
+	read    bool
 }
 
-func (*oneValue) Columns() []string { return []string{"value"} }
-func (*oneValue) Close() error      { return nil }
+func (r *oneValue) Columns() []string { return make([]string, max(r.columns, 1)) }
+func (*oneValue) Close() error        { return nil }
 func (r *oneValue) Next(into []sqldriver.Value) error {
 	if r.read {
 		return io.EOF
 	}
-	r.read, into[0] = true, r.value
+	r.read = true
+	for i := range into {
+		into[i] = r.value
+	}
 	return nil
 }
 
-// A setting is not checked if the database hides it, but it is if a connection was lost
-// during the query: the store would not look again.
-func TestSettingAndALostConnection(t *testing.T) {
-	lossy := func(d Dialect) func(string) (sqldriver.Value, error) {
-		return func(query string) (sqldriver.Value, error) {
-			switch {
-			case strings.Contains(query, "current_setting('fsync')"):
-				return "off", nil
-			case strings.Contains(query, "flush_log"), strings.HasSuffix(query, ".synchronous"):
-				return "0", nil
-			case d == SQLite:
-				return "wal", nil
-			}
-			return "1", nil
-		}
-	}
+// A setting that cannot be read is a refusal, whatever the reason is; only one that MySQL says it
+// does not have, and that belongs to a plugin, is none.
+func TestSettingThatCannotBeRead(t *testing.T) {
+	noVariable := errors.New("Error 1193 (HY000): Unknown system variable")
 	for _, c := range []struct {
-		name    string
 		dialect Dialect
-		by      string
+		in      string // the query that fails
+		err     error
+		want    error
 	}{
-		{"fsync", Postgres, "'fsync'"}, {"innodb_flush_log_at_trx_commit", MySQL, "flush_log"}, {"synchronous", SQLite, ".synchronous"},
+		{Postgres, "'fsync'", state("42P05"), state("42P05")},
+		{Postgres, "'fsync'", state("26000"), state("26000")},
+		{Postgres, "'fsync'", state("42704"), state("42704")},
+		{Postgres, "'fsync'", errDenied, errDenied},
+		{MySQL, "flush_log", noVariable, noVariable},
+		{MySQL, "sync_binlog", errDenied, errDenied},
+		{MySQL, "wsrep", noVariable, nil},
+		{MySQL, "group_replication", noVariable, nil},
+		{MySQL, "wsrep", errDenied, errDenied},
+		{MySQL, "group_replication", errDenied, errDenied},
+		{SQLite, "journal_mode", errDenied, errDenied},
+		{SQLite, "database_list", errDenied, errDenied},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			for lost := range 8 {
-				db := sql.OpenDB(&scripted{answer: lossy(c.dialect), lost: lost, by: c.by})
-				err := mustNew(New(db, Config{})).checkDurability(t.Context(), Config{Dialect: c.dialect})
-				var found *driver.DurabilityError
-				if !errors.As(err, &found) && !errors.Is(err, errGone) || found != nil && found.Setting != c.name {
-					t.Errorf("%s, %d connections lost: %v", c.name, lost, err)
+		t.Run(fmt.Sprint(c.dialect, " ", c.in, " ", c.err), func(t *testing.T) {
+			db := sql.OpenDB(&scripted{answer: func(query string) (sqldriver.Value, error) {
+				if strings.Contains(query, c.in) {
+					return nil, c.err
 				}
-				if lost == 1 && found == nil {
-					t.Errorf("%s: one lost connection: %v", c.name, err)
-				}
-				_ = db.Close()
+				return map[bool]sqldriver.Value{true: "on", false: "1"}[c.dialect == Postgres], nil
+			}})
+			defer db.Close()
+			s := mustNew(New(db, Config{Dialect: c.dialect, Table: "main.w"}))
+			_, err := s.inspectServer(t.Context())
+			if !errors.Is(err, c.want) {
+				t.Errorf("%v, want %v", err, c.want)
 			}
 		})
 	}
-	for _, lost := range []int{1, 7} {
-		db := sql.OpenDB(&scripted{answer: func(string) (sqldriver.Value, error) { return int64(1), nil }, lost: lost, by: "wsrep"})
-		if on, err := mustNew(New(db, Config{})).isGalera(t.Context(), MySQL); on == (err != nil) || on != (lost == 1) {
-			t.Errorf("galera, %d connections lost: %v, %v", lost, on, err)
-		}
-		_ = db.Close()
-	}
 }
 
-func TestSettingThatIsDenied(t *testing.T) {
-	db := sql.OpenDB(&scripted{answer: func(string) (sqldriver.Value, error) { return nil, errDenied }})
-	defer db.Close()
-	db.SetMaxOpenConns(1)
-	for d, want := range map[Dialect]error{Postgres: nil, MySQL: nil, SQLite: errDenied} {
-		t.Run(d.String(), func(t *testing.T) {
-			if err := mustNew(New(db, Config{})).checkDurability(t.Context(), Config{Dialect: d}); !errors.Is(err, want) {
-				t.Errorf("%v: %v", d, err)
-			}
-		})
-	}
-	if on, err := mustNew(New(db, Config{})).isGalera(t.Context(), MySQL); on || err != nil {
-		t.Errorf("%v, %v", on, err)
-	}
-}
+// state is PostgreSQL's error with an SQLSTATE.
+type state string
 
-// If a database cannot be identified, Dialect must be set. If the connection is lost during the
-// query, the store asks again.
+func (s state) Error() string    { return "state " + string(s) }
+func (s state) SQLState() string { return string(s) }
+
+// If a database cannot be identified, Dialect must be set. A lost connection says nothing about it.
 func TestDetect(t *testing.T) {
 	for version, want := range map[sqldriver.Value]Dialect{
 		"PostgreSQL 17.1 on x86_64": Postgres, "8.0.11-TiDB-v7.5.0": MySQL, "11.8.2-MariaDB": MySQL, "CockroachDB CCL v24.1": Detect, "": Detect, nil: Detect,
 	} {
-		for lost := range 3 {
+		for lost := range 2 {
 			db := sql.OpenDB(&scripted{lost: lost, by: "version()", answer: func(query string) (sqldriver.Value, error) {
 				if version == nil || query != "SELECT version()" {
 					return nil, errDenied
 				}
 				return version, nil
 			}})
-			got, err := mustNew(New(db, Config{})).detect(t.Context())
+			got, err := detectOn(t, db)
 			var config *core.ConfigError
-			if got != want || errors.As(err, &config) != (want == Detect) {
+			if lost > 0 {
+				want = Detect
+			}
+			if got != want || errors.As(err, &config) != (want == Detect && lost == 0) || errors.Is(err, errGone) != (lost > 0) {
 				t.Errorf("%v, %d connections lost: %v, %v", version, lost, got, err)
 			}
 			if config != nil && (config.Fields[0].Field != "Dialect" || !strings.Contains(err.Error(), "set Postgres, MySQL or SQLite")) {
@@ -156,11 +149,16 @@ func TestDetect(t *testing.T) {
 			_ = db.Close()
 		}
 	}
-	db := sql.OpenDB(&scripted{lost: 9, by: "version()"})
-	defer db.Close()
-	if _, err := mustNew(New(db, Config{})).detect(t.Context()); !errors.Is(err, errGone) {
-		t.Errorf("a database that is away: %v", err)
+}
+
+func detectOn(t *testing.T, db *sql.DB) (Dialect, error) {
+	t.Helper()
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer conn.Close()
+	return detect(t.Context(), conn)
 }
 
 // mustNew returns a store that New has made.

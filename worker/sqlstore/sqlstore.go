@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
@@ -19,7 +20,12 @@ type Config struct {
 	// Dialect is that of the database. Zero: the store asks the database.
 	Dialect Dialect
 	// Table is the table of the records, optionally with a schema and a dot before it. Two more
-	// tables have this name with _space and _counter after it. Zero: "snow_worker".
+	// tables have this name with _space and _counter after it. Zero: "snow_worker". Without a schema
+	// it is in the schema public of PostgreSQL, whatever the search_path is, or in the database that
+	// the connection to MySQL has selected. Two databases of one server are two sets of namespaces.
+	//
+	// In PostgreSQL, Claim returns a *core.ConfigError if another schema of the database, which this
+	// role may use, has tables of this name with the same namespace.
 	Table string
 	// NoCreate makes a missing table an error: you create the tables.
 	NoCreate bool
@@ -44,7 +50,7 @@ type Store struct {
 	inspected  atomic.Pointer[inspected] // what is known about the database; nil: nothing yet
 	lastFailed atomic.Pointer[error]     // the error of the last inspection; nil, or a nil error: none
 	inspecting chan struct{}             // holds an element while a call inspects the database
-	durable    bool                      // its settings lose no write; changed only while inspecting, as cfg.Dialect is
+	alone      sync.Map                  // the namespaces that no other schema has
 	waiters    waiters                   // for connections, kept for the next call
 }
 
@@ -157,6 +163,12 @@ func (s *Store) claimOnce(ctx context.Context, st *statements, r driver.Request,
 	if err != nil {
 		return c, false, err
 	}
+	if !found.layout.Valid {
+		return c, false, s.addNamespace(ctx, st, r.Namespace, r.Layout) // another claim may be the first, with another layout: read again
+	}
+	if err := s.checkAlone(ctx, st, r.Namespace); err != nil {
+		return c, false, err
+	}
 	old := free[0]
 	_, c = r.Grant(old, found.now)
 	args := []any{r.ClaimID, r.Owner, c.FencingToken, c.Fence, r.TTL, r.Namespace, c.Worker}
@@ -170,16 +182,7 @@ func (s *Store) claimOnce(ctx context.Context, st *statements, r driver.Request,
 	if r.TTL >= driver.NoTTL {
 		query = forever
 	}
-	err = s.commit(ctx, st, func(q querier) (err error) {
-		if !found.layout.Valid { // another claim may be the first, with another layout
-			if swapped, err = change(ctx, q, st.addNamespace, r.Namespace, r.Layout); !swapped || err != nil {
-				return err
-			}
-		}
-		swapped, err = change(ctx, q, query, args...)
-		return err
-	})
-	if err != nil {
+	if swapped, err = s.exec(ctx, st, query, args...); err != nil {
 		return c, false, fmt.Errorf("sqlstore: claim worker ID %d of namespace %q: %w", c.Worker, r.Namespace, err)
 	}
 	return c, swapped, nil

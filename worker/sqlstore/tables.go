@@ -71,37 +71,34 @@ func (s *Store) create(ctx context.Context, cfg Config, missing []table) error {
 	suffix := missing[0].suffix()
 	table := cfg.table(suffix)
 	if cfg.NoCreate {
-		if err := s.hidden(ctx, cfg, suffix); err != nil {
-			return err
-		}
 		return s.forbidden(ctx, cfg, "find", missing, s.probe(ctx, cfg.Dialect, table))
 	}
-	_, err := s.db.ExecContext(ctx, ddl)
+	err := s.onConnection(ctx, func(conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, ddl)
+		return err
+	})
 	if err == nil || s.probe(ctx, cfg.Dialect, table) == nil { // another process was first
 		return nil
-	}
-	if err := s.hidden(ctx, cfg, suffix); err != nil {
-		return err
 	}
 	if denied(err) {
 		return s.forbidden(ctx, cfg, "create", missing, err)
 	}
 	if retry.SQLState(err) == "3F000" {
-		return fmt.Errorf("sqlstore: create the table %s: the role may not use any schema in its search_path: GRANT USAGE on one, or set Table with a schema, such as app.snow_worker: %w", table, err)
+		return fmt.Errorf("sqlstore: create the table %s: there is no such schema: create it, or set Table to one that there is, such as app.snow_worker, in all programs that share worker IDs: %w", table, err)
 	}
 	return fmt.Errorf("sqlstore: create the table %s by %s: %w", table, ddl, err)
 }
 
 // probe selects from a table, without rows.
 func (s *Store) probe(ctx context.Context, d Dialect, table string) error {
-	return s.single(ctx, d, func(q querier) error {
-		return eachRow(ctx, q, func(*sql.Rows) error { return nil }, "SELECT 1 FROM "+table+" WHERE 1 = 0")
+	return s.single(ctx, d, func(conn *sql.Conn) error {
+		return eachRow(ctx, conn, func(*sql.Rows) error { return nil }, "SELECT 1 FROM "+table+" WHERE 1 = 0", simple(conn)...)
 	})
 }
 
-// inspectTables notes in ready which of these tables exist, and returns the others. Temporary
-// tables are an error and, unless that is allowed, tables that a crash of the server may empty
-// whatever its settings are.
+// inspectTables notes in ready which of these tables exist, and returns the others. A temporary
+// table of MySQL is an error: it hides the one that is meant. So is, unless that is allowed, a table
+// that a crash of the server may empty whatever its settings are.
 func (s *Store) inspectTables(ctx context.Context, cfg Config, wanted []table, ready *[tables]bool) (missing []table, err error) {
 	inspect := s.inspectSQLite
 	switch cfg.Dialect {
@@ -132,15 +129,13 @@ func (s *Store) inspectPostgres(ctx context.Context, cfg Config, wanted []table)
 		values[i] = "(" + strconv.Itoa(int(t)) + ", CAST(to_regclass('" + cfg.table(t.suffix()) + "') AS oid))"
 	}
 	var refused error
-	err = eachRow(ctx, s.db, func(rows *sql.Rows) error {
+	err = s.each(ctx, func(rows *sql.Rows) error {
 		var t table
 		var name, persistence string
 		err := rows.Scan(&t, &name, &persistence)
 		switch {
 		case err != nil || refused != nil:
 			return err
-		case persistence == "t":
-			refused = temporary(name)
 		case persistence != "p" && !cfg.AllowDataLoss:
 			refused = &driver.DurabilityError{Setting: "relpersistence of the table " + name, Value: persistence, Want: "p, a table that is logged"}
 		}
@@ -149,35 +144,22 @@ func (s *Store) inspectPostgres(ctx context.Context, cfg Config, wanted []table)
 	}, "WITH RECURSIVE tree (n, oid) AS (VALUES "+strings.Join(values, ", ")+" UNION "+
 		"SELECT t.n, i.inhrelid FROM pg_catalog.pg_inherits i JOIN tree t ON i.inhparent = t.oid) "+
 		"SELECT DISTINCT ON (t.n) t.n, CAST(CAST(c.oid AS regclass) AS TEXT), CAST(c.relpersistence AS TEXT) FROM pg_catalog.pg_class c JOIN tree t ON c.oid = t.oid "+
-		"ORDER BY t.n, CASE c.relpersistence WHEN 't' THEN 0 WHEN 'p' THEN 2 ELSE 1 END")
+		"ORDER BY t.n, c.relpersistence = 'p'")
 	if err != nil {
 		return exists, fmt.Errorf("sqlstore: ask whether the tables %s are logged: %w", cfg.table(""), err)
 	}
 	return exists, refused
 }
 
-// temporary is the error for a temporary table, which hides the shared one. It would cause
-// duplicates without a crash.
-func temporary(table string) error {
-	return fields.Error("sqlstore", "Table", table, "is a temporary table of this session, which others do not see: drop it, or give the store a pool of its own")
+// each runs a query, and calls scan for each row.
+func (s *Store) each(ctx context.Context, scan func(*sql.Rows) error, query string) error {
+	return s.onConnection(ctx, func(conn *sql.Conn) error { return eachRow(ctx, conn, scan, query, simple(conn)...) })
 }
 
 // inspectSQLite looks at a table.
 func (s *Store) inspectSQLite(ctx context.Context, cfg Config, t table) (exists bool, err error) {
-	suffix := t.suffix()
-	if s.probe(ctx, cfg.Dialect, cfg.table(suffix)) != nil {
+	if s.probe(ctx, cfg.Dialect, cfg.table(t.suffix())) != nil {
 		return false, ctx.Err()
-	}
-	if cfg.schema() != "" {
-		return true, nil
-	}
-	var others int
-	err = s.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM sqlite_temp_master WHERE lower(name) = lower('"+cfg.name(suffix)+"')").Scan(&others)
-	switch {
-	case err != nil:
-		return false, fmt.Errorf("sqlstore: ask whether the table %s is temporary: %w", cfg.table(suffix), err)
-	case others > 0:
-		return false, temporary(cfg.table(suffix))
 	}
 	return true, nil
 }
@@ -199,7 +181,7 @@ func (s *Store) inspectMySQL(ctx context.Context, cfg Config, t table) (exists b
 	case err != nil:
 		return false, fmt.Errorf("sqlstore: look at the table %s: %w", table, err)
 	case strings.HasPrefix(text, "CREATE TEMPORARY"):
-		return false, temporary(table)
+		return false, fields.Error("sqlstore", "Table", table, "is a temporary table of this session, which others do not see: drop it, or give the store a pool of its own")
 	case cfg.AllowDataLoss:
 		return true, nil
 	}
@@ -217,7 +199,7 @@ func (s *Store) inspectMySQL(ctx context.Context, cfg Config, t table) (exists b
 
 // showCreate returns the statement that would create a table.
 func (s *Store) showCreate(ctx context.Context, table string) (text string, err error) {
-	err = eachRow(ctx, s.db, func(rows *sql.Rows) error {
+	err = s.each(ctx, func(rows *sql.Rows) error {
 		columns, err := rows.Columns()
 		if err != nil {
 			return err
@@ -237,17 +219,13 @@ func (s *Store) showCreate(ctx context.Context, table string) (text string, err 
 // listedEngine returns the engine of a table in information_schema. Two tables may have names
 // that differ in case only; then it is the one that is not InnoDB, if there is one.
 func (s *Store) listedEngine(ctx context.Context, cfg Config, suffix string) (engine string, err error) {
-	schema := "DATABASE()"
-	if cfg.schema() != "" {
-		schema = "'" + cfg.schema() + "'"
-	}
-	err = s.single(ctx, cfg.Dialect, func(q querier) error {
-		return eachRow(ctx, q, func(rows *sql.Rows) error {
+	err = s.single(ctx, cfg.Dialect, func(conn *sql.Conn) error {
+		return eachRow(ctx, conn, func(rows *sql.Rows) error {
 			if engine != "" && engine != "InnoDB" {
 				return nil
 			}
 			return rows.Scan(&engine)
-		}, "SELECT COALESCE(engine, '') FROM information_schema.tables WHERE table_schema = "+schema+" AND table_name = '"+cfg.name(suffix)+"'")
+		}, "SELECT COALESCE(engine, '') FROM information_schema.tables WHERE table_schema = '"+cfg.schema()+"' AND table_name = '"+cfg.name(suffix)+"'")
 	})
 	return engine, err
 }
