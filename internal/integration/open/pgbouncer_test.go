@@ -74,8 +74,8 @@ func pooledPgx(t *testing.T, dsn string) opener {
 }
 
 func pooledGORM(t *testing.T, dsn string) opener {
-	db := database{"postgres", dsn}.gorm(t)
 	return func(lease worker.Config) (*worker.Generator, error) {
+		db := database{"postgres", dsn}.gorm(t) // one for each plug-in
 		return gormplugin.Open(t.Context(), db, gormplugin.Config{Store: sqlstore.Config{Lease: lease}})
 	}
 }
@@ -158,7 +158,7 @@ func disturb(t *testing.T, dsn string) {
 		t.Cleanup(func() { _ = db.Close() })
 		others.Go(func() {
 			for i := 0; ctx.Err() == nil; i++ {
-				_, _ = db.ExecContext(ctx, query, args(i)...)
+				_, _ = db.Exec(query, args(i)...) // not cancelled: a cancel while its session ends is fatal to PgBouncer 1.18
 				pause(ctx, 5*time.Millisecond)
 			}
 		})
