@@ -120,6 +120,7 @@ func prepareRecords(t *testing.T, admin *sql.DB) {
 			INSERT INTO public.commits VALUES (current_setting('synchronous_commit')); RETURN NULL;
 		END $$`,
 		"CREATE CONSTRAINT TRIGGER note AFTER INSERT OR UPDATE ON snow_worker DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note()",
+		"DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET synchronous_commit = off'; END $$", // a new session's
 		"CREATE SCHEMA elsewhere",
 		"CREATE TABLE elsewhere.mine (k bigint PRIMARY KEY, v text)",
 	) {
@@ -155,10 +156,10 @@ func disturb(t *testing.T, dsn string) {
 	var others sync.WaitGroup
 	t.Cleanup(func() { cancel(); others.Wait() })
 	loop := func(db *sql.DB, query string, args func(i int) []any) {
-		t.Cleanup(func() { _ = db.Close() })
 		others.Go(func() {
+			defer db.Close()
 			for i := 0; ctx.Err() == nil; i++ {
-				_, _ = db.Exec(query, args(i)...) // not cancelled: a cancel while its session ends is fatal to PgBouncer 1.18
+				_, _ = db.Exec(query, args(i)...) // not cancelled: PgBouncer 1.18 dies of a cancel whose session is terminated
 				pause(ctx, 5*time.Millisecond)
 			}
 		})
@@ -244,7 +245,7 @@ func renewFor(t *testing.T, programs []opener, ids *idSet) {
 					t.Errorf("draw: %v", err)
 					break
 				}
-				pause(ctx, 20*time.Millisecond)
+				pause(ctx, 100*time.Millisecond)
 			}
 			renewals.Add(int64(gen.Stats().Renewals))
 			if err := gen.Close(t.Context()); err != nil {
