@@ -87,10 +87,14 @@ func pooledGORM(t *testing.T, dsn string) opener {
 func TestPgBouncer(t *testing.T) {
 	server := testserver.New(t, testserver.KindPostgres, "-c", "fsync=on")
 	pool := testserver.NewPgBouncer(t, server, "pool_mode = transaction", "default_pool_size = 3", "ignore_startup_parameters = extra_float_digits")
-	for _, c := range pooledClients() {
+	for i, c := range pooledClients() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			direct := testserver.Database(t, "pgx", server.DSN)
+			// Not dropped: PgBouncer 1.18 dies if a session is terminated while a cancel waits for it.
+			name := fmt.Sprintf("d%d", i)
+			_, err := database{"postgres", server.DSN}.sql(t).Exec("CREATE DATABASE " + name)
+			must(t, err)
+			direct := strings.Replace(server.DSN, "/postgres?", "/"+name+"?", 1)
 			admin := database{"postgres", direct}.sql(t)
 			prepareRecords(t, admin)
 			dsn := strings.Replace(direct, server.Addr, pool.Addr, 1)
@@ -159,7 +163,7 @@ func disturb(t *testing.T, dsn string) {
 		others.Go(func() {
 			defer db.Close()
 			for i := 0; ctx.Err() == nil; i++ {
-				_, _ = db.Exec(query, args(i)...) // not cancelled: PgBouncer 1.18 dies of a cancel whose session is terminated
+				_, _ = db.Exec(query, args(i)...)
 				pause(ctx, 5*time.Millisecond)
 			}
 		})
