@@ -77,14 +77,14 @@ func (st *statements) alone(ctx context.Context, conn *sql.Conn, namespace strin
 		query, args := st.bind("SELECT EXISTS (SELECT 1 FROM "+o.table+" WHERE space = ?)", []any{namespace})
 		switch {
 		case !o.readable:
-			return fields.Error("sqlstore", "Table", st.cfg.table(""), "%s of the same database may have namespace %q as well, and each worker ID two holders: GRANT SELECT on it to this role, so that the store can look", o.table, namespace)
+			return fields.Error("sqlstore", "Table", st.cfg.Table, "%s of the same database may have namespace %q as well, and each worker ID two holders: GRANT SELECT on it to this role, so that the store can look", o.table, namespace)
 		default:
 			if err := conn.QueryRowContext(ctx, query, append(st.simple, args...)...).Scan(&has); err != nil {
 				return fmt.Errorf("sqlstore: look for namespace %q in %s: %w", namespace, o.table, err)
 			}
 		}
 		if has {
-			return fields.Error("sqlstore", "Table", st.cfg.table(""), "%s of the same database has namespace %q as well, so each worker ID would have two holders: set Table to one schema in all programs, or give this one a namespace of its own", o.table, namespace)
+			return fields.Error("sqlstore", "Table", st.cfg.Table, "%s of the same database has namespace %q as well, so each worker ID would have two holders: set Table to one schema in all programs, or give this one a namespace of its own", o.table, namespace)
 		}
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	_ "github.com/glebarez/go-sqlite"
 	"github.com/go-sql-driver/mysql"
 	_ "github.com/jackc/pgx/v5/stdlib"
+	_ "github.com/lib/pq"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
@@ -53,7 +54,7 @@ func onEvery(t *testing.T, test func(t *testing.T, e engine)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		server := testserver.Postgres(t).DSN
-		for _, isolation := range []string{"read committed", "repeatable read", "serializable"} {
+		for _, isolation := range []string{"read committed", "repeatable read", "serializable", "lib/pq"} {
 			t.Run(isolation, func(t *testing.T) {
 				name := create(t, open(t, "pgx", server), " WITH (FORCE)")
 				u, err := url.Parse(server)
@@ -62,18 +63,23 @@ func onEvery(t *testing.T, test func(t *testing.T, e engine)) {
 				}
 				u.Path = "/" + name
 				query := u.Query()
-				query.Set("default_transaction_isolation", isolation)
+				driver := "pgx"
+				if isolation == "lib/pq" {
+					driver = "postgres"
+				} else {
+					query.Set("default_transaction_isolation", isolation)
+				}
 				if isolation == "repeatable read" {
 					query.Set("default_query_exec_mode", "simple_protocol")
 				}
 				u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20") // a blank, to PostgreSQL
-				test(t, engine{"postgres", sqlstore.Postgres, func(t *testing.T) *sql.DB { return open(t, "pgx", u.String()) }})
+				test(t, engine{"postgres", sqlstore.Postgres, func(t *testing.T) *sql.DB { return open(t, driver, u.String()) }})
 			})
 		}
 	})
 	t.Run("mysql", func(t *testing.T) {
 		for i, server := range testserver.MySQLs(t) {
-			for _, mode := range []string{"prepared", "interpolated", "found rows", "serializable", "autocommit off"} {
+			for _, mode := range []string{"prepared", "interpolated", "found rows", "serializable", "odd session"} {
 				t.Run(fmt.Sprintf("%d/%s", i, mode), func(t *testing.T) {
 					cfg, err := mysql.ParseDSN(server.DSN)
 					if err != nil {
@@ -89,8 +95,11 @@ func onEvery(t *testing.T, test func(t *testing.T, e engine)) {
 					switch mode {
 					case "serializable":
 						cfg.Params = serializable(t, admin)
-					case "autocommit off":
-						cfg.Params = map[string]string{"autocommit": "0"}
+					case "odd session":
+						cfg.Params = map[string]string{"autocommit": "0", "sql_select_limit": "1", "completion_type": "'CHAIN'", "sql_mode": "'ANSI_QUOTES,NO_BACKSLASH_ESCAPES'"}
+						if _, err := admin.Exec("SET SESSION sql_mode = 'EMPTY_STRING_IS_NULL'"); err == nil { // MariaDB
+							cfg.Params["sql_mode"] = "'EMPTY_STRING_IS_NULL,ANSI_QUOTES'"
+						}
 					}
 					test(t, engine{"mysql", sqlstore.MySQL, func(t *testing.T) *sql.DB { return open(t, "mysql", cfg.FormatDSN()) }})
 				})
@@ -301,8 +310,8 @@ func TestLossySettings(t *testing.T) {
 		for i, c := range []struct{ pragmas, setting string }{
 			{"_pragma=synchronous(2)", ""},
 			{"_pragma=synchronous(2)&_pragma=journal_mode(wal)", ""},
-			{"_pragma=synchronous(1)&_pragma=journal_mode(wal)", "synchronous"},
-			{"_pragma=synchronous(0)", "synchronous"},
+			{"_pragma=synchronous(1)&_pragma=journal_mode(wal)", ""}, // the store sets it
+			{"_pragma=synchronous(0)", ""},
 			{"_pragma=journal_mode(memory)", "journal_mode"},
 		} {
 			lossy(t, open(t, "sqlite", fmt.Sprintf("file:%s?%s", filepath.Join(dir, fmt.Sprint(i)), c.pragmas)), c.setting)
@@ -310,17 +319,8 @@ func TestLossySettings(t *testing.T) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		server := testserver.NewPostgres(t)
-		u, err := url.Parse(server.DSN)
-		if err != nil {
-			t.Fatal(err)
-		}
-		q := u.Query()
-		q.Set("synchronous_commit", "off")
-		u.RawQuery = q.Encode()
-		lossy(t, open(t, "pgx", u.String()), "synchronous_commit")
-		q.Set("synchronous_commit", "on")
-		u.RawQuery = q.Encode()
-		lossy(t, open(t, "pgx", u.String()), "fsync") // as the test's servers are
+		lossy(t, open(t, "pgx", server.DSN), "fsync") // as the test's servers are
+		lossy(t, open(t, "postgres", server.DSN), "fsync")
 	})
 	t.Run("mariadb", func(t *testing.T) {
 		server := testserver.NewMariaDB(t)
