@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -151,6 +152,27 @@ func TestPgBouncerCounters(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// In statement mode, which refuses transactions, a lease works in a namespace that exists.
+func TestPgBouncerStatementMode(t *testing.T) {
+	direct, dsn := throughPool(t, "statement")
+	for i, c := range []struct{ driver, dsn string }{{"pgx", direct}, {"pgx", dsn}, {"postgres", dsn}} {
+		db, err := sql.Open(c.driver, c.dsn)
+		must(t, err)
+		t.Cleanup(func() { _ = db.Close() })
+		gen, err := sqlstore.Open(t.Context(), db, leasing(worker.Config{RenewInterval: 50 * time.Millisecond, Timeout: patience, FenceWindow: 2 * patience}))
+		if err != nil {
+			t.Fatalf("%d, %s: %v", i, c.driver, err)
+		}
+		for deadline := time.Now().Add(patience); gen.Stats().Renewals < 3 && time.Now().Before(deadline); {
+			pause(t.Context(), 10*time.Millisecond)
+		}
+		if s := gen.Stats(); s.Renewals < 3 || s.Failures > 0 {
+			t.Errorf("%s: %d renewals, %d failures", c.driver, s.Renewals, s.Failures)
+		}
+		must(t, gen.Close(t.Context()))
 	}
 }
 
