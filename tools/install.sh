@@ -21,7 +21,7 @@ fail() {
 
 # What the tests need. For each: is it here, and which packages hold it? The extras are
 # for targets of the Makefile only.
-needs='certificates compiler postgres mariadb redis etcd prometheus spin typescript arm64 chromium'
+needs='certificates compiler postgres pgbouncer mariadb redis etcd prometheus spin typescript arm64 chromium'
 extras='galera patroni'
 
 describe() {
@@ -29,6 +29,7 @@ describe() {
     certificates) echo 'the certificates of public authorities, so that go can download modules' ;;
     compiler) echo 'a C compiler and the headers of the C library, for go test -race' ;;
     postgres) echo 'PostgreSQL: the programs postgres and initdb, or SNOWKEY_TEST_POSTGRES' ;;
+    pgbouncer) echo 'PgBouncer: the program pgbouncer' ;;
     mariadb) echo 'MariaDB: the programs mariadbd and mariadb-install-db, or SNOWKEY_TEST_MYSQL' ;;
     redis) echo 'Redis: the program redis-server, or SNOWKEY_TEST_REDIS' ;;
     etcd) echo 'etcd: the program etcd, or SNOWKEY_TEST_ETCD' ;;
@@ -49,6 +50,7 @@ present() {
     certificates) certificates ;;
     compiler) compiles ;;
     postgres) [ -n "${SNOWKEY_TEST_POSTGRES_BIN:-}" ] || postgres ;;
+    pgbouncer) [ -n "${SNOWKEY_TEST_PGBOUNCER_BIN:-}" ] || program pgbouncer ;;
     mariadb) [ -n "${SNOWKEY_TEST_MARIADB_BIN:-}" ] || mariadb ;;
     redis) [ -n "${SNOWKEY_TEST_REDIS_BIN:-}" ] || program redis-server ;;
     etcd) [ -n "${SNOWKEY_TEST_ETCD_BIN:-}" ] || program etcd ;;
@@ -160,6 +162,7 @@ packages() {
     certificates) first ca-certificates ;;
     compiler) first gcc && first libc6-dev ;;
     postgres) first postgresql ;;
+    pgbouncer) first pgbouncer ;;
     mariadb)
       first mariadb-server-core "$(versioned mariadb-server-core)" &&
         first mariadb-client-core "$(versioned mariadb-client-core)" # mariadb-install-db calls one of its programs
@@ -302,6 +305,7 @@ logged apt install -y --no-install-recommends --no-upgrade --no-remove \
 for need in "${missing[@]}"; do
   case $need in
     postgres) unit=postgresql ;;
+    pgbouncer) unit=pgbouncer ;;
     redis) unit=redis-server ;;
     etcd) unit=etcd ;;
     prometheus) unit=prometheus ;;

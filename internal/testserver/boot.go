@@ -37,7 +37,10 @@ func boot(e *engine, nextAddr func() (string, error), arguments ...string) (*Ser
 		if s.Addr, err = nextAddr(); err == nil {
 			s.DSN = e.dsn(s.Addr)
 			s.holdPort(s.Addr)
-			if err = s.start(); err == nil {
+			if err = s.configure(); err == nil {
+				err = s.start()
+			}
+			if err == nil {
 				return s, nil
 			}
 			s.releasePorts()
@@ -78,6 +81,14 @@ func prepare(e *engine) (*Server, error) {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return s, nil
+}
+
+// configure writes what the start needs, when all addresses are known.
+func (s *Server) configure() error {
+	if s.engine.configure == nil {
+		return nil
+	}
+	return s.engine.configure(s)
 }
 
 // start starts the process and waits until it answers. The caller holds mu, or is the only one

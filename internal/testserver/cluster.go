@@ -81,10 +81,7 @@ func bootCluster(e *engine, n int) (members []*Server, err error) {
 		s.member.of = members
 	}
 	for _, s := range members {
-		if e.configure == nil {
-			break
-		}
-		if err := e.configure(s); err != nil {
+		if err := s.configure(); err != nil {
 			return members, err
 		}
 	}

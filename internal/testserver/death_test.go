@@ -35,7 +35,7 @@ func TestHelperDies(t *testing.T) {
 		t.Setenv(engines()[kind].dsnVar, "")
 	}
 	private := NewRedis(t)
-	servers := []*Server{Postgres(t), MariaDB(t), Redis(t), Etcd(t), private}
+	servers := []*Server{Postgres(t), MariaDB(t), Redis(t), Etcd(t), private, NewPgBouncer(t, Postgres(t))}
 	if err := errors.Join(servers[0].Restart(), private.Kill(), private.Start()); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestDeath(t *testing.T) {
 	}
 	for _, how := range []string{"return", "exit", "panic", "terminated", "killed", "paused"} {
 		t.Run(how, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // it starts five servers
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // it starts six servers
 			defer cancel()
 			cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestHelperDies$")
 			cmd.Env = append(os.Environ(), deathVar+"="+how)
@@ -102,7 +102,7 @@ func TestDeath(t *testing.T) {
 			}
 			_ = cmd.Wait() // each ends with another status
 			died := time.Now()
-			if len(will.Pids) < 9 { // PostgreSQL has five at least
+			if len(will.Pids) < 10 { // PostgreSQL has five at least
 				t.Errorf("only %d processes", len(will.Pids))
 			}
 			eventually(t, patience, func() error {

@@ -37,7 +37,7 @@ type engine struct {
 	port      string                   // of a given DSN without one
 	schemes   []string                 // of a given DSN
 	setup     func(s *Server) error    // makes the data folder; may be nil
-	configure func(s *Server) error    // writes what a member's start needs, when all have addresses; may be nil
+	configure func(s *Server) error    // writes what the start needs, when all addresses are known; may be nil
 	command   func(s *Server) []string // program and arguments
 	ready     func(s *Server) error    // nil if this very process serves
 }

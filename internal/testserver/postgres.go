@@ -86,6 +86,29 @@ func copyOf(primary, standby *Server) error {
 	return errors.Join(os.Remove(filepath.Join(data, "postmaster.pid")), os.WriteFile(signal, nil, 0o600), giveToUser(signal))
 }
 
+// NewPgBouncer starts, for this test alone, a PgBouncer in front of a private PostgreSQL server. It
+// logs every client in as postgres. The settings, such as "pool_mode = transaction", are lines of its
+// configuration, and win over those of the package.
+func NewPgBouncer(t testing.TB, postgres *Server, settings ...string) *Server {
+	t.Helper()
+	e := &engine{
+		kind:         "pgbouncer",
+		binVar:       "SNOWKEY_TEST_PGBOUNCER_BIN",
+		packages:     "pgbouncer",
+		programs:     [][]string{{"pgbouncer"}},
+		unprivileged: true,
+		orderly:      syscall.SIGQUIT, // from 1.23 on, SIGTERM would wait for the clients
+		dsn:          postgresEngine().dsn,
+		command:      func(s *Server) []string { return []string{s.programs[0], s.in("pgbouncer.ini")} },
+		ready:        postgresReady,
+	}
+	e.configure = func(s *Server) error {
+		return s.write("pgbouncer.ini", fmt.Sprintf("[databases]\n* = host=127.0.0.1 port=%s user=postgres\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %s\n"+
+			"unix_socket_dir =\nauth_type = any\nmax_client_conn = 1000\n%s\n", portOf(postgres.Addr), portOf(s.Addr), strings.Join(settings, "\n")))
+	}
+	return startFor(t, e)
+}
+
 // A Patroni is a cluster of PostgreSQL servers. Each runs under its own Patroni, which promotes a
 // standby when the primary is gone.
 type Patroni struct {
