@@ -46,9 +46,9 @@ func (e event) String() string {
 // checking and rotating the worker ID is also renewed, so ids continue while another request is
 // tried.
 //
-// A claim that was not answered comes first in every state. It is repeated as it was (see
-// newClaim), so an answer always settles it: it was granted, and is used or released; or no
-// worker ID is free for it, and it is over. After that the state makes a claim of its own:
+// A state that claims first repeats a claim that was not answered, as it was (see newClaim), so
+// an answer always settles it: it was granted, and is used or released; or no worker ID is free
+// for it, and it is over. Then the state makes a claim of its own:
 //   - acquiring, lost and rotating use any worker ID that is granted. If none is, they claim
 //     again; rotating ends when the generator has not asked for a while.
 //   - checking claims its own worker ID. Granted, it is held anew. Refused, it has a holder, and
