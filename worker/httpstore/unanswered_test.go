@@ -1,6 +1,7 @@
 package httpstore
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -29,6 +30,17 @@ func (l *lossy) RoundTrip(r *http.Request) (*http.Response, error) {
 	return got, err
 }
 
+// checks is another's client, which returns no claim that does not match the request.
+type checks struct{ *Store }
+
+func (c checks) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
+	got, err := c.Store.Claim(ctx, r)
+	if err == nil {
+		err = r.CheckClaim(got)
+	}
+	return got, err
+}
+
 // until waits for an event.
 func until(t *testing.T, what string, happened func() bool) {
 	t.Helper()
@@ -43,13 +55,22 @@ func until(t *testing.T, what string, happened func() bool) {
 // worker ID comes free or is taken. The claim, repeated, is the same request, so the store's
 // answer to it fits; ids continue, and no worker ID stays claimed by nobody.
 func TestUnansweredClaimAndLoss(t *testing.T) {
-	for _, taken := range []bool{false, true} {
-		t.Run(map[bool]string{false: "freed", true: "taken"}[taken], func(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		taken  bool
+		client func(*Store) driver.Store
+	}{
+		{"freed", false, func(s *Store) driver.Store { return s }},
+		{"taken", true, func(s *Store) driver.Store { return s }},
+		{"freed, and the client checks", false, func(s *Store) driver.Store { return checks{s} }},
+		{"taken, and the client checks", true, func(s *Store) driver.Store { return checks{s} }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
 			mem := memstore.New(memstore.Config{})
 			network := &lossy{RoundTripper: &http.Transport{}}
 			store := mustNew(New(Config{URL: "http://" + open(t, handlerOf(t, mem)).address, Token: secret, Client: &http.Client{Transport: network}}))
 			var back atomic.Int64
-			gen, err := worker.Open(t.Context(), store, worker.Config{
+			gen, err := worker.Open(t.Context(), c.client(store), worker.Config{
 				ClockPolicy: core.Rotate{}, FenceWindow: 2 * time.Second, RenewInterval: 50 * time.Millisecond, NoExpiry: true, MaxSkew: time.Hour,
 				Now: func() time.Time { return time.Now().Add(-time.Duration(back.Load())) },
 			})
@@ -85,7 +106,7 @@ func TestUnansweredClaimAndLoss(t *testing.T) {
 				t.Fatal(err)
 			}
 			others := 0
-			if taken {
+			if c.taken {
 				others = 1
 				thief := request()
 				thief.Namespace, thief.Layout, thief.WorkerIDs = "default", driver.Fingerprint(core.Twitter()), core.Twitter().WorkerIDs()
