@@ -403,6 +403,53 @@ func TestGeneratorAheadOfItsLease(t *testing.T) {
 	})
 }
 
+// While Config.NotBefore is ahead, beyond the fence or not, calls fail at once and say why, and
+// the lease renews as if there were none. Ids begin as soon as the clock and the policy allow.
+func TestNotBeforeAhead(t *testing.T) {
+	for name, c := range map[string]struct {
+		policy core.ClockPolicy
+		begin  time.Duration // when ids begin
+	}{
+		"Logical":  {nil, 50 * time.Second},                               // 10s ahead
+		"MaxAhead": {core.Logical{MaxAhead: time.Hour}, 30 * time.Second}, // at the fence
+		"Detached": {core.Logical{Detached: true}, 30 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.cfg.NotBefore, w.cfg.ClockPolicy = w.now().Add(time.Minute), c.policy
+				gen, err := worker.Open(w.Context(), w.store, w.cfg)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer gen.Close(w.Context())
+				began := time.Now()
+				for {
+					asked := time.Now()
+					if _, err = gen.Next(w.Context()); err == nil {
+						break
+					}
+					var clock *core.ClockError
+					if !errors.As(err, &clock) || !clock.NotBefore.Equal(w.cfg.NotBefore.Add(time.Millisecond)) || clock.Back != clock.NotBefore.Sub(asked) ||
+						!strings.Contains(err.Error(), "ids begin at 2000-01-01T00:01:00.001Z, because of NotBefore") {
+						t.Fatalf("%v", err)
+					}
+					if took := time.Since(asked); took > 0 {
+						t.Fatalf("after %v: %v", took, err)
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+				// The fence follows the clock by renewals, and the last second is waited for.
+				if took := time.Since(began); took < c.begin-2*time.Second || took > c.begin+10*time.Second {
+					t.Errorf("ids begin after %v", took)
+				}
+				if n := len(w.store.tries()); n > 7 {
+					t.Errorf("%d renewals in %v", n, time.Since(began))
+				}
+			})
+		})
+	}
+}
+
 // Ids that are drawn faster than the layout has them run up to the fence and wait there:
 // under the same worker ID.
 func TestSaturatingFill(t *testing.T) {
