@@ -75,9 +75,13 @@ func (e *RangeError) Error() string {
 type ClockError struct {
 	Back      time.Duration // how far the clock is behind
 	Tolerated time.Duration // how far it may be behind
+	NotBefore time.Time     // what it is behind, because of Config.NotBefore; zero: the last id
 }
 
 func (e *ClockError) Error() string {
+	if !e.NotBefore.IsZero() {
+		return fmt.Sprintf("core: ids begin at %s, because of NotBefore: the clock is %v behind that, and calls wait at most %v", formatTime(e.NotBefore), e.Back, e.Tolerated)
+	}
 	return fmt.Sprintf("core: the clock is %v behind the last id, %v is tolerated", e.Back, e.Tolerated)
 }
 

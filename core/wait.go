@@ -78,10 +78,9 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState, singl
 			return g.applyPolicy(ctx, a, w, single, maxTick, lastIssued, d)
 		}
 		// What limits ids here has not stepped back. So if no id was issued yet, the wait is for
-		// Config.NotBefore.
+		// where they begin.
 		if cursor == a.first && d > g.maxWait {
-			back := a.startOf(lastIssued).Sub(a.startOf(now))
-			return 0, false, g.giveUp(&ClockError{Back: back, Tolerated: g.maxWait})
+			return 0, false, g.giveUp(g.notBegun(a))
 		}
 	}
 	if !w.exhausted && cursor&l.sequenceMax == 0 && cursor != a.first && d <= g.maxWait {
@@ -103,7 +102,7 @@ func (g *Generator) applyPolicy(ctx context.Context, a *allocator, w *waitState,
 		if tolerated = g.policy.maxWait; tolerated == 0 {
 			tolerated = g.maxWait
 		}
-		return 0, false, g.awaitClock(ctx, w, d, tolerated, func() error { return &ClockError{back, tolerated} })
+		return 0, false, g.awaitClock(ctx, w, d, tolerated, func() error { return &ClockError{Back: back, Tolerated: tolerated} })
 	case policyRollback:
 		if err = g.rollBack(a, back); err != nil {
 			err = g.giveUp(err)
@@ -125,7 +124,7 @@ func (g *Generator) applyPolicy(ctx context.Context, a *allocator, w *waitState,
 		}
 		return 0, false, none
 	}
-	return 0, false, g.giveUp(&ClockError{back, tolerated})
+	return 0, false, g.giveUp(&ClockError{Back: back, Tolerated: tolerated})
 }
 
 // awaitFence waits for the fence to rise. If it does not, it asks for another grant. If
@@ -133,6 +132,11 @@ func (g *Generator) applyPolicy(ctx context.Context, a *allocator, w *waitState,
 // the GrantSource needs to raise it, such as a connection.
 func (g *Generator) awaitFence(ctx context.Context, a *allocator, w *waitState, fence uint64, fenceErr error) error {
 	at := formatTime(a.startOf(fence))
+	if fence > 0 && g.notBefore >= fence { // 0: revoked
+		if err := g.notBegun(a); err.Back > 0 { // a renewal now would not help
+			return g.giveUp(err)
+		}
+	}
 	if fenceErr != nil {
 		return g.giveUp(fmt.Errorf("%w at %s: %w", ErrFenced, at, fenceErr))
 	}
@@ -161,6 +165,16 @@ func (g *Generator) awaitFence(ctx context.Context, a *allocator, w *waitState, 
 	default:
 		return fmt.Errorf("%w; there is no other grant: %w", err, none)
 	}
+}
+
+// notBegun is the error of a call while the clock is behind the allocator's first id.
+func (g *Generator) notBegun(a *allocator) *ClockError {
+	tick := a.first >> a.layout.SequenceBits
+	e := &ClockError{Back: time.Duration(a.clock.startOf(tick) - a.clock.read().wall), Tolerated: g.maxWait}
+	if tick == g.notBefore && a.grant.after.IsZero() {
+		e.NotBefore = a.startOf(tick)
+	}
+	return e
 }
 
 const (

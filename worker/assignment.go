@@ -32,25 +32,39 @@ const (
 	releaseSent              // the store was asked to release it
 )
 
-// newAssignment makes an assignment of a claim. If the claim begins beyond the layout's
-// time, it returns an error, and an assignment that only needs to be released.
+// newAssignment makes an assignment of a claim. If the claim does not match the request, or
+// begins beyond the layout's time, it returns an error, and an assignment that only needs to be
+// released. That is nil if nothing in the store's answer can be relied upon.
 func newAssignment(cfg *Config, r driver.Request, c driver.Claim) (*assignment, error) {
-	err := r.CheckClaim(c)
-	if err != nil {
-		return nil, err
-	}
 	a := &assignment{claim: c, claimID: r.ClaimID, fence: c.Fence, renewed: time.Now()}
-	a.grant, err = core.NewGrant(cfg.Layout, c.Worker, time.UnixMilli(c.From), time.UnixMilli(c.Fence))
+	err := cfg.checkClaim(r, c)
 	if err != nil {
-		a.grant, _ = core.NewGrant(cfg.Layout, c.Worker, time.Time{}, time.Time{}) // without times it cannot fail
+		if c.Fence <= c.From || c.Fence-c.From > r.FenceWindow {
+			return nil, err // a release could lower the fence below ids; it is left to its time to live
+		}
+		a.claim.From = c.Fence // none of its time is given back
+	} else if a.grant, err = core.NewGrant(cfg.Layout, c.Worker, time.UnixMilli(c.From), time.UnixMilli(c.Fence)); err != nil {
+		err = fmt.Errorf("worker: worker ID %d: %w", c.Worker, err)
+	}
+	if err != nil {
+		a.grant, _ = core.NewGrant(cfg.Layout, 0, time.Time{}, time.Time{}) // worker ID 0 without times cannot fail
 		a.grant.Close()
-		return a, fmt.Errorf("worker: worker ID %d: %w", c.Worker, err)
+		return a, err
 	}
 	// A claim that was found again may be old, and its interval past. So the clock begins no
 	// earlier than the claimant's, and a renewal follows at once.
 	a.clock = newHybridClock(time.UnixMilli(max(c.From, r.Now)), cfg.Now)
 	a.renewAt = time.Now().Add(cfg.renewIn())
 	return a, nil
+}
+
+// checkClaim returns an error if the claim does not match the request, or is another
+// datacenter's.
+func (cfg *Config) checkClaim(r driver.Request, c driver.Claim) error {
+	if d := cfg.Datacenter; d != nil && c.Worker>>cfg.Layout.WorkerBits != *d {
+		return fmt.Errorf("worker: the store's claim does not match the request: worker ID %d is not of datacenter %d", c.Worker, *d)
+	}
+	return r.CheckClaim(c)
 }
 
 // left is how long ids can be issued below the fence.

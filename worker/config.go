@@ -65,8 +65,9 @@ type Config struct {
 	// RenewInterval is how often the fence is raised. Zero: a third of FenceWindow.
 	RenewInterval time.Duration
 	// TTL is how long after the last renewal others can claim the worker ID. It serves reuse
-	// only; uniqueness does not depend on it. Zero: four thirds of FenceWindow, or, with
-	// NoExpiry, none.
+	// only; uniqueness does not depend on it. If it is less than FenceWindow, the next holder
+	// after a crash begins ahead of the clock by as much. Zero: four thirds of FenceWindow, or,
+	// with NoExpiry, none.
 	TTL time.Duration
 	// NoExpiry keeps the worker ID leased until Close releases it, or an operator frees it by
 	// the store's [driver.Admin]: also after a crash, and after a claim whose answer was lost.
@@ -83,8 +84,9 @@ type Config struct {
 	// MaxSkew is how far apart this machine's clock and the store's may be when a worker ID
 	// is claimed. Zero: 10s.
 	MaxSkew time.Duration
-	// MaxLead is how far ahead of the clock ids may begin, because a former holder of the
-	// worker ID had a fast clock. Zero: 1min.
+	// MaxLead is how far ahead of the clock ids may begin. They begin ahead if a former holder of
+	// the worker ID had a fast clock, or has crashed less than FenceWindow ago, which adds up
+	// from crash to crash. Zero: 1min.
 	MaxLead time.Duration
 	// StopOnLoss ends the generator when its worker ID is lost: ids continue up to the fence,
 	// and then end. Otherwise it claims another worker ID, and ids continue.

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -23,9 +22,6 @@ func (s datacenterStore) Claim(ctx context.Context, r driver.Request) (driver.Cl
 	c, err := s.Store.Claim(ctx, r)
 	if err != nil {
 		return driver.Claim{}, err
-	}
-	if c.Worker < 0 || c.Worker >= s.workers { // otherwise it would become another datacenter's
-		return driver.Claim{}, fmt.Errorf("worker: the store's claim does not match the request: worker ID %d of %d in datacenter %d", c.Worker, s.workers, s.datacenter)
 	}
 	c.Worker += s.first
 	return c, nil

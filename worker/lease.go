@@ -35,8 +35,8 @@ type lease struct {
 	waiters     []*waiter     // calls of Grant
 	calls       []*call       // not answered by the store yet
 	answers     []answer      // not handled by the owner yet
-	claimID     string        // of the claim; empty: noClaim
 	claim       claimState
+	request     driver.Request // of the claim; zero: noClaim
 	rotation    rotation
 	claimRetry  retry         // of claims
 	renewRetry  retry         // of the current worker ID
@@ -84,5 +84,5 @@ func (l *lease) move(e event) bool {
 	return ok
 }
 
-// setClaim notes the claim that the lease makes. With noClaim, id is empty.
-func (l *lease) setClaim(s claimState, id string) { l.claim, l.claimID = s, id }
+// setClaim notes the claim that the lease makes. With noClaim, r is zero.
+func (l *lease) setClaim(s claimState, r driver.Request) { l.claim, l.request = s, r }

@@ -403,6 +403,53 @@ func TestGeneratorAheadOfItsLease(t *testing.T) {
 	})
 }
 
+// While Config.NotBefore is ahead, beyond the fence or not, calls fail at once and say why, and
+// the lease renews as if there were none. Ids begin as soon as the clock and the policy allow.
+func TestNotBeforeAhead(t *testing.T) {
+	for name, c := range map[string]struct {
+		policy core.ClockPolicy
+		begin  time.Duration // when ids begin
+	}{
+		"Logical":  {nil, 50 * time.Second},                               // 10s ahead
+		"MaxAhead": {core.Logical{MaxAhead: time.Hour}, 30 * time.Second}, // at the fence
+		"Detached": {core.Logical{Detached: true}, 30 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.cfg.NotBefore, w.cfg.ClockPolicy = w.now().Add(time.Minute), c.policy
+				gen, err := worker.Open(w.Context(), w.store, w.cfg)
+				if err != nil {
+					w.Fatal(err)
+				}
+				defer gen.Close(w.Context())
+				began := time.Now()
+				for {
+					asked := time.Now()
+					if _, err = gen.Next(w.Context()); err == nil {
+						break
+					}
+					var clock *core.ClockError
+					if !errors.As(err, &clock) || !clock.NotBefore.Equal(w.cfg.NotBefore.Add(time.Millisecond)) || clock.Back != clock.NotBefore.Sub(asked) ||
+						!strings.Contains(err.Error(), "ids begin at 2000-01-01T00:01:00.001Z, because of NotBefore") {
+						w.Fatalf("%v", err)
+					}
+					if took := time.Since(asked); took > 0 {
+						w.Fatalf("after %v: %v", took, err)
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+				// The fence follows the clock by renewals, and the last second is waited for.
+				if took := time.Since(began); took < c.begin-2*time.Second || took > c.begin+10*time.Second {
+					w.Errorf("ids begin after %v", took)
+				}
+				if n := len(w.store.tries()); n > 7 {
+					w.Errorf("%d renewals in %v", n, time.Since(began))
+				}
+			})
+		})
+	}
+}
+
 // Ids that are drawn faster than the layout has them run up to the fence and wait there:
 // under the same worker ID.
 func TestSaturatingFill(t *testing.T) {
@@ -437,6 +484,60 @@ func TestStopOnLossLeavesNothingBehind(t *testing.T) {
 		<-lease.Done()
 		synctest.Wait()
 	})
+}
+
+// A process that crashes again and again, under one worker ID, begins at the clock if the time to
+// live is that of the defaults. If it is shorter than the fence window, or an operator frees the
+// worker ID, each start begins at the fence of the one before, as it must. The error at MaxLead
+// says so, and the wait for the clock is all that it takes.
+func TestCrashLoop(t *testing.T) {
+	for name, c := range map[string]struct {
+		ttl  time.Duration
+		lead []time.Duration
+	}{
+		"defaults":    {0, []time.Duration{0, 0, 0, 0, 0, 0}},
+		"a short TTL": {12 * time.Second, []time.Duration{0, 18 * time.Second, 36 * time.Second, 54 * time.Second}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.cfg.Preferred, w.cfg.RequirePreferred, w.cfg.TTL = ref(int64(3)), true, c.ttl
+				start := func() (time.Duration, error) {
+					crashes := &flaky{Store: w.mem}
+					lease, err := w.keep(worker.Acquire(w.Context(), crashes, w.cfg))
+					if err != nil {
+						return 0, err
+					}
+					began := w.now()
+					gen := w.generator(lease, nil)
+					lead := w.mustDraw(gen).Time.Sub(began)
+					crashes.set(func(f *flaky) { f.down = errNetwork })
+					gen.Close()
+					return lead, nil
+				}
+				for i, want := range c.lead { // each may notice half a second late that the one before has expired
+					if lead, err := start(); err != nil || (lead-want).Abs() > time.Duration(i)*500*time.Millisecond {
+						w.Fatalf("start %d begins %v ahead, want %v: %v", i, lead, want, err)
+					}
+				}
+				if c.ttl == 0 {
+					return
+				}
+				time.Sleep(c.ttl + time.Millisecond)
+				wait := w.cfg.ClaimWait
+				w.cfg.ClaimWait = -1
+				_, err := start()
+				var none *worker.NoWorkerIDError
+				if !errors.As(err, &none) || none.Ahead != 1 || (none.Wait-12*time.Second).Abs() > 2*time.Second || !strings.Contains(err.Error(), "or because holders crashed one after another") {
+					w.Fatalf("%v", err)
+				}
+				w.cfg.ClaimWait = wait
+				began := time.Now()
+				if lead, err := start(); err != nil || time.Since(began) > 15*time.Second || lead > time.Minute {
+					w.Errorf("%v, %v ahead after %v", err, lead, time.Since(began))
+				}
+			})
+		})
+	}
 }
 
 // With RequirePreferred, Acquire waits until the claim of a crashed holder expires, but not

@@ -28,7 +28,7 @@ func (l *lease) failed(c *call, err error) {
 	switch c.kind {
 	case claimCall:
 		if notSent(err) {
-			l.setClaim(noClaim, "")
+			l.setClaim(noClaim, driver.Request{})
 		}
 		l.failedClaim(l.checkedSkew(err))
 	case renewCall:
@@ -41,8 +41,8 @@ func (l *lease) failed(c *call, err error) {
 // granted replaces the current assignment by one of a new claim. If that is not needed any
 // more, because its caller gave up or another claim was faster, it is released.
 func (l *lease) granted(r driver.Request, c driver.Claim) {
-	if r.ClaimID == l.claimID {
-		l.setClaim(noClaim, "")
+	if r.ClaimID == l.request.ClaimID {
+		l.setClaim(noClaim, driver.Request{})
 	}
 	for _, other := range l.calls {
 		if other.kind == claimCall && other.request.ClaimID == r.ClaimID {
@@ -77,7 +77,7 @@ func (l *lease) failedClaim(err error) {
 	// Stores compare clocks and layouts before they look for the claim ID. So nothing was
 	// granted, unless an earlier attempt was not answered.
 	if isNone || driver.IsPermanent(err) && l.claim != claimUnknown {
-		l.setClaim(noClaim, "")
+		l.setClaim(noClaim, driver.Request{})
 	}
 	if l.claim == claimSent {
 		l.claim = claimUnknown

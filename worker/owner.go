@@ -138,7 +138,7 @@ func (l *lease) begin(c *call) bool {
 	switch c.kind {
 	case claimCall:
 		if l.claim == noClaim {
-			l.setClaim(claimSent, c.request.ClaimID)
+			l.setClaim(claimSent, c.request)
 		}
 	case releaseCall:
 		c.assignment.usage = releaseSent

@@ -11,19 +11,37 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// newClaim is the claim that the state needs. A repeated claim has the same claim ID, so
-// that a claim whose answer was lost is found again.
+// newClaim is the claim that is due. A claim whose answer was lost is repeated as it was, but
+// for the time, whatever the state needs by now: the store may have granted it already, and
+// then its answer fits no other request.
 func (l *lease) newClaim() *call {
-	id, repeated := l.claimID, l.claim != noClaim
+	r, repeated := l.request, l.claim != noClaim
 	if !repeated {
-		id = rand.Text()
+		r = l.newRequest()
 	}
+	r.Now = l.cfg.Now().UnixMilli()
+	claim := func(ctx context.Context) (driver.Claim, error) { return l.store.Claim(ctx, r) }
+	c := &call{kind: claimCall, request: r, ask: claim}
+	if l.limiter != nil && l.state != checking {
+		kind := l.cfg.claimKind(r)
+		c.ask = func(ctx context.Context) (driver.Claim, error) {
+			granted, sent, err := l.limiter.LimitClaims(ctx, kind, repeated, func() (driver.Claim, error) { return claim(ctx) })
+			if err != nil && !sent && !repeated {
+				err = notSentError{err}
+			}
+			return granted, err
+		}
+	}
+	return c
+}
+
+// newRequest is the claim that the state needs, without the time.
+func (l *lease) newRequest() driver.Request {
 	cfg := &l.cfg
 	r := driver.Request{
 		Namespace: cfg.Namespace, Layout: driver.Fingerprint(cfg.Layout), WorkerIDs: cfg.Layout.WorkerIDs(),
-		Preferred: -1, RequirePreferred: cfg.RequirePreferred, Exclude: -1, ClaimID: id, Owner: cfg.Owner,
-		Now: cfg.Now().UnixMilli(), FenceWindow: cfg.FenceWindow.Milliseconds(), TTL: cfg.ttl(),
-		MaxSkew: cfg.MaxSkew.Milliseconds(), MaxLead: cfg.MaxLead.Milliseconds(),
+		Preferred: -1, RequirePreferred: cfg.RequirePreferred, Exclude: -1, ClaimID: rand.Text(), Owner: cfg.Owner,
+		FenceWindow: cfg.FenceWindow.Milliseconds(), TTL: cfg.ttl(), MaxSkew: cfg.MaxSkew.Milliseconds(), MaxLead: cfg.MaxLead.Milliseconds(),
 	}
 	if cfg.Preferred != nil {
 		r.Preferred = *cfg.Preferred
@@ -39,19 +57,7 @@ func (l *lease) newClaim() *call {
 			r.MaxLead = 0
 		}
 	}
-	claim := func(ctx context.Context) (driver.Claim, error) { return l.store.Claim(ctx, r) }
-	c := &call{kind: claimCall, request: r, ask: claim}
-	if l.limiter != nil && l.state != checking {
-		kind := cfg.claimKind(r)
-		c.ask = func(ctx context.Context) (driver.Claim, error) {
-			granted, sent, err := l.limiter.LimitClaims(ctx, kind, repeated, func() (driver.Claim, error) { return claim(ctx) })
-			if err != nil && !sent && !repeated {
-				err = notSentError{err}
-			}
-			return granted, err
-		}
-	}
-	return c
+	return r
 }
 
 func (l *lease) newRenewal(a *assignment) *call {

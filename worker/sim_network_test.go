@@ -71,6 +71,9 @@ func (p *proc) Claim(ctx context.Context, r driver.Request) (driver.Claim, error
 		if p.sim.break_ == ownClock || p.sim.break_ == noFence {
 			c.From, c.Fence = r.Now, r.Now+r.FenceWindow
 		}
+		if err == nil && p.sim.break_ == sound {
+			err = r.CheckClaim(c) // as a client of a server may
+		}
 		p.sim.note("%d: has number %d, epoch %d, from %d to %d", p.id, c.Worker, c.FencingToken, c.From, c.Fence)
 		got = c
 		return err

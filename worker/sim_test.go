@@ -146,13 +146,16 @@ func (s *sim) run() {
 }
 
 // heal lets the network work, and all processes but one end. That one gets an id soon, from
-// the generator that it has, whatever came before; and so it does from a new one.
+// the generator that it has, whatever came before; and so it does from a new one. Then it gets
+// another when the fence that it had is long past.
 func (s *sim) heal() {
 	s.healthy, s.late = true, nil
 	var last *proc
 	for _, p := range s.procs {
-		if last == nil && p.lease != nil && p.logical {
-			last = p
+		if last == nil && p.lease != nil && !p.busy && (p.logical || p.calls == 0) {
+			if last = p; !p.logical { // it may wait for its clock, as long as it likes
+				p.retire()
+			}
 			continue
 		}
 		p.crash()
@@ -163,17 +166,21 @@ func (s *sim) heal() {
 	s.faults[healed]++
 	s.free(time.Now().Add(s.offset + time.Second).UnixMilli())
 	last.cut, last.idle = time.Time{}, time.Time{}
-	s.sleep(time.Millisecond)
-	began := time.Now()
-	for before := len(s.issued); len(s.issued) == before; s.sleep(10 * time.Millisecond) {
-		if last.gen == nil {
-			last.gen, _ = last.generator(last.lease)
+	for _, pause := range []time.Duration{time.Millisecond, 3 * simWindow} {
+		for paused := time.Now(); time.Since(paused) < pause; s.sleep(10 * time.Millisecond) {
+			last.live()
 		}
-		last.live()
-		if time.Since(began) > simHeals {
-			s.stuck = fmt.Sprintf("process %d got no id within %v, though nothing fails: %+v", last.id, simHeals, last.lease.Stats())
-			s.note("STUCK %s", s.stuck)
-			return
+		began := time.Now()
+		for before := len(s.issued); len(s.issued) == before; s.sleep(10 * time.Millisecond) {
+			if last.gen == nil {
+				last.gen, _ = last.generator(last.lease)
+			}
+			last.live()
+			if time.Since(began) > simHeals {
+				s.stuck = fmt.Sprintf("process %d got no id within %v, though nothing fails: %+v", last.id, simHeals, last.lease.Stats())
+				s.note("STUCK %s", s.stuck)
+				return
+			}
 		}
 	}
 }
@@ -326,18 +333,14 @@ func (p *proc) generator(lease *worker.Lease) (*core.Generator, error) {
 }
 
 // again closes the generator and makes another of the same lease, unless something
-// is under way. The one that was closed is drawn from later, in vain.
+// is under way.
 func (p *proc) again() {
 	if p.busy || p.calls > 0 || p.lease == nil || time.Now().Before(p.idle) {
 		return
 	}
 	p.busy = true
 	defer func() { p.busy = false }()
-	if p.gen != nil {
-		p.gen.Close()
-		p.zombies = append(p.zombies, p.gen)
-		p.gen = nil
-	}
+	p.retire()
 	lease := p.lease
 	gen, err := p.generator(lease)
 	if err != nil {
@@ -346,6 +349,15 @@ func (p *proc) again() {
 	p.sim.faults[madeAnew]++
 	p.sim.note("%d: has another generator", p.id)
 	p.gen = gen
+}
+
+// retire closes the generator, which is drawn from later, in vain.
+func (p *proc) retire() {
+	if p.gen != nil {
+		p.gen.Close()
+		p.zombies = append(p.zombies, p.gen)
+		p.gen = nil
+	}
 }
 
 // draw takes a few ids.

@@ -42,9 +42,19 @@ func (e event) String() string {
 // for a state does not change it.
 //
 // The table shows why ids do not stop for good. Each state but ended has a request that is
-// repeated, after a short delay, until the store answers. Every answer leads to held, or to
-// the next state with such a request. In held, checking and rotating the worker ID is also
-// renewed, so ids continue while another request is tried.
+// repeated, after a short delay, until the store answers, and every answer leads on. In held,
+// checking and rotating the worker ID is also renewed, so ids continue while another request is
+// tried.
+//
+// A state that claims first repeats a claim that was not answered, as it was (see newClaim), so
+// an answer always settles it: it was granted, and is used or released; or no worker ID is free
+// for it, and it is over. Then the state makes a claim of its own:
+//   - acquiring, lost and rotating use any worker ID that is granted. If none is, they claim
+//     again; rotating ends when the generator has not asked for a while.
+//   - checking claims its own worker ID. Granted, it is held anew. Refused, it has a holder, and
+//     confirmed leads to held, whose renewal finds out whether that is this lease: if not, no
+//     claim is unanswered any more, so taken leads to lost.
+//   - releasing repeats what is unanswered, releases what is granted, and ends.
 var transitions = [...]struct {
 	from state
 	on   event

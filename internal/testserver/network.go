@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -21,7 +22,12 @@ type Link struct {
 	mu        sync.Mutex
 	down      bool
 	open      []net.Conn
+	turns     atomic.Int64
 }
+
+// Turns returns how often clients have waited for the server: how many of its answers, and of its
+// first words, came right after something that a client had sent or after the connection was made.
+func (l *Link) Turns() int64 { return l.turns.Load() }
 
 // LinkTo makes a link to a server's host:port.
 func LinkTo(t testing.TB, server string) *Link {
@@ -73,12 +79,20 @@ func (l *Link) join(client net.Conn) {
 		l.closeAll()
 		return
 	}
-	l.wg.Go(func() { l.carry(client, server, 0) })
-	l.wg.Go(func() { l.carry(server, client, l.roundTrip) })
+	var waits atomic.Bool // whether the client waits for the server
+	waits.Store(true)
+	l.wg.Go(func() { l.carry(client, server, 0, func() { waits.Store(true) }) })
+	l.wg.Go(func() {
+		l.carry(server, client, l.roundTrip, func() {
+			if waits.Swap(false) {
+				l.turns.Add(1)
+			}
+		})
+	})
 }
 
-// carry copies from one connection to the other, and delays each piece.
-func (l *Link) carry(from, to net.Conn, delay time.Duration) {
+// carry copies from one connection to the other, and delays each piece. It calls seen first.
+func (l *Link) carry(from, to net.Conn, delay time.Duration, seen func()) {
 	type piece struct {
 		due  time.Time
 		data []byte
@@ -98,6 +112,7 @@ func (l *Link) carry(from, to net.Conn, delay time.Duration) {
 		buf := make([]byte, 64<<10)
 		n, err := from.Read(buf)
 		if n > 0 {
+			seen()
 			pieces <- piece{time.Now().Add(delay), buf[:n]}
 		}
 		if err != nil {

@@ -22,7 +22,7 @@ type NoWorkerIDError struct {
 	Namespace string
 	WorkerIDs int64         // the number of candidates: all of the namespace, or 1 with RequirePreferred
 	Leased    int64         // of those, how many are leased
-	Ahead     int64         // how many are free, but start further ahead of the clock than Config.MaxLead
+	Ahead     int64         // how many are free, but start further ahead of the clock than Config.MaxLead, see there
 	Wait      time.Duration // until the first may be free, unless it is renewed or released; 0: unknown
 }
 
@@ -35,10 +35,10 @@ func (e *NoWorkerIDError) Error() string {
 		text = fmt.Sprintf("worker: no worker ID in namespace %q can be claimed: of %s, %s are leased", e.Namespace, grouped(e.WorkerIDs), grouped(e.Leased))
 	}
 	if e.Ahead > 0 {
-		text += fmt.Sprintf(", and %s would start further ahead of the clock than MaxLead, because the clock of a former holder was fast", grouped(e.Ahead))
+		text += fmt.Sprintf(", and %s would start further ahead of the clock than MaxLead, because the clock of a former holder was fast, or because holders crashed one after another, each within its FenceWindow; wait, raise MaxLead, or let TTL be at least FenceWindow", grouped(e.Ahead))
 	}
 	if e.Wait > 0 {
-		text += fmt.Sprintf("; the next may expire in %v", e.Wait)
+		text += fmt.Sprintf("; the next may be free in %v", e.Wait)
 	}
 	return text
 }

@@ -58,7 +58,7 @@ func ExampleRequest_CheckClaim() {
 	fmt.Println(asked().CheckClaim(driver.Claim{Worker: 4, FencingToken: 7, From: 100_000, Fence: 130_000}))
 	// Output:
 	// <nil>
-	// worker: the store's claim does not match the request: worker ID 4 of 4, fencing token 7, from 100000 to 130000, FenceWindow 30000
+	// worker: the store's claim does not match the request: worker ID 4 of 4 (Preferred -1, RequirePreferred false, Exclude -1), fencing token 7, from 100000 to 130000, FenceWindow 30000
 }
 
 func ExampleRenewal_Apply() {

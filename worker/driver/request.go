@@ -85,11 +85,11 @@ func (r Request) allows(worker int64) bool {
 	return worker >= 0 && worker < r.WorkerIDs && worker != r.Exclude && (!r.RequirePreferred || worker == r.Preferred)
 }
 
-// CheckClaim returns an error if c cannot be the result of the request, for stores that get it
-// from a server.
+// CheckClaim returns an error if c cannot be the result of the request. Package worker checks all
+// claims with it, and releases those that do not match; so a store returns them as they are.
 func (r Request) CheckClaim(c Claim) error {
-	if c.Worker < 0 || c.Worker >= r.WorkerIDs || r.RequirePreferred && c.Worker != r.Preferred || c.FencingToken < 1 || c.Fence <= c.From || c.Fence-c.From > r.FenceWindow {
-		return fmt.Errorf("worker: the store's claim does not match the request: worker ID %d of %d, fencing token %d, from %d to %d, FenceWindow %d", c.Worker, r.WorkerIDs, c.FencingToken, c.From, c.Fence, r.FenceWindow)
+	if !r.allows(c.Worker) || c.FencingToken < 1 || c.Fence <= c.From || c.Fence-c.From > r.FenceWindow {
+		return fmt.Errorf("worker: the store's claim does not match the request: worker ID %d of %d (Preferred %d, RequirePreferred %t, Exclude %d), fencing token %d, from %d to %d, FenceWindow %d", c.Worker, r.WorkerIDs, r.Preferred, r.RequirePreferred, r.Exclude, c.FencingToken, c.From, c.Fence, r.FenceWindow)
 	}
 	return nil
 }

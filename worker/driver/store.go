@@ -21,7 +21,7 @@ type Store interface {
 	// that was never held, was released, or whose time to live has ended by the store's own
 	// clock. In one step, its record becomes that of r.Grant, with a higher fencing token
 	// and the claim ID. If a record has the claim ID already, because the first answer was
-	// lost, Claim returns r.Replay of that record and changes nothing.
+	// lost, Claim returns r.Replay of that record and changes nothing, whatever else r asks for.
 	//
 	// Claim compares the layouts and the clocks ([Request.CheckSkew]) before it looks for the
 	// claim ID or a free worker ID: for a lease, a *NoWorkerIDError means that they agree.

@@ -112,7 +112,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add(409, []byte(`{"id":"i","error":{"kind":"taken","message":"m"}}`))
 	f.Add(409, []byte(`{"id":"i","error":{"kind":"none_free","wait":9223372036854775807}}`))
 	f.Fuzz(func(t *testing.T, status int, text []byte) {
-		result, err := read[claimResult]("claim", "i", status, text, maxReply)
+		result, err := read[claimResult](newRedactor(secret), "claim", "i", status, text, maxReply)
 		if err == nil {
 			if status != http.StatusOK {
 				t.Errorf("status %d, %q: %+v", status, text, result)

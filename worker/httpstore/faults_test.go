@@ -1,15 +1,21 @@
 package httpstore
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -109,21 +115,51 @@ func TestStrangeAnswers(t *testing.T) {
 	}
 }
 
-// A claim that does not match the request is an error.
+// drained is closed when its lease has nothing left to release.
+type drained struct {
+	*Store
+	closed chan struct{}
+}
+
+func (d drained) CloseWithGenerator() error {
+	close(d.closed)
+	return nil
+}
+
+// A claim that does not match the request is an error of the lease, which releases it with its
+// fence as it is, unless the answer is nonsense.
 func TestImpossibleClaims(t *testing.T) {
-	for _, result := range []string{
-		`{}`, `{"worker":4,"epoch":1,"from":1,"until":2}`, `{"worker":-1,"epoch":1,"from":1,"until":2}`, `{"worker":0,"epoch":0,"from":1,"until":2}`,
-		`{"worker":0,"epoch":1,"from":2,"until":2}`, `{"worker":0,"epoch":1,"from":1,"until":30002}`,
+	now := time.Now().UnixMilli()
+	sane := fmt.Sprintf(`"from":%d,"until":%d`, now, now+30_000)
+	for result, released := range map[string]bool{
+		`{}`: false, `{"worker":4,"epoch":1,` + sane + `}`: true, `{"worker":-1,"epoch":1,` + sane + `}`: true, `{"worker":2,"epoch":1,` + sane + `}`: true,
+		`{"worker":0,"epoch":0,` + sane + `}`: true, `{"worker":0,"epoch":1,"from":2,"until":2}`: false, `{"worker":0,"epoch":1,"from":1,"until":30002}`: false,
+		`{"worker":0,"epoch":1}`: false, `{"worker":0,"epoch":1,"until":` + fmt.Sprint(now) + `}`: false,
 	} {
+		var releases []string
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			var q question[json.RawMessage]
 			_ = json.NewDecoder(r.Body).Decode(&q)
-			fmt.Fprintf(w, `{"id":%q,"result":%s}`, q.ID, result)
+			answer := result
+			if strings.HasSuffix(r.URL.Path, "/release") {
+				releases = append(releases, string(*q.Request))
+				answer = "{}"
+			}
+			fmt.Fprintf(w, `{"id":%q,"result":%s}`, q.ID, answer)
 		}))
-		if c, err := mustNew(New(Config{URL: server.URL, Token: secret})).Claim(t.Context(), request()); err == nil {
-			t.Errorf("%s: %+v", result, c)
+		preferred := int64(0)
+		store := drained{mustNew(New(Config{URL: server.URL, Token: secret})), make(chan struct{})}
+		gen, err := worker.Open(t.Context(), store, worker.Config{
+			Layout: core.Layout{Epoch: core.Twitter().Epoch, TimeBits: 41, WorkerBits: 2, SequenceBits: 12}, Preferred: &preferred, RequirePreferred: true, ClaimWait: -1,
+		})
+		if err == nil || !strings.Contains(err.Error(), "does not match the request") {
+			t.Errorf("%s: %v, %v", result, gen, err)
 		}
+		<-store.closed
 		server.Close()
+		if len(releases) > 1 || (len(releases) == 1) != released || released && !strings.Contains(releases[0], fmt.Sprintf(`"until":%d`, now+30_000)) {
+			t.Errorf("%s: released by %q", result, releases)
+		}
 	}
 }
 
@@ -280,5 +316,93 @@ func TestEndlessAnswer(t *testing.T) {
 	var said *StoreError
 	if _, err := mustNew(New(Config{URL: server.URL, Token: secret})).Claim(ctx, request()); !errors.As(err, &said) || !strings.Contains(err.Error(), "more than 65536 bytes") {
 		t.Error(err)
+	}
+}
+
+// A gateway that repeats the request's headers in its answer, in whatever form, does not bring the
+// token into an error.
+func TestEchoedToken(t *testing.T) {
+	const token = `tok+en/0123456789~"<&>\x=`
+	lines := func(text string) string { return strings.Join(strings.SplitAfter(text, "0123"), "\n\t") }
+	for what, echo := range map[string]func(header string) string{
+		"literal": func(h string) string { return "Authorization: " + h },
+		"quoted":  strconv.Quote,
+		"JSON": func(h string) string {
+			text, _ := json.Marshal(map[string]string{"Authorization": h})
+			return string(text)
+		},
+		"our JSON": func(h string) string {
+			text, _ := json.Marshal(answer[nothing]{Error: &wireError{Message: h}})
+			return string(text)
+		},
+		"HTML":       func(h string) string { return "<p>" + html.EscapeString(h) + "</p>" },
+		"query":      url.QueryEscape,
+		"path":       url.PathEscape,
+		"lower case": func(h string) string { return strings.ToLower(url.QueryEscape(h)) },
+		"base64":     func(h string) string { return base64.StdEncoding.EncodeToString([]byte(h)) },
+		"base64, 1":  func(h string) string { return base64.StdEncoding.EncodeToString([]byte("x" + h)) },
+		"base64, 2":  func(h string) string { return base64.URLEncoding.EncodeToString([]byte("xx" + h)) },
+		"split":      lines,
+		"cut off":    func(h string) string { return h[:len(h)-5] },
+	} {
+		for _, status := range []int{200, 403, 502} {
+			t.Run(fmt.Sprint(what, " ", status), func(t *testing.T) {
+				server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					w.WriteHeader(status)
+					fmt.Fprintf(w, "%s", echo(r.Header.Get("Authorization")))
+				}))
+				defer server.Close()
+				for verb, err := range verbs(t.Context(), mustNew(New(Config{URL: server.URL, Token: token, Client: server.Client()}))) {
+					checkNoToken(t, verb, err, token)
+				}
+			})
+		}
+	}
+	t.Run("not HTTP", func(t *testing.T) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		go func() {
+			for {
+				conn, err := l.Accept()
+				if err != nil {
+					return
+				}
+				r, err := http.ReadRequest(bufio.NewReader(conn))
+				if err == nil {
+					fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nAuthorization %s\r\n\r\n", r.Header.Get("Authorization"))
+				}
+				conn.Close()
+			}
+		}()
+		for verb, err := range verbs(t.Context(), mustNew(New(Config{URL: "http://" + l.Addr().String(), Token: token}))) {
+			checkNoToken(t, verb, err, token)
+		}
+	})
+}
+
+func checkNoToken(t *testing.T, what string, err error, token string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("%s: no error", what)
+	}
+	text := fmt.Sprintf("%v %+v %#v", err, err, err)
+	for _, form := range append(newRedactor(token).forms, token[:10]) {
+		if strings.Contains(text, form) || strings.Contains(text, form[:10]) {
+			t.Errorf("%s: %q has %q", what, text, form)
+		}
+	}
+}
+
+// A word that a token begins with may be in the answers of a server.
+func TestWordsOfAToken(t *testing.T) {
+	hidden := newRedactor("orders-lease-token-of-production")
+	if text := hidden.quote("namespace orders is down"); text != `"namespace orders is down"` {
+		t.Error(text)
+	}
+	if text := hidden.quote(strings.Repeat("x", 1000)); len(text) > 300 {
+		t.Error(text)
 	}
 }

@@ -49,6 +49,7 @@ type Store struct {
 
 	base   string
 	token  string
+	redact redactor
 	client http.Client
 	calls  driver.Calls
 }
@@ -67,7 +68,7 @@ func New(cfg Config) (*Store, error) {
 	if err := wrong.Err("httpstore"); err != nil {
 		return nil, err
 	}
-	s := &Store{base: strings.TrimRight(cfg.URL, "/") + "/v1/", token: cfg.Token}
+	s := &Store{base: strings.TrimRight(cfg.URL, "/") + "/v1/", token: cfg.Token, redact: newRedactor(cfg.Token)}
 	if cfg.Client != nil {
 		s.client = *cfg.Client
 	}
@@ -112,21 +113,21 @@ func ask[Q, A any](ctx context.Context, s *Store, verb string, request Q, limit 
 	return driver.Do(ctx, &s.calls, "httpstore: "+verb, func() (result A, err error) {
 		got, err := s.client.Do(sent)
 		if err != nil {
-			return result, failed(ctx, verb, err)
+			return result, s.failed(ctx, verb, err)
 		}
 		defer got.Body.Close()
 		text, err := io.ReadAll(io.LimitReader(got.Body, limit+1))
 		if err != nil {
-			return result, failed(ctx, verb, err)
+			return result, s.failed(ctx, verb, err)
 		}
-		return read[A](verb, q.ID, got.StatusCode, text, limit)
+		return read[A](s.redact, verb, q.ID, got.StatusCode, text, limit)
 	})
 }
 
 // read returns the result or the error in an answer, if it answers this request.
-func read[A any](verb, id string, status int, text []byte, limit int64) (result A, err error) {
+func read[A any](redact redactor, verb, id string, status int, text []byte, limit int64) (result A, err error) {
 	strange := func(why string) error { // the answer of something else
-		return &StoreError{Verb: verb, Status: status, Message: fmt.Sprintf("%s: %.200q", why, text)}
+		return &StoreError{Verb: verb, Status: status, Message: why + ": " + redact.quote(string(text))}
 	}
 	if int64(len(text)) > limit {
 		return result, strange(fmt.Sprintf("the answer has more than %d bytes", limit))
@@ -134,6 +135,9 @@ func read[A any](verb, id string, status int, text []byte, limit int64) (result 
 	var a answer[A]
 	if err := decode(bytes.NewReader(text), &a, false); err != nil {
 		return result, strange("this is not the answer of a lease store (" + err.Error() + ")")
+	}
+	if a.Error != nil {
+		a.Error.Message = redact.hide(a.Error.Message)
 	}
 	if a.ID != id {
 		if a.ID == "" && a.Error != nil && status >= 400 { // the server has not read the id
@@ -151,7 +155,10 @@ func read[A any](verb, id string, status int, text []byte, limit int64) (result 
 }
 
 // failed wraps an error of the client. If the context is done, the error is the context's.
-func failed(ctx context.Context, verb string, err error) error {
+func (s *Store) failed(ctx context.Context, verb string, err error) error {
+	if text := s.redact.hide(err.Error()); text != err.Error() {
+		err = errors.New(text) // it quotes the answer
+	}
 	if done := ctx.Err(); done != nil && !errors.Is(err, done) {
 		return fmt.Errorf("httpstore: %s: %w: %v", verb, done, err) //nolint:errorlint // the context's error counts
 	}
@@ -171,13 +178,7 @@ func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, erro
 		return driver.Claim{}, err
 	}
 	c, err := ask[claimRequest, claimResult](ctx, s, "claim", claimRequest(r), maxReply)
-	if err != nil {
-		return driver.Claim{}, err
-	}
-	if err := r.CheckClaim(driver.Claim(c)); err != nil {
-		return driver.Claim{}, fmt.Errorf("httpstore: claim in namespace %q: %w", r.Namespace, err)
-	}
-	return driver.Claim(c), nil
+	return driver.Claim(c), err
 }
 
 // Renew implements driver.Store.

@@ -11,9 +11,9 @@
  *
  * Sizes: IDS worker IDs, CALLERS that ask again and again, POOL connections that they hold
  * while they ask, and that a request to the store needs one of (0: it has its own). What
- * may happen, and how often: OUTAGES, STUCK (a request is never answered), TAKES (another
- * holder takes a worker ID), LEAPS and BACKS of the clock, CLOSES of the lease. With
- * FOREVER a clock that has leapt may stay wrong for ever.
+ * may happen, and how often: OUTAGES, STUCK (a request is never answered), LOSES (the answer
+ * to a claim is lost), TAKES (another holder takes a worker ID), LEAPS and BACKS of the clock,
+ * CLOSES of the lease. With FOREVER a clock that has leapt may stay wrong for ever.
  *
  * The design before, which must give a cycle without an id:
  *   CALLER_EXCHANGES      after a leap a caller releases and claims, as long as it waits itself
@@ -27,6 +27,7 @@
  *   CHECKING_NO_RENEWAL   the worker ID is not renewed while the clock is checked
  *   LOST_NO_CLAIM         no other worker ID is claimed after a loss
  *   FORGET                a claim that is answered late is forgotten and not released
+ *   NARROWS               a claim is repeated as the request that the state needs by then
  */
 #ifndef IDS
 #define IDS 2
@@ -42,6 +43,9 @@
 #endif
 #ifndef STUCK
 #define STUCK 0
+#endif
+#ifndef LOSES
+#define LOSES 0
 #endif
 #ifndef TAKES
 #define TAKES 0
@@ -95,7 +99,8 @@ bit old[2], twice[2];        /* a claim whose token is given up, or was granted 
 /* The lease's memory. */
 byte cur, prev;              /* worker IDs: the current one, and one that the generator has yet to leave */
 bit leaving[IDS + 1];        /* to be released */
-bit token;                   /* of a claim whose outcome is not known */
+bit token;                   /* of a claim whose outcome is not known: */
+byte only, except;           /* what it asks for, as in worker and avoid */
 bit room, fault;             /* ids can be issued below the fence; it is known not to rise */
 bit cfail, rfail, alternate; /* the last claim, the last renewal has failed; the claim was made last */
 bit waits[3];                /* delays: 0 of claims, 1 of the renewal, 2 of releases */
@@ -110,6 +115,9 @@ mtype ask = none, reply = none;
 bit behind;                  /* the clock went back, and the policy is Rotate */
 bit overtaken;               /* a call got a connection before the request that waits for one */
 byte calls, got;
+#if LOSES > 0
+byte loses = LOSES;
+#endif
 
 #define OVER (state == releasing || state == ended)
 #define OURS(w) (row[w] != free && row[w] != other)
@@ -152,7 +160,8 @@ inline done(i) {
 
 /* ---- the store ---- */
 
-#define GIVES(w) (row[w] == free && avoid[i] != (w) && (worker[i] == 0 || worker[i] == (w)))
+#define FITS(w) (avoid[i] != (w) && (worker[i] == 0 || worker[i] == (w)))
+#define GIVES(w) (row[w] == free && FITS(w))
 
 proctype Request(byte i) {
   byte w;
@@ -176,10 +185,11 @@ proctype Request(byte i) {
              fi
           fi;
           if
-          :: w != 0 ->
+          :: w != 0 && !FITS(w) -> result[i] = failed /* found again, and does not match the request */
+          :: w != 0 && FITS(w) ->
              result[i] = ok; worker[i] = w;
              row[w] = (!old[i] -> pending : (i == 0 -> stale0 : stale1))
-          :: else
+          :: w == 0
           fi; w = 0
        :: kind[i] == renew -> result[i] = (own[i] && HELD(worker[i]) -> ok : gone)
        :: kind[i] == release ->
@@ -192,6 +202,10 @@ proctype Request(byte i) {
        overtaken = 0;
        if
        :: !down -> answer[i] = result[i]; wake = 1; printf("store    answers request %d, %e: %e\n", i, kind[i], answer[i])
+#if LOSES > 0
+       :: loses > 0 && !down && kind[i] == claim ->
+          loses--; answer[i] = failed; wake = 1; printf("store    carries out request %d, claim, and the answer is lost\n", i)
+#endif
 #if OUTAGES > 0 && POOL == 0
        :: down -> slow[i] = 1; printf("store    carries out request %d, %e, and does not answer yet\n", i, kind[i])
 #endif
@@ -591,9 +605,17 @@ active proctype Owner() {
           i = (kind[0] == none -> 0 : 1);
           if
           :: CLAIM_DUE && !(RENEWAL_DUE && cfail && alternate) ->
-             kind[i] = claim; token = 1; alternate = 1;
-             worker[i] = (state == checking -> cur : 0);
-             avoid[i] = (state == rotating -> cur : 0)
+             if
+#ifdef NARROWS
+             :: true ->
+#else
+             :: token -> /* it is repeated as it was */
+             :: !token ->
+#endif
+                only = (state == checking -> cur : 0);
+                except = (state == rotating -> cur : 0)
+             fi;
+             kind[i] = claim; token = 1; alternate = 1; worker[i] = only; avoid[i] = except
           :: RENEWAL_DUE && !(CLAIM_DUE && !(cfail && alternate)) ->
              kind[i] = renew; worker[i] = cur; own[i] = 1; alternate = 0
           :: else ->

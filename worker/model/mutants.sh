@@ -77,6 +77,12 @@ mutant 'a call that is late is waited for' worker/owner.go \
 	's/if c\.status == pending && !time\.Now\(\)\.Before\(c\.deadline\) \{/if false {/' ./worker '^TestDeafStore$'
 mutant 'calls wait at the fence while renewals fail' worker/outcome.go \
 	's/\ta\.grant\.SetFenceError\(stalled\)\n//' ./worker .
+mutant 'a claim is repeated as another request' worker/requests.go \
+	's/r = l\.newRequest\(\)\n\t\}/r = l.newRequest()\n\t} else {\n\t\tr = l.newRequest()\n\t\tr.ClaimID = l.request.ClaimID\n\t}/' ./worker/httpstore '^TestUnansweredClaimAndLoss$'
+mutant 'a claim that does not match is kept' worker/assignment.go \
+	's/\t\ta\.claim\.From = c\.Fence .*\n/\t\treturn nil, err\n/' ./worker/httpstore '^TestImpossibleClaims$'
+mutant 'a claim that is nonsense is released' worker/assignment.go \
+	's/c\.Fence <= c\.From \|\| c\.Fence-c\.From > r\.FenceWindow/false/' ./worker/httpstore '^TestImpossibleClaims$'
 mutant 'a claim that nobody waits for is kept' worker/outcome.go \
 	's/\t\ta\.grant\.Close\(\)\n\t\tl\.retire\(a\)\n/\t\ta.grant.Close()\n/' ./worker .
 mutant 'a leap of the clock is not noticed' worker/schedule.go \

@@ -197,6 +197,7 @@ check holds 'ids come again: a clock leaps, maybe for good' "${one[@]}" -DLEAPS=
 check holds 'ids come again: another worker ID is wanted' "${one[@]}" -DBACKS=1 "${healthy[@]}"
 check holds 'ids come again: the same, and a worker ID is lost' "${one[@]}" -DBACKS=1 -DTAKES=1 "${healthy[@]}"
 check holds 'ids come again: another is wanted, in one pool' -DBACKS=1 -DPOOL=1 "${healthy[@]}"
+check holds 'ids come again: an answer and a worker ID are lost' "${one[@]}" -DBACKS=1 -DLOSES=1 -DTAKES=1 "${healthy[@]}"
 check holds 'a closed lease holds nothing' "${one[@]}" -DCLOSES=1 -DBACKS=1 "${healthy[@]}"
 check holds 'ids come again: a leap, and an exchange' "${one[@]}" -DLEAPS=1 -DBACKS=1 "${healthy[@]}"
 check caught 'before: a caller exchanges, under MaxWait' -DCALLER_EXCHANGES -DLEAPS=1 "${healthy[@]}"
@@ -210,5 +211,6 @@ check caught 'a request is waited for for ever' -DNO_TIMEOUT -DSTUCK=1 "${one[@]
 check caught 'not renewed while the clock is checked' -DCHECKING_NO_RENEWAL -DLEAPS=1 -DFOREVER "${one[@]}" "${healthy[@]}"
 check caught 'no claim after a loss' -DLOST_NO_CLAIM -DTAKES=1 "${one[@]}" "${healthy[@]}"
 check caught 'a late claim is forgotten, not released' -DFORGET -DBACKS=1 "${one[@]}"
+check caught 'a claim is repeated as another request' -DNARROWS -DBACKS=1 -DLOSES=1 -DTAKES=1 "${one[@]}" "${healthy[@]}"
 [ "$status" -eq 0 ] && echo 'All as it must be.'
 exit "$status"

@@ -56,6 +56,7 @@ func Run(t *testing.T, h Harness) {
 		{"takeover starts at the fence", takeover},
 		{"a released worker ID starts at its last fence", clocksBehind},
 		{"claim repeated", repeated},
+		{"claim repeated with other fields", repeatedOtherwise},
 		{"clocks apart", skew},
 		{"clocks before worker IDs", clocksFirst},
 		{"layouts", layouts},

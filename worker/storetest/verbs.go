@@ -208,3 +208,27 @@ func repeated(t *testing.T, s *suite) {
 		s.claim(t, store, nil) // and took no second worker ID
 	}
 }
+
+// A claim ID has one worker ID, whatever else the request that repeats it asks for: otherwise a
+// lease would hold a worker ID that it does not know of.
+func repeatedOtherwise(t *testing.T, s *suite) {
+	store := s.Open(t)
+	r := s.request()
+	first, err := store.Claim(t.Context(), r)
+	must(t, err)
+	for what, change := range map[string]func(*driver.Request){
+		"RequirePreferred":               func(r *driver.Request) { only((first.Worker + 1) % r.WorkerIDs)(r) },
+		"Exclude":                        func(r *driver.Request) { r.Exclude = first.Worker },
+		"Exclude, and MaxLead 0, behind": func(r *driver.Request) { r.Exclude, r.MaxLead, r.Now = first.Worker, 0, r.Now-60_000 },
+		"nothing":                        func(*driver.Request) {},
+	} {
+		other := r
+		change(&other)
+		if again, err := store.Claim(t.Context(), other); err != nil || again != first {
+			t.Errorf("the claim was %+v, and repeated with a change of %s: %+v, %v, want the same", first, what, again, err)
+		}
+	}
+	for range 3 {
+		s.claim(t, store, nil) // it took no second worker ID
+	}
+}
