@@ -190,7 +190,7 @@ func TestHalfOfTheTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := failing(t)
 		for range gateRunning {
-			go l.Limit(t.Context(), nil, func() error { time.Sleep(time.Minute); return nil })
+			go func() { _, _ = l.Limit(t.Context(), nil, func() error { time.Sleep(time.Minute); return nil }) }()
 		}
 		time.Sleep(10 * time.Second)
 		began := time.Now()

@@ -14,7 +14,7 @@ import (
 // not heed contexts. When the network is back, so are the ids, although neither the calls that hang
 // nor the connections have ended.
 func TestSilence(t *testing.T) {
-	const pool, silent, limit = 24, 25 * time.Second, 15 * time.Second
+	const pool, silent, limit = 24, 25 * time.Second, 25 * time.Second
 	for _, c := range []struct {
 		driver string
 		leases int
