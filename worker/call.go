@@ -48,8 +48,7 @@ type answer struct {
 	err   error
 }
 
-// A notSentError is the answer that another lease's claim got. The claim of this lease was
-// not sent.
+// A notSentError is why a claim was not sent: the requests of other leases fail.
 type notSentError struct{ error }
 
 func (e notSentError) Unwrap() error { return e.error }
@@ -59,9 +58,9 @@ func notSent(err error) bool {
 	return errors.As(err, &not)
 }
 
-// A limiter limits the rate of claims; see driver.ClaimLimiter.
+// A limiter limits the requests of the leases that share a store; see driver.ClaimLimiter.
 type limiter interface {
-	LimitClaims(ctx context.Context, kind any, repeated bool, ask func() (driver.Claim, error)) (c driver.Claim, sent bool, err error)
+	Limit(ctx context.Context, kind any, ask func() error) (sent bool, err error)
 }
 
 // A claimState says what is known of the claim that the lease makes.

@@ -20,19 +20,20 @@ func (l *lease) newClaim() *call {
 		r = l.newRequest()
 	}
 	r.Now = l.cfg.Now().UnixMilli()
-	claim := func(ctx context.Context) (driver.Claim, error) { return l.store.Claim(ctx, r) }
-	c := &call{kind: claimCall, request: r, ask: claim}
-	if l.limiter != nil && l.state != checking {
-		kind := l.cfg.claimKind(r)
-		c.ask = func(ctx context.Context) (driver.Claim, error) {
-			granted, sent, err := l.limiter.LimitClaims(ctx, kind, repeated, func() (driver.Claim, error) { return claim(ctx) })
-			if err != nil && !sent && !repeated {
-				err = notSentError{err}
-			}
-			return granted, err
-		}
+	var kind any
+	if !repeated && l.state != checking {
+		kind = l.cfg.claimKind(r)
 	}
-	return c
+	return &call{kind: claimCall, request: r, ask: func(ctx context.Context) (granted driver.Claim, err error) {
+		sent, err := l.limit(ctx, kind, func() (err error) {
+			granted, err = l.store.Claim(ctx, r)
+			return err
+		})
+		if !sent && !repeated {
+			err = notSentError{err}
+		}
+		return granted, err
+	}}
 }
 
 // newRequest is the claim that the state needs, without the time.
@@ -60,6 +61,14 @@ func (l *lease) newRequest() driver.Request {
 	return r
 }
 
+// limit makes a request, unless the store's limiter answers it with the failure of another.
+func (l *lease) limit(ctx context.Context, kind any, ask func() error) (sent bool, err error) {
+	if l.limiter == nil {
+		return true, ask()
+	}
+	return l.limiter.Limit(ctx, kind, ask)
+}
+
 func (l *lease) newRenewal(a *assignment) *call {
 	now, _ := a.clock.read()
 	r := driver.Renewal{
@@ -67,7 +76,8 @@ func (l *lease) newRenewal(a *assignment) *call {
 		Fence: max(a.fence, now.Add(l.cfg.FenceWindow).UnixMilli()), TTL: l.cfg.ttl(),
 	}
 	return &call{kind: renewCall, assignment: a, fence: r.Fence, ask: func(ctx context.Context) (driver.Claim, error) {
-		return driver.Claim{}, l.store.Renew(ctx, r)
+		_, err := l.limit(ctx, nil, func() error { return l.store.Renew(ctx, r) })
+		return driver.Claim{}, err
 	}}
 }
 
@@ -78,7 +88,8 @@ func (l *lease) newRelease(a *assignment) *call {
 	fence := max(a.grant.Close().UnixMilli(), a.claim.From)
 	r := driver.Return{Namespace: l.cfg.Namespace, Worker: a.claim.Worker, FencingToken: a.claim.FencingToken, ClaimID: a.claimID, Fence: fence}
 	return &call{kind: releaseCall, assignment: a, ask: func(ctx context.Context) (driver.Claim, error) {
-		return driver.Claim{}, l.store.Release(ctx, r)
+		_, err := l.limit(ctx, nil, func() error { return l.store.Release(ctx, r) })
+		return driver.Claim{}, err
 	}}
 }
 

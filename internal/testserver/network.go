@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A Link is the network between clients and a server: a proxy that can be cut. It ends with the
-// test. Its methods may be called by several goroutines.
+// A Link is the network between clients and a server: a proxy that can be cut or fall silent. It
+// ends with the test. Its methods may be called by several goroutines.
 type Link struct {
 	Addr string // the host:port for the clients
 
@@ -21,7 +21,11 @@ type Link struct {
 	wg        sync.WaitGroup
 	mu        sync.Mutex
 	down      bool
+	silent    bool
 	open      []net.Conn
+	lost      map[net.Conn]bool // carries nothing any more
+	dialed    int               // by clients
+	carried   int               // now, to the server
 	turns     atomic.Int64
 }
 
@@ -49,7 +53,7 @@ func link(t testing.TB, server string, roundTrip time.Duration) *Link {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &Link{Addr: ln.Addr().String(), server: server, roundTrip: roundTrip}
+	l := &Link{Addr: ln.Addr().String(), server: server, roundTrip: roundTrip, lost: map[net.Conn]bool{}}
 	l.wg.Go(func() {
 		for {
 			client, err := ln.Accept()
@@ -70,18 +74,30 @@ func link(t testing.TB, server string, roundTrip time.Duration) *Link {
 func (l *Link) join(client net.Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.dialed++
+	l.open = append(l.open, client)
+	if l.down {
+		l.closeAll()
+		return
+	}
+	if l.silent {
+		return
+	}
 	server, err := net.Dial("tcp", l.server)
 	if err != nil {
 		_ = client.Close()
 		return
 	}
-	if l.open = append(l.open, client, server); l.down {
-		l.closeAll()
-		return
-	}
+	l.open = append(l.open, server)
+	l.carried++
 	var waits atomic.Bool // whether the client waits for the server
 	waits.Store(true)
-	l.wg.Go(func() { l.carry(client, server, 0, func() { waits.Store(true) }) })
+	l.wg.Go(func() {
+		l.carry(client, server, 0, func() { waits.Store(true) })
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.carried--
+	})
 	l.wg.Go(func() {
 		l.carry(server, client, l.roundTrip, func() {
 			if waits.Swap(false) {
@@ -111,7 +127,10 @@ func (l *Link) carry(from, to net.Conn, delay time.Duration, seen func()) {
 	for {
 		buf := make([]byte, 64<<10)
 		n, err := from.Read(buf)
-		if n > 0 {
+		l.mu.Lock()
+		lost := l.lost[from]
+		l.mu.Unlock()
+		if n > 0 && !lost {
 			seen()
 			pieces <- piece{time.Now().Add(delay), buf[:n]}
 		}
@@ -129,6 +148,31 @@ func (l *Link) Cut() {
 	l.closeAll()
 }
 
+// Silence loses all that open connections carry from now on, for good, as a firewall does that has
+// forgotten them. None is closed. New ones are lost too, until Mend.
+func (l *Link) Silence() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.silent = true
+	for _, c := range l.open {
+		l.lost[c] = true
+	}
+}
+
+// Dialed returns how many connections clients have made.
+func (l *Link) Dialed() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.dialed
+}
+
+// Carried returns how many connections now lead to the server.
+func (l *Link) Carried() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.carried
+}
+
 func (l *Link) closeAll() {
 	for ; len(l.open) > 0; l.open = l.open[1:] {
 		_ = l.open[0].Close() // most are closed already
@@ -139,7 +183,7 @@ func (l *Link) closeAll() {
 func (l *Link) Mend() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.down = false
+	l.down, l.silent = false, false
 }
 
 // FreeAddr returns a host:port of 127.0.0.1 whose port is free, for a server that the test itself

@@ -53,7 +53,8 @@ func TestDo(t *testing.T) {
 					t.Errorf("%v", err)
 				}
 				time.Sleep(time.Hour)
-				if n := calls.abandoned.Load(); n != 0 {
+				synctest.Wait()
+				if n := calls.abandoned; n != 0 {
 					t.Errorf("%d are counted as abandoned", n)
 				}
 			})
@@ -71,35 +72,70 @@ func TestDoneBefore(t *testing.T) {
 	}
 }
 
-// A client that hangs holds a limited number of goroutines.
+// A client that hangs holds a limited number of goroutines, whatever else it does. When it
+// answers again, the next probe notices, and calls that never return count no more.
 func TestAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls Calls
+		var hangs atomic.Bool
 		hang := make(chan struct{})
 		var entered atomic.Int64
-		ask := func() error {
+		ask := func() (took time.Duration, err error) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			_, err := Do(ctx, &calls, "ask", func() (int, error) {
-				entered.Add(1)
-				<-hang
+			began := time.Now()
+			_, err = Do(ctx, &calls, "ask", func() (int, error) {
+				if entered.Add(1); hangs.Load() {
+					<-hang
+				}
 				return 0, nil
 			})
-			return err
+			return time.Since(began), err
 		}
-		for range maxAbandoned {
-			if err := ask(); !errors.Is(err, context.DeadlineExceeded) {
-				t.Fatal(err)
+		outage := func(lasts time.Duration) (made int64) {
+			hangs.Store(true)
+			before := entered.Load()
+			for began := time.Now(); time.Since(began) < lasts; time.Sleep(100 * time.Millisecond) {
+				if _, err := ask(); err == nil {
+					t.Fatal("no error")
+				}
 			}
+			hangs.Store(false)
+			return entered.Load() - before
+		}
+		if n := outage(maxInARow * 1200 * time.Millisecond); n != maxInARow {
+			t.Errorf("%d calls", n)
 		}
 		began := time.Now()
-		if err := ask(); err == nil || !strings.Contains(err.Error(), "ask: 16 earlier requests have not returned") || time.Since(began) != 0 || entered.Load() != maxAbandoned {
-			t.Errorf("%v after %v, %d calls", err, time.Since(began), entered.Load())
+		refused := 0
+		for {
+			took, err := ask()
+			if err == nil {
+				break
+			}
+			if refused++; took != 0 || !strings.Contains(err.Error(), "ask: 16 earlier requests have not returned") {
+				t.Fatalf("%v after %v", err, took)
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if waited := time.Since(began); waited > probeInterval {
+			t.Errorf("a call was made %v after the client's return, and %d were refused", waited, refused)
+		}
+		for range 100 {
+			if _, err := ask(); err != nil {
+				t.Fatalf("after one that returned: %v", err)
+			}
+		}
+		if n := outage(time.Minute); n > maxInARow+12 {
+			t.Errorf("%d calls in a minute", n)
+		}
+		if n := outage(10 * time.Hour); calls.abandoned != maxAbandoned || entered.Load()-100-1 != maxAbandoned {
+			t.Errorf("%d calls in 10 hours, and %d are under way", n, calls.abandoned)
 		}
 		close(hang)
 		synctest.Wait()
-		if err := ask(); err != nil {
-			t.Errorf("when they have returned: %v", err)
+		if _, err := ask(); err != nil || calls.abandoned != 0 {
+			t.Errorf("when they have returned, %d are counted: %v", calls.abandoned, err)
 		}
 	})
 }

@@ -81,8 +81,8 @@ func (e *LayoutError) Error() string {
 	return fmt.Sprintf("worker: namespace %q has the layout %q, not %q: configure its Layout and Datacenter, or another namespace", e.Namespace, e.Have, e.Want)
 }
 
-// A DurabilityError is returned by Claim if a setting of the store lets it lose a write
-// that it has acknowledged.
+// A DurabilityError is returned by Claim, by a store that looks each time also by Renew, if a
+// setting of the store lets it lose a write that it has acknowledged.
 type DurabilityError struct {
 	Setting string // "appendfsync"
 	Value   string // "everysec"

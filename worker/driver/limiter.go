@@ -3,127 +3,273 @@ package driver
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// A ClaimLimiter limits the rate of claims of the leases that share a store. While the
-// store refuses claims or fails, these leases make four claims a second together, and
-// share the answers. A store embeds a ClaimLimiter by value; the zero value is ready for
-// use. A wrapper that embeds a pointer to such a store shares its limiter.
+// A ClaimLimiter limits the requests of the leases that share a store. While the store fails, or
+// refuses claims, these leases make four requests a second together, at most 8 at a time, and
+// share the failures. When the store answers again, up to 8 requests are made at a time, and
+// slowly more, until none waits. While nothing fails, a ClaimLimiter does nothing.
+//
+// A store embeds a ClaimLimiter by value; the zero value is ready for use. A wrapper that embeds a
+// pointer to such a store shares its limiter.
 type ClaimLimiter struct {
+	store gate // of all requests, while the store fails
+
 	mu     sync.Mutex
-	queues map[any]*queue
+	claims map[any]*gate // of the claims of one kind, while they are refused
 }
 
 const (
-	claimInterval = 250 * time.Millisecond // a queue gets one token in this time
-	claimBurst    = 4                      // the most tokens of a queue, so that a single lease never waits
-	queueKept     = time.Minute            // how long a queue is kept after its last claim
+	gateInterval = 250 * time.Millisecond // a gate gets one token in this time
+	gateBurst    = 4                      // the most tokens of a gate, so that a single lease never waits
+	gateRunning  = 8                      // so many requests may be under way when a gate begins to limit
+	gateKept     = time.Minute            // how long the gate of a kind of claims is kept after the last one
 )
 
-// A queue is a token bucket for claims of one kind. It is made when the first of them fails.
-type queue struct {
-	tokens   int       // how many claims may be made now
-	refilled time.Time // when the last token was added
-	used     time.Time
-	failing  bool     // the last claim failed and was not refused
-	next     *attempt // the claim that is made next
-}
-
-// An attempt is one claim, whose outcome is shared with the callers that began to wait
-// before it was made.
-type attempt struct {
-	done chan struct{} // closed when it was answered
-	err  error         // nil: a worker ID was granted, and there may be more
-}
-
-func newAttempt() *attempt { return &attempt{done: make(chan struct{})} }
-
-// LimitClaims is for package worker. It calls ask, or returns the error of a claim that
-// another lease made after this call began. An older error says nothing, because a worker ID
-// may have become free since. sent reports whether ask was called.
+// Limit is for package worker. It calls ask, or returns the failure of a request of another
+// lease that was made after this call began. An older failure says nothing, because the store
+// may have come back, or a worker ID may have become free, since. What the store says of one
+// lease alone, as ErrNotHeld, is not shared. sent reports whether ask was called.
 //
-// A repeated claim, whose first answer was lost, may have been granted. That the store
-// refuses another claim proves nothing about it, so it shares failures only.
-func (l *ClaimLimiter) LimitClaims(ctx context.Context, kind any, repeated bool, ask func() (Claim, error)) (c Claim, sent bool, err error) {
-	var other *attempt
-	for {
-		own, next, wait := l.reserve(kind, repeated)
-		if own != nil {
-			c, err = ask()
-			l.finish(kind, own, err)
-			return c, true, err
-		}
-		if other == nil {
-			other = next
-		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-other.done:
-			if other.err != nil && (!repeated || !errors.Is(other.err, ErrNoWorkerID)) {
-				return Claim{}, false, other.err
-			}
-			other = nil
-		case <-timer.C:
-		case <-ctx.Done():
-			return Claim{}, false, ctx.Err()
-		}
+// kind is nil, or that of a claim to which the store gives all leases the same answer. A claim
+// whose first answer was lost has none: it may have been granted, and that the store refuses
+// another claim proves nothing about it.
+func (l *ClaimLimiter) Limit(ctx context.Context, kind any, ask func() error) (sent bool, err error) {
+	if kind == nil {
+		return l.store.pass(ctx, ask, storeVerdict)
 	}
+	reached := false
+	_, err = l.gate(kind).pass(ctx, func() (err error) {
+		reached, err = l.store.pass(ctx, ask, claimVerdict)
+		return err
+	}, kindVerdict)
+	return reached, err
 }
 
-// reserve returns an attempt for the caller; or else the next attempt of another caller,
-// and how long until a claim may be made.
-func (l *ClaimLimiter) reserve(kind any, repeated bool) (own, next *attempt, wait time.Duration) {
+func (l *ClaimLimiter) gate(kind any) *gate {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	q := l.queues[kind]
-	if q == nil {
-		return newAttempt(), nil, 0
-	}
 	now := time.Now()
-	q.used = now
-	if since := now.Sub(q.refilled); since >= claimInterval {
-		q.tokens = max(q.tokens, min(q.tokens+int(since/claimInterval), claimBurst))
-		q.refilled = now.Add(-since % claimInterval)
+	g := l.claims[kind]
+	if g == nil {
+		for other, g := range l.claims {
+			if now.Sub(g.used) > gateKept {
+				delete(l.claims, other)
+			}
+		}
+		if l.claims == nil {
+			l.claims = make(map[any]*gate)
+		}
+		g = new(gate)
+		l.claims[kind] = g
 	}
+	g.used = now
+	return g
+}
+
+// A verdict is what the outcome of one request says about those that wait.
+type verdict uint8
+
+const (
+	answered verdict = iota // the next ones may be made
+	failed                  // they fail too
+	nothing
+)
+
+// storeVerdict judges the store by a renewal, a release or a repeated claim.
+func storeVerdict(err error) verdict {
+	var config *core.ConfigError
+	var skew *SkewError
+	var layout *LayoutError
 	switch {
-	case repeated && !q.failing:
-	case q.tokens > 0:
-		q.tokens--
-	default:
-		return nil, q.next, q.refilled.Add(claimInterval).Sub(now)
+	case errors.Is(err, context.Canceled): // by the lease
+		return nothing
+	case err == nil, errors.Is(err, ErrNotHeld), errors.Is(err, ErrNoWorkerID), errors.As(err, &config), errors.As(err, &skew), errors.As(err, &layout):
+		return answered
 	}
-	own, q.next = q.next, newAttempt()
-	return own, nil, 0
+	return failed
 }
 
-// finish shares the outcome of an attempt.
-func (l *ClaimLimiter) finish(kind any, own *attempt, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// claimVerdict judges the store by a claim. A permanent error ends the lease, so it need not
+// be slowed down.
+func claimVerdict(err error) verdict {
+	if v := storeVerdict(err); v != failed || !IsPermanent(err) {
+		return v
+	}
+	return nothing
+}
+
+// kindVerdict judges the claims of one kind by one of them.
+func kindVerdict(err error) verdict {
+	switch {
+	case err == nil: // there may be more
+		return answered
+	case IsPermanent(err), errors.Is(err, context.Canceled):
+		return nothing
+	}
+	return failed
+}
+
+// A gate lets requests pass while none fails. After a failure they queue, in the order in which
+// they come: one passes for each token. When one has succeeded, they need no tokens.
+type gate struct {
+	used time.Time // of ClaimLimiter
+
+	limiting atomic.Bool // otherwise requests do not use what follows
+	mu       sync.Mutex
+	failing  bool      // the last one failed
+	last     error     // the last failure
+	tokens   int       // how many may pass now, while failing
+	refilled time.Time // when the last token was added
+	running  int       // how many have passed and are under way
+	most     int       // how many may be
+	answers  int       // since most was last raised
+	arrived  int       // how many have come in all
+	waiting  []*turn
+	timed    bool // a timer admits the next one
+}
+
+// A turn is a request that waits.
+type turn struct {
+	arrived int        // of the gate, when the request came
+	passed  int        // of the gate, when it passed
+	ready   chan error // gets nil when it may pass, or the failure of one that passed after it came
+}
+
+// pass calls ask, or returns why not.
+func (g *gate) pass(ctx context.Context, ask func() error, judge func(error) verdict) (sent bool, err error) {
+	if !g.limiting.Load() {
+		err = ask()
+		if judge(err) == failed {
+			g.mu.Lock()
+			g.fail(err)
+			g.mu.Unlock()
+		}
+		return true, err
+	}
+	t := g.enter()
+	if err := g.wait(ctx, t); err != nil {
+		return false, err
+	}
+	err = ask()
+	g.exit(t, err, judge(err))
+	return true, err
+}
+
+// wait waits for at most half of the time that the request has: the store needs time too.
+func (g *gate) wait(ctx context.Context, t *turn) error {
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
+		defer cancel()
+	}
+	select {
+	case err := <-t.ready:
+		return err
+	case <-ctx.Done():
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if i := slices.Index(g.waiting, t); i >= 0 {
+		g.waiting = slices.Delete(g.waiting, i, i+1)
+		g.update()
+		if g.last == nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("waited for requests of other leases, of which the last has failed (%v): %w", g.last, ctx.Err()) //nolint:errorlint // it is older than this request
+	}
+	return <-t.ready // it has just come
+}
+
+func (g *gate) enter() *turn {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.arrived++
+	t := &turn{arrived: g.arrived, ready: make(chan error, 1)}
+	g.waiting = append(g.waiting, t)
+	g.update()
+	return t
+}
+
+func (g *gate) exit(t *turn, err error, v verdict) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.running--
+	switch v {
+	case failed:
+		g.fail(err)
+		came := func(other *turn) bool { return other.arrived > t.passed }
+		n := slices.IndexFunc(g.waiting, came)
+		if n < 0 {
+			n = len(g.waiting)
+		}
+		for _, other := range g.waiting[:n] {
+			other.ready <- g.last
+		}
+		g.waiting = g.waiting[n:]
+	case answered:
+		g.failing, g.last = false, nil
+		if g.answers++; g.answers >= g.most {
+			g.answers = 0
+			g.most++
+		}
+	}
+	g.update()
+}
+
+// fail makes requests wait; g.mu is held.
+func (g *gate) fail(err error) {
+	if !g.limiting.Load() {
+		g.tokens, g.refilled = gateBurst, time.Now()
+	}
+	if IsPermanent(err) { // for its own lease, perhaps, and in any case not for those that were not sent
+		err = errors.New(err.Error())
+	}
+	g.failing, g.last, g.most, g.answers = true, err, gateRunning, 0
+	g.limiting.Store(true)
+}
+
+// update lets those pass that may; g.mu is held.
+func (g *gate) update() {
+	for len(g.waiting) > 0 && g.running < g.most && g.token() {
+		t := g.waiting[0]
+		g.waiting = g.waiting[1:]
+		g.running++
+		t.passed = g.arrived
+		t.ready <- nil
+	}
+	if len(g.waiting) > 0 && g.running < g.most && !g.timed {
+		g.timed = true
+		time.AfterFunc(time.Until(g.refilled.Add(gateInterval)), func() {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			g.timed = false
+			g.update()
+		})
+	}
+	g.limiting.Store(g.failing || g.running > 0 || len(g.waiting) > 0)
+}
+
+// token takes one, if there is one or none is needed.
+func (g *gate) token() bool {
+	if !g.failing {
+		return true
+	}
 	now := time.Now()
-	q := l.queues[kind]
-	if q == nil && err != nil && !IsPermanent(err) {
-		for other, q := range l.queues {
-			if now.Sub(q.used) > queueKept {
-				delete(l.queues, other)
-			}
-		}
-		if l.queues == nil {
-			l.queues = make(map[any]*queue)
-		}
-		q = &queue{tokens: claimBurst, refilled: now, used: now, next: newAttempt()}
-		l.queues[kind] = q
+	if since := now.Sub(g.refilled); since >= gateInterval {
+		g.tokens = min(g.tokens+int(since/gateInterval), gateBurst)
+		g.refilled = now.Add(-since % gateInterval)
 	}
-	if q != nil {
-		q.failing = err != nil && !errors.Is(err, ErrNoWorkerID)
-		if err == nil { // there may be more: they are claimed soon
-			q.tokens += 2
-		} else {
-			q.tokens = min(q.tokens, claimBurst)
-		}
+	if g.tokens == 0 {
+		return false
 	}
-	own.err = err
-	close(own.done)
+	g.tokens--
+	return true
 }

@@ -15,7 +15,7 @@ import "context"
 // called when nothing is left to release, after the generator's Close or a failed worker.Open.
 //
 // A store embeds a [ClaimLimiter], so that the leases that share it limit their rate of
-// claims while claims fail.
+// requests while it fails, and of claims while it refuses them.
 type Store interface {
 	// Claim gives one free worker ID of the namespace to the holder of r.ClaimID. Free is one
 	// that was never held, was released, or whose time to live has ended by the store's own

@@ -25,10 +25,10 @@
 // Redis 5 or later is needed. It must not lose a write that it has acknowledged, and with its
 // default settings it does. Use a single primary with data of its own (appendonly yes,
 // appendfsync always), without eviction, and without failover to a replica, which may lack the
-// last writes. If a setting that the store can see is wrong, claims are refused with a
-// *driver.DurabilityError: the scripts check appendonly and the eviction; appendfsync is
-// checked only with Config.ConfigGet. If you cannot have such a Redis, use a database: see
-// package sqlstore.
+// last writes. If a setting that the store can see is wrong, claims, renewals and counts are
+// refused with a *driver.DurabilityError: each script checks appendonly and the eviction, and
+// appendfsync is checked, only with Config.ConfigGet, after each write and before it is
+// acknowledged. If you cannot have such a Redis, use a database: see package sqlstore.
 package redisstore
 
 import (
@@ -74,7 +74,9 @@ type Config struct {
 	// Prefix begins all keys. Zero: "snowkey:".
 	Prefix string
 	// ConfigGet returns the value of a setting, as CONFIG GET does. The store uses it to check
-	// appendfsync. An error means that the setting is not visible. Nil: it is not checked.
+	// appendfsync. With an empty value, or Redis's error that the command is unknown or not
+	// permitted, the setting is not visible, and is not checked; any other error refuses the
+	// request. Nil: it is not checked.
 	ConfigGet func(ctx context.Context, name string) (string, error)
 	// AllowDataLoss accepts a Redis that may lose writes that it has acknowledged. Ids may then
 	// be issued twice after it was restarted or replaced.
@@ -148,6 +150,9 @@ func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, erro
 	if err := s.check(r.Namespace); err != nil {
 		return driver.Claim{}, err
 	}
+	if err := s.checkSync(ctx); err != nil { // here too, so that a claim that is refused leaves no record
+		return driver.Claim{}, err
+	}
 	answer, err := s.evalDurable(ctx, "claim", claimScript, s.key("worker", r.Namespace),
 		r.Layout, r.WorkerIDs, r.Preferred, r.RequirePreferred, r.Exclude, r.ClaimID, r.Owner, r.Now, r.FenceWindow, r.TTL, r.MaxSkew, r.MaxLead, int64(driver.NoTTL))
 	if err != nil {
@@ -171,25 +176,25 @@ func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, erro
 
 // Renew implements driver.Store.
 func (s *Store) Renew(ctx context.Context, r driver.Renewal) error {
-	return s.change(ctx, "renew", renewScript, r.Namespace, r.Worker, r.FencingToken, r.ClaimID, r.Fence, r.TTL, int64(driver.NoTTL))
+	return s.change(ctx, s.evalDurable, "renew", renewScript, r.Namespace, r.Worker, r.FencingToken, r.ClaimID, r.Fence, r.TTL, int64(driver.NoTTL))
 }
 
 // Release implements driver.Store.
 func (s *Store) Release(ctx context.Context, r driver.Return) error {
-	return s.change(ctx, "release", releaseScript, r.Namespace, r.Worker, r.FencingToken, r.ClaimID, r.Fence, false)
+	return s.change(ctx, s.run, "release", releaseScript, r.Namespace, r.Worker, r.FencingToken, r.ClaimID, r.Fence, false)
 }
 
 // Free implements driver.Admin.
 func (s *Store) Free(ctx context.Context, namespace string, workerID, fencingToken int64) error {
-	return s.change(ctx, "free", releaseScript, namespace, workerID, fencingToken, "", int64(0), true)
+	return s.change(ctx, s.run, "free", releaseScript, namespace, workerID, fencingToken, "", int64(0), true)
 }
 
 // change runs a script that changes one record, or answers that it is not held.
-func (s *Store) change(ctx context.Context, what, script, namespace string, args ...any) error {
+func (s *Store) change(ctx context.Context, run runFunc, what, script, namespace string, args ...any) error {
 	if err := s.check(namespace); err != nil {
 		return err
 	}
-	answer, err := s.run(ctx, what, script, s.key("worker", namespace), args...)
+	answer, err := run(ctx, what, script, s.key("worker", namespace), args...)
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,5 @@
 -- Raises the bound of a number, if it has this epoch and token.
-local number, epoch, token, to, ttl, forever = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local number, epoch, token, to, ttl, forever = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 local row = redis.call('HGET', KEYS[1], number)
 if not row then return {'taken'} end
 local e, t, bound, _, owner = string.match(row, '^(%d+)\n([^\n]*)\n(-?%d+)\n(%d+)\n(.*)$')

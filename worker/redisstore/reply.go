@@ -11,14 +11,19 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// evalDurable runs a script that gives something out, which only a durable Redis may do.
+// A runFunc runs a script, as run does.
+type runFunc func(ctx context.Context, what, script, key string, args ...any) (reply, error)
+
+// evalDurable runs a script whose write must last. The script checks what it can see. What it
+// cannot see is checked when it has written: a setting that was right only before the write
+// proves nothing.
 func (s *Store) evalDurable(ctx context.Context, what, script, key string, args ...any) (reply, error) {
-	if err := s.checkSync(ctx); err != nil {
-		return reply{}, err
-	}
 	answer, err := s.run(ctx, what, durableScript+script, key, append([]any{s.cfg.AllowDataLoss}, args...)...)
 	if v := answer.values; err == nil && answer.is("lossy", 3) {
 		return reply{}, &driver.DurabilityError{Setting: v[1], Value: v[2], Want: v[3]}
+	}
+	if err == nil {
+		err = s.checkSync(ctx)
 	}
 	return answer, err
 }
@@ -28,16 +33,23 @@ func (s *Store) checkSync(ctx context.Context) error {
 	if s.cfg.AllowDataLoss || s.cfg.ConfigGet == nil {
 		return nil
 	}
-	value, err := driver.Do(ctx, &s.calls, "redisstore: CONFIG GET appendfsync", func() (string, error) {
+	const what = "redisstore: CONFIG GET appendfsync"
+	value, err := driver.Do(ctx, &s.calls, what, func() (string, error) {
 		return s.cfg.ConfigGet(ctx, "appendfsync")
 	})
-	if err != nil && ctx.Err() != nil {
-		return err
-	}
-	if err == nil && value != "" && value != "always" { // otherwise it is not visible
+	switch {
+	case err != nil && !isHidden(err):
+		return fmt.Errorf("%s, to check that a write is not lost: %w", what, err)
+	case err == nil && value != "" && value != "always":
 		return &driver.DurabilityError{Setting: "appendfsync", Value: value, Want: "always"}
 	}
 	return nil
+}
+
+// isHidden reports whether Redis does not offer CONFIG, or not to this user.
+func isHidden(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "unknown command") || strings.Contains(text, "NOPERM ")
 }
 
 // run runs a script. A client need not know more types of arguments than strings.

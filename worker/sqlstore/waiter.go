@@ -27,8 +27,9 @@ var errUnwanted = errors.New("sqlstore: a connection was free, and no call waite
 
 // waiters are those that no call uses at present.
 type waiters struct {
-	mu   sync.Mutex
-	kept []*waiter
+	mu     sync.Mutex
+	kept   []*waiter
+	silent int // calls in a row whose context ended before the database answered
 }
 
 // startWaiter queues at the end.
@@ -110,6 +111,52 @@ func (s *Store) connection(ctx context.Context) (*sql.Conn, error) {
 	}
 }
 
+const (
+	maxSilent = 2           // so many calls in a row may get no answer before idle connections are dropped
+	dropLimit = time.Second // how long one of them is waited for
+)
+
+// expectAnswer drops the idle connections if calls get no answer before their contexts end: the
+// network may have lost all connections without closing any, and each would cost a call.
+func (s *Store) expectAnswer(ctx context.Context) (answered func()) {
+	stop := context.AfterFunc(ctx, s.noAnswer)
+	return func() {
+		if stop() {
+			s.waiters.mu.Lock()
+			defer s.waiters.mu.Unlock()
+			s.waiters.silent = 0
+		}
+	}
+}
+
+func (s *Store) noAnswer() {
+	s.waiters.mu.Lock()
+	defer s.waiters.mu.Unlock()
+	if s.waiters.silent++; s.waiters.silent < maxSilent {
+		return
+	}
+	s.waiters.silent = 0
+	if i := s.inspected.Load(); i == nil || i.st.cfg.Dialect == SQLite { // where a connection may be a database
+		return
+	}
+	for range s.db.Stats().Idle {
+		go s.dropIdle()
+	}
+}
+
+// dropIdle closes a connection of the pool that nobody uses. All are taken at once, because a
+// driver may try each of them first, and that takes its time too.
+func (s *Store) dropIdle() {
+	ctx, cancel := context.WithTimeout(context.Background(), dropLimit)
+	defer cancel()
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return
+	}
+	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+	_ = conn.Close()
+}
+
 // maxBroken is how many connections are tried if they turn out to be broken before anything was
 // sent, as database/sql does.
 const maxBroken = 3
@@ -126,6 +173,7 @@ func (s *Store) onConnection(ctx context.Context, f func(*sql.Conn) error) error
 	if conn, ok := ctx.Value(connectionKey{}).(*sql.Conn); ok {
 		return f(conn)
 	}
+	defer s.expectAnswer(ctx)()
 	for tries := 1; ; tries++ {
 		conn, err := s.connection(ctx)
 		if err != nil {

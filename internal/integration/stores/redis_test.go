@@ -108,6 +108,111 @@ func TestRedisLossy(t *testing.T) {
 	lossy("")
 }
 
+// A setting that is changed while a worker ID is held stops the renewals, and so the ids at the
+// fence. When it is set back, they continue.
+func TestRedisLossyWhileHeld(t *testing.T) {
+	for _, c := range []struct{ name, safe, lossy string }{
+		{"appendonly", "yes", "no"}, {"appendfsync", "always", "everysec"}, {"maxmemory-policy", "noeviction", "allkeys-lru"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // they wait, mostly
+			client := client(t, testserver.NewRedis(t))
+			set := func(name, value string) {
+				t.Helper()
+				if err := client.ConfigSet(t.Context(), name, value).Err(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			set("appendfsync", "always")
+			set("maxmemory", "100mb")
+			store := mustNew(redisstore.New(evaler(client, false), redisstore.Config{ConfigGet: configGet(client)}))
+			gen, err := worker.Open(t.Context(), store, worker.Config{FenceWindow: 3 * time.Second, RenewInterval: time.Second, ClaimWait: patience})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer gen.Close(context.Background())
+			names := func(what string, err error) {
+				t.Helper()
+				var lossy *worker.DurabilityError
+				if !errors.As(err, &lossy) || lossy.Setting != c.name || lossy.Value != c.lossy || lossy.Want != c.safe {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+			var next error
+			ids := func(want bool) func() bool {
+				return func() bool {
+					_, next = gen.Next(t.Context())
+					return (next == nil) == want
+				}
+			}
+			await(t, "renewal", func() bool { return gen.Stats().Renewals > 1 })
+			set(c.name, c.lossy)
+			await(t, "end of the ids", ids(false))
+			names("Next", next)
+			if !errors.Is(next, core.ErrFenced) {
+				t.Error(next)
+			}
+			_, err = store.Count(t.Context(), "starts")
+			names("Count", err)
+			_, err = store.Reserve(t.Context(), "invoices", 10)
+			names("Reserve", err)
+			set(c.name, c.safe)
+			await(t, "id", ids(true))
+			if _, err := store.Count(t.Context(), "starts"); err != nil {
+				t.Error(err)
+			}
+			if _, err := store.Reserve(t.Context(), "invoices", 10); err != nil {
+				t.Error(err)
+			}
+			if st := gen.Stats(); st.Claims != 1 || st.Losses != 0 {
+				t.Errorf("%+v", st)
+			}
+			if err := gen.Close(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A check of appendfsync that cannot be made refuses; one that Redis does not offer does not.
+// What is checked is the setting after the write.
+func TestRedisSyncIsChecked(t *testing.T) {
+	client := client(t, testserver.NewRedis(t))
+	if err := client.ConfigSet(t.Context(), "appendfsync", "always").Err(); err != nil {
+		t.Fatal(err)
+	}
+	hidden, lost := client.Do(t.Context(), "NOCONFIG", "GET", "appendfsync").Err(), errors.New("connection reset")
+	for _, c := range []struct {
+		before, after error
+		value         string
+		ok            bool
+	}{
+		{nil, nil, "always", true}, {hidden, hidden, "", true}, {errors.New("NOPERM this user has no permissions"), hidden, "", true}, {nil, nil, "", true},
+		{lost, nil, "", false}, {nil, lost, "", false}, {nil, nil, "everysec", false},
+	} {
+		evals := 0
+		eval := func(ctx context.Context, script string, keys []string, args ...any) (any, error) {
+			evals++
+			return evaler(client, false)(ctx, script, keys, args...)
+		}
+		store := mustNew(redisstore.New(eval, redisstore.Config{ConfigGet: func(context.Context, string) (string, error) {
+			if evals == 0 {
+				return "always", c.before
+			}
+			return c.value, c.after
+		}}))
+		gen, err := worker.Open(t.Context(), store, once)
+		if (err == nil) != c.ok {
+			t.Errorf("%+v: %v", c, err)
+		}
+		if err == nil {
+			if err := gen.Close(context.Background()); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
 func TestRedisIsKilled(t *testing.T) {
 	server := testserver.NewRedis(t)
 	c := client(t, server)

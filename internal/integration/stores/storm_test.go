@@ -1,0 +1,81 @@
+package stores
+
+import (
+	"database/sql"
+	"strings"
+	"testing"
+	"time"
+
+	_ "github.com/lib/pq"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// linked opens a store through a link to a server of its own.
+func linked(name string) func(t *testing.T) (driver.Store, *testserver.Link) {
+	return func(t *testing.T) (driver.Store, *testserver.Link) {
+		if name == "redis" {
+			server := testserver.NewRedis(t)
+			link := testserver.LinkTo(t, server.Addr)
+			c := redis.NewClient(&redis.Options{Addr: link.Addr})
+			t.Cleanup(func() { _ = c.Close() })
+			return mustNew(redisstore.New(evaler(c, false), redisstore.Config{AllowDataLoss: true})), link
+		}
+		db, link := linkedSQL(t, name)
+		return mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})), link
+	}
+}
+
+func linkedSQL(t *testing.T, name string) (*sql.DB, *testserver.Link) {
+	t.Helper()
+	server := testserver.NewPostgres(t)
+	link := testserver.LinkTo(t, server.Addr)
+	return open(t, name, strings.Replace(server.DSN, server.Addr, link.Addr, 1)), link
+}
+
+// However many leases a process has, its store is asked a few times a second while it is away,
+// and by few connections when it is back.
+func TestStorm(t *testing.T) {
+	for _, name := range []string{"pgx", "postgres", "redis"} {
+		for away, c := range map[string]struct{ leave func(*testserver.Link) }{
+			"cut":    {(*testserver.Link).Cut},
+			"silent": {(*testserver.Link).Silence},
+		} {
+			t.Run(name+"/"+away, func(t *testing.T) {
+				store, link := linked(name)(t)
+				storm(t, store, link, c.leave)
+			})
+		}
+	}
+}
+
+func storm(t *testing.T, store driver.Store, link *testserver.Link, leave func(*testserver.Link)) {
+	const n, atOnce, watched = 300, 16, 10 * time.Second
+	leases := hold(t, store, n, atOnce, worker.Config{
+		Layout: core.Layout{TimeBits: 41, WorkerBits: 11, SequenceBits: 4}, TTL: time.Hour, ClaimWait: patience, Timeout: time.Second,
+	}, func(int, time.Duration) {})
+	leave(link)
+	time.Sleep(10 * time.Second) // each lease has noticed
+	dialed := link.Dialed()
+	time.Sleep(watched)
+	rate := float64(link.Dialed()-dialed) / watched.Seconds()
+	t.Logf("%d leases made %.1f connections a second", n, rate)
+	each, carried := renewed(leases), link.Carried()
+	link.Mend()
+	mended, most := time.Now(), 0
+	await(t, "renewal of each", func() bool {
+		most = max(most, link.Carried()-carried)
+		return each()
+	})
+	t.Logf("when the store was back, %d at a time, and all were renewed after %v", most, time.Since(mended).Round(time.Millisecond))
+	if rate > 50 || most > 64 {
+		t.Errorf("%.1f connections a second, and then %d at a time", rate, most)
+	}
+	giveBack(t, leases, atOnce)
+}

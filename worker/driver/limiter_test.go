@@ -1,0 +1,243 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+)
+
+var errDown = errors.New("down")
+
+// backend is a store that many leases ask.
+type backend struct {
+	mu      sync.Mutex
+	err     error
+	takes   time.Duration
+	asked   int
+	running int
+	most    int
+}
+
+func (b *backend) set(err error, takes time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.err, b.takes, b.asked, b.most = err, takes, 0, 0
+}
+
+func (b *backend) counts() (asked, most int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.asked, b.most
+}
+
+func (b *backend) ask(ctx context.Context) error {
+	b.mu.Lock()
+	b.asked++
+	b.running++
+	b.most = max(b.most, b.running)
+	err, takes := b.err, b.takes
+	b.mu.Unlock()
+	defer func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.running--
+	}()
+	select {
+	case <-time.After(takes):
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// However many requests fail, in whatever way, a few a second reach the store; and when it is
+// back, all succeed soon, and few at a time. Nothing waits afterwards.
+func TestLimiter(t *testing.T) {
+	for name, c := range map[string]struct {
+		err   error
+		takes time.Duration
+	}{
+		"refuses":  {errDown, time.Millisecond},
+		"hangs":    {errDown, time.Hour},
+		"rejects":  {Permanent(errDown), time.Millisecond},
+		"is lossy": {&DurabilityError{Setting: "appendonly", Value: "no", Want: "yes"}, time.Millisecond},
+	} {
+		for _, leases := range []int{1, 300} {
+			t.Run(fmt.Sprint(name, " ", leases), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var l ClaimLimiter
+					var b backend
+					var succeeded, failures atomic.Int64
+					b.set(c.err, c.takes)
+					var all sync.WaitGroup
+					for range leases {
+						all.Go(func() {
+							for ; ; time.Sleep(400 * time.Millisecond) {
+								ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+								_, err := l.Limit(ctx, nil, func() error { return b.ask(ctx) })
+								cancel()
+								if err == nil {
+									succeeded.Add(1)
+									return
+								}
+								failures.Add(1)
+							}
+						})
+					}
+					time.Sleep(10 * time.Second) // the first requests have failed
+					b.set(c.err, c.takes)
+					before := failures.Load()
+					time.Sleep(20 * time.Second)
+					if asked, most := b.counts(); asked > 20*5 || most > gateRunning || asked < 20 && leases > 1 {
+						t.Errorf("%d leases: %d requests in 20 s, %d at a time", leases, asked, most)
+					}
+					if n := failures.Load() - before; n < int64(leases)*4 {
+						t.Errorf("%d leases: only %d failures in 20 s", leases, n)
+					}
+					b.set(nil, 5*time.Millisecond)
+					time.Sleep(5 * time.Second)
+					if asked, most := b.counts(); succeeded.Load() != int64(leases) || asked != leases || most > 64 {
+						t.Errorf("%d leases: 5 s after the return %d have succeeded, with %d requests, %d at a time", leases, succeeded.Load(), asked, most)
+					}
+					all.Wait()
+					if l.store.limiting.Load() || l.store.running != 0 || len(l.store.waiting) != 0 {
+						t.Errorf("afterwards: %d under way, %d wait", l.store.running, len(l.store.waiting))
+					}
+				})
+			})
+		}
+	}
+}
+
+// failing is a limiter at which one request is under way that fails after a second, and no
+// other can pass before.
+func failing(t *testing.T) (l *ClaimLimiter) {
+	l = new(ClaimLimiter)
+	for range gateBurst + 1 {
+		if sent, err := l.Limit(t.Context(), nil, func() error { return errDown }); !sent || !errors.Is(err, errDown) {
+			t.Fatal(sent, err)
+		}
+	}
+	return l
+}
+
+// What the store says of one lease is not what the next one gets.
+func TestVerdictsAreNotShared(t *testing.T) {
+	for _, own := range []error{ErrNotHeld, &NoWorkerIDError{}, &LayoutError{}, &SkewError{}, &core.ConfigError{}, context.Canceled} {
+		synctest.Test(t, func(t *testing.T) {
+			l := failing(t)
+			var all sync.WaitGroup
+			for i := range 20 {
+				all.Go(func() {
+					time.Sleep(time.Duration(i))
+					sent, err := l.Limit(t.Context(), nil, func() error {
+						time.Sleep(time.Second)
+						if i == 0 {
+							return own
+						}
+						return nil
+					})
+					if !sent || (err != nil) != (i == 0) {
+						t.Errorf("%T, request %d: sent %v, %v", own, i, sent, err)
+					}
+				})
+			}
+			all.Wait()
+		})
+	}
+}
+
+// A failure is shared with those that came before its request was made, and not as permanent.
+func TestFailuresAreShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := failing(t)
+		var all sync.WaitGroup
+		for i, come := range []time.Duration{0, 1, 2, gateInterval + 1} {
+			all.Go(func() {
+				time.Sleep(come)
+				began := time.Now()
+				sent, err := l.Limit(t.Context(), nil, func() error {
+					time.Sleep(gateInterval / 2)
+					if i == 0 {
+						return Permanent(errDown)
+					}
+					return nil
+				})
+				switch {
+				case i == 0 && (!sent || !IsPermanent(err)):
+					t.Errorf("its own request: sent %v, %v", sent, err)
+				case (i == 1 || i == 2) && (sent || err == nil || err.Error() != errDown.Error() || IsPermanent(err)):
+					t.Errorf("request %d came before: sent %v, %v", i, sent, err)
+				case i == 3 && (!sent || err != nil || time.Since(began) > 2*gateInterval):
+					t.Errorf("one that came later: sent %v, %v", sent, err)
+				}
+			})
+		}
+		all.Wait()
+	})
+}
+
+// A request does not wait until no time is left for the store.
+func TestHalfOfTheTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := failing(t)
+		for range gateRunning {
+			go func() { _, _ = l.Limit(t.Context(), nil, func() error { time.Sleep(time.Minute); return nil }) }()
+		}
+		time.Sleep(10 * time.Second)
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		sent, err := l.Limit(ctx, nil, func() error { return nil })
+		if sent || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "the last has failed (down)") || time.Since(began) != 1500*time.Millisecond {
+			t.Errorf("sent %v after %v, %v", sent, time.Since(began), err)
+		}
+		if len(l.store.waiting) != 0 {
+			t.Error("it still waits")
+		}
+		time.Sleep(2 * time.Minute)
+	})
+}
+
+// Claims and renewals pass in the order in which they come.
+func TestNoneStarves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := failing(t)
+		var order []int
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		for i := range 200 {
+			all.Go(func() {
+				time.Sleep(time.Duration(i))
+				var kind any
+				if i%2 == 0 {
+					kind = "claims"
+				}
+				_, err := l.Limit(t.Context(), kind, func() error {
+					mu.Lock()
+					order = append(order, i)
+					mu.Unlock()
+					time.Sleep(time.Millisecond + time.Duration(i))
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		for at, i := range order {
+			if drift := max(at-i, i-at); drift > 32 { // those that pass together begin in any order
+				t.Fatalf("they passed in the order %v", order)
+			}
+		}
+	})
+}
