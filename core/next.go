@@ -25,13 +25,17 @@ func (g *Generator) Next(ctx context.Context) (int64, error) {
 		if slot, ok := a.takeKnown(1); ok {
 			return a.id(slot), nil
 		}
+		if slot, n := a.take(1); n == 1 {
+			return a.id(slot), nil
+		}
 	}
-	return g.nextByClock(ctx)
+	return g.nextInLine(ctx)
 }
 
-// nextByClock does what Next does, and reads the clock.
-func (g *Generator) nextByClock(ctx context.Context) (int64, error) {
+// nextInLine does what Next does, and waits.
+func (g *Generator) nextInLine(ctx context.Context) (int64, error) {
 	var wait waitState
+	defer wait.end()
 	for {
 		if err := ctx.Err(); err != nil {
 			return 0, err
@@ -40,11 +44,11 @@ func (g *Generator) nextByClock(ctx context.Context) (int64, error) {
 		if a == nil {
 			return 0, ErrClosed
 		}
-		from, n := a.take(1)
+		from, n := wait.take(a, 1)
 		if n == 1 {
 			return a.id(from), nil
 		}
-		slot, ok, err := g.await(ctx, a, &wait, true)
+		slot, ok, err := g.await(ctx, a, &wait, 1, true)
 		if err != nil {
 			return 0, err
 		}
@@ -82,6 +86,7 @@ func (g *Generator) fillByClock(ctx context.Context, ids []int64) error {
 	var wait waitState
 	taken := batch{pool: &g.chunks}
 	defer taken.free()
+	defer wait.end()
 	for missing := uint64(len(ids)); missing > 0; {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -90,11 +95,11 @@ func (g *Generator) fillByClock(ctx context.Context, ids []int64) error {
 		if a == nil {
 			return ErrClosed
 		}
-		if from, n := a.take(missing); n > 0 {
+		if from, n := wait.take(a, missing); n > 0 {
 			taken.add(a, from, n)
 			missing -= n
 			wait.restart()
-		} else if _, _, err := g.await(ctx, a, &wait, false); err != nil {
+		} else if _, _, err := g.await(ctx, a, &wait, missing, false); err != nil {
 			return err
 		}
 	}

@@ -20,11 +20,34 @@ type waitState struct {
 	exhausted  bool            // it is counted in Stats.Exhausted
 	fenced     bool            // it has waited for a fence, in vain
 	lookedLate bool            // its time was over, and it has looked once more
+	reserved   reservation     // what it waits for
+}
+
+// take takes the reserved slots, once the clock has reached them. If there are none, it takes up
+// to want others.
+func (w *waitState) take(a *allocator, want uint64) (from, n uint64) {
+	r := &w.reserved
+	if r.n == 0 || r.allocator != a {
+		r.n = 0
+		return a.take(want)
+	}
+	if !a.takeReserved(r) {
+		return 0, 0
+	}
+	from, n, r.n = r.from, r.n, 0
+	return from, n
 }
 
 // restart begins another wait of the same call. What was counted is not counted again.
 func (w *waitState) restart() {
 	*w = waitState{timer: w.timer, counted: w.counted, exhausted: w.exhausted}
+}
+
+// end ends a call that does not need what it has reserved.
+func (w *waitState) end() {
+	if r := &w.reserved; r.n > 0 {
+		r.allocator.giveBack(r)
+	}
 }
 
 // mayLookAgain returns true once. A call whose time is over looks once more before it fails: the
@@ -37,14 +60,15 @@ func (w *waitState) mayLookAgain() bool {
 
 // await is called when take found no slot. It waits until there may be one, and the caller
 // takes again. If the ClockPolicy issues an unused slot, it returns that (ok). Otherwise the
-// error says why there is no slot. It holds no lock while it waits. single says that the call
-// needs just one id.
-func (g *Generator) await(ctx context.Context, a *allocator, w *waitState, single bool) (slot uint64, ok bool, err error) {
+// error says why there is no slot. It holds no lock while it waits. want is how many slots the
+// call needs, and single says that it is a Next.
+func (g *Generator) await(ctx context.Context, a *allocator, w *waitState, want uint64, single bool) (slot uint64, ok bool, err error) {
 	if w.rounds++; w.rounds == 1 {
 		w.began = time.Now()
 	}
-	cursor := a.cursor.Load()
-	if cursor == closedCursor {
+	now, maxTick := a.limits()
+	p := a.position(maxTick)
+	if p.closed {
 		return 0, false, g.afterClose(ctx, a, &w.regrants)
 	}
 	changed, revoked, fenceErr := a.grant.watch()
@@ -54,8 +78,10 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState, singl
 	w.changed = changed
 	l := a.layout
 	bits := l.SequenceBits
-	now, maxTick := a.limits()
-	tick := max(cursor>>bits, now)
+	tick := max(p.next>>bits, now)
+	if w.reserved.n > 0 {
+		tick = w.reserved.from >> bits
+	}
 	if tick > l.lastTick {
 		return 0, false, fmt.Errorf("%w: it ended at %s", ErrTimestampExhausted, formatTime(l.end))
 	}
@@ -69,24 +95,31 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState, singl
 		}
 		return 0, false, g.giveUp(fmt.Errorf("%w: found no slot in %v", ErrSequenceExhausted, waited))
 	}
-	if tick <= a.lastTick(maxTick) {
-		return 0, false, nil // by now there is a slot
+	if tick <= a.lastTick(maxTick) { // by now there is a slot
+		if w.reserved.n == 0 && p.next < p.cursor {
+			a.reserve(&w.reserved, p.next, want)
+		}
+		return 0, false, nil
 	}
 	d := a.timeUntil(tick - min(a.maxAhead, tick))
-	if lastIssued := (cursor - 1) >> bits; now < lastIssued {
-		if !g.policy.hybrid && maxTick < lastIssued {
-			return g.applyPolicy(ctx, a, w, single, maxTick, lastIssued, d)
+	if now < p.lastIssued {
+		if !g.policy.hybrid && maxTick < p.lastIssued {
+			return g.applyPolicy(ctx, a, w, single, maxTick, p.lastIssued, d)
 		}
 		// What limits ids here has not stepped back. So if no id was issued yet, the wait is for
 		// Config.NotBefore.
-		if cursor == a.first && d > g.maxWait {
-			back := a.startOf(lastIssued).Sub(a.startOf(now))
+		if p.cursor == a.first && d > g.maxWait {
+			back := a.startOf(p.lastIssued).Sub(a.startOf(now))
 			return 0, false, g.giveUp(&ClockError{Back: back, Tolerated: g.maxWait})
 		}
 	}
-	if !w.exhausted && cursor&l.sequenceMax == 0 && cursor != a.first && d <= g.maxWait {
+	full := tick > p.lastIssued && p.lastIssued >= a.first>>bits
+	if !w.exhausted && full && d <= g.maxWait {
 		w.exhausted = true
 		g.counters.exhausted.Add(1)
+	}
+	if w.reserved.n == 0 && !a.reserve(&w.reserved, p.next, want) {
+		return 0, false, nil
 	}
 	return 0, false, g.awaitClock(ctx, w, d, g.maxWait, func() error {
 		return fmt.Errorf("%w: the next slot is in %v, and calls wait at most %v", ErrSequenceExhausted, d, g.maxWait)
@@ -199,7 +232,7 @@ func (g *Generator) awaitClock(ctx context.Context, w *waitState, d, limit time.
 		runtime.Gosched()
 	default:
 		before := time.Now()
-		if !g.sleeper.sleep(d) {
+		if !g.sleepPrecisely(d) {
 			return g.sleep(ctx, w, d)
 		}
 		if time.Since(before) == 0 {
