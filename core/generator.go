@@ -15,7 +15,7 @@ type Config struct {
 	Worker      GrantSource      // required, for example Fixed(n): no worker ID is safe to guess
 	ClockPolicy ClockPolicy      // what to do when the wall clock steps back; nil: Logical{}
 	Sequence    SequenceStart    // how the sequence begins in a new tick; zero: SequenceZero
-	MaxWait     time.Duration    // the longest that a call waits for a slot; zero: 1s or two ticks, whichever is more
+	MaxWait     time.Duration    // the longest that a call waits for a slot, in line with others; zero: 1s or two ticks, whichever is more
 	Now         func() time.Time // the wall clock, read for every id; it must be as fine as a tick; nil: the system clock
 	NotBefore   time.Time        // ids carry later times than this, for example that of the greatest id in use; zero: no limit
 	MaxJump     time.Duration    // a jump ahead of the wall clock by more is ignored until it has persisted for 10s; zero: 1min

@@ -8,7 +8,7 @@ import (
 )
 
 // Next issues one id. If there is no slot for it, it waits for at most Config.MaxWait, or until
-// ctx is done. If the fence does not rise in that time, it asks for another grant, which may take
+// ctx is done. Calls that wait get their ids in the order in which they came. If the fence does not rise in that time, it asks for another grant, which may take
 // as long again. A call that begins after another has returned gets a greater id, except with
 // [Rollback], [Reuse] and [Rotate].
 //
@@ -25,15 +25,12 @@ func (g *Generator) Next(ctx context.Context) (int64, error) {
 		if slot, ok := a.takeKnown(1); ok {
 			return a.id(slot), nil
 		}
-		if slot, n := a.take(1); n == 1 {
-			return a.id(slot), nil
-		}
 	}
-	return g.nextInLine(ctx)
+	return g.nextByClock(ctx)
 }
 
-// nextInLine does what Next does, and waits.
-func (g *Generator) nextInLine(ctx context.Context) (int64, error) {
+// nextByClock does what Next does, and reads the clock.
+func (g *Generator) nextByClock(ctx context.Context) (int64, error) {
 	var wait waitState
 	defer wait.end()
 	for {
@@ -60,8 +57,9 @@ func (g *Generator) nextInLine(ctx context.Context) (int64, error) {
 
 // Fill issues len(ids) ids in ascending order, or none. If it fails, ids is unchanged, and the
 // slots that it has taken are never issued. If the ids do not fit into the present tick, it waits
-// for the next ones. Config.MaxWait limits each of these waits. Only ctx limits all of them
-// together.
+// for the next ones. At each of these waits it lines up behind the calls that came earlier, for at
+// most half of a tick, so that others get ids too. Config.MaxWait limits each of these waits. Only
+// ctx limits all of them together.
 //
 // The errors are those of Next.
 func (g *Generator) Fill(ctx context.Context, ids []int64) error {

@@ -23,15 +23,15 @@ type waitState struct {
 	reserved   reservation     // what it waits for
 }
 
-// take takes the reserved slots, once the clock has reached them. If there are none, it takes up
-// to want others.
+// take takes the reserved slots, once the clock and the fence allow them. If there are none, it
+// takes up to want others. What was reserved from another allocator is given up: that one is closed.
 func (w *waitState) take(a *allocator, want uint64) (from, n uint64) {
 	r := &w.reserved
 	if r.n == 0 || r.allocator != a {
 		r.n = 0
 		return a.take(want)
 	}
-	if !a.takeReserved(r) {
+	if !a.takeReserved(r.gap) {
 		return 0, 0
 	}
 	from, n, r.n = r.from, r.n, 0
@@ -40,13 +40,13 @@ func (w *waitState) take(a *allocator, want uint64) (from, n uint64) {
 
 // restart begins another wait of the same call. What was counted is not counted again.
 func (w *waitState) restart() {
-	*w = waitState{timer: w.timer, counted: w.counted, exhausted: w.exhausted}
+	*w = waitState{timer: w.timer, counted: w.counted, exhausted: w.exhausted, reserved: w.reserved}
 }
 
 // end ends a call that does not need what it has reserved.
 func (w *waitState) end() {
 	if r := &w.reserved; r.n > 0 {
-		r.allocator.giveBack(r)
+		r.allocator.giveBack(r.gap)
 	}
 }
 
@@ -58,16 +58,20 @@ func (w *waitState) mayLookAgain() bool {
 	return first
 }
 
-// await is called when take found no slot. It waits until there may be one, and the caller
-// takes again. If the ClockPolicy issues an unused slot, it returns that (ok). Otherwise the
-// error says why there is no slot. It holds no lock while it waits. want is how many slots the
-// call needs, and single says that it is a Next.
+// await is called when take found no slot. It reserves slots, if it can, and waits until there may
+// be some: then the caller takes again. If the ClockPolicy issues an unused slot, it returns that
+// (ok). Otherwise the error says why there is no slot. It holds no lock while it waits. want is how
+// many slots the call needs, and single says that it is a Next.
+//
+// All waits are in line, at the cap, at the fence and after a step back, except while the clock is
+// beyond the fence: a slot before the clock is never reserved. Then a higher fence brings ticks that
+// are all free, and calls that find none of these line up for the next.
 func (g *Generator) await(ctx context.Context, a *allocator, w *waitState, want uint64, single bool) (slot uint64, ok bool, err error) {
 	if w.rounds++; w.rounds == 1 {
 		w.began = time.Now()
 	}
 	now, maxTick := a.limits()
-	p := a.position(maxTick)
+	p := a.position(now)
 	if p.closed {
 		return 0, false, g.afterClose(ctx, a, &w.regrants)
 	}
@@ -85,6 +89,10 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState, want 
 	if tick > l.lastTick {
 		return 0, false, fmt.Errorf("%w: it ended at %s", ErrTimestampExhausted, formatTime(l.end))
 	}
+	inLine := p.next>>bits == tick && (p.next < p.cursor || tick > a.lastTick(maxTick))
+	if inLine && w.reserved.n == 0 && !a.reserve(&w.reserved, p.next, want) {
+		return 0, false, nil // another call was first
+	}
 	if fence := a.grant.fence.Load(); tick >= fence {
 		return 0, false, g.awaitFence(ctx, a, w, fence, fenceErr)
 	}
@@ -93,36 +101,31 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState, want 
 		if w.mayLookAgain() {
 			return 0, false, nil
 		}
-		return 0, false, g.giveUp(fmt.Errorf("%w: found no slot in %v", ErrSequenceExhausted, waited))
+		return 0, false, g.giveUp(fmt.Errorf("%w: found no slot in %v, and calls wait at most %v", ErrSequenceExhausted, waited, g.maxWait))
 	}
-	if tick <= a.lastTick(maxTick) { // by now there is a slot
-		if w.reserved.n == 0 && p.next < p.cursor {
-			a.reserve(&w.reserved, p.next, want)
-		}
-		return 0, false, nil
+	if tick <= a.lastTick(maxTick) {
+		return 0, false, nil // by now there is a slot
 	}
 	d := a.timeUntil(tick - min(a.maxAhead, tick))
+	issued := p.lastIssued >= a.first>>bits
 	if now < p.lastIssued {
 		if !g.policy.hybrid && maxTick < p.lastIssued {
 			return g.applyPolicy(ctx, a, w, single, maxTick, p.lastIssued, d)
 		}
 		// What limits ids here has not stepped back. So if no id was issued yet, the wait is for
 		// Config.NotBefore.
-		if p.cursor == a.first && d > g.maxWait {
+		if !issued && d > g.maxWait {
 			back := a.startOf(p.lastIssued).Sub(a.startOf(now))
 			return 0, false, g.giveUp(&ClockError{Back: back, Tolerated: g.maxWait})
 		}
 	}
-	full := tick > p.lastIssued && p.lastIssued >= a.first>>bits
-	if !w.exhausted && full && d <= g.maxWait {
+	if !w.exhausted && issued && tick > p.lastIssued && d <= g.maxWait {
 		w.exhausted = true
 		g.counters.exhausted.Add(1)
 	}
-	if w.reserved.n == 0 && !a.reserve(&w.reserved, p.next, want) {
-		return 0, false, nil
-	}
 	return 0, false, g.awaitClock(ctx, w, d, g.maxWait, func() error {
-		return fmt.Errorf("%w: the next slot is in %v, and calls wait at most %v", ErrSequenceExhausted, d, g.maxWait)
+		return fmt.Errorf("%w: all ids before %s are issued or reserved; the next is due in %v, and the call has waited %v of at most %v",
+			ErrSequenceExhausted, formatTime(a.startOf(tick)), d, time.Since(w.began), g.maxWait)
 	})
 }
 
@@ -216,7 +219,7 @@ func (g *Generator) awaitClock(ctx context.Context, w *waitState, d, limit time.
 		return g.giveUp(refusal())
 	}
 	if deadline, ok := ctx.Deadline(); ok && d > time.Until(deadline) {
-		return fmt.Errorf("%w: the next slot is in %v, after the deadline", context.DeadlineExceeded, d)
+		return fmt.Errorf("%w: the next slot is due in %v, after the deadline", context.DeadlineExceeded, d)
 	}
 	g.countWait(w)
 	// One of Go's timers is late by up to a millisecond, which may cost a tick. So it ends early,
