@@ -19,6 +19,7 @@ type waitState struct {
 	counted    bool            // it is counted in Stats.Waited
 	exhausted  bool            // it is counted in Stats.Exhausted
 	fenced     bool            // it has waited for a fence, in vain
+	back       bool            // it has waited for a clock that stepped back
 	lookedLate bool            // its time was over, and it has looked once more
 	reserved   reservation     // what it waits for
 }
@@ -123,9 +124,13 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState, want 
 		w.exhausted = true
 		g.counters.exhausted.Add(1)
 	}
-	return 0, false, g.awaitClock(ctx, w, d, g.maxWait, func() error {
+	limit := g.maxWait
+	if w.back { // the line is as long as it was
+		limit += g.policy.maxWait
+	}
+	return 0, false, g.awaitClock(ctx, w, d, limit, func() error {
 		return fmt.Errorf("%w: all ids before %s are issued or reserved; the next is due in %v, and the call has waited %v of at most %v",
-			ErrSequenceExhausted, formatTime(a.startOf(tick)), d, time.Since(w.began), g.maxWait)
+			ErrSequenceExhausted, formatTime(a.startOf(tick)), d, time.Since(w.began), limit)
 	})
 }
 
@@ -139,6 +144,7 @@ func (g *Generator) applyPolicy(ctx context.Context, a *allocator, w *waitState,
 		if tolerated = g.policy.maxWait; tolerated == 0 {
 			tolerated = g.maxWait
 		}
+		w.back = true
 		return 0, false, g.awaitClock(ctx, w, d, tolerated, func() error { return &ClockError{back, tolerated} })
 	case policyRollback:
 		if err = g.rollBack(a, back); err != nil {
