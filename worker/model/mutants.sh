@@ -68,7 +68,7 @@ mutant 'the fence is not looked at' core/allocator.go \
 	's/fence <= last/fence == 0 \&\& fence <= last/' ./worker .
 
 # The line of calls that wait: a slot is issued by the call that has reserved it, or by none.
-line='ReservationsAtRandom|Storm|Line|Reserved|GivenBack|Reservations|OldTime'
+line="Reserved|GivenBack|Line|OldTime|ReservationsAtRandom"
 mutant 'line: a reservation is given back twice' core/wait.go \
 	's/r\.allocator\.giveBack\(r\.gap\)/r.allocator.giveBack(r.gap)\n\t\tr.allocator.giveBack(r.gap)/' ./core "$line"
 mutant 'line: a reservation is issued after the end' core/queue.go \
