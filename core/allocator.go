@@ -3,7 +3,6 @@ package core
 import (
 	"math"
 	"math/rand/v2"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -75,8 +74,8 @@ type allocator struct {
 	reused atomic.Uint64 // slots of unused that were issued
 	known  knownTick
 
-	closeOnce sync.Once
-	final     uint64 // the cursor when the allocator was closed
+	_     [64]byte // the fast path reads what is before this, and writes nothing of the queue
+	queue queue
 }
 
 // newAllocator returns an allocator that begins at the tick first, or at the grant's first tick
@@ -289,26 +288,22 @@ func (a *allocator) startOf(tick uint64) time.Time { return a.layout.startOf(tic
 // close closes the allocator, once, and returns the first tick above its ids. A goroutine that
 // finds the closed cursor issues nothing.
 func (a *allocator) close() (unused uint64) {
-	a.closeOnce.Do(func() {
-		a.final = a.cursor.Swap(closedCursor)
-		if a.unused != nil {
-			a.unused.close()
-		}
-	})
-	return (a.final-1)>>a.layout.SequenceBits + 1
-}
-
-func (a *allocator) issued() bool { return a.final != a.first }
-
-// next returns the cursor, or what it was when the allocator was closed.
-func (a *allocator) next() uint64 {
-	if cursor := a.cursor.Load(); cursor != closedCursor {
-		return cursor
+	a.queue.mu.Lock()
+	if cursor := a.cursor.Swap(closedCursor); cursor != closedCursor {
+		a.queue.final = cursor
 	}
-	a.close() // waits for the goroutine that closes it
-	return a.final
+	a.queue.mu.Unlock()
+	if a.unused != nil {
+		a.unused.close()
+	}
+	return a.position(0).lastIssued + 1
 }
 
-// passed returns how many slots the cursor has passed, plus how many of these Reuse has issued
-// since.
-func (a *allocator) passed() uint64 { return a.next() - a.first + a.reused.Load() }
+func (a *allocator) issued() bool { return a.position(0).lastIssued >= a.first>>a.layout.SequenceBits }
+
+// passed returns how many slots the cursor has passed, without those that are only reserved, plus
+// how many Reuse has issued since.
+func (a *allocator) passed() uint64 {
+	p := a.position(0)
+	return p.cursor - a.first - p.unissued + a.reused.Load()
+}

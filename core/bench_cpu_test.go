@@ -23,7 +23,7 @@ func BenchmarkWaiting(b *testing.B) {
 		"sonyflake": core.Sonyflake(),
 		"16a1ms":    {TimeBits: 41, WorkerBits: 10, SequenceBits: 4},
 	} {
-		for _, goroutines := range []int{1, 4, 64} {
+		for _, goroutines := range []int{1, 2, 24} {
 			b.Run(fmt.Sprintf("%s/%d", name, goroutines), func(b *testing.B) {
 				g, ctx := mustNew(b, core.Config{Layout: layout, Worker: core.Fixed(1), MaxWait: time.Minute}), context.Background()
 				if _, err := g.Next(ctx); err != nil {

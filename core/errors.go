@@ -10,8 +10,8 @@ import (
 // Errors to test for with errors.Is. Next and Fill wrap them in an error that says what the
 // call waited for, and for how long.
 var (
-	// ErrSequenceExhausted means that all ids of a tick are issued, and that the next tick
-	// does not begin within Config.MaxWait.
+	// ErrSequenceExhausted means that all ids are issued, or reserved for calls that came
+	// earlier, up to a tick that does not begin within Config.MaxWait.
 	ErrSequenceExhausted = errors.New("core: sequence exhausted")
 	// ErrFenced means that ids have reached the fence of their grant, and that the fence was
 	// not raised within Config.MaxWait or cannot be raised at present.

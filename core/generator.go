@@ -15,7 +15,7 @@ type Config struct {
 	Worker      GrantSource      // required, for example Fixed(n): no worker ID is safe to guess
 	ClockPolicy ClockPolicy      // what to do when the wall clock steps back; nil: Logical{}
 	Sequence    SequenceStart    // how the sequence begins in a new tick; zero: SequenceZero
-	MaxWait     time.Duration    // the longest that a call waits for a slot; zero: 1s or two ticks, whichever is more
+	MaxWait     time.Duration    // the longest that a call waits for a slot, in line with others; zero: 1s or two ticks, whichever is more
 	Now         func() time.Time // the wall clock, read for every id; it must be as fine as a tick; nil: the system clock
 	NotBefore   time.Time        // ids carry later times than this, for example that of the greatest id in use; zero: no limit
 	MaxJump     time.Duration    // a jump ahead of the wall clock by more is ignored until it has persisted for 10s; zero: 1min
@@ -31,7 +31,7 @@ type Generator struct {
 	source     GrantSource
 	reporter   reporter
 	current    atomic.Pointer[allocator]
-	sleeper    sleeper
+	sleeping   sync.Mutex         // held by the call that sleeps precisely; only TryLock is used
 	regranting chan struct{}      // held while asking the source for another grant
 	chunks     sync.Pool          // of *[]chunk, for a large Fill
 	life       context.Context    // done after Close
@@ -272,8 +272,7 @@ func (g *Generator) Stats() Stats {
 	}
 	now := min(g.clock.tickAt(g.clock.read().wall), g.layout.tickMax)
 	wall := a.startOf(now)
-	next := a.next()
-	if last := (next - 1) >> g.layout.SequenceBits; next > a.first && last > now {
+	if last := a.position(0).lastIssued; last >= a.first>>g.layout.SequenceBits && last > now {
 		st.Ahead = a.startOf(last).Sub(wall)
 	}
 	if fence := a.grant.fence.Load(); st.HasFence && fence > now {
@@ -295,6 +294,5 @@ func (g *Generator) Close() {
 	}
 	a.close()
 	g.end()
-	g.sleeper.close()
 	a.grant.release() // last: what the next holder does must not look like a loss here
 }

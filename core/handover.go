@@ -183,7 +183,7 @@ func (g *Generator) rollBack(a *allocator, back time.Duration) error {
 		return nil
 	}
 	_, now := a.limits()
-	if cursor := a.cursor.Load(); cursor == closedCursor || (cursor-1)>>g.layout.SequenceBits <= now {
+	if p := a.position(0); p.closed || p.lastIssued <= now {
 		return nil // lost, or the clock has caught up by now
 	}
 	value := uint64(len(g.rollbackMarks))

@@ -29,7 +29,7 @@ func TestGrantCloseClosesTheCursor(t *testing.T) {
 		if a.cursor.Load() != closedCursor {
 			t.Error("the cursor is still open")
 		}
-		a.raiseFirst(a.next()>>12 + 100)
+		a.raiseFirst(a.position(0).cursor>>12 + 100)
 		if a.cursor.Load() != closedCursor {
 			t.Error("the cursor has been opened again")
 		}

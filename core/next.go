@@ -8,7 +8,7 @@ import (
 )
 
 // Next issues one id. If there is no slot for it, it waits for at most Config.MaxWait, or until
-// ctx is done. If the fence does not rise in that time, it asks for another grant, which may take
+// ctx is done. Calls that wait get their ids in the order in which they came. If the fence does not rise in that time, it asks for another grant, which may take
 // as long again. A call that begins after another has returned gets a greater id, except with
 // [Rollback], [Reuse] and [Rotate].
 //
@@ -32,6 +32,7 @@ func (g *Generator) Next(ctx context.Context) (int64, error) {
 // nextByClock does what Next does, and reads the clock.
 func (g *Generator) nextByClock(ctx context.Context) (int64, error) {
 	var wait waitState
+	defer wait.end()
 	for {
 		if err := ctx.Err(); err != nil {
 			return 0, err
@@ -40,11 +41,11 @@ func (g *Generator) nextByClock(ctx context.Context) (int64, error) {
 		if a == nil {
 			return 0, ErrClosed
 		}
-		from, n := a.take(1)
+		from, n := wait.take(a, 1)
 		if n == 1 {
 			return a.id(from), nil
 		}
-		slot, ok, err := g.await(ctx, a, &wait, true)
+		slot, ok, err := g.await(ctx, a, &wait, 1, true)
 		if err != nil {
 			return 0, err
 		}
@@ -56,8 +57,9 @@ func (g *Generator) nextByClock(ctx context.Context) (int64, error) {
 
 // Fill issues len(ids) ids in ascending order, or none. If it fails, ids is unchanged, and the
 // slots that it has taken are never issued. If the ids do not fit into the present tick, it waits
-// for the next ones. Config.MaxWait limits each of these waits. Only ctx limits all of them
-// together.
+// for the next ones. At each of these waits it lines up behind the calls that came earlier, for at
+// most half of a tick, so that others get ids too. Config.MaxWait limits each of these waits. Only
+// ctx limits all of them together.
 //
 // The errors are those of Next.
 func (g *Generator) Fill(ctx context.Context, ids []int64) error {
@@ -82,6 +84,7 @@ func (g *Generator) fillByClock(ctx context.Context, ids []int64) error {
 	var wait waitState
 	taken := batch{pool: &g.chunks}
 	defer taken.free()
+	defer wait.end()
 	for missing := uint64(len(ids)); missing > 0; {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -90,11 +93,11 @@ func (g *Generator) fillByClock(ctx context.Context, ids []int64) error {
 		if a == nil {
 			return ErrClosed
 		}
-		if from, n := a.take(missing); n > 0 {
+		if from, n := wait.take(a, missing); n > 0 {
 			taken.add(a, from, n)
 			missing -= n
 			wait.restart()
-		} else if _, _, err := g.await(ctx, a, &wait, false); err != nil {
+		} else if _, _, err := g.await(ctx, a, &wait, missing, false); err != nil {
 			return err
 		}
 	}

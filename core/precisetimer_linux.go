@@ -46,11 +46,3 @@ func (t *preciseTimer) wait(d time.Duration) bool {
 	_, err := t.file.Read(t.expired[:])
 	return err == nil
 }
-
-// close closes the kernel's timer, if there is one.
-func (t *preciseTimer) close() {
-	if t.file != nil {
-		_ = t.file.Close()
-		t.file = nil
-	}
-}

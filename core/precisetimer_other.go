@@ -8,4 +8,3 @@ import "time"
 type preciseTimer struct{}
 
 func (preciseTimer) sleep(d time.Duration) { time.Sleep(d) }
-func (preciseTimer) close()                {}

@@ -36,7 +36,7 @@ func storm(t *testing.T, answer core.ClockPolicy, start core.SequenceStart) {
 	if testing.Short() {
 		lasts = 100 * time.Millisecond
 	}
-	l := core.Layout{TimeBits: 41, RollbackBits: 2, WorkerBits: 3, SequenceBits: 10}
+	l := core.Layout{TimeBits: 41, RollbackBits: 2, WorkerBits: 3, SequenceBits: 6} // so few that calls wait in line
 	var truth steppingClock
 	book := newLedger(l, generators+1, 20*time.Millisecond, 1, truth.now)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -118,8 +118,8 @@ func drawUntil(stop context.Context, t *testing.T, g *core.Generator, book *ledg
 	block := make([]int64, 300)
 	for stop.Err() == nil {
 		ctx, cancel := stop, func() {}
-		if rnd.IntN(10) == 0 {
-			ctx, cancel = context.WithTimeout(stop, time.Duration(rnd.IntN(500))*time.Microsecond)
+		if rnd.IntN(3) == 0 { // often while it waits, with slots reserved
+			ctx, cancel = context.WithTimeout(stop, time.Duration(rnd.IntN(1500))*time.Microsecond)
 		}
 		n := 1
 		var err error

@@ -19,12 +19,36 @@ type waitState struct {
 	counted    bool            // it is counted in Stats.Waited
 	exhausted  bool            // it is counted in Stats.Exhausted
 	fenced     bool            // it has waited for a fence, in vain
+	back       bool            // it has waited for a clock that stepped back
 	lookedLate bool            // its time was over, and it has looked once more
+	reserved   reservation     // what it waits for
+}
+
+// take takes the reserved slots, once the clock and the fence allow them. If there are none, it
+// takes up to want others. What was reserved from another allocator is given up: that one is closed.
+func (w *waitState) take(a *allocator, want uint64) (from, n uint64) {
+	r := &w.reserved
+	if r.n == 0 || r.allocator != a {
+		r.n = 0
+		return a.take(want)
+	}
+	if !a.takeReserved(r.gap) {
+		return 0, 0
+	}
+	from, n, r.n = r.from, r.n, 0
+	return from, n
 }
 
 // restart begins another wait of the same call. What was counted is not counted again.
 func (w *waitState) restart() {
-	*w = waitState{timer: w.timer, counted: w.counted, exhausted: w.exhausted}
+	*w = waitState{timer: w.timer, counted: w.counted, exhausted: w.exhausted, reserved: w.reserved}
+}
+
+// end ends a call that does not need what it has reserved.
+func (w *waitState) end() {
+	if r := &w.reserved; r.n > 0 {
+		r.allocator.giveBack(r.gap)
+	}
 }
 
 // mayLookAgain returns true once. A call whose time is over looks once more before it fails: the
@@ -35,16 +59,21 @@ func (w *waitState) mayLookAgain() bool {
 	return first
 }
 
-// await is called when take found no slot. It waits until there may be one, and the caller
-// takes again. If the ClockPolicy issues an unused slot, it returns that (ok). Otherwise the
-// error says why there is no slot. It holds no lock while it waits. single says that the call
-// needs just one id.
-func (g *Generator) await(ctx context.Context, a *allocator, w *waitState, single bool) (slot uint64, ok bool, err error) {
+// await is called when take found no slot. It reserves slots, if it can, and waits until there may
+// be some: then the caller takes again. If the ClockPolicy issues an unused slot, it returns that
+// (ok). Otherwise the error says why there is no slot. It holds no lock while it waits. want is how
+// many slots the call needs, and single says that it is a Next.
+//
+// All waits are in line, at the cap, at the fence and after a step back, except while the clock is
+// beyond the fence: a slot before the clock is never reserved. Then a higher fence brings ticks that
+// are all free, and calls that find none of these line up for the next.
+func (g *Generator) await(ctx context.Context, a *allocator, w *waitState, want uint64, single bool) (slot uint64, ok bool, err error) {
 	if w.rounds++; w.rounds == 1 {
 		w.began = time.Now()
 	}
-	cursor := a.cursor.Load()
-	if cursor == closedCursor {
+	now, maxTick := a.limits()
+	p := a.position(now)
+	if p.closed {
 		return 0, false, g.afterClose(ctx, a, &w.regrants)
 	}
 	changed, revoked, fenceErr := a.grant.watch()
@@ -54,10 +83,16 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState, singl
 	w.changed = changed
 	l := a.layout
 	bits := l.SequenceBits
-	now, maxTick := a.limits()
-	tick := max(cursor>>bits, now)
+	tick := max(p.next>>bits, now)
+	if w.reserved.n > 0 {
+		tick = w.reserved.from >> bits
+	}
 	if tick > l.lastTick {
 		return 0, false, fmt.Errorf("%w: it ended at %s", ErrTimestampExhausted, formatTime(l.end))
+	}
+	inLine := p.next>>bits == tick && (p.next < p.cursor || tick > a.lastTick(maxTick))
+	if inLine && w.reserved.n == 0 && !a.reserve(&w.reserved, p.next, want) {
+		return 0, false, nil // another call was first
 	}
 	if fence := a.grant.fence.Load(); tick >= fence {
 		return 0, false, g.awaitFence(ctx, a, w, fence, fenceErr)
@@ -67,28 +102,34 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState, singl
 		if w.mayLookAgain() {
 			return 0, false, nil
 		}
-		return 0, false, g.giveUp(fmt.Errorf("%w: found no slot in %v", ErrSequenceExhausted, waited))
+		return 0, false, g.giveUp(fmt.Errorf("%w: found no slot in %v, and calls wait at most %v", ErrSequenceExhausted, waited, g.maxWait))
 	}
 	if tick <= a.lastTick(maxTick) {
 		return 0, false, nil // by now there is a slot
 	}
 	d := a.timeUntil(tick - min(a.maxAhead, tick))
-	if lastIssued := (cursor - 1) >> bits; now < lastIssued {
-		if !g.policy.hybrid && maxTick < lastIssued {
-			return g.applyPolicy(ctx, a, w, single, maxTick, lastIssued, d)
+	issued := p.lastIssued >= a.first>>bits
+	if now < p.lastIssued {
+		if !g.policy.hybrid && maxTick < p.lastIssued {
+			return g.applyPolicy(ctx, a, w, single, maxTick, p.lastIssued, d)
 		}
 		// What limits ids here has not stepped back. So if no id was issued yet, the wait is for
 		// where they begin.
-		if cursor == a.first && d > g.maxWait {
+		if !issued && d > g.maxWait {
 			return 0, false, g.giveUp(g.notBegun(a))
 		}
 	}
-	if !w.exhausted && cursor&l.sequenceMax == 0 && cursor != a.first && d <= g.maxWait {
+	if !w.exhausted && issued && tick > p.lastIssued && d <= g.maxWait {
 		w.exhausted = true
 		g.counters.exhausted.Add(1)
 	}
-	return 0, false, g.awaitClock(ctx, w, d, g.maxWait, func() error {
-		return fmt.Errorf("%w: the next slot is in %v, and calls wait at most %v", ErrSequenceExhausted, d, g.maxWait)
+	limit := g.maxWait
+	if w.back { // the line is as long as it was
+		limit += g.policy.maxWait
+	}
+	return 0, false, g.awaitClock(ctx, w, d, limit, func() error {
+		return fmt.Errorf("%w: all ids before %s are issued or reserved; the next is due in %v, and the call has waited %v of at most %v",
+			ErrSequenceExhausted, formatTime(a.startOf(tick)), d, time.Since(w.began), limit)
 	})
 }
 
@@ -102,6 +143,7 @@ func (g *Generator) applyPolicy(ctx context.Context, a *allocator, w *waitState,
 		if tolerated = g.policy.maxWait; tolerated == 0 {
 			tolerated = g.maxWait
 		}
+		w.back = true
 		return 0, false, g.awaitClock(ctx, w, d, tolerated, func() error { return &ClockError{Back: back, Tolerated: tolerated} })
 	case policyRollback:
 		if err = g.rollBack(a, back); err != nil {
@@ -197,7 +239,7 @@ func (g *Generator) awaitClock(ctx context.Context, w *waitState, d, limit time.
 		return g.giveUp(refusal())
 	}
 	if deadline, ok := ctx.Deadline(); ok && d > time.Until(deadline) {
-		return fmt.Errorf("%w: the next slot is in %v, after the deadline", context.DeadlineExceeded, d)
+		return fmt.Errorf("%w: the next slot is due in %v, after the deadline", context.DeadlineExceeded, d)
 	}
 	g.countWait(w)
 	// One of Go's timers is late by up to a millisecond, which may cost a tick. So it ends early,
@@ -213,7 +255,7 @@ func (g *Generator) awaitClock(ctx context.Context, w *waitState, d, limit time.
 		runtime.Gosched()
 	default:
 		before := time.Now()
-		if !g.sleeper.sleep(d) {
+		if !g.sleepPrecisely(d) {
 			return g.sleep(ctx, w, d)
 		}
 		if time.Since(before) == 0 {

@@ -34,7 +34,7 @@ const (
 type Stats struct {
 	Namespace string
 
-	Issued          uint64        // ids taken, including those of a cancelled Fill
+	Issued          uint64        // ids taken, including those of a cancelled Fill; not slots that a waiting call has reserved
 	Waited          uint64        // calls that had to wait
 	Exhausted       uint64        // calls among them that waited because a tick was full
 	StepsBack       uint64        // steps back of the wall clock; those under 1ms are not noticed

@@ -67,6 +67,25 @@ mutant 'claim without a compare: sqlstore' worker/sqlstore/dialect.go \
 mutant 'the fence is not looked at' core/allocator.go \
 	's/fence <= last/fence == 0 \&\& fence <= last/' ./worker .
 
+# The line of calls that wait: a slot is issued by the call that has reserved it, or by none.
+line="Reserved|GivenBack|Line|OldTime|ReservationsAtRandom"
+mutant 'line: a reservation is given back twice' core/wait.go \
+	's/r\.allocator\.giveBack\(r\.gap\)/r.allocator.giveBack(r.gap)\n\t\tr.allocator.giveBack(r.gap)/' ./core "$line"
+mutant 'line: a reservation is issued after the end' core/queue.go \
+	's/if a\.lockedPosition\(0\)\.closed \{/if false {/' ./core "$line"
+mutant 'line: a reserved slot that is issued is not the last' core/queue.go \
+	's/\tq\.last = max\(q\.last, r\.from\+r\.n-1\)\n//' ./core "$line"
+mutant 'line: a gap below the last id is issued' core/queue.go \
+	's/lowest := max\(q\.last\+1, (.*)\)/lowest := $1/' ./core "$line"
+mutant 'line: a reservation is issued before its time' core/queue.go \
+	's/if _, maxTick := a\.limits\(\); .* \{/if false {/' ./core "$line"
+mutant 'line: a slot before the clock is reserved' core/wait.go \
+	's/inLine := p\.next>>bits == tick && /inLine := /' ./core "$line"
+mutant 'line: the line ends at the fence' core/wait.go \
+	's/inLine := /inLine := tick < a.grant.fence.Load() \&\& /' ./core "$line"
+mutant 'line: a Fill reserves a whole tick' core/queue.go \
+	's/, a\.sequenceMax\/2\+1\)/)/' ./core "$line"
+
 mutant 'a claim that is answered twice is two claims' worker/outcome.go \
 	's/known == nil \|\| /known == nil || known != nil || /' ./worker '^TestClaimAnsweredTwice$'
 

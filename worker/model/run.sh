@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks lease.pml, live.pml and generator.pml with spin. See usage below, or run.sh --help.
+# Checks lease.pml, live.pml, generator.pml and queue.pml with spin. See usage below, or run.sh --help.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -8,7 +8,8 @@ usage() {
 usage: run.sh                    the small sizes: the fence holds, and each mutation, each
                                  assumption given up, and the naive scheme is caught; ids come
                                  again, and each mutation, and the design before, is caught;
-                                 the generator in SQL issues no slot twice
+                                 the generator in SQL issues no slot twice, nor does the line
+                                 of calls that wait
        run.sh --big              the same, and the fence in the large sizes: a quarter of an
                                  hour, and up to 4 GB of memory
        run.sh --cycle SWITCH...  shows a cycle of live.pml without an id, for example of
@@ -185,6 +186,14 @@ check caught 'SQL generator: a crash is not noticed' -DNO_MARKER "${small[@]}"
 check caught 'SQL generator: the position after the fence' -DLATE_POSITION "${small[@]}"
 check caught 'SQL generator: a block begun without the lock' -DKEEP_UNLOCKED "${small[@]}"
 check caught 'SQL generator: the cursor is lowered' -DSTEP_BACK "${small[@]}"
+
+file=queue.pml
+check holds 'line of calls: no slot twice, in order'
+check caught 'line of calls: a slot is given back twice' -DGIVE_TWICE
+check caught 'line of calls: issued after the end' -DIGNORE_CLOSED
+check caught 'line of calls: the last id is not recorded' -DNOT_LAST
+check caught 'line of calls: a slot below the last id' -DOLD_GAPS
+check caught 'line of calls: the end is read too early' -DUNLOCKED_CLOSE
 
 live
 one=(-DCALLERS=1) healthy=(-DOUTAGES=0)
