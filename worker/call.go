@@ -58,7 +58,7 @@ func notSent(err error) bool {
 	return errors.As(err, &not)
 }
 
-// A limiter limits the requests of the leases that share a store; see driver.ClaimLimiter.
+// A limiter limits the requests of the leases that share a store; see driver.Limiter.
 type limiter interface {
 	Limit(ctx context.Context, kind any, ask func() error) (sent bool, err error)
 }

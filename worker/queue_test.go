@@ -15,10 +15,10 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// limitedStore is a store with a ClaimLimiter.
+// limitedStore is a store with a Limiter.
 type limitedStore struct {
 	*flaky
-	driver.ClaimLimiter
+	driver.Limiter
 }
 
 // crowded is so many callers of Acquire at once; it counts those that have a worker ID.
@@ -138,7 +138,7 @@ func TestCrowdIsServed(t *testing.T) {
 	})
 }
 
-// A lease that waits alone asks as often as without a ClaimLimiter.
+// A lease that waits alone asks as often as without a Limiter.
 func TestQueueOfOne(t *testing.T) {
 	var alone, queued []time.Duration
 	for _, times := range []*[]time.Duration{&alone, &queued} {

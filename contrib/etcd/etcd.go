@@ -44,7 +44,7 @@ func Open(ctx context.Context, client *clientv3.Client, cfg Config) (*worker.Gen
 // nil or zero Store returns a *core.ConfigError. It does not close the client. All methods are
 // safe for concurrent use.
 type Store struct {
-	driver.ClaimLimiter
+	driver.Limiter
 
 	client *clientv3.Client
 	prefix string

@@ -33,7 +33,7 @@ var exempt = map[string]struct{ names, why string }{
 	"contrib/migrate/backfill": {"Run Inspect", "they need a database, and are shown in examples/readme; these examples are compiled"},
 	"contrib/migrate":          {"Run Inspect Plan.Left", "they need a database, and are shown in examples/readme; these examples are compiled"},
 	"snowkeytest":              {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
-	"worker/driver":            {"ClaimLimiter.Limit", "it is for package worker"},
+	"worker/driver":            {"Limiter.Limit", "it is for package worker"},
 	"worker/httpstore":         {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
 	"worker/sqlstore": {"Store.Claim Store.Renew Store.Release Store.List Store.Free Store.Count Store.Reserve Store.PrepareCounters Store.In InTx.Reserve",
 		"they need a database, and are shown in examples/readme, memstore, httpstore (Count) and examples/serial"},

@@ -6,7 +6,7 @@
 // one record each, in one compare-and-set:
 //
 //	type Store struct {
-//		driver.ClaimLimiter
+//		driver.Limiter
 //		db *DB
 //	}
 //

@@ -12,14 +12,14 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// A ClaimLimiter limits the requests of the leases that share a store. While the store fails, or
+// A Limiter limits the requests of the leases that share a store. While the store fails, or
 // refuses claims, these leases make four requests a second together, at most 8 at a time, and
 // share the failures. When the store answers again, up to 8 requests are made at a time, and
-// slowly more, until none waits. While nothing fails, a ClaimLimiter does nothing.
+// slowly more, until none waits. While nothing fails, a Limiter does nothing.
 //
-// A store embeds a ClaimLimiter by value; the zero value is ready for use. A wrapper that embeds a
+// A store embeds a Limiter by value; the zero value is ready for use. A wrapper that embeds a
 // pointer to such a store shares its limiter.
-type ClaimLimiter struct {
+type Limiter struct {
 	store gate // of all requests, while the store fails
 
 	mu     sync.Mutex
@@ -41,7 +41,7 @@ const (
 // kind is nil, or that of a claim to which the store gives all leases the same answer. A claim
 // whose first answer was lost has none: it may have been granted, and that the store refuses
 // another claim proves nothing about it.
-func (l *ClaimLimiter) Limit(ctx context.Context, kind any, ask func() error) (sent bool, err error) {
+func (l *Limiter) Limit(ctx context.Context, kind any, ask func() error) (sent bool, err error) {
 	if kind == nil {
 		return l.store.pass(ctx, ask, storeVerdict)
 	}
@@ -53,7 +53,7 @@ func (l *ClaimLimiter) Limit(ctx context.Context, kind any, ask func() error) (s
 	return reached, err
 }
 
-func (l *ClaimLimiter) gate(kind any) *gate {
+func (l *Limiter) gate(kind any) *gate {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
@@ -120,7 +120,7 @@ func kindVerdict(err error) verdict {
 // A gate lets requests pass while none fails. After a failure they queue, in the order in which
 // they come: one passes for each token. When one has succeeded, they need no tokens.
 type gate struct {
-	used time.Time // of ClaimLimiter
+	used time.Time // of Limiter
 
 	limiting atomic.Bool // otherwise requests do not use what follows
 	mu       sync.Mutex

@@ -73,7 +73,7 @@ func TestLimiter(t *testing.T) {
 		for _, leases := range []int{1, 300} {
 			t.Run(fmt.Sprint(name, " ", leases), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					var l ClaimLimiter
+					var l Limiter
 					var b backend
 					var succeeded, failures atomic.Int64
 					b.set(c.err, c.takes)
@@ -119,8 +119,8 @@ func TestLimiter(t *testing.T) {
 
 // failing is a limiter at which one request is under way that fails after a second, and no
 // other can pass before.
-func failing(t *testing.T) (l *ClaimLimiter) {
-	l = new(ClaimLimiter)
+func failing(t *testing.T) (l *Limiter) {
+	l = new(Limiter)
 	for range gateBurst + 1 {
 		if sent, err := l.Limit(t.Context(), nil, func() error { return errDown }); !sent || !errors.Is(err, errDown) {
 			t.Fatal(sent, err)

@@ -14,7 +14,7 @@ import "context"
 // A store that only one generator uses may have a method CloseWithGenerator() error. It is
 // called when nothing is left to release, after the generator's Close or a failed worker.Open.
 //
-// A store embeds a [ClaimLimiter], so that the leases that share it limit their rate of
+// A store embeds a [Limiter], so that the leases that share it limit their rate of
 // requests while it fails, and of claims while it refuses them.
 type Store interface {
 	// Claim gives one free worker ID of the namespace to the holder of r.ClaimID. Free is one

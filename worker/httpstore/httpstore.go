@@ -45,7 +45,7 @@ func Open(ctx context.Context, cfg Config) (*worker.Generator, error) {
 // A Store is a client of the store that a handler offers. Make it with New; every method of a
 // nil or zero Store returns a *core.ConfigError. All methods are safe for concurrent use.
 type Store struct {
-	driver.ClaimLimiter
+	driver.Limiter
 
 	base   string
 	token  string

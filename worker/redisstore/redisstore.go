@@ -99,7 +99,7 @@ func Open(ctx context.Context, eval EvalFunc, cfg Config) (*worker.Generator, er
 // A Store keeps the records of any number of namespaces. Make it with New; every method of a
 // nil or zero Store returns a *core.ConfigError. All methods are safe for concurrent use.
 type Store struct {
-	driver.ClaimLimiter
+	driver.Limiter
 
 	eval  EvalFunc
 	cfg   Config

@@ -41,7 +41,7 @@ type Config struct {
 // or zero Store returns a *core.ConfigError. It does not close the database. All methods are
 // safe for concurrent use.
 type Store struct {
-	driver.ClaimLimiter
+	driver.Limiter
 
 	db    *sql.DB
 	cfg   Config

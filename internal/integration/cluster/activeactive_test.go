@@ -291,7 +291,7 @@ func otherDatacenter(t *testing.T, sites []*site) {
 
 // A moving store is that of a pool whose connections lead to another node after a while.
 type moving struct {
-	driver.ClaimLimiter
+	driver.Limiter
 	at atomic.Pointer[sqlstore.Store]
 }
 

@@ -23,31 +23,31 @@ import (
 // However many goroutines of a process wait for a worker ID, the store gets a handful of
 // requests a second. A worker ID that becomes free is claimed at once.
 func TestCrowd(t *testing.T) {
-	for name, start := range map[string]func(t *testing.T) (driver.Store, *driver.ClaimLimiter){
-		"postgres": func(t *testing.T) (driver.Store, *driver.ClaimLimiter) {
+	for name, start := range map[string]func(t *testing.T) (driver.Store, *driver.Limiter){
+		"postgres": func(t *testing.T) (driver.Store, *driver.Limiter) {
 			db := open(t, "pgx", inDatabase(t, testserver.Postgres(t).DSN))
 			db.SetMaxOpenConns(16)
 			db.SetMaxIdleConns(16)
 			s := mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
-			return s, &s.ClaimLimiter
+			return s, &s.Limiter
 		},
-		"redis": func(t *testing.T) (driver.Store, *driver.ClaimLimiter) {
+		"redis": func(t *testing.T) (driver.Store, *driver.Limiter) {
 			s := mustNew(redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{Prefix: t.Name(), AllowDataLoss: true}))
-			return s, &s.ClaimLimiter
+			return s, &s.Limiter
 		},
-		"etcd": func(t *testing.T) (driver.Store, *driver.ClaimLimiter) {
+		"etcd": func(t *testing.T) (driver.Store, *driver.Limiter) {
 			c, err := clientv3.New(clientv3.Config{Endpoints: []string{testserver.Etcd(t).DSN}, Logger: zap.NewNop()})
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = c.Close() })
 			s := mustNew(etcd.New(c, etcd.Config{Prefix: t.Name()}))
-			return s, &s.ClaimLimiter
+			return s, &s.Limiter
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, queue := start(t)
-			crowd(t, &counted{Store: store, ClaimLimiter: queue})
+			crowd(t, &counted{Store: store, Limiter: queue})
 		})
 	}
 }
@@ -55,7 +55,7 @@ func TestCrowd(t *testing.T) {
 // counted counts the claims at a store.
 type counted struct {
 	driver.Store
-	*driver.ClaimLimiter
+	*driver.Limiter
 	claims atomic.Int64
 }
 
