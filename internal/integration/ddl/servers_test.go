@@ -1,7 +1,6 @@
 package ddl
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
