@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
@@ -55,18 +56,29 @@ func openSQLite(t *testing.T) *server {
 	return &server{DB: db, dialect: ddl.SQLite}
 }
 
-// openPostgres makes a database of its own, which is dropped after the test.
+// openPostgres makes a schema of its own, which is dropped after the test.
 func openPostgres(t testing.TB) *server {
 	t.Helper()
-	config, err := pgx.ParseConfig(testserver.Database(t, "pgx", testserver.Postgres(t).DSN))
+	config, err := pgx.ParseConfig(testserver.Postgres(t).DSN)
 	if err != nil {
 		t.Fatal(err)
 	}
+	name := freshName()
+	config.RuntimeParams["search_path"] = name
 	config.RuntimeParams["timezone"] = "Asia/Kolkata"
 	db := stdlib.OpenDB(*config)
 	db.SetMaxOpenConns(1)
-	t.Cleanup(func() { _ = db.Close() })
-	return &server{DB: db, dialect: ddl.Postgres}
+	s := &server{DB: db, dialect: ddl.Postgres}
+	s.run(t, "CREATE SCHEMA "+name)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if _, err := db.ExecContext(ctx, "DROP SCHEMA "+name+" CASCADE"); err != nil {
+			t.Error(err)
+		}
+		_ = db.Close()
+	})
+	return s
 }
 
 // openMySQL makes a database of its own, which is dropped after the test.

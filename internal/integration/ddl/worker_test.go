@@ -17,6 +17,9 @@ func storeConfig(t *testing.T, s *server) (sqlstore.Config, []string) {
 	t.Helper()
 	dialect := map[ddl.Dialect]sqlstore.Dialect{ddl.Postgres: sqlstore.Postgres, ddl.MySQL: sqlstore.MySQL, ddl.SQLite: sqlstore.SQLite}[s.dialect]
 	config := sqlstore.Config{Dialect: dialect, NoCreate: true, AllowDataLoss: true}
+	if dialect == sqlstore.Postgres {
+		config.Table = one[string](t, s, "SELECT current_schema()") + ".snow_worker"
+	}
 	tables, err := config.DDL()
 	if err != nil {
 		t.Fatal(err)
