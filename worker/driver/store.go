@@ -33,7 +33,8 @@ type Store interface {
 
 	// Renew raises the fence to r.Fence and restarts the time to live, if the record still
 	// has this fencing token and claim ID, even if its time to live has ended. It never
-	// lowers the fence. [ErrNotHeld] says that the worker ID is not held any more.
+	// lowers the fence. [ErrNotHeld] says that the worker ID is not held any more, and a
+	// [*DurabilityError] that the store may lose the renewal.
 	Renew(ctx context.Context, r Renewal) error
 
 	// Release frees the worker ID and sets its fence to r.Fence, which may be lower than
