@@ -123,5 +123,9 @@ func (a *allocator) giveBack(r gap) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	i, _ := slices.BinarySearchFunc(q.gaps, r.from, gap.compare)
+	if i > 0 && q.gaps[i-1].from+q.gaps[i-1].n == r.from && r.from&a.sequenceMax != 0 { // of the same tick
+		q.gaps[i-1].n += r.n
+		return
+	}
 	q.gaps = slices.Insert(q.gaps, i, r)
 }

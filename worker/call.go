@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -60,7 +61,7 @@ func notSent(err error) bool {
 
 // A limiter limits the requests of the leases that share a store; see driver.Limiter.
 type limiter interface {
-	Limit(ctx context.Context, kind any, ask func() error) (sent bool, err error)
+	Limit(ctx context.Context, last *atomic.Bool, kind any, ask func() error) (sent bool, err error)
 }
 
 // A claimState says what is known of the claim that the lease makes.

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
@@ -34,6 +35,7 @@ type lease struct {
 	outstanding []outstanding // grants that generators have or may yet take
 	waiters     []*waiter     // calls of Grant
 	calls       []*call       // not answered by the store yet
+	lastFailed  atomic.Bool   // the last request that was made; of the limiter
 	answers     []answer      // not handled by the owner yet
 	claim       claimState
 	request     driver.Request // of the claim; zero: noClaim

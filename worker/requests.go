@@ -66,7 +66,7 @@ func (l *lease) limit(ctx context.Context, kind any, ask func() error) (sent boo
 	if l.limiter == nil {
 		return true, ask()
 	}
-	return l.limiter.Limit(ctx, kind, ask)
+	return l.limiter.Limit(ctx, &l.lastFailed, kind, ask)
 }
 
 func (l *lease) newRenewal(a *assignment) *call {

@@ -13,14 +13,17 @@ import (
 )
 
 // A Limiter limits the requests of the leases that share a store. While the store fails, or
-// refuses claims, these leases make four requests a second together, at most 8 at a time, and
-// share the failures. When the store answers again, up to 8 requests are made at a time, and
-// slowly more, until none waits. While nothing fails, a Limiter does nothing.
+// refuses claims, these leases make four requests a second together, and share the failures. When
+// the store answers again, up to 8 requests are made at a time, and slowly more, until none waits.
+// While nothing fails, a Limiter does nothing.
+//
+// A lease whose last request has failed waits apart from the others, so that a store that fails for
+// some leases alone, as one of several servers behind it, does not keep the others from renewing.
 //
 // A store embeds a Limiter by value; the zero value is ready for use. A wrapper that embeds a
 // pointer to such a store shares its limiter.
 type Limiter struct {
-	store gate // of all requests, while the store fails
+	healthy, failing gate // of all requests, while the store fails; failing: of leases whose last one has failed
 
 	mu     sync.Mutex
 	claims map[any]*gate // of the claims of one kind, while they are refused
@@ -29,7 +32,8 @@ type Limiter struct {
 const (
 	gateInterval = 250 * time.Millisecond // a gate gets one token in this time
 	gateBurst    = 4                      // the most tokens of a gate, so that a single lease never waits
-	gateRunning  = 8                      // so many requests may be under way when a gate begins to limit
+	gateRunning  = 8                      // so many requests may be under way when a gate begins to limit; those older than gateInterval do not count
+	gateCalm     = 15 * time.Second       // how long after the last failure a gate limits how many are under way: the others may come at once
 	gateKept     = time.Minute            // how long the gate of a kind of claims is kept after the last one
 )
 
@@ -41,16 +45,31 @@ const (
 // kind is nil, or that of a claim to which the store gives all leases the same answer. A claim
 // whose first answer was lost has none: it may have been granted, and that the store refuses
 // another claim proves nothing about it.
-func (l *Limiter) Limit(ctx context.Context, kind any, ask func() error) (sent bool, err error) {
-	if kind == nil {
-		return l.store.pass(ctx, ask, storeVerdict)
+//
+// last says whether the last request of this lease that was made has failed. Limit sets it.
+func (l *Limiter) Limit(ctx context.Context, last *atomic.Bool, kind any, ask func() error) (sent bool, err error) {
+	judge := storeVerdict
+	if kind != nil {
+		judge = claimVerdict
 	}
-	reached := false
-	_, err = l.gate(kind).pass(ctx, func() (err error) {
-		reached, err = l.store.pass(ctx, ask, claimVerdict)
+	send := func() (err error) {
+		g := &l.healthy
+		if last.Load() {
+			g = &l.failing
+		}
+		sent, err = g.pass(ctx, func() error {
+			err := ask()
+			last.Store(storeVerdict(err) == failed)
+			return err
+		}, judge)
 		return err
-	}, kindVerdict)
-	return reached, err
+	}
+	if kind == nil {
+		err = send()
+	} else {
+		_, err = l.gate(kind).pass(ctx, send, kindVerdict)
+	}
+	return sent, err
 }
 
 func (l *Limiter) gate(kind any) *gate {
@@ -124,9 +143,10 @@ type gate struct {
 
 	limiting atomic.Bool // otherwise requests do not use what follows
 	mu       sync.Mutex
-	failing  bool      // the last one failed
+	fails    bool      // the last one failed
 	last     error     // the last failure
-	tokens   int       // how many may pass now, while failing
+	failedAt time.Time // when it came
+	tokens   int       // how many may pass now, while fails
 	refilled time.Time // when the last token was added
 	running  int       // how many have passed and are under way
 	most     int       // how many may be
@@ -158,9 +178,20 @@ func (g *gate) pass(ctx context.Context, ask func() error, judge func(error) ver
 	if err := g.wait(ctx, t); err != nil {
 		return false, err
 	}
+	free := sync.OnceFunc(g.free)
+	defer free()
+	defer time.AfterFunc(gateInterval, free).Stop() // one that hangs keeps no other waiting
 	err = ask()
 	g.exit(t, err, judge(err))
 	return true, err
+}
+
+// free ends the count of a request that is under way.
+func (g *gate) free() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.running--
+	g.update()
 }
 
 // wait waits for at most half of the time that the request has: the store needs time too.
@@ -181,9 +212,9 @@ func (g *gate) wait(ctx context.Context, t *turn) error {
 		g.waiting = slices.Delete(g.waiting, i, i+1)
 		g.update()
 		if g.last == nil {
-			return ctx.Err()
+			return fmt.Errorf("waited for the requests of other leases, after a failure: %w", ctx.Err())
 		}
-		return fmt.Errorf("waited for requests of other leases, of which the last has failed (%v): %w", g.last, ctx.Err()) //nolint:errorlint // it is older than this request
+		return fmt.Errorf("waited for the requests of other leases; the last failure: %v: %w", g.last, ctx.Err()) //nolint:errorlint // it is older than this request
 	}
 	return <-t.ready // it has just come
 }
@@ -201,7 +232,6 @@ func (g *gate) enter() *turn {
 func (g *gate) exit(t *turn, err error, v verdict) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.running--
 	switch v {
 	case failed:
 		g.fail(err)
@@ -211,11 +241,11 @@ func (g *gate) exit(t *turn, err error, v verdict) {
 			n = len(g.waiting)
 		}
 		for _, other := range g.waiting[:n] {
-			other.ready <- g.last
+			other.ready <- fmt.Errorf("the request of another lease failed: %w", g.last)
 		}
 		g.waiting = g.waiting[n:]
 	case answered:
-		g.failing, g.last = false, nil
+		g.fails, g.last = false, nil
 		if g.answers++; g.answers >= g.most {
 			g.answers = 0
 			g.most++
@@ -232,7 +262,7 @@ func (g *gate) fail(err error) {
 	if IsPermanent(err) { // for its own lease, perhaps, and in any case not for those that were not sent
 		err = errors.New(err.Error())
 	}
-	g.failing, g.last, g.most, g.answers = true, err, gateRunning, 0
+	g.fails, g.last, g.failedAt, g.most, g.answers = true, err, time.Now(), gateRunning, 0
 	g.limiting.Store(true)
 }
 
@@ -254,12 +284,12 @@ func (g *gate) update() {
 			g.update()
 		})
 	}
-	g.limiting.Store(g.failing || g.running > 0 || len(g.waiting) > 0)
+	g.limiting.Store(g.fails || g.running > 0 || len(g.waiting) > 0 || time.Since(g.failedAt) < gateCalm)
 }
 
 // token takes one, if there is one or none is needed.
 func (g *gate) token() bool {
-	if !g.failing {
+	if !g.fails {
 		return true
 	}
 	now := time.Now()

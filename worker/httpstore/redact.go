@@ -39,19 +39,30 @@ func newRedactor(token string) redactor {
 	return redactor{forms, strings.NewReplacer(pairs...)}
 }
 
-// hide replaces the token in a text.
-func (s redactor) hide(text string) string { return s.hidden.Replace(text) }
+// withheld stands for a text that has a part of the token.
+const withheld = "its text is not shown, because it has a part of the token"
 
-// quote quotes the beginning of what something else than a lease store has answered, and
-// nothing of it if it has a part of the token, such as one that a line break divides.
-func (s redactor) quote(text string) string {
-	text = s.hide(text)
+// hide replaces the token in a text, and all of the text if it has a part of the token, such as one
+// that was cut off or that a line break divides.
+func (s redactor) hide(text string) string {
+	text = s.hidden.Replace(text)
 	all := letters(text)
 	for _, form := range s.forms {
-		part := letters(form)
-		if part = part[:len(part)/2]; len(part) >= minPart && strings.Contains(all, part) {
-			return "its text is not shown, because it has a part of the token"
+		form = letters(form)
+		n := max(minPart, len(form)/4)
+		for from := 0; from+n <= len(form); from++ {
+			if strings.Contains(all, form[from:from+n]) {
+				return withheld
+			}
 		}
+	}
+	return text
+}
+
+// quote quotes the beginning of what something else than a lease store has answered.
+func (s redactor) quote(text string) string {
+	if text = s.hide(text); text == withheld {
+		return text
 	}
 	return strconv.Quote(text[:min(len(text), maxQuote)])
 }

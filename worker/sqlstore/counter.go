@@ -51,7 +51,7 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 			query, args := st.bind(st.reserve, st.reserveArgs(key, n))
 			first, err = st.reserveFor(ctx, conn, n, query, append(st.simple, args...)...)
 			if errors.Is(err, errOverflow) { // or the gate is closed
-				err = cmp.Or(st.refused(ctx, conn), err)
+				err = cmp.Or(st.refused(ctx, conn), st.severalMessages(ctx, conn), err)
 			}
 			return err
 		})
@@ -60,6 +60,20 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 		}
 		return first, nil
 	})
+}
+
+// severalMessages is an error if a driver of PostgreSQL sends a query in several messages, which have a
+// time each: then the gate is always closed.
+func (st *statements) severalMessages(ctx context.Context, conn *sql.Conn) error {
+	if st.cfg.Dialect != Postgres {
+		return nil
+	}
+	var one bool
+	err := conn.QueryRowContext(ctx, "SELECT transaction_timestamp() = statement_timestamp()", st.simple...).Scan(&one)
+	if err == nil && !one {
+		err = errors.New("the driver prepares statements, which Reserve does not work with: give the store pgx or lib/pq without a wrapper, in an encoding of UTF8, or set pgx's default_query_exec_mode to simple_protocol")
+	}
+	return err
 }
 
 func reserveText(key string, n int64) string {

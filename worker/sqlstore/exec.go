@@ -74,9 +74,8 @@ var errOpen = errors.New("the connection is in a transaction that was left open,
 type bracket struct{ begin, commit, rollback string }
 
 var brackets = [...]bracket{
-	Postgres: {"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", "COMMIT", "ROLLBACK"},
-	MySQL:    {"START TRANSACTION READ WRITE", "COMMIT AND NO CHAIN NO RELEASE", "ROLLBACK AND NO CHAIN NO RELEASE"},
-	SQLite:   {"BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"},
+	MySQL:  {"START TRANSACTION READ WRITE", "COMMIT AND NO CHAIN NO RELEASE", "ROLLBACK AND NO CHAIN NO RELEASE"},
+	SQLite: {"BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"},
 }
 
 // reading is a bracket for MySQL, whose read-only servers begin no other.
@@ -84,26 +83,29 @@ var reading = bracket{"START TRANSACTION READ ONLY", brackets[MySQL].commit, bra
 
 // inTransaction calls f in a transaction of its own. A connection that may be left in one is closed.
 func inTransaction(ctx context.Context, conn *sql.Conn, b bracket, f func() error) (err error) {
-	if _, err := conn.ExecContext(ctx, b.begin); err != nil {
-		if hasText(err, "within a transaction") {
-			return fmt.Errorf("%w: %w", errOpen, err)
-		}
-		return err
-	}
+	began, done := false, false
 	defer func() {
-		if err == nil {
+		if done {
 			return
 		}
 		ctx, end := outlive(ctx, time.Second)
 		defer end()
-		if _, failed := conn.ExecContext(ctx, b.rollback); failed != nil {
+		if _, failed := conn.ExecContext(ctx, b.rollback); failed != nil && began {
 			discard(conn)
 		}
 	}()
+	if _, err := conn.ExecContext(ctx, b.begin); err != nil { // a driver may say so of one that began when ctx was done
+		if done = hasText(err, "within a transaction"); done {
+			return fmt.Errorf("%w: %w", errOpen, err)
+		}
+		return err
+	}
+	began = true
 	if err := f(); err != nil {
 		return err
 	}
 	_, err = conn.ExecContext(ctx, b.commit)
+	done = err == nil
 	return err
 }
 
@@ -170,7 +172,11 @@ func (st *statements) refused(ctx context.Context, conn *sql.Conn) error {
 	return checkDurability(ctx, conn, st.checks, st.simple...)
 }
 
-const noTransaction = "25P01" // no_active_sql_transaction
+// SQLSTATEs.
+const (
+	noTransaction      = "25P01" // no_active_sql_transaction
+	abortedTransaction = "25P02" // in_failed_sql_transaction
+)
 
 // execKnown is exec for a row that probably exists: if a node of Galera does not find it, the
 // node may be behind.
@@ -193,7 +199,12 @@ func (s *Store) execKnown(ctx context.Context, st *statements, query string, arg
 func (st *statements) change(ctx context.Context, conn *sql.Conn, query string, args ...any) (changed bool, err error) {
 	query, args = st.bind(query, args)
 	result, err := conn.ExecContext(ctx, query, args...)
-	if err != nil {
+	switch {
+	case retry.SQLState(err) == abortedTransaction:
+		return false, fmt.Errorf("%w: %w", errOpen, err)
+	case st.cfg.Dialect == Postgres && readOnly(err):
+		return false, fmt.Errorf("%w: it is a standby, or default_transaction_read_only is on for the session, the role or the database: set it off", err)
+	case err != nil:
 		return false, err
 	}
 	n, err := result.RowsAffected()

@@ -13,7 +13,8 @@ import (
 // in no other. It reports false if another call was the first to record it.
 //
 // That is done under a lock, so of two first claims at the same time in two schemas, one is refused.
-// If one of the tables is being created meanwhile, the next claim in either schema is refused.
+// Both are if one of the tables is being created meanwhile, or in sessions whose isolation hides what
+// the lock has waited for: each looks once more after its commit.
 func (s *Store) namespace(ctx context.Context, st *statements, r driver.Request, isNew bool) (ok bool, err error) {
 	if _, known := s.alone.Load(r.Namespace); known && !isNew {
 		return true, nil
@@ -28,10 +29,12 @@ func (s *Store) namespace(ctx context.Context, st *statements, r driver.Request,
 			query += " AND NOT EXISTS (SELECT 1 FROM " + other + " WHERE space = ?)"
 			args = append(args, r.Namespace)
 		}
-		ok, err = s.exec(context.WithValue(ctx, connectionKey{}, conn), st, query+" ON CONFLICT DO NOTHING", args...)
+		if ok, err = s.exec(context.WithValue(ctx, connectionKey{}, conn), st, query+" ON CONFLICT DO NOTHING", args...); ok {
+			_, err = st.others(ctx, conn, r.Namespace)
+		}
 		return err
 	})
-	if ok && !isNew {
+	if ok && err == nil {
 		s.alone.Store(r.Namespace, true)
 	}
 	return ok, err

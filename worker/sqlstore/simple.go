@@ -18,11 +18,13 @@ func simple(conn *sql.Conn) (args []any) {
 // simpleProtocol returns the argument that makes pgx send a query without arguments in one message
 // and prepare nothing; for other drivers none, since they do so anyway. The argument is pgx's
 // QueryExecModeSimpleProtocol. It comes from the connection, so that programs for other databases need
-// not contain pgx. If the connection is wrapped in a way that hides it, pgx prepares the queries.
+// not contain pgx. If the connection is wrapped in a way that hides it, or pgx refuses the session's
+// encoding, pgx prepares the queries.
 func simpleProtocol(conn any) []any {
 	c := reflect.ValueOf(conn)
 	for range maxWrappers {
-		if config := pointed(call0(call0(c, "Conn"), "Config")); config.IsValid() && config.Kind() == reflect.Struct {
+		pgx := call0(c, "Conn")
+		if config := pointed(call0(pgx, "Config")); config.IsValid() && config.Kind() == reflect.Struct && allowsSimple(call0(pgx, "PgConn")) {
 			return simpleMode(config.FieldByName("DefaultQueryExecMode"))
 		}
 		inner := call0(c, "Raw") // as such wrappers call it
@@ -36,6 +38,15 @@ func simpleProtocol(conn any) []any {
 		}
 	}
 	return nil
+}
+
+// allowsSimple reports whether pgx uses the simple protocol in this session.
+func allowsSimple(pgconn reflect.Value) bool {
+	if !pgconn.IsValid() {
+		return false
+	}
+	status, ok := pgconn.Interface().(interface{ ParameterStatus(key string) string })
+	return ok && status.ParameterStatus("client_encoding") == "UTF8" && status.ParameterStatus("standard_conforming_strings") == "on"
 }
 
 const (

@@ -179,16 +179,26 @@ func (s *Store) onConnection(ctx context.Context, f func(*sql.Conn) error) error
 		if err != nil {
 			return err
 		}
-		if err = ctx.Err(); err == nil {
-			err = f(conn)
-		}
-		if readOnly(err) {
-			// It may be one to a primary that has become a standby; the next may lead to the new primary.
-			_ = conn.Raw(func(any) error { return driver.ErrBadConn })
-		}
-		_ = conn.Close() // returns it to the pool
+		err = use(ctx, conn, f)
 		if tries == maxBroken || !errors.Is(err, driver.ErrBadConn) {
 			return err
 		}
 	}
+}
+
+// use calls f with a connection, and returns that to the pool. After a panic, or if it rejects writes, it
+// is closed: it may lead to a primary that has become a standby, and the next one to the new primary.
+func use(ctx context.Context, conn *sql.Conn, f func(*sql.Conn) error) (err error) {
+	done := false
+	defer func() {
+		if !done || readOnly(err) {
+			discard(conn)
+		}
+		_ = conn.Close()
+	}()
+	if err = ctx.Err(); err == nil {
+		err = f(conn)
+	}
+	done = true
+	return err
 }
