@@ -114,20 +114,23 @@ func inFile(ctx context.Context, conn *sql.Conn, schema string) (bool, error) {
 	return inFile, err
 }
 
-// Warnings describes settings that might make the database lose an acknowledged write. Claim
-// refuses only those that certainly can. Each text says what to do after a semicolon. There are
-// none with AllowDataLoss, and none for settings that the database hides.
+// Warnings describes settings that might make the database lose an acknowledged write. Each text says
+// what to do after a semicolon. Settings that certainly do are a *driver.DurabilityError, as they are
+// for a claim. There are none with AllowDataLoss, and no warnings of settings that the database hides.
 //
 // In PostgreSQL these are standbys that commits do not wait for. A standby that is promoted may
 // lack the last claims and renewals, and another holder then gets the same worker ID for the
 // same time. This is no error, because some standbys only serve reads.
 func (s *Store) Warnings(ctx context.Context) ([]string, error) {
-	if err := s.check(); err != nil {
-		return nil, err
-	}
-	return driver.Do(ctx, &s.calls, "sqlstore: ask for warnings", func() ([]string, error) {
-		cfg, err := s.detected(ctx)
-		if err != nil || cfg.Dialect != Postgres || cfg.AllowDataLoss {
+	return call(ctx, s, "ask for warnings", nil, func(st *statements) ([]string, error) {
+		err := s.onConnection(ctx, func(conn *sql.Conn) error {
+			check := func() error { return checkDurability(ctx, conn, st.checks, st.simple...) }
+			if st.cfg.Dialect != MySQL {
+				return check()
+			}
+			return inTransaction(ctx, conn, brackets[MySQL], check) // as a write asks
+		})
+		if err != nil || st.cfg.Dialect != Postgres || st.cfg.AllowDataLoss {
 			return nil, err
 		}
 		warning, err := s.standbyWarning(ctx)
@@ -139,22 +142,6 @@ func (s *Store) Warnings(ctx context.Context) ([]string, error) {
 		}
 		return []string{warning}, nil
 	})
-}
-
-// detected returns the configuration with a Dialect.
-func (s *Store) detected(ctx context.Context) (cfg Config, err error) {
-	if err := s.lockInspection(ctx); err != nil { // another call may be detecting it
-		return cfg, err
-	}
-	cfg = s.cfg
-	<-s.inspecting
-	if cfg.Dialect == Detect {
-		err = s.onConnection(ctx, func(conn *sql.Conn) (err error) {
-			cfg.Dialect, err = detect(ctx, conn)
-			return err
-		})
-	}
-	return cfg, err
 }
 
 // standbyWarning returns "" if there is nothing to warn of, or if the server hides it: one that is

@@ -54,16 +54,18 @@ func (e *checkup) sql(ctx context.Context) {
 			e.fileSystem(filepath.Dir(file))
 		}
 	}
+	var warnings []string
 	store, err := e.Target.Store(false)
-	if err == nil {
-		_, err = store.List(ctx, e.Namespace)
+	if warns, ok := store.(interface { // sqlstore's
+		Warnings(ctx context.Context) ([]string, error)
+	}); ok && err == nil {
+		warnings, err = warns.Warnings(ctx)
 	}
 	var lossy *worker.DurabilityError
-	has, hasErr := e.Target.HasWorkers(ctx)
 	switch {
 	case errors.As(err, &lossy):
 		e.report(Fail, name, fmt.Sprintf("leases are refused: %s is %s, so acknowledged writes may be lost", lossy.Setting, lossy.Value), "set it to "+lossy.Want)
-	case err != nil && (has || hasErr != nil): // without tables the store has checked the settings
+	case err != nil:
 		e.skip(name, "not visible: %v", err)
 	default:
 		e.ok(name, "the settings keep acknowledged writes")
@@ -77,17 +79,9 @@ func (e *checkup) sql(ctx context.Context) {
 		bad := slices.ContainsFunc(s.bad, func(b string) bool { return strings.EqualFold(b, value) })
 		e.judge(bad, s.status, s.name, value, s.advice)
 	}
-	if warns, ok := store.(interface { // sqlstore's
-		Warnings(ctx context.Context) ([]string, error)
-	}); ok {
-		warnings, err := warns.Warnings(ctx)
-		if err != nil {
-			e.skip("standbys", "not visible: %v", err)
-		}
-		for _, w := range warnings {
-			detail, advice, _ := strings.Cut(w, "; ")
-			e.report(Warn, "standbys", detail, advice)
-		}
+	for _, w := range warnings {
+		detail, advice, _ := strings.Cut(w, "; ")
+		e.report(Warn, "standbys", detail, advice)
 	}
 }
 
