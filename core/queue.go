@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// queue is how calls wait for slots that may not be issued yet. The cursor itself is the queue: a
+// queue orders calls that wait for slots that may not be issued yet. The cursor is the queue: a
 // call that finds no slot reserves the next ones, and issues them when the clock and the fence
-// allow their tick. Calls that come later reserve the slots behind. So each gets its slots in turn,
-// and no call has to wake another.
+// allow their tick. Later calls reserve later slots. So each gets its slots in turn, and no call
+// has to wake another.
 //
 // A reserved slot is before the cursor, so only its call can issue it. The call issues it once, or
 // gives it back once. A slot that was given back is reserved by another call, or forgotten. All that

@@ -40,7 +40,7 @@ func newAssignment(cfg *Config, r driver.Request, c driver.Claim) (*assignment, 
 	err := cfg.checkClaim(r, c)
 	if err != nil {
 		if c.Fence <= c.From || c.Fence-c.From > r.FenceWindow {
-			return nil, err // a release could lower the fence below ids; it is left to its time to live
+			return nil, err // a release could lower the fence below ids; the claim expires instead
 		}
 		a.claim.From = c.Fence // none of its time is given back
 	} else if a.grant, err = core.NewGrant(cfg.Layout, c.Worker, time.UnixMilli(c.From), time.UnixMilli(c.Fence)); err != nil {

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	callGrace     = 100 * time.Millisecond // how long a client that heeds its context has to say what it was doing
-	maxInARow     = 16                     // so many calls may be abandoned in a row before others are probes
-	probeInterval = 5 * time.Second        // of the probes
-	maxAbandoned  = 256                    // so many abandoned calls may be under way in all
+	callGrace     = 100 * time.Millisecond // how long a call may take to return after its context is done
+	maxInARow     = 16                     // calls abandoned in a row before others are probes
+	probeInterval = 5 * time.Second        // between probes
+	maxAbandoned  = 256                    // the most abandoned calls under way
 )
 
 // Calls counts the calls of one client that [Do] has abandoned and that have not returned

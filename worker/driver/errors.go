@@ -81,7 +81,7 @@ func (e *LayoutError) Error() string {
 	return fmt.Sprintf("worker: namespace %q has the layout %q, not %q: configure its Layout and Datacenter, or another namespace", e.Namespace, e.Have, e.Want)
 }
 
-// A DurabilityError is returned by Claim, by a store that looks each time also by Renew, if a
+// A DurabilityError is returned by Claim, and by Renew in stores that check each write, if a
 // setting of the store lets it lose a write that it has acknowledged.
 type DurabilityError struct {
 	Setting string // "appendfsync"

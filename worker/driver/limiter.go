@@ -13,12 +13,12 @@ import (
 )
 
 // A Limiter limits the requests of the leases that share a store. While the store fails, or
-// refuses claims, these leases make four requests a second together, and share the failures. When
+// refuses claims, these leases make eight requests a second together, and share the failures. When
 // the store answers again, up to 8 requests are made at a time, and slowly more, until none waits.
 // While nothing fails, a Limiter does nothing.
 //
-// A lease whose last request has failed waits apart from the others, so that a store that fails for
-// some leases alone, as one of several servers behind it, does not keep the others from renewing.
+// Leases whose last request failed wait in a separate queue. So if a store fails only for some
+// leases, such as when one of its servers is down, the others can renew.
 //
 // A store embeds a Limiter by value; the zero value is ready for use. A wrapper that embeds a
 // pointer to such a store shares its limiter.
@@ -37,14 +37,14 @@ const (
 	gateKept     = time.Minute            // how long the gate of a kind of claims is kept after the last one
 )
 
-// Limit is for package worker. It calls ask, or returns the failure of a request of another
-// lease that was made after this call began. An older failure says nothing, because the store
-// may have come back, or a worker ID may have become free, since. What the store says of one
-// lease alone, as ErrNotHeld, is not shared. sent reports whether ask was called.
+// Limit is for package worker. It calls ask, or returns the error of another lease's request
+// that was made after this call began. Older errors are not shared: since then the store may
+// have recovered, or a worker ID may be free. Nor are errors of one lease, such as
+// ErrNotHeld. sent reports whether ask was called.
 //
-// kind is nil, or that of a claim to which the store gives all leases the same answer. A claim
-// whose first answer was lost has none: it may have been granted, and that the store refuses
-// another claim proves nothing about it.
+// kind is nil, or the kind of a claim: the store gives all claims of a kind the same answer. A
+// repeated claim has no kind: it may have been granted already, even if the store refuses
+// others.
 //
 // last says whether the last request of this lease that was made has failed. Limit sets it.
 func (l *Limiter) Limit(ctx context.Context, last *atomic.Bool, kind any, ask func() error) (sent bool, err error) {

@@ -25,7 +25,7 @@ func newRedactor(token string) redactor {
 	}
 	const group = 3 // bytes that base64 writes as four characters
 	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		for before := range group { // what stands before the token in its group
+		for before := range group { // bytes before the token in its group
 			text := enc.EncodeToString([]byte(strings.Repeat(" ", before) + token))
 			first := []int{0, 2, 3}[before] // the first character that is the token's alone
 			forms = append(forms, text[first:(before+len(token))*4/group])
@@ -39,7 +39,7 @@ func newRedactor(token string) redactor {
 	return redactor{forms, strings.NewReplacer(pairs...)}
 }
 
-// withheld stands for a text that has a part of the token.
+// withheld replaces a text that has a part of the token.
 const withheld = "its text is not shown, because it has a part of the token"
 
 // hide replaces the token in a text, and all of the text if it has a part of the token, such as one
@@ -59,7 +59,7 @@ func (s redactor) hide(text string) string {
 	return text
 }
 
-// quote quotes the beginning of what something else than a lease store has answered.
+// quote quotes the beginning of an answer that is not from a lease store.
 func (s redactor) quote(text string) string {
 	if text = s.hide(text); text == withheld {
 		return text

@@ -246,9 +246,9 @@ func numbered(query string) string {
 	return query
 }
 
-// bind returns what to give a driver. But in SQLite, the arguments become part of the text: then all
-// drivers send it in one message and prepare nothing, which takes one more round trip, and which a
-// pooler in transaction mode would lose between the two.
+// bind returns what to give a driver. Except in SQLite, the arguments become part of the text. Then
+// drivers send one message and prepare nothing. To prepare takes one more round trip, and a pooler
+// in transaction mode would lose it.
 func (st *statements) bind(query string, args []any) (string, []any) {
 	if st.cfg.Dialect == SQLite {
 		return query, args

@@ -38,6 +38,6 @@
 // program. If the program may use up the pool for longer than a lease lasts without a renewal,
 // give the store a pool of its own.
 //
-// docs/stores.md has the settings that are checked, the round trips of each call, and how to
-// use Galera and Group Replication.
+// docs/stores.md has the settings that are checked, and how to use PgBouncer, Galera and Group
+// Replication.
 package sqlstore

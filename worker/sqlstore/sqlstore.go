@@ -21,8 +21,8 @@ type Config struct {
 	Dialect Dialect
 	// Table is the table of the records, optionally with a schema and a dot before it. Two more
 	// tables have this name with _space and _counter after it. Zero: "snow_worker". Without a schema
-	// it is in the schema public of PostgreSQL, whatever the search_path is, or in the database that
-	// the connection to MySQL has selected. Two databases of one server are two sets of namespaces.
+	// it is in PostgreSQL's schema public, whatever the search_path is, or in the database that the
+	// MySQL connection has selected. Two databases of one server have separate namespaces.
 	//
 	// In PostgreSQL, Claim returns a *core.ConfigError if another schema of the database, which this
 	// role may use, has tables of this name with the same namespace.

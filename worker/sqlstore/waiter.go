@@ -112,8 +112,8 @@ func (s *Store) connection(ctx context.Context) (*sql.Conn, error) {
 }
 
 const (
-	maxSilent = 2           // so many calls in a row may get no answer before idle connections are dropped
-	dropLimit = time.Second // how long one of them is waited for
+	maxSilent = 2           // calls in a row without an answer before idle connections are dropped
+	dropLimit = time.Second // the longest wait for one of them
 )
 
 // expectAnswer drops the idle connections if calls get no answer before their contexts end: the
