@@ -51,6 +51,7 @@ func ExampleStore_Warnings() {
 	setting := func(query, value string) {
 		postgres.ExpectQuery(query).WillReturnRows(sqlmock.NewRows([]string{""}).AddRow(value))
 	}
+	setting("fsync", "on")
 	setting("synchronous_standby_names", "")
 	setting("pg_stat_replication", `an asynchronous standby "walreceiver"`)
 
