@@ -13,7 +13,7 @@ import (
 )
 
 // A Limiter limits the requests of the leases that share a store. While the store fails, or
-// refuses claims, these leases make eight requests a second together, and share the failures. When
+// refuses claims, these leases make four requests a second together, and share the failures. When
 // the store answers again, up to 8 requests are made at a time, and slowly more, until none waits.
 // While nothing fails, a Limiter does nothing.
 //
@@ -30,9 +30,10 @@ type Limiter struct {
 }
 
 const (
-	gateInterval = 250 * time.Millisecond // a gate gets one token in this time
+	gateInterval = 250 * time.Millisecond // a gate of claims gets one token in this time, the two of the store in twice of it
 	gateBurst    = 4                      // the most tokens of a gate, so that a single lease never waits
-	gateRunning  = 8                      // so many requests may be under way when a gate begins to limit; those older than gateInterval do not count
+	gateRunning  = 8                      // so many requests may be under way when a gate begins to limit; those older than gateHeld do not count
+	gateHeld     = time.Second            // how long a request that hangs keeps others waiting
 	gateCalm     = 15 * time.Second       // how long after the last failure a gate limits how many are under way: the others may come at once
 	gateKept     = time.Minute            // how long the gate of a kind of claims is kept after the last one
 )
@@ -86,7 +87,7 @@ func (l *Limiter) gate(kind any) *gate {
 		if l.claims == nil {
 			l.claims = make(map[any]*gate)
 		}
-		g = new(gate)
+		g = &gate{ofClaims: true}
 		l.claims[kind] = g
 	}
 	g.used = now
@@ -139,7 +140,8 @@ func kindVerdict(err error) verdict {
 // A gate lets requests pass while none fails. After a failure they queue, in the order in which
 // they come: one passes for each token. When one has succeeded, they need no tokens.
 type gate struct {
-	used time.Time // of Limiter
+	used     time.Time // of Limiter
+	ofClaims bool
 
 	limiting atomic.Bool // otherwise requests do not use what follows
 	mu       sync.Mutex
@@ -180,7 +182,7 @@ func (g *gate) pass(ctx context.Context, ask func() error, judge func(error) ver
 	}
 	free := sync.OnceFunc(g.free)
 	defer free()
-	defer time.AfterFunc(gateInterval, free).Stop() // one that hangs keeps no other waiting
+	defer time.AfterFunc(gateHeld, free).Stop()
 	err = ask()
 	g.exit(t, err, judge(err))
 	return true, err
@@ -277,7 +279,7 @@ func (g *gate) update() {
 	}
 	if len(g.waiting) > 0 && g.running < g.most && !g.timed {
 		g.timed = true
-		time.AfterFunc(time.Until(g.refilled.Add(gateInterval)), func() {
+		time.AfterFunc(time.Until(g.refilled.Add(g.interval())), func() {
 			g.mu.Lock()
 			defer g.mu.Unlock()
 			g.timed = false
@@ -293,13 +295,20 @@ func (g *gate) token() bool {
 		return true
 	}
 	now := time.Now()
-	if since := now.Sub(g.refilled); since >= gateInterval {
-		g.tokens = min(g.tokens+int(since/gateInterval), gateBurst)
-		g.refilled = now.Add(-since % gateInterval)
+	if since, one := now.Sub(g.refilled), g.interval(); since >= one {
+		g.tokens = min(g.tokens+int(since/one), gateBurst)
+		g.refilled = now.Add(-since % one)
 	}
 	if g.tokens == 0 {
 		return false
 	}
 	g.tokens--
 	return true
+}
+
+func (g *gate) interval() time.Duration {
+	if g.ofClaims {
+		return gateInterval
+	}
+	return 2 * gateInterval
 }
