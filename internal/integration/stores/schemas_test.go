@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"net/url"
 	"strings"
 	"sync"
@@ -140,7 +139,7 @@ func TestFirstClaimsInTwoSchemas(t *testing.T) {
 		}
 		wg.Wait()
 		if n := granted.Load(); n != 4 && n != 4<<16 {
-			t.Error(fmt.Sprintf("round %d: granted in both schemas, or in none: %x", round, n))
+			t.Errorf("round %d: granted in both schemas, or in none: %x", round, n)
 		}
 	}
 }
