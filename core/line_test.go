@@ -236,7 +236,7 @@ func TestBubblesShareTimers(t *testing.T) {
 
 // Under every ClockPolicy, while the clock steps, calls are cancelled, fences rise, grants are
 // revoked and given back and generators are closed: no id comes twice, none is outside its grant,
-// a call that begins after another gets a greater id where that is promised, and ids go on.
+// a call that begins after another gets a greater id where that is promised, and ids continue.
 func TestReservationsAtRandom(t *testing.T) {
 	runs := uint64(10)
 	if testing.Short() {
@@ -337,7 +337,7 @@ func atRandom(t *testing.T, policy core.ClockPolicy, rnd *rand.Rand) {
 		if id, err := g.Next(t.Context()); err == nil {
 			all = append(all, id)
 		} else if end != 1 {
-			t.Errorf("ids do not go on: %v", err)
+			t.Errorf("ids do not continue: %v", err)
 		}
 		waited += g.Stats().Waited
 		g.Close()

@@ -53,7 +53,7 @@ func until(t *testing.T, what string, happened func() bool) {
 
 // A generator wants another worker ID, the answer to the claim is lost, and then its present
 // worker ID comes free or is taken. The claim, repeated, is the same request, so the store's
-// answer to it fits; ids continue, and no worker ID stays claimed by nobody.
+// answer to it fits; ids continue, and no worker ID stays leased without a holder.
 func TestUnansweredClaimAndLoss(t *testing.T) {
 	for _, c := range []struct {
 		name   string

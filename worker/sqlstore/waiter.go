@@ -144,7 +144,7 @@ func (s *Store) noAnswer() {
 	}
 }
 
-// dropIdle closes a connection of the pool that nobody uses. All are taken at once, because a
+// dropIdle closes an idle connection of the pool. All are taken at once, because a
 // driver may try each of them first, and that takes its time too.
 func (s *Store) dropIdle() {
 	ctx, cancel := context.WithTimeout(context.Background(), dropLimit)
@@ -153,7 +153,7 @@ func (s *Store) dropIdle() {
 	if err != nil {
 		return
 	}
-	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+	discard(conn)
 	_ = conn.Close()
 }
 

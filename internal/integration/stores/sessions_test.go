@@ -163,7 +163,7 @@ func TestOpenTransaction(t *testing.T) {
 					t.Errorf("%d is reserved twice, %v", before, err)
 				}
 			}
-			if err := store.Renew(t.Context(), renewal); err != nil { // ids go on
+			if err := store.Renew(t.Context(), renewal); err != nil { // ids continue
 				t.Error(err)
 			}
 		})
