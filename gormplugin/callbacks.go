@@ -6,7 +6,6 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/insert"
-	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/sqlite"
 )
 
 // A callback is one that the plugin registers with gorm.
@@ -23,14 +22,13 @@ type callback struct {
 // directly before gorm:before_create, because the model's hooks must see the key. With
 // SkipDefaultTransaction, a callback that is to run even earlier would run last.
 func (p *Plugin) callbacks(db *gorm.DB) []callback {
-	create, update, raw := db.Callback().Create(), db.Callback().Update(), db.Callback().Raw()
+	create, update := db.Callback().Create(), db.Callback().Update()
 	return []callback{
 		{create.Before("gorm:before_create"), "snowkey:fill", p.fill},
 		{create.Before("gorm:create"), "snowkey:check", p.beforeInsert},
 		{create.Before("gorm:save_after_associations"), "snowkey:upsert", p.afterInsert},
 		{update.Before("gorm:save_before_associations"), "snowkey:update", p.beforeUpdate},
 		{update.Before("gorm:update"), "snowkey:links", p.checkUpdate},
-		{raw.Before("gorm:raw"), "snowkey:rebuild", sqlite.KeepWithoutRowid},
 	}
 }
 

@@ -106,7 +106,7 @@ func (p *Plugin) checkInsert(stmt *gorm.Statement) error {
 		return err
 	}
 	hooked := hasCreateHook(stmt)
-	columns := p.keys.Plan(stmt.Schema, stmt.Table).Columns
+	columns := p.Keys().Plan(stmt.Schema, stmt.Table).Columns
 	for i := range columns {
 		c := &columns[i]
 		if c.Source != nil && (!hooked || !c.Field.PrimaryKey) {
@@ -141,7 +141,7 @@ func (p *Plugin) checkLinks(stmt *gorm.Statement, list *rows.Rows, of func(*gorm
 // unsetReference returns a reference whose key the parent lacks, though the plugin fills it.
 func (p *Plugin) unsetReference(rel *schema.Relationship, parent reflect.Value) *schema.Reference {
 	for _, ref := range rel.References {
-		if ref.OwnPrimaryKey || ref.PrimaryKey == nil || !p.keys.Fills(ref.PrimaryKey) {
+		if ref.OwnPrimaryKey || ref.PrimaryKey == nil || !p.Keys().Fills(ref.PrimaryKey) {
 			continue
 		}
 		if v := rows.Field(parent, ref.PrimaryKey.StructField.Index); !v.IsValid() || v.IsZero() {
@@ -154,7 +154,7 @@ func (p *Plugin) unsetReference(rel *schema.Relationship, parent reflect.Value) 
 // checkJoinRows refuses rows of a many2many join table in which a foreign key is 0.
 func (p *Plugin) checkJoinRows(stmt *gorm.Statement, list *rows.Rows) error {
 	for _, ref := range joinReferences(stmt.Schema) {
-		if !p.keys.Fills(ref.PrimaryKey) {
+		if !p.Keys().Fills(ref.PrimaryKey) {
 			continue
 		}
 		for i, row := range list.Models() {

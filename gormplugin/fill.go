@@ -16,11 +16,11 @@ import (
 
 func (p *Plugin) fillStatement(stmt *gorm.Statement) error {
 	list := rows.Of(stmt.ReflectValue)
-	plan := p.keys.Plan(stmt.Schema, stmt.Table)
+	plan := p.Keys().Plan(stmt.Schema, stmt.Table)
 	if err := checkLosses(stmt, plan, &list, rows.SelectedInCreate); err != nil {
 		return err
 	}
-	columns, err := plan.Columns, cmp.Or(plan.Err, p.keys.CheckStrict(stmt.Schema, stmt.Table))
+	columns, err := plan.Columns, cmp.Or(plan.Err, p.Keys().CheckStrict(stmt.Schema, stmt.Table))
 	if err != nil || len(columns) == 0 {
 		return err
 	}

@@ -16,7 +16,7 @@ func (p *Plugin) beforeUpdate(db *gorm.DB) {
 	}
 	stmt := db.Statement
 	list := rows.Of(stmt.ReflectValue)
-	err := checkLosses(stmt, p.keys.Plan(stmt.Schema, stmt.Table), &list, rows.SelectedInUpdate)
+	err := checkLosses(stmt, p.Keys().Plan(stmt.Schema, stmt.Table), &list, rows.SelectedInUpdate)
 	if err == nil {
 		err = p.checkKeyUpdate(stmt)
 	}
@@ -41,7 +41,7 @@ func (p *Plugin) checkKeyUpdate(stmt *gorm.Statement) error {
 	if !dest.IsValid() || dest.Type() != reflect.TypeFor[map[string]any]() {
 		return nil
 	}
-	parts, _ := p.keys.Upserted(stmt.Schema, stmt.Table)
+	parts, _ := p.Keys().Upserted(stmt.Schema, stmt.Table)
 	selected := rows.SelectedInUpdate(stmt)
 	for k := range parts {
 		if parts[k].Source == nil || !selected.Has(parts[k].DBName) {
@@ -66,7 +66,7 @@ func (p *Plugin) omitUnread(stmt *gorm.Statement) {
 		row = reflect.New(given.Type()).Elem()
 		row.Set(given)
 	}
-	_, columns := p.keys.Upserted(stmt.Schema, stmt.Table)
+	_, columns := p.Keys().Upserted(stmt.Schema, stmt.Table)
 	for k := range columns {
 		if zero, err := columns[k].IsZero(row); zero && err == nil {
 			stmt.Omits = append(slices.Clip(stmt.Omits), columns[k].DBName)

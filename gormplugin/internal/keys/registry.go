@@ -133,18 +133,21 @@ func (r *Registry) table(name string) (Column, bool) {
 	return c, ok
 }
 
-// PluginName is the name under which a handle has its Registry, so that the graph writer finds
-// it there.
-const PluginName = "snowkey:keys"
+// Holder is embedded in the plugin, so that the graph writer finds the Registry on a handle.
+type Holder struct{ registry *Registry }
 
-// Of returns the Registry of a handle, or nil.
+// Hold returns a Holder of the Registry.
+func Hold(r *Registry) Holder { return Holder{r} }
+
+// Keys returns the Registry.
+func (h Holder) Keys() *Registry { return h.registry }
+
+// Of returns the Registry of a handle's plugin, or nil.
 func Of(db *gorm.DB) *Registry {
-	r, _ := db.Plugins[PluginName].(*Registry)
-	return r
+	for _, plugin := range db.Plugins {
+		if h, ok := plugin.(interface{ Keys() *Registry }); ok {
+			return h.Keys()
+		}
+	}
+	return nil
 }
-
-// Name is PluginName.
-func (r *Registry) Name() string { return PluginName }
-
-// Initialize does nothing: the plugin registers the callbacks.
-func (r *Registry) Initialize(*gorm.DB) error { return nil }
