@@ -56,15 +56,14 @@ func checkTableName(name string) error {
 	return nil
 }
 
-// TableOf splits the name of a table. The schema is nil if the name has none.
-func TableOf(name string) (schema any, table string) {
-	if i := strings.LastIndexByte(name, '.'); i >= 0 {
-		return name[:i], name[i+1:]
-	}
-	return nil, name
-}
+// bareName returns the name of a table without its schema.
+func bareName(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
-func bareName(name string) string {
-	_, table := TableOf(name)
-	return table
+// FieldNames returns the names of fields for errors.
+func FieldNames(fields []*schema.Field) []string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = FieldName(f)
+	}
+	return names
 }

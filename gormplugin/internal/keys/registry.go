@@ -4,10 +4,8 @@
 package keys
 
 import (
-	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"sync"
 
@@ -37,8 +35,7 @@ type Registry struct {
 	strict bool
 	tables map[string]Column
 	exempt exemptions
-	first  map[string]string // a source's name → the first name of the same source
-	plans  sync.Map          // *schema.Schema or planID → *Plan
+	plans  sync.Map // *schema.Schema → *Plan
 
 	uniques sync.Map // *schema.Schema → []Unique
 }
@@ -47,10 +44,7 @@ type Registry struct {
 func New(cfg Config) (*Registry, error) {
 	r := &Registry{source: cfg.Source, named: maps.Clone(cfg.Named), strict: cfg.Strict, tables: make(map[string]Column, len(cfg.Tables))}
 	var wrong fields.Errors
-	switch {
-	case cfg.Source == nil && len(cfg.Named) == 0:
-		wrong.Add("Source", nil, "must be set, or Named must have at least one source")
-	case cfg.Source != nil && fields.IsNil(cfg.Source):
+	if fields.IsNil(cfg.Source) {
 		wrong.Add("Source", nil, "is a nil %T", cfg.Source)
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Named)) {
@@ -64,7 +58,6 @@ func New(cfg Config) (*Registry, error) {
 			wrong.Add("Named", name, "the source is a nil %T", s)
 		}
 	}
-	r.first = firstNames(r.source, r.named)
 	for _, name := range slices.Sorted(maps.Keys(cfg.Tables)) {
 		t, field := cfg.Tables[name], "Tables["+fields.Quote(name)+"]"
 		if err := checkTableName(name); err != nil {
@@ -81,7 +74,7 @@ func New(cfg Config) (*Registry, error) {
 		if err != nil {
 			wrong.Add(field+".Source", t.Source, "%v", err)
 		}
-		r.tables[name] = Column{Name: name + "." + t.Column, DBName: t.Column, Kind: kind, Source: source, SourceName: r.first[t.Source]}
+		r.tables[name] = Column{Name: name + "." + t.Column, DBName: t.Column, Kind: kind, Source: source, SourceName: t.Source}
 	}
 	r.exempt = newExemptions(cfg.Exempt, &wrong)
 	return r, wrong.Err("gormplugin")
@@ -91,37 +84,12 @@ func New(cfg Config) (*Registry, error) {
 func (r *Registry) find(name string) (sqltype.Source, error) {
 	s, ok := r.named[name]
 	switch {
-	case name == "" && r.source == nil:
-		return nil, errors.New("Config.Source is nil and no other is named")
 	case name == "":
 		return r.source, nil
 	case !ok:
 		return nil, fmt.Errorf("source %q is not in Config.Named, which has %q", name, slices.Sorted(maps.Keys(r.named)))
 	}
 	return s, nil
-}
-
-// firstNames finds sources with several names, so that one call gets the ids for all of them.
-// Sources that cannot be compared count as different ones.
-func firstNames(source sqltype.Source, named map[string]sqltype.Source) map[string]string {
-	first := map[string]string{"": ""}
-	seen := map[sqltype.Source]string{}
-	if s := reflect.ValueOf(source); s.IsValid() && s.Comparable() {
-		seen[source] = ""
-	}
-	for _, name := range slices.Sorted(maps.Keys(named)) {
-		s := named[name]
-		first[name] = name
-		if v := reflect.ValueOf(s); !v.IsValid() || !v.Comparable() {
-			continue
-		}
-		if known, ok := seen[s]; ok {
-			first[name] = known
-		} else {
-			seen[s] = name
-		}
-	}
-	return first
 }
 
 // table returns the column that Config.Tables names for a table, in whichever schema it is.

@@ -1,7 +1,6 @@
 package keys
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -34,7 +33,7 @@ func newExemptions(list []any, wrong *fields.Errors) exemptions {
 			t = t.Elem()
 		}
 		if t == nil || t.Kind() != reflect.Struct {
-			wrong.Add(field, item, "is of type %T: must be a model, such as &Setting{}, or the name of a table", item)
+			wrong.Add(field, item, "is of type %T: must be a model, such as &Setting{}, or the name of a table, such as \"settings\"", item)
 			continue
 		}
 		e.models[t] = true
@@ -42,29 +41,18 @@ func newExemptions(list []any, wrong *fields.Errors) exemptions {
 	return e
 }
 
-// exempts reports whether Config.Exempt lists the model or the table. s is nil for a table
-// without a model; table may be empty.
-func (r *Registry) exempts(s *schema.Schema, table string) bool {
-	if r == nil {
-		return false
-	}
-	if s != nil && (r.exempt.models[s.ModelType] || r.exempt.tables[bareName(s.Table)]) {
-		return true
-	}
-	return r.exempt.tables[bareName(table)]
+// Exempts reports whether Config.Exempt lists the model or the table of a statement.
+func (r *Registry) Exempts(s *schema.Schema, table string) bool {
+	return r != nil && (r.exempt.models[s.ModelType] || r.exempt.tables[bareName(table)])
 }
 
-// CheckStrict refuses, under Config.Strict, rows whose key the plugin does not fill. s is nil
-// for a table without a model.
-func (r *Registry) CheckStrict(s *schema.Schema, table string) error {
-	if !r.strict || r.exempts(s, table) {
-		return nil
-	}
-	p := r.Plan(s, table)
-	if s == nil && len(p.Columns) == 0 {
-		return errors.New("the plugin is strict and does not know the table: add it to Config.Tables, or to Config.Exempt if its keys come from elsewhere")
-	}
-	return p.unkeyed
+// Strict reports whether rows whose key the database would make are refused.
+func (r *Registry) Strict() bool { return r.strict }
+
+// DatabaseKey says that the database makes a model's key, and how to have it filled instead.
+func DatabaseKey(f *schema.Field, table string) string {
+	return fmt.Sprintf("%s is zero, so the database makes the key; to have it filled, %s; if that is intended, add %q to Exempt in gormplugin.Config",
+		FieldName(f), remedy(f), bareName(table))
 }
 
 // unkeyed says why the plugin does not fill the key of a model's rows. It is nil if a part of
@@ -89,18 +77,21 @@ func unkeyed(s *schema.Schema, fields []keyField) error {
 		return nil
 	}
 	return fmt.Errorf("%s: the plugin does not fill this key: %s; if it comes from elsewhere, say snowflake:- in its gorm tag or list the model in Config.Exempt",
-		FieldName(own), remedy(own, len(s.PrimaryFields) > 1))
+		FieldName(own), remedy(own))
 }
 
 // remedy says how to make the plugin fill a key.
-func remedy(f *schema.Field, composite bool) string {
+func remedy(f *schema.Field) string {
 	t := f.IndirectFieldType
+	short := t.Kind() == reflect.String && (f.Size > 0 && f.Size < base62Digits || tooNarrow(string(f.DataType), base62, ""))
 	switch {
+	case short:
+		return "its column is too short for a Snowflake id: use sqltype.ID"
 	case rows.IsID(t) || rows.IsNull(t) || t.Kind() == reflect.String:
 		return "add snowflake to its gorm tag"
 	case !rows.IsInteger(t):
 		return fmt.Sprintf("its type %s cannot hold a Snowflake id: use sqltype.ID", TypeName(f.FieldType))
-	case isDefined(t) && !composite:
+	case isDefined(t) && len(f.Schema.PrimaryFields) == 1:
 		return fmt.Sprintf("use sqltype.ID or a sqltype.Key itself, since %v has none of their methods, or add autoIncrement:false;snowflake to its gorm tag", t)
 	}
 	return "use sqltype.ID, or add autoIncrement:false;snowflake to its gorm tag"

@@ -3,7 +3,7 @@
 package rows
 
 import (
-	"iter"
+	"fmt"
 	"reflect"
 	"slices"
 
@@ -55,21 +55,46 @@ func (r *Rows) At(i int) reflect.Value {
 	return Indirect(r.value.Index(i))
 }
 
-// Are reports whether the list is one of structs of the type, none of which can be nil.
-func (r *Rows) Are(t reflect.Type) bool {
-	own := r.value.Type()
-	return own == t || r.form != single && own.Elem() == t
-}
-
-// Models yields the rows with their indexes, up to one that is a map or nil.
-func (r *Rows) Models() iter.Seq2[int, reflect.Value] {
-	return func(yield func(int, reflect.Value) bool) {
+// Check refuses rows on which gorm would panic with its transaction left open: of another model,
+// and maps of a type that gorm does not know. Nil rows are left to gorm.
+func (r *Rows) Check(stmt *gorm.Statement) error {
+	switch stmt.Dest.(type) {
+	case map[string]any, *map[string]any, []map[string]any, *[]map[string]any:
 		for i := range r.Len {
-			if row := r.At(i); row.Kind() != reflect.Struct || !yield(i, row) {
-				return
+			if r.At(i).IsNil() {
+				return fmt.Errorf("row %d is a nil map: %w", i, gorm.ErrInvalidData)
 			}
 		}
+		return nil
 	}
+	var model reflect.Type
+	if stmt.Schema != nil {
+		model = stmt.Schema.ModelType
+	}
+	if r.Len == 0 {
+		return nil
+	}
+	if t := r.value.Type(); t == model || r.form != single && t.Elem() == model {
+		return nil
+	}
+	for i := range r.Len {
+		row := r.At(i)
+		if !row.IsValid() || row.Type() == model || model != nil && row.Kind() == reflect.Struct && row.Type().ConvertibleTo(model) { // the same fields under another name
+			continue
+		}
+		return fmt.Errorf("row %d is of type %v: create the model's structs or pointers to them, map[string]any or []map[string]any: %w", i, row.Type(), gorm.ErrInvalidData)
+	}
+	return nil
+}
+
+// AreStructs reports whether all rows are structs that can be set.
+func (r *Rows) AreStructs() bool {
+	for i := range r.Len {
+		if row := r.At(i); row.Kind() != reflect.Struct || !row.CanAddr() {
+			return false
+		}
+	}
+	return r.Len > 0
 }
 
 // Fast reports whether Direct may be used.
@@ -85,24 +110,6 @@ func (r *Rows) Direct(i int, path []int) reflect.Value {
 		row = row.Field(index)
 	}
 	return row
-}
-
-// Structs returns the rows of a statement with a model if all are structs that can be set, and
-// else nil.
-func Structs(stmt *gorm.Statement) []reflect.Value {
-	if !stmt.ReflectValue.IsValid() {
-		return nil
-	}
-	model, list := stmt.Schema.ModelType, Of(stmt.ReflectValue)
-	all := make([]reflect.Value, list.Len)
-	for i := range all {
-		row := list.At(i)
-		if row.Kind() != reflect.Struct || !row.CanAddr() || row.Type() != model && !row.Type().ConvertibleTo(model) {
-			return nil // a type with the same fields under another name is accepted
-		}
-		all[i] = row
-	}
-	return all
 }
 
 // Indirect follows pointers. It returns the zero Value for a nil pointer.

@@ -8,15 +8,9 @@ type Selection struct {
 	Restricted bool            // what is not named is left out
 }
 
-// SelectedInCreate returns the selection of a create.
-func SelectedInCreate(stmt *gorm.Statement) Selection {
-	named, restricted := stmt.SelectAndOmitColumns(true, false)
-	return Selection{named, restricted}
-}
-
-// SelectedInUpdate returns the selection of an update.
-func SelectedInUpdate(stmt *gorm.Statement) Selection {
-	named, restricted := stmt.SelectAndOmitColumns(false, true)
+// Selected returns the selection of a create, or of an update.
+func Selected(stmt *gorm.Statement, create bool) Selection {
+	named, restricted := stmt.SelectAndOmitColumns(create, !create)
 	return Selection{named, restricted}
 }
 
