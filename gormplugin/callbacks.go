@@ -51,9 +51,11 @@ func (p *Plugin) fill(db *gorm.DB) {
 		return
 	}
 	plan := p.Keys().Plan(stmt.Schema, stmt.Table, db.Name())
-	if len(plan.Columns) > 0 || len(plan.Losses) > 0 || plan.Err != nil {
-		addError(db, newStatement(stmt, plan).fill())
+	if len(plan.Columns) == 0 && len(plan.Losses) == 0 && plan.Err == nil {
+		stmt.Settings.Delete(statementKey{}) // of another create through the same statement
+		return
 	}
+	addError(db, newStatement(stmt, plan).fill())
 }
 
 // check looks at the rows when the hooks have run, and gorm has saved what they belong to.

@@ -15,11 +15,11 @@ import (
 // upsert is a create with a conflict clause: a row may have collided with another, which has
 // another key than the one that the struct was given.
 type upsert struct {
-	rows     []int           // which may have collided
-	fields   []*schema.Field // the key, and the columns beside it that are filled
-	identity keys.Unique     // a row with the same values is the one that was given
-	indexes  []keys.Unique   // in which a row may have collided
-	sent     map[int][]any   // the values of the fields, by the row
+	rows    []int           // which may have collided
+	fields  []*schema.Field // the key, and the columns beside it that are filled
+	own     []keys.Unique   // a row with the same values is the one that was given
+	indexes []keys.Unique   // in which a row may have collided
+	sent    map[int][]any   // the values of the fields, by the row
 }
 
 // conflictOf returns a statement's conflict clause. For MySQL's INSERT IGNORE and SQLite's INSERT
@@ -80,10 +80,9 @@ func (s *statement) prepareUpsert(registry *keys.Registry, db *gorm.DB, on claus
 	if returning, ok := s.stmt.Clauses["RETURNING"].Expression.(clause.Returning); ok && s.rows.Len > 1 && (on.DoNothing || len(on.Where.Exprs) > 0) {
 		return fmt.Errorf("RETURNING %v with an ON CONFLICT that may skip rows: gorm would set the fields of other rows; leave Returning out, or create the rows one by one", columnNames(returning.Columns))
 	}
-	if len(beside) > 0 && len(s.filled) == len(beside) && !byKey {
-		u.identity = keys.Unique{Fields: beside[:1]} // the key may be the database's
-	} else {
-		u.identity = keys.Unique{Fields: s.stmt.Schema.PrimaryFields}
+	u.own = []keys.Unique{{Fields: s.stmt.Schema.PrimaryFields}}
+	if len(beside) > 0 { // the database may make the key
+		u.own = append(u.own, keys.Unique{Fields: beside[:1]})
 	}
 	u.fields = append(u.fields, beside...)
 	u.sent = make(map[int][]any, len(u.rows))
@@ -137,7 +136,7 @@ func (s *statement) resolve(db *gorm.DB) error {
 		}
 	}
 	rest := u.rows
-	for _, by := range append([]keys.Unique{u.identity}, u.indexes...) {
+	for _, by := range slices.Concat(u.own, u.indexes) {
 		if len(rest) == 0 {
 			break
 		}
