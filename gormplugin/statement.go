@@ -54,8 +54,10 @@ func (s *statement) fill() error {
 	if s.plan.Err != nil {
 		return s.plan.Err
 	}
-	if err := checkLosses(s.stmt, s.plan, true); err != nil {
-		return err
+	if len(s.plan.Losses) > 0 {
+		if err := checkLosses(s.stmt, s.plan, true); err != nil {
+			return err
+		}
 	}
 	if err := s.rows.Check(s.stmt); err != nil {
 		return err
@@ -66,10 +68,12 @@ func (s *statement) fill() error {
 		if c.Source == nil {
 			continue
 		}
-		if selected, err := s.selects(c); err != nil {
-			return err
-		} else if !selected {
-			continue
+		if len(s.stmt.Selects)+len(s.stmt.Omits) > 0 {
+			if selected, err := s.selects(c); err != nil {
+				return err
+			} else if !selected {
+				continue
+			}
 		}
 		zero, err := c.Zero(&s.rows, nil)
 		if err != nil {
@@ -97,9 +101,6 @@ func (s *statement) fill() error {
 // selects adds the column to the statement's Select, if it has one. A key that Omit names is an
 // error; another column that Omit names is not filled.
 func (s *statement) selects(c *keys.Column) (bool, error) {
-	if len(s.stmt.Selects)+len(s.stmt.Omits) == 0 {
-		return true, nil
-	}
 	selected := rows.Selected(s.stmt, true)
 	switch {
 	case selected.Omits(c.DBName) && (c.Field == nil || c.Field.PrimaryKey):
@@ -144,9 +145,6 @@ func (s *statement) reset() {
 // checkLosses refuses associations whose foreign keys gorm would set to another value than the
 // key, before anything is written.
 func checkLosses(stmt *gorm.Statement, plan *keys.Plan, create bool) error {
-	if len(plan.Losses) == 0 {
-		return nil
-	}
 	list, selected := rows.Of(stmt.ReflectValue), rows.Selected(stmt, create)
 	for _, loss := range plan.Losses {
 		if !selected.Has(loss.Relation.Name) {

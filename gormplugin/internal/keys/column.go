@@ -74,12 +74,11 @@ func (c *Column) Value(id int64) any {
 	return c.Kind.text(id)
 }
 
-// Zero appends the indexes of the rows that have no value in the column to list.
+// Zero appends the indexes of the rows that have no value in the column to a list.
 func (c *Column) Zero(list *rows.Rows, to []int) ([]int, error) {
-	direct := c.direct != nil && list.Fast()
 	for i := range list.Len {
-		if direct {
-			if list.Direct(i, c.direct).Int() == 0 {
+		if key := list.Direct(i, c.direct); key.IsValid() {
+			if key.Int() == 0 {
 				to = append(to, i)
 			}
 			continue
@@ -101,8 +100,8 @@ func (c *Column) Zero(list *rows.Rows, to []int) ([]int, error) {
 
 // Fill sets the column in row i.
 func (c *Column) Fill(ctx context.Context, list *rows.Rows, i int, id int64) {
-	if c.direct != nil && list.Fast() {
-		list.Direct(i, c.direct).SetInt(id)
+	if key := list.Direct(i, c.direct); key.IsValid() {
+		key.SetInt(id)
 		return
 	}
 	c.Set(ctx, list.At(i), id)

@@ -14,42 +14,29 @@ import (
 // Rows are the rows of a create: a struct, a map, or a slice or an array of them or of
 // pointers to them. A value of another type, which gorm refuses, has none.
 type Rows struct {
-	Len   int
-	value reflect.Value
-	form  form
+	Len      int
+	value    reflect.Value
+	list     bool
+	pointers bool // a list of pointers to structs
+	fast     bool // Direct may be used
 }
-
-// form is how the rows are held.
-type form uint8
-
-const (
-	single   form = iota // a struct or a map
-	structs              // a list of structs that can be set
-	pointers             // a list of pointers to structs
-	other                // any other list
-)
 
 // Of returns the rows of a value.
 func Of(v reflect.Value) Rows {
 	switch v.Kind() {
 	case reflect.Struct, reflect.Map:
-		return Rows{Len: 1, value: v}
+		return Rows{Len: 1, value: v, fast: v.CanAddr()}
 	case reflect.Slice, reflect.Array:
-		r := Rows{Len: v.Len(), value: v, form: other}
-		switch elem := v.Type().Elem(); {
-		case elem.Kind() == reflect.Pointer && elem.Elem().Kind() == reflect.Struct:
-			r.form = pointers
-		case elem.Kind() == reflect.Struct && (v.Kind() == reflect.Slice || v.CanAddr()):
-			r.form = structs
-		}
-		return r
+		elem := v.Type().Elem()
+		pointers := elem.Kind() == reflect.Pointer && elem.Elem().Kind() == reflect.Struct
+		return Rows{Len: v.Len(), value: v, list: true, pointers: pointers, fast: pointers || elem.Kind() == reflect.Struct && (v.Kind() == reflect.Slice || v.CanAddr())}
 	}
 	return Rows{}
 }
 
 // At returns a row itself, not the pointer to it. It is the zero Value for a nil pointer.
 func (r *Rows) At(i int) reflect.Value {
-	if r.form == single {
+	if !r.list {
 		return r.value
 	}
 	return Indirect(r.value.Index(i))
@@ -74,7 +61,7 @@ func (r *Rows) Check(stmt *gorm.Statement) error {
 	if r.Len == 0 {
 		return nil
 	}
-	if t := r.value.Type(); t == model || r.form != single && t.Elem() == model {
+	if t := r.value.Type(); t == model || r.list && t.Elem() == model {
 		return nil
 	}
 	for i := range r.Len {
@@ -97,14 +84,22 @@ func (r *Rows) AreStructs() bool {
 	return r.Len > 0
 }
 
-// Fast reports whether Direct may be used.
-func (r *Rows) Fast() bool { return r.form == structs || r.form == pointers }
-
-// Direct returns a field that no pointer leads to, with as little reflection as possible.
+// Direct returns a field that no pointer leads to, with as little reflection as possible. It is the
+// zero Value if the row is nil, a map, or cannot be set.
 func (r *Rows) Direct(i int, path []int) reflect.Value {
-	row := r.value.Index(i)
-	if r.form == pointers {
-		row = row.Elem()
+	row := r.value
+	switch {
+	case !r.fast || path == nil:
+		return reflect.Value{}
+	case r.pointers:
+		if row = row.Index(i).Elem(); !row.IsValid() {
+			return row
+		}
+	case r.list:
+		row = row.Index(i)
+	}
+	if row.Kind() != reflect.Struct {
+		return reflect.Value{}
 	}
 	for _, index := range path {
 		row = row.Field(index)
