@@ -101,16 +101,15 @@ func (s *statement) fill() error {
 // selects adds the column to the statement's Select, if it has one. A key that Omit names is an
 // error; another column that Omit names is not filled.
 func (s *statement) selects(c *keys.Column) (bool, error) {
-	selected := rows.Selected(s.stmt, true)
+	named, restricted := s.stmt.SelectAndOmitColumns(true, false)
+	kept, isNamed := named[c.DBName]
 	switch {
-	case selected.Omits(c.DBName) && (c.Field == nil || c.Field.PrimaryKey):
+	case isNamed && !kept && (c.Field == nil || c.Field.PrimaryKey):
 		return false, fmt.Errorf("%s is left out by Omit: the row would be written under another key", c.Name)
-	case selected.Omits(c.DBName):
-		return false, nil
-	case !selected.Has(c.DBName):
+	case !isNamed && restricted:
 		s.stmt.Selects = append(slices.Clip(s.stmt.Selects), c.DBName) // a copy: the statement shares the slice with its handle
 	}
-	return true, nil
+	return kept || !isNamed, nil
 }
 
 // check refuses rows whose key is still zero, and prepares an upsert.
@@ -145,9 +144,10 @@ func (s *statement) reset() {
 // checkLosses refuses associations whose foreign keys gorm would set to another value than the
 // key, before anything is written.
 func checkLosses(stmt *gorm.Statement, plan *keys.Plan, create bool) error {
-	list, selected := rows.Of(stmt.ReflectValue), rows.Selected(stmt, create)
+	list := rows.Of(stmt.ReflectValue)
+	named, restricted := stmt.SelectAndOmitColumns(create, !create)
 	for _, loss := range plan.Losses {
-		if !selected.Has(loss.Relation.Name) {
+		if kept, isNamed := named[loss.Relation.Name]; isNamed && !kept || !isNamed && restricted {
 			continue
 		}
 		for i := range list.Len {

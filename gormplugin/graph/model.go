@@ -45,14 +45,14 @@ func (g *graph) modelOf(s *schema.Schema, as as) (*model, error) {
 		return known, nil
 	}
 	stmt := &gorm.Statement{DB: g.db, Schema: s, Table: s.Table}
-	table := ""
+
 	if as == asGiven {
-		stmt.Selects, stmt.Omits, table = g.db.Statement.Selects, g.db.Statement.Omits, g.db.Statement.Table
+		stmt.Selects, stmt.Omits = g.db.Statement.Selects, g.db.Statement.Omits
 		if err := checkNames(s, stmt.Selects, stmt.Omits); err != nil {
 			return nil, err
 		}
 	}
-	plan := g.keys.Plan(s, table)
+	plan := g.keys.Plan(s, "", g.db.Name())
 	if plan.Err != nil {
 		return nil, fmt.Errorf("graph: %w", plan.Err)
 	}
@@ -137,7 +137,7 @@ func (g *graph) newRelation(rel *schema.Relationship, to as, joinOnly bool) rela
 		if ref.PrimaryValue != "" {
 			copied.from = nil
 		} else if f := ref.PrimaryKey; f != nil {
-			columns := g.keys.Plan(f.Schema, "").Columns // its model reports an error of the plan
+			columns := g.keys.Plan(f.Schema, "", g.db.Name()).Columns // its model reports an error of the plan
 			copied.made = isAuto(f, columns) || slices.ContainsFunc(columns, func(c keys.Column) bool { return c.Field == f && c.Source != nil })
 		}
 		switch own := ref.OwnPrimaryKey || ref.PrimaryValue != ""; {

@@ -1,5 +1,4 @@
-// Package rows reads the rows that gorm is given, and their fields, by reflection, and what
-// Select and Omit keep of them.
+// Package rows reads the rows that gorm is given, and their fields, by reflection.
 package rows
 
 import (
