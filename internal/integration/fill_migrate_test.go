@@ -58,7 +58,7 @@ func TestFromAutoIncrement(t *testing.T) {
 		if err := old.Create(&before).Error; err != nil {
 			t.Fatal(err)
 		}
-		db := fillHandle(t, d, fillPlugin(t, gen, &shopAfter{}, &saleAfter{}))
+		db := fillHandle(t, d, fillPlugin(gen, &shopAfter{}, &saleAfter{}))
 		for i := range 2 {
 			tx, sent := record(db)
 			if err := tx.AutoMigrate(&shopAfter{}, &saleAfter{}); err != nil {

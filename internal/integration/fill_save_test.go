@@ -83,7 +83,7 @@ func TestGeneratedModelsByTable(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer src.Close()
-		db := fillHandle(t, d, fillPlugin(t, src))
+		db := fillHandle(t, d, fillPlugin(src))
 		events := []Event{{What: "a"}, {What: "b"}}
 		if err := db.Create(&events).Error; err != nil || events[0].ID == 0 || events[0].ID == events[1].ID {
 			t.Errorf("%+v, %v", events, err)
