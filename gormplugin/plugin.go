@@ -141,6 +141,7 @@ func (p *Plugin) Initialize(db *gorm.DB) (err error) {
 		return err
 	}
 	p.upserts.RegisterClause(db)
+	useIntegerKeys(db)
 	p.source.Store(&source)
 	p.leased.Store(gen)
 	return nil
