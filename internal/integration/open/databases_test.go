@@ -134,8 +134,9 @@ func leasing(cfg worker.Config) sqlstore.Config {
 	return sqlstore.Config{AllowDataLoss: true, Lease: cfg}
 }
 
-// use installs a plugin that leases a worker ID.
+// use installs a plugin that leases a worker ID, however long that takes.
 func use(db *gorm.DB, cfg gormplugin.Config) (*worker.Generator, error) {
+	cfg.Timeout = patience
 	plugin := gormplugin.New(cfg)
 	err := db.Use(plugin)
 	return plugin.Generator(), err
