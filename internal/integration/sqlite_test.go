@@ -15,16 +15,12 @@ import (
 
 // The forms of a key in SQLite.
 type (
-	indexedNote struct {
+	rowidNote struct {
 		ID   sqltype.ID
 		Text string
 	}
-	rowidNote struct {
-		ID   sqltype.ID `gorm:"type:integer"`
-		Text string
-	}
 	refusingNote struct {
-		ID   sqltype.ID `gorm:"not null;check:id > 0"`
+		ID   sqltype.ID `gorm:"type:bigint;not null;check:id > 0"`
 		Text string
 	}
 	oldNote struct {
@@ -33,8 +29,8 @@ type (
 	}
 )
 
-// The tables of docs/sqlite.md: AutoMigrate makes a key a bigint with an index, or an integer that is
-// the rowid, and leaves a table WITHOUT ROWID alone. The plugin fills all of them.
+// The tables of docs/sqlite.md: AutoMigrate makes a key the rowid, unless its tag has a type, and
+// leaves tables that exist alone. The plugin fills all of them.
 func TestSQLiteKeys(t *testing.T) {
 	file := "file:" + filepath.Join(t.TempDir(), "key.sqlite") + "?_pragma=busy_timeout(60000)"
 	gen, err := core.New(core.Config{Worker: core.Fixed(1)})
@@ -43,18 +39,17 @@ func TestSQLiteKeys(t *testing.T) {
 	}
 	t.Cleanup(gen.Close)
 	d := database{name: "sqlite", open: func(*testing.T) gorm.Dialector { return sqlite.Open(file) }}
-	db := fillHandle(t, d, fillPlugin(gen, &indexedNote{}, &rowidNote{}, &refusingNote{}, &oldNote{}))
+	db := fillHandle(t, d, fillPlugin(gen, &rowidNote{}, &refusingNote{}, &oldNote{}))
 	const old = "CREATE TABLE old_notes (id bigint NOT NULL PRIMARY KEY CHECK (id > 0), text text) WITHOUT ROWID"
 	if err := db.Exec(old).Error; err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // the second time, there is nothing to do
-		if err := db.AutoMigrate(&indexedNote{}, &rowidNote{}, &refusingNote{}, &oldNote{}); err != nil {
+		if err := db.AutoMigrate(&rowidNote{}, &refusingNote{}, &oldNote{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for table, want := range map[string]struct{ sql, inserted string }{
-		"indexed_notes":  {"CREATE TABLE `indexed_notes` (`id` bigint,`text` text,PRIMARY KEY (`id`))", "NULL"},
 		"rowid_notes":    {"CREATE TABLE `rowid_notes` (`id` integer,`text` text,PRIMARY KEY (`id`))", "max+1"},
 		"refusing_notes": {"CREATE TABLE `refusing_notes` (`id` bigint NOT NULL,`text` text,PRIMARY KEY (`id`),CONSTRAINT `chk_refusing_notes_id` CHECK (id > 0))", "refused"},
 		"old_notes":      {old, "refused"},
@@ -64,11 +59,11 @@ func TestSQLiteKeys(t *testing.T) {
 			if db.Raw("SELECT sql FROM sqlite_master WHERE name = ?", table).Scan(&sql); sql != want.sql {
 				t.Errorf("it is %s", sql)
 			}
-			rows := []indexedNote{{Text: "a"}, {Text: "b"}}
+			rows := []rowidNote{{Text: "a"}, {Text: "b"}}
 			if err := db.Table(table).Create(&rows).Error; err != nil || rows[1].ID <= rows[0].ID {
 				t.Fatalf("%v, %v", rows, err)
 			}
-			var back indexedNote
+			var back rowidNote
 			if err := db.Table(table).First(&back, rows[1].ID).Error; err != nil || back != rows[1] {
 				t.Errorf("%+v, want %+v, %v", back, rows[1], err)
 			}
