@@ -167,11 +167,7 @@ func graphHandle(b *testing.B, e *database.Engine, log logger.Interface) *gorm.D
 	if err != nil {
 		b.Fatal(err)
 	}
-	plugin, err := gormplugin.New(gormplugin.Config{Source: gen, Models: []any{&SnowMaster{}, &SnowDetail{}}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := db.Use(plugin); err != nil {
+	if err := db.Use(gormplugin.New(gormplugin.Config{Source: gen, Models: []any{&SnowMaster{}, &SnowDetail{}}})); err != nil {
 		b.Fatal(err)
 	}
 	if err := db.AutoMigrate(&SnowMaster{}, &SnowDetail{}, &AutoMaster{}, &AutoDetail{}, &TextMaster{}, &TextDetail{}); err != nil {

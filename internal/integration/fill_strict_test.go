@@ -33,11 +33,7 @@ func TestStrictWritesNoOtherKey(t *testing.T) {
 		}
 		t.Cleanup(gen.Close)
 		for _, exempt := range [][]any{nil, {&Forgetful{}}, {"forgetfuls"}} {
-			plugin, err := gormplugin.New(gormplugin.Config{Source: gen, Strict: true, Exempt: exempt})
-			if err != nil {
-				t.Fatal(err)
-			}
-			db := fillHandle(t, d, plugin)
+			db := fillHandle(t, d, gormplugin.New(gormplugin.Config{Source: gen, Strict: true, Exempt: exempt}))
 			for _, model := range []any{&ForgetfulLine{}, &Forgetful{}} {
 				if err := db.Migrator().DropTable(model); err != nil {
 					t.Fatal(err)

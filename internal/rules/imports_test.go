@@ -38,7 +38,6 @@ var direct = map[string][]string{
 	"gormplugin/internal/keys":   {module + "gormplugin/internal/rows", module + "internal/fields", module + "sqltype", "gorm.io/gorm"},
 	"gormplugin/internal/upsert": {module + "gormplugin/internal", "gorm.io/gorm"},
 	"gormplugin/internal/insert": {module + "gormplugin/internal/rows", "gorm.io/gorm"},
-	"gormplugin/internal/sqlite": {module + "gormplugin/internal/keys", "gorm.io/gorm"},
 	"gormplugin/graph":           {module + "gormplugin/internal", module + "internal/retry", module + "internal/fields", "gorm.io/gorm"},
 
 	"worker/pgxstore": {module + "core", module + "worker", module + "internal/fields", "github.com/jackc/pgx/v5"},

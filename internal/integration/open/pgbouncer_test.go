@@ -76,7 +76,7 @@ func pooledPgx(t *testing.T, dsn string) opener {
 func pooledGORM(t *testing.T, dsn string) opener {
 	return func(lease worker.Config) (*worker.Generator, error) {
 		db := database{"postgres", dsn}.gorm(t) // one for each plug-in
-		return gormplugin.Open(t.Context(), db, gormplugin.Config{Store: sqlstore.Config{Lease: lease}})
+		return use(db, gormplugin.Config{Store: sqlstore.Config{Lease: lease}})
 	}
 }
 

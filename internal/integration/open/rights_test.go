@@ -87,7 +87,7 @@ func checkRights(t *testing.T, admin *sql.DB, d database, table, role, named str
 	store := sqlstore.Config{AllowDataLoss: true, Table: table, Lease: worker.Config{ClaimWait: patience}}
 	open := map[string]func(store sqlstore.Config) (*worker.Generator, error){
 		"gorm": func(store sqlstore.Config) (*worker.Generator, error) {
-			return gormplugin.Open(t.Context(), d.gorm(t), gormplugin.Config{Store: store})
+			return use(d.gorm(t), gormplugin.Config{Store: store})
 		},
 		"sql": func(store sqlstore.Config) (*worker.Generator, error) {
 			return sqlstore.Open(t.Context(), d.sql(t), store)
