@@ -20,13 +20,12 @@ type callback struct {
 // because the model's hooks must see the key. With SkipDefaultTransaction, a callback that is to
 // run even earlier would run last.
 func (p *Plugin) callbacks(db *gorm.DB) []callback {
-	create, update := db.Callback().Create(), db.Callback().Update()
+	create := db.Callback().Create()
 	return []callback{
 		{create.Before("gorm:before_create"), "snowkey:fill", p.fill},
 		{create.Before("gorm:create"), "snowkey:check", p.check},
 		{create.Before("gorm:save_after_associations"), "snowkey:resolve", p.resolve},
 		{create.Before("gorm:commit_or_rollback_transaction"), "snowkey:reset", p.reset},
-		{update.Before("gorm:save_before_associations"), "snowkey:copies", p.checkUpdate},
 	}
 }
 
@@ -51,7 +50,7 @@ func (p *Plugin) fill(db *gorm.DB) {
 		return
 	}
 	plan := p.Keys().Plan(stmt.Schema, stmt.Table, db.Name())
-	if len(plan.Columns) == 0 && len(plan.Losses) == 0 && plan.Err == nil {
+	if len(plan.Columns) == 0 && plan.Err == nil {
 		stmt.Settings.Delete(statementKey{}) // of another create through the same statement
 		return
 	}
@@ -88,17 +87,6 @@ func (p *Plugin) resolve(db *gorm.DB) {
 func (p *Plugin) reset(db *gorm.DB) {
 	if s := statementOf(db.Statement); s != nil && db.Error != nil {
 		s.reset()
-	}
-}
-
-// checkUpdate refuses what fill refuses of associations, which Save and Updates write too.
-func (p *Plugin) checkUpdate(db *gorm.DB) {
-	stmt := db.Statement
-	if db.Error != nil || stmt.Schema == nil || !stmt.ReflectValue.IsValid() {
-		return
-	}
-	if plan := p.Keys().Plan(stmt.Schema, stmt.Table, db.Name()); len(plan.Losses) > 0 {
-		addError(db, checkLosses(stmt, plan, false))
 	}
 }
 

@@ -54,11 +54,6 @@ func (s *statement) fill() error {
 	if s.plan.Err != nil {
 		return s.plan.Err
 	}
-	if len(s.plan.Losses) > 0 {
-		if err := checkLosses(s.stmt, s.plan, true); err != nil {
-			return err
-		}
-	}
 	if err := s.rows.Check(s.stmt); err != nil {
 		return err
 	}
@@ -141,31 +136,13 @@ func (s *statement) reset() {
 	}
 }
 
-// checkLosses refuses associations whose foreign keys gorm would set to another value than the
-// key, before anything is written.
-func checkLosses(stmt *gorm.Statement, plan *keys.Plan, create bool) error {
-	list := rows.Of(stmt.ReflectValue)
-	named, restricted := stmt.SelectAndOmitColumns(create, !create)
-	for _, loss := range plan.Losses {
-		if kept, isNamed := named[loss.Relation.Name]; isNamed && !kept || !isNamed && restricted {
-			continue
-		}
-		for i := range list.Len {
-			if row := list.At(i); row.IsValid() && row.Type() == stmt.Schema.ModelType && rows.Holds(row, loss.Relation) {
-				return loss.Err
-			}
-		}
-	}
-	return nil
-}
-
 // checkDatabaseKey looks for rows whose key the database makes. It logs one line for each model,
 // or refuses them if the plugin is strict and gorm does not upsert them.
 func (p *Plugin) checkDatabaseKey(db *gorm.DB, plan *keys.Plan) error {
-	stmt, registry := db.Statement, p.Keys()
+	stmt := db.Statement
 	_, upserts := stmt.Clauses["ON CONFLICT"]
-	refuse := registry.Strict() && !upserts
-	if !refuse && (plan.Noticed.Load() || !plan.Database.Field.HasDefaultValue) || registry.Exempts(stmt.Schema, stmt.Table) {
+	refuse := p.cfg.Strict && !upserts
+	if !refuse && (plan.Noticed.Load() || !plan.Database.Field.HasDefaultValue) || p.Keys().Exempts(stmt.Schema, stmt.Table) {
 		return nil
 	}
 	list := rows.Of(stmt.ReflectValue)

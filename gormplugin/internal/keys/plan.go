@@ -18,8 +18,7 @@ import (
 // which other models gorm has met.
 type Plan struct {
 	Columns  []Column // that are filled, and parts of the key that must be set
-	Losses   []Loss   // the relations whose foreign keys gorm would lose
-	Err      error    // of a tag that cannot be followed
+	Err      error    // of a tag that cannot be followed, or a foreign key that cannot hold its key
 	Database *Column  // the sole integer key, if the plugin does not fill it; else nil
 
 	Noticed atomic.Bool // the logger has a line about Database
@@ -44,7 +43,7 @@ func (r *Registry) Plan(s *schema.Schema, table, dialect string) *Plan {
 	if known, ok := r.plans.Load(s); ok {
 		return known.(*Plan)
 	}
-	p := &Plan{Losses: r.losses(s)}
+	p := &Plan{}
 	fields, faults := r.keyFields(s)
 	for _, f := range fields {
 		c, err := r.column(f, dialect)
@@ -52,6 +51,11 @@ func (r *Registry) Plan(s *schema.Schema, table, dialect string) *Plan {
 			faults = append(faults, err)
 		} else if c.Source != nil || f.PrimaryKey {
 			p.Columns = append(p.Columns, c)
+		}
+	}
+	for _, ref := range references(s) {
+		if err := r.checkCopy(ref); err != nil {
+			faults = append(faults, err)
 		}
 	}
 	p.Err = errors.Join(faults...)

@@ -16,40 +16,23 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Loss is a relation whose foreign key gorm would set to another value than the key. gorm copies
-// an integer to a string as Go converts it, so that every Snowflake id becomes U+FFFD, and cuts
-// it to the bits of a smaller number.
-type Loss struct {
-	Relation *schema.Relationship
-	Err      error
-}
-
-func (r *Registry) losses(s *schema.Schema) (found []Loss) {
-	for rel, ref := range references(s) {
-		if err := r.CheckCopy(ref); err != nil {
-			found = append(found, Loss{rel, err})
-		}
-	}
-	return found
-}
-
-// references yields what the relations of a model copy from keys to foreign keys.
-func references(s *schema.Schema) func(yield func(*schema.Relationship, *schema.Reference) bool) {
+// references returns what the relations of a model copy from keys to foreign keys.
+func references(s *schema.Schema) (refs []*schema.Reference) {
 	of := &s.Relationships
-	return func(yield func(*schema.Relationship, *schema.Reference) bool) {
-		for _, rel := range slices.Concat(of.BelongsTo, of.HasOne, of.HasMany, of.Many2Many) {
-			for _, ref := range rel.References {
-				if ref.PrimaryKey != nil && ref.PrimaryValue == "" && !yield(rel, ref) {
-					return
-				}
+	for _, rel := range slices.Concat(of.BelongsTo, of.HasOne, of.HasMany, of.Many2Many) {
+		for _, ref := range rel.References {
+			if ref.PrimaryKey != nil && ref.PrimaryValue == "" {
+				refs = append(refs, ref)
 			}
 		}
 	}
+	return refs
 }
 
-// CheckCopy returns an error if gorm would lose a key that the plugin fills when it copies it to
-// the foreign key.
-func (r *Registry) CheckCopy(ref *schema.Reference) error {
+// checkCopy returns an error if gorm would lose a key that the plugin fills when it copies it to
+// the foreign key: it copies an integer to a string as Go converts it, so that every Snowflake id
+// becomes U+FFFD, and cuts it to the bits of a smaller number.
+func (r *Registry) checkCopy(ref *schema.Reference) error {
 	from, to := ref.PrimaryKey, ref.ForeignKey
 	t := rows.Base(to.FieldType)
 	var lossy bool
@@ -91,7 +74,7 @@ func (r *Registry) typeFaults(s *schema.Schema, dialect string, checked map[any]
 			continue
 		}
 		checked[ref.ForeignKey] = true
-		if err := cmp.Or(r.CheckCopy(ref), r.checkForeignColumn(ref, dialect), checkForeignType(ref)); err != nil {
+		if err := cmp.Or(r.checkCopy(ref), r.checkForeignColumn(ref, dialect), checkForeignType(ref)); err != nil {
 			faults = append(faults, err)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/schema"
 )
 
 // Rows are the rows of a create: a struct, a map, or a slice or an array of them or of
@@ -140,16 +139,6 @@ func Field(row reflect.Value, index []int) reflect.Value {
 		}
 	}
 	return row
-}
-
-// Holds reports whether gorm saves a row of the relation with this one.
-func Holds(row reflect.Value, rel *schema.Relationship) bool {
-	v := Field(row, rel.Field.StructField.Index)
-	if !v.IsValid() || v.IsZero() { // gorm's own condition
-		return false
-	}
-	v = Indirect(v)
-	return v.Kind() != reflect.Slice || v.Len() > 0
 }
 
 // BehindPointer reports whether the field is in an embedded struct behind a pointer.

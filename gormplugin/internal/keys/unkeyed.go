@@ -8,46 +8,7 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
-	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
-
-// exemptions are what Config.Exempt lists.
-type exemptions struct {
-	models map[reflect.Type]bool
-	tables map[string]bool
-}
-
-func newExemptions(list []any, wrong *fields.Errors) exemptions {
-	e := exemptions{models: map[reflect.Type]bool{}, tables: map[string]bool{}}
-	for i, item := range list {
-		field := fmt.Sprintf("Exempt[%d]", i)
-		if table, ok := item.(string); ok {
-			if err := checkTableName(table); err != nil {
-				wrong.Add(field, table, "%v", err)
-			}
-			e.tables[table] = true
-			continue
-		}
-		t := reflect.TypeOf(item)
-		for t != nil && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice) {
-			t = t.Elem()
-		}
-		if t == nil || t.Kind() != reflect.Struct {
-			wrong.Add(field, item, "is of type %T: must be a model, such as &Setting{}, or the name of a table, such as \"settings\"", item)
-			continue
-		}
-		e.models[t] = true
-	}
-	return e
-}
-
-// Exempts reports whether Config.Exempt lists the model or the table of a statement.
-func (r *Registry) Exempts(s *schema.Schema, table string) bool {
-	return r != nil && (r.exempt.models[s.ModelType] || r.exempt.tables[bareName(table)])
-}
-
-// Strict reports whether rows whose key the database would make are refused.
-func (r *Registry) Strict() bool { return r.strict }
 
 // DatabaseKey says that the database makes a model's key, and how to have it filled instead.
 func DatabaseKey(f *schema.Field, table string) string {
