@@ -146,6 +146,9 @@ func (p *Plugin) checkDatabaseKey(db *gorm.DB, plan *keys.Plan) error {
 		return nil
 	}
 	list := rows.Of(stmt.ReflectValue)
+	if list.Check(stmt) != nil {
+		return nil // gorm refuses them
+	}
 	if zero, err := plan.Database.Zero(&list, nil); err != nil || len(zero) == 0 {
 		return err
 	}

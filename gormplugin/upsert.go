@@ -179,9 +179,7 @@ func (u *upsert) indexNames() string {
 	}
 	names := make([][]string, len(u.indexes))
 	for k, index := range u.indexes {
-		for _, f := range index.Fields {
-			names[k] = append(names[k], f.DBName)
-		}
+		names[k] = keys.FieldNames(index.Fields)
 	}
 	return fmt.Sprint(names)
 }
