@@ -32,7 +32,7 @@ func limits(dialect string) (parameters, fast, rows int) {
 	case "postgres", "mysql":
 		return 65535, 16384, math.MaxInt
 	case "sqlite":
-		return 32766, 500, math.MaxInt
+		return 32766, 1000, math.MaxInt
 	case "sqlserver":
 		return 2100, 2100, 1000
 	}
