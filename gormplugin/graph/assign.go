@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -27,11 +28,8 @@ import (
 // On an error nothing is changed. A nil pointer in place of a row, and a row by value, are errors;
 // a nil relation is not. If ctx is done, Assign takes no keys. A nil ctx is never done.
 func Assign(ctx context.Context, db *gorm.DB, value any) error {
-	g, err := newGraph(ctx, db, value)
+	g, err := newGraph(ctx, db, value, false)
 	if err != nil {
-		return err
-	}
-	if err := g.walk(); err != nil {
 		return err
 	}
 	saved := g.snapshot()
@@ -46,19 +44,17 @@ func (g *graph) assign() error {
 	if err := g.giveKeys(true); err != nil {
 		return err
 	}
-	settled := make(map[*node]bool, len(g.order))
 	for _, n := range g.order {
-		if err := g.settle(n, settled); err != nil {
+		if err := g.settle(n); err != nil {
 			return err
 		}
 	}
 	for _, n := range g.order {
 		for i := range n.model.columns {
-			c := &n.model.columns[i]
-			if zero, err := c.IsZero(n.row); err != nil {
-				return err
-			} else if zero && c.Source == nil {
-				return fmt.Errorf("graph: %s is zero, and only the row that it refers to has it", c.Name)
+			if c := &n.model.columns[i]; c.Source == nil {
+				if zero, err := c.IsZero(n.row); zero || err != nil {
+					return errors.Join(fmt.Errorf("graph: foreign key %s is zero", c.Name), err)
+				}
 			}
 		}
 	}
@@ -66,14 +62,14 @@ func (g *graph) assign() error {
 }
 
 // settle sets the foreign keys of a row, after those of its parents: a key may be a foreign key.
-func (g *graph) settle(n *node, settled map[*node]bool) error {
-	if settled[n] {
+func (g *graph) settle(n *node) error {
+	if n.tried > 0 {
 		return nil
 	}
-	settled[n] = true
-	for at := n.edges; at > 0; at = g.edges[at-1].next {
+	n.tried = 1
+	for at := n.first; at > 0; at = g.edges[at-1].next {
 		e := &g.edges[at-1]
-		if err := g.settle(e.parent, settled); err != nil {
+		if err := g.settle(e.parent); err != nil {
 			return err
 		}
 		for i := range *e.refs {
@@ -150,36 +146,32 @@ func (r *reference) isMissing(parent reflect.Value) bool {
 // copy sets the child's column to what the parent's has. It replaces a pointer, because another
 // row may share the old one.
 func (r *reference) copy(ctx context.Context, parent, child reflect.Value) error {
-	leaf := r.to.ReflectValueOf(ctx, child)
 	if r.from == nil {
 		return r.to.Set(ctx, child, r.constant)
 	}
-	from := rows.Indirect(rows.Field(parent, r.from.StructField.Index))
-	if !from.IsValid() {
+	from, leaf := rows.Indirect(rows.Field(parent, r.from.StructField.Index)), r.to.ReflectValueOf(ctx, child)
+	switch {
+	case !from.IsValid():
 		leaf.SetZero()
 		return nil
-	}
-	switch {
 	case leaf.Type() == from.Type():
 		leaf.Set(from)
+		return nil
 	case leaf.Kind() == reflect.Int64 && from.Kind() == reflect.Int64:
 		leaf.SetInt(from.Int())
-	case leaf.Kind() == reflect.Pointer && !leaf.IsNil() && rows.Text(leaf) == rows.Text(from):
-	case leaf.Kind() == reflect.Pointer && leaf.Type().Elem() == from.Type():
-		leaf.Set(reflect.New(from.Type()))
-		leaf.Elem().Set(from)
-	default:
-		if leaf.Kind() == reflect.Pointer {
-			leaf.SetZero()
+		return nil
+	case leaf.Kind() == reflect.Pointer:
+		if rows.Text(leaf) == rows.Text(from) {
+			return nil
 		}
-		value, _ := r.from.ValueOf(ctx, parent)
-		if err := r.to.Set(ctx, child, value); err != nil {
-			return fmt.Errorf("graph: %s: %w", keys.FieldName(r.to), err)
-		}
-		if rows.Text(leaf) != rows.Text(from) { // gorm cuts numbers, and makes a character of an integer
-			return fmt.Errorf("graph: %s of type %s cannot hold %s of type %s: make the types the same",
-				keys.FieldName(r.to), keys.TypeName(r.to.FieldType), keys.FieldName(r.from), keys.TypeName(r.from.FieldType))
-		}
+		leaf.SetZero() // gorm allocates a new one
+	}
+	if err := r.to.Set(ctx, child, from.Interface()); err != nil {
+		return fmt.Errorf("graph: %s: %w", keys.FieldName(r.to), err)
+	}
+	if rows.Text(leaf) != rows.Text(from) { // gorm cuts numbers, and makes a character of an integer
+		return fmt.Errorf("graph: %s of type %s cannot hold %s of type %s: make the types the same",
+			keys.FieldName(r.to), keys.TypeName(r.to.FieldType), keys.FieldName(r.from), keys.TypeName(r.from.FieldType))
 	}
 	return nil
 }

@@ -11,14 +11,13 @@ import (
 
 // conn is the connection of a transaction. It remembers the first conflict with another
 // transaction, and refuses all later statements with it, also those of hooks: MySQL has rolled
-// back by then, so that they would be committed on their own, and PostgreSQL answers them with an error that
-// does not tell the cause.
+// back by then, so that they would be committed on their own, and PostgreSQL answers them with an
+// error that does not tell the cause.
 type conn struct {
 	gorm.ConnPool
 	gorm.TxCommitter
-	handle  *gorm.DB
-	dialect string
-	lost    atomic.Pointer[error]
+	handle *gorm.DB
+	lost   atomic.Pointer[error]
 }
 
 // txConn is a conn for sessions with PrepareStmt.
@@ -27,7 +26,7 @@ type txConn struct{ *conn }
 // wrap sets the connection of tx to a conn over it. handle is outside the transaction, or in the
 // caller's.
 func wrap(tx, handle *gorm.DB) *conn {
-	c := &conn{ConnPool: tx.Statement.ConnPool, handle: handle, dialect: tx.Name()}
+	c := &conn{ConnPool: tx.Statement.ConnPool, handle: handle}
 	c.TxCommitter, _ = c.ConnPool.(gorm.TxCommitter)
 	tx.Statement.ConnPool = c
 	if _, ok := c.ConnPool.(gorm.Tx); ok {
@@ -36,70 +35,61 @@ func wrap(tx, handle *gorm.DB) *conn {
 	return c
 }
 
-// refusal returns the conflict that was met, or nil.
-func (c *conn) refusal() error {
+// conflict returns the first conflict, or nil.
+func (c *conn) conflict() error {
 	if err := c.lost.Load(); err != nil {
 		return *err
 	}
 	return nil
 }
 
-// note remembers err if it is the first conflict.
 func (c *conn) note(err error) {
-	if err != nil && isConflict(c.dialect, err) {
+	if err != nil && isConflict(c.handle.Name(), err) {
 		c.lost.CompareAndSwap(nil, &err)
 	}
 }
 
-// poolFor returns where to send a statement. Savepoints cannot be prepared; gorm knows that of its
-// own type only.
-func (c *conn) poolFor(query string) gorm.ConnPool {
-	if p, ok := c.ConnPool.(*gorm.PreparedStmtTX); ok && (strings.HasPrefix(query, "SAVEPOINT ") || strings.HasPrefix(query, "ROLLBACK TO ")) {
-		return p.Tx
+// send sends a statement, unless there was a conflict.
+func send[T any](c *conn, statement func() (T, error)) (result T, err error) {
+	if err := c.conflict(); err != nil {
+		return result, err
 	}
-	return c.ConnPool
-}
-
-func (c *conn) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	if err := c.refusal(); err != nil {
-		return nil, err
-	}
-	result, err := c.poolFor(query).ExecContext(ctx, query, args...)
+	result, err = statement()
 	c.note(err)
 	return result, err
 }
 
-func (c *conn) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if err := c.refusal(); err != nil {
-		return nil, err
+func (c *conn) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	pool := c.ConnPool
+	if p, ok := pool.(*gorm.PreparedStmtTX); ok && (strings.HasPrefix(query, "SAVEPOINT ") || strings.HasPrefix(query, "ROLLBACK TO ")) {
+		pool = p.Tx // they cannot be prepared; gorm does so only if it sees its own type
 	}
-	rows, err := c.ConnPool.QueryContext(ctx, query, args...)
-	c.note(err)
-	return rows, err
+	return send(c, func() (sql.Result, error) { return pool.ExecContext(ctx, query, args...) })
 }
 
+func (c *conn) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return send(c, func() (*sql.Rows, error) { return c.ConnPool.QueryContext(ctx, query, args...) })
+}
+
+func (c *conn) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
+	return send(c, func() (*sql.Stmt, error) { return c.ConnPool.PrepareContext(ctx, query) })
+}
+
+// QueryRowContext returns an error in the row. After a conflict, its context is done, so that it
+// reaches no server.
 func (c *conn) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	pool := c.ConnPool
-	if c.refusal() != nil {
-		if p, ok := pool.(*gorm.PreparedStmtTX); ok {
-			pool = p.Tx // which returns an error, and not a Row without one
-		}
-		done, cancel := context.WithCancel(ctx) // so that it reaches no server
+	if c.conflict() != nil {
+		done, cancel := context.WithCancel(ctx)
 		cancel()
-		return pool.QueryRowContext(done, query, args...)
+		ctx = done
+		if p, ok := pool.(*gorm.PreparedStmtTX); ok {
+			pool = p.Tx // gorm's own would return a row without an error
+		}
 	}
 	row := pool.QueryRowContext(ctx, query, args...)
 	c.note(row.Err())
 	return row
-}
-
-func (c *conn) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
-	if err := c.refusal(); err != nil {
-		return nil, err
-	}
-	stmt, err := c.ConnPool.PrepareContext(ctx, query)
-	c.note(err)
-	return stmt, err
 }
 
 // GetDBConn returns the pool, for gorm's method DB.
@@ -108,7 +98,7 @@ func (c *conn) GetDBConn() (*sql.DB, error) { return c.handle.DB() }
 // StmtContext returns the statement in the transaction. After a conflict, it is one of no
 // database, which fails without reaching a server.
 func (c txConn) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt {
-	if c.refusal() != nil {
+	if c.conflict() != nil {
 		stmt = new(sql.Stmt)
 	}
 	return c.ConnPool.(gorm.Tx).StmtContext(ctx, stmt)

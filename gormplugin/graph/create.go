@@ -29,18 +29,13 @@ type Config struct {
 	MaxBackoff time.Duration // the longest pause; zero: 1s
 }
 
-func (cfg *Config) validate() error {
+func (cfg Config) validate() (retry.Limits, error) {
 	var wrong fields.Errors
 	if cfg.BatchSize < 0 {
 		wrong.Add("BatchSize", cfg.BatchSize, "must not be negative")
 	}
-	limits := cfg.limits().Validate(&wrong)
-	cfg.Attempts, cfg.Backoff, cfg.MaxBackoff = limits.Attempts, limits.Backoff, limits.MaxBackoff
-	return wrong.Err("graph")
-}
-
-func (cfg *Config) limits() retry.Limits {
-	return retry.Limits{Attempts: cfg.Attempts, Backoff: cfg.Backoff, MaxBackoff: cfg.MaxBackoff}
+	limits := retry.Limits{Attempts: cfg.Attempts, Backoff: cfg.Backoff, MaxBackoff: cfg.MaxBackoff}.Validate(&wrong)
+	return limits, wrong.Err("graph")
 }
 
 // Result is what [CreateWith] has written.
@@ -88,28 +83,19 @@ func Create(ctx context.Context, db *gorm.DB, value any) error {
 // CreateWith is [Create] with options, and reports what was written. On an error the Result is
 // zero. A wrong Config is a *core.ConfigError with all faults.
 func CreateWith(ctx context.Context, db *gorm.DB, value any, cfg Config) (Result, error) {
-	if err := cfg.validate(); err != nil {
-		return Result{}, err
-	}
-	g, err := newGraph(ctx, db, value)
+	limits, err := cfg.validate()
 	if err != nil {
 		return Result{}, err
 	}
-	if len(g.roots) == 0 {
-		return Result{}, fmt.Errorf("graph: %s: %w", keys.TypeName(reflect.TypeOf(value)), gorm.ErrEmptySlice)
-	}
-	g.joins = true
-	if err := g.walk(); err != nil {
+	g, err := newGraph(ctx, db, value, true)
+	if err != nil {
 		return Result{}, err
 	}
-	return g.create(cfg)
-}
-
-// create writes the rows, and again after a conflict with another transaction.
-func (g *graph) create(cfg Config) (Result, error) {
-	attempts := cfg.Attempts
+	if len(g.order) == 0 {
+		return Result{}, fmt.Errorf("graph: %s: %w", keys.TypeName(reflect.TypeOf(value)), gorm.ErrEmptySlice)
+	}
 	if !g.ownsTransaction() {
-		attempts = 1
+		limits.Attempts = 1
 	}
 	saved, keep := g.snapshot(), false
 	defer func() { // also if a hook panics
@@ -118,36 +104,37 @@ func (g *graph) create(cfg Config) (Result, error) {
 		}
 	}()
 	for attempt := 1; ; attempt++ {
-		w := &writer{graph: g, cfg: cfg}
-		ended, err := w.attempt()
-		if keep = err == nil || ended == unknown; err == nil {
+		w := &writer{graph: g, batchSize: cfg.BatchSize}
+		end, err := w.attempt()
+		if keep = end >= unknown; end == committed {
 			return w.result, nil
 		}
-		if attempt >= attempts || ended != retryable {
+		if attempt == limits.Attempts || end != retryable {
 			if attempt > 1 {
-				err = fmt.Errorf("%w (attempt %d of %d)", err, attempt, attempts)
+				err = fmt.Errorf("%w (attempt %d of %d)", err, attempt, limits.Attempts)
 			}
 			return Result{}, err
 		}
 		saved.restore()
-		if stopped := cfg.limits().Wait(g.ctx, attempt); stopped != nil {
-			return Result{}, fmt.Errorf("graph: %w; after attempt %d of %d: %w", stopped, attempt, attempts, err)
+		if stopped := limits.Wait(g.ctx, attempt); stopped != nil {
+			return Result{}, fmt.Errorf("graph: %w; after attempt %d of %d: %w", stopped, attempt, limits.Attempts, err)
 		}
 	}
 }
 
-// ending is how an attempt that failed has ended.
-type ending uint8
+// end is how an attempt has ended.
+type end uint8
 
 const (
-	failed    ending = iota
-	retryable        // another transaction has won
-	unknown          // COMMIT was sent and not answered
+	failed    end = iota
+	retryable     // another transaction has won
+	unknown       // COMMIT was sent and not answered
+	committed
 )
 
 // attempt writes the rows in one transaction. On an error, and on a panic, it rolls back, unless
 // the outcome of COMMIT is unknown.
-func (w *writer) attempt() (ended ending, err error) {
+func (w *writer) attempt() (end end, err error) {
 	if err := w.giveKeys(false); err != nil { // before BEGIN: a source that fails costs no transaction
 		return failed, err
 	}
@@ -155,52 +142,40 @@ func (w *writer) attempt() (ended ending, err error) {
 	if err != nil {
 		return failed, err
 	}
-	t, err := w.begin()
-	if err != nil {
-		return w.endingOf(err), err
+	if err := w.begin(); err != nil {
+		return w.endOf(err), err
 	}
-	done := false
 	defer func() {
-		if !done {
-			err = t.undo(err)
+		if end < unknown {
+			err = w.undo(err)
 		}
 	}()
-	w.tx = t.db
 	err = w.writeBatches(batches)
-	if lost := t.conflict(); lost != nil {
-		if !errors.Is(err, lost) { // a hook has kept it to itself
-			err = fmt.Errorf("graph: %w", errors.Join(lost, err))
-		}
-		return retryable, err
+	if lost := w.conn.conflict(); lost != nil && !errors.Is(err, lost) { // a hook has kept it to itself
+		err = fmt.Errorf("graph: %w", errors.Join(lost, err))
 	}
 	if err != nil {
-		return w.endingOf(err), err
+		return w.endOf(err), err
 	}
 	if err := w.ctx.Err(); err != nil {
 		return failed, fmt.Errorf("graph: before COMMIT: %w", err)
 	}
-	if t.commit == nil {
-		done = true
-		return 0, nil
+	if w.commit == nil {
+		return committed, nil
 	}
-	if err = t.commit(); err == nil {
-		done = true
-		return 0, nil
-	}
-	if !isRefused(w.db.Name(), err) {
-		done = true
+	switch err = w.commit(); {
+	case err == nil:
+		return committed, nil
+	case !isRefused(w.db.Name(), err):
 		return unknown, fmt.Errorf("graph: %w: %w", ErrOutcomeUnknown, err)
-	}
-	if w.db.Name() == "sqlite" {
-		// Its driver returns the connection with the transaction open if COMMIT finds the file
-		// locked: none can begin there.
+	case w.db.Name() == "sqlite": // if the file is locked, its driver returns the connection with the transaction open
 		return failed, fmt.Errorf("graph: COMMIT: %w", err)
 	}
-	return w.endingOf(err), fmt.Errorf("graph: COMMIT: %w", err)
+	return w.endOf(err), fmt.Errorf("graph: COMMIT: %w", err)
 }
 
-func (w *writer) endingOf(err error) ending {
-	if isConflict(w.db.Name(), err) {
+func (w *writer) endOf(err error) end {
+	if isConflict(w.db.Name(), err) || w.conn != nil && w.conn.conflict() != nil {
 		return retryable
 	}
 	return failed
