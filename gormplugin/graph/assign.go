@@ -68,31 +68,40 @@ func (g *graph) settle(n *node) error {
 	}
 	n.tried = 1
 	for at := n.first; at > 0; at = g.edges[at-1].next {
-		e := &g.edges[at-1]
-		if err := g.settle(e.parent); err != nil {
+		if err := g.settle(g.edges[at-1].parent); err != nil {
 			return err
 		}
+	}
+	return g.copyKeys(n, false)
+}
+
+// copyKeys sets the foreign keys of a row. That a parent has no key is an error, or leaves the
+// foreign key as it is.
+func (g *graph) copyKeys(n *node, needed bool) error {
+	for at := n.first; at > 0; at = g.edges[at-1].next {
+		e := &g.edges[at-1]
 		for i := range *e.refs {
-			if r := &(*e.refs)[i]; !r.isMissing(e.parent.row) {
+			r := &(*e.refs)[i]
+			if !r.isMissing(e.parent.row) {
 				if err := r.copy(g.ctx, e.parent.row, n.row); err != nil {
 					return err
 				}
+			} else if needed {
+				return fmt.Errorf("graph: %s is zero, and %s refers to it: the row was not written", keys.FieldName(r.from), keys.FieldName(r.to))
 			}
 		}
 	}
 	return nil
 }
 
-// need is a column of a row that is zero.
-type need struct {
-	n      *node
-	column *keys.Column
-}
-
 // giveKeys sets zero keys, from one reservation. Unless it is for all rows and columns, it leaves
 // those to the plugin that may turn out to be existing rows, and the columns beside the key.
 func (g *graph) giveKeys(all bool) error {
 	var reserved keys.Reservation
+	type need struct {
+		n *node
+		c *keys.Column
+	}
 	needs := make([]need, 0, len(g.order)) // most rows need one key
 	for _, n := range g.order {
 		if !all && (n.role > isChild || n.role == isRoot && g.upsert) {
@@ -103,11 +112,9 @@ func (g *graph) giveKeys(all bool) error {
 			if c.Source == nil || !all && !c.Field.PrimaryKey {
 				continue
 			}
-			zero, err := c.IsZero(n.row)
-			if err != nil {
+			if zero, err := c.IsZero(n.row); err != nil {
 				return fmt.Errorf("graph: %w", err)
-			}
-			if zero {
+			} else if zero {
 				reserved.Need(c, 1)
 				needs = append(needs, need{n, c})
 			}
@@ -117,11 +124,11 @@ func (g *graph) giveKeys(all bool) error {
 		return fmt.Errorf("graph: %w", err)
 	}
 	for _, w := range needs {
-		if zero, err := w.column.IsZero(w.n.row); err != nil || !zero {
-			return fmt.Errorf("graph: %s: rows share the embedded struct that holds their key: %w", w.column.Name, gorm.ErrInvalidData)
+		if zero, _ := w.c.IsZero(w.n.row); !zero {
+			return fmt.Errorf("graph: %s: rows share the embedded struct that holds their key: %w", w.c.Name, gorm.ErrInvalidData)
 		}
-		w.column.Set(g.ctx, w.n.row, reserved.IDs(w.column, 1)[0])
-		w.n.keyGiven = w.n.keyGiven || w.column.Field.PrimaryKey
+		w.c.Set(g.ctx, w.n.row, reserved.IDs(w.c, 1)[0])
+		w.n.keyGiven = w.n.keyGiven || w.c.Field.PrimaryKey
 	}
 	return nil
 }

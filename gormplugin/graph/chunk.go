@@ -39,14 +39,15 @@ func limits(dialect string) (most, fast int) {
 // chunks divides rows into one list for each INSERT.
 func (w *writer) chunks(m *model, list []*node) (chunks [][]*node) {
 	most, fast := limits(w.db.Name())
-	size := max(1, fast/m.sizes.columns)
-	if m.sizes.unsure || m.before { // a hook may change the values
+	columns := max(1, len(m.schema.DBNames))
+	size := max(1, fast/columns)
+	if m.unsure || m.before { // a hook may change the values
 		size = min(size, unsureRows)
 	}
-	size = min(cmp.Or(w.batchSize, max(0, w.db.CreateBatchSize), size), max(1, (most-spare)/m.sizes.columns))
+	size = min(cmp.Or(w.batchSize, max(0, w.db.CreateBatchSize), size), max(1, (most-spare)/columns))
 	from, total := 0, 0
 	for i, n := range list {
-		length := m.sizes.of(n.row)
+		length := m.bytesOf(n.row)
 		if i > from && (i-from == size || total+length > maxBytes) {
 			chunks = append(chunks, list[from:i:i])
 			from, total = i, 0
@@ -56,33 +57,26 @@ func (w *writer) chunks(m *model, list []*node) (chunks [][]*node) {
 	return append(chunks, list[from:])
 }
 
-// sizes estimates the length of a row's values.
-type sizes struct {
-	columns  int
-	measured []*schema.Field // texts
-	unsure   bool            // the length of other values is not known
-}
-
-func sizesOf(s *schema.Schema) sizes {
-	sz := sizes{columns: max(1, len(s.DBNames))}
+// measure finds the columns whose values may be long.
+func (m *model) measure() {
 	short := []schema.DataType{schema.Bool, schema.Int, schema.Uint, schema.Float, schema.Time, "bigint"}
-	for _, name := range s.DBNames {
-		f := s.FieldsByDBName[name]
+	for _, name := range m.schema.DBNames {
+		f := m.schema.FieldsByDBName[name]
 		switch t := f.IndirectFieldType; {
 		case f.Serializer != nil:
-			sz.unsure = true
+			m.unsure = true
 		case t.Kind() == reflect.String || t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
-			sz.measured = append(sz.measured, f)
+			m.texts = append(m.texts, f)
 		case t.Kind() > reflect.Float64 && !slices.Contains(short, f.DataType):
-			sz.unsure = true
+			m.unsure = true
 		}
 	}
-	return sz
 }
 
-func (sz *sizes) of(row reflect.Value) int {
-	total := scalarBytes * sz.columns
-	for _, f := range sz.measured {
+// bytesOf estimates the length of a row's values.
+func (m *model) bytesOf(row reflect.Value) int {
+	total := scalarBytes * len(m.schema.DBNames)
+	for _, f := range m.texts {
 		if v := rows.Indirect(rows.Field(row, f.StructField.Index)); v.IsValid() {
 			total += v.Len()
 		}
@@ -94,7 +88,7 @@ func (sz *sizes) of(row reflect.Value) int {
 func (w *writer) explain(err error, m *model, list []*node) error {
 	total := 0
 	for _, n := range list {
-		total += m.sizes.of(n.row)
+		total += m.bytesOf(n.row)
 	}
 	if text := err.Error(); total > 1<<20 && (strings.Contains(text, "packet") || strings.Contains(text, "invalid connection")) {
 		return fmt.Errorf("%w (the INSERT of %d rows has about %d bytes: see max_allowed_packet)", err, len(list), total)

@@ -61,20 +61,16 @@ type TableResult struct {
 
 // Create gives the rows of a graph their keys, as [Assign] does, and writes them in one
 // transaction, with one INSERT of many rows for each table: parents first, join rows last. On any
-// error the transaction is rolled back, and the rows are what they were before, unless the error
-// wraps [ErrOutcomeUnknown].
-//
-// After a deadlock or a serialization failure, Create puts the rows back and begins a new
-// transaction, with new keys. All hooks then run again. In a transaction of the caller, it sets a
-// savepoint and retries nothing.
+// error it rolls back, and the rows are what they were before, unless the error wraps
+// [ErrOutcomeUnknown]. After a deadlock or a serialization failure it begins again, with new keys;
+// all hooks run again. In a transaction of the caller it sets a savepoint, and retries nothing.
 //
 // A row whose key was set before is an existing one, as in gorm: a parent, or the far side of a
 // many2many, is left as it is if it exists, and a child moves to its new parent. A parent with a
 // new key that collides in a unique index is taken to be the existing row: its struct gets that
 // row's key, and so do the foreign keys. A given row or a child that collides is an error, and so
-// is a parent whose key the database makes.
-//
-// Rows that refer to each other in a cycle are a [*CycleError].
+// is a parent whose key the database makes. Rows that refer to each other in a cycle are a
+// [*CycleError].
 func Create(ctx context.Context, db *gorm.DB, value any) error {
 	_, err := CreateWith(ctx, db, value, Config{})
 	return err
@@ -109,7 +105,7 @@ func CreateWith(ctx context.Context, db *gorm.DB, value any, cfg Config) (Result
 		if keep = end >= unknown; end == committed {
 			return w.result, nil
 		}
-		if attempt == limits.Attempts || end != retryable {
+		if attempt == limits.Attempts || end != failed || !isConflict(err) {
 			if attempt > 1 {
 				err = fmt.Errorf("%w (attempt %d of %d)", err, attempt, limits.Attempts)
 			}
@@ -126,9 +122,9 @@ func CreateWith(ctx context.Context, db *gorm.DB, value any, cfg Config) (Result
 type end uint8
 
 const (
-	failed    end = iota
-	retryable     // another transaction has won
-	unknown       // COMMIT was sent and not answered
+	failed  end = iota // nothing was written
+	final              // the same, and another attempt makes no sense
+	unknown            // COMMIT was sent and not answered
 	committed
 )
 
@@ -136,14 +132,14 @@ const (
 // the outcome of COMMIT is unknown.
 func (w *writer) attempt() (end end, err error) {
 	if err := w.giveKeys(false); err != nil { // before BEGIN: a source that fails costs no transaction
-		return failed, err
+		return final, err
 	}
 	batches, err := w.batches()
 	if err != nil {
-		return failed, err
+		return final, err
 	}
 	if err := w.begin(); err != nil {
-		return w.endOf(err), err
+		return failed, err
 	}
 	defer func() {
 		if end < unknown {
@@ -152,10 +148,10 @@ func (w *writer) attempt() (end end, err error) {
 	}()
 	err = w.writeBatches(batches)
 	if lost := w.conn.conflict(); lost != nil && !errors.Is(err, lost) { // a hook has kept it to itself
-		err = fmt.Errorf("graph: %w", errors.Join(lost, err))
+		return failed, fmt.Errorf("graph: %w", errors.Join(lost, err))
 	}
 	if err != nil {
-		return w.endOf(err), err
+		return failed, err
 	}
 	if err := w.ctx.Err(); err != nil {
 		return failed, fmt.Errorf("graph: before COMMIT: %w", err)
@@ -163,20 +159,14 @@ func (w *writer) attempt() (end end, err error) {
 	if w.commit == nil {
 		return committed, nil
 	}
-	switch err = w.commit(); {
+	switch err := w.commit(); {
 	case err == nil:
 		return committed, nil
-	case !isRefused(w.db.Name(), err):
+	case !isRefused(err):
 		return unknown, fmt.Errorf("graph: %w: %w", ErrOutcomeUnknown, err)
-	case w.db.Name() == "sqlite": // if the file is locked, its driver returns the connection with the transaction open
+	case w.db.Name() == "sqlite": // its driver returns the connection with the transaction open
+		return final, fmt.Errorf("graph: COMMIT: %w", err)
+	default:
 		return failed, fmt.Errorf("graph: COMMIT: %w", err)
 	}
-	return w.endOf(err), fmt.Errorf("graph: COMMIT: %w", err)
-}
-
-func (w *writer) endOf(err error) end {
-	if isConflict(w.db.Name(), err) || w.conn != nil && w.conn.conflict() != nil {
-		return retryable
-	}
-	return failed
 }

@@ -15,14 +15,15 @@ import (
 // model is what the graph must know of a model.
 type model struct {
 	schema    *schema.Schema
-	columns   []keys.Column // those that are filled or, without a source, must be set
-	relations []relation    // those to follow, the belongs-to relations first
-	parents   int           // how many of them are belongs-to
-	related   []string      // the names of all relations
-	autoKey   bool          // the database makes a part of its key
-	before    bool          // it has hooks before the INSERT
-	hooks     bool          // it has hooks
-	sizes     sizes
+	columns   []keys.Column   // those that are filled or, without a source, must be set
+	relations []relation      // those to follow, the belongs-to relations first
+	parents   int             // how many of them are belongs-to
+	related   []string        // the names of all relations
+	autoKey   bool            // the database makes a part of its key
+	before    bool            // it has hooks before the INSERT
+	hooks     bool            // it has hooks
+	texts     []*schema.Field // whose values are measured
+	unsure    bool            // the length of other values is not known
 
 	rows     int           // how many the graph has
 	copies   reflect.Value // of the rows, for the snapshot
@@ -60,7 +61,8 @@ func (g *graph) modelOf(s *schema.Schema, as as) (*model, error) {
 	if plan.Err != nil {
 		return nil, fmt.Errorf("graph: %w", plan.Err)
 	}
-	m := &model{schema: s, sizes: sizesOf(s), embedded: embeddedPointers(s)}
+	m := &model{schema: s, embedded: embeddedPointers(s)}
+	m.measure()
 	named, restricted := stmt.SelectAndOmitColumns(true, false)
 	for _, c := range plan.Columns {
 		if kept, isNamed := named[c.DBName]; kept || !isNamed || c.Field.PrimaryKey {

@@ -53,14 +53,18 @@ func (e *CycleError) Error() string {
 
 // mannerOf decides how a row is written.
 func (g *graph) mannerOf(n *node) manner {
-	switch key := n.keyText(); {
-	case n.role == isRoot:
+	if n.role == isRoot {
 		return asHandleSays
+	}
+	if n.keyGiven {
+		return plain // no row has its key: any collision is an error
+	}
+	switch hasKey := n.keyText() != ""; {
 	case n.role == isJoin:
 		return doNothing
-	case n.keyGiven || key == "" && n.model.autoKey:
-		return plain // no row has its key: any collision is an error
-	case key != "" && g.db.FullSaveAssociations:
+	case !hasKey && n.model.autoKey:
+		return plain
+	case hasKey && g.db.FullSaveAssociations:
 		return updateAll
 	case n.role == isChild:
 		return moveChild
@@ -117,18 +121,14 @@ func (g *graph) groups() (sorted []*group) {
 		if id.manner == moveChild {
 			id.updates = n.via.columns
 		}
-		if last := len(all) - 1; last < 0 || all[last].groupID != id {
-			if byID[id] == nil {
-				byID[id] = &group{groupID: id}
-				all = append(all, byID[id])
-			}
-			n.group = byID[id]
-		} else {
-			n.group = all[last]
+		gr := byID[id]
+		if gr == nil {
+			gr = &group{groupID: id}
+			byID[id], all = gr, append(all, gr)
 		}
-		n.batch, n.tried = 0, 0
-		n.group.rows = append(n.group.rows, n)
-		n.group.left++
+		n.group, n.batch, n.tried = gr, 0, 0
+		gr.rows = append(gr.rows, n)
+		gr.left++
 	}
 	for i := range g.edges {
 		child, parent := g.edges[i].child.group, g.edges[i].parent.group
@@ -188,25 +188,20 @@ func (g *graph) isLate(e *edge) bool {
 // cycle returns the error for rows that could not be placed: it goes from one to a parent until it
 // is at a row again.
 func (g *graph) cycle() error {
-	waits := func(n *node) bool { return n.batch == 0 && n.role != isExisting }
+	n := g.order[slices.IndexFunc(g.order, func(n *node) bool { return n.batch == 0 })]
 	var path []*node
-	for n := g.order[slices.IndexFunc(g.order, waits)]; ; {
-		from := slices.Index(path, n)
+	for !slices.Contains(path, n) {
 		path = append(path, n)
-		if from >= 0 {
-			path = path[from:]
-			break
-		}
 		for at := n.first; at > 0; at = g.edges[at-1].next {
-			if e := &g.edges[at-1]; waits(e.parent) && (e.parent != n || g.isLate(e)) {
+			if e := &g.edges[at-1]; e.parent.batch == 0 && e.parent.role != isExisting && (e.parent != n || g.isLate(e)) {
 				n = e.parent
 				break
 			}
 		}
 	}
 	err := &CycleError{}
-	for _, n := range path {
-		err.Tables = append(err.Tables, n.model.schema.Table)
+	for _, m := range append(path[slices.Index(path, n):], n) {
+		err.Tables = append(err.Tables, m.model.schema.Table)
 	}
 	return err
 }

@@ -29,8 +29,13 @@ func (w *writer) writeBatches(batches []batch) error {
 	for i := range batches {
 		b := &batches[i]
 		hooks = hooks || b.model.hooks
-		if err := w.copyKeys(b); err != nil {
-			return err
+		for _, n := range b.rows { // their parents are written or come before
+			if err := w.copyKeys(n, !w.db.DryRun); err != nil {
+				return err
+			}
+		}
+		if b.manner != plain && b.manner != asHandleSays {
+			b.rows = withoutRepeated(b.rows)
 		}
 		for _, chunk := range w.chunks(b.model, w.sorted(b)) {
 			if err := w.insert(b.group, chunk); err != nil {
@@ -48,36 +53,16 @@ func (w *writer) writeBatches(batches []batch) error {
 	return nil
 }
 
-// copyKeys sets the foreign keys of a batch, whose parents are written or come before. As in gorm,
-// rows that may exist and have one key are one row: the first.
-func (w *writer) copyKeys(b *batch) error {
-	for _, n := range b.rows {
-		for at := n.first; at > 0; at = w.edges[at-1].next {
-			e := &w.edges[at-1]
-			for i := range *e.refs {
-				r := &(*e.refs)[i]
-				if missing := r.isMissing(e.parent.row); missing && !w.db.DryRun {
-					return fmt.Errorf("graph: %s.%s is zero, and %s.%s refers to it: the row was not written",
-						e.parent.model.schema.Name, r.from.Name, n.model.schema.Name, r.to.Name)
-				} else if missing {
-					continue // the database would make it
-				}
-				if err := r.copy(w.ctx, e.parent.row, n.row); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	if b.manner != plain && b.manner != asHandleSays && b.rows[0].role != isJoin {
-		met := make(map[string]bool, len(b.rows))
-		b.rows = slices.DeleteFunc(b.rows, func(n *node) bool {
-			key := n.keyText()
-			repeated := key != "" && met[key]
-			met[key] = true
-			return repeated
-		})
-	}
-	return nil
+// withoutRepeated leaves out rows with the key of another of them. As in gorm, rows that may exist
+// and have one key are one row.
+func withoutRepeated(list []*node) []*node {
+	met := make(map[string]bool, len(list))
+	return slices.DeleteFunc(list, func(n *node) bool {
+		key := n.keyText()
+		repeated := key != "" && met[key]
+		met[key] = true
+		return repeated
+	})
 }
 
 // sorted returns the rows of a batch in the order in which they are written. Rows that other
