@@ -20,10 +20,10 @@ type liteForm struct {
 func liteForms() []liteForm {
 	const checked = "bigint NOT NULL PRIMARY KEY CHECK (id > 0)"
 	return []liteForm{
-		{name: "snowkey", key: checked, options: " WITHOUT ROWID"},
-		{name: "snowkey-wide", key: checked},
-		{name: "before", key: "bigint PRIMARY KEY"},
-		{name: "rowid", key: "integer PRIMARY KEY"},
+		{name: "rowid", key: "integer PRIMARY KEY"}, // as with gormplugin
+		{name: "bigint", key: "bigint PRIMARY KEY"},
+		{name: "checked", key: checked},
+		{name: "without-rowid", key: checked, options: " WITHOUT ROWID"},
 		{name: "trigger", key: "integer PRIMARY KEY CHECK (id > 0)", trigger: true},
 		{name: "auto", key: "integer PRIMARY KEY", auto: true},
 		{name: "autoincrement", key: "integer PRIMARY KEY AUTOINCREMENT", auto: true},
