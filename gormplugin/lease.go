@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"gorm.io/gorm"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -17,11 +19,17 @@ import (
 
 // registry checks the configuration.
 func (cfg *Config) registry(source sqltype.Source) (*keys.Registry, error) {
-	tables := make(map[string]keys.Table, len(cfg.Tables))
-	for name, table := range cfg.Tables {
-		tables[name] = keys.Table(table)
+	var wrong fields.Errors
+	r := keys.New(source, cfg.Named, &wrong)
+	for _, name := range slices.Sorted(maps.Keys(cfg.Tables)) {
+		t := cfg.Tables[name]
+		r.AddTable(name, t.Column, t.Source, t.Text, &wrong)
 	}
-	return keys.New(keys.Config{Source: source, Named: cfg.Named, Tables: tables, Strict: cfg.Strict, Exempt: cfg.Exempt})
+	r.Exempt(cfg.Exempt, &wrong)
+	if cfg.Timeout < 0 {
+		wrong.Add("Timeout", cfg.Timeout, "must not be negative")
+	}
+	return r, wrong.Err("gormplugin")
 }
 
 // lease leases a worker ID from the handle's database.
@@ -30,11 +38,10 @@ func (cfg *Config) lease(db *gorm.DB) (*worker.Generator, error) {
 	if store.Dialect == sqlstore.Detect {
 		store.Dialect = map[string]sqlstore.Dialect{"postgres": sqlstore.Postgres, "mysql": sqlstore.MySQL, "sqlite": sqlstore.SQLite}[db.Name()]
 		if store.Dialect == sqlstore.Detect {
-			return nil, fieldError("Store.Dialect", "Detect", fmt.Sprintf("gorm's Dialector %q is not known: set Postgres, MySQL or SQLite, whichever the database is compatible with, or set Source", db.Name()))
+			var wrong fields.Errors
+			wrong.Add("Store.Dialect", store.Dialect, "gorm's Dialector %q is not known: set Postgres, MySQL or SQLite, whichever the database is compatible with, or set Source", db.Name())
+			return nil, wrong.Err("gormplugin")
 		}
-	}
-	if cfg.Timeout < 0 {
-		return nil, fieldError("Timeout", cfg.Timeout.String(), "must not be negative")
 	}
 	pool, err := db.DB()
 	if err != nil {
@@ -43,10 +50,6 @@ func (cfg *Config) lease(db *gorm.DB) (*worker.Generator, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(cfg.Timeout, 15*time.Second))
 	defer cancel()
 	return sqlstore.Open(ctx, pool, store)
-}
-
-func fieldError(field, value, reason string) error {
-	return &core.ConfigError{Package: "gormplugin", Fields: []core.FieldError{{Field: field, Value: value, Reason: reason}}}
 }
 
 // Generator returns the generator that the plugin has leased a worker ID for, with its Stats,

@@ -11,7 +11,6 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
-	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/upsert"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -71,9 +70,7 @@ type Plugin struct {
 	source atomic.Pointer[sqltype.Source]
 	leased atomic.Pointer[worker.Generator] // nil with a Source
 
-	upserts    upsert.Upserts
-	collations sync.Map // collationKey → true: checked
-	uses       atomic.Int64
+	uses atomic.Int64 // calls of Name
 }
 
 type keysHolder = keys.Holder
@@ -131,7 +128,7 @@ func (p *Plugin) Initialize(db *gorm.DB) (err error) {
 		registry, err = p.cfg.registry(source)
 	}
 	if err == nil {
-		p.keysHolder, p.upserts = keys.Hold(registry), upsert.Upserts{Keys: registry}
+		p.keysHolder = keys.Hold(registry)
 		err = p.register(db)
 	}
 	if err != nil {
@@ -140,7 +137,7 @@ func (p *Plugin) Initialize(db *gorm.DB) (err error) {
 		}
 		return err
 	}
-	p.upserts.RegisterClause(db)
+	keepFilled(db)
 	useIntegerKeys(db)
 	p.source.Store(&source)
 	p.leased.Store(gen)

@@ -3,10 +3,10 @@ package graph
 import (
 	"context"
 	"fmt"
-	"slices"
-	"unsafe"
+	"reflect"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
@@ -25,33 +25,66 @@ import (
 // touched.
 //
 // On an error nothing is changed. A nil pointer in place of a row, and a row by value, are errors;
-// a nil relation is not. Assign ends when ctx or the context of db is done, with its error. A nil
-// ctx never ends.
+// a nil relation is not. If ctx is done, Assign takes no keys. A nil ctx is never done.
 func Assign(ctx context.Context, db *gorm.DB, value any) error {
 	g, err := newGraph(ctx, db, value)
 	if err != nil {
 		return err
 	}
-	defer g.end()
+	if err := g.walk(); err != nil {
+		return err
+	}
+	saved := g.snapshot()
 	if err := g.assign(); err != nil {
-		g.undo.restore()
+		saved.restore()
 		return err
 	}
 	return nil
 }
 
-// assign walks the graph, gives keys, and copies them to the foreign keys.
 func (g *graph) assign() error {
-	if err := g.walk(); err != nil {
+	if err := g.giveKeys(true); err != nil {
 		return err
 	}
-	if err := g.giveKeys(); err != nil {
-		return err
+	settled := make(map[*node]bool, len(g.order))
+	for _, n := range g.order {
+		if err := g.settle(n, settled); err != nil {
+			return err
+		}
 	}
-	if err := g.copyKeys(); err != nil {
-		return err
+	for _, n := range g.order {
+		for i := range n.model.columns {
+			c := &n.model.columns[i]
+			if zero, err := c.IsZero(n.row); err != nil {
+				return err
+			} else if zero && c.Source == nil {
+				return fmt.Errorf("graph: %s is zero, and only the row that it refers to has it", c.Name)
+			}
+		}
 	}
-	return g.checkForeignKeys()
+	return nil
+}
+
+// settle sets the foreign keys of a row, after those of its parents: a key may be a foreign key.
+func (g *graph) settle(n *node, settled map[*node]bool) error {
+	if settled[n] {
+		return nil
+	}
+	settled[n] = true
+	for at := n.edges; at > 0; at = g.edges[at-1].next {
+		e := &g.edges[at-1]
+		if err := g.settle(e.parent, settled); err != nil {
+			return err
+		}
+		for i := range *e.refs {
+			if r := &(*e.refs)[i]; !r.isMissing(e.parent.row) {
+				if err := r.copy(g.ctx, e.parent.row, n.row); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // need is a column of a row that is zero.
@@ -60,112 +93,92 @@ type need struct {
 	column *keys.Column
 }
 
-// giveKeys sets every zero key, from one reservation.
-func (g *graph) giveKeys() error {
+// giveKeys sets zero keys, from one reservation. Unless it is for all rows and columns, it leaves
+// those to the plugin that may turn out to be existing rows, and the columns beside the key.
+func (g *graph) giveKeys(all bool) error {
 	var reserved keys.Reservation
 	needs := make([]need, 0, len(g.order)) // most rows need one key
-	embedded := map[unsafe.Pointer]bool{}  // keys in embedded structs behind pointers
 	for _, n := range g.order {
-		if n.state != pending || n.role == isOmitted {
+		if !all && (n.role > isChild || n.role == isRoot && g.upsert) {
 			continue
-		}
-		if n.model.unkeyed != nil {
-			return fmt.Errorf("graph: table %s: %w", n.model.schema.Table, n.model.unkeyed)
 		}
 		for i := range n.model.columns {
 			c := &n.model.columns[i]
-			if c.Source == nil {
+			if c.Source == nil || !all && !c.Field.PrimaryKey {
 				continue
 			}
 			zero, err := c.IsZero(n.row)
 			if err != nil {
-				return err
+				return fmt.Errorf("graph: %w", err)
 			}
-			if !zero {
-				continue
+			if zero {
+				reserved.Need(c, 1)
+				needs = append(needs, need{n, c})
 			}
-			if index := c.Field.StructField.Index; rows.BehindPointer(index) {
-				if key := rows.Field(n.row, index); key.IsValid() {
-					at := key.Addr().UnsafePointer()
-					if embedded[at] {
-						return fmt.Errorf("graph: %s: rows share the embedded struct that holds their key: %w", c.Name, gorm.ErrInvalidData)
-					}
-					embedded[at] = true
-				}
-			}
-			reserved.Need(c, 1)
-			needs = append(needs, need{n, c})
 		}
 	}
 	if err := reserved.Take(g.ctx); err != nil {
 		return fmt.Errorf("graph: %w", err)
 	}
-	g.undo.entries = slices.Grow(g.undo.entries, len(needs)+len(g.edges)) // a key and a foreign key for each row
-	g.undo.given = append(g.undo.given, reserved.All()...)
 	for _, w := range needs {
-		g.give(w.n, w.column, reserved.IDs(w.column, 1)[0])
+		if zero, err := w.column.IsZero(w.n.row); err != nil || !zero {
+			return fmt.Errorf("graph: %s: rows share the embedded struct that holds their key: %w", w.column.Name, gorm.ErrInvalidData)
+		}
+		w.column.Set(g.ctx, w.n.row, reserved.IDs(w.column, 1)[0])
+		w.n.keyGiven = w.n.keyGiven || w.column.Field.PrimaryKey
 	}
 	return nil
 }
 
-func (g *graph) give(n *node, c *keys.Column, id int64) {
-	at, index := descend(n.row, c.Field.StructField.Index, nil)
-	g.undo.saveKey(c.Field.ReflectValueOf(g.ctx, n.row))
-	c.Set(g.ctx, n.row, id)
-	g.undo.saveMade(at, index)
-	n.keyGiven = n.keyGiven || c.Field.PrimaryKey
+// reference copies one column of a key to a foreign key.
+type reference struct {
+	from     *schema.Field // nil: the constant
+	constant string        // the type of a polymorphic relation
+	to       *schema.Field
+	made     bool // the plugin or the database makes from, or it is a foreign key too: zero means that it is not known
 }
 
-// copyKeys copies keys to the foreign keys of all rows that are not written yet. Children whose
-// hooks have run keep what the hooks made of the foreign keys.
-func (g *graph) copyKeys() error {
-	// A key that is also a foreign key is copied again: in as many rounds as that chain is long.
-	for range len(g.order) + 1 {
-		changes := len(g.undo.entries)
-		again := false
-		for i := range g.edges {
-			e := &g.edges[i]
-			if e.child.state == written || e.child.state == begun && !e.belongsTo {
-				continue
-			}
-			for k := range *e.refs {
-				if err := g.copyKey(e, &(*e.refs)[k]); err != nil {
-					return fmt.Errorf("graph: %s.%s: %w", e.child.model.schema.Name, (*e.refs)[k].to.Name, err)
-				}
-			}
-			again = again || e.parent.model.foreignKey
-		}
-		if !again || len(g.undo.entries) == changes {
-			break
-		}
+// isMissing reports whether the parent has no value yet.
+func (r *reference) isMissing(parent reflect.Value) bool {
+	if !r.made {
+		return false
 	}
-	g.stale = false
-	return nil
+	v := rows.Indirect(rows.Field(parent, r.from.StructField.Index))
+	return !v.IsValid() || v.IsZero()
 }
 
-func (g *graph) copyKey(e *edge, r *reference) error {
-	at, index := descend(e.child.row, r.to.StructField.Index, nil)
-	err := r.copy(g.ctx, e.parent.row, e.child.row, &g.undo)
-	g.undo.saveMade(at, index)
-	return err
-}
-
-// checkForeignKeys refuses rows that should have got their key from another row.
-func (g *graph) checkForeignKeys() error {
-	for _, n := range g.order {
-		if !n.model.foreignKey || n.role == isJoin || n.role == isOmitted {
-			continue
+// copy sets the child's column to what the parent's has. It replaces a pointer, because another
+// row may share the old one.
+func (r *reference) copy(ctx context.Context, parent, child reflect.Value) error {
+	leaf := r.to.ReflectValueOf(ctx, child)
+	if r.from == nil {
+		return r.to.Set(ctx, child, r.constant)
+	}
+	from := rows.Indirect(rows.Field(parent, r.from.StructField.Index))
+	if !from.IsValid() {
+		leaf.SetZero()
+		return nil
+	}
+	switch {
+	case leaf.Type() == from.Type():
+		leaf.Set(from)
+	case leaf.Kind() == reflect.Int64 && from.Kind() == reflect.Int64:
+		leaf.SetInt(from.Int())
+	case leaf.Kind() == reflect.Pointer && !leaf.IsNil() && rows.Text(leaf) == rows.Text(from):
+	case leaf.Kind() == reflect.Pointer && leaf.Type().Elem() == from.Type():
+		leaf.Set(reflect.New(from.Type()))
+		leaf.Elem().Set(from)
+	default:
+		if leaf.Kind() == reflect.Pointer {
+			leaf.SetZero()
 		}
-		for i := range n.model.columns {
-			c := &n.model.columns[i]
-			if c.Source != nil {
-				continue
-			}
-			if zero, err := c.IsZero(n.row); err != nil {
-				return err
-			} else if zero {
-				return fmt.Errorf("graph: %w", c.ErrNotSet())
-			}
+		value, _ := r.from.ValueOf(ctx, parent)
+		if err := r.to.Set(ctx, child, value); err != nil {
+			return fmt.Errorf("graph: %s: %w", keys.FieldName(r.to), err)
+		}
+		if rows.Text(leaf) != rows.Text(from) { // gorm cuts numbers, and makes a character of an integer
+			return fmt.Errorf("graph: %s of type %s cannot hold %s of type %s: make the types the same",
+				keys.FieldName(r.to), keys.TypeName(r.to.FieldType), keys.FieldName(r.from), keys.TypeName(r.from.FieldType))
 		}
 	}
 	return nil

@@ -2,10 +2,14 @@ package graph
 
 import (
 	"cmp"
+	"fmt"
+	"math"
 	"reflect"
-	"time"
+	"slices"
+	"strings"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/dialect"
+	"gorm.io/gorm/schema"
+
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
@@ -13,148 +17,97 @@ const (
 	// maxBytes limits the length of the values of one INSERT. MySQL and MariaDB refuse a packet
 	// longer than max_allowed_packet, which is 4 MiB or more by default. The values take up to
 	// half of it, because a client that writes them into the statement may double their length.
-	maxBytes = 2 << 20
-	// scalarBytes is the estimated length of a number or a time, written as text.
-	scalarBytes = 20
-	// unsureRows limits the rows of an INSERT whose length cannot be estimated.
-	unsureRows = 1000
-	// spareParameters are reserved for the clauses of an upsert.
-	spareParameters = 64
+	maxBytes    = 2 << 20
+	scalarBytes = 20   // of a number or a time, written as text
+	unsureRows  = 1000 // of an INSERT whose length cannot be measured
+	spare       = 64   // parameters for the clauses of an upsert
 )
 
-// chunks divides the rows of a batch into one list per INSERT. It first sorts rows that other
-// transactions may write too.
-func (w *writer) chunks(b *batch) (chunks [][]*node) {
-	list, most := w.sortShared(b.rows), w.maxRows(b)
+// limits returns how many parameters a statement may have, and how many are fast. With more,
+// MariaDB is slower at every latency, and each prepared statement takes megabytes in PostgreSQL.
+// SQLite has no round trips to save, and its driver in pure Go binds parameters in time that grows
+// with the square of their number. SQL Server takes 1,000 rows.
+func limits(dialect string) (parameters, fast, rows int) {
+	switch dialect {
+	case "postgres", "mysql":
+		return 65535, 16384, math.MaxInt
+	case "sqlite":
+		return 32766, 500, math.MaxInt
+	case "sqlserver":
+		return 2100, 2100, 1000
+	}
+	return 32766, 32766, 1000
+}
+
+// chunks divides rows into one list for each INSERT.
+func (w *writer) chunks(gr *group, list []*node) (chunks [][]*node) {
+	columns := max(1, len(gr.model.schema.DBNames))
+	parameters, fast, most := limits(w.db.Name())
+	limit := max(1, (parameters-spare)/columns)
+	if gr.model.sizes.unsure || gr.model.before { // a hook may change the values
+		most = min(most, unsureRows)
+	}
+	rows := cmp.Or(w.cfg.BatchSize, max(0, w.db.CreateBatchSize), min(most, max(1, fast/columns)))
+	rows = min(rows, limit)
 	from, total := 0, 0
 	for i, n := range list {
-		size := b.model.bytesOf(n.row)
-		if i > from && (i-from == most || total+size > maxBytes) {
+		size := gr.model.sizes.of(n.row)
+		if i > from && (i-from == rows || total+size > maxBytes) {
 			chunks = append(chunks, list[from:i:i])
 			from, total = i, 0
 		}
 		total += size
 	}
-	return append(chunks, list[from:])
+	if from < len(list) {
+		chunks = append(chunks, list[from:])
+	}
+	return chunks
 }
 
-// maxRows returns how many rows of a batch go into one INSERT, unless maxBytes limits them.
-func (w *writer) maxRows(b *batch) int {
-	columns := max(1, len(b.model.schema.DBNames))
-	limit := max(1, (dialect.MaxParameters(w.db)-spareParameters)/columns)
-	if size := cmp.Or(w.cfg.BatchSize, max(0, w.db.CreateBatchSize)); size > 0 {
-		return min(size, limit)
-	}
-	parameters, most := dialect.FastInsert(w.db)
-	if b.model.unsure || b.model.hasBeforeHooks(w.db) || w.listsFilled(b) {
-		most = min(most, unsureRows)
-	}
-	return min(most, limit, max(1, parameters/columns))
+// sizes estimates the length of a row's values.
+type sizes struct {
+	columns  int
+	measured []*schema.Field // texts
+	unsure   bool            // the length of other values is not known
 }
 
-// listsFilled reports whether the INSERT may contain a list of the values that the plugin filled in
-// a column other than the key. An upsert with UpdateAll compares each row with that whole list.
-func (w *writer) listsFilled(b *batch) bool {
-	if b.id.conflict != updateAll && b.id.conflict != byHandle {
-		return false
-	}
-	_, columns := w.keys.Upserted(b.model.schema, w.tableOf(b.model.schema))
-	return len(columns) > 0
-}
-
-// length says what the type of a column tells about the length of its values.
-type length uint8
-
-const (
-	fixed    length = iota // short: estimated as scalarBytes
-	measured               // depends on the value, which can be measured
-	unsure                 // not known, for example because a method makes the text
-)
-
-// measure finds the columns whose values must be measured, and those whose length is not known.
-func (m *model) measure() {
-	for _, name := range m.schema.DBNames {
-		f := m.schema.FieldsByDBName[name]
-		switch l := lengthOf(f.FieldType, 0); {
-		case f.Serializer != nil || l == unsure:
-			m.unsure = true
-		case l == measured:
-			m.texts = append(m.texts, f)
+func sizesOf(s *schema.Schema) sizes {
+	sz := sizes{columns: len(s.DBNames)}
+	for _, name := range s.DBNames {
+		f := s.FieldsByDBName[name]
+		t := f.IndirectFieldType
+		known := slices.Contains([]schema.DataType{schema.Bool, schema.Int, schema.Uint, schema.Float, schema.Time, "bigint"}, f.DataType)
+		switch {
+		case f.Serializer != nil:
+			sz.unsure = true
+		case t.Kind() == reflect.String || t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
+			sz.measured = append(sz.measured, f)
+		case t.Kind() > reflect.Float64 && !known:
+			sz.unsure = true
 		}
 	}
+	return sz
 }
 
-// bytesOf estimates the length of a row's values.
-func (m *model) bytesOf(row reflect.Value) int {
-	total := scalarBytes * len(m.schema.DBNames)
-	for _, f := range m.texts {
-		total += bytesIn(rows.Field(row, f.StructField.Index))
+func (sz *sizes) of(row reflect.Value) int {
+	total := scalarBytes * sz.columns
+	for _, f := range sz.measured {
+		if v := rows.Indirect(rows.Field(row, f.StructField.Index)); v.IsValid() {
+			total += v.Len()
+		}
 	}
 	return total
 }
 
-// lengthOf returns what is known of the length of a type's values. It looks into slices, arrays,
-// pointers and structs of exported fields, such as sql.NullString. Nothing calls a Value method to
-// learn the length, because that may take time.
-func lengthOf(t reflect.Type, depth int) length {
-	const tooDeep = 8 // the type may contain itself
-	if depth == tooDeep {
-		return unsure
+// explain adds the length of an INSERT to the error that MySQL and MariaDB give if it is too long.
+func (w *writer) explain(err error, m *model, list []*node) error {
+	total := 0
+	for _, n := range list {
+		total += m.sizes.of(n.row)
 	}
-	switch t.Kind() {
-	case reflect.String:
-		return measured
-	case reflect.Slice:
-		return max(measured, lengthOf(t.Elem(), depth+1))
-	case reflect.Pointer, reflect.Array:
-		return lengthOf(t.Elem(), depth+1)
-	case reflect.Struct:
-		if t.ConvertibleTo(reflect.TypeFor[time.Time]()) {
-			return fixed
-		}
-		l := fixed
-		for i := range t.NumField() {
-			if f := t.Field(i); f.IsExported() {
-				l = max(l, lengthOf(f.Type, depth+1))
-			} else {
-				l = unsure
-			}
-		}
-		return l
-	case reflect.Map, reflect.Interface, reflect.Func, reflect.Chan, reflect.UnsafePointer:
-		return unsure
+	text := err.Error()
+	if w.db.Name() != "mysql" || total < 1<<20 || !strings.Contains(text, "packet") && !strings.Contains(text, "invalid connection") {
+		return err
 	}
-	return fixed
-}
-
-// bytesIn estimates the length of a value, which lengthOf has called measured.
-func bytesIn(v reflect.Value) (total int) {
-	switch v.Kind() {
-	case reflect.Invalid:
-		return 0
-	case reflect.String:
-		return v.Len()
-	case reflect.Pointer:
-		return bytesIn(v.Elem())
-	case reflect.Slice, reflect.Array:
-		switch v.Type().Elem().Kind() {
-		case reflect.Uint8:
-			return v.Len()
-		case reflect.String, reflect.Slice, reflect.Array, reflect.Pointer, reflect.Struct:
-			for i := range v.Len() {
-				total += scalarBytes + bytesIn(v.Index(i))
-			}
-			return total
-		}
-		return scalarBytes * v.Len()
-	case reflect.Struct:
-		if v.Type().ConvertibleTo(reflect.TypeFor[time.Time]()) {
-			return 0
-		}
-		for i := range v.NumField() {
-			total += bytesIn(v.Field(i))
-		}
-		return total
-	}
-	return 0
+	return fmt.Errorf("%w (the INSERT of %d rows has about %d bytes: compare max_allowed_packet)", err, len(list), total)
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/DATA-DOG/go-sqlmock"
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
@@ -78,25 +77,11 @@ type Hidden struct {
 	Notes map[string]string `gorm:"serializer:json"`
 }
 
-// Priced has a column whose fields only its own method reads.
-type Priced struct {
-	ID    sqltype.ID
-	Price amount
+// Wide has many columns of known lengths.
+type Wide struct {
+	ID                                      sqltype.ID
+	C1, C2, C3, C4, C5, C6, C7, C8, C9, C10 int
 }
-
-type amount struct{ units int64 }
-
-func (a amount) Value() (driver.Value, error) { return a.units, nil }
-
-// Nested has a column of a type that contains itself.
-type Nested struct {
-	ID   sqltype.ID
-	Tree tree
-}
-
-type tree struct{ Twigs []tree }
-
-func (tree) Value() (driver.Value, error) { return "", nil }
 
 // Dated has columns of structs whose length is known.
 type Dated struct {
@@ -104,13 +89,6 @@ type Dated struct {
 	CreatedAt *time.Time
 	DeletedAt gorm.DeletedAt
 	Parent    sqltype.NullID
-}
-
-// Numbered has a filled column beside the key.
-type Numbered struct {
-	ID     sqltype.ID
-	Number int64 `gorm:"snowflake"`
-	Name   string
 }
 
 // How the rows are divided, if the caller says nothing, and if the caller does.
@@ -125,23 +103,18 @@ func TestRowsOfAnInsert(t *testing.T) {
 		want  string // the rows of each statement
 	}{
 		"narrow rows":            {rows: make([]Item, 5000), want: "[5000]"},
-		"wide rows":              {rows: make([]Letter, 2000), want: "[1820 180]"},
+		"wide rows":              {rows: make([]Wide, 2000), want: "[1489 511]"},
 		"BatchSize":              {rows: make([]Item, 500), batch: 200, want: "[200 200 100]"},
 		"CreateBatchSize":        {rows: make([]Item, 5), with: func(db *gorm.DB) *gorm.DB { return db.Session(&gorm.Session{CreateBatchSize: 2}) }, want: "[2 2 1]"},
 		"BatchSize above limits": {rows: make([]Letter, 8000), batch: 8000, want: "[7274 726]"},
 		"hooks":                  {rows: make([]Line, 1500), want: "[1000 500]"},
-		"a method's text":        {rows: make([]Hidden, 1500), want: "[1000 500]"},
-		"unexported fields":      {rows: make([]Priced, 1500), want: "[1000 500]"},
-		"a type within itself":   {rows: make([]Nested, 1500), want: "[1000 500]"},
+		"a Valuer":               {rows: make([]Letter, 1500), want: "[1000 500]"},
+		"a serializer":           {rows: make([]Hidden, 1500), want: "[1000 500]"},
 		"times and NULLs":        {rows: make([]Dated, 1500), want: "[1500]"},
-		"upsert of a number":     {rows: make([]Numbered, 1500), with: func(db *gorm.DB) *gorm.DB { return db.Clauses(clause.OnConflict{UpdateAll: true}) }, want: "[1000 500]"},
-		"insert of a number":     {rows: make([]Numbered, 1500), want: "[1500]"},
 		"strings":                {rows: pair(Letter{Subject: *text(half)}, Letter{Subject: *text(half)}), want: "[1 2]"},
 		"pointers":               {rows: pair(Letter{Body: text(half)}, Letter{Body: text(half)}), want: "[1 2]"},
 		"bytes":                  {rows: pair(Letter{Scan: make([]byte, half)}, Letter{Scan: make([]byte, half)}), want: "[1 2]"},
-		"NullString":             {rows: pair(Letter{From: sql.NullString{String: *text(half), Valid: true}}, Letter{Body: text(half)}), want: "[1 2]"},
 		"raw JSON":               {rows: pair(Letter{Meta: make([]byte, half)}, Letter{Body: text(half)}), want: "[1 2]"},
-		"lists":                  {rows: pair(Letter{Tags: stringList{*text(half / 2), *text(half / 2)}}, Letter{Body: text(half)}), want: "[1 2]"},
 		"embedded pointers":      {rows: pair(Letter{Attachment: &Attachment{make([]byte, half)}}, Letter{Body: text(half)}), want: "[1 2]"},
 		"a row that is too long": {rows: []Letter{{}, {Body: text(4 * half)}, {}, {}}, want: "[1 1 2]"},
 		"long rows, BatchSize":   {rows: pair(Letter{Body: text(half)}, Letter{Body: text(half)}), batch: 3, want: "[1 2]"},

@@ -24,12 +24,6 @@ var ErrOutcomeUnknown = errors.New("the outcome of COMMIT is unknown")
 type Config struct {
 	BatchSize int // rows of one INSERT; zero: gorm's CreateBatchSize, or as many as are fast; fewer where the database limits parameters or bytes
 
-	// KeepKeys leaves keys and foreign keys set if the create fails. The next create treats
-	// them like keys that the caller has set: such a row is an existing one to gorm, and a
-	// parent, or the far side of a many2many, that collides in a unique index does not get the
-	// key of the existing row.
-	KeepKeys bool
-
 	Attempts   int           // at most, including the first; 1: no retry; zero: 5
 	Backoff    time.Duration // the longest pause after the first attempt, doubled after each; pauses are random, at least half of that; zero: 10ms
 	MaxBackoff time.Duration // the longest pause; zero: 1s
@@ -71,21 +65,21 @@ type TableResult struct {
 }
 
 // Create gives the rows of a graph their keys, as [Assign] does, and writes them in one
-// transaction, with one INSERT of many rows for each table: parents first, join rows last. On
-// any error the transaction is rolled back, and the keys that this call has set are reset, unless
-// the error wraps [ErrOutcomeUnknown].
+// transaction, with one INSERT of many rows for each table: parents first, join rows last. On any
+// error the transaction is rolled back, and the rows are what they were before, unless the error
+// wraps [ErrOutcomeUnknown].
 //
-// Create begins a new transaction, with the same keys, after a deadlock or a serialization
-// failure. All hooks then run again. In a transaction of the caller, it sets a savepoint and
-// retries nothing.
+// After a deadlock or a serialization failure, Create puts the rows back and begins a new
+// transaction, with new keys. All hooks then run again. In a transaction of the caller, it sets a
+// savepoint and retries nothing.
 //
 // A row whose key was set before is an existing one, as in gorm: a parent, or the far side of a
 // many2many, is left as it is if it exists, and a child moves to its new parent. A parent with a
 // new key that collides in a unique index is taken to be the existing row: its struct gets that
-// row's key, and so do the foreign keys. A given row or a child that collides is an error.
+// row's key, and so do the foreign keys. A given row or a child that collides is an error, and so
+// is a parent whose key the database makes.
 //
-// Rows that refer to each other in a cycle need a foreign key in it that may be NULL; else the
-// error is a [*CycleError].
+// Rows that refer to each other in a cycle are a [*CycleError].
 func Create(ctx context.Context, db *gorm.DB, value any) error {
 	_, err := CreateWith(ctx, db, value, Config{})
 	return err
@@ -101,19 +95,113 @@ func CreateWith(ctx context.Context, db *gorm.DB, value any, cfg Config) (Result
 	if err != nil {
 		return Result{}, err
 	}
-	defer g.end()
 	if len(g.roots) == 0 {
 		return Result{}, fmt.Errorf("graph: %s: %w", keys.TypeName(reflect.TypeOf(value)), gorm.ErrEmptySlice)
 	}
-	stmt := g.db.Statement
 	g.joins = true
-	g.customRoots = stmt.Table != "" || stmt.Model != nil || len(stmt.Clauses) > 0 || len(stmt.Selects) > 0 || len(stmt.Omits) > 0 || stmt.Unscoped || hasScopes(stmt)
-	return g.write(cfg)
+	if err := g.walk(); err != nil {
+		return Result{}, err
+	}
+	return g.create(cfg)
 }
 
-// hasScopes reports whether the statement has scopes that have not run. gorm does not export
-// that.
-func hasScopes(stmt *gorm.Statement) bool {
-	scopes := reflect.ValueOf(stmt).Elem().FieldByName("scopes")
-	return scopes.IsValid() && scopes.Kind() == reflect.Slice && scopes.Len() > 0
+// create writes the rows, and again after a conflict with another transaction.
+func (g *graph) create(cfg Config) (Result, error) {
+	attempts := cfg.Attempts
+	if !g.ownsTransaction() {
+		attempts = 1
+	}
+	saved, keep := g.snapshot(), false
+	defer func() { // also if a hook panics
+		if !keep {
+			saved.restore()
+		}
+	}()
+	for attempt := 1; ; attempt++ {
+		w := &writer{graph: g, cfg: cfg}
+		ended, err := w.attempt()
+		if keep = err == nil || ended == unknown; err == nil {
+			return w.result, nil
+		}
+		if attempt >= attempts || ended != retryable {
+			if attempt > 1 {
+				err = fmt.Errorf("%w (attempt %d of %d)", err, attempt, attempts)
+			}
+			return Result{}, err
+		}
+		saved.restore()
+		if stopped := cfg.limits().Wait(g.ctx, attempt); stopped != nil {
+			return Result{}, fmt.Errorf("graph: %w; after attempt %d of %d: %w", stopped, attempt, attempts, err)
+		}
+	}
+}
+
+// ending is how an attempt that failed has ended.
+type ending uint8
+
+const (
+	failed    ending = iota
+	retryable        // another transaction has won
+	unknown          // COMMIT was sent and not answered
+)
+
+// attempt writes the rows in one transaction. On an error, and on a panic, it rolls back, unless
+// the outcome of COMMIT is unknown.
+func (w *writer) attempt() (ended ending, err error) {
+	if err := w.giveKeys(false); err != nil { // before BEGIN: a source that fails costs no transaction
+		return failed, err
+	}
+	batches, err := w.batches()
+	if err != nil {
+		return failed, err
+	}
+	t, err := w.begin()
+	if err != nil {
+		return w.endingOf(err), err
+	}
+	done := false
+	defer func() {
+		if !done {
+			err = t.undo(err)
+		}
+	}()
+	w.tx = t.db
+	err = w.writeBatches(batches)
+	if lost := t.conflict(); lost != nil {
+		if !errors.Is(err, lost) { // a hook has kept it to itself
+			err = fmt.Errorf("graph: %w", errors.Join(lost, err))
+		}
+		return retryable, err
+	}
+	if err != nil {
+		return w.endingOf(err), err
+	}
+	if err := w.ctx.Err(); err != nil {
+		return failed, fmt.Errorf("graph: before COMMIT: %w", err)
+	}
+	if t.commit == nil {
+		done = true
+		return 0, nil
+	}
+	if err = t.commit(); err == nil {
+		done = true
+		return 0, nil
+	}
+	if !isRefused(w.db.Name(), err) {
+		done = true
+		return unknown, fmt.Errorf("graph: %w: %w", ErrOutcomeUnknown, err)
+	}
+	if w.db.Name() == "sqlite" {
+		// Its driver returns the connection with the transaction open if COMMIT finds the file
+		// locked: none can begin there.
+		return failed, fmt.Errorf("graph: COMMIT: %w", err)
+	}
+	return w.endingOf(err), fmt.Errorf("graph: COMMIT: %w", err)
+}
+
+func (w *writer) endingOf(err error) ending {
+	if isConflict(w.db.Name(), err) {
+		return retryable
+	}
+	return failed
 }

@@ -26,7 +26,8 @@ func isConflict(dialect string, err error) bool {
 	case "sqlite":
 		return isLocked(err)
 	}
-	return retry.IsConflict(err)
+	const aborted = "25P02" // by an earlier error, which a hook has kept to itself
+	return retry.IsConflict(err) || retry.SQLState(err) == aborted
 }
 
 // isRefused reports whether the error of a COMMIT says that nothing was committed: the server

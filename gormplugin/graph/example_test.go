@@ -33,10 +33,7 @@ func example() *gorm.DB {
 	if err != nil {
 		panic(err)
 	}
-	plugin, err := gormplugin.New(gormplugin.Config{Source: &gormtest.Counter{}}) // a *core.Generator, for example
-	if err != nil {
-		panic(err)
-	}
+	plugin := gormplugin.New(gormplugin.Config{Source: &gormtest.Counter{}}) // or without a Source: it leases a worker ID
 	if err := db.Use(plugin); err != nil {
 		panic(err)
 	}
@@ -85,23 +82,15 @@ func ExampleCreateWith() {
 	// <nil>
 }
 
-// Two rows refer to each other. On a DryRun handle, as this one, the statements are in the result.
+// On a DryRun handle, as this one, the statements are in the result.
 func ExampleResult() {
-	type Page struct {
-		ID     sqltype.ID
-		NextID *sqltype.ID
-		Next   *Page
-	}
-	first, second := &Page{}, &Page{}
-	first.Next, second.Next = second, first
-	result, err := graph.CreateWith(context.Background(), example(), first, graph.Config{})
+	result, err := graph.CreateWith(context.Background(), example(), &Basket{Entries: make([]Entry, 2)}, graph.Config{})
 	for _, s := range result.Statements {
 		fmt.Println(s.SQL, len(s.Vars))
 	}
 	fmt.Println(err)
 	// Output:
-	// INSERT INTO `pages` (`id`,`next_id`) VALUES (?,?) ON CONFLICT DO NOTHING 2
-	// INSERT INTO `pages` (`id`,`next_id`) VALUES (?,?) 2
-	// UPDATE `pages` SET `next_id`=? WHERE `id` = ? AND `next_id` IS NULL 2
+	// INSERT INTO `baskets` (`id`) VALUES (?) 1
+	// INSERT INTO `entries` (`id`,`basket_id`,`what`) VALUES (?,?,?),(?,?,?) 6
 	// <nil>
 }

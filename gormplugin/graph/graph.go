@@ -16,63 +16,32 @@ import (
 
 // graph is the rows that a value leads to, and how they refer to each other.
 type graph struct {
-	ctx context.Context
-	end func() // releases ctx
-	db  *gorm.DB
+	ctx  context.Context
+	db   *gorm.DB // a session of the caller's handle
+	keys *keys.Registry
 
-	keys        *keys.Registry
-	models      map[modelID]*model
-	roots       []root
-	rootSchemas map[*schema.Schema]bool
-	joins       bool // walk to join rows as well
-	customRoots bool // the handle says more of the roots than to insert them
+	models map[modelID]*model
+	roots  []*node
+	joins  bool // include join rows
+	upsert bool // the handle has a conflict clause for the given rows
 
-	// The walk.
-	nodes    map[unsafe.Pointer]*node // by the row's address
-	slab     []node                   // where the next nodes are allocated
-	joinRows map[joinID]reflect.Value
-	walks    int // the number of walks
-	order    []*node
-	edges    []edge
-	stack    []frame
-
-	// The write.
-	attempt  int              // from 1
-	broken   map[edgeID]bool  // the edges that are set by an UPDATE, in all walks
-	deferred map[*node][]edge // those of this schedule, by their child
-	undo     undoLog
-	stale    bool // a key changed after it was copied to foreign keys
+	nodes  map[unsafe.Pointer]*node // by the row's address
+	slab   []node                   // where the next nodes are allocated
+	edges  []edge
+	joined map[joinID]bool
+	order  []*node // the rows to write, as they were met: mostly parents first
 }
 
-// root is a row that the caller gave.
-type root struct {
-	row   reflect.Value
-	model *model
-}
-
-type joinID struct {
-	rel           *schema.Relationship
-	owner, target *node
-}
-
-// role is how a row was reached. If there are several ways, the least role decides how the row
-// is written.
+// role is how a row was reached. If there are several ways, the least role decides how the row is
+// written.
 type role uint8
 
 const (
-	isRoot    role = iota
-	isChild        // by has-one or has-many
-	isShared       // by belongs-to or many2many: other transactions may write it too
-	isJoin         // a join row
-	isOmitted      // the far side of a join row, which is not written itself
-)
-
-type state uint8
-
-const (
-	pending state = iota
-	begun         // its hooks have run
-	written
+	isRoot     role = iota // it was given
+	isChild                // by has-one or has-many
+	isShared               // by belongs-to or many2many: other transactions may write it too
+	isJoin                 // a join row
+	isExisting             // the far side of a join row, which Omit("Tags.*") leaves as it is
 )
 
 // node is one row.
@@ -80,43 +49,42 @@ type node struct {
 	row      reflect.Value // an addressable struct
 	model    *model
 	role     role
-	state    state
+	walked   bool
 	keyGiven bool      // by this graph
-	walk     int       // the last walk that met it
 	via      *relation // how a child was reached
 	inner    *node     // another row at the same address: a struct and its first field share it
 
-	// The schedule.
-	group   *group
-	slot    int     // in the group
-	waits   int     // for how many rows, or placed
-	waiters int     // how many rows wait for this one, while they are counted
-	waiting []*node // those rows
-	same    *node   // another row with the same key, which is written instead
-	batch   *batch  // once it is begun
+	edges, last int32 // the first and the last edge to a parent, from 1
+
+	// The order.
+	group *group
+	batch int32 // from 1, or 0: not placed
+	tried int32 // the last batch for which it was tried
 }
 
 // edge says that child holds a foreign key of parent.
 type edge struct {
 	child, parent *node
 	refs          *[]reference
-	belongsTo     bool // the relation is the child's
-	deferred      bool // it is set by an UPDATE when all rows are written
+	next          int32 // the next edge of the child, from 1
 }
 
-// frame is a row on the way down.
-type frame struct {
-	n              *node
-	relation, elem int
-	ordered        bool
+// joinID identifies a join row.
+type joinID struct {
+	rel           *schema.Relationship
+	owner, target *node
 }
 
+// newGraph finds the given rows.
 func newGraph(ctx context.Context, db *gorm.DB, value any) (*graph, error) {
 	if db == nil || db.Config == nil || db.Statement == nil {
 		return nil, errors.New("graph: the *gorm.DB is nil")
 	}
 	if ctx == nil {
 		ctx = context.Background()
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("graph: %w", err)
 	}
 	if db.Error != nil {
 		return nil, db.Error
@@ -125,40 +93,38 @@ func newGraph(ctx context.Context, db *gorm.DB, value any) (*graph, error) {
 	if registry == nil {
 		return nil, errors.New("graph: the plugin is not in use on this handle: call db.Use first")
 	}
-	ctx, end := joinContexts(ctx, db.Statement.Context)
-	// A session of its own: the caller's handle is only read.
-	db = db.Session(&gorm.Session{Context: ctx})
+	db = db.Session(&gorm.Session{Context: ctx}) // the caller's handle is only read
 	g := &graph{
-		ctx: ctx, end: end, db: db, keys: registry,
-		rootSchemas: map[*schema.Schema]bool{},
-		models:      map[modelID]*model{},
-		joinRows:    map[joinID]reflect.Value{},
-		broken:      map[edgeID]bool{},
-		deferred:    map[*node][]edge{},
+		ctx: ctx, db: db, keys: registry, upsert: hasConflictClause(db.Statement),
+		models: map[modelID]*model{}, nodes: map[unsafe.Pointer]*node{}, joined: map[joinID]bool{},
 	}
 	v := reflect.ValueOf(value)
-	err := g.addRoots(v, -1)
-	if err == nil && len(g.roots) == 0 && (!v.IsValid() || reflect.Indirect(v).Kind() != reflect.Slice) {
-		err = fmt.Errorf("graph: %s: %w", keys.TypeName(reflect.TypeOf(value)), gorm.ErrInvalidValue)
-	}
-	if err != nil {
-		end()
+	if err := g.addRoots(v, "the value"); err != nil {
 		return nil, err
+	}
+	if len(g.roots) == 0 && reflect.Indirect(v).Kind() != reflect.Slice {
+		return nil, fmt.Errorf("graph: %s: %w", keys.TypeName(reflect.TypeOf(value)), gorm.ErrInvalidValue)
 	}
 	return g, nil
 }
 
-// addRoots finds the rows that were given. i is the index among them, or -1.
-func (g *graph) addRoots(v reflect.Value, i int) error {
-	name := func() string {
-		if i < 0 {
-			return "the value"
-		}
-		return fmt.Sprintf("row %d", i)
+// again returns a graph of the same given rows that has not been walked.
+func (g *graph) again() *graph {
+	again := &graph{
+		ctx: g.ctx, db: g.db, keys: g.keys, models: g.models, joins: g.joins,
+		nodes: make(map[unsafe.Pointer]*node, len(g.nodes)), joined: map[joinID]bool{},
 	}
+	for _, n := range g.roots {
+		again.roots = append(again.roots, again.nodeOf(n.row, n.model, isRoot))
+	}
+	return again
+}
+
+// addRoots adds the rows of a value that was given. name is for errors.
+func (g *graph) addRoots(v reflect.Value, name string) error {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		if v.IsNil() {
-			return fmt.Errorf("graph: %s is a nil %s: %w", name(), keys.TypeName(v.Type()), gorm.ErrInvalidValue)
+			return fmt.Errorf("graph: %s is a nil %s: %w", name, keys.TypeName(v.Type()), gorm.ErrInvalidValue)
 		}
 		v = v.Elem()
 	}
@@ -166,32 +132,29 @@ func (g *graph) addRoots(v reflect.Value, i int) error {
 	case reflect.Slice, reflect.Array:
 		g.roots = slices.Grow(g.roots, v.Len())
 		for i := range v.Len() {
-			if err := g.addRoots(v.Index(i), i); err != nil {
+			if elem := v.Index(i); elem.Kind() == reflect.Struct && i > 0 && elem.CanAddr() {
+				g.roots = append(g.roots, g.nodeOf(elem, g.roots[len(g.roots)-1].model, isRoot)) // the type is known
+			} else if err := g.addRoots(elem, fmt.Sprintf("row %d", i)); err != nil {
 				return err
 			}
 		}
 		return nil
 	case reflect.Struct:
 		if !v.CanAddr() {
-			return fmt.Errorf("graph: %s is a %s by value: give a pointer to it", name(), keys.TypeName(v.Type()))
-		}
-		if n := len(g.roots); n > 0 && g.roots[n-1].row.Type() == v.Type() {
-			g.roots = append(g.roots, root{v, g.roots[n-1].model})
-			return nil
+			return fmt.Errorf("graph: %s is a %s by value: give a pointer to it", name, keys.TypeName(v.Type()))
 		}
 		stmt := &gorm.Statement{DB: g.db}
 		if err := stmt.Parse(v.Addr().Interface()); err != nil {
-			return fmt.Errorf("graph: %s: %w", name(), err)
+			return fmt.Errorf("graph: %s: %w", name, err)
 		}
-		g.rootSchemas[stmt.Schema] = true
-		m, err := g.modelOf(stmt.Schema, scope{selects: g.db.Statement.Selects, omits: g.db.Statement.Omits})
+		m, err := g.modelOf(stmt.Schema, asGiven)
 		if err != nil {
 			return err
 		}
-		g.roots = append(g.roots, root{v, m})
+		g.roots = append(g.roots, g.nodeOf(v, m, isRoot))
 		return nil
 	case reflect.Invalid:
-		return fmt.Errorf("graph: %s is nil: %w", name(), gorm.ErrInvalidValue)
+		return fmt.Errorf("graph: %s is nil: %w", name, gorm.ErrInvalidValue)
 	}
-	return fmt.Errorf("graph: %s is a %s, not a model: %w", name(), keys.TypeName(v.Type()), gorm.ErrInvalidValue)
+	return fmt.Errorf("graph: %s is a %s, not a model: %w", name, keys.TypeName(v.Type()), gorm.ErrInvalidValue)
 }

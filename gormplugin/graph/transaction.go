@@ -10,92 +10,75 @@ import (
 	"gorm.io/gorm"
 )
 
-// commitState is how far a transaction's COMMIT is.
-type commitState uint8
-
-const (
-	notSent commitState = iota
-	sent
-	unknown // sent, and the outcome is not known
-)
-
-// transaction ends a transaction. A nil function does nothing.
-type transaction struct{ commit, rollback func() error }
-
-// run writes the graph in a transaction. On an error, and on a panic, it rolls back, unless the
-// outcome of COMMIT is unknown.
-func (w *writer) run() (err error) {
-	failed := true
-	defer w.stop()
-	batches, err := w.schedule()
-	if err != nil {
-		return err
-	}
-	tx, t, err := w.beginTransaction()
-	if err != nil {
-		return err
-	}
-	w.tx = tx
-	defer func() {
-		if failed && t.rollback != nil {
-			if e := t.rollback(); e != nil && err != nil && !savepointLost(err, e) {
-				err = fmt.Errorf("%w; and the rollback: %w", err, e)
-			}
-		}
-	}()
-	if err := w.writeAll(batches); err != nil {
-		return err
-	}
-	if err := w.ctx.Err(); err != nil {
-		return fmt.Errorf("graph: before COMMIT: %w", err)
-	}
-	if t.commit != nil {
-		w.commit = sent
-		if err := t.commit(); err != nil {
-			if isRefused(w.db.Name(), err) {
-				return fmt.Errorf("graph: COMMIT: %w", err)
-			}
-			w.commit, t.rollback = unknown, nil
-			return fmt.Errorf("graph: %w: %w", ErrOutcomeUnknown, err)
-		}
-	}
-	failed = false
-	return nil
+// transaction is the graph's own transaction, or a savepoint in the caller's. A nil function does
+// nothing.
+type transaction struct {
+	db               *gorm.DB // its statements are sent over conn
+	conn             *conn    // nil for a dry run
+	commit, rollback func() error
 }
 
-// beginTransaction begins a transaction, or sets a savepoint in the caller's.
-func (w *writer) beginTransaction() (*gorm.DB, transaction, error) {
-	if w.db.DryRun {
-		return w.db, transaction{}, nil
+// ownsTransaction reports whether the transaction is not the caller's. What the caller wrote in
+// it before a conflict is lost as well, and only the caller can write it again.
+func (g *graph) ownsTransaction() bool {
+	_, nested := g.db.Statement.ConnPool.(gorm.TxCommitter)
+	return !nested && !g.db.DryRun
+}
+
+// begin begins a transaction, or sets a savepoint in the caller's.
+func (g *graph) begin() (*transaction, error) {
+	if g.db.DryRun {
+		return &transaction{db: g.db}, nil
 	}
-	if _, nested := w.db.Statement.ConnPool.(gorm.TxCommitter); nested {
-		if w.db.DisableNestedTransaction {
-			return w.db, transaction{}, nil
-		}
-		name := fmt.Sprintf("snowkey%016x", rand.Uint64())
-		other := func() *gorm.DB {
-			return w.db.Session(&gorm.Session{NewDB: true, Context: context.WithoutCancel(w.ctx)})
-		}
-		if err := other().SavePoint(name).Error; err != nil {
-			return nil, transaction{}, fmt.Errorf("graph: SAVEPOINT: %w", err)
-		}
-		return w.db, transaction{rollback: func() error { return unlessDone(other().RollbackTo(name).Error) }}, nil
+	if !g.ownsTransaction() {
+		return g.setSavepoint()
 	}
-	tx := w.db.Begin()
+	tx := g.db.Begin()
 	if tx.Error != nil {
-		return nil, transaction{}, fmt.Errorf("graph: BEGIN: %w", tx.Error)
+		return nil, fmt.Errorf("graph: BEGIN: %w", tx.Error)
 	}
-	pool, ok := tx.Statement.ConnPool.(gorm.TxCommitter)
+	inner, ok := tx.Statement.ConnPool.(gorm.TxCommitter)
 	if !ok {
-		return nil, transaction{}, fmt.Errorf("graph: BEGIN: %T is no transaction: %w", tx.Statement.ConnPool, gorm.ErrInvalidTransaction)
+		return nil, fmt.Errorf("graph: BEGIN: %T is no transaction: %w", tx.Statement.ConnPool, gorm.ErrInvalidTransaction)
 	}
-	return tx, transaction{commit: pool.Commit, rollback: func() error { return unlessDone(pool.Rollback()) }}, nil
+	t := &transaction{db: tx, commit: inner.Commit, rollback: inner.Rollback}
+	t.conn = wrap(tx, g.db)
+	return t, nil
 }
 
-// unlessDone drops the error of a transaction that its context has rolled back already.
-func unlessDone(err error) error {
-	if errors.Is(err, sql.ErrTxDone) {
+func (g *graph) setSavepoint() (*transaction, error) {
+	t := &transaction{db: g.db.Session(&gorm.Session{Context: g.ctx})}
+	t.conn = wrap(t.db, g.db)
+	if g.db.DisableNestedTransaction {
+		return t, nil
+	}
+	name := fmt.Sprintf("snowkey%016x", rand.Uint64())
+	caller := func() *gorm.DB { // past conn, which may refuse statements
+		return g.db.Session(&gorm.Session{NewDB: true, Context: context.WithoutCancel(g.ctx)})
+	}
+	if err := caller().SavePoint(name).Error; err != nil {
+		return nil, fmt.Errorf("graph: SAVEPOINT: %w", err)
+	}
+	t.rollback = func() error { return caller().RollbackTo(name).Error }
+	return t, nil
+}
+
+// conflict returns the first conflict with another transaction, or nil.
+func (t *transaction) conflict() error {
+	if t.conn == nil {
 		return nil
+	}
+	return t.conn.refusal()
+}
+
+// undo rolls back after err, and adds to it what that reports.
+func (t *transaction) undo(err error) error {
+	if t.rollback == nil {
+		return err
+	}
+	// The context may have ended the transaction already, and the server too.
+	if e := t.rollback(); e != nil && err != nil && !errors.Is(e, sql.ErrTxDone) && !savepointLost(err, e) {
+		return fmt.Errorf("%w; and the rollback: %w", err, e)
 	}
 	return err
 }

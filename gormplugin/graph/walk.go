@@ -3,112 +3,87 @@ package graph
 import (
 	"fmt"
 	"reflect"
-	"unsafe"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
-// walk finds all rows and how they refer to each other. It is called again when hooks have
-// changed the rows: rows that are known keep their state.
+// walk finds all rows and how they refer to each other.
 func (g *graph) walk() error {
-	if g.walks == 0 {
-		g.allocate()
-	}
-	g.walks++
-	g.order, g.edges = g.order[:0], g.edges[:0]
-	for _, r := range g.roots {
-		if n, first := g.visit(r.row, r.model, isRoot); first {
-			g.stack = append(g.stack[:0], frame{n: n})
-			if err := g.descend(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// allocate makes room for the roots and the rows in their lists. Deeper rows, and those of
-// single relations, are allocated as they are found.
-func (g *graph) allocate() {
-	n := len(g.roots)
-	for _, r := range g.roots {
-		for i := range r.model.relations {
-			if rel := &r.model.relations[i]; rel.isList() {
-				if list := rows.Indirect(rows.Field(r.row, rel.index())); list.IsValid() {
-					n += list.Len()
-				}
-			}
-		}
-	}
-	g.nodes = make(map[unsafe.Pointer]*node, n)
-	g.slab = make([]node, 0, n)
-	g.order = make([]*node, 0, n)
-	g.edges = make([]edge, 0, n)
-}
-
-// descend walks in depth, on a stack of its own: a list may be long.
-func (g *graph) descend() error {
-	for len(g.stack) > 0 {
-		f := &g.stack[len(g.stack)-1]
-		m := f.n.model
-		if f.relation == m.belongsTo && !f.ordered {
-			g.order = append(g.order, f.n) // after its parents, before its children
-			f.ordered = true
-		}
-		if f.relation == len(m.relations) {
-			g.stack = g.stack[:len(g.stack)-1]
-			continue
-		}
-		rel := &m.relations[f.relation]
-		elem := f.elem
-		v := rows.Field(f.n.row, rel.index())
-		if rel.isList() {
-			v = rows.Indirect(v)
-			if !v.IsValid() || elem >= v.Len() {
-				f.relation, f.elem = f.relation+1, 0
-				continue
-			}
-			f.elem++
-			v = v.Index(elem)
-		} else {
-			f.relation++
-			if !v.IsValid() || v.IsZero() {
-				continue // as in gorm, also for a struct by value
-			}
-		}
-		if v = rows.Indirect(v); !v.IsValid() {
-			return fmt.Errorf("graph: %s.%s[%d] is nil: %w", m.schema.Name, rel.rel.Name, elem, gorm.ErrInvalidData)
-		}
-		if err := g.follow(f.n, rel, v); err != nil {
+	for _, n := range g.roots {
+		if err := g.descend(n); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// follow adds the edge between owner and the row v, and descends to v if it is new.
-func (g *graph) follow(owner *node, rel *relation, v reflect.Value) error {
+// descend follows the relations of a row: first those to its parents, then those to its children.
+func (g *graph) descend(n *node) error {
+	if n.walked || n.role == isExisting {
+		return nil
+	}
+	n.walked = true
+	relations, parents := n.model.relations, n.model.parents
+	for i := range parents {
+		if err := g.follow(n, &relations[i]); err != nil {
+			return err
+		}
+	}
+	g.order = append(g.order, n)
+	for i := parents; i < len(relations); i++ {
+		if err := g.follow(n, &relations[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow visits the rows that a relation leads to.
+func (g *graph) follow(owner *node, rel *relation) error {
+	v := rows.Field(owner.row, rel.rel.Field.StructField.Index)
+	if !v.IsValid() || v.IsZero() {
+		return nil // as in gorm, also for a struct by value
+	}
+	if rel.rel.Type != schema.HasMany && rel.rel.Type != schema.Many2Many {
+		return g.visit(owner, rel, v, 0)
+	}
+	v = rows.Indirect(v)
+	g.reserve(v.Len())
+	for i := range v.Len() {
+		if err := g.visit(owner, rel, v.Index(i), i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// visit adds the edge between owner and a row of a relation, and descends to the row.
+func (g *graph) visit(owner *node, rel *relation, v reflect.Value, i int) (err error) {
+	if v = rows.Indirect(v); !v.IsValid() {
+		return fmt.Errorf("graph: %s.%s[%d] is nil: %w", owner.model.schema.Name, rel.rel.Name, i, gorm.ErrInvalidData)
+	}
 	if rel.to == nil {
-		m, err := g.modelOf(rel.rel.FieldSchema, rel.scope)
-		if err != nil {
+		if rel.to, err = g.modelOf(rel.rel.FieldSchema, rel.as); err != nil {
 			return err
 		}
-		rel.to = m
 	}
-	as := isChild
-	switch {
-	case rel.joinOnly:
-		as = isOmitted
-	case rel.kind == belongsTo || rel.kind == manyToMany:
-		as = isShared
+	role := isShared
+	switch rel.rel.Type {
+	case schema.HasOne, schema.HasMany:
+		role = isChild
+	case schema.Many2Many:
+		if rel.joinOnly {
+			role = isExisting
+		}
 	}
-	n, first := g.visit(v, rel.to, as)
-	switch rel.kind {
-	case belongsTo:
-		g.edges = append(g.edges, edge{child: owner, parent: n, refs: &rel.refs, belongsTo: true})
-	case manyToMany:
+	n := g.nodeOf(v, rel.to, role)
+	switch rel.rel.Type {
+	case schema.BelongsTo:
+		g.addEdge(owner, n, &rel.refs)
+	case schema.Many2Many:
 		if err := g.join(owner, n, rel); err != nil {
 			return err
 		}
@@ -116,62 +91,83 @@ func (g *graph) follow(owner *node, rel *relation, v reflect.Value) error {
 		if n.via == nil {
 			n.via = rel
 		}
-		g.edges = append(g.edges, edge{child: n, parent: owner, refs: &rel.refs})
+		g.addEdge(n, owner, &rel.refs)
 	}
-	if first {
-		g.stack = append(g.stack, frame{n: n})
-	}
-	return nil
+	return g.descend(n)
 }
 
-// visit returns the node of a row. first reports whether this walk has not descended to it.
-func (g *graph) visit(v reflect.Value, m *model, as role) (n *node, first bool) {
+// nodeOf returns the node of a row. Rows of different models may have one address.
+func (g *graph) nodeOf(v reflect.Value, m *model, as role) *node {
 	at := v.Addr().UnsafePointer()
-	outer := g.nodes[at]
-	n = outer
-	for n != nil && n.model.schema != m.schema {
-		n = n.inner
-	}
-	if n == nil {
-		if len(g.slab) == cap(g.slab) {
-			g.slab = make([]node, 0, min(1024, 16+2*len(g.nodes)))
+	first := g.nodes[at]
+	for n := first; n != nil; n = n.inner {
+		if n.model.schema == m.schema {
+			n.role = min(n.role, as)
+			return n
 		}
-		g.slab = append(g.slab, node{row: v, model: m, role: as, inner: outer})
-		n = &g.slab[len(g.slab)-1]
-		g.nodes[at] = n
 	}
-	if n.walk == g.walks {
-		if n.role == isOmitted && as != isOmitted {
-			n.role = as
-			return n, true
-		}
-		n.role = min(n.role, as)
-		return n, false
-	}
-	n.walk, n.role = g.walks, as
-	return n, as != isOmitted
+	g.reserve(1)
+	g.slab = append(g.slab, node{row: v, model: m, role: as, inner: first})
+	n := &g.slab[len(g.slab)-1]
+	g.nodes[at] = n
+	return n
 }
 
-// join adds the join row of two rows, once.
+// reserve makes room for n nodes. A full slab is left to the nodes that point into it.
+func (g *graph) reserve(n int) {
+	if cap(g.slab)-len(g.slab) < n {
+		g.slab = make([]node, 0, max(n, len(g.nodes), len(g.roots), 16))
+	}
+}
+
+// addEdge appends an edge to those of the child: the last decides on its foreign key.
+func (g *graph) addEdge(child, parent *node, refs *[]reference) {
+	g.edges = append(g.edges, edge{child: child, parent: parent, refs: refs})
+	at := int32(len(g.edges))
+	if child.edges == 0 {
+		child.edges = at
+	} else {
+		g.edges[child.last-1].next = at
+	}
+	child.last = at
+}
+
+// join adds the join row of two rows, once. Its own relations are not followed, as in gorm.
 func (g *graph) join(owner, other *node, rel *relation) error {
-	if !g.joins {
+	id := joinID{rel.rel, owner, other}
+	if !g.joins || g.joined[id] {
 		return nil
 	}
-	id := joinID{rel.rel, owner, other}
-	row, known := g.joinRows[id]
-	if !known {
-		row = reflect.New(rel.rel.JoinTable.ModelType).Elem()
-		g.joinRows[id] = row
-	}
-	m, err := g.modelOf(rel.rel.JoinTable, scope{})
+	g.joined[id] = true
+	m, err := g.modelOf(rel.rel.JoinTable, asAlone)
 	if err != nil {
 		return err
 	}
-	if n, first := g.visit(row, m, isJoin); first {
-		g.order = append(g.order, n) // its own relations are not followed, as in gorm
-		g.edges = append(g.edges,
-			edge{child: n, parent: owner, refs: &rel.joinRefs},
-			edge{child: n, parent: other, refs: &rel.otherRefs})
-	}
+	n := g.nodeOf(reflect.New(rel.rel.JoinTable.ModelType).Elem(), m, isJoin)
+	g.addEdge(n, owner, &rel.joinRefs)
+	g.addEdge(n, other, &rel.otherRefs)
+	g.order = append(g.order, n)
 	return nil
+}
+
+// sameRows reports whether a second walk, of the same value, has met the same rows.
+func (g *graph) sameRows(again *graph) bool {
+	same := func(a, b *node) bool {
+		return a.model.schema == b.model.schema && (a.role == isJoin || a.row.Addr().UnsafePointer() == b.row.Addr().UnsafePointer())
+	}
+	if len(g.order) != len(again.order) || len(g.edges) != len(again.edges) {
+		return false
+	}
+	for i, n := range g.order {
+		if !same(n, again.order[i]) {
+			return false
+		}
+	}
+	for i := range g.edges {
+		a, b := &g.edges[i], &again.edges[i]
+		if a.refs != b.refs || !same(a.child, b.child) || !same(a.parent, b.parent) {
+			return false
+		}
+	}
+	return true
 }

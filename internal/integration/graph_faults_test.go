@@ -253,25 +253,11 @@ func TestGraphCommitRefused(t *testing.T) {
 	})
 }
 
-func TestGraphKeepKeysAndDryRun(t *testing.T) {
+func TestGraphDryRun(t *testing.T) {
 	onGraphs(t, func(t *testing.T, db *gorm.DB) {
 		seen, s := spyOn(db)
-		s.at = func(n int, _ string) error {
-			if n == 4 {
-				return errInjected
-			}
-			return nil
-		}
-		p := everything("a")
-		if _, err := graph.CreateWith(t.Context(), seen, p, graph.Config{KeepKeys: true}); !errors.Is(err, errInjected) {
-			t.Error(err)
-		}
-		checkGraph(t, db, p)
-
-		s.at = nil
-		s.reset()
 		dry, log := record(seen.Session(&gorm.Session{DryRun: true}))
-		p = everything("a")
+		p := everything("a")
 		result, err := graph.CreateWith(t.Context(), dry, p, graph.Config{})
 		if err != nil {
 			t.Error(err)
