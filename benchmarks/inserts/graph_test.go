@@ -39,7 +39,7 @@ const detailsEach = 10
 // slice is gorm's own create of the slice. SQLite has not the parameters for it,
 // and gets it in batches.
 func slice(db *gorm.DB) *gorm.DB {
-	if db.Name() == database.SQLite {
+	if db.Name() == "sqlite" {
 		return db.Session(&gorm.Session{CreateBatchSize: 1000})
 	}
 	return db
@@ -103,7 +103,7 @@ func rowByRow(db *gorm.DB, m, d int) error {
 // transaction.
 func BenchmarkGraph(b *testing.B) {
 	masters := scale.Pick(b, 3, 1_000)
-	for _, name := range database.Engines() {
+	for _, name := range append(database.Engines(), database.SQLiteC) {
 		b.Run("db="+name, func(b *testing.B) { runWays(b, database.Open(b, name, true), masters) })
 	}
 }

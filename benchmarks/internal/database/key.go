@@ -14,8 +14,8 @@ import (
 // Key is a kind of primary key.
 //
 //   - auto: the database counts. SQLite's is the rowid, without AUTOINCREMENT.
-//   - snowflake: Twitter's layout, one reservation for each block of rows. In SQLite it is the
-//     rowid, as with gormplugin.
+//   - snowflake: Twitter's layout, one reservation for each block of rows. In SQLite the
+//     table is as gormplugin makes it.
 //   - uuid4, uuid7: the type uuid in PostgreSQL, 16 bytes elsewhere; google/uuid.
 type Key struct {
 	Name  string
