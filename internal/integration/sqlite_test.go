@@ -79,6 +79,34 @@ func TestSQLiteKeys(t *testing.T) {
 	}
 }
 
+// Tables that gorm has made without the plugin stay as they are: to change a column, gorm would copy
+// the table at each start.
+func TestSQLiteLeavesColumns(t *testing.T) {
+	type parent struct {
+		ID       sqltype.ID
+		ParentID *sqltype.ID
+	}
+	type child struct {
+		ID       sqltype.Key[child]
+		ParentID sqltype.ID
+		Other    sqltype.NullID
+	}
+	file := "file:" + filepath.Join(t.TempDir(), "columns.sqlite")
+	d := database{name: "sqlite", open: func(*testing.T) gorm.Dialector { return sqlite.Open(file) }}
+	if err := fillHandle(t, d).AutoMigrate(&parent{}, &child{}); err != nil {
+		t.Fatal(err)
+	}
+	db, sent := record(fillHandle(t, d, fillPlugin(&tally{})))
+	if err := db.AutoMigrate(&parent{}, &child{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, sql := range sent.sql {
+		if !strings.HasPrefix(sql, "SELECT") && !strings.HasPrefix(sql, "PRAGMA") {
+			t.Errorf("AutoMigrate sent %s", sql)
+		}
+	}
+}
+
 // The statements of docs/sqlite.md convert a table with auto-increment keys, and keep its rows and
 // those that refer to them.
 func TestSQLiteConvert(t *testing.T) {
