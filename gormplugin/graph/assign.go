@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -27,11 +28,8 @@ import (
 // On an error nothing is changed. A nil pointer in place of a row, and a row by value, are errors;
 // a nil relation is not. If ctx is done, Assign takes no keys. A nil ctx is never done.
 func Assign(ctx context.Context, db *gorm.DB, value any) error {
-	g, err := newGraph(ctx, db, value)
+	g, err := newGraph(ctx, db, value, false)
 	if err != nil {
-		return err
-	}
-	if err := g.walk(); err != nil {
 		return err
 	}
 	saved := g.snapshot()
@@ -46,40 +44,16 @@ func (g *graph) assign() error {
 	if err := g.giveKeys(true); err != nil {
 		return err
 	}
-	settled := make(map[*node]bool, len(g.order))
 	for _, n := range g.order {
-		if err := g.settle(n, settled); err != nil {
+		if err := g.settle(n); err != nil {
 			return err
 		}
 	}
 	for _, n := range g.order {
 		for i := range n.model.columns {
-			c := &n.model.columns[i]
-			if zero, err := c.IsZero(n.row); err != nil {
-				return err
-			} else if zero && c.Source == nil {
-				return fmt.Errorf("graph: %s is zero, and only the row that it refers to has it", c.Name)
-			}
-		}
-	}
-	return nil
-}
-
-// settle sets the foreign keys of a row, after those of its parents: a key may be a foreign key.
-func (g *graph) settle(n *node, settled map[*node]bool) error {
-	if settled[n] {
-		return nil
-	}
-	settled[n] = true
-	for at := n.edges; at > 0; at = g.edges[at-1].next {
-		e := &g.edges[at-1]
-		if err := g.settle(e.parent, settled); err != nil {
-			return err
-		}
-		for i := range *e.refs {
-			if r := &(*e.refs)[i]; !r.isMissing(e.parent.row) {
-				if err := r.copy(g.ctx, e.parent.row, n.row); err != nil {
-					return err
+			if c := &n.model.columns[i]; c.Source == nil {
+				if zero, err := c.IsZero(n.row); zero || err != nil {
+					return errors.Join(fmt.Errorf("graph: foreign key %s is zero", c.Name), err)
 				}
 			}
 		}
@@ -87,16 +61,47 @@ func (g *graph) settle(n *node, settled map[*node]bool) error {
 	return nil
 }
 
-// need is a column of a row that is zero.
-type need struct {
-	n      *node
-	column *keys.Column
+// settle sets the foreign keys of a row, after those of its parents: a key may be a foreign key.
+func (g *graph) settle(n *node) error {
+	if n.tried > 0 {
+		return nil
+	}
+	n.tried = 1
+	for at := n.first; at > 0; at = g.edges[at-1].next {
+		if err := g.settle(g.edges[at-1].parent); err != nil {
+			return err
+		}
+	}
+	return g.copyKeys(n, false)
+}
+
+// copyKeys sets the foreign keys of a row. That a parent has no key is an error, or leaves the
+// foreign key as it is.
+func (g *graph) copyKeys(n *node, needed bool) error {
+	for at := n.first; at > 0; at = g.edges[at-1].next {
+		e := &g.edges[at-1]
+		for i := range *e.refs {
+			r := &(*e.refs)[i]
+			if !r.isMissing(e.parent.row) {
+				if err := r.copy(g.ctx, e.parent.row, n.row); err != nil {
+					return err
+				}
+			} else if needed {
+				return fmt.Errorf("graph: %s is zero, and %s refers to it: the row was not written", keys.FieldName(r.from), keys.FieldName(r.to))
+			}
+		}
+	}
+	return nil
 }
 
 // giveKeys sets zero keys, from one reservation. Unless it is for all rows and columns, it leaves
 // those to the plugin that may turn out to be existing rows, and the columns beside the key.
 func (g *graph) giveKeys(all bool) error {
 	var reserved keys.Reservation
+	type need struct {
+		n *node
+		c *keys.Column
+	}
 	needs := make([]need, 0, len(g.order)) // most rows need one key
 	for _, n := range g.order {
 		if !all && (n.role > isChild || n.role == isRoot && g.upsert) {
@@ -107,11 +112,9 @@ func (g *graph) giveKeys(all bool) error {
 			if c.Source == nil || !all && !c.Field.PrimaryKey {
 				continue
 			}
-			zero, err := c.IsZero(n.row)
-			if err != nil {
+			if zero, err := c.IsZero(n.row); err != nil {
 				return fmt.Errorf("graph: %w", err)
-			}
-			if zero {
+			} else if zero {
 				reserved.Need(c, 1)
 				needs = append(needs, need{n, c})
 			}
@@ -121,11 +124,11 @@ func (g *graph) giveKeys(all bool) error {
 		return fmt.Errorf("graph: %w", err)
 	}
 	for _, w := range needs {
-		if zero, err := w.column.IsZero(w.n.row); err != nil || !zero {
-			return fmt.Errorf("graph: %s: rows share the embedded struct that holds their key: %w", w.column.Name, gorm.ErrInvalidData)
+		if zero, _ := w.c.IsZero(w.n.row); !zero {
+			return fmt.Errorf("graph: %s: rows share the embedded struct that holds their key: %w", w.c.Name, gorm.ErrInvalidData)
 		}
-		w.column.Set(g.ctx, w.n.row, reserved.IDs(w.column, 1)[0])
-		w.n.keyGiven = w.n.keyGiven || w.column.Field.PrimaryKey
+		w.c.Set(g.ctx, w.n.row, reserved.IDs(w.c, 1)[0])
+		w.n.keyGiven = w.n.keyGiven || w.c.Field.PrimaryKey
 	}
 	return nil
 }
@@ -150,36 +153,32 @@ func (r *reference) isMissing(parent reflect.Value) bool {
 // copy sets the child's column to what the parent's has. It replaces a pointer, because another
 // row may share the old one.
 func (r *reference) copy(ctx context.Context, parent, child reflect.Value) error {
-	leaf := r.to.ReflectValueOf(ctx, child)
 	if r.from == nil {
 		return r.to.Set(ctx, child, r.constant)
 	}
-	from := rows.Indirect(rows.Field(parent, r.from.StructField.Index))
-	if !from.IsValid() {
+	from, leaf := rows.Indirect(rows.Field(parent, r.from.StructField.Index)), r.to.ReflectValueOf(ctx, child)
+	switch {
+	case !from.IsValid():
 		leaf.SetZero()
 		return nil
-	}
-	switch {
 	case leaf.Type() == from.Type():
 		leaf.Set(from)
+		return nil
 	case leaf.Kind() == reflect.Int64 && from.Kind() == reflect.Int64:
 		leaf.SetInt(from.Int())
-	case leaf.Kind() == reflect.Pointer && !leaf.IsNil() && rows.Text(leaf) == rows.Text(from):
-	case leaf.Kind() == reflect.Pointer && leaf.Type().Elem() == from.Type():
-		leaf.Set(reflect.New(from.Type()))
-		leaf.Elem().Set(from)
-	default:
-		if leaf.Kind() == reflect.Pointer {
-			leaf.SetZero()
+		return nil
+	case leaf.Kind() == reflect.Pointer:
+		if rows.Text(leaf) == rows.Text(from) {
+			return nil
 		}
-		value, _ := r.from.ValueOf(ctx, parent)
-		if err := r.to.Set(ctx, child, value); err != nil {
-			return fmt.Errorf("graph: %s: %w", keys.FieldName(r.to), err)
-		}
-		if rows.Text(leaf) != rows.Text(from) { // gorm cuts numbers, and makes a character of an integer
-			return fmt.Errorf("graph: %s of type %s cannot hold %s of type %s: make the types the same",
-				keys.FieldName(r.to), keys.TypeName(r.to.FieldType), keys.FieldName(r.from), keys.TypeName(r.from.FieldType))
-		}
+		leaf.SetZero() // gorm allocates a new one
+	}
+	if err := r.to.Set(ctx, child, from.Interface()); err != nil {
+		return fmt.Errorf("graph: %s: %w", keys.FieldName(r.to), err)
+	}
+	if rows.Text(leaf) != rows.Text(from) { // gorm cuts numbers, and makes a character of an integer
+		return fmt.Errorf("graph: %s of type %s cannot hold %s of type %s: make the types the same",
+			keys.FieldName(r.to), keys.TypeName(r.to.FieldType), keys.FieldName(r.from), keys.TypeName(r.from.FieldType))
 	}
 	return nil
 }

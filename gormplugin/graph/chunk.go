@@ -3,7 +3,6 @@ package graph
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -26,72 +25,58 @@ const (
 // limits returns how many parameters a statement may have, and how many are fast. With more,
 // MariaDB is slower at every latency, and each prepared statement takes megabytes in PostgreSQL.
 // SQLite has no round trips to save, and its driver in pure Go binds parameters in time that grows
-// with the square of their number. SQL Server takes 1,000 rows.
-func limits(dialect string) (parameters, fast, rows int) {
+// with the square of their number.
+func limits(dialect string) (most, fast int) {
 	switch dialect {
 	case "postgres", "mysql":
-		return 65535, 16384, math.MaxInt
+		return 65535, 16384
 	case "sqlite":
-		return 32766, 1000, math.MaxInt
-	case "sqlserver":
-		return 2100, 2100, 1000
+		return 32766, 1000
 	}
-	return 32766, 32766, 1000
+	return 2100, 2100 // SQL Server's
 }
 
 // chunks divides rows into one list for each INSERT.
-func (w *writer) chunks(gr *group, list []*node) (chunks [][]*node) {
-	columns := max(1, len(gr.model.schema.DBNames))
-	parameters, fast, most := limits(w.db.Name())
-	limit := max(1, (parameters-spare)/columns)
-	if gr.model.sizes.unsure || gr.model.before { // a hook may change the values
-		most = min(most, unsureRows)
+func (w *writer) chunks(m *model, list []*node) (chunks [][]*node) {
+	most, fast := limits(w.db.Name())
+	columns := max(1, len(m.schema.DBNames))
+	size := max(1, fast/columns)
+	if m.unsure || m.before { // a hook may change the values
+		size = min(size, unsureRows)
 	}
-	rows := cmp.Or(w.cfg.BatchSize, max(0, w.db.CreateBatchSize), min(most, max(1, fast/columns)))
-	rows = min(rows, limit)
+	size = min(cmp.Or(w.batchSize, max(0, w.db.CreateBatchSize), size), max(1, (most-spare)/columns))
 	from, total := 0, 0
 	for i, n := range list {
-		size := gr.model.sizes.of(n.row)
-		if i > from && (i-from == rows || total+size > maxBytes) {
+		length := m.bytesOf(n.row)
+		if i > from && (i-from == size || total+length > maxBytes) {
 			chunks = append(chunks, list[from:i:i])
 			from, total = i, 0
 		}
-		total += size
+		total += length
 	}
-	if from < len(list) {
-		chunks = append(chunks, list[from:])
-	}
-	return chunks
+	return append(chunks, list[from:])
 }
 
-// sizes estimates the length of a row's values.
-type sizes struct {
-	columns  int
-	measured []*schema.Field // texts
-	unsure   bool            // the length of other values is not known
-}
-
-func sizesOf(s *schema.Schema) sizes {
-	sz := sizes{columns: len(s.DBNames)}
-	for _, name := range s.DBNames {
-		f := s.FieldsByDBName[name]
-		t := f.IndirectFieldType
-		known := slices.Contains([]schema.DataType{schema.Bool, schema.Int, schema.Uint, schema.Float, schema.Time, "bigint"}, f.DataType)
-		switch {
+// measure finds the columns whose values may be long.
+func (m *model) measure() {
+	short := []schema.DataType{schema.Bool, schema.Int, schema.Uint, schema.Float, schema.Time, "bigint"}
+	for _, name := range m.schema.DBNames {
+		f := m.schema.FieldsByDBName[name]
+		switch t := f.IndirectFieldType; {
 		case f.Serializer != nil:
-			sz.unsure = true
+			m.unsure = true
 		case t.Kind() == reflect.String || t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
-			sz.measured = append(sz.measured, f)
-		case t.Kind() > reflect.Float64 && !known:
-			sz.unsure = true
+			m.texts = append(m.texts, f)
+		case t.Kind() > reflect.Float64 && !slices.Contains(short, f.DataType):
+			m.unsure = true
 		}
 	}
-	return sz
 }
 
-func (sz *sizes) of(row reflect.Value) int {
-	total := scalarBytes * sz.columns
-	for _, f := range sz.measured {
+// bytesOf estimates the length of a row's values.
+func (m *model) bytesOf(row reflect.Value) int {
+	total := scalarBytes * len(m.schema.DBNames)
+	for _, f := range m.texts {
 		if v := rows.Indirect(rows.Field(row, f.StructField.Index)); v.IsValid() {
 			total += v.Len()
 		}
@@ -103,11 +88,10 @@ func (sz *sizes) of(row reflect.Value) int {
 func (w *writer) explain(err error, m *model, list []*node) error {
 	total := 0
 	for _, n := range list {
-		total += m.sizes.of(n.row)
+		total += m.bytesOf(n.row)
 	}
-	text := err.Error()
-	if w.db.Name() != "mysql" || total < 1<<20 || !strings.Contains(text, "packet") && !strings.Contains(text, "invalid connection") {
-		return err
+	if text := err.Error(); total > 1<<20 && (strings.Contains(text, "packet") || strings.Contains(text, "invalid connection")) {
+		return fmt.Errorf("%w (the INSERT of %d rows has about %d bytes: see max_allowed_packet)", err, len(list), total)
 	}
-	return fmt.Errorf("%w (the INSERT of %d rows has about %d bytes: compare max_allowed_packet)", err, len(list), total)
+	return err
 }

@@ -29,18 +29,13 @@ type Config struct {
 	MaxBackoff time.Duration // the longest pause; zero: 1s
 }
 
-func (cfg *Config) validate() error {
+func (cfg Config) validate() (retry.Limits, error) {
 	var wrong fields.Errors
 	if cfg.BatchSize < 0 {
 		wrong.Add("BatchSize", cfg.BatchSize, "must not be negative")
 	}
-	limits := cfg.limits().Validate(&wrong)
-	cfg.Attempts, cfg.Backoff, cfg.MaxBackoff = limits.Attempts, limits.Backoff, limits.MaxBackoff
-	return wrong.Err("graph")
-}
-
-func (cfg *Config) limits() retry.Limits {
-	return retry.Limits{Attempts: cfg.Attempts, Backoff: cfg.Backoff, MaxBackoff: cfg.MaxBackoff}
+	limits := retry.Limits{Attempts: cfg.Attempts, Backoff: cfg.Backoff, MaxBackoff: cfg.MaxBackoff}.Validate(&wrong)
+	return limits, wrong.Err("graph")
 }
 
 // Result is what [CreateWith] has written.
@@ -66,20 +61,16 @@ type TableResult struct {
 
 // Create gives the rows of a graph their keys, as [Assign] does, and writes them in one
 // transaction, with one INSERT of many rows for each table: parents first, join rows last. On any
-// error the transaction is rolled back, and the rows are what they were before, unless the error
-// wraps [ErrOutcomeUnknown].
-//
-// After a deadlock or a serialization failure, Create puts the rows back and begins a new
-// transaction, with new keys. All hooks then run again. In a transaction of the caller, it sets a
-// savepoint and retries nothing.
+// error it rolls back, and the rows are what they were before, unless the error wraps
+// [ErrOutcomeUnknown]. After a deadlock or a serialization failure it begins again, with new keys;
+// all hooks run again. In a transaction of the caller it sets a savepoint, and retries nothing.
 //
 // A row whose key was set before is an existing one, as in gorm: a parent, or the far side of a
 // many2many, is left as it is if it exists, and a child moves to its new parent. A parent with a
 // new key that collides in a unique index is taken to be the existing row: its struct gets that
 // row's key, and so do the foreign keys. A given row or a child that collides is an error, and so
-// is a parent whose key the database makes.
-//
-// Rows that refer to each other in a cycle are a [*CycleError].
+// is a parent whose key the database makes. Rows that refer to each other in a cycle are a
+// [*CycleError].
 func Create(ctx context.Context, db *gorm.DB, value any) error {
 	_, err := CreateWith(ctx, db, value, Config{})
 	return err
@@ -88,28 +79,19 @@ func Create(ctx context.Context, db *gorm.DB, value any) error {
 // CreateWith is [Create] with options, and reports what was written. On an error the Result is
 // zero. A wrong Config is a *core.ConfigError with all faults.
 func CreateWith(ctx context.Context, db *gorm.DB, value any, cfg Config) (Result, error) {
-	if err := cfg.validate(); err != nil {
-		return Result{}, err
-	}
-	g, err := newGraph(ctx, db, value)
+	limits, err := cfg.validate()
 	if err != nil {
 		return Result{}, err
 	}
-	if len(g.roots) == 0 {
-		return Result{}, fmt.Errorf("graph: %s: %w", keys.TypeName(reflect.TypeOf(value)), gorm.ErrEmptySlice)
-	}
-	g.joins = true
-	if err := g.walk(); err != nil {
+	g, err := newGraph(ctx, db, value, true)
+	if err != nil {
 		return Result{}, err
 	}
-	return g.create(cfg)
-}
-
-// create writes the rows, and again after a conflict with another transaction.
-func (g *graph) create(cfg Config) (Result, error) {
-	attempts := cfg.Attempts
+	if len(g.order) == 0 {
+		return Result{}, fmt.Errorf("graph: %s: %w", keys.TypeName(reflect.TypeOf(value)), gorm.ErrEmptySlice)
+	}
 	if !g.ownsTransaction() {
-		attempts = 1
+		limits.Attempts = 1
 	}
 	saved, keep := g.snapshot(), false
 	defer func() { // also if a hook panics
@@ -118,90 +100,73 @@ func (g *graph) create(cfg Config) (Result, error) {
 		}
 	}()
 	for attempt := 1; ; attempt++ {
-		w := &writer{graph: g, cfg: cfg}
-		ended, err := w.attempt()
-		if keep = err == nil || ended == unknown; err == nil {
+		w := &writer{graph: g, batchSize: cfg.BatchSize}
+		end, err := w.attempt()
+		if keep = end >= unknown; end == committed {
 			return w.result, nil
 		}
-		if attempt >= attempts || ended != retryable {
+		if attempt == limits.Attempts || end != failed || !isConflict(err) {
 			if attempt > 1 {
-				err = fmt.Errorf("%w (attempt %d of %d)", err, attempt, attempts)
+				err = fmt.Errorf("%w (attempt %d of %d)", err, attempt, limits.Attempts)
 			}
 			return Result{}, err
 		}
 		saved.restore()
-		if stopped := cfg.limits().Wait(g.ctx, attempt); stopped != nil {
-			return Result{}, fmt.Errorf("graph: %w; after attempt %d of %d: %w", stopped, attempt, attempts, err)
+		if stopped := limits.Wait(g.ctx, attempt); stopped != nil {
+			return Result{}, fmt.Errorf("graph: %w; after attempt %d of %d: %w", stopped, attempt, limits.Attempts, err)
 		}
 	}
 }
 
-// ending is how an attempt that failed has ended.
-type ending uint8
+// end is how an attempt has ended.
+type end uint8
 
 const (
-	failed    ending = iota
-	retryable        // another transaction has won
-	unknown          // COMMIT was sent and not answered
+	failed  end = iota // nothing was written
+	final              // the same, and another attempt makes no sense
+	unknown            // COMMIT was sent and not answered
+	committed
 )
 
 // attempt writes the rows in one transaction. On an error, and on a panic, it rolls back, unless
 // the outcome of COMMIT is unknown.
-func (w *writer) attempt() (ended ending, err error) {
+func (w *writer) attempt() (end end, err error) {
 	if err := w.giveKeys(false); err != nil { // before BEGIN: a source that fails costs no transaction
-		return failed, err
+		return final, err
 	}
 	batches, err := w.batches()
 	if err != nil {
+		return final, err
+	}
+	if err := w.begin(); err != nil {
 		return failed, err
 	}
-	t, err := w.begin()
-	if err != nil {
-		return w.endingOf(err), err
-	}
-	done := false
 	defer func() {
-		if !done {
-			err = t.undo(err)
+		if end < unknown {
+			err = w.undo(err)
 		}
 	}()
-	w.tx = t.db
 	err = w.writeBatches(batches)
-	if lost := t.conflict(); lost != nil {
-		if !errors.Is(err, lost) { // a hook has kept it to itself
-			err = fmt.Errorf("graph: %w", errors.Join(lost, err))
-		}
-		return retryable, err
+	if lost := w.conn.conflict(); lost != nil && !errors.Is(err, lost) { // a hook has kept it to itself
+		return failed, fmt.Errorf("graph: %w", errors.Join(lost, err))
 	}
 	if err != nil {
-		return w.endingOf(err), err
+		return failed, err
 	}
 	if err := w.ctx.Err(); err != nil {
 		return failed, fmt.Errorf("graph: before COMMIT: %w", err)
 	}
-	if t.commit == nil {
-		done = true
-		return 0, nil
+	if w.commit == nil {
+		return committed, nil
 	}
-	if err = t.commit(); err == nil {
-		done = true
-		return 0, nil
-	}
-	if !isRefused(w.db.Name(), err) {
-		done = true
+	switch err := w.commit(); {
+	case err == nil:
+		return committed, nil
+	case !isRefused(err):
 		return unknown, fmt.Errorf("graph: %w: %w", ErrOutcomeUnknown, err)
-	}
-	if w.db.Name() == "sqlite" {
-		// Its driver returns the connection with the transaction open if COMMIT finds the file
-		// locked: none can begin there.
+	case w.db.Name() == "sqlite": // its driver returns the connection with the transaction open
+		return final, fmt.Errorf("graph: COMMIT: %w", err)
+	default:
 		return failed, fmt.Errorf("graph: COMMIT: %w", err)
 	}
-	return w.endingOf(err), fmt.Errorf("graph: COMMIT: %w", err)
-}
-
-func (w *writer) endingOf(err error) ending {
-	if isConflict(w.db.Name(), err) {
-		return retryable
-	}
-	return failed
 }

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,19 +13,20 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
 // graph is the rows that a value leads to, and how they refer to each other.
 type graph struct {
-	ctx  context.Context
-	db   *gorm.DB // a session of the caller's handle
-	keys *keys.Registry
-
-	models map[modelID]*model
-	roots  []*node
-	joins  bool // include join rows
+	ctx    context.Context
+	db     *gorm.DB // a session of the caller's handle
+	keys   *keys.Registry
 	upsert bool // the handle has a conflict clause for the given rows
+	joins  bool // include join rows
 
+	value  any
+	roots  []*node
+	models map[modelID]*model
 	nodes  map[unsafe.Pointer]*node // by the row's address
 	slab   []node                   // where the next nodes are allocated
 	edges  []edge
@@ -54,11 +56,10 @@ type node struct {
 	via      *relation // how a child was reached
 	inner    *node     // another row at the same address: a struct and its first field share it
 
-	edges, last int32 // the first and the last edge to a parent, from 1
+	first, last int32 // edges to its parents, from 1
 
-	// The order.
 	group *group
-	batch int32 // from 1, or 0: not placed
+	batch int32 // in which it is written, from 1; 0: not placed
 	tried int32 // the last batch for which it was tried
 }
 
@@ -75,49 +76,37 @@ type joinID struct {
 	owner, target *node
 }
 
-// newGraph finds the given rows.
-func newGraph(ctx context.Context, db *gorm.DB, value any) (*graph, error) {
+// newGraph finds the rows that a value leads to.
+func newGraph(ctx context.Context, db *gorm.DB, value any, joins bool) (*graph, error) {
 	if db == nil || db.Config == nil || db.Statement == nil {
 		return nil, errors.New("graph: the *gorm.DB is nil")
 	}
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), db.Error); err != nil {
 		return nil, fmt.Errorf("graph: %w", err)
 	}
-	if db.Error != nil {
-		return nil, db.Error
-	}
-	registry := keys.Of(db)
-	if registry == nil {
-		return nil, errors.New("graph: the plugin is not in use on this handle: call db.Use first")
-	}
-	db = db.Session(&gorm.Session{Context: ctx}) // the caller's handle is only read
 	g := &graph{
-		ctx: ctx, db: db, keys: registry, upsert: hasConflictClause(db.Statement),
-		models: map[modelID]*model{}, nodes: map[unsafe.Pointer]*node{}, joined: map[joinID]bool{},
+		ctx: ctx, db: db.Session(&gorm.Session{Context: ctx}), keys: keys.Of(db), upsert: hasConflictClause(db.Statement), value: value,
+		joins: joins, models: map[modelID]*model{}, nodes: map[unsafe.Pointer]*node{}, joined: map[joinID]bool{},
+	}
+	if g.keys == nil {
+		return nil, errors.New("graph: the plugin is not in use on this handle: call db.Use first")
 	}
 	v := reflect.ValueOf(value)
 	if err := g.addRoots(v, "the value"); err != nil {
 		return nil, err
 	}
 	if len(g.roots) == 0 && reflect.Indirect(v).Kind() != reflect.Slice {
-		return nil, fmt.Errorf("graph: %s: %w", keys.TypeName(reflect.TypeOf(value)), gorm.ErrInvalidValue)
-	}
-	return g, nil
-}
-
-// again returns a graph of the same given rows that has not been walked.
-func (g *graph) again() *graph {
-	again := &graph{
-		ctx: g.ctx, db: g.db, keys: g.keys, models: g.models, joins: g.joins,
-		nodes: make(map[unsafe.Pointer]*node, len(g.nodes)), joined: map[joinID]bool{},
+		return nil, fmt.Errorf("graph: %s: %w", keys.TypeName(v.Type()), gorm.ErrInvalidValue)
 	}
 	for _, n := range g.roots {
-		again.roots = append(again.roots, again.nodeOf(n.row, n.model, isRoot))
+		if err := g.descend(n); err != nil {
+			return nil, err
+		}
 	}
-	return again
+	return g, nil
 }
 
 // addRoots adds the rows of a value that was given. name is for errors.
@@ -132,9 +121,7 @@ func (g *graph) addRoots(v reflect.Value, name string) error {
 	case reflect.Slice, reflect.Array:
 		g.roots = slices.Grow(g.roots, v.Len())
 		for i := range v.Len() {
-			if elem := v.Index(i); elem.Kind() == reflect.Struct && i > 0 && elem.CanAddr() {
-				g.roots = append(g.roots, g.nodeOf(elem, g.roots[len(g.roots)-1].model, isRoot)) // the type is known
-			} else if err := g.addRoots(elem, fmt.Sprintf("row %d", i)); err != nil {
+			if err := g.addRoots(v.Index(i), fmt.Sprintf("row %d", i)); err != nil {
 				return err
 			}
 		}
@@ -143,18 +130,149 @@ func (g *graph) addRoots(v reflect.Value, name string) error {
 		if !v.CanAddr() {
 			return fmt.Errorf("graph: %s is a %s by value: give a pointer to it", name, keys.TypeName(v.Type()))
 		}
+		if n := len(g.roots); n > 0 && g.roots[n-1].row.Type() == v.Type() {
+			g.roots = append(g.roots, g.nodeOf(v, g.roots[n-1].model, isRoot))
+			return nil
+		}
 		stmt := &gorm.Statement{DB: g.db}
 		if err := stmt.Parse(v.Addr().Interface()); err != nil {
 			return fmt.Errorf("graph: %s: %w", name, err)
 		}
 		m, err := g.modelOf(stmt.Schema, asGiven)
-		if err != nil {
-			return err
+		if err == nil {
+			g.roots = append(g.roots, g.nodeOf(v, m, isRoot))
 		}
-		g.roots = append(g.roots, g.nodeOf(v, m, isRoot))
-		return nil
-	case reflect.Invalid:
+		return err
+	}
+	if !v.IsValid() {
 		return fmt.Errorf("graph: %s is nil: %w", name, gorm.ErrInvalidValue)
 	}
 	return fmt.Errorf("graph: %s is a %s, not a model: %w", name, keys.TypeName(v.Type()), gorm.ErrInvalidValue)
+}
+
+// descend follows the relations of a row: first those to its parents, then those to its children.
+func (g *graph) descend(n *node) error {
+	if n.walked || n.role == isExisting {
+		return nil
+	}
+	n.walked = true
+	relations := n.model.relations
+	for i := range len(relations) + 1 {
+		if i == n.model.parents {
+			g.order = append(g.order, n)
+			n.model.rows++
+		}
+		if i < len(relations) {
+			if err := g.follow(n, &relations[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// follow descends to the rows that a relation leads to.
+func (g *graph) follow(owner *node, rel *relation) (err error) {
+	v := rows.Field(owner.row, rel.rel.Field.StructField.Index)
+	if !v.IsValid() || v.IsZero() {
+		return nil // as in gorm, also for a struct by value
+	}
+	if rel.to == nil {
+		if rel.to, err = g.modelOf(rel.rel.FieldSchema, rel.as); err != nil {
+			return err
+		}
+	}
+	list, length := rows.Indirect(v), 1
+	if rel.isList() {
+		length = list.Len()
+	}
+	for i := range length {
+		if rel.isList() {
+			v = list.Index(i)
+		}
+		if v = rows.Indirect(v); !v.IsValid() {
+			return fmt.Errorf("graph: %s.%s[%d] is nil: %w", owner.model.schema.Name, rel.rel.Name, i, gorm.ErrInvalidData)
+		}
+		n := g.nodeOf(v, rel.to, rel.role)
+		switch {
+		case rel.rel.JoinTable != nil:
+			err = g.join(owner, n, rel)
+		case rel.role == isShared:
+			g.addEdge(owner, n, &rel.refs)
+		default:
+			n.via = cmp.Or(n.via, rel)
+			g.addEdge(n, owner, &rel.refs)
+		}
+		if err = cmp.Or(err, g.descend(n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nodeOf returns the node of a row. Rows of different models may have one address.
+func (g *graph) nodeOf(v reflect.Value, m *model, as role) *node {
+	at := v.Addr().UnsafePointer()
+	outer := g.nodes[at]
+	for n := outer; n != nil; n = n.inner {
+		if n.model.schema == m.schema {
+			n.role = min(n.role, as)
+			return n
+		}
+	}
+	if len(g.slab) == cap(g.slab) { // the full one is left to those that point into it
+		g.slab = make([]node, 0, min(1024, 8+2*len(g.nodes)))
+	}
+	g.slab = append(g.slab, node{row: v, model: m, role: as, inner: outer})
+	n := &g.slab[len(g.slab)-1]
+	g.nodes[at] = n
+	return n
+}
+
+// addEdge appends an edge to those of the child: the last decides on its foreign key.
+func (g *graph) addEdge(child, parent *node, refs *[]reference) {
+	g.edges = append(g.edges, edge{child: child, parent: parent, refs: refs})
+	at := int32(len(g.edges))
+	if child.first == 0 {
+		child.first = at
+	} else {
+		g.edges[child.last-1].next = at
+	}
+	child.last = at
+}
+
+// join adds the join row of two rows, once. Its own relations are not followed, as in gorm.
+func (g *graph) join(owner, other *node, rel *relation) error {
+	id := joinID{rel.rel, owner, other}
+	if !g.joins || g.joined[id] {
+		return nil
+	}
+	g.joined[id] = true
+	m, err := g.modelOf(rel.rel.JoinTable, asAlone)
+	if err != nil {
+		return err
+	}
+	n := g.nodeOf(reflect.New(rel.rel.JoinTable.ModelType).Elem(), m, isJoin)
+	g.addEdge(n, owner, &rel.refs)
+	g.addEdge(n, other, &rel.otherRefs)
+	return g.descend(n)
+}
+
+// shape returns the addresses of the rows, and of both ends of each edge. Join rows have none that
+// lasts.
+func (g *graph) shape() []unsafe.Pointer {
+	list := make([]unsafe.Pointer, 0, len(g.order)+2*len(g.edges))
+	add := func(n *node) {
+		if n.role != isJoin {
+			list = append(list, n.row.Addr().UnsafePointer())
+		}
+	}
+	for _, n := range g.order {
+		add(n)
+	}
+	for i := range g.edges {
+		add(g.edges[i].child)
+		add(g.edges[i].parent)
+	}
+	return list
 }

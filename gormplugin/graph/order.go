@@ -7,24 +7,24 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
-// manner is how rows are written: what happens to a row that exists.
+// manner is how rows are written, and above all what happens to one that exists.
 type manner uint8
 
 const (
-	plain        manner = iota // an error
+	plain        manner = iota // it is an error
 	doNothing                  // it stays, as gorm does for parents
 	moveChild                  // it moves to the new parent, as gorm does for children
 	updateAll                  // FullSaveAssociations
 	asHandleSays               // the given rows
 )
 
-// group is rows that can be in one INSERT.
+// group is rows of one model that are written in one manner.
 type group struct {
 	groupID
 	rows    []*node
+	left    int      // how many are not placed
 	after   []*group // those that its rows refer to
 	visited bool
-	left    int // how many are not placed
 }
 
 type groupID struct {
@@ -33,10 +33,11 @@ type groupID struct {
 	updates string // of moveChild: the columns
 }
 
-// batch is rows of a group that are written together. Each comes after those it refers to.
+// batch is rows of a group that can be in one INSERT. Each comes after those it refers to.
 type batch struct {
 	*group
-	rows []*node
+	rows   []*node
+	nested bool // rows refer to others of the batch
 }
 
 // CycleError is returned by [Create] if rows refer to each other in a cycle, so that no row can
@@ -52,14 +53,18 @@ func (e *CycleError) Error() string {
 
 // mannerOf decides how a row is written.
 func (g *graph) mannerOf(n *node) manner {
-	switch {
-	case n.role == isRoot:
+	if n.role == isRoot {
 		return asHandleSays
+	}
+	if n.keyGiven {
+		return plain // no row has its key: any collision is an error
+	}
+	switch hasKey := n.keyText() != ""; {
 	case n.role == isJoin:
 		return doNothing
-	case n.keyGiven || n.model.autoKey && n.hasZeroKey():
-		return plain // no row has its key: any collision is an error
-	case g.db.FullSaveAssociations && !n.hasZeroKey():
+	case !hasKey && n.model.autoKey:
+		return plain
+	case hasKey && g.db.FullSaveAssociations:
 		return updateAll
 	case n.role == isChild:
 		return moveChild
@@ -67,14 +72,12 @@ func (g *graph) mannerOf(n *node) manner {
 	return doNothing
 }
 
-func (n *node) hasZeroKey() bool { return n.keyText() == "" }
-
 // keyText returns the text of a row's key. It is empty if a part is not known yet.
 func (n *node) keyText() (text string) {
 	for _, f := range n.model.schema.PrimaryFields {
 		part := rows.Text(rows.Field(n.row, f.StructField.Index))
-		if part == "" || len(n.model.schema.PrimaryFields) == 1 {
-			return part
+		if part == "" {
+			return ""
 		}
 		text += part + "\x00"
 	}
@@ -83,9 +86,8 @@ func (n *node) keyText() (text string) {
 
 // batches sorts the rows into as few batches as possible, so that each row comes after those it
 // refers to.
-func (g *graph) batches() ([]batch, error) {
-	groups := parentsFirst(g.groups())
-	var batches []batch
+func (g *graph) batches() (batches []batch, err error) {
+	groups := g.groups()
 	for left := len(g.order); left > 0; {
 		before := left
 		for _, gr := range groups {
@@ -98,9 +100,9 @@ func (g *graph) batches() ([]batch, error) {
 			}
 			if len(b.rows) > 0 {
 				batches = append(batches, b)
-				gr.left -= len(b.rows)
-				left -= len(b.rows)
 			}
+			gr.left -= len(b.rows)
+			left -= len(b.rows)
 		}
 		if left == before {
 			return nil, g.cycle()
@@ -109,42 +111,31 @@ func (g *graph) batches() ([]batch, error) {
 	return batches, nil
 }
 
-// groups sorts the rows into groups.
-func (g *graph) groups() (groups []*group) {
+// groups sorts the rows into groups, and these parents first, as far as they do not refer to each
+// other in a cycle.
+func (g *graph) groups() (sorted []*group) {
 	byID := map[groupID]*group{}
-	var last *group
+	var all []*group
 	for _, n := range g.order {
 		id := groupID{model: n.model, manner: g.mannerOf(n)}
 		if id.manner == moveChild {
-			id.updates = strings.Join(n.via.columns, ",")
+			id.updates = n.via.columns
 		}
-		if last == nil || last.groupID != id {
-			if last = byID[id]; last == nil {
-				last = &group{groupID: id}
-				byID[id], groups = last, append(groups, last)
-			}
+		gr := byID[id]
+		if gr == nil {
+			gr = &group{groupID: id}
+			byID[id], all = gr, append(all, gr)
 		}
-		n.group, n.batch, n.tried = last, 0, 0
-		last.left++
-	}
-	for _, n := range g.order {
-		if n.group.rows == nil {
-			n.group.rows = make([]*node, 0, n.group.left)
-		}
-		n.group.rows = append(n.group.rows, n)
+		n.group, n.batch, n.tried = gr, 0, 0
+		gr.rows = append(gr.rows, n)
+		gr.left++
 	}
 	for i := range g.edges {
 		child, parent := g.edges[i].child.group, g.edges[i].parent.group
-		if k := len(child.after); parent != nil && parent != child && (k == 0 || child.after[k-1] != parent) && !slices.Contains(child.after, parent) {
+		if parent != nil && parent != child && !slices.Contains(child.after, parent) {
 			child.after = append(child.after, parent)
 		}
 	}
-	return groups
-}
-
-// parentsFirst sorts the groups, as far as they do not refer to each other in a cycle.
-func parentsFirst(groups []*group) []*group {
-	sorted := make([]*group, 0, len(groups))
 	var visit func(*group)
 	visit = func(gr *group) {
 		if gr.visited {
@@ -156,13 +147,13 @@ func parentsFirst(groups []*group) []*group {
 		}
 		sorted = append(sorted, gr)
 	}
-	for _, gr := range groups {
+	for _, gr := range all {
 		visit(gr)
 	}
 	return sorted
 }
 
-// place appends a row to a batch, after its parents in the same group. It reports whether the row
+// place appends a row to a batch, after its parents of the same group. It reports whether the row
 // is in this batch or in an earlier one.
 func (g *graph) place(n *node, b *batch, number int32) bool {
 	if n.batch > 0 {
@@ -172,57 +163,45 @@ func (g *graph) place(n *node, b *batch, number int32) bool {
 		return false
 	}
 	n.tried = number
-	for at := n.edges; at > 0; at = g.edges[at-1].next {
-		if e := &g.edges[at-1]; e.waits(number, g.upsert) && (e.isLate(g.upsert) || !g.place(e.parent, b, number)) {
+	for at := n.first; at > 0; at = g.edges[at-1].next {
+		e := &g.edges[at-1]
+		p := e.parent
+		if p.role == isExisting || 0 < p.batch && p.batch < number {
+			continue
+		}
+		if g.isLate(e) || p != n && !g.place(p, b, number) {
 			return false
 		}
+		b.nested = b.nested || p != n
 	}
 	n.batch = number
 	b.rows = append(b.rows, n)
 	return true
 }
 
-// waits reports whether the child must wait for a parent that is not in an earlier batch.
-func (e *edge) waits(number int32, upsert bool) bool {
-	p := e.parent
-	return p.role != isExisting && (p.batch == 0 || p.batch == number) && (p != e.child || e.isLate(upsert))
-}
-
 // isLate reports whether the parent's key may be known only after its INSERT.
-func (e *edge) isLate(upsert bool) bool {
-	if upsert && e.parent.role == isRoot {
-		return true
-	}
-	return slices.ContainsFunc(*e.refs, func(r reference) bool {
-		if r.from == nil || !r.made && !e.parent.model.before {
-			return false
-		}
-		v := rows.Indirect(rows.Field(e.parent.row, r.from.StructField.Index))
-		return !v.IsValid() || v.IsZero()
-	})
+func (g *graph) isLate(e *edge) bool {
+	return g.upsert && e.parent.role == isRoot ||
+		slices.ContainsFunc(*e.refs, func(r reference) bool { return r.isMissing(e.parent.row) })
 }
 
-// cycle returns the error for rows that cannot be placed: it follows a parent of each until a row
-// comes again.
+// cycle returns the error for rows that could not be placed: it goes from one to a parent until it
+// is at a row again.
 func (g *graph) cycle() error {
-	at := map[*node]int{}
-	var tables []string
 	n := g.order[slices.IndexFunc(g.order, func(n *node) bool { return n.batch == 0 })]
-	for {
-		if from, again := at[n]; again {
-			tables = slices.Compact(append(tables[from:], n.model.schema.Table))
-			if len(tables) == 1 {
-				tables = append(tables, tables[0])
-			}
-			return &CycleError{Tables: tables}
-		}
-		at[n] = len(tables)
-		tables = append(tables, n.model.schema.Table)
-		for k := n.edges; k > 0; k = g.edges[k-1].next {
-			if e := &g.edges[k-1]; e.waits(0, g.upsert) {
+	var path []*node
+	for !slices.Contains(path, n) {
+		path = append(path, n)
+		for at := n.first; at > 0; at = g.edges[at-1].next {
+			if e := &g.edges[at-1]; e.parent.batch == 0 && e.parent.role != isExisting && (e.parent != n || g.isLate(e)) {
 				n = e.parent
 				break
 			}
 		}
 	}
+	err := &CycleError{}
+	for _, m := range append(path[slices.Index(path, n):], n) {
+		err.Tables = append(err.Tables, m.model.schema.Table)
+	}
+	return err
 }

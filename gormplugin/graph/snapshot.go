@@ -6,11 +6,10 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
-// snapshot is the rows by value, before anything was set: a create that fails puts them back,
-// with what hooks and gorm have changed.
+// snapshot is the rows by value, before anything was set. A create that fails puts them back, and
+// with them what hooks and gorm have changed.
 type snapshot struct {
 	nodes    []*node
-	copies   map[reflect.Type]reflect.Value // a slice of the rows of each type, in the order of the nodes
 	embedded []embedded
 }
 
@@ -18,21 +17,16 @@ type snapshot struct {
 type embedded struct{ at, saved reflect.Value }
 
 func (g *graph) snapshot() *snapshot {
-	s := &snapshot{nodes: g.order, copies: map[reflect.Type]reflect.Value{}}
-	count := map[reflect.Type]int{}
-	for _, n := range s.nodes {
-		count[n.row.Type()]++
-	}
-	for t, n := range count {
-		s.copies[t] = reflect.MakeSlice(reflect.SliceOf(t), n, n)
+	s := &snapshot{nodes: g.order}
+	for _, m := range g.models {
+		m.copies = reflect.MakeSlice(reflect.SliceOf(m.schema.ModelType), m.rows, m.rows)
 	}
 	s.each(func(n *node, saved reflect.Value) {
 		saved.Set(n.row)
 		for _, path := range n.model.embedded {
 			if p := rows.Field(n.row, path); p.IsValid() && !p.IsNil() {
-				saved := reflect.New(p.Type().Elem()).Elem()
-				saved.Set(p.Elem())
-				s.embedded = append(s.embedded, embedded{p.Elem(), saved})
+				s.embedded = append(s.embedded, embedded{p.Elem(), reflect.New(p.Type().Elem()).Elem()})
+				s.embedded[len(s.embedded)-1].saved.Set(p.Elem())
 			}
 		}
 	})
@@ -41,15 +35,15 @@ func (g *graph) snapshot() *snapshot {
 
 // each calls do with each row and its copy.
 func (s *snapshot) each(do func(n *node, saved reflect.Value)) {
-	next := make(map[reflect.Type]int, len(s.copies))
 	for _, n := range s.nodes {
-		t := n.row.Type()
-		do(n, s.copies[t].Index(next[t]))
-		next[t]++
+		n.model.next = 0
+	}
+	for _, n := range s.nodes {
+		do(n, n.model.copies.Index(n.model.next))
+		n.model.next++
 	}
 }
 
-// restore puts the rows back.
 func (s *snapshot) restore() {
 	s.each(func(n *node, saved reflect.Value) { n.row.Set(saved) })
 	for _, e := range s.embedded {

@@ -6,17 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
+	"strings"
+	"sync/atomic"
 
 	"gorm.io/gorm"
-)
 
-// transaction is the graph's own transaction, or a savepoint in the caller's. A nil function does
-// nothing.
-type transaction struct {
-	db               *gorm.DB // its statements are sent over conn
-	conn             *conn    // nil for a dry run
-	commit, rollback func() error
-}
+	"github.com/seed-299c1d6b/snowkey/internal/retry"
+)
 
 // ownsTransaction reports whether the transaction is not the caller's. What the caller wrote in
 // it before a conflict is lost as well, and only the caller can write it again.
@@ -26,59 +23,172 @@ func (g *graph) ownsTransaction() bool {
 }
 
 // begin begins a transaction, or sets a savepoint in the caller's.
-func (g *graph) begin() (*transaction, error) {
-	if g.db.DryRun {
-		return &transaction{db: g.db}, nil
+func (w *writer) begin() error {
+	if !w.ownsTransaction() {
+		return w.setSavepoint()
 	}
-	if !g.ownsTransaction() {
-		return g.setSavepoint()
+	if w.tx = w.db.Begin(); w.tx.Error != nil {
+		return fmt.Errorf("graph: BEGIN: %w", w.tx.Error)
 	}
-	tx := g.db.Begin()
-	if tx.Error != nil {
-		return nil, fmt.Errorf("graph: BEGIN: %w", tx.Error)
-	}
-	inner, ok := tx.Statement.ConnPool.(gorm.TxCommitter)
+	inner, ok := w.tx.Statement.ConnPool.(gorm.TxCommitter)
 	if !ok {
-		return nil, fmt.Errorf("graph: BEGIN: %T is no transaction: %w", tx.Statement.ConnPool, gorm.ErrInvalidTransaction)
+		return fmt.Errorf("graph: BEGIN: %T is no transaction: %w", w.tx.Statement.ConnPool, gorm.ErrInvalidTransaction)
 	}
-	t := &transaction{db: tx, commit: inner.Commit, rollback: inner.Rollback}
-	t.conn = wrap(tx, g.db)
-	return t, nil
+	w.conn, w.commit, w.rollback = wrap(w.tx, w.db), inner.Commit, inner.Rollback
+	return nil
 }
 
-func (g *graph) setSavepoint() (*transaction, error) {
-	t := &transaction{db: g.db.Session(&gorm.Session{Context: g.ctx})}
-	t.conn = wrap(t.db, g.db)
-	if g.db.DisableNestedTransaction {
-		return t, nil
+func (w *writer) setSavepoint() error {
+	w.tx = w.db.Session(&gorm.Session{Context: w.ctx})
+	w.conn = wrap(w.tx, w.db)
+	if w.db.DisableNestedTransaction || w.db.DryRun {
+		return nil
 	}
 	name := fmt.Sprintf("snowkey%016x", rand.Uint64())
 	caller := func() *gorm.DB { // past conn, which may refuse statements
-		return g.db.Session(&gorm.Session{NewDB: true, Context: context.WithoutCancel(g.ctx)})
+		return w.db.Session(&gorm.Session{NewDB: true, Context: context.WithoutCancel(w.ctx)})
 	}
 	if err := caller().SavePoint(name).Error; err != nil {
-		return nil, fmt.Errorf("graph: SAVEPOINT: %w", err)
+		return fmt.Errorf("graph: SAVEPOINT: %w", err)
 	}
-	t.rollback = func() error { return caller().RollbackTo(name).Error }
-	return t, nil
-}
-
-// conflict returns the first conflict with another transaction, or nil.
-func (t *transaction) conflict() error {
-	if t.conn == nil {
-		return nil
-	}
-	return t.conn.refusal()
+	w.rollback = func() error { return caller().RollbackTo(name).Error }
+	return nil
 }
 
 // undo rolls back after err, and adds to it what that reports.
-func (t *transaction) undo(err error) error {
-	if t.rollback == nil {
+func (w *writer) undo(err error) error {
+	if w.rollback == nil {
 		return err
 	}
-	// The context may have ended the transaction already, and the server too.
-	if e := t.rollback(); e != nil && err != nil && !errors.Is(e, sql.ErrTxDone) && !savepointLost(err, e) {
+	e := w.rollback()
+	if gone := w.conn.conflict() != nil && strings.Contains(fmt.Sprint(e), "Error 1305"); gone || errors.Is(e, sql.ErrTxDone) {
+		return err // MySQL has rolled back the transaction with its savepoints, or the end of the context has
+	}
+	if e != nil && err != nil {
 		return fmt.Errorf("%w; and the rollback: %w", err, e)
 	}
 	return err
+}
+
+// conn is the connection of a transaction. It remembers the first conflict with another
+// transaction, and refuses all later statements with it, also those of hooks: MySQL has rolled
+// back by then, so that they would be committed on their own, and PostgreSQL answers them with an
+// error that does not tell the cause.
+type conn struct {
+	gorm.ConnPool
+	gorm.TxCommitter
+	handle *gorm.DB
+	lost   atomic.Pointer[error]
+}
+
+// txConn is a conn for sessions with PrepareStmt.
+type txConn struct{ *conn }
+
+// wrap sets the connection of tx to a conn over it. handle is outside the transaction, or in the
+// caller's.
+func wrap(tx, handle *gorm.DB) *conn {
+	c := &conn{ConnPool: tx.Statement.ConnPool, handle: handle}
+	c.TxCommitter, _ = c.ConnPool.(gorm.TxCommitter)
+	tx.Statement.ConnPool = c
+	if _, ok := c.ConnPool.(gorm.Tx); ok {
+		tx.Statement.ConnPool = txConn{c}
+	}
+	return c
+}
+
+// conflict returns the first conflict, or nil.
+func (c *conn) conflict() error {
+	if err := c.lost.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+func (c *conn) note(err error) {
+	if err != nil && isConflict(err) {
+		c.lost.CompareAndSwap(nil, &err)
+	}
+}
+
+// send sends a statement, unless there was a conflict.
+func send[T any](c *conn, statement func() (T, error)) (result T, err error) {
+	if err := c.conflict(); err != nil {
+		return result, err
+	}
+	result, err = statement()
+	c.note(err)
+	return result, err
+}
+
+func (c *conn) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	pool := c.ConnPool
+	if p, ok := pool.(*gorm.PreparedStmtTX); ok && (strings.HasPrefix(query, "SAVEPOINT ") || strings.HasPrefix(query, "ROLLBACK TO ")) {
+		pool = p.Tx // they cannot be prepared; gorm does so only if it sees its own type
+	}
+	return send(c, func() (sql.Result, error) { return pool.ExecContext(ctx, query, args...) })
+}
+
+func (c *conn) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return send(c, func() (*sql.Rows, error) { return c.ConnPool.QueryContext(ctx, query, args...) })
+}
+
+func (c *conn) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
+	return send(c, func() (*sql.Stmt, error) { return c.ConnPool.PrepareContext(ctx, query) })
+}
+
+// QueryRowContext returns an error in the row. After a conflict, its context is done, so that it
+// reaches no server.
+func (c *conn) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	pool := c.ConnPool
+	if c.conflict() != nil {
+		done, cancel := context.WithCancel(ctx)
+		cancel()
+		ctx = done
+		if p, ok := pool.(*gorm.PreparedStmtTX); ok {
+			pool = p.Tx // gorm's own would return a row without an error
+		}
+	}
+	row := pool.QueryRowContext(ctx, query, args...)
+	c.note(row.Err())
+	return row
+}
+
+// GetDBConn returns the pool, for gorm's method DB.
+func (c *conn) GetDBConn() (*sql.DB, error) { return c.handle.DB() }
+
+// StmtContext returns the statement in the transaction. After a conflict, it is one of no
+// database, which fails without reaching a server.
+func (c txConn) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt {
+	if c.conflict() != nil {
+		stmt = new(sql.Stmt)
+	}
+	return c.ConnPool.(gorm.Tx).StmtContext(ctx, stmt)
+}
+
+// No driver is imported here. What an error says is read from the methods and the text of the
+// drivers' errors.
+
+// conflicts matches MySQL's deadlock (1213), a row that MariaDB finds changed since the first look
+// (1020), a COMMIT that another server of a group has forestalled (3101), and a file or a table
+// that another connection of SQLite has locked.
+var conflicts = regexp.MustCompile(`(?m)(^|: )Error (1213|1020|3101)\b|database (table )?is locked`)
+
+// isConflict reports whether the database asks for the transaction to be run again. It is false
+// for a lock that was not granted in the time that the caller has set.
+func isConflict(err error) bool {
+	const aborted = "25P02" // by an earlier error, which a hook has kept to itself
+	if state := retry.SQLState(err); state != "" {
+		return retry.IsConflict(err) || state == aborted
+	}
+	return conflicts.MatchString(err.Error())
+}
+
+// isRefused reports whether the error of a COMMIT says that nothing was committed: the server
+// refused it, or it was never sent.
+func isRefused(err error) bool {
+	if s := retry.SQLState(err); s != "" { // of the outcome, a connection that was lost says nothing: 08 and 57P
+		return len(s) == 5 && s[:2] != "08" && s[:3] != "57P" && s != "40003"
+	}
+	const constraint = "constraint failed" // SQLite's
+	return errors.Is(err, sql.ErrTxDone) || isConflict(err) || strings.Contains(err.Error(), constraint)
 }
