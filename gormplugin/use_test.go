@@ -192,3 +192,37 @@ func TestOnePluginTwoHandles(t *testing.T) {
 		t.Errorf("%d, %v", id, err)
 	}
 }
+
+// gorm installs the plugins of gorm.Config.Plugins, also on the handles that dbresolver opens for
+// replicas with a copy of the configuration.
+func TestPluginsOfTheConfiguration(t *testing.T) {
+	for name, plugin := range map[string]*gormplugin.Plugin{"leased": {}, "source": gormplugin.New(gormplugin.Config{Source: &gormtest.Counter{}})} {
+		cfg := &gorm.Config{Logger: logger.Discard, Plugins: map[string]gorm.Plugin{"snowkey": plugin}}
+		db, err := gorm.Open(file(t), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := *db.Config
+		replica, err := gorm.Open(file(t), &of)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, db := range []*gorm.DB{db, replica} {
+			o := Order{}
+			if err := errors.Join(db.AutoMigrate(&Order{}, &Line{}), db.Create(&o).Error); err != nil || o.ID == 0 {
+				t.Errorf("%s: %+v, %v", name, o, err)
+			}
+			if err := db.Use(plugin); !errors.Is(err, gorm.ErrRegistered) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if err := plugin.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		for _, db := range []*gorm.DB{db, replica} {
+			if pool, err := db.DB(); err == nil {
+				_ = pool.Close()
+			}
+		}
+	}
+}
