@@ -90,6 +90,29 @@ func TestUpsert(t *testing.T) {
 	}
 }
 
+// A number that was set does not say which row is the struct's: another may have it.
+func TestUpsertWithSharedNumber(t *testing.T) {
+	type Batch struct {
+		ID     uint   `gorm:"snowflake:-"`
+		Number int64  `gorm:"snowflake"`
+		Ref    string `gorm:"uniqueIndex"`
+	}
+	db, _ := open(t, &Batch{})
+	if err := db.Create(&[]Batch{{Number: 7, Ref: "a"}, {Number: 7, Ref: "b"}, {Number: 8, Ref: "c"}}).Error; err != nil {
+		t.Fatal(err)
+	}
+	list := []Batch{{Number: 7, Ref: "b"}, {Number: 7, Ref: "new"}, {Ref: "filled"}, {Number: 8, Ref: "a"}}
+	if err := db.Clauses(clause.OnConflict{Columns: byRef, DoNothing: true}).Create(&list).Error; err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range list {
+		var row Batch
+		if err := db.Take(&row, "ref = ?", b.Ref).Error; err != nil || row.ID != b.ID {
+			t.Errorf("the struct is %+v, the row %+v, %v", b, row, err)
+		}
+	}
+}
+
 func ptr(s string) *string { return &s }
 
 // A row that collides is found by each index that the model declares, and by any of a list.
