@@ -46,15 +46,20 @@ func (p *Plugin) register(db *gorm.DB) error {
 // fill gives the rows their keys, before the hooks.
 func (p *Plugin) fill(db *gorm.DB) {
 	stmt := db.Statement
-	if db.Error != nil || !stmt.ReflectValue.IsValid() {
+	if db.Error != nil {
 		return
 	}
 	plan := p.Keys().Plan(stmt.Schema, stmt.Table, db.Name())
-	if len(plan.Columns) == 0 && plan.Err == nil {
-		stmt.Settings.Delete(statementKey{}) // of another create through the same statement
-		return
+	switch {
+	case !stmt.ReflectValue.IsValid():
+		if stmt.Schema == nil && plan.Fills() { // gorm would panic
+			addError(db, gorm.ErrInvalidValue)
+		}
+	case len(plan.Columns) > 0 || plan.Err != nil:
+		addError(db, newStatement(stmt, plan).fill())
+	case plan.Relations: // to rows that may be filled
+		newStatement(stmt, plan)
 	}
-	addError(db, newStatement(stmt, plan).fill())
 }
 
 // check looks at the rows when the hooks have run, and gorm has saved what they belong to.
@@ -62,15 +67,14 @@ func (p *Plugin) check(db *gorm.DB) {
 	if db.Error != nil || !db.Statement.ReflectValue.IsValid() {
 		return
 	}
-	if s := statementOf(db.Statement); s != nil {
-		addError(db, s.check(p.Keys(), db))
-		return
-	}
 	plan := p.Keys().Plan(db.Statement.Schema, db.Statement.Table, db.Name())
-	if plan.Fills() {
-		addError(db, errNotFilled)
-	} else if plan.Database != nil {
+	switch s := statementOf(db.Statement); {
+	case plan.Database != nil:
 		addError(db, p.checkDatabaseKey(db, plan))
+	case s != nil:
+		addError(db, s.check(p.Keys(), db))
+	case plan.Fills():
+		addError(db, errNotFilled)
 	}
 }
 
@@ -88,6 +92,7 @@ func (p *Plugin) reset(db *gorm.DB) {
 	if s := statementOf(db.Statement); s != nil && db.Error != nil {
 		s.reset()
 	}
+	db.Statement.Settings.Delete(statementKey{}) // a later create is none of its associations
 }
 
 func addError(db *gorm.DB, err error) {

@@ -12,24 +12,23 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// One call leases a worker ID, makes the generator and installs the plugin. In examples/readme it
-// runs with a database. This handle has none.
-func ExampleOpen() {
+// db.Use leases a worker ID and makes the ids. In examples/readme it runs with a database. This
+// handle has none.
+func ExamplePlugin() {
 	db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{}) // in earnest: postgres.Open("postgres://…")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	ctx := context.Background()
-	gen, err := gormplugin.Open(ctx, db, gormplugin.Config{
+	plugin := gormplugin.New(gormplugin.Config{
 		Models: []any{Customer{}},
 		Store:  sqlstore.Config{Lease: worker.Config{Namespace: "orders"}},
 	})
-	if err != nil {
+	if err := db.Use(plugin); err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer gen.Close(context.Background())
+	defer plugin.Close(context.Background())
 	fmt.Println(db.Create(&Customer{Name: "Ada"}).Error)
-	// Output: gormplugin: Store.Dialect Detect: gorm's Dialector "dummy" is not known: set Postgres, MySQL or SQLite, whichever the database is compatible with
+	// Output: gormplugin: Store.Dialect Detect: gorm's Dialector "dummy" is not known: set Postgres, MySQL or SQLite, whichever the database is compatible with, or set Source
 }

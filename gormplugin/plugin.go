@@ -96,18 +96,21 @@ func (p *Plugin) Initialize(db *gorm.DB) (err error) {
 	if err := checkDB(db); err != nil {
 		return err
 	}
+	if db.Callback().Create().Get("snowkey:fill") != nil {
+		return fmt.Errorf("gormplugin: the handle has a snowkey plugin already: call db.Use once, where gorm.Open is called; in tests, open a handle for each test, or install the plugin where they share one: %w", gorm.ErrRegistered)
+	}
+	listed := false // in gorm.Config.Plugins, also in the copy of it that dbresolver opens a replica with
 	for _, other := range db.Plugins {
-		if _, installed := other.(*Plugin); installed {
-			return fmt.Errorf("gormplugin: the handle has a snowkey plugin already: call db.Use once, where gorm.Open is called; in tests, open a handle for each test, or install the plugin where they share one: %w", gorm.ErrRegistered)
-		}
+		listed = listed || other == p
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.leased.Load() != nil {
+	leased := p.leased.Load()
+	if leased != nil && !listed {
 		return errors.New("gormplugin: the plugin leases its worker ID from the database of another handle: make one plugin for each database; for a second handle of the same database, use gormplugin.New(gormplugin.Config{Source: plugin})")
 	}
 	registry, source := p.Keys(), p.cfg.Source
-	leases := source == nil
+	leases := source == nil && leased == nil
 	if leases {
 		source = new(worker.Generator) // closed: the configuration is checked before the first query
 	}
@@ -139,8 +142,10 @@ func (p *Plugin) Initialize(db *gorm.DB) (err error) {
 	}
 	keepFilled(db)
 	useIntegerKeys(db)
-	p.source.Store(&source)
-	p.leased.Store(gen)
+	if leased == nil {
+		p.source.Store(&source)
+		p.leased.Store(gen)
+	}
 	return nil
 }
 

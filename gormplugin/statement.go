@@ -19,6 +19,8 @@ type statement struct {
 	rows   rows.Rows
 	filled []filled
 	upsert *upsert // nil without a conflict clause
+
+	associations []*statement // that gorm has created with the rows
 }
 
 // filled is a column with the indexes of the rows that had no value in it, and their ids.
@@ -33,6 +35,10 @@ type statementKey struct{}
 
 func newStatement(stmt *gorm.Statement, plan *keys.Plan) *statement {
 	s := &statement{stmt: stmt, plan: plan, rows: rows.Of(stmt.ReflectValue)}
+	if v, ok := stmt.Settings.Load(statementKey{}); ok {
+		outer := v.(*statement)
+		outer.associations = append(outer.associations, s)
+	}
 	stmt.Settings.Store(statementKey{}, s)
 	return s
 }
@@ -127,8 +133,11 @@ func (s *statement) check(registry *keys.Registry, db *gorm.DB) error {
 	return nil
 }
 
-// reset sets what the plugin has filled back to zero.
+// reset sets what the plugin has filled back to zero, in associations too.
 func (s *statement) reset() {
+	for _, a := range s.associations {
+		a.reset()
+	}
 	for _, f := range s.filled {
 		for _, i := range f.rows {
 			f.column.Clear(s.stmt.Context, &s.rows, i)

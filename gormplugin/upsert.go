@@ -17,7 +17,8 @@ import (
 type upsert struct {
 	rows    []int           // which may have collided
 	fields  []*schema.Field // the key, and the columns beside it that are filled
-	own     []keys.Unique   // a row with the same values is the one that was given
+	own     []keys.Unique   // a row with the same values is the one that was given: the key, and a number
+	fresh   []int           // the rows with a number of the plugin's: one that was set may be another's
 	indexes []keys.Unique   // in which a row may have collided
 	sent    map[int][]any   // the values of the fields, by the row
 }
@@ -42,7 +43,9 @@ func (s *statement) prepareUpsert(registry *keys.Registry, db *gorm.DB, on claus
 		if f.column.Field.PrimaryKey {
 			continue
 		}
-		beside = append(beside, f.column.Field)
+		if beside = append(beside, f.column.Field); len(beside) == 1 {
+			u.fresh = f.rows
+		}
 		if on.UpdateAll && len(f.rows) < s.rows.Len {
 			return fmt.Errorf("%s is set in some rows and zero in others, which UpdateAll cannot tell apart: create them separately", f.column.Name)
 		}
@@ -136,11 +139,15 @@ func (s *statement) resolve(db *gorm.DB) error {
 		}
 	}
 	rest := u.rows
-	for _, by := range slices.Concat(u.own, u.indexes) {
-		if len(rest) == 0 {
-			break
+	for k, by := range slices.Concat(u.own, u.indexes) {
+		asked := rest
+		if k > 0 && k < len(u.own) {
+			asked = slices.DeleteFunc(slices.Clone(rest), func(i int) bool { _, ok := slices.BinarySearch(u.fresh, i); return !ok })
 		}
-		found, err := s.find(db, rest, by)
+		if len(asked) == 0 {
+			continue
+		}
+		found, err := s.find(db, asked, by)
 		if err != nil {
 			return fmt.Errorf("after ON CONFLICT: %w", err)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"gorm.io/gorm/schema"
@@ -79,7 +80,7 @@ func (c *Column) Zero(list *rows.Rows, to []int) ([]int, error) {
 	for i := range list.Len {
 		if key := list.Direct(i, c.direct); key.IsValid() {
 			if key.Int() == 0 {
-				to = append(to, i)
+				to = append(slices.Grow(to, list.Len-i), i)
 			}
 			continue
 		}
@@ -92,7 +93,7 @@ func (c *Column) Zero(list *rows.Rows, to []int) ([]int, error) {
 			return nil, err
 		}
 		if zero {
-			to = append(to, i)
+			to = append(slices.Grow(to, list.Len-i), i)
 		}
 	}
 	return to, nil

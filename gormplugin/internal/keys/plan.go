@@ -17,9 +17,10 @@ import (
 // Plan is what the plugin does with the rows of a model. It depends on the model alone, not on
 // which other models gorm has met.
 type Plan struct {
-	Columns  []Column // that are filled, and parts of the key that must be set
-	Err      error    // of a tag that cannot be followed, or a foreign key that cannot hold its key
-	Database *Column  // the sole integer key, if the plugin does not fill it; else nil
+	Columns   []Column // that are filled, and parts of the key that must be set
+	Err       error    // of a tag that cannot be followed, or a foreign key that cannot hold its key
+	Database  *Column  // the sole integer key, if the plugin does not fill it; else nil
+	Relations bool     // gorm may save rows of other models with those of this one
 
 	Noticed atomic.Bool // the logger has a line about Database
 }
@@ -54,6 +55,7 @@ func (r *Registry) Plan(s *schema.Schema, table, dialect string) *Plan {
 		}
 	}
 	for _, ref := range references(s) {
+		p.Relations = true
 		if err := r.checkCopy(ref); err != nil {
 			faults = append(faults, err)
 		}
