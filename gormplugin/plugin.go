@@ -46,8 +46,7 @@ type Config struct {
 
 // Table says which column of a table is filled, like a tag. It is for maps that db.Table(name)
 // creates without a model. It also applies to models of the table: it adds a field that has no
-// tag, and sets the source if the tag names none. If db.Table sends the rows of a model to
-// another table in Config.Tables, the entry of that table applies.
+// tag, and sets the source if the tag names none.
 type Table struct {
 	Column string // required
 	Source string // a name in Config.Named; empty: Config.Source
@@ -177,7 +176,6 @@ var errNotInUse = errors.New("gormplugin: the plugin is not in use: call db.Use 
 //     AUTO_INCREMENT column, a counter that jumps into the range of the ids;
 //   - a field or a column that cannot hold an id: of the wrong type or size, or with a serializer;
 //   - on MySQL and MariaDB, a base 62 key whose column ignores case;
-//   - a type declared over an integer whose JSON is a bare number, which JavaScript rounds;
 //   - a sqltype.Key or NullKey whose Form is wrong, which otherwise fails when a key is written as
 //     text;
 //   - a foreign key whose field or column cannot hold the id it refers to, which gorm cuts;

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
-// sqliteDialector makes AutoMigrate write an ID of ours as integer on SQLite, where a key of that
+// sqliteDialector makes AutoMigrate write a key of ours as integer on SQLite, where a key of that
 // type, and no other, is the rowid: without an index beside the rows. sqltype calls it bigint for
 // all databases, since it cannot know gorm's types.
 type sqliteDialector struct{ gorm.Dialector }
@@ -29,7 +29,7 @@ type sqliteMigrator struct{ gorm.Migrator }
 
 func (m sqliteMigrator) FullDataTypeOf(f *schema.Field) clause.Expr {
 	expr := m.Migrator.FullDataTypeOf(f)
-	if t := f.IndirectFieldType; (rows.IsID(t) || rows.IsNull(t)) && f.TagSettings["TYPE"] == "" {
+	if t := f.IndirectFieldType; f.PrimaryKey && (rows.IsID(t) || rows.IsNull(t)) && f.TagSettings["TYPE"] == "" {
 		expr.SQL = strings.Replace(expr.SQL, "bigint", "integer", 1)
 	}
 	return expr

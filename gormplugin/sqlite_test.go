@@ -20,7 +20,7 @@ type Migrated struct {
 	Plain  int64
 }
 
-// AutoMigrate makes integer columns of our types, so that a key is the rowid. A second run
+// AutoMigrate makes a key of our types an integer, so that it is the rowid. A second run
 // changes nothing.
 func TestSQLiteKeyIsTheRowid(t *testing.T) {
 	db, _ := open(t, &Migrated{})
@@ -28,7 +28,7 @@ func TestSQLiteKeyIsTheRowid(t *testing.T) {
 	if err := db.Raw("SELECT sql FROM sqlite_master WHERE name = 'migrateds'").Scan(&schema).Error; err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"`id` integer,", "`null` integer,", "`key` integer,", "`nulled` integer,", "`own` numeric,", "`plain` integer,", "PRIMARY KEY (`id`)"} {
+	for _, want := range []string{"`id` integer,", "`null` bigint,", "`own` numeric,", "`plain` integer,", "PRIMARY KEY (`id`)"} {
 		if !strings.Contains(schema, want) {
 			t.Errorf("%s lacks %s", schema, want)
 		}

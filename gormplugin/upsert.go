@@ -46,9 +46,6 @@ func (s *statement) prepareUpsert(registry *keys.Registry, db *gorm.DB, on claus
 		if beside = append(beside, f.column.Field); len(beside) == 1 {
 			u.fresh = f.rows
 		}
-		if on.UpdateAll && len(f.rows) < s.rows.Len {
-			return fmt.Errorf("%s is set in some rows and zero in others, which UpdateAll cannot tell apart: create them separately", f.column.Name)
-		}
 	}
 	declared, err := registry.Uniques(db, s.stmt.Schema)
 	if err != nil {
@@ -200,13 +197,7 @@ func keepFilled(db *gorm.DB) {
 		on, isConflict := c.Expression.(clause.OnConflict)
 		if stmt != nil && isConflict && on.UpdateAll {
 			if s := statementOf(stmt); s != nil {
-				on.DoUpdates = slices.Clone(on.DoUpdates)
-				for i, update := range on.DoUpdates {
-					if slices.ContainsFunc(s.filled, func(f filled) bool { return f.column.DBName == update.Column.Name }) {
-						on.DoUpdates[i].Value = clause.Column{Table: clause.CurrentTable, Name: update.Column.Name}
-					}
-				}
-				c.Expression = on
+				c.Expression = s.keepFilled(on)
 			}
 		}
 		if next != nil {
@@ -215,4 +206,25 @@ func keepFilled(db *gorm.DB) {
 			c.Build(builder)
 		}
 	}
+}
+
+func (s *statement) keepFilled(on clause.OnConflict) clause.OnConflict {
+	on.DoUpdates = slices.Clone(on.DoUpdates)
+	for i, update := range on.DoUpdates {
+		k := slices.IndexFunc(s.filled, func(f filled) bool { return f.column.DBName == update.Column.Name })
+		if k < 0 {
+			continue
+		}
+		var ids []any
+		for _, id := range s.filled[k].ids {
+			ids = append(ids, s.filled[k].column.Value(id))
+		}
+		var given any = clause.Column{Table: "excluded", Name: update.Column.Name}
+		if s.stmt.Name() == "mysql" {
+			given = clause.Expr{SQL: "VALUES(?)", Vars: []any{clause.Column{Name: update.Column.Name}}}
+		}
+		on.DoUpdates[i].Value = clause.Expr{SQL: "CASE WHEN ? IN ? THEN ? ELSE ? END",
+			Vars: []any{given, ids, clause.Column{Table: clause.CurrentTable, Name: update.Column.Name}, given}}
+	}
+	return on
 }

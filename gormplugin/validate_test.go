@@ -90,7 +90,6 @@ func TestValidate(t *testing.T) {
 		{&WrappedKey{}, "WrappedKey.ID: the plugin does not fill this key: its type gormplugin_test.Wrapped cannot hold a Snowflake id: use sqltype.ID", fills},
 		{&Country{Code: "de"}, "Country.Code: the plugin does not fill this key: its column is too short for a Snowflake id: use sqltype.ID", fills},
 		{&Keyless{}, "Keyless has no primary key: add one", fills},
-		{&JProf{}, "JProf.UserID: the plugin does not fill this key: add snowflake to its gorm tag", false},
 		{5, "int: ", fills},
 		// Tags.
 		{keyed[int64](number + ":a,b"), `ID: the tag snowflake:a,b names two sources, "a" and "b"`, false},

@@ -23,8 +23,9 @@ func unkeyed(s *schema.Schema, fields []keyField) error {
 		return fmt.Errorf("%s has no primary key: add one, or list the model in Config.Exempt", modelName(s))
 	}
 	var own *schema.Field
+	sole := len(s.PrimaryFields) == 1 // it may be that of another row: a create refuses zero
 	for _, f := range s.PrimaryFields {
-		if slices.ContainsFunc(fields, func(known keyField) bool { return known.Field == f && !known.required }) {
+		if slices.ContainsFunc(fields, func(known keyField) bool { return known.Field == f && (sole || !known.required) }) {
 			return nil
 		}
 		if o, _, _ := readTag(f); o.never {
