@@ -155,8 +155,8 @@ func (p *Plugin) checkDatabaseKey(db *gorm.DB, plan *keys.Plan) error {
 		return nil
 	}
 	list := rows.Of(stmt.ReflectValue)
-	if list.Check(stmt) != nil {
-		return nil // gorm refuses them
+	if err := list.Check(stmt); err != nil {
+		return err
 	}
 	if zero, err := plan.Database.Zero(&list, nil); err != nil || len(zero) == 0 {
 		return err
