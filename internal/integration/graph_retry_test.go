@@ -9,13 +9,18 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/glebarez/sqlite"
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 // lostTo is the error of a transaction that has lost to another.
@@ -313,4 +318,107 @@ func TestGraphRetriedWhileLocked(t *testing.T) {
 		t.Errorf("begun %d times", n)
 	}
 	checkGraph(t, db, p)
+}
+
+// Booking has a hook that the context brings.
+type Booking struct {
+	ID   sqltype.ID
+	Name string `gorm:"size:20"`
+}
+
+type Seat struct {
+	ID    int64 `gorm:"snowflake:-;autoIncrement:false"`
+	Taken int
+}
+
+type hookKey struct{}
+
+func (b *Booking) BeforeCreate(tx *gorm.DB) error {
+	return tx.Statement.Context.Value(hookKey{}).(func(*gorm.DB, *Booking) error)(tx, b)
+}
+
+func take(tx *gorm.DB, seat int) error {
+	return tx.Exec("UPDATE seats SET taken = taken + 1 WHERE id = ?", seat).Error
+}
+
+// A deadlock is met by a hook, whether that returns it or keeps it to itself. gorm calls the next
+// hook all the same: what that writes must not be committed without the rest, and both
+// transactions succeed at last.
+func TestGraphConflictInHook(t *testing.T) {
+	for _, kept := range []bool{false, true} {
+		onEvery(t, func(t *testing.T, d database) {
+			db := graphHandle(t, d.open(t), nil, nil, &Booking{}, &Seat{})
+			if db.Name() == "sqlite" {
+				return // it has one writer
+			}
+			empty(t, db, "bookings", "seats")
+			if err := db.Create([]Seat{{ID: 1}, {ID: 2}, {ID: 3}}).Error; err != nil {
+				t.Fatal(err)
+			}
+			var writers, both sync.WaitGroup
+			both.Add(2)
+			for w := range 2 {
+				meet := sync.OnceFunc(func() { both.Done(); both.Wait() })
+				hook := func(tx *gorm.DB, b *Booking) error {
+					if b.Name == "second" {
+						return take(tx, 3)
+					}
+					if err := take(tx, 1+w); err != nil {
+						return err
+					}
+					meet()
+					if err := take(tx, 2-w); !kept {
+						return err
+					}
+					return nil
+				}
+				writers.Go(func() {
+					ctx := context.WithValue(context.Background(), hookKey{}, hook)
+					if err := graph.Create(ctx, db, []*Booking{{Name: "first"}, {Name: "second"}}); err != nil {
+						t.Errorf("kept %v: %v", kept, err)
+					}
+				})
+			}
+			writers.Wait()
+			var taken []int
+			var bookings int64
+			db.Model(&Seat{}).Order("id").Pluck("taken", &taken)
+			db.Model(&Booking{}).Count(&bookings)
+			if bookings != 4 || !slices.Equal(taken, []int{2, 2, 2}) {
+				t.Errorf("kept %v: %d bookings, and the seats were taken %v times", kept, bookings, taken)
+			}
+		})
+	}
+}
+
+// Under SERIALIZABLE, conflicts surface in hooks, and PostgreSQL answers the statements of the next
+// hooks with another error. Each create is begun again until it succeeds.
+func TestGraphSerializable(t *testing.T) {
+	cfg := freshPostgres(t, testserver.Postgres(t).DSN)
+	cfg.RuntimeParams["default_transaction_isolation"] = "serializable"
+	db := graphHandle(t, postgres.New(postgres.Config{Conn: stdlib.OpenDB(*cfg)}), nil, nil, &Booking{}, &Seat{})
+	if err := db.Create([]Seat{{ID: 1}, {ID: 2}, {ID: 3}}).Error; err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.WithValue(t.Context(), hookKey{}, func(tx *gorm.DB, _ *Booking) error {
+		var taken int
+		if err := tx.Model(&Seat{}).Select("SUM(taken)").Scan(&taken).Error; err != nil {
+			return err
+		}
+		return take(tx, 1+taken%3)
+	})
+	const writers, each = 8, 10
+	var wg sync.WaitGroup
+	for range writers {
+		wg.Go(func() {
+			for range each {
+				if _, err := graph.CreateWith(ctx, db, make([]Booking, 3), graph.Config{Attempts: 200, MaxBackoff: 20 * time.Millisecond}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	counts(t, db, "SELECT SUM(taken) FROM seats", nil, 3*writers*each)
+	counts(t, db, "SELECT COUNT(*) FROM bookings", nil, 3*writers*each)
 }
