@@ -2,7 +2,6 @@ package graph
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 
@@ -32,12 +31,11 @@ func Assign(ctx context.Context, db *gorm.DB, value any) error {
 	if err != nil {
 		return err
 	}
-	saved := g.snapshot()
-	if err := g.assign(); err != nil {
-		saved.restore()
-		return err
+	restore := g.snapshot()
+	if err = g.assign(); err != nil {
+		restore()
 	}
-	return nil
+	return err
 }
 
 func (g *graph) assign() error {
@@ -51,10 +49,9 @@ func (g *graph) assign() error {
 	}
 	for _, n := range g.order {
 		for i := range n.model.columns {
-			if c := &n.model.columns[i]; c.Source == nil {
-				if zero, err := c.IsZero(n.row); zero || err != nil {
-					return errors.Join(fmt.Errorf("graph: foreign key %s is zero", c.Name), err)
-				}
+			c := &n.model.columns[i]
+			if zero, _ := c.IsZero(n.row); zero && c.Source == nil {
+				return fmt.Errorf("graph: foreign key %s is zero", c.Name)
 			}
 		}
 	}
@@ -112,9 +109,7 @@ func (g *graph) giveKeys(all bool) error {
 			if c.Source == nil || !all && !c.Field.PrimaryKey {
 				continue
 			}
-			if zero, err := c.IsZero(n.row); err != nil {
-				return fmt.Errorf("graph: %w", err)
-			} else if zero {
+			if zero, _ := c.IsZero(n.row); zero { // the row can be set: there is no error
 				reserved.Need(c, 1)
 				needs = append(needs, need{n, c})
 			}
@@ -138,7 +133,7 @@ type reference struct {
 	from     *schema.Field // nil: the constant
 	constant string        // the type of a polymorphic relation
 	to       *schema.Field
-	made     bool // the plugin or the database makes from, or it is a foreign key too: zero means that it is not known
+	made     bool // zero in from means that it is not known yet
 }
 
 // isMissing reports whether the parent has no value yet.

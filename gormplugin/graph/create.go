@@ -93,10 +93,10 @@ func CreateWith(ctx context.Context, db *gorm.DB, value any, cfg Config) (Result
 	if !g.ownsTransaction() {
 		limits.Attempts = 1
 	}
-	saved, keep := g.snapshot(), false
+	restore, keep := g.snapshot(), false
 	defer func() { // also if a hook panics
 		if !keep {
-			saved.restore()
+			restore()
 		}
 	}()
 	for attempt := 1; ; attempt++ {
@@ -111,7 +111,7 @@ func CreateWith(ctx context.Context, db *gorm.DB, value any, cfg Config) (Result
 			}
 			return Result{}, err
 		}
-		saved.restore()
+		restore()
 		if stopped := limits.Wait(g.ctx, attempt); stopped != nil {
 			return Result{}, fmt.Errorf("graph: %w; after attempt %d of %d: %w", stopped, attempt, limits.Attempts, err)
 		}
@@ -147,8 +147,9 @@ func (w *writer) attempt() (end end, err error) {
 		}
 	}()
 	err = w.writeBatches(batches)
-	if lost := w.conn.conflict(); lost != nil && !errors.Is(err, lost) { // a hook has kept it to itself
-		return failed, fmt.Errorf("graph: %w", errors.Join(lost, err))
+	w.conn.note(err) // it may come from rows that were read
+	if lost := w.conn.conflict(); lost != nil && !errors.Is(err, lost) {
+		err = fmt.Errorf("graph: %w", errors.Join(lost, err)) // a hook has kept it to itself
 	}
 	if err != nil {
 		return failed, err

@@ -49,6 +49,7 @@ const (
 // node is one row.
 type node struct {
 	row      reflect.Value // an addressable struct
+	saved    reflect.Value // a copy of it
 	model    *model
 	role     role
 	walked   bool
@@ -94,12 +95,8 @@ func newGraph(ctx context.Context, db *gorm.DB, value any, joins bool) (*graph, 
 	if g.keys == nil {
 		return nil, errors.New("graph: the plugin is not in use on this handle: call db.Use first")
 	}
-	v := reflect.ValueOf(value)
-	if err := g.addRoots(v, "the value"); err != nil {
+	if err := g.addRoots(reflect.ValueOf(value), "the value"); err != nil {
 		return nil, err
-	}
-	if len(g.roots) == 0 && reflect.Indirect(v).Kind() != reflect.Slice {
-		return nil, fmt.Errorf("graph: %s: %w", keys.TypeName(v.Type()), gorm.ErrInvalidValue)
 	}
 	for _, n := range g.roots {
 		if err := g.descend(n); err != nil {
@@ -183,11 +180,12 @@ func (g *graph) follow(owner *node, rel *relation) (err error) {
 		}
 	}
 	list, length := rows.Indirect(v), 1
-	if rel.isList() {
+	isList := list.Kind() == reflect.Slice
+	if isList {
 		length = list.Len()
 	}
 	for i := range length {
-		if rel.isList() {
+		if isList {
 			v = list.Index(i)
 		}
 		if v = rows.Indirect(v); !v.IsValid() {

@@ -2,7 +2,6 @@ package graph
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -24,11 +23,8 @@ type model struct {
 	hooks     bool            // it has hooks
 	texts     []*schema.Field // whose values are measured
 	unsure    bool            // the length of other values is not known
-
-	rows     int           // how many the graph has
-	copies   reflect.Value // of the rows, for the snapshot
-	next     int           // the next of the copies
-	embedded [][]int       // the paths to embedded pointers
+	embedded  [][]int         // the paths to embedded pointers, some twice
+	rows      int             // how many the graph has
 }
 
 // as says what Select and Omit of the handle mean for a model.
@@ -53,9 +49,6 @@ func (g *graph) modelOf(s *schema.Schema, as as) (*model, error) {
 	stmt := &gorm.Statement{DB: g.db, Schema: s, Table: s.Table}
 	if as == asGiven {
 		stmt.Selects, stmt.Omits = g.db.Statement.Selects, g.db.Statement.Omits
-		if err := checkNames(s, stmt); err != nil {
-			return nil, err
-		}
 	}
 	plan := g.keys.Plan(s, "", g.db.Name())
 	if plan.Err != nil {
@@ -69,7 +62,10 @@ func (g *graph) modelOf(s *schema.Schema, as as) (*model, error) {
 			m.columns = append(m.columns, c)
 		}
 	}
-	m.autoKey = slices.ContainsFunc(s.PrimaryFields, func(f *schema.Field) bool { return isAuto(f, plan) })
+	for _, f := range s.PrimaryFields {
+		_, auto := makerOf(f, plan)
+		m.autoKey = m.autoKey || auto
+	}
 	m.before = !g.db.Statement.SkipHooks && (s.BeforeSave || s.BeforeCreate)
 	m.hooks = !g.db.Statement.SkipHooks && (m.before || s.AfterSave || s.AfterCreate)
 	to := asRelated
@@ -78,9 +74,15 @@ func (g *graph) modelOf(s *schema.Schema, as as) (*model, error) {
 	}
 	r := &s.Relationships
 	for _, rel := range slices.Concat(r.BelongsTo, r.HasOne, r.HasMany, r.Many2Many) {
+		joinOnly := rel.Type == schema.Many2Many && slices.Contains(stmt.Omits, rel.Name+".*")
+		for _, name := range slices.Concat(stmt.Selects, stmt.Omits) {
+			if strings.HasPrefix(name, rel.Name+".") && !joinOnly {
+				return nil, fmt.Errorf("graph: Select or Omit names %q, and applies to the columns and relations of %s alone", name, s.Name)
+			}
+		}
 		m.related = append(m.related, rel.Name)
 		if kept, isNamed := named[rel.Name]; as != asAlone && (kept || !isNamed && !restricted) {
-			m.relations = append(m.relations, g.newRelation(rel, to, slices.Contains(stmt.Omits, rel.Name+".*")))
+			m.relations = append(m.relations, g.newRelation(rel, to, joinOnly))
 		}
 		if rel.Type == schema.BelongsTo {
 			m.parents = len(m.relations)
@@ -90,27 +92,10 @@ func (g *graph) modelOf(s *schema.Schema, as as) (*model, error) {
 	return m, nil
 }
 
-// checkNames refuses names in Select and Omit of columns or relations of another model, except
-// Omit("Tags.*") of a many2many.
-func checkNames(s *schema.Schema, stmt *gorm.Statement) error {
-	for i, name := range slices.Concat(stmt.Omits, stmt.Selects) {
-		first, rest, nested := strings.Cut(name, ".")
-		rel := s.Relationships.Relations[first]
-		if nested && rel != nil && (rest != "*" || rel.Type != schema.Many2Many || i >= len(stmt.Omits)) {
-			return fmt.Errorf("graph: Select and Omit name %q: they apply to the columns and relations of %s alone", name, s.Name)
-		}
-	}
-	return nil
-}
-
-// isFilled reports whether the plugin makes the value of a field, and isAuto whether the database
-// does.
-func isFilled(f *schema.Field, plan *keys.Plan) bool {
-	return slices.ContainsFunc(plan.Columns, func(c keys.Column) bool { return c.Field == f && c.Source != nil })
-}
-
-func isAuto(f *schema.Field, plan *keys.Plan) bool {
-	return f.HasDefaultValue && f.DefaultValueInterface == nil && !isFilled(f, plan)
+// makerOf reports whether the plugin makes the value of a field, or the database.
+func makerOf(f *schema.Field, plan *keys.Plan) (plugin, database bool) {
+	plugin = slices.ContainsFunc(plan.Columns, func(c keys.Column) bool { return c.Field == f && c.Source != nil })
+	return plugin, !plugin && f.HasDefaultValue && f.DefaultValueInterface == nil
 }
 
 // embeddedPointers returns the paths to the pointers to embedded structs, as gorm writes them.
@@ -122,8 +107,7 @@ func embeddedPointers(s *schema.Schema) (paths [][]int) {
 			}
 		}
 	}
-	slices.SortFunc(paths, slices.Compare[[]int])
-	return slices.CompactFunc(paths, slices.Equal[[]int])
+	return paths
 }
 
 // relation is a relation that the walk follows.
@@ -137,23 +121,18 @@ type relation struct {
 	columns   string      // the names of the foreign key's columns
 }
 
-func (r *relation) isList() bool {
-	return r.rel.Type == schema.HasMany || r.rel.Type == schema.Many2Many
-}
-
 func (g *graph) newRelation(rel *schema.Relationship, to as, joinOnly bool) relation {
 	r := relation{rel: rel, as: to, role: isShared}
-	switch {
-	case rel.Type == schema.HasOne || rel.Type == schema.HasMany:
-		r.role = isChild
-	case rel.Type == schema.Many2Many && joinOnly:
+	if joinOnly {
 		r.role = isExisting
+	} else if rel.Type == schema.HasOne || rel.Type == schema.HasMany {
+		r.role = isChild
 	}
 	for _, ref := range rel.References {
 		copied := reference{constant: ref.PrimaryValue, to: ref.ForeignKey}
 		if f := ref.PrimaryKey; f != nil && ref.PrimaryValue == "" {
-			plan := g.keys.Plan(f.Schema, "", g.db.Name()) // its model reports an error of the plan
-			copied.from, copied.made = f, isAuto(f, plan) || isFilled(f, plan) || f.PrimaryKey && len(f.Schema.PrimaryFields) == 1
+			plugin, auto := makerOf(f, g.keys.Plan(f.Schema, "", g.db.Name())) // its model reports an error of the plan
+			copied.from, copied.made = f, plugin || auto || f.PrimaryKey && len(f.Schema.PrimaryFields) == 1
 		}
 		if rel.JoinTable != nil && !ref.OwnPrimaryKey && ref.PrimaryValue == "" {
 			r.otherRefs = append(r.otherRefs, copied)

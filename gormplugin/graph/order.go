@@ -21,8 +21,7 @@ const (
 // group is rows of one model that are written in one manner.
 type group struct {
 	groupID
-	rows    []*node
-	left    int      // how many are not placed
+	rows    []*node  // those that are not placed
 	after   []*group // those that its rows refer to
 	visited bool
 }
@@ -53,18 +52,14 @@ func (e *CycleError) Error() string {
 
 // mannerOf decides how a row is written.
 func (g *graph) mannerOf(n *node) manner {
-	if n.role == isRoot {
+	switch {
+	case n.role == isRoot:
 		return asHandleSays
-	}
-	if n.keyGiven {
-		return plain // no row has its key: any collision is an error
-	}
-	switch hasKey := n.keyText() != ""; {
 	case n.role == isJoin:
 		return doNothing
-	case !hasKey && n.model.autoKey:
-		return plain
-	case hasKey && g.db.FullSaveAssociations:
+	case n.keyGiven || n.model.autoKey && n.keyText() == "":
+		return plain // no row has its key: any collision is an error
+	case g.db.FullSaveAssociations && n.keyText() != "":
 		return updateAll
 	case n.role == isChild:
 		return moveChild
@@ -91,18 +86,15 @@ func (g *graph) batches() (batches []batch, err error) {
 	for left := len(g.order); left > 0; {
 		before := left
 		for _, gr := range groups {
-			if gr.left == 0 {
-				continue
-			}
-			b := batch{group: gr, rows: make([]*node, 0, gr.left)}
+			b := batch{group: gr}
 			for _, n := range gr.rows {
 				g.place(n, &b, int32(len(batches)+1))
 			}
 			if len(b.rows) > 0 {
 				batches = append(batches, b)
+				left -= len(b.rows)
+				gr.rows = slices.DeleteFunc(gr.rows, func(n *node) bool { return n.batch > 0 })
 			}
-			gr.left -= len(b.rows)
-			left -= len(b.rows)
 		}
 		if left == before {
 			return nil, g.cycle()
@@ -128,7 +120,6 @@ func (g *graph) groups() (sorted []*group) {
 		}
 		n.group, n.batch, n.tried = gr, 0, 0
 		gr.rows = append(gr.rows, n)
-		gr.left++
 	}
 	for i := range g.edges {
 		child, parent := g.edges[i].child.group, g.edges[i].parent.group

@@ -6,47 +6,32 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
-// snapshot is the rows by value, before anything was set. A create that fails puts them back, and
-// with them what hooks and gorm have changed.
-type snapshot struct {
-	nodes    []*node
-	embedded []embedded
-}
-
-// embedded is a struct that a row embeds behind a pointer.
-type embedded struct{ at, saved reflect.Value }
-
-func (g *graph) snapshot() *snapshot {
-	s := &snapshot{nodes: g.order}
+// snapshot copies the rows, before anything is set, and the structs that they embed behind
+// pointers. restore puts them back, and with them what hooks and gorm have changed.
+func (g *graph) snapshot() (restore func()) {
+	var embedded []struct{ at, saved reflect.Value }
+	copies := make(map[*model]reflect.Value, len(g.models))
 	for _, m := range g.models {
-		m.copies = reflect.MakeSlice(reflect.SliceOf(m.schema.ModelType), m.rows, m.rows)
+		copies[m] = reflect.MakeSlice(reflect.SliceOf(m.schema.ModelType), m.rows, m.rows)
 	}
-	s.each(func(n *node, saved reflect.Value) {
-		saved.Set(n.row)
+	for _, n := range g.order {
+		n.model.rows--
+		n.saved = copies[n.model].Index(n.model.rows)
+		n.saved.Set(n.row)
 		for _, path := range n.model.embedded {
 			if p := rows.Field(n.row, path); p.IsValid() && !p.IsNil() {
-				s.embedded = append(s.embedded, embedded{p.Elem(), reflect.New(p.Type().Elem()).Elem()})
-				s.embedded[len(s.embedded)-1].saved.Set(p.Elem())
+				saved := reflect.New(p.Type().Elem()).Elem()
+				saved.Set(p.Elem())
+				embedded = append(embedded, struct{ at, saved reflect.Value }{p.Elem(), saved})
 			}
 		}
-	})
-	return s
-}
-
-// each calls do with each row and its copy.
-func (s *snapshot) each(do func(n *node, saved reflect.Value)) {
-	for _, n := range s.nodes {
-		n.model.next = 0
 	}
-	for _, n := range s.nodes {
-		do(n, n.model.copies.Index(n.model.next))
-		n.model.next++
-	}
-}
-
-func (s *snapshot) restore() {
-	s.each(func(n *node, saved reflect.Value) { n.row.Set(saved) })
-	for _, e := range s.embedded {
-		e.at.Set(e.saved)
+	return func() {
+		for _, n := range g.order {
+			n.row.Set(n.saved)
+		}
+		for _, e := range embedded {
+			e.at.Set(e.saved)
+		}
 	}
 }

@@ -47,10 +47,10 @@ func (w *writer) writeBatches(batches []batch) error {
 		return nil
 	}
 	again, err := newGraph(w.ctx, w.db, w.value, true)
-	if err != nil || !slices.Equal(again.shape(), w.shape()) {
-		return errors.Join(errors.New("graph: a hook has added, removed or moved associated rows: do that before the create"), err)
+	if err == nil && !slices.Equal(again.shape(), w.shape()) {
+		err = errors.New("graph: a hook has added, removed or moved associated rows: do that before the create")
 	}
-	return nil
+	return err
 }
 
 // withoutRepeated leaves out rows with the key of another of them. As in gorm, rows that may exist

@@ -27,18 +27,6 @@ type Footnote struct {
 	EssayID sqltype.ID `gorm:"index"`
 }
 
-// Wide has many columns.
-type Wide struct {
-	ID sqltype.ID
-	Ten
-	A Ten `gorm:"embedded;embeddedPrefix:a_"`
-	B Ten `gorm:"embedded;embeddedPrefix:b_"`
-	C Ten `gorm:"embedded;embeddedPrefix:c_"`
-	D Ten `gorm:"embedded;embeddedPrefix:d_"`
-}
-
-type Ten struct{ C1, C2, C3, C4, C5, C6, C7, C8, C9, C10 int }
-
 // Rows of which a thousand are longer than a packet may be on MySQL and MariaDB, and more short
 // ones than one statement takes. All are written, and every reference leads to a row.
 func TestGraphOfLongRows(t *testing.T) {
@@ -77,23 +65,6 @@ func longRows(t *testing.T, d gorm.Dialector, notes int) {
 	}
 	counts(t, db, "SELECT COUNT(*) FROM essays WHERE LENGTH(text) = ?", []any{size}, essays)
 	counts(t, db, "SELECT COUNT(*) FROM footnotes JOIN essays ON essays.id = essay_id", nil, essays*notes)
-}
-
-// Rows of 51 columns: an INSERT has fewer of them.
-func TestGraphOfWideRows(t *testing.T) {
-	onEvery(t, func(t *testing.T, d database) {
-		db := graphHandle(t, d.open(t), nil, nil, &Wide{})
-		rows := make([]Wide, 700)
-		for i := range rows {
-			rows[i].D.C10 = i
-		}
-		want := insertsOf(db, len(rows), 51)
-		result, err := graph.CreateWith(t.Context(), db, rows, graph.Config{})
-		if err != nil || result.RowsAffected != 700 || result.Tables[0].Inserts != want {
-			t.Fatalf("%+v, %v; want %d INSERTs", result, err, want)
-		}
-		counts(t, db, "SELECT COUNT(DISTINCT d_c10) FROM wides", nil, len(rows))
-	})
 }
 
 // insertsOf returns how many INSERTs the rows take.

@@ -328,7 +328,3 @@ func checkGraph(t testing.TB, db *gorm.DB, value any) {
 	}
 	visit(reflect.ValueOf(value), "value")
 }
-
-func contextWith(ctx context.Context, calls *[]string) context.Context {
-	return context.WithValue(ctx, callsKey{}, calls)
-}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
@@ -51,7 +52,7 @@ func TestGraphCreate(t *testing.T) {
 		}
 		var tables []string
 		for _, r := range result.Tables {
-			if r.Inserts != 1 {
+			if r.Inserts != 1 && r.Table != "purchases" { // those that were given, and their parts
 				t.Errorf("%s took %d INSERTs", r.Table, r.Inserts)
 			}
 			tables = append(tables, fmt.Sprint(r.Table, " ", r.RowsAffected))
@@ -74,29 +75,6 @@ func TestGraphCreate(t *testing.T) {
 		}
 		if theirs := dump(t, db, graphTables...); !slices.Equal(ours, theirs) {
 			t.Errorf("Create wrote\n%s\ngorm\n%s", strings.Join(ours, "\n"), strings.Join(theirs, "\n"))
-		}
-	})
-}
-
-func TestGraphAssign(t *testing.T) {
-	onGraphs(t, func(t *testing.T, db *gorm.DB) {
-		p := everything("a")
-		if err := graph.Assign(t.Context(), db, p); err != nil {
-			t.Fatal(err)
-		}
-		checkGraph(t, db, p)
-		if rows := dump(t, db, graphTables...); len(rows) != 0 {
-			t.Errorf("Assign wrote %v", rows)
-		}
-		before := *p
-		if err := graph.Create(t.Context(), db, p); err != nil {
-			t.Fatal(err)
-		}
-		if p.ID != before.ID || p.Items[0].ID != before.Items[0].ID {
-			t.Error("Create changed keys that were set")
-		}
-		if rows := dump(t, db, graphTables...); len(rows) != 24 {
-			t.Errorf("%d rows: %s", len(rows), strings.Join(rows, "\n"))
 		}
 	})
 }
@@ -274,4 +252,104 @@ func textOf(v any, keys bool) string {
 	}
 	visit(reflect.ValueOf(v), "")
 	return b.String()
+}
+
+// FullSaveAssociations overwrites what exists, as in gorm.
+func TestGraphFullSave(t *testing.T) {
+	onGraphs(t, func(t *testing.T, db *gorm.DB) {
+		full := db.Session(&gorm.Session{FullSaveAssociations: true})
+		run := func(create func(v any) error) []string {
+			empty(t, db, graphTables...)
+			if err := db.Create(&Purchase{ID: 905, Name: "old", Items: []Item{{ID: 906, Name: "old item"}}, Buyer: &Buyer{ID: 901, Name: "old buyer"}, Labels: []*Label{{ID: 903, Name: "old label"}}}).Error; err != nil {
+				t.Fatal(err)
+			}
+			if err := create(&Purchase{Name: "a", Items: []Item{{ID: 906, Name: "new item"}, {Name: "fresh"}}, Buyer: &Buyer{ID: 901, Name: "new buyer"}, Labels: []*Label{{ID: 903, Name: "new label"}}}); err != nil {
+				t.Fatal(err)
+			}
+			return dump(t, db, graphTables...)
+		}
+		theirs := run(func(v any) error { return full.Create(v).Error })
+		ours := run(func(v any) error { return graph.Create(t.Context(), full, v) })
+		if !slices.Equal(ours, theirs) || !strings.Contains(strings.Join(ours, ""), "new buyer") {
+			t.Errorf("Create wrote\n%s\ngorm\n%s", strings.Join(ours, "\n"), strings.Join(theirs, "\n"))
+		}
+	})
+}
+
+func TestGraphSelectAndOmit(t *testing.T) {
+	handles := map[string]func(db *gorm.DB) *gorm.DB{
+		"all":                  func(db *gorm.DB) *gorm.DB { return db },
+		"Omit(Associations)":   func(db *gorm.DB) *gorm.DB { return db.Omit(clause.Associations) },
+		"Omit(relation)":       func(db *gorm.DB) *gorm.DB { return db.Omit("Items", "Buyer") },
+		"Omit(column)":         func(db *gorm.DB) *gorm.DB { return db.Omit("State", "Place") },
+		"Select(columns)":      func(db *gorm.DB) *gorm.DB { return db.Select("Name") },
+		"Select(relation)":     func(db *gorm.DB) *gorm.DB { return db.Select("Name", "Receipt", "Parts") },
+		"Select(Associations)": func(db *gorm.DB) *gorm.DB { return db.Select("Name", clause.Associations) },
+		"Select(*)":            func(db *gorm.DB) *gorm.DB { return db.Select("*") },
+		"Model":                func(db *gorm.DB) *gorm.DB { return db.Model(&Purchase{}) },
+		"Unscoped":             func(db *gorm.DB) *gorm.DB { return db.Unscoped() },
+		"Set":                  func(db *gorm.DB) *gorm.DB { return db.Set("a", 1).Set("b", 2) },
+	}
+	onGraphs(t, func(t *testing.T, db *gorm.DB) {
+		for name, handle := range handles {
+			t.Run(name, func(t *testing.T) {
+				run := func(create func(v any) error) []string {
+					empty(t, db, graphTables...)
+					p := everything("a")
+					p.Items[1].Purchase = nil // by the circle gorm writes a second time what was left out
+					if err := create(p); err != nil {
+						t.Errorf("%s: %v", name, err)
+					}
+					return dump(t, db, graphTables...)
+				}
+				theirs := run(func(v any) error { return handle(db).Create(v).Error })
+				h := handle(db)
+				ours := run(func(v any) error { return graph.Create(t.Context(), h, v) })
+				if !slices.Equal(ours, theirs) {
+					t.Errorf("%s: Create wrote\n%s\ngorm\n%s", name, strings.Join(ours, "\n"), strings.Join(theirs, "\n"))
+				}
+				if len(theirs) == 0 {
+					t.Errorf("%s: nothing was written", name)
+				}
+			})
+		}
+		empty(t, db, graphTables...)
+		p := everything("a")
+		if err := graph.Create(t.Context(), db.Omit("ID"), p); err == nil || !strings.Contains(err.Error(), "Purchase.ID is left out") {
+			t.Errorf("Omit(ID): %v", err)
+		}
+		bare(t, db.Session(&gorm.Session{NewDB: true}), "Omit(ID)", p, everything("a"))
+
+		for name, scope := range map[string]func(tx *gorm.DB) *gorm.DB{
+			"Omit":   func(tx *gorm.DB) *gorm.DB { return tx.Omit("Items") },
+			"Select": func(tx *gorm.DB) *gorm.DB { return tx.Select("Name") },
+			"Clause": func(tx *gorm.DB) *gorm.DB { return tx.Clauses(clause.OnConflict{DoNothing: true}) },
+		} {
+			p := everything("a")
+			if err := graph.Create(t.Context(), db.Scopes(scope), p); err == nil || !strings.Contains(err.Error(), "scope") {
+				t.Errorf("%s in a scope: %v", name, err)
+			}
+			bare(t, db, name+" in a scope", p, everything("a"))
+		}
+		for name, handle := range map[string]*gorm.DB{"Items.Notes": db.Omit("Items.Notes"), "Parcels.Name": db.Select("Parcels.Name"), "Parcels.*": db.Omit("Parcels.*")} {
+			if err := graph.Create(t.Context(), handle, everything("a")); err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+
+		// The far side is there already, or it is an error.
+		label := &Label{Name: "l"}
+		if err := db.Create(label).Error; err != nil {
+			t.Fatal(err)
+		}
+		if err := graph.Create(t.Context(), db.Omit("Labels.*"), &Purchase{Name: "a", Labels: []*Label{{ID: label.ID}}}); err != nil {
+			t.Error(err)
+		}
+		if rows := dump(t, db, graphTables...); len(rows) != 3 {
+			t.Errorf("%v", rows)
+		}
+		if err := graph.Create(t.Context(), db.Omit("Labels.*"), &Purchase{Name: "a", Labels: []*Label{{Name: "new"}}}); err == nil || !strings.Contains(err.Error(), "Label.ID is zero") {
+			t.Errorf("%v", err)
+		}
+	})
 }

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -331,6 +332,83 @@ func TestUpsertOfSharedAssociations(t *testing.T) {
 		}
 		if found.ID != old[0].ID || back.Tags[0].ID != shared.ID || back.Tags[1].ID != old[0].ID || back.Tags[2].ID != old[1].ID {
 			t.Errorf("%+v: the structs have %d and %d, want %d", back.Tags, shared.ID, found.ID, old[0].ID)
+		}
+	})
+}
+
+// A row was found by its unique index, and then something fails: its key is
+// taken back as well.
+func TestGraphFailsAfterUpsert(t *testing.T) {
+	onUsers(t, func(t *testing.T, db *gorm.DB) {
+		if err := db.Create(&User{Email: "a@x"}).Error; err != nil {
+			t.Fatal(err)
+		}
+		seen, s := spyOn(db)
+		s.at = func(_ int, what string) error {
+			if strings.HasPrefix(what, "INSERT") && strings.Contains(what, "visits") {
+				return errInjected
+			}
+			return nil
+		}
+		build := func() *Visit { return &Visit{Name: "v", User: &User{Email: "a@x"}} }
+		v := build()
+		if err := graph.Create(t.Context(), seen, v); !errors.Is(err, errInjected) {
+			t.Error(err)
+		}
+		if got, want := keysOf(v), keysOf(build()); got != want {
+			t.Errorf("keys are left: %s, want %s", got, want)
+		}
+		// Also where the statement itself returned the key, to rows with a new and with a set one.
+		s.at = func(_ int, what string) error {
+			if strings.HasPrefix(what, "INSERT") && strings.Contains(what, "devices") {
+				return errInjected
+			}
+			return nil
+		}
+		for name, on := range map[string]clause.OnConflict{
+			"DoUpdates": {Columns: []clause.Column{{Name: "email"}}, DoUpdates: clause.AssignmentColumns([]string{"visits"})},
+			"DoNothing": {Columns: []clause.Column{{Name: "email"}}, DoNothing: true},
+		} {
+			users := func() []*User {
+				return []*User{{Email: "a@x", Devices: []Device{{Name: "d"}}}, {Email: "new@x", Devices: []Device{{Name: "d"}}}, {ID: 5, Email: "set@x"}}
+			}
+			u := users()
+			if err := graph.Create(t.Context(), seen.Clauses(on), u); !errors.Is(err, errInjected) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if got, want := keysOf(u), keysOf(users()); got != want {
+				t.Errorf("%s: keys are left: %s, want %s", name, got, want)
+			}
+		}
+		// A key that the caller set is restored too.
+		s.at = func(_ int, what string) error {
+			if what == "COMMIT" {
+				return errors.Join(stateError("40001"))
+			}
+			return nil
+		}
+		set := &User{ID: 5, Email: "a@x"}
+		on := clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoNothing: true}
+		if err := graph.Create(t.Context(), seen.Clauses(on), set); err == nil || errors.Is(err, graph.ErrOutcomeUnknown) || set.ID != 5 {
+			t.Errorf("%d, %v", set.ID, err)
+		}
+	})
+}
+
+// RETURNING * reaches the structs that were given, whose children are not lost.
+func TestGraphReturning(t *testing.T) {
+	onUsers(t, func(t *testing.T, db *gorm.DB) {
+		users := []*User{{Email: "a@x", Devices: []Device{{Name: "d"}}}, {Email: "b@x", Rank: 9}}
+		devices := users[0].Devices
+		if err := graph.Create(t.Context(), db.Clauses(clause.Returning{}), users); err != nil {
+			t.Fatal(err)
+		}
+		stored(t, db, "returning", users)
+		if len(users[0].Devices) != 1 || &users[0].Devices[0] != &devices[0] || devices[0].UserID != users[0].ID || users[1].Rank != 9 {
+			t.Errorf("%+v, %+v", users[0], users[1])
+		}
+		if returns := slices.Contains(db.Callback().Create().Clauses, "RETURNING"); returns && users[1].Token != "ABC" {
+			t.Errorf("%+v", users[1])
 		}
 	})
 }
