@@ -161,7 +161,7 @@ func (p *Plugin) checkDatabaseKey(db *gorm.DB, plan *keys.Plan) error {
 	}
 	list := rows.Of(stmt.ReflectValue)
 	if list.Check(stmt) != nil {
-		return nil // gorm refuses them
+		return nil //nolint:nilerr // gorm refuses them
 	}
 	if zero, err := plan.Database.Zero(&list, nil); err != nil || len(zero) == 0 {
 		return err
