@@ -46,7 +46,6 @@ func fillPlugin(src sqltype.Source, models ...any) *gormplugin.Plugin {
 	return gormplugin.New(gormplugin.Config{
 		Source: src,
 		Named:  map[string]sqltype.Source{"other": src},
-		Tables: map[string]gormplugin.Table{"events": {Column: "id"}},
 		Models: models,
 	})
 }

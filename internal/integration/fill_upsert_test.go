@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -270,6 +271,43 @@ func TestUpsertLooksUpInChunks(t *testing.T) {
 		// The INSERT, those of prepared itself, and five for each of three look-ups.
 		if n := prepared() - before; n > 18 || n == 0 && d.name != "sqlite" {
 			t.Errorf("%d statements were prepared", n)
+		}
+	})
+}
+
+// Rounded has unique values that databases round.
+type Rounded struct {
+	ID    sqltype.ID
+	At    time.Time `gorm:"uniqueIndex"`
+	Cents string    `gorm:"type:decimal(10,2);uniqueIndex"`
+	Name  string    `gorm:"size:20"`
+}
+
+// A row that collides with another is found, or the upsert fails: its key is never another one,
+// and never 0.
+func TestUpsertOfRoundedValues(t *testing.T) {
+	onFresh(t, []any{&Rounded{}}, func(t *testing.T, db *gorm.DB) {
+		at := time.Date(2026, 5, 4, 3, 2, 1, 123456789, time.UTC)
+		there := Rounded{At: at, Cents: "1.004"}
+		if err := db.Create(&there).Error; err != nil {
+			t.Fatal(err)
+		}
+		for what, on := range map[string]clause.OnConflict{
+			"DoNothing": {DoNothing: true}, "UpdateAll": {Columns: []clause.Column{{Name: "at"}}, UpdateAll: true},
+		} {
+			for i, row := range []Rounded{{At: at, Cents: "2"}, {At: at.Add(time.Hour), Cents: "1.004"}} {
+				if on.UpdateAll && i > 0 {
+					continue // it does not collide in the index that is named
+				}
+				err := db.Clauses(on).Create(&row).Error
+				if err == nil && row.ID == there.ID || err != nil && row.ID == 0 && strings.Contains(err.Error(), "as it rounds a time") {
+					continue
+				}
+				var n int64
+				if db.Model(&Rounded{}).Where("id = ?", row.ID).Count(&n); err != nil || n != 1 { // SQLite rounds neither
+					t.Errorf("%s: the struct has %d, the row %d: %v", what, row.ID, there.ID, err)
+				}
+			}
 		}
 	})
 }

@@ -11,6 +11,13 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
+// Event has no relations, for rows by the ten thousand.
+type Event struct {
+	ID   sqltype.ID
+	Who  int
+	What string `gorm:"size:20"`
+}
+
 // Four handles with a worker ID each, like four processes, and four goroutines on each. The
 // primary key rejects duplicates, and the keys of the callers are compared with those in the
 // table.
