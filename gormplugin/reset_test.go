@@ -120,3 +120,15 @@ func TestFailedCreateResets(t *testing.T) {
 		t.Errorf("%d, %d, %v", good.ID, bad.ID, err)
 	}
 }
+
+// A COMMIT that fails may have succeeded: the keys are kept.
+func TestFailedCommitKeepsKeys(t *testing.T) {
+	db, _ := open(t, &Order{}, &Line{})
+	if err := db.Exec("CREATE TABLE pieces (id integer PRIMARY KEY, parcel_id integer REFERENCES orders (id) DEFERRABLE INITIALLY DEFERRED)").Error; err != nil {
+		t.Fatal(err)
+	}
+	p := Piece{ParcelID: 4711}
+	if err := db.Create(&p).Error; err == nil || p.ID == 0 {
+		t.Errorf("%+v, %v", p, err)
+	}
+}

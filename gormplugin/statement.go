@@ -63,6 +63,11 @@ func (s *statement) fill() error {
 	if err := s.rows.Check(s.stmt); err != nil {
 		return err
 	}
+	if _, upserts := s.stmt.Clauses["ON CONFLICT"]; upserts { // of an association that rows share, as gorm where its key is set
+		if distinct, again := s.rows.Distinct(); again {
+			s.stmt.Dest, s.stmt.ReflectValue, s.rows = distinct.Interface(), distinct, rows.Of(distinct)
+		}
+	}
 	var reserved keys.Reservation
 	for i := range s.plan.Columns {
 		c := &s.plan.Columns[i]

@@ -9,7 +9,6 @@ import (
 	"github.com/glebarez/sqlite"
 	"gorm.io/gorm"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -33,11 +32,7 @@ type (
 // leaves tables that exist alone. The plugin fills all of them.
 func TestSQLiteKeys(t *testing.T) {
 	file := "file:" + filepath.Join(t.TempDir(), "key.sqlite") + "?_pragma=busy_timeout(60000)"
-	gen, err := core.New(core.Config{Worker: core.Fixed(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(gen.Close)
+	gen := newGenerator(t)
 	d := database{name: "sqlite", open: func(*testing.T) gorm.Dialector { return sqlite.Open(file) }}
 	db := fillHandle(t, d, fillPlugin(gen, &rowidNote{}, &refusingNote{}, &oldNote{}))
 	const old = "CREATE TABLE old_notes (id bigint NOT NULL PRIMARY KEY CHECK (id > 0), text text) WITHOUT ROWID"
