@@ -86,11 +86,14 @@ func (g *graph) batches() (batches []batch, err error) {
 	for left := len(g.order); left > 0; {
 		before := left
 		for _, gr := range groups {
-			b := batch{group: gr}
-			for _, n := range gr.rows {
-				g.place(n, &b, int32(len(batches)+1))
-			}
-			if len(b.rows) > 0 {
+			for len(gr.rows) > 0 { // again, if rows wait for those of the last batch
+				b := batch{group: gr}
+				for _, n := range gr.rows {
+					g.place(n, &b, int32(len(batches)+1))
+				}
+				if len(b.rows) == 0 {
+					break
+				}
 				batches = append(batches, b)
 				left -= len(b.rows)
 				gr.rows = slices.DeleteFunc(gr.rows, func(n *node) bool { return n.batch > 0 })
