@@ -133,6 +133,7 @@ type reference struct {
 	from     *schema.Field // nil: the constant
 	constant string        // the type of a polymorphic relation
 	to       *schema.Field
+	filled   bool // by the plugin
 	made     bool // zero in from means that it is not known yet
 }
 
@@ -168,12 +169,14 @@ func (r *reference) copy(ctx context.Context, parent, child reflect.Value) error
 		}
 		leaf.SetZero() // gorm allocates a new one
 	}
-	if err := r.to.Set(ctx, child, from.Interface()); err != nil {
-		return fmt.Errorf("graph: %s: %w", keys.FieldName(r.to), err)
-	}
-	if rows.Text(leaf) != rows.Text(from) { // gorm cuts numbers, and makes a character of an integer
-		return fmt.Errorf("graph: %s of type %s cannot hold %s of type %s: make the types the same",
+	// gorm cuts numbers, and makes a character of an integer.
+	err, lost := r.to.Set(ctx, child, from.Interface()), r.filled && r.to.IndirectFieldType.Kind() <= reflect.Float64 && !rows.IsInteger(r.to.FieldType)
+	if lost || err == nil && rows.Text(leaf) != rows.Text(from) {
+		return fmt.Errorf("graph: %s: its type %s cannot hold %s of type %s: make the types the same",
 			keys.FieldName(r.to), keys.TypeName(r.to.FieldType), keys.FieldName(r.from), keys.TypeName(r.from.FieldType))
+	}
+	if err != nil {
+		return fmt.Errorf("graph: %s: %w", keys.FieldName(r.to), err)
 	}
 	return nil
 }

@@ -132,7 +132,7 @@ func (g *graph) newRelation(rel *schema.Relationship, to as, joinOnly bool) rela
 		copied := reference{constant: ref.PrimaryValue, to: ref.ForeignKey}
 		if f := ref.PrimaryKey; f != nil && ref.PrimaryValue == "" {
 			plugin, auto := makerOf(f, g.keys.Plan(f.Schema, "")) // its model reports an error of the plan
-			copied.from, copied.made = f, plugin || auto || f.PrimaryKey && len(f.Schema.PrimaryFields) == 1
+			copied.from, copied.filled, copied.made = f, plugin, plugin || auto || f.PrimaryKey && len(f.Schema.PrimaryFields) == 1
 		}
 		if rel.JoinTable != nil && !ref.OwnPrimaryKey && ref.PrimaryValue == "" {
 			r.otherRefs = append(r.otherRefs, copied)

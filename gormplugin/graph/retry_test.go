@@ -140,10 +140,7 @@ func TestStatementsAfterAConflict(t *testing.T) {
 					return tx.Exec("UPDATE a").Error
 				}
 				var n int
-				rows, err := tx.Raw("SELECT 2").Rows()
-				if err == nil {
-					_ = rows.Close()
-				}
+				_, err := tx.Raw("SELECT 2").Rows() //nolint:rowserrcheck,sqlclosecheck // there are none
 				refused := []error{
 					tx.Exec("UPDATE a").Error, err, tx.Raw("SELECT 1").Row().Scan(&n), tx.Session(&gorm.Session{PrepareStmt: true}).Exec("UPDATE b").Error,
 					tx.Session(&gorm.Session{PrepareStmt: true}).Exec("UPDATE a").Error, tx.Create(&Area{}).Error,
