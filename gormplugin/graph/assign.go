@@ -13,16 +13,13 @@ import (
 )
 
 // Assign gives every row of a graph its key and its foreign keys, and writes nothing. value is a
-// pointer to a model, or a slice of models or of pointers to them. The graph is all that can be
-// reached from it by belongs-to, has-one, has-many, many2many and polymorphic relations, to any
-// depth. A row that is reached more than once, also in a cycle, is one row.
+// pointer to a model, or a slice of models or of pointers to them.
 //
 // All keys that are zero come from one reservation of each source. Their order depends on the
 // graph alone: the parents of a row, the row, then its children in the order of gorm's relations
 // and of their slices. A key that is set never changes. Foreign keys, and the type of a
 // polymorphic relation, are overwritten, as in gorm; a foreign key that refers to an
-// auto-increment key is left to [Create]. Relations that Select or Omit on db leave out are not
-// touched.
+// auto-increment key is left to [Create], and relations that Select or Omit leaves out are too.
 //
 // On an error nothing is changed. A nil pointer in place of a row, and a row by value, are errors;
 // a nil relation is not. If ctx is done, Assign takes no keys. A nil ctx is never done.
@@ -169,9 +166,9 @@ func (r *reference) copy(ctx context.Context, parent, child reflect.Value) error
 		}
 		leaf.SetZero() // gorm allocates a new one
 	}
-	// gorm cuts numbers, and makes a character of an integer.
-	err, lost := r.to.Set(ctx, child, from.Interface()), r.filled && r.to.IndirectFieldType.Kind() <= reflect.Float64 && !rows.IsInteger(r.to.FieldType)
-	if lost || err == nil && rows.Text(leaf) != rows.Text(from) {
+	err := r.to.Set(ctx, child, from.Interface()) // gorm cuts numbers, and makes a character of an integer
+	narrow := r.filled && r.to.IndirectFieldType.Kind() <= reflect.Float64 && !rows.IsInteger(r.to.FieldType)
+	if narrow || err == nil && rows.Text(leaf) != rows.Text(from) {
 		return fmt.Errorf("graph: %s: its type %s cannot hold %s of type %s: make the types the same",
 			keys.FieldName(r.to), keys.TypeName(r.to.FieldType), keys.FieldName(r.from), keys.TypeName(r.from.FieldType))
 	}

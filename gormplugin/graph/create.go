@@ -22,8 +22,7 @@ var ErrOutcomeUnknown = errors.New("the outcome of COMMIT is unknown")
 
 // Config configures [CreateWith]. The zero value is ready for use; [Create] uses it.
 type Config struct {
-	BatchSize int // rows of one INSERT; zero: gorm's CreateBatchSize, or as many as are fast; fewer where the database limits parameters or bytes
-
+	BatchSize  int           // rows of one INSERT, or fewer where the database limits them; zero: gorm's CreateBatchSize, or as many as are fast
 	Attempts   int           // at most, including the first; 1: no retry; zero: 5
 	Backoff    time.Duration // the longest pause after the first attempt, doubled after each; pauses are random, at least half of that; zero: 10ms
 	MaxBackoff time.Duration // the longest pause; zero: 1s

@@ -10,7 +10,6 @@ import (
 	"unsafe"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/schema"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
@@ -30,7 +29,6 @@ type graph struct {
 	nodes  map[unsafe.Pointer]*node // by the row's address
 	slab   []node                   // where the next nodes are allocated
 	edges  []edge
-	joined map[joinID]bool
 	order  []*node // the rows to write, as they were met: mostly parents first
 }
 
@@ -71,12 +69,6 @@ type edge struct {
 	next          int32 // the next edge of the child, from 1
 }
 
-// joinID identifies a join row.
-type joinID struct {
-	rel           *schema.Relationship
-	owner, target *node
-}
-
 // newGraph finds the rows that a value leads to.
 func newGraph(ctx context.Context, db *gorm.DB, value any, joins bool) (*graph, error) {
 	if db == nil || db.Config == nil || db.Statement == nil {
@@ -90,7 +82,7 @@ func newGraph(ctx context.Context, db *gorm.DB, value any, joins bool) (*graph, 
 	}
 	g := &graph{
 		ctx: ctx, db: db.Session(&gorm.Session{Context: ctx}), keys: keys.Of(db), upsert: hasConflictClause(db.Statement), value: value,
-		joins: joins, models: map[modelID]*model{}, nodes: map[unsafe.Pointer]*node{}, joined: map[joinID]bool{},
+		joins: joins, models: map[modelID]*model{}, nodes: map[unsafe.Pointer]*node{},
 	}
 	if g.keys == nil {
 		return nil, errors.New("graph: the plugin is not in use on this handle: call db.Use first")
@@ -241,11 +233,11 @@ func (g *graph) addEdge(child, parent *node, refs *[]reference) {
 
 // join adds the join row of two rows, once. Its own relations are not followed, as in gorm.
 func (g *graph) join(owner, other *node, rel *relation) error {
-	id := joinID{rel.rel, owner, other}
-	if !g.joins || g.joined[id] {
+	both := [2]*node{owner, other}
+	if !g.joins || rel.joined[both] {
 		return nil
 	}
-	g.joined[id] = true
+	rel.joined[both] = true
 	m, err := g.modelOf(rel.rel.JoinTable, asAlone)
 	if err != nil {
 		return err

@@ -42,12 +42,12 @@ type modelID struct {
 }
 
 // modelOf makes the model on its first use in the graph.
-func (g *graph) modelOf(s *schema.Schema, as as) (*model, error) {
-	if known := g.models[modelID{s, as}]; known != nil {
+func (g *graph) modelOf(s *schema.Schema, how as) (*model, error) {
+	if known := g.models[modelID{s, how}]; known != nil {
 		return known, nil
 	}
 	stmt, table := &gorm.Statement{DB: g.db, Schema: s, Table: s.Table}, ""
-	if as == asGiven {
+	if how == asGiven {
 		stmt.Selects, stmt.Omits, table = g.db.Statement.Selects, g.db.Statement.Omits, g.db.Statement.Table
 	}
 	plan := g.keys.Plan(s, table)
@@ -68,10 +68,7 @@ func (g *graph) modelOf(s *schema.Schema, as as) (*model, error) {
 	}
 	m.before = !g.db.Statement.SkipHooks && (s.BeforeSave || s.BeforeCreate)
 	m.hooks = !g.db.Statement.SkipHooks && (m.before || s.AfterSave || s.AfterCreate)
-	to := asRelated
-	if restricted {
-		to = asAlone
-	}
+	to := map[bool]as{false: asRelated, true: asAlone}[restricted]
 	r := &s.Relationships
 	for _, rel := range slices.Concat(r.BelongsTo, r.HasOne, r.HasMany, r.Many2Many) {
 		joinOnly := rel.Type == schema.Many2Many && slices.Contains(stmt.Omits, rel.Name+".*")
@@ -81,14 +78,14 @@ func (g *graph) modelOf(s *schema.Schema, as as) (*model, error) {
 			}
 		}
 		m.related = append(m.related, rel.Name)
-		if kept, isNamed := named[rel.Name]; as != asAlone && (kept || !isNamed && !restricted) {
+		if kept, isNamed := named[rel.Name]; how != asAlone && (kept || !isNamed && !restricted) {
 			m.relations = append(m.relations, g.newRelation(rel, to, joinOnly))
 		}
 		if rel.Type == schema.BelongsTo {
 			m.parents = len(m.relations)
 		}
 	}
-	g.models[modelID{s, as}] = m
+	g.models[modelID{s, how}] = m
 	return m, nil
 }
 
@@ -113,16 +110,17 @@ func embeddedPointers(s *schema.Schema) (paths [][]int) {
 // relation is a relation that the walk follows.
 type relation struct {
 	rel       *schema.Relationship
-	role      role        // of the other side
-	as        as          // of the other side
-	to        *model      // the other side, once a row of it was met
-	refs      []reference // the foreign keys in the child; of a many2many, the join row's of the owner
-	otherRefs []reference // of a many2many: the join row's foreign keys of the other side
-	columns   string      // the names of the foreign key's columns
+	role      role              // of the other side
+	as        as                // of the other side
+	to        *model            // the other side, once a row of it was met
+	refs      []reference       // the foreign keys in the child; of a many2many, the join row's of the owner
+	otherRefs []reference       // of a many2many: the join row's foreign keys of the other side
+	columns   string            // the names of the foreign key's columns
+	joined    map[[2]*node]bool // of a many2many: the owner and the other side of its join rows
 }
 
 func (g *graph) newRelation(rel *schema.Relationship, to as, joinOnly bool) relation {
-	r := relation{rel: rel, as: to, role: isShared}
+	r := relation{rel: rel, as: to, role: isShared, joined: map[[2]*node]bool{}}
 	if joinOnly {
 		r.role = isExisting
 	} else if rel.Type == schema.HasOne || rel.Type == schema.HasMany {

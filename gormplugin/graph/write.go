@@ -66,9 +66,8 @@ func withoutRepeated(list []*node) []*node {
 }
 
 // sorted returns the rows of a batch in the order in which they are written. Rows that other
-// transactions may write too lock what they collide with, and transactions that lock in one order
-// do not deadlock: such rows are sorted by the columns that their tags declare unique, and then by
-// their keys.
+// transactions may write too lock what they collide with. These are sorted by their unique columns
+// and their keys, because transactions that lock in one order do not deadlock.
 func (w *writer) sorted(b *batch) []*node {
 	if b.rows[0].role != isShared || len(b.rows) == 1 || b.nested {
 		return b.rows
