@@ -40,7 +40,7 @@ func (g *graph) assign() error {
 		return err
 	}
 	for _, n := range g.order {
-		if err := g.settle(n); err != nil {
+		if err := g.copyKeysInOrder(n); err != nil {
 			return err
 		}
 	}
@@ -55,14 +55,14 @@ func (g *graph) assign() error {
 	return nil
 }
 
-// settle sets the foreign keys of a row, after those of its parents: a key may be a foreign key.
-func (g *graph) settle(n *node) error {
+// copyKeysInOrder sets the foreign keys of a row, after those of its parents: a key may be a foreign key.
+func (g *graph) copyKeysInOrder(n *node) error {
 	if n.tried > 0 {
 		return nil
 	}
 	n.tried = 1
 	for at := n.first; at > 0; at = g.edges[at-1].next {
-		if err := g.settle(g.edges[at-1].parent); err != nil {
+		if err := g.copyKeysInOrder(g.edges[at-1].parent); err != nil {
 			return err
 		}
 	}

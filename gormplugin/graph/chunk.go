@@ -55,8 +55,8 @@ func (w *writer) chunks(m *model, list []*node) (chunks [][]*node) {
 	return append(chunks, list[from:])
 }
 
-// measure finds the columns whose values may be long.
-func (m *model) measure() {
+// findTexts finds the columns whose values may be long.
+func (m *model) findTexts() {
 	short := []schema.DataType{schema.Bool, schema.Int, schema.Uint, schema.Float, schema.Time, "bigint"}
 	for _, name := range m.schema.DBNames {
 		f := m.schema.FieldsByDBName[name]
@@ -82,8 +82,8 @@ func (m *model) bytesOf(row reflect.Value) int {
 	return total
 }
 
-// explain adds the length of an INSERT to the error that MySQL and MariaDB give if it is too long.
-func (w *writer) explain(err error, m *model, list []*node) error {
+// addLength adds the length of an INSERT to the error that MySQL and MariaDB give if it is too long.
+func (w *writer) addLength(err error, m *model, list []*node) error {
 	total := 0
 	for _, n := range list {
 		total += m.bytesOf(n.row)

@@ -142,11 +142,11 @@ func (w *writer) attempt() (end end, err error) {
 	}
 	defer func() {
 		if end < unknown {
-			err = w.undo(err)
+			err = w.rollBack(err)
 		}
 	}()
 	err = w.writeBatches(batches)
-	w.conn.note(err) // it may come from rows that were read
+	w.conn.remember(err) // it may come from rows that were read
 	if lost := w.conn.conflict(); lost != nil && !errors.Is(err, lost) {
 		err = fmt.Errorf("graph: %w", errors.Join(lost, err)) // a hook has kept it to itself
 	}

@@ -127,7 +127,7 @@ func (g *graph) addRoots(v reflect.Value, name string) error {
 		if err := stmt.Parse(v.Addr().Interface()); err != nil {
 			return fmt.Errorf("graph: %s: %w", name, err)
 		}
-		m, err := g.modelOf(stmt.Schema, asGiven)
+		m, err := g.modelOf(stmt.Schema, byHandle)
 		if err == nil {
 			g.roots = append(g.roots, g.nodeOf(v, m, isRoot))
 		}
@@ -167,7 +167,7 @@ func (g *graph) follow(owner *node, rel *relation) (err error) {
 		return nil // as in gorm, also for a struct by value
 	}
 	if rel.to == nil {
-		if rel.to, err = g.modelOf(rel.rel.FieldSchema, rel.as); err != nil {
+		if rel.to, err = g.modelOf(rel.rel.FieldSchema, rel.selection); err != nil {
 			return err
 		}
 	}
@@ -201,19 +201,19 @@ func (g *graph) follow(owner *node, rel *relation) (err error) {
 }
 
 // nodeOf returns the node of a row. Rows of different models may have one address.
-func (g *graph) nodeOf(v reflect.Value, m *model, as role) *node {
+func (g *graph) nodeOf(v reflect.Value, m *model, reached role) *node {
 	at := v.Addr().UnsafePointer()
 	outer := g.nodes[at]
 	for n := outer; n != nil; n = n.inner {
 		if n.model.schema == m.schema {
-			n.role = min(n.role, as)
+			n.role = min(n.role, reached)
 			return n
 		}
 	}
 	if len(g.slab) == cap(g.slab) { // the full one is left to those that point into it
 		g.slab = make([]node, 0, min(1024, 8+2*len(g.nodes)))
 	}
-	g.slab = append(g.slab, node{row: v, model: m, role: as, inner: outer})
+	g.slab = append(g.slab, node{row: v, model: m, role: reached, inner: outer})
 	n := &g.slab[len(g.slab)-1]
 	g.nodes[at] = n
 	return n
@@ -238,7 +238,7 @@ func (g *graph) join(owner, other *node, rel *relation) error {
 		return nil
 	}
 	rel.joined[both] = true
-	m, err := g.modelOf(rel.rel.JoinTable, asAlone)
+	m, err := g.modelOf(rel.rel.JoinTable, columnsAlone)
 	if err != nil {
 		return err
 	}
@@ -248,9 +248,9 @@ func (g *graph) join(owner, other *node, rel *relation) error {
 	return g.descend(n)
 }
 
-// shape returns the addresses of the rows, and of both ends of each edge. Join rows have none that
+// addresses returns the addresses of the rows, and of both ends of each edge. Join rows have none that
 // lasts.
-func (g *graph) shape() []unsafe.Pointer {
+func (g *graph) addresses() []unsafe.Pointer {
 	list := make([]unsafe.Pointer, 0, len(g.order)+2*len(g.edges))
 	add := func(n *node) {
 		if n.role != isJoin {

@@ -34,7 +34,7 @@ func (w *writer) begin() error {
 	if !ok {
 		return fmt.Errorf("graph: BEGIN: %T is no transaction: %w", w.tx.Statement.ConnPool, gorm.ErrInvalidTransaction)
 	}
-	w.conn, w.commit, w.rollback = wrap(w.tx, w.db), inner.Commit, inner.Rollback
+	w.conn, w.commit, w.rollback = wrapConn(w.tx, w.db), inner.Commit, inner.Rollback
 	return nil
 }
 
@@ -43,7 +43,7 @@ func (w *writer) setSavepoint() error {
 		return nil
 	}
 	w.tx = w.db.Session(&gorm.Session{Context: w.ctx})
-	if w.conn = wrap(w.tx, w.db); w.db.DisableNestedTransaction {
+	if w.conn = wrapConn(w.tx, w.db); w.db.DisableNestedTransaction {
 		return nil
 	}
 	name := fmt.Sprintf("snowkey%016x", rand.Uint64())
@@ -57,8 +57,8 @@ func (w *writer) setSavepoint() error {
 	return nil
 }
 
-// undo rolls back after err, and adds to it what that reports.
-func (w *writer) undo(err error) error {
+// rollBack rolls back after err, and adds to it what that reports.
+func (w *writer) rollBack(err error) error {
 	if w.rollback == nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (w *writer) undo(err error) error {
 
 // conn is the connection of a transaction. It remembers the first conflict with another transaction,
 // and refuses all later statements, also of hooks: MySQL has rolled back by then, and would commit
-// them on their own; PostgreSQL answers them with an error that does not tell the cause.
+// them on their own; PostgreSQL answers them with an error that does not name the cause.
 type conn struct {
 	gorm.ConnPool
 	gorm.TxCommitter
@@ -84,9 +84,9 @@ type conn struct {
 // txConn is a conn for sessions with PrepareStmt.
 type txConn struct{ *conn }
 
-// wrap sets the connection of tx to a conn over it. handle is outside the transaction, or in the
+// wrapConn sets the connection of tx to a conn over it. handle is outside the transaction, or in the
 // caller's.
-func wrap(tx, handle *gorm.DB) *conn {
+func wrapConn(tx, handle *gorm.DB) *conn {
 	c := &conn{ConnPool: tx.Statement.ConnPool, handle: handle}
 	c.TxCommitter, _ = c.ConnPool.(gorm.TxCommitter)
 	tx.Statement.ConnPool = c
@@ -104,19 +104,19 @@ func (c *conn) conflict() error {
 	return nil
 }
 
-func (c *conn) note(err error) {
+func (c *conn) remember(err error) {
 	if err != nil && isConflict(err) {
 		c.lost.CompareAndSwap(nil, &err)
 	}
 }
 
-// send sends a statement, unless there was a conflict.
-func send[T any](c *conn, statement func() (T, error)) (result T, err error) {
+// guard sends a statement, unless there was a conflict.
+func guard[T any](c *conn, statement func() (T, error)) (result T, err error) {
 	if err := c.conflict(); err != nil {
 		return result, err
 	}
 	result, err = statement()
-	c.note(err)
+	c.remember(err)
 	return result, err
 }
 
@@ -125,15 +125,15 @@ func (c *conn) ExecContext(ctx context.Context, query string, args ...any) (sql.
 	if p, ok := pool.(*gorm.PreparedStmtTX); ok && (strings.HasPrefix(query, "SAVEPOINT ") || strings.HasPrefix(query, "ROLLBACK TO ")) {
 		pool = p.Tx // they cannot be prepared; gorm does so only if it sees its own type
 	}
-	return send(c, func() (sql.Result, error) { return pool.ExecContext(ctx, query, args...) })
+	return guard(c, func() (sql.Result, error) { return pool.ExecContext(ctx, query, args...) })
 }
 
 func (c *conn) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return send(c, func() (*sql.Rows, error) { return c.ConnPool.QueryContext(ctx, query, args...) })
+	return guard(c, func() (*sql.Rows, error) { return c.ConnPool.QueryContext(ctx, query, args...) })
 }
 
 func (c *conn) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
-	return send(c, func() (*sql.Stmt, error) { return c.ConnPool.PrepareContext(ctx, query) })
+	return guard(c, func() (*sql.Stmt, error) { return c.ConnPool.PrepareContext(ctx, query) })
 }
 
 // QueryRowContext must return a row. After a conflict, its context is done: it reaches no server.
@@ -148,7 +148,7 @@ func (c *conn) QueryRowContext(ctx context.Context, query string, args ...any) *
 		}
 	}
 	row := pool.QueryRowContext(ctx, query, args...)
-	c.note(row.Err())
+	c.remember(row.Err())
 	return row
 }
 
