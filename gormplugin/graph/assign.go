@@ -13,16 +13,13 @@ import (
 )
 
 // Assign gives every row of a graph its key and its foreign keys, and writes nothing. value is a
-// pointer to a model, or a slice of models or of pointers to them. The graph is all that can be
-// reached from it by belongs-to, has-one, has-many, many2many and polymorphic relations, to any
-// depth. A row that is reached more than once, also in a cycle, is one row.
+// pointer to a model, or a slice of models or of pointers to them.
 //
 // All keys that are zero come from one reservation of each source. Their order depends on the
 // graph alone: the parents of a row, the row, then its children in the order of gorm's relations
 // and of their slices. A key that is set never changes. Foreign keys, and the type of a
 // polymorphic relation, are overwritten, as in gorm; a foreign key that refers to an
-// auto-increment key is left to [Create]. Relations that Select or Omit on db leave out are not
-// touched.
+// auto-increment key is left to [Create], and relations that Select or Omit leaves out are too.
 //
 // On an error nothing is changed. A nil pointer in place of a row, and a row by value, are errors;
 // a nil relation is not. If ctx is done, Assign takes no keys. A nil ctx is never done.
@@ -43,7 +40,7 @@ func (g *graph) assign() error {
 		return err
 	}
 	for _, n := range g.order {
-		if err := g.settle(n); err != nil {
+		if err := g.copyKeysInOrder(n); err != nil {
 			return err
 		}
 	}
@@ -58,14 +55,14 @@ func (g *graph) assign() error {
 	return nil
 }
 
-// settle sets the foreign keys of a row, after those of its parents: a key may be a foreign key.
-func (g *graph) settle(n *node) error {
+// copyKeysInOrder sets the foreign keys of a row, after those of its parents: a key may be a foreign key.
+func (g *graph) copyKeysInOrder(n *node) error {
 	if n.tried > 0 {
 		return nil
 	}
 	n.tried = 1
 	for at := n.first; at > 0; at = g.edges[at-1].next {
-		if err := g.settle(g.edges[at-1].parent); err != nil {
+		if err := g.copyKeysInOrder(g.edges[at-1].parent); err != nil {
 			return err
 		}
 	}
@@ -133,6 +130,7 @@ type reference struct {
 	from     *schema.Field // nil: the constant
 	constant string        // the type of a polymorphic relation
 	to       *schema.Field
+	filled   bool // by the plugin
 	made     bool // zero in from means that it is not known yet
 }
 
@@ -168,12 +166,14 @@ func (r *reference) copy(ctx context.Context, parent, child reflect.Value) error
 		}
 		leaf.SetZero() // gorm allocates a new one
 	}
-	if err := r.to.Set(ctx, child, from.Interface()); err != nil {
-		return fmt.Errorf("graph: %s: %w", keys.FieldName(r.to), err)
-	}
-	if rows.Text(leaf) != rows.Text(from) { // gorm cuts numbers, and makes a character of an integer
-		return fmt.Errorf("graph: %s of type %s cannot hold %s of type %s: make the types the same",
+	err := r.to.Set(ctx, child, from.Interface()) // gorm cuts numbers, and makes a character of an integer
+	narrow := r.filled && r.to.IndirectFieldType.Kind() <= reflect.Float64 && !rows.IsInteger(r.to.FieldType)
+	if narrow || err == nil && rows.Text(leaf) != rows.Text(from) {
+		return fmt.Errorf("graph: %s: its type %s cannot hold %s of type %s: make the types the same",
 			keys.FieldName(r.to), keys.TypeName(r.to.FieldType), keys.FieldName(r.from), keys.TypeName(r.from.FieldType))
+	}
+	if err != nil {
+		return fmt.Errorf("graph: %s: %w", keys.FieldName(r.to), err)
 	}
 	return nil
 }

@@ -13,19 +13,17 @@ import (
 )
 
 const (
-	// maxBytes limits the length of the values of one INSERT. MySQL and MariaDB refuse a packet
-	// longer than max_allowed_packet, which is 4 MiB or more by default. The values take up to
-	// half of it, because a client that writes them into the statement may double their length.
+	// maxBytes limits the values of one INSERT to half of the least max_allowed_packet of MySQL and
+	// MariaDB by default: a client that writes them into the statement may double their length.
 	maxBytes    = 2 << 20
 	scalarBytes = 20   // of a number or a time, written as text
 	unsureRows  = 1000 // of an INSERT whose length cannot be measured
 	spare       = 64   // parameters for the clauses of an upsert
 )
 
-// limits returns how many parameters a statement may have, and how many are fast. With more,
-// MariaDB is slower at every latency, and each prepared statement takes megabytes in PostgreSQL.
-// SQLite has no round trips to save, and its driver in pure Go binds parameters in time that grows
-// with the square of their number.
+// limits returns how many parameters a statement may have, and how many are fast. With more, MariaDB
+// is slower, each prepared statement takes megabytes in PostgreSQL, and SQLite's driver in pure Go
+// binds them in time that grows with the square of their number.
 func limits(dialect string) (most, fast int) {
 	switch dialect {
 	case "postgres", "mysql":
@@ -57,8 +55,8 @@ func (w *writer) chunks(m *model, list []*node) (chunks [][]*node) {
 	return append(chunks, list[from:])
 }
 
-// measure finds the columns whose values may be long.
-func (m *model) measure() {
+// findTexts finds the columns whose values may be long.
+func (m *model) findTexts() {
 	short := []schema.DataType{schema.Bool, schema.Int, schema.Uint, schema.Float, schema.Time, "bigint"}
 	for _, name := range m.schema.DBNames {
 		f := m.schema.FieldsByDBName[name]
@@ -84,8 +82,8 @@ func (m *model) bytesOf(row reflect.Value) int {
 	return total
 }
 
-// explain adds the length of an INSERT to the error that MySQL and MariaDB give if it is too long.
-func (w *writer) explain(err error, m *model, list []*node) error {
+// addLength adds the length of an INSERT to the error that MySQL and MariaDB give if it is too long.
+func (w *writer) addLength(err error, m *model, list []*node) error {
 	total := 0
 	for _, n := range list {
 		total += m.bytesOf(n.row)

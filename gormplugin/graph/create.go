@@ -22,8 +22,7 @@ var ErrOutcomeUnknown = errors.New("the outcome of COMMIT is unknown")
 
 // Config configures [CreateWith]. The zero value is ready for use; [Create] uses it.
 type Config struct {
-	BatchSize int // rows of one INSERT; zero: gorm's CreateBatchSize, or as many as are fast; fewer where the database limits parameters or bytes
-
+	BatchSize  int           // rows of one INSERT, or fewer where the database limits them; zero: gorm's CreateBatchSize, or as many as are fast
 	Attempts   int           // at most, including the first; 1: no retry; zero: 5
 	Backoff    time.Duration // the longest pause after the first attempt, doubled after each; pauses are random, at least half of that; zero: 10ms
 	MaxBackoff time.Duration // the longest pause; zero: 1s
@@ -143,11 +142,11 @@ func (w *writer) attempt() (end end, err error) {
 	}
 	defer func() {
 		if end < unknown {
-			err = w.undo(err)
+			err = w.rollBack(err)
 		}
 	}()
 	err = w.writeBatches(batches)
-	w.conn.note(err) // it may come from rows that were read
+	w.conn.remember(err) // it may come from rows that were read
 	if lost := w.conn.conflict(); lost != nil && !errors.Is(err, lost) {
 		err = fmt.Errorf("graph: %w", errors.Join(lost, err)) // a hook has kept it to itself
 	}

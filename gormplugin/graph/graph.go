@@ -10,7 +10,6 @@ import (
 	"unsafe"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/schema"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
@@ -30,7 +29,6 @@ type graph struct {
 	nodes  map[unsafe.Pointer]*node // by the row's address
 	slab   []node                   // where the next nodes are allocated
 	edges  []edge
-	joined map[joinID]bool
 	order  []*node // the rows to write, as they were met: mostly parents first
 }
 
@@ -71,12 +69,6 @@ type edge struct {
 	next          int32 // the next edge of the child, from 1
 }
 
-// joinID identifies a join row.
-type joinID struct {
-	rel           *schema.Relationship
-	owner, target *node
-}
-
 // newGraph finds the rows that a value leads to.
 func newGraph(ctx context.Context, db *gorm.DB, value any, joins bool) (*graph, error) {
 	if db == nil || db.Config == nil || db.Statement == nil {
@@ -90,7 +82,7 @@ func newGraph(ctx context.Context, db *gorm.DB, value any, joins bool) (*graph, 
 	}
 	g := &graph{
 		ctx: ctx, db: db.Session(&gorm.Session{Context: ctx}), keys: keys.Of(db), upsert: hasConflictClause(db.Statement), value: value,
-		joins: joins, models: map[modelID]*model{}, nodes: map[unsafe.Pointer]*node{}, joined: map[joinID]bool{},
+		joins: joins, models: map[modelID]*model{}, nodes: map[unsafe.Pointer]*node{},
 	}
 	if g.keys == nil {
 		return nil, errors.New("graph: the plugin is not in use on this handle: call db.Use first")
@@ -135,7 +127,7 @@ func (g *graph) addRoots(v reflect.Value, name string) error {
 		if err := stmt.Parse(v.Addr().Interface()); err != nil {
 			return fmt.Errorf("graph: %s: %w", name, err)
 		}
-		m, err := g.modelOf(stmt.Schema, asGiven)
+		m, err := g.modelOf(stmt.Schema, byHandle)
 		if err == nil {
 			g.roots = append(g.roots, g.nodeOf(v, m, isRoot))
 		}
@@ -175,7 +167,7 @@ func (g *graph) follow(owner *node, rel *relation) (err error) {
 		return nil // as in gorm, also for a struct by value
 	}
 	if rel.to == nil {
-		if rel.to, err = g.modelOf(rel.rel.FieldSchema, rel.as); err != nil {
+		if rel.to, err = g.modelOf(rel.rel.FieldSchema, rel.selection); err != nil {
 			return err
 		}
 	}
@@ -209,19 +201,19 @@ func (g *graph) follow(owner *node, rel *relation) (err error) {
 }
 
 // nodeOf returns the node of a row. Rows of different models may have one address.
-func (g *graph) nodeOf(v reflect.Value, m *model, as role) *node {
+func (g *graph) nodeOf(v reflect.Value, m *model, reached role) *node {
 	at := v.Addr().UnsafePointer()
 	outer := g.nodes[at]
 	for n := outer; n != nil; n = n.inner {
 		if n.model.schema == m.schema {
-			n.role = min(n.role, as)
+			n.role = min(n.role, reached)
 			return n
 		}
 	}
 	if len(g.slab) == cap(g.slab) { // the full one is left to those that point into it
 		g.slab = make([]node, 0, min(1024, 8+2*len(g.nodes)))
 	}
-	g.slab = append(g.slab, node{row: v, model: m, role: as, inner: outer})
+	g.slab = append(g.slab, node{row: v, model: m, role: reached, inner: outer})
 	n := &g.slab[len(g.slab)-1]
 	g.nodes[at] = n
 	return n
@@ -241,12 +233,12 @@ func (g *graph) addEdge(child, parent *node, refs *[]reference) {
 
 // join adds the join row of two rows, once. Its own relations are not followed, as in gorm.
 func (g *graph) join(owner, other *node, rel *relation) error {
-	id := joinID{rel.rel, owner, other}
-	if !g.joins || g.joined[id] {
+	both := [2]*node{owner, other}
+	if !g.joins || rel.joined[both] {
 		return nil
 	}
-	g.joined[id] = true
-	m, err := g.modelOf(rel.rel.JoinTable, asAlone)
+	rel.joined[both] = true
+	m, err := g.modelOf(rel.rel.JoinTable, columnsAlone)
 	if err != nil {
 		return err
 	}
@@ -256,9 +248,9 @@ func (g *graph) join(owner, other *node, rel *relation) error {
 	return g.descend(n)
 }
 
-// shape returns the addresses of the rows, and of both ends of each edge. Join rows have none that
+// addresses returns the addresses of the rows, and of both ends of each edge. Join rows have none that
 // lasts.
-func (g *graph) shape() []unsafe.Pointer {
+func (g *graph) addresses() []unsafe.Pointer {
 	list := make([]unsafe.Pointer, 0, len(g.order)+2*len(g.edges))
 	add := func(n *node) {
 		if n.role != isJoin {

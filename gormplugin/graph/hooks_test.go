@@ -171,7 +171,7 @@ func TestHooksThatFail(t *testing.T) {
 			f := farm()
 			func() {
 				defer func() {
-					if p := recover(); panics && p != refused { //nolint:errorlint // a panic's value
+					if p := recover(); panics && p != refused {
 						t.Errorf("%s: it panics with %v", when, p)
 					}
 				}()

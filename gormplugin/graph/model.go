@@ -27,27 +27,27 @@ type model struct {
 	rows      int             // how many the graph has
 }
 
-// as says what Select and Omit of the handle mean for a model.
-type as uint8
+// selection says what Select and Omit of the handle mean for a model.
+type selection uint8
 
 const (
-	asRelated as = iota // nothing
-	asGiven             // they name its columns and relations
-	asAlone             // no relation is followed: as in gorm, under Select, for rows related to the given ones
+	allOfIt      selection = iota // nothing
+	byHandle                      // they name its columns and relations
+	columnsAlone                  // no relation is followed: as in gorm, under Select, for rows related to the given ones
 )
 
 type modelID struct {
-	schema *schema.Schema
-	as     as
+	schema    *schema.Schema
+	selection selection
 }
 
 // modelOf makes the model on its first use in the graph.
-func (g *graph) modelOf(s *schema.Schema, as as) (*model, error) {
-	if known := g.models[modelID{s, as}]; known != nil {
+func (g *graph) modelOf(s *schema.Schema, how selection) (*model, error) {
+	if known := g.models[modelID{s, how}]; known != nil {
 		return known, nil
 	}
 	stmt := &gorm.Statement{DB: g.db, Schema: s, Table: s.Table}
-	if as == asGiven {
+	if how == byHandle {
 		stmt.Selects, stmt.Omits = g.db.Statement.Selects, g.db.Statement.Omits
 	}
 	plan := g.keys.Plan(s, "", g.db.Name())
@@ -55,7 +55,7 @@ func (g *graph) modelOf(s *schema.Schema, as as) (*model, error) {
 		return nil, fmt.Errorf("graph: %w", plan.Err)
 	}
 	m := &model{schema: s, embedded: embeddedPointers(s)}
-	m.measure()
+	m.findTexts()
 	named, restricted := stmt.SelectAndOmitColumns(true, false)
 	for _, c := range plan.Columns {
 		if kept, isNamed := named[c.DBName]; kept || !isNamed || c.Field.PrimaryKey {
@@ -68,10 +68,7 @@ func (g *graph) modelOf(s *schema.Schema, as as) (*model, error) {
 	}
 	m.before = !g.db.Statement.SkipHooks && (s.BeforeSave || s.BeforeCreate)
 	m.hooks = !g.db.Statement.SkipHooks && (m.before || s.AfterSave || s.AfterCreate)
-	to := asRelated
-	if restricted {
-		to = asAlone
-	}
+	to := map[bool]selection{false: allOfIt, true: columnsAlone}[restricted]
 	r := &s.Relationships
 	for _, rel := range slices.Concat(r.BelongsTo, r.HasOne, r.HasMany, r.Many2Many) {
 		joinOnly := rel.Type == schema.Many2Many && slices.Contains(stmt.Omits, rel.Name+".*")
@@ -81,14 +78,14 @@ func (g *graph) modelOf(s *schema.Schema, as as) (*model, error) {
 			}
 		}
 		m.related = append(m.related, rel.Name)
-		if kept, isNamed := named[rel.Name]; as != asAlone && (kept || !isNamed && !restricted) {
+		if kept, isNamed := named[rel.Name]; how != columnsAlone && (kept || !isNamed && !restricted) {
 			m.relations = append(m.relations, g.newRelation(rel, to, joinOnly))
 		}
 		if rel.Type == schema.BelongsTo {
 			m.parents = len(m.relations)
 		}
 	}
-	g.models[modelID{s, as}] = m
+	g.models[modelID{s, how}] = m
 	return m, nil
 }
 
@@ -113,16 +110,17 @@ func embeddedPointers(s *schema.Schema) (paths [][]int) {
 // relation is a relation that the walk follows.
 type relation struct {
 	rel       *schema.Relationship
-	role      role        // of the other side
-	as        as          // of the other side
-	to        *model      // the other side, once a row of it was met
-	refs      []reference // the foreign keys in the child; of a many2many, the join row's of the owner
-	otherRefs []reference // of a many2many: the join row's foreign keys of the other side
-	columns   string      // the names of the foreign key's columns
+	role      role              // of the other side
+	selection selection         // of the other side
+	to        *model            // the other side, once a row of it was met
+	refs      []reference       // the foreign keys in the child; of a many2many, the join row's of the owner
+	otherRefs []reference       // of a many2many: the join row's foreign keys of the other side
+	columns   string            // the names of the foreign key's columns
+	joined    map[[2]*node]bool // of a many2many: the owner and the other side of its join rows
 }
 
-func (g *graph) newRelation(rel *schema.Relationship, to as, joinOnly bool) relation {
-	r := relation{rel: rel, as: to, role: isShared}
+func (g *graph) newRelation(rel *schema.Relationship, to selection, joinOnly bool) relation {
+	r := relation{rel: rel, selection: to, role: isShared, joined: map[[2]*node]bool{}}
 	if joinOnly {
 		r.role = isExisting
 	} else if rel.Type == schema.HasOne || rel.Type == schema.HasMany {
@@ -132,7 +130,7 @@ func (g *graph) newRelation(rel *schema.Relationship, to as, joinOnly bool) rela
 		copied := reference{constant: ref.PrimaryValue, to: ref.ForeignKey}
 		if f := ref.PrimaryKey; f != nil && ref.PrimaryValue == "" {
 			plugin, auto := makerOf(f, g.keys.Plan(f.Schema, "", g.db.Name())) // its model reports an error of the plan
-			copied.from, copied.made = f, plugin || auto || f.PrimaryKey && len(f.Schema.PrimaryFields) == 1
+			copied.from, copied.filled, copied.made = f, plugin, plugin || auto || f.PrimaryKey && len(f.Schema.PrimaryFields) == 1
 		}
 		if rel.JoinTable != nil && !ref.OwnPrimaryKey && ref.PrimaryValue == "" {
 			r.otherRefs = append(r.otherRefs, copied)

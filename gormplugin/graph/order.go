@@ -7,18 +7,18 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
-// manner is how rows are written, and above all what happens to one that exists.
-type manner uint8
+// mode is how rows are written: what happens to one that exists.
+type mode uint8
 
 const (
-	plain        manner = iota // it is an error
-	doNothing                  // it stays, as gorm does for parents
-	moveChild                  // it moves to the new parent, as gorm does for children
-	updateAll                  // FullSaveAssociations
-	asHandleSays               // the given rows
+	plain     mode = iota // it is an error
+	doNothing             // it stays, as gorm does for parents
+	moveChild             // it moves to the new parent, as gorm does for children
+	updateAll             // FullSaveAssociations
+	ofHandle              // the given rows
 )
 
-// group is rows of one model that are written in one manner.
+// group is rows of one model that are written in one mode.
 type group struct {
 	groupID
 	rows    []*node  // those that are not placed
@@ -28,7 +28,7 @@ type group struct {
 
 type groupID struct {
 	model   *model
-	manner  manner
+	mode    mode
 	updates string // of moveChild: the columns
 }
 
@@ -50,11 +50,11 @@ func (e *CycleError) Error() string {
 		" refer to each other in a cycle: leave one of the references out, and set it by an update after the create"
 }
 
-// mannerOf decides how a row is written.
-func (g *graph) mannerOf(n *node) manner {
+// modeOf decides how a row is written.
+func (g *graph) modeOf(n *node) mode {
 	switch {
 	case n.role == isRoot:
-		return asHandleSays
+		return ofHandle
 	case n.role == isJoin:
 		return doNothing
 	case n.keyGiven || n.model.autoKey && n.keyText() == "":
@@ -86,11 +86,14 @@ func (g *graph) batches() (batches []batch, err error) {
 	for left := len(g.order); left > 0; {
 		before := left
 		for _, gr := range groups {
-			b := batch{group: gr}
-			for _, n := range gr.rows {
-				g.place(n, &b, int32(len(batches)+1))
-			}
-			if len(b.rows) > 0 {
+			for len(gr.rows) > 0 { // again, if rows wait for those of the last batch
+				b := batch{group: gr}
+				for _, n := range gr.rows {
+					g.placeRow(n, &b, int32(len(batches)+1))
+				}
+				if len(b.rows) == 0 {
+					break
+				}
 				batches = append(batches, b)
 				left -= len(b.rows)
 				gr.rows = slices.DeleteFunc(gr.rows, func(n *node) bool { return n.batch > 0 })
@@ -109,8 +112,8 @@ func (g *graph) groups() (sorted []*group) {
 	byID := map[groupID]*group{}
 	var all []*group
 	for _, n := range g.order {
-		id := groupID{model: n.model, manner: g.mannerOf(n)}
-		if id.manner == moveChild {
+		id := groupID{model: n.model, mode: g.modeOf(n)}
+		if id.mode == moveChild {
 			id.updates = n.via.columns
 		}
 		gr := byID[id]
@@ -144,9 +147,9 @@ func (g *graph) groups() (sorted []*group) {
 	return sorted
 }
 
-// place appends a row to a batch, after its parents of the same group. It reports whether the row
+// placeRow appends a row to a batch, after its parents of the same group. It reports whether the row
 // is in this batch or in an earlier one.
-func (g *graph) place(n *node, b *batch, number int32) bool {
+func (g *graph) placeRow(n *node, b *batch, number int32) bool {
 	if n.batch > 0 {
 		return true
 	}
@@ -160,7 +163,7 @@ func (g *graph) place(n *node, b *batch, number int32) bool {
 		if p.role == isExisting || 0 < p.batch && p.batch < number {
 			continue
 		}
-		if g.isLate(e) || p != n && !g.place(p, b, number) {
+		if g.isLate(e) || p != n && !g.placeRow(p, b, number) {
 			return false
 		}
 		b.nested = b.nested || p != n

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/DATA-DOG/go-sqlmock"
+	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
@@ -115,6 +116,65 @@ func TestCreateConfigFaults(t *testing.T) {
 	for _, want := range []string{"BatchSize -1", "Attempts -2", "Backoff -1s", "MaxBackoff -1m0s"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// After a conflict, no statement of the transaction reaches the server, whichever way a hook sends it.
+func TestStatementsAfterAConflict(t *testing.T) {
+	lost := map[string]error{"postgres": stateError("40001"), "mysql": errors.New("Error 1213 (40001): Deadlock found")}
+	for _, d := range gormtest.Dialects() {
+		for _, prepared := range []bool{false, true} {
+			db, mock := d.Mock(t, &gormtest.Counter{})
+			mock.ExpectBegin()
+			if prepared {
+				mock.ExpectPrepare("UPDATE a")
+				mock.ExpectPrepare("UPDATE a").ExpectExec().WillReturnError(lost[d.Name])
+			} else {
+				mock.ExpectExec("UPDATE a").WillReturnError(lost[d.Name])
+			}
+			mock.ExpectRollback()
+			calls := 0
+			ctx := with(t, func(tx *gorm.DB, _ string, _ any) error {
+				if calls++; calls == 1 {
+					return tx.Exec("UPDATE a").Error
+				}
+				var n int
+				_, err := tx.Raw("SELECT 2").Rows() //nolint:rowserrcheck,sqlclosecheck // there are none
+				refused := []error{
+					tx.Exec("UPDATE a").Error, err, tx.Raw("SELECT 1").Row().Scan(&n), tx.Session(&gorm.Session{PrepareStmt: true}).Exec("UPDATE b").Error,
+					tx.Session(&gorm.Session{PrepareStmt: true}).Exec("UPDATE a").Error, tx.Create(&Area{}).Error,
+				}
+				_ = tx.Session(&gorm.Session{}).SavePoint("a") // some dialects return no error
+				for i, err := range refused {
+					if err == nil {
+						t.Errorf("%s, prepared %v: statement %d is not refused", d.Name, prepared, i)
+					}
+				}
+				return nil // it keeps them to itself
+			})
+			farms := []*Farm{{Name: "a"}, {Name: "b"}, {Name: "c"}}
+			_, err := graph.CreateWith(ctx, db.Session(&gorm.Session{PrepareStmt: prepared}), farms, graph.Config{Attempts: 1})
+			if !errors.Is(err, lost[d.Name]) || calls != 3 || farms[0].ID != 0 {
+				t.Errorf("%s: %v, %d calls of hooks", d.Name, err, calls)
+			}
+			if err := mock.ExpectationsWereMet(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// An INSERT that is too long for a packet says how long it is.
+func TestErrorOfALongInsert(t *testing.T) {
+	for _, d := range gormtest.Dialects() {
+		db, mock := d.Mock(t, &gormtest.Counter{})
+		mock.ExpectBegin()
+		mock.ExpectExec(d.InsertItem).WillReturnError(errors.New("invalid connection"))
+		mock.ExpectRollback()
+		err := graph.Create(t.Context(), db, &Item{Name: strings.Repeat("x", 5<<20)})
+		if err == nil || !strings.Contains(err.Error(), "invalid connection (the INSERT of 1 rows has about 5242920 bytes: see max_allowed_packet)") {
+			t.Errorf("%s: %v", d.Name, err)
 		}
 	}
 }

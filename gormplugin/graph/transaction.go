@@ -34,14 +34,16 @@ func (w *writer) begin() error {
 	if !ok {
 		return fmt.Errorf("graph: BEGIN: %T is no transaction: %w", w.tx.Statement.ConnPool, gorm.ErrInvalidTransaction)
 	}
-	w.conn, w.commit, w.rollback = wrap(w.tx, w.db), inner.Commit, inner.Rollback
+	w.conn, w.commit, w.rollback = wrapConn(w.tx, w.db), inner.Commit, inner.Rollback
 	return nil
 }
 
 func (w *writer) setSavepoint() error {
+	if w.tx, w.conn = w.db, new(conn); w.db.DryRun {
+		return nil
+	}
 	w.tx = w.db.Session(&gorm.Session{Context: w.ctx})
-	w.conn = wrap(w.tx, w.db)
-	if w.db.DisableNestedTransaction || w.db.DryRun {
+	if w.conn = wrapConn(w.tx, w.db); w.db.DisableNestedTransaction {
 		return nil
 	}
 	name := fmt.Sprintf("snowkey%016x", rand.Uint64())
@@ -55,25 +57,23 @@ func (w *writer) setSavepoint() error {
 	return nil
 }
 
-// undo rolls back after err, and adds to it what that reports.
-func (w *writer) undo(err error) error {
+// rollBack rolls back after err, and adds to it what that reports.
+func (w *writer) rollBack(err error) error {
 	if w.rollback == nil {
 		return err
 	}
 	e := w.rollback()
-	if gone := w.conn.conflict() != nil && strings.Contains(fmt.Sprint(e), "Error 1305"); gone || errors.Is(e, sql.ErrTxDone) {
-		return err // MySQL has rolled back the transaction with its savepoints, or the end of the context has
+	// MySQL has rolled back the transaction with its savepoints, or the end of the context has.
+	gone := w.conn.conflict() != nil && strings.Contains(fmt.Sprint(e), "Error 1305") || errors.Is(e, sql.ErrTxDone)
+	if e == nil || err == nil || gone {
+		return err
 	}
-	if e != nil && err != nil {
-		return fmt.Errorf("%w; and the rollback: %w", err, e)
-	}
-	return err
+	return fmt.Errorf("%w; and the rollback: %w", err, e)
 }
 
-// conn is the connection of a transaction. It remembers the first conflict with another
-// transaction, and refuses all later statements with it, also those of hooks: MySQL has rolled
-// back by then, so that they would be committed on their own, and PostgreSQL answers them with an
-// error that does not tell the cause.
+// conn is the connection of a transaction. It remembers the first conflict with another transaction,
+// and refuses all later statements, also of hooks: MySQL has rolled back by then, and would commit
+// them on their own; PostgreSQL answers them with an error that does not name the cause.
 type conn struct {
 	gorm.ConnPool
 	gorm.TxCommitter
@@ -84,9 +84,9 @@ type conn struct {
 // txConn is a conn for sessions with PrepareStmt.
 type txConn struct{ *conn }
 
-// wrap sets the connection of tx to a conn over it. handle is outside the transaction, or in the
+// wrapConn sets the connection of tx to a conn over it. handle is outside the transaction, or in the
 // caller's.
-func wrap(tx, handle *gorm.DB) *conn {
+func wrapConn(tx, handle *gorm.DB) *conn {
 	c := &conn{ConnPool: tx.Statement.ConnPool, handle: handle}
 	c.TxCommitter, _ = c.ConnPool.(gorm.TxCommitter)
 	tx.Statement.ConnPool = c
@@ -104,19 +104,19 @@ func (c *conn) conflict() error {
 	return nil
 }
 
-func (c *conn) note(err error) {
+func (c *conn) remember(err error) {
 	if err != nil && isConflict(err) {
 		c.lost.CompareAndSwap(nil, &err)
 	}
 }
 
-// send sends a statement, unless there was a conflict.
-func send[T any](c *conn, statement func() (T, error)) (result T, err error) {
+// guard sends a statement, unless there was a conflict.
+func guard[T any](c *conn, statement func() (T, error)) (result T, err error) {
 	if err := c.conflict(); err != nil {
 		return result, err
 	}
 	result, err = statement()
-	c.note(err)
+	c.remember(err)
 	return result, err
 }
 
@@ -125,19 +125,18 @@ func (c *conn) ExecContext(ctx context.Context, query string, args ...any) (sql.
 	if p, ok := pool.(*gorm.PreparedStmtTX); ok && (strings.HasPrefix(query, "SAVEPOINT ") || strings.HasPrefix(query, "ROLLBACK TO ")) {
 		pool = p.Tx // they cannot be prepared; gorm does so only if it sees its own type
 	}
-	return send(c, func() (sql.Result, error) { return pool.ExecContext(ctx, query, args...) })
+	return guard(c, func() (sql.Result, error) { return pool.ExecContext(ctx, query, args...) })
 }
 
 func (c *conn) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return send(c, func() (*sql.Rows, error) { return c.ConnPool.QueryContext(ctx, query, args...) })
+	return guard(c, func() (*sql.Rows, error) { return c.ConnPool.QueryContext(ctx, query, args...) })
 }
 
 func (c *conn) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
-	return send(c, func() (*sql.Stmt, error) { return c.ConnPool.PrepareContext(ctx, query) })
+	return guard(c, func() (*sql.Stmt, error) { return c.ConnPool.PrepareContext(ctx, query) })
 }
 
-// QueryRowContext returns an error in the row. After a conflict, its context is done, so that it
-// reaches no server.
+// QueryRowContext must return a row. After a conflict, its context is done: it reaches no server.
 func (c *conn) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	pool := c.ConnPool
 	if c.conflict() != nil {
@@ -149,7 +148,7 @@ func (c *conn) QueryRowContext(ctx context.Context, query string, args ...any) *
 		}
 	}
 	row := pool.QueryRowContext(ctx, query, args...)
-	c.note(row.Err())
+	c.remember(row.Err())
 	return row
 }
 
@@ -165,12 +164,9 @@ func (c txConn) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt {
 	return c.ConnPool.(gorm.Tx).StmtContext(ctx, stmt)
 }
 
-// No driver is imported here. What an error says is read from the methods and the text of the
-// drivers' errors.
-
-// conflicts matches MySQL's deadlock (1213), a row that MariaDB finds changed since the first look
-// (1020), a COMMIT that another server of a group has forestalled (3101), and a file or a table
-// that another connection of SQLite has locked.
+// conflicts matches the texts of drivers, none of which is imported here: MySQL's deadlock (1213), a
+// row that MariaDB finds changed since the first look (1020), a COMMIT that another server of a group
+// has forestalled (3101), and a file or a table that another connection of SQLite has locked.
 var conflicts = regexp.MustCompile(`(?m)(^|: )Error (1213|1020|3101)\b|database (table )?is locked`)
 
 // isConflict reports whether the database asks for the transaction to be run again. It is false
@@ -189,6 +185,5 @@ func isRefused(err error) bool {
 	if s := retry.SQLState(err); s != "" { // of the outcome, a connection that was lost says nothing: 08 and 57P
 		return len(s) == 5 && s[:2] != "08" && s[:3] != "57P" && s != "40003"
 	}
-	const constraint = "constraint failed" // SQLite's
-	return errors.Is(err, sql.ErrTxDone) || isConflict(err) || strings.Contains(err.Error(), constraint)
+	return errors.Is(err, sql.ErrTxDone) || isConflict(err) || strings.Contains(err.Error(), "constraint failed") // SQLite's
 }

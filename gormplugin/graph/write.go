@@ -34,10 +34,10 @@ func (w *writer) writeBatches(batches []batch) error {
 				return err
 			}
 		}
-		if b.manner != plain && b.manner != asHandleSays {
+		if b.mode != plain && b.mode != ofHandle {
 			b.rows = withoutRepeated(b.rows)
 		}
-		for _, chunk := range w.chunks(b.model, w.sorted(b)) {
+		for _, chunk := range w.chunks(b.model, w.sortShared(b)) {
 			if err := w.insert(b.group, chunk); err != nil {
 				return err
 			}
@@ -47,7 +47,7 @@ func (w *writer) writeBatches(batches []batch) error {
 		return nil
 	}
 	again, err := newGraph(w.ctx, w.db, w.value, true)
-	if err == nil && !slices.Equal(again.shape(), w.shape()) {
+	if err == nil && !slices.Equal(again.addresses(), w.addresses()) {
 		err = errors.New("graph: a hook has added, removed or moved associated rows: do that before the create")
 	}
 	return err
@@ -65,11 +65,10 @@ func withoutRepeated(list []*node) []*node {
 	})
 }
 
-// sorted returns the rows of a batch in the order in which they are written. Rows that other
-// transactions may write too lock what they collide with, and transactions that lock in one order
-// do not deadlock: such rows are sorted by the columns that their tags declare unique, and then by
-// their keys.
-func (w *writer) sorted(b *batch) []*node {
+// sortShared returns the rows of a batch in the order in which they are written. Rows that other
+// transactions may write too lock what they collide with. These are sorted by their unique columns
+// and their keys, because transactions that lock in one order do not deadlock.
+func (w *writer) sortShared(b *batch) []*node {
 	if b.rows[0].role != isShared || len(b.rows) == 1 || b.nested {
 		return b.rows
 	}
@@ -94,14 +93,14 @@ func (w *writer) insert(gr *group, list []*node) error {
 	tx = tx.Create(structsOf(list))
 	stmt := tx.Statement
 	if tx.Error != nil {
-		return fmt.Errorf("graph: create %s: %w", gr.model.schema.Name, w.explain(tx.Error, gr.model, list))
+		return fmt.Errorf("graph: create %s: %w", gr.model.schema.Name, w.addLength(tx.Error, gr.model, list))
 	}
 	if n := len(selects); len(stmt.Selects) < n || !slices.Equal(stmt.Selects[:n], selects) || // the plugin may add columns
 		n == 0 && len(stmt.Selects) > 0 || !slices.Equal(stmt.Omits, omits) || !upsert && hasConflictClause(stmt) {
 		return fmt.Errorf("graph: create %s: a scope or a hook sets Select, Omit or a conflict clause: set them on the handle", gr.model.schema.Name)
 	}
 	table := gr.model.schema.Table
-	if gr.manner == asHandleSays {
+	if gr.mode == ofHandle {
 		w.result.RowsAffected += tx.RowsAffected
 		table = stmt.Table
 	}
@@ -135,9 +134,9 @@ func structsOf(list []*node) any {
 // gorm's for an association. It omits relations by name: for clause.Associations, gorm uses a map
 // to which it adds when it first meets another model.
 func (w *writer) session(gr *group) *gorm.DB {
-	tx := w.tx.Session(&gorm.Session{NewDB: gr.manner != asHandleSays})
+	tx := w.tx.Session(&gorm.Session{NewDB: gr.mode != ofHandle})
 	tx.CreateBatchSize, tx.SkipDefaultTransaction = 0, true // only of this session
-	if gr.manner == asHandleSays {
+	if gr.mode == ofHandle {
 		tx = tx.Omit(append(slices.Clone(w.db.Statement.Omits), gr.model.related...)...)
 		returnInPlace(tx.Statement, gr.model)
 		return tx
@@ -151,7 +150,7 @@ func (w *writer) session(gr *group) *gorm.DB {
 	for _, name := range gr.model.schema.PrimaryFieldDBNames {
 		key = append(key, clause.Column{Name: name})
 	}
-	switch gr.manner {
+	switch gr.mode {
 	case doNothing:
 		tx = tx.Clauses(clause.OnConflict{DoNothing: true})
 	case moveChild:

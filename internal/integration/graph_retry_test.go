@@ -287,49 +287,57 @@ func take(tx *gorm.DB, seat int) error {
 // hook all the same: what that writes must not be committed without the rest, and both
 // transactions succeed at last.
 func TestGraphConflictInHook(t *testing.T) {
-	for _, kept := range []bool{false, true} {
-		onEvery(t, func(t *testing.T, d database) {
-			db := graphHandle(t, d.open(t), nil, nil, &Booking{}, &Seat{})
-			if db.Name() == "sqlite" {
-				return // it has one writer
+	onEvery(t, func(t *testing.T, d database) {
+		db := graphHandle(t, d.open(t), nil, nil, &Booking{}, &Seat{})
+		if db.Name() == "sqlite" {
+			return // it has one writer
+		}
+		for _, prepared := range []bool{false, true} {
+			for _, kept := range []bool{false, true} {
+				conflictInHook(t, db.Session(&gorm.Session{PrepareStmt: prepared}), fmt.Sprintf("prepared %v, kept %v", prepared, kept), kept)
 			}
-			empty(t, db, "bookings", "seats")
-			if err := db.Create([]Seat{{ID: 1}, {ID: 2}, {ID: 3}}).Error; err != nil {
-				t.Fatal(err)
+		}
+	})
+}
+
+func conflictInHook(t *testing.T, db *gorm.DB, what string, kept bool) {
+	t.Helper()
+	empty(t, db, "bookings", "seats")
+	if err := db.Create([]Seat{{ID: 1}, {ID: 2}, {ID: 3}}).Error; err != nil {
+		t.Fatal(err)
+	}
+	var writers, both sync.WaitGroup
+	both.Add(2)
+	for w := range 2 {
+		meet := sync.OnceFunc(func() { both.Done(); both.Wait() })
+		hook := func(tx *gorm.DB, b *Booking) error {
+			if b.Name == "second" {
+				return tx.Transaction(func(tx *gorm.DB) error { return take(tx, 3) })
 			}
-			var writers, both sync.WaitGroup
-			both.Add(2)
-			for w := range 2 {
-				meet := sync.OnceFunc(func() { both.Done(); both.Wait() })
-				hook := func(tx *gorm.DB, b *Booking) error {
-					if b.Name == "second" {
-						return take(tx, 3)
-					}
-					if err := take(tx, 1+w); err != nil {
-						return err
-					}
-					meet()
-					if err := take(tx, 2-w); !kept {
-						return err
-					}
-					return nil
-				}
-				writers.Go(func() {
-					ctx := context.WithValue(context.Background(), hookKey{}, hook)
-					if err := graph.Create(ctx, db, []*Booking{{Name: "first"}, {Name: "second"}}); err != nil {
-						t.Errorf("kept %v: %v", kept, err)
-					}
-				})
+			if err := take(tx, 1+w); err != nil {
+				return err
 			}
-			writers.Wait()
-			var taken []int
-			var bookings int64
-			db.Model(&Seat{}).Order("id").Pluck("taken", &taken)
-			db.Model(&Booking{}).Count(&bookings)
-			if bookings != 4 || !slices.Equal(taken, []int{2, 2, 2}) {
-				t.Errorf("kept %v: %d bookings, and the seats were taken %v times", kept, bookings, taken)
+			meet()
+			if err := take(tx, 2-w); !kept {
+				return err
+			}
+			return nil
+		}
+		writers.Go(func() {
+			ctx := context.WithValue(context.Background(), hookKey{}, hook)
+			if err := graph.Create(ctx, db, []*Booking{{Name: "first"}, {Name: "second"}}); err != nil {
+				t.Errorf("%s: %v", what, err)
 			}
 		})
+	}
+	writers.Wait()
+	var taken []int
+	var bookings int64
+	if err := errors.Join(db.Model(&Seat{}).Order("id").Pluck("taken", &taken).Error, db.Model(&Booking{}).Count(&bookings).Error); err != nil {
+		t.Fatal(err)
+	}
+	if bookings != 4 || !slices.Equal(taken, []int{2, 2, 2}) {
+		t.Errorf("%s: %d bookings, and the seats were taken %v times", what, bookings, taken)
 	}
 }
 
