@@ -103,7 +103,7 @@ func TestValidate(t *testing.T) {
 		// Types and sizes.
 		{keyed[string]("primaryKey;snowflake:base62;size:10"), "ID: size:10 is too short for a key of 11 characters", false},
 		{keyed[string]("primaryKey;snowflake;size:18"), "ID: size:18 is too short for a key of 19 characters", false},
-		{keyed[int32](number), "ID: its type int32 cannot hold a key of 63 bits", false},
+		{keyed[int32](number), "ID: the type int32 cannot hold a key of 63 bits", false},
 		{keyed[[]byte]("primaryKey;snowflake"), "ID: the type []uint8 cannot hold a key", false},
 		{keyed[sql.NullInt64]("primaryKey;snowflake"), "ID: a key of type sql.NullInt64 cannot be filled: use sqltype.NullID", false},
 		{&DoublePointer{}, "DoublePointer.ID: the type **sqltype.ID cannot hold a key", false},
