@@ -131,7 +131,9 @@ func (p *Plugin) Initialize(db *gorm.DB) (err error) {
 		registry, err = p.cfg.registry(source)
 	}
 	if err == nil {
-		p.keysHolder = keys.Hold(registry)
+		if registry != p.Keys() { // else another handle may be reading it
+			p.keysHolder = keys.Hold(registry)
+		}
 		err = p.register(db)
 	}
 	if err != nil {
@@ -177,7 +179,6 @@ var errNotInUse = errors.New("gormplugin: the plugin is not in use: call db.Use 
 //     AUTO_INCREMENT column, a counter that jumps into the range of the ids;
 //   - a field or a column that cannot hold an id: of the wrong type or size, or with a serializer;
 //   - on MySQL and MariaDB, a base 62 key whose column ignores case;
-//   - a type declared over an integer whose JSON is a bare number, which JavaScript rounds;
 //   - a sqltype.Key or NullKey whose Form is wrong, which otherwise fails when a key is written as
 //     text;
 //   - a foreign key whose field or column cannot hold the id it refers to, which gorm cuts;
