@@ -42,8 +42,9 @@
 //   - One create takes its ids from each source in one call, before it changes a row. If a source
 //     fails, the create fails with an error that wraps the source's and names the table and the
 //     field. No row is written with a key of 0.
-//   - If a create fails, the keys that it has filled are 0 again. The one exception is a COMMIT
-//     that fails: the rows may be in the database, and the keys stay.
+//   - If a create fails, the keys that it has filled are 0 again. They stay if its COMMIT fails,
+//     since the rows may be in the database, and in the batches of CreateInBatches before the one
+//     that fails.
 //   - After an upsert (clause.OnConflict, INSERT IGNORE), a struct whose key was zero has the key
 //     of the row that is in the database, and its children refer to that. If that row is not found,
 //     the create fails.
