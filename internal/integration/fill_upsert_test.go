@@ -167,37 +167,6 @@ func TestUpsertKeepsIdentity(t *testing.T) {
 	})
 }
 
-// Save of a slice gives new rows numbers and leaves those of others. A number that is set, or
-// that DoUpdates names, is written.
-func TestUpsertOfNumbers(t *testing.T) {
-	onFresh(t, []any{&Badge{}}, func(t *testing.T, db *gorm.DB) {
-		there := []Badge{{Ref: "a"}, {Ref: "b"}, {Ref: "c"}}
-		if err := db.Create(&there).Error; err != nil {
-			t.Fatal(err)
-		}
-		saved, set, asked := []Badge{{ID: there[0].ID, Ref: "a", Title: "saved"}, {Ref: "new"}}, Badge{Ref: "b", No: 4711}, Badge{Ref: "c"}
-		mapped := map[string]any{"ref": "a", "title": "map"}
-		if err := errors.Join(
-			db.Save(&saved).Error,
-			db.Clauses(clause.OnConflict{Columns: byRef, UpdateAll: true}).Create(&set).Error,
-			db.Clauses(clause.OnConflict{Columns: byRef, DoUpdates: clause.AssignmentColumns([]string{"no"})}).Create(&asked).Error,
-			db.Model(&Badge{}).Clauses(clause.OnConflict{Columns: byRef, UpdateAll: true}).Create(mapped).Error,
-		); err != nil {
-			t.Fatal(err)
-		}
-		var rows []Badge
-		if err := db.Order("ref").Find(&rows).Error; err != nil || len(rows) != 4 {
-			t.Fatalf("%+v, %v", rows, err)
-		}
-		if rows[0].No != there[0].No || rows[0].Title != "map" || saved[0].No != there[0].No || saved[1].No != rows[3].No {
-			t.Errorf("Save and a map: %+v, %+v of %+v", rows[0], saved, there[0])
-		}
-		if rows[1].No != 4711 || set.ID != there[1].ID || rows[2].No == there[2].No || rows[2].No != asked.No || asked.ID != there[2].ID {
-			t.Errorf("numbers that are set or named: %+v, %+v and %+v", rows[1:3], set, asked)
-		}
-	})
-}
-
 // Letter refers to a badge by its number, not by its key.
 type Letter struct {
 	ID      sqltype.ID
