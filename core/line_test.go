@@ -271,7 +271,8 @@ func atRandom(t *testing.T, policy core.ClockPolicy, rnd *rand.Rand) {
 	var mu sync.Mutex
 	var all []int64
 	var waited uint64
-	for range 4 { // generators
+	const generators = 4
+	for range generators {
 		h := &holding{ledger: book}
 		g, err := core.New(core.Config{Layout: l, Worker: h, ClockPolicy: policy, Now: clock.now, MaxWait: 30 * time.Millisecond, MaxJump: 24 * time.Hour})
 		if err != nil {
@@ -349,7 +350,9 @@ func atRandom(t *testing.T, policy core.ClockPolicy, rnd *rand.Rand) {
 		}
 	}
 	noDuplicates(t, all)
-	if waited == 0 || len(all) < 100 {
+	// How many there are is up to chance: Refuse and Wait issue few after a step back. At the end each
+	// generator adds at most one.
+	if waited == 0 || len(all) <= generators {
 		t.Errorf("%d ids, %d calls waited", len(all), waited)
 	}
 }

@@ -4,9 +4,6 @@ import (
 	"fmt"
 
 	"gorm.io/gorm"
-
-	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/insert"
-	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/sqlite"
 )
 
 // A callback is one that the plugin registers with gorm.
@@ -19,18 +16,16 @@ type callback struct {
 	fn   func(*gorm.DB)
 }
 
-// callbacks are those of the plugin. A plain create runs three of them. "snowkey:fill" is
-// directly before gorm:before_create, because the model's hooks must see the key. With
-// SkipDefaultTransaction, a callback that is to run even earlier would run last.
+// callbacks are those of the plugin. "snowkey:fill" is directly before gorm:before_create,
+// because the model's hooks must see the key. With SkipDefaultTransaction, a callback that is to
+// run even earlier would run last.
 func (p *Plugin) callbacks(db *gorm.DB) []callback {
-	create, update, raw := db.Callback().Create(), db.Callback().Update(), db.Callback().Raw()
+	create := db.Callback().Create()
 	return []callback{
 		{create.Before("gorm:before_create"), "snowkey:fill", p.fill},
-		{create.Before("gorm:create"), "snowkey:check", p.beforeInsert},
-		{create.Before("gorm:save_after_associations"), "snowkey:upsert", p.afterInsert},
-		{update.Before("gorm:save_before_associations"), "snowkey:update", p.beforeUpdate},
-		{update.Before("gorm:update"), "snowkey:links", p.checkUpdate},
-		{raw.Before("gorm:raw"), "snowkey:rebuild", sqlite.KeepWithoutRowid},
+		{create.Before("gorm:create"), "snowkey:check", p.check},
+		{create.Before("gorm:save_after_associations"), "snowkey:resolve", p.resolve},
+		{create.Before("gorm:commit_or_rollback_transaction"), "snowkey:reset", p.reset},
 	}
 }
 
@@ -48,39 +43,56 @@ func (p *Plugin) register(db *gorm.DB) error {
 	return nil
 }
 
-// fill sets every zero key of the rows of a create.
+// fill gives the rows their keys, before the hooks.
 func (p *Plugin) fill(db *gorm.DB) {
-	p.upserts.Note(db)
-	if graph := insert.Of(db.Statement); graph != nil {
-		graph.Begin(db)
+	stmt := db.Statement
+	if db.Error != nil {
+		return
 	}
-	if db.Error == nil && db.Statement.ReflectValue.IsValid() {
-		addError(db, p.fillStatement(db.Statement))
-	}
-}
-
-// beforeInsert runs when the hooks have run and gorm has saved what the rows belong to.
-func (p *Plugin) beforeInsert(db *gorm.DB) {
-	if graph := insert.Of(db.Statement); graph != nil {
-		graph.Before(db)
-	}
-	if isOfModel(db) {
-		addError(db, p.checkInsert(db.Statement))
-	}
-	p.upserts.Before(db)
-}
-
-// afterInsert runs before gorm saves the rows that refer to those of the create.
-func (p *Plugin) afterInsert(db *gorm.DB) {
-	p.upserts.After(db)
-	if graph := insert.Of(db.Statement); graph != nil {
-		graph.After(db)
+	plan := p.Keys().Plan(stmt.Schema, stmt.Table, db.Name())
+	switch {
+	case !stmt.ReflectValue.IsValid():
+		if stmt.Schema == nil && plan.Fills() { // gorm would panic
+			addError(db, gorm.ErrInvalidValue)
+		}
+	case len(plan.Columns) > 0 || plan.Err != nil:
+		addError(db, newStatement(stmt, plan).fill())
+	case plan.Relations: // to rows that may be filled
+		newStatement(stmt, plan)
 	}
 }
 
-// isOfModel reports whether the statement has not failed and has rows of a model.
-func isOfModel(db *gorm.DB) bool {
-	return db.Error == nil && db.Statement.Schema != nil && db.Statement.ReflectValue.IsValid()
+// check looks at the rows when the hooks have run, and gorm has saved what they belong to.
+func (p *Plugin) check(db *gorm.DB) {
+	if db.Error != nil || !db.Statement.ReflectValue.IsValid() {
+		return
+	}
+	plan := p.Keys().Plan(db.Statement.Schema, db.Statement.Table, db.Name())
+	switch s := statementOf(db.Statement); {
+	case plan.Database != nil:
+		addError(db, p.checkDatabaseKey(db, plan))
+	case s != nil:
+		addError(db, s.check(p.Keys(), db))
+	case plan.Fills():
+		addError(db, errNotFilled)
+	}
+}
+
+// resolve sets the keys that the rows of an upsert have in the database, before gorm saves the
+// rows that refer to them.
+func (p *Plugin) resolve(db *gorm.DB) {
+	if s := statementOf(db.Statement); s != nil && s.upsert != nil && db.Error == nil && !db.DryRun {
+		addError(db, s.resolve(db))
+	}
+}
+
+// reset takes back the keys of rows that were not written. It does not run after COMMIT, whose
+// error may mean that they were.
+func (p *Plugin) reset(db *gorm.DB) {
+	if s := statementOf(db.Statement); s != nil && db.Error != nil {
+		s.reset()
+	}
+	db.Statement.Settings.Delete(statementKey{}) // a later create is none of its associations
 }
 
 func addError(db *gorm.DB, err error) {

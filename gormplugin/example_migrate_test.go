@@ -34,11 +34,7 @@ func Example_fromAutoIncrement() {
 		fmt.Println(err)
 		return
 	}
-	plugin, err := gormplugin.New(gormplugin.Config{Source: &sequence{}, Models: []any{&Shop{}, &Sale{}}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	plugin := gormplugin.New(gormplugin.Config{Source: &sequence{}, Models: []any{&Shop{}, &Sale{}}})
 	if err := db.Use(plugin); err != nil {
 		fmt.Println(err)
 		return
@@ -75,11 +71,7 @@ func Example_fromHooks() {
 		fmt.Println(err)
 		return
 	}
-	plugin, err := gormplugin.New(gormplugin.Config{Source: &sequence{}, Models: []any{&Visit{}}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	plugin := gormplugin.New(gormplugin.Config{Source: &sequence{}, Models: []any{&Visit{}}})
 	if err := db.Use(plugin); err != nil {
 		fmt.Println(err)
 		return
@@ -100,14 +92,10 @@ func Example_tables() {
 		fmt.Println(err)
 		return
 	}
-	plugin, err := gormplugin.New(gormplugin.Config{
+	plugin := gormplugin.New(gormplugin.Config{
 		Source: &sequence{},
 		Tables: map[string]gormplugin.Table{"audit_log": {Column: "entry_id"}, "tokens": {Column: "token", Text: "base62"}},
 	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
 	if err := db.Use(plugin); err != nil {
 		fmt.Println(err)
 		return

@@ -42,15 +42,11 @@ func Example() {
 	}
 	defer invoices.Close()
 
-	plugin, err := gormplugin.New(gormplugin.Config{
+	plugin := gormplugin.New(gormplugin.Config{
 		Source: rows,
 		Named:  map[string]sqltype.Source{"invoices": invoices},
 		Models: []any{Customer{}, Invoice{}},
 	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
 	if err := db.Use(plugin); err != nil {
 		fmt.Println(err)
 		return
@@ -77,10 +73,13 @@ func ExampleValidate() {
 }
 
 func ExampleNew_faults() {
-	_, err := gormplugin.New(gormplugin.Config{Tables: map[string]gormplugin.Table{"logs": {}}})
-	fmt.Println(err)
-	// Output:
-	// gormplugin: Source nil: must be set, or Named must have at least one source; Tables["logs"].Column "": must be set; Tables["logs"].Source "": Config.Source is nil and no other is named
+	db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(db.Use(gormplugin.New(gormplugin.Config{Tables: map[string]gormplugin.Table{"logs": {}}})))
+	// Output: gormplugin: Tables["logs"].Column "": must be set
 }
 
 func ExampleModel() {

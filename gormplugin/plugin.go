@@ -1,106 +1,172 @@
 package gormplugin
 
 import (
+	"context"
 	"errors"
-	"slices"
+	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
-	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/sqlite"
-	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/upsert"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// Config configures Open, or a Plugin that New makes. The zero value is ready for use with Open;
-// New requires Source or Named.
+// Config configures a Plugin. The zero value leases a worker ID from the handle's database.
 type Config struct {
-	Source sqltype.Source            // for fields whose tag names no source; may be nil if every tag does, and must be nil for Open, which sets it
+	// Source makes the ids of fields whose tag names no other source. nil: the plugin leases a
+	// worker ID from the handle's database when db.Use installs it, and makes its own.
+	Source sqltype.Source
+	// Store says where the plugin leases the worker ID, if Source is nil. Store.Lease configures
+	// the generator and the lease. Zero: the namespace "default" in the tables "snow_worker" and
+	// "snow_worker_space", and Twitter's layout. A zero Dialect is that of the handle.
+	Store sqlstore.Config
+	// Timeout is how long db.Use may take to lease the worker ID. Zero: 15s.
+	Timeout time.Duration
+
 	Named  map[string]sqltype.Source // for the tag snowflake:name, by that name
 	Tables map[string]Table          // by the table's name, without its schema
-	Models []any                     // checked with Validate when the plugin is installed
+	Models []any                     // checked with Validate by db.Use
 
-	// Strict refuses to create a row whose primary key the plugin does not fill. So a model with
-	// a forgotten tag fails, instead of getting keys from a counter of the database. In a
-	// composite key, one filled part is enough. A key that consists of foreign keys, as in a
-	// join table, need not be filled. False: gorm creates such rows as without the plugin. With
-	// Open it is always true.
+	// Strict refuses to insert a row whose sole integer key is zero and which the plugin does not
+	// fill, so that the database would make the key. It is for a service whose tables all have
+	// Snowflake keys. A row whose key is set, a key of another type, an update, and a row that gorm upserts as
+	// an association are never refused. False: such a row is inserted as without the plugin, and
+	// gorm's logger gets one warning for each model.
 	Strict bool
-
 	// Exempt lists models, such as &Setting{}, and names of tables, such as "settings", whose
-	// keys come from elsewhere. Strict and Models do not check their keys.
+	// keys the database makes: Strict does not refuse them, Models does not check their keys, and
+	// nothing is logged.
 	Exempt []any
-
-	// Store says where Open leases the worker ID, and Store.Lease configures the generator and
-	// the lease. Zero: the namespace "default" in the tables "snow_worker" and
-	// "snow_worker_space", and Twitter's layout. A zero Dialect is that of the handle. New
-	// ignores it.
-	Store sqlstore.Config
 }
 
 // Table says which column of a table is filled, like a tag. It is for maps that db.Table(name)
 // creates without a model. It also applies to models of the table: it adds a field that has no
-// tag, and sets the source if the tag names none. If db.Table sends the rows of a model to
-// another table in Config.Tables, the entry of that table applies.
+// tag, and sets the source if the tag names none.
 type Table struct {
 	Column string // required
 	Source string // a name in Config.Named; empty: Config.Source
 	Text   string // empty: the column holds a number; "decimal" or "base62": a text of that form, which a tag must not contradict
 }
 
-// Plugin fills the keys of the rows that gorm creates. Make it with [New]. It implements
-// gorm.Plugin. One Plugin may serve many handles and goroutines.
+// Plugin fills the keys of the rows that gorm creates. db.Use installs it. The zero value is
+// New(Config{}).
+//
+// A Plugin without Config.Source leases a worker ID, serves one handle, and is closed with Close.
+// With a Source, it may serve many handles. It is a [sqltype.Source] of the same ids for code that
+// needs one elsewhere, for example for the second handle of a process.
+//
+// All methods are safe for concurrent use.
 type Plugin struct {
-	models     []any
-	keys       *keys.Registry
-	upserts    upsert.Upserts
-	collations sync.Map // collationKey → true: checked
+	keysHolder // for package graph
+	cfg        Config
+
+	mu     sync.Mutex // of Initialize
+	source atomic.Pointer[sqltype.Source]
+	leased atomic.Pointer[worker.Generator] // nil with a Source
+
+	uses atomic.Int64 // calls of Name
 }
 
-var _ gorm.Plugin = (*Plugin)(nil)
+type keysHolder = keys.Holder
 
-// New makes a Plugin. It returns a *core.ConfigError with all faults of the configuration.
-// The models are checked later, by db.Use.
-func New(cfg Config) (*Plugin, error) {
-	own := keys.Config{Source: cfg.Source, Named: cfg.Named, Tables: make(map[string]keys.Table, len(cfg.Tables)), Strict: cfg.Strict, Exempt: cfg.Exempt}
-	for name, table := range cfg.Tables {
-		own.Tables[name] = keys.Table(table)
-	}
-	registry, err := keys.New(own)
-	if err != nil {
-		return nil, err
-	}
-	return &Plugin{models: slices.Clone(cfg.Models), keys: registry, upserts: upsert.Upserts{Keys: registry}}, nil
-}
+var (
+	_ gorm.Plugin    = (*Plugin)(nil)
+	_ sqltype.Source = (*Plugin)(nil)
+)
 
-const pluginName = "snowkey"
+// New returns a Plugin. db.Use reports the faults of the configuration.
+func New(cfg Config) *Plugin { return &Plugin{cfg: cfg} }
 
-// Name returns "snowkey". gorm refuses a second plugin of that name on one handle.
-func (p *Plugin) Name() string { return pluginName }
+// Name returns another name for each call, so that gorm lets Initialize say what to do about a
+// second plugin on one handle.
+func (p *Plugin) Name() string { return fmt.Sprintf("snowkey:%p:%d", p, p.uses.Add(1)) }
 
-// Initialize is called by db.Use. It checks Config.Models and registers the callbacks that fill
-// keys. If it fails, no callback stays registered.
-func (p *Plugin) Initialize(db *gorm.DB) error {
-	if p == nil || p.keys == nil {
-		return errors.New("gormplugin: a Plugin must be made by New")
-	}
+// Initialize is called by db.Use. It checks the configuration and Config.Models, leases a worker
+// ID unless there is a Source, and registers the callbacks that fill keys. The error is a
+// *core.ConfigError with all faults of the configuration, one of [Validate], or one of
+// [worker.Open]: if the role may not create the tables of the leases, it ends with the statements
+// to run. If Initialize fails, no worker ID stays leased and no callback registered.
+func (p *Plugin) Initialize(db *gorm.DB) (err error) {
 	if err := checkDB(db); err != nil {
 		return err
 	}
-	if err := p.keys.Validate(db, p.models); err != nil {
+	if db.Callback().Create().Get("snowkey:fill") != nil {
+		return fmt.Errorf("gormplugin: the handle has a snowkey plugin already: call db.Use once, where gorm.Open is called; in tests, open a handle for each test, or install the plugin where they share one: %w", gorm.ErrRegistered)
+	}
+	listed := false // in gorm.Config.Plugins, also in the copy of it that dbresolver opens a replica with
+	for _, other := range db.Plugins {
+		listed = listed || other == p
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	leased := p.leased.Load()
+	if leased != nil && !listed {
+		return errors.New("gormplugin: the plugin leases its worker ID from the database of another handle: make one plugin for each database; for a second handle of the same database, use gormplugin.New(gormplugin.Config{Source: plugin})")
+	}
+	registry, source := p.Keys(), p.cfg.Source
+	leases := source == nil && leased == nil
+	if leases {
+		source = new(worker.Generator) // closed: the configuration is checked before the first query
+	}
+	if registry == nil {
+		if registry, err = p.cfg.registry(source); err != nil {
+			return err
+		}
+	}
+	if err := registry.Validate(db, p.cfg.Models); err != nil {
 		return err
 	}
-	if err := p.register(db); err != nil {
+	var gen *worker.Generator
+	if leases {
+		if gen, err = p.cfg.lease(db); err != nil {
+			return err
+		}
+		source = gen
+		registry, err = p.cfg.registry(source)
+	}
+	if err == nil {
+		p.keysHolder = keys.Hold(registry)
+		err = p.register(db)
+	}
+	if err != nil {
+		if gen != nil {
+			err = errors.Join(err, gen.Close(context.Background()))
+		}
 		return err
 	}
-	p.upserts.RegisterClause(db)
-	sqlite.Register(db, p.keys)
-	db.Plugins[keys.PluginName] = p.keys // the graph writer finds it there
+	keepFilled(db)
+	useIntegerKeys(db)
+	if leased == nil {
+		p.source.Store(&source)
+		p.leased.Store(gen)
+	}
 	return nil
 }
+
+// Next returns one id of the plugin's source. Before db.Use, it returns an error.
+func (p *Plugin) Next(ctx context.Context) (int64, error) {
+	source := p.source.Load()
+	if source == nil {
+		return 0, errNotInUse
+	}
+	return (*source).Next(ctx)
+}
+
+// Fill sets all elements of ids to ids of the plugin's source, or none on an error.
+func (p *Plugin) Fill(ctx context.Context, ids []int64) error {
+	source := p.source.Load()
+	if source == nil {
+		return errNotInUse
+	}
+	return (*source).Fill(ctx, ids)
+}
+
+var errNotInUse = errors.New("gormplugin: the plugin is not in use: call db.Use first")
 
 // Validate checks that the rows of the models get Snowflake ids. It returns all faults in one
 // error, each with the model and the field:
@@ -110,7 +176,6 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 //     AUTO_INCREMENT column, a counter that jumps into the range of the ids;
 //   - a field or a column that cannot hold an id: of the wrong type or size, or with a serializer;
 //   - on MySQL and MariaDB, a base 62 key whose column ignores case;
-//   - a type declared over an integer whose JSON is a bare number, which JavaScript rounds;
 //   - a sqltype.Key or NullKey whose Form is wrong, which otherwise fails when a key is written as
 //     text;
 //   - a foreign key whose field or column cannot hold the id it refers to, which gorm cuts;

@@ -1,230 +1,135 @@
 package gormplugin_test
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 	"gorm.io/gorm/logger"
-	"gorm.io/gorm/utils/tests"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
-	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
-	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
+// Models of a service with old tables.
 type (
-	Untagged   struct{ ID int64 }
-	Misspelled struct {
-		ID int64 `gorm:"primaryKey;autoIncrement:false;snowflke"`
+	OldLine struct {
+		ID    uint
+		OldID *int64
 	}
-	BareComposite struct {
-		Tenant string     `gorm:"primaryKey"`
-		ID     sqltype.ID `gorm:"primaryKey"`
+	Old struct {
+		ID    int64
+		Text  string `gorm:"uniqueIndex"`
+		Lines []OldLine
+		Tags  []Tag `gorm:"many2many:old_tags"`
 	}
-	Sized struct {
-		ID int64 `gorm:"primaryKey;autoIncrement:false;snowflake;size:32"`
+	Pair struct {
+		A, B int64 `gorm:"primaryKey;autoIncrement:false"`
 	}
-	Serialized struct {
-		ID int64 `gorm:"primaryKey;autoIncrement:false;snowflake;serializer:json"`
-	}
-	MisspelledTable struct {
-		ID int64 `gorm:"primaryKey;autoIncrement:false"`
-	}
-	OrderID  sqltype.ID
-	TypedKey struct {
-		ID OrderID `gorm:"primaryKey;autoIncrement:false;snowflake"`
-	}
-	UntaggedTyped struct{ ID OrderID }
-	OrderKey      sqltype.Key[Order]
-	UntaggedKey   struct{ ID OrderKey }
-	KeyAsNumber   struct {
-		ID OrderKey `gorm:"primaryKey;autoIncrement:false;snowflake"`
-	}
-	UntaggedNull struct{ ID sqltype.NullKey[Order] }
-	Wrapped      struct{ sqltype.Key[Order] }
-	WrappedKey   struct{ ID Wrapped }
-	TypedAsText  struct {
-		ID OrderID `gorm:"primaryKey;autoIncrement:false;snowflake" json:"id,string"`
-	}
-	Country struct {
-		Code string `gorm:"primaryKey"`
-	}
-	Serial struct {
-		ID uint `gorm:"snowflake:-"`
-	}
-	Keyless struct{ Text string }
-	Visa    struct { // a join table of its own, all of whose key is that of others
-		OrderID   sqltype.ID           `gorm:"primaryKey"`
-		ArticleID sqltype.Key[Article] `gorm:"primaryKey"`
-		Order     Order
-		Article   Article
+	Deleted struct { // a serial number beside a key that is set
+		UUID string `gorm:"primaryKey"`
+		No   int64
 	}
 )
 
-var unkeyedModels = []struct {
-	model any
-	want  string
-	loud  bool // a create fails without Strict too
+// warnings keeps what is logged.
+type warnings struct {
+	logger.Interface
+	lines []string
+}
+
+func (w *warnings) LogMode(logger.LogLevel) logger.Interface { return w }
+
+func (w *warnings) Warn(_ context.Context, format string, args ...any) {
+	w.lines = append(w.lines, fmt.Sprintf(format, args...))
+}
+
+const oldText = `Old.ID is zero, so the database makes the key; to have it filled, use sqltype.ID, or add autoIncrement:false;snowflake to its gorm tag; ` +
+	`if that is intended, add "olds" to Exempt in gormplugin.Config`
+
+// operations are what a service does. Those that are refused insert a row whose sole integer key is zero.
+var operations = []struct {
+	name    string
+	do      func(db *gorm.DB) error
+	refused string // by Strict, as the start of the text
 }{
-	{&Untagged{}, "Untagged.ID: the plugin does not fill this key: use sqltype.ID, or add autoIncrement:false;snowflake to its gorm tag", false},
-	{&Misspelled{}, `Misspelled.ID: the gorm tag "primaryKey;autoIncrement:false;snowflke" says snowflke: write snowflake`, true},
-	{&BareComposite{Tenant: "a"}, "BareComposite.Tenant: the plugin does not fill this key: add snowflake to its gorm tag", true},
-	{&Sized{}, "Sized.ID: size:32 is too small for a key of 63 bits", true},
-	{&Serialized{}, "Serialized.ID: a serializer would write the key in another form", true},
-	{&MisspelledTable{}, `MisspelledTable has no column "idd", which Config.Tables names for "misspelled_tables": it has ["id"]`, true},
-	{&UntaggedTyped{}, "UntaggedTyped.ID: the plugin does not fill this key: use sqltype.ID or a sqltype.Key itself, since gormplugin_test.OrderID has none of their methods", false},
-	{&UntaggedKey{}, "UntaggedKey.ID: the plugin does not fill this key: use sqltype.ID or a sqltype.Key itself, since gormplugin_test.OrderKey has none of their methods", false},
-	{&UntaggedNull{}, "UntaggedNull.ID: a key of type sqltype.NullKey[gormtest.Order] is filled only with the tag snowflake: add it, or use sqltype.ID or sqltype.Key", true},
-	{&WrappedKey{}, "WrappedKey.ID: the plugin does not fill this key: its type gormplugin_test.Wrapped cannot hold a Snowflake id", false},
-	{&Country{Code: "de"}, "Country.Code: the plugin does not fill this key", false},
-	{&Keyless{}, "Keyless has no primary key: add one", false},
+	{"Create", func(db *gorm.DB) error { return db.Create(&Old{Text: "a"}).Error }, oldText},
+	{"slice", func(db *gorm.DB) error { return db.Create([]*Old{{ID: 100, Text: "b"}, {Text: "c"}}).Error }, oldText},
+	{"map", func(db *gorm.DB) error { return db.Model(&Old{}).Create(map[string]any{"text": "d"}).Error }, oldText},
+	{"Save", func(db *gorm.DB) error { return db.Save(&Old{Text: "e"}).Error }, oldText},
+	{"FirstOrCreate", func(db *gorm.DB) error { return db.FirstOrCreate(&Old{}, Old{Text: "f"}).Error }, oldText},
+	{"another table", func(db *gorm.DB) error { return db.Table("archive").Create(&Old{Text: "g"}).Error }, strings.Replace(oldText, `"olds"`, `"archive"`, 1)},
+	{"generics", func(db *gorm.DB) error { return gorm.G[Old](db).Create(context.Background(), &Old{Text: "h"}) }, oldText},
+	{"an unsigned key", func(db *gorm.DB) error { return db.Create(&OldLine{}).Error }, "OldLine.ID is zero"},
+	{"a set key", func(db *gorm.DB) error { return db.Create(&Old{ID: 200, Text: "i"}).Error }, ""},
+	{"a set key in a map", func(db *gorm.DB) error { return db.Model(&Old{}).Create(map[string]any{"ID": 300, "text": "j"}).Error }, ""},
+	{"a text key", func(db *gorm.DB) error { return db.Create(&Country{Code: "de"}).Error }, ""},
+	{"a text key that is empty", func(db *gorm.DB) error { return db.Create(&Deleted{}).Error }, ""},
+	{"a composite key", func(db *gorm.DB) error { return db.Create(&Pair{A: 1}).Error }, ""},
+	{"no key", func(db *gorm.DB) error { return db.Create(&Keyless{}).Error }, ""},
+	{"snowflake:-", func(db *gorm.DB) error { return db.Create(&Serial{}).Error }, ""},
+	{"a table without a model", func(db *gorm.DB) error { return db.Table("archive").Create(map[string]any{"text": "k"}).Error }, ""},
+	{"ON CONFLICT", func(db *gorm.DB) error {
+		return db.Clauses(clause.OnConflict{DoNothing: true}).Create(&Old{Text: "l"}).Error
+	}, ""},
+	{"Save of a slice", func(db *gorm.DB) error { return db.Save([]*Old{{Text: "m"}}).Error }, ""},
+	{"associations", func(db *gorm.DB) error {
+		return db.Create(&Old{ID: 400, Text: "n", Lines: []OldLine{{}, {}}, Tags: []Tag{{}}}).Error
+	}, ""},
+	{"update with associations", func(db *gorm.DB) error {
+		return db.Session(&gorm.Session{FullSaveAssociations: true}).Updates(&Old{ID: 400, Text: "o", Lines: []OldLine{{}}}).Error
+	}, ""},
+	{"Append", func(db *gorm.DB) error { return db.Model(&Old{ID: 400}).Association("Lines").Append(&OldLine{}) }, ""},
+	{"many to many", func(db *gorm.DB) error { return db.Model(&Old{ID: 400}).Association("Tags").Append(&Tag{}) }, ""},
+	{"Update", func(db *gorm.DB) error {
+		return db.Model(&Old{ID: 400}).Updates(map[string]any{"id": 400, "text": "p"}).Error
+	}, ""},
 }
 
-func TestValidateFindsForgottenKeys(t *testing.T) {
-	cfg := gormplugin.Config{Source: &gormtest.Counter{}, Tables: map[string]gormplugin.Table{"misspelled_tables": {Column: "idd"}}}
-	db := gormtest.Dry(t, cfg)
-	for _, c := range unkeyedModels {
-		if err := gormplugin.Validate(db, c.model); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("Validate(%T): %v, want %q", c.model, err, c.want)
-		}
-		used := cfg
-		used.Models = []any{&Order{}, c.model}
-		plugin, err := gormplugin.New(used)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fresh, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true, Logger: logger.Discard})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := fresh.Use(plugin); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("Use with %T: %v, want %q", c.model, err, c.want)
-		}
-	}
-	for model, want := range map[any]string{
-		&TypedKey{}:    "TypedKey.ID: the type gormplugin_test.OrderID has none of the methods of sqltype.ID and sqltype.Key, so its JSON is a bare number",
-		&KeyAsNumber{}: "KeyAsNumber.ID: the type gormplugin_test.OrderKey has none of the methods",
-	} {
-		if err := gormplugin.Validate(db, model); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%T, whose key is of a type declared over another: %v", model, err)
-		}
-	}
-	for _, model := range []any{&TypedAsText{}, &Serial{}, &Order{}, &Article{}, &Visa{}, &PublicNumber{}, &Ticket{}} {
-		if err := gormplugin.Validate(db, model); err != nil {
-			t.Errorf("Validate(%T): %v", model, err)
-		}
-	}
-}
-
+// The default changes nothing, and says once for each model what it does not fill. Strict refuses
+// INSERTs with a sole integer key that is zero, and nothing else. Both leave out what is exempt.
 func TestStrict(t *testing.T) {
-	cfg := gormplugin.Config{
-		Source: &gormtest.Counter{}, Strict: true,
-		Tables: map[string]gormplugin.Table{"misspelled_tables": {Column: "idd"}, "logs": {Column: "log_id"}},
-	}
-	strict, loose := gormtest.Dry(t, cfg), gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}, Tables: cfg.Tables})
-	for _, c := range unkeyedModels {
-		for name, create := range map[string]func(db *gorm.DB) *gorm.DB{
-			"Create": func(db *gorm.DB) *gorm.DB { return db.Create(c.model) },
-			"map":    func(db *gorm.DB) *gorm.DB { return db.Model(c.model).Create(map[string]any{"text": "x"}) },
-		} {
-			tx := create(strict)
-			if tx.Error == nil || tx.Statement.SQL.Len() > 0 {
-				t.Errorf("%s of %T: %v, %s", name, c.model, tx.Error, tx.Statement.SQL.String())
-			}
-		}
-		if err := strict.Create(c.model).Error; err == nil || !c.loud && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%T: %v, want %q", c.model, err, c.want)
-		}
-		if err := graph.Create(t.Context(), strict, c.model); err == nil {
-			t.Errorf("a graph of %T was created", c.model)
-		}
-		if err := loose.Create(c.model).Error; (err != nil) != c.loud {
-			t.Errorf("%T where nothing is strict: %v", c.model, err)
-		}
-	}
-	for _, model := range []any{&Serial{}, &TypedKey{}, &Article{Tags: []Tag{{}}, Children: []Article{{}}}, &PublicNumber{}, &Visa{OrderID: 1, ArticleID: 2}} {
-		if err := strict.Create(model).Error; err != nil {
-			t.Errorf("%T: %v", model, err)
-		}
-	}
-	if err := strict.Table("logs").Create(map[string]any{"text": "x"}).Error; err != nil {
-		t.Error(err)
-	}
-	err := strict.Table("others").Create(map[string]any{"text": "x"}).Error
-	if want := "gormplugin: table others: the plugin is strict and does not know the table: add it to Config.Tables"; err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("a table that is not configured: %v", err)
-	}
-}
-
-func TestExempt(t *testing.T) {
-	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}, Strict: true, Exempt: []any{&Country{}, []Keyless{}, "untaggeds", "others"}, Models: []any{&Country{}, Keyless{}, Untagged{}}})
-	for _, model := range []any{&Country{Code: "de"}, &Keyless{}, &Untagged{}} {
-		if err := db.Create(model).Error; err != nil {
-			t.Errorf("%T: %v", model, err)
-		}
-		if err := gormplugin.Validate(db, model); err != nil {
-			t.Error(err)
-		}
-	}
-	if err := db.Table("others").Create(map[string]any{"text": "x"}).Error; err != nil {
-		t.Error(err)
-	}
-	_, err := gormplugin.New(gormplugin.Config{Source: &gormtest.Counter{}, Exempt: []any{"", "shop.orders", 5, nil, "fine", new(int)}})
-	for _, want := range []string{`Exempt[0] "": must be the name`, `Exempt[1] "shop.orders": must be the name`, "Exempt[2] 5: is of type int: must be a model", "Exempt[3] nil: is of type <nil>", "Exempt[5] *int: is of type *int"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v does not say %q", err, want)
-		}
-	}
-}
-
-func TestValidateFindsNarrowColumns(t *testing.T) {
-	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}})
-	for _, c := range []struct {
-		model any
-		want  string
-	}{
-		{&struct {
-			ID int64 `gorm:"primaryKey;autoIncrement:false;snowflake;type:integer"`
-		}{}, "is too small for a key of 63 bits: say bigint"},
-		{&struct {
-			ID int64 `gorm:"primaryKey;autoIncrement:false;snowflake;type:int(11)"`
-		}{}, "say bigint"},
-		{&struct {
-			ID sqltype.ID `gorm:"type:double precision"`
-		}{}, "say bigint"},
-		{&struct {
-			ID string `gorm:"primaryKey;snowflake;type:varchar(18)"`
-		}{}, "say char(19)"},
-		{&struct {
-			ID string `gorm:"primaryKey;snowflake:base62;type:char(10) COLLATE \"C\""`
-		}{}, "say char(11)"},
-		{&struct {
-			ID string `gorm:"primaryKey;snowflake:base62;type:character varying(11)"`
-		}{}, ""},
-		{&struct {
-			ID int64 `gorm:"primaryKey;autoIncrement:false;snowflake;type:int8"`
-		}{}, ""},
-		{&struct {
-			ID uint64 `gorm:"primaryKey;autoIncrement:false;snowflake;type:bigint unsigned"`
-		}{}, ""},
+	for name, cfg := range map[string]gormplugin.Config{
+		"default": {}, "strict": {Strict: true},
+		"exempt":                 {Exempt: []any{&Old{}, []OldLine{}, "archive"}},
+		"strict, exempt":         {Strict: true, Exempt: []any{"olds", OldLine{}, "archive"}},
+		"strict, exempt, models": {Strict: true, Exempt: []any{&Old{}, OldLine{}}, Models: []any{&Old{}, &OldLine{}}},
 	} {
-		err := gormplugin.Validate(db.Table("things"), c.model)
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%T: %v, want %q", c.model, err, c.want)
-		}
-	}
-}
-
-// A struct may have tags of the data warehouse that is called Snowflake.
-func TestTagsOfTheWarehouse(t *testing.T) {
-	type Sale struct {
-		ID   sqltype.ID `gorm:"primaryKey;snowflake" snowflake:"SALE_ID"`
-		Name string     `snowflake:"NAME"`
-	}
-	sale := &Sale{Name: "x"}
-	if err := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}}).Create(sale).Error; err != nil || sale.ID == 0 {
-		t.Errorf("%+v, %v", sale, err)
+		t.Run(name, func(t *testing.T) {
+			cfg.Source = &gormtest.Counter{}
+			db := gormtest.SQLite(t, cfg, &Old{}, &OldLine{}, &Tag{}, &Country{}, &Deleted{}, &Pair{}, &Keyless{}, &Serial{})
+			if err := db.Exec("CREATE TABLE archive (id integer PRIMARY KEY, text text)").Error; err != nil {
+				t.Fatal(err)
+			}
+			log := &warnings{Interface: logger.Discard}
+			db.Logger = log
+			for _, op := range operations {
+				err, refused := op.do(db), cfg.Strict && cfg.Exempt == nil && op.refused != ""
+				if (err != nil) != refused || refused && !strings.Contains(err.Error(), ": "+op.refused) {
+					t.Errorf("%s: %v", op.name, err)
+				}
+			}
+			zero := 0
+			for _, table := range []string{"olds", "old_lines", "archive"} {
+				for _, id := range stored(t, db, table, "id") {
+					if id == 0 {
+						zero++
+					}
+				}
+			}
+			if zero > 0 {
+				t.Errorf("%d rows have the key 0", zero)
+			}
+			lines := strings.Join(log.lines, "\n")
+			switch {
+			case cfg.Exempt != nil && lines != "":
+				t.Error(lines)
+			case name == "default" && (len(log.lines) != 2 || !strings.Contains(lines, "snowkey: table olds: "+oldText) || !strings.Contains(lines, "OldLine.ID")):
+				t.Errorf("%d lines: %s", len(log.lines), lines)
+			}
+		})
 	}
 }

@@ -87,10 +87,11 @@ func ExampleNewStore() {
 
 func ExampleStore_Fail() {
 	store := snowkeytest.NewStore(t, nil)
-	store.Fail(errors.New("the database is down"))
+	down := errors.New("the database is down")
+	store.Fail(down)
 	_, err := worker.Open(context.Background(), store, worker.Config{ClaimWait: -1})
-	fmt.Println(err)
-	// Output: worker: no lease in namespace "default" after 0s: the database is down
+	fmt.Println(errors.Is(err, down))
+	// Output: true
 }
 
 func ExampleStore_Slow() {

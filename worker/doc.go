@@ -9,8 +9,8 @@
 //	defer gen.Close(context.Background())
 //	id, err := gen.Next(ctx)
 //
-// The other stores of servers have such an Open, and so has gormplugin. All return a [*Generator].
-// The [Open] of this package takes any [driver.Store].
+// The other stores of servers have such an Open. All return a [*Generator]. A plugin of gormplugin
+// has one after db.Use. The [Open] of this package takes any [driver.Store].
 //
 // # Guarantees
 //

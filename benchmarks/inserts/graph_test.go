@@ -39,7 +39,7 @@ const detailsEach = 10
 // slice is gorm's own create of the slice. SQLite has not the parameters for it,
 // and gets it in batches.
 func slice(db *gorm.DB) *gorm.DB {
-	if db.Name() == database.SQLite {
+	if db.Name() == "sqlite" {
 		return db.Session(&gorm.Session{CreateBatchSize: 1000})
 	}
 	return db
@@ -103,7 +103,7 @@ func rowByRow(db *gorm.DB, m, d int) error {
 // transaction.
 func BenchmarkGraph(b *testing.B) {
 	masters := scale.Pick(b, 3, 1_000)
-	for _, name := range database.Engines() {
+	for _, name := range append(database.Engines(), database.SQLiteC) {
 		b.Run("db="+name, func(b *testing.B) { runWays(b, database.Open(b, name, true), masters) })
 	}
 }
@@ -167,11 +167,7 @@ func graphHandle(b *testing.B, e *database.Engine, log logger.Interface) *gorm.D
 	if err != nil {
 		b.Fatal(err)
 	}
-	plugin, err := gormplugin.New(gormplugin.Config{Source: gen, Models: []any{&SnowMaster{}, &SnowDetail{}}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := db.Use(plugin); err != nil {
+	if err := db.Use(gormplugin.New(gormplugin.Config{Source: gen, Models: []any{&SnowMaster{}, &SnowDetail{}}})); err != nil {
 		b.Fatal(err)
 	}
 	if err := db.AutoMigrate(&SnowMaster{}, &SnowDetail{}, &AutoMaster{}, &AutoDetail{}, &TextMaster{}, &TextDetail{}); err != nil {

@@ -18,13 +18,11 @@ type liteForm struct {
 }
 
 func liteForms() []liteForm {
-	const checked = "bigint NOT NULL PRIMARY KEY CHECK (id > 0)"
 	return []liteForm{
-		{name: "snowkey", key: checked, options: " WITHOUT ROWID"},
-		{name: "snowkey-wide", key: checked},
-		{name: "before", key: "bigint PRIMARY KEY"},
-		{name: "rowid", key: "integer PRIMARY KEY"},
-		{name: "trigger", key: "integer PRIMARY KEY CHECK (id > 0)", trigger: true},
+		{name: "snowkey", key: "integer PRIMARY KEY"},
+		{name: "with-trigger", key: "integer PRIMARY KEY", trigger: true},
+		{name: "bigint", key: "bigint PRIMARY KEY"}, // an index beside the rows
+		{name: "without-rowid", key: "bigint NOT NULL PRIMARY KEY", options: " WITHOUT ROWID"},
 		{name: "auto", key: "integer PRIMARY KEY", auto: true},
 		{name: "autoincrement", key: "integer PRIMARY KEY AUTOINCREMENT", auto: true},
 	}

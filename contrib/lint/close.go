@@ -15,8 +15,9 @@ func closeRule() rule {
 A lease that is not closed is renewed while the process runs, and keeps its worker ID until its TTL
 ends. A restarted program then needs another worker ID, and may find none.
 
-	_, err := gormplugin.Open(ctx, db, gormplugin.Config{}) // bad
-	gen, err := gormplugin.Open(ctx, db, gormplugin.Config{})
+	_, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // bad
+	err := db.Use(&gormplugin.Plugin{})                 // bad
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
 	if err != nil {
 		return err
 	}
@@ -27,26 +28,88 @@ func runClose(p *pass) {
 	for cur := range p.root.Preorder((*ast.CallExpr)(nil)) {
 		call := cur.Node().(*ast.CallExpr)
 		f := p.callee(call)
-		if !isMaker(f) || p.inTest(call.Pos()) || !isLeased(f.Signature().Results().At(0).Type()) || returnsCloser(f) {
+		if !p.isUse(call) && (!isMaker(f) || !isLeased(f.Signature().Results().At(0).Type()) || returnsCloser(f)) || p.inTest(call.Pos()) {
 			continue
 		}
 		o, dropped := p.holderOf(cur)
 		if dropped {
-			p.report(call, "the generator is dropped, so nothing can close it")
+			p.report(call, "the %s is dropped, so nothing can close it", p.made(call))
 		}
 		if o == nil {
 			continue
 		}
 		p.checkEnd(cur, o)
 		if !p.isKept(o, map[types.Object]bool{}) {
-			p.report(call, "nothing closes the generator %s: defer its Close", o.Name())
+			p.report(call, "nothing closes the %s %s: defer its Close", p.made(call), o.Name())
 		}
 	}
 }
 
-// holderOf returns the variable that gets the first result of a call, or nil, and whether the result
-// is dropped.
+// isUse reports whether a call installs a plugin in a handle of gorm.
+func (p *pass) isUse(call *ast.CallExpr) bool {
+	return isMethod(p.callee(call), "gorm.io/gorm", "Use") && len(call.Args) == 1 && isPlugin(p.TypesInfo.TypeOf(call.Args[0]))
+}
+
+// made returns what a call makes.
+func (p *pass) made(call *ast.CallExpr) string {
+	if p.isUse(call) {
+		return "plugin"
+	}
+	return "generator"
+}
+
+// pluginOf is holderOf for a plugin in a call of Use. It returns nothing for a plugin that may have
+// a Source, which needs no Close.
+func (p *pass) pluginOf(e ast.Expr) (o types.Object, dropped bool) {
+	e = addressed(e)
+	if o = p.object(e); o == nil {
+		return nil, p.leases(e)
+	}
+	from := p.into[o]
+	_, isPointer := types.Unalias(o.Type()).(*types.Pointer)
+	if isPointer && len(from) == 0 || slices.ContainsFunc(from, func(a assignment) bool { return !p.leases(addressed(a.from)) }) {
+		return nil, false
+	}
+	return o, false
+}
+
+// addressed returns x for &x, and other expressions as they are.
+func addressed(e ast.Expr) ast.Expr {
+	e = ast.Unparen(e)
+	if u, ok := e.(*ast.UnaryExpr); ok && u.Op == token.AND {
+		return ast.Unparen(u.X)
+	}
+	return e
+}
+
+// leases reports whether an expression makes a plugin without a Source: New, with a literal, or a
+// zero Plugin.
+func (p *pass) leases(e ast.Expr) bool {
+	call, ok := e.(*ast.CallExpr)
+	if !ok {
+		_, isLiteral := e.(*ast.CompositeLit)
+		return isLiteral
+	}
+	if !isFunc(p.callee(call), pluginPath, "New") || len(call.Args) != 1 {
+		return p.TypesInfo.Types[call.Fun].IsBuiltin() // new
+	}
+	lit, ok := ast.Unparen(call.Args[0]).(*ast.CompositeLit)
+	return ok && !slices.ContainsFunc(lit.Elts, func(e ast.Expr) bool {
+		kv, ok := e.(*ast.KeyValueExpr)
+		if !ok {
+			return true
+		}
+		name, ok := kv.Key.(*ast.Ident)
+		return ok && name.Name == "Source"
+	})
+}
+
+// holderOf returns the variable that gets the first result of a call, or has the plugin that it
+// installs, or nil, and whether the generator is dropped.
 func (p *pass) holderOf(cur inspector.Cursor) (o types.Object, dropped bool) {
+	if call := cur.Node().(*ast.CallExpr); p.isUse(call) {
+		return p.pluginOf(call.Args[0])
+	}
 	to, dropped := targets(cur)
 	if dropped || len(to) == 0 || isBlank(to[0]) {
 		return nil, dropped || len(to) > 0
@@ -126,9 +189,17 @@ func (p *pass) use(h *holding, cur inspector.Cursor) {
 	if sel, ok := cur.Parent().Node().(*ast.SelectorExpr); ok && sel.Sel == cur.Node() { // x.gen
 		cur = cur.Parent()
 	}
+	if u, ok := cur.Parent().Node().(*ast.UnaryExpr); ok && u.Op == token.AND { // &plugin
+		cur = cur.Parent()
+	}
 	e := cur.Node().(ast.Expr)
 	switch n := cur.Parent().Node().(type) {
 	case *ast.SelectorExpr:
+		if n.Sel.Name == "Generator" { // of a plugin
+			next, ok := cur.Parent().Parent().Parent().Node().(*ast.SelectorExpr)
+			h.closed = h.closed || ok && isClose(next)
+			h.stored = h.stored || !ok
+		}
 		h.closed = h.closed || isClose(n)
 	case *ast.CallExpr:
 		h.passed = h.passed || !p.onlyIssues(n, e)

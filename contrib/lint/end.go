@@ -32,7 +32,7 @@ func (p *pass) checkEnd(cur inspector.Cursor, o types.Object) {
 		}
 	}
 	if len(closes) > 0 && !elsewhere && !p.holding(o, body).stored && p.returnsOpen(body, call, closes, o) {
-		p.report(call, "a return leaves the generator %s open: close it in a defer", o.Name())
+		p.report(call, "a return leaves the %s %s open: close it in a defer", p.made(call), o.Name())
 	}
 }
 
@@ -63,7 +63,7 @@ func (p *pass) checkExit(body *ast.BlockStmt, d *ast.DeferStmt, o types.Object) 
 		}
 		if call, ok := n.(*ast.CallExpr); ok && call.Pos() > d.End() {
 			if f := p.callee(call); isFunc(f, "os", "Exit") || isFunc(f, "log", "Fatal", "Fatalf", "Fatalln") {
-				p.report(call, "%s ends the process without the deferred Close of the generator %s, so its worker ID stays leased", types.ExprString(call.Fun), o.Name())
+				p.report(call, "%s ends the process without the deferred Close of %s, so its worker ID stays leased", types.ExprString(call.Fun), o.Name())
 			}
 		}
 		return true

@@ -17,6 +17,7 @@ const (
 	base        = "github.com/seed-299c1d6b/snowkey"
 	corePath    = base + "/core"
 	sqltypePath = base + "/sqltype"
+	pluginPath  = base + "/gormplugin"
 )
 
 func isOurPath(path string) bool { return path == base || strings.HasPrefix(path, base+"/") }
@@ -41,10 +42,16 @@ func isGenerator(t types.Type) bool {
 // isLeased reports whether t is a generator that has a lease.
 func isLeased(t types.Type) bool { return isGenerator(t) && !isType(t, corePath, "Generator") }
 
+// isPlugin reports whether t is a plugin of gorm, which has a lease after db.Use.
+func isPlugin(t types.Type) bool { return isType(t, pluginPath, "Plugin") }
+
 // isMaker reports whether f is a function that makes a generator or a lease, here or in another
 // package. It is known by its name and its first result.
 func isMaker(f *types.Func) bool {
-	if f == nil || f.Signature().Recv() != nil || f.Signature().Results().Len() == 0 || !isGenerator(f.Signature().Results().At(0).Type()) {
+	if f == nil || f.Signature().Recv() != nil || f.Signature().Results().Len() == 0 {
+		return false
+	}
+	if made := f.Signature().Results().At(0).Type(); !isGenerator(made) || isPlugin(made) {
 		return false
 	}
 	name := strings.ToLower(f.Name())

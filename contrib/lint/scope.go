@@ -25,12 +25,12 @@ waits for a new tick or a store, and two of them may issue the same id.
 func runScope(p *pass) {
 	for cur := range p.root.Preorder((*ast.CallExpr)(nil)) {
 		call := cur.Node().(*ast.CallExpr)
-		if !isMaker(p.callee(call)) || p.inTest(call.Pos()) {
+		if !isMaker(p.callee(call)) && !p.isUse(call) || p.inTest(call.Pos()) {
 			continue
 		}
 		gen, _ := p.holderOf(cur)
 		if where := p.scopeOf(cur, gen); where != "" {
-			p.report(call, "%s makes a generator for %s: make one when the program starts, and share it", types.ExprString(call.Fun), where)
+			p.report(call, "%s makes a %s for %s: make one when the program starts, and share it", types.ExprString(call.Fun), p.made(call), where)
 		}
 	}
 }

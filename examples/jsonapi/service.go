@@ -63,10 +63,6 @@ func newService(ctx context.Context, cfg config, log *slog.Logger) (svc *service
 
 // newStore creates the tables of orders, whose keys come from source.
 func newStore(ctx context.Context, dialector gorm.Dialector, source sqltype.Source, layout core.Layout) (*store, error) {
-	plugin, err := gormplugin.New(gormplugin.Config{Source: source, Models: models(), Strict: true, Exempt: []any{Request{}}})
-	if err != nil {
-		return nil, err
-	}
 	db, err := gorm.Open(dialector, &gorm.Config{
 		Logger: logger.Discard, DisableAutomaticPing: true, // failed requests are logged
 		NamingStrategy: schema.NamingStrategy{TablePrefix: "jsonapi_"},
@@ -74,7 +70,7 @@ func newStore(ctx context.Context, dialector gorm.Dialector, source sqltype.Sour
 	if err != nil {
 		return nil, err
 	}
-	if err := db.Use(plugin); err != nil {
+	if err := db.Use(gormplugin.New(gormplugin.Config{Source: source, Models: models(), Strict: true, Exempt: []any{Request{}}})); err != nil {
 		return nil, err
 	}
 	if err := db.WithContext(ctx).AutoMigrate(models()...); err != nil {

@@ -48,11 +48,11 @@ func run(ctx context.Context, out io.Writer, in, dsn string, leases sqlstore.Con
 	}
 	defer closePool(db)
 	leases.AllowDataLoss = leases.AllowDataLoss || dsn == "" // in memory, leases end with the rows
-	gen, err := gormplugin.Open(ctx, db, gormplugin.Config{Store: leases})
-	if err != nil {
+	plugin := gormplugin.New(gormplugin.Config{Store: leases})
+	if err := db.Use(plugin); err != nil {
 		return fmt.Errorf("-db: %w", err)
 	}
-	defer func() { err = errors.Join(err, gen.Close(context.Background())) }()
+	defer func() { err = errors.Join(err, plugin.Close(context.Background())) }()
 	db = db.WithContext(ctx)
 	if err := db.AutoMigrate(&Customer{}, &Order{}, &OrderLine{}); err != nil {
 		return fmt.Errorf("-db: %w", err)
@@ -62,7 +62,7 @@ func run(ctx context.Context, out io.Writer, in, dsn string, leases sqlstore.Con
 	if err != nil {
 		return err
 	}
-	return report(db, gen.Layout(), out, written, time.Since(began))
+	return report(db, plugin.Generator().Layout(), out, written, time.Since(began))
 }
 
 // draft makes the rows of the file, one struct for each row: one customer may have many orders.

@@ -1,8 +1,6 @@
 package readme
 
 import (
-	"context"
-
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
@@ -11,9 +9,10 @@ import (
 )
 
 // openNode opens a database of a node that has a datacenter of its own.
-func openNode(ctx context.Context, db *gorm.DB, datacenter int64) (*worker.Generator, error) {
-	return gormplugin.Open(ctx, db, gormplugin.Config{
+func openNode(db *gorm.DB, datacenter int64) (*gormplugin.Plugin, error) {
+	plugin := gormplugin.New(gormplugin.Config{
 		Models: []any{Order{}, OrderLine{}},
 		Store:  sqlstore.Config{Lease: worker.Config{Namespace: "orders", Datacenter: &datacenter}},
 	})
+	return plugin, db.Use(plugin)
 }

@@ -1,6 +1,7 @@
 package readme
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"testing"
@@ -27,11 +28,11 @@ func TestOpenNode(t *testing.T) {
 		if err := db.AutoMigrate(&Order{}, &OrderLine{}); err != nil {
 			t.Fatal(err)
 		}
-		gen, err := openNode(t.Context(), db, int64(datacenter))
+		plugin, err := openNode(db, int64(datacenter))
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer gen.Close(t.Context())
+		defer plugin.Close(context.Background())
 		o := Order{Lines: []OrderLine{{SKU: "a"}}}
 		if err := db.Create(&o).Error; err != nil {
 			t.Fatal(err)
@@ -42,7 +43,7 @@ func TestOpenNode(t *testing.T) {
 			}
 		}
 		var layout *worker.LayoutError
-		if _, err := openNode(t.Context(), open(), int64(1-datacenter)); !errors.As(err, &layout) {
+		if _, err := openNode(open(), int64(1-datacenter)); !errors.As(err, &layout) {
 			t.Errorf("%s with the datacenter of the other: %v", name, err)
 		}
 	}

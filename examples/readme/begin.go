@@ -23,11 +23,11 @@ type Note struct {
 }
 
 func serve(ctx context.Context, db *gorm.DB) error {
-	gen, err := gormplugin.Open(ctx, db, gormplugin.Config{}) // leases a worker ID from db
-	if err != nil {
+	var plugin gormplugin.Plugin
+	if err := db.Use(&plugin); err != nil { // leases a worker ID from db
 		return err
 	}
-	defer gen.Close(context.Background()) // releases the worker ID
+	defer plugin.Close(context.Background()) // gives it back
 	notes := []Note{{Text: "first"}, {Text: "second"}}
 	if err := db.WithContext(ctx).Create(&notes).Error; err != nil {
 		return err

@@ -12,11 +12,5 @@ func useSnowkey(db *gorm.DB, workerID int64) (*core.Generator, error) {
 	if err != nil {
 		return nil, err
 	}
-	plugin, err := gormplugin.New(gormplugin.Config{
-		Source: gen, Strict: true, Models: []any{Order{}, OrderLine{}},
-	})
-	if err != nil {
-		return nil, err
-	}
-	return gen, db.Use(plugin)
+	return gen, db.Use(gormplugin.New(gormplugin.Config{Source: gen, Models: []any{Order{}, OrderLine{}}}))
 }

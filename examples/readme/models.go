@@ -13,3 +13,8 @@ type OrderLine struct {
 	OrderID sqltype.ID
 	SKU     string
 }
+
+type Account struct {
+	ID   sqltype.ID `gorm:"check:id > 0"`
+	Name string
+}

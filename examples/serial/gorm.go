@@ -32,11 +32,7 @@ func withGORM(ctx context.Context, gen *core.Generator, opt options, out io.Writ
 		return err
 	}
 	defer pool.Close()
-	plugin, err := gormplugin.New(gormplugin.Config{Source: gen, Models: []any{Payment{}, Invoice{}}, Strict: true})
-	if err != nil {
-		return err
-	}
-	if err := db.Use(plugin); err != nil {
+	if err := db.Use(gormplugin.New(gormplugin.Config{Source: gen, Models: []any{Payment{}, Invoice{}}, Strict: true})); err != nil {
 		return err
 	}
 	db = db.WithContext(ctx)

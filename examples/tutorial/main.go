@@ -44,11 +44,12 @@ func run(ctx context.Context, addr string) error {
 	if err != nil {
 		return err
 	}
-	gen, err := gormplugin.Open(ctx, db, gormplugin.Config{})
-	if err != nil {
+	var plugin gormplugin.Plugin
+	if err := db.Use(&plugin); err != nil {
 		return err
 	}
-	defer gen.Close(context.Background()) // ctx is done by then
+	defer plugin.Close(context.Background()) // ctx is done by then
+	gen := plugin.Generator()
 	if err := db.AutoMigrate(&Note{}); err != nil {
 		return err
 	}

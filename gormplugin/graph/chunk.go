@@ -29,7 +29,7 @@ func limits(dialect string) (most, fast int) {
 	case "postgres", "mysql":
 		return 65535, 16384
 	case "sqlite":
-		return 32766, 500
+		return 32766, 1000
 	}
 	return 2100, 2100 // SQL Server's
 }

@@ -33,10 +33,7 @@ func example() *gorm.DB {
 	if err != nil {
 		panic(err)
 	}
-	plugin, err := gormplugin.New(gormplugin.Config{Source: &gormtest.Counter{}}) // a *core.Generator, for example
-	if err != nil {
-		panic(err)
-	}
+	plugin := gormplugin.New(gormplugin.Config{Source: &gormtest.Counter{}}) // or without a Source: it leases a worker ID
 	if err := db.Use(plugin); err != nil {
 		panic(err)
 	}

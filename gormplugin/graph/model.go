@@ -46,11 +46,11 @@ func (g *graph) modelOf(s *schema.Schema, how selection) (*model, error) {
 	if known := g.models[modelID{s, how}]; known != nil {
 		return known, nil
 	}
-	stmt, table := &gorm.Statement{DB: g.db, Schema: s, Table: s.Table}, ""
+	stmt := &gorm.Statement{DB: g.db, Schema: s, Table: s.Table}
 	if how == byHandle {
-		stmt.Selects, stmt.Omits, table = g.db.Statement.Selects, g.db.Statement.Omits, g.db.Statement.Table
+		stmt.Selects, stmt.Omits = g.db.Statement.Selects, g.db.Statement.Omits
 	}
-	plan := g.keys.Plan(s, table)
+	plan := g.keys.Plan(s, "", g.db.Name())
 	if plan.Err != nil {
 		return nil, fmt.Errorf("graph: %w", plan.Err)
 	}
@@ -129,8 +129,8 @@ func (g *graph) newRelation(rel *schema.Relationship, to selection, joinOnly boo
 	for _, ref := range rel.References {
 		copied := reference{constant: ref.PrimaryValue, to: ref.ForeignKey}
 		if f := ref.PrimaryKey; f != nil && ref.PrimaryValue == "" {
-			plugin, auto := makerOf(f, g.keys.Plan(f.Schema, "")) // its model reports an error of the plan
-			copied.from, copied.filled, copied.made = f, plugin, plugin || auto || f.PrimaryKey && len(f.Schema.PrimaryFields) == 1
+			plugin, auto := makerOf(f, g.keys.Plan(f.Schema, "", g.db.Name())) // its model reports an error of the plan
+			copied.from, copied.made = f, plugin || auto || f.PrimaryKey && len(f.Schema.PrimaryFields) == 1
 		}
 		if rel.JoinTable != nil && !ref.OwnPrimaryKey && ref.PrimaryValue == "" {
 			r.otherRefs = append(r.otherRefs, copied)

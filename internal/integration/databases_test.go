@@ -172,11 +172,7 @@ func handle(t *testing.T, d database, worker int64) *gorm.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = pool.Close() })
-	plugin, err := gormplugin.New(gormplugin.Config{Source: gen, Models: models()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Use(plugin); err != nil {
+	if err := db.Use(gormplugin.New(gormplugin.Config{Source: gen, Models: models()})); err != nil {
 		t.Fatal(err)
 	}
 	return db

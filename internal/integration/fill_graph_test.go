@@ -264,7 +264,7 @@ func TestGraphsAsPlainGorm(t *testing.T) {
 			}
 			plain.DisableForeignKeyConstraintWhenMigrating = false
 		}
-		filled := fillHandle(t, d, fillPlugin(t, gen, levels()...))
+		filled := fillHandle(t, d, fillPlugin(gen, levels()...))
 		for i, c := range graphCases() {
 			if i%step != first {
 				continue

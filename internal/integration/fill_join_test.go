@@ -40,7 +40,7 @@ func TestJoinTableWithItsOwnKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer gen.Close()
-		db := fillHandle(t, d, fillPlugin(t, gen))
+		db := fillHandle(t, d, fillPlugin(gen))
 		if err := errors.Join(db.SetupJoinTable(&Person{}, "Clubs", &Membership{}), db.AutoMigrate(&Person{}, &Club{}, &Membership{})); err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func TestConflicts(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer gen.Close()
-		db := fillHandle(t, d, fillPlugin(t, gen, model.All()...))
+		db := fillHandle(t, d, fillPlugin(gen, model.All()...))
 		if err := db.AutoMigrate(model.All()...); err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func TestConcurrentGraphsOnOneHandle(t *testing.T) {
 		if err := fillHandle(t, d).AutoMigrate(model.All()...); err != nil {
 			t.Fatal(err)
 		}
-		db := fillHandle(t, d, fillPlugin(t, gen))
+		db := fillHandle(t, d, fillPlugin(gen))
 		var mu sync.Mutex
 		held := map[sqltype.ID]string{}
 		var wg sync.WaitGroup

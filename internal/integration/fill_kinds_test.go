@@ -111,7 +111,7 @@ func TestKindsOfFields(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer gen.Close()
-		db := fillHandle(t, d, fillPlugin(t, gen, kinds()...))
+		db := fillHandle(t, d, fillPlugin(gen, kinds()...))
 		if err := db.AutoMigrate(kinds()...); err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +230,7 @@ func refuseBase62(t *testing.T, d database) {
 		t.Fatal(err)
 	}
 	defer gen.Close()
-	db := fillHandle(t, d, fillPlugin(t, gen))
+	db := fillHandle(t, d, fillPlugin(gen))
 	if err := gormplugin.Validate(db, &base62SQLite{}); err == nil || !strings.Contains(err.Error(), "ascii_bin") {
 		t.Errorf("Validate: %v", err)
 	}
@@ -256,7 +256,7 @@ func refuseBase62(t *testing.T, d database) {
 	if err := db.Exec("ALTER TABLE base62_sq_lites MODIFY id binary(11)").Error; err != nil {
 		t.Fatal(err)
 	}
-	again, sent := record(fillHandle(t, d, fillPlugin(t, gen)))
+	again, sent := record(fillHandle(t, d, fillPlugin(gen)))
 	for range 2 {
 		if err := again.Create(&base62SQLite{}).Error; err != nil {
 			t.Errorf("a column of bytes: %v", err)
@@ -273,7 +273,7 @@ func testBase62[T any](t *testing.T, d database, of func(*T) (*string, *int)) {
 		t.Fatal(err)
 	}
 	defer gen.Close()
-	db := fillHandle(t, d, fillPlugin(t, gen, new(T)))
+	db := fillHandle(t, d, fillPlugin(gen, new(T)))
 	if err := db.AutoMigrate(new(T)); err != nil {
 		t.Fatal(err)
 	}

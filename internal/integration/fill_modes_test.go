@@ -22,7 +22,7 @@ func TestAssociationMode(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer gen.Close()
-		db := fillHandle(t, d, fillPlugin(t, gen, model.All()...))
+		db := fillHandle(t, d, fillPlugin(gen, model.All()...))
 		if err := db.AutoMigrate(model.All()...); err != nil {
 			t.Fatal(err)
 		}
@@ -78,11 +78,7 @@ func TestFailuresLeaveNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := gormplugin.New(gormplugin.Config{Source: gen, Named: map[string]sqltype.Source{"other": gen}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		db := fillHandle(t, d, p)
+		db := fillHandle(t, d, gormplugin.New(gormplugin.Config{Source: gen, Named: map[string]sqltype.Source{"other": gen}}))
 		if err := db.AutoMigrate(model.All()...); err != nil {
 			t.Fatal(err)
 		}

@@ -47,7 +47,7 @@ func onFreshDatabase(t *testing.T, models []any, test func(t *testing.T, d datab
 			t.Fatal(err)
 		}
 		t.Cleanup(gen.Close)
-		db := fillHandle(t, d, fillPlugin(t, gen))
+		db := fillHandle(t, d, fillPlugin(gen))
 		for _, model := range models {
 			if err := db.Migrator().DropTable(model); err != nil {
 				t.Fatal(err)

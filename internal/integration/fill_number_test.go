@@ -98,7 +98,7 @@ func onNumbers(t *testing.T, test func(n *numbered)) {
 		for _, model := range []any{&Badge{}, &Consignment{}, &Licence{}} {
 			kind := reflect.TypeOf(model).Elem()
 			t.Run(kind.Name(), func(t *testing.T) {
-				db := fillHandle(t, d, fillPlugin(t, gen))
+				db := fillHandle(t, d, fillPlugin(gen))
 				if err := db.Migrator().DropTable(model); err != nil {
 					t.Fatal(err)
 				}
@@ -234,7 +234,7 @@ func TestLinksFollowTheNumber(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(gen.Close)
-		db := fillHandle(t, d, fillPlugin(t, gen))
+		db := fillHandle(t, d, fillPlugin(gen))
 		for _, model := range []any{&Letter{}, &Badge{}} {
 			if err := db.Migrator().DropTable(model); err != nil {
 				t.Fatal(err)

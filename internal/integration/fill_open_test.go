@@ -30,16 +30,11 @@ func fillHandle(t *testing.T, d database, plugins ...gorm.Plugin) *gorm.DB {
 	return db
 }
 
-func fillPlugin(t *testing.T, src sqltype.Source, models ...any) *gormplugin.Plugin {
-	t.Helper()
-	p, err := gormplugin.New(gormplugin.Config{
+func fillPlugin(src sqltype.Source, models ...any) *gormplugin.Plugin {
+	return gormplugin.New(gormplugin.Config{
 		Source: src,
 		Named:  map[string]sqltype.Source{"other": src},
 		Tables: map[string]gormplugin.Table{"events": {Column: "id"}},
 		Models: models,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
 }

@@ -213,7 +213,7 @@ func TestEveryCreatePath(t *testing.T) {
 		resolver := func() gorm.Plugin {
 			return dbresolver.Register(dbresolver.Config{Replicas: []gorm.Dialector{d.open(t)}})
 		}
-		p := fillPlugin(t, gen, model.All()...)
+		p := fillPlugin(gen, model.All()...)
 		migrating := fillHandle(t, d, p)
 		if err := migrating.AutoMigrate(model.All()...); err != nil {
 			t.Fatal(err)
@@ -267,7 +267,7 @@ func TestSoftDeleteDryRunAndTables(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer gen.Close()
-		db := fillHandle(t, d, fillPlugin(t, gen, model.All()...))
+		db := fillHandle(t, d, fillPlugin(gen, model.All()...))
 		if err := db.AutoMigrate(append(model.All(), &Event{})...); err != nil {
 			t.Fatal(err)
 		}

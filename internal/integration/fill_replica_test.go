@@ -66,7 +66,7 @@ func replicated(t *testing.T, d database, foreignKeys, resolverFirst bool) *gorm
 		t.Fatal(err)
 	}
 	t.Cleanup(gen.Close)
-	plugins := []gorm.Plugin{fillPlugin(t, gen, tables...), dbresolver.Register(dbresolver.Config{Replicas: []gorm.Dialector{d.replica(t)}})}
+	plugins := []gorm.Plugin{fillPlugin(gen, tables...), dbresolver.Register(dbresolver.Config{Replicas: []gorm.Dialector{d.replica(t)}})}
 	if resolverFirst {
 		plugins[0], plugins[1] = plugins[1], plugins[0]
 	}

@@ -1,10 +1,13 @@
 package integration
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
@@ -33,11 +36,7 @@ func TestStrictWritesNoOtherKey(t *testing.T) {
 		}
 		t.Cleanup(gen.Close)
 		for _, exempt := range [][]any{nil, {&Forgetful{}}, {"forgetfuls"}} {
-			plugin, err := gormplugin.New(gormplugin.Config{Source: gen, Strict: true, Exempt: exempt})
-			if err != nil {
-				t.Fatal(err)
-			}
-			db := fillHandle(t, d, plugin)
+			db := fillHandle(t, d, gormplugin.New(gormplugin.Config{Source: gen, Strict: true, Exempt: exempt}))
 			for _, model := range []any{&ForgetfulLine{}, &Forgetful{}} {
 				if err := db.Migrator().DropTable(model); err != nil {
 					t.Fatal(err)
@@ -55,7 +54,7 @@ func TestStrictWritesNoOtherKey(t *testing.T) {
 				"graph":  graph.Create(t.Context(), db, row()),
 			} {
 				t.Run(name, func(t *testing.T) {
-					if refused := err != nil && strings.Contains(err.Error(), "Forgetful.ID: the plugin does not fill this key"); refused != (exempt == nil) || err != nil && !refused {
+					if refused := err != nil && strings.Contains(err.Error(), "Forgetful.ID is zero, so the database makes the key"); refused != (exempt == nil) || err != nil && !refused {
 						t.Errorf("%s, exempt %v: %v", name, exempt, err)
 					}
 				})
@@ -65,6 +64,42 @@ func TestStrictWritesNoOtherKey(t *testing.T) {
 			db.Model(&ForgetfulLine{}).Where("forgetful_id > 0").Count(&lines)
 			if exempt == nil && rows+lines != 0 || exempt != nil && (rows != 6 || lines != 5) {
 				t.Errorf("exempt %v: %d rows, %d lines", exempt, rows, lines)
+			}
+		}
+	})
+}
+
+// warnings keeps what gorm's logger is told.
+type warnings struct {
+	logger.Interface
+	list []string
+}
+
+func (w *warnings) LogMode(logger.LogLevel) logger.Interface { return w }
+
+func (w *warnings) Warn(_ context.Context, text string, args ...any) {
+	w.list = append(w.list, fmt.Sprintf(text, args...))
+}
+
+// A plugin that is not strict leaves an old table as it is, and says once that the database makes
+// its keys, unless it is exempt.
+func TestOldTable(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		plain := fillHandle(t, d)
+		if err := plain.AutoMigrate(&Forgetful{}, &ForgetfulLine{}); err != nil {
+			t.Fatal(err)
+		}
+		for i, exempt := range [][]any{nil, {"forgetfuls"}} {
+			w := &warnings{Interface: logger.Discard}
+			db := fillHandle(t, d, gormplugin.New(gormplugin.Config{Source: &tally{}, Exempt: exempt})).Session(&gorm.Session{Logger: w})
+			for range 3 {
+				row := Forgetful{Text: "x"}
+				if err := db.Create(&row).Error; err != nil || row.ID < 1 || row.ID > 6 {
+					t.Errorf("%+v, %v", row, err)
+				}
+			}
+			if len(w.list) != 1-i || i == 0 && !strings.Contains(w.list[0], "forgetfuls: Forgetful.ID is zero, so the database makes the key") {
+				t.Errorf("exempt %v: %q", exempt, w.list)
 			}
 		}
 	})
@@ -104,7 +139,7 @@ func TestPartsOfKeysSetLater(t *testing.T) {
 			t.Errorf("a default in a graph: %+v, %v", region, err)
 		}
 		for name, db := range map[string]*gorm.DB{"a hook that sets nothing": db, "no hook": db.Session(&gorm.Session{SkipHooks: true})} {
-			if err := db.Create(&[]Tenanted{{Hooked: 9}, {}}).Error; err == nil || !strings.Contains(err.Error(), "Tenanted.Tenant is a part of the key that is not filled, and is not set") {
+			if err := db.Create(&[]Tenanted{{Hooked: 9}, {}}).Error; err == nil || !strings.Contains(err.Error(), "Tenanted.Tenant is a part of the key, and is zero") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

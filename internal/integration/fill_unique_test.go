@@ -77,7 +77,7 @@ func volumes(t *testing.T, d database, foreignKeys bool) *gorm.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = pool.Close() })
-	if err := db.Use(fillPlugin(t, gen, &Writer{}, &Genre{}, &Series{}, &Volume{})); err != nil {
+	if err := db.Use(fillPlugin(gen, &Writer{}, &Genre{}, &Series{}, &Volume{})); err != nil {
 		t.Fatal(err)
 	}
 	for _, table := range []any{"volume_genres", &Volume{}, &Writer{}, &Genre{}, &Series{}} {

@@ -155,11 +155,7 @@ func graphHandle(t testing.TB, d gorm.Dialector, src sqltype.Source, cfg *gorm.C
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = pool.Close() })
-	plugin, err := gormplugin.New(gormplugin.Config{Source: src, Models: models})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Use(plugin); err != nil {
+	if err := db.Use(gormplugin.New(gormplugin.Config{Source: src, Models: models})); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.AutoMigrate(models...); err != nil {

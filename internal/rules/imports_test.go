@@ -33,13 +33,10 @@ var allowed = map[string][]string{
 // What a package may name in its own import lines, beyond the standard library.
 var direct = map[string][]string{
 	"pgxtype":    {module + "sqltype", module + "internal/retry", module + "internal/fields", "github.com/jackc/pgx/v5"},
-	"gormplugin": {module + "sqltype", module + "internal/fields", module + "gormplugin/internal", module + "core", module + "worker", "gorm.io/gorm"}, // core and worker for Open
+	"gormplugin": {module + "sqltype", module + "internal/fields", module + "gormplugin/internal", module + "core", module + "worker", "gorm.io/gorm"}, // core and worker for the lease
 	// The graph writer knows the plugin, and the plugin does not know it.
-	"gormplugin/internal/keys":   {module + "gormplugin/internal/rows", module + "internal/fields", module + "sqltype", "gorm.io/gorm"},
-	"gormplugin/internal/upsert": {module + "gormplugin/internal", "gorm.io/gorm"},
-	"gormplugin/internal/insert": {module + "gormplugin/internal/rows", "gorm.io/gorm"},
-	"gormplugin/internal/sqlite": {module + "gormplugin/internal/keys", "gorm.io/gorm"},
-	"gormplugin/graph":           {module + "gormplugin/internal", module + "internal/retry", module + "internal/fields", "gorm.io/gorm"},
+	"gormplugin/internal/keys": {module + "gormplugin/internal/rows", module + "internal/fields", module + "sqltype", "gorm.io/gorm"},
+	"gormplugin/graph":         {module + "gormplugin/internal", module + "internal/retry", module + "internal/fields", "gorm.io/gorm"},
 
 	"worker/pgxstore": {module + "core", module + "worker", module + "internal/fields", "github.com/jackc/pgx/v5"},
 }

@@ -17,8 +17,8 @@ import (
 )
 
 // Open opens a handle whose plugin takes its ids from snowkeytest.New, and creates the tables of
-// the models. The plugin is strict, as that of gormplugin.Open. gorm does not log. The handle's
-// pool is closed when the test ends. An error fails the test at once.
+// the models. The plugin is strict: it refuses a row whose key the database would make. gorm does
+// not log. The handle's pool is closed when the test ends. An error fails the test at once.
 //
 // The tests of a package that share one database should not share rows: give the dialector a
 // transaction, as postgres.Config.Conn, or each test a database.
@@ -31,11 +31,7 @@ func Open(t testing.TB, dialector gorm.Dialector, cfg snowkeytest.Config, models
 	if pool, err := db.DB(); err == nil { // it fails for a transaction, which belongs to the caller
 		t.Cleanup(func() { _ = pool.Close() })
 	}
-	plugin, err := gormplugin.New(gormplugin.Config{Source: snowkeytest.New(t, cfg), Strict: true, Models: models})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Use(plugin); err != nil {
+	if err := db.Use(gormplugin.New(gormplugin.Config{Source: snowkeytest.New(t, cfg), Strict: true, Models: models})); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.AutoMigrate(models...); err != nil {

@@ -31,7 +31,7 @@ type Limiter struct {
 
 const (
 	gateInterval = 250 * time.Millisecond // a gate of claims gets one token in this time, the two of the store in twice of it
-	gateBurst    = 4                      // the most tokens of a gate, so that a single lease never waits
+	gateBurst    = 4                      // the most tokens of a gate, so that the first repetitions of a single lease do not wait
 	gateRunning  = 8                      // so many requests may be under way when a gate begins to limit; those older than gateHeld do not count
 	gateHeld     = time.Second            // how long a request that hangs keeps others waiting
 	gateCalm     = 15 * time.Second       // how long after the last failure a gate limits how many are under way: the others may come at once

@@ -33,7 +33,7 @@ func durabilityChecks(d Dialect, schema string) []durabilityCheck {
 			{"group_replication", leftGroup, []string{"OFFLINE"}, "ONLINE"},
 		}
 	}
-	return []durabilityCheck{{"journal_mode", "PRAGMA \"" + schema + "\".journal_mode", []string{"memory", "off"}, "wal or delete, for a database in a file"}}
+	return []durabilityCheck{{"journal_mode", "PRAGMA \"" + schema + "\".journal_mode", []string{"memory", "off"}, "wal or delete for a database in a file (in the DSN: _pragma=journal_mode(wal), or _journal_mode=wal with the driver of mattn)"}}
 }
 
 // leftGroup finds a server that is configured for a group and accepts writes outside it:

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"gorm.io/driver/mysql"
 	"gorm.io/driver/postgres"
+	sqlitec "gorm.io/driver/sqlite"
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/benchmarks/internal/scale"
@@ -25,7 +26,8 @@ import (
 const (
 	Postgres = "postgres"
 	MariaDB  = "mariadb"
-	SQLite   = "sqlite"
+	SQLite   = "sqlite"     // by the driver in pure Go
+	SQLiteC  = "sqlite-cgo" // by the driver that calls the C library
 )
 
 // Engines returns the names of all engines.
@@ -91,6 +93,11 @@ func OpenFar(tb testing.TB, engine string, durable bool, roundTrip time.Duration
 		e.DB = open(tb, "mysql", Far(tb, e.Server, roundTrip))
 	case SQLite:
 		e.DB = open(tb, "sqlite", "file:"+filepath.Join(tb.TempDir(), "bench.sqlite")+"?_pragma="+strings.Join(Settings(engine, durable), "&_pragma="))
+	case SQLiteC:
+		e.DB = open(tb, "sqlite3", "file:"+filepath.Join(tb.TempDir(), "bench.sqlite"))
+		for _, setting := range Settings(engine, durable) { // for its one connection
+			e.Exec(tb, "PRAGMA "+setting)
+		}
 	default:
 		tb.Fatalf("engine %q: want one of %v", engine, Engines())
 	}
@@ -139,6 +146,8 @@ func (e *Engine) Dialector() gorm.Dialector {
 		return postgres.New(postgres.Config{Conn: e.DB})
 	case MariaDB:
 		return mysql.New(mysql.Config{Conn: e.DB, DSNConfig: &mysqldriver.Config{}})
+	case SQLiteC:
+		return sqlitec.New(sqlitec.Config{Conn: e.DB})
 	default:
 		return &sqlite.Dialector{Conn: e.DB}
 	}

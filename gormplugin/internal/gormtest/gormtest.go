@@ -61,11 +61,7 @@ func Dry(tb testing.TB, cfg gormplugin.Config) *gorm.DB {
 // Use installs a plugin.
 func Use(tb testing.TB, db *gorm.DB, cfg gormplugin.Config) {
 	tb.Helper()
-	plugin, err := gormplugin.New(cfg)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := db.Use(plugin); err != nil {
+	if err := db.Use(gormplugin.New(cfg)); err != nil {
 		tb.Fatal(err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"gorm.io/gorm/schema"
@@ -31,7 +32,7 @@ type Column struct {
 func (c *Column) IsZero(row reflect.Value) (bool, error) {
 	if row.Kind() == reflect.Map {
 		for key, value := range row.Interface().(map[string]any) {
-			if c.matches(key) && !isZero(reflect.ValueOf(value)) {
+			if c.matches(key) && !isZeroInMap(reflect.ValueOf(value)) {
 				return false, nil
 			}
 		}
@@ -74,80 +75,60 @@ func (c *Column) Value(id int64) any {
 	return c.Kind.text(id)
 }
 
-// Missing counts the rows that have no value in the column.
-func (c *Column) Missing(list *rows.Rows) (int, error) {
-	n := 0
+// Zero appends the indexes of the rows that have no value in the column to a list.
+func (c *Column) Zero(list *rows.Rows, to []int) ([]int, error) {
 	for i := range list.Len {
-		zero, err := c.isZeroAt(list, i)
-		if err != nil {
-			return 0, err
-		}
-		if zero {
-			n++
-		}
-	}
-	return n, nil
-}
-
-func (c *Column) isZeroAt(list *rows.Rows, i int) (bool, error) {
-	if c.direct != nil && list.Fast() {
-		return list.Direct(i, c.direct).Int() == 0, nil
-	}
-	return c.IsZero(list.At(i))
-}
-
-// Fill sets the column in the rows that have no value there. It returns how many ids are
-// unused: rows that are the same struct take one together.
-func (c *Column) Fill(ctx context.Context, list *rows.Rows, ids []int64) (unused int, err error) {
-	direct := c.direct != nil && list.Fast()
-	for i := 0; i < list.Len && len(ids) > 0; i++ {
-		if direct {
-			if key := list.Direct(i, c.direct); key.Int() == 0 {
-				key.SetInt(ids[0])
-				ids = ids[1:]
+		if key := list.Direct(i, c.direct); key.IsValid() {
+			if key.Int() == 0 {
+				to = append(slices.Grow(to, list.Len-i), i)
 			}
 			continue
 		}
-		zero, err := c.IsZero(list.At(i))
+		row := list.At(i)
+		if !row.IsValid() {
+			continue // gorm refuses it
+		}
+		zero, err := c.IsZero(row)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		if zero {
-			c.Set(ctx, list.At(i), ids[0])
-			ids = ids[1:]
+			to = append(slices.Grow(to, list.Len-i), i)
 		}
 	}
-	return len(ids), nil
+	return to, nil
 }
 
-// IsBase62 reports whether the column holds texts in which A and a differ.
-func (c *Column) IsBase62() bool { return c.Kind == base62 }
+// Fill sets the column in row i.
+func (c *Column) Fill(ctx context.Context, list *rows.Rows, i int, id int64) {
+	if key := list.Direct(i, c.direct); key.IsValid() {
+		key.SetInt(id)
+		return
+	}
+	c.Set(ctx, list.At(i), id)
+}
 
-// IsForeign reports whether the column is the key of another row.
-func (c *Column) IsForeign() bool { return c.Field != nil && isForeignKey(c.Field.Schema, c.Field) }
+// Clear sets the column of row i back to zero.
+func (c *Column) Clear(ctx context.Context, list *rows.Rows, i int) {
+	row := list.At(i)
+	if row.Kind() == reflect.Map {
+		row.SetMapIndex(reflect.ValueOf(c.DBName), reflect.Value{})
+		return
+	}
+	c.Field.ReflectValueOf(ctx, row).SetZero()
+}
 
 // ErrNotSet returns the error for a row that has no value in the column when it is written.
 func (c *Column) ErrNotSet() error {
-	if c.Source != nil {
+	switch {
+	case c.Source != nil:
 		return fmt.Errorf("%s was filled, and a hook has set it to zero", c.Name)
+	case isForeignKey(c.Field.Schema, c.Field):
+		return fmt.Errorf("foreign key %s is zero", c.Name)
+	case len(c.Field.Schema.PrimaryFields) > 1:
+		return fmt.Errorf("%s is a part of the key, and is zero: set it, or add snowflake to its gorm tag", c.Name)
 	}
-	if !c.IsForeign() {
-		return fmt.Errorf("%s is a part of the key that is not filled, and is not set: set it, or add snowflake to its gorm tag", c.Name)
-	}
-	return fmt.Errorf("%s is the key of another row, and is not set", c.Name)
-}
-
-// CheckMapUpdate refuses an update by a map that sets a key to zero.
-func (c *Column) CheckMapUpdate(m map[string]any) error {
-	for key, value := range m {
-		if v := reflect.ValueOf(value); c.matches(key) && isZero(v) {
-			if to := rows.Indirect(v); to.IsValid() {
-				value = to.Interface() // not an address
-			}
-			return fmt.Errorf("%s is a key, and the map sets it to %v", c.Name, value)
-		}
-	}
-	return nil
+	return fmt.Errorf("%s is zero: it is not named ID, so it may be the key of another row; set it, or add snowflake to its gorm tag if it is the row's own", c.Name)
 }
 
 // matches reports whether a key of a map names the column: its name, as databases compare

@@ -1,10 +1,12 @@
 package keys
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"gorm.io/gorm/schema"
 
@@ -26,8 +28,8 @@ const (
 
 const base62Digits = 11 // of sqltype.ID.Base62
 
-// kindOf returns how the field holds an id, or why it cannot.
-func kindOf(f *schema.Field, o options) (Kind, error) {
+// kindOf returns how the field holds an id in a database of the dialect, or why it cannot.
+func kindOf(f *schema.Field, o options, dialect string) (Kind, error) {
 	t := f.FieldType
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -42,6 +44,8 @@ func kindOf(f *schema.Field, o options) (Kind, error) {
 		k = decimal
 	case rows.IsNull(t):
 		k = nullable
+	case t == reflect.TypeFor[sql.NullInt64]():
+		return 0, errors.New("a key of type sql.NullInt64 cannot be filled: use sqltype.NullID")
 	default:
 		return 0, fmt.Errorf("the type %s cannot hold a key of 63 bits: use sqltype.ID, int64, uint64 or string", TypeName(f.FieldType))
 	}
@@ -56,6 +60,8 @@ func kindOf(f *schema.Field, o options) (Kind, error) {
 		return 0, fmt.Errorf("size:%d is too short for a key of %d characters", f.Size, need)
 	case need == 0 && f.Size < 64 && (f.DataType == schema.Int || f.DataType == schema.Uint):
 		return 0, fmt.Errorf("size:%d is too small for a key of 63 bits: say size:64, or nothing", f.Size)
+	case k == base62 && dialect == "mysql" && !strings.Contains(strings.ToLower(string(f.DataType)), "bin"):
+		return 0, fmt.Errorf("a column of MySQL ignores case by default, and base 62 does not: add type:char(11) CHARACTER SET ascii COLLATE ascii_bin to its gorm tag %q", f.Tag.Get("gorm"))
 	case f.Serializer != nil:
 		return 0, errors.New("a serializer would write the key in another form: remove it from the gorm tag")
 	case !f.Creatable:
@@ -79,6 +85,15 @@ func (k Kind) digits() int {
 func isZero(v reflect.Value) bool {
 	v = rows.Indirect(v)
 	return !v.IsValid() || v.IsZero() || rows.IsNull(v.Type()) && (v.Field(0).IsZero() || !v.Field(1).Bool())
+}
+
+// isZeroInMap reports whether a value of a map is no id: 0 of any number type, or its text.
+func isZeroInMap(v reflect.Value) bool {
+	if isZero(v) {
+		return true
+	}
+	v = rows.Indirect(v)
+	return v.Kind() == reflect.String && strings.Trim(v.String(), "0") == ""
 }
 
 // set puts the id into v. It replaces a pointer instead of writing through it: two rows may

@@ -2,7 +2,6 @@ package keys
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 	"regexp"
 	"strings"
@@ -18,6 +17,15 @@ func FieldName(f *schema.Field) string {
 	return f.Schema.Name + "." + f.Name
 }
 
+// FieldNames returns the names of fields for errors.
+func FieldNames(fields []*schema.Field) []string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = FieldName(f)
+	}
+	return names
+}
+
 // modelName returns a model's name for errors.
 func modelName(s *schema.Schema) string {
 	if s.Name == "" {
@@ -26,27 +34,18 @@ func modelName(s *schema.Schema) string {
 	return s.Name
 }
 
-// pathInName is the path of a type argument's package up to its last element.
-var pathInName = regexp.MustCompile(`[^\[,]*/`)
+var (
+	pathInName = regexp.MustCompile(`[^\[,]*/`) // of a type argument's package, up to its last element
+	unnamed    = regexp.MustCompile(`struct \{.*\}`)
+)
 
 // TypeName returns a type's name for errors. It shortens a struct without a name, and the type
 // arguments of a generic type.
 func TypeName(t reflect.Type) string {
-	switch {
-	case t == nil:
+	if t == nil {
 		return "nil"
-	case t.Name() != "":
-		return pathInName.ReplaceAllString(t.String(), "")
-	case t.Kind() == reflect.Pointer:
-		return "*" + TypeName(t.Elem())
-	case t.Kind() == reflect.Slice:
-		return "[]" + TypeName(t.Elem())
-	case t.Kind() == reflect.Array:
-		return fmt.Sprintf("[%d]%s", t.Len(), TypeName(t.Elem()))
-	case t.Kind() == reflect.Struct:
-		return "struct{…}"
 	}
-	return t.String()
+	return pathInName.ReplaceAllString(unnamed.ReplaceAllString(t.String(), "struct{…}"), "")
 }
 
 func checkTableName(name string) error {
@@ -56,15 +55,5 @@ func checkTableName(name string) error {
 	return nil
 }
 
-// TableOf splits the name of a table. The schema is nil if the name has none.
-func TableOf(name string) (schema any, table string) {
-	if i := strings.LastIndexByte(name, '.'); i >= 0 {
-		return name[:i], name[i+1:]
-	}
-	return nil, name
-}
-
-func bareName(name string) string {
-	_, table := TableOf(name)
-	return table
-}
+// bareName returns the name of a table without its schema.
+func bareName(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }

@@ -1,91 +1,83 @@
 package keys
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
+	"sync/atomic"
 
 	"gorm.io/gorm/schema"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
-// Plan is what is filled in the rows of a model.
+// Plan is what the plugin does with the rows of a model. It depends on the model alone, not on
+// which other models gorm has met.
 type Plan struct {
-	Columns []Column
-	Losses  []Loss // the relations whose foreign keys gorm would lose
-	Err     error  // of a tag that cannot be followed
+	Columns   []Column // that are filled, and parts of the key that must be set
+	Err       error    // of a tag that cannot be followed, or a foreign key that cannot hold its key
+	Database  *Column  // the sole integer key, if the plugin does not fill it; else nil
+	Relations bool     // gorm may save rows of other models with those of this one
 
-	unkeyed   error // why the key is not filled, if it is not
-	relations int   // of the schema, when the plan was made
+	Noticed atomic.Bool // the logger has a line about Database
 }
 
-// planID is the key of a plan for another table than the model's.
-type planID struct {
-	schema *schema.Schema
-	table  string
+// Fills reports whether the plugin fills a column.
+func (p *Plan) Fills() bool {
+	return slices.ContainsFunc(p.Columns, func(c Column) bool { return c.Source != nil })
 }
 
-// Plan returns what is filled in the rows that a statement writes to a table. s is nil for a
-// table without a model; table may be empty if s is not nil. It makes the plan again when gorm
-// has since met another model that refers to this one. It does not change the schema.
-func (r *Registry) Plan(s *schema.Schema, table string) *Plan {
+var empty Plan
+
+// Plan returns the plan of a model for a database of the dialect. s is nil for a table without a
+// model, for which Config.Tables has the column.
+func (r *Registry) Plan(s *schema.Schema, table, dialect string) *Plan {
 	if s == nil {
 		if c, ok := r.table(table); ok {
 			return &Plan{Columns: []Column{c}}
 		}
-		return &Plan{}
+		return &empty
 	}
-	relations := countRelations(s)
-	var id any = s
-	if table = r.otherTable(s, table); table != "" {
-		id = planID{s, table}
-	}
-	if known, ok := r.plans.Load(id); ok && known.(*Plan).relations == relations {
+	if known, ok := r.plans.Load(s); ok {
 		return known.(*Plan)
 	}
-	p := &Plan{relations: relations, Losses: r.losses(s)}
-	fields, faults := r.keyFields(s, table)
-	p.unkeyed = unkeyed(s, fields)
+	p := &Plan{}
+	fields, faults := r.keyFields(s)
 	for _, f := range fields {
-		c, err := r.column(f)
+		c, err := r.column(f, dialect)
 		if err != nil {
 			faults = append(faults, err)
 		} else if c.Source != nil || f.PrimaryKey {
 			p.Columns = append(p.Columns, c)
 		}
 	}
+	for _, ref := range references(s) {
+		p.Relations = true
+		if err := r.checkCopy(ref); err != nil {
+			faults = append(faults, err)
+		}
+	}
 	p.Err = errors.Join(faults...)
-	r.plans.Store(id, p)
-	return p
-}
-
-// otherTable returns the name, without its schema, of the table to which db.Table sends the
-// rows if Config.Tables has it. It is empty if the model's own table applies.
-func (r *Registry) otherTable(s *schema.Schema, table string) string {
-	if table == "" || table == s.Table {
-		return ""
+	if len(s.PrimaryFields) == 1 && len(p.Columns) == 0 {
+		f := s.PrimaryFields[0]
+		if o, _, _ := readTag(f); !o.never && rows.IsInteger(f.IndirectFieldType) {
+			p.Database = &Column{Name: FieldName(f), DBName: f.DBName, Field: f}
+		}
 	}
-	if _, ok := r.table(table); !ok {
-		return ""
-	}
-	return bareName(table)
+	known, _ := r.plans.LoadOrStore(s, p)
+	return known.(*Plan)
 }
 
-func countRelations(s *schema.Schema) int {
-	s.Relationships.Mux.RLock()
-	defer s.Relationships.Mux.RUnlock()
-	return len(s.Relationships.Relations)
-}
-
-func (r *Registry) column(f keyField) (Column, error) {
-	c := Column{Name: FieldName(f.Field), DBName: f.DBName, Field: f.Field, SourceName: r.first[f.options.source]}
-	if f.required || isForeignKey(f.Schema, f.Field) {
+func (r *Registry) column(f keyField, dialect string) (Column, error) {
+	c := Column{Name: FieldName(f.Field), DBName: f.DBName, Field: f.Field, SourceName: f.options.source}
+	if f.required {
 		return c, nil // without a kind: it is never set
 	}
 	var err error
-	if c.Kind, err = kindOf(f.Field, f.options); err == nil {
+	if c.Kind, err = kindOf(f.Field, f.options, dialect); err == nil {
 		c.Source, err = r.find(f.options.source)
 	}
 	if err != nil {
@@ -97,34 +89,75 @@ func (r *Registry) column(f keyField) (Column, error) {
 	return c, nil
 }
 
-// Upserted returns the columns that an upsert sets in the struct to the values of an existing
-// row: the parts of the key, and the columns beside it, that have a source. If only columns
-// beside the key have a source, it returns the whole key.
-func (r *Registry) Upserted(s *schema.Schema, table string) (keys, columns []Column) {
-	p := r.Plan(s, table)
-	if p.Err != nil {
-		return nil, nil // filling reports it
-	}
-	for _, c := range p.Columns {
-		switch {
-		case c.Source == nil:
-		case c.Field.PrimaryKey:
-			keys = append(keys, c)
-		default:
-			columns = append(columns, c)
-		}
-	}
-	if len(keys) == 0 && len(columns) > 0 {
-		for _, f := range s.PrimaryFields {
-			keys = append(keys, Column{Name: FieldName(f), DBName: f.DBName, Field: f})
-		}
-	}
-	return keys, columns
+// keyField is a field of a model that is filled or must be set.
+type keyField struct {
+	*schema.Field
+	options  options
+	required bool // not filled: a part of a composite key, or the key of another row
 }
 
-// Fills reports whether the plugin fills a field of a model.
-func (r *Registry) Fills(f *schema.Field) bool {
-	return slices.ContainsFunc(r.Plan(f.Schema, "").Columns, func(c Column) bool { return c.Field == f && c.Source != nil })
+// keyFields finds the fields that are tagged or named in Config.Tables, a sole key whose type
+// needs no tag, and other keys of these types. A nil Registry has no tables.
+func (r *Registry) keyFields(s *schema.Schema) (fields []keyField, faults []error) {
+	table, configured := r.table(s.Table)
+	met := !configured // the column in Config.Tables
+	for _, f := range s.Fields {
+		o, tagged, err := readTag(f)
+		if err == nil {
+			err = checkTagPlace(f, tagged)
+		}
+		if err != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", FieldName(f), err))
+			continue
+		}
+		if f.DBName == "" || s.FieldsByDBName[f.DBName] != f || o.never { // a shadowed field has no column
+			continue
+		}
+		if configured && strings.EqualFold(table.DBName, f.DBName) {
+			met = true
+			if tagged && table.Kind != signed && o.base62 != (table.Kind == base62) {
+				faults = append(faults, fmt.Errorf("%s: the tag and Text in Config.Tables for %s contradict each other: one says base62, the other does not",
+					FieldName(f), table.Name))
+				continue
+			}
+			o.base62 = o.base62 || table.Kind == base62
+			o.source = cmp.Or(o.source, table.SourceName)
+			tagged = true
+		}
+		t := f.IndirectFieldType
+		isKey, foreign := f.PrimaryKey && (rows.IsID(t) || rows.IsNull(t)), isForeignKey(s, f)
+		switch {
+		case tagged && !foreign, isKey && !foreign && isOwnKey(s, f):
+			fields = append(fields, keyField{Field: f, options: o})
+		case f.PrimaryKey && (isKey || tagged) && f.TagSettings["DEFAULT"] == "":
+			fields = append(fields, keyField{Field: f, required: true})
+		}
+	}
+	if !met {
+		faults = append(faults, fmt.Errorf("%s has no column %q, which Config.Tables names for %q: it has %q", modelName(s), table.DBName, bareName(s.Table), s.DBNames))
+	}
+	return fields, faults
+}
+
+// isOwnKey reports whether a key that is no foreign key of its model's own relations identifies
+// the row itself: it is the only one, and named ID or OrderID in Order. Under another name, as
+// UserID in Profile, it may be that of a row whose model gorm has not met.
+func isOwnKey(s *schema.Schema, f *schema.Field) bool {
+	return len(s.PrimaryFields) == 1 && (strings.EqualFold(f.Name, "ID") || strings.EqualFold(f.Name, s.Name+"ID"))
+}
+
+// isForeignKey reports whether a relation that the model declares has the field as its foreign
+// key. In the join tables that gorm makes, every field does. Relations of other models, to whose
+// names gorm puts an underscore, do not count: they appear when gorm meets those.
+func isForeignKey(s *schema.Schema, f *schema.Field) bool {
+	s.Relationships.Mux.RLock()
+	defer s.Relationships.Mux.RUnlock()
+	for name, rel := range s.Relationships.Relations {
+		if !strings.HasPrefix(name, "_") && slices.ContainsFunc(rel.References, func(ref *schema.Reference) bool { return ref.ForeignKey == f }) {
+			return true
+		}
+	}
+	return false
 }
 
 // SoleInteger returns the only key of a model if the plugin fills it with integers, and else nil.
@@ -132,12 +165,12 @@ func (r *Registry) SoleInteger(s *schema.Schema) *schema.Field {
 	if len(s.PrimaryFields) != 1 {
 		return nil
 	}
-	fields, _ := r.keyFields(s, "")
+	fields, _ := r.keyFields(s)
 	for _, f := range fields {
-		if f.Field != s.PrimaryFields[0] {
+		if f.Field != s.PrimaryFields[0] || f.required {
 			continue
 		}
-		if k, err := kindOf(f.Field, f.options); err == nil && k.digits() == 0 {
+		if k, err := kindOf(f.Field, f.options, ""); err == nil && k.digits() == 0 {
 			return f.Field
 		}
 	}

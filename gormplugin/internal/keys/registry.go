@@ -4,7 +4,6 @@
 package keys
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -12,116 +11,102 @@ import (
 	"sync"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Config configures a Registry. The fields are those of gormplugin.Config.
-type Config struct {
-	Source sqltype.Source
-	Named  map[string]sqltype.Source
-	Tables map[string]Table
-	Strict bool
-	Exempt []any
-}
-
-// Table is gormplugin.Table.
-type Table struct{ Column, Source, Text string }
-
 // Registry finds the columns that are filled. It keeps a plan for each model. A nil Registry
 // has no configuration; only Validate may be called on it.
 type Registry struct {
-	source sqltype.Source
-	named  map[string]sqltype.Source
-	strict bool
-	tables map[string]Column
-	exempt exemptions
-	first  map[string]string // a source's name → the first name of the same source
-	plans  sync.Map          // *schema.Schema or planID → *Plan
+	source       sqltype.Source
+	named        map[string]sqltype.Source
+	tables       map[string]Column
+	exemptModels map[reflect.Type]bool
+	exemptTables map[string]bool
 
+	plans   sync.Map // *schema.Schema → *Plan
 	uniques sync.Map // *schema.Schema → []Unique
 }
 
-// New makes a Registry. It returns a *core.ConfigError with all faults of the configuration.
-func New(cfg Config) (*Registry, error) {
-	r := &Registry{source: cfg.Source, named: maps.Clone(cfg.Named), strict: cfg.Strict, tables: make(map[string]Column, len(cfg.Tables))}
-	var wrong fields.Errors
-	switch {
-	case cfg.Source == nil && len(cfg.Named) == 0:
-		wrong.Add("Source", nil, "must be set, or Named must have at least one source")
-	case cfg.Source != nil && fields.IsNil(cfg.Source):
-		wrong.Add("Source", nil, "is a nil %T", cfg.Source)
+// New makes a Registry of these sources. It adds what is wrong with them.
+func New(source sqltype.Source, named map[string]sqltype.Source, wrong *fields.Errors) *Registry {
+	if fields.IsNil(source) {
+		wrong.Add("Source", nil, "is a nil %T", source)
 	}
-	for _, name := range slices.Sorted(maps.Keys(cfg.Named)) {
+	for _, name := range slices.Sorted(maps.Keys(named)) {
 		if err := checkSourceName(name); err != nil {
 			wrong.Add("Named", name, "%v", err)
 		}
-		switch s := cfg.Named[name]; {
+		switch s := named[name]; {
 		case s == nil:
 			wrong.Add("Named", name, "the source is nil")
 		case fields.IsNil(s):
 			wrong.Add("Named", name, "the source is a nil %T", s)
 		}
 	}
-	r.first = firstNames(r.source, r.named)
-	for _, name := range slices.Sorted(maps.Keys(cfg.Tables)) {
-		t, field := cfg.Tables[name], "Tables["+fields.Quote(name)+"]"
-		if err := checkTableName(name); err != nil {
-			wrong.Add("Tables", name, "%v", err)
-		}
-		if t.Column == "" {
-			wrong.Add(field+".Column", t.Column, "must be set")
-		}
-		kind, ok := map[string]Kind{"": signed, decimalText: decimal, base62Text: base62}[t.Text]
-		if !ok {
-			wrong.Add(field+".Text", t.Text, "must be empty, %q or %q", decimalText, base62Text)
-		}
-		source, err := r.find(t.Source)
-		if err != nil {
-			wrong.Add(field+".Source", t.Source, "%v", err)
-		}
-		r.tables[name] = Column{Name: name + "." + t.Column, DBName: t.Column, Kind: kind, Source: source, SourceName: r.first[t.Source]}
+	return &Registry{source: source, named: maps.Clone(named), tables: map[string]Column{}, exemptModels: map[reflect.Type]bool{}, exemptTables: map[string]bool{}}
+}
+
+// AddTable adds an entry of Config.Tables. It adds what is wrong with it.
+func (r *Registry) AddTable(name, column, source, text string, wrong *fields.Errors) {
+	field := "Tables[" + fields.Quote(name) + "]"
+	if err := checkTableName(name); err != nil {
+		wrong.Add("Tables", name, "%v", err)
 	}
-	r.exempt = newExemptions(cfg.Exempt, &wrong)
-	return r, wrong.Err("gormplugin")
+	if column == "" {
+		wrong.Add(field+".Column", column, "must be set")
+	}
+	kind, ok := map[string]Kind{"": signed, decimalText: decimal, base62Text: base62}[text]
+	if !ok {
+		wrong.Add(field+".Text", text, "must be empty, %q or %q", decimalText, base62Text)
+	}
+	from, err := r.find(source)
+	if err != nil {
+		wrong.Add(field+".Source", source, "%v", err)
+	}
+	r.tables[name] = Column{Name: name + "." + column, DBName: column, Kind: kind, Source: from, SourceName: source}
+}
+
+// Exempt adds the entries of Config.Exempt. It adds what is wrong with them.
+func (r *Registry) Exempt(list []any, wrong *fields.Errors) {
+	for i, item := range list {
+		field := fmt.Sprintf("Exempt[%d]", i)
+		if table, ok := item.(string); ok {
+			if err := checkTableName(table); err != nil {
+				wrong.Add(field, table, "%v", err)
+			}
+			r.exemptTables[table] = true
+			continue
+		}
+		t := reflect.TypeOf(item)
+		for t != nil && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice) {
+			t = t.Elem()
+		}
+		if t == nil || t.Kind() != reflect.Struct {
+			wrong.Add(field, item, "is of type %T: must be a model, such as &Setting{}, or the name of a table, such as \"settings\"", item)
+			continue
+		}
+		r.exemptModels[t] = true
+	}
+}
+
+// Exempts reports whether Config.Exempt lists the model or the table of a statement.
+func (r *Registry) Exempts(s *schema.Schema, table string) bool {
+	return r != nil && (r.exemptModels[s.ModelType] || r.exemptTables[bareName(table)])
 }
 
 // find returns a source by the name in a tag or a table.
 func (r *Registry) find(name string) (sqltype.Source, error) {
 	s, ok := r.named[name]
 	switch {
-	case name == "" && r.source == nil:
-		return nil, errors.New("Config.Source is nil and no other is named")
 	case name == "":
 		return r.source, nil
 	case !ok:
 		return nil, fmt.Errorf("source %q is not in Config.Named, which has %q", name, slices.Sorted(maps.Keys(r.named)))
 	}
 	return s, nil
-}
-
-// firstNames finds sources with several names, so that one call gets the ids for all of them.
-// Sources that cannot be compared count as different ones.
-func firstNames(source sqltype.Source, named map[string]sqltype.Source) map[string]string {
-	first := map[string]string{"": ""}
-	seen := map[sqltype.Source]string{}
-	if s := reflect.ValueOf(source); s.IsValid() && s.Comparable() {
-		seen[source] = ""
-	}
-	for _, name := range slices.Sorted(maps.Keys(named)) {
-		s := named[name]
-		first[name] = name
-		if v := reflect.ValueOf(s); !v.IsValid() || !v.Comparable() {
-			continue
-		}
-		if known, ok := seen[s]; ok {
-			first[name] = known
-		} else {
-			seen[s] = name
-		}
-	}
-	return first
 }
 
 // table returns the column that Config.Tables names for a table, in whichever schema it is.
@@ -133,18 +118,21 @@ func (r *Registry) table(name string) (Column, bool) {
 	return c, ok
 }
 
-// PluginName is the name under which a handle has its Registry, so that the graph writer finds
-// it there.
-const PluginName = "snowkey:keys"
+// Holder is embedded in the plugin, so that the graph writer finds the Registry on a handle.
+type Holder struct{ registry *Registry }
 
-// Of returns the Registry of a handle, or nil.
+// Hold returns a Holder of the Registry.
+func Hold(r *Registry) Holder { return Holder{r} }
+
+// Keys returns the Registry.
+func (h Holder) Keys() *Registry { return h.registry }
+
+// Of returns the Registry of a handle's plugin, or nil.
 func Of(db *gorm.DB) *Registry {
-	r, _ := db.Plugins[PluginName].(*Registry)
-	return r
+	for _, plugin := range db.Plugins {
+		if h, ok := plugin.(interface{ Keys() *Registry }); ok {
+			return h.Keys()
+		}
+	}
+	return nil
 }
-
-// Name is PluginName.
-func (r *Registry) Name() string { return PluginName }
-
-// Initialize does nothing: the plugin registers the callbacks.
-func (r *Registry) Initialize(*gorm.DB) error { return nil }

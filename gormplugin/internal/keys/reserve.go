@@ -16,8 +16,6 @@ type request struct {
 	column *Column // the first that needs ids
 	n      int
 	ids    []int64
-	one    [1]int64 // ids of a single row, which take no other allocation
-	next   int
 }
 
 func (r *Reservation) of(c *Column) int {
@@ -26,9 +24,6 @@ func (r *Reservation) of(c *Column) int {
 
 // Need adds n ids from the column's source.
 func (r *Reservation) Need(c *Column, n int) {
-	if n == 0 {
-		return
-	}
 	k := r.of(c)
 	if k < 0 {
 		k = len(r.requests)
@@ -42,25 +37,21 @@ func (r *Reservation) Need(c *Column, n int) {
 func (r *Reservation) Take(ctx context.Context) error {
 	for k := range r.requests {
 		q := &r.requests[k]
+		q.ids = make([]int64, q.n)
 		var err error
 		if q.n == 1 {
-			q.ids = q.one[:]
 			q.ids[0], err = q.column.Source.Next(ctx)
 		} else {
-			q.ids = make([]int64, q.n)
 			err = q.column.Source.Fill(ctx, q.ids)
 		}
-		if err != nil {
-			name := q.column.Name
-			if q.n > 1 { // for this column and others
-				name = fmt.Sprintf("%s (%d ids)", name, q.n)
-			}
-			return fmt.Errorf("%s: %w", name, err)
+		switch {
+		case err != nil && q.n > 1: // for this column and others
+			return fmt.Errorf("%s (%d ids): %w", q.column.Name, q.n, err)
+		case err != nil:
+			return fmt.Errorf("%s: %w", q.column.Name, err)
 		}
-		for _, id := range q.ids {
-			if id <= 0 {
-				return fmt.Errorf("%s: the source returned %d, and ids are positive", q.column.Name, id)
-			}
+		if least := slices.Min(q.ids); least <= 0 {
+			return fmt.Errorf("%s: the source returned %d, and ids are positive", q.column.Name, least)
 		}
 	}
 	return nil
@@ -68,19 +59,8 @@ func (r *Reservation) Take(ctx context.Context) error {
 
 // IDs returns the next n ids for the column. It returns each id once.
 func (r *Reservation) IDs(c *Column, n int) []int64 {
-	if n == 0 {
-		return nil
-	}
 	q := &r.requests[r.of(c)]
-	q.next += n
-	return q.ids[q.next-n : q.next]
-}
-
-// All returns all ids, in one list for each source.
-func (r *Reservation) All() [][]int64 {
-	all := make([][]int64, len(r.requests))
-	for k := range r.requests {
-		all[k] = r.requests[k].ids
-	}
-	return all
+	ids := q.ids[:n]
+	q.ids = q.ids[n:]
+	return ids
 }

@@ -3,6 +3,8 @@ package keys
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -64,27 +66,33 @@ func checkSourceName(name string) error {
 	return nil
 }
 
-// resembles reports whether a name in a tag may be a misspelling of another: both begin alike,
-// or differ in at most two letters that are changed, added or removed.
-func resembles(name, want string) bool {
-	if strings.HasPrefix(name, want[:4]) {
-		return true
-	}
-	row := make([]int, len(want)+1) // the Levenshtein distance to each prefix of want
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(name) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(want) {
-			change := diagonal
-			if name[i] != want[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+// checkTagPlace returns why a tag has no effect: it is misspelled, or in the wrong place.
+func checkTagPlace(f *schema.Field, tagged bool) error {
+	_, ignored := f.TagSettings["-"]
+	_, inherited := f.TagSettings["SNOWFLAKE"]
+	misspelled := ""
+	for _, setting := range slices.Sorted(maps.Keys(f.TagSettings)) {
+		if setting != "SNOWFLAKE" && resembles(setting) {
+			misspelled = strings.ToLower(setting)
 		}
 	}
-	return row[len(want)] <= 2
+	value, outside := f.Tag.Lookup("snowflake")
+	// Packages for the data warehouse read a tag of that name too: it counts only with a value of ours.
+	outside = outside && !tagged && slices.Contains([]string{"", never, decimalText, base62Text}, value)
+	switch {
+	case misspelled != "":
+		return fmt.Errorf("the gorm tag %q says %s: write snowflake, or snowflake:name with the name of a source", f.Tag.Get("gorm"), misspelled)
+	case outside:
+		return fmt.Errorf("put snowflake inside the gorm tag: `gorm:\"%s\"`", strings.TrimPrefix(f.Tag.Get("gorm")+";snowflake", ";"))
+	case !tagged && inherited:
+		return errors.New("the tag snowflake is on the field that embeds it: put it on the key itself, or embed gormplugin.Model")
+	case tagged && !ignored && f.DBName == "":
+		return fmt.Errorf("the tag snowflake is on a field of type %v, which is no column", f.FieldType)
+	}
+	return nil
+}
+
+// resembles reports whether a setting of the gorm tag may be a misspelling of SNOWFLAKE.
+func resembles(setting string) bool {
+	return strings.HasPrefix(setting, "SNOW") || strings.Contains(setting, "FLAKE")
 }

@@ -3,7 +3,6 @@ package keys
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"sync"
 
 	"gorm.io/gorm"
@@ -50,28 +49,17 @@ func (r *Registry) Uniques(db *gorm.DB, s *schema.Schema) ([]Unique, error) {
 	return sets, nil
 }
 
-func uniqueIndex(s *schema.Schema, index *schema.Index) (Unique, bool) {
-	if index.Class != "UNIQUE" || slices.ContainsFunc(index.Fields, func(o schema.IndexOption) bool { return o.Expression != "" }) {
-		return Unique{}, false
-	}
-	var columns []string
+// uniqueIndex is not ok if the index is of expressions, or is not unique.
+func uniqueIndex(s *schema.Schema, index *schema.Index) (u Unique, ok bool) {
 	for _, option := range index.Fields {
-		columns = append(columns, option.DBName)
-	}
-	return NewUnique(s, columns, index.Where)
-}
-
-// NewUnique is not ok if a column is no field of the model, because its value is not known.
-func NewUnique(s *schema.Schema, columns []string, where string) (u Unique, ok bool) {
-	for _, column := range columns {
-		f := s.FieldsByDBName[column]
-		if f == nil {
+		f := s.FieldsByDBName[option.DBName]
+		if f == nil || option.Expression != "" {
 			return Unique{}, false
 		}
 		u.Fields = append(u.Fields, f)
 	}
-	if where != "" {
-		u.Where = []clause.Expression{clause.Expr{SQL: where}}
+	if index.Where != "" {
+		u.Where = []clause.Expression{clause.Expr{SQL: index.Where}}
 	}
-	return u, len(columns) > 0
+	return u, index.Class == "UNIQUE"
 }

@@ -1,20 +1,14 @@
 package keys
 
 import (
-	"encoding"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/schema"
-
-	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
 // Validate is gormplugin.Validate. r may be nil.
@@ -27,9 +21,9 @@ func (r *Registry) Validate(db *gorm.DB, models []any) error {
 			faults = append(faults, fmt.Errorf("%s: %w", TypeName(reflect.TypeOf(model)), err))
 			continue
 		}
-		fields, unfit := r.keyFields(stmt.Schema, "")
+		fields, unfit := r.keyFields(stmt.Schema)
 		faults = append(faults, unfit...)
-		if err := unkeyed(stmt.Schema, fields); err != nil && len(unfit) == 0 && !r.exempts(stmt.Schema, "") {
+		if err := unkeyed(stmt.Schema, fields); err != nil && len(unfit) == 0 && !r.Exempts(stmt.Schema, stmt.Schema.Table) {
 			faults = append(faults, err)
 		}
 		for _, f := range fields {
@@ -46,10 +40,10 @@ func (r *Registry) Validate(db *gorm.DB, models []any) error {
 }
 
 func (r *Registry) validateField(f keyField, database string) error {
-	if f.required || isForeignKey(f.Schema, f.Field) {
+	if f.required {
 		return nil
 	}
-	k, err := kindOf(f.Field, f.options)
+	k, err := kindOf(f.Field, f.options, database)
 	if err != nil {
 		return err
 	}
@@ -68,10 +62,6 @@ func (r *Registry) validateField(f keyField, database string) error {
 		return fmt.Errorf("the type in its gorm tag %q gives keys of its own: say bigint", tag)
 	case tooNarrow(strings.ToLower(f.TagSettings["TYPE"]), k, database):
 		return fmt.Errorf("the type in its gorm tag %q is too small for a key of 63 bits: say %s", tag, columnFor(k))
-	case bareNumber(f.Field):
-		return fmt.Errorf("the type %v has none of the methods of sqltype.ID and sqltype.Key, so its JSON is a bare number, which JavaScript rounds: use one of these types, or add `json:\",string\"`", f.FieldType)
-	case k == base62 && database == "mysql" && !strings.Contains(columnType, "bin"):
-		return fmt.Errorf("a column of MySQL ignores case by default, and base 62 does not: add type:char(11) CHARACTER SET ascii COLLATE ascii_bin to its gorm tag %q", tag)
 	}
 	return nil
 }
@@ -99,20 +89,4 @@ func columnFor(k Kind) string {
 		return fmt.Sprintf("char(%d)", n)
 	}
 	return "bigint"
-}
-
-var (
-	jsonMarshaler = reflect.TypeFor[json.Marshaler]()
-	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
-)
-
-// bareNumber reports whether the field is of a type declared over an integer that JSON writes
-// as a number. It is false for a plain int64, where that is obvious.
-func bareNumber(f *schema.Field) bool {
-	t := f.IndirectFieldType
-	if !rows.IsInteger(t) || !isDefined(t) || reflect.PointerTo(t).Implements(jsonMarshaler) || reflect.PointerTo(t).Implements(textMarshaler) {
-		return false
-	}
-	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-	return (name != "-" || options != "") && !slices.Contains(strings.Split(options, ","), "string")
 }

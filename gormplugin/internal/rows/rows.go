@@ -1,108 +1,108 @@
-// Package rows reads the rows that gorm is given, and their fields, by reflection, and what
-// Select and Omit keep of them.
+// Package rows reads the rows that gorm is given, and their fields, by reflection.
 package rows
 
 import (
-	"iter"
+	"fmt"
 	"reflect"
 	"slices"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/schema"
 )
 
 // Rows are the rows of a create: a struct, a map, or a slice or an array of them or of
 // pointers to them. A value of another type, which gorm refuses, has none.
 type Rows struct {
-	Len   int
-	value reflect.Value
-	form  form
+	Len      int
+	value    reflect.Value
+	list     bool
+	pointers bool // a list of pointers to structs
+	fast     bool // Direct may be used
 }
-
-// form is how the rows are held.
-type form uint8
-
-const (
-	single   form = iota // a struct or a map
-	structs              // a list of structs that can be set
-	pointers             // a list of pointers to structs
-	other                // any other list
-)
 
 // Of returns the rows of a value.
 func Of(v reflect.Value) Rows {
 	switch v.Kind() {
 	case reflect.Struct, reflect.Map:
-		return Rows{Len: 1, value: v}
+		return Rows{Len: 1, value: v, fast: v.CanAddr()}
 	case reflect.Slice, reflect.Array:
-		r := Rows{Len: v.Len(), value: v, form: other}
-		switch elem := v.Type().Elem(); {
-		case elem.Kind() == reflect.Pointer && elem.Elem().Kind() == reflect.Struct:
-			r.form = pointers
-		case elem.Kind() == reflect.Struct && (v.Kind() == reflect.Slice || v.CanAddr()):
-			r.form = structs
-		}
-		return r
+		elem := v.Type().Elem()
+		pointers := elem.Kind() == reflect.Pointer && elem.Elem().Kind() == reflect.Struct
+		return Rows{Len: v.Len(), value: v, list: true, pointers: pointers, fast: pointers || elem.Kind() == reflect.Struct && (v.Kind() == reflect.Slice || v.CanAddr())}
 	}
 	return Rows{}
 }
 
 // At returns a row itself, not the pointer to it. It is the zero Value for a nil pointer.
 func (r *Rows) At(i int) reflect.Value {
-	if r.form == single {
+	if !r.list {
 		return r.value
 	}
 	return Indirect(r.value.Index(i))
 }
 
-// Are reports whether the list is one of structs of the type, none of which can be nil.
-func (r *Rows) Are(t reflect.Type) bool {
-	own := r.value.Type()
-	return own == t || r.form != single && own.Elem() == t
-}
-
-// Models yields the rows with their indexes, up to one that is a map or nil.
-func (r *Rows) Models() iter.Seq2[int, reflect.Value] {
-	return func(yield func(int, reflect.Value) bool) {
+// Check refuses rows on which gorm would panic with its transaction left open: of another model,
+// and maps of a type that gorm does not know. Nil rows are left to gorm.
+func (r *Rows) Check(stmt *gorm.Statement) error {
+	switch stmt.Dest.(type) {
+	case map[string]any, *map[string]any, []map[string]any, *[]map[string]any:
 		for i := range r.Len {
-			if row := r.At(i); row.Kind() != reflect.Struct || !yield(i, row) {
-				return
+			if r.At(i).IsNil() {
+				return fmt.Errorf("row %d is a nil map: %w", i, gorm.ErrInvalidData)
 			}
 		}
+		return nil
 	}
+	var model reflect.Type
+	if stmt.Schema != nil {
+		model = stmt.Schema.ModelType
+	}
+	if r.Len == 0 {
+		return nil
+	}
+	if t := r.value.Type(); t == model || r.list && t.Elem() == model {
+		return nil
+	}
+	for i := range r.Len {
+		row := r.At(i)
+		if !row.IsValid() || row.Type() == model || model != nil && row.Kind() == reflect.Struct && row.Type().ConvertibleTo(model) { // the same fields under another name
+			continue
+		}
+		return fmt.Errorf("row %d is of type %v: create the model's structs or pointers to them, map[string]any or []map[string]any: %w", i, row.Type(), gorm.ErrInvalidData)
+	}
+	return nil
 }
 
-// Fast reports whether Direct may be used.
-func (r *Rows) Fast() bool { return r.form == structs || r.form == pointers }
+// AreStructs reports whether all rows are structs that can be set.
+func (r *Rows) AreStructs() bool {
+	for i := range r.Len {
+		if row := r.At(i); row.Kind() != reflect.Struct || !row.CanAddr() {
+			return false
+		}
+	}
+	return r.Len > 0
+}
 
-// Direct returns a field that no pointer leads to, with as little reflection as possible.
+// Direct returns a field that no pointer leads to, with as little reflection as possible. It is the
+// zero Value if the row is nil, a map, or cannot be set.
 func (r *Rows) Direct(i int, path []int) reflect.Value {
-	row := r.value.Index(i)
-	if r.form == pointers {
-		row = row.Elem()
+	row := r.value
+	switch {
+	case !r.fast || path == nil:
+		return reflect.Value{}
+	case r.pointers:
+		if row = row.Index(i).Elem(); !row.IsValid() {
+			return row
+		}
+	case r.list:
+		row = row.Index(i)
+	}
+	if row.Kind() != reflect.Struct {
+		return reflect.Value{}
 	}
 	for _, index := range path {
 		row = row.Field(index)
 	}
 	return row
-}
-
-// Structs returns the rows of a statement with a model if all are structs that can be set, and
-// else nil.
-func Structs(stmt *gorm.Statement) []reflect.Value {
-	if !stmt.ReflectValue.IsValid() {
-		return nil
-	}
-	model, list := stmt.Schema.ModelType, Of(stmt.ReflectValue)
-	all := make([]reflect.Value, list.Len)
-	for i := range all {
-		row := list.At(i)
-		if row.Kind() != reflect.Struct || !row.CanAddr() || row.Type() != model && !row.Type().ConvertibleTo(model) {
-			return nil // a type with the same fields under another name is accepted
-		}
-		all[i] = row
-	}
-	return all
 }
 
 // Indirect follows pointers. It returns the zero Value for a nil pointer.
@@ -139,16 +139,6 @@ func Field(row reflect.Value, index []int) reflect.Value {
 		}
 	}
 	return row
-}
-
-// Holds reports whether gorm saves a row of the relation with this one.
-func Holds(row reflect.Value, rel *schema.Relationship) bool {
-	v := Field(row, rel.Field.StructField.Index)
-	if !v.IsValid() || v.IsZero() { // gorm's own condition
-		return false
-	}
-	v = Indirect(v)
-	return v.Kind() != reflect.Slice || v.Len() > 0
 }
 
 // BehindPointer reports whether the field is in an embedded struct behind a pointer.

@@ -60,8 +60,8 @@ func newSiteWriters(t *testing.T, s *site, ids *tally) *siteWriters {
 	var err error
 	w.gorm, err = gorm.Open(postgres.Open(s.dsn), &gorm.Config{Logger: logger.Discard})
 	must(t, err)
-	byGORM, err := gormplugin.Open(t.Context(), w.gorm, gormplugin.Config{Models: []any{order{}, orderLine{}}, Store: sqlstore.Config{Lease: s.lease()}})
-	must(t, err)
+	plugin := gormplugin.New(gormplugin.Config{Models: []any{order{}, orderLine{}}, Store: sqlstore.Config{Lease: s.lease()}})
+	must(t, w.gorm.Use(plugin))
 	w.pool, err = pgxpool.New(t.Context(), s.dsn)
 	must(t, err)
 	w.gen, err = pgxstore.Open(t.Context(), w.pool, sqlstore.Config{Lease: s.lease()})
@@ -70,7 +70,7 @@ func newSiteWriters(t *testing.T, s *site, ids *tally) *siteWriters {
 	t.Cleanup(func() {
 		ctx, done := ending()
 		defer done()
-		for _, g := range []*worker.Generator{byGORM, w.gen} {
+		for _, g := range []*worker.Generator{plugin.Generator(), w.gen} {
 			if err := g.Close(ctx); err != nil {
 				t.Error(err)
 			}

@@ -84,11 +84,7 @@ func open(t *testing.T, dialect gorm.Dialector, src *source) *gorm.DB {
 	if err := db.AutoMigrate(&Order{}, &Line{}); err != nil {
 		t.Fatal(err)
 	}
-	plugin, err := gormplugin.New(gormplugin.Config{Source: src, Models: []any{Order{}, Line{}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Use(plugin); err != nil {
+	if err := db.Use(gormplugin.New(gormplugin.Config{Source: src, Models: []any{Order{}, Line{}}})); err != nil {
 		t.Fatal(err)
 	}
 	return db

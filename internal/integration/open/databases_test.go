@@ -134,10 +134,18 @@ func leasing(cfg worker.Config) sqlstore.Config {
 	return sqlstore.Config{AllowDataLoss: true, Lease: cfg}
 }
 
+// use installs a plugin that leases a worker ID, however long that takes.
+func use(db *gorm.DB, cfg gormplugin.Config) (*worker.Generator, error) {
+	cfg.Timeout = patience
+	plugin := gormplugin.New(cfg)
+	err := db.Use(plugin)
+	return plugin.Generator(), err
+}
+
 func byGORM(t *testing.T, d database) start {
 	db := d.gorm(t)
-	return func(ctx context.Context, lease worker.Config) (replica, error) {
-		gen, err := gormplugin.Open(ctx, db, gormplugin.Config{Models: []any{Row{}}, Store: leasing(lease)})
+	return func(_ context.Context, lease worker.Config) (replica, error) {
+		gen, err := use(db, gormplugin.Config{Models: []any{Row{}}, Store: leasing(lease)})
 		return replica{gen, func(who string, n int) ([]int64, error) {
 			ids := make([]int64, n)
 			for i := range ids {

@@ -76,7 +76,7 @@ func pooledPgx(t *testing.T, dsn string) opener {
 func pooledGORM(t *testing.T, dsn string) opener {
 	return func(lease worker.Config) (*worker.Generator, error) {
 		db := database{"postgres", dsn}.gorm(t) // one for each plug-in
-		return gormplugin.Open(t.Context(), db, gormplugin.Config{Store: sqlstore.Config{Lease: lease}})
+		return use(db, gormplugin.Config{Store: sqlstore.Config{Lease: lease}})
 	}
 }
 
@@ -217,7 +217,7 @@ func openAndClose(t *testing.T, programs []opener, ids *idSet) {
 	}
 }
 
-// renewFor has the programs draw ids and renew all the time.
+// renewFor has the programs draw ids and renew all the time, and each at least once.
 func renewFor(t *testing.T, programs []opener, ids *idSet) {
 	t.Helper()
 	d := 4 * time.Second
@@ -244,12 +244,12 @@ func renewFor(t *testing.T, programs []opener, ids *idSet) {
 				return
 			}
 			opened.Add(1)
-			for ctx.Err() == nil {
+			for began := time.Now(); ctx.Err() == nil || gen.Stats().Renewals == 0 && time.Since(began) < patience; {
 				if err := ids.draw(gen, 20); err != nil {
 					t.Errorf("draw: %v", err)
 					break
 				}
-				pause(ctx, 100*time.Millisecond)
+				pause(t.Context(), 100*time.Millisecond)
 			}
 			renewals.Add(int64(gen.Stats().Renewals))
 			if err := gen.Close(t.Context()); err != nil {

@@ -84,10 +84,10 @@ func mustExec(t *testing.T, db *sql.DB, statements ...string) {
 
 func checkRights(t *testing.T, admin *sql.DB, d database, table, role, named string) {
 	t.Helper()
-	store := sqlstore.Config{AllowDataLoss: true, Table: table}
+	store := sqlstore.Config{AllowDataLoss: true, Table: table, Lease: worker.Config{ClaimWait: patience}}
 	open := map[string]func(store sqlstore.Config) (*worker.Generator, error){
 		"gorm": func(store sqlstore.Config) (*worker.Generator, error) {
-			return gormplugin.Open(t.Context(), d.gorm(t), gormplugin.Config{Store: store})
+			return use(d.gorm(t), gormplugin.Config{Store: store})
 		},
 		"sql": func(store sqlstore.Config) (*worker.Generator, error) {
 			return sqlstore.Open(t.Context(), d.sql(t), store)
@@ -118,7 +118,7 @@ func checkRights(t *testing.T, admin *sql.DB, d database, table, role, named str
 					t.Errorf("%s: it does not name %s", name, want)
 				}
 			}
-			if took := time.Since(began); took > 4*time.Second { // ClaimWait is 5s
+			if took := time.Since(began); took > patience/2 { // ClaimWait is patience
 				t.Errorf("%s: it was tried again for %v", name, took)
 			}
 		}

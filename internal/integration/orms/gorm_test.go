@@ -29,11 +29,7 @@ func openGorm(t *testing.T, db database, src source) store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plugin, err := gormplugin.New(gormplugin.Config{Source: src, Models: []any{&shop.Order{}, &shop.Line{}}})
-	if err == nil {
-		err = handle.Use(plugin)
-	}
-	if err != nil {
+	if err := handle.Use(gormplugin.New(gormplugin.Config{Source: src, Models: []any{&shop.Order{}, &shop.Line{}}})); err != nil {
 		t.Fatal(err)
 	}
 	db.tables(t) // the other tests of gorm migrate

@@ -62,9 +62,7 @@ func byGORM(user bool) func(t *testing.T, b backend, pool int) program {
 		return program{db, func(t *testing.T, src source) func(context.Context) error {
 			g, err := gorm.Open(b.dialect(db), &gorm.Config{Logger: logger.Discard})
 			must(t, err)
-			plugin, err := gormplugin.New(gormplugin.Config{Source: src, Models: []any{Order{}, OrderLine{}}})
-			must(t, err)
-			must(t, g.Use(plugin))
+			must(t, g.Use(gormplugin.New(gormplugin.Config{Source: src, Models: []any{Order{}, OrderLine{}}})))
 			lines := func() []OrderLine { return []OrderLine{{SKU: "tea"}, {SKU: "cup"}} }
 			if !user {
 				return func(ctx context.Context) error { return g.WithContext(ctx).Create(&Order{Lines: lines()}).Error }

@@ -105,7 +105,7 @@ func crowd(t *testing.T, store *counted) {
 		taken[i] = <-got
 		took := time.Since(released)
 		t.Logf("claimed %v after it was released", took.Round(time.Millisecond))
-		if took > 2*time.Second { // the machine may be busy
+		if took > 10*time.Second { // a quarter of a second on an idle machine
 			t.Errorf("claimed %v after it was released", took)
 		}
 	}

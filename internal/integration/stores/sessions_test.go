@@ -59,13 +59,13 @@ func TestASessionForEachStatement(t *testing.T) {
 	})
 }
 
-// pools are one database, through each driver.
+// pools are a database for each driver.
 func pools(t *testing.T) map[string]func() *sql.DB {
 	t.Helper()
-	dsn := inDatabase(t, testserver.Postgres(t).DSN)
-	all := map[string]func() *sql.DB{
-		"pgx":    func() *sql.DB { return open(t, "pgx", dsn) },
-		"lib/pq": func() *sql.DB { return open(t, "postgres", dsn) },
+	all := map[string]func() *sql.DB{}
+	for name, by := range map[string]string{"pgx": "pgx", "lib/pq": "postgres"} {
+		dsn := inDatabase(t, testserver.Postgres(t).DSN)
+		all[name] = func() *sql.DB { return open(t, by, dsn) }
 	}
 	for i, server := range testserver.MySQLs(t) {
 		cfg, err := mysql.ParseDSN(server.DSN)

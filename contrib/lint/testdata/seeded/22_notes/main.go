@@ -38,13 +38,13 @@ func run(ctx context.Context, addr, dsn string) error {
 	if err != nil {
 		return err
 	}
-	gen, err := gormplugin.Open(ctx, db, gormplugin.Config{}) // FAULT 070 snowclose: never closed, so the worker ID is held for 40s after each deployment
-	if err != nil {
+	var plugin gormplugin.Plugin
+	if err := db.Use(&plugin); err != nil { // FAULT 070 snowclose: never closed, so the worker ID is held for 40s after each deployment
 		return err
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /ready", func(w http.ResponseWriter, _ *http.Request) {
-		if err := gen.Failing(); err != nil {
+		if err := plugin.Generator().Failing(); err != nil {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		}
 	})

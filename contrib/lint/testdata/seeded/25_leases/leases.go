@@ -66,18 +66,17 @@ func insert(ctx context.Context, db *sql.DB, gen *worker.Generator, names []stri
 }
 
 // Install adds the plugin to a handle.
-func Install(ctx context.Context, db *gorm.DB) error {
-	_, err := gormplugin.Open(ctx, db, gormplugin.Config{}) // FAULT 077 snowclose: the generator is dropped, so nothing can close it
-	return err
+func Install(db *gorm.DB) error {
+	return db.Use(&gormplugin.Plugin{}) // FAULT 077 snowclose: the plugin is dropped, so nothing can close it
 }
 
 // InstallUntil adds the plugin to a handle, and releases the worker ID when ctx is done.
 func InstallUntil(ctx context.Context, db *gorm.DB) error {
-	gen, err := gormplugin.Open(ctx, db, gormplugin.Config{})
-	if err != nil {
+	var plugin gormplugin.Plugin
+	if err := db.Use(&plugin); err != nil {
 		return err
 	}
-	context.AfterFunc(ctx, func() { gen.Close(context.WithoutCancel(ctx)) }) // OK 57: closed by another goroutine
+	context.AfterFunc(ctx, func() { plugin.Close(context.WithoutCancel(ctx)) }) // OK 57: closed by another goroutine
 	return nil
 }
 

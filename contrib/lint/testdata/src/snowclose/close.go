@@ -10,7 +10,10 @@ import (
 	"os"
 	"os/signal"
 
+	"gorm.io/gorm"
+
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
@@ -72,9 +75,9 @@ func exits(ctx context.Context, db *sql.DB) {
 	}
 	defer gen.Close(context.Background())
 	if _, err := gen.Next(ctx); err != nil {
-		log.Fatal(err) // want `log.Fatal ends the process without the deferred Close of the generator gen`
+		log.Fatal(err) // want `log.Fatal ends the process without the deferred Close of gen`
 	}
-	os.Exit(0) // want `os.Exit ends the process without the deferred Close of the generator gen`
+	os.Exit(0) // want `os.Exit ends the process without the deferred Close of gen`
 }
 
 func signalled(db *sql.DB) error {
@@ -101,7 +104,63 @@ func returns(ctx context.Context, db *sql.DB, r io.Reader) error {
 	return errors.Join(err, gen.Close(ctx))
 }
 
+func installed(ctx context.Context, db *gorm.DB) error {
+	var plugin gormplugin.Plugin
+	if err := db.Use(&plugin); err != nil { // want `nothing closes the plugin plugin`
+		return err
+	}
+	if err := plugin.Generator().Failing(); err != nil {
+		return err
+	}
+	_, err := plugin.Next(ctx)
+	return err
+}
+
+func installedWith(db *gorm.DB) (*gorm.DB, error) {
+	plugin := gormplugin.New(gormplugin.Config{Strict: true})
+	return db, db.Use(plugin) // want `nothing closes the plugin plugin`
+}
+
+func installedZero(db *gorm.DB) error {
+	return errors.Join(
+		db.Use(gormplugin.New(gormplugin.Config{})), // want `the plugin is dropped`
+		db.Use(&gormplugin.Plugin{}),                // want `the plugin is dropped`
+		db.Use(new(gormplugin.Plugin)),              // want `the plugin is dropped`
+	)
+}
+
+func returnsInstalled(ctx context.Context, db *gorm.DB, r io.Reader) error {
+	plugin := gormplugin.New(gormplugin.Config{})
+	if err := db.Use(plugin); err != nil { // want `a return leaves the plugin plugin open`
+		return err
+	}
+	if _, err := io.ReadAll(r); err != nil {
+		return err
+	}
+	return plugin.Close(ctx)
+}
+
 // None of these is a fault.
+
+func plugins(db, second, third *gorm.DB, given *gormplugin.Plugin, cfg gormplugin.Config) (*gormplugin.Plugin, error) {
+	var zero gormplugin.Plugin
+	if err := db.Use(&zero); err != nil {
+		return nil, err
+	}
+	defer zero.Close(context.Background())
+	sharing := gormplugin.New(gormplugin.Config{Source: &zero})
+	unknown := gormplugin.New(cfg)
+	kept := gormplugin.New(gormplugin.Config{})
+	return kept, errors.Join(second.Use(sharing), third.Use(gormplugin.New(gormplugin.Config{Source: &zero})), second.Use(given), db.Use(unknown), db.Use(kept))
+}
+
+func byGenerator(db *gorm.DB) error {
+	plugin := gormplugin.New(gormplugin.Config{})
+	if err := db.Use(plugin); err != nil {
+		return err
+	}
+	return plugin.Generator().Close(context.Background())
+}
 
 func deferred(ctx context.Context, store *memstore.Store) (err error) {
 	gen, err := worker.Open(ctx, store, worker.Config{})

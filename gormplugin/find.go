@@ -1,0 +1,123 @@
+package gormplugin
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
+)
+
+// maxFound is how many rows one query looks up. SQLite takes 500 SELECTs in one statement.
+const maxFound = 256
+
+// find looks up rows in the database by the values that they have in the columns of an index.
+// It returns the values of the upsert's fields, by the row.
+func (s *statement) find(db *gorm.DB, rows []int, by keys.Unique) (map[int][]any, error) {
+	found := make(map[int][]any, len(rows))
+	for len(rows) > 0 {
+		// A few fixed numbers, so that a pool of prepared statements has few texts to keep.
+		size := 1
+		for size < min(len(rows), maxFound) {
+			size *= 4
+		}
+		chunk := rows[:min(len(rows), size)]
+		rows = rows[len(chunk):]
+		if err := s.findChunk(db, chunk, size, by, found); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func (s *statement) findChunk(db *gorm.DB, chunk []int, size int, by keys.Unique, found map[int][]any) (err error) {
+	query := s.selectOf(db, chunk, size, by)
+	result, err := send(db, query.SQL.String(), query.Vars...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, result.Close()) }()
+	fields := s.upsert.fields
+	for result.Next() {
+		var at int
+		dest := []any{&at}
+		for _, f := range fields {
+			dest = append(dest, reflect.New(reflect.PointerTo(f.IndirectFieldType)).Interface())
+		}
+		if err := result.Scan(dest...); err != nil {
+			return err
+		}
+		if at >= len(chunk) {
+			continue // the last row again, to fill the statement
+		}
+		i, values := chunk[at], make([]any, len(fields))
+		if found[i] != nil {
+			return fmt.Errorf("row %d is found twice by %v, which is not unique", i, keys.FieldNames(by.Fields))
+		}
+		for k := range fields {
+			if v := reflect.ValueOf(dest[k+1]).Elem(); !v.IsNil() {
+				values[k] = v.Elem().Interface()
+			}
+		}
+		found[i] = values
+	}
+	return result.Err()
+}
+
+// selectOf builds one SELECT for each row, joined by UNION ALL. Their first column is the
+// position of the row.
+func (s *statement) selectOf(db *gorm.DB, chunk []int, size int, by keys.Unique) *gorm.Statement {
+	stmt := db.Session(&gorm.Session{NewDB: true}).Raw("").Statement
+	stmt.Table, stmt.TableExpr, stmt.Schema = s.stmt.Table, s.stmt.TableExpr, s.stmt.Schema
+	text := func(text string) { _, _ = stmt.WriteString(text) }
+	begin, end := "SELECT ", ""
+	if db.Name() == "mysql" { // an older snapshot would not show what others have committed
+		begin, end = "(SELECT ", " LOCK IN SHARE MODE)"
+	}
+	for at := range size {
+		if at > 0 {
+			text(" UNION ALL ")
+		}
+		text(begin + strconv.Itoa(at))
+		for _, f := range s.upsert.fields {
+			text(",")
+			stmt.WriteQuoted(clause.Column{Name: f.DBName})
+		}
+		text(" FROM ")
+		stmt.WriteQuoted(clause.Table{Name: clause.CurrentTable})
+		text(" WHERE ")
+		row := s.rows.At(chunk[min(at, len(chunk)-1)])
+		for n, f := range by.Fields {
+			if n > 0 {
+				text(" AND ")
+			}
+			value, _ := f.ValueOf(s.stmt.Context, row)
+			stmt.WriteQuoted(clause.Column{Name: f.DBName})
+			text(" = ")
+			stmt.AddVar(stmt, value)
+		}
+		for _, e := range by.Where {
+			text(" AND (")
+			e.Build(stmt)
+			text(")")
+		}
+		text(end)
+	}
+	return stmt
+}
+
+// send sends a query over the statement's own connection, or the pool that rows are written to.
+// With gorm.io/plugin/dbresolver, gorm's callbacks would send a SELECT to a replica, which may lag
+// behind.
+func send(db *gorm.DB, query string, args ...any) (*sql.Rows, error) {
+	ctx, began := db.Statement.Context, time.Now()
+	rows, err := db.Statement.ConnPool.QueryContext(ctx, query, args...)
+	db.Logger.Trace(ctx, began, func() (string, int64) { return db.Explain(query, args...), -1 }, err)
+	return rows, err
+}

@@ -1,0 +1,67 @@
+package gormplugin
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// registry checks the configuration.
+func (cfg *Config) registry(source sqltype.Source) (*keys.Registry, error) {
+	var wrong fields.Errors
+	r := keys.New(source, cfg.Named, &wrong)
+	for _, name := range slices.Sorted(maps.Keys(cfg.Tables)) {
+		t := cfg.Tables[name]
+		r.AddTable(name, t.Column, t.Source, t.Text, &wrong)
+	}
+	r.Exempt(cfg.Exempt, &wrong)
+	if cfg.Timeout < 0 {
+		wrong.Add("Timeout", cfg.Timeout, "must not be negative")
+	}
+	return r, wrong.Err("gormplugin")
+}
+
+// lease leases a worker ID from the handle's database.
+func (cfg *Config) lease(db *gorm.DB) (*worker.Generator, error) {
+	store := cfg.Store
+	if store.Dialect == sqlstore.Detect {
+		store.Dialect = map[string]sqlstore.Dialect{"postgres": sqlstore.Postgres, "mysql": sqlstore.MySQL, "sqlite": sqlstore.SQLite}[db.Name()]
+		if store.Dialect == sqlstore.Detect {
+			var wrong fields.Errors
+			wrong.Add("Store.Dialect", store.Dialect, "gorm's Dialector %q is not known: set Postgres, MySQL or SQLite, whichever the database is compatible with, or set Source", db.Name())
+			return nil, wrong.Err("gormplugin")
+		}
+	}
+	pool, err := db.DB()
+	if err != nil {
+		return nil, fmt.Errorf("gormplugin: the handle has no *sql.DB to keep the lease in: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(cfg.Timeout, 15*time.Second))
+	defer cancel()
+	return sqlstore.Open(ctx, pool, store)
+}
+
+// Generator returns the generator that the plugin has leased a worker ID for, with its Stats,
+// Metrics and Failing. It is nil before db.Use, and with Config.Source.
+func (p *Plugin) Generator() *worker.Generator { return p.leased.Load() }
+
+// Close gives the worker ID back, as [worker.Generator.Close] does: creates through the handle
+// then fail with core.ErrClosed. Close it before the handle's pool. With Config.Source, and before
+// db.Use, Close does nothing.
+func (p *Plugin) Close(ctx context.Context) error {
+	if gen := p.leased.Load(); gen != nil {
+		return gen.Close(ctx)
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package gormplugin
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
+)
+
+// statement is what the callbacks of one create know: the plan of the model, the rows, and
+// which of them were given ids. The first callback makes it.
+type statement struct {
+	stmt   *gorm.Statement
+	plan   *keys.Plan
+	rows   rows.Rows
+	filled []filled
+	upsert *upsert // nil without a conflict clause
+
+	associations []*statement // that gorm has created with the rows
+}
+
+// filled is a column with the indexes of the rows that had no value in it, and their ids.
+type filled struct {
+	column *keys.Column
+	rows   []int
+	ids    []int64
+}
+
+// statementKey is that of a statement among the settings of gorm's.
+type statementKey struct{}
+
+func newStatement(stmt *gorm.Statement, plan *keys.Plan) *statement {
+	s := &statement{stmt: stmt, plan: plan, rows: rows.Of(stmt.ReflectValue)}
+	if v, ok := stmt.Settings.Load(statementKey{}); ok {
+		outer := v.(*statement)
+		outer.associations = append(outer.associations, s)
+	}
+	stmt.Settings.Store(statementKey{}, s)
+	return s
+}
+
+// statementOf returns nil if there is none. gorm copies the settings to the statements of
+// associations, which are others.
+func statementOf(stmt *gorm.Statement) *statement {
+	if v, ok := stmt.Settings.Load(statementKey{}); ok && v.(*statement).stmt == stmt {
+		return v.(*statement)
+	}
+	return nil
+}
+
+var errNotFilled = errors.New("snowkey:fill did not run before the INSERT: do not remove or replace gorm:before_create")
+
+// fill sets every zero key of the rows. It asks each source once, before it changes the first
+// row: if one fails, no row has a key.
+func (s *statement) fill() error {
+	if s.plan.Err != nil {
+		return s.plan.Err
+	}
+	if err := s.rows.Check(s.stmt); err != nil {
+		return err
+	}
+	var reserved keys.Reservation
+	for i := range s.plan.Columns {
+		c := &s.plan.Columns[i]
+		if c.Source == nil {
+			continue
+		}
+		if len(s.stmt.Selects)+len(s.stmt.Omits) > 0 {
+			if selected, err := s.selects(c); err != nil {
+				return err
+			} else if !selected {
+				continue
+			}
+		}
+		zero, err := c.Zero(&s.rows, nil)
+		if err != nil {
+			return err
+		}
+		if len(zero) > 0 {
+			reserved.Need(c, len(zero))
+			s.filled = append(s.filled, filled{column: c, rows: zero})
+		}
+	}
+	if err := reserved.Take(s.stmt.Context); err != nil {
+		s.filled = nil
+		return err
+	}
+	for k := range s.filled {
+		f := &s.filled[k]
+		f.ids = reserved.IDs(f.column, len(f.rows))
+		for n, i := range f.rows {
+			f.column.Fill(s.stmt.Context, &s.rows, i, f.ids[n])
+		}
+	}
+	return nil
+}
+
+// selects adds the column to the statement's Select, if it has one. A key that Omit names is an
+// error; another column that Omit names is not filled.
+func (s *statement) selects(c *keys.Column) (bool, error) {
+	named, restricted := s.stmt.SelectAndOmitColumns(true, false)
+	kept, isNamed := named[c.DBName]
+	switch {
+	case isNamed && !kept && (c.Field == nil || c.Field.PrimaryKey):
+		return false, fmt.Errorf("%s is left out by Omit: the row would be written under another key", c.Name)
+	case !isNamed && restricted:
+		s.stmt.Selects = append(slices.Clip(s.stmt.Selects), c.DBName) // a copy: the statement shares the slice with its handle
+	}
+	return kept || !isNamed, nil
+}
+
+// check refuses rows whose key is still zero, and prepares an upsert.
+func (s *statement) check(registry *keys.Registry, db *gorm.DB) error {
+	hooks := s.stmt.Schema != nil && !s.stmt.SkipHooks && (s.stmt.Schema.BeforeSave || s.stmt.Schema.BeforeCreate)
+	for i := range s.plan.Columns {
+		c := &s.plan.Columns[i]
+		if c.Source != nil && (!hooks || !c.Field.PrimaryKey) {
+			continue
+		}
+		if zero, err := c.Zero(&s.rows, nil); err != nil {
+			return err
+		} else if len(zero) > 0 {
+			return c.ErrNotSet()
+		}
+	}
+	if on, ok := conflictOf(s.stmt); ok && s.stmt.Schema != nil && s.plan.Fills() && s.rows.AreStructs() {
+		return s.prepareUpsert(registry, db, on)
+	}
+	return nil
+}
+
+// reset sets what the plugin has filled back to zero, in associations too.
+func (s *statement) reset() {
+	for _, a := range s.associations {
+		a.reset()
+	}
+	for _, f := range s.filled {
+		for _, i := range f.rows {
+			f.column.Clear(s.stmt.Context, &s.rows, i)
+		}
+	}
+}
+
+// checkDatabaseKey looks for rows whose key the database makes. It logs one line for each model,
+// or refuses them if the plugin is strict and gorm does not upsert them.
+func (p *Plugin) checkDatabaseKey(db *gorm.DB, plan *keys.Plan) error {
+	stmt := db.Statement
+	_, upserts := stmt.Clauses["ON CONFLICT"]
+	refuse := p.cfg.Strict && !upserts
+	if !refuse && (plan.Noticed.Load() || !plan.Database.Field.HasDefaultValue) || p.Keys().Exempts(stmt.Schema, stmt.Table) {
+		return nil
+	}
+	list := rows.Of(stmt.ReflectValue)
+	if err := list.Check(stmt); err != nil {
+		return err
+	}
+	if zero, err := plan.Database.Zero(&list, nil); err != nil || len(zero) == 0 {
+		return err
+	}
+	text := keys.DatabaseKey(plan.Database.Field, stmt.Table)
+	if refuse {
+		return errors.New(text)
+	}
+	if plan.Noticed.CompareAndSwap(false, true) {
+		db.Logger.Warn(stmt.Context, "snowkey: table %s: %s", stmt.Table, text)
+	}
+	return nil
+}

@@ -1,0 +1,274 @@
+package gormplugin_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// Each has a public number that is filled, beside a key that is filled, or that the database makes.
+type (
+	Badge struct {
+		ID     sqltype.ID
+		Number int64  `gorm:"uniqueIndex;snowflake"`
+		Ref    string `gorm:"size:20;uniqueIndex"`
+		Title  string
+	}
+	Licence struct {
+		ID     uint    `gorm:"snowflake:-"`
+		Number *string `gorm:"uniqueIndex;snowflake"`
+		Ref    string  `gorm:"uniqueIndex"`
+		Title  string
+	}
+	// Seat has unique columns of several kinds, and one index that ignores case.
+	Seat struct {
+		ID       sqltype.ID
+		Row, No  int            `gorm:"uniqueIndex:place"`
+		Code     *string        `gorm:"unique"`
+		Word     *string        `gorm:"uniqueIndex:word,where:deleted_at IS NULL"`
+		Name     *string        `gorm:"uniqueIndex:,collate:nocase"`
+		Hidden   *string        // has an index that the model does not declare
+		Low      *string        `gorm:"uniqueIndex:,expression:lower(low)"`
+		Deleted  gorm.DeletedAt `gorm:"column:deleted_at"`
+		Tickets  []SeatTicket
+		SharedBy []Badge `gorm:"many2many:seat_badges"`
+	}
+	SeatTicket struct {
+		ID     sqltype.ID
+		SeatID sqltype.ID
+	}
+)
+
+var byRef = []clause.Column{{Name: "ref"}}
+
+// conflicts are the clauses of an upsert. Those with an update change the title.
+var conflicts = map[string]clause.Expression{
+	"DoNothing":        clause.OnConflict{DoNothing: true},
+	"DoNothing by ref": clause.OnConflict{Columns: byRef, DoNothing: true},
+	"DoUpdates":        clause.OnConflict{Columns: byRef, DoUpdates: clause.AssignmentColumns([]string{"title"})},
+	"UpdateAll":        clause.OnConflict{Columns: byRef, UpdateAll: true},
+	"INSERT OR IGNORE": clause.Insert{Modifier: "OR IGNORE"},
+}
+
+// After an upsert, a struct has the key and the number of the row that is in the database.
+func TestUpsert(t *testing.T) {
+	for name, way := range conflicts {
+		t.Run(name, func(t *testing.T) {
+			db, _ := open(t, &Badge{}, &Licence{})
+			updates := name == "DoUpdates" || name == "UpdateAll"
+			badges, licences := []Badge{{Ref: "a", Title: "old"}, {Ref: "b", Title: "old"}}, []Licence{{Ref: "a", Title: "old"}, {Ref: "b", Title: "old"}}
+			if err := errors.Join(db.Create(&badges).Error, db.Create(&licences).Error); err != nil {
+				t.Fatal(err)
+			}
+			new := []Badge{{Ref: "x"}, {Ref: "b", Title: "new"}, {Ref: "y"}, {Ref: "a", Title: "new"}}
+			newer := []*Licence{{Ref: "x"}, {Ref: "b", Title: "new"}, {Ref: "y"}, {Ref: "a", Title: "new"}}
+			if err := errors.Join(db.Clauses(way).Create(&new).Error, db.Clauses(way).Create(newer).Error); err != nil {
+				t.Fatal(err)
+			}
+			if new[1].ID != badges[1].ID || new[3].Number != badges[0].Number || newer[1].ID != licences[1].ID || *newer[3].Number != *licences[0].Number {
+				t.Errorf("%+v of %+v, %+v of %+v", new, badges, newer[1], licences)
+			}
+			for i := range new {
+				var badge Badge
+				var licence Licence
+				if err := errors.Join(db.Take(&badge, "ref = ?", new[i].Ref).Error, db.Take(&licence, "ref = ?", new[i].Ref).Error); err != nil {
+					t.Fatal(err)
+				}
+				if badge.ID != new[i].ID || badge.Number != new[i].Number || licence.ID != newer[i].ID || *licence.Number != *newer[i].Number ||
+					badge.Title != "" && (badge.Title == "new") != updates {
+					t.Errorf("%+v is stored as %+v, %+v as %+v", new[i], badge, *newer[i], licence)
+				}
+			}
+		})
+	}
+}
+
+// A number that was set does not say which row is the struct's: another may have it.
+func TestUpsertWithSharedNumber(t *testing.T) {
+	type Batch struct {
+		ID     uint   `gorm:"snowflake:-"`
+		Number int64  `gorm:"snowflake"`
+		Ref    string `gorm:"uniqueIndex"`
+	}
+	db, _ := open(t, &Batch{})
+	if err := db.Create(&[]Batch{{Number: 7, Ref: "a"}, {Number: 7, Ref: "b"}, {Number: 8, Ref: "c"}}).Error; err != nil {
+		t.Fatal(err)
+	}
+	list := []Batch{{Number: 7, Ref: "b"}, {Number: 7, Ref: "new"}, {Ref: "filled"}, {Number: 8, Ref: "a"}}
+	if err := db.Clauses(clause.OnConflict{Columns: byRef, DoNothing: true}).Create(&list).Error; err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range list {
+		var row Batch
+		if err := db.Take(&row, "ref = ?", b.Ref).Error; err != nil || row.ID != b.ID {
+			t.Errorf("the struct is %+v, the row %+v, %v", b, row, err)
+		}
+	}
+}
+
+func ptr(s string) *string { return &s }
+
+// A row that collides is found by each index that the model declares, and by any of a list.
+func TestUpsertFinds(t *testing.T) {
+	db, _ := open(t, &Seat{}, &SeatTicket{}, &Badge{})
+	gone := Seat{Row: 9, Word: ptr("w")}
+	there := Seat{Row: 1, No: 2, Code: ptr("c"), Word: ptr("w"), Name: ptr("n")}
+	if err := errors.Join(db.Create(&gone).Error, db.Delete(&gone).Error, db.Create(&there).Error); err != nil {
+		t.Fatal(err)
+	}
+	word := clause.OnConflict{Columns: []clause.Column{{Name: "word"}}, TargetWhere: clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: "deleted_at IS NULL"}}}, DoNothing: true}
+	for name, c := range map[string]struct {
+		on   clause.OnConflict
+		seat Seat
+	}{
+		"a composite index":   {clause.OnConflict{DoNothing: true}, Seat{Row: 1, No: 2}},
+		"a unique column":     {clause.OnConflict{DoNothing: true}, Seat{Row: 2, Code: ptr("c")}},
+		"a partial index":     {clause.OnConflict{DoNothing: true}, Seat{Row: 3, Word: ptr("w")}},
+		"a named partial one": {word, Seat{Row: 4, Word: ptr("w")}},
+		"a set key":           {clause.OnConflict{Columns: []clause.Column{{Name: "code"}}, UpdateAll: true}, Seat{ID: 4711, Row: 5, Code: ptr("c")}},
+		"the key":             {clause.OnConflict{Columns: []clause.Column{clause.PrimaryColumn}, DoNothing: true}, Seat{ID: there.ID, Row: 6}},
+		"the key by default":  {clause.OnConflict{UpdateAll: true}, Seat{ID: there.ID, Row: 7, Code: ptr("c"), Word: ptr("w"), Name: ptr("n")}},
+	} {
+		list := []Seat{{Row: 100 + len(name), No: 1}, c.seat, {Row: 100 + len(name), No: 2}}
+		list[1].Tickets = []SeatTicket{{}}
+		if err := db.Clauses(c.on).Create(&list).Error; err != nil || list[1].ID != there.ID || list[1].Tickets[0].SeatID != there.ID || list[0].ID == there.ID {
+			t.Errorf("%s: %d of %d, %v", name, list[1].ID, there.ID, err)
+		}
+		if err := db.Exec("UPDATE seats SET row = 1, no = 2 WHERE id = ?", there.ID).Error; err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// An upsert that cannot say which row has which key fails, and the keys are zero again.
+func TestUpsertRefuses(t *testing.T) {
+	db, _ := open(t, &Seat{}, &SeatTicket{}, &Badge{})
+	if err := db.Exec("CREATE UNIQUE INDEX hidden ON seats (hidden)").Error; err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Create(&Seat{Row: 1, Name: ptr("n"), Hidden: ptr("h"), Low: ptr("l")}).Error; err != nil {
+		t.Fatal(err)
+	}
+	nothing := clause.OnConflict{DoNothing: true}
+	byTitle := clause.OnConflict{Columns: byRef, DoUpdates: clause.AssignmentColumns([]string{"title"}), Where: clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: "1 = 0"}}}}
+	for name, c := range map[string]struct {
+		tx   *gorm.DB
+		rows any
+		want string
+	}{
+		"an index that is not declared": {db.Clauses(nothing), &Seat{Row: 2, Hidden: ptr("h")}, "row 0 was not written, and the row that it collided with is not found by "},
+		"an index of an expression":     {db.Clauses(nothing), &[]Seat{{Row: 3}, {Row: 4, Low: ptr("L")}}, "row 1 was not written"},
+		"a column that ignores case":    {db.Clauses(nothing), &[]*Seat{{Row: 5, Name: ptr("N")}}, "row 0 was not written"},
+		"RETURNING":                     {db.Clauses(nothing, clause.Returning{Columns: []clause.Column{{Name: "id"}}}), &[]Seat{{Row: 6}, {Row: 7}}, "RETURNING [id] with an ON CONFLICT that may skip rows"},
+		"RETURNING with a condition":    {db.Clauses(byTitle, clause.Returning{}), &[]Badge{{Ref: "a"}, {Ref: "b"}}, "RETURNING [] with an ON CONFLICT that may skip rows"},
+		"an association":                {db, &SeatOwner{Seat: &Seat{Row: 8, Hidden: ptr("h")}}, "row 0 was not written"},
+	} {
+		if owner, ok := c.rows.(*SeatOwner); ok {
+			if err := db.AutoMigrate(owner); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := c.tx.Create(c.rows).Error
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+		for _, key := range keysOf(c.rows) {
+			if key != 0 {
+				t.Errorf("%s: the key %d is left", name, key)
+			}
+		}
+		idle(t, db)
+	}
+	if n := len(stored(t, db, "seats", "id")) + len(stored(t, db, "badges", "id")); n != 1 {
+		t.Errorf("%d rows", n)
+	}
+	one := Badge{Ref: "one"}
+	if err := db.Clauses(nothing, clause.Returning{}).Create(&one).Error; err != nil || one.ID == 0 {
+		t.Errorf("RETURNING of one row: %+v, %v", one, err)
+	}
+	if err := db.Clauses(nothing).Model(&Badge{}).Create([]map[string]any{{"ref": "one"}, {"ref": "two"}}).Error; err != nil {
+		t.Errorf("maps are not looked up: %v", err)
+	}
+}
+
+// SeatOwner belongs to a seat.
+type SeatOwner struct {
+	ID     sqltype.ID
+	SeatID sqltype.ID
+	Seat   *Seat
+}
+
+// An existing row keeps its number in Save and UpdateAll. A number that was set, or that
+// DoUpdates names, is written.
+func TestUpsertKeepsNumbers(t *testing.T) {
+	db, _ := open(t, &Badge{})
+	there := []Badge{{Ref: "a"}, {Ref: "b"}, {Ref: "c"}}
+	if err := db.Create(&there).Error; err != nil {
+		t.Fatal(err)
+	}
+	number := func(ref string) (n int64) {
+		db.Model(&Badge{}).Where("ref = ?", ref).Pluck("number", &n)
+		return n
+	}
+	saved := []Badge{{ID: there[0].ID, Ref: "a", Title: "saved"}, {Ref: "new"}}
+	if err := db.Save(&saved).Error; err != nil || number("a") != there[0].Number || saved[0].Number != there[0].Number || saved[1].Number != number("new") {
+		t.Errorf("Save: %+v, %v", saved, err)
+	}
+	set := Badge{Ref: "b", Number: 4711}
+	if err := db.Clauses(clause.OnConflict{Columns: byRef, UpdateAll: true}).Create(&set).Error; err != nil || number("b") != 4711 || set.ID != there[1].ID {
+		t.Errorf("a number that is set: %+v, %v", set, err)
+	}
+	asked := Badge{Ref: "c"}
+	if err := db.Clauses(clause.OnConflict{Columns: byRef, DoUpdates: clause.AssignmentColumns([]string{"number"})}).Create(&asked).Error; err != nil || number("c") == there[2].Number || asked.Number != number("c") {
+		t.Errorf("DoUpdates of the number: %+v, %v", asked, err)
+	}
+	some := []Badge{{Ref: "a"}, {Ref: "b", Number: 815}, {Ref: "e"}}
+	if err := db.Clauses(clause.OnConflict{Columns: byRef, UpdateAll: true}).Create(&some).Error; err != nil || number("a") != there[0].Number || number("b") != 815 || some[0].Number != number("a") || some[2].Number != number("e") {
+		t.Errorf("numbers of some rows: %+v, %v", some, err)
+	}
+	mapped := map[string]any{"ref": "a", "title": "map"}
+	if err := db.Model(&Badge{}).Clauses(clause.OnConflict{Columns: byRef, UpdateAll: true}).Create(mapped).Error; err != nil || number("a") != there[0].Number {
+		t.Errorf("a map: %d, want %d, %v", number("a"), there[0].Number, err)
+	}
+}
+
+// The look-ups of many upserts have few texts, and so prepare few statements.
+func TestUpsertPreparesFewStatements(t *testing.T) {
+	db, _ := open(t, &Badge{})
+	db = db.Session(&gorm.Session{PrepareStmt: true})
+	refs := make([]Badge, 300)
+	for i := range refs {
+		refs[i].Ref = fmt.Sprint(i)
+	}
+	if err := db.Create(&refs).Error; err != nil {
+		t.Fatal(err)
+	}
+	for i := range 400 {
+		list := make([]Badge, 1+i%20)
+		for k, at := range rand.Perm(300)[:len(list)] {
+			if list[k].Ref = refs[at].Ref; rand.IntN(2) > 0 {
+				list[k].Ref = fmt.Sprint("new ", i, k)
+			}
+		}
+		if err := db.Session(&gorm.Session{SkipDefaultTransaction: true}).Clauses(clause.OnConflict{DoNothing: true}).Create(&list).Error; err != nil {
+			t.Fatal(err)
+		}
+	}
+	selects := map[string]int{}
+	for _, text := range db.Statement.ConnPool.(*gorm.PreparedStmtDB).Stmts.Keys() {
+		if _, where, found := strings.Cut(text, " WHERE "); found {
+			where, _, _ = strings.Cut(where, " =")
+			selects[where]++
+		}
+	}
+	if len(selects) != 3 || selects["`id`"] > 5 || selects["`ref`"] > 5 || selects["`number`"] > 5 {
+		t.Errorf("%v", selects)
+	}
+}

@@ -1,0 +1,228 @@
+package gormplugin_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/glebarez/sqlite"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+	"gorm.io/gorm/utils/tests"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// bare opens a handle without the plugin.
+func bare(t *testing.T, dialector gorm.Dialector) *gorm.DB {
+	t.Helper()
+	db, err := gorm.Open(dialector, &gorm.Config{DryRun: dialector == tests.DummyDialector{}, Logger: logger.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pool, err := db.DB(); err == nil {
+		t.Cleanup(func() { _ = pool.Close() })
+	}
+	return db
+}
+
+// file returns the dialector of a new file of SQLite.
+func file(t *testing.T) gorm.Dialector {
+	return sqlite.Open(filepath.Join(t.TempDir(), "test.sqlite") + "?_pragma=synchronous(FULL)&_pragma=busy_timeout(5000)")
+}
+
+// use returns what db.Use says of a configuration.
+func use(t *testing.T, cfg gormplugin.Config) error {
+	t.Helper()
+	return bare(t, tests.DummyDialector{}).Use(gormplugin.New(cfg))
+}
+
+// db.Use reports all faults of the configuration in one error.
+func TestUseRefuses(t *testing.T) {
+	var nobody *core.Generator
+	for _, c := range []struct {
+		cfg  gormplugin.Config
+		want []string
+	}{
+		{gormplugin.Config{
+			Source: nobody,
+			Named:  map[string]sqltype.Source{"a b": &gormtest.Counter{}, "nil": nil, "none": nobody, "base62": &gormtest.Counter{}, "-": &gormtest.Counter{}},
+			Tables: map[string]gormplugin.Table{
+				"t": {}, "u": {Column: "id", Source: "nobody"}, "shop.v": {Column: "id"}, "": {Column: "id"}, "w": {Column: "id", Text: "base58"},
+			},
+			Exempt: []any{"", "shop.orders", 5, nil, "fine", new(int)},
+		}, []string{
+			"Source nil: is a nil *core.Generator", `"a b"`, `"nil": the source is nil`, `Named "none": the source is a nil *core.Generator`, `Named "base62": has another meaning`,
+			`Named "-": has`, `Tables["t"].Column "": must be set`, `Tables["u"].Source "nobody"`, `Tables "shop.v": must be the name of a table`, `Tables "": must`,
+			`Tables["w"].Text "base58": must be empty`, `Exempt[0] "": must be the name`, `Exempt[1] "shop.orders": must be the name`, "Exempt[2] 5: is of type int: must be a model",
+			"Exempt[3] nil: is of type <nil>", "Exempt[5] *int: is of type *int",
+		}},
+		{gormplugin.Config{}, []string{`Store.Dialect Detect: gorm's Dialector "dummy" is not known: set Postgres, MySQL or SQLite`}},
+		{gormplugin.Config{Store: sqlstore.Config{Dialect: sqlstore.SQLite}, Timeout: -1}, []string{"Timeout -1ns: must not be negative"}},
+	} {
+		var wrong *core.ConfigError
+		err := use(t, c.cfg)
+		if !errors.As(err, &wrong) {
+			t.Fatal(err)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%v does not say %q", err, want)
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		err  error
+		want string
+	}{
+		"Validate nil":          {gormplugin.Validate(nil, &Order{}), "gormplugin: the *gorm.DB is nil"},
+		"Validate no Dialector": {gormplugin.Validate(bare(t, nil), &Order{}), "gormplugin: the *gorm.DB has no Dialector"},
+		"Use no Dialector":      {bare(t, nil).Use(new(gormplugin.Plugin)), "gormplugin: the *gorm.DB has no Dialector"},
+		"no pool": {use(t, gormplugin.Config{Store: sqlstore.Config{Dialect: sqlstore.SQLite}}),
+			"gormplugin: the handle has no *sql.DB to keep the lease in: invalid db"},
+	} {
+		if c.err == nil || c.err.Error() != c.want {
+			t.Errorf("%s: %v, want %s", name, c.err, c.want)
+		}
+	}
+}
+
+// A zero Plugin leases a worker ID from the handle's database, and is a source. A second handle
+// uses it as one.
+func TestLeases(t *testing.T) {
+	ctx := t.Context()
+	var plugin gormplugin.Plugin
+	if _, err := plugin.Next(ctx); err == nil || err.Error() != "gormplugin: the plugin is not in use: call db.Use first" {
+		t.Error(err)
+	}
+	if err := errors.Join(plugin.Fill(ctx, nil), plugin.Close(ctx)); err == nil || plugin.Generator() != nil {
+		t.Error("a Plugin that is not in use has ids, or a generator")
+	}
+	dialector := file(t)
+	db, other := bare(t, dialector), bare(t, dialector)
+	if err := errors.Join(db.Use(&plugin), db.AutoMigrate(&Order{}, &Line{})); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Use(&plugin); !errors.Is(err, gorm.ErrRegistered) || !strings.Contains(err.Error(), "call db.Use once, where gorm.Open is called; in tests") {
+		t.Errorf("a second Use: %v", err)
+	}
+	if err := db.Use(gormplugin.New(gormplugin.Config{Source: &gormtest.Counter{}})); !errors.Is(err, gorm.ErrRegistered) {
+		t.Errorf("another plugin: %v", err)
+	}
+	if err := other.Use(&plugin); err == nil || !strings.Contains(err.Error(), "gormplugin.New(gormplugin.Config{Source: plugin})") {
+		t.Errorf("a second handle: %v", err)
+	}
+	if err := other.Use(gormplugin.New(gormplugin.Config{Source: &plugin})); err != nil {
+		t.Fatal(err)
+	}
+	one, two, ids := Order{}, Order{}, make([]int64, 2)
+	if err := errors.Join(db.Create(&one).Error, other.Create(&two).Error, plugin.Fill(ctx, ids)); err != nil || one.ID >= two.ID || two.ID.Int64() >= ids[0] {
+		t.Errorf("%d %d %d, %v", one.ID, two.ID, ids, err)
+	}
+	if next, err := plugin.Next(ctx); err != nil || next <= ids[1] {
+		t.Errorf("%d, %v", next, err)
+	}
+	if stats := plugin.Generator().Stats(); stats == (worker.Stats{}) {
+		t.Errorf("%+v", stats)
+	}
+	if err := plugin.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for _, db := range []*gorm.DB{db, other} {
+		if err := db.Create(&Order{}).Error; !errors.Is(err, core.ErrClosed) {
+			t.Error(err)
+		}
+	}
+}
+
+// If db.Use fails, no worker ID stays leased and no callback registered.
+func TestUseFails(t *testing.T) {
+	db := bare(t, file(t))
+	cfg := gormplugin.Config{Models: []any{&Forgotten{}}, Timeout: 5 * time.Second, Store: sqlstore.Config{Lease: worker.Config{Namespace: "orders"}}}
+	if err := db.Use(gormplugin.New(cfg)); err == nil || !strings.Contains(err.Error(), "Forgotten.ID: the key of type int64 is auto-increment") {
+		t.Error(err)
+	}
+	if tables, err := db.Migrator().GetTables(); err != nil || len(tables) > 0 {
+		t.Errorf("tables of leases %v, %v", tables, err)
+	}
+	impossible := db.Callback().Create().Before("gorm:create").After("gorm:commit_or_rollback_transaction")
+	if err := impossible.Register("impossible", func(*gorm.DB) {}); err == nil {
+		t.Fatal("gorm takes a callback that is before and after others")
+	}
+	plugin := gormplugin.New(gormplugin.Config{Store: cfg.Store})
+	if err := db.Use(plugin); err == nil || !strings.Contains(err.Error(), "gormplugin: snowkey:fill: conflicting callback") || plugin.Generator() != nil {
+		t.Errorf("%v, %v", err, plugin.Generator())
+	}
+	if err := db.Callback().Create().Remove("impossible"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Use(plugin); err != nil || db.AutoMigrate(&Order{}, &Line{}) != nil || db.Create(&Order{}).Error != nil {
+		t.Errorf("a second try: %v", err)
+	}
+	if err := plugin.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A plugin with a Source serves many handles, each with its own schemas.
+func TestOnePluginTwoHandles(t *testing.T) {
+	src := &gormtest.Counter{}
+	plugin := gormplugin.New(gormplugin.Config{Source: src})
+	for range 2 {
+		db := bare(t, tests.DummyDialector{})
+		if err := db.Use(plugin); err != nil {
+			t.Fatal(err)
+		}
+		if o := (Order{Lines: []Line{{}}}); db.Create(&o).Error != nil || o.ID == 0 || o.Lines[0].ID == 0 {
+			t.Errorf("%+v", o)
+		}
+		if err := gormplugin.Validate(db, &Order{}); err != nil {
+			t.Error(err)
+		}
+	}
+	if id, err := plugin.Next(t.Context()); err != nil || id != 5 || plugin.Generator() != nil || plugin.Close(t.Context()) != nil {
+		t.Errorf("%d, %v", id, err)
+	}
+}
+
+// gorm installs the plugins of gorm.Config.Plugins, also on the handles that dbresolver opens for
+// replicas with a copy of the configuration.
+func TestPluginsOfTheConfiguration(t *testing.T) {
+	for name, plugin := range map[string]*gormplugin.Plugin{"leased": {}, "source": gormplugin.New(gormplugin.Config{Source: &gormtest.Counter{}})} {
+		cfg := &gorm.Config{Logger: logger.Discard, Plugins: map[string]gorm.Plugin{"snowkey": plugin}}
+		db, err := gorm.Open(file(t), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := *db.Config
+		replica, err := gorm.Open(file(t), &of)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, db := range []*gorm.DB{db, replica} {
+			o := Order{}
+			if err := errors.Join(db.AutoMigrate(&Order{}, &Line{}), db.Create(&o).Error); err != nil || o.ID == 0 {
+				t.Errorf("%s: %+v, %v", name, o, err)
+			}
+			if err := db.Use(plugin); !errors.Is(err, gorm.ErrRegistered) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if err := plugin.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		for _, db := range []*gorm.DB{db, replica} {
+			if pool, err := db.DB(); err == nil {
+				_ = pool.Close()
+			}
+		}
+	}
+}
