@@ -81,7 +81,12 @@ func (p *Plugin) check(db *gorm.DB) {
 // resolve sets the keys that the rows of an upsert have in the database, before gorm saves the
 // rows that refer to them.
 func (p *Plugin) resolve(db *gorm.DB) {
-	if s := statementOf(db.Statement); s != nil && s.upsert != nil && db.Error == nil && !db.DryRun {
+	s := statementOf(db.Statement)
+	if s == nil || db.Error != nil {
+		return
+	}
+	s.sent = true
+	if s.upsert != nil && !db.DryRun {
 		addError(db, s.resolve(db))
 	}
 }
@@ -90,7 +95,8 @@ func (p *Plugin) resolve(db *gorm.DB) {
 // error may mean that they were.
 func (p *Plugin) reset(db *gorm.DB) {
 	if s := statementOf(db.Statement); s != nil && db.Error != nil {
-		s.reset()
+		_, inTransaction := db.Statement.ConnPool.(gorm.TxCommitter)
+		s.reset(inTransaction)
 	}
 	db.Statement.Settings.Delete(statementKey{}) // a later create is none of its associations
 }

@@ -38,12 +38,13 @@
 // CreateInBatches, Save, FirstOrCreate, associations and gorm.G. The hooks BeforeSave and
 // BeforeCreate see the keys.
 //
-//   - A key that is set never changes. Zero, an empty string, nil and NULL count as not set.
+//   - A key that is set never changes, except by an upsert that names other columns: the struct then
+//     has the key of the row. Zero, an empty string, nil and NULL count as not set.
 //   - One create takes its ids from each source in one call, before it changes a row. If a source
 //     fails, the create fails with an error that wraps the source's and names the table and the
 //     field. No row is written with a key of 0.
-//   - If a create fails, the keys that it has filled are 0 again. The one exception is a COMMIT
-//     that fails: the rows may be in the database, and the keys stay.
+//   - If a create fails, the keys that it has filled are 0 again. Those of rows that may be in the
+//     database stay: if COMMIT fails, and without a transaction after the INSERT.
 //   - After an upsert (clause.OnConflict, INSERT IGNORE), a struct whose key was zero has the key
 //     of the row that is in the database, and its children refer to that. If that row is not found,
 //     the create fails.

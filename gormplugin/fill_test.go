@@ -214,6 +214,14 @@ func TestSharedRows(t *testing.T) {
 	if one.ID != 0 || base.ID != 0 || len(m) != 1 {
 		t.Errorf("they keep %d, %d and %v", one.ID, base.ID, m)
 	}
+	// An association that two rows share is one row, and its children are written once.
+	shared := &Order{Lines: []Line{{}}}
+	owners := []Fails{{Name: "a", Owner: shared}, {Name: "b", Owner: shared}}
+	if err := errors.Join(db.AutoMigrate(&Fails{}, &Hooked{}), db.Create(&owners).Error); err != nil || *owners[0].OwnerID != shared.ID || *owners[1].OwnerID != shared.ID {
+		t.Errorf("%+v of %+v, %v", owners, shared, err)
+	}
+	check(t, db, "orders", shared.ID.Int64())
+	check(t, db, "lines", shared.Lines[0].ID)
 }
 
 // Hooked has a hook for each stage.

@@ -32,11 +32,11 @@ type Config struct {
 	Tables map[string]Table          // by the table's name, without its schema
 	Models []any                     // checked with Validate by db.Use
 
-	// Strict refuses to insert a row whose sole integer key is zero and which the plugin does not
-	// fill, so that the database would make the key. It is for a service whose tables all have
-	// Snowflake keys. A row whose key is set, a key of another type, an update, and a row that gorm upserts as
-	// an association are never refused. False: such a row is inserted as without the plugin, and
-	// gorm's logger gets one warning for each model.
+	// Strict refuses to insert a row whose sole key is an integer, zero, and not filled, so that the
+	// database would make it. It is for a service whose tables all have Snowflake keys. A key that
+	// is set, a key of another type, an update, and an INSERT with a conflict clause, as for an
+	// association, are never refused. False: the row is inserted as without the plugin, and gorm's
+	// logger gets one warning for each model.
 	Strict bool
 	// Exempt lists models, such as &Setting{}, and names of tables, such as "settings", whose
 	// keys the database makes: Strict does not refuse them, Models does not check their keys, and

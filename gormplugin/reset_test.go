@@ -61,17 +61,16 @@ func TestFailedCreateResets(t *testing.T) {
 		tx   *gorm.DB
 		fail func()
 	}{
-		"a source":            {made("x", ""), db, func() { src.Err = errRefused }},
-		"a hook":              {made("before", ""), db, none},
-		"the INSERT":          {made("bad", ""), db, none},
-		"a duplicate":         {made("there", ""), db, none},
-		"a child":             {made("x", "refuse"), db, none},
-		"a child afterwards":  {made("x", "refuse after"), db, none},
-		"the last hook":       {made("after", ""), db, none},
-		"with a conflict":     {made("bad", ""), db.Clauses(clause.OnConflict{UpdateAll: true}), none},
-		"without transaction": {made("after", ""), db.Session(&gorm.Session{SkipDefaultTransaction: true}), none},
-		"in a prepared one":   {made("bad", ""), db.Session(&gorm.Session{PrepareStmt: true}), none},
-		"generics":            {made("after", ""), db.Set("generics", true), none},
+		"a source":           {made("x", ""), db, func() { src.Err = errRefused }},
+		"a hook":             {made("before", ""), db, none},
+		"the INSERT":         {made("bad", ""), db, none},
+		"a duplicate":        {made("there", ""), db, none},
+		"a child":            {made("x", "refuse"), db, none},
+		"a child afterwards": {made("x", "refuse after"), db, none},
+		"the last hook":      {made("after", ""), db, none},
+		"with a conflict":    {made("bad", ""), db.Clauses(clause.OnConflict{UpdateAll: true}), none},
+		"in a prepared one":  {made("bad", ""), db.Session(&gorm.Session{PrepareStmt: true}), none},
+		"generics":           {made("after", ""), db.Set("generics", true), none},
 	} {
 		c.fail()
 		var err error
@@ -87,7 +86,7 @@ func TestFailedCreateResets(t *testing.T) {
 		if r := c.row; r.ID != 0 || r.Number != "" || r.Owner.ID != 0 || r.Owner.Lines[0].ID != 0 || r.Children[0].ID != 0 || r.Children[1].ID != 0 || r.Children[1].Children[0].ID != 0 {
 			t.Errorf("%s: %+v, %+v, %+v", name, r, r.Owner, r.Children[1])
 		}
-		if after := stored(t, db, "orders", "id"); name != "without transaction" && len(after) != len(before) {
+		if after := stored(t, db, "orders", "id"); len(after) != len(before) {
 			t.Errorf("%s: the orders %v, %v before", name, after, before)
 		}
 		idle(t, db)
@@ -95,6 +94,15 @@ func TestFailedCreateResets(t *testing.T) {
 		if err := db.Create(c.row).Error; err != nil || c.row.Owner.ID == 0 {
 			t.Errorf("%s: again: %+v, %v", name, c.row.Owner, err)
 		}
+	}
+	autocommit := db.Session(&gorm.Session{SkipDefaultTransaction: true}) // nothing is rolled back
+	stays := made("after", "")
+	if err := autocommit.Create(stays).Error; err == nil || stays.ID == 0 || stays.Owner.ID == 0 || stays.Children[0].ID == 0 {
+		t.Errorf("without a transaction: %+v, %v", stays, err)
+	}
+	stays = made("bad", "")
+	if err := autocommit.Create(stays).Error; err == nil || stays.ID != 0 || stays.Owner.ID == 0 || stays.Children[0].ID != 0 {
+		t.Errorf("without a transaction, of a row that is refused: %+v, %v", stays, err)
 	}
 	old := &OldOrder{Name: "bad", Order: &Order{}}
 	if err := db.Create(old).Error; err == nil || old.Order.ID != 0 {
@@ -118,5 +126,17 @@ func TestFailedCreateResets(t *testing.T) {
 		return errors.Join(tx.Create(good).Error, tx.Create(bad).Error)
 	}); err == nil || good.ID == 0 || bad.ID != 0 {
 		t.Errorf("%d, %d, %v", good.ID, bad.ID, err)
+	}
+}
+
+// A COMMIT that fails may have succeeded: the keys are kept.
+func TestFailedCommitKeepsKeys(t *testing.T) {
+	db, _ := open(t, &Order{}, &Line{})
+	if err := db.Exec("CREATE TABLE pieces (id integer PRIMARY KEY, parcel_id integer REFERENCES orders (id) DEFERRABLE INITIALLY DEFERRED)").Error; err != nil {
+		t.Fatal(err)
+	}
+	p := Piece{ParcelID: 4711}
+	if err := db.Create(&p).Error; err == nil || p.ID == 0 {
+		t.Errorf("%+v, %v", p, err)
 	}
 }

@@ -19,6 +19,7 @@ type statement struct {
 	rows   rows.Rows
 	filled []filled
 	upsert *upsert // nil without a conflict clause
+	sent   bool    // the INSERT has succeeded
 
 	associations []*statement // that gorm has created with the rows
 }
@@ -62,6 +63,11 @@ func (s *statement) fill() error {
 	}
 	if err := s.rows.Check(s.stmt); err != nil {
 		return err
+	}
+	if _, upserts := s.stmt.Clauses["ON CONFLICT"]; upserts { // of an association that rows share, as gorm where its key is set
+		if distinct, again := s.rows.Distinct(); again {
+			s.stmt.Dest, s.stmt.ReflectValue, s.rows = distinct.Interface(), distinct, rows.Of(distinct)
+		}
 	}
 	var reserved keys.Reservation
 	for i := range s.plan.Columns {
@@ -133,10 +139,14 @@ func (s *statement) check(registry *keys.Registry, db *gorm.DB) error {
 	return nil
 }
 
-// reset sets what the plugin has filled back to zero, in associations too.
-func (s *statement) reset() {
+// reset sets what the plugin has filled back to zero, in associations too. Without a transaction,
+// rows that were inserted stay in the database, and keep their keys.
+func (s *statement) reset(rolledBack bool) {
 	for _, a := range s.associations {
-		a.reset()
+		a.reset(rolledBack)
+	}
+	if s.sent && !rolledBack {
+		return
 	}
 	for _, f := range s.filled {
 		for _, i := range f.rows {
@@ -149,7 +159,7 @@ func (s *statement) reset() {
 // or refuses them if the plugin is strict and gorm does not upsert them.
 func (p *Plugin) checkDatabaseKey(db *gorm.DB, plan *keys.Plan) error {
 	stmt := db.Statement
-	_, upserts := stmt.Clauses["ON CONFLICT"]
+	_, upserts := conflictOf(stmt)
 	refuse := p.cfg.Strict && !upserts
 	if !refuse && (plan.Noticed.Load() || !plan.Database.Field.HasDefaultValue) || p.Keys().Exempts(stmt.Schema, stmt.Table) {
 		return nil

@@ -2,6 +2,7 @@ package gormplugin
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -77,8 +78,8 @@ func (s *statement) prepareUpsert(registry *keys.Registry, db *gorm.DB, on claus
 	if u.rows = slices.Compact(u.rows); len(u.rows) == 0 {
 		return nil
 	}
-	if returning, ok := s.stmt.Clauses["RETURNING"].Expression.(clause.Returning); ok && s.rows.Len > 1 && (on.DoNothing || len(on.Where.Exprs) > 0) {
-		return fmt.Errorf("RETURNING %v with an ON CONFLICT that may skip rows: gorm would set the fields of other rows; leave Returning out, or create the rows one by one", columnNames(returning.Columns))
+	if returning, ok := s.stmt.Clauses["RETURNING"].Expression.(clause.Returning); ok && s.stmt.ReflectValue.Kind() != reflect.Struct && (on.DoNothing || len(on.Where.Exprs) > 0) {
+		return fmt.Errorf("RETURNING %v with an ON CONFLICT that may skip rows: gorm would set the fields of other rows; leave Returning out, or create one struct after the other", columnNames(returning.Columns))
 	}
 	u.own = []keys.Unique{{Fields: s.stmt.Schema.PrimaryFields}}
 	if len(beside) > 0 { // the database may make the key

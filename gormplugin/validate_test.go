@@ -116,8 +116,8 @@ func TestValidate(t *testing.T) {
 		{keyed[string]("primaryKey;snowflake;type:varchar(18)"), "say char(19)", fills},
 		{keyed[string]("primaryKey;snowflake:base62;type:char(10) COLLATE \"C\""), "say char(11)", fills},
 		// Foreign keys: gorm would cut the key, so that a row refers to nothing, or to another's row.
-		{&Depot{}, "Packet.DepotID: the type uint32 cannot hold Depot.ID of type sqltype.ID: make the types the same", false},
-		{&Stamp{}, "Stamp.DepotID: the type *int32 cannot hold Depot.ID", false},
+		{&Depot{}, "Packet.DepotID: its type uint32 cannot hold Depot.ID of type sqltype.ID: make the types the same", false},
+		{&Stamp{}, "Stamp.DepotID: its type *int32 cannot hold Depot.ID", false},
 		{&Shelf{ID: 3, Boxes: []Box{{}}}, "", fills},
 		// Keys of the database.
 		{keyed[sqltype.ID]("autoIncrement"), `ID: the gorm tag "autoIncrement" makes it auto-increment: say autoIncrement:false`, fills},
@@ -294,8 +294,8 @@ func TestValidateRelations(t *testing.T) {
 		want   []string
 	}{
 		"narrow": {[]any{&Depot{}, &Pallet{}, &Rack{}, &Box{}}, []string{
-			"Packet.DepotID: the type uint32 cannot hold Depot.ID of type sqltype.ID: make the types the same",
-			"Stamp.DepotID: the type *int32 cannot hold", "Scale.Site: the type float64 cannot hold", "Label.DepotID: the type string cannot hold",
+			"Packet.DepotID: its type uint32 cannot hold Depot.ID of type sqltype.ID: make the types the same",
+			"Stamp.DepotID: its type *int32 cannot hold", "Scale.Site: its type float64 cannot hold", "Label.DepotID: its type string cannot hold",
 			`Slot.PalletID: the gorm tag "type:int" makes its column too small for Pallet.ID, a key of 63 bits: say bigint, or nothing`,
 			`Spare.RackID: the gorm tag "size:32" makes its column too small`,
 		}},

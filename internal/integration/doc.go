@@ -1,5 +1,5 @@
 // Package integration runs one suite on every real database, in all modes of its drivers.
-// suite_test.go begins the tests, databases_test.go has the databases. Encoders and web
+// fill_paths_test.go begins the tests, databases_test.go has the databases. Encoders and web
 // frameworks, which need no database, are in the folders encoding and binding.
 //
 // The tests start private PostgreSQL and MariaDB servers from the installed programs. They use

@@ -7,8 +7,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -46,11 +46,7 @@ func (saleAfter) TableName() string  { return "sales" }
 // Old rows do not change, new ones have greater keys, and the migration can be repeated.
 func TestFromAutoIncrement(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
-		gen, err := core.New(core.Config{Worker: core.Fixed(1)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer gen.Close()
+		gen := newGenerator(t)
 		old := fillHandle(t, d)
 		if err := old.AutoMigrate(&shopBefore{}, &saleBefore{}); err != nil {
 			t.Fatal(err)
@@ -131,5 +127,24 @@ func TestFromAutoIncrement(t *testing.T) {
 			t.Error(err)
 		}
 		checkParts(t, sqltype.ID(shops[0].Sales[2].ID), 1)
+	})
+}
+
+// A plugin leaves an old table as it is, unless it is strict.
+func TestOldTable(t *testing.T) {
+	onEvery(t, func(t *testing.T, d database) {
+		if err := fillHandle(t, d).AutoMigrate(&shopBefore{}, &saleBefore{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, strict := range []bool{false, true} {
+			db := fillHandle(t, d, gormplugin.New(gormplugin.Config{Source: newGenerator(t), Strict: strict}))
+			rows, set := []shopBefore{{Name: "x", Sales: []saleBefore{{}}}, {Name: "y"}}, shopBefore{ID: 100, Sales: []saleBefore{{}}}
+			if err := db.Create(&rows).Error; (err != nil) != strict || !strict && (rows[0].ID != 1 || rows[1].ID != 2 || rows[0].Sales[0].ID != 1) {
+				t.Errorf("strict %t: %+v, %v", strict, rows, err)
+			}
+			if err := errors.Join(db.Create(&set).Error, db.Delete(&set.Sales).Error, db.Delete(&set).Error); err != nil {
+				t.Errorf("strict %t: a key that is set: %v", strict, err)
+			}
+		}
 	})
 }

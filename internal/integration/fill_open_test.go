@@ -6,6 +6,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -30,11 +31,21 @@ func fillHandle(t *testing.T, d database, plugins ...gorm.Plugin) *gorm.DB {
 	return db
 }
 
+// newGenerator makes a generator of worker 1, for one test.
+func newGenerator(t *testing.T) *core.Generator {
+	t.Helper()
+	gen, err := core.New(core.Config{Worker: core.Fixed(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(gen.Close)
+	return gen
+}
+
 func fillPlugin(src sqltype.Source, models ...any) *gormplugin.Plugin {
 	return gormplugin.New(gormplugin.Config{
 		Source: src,
 		Named:  map[string]sqltype.Source{"other": src},
-		Tables: map[string]gormplugin.Table{"events": {Column: "id"}},
 		Models: models,
 	})
 }

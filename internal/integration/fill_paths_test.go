@@ -10,7 +10,6 @@ import (
 	"gorm.io/gorm/clause"
 	"gorm.io/plugin/dbresolver"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/gen/model"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/gen/query"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
@@ -205,11 +204,7 @@ var createPaths = []struct {
 // values as the table.
 func TestEveryCreatePath(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
-		gen, err := core.New(core.Config{Worker: core.Fixed(1)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer gen.Close()
+		gen := newGenerator(t)
 		resolver := func() gorm.Plugin {
 			return dbresolver.Register(dbresolver.Config{Replicas: []gorm.Dialector{d.open(t)}})
 		}
@@ -255,47 +250,6 @@ func TestEveryCreatePath(t *testing.T) {
 			if w := want[s.ID]; w.Name != s.Name || w.Number != s.Number {
 				t.Errorf("the row %d is %q with the number %d, its caller has %q and %d", s.ID, s.Name, s.Number, w.Name, w.Number)
 			}
-		}
-	})
-}
-
-// A softly deleted row still exists, and its key is not used again.
-func TestSoftDeleteDryRunAndTables(t *testing.T) {
-	onEvery(t, func(t *testing.T, d database) {
-		gen, err := core.New(core.Config{Worker: core.Fixed(1)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer gen.Close()
-		db := fillHandle(t, d, fillPlugin(gen, model.All()...))
-		if err := db.AutoMigrate(append(model.All(), &Event{})...); err != nil {
-			t.Fatal(err)
-		}
-		doc := Doc{Name: "deleted"}
-		if err := errors.Join(db.Create(&doc).Error, db.Delete(&doc).Error); err != nil {
-			t.Fatal(err)
-		}
-		next := Doc{Name: "next"}
-		if err := db.Create(&next).Error; err != nil || next.ID <= doc.ID {
-			t.Errorf("%d after %d, %v", next.ID, doc.ID, err)
-		}
-		dry := Doc{Name: "dry"}
-		if err := db.Session(&gorm.Session{DryRun: true}).Create(&dry).Error; err != nil || dry.ID == 0 {
-			t.Errorf("dry run: %+v, %v", dry, err)
-		}
-		var live, all int64
-		if err := errors.Join(db.Model(&Doc{}).Count(&live).Error, db.Unscoped().Model(&Doc{}).Count(&all).Error); err != nil || live != 1 || all != 2 {
-			t.Errorf("%d rows and %d with the deleted, %v", live, all, err)
-		}
-
-		one := map[string]any{"who": 1, "what": "map"}
-		several := []map[string]any{{"who": 2, "what": "maps"}, {"who": 3, "what": "maps"}}
-		if err := errors.Join(db.Table("events").Create(one).Error, db.Table("events").Create(&several).Error); err != nil {
-			t.Fatal(err)
-		}
-		var events []Event
-		if err := db.Order("who").Find(&events).Error; err != nil || len(events) != 3 || events[0].ID.Int64() != one["id"] || events[2].ID.Int64() != several[1]["id"] {
-			t.Errorf("%+v of %v and %v, %v", events, one, several, err)
 		}
 	})
 }

@@ -9,7 +9,6 @@ import (
 	"gorm.io/gorm/logger"
 	"gorm.io/plugin/dbresolver"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 )
 
@@ -61,11 +60,7 @@ func replicated(t *testing.T, d database, foreignKeys, resolverFirst bool) *gorm
 			t.Fatal(err)
 		}
 	}
-	gen, err := core.New(core.Config{Worker: core.Fixed(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(gen.Close)
+	gen := newGenerator(t)
 	plugins := []gorm.Plugin{fillPlugin(gen, tables...), dbresolver.Register(dbresolver.Config{Replicas: []gorm.Dialector{d.replica(t)}})}
 	if resolverFirst {
 		plugins[0], plugins[1] = plugins[1], plugins[0]

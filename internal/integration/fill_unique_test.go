@@ -9,7 +9,6 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -63,11 +62,7 @@ func onVolumes(t *testing.T, test func(t *testing.T, db *gorm.DB)) {
 
 func volumes(t *testing.T, d database, foreignKeys bool) *gorm.DB {
 	t.Helper()
-	gen, err := core.New(core.Config{Worker: core.Fixed(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(gen.Close)
+	gen := newGenerator(t)
 	db, err := gorm.Open(d.open(t), &gorm.Config{Logger: logger.Discard, DisableForeignKeyConstraintWhenMigrating: !foreignKeys})
 	if err != nil {
 		t.Fatal(err)
@@ -131,53 +126,6 @@ func existingRows(t *testing.T, db *gorm.DB) (*Writer, *Series, *Genre) {
 		}
 	}
 	return ada, saga, red
-}
-
-// The row that a new one collides with is found by the database's indexes, and other rows refer
-// to it.
-func TestCollisionsByIndexesWithoutTags(t *testing.T) {
-	onVolumes(t, func(t *testing.T, db *gorm.DB) {
-		ada, saga, red := existingRows(t, db)
-		fresh := func() *Volume {
-			return &Volume{Writer: &Writer{Email: "ada@x"}, Series: &Series{Word: "saga"}, Genres: []Genre{{Word: "new"}, {Word: "red"}}}
-		}
-		check := func(what string, b *Volume, err error) {
-			t.Helper()
-			if err != nil {
-				t.Errorf("%s: %v", what, err)
-				return
-			}
-			var row Volume
-			if err := db.Preload("Genres", func(db *gorm.DB) *gorm.DB { return db.Order("word") }).Take(&row, b.ID).Error; err != nil {
-				t.Fatal(err)
-			}
-			if row.WriterID != ada.ID || row.SeriesID == nil || *row.SeriesID != saga.ID || len(row.Genres) != 2 || row.Genres[1].ID != red.ID || b.Writer.ID != ada.ID || b.Genres[1].ID != red.ID {
-				t.Errorf("%s: %+v, want the writer %d, the series %d and the genre %d", what, row, ada.ID, saga.ID, red.ID)
-			}
-		}
-		one := fresh()
-		check("Create", one, db.Create(one).Error)
-		several := []*Volume{fresh(), fresh()}
-		err := db.Create(&several).Error
-		check("of several", several[0], err)
-		check("of several", several[1], err)
-		saved := &Volume{Title: "alone", Writer: &Writer{Email: "alone@x"}}
-		if err := db.Create(saved).Error; err != nil {
-			t.Fatal(err)
-		}
-		saved.Writer, saved.Series, saved.Genres = fresh().Writer, fresh().Series, fresh().Genres
-		check("Save", saved, db.Save(saved).Error)
-		appended := &Volume{Title: "appended", Writer: &Writer{Email: "appended@x"}, Series: &Series{ID: saga.ID, Word: "saga"}}
-		if err := db.Create(appended).Error; err != nil {
-			t.Fatal(err)
-		}
-		err = db.Model(appended).Association("Genres").Append(fresh().Genres)
-		if err == nil {
-			err = db.Model(appended).Association("Writer").Append(fresh().Writer)
-		}
-		check("Append", appended, err)
-		nothingDangles(t, db)
-	})
 }
 
 // computedUnique makes the first three characters of a column unique, so that only the database

@@ -9,7 +9,6 @@ import (
 	"github.com/glebarez/sqlite"
 	"gorm.io/gorm"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -33,11 +32,7 @@ type (
 // leaves tables that exist alone. The plugin fills all of them.
 func TestSQLiteKeys(t *testing.T) {
 	file := "file:" + filepath.Join(t.TempDir(), "key.sqlite") + "?_pragma=busy_timeout(60000)"
-	gen, err := core.New(core.Config{Worker: core.Fixed(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(gen.Close)
+	gen := newGenerator(t)
 	d := database{name: "sqlite", open: func(*testing.T) gorm.Dialector { return sqlite.Open(file) }}
 	db := fillHandle(t, d, fillPlugin(gen, &rowidNote{}, &refusingNote{}, &oldNote{}))
 	const old = "CREATE TABLE old_notes (id bigint NOT NULL PRIMARY KEY CHECK (id > 0), text text) WITHOUT ROWID"
@@ -107,8 +102,8 @@ func TestSQLiteLeavesColumns(t *testing.T) {
 	}
 }
 
-// The statements of docs/sqlite.md convert a table with auto-increment keys, and keep its rows and
-// those that refer to them.
+// The statements of docs/sqlite.md make the key of a table the rowid, and keep its rows and those
+// that refer to them.
 func TestSQLiteConvert(t *testing.T) {
 	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "sqlite.md"))
 	if err != nil {
@@ -120,10 +115,10 @@ func TestSQLiteConvert(t *testing.T) {
 	db := fillHandle(t, database{name: "sqlite", open: func(*testing.T) gorm.Dialector { return sqlite.Open(file) }})
 	err = db.Connection(func(one *gorm.DB) error {
 		return one.Exec("CREATE TABLE customers (id bigint PRIMARY KEY);" +
-			"CREATE TABLE orders (id integer PRIMARY KEY AUTOINCREMENT, customer_id bigint REFERENCES customers (id), parent_id bigint REFERENCES orders (id), note text);" +
+			"CREATE TABLE orders (id bigint PRIMARY KEY, customer_id bigint REFERENCES customers (id), parent_id bigint REFERENCES orders (id), note text);" +
 			"CREATE TABLE lines (order_id bigint REFERENCES orders (id) ON DELETE CASCADE);" +
 			"INSERT INTO customers VALUES (1);" +
-			"INSERT INTO orders (customer_id, note) VALUES (1, 'a'), (1, 'b');" +
+			"INSERT INTO orders (id, customer_id, note) VALUES (7, 1, 'a'), (8, 1, 'b');" +
 			"INSERT INTO lines SELECT id FROM orders;" + script).Error
 	})
 	if err != nil {
@@ -136,8 +131,12 @@ func TestSQLiteConvert(t *testing.T) {
 	if err := db.Raw("SELECT count(*) FROM pragma_foreign_key_check").Scan(&faults).Error; err != nil || faults != 0 {
 		t.Errorf("%d broken references, %v", faults, err)
 	}
-	if err := db.Exec("INSERT INTO orders (note) VALUES ('x')").Error; err == nil || !strings.Contains(err.Error(), "NOT NULL constraint failed") {
-		t.Errorf("without a key: %v", err)
+	var wrong int
+	if err := db.Raw("SELECT count(*) FROM orders WHERE rowid <> id").Scan(&wrong).Error; err != nil || wrong != 0 {
+		t.Errorf("%d rows whose key is not the rowid, %v", wrong, err)
+	}
+	if err := db.Exec("INSERT INTO orders (id, note) VALUES (0, 'x')").Error; err == nil || !strings.Contains(err.Error(), "CHECK constraint failed") {
+		t.Errorf("the key 0: %v", err)
 	}
 }
 

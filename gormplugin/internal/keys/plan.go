@@ -63,7 +63,7 @@ func (r *Registry) Plan(s *schema.Schema, table, dialect string) *Plan {
 	p.Err = errors.Join(faults...)
 	if len(s.PrimaryFields) == 1 && len(p.Columns) == 0 {
 		f := s.PrimaryFields[0]
-		if o, _, _ := readTag(f); !o.never && rows.IsInteger(f.IndirectFieldType) {
+		if o, _, _ := readTag(f); !o.never && (f.GORMDataType == schema.Int || f.GORMDataType == schema.Uint) {
 			p.Database = &Column{Name: FieldName(f), DBName: f.DBName, Field: f}
 		}
 	}

@@ -48,7 +48,7 @@ func (r *Registry) checkCopy(ref *schema.Reference) error {
 	if !lossy || to.Serializer != nil || !r.fills(from) {
 		return nil
 	}
-	return fmt.Errorf("%s: the type %s cannot hold %s of type %s: make the types the same",
+	return fmt.Errorf("%s: its type %s cannot hold %s of type %s: make the types the same",
 		FieldName(to), TypeName(to.FieldType), FieldName(from), TypeName(from.FieldType))
 }
 

@@ -40,6 +40,21 @@ func (r *Rows) At(i int) reflect.Value {
 	return Indirect(r.value.Index(i))
 }
 
+// Distinct returns the rows without pointers that are listed again, and false if there are none.
+func (r *Rows) Distinct() (reflect.Value, bool) {
+	if !r.pointers || r.Len < 2 {
+		return r.value, false
+	}
+	seen, distinct := make(map[uintptr]bool, r.Len), reflect.MakeSlice(reflect.SliceOf(r.value.Type().Elem()), 0, r.Len)
+	for i := range r.Len {
+		if row := r.value.Index(i); !seen[row.Pointer()] {
+			seen[row.Pointer()] = true
+			distinct = reflect.Append(distinct, row)
+		}
+	}
+	return distinct, distinct.Len() < r.Len
+}
+
 // Check refuses rows on which gorm would panic with its transaction left open: of another model,
 // and maps of a type that gorm does not know. Nil rows are left to gorm.
 func (r *Rows) Check(stmt *gorm.Statement) error {
