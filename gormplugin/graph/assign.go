@@ -130,7 +130,6 @@ type reference struct {
 	from     *schema.Field // nil: the constant
 	constant string        // the type of a polymorphic relation
 	to       *schema.Field
-	filled   bool // by the plugin
 	made     bool // zero in from means that it is not known yet
 }
 
@@ -166,14 +165,12 @@ func (r *reference) copy(ctx context.Context, parent, child reflect.Value) error
 		}
 		leaf.SetZero() // gorm allocates a new one
 	}
-	err := r.to.Set(ctx, child, from.Interface()) // gorm cuts numbers, and makes a character of an integer
-	narrow := r.filled && r.to.IndirectFieldType.Kind() <= reflect.Float64 && !rows.IsInteger(r.to.FieldType)
-	if narrow || err == nil && rows.Text(leaf) != rows.Text(from) {
-		return fmt.Errorf("graph: %s: its type %s cannot hold %s of type %s: make the types the same",
-			keys.FieldName(r.to), keys.TypeName(r.to.FieldType), keys.FieldName(r.from), keys.TypeName(r.from.FieldType))
-	}
-	if err != nil {
+	if err := r.to.Set(ctx, child, from.Interface()); err != nil {
 		return fmt.Errorf("graph: %s: %w", keys.FieldName(r.to), err)
+	}
+	if rows.Text(leaf) != rows.Text(from) { // gorm cuts a number, or makes a character of it
+		return fmt.Errorf("graph: %s: the type %s cannot hold %s of type %s: make the types the same",
+			keys.FieldName(r.to), keys.TypeName(r.to.FieldType), keys.FieldName(r.from), keys.TypeName(r.from.FieldType))
 	}
 	return nil
 }

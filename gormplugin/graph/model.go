@@ -130,7 +130,7 @@ func (g *graph) newRelation(rel *schema.Relationship, to selection, joinOnly boo
 		copied := reference{constant: ref.PrimaryValue, to: ref.ForeignKey}
 		if f := ref.PrimaryKey; f != nil && ref.PrimaryValue == "" {
 			plugin, auto := makerOf(f, g.keys.Plan(f.Schema, "", g.db.Name())) // its model reports an error of the plan
-			copied.from, copied.filled, copied.made = f, plugin, plugin || auto || f.PrimaryKey && len(f.Schema.PrimaryFields) == 1
+			copied.from, copied.made = f, plugin || auto || f.PrimaryKey && len(f.Schema.PrimaryFields) == 1
 		}
 		if rel.JoinTable != nil && !ref.OwnPrimaryKey && ref.PrimaryValue == "" {
 			r.otherRefs = append(r.otherRefs, copied)

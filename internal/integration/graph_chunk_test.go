@@ -71,7 +71,7 @@ func longRows(t *testing.T, d gorm.Dialector, notes int) {
 func insertsOf(db *gorm.DB, rows, columns int) int {
 	parameters := 16384
 	if db.Name() == "sqlite" {
-		parameters = 500
+		parameters = 1000
 	}
 	each := parameters / columns
 	return (rows + each - 1) / each

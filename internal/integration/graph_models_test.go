@@ -96,7 +96,7 @@ type Receipt struct {
 
 // Slip has its purchase's key as its own.
 type Slip struct {
-	PurchaseID int64  `gorm:"primaryKey;autoIncrement:false"`
+	PurchaseID int64  `gorm:"primaryKey;autoIncrement:false;snowflake:-"`
 	Name       string `gorm:"size:60"`
 }
 

@@ -39,33 +39,24 @@ func TestUpsertOfConvertibleRows(t *testing.T) {
 	})
 }
 
-// A row that collides by a hidden index loses its key. If others would refer to it, that is an
-// error.
+// A row that collides in a hidden index is an error, whether others refer to it or not.
 func TestUpsertByHiddenIndex(t *testing.T) {
 	onUsers(t, func(t *testing.T, db *gorm.DB) {
-		old := &Secret{Code: "x"}
-		if err := db.Create(old).Error; err != nil {
+		if err := db.Create(&Secret{Code: "x"}).Error; err != nil {
 			t.Fatal(err)
 		}
 		nothing := db.Clauses(clause.OnConflict{DoNothing: true}).Session(&gorm.Session{})
-		returned := returnsCollisions(db)
 		for what, create := range map[string]func(v any) error{
 			"gorm": func(v any) error { return nothing.Create(v).Error },
 			"ours": func(v any) error { return graph.Create(t.Context(), nothing, v) },
 		} {
-			secrets := []*Secret{{Code: "x"}, {Code: what}}
-			if err := create(secrets); err != nil || (secrets[0].ID == old.ID) != returned || (secrets[0].ID == 0) == returned || secrets[1].ID == 0 {
-				t.Errorf("%s: %+v, %+v, %v", what, secrets[0], secrets[1], err)
-			}
-			parent := &Secret{Code: "x", Uses: []Use{{}}}
-			if err := create(parent); returned && (err != nil || parent.Uses[0].SecretID != old.ID) || !returned && (err == nil || !strings.Contains(err.Error(), "not written")) {
-				t.Errorf("%s: %v", what, err)
+			for _, secrets := range [][]*Secret{{{Code: "x"}, {Code: what}}, {{Code: "x", Uses: []Use{{}}}}} {
+				if err := create(secrets); err == nil || !strings.Contains(err.Error(), "not written") || secrets[0].ID != 0 {
+					t.Errorf("%s: %+v, %v", what, secrets[0], err)
+				}
 			}
 		}
-		var uses int64
-		if db.Model(&Use{}).Where("secret_id <> ?", old.ID).Count(&uses); uses != 0 {
-			t.Errorf("%d rows refer to nothing", uses)
-		}
+		counts(t, db, "SELECT COUNT(*) FROM uses", nil, 0)
 		// Found by its own key, it is there.
 		set := &Secret{ID: 42, Code: "z"}
 		for range 2 {

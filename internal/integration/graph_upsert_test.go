@@ -153,7 +153,14 @@ func TestUpsert(t *testing.T) {
 						if size == 1 {
 							v = users[0]
 						}
-						if err := create(t, clauses(db), v); err != nil {
+						err := create(t, clauses(db), v)
+						if skips := strings.HasSuffix(name, ", Returning") && name != "DoUpdates, Returning"; skips && size > 1 { // gorm would scan what is returned into other rows
+							if err == nil || !strings.Contains(err.Error(), "RETURNING") || users[0].ID != 0 {
+								t.Errorf("%s: %v", what, err)
+							}
+							continue
+						}
+						if err != nil {
 							t.Errorf("%s: %v", what, err)
 							continue
 						}
