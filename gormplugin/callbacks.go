@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"errors"
 	"fmt"
 
 	"gorm.io/gorm"
@@ -68,13 +69,13 @@ func (p *Plugin) check(db *gorm.DB) {
 	if db.Error != nil || !db.Statement.ReflectValue.IsValid() {
 		return
 	}
-	plan := p.Keys().Plan(db.Statement.Schema, db.Statement.Table, db.Name())
-	switch s := statementOf(db.Statement); {
-	case plan.Database != nil:
+	plan, s := p.Keys().Plan(db.Statement.Schema, db.Statement.Table, db.Name()), statementOf(db.Statement)
+	if plan.Database != nil {
 		addError(db, p.checkDatabaseKey(db, plan))
-	case s != nil:
+	}
+	if s != nil {
 		addError(db, s.check(p.Keys(), db))
-	case plan.Fills():
+	} else if plan.Fills() {
 		addError(db, errNotFilled)
 	}
 }
@@ -87,6 +88,9 @@ func (p *Plugin) resolve(db *gorm.DB) {
 		return
 	}
 	s.sent = true
+	if _, conflict := conflictOf(db.Statement); conflict && !s.conflict && s.plan.Fills() {
+		addError(db, errors.New("a conflict clause was added after snowkey:check, which looks for it: add it before gorm:create"))
+	}
 	if s.upsert != nil && !db.DryRun {
 		addError(db, s.resolve(db))
 	}
@@ -95,9 +99,13 @@ func (p *Plugin) resolve(db *gorm.DB) {
 // reset takes back the keys of rows that were not written. It does not run after COMMIT, whose
 // error may mean that they were.
 func (p *Plugin) reset(db *gorm.DB) {
-	if s := statementOf(db.Statement); s != nil && db.Error != nil {
-		_, inTransaction := db.Statement.ConnPool.(gorm.TxCommitter)
-		s.reset(inTransaction)
+	s := statementOf(db.Statement)
+	if s != nil && s.upsert != nil && !s.sent {
+		addError(db, errors.New("snowkey:resolve did not run after the INSERT: do not remove gorm:save_after_associations"))
+	}
+	if s != nil && db.Error != nil {
+		_, began := db.InstanceGet("gorm:started_transaction")
+		s.reset(began)
 	}
 	db.Statement.Settings.Delete(statementKey{}) // a later create is none of its associations
 }

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
 )
@@ -17,10 +19,14 @@ import (
 // maxFound is how many rows one query looks up. SQLite takes 500 SELECTs in one statement.
 const maxFound = 256
 
-// find looks up rows in the database by the values that they have in the columns of an index.
-// It returns the values of the upsert's fields, by the row.
+// find looks up rows in the database by the values that were sent for the columns of an index.
+// It returns the values of the upsert's fields, by the row. Rows without all of these values
+// cannot collide in the index.
 func (s *statement) find(db *gorm.DB, rows []int, by keys.Unique) (map[int][]any, error) {
 	found := make(map[int][]any, len(rows))
+	rows = slices.DeleteFunc(slices.Clone(rows), func(i int) bool {
+		return slices.ContainsFunc(by.Fields, func(f *schema.Field) bool { _, sent := s.upsert.valueOf(i, f); return !sent })
+	})
 	for len(rows) > 0 {
 		// A few fixed numbers, so that a pool of prepared statements has few texts to keep.
 		size := 1
@@ -92,12 +98,11 @@ func (s *statement) selectOf(db *gorm.DB, chunk []int, size int, by keys.Unique)
 		text(" FROM ")
 		stmt.WriteQuoted(clause.Table{Name: clause.CurrentTable})
 		text(" WHERE ")
-		row := s.rows.At(chunk[min(at, len(chunk)-1)])
 		for n, f := range by.Fields {
 			if n > 0 {
 				text(" AND ")
 			}
-			value, _ := f.ValueOf(s.stmt.Context, row)
+			value, _ := s.upsert.valueOf(chunk[min(at, len(chunk)-1)], f)
 			stmt.WriteQuoted(clause.Column{Name: f.DBName})
 			text(" = ")
 			stmt.AddVar(stmt, value)

@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,12 +15,14 @@ import (
 // statement is what the callbacks of one create know: the plan of the model, the rows, and
 // which of them were given ids. The first callback makes it.
 type statement struct {
-	stmt   *gorm.Statement
-	plan   *keys.Plan
-	rows   rows.Rows
-	filled []filled
-	upsert *upsert // nil without a conflict clause
-	sent   bool    // the INSERT has succeeded
+	stmt     *gorm.Statement
+	plan     *keys.Plan
+	rows     rows.Rows
+	filled   []filled
+	hooks    bool    // the model has hooks before the INSERT
+	conflict bool    // there is a conflict clause
+	upsert   *upsert // nil if no row can have another key
+	sent     bool    // the INSERT has succeeded
 
 	associations []*statement // that gorm has created with the rows
 }
@@ -121,19 +124,28 @@ func (s *statement) selects(c *keys.Column) (bool, error) {
 
 // check refuses rows whose key is still zero, and prepares an upsert.
 func (s *statement) check(registry *keys.Registry, db *gorm.DB) error {
-	hooks := s.stmt.Schema != nil && !s.stmt.SkipHooks && (s.stmt.Schema.BeforeSave || s.stmt.Schema.BeforeCreate)
 	for i := range s.plan.Columns {
-		c := &s.plan.Columns[i]
-		if c.Source != nil && (!hooks || !c.Field.PrimaryKey) {
-			continue
-		}
-		if zero, err := c.Zero(&s.rows, nil); err != nil {
-			return err
-		} else if len(zero) > 0 {
-			return c.ErrNotSet()
+		if c := &s.plan.Columns[i]; c.Source == nil {
+			if zero, err := c.Zero(&s.rows, nil); err != nil || len(zero) > 0 {
+				return cmp.Or(err, c.ErrNotSet())
+			}
 		}
 	}
-	if on, ok := conflictOf(s.stmt); ok && s.stmt.Schema != nil && s.plan.Fills() && s.rows.AreStructs() {
+	if s.stmt.Schema == nil {
+		return nil
+	}
+	s.hooks = !s.stmt.SkipHooks && (s.stmt.Schema.BeforeSave || s.stmt.Schema.BeforeCreate)
+	for _, f := range s.filled {
+		if !s.hooks {
+			break
+		}
+		if zero, err := f.column.Zero(&s.rows, nil); err != nil || len(zero) > 0 {
+			return cmp.Or(err, f.column.ErrNotSet())
+		}
+	}
+	returnInPlace(s.stmt)
+	on, conflict := conflictOf(s.stmt)
+	if s.conflict = conflict; conflict && s.plan.Fills() && s.rows.AreStructs() {
 		return s.prepareUpsert(registry, db, on)
 	}
 	return nil
@@ -165,8 +177,8 @@ func (p *Plugin) checkDatabaseKey(db *gorm.DB, plan *keys.Plan) error {
 		return nil
 	}
 	list := rows.Of(stmt.ReflectValue)
-	if err := list.Check(stmt); err != nil {
-		return err
+	if list.Check(stmt) != nil {
+		return nil //nolint:nilerr // such rows are gorm's to accept or refuse
 	}
 	if zero, err := plan.Database.Zero(&list, nil); err != nil || len(zero) == 0 {
 		return err

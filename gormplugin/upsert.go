@@ -2,6 +2,7 @@ package gormplugin
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,12 +17,13 @@ import (
 // upsert is a create with a conflict clause: a row may have collided with another, which has
 // another key than the one that the struct was given.
 type upsert struct {
-	rows    []int           // which may have collided
-	fields  []*schema.Field // the key, and the columns beside it that are filled
-	own     []keys.Unique   // a row with the same values is the one that was given: the key, and a number
-	fresh   []int           // the rows with a number of the plugin's: one that was set may be another's
-	indexes []keys.Unique   // in which a row may have collided
-	sent    map[int][]any   // the values of the fields, by the row
+	rows     []int           // which may have collided
+	fields   []*schema.Field // the key, and the columns beside it that are filled
+	indexes  []keys.Unique   // in which a row may have collided
+	replaces bool            // a row whose key was set may have collided with one that has another key
+
+	sent    clause.Values
+	columns map[string]int // those that were sent, by name
 }
 
 // conflictOf returns a statement's conflict clause. For MySQL's INSERT IGNORE and SQLite's INSERT
@@ -37,27 +39,24 @@ func conflictOf(stmt *gorm.Statement) (on clause.OnConflict, ok bool) {
 
 // prepareUpsert notes what resolve must look up, unless no row can have another key.
 func (s *statement) prepareUpsert(registry *keys.Registry, db *gorm.DB, on clause.OnConflict) error {
-	u := &upsert{fields: slices.Clone(s.stmt.Schema.PrimaryFields)}
-	var beside []*schema.Field
+	model := s.stmt.Schema
+	u := &upsert{fields: slices.Clone(model.PrimaryFields)}
 	for _, f := range s.filled {
 		u.rows = append(u.rows, f.rows...)
-		if f.column.Field.PrimaryKey {
-			continue
-		}
-		if beside = append(beside, f.column.Field); len(beside) == 1 {
-			u.fresh = f.rows
+		if !f.column.Field.PrimaryKey {
+			u.fields = append(u.fields, f.column.Field)
 		}
 	}
-	declared, err := registry.Uniques(db, s.stmt.Schema)
+	declared, err := registry.Uniques(db, model)
 	if err != nil {
 		return err
 	}
-	named, anyIndex := namedFields(s.stmt.Schema, on.Columns), db.Name() == "mysql" // ON DUPLICATE KEY names no columns
-	byKey := len(named) > 0 && !slices.ContainsFunc(named, func(f *schema.Field) bool { return !f.PrimaryKey }) ||
-		len(on.Columns) == 0 && on.OnConstraint == "" && on.UpdateAll // gorm then names the key
+	named, anyIndex := namedFields(model, on.Columns), db.Name() == "mysql"   // ON DUPLICATE KEY names no columns
+	byKey := len(on.Columns) == 0 && on.OnConstraint == "" && on.UpdateAll || // gorm then names the key
+		len(named) > 0 && !slices.ContainsFunc(model.PrimaryFields, func(f *schema.Field) bool { return !slices.Contains(named, f) })
 	switch {
 	case byKey && (!anyIndex || len(declared) == 0):
-		if len(beside) == 0 {
+		if len(u.fields) == len(model.PrimaryFields) {
 			return nil
 		}
 	case len(named) > 0 && !byKey:
@@ -68,7 +67,8 @@ func (s *statement) prepareUpsert(registry *keys.Registry, db *gorm.DB, on claus
 	default:
 		u.indexes = declared
 	}
-	if !byKey && (len(named) > 0 || on.OnConstraint != "" || !on.DoNothing) { // a key that was set may be another's too
+	u.replaces = !byKey && (len(named) > 0 || on.OnConstraint != "" || !on.DoNothing)
+	if u.replaces || !s.plan.FillsKey() { // gorm may set a key that the database makes in the wrong row
 		u.rows = u.rows[:0]
 		for i := range s.rows.Len {
 			u.rows = append(u.rows, i)
@@ -78,21 +78,8 @@ func (s *statement) prepareUpsert(registry *keys.Registry, db *gorm.DB, on claus
 	if u.rows = slices.Compact(u.rows); len(u.rows) == 0 {
 		return nil
 	}
-	if returning, ok := s.stmt.Clauses["RETURNING"].Expression.(clause.Returning); ok && s.stmt.ReflectValue.Kind() != reflect.Struct && (on.DoNothing || len(on.Where.Exprs) > 0) {
-		return fmt.Errorf("RETURNING %v with an ON CONFLICT that may skip rows: gorm would set the fields of other rows; leave Returning out, or create one struct after the other", columnNames(returning.Columns))
-	}
-	u.own = []keys.Unique{{Fields: s.stmt.Schema.PrimaryFields}}
-	if len(beside) > 0 { // the database may make the key
-		u.own = append(u.own, keys.Unique{Fields: beside[:1]})
-	}
-	u.fields = append(u.fields, beside...)
-	u.sent = make(map[int][]any, len(u.rows))
-	for _, i := range u.rows {
-		row := s.rows.At(i)
-		for _, f := range u.fields {
-			value, _ := f.ValueOf(s.stmt.Context, row)
-			u.sent[i] = append(u.sent[i], value)
-		}
+	if returning, ok := s.stmt.Clauses["RETURNING"].Expression.(clause.Returning); ok && s.rows.Len > 1 && (on.DoNothing || len(on.Where.Exprs) > 0) {
+		return fmt.Errorf("RETURNING %v with an ON CONFLICT that may skip rows: gorm would set the fields of other rows; leave Returning out, or create the rows one by one", columnNames(returning.Columns))
 	}
 	s.upsert = u
 	return nil
@@ -131,44 +118,125 @@ func (s *statement) resolve(db *gorm.DB) error {
 	if on.DoNothing && !returning && db.Name() != "mysql" && db.RowsAffected == int64(s.rows.Len) {
 		return nil // MySQL's count may include rows that exist
 	}
-	for _, i := range u.rows { // gorm may have set another row's key: by the position of what the database returned
-		if err := s.set(i, u.sent[i]); err != nil {
+	u.sent, _ = s.stmt.Clauses["VALUES"].Expression.(clause.Values)
+	if len(u.sent.Values) != s.rows.Len {
+		return fmt.Errorf("%d rows were sent of %d: cannot tell which rows exist", len(u.sent.Values), s.rows.Len)
+	}
+	u.columns = make(map[string]int, len(u.sent.Columns))
+	for k, c := range u.sent.Columns {
+		u.columns[c.Name] = k
+	}
+	// gorm may have set another row's key: by the position of what the database returned.
+	for _, i := range u.rows {
+		values := make([]any, len(u.fields))
+		for k, f := range u.fields {
+			values[k], _ = u.valueOf(i, f)
+		}
+		if err := s.set(i, values); err != nil {
 			return err
 		}
 	}
-	rest := u.rows
-	for k, by := range slices.Concat(u.own, u.indexes) {
-		asked := rest
-		if k > 0 && k < len(u.own) {
-			asked = slices.DeleteFunc(slices.Clone(rest), func(i int) bool { _, ok := slices.BinarySearch(u.fresh, i); return !ok })
-		}
-		if len(asked) == 0 {
-			continue
-		}
-		found, err := s.find(db, asked, by)
-		if err != nil {
-			return fmt.Errorf("after ON CONFLICT: %w", err)
-		}
-		for i, values := range found {
+	rest, err := s.findOwn(db)
+	if err != nil {
+		return fmt.Errorf("after ON CONFLICT: %w", err)
+	}
+	found, err := s.findCollided(db, rest)
+	if err != nil {
+		return fmt.Errorf("after ON CONFLICT: %w", err)
+	}
+	for _, i := range rest {
+		if values := found[i]; values != nil {
 			if err := s.set(i, values); err != nil {
 				return err
 			}
-		}
-		rest = slices.DeleteFunc(slices.Clone(rest), func(i int) bool { return found[i] != nil })
-	}
-	for _, i := range rest {
-		if slices.ContainsFunc(s.filled, func(f filled) bool { return slices.Contains(f.rows, i) }) {
+		} else if s.isFilled(i) {
 			return fmt.Errorf("row %d was not written, and the row that it collided with is not found by %s: its model must declare the unique index, and the database must not change the values (as it rounds a time)", i, u.indexNames())
 		}
 	}
 	return nil
 }
 
+// findOwn looks for the rows that were inserted: by their keys, and by numbers of the plugin's, if
+// the database makes the key. It returns the others.
+func (s *statement) findOwn(db *gorm.DB) (rest []int, err error) {
+	u := s.upsert
+	key := keys.Unique{Fields: s.stmt.Schema.PrimaryFields}
+	found, err := s.find(db, u.rows, key)
+	for _, f := range s.filled {
+		if err == nil && !s.plan.FillsKey() {
+			var numbered map[int][]any
+			numbered, err = s.find(db, f.rows, keys.Unique{Fields: []*schema.Field{f.column.Field}})
+			maps.Copy(found, numbered)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range u.rows {
+		switch _, set := u.valueOf(i, key.Fields[0]); {
+		case found[i] != nil:
+			err = s.set(i, found[i])
+		case set && !u.replaces && s.plan.FillsKey() && !s.isFilledKey(i):
+			// It exists under another key, and keeps that which the caller has set.
+		default:
+			rest = append(rest, i)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return rest, nil
+}
+
+// findCollided looks for the rows with which others have collided.
+func (s *statement) findCollided(db *gorm.DB, rest []int) (map[int][]any, error) {
+	all := map[int][]any{}
+	for _, by := range s.upsert.indexes {
+		found, err := s.find(db, rest, by)
+		if err != nil {
+			return nil, err
+		}
+		for i, values := range found {
+			n := len(s.stmt.Schema.PrimaryFields)
+			if other := all[i]; other != nil && !reflect.DeepEqual(other[:n], values[:n]) {
+				return nil, fmt.Errorf("row %d has collided with several rows, by %s: it is not known which the database has taken", i, s.upsert.indexNames())
+			}
+			all[i] = values
+		}
+	}
+	return all, nil
+}
+
+// isFilled reports whether the plugin has filled a column of a row.
+func (s *statement) isFilled(i int) bool {
+	return slices.ContainsFunc(s.filled, func(f filled) bool { _, was := slices.BinarySearch(f.rows, i); return was })
+}
+
+// isFilledKey reports whether it has filled a part of its key.
+func (s *statement) isFilledKey(i int) bool {
+	return slices.ContainsFunc(s.filled, func(f filled) bool {
+		_, was := slices.BinarySearch(f.rows, i)
+		return was && f.column.Field.PrimaryKey
+	})
+}
+
+// valueOf returns the value that was sent for a column of a row. It is false for one that was not,
+// and for a default of the database.
+func (u *upsert) valueOf(i int, f *schema.Field) (any, bool) {
+	k, sent := u.columns[f.DBName]
+	if !sent || k >= len(u.sent.Values[i]) {
+		return nil, false
+	}
+	value := u.sent.Values[i][k]
+	_, isExpr := value.(clause.Expression)
+	return value, !isExpr && value != nil
+}
+
 // set sets the fields of a row. gorm would write through a pointer, which another row may share.
 func (s *statement) set(i int, values []any) error {
 	for k, f := range s.upsert.fields {
 		f.ReflectValueOf(s.stmt.Context, s.rows.At(i)).SetZero()
-		if values[k] == nil {
+		if _, isExpr := values[k].(clause.Expression); isExpr || values[k] == nil {
 			continue
 		}
 		if err := f.Set(s.stmt.Context, s.rows.At(i), values[k]); err != nil {
@@ -216,16 +284,36 @@ func (s *statement) keepFilled(on clause.OnConflict) clause.OnConflict {
 		if k < 0 {
 			continue
 		}
+		f, own := s.filled[k], clause.Column{Table: clause.CurrentTable, Name: update.Column.Name}
+		if len(f.rows) == s.rows.Len && !s.hooks {
+			on.DoUpdates[i].Value = own
+			continue
+		}
 		var ids []any
-		for _, id := range s.filled[k].ids {
-			ids = append(ids, s.filled[k].column.Value(id))
+		for _, id := range f.ids {
+			ids = append(ids, f.column.Value(id))
 		}
 		var given any = clause.Column{Table: "excluded", Name: update.Column.Name}
 		if s.stmt.Name() == "mysql" {
 			given = clause.Expr{SQL: "VALUES(?)", Vars: []any{clause.Column{Name: update.Column.Name}}}
 		}
-		on.DoUpdates[i].Value = clause.Expr{SQL: "CASE WHEN ? IN ? THEN ? ELSE ? END",
-			Vars: []any{given, ids, clause.Column{Table: clause.CurrentTable, Name: update.Column.Name}, given}}
+		on.DoUpdates[i].Value = clause.Expr{SQL: "CASE WHEN ? IN ? THEN ? ELSE ? END", Vars: []any{given, ids, own, given}}
 	}
 	return on
+}
+
+// returnInPlace names the columns of a RETURNING *, which gorm would scan into new structs instead
+// of those that were given.
+func returnInPlace(stmt *gorm.Statement) {
+	r, ok := stmt.Clauses["RETURNING"].Expression.(clause.Returning)
+	if !ok || len(r.Columns) > 0 && r.Columns[0].Name != "*" {
+		return
+	}
+	r.Columns = nil
+	for _, name := range stmt.Schema.DBNames {
+		if stmt.Schema.FieldsByDBName[name].Readable {
+			r.Columns = append(r.Columns, clause.Column{Name: name})
+		}
+	}
+	stmt.Clauses["RETURNING"] = clause.Clause{Name: "RETURNING", Expression: r}
 }

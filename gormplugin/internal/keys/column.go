@@ -36,10 +36,6 @@ func (c *Column) IsZero(row reflect.Value) (bool, error) {
 				return false, nil
 			}
 		}
-		if c.Source != nil && c.Field != nil && c.Field.AutoIncrement {
-			return true, fmt.Errorf("%s is auto-increment to gorm, which gives maps other keys than the rows have: add autoIncrement:false to its gorm tag %q",
-				c.Name, c.Field.Tag.Get("gorm"))
-		}
 		return true, nil
 	}
 	if !isZero(rows.Field(row, c.Field.StructField.Index)) {

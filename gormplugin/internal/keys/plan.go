@@ -30,6 +30,11 @@ func (p *Plan) Fills() bool {
 	return slices.ContainsFunc(p.Columns, func(c Column) bool { return c.Source != nil })
 }
 
+// FillsKey reports whether it fills a part of the key.
+func (p *Plan) FillsKey() bool {
+	return slices.ContainsFunc(p.Columns, func(c Column) bool { return c.Source != nil && (c.Field == nil || c.Field.PrimaryKey) })
+}
+
 var empty Plan
 
 // Plan returns the plan of a model for a database of the dialect. s is nil for a table without a
@@ -61,7 +66,7 @@ func (r *Registry) Plan(s *schema.Schema, table, dialect string) *Plan {
 		}
 	}
 	p.Err = errors.Join(faults...)
-	if len(s.PrimaryFields) == 1 && len(p.Columns) == 0 {
+	if len(s.PrimaryFields) == 1 && !slices.ContainsFunc(p.Columns, func(c Column) bool { return c.Field == s.PrimaryFields[0] }) {
 		f := s.PrimaryFields[0]
 		kind := f.IndirectFieldType.Kind()
 		if o, _, _ := readTag(f); !o.never && reflect.Int <= kind && kind <= reflect.Uint64 {

@@ -78,7 +78,7 @@ func checkTagPlace(f *schema.Field, tagged bool) error {
 	}
 	value, outside := f.Tag.Lookup("snowflake")
 	// Packages for the data warehouse read a tag of that name too: it counts only with a value of ours.
-	outside = outside && !tagged && slices.Contains([]string{"", never, decimalText, base62Text}, value)
+	outside = outside && !tagged && slices.Contains([]string{"", decimalText, base62Text}, value)
 	switch {
 	case misspelled != "":
 		return fmt.Errorf("the gorm tag %q says %s: write snowflake, or snowflake:name with the name of a source", f.Tag.Get("gorm"), misspelled)

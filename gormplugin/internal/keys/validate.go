@@ -54,10 +54,6 @@ func (r *Registry) validateField(f keyField, database string) error {
 	}
 	tag, columnType := f.Tag.Get("gorm"), strings.ToLower(string(f.DataType))
 	switch {
-	case f.AutoIncrement && f.TagSettings["AUTOINCREMENT"] == "":
-		return fmt.Errorf("the key of type %v is auto-increment to gorm: add autoIncrement:false to its gorm tag %q", f.FieldType, tag)
-	case f.AutoIncrement:
-		return fmt.Errorf("the gorm tag %q makes it auto-increment: say autoIncrement:false", tag)
 	case strings.Contains(columnType, "serial") || strings.Contains(columnType, "auto_increment") || strings.Contains(columnType, "identity"):
 		return fmt.Errorf("the type in its gorm tag %q gives keys of its own: say bigint", tag)
 	case tooNarrow(strings.ToLower(f.TagSettings["TYPE"]), k, database):
