@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"unsafe"
@@ -87,22 +88,40 @@ func newGraph(ctx context.Context, db *gorm.DB, value any, joins bool) (*graph, 
 	if g.keys == nil {
 		return nil, errors.New("graph: the plugin is not in use on this handle: call db.Use first")
 	}
-	if err := g.addRoots(reflect.ValueOf(value), "the value"); err != nil {
+	if err := g.addRoots(reflect.ValueOf(value), -1); err != nil {
 		return nil, err
 	}
-	for _, n := range g.roots {
+	for i, n := range g.roots {
 		if err := g.descend(n); err != nil {
 			return nil, err
+		}
+		if i == 0 { // the others are likely to have as many rows
+			g.reserve(min(len(g.order)*(len(g.roots)-1), 1<<16))
 		}
 	}
 	return g, nil
 }
 
-// addRoots adds the rows of a value that was given. name is for errors.
-func (g *graph) addRoots(v reflect.Value, name string) error {
+// reserve makes room for more rows.
+func (g *graph) reserve(rows int) {
+	g.order, g.edges = slices.Grow(g.order, rows), slices.Grow(g.edges, rows)
+	nodes := make(map[unsafe.Pointer]*node, rows)
+	maps.Copy(nodes, g.nodes)
+	g.nodes = nodes
+}
+
+// addRoots adds the rows of a value that was given. i is its index, or -1.
+func (g *graph) addRoots(v reflect.Value, i int) error {
+	wrong := func(text string, err error) error {
+		name := "the value"
+		if i >= 0 {
+			name = fmt.Sprint("row ", i)
+		}
+		return fmt.Errorf("graph: %s is "+text+": %w", name, err)
+	}
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		if v.IsNil() {
-			return fmt.Errorf("graph: %s is a nil %s: %w", name, keys.TypeName(v.Type()), gorm.ErrInvalidValue)
+			return wrong("a nil "+keys.TypeName(v.Type()), gorm.ErrInvalidValue)
 		}
 		v = v.Elem()
 	}
@@ -110,14 +129,14 @@ func (g *graph) addRoots(v reflect.Value, name string) error {
 	case reflect.Slice, reflect.Array:
 		g.roots = slices.Grow(g.roots, v.Len())
 		for i := range v.Len() {
-			if err := g.addRoots(v.Index(i), fmt.Sprintf("row %d", i)); err != nil {
+			if err := g.addRoots(v.Index(i), i); err != nil {
 				return err
 			}
 		}
 		return nil
 	case reflect.Struct:
 		if !v.CanAddr() {
-			return fmt.Errorf("graph: %s is a %s by value: give a pointer to it", name, keys.TypeName(v.Type()))
+			return wrong("a "+keys.TypeName(v.Type())+" by value: give a pointer to it", gorm.ErrInvalidValue)
 		}
 		if n := len(g.roots); n > 0 && g.roots[n-1].row.Type() == v.Type() {
 			g.roots = append(g.roots, g.nodeOf(v, g.roots[n-1].model, isRoot))
@@ -125,18 +144,17 @@ func (g *graph) addRoots(v reflect.Value, name string) error {
 		}
 		stmt := &gorm.Statement{DB: g.db}
 		if err := stmt.Parse(v.Addr().Interface()); err != nil {
-			return fmt.Errorf("graph: %s: %w", name, err)
+			return wrong("no model", err)
 		}
 		m, err := g.modelOf(stmt.Schema, byHandle)
 		if err == nil {
 			g.roots = append(g.roots, g.nodeOf(v, m, isRoot))
 		}
 		return err
+	case reflect.Invalid:
+		return wrong("nil", gorm.ErrInvalidValue)
 	}
-	if !v.IsValid() {
-		return fmt.Errorf("graph: %s is nil: %w", name, gorm.ErrInvalidValue)
-	}
-	return fmt.Errorf("graph: %s is a %s, not a model: %w", name, keys.TypeName(v.Type()), gorm.ErrInvalidValue)
+	return wrong("a "+keys.TypeName(v.Type())+", not a model", gorm.ErrInvalidValue)
 }
 
 // descend follows the relations of a row: first those to its parents, then those to its children.

@@ -111,15 +111,17 @@ func (g *graph) batches() (batches []batch, err error) {
 func (g *graph) groups() (sorted []*group) {
 	byID := map[groupID]*group{}
 	var all []*group
+	var gr *group // of the last row
 	for _, n := range g.order {
 		id := groupID{model: n.model, mode: g.modeOf(n)}
 		if id.mode == moveChild {
 			id.updates = n.via.columns
 		}
-		gr := byID[id]
-		if gr == nil {
-			gr = &group{groupID: id}
-			byID[id], all = gr, append(all, gr)
+		if gr == nil || gr.groupID != id {
+			if gr = byID[id]; gr == nil {
+				gr = &group{groupID: id}
+				byID[id], all = gr, append(all, gr)
+			}
 		}
 		n.group, n.batch, n.tried = gr, 0, 0
 		gr.rows = append(gr.rows, n)
