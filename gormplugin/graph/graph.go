@@ -23,7 +23,6 @@ type graph struct {
 	keys   *keys.Registry
 	upsert bool // the handle has a conflict clause for the given rows
 	joins  bool // include join rows
-
 	value  any
 	roots  []*node
 	models map[modelID]*model
@@ -47,20 +46,18 @@ const (
 
 // node is one row.
 type node struct {
-	row      reflect.Value // an addressable struct
-	saved    reflect.Value // a copy of it
-	model    *model
-	role     role
-	walked   bool
-	keyGiven bool      // by this graph
-	via      *relation // how a child was reached
-	inner    *node     // another row at the same address: a struct and its first field share it
-
-	first, last int32 // edges to its parents, from 1
-
-	group *group
-	batch int32 // in which it is written, from 1; 0: not placed
-	tried int32 // the last batch for which it was tried
+	row         reflect.Value // an addressable struct
+	saved       reflect.Value // a copy of it
+	model       *model
+	role        role
+	walked      bool
+	keyGiven    bool      // by this graph
+	via         *relation // how a child was reached
+	inner       *node     // another row at the same address: a struct and its first field share it
+	first, last int32     // edges to its parents, from 1
+	group       *group
+	batch       int32 // in which it is written, from 1; 0: not placed
+	tried       int32 // the last batch for which it was tried
 }
 
 // edge says that child holds a foreign key of parent.
@@ -95,19 +92,15 @@ func newGraph(ctx context.Context, db *gorm.DB, value any, joins bool) (*graph, 
 		if err := g.descend(n); err != nil {
 			return nil, err
 		}
-		if i == 0 { // the others are likely to have as many rows
-			g.reserve(min(len(g.order)*(len(g.roots)-1), 1<<16))
+		if i == 0 { // make room: the others are likely to have as many rows
+			more := min(len(g.order)*(len(g.roots)-1), 1<<16)
+			g.order, g.edges = slices.Grow(g.order, more), slices.Grow(g.edges, more)
+			nodes := make(map[unsafe.Pointer]*node, more)
+			maps.Copy(nodes, g.nodes)
+			g.nodes = nodes
 		}
 	}
 	return g, nil
-}
-
-// reserve makes room for more rows.
-func (g *graph) reserve(rows int) {
-	g.order, g.edges = slices.Grow(g.order, rows), slices.Grow(g.edges, rows)
-	nodes := make(map[unsafe.Pointer]*node, rows)
-	maps.Copy(nodes, g.nodes)
-	g.nodes = nodes
 }
 
 // addRoots adds the rows of a value that was given. i is its index, or -1.
@@ -266,21 +259,17 @@ func (g *graph) join(owner, other *node, rel *relation) error {
 	return g.descend(n)
 }
 
-// addresses returns the addresses of the rows, and of both ends of each edge. Join rows have none that
-// lasts.
-func (g *graph) addresses() []unsafe.Pointer {
-	list := make([]unsafe.Pointer, 0, len(g.order)+2*len(g.edges))
-	add := func(n *node) {
+// addresses returns the addresses of the rows, and of both ends of each edge. Those of join rows do
+// not last.
+func (g *graph) addresses() (list []unsafe.Pointer) {
+	nodes := slices.Clone(g.order)
+	for i := range g.edges {
+		nodes = append(nodes, g.edges[i].child, g.edges[i].parent)
+	}
+	for _, n := range nodes {
 		if n.role != isJoin {
 			list = append(list, n.row.Addr().UnsafePointer())
 		}
-	}
-	for _, n := range g.order {
-		add(n)
-	}
-	for i := range g.edges {
-		add(g.edges[i].child)
-		add(g.edges[i].parent)
 	}
 	return list
 }

@@ -152,11 +152,8 @@ func (g *graph) groups() (sorted []*group) {
 // placeRow appends a row to a batch, after its parents of the same group. It reports whether the row
 // is in this batch or in an earlier one.
 func (g *graph) placeRow(n *node, b *batch, number int32) bool {
-	if n.batch > 0 {
-		return true
-	}
-	if n.group != b.group || n.tried == number {
-		return false
+	if n.batch > 0 || n.group != b.group || n.tried == number {
+		return n.batch > 0
 	}
 	n.tried = number
 	for at := n.first; at > 0; at = g.edges[at-1].next {
