@@ -20,12 +20,13 @@ type callback struct {
 // because the model's hooks must see the key. With SkipDefaultTransaction, a callback that is to
 // run even earlier would run last.
 func (p *Plugin) callbacks(db *gorm.DB) []callback {
-	create := db.Callback().Create()
+	create, update := db.Callback().Create(), db.Callback().Update()
 	return []callback{
 		{create.Before("gorm:before_create"), "snowkey:fill", p.fill},
 		{create.Before("gorm:create"), "snowkey:check", p.check},
 		{create.Before("gorm:save_after_associations"), "snowkey:resolve", p.resolve},
 		{create.Before("gorm:commit_or_rollback_transaction"), "snowkey:reset", p.reset},
+		{update.Before("gorm:save_before_associations"), "snowkey:plan", p.checkUpdate},
 	}
 }
 
@@ -99,6 +100,14 @@ func (p *Plugin) reset(db *gorm.DB) {
 		s.reset(inTransaction)
 	}
 	db.Statement.Settings.Delete(statementKey{}) // a later create is none of its associations
+}
+
+// checkUpdate refuses to update a model whose foreign keys would lose the keys of its associations,
+// or whose tags are wrong.
+func (p *Plugin) checkUpdate(db *gorm.DB) {
+	if db.Error == nil && db.Statement.Schema != nil {
+		addError(db, p.Keys().Plan(db.Statement.Schema, db.Statement.Table, db.Name()).Err)
+	}
 }
 
 func addError(db *gorm.DB, err error) {

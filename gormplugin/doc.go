@@ -44,7 +44,8 @@
 //     fails, the create fails with an error that wraps the source's and names the table and the
 //     field. No row is written with a key of 0.
 //   - If a create fails, the keys that it has filled are 0 again. Those of rows that may be in the
-//     database stay: if COMMIT fails, and without a transaction after the INSERT.
+//     database stay: if COMMIT fails, without a transaction after the INSERT, and in the batches of
+//     CreateInBatches before the one that fails.
 //   - After an upsert (clause.OnConflict, INSERT IGNORE), a struct whose key was zero has the key
 //     of the row that is in the database, and its children refer to that. If that row is not found,
 //     the create fails.

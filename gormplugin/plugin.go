@@ -130,7 +130,9 @@ func (p *Plugin) Initialize(db *gorm.DB) (err error) {
 		registry, err = p.cfg.registry(source)
 	}
 	if err == nil {
-		p.keysHolder = keys.Hold(registry)
+		if registry != p.Keys() { // else another handle may be reading it
+			p.keysHolder = keys.Hold(registry)
+		}
 		err = p.register(db)
 	}
 	if err != nil {

@@ -120,6 +120,10 @@ func TestFailedCreateResets(t *testing.T) {
 	if list[0].ID != 5 || list[1].ID != 0 || maps[0]["id"] != 6 || maps[1]["id"] != nil || maps[2]["id"] != nil || single["id"] != nil {
 		t.Errorf("%v, %v, %v", keysOf(list), maps, single)
 	}
+	batches := []*Fails{{Name: "e"}, {Name: "f"}, {Name: "g"}, {Name: "bad"}}
+	if err := db.CreateInBatches(batches, 2).Error; err == nil || batches[0].ID == 0 || batches[2].ID != 0 || batches[3].ID != 0 {
+		t.Errorf("batches: %v, %v", keysOf(batches), err)
+	}
 	// The caller's own transaction: what has failed is reset, what has succeeded is not.
 	good, bad := made("good", ""), made("bad", "")
 	if err := db.Transaction(func(tx *gorm.DB) error {

@@ -26,6 +26,9 @@ type (
 		Lines []OldLine
 		Tags  []Tag `gorm:"many2many:old_tags"`
 	}
+	OldSmall struct {
+		ID int32
+	}
 	Pair struct {
 		A, B int64 `gorm:"primaryKey;autoIncrement:false"`
 	}
@@ -64,6 +67,7 @@ var operations = []struct {
 	{"another table", func(db *gorm.DB) error { return db.Table("archive").Create(&Old{Text: "g"}).Error }, strings.Replace(oldText, `"olds"`, `"archive"`, 1)},
 	{"generics", func(db *gorm.DB) error { return gorm.G[Old](db).Create(context.Background(), &Old{Text: "h"}) }, oldText},
 	{"an unsigned key", func(db *gorm.DB) error { return db.Create(&OldLine{}).Error }, "OldLine.ID is zero"},
+	{"a small key", func(db *gorm.DB) error { return db.Create(&OldSmall{}).Error }, "OldSmall.ID is zero, so the database makes the key; to have it filled, its type int32 cannot hold a Snowflake id: use sqltype.ID;"},
 	{"a set key", func(db *gorm.DB) error { return db.Create(&Old{ID: 200, Text: "i"}).Error }, ""},
 	{"a set key in a map", func(db *gorm.DB) error { return db.Model(&Old{}).Create(map[string]any{"ID": 300, "text": "j"}).Error }, ""},
 	{"a text key", func(db *gorm.DB) error { return db.Create(&Country{Code: "de"}).Error }, ""},
@@ -94,13 +98,13 @@ var operations = []struct {
 func TestStrict(t *testing.T) {
 	for name, cfg := range map[string]gormplugin.Config{
 		"default": {}, "strict": {Strict: true},
-		"exempt":                 {Exempt: []any{&Old{}, []OldLine{}, "archive"}},
-		"strict, exempt":         {Strict: true, Exempt: []any{"olds", OldLine{}, "archive"}},
-		"strict, exempt, models": {Strict: true, Exempt: []any{&Old{}, OldLine{}}, Models: []any{&Old{}, &OldLine{}}},
+		"exempt":                 {Exempt: []any{&Old{}, []OldLine{}, "archive", &OldSmall{}}},
+		"strict, exempt":         {Strict: true, Exempt: []any{"olds", OldLine{}, "archive", OldSmall{}}},
+		"strict, exempt, models": {Strict: true, Exempt: []any{&Old{}, OldLine{}, &OldSmall{}}, Models: []any{&Old{}, &OldLine{}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg.Source = &gormtest.Counter{}
-			db := gormtest.SQLite(t, cfg, &Old{}, &OldLine{}, &Tag{}, &Country{}, &Deleted{}, &Pair{}, &Keyless{}, &Serial{})
+			db := gormtest.SQLite(t, cfg, &Old{}, &OldLine{}, &OldSmall{}, &Tag{}, &Country{}, &Deleted{}, &Pair{}, &Keyless{}, &Serial{})
 			if err := db.Exec("CREATE TABLE archive (id integer PRIMARY KEY, text text)").Error; err != nil {
 				t.Fatal(err)
 			}
@@ -113,7 +117,7 @@ func TestStrict(t *testing.T) {
 				}
 			}
 			zero := 0
-			for _, table := range []string{"olds", "old_lines", "archive"} {
+			for _, table := range []string{"olds", "old_lines", "archive", "old_smalls"} {
 				for _, id := range stored(t, db, table, "id") {
 					if id == 0 {
 						zero++
@@ -127,7 +131,7 @@ func TestStrict(t *testing.T) {
 			switch {
 			case cfg.Exempt != nil && lines != "":
 				t.Error(lines)
-			case name == "default" && (len(log.lines) != 2 || !strings.Contains(lines, "snowkey: table olds: "+oldText) || !strings.Contains(lines, "OldLine.ID")):
+			case name == "default" && (len(log.lines) != 3 || !strings.Contains(lines, "snowkey: table olds: "+oldText) || !strings.Contains(lines, "OldLine.ID")):
 				t.Errorf("%d lines: %s", len(log.lines), lines)
 			}
 		})

@@ -13,18 +13,12 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Each has a public number that is filled, beside a key that is filled, or that the database makes.
 type (
+	// Badge has a public number that is filled, beside its key.
 	Badge struct {
 		ID     sqltype.ID
 		Number int64  `gorm:"uniqueIndex;snowflake"`
 		Ref    string `gorm:"size:20;uniqueIndex"`
-		Title  string
-	}
-	Licence struct {
-		ID     uint    `gorm:"snowflake:-"`
-		Number *string `gorm:"uniqueIndex;snowflake"`
-		Ref    string  `gorm:"uniqueIndex"`
 		Title  string
 	}
 	// Seat has unique columns of several kinds, and one index that ignores case.
@@ -47,48 +41,6 @@ type (
 )
 
 var byRef = []clause.Column{{Name: "ref"}}
-
-// conflicts are the clauses of an upsert. Those with an update change the title.
-var conflicts = map[string]clause.Expression{
-	"DoNothing":        clause.OnConflict{DoNothing: true},
-	"DoNothing by ref": clause.OnConflict{Columns: byRef, DoNothing: true},
-	"DoUpdates":        clause.OnConflict{Columns: byRef, DoUpdates: clause.AssignmentColumns([]string{"title"})},
-	"UpdateAll":        clause.OnConflict{Columns: byRef, UpdateAll: true},
-	"INSERT OR IGNORE": clause.Insert{Modifier: "OR IGNORE"},
-}
-
-// After an upsert, a struct has the key and the number of the row that is in the database.
-func TestUpsert(t *testing.T) {
-	for name, way := range conflicts {
-		t.Run(name, func(t *testing.T) {
-			db, _ := open(t, &Badge{}, &Licence{})
-			updates := name == "DoUpdates" || name == "UpdateAll"
-			badges, licences := []Badge{{Ref: "a", Title: "old"}, {Ref: "b", Title: "old"}}, []Licence{{Ref: "a", Title: "old"}, {Ref: "b", Title: "old"}}
-			if err := errors.Join(db.Create(&badges).Error, db.Create(&licences).Error); err != nil {
-				t.Fatal(err)
-			}
-			new := []Badge{{Ref: "x"}, {Ref: "b", Title: "new"}, {Ref: "y"}, {Ref: "a", Title: "new"}}
-			newer := []*Licence{{Ref: "x"}, {Ref: "b", Title: "new"}, {Ref: "y"}, {Ref: "a", Title: "new"}}
-			if err := errors.Join(db.Clauses(way).Create(&new).Error, db.Clauses(way).Create(newer).Error); err != nil {
-				t.Fatal(err)
-			}
-			if new[1].ID != badges[1].ID || new[3].Number != badges[0].Number || newer[1].ID != licences[1].ID || *newer[3].Number != *licences[0].Number {
-				t.Errorf("%+v of %+v, %+v of %+v", new, badges, newer[1], licences)
-			}
-			for i := range new {
-				var badge Badge
-				var licence Licence
-				if err := errors.Join(db.Take(&badge, "ref = ?", new[i].Ref).Error, db.Take(&licence, "ref = ?", new[i].Ref).Error); err != nil {
-					t.Fatal(err)
-				}
-				if badge.ID != new[i].ID || badge.Number != new[i].Number || licence.ID != newer[i].ID || *licence.Number != *newer[i].Number ||
-					badge.Title != "" && (badge.Title == "new") != updates {
-					t.Errorf("%+v is stored as %+v, %+v as %+v", new[i], badge, *newer[i], licence)
-				}
-			}
-		})
-	}
-}
 
 // A number that was set does not say which row is the struct's: another may have it.
 func TestUpsertWithSharedNumber(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -176,11 +177,18 @@ func TestUseFails(t *testing.T) {
 func TestOnePluginTwoHandles(t *testing.T) {
 	src := &gormtest.Counter{}
 	plugin := gormplugin.New(gormplugin.Config{Source: src})
+	var creating sync.WaitGroup
+	defer creating.Wait()
 	for range 2 {
 		db := bare(t, tests.DummyDialector{})
 		if err := db.Use(plugin); err != nil {
 			t.Fatal(err)
 		}
+		creating.Go(func() {
+			if err := db.Create(&Order{ID: 7}).Error; err != nil {
+				t.Error(err)
+			}
+		})
 		if o := (Order{Lines: []Line{{}}}); db.Create(&o).Error != nil || o.ID == 0 || o.Lines[0].ID == 0 {
 			t.Errorf("%+v", o)
 		}

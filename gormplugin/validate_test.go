@@ -327,3 +327,22 @@ var mixedUp = []string{
 	"Ship.HarborID: its type is sqltype.Key[gormplugin_test.Ship], and it refers to Harbor.ID of type sqltype.Key[gormplugin_test.Harbor]: make the types the same",
 	"Ship.LastID: its type is sqltype.NullKey[gormplugin_test.Pilot], and it refers to Harbor.ID of type",
 }
+
+// Save, Updates and associations write rows too, and gorm would cut their foreign keys.
+func TestUpdatesOfModelsThatLoseKeys(t *testing.T) {
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}})
+	for name, err := range map[string]error{
+		"Save":       db.Save(&Depot{ID: 7, Packets: []Packet{{}}}).Error,
+		"Updates":    db.Updates(&Depot{ID: 7, Packets: []Packet{{}}}).Error,
+		"has-many":   db.Model(&Depot{ID: 7}).Association("Packets").Append(&Packet{}),
+		"belongs-to": db.Model(&Stamp{ID: 7}).Association("Depot").Replace(&Depot{}),
+		"Update":     db.Model(&Depot{ID: 7}).Update("id", 8).Error,
+	} {
+		if err == nil || !strings.Contains(err.Error(), "cannot hold Depot.ID") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := db.Model(&Packet{ID: 7}).Update("depot_id", 8).Error; err != nil {
+		t.Errorf("a model that is right: %v", err)
+	}
+}

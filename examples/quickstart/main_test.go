@@ -26,8 +26,8 @@ func TestDefaultRun(t *testing.T) {
 	}
 	for _, want := range []string{
 		"SO-10360  Leslie Tanaka  1      59.90", "└ worker 0", "quickstart_customers: 109 rows, INSERTs: 1\n",
-		"quickstart_orders: 360 rows, INSERTs: 3\n", "quickstart_order_lines: 950 rows, INSERTs: 14\n",
-		"Written: 1419 rows by 18 INSERTs in one transaction",
+		"quickstart_orders: 360 rows, INSERTs: 2\n", "quickstart_order_lines: 950 rows, INSERTs: 7\n",
+		"Written: 1419 rows by 10 INSERTs in one transaction",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the output lacks %q:\n%s", want, out)

@@ -63,7 +63,8 @@ func (r *Registry) Plan(s *schema.Schema, table, dialect string) *Plan {
 	p.Err = errors.Join(faults...)
 	if len(s.PrimaryFields) == 1 && len(p.Columns) == 0 {
 		f := s.PrimaryFields[0]
-		if o, _, _ := readTag(f); !o.never && (f.GORMDataType == schema.Int || f.GORMDataType == schema.Uint) {
+		kind := f.IndirectFieldType.Kind()
+		if o, _, _ := readTag(f); !o.never && reflect.Int <= kind && kind <= reflect.Uint64 {
 			p.Database = &Column{Name: FieldName(f), DBName: f.DBName, Field: f}
 		}
 	}
