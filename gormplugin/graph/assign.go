@@ -116,7 +116,11 @@ func (g *graph) giveKeys(all bool) error {
 		return fmt.Errorf("graph: %w", err)
 	}
 	for _, w := range needs {
-		if zero, _ := w.c.IsZero(w.n.row); !zero {
+		zero := len(w.n.model.embedded) == 0
+		if !zero {
+			zero, _ = w.c.IsZero(w.n.row)
+		}
+		if !zero {
 			return fmt.Errorf("graph: %s: rows share the embedded struct that holds their key: %w", w.c.Name, gorm.ErrInvalidData)
 		}
 		w.c.Set(g.ctx, w.n.row, reserved.IDs(w.c, 1)[0])

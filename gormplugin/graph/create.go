@@ -44,8 +44,7 @@ type Result struct {
 	Statements   []Statement   // of a DryRun handle: what would be sent between BEGIN and COMMIT; else nil
 }
 
-// Statement is a statement that was built and not sent. The Explain method of a handle's
-// Dialector makes one text of it.
+// Statement was built and not sent. The method Explain of a Dialector makes one text of it.
 type Statement struct {
 	SQL  string
 	Vars []any // for its placeholders

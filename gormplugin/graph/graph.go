@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"unsafe"
@@ -22,7 +23,6 @@ type graph struct {
 	keys   *keys.Registry
 	upsert bool // the handle has a conflict clause for the given rows
 	joins  bool // include join rows
-
 	value  any
 	roots  []*node
 	models map[modelID]*model
@@ -46,20 +46,18 @@ const (
 
 // node is one row.
 type node struct {
-	row      reflect.Value // an addressable struct
-	saved    reflect.Value // a copy of it
-	model    *model
-	role     role
-	walked   bool
-	keyGiven bool      // by this graph
-	via      *relation // how a child was reached
-	inner    *node     // another row at the same address: a struct and its first field share it
-
-	first, last int32 // edges to its parents, from 1
-
-	group *group
-	batch int32 // in which it is written, from 1; 0: not placed
-	tried int32 // the last batch for which it was tried
+	row         reflect.Value // an addressable struct
+	saved       reflect.Value // a copy of it
+	model       *model
+	role        role
+	walked      bool
+	keyGiven    bool      // by this graph
+	via         *relation // how a child was reached
+	inner       *node     // another row at the same address: a struct and its first field share it
+	first, last int32     // edges to its parents, from 1
+	group       *group
+	batch       int32 // in which it is written, from 1; 0: not placed
+	tried       int32 // the last batch for which it was tried
 }
 
 // edge says that child holds a foreign key of parent.
@@ -87,22 +85,36 @@ func newGraph(ctx context.Context, db *gorm.DB, value any, joins bool) (*graph, 
 	if g.keys == nil {
 		return nil, errors.New("graph: the plugin is not in use on this handle: call db.Use first")
 	}
-	if err := g.addRoots(reflect.ValueOf(value), "the value"); err != nil {
+	if err := g.addRoots(reflect.ValueOf(value), -1); err != nil {
 		return nil, err
 	}
-	for _, n := range g.roots {
+	for i, n := range g.roots {
 		if err := g.descend(n); err != nil {
 			return nil, err
+		}
+		if i == 0 { // make room: the others are likely to have as many rows
+			more := min(len(g.order)*(len(g.roots)-1), 1<<16)
+			g.order, g.edges = slices.Grow(g.order, more), slices.Grow(g.edges, more)
+			nodes := make(map[unsafe.Pointer]*node, more)
+			maps.Copy(nodes, g.nodes)
+			g.nodes = nodes
 		}
 	}
 	return g, nil
 }
 
-// addRoots adds the rows of a value that was given. name is for errors.
-func (g *graph) addRoots(v reflect.Value, name string) error {
+// addRoots adds the rows of a value that was given. i is its index, or -1.
+func (g *graph) addRoots(v reflect.Value, i int) error {
+	wrong := func(text string, err error) error {
+		name := "the value"
+		if i >= 0 {
+			name = fmt.Sprint("row ", i)
+		}
+		return fmt.Errorf("graph: %s is "+text+": %w", name, err)
+	}
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		if v.IsNil() {
-			return fmt.Errorf("graph: %s is a nil %s: %w", name, keys.TypeName(v.Type()), gorm.ErrInvalidValue)
+			return wrong("a nil "+keys.TypeName(v.Type()), gorm.ErrInvalidValue)
 		}
 		v = v.Elem()
 	}
@@ -110,14 +122,14 @@ func (g *graph) addRoots(v reflect.Value, name string) error {
 	case reflect.Slice, reflect.Array:
 		g.roots = slices.Grow(g.roots, v.Len())
 		for i := range v.Len() {
-			if err := g.addRoots(v.Index(i), fmt.Sprintf("row %d", i)); err != nil {
+			if err := g.addRoots(v.Index(i), i); err != nil {
 				return err
 			}
 		}
 		return nil
 	case reflect.Struct:
 		if !v.CanAddr() {
-			return fmt.Errorf("graph: %s is a %s by value: give a pointer to it", name, keys.TypeName(v.Type()))
+			return wrong("a "+keys.TypeName(v.Type())+" by value: give a pointer to it", gorm.ErrInvalidValue)
 		}
 		if n := len(g.roots); n > 0 && g.roots[n-1].row.Type() == v.Type() {
 			g.roots = append(g.roots, g.nodeOf(v, g.roots[n-1].model, isRoot))
@@ -125,18 +137,17 @@ func (g *graph) addRoots(v reflect.Value, name string) error {
 		}
 		stmt := &gorm.Statement{DB: g.db}
 		if err := stmt.Parse(v.Addr().Interface()); err != nil {
-			return fmt.Errorf("graph: %s: %w", name, err)
+			return wrong("no model", err)
 		}
 		m, err := g.modelOf(stmt.Schema, byHandle)
 		if err == nil {
 			g.roots = append(g.roots, g.nodeOf(v, m, isRoot))
 		}
 		return err
+	case reflect.Invalid:
+		return wrong("nil", gorm.ErrInvalidValue)
 	}
-	if !v.IsValid() {
-		return fmt.Errorf("graph: %s is nil: %w", name, gorm.ErrInvalidValue)
-	}
-	return fmt.Errorf("graph: %s is a %s, not a model: %w", name, keys.TypeName(v.Type()), gorm.ErrInvalidValue)
+	return wrong("a "+keys.TypeName(v.Type())+", not a model", gorm.ErrInvalidValue)
 }
 
 // descend follows the relations of a row: first those to its parents, then those to its children.
@@ -248,21 +259,17 @@ func (g *graph) join(owner, other *node, rel *relation) error {
 	return g.descend(n)
 }
 
-// addresses returns the addresses of the rows, and of both ends of each edge. Join rows have none that
-// lasts.
-func (g *graph) addresses() []unsafe.Pointer {
-	list := make([]unsafe.Pointer, 0, len(g.order)+2*len(g.edges))
-	add := func(n *node) {
+// addresses returns the addresses of the rows, and of both ends of each edge. Those of join rows do
+// not last.
+func (g *graph) addresses() (list []unsafe.Pointer) {
+	nodes := slices.Clone(g.order)
+	for i := range g.edges {
+		nodes = append(nodes, g.edges[i].child, g.edges[i].parent)
+	}
+	for _, n := range nodes {
 		if n.role != isJoin {
 			list = append(list, n.row.Addr().UnsafePointer())
 		}
-	}
-	for _, n := range g.order {
-		add(n)
-	}
-	for i := range g.edges {
-		add(g.edges[i].child)
-		add(g.edges[i].parent)
 	}
 	return list
 }

@@ -111,15 +111,17 @@ func (g *graph) batches() (batches []batch, err error) {
 func (g *graph) groups() (sorted []*group) {
 	byID := map[groupID]*group{}
 	var all []*group
+	var gr *group // of the last row
 	for _, n := range g.order {
 		id := groupID{model: n.model, mode: g.modeOf(n)}
 		if id.mode == moveChild {
 			id.updates = n.via.columns
 		}
-		gr := byID[id]
-		if gr == nil {
-			gr = &group{groupID: id}
-			byID[id], all = gr, append(all, gr)
+		if gr == nil || gr.groupID != id {
+			if gr = byID[id]; gr == nil {
+				gr = &group{groupID: id}
+				byID[id], all = gr, append(all, gr)
+			}
 		}
 		n.group, n.batch, n.tried = gr, 0, 0
 		gr.rows = append(gr.rows, n)
@@ -150,11 +152,8 @@ func (g *graph) groups() (sorted []*group) {
 // placeRow appends a row to a batch, after its parents of the same group. It reports whether the row
 // is in this batch or in an earlier one.
 func (g *graph) placeRow(n *node, b *batch, number int32) bool {
-	if n.batch > 0 {
-		return true
-	}
-	if n.group != b.group || n.tried == number {
-		return false
+	if n.batch > 0 || n.group != b.group || n.tried == number {
+		return n.batch > 0
 	}
 	n.tried = number
 	for at := n.first; at > 0; at = g.edges[at-1].next {

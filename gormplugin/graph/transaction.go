@@ -81,18 +81,12 @@ type conn struct {
 	lost   atomic.Pointer[error]
 }
 
-// txConn is a conn for sessions with PrepareStmt.
-type txConn struct{ *conn }
-
 // wrapConn sets the connection of tx to a conn over it. handle is outside the transaction, or in the
 // caller's.
 func wrapConn(tx, handle *gorm.DB) *conn {
 	c := &conn{ConnPool: tx.Statement.ConnPool, handle: handle}
 	c.TxCommitter, _ = c.ConnPool.(gorm.TxCommitter)
 	tx.Statement.ConnPool = c
-	if _, ok := c.ConnPool.(gorm.Tx); ok {
-		tx.Statement.ConnPool = txConn{c}
-	}
 	return c
 }
 
@@ -155,13 +149,16 @@ func (c *conn) QueryRowContext(ctx context.Context, query string, args ...any) *
 // GetDBConn returns the pool, for gorm's method DB.
 func (c *conn) GetDBConn() (*sql.DB, error) { return c.handle.DB() }
 
-// StmtContext returns the statement in the transaction. After a conflict, it is one of no
-// database, which fails without reaching a server.
-func (c txConn) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt {
+// StmtContext returns a statement in the transaction, for sessions with PrepareStmt. After a
+// conflict, it is one of no database, which fails without reaching a server.
+func (c *conn) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt {
 	if c.conflict() != nil {
 		stmt = new(sql.Stmt)
 	}
-	return c.ConnPool.(gorm.Tx).StmtContext(ctx, stmt)
+	if tx, ok := c.ConnPool.(gorm.Tx); ok {
+		return tx.StmtContext(ctx, stmt)
+	}
+	return stmt
 }
 
 // conflicts matches the texts of drivers, none of which is imported here: MySQL's deadlock (1213), a
