@@ -120,8 +120,8 @@ func TestValidate(t *testing.T) {
 		{&Stamp{}, "Stamp.DepotID: its type *int32 cannot hold Depot.ID", false},
 		{&Shelf{ID: 3, Boxes: []Box{{}}}, "", fills},
 		// Keys of the database.
-		{keyed[sqltype.ID]("autoIncrement"), `ID: the gorm tag "autoIncrement" makes it auto-increment: say autoIncrement:false`, fills},
-		{&Forgotten{}, `Forgotten.ID: the key of type int64 is auto-increment to gorm: add autoIncrement:false to its gorm tag "primaryKey;snowflake"`, fills},
+		{keyed[sqltype.ID]("autoIncrement"), `ID: the gorm tag "autoIncrement" makes it auto-increment: say autoIncrement:false`, false},
+		{&Forgotten{}, `Forgotten.ID: the key of type int64 is auto-increment to gorm: add autoIncrement:false to its gorm tag "primaryKey;snowflake"`, false},
 		{keyed[sqltype.ID]("type:BIGSERIAL"), `ID: the type in its gorm tag "type:BIGSERIAL" gives keys of its own`, fills},
 		// Right ones.
 		{keyed[string]("primaryKey;snowflake:base62;type:character varying(11)"), "", fills},
