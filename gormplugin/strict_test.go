@@ -137,3 +137,54 @@ func TestStrict(t *testing.T) {
 		})
 	}
 }
+
+type (
+	OldNumbered struct {
+		ID     uint
+		Number int64 `gorm:"snowflake"`
+	}
+	OldWide struct {
+		ID   int64
+		Text string
+		Note string `gorm:"-"`
+	}
+	OldTagged struct {
+		ID   int64
+		Text string `snowflake:"-"`
+	}
+	Zeroes struct {
+		ID     sqltype.ID
+		Number int64 `gorm:"snowflake"`
+	}
+)
+
+func (z *Zeroes) BeforeCreate(*gorm.DB) error {
+	z.Number = 0
+	return nil
+}
+
+func TestOldModelsAsBefore(t *testing.T) {
+	type Untagged struct {
+		ID   int64
+		Text string
+	}
+	db := gormtest.SQLite(t, gormplugin.Config{Source: &gormtest.Counter{}}, &Untagged{}, &OldTagged{}, &OldNumbered{}, &Zeroes{})
+	for range 2 { // before and after the line in the log
+		if err := db.Model(&Untagged{}).Create(&OldWide{Text: "x"}).Error; err != nil {
+			t.Errorf("another struct for the model: %v", err)
+		}
+		if err := db.Create(&Untagged{}).Error; err != nil {
+			t.Error(err)
+		}
+	}
+	if err := db.Create(&OldTagged{}).Error; err != nil {
+		t.Errorf("a tag of another package: %v", err)
+	}
+	if err := db.Create(&Zeroes{}).Error; err == nil || !strings.Contains(err.Error(), "Zeroes.Number was filled, and a hook has set it to zero") {
+		t.Error(err)
+	}
+	strict := gormtest.SQLite(t, gormplugin.Config{Source: &gormtest.Counter{}, Strict: true}, &OldNumbered{})
+	if err := strict.Create(&OldNumbered{}).Error; err == nil || !strings.Contains(err.Error(), "OldNumbered.ID is zero") {
+		t.Errorf("a key of the database's beside a number: %v", err)
+	}
+}

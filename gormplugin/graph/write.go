@@ -138,7 +138,6 @@ func (w *writer) session(gr *group) *gorm.DB {
 	tx.CreateBatchSize, tx.SkipDefaultTransaction = 0, true // only of this session
 	if gr.mode == ofHandle {
 		tx = tx.Omit(append(slices.Clone(w.db.Statement.Omits), gr.model.related...)...)
-		returnInPlace(tx.Statement, gr.model)
 		return tx
 	}
 	tx = tx.Omit(gr.model.related...)
@@ -166,20 +165,4 @@ func hasConflictClause(stmt *gorm.Statement) bool {
 	insert, modified := stmt.Clauses["INSERT"].Expression.(clause.Insert)
 	_, conflict := stmt.Clauses["ON CONFLICT"]
 	return conflict || modified && insert.Modifier != ""
-}
-
-// returnInPlace names the columns of a RETURNING *, which gorm would scan into new structs
-// instead of those that were given.
-func returnInPlace(stmt *gorm.Statement, m *model) {
-	r, ok := stmt.Clauses["RETURNING"].Expression.(clause.Returning)
-	if !ok || len(r.Columns) > 0 && r.Columns[0].Name != "*" {
-		return
-	}
-	r.Columns = nil
-	for _, name := range m.schema.DBNames {
-		if m.schema.FieldsByDBName[name].Readable {
-			r.Columns = append(r.Columns, clause.Column{Name: name})
-		}
-	}
-	stmt.Clauses["RETURNING"] = clause.Clause{Name: "RETURNING", Expression: r}
 }
