@@ -135,15 +135,16 @@ func (s *statement) check(registry *keys.Registry, db *gorm.DB) error {
 		return nil
 	}
 	s.hooks = !s.stmt.SkipHooks && (s.stmt.Schema.BeforeSave || s.stmt.Schema.BeforeCreate)
-	for _, f := range s.filled {
-		if !s.hooks {
-			break
-		}
-		if zero, err := f.column.Zero(&s.rows, nil); err != nil || len(zero) > 0 {
-			return cmp.Or(err, f.column.ErrNotSet())
+	if s.hooks {
+		for _, f := range s.filled {
+			if zero, err := f.column.Zero(&s.rows, nil); err != nil || len(zero) > 0 {
+				return cmp.Or(err, f.column.ErrNotSet())
+			}
 		}
 	}
-	returnInPlace(s.stmt)
+	if _, returning := s.stmt.Clauses["RETURNING"]; returning {
+		returnInPlace(s.stmt)
+	}
 	on, conflict := conflictOf(s.stmt)
 	if s.conflict = conflict; conflict && s.plan.Fills() && s.rows.AreStructs() {
 		return s.prepareUpsert(registry, db, on)

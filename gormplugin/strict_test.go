@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 // Models of a service with old tables.
