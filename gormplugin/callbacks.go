@@ -7,7 +7,7 @@ import (
 	"gorm.io/gorm"
 )
 
-// A callback is one that the plugin registers with gorm.
+// callback is a callback that the plugin registers with gorm.
 type callback struct {
 	at interface {
 		Register(name string, fn func(*gorm.DB)) error
@@ -17,9 +17,9 @@ type callback struct {
 	fn   func(*gorm.DB)
 }
 
-// callbacks are those of the plugin. "snowkey:fill" is directly before gorm:before_create,
-// because the model's hooks must see the key. With SkipDefaultTransaction, a callback that is to
-// run even earlier would run last.
+// callbacks returns the plugin's callbacks. snowkey:fill runs directly before gorm:before_create,
+// because the model's hooks must see the key. With SkipDefaultTransaction, a callback before
+// gorm:begin_transaction would run last.
 func (p *Plugin) callbacks(db *gorm.DB) []callback {
 	create, update := db.Callback().Create(), db.Callback().Update()
 	return []callback{
@@ -31,7 +31,7 @@ func (p *Plugin) callbacks(db *gorm.DB) []callback {
 	}
 }
 
-// register registers all of them, or none.
+// register registers all callbacks, or none.
 func (p *Plugin) register(db *gorm.DB) error {
 	all := p.callbacks(db)
 	for i, c := range all {
@@ -45,7 +45,7 @@ func (p *Plugin) register(db *gorm.DB) error {
 	return nil
 }
 
-// fill gives the rows their keys, before the hooks.
+// fill sets zero keys, before the hooks run.
 func (p *Plugin) fill(db *gorm.DB) {
 	stmt := db.Statement
 	if db.Error != nil {
@@ -59,12 +59,12 @@ func (p *Plugin) fill(db *gorm.DB) {
 		}
 	case len(plan.Columns) > 0 || plan.Err != nil:
 		addError(db, newStatement(stmt, plan).fill())
-	case plan.Relations: // to rows that may be filled
+	case plan.Relations: // the plugin may fill related rows
 		newStatement(stmt, plan)
 	}
 }
 
-// check looks at the rows when the hooks have run, and gorm has saved what they belong to.
+// check refuses zero keys after the hooks have run and gorm has saved the rows' parents.
 func (p *Plugin) check(db *gorm.DB) {
 	if db.Error != nil || !db.Statement.ReflectValue.IsValid() {
 		return
@@ -80,8 +80,8 @@ func (p *Plugin) check(db *gorm.DB) {
 	}
 }
 
-// resolve sets the keys that the rows of an upsert have in the database, before gorm saves the
-// rows that refer to them.
+// resolve sets the rows of an upsert to their keys in the database, before gorm saves their
+// children.
 func (p *Plugin) resolve(db *gorm.DB) {
 	s := statementOf(db.Statement)
 	if s == nil || db.Error != nil {
@@ -89,15 +89,15 @@ func (p *Plugin) resolve(db *gorm.DB) {
 	}
 	s.sent = true
 	if _, conflict := conflictOf(db.Statement); conflict && !s.conflict && s.plan.Fills() {
-		addError(db, errors.New("a conflict clause was added after snowkey:check, which looks for it: add it before gorm:create"))
+		addError(db, errors.New("a conflict clause was added after snowkey:check, which must see it: add it earlier"))
 	}
 	if s.upsert != nil && !db.DryRun {
 		addError(db, s.resolve(db))
 	}
 }
 
-// reset takes back the keys of rows that were not written. It does not run after COMMIT, whose
-// error may mean that they were.
+// reset sets the keys of rows that were not written to zero. It does not run after COMMIT: if that
+// fails, the rows may be written.
 func (p *Plugin) reset(db *gorm.DB) {
 	s := statementOf(db.Statement)
 	if s != nil && s.upsert != nil && !s.sent {
@@ -107,7 +107,7 @@ func (p *Plugin) reset(db *gorm.DB) {
 		_, began := db.InstanceGet("gorm:started_transaction")
 		s.reset(began)
 	}
-	db.Statement.Settings.Delete(statementKey{}) // a later create is none of its associations
+	db.Statement.Settings.Delete(statementKey{}) // else a later create would count as its association
 }
 
 // checkUpdate refuses to update a model whose foreign keys would lose the keys of its associations,

@@ -29,8 +29,8 @@
 //	ID    sqltype.ID `gorm:"primaryKey;snowflake:orders"` // from Config.Named["orders"]
 //	ID    sqltype.ID `gorm:"snowflake:-"`                 // not filled
 //
-// Config.Tables does for a table what a tag does for a field. Foreign keys are never filled. All
-// other models and columns are gorm's: a handle on old tables works as it did.
+// Config.Tables does for a table what a tag does for a field. Foreign keys are never filled. The
+// plugin changes no other model or column: old tables work as before.
 //
 // # Guarantees
 //
@@ -38,19 +38,19 @@
 // CreateInBatches, Save, FirstOrCreate, associations and gorm.G. The hooks BeforeSave and
 // BeforeCreate see the keys.
 //
-//   - A key that is set never changes, except by an upsert that names other columns: the struct then
-//     has the key of the row. Zero, an empty string, nil and NULL count as not set.
-//   - One create takes its ids from each source in one call, before it changes a row. If a source
-//     fails, the create fails with an error that wraps the source's and names the table and the
-//     field. No row is written with a key of 0.
-//   - If a create fails, the keys that it has filled are 0 again. Those of rows that may be in the
-//     database stay: if COMMIT fails, without a transaction after the INSERT, and in the batches of
-//     CreateInBatches before the one that fails.
+//   - A key that is set never changes, except by an upsert on other columns: the struct then gets
+//     the key of the existing row. Zero, an empty string, nil and NULL count as not set.
+//   - One create calls each source once, before it changes a row. If a source fails, the create
+//     fails with an error that wraps the source's and names the table and the field. No row is
+//     written with a key of 0.
+//   - If a create fails, the keys that it filled are 0 again, unless their rows may be in the
+//     database: if COMMIT fails, if an error follows an INSERT that gorm does not roll back, and in
+//     the earlier batches of CreateInBatches.
 //   - After an upsert (clause.OnConflict, INSERT IGNORE), a struct whose key was zero has the key
-//     of the row that is in the database, and its children refer to that. If that row is not found,
-//     the create fails.
+//     of the row in the database, and its children refer to it. If the row is not found, the create
+//     fails.
 //   - A filled column beside the key keeps its value in an existing row, also with UpdateAll.
-//   - What a create does depends on its model alone, not on which models gorm has met before.
+//   - What a create does depends on its model alone, not on which models gorm has parsed before.
 //
 // A [Plugin] has no global state and is safe for concurrent use. Call db.Use before the first
 // create on a handle.
@@ -58,8 +58,8 @@
 // # Limits
 //
 //   - Exec, Raw and Updates fill nothing, and a handle without the plugin writes 0. gorm's tag
-//     check:id > 0 makes PostgreSQL and MariaDB refuse that.
-//   - On SQLite, an integer key is the rowid: an INSERT past the plugin gets the greatest key + 1.
+//     check:id > 0 makes the database refuse that.
+//   - On SQLite, an integer key is the rowid: an INSERT that does not name it gets max+1.
 //   - Save of a row whose key is set sends an UPDATE first. Use Create, or graph.Create, for new
 //     rows with keys.
 //   - An upsert finds an existing row by the unique indexes that the model declares, and by the
@@ -69,8 +69,8 @@
 //     type:char(11) CHARACTER SET ascii COLLATE ascii_bin. A create is refused without it.
 //   - gorm reads NULL into a sqltype.ID or a sqltype.Key as 0. Use a pointer, a sqltype.NullID or a
 //     sqltype.NullKey for a column that may be NULL.
-//   - The plugin keeps what it knows of a model for as long as it exists. Make a new one for each
-//     handle if handles are opened and closed all the time.
+//   - A plugin never forgets the models of a handle. If you open and close handles all the time,
+//     make a plugin for each.
 //
 // The page docs/gorm.md of the repository has the details of tags, upserts, hooks and SQLite, and
 // how to replace auto-increment keys.

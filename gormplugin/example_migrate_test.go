@@ -39,7 +39,7 @@ func Example_fromAutoIncrement() {
 		fmt.Println(err)
 		return
 	}
-	// db.AutoMigrate(&Shop{}, &Sale{}), and the statements of the package's documentation.
+	// db.AutoMigrate(&Shop{}, &Sale{}), and the statements of docs/migrating.md.
 	shop := Shop{Name: "tea"}
 	err = db.Create(&shop).Error
 	fmt.Println(shop.ID, err)
@@ -53,8 +53,8 @@ func Example_fromAutoIncrement() {
 //		return nil
 //	}
 //
-// It did not run for maps, nor with SkipHooks, and took ids one by one. Where it does
-// more than that, what remains of it sees the key.
+// It did not run for maps, nor with SkipHooks, and took ids one by one. If the hook does more, keep
+// the rest: it sees the key.
 type Visit struct {
 	ID   int64 `gorm:"primaryKey;autoIncrement:false;snowflake"`
 	Path string

@@ -125,8 +125,8 @@ func TestMapKeys(t *testing.T) {
 	}
 }
 
-// An integer key that gorm believes to be auto-increment would be set from what the database
-// returns, and differ from the row's in maps.
+// gorm would set a key that it takes for auto-increment from what the database returns: in maps, to
+// wrong keys.
 func TestAutoIncrementRefused(t *testing.T) {
 	db, _ := open(t, &Forgotten{})
 	for _, value := range []any{map[string]any{}, map[string]any{"id": 5}, &Forgotten{}, &Forgotten{ID: 5}} {
@@ -339,7 +339,7 @@ type (
 		ID   sqltype.ID
 		Text string
 	}
-	// Passport says itself that it has its citizen's key, and Visa has its passport's.
+	// Passport declares that it has its citizen's key, and Visa has its passport's.
 	Citizen struct {
 		ID   sqltype.Key[Citizen]
 		Name string
@@ -355,7 +355,7 @@ type (
 	}
 )
 
-// What a create does depends on its model alone, not on which models gorm has met before.
+// What a create does depends on its model alone, not on which models gorm has parsed before.
 func TestSharedKeys(t *testing.T) {
 	for _, parentFirst := range []bool{true, false} {
 		db, src := open(t)
@@ -542,8 +542,8 @@ type Elsewhere struct{ ID sqltype.ID }
 
 func (Elsewhere) TableName() string { return "main.elsewhere" }
 
-// A column that is named in Tables is filled as if it were tagged, and the source of a tag comes
-// before that of the table. Rows of another table are filled as the model says.
+// A column that is named in Tables is filled as if it were tagged, but the tag's own source has
+// priority. In another table, the model alone decides.
 func TestTables(t *testing.T) {
 	type Plain struct {
 		ID   int64 `gorm:"primaryKey;autoIncrement:false"`

@@ -19,16 +19,16 @@ import (
 // maxFound is how many rows one query looks up. SQLite takes 500 SELECTs in one statement.
 const maxFound = 256
 
-// find looks up rows in the database by the values that were sent for the columns of an index.
-// It returns the values of the upsert's fields, by the row. Rows without all of these values
-// cannot collide in the index.
+// find looks up rows in the database by the values that were sent for the columns of an index. It
+// returns the values of the upsert's fields for each row that it finds. It skips rows without all
+// these values, which cannot collide.
 func (s *statement) find(db *gorm.DB, rows []int, by keys.Unique) (map[int][]any, error) {
 	found := make(map[int][]any, len(rows))
 	rows = slices.DeleteFunc(slices.Clone(rows), func(i int) bool {
 		return slices.ContainsFunc(by.Fields, func(f *schema.Field) bool { _, sent := s.upsert.valueOf(i, f); return !sent })
 	})
 	for len(rows) > 0 {
-		// A few fixed numbers, so that a pool of prepared statements has few texts to keep.
+		// Round up to a power of four: PrepareStmt keeps a statement for each size.
 		size := 1
 		for size < min(len(rows), maxFound) {
 			size *= 4
@@ -60,11 +60,11 @@ func (s *statement) findChunk(db *gorm.DB, chunk []int, size int, by keys.Unique
 			return err
 		}
 		if at >= len(chunk) {
-			continue // the last row again, to fill the statement
+			continue // padding: the last row again
 		}
 		i, values := chunk[at], make([]any, len(fields))
 		if found[i] != nil {
-			return fmt.Errorf("row %d is found twice by %v, which is not unique", i, keys.FieldNames(by.Fields))
+			return fmt.Errorf("row %d matches two rows by %v: name or declare only columns with a unique index", i, keys.FieldNames(by.Fields))
 		}
 		for k := range fields {
 			if v := reflect.ValueOf(dest[k+1]).Elem(); !v.IsNil() {
@@ -76,14 +76,14 @@ func (s *statement) findChunk(db *gorm.DB, chunk []int, size int, by keys.Unique
 	return result.Err()
 }
 
-// selectOf builds one SELECT for each row, joined by UNION ALL. Their first column is the
-// position of the row.
+// selectOf builds one SELECT for each row, joined by UNION ALL. The first column is the row's
+// position.
 func (s *statement) selectOf(db *gorm.DB, chunk []int, size int, by keys.Unique) *gorm.Statement {
 	stmt := db.Session(&gorm.Session{NewDB: true}).Raw("").Statement
 	stmt.Table, stmt.TableExpr, stmt.Schema = s.stmt.Table, s.stmt.TableExpr, s.stmt.Schema
 	text := func(text string) { _, _ = stmt.WriteString(text) }
 	begin, end := "SELECT ", ""
-	if db.Name() == "mysql" { // an older snapshot would not show what others have committed
+	if db.Name() == "mysql" { // the snapshot may be older than the row that collided
 		begin, end = "(SELECT ", " LOCK IN SHARE MODE)"
 	}
 	for at := range size {

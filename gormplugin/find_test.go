@@ -116,14 +116,14 @@ func TestUpsertFindsBySentValues(t *testing.T) {
 	}
 }
 
-// A row that has collided with several is refused, since only the database knows which it took.
+// A row that collides with several is refused, since only the database knows which it took.
 func TestUpsertOfSeveral(t *testing.T) {
 	db, _ := open(t, &Contact{})
 	if err := db.Create(&[]Contact{{Active: true, Email: "e", Phone: "1"}, {Email: "f", Phone: "2"}}).Error; err != nil {
 		t.Fatal(err)
 	}
 	c := Contact{Email: "e", Phone: "2"} // collides with the second only: the first index is of active ones
-	if err := db.Clauses(doNothing).Create(&c).Error; err == nil || !strings.Contains(err.Error(), "row 0 has collided with several rows") || c.ID != 0 {
+	if err := db.Clauses(doNothing).Create(&c).Error; err == nil || !strings.Contains(err.Error(), "row 0 collides with several rows") || c.ID != 0 {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
@@ -140,7 +140,7 @@ func TestUpsertKeepsSetKeys(t *testing.T) {
 	}
 }
 
-// What keeps the plugin from looking is an error, not a wrong key.
+// What prevents a look-up is an error: no row gets a wrong key.
 func TestUpsertUnseen(t *testing.T) {
 	for name, change := range map[string]func(db *gorm.DB) error{
 		"snowkey:resolve did not run": func(db *gorm.DB) error {

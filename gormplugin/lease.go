@@ -17,7 +17,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// registry checks the configuration.
+// registry makes the Registry, and returns all faults of the configuration.
 func (cfg *Config) registry(source sqltype.Source) (*keys.Registry, error) {
 	var wrong fields.Errors
 	r := keys.New(source, cfg.Named, &wrong)
@@ -45,7 +45,7 @@ func (cfg *Config) lease(db *gorm.DB) (*worker.Generator, error) {
 	}
 	pool, err := db.DB()
 	if err != nil {
-		return nil, fmt.Errorf("gormplugin: the handle has no *sql.DB to keep the lease in: %w", err)
+		return nil, fmt.Errorf("gormplugin: the handle has no *sql.DB to lease a worker ID from: set Source: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(cfg.Timeout, 15*time.Second))
 	defer cancel()
@@ -56,8 +56,8 @@ func (cfg *Config) lease(db *gorm.DB) (*worker.Generator, error) {
 // Metrics and Failing. It is nil before db.Use, and with Config.Source.
 func (p *Plugin) Generator() *worker.Generator { return p.leased.Load() }
 
-// Close gives the worker ID back, as [worker.Generator.Close] does: creates through the handle
-// then fail with core.ErrClosed. Close it before the handle's pool. With Config.Source, and before
+// Close releases the worker ID, as [worker.Generator.Close] does: later creates fail with
+// core.ErrClosed. Call it before you close the handle's pool. With Config.Source, and before
 // db.Use, Close does nothing.
 func (p *Plugin) Close(ctx context.Context) error {
 	if gen := p.leased.Load(); gen != nil {

@@ -18,12 +18,12 @@ import (
 
 // Config configures a Plugin. The zero value leases a worker ID from the handle's database.
 type Config struct {
-	// Source makes the ids of fields whose tag names no other source. nil: the plugin leases a
-	// worker ID from the handle's database when db.Use installs it, and makes its own.
+	// Source makes the ids of fields whose tag names no other source. nil: db.Use leases a worker
+	// ID from the handle's database, and the plugin makes the ids.
 	Source sqltype.Source
 	// Store says where the plugin leases the worker ID, if Source is nil. Store.Lease configures
 	// the generator and the lease. Zero: the namespace "default" in the tables "snow_worker" and
-	// "snow_worker_space", and Twitter's layout. A zero Dialect is that of the handle.
+	// "snow_worker_space", and Twitter's layout. A zero Dialect is the handle's.
 	Store sqlstore.Config
 	// Timeout is how long db.Use may take to lease the worker ID. Zero: 15s.
 	Timeout time.Duration
@@ -32,33 +32,31 @@ type Config struct {
 	Tables map[string]Table          // by the table's name, without its schema
 	Models []any                     // checked with Validate by db.Use
 
-	// Strict refuses to insert a row whose sole key is an integer, zero, and not filled, so that the
-	// database would make it. It is for a service whose tables all have Snowflake keys. A key that
-	// is set, a key of another type, an update, and an INSERT with a conflict clause, as for an
-	// association, are never refused. False: the row is inserted as without the plugin, and gorm's
-	// logger gets one warning for each model.
+	// Strict refuses to insert a row whose sole key is an integer, is zero, and is not filled: the
+	// database would make the key. Use it if all tables have Snowflake keys. It refuses nothing
+	// else, and no INSERT with a conflict clause, such as gorm's for an association. False: the row
+	// is inserted as without the plugin, and gorm's logger gets one warning for each model.
 	Strict bool
-	// Exempt lists models, such as &Setting{}, and names of tables, such as "settings", whose
-	// keys the database makes: Strict does not refuse them, Models does not check their keys, and
-	// nothing is logged.
+	// Exempt lists models, such as &Setting{}, and names of tables, such as "settings", whose keys
+	// the database makes: for them, Strict and Models refuse no key, and nothing is logged.
 	Exempt []any
 }
 
 // Table says which column of a table is filled, like a tag. It is for maps that db.Table(name)
-// creates without a model. It also applies to models of the table: it adds a field that has no
-// tag, and sets the source if the tag names none.
+// creates without a model. In models of the table, it acts as the tag of a field that has none, and
+// as the source of a tag that names none.
 type Table struct {
 	Column string // required
 	Source string // a name in Config.Named; empty: Config.Source
-	Text   string // empty: the column holds a number; "decimal" or "base62": a text of that form, which a tag must not contradict
+	Text   string // empty: the column holds a number; "decimal" or "base62": a string of that form, which a tag must not contradict
 }
 
 // Plugin fills the keys of the rows that gorm creates. db.Use installs it. The zero value is
 // New(Config{}).
 //
 // A Plugin without Config.Source leases a worker ID, serves one handle, and is closed with Close.
-// With a Source, it may serve many handles. It is a [sqltype.Source] of the same ids for code that
-// needs one elsewhere, for example for the second handle of a process.
+// With a Source, it may serve many handles. It is a [sqltype.Source] itself, for example for the
+// plugin of a second handle.
 //
 // All methods are safe for concurrent use.
 type Plugin struct {
@@ -82,15 +80,15 @@ var (
 // New returns a Plugin. db.Use reports the faults of the configuration.
 func New(cfg Config) *Plugin { return &Plugin{cfg: cfg} }
 
-// Name returns another name for each call, so that gorm lets Initialize say what to do about a
-// second plugin on one handle.
+// Name returns a new name for each call. Else gorm would refuse a second plugin on a handle before
+// Initialize can say what to do.
 func (p *Plugin) Name() string { return fmt.Sprintf("snowkey:%p:%d", p, p.uses.Add(1)) }
 
 // Initialize is called by db.Use. It checks the configuration and Config.Models, leases a worker
-// ID unless there is a Source, and registers the callbacks that fill keys. The error is a
-// *core.ConfigError with all faults of the configuration, one of [Validate], or one of
-// [worker.Open]: if the role may not create the tables of the leases, it ends with the statements
-// to run. If Initialize fails, no worker ID stays leased and no callback registered.
+// ID unless there is a Source, and registers the callbacks that fill keys. It returns a
+// *core.ConfigError with all faults of the configuration, or an error of [Validate] or
+// [worker.Open], which ends with the statements to run if the role may not create the tables. After
+// an error, no worker ID is leased and no callback is registered.
 func (p *Plugin) Initialize(db *gorm.DB) (err error) {
 	if err := checkDB(db); err != nil {
 		return err
@@ -98,7 +96,7 @@ func (p *Plugin) Initialize(db *gorm.DB) (err error) {
 	if db.Callback().Create().Get("snowkey:fill") != nil {
 		return fmt.Errorf("gormplugin: the handle has a snowkey plugin already: call db.Use once, where gorm.Open is called; in tests, open a handle for each test, or install the plugin where they share one: %w", gorm.ErrRegistered)
 	}
-	listed := false // in gorm.Config.Plugins, also in the copy of it that dbresolver opens a replica with
+	listed := false // in gorm.Config.Plugins, which dbresolver copies for its replicas
 	for _, other := range db.Plugins {
 		listed = listed || other == p
 	}
@@ -111,7 +109,7 @@ func (p *Plugin) Initialize(db *gorm.DB) (err error) {
 	registry, source := p.Keys(), p.cfg.Source
 	leases := source == nil && leased == nil
 	if leases {
-		source = new(worker.Generator) // closed: the configuration is checked before the first query
+		source = new(worker.Generator) // a placeholder: the configuration is checked before the first query
 	}
 	if registry == nil {
 		if registry, err = p.cfg.registry(source); err != nil {
@@ -174,13 +172,13 @@ var errNotInUse = errors.New("gormplugin: the plugin is not in use: call db.Use 
 // error, each with the model and the field:
 //
 //   - a key that the plugin does not fill, such as one with a forgotten or misspelled tag;
-//   - a key that gorm treats as auto-increment: AutoMigrate would create a sequence or an
-//     AUTO_INCREMENT column, a counter that jumps into the range of the ids;
+//   - a key that gorm treats as auto-increment: AutoMigrate would make a counter, which jumps into
+//     the range of the ids;
 //   - a field or a column that cannot hold an id: of the wrong type or size, or with a serializer;
 //   - on MySQL and MariaDB, a base 62 key whose column ignores case;
 //   - a sqltype.Key or NullKey whose Form is wrong, which otherwise fails when a key is written as
 //     text;
-//   - a foreign key whose field or column cannot hold the id it refers to, which gorm cuts;
+//   - a foreign key whose field or column cannot hold the id it refers to, which is cut;
 //   - a foreign key that is a sqltype.Key or NullKey of another type than the key it refers to,
 //     which gorm converts.
 //

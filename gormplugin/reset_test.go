@@ -44,8 +44,7 @@ type OldOrder struct {
 	Order   *Order
 }
 
-// After a create that fails, what it has filled is zero again, in the rows, their associations
-// and in maps. Keys that were set are kept.
+// After a create that fails, what it filled is zero again, in rows, associations and maps. Keys that were set are kept.
 func TestFailedCreateResets(t *testing.T) {
 	src, orders := &gormtest.Counter{}, &gormtest.Counter{}
 	db := gormtest.SQLite(t, gormplugin.Config{Source: src, Named: map[string]sqltype.Source{"orders": orders}}, &Order{}, &Line{}, &Fails{}, &Hooked{}, &HookedChild{}, &OldOrder{})
@@ -109,7 +108,7 @@ func TestFailedCreateResets(t *testing.T) {
 		t.Errorf("below a row that is not filled: %d, %v", old.Order.ID, err)
 	}
 	good := made("first", "")
-	tx := db.Create(good) // what has succeeded is none of what follows
+	tx := db.Create(good) // a later failure leaves its keys
 	if err := tx.Create(made("bad", "")).Error; err == nil || good.ID == 0 || good.Owner.ID == 0 {
 		t.Errorf("%+v, %v", good, err)
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
-// sqliteDialector makes AutoMigrate write a key of ours as integer on SQLite, where a key of that
-// type, and no other, is the rowid: without an index beside the rows. sqltype calls it bigint for
-// all databases, since it cannot know gorm's types.
+// sqliteDialector makes AutoMigrate declare sqltype's keys as integer. In SQLite, only such a key is
+// the rowid, which needs no index. sqltype says bigint for all databases, since it does not import
+// gorm.
 type sqliteDialector struct{ gorm.Dialector }
 
 func useIntegerKeys(db *gorm.DB) {
-	if _, done := db.Dialector.(sqliteDialector); !done && db.Name() == "sqlite" { // done: by another Open with the same gorm.Config
+	if _, done := db.Dialector.(sqliteDialector); !done && db.Name() == "sqlite" { // done: gorm.Open was called again with the same gorm.Config
 		db.Dialector = sqliteDialector{db.Dialector}
 	}
 }

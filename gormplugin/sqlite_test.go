@@ -10,7 +10,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Migrated has a column for each type of ours.
+// Migrated has a column for each of sqltype's types.
 type Migrated struct {
 	ID     sqltype.ID
 	Null   sqltype.NullID
@@ -20,7 +20,7 @@ type Migrated struct {
 	Plain  int64
 }
 
-// AutoMigrate makes a key of our types an integer, so that it is the rowid. A second run
+// AutoMigrate makes a key of sqltype's types an integer, so that it is the rowid. A second run
 // changes nothing.
 func TestSQLiteKeyIsTheRowid(t *testing.T) {
 	db, _ := open(t, &Migrated{})

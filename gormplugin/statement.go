@@ -12,8 +12,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
-// statement is what the callbacks of one create know: the plan of the model, the rows, and
-// which of them were given ids. The first callback makes it.
+// statement is what the callbacks of one create share: the plan of the model, the rows, and which
+// of them got ids. The first callback makes it.
 type statement struct {
 	stmt     *gorm.Statement
 	plan     *keys.Plan
@@ -24,17 +24,17 @@ type statement struct {
 	upsert   *upsert // nil if no row can have another key
 	sent     bool    // the INSERT has succeeded
 
-	associations []*statement // that gorm has created with the rows
+	associations []*statement // gorm's creates of associated rows
 }
 
-// filled is a column with the indexes of the rows that had no value in it, and their ids.
+// filled is a column, the indexes of the rows in which it was zero, and their ids.
 type filled struct {
 	column *keys.Column
 	rows   []int
 	ids    []int64
 }
 
-// statementKey is that of a statement among the settings of gorm's.
+// statementKey is the key of a statement in gorm's Settings.
 type statementKey struct{}
 
 func newStatement(stmt *gorm.Statement, plan *keys.Plan) *statement {
@@ -47,8 +47,8 @@ func newStatement(stmt *gorm.Statement, plan *keys.Plan) *statement {
 	return s
 }
 
-// statementOf returns nil if there is none. gorm copies the settings to the statements of
-// associations, which are others.
+// statementOf returns the statement of a create, or nil. gorm copies the Settings to the creates of
+// associations: the statement there is another create's.
 func statementOf(stmt *gorm.Statement) *statement {
 	if v, ok := stmt.Settings.Load(statementKey{}); ok && v.(*statement).stmt == stmt {
 		return v.(*statement)
@@ -58,8 +58,8 @@ func statementOf(stmt *gorm.Statement) *statement {
 
 var errNotFilled = errors.New("snowkey:fill did not run before the INSERT: do not remove or replace gorm:before_create")
 
-// fill sets every zero key of the rows. It asks each source once, before it changes the first
-// row: if one fails, no row has a key.
+// fill sets every zero key of the rows. It calls each source once, before it changes a row: if one
+// fails, no row has a key.
 func (s *statement) fill() error {
 	if s.plan.Err != nil {
 		return s.plan.Err
@@ -67,7 +67,7 @@ func (s *statement) fill() error {
 	if err := s.rows.Check(s.stmt); err != nil {
 		return err
 	}
-	if _, upserts := s.stmt.Clauses["ON CONFLICT"]; upserts { // of an association that rows share, as gorm where its key is set
+	if _, upserts := s.stmt.Clauses["ON CONFLICT"]; upserts { // rows share an association: write it once, as gorm does if its key is set
 		if distinct, again := s.rows.Distinct(); again {
 			s.stmt.Dest, s.stmt.ReflectValue, s.rows = distinct.Interface(), distinct, rows.Of(distinct)
 		}
@@ -115,7 +115,7 @@ func (s *statement) selects(c *keys.Column) (bool, error) {
 	kept, isNamed := named[c.DBName]
 	switch {
 	case isNamed && !kept && (c.Field == nil || c.Field.PrimaryKey):
-		return false, fmt.Errorf("%s is left out by Omit: the row would be written under another key", c.Name)
+		return false, fmt.Errorf("%s is left out by Omit, so the row would get another key: remove it from Omit", c.Name)
 	case !isNamed && restricted:
 		s.stmt.Selects = append(slices.Clip(s.stmt.Selects), c.DBName) // a copy: the statement shares the slice with its handle
 	}
@@ -152,8 +152,8 @@ func (s *statement) check(registry *keys.Registry, db *gorm.DB) error {
 	return nil
 }
 
-// reset sets what the plugin has filled back to zero, in associations too. Without a transaction,
-// rows that were inserted stay in the database, and keep their keys.
+// reset sets what the plugin has filled back to zero, in associations too. If gorm does not roll
+// back, inserted rows stay in the database, and keep their keys.
 func (s *statement) reset(rolledBack bool) {
 	for _, a := range s.associations {
 		a.reset(rolledBack)
@@ -168,8 +168,8 @@ func (s *statement) reset(rolledBack bool) {
 	}
 }
 
-// checkDatabaseKey looks for rows whose key the database makes. It logs one line for each model,
-// or refuses them if the plugin is strict and gorm does not upsert them.
+// checkDatabaseKey refuses rows whose key the database makes if the plugin is strict and they have
+// no conflict clause. Else it logs one line for each model.
 func (p *Plugin) checkDatabaseKey(db *gorm.DB, plan *keys.Plan) error {
 	stmt := db.Statement
 	_, upserts := conflictOf(stmt)

@@ -39,7 +39,7 @@ type (
 	}
 )
 
-// warnings keeps what is logged.
+// warnings keeps the lines that are logged.
 type warnings struct {
 	logger.Interface
 	lines []string
@@ -52,7 +52,7 @@ func (w *warnings) Warn(_ context.Context, format string, args ...any) {
 }
 
 const oldText = `Old.ID is zero, so the database makes the key; to have it filled, use sqltype.ID, or add autoIncrement:false;snowflake to its gorm tag; ` +
-	`if that is intended, add "olds" to Exempt in gormplugin.Config`
+	`to leave it so, add "olds" to Exempt in gormplugin.Config`
 
 // operations are what a service does. Those that are refused insert a row whose sole integer key is zero.
 var operations = []struct {
@@ -68,7 +68,7 @@ var operations = []struct {
 	{"another table", func(db *gorm.DB) error { return db.Table("archive").Create(&Old{Text: "g"}).Error }, strings.Replace(oldText, `"olds"`, `"archive"`, 1)},
 	{"generics", func(db *gorm.DB) error { return gorm.G[Old](db).Create(context.Background(), &Old{Text: "h"}) }, oldText},
 	{"an unsigned key", func(db *gorm.DB) error { return db.Create(&OldLine{}).Error }, "OldLine.ID is zero"},
-	{"a small key", func(db *gorm.DB) error { return db.Create(&OldSmall{}).Error }, "OldSmall.ID is zero, so the database makes the key; to have it filled, its type int32 cannot hold a Snowflake id: use sqltype.ID;"},
+	{"a small key", func(db *gorm.DB) error { return db.Create(&OldSmall{}).Error }, "OldSmall.ID is zero, so the database makes the key; to have it filled, use sqltype.ID, since its type int32 cannot hold a Snowflake id;"},
 	{"a set key", func(db *gorm.DB) error { return db.Create(&Old{ID: 200, Text: "i"}).Error }, ""},
 	{"a set key in a map", func(db *gorm.DB) error { return db.Model(&Old{}).Create(map[string]any{"ID": 300, "text": "j"}).Error }, ""},
 	{"a text key", func(db *gorm.DB) error { return db.Create(&Country{Code: "de"}).Error }, ""},

@@ -14,16 +14,16 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
 )
 
-// upsert is a create with a conflict clause: a row may have collided with another, which has
-// another key than the one that the struct was given.
+// upsert is a create with a conflict clause. A row that collided has another key in the database
+// than in its struct.
 type upsert struct {
-	rows     []int           // which may have collided
-	fields   []*schema.Field // the key, and the columns beside it that are filled
+	rows     []int           // that may have collided
+	fields   []*schema.Field // the key, and the filled columns beside it
 	indexes  []keys.Unique   // in which a row may have collided
-	replaces bool            // a row whose key was set may have collided with one that has another key
+	replaces bool            // a key that was set may be replaced by an existing row's
 
 	sent    clause.Values
-	columns map[string]int // those that were sent, by name
+	columns map[string]int // the indexes of the sent columns, by name
 }
 
 // conflictOf returns a statement's conflict clause. For MySQL's INSERT IGNORE and SQLite's INSERT
@@ -79,14 +79,14 @@ func (s *statement) prepareUpsert(registry *keys.Registry, db *gorm.DB, on claus
 		return nil
 	}
 	if returning, ok := s.stmt.Clauses["RETURNING"].Expression.(clause.Returning); ok && s.rows.Len > 1 && (on.DoNothing || len(on.Where.Exprs) > 0) {
-		return fmt.Errorf("RETURNING %v with an ON CONFLICT that may skip rows: gorm would set the fields of other rows; leave Returning out, or create the rows one by one", columnNames(returning.Columns))
+		return fmt.Errorf("RETURNING %v with an ON CONFLICT that may skip rows: gorm would set the fields of other rows; leave Returning out, or create one row at a time", columnNames(returning.Columns))
 	}
 	s.upsert = u
 	return nil
 }
 
-// namedFields returns the fields that a conflict clause names. It returns nil if one is not the
-// model's, because its value is not known.
+// namedFields returns the fields that a conflict clause names, or nil if the model lacks one: its
+// value is not known.
 func namedFields(s *schema.Schema, columns []clause.Column) (named []*schema.Field) {
 	for _, column := range columns {
 		f := s.LookUpField(column.Name)
@@ -109,8 +109,8 @@ func columnNames(columns []clause.Column) []string {
 	return names
 }
 
-// resolve sets each row that collided to the key that it has in the database. A row without a key
-// of its own that is not found is an error.
+// resolve sets each row that collided to its key in the database. A row that was filled and is not
+// found is an error.
 func (s *statement) resolve(db *gorm.DB) error {
 	u := s.upsert
 	on, _ := conflictOf(s.stmt) // gorm changes an UpdateAll with nothing to update to DoNothing
@@ -120,13 +120,13 @@ func (s *statement) resolve(db *gorm.DB) error {
 	}
 	u.sent, _ = s.stmt.Clauses["VALUES"].Expression.(clause.Values)
 	if len(u.sent.Values) != s.rows.Len {
-		return fmt.Errorf("%d rows were sent of %d: cannot tell which rows exist", len(u.sent.Values), s.rows.Len)
+		return fmt.Errorf("the INSERT has %d rows of %d: cannot tell which rows exist", len(u.sent.Values), s.rows.Len)
 	}
 	u.columns = make(map[string]int, len(u.sent.Columns))
 	for k, c := range u.sent.Columns {
 		u.columns[c.Name] = k
 	}
-	// gorm may have set another row's key: by the position of what the database returned.
+	// gorm sets returned keys by position: they may be another row's.
 	for _, i := range u.rows {
 		values := make([]any, len(u.fields))
 		for k, f := range u.fields {
@@ -150,14 +150,14 @@ func (s *statement) resolve(db *gorm.DB) error {
 				return err
 			}
 		} else if s.isFilled(i) {
-			return fmt.Errorf("row %d was not written, and the row that it collided with is not found by %s: its model must declare the unique index, and the database must not change the values (as it rounds a time)", i, u.indexNames())
+			return fmt.Errorf("row %d was not written, and the row that it collided with is not found by %s: declare the unique index in the model, and send values that the database does not change, such as rounded times", i, u.indexNames())
 		}
 	}
 	return nil
 }
 
-// findOwn looks for the rows that were inserted: by their keys, and by numbers of the plugin's, if
-// the database makes the key. It returns the others.
+// findOwn sets the rows that were inserted: it finds them by their keys, or, if the database makes
+// the key, by filled columns beside it. It returns the others.
 func (s *statement) findOwn(db *gorm.DB) (rest []int, err error) {
 	u := s.upsert
 	key := keys.Unique{Fields: s.stmt.Schema.PrimaryFields}
@@ -177,7 +177,7 @@ func (s *statement) findOwn(db *gorm.DB) (rest []int, err error) {
 		case found[i] != nil:
 			err = s.set(i, found[i])
 		case set && !u.replaces && s.plan.FillsKey() && !s.isFilledKey(i):
-			// It exists under another key, and keeps that which the caller has set.
+			// It exists under another key: the struct keeps the caller's.
 		default:
 			rest = append(rest, i)
 		}
@@ -188,7 +188,7 @@ func (s *statement) findOwn(db *gorm.DB) (rest []int, err error) {
 	return rest, nil
 }
 
-// findCollided looks for the rows with which others have collided.
+// findCollided finds the rows that the rest have collided with.
 func (s *statement) findCollided(db *gorm.DB, rest []int) (map[int][]any, error) {
 	all := map[int][]any{}
 	for _, by := range s.upsert.indexes {
@@ -199,7 +199,7 @@ func (s *statement) findCollided(db *gorm.DB, rest []int) (map[int][]any, error)
 		for i, values := range found {
 			n := len(s.stmt.Schema.PrimaryFields)
 			if other := all[i]; other != nil && !reflect.DeepEqual(other[:n], values[:n]) {
-				return nil, fmt.Errorf("row %d has collided with several rows, by %s: it is not known which the database has taken", i, s.upsert.indexNames())
+				return nil, fmt.Errorf("row %d collides with several rows, by %s: only the database knows which it took; name the columns of one index", i, s.upsert.indexNames())
 			}
 			all[i] = values
 		}
@@ -212,7 +212,7 @@ func (s *statement) isFilled(i int) bool {
 	return slices.ContainsFunc(s.filled, func(f filled) bool { _, was := slices.BinarySearch(f.rows, i); return was })
 }
 
-// isFilledKey reports whether it has filled a part of its key.
+// isFilledKey reports whether the plugin has filled a part of a row's key.
 func (s *statement) isFilledKey(i int) bool {
 	return slices.ContainsFunc(s.filled, func(f filled) bool {
 		_, was := slices.BinarySearch(f.rows, i)
@@ -220,8 +220,8 @@ func (s *statement) isFilledKey(i int) bool {
 	})
 }
 
-// valueOf returns the value that was sent for a column of a row. It is false for one that was not,
-// and for a default of the database.
+// valueOf returns the value that was sent for a column of a row, and false if none was, or a default
+// of the database.
 func (u *upsert) valueOf(i int, f *schema.Field) (any, bool) {
 	k, sent := u.columns[f.DBName]
 	if !sent || k >= len(u.sent.Values[i]) {
@@ -232,7 +232,8 @@ func (u *upsert) valueOf(i int, f *schema.Field) (any, bool) {
 	return value, !isExpr && value != nil
 }
 
-// set sets the fields of a row. gorm would write through a pointer, which another row may share.
+// set sets the fields of a row. It zeroes them first: gorm writes through pointers, which other rows
+// may share.
 func (s *statement) set(i int, values []any) error {
 	for k, f := range s.upsert.fields {
 		f.ReflectValueOf(s.stmt.Context, s.rows.At(i)).SetZero()
@@ -257,8 +258,8 @@ func (u *upsert) indexNames() string {
 	return fmt.Sprint(names)
 }
 
-// keepFilled makes gorm write a conflict clause with UpdateAll so that a column that the plugin
-// has filled beside the key, such as a public number, keeps its value in existing rows.
+// keepFilled makes gorm write UpdateAll so that a column that the plugin filled beside the key, such
+// as a public number, keeps its value in existing rows.
 func keepFilled(db *gorm.DB) {
 	next := db.ClauseBuilders["ON CONFLICT"]
 	db.ClauseBuilders["ON CONFLICT"] = func(c clause.Clause, builder clause.Builder) {

@@ -42,7 +42,7 @@ type (
 
 var byRef = []clause.Column{{Name: "ref"}}
 
-// A number that was set does not say which row is the struct's: another may have it.
+// A number that was set does not identify the struct's row: another row may have it.
 func TestUpsertWithSharedNumber(t *testing.T) {
 	type Batch struct {
 		ID     uint   `gorm:"snowflake:-"`

@@ -40,7 +40,7 @@ func file(t *testing.T) gorm.Dialector {
 	return sqlite.Open(filepath.Join(t.TempDir(), "test.sqlite") + "?_pragma=synchronous(FULL)&_pragma=busy_timeout(5000)")
 }
 
-// use returns what db.Use says of a configuration.
+// use returns the error of db.Use.
 func use(t *testing.T, cfg gormplugin.Config) error {
 	t.Helper()
 	return bare(t, tests.DummyDialector{}).Use(gormplugin.New(cfg))
@@ -88,7 +88,7 @@ func TestUseRefuses(t *testing.T) {
 		"Validate no Dialector": {gormplugin.Validate(bare(t, nil), &Order{}), "gormplugin: the *gorm.DB has no Dialector"},
 		"Use no Dialector":      {bare(t, nil).Use(new(gormplugin.Plugin)), "gormplugin: the *gorm.DB has no Dialector"},
 		"no pool": {use(t, gormplugin.Config{Store: sqlstore.Config{Dialect: sqlstore.SQLite}}),
-			"gormplugin: the handle has no *sql.DB to keep the lease in: invalid db"},
+			"gormplugin: the handle has no *sql.DB to lease a worker ID from: set Source: invalid db"},
 	} {
 		if c.err == nil || c.err.Error() != c.want {
 			t.Errorf("%s: %v, want %s", name, c.err, c.want)

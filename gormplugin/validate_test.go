@@ -59,7 +59,7 @@ type (
 		ID uint `gorm:"snowflake:-"`
 	}
 	Keyless  struct{ Text string }
-	Endorsed struct { // a join table of its own, all of whose key is that of others
+	Endorsed struct { // a join table with a model, whose key consists of foreign keys
 		OrderID   sqltype.ID           `gorm:"primaryKey"`
 		ArticleID sqltype.Key[Article] `gorm:"primaryKey"`
 		Order     Order
@@ -87,13 +87,13 @@ func TestValidate(t *testing.T) {
 		{&MisspelledTable{}, `MisspelledTable has no column "idd", which Config.Tables names for "misspelled_tables": it has ["id"]`, false},
 		{&UntaggedTyped{}, "UntaggedTyped.ID: the plugin does not fill this key: use sqltype.ID or a sqltype.Key itself, since gormplugin_test.OrderID has none of their methods", fills},
 		{&UntaggedKey{}, "since gormplugin_test.OrderKey has none of their methods", fills},
-		{&WrappedKey{}, "WrappedKey.ID: the plugin does not fill this key: its type gormplugin_test.Wrapped cannot hold a Snowflake id: use sqltype.ID", fills},
-		{&Country{Code: "de"}, "Country.Code: the plugin does not fill this key: its column is too short for a Snowflake id: use sqltype.ID", fills},
+		{&WrappedKey{}, "WrappedKey.ID: the plugin does not fill this key: use sqltype.ID, since its type gormplugin_test.Wrapped cannot hold a Snowflake id", fills},
+		{&Country{Code: "de"}, "Country.Code: the plugin does not fill this key: use sqltype.ID, since its column is too short for a Snowflake id", fills},
 		{&Keyless{}, "Keyless has no primary key: add one", fills},
 		{5, "int: ", fills},
 		// Tags.
 		{keyed[int64](number + ":a,b"), `ID: the tag snowflake:a,b names two sources, "a" and "b"`, false},
-		{keyed[int64](number + ":base62"), "ID: base62 is a form of strings, and its type is int64", false},
+		{keyed[int64](number + ":base62"), "ID: base62 needs a string, and its type is int64", false},
 		{keyed[int64](number + ":nobody"), `ID: source "nobody" is not in Config.Named, which has ["a"]`, false},
 		{keyed[int64]("primaryKey;autoIncrement:false;snowflke"), `ID: the gorm tag "primaryKey;autoIncrement:false;snowflke" says snowflke: write snowflake`, false},
 		{keyed[sqltype.ID]("snowflake=a"), "says snowflake=a: write snowflake, or snowflake:name", false},
@@ -109,7 +109,7 @@ func TestValidate(t *testing.T) {
 		{&DoublePointer{}, "DoublePointer.ID: the type **sqltype.ID cannot hold a key", false},
 		{keyed[int64](number + ";size:32"), "ID: size:32 is too small for a key of 63 bits", false},
 		{keyed[int64](number + ";serializer:json"), "ID: a serializer would write the key in another form", false},
-		{keyed[sqltype.ID]("->"), `ID: the tag "->" keeps it out of what is created; if the database sets it, say snowflake:-`, false},
+		{keyed[sqltype.ID]("->"), `ID: the gorm tag "->" keeps it out of creates; if the database sets it, say snowflake:-`, false},
 		{keyed[int64](number + ";type:integer"), "is too small for a key of 63 bits: say bigint", fills},
 		{keyed[int64](number + ";type:int(11)"), "say bigint", fills},
 		{keyed[sqltype.ID]("type:double precision"), "say bigint", fills},
@@ -122,7 +122,7 @@ func TestValidate(t *testing.T) {
 		// Keys of the database.
 		{keyed[sqltype.ID]("autoIncrement"), `ID: the gorm tag "autoIncrement" makes it auto-increment: say autoIncrement:false`, false},
 		{&Forgotten{}, `Forgotten.ID: the key of type int64 is auto-increment to gorm: add autoIncrement:false to its gorm tag "primaryKey;snowflake"`, false},
-		{keyed[sqltype.ID]("type:BIGSERIAL"), `ID: the type in its gorm tag "type:BIGSERIAL" gives keys of its own`, fills},
+		{keyed[sqltype.ID]("type:BIGSERIAL"), `ID: the type in its gorm tag "type:BIGSERIAL" makes keys in the database`, fills},
 		// Right ones.
 		{keyed[string]("primaryKey;snowflake:base62;type:character varying(11)"), "", fills},
 		{keyed[int64](number + ";type:int8"), "", fills},
@@ -296,7 +296,7 @@ func TestValidateRelations(t *testing.T) {
 		"narrow": {[]any{&Depot{}, &Pallet{}, &Rack{}, &Box{}}, []string{
 			"Packet.DepotID: its type uint32 cannot hold Depot.ID of type sqltype.ID: make the types the same",
 			"Stamp.DepotID: its type *int32 cannot hold", "Scale.Site: its type float64 cannot hold", "Label.DepotID: its type string cannot hold",
-			`Slot.PalletID: the gorm tag "type:int" makes its column too small for Pallet.ID, a key of 63 bits: say bigint, or nothing`,
+			`Slot.PalletID: the gorm tag "type:int" makes its column too small for Pallet.ID, a key of 63 bits: say bigint, or leave the type out`,
 			`Spare.RackID: the gorm tag "size:32" makes its column too small`,
 		}},
 		"child first":      {[]any{&Ship{}, &Harbor{}}, mixedUp},

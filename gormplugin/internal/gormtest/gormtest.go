@@ -22,7 +22,7 @@ type Counter struct {
 	mu    sync.Mutex
 	Last  int64
 	Calls int
-	Err   error // of each call
+	Err   error // what each call returns
 }
 
 // Next returns one id.
@@ -32,7 +32,7 @@ func (c *Counter) Next(ctx context.Context) (int64, error) {
 	return ids[0], err
 }
 
-// Fill counts on.
+// Fill returns the next numbers.
 func (c *Counter) Fill(_ context.Context, ids []int64) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,7 +108,7 @@ type Dialect struct {
 	ThirdPrice   string // its parameters
 }
 
-// Dialects are those of the statements.
+// Dialects returns PostgreSQL and MySQL.
 func Dialects() []Dialect {
 	return []Dialect{{
 		Name:         "postgres",

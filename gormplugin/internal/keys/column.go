@@ -24,7 +24,7 @@ type Column struct {
 	Source     sqltype.Source
 	SourceName string // equal for columns of the same source
 
-	direct []int // the path to a signed integer that no pointer leads to, as most keys are; else nil
+	direct []int // the path to a signed integer, as most keys are, behind no pointer; else nil
 }
 
 // IsZero reports whether the row has no value in the column. It returns an error if such a row
@@ -47,7 +47,7 @@ func (c *Column) IsZero(row reflect.Value) (bool, error) {
 	return true, nil
 }
 
-// Set sets the column of a row. It makes a nil embedded struct that the field is in.
+// Set sets the column of a row. It allocates a nil embedded struct that holds the field.
 func (c *Column) Set(ctx context.Context, row reflect.Value, id int64) {
 	if row.Kind() == reflect.Map {
 		m := row.Interface().(map[string]any)
@@ -127,8 +127,8 @@ func (c *Column) ErrNotSet() error {
 	return fmt.Errorf("%s is zero: it is not named ID, so it may be the key of another row; set it, or add snowflake to its gorm tag if it is the row's own", c.Name)
 }
 
-// matches reports whether a key of a map names the column: its name, as databases compare
-// names, that of the field, or what gorm's naming makes of the key.
+// matches reports whether a map's key names the column: by the column's or the field's name, in any
+// case, or as gorm looks up a field.
 func (c *Column) matches(key string) bool {
 	if strings.EqualFold(key, c.DBName) {
 		return true

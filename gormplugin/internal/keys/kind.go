@@ -14,7 +14,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Kind says how a field of Go holds an id.
+// Kind is how a Go field holds an id.
 type Kind uint8
 
 const (
@@ -51,7 +51,7 @@ func kindOf(f *schema.Field, o options, dialect string) (Kind, error) {
 	}
 	if o.base62 {
 		if k != decimal {
-			return 0, fmt.Errorf("base62 is a form of strings, and its type is %s", TypeName(f.FieldType))
+			return 0, fmt.Errorf("base62 needs a string, and its type is %s", TypeName(f.FieldType))
 		}
 		k = base62
 	}
@@ -59,7 +59,7 @@ func kindOf(f *schema.Field, o options, dialect string) (Kind, error) {
 	case f.Size > 0 && f.Size < need:
 		return 0, fmt.Errorf("size:%d is too short for a key of %d characters", f.Size, need)
 	case need == 0 && f.Size < 64 && (f.DataType == schema.Int || f.DataType == schema.Uint):
-		return 0, fmt.Errorf("size:%d is too small for a key of 63 bits: say size:64, or nothing", f.Size)
+		return 0, fmt.Errorf("size:%d is too small for a key of 63 bits: say size:64, or leave it out", f.Size)
 	case k == base62 && dialect == "mysql" && !strings.Contains(strings.ToLower(string(f.DataType)), "bin"):
 		return 0, fmt.Errorf("a column of MySQL ignores case by default, and base 62 does not: add type:char(11) CHARACTER SET ascii COLLATE ascii_bin to its gorm tag %q", f.Tag.Get("gorm"))
 	case f.AutoIncrement && f.TagSettings["AUTOINCREMENT"] == "":
@@ -69,12 +69,12 @@ func kindOf(f *schema.Field, o options, dialect string) (Kind, error) {
 	case f.Serializer != nil:
 		return 0, errors.New("a serializer would write the key in another form: remove it from the gorm tag")
 	case !f.Creatable:
-		return 0, fmt.Errorf("the tag %q keeps it out of what is created; if the database sets it, say snowflake:-", f.Tag.Get("gorm"))
+		return 0, fmt.Errorf("the gorm tag %q keeps it out of creates; if the database sets it, say snowflake:-", f.Tag.Get("gorm"))
 	}
 	return k, nil
 }
 
-// digits returns the length of the longest key if it is a text, and else 0.
+// digits returns the length of the longest key as a string, or 0 for a number.
 func (k Kind) digits() int {
 	switch k {
 	case decimal:
@@ -91,7 +91,7 @@ func isZero(v reflect.Value) bool {
 	return !v.IsValid() || v.IsZero() || rows.IsNull(v.Type()) && (v.Field(0).IsZero() || !v.Field(1).Bool())
 }
 
-// isZeroInMap reports whether a value of a map is no id: 0 of any number type, or its text.
+// isZeroInMap reports whether a map's value holds no id: 0 of any number type, or a string of zeros.
 func isZeroInMap(v reflect.Value) bool {
 	if isZero(v) {
 		return true
@@ -100,8 +100,8 @@ func isZeroInMap(v reflect.Value) bool {
 	return v.Kind() == reflect.String && strings.Trim(v.String(), "0") == ""
 }
 
-// set puts the id into v. It replaces a pointer instead of writing through it: two rows may
-// share what it points to, and must not share their key.
+// set sets v to the id. It replaces a pointer instead of writing through it: two rows may share
+// what it points to.
 func (k Kind) set(v reflect.Value, id int64) {
 	if v.Kind() == reflect.Pointer {
 		v.Set(reflect.New(v.Type().Elem()))

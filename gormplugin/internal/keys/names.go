@@ -39,8 +39,7 @@ var (
 	unnamed    = regexp.MustCompile(`struct \{.*\}`)
 )
 
-// TypeName returns a type's name for errors. It shortens a struct without a name, and the type
-// arguments of a generic type.
+// TypeName returns a type's name for errors. It shortens unnamed structs and type arguments.
 func TypeName(t reflect.Type) string {
 	if t == nil {
 		return "nil"

@@ -15,14 +15,14 @@ import (
 )
 
 // Plan is what the plugin does with the rows of a model. It depends on the model alone, not on
-// which other models gorm has met.
+// which other models gorm has parsed.
 type Plan struct {
 	Columns   []Column // that are filled, and parts of the key that must be set
-	Err       error    // of a tag that cannot be followed, or a foreign key that cannot hold its key
+	Err       error    // a wrong tag, or a foreign key that cannot hold its key
 	Database  *Column  // the sole integer key, if the plugin does not fill it; else nil
 	Relations bool     // gorm may save rows of other models with those of this one
 
-	Noticed atomic.Bool // the logger has a line about Database
+	Noticed atomic.Bool // Database was logged
 }
 
 // Fills reports whether the plugin fills a column.
@@ -30,7 +30,7 @@ func (p *Plan) Fills() bool {
 	return slices.ContainsFunc(p.Columns, func(c Column) bool { return c.Source != nil })
 }
 
-// FillsKey reports whether it fills a part of the key.
+// FillsKey reports whether the plugin fills a part of the key.
 func (p *Plan) FillsKey() bool {
 	return slices.ContainsFunc(p.Columns, func(c Column) bool { return c.Source != nil && (c.Field == nil || c.Field.PrimaryKey) })
 }
@@ -38,7 +38,7 @@ func (p *Plan) FillsKey() bool {
 var empty Plan
 
 // Plan returns the plan of a model for a database of the dialect. s is nil for a table without a
-// model, for which Config.Tables has the column.
+// model: Config.Tables may name its column.
 func (r *Registry) Plan(s *schema.Schema, table, dialect string) *Plan {
 	if s == nil {
 		if c, ok := r.table(table); ok {
@@ -106,7 +106,7 @@ type keyField struct {
 // needs no tag, and other keys of these types. A nil Registry has no tables.
 func (r *Registry) keyFields(s *schema.Schema) (fields []keyField, faults []error) {
 	table, configured := r.table(s.Table)
-	met := !configured // the column in Config.Tables
+	met := !configured // the column of Config.Tables
 	for _, f := range s.Fields {
 		o, tagged, err := readTag(f)
 		if err == nil {
@@ -145,16 +145,15 @@ func (r *Registry) keyFields(s *schema.Schema) (fields []keyField, faults []erro
 	return fields, faults
 }
 
-// isOwnKey reports whether a key that is no foreign key of its model's own relations identifies
-// the row itself: it is the only one, and named ID or OrderID in Order. Under another name, as
-// UserID in Profile, it may be that of a row whose model gorm has not met.
+// isOwnKey reports whether a key identifies its own row: it is the only one, and is named ID, or
+// OrderID in Order. UserID in Profile may be the key of a User, which gorm may not have parsed.
 func isOwnKey(s *schema.Schema, f *schema.Field) bool {
 	return len(s.PrimaryFields) == 1 && (strings.EqualFold(f.Name, "ID") || strings.EqualFold(f.Name, s.Name+"ID"))
 }
 
-// isForeignKey reports whether a relation that the model declares has the field as its foreign
-// key. In the join tables that gorm makes, every field does. Relations of other models, to whose
-// names gorm puts an underscore, do not count: they appear when gorm meets those.
+// isForeignKey reports whether the field is a foreign key of a relation that the model declares, as
+// every field of gorm's join tables is. It ignores relations whose names begin with an underscore:
+// gorm adds them when it parses another model.
 func isForeignKey(s *schema.Schema, f *schema.Field) bool {
 	s.Relationships.Mux.RLock()
 	defer s.Relationships.Mux.RUnlock()

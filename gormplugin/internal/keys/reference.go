@@ -16,7 +16,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// references returns what the relations of a model copy from keys to foreign keys.
+// references returns the foreign keys in a model's relations, with the keys that gorm copies to them.
 func references(s *schema.Schema) (refs []*schema.Reference) {
 	of := &s.Relationships
 	for _, rel := range slices.Concat(of.BelongsTo, of.HasOne, of.HasMany, of.Many2Many) {
@@ -29,9 +29,8 @@ func references(s *schema.Schema) (refs []*schema.Reference) {
 	return refs
 }
 
-// checkCopy returns an error if gorm would lose a key that the plugin fills when it copies it to
-// the foreign key: it copies an integer to a string as Go converts it, so that every Snowflake id
-// becomes U+FFFD, and cuts it to the bits of a smaller number.
+// checkCopy returns an error if a foreign key cannot hold a key that the plugin fills. gorm would
+// convert the integer to a string as Go does, to U+FFFD, or cut it to the bits of a smaller number.
 func (r *Registry) checkCopy(ref *schema.Reference) error {
 	from, to := ref.PrimaryKey, ref.ForeignKey
 	t := rows.Base(to.FieldType)
@@ -58,8 +57,8 @@ func (r *Registry) fills(f *schema.Field) bool {
 	return slices.ContainsFunc(fields, func(known keyField) bool { return known.Field == f && !known.required })
 }
 
-// typeFaults returns what is wrong with the typed keys and the foreign keys of a model. It
-// checks each type and each foreign key once.
+// typeFaults returns the faults of a model's typed keys and foreign keys. It checks each type and
+// each foreign key once.
 func (r *Registry) typeFaults(s *schema.Schema, dialect string, checked map[any]bool) (faults []error) {
 	for _, f := range s.Fields {
 		if t := f.IndirectFieldType; rows.IsKey(t) && !checked[t] {
@@ -81,8 +80,8 @@ func (r *Registry) typeFaults(s *schema.Schema, dialect string, checked map[any]
 	return faults
 }
 
-// checkForm returns what is wrong with the Form of a field's type, which is a Key or a NullKey.
-// A wrong Form fails only when a key is written as text.
+// checkForm checks the Form of a field of type Key or NullKey. Else a wrong Form fails only when a
+// key is written as text.
 func checkForm(f *schema.Field) error {
 	model, ok := reflect.New(f.Schema.ModelType).Interface().(interface{ KeyForm() sqltype.Form })
 	if ok && f.PrimaryKey {
@@ -101,20 +100,20 @@ func checkForm(f *schema.Field) error {
 	return nil
 }
 
-// checkForeignColumn returns an error if the column of a foreign key that refers to a key of the
-// plugin's is too small. A database that is not strict would cut the key.
+// checkForeignColumn returns an error if a foreign key's column is too small for a key that the
+// plugin fills. A database that is not strict would cut the key.
 func (r *Registry) checkForeignColumn(ref *schema.Reference, dialect string) error {
 	to := ref.ForeignKey
 	number := to.DataType == schema.Int || to.DataType == schema.Uint
 	if !tooNarrow(strings.ToLower(to.TagSettings["TYPE"]), signed, dialect) && (!number || to.Size >= 64) || r.SoleInteger(ref.PrimaryKey.Schema) != ref.PrimaryKey {
 		return nil
 	}
-	return fmt.Errorf("%s: the gorm tag %q makes its column too small for %s, a key of 63 bits: say bigint, or nothing",
+	return fmt.Errorf("%s: the gorm tag %q makes its column too small for %s, a key of 63 bits: say bigint, or leave the type out",
 		FieldName(to), to.Tag.Get("gorm"), FieldName(ref.PrimaryKey))
 }
 
-// checkForeignType refuses a foreign key of the type of another table's keys: gorm converts it.
-// A row that has the key of another as its own may have a type of its own.
+// checkForeignType refuses a foreign key with the type of another table's keys: gorm converts it.
+// A foreign key that is also the row's own key may have another type.
 func checkForeignType(ref *schema.Reference) error {
 	from, to := ref.PrimaryKey, ref.ForeignKey
 	own, other := keyType(to), keyType(from)

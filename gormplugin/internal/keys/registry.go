@@ -1,6 +1,5 @@
-// Package keys finds the columns of models and tables that are filled, from the tags of a model
-// and the plugin's configuration, reads and sets them in a row, and takes their ids from the
-// sources.
+// Package keys finds the columns that are filled, by the tags of models and the plugin's
+// configuration, reads and sets them in rows, and takes their ids from the sources.
 package keys
 
 import (
@@ -30,7 +29,7 @@ type Registry struct {
 	uniques sync.Map // *schema.Schema → []Unique
 }
 
-// New makes a Registry of these sources. It adds what is wrong with them.
+// New makes a Registry of these sources. It adds their faults to wrong.
 func New(source sqltype.Source, named map[string]sqltype.Source, wrong *fields.Errors) *Registry {
 	if fields.IsNil(source) {
 		wrong.Add("Source", nil, "is a nil %T", source)
@@ -49,7 +48,7 @@ func New(source sqltype.Source, named map[string]sqltype.Source, wrong *fields.E
 	return &Registry{source: source, named: maps.Clone(named), tables: map[string]Column{}, exemptModels: map[reflect.Type]bool{}, exemptTables: map[string]bool{}}
 }
 
-// AddTable adds an entry of Config.Tables. It adds what is wrong with it.
+// AddTable adds an entry of Config.Tables, and its faults to wrong.
 func (r *Registry) AddTable(name, column, source, text string, wrong *fields.Errors) {
 	field := "Tables[" + fields.Quote(name) + "]"
 	if err := checkTableName(name); err != nil {
@@ -69,7 +68,7 @@ func (r *Registry) AddTable(name, column, source, text string, wrong *fields.Err
 	r.tables[name] = Column{Name: name + "." + column, DBName: column, Kind: kind, Source: from, SourceName: source}
 }
 
-// Exempt adds the entries of Config.Exempt. It adds what is wrong with them.
+// Exempt adds the entries of Config.Exempt, and their faults to wrong.
 func (r *Registry) Exempt(list []any, wrong *fields.Errors) {
 	for i, item := range list {
 		field := fmt.Sprintf("Exempt[%d]", i)
@@ -109,7 +108,7 @@ func (r *Registry) find(name string) (sqltype.Source, error) {
 	return s, nil
 }
 
-// table returns the column that Config.Tables names for a table, in whichever schema it is.
+// table returns the column that Config.Tables names for a table, in any schema.
 func (r *Registry) table(name string) (Column, bool) {
 	if r == nil || len(r.tables) == 0 {
 		return Column{}, false

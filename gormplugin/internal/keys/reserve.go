@@ -7,7 +7,7 @@ import (
 )
 
 // Reservation takes the ids of a create from its sources, before a row is changed: Need counts them,
-// Take gets them with one call for each source, and IDs returns them. The zero value needs none.
+// Take gets them, and IDs returns them. The zero value needs none.
 type Reservation struct{ requests []request }
 
 // request is for the ids of one source. Sources are distinguished by name, because comparing the

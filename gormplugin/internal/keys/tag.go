@@ -61,7 +61,7 @@ func checkSourceName(name string) error {
 	case name == "" || strings.ContainsAny(name, ",;:\"\\") || strings.ContainsFunc(name, unicode.IsSpace):
 		return errors.New("must be a name that a tag can contain: not empty, without spaces and , ; : \" \\")
 	case name == never || name == decimalText || name == base62Text || strings.EqualFold(name, "snowflake"):
-		return errors.New("has another meaning in the tag")
+		return errors.New("has another meaning in a tag: choose another name")
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func checkTagPlace(f *schema.Field, tagged bool) error {
 		}
 	}
 	value, outside := f.Tag.Lookup("snowflake")
-	// Packages for the data warehouse read a tag of that name too: it counts only with a value of ours.
+	// Packages for the data warehouse Snowflake read this tag too: only our own values count.
 	outside = outside && !tagged && slices.Contains([]string{"", decimalText, base62Text}, value)
 	switch {
 	case misspelled != "":

@@ -16,8 +16,8 @@ type Unique struct {
 	Where  []clause.Expression // the rows in a partial index; empty: all
 }
 
-// Uniques returns what the tags of a model declare unique, indexes of all rows first: they
-// identify a row for certain.
+// Uniques returns what the tags of a model declare unique, partial indexes last: the others identify
+// a row for certain.
 func (r *Registry) Uniques(db *gorm.DB, s *schema.Schema) ([]Unique, error) {
 	if known, ok := r.uniques.Load(s); ok {
 		return known.([]Unique), nil
@@ -49,7 +49,7 @@ func (r *Registry) Uniques(db *gorm.DB, s *schema.Schema) ([]Unique, error) {
 	return sets, nil
 }
 
-// uniqueIndex is not ok if the index is of expressions, or is not unique.
+// uniqueIndex converts an index. ok is false if it has expressions, or is not unique.
 func uniqueIndex(s *schema.Schema, index *schema.Index) (u Unique, ok bool) {
 	for _, option := range index.Fields {
 		f := s.FieldsByDBName[option.DBName]

@@ -10,9 +10,9 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
-// DatabaseKey says that the database makes a model's key, and how to have it filled instead.
+// DatabaseKey says that the database makes a model's key, and how to change that.
 func DatabaseKey(f *schema.Field, table string) string {
-	return fmt.Sprintf("%s is zero, so the database makes the key; to have it filled, %s; if that is intended, add %q to Exempt in gormplugin.Config",
+	return fmt.Sprintf("%s is zero, so the database makes the key; to have it filled, %s; to leave it so, add %q to Exempt in gormplugin.Config",
 		FieldName(f), remedy(f), bareName(table))
 }
 
@@ -23,7 +23,7 @@ func unkeyed(s *schema.Schema, fields []keyField) error {
 		return fmt.Errorf("%s has no primary key: add one, or list the model in Config.Exempt", modelName(s))
 	}
 	var own *schema.Field
-	sole := len(s.PrimaryFields) == 1 // it may be that of another row: a create refuses zero
+	sole := len(s.PrimaryFields) == 1 // if it is not filled, a create refuses zero
 	for _, f := range s.PrimaryFields {
 		if slices.ContainsFunc(fields, func(known keyField) bool { return known.Field == f && (sole || !known.required) }) {
 			return nil
@@ -48,11 +48,11 @@ func remedy(f *schema.Field) string {
 	short := t.Kind() == reflect.String && (f.Size > 0 && f.Size < base62Digits || tooNarrow(string(f.DataType), base62, ""))
 	switch {
 	case short:
-		return "its column is too short for a Snowflake id: use sqltype.ID"
+		return "use sqltype.ID, since its column is too short for a Snowflake id"
 	case rows.IsID(t) || rows.IsNull(t) || t.Kind() == reflect.String:
 		return "add snowflake to its gorm tag"
 	case !rows.IsInteger(t):
-		return fmt.Sprintf("its type %s cannot hold a Snowflake id: use sqltype.ID", TypeName(f.FieldType))
+		return fmt.Sprintf("use sqltype.ID, since its type %s cannot hold a Snowflake id", TypeName(f.FieldType))
 	case isDefined(t) && len(f.Schema.PrimaryFields) == 1:
 		return fmt.Sprintf("use sqltype.ID or a sqltype.Key itself, since %v has none of their methods, or add autoIncrement:false;snowflake to its gorm tag", t)
 	}

@@ -55,7 +55,7 @@ func (r *Registry) validateField(f keyField, database string) error {
 	tag, columnType := f.Tag.Get("gorm"), strings.ToLower(string(f.DataType))
 	switch {
 	case strings.Contains(columnType, "serial") || strings.Contains(columnType, "auto_increment") || strings.Contains(columnType, "identity"):
-		return fmt.Errorf("the type in its gorm tag %q gives keys of its own: say bigint", tag)
+		return fmt.Errorf("the type in its gorm tag %q makes keys in the database: say bigint", tag)
 	case tooNarrow(strings.ToLower(f.TagSettings["TYPE"]), k, database):
 		return fmt.Errorf("the type in its gorm tag %q is too small for a key of 63 bits: say %s", tag, columnFor(k))
 	}

@@ -32,7 +32,7 @@ func Of(v reflect.Value) Rows {
 	return Rows{}
 }
 
-// At returns a row itself, not the pointer to it. It is the zero Value for a nil pointer.
+// At returns a row, not the pointer to it. It returns the zero Value for a nil pointer.
 func (r *Rows) At(i int) reflect.Value {
 	if !r.list {
 		return r.value
@@ -40,7 +40,7 @@ func (r *Rows) At(i int) reflect.Value {
 	return Indirect(r.value.Index(i))
 }
 
-// Distinct returns the rows without pointers that are listed again, and false if there are none.
+// Distinct returns the rows without repeated pointers, and whether there were any.
 func (r *Rows) Distinct() (reflect.Value, bool) {
 	if !r.pointers || r.Len < 2 {
 		return r.value, false
@@ -55,8 +55,8 @@ func (r *Rows) Distinct() (reflect.Value, bool) {
 	return distinct, distinct.Len() < r.Len
 }
 
-// Check refuses rows on which gorm would panic with its transaction left open: of another model,
-// and maps of a type that gorm does not know. Nil rows are left to gorm.
+// Check refuses rows on which gorm would panic and leave its transaction open: structs of another
+// model, and maps of a type that gorm does not know. gorm refuses nil pointers itself.
 func (r *Rows) Check(stmt *gorm.Statement) error {
 	switch stmt.Dest.(type) {
 	case map[string]any, *map[string]any, []map[string]any, *[]map[string]any:
@@ -97,8 +97,8 @@ func (r *Rows) AreStructs() bool {
 	return r.Len > 0
 }
 
-// Direct returns a field that no pointer leads to, with as little reflection as possible. It is the
-// zero Value if the row is nil, a map, or cannot be set.
+// Direct returns a field behind no pointer, with as little reflection as possible. It returns the
+// zero Value if the row is nil, is a map, or cannot be set.
 func (r *Rows) Direct(i int, path []int) reflect.Value {
 	row := r.value
 	switch {
@@ -128,7 +128,7 @@ func Indirect(v reflect.Value) reflect.Value {
 	return v
 }
 
-// Base returns the type that pointers of the type lead to.
+// Base returns the type behind pointers.
 func Base(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -136,9 +136,8 @@ func Base(t reflect.Type) reflect.Type {
 	return t
 }
 
-// Field returns a field of a row by gorm's index of it, in which a negative number is an
-// embedded pointer. It returns the zero Value behind a nil embedded pointer. gorm's
-// ReflectValueOf would allocate the struct there.
+// Field returns a field of a row by gorm's index, in which a negative number is an embedded pointer.
+// It returns the zero Value behind a nil one, where gorm's ReflectValueOf would allocate.
 func Field(row reflect.Value, index []int) reflect.Value {
 	for i, x := range index {
 		if x >= 0 {

@@ -22,8 +22,8 @@ func IsID(t reflect.Type) bool { return t == idType || t.Kind() == reflect.Int64
 // the id and Valid.
 func IsNull(t reflect.Type) bool { return t == nullType || t.Kind() == reflect.Struct && IsKey(t) }
 
-// IsKey reports whether the type is a sqltype.Key or a sqltype.NullKey. A struct of another
-// package that embeds one has its methods, and is none.
+// IsKey reports whether the type is a sqltype.Key or a sqltype.NullKey. A struct of another package
+// that embeds one has its methods, but is not one.
 func IsKey(t reflect.Type) bool { return t.PkgPath() == idType.PkgPath() && t.Implements(keyType) }
 
 // IsInteger reports whether the type is an integer of 64 bits, or a pointer to one.
@@ -38,7 +38,7 @@ func IsInteger(t reflect.Type) bool {
 	return false
 }
 
-// Text returns what a key or a foreign key holds, as text. It is empty for zero.
+// Text returns a key or a foreign key as a string, which is empty for zero.
 func Text(field reflect.Value) string {
 	if field = Indirect(field); !field.IsValid() || field.IsZero() {
 		return ""
