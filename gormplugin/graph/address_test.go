@@ -28,7 +28,7 @@ type Skin struct {
 }
 
 // Rows of different models at one address are different rows, also when the
-// graph is walked anew.
+// graph is walked again.
 func TestAssignRowsOfOneAddress(t *testing.T) {
 	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}})
 	nuts := make([]Nut, 3)

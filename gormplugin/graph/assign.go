@@ -17,9 +17,9 @@ import (
 //
 // All keys that are zero come from one reservation of each source. Their order depends on the
 // graph alone: the parents of a row, the row, then its children in the order of gorm's relations
-// and of their slices. A key that is set never changes. Foreign keys, and the type of a
-// polymorphic relation, are overwritten, as in gorm; a foreign key that refers to an
-// auto-increment key is left to [Create], and relations that Select or Omit leaves out are too.
+// and of their slices. A key that is set never changes. Assign overwrites foreign keys, and the type
+// of a polymorphic relation, as gorm does. It skips relations that Select or Omit leaves out, and
+// leaves foreign keys to auto-increment keys to [Create].
 //
 // On an error nothing is changed. A nil pointer in place of a row, and a row by value, are errors;
 // a nil relation is not. If ctx is done, Assign takes no keys. A nil ctx is never done.
@@ -55,7 +55,7 @@ func (g *graph) assign() error {
 	return nil
 }
 
-// copyKeysInOrder sets the foreign keys of a row, after those of its parents: a key may be a foreign key.
+// copyKeysInOrder sets the foreign keys of a row after its parents': a key may be a foreign key.
 func (g *graph) copyKeysInOrder(n *node) error {
 	if n.tried > 0 {
 		return nil
@@ -69,8 +69,8 @@ func (g *graph) copyKeysInOrder(n *node) error {
 	return g.copyKeys(n, false)
 }
 
-// copyKeys sets the foreign keys of a row. That a parent has no key is an error, or leaves the
-// foreign key as it is.
+// copyKeys sets the foreign keys of a row. It skips a parent without a key, or returns an error if
+// the keys are needed.
 func (g *graph) copyKeys(n *node, needed bool) error {
 	for at := n.first; at > 0; at = g.edges[at-1].next {
 		e := &g.edges[at-1]
@@ -81,15 +81,15 @@ func (g *graph) copyKeys(n *node, needed bool) error {
 					return err
 				}
 			} else if needed {
-				return fmt.Errorf("graph: %s is zero, and %s refers to it: the row was not written", keys.FieldName(r.from), keys.FieldName(r.to))
+				return fmt.Errorf("graph: %s is zero, because its row was not written, and %s refers to it", keys.FieldName(r.from), keys.FieldName(r.to))
 			}
 		}
 	}
 	return nil
 }
 
-// giveKeys sets zero keys, from one reservation. Unless it is for all rows and columns, it leaves
-// those to the plugin that may turn out to be existing rows, and the columns beside the key.
+// giveKeys sets zero keys, from one reservation. Unless all is true, it leaves rows that may exist,
+// and columns beside the key, to the plugin.
 func (g *graph) giveKeys(all bool) error {
 	var reserved keys.Reservation
 	type need struct {
@@ -134,7 +134,7 @@ type reference struct {
 	from     *schema.Field // nil: the constant
 	constant string        // the type of a polymorphic relation
 	to       *schema.Field
-	made     bool // zero in from means that it is not known yet
+	made     bool // a zero from is not known yet
 }
 
 // isMissing reports whether the parent has no value yet.
@@ -146,8 +146,8 @@ func (r *reference) isMissing(parent reflect.Value) bool {
 	return !v.IsValid() || v.IsZero()
 }
 
-// copy sets the child's column to what the parent's has. It replaces a pointer, because another
-// row may share the old one.
+// copy sets the child's column to the parent's. It replaces a pointer, because another row may share
+// the old one.
 func (r *reference) copy(ctx context.Context, parent, child reflect.Value) error {
 	if r.from == nil {
 		return r.to.Set(ctx, child, r.constant)

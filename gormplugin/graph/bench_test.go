@@ -13,8 +13,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// BenchmarkAssign gives keys to parents with ten children each. The time for a
-// row is to stay as it is however many there are.
+// BenchmarkAssign gives keys to parents with ten children each. The time per row must not grow with
+// their number.
 func BenchmarkAssign(b *testing.B) {
 	for _, parents := range []int{100, 1_000, 10_000, 100_000} {
 		b.Run(fmt.Sprint(parents, "x10"), func(b *testing.B) {
@@ -39,8 +39,7 @@ func BenchmarkAssign(b *testing.B) {
 	}
 }
 
-// BenchmarkAssignByHand is sqltype.Assign for the same rows, which gets from
-// functions what gorm's schema says here.
+// BenchmarkAssignByHand is sqltype.Assign for the same rows, with functions in place of gorm's schema.
 func BenchmarkAssignByHand(b *testing.B) {
 	type line struct{ id, orderID sqltype.ID }
 	type order struct {

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// maxBytes limits the values of one INSERT to half of the least max_allowed_packet of MySQL and
-	// MariaDB by default: a client that writes them into the statement may double their length.
+	// maxBytes limits the values of one INSERT to half of the smallest default max_allowed_packet of
+	// MySQL and MariaDB: a client that writes them into the statement may double their length.
 	maxBytes    = 2 << 20
 	scalarBytes = 20   // of a number or a time, written as text
 	unsureRows  = 1000 // of an INSERT whose length cannot be measured
@@ -22,8 +22,8 @@ const (
 )
 
 // limits returns how many parameters a statement may have, and how many are fast. With more, MariaDB
-// is slower, each prepared statement takes megabytes in PostgreSQL, and SQLite's driver in pure Go
-// binds them in time that grows with the square of their number.
+// is slower, each prepared statement takes megabytes in PostgreSQL, and SQLite's pure Go driver binds
+// them in quadratic time.
 func limits(dialect string) (most, fast int) {
 	switch dialect {
 	case "postgres", "mysql":
@@ -82,7 +82,7 @@ func (m *model) bytesOf(row reflect.Value) int {
 	return total
 }
 
-// addLength adds the length of an INSERT to the error that MySQL and MariaDB give if it is too long.
+// addLength adds the length of an INSERT to the error of MySQL and MariaDB if it is too long.
 func (w *writer) addLength(err error, m *model, list []*node) error {
 	total := 0
 	for _, n := range list {

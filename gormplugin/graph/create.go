@@ -44,7 +44,7 @@ type Result struct {
 	Statements   []Statement   // of a DryRun handle: what would be sent between BEGIN and COMMIT; else nil
 }
 
-// Statement was built and not sent. The method Explain of a Dialector makes one text of it.
+// Statement was built and not sent. The method Explain of a Dialector joins SQL and Vars.
 type Statement struct {
 	SQL  string
 	Vars []any // for its placeholders
@@ -63,12 +63,11 @@ type TableResult struct {
 // [ErrOutcomeUnknown]. After a deadlock or a serialization failure it begins again, with new keys;
 // all hooks run again. In a transaction of the caller it sets a savepoint, and retries nothing.
 //
-// A row whose key was set before is an existing one, as in gorm: a parent, or the far side of a
-// many2many, is left as it is if it exists, and a child moves to its new parent. A parent with a
-// new key that collides in a unique index is taken to be the existing row: its struct gets that
-// row's key, and so do the foreign keys. A given row or a child that collides is an error, and so
-// is a parent whose key the database makes. Rows that refer to each other in a cycle are a
-// [*CycleError].
+// If a row whose key was set exists, then, as in gorm, a parent or the far side of a many2many stays
+// as it is, and a child moves to its new parent. If a parent with a new key collides in a unique
+// index, its struct and the foreign keys get the existing row's key. A given row or a child that
+// collides is an error, and so is a parent whose key the database makes. Rows that refer to each
+// other in a cycle are a [*CycleError].
 func Create(ctx context.Context, db *gorm.DB, value any) error {
 	_, err := CreateWith(ctx, db, value, Config{})
 	return err
@@ -121,7 +120,7 @@ type end uint8
 
 const (
 	failed  end = iota // nothing was written
-	final              // the same, and another attempt makes no sense
+	final              // nothing was written, and a retry cannot help
 	unknown            // COMMIT was sent and not answered
 	committed
 )
@@ -145,9 +144,9 @@ func (w *writer) attempt() (end end, err error) {
 		}
 	}()
 	err = w.writeBatches(batches)
-	w.conn.remember(err) // it may come from rows that were read
+	w.conn.remember(err) // conn does not see errors of reading rows
 	if lost := w.conn.conflict(); lost != nil && !errors.Is(err, lost) {
-		err = fmt.Errorf("graph: %w", errors.Join(lost, err)) // a hook has kept it to itself
+		err = fmt.Errorf("graph: %w", errors.Join(lost, err)) // a hook has hidden it
 	}
 	if err != nil {
 		return failed, err

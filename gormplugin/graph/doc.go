@@ -19,12 +19,12 @@
 //
 // # Limits
 //
-//   - Each hook runs with the INSERT of its row. BeforeCreate runs when the parents are written: what
-//     it changes in them is lost. AfterCreate runs before the children are. To add or remove
-//     associated rows in a hook is an error.
-//   - Select and Omit apply to the given rows, and must be set on the handle, as conflict clauses.
+//   - BeforeCreate of a row runs after its parents are written: its changes to them are lost.
+//     AfterCreate runs before the children are written. A hook that adds or removes associated rows
+//     is an error.
+//   - Select, Omit and conflict clauses apply to the given rows, and must be set on the handle.
 //   - Rows in a cycle are a [*CycleError].
-//   - In a transaction of the caller, nothing is retried, and rolling back leaves the keys set.
+//   - In a transaction of the caller, nothing is retried, and a rollback leaves the keys set.
 //
 // The code reads in this order: create, graph, model, assign, order, write, chunk, transaction.
 package graph

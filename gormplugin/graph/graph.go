@@ -16,7 +16,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
-// graph is the rows that a value leads to, and how they refer to each other.
+// graph is the rows that a value reaches, and how they refer to each other.
 type graph struct {
 	ctx    context.Context
 	db     *gorm.DB // a session of the caller's handle
@@ -29,11 +29,10 @@ type graph struct {
 	nodes  map[unsafe.Pointer]*node // by the row's address
 	slab   []node                   // where the next nodes are allocated
 	edges  []edge
-	order  []*node // the rows to write, as they were met: mostly parents first
+	order  []*node // the rows to write, as they were reached: mostly parents first
 }
 
-// role is how a row was reached. If there are several ways, the least role decides how the row is
-// written.
+// role is how a row was reached. It decides how the row is written. Of several, the least counts.
 type role uint8
 
 const (
@@ -53,7 +52,7 @@ type node struct {
 	walked      bool
 	keyGiven    bool      // by this graph
 	via         *relation // how a child was reached
-	inner       *node     // another row at the same address: a struct and its first field share it
+	inner       *node     // another row at this address: a struct and its first field have one address
 	first, last int32     // edges to its parents, from 1
 	group       *group
 	batch       int32 // in which it is written, from 1; 0: not placed
@@ -67,7 +66,7 @@ type edge struct {
 	next          int32 // the next edge of the child, from 1
 }
 
-// newGraph finds the rows that a value leads to.
+// newGraph finds the rows that a value reaches.
 func newGraph(ctx context.Context, db *gorm.DB, value any, joins bool) (*graph, error) {
 	if db == nil || db.Config == nil || db.Statement == nil {
 		return nil, errors.New("graph: the *gorm.DB is nil")
@@ -103,7 +102,7 @@ func newGraph(ctx context.Context, db *gorm.DB, value any, joins bool) (*graph, 
 	return g, nil
 }
 
-// addRoots adds the rows of a value that was given. i is its index, or -1.
+// addRoots adds the rows of a given value. i is its index, or -1.
 func (g *graph) addRoots(v reflect.Value, i int) error {
 	wrong := func(text string, err error) error {
 		name := "the value"
@@ -221,7 +220,7 @@ func (g *graph) nodeOf(v reflect.Value, m *model, reached role) *node {
 			return n
 		}
 	}
-	if len(g.slab) == cap(g.slab) { // the full one is left to those that point into it
+	if len(g.slab) == cap(g.slab) { // pointers into the full one stay valid
 		g.slab = make([]node, 0, min(1024, 8+2*len(g.nodes)))
 	}
 	g.slab = append(g.slab, node{row: v, model: m, role: reached, inner: outer})
@@ -230,7 +229,7 @@ func (g *graph) nodeOf(v reflect.Value, m *model, reached role) *node {
 	return n
 }
 
-// addEdge appends an edge to those of the child: the last decides on its foreign key.
+// addEdge appends an edge to the child's: the last one sets the foreign key.
 func (g *graph) addEdge(child, parent *node, refs *[]reference) {
 	g.edges = append(g.edges, edge{child: child, parent: parent, refs: refs})
 	at := int32(len(g.edges))
@@ -259,8 +258,8 @@ func (g *graph) join(owner, other *node, rel *relation) error {
 	return g.descend(n)
 }
 
-// addresses returns the addresses of the rows, and of both ends of each edge. Those of join rows do
-// not last.
+// addresses returns the addresses of the rows, and of both ends of each edge. It leaves out join rows,
+// which each graph makes.
 func (g *graph) addresses() (list []unsafe.Pointer) {
 	nodes := slices.Clone(g.order)
 	for i := range g.edges {

@@ -164,7 +164,7 @@ func TestGraphRefuses(t *testing.T) {
 	}
 }
 
-// The statements to the letter, on two dialects: parents first, one INSERT a
+// The exact statements, on two dialects: parents first, one INSERT a
 // table, and nothing of ON CONFLICT for rows with new keys.
 func TestCreateExactSQL(t *testing.T) {
 	for _, d := range gormtest.Dialects() {
@@ -215,7 +215,7 @@ type stateError string
 func (e stateError) Error() string    { return "state " + string(e) }
 func (e stateError) SQLState() string { return string(e) }
 
-// Of a COMMIT that failed, only the server's own refusal is a plain failure.
+// If COMMIT fails, only the server's refusal says that nothing was written.
 func TestCommitErrors(t *testing.T) {
 	for _, d := range gormtest.Dialects() {
 		for err, unknown := range map[error]bool{
@@ -236,7 +236,7 @@ func TestCommitErrors(t *testing.T) {
 }
 
 // Graphs at random: every row has one key, every reference leads to the right
-// row, and the rows of one INSERT and of all stand after what they refer to.
+// row, and each row is written after those it refers to, also in one INSERT.
 func TestGraphsAtRandom(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 30).Draw(rt, "rows")
@@ -312,7 +312,7 @@ func TestGraphsAtRandom(t *testing.T) {
 	})
 }
 
-// sqlLog keeps the twigs of the statements in the order in which they stand.
+// sqlLog keeps the twigs of the statements in their order.
 type sqlLog struct {
 	logger.Interface
 	twigs []Twig

@@ -217,7 +217,7 @@ func TestHooksRunAgain(t *testing.T) {
 	}
 }
 
-// The context ends when all is written and COMMIT is not sent: a plain failure.
+// The context ends after the last row and before COMMIT: nothing is written.
 func TestCancelledBeforeCommit(t *testing.T) {
 	db := farms(t)
 	ctx, cancel := context.WithCancel(with(t, func(tx *gorm.DB, when string, _ any) error {

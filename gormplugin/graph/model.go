@@ -11,7 +11,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
 )
 
-// model is what the graph must know of a model.
+// model is what the graph knows of a gorm model.
 type model struct {
 	schema    *schema.Schema
 	columns   []keys.Column   // those that are filled or, without a source, must be set
@@ -31,9 +31,9 @@ type model struct {
 type selection uint8
 
 const (
-	allOfIt      selection = iota // nothing
+	allOfIt      selection = iota // they do not apply
 	byHandle                      // they name its columns and relations
-	columnsAlone                  // no relation is followed: as in gorm, under Select, for rows related to the given ones
+	columnsAlone                  // no relation is followed, as in gorm for related rows under Select
 )
 
 type modelID struct {
@@ -74,7 +74,7 @@ func (g *graph) modelOf(s *schema.Schema, how selection) (*model, error) {
 		joinOnly := rel.Type == schema.Many2Many && slices.Contains(stmt.Omits, rel.Name+".*")
 		for _, name := range slices.Concat(stmt.Selects, stmt.Omits) {
 			if strings.HasPrefix(name, rel.Name+".") && !joinOnly {
-				return nil, fmt.Errorf("graph: Select or Omit names %q, and applies to the columns and relations of %s alone", name, s.Name)
+				return nil, fmt.Errorf("graph: Select or Omit names %q: name only columns and relations of %s", name, s.Name)
 			}
 		}
 		m.related = append(m.related, rel.Name)
@@ -89,13 +89,13 @@ func (g *graph) modelOf(s *schema.Schema, how selection) (*model, error) {
 	return m, nil
 }
 
-// makerOf reports whether the plugin makes the value of a field, or the database.
+// makerOf reports whether the plugin or the database makes the value of a field.
 func makerOf(f *schema.Field, plan *keys.Plan) (plugin, database bool) {
 	plugin = slices.ContainsFunc(plan.Columns, func(c keys.Column) bool { return c.Field == f && c.Source != nil })
 	return plugin, !plugin && f.HasDefaultValue && f.DefaultValueInterface == nil
 }
 
-// embeddedPointers returns the paths to the pointers to embedded structs, as gorm writes them.
+// embeddedPointers returns gorm's paths to the embedded pointers.
 func embeddedPointers(s *schema.Schema) (paths [][]int) {
 	for _, f := range s.Fields {
 		for i, x := range f.StructField.Index {
@@ -113,8 +113,8 @@ type relation struct {
 	role      role              // of the other side
 	selection selection         // of the other side
 	to        *model            // the other side, once a row of it was met
-	refs      []reference       // the foreign keys in the child; of a many2many, the join row's of the owner
-	otherRefs []reference       // of a many2many: the join row's foreign keys of the other side
+	refs      []reference       // the child's foreign keys; of a many2many: the join row's to the owner
+	otherRefs []reference       // of a many2many: the join row's to the other side
 	columns   string            // the names of the foreign key's columns
 	joined    map[[2]*node]bool // of a many2many: the owner and the other side of its join rows
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
-// mode is how rows are written: what happens to one that exists.
+// mode is what happens to a row that exists already.
 type mode uint8
 
 const (
-	plain     mode = iota // it is an error
+	plain     mode = iota // an error
 	doNothing             // it stays, as gorm does for parents
 	moveChild             // it moves to the new parent, as gorm does for children
 	updateAll             // FullSaveAssociations
-	ofHandle              // the given rows
+	ofHandle              // what the handle's clauses say; for the given rows
 )
 
 // group is rows of one model that are written in one mode.
@@ -106,8 +106,7 @@ func (g *graph) batches() (batches []batch, err error) {
 	return batches, nil
 }
 
-// groups sorts the rows into groups, and these parents first, as far as they do not refer to each
-// other in a cycle.
+// groups sorts the rows into groups, and the groups parents first, except in a cycle of groups.
 func (g *graph) groups() (sorted []*group) {
 	byID := map[groupID]*group{}
 	var all []*group
@@ -178,8 +177,8 @@ func (g *graph) isLate(e *edge) bool {
 		slices.ContainsFunc(*e.refs, func(r reference) bool { return r.isMissing(e.parent.row) })
 }
 
-// cycle returns the error for rows that could not be placed: it goes from one to a parent until it
-// is at a row again.
+// cycle returns the error for rows that could not be placed: it follows parents until it is at a row
+// again.
 func (g *graph) cycle() error {
 	n := g.order[slices.IndexFunc(g.order, func(n *node) bool { return n.batch == 0 })]
 	var path []*node

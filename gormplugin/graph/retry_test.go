@@ -15,7 +15,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
 )
 
-// Which errors begin the transaction anew, wherever they come.
+// Some errors begin the transaction again, at whichever statement they come.
 func TestLostTransactions(t *testing.T) {
 	lost := map[string][]error{
 		"postgres": {stateError("40001"), stateError("40P01")},
@@ -151,7 +151,7 @@ func TestStatementsAfterAConflict(t *testing.T) {
 						t.Errorf("%s, prepared %v: statement %d is not refused", d.Name, prepared, i)
 					}
 				}
-				return nil // it keeps them to itself
+				return nil // the hook hides its errors
 			})
 			farms := []*Farm{{Name: "a"}, {Name: "b"}, {Name: "c"}}
 			_, err := graph.CreateWith(ctx, db.Session(&gorm.Session{PrepareStmt: prepared}), farms, graph.Config{Attempts: 1})

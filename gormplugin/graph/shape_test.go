@@ -75,7 +75,7 @@ type Worker struct {
 	Boss   *Worker
 }
 
-// Tables that refer to each other are no cycle as long as the rows are none.
+// Tables may refer to each other as long as their rows are in no cycle.
 func TestCycles(t *testing.T) {
 	db := gormtest.SQLite(t, gormplugin.Config{Source: &gormtest.Counter{}}, &Team{}, &Worker{})
 	boss := &Worker{Name: "boss"}
@@ -110,7 +110,7 @@ func TestCycles(t *testing.T) {
 	if err := graph.Assign(t.Context(), db, a); err != nil || *b.TeamID != b.Team.ID || *b.Team.LeadID != a.ID || *a.BossID != b.ID {
 		t.Errorf("%v, %+v", err, a)
 	}
-	// Without one of the references it can be written, and that is set afterwards.
+	// Without one of the references they can be written. It is set afterwards.
 	b.Team.Lead, b.Team.LeadID = nil, nil
 	if err := graph.Create(t.Context(), db, a); err != nil {
 		t.Fatal(err)
@@ -398,7 +398,7 @@ func TestRepeatedAndDeepRows(t *testing.T) {
 	}
 }
 
-// What the handle says is for the given rows.
+// Clauses of the handle apply to the given rows.
 func TestHandle(t *testing.T) {
 	db := gormtest.SQLite(t, gormplugin.Config{Source: &gormtest.Counter{}}, &Address{}, &Crate{}, &Bottle{}, &Thread{})
 	if err := db.Table("old_crates").AutoMigrate(&Crate{}); err != nil {
@@ -445,7 +445,7 @@ func TestHandle(t *testing.T) {
 	}
 }
 
-// The rows that other transactions may write too are written in one order.
+// Shared rows are written in one order.
 func TestSharedRowsAreSorted(t *testing.T) {
 	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}})
 	result, err := graph.CreateWith(t.Context(), db, &Driver{Cars: []*Car{{Name: "red"}, {Name: "Blue"}, {Name: "green"}}}, graph.Config{})

@@ -7,7 +7,7 @@ import (
 )
 
 // snapshot copies the rows, before anything is set, and the structs that they embed behind
-// pointers. restore puts them back, and with them what hooks and gorm have changed.
+// pointers. restore copies them back, which also undoes the changes of hooks and gorm.
 func (g *graph) snapshot() (restore func()) {
 	var embedded []struct{ at, saved reflect.Value }
 	copies := make(map[*model]reflect.Value, len(g.models))

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/retry"
 )
 
-// ownsTransaction reports whether the transaction is not the caller's. What the caller wrote in
-// it before a conflict is lost as well, and only the caller can write it again.
+// ownsTransaction reports whether the transaction is not the caller's, and so may be retried: only
+// the caller can repeat its own writes.
 func (g *graph) ownsTransaction() bool {
 	_, nested := g.db.Statement.ConnPool.(gorm.TxCommitter)
 	return !nested && !g.db.DryRun
@@ -57,13 +57,13 @@ func (w *writer) setSavepoint() error {
 	return nil
 }
 
-// rollBack rolls back after err, and adds to it what that reports.
+// rollBack rolls back after err, and adds the rollback's error to it.
 func (w *writer) rollBack(err error) error {
 	if w.rollback == nil {
 		return err
 	}
 	e := w.rollback()
-	// MySQL has rolled back the transaction with its savepoints, or the end of the context has.
+	// Nothing is left to roll back: MySQL has done it, or the end of the context has.
 	gone := w.conn.conflict() != nil && strings.Contains(fmt.Sprint(e), "Error 1305") || errors.Is(e, sql.ErrTxDone)
 	if e == nil || err == nil || gone {
 		return err
@@ -81,7 +81,7 @@ type conn struct {
 	lost   atomic.Pointer[error]
 }
 
-// wrapConn sets the connection of tx to a conn over it. handle is outside the transaction, or in the
+// wrapConn wraps the connection of tx in a conn. handle is outside the transaction, or in the
 // caller's.
 func wrapConn(tx, handle *gorm.DB) *conn {
 	c := &conn{ConnPool: tx.Statement.ConnPool, handle: handle}
@@ -117,7 +117,7 @@ func guard[T any](c *conn, statement func() (T, error)) (result T, err error) {
 func (c *conn) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	pool := c.ConnPool
 	if p, ok := pool.(*gorm.PreparedStmtTX); ok && (strings.HasPrefix(query, "SAVEPOINT ") || strings.HasPrefix(query, "ROLLBACK TO ")) {
-		pool = p.Tx // they cannot be prepared; gorm does so only if it sees its own type
+		pool = p.Tx // they cannot be prepared, and gorm avoids that only for its own type
 	}
 	return guard(c, func() (sql.Result, error) { return pool.ExecContext(ctx, query, args...) })
 }
@@ -130,7 +130,7 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (*sql.Stmt, err
 	return guard(c, func() (*sql.Stmt, error) { return c.ConnPool.PrepareContext(ctx, query) })
 }
 
-// QueryRowContext must return a row. After a conflict, its context is done: it reaches no server.
+// QueryRowContext must return a row. After a conflict, its done context keeps it from the server.
 func (c *conn) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	pool := c.ConnPool
 	if c.conflict() != nil {
@@ -150,7 +150,7 @@ func (c *conn) QueryRowContext(ctx context.Context, query string, args ...any) *
 func (c *conn) GetDBConn() (*sql.DB, error) { return c.handle.DB() }
 
 // StmtContext returns a statement in the transaction, for sessions with PrepareStmt. After a
-// conflict, it is one of no database, which fails without reaching a server.
+// conflict, it returns an empty one, which fails without reaching a server.
 func (c *conn) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt {
 	if c.conflict() != nil {
 		stmt = new(sql.Stmt)
@@ -161,15 +161,15 @@ func (c *conn) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt {
 	return stmt
 }
 
-// conflicts matches the texts of drivers, none of which is imported here: MySQL's deadlock (1213), a
-// row that MariaDB finds changed since the first look (1020), a COMMIT that another server of a group
-// has forestalled (3101), and a file or a table that another connection of SQLite has locked.
+// conflicts matches drivers' texts, since no driver is imported here: MySQL's deadlock (1213), a row
+// that changed after MariaDB's snapshot (1020), a COMMIT that lost to another server of the group
+// (3101), and a file or a table of SQLite that another connection has locked.
 var conflicts = regexp.MustCompile(`(?m)(^|: )Error (1213|1020|3101)\b|database (table )?is locked`)
 
 // isConflict reports whether the database asks for the transaction to be run again. It is false
-// for a lock that was not granted in the time that the caller has set.
+// for the timeout of a lock.
 func isConflict(err error) bool {
-	const aborted = "25P02" // by an earlier error, which a hook has kept to itself
+	const aborted = "25P02" // by an earlier error, which a hook has hidden
 	if state := retry.SQLState(err); state != "" {
 		return retry.IsConflict(err) || state == aborted
 	}
@@ -179,7 +179,7 @@ func isConflict(err error) bool {
 // isRefused reports whether the error of a COMMIT says that nothing was committed: the server
 // refused it, or it was never sent.
 func isRefused(err error) bool {
-	if s := retry.SQLState(err); s != "" { // of the outcome, a connection that was lost says nothing: 08 and 57P
+	if s := retry.SQLState(err); s != "" { // after a lost connection, 08 and 57P, the outcome is unknown
 		return len(s) == 5 && s[:2] != "08" && s[:3] != "57P" && s != "40003"
 	}
 	return errors.Is(err, sql.ErrTxDone) || isConflict(err) || strings.Contains(err.Error(), "constraint failed") // SQLite's

@@ -29,7 +29,7 @@ func (w *writer) writeBatches(batches []batch) error {
 	for i := range batches {
 		b := &batches[i]
 		hooks = hooks || b.model.hooks
-		for _, n := range b.rows { // their parents are written or come before
+		for _, n := range b.rows { // their parents are written, or precede them
 			if err := w.copyKeys(n, !w.db.DryRun); err != nil {
 				return err
 			}
@@ -53,8 +53,7 @@ func (w *writer) writeBatches(batches []batch) error {
 	return err
 }
 
-// withoutRepeated leaves out rows with the key of another of them. As in gorm, rows that may exist
-// and have one key are one row.
+// withoutRepeated leaves out rows with the key of an earlier one. As in gorm, they are one row.
 func withoutRepeated(list []*node) []*node {
 	met := make(map[string]bool, len(list))
 	return slices.DeleteFunc(list, func(n *node) bool {
@@ -65,9 +64,9 @@ func withoutRepeated(list []*node) []*node {
 	})
 }
 
-// sortShared returns the rows of a batch in the order in which they are written. Rows that other
-// transactions may write too lock what they collide with. These are sorted by their unique columns
-// and their keys, because transactions that lock in one order do not deadlock.
+// sortShared returns the rows of a batch in the order in which they are written. It sorts shared rows
+// by their unique columns and keys: they lock what they collide with, and transactions that lock in
+// one order do not deadlock.
 func (w *writer) sortShared(b *batch) []*node {
 	if b.rows[0].role != isShared || len(b.rows) == 1 || b.nested {
 		return b.rows
@@ -131,8 +130,8 @@ func structsOf(list []*node) any {
 }
 
 // session returns the handle for one INSERT: the caller's for the given rows, and else one like
-// gorm's for an association. It omits relations by name: for clause.Associations, gorm uses a map
-// to which it adds when it first meets another model.
+// gorm's for an association. It omits relations by name: clause.Associations would also read a map
+// that gorm changes when it parses other models.
 func (w *writer) session(gr *group) *gorm.DB {
 	tx := w.tx.Session(&gorm.Session{NewDB: gr.mode != ofHandle})
 	tx.CreateBatchSize, tx.SkipDefaultTransaction = 0, true // only of this session
