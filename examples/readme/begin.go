@@ -27,7 +27,7 @@ func serve(ctx context.Context, db *gorm.DB) error {
 	if err := db.Use(&plugin); err != nil { // leases a worker ID from db
 		return err
 	}
-	defer plugin.Close(context.Background()) // gives it back
+	defer plugin.Close(context.Background()) // releases the worker ID
 	notes := []Note{{Text: "first"}, {Text: "second"}}
 	if err := db.WithContext(ctx).Create(&notes).Error; err != nil {
 		return err
