@@ -45,7 +45,7 @@ type (
 	}
 )
 
-// PrintedNo is an integer to Go and a text to the database.
+// PrintedNo is an integer in Go and a string in the database.
 type PrintedNo int64
 
 func (n PrintedNo) Value() (driver.Value, error) { return fmt.Sprintf("K-%d", int64(n)), nil }

@@ -34,8 +34,7 @@ func lostTo(db *gorm.DB) error {
 	return errors.New("database is locked") // so the driver that has no method for its code
 }
 
-// A transaction that loses at any of its statements is begun anew, and then all rows
-// are there once.
+// A transaction that loses at any of its statements is begun again, and then all rows are there once.
 func TestGraphRetriedAtEveryStatement(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		db := graphHandle(t, d.open(t), &tally{last: 1e9}, nil, graphModels()...)
@@ -211,9 +210,9 @@ func take(tx *gorm.DB, seat int) error {
 	return tx.Exec("UPDATE seats SET taken = taken + 1 WHERE id = ?", seat).Error
 }
 
-// A deadlock is met by a hook, whether that returns it or keeps it to itself. gorm calls the next
-// hook all the same: what that writes must not be committed without the rest, and both
-// transactions succeed at last.
+// A hook's statement is a deadlock's victim, and the hook returns the error or hides it. gorm calls
+// the next hook all the same: what that writes must not be committed without the rest. In the end,
+// both transactions succeed.
 func TestGraphConflictInHook(t *testing.T) {
 	onEvery(t, func(t *testing.T, d database) {
 		db := graphHandle(t, d.open(t), nil, nil, &Booking{}, &Seat{})

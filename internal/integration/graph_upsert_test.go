@@ -343,8 +343,7 @@ func TestUpsertOfSharedAssociations(t *testing.T) {
 	})
 }
 
-// A row was found by its unique index, and then something fails: its key is
-// taken back as well.
+// If a create fails after a row was found by its unique index, the row's key is restored too.
 func TestGraphFailsAfterUpsert(t *testing.T) {
 	onUsers(t, func(t *testing.T, db *gorm.DB) {
 		if err := db.Create(&User{Email: "a@x"}).Error; err != nil {
