@@ -100,7 +100,7 @@ func (p *Plugin) resolve(db *gorm.DB) {
 // fails, the rows may be written.
 func (p *Plugin) reset(db *gorm.DB) {
 	s := statementOf(db.Statement)
-	if s != nil && s.upsert != nil && !s.sent {
+	if s != nil && s.upsert != nil && !s.sent && db.Error == nil {
 		addError(db, errors.New("snowkey:resolve did not run after the INSERT: do not remove gorm:save_after_associations"))
 	}
 	if s != nil && db.Error != nil {
