@@ -183,6 +183,9 @@ func TestDestinationsRefused(t *testing.T) {
 		}
 		idle(t, db)
 	}
+	if err := db.Table("logs").Clauses(clause.OnConflict{DoNothing: true}).Create(map[string]any{"text": "a"}).Error; err != nil {
+		t.Errorf("a map with a conflict clause: %v", err)
+	}
 	if orders := stored(t, db, "orders", "id"); len(orders) > 0 {
 		t.Errorf("%v", orders)
 	}

@@ -131,7 +131,8 @@ func (s *statement) check(registry *keys.Registry, db *gorm.DB) error {
 			}
 		}
 	}
-	if s.stmt.Schema == nil {
+	on, conflict := conflictOf(s.stmt)
+	if s.conflict = conflict; s.stmt.Schema == nil {
 		return nil
 	}
 	s.hooks = !s.stmt.SkipHooks && (s.stmt.Schema.BeforeSave || s.stmt.Schema.BeforeCreate)
@@ -145,8 +146,7 @@ func (s *statement) check(registry *keys.Registry, db *gorm.DB) error {
 	if _, returning := s.stmt.Clauses["RETURNING"]; returning {
 		returnInPlace(s.stmt)
 	}
-	on, conflict := conflictOf(s.stmt)
-	if s.conflict = conflict; conflict && s.plan.Fills() && s.rows.AreStructs() {
+	if conflict && s.plan.Fills() && s.rows.AreStructs() {
 		return s.prepareUpsert(registry, db, on)
 	}
 	return nil
