@@ -171,7 +171,7 @@ func once(ctx context.Context, db TxBeginner, options pgx.TxOptions, f func(pgx.
 	if !end.ran {
 		return end
 	}
-	if errors.Is(end.err, pgx.ErrTxClosed) {
+	if errors.Is(end.err, pgx.ErrTxClosed) || errors.Is(end.err, errEnded) {
 		end.err = fmt.Errorf("f must not commit or roll back the transaction; what f committed is in the database: %w", end.err)
 	} else {
 		end.err = atCommit(end.err, within.names())

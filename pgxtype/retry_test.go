@@ -294,3 +294,26 @@ func TestRetryConfig(t *testing.T) {
 		}
 	}
 }
+
+// A transaction that a statement ends cannot be committed: what f wrote is gone.
+func TestRetryEndedByStatement(t *testing.T) {
+	s := newShop(t, pgx.QueryExecModeCacheStatement, true, counters)
+	for statement, stays := range map[string]bool{"rollback": false, "commit": true, "abort": false} {
+		runs := 0
+		err := pgxtype.Retry(t.Context(), s.pool, pgxtype.RetryConfig{}, func(tx pgx.Tx) error {
+			runs++
+			if _, err := tx.Exec(t.Context(), `update counters set n = n + 1 where id = 1`); err != nil {
+				return err
+			}
+			_, err := tx.Exec(t.Context(), statement)
+			return err
+		})
+		if err == nil || !strings.Contains(err.Error(), "f must not commit or roll back the transaction") || runs != 1 {
+			t.Errorf("%s: %v after %d runs", statement, err, runs)
+		}
+		var n int
+		if err := s.pool.QueryRow(t.Context(), `update counters c set n = 0 from counters o where c.id = 1 and o.id = 1 returning o.n`).Scan(&n); err != nil || (n == 1) != stays {
+			t.Errorf("%s: n = %d, %v", statement, n, err)
+		}
+	}
+}

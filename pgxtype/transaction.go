@@ -13,6 +13,9 @@ import (
 // cleanUpLimit is how long a rollback may take whose caller's context is done.
 const cleanUpLimit = 5 * time.Second
 
+// errEnded is of a transaction that a statement has ended, such as a ROLLBACK by Exec.
+var errEnded = errors.New("a statement has ended it")
+
 // inTx runs f in tx and commits. On an error or a panic of f, tx is rolled back.
 func inTx(ctx context.Context, tx pgx.Tx, nested bool, f func() error) error {
 	ended := false
@@ -27,8 +30,14 @@ func inTx(ctx context.Context, tx pgx.Tx, nested bool, f func() error) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("pgxtype: before COMMIT: %w", err)
 	}
-	if c := tx.Conn(); c != nil && c.IsClosed() {
-		return fmt.Errorf("pgxtype: before COMMIT: %w", pgconn.ErrConnClosed)
+	if c := tx.Conn(); c != nil {
+		const idle = 'I'
+		switch {
+		case c.IsClosed():
+			return fmt.Errorf("pgxtype: before COMMIT: %w", pgconn.ErrConnClosed)
+		case c.PgConn() != nil && c.PgConn().TxStatus() == idle: // pgx does not know, and COMMIT would succeed
+			return fmt.Errorf("pgxtype: before COMMIT: the server is in no transaction: %w", errEnded)
+		}
 	}
 	ended = true
 	if nested {
