@@ -1,6 +1,7 @@
 package pgxtype
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 // column is the type of a column.
 type column struct {
 	oid    uint32 // its type; that beneath it if it is a domain
+	codec  uint32 // the type whose codec encodes its values: text if its binary form is that of text
 	array  uint32 // the type of an array of oid; for Unnest only
 	family family // of its codec
 }
@@ -42,12 +44,15 @@ func (l *loader) describe() error {
 		}
 		columns := make([]column, len(description.Fields))
 		for c, field := range description.Fields {
-			columns[c].oid, columns[c].family = field.DataTypeOID, familyOf(l.types, field.DataTypeOID)
+			columns[c].oid, columns[c].codec = field.DataTypeOID, field.DataTypeOID
 		}
 		l.tables[i].types = columns
 	}
 	if closeErr := p.Close(); err == nil && closeErr != nil {
 		err = fmt.Errorf("pgxtype: load: describe the tables: %w", closeErr)
+	}
+	if err == nil {
+		err = l.findCodecs()
 	}
 	if err == nil {
 		err = l.findArrays(conn)
@@ -56,6 +61,50 @@ func (l *loader) describe() error {
 		err = l.findPrimaryKeys()
 	}
 	return err
+}
+
+// findCodecs refuses columns of types for which pgx has no codec: it would send a value in the binary
+// form of its Go type, and the server might read another. Types such as enums and citext, which
+// the server reads as text, get the codec of text.
+func (l *loader) findCodecs() error {
+	var ask []string
+	for _, t := range l.tables {
+		for _, c := range t.types {
+			if _, known := l.types.TypeForOID(c.oid); !known {
+				ask = append(ask, fmt.Sprint(c.oid))
+			}
+		}
+	}
+	asText, names := map[uint32]bool{}, map[uint32]string{}
+	if len(ask) > 0 {
+		rows, err := l.tx.Query(l.ctx, `select t.oid, pg_catalog.format_type(t.oid, null), p.prosrc in ('textrecv', 'varcharrecv', 'bpcharrecv', 'enum_recv')
+			from pg_catalog.pg_type t left join pg_catalog.pg_proc p on p.oid = t.typreceive where t.oid in (`+strings.Join(ask, ", ")+")", pgx.QueryExecModeSimpleProtocol)
+		if err == nil {
+			var oid uint32
+			var name string
+			var text *bool
+			_, err = pgx.ForEachRow(rows, []any{&oid, &name, &text}, func() error {
+				names[oid], asText[oid] = name, text != nil && *text
+				return nil
+			})
+		}
+		if err != nil {
+			return fmt.Errorf("pgxtype: load: look up the columns' types: %w", err)
+		}
+	}
+	for i, t := range l.tables {
+		for k := range t.types {
+			c := &t.types[k]
+			_, known := l.types.TypeForOID(c.oid)
+			if asText[c.oid] {
+				c.codec = pgtype.TextOID
+			} else if !known {
+				return l.fail(i, -1, t.columns[k], fmt.Errorf("pgx has no codec for its type %s: register the type with LoadType and RegisterType of each connection, or make the column text", cmp.Or(names[c.oid], fmt.Sprint(c.oid))))
+			}
+			c.family = familyOf(l.types, c.codec)
+		}
+	}
+	return nil
 }
 
 // findArrays fills in column.array from the connection's types, and for other types from the
@@ -133,8 +182,8 @@ func (c column) appendValue(m *pgtype.Map, v any, buf []byte) ([]byte, error) {
 	encoded, err := c.encode(m, v, buf)
 	if err != nil {
 		var byText bool
-		if encoded, byText = encodeByText(m, c.oid, v, buf); !byText {
-			return nil, hint(m, c.oid, v, err)
+		if encoded, byText = encodeByText(m, c.codec, v, buf); !byText {
+			return nil, hint(m, c.codec, v, err)
 		}
 	}
 	if encoded == nil {
@@ -146,11 +195,11 @@ func (c column) appendValue(m *pgtype.Map, v any, buf []byte) ([]byte, error) {
 
 func (c column) encode(m *pgtype.Map, v any, buf []byte) ([]byte, error) {
 	if p, ok := c.family.direct(v); ok {
-		if encoded, err := m.Encode(c.oid, pgtype.BinaryFormatCode, p, buf); err == nil {
+		if encoded, err := m.Encode(c.codec, pgtype.BinaryFormatCode, p, buf); err == nil {
 			return encoded, nil // otherwise the error is that of the caller's type
 		}
 	}
-	return m.Encode(c.oid, pgtype.BinaryFormatCode, v, buf)
+	return m.Encode(c.codec, pgtype.BinaryFormatCode, v, buf)
 }
 
 func encodeByText(m *pgtype.Map, oid uint32, v any, buf []byte) ([]byte, bool) {

@@ -438,3 +438,40 @@ func TestLoadTrees(t *testing.T) {
 		}
 	}
 }
+
+// A type for which pgx has no codec is refused, unless the server reads text: pgx would send the
+// binary form of the Go value, which is another value there.
+func TestLoadUnknownTypes(t *testing.T) {
+	s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create extension citext;
+		create type mood as enum ('sad', 'fine');
+		create table u (id bigint primary key, name citext, hue mood, price money, pair point, state pg_snapshot)`)
+	type row []any
+	load := func(method pgxtype.Method, columns []string, values ...any) error {
+		_, err := pgxtype.Load(t.Context(), s.pool, pgxtype.Seq(slices.Values([]row{values})), pgxtype.LoadConfig[row]{Method: method, Tables: []pgxtype.Table[row]{
+			pgxtype.ParentTable(pgx.Identifier{"u"}, columns, func(r *row, out []any) []any { return append(out, *r...) }),
+		}})
+		return err
+	}
+	id := int64(0)
+	for name, method := range methods {
+		for _, v := range []struct{ name, hue any }{{big, "sad"}, {"Ann", ptr("fine")}, {ptr("Bob"), nil}, {nil, "fine"}} {
+			id++
+			if err := load(method, []string{"id", "name", "hue"}, id, v.name, v.hue); err != nil {
+				t.Errorf("%s: %v: %v", name, v, err)
+			}
+		}
+		for column, value := range map[string]any{"price": "12345.67", "state": "10:20:10"} {
+			for _, v := range []any{value, big} {
+				var at *pgxtype.LoadError
+				if err := load(method, []string{"id", column}, int64(1000), v); !errors.As(err, &at) || at.Column != column || !strings.Contains(err.Error(), "pgx has no codec for its type "+map[string]string{"price": "money", "state": "pg_snapshot"}[column]) {
+					t.Errorf("%s: %v into %s: %v", name, v, column, err)
+				}
+			}
+		}
+	}
+	var got string
+	want := fmt.Sprintf("%[1]d sad, Ann fine, Bob -, - fine, %[1]d sad, Ann fine, Bob -, - fine", big)
+	if err := s.pool.QueryRow(t.Context(), `select string_agg(coalesce(name::text, '-') || ' ' || coalesce(hue::text, '-'), ', ' order by id) from u`).Scan(&got); err != nil || got != want {
+		t.Errorf("%s, want %s, %v", got, want, err)
+	}
+}
