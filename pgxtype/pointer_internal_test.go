@@ -51,7 +51,7 @@ func TestPointersAreEncodedAsByPgx(t *testing.T) {
 			if _, known := m.TypeForOID(oid); !known && oid != 0 {
 				continue
 			}
-			column := column{oid: oid, family: familyOf(m, oid)}
+			column := column{oid: oid, codec: oid, family: familyOf(m, oid)}
 			for _, p := range pointers {
 				want, wantErr := column.pgx().encode(m, p, nil)
 				got, err := column.encode(m, p, nil)
