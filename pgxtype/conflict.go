@@ -28,8 +28,8 @@ type Conflict struct {
 //
 // Children of an existing row are loaded like all others. They refer to its primary key, so that
 // must be the one they were given. If Key is not the primary key, Load checks it: if a Key exists
-// under another primary key, the load fails with a [LoadError] that quotes both. Look such keys
-// up first, and load under the existing primary keys.
+// under another primary key, or tables follow and a row is not in the table, the load fails with a
+// [LoadError] that quotes both keys. Look such keys up first, and load under the existing primary keys.
 //
 // A skipped row is not locked. Only a foreign key prevents others from deleting it
 // before its children are loaded.
@@ -96,9 +96,6 @@ func (l *loader) findPrimaryKeys() error {
 		if err != nil {
 			return l.fail(i, -1, "", fmt.Errorf("look up the primary key: %w", err))
 		}
-		if len(names) == 0 {
-			return l.fail(i, -1, "", errNoPrimaryKey)
-		}
 		same := len(names) == len(t.conflict.Key)
 		for _, name := range names {
 			if slices.Contains(t.conflict.Update, name) {
@@ -115,41 +112,52 @@ func (l *loader) findPrimaryKeys() error {
 }
 
 var (
-	errNoPrimaryKey      = errors.New("has no primary key, which OnConflict needs to identify existing rows")
 	errUpdatesPrimaryKey = errors.New("is part of the primary key, which Conflict.Update must not change: rows may refer to the old one")
 )
 
-// collisions runs after all rows were inserted. It selects the first row that is not in
-// the table under both its keys: its index, and the primary key under which its Key exists.
+// collisions runs after all rows were inserted. It selects the first row whose Key exists under
+// another primary key, with its index and that key; and, if tables follow that may refer to it, the
+// first whose primary key does not exist. A Key that the database has changed, such as a rounded
+// time, is not found, and the row counts as stored.
 func (e *encoder) collisions() request {
 	var columns []int
-	var names, both, other, found []string
-	add := func(c int, list *[]string) {
-		name := pgx.Identifier{e.columns[c]}.Sanitize()
-		if i := slices.Index(columns, c); i < 0 {
-			columns = append(columns, c)
-			names = append(names, name)
-			both = append(both, "t."+name+" is not distinct from s."+name)
+	var names []string
+	match := func(places []int) string {
+		list := make([]string, len(places))
+		for i, c := range places {
+			name := pgx.Identifier{e.columns[c]}.Sanitize()
+			if !slices.Contains(columns, c) {
+				columns, names = append(columns, c), append(names, name)
+			}
+			list[i] = "t." + name + " = s." + name // by its index
 		}
-		if list != nil {
-			*list = append(*list, "t."+name+" is not distinct from s."+name)
-		}
+		return strings.Join(list, " and ")
 	}
-	for _, c := range e.primary {
-		add(c, nil)
-		both[len(both)-1] = "t." + names[len(names)-1] + " = s." + names[len(names)-1] // by its index
-		found = append(found, "coalesce(t."+names[len(names)-1]+"::text, 'null')")
-	}
-	for _, name := range e.conflict.Key {
-		add(slices.Index(e.columns, name), &other)
+	primary, key := match(e.primary), match(e.keyPlaces())
+	found := make([]string, len(e.primary))
+	for i, c := range e.primary {
+		found[i] = "coalesce(t." + pgx.Identifier{e.columns[c]}.Sanitize() + "::text, 'null')"
 	}
 	r := request{table: e, check: true}
 	r.values, r.oids = e.arrays(0, e.rows, columns)
 	table := e.name.Sanitize()
-	r.sql = "select s.snowkey_row, (select concat_ws(', ', " + strings.Join(found, ", ") + ") from " + table + " t where " + strings.Join(other, " and ") + " limit 1)" +
-		" from unnest(" + marks(len(columns)) + ") with ordinality as s(" + strings.Join(names, ", ") + ", snowkey_row)" +
-		" where not exists (select from " + table + " t where " + strings.Join(both, " and ") + ") order by 1 limit 1"
+	missing := "o.key is not null"
+	if e.table < len(e.load.tables)-1 {
+		missing += " or not exists (select from " + table + " t where " + primary + ")"
+	}
+	r.sql = "select s.snowkey_row, o.key from unnest(" + marks(len(columns)) + ") with ordinality as s(" + strings.Join(names, ", ") + ", snowkey_row)" +
+		" left join lateral (select concat_ws(', ', " + strings.Join(found, ", ") + ") as key from " + table + " t where " + key + " and not (" + primary + ") limit 1) o on true" +
+		" where " + missing + " order by 1 limit 1"
 	return r
+}
+
+// keyPlaces are the places of the columns of Key.
+func (e *encoder) keyPlaces() []int {
+	places := make([]int, len(e.conflict.Key))
+	for i, name := range e.conflict.Key {
+		places[i] = slices.Index(e.columns, name)
+	}
+	return places
 }
 
 // otherKeyError is about a row whose Key exists under another primary key.
@@ -186,10 +194,6 @@ func (e *encoder) otherKey(values [][]byte) *otherKeyError {
 		}
 		return "(" + strings.Join(names, ", ") + ")=(" + text + ")"
 	}
-	places := make([]int, len(e.conflict.Key))
-	for i, name := range e.conflict.Key {
-		places[i] = slices.Index(e.columns, name)
-	}
-	other.key, other.own = show(places), show(e.primary)
+	other.key, other.own = show(e.keyPlaces()), show(e.primary)
 	return other
 }
