@@ -88,7 +88,7 @@ func (l *loader) findPrimaryKeys() error {
 			continue
 		}
 		rows, err := l.tx.Query(l.ctx, `select a.attname::text from pg_catalog.pg_index i join pg_catalog.pg_attribute a on a.attrelid = i.indrelid and a.attnum = any ((i.indkey::int2[])[0:i.indnkeyatts - 1])
-			where i.indrelid = $1::text::regclass and i.indisprimary`, t.name.Sanitize())
+			where i.indrelid = $1::text::regclass and i.indisprimary`, pgx.QueryExecModeExec, t.name.Sanitize())
 		var names []string
 		if err == nil {
 			names, err = pgx.CollectRows(rows, pgx.RowTo[string])

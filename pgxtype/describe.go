@@ -78,7 +78,7 @@ func (l *loader) findCodecs() error {
 	asText, names := map[uint32]bool{}, map[uint32]string{}
 	if len(ask) > 0 {
 		rows, err := l.tx.Query(l.ctx, `select t.oid, pg_catalog.format_type(t.oid, null), p.prosrc in ('textrecv', 'varcharrecv', 'bpcharrecv', 'enum_recv')
-			from pg_catalog.pg_type t left join pg_catalog.pg_proc p on p.oid = t.typreceive where t.oid in (`+strings.Join(ask, ", ")+")", pgx.QueryExecModeSimpleProtocol)
+			from pg_catalog.pg_type t left join pg_catalog.pg_proc p on p.oid = t.typreceive where t.oid in (`+strings.Join(ask, ", ")+")", pgx.QueryExecModeExec)
 		if err == nil {
 			var oid uint32
 			var name string
@@ -126,7 +126,7 @@ func (l *loader) findArrays(conn *pgx.Conn) error {
 		}
 	}
 	if len(ask) > 0 {
-		rows, err := l.tx.Query(l.ctx, "select oid, typarray from pg_catalog.pg_type where typcategory <> 'A' and typtype <> 'c' and oid in ("+strings.Join(ask, ", ")+")")
+		rows, err := l.tx.Query(l.ctx, "select oid, typarray from pg_catalog.pg_type where typcategory <> 'A' and typtype <> 'c' and oid in ("+strings.Join(ask, ", ")+")", pgx.QueryExecModeExec) // unnamed, as a pooler needs it
 		if err == nil {
 			var oid, array uint32
 			_, err = pgx.ForEachRow(rows, []any{&oid, &array}, func() error { arrays[oid] = array; return nil })

@@ -13,7 +13,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/pgxtype"
 )
 
@@ -395,5 +397,41 @@ func TestLoadOnConflictOfChangedKeys(t *testing.T) {
 				t.Errorf("%s again, children %t: %d rows, %v", tt.table, children, n, err)
 			}
 		}
+	}
+}
+
+// A connection of PgBouncer is another one in each transaction: no look-up prepares a statement there.
+func TestLoadThroughPgBouncer(t *testing.T) {
+	s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create type tone as enum ('low', 'high');
+	create table people (id bigint primary key, email text unique, hue tone)`)
+	pooler := testserver.NewPgBouncer(t, testserver.Postgres(t), "pool_mode = transaction", "default_pool_size = 2", "ignore_startup_parameters = extra_float_digits")
+	type row struct {
+		ID    ID
+		Email string
+	}
+	var wg sync.WaitGroup
+	for w := range 4 { // each with a client of its own, and so with names of its own
+		wg.Go(func() {
+			pool, err := pgxpool.New(t.Context(), pooler.DSN)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer pool.Close()
+			for i := range 8 {
+				id := ID(100*w + i + 1)
+				for name, method := range methods {
+					if _, err := pgxtype.Load(t.Context(), pool, pgxtype.Seq(slices.Values([]row{{id, id.String()}})), pgxtype.LoadConfig[row]{Method: method, Tables: []pgxtype.Table[row]{
+						pgxtype.ParentTable(pgx.Identifier{s.schema, "people"}, []string{"id", "email", "hue"}, func(r *row, out []any) []any { return append(out, r.ID, r.Email, "low") }).OnConflict(pgxtype.Conflict{Key: []string{"email"}}),
+					}}); err != nil {
+						t.Errorf("%s: %v", name, err)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := s.ask(t, `select count(*) from people`); n != 32 {
+		t.Errorf("%d rows", n)
 	}
 }
