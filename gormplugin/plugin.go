@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,12 +108,8 @@ func (p *Plugin) Initialize(db *gorm.DB) (err error) {
 		return errors.New("gormplugin: the plugin leases its worker ID from the database of another handle: make one plugin for each database; for a second handle of the same database, use gormplugin.New(gormplugin.Config{Source: plugin})")
 	}
 	registry, source := p.Keys(), p.cfg.Source
-	leases := source == nil && leased == nil
-	if leases {
-		source = new(worker.Generator) // a placeholder: the configuration is checked before the first query
-	}
 	if registry == nil {
-		if registry, err = p.cfg.registry(source); err != nil {
+		if registry, err = p.cfg.registry(cmp.Or[sqltype.Source](source, p)); err != nil { // p has leased by the first create
 			return err
 		}
 	}
@@ -120,20 +117,16 @@ func (p *Plugin) Initialize(db *gorm.DB) (err error) {
 		return err
 	}
 	var gen *worker.Generator
-	if leases {
+	if source == nil && leased == nil {
 		if gen, err = p.cfg.lease(db); err != nil {
 			return err
 		}
 		source = gen
-		registry, err = p.cfg.registry(source)
 	}
-	if err == nil {
-		if registry != p.Keys() { // else another handle may be reading it
-			p.keysHolder = keys.Hold(registry)
-		}
-		err = p.register(db)
+	if registry != p.Keys() { // else another handle may be reading it
+		p.keysHolder = keys.Hold(registry)
 	}
-	if err != nil {
+	if err := p.register(db); err != nil {
 		if gen != nil {
 			err = errors.Join(err, gen.Close(context.Background()))
 		}

@@ -85,7 +85,7 @@ func (s *statement) fill() error {
 				continue
 			}
 		}
-		zero, err := c.Zero(&s.rows, nil)
+		zero, err := c.Zero(&s.rows)
 		if err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (s *statement) selects(c *keys.Column) (bool, error) {
 func (s *statement) check(registry *keys.Registry, db *gorm.DB) error {
 	for i := range s.plan.Columns {
 		if c := &s.plan.Columns[i]; c.Source == nil {
-			if zero, err := c.Zero(&s.rows, nil); err != nil || len(zero) > 0 {
+			if zero, err := c.Zero(&s.rows); err != nil || len(zero) > 0 {
 				return cmp.Or(err, c.ErrNotSet())
 			}
 		}
@@ -138,7 +138,7 @@ func (s *statement) check(registry *keys.Registry, db *gorm.DB) error {
 	s.hooks = !s.stmt.SkipHooks && (s.stmt.Schema.BeforeSave || s.stmt.Schema.BeforeCreate)
 	if s.hooks {
 		for _, f := range s.filled {
-			if zero, err := f.column.Zero(&s.rows, nil); err != nil || len(zero) > 0 {
+			if zero, err := f.column.Zero(&s.rows); err != nil || len(zero) > 0 {
 				return cmp.Or(err, f.column.ErrNotSet())
 			}
 		}
@@ -181,7 +181,7 @@ func (p *Plugin) checkDatabaseKey(db *gorm.DB, plan *keys.Plan) error {
 	if list.Check(stmt) != nil {
 		return nil //nolint:nilerr // such rows are gorm's to accept or refuse
 	}
-	if zero, err := plan.Database.Zero(&list, nil); err != nil || len(zero) == 0 {
+	if zero, err := plan.Database.Zero(&list); err != nil || len(zero) == 0 {
 		return err
 	}
 	text := keys.DatabaseKey(plan.Database.Field, stmt.Table)

@@ -71,12 +71,12 @@ func (c *Column) Value(id int64) any {
 	return c.Kind.text(id)
 }
 
-// Zero appends the indexes of the rows that have no value in the column to a list.
-func (c *Column) Zero(list *rows.Rows, to []int) ([]int, error) {
+// Zero returns the indexes of the rows that have no value in the column.
+func (c *Column) Zero(list *rows.Rows) (zero []int, err error) {
 	for i := range list.Len {
 		if key := list.Direct(i, c.direct); key.IsValid() {
 			if key.Int() == 0 {
-				to = append(slices.Grow(to, list.Len-i), i)
+				zero = append(slices.Grow(zero, list.Len-i), i)
 			}
 			continue
 		}
@@ -84,15 +84,15 @@ func (c *Column) Zero(list *rows.Rows, to []int) ([]int, error) {
 		if !row.IsValid() {
 			continue // gorm refuses it
 		}
-		zero, err := c.IsZero(row)
+		isZero, err := c.IsZero(row)
 		if err != nil {
 			return nil, err
 		}
-		if zero {
-			to = append(slices.Grow(to, list.Len-i), i)
+		if isZero {
+			zero = append(slices.Grow(zero, list.Len-i), i)
 		}
 	}
-	return to, nil
+	return zero, nil
 }
 
 // Fill sets the column in row i.
