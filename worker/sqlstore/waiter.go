@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 )
@@ -29,7 +30,8 @@ var errUnwanted = errors.New("sqlstore: a connection was free, and no call waite
 type waiters struct {
 	mu     sync.Mutex
 	kept   []*waiter
-	silent int // calls in a row whose context ended before the database answered
+	silent int  // calls in a row whose context ended before the database answered
+	mute   bool // whether the last request on a connection, or attempt to connect, got no answer
 }
 
 // startWaiter queues at the end.
@@ -80,6 +82,7 @@ func (ws *waiters) keep(w *waiter) {
 // connection uses a kept waiter, if there is one, and also a new one: the kept one may belong to
 // a connection attempt that hangs, and a pool need not serve its callers in order.
 func (s *Store) connection(ctx context.Context) (*sql.Conn, error) {
+	queued := s.db.Stats().WaitCount
 	last := s.startWaiter(ctx)
 	first, conns := s.waiters.take(), (chan *sql.Conn)(nil)
 	if first != nil {
@@ -106,9 +109,35 @@ func (s *Store) connection(ctx context.Context) (*sql.Conn, error) {
 				last = first
 			}
 			s.waiters.keep(last)
-			return nil, ctx.Err()
+			return nil, s.waitError(ctx.Err(), queued)
 		}
 	}
+}
+
+// waitError is the error of a call whose context is done while it waits for a connection. queued
+// is how many requests had waited in the queue of database/sql before. The error says so if the
+// program uses up the pool. It does not while the server is silent: the pool may then be full of
+// attempts to connect, and of connections that got no answer.
+func (s *Store) waitError(done error, queued int64) error {
+	st := s.db.Stats()
+	inUse, limit, setting := st.InUse, st.MaxOpenConnections, "SetMaxOpenConns"
+	full := st.WaitCount > queued && limit > 0 && inUse >= limit
+	if pool, ok := s.db.Driver().(interface{ InUse() (n, limit int) }); ok { // of pgxstore
+		inUse, limit = pool.InUse()
+		full, setting = inUse >= limit, "MaxConns"
+	}
+	s.waiters.mu.Lock()
+	defer s.waiters.mu.Unlock()
+	if s.waiters.mute = s.waiters.mute || !full; s.waiters.mute {
+		return done
+	}
+	return fmt.Errorf("all connections of the pool are in use (%d of %d): give the lease a pool of its own, or raise %s: %w", inUse, limit, setting, done)
+}
+
+func (ws *waiters) notAnswered() {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.mute = true
 }
 
 const (
@@ -124,7 +153,7 @@ func (s *Store) expectAnswer(ctx context.Context) (answered func()) {
 		if stop() {
 			s.waiters.mu.Lock()
 			defer s.waiters.mu.Unlock()
-			s.waiters.silent = 0
+			s.waiters.silent, s.waiters.mute = 0, false
 		}
 	}
 }
@@ -180,6 +209,9 @@ func (s *Store) onConnection(ctx context.Context, f func(*sql.Conn) error) error
 			return err
 		}
 		err = use(ctx, conn, f)
+		if ctx.Err() != nil {
+			s.waiters.notAnswered()
+		}
 		if tries == maxBroken || !errors.Is(err, driver.ErrBadConn) {
 			return err
 		}

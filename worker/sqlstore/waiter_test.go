@@ -129,6 +129,49 @@ func TestWaiterWithoutACall(t *testing.T) {
 	})
 }
 
+// The error of a call that got no connection blames the pool if the program uses it up, and not
+// if attempts to connect fill it, because the server is silent.
+func TestPoolUsedUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := inTurn{make(chan struct{})}
+		db := sql.OpenDB(pool)
+		defer db.Close()
+		db.SetMaxOpenConns(1)
+		s := mustNew(New(db, Config{}))
+		give := func() error {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			return s.onConnection(ctx, func(*sql.Conn) error { return nil })
+		}
+		for range 3 {
+			if err := give(); err != context.DeadlineExceeded {
+				t.Errorf("silent: %v", err)
+			}
+		}
+		pool.free <- struct{}{}
+		if err := give(); err != nil {
+			t.Fatal(err)
+		}
+		conn, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		const want = "all connections of the pool are in use (1 of 1): give the lease a pool of its own, or raise SetMaxOpenConns: context deadline exceeded"
+		for range 3 {
+			if err := give(); !errors.Is(err, context.DeadlineExceeded) || err.Error() != want {
+				t.Errorf("%v, want %s", err, want)
+			}
+		}
+		_ = conn.Close()
+		if err := give(); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(waiterKept)
+		_ = db.Close()
+		<-pool.free
+	})
+}
+
 // No statement is sent when the context is done: a driver might not check it.
 func TestDoneBeforehand(t *testing.T) {
 	db := sql.OpenDB(hanging{})
