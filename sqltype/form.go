@@ -230,8 +230,9 @@ func readForm[S string | []byte](f *Form, s S) (ID, error) {
 	return 0, f.want(err)
 }
 
-// readBare reads a JSON value that is no string. A number is the text of a decimal form only.
-func (f *Form) readBare(text []byte) (ID, error) {
+// readBare reads a JSON value that is no string. A number is the text of a decimal form only. key is
+// a value of the key's type, for the error.
+func (f *Form) readBare(text []byte, key AnyKey) (ID, error) {
 	if !f.sound() {
 		return 0, f.check()
 	}
@@ -242,10 +243,23 @@ func (f *Form) readBare(text []byte) (ID, error) {
 	for i := range f.Old {
 		decimals = decimals || f.Old[i].decimal()
 	}
-	if !decimals {
-		return 0, syntaxError("want " + f.expected())
+	id, err := decimal(text)
+	switch {
+	case decimals:
+		return id, err
+	case err == nil:
+		return 0, f.numberError(key)
 	}
-	return decimal(text)
+	return 0, syntaxError("want " + f.expected())
+}
+
+// numberError is the error of a JSON number. It usually comes from a database that made the JSON.
+func (f *Form) numberError(key AnyKey) error {
+	advice := "read the number into a sqltype.ID and convert it"
+	if f.Sealer == nil { // with the zero Form, ids could be guessed
+		advice += ", or list the zero Form in Form.Old"
+	}
+	return syntaxError(fmt.Sprintf("a number, but a %T has a Form, want %s: %s", key, f.expected(), advice))
 }
 
 // isText reports whether a JSON value is a string that has lost its quotes. For a field tagged

@@ -49,6 +49,10 @@ func testJSONv2[K idKind, N nullKind, P idPointer[K]](t *testing.T) {
 	}
 }
 
+func TestJSONv2KeyNumber(t *testing.T) {
+	testKeyNumber(t, func(data []byte, into any) error { return jsonv2.Unmarshal(data, into) })
+}
+
 // A NullID and a NullKey are written alike by both packages, in every place and with the options that change
 // how a value is written.
 func TestJSONv2Null(t *testing.T) {

@@ -176,7 +176,7 @@ func keyFromJSON[T any](data []byte) (id ID, err error) {
 	if quoted {
 		id, err = readForm(&f, text)
 	} else {
-		id, err = f.readBare(text)
+		id, err = f.readBare(text, Key[T](0))
 	}
 	if err != nil {
 		return 0, readError[T]("parse JSON", string(data), err)

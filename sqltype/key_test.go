@@ -151,12 +151,48 @@ func TestKeyErrors(t *testing.T) {
 	for want, err := range map[string]error{
 		`sqltype: parse "cus_1qda147xjq4ad": not a key of this type, want "row_" and 13 digits of base 32`: err,
 		`sqltype: parse "row_7": want "row_" and 13 digits of base 32`:                                     digits,
-		`sqltype: parse JSON "7": want "row_" and 13 digits of base 32`:                                    new(Key[prefixedRow]).UnmarshalJSON([]byte("7")),
 		`sqltype: Scan: NULL fits no ID and no Key: use a sqltype.NullID, a sqltype.NullKey or a pointer`:  new(Key[prefixedRow]).Scan(nil),
 		`sqltype: scan "row_0000000000007": not a decimal id`:                                              new(Key[prefixedRow]).Scan("row_0000000000007"),
 	} {
 		if err == nil || err.Error() != want {
 			t.Errorf("%v\nwant %s", err, want)
+		}
+	}
+}
+
+// JSON that a database makes of a bigint has a number, which a Form reads only if it lists the
+// zero Form. The error says what to do.
+func TestKeyNumber(t *testing.T) { testKeyNumber(t, json.Unmarshal) }
+
+func testKeyNumber(t *testing.T, unmarshal func(data []byte, into any) error) {
+	type row struct {
+		ID   Key[looseRow]
+		Null NullKey[looseRow]
+		List []Key[looseRow]
+	}
+	const (
+		begin  = `sqltype: parse JSON "1996573624012345677": a number, but a sqltype.Key[github.com/seed-299c1d6b/snowkey/sqltype.looseRow] has a Form, want `
+		advice = `: read the number into a sqltype.ID and convert it`
+		old    = `, or list the zero Form in Form.Old`
+	)
+	for want, f := range map[string]Form{
+		begin + `"loose_" and 13 digits of base 32` + advice + old: {Prefix: "loose", Old: []Form{{Prefix: "old"}}},
+		begin + `"loose_" and a token` + advice:                    {Prefix: "loose", Sealer: mask}, // decimal ids can be guessed
+		begin + `a token` + advice:                                 {Sealer: mask},
+		"":                                                         {Prefix: "loose", Old: make([]Form, 1)},
+	} {
+		setForm(t, f)
+		for _, doc := range []string{`{"ID":%s}`, `{"Null":%s}`, `{"List":[%s]}`} {
+			var r row
+			err := unmarshal(fmt.Appendf(nil, doc, "1996573624012345677"), &r)
+			if want == "" && err != nil || want != "" && (!errors.Is(err, ErrSyntax) || !strings.HasSuffix(err.Error(), want)) {
+				t.Errorf("%s: %v\nwant %s", doc, err, want)
+			}
+			for _, other := range []string{"-7", "7.5", "1e3", "9223372036854775808", "true", "[7]"} { // no ID
+				if err := unmarshal(fmt.Appendf(nil, doc, other), &r); err == nil || strings.Contains(err.Error(), advice) {
+					t.Errorf("%s: %v", other, err)
+				}
+			}
 		}
 	}
 }
