@@ -150,7 +150,7 @@ const (
 func (s *Store) expectAnswer(ctx context.Context) (answered func()) {
 	stop := context.AfterFunc(ctx, s.noAnswer)
 	return func() {
-		if stop() {
+		if ctx.Err() == nil && stop() { // stop alone may be faster than noAnswer when ctx is done
 			s.waiters.mu.Lock()
 			defer s.waiters.mu.Unlock()
 			s.waiters.silent, s.waiters.mute = 0, false
