@@ -167,7 +167,7 @@ counters() {
 newest_pgx() {
   local pgx=github.com/jackc/pgx/v5
   echo "$(go list -m -f '{{.Version}}' $pgx), and alone $(GOWORK=off go list -m -f '{{.Version}}' $pgx)"
-  go test -short -timeout 60m ./pgxtype
+  go test -short -timeout 60m ./pgxtype/...
 }
 
 # The methods for encoding/json/v2, which is an experiment of the toolchain.

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -86,7 +88,7 @@ func TestArrayOfOtherColumns(t *testing.T) {
 				}
 				for _, form := range forms {
 					got, err := m.Encode(oid, code, form, nil)
-					if err != nil || !bytes.Equal(bytes.TrimPrefix(got, []byte("\f")), want) { // see encodeAny
+					if err != nil || !bytes.Equal(bytes.TrimPrefix(got, []byte("\f")), want) { // see encodeByPgx
 						t.Errorf("%T to oid %d, %s: %x, want %x, %v", form, oid, format, got, want, err)
 						continue
 					}
@@ -100,30 +102,97 @@ func TestArrayOfOtherColumns(t *testing.T) {
 	}
 }
 
-func TestArrayNegative(t *testing.T) {
+// Types of arrays other than a slice, and the text format.
+func TestArray(t *testing.T) {
 	m := registered()
-	for _, at := range []int{0, 1, 99} {
-		for _, n := range []int64{-1, math.MinInt64} {
-			ints := make([]*int64, 100)
-			for i := range ints {
-				ints[i] = ptr(int64(i))
+	dims := []pgtype.ArrayDimension{{Length: 2, LowerBound: 1}}
+	for _, tt := range []struct {
+		value, ints any
+		text        string
+	}{
+		{[]ID{1, big, 0}, []int64{1, int64(big), 0}, "{1,1996573624012345677,0}"},
+		{[]ID{}, []int64{}, "\f{}"}, // see encodeByPgx
+		{[]ID(nil), []int64(nil), ""},
+		{[]*ID{ptr(big), nil}, []*int64{ptr(int64(big)), nil}, "{1996573624012345677,NULL}"},
+		{[]NullID{valid(big), {}}, []*int64{ptr(int64(big)), nil}, "{1996573624012345677,NULL}"},
+		{[]*NullID{ptr(valid(7)), nil}, []*int64{ptr(int64(7)), nil}, "{7,NULL}"},
+		{[][]ID{{7}}, [][]int64{{7}}, "{{7}}"},
+		{pgtype.FlatArray[ID]{1, 2}, []int64{1, 2}, "{1,2}"},
+		{pgtype.FlatArray[*ID]{ptr(big), nil}, []*int64{ptr(int64(big)), nil}, "{1996573624012345677,NULL}"},
+		{pgtype.Array[ID]{Elements: []ID{1, 2}, Dims: dims, Valid: true}, []int64{1, 2}, "{1,2}"},
+		{[][]ID{{1, 2}, {3, 4}}, [][]int64{{1, 2}, {3, 4}}, "{{1,2},{3,4}}"},
+		{[2]ID{1, 2}, []int64{1, 2}, "{1,2}"},
+	} {
+		for format, code := range formats {
+			for kind, as := range kinds {
+				t.Run(fmt.Sprintf("%T %s %s", tt.value, format, kind), func(t *testing.T) {
+					b, err := m.Encode(pgtype.Int8ArrayOID, code, as(tt.value), nil)
+					want, wantErr := pgtype.NewMap().Encode(pgtype.Int8ArrayOID, code, tt.ints, nil)
+					if err != nil || wantErr != nil || code == txt && string(b) != tt.text || !bytes.Equal(bytes.TrimPrefix(b, []byte("\f")), want) {
+						t.Fatalf("encoded %q, %v, want %q, %v", b, err, want, wantErr)
+					}
+					target := reflect.New(reflect.TypeOf(tt.value))
+					if target.Elem().Kind() == reflect.Slice {
+						target.Elem().Set(reflect.MakeSlice(target.Elem().Type(), 1, 1))
+					}
+					if err := m.Scan(pgtype.Int8ArrayOID, code, b, as(target.Interface())); err != nil || !reflect.DeepEqual(target.Elem().Interface(), tt.value) {
+						t.Errorf("scanned %v, %v", target.Elem(), err)
+					}
+				})
 			}
-			ints[at] = ptr(n)
-			forms, _ := nullables(ints)
-			src, err := pgtype.NewMap().Encode(pgtype.Int8ArrayOID, bin, ints, nil)
-			if err != nil {
-				t.Fatal(err)
+		}
+	}
+}
+
+// As pgx does for []int64, more dimensions than the slice has are laid out flat.
+func TestArrayFlattens(t *testing.T) {
+	m := registered()
+	for format, code := range formats {
+		b, err := m.Encode(pgtype.Int8ArrayOID, code, [][]ID{{1, 2}, {3, 4}}, nil)
+		for _, as := range kinds {
+			var ids []ID
+			if err = errors.Join(err, m.Scan(pgtype.Int8ArrayOID, code, b, as(&ids))); err != nil || !slices.Equal(ids, []ID{1, 2, 3, 4}) {
+				t.Errorf("%s: %v %v", format, ids, err)
 			}
-			for _, form := range forms {
-				if b, err := m.Encode(pgtype.Int8ArrayOID, bin, form, nil); !errors.Is(err, sqltype.ErrNegative) {
-					t.Errorf("%T: %d bytes, %v", form, len(b), err)
+		}
+	}
+}
+
+// An error of an element leaves the slice as it was.
+func TestArrayErrors(t *testing.T) {
+	m, plain := registered(), pgtype.NewMap()
+	check := func(code int16, ints []*int64, want error, form any) {
+		src, err := plain.Encode(pgtype.Int8ArrayOID, code, ints, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		target := reflect.New(reflect.TypeOf(form))
+		old := reflect.MakeSlice(reflect.TypeOf(form), 3, 3)
+		target.Elem().Set(old)
+		if err := m.Scan(pgtype.Int8ArrayOID, code, src, target.Interface()); !errors.Is(err, want) || !reflect.DeepEqual(target.Elem().Interface(), old.Interface()) {
+			t.Errorf("%T: %v, %v", form, target.Elem(), err)
+		}
+	}
+	for _, code := range formats {
+		for _, as := range kinds {
+			check(code, []*int64{ptr(int64(1)), nil}, sqltype.ErrNull, as([]ID{}))
+			if err := m.Scan(pgtype.Int8ArrayOID, code, nil, as((*[]ID)(nil))); !errors.Is(err, sqltype.ErrNil) {
+				t.Error(err)
+			}
+		}
+		for _, at := range []int{0, 1, 99} {
+			for _, n := range []int64{-1, math.MinInt64} {
+				ints := make([]*int64, 100)
+				for i := range ints {
+					ints[i] = ptr(int64(i))
 				}
-				target := reflect.New(reflect.TypeOf(form))
-				old := reflect.MakeSlice(reflect.TypeOf(form), 3, 3)
-				target.Elem().Set(old)
-				err := m.Scan(pgtype.Int8ArrayOID, bin, src, target.Interface())
-				if !errors.Is(err, sqltype.ErrNegative) || !reflect.DeepEqual(target.Elem().Interface(), old.Interface()) {
-					t.Errorf("%T: %v, %v", form, target.Elem(), err)
+				ints[at] = ptr(n)
+				forms, _ := nullables(ints)
+				for _, form := range forms {
+					check(code, ints, sqltype.ErrNegative, form)
+					if b, err := m.Encode(pgtype.Int8ArrayOID, code, form, nil); !errors.Is(err, sqltype.ErrNegative) {
+						t.Errorf("%T: %d bytes, %v", form, len(b), err)
+					}
 				}
 			}
 		}
@@ -179,24 +248,31 @@ func FuzzArray(f *testing.F) {
 	})
 }
 
-// An array that claims more than it has costs no memory.
+// An array whose sizes are negative, or more than what follows, costs no memory.
 func TestArrayClaims(t *testing.T) {
 	m := registered()
-	src := binary.BigEndian.AppendUint32(nil, 1)
-	for _, n := range []uint32{0, pgtype.Int8OID, math.MaxInt32, 1, 8, 0, 7} {
-		src = binary.BigEndian.AppendUint32(src, n)
-	}
 	targets := []any{new([]ID), new([]*ID), new([]NullID)}
-	for _, target := range append(targets, each(keyed, targets)...) {
-		if err := m.Scan(pgtype.Int8ArrayOID, bin, src, target); err == nil {
-			t.Errorf("%T: no error", target)
+	for _, dims := range [][]int32{{-5}, {math.MaxInt32}, {-2, -3}, {math.MaxInt32, math.MaxInt32, math.MaxInt32, 4}, {0}, {0, 5}} {
+		src := binary.BigEndian.AppendUint32(nil, uint32(len(dims)))
+		src = binary.BigEndian.AppendUint64(src, pgtype.Int8OID)
+		for _, n := range dims {
+			src = binary.BigEndian.AppendUint32(src, uint32(n))
+			src = binary.BigEndian.AppendUint32(src, 1)
 		}
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		_ = m.Scan(pgtype.Int8ArrayOID, bin, src, target)
-		runtime.ReadMemStats(&after)
-		if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
-			t.Errorf("%T: %d bytes", target, got)
+		if dims[0] == math.MaxInt32 {
+			src = append(src, wire(bin, 8<<32)...) // the begin of an element
+		}
+		for _, target := range append(targets, each(keyed, targets)...) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			err := m.Scan(pgtype.Int8ArrayOID, bin, src, target)
+			runtime.ReadMemStats(&after)
+			if n := reflect.ValueOf(target).Elem().Len(); err == nil && (n != 0 || dims[0] > 0) {
+				t.Errorf("dimensions %v into %T: %d elements", dims, target, n)
+			}
+			if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
+				t.Errorf("dimensions %v into %T: %d bytes", dims, target, got)
+			}
 		}
 	}
 }

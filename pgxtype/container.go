@@ -21,106 +21,83 @@ type (
 )
 
 func registerContainers(m *pgtype.Map) {
-	for name, types := range map[string][]any{
-		"_int8":          {keyArray{}, &keyArray{}, arrayValue{}, arrayTarget{}},
+	for name, types := range map[string][2]any{
+		"_int8":          {arrayValue{}, arrayTarget{}},
 		"_int8range":     {rangeArrayValue{}, rangeArrayTarget{}},
 		"int8range":      {rangeValue{}, rangeTarget{}},
 		"int8multirange": {multirangeValue{}, multirangeTarget{}},
 	} {
-		for _, t := range types {
-			m.RegisterDefaultPgType(t, name)
-		}
+		m.RegisterDefaultPgType(types[0], name)
+		m.RegisterDefaultPgType(types[1], name)
 	}
 }
 
-// contained returns value with a type of this file, or nil if it holds no keys.
-func contained(value any) any {
-	if v := reflect.ValueOf(value); v.Kind() == reflect.Pointer && v.IsNil() {
-		return nil // its methods may need it
+// contained returns how a value gets a type of this file, or nil if it holds no ids.
+func contained(value any) func(any) any {
+	if isNil(value) {
+		return nil
 	}
 	switch v := value.(type) {
-	case keyArray, arrayValue, rangeArrayValue, rangeValue, multirangeValue: // pgx knows them
+	case arrayValue, rangeArrayValue, rangeValue, multirangeValue: // pgx knows them
 	case pgtype.ArrayGetter:
 		switch element := v.IndexType(); {
-		case isKey(element):
-			return arrayValue{v}
+		case holdsID(reflect.TypeOf(element)):
+			return func(v any) any { return arrayValue{v.(pgtype.ArrayGetter)} }
 		case isRange(element):
-			return rangeArrayValue{v}
+			return func(v any) any { return rangeArrayValue{v.(pgtype.ArrayGetter)} }
 		}
 	case pgtype.RangeValuer:
 		if isRange(v) {
-			return rangeValue{v}
+			return func(v any) any { return rangeValue{v.(pgtype.RangeValuer)} }
 		}
 	case pgtype.MultirangeGetter:
 		if isRange(v.IndexType()) {
-			return multirangeValue{v}
+			return func(v any) any { return multirangeValue{v.(pgtype.MultirangeGetter)} }
 		}
 	}
 	return nil
 }
 
-// isRange reports whether v is a range of keys. A pointer to one is none if it is nil.
+// containedTarget is contained for targets.
+func containedTarget(target any) func(any) any {
+	if isNil(target) {
+		return nil
+	}
+	switch t := target.(type) {
+	case arrayTarget, rangeArrayTarget, rangeTarget, multirangeTarget:
+	case pgtype.ArraySetter:
+		switch element := t.ScanIndexType(); {
+		case holdsID(reflect.TypeOf(element)):
+			return func(t any) any { return arrayTarget{t.(pgtype.ArraySetter)} }
+		case isRangeTarget(element):
+			return func(t any) any { return rangeArrayTarget{t.(pgtype.ArraySetter)} }
+		}
+	case pgtype.RangeScanner:
+		if isRangeTarget(t) {
+			return func(t any) any { return rangeTarget{t.(pgtype.RangeScanner)} }
+		}
+	case pgtype.MultirangeSetter:
+		if isRangeTarget(t.ScanIndexType()) {
+			return func(t any) any { return multirangeTarget{t.(pgtype.MultirangeSetter)} }
+		}
+	}
+	return nil
+}
+
+// isNil reports whether v is a nil pointer, whose methods may need what it points to.
+func isNil(v any) bool {
+	p := reflect.ValueOf(v)
+	return p.Kind() == reflect.Pointer && p.IsNil()
+}
+
+// isRange reports whether v is a range of ids. A pointer to one is none if it is nil.
 func isRange(v any) bool {
 	r, ok := v.(pgtype.RangeValuer)
 	if !ok || reflect.ValueOf(v).Kind() == reflect.Pointer {
 		return false
 	}
 	lower, _ := r.Bounds()
-	return twinOf(lower) != nil
-}
-
-func wrapContainer(value any) (pgtype.WrappedEncodePlanNextSetter, any, bool) {
-	if c := contained(value); c != nil {
-		return &encodeContainer{as: c}, c, true
-	}
-	return nil, nil, false
-}
-
-type encodeContainer struct {
-	as   any
-	next pgtype.EncodePlan
-}
-
-func (p *encodeContainer) SetNext(next pgtype.EncodePlan) { p.next = next }
-
-func (p *encodeContainer) Encode(value any, buf []byte) ([]byte, error) {
-	switch p.as.(type) {
-	case arrayValue:
-		value = arrayValue{value.(pgtype.ArrayGetter)}
-	case rangeArrayValue:
-		value = rangeArrayValue{value.(pgtype.ArrayGetter)}
-	case rangeValue:
-		value = rangeValue{value.(pgtype.RangeValuer)}
-	case multirangeValue:
-		value = multirangeValue{value.(pgtype.MultirangeGetter)}
-	}
-	return p.next.Encode(value, buf)
-}
-
-// containedTarget is contained for targets.
-func containedTarget(target any) any {
-	if v := reflect.ValueOf(target); v.Kind() == reflect.Pointer && v.IsNil() {
-		return nil
-	}
-	switch t := target.(type) {
-	case *keyArray, arrayTarget, rangeArrayTarget, rangeTarget, multirangeTarget:
-	case pgtype.ArraySetter:
-		switch element := t.ScanIndexType(); {
-		case isKeyTarget(element):
-			return arrayTarget{t}
-		case isRangeTarget(element):
-			return rangeArrayTarget{t}
-		}
-	case pgtype.RangeScanner:
-		if isRangeTarget(t) {
-			return rangeTarget{t}
-		}
-	case pgtype.MultirangeSetter:
-		if isRangeTarget(t.ScanIndexType()) {
-			return multirangeTarget{t}
-		}
-	}
-	return nil
+	return holdsID(reflect.TypeOf(lower))
 }
 
 func isRangeTarget(v any) bool {
@@ -129,33 +106,39 @@ func isRangeTarget(v any) bool {
 		return false
 	}
 	lower, _ := r.ScanBounds()
-	return twinOf(lower) != nil
+	return holdsID(reflect.TypeOf(lower))
+}
+
+func wrapContainer(value any) (pgtype.WrappedEncodePlanNextSetter, any, bool) {
+	if as := contained(value); as != nil {
+		return &encodeContainer{as: as}, as(value), true
+	}
+	return nil, nil, false
+}
+
+type encodeContainer struct {
+	as   func(any) any
+	next pgtype.EncodePlan
+}
+
+func (p *encodeContainer) SetNext(next pgtype.EncodePlan) { p.next = next }
+
+func (p *encodeContainer) Encode(value any, buf []byte) ([]byte, error) {
+	return p.next.Encode(p.as(value), buf)
 }
 
 func wrapContainerTarget(target any) (pgtype.WrappedScanPlanNextSetter, any, bool) {
-	if c := containedTarget(target); c != nil {
-		return &scanContainer{as: c}, c, true
+	if as := containedTarget(target); as != nil {
+		return &scanContainer{as: as}, as(target), true
 	}
 	return nil, nil, false
 }
 
 type scanContainer struct {
-	as   any
+	as   func(any) any
 	next pgtype.ScanPlan
 }
 
 func (p *scanContainer) SetNext(next pgtype.ScanPlan) { p.next = next }
 
-func (p *scanContainer) Scan(src []byte, target any) error {
-	switch p.as.(type) {
-	case arrayTarget:
-		target = arrayTarget{target.(pgtype.ArraySetter)}
-	case rangeArrayTarget:
-		target = rangeArrayTarget{target.(pgtype.ArraySetter)}
-	case rangeTarget:
-		target = rangeTarget{target.(pgtype.RangeScanner)}
-	case multirangeTarget:
-		target = multirangeTarget{target.(pgtype.MultirangeSetter)}
-	}
-	return p.next.Scan(src, target)
-}
+func (p *scanContainer) Scan(src []byte, target any) error { return p.next.Scan(src, p.as(target)) }

@@ -12,6 +12,7 @@ import (
 )
 
 type (
+	order   struct{}
 	Key     = sqltype.Key[order]
 	NullKey = sqltype.NullKey[order]
 )

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -172,24 +173,13 @@ func TestScalarErrors(t *testing.T) {
 					t.Errorf("%v does not name the type", err)
 				}
 			}
-			switch v := reflect.ValueOf(target).Elem().Interface().(type) {
-			case ID:
-				if v != 42 {
-					t.Errorf("%s: ID is %d", tt.name, v)
-				}
-			case *ID:
-				if v == nil || *v != 42 {
-					t.Errorf("%s: *ID is %v", tt.name, v)
-				}
-			case NullID:
-				if v != valid(42) {
-					t.Errorf("%s: NullID is %v", tt.name, v)
-				}
+			if got := reflect.ValueOf(target).Elem().Interface(); !slices.ContainsFunc([]any{ID(42), ptr(ID(42)), valid(42)}, func(old any) bool { return reflect.DeepEqual(got, old) }) {
+				t.Errorf("%s: %T is %v", tt.name, target, got)
 			}
 		}
 	}
 	for format, code := range formats {
-		for kind, as := range kinds {
+		for _, as := range kinds {
 			id := ID(42)
 			err := m.Scan(pgtype.Int8OID, code, nil, as(&id))
 			if !errors.Is(err, sqltype.ErrNull) || id != 42 {
@@ -200,53 +190,43 @@ func TestScalarErrors(t *testing.T) {
 					t.Errorf("%q does not name %s", err, hint)
 				}
 			}
-			for _, src := range [][]byte{nil, wire(code, 7)} {
-				for _, target := range []any{(**ID)(nil), (*NullID)(nil)} {
+			for _, target := range []any{(*ID)(nil), (**ID)(nil), (*NullID)(nil)} {
+				for _, src := range [][]byte{nil, wire(code, 7)} {
 					if err := m.Scan(pgtype.Int8OID, code, src, as(target)); !errors.Is(err, sqltype.ErrNil) {
-						t.Errorf("%s %q into a nil %T, %s: %v", format, src, target, kind, err)
+						t.Errorf("%s %q into a nil %T: %v", format, src, as(target), err)
 					}
 				}
-			}
-			if err := m.Scan(pgtype.Int8OID, code, wire(code, 7), as((*ID)(nil))); !errors.Is(err, sqltype.ErrNil) {
-				t.Errorf("%s into a nil *ID, %s: %v", format, kind, err)
 			}
 		}
 	}
 }
 
 func TestRange(t *testing.T) {
-	type rng = pgtype.Range[ID]
-	r := rng{Lower: 5, Upper: 9, LowerType: pgtype.Inclusive, UpperType: pgtype.Exclusive, Valid: true}
+	m := registered()
 	for format, code := range formats {
-		m := registered()
 		for _, tt := range []struct {
-			oid           uint32
-			value, target any
+			oid   uint32
+			value any
 		}{
-			{pgtype.Int8rangeOID, r, new(rng)},
-			{pgtype.Int8rangeOID, rng{}, new(rng)},
-			{pgtype.Int8rangeArrayOID, []rng{r, r}, new([]rng)},
-			{pgtype.Int8multirangeOID, pgtype.Multirange[rng]{r, r}, new(pgtype.Multirange[rng])},
+			{pgtype.Int8rangeOID, aRange},
+			{pgtype.Int8rangeOID, idRange{}},
+			{pgtype.Int8rangeArrayOID, []idRange{aRange, aRange}},
+			{pgtype.Int8multirangeOID, pgtype.Multirange[idRange]{aRange, aRange}},
 		} {
-			t.Run(fmt.Sprint(tt.oid), func(t *testing.T) {
-				for kind, as := range kinds {
-					b, err := m.Encode(tt.oid, code, as(tt.value), nil)
-					if err != nil {
-						t.Errorf("%s %s of %T: %v", format, kind, tt.value, err)
-						return
-					}
-					reflect.ValueOf(tt.target).Elem().SetZero()
-					if err := m.Scan(tt.oid, code, b, as(tt.target)); err != nil {
-						t.Errorf("%s %s of %T: %v", format, kind, tt.value, err)
-					} else if got := reflect.ValueOf(tt.target).Elem().Interface(); !reflect.DeepEqual(got, tt.value) {
-						t.Errorf("%s %s: %v, want %v", format, kind, got, tt.value)
-					}
+			for kind, as := range kinds {
+				target := reflect.New(reflect.TypeOf(tt.value))
+				b, err := m.Encode(tt.oid, code, as(tt.value), nil)
+				if err == nil {
+					err = m.Scan(tt.oid, code, b, as(target.Interface()))
 				}
-			})
+				if got := target.Elem().Interface(); err != nil || !reflect.DeepEqual(got, tt.value) {
+					t.Errorf("%s %s of %T: %v, want %v, %v", format, kind, tt.value, got, tt.value, err)
+				}
+			}
 		}
-		bad := r
-		bad.Lower = -1
 		for _, as := range kinds {
+			bad := aRange
+			bad.Lower = -1
 			if b, err := m.Encode(pgtype.Int8rangeOID, code, as(bad), nil); !errors.Is(err, sqltype.ErrNegative) {
 				t.Errorf("%s negative bound: %q, %v", format, b, err)
 			}
@@ -257,55 +237,34 @@ func TestRange(t *testing.T) {
 // Columns that are no bigint.
 func TestOtherColumns(t *testing.T) {
 	m := registered()
-	scalars := []any{big, ptr(big), valid(big), ptr(valid(big))}
-	for _, v := range append(scalars, each(keyed, scalars)...) {
-		for format, code := range formats {
-			for _, oid := range []uint32{pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NumericOID} {
-				b, err := m.Encode(oid, code, v, nil)
-				if err != nil {
-					t.Errorf("%T to oid %d, %s: %v", v, oid, format, err)
-					continue
-				}
-				if oid != pgtype.NumericOID && string(b) != big.String() {
-					t.Errorf("%T to oid %d, %s: %q", v, oid, format, b)
-				}
-				for _, as := range kinds {
-					var back ID
-					if err := m.Scan(oid, code, b, as(&back)); err != nil || back != big {
-						t.Errorf("%T from oid %d, %s: %d, %v", v, oid, format, back, err)
+	for format, code := range formats {
+		for _, as := range kinds {
+			for _, oid := range []uint32{pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NumericOID, pgtype.Int4OID, pgtype.Int2OID} {
+				small := oid == pgtype.Int4OID || oid == pgtype.Int2OID
+				for _, id := range []ID{big, 300} {
+					for _, v := range []any{id, ptr(id), valid(id), ptr(valid(id))} {
+						b, err := m.Encode(oid, code, as(v), nil)
+						if small && id == big {
+							if err == nil {
+								t.Errorf("%T to oid %d, %s: %x, want an error", v, oid, format, b)
+							}
+							continue
+						}
+						var back ID
+						if err != nil || oid != pgtype.NumericOID && !small && string(b) != id.String() || m.Scan(oid, code, b, as(&back)) != nil || back != id {
+							t.Errorf("%T to oid %d, %s: %q, %v, back %d", v, oid, format, b, err, back)
+						}
 					}
 				}
-			}
-			for _, oid := range []uint32{pgtype.Int2OID, pgtype.Int4OID} {
-				if b, err := m.Encode(oid, code, v, nil); err == nil {
-					t.Errorf("%T to oid %d, %s: %x, want an error", v, oid, format, b)
+				for _, v := range []any{(*ID)(nil), NullID{}, &NullID{}, (*NullID)(nil)} {
+					if b, err := m.Encode(oid, code, as(v), nil); err != nil || b != nil {
+						t.Errorf("NULL %T to oid %d: %q, %v", v, oid, b, err)
+					}
 				}
-			}
-		}
-	}
-	for _, oid := range []uint32{pgtype.TextOID, pgtype.NumericOID, pgtype.Int4OID, pgtype.Int2OID} {
-		nulls := []any{(*ID)(nil), NullID{}, &NullID{}, (*NullID)(nil)}
-		for _, v := range append(nulls, each(keyed, nulls)...) {
-			if b, err := m.Encode(oid, pgtype.BinaryFormatCode, v, nil); err != nil || b != nil {
-				t.Errorf("NULL %T to oid %d: %q, %v", v, oid, b, err)
-			}
-		}
-		for format, code := range formats {
-			for _, as := range kinds {
-				b, err := m.Encode(oid, code, as(ID(300)), nil)
-				var back ID
-				if err != nil || m.Scan(oid, code, b, as(&back)) != nil || back != 300 {
-					t.Errorf("300 by oid %d, %s: %q, %v, back %d", oid, format, b, err, back)
-				}
-				if err := m.Scan(oid, code, nil, as(&back)); !errors.Is(err, sqltype.ErrNull) {
+				if err := m.Scan(oid, code, nil, as(new(ID))); !errors.Is(err, sqltype.ErrNull) {
 					t.Errorf("NULL of oid %d, %s: %v", oid, format, err)
 				}
 			}
-		}
-	}
-	for _, as := range kinds {
-		if b, err := m.Encode(pgtype.TextArrayOID, pgtype.TextFormatCode, as([]ID{1, big}), nil); err != nil || string(b) != "{1,"+big.String()+"}" {
-			t.Errorf("[]ID to text[]: %q, %v", b, err)
 		}
 	}
 }
@@ -327,9 +286,9 @@ func TestOwnTypes(t *testing.T) {
 	}
 }
 
-// Where the server has not told the type (OID 0), the Go type decides.
+// Where the server has not told the type, or pgx does not know it, the Go type decides.
 func TestUnknownOID(t *testing.T) {
-	r := pgtype.Range[ID]{Lower: 5, Upper: 9, LowerType: pgtype.Inclusive, UpperType: pgtype.Exclusive, Valid: true}
+	const unknown = 99_999
 	m := registered()
 	for _, tt := range []struct {
 		value any
@@ -341,20 +300,26 @@ func TestUnknownOID(t *testing.T) {
 		{[]ID{7, 8}, pgtype.Int8ArrayOID, "{7,8}"}, {&[]ID{7}, pgtype.Int8ArrayOID, "{7}"},
 		{[]*ID{ptr(ID(7)), nil}, pgtype.Int8ArrayOID, "{7,NULL}"}, {&[]*ID{nil}, pgtype.Int8ArrayOID, "{NULL}"},
 		{[]NullID{valid(7), {}}, pgtype.Int8ArrayOID, "{7,NULL}"}, {pgtype.FlatArray[ID]{7}, pgtype.Int8ArrayOID, "{7}"},
+		{[][]ID{{1, 2}, {3, 4}}, pgtype.Int8ArrayOID, "{{1,2},{3,4}}"},
 		{pgtype.Array[ID]{Elements: []ID{7}, Dims: []pgtype.ArrayDimension{{Length: 1, LowerBound: 1}}, Valid: true}, pgtype.Int8ArrayOID, "{7}"},
-		{r, pgtype.Int8rangeOID, "[5,9)"}, {&r, pgtype.Int8rangeOID, "[5,9)"},
-		{[]pgtype.Range[ID]{r}, pgtype.Int8rangeArrayOID, `{"[5,9)"}`},
-		{pgtype.Multirange[pgtype.Range[ID]]{r}, pgtype.Int8multirangeOID, "{[5,9)}"},
+		{aRange, pgtype.Int8rangeOID, "[5,9)"}, {&aRange, pgtype.Int8rangeOID, "[5,9)"},
+		{[]idRange{aRange}, pgtype.Int8rangeArrayOID, `{"[5,9)"}`},
+		{pgtype.Multirange[idRange]{aRange}, pgtype.Int8multirangeOID, "{[5,9)}"},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
-			typ, ok := m.TypeForValue(tt.value)
-			if !ok || typ.OID != tt.oid {
+			if typ, ok := m.TypeForValue(tt.value); !ok || typ.OID != tt.oid {
 				t.Errorf("%T: type %v", tt.value, typ)
-				return
 			}
 			for kind, as := range kinds {
-				if b, err := m.Encode(0, pgtype.TextFormatCode, as(tt.value), nil); err != nil || string(b) != tt.text {
+				if b, err := m.Encode(0, txt, as(tt.value), nil); err != nil || string(b) != tt.text {
 					t.Errorf("%s of %T: %q, %v", kind, tt.value, b, err)
+				}
+				target := reflect.New(reflect.TypeOf(tt.value))
+				if _, pointer := tt.value.(*idRange); pointer {
+					continue // pgx makes no range to ask what it holds
+				}
+				if err := m.Scan(unknown, txt, []byte(tt.text), as(target.Interface())); err != nil || !reflect.DeepEqual(target.Elem().Interface(), tt.value) {
+					t.Errorf("%s: scanned %v, %v, want %v", kind, target.Elem(), err, tt.value)
 				}
 			}
 		})

@@ -42,7 +42,7 @@ try() {
   case $server in
     postgres-*)
       kind=POSTGRES program=postgres least=${server#*-} most=${server#*-} others='sqlite|mysql|mariadb|redis|etcd|pg_dump' alien='MySQL|MariaDB'
-      tested+=(./pgxtype ./internal/integration/migrate)
+      tested+=(./pgxtype/... ./internal/integration/migrate)
       ;;
     mariadb) kind=MARIADB program=mariadbd least=11 ;;
     mysql) kind=MYSQL program=mysqld least=9 ;;

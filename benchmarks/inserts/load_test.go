@@ -3,7 +3,6 @@ package inserts
 import (
 	"context"
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -14,6 +13,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/pgxtype"
+	"github.com/seed-299c1d6b/snowkey/pgxtype/pgxload"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -83,45 +83,83 @@ func inBatches(ctx context.Context, tx pgx.Tx, orders []benchOrder) error {
 	return tx.SendBatch(ctx, batch).Close()
 }
 
-func loadWith(gen *core.Generator, method pgxtype.Method) func(context.Context, pgx.Tx, []benchOrder) error {
-	cfg := pgxtype.LoadConfig[benchOrder]{Method: method, Tables: []pgxtype.Table[benchOrder]{
-		pgxtype.ParentTable(pgx.Identifier{"orders"}, []string{"id", "note"},
-			func(o *benchOrder, row []any) []any { return append(row, &o.ID, &o.Note) }),
-		pgxtype.ChildTable(pgx.Identifier{"lines"}, []string{"id", "order_id", "position", "sku"},
-			func(o *benchOrder) []benchLine { return o.Lines },
-			func(l *benchLine, row []any) []any { return append(row, &l.ID, &l.OrderID, &l.Position, &l.SKU) }),
-	}}
+func loadWith(gen *core.Generator, method pgxload.Method) func(context.Context, pgx.Tx, []benchOrder) error {
+	return func(ctx context.Context, tx pgx.Tx, input []benchOrder) error {
+		if err := withKeys(ctx, gen, input); err != nil {
+			return err
+		}
+		_, err := pgxload.LoadWith(ctx, tx, pgxload.Config{Method: method}, func(w *pgxload.Writer) error {
+			orders, lines := w.Table("orders", "id", "note"), w.Table("lines", "id", "order_id", "position", "sku")
+			for i := range input {
+				o := &input[i]
+				orders.Row(&o.ID, &o.Note)
+				for j := range o.Lines {
+					l := &o.Lines[j]
+					lines.Row(&l.ID, &l.OrderID, &l.Position, &l.SKU)
+				}
+			}
+			return nil
+		})
+		return err
+	}
+}
+
+// copyByHand writes the same rows by two calls of CopyFrom.
+func copyByHand(gen *core.Generator) func(context.Context, pgx.Tx, []benchOrder) error {
 	return func(ctx context.Context, tx pgx.Tx, orders []benchOrder) error {
 		if err := withKeys(ctx, gen, orders); err != nil {
 			return err
 		}
-		_, err := pgxtype.Load(ctx, tx, pgxtype.Seq(slices.Values(orders)), cfg)
-		return err
+		return copyRows(ctx, tx, orders)
+	}
+}
+
+// unnestByHand writes the same rows by two INSERTs in one batch.
+func unnestByHand(gen *core.Generator) func(context.Context, pgx.Tx, []benchOrder) error {
+	return func(ctx context.Context, tx pgx.Tx, orders []benchOrder) error {
+		if err := withKeys(ctx, gen, orders); err != nil {
+			return err
+		}
+		var ids, lineIDs, orderIDs []sqltype.ID
+		var notes, skus []string
+		var positions []int
+		for i := range orders {
+			ids, notes = append(ids, orders[i].ID), append(notes, orders[i].Note)
+			for _, l := range orders[i].Lines {
+				lineIDs, orderIDs, positions, skus = append(lineIDs, l.ID), append(orderIDs, l.OrderID), append(positions, l.Position), append(skus, l.SKU)
+			}
+		}
+		batch := &pgx.Batch{}
+		batch.Queue(`INSERT INTO orders (id, note) SELECT * FROM unnest($1::bigint[], $2::text[])`, ids, notes)
+		batch.Queue(`INSERT INTO lines (id, order_id, position, sku) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::int[], $4::text[])`, lineIDs, orderIDs, positions, skus)
+		return tx.SendBatch(ctx, batch).Close()
 	}
 }
 
 // floorCopy writes keys that cost nothing, by two calls of CopyFrom written by
 // hand: what loading by COPY costs at the least.
 func floorCopy(ctx context.Context, tx pgx.Tx, orders []benchOrder) error {
-	next := int64(0)
-	key := func() int64 { next++; return next }
-	var lines []benchLine
+	next := sqltype.ID(0)
+	key := func() sqltype.ID { next++; return next }
 	for i := range orders {
-		orders[i].ID = sqltype.ID(key())
+		orders[i].ID = key()
 		for j := range orders[i].Lines {
 			l := &orders[i].Lines[j]
-			l.ID, l.OrderID = sqltype.ID(key()), orders[i].ID
-			lines = append(lines, *l)
+			l.ID, l.OrderID = key(), orders[i].ID
 		}
 	}
+	return copyRows(ctx, tx, orders)
+}
+
+func copyRows(ctx context.Context, tx pgx.Tx, orders []benchOrder) error {
 	if _, err := tx.CopyFrom(ctx, pgx.Identifier{"orders"}, []string{"id", "note"}, pgx.CopyFromSlice(len(orders), func(i int) ([]any, error) {
-		return []any{int64(orders[i].ID), orders[i].Note}, nil
+		return []any{orders[i].ID, orders[i].Note}, nil
 	})); err != nil {
 		return err
 	}
-	_, err := tx.CopyFrom(ctx, pgx.Identifier{"lines"}, []string{"id", "order_id", "position", "sku"}, pgx.CopyFromSlice(len(lines), func(i int) ([]any, error) {
-		l := &lines[i]
-		return []any{int64(l.ID), int64(l.OrderID), l.Position, l.SKU}, nil
+	_, err := tx.CopyFrom(ctx, pgx.Identifier{"lines"}, []string{"id", "order_id", "position", "sku"}, pgx.CopyFromSlice(len(orders)*benchLines, func(i int) ([]any, error) {
+		l := &orders[i/benchLines].Lines[i%benchLines]
+		return []any{l.ID, l.OrderID, l.Position, l.SKU}, nil
 	}))
 	return err
 }
@@ -163,18 +201,22 @@ func BenchmarkLoad(b *testing.B) {
 	}
 	defer gen.Close()
 	server := database.Open(b, database.Postgres, true).Server
-	for _, way := range scale.Rotate(b, []loadWay{
-		{"snowkey", loadWith(gen, pgxtype.Copy)},
-		{"snowkey-unnest", loadWith(gen, pgxtype.Unnest)},
-		{"pgx-batch-returning", inBatches},
-		{"floor-copy", floorCopy},
-	}) {
-		b.Run("delay=0s/way="+way.name, func(b *testing.B) { load(b, loadPool(b, server), way) })
+	for _, orders := range []int{1_000, 20_000} {
+		for _, way := range scale.Rotate(b, []loadWay{
+			{"snowkey", loadWith(gen, pgxload.Copy)},
+			{"copyfrom-by-hand", copyByHand(gen)},
+			{"snowkey-unnest", loadWith(gen, pgxload.Unnest)},
+			{"unnest-by-hand", unnestByHand(gen)},
+			{"pgx-batch-returning", inBatches},
+			{"floor-copy", floorCopy},
+		}) {
+			b.Run(fmt.Sprintf("delay=0s/orders=%d/way=%s", orders, way.name), func(b *testing.B) { load(b, loadPool(b, server), way, orders) })
+		}
 	}
 }
 
-func load(b *testing.B, pool *pgxpool.Pool, way loadWay) {
-	orders := makeBenchOrders(scale.Pick(b, 3, 1_000))
+func load(b *testing.B, pool *pgxpool.Pool, way loadWay, n int) {
+	orders := makeBenchOrders(scale.Pick(b, 3, n))
 	run := func(orders []benchOrder) {
 		if err := pgx.BeginFunc(b.Context(), pool, func(tx pgx.Tx) error { return way.run(b.Context(), tx, orders) }); err != nil {
 			b.Fatal(err)

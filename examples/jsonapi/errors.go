@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"io"
 	"net"
 	"net/http"
@@ -13,7 +14,6 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 )
 
 // problem is an error as a client gets it: application/problem+json of RFC 9457.
@@ -125,7 +125,7 @@ func writeProblem(w http.ResponseWriter, p *problem) {
 // unknown adds to an error of COMMIT the key of the order, with which the client can ask later
 // whether it was stored.
 func unknown(err error, o *Order) error {
-	if o == nil || !errors.Is(err, graph.ErrOutcomeUnknown) {
+	if o == nil || !errors.Is(err, sqltype.ErrOutcomeUnknown) {
 		return err
 	}
 	p := unavailable("whether the order was stored is not known yet: ask for " + path(o.ID) + ", or repeat the request under its Idempotency-Key")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -12,7 +13,6 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
@@ -108,7 +108,7 @@ func TestDatabaseDies(t *testing.T) {
 func TestOutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	o := &Order{ID: 1996573624012345677}
-	p := problemOf(unknown(fmt.Errorf("%w: EOF", graph.ErrOutcomeUnknown), o))
+	p := problemOf(unknown(fmt.Errorf("%w: EOF", sqltype.ErrOutcomeUnknown), o))
 	if p.Status != http.StatusServiceUnavailable || p.header["Location"] != "/orders/ord_1qda147xjq4ad" || !strings.Contains(p.Detail, "ord_1qda147xjq4ad") {
 		t.Errorf("%+v", p)
 	}

@@ -15,7 +15,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,6 +23,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/examples/data"
 	"github.com/seed-299c1d6b/snowkey/pgxtype"
+	"github.com/seed-299c1d6b/snowkey/pgxtype/pgxload"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -53,13 +53,18 @@ type line struct {
 	ID, OrderID sqltype.ID
 }
 
-// tables describes the rows of an order: parents first.
-var tables = []pgxtype.Table[order]{
-	pgxtype.ParentTable(pgx.Identifier{"pgxload_orders"}, []string{"id", "number", "customer", "placed_at"},
-		func(o *order, row []any) []any { return append(row, &o.ID, &o.Number, &o.Customer.Name, &o.PlacedAt) }),
-	pgxtype.ChildTable(pgx.Identifier{"pgxload_lines"}, []string{"id", "order_id", "sku", "quantity", "cents"},
-		func(o *order) []line { return o.Lines },
-		func(l *line, row []any) []any { return append(row, &l.ID, &l.OrderID, &l.SKU, &l.Quantity, &l.Cents) }),
+// write writes the orders with their lines: parents first.
+func write(w *pgxload.Writer, input []order) {
+	orders := w.Table("pgxload_orders", "id", "number", "customer", "placed_at")
+	lines := w.Table("pgxload_lines", "id", "order_id", "sku", "quantity", "cents")
+	for i := range input {
+		o := &input[i]
+		orders.Row(&o.ID, &o.Number, &o.Customer.Name, &o.PlacedAt)
+		for j := range o.Lines {
+			l := &o.Lines[j]
+			lines.Row(&l.ID, &l.OrderID, &l.SKU, &l.Quantity, &l.Cents)
+		}
+	}
 }
 
 func main() {
@@ -111,7 +116,7 @@ func run(ctx context.Context, out io.Writer, in, dsn string, worker int64) error
 		return err
 	}
 	took := time.Since(began)
-	_, err = fmt.Fprintf(out, "%d orders, %d rows in one transaction, %v, %.0f rows/s\n", loaded.Parents, loaded.Rows, took.Round(time.Millisecond), float64(loaded.Rows)/took.Seconds())
+	_, err = fmt.Fprintf(out, "%d orders, %d rows in one transaction, %v, %.0f rows/s\n", len(orders), loaded.Rows, took.Round(time.Millisecond), float64(loaded.Rows)/took.Seconds())
 	return err
 }
 
@@ -135,23 +140,39 @@ func connect(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 
 // load writes all orders or none. If the answer to COMMIT is lost, Committed asks whether they are
 // there.
-func load(ctx context.Context, pool *pgxpool.Pool, orders []order) (loaded pgxtype.Loaded, err error) {
-	err = pgxtype.Retry(ctx, pool, pgxtype.RetryConfig{
+func load(ctx context.Context, pool *pgxpool.Pool, orders []order) (loaded pgxload.Loaded, err error) {
+	err = pgxload.RetryWith(ctx, pool, pgxload.RetryConfig{
 		Committed: func(ctx context.Context) (there bool, err error) {
 			err = pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pgxload_orders WHERE id = $1)`, orders[0].ID).Scan(&there)
 			return there, err
 		},
 	}, func(tx pgx.Tx) (err error) {
-		loaded, err = pgxtype.Load(ctx, tx, pgxtype.Seq(slices.Values(orders)), pgxtype.LoadConfig[order]{Tables: tables})
+		loaded, err = pgxload.Load(ctx, tx, func(w *pgxload.Writer) error {
+			write(w, orders)
+			return nil
+		})
 		return err
 	})
-	var refused *pgxtype.LoadError
-	if errors.As(err, &refused) && refused.Parent >= 0 {
-		o := orders[refused.Parent]
+	var refused *pgxload.LoadError
+	if errors.As(err, &refused) && refused.Row >= 0 {
+		o := orderOf(orders, refused)
 		return loaded, fmt.Errorf("nothing was written: line %d: order %q: %w", o.Row, o.Number, err)
 	}
-	if errors.Is(err, pgxtype.ErrOutcomeUnknown) {
+	if errors.Is(err, sqltype.ErrOutcomeUnknown) {
 		return loaded, fmt.Errorf("all was written, or nothing: look in pgxload_orders for id %d: %w", orders[0].ID, err)
 	}
 	return loaded, err
+}
+
+// orderOf is the order whose row was refused.
+func orderOf(orders []order, refused *pgxload.LoadError) *order {
+	n := refused.Row
+	if refused.Table == "pgxload_orders" {
+		return &orders[n]
+	}
+	i := 0
+	for ; n >= int64(len(orders[i].Lines)); i++ {
+		n -= int64(len(orders[i].Lines))
+	}
+	return &orders[i]
 }

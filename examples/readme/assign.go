@@ -8,10 +8,14 @@ import (
 
 type Invoice struct {
 	ID    sqltype.ID
+	Note  string
 	Items []Item
 }
 
-type Item struct{ ID, InvoiceID sqltype.ID }
+type Item struct {
+	ID, InvoiceID sqltype.ID
+	Article       string
+}
 
 func assign(ctx context.Context, gen sqltype.Source, invoices []Invoice) error {
 	return sqltype.Assign(ctx, gen, invoices,

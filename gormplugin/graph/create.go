@@ -12,13 +12,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/internal/retry"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
-
-// ErrOutcomeUnknown is wrapped by the error of a [Create] that sent COMMIT and got no answer: the
-// connection was lost, or the context was done. The rows may be in the database. They keep their
-// keys, so the same value can be created again: with clause.OnConflict{DoNothing: true} on the
-// handle, rows that exist stay as they are.
-var ErrOutcomeUnknown = errors.New("the outcome of COMMIT is unknown")
 
 // Config configures [CreateWith]. The zero value is ready for use; [Create] uses it.
 type Config struct {
@@ -60,7 +55,8 @@ type TableResult struct {
 // Create gives the rows of a graph their keys, as [Assign] does, and writes them in one
 // transaction, with one INSERT of many rows for each table: parents first, join rows last. On any
 // error it rolls back, and the rows are what they were before, unless the error wraps
-// [ErrOutcomeUnknown]. After a deadlock or a serialization failure it begins again, with new keys;
+// [sqltype.ErrOutcomeUnknown]: then create the same value again, with
+// clause.OnConflict{DoNothing: true} on the handle. After a deadlock or a serialization failure it begins again, with new keys;
 // all hooks run again. In a transaction of the caller it sets a savepoint, and retries nothing.
 //
 // If a row whose key was set exists, then, as in gorm, a parent or the far side of a many2many stays
@@ -161,7 +157,7 @@ func (w *writer) attempt() (end end, err error) {
 	case err == nil:
 		return committed, nil
 	case !isRefused(err):
-		return unknown, fmt.Errorf("graph: %w: %w", ErrOutcomeUnknown, err)
+		return unknown, fmt.Errorf("graph: %w: %w", sqltype.ErrOutcomeUnknown, err)
 	case w.db.Name() == "sqlite": // its driver returns the connection with the transaction open
 		return final, fmt.Errorf("graph: COMMIT: %w", err)
 	default:

@@ -58,7 +58,7 @@ func ExampleCreate() {
 	db, ctx := example(), context.Background()
 	basket := &Basket{Entries: []Entry{{What: "tea"}, {What: "cup"}}}
 	err := graph.Create(ctx, db, basket)
-	if errors.Is(err, graph.ErrOutcomeUnknown) {
+	if errors.Is(err, sqltype.ErrOutcomeUnknown) {
 		// It may have been committed. The keys are the same, so this writes what is missing.
 		err = graph.Create(ctx, db.Clauses(clause.OnConflict{DoNothing: true}), basket)
 	}

@@ -228,7 +228,7 @@ func TestCommitErrors(t *testing.T) {
 			mock.ExpectCommit().WillReturnError(err)
 			item := &Item{Name: "a"}
 			_, got := graph.CreateWith(t.Context(), db, item, graph.Config{Attempts: 1})
-			if !errors.Is(got, err) || errors.Is(got, graph.ErrOutcomeUnknown) != unknown || (item.ID != 0) != unknown {
+			if !errors.Is(got, err) || errors.Is(got, sqltype.ErrOutcomeUnknown) != unknown || (item.ID != 0) != unknown {
 				t.Errorf("%s, %v: %v, key %d", d.Name, err, got, item.ID)
 			}
 		}

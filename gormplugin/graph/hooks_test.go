@@ -228,7 +228,7 @@ func TestCancelledBeforeCommit(t *testing.T) {
 	}))
 	f := &Farm{Name: "a"}
 	err := graph.Create(context.WithValue(ctx, "cancel", cancel), db, f) //nolint:revive,staticcheck // a test's key
-	if !errors.Is(err, context.Canceled) || errors.Is(err, graph.ErrOutcomeUnknown) {
+	if !errors.Is(err, context.Canceled) || errors.Is(err, sqltype.ErrOutcomeUnknown) {
 		t.Error(err)
 	}
 	nothing(t, db, "cancelled", f, &Farm{Name: "a"}, "farms")

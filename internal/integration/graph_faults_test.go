@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"slices"
 	"strings"
 	"testing"
@@ -56,7 +57,7 @@ func TestGraphFailsAtEveryStatement(t *testing.T) {
 				break
 			}
 			at := fmt.Sprintf("%d, %.40s", fail, sent[fail])
-			if !errors.Is(err, errInjected) && !errors.Is(err, sql.ErrTxDone) || errors.Is(err, graph.ErrOutcomeUnknown) {
+			if !errors.Is(err, errInjected) && !errors.Is(err, sql.ErrTxDone) || errors.Is(err, sqltype.ErrOutcomeUnknown) {
 				t.Errorf("%s: %v", at, err)
 			}
 			if fail > 0 && sent[len(sent)-1] != "ROLLBACK" {
@@ -100,14 +101,14 @@ func TestGraphCancelledAtEveryStatement(t *testing.T) {
 				break
 			}
 			at := fmt.Sprintf("%d, %.40s", stop, sent[stop])
-			if sent[stop] == "COMMIT" && errors.Is(err, graph.ErrOutcomeUnknown) {
+			if sent[stop] == "COMMIT" && errors.Is(err, sqltype.ErrOutcomeUnknown) {
 				if p.ID == 0 {
 					t.Errorf("%s: the keys are gone", at)
 				}
 				empty(t, db, graphTables...)
 				continue
 			}
-			if errors.Is(err, graph.ErrOutcomeUnknown) {
+			if errors.Is(err, sqltype.ErrOutcomeUnknown) {
 				t.Errorf("%s: %v", at, err)
 			}
 			bare(t, db, at, p, everything("a"))
@@ -134,7 +135,7 @@ func TestGraphOutcomeUnknown(t *testing.T) {
 			}
 			p := everything("a")
 			err := graph.Create(t.Context(), seen, p)
-			if !errors.Is(err, graph.ErrOutcomeUnknown) || !errors.Is(err, lost) {
+			if !errors.Is(err, sqltype.ErrOutcomeUnknown) || !errors.Is(err, lost) {
 				t.Fatalf("committed %v: %v", committed, err)
 			}
 			checkGraph(t, db, p)
@@ -246,7 +247,7 @@ func TestGraphCommitRefused(t *testing.T) {
 		}
 		p := everything("a")
 		err := graph.Create(t.Context(), db, p)
-		if err == nil || errors.Is(err, graph.ErrOutcomeUnknown) || !strings.Contains(err.Error(), "later") {
+		if err == nil || errors.Is(err, sqltype.ErrOutcomeUnknown) || !strings.Contains(err.Error(), "later") {
 			t.Errorf("%v", err)
 		}
 		bare(t, db, "refused", p, everything("a"))

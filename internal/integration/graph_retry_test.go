@@ -94,7 +94,7 @@ func TestGraphLockedAtCommit(t *testing.T) {
 	seen, s := spyOn(db)
 	shop := &Shop{Name: "c"}
 	err = graph.Create(t.Context(), seen, shop)
-	if err == nil || !strings.Contains(err.Error(), "COMMIT: database is locked") || errors.Is(err, graph.ErrOutcomeUnknown) || shop.ID != 0 {
+	if err == nil || !strings.Contains(err.Error(), "COMMIT: database is locked") || errors.Is(err, sqltype.ErrOutcomeUnknown) || shop.ID != 0 {
 		t.Errorf("%v, key %d", err, shop.ID)
 	}
 	if n := count(s.reset(), "BEGIN"); n != 1 {

@@ -395,7 +395,7 @@ func TestGraphFailsAfterUpsert(t *testing.T) {
 		}
 		set := &User{ID: 5, Email: "a@x"}
 		on := clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoNothing: true}
-		if err := graph.Create(t.Context(), seen.Clauses(on), set); err == nil || errors.Is(err, graph.ErrOutcomeUnknown) || set.ID != 5 {
+		if err := graph.Create(t.Context(), seen.Clauses(on), set); err == nil || errors.Is(err, sqltype.ErrOutcomeUnknown) || set.ID != 5 {
 			t.Errorf("%d, %v", set.ID, err)
 		}
 	})

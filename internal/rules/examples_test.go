@@ -15,7 +15,7 @@ import (
 // Packages in which every exported function and method has an example. Methods
 // that a reader knows from an interface of the standard library, of gorm, of Prometheus, of core or of an encoder need none.
 var exemplary = []string{
-	"core", "sqltype", "pgxtype", "ddl", "serial", "gormplugin", "gormplugin/graph", "snowkeytest",
+	"core", "sqltype", "pgxtype", "pgxtype/pgxload", "ddl", "serial", "gormplugin", "gormplugin/graph", "snowkeytest",
 	"worker", "worker/driver", "worker/memstore", "worker/httpstore", "worker/sqlstore", "worker/pgxstore", "worker/redisstore",
 	"contrib/entkey", "contrib/entkey/extension", "contrib/bunkey", "contrib/humakey",
 	"contrib/prometheus", "contrib/otel", "contrib/etcd", "contrib/token", "contrib/migrate", "contrib/migrate/backfill",
@@ -30,6 +30,7 @@ var exempt = map[string]struct{ names, why string }{
 			"NullKey.IsZero NullKey.Value NullKey.Scan NullKey.AppendText NullKey.MarshalText NullKey.UnmarshalText NullKey.UnmarshalParam NullKey.MarshalJSON NullKey.UnmarshalJSON NullKey.GormDataType",
 		"they do what those of ID and NullID do, which are shown",
 	},
+	"pgxtype/pgxload":          {"Writer.Table Writer.NextID Writer.Err Table.Row", "they are shown in Load and LoadWith"},
 	"contrib/migrate/backfill": {"Run Inspect", "they need a database, and are shown in examples/readme; these examples are compiled"},
 	"contrib/migrate":          {"Run Inspect Plan.Left", "they need a database, and are shown in examples/readme; these examples are compiled"},
 	"snowkeytest":              {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},

@@ -16,7 +16,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
-	"github.com/seed-299c1d6b/snowkey/pgxtype"
+	"github.com/seed-299c1d6b/snowkey/pgxtype/pgxload"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -124,7 +124,7 @@ func kindOf(err error) string {
 		return "duplicate"
 	case errors.Is(err, core.ErrFenced):
 		return "fenced"
-	case errors.Is(err, graph.ErrOutcomeUnknown), errors.Is(err, pgxtype.ErrOutcomeUnknown):
+	case errors.Is(err, sqltype.ErrOutcomeUnknown), errors.Is(err, sqltype.ErrOutcomeUnknown):
 		return "outcome unknown"
 	case errors.Is(err, worker.ErrNoWorkerID):
 		return "no number free"
@@ -142,7 +142,7 @@ func byGORM(db *gorm.DB) writing {
 		if err == nil {
 			return written, nil
 		}
-		if !errors.Is(err, graph.ErrOutcomeUnknown) {
+		if !errors.Is(err, sqltype.ErrOutcomeUnknown) {
 			return refused, err
 		}
 		if w.rand.IntN(2) == 0 {
@@ -161,15 +161,8 @@ func byGORM(db *gorm.DB) writing {
 	}
 }
 
-// byCOPY writes with pgxtype, which asks the database itself after a lost answer.
+// byCOPY writes with pgxload, which asks the database itself after a lost answer.
 func byCOPY(pool *pgxpool.Pool) writing {
-	tables := []pgxtype.Table[Order]{
-		pgxtype.ParentTable(pgx.Identifier{"knock_orders"}, []string{"id", "note", "want"},
-			func(o *Order, row []any) []any { return append(row, &o.ID, o.Note, o.Want) }),
-		pgxtype.ChildTable(pgx.Identifier{"knock_lines"}, []string{"id", "order_id", "sku"},
-			func(o *Order) []Line { return o.Lines },
-			func(l *Line, row []any) []any { return append(row, &l.ID, &l.OrderID, l.SKU) }),
-	}
 	return func(ctx context.Context, w *writer, orders []Order) (outcome, error) {
 		err := sqltype.Assign(ctx, w.source, orders, func(o *Order) *sqltype.ID { return &o.ID }, sqltype.Children(
 			func(o *Order) []Line { return o.Lines },
@@ -183,20 +176,23 @@ func byCOPY(pool *pgxpool.Pool) writing {
 			err = pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM knock_orders WHERE id = $1)", orders[0].ID).Scan(&yes)
 			return yes, err
 		}
-		err = pgxtype.Retry(ctx, pool, pgxtype.RetryConfig{Committed: there}, func(tx pgx.Tx) error {
-			_, err := pgxtype.Load(ctx, tx, func(yield func(Order, error) bool) {
+		err = pgxload.RetryWith(ctx, pool, pgxload.RetryConfig{Committed: there}, func(tx pgx.Tx) error {
+			_, err := pgxload.Load(ctx, tx, func(w *pgxload.Writer) error {
+				to, lines := w.Table("knock_orders", "id", "note", "want"), w.Table("knock_lines", "id", "order_id", "sku")
 				for _, o := range orders {
-					if !yield(o, nil) {
-						return
+					to.Row(o.ID, o.Note, o.Want)
+					for _, l := range o.Lines {
+						lines.Row(l.ID, l.OrderID, l.SKU)
 					}
 				}
-			}, pgxtype.LoadConfig[Order]{Tables: tables})
+				return nil
+			})
 			return err
 		})
 		switch {
 		case err == nil:
 			return written, nil
-		case errors.Is(err, pgxtype.ErrOutcomeUnknown):
+		case errors.Is(err, sqltype.ErrOutcomeUnknown):
 			return unknown, err
 		}
 		return refused, err

@@ -19,7 +19,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
-	"github.com/seed-299c1d6b/snowkey/pgxtype"
+	"github.com/seed-299c1d6b/snowkey/pgxtype/pgxload"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -182,7 +182,7 @@ func TestPgBouncerLoad(t *testing.T) {
 	direct, dsn := throughPool(t, "transaction")
 	db := database{"postgres", direct}.table(t)
 	for _, mode := range []string{"exec", "simple_protocol"} {
-		for _, method := range []pgxtype.Method{pgxtype.Copy, pgxtype.Unnest} {
+		for _, method := range []pgxload.Method{pgxload.Copy, pgxload.Unnest} {
 			t.Run(fmt.Sprint(mode, " ", method), func(t *testing.T) {
 				gen, err := core.New(core.Config{Worker: core.Fixed(1)})
 				must(t, err)
@@ -207,21 +207,19 @@ func TestPgBouncerLoad(t *testing.T) {
 	}
 }
 
-func loadRows(ctx context.Context, pool *pgxpool.Pool, gen *core.Generator, method pgxtype.Method) error {
+func loadRows(ctx context.Context, pool *pgxpool.Pool, gen *core.Generator, method pgxload.Method) error {
 	rows := make([]Row, 100)
 	if err := sqltype.Assign(ctx, gen, rows, func(r *Row) *sqltype.ID { return &r.ID }); err != nil {
 		return err
 	}
-	return pgxtype.Retry(ctx, pool, pgxtype.RetryConfig{}, func(tx pgx.Tx) error {
-		_, err := pgxtype.Load(ctx, tx, func(yield func(Row, error) bool) {
+	return pgxload.Retry(ctx, pool, func(tx pgx.Tx) error {
+		_, err := pgxload.LoadWith(ctx, tx, pgxload.Config{Method: method, ChunkBytes: 1000}, func(w *pgxload.Writer) error {
+			table := w.Table("rows_", "id", "who")
 			for _, r := range rows {
-				if !yield(r, nil) {
-					return
-				}
+				table.Row(r.ID, r.Who)
 			}
-		}, pgxtype.LoadConfig[Row]{Method: method, ChunkRows: 30, Tables: []pgxtype.Table[Row]{
-			pgxtype.ParentTable(pgx.Identifier{"rows_"}, []string{"id", "who"}, func(r *Row, row []any) []any { return append(row, &r.ID, r.Who) }),
-		}})
+			return nil
+		})
 		return err
 	})
 }

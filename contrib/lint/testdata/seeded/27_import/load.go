@@ -4,14 +4,13 @@ package load
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
-	"github.com/seed-299c1d6b/snowkey/pgxtype"
+	"github.com/seed-299c1d6b/snowkey/pgxtype/pgxload"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -35,7 +34,7 @@ func assign(ctx context.Context, gen sqltype.Source, orders []Order) error {
 }
 
 // Copy loads orders by COPY.
-func Copy(ctx context.Context, conn *pgx.Conn, gen *core.Generator, orders []Order) (pgxtype.Loaded, error) {
+func Copy(ctx context.Context, conn *pgx.Conn, gen *core.Generator, orders []Order) (pgxload.Loaded, error) {
 	_ = sqltype.Assign(ctx, gen, orders, func(o *Order) *sqltype.ID { return &o.ID }) // FAULT 083 snowerr: without keys, all orders are loaded with the id 0
 	for i := range orders {
 		for j := range orders[i].Lines {
@@ -46,14 +45,15 @@ func Copy(ctx context.Context, conn *pgx.Conn, gen *core.Generator, orders []Ord
 			}
 		}
 	}
-	return pgxtype.Load(ctx, conn, pgxtype.Seq(slices.Values(orders)), pgxtype.LoadConfig[Order]{
-		Tables: []pgxtype.Table[Order]{
-			pgxtype.ParentTable(pgx.Identifier{"orders"}, []string{"id"},
-				func(o *Order, row []any) []any { return append(row, &o.ID) }),
-			pgxtype.ChildTable(pgx.Identifier{"lines"}, []string{"id", "order_id", "sku"},
-				func(o *Order) []Line { return o.Lines },
-				func(l *Line, row []any) []any { return append(row, &l.ID, &l.OrderID, &l.SKU) }),
-		},
+	return pgxload.Load(ctx, conn, func(w *pgxload.Writer) error {
+		table, lines := w.Table("orders", "id"), w.Table("lines", "id", "order_id", "sku")
+		for _, o := range orders {
+			table.Row(o.ID)
+			for _, l := range o.Lines {
+				lines.Row(l.ID, l.OrderID, l.SKU)
+			}
+		}
+		return nil
 	})
 }
 

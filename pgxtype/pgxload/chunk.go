@@ -1,0 +1,115 @@
+package pgxload
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// chunk is a part of the load that is on its way.
+type chunk struct {
+	w      *Writer
+	tables []*Table
+	number int // of the chunks before it
+}
+
+// Load rolls back to a chunk's savepoint to search for the row at fault. Only the first chunks have one, and
+// release the one before: PostgreSQL is slower with more than 64 subtransactions, and with nested ones.
+const (
+	savepoint     = "savepoint snowkey_load"
+	maxSavepoints = 60
+)
+
+// send sends the rows, table by table.
+func (c *chunk) send() error {
+	if c.number < maxSavepoints {
+		sql := savepoint
+		if c.number > 0 {
+			sql = "release " + savepoint + "; " + savepoint
+		}
+		if _, err := c.w.tx.Exec(c.w.ctx, sql); err != nil {
+			return fmt.Errorf("pgxload: %w", err)
+		}
+	}
+	for i, t := range c.tables {
+		if t.out.count() == 0 {
+			continue
+		}
+		err := t.send(0, t.out.count())
+		if err == nil && t.primary != nil {
+			err = t.collisions(i < len(c.tables)-1)
+		}
+		if err != nil {
+			return c.refused(t, err)
+		}
+	}
+	return nil
+}
+
+// send sends some rows, and counts them. Like COPY, the INSERT writes the given keys even into an
+// identity column.
+func (t *Table) send(from, to int) (err error) {
+	var tag pgconn.CommandTag
+	into := t.ident.Sanitize() + " (" + quoted(t.columns) + ")"
+	if t.copies() {
+		data := t.out.buf // with room for the end: the rows stay as they are
+		if from > 0 || to < t.out.count() {
+			data = append([]byte(copyHead), t.out.part(from, to)...)
+		}
+		tag, err = t.w.tx.Conn().PgConn().CopyFrom(t.w.ctx, bytes.NewReader(append(data, copyEnd...)), "copy "+into+" from stdin binary")
+	} else {
+		tag, err = t.query("insert into "+into+" overriding system value select * from %s"+t.conflict.sql(), from, to, t.columns).Close()
+	}
+	t.loaded += tag.RowsAffected()
+	return err
+}
+
+// query executes a statement that reads some columns of some rows: unnest takes the place of %s.
+func (t *Table) query(format string, from, to int, columns []string) *pgconn.ResultReader {
+	marks := make([]string, len(columns))
+	for i := range marks {
+		marks[i] = fmt.Sprintf("$%d", i+1)
+	}
+	values, oids := t.arrays(from, to, columns)
+	sql := strings.Replace(format, "%s", "unnest("+strings.Join(marks, ", ")+")", 1)
+	return t.w.tx.Conn().PgConn().ExecParams(t.w.ctx, sql, values, oids, []int16{pgtype.BinaryFormatCode}, nil)
+}
+
+// arrays returns some columns of some rows, each as an array in the binary format of array_recv.
+func (t *Table) arrays(from, to int, columns []string) (values [][]byte, oids []uint32) {
+	const head = 20
+	part, arrays, nulls := t.out.part(from, to), make([][]byte, len(t.columns)), make([]byte, len(t.columns))
+	for _, name := range columns {
+		arrays[slices.Index(t.columns, name)] = make([]byte, head, head+len(part)/len(columns))
+	}
+	for len(part) > 0 {
+		part = part[2:]
+		for c := range arrays {
+			size := 4 + max(0, int(int32(binary.BigEndian.Uint32(part))))
+			if arrays[c] != nil {
+				arrays[c] = append(arrays[c], part[:size]...)
+				nulls[c] |= part[0] >> 7 // a length of -1
+			}
+			part = part[size:]
+		}
+	}
+	for _, name := range columns {
+		c := slices.Index(t.columns, name)
+		// Dimensions, whether there are NULLs, the elements' type, how many, and the index of the
+		// first. One without elements has no dimension.
+		a, fields := arrays[c], []uint32{1, uint32(nulls[c]), t.types[c].oid, uint32(to - from), 1}
+		if from == to {
+			a, fields = a[:12], []uint32{0, 0, t.types[c].oid}
+		}
+		for i, f := range fields {
+			binary.BigEndian.PutUint32(a[4*i:], f)
+		}
+		values, oids = append(values, a), append(oids, t.types[c].array)
+	}
+	return values, oids
+}

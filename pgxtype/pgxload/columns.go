@@ -1,0 +1,235 @@
+package pgxload
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/pgxtype"
+)
+
+// column is the type of a column.
+type column struct {
+	oid   uint32 // its type; that beneath it if it is a domain
+	codec uint32 // the type whose codec encodes its values: text if the server reads text
+	array uint32 // the type of an array of oid
+	name  string // of its type
+	plain bool   // the codec is one of pgx's own that read what direct returns
+}
+
+// columnsOf asks for all columns of tables.
+const columnsOf = `with recursive r as (select n, to_regclass(name) as id from unnest($1::text[]) with ordinality as names(name, n)),
+	c(n, name, num, type) as (
+	select r.n, attname, attnum, atttypid from r join pg_catalog.pg_attribute on attrelid = r.id where attnum > 0 and not attisdropped
+	union all select c.n, c.name, c.num, d.typbasetype from c join pg_catalog.pg_type d on d.oid = c.type where d.typtype = 'd')
+select (c.n - 1)::int, s.nspname, r.relname, c.name, pg_catalog.format_type(t.oid, null), t.oid, case when t.typcategory = 'A' or t.typtype = 'c' then 0::oid else t.typarray end,
+	coalesce(p.prosrc in ('textrecv', 'varcharrecv', 'bpcharrecv', 'enum_recv'), false),
+	exists (select from pg_catalog.pg_index i where i.indrelid = r.oid and i.indisprimary and c.num = any ((i.indkey::int2[])[0:i.indnkeyatts - 1]))
+from c join r id using (n) join pg_catalog.pg_type t on t.oid = c.type left join pg_catalog.pg_proc p on p.oid = t.typreceive
+	join pg_catalog.pg_class r on r.oid = id.id join pg_catalog.pg_namespace s on s.oid = r.relnamespace
+where t.typtype <> 'd'`
+
+// found is an answer to columnsOf.
+type found struct {
+	Table                      int
+	Schema, Name, Column, Type string
+	OID, Array                 uint32 // Array is 0 if unnest cannot make a column of it
+	AsText, InPrimary          bool   // AsText: the server reads the binary form as text, as of an enum and a citext
+}
+
+// describe asks for the columns of all new tables.
+func (w *Writer) describe() bool {
+	tables := w.tables[w.described:]
+	if !w.wait() || len(tables) == 0 {
+		return w.err == nil
+	}
+	w.described = len(w.tables)
+	names := make([]string, len(tables))
+	for i, t := range tables {
+		names[i] = t.name
+	}
+	rows, _ := w.tx.Query(w.ctx, columnsOf, pgx.QueryExecModeExec, names) // rows has the error
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[found])
+	if err != nil {
+		w.err = fmt.Errorf("pgxload: look up %q: %w", names, err)
+	}
+	for i, t := range tables {
+		if w.err == nil {
+			w.err = t.describe(slices.DeleteFunc(slices.Clone(all), func(f found) bool { return f.Table != i }))
+		}
+	}
+	return w.err == nil
+}
+
+// describe takes the columns of the table, and finds a codec for each.
+func (t *Table) describe(all []found) error {
+	if len(all) == 0 {
+		return t.fail(-1, "", errors.New("there is no such table"))
+	}
+	t.ident = pgx.Identifier{all[0].Schema, all[0].Name}
+	for _, name := range t.columns {
+		at := slices.IndexFunc(all, func(f found) bool { return f.Column == name })
+		if at < 0 {
+			return t.fail(-1, name, errors.New("the table has no such column"))
+		}
+		f := all[at]
+		c := column{oid: f.OID, codec: f.OID, array: f.Array, name: f.Type}
+		if _, known := t.w.types.TypeForOID(f.OID); !known && f.AsText {
+			c.codec = pgtype.TextOID
+		}
+		known, ok := t.w.types.TypeForOID(c.codec)
+		switch {
+		case !ok: // pgx would send a value in the binary form of its Go type, and the server might read another
+			return t.fail(-1, name, fmt.Errorf("pgx has no codec for its type %s: register the type with LoadType and RegisterType of each connection, or make the column text", f.Type))
+		case f.Array == 0 && !t.copies():
+			return t.fail(-1, name, fmt.Errorf("is of type %s, which Unnest and OnConflict cannot send: use Copy without OnConflict, or a column of jsonb", f.Type))
+		}
+		c.plain = isPlain(known.Codec)
+		t.types = append(t.types, c)
+	}
+	return t.comparePrimary(all)
+}
+
+// isPlain reports whether a codec is one of pgx's own that read the types of direct, also beneath
+// those of package pgxtype. A program's own codec gets the caller's pointer.
+func isPlain(c pgtype.Codec) bool {
+	switch own := c.(type) {
+	case pgtype.TextCodec, pgtype.Int2Codec, pgtype.Int4Codec, pgtype.Int8Codec, pgtype.NumericCodec, pgtype.Float8Codec,
+		*pgtype.TimestamptzCodec, *pgtype.TimestampCodec, pgtype.DateCodec:
+		return true
+	case interface{ Unwrap() pgtype.Codec }:
+		return isPlain(own.Unwrap())
+	}
+	return false
+}
+
+// append appends a value's length and its binary form, as in COPY and in arrays. Like pgx's CopyFrom it
+// encodes a value by way of text if it cannot do so directly, such as a string for a timestamp.
+func (c column) append(m *pgtype.Map, d *direct, v any, buf []byte) ([]byte, error) {
+	start := len(buf)
+	buf = binary.BigEndian.AppendUint32(buf, math.MaxUint32) // -1: NULL
+	encoded, err := []byte(nil), errors.ErrUnsupported
+	if p := d.of(v); p != nil && c.plain {
+		encoded, err = m.Encode(c.codec, pgtype.BinaryFormatCode, p, buf)
+	}
+	if err != nil {
+		encoded, err = m.Encode(c.codec, pgtype.BinaryFormatCode, v, buf)
+	}
+	if err != nil {
+		var byText error
+		if encoded, byText = encodeByText(m, c.codec, v, buf); byText != nil {
+			return nil, c.unencodable(m, v, err)
+		}
+	}
+	if encoded == nil {
+		return buf, nil
+	}
+	binary.BigEndian.PutUint32(encoded[start:], uint32(len(encoded)-start-4))
+	return encoded, nil
+}
+
+func encodeByText(m *pgtype.Map, oid uint32, v any, buf []byte) ([]byte, error) {
+	text, ok := v.(string)
+	if !ok {
+		b, err := m.Encode(oid, pgtype.TextFormatCode, v, nil)
+		if err != nil {
+			return nil, err
+		}
+		text = string(b)
+	}
+	var parsed any
+	if err := m.Scan(oid, pgtype.TextFormatCode, []byte(text), &parsed); err != nil {
+		return nil, err
+	}
+	return m.Encode(oid, pgtype.BinaryFormatCode, parsed, buf)
+}
+
+// direct holds a value for pgx, which encodes a pointer, such as *string, by copying its target into an
+// interface. That allocates for each value.
+type direct struct {
+	text pgtype.Text
+	int  pgtype.Int8
+}
+
+// Such values have only the methods that pgx's codecs need: a pgtype.Float8 is an integer, too.
+type (
+	floatValue float64
+	timeValue  time.Time
+)
+
+func (p *floatValue) Float64Value() (pgtype.Float8, error) {
+	return pgtype.Float8{Float64: float64(*p), Valid: true}, nil
+}
+func (p *timeValue) DateValue() (pgtype.Date, error) {
+	return pgtype.Date{Time: time.Time(*p), Valid: true}, nil
+}
+func (p *timeValue) TimestampValue() (pgtype.Timestamp, error) {
+	return pgtype.Timestamp{Time: time.Time(*p), Valid: true}, nil
+}
+func (p *timeValue) TimestamptzValue() (pgtype.Timestamptz, error) {
+	return pgtype.Timestamptz{Time: time.Time(*p), Valid: true}, nil
+}
+
+// of returns a pointer into d with the value that v points to, or nil if d has none for it.
+func (d *direct) of(v any) any {
+	if fields.IsNil(v) {
+		return nil
+	}
+	switch p := v.(type) {
+	case *string:
+		d.text = pgtype.Text{String: *p, Valid: true}
+		return &d.text
+	case *int:
+		d.int = pgtype.Int8{Int64: int64(*p), Valid: true}
+	case *int32:
+		d.int = pgtype.Int8{Int64: int64(*p), Valid: true}
+	case *int64:
+		d.int = pgtype.Int8{Int64: *p, Valid: true}
+	case *float64:
+		return (*floatValue)(p)
+	case *time.Time:
+		return (*timeValue)(p)
+	default:
+		return nil
+	}
+	return &d.int
+}
+
+// unencodable replaces pgx's error, which quotes the address of a value behind a pointer, and adds
+// Register if that is missing and would help.
+func (c column) unencodable(m *pgtype.Map, v any, err error) error {
+	if cause := errors.Unwrap(err); cause != nil {
+		err = cause
+	}
+	hint := ""
+	full := m.Copy()
+	pgxtype.Register(full)
+	if _, other := full.Encode(c.codec, pgtype.BinaryFormatCode, v, nil); other == nil {
+		hint = ": call pgxtype.Register for the connection, such as by AfterConnect"
+	}
+	return fmt.Errorf("%s (%T) cannot be sent as %s: %w%s", show(v), v, c.name, err, hint)
+}
+
+// show writes a value for an error, also one behind pointers, and never an address.
+func show(v any) string {
+	for r := reflect.ValueOf(v); r.Kind() == reflect.Pointer && !r.IsNil(); r = reflect.ValueOf(v) {
+		v = r.Elem().Interface()
+	}
+	switch reflect.ValueOf(v).Kind() {
+	case reflect.Struct, reflect.Map, reflect.Slice, reflect.Array:
+		if text, err := json.Marshal(v); err == nil {
+			return fmt.Sprintf("%.100s", text)
+		}
+		return "a value"
+	}
+	return fields.Quote(v)
+}

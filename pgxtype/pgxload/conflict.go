@@ -1,0 +1,136 @@
+package pgxload
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
+)
+
+// Conflict says what happens to a row whose key exists in the table. Key is required. PostgreSQL looks
+// for the conflict in the index of Key only: if another connection inserts the same primary key at the
+// same moment, and Key is another one, the load may fail with unique_violation (23505). Load it again.
+type Conflict struct {
+	Key    []string // the columns of the primary key, or of a unique index without expressions
+	Update []string // columns that take the new row's values; empty: the existing row does not change
+}
+
+// OnConflict gives the table an ON CONFLICT clause, and returns it: a row whose Key exists in the table
+// is skipped, or updates the existing row. Call it before the first row. The rows are sent by INSERT.
+//
+// Children of an existing row refer to the primary key that they were given. If Key is not the primary
+// key, Load checks that: if a Key exists under another primary key, or if tables follow and a row is not
+// in the table, it fails with a [LoadError] that quotes both keys. Look such keys up first.
+//
+// Only a foreign key prevents others from deleting a skipped row before its children are loaded. If one
+// load has the same Key twice, the first row stays; with Update, PostgreSQL refuses the second row if
+// both are in one chunk.
+func (t *Table) OnConflict(c Conflict) *Table {
+	var wrong fields.Errors
+	if len(c.Key) == 0 {
+		wrong.Add("Key", nil, "is required")
+	}
+	for i, name := range slices.Concat(c.Key, c.Update) {
+		if !slices.Contains(t.columns, name) {
+			field := "Key"
+			if i >= len(c.Key) {
+				field = "Update"
+			}
+			wrong.Add(field, name, "is not a column of the table")
+		}
+	}
+	if t.types != nil {
+		wrong.Add("OnConflict", t.name, "must be called before the first row")
+	}
+	if t.refuse(wrong.Err("pgxload: Conflict")) {
+		t.conflict = &Conflict{Key: slices.Clone(c.Key), Update: slices.Clone(c.Update)}
+	}
+	return t
+}
+
+// sql is the clause. A nil Conflict has none.
+func (c *Conflict) sql() string {
+	if c == nil {
+		return ""
+	}
+	clause := " on conflict (" + quoted(c.Key) + ") do "
+	if len(c.Update) == 0 {
+		return clause + "nothing"
+	}
+	return clause + "update set " + list(c.Update, ", ", func(name string) string { return quote(name) + " = excluded." + quote(name) })
+}
+
+// comparePrimary keeps the columns of the primary key, unless they are Key. If it is not loaded, there
+// are none: no child can refer to it.
+func (t *Table) comparePrimary(all []found) error {
+	if t.conflict == nil {
+		return nil
+	}
+	loaded, other := true, false
+	for _, f := range all {
+		if !f.InPrimary {
+			continue
+		}
+		if slices.Contains(t.conflict.Update, f.Column) {
+			return t.fail(-1, f.Column, errors.New("is part of the primary key, which Conflict.Update must not change: rows may refer to the old one"))
+		}
+		t.primary = append(t.primary, f.Column)
+		loaded = loaded && slices.Contains(t.columns, f.Column)
+		other = other || !slices.Contains(t.conflict.Key, f.Column)
+	}
+	if !loaded || !other && len(t.primary) == len(t.conflict.Key) {
+		t.primary = nil
+	}
+	return nil
+}
+
+// collisions looks, after all rows were inserted, for the first row whose Key exists under another
+// primary key; and, if tables follow that may refer to it, for the first whose primary key does not
+// exist. A Key that the database has changed, such as a rounded time, is not found: the row is stored.
+func (t *Table) collisions(followed bool) error {
+	names := append(slices.Clone(t.conflict.Key), slices.DeleteFunc(slices.Clone(t.primary), func(name string) bool { return slices.Contains(t.conflict.Key, name) })...)
+	same := func(names []string) string {
+		return list(names, " and ", func(name string) string { return "t." + quote(name) + " = s." + quote(name) })
+	}
+	text := func(row string, names []string) string {
+		return "concat_ws(', ', " + list(names, ", ", func(name string) string { return "coalesce(" + row + quote(name) + "::text, 'null')" }) + ")"
+	}
+	missing := "o.key is not null"
+	if followed {
+		missing += " or not exists (select from " + t.ident.Sanitize() + " t where " + same(t.primary) + ")"
+	}
+	reader := t.query("select s.snowkey_row, "+text("s.", t.conflict.Key)+", "+text("s.", t.primary)+", o.key from %s with ordinality as s("+quoted(names)+", snowkey_row)"+
+		" left join lateral (select "+text("t.", t.primary)+" as key from "+t.ident.Sanitize()+" t where "+same(t.conflict.Key)+" and not ("+same(t.primary)+") limit 1) o on true"+
+		" where "+missing+" order by 1 limit 1", 0, t.out.count(), names)
+	var other error
+	if reader.NextRow() {
+		v := reader.Values()
+		row, _ := strconv.ParseInt(string(v[0]), 10, 64) // of our own statement
+		key, own := fmt.Sprintf("(%s)=(%s)", strings.Join(t.conflict.Key, ", "), v[1]), fmt.Sprintf("(%s)=(%s)", strings.Join(t.primary, ", "), v[2])
+		other = fmt.Errorf("%s is not in the table under %s after ON CONFLICT", key, own)
+		if v[3] != nil {
+			other = fmt.Errorf("%s is in the table under the primary key (%s), not under %s: load it and its children under the existing key", key, v[3], own)
+		}
+		other = t.fail(t.out.first+row-1, t.conflict.Key[0], other)
+	}
+	_, err := reader.Close()
+	return cmp.Or(err, other)
+}
+
+func quote(name string) string { return pgx.Identifier{name}.Sanitize() }
+
+func quoted(names []string) string { return list(names, ", ", quote) }
+
+func list(names []string, separator string, each func(name string) string) string {
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = each(name)
+	}
+	return strings.Join(all, separator)
+}

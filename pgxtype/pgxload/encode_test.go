@@ -1,0 +1,121 @@
+package pgxload_test
+
+import (
+	"bytes"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/seed-299c1d6b/snowkey/pgxtype"
+	"github.com/seed-299c1d6b/snowkey/pgxtype/pgxload"
+)
+
+// The error suggests Register if that would help, and only then.
+func TestLoadHintsAtRegister(t *testing.T) {
+	for _, register := range []bool{false, true} {
+		s := newShop(t, pgx.QueryExecModeCacheStatement, register, `create table keys (text text, number bigint, at timestamptz, raw bytea)`)
+		for column, fails := range map[string]bool{"text": !register, "number": false, "at": true, "raw": true} {
+			for name, method := range methods {
+				_, err := pgxload.LoadWith(t.Context(), s.pool, pgxload.Config{Method: method}, writeRows("keys", column, ids(big)...))
+				if hint := strings.Contains(fmt.Sprint(err), "call pgxtype.Register"); (err != nil) != fails || hint != (column == "text" && !register) {
+					t.Errorf("%s to %s, registered %t: %v", name, column, register, err)
+				}
+			}
+		}
+	}
+}
+
+type failingValue struct{}
+
+func (failingValue) Value() (driver.Value, error) { return nil, errOther }
+
+// An error shows the value, and wraps the value's own error. See also TestLoadQuotesValues.
+func TestLoadShowsValues(t *testing.T) {
+	s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create table t (p point)`)
+	for want, value := range map[string]any{
+		"-3 (int8)": int8(-3), "true (bool)": true, "1.5 (float64)": 1.5, "[1,2] ([2]int)": [2]int{1, 2}, "chan int (chan int)": make(chan int), "func() (func())": func() {},
+		"{} (pgxload_test.failingValue)": failingValue{}, `{"Text":"x"} (*struct { Text *string }) cannot be sent as point: cannot find encode plan`: &struct{ Text *string }{ptr("x")},
+	} {
+		_, err := pgxload.Load(t.Context(), s.pool, writeRows("t", "p", row{value}))
+		if _, own := value.(failingValue); at(err).Column != "p" || !strings.Contains(err.Error(), ": "+want) || own != errors.Is(err, errOther) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// ownText is a program's codec for text. It takes strings only.
+type ownText struct{ pgtype.TextCodec }
+
+func (c ownText) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {
+	if _, ok := value.(string); !ok {
+		return nil
+	}
+	return upper{}
+}
+
+type upper struct{}
+
+func (upper) Encode(value any, buf []byte) ([]byte, error) {
+	return append(buf, bytes.ToUpper([]byte(value.(string)))...), nil
+}
+
+// Load reads some pointers without pgx. It stores each value as pgx's CopyFrom does, and fails where
+// that fails.
+func TestLoadPointers(t *testing.T) {
+	pointers := []any{(*string)(nil), (*int)(nil), (*int32)(nil), (*int64)(nil), (*float64)(nil), (*time.Time)(nil), ptr(true)}
+	for _, s := range []string{"", "a text", "7", "2026-01-02", "\x00\xff"} {
+		pointers = append(pointers, &s)
+	}
+	for _, n := range []int64{-1, 300, math.MaxInt16 + 1, math.MaxInt32 + 1, math.MinInt64} {
+		pointers = append(pointers, &n, ptr(int(n)), ptr(int16(n)), ptr(int32(n)), ptr(ID(n)))
+	}
+	for _, f := range []float64{1.5, -2, 1e300, math.NaN(), math.Inf(-1)} {
+		pointers = append(pointers, &f)
+	}
+	for _, at := range []time.Time{{}, time.Unix(1, 999), time.Date(2026, 7, 1, 1, 30, 0, 1500, time.FixedZone("east", 5*3600)), time.Date(2026, 7, 1, 23, 30, 0, 0, time.FixedZone("west", -5*3600)), time.Date(999_999, 1, 1, 0, 0, 0, 0, time.UTC)} {
+		pointers = append(pointers, &at)
+	}
+	types := []string{"text", "varchar", "int2", "int4", "int8", "numeric", "float4", "float8", "timestamptz", "timestamp", "date", "time", "jsonb", "bool", "bytea", "oid"}
+	for name, register := range map[string]func(m *pgtype.Map){
+		"bare": func(*pgtype.Map) {}, "registered": pgxtype.Register,
+		"own": func(m *pgtype.Map) {
+			m.RegisterType(&pgtype.Type{Name: "text", OID: pgtype.TextOID, Codec: ownText{}})
+		},
+	} {
+		s := newShop(t, pgx.QueryExecModeCacheStatement, false, `select 1`)
+		conn, err := s.pool.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Release()
+		register(conn.Conn().TypeMap())
+		for _, column := range types {
+			byPgx, byLoad := "pgx_"+column, "load_"+column
+			s.exec(t, `create table `+byPgx+` (n int, v `+column+`)`, `create table `+byLoad+` (n int, v `+column+`)`)
+			var good []row
+			for n, p := range pointers {
+				if _, err := conn.CopyFrom(t.Context(), pgx.Identifier{byPgx}, []string{"n", "v"}, pgx.CopyFromRows([][]any{{n, p}})); err == nil {
+					good = append(good, row{n, p})
+				} else if _, err := pgxload.Load(t.Context(), conn, writeRows(byLoad, "n v", row{n, p})); at(err).Row != 0 {
+					t.Errorf("%s: %T to %s is an error of pgx, not of Load: %v", name, p, column, err)
+				}
+			}
+			if _, err := pgxload.Load(t.Context(), conn, writeRows(byLoad, "n v", good...)); err != nil || len(good) < 6 {
+				t.Errorf("%s: %s: %v", name, column, err)
+			}
+			if wrong := ask[string](t, s, `select coalesce(string_agg(concat_ws(' ', n, p.v::text, l.v::text), ', '), '') from `+byPgx+` p full join `+byLoad+` l using (n) where p.v::text is distinct from l.v::text`); wrong != "" {
+				t.Errorf("%s: %s: number, by pgx and by Load: %s", name, column, wrong)
+			}
+			if name == "own" {
+				break // the other types are those of bare
+			}
+		}
+	}
+}

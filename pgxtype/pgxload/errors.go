@@ -1,0 +1,136 @@
+package pgxload
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// LoadError names the row that made [Load] fail. The database has nothing of the load.
+type LoadError struct {
+	Table  string // as in Writer.Table; at COMMIT, as PostgreSQL names it
+	Row    int64  // counted from 0 over all rows of the table in this load; -1 if not known
+	Column string // empty if not known
+	Err    error  // such as a *pgconn.PgError or an error of sqltype
+}
+
+// Error names the table, the row and the column, and adds PostgreSQL's detail, which often has the key.
+func (e *LoadError) Error() string {
+	text := "pgxload: " + e.Table
+	if e.Row >= 0 {
+		text += fmt.Sprintf(": row %d", e.Row)
+	}
+	if e.Column != "" {
+		text += fmt.Sprintf(": column %q", e.Column)
+	}
+	text += fmt.Sprintf(": %v", e.Err)
+	var pg *pgconn.PgError
+	if errors.As(e.Err, &pg) && pg.Detail != "" {
+		text += ": " + pg.Detail
+	}
+	return text
+}
+
+// Unwrap returns Err.
+func (e *LoadError) Unwrap() error { return e.Err }
+
+// refused makes an error of a statement of t, and finds the row at fault.
+func (c *chunk) refused(t *Table, err error) error {
+	// The classes of errors that no row causes: of connections, transactions, privileges, resources, locks,
+	// operators and the server: https://www.postgresql.org/docs/current/errcodes-appendix.html
+	const others = "08 25 28 2D 3B 3D 40 53 55 57 58 F0 XX"
+	var known *LoadError
+	var pg *pgconn.PgError
+	switch {
+	case errors.As(err, &known):
+		return err
+	case !errors.As(err, &pg) || len(pg.Code) != 5 || strings.Contains(others, pg.Code[:2]):
+		return t.fail(-1, "", err)
+	}
+	line, column := copyLine(pg.Where, t.ident[len(t.ident)-1])
+	if pg.Where == "" || strings.HasPrefix(pg.Where, "COPY ") { // not from a trigger's function, which may write to another table
+		column = cmp.Or(pg.ColumnName, column)
+	}
+	if line < 1 || line > t.out.count() {
+		line = c.search(t, pg)
+	}
+	if line < 1 {
+		return t.fail(-1, column, err)
+	}
+	return t.fail(t.out.first+int64(line-1), column, err)
+}
+
+// fail makes an error of a row; -1 means that it is not known.
+func (t *Table) fail(row int64, column string, err error) error {
+	return &LoadError{Table: t.name, Row: row, Column: column, Err: err}
+}
+
+// copyPlace is what follows the table in a line such as "COPY orders, line 3, column id", in the language
+// of the server.
+var copyPlace = regexp.MustCompile(`^[^\d,]*(\d{1,9})[^\d,]*(?:, \S+ (.*))?$`)
+
+// copyLine takes the line, counted from 1, and the column from the context of an error; 0 is none. The
+// last line with the table is that of its COPY: the context of functions that were called comes before.
+func copyLine(where, relation string) (line int, column string) {
+	for text := range strings.SplitSeq(where, "\n") {
+		place, ok := strings.CutPrefix(text, "COPY "+relation+", ")
+		if m := copyPlace.FindStringSubmatch(place); ok && m != nil {
+			line, _ = strconv.Atoi(m[1])
+			column = m[2]
+		}
+	}
+	return line, column
+}
+
+// search finds the row that made a statement fail, by trial, and counts it from 1; 0 is none. It is the
+// last of the shortest beginning of the rows that fails in the same way. If a shorter one fails in
+// another way, because a row refers to a later one, the row must also fail alone.
+func (c *chunk) search(t *Table, failed *pgconn.PgError) int {
+	const trial = "savepoint snowkey_trial"
+	ok := c.number < maxSavepoints
+	run := func(sql string) {
+		if ok {
+			_, err := c.w.tx.Exec(c.w.ctx, sql)
+			ok = err == nil
+		}
+	}
+	run("rollback to " + savepoint)
+	for _, before := range c.tables[:slices.Index(c.tables, t)] {
+		ok = ok && (before.out.count() == 0 || before.send(0, before.out.count()) == nil)
+	}
+	run(trial)
+	fails := func(from, to int) (same, other bool) {
+		if !ok {
+			return false, true
+		}
+		err := t.send(from, to)
+		var pg *pgconn.PgError
+		ok = err == nil || errors.As(err, &pg)
+		run("rollback to " + trial)
+		same = pg != nil && pg.Code == failed.Code && pg.Message == failed.Message && pg.Detail == failed.Detail && pg.ConstraintName == failed.ConstraintName
+		return same, err != nil && !same
+	}
+	if same, other := fails(0, 0); same || other {
+		return 0 // the statement itself fails
+	}
+	sure := true
+	row := sort.Search(t.out.count()-1, func(i int) bool {
+		same, other := fails(0, i+1)
+		sure = sure && same || !same && !other
+		return same
+	})
+	if !sure {
+		sure, _ = fails(row, row+1)
+	}
+	if !sure || !ok {
+		return 0
+	}
+	return row + 1
+}

@@ -1,0 +1,230 @@
+package pgxload
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// Writer takes the rows of one [Load]. It keeps the first error: after that, it ignores rows, and Load
+// fails. It is for the function that got it, and for one goroutine at a time.
+type Writer struct {
+	cfg   Config
+	ctx   context.Context // it lives as long as the call
+	tx    pgx.Tx
+	types *pgtype.Map
+
+	tables    []*Table
+	described int        // of the tables
+	bytes     int        // of the chunk that is being written
+	chunks    int        // before that
+	sending   chan error // the answer to the chunk that is on its way; nil: none is
+	panicked  any        // by a handler of notices, while it was sent
+	err       error
+}
+
+// Err returns the first error, or nil. It is ctx's error after that is done.
+func (w *Writer) Err() error {
+	if err := w.ctx.Err(); w.err == nil && err != nil {
+		w.err = fmt.Errorf("pgxload: %w", err)
+	}
+	return w.err
+}
+
+// NextID returns the next id of [Config.Source]. If there is none, it returns 0 and keeps the error: the
+// 0 is in no table, because Load fails.
+func (w *Writer) NextID() (id sqltype.ID) {
+	if w.Err() != nil {
+		return 0
+	}
+	err := errors.New("Config.Source is required")
+	if w.cfg.Source != nil {
+		id, err = sqltype.New(w.ctx, w.cfg.Source)
+	}
+	if err != nil {
+		w.err = fmt.Errorf("pgxload: NextID: %w", err)
+	}
+	return id
+}
+
+// run calls f and sends what is left.
+func (w *Writer) run(f func(*Writer) error) error {
+	defer func() { w.err = errors.New("pgxload: the Writer's function has returned") }()
+	defer w.wait() // also if f panics: a rollback needs the connection
+	err := f(w)
+	if err == nil && w.Err() == nil && w.describe() {
+		w.flush()
+	}
+	w.wait()
+	if failed := w.Err(); err == nil {
+		err = failed
+	} else if failed != nil && !errors.Is(err, failed) {
+		err = fmt.Errorf("%w; before that: %w", err, failed)
+	}
+	return err
+}
+
+// flush sends the chunk on another goroutine, after the one before it.
+func (w *Writer) flush() {
+	if !w.wait() || w.bytes == 0 {
+		return
+	}
+	for _, t := range w.tables {
+		t.rows, t.out = t.out, t.rows
+		t.rows.reset(t.out.first+int64(t.out.count()), 2*w.cfg.ChunkBytes*min(1, t.out.count())) // 0: it may be finished
+	}
+	c := &chunk{w: w, tables: w.tables, number: w.chunks}
+	w.bytes, w.chunks, w.sending = 0, w.chunks+1, make(chan error, 1)
+	go func() {
+		err := errors.New("pgxload: a handler of notices or a tracer has stopped the load")
+		defer func() { w.panicked = recover(); w.sending <- err }()
+		err = c.send()
+	}()
+}
+
+// wait waits until no chunk is on its way. It reports whether all is well.
+func (w *Writer) wait() bool {
+	if w.sending != nil {
+		err := <-w.sending
+		w.sending = nil
+		if err != nil && w.err == nil {
+			w.err = err // also before a panic, from which f may recover
+		}
+		if w.panicked != nil {
+			panic(w.panicked)
+		}
+		if err == nil && w.cfg.Progress != nil {
+			w.cfg.Progress(w.loaded())
+		}
+	}
+	return w.err == nil
+}
+
+func (w *Writer) loaded() (l Loaded) {
+	for _, t := range w.tables {
+		l.Tables = append(l.Tables, t.loaded)
+		l.Rows += t.loaded
+	}
+	return l
+}
+
+// Table is a table, or a view, that a [Writer] writes to.
+type Table struct {
+	w        *Writer
+	name     string // as the caller wrote it
+	columns  []string
+	conflict *Conflict
+	ident    pgx.Identifier // as the server knows it
+	types    []column       // nil: not yet known
+	primary  []string       // with conflict: columns of the primary key to compare, or none
+
+	values []any // of the row that is being encoded
+	direct direct
+	rows   rows  // that are being written
+	out    rows  // that are being sent
+	loaded int64 // as PostgreSQL counts
+}
+
+// Table names a table and the columns that each row has. Name a table after those that it refers to,
+// because rows are sent in the order of these calls.
+//
+// The name is read as in SQL, such as orders, shop.orders or "Orders"; a column's is taken as it is. They
+// are looked up when a row is written, at the latest when the function returns.
+func (w *Writer) Table(name string, columns ...string) *Table {
+	t := &Table{w: w, name: name, columns: slices.Clone(columns)}
+	t.rows.reset(0, 0)
+	t.out.reset(0, 0)
+	if len(columns) == 0 {
+		t.refuse(fields.Error("pgxload: Table "+name, "columns", nil, "is required"))
+	}
+	if w.Err() == nil {
+		w.tables = append(w.tables, t)
+	}
+	return t
+}
+
+// refuse keeps an error of arguments. It reports whether all is well.
+func (t *Table) refuse(err error) bool {
+	if t.w.Err() == nil {
+		t.w.err = err
+	}
+	return t.w.err == nil
+}
+
+// Row writes a row with a value for each column. A value is anything that pgx encodes, or a pointer to
+// it; nil and a nil pointer are NULL. An error is kept for [Writer.Err] and the end of Load.
+//
+// The values are encoded before Row returns, so their memory may be reused. A pointer to an ID, a Key, a
+// string, an int, an int32, an int64, a float64 or a time.Time costs no allocation; for most values that
+// are no pointers, Go allocates memory.
+func (t *Table) Row(values ...any) {
+	w := t.w
+	if w.Err() != nil || t.types == nil && !w.describe() {
+		return
+	}
+	t.values = append(t.values[:0], values...) // so that the caller's slice stays on its stack
+	w.bytes -= len(t.rows.buf)
+	w.err = t.encode(t.values)
+	w.bytes += len(t.rows.buf)
+	full := min(w.cfg.ChunkBytes, 64<<10<<min(w.chunks, 20)) // the first chunks are smaller
+	if w.bytes >= 2*w.cfg.ChunkBytes || w.bytes >= full && t == w.tables[0] {
+		w.flush()
+	}
+}
+
+func (t *Table) encode(row []any) error {
+	r := &t.rows
+	fail := func(column string, err error) error { return t.fail(r.first+int64(r.count()), column, err) }
+	if len(row) != len(t.columns) {
+		return fail("", fmt.Errorf("%d values for %d columns", len(row), len(t.columns)))
+	}
+	buf := binary.BigEndian.AppendUint16(r.buf, uint16(len(row)))
+	for c, v := range row {
+		var err error
+		if buf, err = t.types[c].append(t.w.types, &t.direct, v, buf); err != nil {
+			return fail(t.columns[c], err)
+		}
+	}
+	if size := len(buf) - len(r.buf); size > maxChunkBytes {
+		return fail("", fmt.Errorf("the row is too large: %d bytes of %d", size, maxChunkBytes))
+	}
+	r.buf, r.ends = buf, append(r.ends, len(buf))
+	return nil
+}
+
+func (t *Table) copies() bool { return t.w.cfg.Method == Copy && t.conflict == nil }
+
+// rows are encoded rows, and no memory of the caller. They are in COPY's binary format, whose fields
+// have the form of elements of a binary array: https://www.postgresql.org/docs/current/sql-copy.html
+type rows struct {
+	buf   []byte // begins with copyHead
+	ends  []int  // of that and of each row
+	first int64  // rows of the table before these
+}
+
+// copyHead begins a COPY: signature, flags, and the length of an extension. copyEnd ends it.
+const (
+	copyHead = "PGCOPY\n\xff\r\n\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x00"
+	copyEnd  = "\xff\xff"
+)
+
+func (r *rows) count() int { return len(r.ends) - 1 }
+
+func (r *rows) part(from, to int) []byte { return r.buf[r.ends[from]:r.ends[to]] }
+
+// reset drops the rows, and also their memory if that is more than keep.
+func (r *rows) reset(first int64, keep int) {
+	if cap(r.buf) > keep {
+		r.buf, r.ends = nil, nil
+	}
+	r.buf = append(r.buf[:0], copyHead...)
+	r.ends, r.first = append(r.ends[:0], len(r.buf)), first
+}

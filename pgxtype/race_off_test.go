@@ -1,5 +1,0 @@
-//go:build !race
-
-package pgxtype_test
-
-const raceEnabled = false
