@@ -45,7 +45,7 @@
 //
 // Ids are never negative: methods that encode a negative ID return an error, and methods that
 // decode never return one. Zero is a valid id to read and write, but means "not set" to
-// [ID.IsZero], to [Assign] and to libraries that fill keys. [New] and [Assign] never return it.
+// [ID.IsZero], to [Assign] and to libraries that fill keys. [NextID] and [Assign] never return it.
 //
 // [ID.Value] is an int64. [ID.Scan] reads an int64, a uint64, an ID, a *ID and text. Only a
 // [NullID], a *ID and a sql.Null[ID] accept NULL.

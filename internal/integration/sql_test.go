@@ -44,7 +44,7 @@ func TestDatabaseSQL(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer gen.Close()
-		fresh, err := sqltype.New(ctx, gen)
+		fresh, err := sqltype.NextID(ctx, gen)
 		if err != nil {
 			t.Fatal(err)
 		}

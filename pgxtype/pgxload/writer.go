@@ -47,7 +47,7 @@ func (w *Writer) NextID() (id sqltype.ID) {
 	}
 	err := errors.New("Config.Source is required")
 	if w.cfg.Source != nil {
-		id, err = sqltype.New(w.ctx, w.cfg.Source)
+		id, err = sqltype.NextID(w.ctx, w.cfg.Source)
 	}
 	if err != nil {
 		w.err = fmt.Errorf("pgxload: NextID: %w", err)
