@@ -22,7 +22,7 @@ servers=(postgres-14 postgres-15 postgres-16 postgres-17 postgres-18 mariadb mys
 
 # Left out are internal/integration/torture and knocks, which kill servers for minutes
 # and test no SQL that stores does not; and what runs on no server.
-packages=(./internal/integration ./internal/integration/backfill ./internal/integration/ddl
+packages=(./internal/integration/gormplugin ./internal/integration/graph ./internal/integration/sqltype ./internal/integration/backfill ./internal/integration/ddl
   ./internal/integration/orms ./internal/integration/serial ./internal/integration/sqlgen ./internal/integration/stores)
 
 # programs SERVER: the folder of its programs.
