@@ -51,8 +51,7 @@ func (c *chunk) send() error {
 	return nil
 }
 
-// send sends some rows, and counts them. Like COPY, the INSERT writes the given keys even into an
-// identity column.
+// send sends and counts some rows. Like COPY, the INSERT writes given keys even into an identity column.
 func (t *Table) send(from, to int) (err error) {
 	var tag pgconn.CommandTag
 	into := t.ident.Sanitize() + " (" + quoted(t.columns) + ")"
@@ -63,20 +62,20 @@ func (t *Table) send(from, to int) (err error) {
 		}
 		tag, err = t.w.tx.Conn().PgConn().CopyFrom(t.w.ctx, bytes.NewReader(append(data, copyEnd...)), "copy "+into+" from stdin binary")
 	} else {
-		tag, err = t.query("insert into "+into+" overriding system value select * from %s"+t.conflict.sql(), from, to, t.columns).Close()
+		tag, err = t.query("insert into "+into+" overriding system value select * from ", t.conflict.sql(), from, to, t.columns).Close()
 	}
 	t.loaded += tag.RowsAffected()
 	return err
 }
 
-// query executes a statement that reads some columns of some rows: unnest takes the place of %s.
-func (t *Table) query(format string, from, to int, columns []string) *pgconn.ResultReader {
+// query executes a statement: before, some columns of some rows as unnest(…), and after.
+func (t *Table) query(before, after string, from, to int, columns []string) *pgconn.ResultReader {
 	marks := make([]string, len(columns))
 	for i := range marks {
 		marks[i] = fmt.Sprintf("$%d", i+1)
 	}
 	values, oids := t.arrays(from, to, columns)
-	sql := strings.Replace(format, "%s", "unnest("+strings.Join(marks, ", ")+")", 1)
+	sql := before + "unnest(" + strings.Join(marks, ", ") + ")" + after
 	return t.w.tx.Conn().PgConn().ExecParams(t.w.ctx, sql, values, oids, []int16{pgtype.BinaryFormatCode}, nil)
 }
 
