@@ -153,8 +153,7 @@ func encodeByText(m *pgtype.Map, oid uint32, v any, buf []byte) ([]byte, error) 
 	return m.Encode(oid, pgtype.BinaryFormatCode, parsed, buf)
 }
 
-// direct holds a value for pgx, which encodes a pointer, such as *string, by copying its target into an
-// interface. That allocates for each value.
+// direct holds a value for pgx, which otherwise copies the target of a pointer, such as *string, to the heap.
 type direct struct {
 	text pgtype.Text
 	int  pgtype.Int8
