@@ -221,9 +221,9 @@ func outcome(err error) error {
 	// A closed connection does not prove that COMMIT was not sent, though pgx calls it safe to retry: it
 	// may have been lost during the wait for the answer. inTx has checked that it was open before.
 	neverSent := pgconn.SafeToRetry(err) && !errors.Is(err, pgconn.ErrConnClosed)
-	// The server may end a session after the commit is on disk, while it waits for a standby.
+	// When the commit is on disk, the server may still end the session, and a pooler may lose the server (08).
 	var pg *pgconn.PgError
-	refused := errors.As(err, &pg) && cmp.Or(pg.SeverityUnlocalized, pg.Severity) == "ERROR" && pg.Code != "40003"
+	refused := errors.As(err, &pg) && cmp.Or(pg.SeverityUnlocalized, pg.Severity) == "ERROR" && pg.Code != "40003" && !strings.HasPrefix(pg.Code, "08")
 	switch {
 	case refused && pg.TableName != "": // a deferred constraint
 		return &LoadError{Table: pg.TableName, Row: -1, Column: pg.ColumnName, Err: fmt.Errorf("commit: %w", err)}
