@@ -11,15 +11,15 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// chunk is a part of the load that is on its way.
+// chunk is a part of the load that is being sent.
 type chunk struct {
 	w      *Writer
 	tables []*Table
-	number int // of the chunks before it
+	number int // from 0
 }
 
-// Load rolls back to a chunk's savepoint to search for the row at fault. Only the first chunks have one, and
-// release the one before: PostgreSQL is slower with more than 64 subtransactions, and with nested ones.
+// Load rolls back to a chunk's savepoint to search for the row at fault. Only the first chunks have one, and each
+// releases the one before: PostgreSQL is slower with more than 64 subtransactions, and with nested ones.
 const (
 	savepoint     = "savepoint snowkey_load"
 	maxSavepoints = 60
@@ -99,8 +99,7 @@ func (t *Table) arrays(from, to int, columns []string) (values [][]byte, oids []
 	}
 	for _, name := range columns {
 		c := slices.Index(t.columns, name)
-		// Dimensions, whether there are NULLs, the elements' type, how many, and the index of the
-		// first. One without elements has no dimension.
+		// Dimensions (none if empty), whether there are NULLs, the elements' type, number and first index.
 		a, fields := arrays[c], []uint32{1, uint32(nulls[c]), t.types[c].oid, uint32(to - from), 1}
 		if from == to {
 			a, fields = a[:12], []uint32{0, 0, t.types[c].oid}
