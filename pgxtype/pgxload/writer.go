@@ -68,6 +68,9 @@ func (w *Writer) run(f func(*Writer) error) error {
 	} else if failed != nil && !errors.Is(err, failed) {
 		err = fmt.Errorf("%w; before that: %w", err, failed)
 	}
+	if done := w.ctx.Err(); err != nil && done != nil && !errors.Is(err, done) {
+		err = fmt.Errorf("%w; %w", err, done) // pgx may return what followed: a cancelled statement, a closed connection
+	}
 	return err
 }
 
