@@ -74,7 +74,7 @@ func ExampleLoadWith() {
 	defer gen.Close()
 	cfg := pgxload.Config{
 		Source: gen,            // of NextID
-		Method: pgxload.Unnest, // for a table with row level security
+		Method: pgxload.Unnest, // for a table with row-level security
 	}
 
 	_, err = pgxload.LoadWith(context.Background(), offline{}, cfg, func(w *pgxload.Writer) error {
