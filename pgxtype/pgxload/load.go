@@ -32,7 +32,7 @@ type Config struct {
 	Method     Method         // zero: Copy
 	Source     sqltype.Source // for Writer.NextID; nil: NextID fails
 	ChunkBytes int            // the size of a chunk of encoded rows, up to 256 MiB; zero: 2 MiB; the first chunks are smaller
-	Progress   func(Loaded)   // called on Load's goroutine after each chunk; nil: no calls
+	Progress   func(Loaded)   // called on Load's goroutine after each chunk; it must write no rows; nil: no calls
 }
 
 const maxChunkBytes = 256 << 20 // also of a row: a message of PostgreSQL, up to 1 GiB, must hold two chunks and a row
