@@ -89,3 +89,14 @@ func (c *clock) ticks() (wall, hybrid uint64) {
 	at := c.read()
 	return c.tickAt(at.wall), c.tickAt(at.hybrid)
 }
+
+// Where no file declares methods of platform, there is no counter, and a sleep is one of Go's.
+func TestPortable(t *testing.T) {
+	p := platform{}.portable
+	if p.counterIsClock() || p.readCounter() != 0 {
+		t.Error("it has a counter")
+	}
+	if began := time.Now(); !p.sleepPrecisely(time.Millisecond) || time.Since(began) < time.Millisecond {
+		t.Errorf("it slept for %v", time.Since(began))
+	}
+}

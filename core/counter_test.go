@@ -165,7 +165,7 @@ func TestCounterIsUsed(t *testing.T) {
 		cfg  Config
 		want bool
 	}{
-		{"default", Config{Worker: Fixed(1)}, counterIsClock()},
+		{"default", Config{Worker: Fixed(1)}, platform{}.counterIsClock()},
 		{"NoCounter", Config{Worker: Fixed(1), NoCounter: true}, false},
 		{"Now", Config{Worker: Fixed(1), Now: time.Now}, false},
 		{"Detached", Config{Worker: holderOf{gr}, ClockPolicy: Logical{Detached: true}}, false},
