@@ -19,7 +19,7 @@ func mustNew(tb testing.TB, cfg core.Config) *core.Generator {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { g.Close() })
+	tb.Cleanup(g.Close)
 	return g
 }
 

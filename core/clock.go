@@ -234,23 +234,6 @@ func (c *clock) backOff() {
 	}
 }
 
-// platform is what the operating system and the processor offer. A file for one of them, such as
-// counter_linux.go, declares methods of platform, which hide those of portable. It may be removed,
-// as for a platform without such a file.
-type platform struct{ portable }
-
-// portable has no counter, and sleeps as precisely as Go's timers.
-type portable struct{}
-
-func (portable) readCounter() uint64 { return 0 }
-
-func (portable) counterIsClock() bool { return false }
-
-func (portable) sleepPrecisely(d time.Duration) bool {
-	time.Sleep(d)
-	return true
-}
-
 const (
 	jumpPersists  = int64(10 * time.Second) // how long a large jump must persist before it is accepted,
 	jumpSightings = 3                       // how often it must be seen,
@@ -294,4 +277,21 @@ func (j *jumpDetector) clear() {
 		j.pending.Store(false)
 		j.mu.Unlock()
 	}
+}
+
+// platform is what the operating system and the processor offer. A file for one of them, such as
+// counter_linux.go, declares methods of platform, which hide those of portable. It may be removed,
+// as for a platform without such a file.
+type platform struct{ portable }
+
+// portable has no counter, and sleeps as precisely as Go's timers.
+type portable struct{}
+
+func (portable) readCounter() uint64 { return 0 }
+
+func (portable) counterIsClock() bool { return false }
+
+func (portable) sleepPrecisely(d time.Duration) bool {
+	time.Sleep(d)
+	return true
 }

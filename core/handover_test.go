@@ -194,7 +194,7 @@ func TestGrantSourceThatHangs(t *testing.T) {
 				t.Errorf("%v after %v", err, time.Since(began))
 			}
 		}
-		time.AfterFunc(time.Second, func() { g.Close() })
+		time.AfterFunc(time.Second, g.Close)
 		began = time.Now()
 		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrClosed) || time.Since(began) != time.Second {
 			t.Errorf("%v after %v", err, time.Since(began))

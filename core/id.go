@@ -132,11 +132,11 @@ func (l Layout) String() string {
 	for _, f := range l.fields() {
 		widths = append(widths, fmt.Sprintf("%d %s", f.bits, f.name))
 	}
-	text := fmt.Sprintf("%s, ticks of %v since %s", strings.Join(widths, " | "), l.Tick, l.Epoch.Format("2006-01-02T15:04:05.999Z07:00"))
+	line := fmt.Sprintf("%s, ticks of %v since %s", strings.Join(widths, " | "), l.Tick, l.Epoch.Format("2006-01-02T15:04:05.999Z07:00"))
 	if l.Unsigned {
-		text += ", unsigned"
+		line += ", unsigned"
 	}
-	return text
+	return line
 }
 
 type field struct {
@@ -155,7 +155,7 @@ func (l Layout) fields() []field {
 }
 
 // Diagram draws the fields and their bits as a table, from high to low. For an invalid layout
-// it returns the text of the error instead.
+// it returns the error's message instead.
 func (l Layout) Diagram() string {
 	c, err := l.compile()
 	if err != nil {
@@ -169,11 +169,11 @@ func (l Layout) Diagram() string {
 		}
 		low := high - int(bits) + 1
 		if bits == 1 {
-			top = append(top, fmt.Sprint(high))
+			top, widths = append(top, fmt.Sprint(high)), append(widths, "1 bit")
 		} else {
-			top = append(top, fmt.Sprintf("%d … %d", high, low))
+			top, widths = append(top, fmt.Sprintf("%d … %d", high, low)), append(widths, fmt.Sprintf("%d bits", bits))
 		}
-		names, widths = append(names, name), append(widths, plural(int(bits), "bit"))
+		names = append(names, name)
 		high = low - 1
 	}
 	column("0", uint8(64-c.used))
@@ -188,17 +188,17 @@ func (l Layout) Diagram() string {
 		}
 		b.WriteString(strings.TrimRight(left+strings.Join(cells, between)+right, " ") + "\n")
 	}
-	padded := func(of []string) func(i, width int) string {
+	padded := func(cells []string) func(i, width int) string {
 		return func(i, width int) string {
-			return " " + of[i] + strings.Repeat(" ", width-1-utf8.RuneCountInString(of[i]))
+			return " " + cells[i] + strings.Repeat(" ", width-1-utf8.RuneCountInString(cells[i]))
 		}
 	}
-	line := func(_, width int) string { return strings.Repeat("─", width) }
+	rule := func(_, width int) string { return strings.Repeat("─", width) }
 	row(" ", " ", "", padded(top))
-	row("┌", "┬", "┐", line)
+	row("┌", "┬", "┐", rule)
 	row("│", "│", "│", padded(names))
 	row("│", "│", "│", padded(widths))
-	row("└", "┴", "┘", line)
+	row("└", "┴", "┘", rule)
 	return b.String()
 }
 
@@ -241,13 +241,6 @@ func (l Layout) Explain(id int64) (string, error) {
 		fmt.Fprintf(&b, "%s└ %s %v\n", strings.Repeat(" ", starts[i]-column), fields[i].name, values[fields[i].name])
 	}
 	return b.String(), nil
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // MaxShards is the greatest number of shards of [Shard].

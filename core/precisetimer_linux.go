@@ -1,3 +1,7 @@
+// A precise sleep lets a generator use a tick from its beginning. At the cap of Twitter's layout one
+// goroutine gets 97 % of all ids, and 84 % without this file, for 3 % of a core more
+// (BenchmarkWaiting/twitter/1, medians on a busy machine with two cores).
+
 package core
 
 import (

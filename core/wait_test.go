@@ -62,7 +62,7 @@ func TestWaitsEndOnAChange(t *testing.T) {
 			}
 		}
 		began := time.Now()
-		time.AfterFunc(200*time.Millisecond, func() { g.Close() })
+		time.AfterFunc(200*time.Millisecond, g.Close)
 		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrClosed) || time.Since(began) != 200*time.Millisecond {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
