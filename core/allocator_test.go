@@ -229,3 +229,204 @@ func TestNoDuplicateOfGivenBackSlots(t *testing.T) {
 	}
 	t.Logf("%d ids", n)
 }
+
+// reservedAllocator returns an allocator that has issued a tick of four slots and reserved two of the next.
+func reservedAllocator(t *testing.T) (a *allocator, r reservation) {
+	a = bubbleGenerator(t, Fixed(0)).current.Load()
+	now, _ := a.limits()
+	if !a.reserve(&r, a.position(now).next, 9) || r.n != 2 {
+		t.Fatalf("reserved %+v", r)
+	}
+	return a, r
+}
+
+// A reserved slot is issued when its tick has come, and not before; then it is the last id.
+func TestReservedSlots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, r := reservedAllocator(t)
+		if a.takeReserved(r.gap) {
+			t.Error("issued before its time")
+		}
+		time.Sleep(10 * time.Millisecond)
+		before := a.position(0)
+		if !a.takeReserved(r.gap) {
+			t.Error("not issued in its time")
+		}
+		if after := a.position(0); after.lastIssued != before.lastIssued+1 || after.unissued != 0 || before.unissued != 2 || a.close() != after.lastIssued+1 {
+			t.Errorf("%+v, then %+v", before, after)
+		}
+	})
+}
+
+// After the end no reserved slot is issued, and the end is above the last id, not above the reservation.
+func TestReservedSlotsAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, r := reservedAllocator(t)
+		tick := r.from >> a.layout.SequenceBits
+		time.Sleep(10 * time.Millisecond)
+		if unused := a.close(); unused != tick {
+			t.Errorf("unused from tick %d on, want %d", unused, tick)
+		}
+		if a.takeReserved(r.gap) {
+			t.Error("issued after the end")
+		}
+		a.giveBack(r.gap)
+		if a.reserve(&r, r.from, 1) || a.close() != tick {
+			t.Error("reserved after the end")
+		}
+	})
+}
+
+// What is given back is reserved once more, before the slots behind; and not below an id that was issued since.
+func TestGivenBackSlots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, first := reservedAllocator(t)
+		var second, third reservation
+		now, _ := a.limits()
+		if !a.reserve(&second, a.position(now).next, 1) || second.from != first.from+2 {
+			t.Fatalf("%+v behind %+v", second, first)
+		}
+		a.giveBack(first.gap)
+		if next := a.position(now).next; next != first.from || !a.reserve(&third, next, 1) || third.gap != (gap{next, 1}) {
+			t.Fatalf("%+v, %d after %+v", third, next, first)
+		}
+		time.Sleep(10 * time.Millisecond)
+		if next := a.position(now).next; next != first.from+1 {
+			t.Errorf("next %d", next)
+		}
+		if !a.takeReserved(second.gap) {
+			t.Fatal("not issued")
+		}
+		if next := a.position(now).next; next != second.from+1 {
+			t.Errorf("next %d is below the last id, %d", next, second.from)
+		}
+	})
+}
+
+// When Close has returned, not even a goroutine that passed every check before
+// can issue: the cursor is closed, not just the fence.
+func TestGrantCloseClosesTheCursor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(Twitter().Epoch) + time.Hour)
+		now := time.Now()
+		gr, err := NewGrant(Twitter(), 1, now, now.Add(time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := New(Config{Worker: holderOf{gr}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := g.Next(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		a := g.current.Load()
+		gr.Close()
+		if a.cursor.Load() != closedCursor {
+			t.Error("the cursor is still open")
+		}
+		a.raiseFirst(a.position(0).cursor>>12 + 100)
+		if a.cursor.Load() != closedCursor {
+			t.Error("the cursor has been opened again")
+		}
+		if _, err := gr.swap(a, a); err == nil {
+			t.Error("a closed grant was passed on")
+		}
+	})
+}
+
+type holderOf struct{ grant *Grant }
+
+func (h holderOf) Grant(context.Context, *Grant) (*Grant, error) { return h.grant, nil }
+
+// A grant that is closed between being taken over and being given its beginning
+// returns what is unused, and no wrong instant.
+func TestGrantClosedWhileItBegins(t *testing.T) {
+	var given []*Grant
+	for n := range int64(3) {
+		gr, err := NewGrant(Twitter(), n, time.Time{}, time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		given = append(given, gr)
+	}
+	g, err := New(Config{Worker: &grants{given}, MaxWait: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	old, taken := given[0], given[1]
+	old.Revoke(nil)
+	old.mu.Lock() // install asks for its mark, after it has attached the next
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = g.regrant(t.Context(), g.current.Load(), new(int), RegrantLost) // the grant may be found closed, or not
+	}()
+	for gone := false; !gone && !taken.Attached(); {
+		select {
+		case <-done:
+			gone = true
+			t.Error("the next grant was not taken")
+		case <-time.After(time.Millisecond):
+		}
+	}
+	unused := taken.Close()
+	old.mu.Unlock()
+	<-done
+	if unused.After(time.Now()) {
+		t.Errorf("unused from %v", unused)
+	}
+	if _, err := g.Next(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// grants gives one grant after the other.
+type grants struct{ list []*Grant }
+
+func (s *grants) Grant(context.Context, *Grant) (*Grant, error) {
+	next := s.list[0]
+	s.list = s.list[1:]
+	return next, nil
+}
+
+// Under a fence, which proves that no other generator has issued in the present tick, ids begin at once:
+// those of a new generator, and those after another grant.
+func TestFirstIDUnderAFence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(Twitter().Epoch) + time.Hour)
+		for name, fence := range map[string]time.Time{"with a fence": time.Now().Add(time.Hour), "without": {}} {
+			source := &grants{}
+			for worker := range int64(2) {
+				gr, err := NewGrant(Twitter(), worker, time.Now().Add(-time.Minute), fence)
+				if err != nil {
+					t.Fatal(err)
+				}
+				source.list = append(source.list, gr)
+			}
+			first := source.list[0]
+			began := time.Now()
+			g, err := New(Config{Worker: source, ClockPolicy: Refuse{}}) // which does not run ahead of the clock
+			if err != nil {
+				t.Fatal(err)
+			}
+			for worker := range int64(2) {
+				id, err := g.Next(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if parts, err := Twitter().Decode(id); err != nil || parts.Worker != worker {
+					t.Fatalf("%+v, %v", parts, err)
+				}
+				if waited := time.Since(began); waited == 0 == fence.IsZero() {
+					t.Errorf("%s: the first id of worker %d comes after %v", name, worker, waited)
+				}
+				time.Sleep(time.Second)
+				began = time.Now()
+				first.Revoke(nil)
+			}
+			g.Close()
+		}
+	})
+}

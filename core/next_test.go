@@ -95,3 +95,81 @@ func TestFillInManyChunks(t *testing.T) {
 		t.Errorf("400 ids end at %v: not in many parts", p.Time.Sub(began))
 	}
 }
+
+// Success costs no allocation, with every policy and start of the sequence.
+func TestNoAllocations(t *testing.T) {
+	for name, cfg := range policies() {
+		t.Run(name, func(t *testing.T) {
+			g := mustNew(t, cfg)
+			ids := make([]int64, 1000)
+			draw := func() {
+				if _, err := g.Next(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			fill := func() {
+				if err := g.Fill(t.Context(), ids); err != nil {
+					t.Fatal(err)
+				}
+			}
+			fill() // waits for the first tick
+			if n := testing.AllocsPerRun(10_000, draw); n != 0 {
+				t.Errorf("Next makes %v allocations", n)
+			}
+			if n := testing.AllocsPerRun(200, fill); n != 0 {
+				t.Errorf("Fill makes %v allocations", n)
+			}
+		})
+	}
+	g := mustNew(t, core.Config{Worker: core.Fixed(1)})
+	if n := testing.AllocsPerRun(100, func() { _ = g.Stats() }); n != 0 {
+		t.Errorf("Stats makes %v allocations", n)
+	}
+}
+
+// Neither does an id that the clock made hard to find. (Rollback and Rotate make
+// a new allocator at each step back.)
+func TestNoAllocationsAtAStepBack(t *testing.T) {
+	for name, back := range map[string]core.ClockPolicy{"Logical": core.Logical{}, "Reuse": core.Reuse{Window: time.Minute}} {
+		var clock steppingClock
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), ClockPolicy: back, Now: clock.now})
+		draw := func() {
+			if _, err := g.Next(t.Context()); err != nil {
+				t.Fatal(name, err)
+			}
+		}
+		for range 100 {
+			clock.offset.Add(int64(2 * time.Millisecond))
+			draw()
+		}
+		clock.offset.Add(-int64(100 * time.Millisecond))
+		if n := testing.AllocsPerRun(10_000, draw); n != 0 {
+			t.Errorf("%s: Next makes %v allocations", name, n)
+		}
+	}
+}
+
+// Nor a Fill that waits for ticks and is put together of many parts.
+func TestNoAllocationsInManyChunks(t *testing.T) {
+	l := core.Layout{TimeBits: 41, WorkerBits: 4, SequenceBits: 4}
+	began, reads := time.Now(), 0
+	now := func() time.Time { reads++; return began.Add(time.Duration(reads) * 2 * time.Millisecond) } // each part in a tick of its own
+	g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Now: now})
+	ids := make([]int64, 300)
+	fill := func() {
+		if err := g.Fill(t.Context(), ids); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill()
+	if n := testing.AllocsPerRun(100, fill); n != 0 && !raceEnabled { // its sync.Pool forgets at random
+		t.Errorf("%v allocations", n)
+	}
+	sony := mustNew(t, core.Config{Layout: core.Sonyflake(), Worker: core.Fixed(1)})
+	g = sony
+	ids = make([]int64, 1000)
+	fill()
+	if n := testing.AllocsPerRun(20, fill); n != 0 { // the runtime's own, such as for a thread, are fewer
+		t.Errorf("waiting for ticks of 10ms: %v allocations", n)
+	}
+}
