@@ -37,8 +37,6 @@ type Check struct {
 	Status Status `json:"status"`
 	Detail string `json:"detail"`
 	Advice string `json:"advice,omitempty"` // what to do
-
-	Overlaps []Overlap `json:"overlaps,omitempty"` // of a namespace of two nodes
 }
 
 // Column is a column of IDs.
@@ -52,11 +50,6 @@ type Config struct {
 	Columns   []Column         // whose largest IDs are checked
 	Now       func() time.Time // this machine's clock
 	MaxSkew   time.Duration    // largest difference between the clocks
-
-	// With is a second database whose namespaces are compared with those of Target, because
-	// rows of both meet in one table; both are SQL databases then. nil: none.
-	With          *dsn.Target
-	OnlyNamespace bool // compares Namespace alone, not all
 }
 
 // limit bounds each group of checks, except for the largest IDs.
@@ -71,14 +64,7 @@ type checkup struct {
 // Run runs the checks and reports each as it finishes.
 func Run(ctx context.Context, cfg Config, emit func(Check)) {
 	e := &checkup{Config: cfg, emit: emit}
-	parts := []func(context.Context){e.version, e.kernel, e.clock, e.durability, e.workers}
-	if cfg.Target.Kind == dsn.Postgres {
-		parts = append(parts, func(ctx context.Context) { e.replication(ctx, cfg.Target, "logical replication") })
-	}
-	if cfg.With != nil {
-		parts = append(parts, e.compare)
-	}
-	for _, part := range parts {
+	for _, part := range []func(context.Context){e.version, e.kernel, e.clock, e.durability, e.workers, e.replication} {
 		if ctx.Err() != nil {
 			return
 		}

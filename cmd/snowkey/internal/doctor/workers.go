@@ -73,14 +73,15 @@ func (e *checkup) layout(ctx context.Context) (workerIDs int64) {
 		layouts, _ := e.Target.Layouts(ctx)
 		stored = layouts[e.Namespace]
 	}
-	have, want := parseSpace(stored), driver.Fingerprint(e.Layout)
-	switch {
+	// Package worker appends the datacenter to the fingerprint of a namespace of one.
+	have, datacenter, one := strings.Cut(stored, " only-datacenter=")
+	switch want := driver.Fingerprint(e.Layout); {
 	case stored == "":
-	case have.layout != want:
-		e.report(Fail, name, fmt.Sprintf("%q is for %s, and the flags are for %s", e.Namespace, have.layout, want), "give the layout's flags, or another --namespace: leases of this layout are refused")
-	case have.datacenter >= 0:
-		e.ok(name, "%q is for datacenter %d of this layout", e.Namespace, have.datacenter)
-		return have.workerIDs()
+	case have != want:
+		e.report(Fail, name, fmt.Sprintf("%q is for %s, and the flags are for %s", e.Namespace, have, want), "give the layout's flags, or another --namespace: leases of this layout are refused")
+	case one:
+		e.ok(name, "%q is for datacenter %s of this layout", e.Namespace, dsn.Printable(datacenter))
+		return 1 << e.Layout.WorkerBits
 	default:
 		e.ok(name, "%q is for this layout", e.Namespace)
 	}
