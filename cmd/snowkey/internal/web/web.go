@@ -3,12 +3,11 @@
 // also the lease server of package httpstore.
 //
 //	GET  /                    the page, whose files are embedded
-//	GET  /api                 the API: a page for browsers, its description for programs
 //	GET  /api/layouts         the presets, or one layout, with figures
 //	GET  /api/ids             new IDs of a worker ID, or those of a given time
 //	GET  /api/parse, POST     IDs decoded
 //	GET  /api/range           the IDs of a time range, for WHERE
-//	GET  /api/openapi.json    the description of the API
+//	GET  /api/openapi.json    the description of the API, also at /api
 //	GET  /healthz, /readyz    whether the server is alive, and whether it can serve
 //	POST /leases/v1/…         worker IDs, behind a token
 //	GET  /metrics             what the server does, for Prometheus; on an address of its own
@@ -148,16 +147,11 @@ func New(cfg Config) (*Handler, error) {
 	if leases != nil {
 		leases = http.StripPrefix(LeasesPath, leases)
 	}
-	swagger := reference()
 	// A ServeMux would redirect paths with dots to an HTML page.
 	route := func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case r.URL.Path == "/api":
-			describeAPI(w, r)
-		case strings.HasPrefix(r.URL.Path, "/api/"):
+		case r.URL.Path == "/api", strings.HasPrefix(r.URL.Path, "/api/"):
 			s.api(w, r)
-		case strings.HasPrefix(r.URL.Path, referencePath):
-			swagger.ServeHTTP(w, r)
 		case r.URL.Path == alivePath:
 			health.alive(w, r)
 		case r.URL.Path == readyPath:
@@ -201,6 +195,7 @@ func (s *server) api(w http.ResponseWriter, r *http.Request) {
 		methods []string
 		answer  func(*params, http.ResponseWriter, *http.Request) (any, error) // nil: it has written the response
 	}{
+		"/api":              {get, s.openAPI},
 		"/api/layouts":      {get, s.layouts},
 		"/api/ids":          {get[:1], s.ids}, // HEAD would use up IDs
 		"/api/parse":        {append(get, http.MethodPost), s.parse},
