@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -164,9 +163,6 @@ func TestStoreMetrics(t *testing.T) {
 		`snowkey_serve_store_request_duration_seconds_count{result="ok",verb="claim"} 2`,
 		`snowkey_serve_store_request_duration_seconds_count{result="refused",verb="claim"} 1`,
 		`snowkey_serve_store_request_duration_seconds_count{result="ok",verb="release"} 1`,
-		`snowkey_serve_leases{snowkey_namespace="orders",state="held"} 1`,
-		`snowkey_serve_leases{snowkey_namespace="orders",state="released"} 1`,
-		`snowkey_serve_leases{snowkey_namespace="orders",state="expired"} 0`,
 	)
 }
 
@@ -187,7 +183,7 @@ func TestResults(t *testing.T) {
 		"failed":    {errors.New("wrong password"), driver.Permanent(errors.New("wrong password")), context.DeadlineExceeded},
 	} {
 		for _, err := range errs {
-			w := newWatchedStore(&answering{err})
+			w := newMeasuredStore(&answering{err})
 			if got := w.Renew(t.Context(), driver.Renewal{Namespace: "a"}); got != err {
 				t.Errorf("%v became %v", err, got)
 			}
@@ -198,7 +194,7 @@ func TestResults(t *testing.T) {
 				t.Error(problems, lintErr)
 			}
 			registry := prometheus.NewRegistry()
-			registry.MustRegister(w)
+			registry.MustRegister(w.duration)
 			families, gatherErr := registry.Gather()
 			if gatherErr != nil {
 				t.Fatal(gatherErr)
@@ -209,7 +205,7 @@ func TestResults(t *testing.T) {
 			}
 		}
 	}
-	w := newWatchedStore(&answering{})
+	w := newMeasuredStore(&answering{})
 	if _, err := w.List(t.Context(), "a"); err != errors.ErrUnsupported {
 		t.Error(err)
 	}
@@ -221,63 +217,14 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// Clients cannot make more series than there is room for, and a store that hangs delays a scrape for
-// a bounded time.
-func TestBounds(t *testing.T) {
-	mem := memstore.New(memstore.Config{})
-	w := newWatchedStore(mem)
-	for i := range 3 * maxNamespaces {
-		w.note(fmt.Sprint("n", i%(2*maxNamespaces)))
-	}
-	if n := testutil.CollectAndCount(w, "snowkey_serve_leases"); n != 3*maxNamespaces {
-		t.Errorf("%d series of leases", n)
-	}
-	slow := newWatchedStore(&hanging{Store: mem})
-	for i := range maxNamespaces {
-		slow.note(fmt.Sprint("n", i))
-	}
-	began := time.Now()
-	if n := testutil.CollectAndCount(slow, "snowkey_serve_leases"); n != 0 {
-		t.Errorf("%d series of leases", n)
-	}
-	if d := time.Since(began); d > leasesWithin+5*time.Second {
-		t.Errorf("it took %v", d)
-	}
-}
-
-// hanging is a store whose List ends with its context.
-type hanging struct{ *memstore.Store }
-
-func (*hanging) List(ctx context.Context, _ string) ([]driver.Record, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
-}
-
-func TestStateOf(t *testing.T) {
-	now := time.Now()
-	for state, r := range map[string]driver.Record{
-		"released": {},
-		"expired":  {ClaimID: "x", Expires: now.UnixMilli() - 1},
-		"held":     {ClaimID: "x", Expires: now.UnixMilli() + 1},
-	} {
-		if got := stateOf(r, now); got != state {
-			t.Errorf("%+v is %s", r, got)
-		}
-	}
-}
-
 // The names follow the conventions, the dashboard uses no others, and docs/metrics.md has all.
 func TestMetricNames(t *testing.T) {
 	h, err := New(Config{Metrics: true, Store: memstore.New(memstore.Config{}), Token: secret})
 	if err != nil {
 		t.Fatal(err)
 	}
-	lease, err := worker.Open(t.Context(), h.watched, worker.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lease.Close(context.Background())
 	ask(h, http.MethodGet, "/", "")
+	ask(h, http.MethodGet, readyPath, "") // lists the store
 	problems, err := testutil.GatherAndLint(h.counts.registry)
 	if err != nil || len(problems) > 0 {
 		t.Errorf("%v, %v", problems, err)

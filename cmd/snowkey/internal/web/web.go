@@ -79,9 +79,8 @@ type Config struct {
 type Handler struct {
 	http.Handler
 	health  *health
-	counts  *metrics      // nil: none
-	watched *watchedStore // nil: none
-	metrics http.Handler  // nil: none
+	counts  *metrics     // nil: none
+	metrics http.Handler // nil: none
 }
 
 // Metrics returns the handler of /metrics, or nil without Config.Metrics. It is to be served on an
@@ -110,12 +109,12 @@ func New(cfg Config) (*Handler, error) {
 		errs = append(errs, core.FieldError{Field: "Rate", Value: quote(cfg.Rate), Reason: "must not be negative"})
 	}
 	var leases http.Handler
-	var watched *watchedStore
+	var measured *measuredStore
 	if cfg.Store != nil {
 		var err error
 		if cfg.Metrics {
-			watched = newWatchedStore(cfg.Store)
-			cfg.Store = watched
+			measured = newMeasuredStore(cfg.Store)
+			cfg.Store = measured
 		}
 		leases, err = httpstore.NewHandler(cfg.Store, httpstore.HandlerConfig{Tokens: []string{cfg.Token}, Admin: cfg.Admin})
 		if err != nil {
@@ -162,11 +161,11 @@ func New(cfg Config) (*Handler, error) {
 			page(w, r)
 		}
 	}
-	h := &Handler{health: health, watched: watched}
+	h := &Handler{health: health}
 	if cfg.Metrics {
 		h.counts = newMetrics(s.generators, health)
-		if watched != nil {
-			h.counts.registry.MustRegister(watched)
+		if measured != nil {
+			h.counts.registry.MustRegister(measured.duration)
 		}
 		h.metrics = guard(h.counts.handler(), cfg.Hosts, cfg.Logger)
 	}
