@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -15,102 +16,100 @@ import (
 // A splitFunc returns the texts in an argument or a line.
 type splitFunc func(line string) []string
 
-// each calls do for each text in the arguments or, with none or with -, in standard
+// maxLine bounds a line of standard input. A list of fifty thousand IDs fits.
+const maxLine = 1 << 20
+
+var errInterrupted = errors.New("interrupted")
+
+// each calls do for each text in the arguments or, with none or with -, in the lines of standard
 // input, and reports errors with the position.
-func (a *app) each(cmd *cobra.Command, args []string, split splitFunc, do func(text string) error) (err error) {
-	failed := false
-	report := func(what string, n int, text string, err error) {
-		if err == nil {
-			return
+func (a *app) each(cmd *cobra.Command, args []string, split splitFunc, do func(text string) error) error {
+	ctx, what, failed := cmd.Context(), "argument", false
+	each := func(n int, texts []string) {
+		for _, text := range texts {
+			if err := do(text); err != nil {
+				failed = true
+				if text != "" {
+					text = fmt.Sprintf("%q: ", short(dsn.Hide(text, a.secrets)))
+				}
+				a.note("%s %s %d: %s%s", a.errStyle.bad(cmd.CommandPath()+":"), what, n, text, a.clean(err))
+			}
 		}
-		failed = true
-		if text != "" {
-			text = fmt.Sprintf("%q: ", short(dsn.Hide(text, a.secrets)))
-		}
-		a.note("%s %s %d: %s%s", a.errStyle.bad(cmd.CommandPath()+":"), what, n, text, a.clean(err))
 	}
 	switch {
 	case len(args) == 0 || len(args) == 1 && args[0] == "-":
-		err = a.eachLine(cmd.Context(), split, do, report)
+		what = "line"
+		if a.InTTY {
+			a.note("%s", a.errStyle.faint("reading standard input, end with Ctrl-D"))
+		}
+		n, found := 0, false
+		lines := bufio.NewScanner(&input{ctx, a.out, a.In})
+		lines.Buffer(make([]byte, 64<<10), maxLine)
+		broken := func() bool {
+			_, err := a.out.Write(nil)
+			return err != nil
+		}
+		for lines.Scan() && ctx.Err() == nil && !broken() {
+			n++
+			texts := split(lines.Text())
+			found = found || len(texts) > 0
+			each(n, texts)
+		}
+		switch err := lines.Err(); {
+		case ctx.Err() != nil:
+			return errInterrupted
+		case broken(): // finish reports it
+			return nil
+		case errors.Is(err, bufio.ErrTooLong):
+			return fmt.Errorf("read standard input: line %d is longer than %d bytes: put fewer on a line", n+1, maxLine)
+		case err != nil:
+			return fmt.Errorf("read standard input: line %d: %w", n+1, err)
+		case !found:
+			return errors.New("standard input is empty; give arguments, or one per line")
+		}
 	case slices.Contains(args, "-"):
-		err = usage("- means standard input and must be the only argument")
+		return usage("- means standard input and must be the only argument")
 	default:
 		for i, arg := range args {
 			texts := split(arg)
 			if len(texts) == 0 {
 				texts = []string{""}
 			}
-			for _, text := range texts {
-				report("argument", i+1, text, do(text))
-			}
+			each(i+1, texts)
 		}
 	}
-	if err == nil && failed {
+	if failed {
 		return errReported
 	}
-	return err
+	return nil
 }
 
-// maxLine bounds a line of standard input, so that an endless one cannot fill the memory. A
-// list of three million IDs fits.
-const maxLine = 64 << 20
+// input is standard input. Before it waits, it prints what is there; an interrupt ends the wait.
+type input struct {
+	ctx context.Context //nolint:containedctx // of one command
+	out *bufio.Writer
+	in  io.Reader
+}
 
-var errInterrupted = errors.New("interrupted")
-
-func (a *app) eachLine(ctx context.Context, split splitFunc, do func(text string) error, report func(what string, n int, text string, err error)) error {
-	if a.InTTY {
-		a.note("%s", a.errStyle.faint("reading standard input, end with Ctrl-D"))
+func (r *input) Read(p []byte) (int, error) {
+	type result struct {
+		n   int
+		err error
 	}
-	in := bufio.NewScanner(a.In)
-	in.Buffer(nil, maxLine)
-	lines := make(chan string, 1024) // read in the background, so that an interrupt does not wait for input
+	if err := r.out.Flush(); err != nil {
+		return 0, err
+	}
+	done := make(chan result, 1)
 	go func() {
-		defer close(lines)
-		for in.Scan() {
-			select {
-			case lines <- in.Text():
-			case <-ctx.Done():
-				return
-			}
-		}
+		n, err := r.in.Read(p)
+		done <- result{n, err}
 	}()
-	found := false
-	for n := 1; ; n++ {
-		line, ok := a.nextLine(ctx, lines)
-		switch _, failed := a.out.Write(nil); {
-		case ctx.Err() != nil:
-			return errInterrupted
-		case failed != nil:
-			return nil //nolint:nilerr // finish reports it
-		case !ok && in.Err() != nil:
-			return fmt.Errorf("read standard input: line %d: %w", n, in.Err())
-		case !ok && !found:
-			return errors.New("standard input is empty; give arguments, or one per line")
-		case !ok:
-			return nil
-		}
-		for _, text := range split(line) {
-			found = true
-			report("line", n, text, do(text))
-		}
-	}
-}
-
-// nextLine waits for a line, and prints what is there before it waits.
-func (a *app) nextLine(ctx context.Context, lines <-chan string) (line string, ok bool) {
 	select {
-	case line, ok = <-lines:
-		return line, ok
-	default:
-		if a.out.Flush() != nil {
-			return "", false
-		}
+	case got := <-done:
+		return got.n, got.err
+	case <-r.ctx.Done():
+		return 0, r.ctx.Err()
 	}
-	select {
-	case line, ok = <-lines:
-	case <-ctx.Done():
-	}
-	return line, ok
 }
 
 // convert turns each text of the input into a line, or into what --json prints instead.

@@ -23,7 +23,6 @@ type parse struct {
 	zone   *time.Location // nil: UTC only
 	brief  bool
 	layout core.Layout
-	shown  int
 }
 
 const parseAbout = `Decode IDs: their time, worker ID and sequence, their bits, their other formats,
@@ -75,48 +74,54 @@ func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
 	case p.layout.Unsigned && p.to.Signed():
 		return usage("--to %s ends at the largest int64: use decimal or hex with --unsigned", p.to)
 	}
-	return a.each(cmd, args, idtext.Split, func(text string) error { return a.parseOne(p, text) })
-}
-
-func (a *app) parseOne(p *parse, text string) error {
-	r, err := describe.Read(p.layout, text, p.from)
-	if err != nil {
-		return withFrom(err)
-	}
-	p.shown++
-	switch line := a.out.AvailableBuffer(); {
-	case p.to != "":
-		_, _ = a.out.Write(append(p.to.Append(line, r.ID, p.layout.Unsigned), '\n'))
-	case p.brief:
-		_, _ = a.out.Write(p.appendBrief(line, &r))
-	case a.json:
-		d := r.Describe(a.now(), p.zone)
-		_ = a.line(&d)
-	default:
-		if p.shown > 1 {
+	shown := 0
+	return a.each(cmd, args, idtext.Split, func(text string) error {
+		id, format, err := idtext.Parse(text, p.from, p.layout.Unsigned)
+		if err != nil {
+			return withFrom(err)
+		}
+		if p.to != "" || p.brief {
+			return a.parseLine(p, id)
+		}
+		d, err := describe.New(p.layout, id, text, format, a.now(), p.zone)
+		switch {
+		case err != nil:
+			return err
+		case a.json:
+			return a.line(&d)
+		case shown > 0:
 			a.print("\n")
 		}
-		a.show(p.layout, r.ID, r.Describe(a.now(), p.zone))
-	}
-	return nil
+		shown++
+		return a.show(p.layout, id, d)
+	})
 }
 
-// appendBrief appends the line of --brief.
-func (p *parse) appendBrief(line []byte, r *describe.Reading) []byte {
-	line = append(idtext.Decimal.Append(line, r.ID, p.layout.Unsigned), '\t')
-	at := r.Time
-	if p.zone != nil {
-		at = at.In(p.zone)
+// parseLine prints the line of --to or --brief, at the speed at which IDs are read.
+func (a *app) parseLine(p *parse, id int64) error {
+	parts, err := p.layout.Decode(id)
+	if err != nil {
+		return describe.Outside(err)
 	}
-	line = append(at.AppendFormat(line, timetext.Stamp), '\t')
-	line = append(strconv.AppendInt(line, r.WorkerID, 10), '\t')
-	return append(strconv.AppendInt(line, r.Sequence, 10), '\n')
+	line := a.out.AvailableBuffer()
+	if p.to != "" {
+		line = p.to.Append(line, id, p.layout.Unsigned)
+	} else {
+		if p.zone != nil {
+			parts.Time = parts.Time.In(p.zone)
+		}
+		line = append(idtext.Decimal.Append(line, id, p.layout.Unsigned), '\t')
+		line = append(parts.Time.AppendFormat(line, timetext.Stamp), '\t')
+		line = append(strconv.AppendInt(line, parts.Datacenter<<p.layout.WorkerBits|parts.Worker, 10), '\t')
+		line = strconv.AppendInt(line, parts.Sequence, 10)
+	}
+	_, err = a.out.Write(append(line, '\n'))
+	return err
 }
 
 // withFrom adds the flag that settles an ambiguity.
 func withFrom(err error) error {
-	var ambiguous *idtext.AmbiguousError
-	if errors.As(err, &ambiguous) {
+	if errors.As(err, new(*idtext.AmbiguousError)) {
 		return fmt.Errorf("%w: choose with --from", err)
 	}
 	return err
@@ -138,7 +143,7 @@ func (a *app) print(texts ...string) {
 }
 
 // show prints an ID for people.
-func (a *app) show(l core.Layout, id int64, d describe.ID) {
+func (a *app) show(l core.Layout, id int64, d describe.ID) error {
 	s, decimal := a.style, idtext.Decimal.Text(id, l.Unsigned)
 	a.print(s.bold(decimal), "\n")
 	a.label("prefix", d.Prefix)
@@ -161,19 +166,14 @@ func (a *app) show(l core.Layout, id int64, d describe.ID) {
 	a.label("base62", d.Base62)
 	a.label("base32", d.Base32)
 	a.label("prefixed", d.Prefixed)
-	a.label("JavaScript", a.javascriptNote(decimal))
-	if explained, err := l.Explain(id); err == nil {
-		a.print("\n")
-		for line := range strings.Lines(explained) {
-			a.print("  ", line)
-		}
+	javascript := "exact as a number"
+	if js := describe.NewJavaScript(decimal); !js.Safe {
+		javascript = s.warn("JSON.parse turns it into " + js.Value + ": send it as a string")
 	}
-}
-
-func (a *app) javascriptNote(decimal string) string {
-	js := describe.NewJavaScript(decimal)
-	if js.Safe {
-		return "exact as a number"
+	a.label("JavaScript", javascript)
+	explained, err := l.Explain(id)
+	if err == nil {
+		a.print("\n  ", strings.ReplaceAll(strings.TrimSuffix(explained, "\n"), "\n", "\n  "), "\n")
 	}
-	return a.style.warn("JSON.parse turns it into " + js.Value + ": send it as a string")
+	return err
 }

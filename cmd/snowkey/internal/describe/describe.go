@@ -1,8 +1,8 @@
 // Package describe holds the JSON that the command and the HTTP API share: that of an
 // ID, of a layout, and of the IDs of a time range.
 //
-//	r, err := describe.Read(layout, "0x1bb54121fb2b914d", idtext.Auto)
-//	id := r.Describe(time.Now(), nil)
+//	id, format, err := idtext.Parse("0x1bb54121fb2b914d", idtext.Auto, layout.Unsigned)
+//	described, err := describe.New(layout, id, "0x1bb54121fb2b914d", format, time.Now(), nil)
 //
 // IDs, ticks and what can exceed 2^53 by far are strings, because JavaScript rounds
 // numbers there; the fields of an ID are numbers.
@@ -94,60 +94,24 @@ func Text(id int64, formats ...idtext.Format) Texts {
 	return d
 }
 
-// A Reading is an ID that was read and decoded, which costs little. Describe adds the rest.
-type Reading struct {
-	core.Parts
-	ID       int64
-	WorkerID int64
-
-	text   string
-	format idtext.Format
-	tick   uint64
-}
-
-// Read reads and decodes an ID.
-func Read(l core.Layout, text string, format idtext.Format) (Reading, error) {
-	id, format, err := idtext.Parse(text, format, l.Unsigned)
+// New describes an ID that was read from an input in a format. zone may be nil.
+func New(l core.Layout, id int64, input string, format idtext.Format, now time.Time, zone *time.Location) (ID, error) {
+	p, err := l.Decode(id)
 	if err != nil {
-		return Reading{}, err
+		return ID{}, Outside(err)
 	}
-	parts, err := l.Decode(id)
-	if err != nil {
-		return Reading{}, Outside(err)
-	}
-	return Reading{parts, id, parts.Datacenter<<l.WorkerBits | parts.Worker, text, format, uint64(id) >> lowBits(l)}, nil
-}
-
-// Describe describes the ID. zone may be nil.
-func (r *Reading) Describe(now time.Time, zone *time.Location) ID {
-	d := ID{Texts: Text(r.ID, append(idtext.Formats(), r.format)...)}
+	unixMS := big.NewInt(p.Time.Unix()) // Time.UnixMilli overflows after 292 million years
+	unixMS.Add(unixMS.Mul(unixMS, big.NewInt(1000)), big.NewInt(int64(p.Time.Nanosecond())/1e6))
+	d := ID{Texts: Text(id, append(idtext.Formats(), format)...)}
 	d.Fields = &Fields{
-		Input: r.text, Format: r.format, Prefix: r.format.Prefix(), Time: timetext.Format(r.Time), UnixMS: unixMS(r.Time), Relative: timetext.Relative(r.Time, now),
-		Tick: strconv.FormatUint(r.tick, 10), Rollback: r.Rollback, Datacenter: r.Datacenter, Worker: r.Worker,
-		WorkerID: r.WorkerID, Sequence: r.Sequence, JavaScript: NewJavaScript(d.ID), Bits: bits(r.ID),
+		Input: input, Format: format, Prefix: format.Prefix(), Time: timetext.Format(p.Time), UnixMS: json.Number(unixMS.String()), Relative: timetext.Relative(p.Time, now),
+		Tick: strconv.FormatUint(uint64(id)>>lowBits(l), 10), Rollback: p.Rollback, Datacenter: p.Datacenter, Worker: p.Worker,
+		WorkerID: p.Datacenter<<l.WorkerBits | p.Worker, Sequence: p.Sequence, JavaScript: NewJavaScript(d.ID), Bits: fmt.Sprintf("%064b", uint64(id)),
 	}
 	if zone != nil {
-		d.Local = r.Time.In(zone).Format(timetext.Stamp)
+		d.Local = p.Time.In(zone).Format(timetext.Stamp)
 	}
-	return d
-}
-
-// bits writes all 64 bits.
-func bits(id int64) string {
-	var b [64]byte
-	for i := range b {
-		b[i] = '0' + byte(uint64(id)>>(63-i)&1)
-	}
-	return string(b[:])
-}
-
-// unixMS is time.Time.UnixMilli, which overflows after 292 million years.
-func unixMS(t time.Time) json.Number {
-	if s := t.Unix(); s > math.MinInt64/1000 && s < math.MaxInt64/1000 {
-		return json.Number(strconv.FormatInt(t.UnixMilli(), 10))
-	}
-	ms := big.NewInt(t.Unix())
-	return json.Number(ms.Mul(ms, big.NewInt(1000)).Add(ms, big.NewInt(int64(t.Nanosecond())/1e6)).String())
+	return d, nil
 }
 
 // Outside explains why an ID does not belong to the layout, without core's field names.
@@ -272,4 +236,19 @@ func perSecond(perTick *big.Int, tick time.Duration) string {
 		return whole.String()
 	}
 	return whole.String() + "." + strings.TrimRight(strconv.FormatInt(1_000_000+part.Int64(), 10)[1:], "0")
+}
+
+// Compose fills ids with those of one tick of a worker ID, from a sequence number on. They
+// are bounds or test data: a generator may issue the same ones.
+func Compose(l core.Layout, worker int64, at time.Time, sequence int64, ids []int64) error {
+	parts := core.Parts{Time: at, Datacenter: worker >> l.WorkerBits, Worker: worker & (int64(1)<<l.WorkerBits - 1)}
+	for i := range ids {
+		parts.Sequence = sequence + int64(i)
+		id, err := l.Compose(parts)
+		if err != nil {
+			return err
+		}
+		ids[i] = id
+	}
+	return nil
 }

@@ -36,11 +36,15 @@ func TestJavaScript(t *testing.T) {
 func TestJSON(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	parse := func(l core.Layout, text string, zone *time.Location) ID {
-		r, err := Read(l, text, idtext.Auto)
+		id, format, err := idtext.Parse(text, idtext.Auto, l.Unsigned)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r.Describe(now, zone)
+		d, err := New(l, id, text, format, now, zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
 	}
 	parsed := parse(core.Twitter(), "0x1bb54121fb2b914d", nil)
 	negative := parse(core.Layout{TimeBits: 64, Unsigned: true}, "18446744073709551615", time.UTC)

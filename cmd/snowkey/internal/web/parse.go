@@ -53,16 +53,18 @@ func (s *server) parse(p *params, w http.ResponseWriter, r *http.Request) (any, 
 	}
 	body, now := parseBody{}, time.Now()
 	for i, text := range texts {
-		r, err := describe.Read(l, text, format)
-		var ambiguous *idtext.AmbiguousError
-		if errors.As(err, &ambiguous) {
+		id, found, err := idtext.Parse(text, format, l.Unsigned)
+		if errors.As(err, new(*idtext.AmbiguousError)) {
 			err = fmt.Errorf("%w: choose with format", err)
+		}
+		var described describe.ID
+		if err == nil {
+			described, err = describe.New(l, id, text, found, now, nil)
 		}
 		if err != nil {
 			p.wrong(fmt.Sprintf("id[%d]", i), text, err.Error())
-			continue
 		}
-		body.IDs = append(body.IDs, r.Describe(now, nil))
+		body.IDs = append(body.IDs, described)
 	}
 	if err := p.end(); err != nil {
 		return nil, err
