@@ -14,7 +14,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -109,82 +108,6 @@ func (m *metrics) handler() http.Handler {
 			answer.ServeHTTP(w, r)
 		}
 	})
-}
-
-// measuredStore measures the requests to a store.
-type measuredStore struct {
-	driver.Store
-	duration *prometheus.HistogramVec // by verb and result
-}
-
-var (
-	_ driver.Admin   = (*measuredStore)(nil)
-	_ driver.Counter = (*measuredStore)(nil)
-)
-
-func newMeasuredStore(s driver.Store) *measuredStore {
-	return &measuredStore{s, prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "snowkey_serve_store_request_duration_seconds", Help: "How long requests to the store took, by verb and result.",
-		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
-	}, []string{"verb", "result"})}
-}
-
-// measure notes how long a request took, and what came of it. The store has refused what a
-// healthy one may refuse as well.
-func (m *measuredStore) measure(verb string, began time.Time, failed *error) {
-	result := "failed"
-	switch err := *failed; {
-	case err == nil:
-		result = "ok"
-	case errors.Is(err, driver.ErrNotHeld), errors.Is(err, driver.ErrNoWorkerID),
-		errors.As(err, new(*driver.SkewError)), errors.As(err, new(*driver.LayoutError)), errors.As(err, new(*core.ConfigError)):
-		result = "refused"
-	case errors.Is(err, context.Canceled): // the client is gone
-		result = "cancelled"
-	}
-	m.duration.WithLabelValues(verb, result).Observe(time.Since(began).Seconds())
-}
-
-func (m *measuredStore) Claim(ctx context.Context, r driver.Request) (c driver.Claim, err error) {
-	defer m.measure("claim", time.Now(), &err)
-	return m.Store.Claim(ctx, r)
-}
-
-func (m *measuredStore) Renew(ctx context.Context, r driver.Renewal) (err error) {
-	defer m.measure("renew", time.Now(), &err)
-	return m.Store.Renew(ctx, r)
-}
-
-func (m *measuredStore) Release(ctx context.Context, r driver.Return) (err error) {
-	defer m.measure("release", time.Now(), &err)
-	return m.Store.Release(ctx, r)
-}
-
-func (m *measuredStore) List(ctx context.Context, namespace string) (records []driver.Record, err error) {
-	admin, ok := m.Store.(driver.Admin)
-	if !ok {
-		return nil, errors.ErrUnsupported
-	}
-	defer m.measure("list", time.Now(), &err)
-	return admin.List(ctx, namespace)
-}
-
-func (m *measuredStore) Free(ctx context.Context, namespace string, worker, fencingToken int64) (err error) {
-	admin, ok := m.Store.(driver.Admin)
-	if !ok {
-		return errors.ErrUnsupported
-	}
-	defer m.measure("free", time.Now(), &err)
-	return admin.Free(ctx, namespace, worker, fencingToken)
-}
-
-func (m *measuredStore) Count(ctx context.Context, name string) (value int64, err error) {
-	counter, ok := m.Store.(driver.Counter)
-	if !ok {
-		return 0, errors.ErrUnsupported
-	}
-	defer m.measure("count", time.Now(), &err)
-	return counter.Count(ctx, name)
 }
 
 // The paths for probes.

@@ -114,13 +114,8 @@ func New(cfg Config) (*Handler, error) {
 		errs = append(errs, core.FieldError{Field: "Rate", Value: quote(cfg.Rate), Reason: "must not be negative"})
 	}
 	var leases http.Handler
-	var measured *measuredStore
 	if cfg.Store != nil {
 		var err error
-		if cfg.Metrics {
-			measured = newMeasuredStore(cfg.Store)
-			cfg.Store = measured
-		}
 		leases, err = httpstore.NewHandler(cfg.Store, httpstore.HandlerConfig{Tokens: []string{cfg.Token}, Admin: cfg.Admin})
 		if err != nil {
 			var config *core.ConfigError
@@ -169,9 +164,6 @@ func New(cfg Config) (*Handler, error) {
 	h := &Handler{health: health}
 	if cfg.Metrics {
 		h.counts = newMetrics(s.generators, health)
-		if measured != nil {
-			h.counts.registry.MustRegister(measured.duration)
-		}
 		h.metrics = guard(h.counts.handler(), cfg.Hosts, cfg.Logger)
 	}
 	h.Handler = h.counts.count(logged(guard(http.HandlerFunc(route), cfg.Hosts, cfg.Logger), cfg.Access, cfg.Proxies))
