@@ -44,14 +44,9 @@ it continues. --dry-run shows what would be done.`
 func (a *app) backfillCommand() *cobra.Command {
 	p := &filling{}
 	p.fill = &p.cfg
-	cmd := &cobra.Command{
-		Use:     "backfill --dsn DSN --table TABLE --created-at COLUMN",
-		Short:   "give IDs to existing rows",
-		Long:    backfillAbout,
-		Example: "  snowkey backfill --dsn postgres://localhost/app --table orders --created-at created_at --dry-run\n  snowkey backfill --dsn postgres://localhost/app --table orders --created-at created_at\n  snowkey backfill --dsn mysql://root@localhost/app --table orders --created-at made --tz Europe/Vienna --references order_lines.order_id",
-		Args:    arguments(0, 0, "no arguments"),
-		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.backfill(cmd, p) }),
-	}
+	cmd := a.command("backfill --dsn DSN --table TABLE --created-at COLUMN", "give IDs to existing rows", backfillAbout,
+		"  snowkey backfill --dsn postgres://localhost/app --table orders --created-at created_at --dry-run\n  snowkey backfill --dsn postgres://localhost/app --table orders --created-at created_at\n  snowkey backfill --dsn mysql://root@localhost/app --table orders --created-at made --tz Europe/Vienna --references order_lines.order_id",
+		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.backfill(cmd, p) })
 	f := cmd.Flags()
 	f.StringVar(&p.dsn, "dsn", "", "database of the table, a `DSN`: postgres://…, mysql://… or user:password@tcp(host)/db, file:x.db or x.sqlite, or env:VARIABLE that contains one of these; required")
 	f.StringVar(&p.cfg.Table, "table", "", "`TABLE` whose rows get IDs, or SCHEMA.TABLE; required")
@@ -229,17 +224,10 @@ var units = []string{"s", "ms", "us", "ns"} //nolint:gochecknoglobals // constan
 
 func unit(s string) (time.Duration, error) {
 	name, err := flagval.OneOf(units...)(s)
-	return map[string]time.Duration{"s": time.Second, "ms": time.Millisecond, "us": time.Microsecond, "ns": time.Nanosecond}[name], err
-}
-
-// duration parses a duration of at least a millisecond.
-func duration(s string) (time.Duration, error) {
-	d, err := time.ParseDuration(s)
-	const longest = 24 * time.Hour
-	if err != nil || d < time.Millisecond || d > longest {
-		return 0, errors.New("must be a duration from 1ms to 24h, such as 300ms")
+	if err != nil {
+		return 0, err
 	}
-	return d, nil
+	return time.ParseDuration("1" + name)
 }
 
 // add adds the flags. of is after the help of those that only one kind has.
@@ -252,9 +240,7 @@ func (p *tableFlags) add(a *app, cmd *cobra.Command, batch, of string) {
 	f.BoolVar(&p.fire, "fire-triggers", false, "let UPDATE triggers of the tables fire for each row")
 	f.Var(flagval.New(&p.rows, "N", "", flagval.Whole(1, math.MaxInt32)), "rows-per-second", "rows to write in a second at most (default no limit)")
 	f.Var(flagval.New(&p.lag, "DURATION", "", flagval.Duration(100*time.Millisecond, 24*time.Hour)), "max-replica-lag", "wait while a replica of PostgreSQL is behind by more (default no limit)")
-	p.lease.add(cmd, "lease", "store of the worker IDs"+of+" (default the database of the table)")
-	p.lease.addNamespace(cmd)
-	p.lease.addDataLoss(cmd)
+	p.lease.add(cmd, "lease", "store of the worker IDs"+of+" (default the database of the table)", true)
 	p.worker = -1
 	f.Var(flagval.New(&p.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker ID to use instead of a lease; you guarantee that nothing has made IDs with it")
 	a.jsonFlag(cmd, "one object")

@@ -39,16 +39,10 @@ check fails; a warning does not fail.`
 
 func (a *app) doctorCommand() *cobra.Command {
 	x := &examined{maxSkew: 10 * time.Second}
-	cmd := &cobra.Command{
-		Use:     "doctor --dsn DSN",
-		Short:   "check a database: clock, durability, leases, largest IDs",
-		Long:    doctorAbout,
-		Example: "  snowkey doctor --dsn postgres://localhost/app --table orders\n  snowkey doctor --dsn mysql://root@localhost/app --table orders --column id --table order_lines --column line_id\n  snowkey doctor --dsn redis://localhost --json",
-		Args:    arguments(0, 0, "no arguments"),
-		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), x) }),
-	}
-	x.store.add(cmd, "dsn", "store to check")
-	x.store.addNamespace(cmd)
+	cmd := a.command("doctor --dsn DSN", "check a database: clock, durability, leases, largest IDs", doctorAbout,
+		"  snowkey doctor --dsn postgres://localhost/app --table orders\n  snowkey doctor --dsn mysql://root@localhost/app --table orders --column id --table order_lines --column line_id\n  snowkey doctor --dsn redis://localhost --json",
+		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), x) })
+	x.store.add(cmd, "dsn", "store to check", false)
 	f := cmd.Flags()
 	f.StringArrayVar(&x.tables, "table", nil, "`TABLE` whose largest ID is checked; may be repeated")
 	f.StringArrayVar(&x.columns, "column", nil, "`COLUMN` of the IDs, one for all tables or one for each (default id)")

@@ -48,22 +48,15 @@ and test data, never for rows. They need no worker ID of their own; 0 is the def
 
 func (a *app) genCommand() *cobra.Command {
 	g := &gen{worker: -1, datacenter: -1, sequence: -1, count: 1, format: idtext.Decimal}
-	cmd := &cobra.Command{
-		Aliases: []string{"generate"},
-		Use:     "gen {--worker N | --lease DSN | --at TIME} [flags]",
-		Short:   "generate IDs",
-		Long:    genAbout,
-		Example: "  snowkey gen -n 10 --worker 3\n  snowkey gen -n 1000000 --lease file:ids.db > ids.txt\n  snowkey gen --worker 3 --datacenter 1 --format base58\n  snowkey gen --worker 3 --format ord_\n  snowkey gen --at 2026-01-01 -n 3",
-		Args:    arguments(0, 0, "no arguments"),
-		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.gen(cmd.Context(), g) }),
-	}
+	cmd := a.command("gen {--worker N | --lease DSN | --at TIME} [flags]", "generate IDs", genAbout,
+		"  snowkey gen -n 10 --worker 3\n  snowkey gen -n 1000000 --lease file:ids.db > ids.txt\n  snowkey gen --worker 3 --datacenter 1 --format base58\n  snowkey gen --worker 3 --format ord_\n  snowkey gen --at 2026-01-01 -n 3",
+		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.gen(cmd.Context(), g) })
+	cmd.Aliases = []string{"generate"}
 	f := cmd.Flags()
 	f.VarP(flagval.New(&g.count, "N", "1", flagval.Whole(1, 1_000_000_000_000)), "count", "n", "number of IDs")
 	f.Var(flagval.New(&g.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker ID that no other process uses; without --datacenter it is datacenter<<worker-bits | worker")
 	f.Var(flagval.New(&g.datacenter, "N", "", flagval.Whole(0, math.MaxInt64)), "datacenter", "upper part of the worker ID; --worker is then the lower part")
-	g.lease.add(cmd, "lease", "store from which a free worker ID is leased")
-	g.lease.addNamespace(cmd)
-	g.lease.addDataLoss(cmd)
+	g.lease.add(cmd, "lease", "store from which a free worker ID is leased", true)
 	f.Var(flagval.New(&g.format, "FORMAT", "decimal", idtext.FormatOf), "format", idtext.Forms)
 	f.StringVar(&g.notBefore, "not-before", "", "generate IDs later than this `TIME`, such as that of the largest ID in use: "+timetext.Forms)
 	f.StringVar(&g.at, "at", "", "compose IDs of this `TIME`, for bounds and tests: "+timetext.Forms)
@@ -246,26 +239,21 @@ func (a *app) compose(ctx context.Context, g *gen) error {
 	if left := perTick - g.sequence; g.count > left {
 		return usage("--count %d: must be at most %d: a tick has the sequences 0 to %d, and these start at %d", g.count, left, perTick-1, g.sequence)
 	}
-	next := g.sequence
-	fill := func(_ context.Context, ids []int64) error {
-		next += int64(len(ids))
-		return describe.Compose(g.layout, worker, at, next-int64(len(ids)), ids)
-	}
 	var first [1]int64
-	if err := fill(ctx, first[:]); err != nil {
-		var outside *core.RangeError
-		if errors.As(err, &outside) {
+	if err := describe.Compose(g.layout, worker, at, g.sequence, first[:]); err != nil {
+		if errors.As(err, new(*core.RangeError)) {
 			return wrong("--at", g.at, outsideLayout(err))
 		}
 		return err
 	}
-	next = g.sequence
-	a.note("%s composed for %s, not generated: for bounds and test data", a.errStyle.warn("snowkey gen:"), timetext.Format(tickOf(g.layout, first[0])))
-	return a.genAll(ctx, g, fill)
-}
-
-// tickOf is the time that an ID shows.
-func tickOf(l core.Layout, id int64) time.Time {
-	parts, _ := l.Decode(id) // it was composed in this layout
-	return parts.Time
+	tick, err := g.layout.Decode(first[0])
+	if err != nil {
+		return err
+	}
+	a.note("%s composed for %s, not generated: for bounds and test data", a.errStyle.warn("snowkey gen:"), timetext.Format(tick.Time))
+	next := g.sequence
+	return a.genAll(ctx, g, func(_ context.Context, ids []int64) error {
+		next += int64(len(ids))
+		return describe.Compose(g.layout, worker, at, next-int64(len(ids)), ids)
+	})
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,13 +20,9 @@ import (
 func (a *app) layoutCommand() *cobra.Command {
 	var all bool
 	var l core.Layout
-	cmd := &cobra.Command{
-		Use:     "layout",
-		Short:   "draw a layout with its capacity and its end",
-		Long:    "Draw a layout, with the number of its workers, the IDs they can generate, and the\ntime at which it ends. --all lists the presets.",
-		Example: "  snowkey layout --preset sonyflake\n  snowkey layout --epoch 2026-01-01 --time-bits 42 --worker-bits 8 --sequence-bits 13\n  snowkey layout --all",
-		Args:    arguments(0, 0, "no arguments"),
-		RunE: a.action(func(cmd *cobra.Command, _ []string) error {
+	cmd := a.command("layout", "draw a layout with its capacity and its end", "Draw a layout, with the number of its workers, the IDs they can generate, and the\ntime at which it ends. --all lists the presets.",
+		"  snowkey layout --preset sonyflake\n  snowkey layout --epoch 2026-01-01 --time-bits 42 --worker-bits 8 --sequence-bits 13\n  snowkey layout --all",
+		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case !all:
 				return a.layout(l)
@@ -35,8 +30,7 @@ func (a *app) layoutCommand() *cobra.Command {
 				return usage("--all lists the presets: it excludes the flags of a layout")
 			}
 			return a.layouts()
-		}),
-	}
+		})
 	cmd.Flags().BoolVar(&all, "all", false, "list the presets")
 	a.jsonFlag(cmd, "one object, or a list with --all")
 	addLayout(cmd, &l)
@@ -162,11 +156,8 @@ func layoutOf(cmd *cobra.Command, l, c core.Layout) (core.Layout, error) {
 }
 
 func width(s string) (uint8, error) {
-	n, err := strconv.ParseUint(s, 10, 8)
-	if err != nil || n > 64 || strings.HasPrefix(s, "+") {
-		return 0, errors.New("must be a number of bits from 0 to 64")
-	}
-	return uint8(n), nil
+	n, err := flagval.Whole(0, 64)(s)
+	return uint8(n), err
 }
 
 const rangeAbout = `Print the IDs of a time range, FROM inclusive and TO exclusive, to select rows by
@@ -200,16 +191,11 @@ func (a *app) rangeCommand() *cobra.Command {
 	quote := ddl.Postgres
 	zone := time.UTC
 	var l core.Layout
-	cmd := &cobra.Command{
-		Use:     "range FROM TO",
-		Short:   "print the IDs of a time range",
-		Long:    rangeAbout,
-		Example: "  snowkey range yesterday today --tz Europe/Vienna\n  snowkey range now-24h now --sql id\n  snowkey range 2026-11-01 2026-12-01 --sql o.id --dialect mysql",
-		Args:    arguments(2, 2, "two times, FROM and TO"),
-		RunE: a.action(func(_ *cobra.Command, args []string) error {
+	cmd := a.command("range FROM TO", "print the IDs of a time range", rangeAbout,
+		"  snowkey range yesterday today --tz Europe/Vienna\n  snowkey range now-24h now --sql id\n  snowkey range 2026-11-01 2026-12-01 --sql o.id --dialect mysql",
+		arguments(2, 2, "two times, FROM and TO"), func(_ *cobra.Command, args []string) error {
 			return a.ranges(l, zone, args[0], args[1], column, quote)
-		}),
-	}
+		})
 	f := cmd.Flags()
 	f.StringVar(&column, "sql", "", "print a condition on this `COLUMN` for WHERE; may include the table's name")
 	f.Var(flagval.New(&quote, "DIALECT", "postgres", dialect), "dialect", "SQL dialect of the condition: postgres, mysql, mariadb or sqlite")

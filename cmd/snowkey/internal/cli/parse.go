@@ -43,14 +43,10 @@ position; the others are processed, and the exit status is 1.`
 
 func (a *app) parseCommand() *cobra.Command {
 	p := &parse{from: idtext.Auto}
-	cmd := &cobra.Command{
-		Use:     "parse [ID…]",
-		Aliases: []string{"inspect", "decode"},
-		Short:   "decode IDs",
-		Long:    parseAbout,
-		Example: "  snowkey parse 1996573624012345677\n  snowkey parse --preset discord --tz Europe/Vienna 0x1236e0a2b3c00001\n  snowkey parse --from base58 --to decimal 5doYnWboBWc\n  snowkey parse --brief ord_1qda147xjq4ad\n  psql -Atc 'SELECT id FROM orders' | snowkey parse --brief",
-		RunE:    a.action(func(cmd *cobra.Command, args []string) error { return a.parse(cmd, p, args) }),
-	}
+	cmd := a.command("parse [ID…]", "decode IDs", parseAbout,
+		"  snowkey parse 1996573624012345677\n  snowkey parse --preset discord --tz Europe/Vienna 0x1236e0a2b3c00001\n  snowkey parse --from base58 --to decimal 5doYnWboBWc\n  snowkey parse --brief ord_1qda147xjq4ad\n  psql -Atc 'SELECT id FROM orders' | snowkey parse --brief",
+		nil, func(cmd *cobra.Command, args []string) error { return a.parse(cmd, p, args) })
+	cmd.Aliases = []string{"inspect", "decode"}
 	f := cmd.Flags()
 	fromFlag(cmd, &p.from)
 	f.Var(flagval.New(&p.to, "FORMAT", "", idtext.FormatOf), "to", "convert the IDs to this format, one per line: "+idtext.Forms)
@@ -203,22 +199,14 @@ This is the prefix, date and time, worker ID, sequence, and check digits. Encodi
 and decoding require the same flags.`
 
 func (a *app) serialCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "serial",
-		Short:   "convert IDs to serial numbers, and back",
-		Long:    serialAbout,
-		Example: "  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey serial decode --prefix PAY --separator - --check PAY-20251204133341165-0697-0333-51",
-		Args:    cobra.NoArgs,
-		RunE:    func(*cobra.Command, []string) error { return usage("requires a command: encode or decode") },
-	}
 	encode := &serials{from: idtext.Auto}
 	encoding := a.serialWay(encode, "encode [ID…]", "convert IDs to serial numbers", "Convert IDs to serial numbers, one per line. IDs are arguments or come from standard\ninput, in any format that parse reads; most in base58 need --from.",
 		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey gen -n 3 --worker 3 | snowkey serial encode", idtext.Split, encodeSerial)
 	fromFlag(encoding, &encode.from)
-	cmd.AddCommand(encoding,
-		a.serialWay(&serials{}, "decode [SERIAL…]", "convert serial numbers back to IDs", "Convert serial numbers back to IDs, one per line. They may be typed: in any case, with\nspaces or any dashes, O for 0, and I or L for 1. A text that is not a serial number\nof this format is reported with the wrong part; the others are processed, and the\nexit status is 1.",
+	return parent("serial", "convert IDs to serial numbers, and back", serialAbout,
+		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey serial decode --prefix PAY --separator - --check PAY-20251204133341165-0697-0333-51", "encode or decode",
+		encoding, a.serialWay(&serials{}, "decode [SERIAL…]", "convert serial numbers back to IDs", "Convert serial numbers back to IDs, one per line. They may be typed: in any case, with\nspaces or any dashes, O for 0, and I or L for 1. A text that is not a serial number\nof this format is reported with the wrong part; the others are processed, and the\nexit status is 1.",
 			"  snowkey serial decode --prefix PAY --separator - --check PAY-20251204133341165-0697-0333-51", oneText, decodeSerial))
-	return cmd
 }
 
 // oneText returns an argument or a line whole: a serial may contain separators.
@@ -255,10 +243,7 @@ func decodeSerial(c *serial.Codec, _ idtext.Format, text string) (serialJSON, st
 
 func (a *app) serialWay(s *serials, use, brief, long, example string, split splitFunc, turn serialFunc) *cobra.Command {
 	s.format = serial.Config{Location: time.UTC}
-	cmd := &cobra.Command{
-		Use: use, Short: brief, Long: long, Example: example,
-		RunE: a.action(func(cmd *cobra.Command, args []string) error { return a.serial(cmd, s, args, split, turn) }),
-	}
+	cmd := a.command(use, brief, long, example, nil, func(cmd *cobra.Command, args []string) error { return a.serial(cmd, s, args, split, turn) })
 	f := cmd.Flags()
 	f.StringVar(&s.format.Prefix, "prefix", "", "`TEXT` at the start, such as PAY")
 	f.StringVar(&s.format.Separator, "separator", "", "`TEXT` between the parts, such as -")

@@ -37,43 +37,25 @@ seals, all open:
 In the variable, commas may separate keys.`
 
 func (a *app) tokenCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "token",
-		Short:   "seal IDs into tokens, and open tokens",
-		Long:    tokenAbout,
-		Example: "  (umask 077; snowkey token key > token.keys)\n  snowkey token seal --key-file token.keys --type order 1996573624012345677",
-		Args:    cobra.NoArgs,
-		RunE:    func(*cobra.Command, []string) error { return usage("requires a command: seal, open or key") },
-	}
-	seal := &tokens{from: idtext.Auto}
-	sealing := a.tokenWay(seal, "seal [ID…]", "seal IDs into tokens", `Seal IDs into tokens, one per line. IDs are arguments or come from standard input, in
+	const rotation = "Print a new random key, as a line of a key file. To rotate keys, first add it below\nthe others. When all programs have it, move it above them."
+	key := a.command("key", "print a new key", rotation, "  (umask 077; snowkey token key > token.keys)\n  snowkey token key >> token.keys", arguments(0, 0, "no arguments"), func(*cobra.Command, []string) error {
+		a.print(token.GenerateSecret(), "\n")
+		return nil
+	})
+	sealer := &tokens{from: idtext.Auto}
+	seal := a.tokenWay(sealer, "seal [ID…]", "seal IDs into tokens", `Seal IDs into tokens, one per line. IDs are arguments or come from standard input, in
 any format that parse reads; most in base58 need --from. With the same key, type and
 flags, an ID always becomes the same token.`,
 		"  snowkey token seal --key-file token.keys --type order --prefix ord 1996573624012345677\n"+
 			"  psql -Atc 'SELECT id FROM orders' | snowkey token seal --key-file token.keys --type order", (*tokens).seal)
-	fromFlag(sealing, &seal.from)
-	cmd.AddCommand(a.tokenKeyCommand(), sealing,
-		a.tokenWay(&tokens{}, "open [TOKEN…]", "open tokens", `Open tokens and print their IDs, one per line. Tokens are arguments or come from
+	fromFlag(seal, &sealer.from)
+	open := a.tokenWay(&tokens{}, "open [TOKEN…]", "open tokens", `Open tokens and print their IDs, one per line. Tokens are arguments or come from
 standard input. Use the flags with which they were sealed. A text that is not a token
 of that type and these keys is reported with its position. The others are opened, and
 the exit status is 1.`,
-			"  snowkey token open --key-file token.keys --type order --prefix ord ord_JwIQ0ko2krM3BCBlyjpo9g", (*tokens).open))
-	return cmd
-}
-
-func (a *app) tokenKeyCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "key",
-		Short: "print a new key",
-		Long: `Print a new random key, as a line of a key file. To rotate keys, first add it below
-the others. When all programs have it, move it above them.`,
-		Example: "  (umask 077; snowkey token key > token.keys)\n  snowkey token key >> token.keys",
-		Args:    arguments(0, 0, "no arguments"),
-		RunE: a.action(func(*cobra.Command, []string) error {
-			a.print(token.GenerateSecret(), "\n")
-			return nil
-		}),
-	}
+		"  snowkey token open --key-file token.keys --type order --prefix ord ord_JwIQ0ko2krM3BCBlyjpo9g", (*tokens).open)
+	return parent("token", "seal IDs into tokens, and open tokens", tokenAbout,
+		"  (umask 077; snowkey token key > token.keys)\n  snowkey token seal --key-file token.keys --type order 1996573624012345677", "seal, open or key", key, seal, open)
 }
 
 // tokenFunc turns an ID into a token, or back.
@@ -85,10 +67,7 @@ type tokenJSON struct {
 }
 
 func (a *app) tokenWay(t *tokens, use, brief, long, example string, turn tokenFunc) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: use, Short: brief, Long: long, Example: example,
-		RunE: a.action(func(cmd *cobra.Command, args []string) error { return a.tokens(cmd, t, args, turn) }),
-	}
+	cmd := a.command(use, brief, long, example, nil, func(cmd *cobra.Command, args []string) error { return a.tokens(cmd, t, args, turn) })
 	f := cmd.Flags()
 	f.StringVar(&t.keyFile, "key-file", "", "`FILE` with the keys (default $"+keysVariable+")")
 	f.Var(flagval.New(&t.typeName, "NAME", "", typeName), "type", "name of the type, such as order: each has tokens of its own")

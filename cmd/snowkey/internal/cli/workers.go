@@ -24,33 +24,18 @@ import (
 )
 
 func (a *app) workersCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "workers",
-		Short:   "list and free worker IDs",
-		Long:    "List the leased worker IDs of a store, and free one whose holder is gone.",
-		Example: "  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers free 7 --fencing-token 3 --dsn postgres://localhost/app",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usage("requires a command: list or free")
-		},
-	}
-	cmd.AddCommand(a.workersList(), a.workersFree())
-	return cmd
+	return parent("workers", "list and free worker IDs", "List the leased worker IDs of a store, and free one whose holder is gone.",
+		"  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers free 7 --fencing-token 3 --dsn postgres://localhost/app", "list or free",
+		a.workersList(), a.workersFree())
 }
 
 func (a *app) workersList() *cobra.Command {
 	p := &storeFlags{}
 	var held bool
-	cmd := &cobra.Command{
-		Use:     "list --dsn DSN",
-		Short:   "list worker IDs and their holders",
-		Long:    "List the worker IDs of a namespace that were ever leased: the holder of each, its\nfence (all its IDs are earlier), and when the lease expires. Nothing is changed.",
-		Example: "  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers list --dsn file:ids.db --namespace orders --json",
-		Args:    arguments(0, 0, "no arguments"),
-		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.listWorkers(cmd.Context(), p, held) }),
-	}
-	p.add(cmd, "dsn", "store of the worker IDs")
-	p.addNamespace(cmd)
+	cmd := a.command("list --dsn DSN", "list worker IDs and their holders", "List the worker IDs of a namespace that were ever leased: the holder of each, its\nfence (all its IDs are earlier), and when the lease expires. Nothing is changed.",
+		"  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers list --dsn file:ids.db --namespace orders --json",
+		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.listWorkers(cmd.Context(), p, held) })
+	p.add(cmd, "dsn", "store of the worker IDs", false)
 	cmd.Flags().BoolVar(&held, "held", false, "only held ones")
 	a.jsonFlag(cmd, "one object")
 	return cmd
@@ -184,10 +169,7 @@ func unsupported(err error) error {
 func (a *app) workersFree() *cobra.Command {
 	p := &storeFlags{}
 	token := int64(-1)
-	cmd := &cobra.Command{
-		Use:   "free WORKERID --fencing-token N --dsn DSN",
-		Short: "release a worker ID whose holder is gone",
-		Long: `Release a worker ID for a holder that cannot do it, such as one that has crashed, before
+	cmd := a.command("free WORKERID --fencing-token N --dsn DSN", "release a worker ID whose holder is gone", `Release a worker ID for a holder that cannot do it, such as one that has crashed, before
 its TTL ends.
 
 This cannot cause a duplicate, even if the holder is still running: it issues IDs up
@@ -198,14 +180,11 @@ A worker ID of a generator in the database is not released: drop the generator.
 
 "workers list" shows the fencing token. A worker ID that has changed hands since has
 another one and is left unchanged.`,
-		Example: "  snowkey workers free 7 --fencing-token 3 --dsn postgres://localhost/app",
-		Args:    arguments(1, 1, "one worker ID"),
-		RunE: a.action(func(cmd *cobra.Command, args []string) error {
+		"  snowkey workers free 7 --fencing-token 3 --dsn postgres://localhost/app",
+		arguments(1, 1, "one worker ID"), func(cmd *cobra.Command, args []string) error {
 			return a.freeWorker(cmd.Context(), p, args[0], token)
-		}),
-	}
-	p.add(cmd, "dsn", "store of the worker IDs")
-	p.addNamespace(cmd)
+		})
+	p.add(cmd, "dsn", "store of the worker IDs", false)
 	cmd.Flags().Var(flagval.New(&token, "N", "", flagval.Whole(1, math.MaxInt64)), "fencing-token", `fencing token of its holder, from "workers list"; required`)
 	return cmd
 }
@@ -257,22 +236,22 @@ type storeFlags struct {
 	dependent        []string // the flags that need a DSN
 }
 
-func (p *storeFlags) add(cmd *cobra.Command, flag, what string) {
-	p.flag = "--" + flag
-	p.flags, p.dependent = cmd.Flags(), append(p.dependent, "token", "token-file")
-	cmd.Flags().StringVar(&p.text, flag, "", what+", a `DSN`: "+dsn.Forms)
-	cmd.Flags().StringVar(&p.token, "token", "", "`TOKEN` for an http(s) DSN; other users of this machine can see it, so prefer --token-file or SNOWKEY_TOKEN")
-	cmd.Flags().StringVar(&p.tokenFile, "token-file", "", "`FILE` with the token (default $SNOWKEY_TOKEN)")
+// add adds the flag of the DSN, its token, --namespace and, if the store is written, --allow-data-loss.
+func (p *storeFlags) add(cmd *cobra.Command, flag, what string, writes bool) {
+	f := cmd.Flags()
+	p.flag, p.flags, p.dependent = "--"+flag, f, []string{"token", "token-file", "namespace"}
+	f.StringVar(&p.text, flag, "", what+", a `DSN`: "+dsn.Forms)
+	f.StringVar(&p.token, "token", "", "`TOKEN` for an http(s) DSN; other users of this machine can see it, so prefer --token-file or SNOWKEY_TOKEN")
+	f.StringVar(&p.tokenFile, "token-file", "", "`FILE` with the token (default $SNOWKEY_TOKEN)")
+	f.StringVar(&p.namespace, "namespace", "default", "`NAMESPACE` in which IDs are unique; each has its own worker IDs")
+	if writes {
+		p.addDataLoss(f)
+	}
 }
 
-func (p *storeFlags) addNamespace(cmd *cobra.Command) {
-	p.dependent = append(p.dependent, "namespace")
-	cmd.Flags().StringVar(&p.namespace, "namespace", "default", "`NAMESPACE` in which IDs are unique; each has its own worker IDs")
-}
-
-func (p *storeFlags) addDataLoss(cmd *cobra.Command) {
-	p.flags, p.dependent = cmd.Flags(), append(p.dependent, "allow-data-loss")
-	cmd.Flags().BoolVar(&p.dataLoss, "allow-data-loss", false, "accept a server whose settings may lose acknowledged writes: IDs may then be issued twice")
+func (p *storeFlags) addDataLoss(f *pflag.FlagSet) {
+	p.dependent = append(p.dependent, "allow-data-loss")
+	f.BoolVar(&p.dataLoss, "allow-data-loss", false, "accept a server whose settings may lose acknowledged writes: IDs may then be issued twice")
 }
 
 // unused rejects flags that need a DSN if there is none.
