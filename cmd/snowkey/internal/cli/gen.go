@@ -12,7 +12,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
@@ -23,7 +22,7 @@ type gen struct {
 	count              int64
 	worker, datacenter int64 // -1: not given
 	lease              storeFlags
-	format             idtext.Format
+	format             describe.Format
 	notBefore          string
 	at                 string // compose instead of generating
 	sequence           int64  // of the first composed ID; -1: not given
@@ -47,7 +46,7 @@ With --at, IDs are composed for a given time instead: the same each time, for bo
 and test data, never for rows. They need no worker ID of their own; 0 is the default.`
 
 func (a *app) genCommand() *cobra.Command {
-	g := &gen{worker: -1, datacenter: -1, sequence: -1, count: 1, format: idtext.Decimal}
+	g := &gen{worker: -1, datacenter: -1, sequence: -1, count: 1, format: describe.Decimal}
 	cmd := a.command("gen {--worker N | --lease DSN | --at TIME} [flags]", "generate IDs", genAbout,
 		"  snowkey gen -n 10 --worker 3\n  snowkey gen -n 1000000 --lease file:ids.db > ids.txt\n  snowkey gen --worker 3 --datacenter 1 --format base58\n  snowkey gen --worker 3 --format ord_\n  snowkey gen --at 2026-01-01 -n 3",
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.gen(cmd.Context(), g) })
@@ -57,13 +56,13 @@ func (a *app) genCommand() *cobra.Command {
 	f.Var(flagval.New(&g.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker ID that no other process uses; without --datacenter it is datacenter<<worker-bits | worker")
 	f.Var(flagval.New(&g.datacenter, "N", "", flagval.Whole(0, math.MaxInt64)), "datacenter", "upper part of the worker ID; --worker is then the lower part")
 	g.lease.add(cmd, "lease", "store from which a free worker ID is leased", true)
-	f.Var(flagval.New(&g.format, "FORMAT", "decimal", idtext.FormatOf), "format", idtext.Forms)
+	f.Var(flagval.New(&g.format, "FORMAT", "decimal", describe.FormatOf), "format", describe.Forms)
 	f.StringVar(&g.notBefore, "not-before", "", "generate IDs later than this `TIME`, such as that of the largest ID in use: "+timetext.Forms)
 	f.StringVar(&g.at, "at", "", "compose IDs of this `TIME`, for bounds and tests: "+timetext.Forms)
 	f.Var(flagval.New(&g.sequence, "N", "0", flagval.Whole(0, math.MaxInt64)), "sequence", "sequence of the first composed ID; requires --at")
 	a.jsonFlag(cmd, `{"id": "…"} per line, and the ID in --format`)
 	addLayout(cmd, &g.layout)
-	completeWith(cmd, "format", idtext.Formats())
+	completeWith(cmd, "format", describe.Formats())
 	return cmd
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
@@ -237,8 +236,8 @@ func (a *app) ranges(l core.Layout, zone *time.Location, fromText, toText, colum
 	case column != "":
 		fmt.Fprintf(a.out, "WHERE %s\n", r.Where)
 	default:
-		fmt.Fprintf(a.out, "min     %s  %s\n", idtext.Decimal.Text(low, l.Unsigned), a.style.faint("from "+shownFrom))
-		fmt.Fprintf(a.out, "before  %s  %s\n", idtext.Decimal.Text(high, l.Unsigned), a.style.faint("before "+shownTo))
+		fmt.Fprintf(a.out, "min     %s  %s\n", describe.Decimal.Text(low, l.Unsigned), a.style.faint("from "+shownFrom))
+		fmt.Fprintf(a.out, "before  %s  %s\n", describe.Decimal.Text(high, l.Unsigned), a.style.faint("before "+shownTo))
 	}
 	return nil
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/serial"
@@ -20,9 +19,9 @@ import (
 
 // parse holds the flags.
 type parse struct {
-	from   idtext.Format
-	to     idtext.Format  // empty: everything
-	zone   *time.Location // nil: UTC only
+	from   describe.Format
+	to     describe.Format // empty: everything
+	zone   *time.Location  // nil: UTC only
 	brief  bool
 	layout core.Layout
 }
@@ -42,26 +41,26 @@ With --to, IDs are only converted. A text that is not an ID is reported with its
 position; the others are processed, and the exit status is 1.`
 
 func (a *app) parseCommand() *cobra.Command {
-	p := &parse{from: idtext.Auto}
+	p := &parse{from: describe.Auto}
 	cmd := a.command("parse [ID…]", "decode IDs", parseAbout,
 		"  snowkey parse 1996573624012345677\n  snowkey parse --preset discord --tz Europe/Vienna 0x1236e0a2b3c00001\n  snowkey parse --from base58 --to decimal 5doYnWboBWc\n  snowkey parse --brief ord_1qda147xjq4ad\n  psql -Atc 'SELECT id FROM orders' | snowkey parse --brief",
 		nil, func(cmd *cobra.Command, args []string) error { return a.parse(cmd, p, args) })
 	cmd.Aliases = []string{"inspect", "decode"}
 	f := cmd.Flags()
 	fromFlag(cmd, &p.from)
-	f.Var(flagval.New(&p.to, "FORMAT", "", idtext.FormatOf), "to", "convert the IDs to this format, one per line: "+idtext.Forms)
+	f.Var(flagval.New(&p.to, "FORMAT", "", describe.FormatOf), "to", "convert the IDs to this format, one per line: "+describe.Forms)
 	f.Var(flagval.New(&p.zone, "ZONE", "", flagval.Zone), "tz", "also show times in this time zone, such as Europe/Vienna or local")
 	f.BoolVar(&p.brief, "brief", false, "one line per ID: ID, time, worker ID, sequence")
 	a.jsonFlag(cmd, "an object per line")
 	addLayout(cmd, &p.layout)
-	completeWith(cmd, "to", idtext.Formats())
+	completeWith(cmd, "to", describe.Formats())
 	return cmd
 }
 
 // fromFlag adds --from, the format of the IDs that a command reads.
-func fromFlag(cmd *cobra.Command, to *idtext.Format) {
-	cmd.Flags().Var(flagval.New(to, "FORMAT", "", idtext.FormatOf), "from", "format of the IDs, detected by default: "+idtext.Forms)
-	completeWith(cmd, "from", idtext.Formats())
+func fromFlag(cmd *cobra.Command, to *describe.Format) {
+	cmd.Flags().Var(flagval.New(to, "FORMAT", "", describe.FormatOf), "from", "format of the IDs, detected by default: "+describe.Forms)
+	completeWith(cmd, "from", describe.Formats())
 }
 
 func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
@@ -73,8 +72,8 @@ func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
 		return usage("--to %s ends at the largest int64: use decimal or hex with --unsigned", p.to)
 	}
 	shown := 0
-	return a.each(cmd, args, idtext.Split, func(text string) error {
-		id, format, err := idtext.Parse(text, p.from, p.layout.Unsigned)
+	return a.each(cmd, args, describe.Split, func(text string) error {
+		id, format, err := describe.Parse(text, p.from, p.layout.Unsigned)
 		if err != nil {
 			return withFrom(err)
 		}
@@ -108,7 +107,7 @@ func (a *app) parseLine(p *parse, id int64) error {
 		if p.zone != nil {
 			parts.Time = parts.Time.In(p.zone)
 		}
-		line = append(idtext.Decimal.Append(line, id, p.layout.Unsigned), '\t')
+		line = append(describe.Decimal.Append(line, id, p.layout.Unsigned), '\t')
 		line = append(parts.Time.AppendFormat(line, timetext.Stamp), '\t')
 		line = append(strconv.AppendInt(line, parts.Datacenter<<p.layout.WorkerBits|parts.Worker, 10), '\t')
 		line = strconv.AppendInt(line, parts.Sequence, 10)
@@ -119,7 +118,7 @@ func (a *app) parseLine(p *parse, id int64) error {
 
 // withFrom adds the flag that settles an ambiguity.
 func withFrom(err error) error {
-	if errors.As(err, new(*idtext.AmbiguousError)) {
+	if errors.As(err, new(*describe.AmbiguousError)) {
 		return fmt.Errorf("%w: choose with --from", err)
 	}
 	return err
@@ -142,7 +141,7 @@ func (a *app) print(texts ...string) {
 
 // show prints an ID for people.
 func (a *app) show(l core.Layout, id int64, d describe.ID) error {
-	s, decimal := a.style, idtext.Decimal.Text(id, l.Unsigned)
+	s, decimal := a.style, describe.Decimal.Text(id, l.Unsigned)
 	a.print(s.bold(decimal), "\n")
 	a.label("prefix", d.Prefix)
 	a.label("time", d.Time+"  "+s.faint(d.Relative))
@@ -181,7 +180,7 @@ type serials struct {
 	format serial.Config
 	check  bool
 	scheme serial.Scheme
-	from   idtext.Format
+	from   describe.Format
 }
 
 var schemes = []string{"mod97", "mod11", "mod1110", "luhn"} //nolint:gochecknoglobals // constant, in the order of serial's
@@ -199,9 +198,9 @@ This is the prefix, date and time, worker ID, sequence, and check digits. Encodi
 and decoding require the same flags.`
 
 func (a *app) serialCommand() *cobra.Command {
-	encode := &serials{from: idtext.Auto}
+	encode := &serials{from: describe.Auto}
 	encoding := a.serialWay(encode, "encode [ID…]", "convert IDs to serial numbers", "Convert IDs to serial numbers, one per line. IDs are arguments or come from standard\ninput, in any format that parse reads; most in base58 need --from.",
-		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey gen -n 3 --worker 3 | snowkey serial encode", idtext.Split, encodeSerial)
+		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey gen -n 3 --worker 3 | snowkey serial encode", describe.Split, encodeSerial)
 	fromFlag(encoding, &encode.from)
 	return parent("serial", "convert IDs to serial numbers, and back", serialAbout,
 		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey serial decode --prefix PAY --separator - --check PAY-20251204133341165-0697-0333-51", "encode or decode",
@@ -211,7 +210,7 @@ func (a *app) serialCommand() *cobra.Command {
 
 // oneText returns an argument or a line whole: a serial may contain separators.
 func oneText(line string) []string {
-	if line = idtext.Unquote(line); line == "" {
+	if line = describe.Unquote(line); line == "" {
 		return nil
 	}
 	return []string{line}
@@ -222,23 +221,23 @@ type serialJSON struct {
 	Serial string `json:"serial"`
 }
 
-type serialFunc func(c *serial.Codec, from idtext.Format, text string) (serialJSON, string, error)
+type serialFunc func(c *serial.Codec, from describe.Format, text string) (serialJSON, string, error)
 
-func encodeSerial(c *serial.Codec, from idtext.Format, text string) (serialJSON, string, error) {
-	id, _, err := idtext.Parse(text, from, c.Config().Layout.Unsigned)
+func encodeSerial(c *serial.Codec, from describe.Format, text string) (serialJSON, string, error) {
+	id, _, err := describe.Parse(text, from, c.Config().Layout.Unsigned)
 	if err != nil {
 		return serialJSON{}, "", withFrom(err)
 	}
 	out, err := c.Encode(id)
-	return serialJSON{idtext.Decimal.Text(id, false), out}, out, err
+	return serialJSON{describe.Decimal.Text(id, false), out}, out, err
 }
 
-func decodeSerial(c *serial.Codec, _ idtext.Format, text string) (serialJSON, string, error) {
+func decodeSerial(c *serial.Codec, _ describe.Format, text string) (serialJSON, string, error) {
 	id, err := c.DecodeTyped(text)
 	if err == nil {
 		text, err = c.Encode(id)
 	}
-	return serialJSON{idtext.Decimal.Text(id, false), text}, idtext.Decimal.Text(id, c.Config().Layout.Unsigned), err
+	return serialJSON{describe.Decimal.Text(id, false), text}, describe.Decimal.Text(id, c.Config().Layout.Unsigned), err
 }
 
 func (a *app) serialWay(s *serials, use, brief, long, example string, split splitFunc, turn serialFunc) *cobra.Command {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
 	"github.com/seed-299c1d6b/snowkey/contrib/token"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -21,7 +21,7 @@ type tokens struct {
 	keyFile  string
 	typeName string
 	prefix   string
-	from     idtext.Format
+	from     describe.Format
 	sealer   *token.Sealer
 }
 
@@ -42,7 +42,7 @@ func (a *app) tokenCommand() *cobra.Command {
 		a.print(token.GenerateSecret(), "\n")
 		return nil
 	})
-	sealer := &tokens{from: idtext.Auto}
+	sealer := &tokens{from: describe.Auto}
 	seal := a.tokenWay(sealer, "seal [ID…]", "seal IDs into tokens", `Seal IDs into tokens, one per line. IDs are arguments or come from standard input, in
 any format that parse reads; most in base58 need --from. With the same key, type and
 flags, an ID always becomes the same token.`,
@@ -78,7 +78,7 @@ func (a *app) tokenWay(t *tokens, use, brief, long, example string, turn tokenFu
 
 // typeName parses the name of a type; a prefix has the same rules.
 func typeName(s string) (string, error) {
-	if idtext.Format(s+"_").Prefix() == "" {
+	if describe.Format(s+"_").Prefix() == "" {
 		return "", errors.New("must be 1 to 63 of a-z and _, first and last a letter")
 	}
 	return s, nil
@@ -95,7 +95,7 @@ func (a *app) tokens(cmd *cobra.Command, t *tokens, args []string, turn tokenFun
 	if t.sealer, err = ring.Sealer(t.typeName); err != nil {
 		return err
 	}
-	return a.convert(cmd, args, idtext.Split, func(text string) (any, string, error) {
+	return a.convert(cmd, args, describe.Split, func(text string) (any, string, error) {
 		both, line, err := turn(t, text)
 		if _, isSecret := token.ParseSecret(text); err != nil && isSecret == nil {
 			a.secrets = append(a.secrets, text) // a key in the wrong place
@@ -105,7 +105,7 @@ func (a *app) tokens(cmd *cobra.Command, t *tokens, args []string, turn tokenFun
 }
 
 func (t *tokens) seal(text string) (tokenJSON, string, error) {
-	id, _, err := idtext.Parse(text, t.from, false)
+	id, _, err := describe.Parse(text, t.from, false)
 	if err != nil {
 		return tokenJSON{}, "", withFrom(err)
 	}
@@ -114,7 +114,7 @@ func (t *tokens) seal(text string) (tokenJSON, string, error) {
 		line = append(append(line, t.prefix...), '_')
 	}
 	line, err = t.sealer.AppendSeal(line, sqltype.ID(id))
-	return tokenJSON{idtext.Decimal.Text(id, false), string(line)}, string(line), err
+	return tokenJSON{describe.Decimal.Text(id, false), string(line)}, string(line), err
 }
 
 func (t *tokens) open(text string) (tokenJSON, string, error) {

@@ -1,8 +1,12 @@
-// Package describe holds the JSON that the command and the HTTP API share: that of an
-// ID, of a layout, and of the IDs of a time range.
+// Package describe reads and writes IDs, and holds the JSON that the command and the HTTP API
+// share: that of an ID, of a layout, and of the IDs of a time range.
 //
-//	id, format, err := idtext.Parse("0x1bb54121fb2b914d", idtext.Auto, layout.Unsigned)
-//	described, err := describe.New(layout, id, "0x1bb54121fb2b914d", format, time.Now(), nil)
+//	id, format, err := describe.Parse("0x1bb54121fb2b914d", describe.Auto, layout.Unsigned)
+//	text := describe.Format("ord_").Text(id, false) // with a prefix: ord_1qda147xjq4ad
+//	described, err := describe.New(layout, id, text, format, time.Now(), nil)
+//
+// A text with two readings is an *AmbiguousError; Parse never picks one. The page's idtext.js is
+// held to it by ../testdata/vectors.json.
 //
 // IDs, ticks and what can exceed 2^53 by far are strings, because JavaScript rounds
 // numbers there; the fields of an ID are numbers.
@@ -18,7 +22,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
@@ -42,21 +45,21 @@ type Texts struct {
 
 // Fields is what an ID holds in its layout.
 type Fields struct {
-	Input      string        `json:"input"`
-	Format     idtext.Format `json:"format"`           // of the input
-	Prefix     string        `json:"prefix,omitempty"` // of the input
-	Time       string        `json:"time"`
-	Local      string        `json:"local,omitempty"` // in the zone that was asked for
-	UnixMS     json.Number   `json:"unix_ms"`         // beyond int64 in long layouts
-	Relative   string        `json:"relative"`        // to now
-	Tick       string        `json:"tick"`
-	Rollback   int64         `json:"rollback"`
-	Datacenter int64         `json:"datacenter"`
-	Worker     int64         `json:"worker"`
-	WorkerID   int64         `json:"worker_id"` // datacenter<<worker_bits | worker
-	Sequence   int64         `json:"sequence"`
-	JavaScript JavaScript    `json:"javascript"`
-	Bits       string        `json:"bits"`
+	Input      string      `json:"input"`
+	Format     Format      `json:"format"`           // of the input
+	Prefix     string      `json:"prefix,omitempty"` // of the input
+	Time       string      `json:"time"`
+	Local      string      `json:"local,omitempty"` // in the zone that was asked for
+	UnixMS     json.Number `json:"unix_ms"`         // beyond int64 in long layouts
+	Relative   string      `json:"relative"`        // to now
+	Tick       string      `json:"tick"`
+	Rollback   int64       `json:"rollback"`
+	Datacenter int64       `json:"datacenter"`
+	Worker     int64       `json:"worker"`
+	WorkerID   int64       `json:"worker_id"` // datacenter<<worker_bits | worker
+	Sequence   int64       `json:"sequence"`
+	JavaScript JavaScript  `json:"javascript"`
+	Bits       string      `json:"bits"`
 }
 
 // JavaScript is what JSON.parse makes of an ID that is written as a number.
@@ -67,23 +70,23 @@ type JavaScript struct {
 }
 
 // Text describes an ID in decimal and in further formats.
-func Text(id int64, formats ...idtext.Format) Texts {
-	d := Texts{ID: idtext.Decimal.Text(id, false)}
+func Text(id int64, formats ...Format) Texts {
+	d := Texts{ID: Decimal.Text(id, false)}
 	if id < 0 {
-		d.Unsigned = idtext.Decimal.Text(id, true)
+		d.Unsigned = Decimal.Text(id, true)
 	}
 	for _, f := range formats {
 		if id < 0 && f.Signed() {
 			continue
 		}
 		switch f {
-		case idtext.Hex:
+		case Hex:
 			d.Hex = f.Text(id, true)
-		case idtext.Base32:
+		case Base32:
 			d.Base32 = f.Text(id, true)
-		case idtext.Base58:
+		case Base58:
 			d.Base58 = f.Text(id, true)
-		case idtext.Base62:
+		case Base62:
 			d.Base62 = f.Text(id, true)
 		default:
 			if f.Prefix() != "" {
@@ -95,14 +98,14 @@ func Text(id int64, formats ...idtext.Format) Texts {
 }
 
 // New describes an ID that was read from an input in a format. zone may be nil.
-func New(l core.Layout, id int64, input string, format idtext.Format, now time.Time, zone *time.Location) (ID, error) {
+func New(l core.Layout, id int64, input string, format Format, now time.Time, zone *time.Location) (ID, error) {
 	p, err := l.Decode(id)
 	if err != nil {
 		return ID{}, Outside(err)
 	}
 	unixMS := big.NewInt(p.Time.Unix()) // Time.UnixMilli overflows after 292 million years
 	unixMS.Add(unixMS.Mul(unixMS, big.NewInt(1000)), big.NewInt(int64(p.Time.Nanosecond())/1e6))
-	d := ID{Texts: Text(id, append(idtext.Formats(), format)...)}
+	d := ID{Texts: Text(id, append(Formats(), format)...)}
 	d.Fields = &Fields{
 		Input: input, Format: format, Prefix: format.Prefix(), Time: timetext.Format(p.Time), UnixMS: json.Number(unixMS.String()), Relative: timetext.Relative(p.Time, now),
 		Tick: strconv.FormatUint(uint64(id)>>lowBits(l), 10), Rollback: p.Rollback, Datacenter: p.Datacenter, Worker: p.Worker,

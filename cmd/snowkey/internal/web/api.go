@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
@@ -105,16 +105,16 @@ func boolean(text string) (bool, error) {
 func moment(text string) (time.Time, error) { return timetext.Parse(text, time.Now(), time.UTC) }
 
 // format reads how IDs are written. Where auto is the default, it may also be given.
-func (p *params) format(standard idtext.Format) idtext.Format {
-	f, ok := read(p, "format", func(text string) (idtext.Format, error) {
-		f, err := idtext.FormatOf(text)
+func (p *params) format(standard describe.Format) describe.Format {
+	f, ok := read(p, "format", func(text string) (describe.Format, error) {
+		f, err := describe.FormatOf(text)
 		switch {
-		case err == nil || standard != idtext.Auto:
+		case err == nil || standard != describe.Auto:
 			return f, err
-		case strings.EqualFold(text, string(idtext.Auto)):
-			return idtext.Auto, nil
+		case strings.EqualFold(text, string(describe.Auto)):
+			return describe.Auto, nil
 		}
-		return "", errors.New("must be auto, " + idtext.Forms)
+		return "", errors.New("must be auto, " + describe.Forms)
 	})
 	if ok {
 		return f

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
@@ -45,7 +44,7 @@ func (s *server) ids(p *params, _ http.ResponseWriter, r *http.Request) (any, er
 	if !ok {
 		n = 1
 	}
-	format := p.format(idtext.Decimal)
+	format := p.format(describe.Decimal)
 	worker := p.worker(l, valid)
 	at, composing := read(p, "time", moment)
 	hasTime := p.values.Has("time")
@@ -172,7 +171,7 @@ type parseBody struct {
 // parse decodes the IDs of the query or of a body.
 func (s *server) parse(p *params, w http.ResponseWriter, r *http.Request) (any, error) {
 	l := p.layout()
-	format := p.format(idtext.Auto)
+	format := p.format(describe.Auto)
 	texts := p.list("id")
 	if r.Method == http.MethodPost {
 		if len(texts) > 0 {
@@ -197,8 +196,8 @@ func (s *server) parse(p *params, w http.ResponseWriter, r *http.Request) (any, 
 	}
 	body, now := parseBody{}, time.Now()
 	for i, text := range texts {
-		id, found, err := idtext.Parse(text, format, l.Unsigned)
-		if errors.As(err, new(*idtext.AmbiguousError)) {
+		id, found, err := describe.Parse(text, format, l.Unsigned)
+		if errors.As(err, new(*describe.AmbiguousError)) {
 			err = fmt.Errorf("%w: choose with format", err)
 		}
 		var described describe.ID
@@ -216,7 +215,7 @@ func (s *server) parse(p *params, w http.ResponseWriter, r *http.Request) (any, 
 	return body, nil
 }
 
-// readBody reads the IDs of a body: JSON, or text that idtext.Split splits.
+// readBody reads the IDs of a body: JSON, or text that describe.Split splits.
 func readBody(w http.ResponseWriter, r *http.Request) ([]string, error) {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != "application/json" && media != "text/plain" {
@@ -228,7 +227,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]string, error) {
 		if err != nil {
 			return nil, bodyError(err)
 		}
-		return idtext.Split(string(text)), nil
+		return describe.Split(string(text)), nil
 	}
 	var ids struct {
 		IDs []json.RawMessage `json:"ids"`

@@ -12,29 +12,18 @@
 //	POST /leases/v1/…         worker IDs, behind a token
 //	GET  /metrics             what the server does, for Prometheus; on an address of its own
 //
-// # Guarantees
+// One server process never generates an ID of a layout twice, however the layout is written:
+// layouts whose IDs are the same numbers share a generator. It cannot know which other process
+// uses a worker ID, so there is no default for it. IDs of a given time are composed: bounds and
+// test data, the same each time.
 //
-// One server process never generates an ID of a layout twice, however the layout is
-// written: layouts whose IDs are the same numbers share a generator. (IDs of different
-// layouts may be equal; a column holds IDs of one layout.) IDs of a given time are not
-// generated but composed: the same request returns the same IDs. They are bounds and test
-// data, and labelled so. The server cannot know which other process uses a worker ID. So
-// there is no default for it.
+// Wrong input gets status 400 and a list of all errors: the field, the value, and what it must
+// be. IDs and times are read as the command reads them; see packages describe and timetext.
 //
-// Wrong input gets status 400 and a list of all errors: the field, the value, and what
-// it must be. IDs and times are read as the command reads them; see packages idtext,
-// timetext and describe.
-//
-// # Security
-//
-// The page has no inline script and loads nothing from elsewhere, and its policy forbids
-// both. Cross-site browser requests are rejected, and so are requests over loopback
-// under a foreign name, which DNS rebinding causes. The lease server compares its token
-// in constant time; no cookie replaces it. The page seals and opens tokens by itself: the
-// server gets neither them nor their key.
-//
-// The requests of one client address to the API can be limited, and generating can be turned off.
-// All that the server remembers of requests is bounded.
+// The page has no inline script and loads nothing from elsewhere, and its policy forbids both.
+// Cross-site browser requests are rejected, and so are requests over loopback under a foreign
+// name, which DNS rebinding causes. The page seals and opens tokens by itself: the server gets
+// neither them nor their key. All that the server remembers of requests is bounded.
 package web
 
 import (

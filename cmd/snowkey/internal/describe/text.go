@@ -1,13 +1,4 @@
-// Package idtext decides what a text is: which ID it stands for, in which format. The
-// command and the HTTP API read IDs with it, and the page's idtext.js is held to it by
-// ../testdata/vectors.json.
-//
-//	id, format, err := idtext.Parse("0x1bb54121fb2b914d", idtext.Auto, false)
-//	text := idtext.Base58.Text(id, false)
-//	text = idtext.Format("ord_").Text(id, false) // with a prefix: ord_1qda147xjq4ad
-//
-// A text with two readings is an *AmbiguousError; Parse never picks one.
-package idtext
+package describe
 
 import (
 	"encoding/json"
