@@ -1,13 +1,4 @@
-// Package idtext decides what a text is: which ID it stands for, in which format. The
-// command and the HTTP API read IDs with it, and the page's idtext.js is held to it by
-// ../testdata/vectors.json.
-//
-//	id, format, err := idtext.Parse("0x1bb54121fb2b914d", idtext.Auto, false)
-//	text := idtext.Base58.Text(id, false)
-//	text = idtext.Format("ord_").Text(id, false) // with a prefix: ord_1qda147xjq4ad
-//
-// A text with two readings is an *AmbiguousError; Parse never picks one.
-package idtext
+package describe
 
 import (
 	"encoding/json"
@@ -19,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -259,4 +251,71 @@ func Unquote(text string) string {
 		return strings.TrimSpace(text[1 : n-1])
 	}
 	return text
+}
+
+// Forms names what FormatOf accepts, for help and errors.
+const Forms = "decimal, hex, base32, base58, base62 or a prefix such as ord_"
+
+// FormatOf returns the format that a text names: one of Formats, in any case, or a prefix
+// and its underscore.
+func FormatOf(text string) (Format, error) {
+	if f, err := flagval.OneOf(Formats()...)(text); err == nil {
+		return f, nil
+	}
+	if Format(text).Prefix() == "" {
+		return "", errors.New("must be " + Forms)
+	}
+	return Format(text), nil
+}
+
+// Prefix returns the prefix that the format writes, or an empty string.
+func (f Format) Prefix() string {
+	prefix, ok := strings.CutSuffix(string(f), "_")
+	if !ok || (sqltype.Form{Prefix: prefix}).Check() != nil {
+		return ""
+	}
+	return prefix
+}
+
+// appendPrefixed appends the format, which is a prefix, and the digits in lower case.
+func (f Format) appendPrefixed(b []byte, id int64) []byte {
+	b = append(b, f...)
+	begin := len(b)
+	b = sqltype.ID(id).AppendBase32(b)
+	for i := begin; i < len(b); i++ {
+		b[i] |= 0x20 // digits have this bit
+	}
+	return b
+}
+
+// readPrefixed reads a prefix, its underscore and the digits, in any case. With want, the
+// prefix must be that one.
+func readPrefixed(text string, want Format) (int64, Format, error) {
+	end := strings.LastIndexByte(text, '_') + 1
+	found := Format(lower(text[:end]))
+	if want == Auto {
+		if found.Prefix() == "" {
+			return 0, "", errors.New("has no valid prefix: want 1 to 63 of a-z and _, first and last a letter, then _ and 13 digits of base32")
+		}
+		want = found
+	}
+	id, err := sqltype.ParseBase32(text[end:])
+	switch {
+	case found != want || err != nil && !errors.Is(err, sqltype.ErrRange):
+		return 0, "", fmt.Errorf("is not %q and 13 digits of base32", string(want))
+	case err != nil:
+		_, err = fit(0, err, false)
+		return 0, "", err
+	}
+	return int64(id), want, nil
+}
+
+// lower changes only ASCII, as in sqltype: other letters may become some of a-z.
+func lower(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, text)
 }

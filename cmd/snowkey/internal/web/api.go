@@ -1,7 +1,9 @@
 package web
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,8 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
@@ -103,16 +105,16 @@ func boolean(text string) (bool, error) {
 func moment(text string) (time.Time, error) { return timetext.Parse(text, time.Now(), time.UTC) }
 
 // format reads how IDs are written. Where auto is the default, it may also be given.
-func (p *params) format(standard idtext.Format) idtext.Format {
-	f, ok := read(p, "format", func(text string) (idtext.Format, error) {
-		f, err := idtext.FormatOf(text)
+func (p *params) format(standard describe.Format) describe.Format {
+	f, ok := read(p, "format", func(text string) (describe.Format, error) {
+		f, err := describe.FormatOf(text)
 		switch {
-		case err == nil || standard != idtext.Auto:
+		case err == nil || standard != describe.Auto:
 			return f, err
-		case strings.EqualFold(text, string(idtext.Auto)):
-			return idtext.Auto, nil
+		case strings.EqualFold(text, string(describe.Auto)):
+			return describe.Auto, nil
 		}
-		return "", errors.New("must be auto, " + idtext.Forms)
+		return "", errors.New("must be auto, " + describe.Forms)
 	})
 	if ok {
 		return f
@@ -192,4 +194,109 @@ func outside(err error, field func(string) string) error {
 		return err
 	}
 	return refuse(http.StatusBadRequest, field(ranged.Field), ranged.Value, ranged.Limit)
+}
+
+// A refusal is an error response: a status and all errors in the input.
+type refusal struct {
+	status int
+	errs   []core.FieldError
+	retry  time.Duration // with 429 and 503: a repetition before this has passed is useless
+}
+
+func (e *refusal) Error() string { return fmt.Sprintf("%d: %v", e.status, e.errs) }
+
+func refuse(status int, field, value, reason string) *refusal {
+	return &refusal{status: status, errs: []core.FieldError{{Field: field, Value: value, Reason: reason}}}
+}
+
+// after sets when a repetition may succeed.
+func (e *refusal) after(d time.Duration) *refusal {
+	e.retry = d
+	return e
+}
+
+type fieldBody struct {
+	Field  string `json:"field"`
+	Value  string `json:"value"`
+	Reason string `json:"reason"`
+}
+
+type errorBody struct {
+	Error struct {
+		Message string      `json:"message"`
+		Fields  []fieldBody `json:"fields"`
+	} `json:"error"`
+}
+
+// longest bounds what an error quotes of a value.
+const longest = 100
+
+func shorten(s string) string {
+	if len(s) <= longest {
+		return s
+	}
+	cut := longest
+	for cut > 0 && s[cut]&0xc0 == 0x80 { // not inside a character
+		cut--
+	}
+	return s[:cut] + "…"
+}
+
+func quote(v any) string { return shorten(fmt.Sprint(v)) }
+
+// fail answers with an error.
+func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	var refused *refusal
+	if !errors.As(err, &refused) {
+		s.logger.Error("a request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+		refused = internalError(r)
+	}
+	writeErrors(w, r, refused)
+}
+
+func internalError(r *http.Request) *refusal {
+	return refuse(http.StatusInternalServerError, "request", r.URL.Path, "internal error; see the server's log")
+}
+
+func writeErrors(w http.ResponseWriter, r *http.Request, e *refusal) {
+	var body errorBody
+	for i, f := range e.errs {
+		f.Value = shorten(f.Value)
+		body.Error.Fields = append(body.Error.Fields, fieldBody(f))
+		if i == 0 {
+			body.Error.Message = message(f)
+		}
+	}
+	if more := len(e.errs) - 1; more > 0 {
+		body.Error.Message += fmt.Sprintf("; and %d more", more)
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	if e.status == http.StatusServiceUnavailable || e.status == http.StatusTooManyRequests {
+		seconds := max(1, (e.retry+time.Second-1)/time.Second) // whole ones, never too early
+		w.Header().Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
+	}
+	writeJSON(w, r, e.status, body)
+}
+
+// message formats an error in one line.
+func message(f core.FieldError) string {
+	if f.Value == "" { // nothing to quote
+		return f.Field + ": " + f.Reason
+	}
+	return f.String()
+}
+
+// writeJSON does not escape < and >: the media type is not HTML. A client that misses
+// the response asks again.
+func writeJSON(w http.ResponseWriter, r *http.Request, status int, body any) {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(body) // all bodies can be encoded
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(text.Len()))
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(text.Bytes())
+	}
 }

@@ -1,4 +1,4 @@
-package idtext
+package describe
 
 import (
 	"errors"
