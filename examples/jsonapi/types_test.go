@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -116,18 +117,13 @@ func interfaces(text string) map[string]map[string]string {
 // tsc takes the client and the page as they are. refused.ts has lines in which an id is taken for
 // another kind of id, or for a number: tsc reports each that it would accept.
 func TestTypeScript(t *testing.T) {
-	required := os.Getenv("SNOWKEY_TEST_REQUIRE") == "1"
-	if testing.Short() && !required {
+	if testing.Short() && os.Getenv("SNOWKEY_TEST_REQUIRE") != "1" {
 		t.Skip("slow: -short leaves the TypeScript compiler out")
 	}
 	t.Parallel()
 	tsc := findTSC()
 	if tsc == "" {
-		const missing = "no tsc: install the Debian package node-typescript, or npm install --prefix examples/jsonapi/client --no-save typescript"
-		if required {
-			t.Fatalf("%s; SNOWKEY_TEST_REQUIRE=1", missing)
-		}
-		t.Skip(missing)
+		testserver.Missing(t, "no tsc: install the Debian package node-typescript, or npm install --prefix examples/jsonapi/client --no-save typescript")
 	}
 	if out, err := exec.Command(tsc, "-p", "client").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

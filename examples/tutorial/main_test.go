@@ -22,7 +22,7 @@ func TestTutorial(t *testing.T) {
 	testserver.Uncached()
 	for _, program := range []string{"bash", "curl", "go"} {
 		if _, err := exec.LookPath(program); err != nil {
-			t.Skip(err)
+			testserver.Missing(t, err)
 		}
 	}
 	here, err := os.Getwd()

@@ -42,7 +42,7 @@
 // program in a run of ./test.sh. Temporary files go below TMPDIR, or below /tmp if the tests run as
 // root or TMPDIR has a blank in its name.
 //
-// Without a program and a DSN, the test is skipped; with SNOWKEY_TEST_REQUIRE=1 it fails. Whatever
-// else goes wrong fails the test. go test -short starts no server, unless SNOWKEY_TEST_REQUIRE=1.
+// Without a program, the test is skipped; with SNOWKEY_TEST_REQUIRE=1 it fails, unless a DSN is given
+// in its place. Whatever else goes wrong fails the test. go test -short starts no server, unless SNOWKEY_TEST_REQUIRE=1.
 // Servers are started on Unix-like systems only; the guarantees are tested on Linux.
 package testserver

@@ -23,6 +23,8 @@ func TestSkipOrFail(t *testing.T) {
 	e := galeraEngine()
 	e.more = func() ([]string, string) { return nil, "program rsync not found" }
 	_, _, missing := e.find()
+	t.Setenv(e.dsnVar, "u@tcp(db.example:3306)/x")
+	_, _, replaced := e.find()
 	for _, c := range []struct {
 		require string
 		err     error
@@ -31,6 +33,7 @@ func TestSkipOrFail(t *testing.T) {
 		{"", missing, false},
 		{"0", missing, false},
 		{"1", missing, true},
+		{"1", replaced, false},
 		{"", fmt.Errorf("wrapped: %w", missing), false},
 		{"", os.ErrPermission, true},
 		{"1", os.ErrPermission, true},

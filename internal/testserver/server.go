@@ -212,12 +212,25 @@ func enabled(variable string) bool {
 	return v != "" && v != "0"
 }
 
+// Missing skips the test, because something is not installed. With SNOWKEY_TEST_REQUIRE=1 it fails it.
+func Missing(t testing.TB, what any) {
+	t.Helper()
+	if enabled(requireVar) {
+		t.Fatal(what)
+		return
+	}
+	t.Skipf("%v; %s=1 makes this a failure", what, requireVar)
+}
+
 // skipOrFail skips the test if err is about something not installed, else fails it.
 func skipOrFail(t testing.TB, err error) {
 	t.Helper()
-	if errors.Is(err, errMissing) && !enabled(requireVar) {
-		t.Skipf("%v; %s=1 makes this a failure", err, requireVar)
-		return
+	switch {
+	case errors.Is(err, errReplaced):
+		t.Skipf("%v", err)
+	case errors.Is(err, errMissing):
+		Missing(t, err)
+	default:
+		t.Fatal(err)
 	}
-	t.Fatal(err)
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
 // Far more than it takes, under a minute on two cores: a bound for a machine under
@@ -24,16 +26,10 @@ func TestModel(t *testing.T) {
 	if full := os.Getenv("SNOWKEY_TEST_FULL"); full == "" || full == "0" {
 		t.Skip("slow: runs with SNOWKEY_TEST_FULL=1, as in ./test.sh")
 	}
-	missing := func(program string) {
-		if os.Getenv("SNOWKEY_TEST_REQUIRE") == "1" {
-			t.Fatalf("no spin: %s is not installed, and SNOWKEY_TEST_REQUIRE=1", program)
-		}
-		t.Skipf("no spin: %s is not installed", program)
-	}
 	read(t)
 	for _, program := range []string{"bash", "spin"} {
 		if _, err := exec.LookPath(program); err != nil {
-			missing(program)
+			testserver.Missing(t, err)
 		}
 	}
 	bound := most
@@ -51,7 +47,7 @@ func TestModel(t *testing.T) {
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 3 {
-		missing(strings.TrimSpace(out.String()))
+		testserver.Missing(t, strings.TrimSpace(out.String()))
 	}
 	if err != nil {
 		t.Fatalf("run.sh: %v\n%s", err, out.String())

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
 // chromium finds the browser: SNOWKEY_TEST_CHROMIUM is its path, or "none". With
@@ -19,9 +21,7 @@ import (
 // are in tools/install.sh.
 func chromium(t testing.TB) string {
 	t.Helper()
-	set := os.Getenv("SNOWKEY_TEST_REQUIRE")
-	required := set != "" && set != "0"
-	if testing.Short() && !required {
+	if testing.Short() && os.Getenv("SNOWKEY_TEST_REQUIRE") != "1" {
 		t.Skip("starts a browser, and -short starts none")
 	}
 	switch named := os.Getenv("SNOWKEY_TEST_CHROMIUM"); named {
@@ -41,11 +41,7 @@ func chromium(t testing.TB) string {
 			return path
 		}
 	}
-	const missing = "no browser: no chromium-headless-shell, chromium or google-chrome was found; install one as a package of Debian, or set SNOWKEY_TEST_CHROMIUM to the path of one (a snap's sees no folder of the tests)"
-	if required {
-		t.Fatal(missing)
-	}
-	t.Skip(missing + "; SNOWKEY_TEST_REQUIRE=1 makes this a failure")
+	testserver.Missing(t, "no browser: no chromium-headless-shell, chromium or google-chrome was found; install one as a package of Debian, or set SNOWKEY_TEST_CHROMIUM to the path of one (a snap's sees no folder of the tests)")
 	return ""
 }
 

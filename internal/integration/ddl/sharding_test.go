@@ -37,7 +37,7 @@ func openFleet(t *testing.T) *fleet {
 	}
 	f.coordinator = open(t, testserver.Database(t, "pgx", testserver.Postgres(t).DSN))
 	if one[int](t, f.coordinator, "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") == 0 {
-		t.Skip("this PostgreSQL has no postgres_fdw")
+		testserver.Missing(t, "this PostgreSQL has no postgres_fdw")
 	}
 	f.coordinator.run(t, f.addresses(t, documented(t, "By a hash")[0])...) // CREATE SERVER
 	return f

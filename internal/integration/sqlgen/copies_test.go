@@ -1,6 +1,7 @@
 package sqlgen
 
 import (
+	"fmt"
 	"net/url"
 	"os/exec"
 	"strings"
@@ -79,17 +80,13 @@ func TestCopies(t *testing.T) {
 	})
 }
 
-// pgDump returns a dump of a database as SQL. It is skipped where pg_dump is missing or older
-// than the server.
+// pgDump returns a dump of a database as SQL. It needs a pg_dump that is not older than
+// the server.
 func pgDump(t *testing.T, conn *pgx.Conn, dsn string) string {
 	t.Helper()
-	path, err := exec.LookPath("pg_dump")
+	out, err := exec.CommandContext(t.Context(), "pg_dump", "--no-owner", "--inserts", dsn).Output()
 	if err != nil {
-		t.Skip("pg_dump is not installed")
-	}
-	out, err := exec.CommandContext(t.Context(), path, "--no-owner", "--inserts", dsn).Output()
-	if err != nil {
-		t.Skipf("pg_dump of PostgreSQL %s: %v", one[string](t, conn, "SHOW server_version"), err)
+		testserver.Missing(t, fmt.Sprintf("pg_dump of PostgreSQL %s: %v", one[string](t, conn, "SHOW server_version"), err))
 	}
 	return string(out)
 }
