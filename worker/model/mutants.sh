@@ -78,7 +78,7 @@ mutant 'line: a reserved slot that is issued is not the last' core/allocator.go 
 mutant 'line: a gap below the last id is issued' core/allocator.go \
 	's/lowest := max\(q\.last\+1, (.*)\)/lowest := $1/' ./core "$line"
 mutant 'line: a reservation is issued before its time' core/allocator.go \
-	's/if _, maxTick := a\.limits\(\); .* \{/if false {/' ./core "$line"
+	's/if _, maxTick := a\.limits\(\); r\.from.* \{/if false {/' ./core "$line"
 mutant 'line: a slot before the clock is reserved' core/wait.go \
 	's/inLine := p\.next>>bits == tick && /inLine := /' ./core "$line"
 mutant 'line: the line ends at the fence' core/wait.go \
