@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"strings"
 
@@ -10,35 +11,35 @@ import (
 
 // forbidden is the error if the role lacks the rights to create or read the tables. It ends
 // with the statements that another role has to run.
-func (s *Store) forbidden(ctx context.Context, cfg Config, verb string, missing []table, err error) error {
-	role := s.role(ctx, cfg)
+func (x session) forbidden(ctx context.Context, verb string, missing []table, err error) error {
+	role := x.role(ctx)
 	var script, grants []string
 	for _, t := range missing {
-		script = append(script, cfg.ddl()[t]+";")
+		script = append(script, x.cfg.ddl()[t]+";")
 		if role != "" {
-			grants = append(grants, "GRANT "+t.rights()+" ON "+cfg.table(t.suffix())+" TO "+role+";")
+			grants = append(grants, "GRANT "+t.rights()+" ON "+x.cfg.table(t.suffix())+" TO "+role+";")
 		}
 	}
 	subject := "the role"
 	if role != "" {
 		subject += " " + role
 	}
-	return fmt.Errorf("sqlstore: %s cannot %s the table %s: %w; as a role that may create it, run: %s", subject, verb, cfg.table(missing[0].suffix()), err, strings.Join(append(script, grants...), " "))
+	return fmt.Errorf("sqlstore: %s cannot %s the table %s: %w; as a role that may create it, run: %s", subject, verb, x.cfg.table(missing[0].suffix()), err, strings.Join(append(script, grants...), " "))
 }
 
 // role returns the quoted role, or "" if the database has none.
-func (s *Store) role(ctx context.Context, cfg Config) (role string) {
+func (x session) role(ctx context.Context) (role string) {
 	query := "SELECT quote_ident(CAST(current_user AS TEXT))"
-	switch cfg.Dialect {
+	switch x.cfg.Dialect {
 	case MySQL:
 		query = "SELECT CURRENT_USER()"
 	case SQLite:
 		return ""
 	}
-	if s.row(ctx, query, &role) != nil {
+	if x.row(ctx, query, &role) != nil {
 		return "" // the error says enough without it
 	}
-	if i := strings.LastIndexByte(role, '@'); cfg.Dialect == MySQL && i >= 0 {
+	if i := strings.LastIndexByte(role, '@'); x.cfg.Dialect == MySQL && i >= 0 {
 		role = "'" + strings.ReplaceAll(role[:i], "'", "''") + "'@'" + role[i+1:] + "'"
 	}
 	return role
@@ -51,7 +52,7 @@ func (s *Store) withRights(ctx context.Context, err error) error {
 	}
 	var missing string
 	i := s.inspected.Load()
-	if i == nil || s.row(ctx, i.missingRights(), &missing) != nil || missing == "" {
+	if i == nil || s.onConnection(ctx, func(conn *sql.Conn) error { return session{i.st, conn}.row(ctx, i.missingRights(), &missing) }) != nil || missing == "" {
 		return err
 	}
 	return fmt.Errorf("%w; the role lacks %s: GRANT it", err, missing)

@@ -190,17 +190,10 @@ func (s *Store) dropIdle() {
 // sent, as database/sql does.
 const maxBroken = 3
 
-// connectionKey is the context key of a call's connection. A call with several statements queues
-// once for all of them.
-type connectionKey struct{}
-
-// onConnection calls f with the connection of the context, or one of the pool.
+// onConnection calls f with a connection of the pool. A request queues once for all its statements.
 func (s *Store) onConnection(ctx context.Context, f func(*sql.Conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err // a driver might not look
-	}
-	if conn, ok := ctx.Value(connectionKey{}).(*sql.Conn); ok {
-		return f(conn)
 	}
 	defer s.expectAnswer(ctx)()
 	for tries := 1; ; tries++ {
