@@ -49,22 +49,27 @@ func (l *lease) firstClaim(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	l.mu.Lock()
 	l.run()
-	l.mu.Unlock()
-	waiting := l.wait(ctx, l.acquired)
+	waiting := wait(ctx, l.acquired)
+	err := l.endFirstClaim(waiting)
+	if waiting != nil {
+		l.run() // to end, or to release what is claimed too late
+	}
+	return err
+}
+
+// endFirstClaim gives up if no worker ID is claimed yet, because ctx is done, as waiting says.
+func (l *lease) endFirstClaim(waiting error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.state == acquiring { // and ctx is done
-		err := waiting
-		if l.claimRetry.err != nil {
-			err = fmt.Errorf("%w, and the last claim: %w", waiting, l.claimRetry.err)
-		}
-		l.close(err)
-		l.run()
-		return err
+	if l.state != acquiring {
+		return l.err
 	}
-	return l.err
+	if l.claimRetry.err != nil {
+		waiting = fmt.Errorf("%w, and the last claim: %w", waiting, l.claimRetry.err)
+	}
+	l.close(waiting)
+	return waiting
 }
 
 // A warner is a store that knows of settings that might lose an acknowledged write.
@@ -107,22 +112,33 @@ func (l *lease) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	w := &waiter{prev: prev, answered: make(chan struct{})}
+	w, err := l.ask(prev)
+	if err != nil {
+		return nil, err
+	}
+	l.run()
+	return l.take(w, wait(ctx, w.answered))
+}
+
+// ask begins a call of Grant.
+func (l *lease) ask(prev *core.Grant) (*waiter, error) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.state >= releasing {
-		defer l.mu.Unlock()
 		return nil, l.err
 	}
-	w.fence = l.current.fence
+	w := &waiter{prev: prev, fence: l.current.fence, answered: make(chan struct{})}
 	l.waiters = append(l.waiters, w)
-	l.run()
-	l.mu.Unlock()
-	err := l.wait(ctx, w.answered)
+	return w, nil
+}
+
+// take ends a call of Grant, which ctx may have ended, as waiting says.
+func (l *lease) take(w *waiter, waiting error) (*core.Grant, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if i := slices.Index(l.waiters, w); i >= 0 { // ctx is done; the lease's request continues
 		l.waiters = slices.Delete(l.waiters, i, i+1)
-		return nil, err
+		return nil, waiting
 	}
 	return w.grant, w.err
 }

@@ -20,7 +20,8 @@ type call struct {
 
 	began    time.Time // zero: it was not made
 	deadline time.Time
-	cancel   func()
+	ctx      context.Context
+	cancel   context.CancelFunc
 	status   callStatus
 }
 

@@ -24,7 +24,7 @@ func (l *lease) close(why error) {
 			l.retire(l.current)
 		}
 		for _, c := range l.calls {
-			if c.kind == renewCall && c.cancel != nil {
+			if c.kind == renewCall {
 				c.status = late
 				c.cancel()
 			}

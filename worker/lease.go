@@ -24,8 +24,7 @@ type lease struct {
 	limiter   limiter // of the store, if it has one
 	warner    warner  // the store, if it is one
 	cfg       Config
-	wake      chan struct{}       // wakes the owner
-	sleep     func(time.Duration) // set by a test that is the owner itself; see export_test.go
+	wake      chan struct{} // wakes the owner
 
 	mu          sync.Mutex // held by the owner for each change, and for each read
 	running     bool       // whether the owner's goroutine runs

@@ -16,60 +16,52 @@ import (
 // table in state.go. The owner starts with acquire, ends when nothing is left to release,
 // and starts anew if Release is called again.
 
-// run starts the owner's goroutine if it does not run, and wakes it; l.mu is held.
+// run wakes the owner's goroutine, and starts it if it does not run.
 func (l *lease) run() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
 	}
-	if !l.running && l.sleep == nil {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.running {
 		l.running = true
 		go l.own()
 	}
 }
 
-// own is the owner's goroutine: it does what is due until there is nothing left to do.
+// own is the owner's goroutine: it does what is due until there is nothing left to do. A call
+// has a goroutine of its own, so that a store that ignores its context blocks no other call.
 func (l *lease) own() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		wait, reached, left, more := l.step()
-		if !more {
-			l.mu.Lock()
-			over := l.storeOver
-			l.mu.Unlock()
-			if over {
+		next := l.step()
+		if next.call != nil {
+			go func() {
+				l.make(next.call)
+				l.run()
+			}()
+		}
+		if next.over {
+			if next.closeStore {
 				_ = l.closeStore() // Open or Close has returned
 			}
 			return
 		}
-		timer.Reset(wait)
+		timer.Reset(next.wait)
 		select {
 		case <-timer.C:
 		case <-l.wake:
-		case <-left:
-		case <-reached:
-			l.mu.Lock()
+		case <-next.replaced:
+		case <-next.reached:
 			l.renewEarly()
-			l.mu.Unlock()
 		}
 	}
 }
 
-// wait waits until ready is closed, or ctx is done. In a test that plays the owner it also
-// steps the lease.
-func (l *lease) wait(ctx context.Context, ready <-chan struct{}) error {
-	for l.sleep != nil {
-		l.step()
-		select {
-		case <-ready:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		default:
-			l.sleep(time.Millisecond)
-		}
-	}
+// wait waits until ready is closed, or ctx is done.
+func wait(ctx context.Context, ready <-chan struct{}) error {
 	select {
 	case <-ready:
 		return nil
@@ -78,11 +70,21 @@ func (l *lease) wait(ctx context.Context, ready <-chan struct{}) error {
 	}
 }
 
-// step handles what has changed, and makes the call that is due, if any. It returns how
-// long until something else is due, the channels that may wake the owner earlier, and
-// whether anything is left to do.
-func (l *lease) step() (wait time.Duration, reached, left <-chan struct{}, more bool) {
+// A plan is what the owner does after a step.
+type plan struct {
+	call       *call           // to be made now
+	wait       time.Duration   // until the next step
+	replaced   <-chan struct{} // closed when that is due at once, see lease.replaced
+	reached    <-chan struct{} // receives a value when a generator waits at the fence
+	over       bool            // nothing is left to do
+	closeStore bool            // nor does anybody else close the store
+}
+
+// step handles what has changed, and plans what follows.
+func (l *lease) step() (p plan) {
+	defer l.flush()
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.handleAnswers()
 	l.expire()
 	l.reap()
@@ -98,23 +100,16 @@ func (l *lease) step() (wait time.Duration, reached, left <-chan struct{}, more 
 			at = earlier(at, c.deadline)
 		}
 	}
-	if more = c != nil || !l.finished(); !more {
+	p.call, p.wait, p.replaced = c, max(time.Until(at), 0), l.replaced()
+	if p.over = c == nil && l.finished(); p.over {
 		l.running = false
 		l.storeOver = l.storeOver || l.state == ended && l.releases == 0 // no Close waits to close it
+		p.closeStore = l.storeOver
 	}
 	if l.state < releasing && l.current != nil {
-		reached = l.current.grant.FenceReached()
+		p.reached = l.current.grant.FenceReached()
 	}
-	left = l.replaced()
-	l.mu.Unlock()
-	l.flush()
-	if c != nil {
-		l.send(c)
-		if l.sleep != nil {
-			at = time.Now() // it is answered
-		}
-	}
-	return max(time.Until(at), 0), reached, left, more
+	return p
 }
 
 // replaced returns a channel that is closed when a generator no longer uses a worker ID
@@ -145,6 +140,7 @@ func (l *lease) begin(c *call) bool {
 	}
 	c.began = time.Now()
 	c.deadline = c.began.Add(l.cfg.Timeout + l.cfg.Timeout/grace)
+	c.ctx, c.cancel = context.WithTimeout(context.Background(), l.cfg.Timeout)
 	l.calls = append(l.calls, c)
 	return true
 }
@@ -152,29 +148,16 @@ func (l *lease) begin(c *call) bool {
 // grace: a store has Timeout/grace after its context is done to say what it was doing.
 const grace = 20
 
-// send makes a call in its own goroutine, so that a store that ignores its context blocks
-// no other call.
-func (l *lease) send(c *call) {
-	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Timeout)
+// make makes a call, and notes the answer for the next step.
+func (l *lease) make(c *call) {
+	defer c.cancel()
+	claim, err := c.ask(c.ctx)
+	if c.ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%w; Config.Timeout is %v", err, l.cfg.Timeout)
+	}
 	l.mu.Lock()
-	c.cancel = cancel
-	l.mu.Unlock()
-	ask := func() {
-		defer cancel()
-		claim, err := c.ask(ctx)
-		if ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("%w; Config.Timeout is %v", err, l.cfg.Timeout)
-		}
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.answers = append(l.answers, answer{c, claim, err})
-		l.run()
-	}
-	if l.sleep != nil {
-		ask()
-		return
-	}
-	go ask()
+	defer l.mu.Unlock()
+	l.answers = append(l.answers, answer{c, claim, err})
 }
 
 // handleAnswers acts on what the store has answered.

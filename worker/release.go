@@ -24,6 +24,22 @@ func (l *lease) Release(ctx context.Context) error {
 	defer l.closeDone()
 	defer l.flushWithin(ctx)
 	began := time.Now()
+	if !l.beginRelease() {
+		return nil
+	}
+	l.run()
+	for {
+		changed, err := l.checkRelease(ctx, began)
+		if changed == nil {
+			return err
+		}
+		_ = wait(ctx, changed)
+	}
+}
+
+// beginRelease ends the lease for its generator, and has the owner release what it holds. It
+// reports false if that is nothing, because the lease has ended.
+func (l *lease) beginRelease() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.close(errReleased)
@@ -32,32 +48,39 @@ func (l *lease) Release(ctx context.Context) error {
 	}
 	if l.state == ended {
 		if len(l.retiring) == 0 {
-			return nil
+			return false
 		}
 		l.state = releasing
 	}
 	l.releases++
-	defer func() { l.releases-- }()
-	l.run()
-	for {
-		if l.drained() {
-			return nil
+	return true
+}
+
+// checkRelease returns a channel that is closed when there is something to check again, or nil
+// and the outcome of a Release that began at that time.
+func (l *lease) checkRelease(ctx context.Context, began time.Time) (changed <-chan struct{}, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer func() {
+		if changed == nil {
+			l.releases--
 		}
-		for _, a := range l.retiring {
-			if a.retry.failures > 0 && (driver.IsPermanent(a.retry.err) || ctx.Err() != nil || a.retry.at.Sub(began) > l.cfg.ClaimWait) {
-				return l.notReleased(a, a.retry.err)
-			}
+	}()
+	if l.drained() {
+		return nil, nil
+	}
+	for _, a := range l.retiring {
+		if a.retry.failures > 0 && (driver.IsPermanent(a.retry.err) || a.retry.at.Sub(began) > l.cfg.ClaimWait) {
+			return nil, l.notReleased(a, a.retry.err)
 		}
-		changed := l.changed
-		l.mu.Unlock()
-		err := l.wait(ctx, changed)
-		l.mu.Lock()
-		if err != nil && !l.drained() {
-			if len(l.retiring) > 0 {
-				return l.notReleased(l.retiring[0], errors.Join(err, l.retiring[0].retry.err))
-			}
-			return fmt.Errorf("worker: a claim in namespace %q is not released yet: %w", l.cfg.Namespace, err)
-		}
+	}
+	switch err := ctx.Err(); {
+	case err == nil:
+		return l.changed, nil
+	case len(l.retiring) > 0:
+		return nil, l.notReleased(l.retiring[0], errors.Join(err, l.retiring[0].retry.err))
+	default:
+		return nil, fmt.Errorf("worker: a claim in namespace %q is not released yet: %w", l.cfg.Namespace, err)
 	}
 }
 

@@ -77,6 +77,8 @@ func (l *lease) renewAt() time.Time {
 
 // renewEarly is called when a generator waits at the fence.
 func (l *lease) renewEarly() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.state < releasing && l.current != nil {
 		l.current.renewAt = l.earlyRenewal()
 	}
