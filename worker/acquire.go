@@ -17,7 +17,7 @@ import (
 // that the store grants later is released.
 func (l *lease) acquire(ctx context.Context) error {
 	if err := l.firstClaim(ctx); err != nil {
-		return fmt.Errorf("worker: no lease in namespace %q after %v: %w", l.cfg.Namespace, time.Since(l.began).Round(time.Millisecond), err)
+		return fmt.Errorf("worker: no lease in namespace %q after %v: %w", l.cfg.Namespace, time.Since(l.claiming.began).Round(time.Millisecond), err)
 	}
 	if l.warner != nil && l.cfg.Observer != nil {
 		go l.warn()
@@ -38,9 +38,10 @@ func newLease(s driver.Store, cfg Config) (*lease, error) {
 		s = datacenterStore{s, *d, *d << cfg.Layout.WorkerBits, values(cfg.Layout.WorkerBits)}
 	}
 	return &lease{
-		store: s, storeType: storeType, owned: owned, limiter: limits, warner: warns, cfg: cfg, began: time.Now(),
-		wake: make(chan struct{}, 1), reporting: make(chan struct{}, 1),
-		acquired: make(chan struct{}), changed: make(chan struct{}), done: make(chan struct{}),
+		cfg: cfg, store: s, storeType: storeType, limiter: limits, warner: warns, wake: make(chan struct{}, 1),
+		claiming: claiming{began: time.Now(), first: make(chan struct{})},
+		ending:   ending{changed: make(chan struct{}), done: make(chan struct{}), store: owned},
+		reports:  reports{busy: make(chan struct{}, 1)},
 	}, nil
 }
 
@@ -50,7 +51,7 @@ func (l *lease) firstClaim(ctx context.Context) error {
 		return err
 	}
 	l.run()
-	waiting := wait(ctx, l.acquired)
+	waiting := wait(ctx, l.claiming.first)
 	err := l.endFirstClaim(waiting)
 	if waiting != nil {
 		l.run() // to end, or to release what is claimed too late
@@ -65,8 +66,8 @@ func (l *lease) endFirstClaim(waiting error) error {
 	if l.state != acquiring {
 		return l.err
 	}
-	if l.claimRetry.err != nil {
-		waiting = fmt.Errorf("%w, and the last claim: %w", waiting, l.claimRetry.err)
+	if l.claiming.retry.err != nil {
+		waiting = fmt.Errorf("%w, and the last claim: %w", waiting, l.claiming.retry.err)
 	}
 	l.close(waiting)
 	return waiting
@@ -85,7 +86,7 @@ func (l *lease) warn() {
 	l.mu.Lock()
 	for _, text := range warnings {
 		if l.state < releasing {
-			l.events = append(l.events, core.Event{Kind: StoreWarning, Level: slog.LevelWarn, Namespace: l.cfg.Namespace, Worker: l.current.claim.Worker, Err: errors.New(text)})
+			l.reports.events = append(l.reports.events, core.Event{Kind: StoreWarning, Level: slog.LevelWarn, Namespace: l.cfg.Namespace, Worker: l.current.claim.Worker, Err: errors.New(text)})
 		}
 	}
 	l.mu.Unlock()
@@ -128,7 +129,7 @@ func (l *lease) ask(prev *core.Grant) (*waiter, error) {
 		return nil, l.err
 	}
 	w := &waiter{prev: prev, fence: l.current.fence, answered: make(chan struct{})}
-	l.waiters = append(l.waiters, w)
+	l.handed.waiters = append(l.handed.waiters, w)
 	return w, nil
 }
 
@@ -136,8 +137,8 @@ func (l *lease) ask(prev *core.Grant) (*waiter, error) {
 func (l *lease) take(w *waiter, waiting error) (*core.Grant, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if i := slices.Index(l.waiters, w); i >= 0 { // ctx is done; the lease's request continues
-		l.waiters = slices.Delete(l.waiters, i, i+1)
+	if i := slices.Index(l.handed.waiters, w); i >= 0 { // ctx is done; the lease's request continues
+		l.handed.waiters = slices.Delete(l.handed.waiters, i, i+1)
 		return nil, waiting
 	}
 	return w.grant, w.err

@@ -20,7 +20,7 @@ type assignment struct {
 	renewed time.Time // when it was claimed, or renewed last
 	usage   usage
 	lost    error // why the claim no longer has the worker ID; nil: it has
-	retry   retry // of its release
+	retry   retry // of its renewal while it is current, and then of its release
 }
 
 // A usage says how far an assignment's life has gone.
@@ -87,19 +87,6 @@ func (a *assignment) regrant(l core.Layout) error {
 	return nil
 }
 
-// An outstanding grant was handed to a generator, which may still use it.
-type outstanding struct {
-	grant *core.Grant
-	prev  *core.Grant // the generator's grant before; nil: none
-}
-
-// done reports whether no generator has the grant or will have it. A generator gives up
-// its old grant only after it has taken the new one. So if the old one is done and the new
-// one was not taken, the generator was closed in between.
-func (o outstanding) done() bool {
-	return done(o.grant) || o.prev != nil && done(o.prev) && !o.grant.Attached()
-}
-
 func done(g *core.Grant) bool {
 	select {
 	case <-g.Done():
@@ -108,27 +95,3 @@ func done(g *core.Grant) bool {
 		return false
 	}
 }
-
-// A waiter is a call of Grant. The owner answers it.
-type waiter struct {
-	prev     *core.Grant
-	fence    int64 // the lease's fence at the time of the call
-	answered chan struct{}
-	grant    *core.Grant
-	err      error
-}
-
-func (w *waiter) reply(grant *core.Grant, err error) {
-	w.grant, w.err = grant, err
-	close(w.answered)
-}
-
-// A rotation is a generator's request for another worker ID.
-type rotation struct {
-	reason core.RegrantReason
-	since  time.Time // of the first call
-	last   time.Time // of the last call
-}
-
-// rotationLasts is how long a rotation is valid after the generator's last call.
-const rotationLasts = time.Second

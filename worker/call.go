@@ -3,9 +3,11 @@ package worker
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -65,7 +67,30 @@ type limiter interface {
 	Limit(ctx context.Context, last *atomic.Bool, kind any, ask func() error) (sent bool, err error)
 }
 
-// A claimState says what is known of the claim that the lease makes.
+// A requests is what the lease has asked the store.
+type requests struct {
+	calls      []*call     // not answered yet
+	answers    []answer    // not handled by the owner yet
+	lastFailed atomic.Bool // the last request that was made; of the limiter
+}
+
+// busy reports whether a call is under way that is not late.
+func (r *requests) busy() bool {
+	return slices.ContainsFunc(r.calls, func(c *call) bool { return c.status == pending })
+}
+
+// A claiming is the claim that the lease makes, or the next one.
+type claiming struct {
+	state    claimState
+	request  driver.Request // zero: noClaim
+	retry    retry
+	rotation rotation      // why another worker ID is claimed, although the lease has one
+	began    time.Time     // of acquire
+	first    chan struct{} // closed when the first claim has its outcome
+	expiry   time.Time     // with RequirePreferred: when the worker ID's present claim expires
+}
+
+// A claimState says what is known of a claim.
 type claimState uint8
 
 const (
@@ -73,3 +98,22 @@ const (
 	claimSent               // its first attempt is under way
 	claimUnknown            // an attempt was not answered, so it may have been granted: the next attempt repeats it
 )
+
+// set notes the claim that the lease makes. With noClaim, r is zero.
+func (c *claiming) set(s claimState, r driver.Request) { c.state, c.request = s, r }
+
+// resolves reports whether a claim of unknown outcome is to be repeated, only to be released.
+func (c *claiming) resolves() bool { return c.state != noClaim && c.retry.failures <= maxResolves }
+
+// maxResolves limits how often a claim is repeated only to be released.
+const maxResolves = 5
+
+// A rotation is a generator's request for another worker ID.
+type rotation struct {
+	reason core.RegrantReason
+	since  time.Time // of the first call
+	last   time.Time // of the last call
+}
+
+// rotationLasts is how long a rotation is valid after the generator's last call.
+const rotationLasts = time.Second

@@ -3,6 +3,7 @@ package worker
 import (
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
@@ -23,14 +24,14 @@ func (l *lease) close(why error) {
 		if l.current != nil && l.current.lost == nil && !slices.Contains(l.retiring, l.current) {
 			l.retire(l.current)
 		}
-		for _, c := range l.calls {
+		for _, c := range l.requests.calls {
 			if c.kind == renewCall {
 				c.status = late
 				c.cancel()
 			}
 		}
-		l.failWaiters(why)
-		l.claimRetry, l.renewRetry, l.fenced = retry{}, retry{}, time.Time{}
+		l.handed.fail(why)
+		l.claiming.retry, l.fenced = retry{}, time.Time{}
 		l.endAcquire()
 	}
 	var loss *LostError
@@ -45,69 +46,68 @@ func (l *lease) close(why error) {
 // endAcquire lets acquire return.
 func (l *lease) endAcquire() {
 	select {
-	case <-l.acquired:
+	case <-l.claiming.first:
 	default:
-		close(l.acquired)
+		close(l.claiming.first)
 	}
 }
 
-// closeDone closes Done.
-func (l *lease) closeDone() { l.doneOnce.Do(func() { close(l.done) }) }
-
 // wantsRelease reports whether the owner should (still) try to release an assignment.
 func (l *lease) wantsRelease(a *assignment) bool {
-	return l.state < releasing || l.releases > 0 || a.usage != releaseSent
+	return l.state < releasing || l.ending.releases > 0 || a.usage != releaseSent
 }
 
 // drained reports whether nothing is left to release, now or after the answer to a claim.
 func (l *lease) drained() bool {
-	return len(l.retiring) == 0 && !slices.ContainsFunc(l.calls, func(c *call) bool { return c.kind == claimCall && c.status == pending })
+	return len(l.retiring) == 0 && !slices.ContainsFunc(l.requests.calls, func(c *call) bool { return c.kind == claimCall && c.status == pending })
 }
 
 // finished reports whether the owner has nothing left to do.
 func (l *lease) finished() bool {
-	if l.state < releasing || l.busy() || l.resolves() {
+	if l.state < releasing || l.requests.busy() || l.claiming.resolves() {
 		return false
 	}
 	if len(l.retiring) == 0 {
 		l.move(drained)
-		l.announce()
+		l.ending.announce()
 		return true
 	}
 	return !slices.ContainsFunc(l.retiring, l.wantsRelease)
 }
 
-// busy reports whether a call is under way that is not late.
-func (l *lease) busy() bool {
-	return slices.ContainsFunc(l.calls, func(c *call) bool { return c.status == pending })
-}
-
-// resolves reports whether a claim of unknown outcome is to be repeated, only to be released.
-func (l *lease) resolves() bool { return l.claim != noClaim && l.claimRetry.failures <= maxResolves }
-
-// maxResolves limits how often a claim is repeated only to be released.
-const maxResolves = 5
-
-// announce wakes the calls of Release.
-func (l *lease) announce() {
-	close(l.changed)
-	l.changed = make(chan struct{})
+// An ending is what the calls of Release, and those who wait for the end, share.
+type ending struct {
+	releases  int           // calls of Release that wait
+	changed   chan struct{} // closed and replaced when a release was answered
+	done      chan struct{} // closed when the lease is over
+	once      sync.Once     // closes it
+	store     closer        // the store, if only this lease uses it; nil: it is closed
+	storeOver bool          // store is to be closed when the owner has ended
 }
 
 // A closer is a store that only one generator uses: it is closed with the generator.
 type closer interface{ CloseWithGenerator() error }
 
+// announce wakes the calls of Release.
+func (e *ending) announce() {
+	close(e.changed)
+	e.changed = make(chan struct{})
+}
+
+// close closes done.
+func (e *ending) close() { e.once.Do(func() { close(e.done) }) }
+
 // closeStore closes the store if only this lease uses it. While the owner runs, as with a claim
 // that is under way and must be released, the owner does that when it ends.
 func (l *lease) closeStore() error {
 	l.mu.Lock()
-	l.storeOver = true
-	s := l.owned
+	l.ending.storeOver = true
+	s := l.ending.store
 	if s == nil || l.running {
 		l.mu.Unlock()
 		return nil
 	}
-	l.owned = nil
+	l.ending.store = nil
 	l.mu.Unlock()
 	return s.CloseWithGenerator()
 }

@@ -31,7 +31,7 @@ var ErrReleased = errReleased
 func (l *lease) Close() error { return l.Release(context.Background()) }
 
 // Done is closed when the lease has ended.
-func (l *lease) Done() <-chan struct{} { return l.done }
+func (l *lease) Done() <-chan struct{} { return l.ending.done }
 
 // Layout is the layout of the ids.
 func (l *lease) Layout() core.Layout { return l.cfg.Layout }
@@ -53,7 +53,7 @@ func AcquireStepped(ctx context.Context, s driver.Store, cfg Config, rand func()
 		return nil, err
 	}
 	stepped := &SteppedLease{l}
-	return stepped, l.endFirstClaim(stepped.wait(ctx, l.acquired))
+	return stepped, l.endFirstClaim(stepped.wait(ctx, l.claiming.first))
 }
 
 // Step does what is due, and returns how long until something else is.

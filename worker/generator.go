@@ -137,7 +137,7 @@ func (g *Generator) Done() <-chan struct{} {
 	if !g.opened() {
 		return nil
 	}
-	return g.lease.done
+	return g.lease.ending.done
 }
 
 // Close ends the generator, and then releases the worker ID with its unused time, so that another

@@ -2,10 +2,8 @@ package worker
 
 import (
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -19,44 +17,29 @@ import (
 // One goroutine of the lease, its owner, makes all requests to the store. Calls wait for the
 // outcome as long as their context allows.
 type lease struct {
+	cfg       Config
 	store     driver.Store
 	storeType string  // of the store passed to Open, for errors
 	limiter   limiter // of the store, if it has one
 	warner    warner  // the store, if it is one
-	cfg       Config
-	wake      chan struct{} // wakes the owner
 
-	mu          sync.Mutex // held by the owner for each change, and for each read
-	running     bool       // whether the owner's goroutine runs
-	state       state
-	current     *assignment   // what the generator has, or gets next; nil until the first claim
-	retiring    []*assignment // to be released when no generator uses them
-	outstanding []outstanding // grants that generators have or may yet take
-	waiters     []*waiter     // calls of Grant
-	calls       []*call       // not answered by the store yet
-	lastFailed  atomic.Bool   // the last request that was made; of the limiter
-	answers     []answer      // not handled by the owner yet
-	claim       claimState
-	request     driver.Request // of the claim; zero: noClaim
-	rotation    rotation
-	claimRetry  retry         // of claims
-	renewRetry  retry         // of the current worker ID
-	acquired    chan struct{} // closed when the first claim has its outcome
-	began       time.Time     // of acquire
-	expiry      time.Time     // with RequirePreferred: when the worker ID's present claim expires
-	releases    int           // calls of Release that wait
-	owned       closer        // the store, if only this lease uses it; nil: it is closed
-	storeOver   bool          // owned is to be closed when the owner has ended
-	changed     chan struct{} // closed and replaced when a release was answered
-	fenced      time.Time     // since when no id can be issued; zero: ids can be
-	err         error         // why the lease is over
-	events      []core.Event  // for the observer
-	reporting   chan struct{} // holds a value while events are reported
-	elapsed     time.Duration // of the call whose outcome is being handled; 0: none
-	clockAhead  time.Duration // of the wall clock, after a jump that the store has not confirmed
-	count       struct{ renewals, failures, losses, claims uint64 }
-	done        chan struct{} // closed when the lease is over
-	doneOnce    sync.Once     // closes it
+	wake    chan struct{} // wakes the owner
+	running bool          // whether the owner's goroutine runs; mu is held for this, and for all below
+
+	mu       sync.Mutex
+	state    state
+	err      error         // why the lease is over
+	current  *assignment   // what the generator has, or gets next; nil until the first claim
+	retiring []*assignment // to be released when no generator uses them
+	claiming claiming
+	requests requests
+	handed   handed
+	ending   ending
+	reports  reports
+	count    struct{ renewals, failures, losses, claims uint64 }
+
+	fenced     time.Time     // since when no id can be issued; zero: ids can be
+	clockAhead time.Duration // of the wall clock, after a jump that the store has not confirmed
 }
 
 // Worker returns the worker ID that ids are issued under.
@@ -69,7 +52,7 @@ func (l *lease) Worker() int64 {
 // Err returns nil until done is closed, and then why: [errReleased] or a [*LostError].
 func (l *lease) Err() error {
 	select {
-	case <-l.done:
+	case <-l.ending.done:
 	default:
 		return nil
 	}
@@ -84,6 +67,3 @@ func (l *lease) move(e event) bool {
 	l.state = next
 	return ok
 }
-
-// setClaim notes the claim that the lease makes. With noClaim, r is zero.
-func (l *lease) setClaim(s claimState, r driver.Request) { l.claim, l.request = s, r }

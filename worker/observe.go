@@ -93,7 +93,7 @@ func (l *lease) failing() error {
 	if err := l.stalled(); err != nil {
 		return err
 	}
-	if l.state < releasing && l.state != held && l.claimRetry.failures > 0 {
+	if l.state < releasing && l.state != held && l.claiming.retry.failures > 0 {
 		return l.stalledClaim()
 	}
 	return nil
@@ -102,18 +102,18 @@ func (l *lease) failing() error {
 // stalled is why the fence does not rise at present. It is nil if no request has failed.
 func (l *lease) stalled() error {
 	switch {
-	case l.state == lost && l.claimRetry.failures > 0:
+	case l.state == lost && l.claiming.retry.failures > 0:
 		return l.stalledClaim()
-	case l.state != lost && l.renewRetry.failures > 0:
+	case l.state < lost && l.current.retry.failures > 0: // later, retry is of the release
 		return l.stalledRenewal()
 	}
 	return nil
 }
 
-func (l *lease) stalledRenewal() error { return l.retryError("renew", l.renewRetry) }
+func (l *lease) stalledRenewal() error { return l.retryError("renew", l.current.retry) }
 
 func (l *lease) stalledClaim() error {
-	r := l.claimRetry
+	r := l.claiming.retry
 	if l.state == checking && l.clockAhead > 0 {
 		r.err = fmt.Errorf("the wall clock has jumped ahead by %v, and the store has not confirmed it: %w", l.clockAhead.Round(time.Millisecond), r.err)
 		return l.retryError("compare the clocks", r)
@@ -145,17 +145,24 @@ func (l *lease) timing(c *call) (end func()) {
 	if c.began.IsZero() {
 		return func() {}
 	}
-	l.elapsed = max(time.Since(c.began), 1) // 0 means no request
-	return func() { l.elapsed = 0 }
+	l.reports.elapsed = max(time.Since(c.began), 1) // 0 means no request
+	return func() { l.reports.elapsed = 0 }
+}
+
+// A reports is what the observer is told.
+type reports struct {
+	events  []core.Event  // not reported yet
+	busy    chan struct{} // holds a value while events are reported
+	elapsed time.Duration // of the call whose outcome is being handled; 0: none
 }
 
 // notify queues an event for the observer.
 func (l *lease) notify(kind core.EventKind, a *assignment, err error, first bool) {
-	e := core.Event{Kind: kind, Level: level(kind, first), Namespace: l.cfg.Namespace, Worker: a.claim.Worker, Elapsed: l.elapsed, Err: err}
+	e := core.Event{Kind: kind, Level: level(kind, first), Namespace: l.cfg.Namespace, Worker: a.claim.Worker, Elapsed: l.reports.elapsed, Err: err}
 	if a.clock != nil {
 		e.Duration = l.left(a)
 	}
-	l.events = append(l.events, e)
+	l.reports.events = append(l.reports.events, e)
 }
 
 // flushWithin is flush, but waits only until ctx is done, and at most observerGrace: the observer
@@ -179,11 +186,11 @@ const observerGrace = time.Second
 // flush reports the queued events, in their order; l.mu is not held. When it returns, those
 // that another goroutine was reporting are reported as well.
 func (l *lease) flush() {
-	l.reporting <- struct{}{}
-	defer func() { <-l.reporting }()
+	l.reports.busy <- struct{}{}
+	defer func() { <-l.reports.busy }()
 	l.mu.Lock()
-	events := l.events
-	l.events = nil
+	events := l.reports.events
+	l.reports.events = nil
 	l.mu.Unlock()
 	for _, e := range events {
 		if l.cfg.Observer != nil {

@@ -95,7 +95,7 @@ func (l *lease) step() (p plan) {
 	if c != nil && !l.begin(c) {
 		c, at = nil, time.Now() // look again
 	}
-	for _, c := range l.calls {
+	for _, c := range l.requests.calls {
 		if c.status == pending {
 			at = earlier(at, c.deadline)
 		}
@@ -103,8 +103,8 @@ func (l *lease) step() (p plan) {
 	p.call, p.wait, p.replaced = c, max(time.Until(at), 0), l.replaced()
 	if p.over = c == nil && l.finished(); p.over {
 		l.running = false
-		l.storeOver = l.storeOver || l.state == ended && l.releases == 0 // no Close waits to close it
-		p.closeStore = l.storeOver
+		l.ending.storeOver = l.ending.storeOver || l.state == ended && l.ending.releases == 0 // no Close waits to close it
+		p.closeStore = l.ending.storeOver
 	}
 	if l.state < releasing && l.current != nil {
 		p.reached = l.current.grant.FenceReached()
@@ -126,14 +126,14 @@ func (l *lease) replaced() <-chan struct{} {
 // begin registers a call, unless two are unanswered already: then the call fails at once. So
 // a store that never answers costs two goroutines, and is reported like one that fails.
 func (l *lease) begin(c *call) bool {
-	if len(l.calls) > 1 {
+	if len(l.requests.calls) > 1 {
 		l.failed(c, fmt.Errorf("worker: two requests to the store are unanswered, and no other is made until one is answered: %w", context.DeadlineExceeded))
 		return false
 	}
 	switch c.kind {
 	case claimCall:
-		if l.claim == noClaim {
-			l.setClaim(claimSent, c.request)
+		if l.claiming.state == noClaim {
+			l.claiming.set(claimSent, c.request)
 		}
 	case releaseCall:
 		c.assignment.usage = releaseSent
@@ -141,7 +141,7 @@ func (l *lease) begin(c *call) bool {
 	c.began = time.Now()
 	c.deadline = c.began.Add(l.cfg.Timeout + l.cfg.Timeout/grace)
 	c.ctx, c.cancel = context.WithTimeout(context.Background(), l.cfg.Timeout)
-	l.calls = append(l.calls, c)
+	l.requests.calls = append(l.requests.calls, c)
 	return true
 }
 
@@ -157,15 +157,15 @@ func (l *lease) make(c *call) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.answers = append(l.answers, answer{c, claim, err})
+	l.requests.answers = append(l.requests.answers, answer{c, claim, err})
 }
 
 // handleAnswers acts on what the store has answered.
 func (l *lease) handleAnswers() {
-	answers := l.answers
-	l.answers = nil
+	answers := l.requests.answers
+	l.requests.answers = nil
 	for _, a := range answers {
-		l.calls = slices.DeleteFunc(l.calls, func(c *call) bool { return c == a.call })
+		l.requests.calls = slices.DeleteFunc(l.requests.calls, func(c *call) bool { return c == a.call })
 		switch {
 		case a.err == nil:
 			l.succeeded(a.call, a.claim)
@@ -179,7 +179,7 @@ func (l *lease) handleAnswers() {
 
 // expire fails the calls that the store has not answered in time.
 func (l *lease) expire() {
-	for _, c := range l.calls {
+	for _, c := range l.requests.calls {
 		if c.status == pending && !time.Now().Before(c.deadline) {
 			c.status = late
 			l.failed(c, fmt.Errorf("worker: %s has not answered a %s in namespace %q within Config.Timeout, %v: %w", l.storeType, c.kind, l.cfg.Namespace, l.cfg.Timeout, context.DeadlineExceeded))

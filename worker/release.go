@@ -21,7 +21,7 @@ import (
 // When Release returns, the observer has all events, unless ctx is done or the observer takes
 // longer than a second.
 func (l *lease) Release(ctx context.Context) error {
-	defer l.closeDone()
+	defer l.ending.close()
 	defer l.flushWithin(ctx)
 	began := time.Now()
 	if !l.beginRelease() {
@@ -52,7 +52,7 @@ func (l *lease) beginRelease() bool {
 		}
 		l.state = releasing
 	}
-	l.releases++
+	l.ending.releases++
 	return true
 }
 
@@ -63,7 +63,7 @@ func (l *lease) checkRelease(ctx context.Context, began time.Time) (changed <-ch
 	defer l.mu.Unlock()
 	defer func() {
 		if changed == nil {
-			l.releases--
+			l.ending.releases--
 		}
 	}()
 	if l.drained() {
@@ -76,7 +76,7 @@ func (l *lease) checkRelease(ctx context.Context, began time.Time) (changed <-ch
 	}
 	switch err := ctx.Err(); {
 	case err == nil:
-		return l.changed, nil
+		return l.ending.changed, nil
 	case len(l.retiring) > 0:
 		return nil, l.notReleased(l.retiring[0], errors.Join(err, l.retiring[0].retry.err))
 	default:

@@ -15,7 +15,7 @@ import (
 // for the time, whatever the state needs by now: the store may have granted it already, and
 // then its answer fits no other request.
 func (l *lease) newClaim() *call {
-	r, repeated := l.request, l.claim != noClaim
+	r, repeated := l.claiming.request, l.claiming.state != noClaim
 	if !repeated {
 		r = l.newRequest()
 	}
@@ -52,7 +52,7 @@ func (l *lease) newRequest() driver.Request {
 		r.Preferred, r.RequirePreferred = l.current.claim.Worker, true
 	case rotating:
 		r.Exclude = l.current.claim.Worker
-		if l.rotation.reason == core.RegrantRotate {
+		if l.claiming.rotation.reason == core.RegrantRotate {
 			// The generator needs lower times, and has a worker ID until then: a claim that
 			// begins ahead of the clock is of no use to it.
 			r.MaxLead = 0
@@ -66,7 +66,7 @@ func (l *lease) limit(ctx context.Context, kind any, ask func() error) (sent boo
 	if l.limiter == nil {
 		return true, ask()
 	}
-	return l.limiter.Limit(ctx, &l.lastFailed, kind, ask)
+	return l.limiter.Limit(ctx, &l.requests.lastFailed, kind, ask)
 }
 
 func (l *lease) newRenewal(a *assignment) *call {

@@ -8,7 +8,7 @@ const idle = time.Hour
 // next is the call that is due now, or when there will be one.
 func (l *lease) next(now time.Time) (c *call, at time.Time) {
 	at = now.Add(idle)
-	if l.busy() {
+	if l.requests.busy() {
 		return nil, at
 	}
 	due := func(when time.Time) bool {
@@ -18,19 +18,19 @@ func (l *lease) next(now time.Time) (c *call, at time.Time) {
 	switch l.state {
 	case held, checking, rotating:
 		// A claim that was not tried before comes first. Otherwise the earlier request does.
-		first := l.claimRetry.failures == 0 || !l.renewAt().Before(l.claimRetry.at)
-		if l.state != held && first && due(l.claimRetry.at) {
+		first := l.claiming.retry.failures == 0 || !l.renewAt().Before(l.claiming.retry.at)
+		if l.state != held && first && due(l.claiming.retry.at) {
 			return l.claimNow(at)
 		}
 		if due(l.renewAt()) {
 			return l.newRenewal(l.current), at
 		}
-		if l.state != held && due(l.claimRetry.at) {
+		if l.state != held && due(l.claiming.retry.at) {
 			return l.claimNow(at)
 		}
 		at = earlier(at, now.Add(l.pollInterval()))
 	case acquiring, lost:
-		if due(l.claimRetry.at) {
+		if due(l.claiming.retry.at) {
 			return l.claimNow(at)
 		}
 		if l.state == lost {
@@ -38,7 +38,7 @@ func (l *lease) next(now time.Time) (c *call, at time.Time) {
 		}
 	case releasing:
 		// A claim that may have been granted is repeated, so that it can be released.
-		if l.resolves() && due(l.claimRetry.at) {
+		if l.claiming.resolves() && due(l.claiming.retry.at) {
 			return l.claimNow(at)
 		}
 	}
@@ -66,8 +66,8 @@ func (l *lease) pollInterval() time.Duration { return min(maxDelay, l.cfg.RenewI
 // renewAt is when the current worker ID is due for renewal. That is earlier than planned if
 // the wall clock runs faster than the monotonic one.
 func (l *lease) renewAt() time.Time {
-	if l.renewRetry.failures > 0 {
-		return l.renewRetry.at
+	if l.current.retry.failures > 0 {
+		return l.current.retry.at
 	}
 	if l.current.left() < (l.cfg.FenceWindow-l.cfg.RenewInterval)/2 {
 		return l.earlyRenewal()
@@ -99,9 +99,9 @@ func (l *lease) checkClock() {
 	switch {
 	case ahead > 0 && l.state == held:
 		l.move(clockLeapt)
-		l.claimRetry = retry{}
+		l.claiming.retry = retry{}
 		l.notify(ClockUnconfirmed, l.current, nil, true)
-	case ahead == 0 && l.state == checking && l.claim == noClaim:
+	case ahead == 0 && l.state == checking && l.claiming.state == noClaim:
 		l.move(clockBack)
 	}
 }
@@ -115,7 +115,7 @@ func (l *lease) checkFence() {
 	case left > 0 && !l.fenced.IsZero():
 		l.fenced = time.Time{}
 		l.notify(Resumed, l.current, nil, true)
-	case left == 0 && l.fenced.IsZero() && (l.renewRetry.failures > 0 || l.state == lost):
+	case left == 0 && l.fenced.IsZero() && (l.current.retry.failures > 0 || l.state == lost):
 		l.fenced = time.Now()
 		l.notify(Fenced, l.current, l.stalled(), true)
 	}
