@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/backoff"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -95,3 +96,93 @@ func done(g *core.Grant) bool {
 		return false
 	}
 }
+
+// maxJump is the largest jump ahead of the wall clock that is followed at once. After a
+// larger one, as when a machine wakes up, the store's clock is asked first.
+const maxJump = time.Minute
+
+// A hybridClock is the wall clock, except that it never goes back: it then continues on
+// the monotonic clock. It determines how much time a lease asks the store for, never
+// whether an id is unique.
+type hybridClock struct {
+	wall  func() time.Time
+	start time.Time // with its monotonic reading
+	base  time.Time // what the clock showed at start, without a monotonic reading
+}
+
+func newHybridClock(base time.Time, wall func() time.Time) *hybridClock {
+	return &hybridClock{wall: wall, start: time.Now(), base: base.Round(0)}
+}
+
+// read returns the time, and how far the wall clock is ahead of it: more than maxJump, or
+// zero, because smaller jumps are followed.
+func (c *hybridClock) read() (now time.Time, ahead time.Duration) {
+	now = c.base.Add(time.Since(c.start))
+	if ahead = c.wall().Round(0).Sub(now); ahead > maxJump {
+		return now, ahead
+	}
+	c.base = c.base.Add(max(ahead, 0))
+	return now.Add(max(ahead, 0)), 0
+}
+
+// follow follows the wall clock ahead, however large the jump.
+func (c *hybridClock) follow() {
+	now, ahead := c.read()
+	c.atLeast(now.Add(ahead))
+}
+
+// atLeast sets the clock to a time, if that is later than what it shows.
+func (c *hybridClock) atLeast(t time.Time) bool {
+	now, _ := c.read()
+	if !t.After(now) {
+		return false
+	}
+	c.start, c.base = time.Now(), t.Round(0)
+	return true
+}
+
+// A retry delays the attempts at one request. The zero value is due at once.
+type retry struct {
+	failures int // in a row
+	since    time.Time
+	last     time.Time
+	at       time.Time // when the next attempt is due
+	err      error     // why the last one failed
+}
+
+// maxDelay is the longest delay before a request that may succeed is repeated.
+const maxDelay = 500 * time.Millisecond
+
+// failed notes a failure. The next attempt is due after a random delay that doubles
+// with each failure, up to longest.
+func (r *retry) failed(err error, longest time.Duration, random func() float64) {
+	now := time.Now()
+	if r.failures++; r.failures == 1 {
+		r.since = now
+	}
+	r.last = now
+	r.err = err
+	r.at = now.Add(backoff.Backoff{Max: longest, Rand: random}.Delay(r.failures))
+}
+
+// waiting reports whether the next attempt is delayed because the last one failed.
+func (r *retry) waiting() bool { return r.failures > 0 && time.Now().Before(r.at) }
+
+// A RetryError says which request of a lease to its store fails, since when, and why. The
+// lease repeats it half a second after a failure at the latest, or, while the clocks are too
+// far apart, after Config.RenewInterval.
+type RetryError struct {
+	Op        string // the request: "renew", "claim" or "compare the clocks"
+	Namespace string
+	Worker    int64     // the worker ID that ids are issued under
+	Failures  int       // in a row
+	Since     time.Time // when the first of them failed
+	Err       error     // why the last one failed
+}
+
+func (e *RetryError) Error() string {
+	return fmt.Sprintf("worker: lease of worker ID %d in namespace %q: cannot %s since %s, tried %d times: %v", e.Worker, e.Namespace, e.Op, show(e.Since), e.Failures, e.Err)
+}
+
+// Unwrap returns why the last attempt failed.
+func (e *RetryError) Unwrap() error { return e.Err }
