@@ -139,16 +139,6 @@ func level(kind core.EventKind, first bool) slog.Level {
 	return slog.LevelWarn
 }
 
-// timing gives the events of a call's outcome the time that it took. The function that it
-// returns ends that.
-func (l *lease) timing(c *call) (end func()) {
-	if c.began.IsZero() {
-		return func() {}
-	}
-	l.reports.elapsed = max(time.Since(c.began), 1) // 0 means no request
-	return func() { l.reports.elapsed = 0 }
-}
-
 // A reports is what the observer is told.
 type reports struct {
 	events  []core.Event  // not reported yet

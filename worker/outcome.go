@@ -9,32 +9,41 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-func (l *lease) succeeded(c *call, granted driver.Claim) {
-	defer l.timing(c)()
+// finish acts on the outcome of a call.
+func (l *lease) finish(c *call, granted driver.Claim, err error) {
+	if !c.began.IsZero() {
+		l.reports.elapsed = max(time.Since(c.began), 1) // 0 means no request
+		defer func() { l.reports.elapsed = 0 }()
+	}
 	switch c.kind {
 	case claimCall:
-		if known := c.known; known == nil || known.Worker != granted.Worker || known.FencingToken != granted.FencingToken {
-			l.granted(c.request, granted)
-		}
+		l.finishClaim(c, granted, err)
 	case renewCall:
-		l.renewed(c.assignment, c.fence)
+		if err == nil {
+			l.renewed(c.assignment, c.fence)
+		} else {
+			l.failedRenewal(c.assignment, err)
+		}
 	case releaseCall:
-		l.released(c.assignment)
+		// After ErrNotHeld it was released before, or another claim has it.
+		if err == nil || errors.Is(err, driver.ErrNotHeld) {
+			l.released(c.assignment)
+		} else {
+			l.failedRelease(c.assignment, err)
+		}
 	}
 }
 
-func (l *lease) failed(c *call, err error) {
-	defer l.timing(c)()
-	switch c.kind {
-	case claimCall:
+func (l *lease) finishClaim(c *call, granted driver.Claim, err error) {
+	if err != nil {
 		if notSent(err) {
 			l.claiming.set(noClaim, driver.Request{})
 		}
 		l.failedClaim(l.checkedSkew(err))
-	case renewCall:
-		l.failedRenewal(c.assignment, err)
-	case releaseCall:
-		l.failedRelease(c.assignment, err)
+		return
+	}
+	if known := c.known; known == nil || known.Worker != granted.Worker || known.FencingToken != granted.FencingToken {
+		l.granted(c.request, granted)
 	}
 }
 
@@ -208,10 +217,6 @@ func (l *lease) released(a *assignment) {
 }
 
 func (l *lease) failedRelease(a *assignment, err error) {
-	if errors.Is(err, driver.ErrNotHeld) { // it was released before, or another claim has it
-		l.released(a)
-		return
-	}
 	a.retry.failed(err, maxDelay, l.cfg.rand)
 	l.count.failures++
 	// After so many failures the claim is left to expire.

@@ -127,7 +127,7 @@ func (l *lease) replaced() <-chan struct{} {
 // a store that never answers costs two goroutines, and is reported like one that fails.
 func (l *lease) begin(c *call) bool {
 	if len(l.requests.calls) > 1 {
-		l.failed(c, fmt.Errorf("worker: two requests to the store are unanswered, and no other is made until one is answered: %w", context.DeadlineExceeded))
+		l.finish(c, driver.Claim{}, fmt.Errorf("worker: two requests to the store are unanswered, and no other is made until one is answered: %w", context.DeadlineExceeded))
 		return false
 	}
 	switch c.kind {
@@ -166,13 +166,9 @@ func (l *lease) handleAnswers() {
 	l.requests.answers = nil
 	for _, a := range answers {
 		l.requests.calls = slices.DeleteFunc(l.requests.calls, func(c *call) bool { return c == a.call })
-		switch {
-		case a.err == nil:
-			l.succeeded(a.call, a.claim)
-		case a.call.status == pending: // else it counts as failed already
-			l.failed(a.call, a.err)
-		case a.call.kind != claimCall && errors.Is(a.err, driver.ErrNotHeld):
-			l.failed(a.call, a.err)
+		// A call that is late counts as failed already, but not if the answer says more.
+		if a.err == nil || a.call.status == pending || a.call.kind != claimCall && errors.Is(a.err, driver.ErrNotHeld) {
+			l.finish(a.call, a.claim, a.err)
 		}
 	}
 }
@@ -182,7 +178,7 @@ func (l *lease) expire() {
 	for _, c := range l.requests.calls {
 		if c.status == pending && !time.Now().Before(c.deadline) {
 			c.status = late
-			l.failed(c, fmt.Errorf("worker: %s has not answered a %s in namespace %q within Config.Timeout, %v: %w", l.storeType, c.kind, l.cfg.Namespace, l.cfg.Timeout, context.DeadlineExceeded))
+			l.finish(c, driver.Claim{}, fmt.Errorf("worker: %s has not answered a %s in namespace %q within Config.Timeout, %v: %w", l.storeType, c.kind, l.cfg.Namespace, l.cfg.Timeout, context.DeadlineExceeded))
 		}
 	}
 }

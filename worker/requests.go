@@ -217,17 +217,18 @@ func (l *lease) outOfTime() error {
 
 // A claimKind is the key of claims to which the store gives the same answer.
 type claimKind struct {
-	driver.Request       // without the fields that differ between leases; Now is how many minutes the lease's clock is ahead of the system's
+	driver.Request       // without the fields that differ between leases
 	datacenter     int64 // Config.Datacenter; -1: nil
+	minutesAhead   int64 // of the lease's clock, from the system's
 }
 
 func (cfg *Config) claimKind(r driver.Request) claimKind {
-	r.ClaimID, r.Owner, r.FenceWindow, r.TTL = "", "", 0, 0
-	r.Now = (r.Now - time.Now().UnixMilli()) / 60_000
+	kind := claimKind{datacenter: -1, minutesAhead: (r.Now - time.Now().UnixMilli()) / 60_000}
+	r.ClaimID, r.Owner, r.FenceWindow, r.TTL, r.Now = "", "", 0, 0, 0
 	if !r.RequirePreferred {
 		r.Preferred = -1
 	}
-	kind := claimKind{r, -1}
+	kind.Request = r
 	if cfg.Datacenter != nil {
 		kind.datacenter = *cfg.Datacenter
 	}

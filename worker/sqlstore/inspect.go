@@ -38,8 +38,10 @@ func (s *Store) prepare(ctx context.Context, wanted ...table) (*statements, erro
 	if i := s.inspected.Load(); i.has(wanted...) {
 		return i.st, nil
 	}
-	if err := s.lockInspection(ctx); err != nil {
-		return nil, err
+	select {
+	case s.inspecting <- struct{}{}:
+	case <-ctx.Done():
+		return nil, s.inspectionError(ctx.Err())
 	}
 	done := make(chan error, 1)
 	go func() {
@@ -58,15 +60,6 @@ func (s *Store) prepare(ctx context.Context, wanted ...table) (*statements, erro
 		return s.inspected.Load().st, nil
 	case <-ctx.Done():
 		return nil, s.inspectionError(ctx.Err())
-	}
-}
-
-func (s *Store) lockInspection(ctx context.Context) error {
-	select {
-	case s.inspecting <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return s.inspectionError(ctx.Err())
 	}
 }
 

@@ -181,14 +181,11 @@ func (s *Store) claimOnce(ctx context.Context, x session, r driver.Request, shuf
 	_, c = r.Grant(old, found.now)
 	args := []any{r.ClaimID, r.Owner, c.FencingToken, c.Fence, r.TTL, r.Namespace, c.Worker}
 	// The compare-and-set: the row must be as it was read and still free, or must not exist.
-	query, forever := x.claim, x.claimForever
+	query := x.claim
 	if known := slices.ContainsFunc(records, func(rec driver.Record) bool { return rec.Worker == c.Worker }); known {
 		args = append(args, old.FencingToken, old.Fence)
 	} else {
-		query, forever = x.first, x.firstForever
-	}
-	if r.TTL >= driver.NoTTL {
-		query = forever
+		query = x.first
 	}
 	err = x.commit(ctx, func() (err error) {
 		if isNew { // unless another claim was the first, perhaps with another layout: then read again
@@ -223,11 +220,7 @@ func (s *Store) Renew(ctx context.Context, r driver.Renewal) error {
 		if r.ClaimID == "" {
 			return false, nil
 		}
-		query, expiry := x.renew, r.TTL
-		if r.TTL >= driver.NoTTL {
-			query, expiry = x.renewForever, driver.NoTTL
-		}
-		changed, err := x.execKnown(ctx, query, r.Fence, r.Fence, expiry, r.Namespace, r.Worker, r.FencingToken, r.ClaimID)
+		changed, err := x.execKnown(ctx, x.renew, r.Fence, r.Fence, min(r.TTL, driver.NoTTL), r.Namespace, r.Worker, r.FencingToken, r.ClaimID)
 		if changed || err != nil {
 			return changed, err
 		}

@@ -97,7 +97,12 @@ func (x session) probe(ctx context.Context, table string) error {
 // table of MySQL is an error: it hides the one that is meant. So is, unless that is allowed, a table
 // that a crash of the server may empty whatever its settings are.
 func (x session) inspectTables(ctx context.Context, wanted []table, ready *[tables]bool) (missing []table, err error) {
-	inspect := x.inspectSQLite
+	inspect := func(ctx context.Context, t table) (exists bool, err error) {
+		if x.probe(ctx, x.cfg.table(t.suffix())) != nil {
+			return false, ctx.Err()
+		}
+		return true, nil
+	}
 	switch x.cfg.Dialect {
 	case Postgres: // all by one query
 		exists, err := x.inspectPostgres(ctx, wanted)
@@ -151,14 +156,6 @@ func (x session) inspectPostgres(ctx context.Context, wanted []table) (exists [t
 // each runs a query, and calls scan for each row.
 func (x session) each(ctx context.Context, scan func(*sql.Rows) error, query string) error {
 	return eachRow(ctx, x.conn, scan, query, x.simple...)
-}
-
-// inspectSQLite looks at a table.
-func (x session) inspectSQLite(ctx context.Context, t table) (exists bool, err error) {
-	if x.probe(ctx, x.cfg.table(t.suffix())) != nil {
-		return false, ctx.Err()
-	}
-	return true, nil
 }
 
 // engineOf finds the engine in SHOW CREATE TABLE. The lines of the columns begin with a blank.
