@@ -45,7 +45,7 @@ mutant 'renewal of anybody' worker/driver/request.go \
 mutant 'renewal by claim ID, without fencing token' worker/driver/request.go \
 	's/rec\.FencingToken == fencingToken && //' "./worker ./worker/memstore ./worker/httpstore" .
 mutant 'renewal of anybody: sqlstore' worker/sqlstore/dialect.go \
-	's/(expires_at = \{expiry\}" \+ )row \+ " AND token = \?"/$1" WHERE space = ? AND worker = ? AND epoch >= ? AND token <> CONCAT(?, NULL)"/; s/token <> CONCAT\(\?, NULL\)/(token = ? OR 1 = 1)/' $stores '^TestSQLStore$/sqlite/wal'
+	's/(expires_at = \{expiry\}" \+ )row \+ " AND token = \?\{gate\}"/$1" WHERE space = ? AND worker = ? AND epoch >= ? AND (token = ? OR 1 = 1)"/' $stores '^TestSQLStore$/sqlite/wal'
 mutant 'renewal of anybody: redisstore' worker/redisstore/renew.lua \
 	"s/if e ~= epoch or t ~= token or token == '' then/if token == '' then/" $stores '^TestRedisStore$'
 mutant 'fence raised before the acknowledgement' worker/requests.go \
@@ -61,7 +61,7 @@ mutant 'released below what was issued' worker/requests.go \
 mutant 'release of anybody' worker/driver/request.go \
 	's/if !rec\.heldUnder\(r\.FencingToken, r\.ClaimID\) \{(\n\t\treturn false\n\t\}\n\trec\.ClaimID, rec\.Fence)/if false {$1/' "./worker ./worker/memstore ./worker/httpstore" .
 mutant 'release of anybody: sqlstore' worker/sqlstore/dialect.go \
-	"s/(SET token = '', until_ts = \?, expires_at = 0\" \+ )row \+ \" AND token = \?\"/\$1\" WHERE space = ? AND worker = ? AND epoch >= ? AND (token = ? OR 1 = 1)\"/" $stores '^TestSQLStore$/sqlite/wal'
+	's/(until_ts = \?, expires_at = 0" \+ )row \+ " AND token = \?\{gate\}"/$1" WHERE space = ? AND worker = ? AND epoch >= ? AND (token = ? OR 1 = 1)"/' $stores '^TestSQLStore$/sqlite/wal'
 mutant 'claim without a compare: sqlstore' worker/sqlstore/dialect.go \
 	's/(expires_at = \{expiry\}" \+\n\t\t\t)row \+ " AND until_ts = \?/$1" WHERE space = ? AND worker = ? AND epoch <> ? - 1000000 AND until_ts <> ? - 1000000/' $stores '^TestSQLStore$/sqlite/wal'
 mutant 'the fence is not looked at' core/allocator.go \
