@@ -31,19 +31,11 @@ const (
 )
 
 // Stats is a snapshot of a generator and its lease: what they have done, and their present state.
+// FenceLeft is Left.
 type Stats struct {
-	Namespace string
+	core.Stats
 
-	Issued          uint64        // ids taken, including those of a cancelled Fill; not slots that a waiting call has reserved
-	Waited          uint64        // calls that had to wait
-	Exhausted       uint64        // calls among them that waited because a tick was full
-	StepsBack       uint64        // steps back of the wall clock; those under 1ms are not noticed
-	LargestStepBack time.Duration // the largest of them
-	Ahead           time.Duration // how far the last id's time is ahead of the wall clock; 0 if it is not
-	Counter         bool          // whether the processor's counter is trusted, so that ids within a tick need no clock
-	LayoutLeft      time.Duration // until the layout's time runs out, at most 292 years
-
-	Worker       int64         // datacenter<<WorkerBits | worker
+	Namespace    string
 	FencingToken int64         // of the present claim
 	Fence        time.Time     // no id carries this instant or a later one, until a renewal raises it
 	Left         time.Duration // how long ids can continue without a renewal; 0: they have reached the fence, or the generator was closed
@@ -59,17 +51,18 @@ type Stats struct {
 	ClockAhead  time.Duration // by how much the wall clock is ahead of the ids' time, after a jump that the store has not confirmed
 }
 
-// Stats returns a snapshot, without the generator's figures.
+// Stats returns a snapshot. Of the generator's figures it has only the worker ID.
 func (l *lease) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a := l.current
 	st := Stats{
-		Namespace: l.cfg.Namespace, Worker: a.claim.Worker, FencingToken: a.claim.FencingToken,
+		Namespace: l.cfg.Namespace, FencingToken: a.claim.FencingToken,
 		Fence: time.UnixMilli(a.fence), Left: l.left(a),
 		Renewals: l.count.renewals, Failures: l.count.failures, Losses: l.count.losses, Claims: l.count.claims,
 		State: l.state.String(), FencedSince: l.fenced, ClockAhead: l.clockAhead,
 	}
+	st.Worker = a.claim.Worker
 	if st.Failing = l.failing(); st.Failing != nil {
 		var retrying *RetryError
 		if errors.As(st.Failing, &retrying) {
