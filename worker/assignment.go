@@ -54,7 +54,7 @@ func newAssignment(cfg *Config, r driver.Request, c driver.Claim) (*assignment, 
 	}
 	// A claim that was found again may be old, and its interval past. So the clock begins no
 	// earlier than the claimant's, and a renewal follows at once.
-	a.clock = newHybridClock(time.UnixMilli(max(c.From, r.Now)), cfg.Now)
+	a.clock = &hybridClock{wall: cfg.Now, start: time.Now(), base: time.UnixMilli(max(c.From, r.Now))}
 	a.renewAt = time.Now().Add(cfg.renewIn())
 	return a, nil
 }
@@ -108,10 +108,6 @@ type hybridClock struct {
 	wall  func() time.Time
 	start time.Time // with its monotonic reading
 	base  time.Time // what the clock showed at start, without a monotonic reading
-}
-
-func newHybridClock(base time.Time, wall func() time.Time) *hybridClock {
-	return &hybridClock{wall: wall, start: time.Now(), base: base.Round(0)}
 }
 
 // read returns the time, and how far the wall clock is ahead of it: more than maxJump, or

@@ -77,14 +77,25 @@ func (l *lease) move(e event) bool {
 // acquire claims a worker ID, which the lease then renews until Release. ctx is for the claim
 // only; if it ends first, the error wraps the context's error and the last reason, and a claim
 // that the store grants later is released.
-func (l *lease) acquire(ctx context.Context) error {
-	if err := l.firstClaim(ctx); err != nil {
-		return fmt.Errorf("worker: no lease in namespace %q after %v: %w", l.cfg.Namespace, time.Since(l.claiming.began).Round(time.Millisecond), err)
+func (l *lease) acquire(ctx context.Context) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("worker: no lease in namespace %q after %v: %w", l.cfg.Namespace, time.Since(l.claiming.began).Round(time.Millisecond), err)
+		}
+	}()
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	if l.warner != nil && l.cfg.Observer != nil {
+	l.run()
+	waiting := wait(ctx, l.claiming.first)
+	err = l.endFirstClaim(waiting)
+	if waiting != nil {
+		l.run() // to end, or to release what is claimed too late
+	}
+	if err == nil && l.warner != nil && l.cfg.Observer != nil {
 		go l.warn()
 	}
-	return nil
+	return err
 }
 
 func newLease(s driver.Store, cfg Config) (*lease, error) {
@@ -105,20 +116,6 @@ func newLease(s driver.Store, cfg Config) (*lease, error) {
 		ending:   ending{changed: make(chan struct{}), done: make(chan struct{}), store: owned},
 		reports:  reports{busy: make(chan struct{}, 1)},
 	}, nil
-}
-
-// firstClaim waits until the owner has claimed a worker ID, or has given up.
-func (l *lease) firstClaim(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	l.run()
-	waiting := wait(ctx, l.claiming.first)
-	err := l.endFirstClaim(waiting)
-	if waiting != nil {
-		l.run() // to end, or to release what is claimed too late
-	}
-	return err
 }
 
 // endFirstClaim gives up if no worker ID is claimed yet, because ctx is done, as waiting says.

@@ -118,20 +118,6 @@ func (l *lease) retryError(op string, r retry) *RetryError {
 	return &RetryError{Op: op, Namespace: l.cfg.Namespace, Worker: l.current.claim.Worker, Failures: r.failures, Since: r.since, Err: r.err}
 }
 
-// level is how much an event matters. first reports whether it is news, and not the
-// repetition of a failure, or of a success.
-func level(kind core.EventKind, first bool) slog.Level {
-	switch {
-	case kind == Lost, kind == Fenced:
-		return slog.LevelError
-	case !first:
-		return slog.LevelDebug
-	case kind == Claimed, kind == Renewed, kind == Released, kind == Resumed:
-		return slog.LevelInfo
-	}
-	return slog.LevelWarn
-}
-
 // A reports is what the observer is told.
 type reports struct {
 	events  []core.Event  // not reported yet
@@ -139,9 +125,19 @@ type reports struct {
 	elapsed time.Duration // of the call whose outcome is being handled; 0: none
 }
 
-// notify queues an event for the observer.
+// notify queues an event for the observer. first reports whether it is news, and not the
+// repetition of a failure, or of a success.
 func (l *lease) notify(kind core.EventKind, a *assignment, err error, first bool) {
-	e := core.Event{Kind: kind, Level: level(kind, first), Namespace: l.cfg.Namespace, Worker: a.claim.Worker, Elapsed: l.reports.elapsed, Err: err}
+	level := slog.LevelWarn
+	switch {
+	case kind == Lost, kind == Fenced:
+		level = slog.LevelError
+	case !first:
+		level = slog.LevelDebug
+	case kind == Claimed, kind == Renewed, kind == Released, kind == Resumed:
+		level = slog.LevelInfo
+	}
+	e := core.Event{Kind: kind, Level: level, Namespace: l.cfg.Namespace, Worker: a.claim.Worker, Elapsed: l.reports.elapsed, Err: err}
 	if a.clock != nil {
 		e.Duration = l.left(a)
 	}

@@ -61,18 +61,6 @@ func (s *Store) startWaiter(ctx context.Context) *waiter {
 	return w
 }
 
-// take returns the waiter that was kept the longest, or nil.
-func (ws *waiters) take() *waiter {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	if len(ws.kept) == 0 {
-		return nil
-	}
-	w := ws.kept[0]
-	ws.kept = ws.kept[1:]
-	return w
-}
-
 func (ws *waiters) keep(w *waiter) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -85,10 +73,14 @@ func (ws *waiters) keep(w *waiter) {
 func (s *Store) connection(ctx context.Context) (*sql.Conn, error) {
 	queued := s.db.Stats().WaitCount
 	last := s.startWaiter(ctx)
-	first, conns := s.waiters.take(), (chan *sql.Conn)(nil)
-	if first != nil {
-		conns = first.conn
+	var first *waiter // that was kept the longest
+	var conns chan *sql.Conn
+	s.waiters.mu.Lock()
+	if len(s.waiters.kept) > 0 {
+		first = s.waiters.kept[0]
+		s.waiters.kept, conns = s.waiters.kept[1:], first.conn
 	}
+	s.waiters.mu.Unlock()
 	for {
 		select {
 		case conn, ok := <-conns:
