@@ -55,7 +55,7 @@ mutant 'claim begins at its own clock' worker/driver/request.go \
 mutant 'claim begins at its own clock: redisstore' worker/redisstore/claim.lua \
 	's/from = math\.max\(best\.bound, now\)/from = now/' $stores '^TestRedisStore$'
 mutant 'released from where the clock is' worker/requests.go \
-	's/fence := max\(a\.grant\.Close\(\)\.UnixMilli\(\), a\.claim\.From\)/now, _ := a.clock.read()\n\tfence := now.UnixMilli()/' ./worker .
+	's/fence := max\(a\.grant\.Close\(\)\.UnixMilli\(\), a\.claim\.From\)/fence := l.cfg.Now().UnixMilli()/' ./worker .
 mutant 'released below what was issued' worker/requests.go \
 	's/a\.grant\.Close\(\)\.UnixMilli\(\), a\.claim\.From/a.grant.Close().UnixMilli()-1, 0/' ./worker .
 mutant 'release of anybody' worker/driver/request.go \
