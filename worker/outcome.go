@@ -20,7 +20,7 @@ func (l *lease) finish(c *call, granted driver.Claim, err error) {
 		l.finishClaim(c, granted, err)
 	case renewCall:
 		if err == nil {
-			l.renewed(c.assignment, c.fence)
+			l.renewed(c.assignment, c.renewal.Fence)
 		} else {
 			l.failedRenewal(c.assignment, err)
 		}
@@ -36,7 +36,7 @@ func (l *lease) finish(c *call, granted driver.Claim, err error) {
 
 func (l *lease) finishClaim(c *call, granted driver.Claim, err error) {
 	if err != nil {
-		if notSent(err) {
+		if c.unsent {
 			l.claiming.set(noClaim, driver.Request{})
 		}
 		l.failedClaim(l.checkedSkew(err))

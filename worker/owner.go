@@ -148,16 +148,26 @@ func (l *lease) begin(c *call) bool {
 // grace: a store has Timeout/grace after its context is done to say what it was doing.
 const grace = 20
 
-// make makes a call, and notes the answer for the next step.
+// make makes a call, unless the store's limiter answers it with the failure of another lease's. It
+// notes the answer for the next step.
 func (l *lease) make(c *call) {
 	defer c.cancel()
-	claim, err := c.ask(c.ctx)
-	if c.ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("%w; Config.Timeout is %v", err, l.cfg.Timeout)
+	a := answer{call: c, sent: true}
+	ask := func() error {
+		a.claim, a.err = c.ask(l.store)
+		return a.err
+	}
+	if l.limiter == nil {
+		_ = ask()
+	} else {
+		a.sent, a.err = l.limiter.Limit(c.ctx, &l.requests.lastFailed, c.sameAs, ask)
+	}
+	if c.ctx.Err() != nil && errors.Is(a.err, context.DeadlineExceeded) {
+		a.err = fmt.Errorf("%w; Config.Timeout is %v", a.err, l.cfg.Timeout)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.requests.answers = append(l.requests.answers, answer{c, claim, err})
+	l.requests.answers = append(l.requests.answers, a)
 }
 
 // handleAnswers acts on what the store has answered.
@@ -168,6 +178,7 @@ func (l *lease) handleAnswers() {
 		l.requests.calls = slices.DeleteFunc(l.requests.calls, func(c *call) bool { return c == a.call })
 		// A call that is late counts as failed already, but not if the answer says more.
 		if a.err == nil || a.call.status == pending || a.call.kind != claimCall && errors.Is(a.err, driver.ErrNotHeld) {
+			a.call.unsent = !a.sent && !a.call.repeated
 			l.finish(a.call, a.claim, a.err)
 		}
 	}

@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -17,17 +16,33 @@ import (
 // A call is one request to the store.
 type call struct {
 	kind       callKind
-	assignment *assignment    // what is renewed or released
-	request    driver.Request // what is claimed
+	request    driver.Request // of a claim
+	repeated   bool           // the claim was made before, and not answered
+	sameAs     any            // a key of the claims to which the store gives the same answer, see claimKind; nil: of none
 	known      *driver.Claim  // what another call with the same claim ID was granted; the same answer to this one is no new claim
-	fence      int64          // what a renewal asks for
-	ask        func(ctx context.Context) (driver.Claim, error)
+	unsent     bool           // the limiter answered the claim, which was not made before
+	assignment *assignment    // what is renewed or released
+	renewal    driver.Renewal
+	release    driver.Return
 
 	began    time.Time // zero: it was not made
 	deadline time.Time
 	ctx      context.Context
 	cancel   context.CancelFunc
 	status   callStatus
+}
+
+// ask asks the store.
+func (c *call) ask(s driver.Store) (granted driver.Claim, err error) {
+	switch c.kind {
+	case claimCall:
+		return s.Claim(c.ctx, c.request)
+	case renewCall:
+		err = s.Renew(c.ctx, c.renewal)
+	case releaseCall:
+		err = s.Release(c.ctx, c.release)
+	}
+	return granted, err
 }
 
 type callKind uint8
@@ -48,21 +63,12 @@ const (
 	late               // it was not answered in time, so it counts as failed, but it may still be answered
 )
 
-// An answer is the store's answer to a call.
+// An answer is the store's answer to a call, or, if it was not sent, the limiter's.
 type answer struct {
 	call  *call
 	claim driver.Claim
 	err   error
-}
-
-// A notSentError is why a claim was not sent: the requests of other leases fail.
-type notSentError struct{ error }
-
-func (e notSentError) Unwrap() error { return e.error }
-
-func notSent(err error) bool {
-	var not notSentError
-	return errors.As(err, &not)
+	sent  bool
 }
 
 // A limiter limits the requests of the leases that share a store; see driver.Limiter.
@@ -130,20 +136,11 @@ func (l *lease) newClaim() *call {
 		r = l.newRequest()
 	}
 	r.Now = l.cfg.Now().UnixMilli()
-	var kind any
+	c := &call{kind: claimCall, request: r, repeated: repeated}
 	if !repeated && l.state != checking {
-		kind = l.cfg.claimKind(r)
+		c.sameAs = l.cfg.claimKind(r)
 	}
-	return &call{kind: claimCall, request: r, ask: func(ctx context.Context) (granted driver.Claim, err error) {
-		sent, err := l.limit(ctx, kind, func() (err error) {
-			granted, err = l.store.Claim(ctx, r)
-			return err
-		})
-		if !sent && !repeated {
-			err = notSentError{err}
-		}
-		return granted, err
-	}}
+	return c
 }
 
 // newRequest is the claim that the state needs, without the time.
@@ -171,24 +168,13 @@ func (l *lease) newRequest() driver.Request {
 	return r
 }
 
-// limit makes a request, unless the store's limiter answers it with the failure of another.
-func (l *lease) limit(ctx context.Context, kind any, ask func() error) (sent bool, err error) {
-	if l.limiter == nil {
-		return true, ask()
-	}
-	return l.limiter.Limit(ctx, &l.requests.lastFailed, kind, ask)
-}
-
 func (l *lease) newRenewal(a *assignment) *call {
 	now, _ := a.clock.read()
 	r := driver.Renewal{
 		Namespace: l.cfg.Namespace, Worker: a.claim.Worker, FencingToken: a.claim.FencingToken, ClaimID: a.claimID,
 		Fence: max(a.fence, now.Add(l.cfg.FenceWindow).UnixMilli()), TTL: l.cfg.ttl(),
 	}
-	return &call{kind: renewCall, assignment: a, fence: r.Fence, ask: func(ctx context.Context) (driver.Claim, error) {
-		_, err := l.limit(ctx, nil, func() error { return l.store.Renew(ctx, r) })
-		return driver.Claim{}, err
-	}}
+	return &call{kind: renewCall, assignment: a, renewal: r}
 }
 
 // newRelease returns the worker ID, from the first instant that no id carries. It closes
@@ -197,10 +183,7 @@ func (l *lease) newRenewal(a *assignment) *call {
 func (l *lease) newRelease(a *assignment) *call {
 	fence := max(a.grant.Close().UnixMilli(), a.claim.From)
 	r := driver.Return{Namespace: l.cfg.Namespace, Worker: a.claim.Worker, FencingToken: a.claim.FencingToken, ClaimID: a.claimID, Fence: fence}
-	return &call{kind: releaseCall, assignment: a, ask: func(ctx context.Context) (driver.Claim, error) {
-		_, err := l.limit(ctx, nil, func() error { return l.store.Release(ctx, r) })
-		return driver.Claim{}, err
-	}}
+	return &call{kind: releaseCall, assignment: a, release: r}
 }
 
 // outOfTime is why no worker ID can be claimed at this time, whatever the store says.
