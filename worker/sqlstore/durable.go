@@ -67,34 +67,37 @@ func checkDurability(ctx context.Context, conn *sql.Conn, checks []durabilityChe
 	return nil
 }
 
-// flushed makes commits of SQLite wait for the disk on this connection, until restore is called.
-func (x session) flushed(ctx context.Context) (restore func(), err error) {
-	restore = func() {}
+// flushed calls f while commits of SQLite wait for the disk on this connection.
+func (x session) flushed(ctx context.Context, f func() error) error {
 	if x.cfg.AllowDataLoss {
-		return restore, nil
+		return f()
 	}
 	if err := checkDurability(ctx, x.conn, x.checks); err != nil {
-		return restore, err
+		return err
 	}
 	const full = 2
 	pragma := "PRAGMA \"" + x.cfg.schema() + "\".synchronous"
 	var level int
-	if err := x.conn.QueryRowContext(ctx, pragma).Scan(&level); err != nil || level >= full {
-		return restore, err
+	if err := x.conn.QueryRowContext(ctx, pragma).Scan(&level); err != nil {
+		return err
+	}
+	if level >= full {
+		return f()
 	}
 	if _, err := x.conn.ExecContext(ctx, fmt.Sprint(pragma, " = ", full)); err != nil {
 		if hasText(err, "inside a transaction") {
 			err = fmt.Errorf("%w: %w", errOpen, err)
 		}
-		return restore, err
+		return err
 	}
-	return func() {
+	defer func() {
 		ctx, end := outlive(ctx, time.Second)
 		defer end()
 		if _, err := x.conn.ExecContext(ctx, fmt.Sprint(pragma, " = ", level)); err != nil {
 			discard(x.conn)
 		}
-	}, nil
+	}()
+	return f()
 }
 
 // inFile reports whether a database of SQLite has a file. A temporary one, which is removed with

@@ -50,12 +50,7 @@ func (x session) commit(ctx context.Context, write func() error) (err error) {
 			return write()
 		})
 	case SQLite:
-		restore, flushedErr := x.flushed(ctx)
-		if flushedErr != nil {
-			return flushedErr
-		}
-		defer restore()
-		err = inTransaction(ctx, x.conn, brackets[SQLite], write)
+		err = x.flushed(ctx, func() error { return inTransaction(ctx, x.conn, brackets[SQLite], write) })
 	}
 	if err == nil && ctx.Err() != nil {
 		err = fmt.Errorf("the answer came too late to tell whether the write was cancelled: %w", ctx.Err())
