@@ -30,6 +30,12 @@ var ErrReleased = errReleased
 // Close is Release.
 func (l *lease) Close() error { return l.Release(context.Background()) }
 
+// Wake is what follows each answer of the store.
+func (l *lease) Wake() { l.run() }
+
+// CloseStore is what Generator.Close does last.
+func (l *lease) CloseStore() error { return l.closeStore() }
+
 // Done is closed when the lease has ended.
 func (l *lease) Done() <-chan struct{} { return l.ending.done }
 

@@ -24,7 +24,10 @@ func (l *lease) run() {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.running {
+	// An owner that woke by itself may have done all already. Another one would have nothing to do but
+	// to close the store, when Close is about to do that and return its error.
+	over := l.state == ended && len(l.retiring) == 0 && len(l.requests.answers) == 0
+	if !l.running && !over {
 		l.running = true
 		go l.own()
 	}
