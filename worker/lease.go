@@ -22,6 +22,10 @@ import (
 //
 // One goroutine of the lease, its owner, makes all requests to the store. Calls wait for the
 // outcome as long as their context allows.
+//
+// The table of its states is below. To follow its life, read on in owner.go: what is done in each
+// step; requests.go: what the store is asked; outcome.go: what follows its answers; handover.go:
+// what the generator gets; release.go: the end.
 type lease struct {
 	cfg       Config
 	store     driver.Store
@@ -29,10 +33,10 @@ type lease struct {
 	limiter   limiter // of the store, if it has one
 	warner    warner  // the store, if it is one
 
-	wake    chan struct{} // wakes the owner
-	running bool          // whether the owner's goroutine runs; mu is held for this, and for all below
+	wake chan struct{} // wakes the owner
 
-	mu       sync.Mutex
+	mu       sync.Mutex // held for each change, and for each read, of what follows
+	running  bool       // whether the owner's goroutine runs
 	state    state
 	err      error         // why the lease is over
 	current  *assignment   // what the generator has, or gets next; nil until the first claim
