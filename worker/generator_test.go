@@ -132,7 +132,7 @@ func TestWakeAfterTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	lease.Wake()
-	if err := lease.CloseStore(); err != errNetwork { //nolint:errorlint // as it is
+	if err := lease.CloseStore(); !errors.Is(err, errNetwork) {
 		t.Errorf("%v, want %v", err, errNetwork)
 	}
 }
