@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/backoff"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -20,7 +21,7 @@ type assignment struct {
 	renewed time.Time // when it was claimed, or renewed last
 	usage   usage
 	lost    error // why the claim no longer has the worker ID; nil: it has
-	retry   retry // of its release
+	retry   retry // of its renewal while it is current, and then of its release
 }
 
 // A usage says how far an assignment's life has gone.
@@ -53,7 +54,7 @@ func newAssignment(cfg *Config, r driver.Request, c driver.Claim) (*assignment, 
 	}
 	// A claim that was found again may be old, and its interval past. So the clock begins no
 	// earlier than the claimant's, and a renewal follows at once.
-	a.clock = newHybridClock(time.UnixMilli(max(c.From, r.Now)), cfg.Now)
+	a.clock = &hybridClock{wall: cfg.Now, start: time.Now(), base: time.UnixMilli(max(c.From, r.Now))}
 	a.renewAt = time.Now().Add(cfg.renewIn())
 	return a, nil
 }
@@ -87,19 +88,6 @@ func (a *assignment) regrant(l core.Layout) error {
 	return nil
 }
 
-// An outstanding grant was handed to a generator, which may still use it.
-type outstanding struct {
-	grant *core.Grant
-	prev  *core.Grant // the generator's grant before; nil: none
-}
-
-// done reports whether no generator has the grant or will have it. A generator gives up
-// its old grant only after it has taken the new one. So if the old one is done and the new
-// one was not taken, the generator was closed in between.
-func (o outstanding) done() bool {
-	return done(o.grant) || o.prev != nil && done(o.prev) && !o.grant.Attached()
-}
-
 func done(g *core.Grant) bool {
 	select {
 	case <-g.Done():
@@ -109,26 +97,88 @@ func done(g *core.Grant) bool {
 	}
 }
 
-// A waiter is a call of Grant. The owner answers it.
-type waiter struct {
-	prev     *core.Grant
-	fence    int64 // the lease's fence at the time of the call
-	answered chan struct{}
-	grant    *core.Grant
-	err      error
+// maxJump is the largest jump ahead of the wall clock that is followed at once. After a
+// larger one, as when a machine wakes up, the store's clock is asked first.
+const maxJump = time.Minute
+
+// A hybridClock is the wall clock, except that it never goes back: it then continues on
+// the monotonic clock. It determines how much time a lease asks the store for, never
+// whether an id is unique.
+type hybridClock struct {
+	wall  func() time.Time
+	start time.Time // with its monotonic reading
+	base  time.Time // what the clock showed at start, without a monotonic reading
 }
 
-func (w *waiter) reply(grant *core.Grant, err error) {
-	w.grant, w.err = grant, err
-	close(w.answered)
+// read returns the time, and how far the wall clock is ahead of it: more than maxJump, or
+// zero, because smaller jumps are followed.
+func (c *hybridClock) read() (now time.Time, ahead time.Duration) {
+	now = c.base.Add(time.Since(c.start))
+	if ahead = c.wall().Round(0).Sub(now); ahead > maxJump {
+		return now, ahead
+	}
+	c.base = c.base.Add(max(ahead, 0))
+	return now.Add(max(ahead, 0)), 0
 }
 
-// A rotation is a generator's request for another worker ID.
-type rotation struct {
-	reason core.RegrantReason
-	since  time.Time // of the first call
-	last   time.Time // of the last call
+// follow follows the wall clock ahead, however large the jump.
+func (c *hybridClock) follow() {
+	now, ahead := c.read()
+	c.atLeast(now.Add(ahead))
 }
 
-// rotationLasts is how long a rotation is valid after the generator's last call.
-const rotationLasts = time.Second
+// atLeast sets the clock to a time, if that is later than what it shows.
+func (c *hybridClock) atLeast(t time.Time) bool {
+	now, _ := c.read()
+	if !t.After(now) {
+		return false
+	}
+	c.start, c.base = time.Now(), t.Round(0)
+	return true
+}
+
+// A retry delays the attempts at one request. The zero value is due at once.
+type retry struct {
+	failures int // in a row
+	since    time.Time
+	last     time.Time
+	at       time.Time // when the next attempt is due
+	err      error     // why the last one failed
+}
+
+// maxDelay is the longest delay before a request that may succeed is repeated.
+const maxDelay = 500 * time.Millisecond
+
+// failed notes a failure. The next attempt is due after a random delay that doubles
+// with each failure, up to longest.
+func (r *retry) failed(err error, longest time.Duration, random func() float64) {
+	now := time.Now()
+	if r.failures++; r.failures == 1 {
+		r.since = now
+	}
+	r.last = now
+	r.err = err
+	r.at = now.Add(backoff.Backoff{Max: longest, Rand: random}.Delay(r.failures))
+}
+
+// waiting reports whether the next attempt is delayed because the last one failed.
+func (r *retry) waiting() bool { return r.failures > 0 && time.Now().Before(r.at) }
+
+// A RetryError says which request of a lease to its store fails, since when, and why. The
+// lease repeats it half a second after a failure at the latest, or, while the clocks are too
+// far apart, after Config.RenewInterval.
+type RetryError struct {
+	Op        string // the request: "renew", "claim" or "compare the clocks"
+	Namespace string
+	Worker    int64     // the worker ID that ids are issued under
+	Failures  int       // in a row
+	Since     time.Time // when the first of them failed
+	Err       error     // why the last one failed
+}
+
+func (e *RetryError) Error() string {
+	return fmt.Sprintf("worker: lease of worker ID %d in namespace %q: cannot %s since %s, tried %d times: %v", e.Worker, e.Namespace, e.Op, show(e.Since), e.Failures, e.Err)
+}
+
+// Unwrap returns why the last attempt failed.
+func (e *RetryError) Unwrap() error { return e.Err }

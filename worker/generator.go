@@ -108,9 +108,8 @@ func (g *Generator) Stats() Stats {
 		return Stats{}
 	}
 	st, ids := g.lease.Stats(), g.ids.Stats()
-	st.Issued, st.Waited, st.Exhausted = ids.Issued, ids.Waited, ids.Exhausted
-	st.StepsBack, st.LargestStepBack, st.Ahead = ids.StepsBack, ids.LargestStepBack, ids.Ahead
-	st.Counter, st.LayoutLeft = ids.Counter, ids.LayoutLeft
+	ids.Worker, ids.FenceLeft = st.Worker, st.Left // the lease knows more of both
+	st.Stats = ids
 	return st
 }
 
@@ -137,7 +136,7 @@ func (g *Generator) Done() <-chan struct{} {
 	if !g.opened() {
 		return nil
 	}
-	return g.lease.done
+	return g.lease.ending.done
 }
 
 // Close ends the generator, and then releases the worker ID with its unused time, so that another

@@ -116,6 +116,27 @@ func TestOpenClosesTheStoreLast(t *testing.T) {
 	})
 }
 
+// unclosable is a store of one generator whose end fails.
+type unclosable struct{ ownedStore }
+
+func (s *unclosable) CloseWithGenerator() error { return errNetwork }
+
+// The owner may act on the last answer before the answer wakes it. Close returns the error of the
+// store's end then too.
+func TestWakeAfterTheEnd(t *testing.T) {
+	lease, err := worker.Acquire(t.Context(), &unclosable{ownedStore{Store: memstore.New(memstore.Config{})}}, worker.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lease.Close(); err != nil {
+		t.Fatal(err)
+	}
+	lease.Wake()
+	if err := lease.CloseStore(); !errors.Is(err, errNetwork) {
+		t.Errorf("%v, want %v", err, errNetwork)
+	}
+}
+
 // A Close that does not wait for its release leaves it, and the store, to the lease.
 func TestCloseWithoutWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

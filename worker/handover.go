@@ -11,7 +11,7 @@ import (
 
 // serveWaiters answers the calls of Grant, except those that wait for the store.
 func (l *lease) serveWaiters() {
-	l.waiters = slices.DeleteFunc(l.waiters, func(w *waiter) bool {
+	l.handed.waiters = slices.DeleteFunc(l.handed.waiters, func(w *waiter) bool {
 		grant, err := l.answer(w)
 		if grant == nil && err == nil {
 			return false
@@ -21,75 +21,84 @@ func (l *lease) serveWaiters() {
 	})
 }
 
-// failWaiters fails the calls of Grant that wait for a claim.
-func (l *lease) failWaiters(err error) {
-	for _, w := range l.waiters {
-		w.reply(nil, err)
-	}
-	l.waiters = nil
-}
-
 // answer returns a grant or an error for a call of Grant. Neither means that the call waits
 // for the store.
 func (l *lease) answer(w *waiter) (*core.Grant, error) {
-	prev := w.prev
 	if l.state >= releasing {
 		return nil, l.err
 	}
 	l.reap()
-	if prev != nil && done(prev) {
+	switch {
+	case w.prev != nil && done(w.prev):
 		return nil, core.ErrClosed // its generator was closed after the call
-	}
-	if !l.isOutstanding(prev) {
-		prev = nil // the grant is another source's: the call is for a new generator
-	}
-	if prev == nil && len(l.outstanding) > 0 {
+	case l.handed.has(w.prev):
+		return l.answerUser(w)
+	case len(l.handed.grants) > 0:
 		return nil, fmt.Errorf("%w: a lease serves one generator at a time", core.ErrInUse)
 	}
-	if prev != nil && l.current.grant != prev && l.current.usage != unused && !done(l.current.grant) { // its caller did not pass it on to a generator
-		if l.current.grant.Close(); !done(l.current.grant) {
+	return l.answerNew()
+}
+
+// answerNew answers a new generator, or one whose grant is another source's.
+func (l *lease) answerNew() (*core.Grant, error) {
+	a := l.current
+	switch {
+	case l.state == checking && l.clockAhead > 0:
+		if l.claiming.retry.waiting() {
+			return nil, l.stalledClaim()
+		}
+		return nil, nil
+	case l.state == held && a.left() == 0 && a.retry.failures == 0:
+		a.renewAt = time.Now() // the interval is past; a renewal extends it
+		return nil, nil
+	case a.usage == unused:
+		a.usage = handedOut
+		return l.handed.give(a.grant, nil), nil
+	}
+	return l.rest(nil)
+}
+
+// rest is a grant of what is left of the current worker ID's time. No generator uses the last
+// grant any more, and up to the fence the interval is this lease's, even if the worker ID is lost.
+func (l *lease) rest(prev *core.Grant) (*core.Grant, error) {
+	if err := l.current.regrant(l.cfg.Layout); err != nil {
+		return nil, err
+	}
+	l.current.grant.SetFenceError(l.stalled())
+	return l.handed.give(l.current.grant, prev), nil
+}
+
+// answerUser answers a generator that has a grant of this lease.
+func (l *lease) answerUser(w *waiter) (*core.Grant, error) {
+	prev := w.prev
+	if g := l.current.grant; g != prev && l.current.usage != unused && !done(g) { // its caller did not pass it on to a generator
+		if g.Close(); !done(g) {
 			return nil, fmt.Errorf("%w: another generator has worker ID %d", core.ErrInUse, l.current.claim.Worker)
 		}
 		l.reap()
 	}
-	a := l.current
-	why := core.RegrantLost // by the generator before
-	if prev != nil && prev == a.grant {
-		why = prev.RegrantReason()
-	} else if prev != nil && a.usage != unused && prev.RegrantReason() == core.RegrantRotate {
-		why = core.RegrantRotate
+	a, why := l.current, prev.RegrantReason()
+	if prev != a.grant && (a.usage == unused || why != core.RegrantRotate) {
+		why = core.RegrantLost // by the generator before
 	}
 	switch {
-	case prev == nil && l.state == checking && l.clockAhead > 0:
-		if l.claimRetry.waiting() {
-			return nil, l.stalledClaim()
-		}
-		return nil, nil
-	case prev == nil && l.state == held && a.left() == 0 && l.renewRetry.failures == 0:
-		a.renewAt = time.Now() // the interval is past; a renewal extends it
-		return nil, nil
-	case a.usage == unused: // of the first claim, or of one that replaced prev's
+	case a.usage == unused: // it has replaced prev's
 		a.usage = handedOut
-		return l.handOut(a.grant, prev), nil
+		return l.handed.give(a.grant, prev), nil
 	case why == core.RegrantExhausted:
 		return l.exhausted(a, w.fence)
 	case why == core.RegrantLost:
-		// No generator uses the last grant any more, and up to the fence the interval is this
-		// lease's, even if the worker ID is lost.
-		if err := a.regrant(l.cfg.Layout); err != nil {
-			return nil, err
-		}
-		a.grant.SetFenceError(l.stalled())
-		return l.handOut(a.grant, prev), nil
+		return l.rest(prev)
 	}
-	l.rotation.last = time.Now()
-	if l.state == rotating && l.claimRetry.last.After(l.rotation.since) || l.state == held && l.claimRetry.waiting() {
+	c, now := &l.claiming, time.Now()
+	c.rotation.last = now
+	if l.state == rotating && c.retry.last.After(c.rotation.since) || l.state == held && c.retry.waiting() {
 		return nil, l.stalledClaim() // at once: the caller may hold the connection that the claim needs
 	}
 	if l.move(asked) {
-		l.rotation.reason, l.rotation.since = why, l.rotation.last
-		if l.rotation.since.Sub(l.claimRetry.at) > maxDelay { // otherwise a claim failed a moment ago: its delay applies
-			l.claimRetry = retry{}
+		c.rotation.reason, c.rotation.since = why, now
+		if now.Sub(c.retry.at) > maxDelay { // otherwise a claim failed a moment ago: its delay applies
+			c.retry = retry{}
 		}
 	}
 	return nil, nil
@@ -111,28 +120,69 @@ func (l *lease) exhausted(a *assignment, before int64) (*core.Grant, error) {
 	return nil, nil
 }
 
-// handOut records that the generator with prev gets a grant.
-func (l *lease) handOut(grant, prev *core.Grant) *core.Grant {
-	l.outstanding = append(l.outstanding, outstanding{grant, prev})
+// A handed is what the lease has handed to its generator, and the calls of Grant that wait.
+type handed struct {
+	grants  []outstanding // that generators have or may yet take
+	waiters []*waiter
+}
+
+// give records that the generator with prev gets a grant.
+func (h *handed) give(grant, prev *core.Grant) *core.Grant {
+	h.grants = append(h.grants, outstanding{grant, prev})
 	return grant
 }
 
-// isOutstanding reports whether a generator has the grant of this lease.
-func (l *lease) isOutstanding(grant *core.Grant) bool {
-	return grant != nil && slices.ContainsFunc(l.outstanding, func(o outstanding) bool { return o.grant == grant })
+// has reports whether a generator has the grant of this lease.
+func (h *handed) has(grant *core.Grant) bool {
+	return grant != nil && slices.ContainsFunc(h.grants, func(o outstanding) bool { return o.grant == grant })
+}
+
+// fail fails the calls of Grant that wait for a claim.
+func (h *handed) fail(err error) {
+	for _, w := range h.waiters {
+		w.reply(nil, err)
+	}
+	h.waiters = nil
+}
+
+// An outstanding grant was handed to a generator, which may still use it.
+type outstanding struct {
+	grant *core.Grant
+	prev  *core.Grant // the generator's grant before; nil: none
+}
+
+// done reports whether no generator has the grant or will have it. A generator gives up
+// its old grant only after it has taken the new one. So if the old one is done and the new
+// one was not taken, the generator was closed in between.
+func (o outstanding) done() bool {
+	return done(o.grant) || o.prev != nil && done(o.prev) && !o.grant.Attached()
+}
+
+// A waiter is a call of Grant. The owner answers it.
+type waiter struct {
+	prev     *core.Grant
+	fence    int64 // the lease's fence at the time of the call
+	answered chan struct{}
+	grant    *core.Grant
+	err      error
+}
+
+func (w *waiter) reply(grant *core.Grant, err error) {
+	w.grant, w.err = grant, err
+	close(w.answered)
 }
 
 // reap forgets the grants that no generator uses any more. A generator may still use its
 // old worker ID because it could not use the new one: then the lease keeps the old one and
 // retires the new.
 func (l *lease) reap() {
-	l.outstanding = slices.DeleteFunc(l.outstanding, outstanding.done)
+	l.handed.grants = slices.DeleteFunc(l.handed.grants, outstanding.done)
 	if l.state >= releasing || l.current == nil || l.current.usage == unused || !done(l.current.grant) {
 		return
 	}
 	if i := slices.IndexFunc(l.retiring, func(a *assignment) bool { return !done(a.grant) && a.lost == nil }); i >= 0 {
 		l.revert(i)
-		l.claimRetry.failed(errDeclined, maxDelay, l.cfg.rand)
+		l.claiming.retry.failed(errDeclined, maxDelay, l.cfg.rand)
 	}
 }
 
@@ -142,7 +192,6 @@ var errDeclined = errors.New("worker: the generator could not continue with its 
 func (l *lease) install(a *assignment) {
 	old := l.current
 	l.current = a
-	l.renewRetry = retry{}
 	if old == nil {
 		return
 	}
@@ -176,8 +225,7 @@ func (l *lease) revert(i int) {
 	l.current, l.retiring[i] = l.retiring[i], l.current
 	other := l.retiring[i]
 	other.grant.Close()
-	other.retry = retry{}
-	l.renewRetry = retry{}
+	other.retry, l.current.retry = retry{}, retry{}
 	l.current.renewAt = time.Now()
 	if other.lost != nil {
 		l.retiring = slices.Delete(l.retiring, i, i+1)

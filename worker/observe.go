@@ -31,19 +31,11 @@ const (
 )
 
 // Stats is a snapshot of a generator and its lease: what they have done, and their present state.
+// FenceLeft is Left.
 type Stats struct {
-	Namespace string
+	core.Stats
 
-	Issued          uint64        // ids taken, including those of a cancelled Fill; not slots that a waiting call has reserved
-	Waited          uint64        // calls that had to wait
-	Exhausted       uint64        // calls among them that waited because a tick was full
-	StepsBack       uint64        // steps back of the wall clock; those under 1ms are not noticed
-	LargestStepBack time.Duration // the largest of them
-	Ahead           time.Duration // how far the last id's time is ahead of the wall clock; 0 if it is not
-	Counter         bool          // whether the processor's counter is trusted, so that ids within a tick need no clock
-	LayoutLeft      time.Duration // until the layout's time runs out, at most 292 years
-
-	Worker       int64         // datacenter<<WorkerBits | worker
+	Namespace    string
 	FencingToken int64         // of the present claim
 	Fence        time.Time     // no id carries this instant or a later one, until a renewal raises it
 	Left         time.Duration // how long ids can continue without a renewal; 0: they have reached the fence, or the generator was closed
@@ -59,17 +51,18 @@ type Stats struct {
 	ClockAhead  time.Duration // by how much the wall clock is ahead of the ids' time, after a jump that the store has not confirmed
 }
 
-// Stats returns a snapshot, without the generator's figures.
+// Stats returns a snapshot. Of the generator's figures it has only the worker ID.
 func (l *lease) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a := l.current
 	st := Stats{
-		Namespace: l.cfg.Namespace, Worker: a.claim.Worker, FencingToken: a.claim.FencingToken,
+		Namespace: l.cfg.Namespace, FencingToken: a.claim.FencingToken,
 		Fence: time.UnixMilli(a.fence), Left: l.left(a),
 		Renewals: l.count.renewals, Failures: l.count.failures, Losses: l.count.losses, Claims: l.count.claims,
 		State: l.state.String(), FencedSince: l.fenced, ClockAhead: l.clockAhead,
 	}
+	st.Worker = a.claim.Worker
 	if st.Failing = l.failing(); st.Failing != nil {
 		var retrying *RetryError
 		if errors.As(st.Failing, &retrying) {
@@ -93,7 +86,7 @@ func (l *lease) failing() error {
 	if err := l.stalled(); err != nil {
 		return err
 	}
-	if l.state < releasing && l.state != held && l.claimRetry.failures > 0 {
+	if l.state < releasing && l.state != held && l.claiming.retry.failures > 0 {
 		return l.stalledClaim()
 	}
 	return nil
@@ -102,18 +95,18 @@ func (l *lease) failing() error {
 // stalled is why the fence does not rise at present. It is nil if no request has failed.
 func (l *lease) stalled() error {
 	switch {
-	case l.state == lost && l.claimRetry.failures > 0:
+	case l.state == lost && l.claiming.retry.failures > 0:
 		return l.stalledClaim()
-	case l.state != lost && l.renewRetry.failures > 0:
+	case l.state < lost && l.current.retry.failures > 0: // later, retry is of the release
 		return l.stalledRenewal()
 	}
 	return nil
 }
 
-func (l *lease) stalledRenewal() error { return l.retryError("renew", l.renewRetry) }
+func (l *lease) stalledRenewal() error { return l.retryError("renew", l.current.retry) }
 
 func (l *lease) stalledClaim() error {
-	r := l.claimRetry
+	r := l.claiming.retry
 	if l.state == checking && l.clockAhead > 0 {
 		r.err = fmt.Errorf("the wall clock has jumped ahead by %v, and the store has not confirmed it: %w", l.clockAhead.Round(time.Millisecond), r.err)
 		return l.retryError("compare the clocks", r)
@@ -125,37 +118,30 @@ func (l *lease) retryError(op string, r retry) *RetryError {
 	return &RetryError{Op: op, Namespace: l.cfg.Namespace, Worker: l.current.claim.Worker, Failures: r.failures, Since: r.since, Err: r.err}
 }
 
-// level is how much an event matters. first reports whether it is news, and not the
+// A reports is what the observer is told.
+type reports struct {
+	events  []core.Event  // not reported yet
+	busy    chan struct{} // holds a value while events are reported
+	elapsed time.Duration // of the call whose outcome is being handled; 0: none
+}
+
+// notify queues an event for the observer. first reports whether it is news, and not the
 // repetition of a failure, or of a success.
-func level(kind core.EventKind, first bool) slog.Level {
+func (l *lease) notify(kind core.EventKind, a *assignment, err error, first bool) {
+	level := slog.LevelWarn
 	switch {
 	case kind == Lost, kind == Fenced:
-		return slog.LevelError
+		level = slog.LevelError
 	case !first:
-		return slog.LevelDebug
+		level = slog.LevelDebug
 	case kind == Claimed, kind == Renewed, kind == Released, kind == Resumed:
-		return slog.LevelInfo
+		level = slog.LevelInfo
 	}
-	return slog.LevelWarn
-}
-
-// timing gives the events of a call's outcome the time that it took. The function that it
-// returns ends that.
-func (l *lease) timing(c *call) (end func()) {
-	if c.began.IsZero() {
-		return func() {}
-	}
-	l.elapsed = max(time.Since(c.began), 1) // 0 means no request
-	return func() { l.elapsed = 0 }
-}
-
-// notify queues an event for the observer.
-func (l *lease) notify(kind core.EventKind, a *assignment, err error, first bool) {
-	e := core.Event{Kind: kind, Level: level(kind, first), Namespace: l.cfg.Namespace, Worker: a.claim.Worker, Elapsed: l.elapsed, Err: err}
+	e := core.Event{Kind: kind, Level: level, Namespace: l.cfg.Namespace, Worker: a.claim.Worker, Elapsed: l.reports.elapsed, Err: err}
 	if a.clock != nil {
 		e.Duration = l.left(a)
 	}
-	l.events = append(l.events, e)
+	l.reports.events = append(l.reports.events, e)
 }
 
 // flushWithin is flush, but waits only until ctx is done, and at most observerGrace: the observer
@@ -179,15 +165,69 @@ const observerGrace = time.Second
 // flush reports the queued events, in their order; l.mu is not held. When it returns, those
 // that another goroutine was reporting are reported as well.
 func (l *lease) flush() {
-	l.reporting <- struct{}{}
-	defer func() { <-l.reporting }()
+	l.reports.busy <- struct{}{}
+	defer func() { <-l.reports.busy }()
 	l.mu.Lock()
-	events := l.events
-	l.events = nil
+	events := l.reports.events
+	l.reports.events = nil
 	l.mu.Unlock()
 	for _, e := range events {
 		if l.cfg.Observer != nil {
 			l.cfg.Observer.Observe(e)
 		}
 	}
+}
+
+// Metrics returns the figures of [Generator.Stats] at present, always in the same order, for
+// programs that export them; packages prometheus and otel do. All have the label
+// "snowkey.namespace". "snowkey.lease.state" comes once for each state, with its name in a label:
+// 1 for the present state, and 0 for the others. There are none for a Generator that does not
+// come from Open.
+func (g *Generator) Metrics() []core.Metric {
+	if !g.opened() {
+		return nil
+	}
+	list, st := g.ids.Metrics(), g.lease.Stats()
+	for i := range list {
+		if list[i].Name == "snowkey.fence.left" {
+			list[i].Value = st.Left.Seconds() // the lease knows about jumps of the clock
+		}
+	}
+	list = append(list,
+		core.Metric{Name: "snowkey.lease.claims", Unit: "{claim}", Counter: true, Value: float64(st.Claims),
+			Help: "Worker IDs claimed, the first included."},
+		core.Metric{Name: "snowkey.lease.renewals", Unit: "{renewal}", Counter: true, Value: float64(st.Renewals),
+			Help: "Renewals that the store has acknowledged."},
+		core.Metric{Name: "snowkey.lease.losses", Unit: "{loss}", Counter: true, Value: float64(st.Losses),
+			Help: "Worker IDs lost to other holders."},
+		core.Metric{Name: "snowkey.lease.failures", Unit: "{request}", Counter: true, Value: float64(st.Failures),
+			Help: "Requests that the store refused or did not answer."},
+		core.Metric{Name: "snowkey.lease.failing", Unit: "s", Value: secondsSince(st.Since),
+			Help: "For how long requests to the store have been failing; 0 if the last one did not."},
+		core.Metric{Name: "snowkey.lease.fenced", Unit: "s", Value: secondsSince(st.FencedSince),
+			Help: "For how long no id could be issued; 0 while ids can."},
+		core.Metric{Name: "snowkey.lease.clock_ahead", Unit: "s", Value: st.ClockAhead.Seconds(),
+			Help: "How far the wall clock is ahead of the ids' time after a jump that the store has not confirmed."},
+	)
+	labels := map[string]string{"snowkey.namespace": st.Namespace}
+	for i := range list {
+		list[i].Labels = labels
+	}
+	for s := held; s <= ended; s++ {
+		m := core.Metric{Name: "snowkey.lease.state", Help: "1 for the state of the lease, 0 for the others.",
+			Labels: map[string]string{"snowkey.namespace": st.Namespace, "snowkey.lease.state": s.String()}}
+		if s.String() == st.State {
+			m.Value = 1
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+// secondsSince is at least a nanosecond for a time that is set, however coarse the clock is.
+func secondsSince(t time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return max(time.Since(t), 1).Seconds()
 }

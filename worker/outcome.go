@@ -9,42 +9,51 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-func (l *lease) succeeded(c *call, granted driver.Claim) {
-	defer l.timing(c)()
+// finish acts on the outcome of a call.
+func (l *lease) finish(c *call, granted driver.Claim, err error) {
+	if !c.began.IsZero() {
+		l.reports.elapsed = max(time.Since(c.began), 1) // 0 means no request
+		defer func() { l.reports.elapsed = 0 }()
+	}
 	switch c.kind {
 	case claimCall:
-		if known := c.known; known == nil || known.Worker != granted.Worker || known.FencingToken != granted.FencingToken {
-			l.granted(c.request, granted)
-		}
+		l.finishClaim(c, granted, err)
 	case renewCall:
-		l.renewed(c.assignment, c.fence)
+		if err == nil {
+			l.renewed(c.assignment, c.renewal.Fence)
+		} else {
+			l.failedRenewal(c.assignment, err)
+		}
 	case releaseCall:
-		l.released(c.assignment)
+		// After ErrNotHeld it was released before, or another claim has it.
+		if err == nil || errors.Is(err, driver.ErrNotHeld) {
+			l.released(c.assignment)
+		} else {
+			l.failedRelease(c.assignment, err)
+		}
 	}
 }
 
-func (l *lease) failed(c *call, err error) {
-	defer l.timing(c)()
-	switch c.kind {
-	case claimCall:
-		if notSent(err) {
-			l.setClaim(noClaim, driver.Request{})
+func (l *lease) finishClaim(c *call, granted driver.Claim, err error) {
+	if err != nil {
+		if c.unsent {
+			l.claiming.set(noClaim, driver.Request{})
 		}
 		l.failedClaim(l.checkedSkew(err))
-	case renewCall:
-		l.failedRenewal(c.assignment, err)
-	case releaseCall:
-		l.failedRelease(c.assignment, err)
+		return
+	}
+	if known := c.known; known == nil || known.Worker != granted.Worker || known.FencingToken != granted.FencingToken {
+		l.granted(c.request, granted)
 	}
 }
 
 // granted replaces the current assignment by one of a new claim. If that is not needed any
 // more, because its caller gave up or another claim was faster, it is released.
 func (l *lease) granted(r driver.Request, c driver.Claim) {
-	if r.ClaimID == l.request.ClaimID {
-		l.setClaim(noClaim, driver.Request{})
+	if r.ClaimID == l.claiming.request.ClaimID {
+		l.claiming.set(noClaim, driver.Request{})
 	}
-	for _, other := range l.calls {
+	for _, other := range l.requests.calls {
 		if other.kind == claimCall && other.request.ClaimID == r.ClaimID {
 			other.known = &c
 		}
@@ -76,15 +85,15 @@ func (l *lease) failedClaim(err error) {
 	isNone := errors.As(err, &none)
 	// Stores compare clocks and layouts before they look for the claim ID. So nothing was
 	// granted, unless an earlier attempt was not answered.
-	if isNone || driver.IsPermanent(err) && l.claim != claimUnknown {
-		l.setClaim(noClaim, driver.Request{})
+	if isNone || driver.IsPermanent(err) && l.claiming.state != claimUnknown {
+		l.claiming.set(noClaim, driver.Request{})
 	}
-	if l.claim == claimSent {
-		l.claim = claimUnknown
+	if l.claiming.state == claimSent {
+		l.claiming.state = claimUnknown
 	}
 	if isNone && l.state == checking { // stores compare the clocks before they look for a worker ID
 		l.move(confirmed)
-		l.claimRetry = retry{}
+		l.claiming.retry = retry{}
 		l.current.clock.follow()
 		l.current.renewAt = time.Now()
 		return
@@ -93,7 +102,7 @@ func (l *lease) failedClaim(err error) {
 	if l.state == checking && driver.IsPermanent(err) { // the clock may stay wrong for days
 		longest = max(l.cfg.RenewInterval, maxDelay)
 	}
-	l.claimRetry.failed(err, longest, l.cfg.rand)
+	l.claiming.retry.failed(err, longest, l.cfg.rand)
 	if l.state == acquiring {
 		if l.givesUp(err) {
 			l.close(err)
@@ -102,16 +111,16 @@ func (l *lease) failedClaim(err error) {
 	}
 	l.count.failures++
 	if l.state >= releasing {
-		l.announce()
+		l.ending.announce()
 		return
 	}
 	stalled := l.stalledClaim()
-	l.notify(ClaimFailed, l.current, stalled, l.claimRetry.failures == 1)
+	l.notify(ClaimFailed, l.current, stalled, l.claiming.retry.failures == 1)
 	if l.state == lost {
 		l.current.grant.SetFenceError(stalled)
 	}
-	l.failWaiters(stalled)
-	if time.Since(l.rotation.last) > rotationLasts {
+	l.handed.fail(stalled)
+	if time.Since(l.claiming.rotation.last) > rotationLasts {
 		l.move(unasked)
 	}
 }
@@ -124,16 +133,16 @@ func (l *lease) givesUp(err error) bool {
 	var none *NoWorkerIDError
 	if l.cfg.waitForTTL && errors.As(err, &none) && none.Wait > 0 {
 		expiry := time.Now().Add(none.Wait)
-		if l.expiry.IsZero() {
-			l.expiry = expiry
+		if l.claiming.expiry.IsZero() {
+			l.claiming.expiry = expiry
 		}
-		renewed := expiry.Sub(l.expiry) > l.cfg.RenewInterval/2 // its holder is alive
-		return renewed || l.claimRetry.at.Sub(l.expiry) > time.Second
+		renewed := expiry.Sub(l.claiming.expiry) > l.cfg.RenewInterval/2 // its holder is alive
+		return renewed || l.claiming.retry.at.Sub(l.claiming.expiry) > time.Second
 	}
-	if !l.expiry.IsZero() && l.claimRetry.at.Sub(l.expiry) <= time.Second {
+	if !l.claiming.expiry.IsZero() && l.claiming.retry.at.Sub(l.claiming.expiry) <= time.Second {
 		return false // a failure meanwhile
 	}
-	return l.claimRetry.at.Sub(l.began) > l.cfg.ClaimWait
+	return l.claiming.retry.at.Sub(l.claiming.began) > l.cfg.ClaimWait
 }
 
 // checkedSkew replaces a SkewError that may only show a slow answer: that makes this
@@ -156,8 +165,8 @@ func (l *lease) renewed(a *assignment, fence int64) {
 	if a != l.current || l.state >= releasing {
 		return
 	}
-	failed := l.renewRetry.failures > 0
-	l.renewRetry = retry{}
+	failed := a.retry.failures > 0
+	a.retry = retry{}
 	l.notify(Renewed, a, nil, failed)
 }
 
@@ -166,19 +175,19 @@ func (l *lease) failedRenewal(a *assignment, err error) {
 		return
 	}
 	if errors.Is(err, driver.ErrNotHeld) {
-		if l.claim == noClaim {
+		if l.claiming.state == noClaim {
 			l.lose(a, err)
 			return
 		}
 		if l.move(doubted) {
-			l.claimRetry.at = time.Now()
+			l.claiming.retry.at = time.Now()
 		}
 	}
-	l.renewRetry.failed(err, maxDelay, l.cfg.rand)
+	a.retry.failed(err, maxDelay, l.cfg.rand)
 	l.count.failures++
 	stalled := l.stalledRenewal()
 	a.grant.SetFenceError(stalled)
-	l.notify(RenewFailed, a, stalled, l.renewRetry.failures == 1)
+	l.notify(RenewFailed, a, stalled, a.retry.failures == 1)
 }
 
 // lose records that another holder has the worker ID. The grant stays valid: its fence is
@@ -187,13 +196,13 @@ func (l *lease) lose(a *assignment, err error) {
 	a.lost = &LostError{Namespace: l.cfg.Namespace, Worker: a.claim.Worker, Fence: time.UnixMilli(a.fence), Err: err}
 	l.count.losses++
 	l.move(taken)
-	l.renewRetry, l.claimRetry = retry{}, retry{}
+	a.retry, l.claiming.retry = retry{}, retry{}
 	a.grant.SetFenceError(nil) // another claim is on its way
 	l.notify(Lost, a, a.lost, true)
 	if l.cfg.StopOnLoss {
 		a.grant.SetFenceError(a.lost)
 		l.close(a.lost)
-		l.closeDone()
+		l.ending.close()
 	}
 }
 
@@ -204,14 +213,10 @@ func (l *lease) released(a *assignment) {
 	}
 	l.retiring = slices.Delete(l.retiring, i, i+1)
 	l.notify(Released, a, nil, true)
-	l.announce()
+	l.ending.announce()
 }
 
 func (l *lease) failedRelease(a *assignment, err error) {
-	if errors.Is(err, driver.ErrNotHeld) { // it was released before, or another claim has it
-		l.released(a)
-		return
-	}
 	a.retry.failed(err, maxDelay, l.cfg.rand)
 	l.count.failures++
 	// After so many failures the claim is left to expire.
@@ -219,5 +224,5 @@ func (l *lease) failedRelease(a *assignment, err error) {
 		l.retiring = slices.DeleteFunc(l.retiring, func(other *assignment) bool { return other == a })
 		l.notify(ReleaseFailed, a, err, true)
 	}
-	l.announce()
+	l.ending.announce()
 }

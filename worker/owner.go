@@ -12,64 +12,59 @@ import (
 
 // The owner is the goroutine that lives a lease's life. In each step it acts on the store's
 // answers (outcome.go), answers the generator's calls (handover.go), and makes the request
-// that is due (schedule.go, requests.go). Events move the lease from state to state by the
-// table in state.go. The owner starts with acquire, ends when nothing is left to release,
+// that is due (next, and requests.go). Events move the lease from state to state by the
+// table in lease.go. The owner starts with acquire, ends when nothing is left to release,
 // and starts anew if Release is called again.
 
-// run starts the owner's goroutine if it does not run, and wakes it; l.mu is held.
+// run wakes the owner's goroutine, and starts it if it does not run.
 func (l *lease) run() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
 	}
-	if !l.running && l.sleep == nil {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	// An owner that woke by itself may have done all already. Another one would have nothing to do but
+	// to close the store, when Close is about to do that and return its error.
+	over := l.state == ended && len(l.retiring) == 0 && len(l.requests.answers) == 0
+	if !l.running && !over {
 		l.running = true
 		go l.own()
 	}
 }
 
-// own is the owner's goroutine: it does what is due until there is nothing left to do.
+// own is the owner's goroutine: it does what is due until there is nothing left to do. A call
+// has a goroutine of its own, so that a store that ignores its context blocks no other call.
 func (l *lease) own() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		wait, reached, left, more := l.step()
-		if !more {
-			l.mu.Lock()
-			over := l.storeOver
-			l.mu.Unlock()
-			if over {
+		next := l.step()
+		if next.call != nil {
+			go func() {
+				l.make(next.call)
+				l.run()
+			}()
+		}
+		if next.over {
+			if next.closeStore {
 				_ = l.closeStore() // Open or Close has returned
 			}
 			return
 		}
-		timer.Reset(wait)
+		timer.Reset(next.wait)
 		select {
 		case <-timer.C:
 		case <-l.wake:
-		case <-left:
-		case <-reached:
-			l.mu.Lock()
+		case <-next.replaced:
+		case <-next.reached:
 			l.renewEarly()
-			l.mu.Unlock()
 		}
 	}
 }
 
-// wait waits until ready is closed, or ctx is done. In a test that plays the owner it also
-// steps the lease.
-func (l *lease) wait(ctx context.Context, ready <-chan struct{}) error {
-	for l.sleep != nil {
-		l.step()
-		select {
-		case <-ready:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		default:
-			l.sleep(time.Millisecond)
-		}
-	}
+// wait waits until ready is closed, or ctx is done.
+func wait(ctx context.Context, ready <-chan struct{}) error {
 	select {
 	case <-ready:
 		return nil
@@ -78,11 +73,21 @@ func (l *lease) wait(ctx context.Context, ready <-chan struct{}) error {
 	}
 }
 
-// step handles what has changed, and makes the call that is due, if any. It returns how
-// long until something else is due, the channels that may wake the owner earlier, and
-// whether anything is left to do.
-func (l *lease) step() (wait time.Duration, reached, left <-chan struct{}, more bool) {
+// A plan is what the owner does after a step.
+type plan struct {
+	call       *call           // to be made now
+	wait       time.Duration   // until the next step
+	replaced   <-chan struct{} // closed when that is due at once, see lease.replaced
+	reached    <-chan struct{} // receives a value when a generator waits at the fence
+	over       bool            // nothing is left to do
+	closeStore bool            // nor does anybody else close the store
+}
+
+// step handles what has changed, and plans what follows.
+func (l *lease) step() (p plan) {
+	defer l.flush()
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.handleAnswers()
 	l.expire()
 	l.reap()
@@ -93,28 +98,21 @@ func (l *lease) step() (wait time.Duration, reached, left <-chan struct{}, more 
 	if c != nil && !l.begin(c) {
 		c, at = nil, time.Now() // look again
 	}
-	for _, c := range l.calls {
+	for _, c := range l.requests.calls {
 		if c.status == pending {
 			at = earlier(at, c.deadline)
 		}
 	}
-	if more = c != nil || !l.finished(); !more {
+	p.call, p.wait, p.replaced = c, max(time.Until(at), 0), l.replaced()
+	if p.over = c == nil && l.finished(); p.over {
 		l.running = false
-		l.storeOver = l.storeOver || l.state == ended && l.releases == 0 // no Close waits to close it
+		l.ending.storeOver = l.ending.storeOver || l.state == ended && l.ending.releases == 0 // no Close waits to close it
+		p.closeStore = l.ending.storeOver
 	}
 	if l.state < releasing && l.current != nil {
-		reached = l.current.grant.FenceReached()
+		p.reached = l.current.grant.FenceReached()
 	}
-	left = l.replaced()
-	l.mu.Unlock()
-	l.flush()
-	if c != nil {
-		l.send(c)
-		if l.sleep != nil {
-			at = time.Now() // it is answered
-		}
-	}
-	return max(time.Until(at), 0), reached, left, more
+	return p
 }
 
 // replaced returns a channel that is closed when a generator no longer uses a worker ID
@@ -131,75 +129,196 @@ func (l *lease) replaced() <-chan struct{} {
 // begin registers a call, unless two are unanswered already: then the call fails at once. So
 // a store that never answers costs two goroutines, and is reported like one that fails.
 func (l *lease) begin(c *call) bool {
-	if len(l.calls) > 1 {
-		l.failed(c, fmt.Errorf("worker: two requests to the store are unanswered, and no other is made until one is answered: %w", context.DeadlineExceeded))
+	if len(l.requests.calls) > 1 {
+		l.finish(c, driver.Claim{}, fmt.Errorf("worker: two requests to the store are unanswered, and no other is made until one is answered: %w", context.DeadlineExceeded))
 		return false
 	}
 	switch c.kind {
 	case claimCall:
-		if l.claim == noClaim {
-			l.setClaim(claimSent, c.request)
+		if l.claiming.state == noClaim {
+			l.claiming.set(claimSent, c.request)
 		}
 	case releaseCall:
 		c.assignment.usage = releaseSent
 	}
 	c.began = time.Now()
 	c.deadline = c.began.Add(l.cfg.Timeout + l.cfg.Timeout/grace)
-	l.calls = append(l.calls, c)
+	c.ctx, c.cancel = context.WithTimeout(context.Background(), l.cfg.Timeout)
+	l.requests.calls = append(l.requests.calls, c)
 	return true
 }
 
 // grace: a store has Timeout/grace after its context is done to say what it was doing.
 const grace = 20
 
-// send makes a call in its own goroutine, so that a store that ignores its context blocks
-// no other call.
-func (l *lease) send(c *call) {
-	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Timeout)
+// make makes a call, unless the store's limiter answers it with the failure of another lease's. It
+// notes the answer for the next step.
+func (l *lease) make(c *call) {
+	defer c.cancel()
+	a := answer{call: c, sent: true}
+	ask := func() error {
+		a.claim, a.err = c.ask(l.store)
+		return a.err
+	}
+	if l.limiter == nil {
+		_ = ask()
+	} else {
+		a.sent, a.err = l.limiter.Limit(c.ctx, &l.requests.lastFailed, c.sameAs, ask)
+	}
+	if c.ctx.Err() != nil && errors.Is(a.err, context.DeadlineExceeded) {
+		a.err = fmt.Errorf("%w; Config.Timeout is %v", a.err, l.cfg.Timeout)
+	}
 	l.mu.Lock()
-	c.cancel = cancel
-	l.mu.Unlock()
-	ask := func() {
-		defer cancel()
-		claim, err := c.ask(ctx)
-		if ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("%w; Config.Timeout is %v", err, l.cfg.Timeout)
-		}
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.answers = append(l.answers, answer{c, claim, err})
-		l.run()
-	}
-	if l.sleep != nil {
-		ask()
-		return
-	}
-	go ask()
+	defer l.mu.Unlock()
+	l.requests.answers = append(l.requests.answers, a)
 }
 
 // handleAnswers acts on what the store has answered.
 func (l *lease) handleAnswers() {
-	answers := l.answers
-	l.answers = nil
+	answers := l.requests.answers
+	l.requests.answers = nil
 	for _, a := range answers {
-		l.calls = slices.DeleteFunc(l.calls, func(c *call) bool { return c == a.call })
-		switch {
-		case a.err == nil:
-			l.succeeded(a.call, a.claim)
-		case a.call.status == pending: // else it counts as failed already
-			l.failed(a.call, a.err)
-		case a.call.kind != claimCall && errors.Is(a.err, driver.ErrNotHeld):
-			l.failed(a.call, a.err)
+		l.requests.calls = slices.DeleteFunc(l.requests.calls, func(c *call) bool { return c == a.call })
+		// A call that is late counts as failed already, but not if the answer says more.
+		if a.err == nil || a.call.status == pending || a.call.kind != claimCall && errors.Is(a.err, driver.ErrNotHeld) {
+			a.call.unsent = !a.sent && !a.call.repeated
+			l.finish(a.call, a.claim, a.err)
 		}
 	}
 }
 
 // expire fails the calls that the store has not answered in time.
 func (l *lease) expire() {
-	for _, c := range l.calls {
+	for _, c := range l.requests.calls {
 		if c.status == pending && !time.Now().Before(c.deadline) {
 			c.status = late
-			l.failed(c, fmt.Errorf("worker: %s has not answered a %s in namespace %q within Config.Timeout, %v: %w", l.storeType, c.kind, l.cfg.Namespace, l.cfg.Timeout, context.DeadlineExceeded))
+			l.finish(c, driver.Claim{}, fmt.Errorf("worker: %s has not answered a %s in namespace %q within Config.Timeout, %v: %w", l.storeType, c.kind, l.cfg.Namespace, l.cfg.Timeout, context.DeadlineExceeded))
 		}
 	}
+}
+
+// idle is how long the owner sleeps when nothing is due.
+const idle = time.Hour
+
+// next is the call that is due now, or when there will be one.
+func (l *lease) next(now time.Time) (c *call, at time.Time) {
+	at = now.Add(idle)
+	if l.requests.busy() {
+		return nil, at
+	}
+	due := func(when time.Time) bool {
+		at = earlier(at, when)
+		return !when.After(now)
+	}
+	switch l.state {
+	case held, checking, rotating:
+		// A claim that was not tried before comes first. Otherwise the earlier request does.
+		first := l.claiming.retry.failures == 0 || !l.renewAt().Before(l.claiming.retry.at)
+		if l.state != held && first && due(l.claiming.retry.at) {
+			return l.claimNow(at)
+		}
+		if due(l.renewAt()) {
+			return l.newRenewal(l.current), at
+		}
+		if l.state != held && due(l.claiming.retry.at) {
+			return l.claimNow(at)
+		}
+		at = earlier(at, now.Add(l.pollInterval()))
+	case acquiring, lost:
+		if due(l.claiming.retry.at) {
+			return l.claimNow(at)
+		}
+		if l.state == lost {
+			at = earlier(at, now.Add(l.pollInterval()))
+		}
+	case releasing:
+		// A claim that may have been granted is repeated, so that it can be released.
+		if l.claiming.resolves() && due(l.claiming.retry.at) {
+			return l.claimNow(at)
+		}
+	}
+	for _, a := range l.retiring {
+		if unused := l.state >= releasing || done(a.grant); unused && l.wantsRelease(a) && due(a.retry.at) {
+			return l.newRelease(a), at
+		}
+	}
+	return nil, at
+}
+
+// claimNow is the claim that is due, unless it cannot be granted.
+func (l *lease) claimNow(at time.Time) (*call, time.Time) {
+	if err := l.outOfTime(); err != nil {
+		l.failedClaim(err)
+		return nil, time.Now() // look again
+	}
+	return l.newClaim(), at
+}
+
+// pollInterval is how often the owner checks for a jump of the wall clock, and whether ids
+// have reached the fence.
+func (l *lease) pollInterval() time.Duration { return min(maxDelay, l.cfg.RenewInterval/2) }
+
+// renewAt is when the current worker ID is due for renewal. That is earlier than planned if
+// the wall clock runs faster than the monotonic one.
+func (l *lease) renewAt() time.Time {
+	if l.current.retry.failures > 0 {
+		return l.current.retry.at
+	}
+	if l.current.left() < (l.cfg.FenceWindow-l.cfg.RenewInterval)/2 {
+		return l.earlyRenewal()
+	}
+	return l.current.renewAt
+}
+
+// renewEarly is called when a generator waits at the fence.
+func (l *lease) renewEarly() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.state < releasing && l.current != nil {
+		l.current.renewAt = l.earlyRenewal()
+	}
+}
+
+// earlyRenewal is the earliest time of a renewal that is needed before it is due.
+func (l *lease) earlyRenewal() time.Time {
+	return earlier(l.current.renewAt, l.current.renewed.Add(min(maxDelay/2, l.cfg.RenewInterval/2)))
+}
+
+// checkClock notices jumps of the wall clock.
+func (l *lease) checkClock() {
+	if l.state != held && l.state != checking {
+		return
+	}
+	_, ahead := l.current.clock.read()
+	l.clockAhead = ahead
+	switch {
+	case ahead > 0 && l.state == held:
+		l.move(clockLeapt)
+		l.claiming.retry = retry{}
+		l.notify(ClockUnconfirmed, l.current, nil, true)
+	case ahead == 0 && l.state == checking && l.claiming.state == noClaim:
+		l.move(clockBack)
+	}
+}
+
+// checkFence notices when ids stop, and when they can be issued again.
+func (l *lease) checkFence() {
+	if l.state >= releasing || l.current == nil {
+		return
+	}
+	switch left := l.current.left(); {
+	case left > 0 && !l.fenced.IsZero():
+		l.fenced = time.Time{}
+		l.notify(Resumed, l.current, nil, true)
+	case left == 0 && l.fenced.IsZero() && (l.current.retry.failures > 0 || l.state == lost):
+		l.fenced = time.Now()
+		l.notify(Fenced, l.current, l.stalled(), true)
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }

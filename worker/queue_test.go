@@ -153,7 +153,7 @@ func TestQueueOfOne(t *testing.T) {
 			if times == &queued {
 				store = &limitedStore{flaky: w.store}
 			}
-			_, _, err := worker.AcquireStepped(w.Context(), store, w.cfg, func() float64 { return 0 })
+			_, err := worker.AcquireStepped(w.Context(), store, w.cfg, func() float64 { return 0 })
 			if !errors.Is(err, worker.ErrNoWorkerID) {
 				t.Error(err)
 			}

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -21,9 +24,25 @@ import (
 // When Release returns, the observer has all events, unless ctx is done or the observer takes
 // longer than a second.
 func (l *lease) Release(ctx context.Context) error {
-	defer l.closeDone()
+	defer l.ending.close()
 	defer l.flushWithin(ctx)
 	began := time.Now()
+	if !l.beginRelease() {
+		return nil
+	}
+	l.run()
+	for {
+		changed, err := l.checkRelease(ctx, began)
+		if changed == nil {
+			return err
+		}
+		_ = wait(ctx, changed)
+	}
+}
+
+// beginRelease ends the lease for its generator, and has the owner release what it holds. It
+// reports false if that is nothing, because the lease has ended.
+func (l *lease) beginRelease() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.close(errReleased)
@@ -32,32 +51,39 @@ func (l *lease) Release(ctx context.Context) error {
 	}
 	if l.state == ended {
 		if len(l.retiring) == 0 {
-			return nil
+			return false
 		}
 		l.state = releasing
 	}
-	l.releases++
-	defer func() { l.releases-- }()
-	l.run()
-	for {
-		if l.drained() {
-			return nil
+	l.ending.releases++
+	return true
+}
+
+// checkRelease returns a channel that is closed when there is something to check again, or nil
+// and the outcome of a Release that began at that time.
+func (l *lease) checkRelease(ctx context.Context, began time.Time) (changed <-chan struct{}, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer func() {
+		if changed == nil {
+			l.ending.releases--
 		}
-		for _, a := range l.retiring {
-			if a.retry.failures > 0 && (driver.IsPermanent(a.retry.err) || ctx.Err() != nil || a.retry.at.Sub(began) > l.cfg.ClaimWait) {
-				return l.notReleased(a, a.retry.err)
-			}
+	}()
+	if l.drained() {
+		return nil, nil
+	}
+	for _, a := range l.retiring {
+		if a.retry.failures > 0 && (driver.IsPermanent(a.retry.err) || a.retry.at.Sub(began) > l.cfg.ClaimWait) {
+			return nil, l.notReleased(a, a.retry.err)
 		}
-		changed := l.changed
-		l.mu.Unlock()
-		err := l.wait(ctx, changed)
-		l.mu.Lock()
-		if err != nil && !l.drained() {
-			if len(l.retiring) > 0 {
-				return l.notReleased(l.retiring[0], errors.Join(err, l.retiring[0].retry.err))
-			}
-			return fmt.Errorf("worker: a claim in namespace %q is not released yet: %w", l.cfg.Namespace, err)
-		}
+	}
+	switch err := ctx.Err(); {
+	case err == nil:
+		return l.ending.changed, nil
+	case len(l.retiring) > 0:
+		return nil, l.notReleased(l.retiring[0], errors.Join(err, l.retiring[0].retry.err))
+	default:
+		return nil, fmt.Errorf("worker: a claim in namespace %q is not released yet: %w", l.cfg.Namespace, err)
 	}
 }
 
@@ -68,4 +94,107 @@ func (l *lease) notReleased(a *assignment, err error) error {
 		next = "call Close again, or free it by the store's Admin"
 	}
 	return fmt.Errorf("worker: worker ID %d of namespace %q is not released; %s: %w", a.claim.Worker, l.cfg.Namespace, next, err)
+}
+
+// close ends the lease for its generator at once; the owner then releases its claims. If
+// the lease is over already, as after a loss, close only closes its grants.
+func (l *lease) close(why error) {
+	open := make([]*core.Grant, 0, 1)
+	if l.current != nil {
+		open = append(open, l.current.grant) // also when its worker ID is lost
+	}
+	for _, a := range l.retiring {
+		open = append(open, a.grant)
+	}
+	if l.move(closed) {
+		l.err = why
+		if l.current != nil && l.current.lost == nil && !slices.Contains(l.retiring, l.current) {
+			l.retire(l.current)
+		}
+		for _, c := range l.requests.calls {
+			if c.kind == renewCall {
+				c.status = late
+				c.cancel()
+			}
+		}
+		l.handed.fail(why)
+		l.claiming.retry, l.fenced = retry{}, time.Time{}
+		l.endAcquire()
+	}
+	var loss *LostError
+	if errors.As(why, &loss) { // ids continue up to the fence
+		return
+	}
+	for _, g := range open {
+		g.Close()
+	}
+}
+
+// endAcquire lets acquire return.
+func (l *lease) endAcquire() {
+	select {
+	case <-l.claiming.first:
+	default:
+		close(l.claiming.first)
+	}
+}
+
+// wantsRelease reports whether the owner should (still) try to release an assignment.
+func (l *lease) wantsRelease(a *assignment) bool {
+	return l.state < releasing || l.ending.releases > 0 || a.usage != releaseSent
+}
+
+// drained reports whether nothing is left to release, now or after the answer to a claim.
+func (l *lease) drained() bool {
+	return len(l.retiring) == 0 && !slices.ContainsFunc(l.requests.calls, func(c *call) bool { return c.kind == claimCall && c.status == pending })
+}
+
+// finished reports whether the owner has nothing left to do.
+func (l *lease) finished() bool {
+	if l.state < releasing || l.requests.busy() || l.claiming.resolves() {
+		return false
+	}
+	if len(l.retiring) == 0 {
+		l.move(drained)
+		l.ending.announce()
+		return true
+	}
+	return !slices.ContainsFunc(l.retiring, l.wantsRelease)
+}
+
+// An ending is what the calls of Release, and those who wait for the end, share.
+type ending struct {
+	releases  int           // calls of Release that wait
+	changed   chan struct{} // closed and replaced when a release was answered
+	done      chan struct{} // closed when the lease is over
+	once      sync.Once     // closes it
+	store     closer        // the store, if only this lease uses it; nil: it is closed
+	storeOver bool          // store is to be closed when the owner has ended
+}
+
+// A closer is a store that only one generator uses: it is closed with the generator.
+type closer interface{ CloseWithGenerator() error }
+
+// announce wakes the calls of Release.
+func (e *ending) announce() {
+	close(e.changed)
+	e.changed = make(chan struct{})
+}
+
+// close closes done.
+func (e *ending) close() { e.once.Do(func() { close(e.done) }) }
+
+// closeStore closes the store if only this lease uses it. While the owner runs, as with a claim
+// that is under way and must be released, the owner does that when it ends.
+func (l *lease) closeStore() error {
+	l.mu.Lock()
+	l.ending.storeOver = true
+	s := l.ending.store
+	if s == nil || l.running {
+		l.mu.Unlock()
+		return nil
+	}
+	l.ending.store = nil
+	l.mu.Unlock()
+	return s.CloseWithGenerator()
 }

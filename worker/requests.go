@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
@@ -11,29 +13,134 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
+// A call is one request to the store.
+type call struct {
+	kind       callKind
+	request    driver.Request // of a claim
+	repeated   bool           // the claim was made before, and not answered
+	sameAs     any            // a key of the claims to which the store gives the same answer, see claimKind; nil: of none
+	known      *driver.Claim  // what another call with the same claim ID was granted; the same answer to this one is no new claim
+	unsent     bool           // the limiter answered the claim, which was not made before
+	assignment *assignment    // what is renewed or released
+	renewal    driver.Renewal
+	release    driver.Return
+
+	began    time.Time // zero: it was not made
+	deadline time.Time
+	ctx      context.Context
+	cancel   context.CancelFunc
+	status   callStatus
+}
+
+// ask asks the store.
+func (c *call) ask(s driver.Store) (granted driver.Claim, err error) {
+	switch c.kind {
+	case claimCall:
+		return s.Claim(c.ctx, c.request)
+	case renewCall:
+		err = s.Renew(c.ctx, c.renewal)
+	case releaseCall:
+		err = s.Release(c.ctx, c.release)
+	}
+	return granted, err
+}
+
+type callKind uint8
+
+const (
+	claimCall callKind = iota
+	renewCall
+	releaseCall
+)
+
+func (k callKind) String() string { return [...]string{"claim", "renewal", "release"}[k] }
+
+// A callStatus says what the lease expects of a call.
+type callStatus uint8
+
+const (
+	pending callStatus = iota
+	late               // it was not answered in time, so it counts as failed, but it may still be answered
+)
+
+// An answer is the store's answer to a call, or, if it was not sent, the limiter's.
+type answer struct {
+	call  *call
+	claim driver.Claim
+	err   error
+	sent  bool
+}
+
+// A limiter limits the requests of the leases that share a store; see driver.Limiter.
+type limiter interface {
+	Limit(ctx context.Context, last *atomic.Bool, kind any, ask func() error) (sent bool, err error)
+}
+
+// A requests is what the lease has asked the store.
+type requests struct {
+	calls      []*call     // not answered yet
+	answers    []answer    // not handled by the owner yet
+	lastFailed atomic.Bool // the last request that was made; of the limiter
+}
+
+// busy reports whether a call is under way that is not late.
+func (r *requests) busy() bool {
+	return slices.ContainsFunc(r.calls, func(c *call) bool { return c.status == pending })
+}
+
+// A claiming is the claim that the lease makes, or the next one.
+type claiming struct {
+	state    claimState
+	request  driver.Request // zero: noClaim
+	retry    retry
+	rotation rotation      // why another worker ID is claimed, although the lease has one
+	began    time.Time     // of acquire
+	first    chan struct{} // closed when the first claim has its outcome
+	expiry   time.Time     // with RequirePreferred: when the worker ID's present claim expires
+}
+
+// A claimState says what is known of a claim.
+type claimState uint8
+
+const (
+	noClaim      claimState = iota
+	claimSent               // its first attempt is under way
+	claimUnknown            // an attempt was not answered, so it may have been granted: the next attempt repeats it
+)
+
+// set notes the claim that the lease makes. With noClaim, r is zero.
+func (c *claiming) set(s claimState, r driver.Request) { c.state, c.request = s, r }
+
+// resolves reports whether a claim of unknown outcome is to be repeated, only to be released.
+func (c *claiming) resolves() bool { return c.state != noClaim && c.retry.failures <= maxResolves }
+
+// maxResolves limits how often a claim is repeated only to be released.
+const maxResolves = 5
+
+// A rotation is a generator's request for another worker ID.
+type rotation struct {
+	reason core.RegrantReason
+	since  time.Time // of the first call
+	last   time.Time // of the last call
+}
+
+// rotationLasts is how long a rotation is valid after the generator's last call.
+const rotationLasts = time.Second
+
 // newClaim is the claim that is due. A claim whose answer was lost is repeated as it was, but
 // for the time, whatever the state needs by now: the store may have granted it already, and
 // then its answer fits no other request.
 func (l *lease) newClaim() *call {
-	r, repeated := l.request, l.claim != noClaim
+	r, repeated := l.claiming.request, l.claiming.state != noClaim
 	if !repeated {
 		r = l.newRequest()
 	}
 	r.Now = l.cfg.Now().UnixMilli()
-	var kind any
+	c := &call{kind: claimCall, request: r, repeated: repeated}
 	if !repeated && l.state != checking {
-		kind = l.cfg.claimKind(r)
+		c.sameAs = l.cfg.claimKind(r)
 	}
-	return &call{kind: claimCall, request: r, ask: func(ctx context.Context) (granted driver.Claim, err error) {
-		sent, err := l.limit(ctx, kind, func() (err error) {
-			granted, err = l.store.Claim(ctx, r)
-			return err
-		})
-		if !sent && !repeated {
-			err = notSentError{err}
-		}
-		return granted, err
-	}}
+	return c
 }
 
 // newRequest is the claim that the state needs, without the time.
@@ -52,7 +159,7 @@ func (l *lease) newRequest() driver.Request {
 		r.Preferred, r.RequirePreferred = l.current.claim.Worker, true
 	case rotating:
 		r.Exclude = l.current.claim.Worker
-		if l.rotation.reason == core.RegrantRotate {
+		if l.claiming.rotation.reason == core.RegrantRotate {
 			// The generator needs lower times, and has a worker ID until then: a claim that
 			// begins ahead of the clock is of no use to it.
 			r.MaxLead = 0
@@ -61,24 +168,13 @@ func (l *lease) newRequest() driver.Request {
 	return r
 }
 
-// limit makes a request, unless the store's limiter answers it with the failure of another.
-func (l *lease) limit(ctx context.Context, kind any, ask func() error) (sent bool, err error) {
-	if l.limiter == nil {
-		return true, ask()
-	}
-	return l.limiter.Limit(ctx, &l.lastFailed, kind, ask)
-}
-
 func (l *lease) newRenewal(a *assignment) *call {
 	now, _ := a.clock.read()
 	r := driver.Renewal{
 		Namespace: l.cfg.Namespace, Worker: a.claim.Worker, FencingToken: a.claim.FencingToken, ClaimID: a.claimID,
 		Fence: max(a.fence, now.Add(l.cfg.FenceWindow).UnixMilli()), TTL: l.cfg.ttl(),
 	}
-	return &call{kind: renewCall, assignment: a, fence: r.Fence, ask: func(ctx context.Context) (driver.Claim, error) {
-		_, err := l.limit(ctx, nil, func() error { return l.store.Renew(ctx, r) })
-		return driver.Claim{}, err
-	}}
+	return &call{kind: renewCall, assignment: a, renewal: r}
 }
 
 // newRelease returns the worker ID, from the first instant that no id carries. It closes
@@ -87,10 +183,7 @@ func (l *lease) newRenewal(a *assignment) *call {
 func (l *lease) newRelease(a *assignment) *call {
 	fence := max(a.grant.Close().UnixMilli(), a.claim.From)
 	r := driver.Return{Namespace: l.cfg.Namespace, Worker: a.claim.Worker, FencingToken: a.claim.FencingToken, ClaimID: a.claimID, Fence: fence}
-	return &call{kind: releaseCall, assignment: a, ask: func(ctx context.Context) (driver.Claim, error) {
-		_, err := l.limit(ctx, nil, func() error { return l.store.Release(ctx, r) })
-		return driver.Claim{}, err
-	}}
+	return &call{kind: releaseCall, assignment: a, release: r}
 }
 
 // outOfTime is why no worker ID can be claimed at this time, whatever the store says.
@@ -107,19 +200,59 @@ func (l *lease) outOfTime() error {
 
 // A claimKind is the key of claims to which the store gives the same answer.
 type claimKind struct {
-	driver.Request       // without the fields that differ between leases; Now is how many minutes the lease's clock is ahead of the system's
+	driver.Request       // without the fields that differ between leases
 	datacenter     int64 // Config.Datacenter; -1: nil
+	minutesAhead   int64 // of the lease's clock, from the system's
 }
 
 func (cfg *Config) claimKind(r driver.Request) claimKind {
-	r.ClaimID, r.Owner, r.FenceWindow, r.TTL = "", "", 0, 0
-	r.Now = (r.Now - time.Now().UnixMilli()) / 60_000
+	kind := claimKind{datacenter: -1, minutesAhead: (r.Now - time.Now().UnixMilli()) / 60_000}
+	r.ClaimID, r.Owner, r.FenceWindow, r.TTL, r.Now = "", "", 0, 0, 0
 	if !r.RequirePreferred {
 		r.Preferred = -1
 	}
-	kind := claimKind{r, -1}
+	kind.Request = r
 	if cfg.Datacenter != nil {
 		kind.datacenter = *cfg.Datacenter
 	}
 	return kind
+}
+
+// A datacenterStore is a store whose namespace has the worker IDs of one datacenter: 0 to
+// workers-1 there are first to first+workers-1 here. The namespace's fingerprint has the
+// datacenter, so that no other datacenter uses it by mistake.
+type datacenterStore struct {
+	driver.Store
+	datacenter, first, workers int64
+}
+
+func (s datacenterStore) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
+	r.Layout = driver.OfDatacenter(r.Layout, s.datacenter)
+	r.WorkerIDs = s.workers
+	r.Preferred = s.local(r.Preferred)
+	r.Exclude = s.local(r.Exclude)
+	c, err := s.Store.Claim(ctx, r)
+	if err != nil {
+		return driver.Claim{}, err
+	}
+	c.Worker += s.first
+	return c, nil
+}
+
+// local is the namespace's worker ID for one of the layout's; -1, none, stays -1.
+func (s datacenterStore) local(worker int64) int64 {
+	if worker < s.first {
+		return -1
+	}
+	return worker - s.first
+}
+
+func (s datacenterStore) Renew(ctx context.Context, r driver.Renewal) error {
+	r.Worker -= s.first
+	return s.Store.Renew(ctx, r)
+}
+
+func (s datacenterStore) Release(ctx context.Context, r driver.Return) error {
+	r.Worker -= s.first
+	return s.Store.Release(ctx, r)
 }

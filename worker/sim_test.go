@@ -76,8 +76,7 @@ type proc struct {
 	sim     *sim
 	id      int
 	offset  time.Duration // of its clock
-	lease   *worker.Lease
-	step    func() time.Duration
+	lease   *worker.SteppedLease
 	gen     *core.Generator
 	logical bool // its ClockPolicy is one that never waits for the clock
 	due     time.Time
@@ -278,8 +277,7 @@ func (p *proc) live() {
 	}
 	if !p.busy && !time.Now().Before(p.due) {
 		p.busy = true
-		step := p.step
-		p.due = time.Now().Add(step())
+		p.due = time.Now().Add(p.lease.Step())
 		p.busy = false
 	}
 	if p.gen != nil {
@@ -294,7 +292,7 @@ func (p *proc) join() {
 	if p.sim.break_ == noFence {
 		window = 100 * time.Hour
 	}
-	lease, step, err := worker.AcquireStepped(context.Background(), p, worker.Config{
+	lease, err := worker.AcquireStepped(context.Background(), p, worker.Config{
 		Layout: p.sim.layout, Datacenter: p.sim.center, FenceWindow: window, RenewInterval: 40 * time.Millisecond, TTL: 150 * time.Millisecond,
 		ClaimWait: -1, MaxSkew: 8000 * time.Hour, MaxLead: 8000 * time.Hour, Now: p.now,
 	}, p.sim.rng.Float64)
@@ -306,10 +304,10 @@ func (p *proc) join() {
 		_ = lease.Release(context.Background())
 		return
 	}
-	p.lease, p.step, p.gen, p.due = lease, step, gen, time.Now()
+	p.lease, p.gen, p.due = lease, gen, time.Now()
 }
 
-func (p *proc) generator(lease *worker.Lease) (*core.Generator, error) {
+func (p *proc) generator(lease *worker.SteppedLease) (*core.Generator, error) {
 	ways := []core.ClockPolicy{nil, core.Rotate{}, core.Logical{Detached: true}, core.Logical{MaxAhead: time.Hour}, core.Reuse{Window: time.Hour}}
 	if p.sim.layout.RollbackBits > 0 {
 		ways = append(ways, core.Rollback{}, core.Rollback{}, core.Rollback{}, core.Rollback{}, core.Rollback{})
@@ -404,7 +402,7 @@ func (p *proc) crash() {
 	if p.gen != nil {
 		p.zombies = append(p.zombies, p.gen)
 	}
-	p.lease, p.gen, p.step = nil, nil, nil
+	p.lease, p.gen = nil, nil
 }
 
 func (p *proc) leave() {
@@ -419,7 +417,7 @@ func (p *proc) leave() {
 	err := lease.Release(context.Background())
 	p.sim.note("%d: released, %v", p.id, err)
 	if p.lease == lease {
-		p.lease, p.gen, p.step = nil, nil, nil
+		p.lease, p.gen = nil, nil
 	}
 	if gen != nil {
 		p.draw(gen) // which must give nothing

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
@@ -143,3 +144,127 @@ func (r Request) Validate() error {
 	}
 	return wrong.Err("worker")
 }
+
+// These are the changes that the verbs make to a record, for stores that read it, change it
+// and write it back under a lock or in a compare-and-set.
+
+// Grant returns the record of a claim, and its result, given the record that the worker ID has
+// now; a worker ID that was never held has the zero Record with its Worker. now is the
+// store's clock.
+//
+// The claim's validity interval starts at the fence of the present record or at the
+// claimant's clock, whichever is later, and has the length of FenceWindow.
+func (r Request) Grant(rec Record, now int64) (Record, Claim) {
+	from := max(rec.Fence, r.Now)
+	c := Claim{Worker: rec.Worker, FencingToken: rec.FencingToken + 1, From: from, Fence: from + r.FenceWindow}
+	return Record{Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Owner: r.Owner, Fence: c.Fence, Expires: expiry(now, r.TTL)}, c
+}
+
+func expiry(now, ttl int64) int64 {
+	if ttl >= NoTTL {
+		return NoTTL
+	}
+	return now + ttl
+}
+
+// Apply renews the record if it has the renewal's fencing token and claim ID, and reports
+// whether it has. now is the store's clock.
+func (r Renewal) Apply(rec *Record, now int64) bool {
+	if !rec.heldUnder(r.FencingToken, r.ClaimID) {
+		return false
+	}
+	rec.Fence, rec.Expires = max(rec.Fence, r.Fence), expiry(now, r.TTL)
+	return true
+}
+
+// Apply frees the record if it has the release's fencing token and claim ID, and reports
+// whether it has.
+func (r Return) Apply(rec *Record) bool {
+	if !rec.heldUnder(r.FencingToken, r.ClaimID) {
+		return false
+	}
+	rec.ClaimID, rec.Fence, rec.Expires = "", r.Fence, 0
+	return true
+}
+
+// Evict is the change of Admin.Free: it frees the record and keeps its fence, if the worker ID
+// is held under the fencing token, and reports whether it is.
+func (rec *Record) Evict(fencingToken int64) bool {
+	if !rec.heldUnder(fencingToken, rec.ClaimID) {
+		return false
+	}
+	rec.ClaimID, rec.Expires = "", 0
+	return true
+}
+
+func (rec *Record) heldUnder(fencingToken int64, claimID string) bool {
+	return claimID != "" && rec.FencingToken == fencingToken && rec.ClaimID == claimID
+}
+
+const (
+	maxName     = 64
+	maxText     = 255
+	maxReserved = 1 << 40 // more than any real reservation
+)
+
+// Fingerprint returns the text by which a store knows a layout. Two layouts whose ids mean
+// the same have the same fingerprint. The text of a layout never changes.
+func Fingerprint(l core.Layout) string {
+	l = l.WithDefaults()
+	order := "worker,sequence"
+	if l.SequenceFirst {
+		order = "sequence,worker"
+	}
+	sign := "signed"
+	if l.Unsigned {
+		sign = "unsigned"
+	}
+	return fmt.Sprintf("epoch=%d tick=%d time=%d rollback=%d datacenter=%d worker=%d sequence=%d order=%s %s",
+		l.Epoch.UnixMilli(), l.Tick.Milliseconds(), l.TimeBits, l.RollbackBits, l.DatacenterBits, l.WorkerBits, l.SequenceBits, order, sign)
+}
+
+// OfDatacenter returns the fingerprint of a namespace that has the worker IDs of one datacenter
+// only, from the fingerprint of its layout.
+func OfDatacenter(fingerprint string, datacenter int64) string {
+	return fmt.Sprintf("%s only-datacenter=%d", fingerprint, datacenter)
+}
+
+// CheckNamespace returns a *core.ConfigError unless the name is 1 to 64 ASCII letters,
+// digits and . _ - : /. Case is significant.
+func CheckNamespace(name string) error {
+	var wrong fields.Errors
+	checkName(&wrong, "Namespace", name)
+	return wrong.Err("worker")
+}
+
+// CheckReservation returns a *core.ConfigError if a store cannot reserve n numbers under
+// the key: the rules for a key are those for a namespace, and n is 1 to 2^40.
+func CheckReservation(key string, n int64) error {
+	var wrong fields.Errors
+	checkName(&wrong, "key", key)
+	if n < 1 || n > maxReserved {
+		wrong.Add("n", n, "must be 1 to %d", int64(maxReserved))
+	}
+	return wrong.Err("worker")
+}
+
+func checkName(wrong *fields.Errors, field, name string) {
+	const allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-:/"
+	if name == "" || len(name) > maxName || strings.Trim(name, allowed) != "" {
+		wrong.Add(field, name, "must be 1 to 64 letters, digits and . _ - : / of ASCII")
+	}
+}
+
+// printable reports whether text has 1 to most bytes, all printable ASCII.
+func printable(text string, most int) bool {
+	return text != "" && len(text) <= most && !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' })
+}
+
+// GeneratorClaim is the prefix of the claim ID of a worker ID that a generator in SQL holds: see
+// ddl.Generator. Its record never expires, and its fence is the end of the layout's time. So no
+// build of this module claims it, even after [Admin.Free].
+const GeneratorClaim = "sql-generator:"
+
+// OfGenerator reports whether a generator in SQL holds the worker ID. Do not free it. Drop the
+// generator, which releases it.
+func (rec Record) OfGenerator() bool { return strings.HasPrefix(rec.ClaimID, GeneratorClaim) }

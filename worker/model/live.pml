@@ -67,7 +67,7 @@
 #endif
 
 mtype = { none,
-  /* states, as in worker/state.go */
+  /* states, as in worker/lease.go */
   acquiring, held, checking, rotating, lost, releasing, ended,
   /* events */
   claimed, clockLeapt, clockBack, confirmed, asked, refused, unasked, taken, doubted, closed, drained,
@@ -536,7 +536,7 @@ active proctype Owner() {
              fi
           fi;
 
-          /* The table of worker/state.go; an event that has no line for a state does not change it. */
+          /* The table of worker/lease.go; an event that has no line for a state does not change it. */
           if
           :: state == acquiring && event == claimed -> state = held
           :: state == acquiring && event == closed -> state = releasing

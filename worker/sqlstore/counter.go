@@ -18,15 +18,16 @@ func (s *Store) Count(ctx context.Context, name string) (int64, error) {
 		return 0, err
 	}
 	what := fmt.Sprintf("count %q", name)
-	return call(ctx, s, what, counterTables, func(st *statements) (value int64, err error) {
-		if _, err = s.exec(ctx, st, st.addCount, name); err == nil {
-			err = retrySwap(ctx, func() (raised bool, err error) {
-				if value, err = s.queryInteger(ctx, st, st.count, name); err != nil {
-					return false, err
-				}
-				return s.exec(ctx, st, st.raiseCount, name, value)
-			})
-		}
+	return call(ctx, s, what, counterTables, func(x session) (value int64, err error) {
+		err = retrySwap(ctx, func() (raised bool, err error) {
+			if _, err = x.exec(ctx, x.addCount, name); err != nil {
+				return false, err
+			}
+			if value, err = x.queryInteger(ctx, x.count, name); err != nil {
+				return false, err
+			}
+			return x.exec(ctx, x.raiseCount, name, value)
+		})
 		if err != nil {
 			return 0, fmt.Errorf("sqlstore: %s: %w", what, err)
 		}
@@ -46,14 +47,16 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 	if err := driver.CheckReservation(key, n); err != nil {
 		return 0, err
 	}
-	return call(ctx, s, reserveText(key, n), counterTables, func(st *statements) (first int64, err error) {
-		err = s.commit(ctx, st, func(conn *sql.Conn) (err error) { // what a conflict has undone took nothing
-			query, args := st.bind(st.reserve, st.reserveArgs(key, n))
-			first, err = st.reserveFor(ctx, conn, n, query, append(st.simple, args...)...)
-			if errors.Is(err, errOverflow) { // or the gate is closed
-				err = cmp.Or(st.refused(ctx, conn), st.severalMessages(ctx, conn), err)
-			}
-			return err
+	return call(ctx, s, reserveText(key, n), counterTables, func(x session) (first int64, err error) {
+		query, args := x.bind(x.reserve, x.reserveArgs(key, n))
+		err = retrySwap(ctx, func() (bool, error) { // what a conflict has undone took nothing
+			return true, x.commit(ctx, func() (err error) {
+				first, err = x.reserveFor(ctx, x.conn, n, query, append(x.simple, args...)...)
+				if errors.Is(err, errOverflow) { // or the gate is closed
+					err = cmp.Or(x.refused(ctx), x.severalMessages(ctx), err)
+				}
+				return err
+			})
 		})
 		if err != nil {
 			return 0, fmt.Errorf("sqlstore: %s: %w", reserveText(key, n), err)
@@ -64,12 +67,12 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 
 // severalMessages is an error if a driver of PostgreSQL sends a query in several messages, which have a
 // time each: then the gate is always closed.
-func (st *statements) severalMessages(ctx context.Context, conn *sql.Conn) error {
-	if st.cfg.Dialect != Postgres {
+func (x session) severalMessages(ctx context.Context) error {
+	if x.cfg.Dialect != Postgres {
 		return nil
 	}
 	var one bool
-	err := conn.QueryRowContext(ctx, "SELECT transaction_timestamp() = statement_timestamp()", st.simple...).Scan(&one)
+	err := x.conn.QueryRowContext(ctx, "SELECT transaction_timestamp() = statement_timestamp()", x.simple...).Scan(&one)
 	if err == nil && !one {
 		err = errors.New("the driver prepares statements, which Reserve does not work with: give the store pgx or lib/pq without a wrapper, in an encoding of UTF8, or set pgx's default_query_exec_mode to simple_protocol")
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // A Dialect is the SQL of a database.
@@ -142,23 +143,26 @@ func (cfg Config) ddl() []string {
 
 // statements are the store's SQL in the dialect.
 type statements struct {
-	cfg                                            Config // with a Dialect, and a Table with its schema
-	galera                                         bool   // a node of a cluster, which may be behind
-	simple                                         []any  // see simpleProtocol
-	checks                                         []durabilityCheck
-	snapshot, addNamespace                         string
-	first, firstForever                            string // claim a worker ID that was never held
-	claim, claimForever, renew, renewForever, held string
-	confirm, release, free                         string
-	count, addCount, raiseCount                    string
-	reserve, reserveIn                             string // in a transaction of its own, and in the caller's
+	cfg                         Config // with a Dialect, and a Table with its schema
+	galera                      bool   // a node of a cluster, which may be behind
+	simple                      []any  // see simpleProtocol
+	checks                      []durabilityCheck
+	snapshot, addNamespace      string
+	first                       string // claims a worker ID that was never held
+	claim, renew, held          string
+	confirm, release, free      string
+	count, addCount, raiseCount string
+	reserve, reserveIn          string // in a transaction of its own, and in the caller's
 }
 
 func (cfg Config) statements() *statements {
 	t, d := cfg.table(""), cfg.Dialect
 	const row = " WHERE space = ? AND worker = ? AND epoch = ?"
-	autocommit, limit, empty := "1", "", "''"
-	if d == MySQL {
+	autocommit, limit, empty, least := "1", "", "''", "LEAST"
+	switch d {
+	case SQLite:
+		least = "MIN"
+	case MySQL:
 		autocommit = "@@autocommit"           // only MySQL has sessions that do not commit by themselves
 		limit = " LIMIT 18446744073709551615" // instead of the session's sql_select_limit
 		empty = "LEFT('-', 0)"                // for sessions of MariaDB with EMPTY_STRING_IS_NULL
@@ -169,10 +173,10 @@ func (cfg Config) statements() *statements {
 		snapshot: "SELECT s.layout, -1, 0, {empty}, {empty}, {now}, " + autocommit + " FROM (SELECT 1 AS one) o LEFT JOIN " + cfg.table("_space") + " s ON s.space = ?" +
 			" UNION ALL SELECT NULL, worker, epoch, token, owner, until_ts, expires_at FROM " + t + " WHERE space = ?" + limit,
 		addNamespace: d.insert(cfg.table("_space"), "space, layout", "?, ?", ""),
-		first:        d.insert(t, "token, owner, epoch, until_ts, expires_at, space, worker", "?, COALESCE(?, {empty}), ?, ?, {now} + ?, ?, ?", " WHERE"+cfg.gate()),
-		claim: "UPDATE " + t + " SET token = ?, owner = COALESCE(?, {empty}), epoch = ?, until_ts = ?, expires_at = {now} + ?" +
+		first:        d.insert(t, "token, owner, epoch, until_ts, expires_at, space, worker", "?, COALESCE(?, {empty}), ?, ?, {expiry}, ?, ?", " WHERE"+cfg.gate()),
+		claim: "UPDATE " + t + " SET token = ?, owner = COALESCE(?, {empty}), epoch = ?, until_ts = ?, expires_at = {expiry}" +
 			row + " AND until_ts = ? AND (token = {empty} OR expires_at < {now}){gate}",
-		renew:      "UPDATE " + t + " SET until_ts = CASE WHEN until_ts < ? THEN ? ELSE until_ts END, expires_at = {now} + ?" + row + " AND token = ?{gate}",
+		renew:      "UPDATE " + t + " SET until_ts = CASE WHEN until_ts < ? THEN ? ELSE until_ts END, expires_at = {expiry}" + row + " AND token = ?{gate}",
 		held:       "SELECT until_ts FROM " + t + row + " AND token = ?",
 		confirm:    "UPDATE " + t + " SET expires_at = expires_at + 1" + row + " AND token = ?{gate}",
 		release:    "UPDATE " + t + " SET token = {empty}, until_ts = ?, expires_at = 0" + row + " AND token = ?{gate}",
@@ -187,14 +191,8 @@ func (cfg Config) statements() *statements {
 	if gate != "" {
 		gate = " AND" + gate
 	}
-	st.firstForever = strings.Replace(st.first, "{now} + ?", "?", 1)
-	st.claimForever = strings.Replace(st.claim, "{now} + ?", "?", 1)
-	st.renewForever = strings.Replace(st.renew, "{now} + ?", "?", 1)
-	fill := strings.NewReplacer("{now}", d.now(), "{empty}", empty, "{gate}", gate)
-	for _, query := range []*string{
-		&st.snapshot, &st.first, &st.firstForever, &st.claim, &st.claimForever, &st.renew, &st.renewForever,
-		&st.confirm, &st.release, &st.free, &st.raiseCount,
-	} {
+	fill := strings.NewReplacer("{now}", d.now(), "{expiry}", least+"("+d.now()+" + ?, "+strconv.Itoa(driver.NoTTL)+")", "{empty}", empty, "{gate}", gate)
+	for _, query := range []*string{&st.snapshot, &st.first, &st.claim, &st.renew, &st.confirm, &st.release, &st.free, &st.raiseCount} {
 		*query = fill.Replace(*query)
 	}
 	if d == Postgres {

@@ -67,34 +67,37 @@ func checkDurability(ctx context.Context, conn *sql.Conn, checks []durabilityChe
 	return nil
 }
 
-// flushed makes commits of SQLite wait for the disk on this connection, until restore is called.
-func (st *statements) flushed(ctx context.Context, conn *sql.Conn) (restore func(), err error) {
-	restore = func() {}
-	if st.cfg.AllowDataLoss {
-		return restore, nil
+// flushed calls f while commits of SQLite wait for the disk on this connection.
+func (x session) flushed(ctx context.Context, f func() error) error {
+	if x.cfg.AllowDataLoss {
+		return f()
 	}
-	if err := checkDurability(ctx, conn, st.checks); err != nil {
-		return restore, err
+	if err := checkDurability(ctx, x.conn, x.checks); err != nil {
+		return err
 	}
 	const full = 2
-	pragma := "PRAGMA \"" + st.cfg.schema() + "\".synchronous"
+	pragma := "PRAGMA \"" + x.cfg.schema() + "\".synchronous"
 	var level int
-	if err := conn.QueryRowContext(ctx, pragma).Scan(&level); err != nil || level >= full {
-		return restore, err
+	if err := x.conn.QueryRowContext(ctx, pragma).Scan(&level); err != nil {
+		return err
 	}
-	if _, err := conn.ExecContext(ctx, fmt.Sprint(pragma, " = ", full)); err != nil {
+	if level >= full {
+		return f()
+	}
+	if _, err := x.conn.ExecContext(ctx, fmt.Sprint(pragma, " = ", full)); err != nil {
 		if hasText(err, "inside a transaction") {
 			err = fmt.Errorf("%w: %w", errOpen, err)
 		}
-		return restore, err
+		return err
 	}
-	return func() {
+	defer func() {
 		ctx, end := outlive(ctx, time.Second)
 		defer end()
-		if _, err := conn.ExecContext(ctx, fmt.Sprint(pragma, " = ", level)); err != nil {
-			discard(conn)
+		if _, err := x.conn.ExecContext(ctx, fmt.Sprint(pragma, " = ", level)); err != nil {
+			discard(x.conn)
 		}
-	}, nil
+	}()
+	return f()
 }
 
 // inFile reports whether a database of SQLite has a file. A temporary one, which is removed with
@@ -122,18 +125,15 @@ func inFile(ctx context.Context, conn *sql.Conn, schema string) (bool, error) {
 // lack the last claims and renewals, and another holder then gets the same worker ID for the
 // same time. This is no error, because some standbys only serve reads.
 func (s *Store) Warnings(ctx context.Context) ([]string, error) {
-	return call(ctx, s, "ask for warnings", nil, func(st *statements) ([]string, error) {
-		err := s.onConnection(ctx, func(conn *sql.Conn) error {
-			check := func() error { return checkDurability(ctx, conn, st.checks, st.simple...) }
-			if st.cfg.Dialect != MySQL {
-				return check()
-			}
-			return inTransaction(ctx, conn, brackets[MySQL], check) // as a write asks
-		})
-		if err != nil || st.cfg.Dialect != Postgres || st.cfg.AllowDataLoss {
+	return call(ctx, s, "ask for warnings", nil, func(x session) ([]string, error) {
+		check := func() error { return checkDurability(ctx, x.conn, x.checks, x.simple...) }
+		if x.cfg.Dialect == MySQL { // as a write asks
+			return nil, inTransaction(ctx, x.conn, brackets[MySQL], check)
+		}
+		if err := check(); err != nil || x.cfg.Dialect != Postgres || x.cfg.AllowDataLoss {
 			return nil, err
 		}
-		warning, err := s.standbyWarning(ctx)
+		warning, err := x.standbyWarning(ctx)
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("sqlstore: ask for standbys: %w", err)
@@ -146,18 +146,18 @@ func (s *Store) Warnings(ctx context.Context) ([]string, error) {
 
 // standbyWarning returns "" if there is nothing to warn of, or if the server hides it: one that is
 // only compatible with PostgreSQL may not know a query.
-func (s *Store) standbyWarning(ctx context.Context) (string, error) {
+func (x session) standbyWarning(ctx context.Context) (string, error) {
 	var names, commit, found string
-	if shown, err := s.setting(ctx, "SELECT COALESCE(current_setting('synchronous_standby_names', true), '')", &names); err != nil || !shown {
+	if shown, err := x.setting(ctx, "SELECT COALESCE(current_setting('synchronous_standby_names', true), '')", &names); err != nil || !shown {
 		return "", err
 	}
 	if strings.TrimSpace(names) != "" {
-		if shown, err := s.setting(ctx, "SELECT current_setting('synchronous_commit')", &commit); err != nil || !shown || commit != "remote_write" {
+		if shown, err := x.setting(ctx, "SELECT current_setting('synchronous_commit')", &commit); err != nil || !shown || commit != "remote_write" {
 			return "", err
 		}
 		return "synchronous_commit = remote_write: a standby acknowledges writes that it has not flushed, and may lose them if the machines of both crash; set synchronous_commit = on", nil
 	}
-	if shown, err := s.setting(ctx, standbys, &found); err != nil || !shown || found == "" {
+	if shown, err := x.setting(ctx, standbys, &found); err != nil || !shown || found == "" {
 		return "", err
 	}
 	return "synchronous_standby_names is empty, and there is " + found + ": a standby that is promoted may lack acknowledged writes, which makes duplicates possible; set synchronous_standby_names, or never promote it", nil

@@ -14,7 +14,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// retrySwap is driver.Retry, which also repeats what a conflict has undone.
+// retrySwap is driver.Retry, which also repeats what a conflict has undone. Each request is in one
+// of it, and nothing below repeats anything.
 func retrySwap(ctx context.Context, swap func() (swapped bool, err error)) error {
 	var last error // a conflict
 	err := driver.Retry(ctx, func() (bool, error) {
@@ -31,40 +32,30 @@ func retrySwap(ctx context.Context, swap func() (swapped bool, err error)) error
 	return err
 }
 
-// commit calls f, which writes by one statement, in a transaction that no setting of the session
-// weakens, and repeats it while a conflict undoes it.
+// commit calls write, which writes by one statement, in a transaction that no setting of the
+// session weakens.
 //
 // After the context is done, the outcome is unknown, whatever the database answers: a driver may
 // have cancelled the commit, and PostgreSQL then reports success although no standby has it.
-func (s *Store) commit(ctx context.Context, st *statements, f func(*sql.Conn) error) error {
-	return s.onConnection(ctx, func(conn *sql.Conn) error {
-		err := retrySwap(ctx, func() (bool, error) { return true, st.commitOnce(ctx, conn, f) })
-		if err == nil && ctx.Err() != nil {
-			err = fmt.Errorf("the answer came too late to tell whether the write was cancelled: %w", ctx.Err())
-		}
-		return err
-	})
-}
-
-func (st *statements) commitOnce(ctx context.Context, conn *sql.Conn, f func(*sql.Conn) error) error {
-	switch st.cfg.Dialect {
+func (x session) commit(ctx context.Context, write func() error) (err error) {
+	switch x.cfg.Dialect {
 	case Postgres: // one statement is a transaction, and its gate sees to the rest
-		return f(conn)
-	case SQLite:
-		restore, err := st.flushed(ctx, conn)
-		if err != nil {
-			return err
-		}
-		defer restore()
-	}
-	return inTransaction(ctx, conn, brackets[st.cfg.Dialect], func() error {
-		if st.cfg.Dialect == MySQL { // not before: a proxy may send what is outside a transaction to a replica
-			if err := checkDurability(ctx, conn, st.checks); err != nil {
+		err = write()
+	case MySQL:
+		err = inTransaction(ctx, x.conn, brackets[MySQL], func() error {
+			// Not before: a proxy may send what is outside a transaction to a replica.
+			if err := checkDurability(ctx, x.conn, x.checks); err != nil {
 				return err
 			}
-		}
-		return f(conn)
-	})
+			return write()
+		})
+	case SQLite:
+		err = x.flushed(ctx, func() error { return inTransaction(ctx, x.conn, brackets[SQLite], write) })
+	}
+	if err == nil && ctx.Err() != nil {
+		err = fmt.Errorf("the answer came too late to tell whether the write was cancelled: %w", ctx.Err())
+	}
+	return err
 }
 
 var errOpen = errors.New("the connection is in a transaction that was left open, which could undo what this store writes: end it before its connection returns to the pool, or give the store a pool of its own")
@@ -116,60 +107,56 @@ func discard(conn *sql.Conn) {
 
 // single calls f, which reads. A session of MySQL with autocommit off would otherwise stay in a
 // transaction, and read what was there when that began.
-func (s *Store) single(ctx context.Context, d Dialect, f func(*sql.Conn) error) error {
-	return s.onConnection(ctx, func(conn *sql.Conn) error {
-		if d != MySQL {
-			return f(conn)
-		}
-		return inTransaction(ctx, conn, reading, func() error { return f(conn) })
-	})
+func (x session) single(ctx context.Context, f func() error) error {
+	if x.cfg.Dialect != MySQL {
+		return f()
+	}
+	return inTransaction(ctx, x.conn, reading, f)
 }
 
 // synced is single on a node of a Galera cluster that has applied what other nodes had committed
 // before. A node applies that in its own time, and might not know of a claim that another node
 // has just acknowledged. Uniqueness does not depend on it: the commit of a node that is behind
 // fails.
-func (s *Store) synced(ctx context.Context, st *statements, f func(*sql.Conn) error) error {
-	return s.onConnection(ctx, func(conn *sql.Conn) error {
-		if st.galera {
-			if err := catchUp(ctx, conn); err != nil {
-				return err
-			}
+func (x session) synced(ctx context.Context, f func() error) error {
+	if x.galera {
+		if err := x.catchUp(ctx); err != nil {
+			return err
 		}
-		return s.single(context.WithValue(ctx, connectionKey{}, conn), st.cfg.Dialect, f)
-	})
+	}
+	return x.single(ctx, f)
 }
 
 // catchUp waits until a node of Galera has applied what the others have committed.
-func catchUp(ctx context.Context, conn *sql.Conn) error {
+func (x session) catchUp(ctx context.Context) error {
 	var one int
-	if err := conn.QueryRowContext(ctx, "SET STATEMENT wsrep_sync_wait = 1 FOR SELECT 1").Scan(&one); err != nil { // a transaction would not wait
+	if err := x.conn.QueryRowContext(ctx, "SET STATEMENT wsrep_sync_wait = 1 FOR SELECT 1").Scan(&one); err != nil { // a transaction would not wait
 		return fmt.Errorf("wait for this node to catch up with its cluster: %w", err)
 	}
 	return nil
 }
 
 // exec runs a statement that changes a row, and reports whether it has.
-func (s *Store) exec(ctx context.Context, st *statements, query string, args ...any) (changed bool, err error) {
-	err = s.commit(ctx, st, func(conn *sql.Conn) (err error) {
-		changed, err = st.change(ctx, conn, query, args...)
+func (x session) exec(ctx context.Context, query string, args ...any) (changed bool, err error) {
+	err = x.commit(ctx, func() (err error) {
+		changed, err = x.change(ctx, query, args...)
 		return err
 	})
 	return changed && err == nil, err
 }
 
 // refused is why the gate of PostgreSQL was closed; nil: it was open.
-func (st *statements) refused(ctx context.Context, conn *sql.Conn) error {
-	if st.cfg.Dialect != Postgres {
+func (x session) refused(ctx context.Context) error {
+	if x.cfg.Dialect != Postgres {
 		return nil
 	}
-	if _, err := conn.ExecContext(ctx, "SAVEPOINT snowkey"); err == nil {
-		_, _ = conn.ExecContext(ctx, "RELEASE SAVEPOINT snowkey")
+	if _, err := x.conn.ExecContext(ctx, "SAVEPOINT snowkey"); err == nil {
+		_, _ = x.conn.ExecContext(ctx, "RELEASE SAVEPOINT snowkey")
 		return errOpen
 	} else if retry.SQLState(err) != noTransaction {
 		return err
 	}
-	return checkDurability(ctx, conn, st.checks, st.simple...)
+	return checkDurability(ctx, x.conn, x.checks, x.simple...)
 }
 
 // SQLSTATEs.
@@ -180,47 +167,41 @@ const (
 
 // execKnown is exec for a row that probably exists: if a node of Galera does not find it, the
 // node may be behind.
-func (s *Store) execKnown(ctx context.Context, st *statements, query string, args ...any) (changed bool, err error) {
-	if changed, err = s.exec(ctx, st, query, args...); changed || err != nil || !st.galera {
+func (x session) execKnown(ctx context.Context, query string, args ...any) (changed bool, err error) {
+	if changed, err = x.exec(ctx, query, args...); changed || err != nil || !x.galera {
 		return changed, err
 	}
-	err = s.onConnection(ctx, func(conn *sql.Conn) (err error) {
-		if err := catchUp(ctx, conn); err != nil {
-			return err
-		}
-		changed, err = s.exec(context.WithValue(ctx, connectionKey{}, conn), st, query, args...)
-		return err
-	})
-	return changed, err
+	if err := x.catchUp(ctx); err != nil {
+		return false, err
+	}
+	return x.exec(ctx, query, args...)
 }
 
 // change runs a statement, and reports whether it changed a row. If not, in PostgreSQL, it also finds
 // out whether the gate was closed.
-func (st *statements) change(ctx context.Context, conn *sql.Conn, query string, args ...any) (changed bool, err error) {
-	query, args = st.bind(query, args)
-	result, err := conn.ExecContext(ctx, query, args...)
+func (x session) change(ctx context.Context, query string, args ...any) (changed bool, err error) {
+	query, args = x.bind(query, args)
+	result, err := x.conn.ExecContext(ctx, query, args...)
 	switch {
 	case retry.SQLState(err) == abortedTransaction:
 		return false, fmt.Errorf("%w: %w", errOpen, err)
-	case st.cfg.Dialect == Postgres && readOnly(err):
+	case x.cfg.Dialect == Postgres && readOnly(err):
 		return false, fmt.Errorf("%w: it is a standby, or default_transaction_read_only is on for the session, the role or the database: set it off", err)
 	case err != nil:
 		return false, err
 	}
 	n, err := result.RowsAffected()
 	if n == 0 && err == nil {
-		err = st.refused(ctx, conn)
+		err = x.refused(ctx)
 	}
 	return n > 0 && err == nil, err
 }
 
 // queryInteger returns the one value of a query.
-func (s *Store) queryInteger(ctx context.Context, st *statements, query string, args ...any) (n int64, err error) {
-	query, args = st.bind(query, args)
-	err = retrySwap(ctx, func() (bool, error) { // a serializable read may be undone
-		return true, s.synced(ctx, st, func(conn *sql.Conn) error {
-			return conn.QueryRowContext(ctx, query, append(st.simple, args...)...).Scan(&n)
-		})
+func (x session) queryInteger(ctx context.Context, query string, args ...any) (n int64, err error) {
+	query, args = x.bind(query, args)
+	err = x.synced(ctx, func() error {
+		return x.conn.QueryRowContext(ctx, query, append(x.simple, args...)...).Scan(&n)
 	})
 	return n, err
 }
@@ -253,35 +234,29 @@ type snapshot struct {
 }
 
 // read reads a namespace. After a race, fresh makes MySQL read in a new transaction.
-func (s *Store) read(ctx context.Context, st *statements, namespace string, fresh bool) (found snapshot, err error) {
-	err = retrySwap(ctx, func() (bool, error) { // a serializable read may be undone as well
-		look := func(conn *sql.Conn) (err error) {
-			found, err = st.read(ctx, conn, namespace)
-			return err
-		}
-		if st.cfg.Dialect != MySQL || st.galera || fresh {
-			return true, s.synced(ctx, st, look)
-		}
-		// One round trip instead of the three of a transaction. In a session without autocommit the
-		// read opens a transaction; then it is repeated in one that ends.
-		return true, s.onConnection(ctx, func(conn *sql.Conn) error {
-			if err := look(conn); err != nil || !found.open {
-				return err
-			}
-			return inTransaction(ctx, conn, reading, func() error { return look(conn) }) // which ends the other one
-		})
-	})
+func (x session) read(ctx context.Context, namespace string, fresh bool) (found snapshot, err error) {
+	look := func() (err error) {
+		found, err = x.look(ctx, namespace)
+		return err
+	}
+	if x.cfg.Dialect != MySQL || x.galera || fresh {
+		err = x.synced(ctx, look)
+	} else if err = look(); err == nil && found.open {
+		// Without a transaction, which takes three round trips instead of one, a session without
+		// autocommit is now in one. Another, which ends, ends it.
+		err = inTransaction(ctx, x.conn, reading, look)
+	}
 	if err != nil {
 		return snapshot{}, fmt.Errorf("sqlstore: read namespace %q: %w", namespace, err)
 	}
 	return found, nil
 }
 
-// read runs the statement.
-func (st *statements) read(ctx context.Context, conn *sql.Conn, namespace string) (found snapshot, err error) {
-	query, args := st.bind(st.snapshot, []any{namespace, namespace})
+// look runs the statement of read.
+func (x session) look(ctx context.Context, namespace string) (found snapshot, err error) {
+	query, args := x.bind(x.snapshot, []any{namespace, namespace})
 	complete := false
-	err = eachRow(ctx, conn, func(rows *sql.Rows) error {
+	err = eachRow(ctx, x.conn, func(rows *sql.Rows) error {
 		var layout sql.NullString
 		var rec driver.Record
 		err := rows.Scan(&layout, &rec.Worker, &rec.FencingToken, &rec.ClaimID, &rec.Owner, &rec.Fence, &rec.Expires)
@@ -291,7 +266,7 @@ func (st *statements) read(ctx context.Context, conn *sql.Conn, namespace string
 			complete, found.layout, found.now, found.open = true, layout, rec.Fence, rec.Expires == 0
 		}
 		return err
-	}, query, append(st.simple, args...)...)
+	}, query, append(x.simple, args...)...)
 	if err == nil && !complete {
 		err = errors.New("the answer lacks the database's clock")
 	}

@@ -38,8 +38,10 @@ func (s *Store) prepare(ctx context.Context, wanted ...table) (*statements, erro
 	if i := s.inspected.Load(); i.has(wanted...) {
 		return i.st, nil
 	}
-	if err := s.lockInspection(ctx); err != nil {
-		return nil, err
+	select {
+	case s.inspecting <- struct{}{}:
+	case <-ctx.Done():
+		return nil, s.inspectionError(ctx.Err())
 	}
 	done := make(chan error, 1)
 	go func() {
@@ -58,15 +60,6 @@ func (s *Store) prepare(ctx context.Context, wanted ...table) (*statements, erro
 		return s.inspected.Load().st, nil
 	case <-ctx.Done():
 		return nil, s.inspectionError(ctx.Err())
-	}
-}
-
-func (s *Store) lockInspection(ctx context.Context) error {
-	select {
-	case s.inspecting <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return s.inspectionError(ctx.Err())
 	}
 }
 
@@ -95,32 +88,38 @@ func (s *Store) inspect(ctx context.Context, wanted []table) (err error) {
 	now := inspected{}
 	if before := s.inspected.Load(); before != nil {
 		now = *before
-	} else if now.st, err = s.inspectServer(ctx); err != nil {
-		return err
 	}
-	err = s.prepareTables(ctx, now.st.cfg, wanted, &now.tables)
-	s.inspected.Store(&now)
-	return err
-}
-
-// inspectServer learns the dialect, the schema and which settings there are, on one connection.
-func (s *Store) inspectServer(ctx context.Context) (st *statements, err error) {
-	err = s.onConnection(ctx, func(conn *sql.Conn) error {
-		cfg := s.cfg
-		if cfg.Dialect == Detect {
-			if cfg.Dialect, err = detect(ctx, conn); err != nil {
+	return s.onConnection(ctx, func(conn *sql.Conn) error {
+		if now.st == nil {
+			if now.st, err = s.inspectServer(ctx, conn); err != nil {
 				return err
 			}
-			s.cfg.Dialect = cfg.Dialect
 		}
-		if err := cfg.pinOn(ctx, conn); err != nil {
-			return err
-		}
-		st = cfg.statements()
-		st.simple = simple(conn)
-		return st.inspectSettings(ctx, conn)
+		err := session{now.st, conn}.prepareTables(ctx, wanted, &now.tables)
+		known := now
+		s.inspected.Store(&known)
+		return err
 	})
-	return st, err
+}
+
+// inspectServer learns the dialect, the schema and which settings there are.
+func (s *Store) inspectServer(ctx context.Context, conn *sql.Conn) (_ *statements, err error) {
+	cfg, simple := s.cfg, simple(conn)
+	if cfg.Dialect == Detect {
+		if cfg.Dialect, err = detect(ctx, conn, simple); err != nil {
+			return nil, err
+		}
+		s.cfg.Dialect = cfg.Dialect
+	}
+	if err := cfg.pinOn(ctx, conn); err != nil {
+		return nil, err
+	}
+	st := cfg.statements()
+	st.simple = simple
+	if err := st.inspectSettings(ctx, conn); err != nil {
+		return nil, err
+	}
+	return st, nil
 }
 
 // pinOn pins the table, see pin.
@@ -188,9 +187,9 @@ func variable(ctx context.Context, conn *sql.Conn, d Dialect, query string) (val
 
 // detect asks the database for its dialect. Only SQLite has no version(), and only SQLite has
 // sqlite_version().
-func detect(ctx context.Context, conn *sql.Conn) (Dialect, error) {
+func detect(ctx context.Context, conn *sql.Conn, simple []any) (Dialect, error) {
 	var version string
-	ask := func(query string) error { return conn.QueryRowContext(ctx, query, simple(conn)...).Scan(&version) }
+	ask := func(query string) error { return conn.QueryRowContext(ctx, query, simple...).Scan(&version) }
 	err := ask("SELECT version()")
 	switch {
 	case err == nil:
@@ -218,16 +217,14 @@ func unknownDialect(why string) error {
 
 // setting reads a setting by a query. It is not shown if the database says that it does not exist,
 // or that the role may not see it.
-func (s *Store) setting(ctx context.Context, query string, into any) (shown bool, err error) {
-	if err := s.row(ctx, query, into); err == nil || !unknown(err) && !denied(err) {
+func (x session) setting(ctx context.Context, query string, into any) (shown bool, err error) {
+	if err := x.row(ctx, query, into); err == nil || !unknown(err) && !denied(err) {
 		return err == nil, err
 	}
 	return false, nil
 }
 
 // row runs a query of one row.
-func (s *Store) row(ctx context.Context, query string, into ...any) error {
-	return s.onConnection(ctx, func(conn *sql.Conn) error {
-		return conn.QueryRowContext(ctx, query, simple(conn)...).Scan(into...)
-	})
+func (x session) row(ctx context.Context, query string, into ...any) error {
+	return x.conn.QueryRowContext(ctx, query, x.simple...).Scan(into...)
 }

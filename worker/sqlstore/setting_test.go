@@ -112,7 +112,7 @@ func TestSettingThatCannotBeRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer conn.Close()
-			st, err := mustNew(New(db, Config{Dialect: c.dialect, Table: "main.w"})).inspectServer(t.Context())
+			st, err := mustNew(New(db, Config{Dialect: c.dialect, Table: "main.w"})).inspectServer(t.Context(), conn)
 			if err == nil {
 				err = checkDurability(t.Context(), conn, st.checks)
 			}
@@ -164,7 +164,7 @@ func detectOn(t *testing.T, db *sql.DB) (Dialect, error) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	return detect(t.Context(), conn)
+	return detect(t.Context(), conn, nil)
 }
 
 // mustNew returns a store that New has made.

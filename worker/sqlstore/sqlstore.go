@@ -85,25 +85,42 @@ func (s *Store) check() error {
 	return nil
 }
 
-// call inspects the database, if it was not, and calls f. It returns when its context is done,
-// even if the database driver does not, and adds the missing right to the error.
-func call[T any](ctx context.Context, s *Store, what string, wanted []table, f func(*statements) (T, error)) (none T, err error) {
+// A session is the connection of one request, with the statements of its database.
+type session struct {
+	*statements
+	conn *sql.Conn
+}
+
+// call inspects the database, if it was not, and calls f with a connection. It returns when its
+// context is done, even if the database driver does not, and adds the missing right to the error.
+func call[T any](ctx context.Context, s *Store, what string, wanted []table, f func(session) (T, error)) (T, error) {
 	if err := s.check(); err != nil {
+		var none T
 		return none, err
 	}
 	return driver.Do(ctx, &s.calls, "sqlstore: "+what, func() (result T, err error) {
 		st, err := s.prepare(ctx, wanted...)
 		if err == nil {
-			result, err = f(st)
+			err = s.onConnection(ctx, func(conn *sql.Conn) (err error) {
+				result, err = f(session{st, conn})
+				return err
+			})
 		}
-		return result, s.withRights(ctx, err)
+		if err != nil {
+			var none T
+			return none, s.withRights(ctx, err)
+		}
+		return result, nil
 	})
 }
 
 // change is the call of a verb that changes one record. If it has not, the record is not held.
-func (s *Store) change(ctx context.Context, what string, f func(*statements) (changed bool, err error)) error {
-	_, err := call(ctx, s, what, leaseTables, func(st *statements) (changed bool, err error) {
-		changed, err = f(st)
+func (s *Store) change(ctx context.Context, what string, f func(session) (changed bool, err error)) error {
+	_, err := call(ctx, s, what, leaseTables, func(x session) (changed bool, err error) {
+		err = retrySwap(ctx, func() (bool, error) {
+			changed, err = f(x)
+			return true, err
+		})
 		switch {
 		case err != nil:
 			err = fmt.Errorf("sqlstore: %s: %w", what, err)
@@ -120,32 +137,22 @@ func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, erro
 	if err := r.Validate(); err != nil {
 		return driver.Claim{}, err
 	}
-	c, err := call(ctx, s, fmt.Sprintf("claim in namespace %q", r.Namespace), leaseTables, func(st *statements) (driver.Claim, error) {
-		return s.claim(ctx, st, r)
+	c, err := call(ctx, s, fmt.Sprintf("claim in namespace %q", r.Namespace), leaseTables, func(x session) (c driver.Claim, err error) {
+		var shuffle func(int, func(i, j int)) // after a race, to choose another worker ID than the winner
+		err = retrySwap(ctx, func() (swapped bool, err error) {
+			c, swapped, err = s.claimOnce(ctx, x, r, shuffle)
+			shuffle = rand.Shuffle
+			return swapped, err
+		})
+		return c, err
 	})
 	return c, markPermanent(err)
 }
 
-func (s *Store) claim(ctx context.Context, st *statements, r driver.Request) (c driver.Claim, err error) {
-	var shuffle func(int, func(i, j int)) // after a race, to choose another worker ID than the winner
-	err = s.onConnection(ctx, func(conn *sql.Conn) error {
-		ctx := context.WithValue(ctx, connectionKey{}, conn)
-		return retrySwap(ctx, func() (swapped bool, err error) {
-			c, swapped, err = s.claimOnce(ctx, st, r, shuffle)
-			shuffle = rand.Shuffle
-			return swapped, err
-		})
-	})
-	if err != nil {
-		return driver.Claim{}, err
-	}
-	return c, nil
-}
-
 // claimOnce reads the namespace and tries one worker ID. It has not swapped if the record has
 // changed since.
-func (s *Store) claimOnce(ctx context.Context, st *statements, r driver.Request, shuffle func(int, func(i, j int))) (c driver.Claim, swapped bool, err error) {
-	found, err := s.read(ctx, st, r.Namespace, shuffle != nil)
+func (s *Store) claimOnce(ctx context.Context, x session, r driver.Request, shuffle func(int, func(i, j int))) (c driver.Claim, swapped bool, err error) {
+	found, err := x.read(ctx, r.Namespace, shuffle != nil)
 	if err != nil {
 		return c, false, err
 	}
@@ -157,15 +164,15 @@ func (s *Store) claimOnce(ctx context.Context, st *statements, r driver.Request,
 	}
 	records := found.records
 	if i := slices.IndexFunc(records, func(rec driver.Record) bool { return rec.ClaimID == r.ClaimID }); i >= 0 {
-		return s.confirm(ctx, st, r, records[i])
+		return x.confirm(ctx, r, records[i])
 	}
 	free, err := driver.Candidates(r, records, found.now, shuffle)
 	if err != nil {
 		return c, false, err
 	}
 	isNew := !found.layout.Valid
-	if st.cfg.Dialect == Postgres {
-		if added, err := s.namespace(ctx, st, r, isNew); !added || err != nil {
+	if x.cfg.Dialect == Postgres {
+		if added, err := s.namespace(ctx, x, r, isNew); !added || err != nil {
 			return c, false, err
 		}
 		isNew = false
@@ -174,22 +181,19 @@ func (s *Store) claimOnce(ctx context.Context, st *statements, r driver.Request,
 	_, c = r.Grant(old, found.now)
 	args := []any{r.ClaimID, r.Owner, c.FencingToken, c.Fence, r.TTL, r.Namespace, c.Worker}
 	// The compare-and-set: the row must be as it was read and still free, or must not exist.
-	query, forever := st.claim, st.claimForever
+	query := x.claim
 	if known := slices.ContainsFunc(records, func(rec driver.Record) bool { return rec.Worker == c.Worker }); known {
 		args = append(args, old.FencingToken, old.Fence)
 	} else {
-		query, forever = st.first, st.firstForever
+		query = x.first
 	}
-	if r.TTL >= driver.NoTTL {
-		query = forever
-	}
-	err = s.commit(ctx, st, func(conn *sql.Conn) (err error) {
+	err = x.commit(ctx, func() (err error) {
 		if isNew { // unless another claim was the first, perhaps with another layout: then read again
-			if swapped, err = st.change(ctx, conn, st.addNamespace, r.Namespace, r.Layout); !swapped || err != nil {
+			if swapped, err = x.change(ctx, x.addNamespace, r.Namespace, r.Layout); !swapped || err != nil {
 				return err
 			}
 		}
-		swapped, err = st.change(ctx, conn, query, args...)
+		swapped, err = x.change(ctx, query, args...)
 		return err
 	})
 	if err != nil {
@@ -202,8 +206,8 @@ func (s *Store) claimOnce(ctx context.Context, st *statements, r driver.Request,
 // client gives up while its commit waits for a standby, the primary shows the row although no
 // standby has it, and a promoted standby may lack it. So confirm writes to the row: a write is
 // acknowledged only after everything that was committed before it.
-func (s *Store) confirm(ctx context.Context, st *statements, r driver.Request, rec driver.Record) (c driver.Claim, swapped bool, err error) {
-	swapped, err = s.exec(ctx, st, st.confirm, r.Namespace, rec.Worker, rec.FencingToken, r.ClaimID)
+func (x session) confirm(ctx context.Context, r driver.Request, rec driver.Record) (c driver.Claim, swapped bool, err error) {
+	swapped, err = x.exec(ctx, x.statements.confirm, r.Namespace, rec.Worker, rec.FencingToken, r.ClaimID)
 	if err != nil {
 		return c, false, fmt.Errorf("sqlstore: confirm worker ID %d of namespace %q: %w", rec.Worker, r.Namespace, err)
 	}
@@ -212,20 +216,16 @@ func (s *Store) confirm(ctx context.Context, st *statements, r driver.Request, r
 
 // Renew implements driver.Store.
 func (s *Store) Renew(ctx context.Context, r driver.Renewal) error {
-	return s.change(ctx, fmt.Sprintf("renew worker ID %d of namespace %q", r.Worker, r.Namespace), func(st *statements) (bool, error) {
+	return s.change(ctx, fmt.Sprintf("renew worker ID %d of namespace %q", r.Worker, r.Namespace), func(x session) (bool, error) {
 		if r.ClaimID == "" {
 			return false, nil
 		}
-		query, expiry := st.renew, r.TTL
-		if r.TTL >= driver.NoTTL {
-			query, expiry = st.renewForever, driver.NoTTL
-		}
-		changed, err := s.execKnown(ctx, st, query, r.Fence, r.Fence, expiry, r.Namespace, r.Worker, r.FencingToken, r.ClaimID)
+		changed, err := x.execKnown(ctx, x.renew, r.Fence, r.Fence, min(r.TTL, driver.NoTTL), r.Namespace, r.Worker, r.FencingToken, r.ClaimID)
 		if changed || err != nil {
 			return changed, err
 		}
 		// MySQL counts rows that have changed, and within a millisecond none has.
-		fence, err := s.queryInteger(ctx, st, st.held, r.Namespace, r.Worker, r.FencingToken, r.ClaimID)
+		fence, err := x.queryInteger(ctx, x.held, r.Namespace, r.Worker, r.FencingToken, r.ClaimID)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return false, nil
@@ -238,11 +238,11 @@ func (s *Store) Renew(ctx context.Context, r driver.Renewal) error {
 
 // Release implements driver.Store.
 func (s *Store) Release(ctx context.Context, r driver.Return) error {
-	return s.change(ctx, fmt.Sprintf("release worker ID %d of namespace %q", r.Worker, r.Namespace), func(st *statements) (bool, error) {
+	return s.change(ctx, fmt.Sprintf("release worker ID %d of namespace %q", r.Worker, r.Namespace), func(x session) (bool, error) {
 		if r.ClaimID == "" {
 			return false, nil
 		}
-		return s.execKnown(ctx, st, st.release, r.Fence, r.Namespace, r.Worker, r.FencingToken, r.ClaimID)
+		return x.execKnown(ctx, x.release, r.Fence, r.Namespace, r.Worker, r.FencingToken, r.ClaimID)
 	})
 }
 
@@ -251,8 +251,8 @@ func (s *Store) Free(ctx context.Context, namespace string, workerID, fencingTok
 	if err := driver.CheckNamespace(namespace); err != nil {
 		return err
 	}
-	return s.change(ctx, fmt.Sprintf("free worker ID %d of namespace %q", workerID, namespace), func(st *statements) (bool, error) {
-		return s.execKnown(ctx, st, st.free, namespace, workerID, fencingToken)
+	return s.change(ctx, fmt.Sprintf("free worker ID %d of namespace %q", workerID, namespace), func(x session) (bool, error) {
+		return x.execKnown(ctx, x.free, namespace, workerID, fencingToken)
 	})
 }
 
@@ -261,8 +261,26 @@ func (s *Store) List(ctx context.Context, namespace string) ([]driver.Record, er
 	if err := driver.CheckNamespace(namespace); err != nil {
 		return nil, err
 	}
-	return call(ctx, s, fmt.Sprintf("list namespace %q", namespace), leaseTables, func(st *statements) ([]driver.Record, error) {
-		found, err := s.read(ctx, st, namespace, false)
-		return found.records, err
+	return call(ctx, s, fmt.Sprintf("list namespace %q", namespace), leaseTables, func(x session) (records []driver.Record, err error) {
+		err = retrySwap(ctx, func() (bool, error) {
+			found, err := x.read(ctx, namespace, false)
+			records = found.records
+			return true, err
+		})
+		return records, err
 	})
+}
+
+// Open returns a generator with a worker ID that it leases from the database: see [worker.Open],
+// which says what is guaranteed, and which errors are returned.
+//
+// Open creates the tables if they are missing. If the role may not do that, the error ends with
+// the statements to run. Every ten seconds the lease takes a connection of db for a moment. Close
+// the generator before db; it does not close db.
+func Open(ctx context.Context, db *sql.DB, cfg Config) (*worker.Generator, error) {
+	store, err := New(db, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return worker.Open(ctx, store, cfg.Lease)
 }

@@ -38,50 +38,47 @@ func (t table) rights() string {
 
 // prepareTables creates the tables that are missing, and checks that a crash keeps them. It notes
 // in ready each one that passes.
-func (s *Store) prepareTables(ctx context.Context, cfg Config, wanted []table, ready *[tables]bool) error {
+func (x session) prepareTables(ctx context.Context, wanted []table, ready *[tables]bool) error {
 	wanted = slices.DeleteFunc(slices.Clone(wanted), func(t table) bool { return ready[t] })
 	if len(wanted) == 0 {
 		return nil // another call has inspected them meanwhile
 	}
-	missing, err := s.inspectTables(ctx, cfg, wanted, ready)
+	missing, err := x.inspectTables(ctx, wanted, ready)
 	switch {
-	case denied(err) && cfg.Dialect == Postgres:
-		return fmt.Errorf("%w: the role lacks USAGE on the schema %q: GRANT it", err, cfg.schema())
+	case denied(err) && x.cfg.Dialect == Postgres:
+		return fmt.Errorf("%w: the role lacks USAGE on the schema %q: GRANT it", err, x.cfg.schema())
 	case denied(err): // MySQL returns this also for a table that does not exist
-		return s.forbidden(ctx, cfg, "look at", wanted, err)
+		return x.forbidden(ctx, "look at", wanted, err)
 	case err != nil || len(missing) == 0:
 		return err
 	}
 	for i := range missing {
-		if err := s.create(ctx, cfg, missing[i:]); err != nil {
+		if err := x.create(ctx, missing[i:]); err != nil {
 			return err
 		}
 	}
 	// Another process may have created them first, with other settings.
-	missing, err = s.inspectTables(ctx, cfg, missing, ready)
+	missing, err = x.inspectTables(ctx, missing, ready)
 	if err == nil && len(missing) > 0 {
-		err = fmt.Errorf("sqlstore: the table %s was created, but does not exist", cfg.table(missing[0].suffix()))
+		err = fmt.Errorf("sqlstore: the table %s was created, but does not exist", x.cfg.table(missing[0].suffix()))
 	}
 	return err
 }
 
 // create creates the first of the missing tables.
-func (s *Store) create(ctx context.Context, cfg Config, missing []table) error {
-	ddl := cfg.ddl()[missing[0]]
+func (x session) create(ctx context.Context, missing []table) error {
+	ddl := x.cfg.ddl()[missing[0]]
 	suffix := missing[0].suffix()
-	table := cfg.table(suffix)
-	if cfg.NoCreate {
-		return s.forbidden(ctx, cfg, "find", missing, s.probe(ctx, cfg.Dialect, table))
+	table := x.cfg.table(suffix)
+	if x.cfg.NoCreate {
+		return x.forbidden(ctx, "find", missing, x.probe(ctx, table))
 	}
-	err := s.onConnection(ctx, func(conn *sql.Conn) error {
-		_, err := conn.ExecContext(ctx, ddl)
-		return err
-	})
-	if err == nil || s.probe(ctx, cfg.Dialect, table) == nil { // another process was first
+	_, err := x.conn.ExecContext(ctx, ddl)
+	if err == nil || x.probe(ctx, table) == nil { // another process was first
 		return nil
 	}
 	if denied(err) {
-		return s.forbidden(ctx, cfg, "create", missing, err)
+		return x.forbidden(ctx, "create", missing, err)
 	}
 	if retry.SQLState(err) == "3F000" {
 		return fmt.Errorf("sqlstore: create the table %s: there is no such schema: create it, or set Table to one that there is, such as app.snow_worker, in all programs that share worker IDs: %w", table, err)
@@ -90,29 +87,34 @@ func (s *Store) create(ctx context.Context, cfg Config, missing []table) error {
 }
 
 // probe selects from a table, without rows.
-func (s *Store) probe(ctx context.Context, d Dialect, table string) error {
-	return s.single(ctx, d, func(conn *sql.Conn) error {
-		return eachRow(ctx, conn, func(*sql.Rows) error { return nil }, "SELECT 1 FROM "+table+" WHERE 1 = 0", simple(conn)...)
+func (x session) probe(ctx context.Context, table string) error {
+	return x.single(ctx, func() error {
+		return x.each(ctx, func(*sql.Rows) error { return nil }, "SELECT 1 FROM "+table+" WHERE 1 = 0")
 	})
 }
 
 // inspectTables notes in ready which of these tables exist, and returns the others. A temporary
 // table of MySQL is an error: it hides the one that is meant. So is, unless that is allowed, a table
 // that a crash of the server may empty whatever its settings are.
-func (s *Store) inspectTables(ctx context.Context, cfg Config, wanted []table, ready *[tables]bool) (missing []table, err error) {
-	inspect := s.inspectSQLite
-	switch cfg.Dialect {
+func (x session) inspectTables(ctx context.Context, wanted []table, ready *[tables]bool) (missing []table, err error) {
+	inspect := func(ctx context.Context, t table) (exists bool, err error) {
+		if x.probe(ctx, x.cfg.table(t.suffix())) != nil {
+			return false, ctx.Err()
+		}
+		return true, nil
+	}
+	switch x.cfg.Dialect {
 	case Postgres: // all by one query
-		exists, err := s.inspectPostgres(ctx, cfg, wanted)
+		exists, err := x.inspectPostgres(ctx, wanted)
 		if err != nil {
 			return nil, err
 		}
-		inspect = func(_ context.Context, _ Config, t table) (bool, error) { return exists[t], nil }
+		inspect = func(_ context.Context, t table) (bool, error) { return exists[t], nil }
 	case MySQL:
-		inspect = s.inspectMySQL
+		inspect = x.inspectMySQL
 	}
 	for _, t := range wanted {
-		if ready[t], err = inspect(ctx, cfg, t); err != nil {
+		if ready[t], err = inspect(ctx, t); err != nil {
 			return nil, err
 		}
 		if !ready[t] {
@@ -123,20 +125,20 @@ func (s *Store) inspectTables(ctx context.Context, cfg Config, wanted []table, r
 }
 
 // inspectPostgres looks at the tables and all their partitions by one query.
-func (s *Store) inspectPostgres(ctx context.Context, cfg Config, wanted []table) (exists [tables]bool, err error) {
+func (x session) inspectPostgres(ctx context.Context, wanted []table) (exists [tables]bool, err error) {
 	values := make([]string, len(wanted))
 	for i, t := range wanted {
-		values[i] = "(" + strconv.Itoa(int(t)) + ", CAST(to_regclass('" + cfg.table(t.suffix()) + "') AS oid))"
+		values[i] = "(" + strconv.Itoa(int(t)) + ", CAST(to_regclass('" + x.cfg.table(t.suffix()) + "') AS oid))"
 	}
 	var refused error
-	err = s.each(ctx, func(rows *sql.Rows) error {
+	err = x.each(ctx, func(rows *sql.Rows) error {
 		var t table
 		var name, persistence string
 		err := rows.Scan(&t, &name, &persistence)
 		switch {
 		case err != nil || refused != nil:
 			return err
-		case persistence != "p" && !cfg.AllowDataLoss:
+		case persistence != "p" && !x.cfg.AllowDataLoss:
 			refused = &driver.DurabilityError{Setting: "relpersistence of the table " + name, Value: persistence, Want: "p, a table that is logged"}
 		}
 		exists[t] = true
@@ -146,22 +148,14 @@ func (s *Store) inspectPostgres(ctx context.Context, cfg Config, wanted []table)
 		"SELECT DISTINCT ON (t.n) t.n, CAST(CAST(c.oid AS regclass) AS TEXT), CAST(c.relpersistence AS TEXT) FROM pg_catalog.pg_class c JOIN tree t ON c.oid = t.oid "+
 		"ORDER BY t.n, c.relpersistence = 'p'")
 	if err != nil {
-		return exists, fmt.Errorf("sqlstore: ask whether the tables %s are logged: %w", cfg.table(""), err)
+		return exists, fmt.Errorf("sqlstore: ask whether the tables %s are logged: %w", x.cfg.table(""), err)
 	}
 	return exists, refused
 }
 
 // each runs a query, and calls scan for each row.
-func (s *Store) each(ctx context.Context, scan func(*sql.Rows) error, query string) error {
-	return s.onConnection(ctx, func(conn *sql.Conn) error { return eachRow(ctx, conn, scan, query, simple(conn)...) })
-}
-
-// inspectSQLite looks at a table.
-func (s *Store) inspectSQLite(ctx context.Context, cfg Config, t table) (exists bool, err error) {
-	if s.probe(ctx, cfg.Dialect, cfg.table(t.suffix())) != nil {
-		return false, ctx.Err()
-	}
-	return true, nil
+func (x session) each(ctx context.Context, scan func(*sql.Rows) error, query string) error {
+	return eachRow(ctx, x.conn, scan, query, x.simple...)
 }
 
 // engineOf finds the engine in SHOW CREATE TABLE. The lines of the columns begin with a blank.
@@ -169,10 +163,10 @@ var engineOf = regexp.MustCompile(`(?m)^\) ENGINE=(\w+)`)
 
 // inspectMySQL looks at a table by SHOW CREATE TABLE, which begins no transaction and keeps no
 // lock. No other statement shows temporary tables.
-func (s *Store) inspectMySQL(ctx context.Context, cfg Config, t table) (exists bool, err error) {
+func (x session) inspectMySQL(ctx context.Context, t table) (exists bool, err error) {
 	suffix := t.suffix()
-	table := cfg.table(suffix)
-	text, err := s.showCreate(ctx, table)
+	table := x.cfg.table(suffix)
+	text, err := x.showCreate(ctx, table)
 	switch {
 	case err != nil && noTableText.MatchString(err.Error()):
 		return false, nil
@@ -182,13 +176,13 @@ func (s *Store) inspectMySQL(ctx context.Context, cfg Config, t table) (exists b
 		return false, fmt.Errorf("sqlstore: look at the table %s: %w", table, err)
 	case strings.HasPrefix(text, "CREATE TEMPORARY"):
 		return false, fields.Error("sqlstore", "Table", table, "is a temporary table of this session, which others do not see: drop it, or give the store a pool of its own")
-	case cfg.AllowDataLoss:
+	case x.cfg.AllowDataLoss:
 		return true, nil
 	}
 	var engine string
 	if found := engineOf.FindStringSubmatch(text); found != nil {
 		engine = found[1]
-	} else if engine, err = s.listedEngine(ctx, cfg, suffix); err != nil { // sql_mode hides it, or it is a view
+	} else if engine, err = x.listedEngine(ctx, suffix); err != nil { // sql_mode hides it, or it is a view
 		return false, fmt.Errorf("sqlstore: ask for the engine of the table %s: %w", table, err)
 	}
 	if !strings.EqualFold(engine, "InnoDB") {
@@ -198,8 +192,8 @@ func (s *Store) inspectMySQL(ctx context.Context, cfg Config, t table) (exists b
 }
 
 // showCreate returns the statement that would create a table.
-func (s *Store) showCreate(ctx context.Context, table string) (text string, err error) {
-	err = s.each(ctx, func(rows *sql.Rows) error {
+func (x session) showCreate(ctx context.Context, table string) (text string, err error) {
+	err = x.each(ctx, func(rows *sql.Rows) error {
 		columns, err := rows.Columns()
 		if err != nil {
 			return err
@@ -218,14 +212,84 @@ func (s *Store) showCreate(ctx context.Context, table string) (text string, err 
 
 // listedEngine returns the engine of a table in information_schema. Two tables may have names
 // that differ in case only; then it is the one that is not InnoDB, if there is one.
-func (s *Store) listedEngine(ctx context.Context, cfg Config, suffix string) (engine string, err error) {
-	err = s.single(ctx, cfg.Dialect, func(conn *sql.Conn) error {
-		return eachRow(ctx, conn, func(rows *sql.Rows) error {
+func (x session) listedEngine(ctx context.Context, suffix string) (engine string, err error) {
+	err = x.single(ctx, func() error {
+		return x.each(ctx, func(rows *sql.Rows) error {
 			if engine != "" && engine != "InnoDB" {
 				return nil
 			}
 			return rows.Scan(&engine)
-		}, "SELECT COALESCE(engine, '') FROM information_schema.tables WHERE table_schema = '"+cfg.schema()+"' AND table_name = '"+cfg.name(suffix)+"'")
+		}, "SELECT COALESCE(engine, '') FROM information_schema.tables WHERE table_schema = '"+x.cfg.schema()+"' AND table_name = '"+x.cfg.name(suffix)+"'")
 	})
 	return engine, err
+}
+
+// namespace sees to it that the namespace is recorded, with its layout, in this schema of PostgreSQL and
+// in no other. It reports false if another call was the first to record it.
+//
+// That is done under a lock, so of two first claims at the same time in two schemas, one is refused.
+// Both are if one of the tables is being created meanwhile, or in sessions whose isolation hides what
+// the lock has waited for: each looks once more after its commit.
+func (s *Store) namespace(ctx context.Context, x session, r driver.Request, isNew bool) (ok bool, err error) {
+	if _, known := s.alone.Load(r.Namespace); known && !isNew {
+		return true, nil
+	}
+	others, err := x.others(ctx, r.Namespace)
+	if err != nil {
+		return false, err
+	}
+	if isNew {
+		query, args := x.addNamespace, []any{r.Namespace, r.Layout}
+		for _, other := range others {
+			query += " AND NOT EXISTS (SELECT 1 FROM " + other + " WHERE space = ?)"
+			args = append(args, r.Namespace)
+		}
+		if added, err := x.exec(ctx, query+" ON CONFLICT DO NOTHING", args...); !added || err != nil {
+			return false, err
+		}
+		if _, err = x.others(ctx, r.Namespace); err != nil {
+			return true, err
+		}
+	}
+	s.alone.Store(r.Namespace, true)
+	return true, nil
+}
+
+// lockNamespaces locks the namespaces of a database of PostgreSQL, whatever the schema, to the end of
+// the transaction: its number is "snowkey" in ASCII.
+const lockNamespaces = "SELECT pg_advisory_xact_lock(32491047082517881); "
+
+// others returns the tables of namespaces in other schemas that this role may use, or an error if one
+// of them has the namespace as well: each worker ID would have two holders.
+func (x session) others(ctx context.Context, namespace string) (others []string, err error) {
+	hidden := "" // one that the role may not read
+	err = eachRow(ctx, x.conn, func(rows *sql.Rows) error {
+		var name string
+		var readable bool
+		err := rows.Scan(&name, &readable)
+		if others = append(others, name); !readable {
+			hidden = name
+		}
+		return err
+	}, "SELECT quote_ident(CAST(n.nspname AS TEXT)) || '.' || quote_ident(CAST(c.relname AS TEXT)), has_table_privilege(c.oid, 'SELECT')"+
+		" FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"+
+		" WHERE c.relname = '"+x.cfg.name("_space")+"' AND n.nspname <> '"+x.cfg.schema()+"' AND c.relkind IN ('r', 'p') AND c.relpersistence <> 't'"+
+		" AND has_schema_privilege(n.oid, 'USAGE') AND (SELECT COUNT(*) FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attname IN ('space', 'layout')) = 2"+
+		" ORDER BY 1", x.simple...)
+	if err != nil || len(others) == 0 {
+		return nil, err
+	}
+	if hidden != "" {
+		return nil, fields.Error("sqlstore", "Table", x.cfg.Table, "%s of the same database may have namespace %q as well, and each worker ID two holders: GRANT SELECT on it to this role, so that the store can look", hidden, namespace)
+	}
+	has := make([]string, len(others))
+	for i, other := range others {
+		has[i] = "SELECT " + literal(other) + " WHERE EXISTS (SELECT 1 FROM " + other + " WHERE space = " + literal(namespace) + ")"
+	}
+	var found string
+	err = eachRow(ctx, x.conn, func(rows *sql.Rows) error { return rows.Scan(&found) }, strings.Join(has, " UNION ALL "), x.simple...)
+	if err == nil && found != "" {
+		err = fields.Error("sqlstore", "Table", x.cfg.Table, "%s of the same database has namespace %q as well, so each worker ID would have two holders: set Table to one schema in all programs, or give this one a namespace of its own", found, namespace)
+	}
+	return others, err
 }

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync"
 	"time"
 )
@@ -60,18 +61,6 @@ func (s *Store) startWaiter(ctx context.Context) *waiter {
 	return w
 }
 
-// take returns the waiter that was kept the longest, or nil.
-func (ws *waiters) take() *waiter {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	if len(ws.kept) == 0 {
-		return nil
-	}
-	w := ws.kept[0]
-	ws.kept = ws.kept[1:]
-	return w
-}
-
 func (ws *waiters) keep(w *waiter) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -84,10 +73,14 @@ func (ws *waiters) keep(w *waiter) {
 func (s *Store) connection(ctx context.Context) (*sql.Conn, error) {
 	queued := s.db.Stats().WaitCount
 	last := s.startWaiter(ctx)
-	first, conns := s.waiters.take(), (chan *sql.Conn)(nil)
-	if first != nil {
-		conns = first.conn
+	var first *waiter // that was kept the longest
+	var conns chan *sql.Conn
+	s.waiters.mu.Lock()
+	if len(s.waiters.kept) > 0 {
+		first = s.waiters.kept[0]
+		s.waiters.kept, conns = s.waiters.kept[1:], first.conn
 	}
+	s.waiters.mu.Unlock()
 	for {
 		select {
 		case conn, ok := <-conns:
@@ -190,17 +183,10 @@ func (s *Store) dropIdle() {
 // sent, as database/sql does.
 const maxBroken = 3
 
-// connectionKey is the context key of a call's connection. A call with several statements queues
-// once for all of them.
-type connectionKey struct{}
-
-// onConnection calls f with the connection of the context, or one of the pool.
+// onConnection calls f with a connection of the pool. A request queues once for all its statements.
 func (s *Store) onConnection(ctx context.Context, f func(*sql.Conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err // a driver might not look
-	}
-	if conn, ok := ctx.Value(connectionKey{}).(*sql.Conn); ok {
-		return f(conn)
 	}
 	defer s.expectAnswer(ctx)()
 	for tries := 1; ; tries++ {
@@ -233,4 +219,89 @@ func use(ctx context.Context, conn *sql.Conn, f func(*sql.Conn) error) (err erro
 	}
 	done = true
 	return err
+}
+
+// simple is simpleProtocol for a connection of a pool.
+func simple(conn *sql.Conn) (args []any) {
+	_ = conn.Raw(func(driver any) error {
+		args = simpleProtocol(driver)
+		return nil
+	})
+	return args
+}
+
+// simpleProtocol returns the argument that makes pgx send a query without arguments in one message
+// and prepare nothing; for other drivers none, since they do so anyway. The argument is pgx's
+// QueryExecModeSimpleProtocol. It comes from the connection, so that programs for other databases need
+// not contain pgx. If the connection is wrapped in a way that hides it, or pgx refuses the session's
+// encoding, pgx prepares the queries.
+func simpleProtocol(conn any) []any {
+	c := reflect.ValueOf(conn)
+	for range maxWrappers {
+		pgx := call0(c, "Conn")
+		if config := pointed(call0(pgx, "Config")); config.IsValid() && config.Kind() == reflect.Struct && allowsSimple(call0(pgx, "PgConn")) {
+			return simpleMode(config.FieldByName("DefaultQueryExecMode"))
+		}
+		inner := call0(c, "Raw") // as such wrappers call it
+		for _, name := range []string{"Unwrap", "WrappedConn"} {
+			if !inner.IsValid() {
+				inner = call0(c, name)
+			}
+		}
+		if c = inner; !c.IsValid() {
+			break
+		}
+	}
+	return nil
+}
+
+// allowsSimple reports whether pgx uses the simple protocol in this session.
+func allowsSimple(pgconn reflect.Value) bool {
+	if !pgconn.IsValid() {
+		return false
+	}
+	status, ok := pgconn.Interface().(interface{ ParameterStatus(key string) string })
+	return ok && status.ParameterStatus("client_encoding") == "UTF8" && status.ParameterStatus("standard_conforming_strings") == "on"
+}
+
+const (
+	maxWrappers = 4
+	maxModes    = 10 // more than pgx has
+)
+
+// simpleMode finds the mode by its name.
+func simpleMode(field reflect.Value) []any {
+	if !field.IsValid() || !field.CanInt() {
+		return nil
+	}
+	mode := reflect.New(field.Type()).Elem()
+	for i := range int64(maxModes) {
+		if mode.SetInt(i); fmt.Sprint(mode.Interface()) == "simple protocol" {
+			return []any{mode.Interface()}
+		}
+	}
+	return nil
+}
+
+// call0 calls a method that has no arguments and one result.
+func call0(v reflect.Value, method string) (result reflect.Value) {
+	if !v.IsValid() {
+		return result
+	}
+	m := v.MethodByName(method)
+	if !m.IsValid() || m.Type().NumIn() != 0 || m.Type().NumOut() != 1 {
+		return result
+	}
+	result = m.Call(nil)[0]
+	if result.Kind() == reflect.Interface {
+		result = result.Elem()
+	}
+	return result
+}
+
+func pointed(v reflect.Value) reflect.Value {
+	if v.Kind() == reflect.Pointer {
+		return v.Elem()
+	}
+	return v
 }
