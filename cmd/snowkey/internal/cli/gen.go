@@ -32,15 +32,9 @@ type gen struct {
 const genAbout = `Generate IDs, one per line.
 
 Two processes that generate IDs for the same tables must not use the same worker
-ID at the same time, so there is no default. Either give one that no other process
-uses:
-
-  snowkey gen --worker 3
-
-or lease a free one from a store. It is released at the end, also after SIGINT or
-SIGTERM. After a crash the lease expires, and even then no ID is issued twice:
-
-  snowkey gen --lease postgres://localhost/app
+ID at the same time, so there is no default. Give one that no other process uses, or
+lease a free one from a store. It is released at the end, also after SIGINT or SIGTERM.
+After a crash the lease expires, and even then no ID is issued twice.
 
 With --at, IDs are composed for a given time instead: the same each time, for bounds
 and test data, never for rows. They need no worker ID of their own; 0 is the default.`

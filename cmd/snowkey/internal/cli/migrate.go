@@ -133,23 +133,23 @@ type migrationJSON struct {
 }
 
 type stepJSON struct {
-	Name        string   `json:"name"`
-	Table       string   `json:"table"`
-	Statements  []string `json:"statements"`
-	Transaction bool     `json:"transaction"`
-	Batches     bool     `json:"batches"`
-	Lock        string   `json:"lock"`
-	Held        string   `json:"held"`
-	SizeMatters bool     `json:"size_matters"`
-	Check       string   `json:"check"`
-	Back        string   `json:"back"`
-	Done        bool     `json:"done"`
+	Name        migrate.StepName `json:"name"`
+	Table       string           `json:"table"`
+	Statements  []string         `json:"statements"`
+	Transaction bool             `json:"transaction"`
+	Batches     bool             `json:"batches"`
+	Lock        string           `json:"lock"`
+	Held        string           `json:"held"`
+	SizeMatters bool             `json:"size_matters"`
+	Check       string           `json:"check"`
+	Back        string           `json:"back"`
+	Done        bool             `json:"done"`
 }
 
 func stepsJSON(steps []migrate.Step) []stepJSON {
 	all := []stepJSON{}
 	for _, s := range steps {
-		all = append(all, stepJSON{string(s.Name), s.Table, s.Statements, s.Transaction, s.Batches, s.Lock, s.Held, s.SizeMatters, s.Check, s.Back, s.Done})
+		all = append(all, stepJSON{s.Name, s.Table, s.Statements, s.Transaction, s.Batches, s.Lock, s.Held, s.SizeMatters, s.Check, s.Back, s.Done})
 	}
 	return all
 }

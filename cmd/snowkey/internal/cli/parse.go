@@ -32,10 +32,8 @@ and what JavaScript makes of them.
 IDs are the arguments. Without any, or with -, they come from standard input: a line
 has any number of IDs, with or without quotes and commas, or one object of --json.
 
-IDs may be decimal, hex (0x…), base32, base58 or base62; digits alone are decimal. A
-text that fits two formats is rejected: choose one with --from. Most IDs in base58
-need it. An ID in base32 may have a prefix, as in ord_1qda147xjq4ad; --from ord_
-accepts no other prefix, and --to ord_ writes it.
+Digits alone are decimal. A text that fits two formats is rejected: choose one with
+--from. Most IDs in base58 need it. --from ord_ accepts no other prefix.
 
 With --to, IDs are only converted. A text that is not an ID is reported with its
 position; the others are processed, and the exit status is 1.`

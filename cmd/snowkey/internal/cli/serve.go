@@ -37,12 +37,7 @@ type serving struct {
 const serveAbout = `Serve the web page, which decodes IDs in the browser, and its HTTP API. With --store
 it also leases worker IDs from a database to programs that have the token but cannot
 reach the database. They use the server's URL followed by /leases, as a DSN or as
-httpstore.Config.URL:
-
-  snowkey gen --lease https://ids.example.org/leases --token-file token
-
-With --admin they may also list and free worker IDs, as "snowkey workers" does.
---store takes the same DSNs as --dsn; snowkey --help lists them.
+httpstore.Config.URL. snowkey --help lists the DSNs that --store takes.
 
 For probes, /healthz says that the server is alive, and /readyz that its store answers.
 With --metrics-addr, Prometheus finds /metrics on that address, and on no other.

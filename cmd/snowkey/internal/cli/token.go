@@ -28,13 +28,8 @@ type tokens struct {
 const tokenAbout = `Seal IDs into tokens that do not show them, and open tokens, as package token does.
 
 Keys are in a file, or in the variable SNOWKEY_TOKEN_KEYS: never on a command line,
-which others can see. A key file has one key per line, newest first. The first key
-seals, all open:
-
-  # comment
-  SECRET     32 bytes in hexadecimal digits or base 64
-
-In the variable, commas may separate keys.`
+which others can see. There is one key per line, 32 bytes in hexadecimal digits or base
+64, newest first. The first key seals, all open.`
 
 func (a *app) tokenCommand() *cobra.Command {
 	const rotation = "Print a new random key, as a line of a key file. To rotate keys, first add it below\nthe others. When all programs have it, move it above them."

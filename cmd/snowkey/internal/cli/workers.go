@@ -305,7 +305,7 @@ func (a *app) open(ctx context.Context, p *storeFlags, create bool) (*dsn.Target
 	} else if p.token != "" || p.tokenFile != "" && p.flag != "--store" {
 		return nil, usage("--token and --token-file require an http(s) DSN: %s takes none", d.Kind)
 	}
-	return d.Open(ctx, dsn.Options{Token: token, Create: create})
+	return d.Open(ctx, token, create)
 }
 
 // openStore opens a lease store. One that is not created is only read, so lost writes do
