@@ -201,7 +201,7 @@ func (a *app) plan(p backfill.Plan, namespace string) error {
 	for _, r := range p.References {
 		text := fmt.Sprintf("%s.%s, with IDs in %s%s: %s", r.Table, r.Column, r.NewColumn, added(r.Adds), plural(r.Rows, "row"))
 		if !r.Indexed {
-			text += a.style.warn(", in one statement because it has no index")
+			text += a.style.paint(yellow, ", in one statement because it has no index")
 		}
 		a.label("reference", text)
 	}

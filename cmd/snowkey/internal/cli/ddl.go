@@ -96,7 +96,7 @@ func (a *app) ddlCommand() *cobra.Command {
 	f.Var(flagval.New(&s.generator.MaxAhead, "DURATION", "10s", flagval.Duration(time.Second, time.Hour)), "max-ahead", "how far the time of an ID may be ahead of the clock")
 	a.jsonFlag(cmd, "the statements as a list")
 	addLayout(cmd, &s.layout)
-	completeWith(cmd, "dialect", dialects())
+	completeWith(cmd, "dialect", dialects)
 	return cmd
 }
 
@@ -116,7 +116,7 @@ func (a *app) ddl(s *sqlOf, part string) error {
 		return sqlError(s.dialect, part, err)
 	}
 	if unnamed {
-		a.note("%s no --table: the SQL is for %q", a.errStyle.warn("snowkey ddl:"), s.table)
+		a.note("%s no --table: the SQL is for %q", a.errStyle.paint(yellow, "snowkey ddl:"), s.table)
 	}
 	return a.script(script)
 }

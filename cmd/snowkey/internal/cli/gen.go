@@ -150,7 +150,7 @@ func (a *app) leased(ctx context.Context, p *storeFlags, cfg worker.Config) (*wo
 	return generator, func(err *error) {
 		if failed := generator.Close(context.Background()); failed != nil {
 			a.failed = true // a broken pipe would hide it
-			a.note("%s worker ID %d was not released and will expire: %v", a.errStyle.bad("snowkey gen:"), generator.Worker(), failed)
+			a.note("%s worker ID %d was not released and will expire: %v", a.errStyle.paint(red, "snowkey gen:"), generator.Worker(), failed)
 			if *err == nil {
 				*err = errReported
 			}
@@ -243,7 +243,7 @@ func (a *app) compose(ctx context.Context, g *gen) error {
 	if err != nil {
 		return err
 	}
-	a.note("%s composed for %s, not generated: for bounds and test data", a.errStyle.warn("snowkey gen:"), timetext.Format(tick.Time))
+	a.note("%s composed for %s, not generated: for bounds and test data", a.errStyle.paint(yellow, "snowkey gen:"), timetext.Format(tick.Time))
 	next := g.sequence
 	return a.genAll(ctx, g, func(_ context.Context, ids []int64) error {
 		next += int64(len(ids))

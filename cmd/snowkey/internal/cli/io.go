@@ -25,18 +25,20 @@ import (
 // style adds colours to text, or none.
 type style bool
 
+const (
+	bold   = "1"
+	faint  = "2"
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+)
+
 func (s style) paint(code, text string) string {
 	if !s || text == "" {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
-
-func (s style) bold(text string) string  { return s.paint("1", text) }
-func (s style) faint(text string) string { return s.paint("2", text) }
-func (s style) good(text string) string  { return s.paint("32", text) }
-func (s style) warn(text string) string  { return s.paint("33", text) }
-func (s style) bad(text string) string   { return s.paint("31", text) }
 
 // object prints indented JSON.
 func (a *app) object(v any) error {
@@ -131,10 +133,10 @@ func (a *app) finish(path string, err error) int {
 	case errors.Is(err, errCheck):
 		return exitCheck
 	case errors.As(err, &bad) || !a.started: // cobra's own errors come before a command starts
-		fmt.Fprintf(a.Err, "%s %s\nSee %s.\n", a.errStyle.bad(path+":"), a.clean(err), a.errStyle.bold(path+" --help"))
+		fmt.Fprintf(a.Err, "%s %s\nSee %s.\n", a.errStyle.paint(red, path+":"), a.clean(err), a.errStyle.paint(bold, path+" --help"))
 		return exitUsage
 	}
-	fmt.Fprintf(a.Err, "%s %s\n", a.errStyle.bad(path+":"), a.clean(err))
+	fmt.Fprintf(a.Err, "%s %s\n", a.errStyle.paint(red, path+":"), a.clean(err))
 	return exitFailed
 }
 
@@ -182,7 +184,7 @@ func (a *app) each(cmd *cobra.Command, args []string, split splitFunc, do func(t
 				if text != "" {
 					text = fmt.Sprintf("%q: ", short(dsn.Hide(text, a.secrets)))
 				}
-				a.note("%s %s %d: %s%s", a.errStyle.bad(cmd.CommandPath()+":"), what, n, text, a.clean(err))
+				a.note("%s %s %d: %s%s", a.errStyle.paint(red, cmd.CommandPath()+":"), what, n, text, a.clean(err))
 			}
 		}
 	}
@@ -190,7 +192,7 @@ func (a *app) each(cmd *cobra.Command, args []string, split splitFunc, do func(t
 	case len(args) == 0 || len(args) == 1 && args[0] == "-":
 		what = "line"
 		if a.InTTY {
-			a.note("%s", a.errStyle.faint("reading standard input, end with Ctrl-D"))
+			a.note("%s", a.errStyle.paint(faint, "reading standard input, end with Ctrl-D"))
 		}
 		n, found := 0, false
 		lines := bufio.NewScanner(&input{ctx, a.out, a.In})
@@ -272,7 +274,7 @@ func (a *app) convert(cmd *cobra.Command, args []string, split splitFunc, turn f
 		case a.json:
 			return a.line(object)
 		}
-		a.print(line, "\n")
+		fmt.Fprint(a.out, line, "\n")
 		return nil
 	})
 }

@@ -60,8 +60,8 @@ func (a *app) serveCommand() *cobra.Command {
 	f.Var(flagval.New(&s.drain, "DURATION", "0s", flagval.Duration(0, time.Hour)), "drain", "before it shuts down, serve for this DURATION while /readyz says no")
 	f.StringVar(&s.store.text, "store", "", "store of the worker IDs to lease, a `DSN`; requires a token")
 	f.StringVar(&s.store.tokenFile, "token-file", "", "`FILE` with the token of the clients (default $SNOWKEY_TOKEN)")
-	s.store.flags, s.store.dependent = f, []string{"token-file", "admin"}
-	s.store.addDataLoss(f)
+	s.store.flags, s.store.dependent = f, []string{"token-file", "allow-data-loss", "admin"}
+	f.BoolVar(&s.store.dataLoss, "allow-data-loss", false, acceptLoss)
 	f.BoolVar(&s.admin, "admin", false, "let clients with the token list and free worker IDs")
 	f.StringVar(&s.cert, "tls-cert", "", "`FILE` of the certificate with its chain, PEM")
 	f.StringVar(&s.key, "tls-key", "", "`FILE` of its key, PEM")
@@ -114,7 +114,7 @@ func (a *app) serve(ctx context.Context, s *serving) error {
 		return fmt.Errorf("listen: %w", err)
 	}
 	if s.cert == "" && !loopback(host) {
-		a.note("%s %s is reachable from other machines and not encrypted: give --tls-cert and --tls-key, or put it behind a proxy with TLS", a.errStyle.warn("snowkey serve:"), s.addr)
+		a.note("%s %s is reachable from other machines and not encrypted: give --tls-cert and --tls-key, or put it behind a proxy with TLS", a.errStyle.paint(yellow, "snowkey serve:"), s.addr)
 	}
 	if s.metrics != "" {
 		stop, err := a.serveMetrics(ctx, s.metrics, handler.Metrics(), cfg.Logger)
