@@ -91,15 +91,8 @@ func (a *app) backfill(cmd *cobra.Command, p *filling) error {
 }
 
 func (a *app) fill(ctx context.Context, target *dsn.Target, p *filling) error {
-	add, done := func(int) {}, func() {}
-	var before int64
-	p.cfg.Progress = func(filled, total int64) {
-		if before == 0 {
-			add, done = a.progress(total, "rows")
-		}
-		add(int(filled - before))
-		before = filled
-	}
+	show, done := a.progress()
+	p.cfg.Progress = func(filled, total int64) { show("rows", filled, total) }
 	result, err := backfill.Run(ctx, target.DB, p.cfg)
 	done()
 	if err != nil && !errors.As(err, new(*backfill.LeftError)) && !errors.As(err, new(*backfill.ReferenceError)) {

@@ -70,19 +70,25 @@ func plural(n int64, what string) string {
 	return humanize.Comma(n) + " " + english.PluralWord(int(min(n, 2)), what, "")
 }
 
-// progress shows a bar if standard error is a terminal. add advances it; done removes it
-// and must be called before anything is printed.
-func (a *app) progress(total int64, what string) (add func(int), done func()) {
-	if !a.ErrTTY {
-		return func(int) {}, func() {}
+// progress returns a function that shows the progress of a fill by a bar, if standard error is a
+// terminal, and one that removes the bar, which must be called before anything is printed.
+func (a *app) progress() (show func(what string, filled, total int64), done func()) {
+	var bar *progressbar.ProgressBar
+	show = func(what string, filled, total int64) {
+		if bar == nil && a.ErrTTY {
+			bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(a.Err), progressbar.OptionSetDescription(what), progressbar.OptionShowCount(),
+				progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true))
+		}
+		if bar != nil {
+			_ = bar.Set64(filled)
+		}
 	}
-	options := []progressbar.Option{
-		progressbar.OptionSetWriter(a.Err), progressbar.OptionSetDescription(what), progressbar.OptionShowCount(),
-		progressbar.OptionThrottle(100 * time.Millisecond), progressbar.OptionSetWidth(30),
-		progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true),
+	return show, func() {
+		if bar != nil {
+			_ = bar.Finish()
+			bar = nil
+		}
 	}
-	bar := progressbar.NewOptions64(total, options...)
-	return func(n int) { _ = bar.Add(n) }, func() { _ = bar.Finish() }
 }
 
 // A usageError reports a wrong command line.

@@ -172,20 +172,14 @@ type migratedJSON struct {
 }
 
 func (a *app) applyMigration(cmd *cobra.Command, target *dsn.Target, p *migrating) error {
-	add, done := func(int) {}, func() {}
-	var before int64
+	show, done := a.progress()
 	p.cfg.Progress = func(s migrate.Step, filled, total int64) {
-		switch {
-		case filled == 0:
-			done()
-			add, done, before = func(int) {}, func() {}, 0
-			a.note("%s %s", s.Name, s.Table)
+		if filled > 0 {
+			show(string(s.Name), filled, total)
 			return
-		case before == 0:
-			add, done = a.progress(total, string(s.Name))
 		}
-		add(int(filled - before))
-		before = filled
+		done()
+		a.note("%s %s", s.Name, s.Table)
 	}
 	result, err := migrate.Run(cmd.Context(), target.DB, p.cfg)
 	done()
