@@ -91,15 +91,8 @@ func (a *app) backfill(cmd *cobra.Command, p *filling) error {
 }
 
 func (a *app) fill(ctx context.Context, target *dsn.Target, p *filling) error {
-	add, done := func(int) {}, func() {}
-	var before int64
-	p.cfg.Progress = func(filled, total int64) {
-		if before == 0 {
-			add, done = a.progress(total, "rows")
-		}
-		add(int(filled - before))
-		before = filled
-	}
+	show, done := a.progress()
+	p.cfg.Progress = func(filled, total int64) { show("rows", filled, total) }
 	result, err := backfill.Run(ctx, target.DB, p.cfg)
 	done()
 	if err != nil && !errors.As(err, new(*backfill.LeftError)) && !errors.As(err, new(*backfill.ReferenceError)) {
@@ -201,7 +194,7 @@ func (a *app) plan(p backfill.Plan, namespace string) error {
 	for _, r := range p.References {
 		text := fmt.Sprintf("%s.%s, with IDs in %s%s: %s", r.Table, r.Column, r.NewColumn, added(r.Adds), plural(r.Rows, "row"))
 		if !r.Indexed {
-			text += a.style.warn(", in one statement because it has no index")
+			text += a.style.paint(yellow, ", in one statement because it has no index")
 		}
 		a.label("reference", text)
 	}

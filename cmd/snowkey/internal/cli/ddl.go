@@ -48,21 +48,14 @@ const ddlAbout = `Print SQL for a layout; nothing is executed. PART is one of:
   drop-generator  drop that generator, and release its worker IDs
   require-key     reject rows of --table in which the program has not set --column`
 
-// partsOf lists the parts to which a flag applies.
-func partsOf() map[string][]string {
-	of := map[string][]string{"view": {"view"}, "prefix": {"functions", "drop", "domain", "generator", "drop-generator"}}
-	for _, name := range []string{"table", "column"} {
-		of[name] = []string{"view", "check", "expressions", "shards", "generator", "require-key"}
-	}
-	for _, name := range []string{"worker", "count", "datacenter", "max-ahead"} {
-		of[name] = []string{"generator"}
-	}
-	of["namespace"] = []string{"generator", "drop-generator"}
-	for _, name := range []string{"shards", "server", "by"} {
-		of[name] = []string{"shards"}
-	}
-	return of
+// ddlFlags lists the parts to which a flag applies.
+var ddlFlags = map[string]string{ //nolint:gochecknoglobals // constant
+	"view": "view", "prefix": "functions drop domain generator drop-generator", "table": tableParts, "column": tableParts,
+	"worker": "generator", "count": "generator", "datacenter": "generator", "max-ahead": "generator", "namespace": "generator drop-generator",
+	"shards": "shards", "server": "shards", "by": "shards",
 }
+
+const tableParts = "view check expressions shards generator require-key"
 
 func (a *app) ddlCommand() *cobra.Command {
 	s := &sqlOf{datacenter: -1}
@@ -73,8 +66,8 @@ func (a *app) ddlCommand() *cobra.Command {
 			if len(args) > 0 {
 				part = args[0]
 			}
-			for name, parts := range partsOf() {
-				if cmd.Flags().Changed(name) && slices.Contains(ddlParts, part) && !slices.Contains(parts, part) {
+			for name, parts := range ddlFlags {
+				if cmd.Flags().Changed(name) && slices.Contains(ddlParts, part) && !slices.Contains(strings.Fields(parts), part) {
 					return usage("--%s does not apply to %s", name, part)
 				}
 			}
@@ -103,7 +96,7 @@ func (a *app) ddlCommand() *cobra.Command {
 	f.Var(flagval.New(&s.generator.MaxAhead, "DURATION", "10s", flagval.Duration(time.Second, time.Hour)), "max-ahead", "how far the time of an ID may be ahead of the clock")
 	a.jsonFlag(cmd, "the statements as a list")
 	addLayout(cmd, &s.layout)
-	completeWith(cmd, "dialect", dialects())
+	completeWith(cmd, "dialect", dialects)
 	return cmd
 }
 
@@ -123,7 +116,7 @@ func (a *app) ddl(s *sqlOf, part string) error {
 		return sqlError(s.dialect, part, err)
 	}
 	if unnamed {
-		a.note("%s no --table: the SQL is for %q", a.errStyle.warn("snowkey ddl:"), s.table)
+		a.note("%s no --table: the SQL is for %q", a.errStyle.paint(yellow, "snowkey ddl:"), s.table)
 	}
 	return a.script(script)
 }

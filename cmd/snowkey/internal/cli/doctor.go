@@ -128,7 +128,7 @@ func (r *report) add(c doctor.Check) {
 		return
 	}
 	s := r.a.style
-	word := map[doctor.Status]string{doctor.OK: s.good("ok  "), doctor.Warn: s.warn("WARN"), doctor.Fail: s.bad("FAIL"), doctor.Skip: s.faint("-   ")}[c.Status]
+	word := map[doctor.Status]string{doctor.OK: s.paint(green, "ok  "), doctor.Warn: s.paint(yellow, "WARN"), doctor.Fail: s.paint(red, "FAIL"), doctor.Skip: s.paint(faint, "-   ")}[c.Status]
 	fmt.Fprintf(r.a.out, "%s  %s: %s\n", word, c.Name, c.Detail)
 	if c.Advice != "" {
 		fmt.Fprintf(r.a.out, "      %s\n", c.Advice)

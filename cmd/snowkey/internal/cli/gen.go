@@ -32,15 +32,9 @@ type gen struct {
 const genAbout = `Generate IDs, one per line.
 
 Two processes that generate IDs for the same tables must not use the same worker
-ID at the same time, so there is no default. Either give one that no other process
-uses:
-
-  snowkey gen --worker 3
-
-or lease a free one from a store. It is released at the end, also after SIGINT or
-SIGTERM. After a crash the lease expires, and even then no ID is issued twice:
-
-  snowkey gen --lease postgres://localhost/app
+ID at the same time, so there is no default. Give one that no other process uses, or
+lease a free one from a store. It is released at the end, also after SIGINT or SIGTERM.
+After a crash the lease expires, and even then no ID is issued twice.
 
 With --at, IDs are composed for a given time instead: the same each time, for bounds
 and test data, never for rows. They need no worker ID of their own; 0 is the default.`
@@ -156,7 +150,7 @@ func (a *app) leased(ctx context.Context, p *storeFlags, cfg worker.Config) (*wo
 	return generator, func(err *error) {
 		if failed := generator.Close(context.Background()); failed != nil {
 			a.failed = true // a broken pipe would hide it
-			a.note("%s worker ID %d was not released and will expire: %v", a.errStyle.bad("snowkey gen:"), generator.Worker(), failed)
+			a.note("%s worker ID %d was not released and will expire: %v", a.errStyle.paint(red, "snowkey gen:"), generator.Worker(), failed)
 			if *err == nil {
 				*err = errReported
 			}
@@ -249,7 +243,7 @@ func (a *app) compose(ctx context.Context, g *gen) error {
 	if err != nil {
 		return err
 	}
-	a.note("%s composed for %s, not generated: for bounds and test data", a.errStyle.warn("snowkey gen:"), timetext.Format(tick.Time))
+	a.note("%s composed for %s, not generated: for bounds and test data", a.errStyle.paint(yellow, "snowkey gen:"), timetext.Format(tick.Time))
 	next := g.sequence
 	return a.genAll(ctx, g, func(_ context.Context, ids []int64) error {
 		next += int64(len(ids))

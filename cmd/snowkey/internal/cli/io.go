@@ -25,18 +25,20 @@ import (
 // style adds colours to text, or none.
 type style bool
 
+const (
+	bold   = "1"
+	faint  = "2"
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+)
+
 func (s style) paint(code, text string) string {
 	if !s || text == "" {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
-
-func (s style) bold(text string) string  { return s.paint("1", text) }
-func (s style) faint(text string) string { return s.paint("2", text) }
-func (s style) good(text string) string  { return s.paint("32", text) }
-func (s style) warn(text string) string  { return s.paint("33", text) }
-func (s style) bad(text string) string   { return s.paint("31", text) }
 
 // object prints indented JSON.
 func (a *app) object(v any) error {
@@ -68,19 +70,25 @@ func plural(n int64, what string) string {
 	return humanize.Comma(n) + " " + english.PluralWord(int(min(n, 2)), what, "")
 }
 
-// progress shows a bar if standard error is a terminal. add advances it; done removes it
-// and must be called before anything is printed.
-func (a *app) progress(total int64, what string) (add func(int), done func()) {
-	if !a.ErrTTY {
-		return func(int) {}, func() {}
+// progress returns a function that shows the progress of a fill by a bar, if standard error is a
+// terminal, and one that removes the bar, which must be called before anything is printed.
+func (a *app) progress() (show func(what string, filled, total int64), done func()) {
+	var bar *progressbar.ProgressBar
+	show = func(what string, filled, total int64) {
+		if bar == nil && a.ErrTTY {
+			bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(a.Err), progressbar.OptionSetDescription(what), progressbar.OptionShowCount(),
+				progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true))
+		}
+		if bar != nil {
+			_ = bar.Set64(filled)
+		}
 	}
-	options := []progressbar.Option{
-		progressbar.OptionSetWriter(a.Err), progressbar.OptionSetDescription(what), progressbar.OptionShowCount(),
-		progressbar.OptionThrottle(100 * time.Millisecond), progressbar.OptionSetWidth(30),
-		progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true),
+	return show, func() {
+		if bar != nil {
+			_ = bar.Finish()
+			bar = nil
+		}
 	}
-	bar := progressbar.NewOptions64(total, options...)
-	return func(n int) { _ = bar.Add(n) }, func() { _ = bar.Finish() }
 }
 
 // A usageError reports a wrong command line.
@@ -131,10 +139,10 @@ func (a *app) finish(path string, err error) int {
 	case errors.Is(err, errCheck):
 		return exitCheck
 	case errors.As(err, &bad) || !a.started: // cobra's own errors come before a command starts
-		fmt.Fprintf(a.Err, "%s %s\nSee %s.\n", a.errStyle.bad(path+":"), a.clean(err), a.errStyle.bold(path+" --help"))
+		fmt.Fprintf(a.Err, "%s %s\nSee %s.\n", a.errStyle.paint(red, path+":"), a.clean(err), a.errStyle.paint(bold, path+" --help"))
 		return exitUsage
 	}
-	fmt.Fprintf(a.Err, "%s %s\n", a.errStyle.bad(path+":"), a.clean(err))
+	fmt.Fprintf(a.Err, "%s %s\n", a.errStyle.paint(red, path+":"), a.clean(err))
 	return exitFailed
 }
 
@@ -182,7 +190,7 @@ func (a *app) each(cmd *cobra.Command, args []string, split splitFunc, do func(t
 				if text != "" {
 					text = fmt.Sprintf("%q: ", short(dsn.Hide(text, a.secrets)))
 				}
-				a.note("%s %s %d: %s%s", a.errStyle.bad(cmd.CommandPath()+":"), what, n, text, a.clean(err))
+				a.note("%s %s %d: %s%s", a.errStyle.paint(red, cmd.CommandPath()+":"), what, n, text, a.clean(err))
 			}
 		}
 	}
@@ -190,7 +198,7 @@ func (a *app) each(cmd *cobra.Command, args []string, split splitFunc, do func(t
 	case len(args) == 0 || len(args) == 1 && args[0] == "-":
 		what = "line"
 		if a.InTTY {
-			a.note("%s", a.errStyle.faint("reading standard input, end with Ctrl-D"))
+			a.note("%s", a.errStyle.paint(faint, "reading standard input, end with Ctrl-D"))
 		}
 		n, found := 0, false
 		lines := bufio.NewScanner(&input{ctx, a.out, a.In})
@@ -272,7 +280,7 @@ func (a *app) convert(cmd *cobra.Command, args []string, split splitFunc, turn f
 		case a.json:
 			return a.line(object)
 		}
-		a.print(line, "\n")
+		fmt.Fprint(a.out, line, "\n")
 		return nil
 	})
 }

@@ -39,23 +39,23 @@ func (a *app) layoutCommand() *cobra.Command {
 func (a *app) layout(l core.Layout) error {
 	d := describe.NewLayout(l, a.now())
 	if l.Epoch.After(a.now()) {
-		a.note("%s the epoch is in the future, %s: no ID can be generated before", a.errStyle.warn("snowkey layout:"), timetext.Relative(l.Epoch, a.now()))
+		a.note("%s the epoch is in the future, %s: no ID can be generated before", a.errStyle.paint(yellow, "snowkey layout:"), timetext.Relative(l.Epoch, a.now()))
 	}
 	if a.json {
 		return a.object(d)
 	}
 	s := a.style
 	if d.Preset != "" {
-		fmt.Fprintf(a.out, "%s  %s\n\n", s.bold(d.Preset), d.Description)
+		fmt.Fprintf(a.out, "%s  %s\n\n", s.paint(bold, d.Preset), d.Description)
 	}
 	fmt.Fprintln(a.out, d.Diagram)
 	javascript := "IDs are exact as numbers"
 	if d.UnsafeFrom != nil {
-		javascript = s.warn("IDs are not exact as numbers: send them as strings")
+		javascript = s.paint(yellow, "IDs are not exact as numbers: send them as strings")
 	}
 	end := d.End + "  " + timetext.Relative(l.End(), a.now())
 	if d.Expired {
-		end += "  " + s.bad("expired: IDs can be decoded, not generated")
+		end += "  " + s.paint(red, "expired: IDs can be decoded, not generated")
 	}
 	a.label("epoch", fmt.Sprintf("%s  %d ms", d.Epoch, d.EpochMS))
 	a.label("tick", l.Tick.String())
@@ -64,7 +64,7 @@ func (a *app) layout(l core.Layout) error {
 	a.label("ends", end)
 	a.label("JavaScript", javascript)
 	if l.Unsigned {
-		a.label("sign", s.warn("IDs of the upper half are negative as an int64: not for keys of a database"))
+		a.label("sign", s.paint(yellow, "IDs of the upper half are negative as an int64: not for keys of a database"))
 	}
 	return nil
 }
@@ -174,7 +174,7 @@ A time is one of:
 If the clocks of the zone show a time twice, the first counts. If they skip it, the
 instant of the change counts.`
 
-func dialects() []ddl.Dialect { return []ddl.Dialect{ddl.Postgres, ddl.MySQL, ddl.SQLite} }
+var dialects = []ddl.Dialect{ddl.Postgres, ddl.MySQL, ddl.SQLite} //nolint:gochecknoglobals // constant
 
 // dialect parses the value of a flag.
 func dialect(s string) (ddl.Dialect, error) {
@@ -201,7 +201,7 @@ func (a *app) rangeCommand() *cobra.Command {
 	f.Var(flagval.New(&zone, "ZONE", "UTC", flagval.Zone), "tz", "time zone of times without one, such as Europe/Vienna or local")
 	a.jsonFlag(cmd, "one object")
 	addLayout(cmd, &l)
-	completeWith(cmd, "dialect", dialects())
+	completeWith(cmd, "dialect", dialects)
 	return cmd
 }
 
@@ -236,8 +236,8 @@ func (a *app) ranges(l core.Layout, zone *time.Location, fromText, toText, colum
 	case column != "":
 		fmt.Fprintf(a.out, "WHERE %s\n", r.Where)
 	default:
-		fmt.Fprintf(a.out, "min     %s  %s\n", describe.Decimal.Text(low, l.Unsigned), a.style.faint("from "+shownFrom))
-		fmt.Fprintf(a.out, "before  %s  %s\n", describe.Decimal.Text(high, l.Unsigned), a.style.faint("before "+shownTo))
+		fmt.Fprintf(a.out, "min     %s  %s\n", describe.Decimal.Text(low, l.Unsigned), a.style.paint(faint, "from "+shownFrom))
+		fmt.Fprintf(a.out, "before  %s  %s\n", describe.Decimal.Text(high, l.Unsigned), a.style.paint(faint, "before "+shownTo))
 	}
 	return nil
 }

@@ -133,23 +133,23 @@ type migrationJSON struct {
 }
 
 type stepJSON struct {
-	Name        string   `json:"name"`
-	Table       string   `json:"table"`
-	Statements  []string `json:"statements"`
-	Transaction bool     `json:"transaction"`
-	Batches     bool     `json:"batches"`
-	Lock        string   `json:"lock"`
-	Held        string   `json:"held"`
-	SizeMatters bool     `json:"size_matters"`
-	Check       string   `json:"check"`
-	Back        string   `json:"back"`
-	Done        bool     `json:"done"`
+	Name        migrate.StepName `json:"name"`
+	Table       string           `json:"table"`
+	Statements  []string         `json:"statements"`
+	Transaction bool             `json:"transaction"`
+	Batches     bool             `json:"batches"`
+	Lock        string           `json:"lock"`
+	Held        string           `json:"held"`
+	SizeMatters bool             `json:"size_matters"`
+	Check       string           `json:"check"`
+	Back        string           `json:"back"`
+	Done        bool             `json:"done"`
 }
 
 func stepsJSON(steps []migrate.Step) []stepJSON {
 	all := []stepJSON{}
 	for _, s := range steps {
-		all = append(all, stepJSON{string(s.Name), s.Table, s.Statements, s.Transaction, s.Batches, s.Lock, s.Held, s.SizeMatters, s.Check, s.Back, s.Done})
+		all = append(all, stepJSON{s.Name, s.Table, s.Statements, s.Transaction, s.Batches, s.Lock, s.Held, s.SizeMatters, s.Check, s.Back, s.Done})
 	}
 	return all
 }
@@ -172,20 +172,14 @@ type migratedJSON struct {
 }
 
 func (a *app) applyMigration(cmd *cobra.Command, target *dsn.Target, p *migrating) error {
-	add, done := func(int) {}, func() {}
-	var before int64
+	show, done := a.progress()
 	p.cfg.Progress = func(s migrate.Step, filled, total int64) {
-		switch {
-		case filled == 0:
-			done()
-			add, done, before = func(int) {}, func() {}, 0
-			a.note("%s %s", s.Name, s.Table)
+		if filled > 0 {
+			show(string(s.Name), filled, total)
 			return
-		case before == 0:
-			add, done = a.progress(total, string(s.Name))
 		}
-		add(int(filled - before))
-		before = filled
+		done()
+		a.note("%s %s", s.Name, s.Table)
 	}
 	result, err := migrate.Run(cmd.Context(), target.DB, p.cfg)
 	done()

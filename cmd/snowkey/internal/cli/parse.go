@@ -32,10 +32,8 @@ and what JavaScript makes of them.
 IDs are the arguments. Without any, or with -, they come from standard input: a line
 has any number of IDs, with or without quotes and commas, or one object of --json.
 
-IDs may be decimal, hex (0x…), base32, base58 or base62; digits alone are decimal. A
-text that fits two formats is rejected: choose one with --from. Most IDs in base58
-need it. An ID in base32 may have a prefix, as in ord_1qda147xjq4ad; --from ord_
-accepts no other prefix, and --to ord_ writes it.
+Digits alone are decimal. A text that fits two formats is rejected: choose one with
+--from. Most IDs in base58 need it. --from ord_ accepts no other prefix.
 
 With --to, IDs are only converted. A text that is not an ID is reported with its
 position; the others are processed, and the exit status is 1.`
@@ -87,7 +85,7 @@ func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
 		case a.json:
 			return a.line(&d)
 		case shown > 0:
-			a.print("\n")
+			fmt.Fprint(a.out, "\n")
 		}
 		shown++
 		return a.show(p.layout, id, d)
@@ -128,23 +126,16 @@ func withFrom(err error) error {
 func (a *app) label(name, text string) {
 	if text != "" {
 		const width = "          "
-		a.print("  ", a.style.faint(name+width[min(len(name), len(width)):]), " ", text, "\n")
-	}
-}
-
-// print prints texts as they are.
-func (a *app) print(texts ...string) {
-	for _, text := range texts {
-		_, _ = a.out.WriteString(text)
+		fmt.Fprint(a.out, "  ", a.style.paint(faint, name+width[min(len(name), len(width)):]), " ", text, "\n")
 	}
 }
 
 // show prints an ID for people.
 func (a *app) show(l core.Layout, id int64, d describe.ID) error {
 	s, decimal := a.style, describe.Decimal.Text(id, l.Unsigned)
-	a.print(s.bold(decimal), "\n")
+	fmt.Fprint(a.out, s.paint(bold, decimal), "\n")
 	a.label("prefix", d.Prefix)
-	a.label("time", d.Time+"  "+s.faint(d.Relative))
+	a.label("time", d.Time+"  "+s.paint(faint, d.Relative))
 	a.label("local", d.Local)
 	if l.RollbackBits > 0 {
 		a.label("rollback", strconv.FormatInt(d.Rollback, 10))
@@ -152,7 +143,7 @@ func (a *app) show(l core.Layout, id int64, d describe.ID) error {
 	worker := strconv.FormatInt(d.Worker, 10)
 	if l.DatacenterBits > 0 {
 		a.label("datacenter", strconv.FormatInt(d.Datacenter, 10))
-		worker += s.faint(fmt.Sprintf("  worker ID %d with the datacenter", d.WorkerID))
+		worker += s.paint(faint, fmt.Sprintf("  worker ID %d with the datacenter", d.WorkerID))
 	}
 	if l.WorkerBits+l.DatacenterBits > 0 {
 		a.label("worker", worker)
@@ -165,12 +156,12 @@ func (a *app) show(l core.Layout, id int64, d describe.ID) error {
 	a.label("prefixed", d.Prefixed)
 	javascript := "exact as a number"
 	if js := describe.NewJavaScript(decimal); !js.Safe {
-		javascript = s.warn("JSON.parse turns it into " + js.Value + ": send it as a string")
+		javascript = s.paint(yellow, "JSON.parse turns it into "+js.Value+": send it as a string")
 	}
 	a.label("JavaScript", javascript)
 	explained, err := l.Explain(id)
 	if err == nil {
-		a.print("\n  ", strings.ReplaceAll(strings.TrimSuffix(explained, "\n"), "\n", "\n  "), "\n")
+		fmt.Fprint(a.out, "\n  ", strings.ReplaceAll(strings.TrimSuffix(explained, "\n"), "\n", "\n  "), "\n")
 	}
 	return err
 }

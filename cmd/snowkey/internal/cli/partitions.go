@@ -49,7 +49,7 @@ func (a *app) partitionsCommand() *cobra.Command {
 	a.jsonFlag(cmd, "the partitions with their bounds, and the statements")
 	addLayout(cmd, &c.p.Layout)
 	completeWith(cmd, "by", periods)
-	completeWith(cmd, "dialect", dialects()[:2])
+	completeWith(cmd, "dialect", dialects[:2])
 	return cmd
 }
 
@@ -77,7 +77,7 @@ func (a *app) partitions(c *cut, given func(flag string) bool) error {
 		return sqlError(c.p.Dialect, "", outsideLayout(err))
 	}
 	if !given("table") {
-		a.note("%s no --table: the SQL is for %q", a.errStyle.warn("snowkey partitions:"), c.p.Table)
+		a.note("%s no --table: the SQL is for %q", a.errStyle.paint(yellow, "snowkey partitions:"), c.p.Table)
 	}
 	var script ddl.Script
 	if c.clause {

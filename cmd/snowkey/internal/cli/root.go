@@ -27,6 +27,7 @@ type app struct {
 	out             *bufio.Writer // keeps its first error
 	lines           *json.Encoder // writes lines of JSON to out
 	style, errStyle style         // of standard output, and of standard error
+	now             func() time.Time
 	secrets         []string
 	started         bool // the command line was parsed
 	failed          bool // the exit code must not be 0
@@ -37,7 +38,10 @@ type app struct {
 // 1 for a failure, 2 for a wrong command line, or 3 for a failed check.
 func Run(ctx context.Context, args []string, env Env) int {
 	colour := env.Getenv("NO_COLOR") == "" && env.Getenv("TERM") != "dumb"
-	a := &app{Env: env, out: bufio.NewWriterSize(env.Out, 64<<10), style: style(colour && env.OutTTY), errStyle: style(colour && env.ErrTTY)}
+	a := &app{Env: env, out: bufio.NewWriterSize(env.Out, 64<<10), style: style(colour && env.OutTTY), errStyle: style(colour && env.ErrTTY), now: env.Clock}
+	if a.now == nil {
+		a.now = time.Now
+	}
 	a.lines = newEncoder(a.out)
 	for _, arg := range args { // a DSN may be in a wrong position, and messages quote wrong values
 		a.secrets = append(a.secrets, dsn.Secrets(arg)...)
@@ -111,11 +115,18 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// command returns a command. What run returns is no usage error, unless it is a usageError.
+// command returns a command. What run returns is no usage error, unless it is a usageError. A flag
+// with an empty value, which a script passes if its variable is not set, is one.
 func (a *app) command(use, short, long, example string, args cobra.PositionalArgs, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: args, RunE: func(cmd *cobra.Command, args []string) error {
+	return &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: args, RunE: func(cmd *cobra.Command, args []string) (err error) {
 		a.started = true
-		if err := emptyFlag(cmd); err != nil {
+		cmd.Flags().Visit(func(f *pflag.Flag) {
+			list, ok := f.Value.(pflag.SliceValue)
+			if f.Value.String() == "" || ok && len(list.GetSlice()) == 0 {
+				err = usage("--%s \"\": must not be empty", f.Name)
+			}
+		})
+		if err != nil {
 			return err
 		}
 		return run(cmd, args)
@@ -129,18 +140,6 @@ func parent(use, short, long, example, names string, commands ...*cobra.Command)
 	}}
 	cmd.AddCommand(commands...)
 	return cmd
-}
-
-// emptyFlag rejects a flag with an empty value, which a script passes if its variable is
-// not set.
-func emptyFlag(cmd *cobra.Command) (err error) {
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		list, ok := f.Value.(pflag.SliceValue)
-		if f.Value.String() == "" || ok && len(list.GetSlice()) == 0 {
-			err = usage("--%s \"\": must not be empty", f.Name)
-		}
-	})
-	return err
 }
 
 // jsonFlag adds --json.
@@ -195,13 +194,6 @@ func Main() int {
 		InTTY: tty(os.Stdin), OutTTY: tty(os.Stdout), ErrTTY: tty(os.Stderr),
 		Getenv: os.Getenv, Version: version,
 	})
-}
-
-func (e Env) now() time.Time {
-	if e.Clock != nil {
-		return e.Clock()
-	}
-	return time.Now()
 }
 
 // completeWith completes the values of a flag.

@@ -37,12 +37,7 @@ type serving struct {
 const serveAbout = `Serve the web page, which decodes IDs in the browser, and its HTTP API. With --store
 it also leases worker IDs from a database to programs that have the token but cannot
 reach the database. They use the server's URL followed by /leases, as a DSN or as
-httpstore.Config.URL:
-
-  snowkey gen --lease https://ids.example.org/leases --token-file token
-
-With --admin they may also list and free worker IDs, as "snowkey workers" does.
---store takes the same DSNs as --dsn; snowkey --help lists them.
+httpstore.Config.URL. snowkey --help lists the DSNs that --store takes.
 
 For probes, /healthz says that the server is alive, and /readyz that its store answers.
 With --metrics-addr, Prometheus finds /metrics on that address, and on no other.
@@ -65,8 +60,8 @@ func (a *app) serveCommand() *cobra.Command {
 	f.Var(flagval.New(&s.drain, "DURATION", "0s", flagval.Duration(0, time.Hour)), "drain", "before it shuts down, serve for this DURATION while /readyz says no")
 	f.StringVar(&s.store.text, "store", "", "store of the worker IDs to lease, a `DSN`; requires a token")
 	f.StringVar(&s.store.tokenFile, "token-file", "", "`FILE` with the token of the clients (default $SNOWKEY_TOKEN)")
-	s.store.flags, s.store.dependent = f, []string{"token-file", "admin"}
-	s.store.addDataLoss(f)
+	s.store.flags, s.store.dependent = f, []string{"token-file", "allow-data-loss", "admin"}
+	f.BoolVar(&s.store.dataLoss, "allow-data-loss", false, acceptLoss)
 	f.BoolVar(&s.admin, "admin", false, "let clients with the token list and free worker IDs")
 	f.StringVar(&s.cert, "tls-cert", "", "`FILE` of the certificate with its chain, PEM")
 	f.StringVar(&s.key, "tls-key", "", "`FILE` of its key, PEM")
@@ -119,7 +114,7 @@ func (a *app) serve(ctx context.Context, s *serving) error {
 		return fmt.Errorf("listen: %w", err)
 	}
 	if s.cert == "" && !loopback(host) {
-		a.note("%s %s is reachable from other machines and not encrypted: give --tls-cert and --tls-key, or put it behind a proxy with TLS", a.errStyle.warn("snowkey serve:"), s.addr)
+		a.note("%s %s is reachable from other machines and not encrypted: give --tls-cert and --tls-key, or put it behind a proxy with TLS", a.errStyle.paint(yellow, "snowkey serve:"), s.addr)
 	}
 	if s.metrics != "" {
 		stop, err := a.serveMetrics(ctx, s.metrics, handler.Metrics(), cfg.Logger)

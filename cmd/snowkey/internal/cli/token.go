@@ -28,18 +28,13 @@ type tokens struct {
 const tokenAbout = `Seal IDs into tokens that do not show them, and open tokens, as package token does.
 
 Keys are in a file, or in the variable SNOWKEY_TOKEN_KEYS: never on a command line,
-which others can see. A key file has one key per line, newest first. The first key
-seals, all open:
-
-  # comment
-  SECRET     32 bytes in hexadecimal digits or base 64
-
-In the variable, commas may separate keys.`
+which others can see. There is one key per line, 32 bytes in hexadecimal digits or base
+64, newest first. The first key seals, all open.`
 
 func (a *app) tokenCommand() *cobra.Command {
 	const rotation = "Print a new random key, as a line of a key file. To rotate keys, first add it below\nthe others. When all programs have it, move it above them."
 	key := a.command("key", "print a new key", rotation, "  (umask 077; snowkey token key > token.keys)\n  snowkey token key >> token.keys", arguments(0, 0, "no arguments"), func(*cobra.Command, []string) error {
-		a.print(token.GenerateSecret(), "\n")
+		fmt.Fprint(a.out, token.GenerateSecret(), "\n")
 		return nil
 	})
 	sealer := &tokens{from: describe.Auto}
@@ -187,7 +182,7 @@ func (a *app) warnOfReaders(source, file string) {
 	if err != nil || !info.Mode().IsRegular() || runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0 {
 		return
 	}
-	a.note("%s %s has the mode %04o, so other users may have access to the keys: chmod 600", a.errStyle.warn("warning:"), source, info.Mode().Perm())
+	a.note("%s %s has the mode %04o, so other users may have access to the keys: chmod 600", a.errStyle.paint(yellow, "warning:"), source, info.Mode().Perm())
 }
 
 // keyLine returns a line of a key file without its comment.

@@ -23,22 +23,36 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-func (a *app) workersCommand() *cobra.Command {
-	return parent("workers", "list and free worker IDs", "List the leased worker IDs of a store, and free one whose holder is gone.",
-		"  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers free 7 --fencing-token 3 --dsn postgres://localhost/app", "list or free",
-		a.workersList(), a.workersFree())
-}
+const freeAbout = `Release a worker ID for a holder that cannot do it, such as one that has crashed, before
+its TTL ends.
 
-func (a *app) workersList() *cobra.Command {
-	p := &storeFlags{}
-	var held bool
-	cmd := a.command("list --dsn DSN", "list worker IDs and their holders", "List the worker IDs of a namespace that were ever leased: the holder of each, its\nfence (all its IDs are earlier), and when the lease expires. Nothing is changed.",
+This cannot cause a duplicate, even if the holder is still running: it issues IDs up
+to its recorded fence, learns that the worker ID is lost, and claims another one. The
+next holder of this one starts at the fence.
+
+A worker ID of a generator in the database is not released: drop the generator.
+
+"workers list" shows the fencing token. A worker ID that has changed hands since has
+another one and is left unchanged.`
+
+func (a *app) workersCommand() *cobra.Command {
+	listed, freed := &storeFlags{}, &storeFlags{}
+	held, token := false, int64(-1)
+	list := a.command("list --dsn DSN", "list worker IDs and their holders", "List the worker IDs of a namespace that were ever leased: the holder of each, its\nfence (all its IDs are earlier), and when the lease expires. Nothing is changed.",
 		"  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers list --dsn file:ids.db --namespace orders --json",
-		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.listWorkers(cmd.Context(), p, held) })
-	p.add(cmd, "dsn", "store of the worker IDs", false)
-	cmd.Flags().BoolVar(&held, "held", false, "only held ones")
-	a.jsonFlag(cmd, "one object")
-	return cmd
+		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.listWorkers(cmd.Context(), listed, held) })
+	listed.add(list, "dsn", "store of the worker IDs", false)
+	list.Flags().BoolVar(&held, "held", false, "only held ones")
+	a.jsonFlag(list, "one object")
+	free := a.command("free WORKERID --fencing-token N --dsn DSN", "release a worker ID whose holder is gone", freeAbout,
+		"  snowkey workers free 7 --fencing-token 3 --dsn postgres://localhost/app",
+		arguments(1, 1, "one worker ID"), func(cmd *cobra.Command, args []string) error {
+			return a.freeWorker(cmd.Context(), freed, args[0], token)
+		})
+	freed.add(free, "dsn", "store of the worker IDs", false)
+	free.Flags().Var(flagval.New(&token, "N", "", flagval.Whole(1, math.MaxInt64)), "fencing-token", `fencing token of its holder, from "workers list"; required`)
+	return parent("workers", "list and free worker IDs", "List the leased worker IDs of a store, and free one whose holder is gone.",
+		"  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers free 7 --fencing-token 3 --dsn postgres://localhost/app", "list or free", list, free)
 }
 
 // records opens a store and lists the worker IDs of the namespace.
@@ -166,29 +180,6 @@ func unsupported(err error) error {
 	return err
 }
 
-func (a *app) workersFree() *cobra.Command {
-	p := &storeFlags{}
-	token := int64(-1)
-	cmd := a.command("free WORKERID --fencing-token N --dsn DSN", "release a worker ID whose holder is gone", `Release a worker ID for a holder that cannot do it, such as one that has crashed, before
-its TTL ends.
-
-This cannot cause a duplicate, even if the holder is still running: it issues IDs up
-to its recorded fence, learns that the worker ID is lost, and claims another one. The
-next holder of this one starts at the fence.
-
-A worker ID of a generator in the database is not released: drop the generator.
-
-"workers list" shows the fencing token. A worker ID that has changed hands since has
-another one and is left unchanged.`,
-		"  snowkey workers free 7 --fencing-token 3 --dsn postgres://localhost/app",
-		arguments(1, 1, "one worker ID"), func(cmd *cobra.Command, args []string) error {
-			return a.freeWorker(cmd.Context(), p, args[0], token)
-		})
-	p.add(cmd, "dsn", "store of the worker IDs", false)
-	cmd.Flags().Var(flagval.New(&token, "N", "", flagval.Whole(1, math.MaxInt64)), "fencing-token", `fencing token of its holder, from "workers list"; required`)
-	return cmd
-}
-
 func (a *app) freeWorker(ctx context.Context, p *storeFlags, text string, token int64) error {
 	id, err := flagval.Whole(0, math.MaxInt64)(text)
 	if err != nil {
@@ -245,14 +236,12 @@ func (p *storeFlags) add(cmd *cobra.Command, flag, what string, writes bool) {
 	f.StringVar(&p.tokenFile, "token-file", "", "`FILE` with the token (default $SNOWKEY_TOKEN)")
 	f.StringVar(&p.namespace, "namespace", "default", "`NAMESPACE` in which IDs are unique; each has its own worker IDs")
 	if writes {
-		p.addDataLoss(f)
+		p.dependent = append(p.dependent, "allow-data-loss")
+		f.BoolVar(&p.dataLoss, "allow-data-loss", false, acceptLoss)
 	}
 }
 
-func (p *storeFlags) addDataLoss(f *pflag.FlagSet) {
-	p.dependent = append(p.dependent, "allow-data-loss")
-	f.BoolVar(&p.dataLoss, "allow-data-loss", false, "accept a server whose settings may lose acknowledged writes: IDs may then be issued twice")
-}
+const acceptLoss = "accept a server whose settings may lose acknowledged writes: IDs may then be issued twice"
 
 // unused rejects flags that need a DSN if there is none.
 func (p *storeFlags) unused() error {
@@ -305,7 +294,7 @@ func (a *app) open(ctx context.Context, p *storeFlags, create bool) (*dsn.Target
 	} else if p.token != "" || p.tokenFile != "" && p.flag != "--store" {
 		return nil, usage("--token and --token-file require an http(s) DSN: %s takes none", d.Kind)
 	}
-	return d.Open(ctx, dsn.Options{Token: token, Create: create})
+	return d.Open(ctx, token, create)
 }
 
 // openStore opens a lease store. One that is not created is only read, so lost writes do

@@ -84,7 +84,7 @@ func Parse(text string, format Format, unsigned bool) (id int64, found Format, e
 	case text == "":
 		return 0, "", errors.New("is empty")
 	case format != Auto:
-	case marked(text):
+	case strings.HasPrefix(text, "0x"), strings.HasPrefix(text, "0X"):
 		format = Hex
 	case isDecimal(text):
 		format = Decimal
@@ -98,11 +98,6 @@ func Parse(text string, format Format, unsigned bool) (id int64, found Format, e
 	}
 	id, err = read(text, format, unsigned)
 	return id, format, err
-}
-
-// marked reports whether 0x marks a text as hex.
-func marked(text string) bool {
-	return len(text) > 1 && text[0] == '0' && text[1]|' ' == 'x'
 }
 
 // isDecimal reports whether a text is a decimal number without leading zeros.
@@ -153,9 +148,22 @@ func (f Format) digits() (low, high int) {
 func read(text string, format Format, unsigned bool) (int64, error) {
 	switch format {
 	case Decimal:
-		return readDecimal(text, unsigned)
+		switch {
+		case !isDecimal(text) || text == "-0":
+			return 0, errors.New("is not a decimal ID")
+		case text[0] != '-':
+			n, err := strconv.ParseUint(text, 10, 64)
+			return fit(n, err, unsigned)
+		case !unsigned:
+			return 0, errors.New("must not be negative")
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("is below the smallest ID, %d", math.MinInt64)
+		}
+		return n, nil
 	case Hex:
-		if marked(text) {
+		if len(text) > 1 && text[0] == '0' && text[1]|' ' == 'x' {
 			text = text[2:]
 		}
 		if text == "" || strings.Trim(text, "0123456789abcdefABCDEF") != "" {
@@ -182,23 +190,6 @@ func read(text string, format Format, unsigned bool) (int64, error) {
 	return int64(id), nil
 }
 
-func readDecimal(text string, unsigned bool) (int64, error) {
-	switch {
-	case !isDecimal(text) || text == "-0":
-		return 0, errors.New("is not a decimal ID")
-	case text[0] != '-':
-		n, err := strconv.ParseUint(text, 10, 64)
-		return fit(n, err, unsigned)
-	case !unsigned:
-		return 0, errors.New("must not be negative")
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("is below the smallest ID, %d", math.MinInt64)
-	}
-	return n, nil
-}
-
 func fit(n uint64, err error, unsigned bool) (int64, error) {
 	largest := uint64(math.MaxInt64)
 	if unsigned {
@@ -213,6 +204,7 @@ func fit(n uint64, err error, unsigned bool) (int64, error) {
 // Split returns the texts in a list that may be IDs: the items of JSON, SQL, CSV or a
 // table, or on each line an object of JSON, whose "id" counts. Quotes are kept off.
 func Split(text string) (ids []string) {
+	separates := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;|()[]{}\ufeff", r) }
 	for line := range strings.Lines(text) {
 		if object := strings.Trim(line, " \t\r\n\ufeff"); strings.HasPrefix(object, "{") && strings.Contains(object, ":") {
 			ids = append(ids, ofObject(object))
@@ -225,11 +217,6 @@ func Split(text string) (ids []string) {
 		}
 	}
 	return ids
-}
-
-// separates reports whether a character is between the items of a list.
-func separates(r rune) bool {
-	return unicode.IsSpace(r) || strings.ContainsRune(",;|()[]{}\ufeff", r)
 }
 
 // ofObject returns the "id" of an object as it is written; other lines are returned

@@ -28,12 +28,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// Options configure Open.
-type Options struct {
-	Token  string // of an HTTP server
-	Create bool   // creates a missing file of SQLite, or tables
-}
-
 // timeout bounds the wait for the first response.
 const timeout = 10 * time.Second
 
@@ -44,16 +38,18 @@ type Target struct {
 	Redis *redis.Client
 	Etcd  *clientv3.Client
 
-	opt     Options
+	token   string
+	create  bool
 	closers []func() error
 }
 
 // Open connects and waits for a first response until the timeout. Errors name the target
-// without its password.
-func (d *DSN) Open(ctx context.Context, opt Options) (t *Target, err error) {
+// without its password. token is that of an HTTP server; create creates a missing file of SQLite, or
+// tables.
+func (d *DSN) Open(ctx context.Context, token string, create bool) (t *Target, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	t = &Target{DSN: d, opt: opt}
+	t = &Target{DSN: d, token: token, create: create}
 	defer func() {
 		if err != nil {
 			t.Close()
@@ -66,7 +62,7 @@ func (d *DSN) Open(ctx context.Context, opt Options) (t *Target, err error) {
 	case MySQL:
 		t.DB, err = openMySQL(*d.my)
 	case SQLite:
-		t.DB, err = d.openSQLite(opt.Create)
+		t.DB, err = d.openSQLite(create)
 	case Redis:
 		silence()
 		t.Redis = redis.NewClient(d.redis)
@@ -172,10 +168,10 @@ func (t *Target) Store(allowDataLoss bool) (Store, error) {
 	case Etcd:
 		return etcd.New(t.Etcd, etcd.Config{Clock: t.etcdClock})
 	case HTTP:
-		return httpstore.New(httpstore.Config{URL: t.url, Token: t.opt.Token})
+		return httpstore.New(httpstore.Config{URL: t.url, Token: t.token})
 	}
 	dialect := map[Kind]sqlstore.Dialect{Postgres: sqlstore.Postgres, MySQL: sqlstore.MySQL, SQLite: sqlstore.SQLite}[t.Kind]
-	return sqlstore.New(t.DB, sqlstore.Config{Dialect: dialect, NoCreate: !t.opt.Create, AllowDataLoss: allowDataLoss})
+	return sqlstore.New(t.DB, sqlstore.Config{Dialect: dialect, NoCreate: !t.create, AllowDataLoss: allowDataLoss})
 }
 
 func (t *Target) eval(ctx context.Context, script string, keys []string, args ...any) (any, error) {

