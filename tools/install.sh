@@ -40,7 +40,10 @@ needs() {
 need() {
   [ "${only:-$1}" = "$1" ] || return 0
   known=yes
-  eval "$3" >/dev/null 2>&1 || missing+=("$4") packages+=($2)
+  eval "$3" >/dev/null 2>&1 && return
+  local names
+  read -ra names <<<"$2"
+  missing+=("$4") packages+=("${names[@]}")
 }
 
 fail() {
