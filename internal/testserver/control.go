@@ -28,12 +28,10 @@ func (s *Server) Kill() error { return s.control("Kill", true, s.kill) }
 
 // Restart is Stop and Start.
 func (s *Server) Restart() error {
-	return s.control("Restart", true, func() (err error) {
-		if err = s.stop(); err == nil {
-			err = s.start()
-		}
+	if err := s.Stop(); err != nil {
 		return err
-	})
+	}
+	return s.Start()
 }
 
 // Pause suspends all processes of the server. Its connections stay open, the kernel still accepts
