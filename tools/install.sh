@@ -157,8 +157,7 @@ quiet() {
 # unquiet leaves the machine's settings as they were, however the installation ended.
 unquiet() {
   [ -z "$made_policy" ] || as_root rm -f "$policy"
-  [ -z "$made_cluster" ] || as_root rm -f "$cluster"
-  [ -z "$made_cluster" ] || as_root rmdir "${cluster%/*}" 2>/dev/null || true # not empty: not ours
+  [ -z "$made_cluster" ] || { as_root rm -f "$cluster" && as_root rmdir "${cluster%/*}" 2>/dev/null || true; } # not empty: not ours
 }
 
 only='' check='' known=''
