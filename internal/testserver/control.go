@@ -28,10 +28,12 @@ func (s *Server) Kill() error { return s.control("Kill", true, s.kill) }
 
 // Restart is Stop and Start.
 func (s *Server) Restart() error {
-	if err := s.Stop(); err != nil {
+	return s.control("Restart", true, func() (err error) {
+		if err = s.stop(); err == nil {
+			err = s.start()
+		}
 		return err
-	}
-	return s.Start()
+	})
 }
 
 // Pause suspends all processes of the server. Its connections stay open, the kernel still accepts
