@@ -1,44 +1,13 @@
 package core
 
 import (
+	"cmp"
 	"math"
-	"math/rand/v2"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 )
-
-// SequenceStart says with which sequence number a new tick begins. It matters if rows are
-// sharded by id modulo the number of shards. The ids of a generator that is seldom used are
-// mostly the first of their tick. With SequenceZero these are all even, and reach only a few
-// shards. The shards of package shard do not depend on it.
-type SequenceStart uint8
-
-// Where the sequence begins. SequenceCarry and SequenceRandom begin in the lower half of the
-// range, so that every tick keeps at least half of its ids.
-const (
-	SequenceZero   SequenceStart = iota // at 0
-	SequenceCarry                       // where the last tick ended
-	SequenceRandom                      // at a random number
-)
-
-// String returns "Zero", "Carry" or "Random".
-func (s SequenceStart) String() string {
-	if s > SequenceRandom {
-		return "SequenceStart out of range"
-	}
-	return [...]string{"Zero", "Carry", "Random"}[s]
-}
-
-// first returns the sequence number that begins a tick.
-func (s SequenceStart) first(cursor, sequenceMax uint64) uint64 {
-	switch s {
-	case SequenceCarry:
-		return cursor & (sequenceMax >> 1)
-	case SequenceRandom:
-		return rand.Uint64() & (sequenceMax >> 1)
-	}
-	return 0
-}
 
 // closedCursor is the cursor of a closed allocator. No slot reaches it.
 const closedCursor = math.MaxUint64
@@ -119,57 +88,6 @@ func (a *allocator) raiseFirst(tick uint64) {
 		a.first = slot
 		a.cursor.Store(slot)
 	}
-}
-
-// takeKnown allocates want slots of the known tick and returns the first one, without reading
-// the clock. It reports false if the clock must be read: then call take.
-//
-// It only checks that the grant is not revoked. The fence need not be compared again: the limit
-// is below it, and a fence only rises, or becomes 0 when the grant is revoked.
-func (a *allocator) takeKnown(want uint64) (from uint64, ok bool) {
-	k := &a.known
-	for {
-		length, start := k.length.Load(), k.start.Load()
-		if length == 0 || readCounter()-start >= length {
-			return 0, false
-		}
-		from = a.cursor.Load()
-		if limit := k.limit.Load(); from >= limit || limit-from < want || a.grant.fence.Load() == 0 {
-			return 0, false
-		}
-		if a.cursor.CompareAndSwap(from, from+want) {
-			return from, true
-		}
-		a.clock.backOff() // see takeByClock
-	}
-}
-
-// take allocates up to want slots and returns the first one, and how many (n). It returns n == 0
-// if there is none at present. It reads the clock, and records the known tick.
-func (a *allocator) take(want uint64) (from, n uint64) {
-	if want <= knownSlots {
-		if count, ok := a.clock.counter.begin(); ok {
-			defer a.clock.counter.end() // also after a panic of the Observer
-			from, n, at, last := a.takeByClock(want)
-			a.know(count, at, from, n, last)
-			return from, n
-		}
-	}
-	from, n, _, _ = a.takeByClock(want)
-	return from, n
-}
-
-// know records the known tick: the one that the clock showed, in the reading at, just after the
-// counter was at count. After the n slots from from, up to knownSlots more may be issued in it, but
-// none after the tick last.
-func (a *allocator) know(count uint64, at clockReading, from, n, last uint64) {
-	end := a.clock.startOf(a.clock.tickAt(at.wall) + 1)
-	length := a.clock.counter.countsIn(end-at.wall, count, at.elapsed)
-	if n == 0 {
-		length = 0
-	}
-	limit := min(from+n+knownSlots, last<<a.layout.SequenceBits|a.layout.sequenceMax)
-	a.known.set(count, length, limit)
 }
 
 // takeByClock does what take does, but records nothing. It also returns the reading of the clock
@@ -299,11 +217,137 @@ func (a *allocator) close() (unused uint64) {
 	return a.position(0).lastIssued + 1
 }
 
-func (a *allocator) issued() bool { return a.position(0).lastIssued >= a.first>>a.layout.SequenceBits }
+func (a *allocator) hasIssued() bool { return a.position(0).issued }
 
-// passed returns how many slots the cursor has passed, without those that are only reserved, plus
+// slotsPassed returns how many slots the cursor has passed, without those that are only reserved, plus
 // how many Reuse has issued since.
-func (a *allocator) passed() uint64 {
+func (a *allocator) slotsPassed() uint64 {
 	p := a.position(0)
 	return p.cursor - a.first - p.unissued + a.reused.Load()
+}
+
+// queue orders calls that wait for slots that may not be issued yet. The cursor is the queue: a
+// call that finds no slot reserves the next ones, and issues them when the clock and the fence
+// allow their tick. Later calls reserve later slots. So each gets its slots in turn, and no call
+// has to wake another.
+//
+// A reserved slot is before the cursor, so only its call can issue it. The call issues it once, or
+// gives it back once. A slot that was given back is reserved by another call, or forgotten. All that
+// is issued here is issued under mu, as is the closing of the cursor: so final and last are
+// complete when the allocator is closed, and the next one begins above all ids.
+type queue struct {
+	mu       sync.Mutex // held for a moment, never while waiting
+	end      uint64     // the cursor, when a reservation moved it last
+	last     uint64     // the greatest slot that was issued, while the cursor is at end
+	gaps     []gap      // slots that were given back, in ascending order
+	unissued uint64     // how many slots before the cursor were reserved and not issued
+	final    uint64     // the cursor when the allocator was closed
+}
+
+// gap is n slots from from on.
+type gap struct{ from, n uint64 }
+
+// reservation is what a call has reserved. n == 0: nothing.
+type reservation struct {
+	allocator *allocator
+	gap
+}
+
+// position is where an allocator is.
+type position struct {
+	cursor     uint64 // as when the allocator was closed, if it is
+	next       uint64 // the slot to be reserved: the cursor, or one that was given back
+	lastIssued uint64 // the tick of the last id, or one before the first tick if there is none yet
+	unissued   uint64
+	issued     bool // whether there is an id yet
+	closed     bool
+}
+
+// position returns the position. It forgets slots that were given back and are before the tick now,
+// or below an id that was issued: a call gets neither a time before it began, nor a lesser id than
+// a call that returned before.
+func (a *allocator) position(now uint64) position {
+	a.queue.mu.Lock()
+	defer a.queue.mu.Unlock()
+	return a.lockedPosition(now)
+}
+
+func (a *allocator) lockedPosition(now uint64) position {
+	q := &a.queue
+	p := position{cursor: a.cursor.Load()}
+	if p.closed = p.cursor == closedCursor; p.closed {
+		p.cursor = q.final
+	}
+	if p.cursor != q.end { // take has moved it since
+		q.end, q.last = p.cursor, p.cursor-1
+	}
+	lowest := max(q.last+1, now<<a.layout.SequenceBits)
+	old, _ := slices.BinarySearchFunc(q.gaps, lowest, gap.compare)
+	q.gaps = slices.Delete(q.gaps, 0, old)
+	p.next, p.lastIssued, p.unissued = p.cursor, q.last>>a.layout.SequenceBits, q.unissued
+	p.issued = p.lastIssued >= a.first>>a.layout.SequenceBits
+	if len(q.gaps) > 0 {
+		p.next = q.gaps[0].from
+	}
+	return p
+}
+
+func (g gap) compare(from uint64) int { return cmp.Compare(g.from, from) }
+
+// reserve reserves up to want slots from next on, all of one tick, and no more than half a tick, so
+// that a large Fill leaves room for others. It reports false if next is no longer the next one.
+func (a *allocator) reserve(r *reservation, next, want uint64) bool {
+	q := &a.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	p := a.lockedPosition(0)
+	if p.next != next || p.closed {
+		return false
+	}
+	n := min(want, a.sequenceMax+1-next&a.sequenceMax, a.sequenceMax/2+1)
+	if next == p.cursor {
+		if !a.cursor.CompareAndSwap(next, next+n) {
+			return false
+		}
+		q.end = next + n
+		q.unissued += n
+	} else {
+		g := &q.gaps[0]
+		n = min(n, g.n)
+		g.from, g.n = g.from+n, g.n-n
+		if g.n == 0 {
+			q.gaps = slices.Delete(q.gaps, 0, 1)
+		}
+	}
+	*r = reservation{a, gap{next, n}}
+	return true
+}
+
+// takeReserved takes reserved slots. It reports false if they may not be issued yet, or no more.
+func (a *allocator) takeReserved(r gap) bool {
+	if _, maxTick := a.limits(); r.from>>a.layout.SequenceBits > a.lastTick(maxTick) {
+		return false
+	}
+	q := &a.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if a.lockedPosition(0).closed {
+		return false
+	}
+	q.last = max(q.last, r.from+r.n-1)
+	q.unissued -= r.n
+	return true
+}
+
+// giveBack gives back reserved slots.
+func (a *allocator) giveBack(r gap) {
+	q := &a.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i, _ := slices.BinarySearchFunc(q.gaps, r.from, gap.compare)
+	if i > 0 && q.gaps[i-1].from+q.gaps[i-1].n == r.from && r.from&a.sequenceMax != 0 { // of the same tick
+		q.gaps[i-1].n += r.n
+		return
+	}
+	q.gaps = slices.Insert(q.gaps, i, r)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// uncapped bears 2^20 ids a millisecond, more than one process can draw.
+// uncapped allows 2^20 ids a millisecond, more than one process can draw.
 func uncapped() core.Layout { return core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 20} }
 
 func mustNew(tb testing.TB, cfg core.Config) *core.Generator {
@@ -19,7 +19,7 @@ func mustNew(tb testing.TB, cfg core.Config) *core.Generator {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { g.Close() })
+	tb.Cleanup(g.Close)
 	return g
 }
 

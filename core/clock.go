@@ -278,3 +278,20 @@ func (j *jumpDetector) clear() {
 		j.mu.Unlock()
 	}
 }
+
+// platform is what the operating system and the processor offer. A file for one of them, such as
+// counter_linux.go, declares methods of platform, which hide those of portable. It may be removed,
+// as for a platform without such a file.
+type platform struct{ portable }
+
+// portable has no counter, and sleeps as precisely as Go's timers.
+type portable struct{}
+
+func (portable) readCounter() uint64 { return 0 }
+
+func (portable) counterIsClock() bool { return false }
+
+func (portable) sleepPrecisely(d time.Duration) bool {
+	time.Sleep(d)
+	return true
+}

@@ -89,3 +89,76 @@ func (c *clock) ticks() (wall, hybrid uint64) {
 	at := c.read()
 	return c.tickAt(at.wall), c.tickAt(at.hybrid)
 }
+
+// Where no file declares methods of platform, there is no counter, and a sleep is one of Go's.
+func TestPortable(t *testing.T) {
+	p := platform{}.portable
+	if p.counterIsClock() || p.readCounter() != 0 {
+		t.Error("it has a counter")
+	}
+	if began := time.Now(); !p.sleepPrecisely(time.Millisecond) || time.Since(began) < time.Millisecond {
+		t.Errorf("it slept for %v", time.Since(began))
+	}
+}
+
+// On the system's clock, too, a jump beyond MaxJump must last to be followed.
+func TestLargeJumpOfTheSystemClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, err := Twitter().compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Until(l.Epoch) + 24*time.Hour)
+		at := time.Now()
+		var events []EventKind
+		c := newClock(l, nil, at, at, time.Minute, func(k EventKind, _ time.Duration) { events = append(events, k) })
+		hour := uint64(time.Hour / time.Millisecond)
+		late := anchor{wall: -int64(time.Hour), hybrid: -int64(time.Hour)} // the clock has since jumped an hour
+		late.wall += c.anchor.Load().wall
+		late.hybrid = late.wall
+		c.anchor.Store(&late)
+		old := func() uint64 { return l.tickOf(time.Now()) - hour }
+		for range 9 {
+			if now, hybrid := c.ticks(); now != old() || hybrid != now {
+				t.Fatalf("%v after the jump: %d and %d, want %d", time.Since(at), now, hybrid, old())
+			}
+			time.Sleep(1001 * time.Millisecond)
+		}
+		time.Sleep(2 * time.Second)
+		if now, hybrid := c.ticks(); now != old()+hour || hybrid != now {
+			t.Errorf("%v after the jump: %d and %d, want %d", time.Since(at), now, hybrid, old()+hour)
+		}
+		if len(events) != 2 || events[0] != ClockJump || events[1] != ClockJumpAccepted {
+			t.Errorf("events %v", events)
+		}
+	})
+}
+
+// The sightings of a jump: what counts, what begins anew, what is forgotten.
+func TestJumpSightings(t *testing.T) {
+	const second, jump = int64(time.Second), int64(time.Minute)
+	for name, sightings := range map[string][]struct {
+		at, to        int64
+		lasted, first bool
+	}{
+		"lasts":            {{0, 1000, false, true}, {5 * second, 1000, false, false}, {9 * second, 1000, false, false}, {10 * second, 1000, true, false}},
+		"too few":          {{0, 1000, false, true}, {11 * second, 1000, false, false}, {22 * second, 1000, true, false}},
+		"within a moment":  {{0, 1000, false, true}, {1, 1000, false, false}, {2, 1000, false, false}, {11 * second, 1000, false, false}},
+		"another, farther": {{0, 1000, false, true}, {5 * second, 1000, false, false}, {10 * second, 1001 + jump, false, true}},
+		"another, nearer":  {{0, 2 * jump, false, true}, {5 * second, 2 * jump, false, false}, {10 * second, jump - 1, false, true}},
+		"drifts":           {{0, jump, false, true}, {5 * second, 2 * jump, false, false}, {10 * second, 1, true, false}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var j jumpDetector
+			for i, s := range sightings {
+				if lasted, first := j.sight(s.to, s.at, jump); lasted != s.lasted || first != s.first {
+					t.Errorf("sighting %d: %v, %v", i, lasted, first)
+				}
+			}
+			j.clear()
+			if _, first := j.sight(sightings[0].to, 0, jump); !first {
+				t.Error("not forgotten")
+			}
+		})
+	}
+}

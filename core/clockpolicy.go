@@ -2,6 +2,10 @@ package core
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"sync"
 	"time"
 )
 
@@ -137,4 +141,133 @@ func (Rotate) compile(Layout) compiledPolicy { return compiledPolicy{kind: polic
 
 func invalidPolicy(field, value, reason string) compiledPolicy {
 	return compiledPolicy{invalid: []FieldError{{field, value, reason}}}
+}
+
+// unusedSlots are the slots that an allocator has passed over, for Reuse. They end with the
+// allocator.
+type unusedSlots struct {
+	mu     sync.Mutex
+	buf    []slotRange // longer than needed, so that ranges rarely moves to its beginning; nil: closed
+	ranges []slotRange // part of buf: ascending, disjoint, none empty
+}
+
+type slotRange struct{ from, to uint64 }
+
+const maxRanges = 1 << 17 // beyond this, the oldest are dropped
+
+// newUnusedSlots makes room for a window of so many ticks, twice: each tick leaves at most one
+// range, which take may split in two. So neither add nor take allocates.
+func newUnusedSlots(ticks uint64) *unusedSlots {
+	u := &unusedSlots{buf: make([]slotRange, min(4*(ticks+8), maxRanges))}
+	u.ranges = u.buf[:0]
+	return u
+}
+
+// add records [from, to), and drops what is before oldest. Only the goroutine that moved the
+// cursor across the range calls it, so no slot is added twice.
+func (u *unusedSlots) add(from, to, oldest uint64) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.drop(oldest)
+	if from >= to || u.buf == nil {
+		return
+	}
+	u.makeRoom()
+	at := len(u.ranges)
+	for at > 0 && u.ranges[at-1].from > from { // racing goroutines are slightly out of order
+		at--
+	}
+	u.ranges = slices.Insert(u.ranges, at, slotRange{from, to})
+}
+
+// makeRoom makes room for one more range. If need be it drops the oldest.
+func (u *unusedSlots) makeRoom() {
+	if len(u.ranges) == cap(u.ranges) {
+		most := len(u.buf) - len(u.buf)/4 // so that the next move is far away
+		u.ranges = u.buf[:copy(u.buf, u.ranges[max(0, len(u.ranges)-most):])]
+	}
+}
+
+// drop forgets what is before oldest.
+func (u *unusedSlots) drop(oldest uint64) {
+	n := 0
+	for n < len(u.ranges) && u.ranges[n].to <= oldest {
+		n++
+	}
+	u.ranges = u.ranges[n:]
+	if len(u.ranges) > 0 && u.ranges[0].from < oldest {
+		u.ranges[0].from = oldest
+	}
+}
+
+// take removes one slot: the first that is not before from, or else the last that is, but
+// none before oldest.
+func (u *unusedSlots) take(from, oldest uint64) (slot uint64, ok bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.drop(oldest)
+	if len(u.ranges) == 0 {
+		return 0, false
+	}
+	u.makeRoom() // a range may be split
+	at := sort.Search(len(u.ranges), func(i int) bool { return u.ranges[i].to > from })
+	if at == len(u.ranges) { // all are before it
+		at--
+		slot = u.ranges[at].to - 1
+	} else {
+		slot = max(from, u.ranges[at].from)
+	}
+	switch r := &u.ranges[at]; {
+	case r.from+1 == r.to:
+		u.ranges = slices.Delete(u.ranges, at, at+1)
+	case slot == r.from:
+		r.from++
+	case slot+1 == r.to:
+		r.to--
+	default:
+		after := slotRange{slot + 1, r.to}
+		r.to = slot
+		u.ranges = slices.Insert(u.ranges, at+1, after)
+	}
+	return slot, true
+}
+
+// close drops everything, for good.
+func (u *unusedSlots) close() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.ranges, u.buf = nil, nil
+}
+
+// SequenceStart says with which sequence number a new tick begins. It matters if rows are
+// sharded by id modulo the number of shards. The ids of a generator that is seldom used are
+// mostly the first of their tick. With SequenceZero these are all even, and reach only a few
+// shards. [Shard] does not depend on it.
+type SequenceStart uint8
+
+// Where the sequence begins. SequenceCarry and SequenceRandom begin in the lower half of the
+// range, so that every tick keeps at least half of its ids.
+const (
+	SequenceZero   SequenceStart = iota // at 0
+	SequenceCarry                       // where the last tick ended
+	SequenceRandom                      // at a random number
+)
+
+// String returns "Zero", "Carry" or "Random".
+func (s SequenceStart) String() string {
+	if s > SequenceRandom {
+		return "SequenceStart out of range"
+	}
+	return [...]string{"Zero", "Carry", "Random"}[s]
+}
+
+// first returns the sequence number that begins a tick.
+func (s SequenceStart) first(cursor, sequenceMax uint64) uint64 {
+	switch s {
+	case SequenceCarry:
+		return cursor & (sequenceMax >> 1)
+	case SequenceRandom:
+		return rand.Uint64() & (sequenceMax >> 1)
+	}
+	return 0
 }

@@ -21,7 +21,7 @@ func TrustCounter(g *Generator) {
 // read: so it may jump, stop, run backwards, end the tick at once, or never.
 func Lie(g *Generator, elapsed, length uint64) {
 	k := &g.current.Load().known
-	k.start.Store(readCounter() - elapsed)
+	k.start.Store(platform{}.readCounter() - elapsed)
 	k.length.Store(length)
 }
 

@@ -129,7 +129,7 @@ func (cfg Config) start(l *compiledLayout, policy compiledPolicy, grant *Grant) 
 		l = grant.layout
 		policy = cfg.policy(l.Layout)
 	}
-	if err := grant.fits(l); err != nil {
+	if err := grant.checkLayout(l); err != nil {
 		return nil, err
 	}
 	if err := configError(policy.invalid...); err != nil {
@@ -173,7 +173,7 @@ func (cfg Config) start(l *compiledLayout, policy compiledPolicy, grant *Grant) 
 	if cfg.NoCounter || policy.kind == policyDetached {
 		g.clock.counter.off.Store(true)
 	}
-	if err := g.serves(grant); err != nil {
+	if err := g.checkGrant(grant); err != nil {
 		return nil, err
 	}
 	a := newAllocator(&g.shared, grant, 0, first)
@@ -205,8 +205,8 @@ func (c *compiledLayout) presentTick(wall, notBefore time.Time) (now, lowest uin
 	return c.tickOf(wall), lowest, nil
 }
 
-// serves returns an error if the generator's clock cannot serve the grant.
-func (g *Generator) serves(grant *Grant) error {
+// checkGrant returns an error if the generator's clock cannot serve the grant.
+func (g *Generator) checkGrant(grant *Grant) error {
 	switch {
 	case g.policy.kind == policyDetached && !grant.hasFence:
 		return configError(FieldError{"ClockPolicy.Detached", "true", "needs a grant with a fence"})
@@ -250,14 +250,14 @@ func (g *Generator) Layout() Layout {
 }
 
 // Stats returns a snapshot. It costs the generator nothing: the number of ids follows from the
-// cursor and what it has skipped. The zero Stats are those of a zero Generator.
+// cursor and what it has skipped. A zero Generator has zero Stats.
 func (g *Generator) Stats() Stats {
 	if g.current.Load() == nil {
 		return Stats{}
 	}
 	g.mu.Lock() // so that the allocator is not replaced meanwhile
 	a := g.current.Load()
-	issued := g.passed + a.passed() // before skipped, which rises before the cursor does: so Issued is never too high
+	issued := g.passed + a.slotsPassed() // before skipped, which rises before the cursor does: so Issued is never too high
 	g.mu.Unlock()
 	issued -= min(g.counters.skipped.Load(), issued)
 	st := Stats{
@@ -272,8 +272,8 @@ func (g *Generator) Stats() Stats {
 	}
 	now := min(g.clock.tickAt(g.clock.read().wall), g.layout.tickMax)
 	wall := a.startOf(now)
-	if last := a.position(0).lastIssued; last >= a.first>>g.layout.SequenceBits && last > now {
-		st.Ahead = a.startOf(last).Sub(wall)
+	if p := a.position(0); p.issued && p.lastIssued > now {
+		st.Ahead = a.startOf(p.lastIssued).Sub(wall)
 	}
 	if fence := a.grant.fence.Load(); st.HasFence && fence > now {
 		st.FenceLeft = a.startOf(fence).Sub(wall)

@@ -3,7 +3,11 @@ package core_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -146,15 +150,643 @@ func TestNewGrantRefuses(t *testing.T) {
 			}
 		})
 	}
-	for name, w := range map[string]core.GrantSource{"no grant": holder{}, "an error": failing{}} {
+	for name, w := range map[string]core.GrantSource{"no grant": holder{}, "an error": refusing{errors.New("the store is down")}} {
 		if _, err := core.New(core.Config{Worker: w}); err == nil || !strings.Contains(err.Error(), "no worker ID") {
 			t.Errorf("a Worker that gives %s: %v", name, err)
 		}
 	}
 }
 
-type failing struct{}
+// small allows four ids a millisecond.
+func small() core.Layout {
+	return core.Layout{TimeBits: 41, RollbackBits: 2, WorkerBits: 4, SequenceBits: 2}
+}
 
-func (failing) Grant(context.Context, *core.Grant) (*core.Grant, error) {
-	return nil, errors.New("the store is down")
+// A clock behind the grant's first tick starts there, and from there on ids have
+// all the room that passing time gives them, with every policy and whether
+// or not there is a fence; the wall clock may even go back meanwhile.
+func TestGrantAheadOfTheClock(t *testing.T) {
+	answers := map[string]core.ClockPolicy{
+		"Logical": core.Logical{MaxAhead: time.Millisecond}, "Refuse": core.Refuse{}, "Wait": core.Wait{},
+		"Rollback": core.Rollback{}, "Reuse": core.Reuse{}, "Rotate": core.Rotate{},
+	}
+	for name, answer := range answers {
+		for _, bounded := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, "/", bounded), func(t *testing.T) {
+				inBubble(t, func(t *testing.T, clock *manual) {
+					now := time.Now()
+					from, until := now.Add(time.Minute), time.Time{}
+					if bounded {
+						until = now.Add(time.Hour)
+					}
+					g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, from, until)}, ClockPolicy: answer, Now: clock.now})
+					if p := next(t, g); !p.Time.Equal(from) || time.Since(now) != 0 {
+						t.Fatalf("begins at %v after %v, the grant at %v", p.Time, time.Since(now), from)
+					}
+					clock.offset = -time.Hour
+					ids := make([]int64, 4*100-1)
+					if err := g.Fill(t.Context(), ids); err != nil {
+						t.Fatal(err)
+					}
+					p, _ := g.Layout().Decode(ids[len(ids)-1])
+					if lead := p.Time.Sub(from) - time.Since(now); lead > time.Millisecond || lead < -time.Millisecond {
+						t.Errorf("a hundred ticks took %v and end %v after from", time.Since(now), p.Time.Sub(from))
+					}
+					if took := time.Since(now); took < 98*time.Millisecond || took > 100*time.Millisecond {
+						t.Errorf("a hundred ticks took %v", took)
+					}
+					// The lead is the grant's, not the clock's: idle time takes it back.
+					clock.offset = 0
+					time.Sleep(2 * time.Minute)
+					if p := next(t, g); !p.Time.Equal(time.Now().Truncate(time.Millisecond)) {
+						t.Errorf("an id of %v at %v", p.Time, time.Now())
+					}
+					noDuplicates(t, ids)
+				})
+			})
+		}
+	}
+}
+
+// Where the lead is smaller than a grant's, a real step back is still one.
+func TestStepBackBelowTheGrantClock(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		from := time.Now().Add(time.Second)
+		g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, from, time.Time{})}, ClockPolicy: core.Refuse{}, Now: clock.now})
+		next(t, g)
+		clock.offset = time.Minute
+		next(t, g)
+		clock.offset = 0
+		clockError(t, g, 59*time.Second, 0) // the grant clock has reached 1s
+	})
+}
+
+// A grant of another worker ID continues above the last id, as far ahead as the grant
+// before it was.
+func TestGrantClockIsInherited(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		from := time.Now().Add(time.Hour)
+		first := mustGrant(t, small(), 3, from, time.Time{})
+		second := mustGrant(t, small(), 4, time.Time{}, time.Time{})
+		g := mustNew(t, core.Config{Worker: &firstAsks{[]core.GrantSource{holder{first}, holder{second}}}, Now: clock.now})
+		last := next(t, g)
+		first.Revoke(errors.New("taken"))
+		for range 10 {
+			p := next(t, g)
+			if p.Time.Before(last.Time) || p.Worker != 4 {
+				t.Fatalf("%+v after %+v", p, last)
+			}
+			last = p
+		}
+	})
+}
+
+// Rotate to a grant that begins ahead of the clock begins there.
+func TestRotateToAGrantAhead(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		from := time.Now().Add(-time.Minute)
+		grants := []core.GrantSource{
+			holder{mustGrant(t, small(), 3, time.Time{}, time.Time{})},
+			holder{mustGrant(t, small(), 4, from, from.Add(time.Hour))},
+		}
+		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, ClockPolicy: core.Rotate{}, Now: clock.now})
+		next(t, g)
+		clock.offset = -time.Hour
+		var p core.Parts
+		for range 8 {
+			p = next(t, g)
+		}
+		if p.Worker != 4 || p.Time.Before(from) || p.Time.After(from.Add(time.Second)) {
+			t.Errorf("%+v, the grant begins at %v", p, from)
+		}
+	})
+}
+
+// A panic in Config.Now reaches the caller of New, and costs no worker ID.
+func TestPanicInNow(t *testing.T) {
+	worker := core.Fixed(1)
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was swallowed")
+			}
+		}()
+		_, _ = core.New(core.Config{Worker: worker, Now: func() time.Time { panic("no clock") }})
+	}()
+	mustNew(t, core.Config{Worker: worker})
+}
+
+// Two jumps of a moment each, at which a call happens to come, are not one
+// that persists; one that is there each time is accepted, however rare the calls
+// are.
+func TestJumpsAtRareCalls(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		inBubble(t, func(t *testing.T, clock *manual) {
+			g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now})
+			jump := func() {
+				t.Helper()
+				clock.offset = 24 * time.Hour
+				for range 5 {
+					if p := next(t, g); p.Time.After(time.Now()) {
+						t.Errorf("followed: %v", p.Time)
+					}
+				}
+			}
+			next(t, g)
+			jump()
+			time.Sleep(20 * time.Second)
+			jump()
+			time.Sleep(20 * time.Second)
+			if again {
+				if p := next(t, g); p.Time.Before(time.Now().Add(23 * time.Hour)) {
+					t.Errorf("not followed: %v", p.Time)
+				}
+				return
+			}
+			clock.offset = 0
+			next(t, g)
+			jump()
+		})
+	}
+}
+
+// Rotate leaves the line of the old grant behind.
+func TestRotateInheritsNoGrantClock(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		grants := []core.GrantSource{
+			holder{mustGrant(t, small(), 3, time.Now().Add(time.Hour), time.Time{})},
+			holder{mustGrant(t, small(), 4, time.Time{}, time.Time{})},
+		}
+		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, ClockPolicy: core.Rotate{}, Now: clock.now, MaxJump: 24 * time.Hour})
+		clock.offset = 2 * time.Hour
+		next(t, g)
+		clock.offset = 0
+		for range 20 {
+			if p := next(t, g); p.Worker != 4 || p.Time.After(time.Now()) {
+				t.Fatalf("%+v at %v", p, time.Now())
+			}
+		}
+	})
+}
+
+// A roll-back goes by the grant's line too, and keeps it.
+func TestRollbackKeepsTheGrantClock(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		start := time.Now()
+		g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, start.Add(time.Hour), time.Time{})}, ClockPolicy: core.Rollback{}, Now: clock.now, MaxJump: 24 * time.Hour})
+		for i, at := range []time.Duration{2 * time.Hour, 90 * time.Minute, 0} {
+			clock.offset = at
+			p := next(t, g)
+			if want := start.Add(max(at, time.Hour)); p.Rollback != int64(i) || p.Time.Sub(want).Abs() > time.Second {
+				t.Errorf("at %v: %+v, want value %d of %v", at, p, i, want)
+			}
+		}
+	})
+}
+
+// Rotate to the worker ID in use is refused, and named.
+func TestRotateToTheSameWorkerID(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		grants := []core.GrantSource{
+			holder{mustGrant(t, small(), 3, time.Time{}, time.Time{})}, holder{mustGrant(t, small(), 3, time.Time{}, time.Time{})},
+		}
+		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, ClockPolicy: core.Rotate{}, Now: clock.now})
+		next(t, g)
+		clock.offset = -time.Hour
+		if _, err := g.Next(t.Context()); err == nil || !strings.Contains(err.Error(), "worker ID 3 was given again") {
+			t.Error(err)
+		}
+	})
+}
+
+// So it is for a grant that begins in the very next tick.
+func TestGrantOneTickAhead(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		from := time.Now().Add(time.Millisecond)
+		g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, from, time.Time{})}, Now: clock.now})
+		if p := next(t, g); !p.Time.Equal(from) || !time.Now().Before(from) {
+			t.Errorf("%v at %v", p.Time, time.Now())
+		}
+	})
+}
+
+func isDone(gr *core.Grant) bool {
+	select {
+	case <-gr.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// state fails unless the grant is as it should be.
+func state(t *testing.T, what string, gr *core.Grant, attached, done bool) {
+	t.Helper()
+	if gr.Attached() != attached || isDone(gr) != done {
+		t.Errorf("%s: attached %v, done %v; want %v, %v", what, gr.Attached(), isDone(gr), attached, done)
+	}
+}
+
+// A grant is done as soon as no generator has it or will have it, and no earlier.
+func TestDone(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		now := time.Now()
+		fresh := func() *core.Grant { return mustGrant(t, small(), 3, now, now.Add(time.Hour)) }
+
+		gr := fresh()
+		state(t, "new", gr, false, false)
+		gr.Revoke(nil)
+		state(t, "revoked", gr, false, false)
+		gr.Close()
+		state(t, "closed and never taken", gr, false, true)
+		gr.Close() // twice is no panic
+
+		gr = fresh()
+		g := mustNew(t, core.Config{Worker: holder{gr}})
+		state(t, "in use", gr, true, false)
+		if _, err := core.New(core.Config{Worker: holder{gr}}); !errors.Is(err, core.ErrInUse) {
+			t.Error(err)
+		}
+		state(t, "after another New", gr, true, false)
+		g.Close()
+		state(t, "generator closed", gr, true, true)
+		g.Close()
+
+		gr = fresh()
+		g = mustNew(t, core.Config{Worker: holder{gr}})
+		gr.Close()
+		state(t, "closed under its generator", gr, true, false)
+		g.Close()
+		state(t, "and then the generator", gr, true, true)
+
+		gr = mustGrant(t, small(), 3, now.Add(-time.Hour), now.Add(time.Hour))
+		g = mustNew(t, core.Config{Worker: holder{gr}, Now: clock.now, ClockPolicy: core.Rollback{}})
+		next(t, g)
+		clock.offset = -time.Minute
+		gr2 := next(t, g)
+		state(t, "under another roll-back value", gr, true, false)
+		if gr2.Rollback != 1 {
+			t.Errorf("%+v: the test shows nothing", gr2)
+		}
+		g.Close()
+		state(t, "and closed", gr, true, true)
+		clock.offset = 0
+
+		a, b := fresh(), mustGrant(t, small(), 4, now, now.Add(time.Hour))
+		g = mustNew(t, core.Config{Worker: &source{grants: []*core.Grant{a, b}}})
+		next(t, g)
+		a.Revoke(nil)
+		state(t, "revoked, and nobody has noticed", a, true, false)
+		next(t, g)
+		state(t, "given up", a, true, true)
+		state(t, "taken instead", b, true, false)
+
+		a, b = fresh(), mustGrant(t, core.Twitter(), 4, now, now.Add(time.Hour))
+		g = mustNew(t, core.Config{Worker: &source{grants: []*core.Grant{a, b}}})
+		a.Revoke(nil)
+		if _, err := g.Next(t.Context()); !errors.As(err, new(*core.ConfigError)) {
+			t.Error(err)
+		}
+		state(t, "kept for want of another", a, true, false)
+		state(t, "refused", b, false, true)
+	})
+}
+
+// New gives back the grant with which it fails, at whatever step.
+func TestDoneAfterAFailedNew(t *testing.T) {
+	for name, c := range map[string]struct {
+		cfg    core.Config
+		worker int64
+		fenced bool
+	}{
+		"another layout":     {core.Config{Layout: core.Discord()}, 1, true},
+		"worker ID too high": {core.Config{Layout: core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 4}}, 4, true},
+		"NotBefore":          {core.Config{NotBefore: core.Twitter().End()}, 1, true},
+		"the epoch":          {core.Config{Now: func() time.Time { return time.Unix(0, 0) }}, 1, true},
+		"time over":          {core.Config{Now: core.Twitter().End}, 1, true},
+		"ClockPolicy":        {core.Config{ClockPolicy: core.Rollback{}}, 1, true},
+		"no fence":           {core.Config{ClockPolicy: core.Logical{Detached: true}}, 1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, _ *manual) {
+				now, fence := time.Now(), time.Time{}
+				if c.fenced {
+					fence = now.Add(time.Hour)
+				}
+				gr := mustGrant(t, core.Twitter(), c.worker, now, fence)
+				c.cfg.Worker = holder{gr}
+				if _, err := core.New(c.cfg); err == nil {
+					t.Error("no error")
+				}
+				state(t, name, gr, false, true)
+				if at := gr.Close(); !at.Equal(now) {
+					t.Errorf("unused from %v, want %v", at, now)
+				}
+			})
+		})
+	}
+	gr := mustGrant(t, core.Twitter(), 1, time.Now(), time.Now().Add(time.Hour))
+	if _, err := core.New(core.Config{Worker: holder{gr}, MaxWait: -1}); err == nil {
+		t.Error("no error")
+	}
+	state(t, "a configuration for which the grant is not asked for", gr, false, false)
+}
+
+// asking records why it was asked.
+type asking struct {
+	source
+	why []core.RegrantReason
+}
+
+func (a *asking) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
+	if prev != nil {
+		a.why = append(a.why, prev.RegrantReason())
+	}
+	return a.source.Grant(ctx, prev)
+}
+
+// A GrantSource learns why another grant is wanted.
+func TestRegrantReason(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		now := time.Now()
+		var grants []*core.Grant
+		for n := range int64(5) {
+			grants = append(grants, mustGrant(t, small(), n, time.Time{}, now.Add(time.Hour)))
+		}
+		grants[1] = mustGrant(t, small(), 1, time.Time{}, now.Add(time.Minute))
+		src := &asking{source: source{grants: slices.Clone(grants)}}
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockPolicy: core.Rotate{}})
+		next(t, g)
+		if why := grants[0].RegrantReason(); why != core.RegrantNone {
+			t.Error(why)
+		}
+		grants[0].Revoke(nil)
+		next(t, g)
+		time.Sleep(2 * time.Minute) // beyond the fence of the second
+		next(t, g)
+		clock.offset = -time.Minute
+		next(t, g)
+		grants[3].Close()
+		next(t, g)
+		if want := []core.RegrantReason{core.RegrantLost, core.RegrantExhausted, core.RegrantRotate, core.RegrantLost}; !slices.Equal(src.why, want) {
+			t.Errorf("%v, want %v", src.why, want)
+		}
+		for r, want := range map[core.RegrantReason]string{core.RegrantNone: "not asked", core.RegrantLost: "grant lost", core.RegrantExhausted: "grant exhausted", core.RegrantRotate: "clock stepped back", 99: "unknown reason"} {
+			if r.String() != want {
+				t.Errorf("%d is %q", r, r)
+			}
+		}
+	})
+}
+
+// A generator that issued nothing has used nothing, wherever NotBefore or a wrong
+// clock had put its beginning: a caller that gives back the rest must not give back a year.
+func TestUnusedGrantIsReturnedWhole(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		now := time.Now()
+		for name, cfg := range map[string]core.Config{
+			"NotBefore": {NotBefore: now.Add(1000 * time.Hour)},
+			"clock":     {Now: func() time.Time { return now.Add(1000 * time.Hour) }},
+		} {
+			gr := mustGrant(t, core.Twitter(), 3, now, now.Add(time.Minute))
+			cfg.Worker = holder{gr}
+			g := mustNew(t, cfg)
+			if id, err := g.Next(t.Context()); err == nil {
+				t.Errorf("%s: id %d beyond the fence", name, id)
+			}
+			g.Close()
+			if at := gr.Close(); !at.Equal(now) {
+				t.Errorf("%s: unused from %v, want %v", name, at, now)
+			}
+		}
+		three := core.Fixed(3)
+		g := mustNew(t, core.Config{Worker: three})
+		last := next(t, g)
+		g.Close()
+		g = mustNew(t, core.Config{Worker: three, NotBefore: now.Add(1000 * time.Hour)})
+		g.Close()
+		clock.offset = -100 * time.Millisecond // and what was issued before it still counts
+		g = mustNew(t, core.Config{Worker: three, Now: clock.now})
+		if p := next(t, g); !p.Time.After(last.Time) || p.Time.Sub(last.Time) > time.Second {
+			t.Errorf("%v after %v", p.Time, last.Time)
+		}
+	})
+}
+
+// A grant that is closed at any moment of a step back under Rollback has used what
+// its generator issued before the step, though the new value has issued nothing.
+func TestClosedDuringARollback(t *testing.T) {
+	for at := range 12 {
+		inBubble(t, func(t *testing.T, clock *manual) {
+			gr := mustGrant(t, small(), 3, time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
+			left := -1 // readings of the clock until the grant is closed
+			now := func() time.Time {
+				if left--; left == 0 {
+					gr.Close()
+				}
+				return clock.now()
+			}
+			g := mustNew(t, core.Config{Worker: holder{gr}, Now: now, ClockPolicy: core.Rollback{}})
+			last := next(t, g)
+			clock.offset, left = -time.Minute, at
+			_, _ = g.Next(t.Context())
+			if unused := gr.Close(); !unused.After(last.Time) {
+				t.Errorf("closed at reading %d: unused from %v, and there is an id of %v", at, unused, last.Time)
+			}
+		})
+	}
+}
+
+// relay gives one worker ID to one generator after the other, each from where the one
+// before has ended, as a lease does.
+type relay struct {
+	layout core.Layout
+	until  time.Time
+	mu     sync.Mutex
+	last   *core.Grant
+	given  int
+}
+
+func (r *relay) Grant(context.Context, *core.Grant) (*core.Grant, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !isDone(r.last) {
+		return nil, core.ErrInUse
+	}
+	gr, err := core.NewGrant(r.layout, 3, r.last.Close(), r.until)
+	if err == nil {
+		r.last = gr
+		r.given++
+	}
+	return gr, err
+}
+
+// Generators are closed while many draw from them, and made anew under the same
+// worker ID by several at once. One wins each time, and no id comes twice: without a
+// clock, an id that is issued after Done would come again at once.
+func TestRelay(t *testing.T) {
+	l := core.Layout{TimeBits: 41, WorkerBits: 4, SequenceBits: 4}
+	now := time.Now()
+	r := &relay{layout: l, until: now.Add(1000 * time.Hour), last: mustGrant(t, l, 3, now, now.Add(time.Hour))}
+	r.last.Close()
+	cycles := 5000
+	if testing.Short() {
+		cycles = 500
+	}
+	var all [][]int64
+	var mu sync.Mutex
+	for range cycles {
+		made := make(chan *core.Generator, 4)
+		var makers, writers sync.WaitGroup
+		for i := range 4 {
+			makers.Go(func() {
+				cfg := core.Config{Worker: r, ClockPolicy: core.Logical{Detached: true}}
+				if i == 0 {
+					cfg.NotBefore = l.End() // fails when it has the grant
+				}
+				g, err := core.New(cfg)
+				switch {
+				case err == nil:
+					made <- g
+				case i == 0 && errors.As(err, new(*core.ConfigError)), errors.Is(err, core.ErrInUse):
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		makers.Wait()
+		if len(made) == 0 { // the one that fails had the grant when the others asked
+			g, err := core.New(core.Config{Worker: r, ClockPolicy: core.Logical{Detached: true}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			made <- g
+		}
+		close(made)
+		if len(made) > 1 {
+			t.Fatalf("%d generators under one worker ID", len(made))
+		}
+		for g := range made {
+			for range 3 {
+				writers.Go(func() {
+					var got []int64
+					block := make([]int64, 7)
+					for g.Fill(t.Context(), block) == nil {
+						got = append(got, block...)
+						runtime.Gosched()
+						id, err := g.Next(t.Context())
+						if err != nil {
+							break
+						}
+						got = append(got, id)
+					}
+					mu.Lock()
+					all = append(all, got)
+					mu.Unlock()
+				})
+			}
+			writers.Go(func() { runtime.Gosched(); g.Close() })
+			<-r.last.Done()
+			if again, err := core.New(core.Config{Worker: r, ClockPolicy: core.Logical{Detached: true}}); err != nil {
+				t.Error(err)
+			} else {
+				id, err := again.Next(t.Context())
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				all = append(all, []int64{id})
+				mu.Unlock()
+				again.Close()
+			}
+			writers.Wait()
+		}
+	}
+	ids := slices.Concat(all...)
+	noDuplicates(t, ids)
+	if len(ids) < cycles {
+		t.Errorf("only %d ids in %d cycles", len(ids), cycles)
+	}
+	t.Logf("%d ids under %d grants", len(ids), r.given)
+}
+
+// revokes is a Worker that loses the first few grants while they are on their way.
+type revokes struct {
+	t     *testing.T
+	lose  int
+	asked int
+}
+
+var errTaken = errors.New("taken")
+
+func (w *revokes) Grant(context.Context, *core.Grant) (*core.Grant, error) {
+	w.asked++
+	g, err := core.NewGrant(core.Layout{}, int64(w.asked), time.Now(), time.Now().Add(time.Minute))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if w.lose--; w.lose >= 0 {
+		g.Revoke(errTaken)
+	}
+	return g, nil
+}
+
+// A grant that is revoked between the Worker and the generator is asked for again, and
+// not forever.
+func TestGrantRevokedBeforeUse(t *testing.T) {
+	for _, lose := range []int{0, 1, 7} {
+		t.Run(fmt.Sprint(lose), func(t *testing.T) {
+			w := &revokes{t: t, lose: lose}
+			gen, err := core.New(core.Config{Worker: w})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if id, err := gen.Next(t.Context()); err != nil {
+				t.Errorf("%d, %v", id, err)
+			}
+			if w.asked != lose+1 {
+				t.Errorf("asked %d times", w.asked)
+			}
+			gen.Close()
+		})
+	}
+	w := &revokes{t: t, lose: 1000}
+	if _, err := core.New(core.Config{Worker: w}); !errors.Is(err, core.ErrLost) || !errors.Is(err, errTaken) || w.asked > 20 {
+		t.Errorf("asked %d times: %v", w.asked, err)
+	}
+}
+
+func TestNextGrantRevokedBeforeUse(t *testing.T) {
+	w := &last{GrantSource: &revokes{t: t}}
+	gen, err := core.New(core.Config{Worker: w})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gen.Close()
+	seen := map[int64]bool{}
+	for _, lose := range []int{0, 1, 5} {
+		w.GrantSource.(*revokes).lose = lose
+		w.grant.Revoke(errTaken)
+		id, err := gen.Next(t.Context())
+		if err != nil || seen[id] {
+			t.Errorf("%d lost: %d, %v", lose, id, err)
+		}
+		seen[id] = true
+	}
+	w.GrantSource.(*revokes).lose = 1000
+	w.grant.Revoke(errTaken)
+	if id, err := gen.Next(t.Context()); !errors.Is(err, core.ErrLost) {
+		t.Errorf("all are lost: %d, %v", id, err)
+	}
+}
+
+// last remembers the grant that was given last.
+type last struct {
+	core.GrantSource
+	grant *core.Grant
+}
+
+func (l *last) Grant(ctx context.Context, prev *core.Grant) (g *core.Grant, err error) {
+	l.grant, err = l.GrantSource.Grant(ctx, prev)
+	return l.grant, err
 }

@@ -33,15 +33,15 @@ func (g *Generator) replaceLost(ctx context.Context, a *allocator, regrants *int
 		g.observe(GrantLost, 0, cause)
 	}
 	err := g.regrant(ctx, a, regrants, RegrantLost)
-	if err == nil || errors.Is(err, ErrClosed) || isOf(ctx, err) {
+	if err == nil || errors.Is(err, ErrClosed) || isContextError(ctx, err) {
 		return err
 	}
 	return fmt.Errorf("%w, and there is no other: %w", cause, err)
 }
 
-// isOf reports whether ctx is done and err wraps its error. While ctx is not done, the same error
+// isContextError reports whether ctx is done and err wraps its error. While ctx is not done, the same error
 // from a GrantSource has another cause.
-func isOf(ctx context.Context, err error) bool {
+func isContextError(ctx context.Context, err error) bool {
 	done := ctx.Err()
 	return done != nil && errors.Is(err, done)
 }
@@ -109,7 +109,7 @@ func (g *Generator) regrant(ctx context.Context, a *allocator, regrants *int, wh
 // from the present, which may be below the last id.
 func (g *Generator) install(a *allocator, grant *Grant, rotate bool) error {
 	l := g.layout
-	if err := grant.fits(l); err != nil {
+	if err := grant.checkLayout(l); err != nil {
 		return err
 	}
 	g.mu.Lock()
@@ -129,7 +129,7 @@ func (g *Generator) install(a *allocator, grant *Grant, rotate bool) error {
 		lowest = max(lowest, l.tickFrom(grant.after))
 		g.raiseMark(grant.worker, lowest) // a roll-back must not go below it either
 	}
-	if err := g.serves(grant); err != nil {
+	if err := g.checkGrant(grant); err != nil {
 		return err
 	}
 	if rotate && grant.worker == a.grant.worker {
@@ -155,7 +155,7 @@ func (g *Generator) install(a *allocator, grant *Grant, rotate bool) error {
 		first = max(first, mark)
 	}
 	next.raiseFirst(first)
-	g.passed += a.passed()
+	g.passed += a.slotsPassed()
 	g.rollbackMarks = nil
 	g.current.Store(next)
 	a.grant.release()
@@ -211,7 +211,7 @@ func (g *Generator) rollBack(a *allocator, back time.Duration) error {
 		return nil // revoked just now: the caller looks again, and asks for another grant
 	}
 	g.rollbackMarks[a.rollback] = mark
-	g.passed += a.passed()
+	g.passed += a.slotsPassed()
 	g.current.Store(next)
 	return nil
 }

@@ -1,9 +1,13 @@
 package core_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -94,6 +98,658 @@ func TestExhaustedGrantIsReplaced(t *testing.T) {
 		last, _ := l.Decode(ids[len(ids)-1])
 		if first.Worker != 1 || last.Worker != 2 {
 			t.Errorf("workers %d and %d", first.Worker, last.Worker)
+		}
+	})
+}
+
+// firstAsks forwards to one Worker after the other, as if each were new.
+type firstAsks struct{ workers []core.GrantSource }
+
+func (f *firstAsks) Grant(ctx context.Context, _ *core.Grant) (*core.Grant, error) {
+	if len(f.workers) == 0 {
+		return nil, errors.New("no more")
+	}
+	w := f.workers[0]
+	f.workers = f.workers[1:]
+	return w.Grant(ctx, nil)
+}
+
+// A running generator that takes over a Fixed continues above what was issued
+// with it elsewhere.
+func TestFixedInARunningGenerator(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		two := core.Fixed(2)
+		var ids []int64
+		draw := func(g *core.Generator, n int) {
+			t.Helper()
+			for range n {
+				time.Sleep(time.Millisecond)
+				id, err := g.Next(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				ids = append(ids, id)
+			}
+		}
+		g := mustNew(t, core.Config{Worker: two, Now: clock.now})
+		draw(g, 1000)
+		g.Close()
+		clock.offset = -500 * time.Millisecond
+		one := mustGrant(t, core.Twitter(), 1, time.Time{}, time.Time{})
+		g = mustNew(t, core.Config{Worker: &firstAsks{[]core.GrantSource{holder{one}, two}}, Now: clock.now})
+		draw(g, 1)
+		one.Revoke(nil)
+		draw(g, 500)
+		noDuplicates(t, ids)
+	})
+}
+
+// A pause while Config.Now is read must not put ids ahead of the clock.
+func TestPauseInNow(t *testing.T) {
+	inBubble(t, func(t *testing.T, _ *manual) {
+		var pause time.Duration
+		now := func() time.Time { time.Sleep(pause); pause = 0; return time.Now() }
+		l := core.Layout{TimeBits: 41, WorkerBits: 5, SequenceBits: 2}
+		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Now: now})
+		for range 3 {
+			pause = 300 * time.Millisecond
+			ids := make([]int64, 800)
+			if err := g.Fill(t.Context(), ids); err != nil {
+				t.Fatal(err)
+			}
+			if p, _ := l.Decode(ids[len(ids)-1]); p.Time.After(time.Now()) {
+				t.Errorf("%v ahead of a clock that never stepped", time.Until(p.Time))
+			}
+		}
+		if st := g.Stats(); st.StepsBack != 0 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+// silent gives one grant and then no answer.
+type silent struct{ grant *core.Grant }
+
+func (s silent) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
+	if prev == nil {
+		return s.grant, nil
+	}
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestGrantSourceThatHangs(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		gr := mustGrant(t, core.Twitter(), 3, time.Time{}, time.Time{})
+		g := mustNew(t, core.Config{Worker: silent{gr}, Now: clock.now, MaxWait: 2 * time.Second})
+		next(t, g)
+		gr.Revoke(nil)
+		began := time.Now()
+		answers := make(chan error)
+		for range 2 {
+			go func() { _, err := g.Next(context.Background()); answers <- err }()
+		}
+		for range 2 {
+			if err := <-answers; !errors.Is(err, core.ErrLost) || !strings.Contains(err.Error(), "within Config.MaxWait, 2s") || time.Since(began) > 2*time.Second {
+				t.Errorf("%v after %v", err, time.Since(began))
+			}
+		}
+		time.AfterFunc(time.Second, g.Close)
+		began = time.Now()
+		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrClosed) || time.Since(began) != time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
+
+// A clock that jumps back and forth is an error in the end, not an endless loop. The
+// readings are counted, and not the time, in which this test may pause: in the
+// 10ms of MaxWait a processor makes a million at the most.
+func TestClockJumpsBackAndForth(t *testing.T) {
+	const most = 20_000_000
+	for _, back := range []core.ClockPolicy{core.Refuse{}, core.Wait{Max: time.Millisecond}, core.Rotate{}} {
+		t.Run(fmt.Sprintf("%T", back), func(t *testing.T) {
+			n, jumping := 0, false
+			now := func() time.Time {
+				if n++; n == most {
+					jumping = false // so that the test ends
+				}
+				if jumping && n%2 == 1 {
+					return time.Now().Add(-time.Hour)
+				}
+				return time.Now()
+			}
+			g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: now, ClockPolicy: back, MaxWait: 10 * time.Millisecond})
+			if _, err := g.Next(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			n, jumping = 0, true
+			_, err := g.Next(t.Context()) // an id may come between two jumps
+			if n >= most {
+				t.Errorf("MaxWait is 10ms, and Next has read the clock %d times: %v", n, err)
+			}
+		})
+	}
+}
+
+// A jump that was seen does not confirm another, larger one; and one that is
+// taken back before it was followed is no step back.
+func TestJumpWithinAJump(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now})
+		next(t, g)
+		clock.offset = 2 * time.Minute
+		next(t, g)
+		for range 3 {
+			time.Sleep(3333 * time.Millisecond)
+			next(t, g)
+		}
+		clock.offset = 365 * 24 * time.Hour
+		time.Sleep(2 * time.Millisecond)
+		if p := next(t, g); p.Time.After(time.Now()) {
+			t.Errorf("a jump of a year that lasted 2ms was followed to %v", p.Time)
+		}
+		clock.offset = 0
+		next(t, g)
+		if st := g.Stats(); st.StepsBack != 0 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+// A wait notices that the clock is set right meanwhile.
+func TestWaitNoticesThatTheClockIsSetRight(t *testing.T) {
+	inBubble(t, func(t *testing.T, _ *manual) {
+		began := time.Now()
+		now := func() time.Time {
+			if d := time.Since(began); d > time.Minute && d < 61*time.Second {
+				return time.Now().Add(-30 * time.Minute)
+			}
+			return time.Now()
+		}
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: now, ClockPolicy: core.Wait{Max: time.Hour}})
+		time.Sleep(59 * time.Second)
+		next(t, g)
+		time.Sleep(1100 * time.Millisecond)
+		asked := time.Now()
+		next(t, g)
+		if d := time.Since(asked); d > 2*time.Second {
+			t.Errorf("a clock that was wrong for a second cost %v", d)
+		}
+	})
+}
+
+// A generator that gets the same worker ID again after roll-backs begins above all of them.
+func TestTheSameWorkerIDAfterRollbacks(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		l := core.Layout{TimeBits: 41, RollbackBits: 2, WorkerBits: 5, SequenceBits: 12}
+		begin := time.Now().Add(-time.Hour)
+		src := &source{grants: []*core.Grant{mustGrant(t, l, 1, begin, begin.Add(9*time.Hour)), mustGrant(t, l, 1, begin, begin.Add(9*time.Hour))}}
+		first := src.grants[0]
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockPolicy: core.Rollback{}})
+		clock.offset = time.Minute
+		high := next(t, g)
+		clock.offset = 0
+		next(t, g)
+		first.Revoke(nil)
+		clock.offset = time.Minute - time.Millisecond
+		for {
+			id, err := g.Next(t.Context())
+			if errors.As(err, new(*core.ClockError)) { // until the clock has come so far
+				time.Sleep(time.Millisecond)
+				continue
+			}
+			if p, _ := l.Decode(id); err != nil || !p.Time.After(high.Time) {
+				t.Errorf("%+v, %v, and before the loss there was %+v", p, err, high)
+			}
+			break
+		}
+	})
+}
+
+// NotBefore holds under every later grant as well.
+func TestNotBeforeHoldsForALaterGrant(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		start := time.Now()
+		notBefore := start.Add(time.Hour)
+		src := &source{grants: []*core.Grant{
+			mustGrant(t, core.Twitter(), 1, time.Time{}, time.Time{}), mustGrant(t, core.Twitter(), 2, time.Time{}, time.Time{}),
+		}}
+		clock.offset = time.Hour
+		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockPolicy: core.Rotate{}, NotBefore: notBefore})
+		if p := next(t, g); !p.Time.After(notBefore) {
+			t.Errorf("%v, not after %v", p.Time, notBefore)
+		}
+		clock.offset = 0
+		clockError(t, g, time.Hour, 0)
+	})
+}
+
+// Raise never lowers the end of a grant.
+func TestRaiseFenceNeverLowers(t *testing.T) {
+	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
+		gr := mustGrant(t, l, 3, now, now.Add(time.Hour))
+		g := mustNew(t, core.Config{Worker: holder{gr}})
+		gr.RaiseFence(now)
+		if _, err := g.Next(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A wait that cannot end before the context's deadline is refused at once.
+func TestDeadlineTooSoon(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Wait{Max: time.Minute}})
+		next(t, g)
+		clock.offset = -10 * time.Second
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		began := time.Now()
+		if _, err := g.Next(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 0 {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
+
+// revoking takes every grant away as soon as it is in use.
+type revoking struct {
+	source
+	last *core.Grant
+}
+
+func (r *revoking) Grant(ctx context.Context, prev *core.Grant) (gr *core.Grant, err error) {
+	gr, err = r.source.Grant(ctx, prev)
+	r.last = gr
+	return gr, err
+}
+
+func (r *revoking) Observe(e core.Event) {
+	if e.Kind == core.GrantReplaced {
+		r.last.Revoke(nil)
+	}
+}
+
+// A call goes through a few grants, and then says that none of them held.
+func TestCallTriesFewGrants(t *testing.T) {
+	src := &revoking{}
+	for i := range 100 {
+		src.grants = append(src.grants, mustGrant(t, core.Twitter(), int64(i), time.Time{}, time.Time{}))
+	}
+	first := src.grants[0]
+	g := mustNew(t, core.Config{Worker: src, Observer: src})
+	next(t, g)
+	first.Revoke(nil)
+	if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrLost) || len(src.grants) < 90 {
+		t.Errorf("%v, and %d grants are left of 100", err, len(src.grants))
+	}
+}
+
+// A reading that comes late, because its goroutine paused after it, is no step
+// back of the clock.
+func TestLateReadingIsNoStep(t *testing.T) {
+	inBubble(t, func(t *testing.T, _ *manual) {
+		var late atomic.Bool
+		now := func() time.Time {
+			read := time.Now()
+			if late.CompareAndSwap(true, false) {
+				time.Sleep(300 * time.Millisecond)
+			}
+			return read
+		}
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: now})
+		next(t, g)
+		late.Store(true)
+		var wg sync.WaitGroup
+		wg.Go(func() { next(t, g) })
+		time.Sleep(200 * time.Millisecond)
+		next(t, g)
+		wg.Wait()
+		next(t, g)
+		if st := g.Stats(); st.StepsBack != 0 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+// A cancel ends a long wait at once.
+func TestCancelEndsALongWait(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Wait{Max: time.Minute}})
+		next(t, g)
+		clock.offset = -10 * time.Second
+		ctx, cancel := context.WithCancel(t.Context())
+		began := time.Now()
+		time.AfterFunc(100*time.Millisecond, cancel)
+		if _, err := g.Next(ctx); !errors.Is(err, context.Canceled) || time.Since(began) != 100*time.Millisecond {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
+
+// A running generator that takes over a Fixed goes, at no step back and under no
+// roll-back value, below what another issued with it.
+func TestRollbackUnderAFixedInTurn(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		seen := map[core.Parts]bool{}
+		draw := func(g *core.Generator, n int) {
+			t.Helper()
+			for range n {
+				id, err := g.Next(t.Context())
+				if errors.As(err, new(*core.ClockError)) {
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if p, _ := small().Decode(id); seen[p] {
+					t.Fatalf("%+v a second time", p)
+				} else {
+					seen[p] = true
+				}
+			}
+		}
+		two := core.Fixed(2)
+		one := mustGrant(t, small(), 1, time.Time{}, time.Time{})
+		g := mustNew(t, core.Config{Layout: small(), Worker: &firstAsks{[]core.GrantSource{holder{one}, two}}, Now: clock.now, ClockPolicy: core.Rollback{}})
+		draw(g, 1)
+		other := mustNew(t, core.Config{Layout: small(), Worker: two, Now: clock.now, ClockPolicy: core.Rollback{}})
+		time.Sleep(time.Second)
+		draw(other, 1)
+		clock.offset = -100 * time.Millisecond
+		draw(other, 4) // value 1
+		other.Close()
+		clock.offset = 0
+		time.Sleep(time.Second)
+		one.Revoke(nil)
+		draw(g, 1)
+		clock.offset = -1103 * time.Millisecond
+		draw(g, 20)
+	})
+}
+
+// A grant that is closed in the moment in which a generator takes it reports
+// what is unused, and no wrong instant.
+func TestGrantClosedDuringAHandover(t *testing.T) {
+	given := make(chan *core.Grant, 1)
+	var wrong atomic.Pointer[time.Time]
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for gr := range given {
+			for range time.Now().UnixNano() % 3000 { // any moment of the taking over
+				_ = wrong.Load()
+			}
+			if at := gr.Close(); at.After(time.Now().Add(time.Minute)) {
+				wrong.Store(&at)
+			}
+		}
+	}()
+	worker := &endless{given: given}
+	g := mustNew(t, core.Config{Worker: worker})
+	worker.last.Revoke(nil)
+	lasts := time.Second
+	if testing.Short() {
+		lasts = 100 * time.Millisecond
+	}
+	for began := time.Now(); time.Since(began) < lasts; {
+		if _, err := g.Next(t.Context()); err != nil && !errors.Is(err, core.ErrLost) {
+			t.Error(err)
+			break
+		}
+	}
+	g.Close()
+	close(given)
+	<-done
+	if at := wrong.Load(); at != nil {
+		t.Errorf("unused from %v", at)
+	}
+}
+
+// endless gives one grant after the other, from the epoch on, and reports each.
+type endless struct {
+	given chan *core.Grant
+	n     int64
+	last  *core.Grant
+}
+
+func (e *endless) Grant(context.Context, *core.Grant) (*core.Grant, error) {
+	e.n++
+	gr, err := core.NewGrant(core.Twitter(), e.n%1024, time.Time{}, time.Time{})
+	e.last = gr
+	if e.n > 1 { // the first is New's, and is left alone
+		select {
+		case e.given <- gr:
+		default:
+		}
+	}
+	return gr, err
+}
+
+// Detached needs a fence under every grant.
+func TestDetachedNeedsAFenceInASuccessor(t *testing.T) {
+	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
+		first := mustGrant(t, l, 3, now, now.Add(time.Hour))
+		g := mustNew(t, core.Config{Worker: &firstAsks{[]core.GrantSource{holder{first}, core.Fixed(4)}}, ClockPolicy: core.Logical{Detached: true}})
+		if _, err := g.Next(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		first.Revoke(nil)
+		if id, err := g.Next(t.Context()); !errors.As(err, new(*core.ConfigError)) {
+			t.Errorf("%d, %v", id, err)
+		}
+	})
+}
+
+// A pause while New reads Config.Now must not put the generator's clock ahead: the
+// next one, which knows nothing of it, would issue the same ids.
+func TestPauseWhileNewReadsTheClock(t *testing.T) {
+	inBubble(t, func(t *testing.T, _ *manual) {
+		pause := 300 * time.Millisecond
+		now := func() time.Time { time.Sleep(pause); pause = 0; return time.Now() }
+		ids := make([]int64, 1600)
+		for i := range 2 {
+			g := mustNew(t, core.Config{Layout: small(), Worker: core.Fixed(1), Now: now})
+			if err := g.Fill(t.Context(), ids[i*800:][:800]); err != nil {
+				t.Fatal(err)
+			}
+			g.Close()
+		}
+		noDuplicates(t, ids)
+	})
+}
+
+// spent gives grants that are used up already.
+type spent struct{ asked int }
+
+func (s *spent) Grant(context.Context, *core.Grant) (*core.Grant, error) {
+	s.asked++
+	now := time.Now()
+	return core.NewGrant(core.Twitter(), int64(s.asked), now, now)
+}
+
+// Grants that are used up are waited for once, not each anew.
+func TestOneWaitForExhaustedGrants(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		g := mustNew(t, core.Config{Worker: &spent{}, Now: clock.now})
+		began := time.Now()
+		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrFenced) || time.Since(began) != time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
+
+// A panic while a grant is replaced costs no worker ID.
+func TestPanicDuringAHandover(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		two, broken := core.Fixed(2), false
+		now := func() time.Time {
+			if broken {
+				panic("no clock")
+			}
+			return clock.now()
+		}
+		one := mustGrant(t, core.Twitter(), 1, time.Time{}, time.Time{})
+		g := mustNew(t, core.Config{Worker: &firstAsks{[]core.GrantSource{holder{one}, two}}, Now: now})
+		func() {
+			defer func() { _ = recover() }()
+			one.Revoke(nil)
+			broken = true
+			_, _ = g.Next(t.Context())
+			t.Error("no panic")
+		}()
+		mustNew(t, core.Config{Worker: two})
+	})
+}
+
+// A panic in the Observer during New costs no worker ID.
+func TestPanicInTheObserver(t *testing.T) {
+	l := core.Layout{Epoch: time.Now().Add(-time.Hour).Truncate(time.Millisecond), TimeBits: 35, SequenceBits: 4}
+	worker := core.Fixed(0)
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = core.New(core.Config{Layout: l, Worker: worker, Observer: observer(func(core.Event) { panic("no log") })})
+		t.Error("no panic")
+	}()
+	mustNew(t, core.Config{Layout: l, Worker: worker})
+}
+
+// Another worker ID may begin ahead of the clock where its grant does, though it was
+// in use before.
+func TestRotateBackToAWorkerIDUsedBefore(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		later := time.Now().Add(10 * time.Minute)
+		grants := []core.GrantSource{
+			holder{mustGrant(t, small(), 3, time.Time{}, time.Time{})}, holder{mustGrant(t, small(), 4, time.Time{}, time.Time{})},
+			holder{mustGrant(t, small(), 3, later, time.Time{})},
+		}
+		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, ClockPolicy: core.Rotate{}, Now: clock.now, MaxJump: 24 * time.Hour})
+		next(t, g)
+		clock.offset = -time.Minute
+		next(t, g)
+		clock.offset = -2 * time.Minute
+		if p := next(t, g); p.Worker != 3 || !p.Time.Equal(later) {
+			t.Errorf("%+v, the grant begins at %v", p, later)
+		}
+	})
+}
+
+// A grant ahead of the clock that a running generator takes over begins where it
+// says, however long the generator has run.
+func TestLaterGrantAheadOfTheClock(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		from := time.Now().Add(time.Hour)
+		first := mustGrant(t, small(), 3, time.Time{}, time.Time{})
+		grants := []core.GrantSource{holder{first}, holder{mustGrant(t, small(), 4, from, time.Time{})}}
+		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, Now: clock.now})
+		next(t, g)
+		time.Sleep(10 * time.Minute)
+		first.Revoke(nil)
+		began, ids := time.Now(), make([]int64, 40)
+		if err := g.Fill(t.Context(), ids); err != nil {
+			t.Fatal(err)
+		}
+		p, _ := small().Decode(ids[39])
+		if took := time.Since(began); took < 8*time.Millisecond || took > 10*time.Millisecond || p.Time.Sub(from) > took {
+			t.Errorf("10 ticks took %v, to %v after the grant's beginning", took, p.Time.Sub(from))
+		}
+	})
+}
+
+// What is unused begins right behind the last id, also where that was the last of
+// its tick.
+func TestFirstUnusedAtATicksEnd(t *testing.T) {
+	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
+		for _, n := range []int{0, 1, 4095, 4096, 4097, 8192} {
+			gr := mustGrant(t, l, 3, now, now.Add(time.Hour))
+			g := mustNew(t, core.Config{Worker: holder{gr}, ClockPolicy: core.Logical{Detached: true}})
+			if err := g.Fill(t.Context(), make([]int64, n)); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := gr.Close(), now.Add(time.Duration(n+4095)/4096*time.Millisecond); !got.Equal(want) {
+				t.Errorf("%d ids: unused from %v, want %v", n, got, want)
+			}
+		}
+	})
+}
+
+// The error at the fence says why there is no other grant either, and is not
+// taken for a loss.
+func TestFencedReportsTheSourcesError(t *testing.T) {
+	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
+		down := errors.New("the store is down")
+		gr := mustGrant(t, l, 3, now, now.Add(10*time.Millisecond))
+		g := mustNew(t, core.Config{Worker: &firstAsks{[]core.GrantSource{holder{gr}, refusing{down}}}})
+		time.Sleep(time.Second)
+		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrFenced) || !errors.Is(err, down) || errors.Is(err, core.ErrLost) {
+			t.Error(err)
+		}
+		same := mustGrant(t, l, 3, time.Now(), time.Now().Add(10*time.Millisecond))
+		g = mustNew(t, core.Config{Worker: holder{same}})
+		time.Sleep(time.Second)
+		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrFenced) || errors.Is(err, core.ErrLost) {
+			t.Error(err)
+		}
+	})
+}
+
+type refusing struct{ err error }
+
+func (f refusing) Grant(context.Context, *core.Grant) (*core.Grant, error) { return nil, f.err }
+
+// soon is done when it has been asked several times.
+type soon struct {
+	context.Context
+	left int
+}
+
+func (c *soon) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// once gives one grant, and then an error of its own.
+type once struct {
+	grant *core.Grant
+	err   error
+}
+
+func (o *once) Grant(_ context.Context, prev *core.Grant) (*core.Grant, error) {
+	if prev == nil {
+		return o.grant, nil
+	}
+	return nil, o.err
+}
+
+// Whenever the context ends, the error is the context's or says that the grant is
+// lost or used up: never the Worker's alone.
+func TestContextEndsWhileAsking(t *testing.T) {
+	inBubble(t, func(t *testing.T, _ *manual) {
+		for _, lost := range []bool{true, false} {
+			for left := range 40 {
+				now := time.Now()
+				grant, err := core.NewGrant(core.Layout{}, 1, now.Add(-time.Second), now.Add(3*time.Millisecond))
+				if err != nil {
+					t.Fatal(err)
+				}
+				own := errors.New("no other number")
+				gen, err := core.New(core.Config{Worker: &once{grant, own}, MaxWait: time.Millisecond})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if lost {
+					grant.Revoke(nil)
+				} else {
+					time.Sleep(5 * time.Millisecond)
+				}
+				_, err = gen.Next(&soon{context.Background(), left})
+				if !errors.Is(err, context.Canceled) && !errors.Is(err, core.ErrLost) && !errors.Is(err, core.ErrFenced) {
+					t.Errorf("lost %v, done after %d looks: %v", lost, left, err)
+				}
+				gen.Close()
+			}
 		}
 	})
 }

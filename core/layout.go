@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"slices"
-	"strings"
 	"time"
 )
 
@@ -123,35 +121,6 @@ func (l Layout) End() time.Time {
 		return time.Time{}
 	}
 	return c.end
-}
-
-// String describes the layout in one line.
-func (l Layout) String() string {
-	l = l.WithDefaults()
-	var widths []string
-	for _, f := range l.fields() {
-		widths = append(widths, fmt.Sprintf("%d %s", f.bits, f.name))
-	}
-	text := fmt.Sprintf("%s, ticks of %v since %s", strings.Join(widths, " | "), l.Tick, l.Epoch.Format("2006-01-02T15:04:05.999Z07:00"))
-	if l.Unsigned {
-		text += ", unsigned"
-	}
-	return text
-}
-
-type field struct {
-	name string
-	bits uint8
-}
-
-// fields lists the fields from high to low, without those of width 0 below the time.
-func (l Layout) fields() []field {
-	low := []field{{"roll-back", l.RollbackBits}, {"datacenter", l.DatacenterBits}, {"worker", l.WorkerBits}, {"sequence", l.SequenceBits}}
-	if l.SequenceFirst {
-		low = []field{low[0], low[3], low[1], low[2]}
-	}
-	low = slices.DeleteFunc(low, func(f field) bool { return f.bits == 0 })
-	return append([]field{{"time", l.TimeBits}}, low...)
 }
 
 // compiledLayout is a valid Layout with defaults, and with shifts and limits precomputed.
@@ -291,4 +260,74 @@ func (c *compiledLayout) checkWorker(worker int64) []FieldError {
 		return nil
 	}
 	return []FieldError{{"Worker", fmt.Sprint(worker), fmt.Sprintf("must be 0 to %d in this layout (%d datacenter and %d worker bits)", c.workerIDMax, c.DatacenterBits, c.WorkerBits)}}
+}
+
+// A Preset is a layout that has a name.
+type Preset struct {
+	Name        string
+	Layout      Layout
+	Description string
+}
+
+// Presets returns all presets. Those of other systems follow their makers' documents, but
+// drop the top bit of the time where it would be the sign bit.
+func Presets() []Preset {
+	return []Preset{
+		{"twitter", Twitter(), "41 time in ms from 2010, 5 datacenter, 5 worker, 12 sequence; the default"},
+		{"discord", Discord(), "41 time in ms from 2015, 5 worker (datacenter here), 5 process (worker here), 12 increment"},
+		{"instagram", Instagram(), "40 time in ms from 2011, 13 shard (worker here), 10 sequence"},
+		{"mastodon", Mastodon(), "47 time in ms from 1970, 16 sequence, no worker: for reading ids, or a single generator"},
+		{"sonyflake", Sonyflake(), "39 time in 10ms from 2014, 8 sequence, 16 machine (worker here), the sequence above the machine"},
+		{"classic2015", Classic2015(), "Twitter's widths from 2015-01-01 in China's time zone, as many Java and Python copies have it"},
+		{"seconds", Seconds(), "32 time in seconds from 2020, 10 worker, 21 sequence: 2,097,152 ids a second for each worker, to 2156"},
+		{"javascript-safe", JavaScriptSafe(), "41 time in ms from 2020, 6 worker, 6 sequence: 53 bits, which a JavaScript number holds"},
+	}
+}
+
+func unixMilli(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+
+// Twitter is the layout of Twitter's ids, and the default for a zero Layout.
+func Twitter() Layout { return Layout{}.WithDefaults() }
+
+// Discord is the layout of Discord's ids without the top bit of their time, which is the
+// sign bit; it ends in 2084. Discord's worker and process are Datacenter and Worker here.
+func Discord() Layout {
+	return Layout{Epoch: unixMilli(1420070400000), Tick: time.Millisecond, TimeBits: 41, DatacenterBits: 5, WorkerBits: 5, SequenceBits: 12}
+}
+
+// Instagram is the layout of Instagram's ids without the top bit of their time, which is the
+// sign bit; it ends in 2046. Instagram's shard is Worker here.
+func Instagram() Layout {
+	return Layout{Epoch: unixMilli(1314220021721), Tick: time.Millisecond, TimeBits: 40, WorkerBits: 13, SequenceBits: 10}
+}
+
+// Mastodon is the layout of Mastodon's ids without the top bit of their time, which is the
+// sign bit. It has no worker field, so only one generator may use it at a time. Mastodon
+// itself fills the sequence from a hash and a sequence of the table.
+func Mastodon() Layout {
+	return Layout{Epoch: unixMilli(0), Tick: time.Millisecond, TimeBits: 47, SequenceBits: 16}
+}
+
+// Sonyflake is the layout of Sonyflake's ids: ticks of 10ms, and the sequence above the
+// worker; it ends in 2188.
+func Sonyflake() Layout {
+	return Layout{Epoch: unixMilli(1409529600000), Tick: 10 * time.Millisecond, TimeBits: 39, SequenceBits: 8, WorkerBits: 16, SequenceFirst: true}
+}
+
+// Classic2015 has Twitter's widths and the epoch 1420041600000, midnight of 2015-01-01 in
+// UTC+8, which many copies of Twitter's generator use.
+func Classic2015() Layout {
+	return Layout{Epoch: unixMilli(1420041600000), Tick: time.Millisecond, TimeBits: 41, DatacenterBits: 5, WorkerBits: 5, SequenceBits: 12}
+}
+
+// Seconds has ticks of a second from 2020-01-01 and a long sequence, all of which a burst may
+// use at once; it ends in 2156.
+func Seconds() Layout {
+	return Layout{Epoch: unixMilli(1577836800000), Tick: time.Second, TimeBits: 32, WorkerBits: 10, SequenceBits: 21}
+}
+
+// JavaScriptSafe has 53 bits in all, from 2020-01-01, so that JavaScript represents its ids
+// exactly. It has 64 worker IDs, each with 64 ids a millisecond; it ends in 2089.
+func JavaScriptSafe() Layout {
+	return Layout{Epoch: unixMilli(1577836800000), Tick: time.Millisecond, TimeBits: 41, WorkerBits: 6, SequenceBits: 6}
 }

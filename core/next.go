@@ -8,11 +8,12 @@ import (
 )
 
 // Next issues one id. If there is no slot for it, it waits for at most Config.MaxWait, or until
-// ctx is done. Calls that wait get their ids in the order in which they came. If the fence does not rise in that time, it asks for another grant, which may take
-// as long again. A call that begins after another has returned gets a greater id, except with
-// [Rollback], [Reuse] and [Rotate].
+// ctx is done. Calls that wait get their ids in the order in which they came. If the fence does
+// not rise in that time, it asks for another grant, which may take as long again. A call that
+// begins after another has returned gets a greater id, except with [Rollback], [Reuse] and
+// [Rotate].
 //
-// If it fails, it issues no id. The error is that of ctx, or wraps [ErrSequenceExhausted],
+// If it fails, it issues no id. The error is the error of ctx, or wraps [ErrSequenceExhausted],
 // [ErrFenced], [ErrLost], [ErrClosed] or [ErrTimestampExhausted], or is a [ClockError].
 func (g *Generator) Next(ctx context.Context) (int64, error) {
 	if ctx == nil {
@@ -61,7 +62,7 @@ func (g *Generator) nextByClock(ctx context.Context) (int64, error) {
 // most half of a tick, so that others get ids too. Config.MaxWait limits each of these waits. Only
 // ctx limits all of them together.
 //
-// The errors are those of Next.
+// It returns the same errors as Next.
 func (g *Generator) Fill(ctx context.Context, ids []int64) error {
 	if ctx == nil {
 		ctx = context.Background()

@@ -1,11 +1,37 @@
+// A precise sleep lets a generator use a tick from its beginning. At the cap of Twitter's layout one
+// goroutine gets 97 % of all ids, and 84 % without this file, for 3 % of a core more
+// (BenchmarkWaiting/twitter/1, medians on a busy machine with two cores).
+
 package core
 
 import (
 	"os"
+	"sync"
 	"syscall"
 	"time"
 	"unsafe"
 )
+
+// sleepers are the precise timers of all generators. They are shared by the process because each
+// opens a file: one for each generator would exhaust the files of a process with 2,000 generators.
+// There are more of them than a machine can keep busy with generators at their caps.
+var sleepers [64]struct {
+	mu    sync.Mutex // only TryLock is used
+	timer preciseTimer
+}
+
+// sleepPrecisely sleeps for d with a timer that no other goroutine uses. It reports false at once
+// if none is left.
+func (platform) sleepPrecisely(d time.Duration) bool {
+	for i := range sleepers {
+		if s := &sleepers[i]; s.mu.TryLock() {
+			s.timer.sleep(d)
+			s.mu.Unlock()
+			return true
+		}
+	}
+	return false
+}
 
 // preciseTimer sleeps precisely for less than about a millisecond. Go's timers cannot: the
 // runtime rounds such a wait up to a millisecond. preciseTimer reads from a timer of the kernel

@@ -108,18 +108,17 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState, want 
 		return 0, false, nil // by now there is a slot
 	}
 	d := a.timeUntil(tick - min(a.maxAhead, tick))
-	issued := p.lastIssued >= a.first>>bits
 	if now < p.lastIssued {
 		if !g.policy.hybrid && maxTick < p.lastIssued {
 			return g.applyPolicy(ctx, a, w, single, maxTick, p.lastIssued, d)
 		}
 		// What limits ids here has not stepped back. So if no id was issued yet, the wait is for
 		// where they begin.
-		if !issued && d > g.maxWait {
+		if !p.issued && d > g.maxWait {
 			return 0, false, g.giveUp(g.notBegun(a))
 		}
 	}
-	if !w.exhausted && issued && tick > p.lastIssued && d <= g.maxWait {
+	if !w.exhausted && p.issued && tick > p.lastIssued && d <= g.maxWait {
 		w.exhausted = true
 		g.counters.exhausted.Add(1)
 	}
@@ -200,7 +199,7 @@ func (g *Generator) awaitFence(ctx context.Context, a *allocator, w *waitState, 
 		w.restart()
 		w.regrants, w.fenced = regrants, true
 		return nil
-	case errors.Is(none, ErrClosed) || isOf(ctx, none):
+	case errors.Is(none, ErrClosed) || isContextError(ctx, none):
 		return none
 	case errors.Is(none, ErrLost): // this grant is not lost, so the error must not wrap that
 		return fmt.Errorf("%w; there is no other grant: %s", err, none.Error())
@@ -263,6 +262,16 @@ func (g *Generator) awaitClock(ctx context.Context, w *waitState, d, limit time.
 		}
 	}
 	return nil
+}
+
+// sleepPrecisely sleeps for less than about a millisecond. It reports false at once if another
+// call of the generator sleeps so, or no timer is left.
+func (g *Generator) sleepPrecisely(d time.Duration) bool {
+	if !g.sleeping.TryLock() {
+		return false
+	}
+	defer g.sleeping.Unlock()
+	return platform{}.sleepPrecisely(d)
 }
 
 func (g *Generator) countWait(w *waitState) {

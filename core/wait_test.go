@@ -3,8 +3,15 @@ package core_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
@@ -55,7 +62,7 @@ func TestWaitsEndOnAChange(t *testing.T) {
 			}
 		}
 		began := time.Now()
-		time.AfterFunc(200*time.Millisecond, func() { g.Close() })
+		time.AfterFunc(200*time.Millisecond, g.Close)
 		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrClosed) || time.Since(began) != 200*time.Millisecond {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
@@ -169,5 +176,385 @@ func TestFarTimes(t *testing.T) {
 		if p := next(t, g); p.Time.Sub(wall).Abs() > time.Second {
 			t.Errorf("%v at %v", p.Time, wall)
 		}
+	}
+}
+
+// A call that was paused for longer than it may wait, at whichever look at the clock,
+// finds that a slot has come meanwhile: it is no error that says "in 0s".
+func TestPausedCall(t *testing.T) {
+	for name, back := range map[string]core.ClockPolicy{"Logical": nil, "Refuse": core.Refuse{}, "Wait": core.Wait{Max: time.Second}} {
+		t.Run(name, func(t *testing.T) {
+			for at := range 8 {
+				inBubble(t, func(t *testing.T, _ *manual) {
+					reads := -1 << 30
+					now := func() time.Time {
+						read := time.Now()
+						if reads++; reads == at {
+							time.Sleep(5 * time.Second)
+						}
+						return read
+					}
+					g := mustNew(t, core.Config{Layout: small(), Worker: core.Fixed(1), Now: now, ClockPolicy: back})
+					if err := g.Fill(t.Context(), make([]int64, 40)); err != nil {
+						t.Fatal(err)
+					}
+					for i := range 40 {
+						reads = -1
+						if _, err := g.Next(t.Context()); err != nil {
+							t.Fatalf("paused at look %d of call %d: %v", at, i, err)
+						}
+					}
+				})
+			}
+		})
+	}
+}
+
+// Nor does it wait any longer than before for what does not come.
+func TestOneWaitForAFence(t *testing.T) {
+	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
+		gr := mustGrant(t, l, 3, now, now.Add(time.Millisecond))
+		g := mustNew(t, core.Config{Worker: holder{gr}, MaxWait: time.Second})
+		time.Sleep(2 * time.Millisecond)
+		began := time.Now()
+		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrFenced) || time.Since(began) != time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
+
+// fill fills without end, until the returned function is called.
+func fill(t *testing.T, g *core.Generator, size int) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for ids := make([]int64, size); ctx.Err() == nil; {
+			if err := g.Fill(ctx, ids); err != nil && ctx.Err() == nil {
+				t.Error(err)
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
+// Beside goroutines that fill without end, each call of Next gets an id.
+func TestNextBesideFillers(t *testing.T) {
+	for name, tt := range map[string]struct {
+		layout        core.Layout
+		fillers, size int
+	}{
+		"twitter":    {core.Twitter(), 1, 10_000},
+		"many":       {core.Twitter(), 24, 10_000},
+		"javascript": {core.JavaScriptSafe(), 1, 1000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := mustNew(t, core.Config{Layout: tt.layout, Worker: core.Fixed(1)})
+			for range tt.fillers {
+				defer fill(t, g, tt.size)()
+			}
+			var wg sync.WaitGroup
+			var failed atomic.Int64
+			for range 10 {
+				wg.Go(func() {
+					for range 6 {
+						if _, err := g.Next(t.Context()); err != nil {
+							failed.Add(1)
+						}
+						time.Sleep(time.Millisecond)
+					}
+				})
+			}
+			wg.Wait()
+			if n := failed.Load(); n > 0 {
+				t.Errorf("%d of 60 calls failed", n)
+			}
+		})
+	}
+}
+
+var coarse = core.Layout{Tick: 10 * time.Millisecond, TimeBits: 40, WorkerBits: 3, SequenceBits: 2}
+
+// inOrder calls Next ten times at once, beside a goroutine that fills without end, and moves time on
+// by step. All must get ids, in the order in which they asked.
+func inOrder(t *testing.T, g *core.Generator, step func()) {
+	stop := fill(t, g, 40)
+	synctest.Wait()
+	var ids [10]int64
+	var wg sync.WaitGroup
+	for i := range ids {
+		wg.Go(func() {
+			var err error
+			if ids[i], err = g.Next(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+	}
+	step()
+	wg.Wait()
+	stop()
+	if !slices.IsSorted(ids[:]) {
+		t.Errorf("out of order: %v", ids)
+	}
+}
+
+// Calls that wait at the fence are in line too: a Fill without end does not take all that a higher
+// fence allows.
+func TestCallsWaitInLineAtTheFence(t *testing.T) {
+	for name, policy := range map[string]core.ClockPolicy{"ahead": nil, "detached": core.Logical{Detached: true}} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, clock *manual) {
+				fence := time.Now().Add(20 * time.Millisecond)
+				gr, err := core.NewGrant(coarse, 1, time.Now(), fence)
+				if err != nil {
+					t.Fatal(err)
+				}
+				g := mustNew(t, core.Config{Layout: coarse, Worker: holder{gr}, ClockPolicy: policy, MaxWait: time.Minute})
+				inOrder(t, g, func() {
+					for range 10 { // by a tick each time: half of it is the Fill's
+						fence = fence.Add(10 * time.Millisecond)
+						gr.RaiseFence(fence)
+						time.Sleep(3 * time.Millisecond)
+					}
+				})
+				gr.RaiseFence(fence.Add(time.Second)) // for the last Fill
+			})
+		})
+	}
+}
+
+// So are those that wait for a clock that has stepped back.
+func TestCallsWaitInLineAfterAStepBack(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		g := mustNew(t, core.Config{Layout: coarse, Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Wait{Max: time.Minute}})
+		if _, err := g.Next(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		clock.offset -= 5 * time.Second
+		began := time.Now()
+		inOrder(t, g, func() {})
+		if took := time.Since(began); took < 5*time.Second || took > 5*time.Second+100*time.Millisecond {
+			t.Errorf("the last call took %v", took)
+		}
+	})
+}
+
+// A call that waits while the clock is beyond the fence has reserved no slot, whose time would be old.
+func TestNoOldTimeWhenTheFenceRises(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		gr, err := core.NewGrant(coarse, 1, time.Now(), time.Now().Add(10*time.Millisecond))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := mustNew(t, core.Config{Layout: coarse, Worker: holder{gr}, MaxWait: time.Minute})
+		if err := g.Fill(t.Context(), make([]int64, 4)); err != nil { // up to the fence
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		began := time.Now()
+		var wg sync.WaitGroup
+		for range 10 {
+			wg.Go(func() {
+				id, err := g.Next(t.Context())
+				if err != nil {
+					t.Error(err)
+				}
+				if p, err := coarse.Decode(id); err != nil || p.Time.Before(began.Add(-10*time.Millisecond)) {
+					t.Errorf("an id of %v at %v, %v", p.Time, began, err)
+				}
+			})
+		}
+		synctest.Wait()
+		gr.RaiseFence(time.Now().Add(time.Hour))
+		wg.Wait()
+	})
+}
+
+// The error says up to where ids are issued or reserved, when the next is due, and how long the
+// call has waited. One that cannot get an id in time does not wait.
+func TestErrorOfALongLine(t *testing.T) {
+	inBubble(t, func(t *testing.T, clock *manual) {
+		g := mustNew(t, core.Config{Layout: coarse, Worker: core.Fixed(1), MaxWait: 50 * time.Millisecond})
+		if err := g.Fill(t.Context(), make([]int64, 4)); err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		var failed atomic.Int64
+		began := time.Now()
+		for range 30 {
+			wg.Go(func() {
+				_, err := g.Next(t.Context())
+				if err == nil {
+					return
+				}
+				failed.Add(1)
+				want := fmt.Sprintf("core: sequence exhausted: all ids before %s are issued or reserved; the next is due in %v, and the call has waited 0s of at most 50ms",
+					began.Add(60*time.Millisecond).UTC().Format(time.RFC3339Nano), 60*time.Millisecond)
+				if !errors.Is(err, core.ErrSequenceExhausted) || !strings.HasPrefix(err.Error(), want) || time.Since(began) != 0 {
+					t.Errorf("%v after %v, want %s", err, time.Since(began), want)
+				}
+			})
+		}
+		wg.Wait()
+		if n := failed.Load(); n != 10 { // five ticks of four ids are within 50 ms
+			t.Errorf("%d failed", n)
+		}
+	})
+}
+
+// The precise timers are shared by the process: generators in two bubbles and outside may wait at once.
+func TestBubblesShareTimers(t *testing.T) {
+	crowd := func(t *testing.T, g *core.Generator) {
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				for range 100 {
+					if _, err := g.Next(t.Context()); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+	}
+	narrow := core.Layout{TimeBits: 41, WorkerBits: 3, SequenceBits: 2}
+	for i := range 2 {
+		t.Run(fmt.Sprint("bubble ", i), func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, _ *manual) {
+				for range 3 {
+					crowd(t, mustNew(t, core.Config{Layout: narrow, Worker: core.Fixed(1)}))
+				}
+			})
+		})
+		t.Run(fmt.Sprint("no bubble ", i), func(t *testing.T) {
+			t.Parallel()
+			crowd(t, mustNew(t, core.Config{Layout: narrow, Worker: core.Fixed(1)}))
+		})
+	}
+}
+
+// Under every ClockPolicy, while the clock steps, calls are cancelled, fences rise, grants are
+// revoked and given back and generators are closed: no id comes twice, none is outside its grant,
+// a call that begins after another gets a greater id where that is promised, and ids continue.
+func TestReservationsAtRandom(t *testing.T) {
+	runs := uint64(10)
+	if testing.Short() {
+		runs = 3
+	}
+	for name, policy := range map[string]core.ClockPolicy{
+		"Logical": core.Logical{}, "Near": core.Logical{MaxAhead: 3 * time.Millisecond}, "Detached": core.Logical{Detached: true},
+		"Refuse": core.Refuse{}, "Wait": core.Wait{Max: 20 * time.Millisecond}, "Rollback": core.Rollback{},
+		"Reuse": core.Reuse{Window: 50 * time.Millisecond}, "Rotate": core.Rotate{},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range runs {
+				inBubble(t, func(t *testing.T, _ *manual) { atRandom(t, policy, rand.New(rand.NewPCG(seed, 0))) })
+			}
+		})
+	}
+}
+
+func atRandom(t *testing.T, policy core.ClockPolicy, rnd *rand.Rand) {
+	l := core.Layout{TimeBits: 41, RollbackBits: 3, WorkerBits: 4, SequenceBits: uint8(rnd.IntN(4))}
+	var clock steppingClock
+	book := newLedger(l, 12, time.Duration(5+rnd.IntN(40))*time.Millisecond, rnd.Uint64(), clock.now)
+	for worker := range int64(12) {
+		book.until[worker] = clock.now()
+	}
+	ordered := true
+	switch policy.(type) {
+	case core.Rollback, core.Reuse, core.Rotate:
+		ordered = false
+	}
+	var mu sync.Mutex
+	var all []int64
+	var waited uint64
+	const generators = 4
+	for range generators {
+		h := &holding{ledger: book}
+		g, err := core.New(core.Config{Layout: l, Worker: h, ClockPolicy: policy, Now: clock.now, MaxWait: 30 * time.Millisecond, MaxJump: 24 * time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var greatest atomic.Int64 // of the calls that have returned
+		var wg sync.WaitGroup
+		for range 6 {
+			rnd := rand.New(rand.NewPCG(rnd.Uint64(), 1))
+			wg.Go(func() {
+				for ctx.Err() == nil {
+					call, end := context.WithTimeout(ctx, time.Duration(1+rnd.IntN(8000))*time.Microsecond)
+					if rnd.IntN(2) == 0 {
+						call = ctx
+					}
+					ids, before := make([]int64, 1), greatest.Load()
+					if rnd.IntN(3) == 0 {
+						ids = make([]int64, 1+rnd.IntN(40))
+						_ = g.Fill(call, ids) // it leaves zeros, or fills all
+					} else {
+						ids[0], _ = g.Next(call)
+					}
+					end()
+					time.Sleep(time.Duration(rnd.IntN(300)) * time.Microsecond)
+					mu.Lock()
+					if ids[0] != 0 {
+						if ordered && ids[0] <= before || !slices.IsSorted(ids) {
+							t.Errorf("%v after %d", ids, before)
+						}
+						greatest.Store(max(greatest.Load(), ids[len(ids)-1]))
+						all = append(all, ids...)
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		for range 40 {
+			time.Sleep(time.Duration(rnd.IntN(4000)) * time.Microsecond)
+			switch rnd.IntN(8) {
+			case 0:
+				h.revoke()
+			case 1:
+				clock.offset.Add(rnd.Int64N(int64(60*time.Millisecond)) - int64(30*time.Millisecond))
+			case 2:
+				clock.offset.Add(rnd.Int64N(int64(6*time.Millisecond)) - int64(3*time.Millisecond))
+			default:
+				h.raise(time.Duration(rnd.IntN(10)) * time.Millisecond)
+			}
+		}
+		end := rnd.IntN(3)
+		switch end { // while calls wait
+		case 0:
+			h.giveBack()
+		case 1:
+			g.Close()
+		}
+		time.Sleep(5 * time.Millisecond)
+		cancel()
+		wg.Wait()
+		time.Sleep(time.Minute) // the clock has caught up
+		h.raise(time.Hour)
+		if id, err := g.Next(t.Context()); err == nil {
+			all = append(all, id)
+		} else if end != 1 {
+			t.Errorf("ids do not continue: %v", err)
+		}
+		waited += g.Stats().Waited
+		g.Close()
+		h.giveBack()
+	}
+	for _, id := range all {
+		if p, err := l.Decode(id); err != nil || !book.allows(p) {
+			t.Fatalf("%d is outside every grant: %+v, %v", id, p, err)
+		}
+	}
+	noDuplicates(t, all)
+	// How many there are is up to chance: Refuse and Wait issue few after a step back. At the end each
+	// generator adds at most one.
+	if waited == 0 || len(all) <= generators {
+		t.Errorf("%d ids, %d calls waited", len(all), waited)
 	}
 }

@@ -60,6 +60,16 @@ func (p *encodeSlice) Encode(value any, buf []byte) ([]byte, error) {
 	if !ok || ids.IsNil() {
 		return p.encodeByPgx(ids, buf)
 	}
+	if own, isOwn := value.([]sqltype.ID); isOwn { // without package reflect
+		for _, id := range own {
+			if id < 0 {
+				return nil, negative("encode", id)
+			}
+			out = binary.BigEndian.AppendUint32(out, 8)
+			out = binary.BigEndian.AppendUint64(out, uint64(id))
+		}
+		return out, nil
+	}
 	plain := p.typ.Elem().Kind() == reflect.Int64
 	for i := range ids.Len() {
 		var n sqltype.NullID
@@ -162,6 +172,16 @@ func readSlice(t reflect.Type, src []byte) (ids reflect.Value, ok bool) {
 	src = src[headSize:]
 	if uint64(n) > uint64(len(src)/4) {
 		return ids, false
+	}
+	if t.Elem() == idType && len(src) == int(n)*elementSize { // without package reflect
+		own := make([]sqltype.ID, n)
+		for i := range own {
+			e := src[i*elementSize:][:elementSize]
+			if own[i] = sqltype.ID(binary.BigEndian.Uint64(e[4:])); own[i] < 0 || binary.BigEndian.Uint32(e) != 8 {
+				return ids, false
+			}
+		}
+		return reflect.ValueOf(own), true
 	}
 	ids = reflect.MakeSlice(t, int(n), int(n))
 	plain := t.Elem().Kind() == reflect.Int64

@@ -45,7 +45,7 @@
 //
 // Ids are never negative: methods that encode a negative ID return an error, and methods that
 // decode never return one. Zero is a valid id to read and write, but means "not set" to
-// [ID.IsZero], to [Assign] and to libraries that fill keys. [New] and [Assign] never return it.
+// [ID.IsZero], to [Assign] and to libraries that fill keys. [NextID] and [Assign] never return it.
 //
 // [ID.Value] is an int64. [ID.Scan] reads an int64, a uint64, an ID, a *ID and text. Only a
 // [NullID], a *ID and a sql.Null[ID] accept NULL.
@@ -62,6 +62,27 @@
 // An encoder that ignores methods and uses the kind of a type, such as encoding/gob, reads and
 // writes negative ids. Do not add the option "string" of encoding/json to an ID, and do not embed
 // an ID in a struct, which would get its methods.
+//
+// # Who calls which method
+//
+// The methods are few, because an encoder prefers one to another: a further one may change what is
+// written. Add none that no library needs.
+//
+//	Value, Scan             database/sql, and the libraries that are built on it
+//	GormDataType            gorm, for the type of a column
+//	AppendText              encoding/json/v2, for an ID and a Key
+//	MarshalText             encoding/json, also for map keys; encoding/xml, log/slog, CSV, TOML, YAML
+//	UnmarshalText           the same but log/slog; flag.TextVar, gorilla/schema
+//	MarshalJSON             encoding/json, of NullID and NullKey only: null for NULL
+//	MarshalJSONTo           encoding/json/v2, the same without an allocation
+//	UnmarshalJSON           encoding/json and encoding/json/v2
+//	IsZero                  encoding/json, for omitzero
+//	MarshalXMLAttr          encoding/xml, of pointers only: no attribute for nil
+//	UnmarshalParam          gin and echo, for path and query parameters
+//	Bind                    code that oapi-codegen generates
+//	MarshalGQLContext       gqlgen, and UnmarshalGQLContext
+//	Format, String          fmt, and code that wants a string
+//	Compare, Int64, Base32  your code, as Base58, Base62 and the Append methods
 //
 // docs/encoders.md lists what JSON packages, web frameworks, binary and text encoders and SQL
 // libraries do with an ID. docs/keys.md is about keys, and what changing a Form does to texts that

@@ -31,7 +31,7 @@ func Example() {
 		ID       sqltype.ID     `json:"id"`
 		ParentID sqltype.NullID `json:"parent_id"`
 	}
-	id, err := sqltype.New(context.Background(), &sequence{last: 1996573624012345676})
+	id, err := sqltype.NextID(context.Background(), &sequence{last: 1996573624012345676})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -47,8 +47,8 @@ func Example() {
 	// true 12 <nil>
 }
 
-func ExampleNew() {
-	id, err := sqltype.New(context.Background(), &sequence{last: 41})
+func ExampleNextID() {
+	id, err := sqltype.NextID(context.Background(), &sequence{last: 41})
 	fmt.Println(id, err)
 	// Output: 42 <nil>
 }

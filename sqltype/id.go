@@ -21,18 +21,18 @@ type Source interface {
 	Fill(ctx context.Context, ids []int64) error
 }
 
-// New returns the next id of src, which is above zero. An error of src is wrapped. The error is
+// NextID returns the next id of src, which is above zero. An error of src is wrapped. The error is
 // ErrNil if src is nil or a nil pointer or function, and ErrSource if an id is not above zero.
-func New(ctx context.Context, src Source) (ID, error) {
+func NextID(ctx context.Context, src Source) (ID, error) {
 	if isNil(src) {
-		return 0, fmt.Errorf("sqltype: New: source is %w", ErrNil)
+		return 0, fmt.Errorf("sqltype: NextID: source is %w", ErrNil)
 	}
 	n, err := src.Next(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("sqltype: New: %w", err)
+		return 0, fmt.Errorf("sqltype: NextID: %w", err)
 	}
 	if n <= 0 {
-		return 0, valueError("New: source returned", n, ErrSource)
+		return 0, valueError("NextID: source returned", n, ErrSource)
 	}
 	return ID(n), nil
 }

@@ -291,11 +291,11 @@ func TestNew(t *testing.T) {
 		}), 1, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := New(ctx, tt.src)
+			got, err := NextID(ctx, tt.src)
 			if got != tt.want || !errors.Is(err, tt.err) {
 				t.Errorf("%s: %d, %v", tt.name, got, err)
 			}
-			key, keyErr := NewKey[plainRow](ctx, tt.src)
+			key, keyErr := NextKey[plainRow](ctx, tt.src)
 			if key.ID() != tt.want || fmt.Sprint(keyErr) != fmt.Sprint(err) {
 				t.Errorf("%s: the key %d, %v", tt.name, key, keyErr)
 			}

@@ -21,9 +21,9 @@ type AnyKey interface{ anyKey() }
 
 func (Key[T]) anyKey() {}
 
-// NewKey returns the next id of src as a key of T. The errors are those of [New].
-func NewKey[T any](ctx context.Context, src Source) (Key[T], error) {
-	id, err := New(ctx, src)
+// NextKey returns the next id of src as a key of T. The errors are those of [NextID].
+func NextKey[T any](ctx context.Context, src Source) (Key[T], error) {
+	id, err := NextID(ctx, src)
 	return Key[T](id), err
 }
 

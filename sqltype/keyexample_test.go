@@ -49,8 +49,8 @@ func ExampleKey() {
 	// true inv_000000000001a
 }
 
-func ExampleNewKey() {
-	key, err := sqltype.NewKey[Invoice](context.Background(), &sequence{last: 41})
+func ExampleNextKey() {
+	key, err := sqltype.NextKey[Invoice](context.Background(), &sequence{last: 41})
 	fmt.Println(key, err)
 	// Output: inv_000000000001a <nil>
 }

@@ -86,7 +86,7 @@ func TestNoDuplicates(t *testing.T) {
 	for g := range goroutines {
 		wg.Go(func() {
 			for range rounds {
-				id, err := sqltype.New(context.Background(), gen)
+				id, err := sqltype.NextID(context.Background(), gen)
 				boxes := []box{{Items: make([]item, 3)}, {Items: make([]item, 2)}}
 				if err == nil {
 					err = sqltype.Assign(context.Background(), gen, boxes, func(b *box) *sqltype.ID { return &b.ID }, items)

@@ -27,8 +27,8 @@ try() {
   local server=$1 kind program least most=99 others='sqlite|postgres|redis|etcd' alien=Postgres folder version package start=$SECONDS status=ok
   # Left out are internal/integration/torture and knocks, which kill servers for minutes
   # and test no SQL that stores does not; and what runs on no server.
-  local tested=(. ./backfill ./ddl ./orms ./serial ./sqlgen ./stores)
-  tested=("${tested[@]/#././internal/integration}")
+  local tested=(gormplugin graph sqltype backfill ddl orms serial sqlgen stores)
+  tested=("${tested[@]/#/./internal/integration/}")
   case $server in
     postgres-*)
       kind=POSTGRES program=postgres least=${server#*-} most=${server#*-} others='sqlite|mysql|mariadb|redis|etcd|pg_dump' alien='MySQL|MariaDB'

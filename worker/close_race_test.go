@@ -98,7 +98,7 @@ func TestCloseWhileAskingForAnotherGrant(t *testing.T) {
 							w.Errorf("the generator is closed, and the next one gets: %v", err)
 							return
 						}
-						w.Cleanup(func() { next.Close() })
+						w.Cleanup(next.Close)
 						w.mustDraw(next)
 					}
 					<-p.asks

@@ -188,7 +188,7 @@ func (w *world) generator(lease *worker.Lease, back core.ClockPolicy) *core.Gene
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.Cleanup(func() { gen.Close() })
+	w.Cleanup(gen.Close)
 	return gen
 }
 

@@ -47,8 +47,6 @@ require (
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/seed-299c1d6b/snowkey/contrib/migrate v0.0.0-00010101000000-000000000000
 	github.com/seed-299c1d6b/snowkey/contrib/token v0.0.0-00010101000000-000000000000
-	github.com/swaggest/swgui v1.8.5
-	github.com/vearutop/statigz v1.4.0
 	go.etcd.io/etcd/api/v3 v3.6.14 // indirect
 	go.etcd.io/etcd/client/pkg/v3 v3.6.14 // indirect
 	go.uber.org/atomic v1.11.0 // indirect

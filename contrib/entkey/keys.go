@@ -41,7 +41,7 @@ func setKey(ctx context.Context, src sqltype.Source, row ent.Mutation) error {
 		if key, _ := row.ID(); key != 0 {
 			return nil
 		}
-		id, err := sqltype.New(ctx, src)
+		id, err := sqltype.NextID(ctx, src)
 		if err == nil {
 			row.SetID(id)
 		}
@@ -56,7 +56,7 @@ func setKey(ctx context.Context, src sqltype.Source, row ent.Mutation) error {
 	if key.Kind() != reflect.Int64 || !key.Implements(reflect.TypeFor[sqltype.AnyKey]()) || get.Call(nil)[0].Int() != 0 {
 		return nil
 	}
-	id, err := sqltype.New(ctx, src)
+	id, err := sqltype.NextID(ctx, src)
 	if err == nil {
 		set.Call([]reflect.Value{reflect.ValueOf(id).Convert(key)})
 	}

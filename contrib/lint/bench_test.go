@@ -78,7 +78,7 @@ func (s *Service) create@(ctx context.Context, note string) (*Order@, error) {
 	if err != nil {
 		return nil, err
 	}
-	customer, err := sqltype.New(ctx, s.gen)
+	customer, err := sqltype.NextID(ctx, s.gen)
 	if err != nil {
 		return nil, err
 	}

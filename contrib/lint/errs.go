@@ -11,7 +11,7 @@ import (
 func errRule() rule {
 	return rule{name: "snowerr", run: runErr, doc: `find ignored errors of calls that issue ids
 
-Next, Fill, sqltype.New, NewKey and Assign fail if the clock is wrong, the lease is lost or the context
+Next, Fill, sqltype.NextID, NextKey and Assign fail if the clock is wrong, the lease is lost or the context
 is done. Then they issue no id, and the key stays 0.
 
 	id, _ := gen.Next(ctx)  // bad

@@ -86,7 +86,7 @@ func (in *idInfo) fallible(f *types.Func) string {
 	switch {
 	case in.isNext(f), in.isFill(f), isMethod(f, base+"/serial", "Next", "NextIn"):
 		return f.Name()
-	case isFunc(f, sqltypePath, "New", "NewKey", "Assign"):
+	case isFunc(f, sqltypePath, "NextID", "NextKey", "Assign"):
 		return "sqltype." + f.Name()
 	}
 	return ""

@@ -159,7 +159,7 @@ func TestNames(t *testing.T) {
 	}
 	used := map[string]bool{}
 	labels := append(slices.Concat(slices.Collect(maps.Values(all))...), "__name__", "le", "worker_id", "severity", "alertname", "alertstate")
-	serve := []string{"path", "code", "verb", "result", "state"}
+	serve := []string{"path", "code"}
 	for name, text := range map[string]string{"dashboard.json": text, "alerts.yml": string(rules)} {
 		for _, m := range regexp.MustCompile(`\bsnowkey_\w+`).FindAllString(text, -1) {
 			if _, ok := all[m]; !ok && !slices.Contains(labels, m) && !strings.HasPrefix(m, "snowkey_serve_") {

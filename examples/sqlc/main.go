@@ -137,7 +137,7 @@ func report(ctx context.Context, q *db.Queries, gen *core.Generator, orders []or
 	if err != nil {
 		return err
 	}
-	offered, err := sqltype.New(ctx, gen)
+	offered, err := sqltype.NextID(ctx, gen)
 	if err != nil {
 		return err
 	}

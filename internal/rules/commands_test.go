@@ -62,7 +62,7 @@ func TestCommandsAreJudged(t *testing.T) {
 		"go test -run '^$' -bench 'Next|Fil1' ./core": false,
 		"go test ./cmd/snowkey/internal/cli -update":  true,
 		"go test ./cmd/snowkey/internal/cli -upadte":  false,
-		"go generate ./internal/integration":          true,
+		"go generate ./internal/integration/orms":     true,
 		"go generate ./core":                          false,
 		"go install " + module + "cmd/snowkey@latest": true,
 		"go install " + module + "cmd/snowflake@v1":   false,

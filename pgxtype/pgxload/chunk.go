@@ -11,15 +11,15 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// chunk is a part of the load that is on its way.
+// chunk is a part of the load that is being sent.
 type chunk struct {
 	w      *Writer
 	tables []*Table
-	number int // of the chunks before it
+	number int // from 0
 }
 
-// Load rolls back to a chunk's savepoint to search for the row at fault. Only the first chunks have one, and
-// release the one before: PostgreSQL is slower with more than 64 subtransactions, and with nested ones.
+// Load rolls back to a chunk's savepoint to search for the row at fault. Only the first chunks have one, and each
+// releases the one before: PostgreSQL is slower with more than 64 subtransactions, and with nested ones.
 const (
 	savepoint     = "savepoint snowkey_load"
 	maxSavepoints = 60
@@ -51,8 +51,7 @@ func (c *chunk) send() error {
 	return nil
 }
 
-// send sends some rows, and counts them. Like COPY, the INSERT writes the given keys even into an
-// identity column.
+// send sends and counts some rows. Like COPY, the INSERT writes given keys even into an identity column.
 func (t *Table) send(from, to int) (err error) {
 	var tag pgconn.CommandTag
 	into := t.ident.Sanitize() + " (" + quoted(t.columns) + ")"
@@ -63,20 +62,20 @@ func (t *Table) send(from, to int) (err error) {
 		}
 		tag, err = t.w.tx.Conn().PgConn().CopyFrom(t.w.ctx, bytes.NewReader(append(data, copyEnd...)), "copy "+into+" from stdin binary")
 	} else {
-		tag, err = t.query("insert into "+into+" overriding system value select * from %s"+t.conflict.sql(), from, to, t.columns).Close()
+		tag, err = t.query("insert into "+into+" overriding system value select * from ", t.conflict.sql(), from, to, t.columns).Close()
 	}
 	t.loaded += tag.RowsAffected()
 	return err
 }
 
-// query executes a statement that reads some columns of some rows: unnest takes the place of %s.
-func (t *Table) query(format string, from, to int, columns []string) *pgconn.ResultReader {
+// query executes a statement: before, some columns of some rows as unnest(…), and after.
+func (t *Table) query(before, after string, from, to int, columns []string) *pgconn.ResultReader {
 	marks := make([]string, len(columns))
 	for i := range marks {
 		marks[i] = fmt.Sprintf("$%d", i+1)
 	}
 	values, oids := t.arrays(from, to, columns)
-	sql := strings.Replace(format, "%s", "unnest("+strings.Join(marks, ", ")+")", 1)
+	sql := before + "unnest(" + strings.Join(marks, ", ") + ")" + after
 	return t.w.tx.Conn().PgConn().ExecParams(t.w.ctx, sql, values, oids, []int16{pgtype.BinaryFormatCode}, nil)
 }
 
@@ -100,8 +99,7 @@ func (t *Table) arrays(from, to int, columns []string) (values [][]byte, oids []
 	}
 	for _, name := range columns {
 		c := slices.Index(t.columns, name)
-		// Dimensions, whether there are NULLs, the elements' type, how many, and the index of the
-		// first. One without elements has no dimension.
+		// Dimensions (none if empty), whether there are NULLs, the elements' type, number and first index.
 		a, fields := arrays[c], []uint32{1, uint32(nulls[c]), t.types[c].oid, uint32(to - from), 1}
 		if from == to {
 			a, fields = a[:12], []uint32{0, 0, t.types[c].oid}

@@ -19,11 +19,11 @@ import (
 
 // column is the type of a column.
 type column struct {
-	oid   uint32 // its type; that beneath it if it is a domain
-	codec uint32 // the type whose codec encodes its values: text if the server reads text
+	oid   uint32 // its type, or the base type of a domain
+	codec uint32 // the type whose codec encodes its values: text if AsText
 	array uint32 // the type of an array of oid
 	name  string // of its type
-	plain bool   // the codec is one of pgx's own that read what direct returns
+	plain bool   // the codec accepts what direct returns
 }
 
 // columnsOf asks for all columns of tables.
@@ -99,8 +99,8 @@ func (t *Table) describe(all []found) error {
 	return t.comparePrimary(all)
 }
 
-// isPlain reports whether a codec is one of pgx's own that read the types of direct, also beneath
-// those of package pgxtype. A program's own codec gets the caller's pointer.
+// isPlain reports whether a codec is one of pgx's own that accept the types of direct, even if one of
+// package pgxtype wraps it. A program's own codec gets the caller's pointer.
 func isPlain(c pgtype.Codec) bool {
 	switch own := c.(type) {
 	case pgtype.TextCodec, pgtype.Int2Codec, pgtype.Int4Codec, pgtype.Int8Codec, pgtype.NumericCodec, pgtype.Float8Codec,
@@ -112,13 +112,13 @@ func isPlain(c pgtype.Codec) bool {
 	return false
 }
 
-// append appends a value's length and its binary form, as in COPY and in arrays. Like pgx's CopyFrom it
-// encodes a value by way of text if it cannot do so directly, such as a string for a timestamp.
+// append appends a value's length and its binary form, as in COPY and in arrays. Like pgx's CopyFrom, it
+// encodes a value that has no binary form by its text form, such as a string for a timestamp.
 func (c column) append(m *pgtype.Map, d *direct, v any, buf []byte) ([]byte, error) {
 	start := len(buf)
 	buf = binary.BigEndian.AppendUint32(buf, math.MaxUint32) // -1: NULL
 	encoded, err := []byte(nil), errors.ErrUnsupported
-	if p := d.of(v); p != nil && c.plain {
+	if p := d.target(v); p != nil && c.plain {
 		encoded, err = m.Encode(c.codec, pgtype.BinaryFormatCode, p, buf)
 	}
 	if err != nil {
@@ -153,14 +153,13 @@ func encodeByText(m *pgtype.Map, oid uint32, v any, buf []byte) ([]byte, error) 
 	return m.Encode(oid, pgtype.BinaryFormatCode, parsed, buf)
 }
 
-// direct holds a value for pgx, which encodes a pointer, such as *string, by copying its target into an
-// interface. That allocates for each value.
+// direct holds a value for pgx, which otherwise copies the target of a pointer, such as *string, to the heap.
 type direct struct {
 	text pgtype.Text
 	int  pgtype.Int8
 }
 
-// Such values have only the methods that pgx's codecs need: a pgtype.Float8 is an integer, too.
+// These types have only the methods that pgx's codecs need: a pgtype.Float8 also passes for an integer.
 type (
 	floatValue float64
 	timeValue  time.Time
@@ -179,8 +178,8 @@ func (p *timeValue) TimestamptzValue() (pgtype.Timestamptz, error) {
 	return pgtype.Timestamptz{Time: time.Time(*p), Valid: true}, nil
 }
 
-// of returns a pointer into d with the value that v points to, or nil if d has none for it.
-func (d *direct) of(v any) any {
+// target returns a pointer with the value that v points to, for pgx, or nil if v is of another type.
+func (d *direct) target(v any) any {
 	if fields.IsNil(v) {
 		return nil
 	}
@@ -204,8 +203,8 @@ func (d *direct) of(v any) any {
 	return &d.int
 }
 
-// unencodable replaces pgx's error, which quotes the address of a value behind a pointer, and adds
-// Register if that is missing and would help.
+// unencodable replaces pgx's error, which quotes the address of a value behind a pointer, and names
+// Register if that would help.
 func (c column) unencodable(m *pgtype.Map, v any, err error) error {
 	if cause := errors.Unwrap(err); cause != nil {
 		err = cause
@@ -219,7 +218,7 @@ func (c column) unencodable(m *pgtype.Map, v any, err error) error {
 	return fmt.Errorf("%s (%T) cannot be sent as %s: %w%s", show(v), v, c.name, err, hint)
 }
 
-// show writes a value for an error, also one behind pointers, and never an address.
+// show quotes a value, or what it points to, for an error.
 func show(v any) string {
 	for r := reflect.ValueOf(v); r.Kind() == reflect.Pointer && !r.IsNil(); r = reflect.ValueOf(v) {
 		v = r.Elem().Interface()

@@ -13,24 +13,24 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
-// Conflict says what happens to a row whose key exists in the table. Key is required. PostgreSQL looks
-// for the conflict in the index of Key only: if another connection inserts the same primary key at the
-// same moment, and Key is another one, the load may fail with unique_violation (23505). Load it again.
+// Conflict says what happens to a row whose key exists in the table. Key is required. PostgreSQL
+// refuses a row that collides in another unique index (23505, unique_violation). If Key is not the primary
+// key, it may also refuse a row that another connection inserts at the same moment: then load again.
 type Conflict struct {
-	Key    []string // the columns of the primary key, or of a unique index without expressions
+	Key    []string // the columns of the primary key, or of a unique index without expressions and WHERE
 	Update []string // columns that take the new row's values; empty: the existing row does not change
 }
 
-// OnConflict gives the table an ON CONFLICT clause, and returns it: a row whose Key exists in the table
-// is skipped, or updates the existing row. Call it before the first row. The rows are sent by INSERT.
+// OnConflict adds ON CONFLICT to the table's INSERT, and returns the table: a row whose Key exists is
+// skipped, or updates the existing row. Call it before the first row.
 //
-// Children of an existing row refer to the primary key that they were given. If Key is not the primary
-// key, Load checks that: if a Key exists under another primary key, or if tables follow and a row is not
-// in the table, it fails with a [LoadError] that quotes both keys. Look such keys up first.
+// If Key is not the primary key, the existing row may have another primary key than the new row, to which
+// the new children refer. Load then fails with a [LoadError] that quotes both keys: look such keys up
+// first. It also fails if a row is not in the table afterwards and tables follow that may refer to it.
 //
-// Only a foreign key prevents others from deleting a skipped row before its children are loaded. If one
-// load has the same Key twice, the first row stays; with Update, PostgreSQL refuses the second row if
-// both are in one chunk.
+// A skipped row is not locked: if another connection deletes it, a foreign key refuses its children. If a
+// load has a Key twice, the second row is skipped. With Update, it updates the first one, but PostgreSQL
+// refuses it if both are in one chunk.
 func (t *Table) OnConflict(c Conflict) *Table {
 	var wrong fields.Errors
 	if len(c.Key) == 0 {
@@ -54,7 +54,7 @@ func (t *Table) OnConflict(c Conflict) *Table {
 	return t
 }
 
-// sql is the clause. A nil Conflict has none.
+// sql returns the clause, which is empty for a nil Conflict.
 func (c *Conflict) sql() string {
 	if c == nil {
 		return ""
@@ -66,8 +66,8 @@ func (c *Conflict) sql() string {
 	return clause + "update set " + list(c.Update, ", ", func(name string) string { return quote(name) + " = excluded." + quote(name) })
 }
 
-// comparePrimary keeps the columns of the primary key, unless they are Key. If it is not loaded, there
-// are none: no child can refer to it.
+// comparePrimary sets t.primary: to nothing if the primary key is Key, or if the load does not write it,
+// because then no child can refer to it.
 func (t *Table) comparePrimary(all []found) error {
 	if t.conflict == nil {
 		return nil
@@ -91,8 +91,8 @@ func (t *Table) comparePrimary(all []found) error {
 }
 
 // collisions looks, after all rows were inserted, for the first row whose Key exists under another
-// primary key; and, if tables follow that may refer to it, for the first whose primary key does not
-// exist. A Key that the database has changed, such as a rounded time, is not found: the row is stored.
+// primary key or, if tables follow that may refer to it, whose primary key does not exist. A Key that
+// the database has changed, such as a rounded time, is not found, and is no collision: the row is stored.
 func (t *Table) collisions(followed bool) error {
 	names := append(slices.Clone(t.conflict.Key), slices.DeleteFunc(slices.Clone(t.primary), func(name string) bool { return slices.Contains(t.conflict.Key, name) })...)
 	same := func(names []string) string {
@@ -105,7 +105,7 @@ func (t *Table) collisions(followed bool) error {
 	if followed {
 		missing += " or not exists (select from " + t.ident.Sanitize() + " t where " + same(t.primary) + ")"
 	}
-	reader := t.query("select s.snowkey_row, "+text("s.", t.conflict.Key)+", "+text("s.", t.primary)+", o.key from %s with ordinality as s("+quoted(names)+", snowkey_row)"+
+	reader := t.query("select s.snowkey_row, "+text("s.", t.conflict.Key)+", "+text("s.", t.primary)+", o.key from ", " with ordinality as s("+quoted(names)+", snowkey_row)"+
 		" left join lateral (select "+text("t.", t.primary)+" as key from "+t.ident.Sanitize()+" t where "+same(t.conflict.Key)+" and not ("+same(t.primary)+") limit 1) o on true"+
 		" where "+missing+" order by 1 limit 1", 0, t.out.count(), names)
 	var other error

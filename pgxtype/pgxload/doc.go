@@ -15,7 +15,7 @@
 //
 // The caller assigns keys beforehand (see sqltype.Assign), or takes them from [Writer.NextID]. The rows
 // go to PostgreSQL in chunks while the function runs, so there may be more of them than fit into memory.
-// If PostgreSQL refuses a row, the error names its table and its number, and nothing is in the database.
+// If PostgreSQL refuses a row, nothing is stored, and the error names the table and, if known, the row.
 //
-// [Retry] runs a transaction again after a conflict or a lost connection, and so a Load in it.
+// [Retry] runs a transaction, with any Load in it, again after a conflict or a lost connection.
 package pgxload

@@ -74,20 +74,17 @@ func ExampleLoadWith() {
 	defer gen.Close()
 	cfg := pgxload.Config{
 		Source: gen,            // of NextID
-		Method: pgxload.Unnest, // for a table with row level security
+		Method: pgxload.Unnest, // for a table with row-level security
 	}
 
 	_, err = pgxload.LoadWith(context.Background(), offline{}, cfg, func(w *pgxload.Writer) error {
 		invoices := w.Table("shop.invoices", "id", "note")
 		items := w.Table("shop.items", "id", "invoice_id", "article")
-		for range 1_000_000 {
+		for n := 0; n < 1_000_000 && w.Err() == nil; n++ { // Load returns the error
 			id := w.NextID()
 			invoices.Row(id, "two teas")
 			items.Row(w.NextID(), id, "TEA-1")
 			items.Row(w.NextID(), id, "TEA-2")
-			if w.Err() != nil {
-				break // Load returns it
-			}
 		}
 		return nil
 	})

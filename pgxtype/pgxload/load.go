@@ -11,7 +11,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Beginner is a *pgxpool.Pool, a *pgx.Conn, or a pgx.Tx, in which [Load] uses a savepoint.
+// Beginner is a *pgxpool.Pool, a *pgx.Conn or a pgx.Tx. In a pgx.Tx, [Load] uses a savepoint.
 type Beginner interface {
 	Begin(ctx context.Context) (pgx.Tx, error)
 }
@@ -20,25 +20,25 @@ type Beginner interface {
 type Method uint8
 
 const (
-	// Copy sends rows with COPY; a table with OnConflict as Unnest does, as COPY has no ON CONFLICT.
+	// Copy sends rows by COPY, but by INSERT, like Unnest, if their table has an OnConflict.
 	Copy Method = iota
-	// Unnest sends rows as INSERT … SELECT unnest(…). Use it for tables that COPY refuses: those with
-	// row level security, and views with rules. It cannot load arrays and composites.
+	// Unnest sends rows by INSERT … SELECT unnest(…), also to what COPY refuses: tables with row-level
+	// security, and views without INSTEAD OF triggers. It cannot load arrays and composites.
 	Unnest
 )
 
 // Config configures [LoadWith]. The zero Config is ready for use.
 type Config struct {
 	Method     Method         // zero: Copy
-	Source     sqltype.Source // of Writer.NextID; nil: NextID fails
-	ChunkBytes int            // bytes of encoded rows after which rows are sent; zero: 2 MiB; the first chunks are smaller
-	Progress   func(Loaded)   // called on Load's goroutine after rows were sent; nil: none
+	Source     sqltype.Source // for Writer.NextID; nil: NextID fails
+	ChunkBytes int            // the size of a chunk of encoded rows, up to 256 MiB; zero: 2 MiB; the first chunks are smaller
+	Progress   func(Loaded)   // called on Load's goroutine after each chunk; it must write no rows; nil: no calls
 }
 
-const maxChunkBytes = 256 << 20 // also of a row: a message must hold two chunks and a row
+const maxChunkBytes = 256 << 20 // also of a row: a message of PostgreSQL, up to 1 GiB, must hold two chunks and a row
 
 // Loaded counts rows as PostgreSQL does: without those that a trigger drops or OnConflict skips. With
-// sqltype.ErrOutcomeUnknown, it counts what may be in the database.
+// sqltype.ErrOutcomeUnknown, it counts the rows that may be in the database.
 type Loaded struct {
 	Rows   int64   // of all tables
 	Tables []int64 // of each table, in the order of the calls of Writer.Table
@@ -48,19 +48,19 @@ type Loaded struct {
 //
 // Rows are encoded as they are written, and sent in chunks while f writes the next ones, so memory is
 // limited to a few chunks. In a chunk, the rows of each table are sent together, in the order of the
-// calls of [Writer.Table]. A chunk ends after a row of the first table. So foreign keys hold if an order
-// is written before its lines, and also if it is written after them. But after twice ChunkBytes without
-// a row of the first table, it ends after any row, and what a row refers to must come before it.
+// calls of [Writer.Table]. A chunk ends after a row of the first table, so foreign keys hold whether an
+// order is written before its lines or after them. But a chunk of twice ChunkBytes ends after any row: if
+// an order may have more than ChunkBytes of lines, write it before them.
 //
-// On an error nothing stays in the database. A [LoadError] names the row, as far as it is known. In a
-// pgx.Tx, a constraint that is checked at COMMIT is an error of the caller's COMMIT. An error of f is
-// returned as it is. If COMMIT was sent and not answered, the error is [sqltype.ErrOutcomeUnknown]. If f panics
-// or calls runtime.Goexit, as t.Fatal does, Load rolls back and the panic continues.
+// On an error nothing stays in the database. The error of a row is a [LoadError]. In a pgx.Tx, a
+// constraint that is checked at COMMIT fails the caller's COMMIT instead of Load. An error of f is
+// returned, with that of a row before it. If COMMIT was sent and not answered, the error is
+// [sqltype.ErrOutcomeUnknown]. If f panics or calls runtime.Goexit, as t.Fatal does, Load rolls back.
 //
-// Once ctx is done, rows are ignored and Load fails; a long loop in f looks at [Writer.Err]. In a pgx.Tx,
-// Load then rolls back to the savepoint; if that fails, it closes the connection. f must not use the
-// connection of tx. Load needs no pgxtype.Register, works in every mode of execution, and prepares no
-// statement by name. pgx's tracers do not see the rows.
+// Once ctx is done, rows are ignored and Load fails; a long loop in f should look at [Writer.Err]. A
+// failed Load in a pgx.Tx rolls back to the savepoint, or else closes the connection. f must not use the
+// pgx.Tx or its connection. Load needs no pgxtype.Register, works in every pgx.QueryExecMode, and
+// prepares no statement by name. pgx's tracers do not see the statements that send rows.
 func Load(ctx context.Context, db Beginner, f func(w *Writer) error) (Loaded, error) {
 	return LoadWith(ctx, db, Config{}, f)
 }

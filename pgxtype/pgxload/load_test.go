@@ -340,7 +340,7 @@ func TestLoad(t *testing.T) {
 
 // Names are data, also if they need quotes.
 func TestLoadQuotes(t *testing.T) {
-	const table, column = `We"ird. drop table orders --`, `from "x", y`
+	const table, column = `We"ird. %s drop table orders --`, `from "x", %s y`
 	quoted := pgx.Identifier{table}.Sanitize()
 	s := newShop(t, pgx.QueryExecModeExec, true, shopTables+fmt.Sprintf("\n\tcreate table %s (%s bigint primary key)", quoted, pgx.Identifier{column}.Sanitize()))
 	for _, method := range methods {

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// TxBeginner is a *pgxpool.Pool or a *pgx.Conn. A pgx.Tx is none: the whole transaction must run again.
+// TxBeginner is a *pgxpool.Pool or a *pgx.Conn, but no pgx.Tx: the whole transaction must run again.
 type TxBeginner interface {
 	BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
 }
@@ -27,14 +27,14 @@ type TxBeginner interface {
 // RetryConfig configures [RetryWith]. The zero value is ready for use.
 type RetryConfig struct {
 	Attempts   int           // at most, including the first; zero: 5
-	Backoff    time.Duration // the longest pause after the first attempt, doubled after each; pauses are random, at least half of that; zero: 10ms
-	MaxBackoff time.Duration // the longest pause; zero: 1s
+	Backoff    time.Duration // the longest pause after the first attempt, doubled after each further one; pauses are random, from half of that; zero: 10ms
+	MaxBackoff time.Duration // the limit of Backoff's doubling; zero: 1s
 	Tx         pgx.TxOptions // zero: the server's defaults
 
-	// Committed reports, after sqltype.ErrOutcomeUnknown, whether the transaction is in the database, for
-	// example by looking up one of its keys. If it is, Retry succeeds. If not, Retry runs it again, and
-	// asks once more before it fails, because the server may still have been committing. The context
-	// has a timeout of 10 seconds, and ignores the end of Retry's. nil: Retry returns ErrOutcomeUnknown.
+	// Committed reports, after sqltype.ErrOutcomeUnknown, whether the transaction was committed, for
+	// example by looking up one of its keys. If it was, Retry succeeds. If not, Retry runs it again, and
+	// asks once more before it fails, because the server may still have been committing. Committed has
+	// 10 seconds, even after Retry's ctx is done. nil: Retry returns ErrOutcomeUnknown.
 	Committed func(ctx context.Context) (bool, error)
 
 	// RetryIf reports whether to run the transaction again after another error, but not after
@@ -45,15 +45,15 @@ type RetryConfig struct {
 // Retry runs f in a transaction and commits it. It rolls back and runs f again in a new transaction
 // after a conflict with another one (SQLSTATE 40001, serialization_failure, or 40P01,
 // deadlock_detected), and if the connection was lost before COMMIT was sent. It returns any other error
-// at once, and the error of the last attempt.
+// at once. After the last attempt it returns the error of that attempt.
 //
-// f may decide anew what to write. But a channel, a file or an iterator that it reads goes on where the
-// last attempt stopped, and the rows before that would be missing: begin again in f. Assign keys before
-// Retry: then the database refuses the same rows if an earlier COMMIT succeeded without an answer. f must
-// not commit or roll back itself: that is an error, and what f committed stays.
+// f may write other rows in each attempt. A channel, a file or an iterator must be opened in f: otherwise
+// an attempt reads only what the last one left. Assign keys before Retry: if an earlier COMMIT succeeded
+// without an answer, the database then refuses the same rows. f must not commit or roll back tx: that is
+// an error, and what f committed stays.
 //
-// If COMMIT was sent and not answered, the error is [sqltype.ErrOutcomeUnknown]. If f panics, Retry rolls back and
-// the panic continues. Retry returns when ctx is done, also in a pause.
+// If COMMIT was sent and not answered, the error is [sqltype.ErrOutcomeUnknown]. If f panics, Retry rolls
+// back and the panic continues. Retry returns when ctx is done, even during a pause.
 func Retry(ctx context.Context, db TxBeginner, f func(tx pgx.Tx) error) error {
 	return RetryWith(ctx, db, RetryConfig{}, f)
 }
@@ -66,7 +66,7 @@ func RetryWith(ctx context.Context, db TxBeginner, cfg RetryConfig, f func(tx pg
 	if err := wrong.Err("pgxload"); err != nil {
 		return err
 	}
-	var unknown error // of the last attempt that may have been committed; Committed has denied it
+	var unknown error // of the last attempt without an answer to COMMIT; Committed has said no
 	for n := 1; ; n++ {
 		again, err := cfg.attempt(ctx, db, f)
 		if err == nil {
@@ -120,9 +120,9 @@ func (cfg *RetryConfig) ask(ctx context.Context, after error) (done bool, err er
 	return done, err
 }
 
-// attempt runs f once. It reports whether to run it again, which is false for ErrOutcomeUnknown.
+// attempt runs f once. again reports whether to run f again; it is false for ErrOutcomeUnknown.
 func (cfg *RetryConfig) attempt(ctx context.Context, db TxBeginner, f func(pgx.Tx) error) (again bool, err error) {
-	ran, lost := false, true // the connection may be lost: there is none, it is closed, or COMMIT failed
+	ran, lost := false, true // lost: the connection may be lost: BEGIN or COMMIT failed, or it is closed
 	tx, err := db.BeginTx(ctx, cfg.Tx)
 	if err != nil {
 		err = fmt.Errorf("begin: %w", err)
@@ -221,9 +221,9 @@ func outcome(err error) error {
 	// A closed connection does not prove that COMMIT was not sent, though pgx calls it safe to retry: it
 	// may have been lost during the wait for the answer. inTx has checked that it was open before.
 	neverSent := pgconn.SafeToRetry(err) && !errors.Is(err, pgconn.ErrConnClosed)
-	// The server may end a session after the commit is on disk, while it waits for a standby.
+	// When the commit is on disk, the server may still end the session, and a pooler may lose the server (08).
 	var pg *pgconn.PgError
-	refused := errors.As(err, &pg) && cmp.Or(pg.SeverityUnlocalized, pg.Severity) == "ERROR" && pg.Code != "40003"
+	refused := errors.As(err, &pg) && cmp.Or(pg.SeverityUnlocalized, pg.Severity) == "ERROR" && pg.Code != "40003" && !strings.HasPrefix(pg.Code, "08")
 	switch {
 	case refused && pg.TableName != "": // a deferred constraint
 		return &LoadError{Table: pg.TableName, Row: -1, Column: pg.ColumnName, Err: fmt.Errorf("commit: %w", err)}

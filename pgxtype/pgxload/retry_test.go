@@ -189,6 +189,7 @@ func TestRetryErrors(t *testing.T) {
 			{"FATAL", nil, in(pg("FATAL", "40001")), 1, 0, nil, true, "commit "},
 			{"FATAL in another language", nil, in(&pgconn.PgError{Severity: "FATALE", SeverityUnlocalized: "FATAL", Code: "57P01"}), 1, 0, nil, true, "commit "},
 			{"statement_completion_unknown", nil, in(pg("ERROR", "40003")), 1, 0, nil, true, "commit "},
+			{"a pooler whose server is lost", nil, in(pg("ERROR", "08006")), 1, 0, nil, true, "commit "},
 			{"ERROR in another language", nil, in(&pgconn.PgError{Severity: "FEHLER", SeverityUnlocalized: "ERROR", Code: "23503"}), 1, 1, nil, false, "commit "},
 			{"rolled back", nil, in(pgx.ErrTxCommitRollback), 1, 1, pgx.ErrTxCommitRollback, false, "commit "},
 			{"ended by f", nil, in(pgx.ErrTxClosed), 1, 0, pgx.ErrTxClosed, false, "commit "},

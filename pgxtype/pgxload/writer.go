@@ -15,7 +15,7 @@ import (
 )
 
 // Writer takes the rows of one [Load]. It keeps the first error: after that, it ignores rows, and Load
-// fails. It is for the function that got it, and for one goroutine at a time.
+// fails. Use it only in the function that Load calls, and on one goroutine at a time.
 type Writer struct {
 	cfg   Config
 	ctx   context.Context // it lives as long as the call
@@ -31,7 +31,7 @@ type Writer struct {
 	err       error
 }
 
-// Err returns the first error, or nil. It is ctx's error after that is done.
+// Err returns the first error, or nil. The end of Load's ctx is an error, too.
 func (w *Writer) Err() error {
 	if err := w.ctx.Err(); w.err == nil && err != nil {
 		w.err = fmt.Errorf("pgxload: %w", err)
@@ -39,15 +39,14 @@ func (w *Writer) Err() error {
 	return w.err
 }
 
-// NextID returns the next id of [Config.Source]. If there is none, it returns 0 and keeps the error: the
-// 0 is in no table, because Load fails.
+// NextID returns the next id of [Config.Source]. If that fails, it returns 0 and keeps the error: Load fails.
 func (w *Writer) NextID() (id sqltype.ID) {
 	if w.Err() != nil {
 		return 0
 	}
 	err := errors.New("Config.Source is required")
 	if w.cfg.Source != nil {
-		id, err = sqltype.New(w.ctx, w.cfg.Source)
+		id, err = sqltype.NextID(w.ctx, w.cfg.Source)
 	}
 	if err != nil {
 		w.err = fmt.Errorf("pgxload: NextID: %w", err)
@@ -55,7 +54,7 @@ func (w *Writer) NextID() (id sqltype.ID) {
 	return id
 }
 
-// run calls f and sends what is left.
+// run calls f and sends the last chunk.
 func (w *Writer) run(f func(*Writer) error) error {
 	defer func() { w.err = errors.New("pgxload: the Writer's function has returned") }()
 	defer w.wait() // also if f panics: a rollback needs the connection
@@ -68,6 +67,9 @@ func (w *Writer) run(f func(*Writer) error) error {
 		err = failed
 	} else if failed != nil && !errors.Is(err, failed) {
 		err = fmt.Errorf("%w; before that: %w", err, failed)
+	}
+	if done := w.ctx.Err(); err != nil && done != nil && !errors.Is(err, done) {
+		err = fmt.Errorf("%w; %w", err, done) // pgx may return what followed: a cancelled statement, a closed connection
 	}
 	return err
 }
@@ -90,7 +92,7 @@ func (w *Writer) flush() {
 	}()
 }
 
-// wait waits until no chunk is on its way. It reports whether all is well.
+// wait waits until no chunk is on its way. It reports whether the Writer has no error.
 func (w *Writer) wait() bool {
 	if w.sending != nil {
 		err := <-w.sending
@@ -116,7 +118,7 @@ func (w *Writer) loaded() (l Loaded) {
 	return l
 }
 
-// Table is a table, or a view, that a [Writer] writes to.
+// Table is a table or a view that a [Writer] writes to.
 type Table struct {
 	w        *Writer
 	name     string // as the caller wrote it
@@ -136,8 +138,8 @@ type Table struct {
 // Table names a table and the columns that each row has. Name a table after those that it refers to,
 // because rows are sent in the order of these calls.
 //
-// The name is read as in SQL, such as orders, shop.orders or "Orders"; a column's is taken as it is. They
-// are looked up when a row is written, at the latest when the function returns.
+// The name is read as in SQL, such as orders, shop.orders or "Orders", but a column's is taken literally.
+// Names that do not exist are an error by the table's first row, or by the end of Load if it has none.
 func (w *Writer) Table(name string, columns ...string) *Table {
 	t := &Table{w: w, name: name, columns: slices.Clone(columns)}
 	t.rows.reset(0, 0)
@@ -151,7 +153,7 @@ func (w *Writer) Table(name string, columns ...string) *Table {
 	return t
 }
 
-// refuse keeps an error of arguments. It reports whether all is well.
+// refuse keeps an error of the arguments, if there is one. It reports whether the Writer has no error.
 func (t *Table) refuse(err error) bool {
 	if t.w.Err() == nil {
 		t.w.err = err
@@ -160,11 +162,10 @@ func (t *Table) refuse(err error) bool {
 }
 
 // Row writes a row with a value for each column. A value is anything that pgx encodes, or a pointer to
-// it; nil and a nil pointer are NULL. An error is kept for [Writer.Err] and the end of Load.
+// it; nil and a nil pointer are NULL. An error is kept: [Writer.Err] and Load return it.
 //
-// The values are encoded before Row returns, so their memory may be reused. A pointer to an ID, a Key, a
-// string, an int, an int32, an int64, a float64 or a time.Time costs no allocation; for most values that
-// are no pointers, Go allocates memory.
+// The values' memory may be reused when Row returns. A pointer to an ID, a Key, a string, an int, an int32,
+// an int64, a float64 or a time.Time costs no allocation; most values that are not pointers cost one.
 func (t *Table) Row(values ...any) {
 	w := t.w
 	if w.Err() != nil || t.types == nil && !w.describe() {
@@ -194,7 +195,7 @@ func (t *Table) encode(row []any) error {
 		}
 	}
 	if size := len(buf) - len(r.buf); size > maxChunkBytes {
-		return fail("", fmt.Errorf("the row is too large: %d bytes of %d", size, maxChunkBytes))
+		return fail("", fmt.Errorf("the row has %d bytes, more than %d", size, maxChunkBytes))
 	}
 	r.buf, r.ends = buf, append(r.ends, len(buf))
 	return nil

@@ -64,13 +64,13 @@ mutant 'the fence is not looked at' core/allocator.go 's/fence <= last/fence == 
 line="Reserved|GivenBack|Line|OldTime|ReservationsAtRandom"
 mutant 'line: a reservation is given back twice' core/wait.go \
 	's/r\.allocator\.giveBack\(r\.gap\)/r.allocator.giveBack(r.gap)\n\t\tr.allocator.giveBack(r.gap)/' ./core "$line"
-mutant 'line: a reservation is issued after the end' core/queue.go 's/if a\.lockedPosition\(0\)\.closed \{/if false {/' ./core "$line"
-mutant 'line: a reserved slot that is issued is not the last' core/queue.go 's/\tq\.last = max\(q\.last, r\.from\+r\.n-1\)\n//' ./core "$line"
-mutant 'line: a gap below the last id is issued' core/queue.go 's/lowest := max\(q\.last\+1, (.*)\)/lowest := $1/' ./core "$line"
-mutant 'line: a reservation is issued before its time' core/queue.go 's/if _, maxTick := a\.limits\(\); .* \{/if false {/' ./core "$line"
+mutant 'line: a reservation is issued after the end' core/allocator.go 's/if a\.lockedPosition\(0\)\.closed \{/if false {/' ./core "$line"
+mutant 'line: a reserved slot that is issued is not the last' core/allocator.go 's/\tq\.last = max\(q\.last, r\.from\+r\.n-1\)\n//' ./core "$line"
+mutant 'line: a gap below the last id is issued' core/allocator.go 's/lowest := max\(q\.last\+1, (.*)\)/lowest := $1/' ./core "$line"
+mutant 'line: a reservation is issued before its time' core/allocator.go 's/if _, maxTick := a\.limits\(\); r\.from.* \{/if false {/' ./core "$line"
 mutant 'line: a slot before the clock is reserved' core/wait.go 's/inLine := p\.next>>bits == tick && /inLine := /' ./core "$line"
 mutant 'line: the line ends at the fence' core/wait.go 's/inLine := /inLine := tick < a.grant.fence.Load() \&\& /' ./core "$line"
-mutant 'line: a Fill reserves a whole tick' core/queue.go 's/, a\.sequenceMax\/2\+1\)/)/' ./core "$line"
+mutant 'line: a Fill reserves a whole tick' core/allocator.go 's/, a\.sequenceMax\/2\+1\)/)/' ./core "$line"
 
 mutant 'a claim that is answered twice is two claims' worker/outcome.go 's/known == nil \|\| /known == nil || known != nil || /' ./worker '^TestClaimAnsweredTwice$'
 

@@ -3,6 +3,7 @@
 //
 //	go run ./cmd/bench                 snowkey beside other libraries
 //	go run ./cmd/bench -suite inserts  rows under several kinds of keys
+//	go run ./cmd/bench -suite load     pgxload beside pgx by hand
 //	go run ./cmd/bench -suite growth   tables that grow to 10⁷ rows
 //
 // A round runs each part once. Each round begins with another part, so that a disturbance of the
@@ -41,7 +42,7 @@ type config struct {
 type part struct{ name, bench, time, experiment string }
 
 // suites are the parts, and how many rounds they have by default. Six rounds of bench take two
-// minutes on two cores, and of inserts four. Benchmarks of databases write a fixed number of rows, so they run twice a round.
+// minutes on two cores, and of inserts or load four. Benchmarks of databases write a fixed number of rows, so they run twice a round.
 var suites = map[string]struct {
 	count int
 	parts []part
@@ -49,13 +50,14 @@ var suites = map[string]struct {
 	"bench": {6, []part{
 		{"generate", ".", "100ms", ""}, {"encoding", ".", "100ms", ""}, {"encoding", "^BenchmarkJSONv2$", "100ms", "jsonv2"}, {"pgxkeys", ".", "100ms", ""},
 	}},
-	"inserts": {6, []part{{"inserts", ".", "2x", ""}}},
+	"inserts": {6, []part{{"inserts", "^Benchmark[^L]", "2x", ""}}},
+	"load":    {6, []part{{"inserts", "^BenchmarkLoad$", "2x", ""}}},
 	"growth":  {1, []part{{"growth", ".", "1x", ""}}},
 }
 
 func main() {
 	var cfg config
-	flag.StringVar(&cfg.suite, "suite", "bench", "what to run: bench, inserts or growth")
+	flag.StringVar(&cfg.suite, "suite", "bench", "what to run: bench, inserts, load or growth")
 	flag.IntVar(&cfg.count, "count", 0, "how many rounds; 0: 6, and 1 for growth")
 	flag.StringVar(&cfg.scale, "scale", "full", "full, or small: proves that everything runs, and measures nothing")
 	flag.StringVar(&cfg.out, "out", "results", "the folder to write to")
@@ -74,7 +76,7 @@ func main() {
 func run(ctx context.Context, cfg config) (err error) {
 	s, ok := suites[cfg.suite]
 	if !ok {
-		return fmt.Errorf("-suite %q: want bench, inserts or growth", cfg.suite)
+		return fmt.Errorf("-suite %q: want bench, inserts, load or growth", cfg.suite)
 	}
 	if cfg.scale != "full" && cfg.scale != "small" {
 		return fmt.Errorf("-scale %q: want full or small", cfg.scale)

@@ -38,7 +38,7 @@ func TestFlags(t *testing.T) {
 		cfg  config
 		want string
 	}{
-		{config{suite: "bnech", scale: "full"}, `-suite "bnech": want bench, inserts or growth`},
+		{config{suite: "bnech", scale: "full"}, `-suite "bnech": want bench, inserts, load or growth`},
 		{config{suite: "bench", scale: "big"}, `-scale "big": want full or small`},
 		{config{suite: "bench", scale: "full", count: -1}, "-count -1: want 1 or more, or 0 for 6"},
 	} {

@@ -51,7 +51,7 @@ func testdata(t *testing.T, name string) string {
 	return string(text)
 }
 
-// The page reads every text of the vectors as the command's packages idtext and timetext do.
+// The page reads every text of the vectors as the command's packages describe and timetext do.
 func TestVectors(t *testing.T) {
 	t.Parallel()
 	got := eval[struct {

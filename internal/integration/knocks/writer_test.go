@@ -124,7 +124,7 @@ func kindOf(err error) string {
 		return "duplicate"
 	case errors.Is(err, core.ErrFenced):
 		return "fenced"
-	case errors.Is(err, sqltype.ErrOutcomeUnknown), errors.Is(err, sqltype.ErrOutcomeUnknown):
+	case errors.Is(err, sqltype.ErrOutcomeUnknown):
 		return "outcome unknown"
 	case errors.Is(err, worker.ErrNoWorkerID):
 		return "no number free"

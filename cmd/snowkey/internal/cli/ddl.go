@@ -66,14 +66,9 @@ func partsOf() map[string][]string {
 
 func (a *app) ddlCommand() *cobra.Command {
 	s := &sqlOf{datacenter: -1}
-	cmd := &cobra.Command{
-		Use:       "ddl [PART] --dialect D",
-		Short:     "print SQL for a layout: functions, checks, generators",
-		Long:      ddlAbout,
-		Example:   "  snowkey ddl --dialect postgres | psql app\n  snowkey ddl workers --dialect mysql\n  snowkey ddl view --dialect postgres --table orders --view orders_decoded\n  snowkey ddl shards --dialect postgres --table orders --shards 16 --server alpha,beta\n  snowkey ddl generator --dialect postgres --namespace orders --table orders | psql app",
-		Args:      arguments(0, 1, "at most one part"),
-		ValidArgs: ddlParts,
-		RunE: a.action(func(cmd *cobra.Command, args []string) error {
+	cmd := a.command("ddl [PART] --dialect D", "print SQL for a layout: functions, checks, generators", ddlAbout,
+		"  snowkey ddl --dialect postgres | psql app\n  snowkey ddl workers --dialect mysql\n  snowkey ddl view --dialect postgres --table orders --view orders_decoded\n  snowkey ddl shards --dialect postgres --table orders --shards 16 --server alpha,beta\n  snowkey ddl generator --dialect postgres --namespace orders --table orders | psql app",
+		arguments(0, 1, "at most one part"), func(cmd *cobra.Command, args []string) error {
 			part := "functions"
 			if len(args) > 0 {
 				part = args[0]
@@ -88,8 +83,8 @@ func (a *app) ddlCommand() *cobra.Command {
 			}
 			s.given = cmd.Flags().Lookup("dialect").Value.String()
 			return a.ddl(s, part)
-		}),
-	}
+		})
+	cmd.ValidArgs = ddlParts
 	f := cmd.Flags()
 	f.Var(flagval.New(&s.dialect, "NAME", "", dialect), "dialect", "SQL dialect: postgres, mysql, mariadb or sqlite; required")
 	f.StringVar(&s.schema, "schema", "", "`SCHEMA` of what is created, in MySQL a database (default the connection's)")

@@ -18,7 +18,7 @@ import (
 
 // examined holds the flags.
 type examined struct {
-	store, with     storeFlags
+	store           storeFlags
 	tables, columns []string
 	maxSkew         time.Duration
 	layout          core.Layout
@@ -33,26 +33,17 @@ const doctorAbout = `Check what the uniqueness of IDs depends on:
   a generator in SQL: whether it is complete, still has its worker IDs, or is a copy
   logical replication: whether it has the tables of the leases (PostgreSQL)
   --table: whether the largest ID is ahead of the clock
-  --with: whether another database, such as a second writable node, may make equal IDs
 
 It only reads: nothing is created, claimed or changed. The exit status is 3 if a
 check fails; a warning does not fail.`
 
 func (a *app) doctorCommand() *cobra.Command {
 	x := &examined{maxSkew: 10 * time.Second}
-	cmd := &cobra.Command{
-		Use:     "doctor --dsn DSN",
-		Short:   "check a database: clock, durability, leases, largest IDs",
-		Long:    doctorAbout,
-		Example: "  snowkey doctor --dsn postgres://localhost/app --table orders\n  snowkey doctor --dsn mysql://root@localhost/app --table orders --column id --table order_lines --column line_id\n  snowkey doctor --dsn env:FIRST --with env:SECOND\n  snowkey doctor --dsn redis://localhost --json",
-		Args:    arguments(0, 0, "no arguments"),
-		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), x) }),
-	}
-	x.store.add(cmd, "dsn", "store to check")
-	x.store.addNamespace(cmd)
+	cmd := a.command("doctor --dsn DSN", "check a database: clock, durability, leases, largest IDs", doctorAbout,
+		"  snowkey doctor --dsn postgres://localhost/app --table orders\n  snowkey doctor --dsn mysql://root@localhost/app --table orders --column id --table order_lines --column line_id\n  snowkey doctor --dsn redis://localhost --json",
+		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), x) })
+	x.store.add(cmd, "dsn", "store to check", false)
 	f := cmd.Flags()
-	x.with.flag = "--with"
-	f.StringVar(&x.with.text, "with", "", "`DSN` of another database, to compare the namespaces of both; with --namespace, only that one")
 	f.StringArrayVar(&x.tables, "table", nil, "`TABLE` whose largest ID is checked; may be repeated")
 	f.StringArrayVar(&x.columns, "column", nil, "`COLUMN` of the IDs, one for all tables or one for each (default id)")
 	f.Var(flagval.New(&x.maxSkew, "DURATION", "10s", flagval.Duration(time.Millisecond, 24*time.Hour)), "max-skew", "largest difference between the clocks")
@@ -100,27 +91,15 @@ func (a *app) doctor(ctx context.Context, x *examined) error {
 	if len(pairs) > 0 && !d.Kind.SQL() {
 		return usage("--table: %s has no tables", d.Kind)
 	}
-	if err := a.checkWith(x, d.Kind); err != nil {
-		return err
-	}
 	found := &report{a: a, checks: []doctor.Check{}, count: map[doctor.Status]int{}}
-	target, err := a.examinee(ctx, &x.store, "connection", found)
-	if err != nil {
-		return err
-	}
-	if target != nil {
+	switch target, err := a.open(ctx, &x.store, false); {
+	case err == nil:
 		defer target.Close()
-		cfg := doctor.Config{Target: target, Layout: x.layout, Namespace: x.store.namespace, Columns: pairs, Now: a.now, MaxSkew: x.maxSkew}
-		if x.with.text != "" {
-			if cfg.With, err = a.examinee(ctx, &x.with, "other node", found); err != nil {
-				return err
-			}
-			cfg.OnlyNamespace = x.store.flags.Changed("namespace")
-		}
-		if cfg.With != nil {
-			defer cfg.With.Close()
-		}
-		doctor.Run(ctx, cfg, found.add)
+		doctor.Run(ctx, doctor.Config{Target: target, Layout: x.layout, Namespace: x.store.namespace, Columns: pairs, Now: a.now, MaxSkew: x.maxSkew}, found.add)
+	case errors.As(err, new(*usageError)):
+		return err
+	default:
+		found.add(doctor.Check{Name: "connection", Status: doctor.Fail, Detail: err.Error(), Advice: "check that it exists, runs, and admits this user"})
 	}
 	if err := found.end(d.Name); err != nil {
 		return err
@@ -132,34 +111,6 @@ func (a *app) doctor(ctx context.Context, x *examined) error {
 		return errCheck
 	}
 	return nil
-}
-
-// checkWith validates --with.
-func (a *app) checkWith(x *examined, kind dsn.Kind) error {
-	if x.with.text == "" {
-		return nil
-	}
-	other, err := a.parseStore(&x.with)
-	if err != nil {
-		return err
-	}
-	for _, k := range []dsn.Kind{kind, other.Kind} {
-		if !k.SQL() {
-			return usage("--with: compares PostgreSQL, MySQL, MariaDB and SQLite only, not %s", k)
-		}
-	}
-	return nil
-}
-
-// examinee opens a target. If it cannot be reached, that is a failed check and the target is nil.
-func (a *app) examinee(ctx context.Context, p *storeFlags, check string, found *report) (*dsn.Target, error) {
-	target, err := a.open(ctx, p, false)
-	var bad *usageError
-	if err == nil || errors.As(err, &bad) {
-		return target, err
-	}
-	found.add(doctor.Check{Name: check, Status: doctor.Fail, Detail: err.Error(), Advice: "check that it exists, runs, and admits this user"})
-	return nil, nil //nolint:nilnil // as said
 }
 
 // report prints checks as they finish, or collects them for JSON.

@@ -144,7 +144,6 @@ var badFlags = map[string]map[string][]string{
 		"table":      {"", "a.b.c.d", "."},
 		"column":     {"", "a.b", strings.Repeat("x", 65)},
 		"max-skew":   {"", "0", "-1s", "10", "25h"},
-		"with":       {"nonsense", "redis://localhost", "user:pw@tcp(h)/"},
 		"token":      {"short"},
 		"token-file": {"", "/does/not/exist"},
 	},

@@ -12,7 +12,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
@@ -23,7 +22,7 @@ type gen struct {
 	count              int64
 	worker, datacenter int64 // -1: not given
 	lease              storeFlags
-	format             idtext.Format
+	format             describe.Format
 	notBefore          string
 	at                 string // compose instead of generating
 	sequence           int64  // of the first composed ID; -1: not given
@@ -47,30 +46,23 @@ With --at, IDs are composed for a given time instead: the same each time, for bo
 and test data, never for rows. They need no worker ID of their own; 0 is the default.`
 
 func (a *app) genCommand() *cobra.Command {
-	g := &gen{worker: -1, datacenter: -1, sequence: -1, count: 1, format: idtext.Decimal}
-	cmd := &cobra.Command{
-		Aliases: []string{"generate"},
-		Use:     "gen {--worker N | --lease DSN | --at TIME} [flags]",
-		Short:   "generate IDs",
-		Long:    genAbout,
-		Example: "  snowkey gen -n 10 --worker 3\n  snowkey gen -n 1000000 --lease file:ids.db > ids.txt\n  snowkey gen --worker 3 --datacenter 1 --format base58\n  snowkey gen --worker 3 --format ord_\n  snowkey gen --at 2026-01-01 -n 3",
-		Args:    arguments(0, 0, "no arguments"),
-		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.gen(cmd.Context(), g) }),
-	}
+	g := &gen{worker: -1, datacenter: -1, sequence: -1, count: 1, format: describe.Decimal}
+	cmd := a.command("gen {--worker N | --lease DSN | --at TIME} [flags]", "generate IDs", genAbout,
+		"  snowkey gen -n 10 --worker 3\n  snowkey gen -n 1000000 --lease file:ids.db > ids.txt\n  snowkey gen --worker 3 --datacenter 1 --format base58\n  snowkey gen --worker 3 --format ord_\n  snowkey gen --at 2026-01-01 -n 3",
+		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.gen(cmd.Context(), g) })
+	cmd.Aliases = []string{"generate"}
 	f := cmd.Flags()
 	f.VarP(flagval.New(&g.count, "N", "1", flagval.Whole(1, 1_000_000_000_000)), "count", "n", "number of IDs")
 	f.Var(flagval.New(&g.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker ID that no other process uses; without --datacenter it is datacenter<<worker-bits | worker")
 	f.Var(flagval.New(&g.datacenter, "N", "", flagval.Whole(0, math.MaxInt64)), "datacenter", "upper part of the worker ID; --worker is then the lower part")
-	g.lease.add(cmd, "lease", "store from which a free worker ID is leased")
-	g.lease.addNamespace(cmd)
-	g.lease.addDataLoss(cmd)
-	f.Var(flagval.New(&g.format, "FORMAT", "decimal", idtext.FormatOf), "format", idtext.Forms)
+	g.lease.add(cmd, "lease", "store from which a free worker ID is leased", true)
+	f.Var(flagval.New(&g.format, "FORMAT", "decimal", describe.FormatOf), "format", describe.Forms)
 	f.StringVar(&g.notBefore, "not-before", "", "generate IDs later than this `TIME`, such as that of the largest ID in use: "+timetext.Forms)
 	f.StringVar(&g.at, "at", "", "compose IDs of this `TIME`, for bounds and tests: "+timetext.Forms)
 	f.Var(flagval.New(&g.sequence, "N", "0", flagval.Whole(0, math.MaxInt64)), "sequence", "sequence of the first composed ID; requires --at")
 	a.jsonFlag(cmd, `{"id": "…"} per line, and the ID in --format`)
 	addLayout(cmd, &g.layout)
-	completeWith(cmd, "format", idtext.Formats())
+	completeWith(cmd, "format", describe.Formats())
 	return cmd
 }
 
@@ -219,4 +211,48 @@ func (a *app) genAll(ctx context.Context, g *gen, fill func(context.Context, []i
 		made += int64(len(ids))
 	}
 	return nil
+}
+
+// compose prints the IDs of gen --at: those of one tick, counted up from a sequence. The API
+// composes by the same rules.
+func (a *app) compose(ctx context.Context, g *gen) error {
+	switch {
+	case g.lease.text != "":
+		return usage("--at composes IDs without a lease: it excludes --lease")
+	case g.notBefore != "":
+		return usage("--at and --not-before: give one of them")
+	}
+	at, err := timetext.Parse(g.at, a.now(), time.UTC)
+	if err != nil {
+		return wrong("--at", g.at, err)
+	}
+	g.worker, g.sequence = max(g.worker, 0), max(g.sequence, 0)
+	worker, err := g.workerID()
+	if err != nil {
+		return err
+	}
+	perTick := g.layout.IDsPerTick()
+	if g.sequence >= perTick {
+		return usage("--sequence %d: must be 0 to %d in this layout", g.sequence, perTick-1)
+	}
+	if left := perTick - g.sequence; g.count > left {
+		return usage("--count %d: must be at most %d: a tick has the sequences 0 to %d, and these start at %d", g.count, left, perTick-1, g.sequence)
+	}
+	var first [1]int64
+	if err := describe.Compose(g.layout, worker, at, g.sequence, first[:]); err != nil {
+		if errors.As(err, new(*core.RangeError)) {
+			return wrong("--at", g.at, outsideLayout(err))
+		}
+		return err
+	}
+	tick, err := g.layout.Decode(first[0])
+	if err != nil {
+		return err
+	}
+	a.note("%s composed for %s, not generated: for bounds and test data", a.errStyle.warn("snowkey gen:"), timetext.Format(tick.Time))
+	next := g.sequence
+	return a.genAll(ctx, g, func(_ context.Context, ids []int64) error {
+		next += int64(len(ids))
+		return describe.Compose(g.layout, worker, at, next-int64(len(ids)), ids)
+	})
 }

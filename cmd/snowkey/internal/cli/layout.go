@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,18 +13,15 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
 func (a *app) layoutCommand() *cobra.Command {
 	var all bool
 	var l core.Layout
-	cmd := &cobra.Command{
-		Use:     "layout",
-		Short:   "draw a layout with its capacity and its end",
-		Long:    "Draw a layout, with the number of its workers, the IDs they can generate, and the\ntime at which it ends. --all lists the presets.",
-		Example: "  snowkey layout --preset sonyflake\n  snowkey layout --epoch 2026-01-01 --time-bits 42 --worker-bits 8 --sequence-bits 13\n  snowkey layout --all",
-		Args:    arguments(0, 0, "no arguments"),
-		RunE: a.action(func(cmd *cobra.Command, _ []string) error {
+	cmd := a.command("layout", "draw a layout with its capacity and its end", "Draw a layout, with the number of its workers, the IDs they can generate, and the\ntime at which it ends. --all lists the presets.",
+		"  snowkey layout --preset sonyflake\n  snowkey layout --epoch 2026-01-01 --time-bits 42 --worker-bits 8 --sequence-bits 13\n  snowkey layout --all",
+		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case !all:
 				return a.layout(l)
@@ -33,8 +29,7 @@ func (a *app) layoutCommand() *cobra.Command {
 				return usage("--all lists the presets: it excludes the flags of a layout")
 			}
 			return a.layouts()
-		}),
-	}
+		})
 	cmd.Flags().BoolVar(&all, "all", false, "list the presets")
 	a.jsonFlag(cmd, "one object, or a list with --all")
 	addLayout(cmd, &l)
@@ -160,9 +155,98 @@ func layoutOf(cmd *cobra.Command, l, c core.Layout) (core.Layout, error) {
 }
 
 func width(s string) (uint8, error) {
-	n, err := strconv.ParseUint(s, 10, 8)
-	if err != nil || n > 64 || strings.HasPrefix(s, "+") {
-		return 0, errors.New("must be a number of bits from 0 to 64")
+	n, err := flagval.Whole(0, 64)(s)
+	return uint8(n), err
+}
+
+const rangeAbout = `Print the IDs of a time range, FROM inclusive and TO exclusive, to select rows by
+time with the index of the primary key. "before" is not an ID of the range: compare
+with >= and <, because BETWEEN includes it.
+
+A time is one of:
+
+  2006-01-02, 2006-01-02T15:04:05     in the zone of --tz
+  2006-01-02T15:04:05+01:00, or Z     with a zone of its own
+  now, today, yesterday, tomorrow     a day starts in the zone of --tz
+  now-24h, now+7d, +7d                relative to now, in w, d, h, m, s and ms
+  @UNIXSECONDS, UNIXMILLISECONDS
+
+If the clocks of the zone show a time twice, the first counts. If they skip it, the
+instant of the change counts.`
+
+func dialects() []ddl.Dialect { return []ddl.Dialect{ddl.Postgres, ddl.MySQL, ddl.SQLite} }
+
+// dialect parses the value of a flag.
+func dialect(s string) (ddl.Dialect, error) {
+	d, err := ddl.ParseDialect(s)
+	if err != nil {
+		return "", errors.New("must be postgres, mysql, mariadb or sqlite")
 	}
-	return uint8(n), nil
+	return d, nil
+}
+
+func (a *app) rangeCommand() *cobra.Command {
+	var column string
+	quote := ddl.Postgres
+	zone := time.UTC
+	var l core.Layout
+	cmd := a.command("range FROM TO", "print the IDs of a time range", rangeAbout,
+		"  snowkey range yesterday today --tz Europe/Vienna\n  snowkey range now-24h now --sql id\n  snowkey range 2026-11-01 2026-12-01 --sql o.id --dialect mysql",
+		arguments(2, 2, "two times, FROM and TO"), func(_ *cobra.Command, args []string) error {
+			return a.ranges(l, zone, args[0], args[1], column, quote)
+		})
+	f := cmd.Flags()
+	f.StringVar(&column, "sql", "", "print a condition on this `COLUMN` for WHERE; may include the table's name")
+	f.Var(flagval.New(&quote, "DIALECT", "postgres", dialect), "dialect", "SQL dialect of the condition: postgres, mysql, mariadb or sqlite")
+	f.Var(flagval.New(&zone, "ZONE", "UTC", flagval.Zone), "tz", "time zone of times without one, such as Europe/Vienna or local")
+	a.jsonFlag(cmd, "one object")
+	addLayout(cmd, &l)
+	completeWith(cmd, "dialect", dialects())
+	return cmd
+}
+
+func (a *app) ranges(l core.Layout, zone *time.Location, fromText, toText, column string, d ddl.Dialect) error {
+	now := a.now()
+	from, err := timetext.Parse(fromText, now, zone)
+	if err != nil {
+		return wrong("FROM", fromText, err)
+	}
+	to, err := timetext.Parse(toText, now, zone)
+	if err != nil {
+		return wrong("TO", toText, err)
+	}
+	shownFrom, shownTo := from.In(zone).Format(timetext.Stamp), to.In(zone).Format(timetext.Stamp)
+	if to.Before(from) {
+		return usage("FROM %s is after TO %s", shownFrom, shownTo)
+	}
+	low, high, err := l.Range(from, to)
+	if err != nil {
+		return outsideLayout(err)
+	}
+	if column != "" {
+		name, err := d.Quote(strings.Split(column, ".")...)
+		if err != nil {
+			return wrong("--sql", column, errors.New("must be a column, table.column or schema.table.column of SQL names"))
+		}
+		column = name
+	}
+	switch r := describe.NewRange(shownFrom, shownTo, low, high, column); {
+	case a.json:
+		return a.object(r)
+	case column != "":
+		fmt.Fprintf(a.out, "WHERE %s\n", r.Where)
+	default:
+		fmt.Fprintf(a.out, "min     %s  %s\n", describe.Decimal.Text(low, l.Unsigned), a.style.faint("from "+shownFrom))
+		fmt.Fprintf(a.out, "before  %s  %s\n", describe.Decimal.Text(high, l.Unsigned), a.style.faint("before "+shownTo))
+	}
+	return nil
+}
+
+// outsideLayout reports a time that the layout does not cover as a usage error.
+func outsideLayout(err error) error {
+	var outside *core.RangeError
+	if errors.As(err, &outside) {
+		return usage("the layout has no IDs for %s: %s", outside.Value, outside.Limit)
+	}
+	return err
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -41,14 +42,9 @@ func (a *app) migrateCommand() *cobra.Command {
 	p := &migrating{}
 	p.fill = &p.cfg.Backfill
 	kinds := []string{string(migrate.Bigint), string(migrate.UUID), string(migrate.Default)}
-	cmd := &cobra.Command{
-		Use:       "migrate {bigint|uuid|default} --dsn DSN --table TABLE",
-		Short:     "move the key of a live table",
-		Long:      migrateAbout,
-		Example:   "  snowkey migrate bigint --dsn postgres://localhost/app --table orders\n  snowkey migrate bigint --dsn postgres://localhost/app --table orders --apply\n  snowkey migrate default --dsn postgres://localhost/app --table orders --generator \"snowkey_next('orders')\"\n  snowkey migrate uuid --dsn postgres://localhost/app --table orders --created-at created_at --namespace orders --generator \"snowkey_next('orders')\"",
-		Args:      arguments(1, 1, "one argument: bigint, uuid or default"),
-		ValidArgs: kinds,
-		RunE: a.action(func(cmd *cobra.Command, args []string) error {
+	cmd := a.command("migrate {bigint|uuid|default} --dsn DSN --table TABLE", "move the key of a live table", migrateAbout,
+		"  snowkey migrate bigint --dsn postgres://localhost/app --table orders\n  snowkey migrate bigint --dsn postgres://localhost/app --table orders --apply\n  snowkey migrate default --dsn postgres://localhost/app --table orders --generator \"snowkey_next('orders')\"\n  snowkey migrate uuid --dsn postgres://localhost/app --table orders --created-at created_at --namespace orders --generator \"snowkey_next('orders')\"",
+		arguments(1, 1, "one argument: bigint, uuid or default"), func(cmd *cobra.Command, args []string) error {
 			if args[0] == "layout" {
 				return usage("layout: old IDs stay as they are, and those of the new layout must be greater: migrate default does that for a generator of the new layout; see Between layouts in docs/migrate.md")
 			}
@@ -58,14 +54,14 @@ func (a *app) migrateCommand() *cobra.Command {
 			}
 			p.cfg.Kind = migrate.Kind(kind)
 			return a.migrate(cmd, p)
-		}),
-	}
+		})
+	cmd.ValidArgs = kinds
 	f := cmd.Flags()
 	f.StringVar(&p.dsn, "dsn", "", "database of the table, a `DSN`: postgres://… or env:VARIABLE that contains one; required")
 	f.StringVar(&p.cfg.Table, "table", "", "`TABLE` whose key is moved, or SCHEMA.TABLE; required")
 	f.StringVar(&p.cfg.Column, "column", "", "`COLUMN` to move (default the primary key)")
 	f.BoolVar(&p.apply, "apply", false, "do the steps; without it, only show the plan")
-	steps := migrate.StepNames()
+	steps, duration := migrate.StepNames(), flagval.Duration(time.Millisecond, 24*time.Hour)
 	f.Var(flagval.New(&p.stop, "STEP", "", flagval.OneOf(steps...)), "stop-before", "stop before the first step of this name: "+flagval.List(steps))
 	f.BoolVar(&p.cfg.Undo, "undo", false, "go back, if the plan has a way back")
 	f.BoolVar(&p.cfg.Finish, "finish", false, "do all steps, the swap too, and drop what is old; then there is no way back")

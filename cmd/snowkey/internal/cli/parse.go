@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,19 +12,18 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/serial"
 )
 
 // parse holds the flags.
 type parse struct {
-	from   idtext.Format
-	to     idtext.Format  // empty: everything
-	zone   *time.Location // nil: UTC only
+	from   describe.Format
+	to     describe.Format // empty: everything
+	zone   *time.Location  // nil: UTC only
 	brief  bool
 	layout core.Layout
-	shown  int
 }
 
 const parseAbout = `Decode IDs: their time, worker ID and sequence, their bits, their other formats,
@@ -41,30 +41,26 @@ With --to, IDs are only converted. A text that is not an ID is reported with its
 position; the others are processed, and the exit status is 1.`
 
 func (a *app) parseCommand() *cobra.Command {
-	p := &parse{from: idtext.Auto}
-	cmd := &cobra.Command{
-		Use:     "parse [ID…]",
-		Aliases: []string{"inspect", "decode"},
-		Short:   "decode IDs",
-		Long:    parseAbout,
-		Example: "  snowkey parse 1996573624012345677\n  snowkey parse --preset discord --tz Europe/Vienna 0x1236e0a2b3c00001\n  snowkey parse --from base58 --to decimal 5doYnWboBWc\n  snowkey parse --brief ord_1qda147xjq4ad\n  psql -Atc 'SELECT id FROM orders' | snowkey parse --brief",
-		RunE:    a.action(func(cmd *cobra.Command, args []string) error { return a.parse(cmd, p, args) }),
-	}
+	p := &parse{from: describe.Auto}
+	cmd := a.command("parse [ID…]", "decode IDs", parseAbout,
+		"  snowkey parse 1996573624012345677\n  snowkey parse --preset discord --tz Europe/Vienna 0x1236e0a2b3c00001\n  snowkey parse --from base58 --to decimal 5doYnWboBWc\n  snowkey parse --brief ord_1qda147xjq4ad\n  psql -Atc 'SELECT id FROM orders' | snowkey parse --brief",
+		nil, func(cmd *cobra.Command, args []string) error { return a.parse(cmd, p, args) })
+	cmd.Aliases = []string{"inspect", "decode"}
 	f := cmd.Flags()
 	fromFlag(cmd, &p.from)
-	f.Var(flagval.New(&p.to, "FORMAT", "", idtext.FormatOf), "to", "convert the IDs to this format, one per line: "+idtext.Forms)
+	f.Var(flagval.New(&p.to, "FORMAT", "", describe.FormatOf), "to", "convert the IDs to this format, one per line: "+describe.Forms)
 	f.Var(flagval.New(&p.zone, "ZONE", "", flagval.Zone), "tz", "also show times in this time zone, such as Europe/Vienna or local")
 	f.BoolVar(&p.brief, "brief", false, "one line per ID: ID, time, worker ID, sequence")
 	a.jsonFlag(cmd, "an object per line")
 	addLayout(cmd, &p.layout)
-	completeWith(cmd, "to", idtext.Formats())
+	completeWith(cmd, "to", describe.Formats())
 	return cmd
 }
 
 // fromFlag adds --from, the format of the IDs that a command reads.
-func fromFlag(cmd *cobra.Command, to *idtext.Format) {
-	cmd.Flags().Var(flagval.New(to, "FORMAT", "", idtext.FormatOf), "from", "format of the IDs, detected by default: "+idtext.Forms)
-	completeWith(cmd, "from", idtext.Formats())
+func fromFlag(cmd *cobra.Command, to *describe.Format) {
+	cmd.Flags().Var(flagval.New(to, "FORMAT", "", describe.FormatOf), "from", "format of the IDs, detected by default: "+describe.Forms)
+	completeWith(cmd, "from", describe.Formats())
 }
 
 func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
@@ -75,48 +71,54 @@ func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
 	case p.layout.Unsigned && p.to.Signed():
 		return usage("--to %s ends at the largest int64: use decimal or hex with --unsigned", p.to)
 	}
-	return a.each(cmd, args, idtext.Split, func(text string) error { return a.parseOne(p, text) })
-}
-
-func (a *app) parseOne(p *parse, text string) error {
-	r, err := describe.Read(p.layout, text, p.from)
-	if err != nil {
-		return withFrom(err)
-	}
-	p.shown++
-	switch line := a.out.AvailableBuffer(); {
-	case p.to != "":
-		_, _ = a.out.Write(append(p.to.Append(line, r.ID, p.layout.Unsigned), '\n'))
-	case p.brief:
-		_, _ = a.out.Write(p.appendBrief(line, &r))
-	case a.json:
-		d := r.Describe(a.now(), p.zone)
-		_ = a.line(&d)
-	default:
-		if p.shown > 1 {
+	shown := 0
+	return a.each(cmd, args, describe.Split, func(text string) error {
+		id, format, err := describe.Parse(text, p.from, p.layout.Unsigned)
+		if err != nil {
+			return withFrom(err)
+		}
+		if p.to != "" || p.brief {
+			return a.parseLine(p, id)
+		}
+		d, err := describe.New(p.layout, id, text, format, a.now(), p.zone)
+		switch {
+		case err != nil:
+			return err
+		case a.json:
+			return a.line(&d)
+		case shown > 0:
 			a.print("\n")
 		}
-		a.show(p.layout, r.ID, r.Describe(a.now(), p.zone))
-	}
-	return nil
+		shown++
+		return a.show(p.layout, id, d)
+	})
 }
 
-// appendBrief appends the line of --brief.
-func (p *parse) appendBrief(line []byte, r *describe.Reading) []byte {
-	line = append(idtext.Decimal.Append(line, r.ID, p.layout.Unsigned), '\t')
-	at := r.Time
-	if p.zone != nil {
-		at = at.In(p.zone)
+// parseLine prints the line of --to or --brief, at the speed at which IDs are read.
+func (a *app) parseLine(p *parse, id int64) error {
+	parts, err := p.layout.Decode(id)
+	if err != nil {
+		return describe.Outside(err)
 	}
-	line = append(at.AppendFormat(line, timetext.Stamp), '\t')
-	line = append(strconv.AppendInt(line, r.WorkerID, 10), '\t')
-	return append(strconv.AppendInt(line, r.Sequence, 10), '\n')
+	line := a.out.AvailableBuffer()
+	if p.to != "" {
+		line = p.to.Append(line, id, p.layout.Unsigned)
+	} else {
+		if p.zone != nil {
+			parts.Time = parts.Time.In(p.zone)
+		}
+		line = append(describe.Decimal.Append(line, id, p.layout.Unsigned), '\t')
+		line = append(parts.Time.AppendFormat(line, timetext.Stamp), '\t')
+		line = append(strconv.AppendInt(line, parts.Datacenter<<p.layout.WorkerBits|parts.Worker, 10), '\t')
+		line = strconv.AppendInt(line, parts.Sequence, 10)
+	}
+	_, err = a.out.Write(append(line, '\n'))
+	return err
 }
 
 // withFrom adds the flag that settles an ambiguity.
 func withFrom(err error) error {
-	var ambiguous *idtext.AmbiguousError
-	if errors.As(err, &ambiguous) {
+	if errors.As(err, new(*describe.AmbiguousError)) {
 		return fmt.Errorf("%w: choose with --from", err)
 	}
 	return err
@@ -138,8 +140,8 @@ func (a *app) print(texts ...string) {
 }
 
 // show prints an ID for people.
-func (a *app) show(l core.Layout, id int64, d describe.ID) {
-	s, decimal := a.style, idtext.Decimal.Text(id, l.Unsigned)
+func (a *app) show(l core.Layout, id int64, d describe.ID) error {
+	s, decimal := a.style, describe.Decimal.Text(id, l.Unsigned)
 	a.print(s.bold(decimal), "\n")
 	a.label("prefix", d.Prefix)
 	a.label("time", d.Time+"  "+s.faint(d.Relative))
@@ -161,19 +163,122 @@ func (a *app) show(l core.Layout, id int64, d describe.ID) {
 	a.label("base62", d.Base62)
 	a.label("base32", d.Base32)
 	a.label("prefixed", d.Prefixed)
-	a.label("JavaScript", a.javascriptNote(decimal))
-	if explained, err := l.Explain(id); err == nil {
-		a.print("\n")
-		for line := range strings.Lines(explained) {
-			a.print("  ", line)
-		}
+	javascript := "exact as a number"
+	if js := describe.NewJavaScript(decimal); !js.Safe {
+		javascript = s.warn("JSON.parse turns it into " + js.Value + ": send it as a string")
 	}
+	a.label("JavaScript", javascript)
+	explained, err := l.Explain(id)
+	if err == nil {
+		a.print("\n  ", strings.ReplaceAll(strings.TrimSuffix(explained, "\n"), "\n", "\n  "), "\n")
+	}
+	return err
 }
 
-func (a *app) javascriptNote(decimal string) string {
-	js := describe.NewJavaScript(decimal)
-	if js.Safe {
-		return "exact as a number"
+// serials holds the flags.
+type serials struct {
+	format serial.Config
+	check  bool
+	scheme serial.Scheme
+	from   describe.Format
+}
+
+var schemes = []string{"mod97", "mod11", "mod1110", "luhn"} //nolint:gochecknoglobals // constant, in the order of serial's
+
+func scheme(s string) (serial.Scheme, error) {
+	name, err := flagval.OneOf(schemes...)(s)
+	return serial.Mod97 + serial.Scheme(slices.Index(schemes, name)), err
+}
+
+const serialAbout = `Convert IDs to serial numbers that people can read, type and check, and back:
+
+  PAY-20251204133341165-0697-0333-51
+
+This is the prefix, date and time, worker ID, sequence, and check digits. Encoding
+and decoding require the same flags.`
+
+func (a *app) serialCommand() *cobra.Command {
+	encode := &serials{from: describe.Auto}
+	encoding := a.serialWay(encode, "encode [ID…]", "convert IDs to serial numbers", "Convert IDs to serial numbers, one per line. IDs are arguments or come from standard\ninput, in any format that parse reads; most in base58 need --from.",
+		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey gen -n 3 --worker 3 | snowkey serial encode", describe.Split, encodeSerial)
+	fromFlag(encoding, &encode.from)
+	return parent("serial", "convert IDs to serial numbers, and back", serialAbout,
+		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey serial decode --prefix PAY --separator - --check PAY-20251204133341165-0697-0333-51", "encode or decode",
+		encoding, a.serialWay(&serials{}, "decode [SERIAL…]", "convert serial numbers back to IDs", "Convert serial numbers back to IDs, one per line. They may be typed: in any case, with\nspaces or any dashes, O for 0, and I or L for 1. A text that is not a serial number\nof this format is reported with the wrong part; the others are processed, and the\nexit status is 1.",
+			"  snowkey serial decode --prefix PAY --separator - --check PAY-20251204133341165-0697-0333-51", oneText, decodeSerial))
+}
+
+// oneText returns an argument or a line whole: a serial may contain separators.
+func oneText(line string) []string {
+	if line = describe.Unquote(line); line == "" {
+		return nil
 	}
-	return a.style.warn("JSON.parse turns it into " + js.Value + ": send it as a string")
+	return []string{line}
+}
+
+type serialJSON struct {
+	ID     string `json:"id"`
+	Serial string `json:"serial"`
+}
+
+type serialFunc func(c *serial.Codec, from describe.Format, text string) (serialJSON, string, error)
+
+func encodeSerial(c *serial.Codec, from describe.Format, text string) (serialJSON, string, error) {
+	id, _, err := describe.Parse(text, from, c.Config().Layout.Unsigned)
+	if err != nil {
+		return serialJSON{}, "", withFrom(err)
+	}
+	out, err := c.Encode(id)
+	return serialJSON{describe.Decimal.Text(id, false), out}, out, err
+}
+
+func decodeSerial(c *serial.Codec, _ describe.Format, text string) (serialJSON, string, error) {
+	id, err := c.DecodeTyped(text)
+	if err == nil {
+		text, err = c.Encode(id)
+	}
+	return serialJSON{describe.Decimal.Text(id, false), text}, describe.Decimal.Text(id, c.Config().Layout.Unsigned), err
+}
+
+func (a *app) serialWay(s *serials, use, brief, long, example string, split splitFunc, turn serialFunc) *cobra.Command {
+	s.format = serial.Config{Location: time.UTC}
+	cmd := a.command(use, brief, long, example, nil, func(cmd *cobra.Command, args []string) error { return a.serial(cmd, s, args, split, turn) })
+	f := cmd.Flags()
+	f.StringVar(&s.format.Prefix, "prefix", "", "`TEXT` at the start, such as PAY")
+	f.StringVar(&s.format.Separator, "separator", "", "`TEXT` between the parts, such as -")
+	f.BoolVar(&s.check, "check", false, "add check digits at the end")
+	f.Var(flagval.New(&s.scheme, "NAME", "mod97", scheme), "scheme", "scheme of the check digits: "+flagval.List(schemes))
+	f.Var(flagval.New(&s.format.Location, "ZONE", "UTC", flagval.Zone), "tz", "time zone of the date and time; one with summer time requires --fold")
+	f.BoolVar(&s.format.Fold, "fold", false, "add a digit that tells the repeated hours of autumn apart")
+	a.jsonFlag(cmd, "an object per line")
+	addLayout(cmd, &s.format.Layout)
+	completeWith(cmd, "scheme", schemes)
+	return cmd
+}
+
+func (a *app) serial(cmd *cobra.Command, s *serials, args []string, split splitFunc, turn serialFunc) error {
+	if cmd.Flags().Changed("scheme") && !s.check {
+		return usage("--scheme requires --check")
+	}
+	if s.check {
+		s.format.Check = max(s.scheme, serial.Mod97)
+	}
+	codec, err := serial.New(s.format)
+	if err != nil {
+		err = byFlag(err, map[string]string{"Prefix": "--prefix", "Separator": "--separator", "Location": "--tz", "Layout.Epoch": "--epoch"})
+		return usage("%s", strings.Replace(err.Error(), "set Fold", "give --fold", 1)) // that advice is for programs
+	}
+	return a.convert(cmd, args, split, func(text string) (any, string, error) {
+		both, line, err := turn(codec, s.from, text)
+		return both, line, plainSerial(err)
+	})
+}
+
+// plainSerial drops the input from an error whose message quotes it already.
+func plainSerial(err error) error {
+	var parse *serial.ParseError
+	if errors.As(err, &parse) {
+		return fmt.Errorf("%s %q: %s", parse.Part, parse.Value, parse.Reason)
+	}
+	return describe.Outside(err)
 }

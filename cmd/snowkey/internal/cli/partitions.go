@@ -31,14 +31,9 @@ A table must be created as partitioned: --clause prints the end of CREATE TABLE.
 
 func (a *app) partitionsCommand() *cobra.Command {
 	c := &cut{p: ddl.Partitioning{Location: time.UTC}, count: 3}
-	cmd := &cobra.Command{
-		Use:     "partitions --by PERIOD --dialect D",
-		Short:   "print SQL for partitions by the time in IDs",
-		Long:    partitionsAbout,
-		Example: "  snowkey partitions --by month --dialect postgres --table orders\n  snowkey partitions --by day --dialect mysql --table orders --from 2026-12-01 --to 2027-01-01\n  snowkey partitions --by month --dialect postgres --clause",
-		Args:    arguments(0, 0, "no arguments"),
-		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.partitions(c, cmd.Flags().Changed) }),
-	}
+	cmd := a.command("partitions --by PERIOD --dialect D", "print SQL for partitions by the time in IDs", partitionsAbout,
+		"  snowkey partitions --by month --dialect postgres --table orders\n  snowkey partitions --by day --dialect mysql --table orders --from 2026-12-01 --to 2027-01-01\n  snowkey partitions --by month --dialect postgres --clause",
+		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.partitions(c, cmd.Flags().Changed) })
 	f := cmd.Flags()
 	periods := []ddl.Period{ddl.Day, ddl.Week, ddl.Month}
 	f.Var(flagval.New(&c.p.By, "PERIOD", "", flagval.OneOf(periods...)), "by", "length of a partition: day, week or month; required")

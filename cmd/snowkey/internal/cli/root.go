@@ -111,15 +111,24 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// action wraps a command: errors are no longer usage errors, unless they are a usageError.
-func (a *app) action(run func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
+// command returns a command. What run returns is no usage error, unless it is a usageError.
+func (a *app) command(use, short, long, example string, args cobra.PositionalArgs, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: args, RunE: func(cmd *cobra.Command, args []string) error {
 		a.started = true
 		if err := emptyFlag(cmd); err != nil {
 			return err
 		}
 		return run(cmd, args)
-	}
+	}}
+}
+
+// parent returns a command that has commands only, whose names are in the error without one.
+func parent(use, short, long, example, names string, commands ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
+		return usage("requires a command: %s", names)
+	}}
+	cmd.AddCommand(commands...)
+	return cmd
 }
 
 // emptyFlag rejects a flag with an empty value, which a script passes if its variable is

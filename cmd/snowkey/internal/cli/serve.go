@@ -51,14 +51,9 @@ requests and completes those in progress.`
 
 func (a *app) serveCommand() *cobra.Command {
 	s := &serving{store: storeFlags{flag: "--store"}}
-	cmd := &cobra.Command{
-		Use:     "serve",
-		Short:   "serve the web page, and lease worker IDs over HTTP",
-		Long:    serveAbout,
-		Example: "  snowkey serve\n  snowkey serve --addr :8443 --tls-cert cert.pem --tls-key key.pem --store postgres://localhost/app --token-file token",
-		Args:    arguments(0, 0, "no arguments"),
-		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), s) }),
-	}
+	cmd := a.command("serve", "serve the web page, and lease worker IDs over HTTP", serveAbout,
+		"  snowkey serve\n  snowkey serve --addr :8443 --tls-cert cert.pem --tls-key key.pem --store postgres://localhost/app --token-file token",
+		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), s) })
 	f := cmd.Flags()
 	f.StringVar(&s.addr, "addr", "127.0.0.1:8080", "`HOST:PORT` to listen on; port 0 takes a free one")
 	f.StringVar(&s.metrics, "metrics-addr", "", "`HOST:PORT` to serve /metrics on, for Prometheus; without it there are no metrics")
@@ -70,9 +65,9 @@ func (a *app) serveCommand() *cobra.Command {
 	f.Var(flagval.New(&s.drain, "DURATION", "0s", flagval.Duration(0, time.Hour)), "drain", "before it shuts down, serve for this DURATION while /readyz says no")
 	f.StringVar(&s.store.text, "store", "", "store of the worker IDs to lease, a `DSN`; requires a token")
 	f.StringVar(&s.store.tokenFile, "token-file", "", "`FILE` with the token of the clients (default $SNOWKEY_TOKEN)")
-	s.store.addDataLoss(cmd)
+	s.store.flags, s.store.dependent = f, []string{"token-file", "admin"}
+	s.store.addDataLoss(f)
 	f.BoolVar(&s.admin, "admin", false, "let clients with the token list and free worker IDs")
-	s.store.dependent = append(s.store.dependent, "token-file", "admin")
 	f.StringVar(&s.cert, "tls-cert", "", "`FILE` of the certificate with its chain, PEM")
 	f.StringVar(&s.key, "tls-key", "", "`FILE` of its key, PEM")
 	return cmd

@@ -3,12 +3,15 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
 	"github.com/seed-299c1d6b/snowkey/contrib/token"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -18,7 +21,7 @@ type tokens struct {
 	keyFile  string
 	typeName string
 	prefix   string
-	from     idtext.Format
+	from     describe.Format
 	sealer   *token.Sealer
 }
 
@@ -34,43 +37,25 @@ seals, all open:
 In the variable, commas may separate keys.`
 
 func (a *app) tokenCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "token",
-		Short:   "seal IDs into tokens, and open tokens",
-		Long:    tokenAbout,
-		Example: "  (umask 077; snowkey token key > token.keys)\n  snowkey token seal --key-file token.keys --type order 1996573624012345677",
-		Args:    cobra.NoArgs,
-		RunE:    func(*cobra.Command, []string) error { return usage("requires a command: seal, open or key") },
-	}
-	seal := &tokens{from: idtext.Auto}
-	sealing := a.tokenWay(seal, "seal [ID…]", "seal IDs into tokens", `Seal IDs into tokens, one per line. IDs are arguments or come from standard input, in
+	const rotation = "Print a new random key, as a line of a key file. To rotate keys, first add it below\nthe others. When all programs have it, move it above them."
+	key := a.command("key", "print a new key", rotation, "  (umask 077; snowkey token key > token.keys)\n  snowkey token key >> token.keys", arguments(0, 0, "no arguments"), func(*cobra.Command, []string) error {
+		a.print(token.GenerateSecret(), "\n")
+		return nil
+	})
+	sealer := &tokens{from: describe.Auto}
+	seal := a.tokenWay(sealer, "seal [ID…]", "seal IDs into tokens", `Seal IDs into tokens, one per line. IDs are arguments or come from standard input, in
 any format that parse reads; most in base58 need --from. With the same key, type and
 flags, an ID always becomes the same token.`,
 		"  snowkey token seal --key-file token.keys --type order --prefix ord 1996573624012345677\n"+
 			"  psql -Atc 'SELECT id FROM orders' | snowkey token seal --key-file token.keys --type order", (*tokens).seal)
-	fromFlag(sealing, &seal.from)
-	cmd.AddCommand(a.tokenKeyCommand(), sealing,
-		a.tokenWay(&tokens{}, "open [TOKEN…]", "open tokens", `Open tokens and print their IDs, one per line. Tokens are arguments or come from
+	fromFlag(seal, &sealer.from)
+	open := a.tokenWay(&tokens{}, "open [TOKEN…]", "open tokens", `Open tokens and print their IDs, one per line. Tokens are arguments or come from
 standard input. Use the flags with which they were sealed. A text that is not a token
 of that type and these keys is reported with its position. The others are opened, and
 the exit status is 1.`,
-			"  snowkey token open --key-file token.keys --type order --prefix ord ord_JwIQ0ko2krM3BCBlyjpo9g", (*tokens).open))
-	return cmd
-}
-
-func (a *app) tokenKeyCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "key",
-		Short: "print a new key",
-		Long: `Print a new random key, as a line of a key file. To rotate keys, first add it below
-the others. When all programs have it, move it above them.`,
-		Example: "  (umask 077; snowkey token key > token.keys)\n  snowkey token key >> token.keys",
-		Args:    arguments(0, 0, "no arguments"),
-		RunE: a.action(func(*cobra.Command, []string) error {
-			a.print(token.GenerateSecret(), "\n")
-			return nil
-		}),
-	}
+		"  snowkey token open --key-file token.keys --type order --prefix ord ord_JwIQ0ko2krM3BCBlyjpo9g", (*tokens).open)
+	return parent("token", "seal IDs into tokens, and open tokens", tokenAbout,
+		"  (umask 077; snowkey token key > token.keys)\n  snowkey token seal --key-file token.keys --type order 1996573624012345677", "seal, open or key", key, seal, open)
 }
 
 // tokenFunc turns an ID into a token, or back.
@@ -82,10 +67,7 @@ type tokenJSON struct {
 }
 
 func (a *app) tokenWay(t *tokens, use, brief, long, example string, turn tokenFunc) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: use, Short: brief, Long: long, Example: example,
-		RunE: a.action(func(cmd *cobra.Command, args []string) error { return a.tokens(cmd, t, args, turn) }),
-	}
+	cmd := a.command(use, brief, long, example, nil, func(cmd *cobra.Command, args []string) error { return a.tokens(cmd, t, args, turn) })
 	f := cmd.Flags()
 	f.StringVar(&t.keyFile, "key-file", "", "`FILE` with the keys (default $"+keysVariable+")")
 	f.Var(flagval.New(&t.typeName, "NAME", "", typeName), "type", "name of the type, such as order: each has tokens of its own")
@@ -96,7 +78,7 @@ func (a *app) tokenWay(t *tokens, use, brief, long, example string, turn tokenFu
 
 // typeName parses the name of a type; a prefix has the same rules.
 func typeName(s string) (string, error) {
-	if idtext.Format(s+"_").Prefix() == "" {
+	if describe.Format(s+"_").Prefix() == "" {
 		return "", errors.New("must be 1 to 63 of a-z and _, first and last a letter")
 	}
 	return s, nil
@@ -113,7 +95,7 @@ func (a *app) tokens(cmd *cobra.Command, t *tokens, args []string, turn tokenFun
 	if t.sealer, err = ring.Sealer(t.typeName); err != nil {
 		return err
 	}
-	return a.convert(cmd, args, idtext.Split, func(text string) (any, string, error) {
+	return a.convert(cmd, args, describe.Split, func(text string) (any, string, error) {
 		both, line, err := turn(t, text)
 		if _, isSecret := token.ParseSecret(text); err != nil && isSecret == nil {
 			a.secrets = append(a.secrets, text) // a key in the wrong place
@@ -123,7 +105,7 @@ func (a *app) tokens(cmd *cobra.Command, t *tokens, args []string, turn tokenFun
 }
 
 func (t *tokens) seal(text string) (tokenJSON, string, error) {
-	id, _, err := idtext.Parse(text, t.from, false)
+	id, _, err := describe.Parse(text, t.from, false)
 	if err != nil {
 		return tokenJSON{}, "", withFrom(err)
 	}
@@ -132,7 +114,7 @@ func (t *tokens) seal(text string) (tokenJSON, string, error) {
 		line = append(append(line, t.prefix...), '_')
 	}
 	line, err = t.sealer.AppendSeal(line, sqltype.ID(id))
-	return tokenJSON{idtext.Decimal.Text(id, false), string(line)}, string(line), err
+	return tokenJSON{describe.Decimal.Text(id, false), string(line)}, string(line), err
 }
 
 func (t *tokens) open(text string) (tokenJSON, string, error) {
@@ -159,4 +141,103 @@ func plainToken(err error) error {
 		return fmt.Errorf("is %w", reason)
 	}
 	return err
+}
+
+// keysVariable is the environment variable for the text of a key file.
+const keysVariable = "SNOWKEY_TOKEN_KEYS"
+
+// maxKeys bounds a key file.
+const maxKeys = 64 << 10
+
+// ring returns the keys of a file or, without one, of the environment. No error contains a
+// part of them, and from now on no message does.
+func (a *app) ring(file string) (*token.Ring, error) {
+	source, text := "$"+keysVariable, a.Getenv(keysVariable)
+	switch {
+	case file != "":
+		source = fmt.Sprintf("--key-file %q", short(file))
+		var err error
+		if text, err = readSome(file, maxKeys+1); err != nil {
+			if _, isSecret := token.ParseSecret(file); isSecret == nil {
+				return nil, usage("--key-file: must be the name of a file; this is a secret, which others can see on a command line")
+			}
+			return nil, usage("%s: %w", source, dsn.Bare(err))
+		}
+		if len(text) > maxKeys {
+			return nil, usage("%s: must have at most %d bytes", source, maxKeys)
+		}
+		a.warnOfReaders(source, file)
+	case strings.TrimSpace(text) == "":
+		return nil, usage("--key-file is required, or the variable %s; snowkey token key prints a new key", keysVariable)
+	default:
+		text = strings.ReplaceAll(text, ",", "\n")
+	}
+	a.secrets = append(a.secrets, secretsOf(text)...)
+	ring, err := parseKeys(text)
+	if err != nil {
+		return nil, usage("%s: %w", source, err)
+	}
+	return ring, nil
+}
+
+// warnOfReaders warns of a key file that other users can read. On Windows the mode does not
+// tell, and a pipe has no other readers.
+func (a *app) warnOfReaders(source, file string) {
+	info, err := os.Stat(file)
+	if err != nil || !info.Mode().IsRegular() || runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0 {
+		return
+	}
+	a.note("%s %s has the mode %04o, so other users may have access to the keys: chmod 600", a.errStyle.warn("warning:"), source, info.Mode().Perm())
+}
+
+// keyLine returns a line of a key file without its comment.
+func keyLine(line string) string {
+	line, _, _ = strings.Cut(line, "#")
+	return strings.TrimSpace(line)
+}
+
+// secretsOf returns all words of a key file that may be secrets, also of wrong lines.
+func secretsOf(text string) (words []string) {
+	for line := range strings.Lines(text) {
+		for word := range strings.FieldsSeq(keyLine(line)) {
+			if len(word) >= 16 {
+				words = append(words, word)
+			}
+		}
+	}
+	return words
+}
+
+// parseKeys reads a key file: a key on each line, newest first, and comments after #.
+func parseKeys(text string) (*token.Ring, error) {
+	var cfg token.Config
+	var errs []error
+	names := []string{"token: ", "", " token.Secret(hidden)", ""} // what an error says of cfg, and what to say instead
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		key := keyLine(line)
+		if key == "" {
+			continue
+		}
+		where := fmt.Sprintf("line %d", n)
+		secret, err := token.ParseSecret(key)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %s", where, strings.TrimPrefix(err.Error(), "token: ParseSecret: ")))
+			continue
+		}
+		names = append(names, fmt.Sprintf("Keys[%d]", len(cfg.Keys)), where)
+		cfg.Keys = append(cfg.Keys, secret)
+	}
+	switch {
+	case errs != nil:
+		return nil, errors.Join(errs...)
+	case len(cfg.Keys) == 0:
+		return nil, errors.New("has no key; snowkey token key prints one")
+	}
+	ring, err := token.New(cfg)
+	if err != nil {
+		return nil, errors.New(strings.NewReplacer(names...).Replace(err.Error()))
+	}
+	return ring, nil
 }

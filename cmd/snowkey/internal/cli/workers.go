@@ -4,48 +4,38 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
+	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
+	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 func (a *app) workersCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "workers",
-		Short:   "list and free worker IDs",
-		Long:    "List the leased worker IDs of a store, and free one whose holder is gone.",
-		Example: "  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers free 7 --fencing-token 3 --dsn postgres://localhost/app",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usage("requires a command: list or free")
-		},
-	}
-	cmd.AddCommand(a.workersList(), a.workersFree())
-	return cmd
+	return parent("workers", "list and free worker IDs", "List the leased worker IDs of a store, and free one whose holder is gone.",
+		"  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers free 7 --fencing-token 3 --dsn postgres://localhost/app", "list or free",
+		a.workersList(), a.workersFree())
 }
 
 func (a *app) workersList() *cobra.Command {
 	p := &storeFlags{}
 	var held bool
-	cmd := &cobra.Command{
-		Use:     "list --dsn DSN",
-		Short:   "list worker IDs and their holders",
-		Long:    "List the worker IDs of a namespace that were ever leased: the holder of each, its\nfence (all its IDs are earlier), and when the lease expires. Nothing is changed.",
-		Example: "  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers list --dsn file:ids.db --namespace orders --json",
-		Args:    arguments(0, 0, "no arguments"),
-		RunE:    a.action(func(cmd *cobra.Command, _ []string) error { return a.listWorkers(cmd.Context(), p, held) }),
-	}
-	p.add(cmd, "dsn", "store of the worker IDs")
-	p.addNamespace(cmd)
+	cmd := a.command("list --dsn DSN", "list worker IDs and their holders", "List the worker IDs of a namespace that were ever leased: the holder of each, its\nfence (all its IDs are earlier), and when the lease expires. Nothing is changed.",
+		"  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers list --dsn file:ids.db --namespace orders --json",
+		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.listWorkers(cmd.Context(), p, held) })
+	p.add(cmd, "dsn", "store of the worker IDs", false)
 	cmd.Flags().BoolVar(&held, "held", false, "only held ones")
 	a.jsonFlag(cmd, "one object")
 	return cmd
@@ -179,10 +169,7 @@ func unsupported(err error) error {
 func (a *app) workersFree() *cobra.Command {
 	p := &storeFlags{}
 	token := int64(-1)
-	cmd := &cobra.Command{
-		Use:   "free WORKERID --fencing-token N --dsn DSN",
-		Short: "release a worker ID whose holder is gone",
-		Long: `Release a worker ID for a holder that cannot do it, such as one that has crashed, before
+	cmd := a.command("free WORKERID --fencing-token N --dsn DSN", "release a worker ID whose holder is gone", `Release a worker ID for a holder that cannot do it, such as one that has crashed, before
 its TTL ends.
 
 This cannot cause a duplicate, even if the holder is still running: it issues IDs up
@@ -193,14 +180,11 @@ A worker ID of a generator in the database is not released: drop the generator.
 
 "workers list" shows the fencing token. A worker ID that has changed hands since has
 another one and is left unchanged.`,
-		Example: "  snowkey workers free 7 --fencing-token 3 --dsn postgres://localhost/app",
-		Args:    arguments(1, 1, "one worker ID"),
-		RunE: a.action(func(cmd *cobra.Command, args []string) error {
+		"  snowkey workers free 7 --fencing-token 3 --dsn postgres://localhost/app",
+		arguments(1, 1, "one worker ID"), func(cmd *cobra.Command, args []string) error {
 			return a.freeWorker(cmd.Context(), p, args[0], token)
-		}),
-	}
-	p.add(cmd, "dsn", "store of the worker IDs")
-	p.addNamespace(cmd)
+		})
+	p.add(cmd, "dsn", "store of the worker IDs", false)
 	cmd.Flags().Var(flagval.New(&token, "N", "", flagval.Whole(1, math.MaxInt64)), "fencing-token", `fencing token of its holder, from "workers list"; required`)
 	return cmd
 }
@@ -239,4 +223,153 @@ func (a *app) freeWorker(ctx context.Context, p *storeFlags, text string, token 
 	}
 	a.note("worker ID %d of namespace %q is free; its next holder starts at %s or later", id, p.namespace, info.Fence)
 	return nil
+}
+
+// storeFlags are the flags that name a store of worker IDs.
+type storeFlags struct {
+	flag             string // --dsn, --lease or --store
+	text             string
+	token, tokenFile string
+	namespace        string
+	dataLoss         bool
+	flags            *pflag.FlagSet
+	dependent        []string // the flags that need a DSN
+}
+
+// add adds the flag of the DSN, its token, --namespace and, if the store is written, --allow-data-loss.
+func (p *storeFlags) add(cmd *cobra.Command, flag, what string, writes bool) {
+	f := cmd.Flags()
+	p.flag, p.flags, p.dependent = "--"+flag, f, []string{"token", "token-file", "namespace"}
+	f.StringVar(&p.text, flag, "", what+", a `DSN`: "+dsn.Forms)
+	f.StringVar(&p.token, "token", "", "`TOKEN` for an http(s) DSN; other users of this machine can see it, so prefer --token-file or SNOWKEY_TOKEN")
+	f.StringVar(&p.tokenFile, "token-file", "", "`FILE` with the token (default $SNOWKEY_TOKEN)")
+	f.StringVar(&p.namespace, "namespace", "default", "`NAMESPACE` in which IDs are unique; each has its own worker IDs")
+	if writes {
+		p.addDataLoss(f)
+	}
+}
+
+func (p *storeFlags) addDataLoss(f *pflag.FlagSet) {
+	p.dependent = append(p.dependent, "allow-data-loss")
+	f.BoolVar(&p.dataLoss, "allow-data-loss", false, "accept a server whose settings may lose acknowledged writes: IDs may then be issued twice")
+}
+
+// unused rejects flags that need a DSN if there is none.
+func (p *storeFlags) unused() error {
+	for _, name := range p.dependent {
+		if p.text == "" && p.flags.Changed(name) {
+			return usage("--%s requires %s", name, p.flag)
+		}
+	}
+	return nil
+}
+
+// parseStore validates the flags without connecting.
+func (a *app) parseStore(p *storeFlags) (*dsn.DSN, error) {
+	if p.text == "" {
+		return nil, usage("%s is required: %s", p.flag, dsn.Forms)
+	}
+	text := p.text
+	if name, ok := strings.CutPrefix(text, "env:"); ok {
+		if text = strings.TrimSpace(a.Getenv(name)); text == "" {
+			return nil, usage("%s %q: the environment variable %q is not set", p.flag, short(p.text), short(name))
+		}
+		a.secrets = append(a.secrets, dsn.Secrets(text)...)
+	}
+	d, err := dsn.Parse(text)
+	if err != nil {
+		return nil, usage("%s: %w", p.flag, err) // not quoted: it may contain a password
+	}
+	if p.namespace != "" {
+		if err := driver.CheckNamespace(p.namespace); err != nil {
+			return nil, usage("--namespace %q: must be 1 to 64 ASCII letters, digits and . _ - : /", short(p.namespace))
+		}
+	}
+	return d, nil
+}
+
+// open parses and connects.
+func (a *app) open(ctx context.Context, p *storeFlags, create bool) (*dsn.Target, error) {
+	d, err := a.parseStore(p)
+	if err != nil {
+		return nil, err
+	}
+	token := ""
+	if d.Kind == dsn.HTTP {
+		if token, err = a.secret(p.token, p.tokenFile); err != nil {
+			return nil, err
+		}
+		if token == "" {
+			return nil, usage("%s: %s requires a token: give --token-file or set SNOWKEY_TOKEN", p.flag, d.Name)
+		}
+	} else if p.token != "" || p.tokenFile != "" && p.flag != "--store" {
+		return nil, usage("--token and --token-file require an http(s) DSN: %s takes none", d.Kind)
+	}
+	return d.Open(ctx, dsn.Options{Token: token, Create: create})
+}
+
+// openStore opens a lease store. One that is not created is only read, so lost writes do
+// no harm.
+func (a *app) openStore(ctx context.Context, p *storeFlags, create bool) (*dsn.Target, dsn.Store, error) {
+	target, err := a.open(ctx, p, create)
+	if err != nil {
+		return nil, nil, err
+	}
+	store, err := target.Store(p.dataLoss || !create)
+	if err != nil {
+		target.Close()
+	}
+	return target, store, err
+}
+
+// maxToken bounds a token file.
+const maxToken = 4096
+
+// secret returns the token of the flag, the file or the environment.
+func (a *app) secret(flag, file string) (string, error) {
+	source, token := "SNOWKEY_TOKEN", strings.TrimSpace(a.Getenv("SNOWKEY_TOKEN"))
+	switch {
+	case flag != "" && file != "":
+		return "", usage("--token and --token-file: give one of them")
+	case flag != "":
+		source, token = "--token", flag
+	case file != "":
+		content, err := readSome(file, maxToken+1)
+		if err != nil {
+			return "", usage("--token-file %q: %w", file, dsn.Bare(err))
+		}
+		source, token = "--token-file", strings.TrimSpace(content)
+		if token == "" || len(token) > maxToken || strings.ContainsAny(token, "\r\n") {
+			return "", usage("--token-file %q: must contain one line, the token", file)
+		}
+	}
+	if token == "" {
+		return "", nil
+	}
+	a.secrets = append(a.secrets, token)
+	// As in httpstore. It is not quoted, because it is a secret.
+	if len(token) < 16 || len(token) > 512 || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", usage("%s: must be 16 to 512 printable ASCII characters without spaces", source)
+	}
+	return token, nil
+}
+
+// readSome reads a file up to a limit.
+func readSome(file string, limit int64) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, limit))
+	return string(content), err
+}
+
+// withAdvice names the flag that accepts a server's settings, instead of the field.
+func withAdvice(err error) error {
+	var lossy *worker.DurabilityError
+	if errors.As(err, &lossy) {
+		return errors.New(strings.Replace(err.Error(), "allow it with AllowDataLoss", "accept it with --allow-data-loss", 1))
+	}
+	return err
 }

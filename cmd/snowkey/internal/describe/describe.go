@@ -1,8 +1,12 @@
-// Package describe holds the JSON that the command and the HTTP API share: that of an
-// ID, of a layout, and of the IDs of a time range.
+// Package describe reads and writes IDs, and holds the JSON that the command and the HTTP API
+// share: that of an ID, of a layout, and of the IDs of a time range.
 //
-//	r, err := describe.Read(layout, "0x1bb54121fb2b914d", idtext.Auto)
-//	id := r.Describe(time.Now(), nil)
+//	id, format, err := describe.Parse("0x1bb54121fb2b914d", describe.Auto, layout.Unsigned)
+//	text := describe.Format("ord_").Text(id, false) // with a prefix: ord_1qda147xjq4ad
+//	described, err := describe.New(layout, id, text, format, time.Now(), nil)
+//
+// A text with two readings is an *AmbiguousError; Parse never picks one. The page's idtext.js is
+// held to it by ../testdata/vectors.json.
 //
 // IDs, ticks and what can exceed 2^53 by far are strings, because JavaScript rounds
 // numbers there; the fields of an ID are numbers.
@@ -18,7 +22,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
@@ -42,21 +45,21 @@ type Texts struct {
 
 // Fields is what an ID holds in its layout.
 type Fields struct {
-	Input      string        `json:"input"`
-	Format     idtext.Format `json:"format"`           // of the input
-	Prefix     string        `json:"prefix,omitempty"` // of the input
-	Time       string        `json:"time"`
-	Local      string        `json:"local,omitempty"` // in the zone that was asked for
-	UnixMS     json.Number   `json:"unix_ms"`         // beyond int64 in long layouts
-	Relative   string        `json:"relative"`        // to now
-	Tick       string        `json:"tick"`
-	Rollback   int64         `json:"rollback"`
-	Datacenter int64         `json:"datacenter"`
-	Worker     int64         `json:"worker"`
-	WorkerID   int64         `json:"worker_id"` // datacenter<<worker_bits | worker
-	Sequence   int64         `json:"sequence"`
-	JavaScript JavaScript    `json:"javascript"`
-	Bits       string        `json:"bits"`
+	Input      string      `json:"input"`
+	Format     Format      `json:"format"`           // of the input
+	Prefix     string      `json:"prefix,omitempty"` // of the input
+	Time       string      `json:"time"`
+	Local      string      `json:"local,omitempty"` // in the zone that was asked for
+	UnixMS     json.Number `json:"unix_ms"`         // beyond int64 in long layouts
+	Relative   string      `json:"relative"`        // to now
+	Tick       string      `json:"tick"`
+	Rollback   int64       `json:"rollback"`
+	Datacenter int64       `json:"datacenter"`
+	Worker     int64       `json:"worker"`
+	WorkerID   int64       `json:"worker_id"` // datacenter<<worker_bits | worker
+	Sequence   int64       `json:"sequence"`
+	JavaScript JavaScript  `json:"javascript"`
+	Bits       string      `json:"bits"`
 }
 
 // JavaScript is what JSON.parse makes of an ID that is written as a number.
@@ -67,23 +70,23 @@ type JavaScript struct {
 }
 
 // Text describes an ID in decimal and in further formats.
-func Text(id int64, formats ...idtext.Format) Texts {
-	d := Texts{ID: idtext.Decimal.Text(id, false)}
+func Text(id int64, formats ...Format) Texts {
+	d := Texts{ID: Decimal.Text(id, false)}
 	if id < 0 {
-		d.Unsigned = idtext.Decimal.Text(id, true)
+		d.Unsigned = Decimal.Text(id, true)
 	}
 	for _, f := range formats {
 		if id < 0 && f.Signed() {
 			continue
 		}
 		switch f {
-		case idtext.Hex:
+		case Hex:
 			d.Hex = f.Text(id, true)
-		case idtext.Base32:
+		case Base32:
 			d.Base32 = f.Text(id, true)
-		case idtext.Base58:
+		case Base58:
 			d.Base58 = f.Text(id, true)
-		case idtext.Base62:
+		case Base62:
 			d.Base62 = f.Text(id, true)
 		default:
 			if f.Prefix() != "" {
@@ -94,60 +97,24 @@ func Text(id int64, formats ...idtext.Format) Texts {
 	return d
 }
 
-// A Reading is an ID that was read and decoded, which costs little. Describe adds the rest.
-type Reading struct {
-	core.Parts
-	ID       int64
-	WorkerID int64
-
-	text   string
-	format idtext.Format
-	tick   uint64
-}
-
-// Read reads and decodes an ID.
-func Read(l core.Layout, text string, format idtext.Format) (Reading, error) {
-	id, format, err := idtext.Parse(text, format, l.Unsigned)
+// New describes an ID that was read from an input in a format. zone may be nil.
+func New(l core.Layout, id int64, input string, format Format, now time.Time, zone *time.Location) (ID, error) {
+	p, err := l.Decode(id)
 	if err != nil {
-		return Reading{}, err
+		return ID{}, Outside(err)
 	}
-	parts, err := l.Decode(id)
-	if err != nil {
-		return Reading{}, Outside(err)
-	}
-	return Reading{parts, id, parts.Datacenter<<l.WorkerBits | parts.Worker, text, format, uint64(id) >> lowBits(l)}, nil
-}
-
-// Describe describes the ID. zone may be nil.
-func (r *Reading) Describe(now time.Time, zone *time.Location) ID {
-	d := ID{Texts: Text(r.ID, append(idtext.Formats(), r.format)...)}
+	unixMS := big.NewInt(p.Time.Unix()) // Time.UnixMilli overflows after 292 million years
+	unixMS.Add(unixMS.Mul(unixMS, big.NewInt(1000)), big.NewInt(int64(p.Time.Nanosecond())/1e6))
+	d := ID{Texts: Text(id, append(Formats(), format)...)}
 	d.Fields = &Fields{
-		Input: r.text, Format: r.format, Prefix: r.format.Prefix(), Time: timetext.Format(r.Time), UnixMS: unixMS(r.Time), Relative: timetext.Relative(r.Time, now),
-		Tick: strconv.FormatUint(r.tick, 10), Rollback: r.Rollback, Datacenter: r.Datacenter, Worker: r.Worker,
-		WorkerID: r.WorkerID, Sequence: r.Sequence, JavaScript: NewJavaScript(d.ID), Bits: bits(r.ID),
+		Input: input, Format: format, Prefix: format.Prefix(), Time: timetext.Format(p.Time), UnixMS: json.Number(unixMS.String()), Relative: timetext.Relative(p.Time, now),
+		Tick: strconv.FormatUint(uint64(id)>>lowBits(l), 10), Rollback: p.Rollback, Datacenter: p.Datacenter, Worker: p.Worker,
+		WorkerID: p.Datacenter<<l.WorkerBits | p.Worker, Sequence: p.Sequence, JavaScript: NewJavaScript(d.ID), Bits: fmt.Sprintf("%064b", uint64(id)),
 	}
 	if zone != nil {
-		d.Local = r.Time.In(zone).Format(timetext.Stamp)
+		d.Local = p.Time.In(zone).Format(timetext.Stamp)
 	}
-	return d
-}
-
-// bits writes all 64 bits.
-func bits(id int64) string {
-	var b [64]byte
-	for i := range b {
-		b[i] = '0' + byte(uint64(id)>>(63-i)&1)
-	}
-	return string(b[:])
-}
-
-// unixMS is time.Time.UnixMilli, which overflows after 292 million years.
-func unixMS(t time.Time) json.Number {
-	if s := t.Unix(); s > math.MinInt64/1000 && s < math.MaxInt64/1000 {
-		return json.Number(strconv.FormatInt(t.UnixMilli(), 10))
-	}
-	ms := big.NewInt(t.Unix())
-	return json.Number(ms.Mul(ms, big.NewInt(1000)).Add(ms, big.NewInt(int64(t.Nanosecond())/1e6)).String())
+	return d, nil
 }
 
 // Outside explains why an ID does not belong to the layout, without core's field names.
@@ -272,4 +239,19 @@ func perSecond(perTick *big.Int, tick time.Duration) string {
 		return whole.String()
 	}
 	return whole.String() + "." + strings.TrimRight(strconv.FormatInt(1_000_000+part.Int64(), 10)[1:], "0")
+}
+
+// Compose fills ids with those of one tick of a worker ID, from a sequence number on. They
+// are bounds or test data: a generator may issue the same ones.
+func Compose(l core.Layout, worker int64, at time.Time, sequence int64, ids []int64) error {
+	parts := core.Parts{Time: at, Datacenter: worker >> l.WorkerBits, Worker: worker & (int64(1)<<l.WorkerBits - 1)}
+	for i := range ids {
+		parts.Sequence = sequence + int64(i)
+		id, err := l.Compose(parts)
+		if err != nil {
+			return err
+		}
+		ids[i] = id
+	}
+	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
@@ -36,11 +35,15 @@ func TestJavaScript(t *testing.T) {
 func TestJSON(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	parse := func(l core.Layout, text string, zone *time.Location) ID {
-		r, err := Read(l, text, idtext.Auto)
+		id, format, err := Parse(text, Auto, l.Unsigned)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r.Describe(now, zone)
+		d, err := New(l, id, text, format, now, zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
 	}
 	parsed := parse(core.Twitter(), "0x1bb54121fb2b914d", nil)
 	negative := parse(core.Layout{TimeBits: 64, Unsigned: true}, "18446744073709551615", time.UTC)
@@ -51,9 +54,9 @@ func TestJSON(t *testing.T) {
 			`"input":"ORD_0000000000007","format":"ord_","prefix":"ord","time":"2010-11-04T01:42:54.657Z","unix_ms":1288834974657,"relative":"16 years ago","tick":"0",` +
 			`"rollback":0,"datacenter":0,"worker":0,"worker_id":0,"sequence":7,"javascript":{"safe":true,"exact":true,"value":"7"},` +
 			`"bits":"0000000000000000000000000000000000000000000000000000000000000111"}`: prefixed,
-		`{"id":"7"}`:                        Text(7, idtext.Decimal),
-		`{"id":"7","base58":"11111111118"}`: Text(7, idtext.Base58),
-		`{"id":"-1","unsigned":"18446744073709551615","hex":"0xffffffffffffffff"}`: Text(-1, idtext.Hex, idtext.Base32),
+		`{"id":"7"}`:                        Text(7, Decimal),
+		`{"id":"7","base58":"11111111118"}`: Text(7, Base58),
+		`{"id":"-1","unsigned":"18446744073709551615","hex":"0xffffffffffffffff"}`: Text(-1, Hex, Base32),
 		`{"id":"1996573624012345677","hex":"0x1bb54121fb2b914d","base32":"1QDA147XJQ4AD","base58":"5doYnWboBWc","base62":"2NUKMIAa421",` +
 			`"input":"0x1bb54121fb2b914d","format":"hex","time":"2025-12-04T13:33:41.165Z","unix_ms":1764855221165,"relative":"11 months ago","tick":"476020246508",` +
 			`"rollback":0,"datacenter":21,"worker":25,"worker_id":697,"sequence":333,"javascript":{"safe":false,"exact":false,"value":"1996573624012345600"},` +

@@ -37,8 +37,6 @@ type Check struct {
 	Status Status `json:"status"`
 	Detail string `json:"detail"`
 	Advice string `json:"advice,omitempty"` // what to do
-
-	Overlaps []Overlap `json:"overlaps,omitempty"` // of a namespace of two nodes
 }
 
 // Column is a column of IDs.
@@ -52,11 +50,6 @@ type Config struct {
 	Columns   []Column         // whose largest IDs are checked
 	Now       func() time.Time // this machine's clock
 	MaxSkew   time.Duration    // largest difference between the clocks
-
-	// With is a second database whose namespaces are compared with those of Target, because
-	// rows of both meet in one table; both are SQL databases then. nil: none.
-	With          *dsn.Target
-	OnlyNamespace bool // compares Namespace alone, not all
 }
 
 // limit bounds each group of checks, except for the largest IDs.
@@ -71,14 +64,7 @@ type checkup struct {
 // Run runs the checks and reports each as it finishes.
 func Run(ctx context.Context, cfg Config, emit func(Check)) {
 	e := &checkup{Config: cfg, emit: emit}
-	parts := []func(context.Context){e.version, e.kernel, e.clock, e.durability, e.workers}
-	if cfg.Target.Kind == dsn.Postgres {
-		parts = append(parts, func(ctx context.Context) { e.replication(ctx, cfg.Target, "logical replication") })
-	}
-	if cfg.With != nil {
-		parts = append(parts, e.compare)
-	}
-	for _, part := range parts {
+	for _, part := range []func(context.Context){e.version, e.kernel, e.clock, e.durability, e.workers, e.replication} {
 		if ctx.Err() != nil {
 			return
 		}
@@ -216,4 +202,26 @@ func (e *checkup) largest(ctx context.Context, c Column) {
 		status = Fail
 	}
 	e.report(status, name, fmt.Sprintf("%s, %s ahead of now", detail, timetext.Length(ahead)), advice)
+}
+
+// kernelClock is what the kernel knows about this machine's clock.
+type kernelClock struct {
+	synchronized bool          // by an NTP client, according to that
+	maxError     time.Duration // the bound that the NTP client and the kernel maintain
+}
+
+func (e *checkup) kernel(context.Context) { e.judgeKernel(readKernel()) }
+
+func (e *checkup) judgeKernel(k kernelClock, err error) {
+	const name = "kernel clock"
+	switch {
+	case err != nil:
+		e.skip(name, "not visible: %v", err)
+	case !k.synchronized:
+		e.report(Warn, name, "not synchronized, so its error is unknown", "run an NTP client such as chrony; it may step the clock when it starts")
+	default:
+		e.judge(k.maxError > noticeable, Warn, name,
+			fmt.Sprintf("synchronized, wrong by at most %s", timetext.Length(k.maxError)),
+			"IDs of machines whose clocks differ do not sort by age; check the servers of the NTP client")
+	}
 }

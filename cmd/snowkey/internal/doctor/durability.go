@@ -123,3 +123,32 @@ func (e *checkup) redis(ctx context.Context) {
 		e.report(Warn, "replicas", n, "do not fail over automatically: a replica may lack the last writes")
 	}
 }
+
+// replication warns of logical replication of a PostgreSQL that has the tables of the leases.
+func (e *checkup) replication(ctx context.Context) {
+	const name = "logical replication"
+	if e.Target.Kind != dsn.Postgres {
+		return
+	}
+	var some bool
+	err := e.Target.DB.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM pg_publication) OR EXISTS (SELECT 1 FROM pg_subscription_rel)").Scan(&some)
+	if err == nil && !some {
+		return
+	}
+	const tables = "IN ('snow_worker', 'snow_worker_space', 'snow_worker_counter')"
+	var found string
+	if err == nil {
+		err = e.Target.DB.QueryRowContext(ctx, `SELECT coalesce(string_agg(what, ', ' ORDER BY what), '') FROM (
+			SELECT format('publication %I has %I.%I', pubname, schemaname, tablename) AS what FROM pg_publication_tables WHERE tablename `+tables+`
+			UNION ALL SELECT format('subscription %I fills %s', s.subname, CAST(r.srrelid AS regclass))
+			FROM pg_subscription_rel r JOIN pg_subscription s ON s.oid = r.srsubid JOIN pg_class c ON c.oid = r.srrelid WHERE c.relname `+tables+`) f`).Scan(&found)
+	}
+	switch {
+	case err != nil:
+		e.skip(name, "not visible: %v", err)
+	case found == "":
+		e.ok(name, "does not have the tables of the leases")
+	default:
+		e.report(Warn, name, dsn.Printable(found), "leave these tables out: another writable node would lease the same worker IDs, or none")
+	}
+}

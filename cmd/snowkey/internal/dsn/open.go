@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"net/url"
 	"os"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	_ "github.com/glebarez/go-sqlite" // the driver "sqlite"
 	mysqldriver "github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/redis/go-redis/v9"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -184,4 +186,131 @@ func (t *Target) eval(ctx context.Context, script string, keys []string, args ..
 func (t *Target) ConfigGet(ctx context.Context, name string) (string, error) {
 	values, err := t.Redis.ConfigGet(ctx, name).Result()
 	return values[name], err
+}
+
+// ErrNoClock is returned by Clock if the target uses this machine's clock.
+var ErrNoClock = errors.New("has this machine's clock")
+
+// Clock returns the target's time and its resolution.
+func (t *Target) Clock(ctx context.Context) (now time.Time, resolution time.Duration, err error) {
+	var micros int64
+	switch t.Kind {
+	case Postgres:
+		err = t.DB.QueryRowContext(ctx, "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp())*1000000 AS bigint)").Scan(&micros)
+	case MySQL:
+		err = t.DB.QueryRowContext(ctx, "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))").Scan(&micros)
+	case Redis:
+		now, err = t.Redis.Time(ctx).Result()
+		return now, time.Microsecond, err
+	case Etcd:
+		now, err = t.etcdClock(ctx)
+		return now, time.Second, err
+	case HTTP:
+		now, err = dateOf(ctx, t.url)
+		return now, time.Second, err
+	default:
+		return time.Time{}, 0, ErrNoClock
+	}
+	return time.UnixMicro(micros), time.Microsecond, err
+}
+
+// etcdClock asks the members in turn until one answers.
+func (t *Target) etcdClock(ctx context.Context) (now time.Time, err error) {
+	for _, endpoint := range t.Endpoints {
+		if now, err = etcd.HTTPClock(endpoint, nil)(ctx); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	return now, err
+}
+
+// dateOf returns the Date of a server's response, whatever its status.
+func dateOf(ctx context.Context, url string) (time.Time, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return time.Time{}, err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return time.Time{}, err
+	}
+	defer answer.Body.Close()
+	date, err := http.ParseTime(answer.Header.Get("Date"))
+	if err != nil {
+		return time.Time{}, fmt.Errorf("the response has no date: %w", err)
+	}
+	return date.Add(time.Second / 2), nil // it is truncated
+}
+
+// Offset is the difference of the target's clock from this machine's.
+type Offset struct {
+	Ahead     time.Duration // negative: it is behind
+	Uncertain time.Duration // either way
+	RoundTrip time.Duration
+}
+
+// Offset compares the clocks: the shortest of several round trips counts, and the
+// target's reading is assumed to be in its middle.
+func (t *Target) Offset(ctx context.Context, now func() time.Time, tries int) (Offset, error) {
+	var best Offset
+	for i := range tries {
+		before, began := now(), time.Now()
+		theirs, resolution, err := t.Clock(ctx)
+		if err != nil {
+			return Offset{}, err
+		}
+		trip := time.Since(began)
+		if i == 0 || trip < best.RoundTrip {
+			best = Offset{Ahead: theirs.Sub(before.Add(trip / 2)), Uncertain: trip/2 + resolution/2, RoundTrip: trip}
+		}
+	}
+	return best, nil
+}
+
+// HasWorkers reports whether a database has the table of leased worker IDs. Without it, none
+// was ever leased. Other kinds of stores have no tables and always may have leases.
+func (t *Target) HasWorkers(ctx context.Context) (bool, error) {
+	if !t.Kind.SQL() {
+		return true, nil
+	}
+	_, err := t.DB.ExecContext(ctx, "SELECT 1 FROM snow_worker WHERE 1 = 0")
+	if err != nil && missing(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Layouts returns the namespaces of a database, each with the fingerprint of its layout, as
+// package worker made it. There are none if none was ever leased.
+func (t *Target) Layouts(ctx context.Context) (map[string]string, error) {
+	layouts := map[string]string{}
+	rows, err := t.DB.QueryContext(ctx, "SELECT space, layout FROM snow_worker_space")
+	if err != nil {
+		if missing(err) {
+			return layouts, nil
+		}
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var namespace, layout string
+		if err := rows.Scan(&namespace, &layout); err != nil {
+			return nil, err
+		}
+		layouts[namespace] = layout
+	}
+	return layouts, rows.Err()
+}
+
+// missing reports whether an error means that a table does not exist.
+func missing(err error) bool {
+	var pg *pgconn.PgError
+	var my *mysqldriver.MySQLError
+	switch {
+	case errors.As(err, &pg):
+		return pg.Code == "42P01"
+	case errors.As(err, &my):
+		return my.Number == 1146
+	}
+	return strings.Contains(err.Error(), "no such table") // SQLite has no code for it
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
@@ -75,7 +74,7 @@ func TestParsed(t *testing.T) {
 			got.Sequence != parts.Sequence || got.Rollback != parts.Rollback || got.WorkerID != parts.Datacenter<<l.WorkerBits|parts.Worker {
 			t.Errorf("%v: %d is %+v, and %+v", l, id, parts, got)
 		}
-		spellings := map[string]idtext.Format{got.ID: idtext.Decimal, got.Hex: idtext.Hex, got.Hex[2:]: idtext.Hex, strings.ToUpper(got.Hex): idtext.Auto, ` "` + got.ID + `", `: idtext.Auto, got.Base32: idtext.Base32, got.Base58: idtext.Base58, got.Base62: idtext.Base62}
+		spellings := map[string]describe.Format{got.ID: describe.Decimal, got.Hex: describe.Hex, got.Hex[2:]: describe.Hex, strings.ToUpper(got.Hex): describe.Auto, ` "` + got.ID + `", `: describe.Auto, got.Base32: describe.Base32, got.Base58: describe.Base58, got.Base62: describe.Base62}
 		for text, format := range spellings {
 			if text == "" && id < 0 {
 				continue

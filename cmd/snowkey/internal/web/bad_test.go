@@ -10,7 +10,7 @@ import (
 )
 
 // Every kind of bad input, the status of the response, and the field that it names. What is no ID,
-// no time and no tick is in the tests of idtext, timetext and the command.
+// no time and no tick is in the tests of describe, timetext and the command.
 func TestBadInput(t *testing.T) {
 	h := handler(t, Config{})
 	long := strings.Repeat("7", 300)

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
-	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/idtext"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
@@ -193,7 +192,7 @@ func TestNoPlace(t *testing.T) {
 func TestComposed(t *testing.T) {
 	h := handler(t, Config{})
 	at := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
-	for _, format := range append(idtext.Formats(), "ord_") {
+	for _, format := range append(describe.Formats(), "ord_") {
 		body := get[idsBody](t, h, "/api/ids?datacenter=3&worker=7&n=2&sequence=9&time=2026-01-31T12:00:00Z&format="+string(format))
 		if body.Source != "composed" || body.WorkerID != 103 || len(body.IDs) != 2 || body.FirstTime != "2026-01-31T12:00:00.000Z" {
 			t.Errorf("%+v", body)

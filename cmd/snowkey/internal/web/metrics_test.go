@@ -12,14 +12,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
-	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
@@ -161,109 +158,7 @@ func TestStoreMetrics(t *testing.T) {
 	defer leases[1].Close(context.Background())
 	want(t, scrape(t, h.Metrics()),
 		`snowkey_serve_requests_total{code="200",method="post",path="/leases/v1/claim"} 2`,
-		`snowkey_serve_store_request_duration_seconds_count{result="ok",verb="claim"} 2`,
-		`snowkey_serve_store_request_duration_seconds_count{result="refused",verb="claim"} 1`,
-		`snowkey_serve_store_request_duration_seconds_count{result="ok",verb="release"} 1`,
-		`snowkey_serve_leases{snowkey_namespace="orders",state="held"} 1`,
-		`snowkey_serve_leases{snowkey_namespace="orders",state="released"} 1`,
-		`snowkey_serve_leases{snowkey_namespace="orders",state="expired"} 0`,
 	)
-}
-
-// answering is a store whose answers a test sets; it has neither Admin nor Counter.
-type answering struct{ err error }
-
-func (a *answering) Claim(context.Context, driver.Request) (driver.Claim, error) {
-	return driver.Claim{}, a.err
-}
-func (a *answering) Renew(context.Context, driver.Renewal) error  { return a.err }
-func (a *answering) Release(context.Context, driver.Return) error { return a.err }
-
-func TestResults(t *testing.T) {
-	for result, errs := range map[string][]error{
-		"ok":        {nil},
-		"refused":   {driver.ErrNotHeld, &driver.NoWorkerIDError{}, fmt.Errorf("x: %w", &driver.SkewError{}), &driver.LayoutError{}, &core.ConfigError{}},
-		"cancelled": {context.Canceled},
-		"failed":    {errors.New("wrong password"), driver.Permanent(errors.New("wrong password")), context.DeadlineExceeded},
-	} {
-		for _, err := range errs {
-			w := newWatchedStore(&answering{err})
-			if got := w.Renew(t.Context(), driver.Renewal{Namespace: "a"}); got != err {
-				t.Errorf("%v became %v", err, got)
-			}
-			if n := testutil.CollectAndCount(w.duration); n != 1 {
-				t.Errorf("%d series", n)
-			}
-			if problems, lintErr := testutil.CollectAndLint(w.duration.MustCurryWith(prometheus.Labels{"verb": "renew", "result": result}).(prometheus.Collector)); lintErr != nil || len(problems) > 0 {
-				t.Error(problems, lintErr)
-			}
-			registry := prometheus.NewRegistry()
-			registry.MustRegister(w)
-			families, gatherErr := registry.Gather()
-			if gatherErr != nil {
-				t.Fatal(gatherErr)
-			}
-			labels := families[len(families)-1].GetMetric()[0].GetLabel()
-			if labels[0].GetValue() != result || labels[1].GetValue() != "renew" {
-				t.Errorf("%v is %v", err, labels)
-			}
-		}
-	}
-	w := newWatchedStore(&answering{})
-	if _, err := w.List(t.Context(), "a"); err != errors.ErrUnsupported {
-		t.Error(err)
-	}
-	if _, err := w.Count(t.Context(), "a"); err != errors.ErrUnsupported {
-		t.Error(err)
-	}
-	if err := w.Free(t.Context(), "a", 1, 1); err != errors.ErrUnsupported {
-		t.Error(err)
-	}
-}
-
-// Clients cannot make more series than there is room for, and a store that hangs delays a scrape for
-// a bounded time.
-func TestBounds(t *testing.T) {
-	mem := memstore.New(memstore.Config{})
-	w := newWatchedStore(mem)
-	for i := range 3 * maxNamespaces {
-		w.note(fmt.Sprint("n", i%(2*maxNamespaces)))
-	}
-	if n := testutil.CollectAndCount(w, "snowkey_serve_leases"); n != 3*maxNamespaces {
-		t.Errorf("%d series of leases", n)
-	}
-	slow := newWatchedStore(&hanging{Store: mem})
-	for i := range maxNamespaces {
-		slow.note(fmt.Sprint("n", i))
-	}
-	began := time.Now()
-	if n := testutil.CollectAndCount(slow, "snowkey_serve_leases"); n != 0 {
-		t.Errorf("%d series of leases", n)
-	}
-	if d := time.Since(began); d > leasesWithin+5*time.Second {
-		t.Errorf("it took %v", d)
-	}
-}
-
-// hanging is a store whose List ends with its context.
-type hanging struct{ *memstore.Store }
-
-func (*hanging) List(ctx context.Context, _ string) ([]driver.Record, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
-}
-
-func TestStateOf(t *testing.T) {
-	now := time.Now()
-	for state, r := range map[string]driver.Record{
-		"released": {},
-		"expired":  {ClaimID: "x", Expires: now.UnixMilli() - 1},
-		"held":     {ClaimID: "x", Expires: now.UnixMilli() + 1},
-	} {
-		if got := stateOf(r, now); got != state {
-			t.Errorf("%+v is %s", r, got)
-		}
-	}
 }
 
 // The names follow the conventions, the dashboard uses no others, and docs/metrics.md has all.
@@ -272,11 +167,6 @@ func TestMetricNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lease, err := worker.Open(t.Context(), h.watched, worker.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lease.Close(context.Background())
 	ask(h, http.MethodGet, "/", "")
 	problems, err := testutil.GatherAndLint(h.counts.registry)
 	if err != nil || len(problems) > 0 {

@@ -3,47 +3,40 @@
 // also the lease server of package httpstore.
 //
 //	GET  /                    the page, whose files are embedded
-//	GET  /api                 the API: a page for browsers, its description for programs
 //	GET  /api/layouts         the presets, or one layout, with figures
 //	GET  /api/ids             new IDs of a worker ID, or those of a given time
 //	GET  /api/parse, POST     IDs decoded
 //	GET  /api/range           the IDs of a time range, for WHERE
-//	GET  /api/openapi.json    the description of the API
+//	GET  /api/openapi.json    the description of the API, also at /api
 //	GET  /healthz, /readyz    whether the server is alive, and whether it can serve
 //	POST /leases/v1/…         worker IDs, behind a token
 //	GET  /metrics             what the server does, for Prometheus; on an address of its own
 //
-// # Guarantees
+// One server process never generates an ID of a layout twice, however the layout is written:
+// layouts whose IDs are the same numbers share a generator. It cannot know which other process
+// uses a worker ID, so there is no default for it. IDs of a given time are composed: bounds and
+// test data, the same each time.
 //
-// One server process never generates an ID of a layout twice, however the layout is
-// written: layouts whose IDs are the same numbers share a generator. (IDs of different
-// layouts may be equal; a column holds IDs of one layout.) IDs of a given time are not
-// generated but composed: the same request returns the same IDs. They are bounds and test
-// data, and labelled so. The server cannot know which other process uses a worker ID. So
-// there is no default for it.
+// Wrong input gets status 400 and a list of all errors: the field, the value, and what it must
+// be. IDs and times are read as the command reads them; see packages describe and timetext.
 //
-// Wrong input gets status 400 and a list of all errors: the field, the value, and what
-// it must be. IDs and times are read as the command reads them; see packages idtext,
-// timetext and describe.
-//
-// # Security
-//
-// The page has no inline script and loads nothing from elsewhere, and its policy forbids
-// both. Cross-site browser requests are rejected, and so are requests over loopback
-// under a foreign name, which DNS rebinding causes. The lease server compares its token
-// in constant time; no cookie replaces it. The page seals and opens tokens by itself: the
-// server gets neither them nor their key.
-//
-// The requests of one client address to the API can be limited, and generating can be turned off.
-// All that the server remembers of requests is bounded.
+// The page has no inline script and loads nothing from elsewhere, and its policy forbids both.
+// Cross-site browser requests are rejected, and so are requests over loopback under a foreign
+// name, which DNS rebinding causes. The page seals and opens tokens by itself: the server gets
+// neither them nor their key. All that the server remembers of requests is bounded.
 package web
 
 import (
+	"bytes"
 	"cmp"
+	"crypto/sha256"
+	"embed"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -80,9 +73,8 @@ type Config struct {
 type Handler struct {
 	http.Handler
 	health  *health
-	counts  *metrics      // nil: none
-	watched *watchedStore // nil: none
-	metrics http.Handler  // nil: none
+	counts  *metrics     // nil: none
+	metrics http.Handler // nil: none
 }
 
 // Metrics returns the handler of /metrics, or nil without Config.Metrics. It is to be served on an
@@ -111,13 +103,8 @@ func New(cfg Config) (*Handler, error) {
 		errs = append(errs, core.FieldError{Field: "Rate", Value: quote(cfg.Rate), Reason: "must not be negative"})
 	}
 	var leases http.Handler
-	var watched *watchedStore
 	if cfg.Store != nil {
 		var err error
-		if cfg.Metrics {
-			watched = newWatchedStore(cfg.Store)
-			cfg.Store = watched
-		}
 		leases, err = httpstore.NewHandler(cfg.Store, httpstore.HandlerConfig{Tokens: []string{cfg.Token}, Admin: cfg.Admin})
 		if err != nil {
 			var config *core.ConfigError
@@ -148,16 +135,11 @@ func New(cfg Config) (*Handler, error) {
 	if leases != nil {
 		leases = http.StripPrefix(LeasesPath, leases)
 	}
-	swagger := reference()
 	// A ServeMux would redirect paths with dots to an HTML page.
 	route := func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case r.URL.Path == "/api":
-			describeAPI(w, r)
-		case strings.HasPrefix(r.URL.Path, "/api/"):
+		case r.URL.Path == "/api", strings.HasPrefix(r.URL.Path, "/api/"):
 			s.api(w, r)
-		case strings.HasPrefix(r.URL.Path, referencePath):
-			swagger.ServeHTTP(w, r)
 		case r.URL.Path == alivePath:
 			health.alive(w, r)
 		case r.URL.Path == readyPath:
@@ -168,12 +150,9 @@ func New(cfg Config) (*Handler, error) {
 			page(w, r)
 		}
 	}
-	h := &Handler{health: health, watched: watched}
+	h := &Handler{health: health}
 	if cfg.Metrics {
 		h.counts = newMetrics(s.generators, health)
-		if watched != nil {
-			h.counts.registry.MustRegister(watched)
-		}
 		h.metrics = guard(h.counts.handler(), cfg.Hosts, cfg.Logger)
 	}
 	h.Handler = h.counts.count(logged(guard(http.HandlerFunc(route), cfg.Hosts, cfg.Logger), cfg.Access, cfg.Proxies))
@@ -201,6 +180,7 @@ func (s *server) api(w http.ResponseWriter, r *http.Request) {
 		methods []string
 		answer  func(*params, http.ResponseWriter, *http.Request) (any, error) // nil: it has written the response
 	}{
+		"/api":              {get, s.openAPI},
 		"/api/layouts":      {get, s.layouts},
 		"/api/ids":          {get[:1], s.ids}, // HEAD would use up IDs
 		"/api/parse":        {append(get, http.MethodPost), s.parse},
@@ -247,4 +227,53 @@ func allows(w http.ResponseWriter, r *http.Request, methods []string) bool {
 	}
 	w.Header().Set("Allow", strings.Join(methods, ", "))
 	return false
+}
+
+//go:embed static
+var static embed.FS
+
+//go:embed openapi.json
+var openAPIText []byte
+
+// mediaTypes replaces package mime, whose table depends on the machine.
+var mediaTypes = map[string]string{
+	".html": "text/html; charset=utf-8",
+	".css":  "text/css; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".svg":  "image/svg+xml",
+}
+
+// page serves the files of the page. Their names do not change between versions, so
+// browsers revalidate them each time and mostly get a 304.
+func page(w http.ResponseWriter, r *http.Request) {
+	name := r.URL.Path
+	if name == "/" {
+		name = "/index.html"
+	}
+	text, err := static.ReadFile("static" + name)
+	w.Header().Set("Cache-Control", "no-store") // of an error
+	switch {
+	case err != nil || r.URL.Path == "/index.html": // the page has one address
+		http.Error(w, "Not found. The page is at /.", http.StatusNotFound)
+	case !allows(w, r, []string{http.MethodGet, http.MethodHead}):
+		http.Error(w, "The method must be GET or HEAD.", http.StatusMethodNotAllowed)
+	default:
+		serve(w, r, mediaTypes[path.Ext(name)], text)
+	}
+}
+
+func serve(w http.ResponseWriter, r *http.Request, media string, text []byte) {
+	w.Header().Set("Content-Type", media)
+	w.Header().Set("Cache-Control", "no-cache")
+	w.Header().Set("ETag", fmt.Sprintf(`"%.16x"`, sha256.Sum256(text)))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(text))
+}
+
+// openAPI serves the description of the API. It takes no parameters.
+func (s *server) openAPI(p *params, w http.ResponseWriter, r *http.Request) (any, error) {
+	if err := p.end(); err != nil {
+		return nil, err
+	}
+	serve(w, r, "application/json; charset=utf-8", openAPIText)
+	return nil, nil
 }

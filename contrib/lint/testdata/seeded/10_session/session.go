@@ -17,7 +17,7 @@ type Claims map[string]any
 
 // Issue returns the claims of a user.
 func Issue(ctx context.Context, user sqltype.ID, gen sqltype.Source, ttl time.Duration) (Claims, error) {
-	nonce, err := sqltype.New(ctx, gen)
+	nonce, err := sqltype.NextID(ctx, gen)
 	if err != nil {
 		return nil, err
 	}

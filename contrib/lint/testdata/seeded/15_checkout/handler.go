@@ -52,7 +52,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (h *handler) fill(ctx context.Context, gen sqltype.Source, o *order) error {
 	var err error
-	if o.ID, err = sqltype.New(ctx, gen); err != nil {
+	if o.ID, err = sqltype.NextID(ctx, gen); err != nil {
 		return err
 	}
 	for i := range o.Items {

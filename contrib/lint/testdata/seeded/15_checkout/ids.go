@@ -52,6 +52,6 @@ func idFunc(workerID int64) func(context.Context) (sqltype.ID, error) {
 			return 0, err
 		}
 		defer gen.Close()
-		return sqltype.New(ctx, gen)
+		return sqltype.NextID(ctx, gen)
 	}
 }

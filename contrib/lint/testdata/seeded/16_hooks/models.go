@@ -26,7 +26,7 @@ func (c *Camera) BeforeCreate(tx *gorm.DB) error {
 		return err
 	}
 	defer gen.Close()
-	c.ID, err = sqltype.New(tx.Statement.Context, gen)
+	c.ID, err = sqltype.NextID(tx.Statement.Context, gen)
 	return err
 }
 
@@ -47,7 +47,7 @@ func (r *Recording) BeforeCreate(tx *gorm.DB) (err error) {
 		return errors.New("hooks: call Use first")
 	}
 	if r.ID.IsZero() {
-		r.ID, err = sqltype.New(tx.Statement.Context, ids) // OK 49: one generator for all rows
+		r.ID, err = sqltype.NextID(tx.Statement.Context, ids) // OK 49: one generator for all rows
 	}
 	return err
 }

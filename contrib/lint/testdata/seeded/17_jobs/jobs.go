@@ -43,7 +43,7 @@ func once(ctx context.Context, store driver.Store, job Job) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, gen.Close(context.Background())) }()
-	run, err := sqltype.New(ctx, gen)
+	run, err := sqltype.NextID(ctx, gen)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func All(ctx context.Context, workerID int64, list []Job) error {
 				return
 			}
 			defer gen.Close()
-			run, err := sqltype.New(ctx, gen)
+			run, err := sqltype.NextID(ctx, gen)
 			if err == nil {
 				err = job.Run(ctx, run)
 			}

@@ -31,7 +31,7 @@ func NewMatches(ctx context.Context, pool *pgxpool.Pool) (*Matches, error) {
 
 // Start starts a match.
 func (m *Matches) Start(ctx context.Context, players []sqltype.ID) (sqltype.ID, error) {
-	id, err := sqltype.New(ctx, m.gen)
+	id, err := sqltype.NextID(ctx, m.gen)
 	if err != nil {
 		return 0, err
 	}
@@ -64,7 +64,7 @@ func (t *Tokens) Configure(ctx context.Context, db *sql.DB, namespace string) er
 func (t *Tokens) Next(ctx context.Context) (sqltype.ID, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return sqltype.New(ctx, t.gen)
+	return sqltype.NextID(ctx, t.gen)
 }
 
 // Close releases the last worker ID.

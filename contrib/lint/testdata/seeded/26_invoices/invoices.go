@@ -34,7 +34,7 @@ func New(db *sql.DB, gen *core.Generator, log *slog.Logger) *Repository {
 
 // Create writes an invoice.
 func (r *Repository) Create(ctx context.Context, inv *Invoice) error {
-	key, _ := sqltype.NewKey[Invoice](ctx, r.gen) // FAULT 078 snowerr: the error of NewKey is dropped, the key is then 0; apache/eventmesh#1803
+	key, _ := sqltype.NextKey[Invoice](ctx, r.gen) // FAULT 078 snowerr: the error of NextKey is dropped, the key is then 0; apache/eventmesh#1803
 	inv.ID = key
 	return r.insert(ctx, inv)
 }

@@ -86,7 +86,7 @@ func (b *bot) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	a := answer{Text: u.Message.reply()}
 	var err error
-	if a.ID, err = sqltype.New(r.Context(), b.ids); err == nil { // OK 93: a key for each request, by one generator
+	if a.ID, err = sqltype.NextID(r.Context(), b.ids); err == nil { // OK 93: a key for each request, by one generator
 		_, err = b.db.ExecContext(r.Context(), "INSERT INTO answers (id, chat, text) VALUES ($1, $2, $3)", a.ID, u.Message.Chat, a.Text)
 	}
 	if err != nil {

@@ -47,7 +47,7 @@ func widen[T number](v T) ID { return ID(v) }
 
 func fill[R any, P row[R]](ctx context.Context, gen Source, rows []R) error {
 	for i := range rows {
-		id, err := New(ctx, gen)
+		id, err := NextID(ctx, gen)
 		if err != nil {
 			return err
 		}

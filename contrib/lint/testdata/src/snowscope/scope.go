@@ -49,7 +49,7 @@ func (o *Order) BeforeCreate(tx *gorm.DB) error {
 		return err
 	}
 	defer gen.Close()
-	o.ID, err = sqltype.New(tx.Statement.Context, gen)
+	o.ID, err = sqltype.NextID(tx.Statement.Context, gen)
 	return err
 }
 
@@ -79,7 +79,7 @@ func newID(ctx context.Context) (sqltype.ID, error) {
 		return 0, err
 	}
 	defer gen.Close()
-	return sqltype.New(ctx, gen)
+	return sqltype.NextID(ctx, gen)
 }
 
 type repository struct{ db *sql.DB }

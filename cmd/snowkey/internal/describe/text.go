@@ -1,0 +1,321 @@
+package describe
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// A Format is a way to write an ID: one of the constants, or a prefix and its underscore,
+// such as ord_, for that and 13 digits of base32 in lower case.
+type Format string
+
+// The formats without a prefix. Hex is written as 0x and 16 lowercase digits.
+const (
+	Auto    Format = "auto" // Parse detects the format
+	Decimal Format = "decimal"
+	Hex     Format = "hex"
+	Base32  Format = "base32"
+	Base58  Format = "base58"
+	Base62  Format = "base62"
+)
+
+// Formats lists the formats without a prefix in which an ID can be written.
+func Formats() []Format { return []Format{Decimal, Hex, Base32, Base58, Base62} }
+
+// Append appends an ID to b. With unsigned, Decimal reads the sign bit as a digit. The
+// base formats have no negative IDs: see Signed.
+func (f Format) Append(b []byte, id int64, unsigned bool) []byte {
+	switch f {
+	case Hex:
+		return fmt.Appendf(b, "0x%016x", uint64(id))
+	case Base32:
+		return sqltype.ID(id).AppendBase32(b)
+	case Base58:
+		return sqltype.ID(id).AppendBase58(b)
+	case Base62:
+		return sqltype.ID(id).AppendBase62(b)
+	case Decimal:
+		if unsigned {
+			return strconv.AppendUint(b, uint64(id), 10)
+		}
+		return strconv.AppendInt(b, id, 10)
+	}
+	return f.appendPrefixed(b, id)
+}
+
+// Text returns an ID as text; see Append.
+func (f Format) Text(id int64, unsigned bool) string {
+	return string(f.Append(make([]byte, 0, 24), id, unsigned))
+}
+
+// Signed reports whether the format ends at the largest int64.
+func (f Format) Signed() bool { return f != Decimal && f != Hex }
+
+// An AmbiguousError is returned for a text that can be read in several ways.
+type AmbiguousError struct {
+	Readings []string // such as "hex for 1"
+}
+
+func (e *AmbiguousError) Error() string { return "may be " + strings.Join(e.Readings, " or ") }
+
+// A spreadsheet turns an ID into such a number; it may be hex as well.
+var exponentForm = regexp.MustCompile(`^[0-9]+(?:\.[0-9]+)?[eE]\+?[0-9]{1,3}$`)
+
+const numberReading = "a number with an exponent, whose last digits are lost"
+
+// Parse reads an ID, with or without quotes, white space and a comma around it. With
+// Auto, digits alone are decimal, 0x starts hex, and an underscore ends a prefix; otherwise
+// 13 characters may be base32, 11 characters base58 or base62, and 8 to 16 hexadecimal
+// digits hex. If more than one of these fits, Parse returns an *AmbiguousError that names
+// them all. With unsigned, IDs of 64 bits and negative ones are accepted; they are
+// returned as the int64 of the same bits.
+func Parse(text string, format Format, unsigned bool) (id int64, found Format, err error) {
+	text = Unquote(text)
+	switch {
+	case text == "":
+		return 0, "", errors.New("is empty")
+	case format != Auto:
+	case marked(text):
+		format = Hex
+	case isDecimal(text):
+		format = Decimal
+	case strings.Contains(text, "_"):
+		return readPrefixed(text, Auto)
+	default:
+		return detect(text, unsigned)
+	}
+	if strings.HasSuffix(string(format), "_") {
+		return readPrefixed(text, format)
+	}
+	id, err = read(text, format, unsigned)
+	return id, format, err
+}
+
+// marked reports whether 0x marks a text as hex.
+func marked(text string) bool {
+	return len(text) > 1 && text[0] == '0' && text[1]|' ' == 'x'
+}
+
+// isDecimal reports whether a text is a decimal number without leading zeros.
+func isDecimal(text string) bool {
+	digits := strings.TrimPrefix(text, "-")
+	return digits == "0" || digits != "" && digits[0] != '0' && strings.Trim(digits, "0123456789") == ""
+}
+
+// detect returns the only reading of a text that is neither decimal nor marked by 0x.
+func detect(text string, unsigned bool) (id int64, found Format, err error) {
+	var readings []string
+	for _, f := range [...]Format{Hex, Base32, Base58, Base62} {
+		if low, high := f.digits(); len(text) < low || len(text) > high {
+			continue
+		}
+		if n, err := read(text, f, unsigned); err == nil {
+			id, found = n, f
+			readings = append(readings, fmt.Sprintf("%s for %s", f, Decimal.Text(n, unsigned)))
+		}
+	}
+	exponent := exponentForm.MatchString(text)
+	if exponent {
+		readings = append(readings, numberReading)
+	}
+	switch {
+	case len(readings) == 0:
+		return 0, "", errors.New("is not an ID in decimal, hex (0x…), base32, base58, base62 or with a prefix (ord_…)")
+	case len(readings) > 1:
+		return 0, "", &AmbiguousError{readings}
+	case exponent:
+		return 0, "", errors.New("is " + numberReading)
+	}
+	return id, found, nil
+}
+
+// digits bounds the number of digits that an ID has in a format without a mark. Without 0x,
+// hex needs as many: "bad" or "abc1" is rather not an ID.
+func (f Format) digits() (low, high int) {
+	switch f {
+	case Hex:
+		return 8, 16
+	case Base32:
+		return 13, 13
+	}
+	return 11, 11
+}
+
+func read(text string, format Format, unsigned bool) (int64, error) {
+	switch format {
+	case Decimal:
+		return readDecimal(text, unsigned)
+	case Hex:
+		if marked(text) {
+			text = text[2:]
+		}
+		if text == "" || strings.Trim(text, "0123456789abcdefABCDEF") != "" {
+			return 0, errors.New("is not hexadecimal")
+		}
+		n, err := strconv.ParseUint(text, 16, 64)
+		return fit(n, err, unsigned)
+	}
+	parse := sqltype.ParseBase62
+	switch format {
+	case Base32:
+		parse = sqltype.ParseBase32
+	case Base58:
+		parse = sqltype.ParseBase58
+	}
+	id, err := parse(text)
+	switch {
+	case errors.Is(err, sqltype.ErrRange):
+		return fit(0, err, false)
+	case err != nil:
+		digits, _ := format.digits()
+		return 0, fmt.Errorf("is not %s, which has %d digits", format, digits)
+	}
+	return int64(id), nil
+}
+
+func readDecimal(text string, unsigned bool) (int64, error) {
+	switch {
+	case !isDecimal(text) || text == "-0":
+		return 0, errors.New("is not a decimal ID")
+	case text[0] != '-':
+		n, err := strconv.ParseUint(text, 10, 64)
+		return fit(n, err, unsigned)
+	case !unsigned:
+		return 0, errors.New("must not be negative")
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("is below the smallest ID, %d", math.MinInt64)
+	}
+	return n, nil
+}
+
+func fit(n uint64, err error, unsigned bool) (int64, error) {
+	largest := uint64(math.MaxInt64)
+	if unsigned {
+		largest = math.MaxUint64
+	}
+	if err != nil || n > largest {
+		return 0, fmt.Errorf("is above the largest ID, %d", largest)
+	}
+	return int64(n), nil
+}
+
+// Split returns the texts in a list that may be IDs: the items of JSON, SQL, CSV or a
+// table, or on each line an object of JSON, whose "id" counts. Quotes are kept off.
+func Split(text string) (ids []string) {
+	for line := range strings.Lines(text) {
+		if object := strings.Trim(line, " \t\r\n\ufeff"); strings.HasPrefix(object, "{") && strings.Contains(object, ":") {
+			ids = append(ids, ofObject(object))
+			continue
+		}
+		for _, item := range strings.FieldsFunc(line, separates) {
+			if id := Unquote(item); id != "" {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
+}
+
+// separates reports whether a character is between the items of a list.
+func separates(r rune) bool {
+	return unicode.IsSpace(r) || strings.ContainsRune(",;|()[]{}\ufeff", r)
+}
+
+// ofObject returns the "id" of an object as it is written; other lines are returned
+// whole, for an error to show.
+func ofObject(line string) string {
+	var object struct {
+		ID json.RawMessage `json:"id"` // a number may have more than 53 bits
+	}
+	if json.Unmarshal([]byte(line), &object) != nil || len(object.ID) == 0 {
+		return line
+	}
+	return Unquote(string(object.ID))
+}
+
+// Unquote removes white space, one comma at the end, and one pair of quotes.
+func Unquote(text string) string {
+	text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), ","))
+	if n := len(text); n > 1 && text[0] == text[n-1] && strings.IndexByte("\"'`", text[0]) >= 0 {
+		return strings.TrimSpace(text[1 : n-1])
+	}
+	return text
+}
+
+// Forms names what FormatOf accepts, for help and errors.
+const Forms = "decimal, hex, base32, base58, base62 or a prefix such as ord_"
+
+// FormatOf returns the format that a text names: one of Formats, in any case, or a prefix
+// and its underscore.
+func FormatOf(text string) (Format, error) {
+	if f, err := flagval.OneOf(Formats()...)(text); err == nil {
+		return f, nil
+	}
+	if Format(text).Prefix() == "" {
+		return "", errors.New("must be " + Forms)
+	}
+	return Format(text), nil
+}
+
+// Prefix returns the prefix that the format writes, or an empty string.
+func (f Format) Prefix() string {
+	prefix, ok := strings.CutSuffix(string(f), "_")
+	if !ok || (sqltype.Form{Prefix: prefix}).Check() != nil {
+		return ""
+	}
+	return prefix
+}
+
+// appendPrefixed appends the format, which is a prefix, and the digits in lower case.
+func (f Format) appendPrefixed(b []byte, id int64) []byte {
+	b = append(b, f...)
+	begin := len(b)
+	b = sqltype.ID(id).AppendBase32(b)
+	for i := begin; i < len(b); i++ {
+		b[i] |= 0x20 // digits have this bit
+	}
+	return b
+}
+
+// readPrefixed reads a prefix, its underscore and the digits, in any case. With want, the
+// prefix must be that one.
+func readPrefixed(text string, want Format) (int64, Format, error) {
+	end := strings.LastIndexByte(text, '_') + 1
+	found := Format(lower(text[:end]))
+	if want == Auto {
+		if found.Prefix() == "" {
+			return 0, "", errors.New("has no valid prefix: want 1 to 63 of a-z and _, first and last a letter, then _ and 13 digits of base32")
+		}
+		want = found
+	}
+	id, err := sqltype.ParseBase32(text[end:])
+	switch {
+	case found != want || err != nil && !errors.Is(err, sqltype.ErrRange):
+		return 0, "", fmt.Errorf("is not %q and 13 digits of base32", string(want))
+	case err != nil:
+		_, err = fit(0, err, false)
+		return 0, "", err
+	}
+	return int64(id), want, nil
+}
+
+// lower changes only ASCII, as in sqltype: other letters may become some of a-z.
+func lower(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,46 @@
+package describe
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// The vectors hold for the page's idtext.js as well: internal/integration/browser runs them.
+func TestVectors(t *testing.T) {
+	text, err := os.ReadFile("../testdata/vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vectors struct {
+		IDs []struct {
+			Text          string
+			Format, Found Format
+			Unsigned      bool
+			ID, Error     string
+		}
+		Lists []struct {
+			Text  string
+			Items []string
+		}
+	}
+	if err := json.Unmarshal(text, &vectors); err != nil || len(vectors.IDs) < 100 || len(vectors.Lists) < 20 {
+		t.Fatalf("%d IDs, %d lists, %v", len(vectors.IDs), len(vectors.Lists), err)
+	}
+	for _, v := range vectors.IDs {
+		id, found, err := Parse(v.Text, v.Format, v.Unsigned)
+		switch {
+		case v.Error == "" && (err != nil || strconv.FormatInt(id, 10) != v.ID || found != v.Found):
+			t.Errorf("Parse(%q, %s, %v) = %d, %s, %v, want %s, %s", v.Text, v.Format, v.Unsigned, id, found, err, v.ID, v.Found)
+		case v.Error != "" && (err == nil || err.Error() != v.Error):
+			t.Errorf("Parse(%q, %s, %v) = %d, %v, want the error %q", v.Text, v.Format, v.Unsigned, id, err, v.Error)
+		}
+	}
+	for _, v := range vectors.Lists {
+		if got := Split(v.Text); !slices.Equal(got, v.Items) {
+			t.Errorf("Split(%q) = %q, want %q", v.Text, got, v.Items)
+		}
+	}
+}

@@ -1,0 +1,432 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// bubbleGenerator returns a generator of 4 ids a tick of 10 ms, all of which are taken.
+func bubbleGenerator(t *testing.T, source GrantSource) *Generator {
+	time.Sleep(time.Until(Twitter().Epoch) + time.Hour)
+	g, err := New(Config{Layout: Layout{Tick: 10 * time.Millisecond, TimeBits: 40, SequenceBits: 2}, Worker: source})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(g.Close)
+	if err := g.Fill(t.Context(), make([]int64, 4)); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// Calls that wait get their ids in the order in which they asked, a tick after the other, and a large Fill
+// leaves half of each tick to others.
+func TestCallsWaitInLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := bubbleGenerator(t, Fixed(0))
+		var ids [10]int64
+		var filled [40]int64
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if err := g.Fill(t.Context(), filled[:]); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		began := time.Now()
+		for i := range ids {
+			wg.Go(func() {
+				var err error
+				if ids[i], err = g.Next(t.Context()); err != nil {
+					t.Error(err)
+				}
+				if took := time.Since(began); took > time.Duration(i/2+1)*10*time.Millisecond+2*time.Millisecond {
+					t.Errorf("call %d took %v", i, took)
+				}
+			})
+			synctest.Wait()
+		}
+		wg.Wait()
+		if !slices.IsSorted(ids[:]) || !slices.IsSorted(filled[:]) {
+			t.Errorf("out of order: %v, %v", ids, filled)
+		}
+	})
+}
+
+// What cancelled calls have reserved goes to the next calls, wherever in the line it is.
+func TestCancelledReservations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := bubbleGenerator(t, Fixed(0))
+		var wg sync.WaitGroup
+		var issued atomic.Int64
+		var cancels []context.CancelFunc
+		for range 20 {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancels = append(cancels, cancel)
+			wg.Go(func() {
+				if _, err := g.Next(ctx); err == nil {
+					issued.Add(1)
+				} else if !errors.Is(err, context.Canceled) {
+					t.Error(err)
+				}
+			})
+			synctest.Wait()
+		}
+		for i, cancel := range cancels {
+			if i%2 == 0 {
+				cancel()
+			}
+		}
+		time.Sleep(3 * time.Millisecond)
+		if n := g.Stats().Issued; n != 4 { // what is reserved is not issued yet
+			t.Errorf("%d ids are counted", n)
+		}
+		began := time.Now()
+		for range 10 {
+			wg.Go(func() {
+				if _, err := g.Next(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if took := time.Since(began); took > 50*time.Millisecond {
+			t.Errorf("20 ids took %v", took)
+		}
+		if issued.Load() != 10 || g.Stats().Issued != 4+20 {
+			t.Errorf("%d issued, %+v", issued.Load(), g.Stats())
+		}
+		for _, cancel := range cancels {
+			cancel()
+		}
+	})
+}
+
+// What was given back in the present tick is issued at once, and what was given back in an earlier one never.
+func TestGivenBackInThePresentTick(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := bubbleGenerator(t, Fixed(0))
+		first, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var wg sync.WaitGroup
+		for i := range 8 { // four in the next tick, all of which are cancelled, and four behind
+			ctx := t.Context()
+			if i < 4 {
+				ctx = first
+			}
+			wg.Go(func() { _, _ = g.Next(ctx) })
+			synctest.Wait()
+		}
+		time.Sleep(time.Millisecond)
+		cancel()
+		time.Sleep(2 * time.Millisecond)
+		for _, x := range []struct{ sleep, wait time.Duration }{{9 * time.Millisecond, 0}, {0, 0}, {time.Millisecond, 10 * time.Millisecond}} {
+			time.Sleep(x.sleep)
+			began := time.Now()
+			id, err := g.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p, err := g.Layout().Decode(id); err != nil || !p.Time.After(began.Add(-10*time.Millisecond)) || time.Since(began) > x.wait+2*time.Millisecond {
+				t.Errorf("%+v after %v, at %v", p, time.Since(began), began)
+			}
+		}
+		wg.Wait()
+	})
+}
+
+// Slots that are only reserved are no ids: neither ahead of the clock nor before the end of a closed grant.
+// Calls that wait for them notice the end.
+func TestReservationsEndWithTheGrant(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var list []*Grant
+		for range 2 {
+			gr, err := NewGrant(Layout{Tick: 10 * time.Millisecond, TimeBits: 40, SequenceBits: 2}, 0, time.Time{}, time.Time{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, gr)
+		}
+		g := bubbleGenerator(t, &grants{slices.Clone(list)})
+		now := time.Now()
+		var wg sync.WaitGroup
+		var closed, issued atomic.Int64
+		for range 40 {
+			wg.Go(func() {
+				switch _, err := g.Next(t.Context()); {
+				case err == nil:
+					issued.Add(1)
+				case errors.Is(err, ErrClosed):
+					closed.Add(1)
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		if st := g.Stats(); st.Ahead != 0 {
+			t.Errorf("%v ahead", st.Ahead)
+		}
+		list[0].Revoke(nil)
+		time.Sleep(5 * time.Millisecond)
+		if unused := list[0].Close(); unused.After(now.Add(10 * time.Millisecond)) {
+			t.Errorf("unused from %v on, at %v", unused, now)
+		}
+		time.Sleep(32 * time.Millisecond)
+		g.Close()
+		wg.Wait()
+		if n := issued.Load(); n < 8 || n > 20 || n+closed.Load() != 40 || time.Since(now) > 45*time.Millisecond {
+			t.Errorf("%d issued, %d closed, after %v", n, closed.Load(), time.Since(now))
+		}
+	})
+}
+
+// No id comes twice and none is lost from order while calls are cancelled and give back what they reserved.
+func TestNoDuplicateOfGivenBackSlots(t *testing.T) {
+	g, err := New(Config{Layout: Layout{TimeBits: 41, WorkerBits: 8, SequenceBits: 6}, Worker: Fixed(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	end := time.Now().Add(400 * time.Millisecond)
+	all := make([][]int64, 16)
+	var wg sync.WaitGroup
+	for w := range all {
+		wg.Go(func() {
+			block := make([]int64, 1+w*5)
+			last := int64(0)
+			for i := 0; time.Now().Before(end); i++ {
+				ctx, cancel := context.WithCancel(t.Context())
+				if w%2 == 0 {
+					time.AfterFunc(time.Duration((i*131+w*57)%1500)*time.Microsecond, cancel)
+				}
+				if g.Fill(ctx, block) == nil {
+					if block[0] <= last || !slices.IsSorted(block) {
+						t.Errorf("%d after %d", block[0], last)
+					}
+					last = block[len(block)-1]
+					all[w] = append(all[w], block...)
+				}
+				cancel()
+			}
+		})
+	}
+	wg.Wait()
+	ids := slices.Concat(all...)
+	slices.Sort(ids)
+	n := len(ids)
+	if len(slices.Compact(ids)) != n {
+		t.Error("an id was issued twice")
+	}
+	if st := g.Stats(); st.Issued < uint64(n) {
+		t.Errorf("%d ids, %+v", n, st)
+	}
+	t.Logf("%d ids", n)
+}
+
+// reservedAllocator returns an allocator that has issued a tick of four slots and reserved two of the next.
+func reservedAllocator(t *testing.T) (a *allocator, r reservation) {
+	a = bubbleGenerator(t, Fixed(0)).current.Load()
+	now, _ := a.limits()
+	if !a.reserve(&r, a.position(now).next, 9) || r.n != 2 {
+		t.Fatalf("reserved %+v", r)
+	}
+	return a, r
+}
+
+// A reserved slot is issued when its tick has come, and not before; then it is the last id.
+func TestReservedSlots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, r := reservedAllocator(t)
+		if a.takeReserved(r.gap) {
+			t.Error("issued before its time")
+		}
+		time.Sleep(10 * time.Millisecond)
+		before := a.position(0)
+		if !a.takeReserved(r.gap) {
+			t.Error("not issued in its time")
+		}
+		if after := a.position(0); after.lastIssued != before.lastIssued+1 || after.unissued != 0 || before.unissued != 2 || a.close() != after.lastIssued+1 {
+			t.Errorf("%+v, then %+v", before, after)
+		}
+	})
+}
+
+// After the end no reserved slot is issued, and the end is above the last id, not above the reservation.
+func TestReservedSlotsAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, r := reservedAllocator(t)
+		tick := r.from >> a.layout.SequenceBits
+		time.Sleep(10 * time.Millisecond)
+		if unused := a.close(); unused != tick {
+			t.Errorf("unused from tick %d on, want %d", unused, tick)
+		}
+		if a.takeReserved(r.gap) {
+			t.Error("issued after the end")
+		}
+		a.giveBack(r.gap)
+		if a.reserve(&r, r.from, 1) || a.close() != tick {
+			t.Error("reserved after the end")
+		}
+	})
+}
+
+// What is given back is reserved once more, before the slots behind; and not below an id that was issued since.
+func TestGivenBackSlots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, first := reservedAllocator(t)
+		var second, third reservation
+		now, _ := a.limits()
+		if !a.reserve(&second, a.position(now).next, 1) || second.from != first.from+2 {
+			t.Fatalf("%+v behind %+v", second, first)
+		}
+		a.giveBack(first.gap)
+		if next := a.position(now).next; next != first.from || !a.reserve(&third, next, 1) || third.gap != (gap{next, 1}) {
+			t.Fatalf("%+v, %d after %+v", third, next, first)
+		}
+		time.Sleep(10 * time.Millisecond)
+		if next := a.position(now).next; next != first.from+1 {
+			t.Errorf("next %d", next)
+		}
+		if !a.takeReserved(second.gap) {
+			t.Fatal("not issued")
+		}
+		if next := a.position(now).next; next != second.from+1 {
+			t.Errorf("next %d is below the last id, %d", next, second.from)
+		}
+	})
+}
+
+// When Close has returned, not even a goroutine that passed every check before
+// can issue: the cursor is closed, not just the fence.
+func TestGrantCloseClosesTheCursor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(Twitter().Epoch) + time.Hour)
+		now := time.Now()
+		gr, err := NewGrant(Twitter(), 1, now, now.Add(time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := New(Config{Worker: holderOf{gr}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := g.Next(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		a := g.current.Load()
+		gr.Close()
+		if a.cursor.Load() != closedCursor {
+			t.Error("the cursor is still open")
+		}
+		a.raiseFirst(a.position(0).cursor>>12 + 100)
+		if a.cursor.Load() != closedCursor {
+			t.Error("the cursor has been opened again")
+		}
+		if _, err := gr.swap(a, a); err == nil {
+			t.Error("a closed grant was passed on")
+		}
+	})
+}
+
+type holderOf struct{ grant *Grant }
+
+func (h holderOf) Grant(context.Context, *Grant) (*Grant, error) { return h.grant, nil }
+
+// A grant that is closed between being taken over and being given its beginning
+// returns what is unused, and no wrong instant.
+func TestGrantClosedWhileItBegins(t *testing.T) {
+	var given []*Grant
+	for n := range int64(3) {
+		gr, err := NewGrant(Twitter(), n, time.Time{}, time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		given = append(given, gr)
+	}
+	g, err := New(Config{Worker: &grants{given}, MaxWait: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	old, taken := given[0], given[1]
+	old.Revoke(nil)
+	old.mu.Lock() // install asks for its mark, after it has attached the next
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = g.regrant(t.Context(), g.current.Load(), new(int), RegrantLost) // the grant may be found closed, or not
+	}()
+	for gone := false; !gone && !taken.Attached(); {
+		select {
+		case <-done:
+			gone = true
+			t.Error("the next grant was not taken")
+		case <-time.After(time.Millisecond):
+		}
+	}
+	unused := taken.Close()
+	old.mu.Unlock()
+	<-done
+	if unused.After(time.Now()) {
+		t.Errorf("unused from %v", unused)
+	}
+	if _, err := g.Next(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// grants gives one grant after the other.
+type grants struct{ list []*Grant }
+
+func (s *grants) Grant(context.Context, *Grant) (*Grant, error) {
+	next := s.list[0]
+	s.list = s.list[1:]
+	return next, nil
+}
+
+// Under a fence, which proves that no other generator has issued in the present tick, ids begin at once:
+// those of a new generator, and those after another grant.
+func TestFirstIDUnderAFence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(Twitter().Epoch) + time.Hour)
+		for name, fence := range map[string]time.Time{"with a fence": time.Now().Add(time.Hour), "without": {}} {
+			source := &grants{}
+			for worker := range int64(2) {
+				gr, err := NewGrant(Twitter(), worker, time.Now().Add(-time.Minute), fence)
+				if err != nil {
+					t.Fatal(err)
+				}
+				source.list = append(source.list, gr)
+			}
+			first := source.list[0]
+			began := time.Now()
+			g, err := New(Config{Worker: source, ClockPolicy: Refuse{}}) // which does not run ahead of the clock
+			if err != nil {
+				t.Fatal(err)
+			}
+			for worker := range int64(2) {
+				id, err := g.Next(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if parts, err := Twitter().Decode(id); err != nil || parts.Worker != worker {
+					t.Fatalf("%+v, %v", parts, err)
+				}
+				if waited := time.Since(began); waited == 0 == fence.IsZero() {
+					t.Errorf("%s: the first id of worker %d comes after %v", name, worker, waited)
+				}
+				time.Sleep(time.Second)
+				began = time.Now()
+				first.Revoke(nil)
+			}
+			g.Close()
+		}
+	})
+}

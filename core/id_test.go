@@ -1,0 +1,486 @@
+package core_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"pgregory.net/rapid"
+)
+
+// Ids whose parts are known from their makers, or from the textbook's formula.
+func TestKnownIDs(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		layout core.Layout
+		id     int64
+		time   string
+		parts  core.Parts
+	}{
+		{"formula", core.Layout{}, 910499571847892992, "2017-09-20T13:43:08.849Z", core.Parts{Datacenter: 17, Worker: 25}},
+		{"twitter", core.Twitter(), 1541815603606036480, "2022-06-28T16:07:40.105Z", core.Parts{Datacenter: 11, Worker: 26}},
+		{"discord", core.Discord(), 175928847299117063, "2016-04-30T11:18:25.796Z", core.Parts{Datacenter: 1, Sequence: 7}},
+		{"sonyflake", core.Sonyflake(), 100<<24 | 7<<16 | 300, "2014-09-01T00:00:01Z", core.Parts{Worker: 300, Sequence: 7}},
+		{"sonyflake last", core.Sonyflake(), 1<<63 - 1, "2188-11-16T03:28:58.87Z", core.Parts{Worker: 65535, Sequence: 255}},
+		{"mastodon", core.Mastodon(), 1505914988849<<16 | 4711, "2017-09-20T13:43:08.849Z", core.Parts{Sequence: 4711}},
+		{"instagram", core.Instagram(), (1505914988849-1314220021721)<<23 | 341<<10 | 5, "2017-09-20T13:43:08.849Z", core.Parts{Worker: 341, Sequence: 5}},
+		{"classic 2015", core.Classic2015(), (1505914988849-1420041600000)<<22 | 3<<17 | 4<<12 | 5, "2017-09-20T13:43:08.849Z", core.Parts{Datacenter: 3, Worker: 4, Sequence: 5}},
+		{"seconds", core.Seconds(), 86400<<31 | 7<<21 | 9, "2020-01-02T00:00:00Z", core.Parts{Worker: 7, Sequence: 9}},
+		{"javascript", core.JavaScriptSafe(), 1<<53 - 1, "2089-09-06T15:47:35.551Z", core.Parts{Worker: 63, Sequence: 63}},
+		{"first", core.Twitter(), 0, "2010-11-04T01:42:54.657Z", core.Parts{}},
+		{"last", core.Twitter(), 1<<63 - 1, "2080-07-10T17:30:30.208Z", core.Parts{Datacenter: 31, Worker: 31, Sequence: 4095}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			at, err := time.Parse(time.RFC3339, c.time)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.parts.Time = at
+			got, err := c.layout.Decode(c.id)
+			if err != nil || got != c.parts {
+				t.Errorf("Decode(%d) = %+v, %v; want %+v", c.id, got, err, c.parts)
+			}
+			id, err := c.layout.Compose(c.parts)
+			if err != nil || id != c.id {
+				t.Errorf("Compose(%+v) = %d, %v; want %d", c.parts, id, err, c.id)
+			}
+		})
+	}
+}
+
+func TestOutsideTheLayout(t *testing.T) {
+	l := core.Twitter()
+	good := core.Parts{Time: l.Epoch}
+	for name, change := range map[string]func(*core.Parts){
+		"Time":       func(p *core.Parts) { p.Time = l.Epoch.Add(-1) },
+		"Time late":  func(p *core.Parts) { p.Time = l.End() },
+		"Time zero":  func(p *core.Parts) { p.Time = time.Time{} },
+		"Rollback":   func(p *core.Parts) { p.Rollback = 1 },
+		"Datacenter": func(p *core.Parts) { p.Datacenter = 32 },
+		"Worker":     func(p *core.Parts) { p.Worker = -1 },
+		"Sequence":   func(p *core.Parts) { p.Sequence = 4096 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := good
+			change(&p)
+			id, err := l.Compose(p)
+			var re *core.RangeError
+			if !errors.As(err, &re) || re.Field != strings.Fields(name)[0] {
+				t.Errorf("Compose(%+v) = %d, %v; want a RangeError", p, id, err)
+			}
+		})
+	}
+	if _, err := l.Decode(-1); err == nil {
+		t.Error("a negative id was decoded")
+	}
+	small := core.Layout{TimeBits: 40, SequenceBits: 10}
+	if _, err := small.Decode(1 << 50); err == nil {
+		t.Error("an id with bits above the layout's was decoded")
+	}
+	if p, err := (core.Layout{TimeBits: 42, SequenceBits: 22, Unsigned: true}).Decode(-1); err != nil || p.Sequence != 1<<22-1 {
+		t.Errorf("unsigned Decode(-1) = %+v, %v", p, err)
+	}
+}
+
+// anyLayout draws valid layouts of all kinds.
+func anyLayout(t *rapid.T) core.Layout {
+	left := uint8(63)
+	width := func(name string, least uint8) uint8 {
+		n := rapid.Uint8Range(least, max(least, left)).Draw(t, name)
+		left -= n
+		return n
+	}
+	l := core.Layout{
+		TimeBits: width("time", 1), RollbackBits: width("rollback", 0), DatacenterBits: width("dc", 0),
+		WorkerBits: width("worker", 0), SequenceBits: width("sequence", 0),
+		SequenceFirst: rapid.Bool().Draw(t, "sequenceFirst"),
+		Tick:          time.Duration(rapid.Int64Range(1, 5000).Draw(t, "tick")) * time.Millisecond,
+		Epoch:         time.UnixMilli(rapid.Int64Range(0, 1<<42).Draw(t, "epoch")),
+	}
+	if l.Validate() != nil {
+		l.TimeBits = min(l.TimeBits, 41) // the widest time with the longest ticks is too long
+	}
+	return l
+}
+
+func TestComposeAndDecodeAreInverse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := anyLayout(t)
+		total := l.TimeBits + l.RollbackBits + l.DatacenterBits + l.WorkerBits + l.SequenceBits
+		id := rapid.Int64Range(0, 1<<total-1).Draw(t, "id")
+		p, err := l.Decode(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back, err := l.Compose(p); err != nil || back != id {
+			t.Fatalf("%v: Compose(Decode(%d)) = %d, %v; parts %+v", l, id, back, err, p)
+		}
+	})
+}
+
+// Range must select exactly the ids whose Time lies in [from, to), to the nanosecond.
+func TestRangeSelectsByTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := anyLayout(t)
+		l.TimeBits = min(l.TimeBits, 40)
+		span := int64(min(uint64(1)<<l.TimeBits, 1<<20)) * int64(l.Tick)
+		from := l.Epoch.Add(time.Duration(rapid.Int64Range(0, span).Draw(t, "from")))
+		to := from.Add(time.Duration(rapid.Int64Range(0, 3*int64(l.Tick)).Draw(t, "length")))
+		lo, hi, err := l.Range(from, to)
+		if err != nil {
+			if last := l.End().Add(-l.Tick); !to.After(last) {
+				t.Fatalf("Range(%v, %v): %v", from, to, err)
+			}
+			t.Skip("beyond the end")
+		}
+		for _, id := range []int64{lo - 1, lo, hi - 1, hi} {
+			p, err := l.Decode(id)
+			if err != nil {
+				continue
+			}
+			inside := !p.Time.Before(from) && p.Time.Before(to)
+			if inside != (id >= lo && id < hi) {
+				t.Fatalf("id %d of %v, range [%v, %v) gave [%d, %d)", id, p.Time, from, to, lo, hi)
+			}
+		}
+	})
+}
+
+func TestRangeRefuses(t *testing.T) {
+	l := core.Twitter()
+	day := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+	for name, c := range map[string][2]time.Time{
+		"order":  {day.Add(1), day},
+		"before": {l.Epoch.Add(-1), day},
+		"after":  {day, l.End()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if lo, hi, err := l.Range(c[0], c[1]); err == nil {
+				t.Errorf("Range = [%d, %d)", lo, hi)
+			}
+		})
+	}
+	u := core.Layout{TimeBits: 42, SequenceBits: 22, Unsigned: true}
+	sign := u.Epoch.Add(0)
+	if sign.IsZero() {
+		sign = l.Epoch
+	}
+	middle := sign.Add(time.Duration(1<<41) * time.Millisecond)
+	if lo, hi, err := u.Range(middle.Add(-time.Hour), middle.Add(time.Hour)); err == nil {
+		t.Errorf("a range across the sign is [%d, %d)", lo, hi)
+	}
+	if lo, hi, err := u.Range(middle, middle.Add(time.Hour)); err != nil || lo >= hi {
+		t.Errorf("a range beyond the sign is [%d, %d), %v", lo, hi, err)
+	}
+}
+
+func FuzzCompose(f *testing.F) {
+	f.Add(int64(1505914988849), int64(17), int64(25), int64(0), uint8(41), uint8(12))
+	f.Add(int64(-1), int64(-1), int64(1<<62), int64(1<<40), uint8(63), uint8(0))
+	f.Add(int64(1<<62), int64(0), int64(0), int64(4095), uint8(1), uint8(200))
+	f.Fuzz(func(t *testing.T, ms, dc, worker, seq int64, timeBits, seqBits uint8) {
+		l := core.Layout{TimeBits: timeBits, DatacenterBits: 5, WorkerBits: 5, SequenceBits: seqBits}
+		id, err := l.Compose(core.Parts{Time: time.UnixMilli(ms), Datacenter: dc, Worker: worker, Sequence: seq})
+		if err != nil {
+			return
+		}
+		p, err := l.Decode(id)
+		if err != nil || p.Datacenter != dc || p.Worker != worker || p.Sequence != seq || p.Time.UnixMilli() != ms {
+			t.Fatalf("%d came back as %+v, %v", id, p, err)
+		}
+	})
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add(int64(910499571847892992), uint8(41), uint8(12))
+	f.Add(int64(-1), uint8(63), uint8(0))
+	f.Fuzz(func(t *testing.T, id int64, timeBits, seqBits uint8) {
+		l := core.Layout{TimeBits: timeBits, WorkerBits: 10, SequenceBits: seqBits}
+		p, err := l.Decode(id)
+		if err != nil {
+			return
+		}
+		if back, err := l.Compose(p); err != nil || back != id {
+			t.Fatalf("Compose(Decode(%d)) = %d, %v", id, back, err)
+		}
+		if _, err := l.Explain(id); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func FuzzRange(f *testing.F) {
+	f.Add(int64(1795219200000), int64(0), int64(86400000), uint8(41), uint8(12), uint16(1))
+	f.Add(int64(1288834974657), int64(1), int64(0), uint8(63), uint8(0), uint16(1000))
+	f.Add(int64(1<<62), int64(999999), int64(-5), uint8(20), uint8(43), uint16(10))
+	f.Fuzz(func(t *testing.T, ms, ns, length int64, timeBits, seqBits uint8, tick uint16) {
+		l := core.Layout{TimeBits: timeBits, SequenceBits: seqBits, Tick: time.Duration(tick) * time.Millisecond}
+		from := time.UnixMilli(ms).Add(time.Duration(ns % 1e6))
+		to := from.Add(time.Duration(length))
+		lo, hi, err := l.Range(from, to)
+		if err != nil {
+			return
+		}
+		if lo > hi || lo < 0 {
+			t.Fatalf("[%d, %d)", lo, hi)
+		}
+		for _, id := range []int64{lo - 1, lo, hi - 1, hi} {
+			p, err := l.Decode(id)
+			if err != nil {
+				continue
+			}
+			if inside := !p.Time.Before(from) && p.Time.Before(to); inside != (id >= lo && id < hi) {
+				t.Fatalf("id %d of %v, range [%v, %v) gave [%d, %d)", id, p.Time, from, to, lo, hi)
+			}
+		}
+	})
+}
+
+// The textbook's formula, at all extremes of the fields, computed here in
+// int64 and by other languages in integers of their own.
+func TestTextbookFormula(t *testing.T) {
+	const epoch = 1288834974657
+	var asked, want []string
+	for _, ms := range []int64{epoch, epoch + 1, 1505914988849, epoch + 1<<41 - 1} {
+		for _, dc := range []int64{0, 17, 31} {
+			for _, worker := range []int64{0, 25, 31} {
+				for _, seq := range []int64{0, 1, 4095} {
+					id, err := core.Twitter().Compose(core.Parts{Time: time.UnixMilli(ms), Datacenter: dc, Worker: worker, Sequence: seq})
+					if formula := (ms-epoch)<<22 | dc<<17 | worker<<12 | seq; err != nil || id != formula {
+						t.Errorf("%d, %d, %d, %d: %d, %v; the formula gives %d", ms, dc, worker, seq, id, err, formula)
+					}
+					asked = append(asked, fmt.Sprintf("[%d,%d,%d,%d]", ms, dc, worker, seq))
+					want = append(want, fmt.Sprint(id))
+				}
+			}
+		}
+	}
+	list := "[" + strings.Join(asked, ",") + "]"
+	for _, other := range [][]string{
+		{"node", "-e", "for (const [ms, dc, w, s] of " + list + ") console.log(String((BigInt(ms) - 1288834974657n) << 22n | BigInt(dc) << 17n | BigInt(w) << 12n | BigInt(s)))"},
+		{"python3", "-c", "for ms, dc, w, s in " + list + ": print((ms - 1288834974657) << 22 | dc << 17 | w << 12 | s)"},
+	} {
+		if _, err := exec.LookPath(other[0]); err != nil {
+			t.Logf("%s is not here to compute it too", other[0])
+			continue
+		}
+		out, err := exec.Command(other[0], other[1:]...).CombinedOutput()
+		if got := strings.Fields(string(out)); err != nil || strings.Join(got, " ") != strings.Join(want, " ") {
+			t.Errorf("%s: %v\n%s", other[0], err, out)
+		}
+	}
+}
+
+// Rows are where these numbers say, so they never change.
+func TestShardVectors(t *testing.T) {
+	for _, c := range []struct {
+		id   int64
+		want [4]int // among 2, 16, 1000 and 65536 shards
+	}{
+		{0, [4]int{0, 0, 0, 0}},
+		{1, [4]int{0, 0, 432, 37408}},
+		{2, [4]int{1, 7, 351, 62551}},
+		{-1, [4]int{0, 0, 432, 37408}},
+		{4194304, [4]int{0, 12, 268, 39404}},
+		{2123984215105536000, [4]int{1, 15, 287, 14767}},
+		{2123984215105536001, [4]int{0, 12, 876, 51628}},
+		{2123984219299840000, [4]int{0, 12, 532, 44780}},
+		{4611686018427387904, [4]int{0, 8, 824, 26072}},
+		{math.MaxInt64, [4]int{0, 14, 126, 14670}},
+		{math.MinInt64, [4]int{1, 15, 751, 46895}},
+	} {
+		t.Run(fmt.Sprint(c.id), func(t *testing.T) {
+			for i, n := range []int{2, 16, 1000, 65536} {
+				if got, err := core.Shard(c.id, n); err != nil || got != c.want[i] {
+					t.Errorf("Shard(%d, %d) = %d, %v, want %d", c.id, n, got, err, c.want[i])
+				}
+			}
+			if got, err := core.Shard(c.id, 1); got != 0 || err != nil {
+				t.Errorf("Shard(%d, 1) = %d, %v", c.id, got, err)
+			}
+		})
+	}
+}
+
+func TestShardRefuses(t *testing.T) {
+	for _, n := range []int{0, -1, core.MaxShards + 1, math.MinInt, math.MaxInt} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			got, err := core.Shard(7, n)
+			if want := fmt.Sprintf("core: n %d: must be 1 to 65536", n); got != 0 || err == nil || err.Error() != want {
+				t.Errorf("%d, %v", got, err)
+			}
+		})
+	}
+}
+
+// A doubled number of shards splits each shard into itself and one new one.
+func TestTwiceTheShards(t *testing.T) {
+	for range 10_000 {
+		id, n := rand.Int64(), rand.IntN(core.MaxShards/2)+1
+		one, err := core.Shard(id, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if two, err := core.Shard(id, 2*n); err != nil || two != one && two != one+n {
+			t.Fatalf("id %d is in shard %d of %d and in %d of %d, %v", id, one, n, two, 2*n, err)
+		}
+	}
+}
+
+// traffic is a way in which ids come. Its ids are those of Twitter's layout.
+type traffic struct {
+	name string
+	skew bool // whether id % n is uneven for it
+	ids  func(r *rand.Rand, ids []int64)
+}
+
+// traffics are rates from one id a minute to full ticks.
+func traffics() []traffic {
+	const shift = 22
+	start := func(r *rand.Rand) int64 { return r.Int64N(1<<40)<<shift | r.Int64N(1024)<<12 }
+	var all []traffic
+	for _, every := range []int64{1, 2, 3, 5, 7, 10, 16, 17, 60, 64, 100, 250, 256, 333, 1000, 1024, 2400, 4096, 10_000, 60_000} {
+		all = append(all, traffic{fmt.Sprintf("one every %dms", every), true, func(r *rand.Rand, ids []int64) {
+			ids[0] = start(r)
+			for i := range ids[1:] {
+				ids[i+1] = ids[i] + every<<shift
+			}
+		}})
+	}
+	for _, mean := range []float64{0.01, 0.1, 1, 10, 1000, 60_000} {
+		all = append(all, traffic{fmt.Sprintf("one every %vms in the mean", mean), mean >= 0.1, func(r *rand.Rand, ids []int64) {
+			ids[0] = start(r)
+			at := 0.0
+			for i := range ids[1:] {
+				at += r.ExpFloat64() * mean
+				ids[i+1] = max(ids[i]+1, ids[0]+int64(at)<<shift)
+			}
+		}})
+	}
+	for _, perTick := range []int64{2, 5, 100, 4096} {
+		all = append(all, traffic{fmt.Sprintf("%d a tick", perTick), perTick < 1024, func(r *rand.Rand, ids []int64) {
+			first := start(r)
+			for i := range ids {
+				ids[i] = first + int64(i)/perTick<<shift + int64(i)%perTick
+			}
+		}})
+	}
+	for _, workers := range []int64{2, 32} {
+		all = append(all, traffic{fmt.Sprintf("%d workers", workers), true, func(r *rand.Rand, ids []int64) {
+			first := start(r) &^ (1<<shift - 1)
+			for i := range ids {
+				ids[i] = first + int64(i)/workers*7<<shift + int64(i)%workers<<12
+			}
+		}})
+	}
+	return all
+}
+
+// chiSquare measures how uneven the counts are, in standard deviations.
+func chiSquare(counts []int) float64 {
+	total := 0
+	for _, n := range counts {
+		total += n
+	}
+	want, chi := float64(total)/float64(len(counts)), 0.0
+	for _, n := range counts {
+		chi += (float64(n) - want) * (float64(n) - want) / want
+	}
+	// Fisher: the root of 2 chi-square is almost normal, with the deviation 1.
+	return math.Sqrt(2*chi) - math.Sqrt(float64(2*(len(counts)-1)-1))
+}
+
+// mostUneven is exceeded by chance once in more than a million counts. The ids are the same in each run.
+const mostUneven = 5.5
+
+// Whatever their rate, ids spread evenly over 2 to 1,024 shards. id % n shows that the test
+// can fail.
+func TestShardIsEven(t *testing.T) {
+	of := func(id int64, n int) int {
+		s, err := core.Shard(id, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	modulo := func(id int64, n int) int { return int(id % int64(n)) }
+	worst := func(c traffic, shardOf func(int64, int) int) (worst float64, at int) {
+		r := rand.New(rand.NewPCG(1, 2))
+		ids := make([]int64, 16384)
+		for range 4 {
+			c.ids(r, ids)
+			for _, n := range []int{2, 3, 4, 5, 7, 8, 10, 12, 16, 32, 60, 64, 100, 128, 256, 500, 512, 1000, 1023, 1024} {
+				counts := make([]int, n)
+				for _, id := range ids {
+					counts[shardOf(id, n)]++
+				}
+				if chi := chiSquare(counts); chi > worst {
+					worst, at = chi, n
+				}
+			}
+		}
+		return worst, at
+	}
+	for _, c := range traffics() {
+		t.Run(c.name, func(t *testing.T) {
+			if chi, n := worst(c, of); chi > mostUneven {
+				t.Errorf("%d shards are uneven by %.1f deviations", n, chi)
+			}
+			if chi, _ := worst(c, modulo); c.skew && chi <= mostUneven {
+				t.Errorf("id %% n is even too, within %.1f deviations: the test shows nothing", chi)
+			}
+		})
+	}
+}
+
+// The ids of every preset, made one a second, spread as evenly.
+func TestShardIsEvenForPresets(t *testing.T) {
+	for _, p := range core.Presets() {
+		t.Run(p.Name, func(t *testing.T) {
+			l := p.Layout.WithDefaults()
+			counts, at := make([]int, 64), l.Epoch
+			for range 20_000 {
+				at = at.Add(max(l.Tick, 1e9))
+				id, err := l.Compose(core.Parts{Time: at, Worker: 1 % max(1, l.WorkerIDs())})
+				if err != nil {
+					t.Fatal(err)
+				}
+				s, err := core.Shard(id, len(counts))
+				if err != nil {
+					t.Fatal(err)
+				}
+				counts[s]++
+			}
+			if chi := chiSquare(counts); chi > mostUneven {
+				t.Errorf("uneven by %.1f deviations", chi)
+			}
+		})
+	}
+}
+
+// BenchmarkShard compares the hash with the remainder alone.
+func BenchmarkShard(b *testing.B) {
+	sum, n := int64(0), 16
+	b.Run("modulo", func(b *testing.B) {
+		id := int64(1) << 60
+		for b.Loop() {
+			id += 1 << 22
+			sum += id % int64(n)
+		}
+	})
+	b.Run("Shard", func(b *testing.B) {
+		id := int64(1) << 60
+		for b.Loop() {
+			id += 1 << 22
+			s, _ := core.Shard(id, n)
+			sum += int64(s)
+		}
+	})
+	_ = sum
+}

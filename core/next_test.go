@@ -1,0 +1,175 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+)
+
+func TestFillCutOffMidway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
+		g := mustNew(t, core.Config{Worker: core.Fixed(1)})
+		ctx, cancel := context.WithTimeout(t.Context(), 5500*time.Microsecond)
+		defer cancel()
+		ids := make([]int64, 100_000)
+		if err := g.Fill(ctx, ids); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+		if i := slices.IndexFunc(ids, func(id int64) bool { return id != 0 }); i >= 0 {
+			t.Fatalf("ids[%d] was set", i)
+		}
+		burnt := int64(g.Stats().Issued)
+		if burnt == 0 {
+			t.Fatal("nothing was taken: the test shows nothing")
+		}
+		if err := g.Fill(t.Context(), ids); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.IsSorted(ids) || burnt+int64(len(ids)) != int64(g.Stats().Issued) {
+			t.Error("what was burnt has been issued")
+		}
+		noDuplicates(t, ids)
+	})
+}
+
+func TestFillSpansTicksInOrder(t *testing.T) {
+	for name, l := range map[string]core.Layout{
+		"zero": {}, "sequence first": {TimeBits: 41, SequenceBits: 3, WorkerBits: 2, SequenceFirst: true}, "no sequence": {TimeBits: 50},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
+				g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0)})
+				ids := make([]int64, 2*l.IDsPerTick()+50)
+				if err := g.Fill(t.Context(), ids); err != nil {
+					t.Fatal(err)
+				}
+				if !slices.IsSorted(ids) {
+					t.Error("ids do not ascend")
+				}
+				noDuplicates(t, ids)
+				if p, _ := l.Decode(ids[len(ids)-1]); p.Time.After(time.Now()) {
+					t.Errorf("the last id is ahead of the clock: %v", p.Time)
+				}
+			})
+		})
+	}
+}
+
+func TestFillLongerThanMaxWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
+		g := mustNew(t, core.Config{Layout: core.Layout{TimeBits: 41, SequenceBits: 2}, Worker: core.Fixed(0), MaxWait: 5 * time.Millisecond})
+		ids := make([]int64, 4*1000)
+		began := time.Now()
+		if err := g.Fill(t.Context(), ids); err != nil {
+			t.Fatalf("after %v: %v", time.Since(began), err)
+		}
+		if d := time.Since(began); d < 900*time.Millisecond {
+			t.Errorf("1000 ticks took %v: ids ran ahead of the clock", d)
+		}
+	})
+}
+
+func TestFillInManyChunks(t *testing.T) {
+	l := core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 4}
+	began, reads := time.Now(), 0
+	now := func() time.Time { reads++; return began.Add(time.Duration(reads) * 2 * time.Millisecond) }
+	g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Now: now})
+	var all []int64
+	for range 10 {
+		ids := make([]int64, 400)
+		if err := g.Fill(t.Context(), ids); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, ids...)
+	}
+	noDuplicates(t, all)
+	if p, _ := l.Decode(all[399]); p.Time.Sub(began) < 40*time.Millisecond {
+		t.Errorf("400 ids end at %v: not in many parts", p.Time.Sub(began))
+	}
+}
+
+// Success costs no allocation, with every policy and start of the sequence.
+func TestNoAllocations(t *testing.T) {
+	for name, cfg := range policies() {
+		t.Run(name, func(t *testing.T) {
+			g := mustNew(t, cfg)
+			ids := make([]int64, 1000)
+			draw := func() {
+				if _, err := g.Next(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			fill := func() {
+				if err := g.Fill(t.Context(), ids); err != nil {
+					t.Fatal(err)
+				}
+			}
+			fill() // waits for the first tick
+			if n := testing.AllocsPerRun(10_000, draw); n != 0 {
+				t.Errorf("Next makes %v allocations", n)
+			}
+			if n := testing.AllocsPerRun(200, fill); n != 0 {
+				t.Errorf("Fill makes %v allocations", n)
+			}
+		})
+	}
+	g := mustNew(t, core.Config{Worker: core.Fixed(1)})
+	if n := testing.AllocsPerRun(100, func() { _ = g.Stats() }); n != 0 {
+		t.Errorf("Stats makes %v allocations", n)
+	}
+}
+
+// Neither does an id that the clock made hard to find. (Rollback and Rotate make
+// a new allocator at each step back.)
+func TestNoAllocationsAtAStepBack(t *testing.T) {
+	for name, back := range map[string]core.ClockPolicy{"Logical": core.Logical{}, "Reuse": core.Reuse{Window: time.Minute}} {
+		var clock steppingClock
+		g := mustNew(t, core.Config{Worker: core.Fixed(1), ClockPolicy: back, Now: clock.now})
+		draw := func() {
+			if _, err := g.Next(t.Context()); err != nil {
+				t.Fatal(name, err)
+			}
+		}
+		for range 100 {
+			clock.offset.Add(int64(2 * time.Millisecond))
+			draw()
+		}
+		clock.offset.Add(-int64(100 * time.Millisecond))
+		if n := testing.AllocsPerRun(10_000, draw); n != 0 {
+			t.Errorf("%s: Next makes %v allocations", name, n)
+		}
+	}
+}
+
+// Nor a Fill that waits for ticks and is put together of many parts.
+func TestNoAllocationsInManyChunks(t *testing.T) {
+	l := core.Layout{TimeBits: 41, WorkerBits: 4, SequenceBits: 4}
+	began, reads := time.Now(), 0
+	now := func() time.Time { reads++; return began.Add(time.Duration(reads) * 2 * time.Millisecond) } // each part in a tick of its own
+	g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Now: now})
+	ids := make([]int64, 300)
+	fill := func() {
+		if err := g.Fill(t.Context(), ids); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill()
+	if n := testing.AllocsPerRun(100, fill); n != 0 && !raceEnabled { // its sync.Pool forgets at random
+		t.Errorf("%v allocations", n)
+	}
+	sony := mustNew(t, core.Config{Layout: core.Sonyflake(), Worker: core.Fixed(1)})
+	g = sony
+	ids = make([]int64, 1000)
+	fill()
+	if n := testing.AllocsPerRun(20, fill); n != 0 { // the runtime's own, such as for a thread, are fewer
+		t.Errorf("waiting for ticks of 10ms: %v allocations", n)
+	}
+}

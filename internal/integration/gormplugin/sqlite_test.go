@@ -1,0 +1,164 @@
+package gormplugin
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/glebarez/sqlite"
+	"gorm.io/gorm"
+
+	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// The forms of a key in SQLite.
+type (
+	rowidNote struct {
+		ID   sqltype.ID
+		Text string
+	}
+	refusingNote struct {
+		ID   sqltype.ID `gorm:"type:bigint;not null;check:id > 0"`
+		Text string
+	}
+	oldNote struct {
+		ID   sqltype.ID
+		Text string
+	}
+)
+
+// The tables of docs/sqlite.md: AutoMigrate makes a key the rowid, unless its tag has a type, and
+// leaves tables that exist alone. The plugin fills all of them.
+func TestSQLiteKeys(t *testing.T) {
+	file := "file:" + filepath.Join(t.TempDir(), "key.sqlite") + "?_pragma=busy_timeout(60000)"
+	gen := databases.Generator(t, 1)
+	d := databases.Database{Name: "sqlite", Open: func(*testing.T) gorm.Dialector { return sqlite.Open(file) }}
+	db := databases.Handle(t, d, fillPlugin(gen, &rowidNote{}, &refusingNote{}, &oldNote{}))
+	const old = "CREATE TABLE old_notes (id bigint NOT NULL PRIMARY KEY CHECK (id > 0), text text) WITHOUT ROWID"
+	if err := db.Exec(old).Error; err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time, there is nothing to do
+		if err := db.AutoMigrate(&rowidNote{}, &refusingNote{}, &oldNote{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for table, want := range map[string]struct{ sql, inserted string }{
+		"rowid_notes":    {"CREATE TABLE `rowid_notes` (`id` integer,`text` text,PRIMARY KEY (`id`))", "max+1"},
+		"refusing_notes": {"CREATE TABLE `refusing_notes` (`id` bigint NOT NULL,`text` text,PRIMARY KEY (`id`),CONSTRAINT `chk_refusing_notes_id` CHECK (id > 0))", "refused"},
+		"old_notes":      {old, "refused"},
+	} {
+		t.Run(table, func(t *testing.T) {
+			var sql string
+			if db.Raw("SELECT sql FROM sqlite_master WHERE name = ?", table).Scan(&sql); sql != want.sql {
+				t.Errorf("it is %s", sql)
+			}
+			rows := []rowidNote{{Text: "a"}, {Text: "b"}}
+			if err := db.Table(table).Create(&rows).Error; err != nil || rows[1].ID <= rows[0].ID {
+				t.Fatalf("%v, %v", rows, err)
+			}
+			var back rowidNote
+			if err := db.Table(table).First(&back, rows[1].ID).Error; err != nil || back != rows[1] {
+				t.Errorf("%+v, want %+v, %v", back, rows[1], err)
+			}
+			var got string
+			err := db.Raw("INSERT INTO "+table+" (text) VALUES ('x') RETURNING CASE id WHEN ? THEN 'max+1' ELSE ifnull(id, 'NULL') END", rows[1].ID+1).Scan(&got).Error
+			if err != nil && strings.Contains(err.Error(), "constraint failed") {
+				got, err = "refused", nil
+			}
+			if err != nil || got != want.inserted {
+				t.Errorf("an INSERT without a key: %q, want %q, %v", got, want.inserted, err)
+			}
+		})
+	}
+}
+
+// Tables that gorm has made without the plugin stay as they are: to change a column, gorm would copy
+// the table at each start.
+func TestSQLiteLeavesColumns(t *testing.T) {
+	type parent struct {
+		ID       sqltype.ID
+		ParentID *sqltype.ID
+	}
+	type child struct {
+		ID       sqltype.Key[child]
+		ParentID sqltype.ID
+		Other    sqltype.NullID
+	}
+	file := "file:" + filepath.Join(t.TempDir(), "columns.sqlite")
+	d := databases.Database{Name: "sqlite", Open: func(*testing.T) gorm.Dialector { return sqlite.Open(file) }}
+	if err := databases.Handle(t, d).AutoMigrate(&parent{}, &child{}); err != nil {
+		t.Fatal(err)
+	}
+	db, sent := databases.Record(databases.Handle(t, d, fillPlugin(databases.Generator(t, 1))))
+	if err := db.AutoMigrate(&parent{}, &child{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, sql := range sent.SQL {
+		if !strings.HasPrefix(sql, "SELECT") && !strings.HasPrefix(sql, "PRAGMA") {
+			t.Errorf("AutoMigrate sent %s", sql)
+		}
+	}
+}
+
+// The statements of docs/sqlite.md make the key of a table the rowid, and keep its rows and those
+// that refer to them.
+func TestSQLiteConvert(t *testing.T) {
+	doc, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "sqlite.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, script, _ := strings.Cut(string(doc), "```sql\n")
+	script, _, _ = strings.Cut(script, "```")
+	file := "file:" + filepath.Join(t.TempDir(), "convert.sqlite") + "?_pragma=foreign_keys(1)"
+	db := databases.Handle(t, databases.Database{Name: "sqlite", Open: func(*testing.T) gorm.Dialector { return sqlite.Open(file) }})
+	err = db.Connection(func(one *gorm.DB) error {
+		return one.Exec("CREATE TABLE customers (id bigint PRIMARY KEY);" +
+			"CREATE TABLE orders (id bigint PRIMARY KEY, customer_id bigint REFERENCES customers (id), parent_id bigint REFERENCES orders (id), note text);" +
+			"CREATE TABLE lines (order_id bigint REFERENCES orders (id) ON DELETE CASCADE);" +
+			"INSERT INTO customers VALUES (1);" +
+			"INSERT INTO orders (id, customer_id, note) VALUES (7, 1, 'a'), (8, 1, 'b');" +
+			"INSERT INTO lines SELECT id FROM orders;" + script).Error
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept, faults int
+	if err := db.Raw("SELECT count(*) FROM lines JOIN orders ON orders.id = order_id JOIN customers ON customers.id = customer_id").Scan(&kept).Error; err != nil || kept != 2 {
+		t.Errorf("%d rows, %v", kept, err)
+	}
+	if err := db.Raw("SELECT count(*) FROM pragma_foreign_key_check").Scan(&faults).Error; err != nil || faults != 0 {
+		t.Errorf("%d broken references, %v", faults, err)
+	}
+	var wrong int
+	if err := db.Raw("SELECT count(*) FROM orders WHERE rowid <> id").Scan(&wrong).Error; err != nil || wrong != 0 {
+		t.Errorf("%d rows whose key is not the rowid, %v", wrong, err)
+	}
+	if err := db.Exec("INSERT INTO orders (id, note) VALUES (0, 'x')").Error; err == nil || !strings.Contains(err.Error(), "CHECK constraint failed") {
+		t.Errorf("the key 0: %v", err)
+	}
+}
+
+// checkedNote is refused by the database if its key is 0.
+type checkedNote struct {
+	ID   sqltype.ID `gorm:"check:id > 0"`
+	Text string     `gorm:"size:20"`
+}
+
+// With the tag check:id > 0, a handle without the plugin cannot insert a row with the key 0.
+func TestCheckRefusesZero(t *testing.T) {
+	onFreshDatabase(t, []any{&checkedNote{}}, func(t *testing.T, d databases.Database, db *gorm.DB) {
+		if err := databases.Handle(t, d).Create(&checkedNote{Text: "x"}).Error; err == nil || !strings.Contains(strings.ToLower(err.Error()), "constraint") {
+			t.Errorf("without the plugin: %v", err)
+		}
+		if err := db.Create(&checkedNote{Text: "x"}).Error; err != nil {
+			t.Errorf("with the plugin: %v", err)
+		}
+		var rows []checkedNote
+		if err := db.Find(&rows).Error; err != nil || len(rows) != 1 || rows[0].ID <= 0 {
+			t.Errorf("%+v, %v", rows, err)
+		}
+	})
+}

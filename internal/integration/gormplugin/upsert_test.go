@@ -1,0 +1,295 @@
+package gormplugin
+
+import (
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// Each has a public number that is filled, beside a key that is filled, or that the database makes.
+type (
+	Badge struct {
+		ID    sqltype.ID
+		No    int64  `gorm:"uniqueIndex;snowflake"`
+		Ref   string `gorm:"size:20;uniqueIndex"`
+		Title string `gorm:"size:20"`
+	}
+	Consignment struct {
+		ID    uint           `gorm:"snowflake:-"`
+		No    sqltype.NullID `gorm:"uniqueIndex;snowflake"`
+		Ref   string         `gorm:"size:20;uniqueIndex"`
+		Title string         `gorm:"size:20"`
+	}
+	Licence struct {
+		ID    uint    `gorm:"snowflake:-"`
+		No    *string `gorm:"size:19;uniqueIndex;snowflake"`
+		Ref   string  `gorm:"size:20;uniqueIndex"`
+		Title string  `gorm:"size:20"`
+	}
+	Printed struct {
+		ID    sqltype.ID
+		No    PrintedNo `gorm:"type:varchar(30);uniqueIndex;snowflake"`
+		Ref   string    `gorm:"size:20;uniqueIndex"`
+		Title string    `gorm:"size:20"`
+	}
+)
+
+// PrintedNo is an integer in Go and a string in the database.
+type PrintedNo int64
+
+func (n PrintedNo) Value() (driver.Value, error) { return fmt.Sprintf("K-%d", int64(n)), nil }
+
+func (n *PrintedNo) Scan(v any) error {
+	_, err := fmt.Sscanf(fmt.Sprintf("%s", v), "K-%d", (*int64)(n))
+	return err
+}
+
+// numbered is a list of rows of one of these models, known by their Ref.
+type numbered struct{ list reflect.Value }
+
+func numberedOf(model reflect.Type, title string, refs ...string) numbered {
+	list := reflect.New(reflect.SliceOf(model))
+	for _, ref := range refs {
+		row := reflect.New(model).Elem()
+		row.FieldByName("Ref").SetString(ref)
+		row.FieldByName("Title").SetString(title)
+		list.Elem().Set(reflect.Append(list.Elem(), row))
+	}
+	return numbered{list}
+}
+
+func (n numbered) row(i int) reflect.Value { return n.list.Elem().Index(i) }
+
+// stored reads a row again.
+func (n numbered) stored(t *testing.T, db *gorm.DB, i int) reflect.Value {
+	t.Helper()
+	row := reflect.New(n.row(i).Type())
+	if err := db.Where("ref = ?", n.row(i).FieldByName("Ref").String()).Take(row.Interface()).Error; err != nil {
+		t.Fatal(err)
+	}
+	return row.Elem()
+}
+
+// identity returns a row's key and number.
+func identity(t *testing.T, row reflect.Value) string {
+	t.Helper()
+	text, err := json.Marshal([]any{row.FieldByName("ID").Interface(), row.FieldByName("No").Interface()})
+	if err != nil || strings.Contains(string(text), "null") || strings.Contains(","+string(text), ",0") {
+		t.Errorf("%s, %v", text, err)
+	}
+	return string(text)
+}
+
+// onFresh runs a test on new tables of these models.
+func onFresh(t *testing.T, models []any, test func(t *testing.T, db *gorm.DB)) {
+	onFreshDatabase(t, models, func(t *testing.T, _ databases.Database, db *gorm.DB) { test(t, db) })
+}
+
+func onFreshDatabase(t *testing.T, models []any, test func(t *testing.T, d databases.Database, db *gorm.DB)) {
+	databases.OnEvery(t, func(t *testing.T, d databases.Database) {
+		db := databases.Handle(t, d, fillPlugin(databases.Generator(t, 1)))
+		for _, model := range models {
+			if err := db.Migrator().DropTable(model); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := db.AutoMigrate(models...); err != nil {
+			t.Fatal(err)
+		}
+		test(t, d, db)
+	})
+}
+
+var byRef = []clause.Column{{Name: "ref"}}
+
+// After an upsert, an existing row has its key and its number as before, and the struct has them.
+func TestUpsertKeepsIdentity(t *testing.T) {
+	models := []any{&Badge{}, &Consignment{}, &Licence{}, &Printed{}}
+	onFresh(t, models, func(t *testing.T, db *gorm.DB) {
+		ways := map[string]clause.Expression{
+			"DoNothing":        clause.OnConflict{DoNothing: true},
+			"DoNothing by ref": clause.OnConflict{Columns: byRef, DoNothing: true},
+			"DoUpdates":        clause.OnConflict{Columns: byRef, DoUpdates: clause.AssignmentColumns([]string{"title"})},
+			"UpdateAll":        clause.OnConflict{Columns: byRef, UpdateAll: true},
+		}
+		switch db.Name() {
+		case "mysql":
+			ways["INSERT IGNORE"] = clause.Insert{Modifier: "IGNORE"}
+		case "sqlite":
+			ways["INSERT OR IGNORE"] = clause.Insert{Modifier: "OR IGNORE"}
+		case "postgres":
+			ways["DoUpdates by name"] = clause.OnConflict{DoUpdates: clause.AssignmentColumns([]string{"title"})}
+		}
+		for name, way := range ways {
+			for _, model := range models {
+				model := reflect.TypeOf(model).Elem()
+				t.Run(name+" of "+model.Name(), func(t *testing.T) {
+					if on, ok := way.(clause.OnConflict); ok && name == "DoUpdates by name" {
+						table := db.NamingStrategy.TableName(model.Name())
+						if err := db.Exec("ALTER TABLE " + table + " ADD CONSTRAINT " + table + "_ref UNIQUE (ref)").Error; err != nil {
+							t.Fatal(err)
+						}
+						on.OnConstraint = table + "_ref"
+						way = on
+					}
+					there := numberedOf(model, "old", name+"a", name+"b")
+					if err := db.Create(there.list.Interface()).Error; err != nil {
+						t.Fatal(err)
+					}
+					list := numberedOf(model, "new", name+"x", name+"b", name+"y", name+"a")
+					if err := db.Clauses(way).Create(list.list.Interface()).Error; err != nil {
+						t.Fatal(err)
+					}
+					updates := strings.HasPrefix(name, "DoUpdates") || name == "UpdateAll"
+					for i := range 4 {
+						row := list.stored(t, db, i)
+						if identity(t, row) != identity(t, list.row(i)) || (row.FieldByName("Title").String() == "new") != (updates || i%2 == 0) {
+							t.Errorf("row %d: the struct is %+v, the row %+v", i, list.row(i), row)
+						}
+						if old := map[int]int{1: 1, 3: 0}; i%2 > 0 && identity(t, row) != identity(t, there.row(old[i])) {
+							t.Errorf("row %d: %+v became %+v", i, there.row(old[i]), row)
+						}
+					}
+				})
+			}
+		}
+	})
+}
+
+// Letter refers to a badge by its number, not by its key.
+type Letter struct {
+	ID      sqltype.ID
+	BadgeNo int64
+	Badge   *Badge `gorm:"foreignKey:BadgeNo;references:No"`
+}
+
+// A foreign key follows the number, and the key, to the row that is there.
+func TestLinksFollowTheRow(t *testing.T) {
+	onFresh(t, []any{&Letter{}, &Badge{}}, func(t *testing.T, db *gorm.DB) {
+		there := &Badge{Ref: "a"}
+		if err := db.Create(there).Error; err != nil {
+			t.Fatal(err)
+		}
+		for name, create := range map[string]func(any) *gorm.DB{"Create": db.Create, "Save": db.Save} {
+			letters := []*Letter{{Badge: &Badge{Ref: "a"}}, {Badge: &Badge{Ref: "new with " + name}}}
+			if err := create(letters).Error; err != nil || letters[0].BadgeNo != there.No || letters[0].Badge.ID != there.ID {
+				t.Errorf("%s: %+v, %+v, want %+v, %v", name, letters[0], letters[0].Badge, there, err)
+			}
+		}
+		var dangling int64
+		if err := db.Raw("SELECT COUNT(*) FROM letters WHERE badge_no NOT IN (SELECT no FROM badges)").Scan(&dangling).Error; err != nil || dangling > 0 {
+			t.Errorf("%d letters of no badge, %v", dangling, err)
+		}
+	})
+}
+
+// The look-ups of a large list have few parameters, and have few texts: with prepared statements,
+// many upserts prepare few.
+func TestUpsertLooksUpInChunks(t *testing.T) {
+	onFreshDatabase(t, []any{&Badge{}}, func(t *testing.T, d databases.Database, db *gorm.DB) {
+		n := d.Size(16000, 1000) // of four columns
+		if d.Name == "sqlite" {
+			n = 8000
+		}
+		ref := func(i int) string { return fmt.Sprint("ref ", i) }
+		old := make([]Badge, 1000)
+		for i := range old {
+			old[i].Ref = ref(2 * i)
+		}
+		list := make([]Badge, n)
+		for i := range list {
+			list[i].Ref = ref(i)
+		}
+		if err := errors.Join(db.Create(&old).Error, db.Clauses(clause.OnConflict{Columns: byRef, UpdateAll: true}).Create(&list).Error); err != nil {
+			t.Fatalf("%.200v", err)
+		}
+		for i := range min(len(old), n/2) {
+			if list[2*i].ID != old[i].ID || list[2*i].No != old[i].No {
+				t.Fatalf("%+v is %+v", list[2*i], old[i])
+			}
+		}
+		pool, err := db.DB()
+		if err != nil {
+			t.Fatal(err)
+		}
+		pool.SetMaxOpenConns(1)
+		prepared := func() (n int) {
+			var name string
+			switch d.Name {
+			case "postgres":
+				err = pool.QueryRow("SELECT COUNT(*) FROM pg_prepared_statements").Scan(&n)
+			case "mysql":
+				err = pool.QueryRow("SHOW SESSION STATUS LIKE 'Com_stmt_prepare'").Scan(&name, &n)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		before, tx := prepared(), db.Session(&gorm.Session{PrepareStmt: true, SkipDefaultTransaction: true})
+		for i := range d.Size(400, 100) {
+			some := make([]Badge, 40)
+			for k, at := range rand.Perm(1000)[:40] {
+				if some[k].Ref = ref(at); rand.IntN(40) < i%40 {
+					some[k].Ref = fmt.Sprint("new ", i, k)
+				}
+			}
+			if err := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&some).Error; err != nil {
+				t.Fatal(err)
+			}
+		}
+		// The INSERT, those of prepared itself, and five for each of three look-ups.
+		if n := prepared() - before; n > 18 || n == 0 && d.Name != "sqlite" {
+			t.Errorf("%d statements were prepared", n)
+		}
+	})
+}
+
+// Rounded has unique values that databases round.
+type Rounded struct {
+	ID    sqltype.ID
+	At    time.Time `gorm:"uniqueIndex"`
+	Cents string    `gorm:"type:decimal(10,2);uniqueIndex"`
+	Name  string    `gorm:"size:20"`
+}
+
+// A row that collides with another is found, or the upsert fails: its key is never another one,
+// and never 0.
+func TestUpsertOfRoundedValues(t *testing.T) {
+	onFresh(t, []any{&Rounded{}}, func(t *testing.T, db *gorm.DB) {
+		at := time.Date(2026, 5, 4, 3, 2, 1, 123456789, time.UTC)
+		there := Rounded{At: at, Cents: "1.004"}
+		if err := db.Create(&there).Error; err != nil {
+			t.Fatal(err)
+		}
+		for what, on := range map[string]clause.OnConflict{
+			"DoNothing": {DoNothing: true}, "UpdateAll": {Columns: []clause.Column{{Name: "at"}}, UpdateAll: true},
+		} {
+			for i, row := range []Rounded{{At: at, Cents: "2"}, {At: at.Add(time.Hour), Cents: "1.004"}} {
+				if on.UpdateAll && i > 0 {
+					continue // it does not collide in the index that is named
+				}
+				err := db.Clauses(on).Create(&row).Error
+				if err == nil && row.ID == there.ID || err != nil && row.ID == 0 && strings.Contains(err.Error(), "such as rounded times") {
+					continue
+				}
+				var n int64
+				if db.Model(&Rounded{}).Where("id = ?", row.ID).Count(&n); err != nil || n != 1 { // SQLite rounds neither
+					t.Errorf("%s: the struct has %d, the row %d: %v", what, row.ID, there.ID, err)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,87 @@
+package graph
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+
+	"gorm.io/driver/mysql"
+	"gorm.io/gorm"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// Essay is a row that may be long.
+type Essay struct {
+	ID    sqltype.ID
+	Text  string
+	Notes []Footnote
+}
+
+// Footnote is a narrow one, of which an essay may have many.
+type Footnote struct {
+	ID      sqltype.ID
+	EssayID sqltype.ID `gorm:"index"`
+}
+
+// Rows of which a thousand are longer than a packet may be on MySQL and MariaDB, and more short
+// ones than one statement takes. All are written, and every reference leads to a row.
+func TestGraphOfLongRows(t *testing.T) {
+	databases.OnEvery(t, func(t *testing.T, d databases.Database) {
+		if d.Usual && d.Name != "sqlite" { // which has no packets
+			longRows(t, d.Open(t), 10)
+		}
+	})
+	server := testserver.New(t, testserver.KindMariaDB, "--max-allowed-packet=4M") // the least default of any version
+	for _, interpolate := range []bool{false, true} {
+		t.Run(fmt.Sprint("packets of 4 MiB/interpolate=", interpolate), func(t *testing.T) {
+			cfg := databases.FreshMySQL(t, server.DSN)
+			cfg.InterpolateParams = interpolate
+			longRows(t, mysql.New(mysql.Config{DSNConfig: cfg}), 1)
+		})
+	}
+}
+
+func longRows(t *testing.T, d gorm.Dialector, notes int) {
+	t.Helper()
+	db := graphHandle(t, d, nil, nil, &Essay{}, &Footnote{})
+	const essays, size = 1000, 20_000
+	rows := make([]Essay, essays)
+	for i := range rows {
+		rows[i].Text = strings.Repeat("'", size) // twice as long in a statement
+		rows[i].Notes = make([]Footnote, notes)
+	}
+	result, err := graph.CreateWith(t.Context(), db, rows, graph.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range []int{essays, essays * notes} {
+		if table := result.Tables[i]; table.RowsAffected != int64(n) {
+			t.Errorf("%+v, want %d rows", table, n)
+		}
+	}
+	counts(t, db, "SELECT COUNT(*) FROM essays WHERE LENGTH(text) = ?", []any{size}, essays)
+	counts(t, db, "SELECT COUNT(*) FROM footnotes JOIN essays ON essays.id = essay_id", nil, essays*notes)
+}
+
+// insertsOf returns how many INSERTs the rows take.
+func insertsOf(db *gorm.DB, rows, columns int) int {
+	parameters := 16384
+	if db.Name() == "sqlite" {
+		parameters = 1000
+	}
+	each := parameters / columns
+	return (rows + each - 1) / each
+}
+
+func counts(t *testing.T, db *gorm.DB, query string, args []any, want int) {
+	t.Helper()
+	var n sql.NullInt64
+	if err := db.Raw(query, args...).Scan(&n).Error; err != nil || n.Int64 != int64(want) {
+		t.Errorf("%s: %d, %v; want %d", query, n.Int64, err, want)
+	}
+}

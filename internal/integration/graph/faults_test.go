@@ -1,0 +1,300 @@
+package graph
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+)
+
+// bare fails the test if a failed create left a row or a key.
+func bare(t *testing.T, db *gorm.DB, what string, v, pristine any) {
+	t.Helper()
+	if rows := dump(t, db, graphTables...); len(rows) != 0 {
+		t.Fatalf("%s: rows are left: %s", what, strings.Join(rows, "\n"))
+	}
+	if got, want := keysOf(v), keysOf(pristine); got != want {
+		t.Fatalf("%s: keys are left:\n%s\nwant\n%s", what, got, want)
+	}
+}
+
+// A failure at every statement in turn: no row, no key, and the next attempt
+// with the same structs succeeds.
+func TestGraphFailsAtEveryStatement(t *testing.T) {
+	onGraphs(t, func(t *testing.T, db *gorm.DB) {
+		seen, s := spyOn(db)
+		for fail := 0; ; fail++ {
+			s.reset()
+			s.at = func(n int, what string) error {
+				if n == fail && what != "ROLLBACK" {
+					if what == "COMMIT" {
+						return sql.ErrTxDone // never sent
+					}
+					return errInjected
+				}
+				return nil
+			}
+			p := everything("a")
+			p.BuyerID = nil
+			p.Items[0].PurchaseID = 4711 // a foreign key that was there before
+			pristine := everything("a")
+			pristine.Items[0].PurchaseID = 4711
+			err := graph.Create(t.Context(), seen, p)
+			sent := s.reset()
+			if err == nil {
+				if fail != len(sent) || fail < 15 {
+					t.Errorf("it succeeded with a fault at %d of %d statements", fail, len(sent))
+				}
+				break
+			}
+			at := fmt.Sprintf("%d, %.40s", fail, sent[fail])
+			if !errors.Is(err, errInjected) && !errors.Is(err, sql.ErrTxDone) || errors.Is(err, sqltype.ErrOutcomeUnknown) {
+				t.Errorf("%s: %v", at, err)
+			}
+			if fail > 0 && sent[len(sent)-1] != "ROLLBACK" {
+				t.Errorf("%s: the last that was sent is %s", at, sent[len(sent)-1])
+			}
+			bare(t, db, at, p, pristine)
+			s.at = nil
+			if err := graph.Create(t.Context(), seen, p); err != nil {
+				t.Fatalf("%s: the next attempt: %v", at, err)
+			}
+			checkGraph(t, db, p)
+			if rows := dump(t, db, graphTables...); len(rows) != 24 {
+				t.Fatalf("%s: %d rows after the next attempt", at, len(rows))
+			}
+			empty(t, db, graphTables...)
+		}
+	})
+}
+
+// The context ends before each statement in turn.
+func TestGraphCancelledAtEveryStatement(t *testing.T) {
+	onGraphs(t, func(t *testing.T, db *gorm.DB) {
+		seen, s := spyOn(db)
+		for stop := 0; ; stop++ {
+			ctx, cancel := context.WithCancel(t.Context())
+			s.reset()
+			s.at = func(n int, _ string) error {
+				if n == stop {
+					cancel()
+				}
+				return nil
+			}
+			p := everything("a")
+			err := graph.Create(ctx, seen, p)
+			sent := s.reset()
+			cancel()
+			if err == nil {
+				if stop < 15 || stop < len(sent) {
+					t.Errorf("it succeeded although cancelled at %d of %d", stop, len(sent))
+				}
+				break
+			}
+			at := fmt.Sprintf("%d, %.40s", stop, sent[stop])
+			if sent[stop] == "COMMIT" && errors.Is(err, sqltype.ErrOutcomeUnknown) {
+				if p.ID == 0 {
+					t.Errorf("%s: the keys are gone", at)
+				}
+				empty(t, db, graphTables...)
+				continue
+			}
+			if errors.Is(err, sqltype.ErrOutcomeUnknown) {
+				t.Errorf("%s: %v", at, err)
+			}
+			bare(t, db, at, p, everything("a"))
+		}
+	})
+}
+
+// COMMIT was sent and the answer is lost: the keys stay, and a retry writes
+// nothing twice, whether it was committed or not.
+func TestGraphOutcomeUnknown(t *testing.T) {
+	onGraphs(t, func(t *testing.T, db *gorm.DB) {
+		for _, committed := range []bool{true, false} {
+			seen, s := spyOn(db)
+			lost := errors.New("connection reset by peer")
+			if committed {
+				s.lost = func() error { return lost }
+			} else {
+				s.at = func(_ int, what string) error {
+					if what == "COMMIT" {
+						return lost
+					}
+					return nil
+				}
+			}
+			p := everything("a")
+			err := graph.Create(t.Context(), seen, p)
+			if !errors.Is(err, sqltype.ErrOutcomeUnknown) || !errors.Is(err, lost) {
+				t.Fatalf("committed %v: %v", committed, err)
+			}
+			checkGraph(t, db, p)
+			before := keysOf(p)
+			again := db.Clauses(clause.OnConflict{DoNothing: true})
+			if err := graph.Create(t.Context(), again, p); err != nil {
+				t.Fatalf("committed %v: the retry: %v", committed, err)
+			}
+			if keysOf(p) != before {
+				t.Errorf("committed %v: the retry changed keys", committed)
+			}
+			if rows := dump(t, db, graphTables...); len(rows) != 24 {
+				t.Errorf("committed %v: %d rows after the retry", committed, len(rows))
+			}
+			empty(t, db, graphTables...)
+		}
+	})
+}
+
+// In a transaction of the caller's: a failure undoes the graph alone, and the
+// caller decides about the rest.
+func TestGraphInCallersTransaction(t *testing.T) {
+	onGraphs(t, func(t *testing.T, db *gorm.DB) {
+		bad := func() *Purchase {
+			p := everything("bad")
+			p.Parts = append(p.Parts, &Purchase{Name: "x", Receipt: &Receipt{ID: 7001, Name: "r"}})
+			p.Labels[0].Name = strings.Repeat("x", 9)
+			return p
+		}
+		seen, s := spyOn(db)
+		s.at = func(_ int, what string) error {
+			if strings.Contains(what, "receipts") {
+				return errInjected
+			}
+			return nil
+		}
+		err := seen.Transaction(func(tx *gorm.DB) error {
+			s.at = nil
+			if err := graph.Create(t.Context(), tx, everything("good")); err != nil {
+				return err
+			}
+			s.at = func(_ int, what string) error {
+				if strings.Contains(what, "receipts") {
+					return errInjected
+				}
+				return nil
+			}
+			p := bad()
+			if err := graph.Create(t.Context(), tx, p); !errors.Is(err, errInjected) {
+				return fmt.Errorf("the bad one: %w", err)
+			}
+			if got, want := keysOf(p), keysOf(bad()); got != want {
+				t.Errorf("keys are left:\n%s\n%s", got, want)
+			}
+			return tx.Create(&Shop{Name: "afterwards"}).Error
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent := verbs(s.reset())
+		if n := slices.Index(sent, "SAVEPOINT"); n != 1 || sent[0] != "BEGIN" || sent[len(sent)-1] != "COMMIT" || !slices.Contains(sent, "ROLLBACK") || slices.Index(sent[:len(sent)-1], "COMMIT") >= 0 {
+			t.Errorf("sent %v", sent)
+		}
+		if rows := dump(t, db, graphTables...); len(rows) != 25 || strings.Contains(strings.Join(rows, ""), "bad") {
+			t.Errorf("%d rows: %s", len(rows), strings.Join(rows, "\n"))
+		}
+		empty(t, db, graphTables...)
+
+		// The caller rolls back: nothing stays.
+		p := everything("a")
+		changed := errors.New("changed my mind")
+		if err := db.Transaction(func(tx *gorm.DB) error {
+			if err := graph.Create(t.Context(), tx, p); err != nil {
+				return err
+			}
+			return changed
+		}); !errors.Is(err, changed) {
+			t.Error(err)
+		}
+		if rows := dump(t, db, graphTables...); len(rows) != 0 || p.ID == 0 {
+			t.Errorf("%d rows; the key is %d", len(rows), p.ID)
+		}
+
+		// Without nested transactions there is no savepoint, and no COMMIT of ours either.
+		seen, s = spyOn(db.Session(&gorm.Session{DisableNestedTransaction: true}))
+		tx := seen.Begin()
+		if err := graph.Create(t.Context(), tx, everything("b")); err != nil {
+			t.Error(err)
+		}
+		tx.Rollback()
+		if sent := verbs(s.reset()); slices.Contains(sent, "SAVEPOINT") || slices.Contains(sent, "COMMIT") {
+			t.Errorf("sent %v", sent)
+		}
+		if rows := dump(t, db, graphTables...); len(rows) != 0 {
+			t.Errorf("%d rows", len(rows))
+		}
+	})
+}
+
+// A COMMIT that the server refuses, by a constraint that it checks only then, is
+// a plain failure.
+func TestGraphCommitRefused(t *testing.T) {
+	onGraphs(t, func(t *testing.T, db *gorm.DB) {
+		if db.Name() != "postgres" {
+			return // the others check no constraint at COMMIT, or keep the transaction open
+		}
+		if err := db.Exec("ALTER TABLE cards ADD CONSTRAINT later FOREIGN KEY (id) REFERENCES shops(id) DEFERRABLE INITIALLY DEFERRED").Error; err != nil {
+			t.Fatal(err)
+		}
+		p := everything("a")
+		err := graph.Create(t.Context(), db, p)
+		if err == nil || errors.Is(err, sqltype.ErrOutcomeUnknown) || !strings.Contains(err.Error(), "later") {
+			t.Errorf("%v", err)
+		}
+		bare(t, db, "refused", p, everything("a"))
+	})
+}
+
+func TestGraphDryRun(t *testing.T) {
+	onGraphs(t, func(t *testing.T, db *gorm.DB) {
+		seen, s := spyOn(db)
+		dry, log := databases.Record(seen.Session(&gorm.Session{DryRun: true}))
+		p := everything("a")
+		result, err := graph.CreateWith(t.Context(), dry, p, graph.Config{})
+		if err != nil {
+			t.Error(err)
+		}
+		checkGraph(t, db, p)
+		var built []string
+		for _, one := range result.Statements {
+			built = append(built, db.Explain(one.SQL, one.Vars...))
+		}
+		if !slices.Equal(built, log.SQL) || strings.Contains(result.Statements[0].SQL, "a buyer") || !strings.Contains(built[0], "a buyer") {
+			t.Errorf("the dry run gives\n%s\nand tells the logger\n%s", strings.Join(built, "\n"), strings.Join(log.SQL, "\n"))
+		}
+		if sent := s.reset(); len(sent) != 0 {
+			t.Errorf("a dry run sent %v", sent)
+		}
+		if len(log.SQL) != 14 || !strings.HasPrefix(log.SQL[0], "INSERT") {
+			t.Errorf("built %d statements", len(log.SQL))
+		}
+		if rows := dump(t, db, graphTables...); len(rows) != 0 {
+			t.Errorf("%d rows", len(rows))
+		}
+		prepared := db.Session(&gorm.Session{PrepareStmt: true})
+		for range 3 {
+			if err := graph.Create(t.Context(), prepared, everything("a")); err != nil {
+				t.Error(err)
+			}
+		}
+		if rows := dump(t, db, graphTables...); len(rows) != 72 {
+			t.Errorf("%d rows by a prepared session", len(rows))
+		}
+	})
+}
+
+type stateError string
+
+func (e stateError) Error() string    { return "state " + string(e) }
+func (e stateError) SQLState() string { return string(e) }

@@ -1,0 +1,34 @@
+package graph
+
+import (
+	"testing"
+
+	"gorm.io/driver/mysql"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+)
+
+// With clientFoundRows, MySQL counts existing rows as written ones, so its count does not show
+// that all rows were written.
+func TestCollisionsWithClientFoundRows(t *testing.T) {
+	for _, server := range testserver.MySQLs(t) {
+		cfg := databases.FreshMySQL(t, server.DSN)
+		cfg.ClientFoundRows = true
+		db := graphHandle(t, mysql.New(mysql.Config{DSNConfig: cfg, DisableWithReturning: true}), nil, nil, &User{}, &Keyword{}, &Visit{})
+		ada := &User{Email: "ada@x"}
+		if err := db.Create(ada).Error; err != nil {
+			t.Fatal(err)
+		}
+		for what, create := range map[string]func(v *Visit) error{
+			"gorm": func(v *Visit) error { return db.Create(v).Error },
+			"ours": func(v *Visit) error { return graph.Create(t.Context(), db, v) },
+		} {
+			v := &Visit{Name: what, User: &User{Email: "ada@x"}}
+			if err := create(v); err != nil || v.UserID != ada.ID {
+				t.Errorf("%s: the user is %d, want %d: %v", what, v.UserID, ada.ID, err)
+			}
+		}
+	}
+}

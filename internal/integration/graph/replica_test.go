@@ -1,0 +1,121 @@
+package graph
+
+import (
+	"fmt"
+	"testing"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/logger"
+	"gorm.io/plugin/dbresolver"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+)
+
+// The replica lags: it has the tables, and none of the rows. Queries that decide about rows go
+// to the primary.
+func TestReplicaThatLags(t *testing.T) {
+	databases.OnEvery(t, func(t *testing.T, d databases.Database) {
+		for _, foreignKeys := range []bool{true, false} {
+			for _, resolverFirst := range []bool{true, false} {
+				if !d.Usual && resolverFirst != foreignKeys {
+					continue // the usual modes have all four combinations
+				}
+				t.Run(fmt.Sprintf("foreign keys %v, resolver first %v", foreignKeys, resolverFirst), func(t *testing.T) {
+					db := replicated(t, d, foreignKeys, resolverFirst)
+					for what, create := range map[string]func(v any) error{
+						"gorm":             func(v any) error { return db.Create(v).Error },
+						"skip transaction": func(v any) error { return db.Session(&gorm.Session{SkipDefaultTransaction: true}).Create(v).Error },
+						"graph":            func(v any) error { return graph.Create(t.Context(), db, v) },
+					} {
+						checkReplicated(t, db, what, create)
+					}
+				})
+			}
+		}
+	})
+}
+
+func replicated(t *testing.T, d databases.Database, foreignKeys, resolverFirst bool) *gorm.DB {
+	t.Helper()
+	tables := []any{&User{}, &Device{}, &Keyword{}, &Visit{}}
+	open := func(dialector gorm.Dialector) *gorm.DB {
+		db, err := gorm.Open(dialector, &gorm.Config{Logger: logger.Discard, DisableForeignKeyConstraintWhenMigrating: !foreignKeys})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pool, err := db.DB()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = pool.Close() })
+		return db
+	}
+	for _, dialector := range []gorm.Dialector{d.Open(t), d.Replica(t)} {
+		db := open(dialector)
+		if err := db.Migrator().DropTable(append([]any{"visit_keywords"}, tables...)...); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.AutoMigrate(tables...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gen := databases.Generator(t, 1)
+	plugins := []gorm.Plugin{gormplugin.New(gormplugin.Config{Source: gen, Models: tables}), dbresolver.Register(dbresolver.Config{Replicas: []gorm.Dialector{d.Replica(t)}})}
+	if resolverFirst {
+		plugins[0], plugins[1] = plugins[1], plugins[0]
+	}
+	db := open(d.Open(t))
+	for _, p := range plugins {
+		if err := db.Use(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return db
+}
+
+// checkReplicated writes rows that collide with others, and checks that each refers to a row.
+func checkReplicated(t *testing.T, db *gorm.DB, what string, create func(v any) error) {
+	t.Helper()
+	writer := func() *gorm.DB { return db.Clauses(dbresolver.Write) }
+	red := &Keyword{Word: "red " + what}
+	ada := &User{Email: "ada " + what}
+	for _, v := range []any{red, ada} {
+		if err := create(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	visit := &Visit{
+		Name: what,
+		User: &User{Email: ada.Email, Devices: []Device{{Name: "phone"}}},
+		Tags: []Keyword{{Word: red.Word}, {Word: "new " + what}},
+	}
+	if err := create(visit); err != nil {
+		t.Errorf("%s: %v", what, err)
+		return
+	}
+	var row Visit
+	if err := writer().Take(&row, visit.ID).Error; err != nil {
+		t.Fatal(err)
+	}
+	if visit.Tags[0].ID != red.ID || visit.Tags[1].ID == 0 || visit.UserID != ada.ID || row.UserID != ada.ID || visit.User.Devices[0].UserID != ada.ID {
+		t.Errorf("%s: the structs have %+v", what, visit)
+	}
+	for query, table := range map[string]string{
+		"SELECT COUNT(*) FROM visit_keywords WHERE keyword_id NOT IN (SELECT id FROM keywords) OR visit_id NOT IN (SELECT id FROM visits)": "visit_keywords",
+		"SELECT COUNT(*) FROM visits WHERE user_id NOT IN (SELECT id FROM users)":                                                          "visits",
+		"SELECT COUNT(*) FROM devices WHERE user_id NOT IN (SELECT id FROM users)":                                                         "devices",
+	} {
+		var dangling int64
+		if err := writer().Raw(query).Scan(&dangling).Error; err != nil || dangling > 0 {
+			t.Errorf("%s: %d rows of %s refer to nothing, %v", what, dangling, table, err)
+		}
+	}
+	user := &User{Email: ada.Email, Realm: what}
+	on := clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoNothing: true}
+	if err := db.Clauses(on).Create(user).Error; err != nil || user.ID != ada.ID {
+		t.Errorf("%s: the struct has %d, the row %d: %v", what, user.ID, ada.ID, err)
+	}
+}

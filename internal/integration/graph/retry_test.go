@@ -1,0 +1,302 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/glebarez/sqlite"
+	mysqldriver "github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"gorm.io/driver/postgres"
+	"gorm.io/gorm"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// lostTo is the error of a transaction that has lost to another.
+func lostTo(db *gorm.DB) error {
+	switch db.Name() {
+	case "postgres":
+		return &pgconn.PgError{Code: "40P01", Message: "deadlock detected"}
+	case "mysql":
+		return &mysqldriver.MySQLError{Number: 1213, SQLState: [5]byte([]byte("40001")), Message: "Deadlock found when trying to get lock; try restarting transaction"}
+	}
+	return errors.New("database is locked") // so the driver that has no method for its code
+}
+
+// A transaction that loses at any of its statements is begun again, and then all rows are there once.
+func TestGraphRetriedAtEveryStatement(t *testing.T) {
+	databases.OnEvery(t, func(t *testing.T, d databases.Database) {
+		db := graphHandle(t, d.Open(t), &tally{last: 1e9}, nil, graphModels()...)
+		seen, s := spyOn(db)
+		for lose := 0; ; lose++ {
+			s.reset()
+			s.at = func(n int, what string) error {
+				if n == lose && what != "ROLLBACK" && (what != "COMMIT" || db.Name() != "sqlite") {
+					return lostTo(db)
+				}
+				return nil
+			}
+			p := everything("a")
+			result, err := graph.CreateWith(t.Context(), seen, p, graph.Config{Attempts: 2})
+			sent := s.reset()
+			if err != nil {
+				t.Fatalf("%d: %v", lose, err)
+			}
+			checkGraph(t, db, p)
+			if rows := dump(t, db, graphTables...); len(rows) != 24 || result.RowsAffected != 1 || len(result.Tables) != 13 {
+				t.Errorf("%d: %d rows, %+v", lose, len(rows), result)
+			}
+			empty(t, db, graphTables...)
+			if count(sent, "BEGIN") == 1 {
+				if lose < 14 {
+					t.Errorf("it was not begun anew at %d of %d", lose, len(sent))
+				}
+				break
+			}
+		}
+	})
+}
+
+func count(sent []string, what string) (n int) {
+	for _, s := range sent {
+		if s == what {
+			n++
+		}
+	}
+	return n
+}
+
+// SQLite leaves a transaction open whose COMMIT finds the file locked, so none is begun anew.
+func TestGraphLockedAtCommit(t *testing.T) {
+	db := graphHandle(t, sqlite.Open("file:"+filepath.Join(t.TempDir(), "x.sqlite")+"?_pragma=journal_mode(DELETE)&_pragma=busy_timeout(1)"), nil, nil, graphModels()...)
+	if err := db.Create([]*Shop{{Name: "a"}, {Name: "b"}}).Error; err != nil {
+		t.Fatal(err)
+	}
+	reader, err := db.Model(&Shop{}).Rows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = reader.Close() }()
+	if !reader.Next() {
+		t.Fatal(reader.Err())
+	}
+	seen, s := spyOn(db)
+	shop := &Shop{Name: "c"}
+	err = graph.Create(t.Context(), seen, shop)
+	if err == nil || !strings.Contains(err.Error(), "COMMIT: database is locked") || errors.Is(err, sqltype.ErrOutcomeUnknown) || shop.ID != 0 {
+		t.Errorf("%v, key %d", err, shop.ID)
+	}
+	if n := count(s.reset(), "BEGIN"); n != 1 {
+		t.Errorf("begun %d times", n)
+	}
+}
+
+// In a transaction of the caller, Create does not retry: it returns the error.
+func TestGraphNotRetriedInTransaction(t *testing.T) {
+	onGraphs(t, func(t *testing.T, db *gorm.DB) {
+		seen, s := spyOn(db)
+		s.at = func(_ int, what string) error {
+			if strings.Contains(what, "receipts") {
+				return lostTo(db)
+			}
+			return nil
+		}
+		p := everything("a")
+		err := seen.Transaction(func(tx *gorm.DB) error { return graph.Create(t.Context(), tx, p) })
+		if err == nil || !strings.Contains(err.Error(), lostTo(db).Error()) || strings.Contains(err.Error(), "attempt") {
+			t.Errorf("%v", err)
+		}
+		if sent := s.reset(); count(sent, "BEGIN") != 1 {
+			t.Errorf("begun %d times", count(sent, "BEGIN"))
+		}
+		bare(t, db, "in a transaction", p, everything("a"))
+	})
+}
+
+// If a tag has the unique index, such rows are written in one order, so there is no deadlock.
+func TestGraphSortsSharedRows(t *testing.T) {
+	onUsers(t, func(t *testing.T, db *gorm.DB) {
+		seen, s := spyOn(db)
+		v := []*Visit{
+			{Name: "b", User: &User{Email: "c@x"}, Tags: []Keyword{{Word: "red"}, {Word: "Blue"}}},
+			{Name: "a", User: &User{Email: "A@x"}, Tags: []Keyword{{Word: "green"}, {Word: "red"}}},
+			{Name: "c", User: &User{Email: "b@x"}},
+		}
+		if err := db.Create(&User{Email: "b@x"}).Error; err != nil {
+			t.Fatal(err)
+		}
+		if _, err := graph.CreateWith(t.Context(), seen, v, graph.Config{BatchSize: 2}); err != nil {
+			t.Fatal(err)
+		}
+		s.reset()
+		for _, one := range v {
+			if one.UserID != one.User.ID {
+				t.Errorf("%+v of %+v", one, one.User)
+			}
+			var back User
+			if err := db.Take(&back, one.UserID).Error; err != nil || back.Email != one.User.Email {
+				t.Errorf("%+v, %v, want %s", back, err, one.User.Email)
+			}
+		}
+		if v[0].Tags[0].ID != v[1].Tags[1].ID {
+			t.Errorf("red is %d and %d", v[0].Tags[0].ID, v[1].Tags[1].ID)
+		}
+		dry, log := databases.Record(db.Session(&gorm.Session{DryRun: true}))
+		again := &Visit{Tags: []Keyword{{Word: "red"}, {Word: "Blue"}, {Word: "green"}}}
+		if err := graph.Create(t.Context(), dry, again); err != nil {
+			t.Fatal(err)
+		}
+		sql := log.SQL[len(log.SQL)-2]
+		if b, g, r := strings.Index(sql, "Blue"), strings.Index(sql, "green"), strings.Index(sql, "red"); b < 0 || b > g || g > r {
+			t.Errorf("the words are written in the order of %s", sql)
+		}
+	})
+}
+
+// Of SQLite's own errors, that of a file which another connection is writing to begins the
+// transaction anew.
+func TestGraphRetriedWhileLocked(t *testing.T) {
+	db := graphHandle(t, sqlite.Open("file:"+filepath.Join(t.TempDir(), "x.sqlite")+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(1)"), nil, nil, graphModels()...)
+	writer := db.Begin()
+	if err := writer.Create(&Shop{Name: "other"}).Error; err != nil {
+		t.Fatal(err)
+	}
+	seen, s := spyOn(db)
+	s.at = func(n int, _ string) error {
+		if n == 6 {
+			return writer.Commit().Error
+		}
+		return nil
+	}
+	p := everything("a")
+	if err := graph.Create(t.Context(), seen, p); err != nil {
+		t.Error(err)
+	}
+	if n := count(s.reset(), "BEGIN"); n < 2 {
+		t.Errorf("begun %d times", n)
+	}
+	checkGraph(t, db, p)
+}
+
+// Booking has a hook that the context brings.
+type Booking struct {
+	ID   sqltype.ID
+	Name string `gorm:"size:20"`
+}
+
+type Seat struct {
+	ID    int64 `gorm:"snowflake:-;autoIncrement:false"`
+	Taken int
+}
+
+type hookKey struct{}
+
+func (b *Booking) BeforeCreate(tx *gorm.DB) error {
+	return tx.Statement.Context.Value(hookKey{}).(func(*gorm.DB, *Booking) error)(tx, b)
+}
+
+func take(tx *gorm.DB, seat int) error {
+	return tx.Exec("UPDATE seats SET taken = taken + 1 WHERE id = ?", seat).Error
+}
+
+// A hook's statement is a deadlock's victim, and the hook returns the error or hides it. gorm calls
+// the next hook all the same: what that writes must not be committed without the rest. In the end,
+// both transactions succeed.
+func TestGraphConflictInHook(t *testing.T) {
+	databases.OnEvery(t, func(t *testing.T, d databases.Database) {
+		db := graphHandle(t, d.Open(t), nil, nil, &Booking{}, &Seat{})
+		if db.Name() == "sqlite" {
+			return // it has one writer
+		}
+		for _, prepared := range []bool{false, true} {
+			for _, kept := range []bool{false, true} {
+				conflictInHook(t, db.Session(&gorm.Session{PrepareStmt: prepared}), fmt.Sprintf("prepared %v, kept %v", prepared, kept), kept)
+			}
+		}
+	})
+}
+
+func conflictInHook(t *testing.T, db *gorm.DB, what string, kept bool) {
+	t.Helper()
+	empty(t, db, "bookings", "seats")
+	if err := db.Create([]Seat{{ID: 1}, {ID: 2}, {ID: 3}}).Error; err != nil {
+		t.Fatal(err)
+	}
+	var writers, both sync.WaitGroup
+	both.Add(2)
+	for w := range 2 {
+		meet := sync.OnceFunc(func() { both.Done(); both.Wait() })
+		hook := func(tx *gorm.DB, b *Booking) error {
+			if b.Name == "second" {
+				return tx.Transaction(func(tx *gorm.DB) error { return take(tx, 3) })
+			}
+			if err := take(tx, 1+w); err != nil {
+				return err
+			}
+			meet()
+			if err := take(tx, 2-w); !kept {
+				return err
+			}
+			return nil
+		}
+		writers.Go(func() {
+			ctx := context.WithValue(context.Background(), hookKey{}, hook)
+			if err := graph.Create(ctx, db, []*Booking{{Name: "first"}, {Name: "second"}}); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+		})
+	}
+	writers.Wait()
+	var taken []int
+	var bookings int64
+	if err := errors.Join(db.Model(&Seat{}).Order("id").Pluck("taken", &taken).Error, db.Model(&Booking{}).Count(&bookings).Error); err != nil {
+		t.Fatal(err)
+	}
+	if bookings != 4 || !slices.Equal(taken, []int{2, 2, 2}) {
+		t.Errorf("%s: %d bookings, and the seats were taken %v times", what, bookings, taken)
+	}
+}
+
+// Under SERIALIZABLE, conflicts surface in hooks, and PostgreSQL answers the statements of the next
+// hooks with another error. Each create is begun again until it succeeds.
+func TestGraphSerializable(t *testing.T) {
+	cfg := databases.FreshPostgres(t, testserver.Postgres(t).DSN)
+	cfg.RuntimeParams["default_transaction_isolation"] = "serializable"
+	db := graphHandle(t, postgres.New(postgres.Config{Conn: stdlib.OpenDB(*cfg)}), nil, nil, &Booking{}, &Seat{})
+	if err := db.Create([]Seat{{ID: 1}, {ID: 2}, {ID: 3}}).Error; err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.WithValue(t.Context(), hookKey{}, func(tx *gorm.DB, _ *Booking) error {
+		var taken int
+		if err := tx.Model(&Seat{}).Select("SUM(taken)").Scan(&taken).Error; err != nil {
+			return err
+		}
+		return take(tx, 1+taken%3)
+	})
+	const writers, each = 8, 10
+	var wg sync.WaitGroup
+	for range writers {
+		wg.Go(func() {
+			for range each {
+				if _, err := graph.CreateWith(ctx, db, make([]Booking, 3), graph.Config{Attempts: 200, MaxBackoff: 20 * time.Millisecond}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	counts(t, db, "SELECT SUM(taken) FROM seats", nil, 3*writers*each)
+	counts(t, db, "SELECT COUNT(*) FROM bookings", nil, 3*writers*each)
+}

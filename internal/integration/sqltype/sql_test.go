@@ -1,0 +1,172 @@
+package sqltype
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// plain is database/sql alone on a fresh database, with its placeholders.
+func plain(t *testing.T, d databases.Database) (db *sql.DB, query func(string) string) {
+	t.Helper()
+	db, err := databases.Handle(t, d).DB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db, func(q string) string {
+		if d.Name != "postgres" {
+			return q
+		}
+		for n := 1; strings.Contains(q, "?"); n++ {
+			q = strings.Replace(q, "?", fmt.Sprintf("$%d", n), 1)
+		}
+		return q
+	}
+}
+
+// Every type that can hold an id, through a real driver and back.
+func TestDatabaseSQL(t *testing.T) {
+	databases.OnEvery(t, func(t *testing.T, d databases.Database) {
+		db, q := plain(t, d)
+		ctx := t.Context()
+		if _, err := db.ExecContext(ctx, "CREATE TABLE ids (id BIGINT PRIMARY KEY, parent BIGINT NULL, txt VARCHAR(40))"); err != nil {
+			t.Fatal(err)
+		}
+		gen, err := core.New(core.Config{Worker: core.Fixed(1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer gen.Close()
+		fresh, err := sqltype.NextID(ctx, gen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, parent := range []any{
+			sqltype.NullID{ID: fresh, Valid: true}, &fresh, sql.Null[sqltype.ID]{V: fresh, Valid: true}, fresh,
+			sqltype.NullID{}, (*sqltype.ID)(nil), sql.Null[sqltype.ID]{}, nil,
+		} {
+			t.Run(fmt.Sprintf("%d %T", i, parent), func(t *testing.T) {
+				null := i >= 4
+				id := sqltype.ID(math.MaxInt64 - int64(i))
+				if i == 0 {
+					id = fresh
+				}
+				if _, err := db.ExecContext(ctx, q("INSERT INTO ids (id, parent, txt) VALUES (?, ?, ?)"), id, parent, id.String()); err != nil {
+					t.Fatalf("%T: %v", parent, err)
+				}
+				var key, text sqltype.ID
+				var asNull sqltype.NullID
+				var asPtr *sqltype.ID
+				var asSQL sql.Null[sqltype.ID]
+				err := db.QueryRowContext(ctx, q("SELECT id, txt, parent, parent, parent FROM ids WHERE id = ?"), id).Scan(&key, &text, &asNull, &asPtr, &asSQL)
+				if err != nil || key != id || text != id {
+					t.Errorf("%T: %d and %d, want %d; %v", parent, key, text, id, err)
+				}
+				if null && (asNull.Valid || asPtr != nil || asSQL.Valid) ||
+					!null && (asNull != sqltype.NullID{ID: fresh, Valid: true} || asPtr == nil || *asPtr != fresh || asSQL.V != fresh) {
+					t.Errorf("%T: %v, %v, %v", parent, asNull, asPtr, asSQL)
+				}
+				untouched := sqltype.ID(42)
+				err = db.QueryRowContext(ctx, q("SELECT parent FROM ids WHERE id = ?"), id).Scan(&untouched)
+				if null && (!errors.Is(err, sqltype.ErrNull) || !strings.Contains(err.Error(), "parent") || untouched != 42) {
+					t.Errorf("NULL into an ID: %d, %v", untouched, err)
+				}
+			})
+		}
+		count := func() (n int) {
+			if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM ids").Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		before := count()
+		if _, err := db.ExecContext(ctx, q("INSERT INTO ids (id) VALUES (?)"), sqltype.ID(-7)); !errors.Is(err, sqltype.ErrNegative) || count() != before {
+			t.Errorf("a negative id was written, or not refused: %v", err)
+		}
+		for expr, want := range map[string]error{
+			"-7": sqltype.ErrNegative, "'007'": sqltype.ErrSyntax, "'-7'": sqltype.ErrNegative, "''": sqltype.ErrSyntax,
+			"'9223372036854775808'": sqltype.ErrRange, "NULL": sqltype.ErrNull,
+		} {
+			t.Run(expr, func(t *testing.T) {
+				id, null := sqltype.ID(42), sqltype.NullID{ID: 42, Valid: true}
+				if err := db.QueryRowContext(ctx, "SELECT "+expr).Scan(&id); !errors.Is(err, want) || id != 42 {
+					t.Errorf("%s into an ID: %d, %v, want %v", expr, id, err, want)
+				}
+				err := db.QueryRowContext(ctx, "SELECT "+expr).Scan(&null)
+				if want == sqltype.ErrNull {
+					if err != nil || null.Valid {
+						t.Errorf("NULL into a NullID: %v, %v", null, err)
+					}
+				} else if !errors.Is(err, want) || null.ID != 42 {
+					t.Errorf("%s into a NullID: %v, %v, want %v", expr, null, err, want)
+				}
+			})
+		}
+		if d.Name == "mysql" { // whose driver gives a uint64 for them
+			for expr, want := range map[string]error{"18446744073709551615": sqltype.ErrRange, "9223372036854775808": sqltype.ErrRange, "9223372036854775807": nil} {
+				var id sqltype.ID
+				err := db.QueryRowContext(ctx, "SELECT CAST("+expr+" AS UNSIGNED)").Scan(&id)
+				if !errors.Is(err, want) || want == nil && id != math.MaxInt64 {
+					t.Errorf("unsigned %s: %d, %v", expr, id, err)
+				}
+			}
+		}
+	})
+}
+
+// A column of a short form, compared byte by byte, sorts and is searched as the ids are.
+func TestShortFormsSort(t *testing.T) {
+	ids := []sqltype.ID{1, 9, 10, 31, 32, 57, 58, 61, 62, 1 << 31, 1<<53 - 1, 1 << 53, 1996573624012345677, math.MaxInt64 - 1, math.MaxInt64}
+	for n := sqltype.ID(3); n < math.MaxInt64/37; n *= 37 {
+		ids = append(ids, n)
+	}
+	slices.Sort(ids)
+	databases.OnEvery(t, func(t *testing.T, d databases.Database) {
+		db, q := plain(t, d)
+		ctx := t.Context()
+		binary := map[string]string{"sqlite": "", "postgres": `COLLATE "C"`, "mysql": "CHARACTER SET ascii COLLATE ascii_bin"}[d.Name]
+		create := strings.ReplaceAll("CREATE TABLE forms (id BIGINT PRIMARY KEY, b32 CHAR(13) UNIQUE, b58 CHAR(11) BINARY UNIQUE, b62 CHAR(11) BINARY UNIQUE)", "BINARY", binary)
+		if _, err := db.ExecContext(ctx, create); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range slices.Backward(ids) {
+			if _, err := db.ExecContext(ctx, q("INSERT INTO forms VALUES (?, ?, ?, ?)"), id, id.Base32(), id.Base58(), id.Base62()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for column, parse := range map[string]func(string) (sqltype.ID, error){
+			"b32": sqltype.ParseBase32, "b58": sqltype.ParseBase58, "b62": sqltype.ParseBase62,
+		} {
+			t.Run(column, func(t *testing.T) {
+				rows, err := db.QueryContext(ctx, "SELECT id, "+column+" FROM forms ORDER BY "+column)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer rows.Close()
+				var sorted []sqltype.ID
+				for rows.Next() {
+					var id sqltype.ID
+					var text string
+					if err := rows.Scan(&id, &text); err != nil {
+						t.Fatal(err)
+					}
+					if parsed, err := parse(text); err != nil || parsed != id {
+						t.Errorf("%s: %q is %d, %v; want %d", column, text, parsed, err, id)
+					}
+					sorted = append(sorted, id)
+				}
+				if err := rows.Err(); err != nil || !slices.Equal(sorted, ids) {
+					t.Errorf("%s sorts as %d, %v", column, sorted, err)
+				}
+			})
+		}
+	})
+}
