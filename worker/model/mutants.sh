@@ -43,7 +43,7 @@ mutant 'renewal of anybody' worker/driver/apply.go \
 mutant 'renewal by claim ID, without fencing token' worker/driver/apply.go \
 	's/rec\.FencingToken == fencingToken && //' "./worker ./worker/memstore ./worker/httpstore" .
 mutant 'renewal of anybody: sqlstore' worker/sqlstore/dialect.go \
-	's/(expires_at = \{now\} \+ \?" \+ )row \+ " AND token = \?"/$1" WHERE space = ? AND worker = ? AND epoch >= ? AND token <> CONCAT(?, NULL)"/; s/token <> CONCAT\(\?, NULL\)/(token = ? OR 1 = 1)/' $stores '^TestSQLStore$/sqlite/wal'
+	's/(expires_at = \{now\} \+ \?" \+ )row \+ " AND token = \?\{gate\}"/$1" WHERE space = ? AND worker = ? AND epoch >= ? AND (token = ? OR 1 = 1){gate}"/' $stores '^TestSQLStore$/sqlite/wal'
 mutant 'renewal of anybody: redisstore' worker/redisstore/renew.lua \
 	"s/if e ~= epoch or t ~= token or token == '' then/if token == '' then/" $stores '^TestRedisStore$'
 mutant 'fence raised before the acknowledgement' worker/requests.go 's/(return &call\{kind: renewCall)/a.grant.RaiseFence(time.UnixMilli(r.Fence))\n\t$1/' ./worker .
@@ -55,7 +55,7 @@ mutant 'released below what was issued' worker/requests.go 's/a\.grant\.Close\(\
 mutant 'release of anybody' worker/driver/apply.go \
 	's/if !rec\.heldUnder\(r\.FencingToken, r\.ClaimID\) \{(\n\t\treturn false\n\t\}\n\trec\.ClaimID, rec\.Fence)/if false {$1/' "./worker ./worker/memstore ./worker/httpstore" .
 mutant 'release of anybody: sqlstore' worker/sqlstore/dialect.go \
-	"s/(SET token = '', until_ts = \?, expires_at = 0\" \+ )row \+ \" AND token = \?\"/\$1\" WHERE space = ? AND worker = ? AND epoch >= ? AND (token = ? OR 1 = 1)\"/" $stores '^TestSQLStore$/sqlite/wal'
+	"s/(SET token = \{empty\}, until_ts = \?, expires_at = 0\" \+ )row \+ \" AND token = \?\{gate\}\"/\$1\" WHERE space = ? AND worker = ? AND epoch >= ? AND (token = ? OR 1 = 1){gate}\"/" $stores '^TestSQLStore$/sqlite/wal'
 mutant 'claim without a compare: sqlstore' worker/sqlstore/dialect.go \
 	's/(expires_at = \{now\} \+ \?" \+\n\t\t\t)row \+ " AND until_ts = \?/$1" WHERE space = ? AND worker = ? AND epoch <> ? - 1000000 AND until_ts <> ? - 1000000/' $stores '^TestSQLStore$/sqlite/wal'
 mutant 'the fence is not looked at' core/allocator.go 's/fence <= last/fence == 0 \&\& fence <= last/' ./worker .
