@@ -33,10 +33,7 @@ test: ## everything: installs servers, checks, lint, all tests (./test.sh)
 
 .PHONY: lint
 lint: ## golangci-lint in every module
-	lint=$(call tool,golangci-lint); \
-	bad=; for m in $(MODULES); do \
-	  (cd "$$m" && "$$lint" run --allow-serial-runners --config "$(CURDIR)/.golangci.yml" ./...) || bad=yes; \
-	done; [ -z "$$bad" ]
+	GOWORK=off go run tools/check/main.go -run ': lint$$'
 
 .PHONY: fmt
 fmt: ## format all Go code
@@ -70,7 +67,7 @@ torture: ## real processes, servers and clocks are killed, paused and stepped: t
 
 .PHONY: licences
 licences: ## the licence of each module that is used; fails on one that asks for more than to be named
-	tools/licences.sh $(MODULES)
+	GOWORK=off go run tools/check/main.go -run ': licences$$'
 
 .PHONY: clean
 clean: ## remove what these targets made

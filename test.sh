@@ -17,41 +17,33 @@ must be there.
   --no-lint       leave out golangci-lint, which takes the longest to build
   --no-browser    leave out the tests of web pages, which need Chromium: where there is
                   neither Google Chrome nor a package of Chromium (Ubuntu has a snap)
-  --run REGEXP    only the steps that match, as in --run ': lint$'; tools/check has them
   --help          this text
 
 A server that runs already is used instead if one of these is set; see CONTRIBUTING.md:
 SNOWKEY_TEST_POSTGRES, SNOWKEY_TEST_MYSQL, SNOWKEY_TEST_REDIS, SNOWKEY_TEST_ETCD.
 SNOWKEY_TEST_CHROMIUM is the path of another browser of Chromium's kind.
 
+bin/check -run REGEXP repeats single steps; bin/check -list names them.
+
 Status: 0 all is well, 1 something failed or is missing, 2 a wrong option.
 TXT
 }
 
-fail() {
-  echo "test.sh: $1" >&2
-  exit "${2:-1}"
-}
+fail() { echo "test.sh: $1" >&2 && exit "${2:-1}"; }
 
 check='' test=yes steps=()
-while [ $# -gt 0 ]; do
-  case $1 in
+for option; do
+  case $option in
     --no-install) check=--check ;;
     --install-only) test='' ;;
     --no-lint) steps+=(-skip ': lint$') ;;
     --no-browser) export SNOWKEY_TEST_CHROMIUM=none ;; # the tests know the word
-    --run)
-      [ $# -gt 1 ] || fail '--run must be followed by a regular expression' 2
-      steps+=(-run "$2")
-      shift
-      ;;
     --help | -h)
       usage
       exit 0
       ;;
-    *) fail "unknown option '$1'; ./test.sh --help lists the options" 2 ;;
+    *) fail "unknown option '$option'; ./test.sh --help lists the options" 2 ;;
   esac
-  shift
 done
 
 cd "$(dirname "${BASH_SOURCE[0]}")"

@@ -40,7 +40,10 @@ needs() {
 need() {
   [ "${only:-$1}" = "$1" ] || return 0
   known=yes
-  eval "$3" >/dev/null 2>&1 || missing+=("$4") packages+=($2)
+  eval "$3" >/dev/null 2>&1 && return
+  local names
+  read -ra names <<<"$2"
+  missing+=("$4") packages+=("${names[@]}")
 }
 
 fail() {
@@ -154,8 +157,7 @@ quiet() {
 # unquiet leaves the machine's settings as they were, however the installation ended.
 unquiet() {
   [ -z "$made_policy" ] || as_root rm -f "$policy"
-  [ -z "$made_cluster" ] || as_root rm -f "$cluster"
-  [ -z "$made_cluster" ] || as_root rmdir "${cluster%/*}" 2>/dev/null || true # not empty: not ours
+  [ -z "$made_cluster" ] || { as_root rm -f "$cluster" && as_root rmdir "${cluster%/*}" 2>/dev/null || true; } # not empty: not ours
 }
 
 only='' check='' known=''

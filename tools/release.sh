@@ -10,10 +10,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 base=$(sed -n 's/^module //p' "$root/go.mod")
 
 write=
-if [ "${1:-}" = --write ]; then
-  write=yes
-  shift
-fi
+if [ "${1:-}" = --write ]; then write=yes && shift; fi
 if [ $# -ne 1 ] || ! [[ $1 =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$ ]]; then
   sed -n '2,3s/^# //p' "$0" >&2
   exit 2
@@ -67,11 +64,8 @@ done
 mkdir "$work/user" && cd "$work/user"
 go mod init example.com/user >/dev/null 2>&1
 for folder in $(published); do
-  case $folder in
-    .) go get -v "$base@$version" ;;
-    cmd/*) ;;
-    *) go get -v "$base/$folder@$version" ;;
-  esac
+  name=$base/$folder
+  [[ $folder == cmd/* ]] || go get -v "${name%/.}@$version"
 done
 cat >main.go <<GO
 package main
@@ -94,16 +88,13 @@ GO
 go run .
 GOBIN=$work/bin go install "$base/contrib/lint/cmd/snowkeylint@$version"
 "$work/bin/snowkeylint" ./...
-if [ -d "$root/cmd/snowkey" ]; then
-  # The README says @latest, which is the newest that is not a pre-release.
-  query=latest
-  [[ $version != *-* ]] || query=$version
-  GOBIN=$work/bin go install "$base/cmd/snowkey@$query"
-  "$work/bin/snowkey" --version | tee "$work/version"
-  grep -qF "snowkey version $version," "$work/version"
-  # One other platform: the release builds all.
-  "$root/tools/binaries.sh" "$version" "$work/dist" linux/arm64
-fi
+# The README says @latest, which is the newest that is not a pre-release.
+query=latest
+[[ $version != *-* ]] || query=$version
+GOBIN=$work/bin go install "$base/cmd/snowkey@$query"
+"$work/bin/snowkey" --version | tee "$work/version"
+grep -qF "snowkey version $version," "$work/version"
+"$root/tools/binaries.sh" "$version" "$work/dist" linux/arm64 # one other platform: the release builds all
 echo "$version can be released"
 if [ -n "$write" ]; then
   echo 'Commit what was written, then:'

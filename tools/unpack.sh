@@ -12,11 +12,12 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 if [ $# -lt 2 ]; then
-  echo 'usage: tools/unpack.sh SUITE PACKAGE...' >&2
+  sed -n '2s/^# //p' "$0" >&2
   exit 2
 fi
-suite=$1
+suite=$1 packages=${*:2}
 shift
+folder=$root/bin/debian/$suite/${packages// /+}
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
 fail() {
@@ -24,15 +25,11 @@ fail() {
   exit 1
 }
 
-packages=$*
-folder=$root/bin/debian/$suite/${packages// /+}
 if [ -d "$folder" ]; then
   echo "$folder/usr/bin"
-  exit 0
+  exit
 fi
-for need in apt-get dpkg-deb; do
-  command -v "$need" >/dev/null 2>&1 || fail "there is no $need here, so $packages cannot be had"
-done
+type -P apt-get dpkg-deb >/dev/null || fail "there is no apt-get or dpkg-deb here, so $packages cannot be had"
 [ -r "$keyring" ] || fail "there is no $keyring (package debian-archive-keyring) to verify $packages by"
 
 mirror=${SNOWKEY_DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
@@ -61,9 +58,7 @@ fetch install -y --download-only "$@"
 # Under another name until it is whole.
 rm -rf "$folder.new"
 mkdir -p "$folder.new"
-for archive in "$work"/archives/*.deb; do
-  dpkg-deb --extract "$archive" "$folder.new"
-done
+for archive in "$work"/archives/*.deb; do dpkg-deb --extract "$archive" "$folder.new"; done
 
 # A program finds neither its loader nor its libraries in the folder, so it gets a script
 # in its place that names both. The loader has the program's name, by which processes are

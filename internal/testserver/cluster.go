@@ -59,7 +59,6 @@ func bootCluster(e *engine, n int) (members []*Server, err error) {
 			for _, s := range members {
 				err = errors.Join(err, s.remove())
 			}
-			members = nil
 		}
 	}()
 	for range n {

@@ -88,7 +88,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "check:", cmp.Or(err, errors.New("takes no arguments, only -run, -skip and -list")))
 		os.Exit(2)
 	}
-	modules, err := exec.Command("tools/modules.sh").Output()
+	modules, err := exec.CommandContext(context.Background(), "tools/modules.sh").Output()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "check: tools/modules.sh:", err)
 		os.Exit(1)

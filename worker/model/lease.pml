@@ -1,7 +1,7 @@
 /* Worker numbers under leases: is one tick of one number ever issued by two holders?
  *
  * README.md says which function each action stands for, and what is assumed.
- * run.sh checks this file with each of the switches below.
+ * model_test.go checks this file with each of the switches below.
  *
  * Sizes: HOLDERS at a time, NUMBERS they claim, time 0..T-1 in ticks, spans of W
  * ticks, MAXEPOCH claims of one number and MAXTOKEN attempts to claim, in all. Two

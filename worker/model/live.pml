@@ -1,7 +1,7 @@
 /* Ids that never stop: does a generator that is asked for ids get one again?
  *
  * One lease, its generator, the calls for ids, and a store. README.md says which function
- * each action stands for, and what is assumed; run.sh checks this file with each of the
+ * each action stands for, and what is assumed; model_test.go checks this file with each of the
  * switches below. Safety is lease.pml's: here no id has a number or a time.
  *
  * Time is in no counter. What takes time may take any: a delay, an answer, a caller's

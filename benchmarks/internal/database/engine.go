@@ -18,6 +18,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/benchmarks/internal/scale"
+	"github.com/seed-299c1d6b/snowkey/internal/network"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/pgxtype"
 )
@@ -127,7 +128,7 @@ func Far(tb testing.TB, server *testserver.Server, roundTrip time.Duration) stri
 	if roundTrip == 0 {
 		return server.DSN
 	}
-	return strings.Replace(server.DSN, server.Addr, testserver.Delayed(tb, server.Addr, roundTrip), 1)
+	return strings.Replace(server.DSN, server.Addr, network.Delayed(tb, server.Addr, roundTrip), 1)
 }
 
 func open(tb testing.TB, driver, dsn string) *sql.DB {

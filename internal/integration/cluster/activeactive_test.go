@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/network"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -28,7 +29,7 @@ import (
 // what writes to it.
 type site struct {
 	*testserver.Server
-	link       *testserver.Link
+	link       *network.Link
 	datacenter int64
 	db         *sql.DB // of the database shop
 	dsn        string
@@ -67,7 +68,7 @@ func newSites(t *testing.T) []*site {
 		if s.External() {
 			t.Fatal("SNOWKEY_TEST_POSTGRES must not be set: two servers are needed")
 		}
-		s.link = testserver.LinkTo(t, s.Addr)
+		s.link = network.LinkTo(t, s.Addr)
 		admin := openPostgres(t, s.DSN)
 		var version int
 		must(t, admin.QueryRow("SELECT CAST(current_setting('server_version_num') AS INTEGER)").Scan(&version))

@@ -1,11 +1,8 @@
 package graph
 
 import (
-	"io"
 	"net"
-	"net/url"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -17,6 +14,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+	"github.com/seed-299c1d6b/snowkey/internal/network"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -35,100 +33,39 @@ type SnowChild struct {
 	Text     string `gorm:"size:40"`
 }
 
-// proxy is in front of a server and counts round trips: how often the client sends after the
-// server did.
-type proxy struct {
-	listener net.Listener
-	mu       sync.Mutex
-	trips    int
-	answered bool
-}
-
-func newProxy(t *testing.T, server string) *proxy {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	p := &proxy{listener: l, answered: true}
-	go func() {
-		for {
-			client, err := l.Accept()
-			if err != nil {
-				return
-			}
-			upstream, err := net.Dial("tcp", server)
-			if err != nil {
-				_ = client.Close()
-				continue
-			}
-			go p.pass(upstream, client, true)
-			go p.pass(client, upstream, false)
-		}
-	}()
-	return p
-}
-
-func (p *proxy) pass(to io.WriteCloser, from io.Reader, client bool) {
-	defer to.Close()
-	buffer := make([]byte, 1<<16)
-	for {
-		n, err := from.Read(buffer)
-		if n > 0 {
-			p.mu.Lock()
-			if client && p.answered {
-				p.trips++
-			}
-			p.answered = !client
-			p.mu.Unlock()
-			if _, err := to.Write(buffer[:n]); err != nil {
-				return
-			}
-		}
-		if err != nil {
-			return
-		}
-	}
-}
-
-// count returns the round trips of f.
-func (p *proxy) count(f func()) int {
-	p.mu.Lock()
-	before := p.trips
-	p.mu.Unlock()
+// turns returns the round trips of f.
+func turns(link *network.Link, f func()) int {
+	before := link.Turns()
 	f()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.trips - before
+	return int(link.Turns() - before)
 }
 
 // The round trips for parents and children: Create, gorm's create of the slice, and row by row.
 func TestGraphRoundTrips(t *testing.T) {
-	modes := map[string]func(t *testing.T) (gorm.Dialector, *proxy){}
+	modes := map[string]func(t *testing.T) (gorm.Dialector, *network.Link){}
 	for name, mode := range map[string]pgx.QueryExecMode{"postgres/extended": pgx.QueryExecModeCacheStatement, "postgres/simple": pgx.QueryExecModeSimpleProtocol} {
-		modes[name] = func(t *testing.T) (gorm.Dialector, *proxy) {
+		modes[name] = func(t *testing.T) (gorm.Dialector, *network.Link) {
 			server := testserver.Postgres(t)
 			cfg := databases.FreshPostgres(t, server.DSN)
-			u, err := url.Parse("tcp://" + server.Addr)
+			link := network.LinkTo(t, server.Addr)
+			at, err := net.ResolveTCPAddr("tcp", link.Addr)
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := newProxy(t, u.Host)
-			cfg.Host, cfg.Port = "127.0.0.1", uint16(p.listener.Addr().(*net.TCPAddr).Port)
+			cfg.Host, cfg.Port = "127.0.0.1", uint16(at.Port)
 			cfg.DefaultQueryExecMode = mode
 			pool := stdlib.OpenDB(*cfg)
 			pool.SetMaxOpenConns(1)
-			return postgres.New(postgres.Config{Conn: pool}), p
+			return postgres.New(postgres.Config{Conn: pool}), link
 		}
 	}
 	for name, interpolate := range map[string]bool{"mariadb/prepared": false, "mariadb/interpolate": true} {
-		modes[name] = func(t *testing.T) (gorm.Dialector, *proxy) {
+		modes[name] = func(t *testing.T) (gorm.Dialector, *network.Link) {
 			server := testserver.MariaDB(t)
 			cfg := databases.FreshMySQL(t, server.DSN)
-			p := newProxy(t, server.Addr)
-			cfg.Addr, cfg.InterpolateParams = p.listener.Addr().String(), interpolate
-			return mysql.New(mysql.Config{DSNConfig: cfg}), p
+			link := network.LinkTo(t, server.Addr)
+			cfg.Addr, cfg.InterpolateParams = link.Addr, interpolate
+			return mysql.New(mysql.Config{DSNConfig: cfg}), link
 		}
 	}
 	build := func(parents, children int) []SnowParent {
@@ -140,7 +77,7 @@ func TestGraphRoundTrips(t *testing.T) {
 	}
 	for name, mode := range modes {
 		t.Run(name, func(t *testing.T) {
-			d, p := mode(t)
+			d, link := mode(t)
 			db := graphHandle(t, d, nil, nil, &SnowParent{}, &SnowChild{})
 			pool, err := db.DB()
 			if err != nil {
@@ -176,7 +113,7 @@ func TestGraphRoundTrips(t *testing.T) {
 				for way, create := range ways {
 					rows := build(size[0], size[1])
 					s.reset()
-					trips := p.count(func() {
+					trips := turns(link, func() {
 						if err := create(rows); err != nil {
 							t.Fatal(err)
 						}

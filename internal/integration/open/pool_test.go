@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/network"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/pgxstore"
@@ -89,12 +90,12 @@ func TestPoolUsedUp(t *testing.T) {
 
 // If the server does not answer, no error blames the pool, although the lease's own attempts fill it.
 func TestPoolNotUsedUp(t *testing.T) {
-	for outage, begin := range map[string]func(*testserver.Link){"silent": (*testserver.Link).Silence, "cut": (*testserver.Link).Cut} {
+	for outage, begin := range map[string]func(*network.Link){"silent": (*network.Link).Silence, "cut": (*network.Link).Cut} {
 		for name, s := range singles {
 			t.Run(outage+" "+name, func(t *testing.T) {
 				t.Parallel()
 				d := freshPostgres(t)
-				link := testserver.LinkTo(t, testserver.Postgres(t).Addr)
+				link := network.LinkTo(t, testserver.Postgres(t).Addr)
 				d.dsn = strings.Replace(d.dsn, testserver.Postgres(t).Addr, link.Addr, 1)
 				seen := &failures{}
 				cfg := brisk

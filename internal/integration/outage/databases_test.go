@@ -15,6 +15,7 @@ import (
 	gormpostgres "gorm.io/driver/postgres"
 	"gorm.io/gorm"
 
+	"github.com/seed-299c1d6b/snowkey/internal/network"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
@@ -77,7 +78,7 @@ func startPostgres(t *testing.T, h how) backend {
 	s := testserver.NewPostgres(t)
 	dsn := s.DSN
 	if h.far > 0 {
-		dsn = strings.Replace(dsn, s.Addr, testserver.Delayed(t, s.Addr, h.far), 1)
+		dsn = strings.Replace(dsn, s.Addr, network.Delayed(t, s.Addr, h.far), 1)
 	}
 	return backend{
 		open: func(t *testing.T, pool int) *sql.DB {
@@ -116,7 +117,7 @@ func startMySQL(t *testing.T, _ how) backend {
 			t.Error(err)
 		}
 	})
-	l := testserver.LinkTo(t, cfg.Addr)
+	l := network.LinkTo(t, cfg.Addr)
 	cfg.Addr = l.Addr
 	b := overMySQL(t, cfg)
 	b.away, b.back = func() error { l.Cut(); return nil }, func() error { l.Mend(); return nil }

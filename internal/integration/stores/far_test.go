@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
+	"github.com/seed-299c1d6b/snowkey/internal/network"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -103,7 +104,7 @@ func openings(t *testing.T, server string, kinds []string, client func(addr stri
 		}
 		t.Cleanup(func() { _ = gen.Close(context.Background()) })
 	}
-	link := testserver.LinkTo(t, server)
+	link := network.LinkTo(t, server)
 	near := client(link.Addr)
 	for _, what := range kinds {
 		before := link.Turns()
@@ -114,7 +115,7 @@ func openings(t *testing.T, server string, kinds []string, client func(addr stri
 			t.Errorf("%s: %d round trips of %v, which must fit in %v", what, n, far, inTime)
 		}
 	}
-	distant := client(testserver.Delayed(t, server, far))
+	distant := client(network.Delayed(t, server, far))
 	for _, what := range kinds {
 		began := time.Now()
 		first(what, distant(), worker.Config{ClaimWait: patience})
