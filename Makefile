@@ -11,7 +11,7 @@ QUICK := . ./cmd/snowkey ./contrib/bunkey ./contrib/entkey ./contrib/etcd ./cont
 FUZZTIME ?= 10s
 # Which benchmarks run, in how many rounds (0: 6, and 1 for growth), at which scale (full or
 # small: small proves that they run and measures nothing), and where the results go.
-SUITE ?= bench inserts load growth
+SUITE ?= bench inserts growth
 COUNT ?= 0
 SCALE ?= full
 RESULTS ?= benchmarks/results
@@ -56,7 +56,7 @@ bench: ## snowkey beside other libraries, rows under other keys, and growing tab
 	tools/install.sh --only mariadb
 	GOWORK=off go -C benchmarks build -o ../bin/bench ./cmd/bench
 	for suite in $(SUITE); do bin/bench -suite "$$suite" -count $(COUNT) -scale $(SCALE) -module benchmarks -out $(RESULTS); done
-	for suite in bench inserts load; do "$(call tool,benchstat)" $(RESULTS)/$$suite.txt; done >$(RESULTS)/benchstat.txt
+	for suite in bench inserts; do "$(call tool,benchstat)" $(RESULTS)/$$suite.txt; done >$(RESULTS)/benchstat.txt
 
 .PHONY: torture
 torture: ## real processes, servers and clocks are killed, paused and stepped: ten minutes

@@ -18,7 +18,7 @@ var figure = regexp.MustCompile(`\d[\d,]*(?:\.\d+)?`)
 func medians(t *testing.T) map[string]bool {
 	t.Helper()
 	runs := map[string][]float64{}
-	for _, name := range []string{"bench.txt", "inserts.txt", "load.txt", "growth.txt"} {
+	for _, name := range []string{"bench.txt", "inserts.txt", "growth.txt"} {
 		text, err := os.ReadFile(filepath.Join(root, "benchmarks", "results", name))
 		if err != nil {
 			t.Fatal(err)
