@@ -23,7 +23,7 @@ func ignore(ctx context.Context, gen *core.Generator, src Source, orders []Order
 	gen.Fill(ctx, []int64{id})                                                        // want `the error of Fill is ignored`
 	_ = gen.Fill(ctx, []int64{id})                                                    // want `the error of Fill is ignored`
 	go gen.Fill(ctx, []int64{other})                                                  // want `the error of Fill is ignored`
-	key, _ := sqltype.NextKey[Order](ctx, gen)                                         // want `the error of sqltype.NextKey is ignored`
+	key, _ := sqltype.NextKey[Order](ctx, gen)                                        // want `the error of sqltype.NextKey is ignored`
 	_ = sqltype.Assign(ctx, gen, orders, func(o *Order) *sqltype.ID { return &o.ID }) // want `the error of sqltype.Assign is ignored`
 	_ = key
 }
