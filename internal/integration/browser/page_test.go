@@ -402,26 +402,6 @@ func TestWithoutJavaScript(t *testing.T) {
 	}
 }
 
-// The page at /api shows each operation of openapi.json and carries one out. The tab fails the test
-// if the page breaks its content security policy.
-func TestAPIReference(t *testing.T) {
-	t.Parallel()
-	tb := page(t, serve(t), "api")
-	want := eval[int](tb, "fetch('api', { headers: { Accept: 'application/json' } }).then(a => a.json()).then(d => Object.values(d.paths).flatMap(p => Object.keys(p)).length)") // as a program
-	tb.wait("document.querySelector('.opblock')")
-	if got := eval[int](tb, "document.querySelectorAll('.opblock').length"); got != want || want < 8 {
-		t.Errorf("the page shows %d operations, not %d", got, want)
-	}
-	const parse = "#operations-IDs-parse "
-	tb.click(parse + ".opblock-summary-control")
-	tb.wait("document.querySelector('" + parse + ".execute')")
-	tb.click(parse + "[data-param-name=id] .json-schema-form-item-add")
-	tb.fill(parse+"[data-param-name=id] input", discord)
-	tb.run("document.activeElement.blur()") // else the page takes the text only 350 ms later
-	tb.click(parse + ".execute")
-	tb.wait("document.querySelector('" + parse + ".live-responses-table')?.innerText.includes('\"id\": \"" + discord + "\"')")
-}
-
 // A hundred thousand IDs: the page works in slices between its other tasks, shows how far it is,
 // drops the work if the text changes, and keeps few rows in the document.
 func TestMany(t *testing.T) {
