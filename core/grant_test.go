@@ -436,7 +436,7 @@ func TestDone(t *testing.T) {
 		g = mustNew(t, core.Config{Worker: &source{grants: []*core.Grant{a, b}}})
 		next(t, g)
 		a.Revoke(nil)
-		state(t, "revoked, and nobody has noticed", a, true, false)
+		state(t, "revoked, before any call", a, true, false)
 		next(t, g)
 		state(t, "given up", a, true, true)
 		state(t, "taken instead", b, true, false)

@@ -149,7 +149,7 @@ func TestNoAllocationsAtAStepBack(t *testing.T) {
 	}
 }
 
-// Nor a Fill that waits for ticks and is put together of many parts.
+// A Fill that waits for ticks, and takes many parts, does not allocate either.
 func TestNoAllocationsInManyChunks(t *testing.T) {
 	l := core.Layout{TimeBits: 41, WorkerBits: 4, SequenceBits: 4}
 	began, reads := time.Now(), 0

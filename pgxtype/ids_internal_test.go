@@ -55,7 +55,7 @@ func (p byElement) Scan([]byte, any) error {
 	return nil
 }
 
-// A sound array of bigint does not come to pgx's loop over its elements.
+// pgx's own loop over the elements never sees a well-formed array of bigint.
 func TestArrayInOneLoop(t *testing.T) {
 	id, k := sqltype.ID(7), key(7)
 	for _, value := range []any{

@@ -182,7 +182,7 @@ func TestLoadLateTables(t *testing.T) {
 	}
 }
 
-// The first error stays: rows after it are ignored, and what f returns is told with it.
+// The first error is kept: rows after it are ignored, and Load returns it with the error of f.
 func TestWriterErr(t *testing.T) {
 	s := newShop(t, pgx.QueryExecModeCacheStatement, true, shopTables)
 	for name, method := range methods {
@@ -222,7 +222,7 @@ func TestWriterErr(t *testing.T) {
 				s.empty(t)
 			}
 		}
-		// An error of f alone is returned as it is, and the Writer's own is told once.
+		// An error of f alone is returned as it is, and the Writer's own appears once.
 		_, err := pgxload.LoadWith(t.Context(), s.pool, pgxload.Config{Method: method, ChunkBytes: smallChunk}, func(w *pgxload.Writer) error {
 			_ = writeOrders(makeOrders(30, 5))(w)
 			return errSource
