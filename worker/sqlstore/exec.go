@@ -72,31 +72,33 @@ var brackets = [...]bracket{
 // reading is a bracket for MySQL, whose read-only servers begin no other.
 var reading = bracket{"START TRANSACTION READ ONLY", brackets[MySQL].commit, brackets[MySQL].rollback}
 
-// inTransaction calls f in a transaction of its own. A connection that may be left in one is closed.
+// inTransaction calls f in a transaction of its own. A connection that may be left in one is closed:
+// in SQLite it would keep all others from writing. A driver may report an error of what it did when
+// the context was done, and success of what it left undone then.
 func inTransaction(ctx context.Context, conn *sql.Conn, b bracket, f func() error) (err error) {
-	began, done := false, false
+	ended := false
 	defer func() {
-		if done {
+		if ended {
 			return
 		}
 		ctx, end := outlive(ctx, time.Second)
 		defer end()
-		if _, failed := conn.ExecContext(ctx, b.rollback); failed != nil && began {
+		_, err := conn.ExecContext(ctx, b.rollback)
+		if err != nil && !hasText(err, "no transaction is active") || ctx.Err() != nil {
 			discard(conn)
 		}
 	}()
-	if _, err := conn.ExecContext(ctx, b.begin); err != nil { // a driver may say so of one that began when ctx was done
-		if done = hasText(err, "within a transaction"); done {
+	if _, err := conn.ExecContext(ctx, b.begin); err != nil {
+		if ended = hasText(err, "within a transaction"); ended {
 			return fmt.Errorf("%w: %w", errOpen, err)
 		}
 		return err
 	}
-	began = true
 	if err := f(); err != nil {
 		return err
 	}
 	_, err = conn.ExecContext(ctx, b.commit)
-	done = err == nil
+	ended = err == nil && ctx.Err() == nil
 	return err
 }
 
