@@ -83,4 +83,3 @@ replace (
 )
 
 replace github.com/seed-299c1d6b/snowkey/contrib/token => ../contrib/token
-
