@@ -84,7 +84,7 @@
 //	Format, String          fmt, and code that wants a string
 //	Compare, Int64, Base32  your code, as Base58, Base62 and the Append methods
 //
-// docs/encoders.md lists what JSON packages, web frameworks, binary and text encoders and SQL
+// docs/keys.md says what JSON packages, web frameworks, binary and text encoders and SQL
 // libraries do with an ID. docs/keys.md is about keys, and what changing a Form does to texts that
 // people have stored.
 //

@@ -31,6 +31,6 @@
 // nothing, and [Store.Warnings] says so. Ids are unique anyway, but after a claim by a fast
 // clock its worker ID stays unused until the fence has passed.
 //
-// docs/stores.md has the keys, how the time to live is rounded, and how to set up etcd and
+// docs/workers.md has the keys, how the time to live is rounded, and how to set up etcd and
 // its client for outages.
 package etcd

@@ -36,5 +36,5 @@
 // A program with a token can claim any worker ID of any namespace. Send tokens over https only.
 // They are compared in constant time, and no error contains one.
 //
-// The protocol is in docs/stores.md.
+// The protocol is in docs/workers.md.
 package httpstore
