@@ -110,7 +110,7 @@ func TestSQLiteConvert(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(doc), "\n### Convert a table\n")
+	_, section, _ := strings.Cut(string(doc), "\n### Convert an existing table\n")
 	_, script, _ := strings.Cut(section, "```sql\n")
 	script, _, _ = strings.Cut(script, "```")
 	file := "file:" + filepath.Join(t.TempDir(), "convert.sqlite") + "?_pragma=foreign_keys(1)"
