@@ -1,4 +1,4 @@
-// The processor's counter saves most readings of the clock. In docs/benchmarks.md an id takes 11.1 ns,
+// The processor's counter saves most readings of the clock. In benchmarks/README.md an id takes 11.1 ns,
 // and a reading of the clock alone 25.3 ns.
 
 package core

@@ -15,8 +15,8 @@
 // [Partitioning] finds missing and old partitions, and writes the statements that create,
 // split, drop or detach them. A job may run Read and Extend in several processes at the
 // same time if it starts again after an error. [Generator] writes a generator for rows that no Go
-// program inserts, as one more holder of leased worker IDs. See docs/ddl.md, docs/partitions.md
-// and docs/generator.md.
+// program inserts, as one more holder of leased worker IDs. See docs/ddl.md and
+// docs/generator.md.
 //
 // # What is guaranteed
 //

@@ -16,7 +16,7 @@ const MaxShards = 1024
 // Dialect, Table, Count and Servers are required. Each method validates it; the error is a
 // [*core.ConfigError] with all that is wrong. For MySQL, MariaDB and SQLite it is an
 // [errors.ErrUnsupported]: there a program connects to the server of each row itself, which
-// [core.Shard] finds. docs/shards.md shows all that is needed.
+// [core.Shard] finds. docs/ddl.md shows all that is needed.
 //
 // The table itself is on one server, the coordinator, which has no rows. A shard is a table
 // on one of the others, named like orders_s0. [Sharding.Shards] lists them.

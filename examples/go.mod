@@ -52,7 +52,6 @@ require (
 	github.com/prometheus/procfs v0.19.2 // indirect
 	github.com/puzpuzpuz/xsync/v3 v3.5.1 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
-	github.com/seed-299c1d6b/snowkey/contrib/migrate v0.0.0
 	github.com/seed-299c1d6b/snowkey/contrib/token v0.0.0
 	github.com/tmthrgd/go-hex v0.0.0-20190904060850-447a3041c3bc // indirect
 	github.com/vmihailenco/msgpack/v5 v5.4.1 // indirect
@@ -87,4 +86,3 @@ replace (
 
 replace github.com/seed-299c1d6b/snowkey/contrib/token => ../contrib/token
 
-replace github.com/seed-299c1d6b/snowkey/contrib/migrate => ../contrib/migrate

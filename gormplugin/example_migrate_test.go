@@ -39,7 +39,7 @@ func Example_fromAutoIncrement() {
 		fmt.Println(err)
 		return
 	}
-	// db.AutoMigrate(&Shop{}, &Sale{}), and the statements of docs/migrating.md.
+	// db.AutoMigrate(&Shop{}, &Sale{}), and the statements of docs/migrate.md.
 	shop := Shop{Name: "tea"}
 	err = db.Create(&shop).Error
 	fmt.Println(shop.ID, err)

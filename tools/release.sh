@@ -3,7 +3,7 @@
 #        tools/release.sh --write VERSION    writes the requirements of the nested modules into this tree
 #
 # The root is tagged first, then the modules that require it, each after those that it
-# requires itself; docs/releasing.md has the steps. The rehearsal does them in a copy, with
+# requires itself; tools/README.md has the steps. The rehearsal does them in a copy, with
 # a folder in place of the proxy, and uses what came out of it as a user would.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

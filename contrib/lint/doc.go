@@ -4,7 +4,7 @@
 //	go run github.com/seed-299c1d6b/snowkey/contrib/lint/cmd/snowkeylint@latest ./...
 //
 // Each rule is an analyzer of golang.org/x/tools/go/analysis, so the rules also run in go vet, in
-// golangci-lint (package plugin) and in other drivers. docs/lint.md in the repository explains them.
+// golangci-lint (package plugin) and in other drivers. docs/testing.md in the repository explains them.
 //
 // A package is checked only if it imports snowkey, imports a package that does, or has a field with
 // the tag snowflake. Generated files are not checked. The rules look at one package at a time, and

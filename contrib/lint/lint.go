@@ -15,7 +15,7 @@ import (
 )
 
 // page is the page that explains the rules.
-const page = "https://github.com/" + "seed-299c1d6b/snowkey/blob/main/docs/lint.md#"
+const page = "https://github.com/" + "seed-299c1d6b/snowkey/blob/main/docs/testing.md#"
 
 // Config configures the analyzers. The zero value is ready for use.
 type Config struct {
@@ -63,7 +63,7 @@ type rule struct {
 	flags func(*flag.FlagSet)
 }
 
-// rules returns all rules, in the order of docs/lint.md.
+// rules returns all rules, in the order of docs/testing.md.
 func rules() []rule {
 	return []rule{typeRule(), jsonRule(), narrowRule(), errRule(), scopeRule(), closeRule()}
 }

@@ -28,6 +28,17 @@ func TestSerials(t *testing.T) {
 	}
 }
 
+func TestSerialsInAZone(t *testing.T) {
+	codec, err := viennaCodec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := codec.Encode(2124042817363972138)
+	if err != nil || text != "PAY-202611210830451230-0817-0042-70" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
 func TestInvoiceNumbers(t *testing.T) {
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "x.sqlite")+"?_pragma=busy_timeout(60000)")
 	if err != nil {

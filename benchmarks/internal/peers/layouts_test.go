@@ -10,7 +10,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// The layouts of other libraries in docs/migrating.md are right: their ids decode to the
+// The layouts of other libraries in docs/migrate.md are right: their ids decode to the
 // parts that the libraries report.
 func TestLayoutsOfOthers(t *testing.T) {
 	node, err := snowflake.NewNode(777)

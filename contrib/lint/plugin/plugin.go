@@ -1,6 +1,6 @@
 // Package plugin makes snowkeylint a module plugin of golangci-lint.
 //
-// docs/lint.md in the repository shows how to build golangci-lint with it, and its settings.
+// docs/testing.md in the repository shows how to build golangci-lint with it, and its settings.
 //
 // golangci-lint applies //nolint:snowkeylint itself. A comment with the name of a rule, such as
 // //nolint:snowjson, works as well, with a warning of a linter that golangci-lint does not know.

@@ -11,7 +11,7 @@
 //
 // This adds the column id_snowkey to orders, and a column such as order_id_snowkey to each table
 // with a foreign key to orders, and fills them. Keys and constraints do not change;
-// docs/backfill.md in the repository shows how to swap the columns afterwards. Inspect reports what
+// docs/migrate.md in the repository shows how to swap the columns afterwards. Inspect reports what
 // Run would do and writes nothing. The command snowkey backfill does both.
 //
 // # What is guaranteed

@@ -10,16 +10,59 @@ import (
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
 )
 
-// The statements of docs/backfill.md swap the columns.
-func TestSwap(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "backfill.md"))
+// documented returns the two blocks of SQL in a section of docs/migrate.md.
+func documented(t *testing.T, heading string) (first, second string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "migrate.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := regexp.MustCompile("(?s)\n```sql\n(.*?)\n```\n").FindAllStringSubmatch(string(text), -1)
+	_, section, _ := strings.Cut(string(text), "\n"+heading+"\n")
+	section, _, _ = strings.Cut(section, "\n##")
+	blocks := regexp.MustCompile("(?s)\n```sql\n(.*?)\n```\n").FindAllStringSubmatch(section, -1)
 	if len(blocks) != 2 {
-		t.Fatalf("%d blocks", len(blocks))
+		t.Fatalf("%d blocks in %s", len(blocks), heading)
 	}
+	return blocks[0][1], blocks[1][1]
+}
+
+// script executes the statements of a block, in one session.
+func (db *engine) script(t *testing.T, block string) {
+	t.Helper()
+	db.SetMaxOpenConns(1)
+	for statement := range strings.SplitSeq(block, ";") {
+		if strings.TrimSpace(statement) != "" {
+			if _, err := db.Exec(statement); err != nil {
+				t.Fatalf("%s: %v", statement, err)
+			}
+		}
+	}
+}
+
+// The statements of docs/migrate.md make a key and what refers to it wider, and then remove
+// AUTO_INCREMENT.
+func TestWiderKey(t *testing.T) {
+	wider, withoutCounter := documented(t, "## MySQL and MariaDB")
+	onMySQL(t, false, func(t *testing.T, db *engine) {
+		db.run(t, "CREATE TABLE orders (id int unsigned AUTO_INCREMENT PRIMARY KEY, note text)",
+			"CREATE TABLE order_lines (id bigint PRIMARY KEY, order_id int unsigned NOT NULL, CONSTRAINT order_lines_ibfk_1 FOREIGN KEY (order_id) REFERENCES orders (id))",
+			"INSERT INTO orders (note) VALUES ('a'), ('b')", "INSERT INTO order_lines VALUES (1, 2)")
+		db.script(t, wider)
+		db.run(t, "INSERT INTO orders (note) VALUES ('of an old program')")
+		db.script(t, withoutCounter)
+		db.run(t, "INSERT INTO orders VALUES (2124631483221017871, 'c')", "INSERT INTO order_lines VALUES (2, 2124631483221017871)")
+		if err := inTx(db, "INSERT INTO orders (note) VALUES ('d')"); err == nil {
+			t.Error("a row without a key was written")
+		}
+		if err := inTx(db, "INSERT INTO order_lines VALUES (3, 77)"); err == nil {
+			t.Error("there is no foreign key")
+		}
+	})
+}
+
+// The statements of docs/migrate.md swap the columns.
+func TestSwap(t *testing.T) {
+	onPostgres, inMySQL := documented(t, "### Swap the columns")
 	test := func(block string) func(t *testing.T, db *engine) {
 		return func(t *testing.T, db *engine) {
 			db.run(t, "CREATE TABLE orders (id {key}, created_at {time})",
@@ -29,14 +72,7 @@ func TestSwap(t *testing.T) {
 			if _, err := backfill.Run(t.Context(), db.DB, db.config(t)); err != nil {
 				t.Fatal(err)
 			}
-			db.SetMaxOpenConns(1) // for BEGIN
-			for statement := range strings.SplitSeq(block, ";") {
-				if strings.TrimSpace(statement) != "" {
-					if _, err := db.Exec(statement); err != nil {
-						t.Fatalf("%s: %v", statement, err)
-					}
-				}
-			}
+			db.script(t, block)
 			if got := db.one(t, "SELECT count(*) FROM orders o JOIN order_lines l ON l.order_id = o.id AND l.order_id_old = o.id_old WHERE o.id > 1000"); got != "3" {
 				t.Errorf("%s lines", got)
 			}
@@ -52,6 +88,6 @@ func TestSwap(t *testing.T) {
 			}
 		}
 	}
-	t.Run("postgres", func(t *testing.T) { test(blocks[0][1])(t, openPostgres(t)) })
-	t.Run("mysql", func(t *testing.T) { onMySQL(t, false, test(blocks[1][1])) })
+	t.Run("postgres", func(t *testing.T) { test(onPostgres)(t, openPostgres(t)) })
+	t.Run("mysql", func(t *testing.T) { onMySQL(t, false, test(inMySQL)) })
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // TestActiveActiveLeases replicates the tables of the leases as well, against the advice of
-// docs/active-active.md: what it says of that is true.
+// docs/generator.md: what it says of that is true.
 func TestActiveActiveLeases(t *testing.T) {
 	t.Run("without datacenters", withoutDatacenters)
 	t.Run("the second is refused", func(t *testing.T) {

@@ -36,26 +36,33 @@ type site struct {
 	sub        string // its subscription, whose slot is on the other node
 }
 
-// documented are the blocks of SQL of docs/active-active.md, in its order.
+// documented are the blocks of SQL of a section of docs/generator.md, in its order.
 func documented(t *testing.T) (blocks []string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "active-active.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "generator.md"))
 	must(t, err)
-	for _, m := range regexp.MustCompile("(?s)\n```sql\n(.*?)\n```\n").FindAllStringSubmatch(string(text), -1) {
+	_, section, _ := strings.Cut(string(text), "\n## Two writable PostgreSQL servers\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	for _, m := range regexp.MustCompile("(?s)\n```sql\n(.*?)\n```\n").FindAllStringSubmatch(section, -1) {
 		blocks = append(blocks, m[1])
 	}
-	if len(blocks) != 5 {
-		t.Fatalf("the document has %d blocks of SQL, want 5", len(blocks))
+	if len(blocks) != 4 {
+		t.Fatalf("the document has %d blocks of SQL, want 4", len(blocks))
 	}
 	return blocks
 }
 
-func settings(t *testing.T) string        { return documented(t)[0] }
-func tables(t *testing.T) string          { return documented(t)[1] }
-func subscriptions(t *testing.T) []string { return documented(t)[2:4] }
-func afresh(t *testing.T) string          { return documented(t)[4] }
+func settings(t *testing.T) string { return documented(t)[0] }
+func tables(t *testing.T) string   { return documented(t)[1] }
+func afresh(t *testing.T) string   { return documented(t)[3] }
 
-// newSites starts two nodes as docs/active-active.md says, but for the subscriptions.
+// subscriptions are those of the first node and the second.
+func subscriptions(t *testing.T) []string {
+	first := documented(t)[2]
+	return []string{first, strings.NewReplacer("from_second", "from_first", "10.0.0.2", "10.0.0.1").Replace(first)}
+}
+
+// newSites starts two nodes as docs/generator.md says, but for the subscriptions.
 func newSites(t *testing.T) []*site {
 	t.Helper()
 	sites := make([]*site, 2)
@@ -375,7 +382,7 @@ func disableOnError(t *testing.T, sites []*site) {
 	caughtUp(t, sites)
 }
 
-// namespace is that of docs/active-active.md.
+// namespace is that of docs/generator.md.
 const namespace = "orders"
 
 // lease returns the configuration of a generator of the site.

@@ -21,7 +21,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// The tables of docs/active-active.md.
+// The tables of docs/generator.md.
 type order struct {
 	ID    sqltype.ID
 	Note  string

@@ -80,7 +80,7 @@ func TestFromAutoIncrement(t *testing.T) {
 			t.Errorf("%+v", shops)
 		}
 		checkParts(t, shops[2].ID.ID(), 1)
-		// Old processes, as in docs/migrating.md: only a sequence stays below the new keys.
+		// Old processes, as in docs/migrate.md: only a sequence stays below the new keys.
 		late := shopBefore{Name: "late"}
 		if err := old.Create(&late).Error; err != nil {
 			t.Error(err)

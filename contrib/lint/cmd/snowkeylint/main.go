@@ -4,7 +4,7 @@
 //	snowkeylint help snowjson
 //	go vet -vettool=$(which snowkeylint) ./...
 //
-// See package lint, and docs/lint.md of the repository.
+// See package lint, and docs/testing.md of the repository.
 package main
 
 import (
