@@ -85,4 +85,3 @@ replace (
 )
 
 replace github.com/seed-299c1d6b/snowkey/contrib/token => ../contrib/token
-
