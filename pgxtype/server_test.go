@@ -116,7 +116,7 @@ type check struct {
 }
 
 var checks = []check{
-	// What docs/pgx.md lists is in matrix_test.go.
+	// What testdata/modes.txt lists is in matrix_test.go.
 	{"scalar", true, func(t *testing.T, conn *pgx.Conn) {
 		expect(t, conn, valid(0), `select $1::bigint`, ID(0))
 		expect(t, conn, sql.Null[ID]{V: big, Valid: true}, `select $1::bigint`, sql.Null[ID]{V: big, Valid: true})

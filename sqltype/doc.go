@@ -84,9 +84,8 @@
 //	Format, String          fmt, and code that wants a string
 //	Compare, Int64, Base32  your code, as Base58, Base62 and the Append methods
 //
-// docs/encoders.md lists what JSON packages, web frameworks, binary and text encoders and SQL
-// libraries do with an ID. docs/keys.md is about keys, and what changing a Form does to texts that
-// people have stored.
+// docs/keys.md says what JSON packages, web frameworks and encoders do with an ID, and what changing
+// a Form does to texts that people have stored. docs/sql.md is about SQL libraries.
 //
 // The package imports the standard library only.
 package sqltype

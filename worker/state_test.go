@@ -8,22 +8,6 @@ import (
 	"testing"
 )
 
-// The documents show the table of transitions as it is.
-func TestTransitionsInTheDocuments(t *testing.T) {
-	text, err := os.ReadFile("../docs/leases.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tr := range transitions {
-		if line := fmt.Sprintf("| %s | %s | %s |", tr.from, tr.on, tr.to); !strings.Contains(string(text), line) {
-			t.Errorf("docs/leases.md has no line %q", line)
-		}
-	}
-	if n := strings.Count(string(text), " | releasing |\n"); n != 5 {
-		t.Errorf("docs/leases.md ends a lease in %d lines", n)
-	}
-}
-
 // The model of liveness has the same table.
 func TestTransitionsInTheModel(t *testing.T) {
 	text, err := os.ReadFile("model/live.pml")

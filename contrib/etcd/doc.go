@@ -31,6 +31,15 @@
 // nothing, and [Store.Warnings] says so. Ids are unique anyway, but after a claim by a fast
 // clock its worker ID stays unused until the fence has passed.
 //
-// docs/stores.md has the keys, how the time to live is rounded, and how to set up etcd and
-// its client for outages.
+// docs/workers.md says how the time to live is rounded, and how to set up etcd and its client for
+// outages.
+//
+// # Keys
+//
+// "#" is neither in a prefix nor in a namespace, so no namespace reaches another's keys:
+//
+//	snowkey#layout#NAMESPACE            the fingerprint of the layout
+//	snowkey#worker#NAMESPACE#WORKER_ID  {"epoch":3,"token":"…","owner":"…","until":1767225600000}
+//	snowkey#alive#NAMESPACE#CLAIM_ID    the time to live
+//	snowkey#counter#NAME                the next value
 package etcd

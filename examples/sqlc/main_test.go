@@ -145,7 +145,7 @@ func TestGenerated(t *testing.T) {
 
 // The overrides that the documents show are those of this example.
 func TestDocumentsShowTheOverrides(t *testing.T) {
-	shown, err := os.ReadFile("../../docs/tools.md")
+	shown, err := os.ReadFile("../../docs/sql.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,6 +166,6 @@ func TestDocumentsShowTheOverrides(t *testing.T) {
 		want.WriteString(strings.TrimSpace(line) + "\n")
 	}
 	if !found || !strings.Contains(flat.String(), want.String()) {
-		t.Errorf("docs/tools.md shows what is not in sqlc.yaml:\n%s", block)
+		t.Errorf("docs/sql.md shows what is not in sqlc.yaml:\n%s", block)
 	}
 }

@@ -70,8 +70,11 @@ func run(ctx context.Context, addr string) error {
 func routes(db *gorm.DB, gen *worker.Generator) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /notes", func(w http.ResponseWriter, r *http.Request) {
-		var note Note
-		err := json.NewDecoder(r.Body).Decode(&note)
+		var input struct { // without a key: clients must not choose it
+			Text string `json:"text"`
+		}
+		err := json.NewDecoder(r.Body).Decode(&input)
+		note := Note{Text: input.Text}
 		if err == nil {
 			err = db.WithContext(r.Context()).Create(&note).Error
 		}

@@ -18,7 +18,7 @@ var generated = []struct {
 }{
 	{"internal/integration/binding/graphql", []string{"*"}, "32e35a55547af794"},
 	{"internal/integration/binding/oapi", []string{"*"}, "25c19ddcf1349084"},
-	{"internal/integration/orms", []string{"sqlcshop/*.yaml", "sqlcshop/*/*"}, "28c96f1d7edf1c73"},
+	{"internal/integration/orms", []string{"sqlcshop/*.yaml", "sqlcshop/*/*"}, "432b7fa052d69cba"},
 	{"examples/sqlc", []string{"*.sql", "sqlc.yaml", "db/*"}, "6680636ba895c5fd"},
 }
 

@@ -36,5 +36,24 @@
 // A program with a token can claim any worker ID of any namespace. Send tokens over https only.
 // They are compared in constant time, and no error contains one.
 //
-// The protocol is in docs/stores.md.
+// # Protocol
+//
+// Each request is a POST to v1/claim, v1/renew, v1/release, v1/count or, with HandlerConfig.Admin,
+// v1/list and v1/free, with the headers "Authorization: Bearer TOKEN" and "Content-Type:
+// application/json". Instants are Unix milliseconds and durations milliseconds. All fields are
+// required, and no others are allowed:
+//
+//	POST v1/renew
+//	{"id": "R4ND0M", "request": {"space": "default", "worker": 7, "epoch": 3, "token": "…",
+//	                             "until": 1767225630000, "ttl": 40000}}
+//
+//	200 {"id": "R4ND0M", "result": {}}
+//	409 {"id": "R4ND0M", "error": {"kind": "taken", "message": "…"}}
+//
+// "space" is the namespace, "numbers" the number of worker IDs, "epoch" the fencing token, "token"
+// the claim ID, "until" the fence, "window" the FenceWindow, "only" RequirePreferred and "avoid"
+// Exclude. The kind of a 409 is none_free, skew, layout, lossy or taken. Besides the statuses of
+// HTTP there are 400 for a wrong request (with the kind config, its fields are listed), 401 for a
+// wrong token, 500 if the store failed, and 501 for a verb that the handler or its store does not
+// offer.
 package httpstore

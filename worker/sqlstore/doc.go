@@ -38,6 +38,6 @@
 // program. If the program may use up the pool for longer than a lease lasts without a renewal,
 // give the store a pool of its own.
 //
-// docs/stores.md has the settings that are checked, and how to use PgBouncer, Galera and Group
+// docs/workers.md has the settings that are checked, and how to use PgBouncer, Galera and Group
 // Replication.
 package sqlstore

@@ -110,7 +110,7 @@ func (f *figures) add(t *testing.T, way string, o outcome) {
 	}
 }
 
-// table formats the figures as in docs/verification.md.
+// table formats the figures that docs/leases.md quotes.
 func (f *figures) table(took time.Duration) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| killed | times | another primary | renewed after: p50 | p99 | row after: p50 | p99 | longest without ids: p50 | p99 |\n")

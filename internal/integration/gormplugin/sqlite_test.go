@@ -29,7 +29,7 @@ type (
 	}
 )
 
-// The tables of docs/sqlite.md: AutoMigrate makes a key the rowid, unless its tag has a type, and
+// The tables of docs/gorm.md: AutoMigrate makes a key the rowid, unless its tag has a type, and
 // leaves tables that exist alone. The plugin fills all of them.
 func TestSQLiteKeys(t *testing.T) {
 	file := "file:" + filepath.Join(t.TempDir(), "key.sqlite") + "?_pragma=busy_timeout(60000)"
@@ -103,14 +103,15 @@ func TestSQLiteLeavesColumns(t *testing.T) {
 	}
 }
 
-// The statements of docs/sqlite.md make the key of a table the rowid, and keep its rows and those
+// The statements of docs/gorm.md make the key of a table the rowid, and keep its rows and those
 // that refer to them.
 func TestSQLiteConvert(t *testing.T) {
-	doc, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "sqlite.md"))
+	doc, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "gorm.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, script, _ := strings.Cut(string(doc), "```sql\n")
+	_, section, _ := strings.Cut(string(doc), "\n### Convert an existing table\n")
+	_, script, _ := strings.Cut(section, "```sql\n")
 	script, _, _ = strings.Cut(script, "```")
 	file := "file:" + filepath.Join(t.TempDir(), "convert.sqlite") + "?_pragma=foreign_keys(1)"
 	db := databases.Handle(t, databases.Database{Name: "sqlite", Open: func(*testing.T) gorm.Dialector { return sqlite.Open(file) }})

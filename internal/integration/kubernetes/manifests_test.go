@@ -102,14 +102,14 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// The blocks of YAML in docs/kubernetes.md are cut out of the manifests.
+// The blocks of YAML in docs/workers.md are cut out of the manifests.
 func TestTheDocumentShowsTheManifests(t *testing.T) {
 	here, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Not cleaned, so that go test sees its changes.
-	page, err := os.ReadFile(here + "/../../../docs/kubernetes.md")
+	page, err := os.ReadFile(here + "/../../../docs/workers.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func gormAsker(t *testing.T, cfg postgres.Config) asker {
 	}
 }
 
-// The ways of docs/stores.md to send statements of one's own through a PgBouncer in transaction and
+// The ways of docs/workers.md to send statements of one's own through a PgBouncer in transaction and
 // in statement mode. How others fail there is logged.
 func TestPgBouncerStatements(t *testing.T) {
 	for _, mode := range []string{"transaction", "statement"} {

@@ -137,7 +137,7 @@ func libraries(t *testing.T, pool *sql.DB, dsn string) []library {
 	}
 }
 
-// docs/encoders.md has the results of this test. To update the table, copy the lines of the failure.
+// docs/sql.md has the results of this test. To update the table, copy the lines of the failure.
 func TestDocumentedLibraries(t *testing.T) {
 	dsn := testserver.Database(t, "postgres", testserver.Postgres(t).DSN)
 	pool, err := sql.Open("postgres", dsn)
@@ -165,7 +165,7 @@ func TestDocumentedLibraries(t *testing.T) {
 		}
 		return types
 	}
-	text, err := os.ReadFile("../../../docs/encoders.md")
+	text, err := os.ReadFile("../../../docs/sql.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestDocumentedLibraries(t *testing.T) {
 				}
 			}
 			if line := "| " + strings.Join(cells, " | ") + " |"; !strings.Contains(string(text), "\n"+line) {
-				t.Errorf("docs/encoders.md has no line that begins so:\n%s", line)
+				t.Errorf("docs/sql.md has no line that begins so:\n%s", line)
 			}
 		})
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// docs/recipes.md shows what is in the files recipe_*_test.go.
+// docs/sql.md shows what is in the files recipe_*_test.go.
 
 // put is an upsert by the number, without the values.
 func put(kind string) string {

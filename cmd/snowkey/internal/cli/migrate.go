@@ -85,7 +85,7 @@ func (a *app) migrate(cmd *cobra.Command, p *migrating) error {
 	}
 	target, err := p.open(ctx, a, map[dsn.Kind]string{
 		dsn.MySQL:  "migrate works on PostgreSQL only: use gh-ost or pt-online-schema-change for MySQL and MariaDB, see docs/migrate.md; snowkey backfill gives IDs to their rows",
-		dsn.SQLite: "migrate works on PostgreSQL only: convert a table of SQLite as docs/sqlite.md shows; snowkey backfill gives IDs to its rows",
+		dsn.SQLite: "migrate works on PostgreSQL only: convert a table of SQLite as docs/gorm.md shows; snowkey backfill gives IDs to its rows",
 	})
 	if err != nil {
 		return err

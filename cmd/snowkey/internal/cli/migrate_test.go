@@ -107,7 +107,7 @@ func TestMigrateErrors(t *testing.T) {
 		{"a layout", append([]string{"migrate", "layout"}, args...), 2, "old IDs stay as they are"},
 		{"no table", []string{"migrate", "bigint", "--dsn", dsn}, 2, "--table is required"},
 		{"no DSN", []string{"migrate", "bigint", "--table", "orders"}, 2, "--dsn is required: the database of the table"},
-		{"SQLite", []string{"migrate", "bigint", "--dsn", "file:none.db", "--table", "orders"}, 2, "--dsn: migrate works on PostgreSQL only: convert a table of SQLite as docs/sqlite.md shows"},
+		{"SQLite", []string{"migrate", "bigint", "--dsn", "file:none.db", "--table", "orders"}, 2, "--dsn: migrate works on PostgreSQL only: convert a table of SQLite as docs/gorm.md shows"},
 		{"MySQL", []string{"migrate", "bigint", "--dsn", "mysql://localhost/app", "--table", "orders"}, 2, "--dsn: migrate works on PostgreSQL only: use gh-ost or pt-online-schema-change"},
 		{"MySQL by its driver's DSN", []string{"migrate", "default", "--dsn", "root@tcp(localhost)/app", "--table", "orders", "--generator", "f()"}, 2, "use gh-ost or pt-online-schema-change"},
 		{"an unknown table", append([]string{"migrate", "bigint"}, args...), 2, `--table "orders": there is no such table`},

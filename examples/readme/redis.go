@@ -1,0 +1,22 @@
+package readme
+
+import (
+	"context"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
+)
+
+func openRedis(ctx context.Context, client *redis.Client) (*worker.Generator, error) {
+	eval := func(ctx context.Context, script string, keys []string, args ...any) (any, error) {
+		return client.Eval(ctx, script, keys, args...).Result()
+	}
+	return redisstore.Open(ctx, eval, redisstore.Config{
+		ConfigGet: func(ctx context.Context, name string) (string, error) { // to check appendfsync
+			values, err := client.ConfigGet(ctx, name).Result()
+			return values[name], err
+		},
+	})
+}
