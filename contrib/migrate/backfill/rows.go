@@ -45,8 +45,25 @@ func (j *job) page(ctx context.Context, limit int, newest bool) ([]row, error) {
 	return rows, nil
 }
 
-// rows returns rows with their keys, and their times as text.
-func (j *job) rows(ctx context.Context, where string) ([]row, error) {
+// referredTo returns rows with ids, in the order of their keys and after those of the last batch, to which
+// rows without an id refer.
+func (j *job) referredTo(ctx context.Context, ref target, last []row) ([]row, error) {
+	key := "p." + j.db.quote(j.key.name)
+	where := "p." + j.db.quote(j.into.to) + " <> 0 AND EXISTS (SELECT 1 FROM " + ref.table.of(j.db) + " c WHERE " + key + " = c." + j.db.quote(ref.from) + " AND " + j.unsetIn(ref, "c.") + ")"
+	var args []any
+	if len(last) > 0 {
+		where += " AND " + key + " > ?"
+		args = []any{last[len(last)-1].key}
+	}
+	rows, err := j.rows(ctx, where+fmt.Sprintf(" ORDER BY %s LIMIT %d", key, j.cfg.BatchSize), args...)
+	if err != nil {
+		return nil, fmt.Errorf("backfill: look for rows of %s without ids: %w", ref.table, err)
+	}
+	return rows, nil
+}
+
+// rows returns rows of the table p with their keys, and their times as strings.
+func (j *job) rows(ctx context.Context, where string, args ...any) ([]row, error) {
 	key := j.db.quote(j.key.name)
 	binary := "0 = 1"
 	switch typ := j.key.typ; {
@@ -65,7 +82,7 @@ func (j *job) rows(ctx context.Context, where string) ([]row, error) {
 		}
 		r.text = text.String
 		return r, err
-	}, "SELECT "+key+", "+j.times.expr+", "+binary+" FROM "+j.table.of(j.db)+" WHERE "+where)
+	}, "SELECT "+key+", "+j.times.expr+", "+binary+" FROM "+j.table.of(j.db)+" p WHERE "+where, args...)
 }
 
 func keyText(key any) string {

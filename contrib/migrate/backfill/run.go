@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -170,22 +171,51 @@ func (j *job) commit(ctx context.Context, c *cursor, batch []row, result *Result
 }
 
 // sweep sets the ids in referring columns that have no index, and of rows that were written after
-// the rows they refer to had ids.
+// the rows they refer to had ids. With an index it works in batches; one statement sets the others, and
+// what was written during the batches.
 func (j *job) sweep(ctx context.Context) (total int64, err error) {
 	for _, ref := range j.refs {
-		var n int64
-		if err := j.pace.Wait(ctx, j.db, "backfill"); err != nil {
-			return total, err
+		var batch []row
+		for more := true; more; more = len(batch) > 0 {
+			if ref.indexed {
+				if batch, err = j.referredTo(ctx, ref, batch); err != nil {
+					return total, err
+				}
+			}
+			n, err := j.sweepBatch(ctx, ref, batch)
+			if err != nil {
+				return total, err
+			}
+			total += n
 		}
-		err := j.db.transact(ctx, func(tx *sql.Tx) (err error) {
-			n, err = j.refer(ctx, tx, ref, nil)
-			return err
-		})
-		if err != nil {
-			return total, err
-		}
-		total += n
 	}
+	return total, nil
+}
+
+// sweepBatch sets the ids of what refers to the rows, or of all rows that have none.
+func (j *job) sweepBatch(ctx context.Context, ref target, batch []row) (total int64, err error) {
+	if err := j.pace.Wait(ctx, j.db, "backfill"); err != nil {
+		return 0, err
+	}
+	chunks := slices.Collect(slices.Chunk(batch, perStatement))
+	if len(chunks) == 0 {
+		chunks = [][]row{nil}
+	}
+	err = j.db.transact(ctx, func(tx *sql.Tx) error {
+		total = 0
+		for _, chunk := range chunks {
+			n, err := j.refer(ctx, tx, ref, chunk)
+			if err != nil {
+				return err
+			}
+			total += n
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	j.pace.Wrote(total)
 	return total, nil
 }
 
