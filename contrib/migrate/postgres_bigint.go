@@ -213,6 +213,7 @@ func (j *pgJob) addColumns() []Step {
 		}
 		add("DROP FUNCTION IF EXISTS %s()", functionName(t)) // OR REPLACE would leave it to the role that owns it
 		s.Statements = append(s.Statements, function)
+		add("COMMENT ON FUNCTION %s() IS %s", functionName(t), literal(versionMark+version))
 		if j.cfg.Kind == UUID {
 			add("REVOKE ALL ON FUNCTION %s() FROM PUBLIC", functionName(t))
 		}

@@ -22,8 +22,11 @@ type pgTable struct {
 	Indexes                                                               []pgIndex
 	Foreign, Referring                                                    []pgForeign // from this table, and to it
 	Triggers                                                              []pgTrigger
-	Checks, Functions                                                     []string // the names of ours, and of those in its schema
+	Checks                                                                []string     // the names of ours
+	Functions                                                             []pgFunction // ours, in its schema
 }
+
+type pgFunction struct{ Name, Comment string }
 
 type pgColumn struct {
 	Num                          int
@@ -86,7 +89,7 @@ const pgCatalog = `SELECT json_build_object('oid', c.oid::bigint, 'schema', n.ns
 	'publication', coalesce((SELECT min(p.pubname) FROM pg_publication p WHERE p.puballtables OR EXISTS (SELECT FROM pg_publication_tables t WHERE t.pubname = p.pubname AND t.schemaname = n.nspname AND t.tablename = c.relname)), ''),
 	'subscription', EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = c.oid),
 	'checks', coalesce((SELECT json_agg(k.conname ORDER BY k.conname) FROM pg_constraint k WHERE k.contype = 'c' AND k.conrelid = c.oid AND k.conname LIKE 'snow\_migrate\_%'), '[]'),
-	'functions', coalesce((SELECT json_agg(p.proname ORDER BY p.proname) FROM pg_proc p WHERE p.pronamespace = n.oid AND p.pronargs = 0 AND p.proname LIKE 'snow\_migrate\_%'), '[]'),
+	'functions', coalesce((SELECT json_agg(json_build_object('name', p.proname, 'comment', coalesce(obj_description(p.oid, 'pg_proc'), '')) ORDER BY p.proname) FROM pg_proc p WHERE p.pronamespace = n.oid AND p.pronargs = 0 AND p.proname LIKE 'snow\_migrate\_%'), '[]'),
 	'owned', pg_has_role(c.relowner, 'USAGE'), 'owner', pg_get_userbyid(c.relowner),
 	'columns', coalesce((SELECT json_agg(json_build_object('num', a.attnum, 'name', a.attname, 'type', format_type(a.atttypid, a.atttypmod), 'notnull', a.attnotnull, 'identity', a.attidentity, 'generated', a.attgenerated,
 			'default', coalesce(pg_get_expr(d.adbin, d.adrelid), ''), 'privileges', a.attacl IS NOT NULL, 'comment', coalesce(col_description(c.oid, a.attnum), ''),
@@ -150,8 +153,19 @@ func (t *pgTable) byNum(num int) *pgColumn {
 	return &t.Columns[slices.IndexFunc(t.Columns, func(c pgColumn) bool { return c.Num == num })]
 }
 
-// begun reports whether the function of a migration is there.
-func (t *pgTable) begun() bool { return slices.Contains(t.Functions, short(t.Name)) }
+// versionMark is before the version in the comment of a migration's function.
+const (
+	versionMark = "snowkey migrate, version "
+	version     = "1"
+)
+
+// function returns the function of a migration that has begun, or nil.
+func (t *pgTable) function() *pgFunction {
+	if i := slices.IndexFunc(t.Functions, func(f pgFunction) bool { return f.Name == short(t.Name) }); i >= 0 {
+		return &t.Functions[i]
+	}
+	return nil
+}
 
 func (t *pgTable) index(name string) *pgIndex {
 	if i := slices.IndexFunc(t.Indexes, func(x pgIndex) bool { return x.Name == name }); i >= 0 {

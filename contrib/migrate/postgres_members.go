@@ -176,6 +176,11 @@ func (j *pgJob) load(ctx context.Context, oid int64) (*pgTable, error) {
 
 // refuse returns an error for a table on which this has not been tried.
 func (t *pgTable) refuse() error {
+	if f := t.function(); f != nil {
+		if v, ours := strings.CutPrefix(f.Comment, versionMark); ours && v != version {
+			return refuse(t, "is in a migration of version %s, and this is for version %s: use the snowkey that began it", v, version)
+		}
+	}
 	switch {
 	case strings.Contains(t.Schema+t.Name, "."):
 		return refuse(t, "has a dot in its name, or in that of its schema")

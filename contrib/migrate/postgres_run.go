@@ -78,7 +78,7 @@ func (r *run) lock(ctx context.Context, conn *sql.Conn) (func(), error) {
 		case got:
 			return r.session(ctx, conn)
 		case time.Since(begun) > longest:
-			return nil, ErrRunning
+			return nil, fmt.Errorf("%w%s", ErrRunning, holder(ctx, conn))
 		}
 		select {
 		case <-ctx.Done():
@@ -86,6 +86,18 @@ func (r *run) lock(ctx context.Context, conn *sql.Conn) (func(), error) {
 		case <-time.After(pause):
 		}
 	}
+}
+
+// holder names the session that holds the lock. Any role can take an advisory lock; then no migration runs, which is all.
+func holder(ctx context.Context, conn *sql.Conn) string {
+	const query = `SELECT format('%s of %s, application %L, connected since %s', a.pid, a.usename, a.application_name, a.backend_start)
+		FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE l.locktype = 'advisory' AND l.granted AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+	const which = " AND l.classid = 0 AND l.objid = %d AND l.objsubid = 1"
+	var text string
+	if err := conn.QueryRowContext(ctx, query+fmt.Sprintf(which, lockKey)).Scan(&text); err != nil {
+		return "" // it has ended
+	}
+	return fmt.Sprintf(": process %s holds its lock, see SELECT * FROM pg_locks l WHERE locktype = 'advisory'"+which, text, lockKey)
 }
 
 // session sets up a session that has the lock. It has no timeouts: some steps take long, and it is

@@ -13,7 +13,7 @@ import (
 // and programs that know the id work before and after the swap.
 func (j *pgJob) planUUID(ctx context.Context) (Plan, error) {
 	key := j.members[0]
-	swapped, begun := key.table.swappedKey() == key.live, key.table.begun()
+	swapped, begun := key.table.swappedKey() == key.live, key.table.function() != nil
 	if !swapped && key.live.Type == "bigint" && !j.started() {
 		return j.newPlan(), nil // there is nothing to do, or it is finished
 	}
@@ -257,7 +257,7 @@ func (j *pgJob) uuidRemove(as StepName) []Step {
 			more = append(more, fmt.Sprintf("DROP INDEX IF EXISTS %s", quote(t.Schema, t.uuidKey())),
 				do("BEGIN IF to_regclass('snow_backfill') IS NOT NULL THEN "+state+"; END IF; END"))
 		}
-		ours := t == key.table && (t.begun() || t.swappedKey() != key.live) // it is not finished
+		ours := t == key.table && (t.function() != nil || t.swappedKey() != key.live) // it is not finished
 		if s := j.dropping(as, t, names, more...); ours || len(names) > 0 {
 			if ours {
 				s.Check += " AND NOT " + hasFunction(t)

@@ -325,6 +325,11 @@ func TestResume(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
+		db.run(t, "UPDATE snow_backfill SET version = 2")
+		if _, err := backfill.Run(t.Context(), db.DB, cfg); err == nil || !strings.Contains(err.Error(), "begun by a snowkey of version 2, and this is for version 1") {
+			t.Errorf("another version: %v", err)
+		}
+		db.run(t, "UPDATE snow_backfill SET version = 1")
 		p, err := backfill.Inspect(t.Context(), db.DB, cfg)
 		if err != nil || !p.Resumes || p.Worker != 1023 || p.Rows != 2 || p.Adds {
 			t.Errorf("%+v, %v", p, err)
