@@ -10,36 +10,6 @@ import (
 )
 
 func ExampleConfig_Functions() {
-	script, err := ddl.Config{Dialect: ddl.MySQL, Layout: core.Mastodon()}.Functions()
-	fmt.Print(script)
-	fmt.Println(err)
-	// Output:
-	// DROP FUNCTION IF EXISTS `snowflake_time`;
-	// CREATE FUNCTION `snowflake_time`(id bigint) RETURNS datetime(3)
-	//   DETERMINISTIC NO SQL SQL SECURITY INVOKER COMMENT 'time of an id of 47 time | 16 sequence, ticks of 1ms since 1970-01-01T00:00:00Z'
-	//   RETURN (CASE WHEN id >= 0 THEN (TIMESTAMP'1970-01-01 00:00:00.000' + INTERVAL (id DIV 65536) * 1000 MICROSECOND) END);
-	// DROP FUNCTION IF EXISTS `snowflake_worker`;
-	// CREATE FUNCTION `snowflake_worker`(id bigint) RETURNS bigint
-	//   DETERMINISTIC NO SQL SQL SECURITY INVOKER COMMENT 'worker of an id of 47 time | 16 sequence, ticks of 1ms since 1970-01-01T00:00:00Z'
-	//   RETURN (CASE WHEN id >= 0 THEN 0 END);
-	// DROP FUNCTION IF EXISTS `snowflake_sequence`;
-	// CREATE FUNCTION `snowflake_sequence`(id bigint) RETURNS bigint
-	//   DETERMINISTIC NO SQL SQL SECURITY INVOKER COMMENT 'sequence of an id of 47 time | 16 sequence, ticks of 1ms since 1970-01-01T00:00:00Z'
-	//   RETURN (CASE WHEN id >= 0 THEN (id % 65536) END);
-	// DROP FUNCTION IF EXISTS `snowflake_min`;
-	// CREATE FUNCTION `snowflake_min`(t datetime(6)) RETURNS bigint
-	//   DETERMINISTIC NO SQL SQL SECURITY INVOKER COMMENT 'least id of a time of 47 time | 16 sequence, ticks of 1ms since 1970-01-01T00:00:00Z'
-	//   RETURN (((TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00.000', t) + 1000000000000001999) DIV 1000 - 1000000000000001) * 65536);
-	// <nil>
-}
-
-func ExampleConfig_Functions_unsigned() {
-	_, err := ddl.Config{Dialect: ddl.Postgres, Layout: core.Layout{TimeBits: 42, SequenceBits: 22, Unsigned: true}}.Functions()
-	fmt.Println(err)
-	// Output: ddl: Layout.Unsigned true: a bigint is signed and sorts by its sign; give the time one bit less instead
-}
-
-func ExampleConfig_Functions_statements() {
 	script, err := ddl.Config{Dialect: ddl.Postgres, Schema: "shop", Prefix: "sf_"}.Functions()
 	if err != nil {
 		fmt.Println(err)

@@ -84,30 +84,3 @@ func TestSplitBelowTheOpenEnd(t *testing.T) {
 		t.Errorf("%v\n%s\nwant\n%s", err, script, want)
 	}
 }
-
-// Names and bounds that the database does not accept are errors that quote them.
-func TestExtendRefuses(t *testing.T) {
-	from := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
-	long := strings.Repeat("x", 55) // and _p202611
-	for _, c := range []struct {
-		p    Partitioning
-		have Partition
-		want string
-	}{
-		{Partitioning{Dialect: SQLite, Table: "t", By: Month}, Partition{Name: "pmax", Max: math.MaxInt64}, "SQLite has no partitions"},
-		{Partitioning{Dialect: Postgres, Table: "t"}, Partition{Name: "pmax", Max: math.MaxInt64}, "By"},
-		{Partitioning{Dialect: MySQL, Table: "t", By: Month}, Partition{Name: "", Max: math.MaxInt64}, `Partition.Name ""`},
-		{Partitioning{Dialect: MySQL, Table: "t", By: Month}, Partition{Name: "r", Schema: "x", Max: math.MaxInt64}, `Partition.Schema "x"`},
-		{Partitioning{Dialect: MySQL, Table: "t", By: Month}, Partition{Name: "r", Default: true}, "Partition.Default true"},
-		{Partitioning{Dialect: Postgres, Table: long + "x", By: Month}, Partition{Name: "pmax", Max: math.MaxInt64}, "has 64 bytes"},
-		{Partitioning{Dialect: Postgres, Table: long, By: Month}, Partition{Name: "pmax", Max: math.MaxInt64}, ""},
-		{Partitioning{Dialect: Postgres, Table: "t", By: Month}, Partition{Name: "a\x00", Default: true}, `Partition.Name "a\x00"`},
-	} {
-		t.Run(fmt.Sprint(c.p), func(t *testing.T) {
-			script, err := c.p.Extend([]Partition{c.have}, from, from.Add(1))
-			if (err == nil) != (c.want == "") || err != nil && (len(script) > 0 || !strings.Contains(err.Error(), c.want)) {
-				t.Errorf("%+v: %v, %v, want %q", c.p, script, err, c.want)
-			}
-		})
-	}
-}
