@@ -87,6 +87,11 @@ type Step struct {
 	stops  bool          // its lock stops writers: it gets timeouts, and is tried again
 }
 
+// add appends a statement.
+func (s *Step) add(format string, args ...any) {
+	s.Statements = append(s.Statements, fmt.Sprintf(format, args...))
+}
+
 // String returns the plan as text.
 func (p Plan) String() string {
 	var b strings.Builder

@@ -8,13 +8,13 @@ import (
 
 // A fk is a foreign key from a member, and what it is called until the swap.
 type fk struct {
-	pgForeign
-	to   *pgTable
+	foreignKey
+	to   *table
 	name string
 }
 
 // foreignOf returns the foreign keys from a member whose one end moves.
-func (j *pgJob) foreignOf(m *member) []fk {
+func (j *job) foreignOf(m *member) []fk {
 	var keys []fk
 	for _, k := range m.table.Foreign {
 		to := j.tables[k.To]
@@ -25,7 +25,7 @@ func (j *pgJob) foreignOf(m *member) []fk {
 	return keys
 }
 
-func (j *pgJob) foreign(m *member, k fk) []Step {
+func (j *job) foreign(m *member, k fk) []Step {
 	to := j.shadowOf(k.to, k.ToNum[0])
 	if to == "" {
 		to = k.to.byNum(k.ToNum[0]).Name
@@ -34,7 +34,7 @@ func (j *pgJob) foreign(m *member, k fk) []Step {
 }
 
 // foreignBetween adds a foreign key like k, first for new rows and then for all.
-func (j *pgJob) foreignBetween(m *member, k fk, from, to string) []Step {
+func (j *job) foreignBetween(m *member, k fk, from, to string) []Step {
 	actions := map[string]string{"a": "", "r": "RESTRICT", "c": "CASCADE", "n": "SET NULL", "d": "SET DEFAULT"}
 	text := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", quote(from), k.to.sql(), quote(to))
 	if k.Match == "f" {
@@ -63,7 +63,7 @@ func (j *pgJob) foreignBetween(m *member, k fk, from, to string) []Step {
 }
 
 // validate checks old rows of a table.
-func (t *pgTable) validate(constraint string) Step {
+func (t *table) validate(constraint string) Step {
 	return Step{
 		Name: StepValidate, Table: t.String(), Statements: []string{fmt.Sprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", t.sql(), quote(constraint))}, SizeMatters: true,
 		Lock: locksNone, Held: heldLong("reads all rows"), Check: "SELECT " + hasConstraint(t, constraint, " AND convalidated"), Back: "none is needed",
@@ -71,7 +71,7 @@ func (t *pgTable) validate(constraint string) Step {
 }
 
 // involved returns the tables that a swap locks.
-func (j *pgJob) involved() []*pgTable {
+func (j *job) involved() []*table {
 	tables := j.moving()
 	for _, m := range j.members {
 		for _, k := range j.foreignOf(m) {

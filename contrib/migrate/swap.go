@@ -12,7 +12,7 @@ import (
 
 // swap exchanges the names of the columns, and what hangs on them, in one transaction. The trigger
 // then keeps the old column equal, so that there is a way back.
-func (j *pgJob) swap(narrowing bool) Step {
+func (j *job) swap(narrowing bool) Step {
 	key := j.first()
 	want, back := "bigint", "snowkey migrate --undo, which swaps again, as long as all values fit into the old type"
 	if narrowing {
@@ -20,55 +20,54 @@ func (j *pgJob) swap(narrowing bool) Step {
 	}
 	s := j.locked(StepSwap, key.table, "", back, locking(allMode, j.involved()...)...)
 	s.Check = fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_attribute WHERE attrelid = %s AND attname = %s AND atttypid = %s::regtype)", regclass(key.table), literal(key.live.Name), literal(want))
-	add := func(format string, args ...any) { s.Statements = append(s.Statements, fmt.Sprintf(format, args...)) }
 	for _, m := range j.members {
 		for _, k := range j.foreignOf(m) {
-			add("ALTER TABLE %s DROP CONSTRAINT %s", m.table.sql(), quote(k.Name))
+			s.add("ALTER TABLE %s DROP CONSTRAINT %s", m.table.sql(), quote(k.Name))
 		}
 	}
 	for _, t := range j.moving() {
-		j.swapTable(t, narrowing, add)
-		add("%s", j.function(t, !narrowing))
+		j.swapTable(t, narrowing, &s)
+		s.add("%s", j.function(t, !narrowing))
 	}
 	for _, m := range j.members {
 		for _, k := range j.foreignOf(m) {
-			add("ALTER TABLE %s RENAME CONSTRAINT %s TO %s", m.table.sql(), quote(k.name), quote(k.Name))
-			k.remark(m.table, add)
+			s.add("ALTER TABLE %s RENAME CONSTRAINT %s TO %s", m.table.sql(), quote(k.name), quote(k.Name))
+			k.remark(m.table, &s)
 		}
 	}
 	return s
 }
 
 // first returns the first member that moves.
-func (j *pgJob) first() *member {
+func (j *job) first() *member {
 	return j.members[max(slices.IndexFunc(j.members, func(m *member) bool { return m.moves }), 0)]
 }
 
-func (j *pgJob) swapTable(t *pgTable, narrowing bool, add func(format string, args ...any)) {
+func (j *job) swapTable(t *table, narrowing bool, s *Step) {
 	alter := "ALTER TABLE " + t.sql()
 	for _, i := range t.Indexes {
 		if j.replaces(t, &i) && i.Constraint != "" {
-			add("%s DROP CONSTRAINT %s", alter, quote(i.Constraint))
+			s.add("%s DROP CONSTRAINT %s", alter, quote(i.Constraint))
 		}
 	}
 	for _, m := range j.membersOf(t) {
 		live, shadow := quote(m.live.Name), quote(m.name)
-		m.swapNotNull(narrowing, add)
-		add("%s DROP CONSTRAINT %s", alter, quote(short("equal_"+m.live.Name)))
+		m.swapNotNull(narrowing, s)
+		s.add("%s DROP CONSTRAINT %s", alter, quote(short("equal_"+m.live.Name)))
 		if m.live.Default != "" {
-			add("%s ALTER COLUMN %s DROP DEFAULT", alter, live)
-			add("%s ALTER COLUMN %s SET DEFAULT %s", alter, shadow, m.live.Default)
+			s.add("%s ALTER COLUMN %s DROP DEFAULT", alter, live)
+			s.add("%s ALTER COLUMN %s SET DEFAULT %s", alter, shadow, m.live.Default)
 		}
 		if m.live.Comment != "" {
-			add("COMMENT ON COLUMN %s.%s IS %s", t.sql(), shadow, literal(m.live.Comment))
+			s.add("COMMENT ON COLUMN %s.%s IS %s", t.sql(), shadow, literal(m.live.Comment))
 		}
 		third := quote(short("swap"))
-		add("%s RENAME COLUMN %s TO %s", alter, live, third)
-		add("%s RENAME COLUMN %s TO %s", alter, shadow, live)
-		add("%s RENAME COLUMN %s TO %s", alter, third, shadow)
-		for _, s := range m.live.Sequences {
-			if !s.Identity {
-				add("ALTER SEQUENCE %s OWNED BY %s.%s", s.Name, t.sql(), live)
+		s.add("%s RENAME COLUMN %s TO %s", alter, live, third)
+		s.add("%s RENAME COLUMN %s TO %s", alter, shadow, live)
+		s.add("%s RENAME COLUMN %s TO %s", alter, third, shadow)
+		for _, q := range m.live.Sequences {
+			if !q.Identity {
+				s.add("ALTER SEQUENCE %s OWNED BY %s.%s", q.Name, t.sql(), live)
 			}
 		}
 	}
@@ -79,68 +78,84 @@ func (j *pgJob) swapTable(t *pgTable, narrowing bool, add func(format string, ar
 		name := short(i.Name)
 		if i.Constraint == "" {
 			third := short("swap")
-			add("ALTER INDEX %s RENAME TO %s", quote(t.Schema, i.Name), quote(third))
-			add("ALTER INDEX %s RENAME TO %s", quote(t.Schema, name), quote(i.Name))
-			add("ALTER INDEX %s RENAME TO %s", quote(t.Schema, third), quote(name))
-			i.remark(t, add)
+			s.add("ALTER INDEX %s RENAME TO %s", quote(t.Schema, i.Name), quote(third))
+			s.add("ALTER INDEX %s RENAME TO %s", quote(t.Schema, name), quote(i.Name))
+			s.add("ALTER INDEX %s RENAME TO %s", quote(t.Schema, third), quote(name))
+			i.remark(t, s)
 			continue
 		}
 		kind := "UNIQUE"
 		if i.Primary {
 			kind = "PRIMARY KEY"
 		}
-		add("%s ADD CONSTRAINT %s %s USING INDEX %s", alter, quote(i.Constraint), kind, quote(name))
-		i.remark(t, add)
+		s.add("%s ADD CONSTRAINT %s %s USING INDEX %s", alter, quote(i.Constraint), kind, quote(name))
+		i.remark(t, s)
 	}
 }
 
 // swapNotNull moves NOT NULL, with its name, and the identity, which is NOT NULL as long as it is one.
-func (m *member) swapNotNull(narrowing bool, add func(format string, args ...any)) {
+func (m *member) swapNotNull(narrowing bool, s *Step) {
 	if !m.live.NotNull {
 		return
 	}
 	alter, live, shadow := "ALTER TABLE "+m.table.sql(), quote(m.live.Name), quote(m.name)
 	if m.live.NotNullName == "" {
-		add("%s ALTER COLUMN %s SET NOT NULL", alter, shadow)
+		s.add("%s ALTER COLUMN %s SET NOT NULL", alter, shadow)
 	} else {
-		add("%s RENAME CONSTRAINT %s TO %s", alter, quote(m.live.NotNullName), quote(short("swap")))
-		add("%s ADD CONSTRAINT %s NOT NULL %s", alter, quote(m.live.NotNullName), shadow)
+		s.add("%s RENAME CONSTRAINT %s TO %s", alter, quote(m.live.NotNullName), quote(short("swap")))
+		s.add("%s ADD CONSTRAINT %s NOT NULL %s", alter, quote(m.live.NotNullName), shadow)
 	}
 	if m.live.Identity != "" {
 		typ := "bigint"
 		if narrowing {
 			typ = m.shadow.Type
 		}
-		add("%s", m.swapIdentity(typ))
+		s.add("%s", m.swapIdentity(typ))
 	}
-	add("%s ALTER COLUMN %s DROP NOT NULL", alter, live)
+	s.add("%s ALTER COLUMN %s DROP NOT NULL", alter, live)
 }
 
 // remark adds the comments of an index that has taken the place of another.
-func (i *pgIndex) remark(t *pgTable, add func(format string, args ...any)) {
+func (i *index) remark(t *table, s *Step) {
 	if i.Comment != "" {
-		add("COMMENT ON INDEX %s IS %s", quote(t.Schema, i.Name), literal(i.Comment))
+		s.add("COMMENT ON INDEX %s IS %s", quote(t.Schema, i.Name), literal(i.Comment))
 	}
 	if i.Remark != "" {
-		add("COMMENT ON CONSTRAINT %s ON %s IS %s", quote(i.Constraint), t.sql(), literal(i.Remark))
+		s.add("COMMENT ON CONSTRAINT %s ON %s IS %s", quote(i.Constraint), t.sql(), literal(i.Remark))
 	}
 }
 
-func (k *pgForeign) remark(t *pgTable, add func(format string, args ...any)) {
+func (k *foreignKey) remark(t *table, s *Step) {
 	if k.Comment != "" {
-		add("COMMENT ON CONSTRAINT %s ON %s IS %s", quote(k.Name), t.sql(), literal(k.Comment))
+		s.add("COMMENT ON CONSTRAINT %s ON %s IS %s", quote(k.Name), t.sql(), literal(k.Comment))
 	}
+}
+
+// dropConstraint drops a constraint that a migration has added.
+func (j *job) dropConstraint(m *member, name string, tables ...*table) Step {
+	s := j.removing(StepRemove, m.table, "SELECT NOT "+hasConstraint(m.table, name, ""), locking(allMode, tables...)...)
+	s.add("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", m.table.sql(), quote(name))
+	return s
+}
+
+// dropForeign drops the foreign keys that a migration has added, which refer to a shadow.
+func (j *job) dropForeign() []Step {
+	var steps []Step
+	for _, m := range j.members {
+		for _, k := range m.table.Foreign {
+			if strings.HasPrefix(k.Name, prefix) && (k.Num[0] == m.live.Num || m.shadow != nil && k.Num[0] == m.shadow.Num) {
+				steps = append(steps, j.dropConstraint(m, k.Name, j.tables[k.To], m.table))
+			}
+		}
+	}
+	return steps
 }
 
 // remove drops the shadows, one table at a time.
-func (j *pgJob) remove(as StepName) []Step {
+func (j *job) remove(as StepName) []Step {
 	var steps []Step
-	for _, m := range j.members {
-		for _, k := range m.table.Foreign { // they refer to a shadow
-			if as == StepRemove && strings.HasPrefix(k.Name, prefix) && j.concerns(m, k) {
-				steps = append(steps, j.removing(as, m.table, "SELECT NOT "+hasConstraint(m.table, k.Name, ""), append(locking(allMode, j.tables[k.To], m.table), fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", m.table.sql(), quote(k.Name)))...))
-			}
-		}
+	if as == StepRemove {
+		steps = j.dropForeign()
 	}
 	for _, t := range j.moving() {
 		var names []string
@@ -153,42 +168,33 @@ func (j *pgJob) remove(as StepName) []Step {
 }
 
 // dropping drops columns, with the trigger. Indexes and constraints on them go with them.
-func (j *pgJob) dropping(as StepName, t *pgTable, names []string, more ...string) Step {
+func (j *job) dropping(as StepName, t *table, names []string) Step {
 	statements := append(locking(allMode, t), fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", quote(live.Trigger), t.sql()), fmt.Sprintf("DROP FUNCTION IF EXISTS %s()", functionName(t)))
 	check := "SELECT true"
 	for _, name := range names {
 		statements = append(statements, fmt.Sprintf("ALTER TABLE %s DROP COLUMN IF EXISTS %s", t.sql(), quote(name)))
 		check += " AND NOT " + hasColumn(t, name)
 	}
-	return j.removing(as, t, check, append(statements, more...)...)
+	return j.removing(as, t, check, statements...)
 }
 
 // abandon removes what a way back that was not finished has added. Its constraints would refuse ids
 // that do not fit into the old columns, and keep those from being dropped.
-func (j *pgJob) abandon() []Step {
-	var steps []Step
-	drop := func(m *member, name string, tables ...*pgTable) {
-		s := j.removing(StepRemove, m.table, "SELECT NOT "+hasConstraint(m.table, name, ""), append(locking(allMode, tables...), fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", m.table.sql(), quote(name)))...)
-		s.Back = "none is needed"
-		steps = append(steps, s)
-	}
-	for _, m := range j.members {
-		for _, k := range m.table.Foreign {
-			if strings.HasPrefix(k.Name, prefix) && j.concerns(m, k) {
-				drop(m, k.Name, j.tables[k.To], m.table)
-			}
-		}
-	}
+func (j *job) abandon() []Step {
+	steps := j.dropForeign()
 	for _, m := range j.members {
 		if name := short("equal_" + m.live.Name); m.moves && slices.Contains(m.table.Checks, name) {
-			drop(m, name, m.table)
+			steps = append(steps, j.dropConstraint(m, name, m.table))
 		}
+	}
+	for i := range steps {
+		steps[i].Back = "none is needed"
 	}
 	return steps
 }
 
 // fits refuses a way back on which values would be lost, before anything is changed.
-func (j *pgJob) fits(ctx context.Context) error {
+func (j *job) fits(ctx context.Context) error {
 	for _, m := range j.members {
 		if !m.moves || !isInt(m.shadow.Type) || slices.Contains(m.table.Checks, short("equal_"+m.live.Name)) {
 			continue
@@ -196,7 +202,7 @@ func (j *pgJob) fits(ctx context.Context) error {
 		low, high := limitsOf(m.shadow.Type)
 		fit := func(what, query string, args ...any) error {
 			var value sql.NullString
-			if err := j.pg.q.QueryRowContext(ctx, fmt.Sprintf(query, args...)).Scan(&value); err != nil {
+			if err := j.q.QueryRowContext(ctx, fmt.Sprintf(query, args...)).Scan(&value); err != nil {
 				return fmt.Errorf("migrate: look for values that do not fit: %w", err)
 			}
 			if value.Valid {
@@ -216,12 +222,7 @@ func (j *pgJob) fits(ctx context.Context) error {
 	return nil
 }
 
-// concerns reports whether a foreign key of ours is from the member or its shadow.
-func (j *pgJob) concerns(m *member, k pgForeign) bool {
-	return k.Num[0] == m.live.Num || m.shadow != nil && k.Num[0] == m.shadow.Num
-}
-
-func (j *pgJob) removing(as StepName, t *pgTable, check string, statements ...string) Step {
+func (j *job) removing(as StepName, t *table, check string, statements ...string) Step {
 	back := "none: the old values are gone. Do this step when the old column is not needed any more"
 	if as == StepRemove {
 		back = "the migration from the beginning"

@@ -24,7 +24,7 @@ func (r *run) plan(ctx context.Context, q live.Querier) (Plan, error) {
 	if err := r.settle(ctx, q); err != nil {
 		return Plan{}, err
 	}
-	j, err := inspectPostgres(ctx, q, r.cfg)
+	j, err := inspectTables(ctx, q, r.cfg)
 	if err != nil {
 		return Plan{}, err
 	}
