@@ -47,7 +47,7 @@ func (j *job) page(ctx context.Context, limit int, newest bool) ([]row, error) {
 
 // referredTo returns rows with ids, in the order of their keys and after those of the last batch, to which
 // rows without an id refer.
-func (j *job) referredTo(ctx context.Context, ref target, last []row) ([]row, error) {
+func (j *job) referredTo(ctx context.Context, ref *target, last []row) ([]row, error) {
 	key := "p." + j.db.quote(j.key.name)
 	where := "p." + j.db.quote(j.into.to) + " <> 0 AND EXISTS (SELECT 1 FROM " + ref.table.of(j.db) + " c WHERE " + key + " = c." + j.db.quote(ref.from) + " AND " + j.unsetIn(ref, "c.") + ")"
 	var args []any
@@ -165,7 +165,7 @@ func (j *job) untouched(t *table, alias string) string {
 }
 
 // referred selects the id of the row that a row c refers to.
-func (j *job) referred(ref target) string {
+func (j *job) referred(ref *target) string {
 	id := "NULL"
 	if !j.into.adds {
 		id = "p." + j.db.quote(j.into.to)
@@ -175,7 +175,7 @@ func (j *job) referred(ref target) string {
 
 // refer sets the ids in a referring column where none is set. It reads them from the rows referred
 // to, so they need not be ids of this job. With a chunk, it writes only rows that refer to it.
-func (j *job) refer(ctx context.Context, tx *sql.Tx, ref target, chunk []row) (int64, error) {
+func (j *job) refer(ctx context.Context, tx *sql.Tx, ref *target, chunk []row) (int64, error) {
 	db := j.db
 	child, to, given := ref.table.of(db)+" AS c", db.quote(ref.to), "p."+db.quote(j.into.to)+" <> 0"
 	where := " WHERE " + j.unsetIn(ref, "c.")
@@ -198,7 +198,7 @@ func (j *job) refer(ctx context.Context, tx *sql.Tx, ref target, chunk []row) (i
 }
 
 // stale counts the rows whose id differs from the id of the row that they refer to.
-func (j *job) stale(ctx context.Context, ref target) error {
+func (j *job) stale(ctx context.Context, ref *target) error {
 	n, err := j.db.count(ctx, "SELECT count(*) FROM "+ref.table.of(j.db)+" c WHERE NOT "+j.unsetIn(ref, "c.")+
 		" AND NOT EXISTS ("+j.referred(ref)+" AND p."+j.db.quote(j.into.to)+" = c."+j.db.quote(ref.to)+")")
 	switch {

@@ -193,7 +193,7 @@ func (j *job) sweep(ctx context.Context) (total int64, err error) {
 }
 
 // sweepBatch sets the ids of what refers to the rows, or of all rows that have none.
-func (j *job) sweepBatch(ctx context.Context, ref target, batch []row) (total int64, err error) {
+func (j *job) sweepBatch(ctx context.Context, ref *target, batch []row) (total int64, err error) {
 	if err := j.pace.Wait(ctx, j.db, "backfill"); err != nil {
 		return 0, err
 	}

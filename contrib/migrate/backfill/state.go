@@ -155,11 +155,7 @@ func (j *job) addColumns(ctx context.Context) error {
 	if j.db.dialect == ddl.SQLite {
 		integer = "integer" // the only name for it in STRICT tables
 	}
-	targets := []*target{&j.into}
-	for i := range j.refs {
-		targets = append(targets, &j.refs[i])
-	}
-	for _, t := range targets {
+	for _, t := range j.targets() {
 		if !t.adds {
 			continue
 		}
