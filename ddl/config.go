@@ -16,7 +16,7 @@ import (
 type Config struct {
 	Dialect Dialect     // required
 	Layout  core.Layout // zero: Twitter's. An Unsigned layout is an error, because a bigint is signed
-	Schema  string      // of the objects created; zero: that of the connection. In MySQL a database
+	Schema  string      // of the objects created; zero: the connection's. In MySQL a database
 	Prefix  string      // of the names of the functions and the domain; zero: snowflake_
 }
 
@@ -40,8 +40,8 @@ func (c Config) builder() *builder {
 	return b
 }
 
-// done returns what was written, or the errors.
-func done[T any](b *builder, written T) (T, error) {
+// result returns what was written, or the errors.
+func result[T any](b *builder, written T) (T, error) {
 	if err := b.wrong.Err("ddl"); err != nil {
 		var none T
 		return none, err

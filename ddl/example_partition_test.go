@@ -180,7 +180,7 @@ func ExamplePartitioning_Drop() {
 	// <nil>
 }
 
-// With pgx, rows are those of pool.Query or conn.Query.
+// With pgx, pool.Query and conn.Query return such rows.
 func ExamplePartitioning_ReadRows() {
 	db, mock, err := sqlmock.New()
 	if err != nil {

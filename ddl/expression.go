@@ -13,7 +13,7 @@ import (
 // Expression returns the SQL of one field of the id in a column, in parentheses. The column
 // is a name, a table and a column, or a schema, a table and a column.
 //
-// The time is a timestamptz in PostgreSQL, a datetime in UTC in MySQL, and a text like
+// The time is a timestamptz in PostgreSQL, a datetime in UTC in MySQL, and a string like
 // 2026-11-21T08:00:00.000Z in SQLite; the other fields are bigints. All are exact. A
 // field of zero bits is 0. The result is NULL for an id that is negative or has bits
 // above the layout's, and for one whose time the database cannot represent: after the year
@@ -25,10 +25,10 @@ import (
 func (c Config) Expression(field Field, column ...string) (string, error) {
 	b := c.builder()
 	b.checkField(field)
-	return done(b, b.field(field, b.Dialect.path(&b.wrong, "column", column)))
+	return result(b, b.field(field, b.Dialect.path(&b.wrong, "column", column)))
 }
 
-// Min returns the SQL of the least id whose time is that of a column or later:
+// Min returns the SQL of the least id with the time in a column, or a later one:
 // [core.Layout.FirstAt] in the database. The column is a timestamptz in PostgreSQL, a
 // datetime in UTC in MySQL, and whatever strftime accepts in SQLite, which
 // rounds time to milliseconds.
@@ -40,7 +40,7 @@ func (c Config) Expression(field Field, column ...string) (string, error) {
 // 1941, 69 years on either side of the epoch.
 func (c Config) Min(column ...string) (string, error) {
 	b := c.builder()
-	return done(b, b.least(b.Dialect.path(&b.wrong, "column", column)))
+	return result(b, b.least(b.Dialect.path(&b.wrong, "column", column)))
 }
 
 // MinNow is Min for the server's current time, less a duration: with 90 days, the ids below
@@ -50,11 +50,11 @@ func (c Config) MinNow(ago time.Duration) (string, error) {
 	micros := ago.Microseconds()
 	switch c.Dialect {
 	case Postgres:
-		return done(b, b.least("(now() - "+postgresInterval(micros)+")"))
+		return result(b, b.least("(now() - "+postgresInterval(micros)+")"))
 	case MySQL:
-		return done(b, b.least(fmt.Sprintf("(UTC_TIMESTAMP(6) - INTERVAL %d MICROSECOND)", micros)))
+		return result(b, b.least(fmt.Sprintf("(UTC_TIMESTAMP(6) - INTERVAL %d MICROSECOND)", micros)))
 	}
-	return done(b, b.ceilTicks(unixMillis("'now'")+minus(ago.Milliseconds()), b.layout.tickMs, b.layout.Epoch.UnixMilli(), "/"))
+	return result(b, b.ceilTicks(unixMillis("'now'")+minus(ago.Milliseconds()), b.layout.tickMs, b.layout.Epoch.UnixMilli(), "/"))
 }
 
 // postgresInterval is an interval in hours, because PostgreSQL up to 14 reads at most 2³¹
@@ -222,7 +222,7 @@ func (c Config) Shard(n int, column ...string) (string, error) {
 	if _, err := core.Shard(0, n); errors.As(err, &config) {
 		b.wrong = append(b.wrong, config.Fields...)
 	}
-	return done(b, shardOf(b.Dialect.path(&b.wrong, "column", column), n))
+	return result(b, shardOf(b.Dialect.path(&b.wrong, "column", column), n))
 }
 
 // shardOf is core.Shard in SQL, for an id that is SQL of a signed integer of 64 bits.

@@ -28,7 +28,7 @@ import (
 func (c Config) Functions() (Script, error) {
 	b := c.builder()
 	if c.Dialect == SQLite {
-		return done(b, Script{"SELECT\n  " + b.columns("id", ",\n  ") + "\nFROM (SELECT ?1 AS id)"})
+		return result(b, Script{"SELECT\n  " + b.columns("id", ",\n  ") + "\nFROM (SELECT ?1 AS id)"})
 	}
 	var script Script
 	for _, field := range b.layout.fields() {
@@ -39,7 +39,7 @@ func (c Config) Functions() (Script, error) {
 		script = append(script, b.create(string(field), "id bigint", kind, b.field(field, "id"), string(field)+" of an id")...)
 	}
 	at := map[Dialect]string{Postgres: "t timestamptz", MySQL: "t datetime(6)"}[c.Dialect]
-	return done(b, append(script, b.create("min", at, "bigint", b.least("t"), "least id of a time")...))
+	return result(b, append(script, b.create("min", at, "bigint", b.least("t"), "least id of a time")...))
 }
 
 // DropFunctions drops the functions of the layout that exist.
@@ -53,7 +53,7 @@ func (c Config) DropFunctions() (Script, error) {
 	if b.wrong == nil && c.Dialect == SQLite {
 		return nil, SQLite.unsupported("functions to drop")
 	}
-	return done(b, script)
+	return result(b, script)
 }
 
 func (b *builder) create(name, parameter, kind, body, about string) []string {
@@ -97,7 +97,7 @@ func (c Config) Domain() (Script, error) {
 	if b.wrong == nil && c.Dialect != Postgres {
 		return nil, c.Dialect.unsupported("domains, use a CHECK")
 	}
-	return done(b, Script{
+	return result(b, Script{
 		fmt.Sprintf("CREATE DOMAIN %s AS bigint CHECK (%s)", name, b.valid("VALUE")),
 		fmt.Sprintf("COMMENT ON DOMAIN %s IS %s", name, Postgres.text("an id of "+b.layout.String())),
 	})
@@ -109,7 +109,7 @@ func (c Config) Domain() (Script, error) {
 // WITHOUT ROWID after the columns.
 func (c Config) Check(column string) (string, error) {
 	b := c.builder()
-	return done(b, "CHECK ("+b.valid(b.Dialect.ident(&b.wrong, "column", column))+")")
+	return result(b, "CHECK ("+b.valid(b.Dialect.ident(&b.wrong, "column", column))+")")
 }
 
 func (b *builder) valid(id string) string {
@@ -135,7 +135,7 @@ func (c Config) GeneratedColumn(name string, field Field, of string) (string, er
 		// MariaDB allows only datetimes with six digits here.
 		kind = map[Dialect]string{Postgres: "timestamptz", MySQL: "datetime(6)", SQLite: "text"}[c.Dialect]
 	}
-	return done(b, fmt.Sprintf("%s %s GENERATED ALWAYS AS %s %s", quoted, kind, b.field(field, id), how))
+	return result(b, fmt.Sprintf("%s %s GENERATED ALWAYS AS %s %s", quoted, kind, b.field(field, id), how))
 }
 
 // View creates a view of a table with all its columns, followed by the fields of the id in
@@ -144,7 +144,7 @@ func (c Config) View(view, table, column string) (Script, error) {
 	b := c.builder()
 	name, from := b.object("view", view), b.object("table", table)
 	id := "t." + b.Dialect.ident(&b.wrong, "column", column)
-	return done(b, Script{fmt.Sprintf("CREATE VIEW %s AS\n  SELECT t.*,\n    %s\n  FROM %s AS t", name, b.columns(id, ",\n    "), from)})
+	return result(b, Script{fmt.Sprintf("CREATE VIEW %s AS\n  SELECT t.*,\n    %s\n  FROM %s AS t", name, b.columns(id, ",\n    "), from)})
 }
 
 // RequireKey returns the script that makes the database reject a row whose key the program has
@@ -159,16 +159,16 @@ func (c Config) RequireKey(table, column string) (Script, error) {
 	b := c.builder()
 	on, key := b.object("Table", table), b.Dialect.ident(&b.wrong, "Column", column)
 	if c.Dialect == Postgres {
-		return done(b, Script{fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s DROP IDENTITY IF EXISTS, ALTER COLUMN %[2]s DROP DEFAULT, ALTER COLUMN %[2]s SET NOT NULL", on, key)})
+		return result(b, Script{fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s DROP IDENTITY IF EXISTS, ALTER COLUMN %[2]s DROP DEFAULT, ALTER COLUMN %[2]s SET NOT NULL", on, key)})
 	}
 	suffix := "_" + column + "_required"
 	b.Dialect.identWith(&b.wrong, "Table", table, suffix)
 	trigger := b.Dialect.qualify(b.Schema, table+suffix)
 	text := b.Dialect.text("snowkey: the key is missing: only programs with a generator insert here")
 	if c.Dialect == SQLite {
-		return done(b, Script{fmt.Sprintf("CREATE TRIGGER IF NOT EXISTS %s BEFORE INSERT ON %s WHEN NEW.%s IS NULL OR NEW.%[3]s <= 0 BEGIN SELECT RAISE(ABORT, %s); END", trigger, b.Dialect.quote(table), key, text)})
+		return result(b, Script{fmt.Sprintf("CREATE TRIGGER IF NOT EXISTS %s BEFORE INSERT ON %s WHEN NEW.%s IS NULL OR NEW.%[3]s <= 0 BEGIN SELECT RAISE(ABORT, %s); END", trigger, b.Dialect.quote(table), key, text)})
 	}
-	return done(b, Script{
+	return result(b, Script{
 		"DROP TRIGGER IF EXISTS " + trigger,
 		fmt.Sprintf("CREATE TRIGGER %s BEFORE INSERT ON %s FOR EACH ROW\nBEGIN\n  IF NEW.%s IS NULL OR NEW.%[3]s = 0 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = %s; END IF;\nEND", trigger, on, key, text),
 	})

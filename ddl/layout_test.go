@@ -33,7 +33,7 @@ func anyLayout(t *rapid.T) core.Layout {
 	return l
 }
 
-// The bits of each field are those of core.
+// Each field has the bits that core gives it.
 func TestCompiledLayout(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := anyLayout(t)

@@ -135,7 +135,7 @@ func (p *Partitioning) wrap(err error) error {
 // Missing returns the partitions of Bounds(from, to) that the table lacks. have are its
 // partitions, from [Partitioning.Read]. It is an error if the table has partitions for some
 // ids of a period but not for all, or if a last partition without an end takes them:
-// [Partitioning.Extend] splits that one. The limits of from and to are those of Bounds.
+// [Partitioning.Extend] splits that one. Bounds says which from and to are possible.
 //
 // In MySQL partitions can only be added after the last one, and each begins where
 // the one before it ends. So Missing also returns the periods between the last

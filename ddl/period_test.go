@@ -29,7 +29,7 @@ func place0(t interface{ Fatal(...any) }, name string) *time.Location {
 }
 
 // Wherever and whenever: the first partition holds from, the last holds the end, and there is
-// no gap and no overlap; names differ and bounds are those of Layout.Range.
+// no gap and no overlap; names differ, and Layout.Range has the same bounds.
 func TestBoundsAreContiguous(t *testing.T) {
 	layout := core.Layout{Epoch: time.Date(1960, 1, 1, 0, 0, 0, 0, time.UTC), TimeBits: 43, SequenceBits: 12}
 	rapid.Check(t, func(t *rapid.T) {
@@ -139,7 +139,7 @@ func TestDaysBeginWithTheirFirstInstant(t *testing.T) {
 	}
 }
 
-// zones are those of Go's own tz database, each once.
+// zones returns the zones of Go's own tz database, each once.
 func zones(t *testing.T) map[string]*time.Location {
 	t.Helper()
 	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()

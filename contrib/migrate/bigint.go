@@ -37,7 +37,7 @@ func (j *job) planBigint(ctx context.Context) (Plan, error) {
 	p := j.newPlan()
 	switch {
 	case j.cfg.Undo && swapped:
-		if err := j.fits(ctx); err != nil {
+		if err := j.checkRange(ctx); err != nil {
 			return Plan{}, err
 		}
 		p.Steps = slices.Concat(j.fills(), j.prepare(), []Step{j.swap(true)}, j.remove(StepRemove))
@@ -46,7 +46,7 @@ func (j *job) planBigint(ctx context.Context) (Plan, error) {
 			p.Steps = j.remove(StepRemove)
 		}
 	case swapped:
-		p.Steps = slices.Concat(j.abandon(), j.remove(StepFinish))
+		p.Steps = slices.Concat(j.removeUndo(), j.remove(StepFinish))
 	case narrow:
 		p.Steps = slices.Concat(j.addColumns(), j.sequences(), j.fills(), j.prepare(), []Step{j.swap(false)}, j.remove(StepFinish))
 		p.Notes = append(p.Notes, j.notes()...)
@@ -116,60 +116,6 @@ func (j *job) function(t *table, narrowing bool) string {
 }
 
 func functionName(t *table) string { return quote(t.Schema, short(t.Name)) }
-
-const (
-	locksAll    = "ACCESS EXCLUSIVE: reads and writes wait"
-	locksWrites = "SHARE ROW EXCLUSIVE: writes wait, reads do not"
-	locksNone   = "SHARE UPDATE EXCLUSIVE: neither reads nor writes wait; other changes of the schema do"
-	locksRows   = "ROW EXCLUSIVE, and rows of a batch: an UPDATE of one of them waits until the batch has ended; rows that others have locked are left for later"
-)
-
-func (j *job) heldShort() string {
-	return fmt.Sprintf("milliseconds, whatever the size of the table; at most %v, and before that at most %v while it waits for transactions of others, with writers behind it. It is tried again.", j.cfg.HoldTimeout, j.cfg.LockTimeout)
-}
-
-// locked is a step that stops writers.
-func (j *job) locked(name StepName, t *table, check, back string, statements ...string) Step {
-	return Step{Name: name, Table: t.String(), Statements: statements, Transaction: true, stops: true, Lock: locksAll, Held: j.heldShort(), Check: check, Back: back}
-}
-
-func heldLong(what string) string { return "while it " + what + ": depends on the size of the table" }
-
-// locking returns the statements that lock tables, those that others refer to first, as programs do.
-// The first lock stops no writers, but ends an autovacuum, and keeps other changes of the schema out.
-func locking(mode string, tables ...*table) []string {
-	var names []string
-	for _, t := range tables {
-		if name := t.sql(); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	text := "LOCK TABLE " + strings.Join(names, ", ") + " IN "
-	return []string{text + "SHARE UPDATE EXCLUSIVE MODE", text + mode + " MODE"}
-}
-
-const (
-	allMode    = "ACCESS EXCLUSIVE"
-	writesMode = "SHARE ROW EXCLUSIVE"
-)
-
-func regclass(t *table) string { return "to_regclass(" + literal(t.sql()) + ")" }
-
-func (t *table) filled(columns ...string) live.Filled {
-	return live.Filled{Table: t.sql(), Name: t.String(), Columns: columns}
-}
-
-func hasColumn(t *table, name string) string {
-	return fmt.Sprintf("EXISTS (SELECT FROM pg_attribute WHERE attrelid = %s AND attname = %s AND NOT attisdropped)", regclass(t), literal(name))
-}
-
-func hasFunction(t *table) string {
-	return fmt.Sprintf("(to_regprocedure(%s) IS NOT NULL)", literal(functionName(t)+"()"))
-}
-
-func hasConstraint(t *table, name, more string) string {
-	return fmt.Sprintf("EXISTS (SELECT FROM pg_constraint WHERE conrelid = %s AND conname = %s%s)", regclass(t), literal(name), more)
-}
 
 // addColumns adds the columns of each table, with a trigger that sets them. With UUIDs, a new row of
 // the key's table gets its id by the DEFAULT; the function says that its column was added by a
@@ -288,7 +234,7 @@ func (j *job) prepare() []Step {
 	}
 	for _, t := range j.moving() {
 		for _, i := range t.Indexes {
-			if j.replaces(t, &i) && !j.keeps(t, &i) {
+			if j.replacesIndex(t, &i) && !j.keepsIndex(t, &i) {
 				steps = append(steps, j.index(t, &i))
 			}
 		}
@@ -318,12 +264,12 @@ func (j *job) checked(m *member, what, condition string) []Step {
 		append(locking(allMode, m.table), fmt.Sprintf("%s ADD CONSTRAINT %s CHECK (%s) NOT VALID", alter, quote(name), condition))...), m.table.validate(name)}
 }
 
-// replaces reports whether an index has a column that moves.
-func (j *job) replaces(t *table, i *index) bool {
+// replacesIndex reports whether an index has a column that moves.
+func (j *job) replacesIndex(t *table, i *index) bool {
 	return !strings.HasPrefix(i.Name, prefix) && slices.ContainsFunc(i.Columns, func(x indexColumn) bool { return j.shadowOf(t, x.Num) != "" })
 }
 
-// shadowOf returns the name of the column that takes the place of another, or an empty text.
+// shadowOf returns the name of the column that takes the place of another, or an empty string.
 func (j *job) shadowOf(t *table, num int) string {
 	for _, m := range j.membersOf(t) {
 		if m.live.Num == num {

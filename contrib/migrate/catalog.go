@@ -16,7 +16,7 @@ import (
 
 type table struct {
 	OID                                                                   int64
-	Schema, Name, Kind, Identity, Rule, Publication, Owner                string // Identity is that of a replica
+	Schema, Name, Kind, Identity, Rule, Publication, Owner                string // Identity: the replica identity
 	Temporary, Partition, Inherits, Typed, ForcedRLS, Subscription, Owned bool
 	Columns                                                               []column
 	Indexes                                                               []index
@@ -158,12 +158,12 @@ func (t *table) index(name string) *index {
 	return find(t.Indexes, func(x index) bool { return x.Name == name })
 }
 
-// trigger returns that of a migration.
+// trigger returns the trigger of a migration, or nil.
 func (t *table) trigger() *trigger {
 	return find(t.Triggers, func(g trigger) bool { return g.Name == live.Trigger })
 }
 
-// function returns that of a migration that has begun.
+// function returns the function of a migration that has begun, or nil.
 func (t *table) function() *function {
 	return find(t.Functions, func(f function) bool { return f.Name == short(t.Name) })
 }

@@ -135,7 +135,7 @@ func (j *job) defaultBack() Step {
 	return s
 }
 
-// hasDefault is true if the key has a DEFAULT that compares so with a text.
+// hasDefault is true if the key has a DEFAULT for which the comparison is true.
 func (j *job) hasDefault(operator, with string) string {
 	t, c := j.members[0].table, j.members[0].live
 	return fmt.Sprintf("EXISTS (SELECT FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum WHERE d.adrelid = %s AND a.attname = %s AND pg_get_expr(d.adbin, d.adrelid) %s %s)",

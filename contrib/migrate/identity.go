@@ -58,7 +58,7 @@ func limitsOf(typ string) (low, high int64) {
 	return math.MinInt64, math.MaxInt64
 }
 
-// options are those of the sequence, for a type. Limits that are its type's become the new type's.
+// options returns the options of the sequence for a type. A limit that its type has becomes the limit of the new type.
 func (s *sequence) options(typ string) string {
 	low, high := s.Min, s.Max
 	oldLow, oldHigh := limitsOf(s.Type)
@@ -81,9 +81,9 @@ func (s *sequence) identityAs(kind, typ string) string {
 	return fmt.Sprintf("ADD GENERATED %s AS IDENTITY (SEQUENCE NAME %s %s)", kind, s.Name, s.options(typ))
 }
 
-// again returns a statement that drops the sequence and makes it again, with its value. The first
+// recreate returns a statement that drops the sequence and makes it again, with its value. The first
 // statement changes nothing: its lock makes others wait for the new sequence with nextval.
-func (s *sequence) again(statements ...string) string {
+func (s *sequence) recreate(statements ...string) string {
 	return do(fmt.Sprintf("DECLARE place record; BEGIN ALTER SEQUENCE %s INCREMENT BY %d; SELECT last_value, is_called INTO place FROM %s; %s; PERFORM setval(%s, place.last_value, place.is_called); END",
 		s.Name, s.Increment, s.Name, strings.Join(statements, "; "), literal(s.Name)))
 }
@@ -100,13 +100,13 @@ func do(block string) string {
 // swapIdentity moves the identity of a member to its shadow.
 func (m *member) swapIdentity(typ string) string {
 	s, alter := m.live.identity(), "ALTER TABLE "+m.table.sql()+" ALTER COLUMN "
-	return s.again(alter+quote(m.live.Name)+" DROP IDENTITY", alter+quote(m.name)+" "+s.identityAs(m.live.generated(), typ))
+	return s.recreate(alter+quote(m.live.Name)+" DROP IDENTITY", alter+quote(m.name)+" "+s.identityAs(m.live.generated(), typ))
 }
 
 // plainSequence makes the sequence of an identity column one that it owns, as that of a serial is.
 func (t *table) plainSequence(c *column) string {
 	s := c.identity()
-	return s.again("ALTER TABLE "+t.sql()+" ALTER COLUMN "+quote(c.Name)+" DROP IDENTITY",
+	return s.recreate("ALTER TABLE "+t.sql()+" ALTER COLUMN "+quote(c.Name)+" DROP IDENTITY",
 		fmt.Sprintf("CREATE SEQUENCE %s AS %s %s", s.Name, s.Type, s.options(s.Type)),
 		fmt.Sprintf("ALTER SEQUENCE %s OWNER TO %s", s.Name, quote(t.Owner)),
 		fmt.Sprintf("ALTER SEQUENCE %s OWNED BY %s.%s", s.Name, t.sql(), quote(c.Name)),
@@ -116,5 +116,5 @@ func (t *table) plainSequence(c *column) string {
 // identitySequence is the way back from plainSequence. A default is dropped.
 func (t *table) identitySequence(c *column) string {
 	s, alter := c.Sequences[0], "ALTER TABLE "+t.sql()+" ALTER COLUMN "+quote(c.Name)+" "
-	return s.again(alter+"DROP DEFAULT", "DROP SEQUENCE "+s.Name, alter+s.identityAs(c.generated(), c.Type))
+	return s.recreate(alter+"DROP DEFAULT", "DROP SEQUENCE "+s.Name, alter+s.identityAs(c.generated(), c.Type))
 }

@@ -29,7 +29,7 @@ type job struct {
 const (
 	prefix     = "snow_migrate_"
 	suffix     = "_migrate"
-	uuidSuffix = "_snowkey" // that of package backfill
+	uuidSuffix = "_snowkey" // as in package backfill
 )
 
 // short makes a name with the prefix that is short enough for PostgreSQL.
@@ -73,7 +73,7 @@ func inspectTables(ctx context.Context, q live.Querier, cfg Config) (*job, error
 	} else if key == nil {
 		return nil, live.Error("migrate", "Column", cfg.Column, "%s has no such column", t)
 	}
-	if err := j.close(ctx, t, key, nil); err != nil {
+	if err := j.addMember(ctx, t, key, nil); err != nil {
 		return nil, err
 	}
 	return j, nil
@@ -90,8 +90,8 @@ func (j *job) shadowName(name string, key bool) string {
 	return name + uuidSuffix
 }
 
-// close adds a column and those that refer to it. path has the columns that it refers to.
-func (j *job) close(ctx context.Context, t *table, c *column, path []*member) error {
+// addMember adds a column and the columns that refer to it. path has the columns that it refers to.
+func (j *job) addMember(ctx context.Context, t *table, c *column, path []*member) error {
 	for _, m := range path {
 		if m.table == t && m.live == c {
 			return refuse(t, "is in a cycle of foreign keys over %s", c.Name)
@@ -104,7 +104,7 @@ func (j *job) close(ctx context.Context, t *table, c *column, path []*member) er
 	m.shadow = t.column(m.name)
 	j.members = append(j.members, m)
 	if j.cfg.Kind == UUID && t.swappedKey() == c && m.shadow != nil {
-		return j.closeSwapped(ctx, m)
+		return j.addSwapped(ctx, m)
 	}
 	for _, k := range t.Referring {
 		i := slices.Index(k.ToNum, c.Num)
@@ -118,7 +118,7 @@ func (j *job) close(ctx context.Context, t *table, c *column, path []*member) er
 		if len(k.Num) > 1 {
 			return refuse(r, "the foreign key %s of %d columns refers to %s.%s: only one is supported", k.Name, len(k.Num), t, c.Name)
 		}
-		if err := j.close(ctx, r, r.byNum(k.Num[0]), append(slices.Clone(path), m)); err != nil {
+		if err := j.addMember(ctx, r, r.byNum(k.Num[0]), append(slices.Clone(path), m)); err != nil {
 			return err
 		}
 	}
@@ -136,8 +136,8 @@ func (j *job) close(ctx context.Context, t *table, c *column, path []*member) er
 	return nil
 }
 
-// closeSwapped adds the columns whose shadows refer to the shadow of a UUID.
-func (j *job) closeSwapped(ctx context.Context, key *member) error {
+// addSwapped adds the columns whose shadows refer to the shadow of a UUID.
+func (j *job) addSwapped(ctx context.Context, key *member) error {
 	for _, k := range key.table.Referring {
 		if !slices.Equal(k.ToNum, []int{key.shadow.Num}) || strings.HasPrefix(k.Name, prefix) {
 			continue

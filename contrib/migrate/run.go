@@ -33,7 +33,7 @@ type Result struct {
 	Plan  Plan   // what is left
 }
 
-// Inspect returns what Run would do. It writes nothing. Its errors are those of Run.
+// Inspect returns what Run would do, and writes nothing. It returns the same errors as Run.
 func Inspect(ctx context.Context, db *sql.DB, cfg Config) (Plan, error) {
 	if err := cfg.check(db); err != nil {
 		return Plan{}, err
@@ -62,7 +62,7 @@ func (r *run) inspect(ctx context.Context, conn *sql.Conn) (Plan, error) {
 	return p, err
 }
 
-// silence adds to fills what keeps triggers silent, or returns an error that names them. What
+// silence adds to fills the statement that keeps triggers silent, or returns an error that names them. What
 // live.Silent says of constraints is true for a fill: foreign keys of the new columns are added
 // later, and read all rows when they are validated.
 func (r *run) silence(ctx context.Context, conn *sql.Conn, p *Plan) error {
@@ -162,7 +162,7 @@ func (r *run) step(ctx context.Context, conn *sql.Conn, s Step) error {
 		r.result.Rows += n
 		return err
 	case s.stops:
-		return r.persist(ctx, conn, s)
+		return r.retryStep(ctx, conn, s)
 	}
 	for _, text := range s.Statements {
 		if _, err := conn.ExecContext(ctx, text); err != nil {
@@ -172,8 +172,8 @@ func (r *run) step(ctx context.Context, conn *sql.Conn, s Step) error {
 	return nil
 }
 
-// persist tries a step that stops writers again, until it could lock its tables.
-func (r *run) persist(ctx context.Context, conn *sql.Conn, s Step) error {
+// retryStep tries a step that stops writers again, until it could lock its tables.
+func (r *run) retryStep(ctx context.Context, conn *sql.Conn, s Step) error {
 	const low, high = 100 * time.Millisecond, 3 * time.Second
 	deadline := time.Now().Add(r.cfg.Patience)
 	for failures := 1; ; failures++ {
@@ -191,7 +191,7 @@ func (r *run) persist(ctx context.Context, conn *sql.Conn, s Step) error {
 	}
 }
 
-// hash returns eight digits that stand for a text.
+// hash returns eight digits for a string.
 func hash(text string) string {
 	const bytes = 4
 	sum := sha256.Sum256([]byte(text))

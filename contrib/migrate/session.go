@@ -21,7 +21,7 @@ type run struct {
 }
 
 func (r *run) plan(ctx context.Context, q live.Querier) (Plan, error) {
-	if err := r.settle(ctx, q); err != nil {
+	if err := r.limitLockTimeout(ctx, q); err != nil {
 		return Plan{}, err
 	}
 	j, err := inspectTables(ctx, q, r.cfg)
@@ -40,9 +40,9 @@ func (r *run) plan(ctx context.Context, q live.Querier) (Plan, error) {
 	return j.planBigint(ctx)
 }
 
-// settle makes LockTimeout less than deadlock_timeout, so that this waits for a shorter time than
+// limitLockTimeout makes LockTimeout less than deadlock_timeout, so that this waits for a shorter time than
 // the program that it could be in a deadlock with.
-func (r *run) settle(ctx context.Context, q live.Querier) error {
+func (r *run) limitLockTimeout(ctx context.Context, q live.Querier) error {
 	var milliseconds int64
 	if err := q.QueryRowContext(ctx, "SELECT setting::bigint FROM pg_settings WHERE name = 'deadlock_timeout'").Scan(&milliseconds); err != nil {
 		return fmt.Errorf("migrate: look at the server: %w", err)
@@ -143,7 +143,7 @@ func (r *run) attempt(ctx context.Context, conn *sql.Conn, s Step) (again bool, 
 		if again, err := r.exec(ctx, tx, quiet, statements[0]); err != nil {
 			return again, err
 		}
-		if err := r.unchanged(ctx, tx, s); err != nil {
+		if err := r.checkUnchanged(ctx, tx, s); err != nil {
 			return false, err
 		}
 		if again, err := r.exec(ctx, tx, r.cfg.LockTimeout, statements[1]); err != nil {
@@ -203,8 +203,8 @@ func blockers(ctx context.Context, conn *sql.Conn, s Step) string {
 	return " (the oldest transactions in the way now: " + text.String + ")"
 }
 
-// unchanged plans again, now that nothing else can change the tables.
-func (r *run) unchanged(ctx context.Context, tx *sql.Tx, s Step) error {
+// checkUnchanged plans again, now that nothing else can change the tables.
+func (r *run) checkUnchanged(ctx context.Context, tx *sql.Tx, s Step) error {
 	p, err := r.plan(ctx, tx)
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
-// swap exchanges the names of the columns, and what hangs on them, in one transaction. The trigger
+// swap exchanges the columns, with their names, defaults, indexes and constraints, in one transaction. The trigger
 // then keeps the old column equal, so that there is a way back.
 func (j *job) swap(narrowing bool) Step {
 	key := j.first()
@@ -46,7 +46,7 @@ func (j *job) first() *member {
 func (j *job) swapTable(t *table, narrowing bool, s *Step) {
 	alter := "ALTER TABLE " + t.sql()
 	for _, i := range t.Indexes {
-		if j.replaces(t, &i) && i.Constraint != "" {
+		if j.replacesIndex(t, &i) && i.Constraint != "" {
 			s.add("%s DROP CONSTRAINT %s", alter, quote(i.Constraint))
 		}
 	}
@@ -72,7 +72,7 @@ func (j *job) swapTable(t *table, narrowing bool, s *Step) {
 		}
 	}
 	for _, i := range t.Indexes {
-		if !j.replaces(t, &i) {
+		if !j.replacesIndex(t, &i) {
 			continue
 		}
 		name := short(i.Name)
@@ -178,9 +178,9 @@ func (j *job) dropping(as StepName, t *table, names []string) Step {
 	return j.removing(as, t, check, statements...)
 }
 
-// abandon removes what a way back that was not finished has added. Its constraints would refuse ids
+// removeUndo removes what a way back that was not finished has added. Its constraints would refuse ids
 // that do not fit into the old columns, and keep those from being dropped.
-func (j *job) abandon() []Step {
+func (j *job) removeUndo() []Step {
 	steps := j.dropForeign()
 	for _, m := range j.members {
 		if name := short("equal_" + m.live.Name); m.moves && slices.Contains(m.table.Checks, name) {
@@ -193,8 +193,8 @@ func (j *job) abandon() []Step {
 	return steps
 }
 
-// fits refuses a way back on which values would be lost, before anything is changed.
-func (j *job) fits(ctx context.Context) error {
+// checkRange refuses a way back on which values would be lost, before anything is changed.
+func (j *job) checkRange(ctx context.Context) error {
 	for _, m := range j.members {
 		if !m.moves || !isInt(m.shadow.Type) || slices.Contains(m.table.Checks, short("equal_"+m.live.Name)) {
 			continue
@@ -230,7 +230,7 @@ func (j *job) removing(as StepName, t *table, check string, statements ...string
 	return j.locked(as, t, check, back, statements...)
 }
 
-// A fk is a foreign key from a member, and what it is called until the swap.
+// An fk is a foreign key from a member, with its name until the swap.
 type fk struct {
 	foreignKey
 	to   *table

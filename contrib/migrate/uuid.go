@@ -115,8 +115,8 @@ func (m *member) setCondition() string {
 	return fmt.Sprintf("(%s IS NULL) = (%s IS NULL)", quote(m.name), quote(m.live.Name))
 }
 
-// keeps reports whether an index of the UUID stays on it alone.
-func (j *job) keeps(t *table, i *index) bool {
+// keepsIndex reports whether an index of the UUID stays on it alone.
+func (j *job) keepsIndex(t *table, i *index) bool {
 	key := j.members[0]
 	return j.cfg.Kind == UUID && t == key.table && !i.Primary && slices.ContainsFunc(i.Columns, func(x indexColumn) bool { return x.Num == key.live.Num })
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// The settings of a claim, in milliseconds. They are those of worker.Config, but for the
-// fencing window: the backfill issues no ids after the claim.
+// The settings of a claim, in milliseconds, as in worker.Config except for the fence
+// window: the backfill issues no ids after the claim.
 const (
 	claimWindow = 1
 	claimTTL    = 40_000

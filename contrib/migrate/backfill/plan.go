@@ -44,7 +44,7 @@ type job struct {
 	pace  *live.Pace
 	refs  []*target
 	state state
-	found bool // state is that of an unfinished backfill
+	found bool // state belongs to an unfinished backfill
 }
 
 // A target is a column that gets ids, and one that has the keys of the rows they belong to: the key
@@ -68,8 +68,8 @@ func (j *job) unsetIn(t *target, alias string) string {
 	return "(" + to + " IS NULL OR " + to + " = 0)"
 }
 
-// Inspect reports what Run would do. It writes nothing, and claims no worker ID. Its errors are
-// those of Run.
+// Inspect reports what Run would do. It writes nothing and claims no worker ID. It returns the same
+// errors as Run.
 func Inspect(ctx context.Context, db *sql.DB, cfg Config) (Plan, error) {
 	j, err := inspect(ctx, db, cfg)
 	if err != nil {
@@ -87,7 +87,7 @@ func inspect(ctx context.Context, pool *sql.DB, cfg Config) (*job, error) {
 	db := j.db
 	schema, name := live.SplitTable(cfg.Table)
 	var err error
-	if j.table, err = db.find(ctx, "Table", schema, name); err != nil {
+	if j.table, err = db.findTable(ctx, "Table", schema, name); err != nil {
 		return nil, err
 	}
 	if j.key, err = db.keyOf(ctx, j.table); err != nil {
@@ -164,7 +164,7 @@ func (j *job) findReferences(ctx context.Context) error {
 }
 
 func (j *job) addReference(ctx context.Context, field, schema, name, column string) error {
-	t, err := j.db.find(ctx, field, schema, name)
+	t, err := j.db.findTable(ctx, field, schema, name)
 	if err != nil {
 		return err
 	}
@@ -225,7 +225,7 @@ func (j *job) plan(ctx context.Context) (Plan, error) {
 		p.Worker = *j.cfg.Worker
 	}
 	var err error
-	if p.Rows, err = j.left(ctx); err != nil {
+	if p.Rows, err = j.countLeft(ctx); err != nil {
 		return p, err
 	}
 	for _, ref := range j.refs {
@@ -251,8 +251,8 @@ func (j *job) plan(ctx context.Context) (Plan, error) {
 	return p, nil
 }
 
-// left counts the rows without an id.
-func (j *job) left(ctx context.Context) (int64, error) {
+// countLeft counts the rows without an id.
+func (j *job) countLeft(ctx context.Context) (int64, error) {
 	n, err := j.db.count(ctx, "SELECT count(*) FROM "+j.table.of(j.db)+" WHERE "+j.unset(j.into))
 	if err != nil {
 		return 0, fmt.Errorf("backfill: count the rows of %s: %w", j.table, err)
@@ -277,7 +277,7 @@ func (j *job) rejectNull(ctx context.Context) error {
 // targets returns the columns that are written.
 func (j *job) targets() []*target { return append([]*target{j.into}, j.refs...) }
 
-// silence sees to it that triggers of the tables do not fire, or returns an error that names them.
+// silence keeps triggers of the tables from firing, or returns an error that names them.
 func (j *job) silence(ctx context.Context) error {
 	if j.cfg.FireTriggers {
 		return nil

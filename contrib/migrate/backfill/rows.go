@@ -111,7 +111,7 @@ func (j *job) write(ctx context.Context, tx *sql.Tx, rows []row) (own, referring
 			if !ref.indexed { // each statement would read the whole table
 				continue
 			}
-			n, err := j.refer(ctx, tx, ref, chunk)
+			n, err := j.setReferring(ctx, tx, ref, chunk)
 			if err != nil {
 				return 0, 0, err
 			}
@@ -173,9 +173,9 @@ func (j *job) referred(ref *target) string {
 	return "SELECT " + id + " FROM " + j.table.of(j.db) + " p WHERE p." + j.db.quote(j.key.name) + " = c." + j.db.quote(ref.from)
 }
 
-// refer sets the ids in a referring column where none is set. It reads them from the rows referred
+// setReferring sets the ids in a referring column where none is set. It reads them from the rows referred
 // to, so they need not be ids of this job. With a chunk, it writes only rows that refer to it.
-func (j *job) refer(ctx context.Context, tx *sql.Tx, ref *target, chunk []row) (int64, error) {
+func (j *job) setReferring(ctx context.Context, tx *sql.Tx, ref *target, chunk []row) (int64, error) {
 	db := j.db
 	child, to, given := ref.table.of(db)+" AS c", db.quote(ref.to), "p."+db.quote(j.into.to)+" <> 0"
 	where := " WHERE " + j.unsetIn(ref, "c.")
@@ -197,8 +197,8 @@ func (j *job) refer(ctx context.Context, tx *sql.Tx, ref *target, chunk []row) (
 	return n, nil
 }
 
-// stale counts the rows whose id differs from the id of the row that they refer to.
-func (j *job) stale(ctx context.Context, ref *target) error {
+// checkStale counts the rows whose id differs from the id of the row that they refer to.
+func (j *job) checkStale(ctx context.Context, ref *target) error {
 	n, err := j.db.count(ctx, "SELECT count(*) FROM "+ref.table.of(j.db)+" c WHERE NOT "+j.unsetIn(ref, "c.")+
 		" AND NOT EXISTS ("+j.referred(ref)+" AND p."+j.db.quote(j.into.to)+" = c."+j.db.quote(ref.to)+")")
 	switch {

@@ -204,7 +204,7 @@ func (j *job) sweepBatch(ctx context.Context, ref *target, batch []row) (total i
 	err = j.db.transact(ctx, func(tx *sql.Tx) error {
 		total = 0
 		for _, chunk := range chunks {
-			n, err := j.refer(ctx, tx, ref, chunk)
+			n, err := j.setReferring(ctx, tx, ref, chunk)
 			if err != nil {
 				return err
 			}
@@ -223,14 +223,14 @@ func (j *job) sweepBatch(ctx context.Context, ref *target, batch []row) (total i
 func (j *job) check(ctx context.Context) error {
 	errs := []error{j.leftError(ctx)}
 	for _, ref := range j.refs {
-		errs = append(errs, j.stale(ctx, ref))
+		errs = append(errs, j.checkStale(ctx, ref))
 	}
 	return errors.Join(errs...)
 }
 
 // leftError describes the rows that have no id at the end.
 func (j *job) leftError(ctx context.Context) error {
-	n, err := j.left(ctx)
+	n, err := j.countLeft(ctx)
 	if n == 0 || err != nil {
 		return err
 	}

@@ -127,19 +127,19 @@ func (j *job) begin(ctx context.Context, worker int64, before time.Time) error {
 // advance keeps the cursor within the transaction of the ids. It returns ErrRunning if another
 // process has moved it, which waits for that process's transaction.
 func (j *job) advance(ctx context.Context, tx *sql.Tx, c *cursor) error {
-	return j.own(j.db.change(ctx, tx, "UPDATE "+stateTable+" SET last_tick = ?, last_id = ? WHERE name = ? AND worker = ? AND last_id = ?",
+	return j.checkOwned(j.db.change(ctx, tx, "UPDATE "+stateTable+" SET last_tick = ?, last_id = ? WHERE name = ? AND worker = ? AND last_id = ?",
 		c.rowTick, c.lastID, j.stateName(), j.state.worker, j.state.lastID))
 }
 
 // finish removes the state.
 func (j *job) finish(ctx context.Context) error {
 	return j.db.transact(ctx, func(tx *sql.Tx) error {
-		return j.own(j.db.change(ctx, tx, "DELETE FROM "+stateTable+" WHERE name = ? AND worker = ? AND last_id = ?", j.stateName(), j.state.worker, j.state.lastID))
+		return j.checkOwned(j.db.change(ctx, tx, "DELETE FROM "+stateTable+" WHERE name = ? AND worker = ? AND last_id = ?", j.stateName(), j.state.worker, j.state.lastID))
 	})
 }
 
-// own checks that the state is still this process's.
-func (j *job) own(changed int64, err error) error {
+// checkOwned checks that the state is still this process's.
+func (j *job) checkOwned(changed int64, err error) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("backfill: write to the table %s: %w", stateTable, err)
