@@ -90,9 +90,6 @@ func openMySQL(t testing.TB, dsn string) *server {
 	return s
 }
 
-// patience is the timeout of a query whose server is down.
-const patience = 3 * time.Minute
-
 func freshName() string { return fmt.Sprintf("snowkey_%016x", rand.Uint64()) }
 
 // run executes statements and wants no error.
