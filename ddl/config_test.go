@@ -99,7 +99,7 @@ func TestUnsupported(t *testing.T) {
 	errs := map[string]map[string]error{"SQLite": {
 		"bounds": only(lite.Bounds(monday, monday.Add(1))), "clause": only(lite.Clause(part)), "create": only(lite.Create(part)),
 		"drop": only(lite.Drop(part)), "detach": only(lite.Detach(part)), "existing": only(lite.Existing()),
-		"missing": only(lite.Missing(nil, monday, monday.Add(1))), "before": only(lite.Before(nil, monday)), "extend": only(lite.Extend(nil, monday, monday.Add(1))),
+		"before": only(lite.Before(nil, monday)), "extend": only(lite.Extend(nil, monday, monday.Add(1))),
 		"read": only(lite.Read(t.Context(), nil)), "domain": only(Config{Dialect: SQLite}.Domain()), "dropping": only(Config{Dialect: SQLite}.DropFunctions()),
 	}}
 	for _, d := range []Dialect{MySQL, SQLite} {
@@ -132,20 +132,20 @@ func TestGapsAreRefused(t *testing.T) {
 		t.Errorf("Clause: %v", err)
 	}
 	// And one between the last and what is asked for is filled.
-	missing, err := p.Missing(parts[:1], parts[2].From, parts[2].To)
-	if err != nil || fmt.Sprint(missing) != fmt.Sprint(parts[1:]) {
-		t.Errorf("%+v, %v; want %+v", missing, err, parts[1:])
+	l, err := p.lacking(parts[:1], parts[2].From, parts[2].To)
+	if err != nil || fmt.Sprint(l.missing) != fmt.Sprint(parts[1:]) {
+		t.Errorf("%+v, %v; want %+v", l.missing, err, parts[1:])
 	}
 	// What lies before the last cannot be added.
-	if missing, err := p.Missing([]Partition{{Name: "x", Min: math.MinInt64, Max: parts[2].Max}}, monday, parts[2].To); err != nil || len(missing) != 0 {
-		t.Errorf("%+v, %v", missing, err)
+	if l, err := p.lacking([]Partition{{Name: "x", Min: math.MinInt64, Max: parts[2].Max}}, monday, parts[2].To); err != nil || len(l.missing) != 0 {
+		t.Errorf("%+v, %v", l.missing, err)
 	}
-	if missing, err := p.Missing(parts[2:], monday, parts[2].To); err != nil || len(missing) != 0 {
-		t.Errorf("%+v, %v", missing, err)
+	if l, err := p.lacking(parts[2:], monday, parts[2].To); err != nil || len(l.missing) != 0 {
+		t.Errorf("%+v, %v", l.missing, err)
 	}
 	p.Dialect = Postgres
-	if missing, err := p.Missing(parts[1:2], monday, parts[2].To); err != nil || len(missing) != 2 {
-		t.Errorf("PostgreSQL fills on both sides: %+v, %v", missing, err)
+	if l, err := p.lacking(parts[1:2], monday, parts[2].To); err != nil || len(l.missing) != 2 {
+		t.Errorf("PostgreSQL fills on both sides: %+v, %v", l.missing, err)
 	}
 }
 

@@ -56,25 +56,6 @@ func ExamplePartitioning_Clause() {
 	// <nil>
 }
 
-// The next partitions of a table that has November's, as [Partitioning.Read] found it.
-func ExamplePartitioning_Missing() {
-	orders := ddl.Partitioning{Dialect: ddl.MySQL, Table: "orders", By: ddl.Month}
-	have := []ddl.Partition{{Name: "p202611", Min: 2116681624581046272, Max: 2127553260549046272}}
-	missing, err := orders.Missing(have, november, november.AddDate(0, 3, 0))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	script, err := orders.Create(missing)
-	fmt.Print(script)
-	fmt.Println(err)
-	// Output:
-	// ALTER TABLE `orders` ADD PARTITION (
-	//   PARTITION `p202612` VALUES LESS THAN (2138787284382646272),
-	//   PARTITION `p202701` VALUES LESS THAN (2150021308216246272));
-	// <nil>
-}
-
 // What is older than a year goes.
 func ExamplePartitioning_Before() {
 	orders := ddl.Partitioning{Dialect: ddl.Postgres, Table: "orders", By: ddl.Month}
@@ -138,15 +119,12 @@ func ExamplePartitioning_Extend() {
 	script, err := orders.Extend(have, november, november.AddDate(0, 2, 0))
 	fmt.Print(script)
 	fmt.Println(err)
-	_, err = orders.Missing(have, november, november.AddDate(0, 2, 0))
-	fmt.Println(err)
 	// Output:
 	// ALTER TABLE `orders` REORGANIZE PARTITION `pmax` INTO (
 	//   PARTITION `p202611` VALUES LESS THAN (2127553260549046272),
 	//   PARTITION `p202612` VALUES LESS THAN (2138787284382646272),
 	//   PARTITION `pmax` VALUES LESS THAN MAXVALUE);
 	// <nil>
-	// ddl: partitions of "orders": pmax takes all ids from 2116681624581046272 on, so p202611 cannot be added; Extend splits it
 }
 
 func ExamplePartitioning_Read() {

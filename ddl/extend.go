@@ -118,20 +118,23 @@ func (p *Partitioning) timeOf(bound int64) time.Time {
 	return parts.Time
 }
 
-// Extend writes the statements that create the missing partitions for all times in
-// [from, to). It writes none if no partition is missing. It does what [Partitioning.Missing]
-// and [Partitioning.Create] do, and also handles two cases that are errors there. No row
-// is lost:
+// Extend writes the statements that create the missing partitions of [Partitioning.Bounds](from, to). have
+// are the table's partitions, from [Partitioning.Read]. It writes none if no partition is missing. No row is
+// lost:
 //
 //   - It splits a last partition without an end. That one keeps the ids above the new
 //     partitions, and its name unless a new partition needs it. The first new partition
 //     takes all its lower ids. To get one partition per period, set from to its From.
 //   - In PostgreSQL, it moves rows out of the default partition into the new ones.
 //
+// It is an error if the table has partitions for some ids of a period, but not for all.
+//
 // In PostgreSQL each of these is one statement, so it takes effect as a whole or not at
 // all. It locks the table against reads and writes, scans the partition, and moves rows
 // without firing triggers. It fails if a foreign key refers to rows of the
-// partition. In MySQL, REORGANIZE PARTITION copies the partition, and writes wait.
+// partition. In MySQL, REORGANIZE PARTITION copies the partition, and writes wait. There partitions
+// can only be added after the last one, so Extend also creates those between the last one and from, and none
+// before it.
 //
 // If the partitions have changed since they were read, the statements fail. Then read
 // and call Extend again: another process may have created the partitions.

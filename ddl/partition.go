@@ -132,25 +132,6 @@ func (p *Partitioning) wrap(err error) error {
 	return fmt.Errorf("ddl: partitions of %q: %w", p.Table, err)
 }
 
-// Missing returns the partitions of Bounds(from, to) that the table lacks. have are its
-// partitions, from [Partitioning.Read]. It is an error if the table has partitions for some
-// ids of a period but not for all, or if a last partition without an end takes them:
-// [Partitioning.Extend] splits that one. Bounds says which from and to are possible.
-//
-// In MySQL partitions can only be added after the last one, and each begins where
-// the one before it ends. So Missing also returns the periods between the last
-// partition and from, and no period before the last partition.
-func (p Partitioning) Missing(have []Partition, from, to time.Time) ([]Partition, error) {
-	l, err := p.lacking(have, from, to)
-	if err != nil {
-		return nil, err
-	}
-	if len(l.split) > 0 {
-		return nil, p.wrap(fmt.Errorf("%s takes all ids from %d on, so %s cannot be added; Extend splits it", l.open.Name, l.open.Min, l.split[0].Name))
-	}
-	return l.missing, nil
-}
-
 // Before returns the partitions whose ids are all from before t. They may be dropped
 // when older rows are no longer needed. If t is before the epoch, there are none. If t is
 // after the layout's end, it returns all. It never returns a default

@@ -50,14 +50,14 @@ func TestRetentionOfAYoungLayout(t *testing.T) {
 		for day := range 120 {
 			now := epoch.AddDate(0, 0, day).Add(3 * time.Hour)
 			kept := now.AddDate(0, 0, -90)
-			missing, err := p.Missing(have, kept, now.AddDate(0, 0, 3))
+			l, err := p.lacking(have, kept, now.AddDate(0, 0, 3))
 			if err != nil {
 				t.Fatalf("%s, day %d: %v", d, day, err)
 			}
-			if want := 1; day > 0 && len(missing) != want {
-				t.Fatalf("%s, day %d: %d are missing, want %d", d, day, len(missing), want)
+			if want := 1; day > 0 && len(l.missing) != want {
+				t.Fatalf("%s, day %d: %d are missing, want %d", d, day, len(l.missing), want)
 			}
-			have = append(have, missing...)
+			have = append(have, l.missing...)
 			old, err := p.Before(have, kept)
 			if want := max(0, min(1, day-90)); err != nil || len(old) != want {
 				t.Fatalf("%s, day %d: %d are old, %v, want %d", d, day, len(old), err, want)
@@ -134,8 +134,8 @@ func TestFromBeforeTheEpoch(t *testing.T) {
 				if got, err := p.Bounds(from, to); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 					t.Errorf("from %v: %v, %v", from, got, err)
 				}
-				if got, err := p.Missing(want[:1], from, to); err != nil || fmt.Sprint(got) != fmt.Sprint(want[1:]) {
-					t.Errorf("missing from %v: %v, %v", from, got, err)
+				if l, err := p.lacking(want[:1], from, to); err != nil || fmt.Sprint(l.missing) != fmt.Sprint(want[1:]) {
+					t.Errorf("missing from %v: %v, %v", from, l.missing, err)
 				}
 				var out *core.RangeError
 				if got, err := p.Bounds(from, epoch); !asError(err, &out) {

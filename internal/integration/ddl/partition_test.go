@@ -82,31 +82,24 @@ func TestPartitionsLive(t *testing.T) {
 					s.run(t, script(t)(p.Create(parts[:1]))...)
 				}
 
-				// The rest is what is missing, and then nothing is.
-				have, err := p.Read(t.Context(), s)
-				if err != nil || len(have) != 1 || have[0].Name != parts[0].Name || have[0].Max != parts[0].Max || !have[0].To.Equal(timeOf(p, parts[0].Max)) {
-					t.Fatalf("read %+v, %v", have, err)
+				last, to := parts[len(parts)-1], from.AddDate(0, 0, 17)
+				continued := func(from time.Time) (have []ddl.Partition, statements ddl.Script) {
+					t.Helper()
+					have, err := p.Read(t.Context(), s)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return have, script(t)(p.Extend(have, from, to))
 				}
-				// Two steps, the second with a hole before it for MySQL to fill.
-				last := parts[len(parts)-1]
-				missing, err := p.Missing(have, last.From, from.AddDate(0, 0, 17))
-				if err != nil {
-					t.Fatal(err)
+				have, add := continued(last.From) // with a hole before it for MySQL to fill
+				if len(have) != 1 || have[0].Name != parts[0].Name || have[0].Max != parts[0].Max || !have[0].To.Equal(timeOf(p, parts[0].Max)) {
+					t.Fatalf("read %+v", have)
 				}
-				s.run(t, script(t)(p.Create(missing))...)
-				have, err = p.Read(t.Context(), s)
-				if err != nil {
-					t.Fatal(err)
-				}
-				missing, err = p.Missing(have, from, from.AddDate(0, 0, 17))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if len(missing) > 0 {
-					s.run(t, script(t)(p.Create(missing))...)
-				}
-				if have, err = p.Read(t.Context(), s); err != nil || len(have) != len(parts) {
-					t.Fatalf("%d partitions, %v; want %d", len(have), err, len(parts))
+				s.run(t, add...)
+				_, add = continued(from)
+				s.run(t, add...)
+				if have, add = continued(from); len(have) != len(parts) || len(add) != 0 {
+					t.Fatalf("%d partitions, want %d, and %q", len(have), len(parts), add)
 				}
 				for i := range parts {
 					least := max(parts[i].Min, 1)
@@ -116,9 +109,6 @@ func TestPartitionsLive(t *testing.T) {
 					if have[i].Name != parts[i].Name || have[i].Min != least || have[i].Max != parts[i].Max {
 						t.Errorf("read %+v, want %+v", have[i], parts[i])
 					}
-				}
-				if missing, err = p.Missing(have, from, from.AddDate(0, 0, 17)); err != nil || len(missing) != 0 {
-					t.Errorf("missing %+v, %v", missing, err)
 				}
 
 				// Ids at the ends of each partition and anywhere within.
@@ -228,27 +218,15 @@ func TestPartitionsOfOthers(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(have, want) {
 			t.Errorf("read %+v, %v, want %+v", have, err, want)
 		}
-		if missing, err := p.Missing(have, at.AddDate(0, 0, 1), at.AddDate(0, 1, 0)); err == nil || !strings.Contains(err.Error(), "reaches into half") {
-			t.Errorf("missing %+v, %v", missing, err)
+		if script, err := p.Extend(have, at.AddDate(0, 0, 1), at.AddDate(0, 1, 0)); err == nil || !strings.Contains(err.Error(), "reaches into half") {
+			t.Errorf("%s, %v", script, err)
 		}
 		p.By = ddl.Week // which does begin there, on a Monday
-		missing, err := p.Missing(have, at.AddDate(0, 0, 1), at.AddDate(0, 0, 14))
-		if err != nil || len(missing) != 2 || missing[0].Min != middle {
-			t.Fatalf("missing %+v, %v", missing, err)
-		}
-		s.run(t, script(t)(p.Create(missing))...)
-		if s.dialect == ddl.MySQL {
-			s.run(t, "ALTER TABLE orders ADD PARTITION (PARTITION rest VALUES LESS THAN MAXVALUE)")
-			have, err := p.Read(t.Context(), s)
-			if err != nil || len(have) != 5 || have[4].Max != math.MaxInt64 {
-				t.Errorf("read %+v, %v", have, err)
-			}
-			if missing, err := p.Missing(have, at, at.AddDate(0, 0, 14)); err != nil || len(missing) != 0 {
-				t.Errorf("of those that are there: %+v, %v", missing, err)
-			}
-			if missing, err := p.Missing(have, at, at.AddDate(1, 0, 0)); err == nil || !strings.Contains(err.Error(), "rest takes all ids from") {
-				t.Errorf("under a partition for all: %+v, %v", missing, err)
-			}
+		to := at.AddDate(0, 0, 14)
+		s.run(t, script(t)(p.Extend(have, at.AddDate(0, 0, 1), to))...)
+		have, err = p.Read(t.Context(), s)
+		if again, extendErr := p.Extend(have, at, to); err != nil || extendErr != nil || len(again) != 0 || len(have) != len(want)+2 || have[2].Min != middle {
+			t.Errorf("read %+v, %v, then %s, %v", have, err, again, extendErr)
 		}
 	})
 }
@@ -271,8 +249,8 @@ func TestFirstPartitionOfADomain(t *testing.T) {
 	if err != nil || len(have) != 2 || have[0].Min != 1 {
 		t.Errorf("read %+v, %v", have, err)
 	}
-	if missing, err := p.Missing(have, epoch, epoch.AddDate(0, 0, 1)); err != nil || len(missing) != 0 {
-		t.Errorf("missing %+v, %v", missing, err)
+	if script, err := p.Extend(have, epoch, epoch.AddDate(0, 0, 1)); err != nil || len(script) != 0 {
+		t.Errorf("%s, %v", script, err)
 	}
 }
 
@@ -299,11 +277,7 @@ func TestSubpartitions(t *testing.T) {
 		if err != nil || len(have) != 2 || have[0].Max != parts[0].Max || have[1].Min != parts[1].Min || have[1].Max != parts[1].Max {
 			t.Fatalf("read %+v, %v", have, err)
 		}
-		missing, err := p.Missing(have, from, from.AddDate(0, 0, 3))
-		if err != nil || len(missing) != 1 {
-			t.Fatalf("missing %+v, %v", missing, err)
-		}
-		s.run(t, script(t)(p.Create(missing))...)
+		s.run(t, script(t)(p.Extend(have, from, from.AddDate(0, 0, 3)))...)
 		old, err := p.Before(have, parts[1].From)
 		if err != nil || len(old) != 1 {
 			t.Fatalf("old %+v, %v", old, err)
