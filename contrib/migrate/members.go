@@ -2,6 +2,8 @@ package migrate
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -38,8 +40,9 @@ func short(name string) string {
 	if len(name) <= live.MaxName {
 		return name
 	}
-	const digits = 9
-	return strings.ToValidUTF8(name[:live.MaxName-digits], "") + "_" + hash(name)
+	const digits = 8
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(name)))
+	return strings.ToValidUTF8(name[:live.MaxName-digits-1], "") + "_" + sum[:digits]
 }
 
 func isInt(typ string) bool { return typ == "smallint" || typ == "integer" }

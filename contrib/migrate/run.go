@@ -2,18 +2,14 @@ package migrate
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
-	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
 var (
@@ -187,37 +183,6 @@ func (r *run) retryStep(ctx context.Context, conn *sql.Conn, s Step) error {
 		}
 		if waited := live.Pause(ctx, failures, low, high); waited != nil {
 			return errors.Join(waited, err)
-		}
-	}
-}
-
-// hash returns eight digits for a string.
-func hash(text string) string {
-	const bytes = 4
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:bytes])
-}
-
-// backfill gives ids to old rows. Rows that refer to one that got its id at the same moment are
-// filled by another run.
-func (r *run) backfill(ctx context.Context, conn *sql.Conn, s Step) (rows int64, err error) {
-	cfg, fill := r.cfg, r.cfg.Backfill
-	fill.Dialect, fill.Table, fill.BatchSize = ddl.Postgres, s.Table, cfg.BatchSize
-	fill.FireTriggers, fill.RowsPerSecond, fill.MaxReplicaLag, fill.Waiting = cfg.FireTriggers, cfg.RowsPerSecond, cfg.MaxReplicaLag, cfg.Waiting
-	fill.Progress = func(done, total int64) { cfg.Progress(s, done, total) }
-	const runs = 10
-	for n := 1; ; n++ {
-		result, err := backfill.Run(ctx, r.db, fill)
-		rows += result.Rows
-		if err != nil {
-			return rows, err
-		}
-		var done bool
-		if err := conn.QueryRowContext(ctx, s.Check).Scan(&done); err != nil || done || n == runs {
-			return rows, err
-		}
-		if err := live.Pause(ctx, n, low, high); err != nil {
-			return rows, errors.Join(err, ctx.Err())
 		}
 	}
 }
