@@ -103,8 +103,8 @@ func (c Config) Domain() (Script, error) {
 	})
 }
 
-// Check returns the constraint that rejects 0 and what is no id of the layout, for after
-// a column's type. In SQLite an integer PRIMARY KEY that is missing gets a number before the
+// Check returns a CHECK constraint, to write after a column's type. It rejects 0, and all numbers that are no ids
+// of the layout. In SQLite an integer PRIMARY KEY that is missing gets a number before the
 // check, and may be NULL: write bigint NOT NULL PRIMARY KEY before the constraint, and
 // WITHOUT ROWID after the columns.
 func (c Config) Check(column string) (string, error) {

@@ -33,7 +33,7 @@ const MaxPartitions = 8192
 // A Partition holds the ids from Min to before Max.
 type Partition struct {
 	Name     string    // orders_p20261121, orders_p2026w47 or orders_p202611; in MySQL p20261121 and so on
-	Schema   string    // of PostgreSQL's partition, where it is not in that of the Partitioning; zero: it is
+	Schema   string    // of a partition in PostgreSQL; zero: the Partitioning's
 	From, To time.Time // of the ids' times, To exclusive; zero where a bound is no time of the layout
 	Min, Max int64     // Max exclusive; math.MinInt64 and math.MaxInt64 where a partition has no such bound
 	Default  bool      // PostgreSQL's default partition, for ids that no other partition takes; it has no bounds

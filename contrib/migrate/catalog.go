@@ -169,9 +169,18 @@ func (t *table) function() *function {
 }
 
 const (
-	versionMark = "snowkey migrate, version " // before the version, in the comment of the function
+	versionMark = "snowkey migrate, version " // before the version, in comments on what a migration leaves
 	version     = "1"                         // of what a migration leaves in the database
 )
+
+// refuseVersion returns an error for a comment of another version.
+func (t *table) refuseVersion(comment string) error {
+	text, ours := strings.CutPrefix(comment, versionMark)
+	if v, _, _ := strings.Cut(text, ":"); ours && v != version {
+		return refuse(t, "is in a migration of version %s, and this is for version %s: use the snowkey that began it", v, version)
+	}
+	return nil
+}
 
 // primaryIndex returns the primary key, or nil.
 func (t *table) primaryIndex() *index {

@@ -91,6 +91,11 @@ func (j *job) fromAnother(ctx context.Context) (bool, error) {
 // refuseDefault returns an error for a key on which this has not been tried.
 func (j *job) refuseDefault() error {
 	t, c := j.members[0].table, j.members[0].live
+	for _, s := range c.Sequences {
+		if err := t.refuseVersion(s.Comment); err != nil {
+			return err
+		}
+	}
 	switch {
 	case c.Generated != "":
 		return refuse(t, "%s is a generated column", c.Name)

@@ -10,7 +10,7 @@ import (
 // So it is made again, in the same transaction, under the same name and where it was.
 
 // identityMark is before ALWAYS or BY DEFAULT in the comment of a sequence that was an identity's.
-const identityMark = "snowkey migrate: GENERATED "
+const identityMark = versionMark + version + ": GENERATED "
 
 // identity returns the sequence of an identity column, or nil.
 func (c *column) identity() *sequence {

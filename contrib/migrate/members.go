@@ -181,8 +181,8 @@ func (j *job) load(ctx context.Context, oid int64) (*table, error) {
 // refuse returns an error for a table on which this has not been tried.
 func (t *table) refuse() error {
 	if f := t.function(); f != nil {
-		if v, ours := strings.CutPrefix(f.Comment, versionMark); ours && v != version {
-			return refuse(t, "is in a migration of version %s, and this is for version %s: use the snowkey that began it", v, version)
+		if err := t.refuseVersion(f.Comment); err != nil {
+			return err
 		}
 	}
 	switch {

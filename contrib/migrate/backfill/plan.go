@@ -230,9 +230,8 @@ func (j *job) plan(ctx context.Context) (Plan, error) {
 	}
 	for _, ref := range j.refs {
 		r := Reference{Table: ref.table.String(), Column: ref.from, NewColumn: ref.to, Adds: ref.adds, Indexed: ref.indexed}
-		r.Rows, err = j.db.count(ctx, "SELECT count(*) FROM "+ref.table.of(j.db)+" c WHERE "+j.unsetIn(ref, "c.")+" AND EXISTS ("+j.referred(ref)+")")
-		if err != nil {
-			return p, fmt.Errorf("backfill: count the rows of %s: %w", r.Table, err)
+		if r.Rows, err = j.countReferring(ctx, ref, ""); err != nil {
+			return p, err
 		}
 		p.References = append(p.References, r)
 	}

@@ -49,7 +49,7 @@ func (j *job) page(ctx context.Context, limit int, newest bool) ([]row, error) {
 // rows without an id refer.
 func (j *job) referredTo(ctx context.Context, ref *target, last []row) ([]row, error) {
 	key := "p." + j.db.quote(j.key.name)
-	where := "p." + j.db.quote(j.into.to) + " <> 0 AND EXISTS (SELECT 1 FROM " + ref.table.of(j.db) + " c WHERE " + key + " = c." + j.db.quote(ref.from) + " AND " + j.unsetIn(ref, "c.") + ")"
+	where := j.hasID() + " AND EXISTS (SELECT 1 FROM " + ref.table.of(j.db) + " c WHERE " + key + " = c." + j.db.quote(ref.from) + " AND " + j.unsetIn(ref, "c.") + ")"
 	var args []any
 	if len(last) > 0 {
 		where += " AND " + key + " > ?"
@@ -173,11 +173,23 @@ func (j *job) referred(ref *target) string {
 	return "SELECT " + id + " FROM " + j.table.of(j.db) + " p WHERE p." + j.db.quote(j.key.name) + " = c." + j.db.quote(ref.from)
 }
 
+// hasID is the condition for rows p with an id.
+func (j *job) hasID() string { return "p." + j.db.quote(j.into.to) + " <> 0" }
+
+// countReferring counts the rows without an id that refer to rows for which a condition holds.
+func (j *job) countReferring(ctx context.Context, ref *target, condition string) (int64, error) {
+	n, err := j.db.count(ctx, "SELECT count(*) FROM "+ref.table.of(j.db)+" c WHERE "+j.unsetIn(ref, "c.")+" AND EXISTS ("+j.referred(ref)+condition+")")
+	if err != nil {
+		return 0, fmt.Errorf("backfill: count the rows of %s: %w", ref.table, err)
+	}
+	return n, nil
+}
+
 // setReferring sets the ids in a referring column where none is set. It reads them from the rows referred
 // to, so they need not be ids of this job. With a chunk, it writes only rows that refer to it.
 func (j *job) setReferring(ctx context.Context, tx *sql.Tx, ref *target, chunk []row) (int64, error) {
 	db := j.db
-	child, to, given := ref.table.of(db)+" AS c", db.quote(ref.to), "p."+db.quote(j.into.to)+" <> 0"
+	child, to := ref.table.of(db)+" AS c", db.quote(ref.to)
 	where := " WHERE " + j.unsetIn(ref, "c.")
 	var args []any
 	if len(chunk) > 0 {
@@ -185,10 +197,10 @@ func (j *job) setReferring(ctx context.Context, tx *sql.Tx, ref *target, chunk [
 		where += " AND c." + db.quote(ref.from) + in
 		args = keys
 	}
-	text := "UPDATE " + child + " SET " + to + " = (" + j.referred(ref) + ")" + where + " AND EXISTS (" + j.referred(ref) + " AND " + given + ")"
+	text := "UPDATE " + child + " SET " + to + " = (" + j.referred(ref) + ")" + where + " AND EXISTS (" + j.referred(ref) + " AND " + j.hasID() + ")"
 	if db.dialect == ddl.MySQL { // which takes no subquery of the table that is updated
 		text = "UPDATE " + child + " JOIN " + j.table.of(db) + " p ON p." + db.quote(j.key.name) + " = c." + db.quote(ref.from) +
-			" SET c." + to + " = p." + db.quote(j.into.to) + j.untouched(ref.table, "c.") + where + " AND " + given
+			" SET c." + to + " = p." + db.quote(j.into.to) + j.untouched(ref.table, "c.") + where + " AND " + j.hasID()
 	}
 	n, err := db.change(ctx, tx, text, args...)
 	if err != nil {

@@ -171,13 +171,21 @@ func (j *job) commit(ctx context.Context, c *cursor, batch []row, result *Result
 }
 
 // sweep sets the ids in referring columns that have no index, and of rows that were written after
-// the rows they refer to had ids. With an index it works in batches; one statement sets the others, and
-// what was written during the batches.
+// the rows they refer to had ids. If there are many, and the column has an index, it works in batches; one statement
+// sets the others, and what was written meanwhile.
 func (j *job) sweep(ctx context.Context) (total int64, err error) {
 	for _, ref := range j.refs {
+		many := false
+		if ref.indexed {
+			n, err := j.countReferring(ctx, ref, " AND "+j.hasID())
+			if err != nil {
+				return total, err
+			}
+			many = n > int64(j.cfg.BatchSize)
+		}
 		var batch []row
 		for more := true; more; more = len(batch) > 0 {
-			if ref.indexed {
+			if many {
 				if batch, err = j.referredTo(ctx, ref, batch); err != nil {
 					return total, err
 				}

@@ -258,7 +258,8 @@ func TestIdentityOptions(t *testing.T) {
 	}
 }
 
-// A generator whose ids are too low leaves the identity column as it was.
+// A generator whose ids are too low leaves the identity column as it was. A column that another version of snowkey
+// has changed is left alone.
 func TestDefaultRefused(t *testing.T) {
 	t.Parallel()
 	db := openPostgres(t)
@@ -272,4 +273,9 @@ func TestDefaultRefused(t *testing.T) {
 	if got := db.numbering(t); got != before {
 		t.Errorf("%s, and was %s", got, before)
 	}
+	cfg.Generator = "9000000000000000000"
+	db.migrate(t, cfg)
+	db.run(t, "COMMENT ON SEQUENCE order_numbers IS 'snowkey migrate, version 2: GENERATED ALWAYS'")
+	cfg.Undo = true
+	db.refuses(t, cfg, "is in a migration of version 2, and this is for version 1")
 }

@@ -68,10 +68,13 @@ func (p *programs) run(work func() (what string, key int64, err error)) {
 	})
 }
 
+// errEnded is the error of a program that has ended.
+var errEnded = errors.New("this program has ended")
+
 // expected reports whether a program must try again: an id does not fit yet, or into what the session has
 // prepared before the swap; a column is not there yet; or a sequence was made again.
 func expected(err error) bool {
-	return err != nil && slices.ContainsFunc([]string{"greater than maximum value for int4", "cached plan must not change result type", "_snowkey\" of relation", "_snowkey\" does not exist", "could not open relation"},
+	return errors.Is(err, errEnded) || err != nil && slices.ContainsFunc([]string{"greater than maximum value for int4", "cached plan must not change result type", "_snowkey\" of relation", "_snowkey\" does not exist", "could not open relation"},
 		func(part string) bool { return strings.Contains(err.Error(), part) })
 }
 

@@ -3,7 +3,6 @@ package migrate
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -58,7 +57,7 @@ func (p *programs) orders(ended *atomic.Bool) {
 			var key string
 			const query = "INSERT INTO orders (note) VALUES ('uuid') RETURNING id"
 			if ended.Load() {
-				return nil, errors.New("could not open relation: this program has ended")
+				return nil, errEnded
 			}
 			return key, p.timed(query, func() error { return tx.QueryRow(query).Scan(&key) })
 		}, "id", "INSERT INTO order_lines (order_id) VALUES ($1)", "INSERT INTO shipments (order_id) VALUES ($1)", "UPDATE orders SET parent_id = id WHERE id = $1")
