@@ -190,7 +190,7 @@ func TestClaimAgain(t *testing.T) {
 			close(done)
 			sessions.Wait()
 			var found ids
-			for _, of := range append(got, mine) {
+			for _, of := range slices.Concat(got, [][]int64{mine}) {
 				var last int64
 				found.add(t, &last, of...)
 			}
