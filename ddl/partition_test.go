@@ -89,6 +89,7 @@ func TestBefore(t *testing.T) {
 			{Name: "high", Min: middle, Max: last},
 			{Name: "last", Min: last, Max: math.MaxInt64 - 1}, // above or at every id
 			{Name: "none", Min: math.MaxInt64 - 1, Max: math.MaxInt64},
+			{Name: "rest", Min: math.MinInt64, Max: 0, Default: true},
 		}
 		for _, c := range []struct {
 			at   time.Time

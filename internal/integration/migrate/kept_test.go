@@ -16,11 +16,11 @@ func TestKept(t *testing.T) {
 	t.Parallel()
 	long := func(start string) string { return start + strings.Repeat("x", 63-len(start)) }
 	table, other, column := long("Orders "), long("Orders äöü "), "Order Id "+strings.Repeat("y", 55-9)
-	remarks := func(column string) []string {
+	remarks := func(column string, statistics int) []string {
 		return []string{
 			`COMMENT ON COLUMN "My Schema".{other}.` + column + ` IS 'It''s a \ column'`, `COMMENT ON CONSTRAINT {foreign 1} ON "My Schema".{other} IS 'the ''reference'' of it'`,
 			`COMMENT ON CONSTRAINT {key} ON "My Schema".{table} IS 'the key'`, `COMMENT ON INDEX "My Schema".{key} IS 'and its index'`, `COMMENT ON INDEX "My Schema"."it's an ""index""" IS 'the index'`,
-			`ALTER TABLE "My Schema".{other} ALTER COLUMN ` + column + ` SET STATISTICS 1000`, `ALTER TABLE "My Schema".{other} ALTER COLUMN ` + column + ` SET (n_distinct = -0.5, n_distinct_inherited = 7)`,
+			`ALTER TABLE "My Schema".{other} ALTER COLUMN ` + column + fmt.Sprint(" SET STATISTICS ", statistics), `ALTER TABLE "My Schema".{other} ALTER COLUMN ` + column + ` SET (n_distinct = -0.5, n_distinct_inherited = 7)`,
 		}
 	}
 	words := strings.NewReplacer("{table}", fmt.Sprintf("%q", table), "{other}", fmt.Sprintf("%q", other), "{column}", fmt.Sprintf("%q", column), "{key}", fmt.Sprintf("%q", long("Key ")),
@@ -35,14 +35,14 @@ func TestKept(t *testing.T) {
 			`CREATE TABLE "My Schema".{other} ("order" int, "Order" int CONSTRAINT {foreign 2} REFERENCES "My Schema".{table}, CONSTRAINT {foreign 1} FOREIGN KEY ("order") REFERENCES "My Schema".{table})`,
 			`CREATE INDEX {foreign 1} ON "My Schema".{other} ("Order", "order")`, `CREATE INDEX "it's an ""index""" ON "My Schema".{other} ("order")`,
 			`INSERT INTO "My Schema".{table} ("equal") SELECT i FROM generate_series(1, 1000) i`, `INSERT INTO "My Schema".{other} SELECT i, i FROM generate_series(1, 1000) i`,
-		}, remarks(`"order"`)...), strings.NewReplacer("order integer", "order bigint", "Order integer", "Order bigint", column+" integer", column+" bigint")},
+		}, remarks(`"order"`, 0)...), strings.NewReplacer("order integer", "order bigint", "Order integer", "Order bigint", column+" integer", column+" bigint")},
 		{migrate.UUID, append([]string{
 			`CREATE SCHEMA "My Schema"`, "CREATE SEQUENCE next_id START 9000000000000000000",
 			`CREATE TABLE "My Schema".{table} ({column} uuid CONSTRAINT {key} PRIMARY KEY DEFAULT gen_random_uuid(), "Made At" timestamptz NOT NULL DEFAULT now())`,
 			`CREATE TABLE "My Schema".{other} ("order" uuid, CONSTRAINT {foreign 1} FOREIGN KEY ("order") REFERENCES "My Schema".{table})`, `CREATE INDEX "it's an ""index""" ON "My Schema".{other} ("order")`,
 			`INSERT INTO "My Schema".{table} ("Made At") SELECT timestamptz '2024-01-01Z' + i * interval '1 second' FROM generate_series(1, 1000) i`,
 			`INSERT INTO "My Schema".{other} SELECT {column} FROM "My Schema".{table}`,
-		}, remarks(`"order"`)...), nil},
+		}, remarks(`"order"`, 1000)...), nil},
 	} {
 		t.Run(string(c.kind), func(t *testing.T) {
 			t.Parallel()
