@@ -204,6 +204,7 @@ func TestRefused(t *testing.T) {
 			{"a table without transactions", []string{"CREATE TABLE orders (id bigint PRIMARY KEY, created_at datetime) ENGINE=MyISAM"}, nil, "it is a table of the engine MyISAM", ddl.MySQL},
 			// MySQL would compare them as floating-point numbers, where 9007199254740993 is 9007199254740992.
 			{"strings that refer to numbers", []string{orders, "CREATE TABLE x (order_id varchar(40))"}, func(cfg *backfill.Config) { cfg.References = []string{"x.order_id"} }, "has the type varchar(40), and the key bigint", ddl.MySQL},
+			{"strings that refer to numbers", []string{orders, "CREATE TABLE x (order_id varchar(40))"}, func(cfg *backfill.Config) { cfg.References = []string{"x.order_id"} }, "count the rows of public.x: ", ddl.Postgres},
 			{"a NULL as key", []string{"CREATE TABLE orders (id text PRIMARY KEY, created_at datetime)", "INSERT INTO orders VALUES (NULL, '2024-01-01')"}, nil, "orders, row with the key NULL: id is NULL: set it first", ddl.SQLite},
 		} {
 			if c.only != "" && c.only != db.dialect {

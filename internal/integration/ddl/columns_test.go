@@ -133,6 +133,19 @@ func TestHostileNames(t *testing.T) {
 				if _, err := s.Exec("SELECT " + call); err == nil {
 					t.Errorf("%q: still there", name)
 				}
+				p := ddl.Partitioning{Dialect: s.dialect, Table: name, Column: name, By: ddl.Month}
+				parts, err := p.Bounds(core.Twitter().Epoch, core.Twitter().Epoch.AddDate(0, 2, 0))
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.run(t, "CREATE TABLE "+quoted(s, name)+" ("+quoted(s, name)+" bigint PRIMARY KEY) "+text(t)(p.Clause(parts)))
+				if s.dialect == ddl.Postgres {
+					s.run(t, script(t)(p.Create(parts))...)
+				}
+				if have, err := p.Read(t.Context(), s); err != nil || len(have) != 3 {
+					t.Errorf("%q: read %+v, %v", name, have, err)
+				}
+				s.run(t, "DROP TABLE "+quoted(s, name))
 			})
 		}
 		s.run(t, "SELECT * FROM victim")
