@@ -63,39 +63,58 @@ func TestConfigErrors(t *testing.T) {
 		{"twice", only(orders.Drop(append(part, part...))), []string{`Partition.Name "p": must be unique`}},
 		{"detach to a long name", only(Partitioning{Dialect: MySQL, Table: long, By: Day}.Detach(part)), []string{"has 66 characters"}},
 		{"long table", only(Partitioning{Dialect: Postgres, Table: long[:60], By: Day}.Extend(nil, monday, monday.Add(1))), []string{"Partition.Name"}},
+		{"an open one without a name", only(Partitioning{Dialect: MySQL, Table: "t", By: Month}.Extend([]Partition{{Max: math.MaxInt64}}, monday, monday.Add(1))), []string{`Partition.Name ""`}},
+		{"an open one in a schema", only(Partitioning{Dialect: MySQL, Table: "t", By: Month}.Extend([]Partition{{Name: "r", Schema: "x", Max: math.MaxInt64}}, monday, monday.Add(1))), []string{`Partition.Schema "x"`}},
+		{"a default in MySQL", only(Partitioning{Dialect: MySQL, Table: "t", By: Month}.Extend([]Partition{{Name: "r", Default: true}}, monday, monday.Add(1))), []string{"Partition.Default true"}},
+		{"a bad default", only(orders.Extend([]Partition{{Name: "a\x00", Default: true}}, monday, monday.Add(1))), []string{`Partition.Name "a\x00"`}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			var config *core.ConfigError
-			if !errors.As(c.err, &config) || len(config.Fields) != len(c.want) {
-				t.Fatalf("%v, want %d errors", c.err, len(c.want))
-			}
-			for i, want := range c.want {
-				if got := config.Fields[i].String(); !strings.Contains(got, want) {
-					t.Errorf("%q does not contain %q", got, want)
-				}
-			}
-			if strings.Count(c.err.Error(), "ddl: ") != 1 {
-				t.Errorf("%q", c.err)
-			}
-		})
+		t.Run(c.name, func(t *testing.T) { wrongFields(t, c.err, c.want...) })
+	}
+	if script, err := (Partitioning{Dialect: Postgres, Table: long[:55], By: Month}).Extend([]Partition{{Name: "pmax", Max: math.MaxInt64}}, monday, monday.Add(1)); err != nil {
+		t.Errorf("a table of 55 bytes, and _p202611: %s, %v", script, err)
 	}
 }
 
-// Each of these is an errors.ErrUnsupported that names the database.
+// wrongFields expects an error of exactly these fields.
+func wrongFields(t *testing.T, err error, wants ...string) {
+	t.Helper()
+	var config *core.ConfigError
+	if !errors.As(err, &config) || len(config.Fields) != len(wants) {
+		t.Fatalf("%v, want %d errors", err, len(wants))
+	}
+	for i, want := range wants {
+		if got := config.Fields[i].String(); !strings.Contains(got, want) {
+			t.Errorf("%q does not contain %q", got, want)
+		}
+	}
+	if strings.Count(err.Error(), "ddl: ") != 1 {
+		t.Errorf("%q", err)
+	}
+}
+
+// Each of these is an errors.ErrUnsupported that names the database, or its dialect and what to use.
 func TestUnsupported(t *testing.T) {
 	lite := Partitioning{Dialect: SQLite, Table: "t", By: Day}
 	part := []Partition{{Name: "p", Min: 1, Max: 2}}
-	for name, err := range map[string]error{
+	errs := map[string]map[string]error{"SQLite": {
 		"bounds": only(lite.Bounds(monday, monday.Add(1))), "clause": only(lite.Clause(part)), "create": only(lite.Create(part)),
 		"drop": only(lite.Drop(part)), "detach": only(lite.Detach(part)), "existing": only(lite.Existing()),
-		"missing": only(lite.Missing(nil, monday, monday.Add(1))), "before": only(lite.Before(nil, monday)),
+		"before": only(lite.Before(nil, monday)), "extend": only(lite.Extend(nil, monday, monday.Add(1))),
 		"read": only(lite.Read(t.Context(), nil)), "domain": only(Config{Dialect: SQLite}.Domain()), "dropping": only(Config{Dialect: SQLite}.DropFunctions()),
-	} {
-		t.Run(name, func(t *testing.T) {
-			if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "SQLite") {
-				t.Error(err)
-			}
-		})
+	}}
+	for _, d := range []Dialect{MySQL, SQLite} {
+		g, s := Generator{Dialect: d}, Sharding{Dialect: d, Table: "orders", Count: 2, Servers: []string{"a", "b"}}
+		errs[string(d)+`": the generator`] = map[string]error{"Create": only(g.Create()), "Drop": only(g.Drop()), "Default": only(g.Default()), "SetDefault": only(g.SetDefault("id", "orders"))}
+		errs[string(d)+`": a Sharding`] = map[string]error{"Clause": only(s.Clause()), "Create": only(s.Create()), "Shards": only(s.Shards())}
+	}
+	for want, of := range errs {
+		for name, err := range of {
+			t.Run(want+" "+name, func(t *testing.T) {
+				if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), want) {
+					t.Error(err)
+				}
+			})
+		}
 	}
 }
 
@@ -113,20 +132,20 @@ func TestGapsAreRefused(t *testing.T) {
 		t.Errorf("Clause: %v", err)
 	}
 	// And one between the last and what is asked for is filled.
-	missing, err := p.Missing(parts[:1], parts[2].From, parts[2].To)
-	if err != nil || fmt.Sprint(missing) != fmt.Sprint(parts[1:]) {
-		t.Errorf("%+v, %v; want %+v", missing, err, parts[1:])
+	l, err := p.lacking(parts[:1], parts[2].From, parts[2].To)
+	if err != nil || fmt.Sprint(l.missing) != fmt.Sprint(parts[1:]) {
+		t.Errorf("%+v, %v; want %+v", l.missing, err, parts[1:])
 	}
 	// What lies before the last cannot be added.
-	if missing, err := p.Missing([]Partition{{Name: "x", Min: math.MinInt64, Max: parts[2].Max}}, monday, parts[2].To); err != nil || len(missing) != 0 {
-		t.Errorf("%+v, %v", missing, err)
+	if l, err := p.lacking([]Partition{{Name: "x", Min: math.MinInt64, Max: parts[2].Max}}, monday, parts[2].To); err != nil || len(l.missing) != 0 {
+		t.Errorf("%+v, %v", l.missing, err)
 	}
-	if missing, err := p.Missing(parts[2:], monday, parts[2].To); err != nil || len(missing) != 0 {
-		t.Errorf("%+v, %v", missing, err)
+	if l, err := p.lacking(parts[2:], monday, parts[2].To); err != nil || len(l.missing) != 0 {
+		t.Errorf("%+v, %v", l.missing, err)
 	}
 	p.Dialect = Postgres
-	if missing, err := p.Missing(parts[1:2], monday, parts[2].To); err != nil || len(missing) != 2 {
-		t.Errorf("PostgreSQL fills on both sides: %+v, %v", missing, err)
+	if l, err := p.lacking(parts[1:2], monday, parts[2].To); err != nil || len(l.missing) != 2 {
+		t.Errorf("PostgreSQL fills on both sides: %+v, %v", l.missing, err)
 	}
 }
 

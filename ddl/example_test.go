@@ -10,36 +10,6 @@ import (
 )
 
 func ExampleConfig_Functions() {
-	script, err := ddl.Config{Dialect: ddl.MySQL, Layout: core.Mastodon()}.Functions()
-	fmt.Print(script)
-	fmt.Println(err)
-	// Output:
-	// DROP FUNCTION IF EXISTS `snowflake_time`;
-	// CREATE FUNCTION `snowflake_time`(id bigint) RETURNS datetime(3)
-	//   DETERMINISTIC NO SQL SQL SECURITY INVOKER COMMENT 'time of an id of 47 time | 16 sequence, ticks of 1ms since 1970-01-01T00:00:00Z'
-	//   RETURN (CASE WHEN id >= 0 THEN (TIMESTAMP'1970-01-01 00:00:00.000' + INTERVAL (id DIV 65536) * 1000 MICROSECOND) END);
-	// DROP FUNCTION IF EXISTS `snowflake_worker`;
-	// CREATE FUNCTION `snowflake_worker`(id bigint) RETURNS bigint
-	//   DETERMINISTIC NO SQL SQL SECURITY INVOKER COMMENT 'worker of an id of 47 time | 16 sequence, ticks of 1ms since 1970-01-01T00:00:00Z'
-	//   RETURN (CASE WHEN id >= 0 THEN 0 END);
-	// DROP FUNCTION IF EXISTS `snowflake_sequence`;
-	// CREATE FUNCTION `snowflake_sequence`(id bigint) RETURNS bigint
-	//   DETERMINISTIC NO SQL SQL SECURITY INVOKER COMMENT 'sequence of an id of 47 time | 16 sequence, ticks of 1ms since 1970-01-01T00:00:00Z'
-	//   RETURN (CASE WHEN id >= 0 THEN (id % 65536) END);
-	// DROP FUNCTION IF EXISTS `snowflake_min`;
-	// CREATE FUNCTION `snowflake_min`(t datetime(6)) RETURNS bigint
-	//   DETERMINISTIC NO SQL SQL SECURITY INVOKER COMMENT 'least id of a time of 47 time | 16 sequence, ticks of 1ms since 1970-01-01T00:00:00Z'
-	//   RETURN (((TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00.000', t) + 1000000000000001999) DIV 1000 - 1000000000000001) * 65536);
-	// <nil>
-}
-
-func ExampleConfig_Functions_unsigned() {
-	_, err := ddl.Config{Dialect: ddl.Postgres, Layout: core.Layout{TimeBits: 42, SequenceBits: 22, Unsigned: true}}.Functions()
-	fmt.Println(err)
-	// Output: ddl: Layout.Unsigned true: a bigint is signed and sorts by its sign; give the time one bit less instead
-}
-
-func ExampleConfig_Functions_statements() {
 	script, err := ddl.Config{Dialect: ddl.Postgres, Schema: "shop", Prefix: "sf_"}.Functions()
 	if err != nil {
 		fmt.Println(err)
@@ -172,4 +142,104 @@ func ExampleDialect_Quote() {
 	// "shop"."the ""orders""" <nil>
 	// `Orders` <nil>
 	//  ddl: name "": must not be empty
+}
+
+func ExampleConfig_RequireKey() {
+	script, err := ddl.Config{Dialect: ddl.SQLite}.RequireKey("orders", "id")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(script)
+	// Output:
+	// CREATE TRIGGER IF NOT EXISTS `orders_id_required` BEFORE INSERT ON `orders` WHEN NEW.`id` IS NULL OR NEW.`id` <= 0 BEGIN SELECT RAISE(ABORT, 'snowkey: the key is missing: only programs with a generator insert here'); END;
+}
+
+func ExampleGenerator_SetDefault() {
+	orders := ddl.Generator{Dialect: ddl.Postgres, Namespace: "orders"}
+	script, err := orders.SetDefault("id", "orders")
+	fmt.Print(script)
+	fmt.Println(err)
+	// Output:
+	// ALTER TABLE "orders" ALTER COLUMN "id" SET DEFAULT "public"."snowkey_next"('orders');
+	// <nil>
+}
+
+func ExampleGenerator_Default() {
+	next, err := ddl.Generator{Dialect: ddl.Postgres, Schema: "shop", Prefix: "sf_"}.Default()
+	fmt.Println("CREATE TABLE shop.orders (id bigint PRIMARY KEY DEFAULT " + next + ", note text)")
+	fmt.Println(err)
+	// Output:
+	// CREATE TABLE shop.orders (id bigint PRIMARY KEY DEFAULT "shop"."sf_next"('default'), note text)
+	// <nil>
+}
+
+func ExampleGenerator_Create() {
+	script, err := ddl.Generator{Dialect: ddl.Postgres, Namespace: "orders", Workers: []int64{1000, 1001}}.Create()
+	fmt.Println(script[len(script)-1]) // the statements before it create tables, sequences and functions
+	fmt.Println(err)
+	_, err = ddl.Generator{Dialect: ddl.SQLite}.Create()
+	fmt.Println(err)
+	// Output:
+	// SELECT "public"."snowkey_claim"(ARRAY[1000, 1001]::bigint[])
+	// <nil>
+	// ddl: Dialect "sqlite": the generator in SQL is for PostgreSQL; issue ids in Go, with gormplugin or worker/sqlstore, and reject rows without a key by Config.RequireKey: unsupported operation
+}
+
+func ExampleGenerator_Drop() {
+	script, err := ddl.Generator{Dialect: ddl.Postgres}.Drop()
+	fmt.Println(len(script), "statement, which releases the worker IDs", err)
+	// Output: 1 statement, which releases the worker IDs <nil>
+}
+
+func ExampleConfig_Shard() {
+	fmt.Println(ddl.Config{Dialect: ddl.Postgres}.Shard(16, "id"))
+	fmt.Println(ddl.Config{Dialect: ddl.Postgres}.Shard(0, "id"))
+	// Output:
+	// (("id" % 3863124193) * ("id" % 2387542127) % 4294967291 * 1640531527 % 3037000493 * 2246822519 % 4294967279 % 16) <nil>
+	//  ddl: n 0: must be 1 to 65536
+}
+
+func ExampleSharding_Clause() {
+	orders := ddl.Sharding{Dialect: ddl.Postgres, Table: "orders", Count: 2, Servers: []string{"alpha", "beta"}}
+	clause, err := orders.Clause()
+	fmt.Println("CREATE TABLE orders (id bigint NOT NULL, note text)", clause)
+	fmt.Println(err)
+	_, err = ddl.Sharding{Dialect: ddl.Postgres, Table: "orders", Field: ddl.Time, Count: 2000}.Clause()
+	fmt.Println(err)
+	_, err = ddl.Sharding{Dialect: ddl.MySQL, Table: "orders", Count: 2, Servers: []string{"alpha"}}.Clause()
+	fmt.Println(err)
+	// Output:
+	// CREATE TABLE orders (id bigint NOT NULL, note text) PARTITION BY LIST ((("id" % 3863124193) * ("id" % 2387542127) % 4294967291 * 1640531527 % 3037000493 * 2246822519 % 4294967279 % 2))
+	// <nil>
+	// ddl: Count 2000: must be 1 to 1024; Servers nil: must not be empty; Field "time": must be datacenter or worker, or empty
+	// ddl: Dialect "mysql": a Sharding is for PostgreSQL, with postgres_fdw; connect to the server of each row, which core.Shard finds: unsupported operation
+}
+
+func ExampleSharding_Create() {
+	orders := ddl.Sharding{Dialect: ddl.Postgres, Table: "orders", Field: ddl.Datacenter, Count: 2, Servers: []string{"alpha", "beta"}}
+	script, err := orders.Create()
+	fmt.Print(script)
+	fmt.Println(err)
+	// Output:
+	// CREATE FUNCTION "orders_shard"(id bigint) RETURNS bigint
+	//   LANGUAGE sql IMMUTABLE PARALLEL SAFE
+	//   RETURN (((id >> 17) & 31) % 2);
+	// CREATE FOREIGN TABLE "orders_s0" PARTITION OF "orders" FOR VALUES IN (0) SERVER "alpha";
+	// CREATE FOREIGN TABLE "orders_s1" PARTITION OF "orders" FOR VALUES IN (1) SERVER "beta";
+	// <nil>
+}
+
+func ExampleSharding_Shards() {
+	orders := ddl.Sharding{Dialect: ddl.Postgres, Table: "orders", Field: ddl.Worker, Count: 3, Servers: []string{"alpha", "beta"}}
+	shards, err := orders.Shards()
+	for _, one := range shards {
+		fmt.Println(one.Number, one.Table, one.Server, one.Check)
+	}
+	fmt.Println(err)
+	// Output:
+	// 0 orders_s0 alpha CHECK (((("id" >> 12) & 31) % 3) = 0)
+	// 1 orders_s1 beta CHECK (((("id" >> 12) & 31) % 3) = 1)
+	// 2 orders_s2 alpha CHECK (((("id" >> 12) & 31) % 3) = 2)
+	// <nil>
 }

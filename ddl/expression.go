@@ -1,16 +1,19 @@
 package ddl
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
 )
 
 // Expression returns the SQL of one field of the id in a column, in parentheses. The column
 // is a name, a table and a column, or a schema, a table and a column.
 //
-// The time is a timestamptz in PostgreSQL, a datetime in UTC in MySQL, and a text like
+// The time is a timestamptz in PostgreSQL, a datetime in UTC in MySQL, and a string like
 // 2026-11-21T08:00:00.000Z in SQLite; the other fields are bigints. All are exact. A
 // field of zero bits is 0. The result is NULL for an id that is negative or has bits
 // above the layout's, and for one whose time the database cannot represent: after the year
@@ -22,10 +25,10 @@ import (
 func (c Config) Expression(field Field, column ...string) (string, error) {
 	b := c.builder()
 	b.checkField(field)
-	return done(b, b.field(field, b.Dialect.path(&b.wrong, "column", column)))
+	return result(b, b.field(field, b.Dialect.path(&b.wrong, "column", column)))
 }
 
-// Min returns the SQL of the least id whose time is that of a column or later:
+// Min returns the SQL of the least id with the time in a column, or a later one:
 // [core.Layout.FirstAt] in the database. The column is a timestamptz in PostgreSQL, a
 // datetime in UTC in MySQL, and whatever strftime accepts in SQLite, which
 // rounds time to milliseconds.
@@ -37,7 +40,7 @@ func (c Config) Expression(field Field, column ...string) (string, error) {
 // 1941, 69 years on either side of the epoch.
 func (c Config) Min(column ...string) (string, error) {
 	b := c.builder()
-	return done(b, b.least(b.Dialect.path(&b.wrong, "column", column)))
+	return result(b, b.least(b.Dialect.path(&b.wrong, "column", column)))
 }
 
 // MinNow is Min for the server's current time, less a duration: with 90 days, the ids below
@@ -47,11 +50,11 @@ func (c Config) MinNow(ago time.Duration) (string, error) {
 	micros := ago.Microseconds()
 	switch c.Dialect {
 	case Postgres:
-		return done(b, b.least("(now() - "+postgresInterval(micros)+")"))
+		return result(b, b.least("(now() - "+postgresInterval(micros)+")"))
 	case MySQL:
-		return done(b, b.least(fmt.Sprintf("(UTC_TIMESTAMP(6) - INTERVAL %d MICROSECOND)", micros)))
+		return result(b, b.least(fmt.Sprintf("(UTC_TIMESTAMP(6) - INTERVAL %d MICROSECOND)", micros)))
 	}
-	return done(b, b.ceilTicks(unixMillis("'now'")+minus(ago.Milliseconds()), b.layout.tickMs, b.layout.Epoch.UnixMilli(), "/"))
+	return result(b, b.ceilTicks(unixMillis("'now'")+minus(ago.Milliseconds()), b.layout.tickMs, b.layout.Epoch.UnixMilli(), "/"))
 }
 
 // postgresInterval is an interval in hours, because PostgreSQL up to 14 reads at most 2³¹
@@ -209,3 +212,20 @@ func plus(n int64) string {
 }
 
 func minus(n int64) string { return plus(-n) }
+
+// Shard returns the SQL of the shard of the id in a column among n shards, in parentheses:
+// [core.Shard] in the database. It is a bigint. The layout has no effect. MySQL allows it after
+// PARTITION BY.
+func (c Config) Shard(n int, column ...string) (string, error) {
+	b := c.builder()
+	var config *core.ConfigError
+	if _, err := core.Shard(0, n); errors.As(err, &config) {
+		b.wrong = append(b.wrong, config.Fields...)
+	}
+	return result(b, shardOf(b.Dialect.path(&b.wrong, "column", column), n))
+}
+
+// shardOf is core.Shard in SQL, for an id that is SQL of a signed integer of 64 bits.
+func shardOf(id string, n int) string {
+	return fmt.Sprintf("((%[1]s %% 3863124193) * (%[1]s %% 2387542127) %% 4294967291 * 1640531527 %% 3037000493 * 2246822519 %% 4294967279 %% %[2]d)", id, n)
+}

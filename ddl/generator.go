@@ -29,7 +29,7 @@ import (
 // key. docs/generator.md has the guarantees, the limits and the costs.
 type Generator struct {
 	Dialect   Dialect     // required: Postgres
-	Layout    core.Layout // that of the namespace; zero: Twitter's
+	Layout    core.Layout // of the namespace; zero: Twitter's
 	Schema    string      // of the objects created; zero: public
 	Table     string      // of the leases, as in sqlstore.Config; zero: snow_worker. Without a schema it is in Schema
 	Namespace string      // of the leases, as in worker.Config; zero: default
@@ -47,7 +47,7 @@ type Generator struct {
 	MaxAhead time.Duration
 }
 
-// maxGeneratorWorkers bounds the text of a script; more would not be faster.
+// maxGeneratorWorkers bounds the length of a script; more would not be faster.
 const maxGeneratorWorkers = 64
 
 // generator is a valid Generator with its defaults.
@@ -201,8 +201,7 @@ func (g *generator) findTables(wrong *fields.Errors) {
 	g.tables = Script(statements[:2]) // without that of the counters
 }
 
-// end is the fence of the worker IDs: no id of the layout carries it, nor a date that cannot be
-// written.
+// end is the fence of the worker IDs: a time after all ids of the layout, and one that databases can write.
 func (g *generator) end() int64 {
 	last := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 	if end := g.layout.End(); end.Before(last) {

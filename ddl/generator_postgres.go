@@ -19,7 +19,7 @@ var postgresDrop string
 const betweenStatements = "\n-- next statement\n"
 
 const (
-	// postgresVersion is that of the objects in the database. Scripts of other versions refuse them.
+	// postgresVersion is the version of the objects in the database. Scripts of other versions refuse them.
 	postgresVersion = 1
 	// maxBlock is how many slots a session takes at a time. It divides 32, because after a crash a
 	// sequence has skipped 32 values: so blocks stay aligned, and a session knows by the value alone
@@ -53,7 +53,7 @@ func (g *generator) aheadTicks() int64 { return max(g.ticks(g.MaxAhead.Milliseco
 func (g *generator) write(template string) Script {
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	ahead := g.aheadTicks()
-	// Twice: the text of the first placeholders has others.
+	// Twice: what replaces the first placeholders has others.
 	var outer, inner, names []string
 	for _, name := range []string{"generator", "marker", "lock", "cursor", "fence", "fence_lsn", "safe", "flushed", "nudge", "copied", "check", "ahead_hint", "refill", "next", "release", "claim", "workers", "home"} {
 		object := g.object(name)

@@ -166,7 +166,7 @@ CREATE OR REPLACE FUNCTION {refill}(namespace text) RETURNS bigint
 --
 -- A block is taken under a lock, because setval can lower a sequence. The lock ends with a
 -- subtransaction that is always rolled back: sequences stay as they are, and no error or
--- cancellation can leave it behind. It is that of a view on which only the owner has rights: any
+-- cancellation can leave it behind. It locks a view on which only the owner has rights: any
 -- role can take an advisory lock, and ANALYZE locks all tables in this mode until its transaction
 -- ends. Any role with USAGE on the schema can also hold ROW EXCLUSIVE, by PREPARE. This mode
 -- conflicts with itself, but not with that.

@@ -1,7 +1,6 @@
 package ddl
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -35,31 +34,7 @@ func TestGeneratorErrors(t *testing.T) {
 		{"no table", only(valid.SetDefault("id")), []string{"table"}},
 		{"long table", only(valid.SetDefault("id", "a", "b", "c")), []string{`table "[\"a\" \"b\" \"c\"]"`}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			var config *core.ConfigError
-			if !errors.As(c.err, &config) || len(config.Fields) != len(c.want) {
-				t.Fatalf("%v, want %d errors", c.err, len(c.want))
-			}
-			for i, want := range c.want {
-				if got := config.Fields[i].String(); !strings.Contains(got, want) {
-					t.Errorf("%q does not contain %q", got, want)
-				}
-			}
-		})
-	}
-}
-
-// No other database has the generator, and the error says what to use.
-func TestGeneratorOnlyInPostgres(t *testing.T) {
-	for _, dialect := range []Dialect{MySQL, SQLite} {
-		g := Generator{Dialect: dialect}
-		for name, err := range map[string]error{"Create": only(g.Create()), "Drop": only(g.Drop()), "Default": only(g.Default()), "SetDefault": only(g.SetDefault("id", "orders"))} {
-			t.Run(string(dialect)+" "+name, func(t *testing.T) {
-				if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), string(dialect)) || !strings.Contains(err.Error(), "Config.RequireKey") {
-					t.Error(err)
-				}
-			})
-		}
+		t.Run(c.name, func(t *testing.T) { wrongFields(t, c.err, c.want...) })
 	}
 }
 

@@ -55,7 +55,7 @@ func FuzzIdent(f *testing.F) {
 	})
 }
 
-// A text constant is read back as it was, where a backslash is a letter and
+// A string constant is read back as it was, where a backslash is a letter and
 // where it is not.
 func FuzzText(f *testing.F) {
 	for _, s := range []string{"", "orders", `it's`, `\`, `\'`, `'\`, `\\'`, "ä"} {

@@ -11,7 +11,7 @@ import (
 // Field is a field of an ID.
 type Field string
 
-// The fields are those of [core.Parts].
+// The fields, as in [core.Parts].
 const (
 	Time       Field = "time"
 	Rollback   Field = "rollback"
@@ -65,7 +65,7 @@ func compile(wrong *fields.Errors, l core.Layout) compiledLayout {
 	return c
 }
 
-// fields are those that have a function: time, worker and sequence always, the others if
+// fields returns the fields that have a function: time, worker and sequence always, the others if
 // they have a width.
 func (c *compiledLayout) fields() []Field {
 	fields := []Field{Time, Worker, Sequence}

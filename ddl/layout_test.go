@@ -33,7 +33,7 @@ func anyLayout(t *rapid.T) core.Layout {
 	return l
 }
 
-// The bits of each field are those of core.
+// Each field has the bits that core gives it.
 func TestCompiledLayout(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := anyLayout(t)
@@ -79,19 +79,6 @@ func TestCompiledLayout(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestCompiledDefaults(t *testing.T) {
-	for name, l := range map[string]core.Layout{"zero": {}, "epoch alone": {Epoch: core.Twitter().Epoch}, "tick alone": {Tick: time.Millisecond}} {
-		t.Run(name, func(t *testing.T) {
-			var wrong fields.Errors
-			got, want := compile(&wrong, l), compile(&wrong, core.Twitter())
-			if wrong != nil || got.max != want.max || got.timeShift != want.timeShift || got.below[Worker] != want.below[Worker] ||
-				!got.Epoch.Equal(want.Epoch) || got.tickMs != want.tickMs {
-				t.Errorf("%+v, want %+v", got, want)
-			}
-		})
-	}
 }
 
 // Rounding up by the database's arithmetic: every constant and every value fits.

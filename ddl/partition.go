@@ -33,7 +33,7 @@ const MaxPartitions = 8192
 // A Partition holds the ids from Min to before Max.
 type Partition struct {
 	Name     string    // orders_p20261121, orders_p2026w47 or orders_p202611; in MySQL p20261121 and so on
-	Schema   string    // of PostgreSQL's partition, where it is not in that of the Partitioning; zero: it is
+	Schema   string    // of a partition in PostgreSQL; zero: the Partitioning's
 	From, To time.Time // of the ids' times, To exclusive; zero where a bound is no time of the layout
 	Min, Max int64     // Max exclusive; math.MinInt64 and math.MaxInt64 where a partition has no such bound
 	Default  bool      // PostgreSQL's default partition, for ids that no other partition takes; it has no bounds
@@ -132,25 +132,6 @@ func (p *Partitioning) wrap(err error) error {
 	return fmt.Errorf("ddl: partitions of %q: %w", p.Table, err)
 }
 
-// Missing returns the partitions of Bounds(from, to) that the table lacks. have are its
-// partitions, from [Partitioning.Read]. It is an error if the table has partitions for some
-// ids of a period but not for all, or if a last partition without an end takes them:
-// [Partitioning.Extend] splits that one. The limits of from and to are those of Bounds.
-//
-// In MySQL partitions can only be added after the last one, and each begins where
-// the one before it ends. So Missing also returns the periods between the last
-// partition and from, and no period before the last partition.
-func (p Partitioning) Missing(have []Partition, from, to time.Time) ([]Partition, error) {
-	l, err := p.lacking(have, from, to)
-	if err != nil {
-		return nil, err
-	}
-	if len(l.split) > 0 {
-		return nil, p.wrap(fmt.Errorf("%s takes all ids from %d on, so %s cannot be added; Extend splits it", l.open.Name, l.open.Min, l.split[0].Name))
-	}
-	return l.missing, nil
-}
-
 // Before returns the partitions whose ids are all from before t. They may be dropped
 // when older rows are no longer needed. If t is before the epoch, there are none. If t is
 // after the layout's end, it returns all. It never returns a default
@@ -167,4 +148,76 @@ func (p Partitioning) Before(have []Partition, t time.Time) ([]Partition, error)
 	return slices.DeleteFunc(slices.Clone(have), func(h Partition) bool {
 		return h.Default || h.Max == math.MaxInt64 || last < l.max && h.Max > last+1
 	}), nil
+}
+
+// Period is the time that one partition spans.
+type Period string
+
+// The periods. A week begins on Monday and is named as ISO 8601 counts it.
+const (
+	Day   Period = "day"
+	Week  Period = "week"
+	Month Period = "month"
+)
+
+// date is a day of the calendar, stored as its midnight in UTC.
+type date time.Time
+
+// dateOf is the first date of the period that contains t, in t's location.
+func (p Period) dateOf(t time.Time) date {
+	y, m, d := t.Date()
+	switch p {
+	case Week:
+		d -= (int(t.Weekday()) + 6) % 7
+	case Month:
+		d = 1
+	}
+	return date(time.Date(y, m, d, 0, 0, 0, 0, time.UTC))
+}
+
+// move is n periods later.
+func (p Period) move(d date, n int) date {
+	switch p {
+	case Week:
+		return date(time.Time(d).AddDate(0, 0, 7*n))
+	case Month:
+		return date(time.Time(d).AddDate(0, n, 0))
+	}
+	return date(time.Time(d).AddDate(0, 0, n))
+}
+
+// starts is the first instant of the date in a location, or the next instant if clocks skip
+// the date. If midnight occurs twice it is the first, so the repeated time of the day before
+// belongs to the date.
+func (d date) starts(l *time.Location) time.Time {
+	y, m, day := time.Time(d).Date()
+	t := time.Date(y, m, day, 0, 0, 0, 0, l)
+	y, m, day = t.Date()
+	reached := time.Date(y, m, day, t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
+	begin, end := t.ZoneBounds()
+	switch reached.Compare(time.Time(d)) {
+	case -1: // before clocks skip midnight
+		return end
+	case 1: // after it
+		return begin
+	}
+	_, offset := t.Add(-26 * time.Hour).Zone()
+	earlier := time.Time(d).Add(-time.Duration(offset) * time.Second).In(l)
+	if _, still := earlier.Zone(); still == offset && earlier.Before(t) {
+		return earlier
+	}
+	return t
+}
+
+// label is the period's part of a partition's name.
+func (p Period) label(d date) string {
+	t := time.Time(d)
+	switch p {
+	case Week:
+		year, week := t.ISOWeek()
+		return fmt.Sprintf("%04dw%02d", year, week)
+	case Month:
+		return fmt.Sprintf("%04d%02d", t.Year(), t.Month())
+	}
+	return fmt.Sprintf("%04d%02d%02d", t.Year(), t.Month(), t.Day())
 }

@@ -29,7 +29,7 @@ func place0(t interface{ Fatal(...any) }, name string) *time.Location {
 }
 
 // Wherever and whenever: the first partition holds from, the last holds the end, and there is
-// no gap and no overlap; names differ and bounds are those of Layout.Range.
+// no gap and no overlap; names differ, and Layout.Range has the same bounds.
 func TestBoundsAreContiguous(t *testing.T) {
 	layout := core.Layout{Epoch: time.Date(1960, 1, 1, 0, 0, 0, 0, time.UTC), TimeBits: 43, SequenceBits: 12}
 	rapid.Check(t, func(t *rapid.T) {
@@ -64,6 +64,7 @@ func TestBoundsAreContiguous(t *testing.T) {
 	})
 }
 
+// Names and lengths of periods; TestDaysBeginWithTheirFirstInstant has all zones.
 func TestPeriodsOfTheCalendar(t *testing.T) {
 	for _, c := range []struct {
 		by          Period
@@ -72,18 +73,9 @@ func TestPeriodsOfTheCalendar(t *testing.T) {
 		hours       float64
 	}{
 		{Day, "UTC", "2026-11-21T23:59:59Z", "p20261121", "2026-11-21T00:00:00Z", 24},
-		{Day, "Europe/Berlin", "2026-03-29T10:00:00Z", "p20260329", "2026-03-29T00:00:00+01:00", 23},
-		{Day, "Europe/Berlin", "2026-10-25T10:00:00Z", "p20261025", "2026-10-25T00:00:00+02:00", 25},
 		{Day, "America/Sao_Paulo", "2018-11-04T12:00:00Z", "p20181104", "2018-11-04T01:00:00-02:00", 23}, // no midnight
-		{Day, "America/Sao_Paulo", "2018-11-04T02:59:59Z", "p20181103", "2018-11-03T00:00:00-03:00", 24},
 		{Day, "Pacific/Apia", "2011-12-31T09:00:00Z", "p20111231", "2011-12-31T00:00:00+14:00", 24},
-		{Day, "Pacific/Apia", "2011-12-30T09:00:00Z", "p20111229", "2011-12-29T00:00:00-10:00", 24}, // the 30th never was
-		{Day, "Asia/Amman", "2021-10-29T10:00:00Z", "p20211029", "2021-10-29T00:00:00+03:00", 25},   // midnight twice
-		{Day, "Antarctica/Casey", "2023-03-09T10:00:00Z", "p20230309", "2023-03-09T00:00:00+11:00", 27},
-		{Day, "America/St_Johns", "2010-11-07T10:00:00Z", "p20101107", "2010-11-07T00:00:00-02:30", 25}, // and 23:01 to midnight of the day before in between
 		{Day, "America/St_Johns", "2010-11-07T02:45:00Z", "p20101107", "2010-11-07T00:00:00-02:30", 25},
-		{Day, "America/Sao_Paulo", "2018-02-18T02:30:00Z", "p20180217", "2018-02-17T00:00:00-02:00", 25}, // 23:00 twice
-		{Month, "Asia/Gaza", "2010-11-15T10:00:00Z", "p201011", "2010-11-01T00:00:00+02:00", 30 * 24},
 		{Week, "UTC", "2026-11-22T23:00:00Z", "p2026w47", "2026-11-16T00:00:00Z", 168},
 		{Week, "UTC", "2027-01-01T00:00:00Z", "p2026w53", "2026-12-28T00:00:00Z", 168},
 		{Week, "UTC", "2024-12-30T00:00:00Z", "p2025w01", "2024-12-30T00:00:00Z", 168},
@@ -147,7 +139,7 @@ func TestDaysBeginWithTheirFirstInstant(t *testing.T) {
 	}
 }
 
-// zones are those of Go's own tz database, each once.
+// zones returns the zones of Go's own tz database, each once.
 func zones(t *testing.T) map[string]*time.Location {
 	t.Helper()
 	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()

@@ -57,7 +57,7 @@ func (s *sharder) number(id string) string {
 	return fmt.Sprintf("(%s %% %d)", Postgres.number(s.layout.below[s.Field], id), s.Count)
 }
 
-// key is that of the table's column.
+// key is the number of the shard of the table's column.
 func (s *sharder) key() string { return s.number(Postgres.quote(s.Column)) }
 
 // function is the name of the function that Create creates.

@@ -28,8 +28,6 @@ func TestShardingRefuses(t *testing.T) {
 		{"unnamed server", func(s *Sharding) { s.Servers[1] = "" }, `Servers "": must not be empty`},
 		{"field", func(s *Sharding) { s.Field = Sequence }, `Field "sequence": must be datacenter or worker, or empty`},
 		{"no field", func(s *Sharding) { s.Field, s.Layout = Worker, core.Mastodon() }, `Field "worker": must have bits in the layout`},
-		{"mysql", func(s *Sharding) { s.Dialect = MySQL }, `Dialect "mysql": a Sharding is for PostgreSQL`},
-		{"sqlite", func(s *Sharding) { s.Dialect = SQLite }, `Dialect "sqlite": a Sharding is for PostgreSQL`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := valid()

@@ -87,7 +87,12 @@ type Step struct {
 	stops  bool          // its lock stops writers: it gets timeouts, and is tried again
 }
 
-// String returns the plan as text.
+// add appends a statement.
+func (s *Step) add(format string, args ...any) {
+	s.Statements = append(s.Statements, fmt.Sprintf(format, args...))
+}
+
+// String returns the plan as a script with comments.
 func (p Plan) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "-- %s: %s.%s\n", p.Kind, p.Table, p.Column)
@@ -125,4 +130,58 @@ func (s Step) write(b *strings.Builder, i, of int) {
 		b.WriteString("COMMIT;\n")
 	}
 	fmt.Fprintf(b, "-- Check: %s;\n-- Back: %s\n", s.Check, s.Back)
+}
+
+const (
+	locksAll    = "ACCESS EXCLUSIVE: reads and writes wait"
+	locksWrites = "SHARE ROW EXCLUSIVE: writes wait, reads do not"
+	locksNone   = "SHARE UPDATE EXCLUSIVE: neither reads nor writes wait; other changes of the schema do"
+	locksRows   = "ROW EXCLUSIVE, and rows of a batch: an UPDATE of one of them waits until the batch has ended; rows that others have locked are left for later"
+)
+
+func (j *job) heldShort() string {
+	return fmt.Sprintf("milliseconds, whatever the size of the table; at most %v, and before that at most %v while it waits for transactions of others, with writers behind it. It is tried again.", j.cfg.HoldTimeout, j.cfg.LockTimeout)
+}
+
+// locked is a step that stops writers.
+func (j *job) locked(name StepName, t *table, check, back string, statements ...string) Step {
+	return Step{Name: name, Table: t.String(), Statements: statements, Transaction: true, stops: true, Lock: locksAll, Held: j.heldShort(), Check: check, Back: back}
+}
+
+func heldLong(what string) string { return "while it " + what + ": depends on the size of the table" }
+
+// locking returns the statements that lock tables, those that others refer to first, as programs do.
+// The first lock stops no writers, but ends an autovacuum, and keeps other changes of the schema out.
+func locking(mode string, tables ...*table) []string {
+	var names []string
+	for _, t := range tables {
+		if name := t.sql(); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	text := "LOCK TABLE " + strings.Join(names, ", ") + " IN "
+	return []string{text + "SHARE UPDATE EXCLUSIVE MODE", text + mode + " MODE"}
+}
+
+const (
+	allMode    = "ACCESS EXCLUSIVE"
+	writesMode = "SHARE ROW EXCLUSIVE"
+)
+
+func regclass(t *table) string { return "to_regclass(" + literal(t.sql()) + ")" }
+
+func (t *table) filled(columns ...string) live.Filled {
+	return live.Filled{Table: t.sql(), Name: t.String(), Columns: columns}
+}
+
+func hasColumn(t *table, name string) string {
+	return fmt.Sprintf("EXISTS (SELECT FROM pg_attribute WHERE attrelid = %s AND attname = %s AND NOT attisdropped)", regclass(t), literal(name))
+}
+
+func hasFunction(t *table) string {
+	return fmt.Sprintf("(to_regprocedure(%s) IS NOT NULL)", literal(functionName(t)+"()"))
+}
+
+func hasConstraint(t *table, name, more string) string {
+	return fmt.Sprintf("EXISTS (SELECT FROM pg_constraint WHERE conrelid = %s AND conname = %s%s)", regclass(t), literal(name), more)
 }

@@ -2,18 +2,14 @@ package migrate
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
-	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
 var (
@@ -33,7 +29,7 @@ type Result struct {
 	Plan  Plan   // what is left
 }
 
-// Inspect returns what Run would do. It writes nothing. Its errors are those of Run.
+// Inspect returns what Run would do, and writes nothing. It returns the same errors as Run.
 func Inspect(ctx context.Context, db *sql.DB, cfg Config) (Plan, error) {
 	if err := cfg.check(db); err != nil {
 		return Plan{}, err
@@ -62,7 +58,7 @@ func (r *run) inspect(ctx context.Context, conn *sql.Conn) (Plan, error) {
 	return p, err
 }
 
-// silence adds to fills what keeps triggers silent, or returns an error that names them. What
+// silence adds to fills the statement that keeps triggers silent, or returns an error that names them. What
 // live.Silent says of constraints is true for a fill: foreign keys of the new columns are added
 // later, and read all rows when they are validated.
 func (r *run) silence(ctx context.Context, conn *sql.Conn, p *Plan) error {
@@ -162,7 +158,7 @@ func (r *run) step(ctx context.Context, conn *sql.Conn, s Step) error {
 		r.result.Rows += n
 		return err
 	case s.stops:
-		return r.persist(ctx, conn, s)
+		return r.retryStep(ctx, conn, s)
 	}
 	for _, text := range s.Statements {
 		if _, err := conn.ExecContext(ctx, text); err != nil {
@@ -172,8 +168,8 @@ func (r *run) step(ctx context.Context, conn *sql.Conn, s Step) error {
 	return nil
 }
 
-// persist tries a step that stops writers again, until it could lock its tables.
-func (r *run) persist(ctx context.Context, conn *sql.Conn, s Step) error {
+// retryStep tries a step that stops writers again, until it could lock its tables.
+func (r *run) retryStep(ctx context.Context, conn *sql.Conn, s Step) error {
 	const low, high = 100 * time.Millisecond, 3 * time.Second
 	deadline := time.Now().Add(r.cfg.Patience)
 	for failures := 1; ; failures++ {
@@ -187,37 +183,6 @@ func (r *run) persist(ctx context.Context, conn *sql.Conn, s Step) error {
 		}
 		if waited := live.Pause(ctx, failures, low, high); waited != nil {
 			return errors.Join(waited, err)
-		}
-	}
-}
-
-// hash returns eight digits that stand for a text.
-func hash(text string) string {
-	const bytes = 4
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:bytes])
-}
-
-// backfill gives ids to old rows. Rows that refer to one that got its id at the same moment are
-// filled by another run.
-func (r *run) backfill(ctx context.Context, conn *sql.Conn, s Step) (rows int64, err error) {
-	cfg, fill := r.cfg, r.cfg.Backfill
-	fill.Dialect, fill.Table, fill.BatchSize = ddl.Postgres, s.Table, cfg.BatchSize
-	fill.FireTriggers, fill.RowsPerSecond, fill.MaxReplicaLag, fill.Waiting = cfg.FireTriggers, cfg.RowsPerSecond, cfg.MaxReplicaLag, cfg.Waiting
-	fill.Progress = func(done, total int64) { cfg.Progress(s, done, total) }
-	const runs = 10
-	for n := 1; ; n++ {
-		result, err := backfill.Run(ctx, r.db, fill)
-		rows += result.Rows
-		if err != nil {
-			return rows, err
-		}
-		var done bool
-		if err := conn.QueryRowContext(ctx, s.Check).Scan(&done); err != nil || done || n == runs {
-			return rows, err
-		}
-		if err := live.Pause(ctx, n, low, high); err != nil {
-			return rows, errors.Join(err, ctx.Err())
 		}
 	}
 }

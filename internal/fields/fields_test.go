@@ -20,7 +20,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A value has no address in its text, and is not marked as shortened if it is whole.
+// A value is not quoted as an address, and is not marked as shortened if it is whole.
 func TestQuote(t *testing.T) {
 	for want, value := range map[string]any{
 		"*int": new(int), "func()": func() {}, "chan int": make(chan int), "[]*int": []*int{new(int)},

@@ -39,7 +39,7 @@ func (l Limits) Wait(ctx context.Context, attempts int) error {
 	return backoff.Backoff{Min: l.Backoff, Max: l.MaxBackoff}.Wait(ctx, attempts)
 }
 
-// SQLState returns the SQLSTATE of an error of PostgreSQL's drivers, or an empty text.
+// SQLState returns the SQLSTATE of an error of PostgreSQL's drivers, or an empty string.
 func SQLState(err error) string {
 	var state interface{ SQLState() string }
 	if errors.As(err, &state) {

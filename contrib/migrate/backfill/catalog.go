@@ -110,8 +110,8 @@ func (db database) args(schema, name string) []any {
 	return []any{schema, name}
 }
 
-// find returns a table. field is the one of Config that names it.
-func (db database) find(ctx context.Context, field, schema, name string) (*table, error) {
+// findTable returns a table. field is the one of Config that names it.
+func (db database) findTable(ctx context.Context, field, schema, name string) (*table, error) {
 	queries := catalogOf(db.dialect)
 	var what string
 	tables, err := query(ctx, db, func(rows *sql.Rows) (t table, err error) {

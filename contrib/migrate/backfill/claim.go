@@ -12,8 +12,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// The settings of a claim, in milliseconds. They are those of worker.Config, but for the
-// fencing window: the backfill issues no ids after the claim.
+// The settings of a claim, in milliseconds, as in worker.Config except for the fence
+// window: the backfill issues no ids after the claim.
 const (
 	claimWindow = 1
 	claimTTL    = 40_000
@@ -60,7 +60,7 @@ func (j *job) claim(ctx context.Context) (worker int64, before time.Time, err er
 			return c.Worker, time.UnixMilli(c.From), nil
 		}
 	}
-	return 0, time.Time{}, fmt.Errorf("%w: namespace %q has %d", ErrNoWorkerID, j.cfg.Namespace, l.WorkerIDs())
+	return 0, time.Time{}, fmt.Errorf("backfill: each of the %d worker IDs of namespace %q was leased before, so ids with past times may exist: %w", l.WorkerIDs(), j.cfg.Namespace, driver.ErrNoWorkerID)
 }
 
 // claimOne claims one worker ID, and releases it.

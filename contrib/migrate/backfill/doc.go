@@ -23,7 +23,7 @@
 // worker.Open, and on a store that has never lost a record.
 //
 // The ids of one run sort as its rows do: by CreatedAt, then by key. In SQLite, times within one
-// millisecond sort as text. An id's time is never before its row's tick. It is later only if more
+// millisecond sort as strings. An id's time is never before its row's tick. It is later only if more
 // rows were created in a tick than the tick has ids: then these rows, and the rows after them, get
 // the ids of the next ticks. Result.MaxDelay is the longest of these delays.
 //

@@ -6,13 +6,8 @@ import (
 	"time"
 )
 
-var (
-	// ErrNoWorkerID means that every worker ID of the namespace has been leased at least once, so
-	// ids with past times may exist for each of them.
-	ErrNoWorkerID = errors.New("backfill: every worker ID of the namespace was leased before")
-	// ErrRunning means that another backfill of the same column is running.
-	ErrRunning = errors.New("backfill: another backfill of this column is running")
-)
+// ErrRunning means that another backfill of the same column is running.
+var ErrRunning = errors.New("backfill: another backfill of this column is running")
 
 // A LeftError means that some rows still have no id at the end of Run, because they were written
 // during the backfill or are newer than its start. Call Run again to fill them.

@@ -40,11 +40,11 @@ type job struct {
 	table *table
 	key   *column
 	times timeColumn
-	into  target
+	into  *target
 	pace  *live.Pace
-	refs  []target
+	refs  []*target
 	state state
-	found bool // state is that of an unfinished backfill
+	found bool // state belongs to an unfinished backfill
 }
 
 // A target is a column that gets ids, and one that has the keys of the rows they belong to: the key
@@ -57,10 +57,10 @@ type target struct {
 }
 
 // unset is the condition for rows without an id.
-func (j *job) unset(t target) string { return j.unsetIn(t, "") }
+func (j *job) unset(t *target) string { return j.unsetIn(t, "") }
 
 // unsetIn is unset for a table with an alias, which has a dot after it.
-func (j *job) unsetIn(t target, alias string) string {
+func (j *job) unsetIn(t *target, alias string) string {
 	if t.adds {
 		return "1 = 1"
 	}
@@ -68,8 +68,8 @@ func (j *job) unsetIn(t target, alias string) string {
 	return "(" + to + " IS NULL OR " + to + " = 0)"
 }
 
-// Inspect reports what Run would do. It writes nothing, and claims no worker ID. Its errors are
-// those of Run.
+// Inspect reports what Run would do. It writes nothing and claims no worker ID. It returns the same
+// errors as Run.
 func Inspect(ctx context.Context, db *sql.DB, cfg Config) (Plan, error) {
 	j, err := inspect(ctx, db, cfg)
 	if err != nil {
@@ -87,7 +87,7 @@ func inspect(ctx context.Context, pool *sql.DB, cfg Config) (*job, error) {
 	db := j.db
 	schema, name := live.SplitTable(cfg.Table)
 	var err error
-	if j.table, err = db.find(ctx, "Table", schema, name); err != nil {
+	if j.table, err = db.findTable(ctx, "Table", schema, name); err != nil {
 		return nil, err
 	}
 	if j.key, err = db.keyOf(ctx, j.table); err != nil {
@@ -116,16 +116,16 @@ func inspect(ctx context.Context, pool *sql.DB, cfg Config) (*job, error) {
 }
 
 // target checks the column that gets ids.
-func (j *job) target(field string, t *table, from, to string) (target, error) {
-	none := func(format string, args ...any) (target, error) {
-		return target{}, live.Error("backfill", field, to, format, args...)
+func (j *job) target(field string, t *table, from, to string) (*target, error) {
+	none := func(format string, args ...any) (*target, error) {
+		return nil, live.Error("backfill", field, to, format, args...)
 	}
 	if reason := live.BadName(to); reason != "" {
 		return none("%s", reason)
 	}
 	c := t.column(to)
 	if c == nil {
-		return target{table: t, from: from, to: to, adds: true}, nil
+		return &target{table: t, from: from, to: to, adds: true}, nil
 	}
 	wide := strings.HasPrefix(c.typ, "bigint")
 	if j.db.dialect == ddl.SQLite {
@@ -139,7 +139,7 @@ func (j *job) target(field string, t *table, from, to string) (target, error) {
 	case !wide:
 		return none("has the type %s in %s: must be bigint", c.typ, t)
 	}
-	return target{table: t, from: from, to: c.name}, nil
+	return &target{table: t, from: from, to: c.name}, nil
 }
 
 // findReferences finds the columns that refer to the key.
@@ -164,7 +164,7 @@ func (j *job) findReferences(ctx context.Context) error {
 }
 
 func (j *job) addReference(ctx context.Context, field, schema, name, column string) error {
-	t, err := j.db.find(ctx, field, schema, name)
+	t, err := j.db.findTable(ctx, field, schema, name)
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func (j *job) addReference(ctx context.Context, field, schema, name, column stri
 		return fmt.Errorf("backfill: look for indexes of %s: %w", t, err)
 	}
 	ref.indexed = indexes > 0
-	same := func(o target) bool {
+	same := func(o *target) bool {
 		return o.table.schema == t.schema && o.table.name == t.name && o.from == ref.from
 	}
 	if !slices.ContainsFunc(j.refs, same) {
@@ -225,14 +225,13 @@ func (j *job) plan(ctx context.Context) (Plan, error) {
 		p.Worker = *j.cfg.Worker
 	}
 	var err error
-	if p.Rows, err = j.left(ctx); err != nil {
+	if p.Rows, err = j.countLeft(ctx); err != nil {
 		return p, err
 	}
 	for _, ref := range j.refs {
 		r := Reference{Table: ref.table.String(), Column: ref.from, NewColumn: ref.to, Adds: ref.adds, Indexed: ref.indexed}
-		r.Rows, err = j.db.count(ctx, "SELECT count(*) FROM "+ref.table.of(j.db)+" c WHERE "+j.unsetIn(ref, "c.")+" AND EXISTS ("+j.referred(ref)+")")
-		if err != nil {
-			return p, fmt.Errorf("backfill: count the rows of %s: %w", r.Table, err)
+		if r.Rows, err = j.countReferring(ctx, ref, ""); err != nil {
+			return p, err
 		}
 		p.References = append(p.References, r)
 	}
@@ -251,8 +250,8 @@ func (j *job) plan(ctx context.Context) (Plan, error) {
 	return p, nil
 }
 
-// left counts the rows without an id.
-func (j *job) left(ctx context.Context) (int64, error) {
+// countLeft counts the rows without an id.
+func (j *job) countLeft(ctx context.Context) (int64, error) {
 	n, err := j.db.count(ctx, "SELECT count(*) FROM "+j.table.of(j.db)+" WHERE "+j.unset(j.into))
 	if err != nil {
 		return 0, fmt.Errorf("backfill: count the rows of %s: %w", j.table, err)
@@ -272,4 +271,53 @@ func (j *job) rejectNull(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// targets returns the columns that are written.
+func (j *job) targets() []*target { return append([]*target{j.into}, j.refs...) }
+
+// silence keeps triggers of the tables from firing, or returns an error that names them.
+func (j *job) silence(ctx context.Context) error {
+	if j.cfg.FireTriggers {
+		return nil
+	}
+	if j.db.dialect == ddl.Postgres {
+		var filled []live.Filled
+		for _, t := range j.targets() {
+			filled = append(filled, live.Filled{Table: t.table.of(j.db), Name: t.table.String(), Columns: []string{t.to}})
+		}
+		triggers, err := live.Silent(ctx, j.db, "backfill", false, filled)
+		j.db.silent = len(triggers) > 0
+		return err
+	}
+	var all []string
+	for _, t := range j.targets() {
+		names, err := query(ctx, j.db, scanName, catalogOf(j.db.dialect).triggers, j.db.args(t.table.schema, t.table.name)...)
+		if err != nil {
+			return fmt.Errorf("backfill: look for triggers of %s: %w", t.table, err)
+		}
+		for _, name := range names {
+			if name += " of " + t.table.String(); !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
+	}
+	if len(all) > 0 {
+		return live.Error("backfill", "FireTriggers", false, "the UPDATE trigger %s would fire for each row that is filled, and this database cannot silence it. Drop it for the time of the backfill, or let it fire", strings.Join(all, ", "))
+	}
+	return nil
+}
+
+// keepPace returns an error for a limit that cannot be kept.
+func (j *job) keepPace(ctx context.Context) error {
+	field, value := "RowsPerSecond", any(j.cfg.RowsPerSecond)
+	if j.cfg.RowsPerSecond == 0 {
+		field, value = "MaxReplicaLag", j.cfg.MaxReplicaLag
+	}
+	for _, ref := range j.refs {
+		if !ref.indexed && (j.cfg.RowsPerSecond > 0 || j.cfg.MaxReplicaLag > 0) {
+			return live.Error("backfill", field, value, "%s.%s has no index, so its rows are written in one statement, whatever the limit: create an index", ref.table, ref.from)
+		}
+	}
+	return j.pace.Probe(ctx, j.db, "backfill")
 }

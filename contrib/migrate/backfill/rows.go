@@ -45,8 +45,25 @@ func (j *job) page(ctx context.Context, limit int, newest bool) ([]row, error) {
 	return rows, nil
 }
 
-// rows returns rows with their keys, and their times as text.
-func (j *job) rows(ctx context.Context, where string) ([]row, error) {
+// referredTo returns rows with ids, in the order of their keys and after those of the last batch, to which
+// rows without an id refer.
+func (j *job) referredTo(ctx context.Context, ref *target, last []row) ([]row, error) {
+	key := "p." + j.db.quote(j.key.name)
+	where := j.hasID() + " AND EXISTS (SELECT 1 FROM " + ref.table.of(j.db) + " c WHERE " + key + " = c." + j.db.quote(ref.from) + " AND " + j.unsetIn(ref, "c.") + ")"
+	var args []any
+	if len(last) > 0 {
+		where += " AND " + key + " > ?"
+		args = []any{last[len(last)-1].key}
+	}
+	rows, err := j.rows(ctx, where+fmt.Sprintf(" ORDER BY %s LIMIT %d", key, j.cfg.BatchSize), args...)
+	if err != nil {
+		return nil, fmt.Errorf("backfill: look for rows of %s without ids: %w", ref.table, err)
+	}
+	return rows, nil
+}
+
+// rows returns rows of the table p with their keys, and their times as strings.
+func (j *job) rows(ctx context.Context, where string, args ...any) ([]row, error) {
 	key := j.db.quote(j.key.name)
 	binary := "0 = 1"
 	switch typ := j.key.typ; {
@@ -65,7 +82,7 @@ func (j *job) rows(ctx context.Context, where string) ([]row, error) {
 		}
 		r.text = text.String
 		return r, err
-	}, "SELECT "+key+", "+j.times.expr+", "+binary+" FROM "+j.table.of(j.db)+" WHERE "+where)
+	}, "SELECT "+key+", "+j.times.expr+", "+binary+" FROM "+j.table.of(j.db)+" p WHERE "+where, args...)
 }
 
 func keyText(key any) string {
@@ -94,7 +111,7 @@ func (j *job) write(ctx context.Context, tx *sql.Tx, rows []row) (own, referring
 			if !ref.indexed { // each statement would read the whole table
 				continue
 			}
-			n, err := j.refer(ctx, tx, ref, chunk)
+			n, err := j.setReferring(ctx, tx, ref, chunk)
 			if err != nil {
 				return 0, 0, err
 			}
@@ -148,7 +165,7 @@ func (j *job) untouched(t *table, alias string) string {
 }
 
 // referred selects the id of the row that a row c refers to.
-func (j *job) referred(ref target) string {
+func (j *job) referred(ref *target) string {
 	id := "NULL"
 	if !j.into.adds {
 		id = "p." + j.db.quote(j.into.to)
@@ -156,11 +173,23 @@ func (j *job) referred(ref target) string {
 	return "SELECT " + id + " FROM " + j.table.of(j.db) + " p WHERE p." + j.db.quote(j.key.name) + " = c." + j.db.quote(ref.from)
 }
 
-// refer sets the ids in a referring column where none is set. It reads them from the rows referred
+// hasID is the condition for rows p with an id.
+func (j *job) hasID() string { return "p." + j.db.quote(j.into.to) + " <> 0" }
+
+// countReferring counts the rows without an id that refer to rows for which a condition holds.
+func (j *job) countReferring(ctx context.Context, ref *target, condition string) (int64, error) {
+	n, err := j.db.count(ctx, "SELECT count(*) FROM "+ref.table.of(j.db)+" c WHERE "+j.unsetIn(ref, "c.")+" AND EXISTS ("+j.referred(ref)+condition+")")
+	if err != nil {
+		return 0, fmt.Errorf("backfill: count the rows of %s: %w", ref.table, err)
+	}
+	return n, nil
+}
+
+// setReferring sets the ids in a referring column where none is set. It reads them from the rows referred
 // to, so they need not be ids of this job. With a chunk, it writes only rows that refer to it.
-func (j *job) refer(ctx context.Context, tx *sql.Tx, ref target, chunk []row) (int64, error) {
+func (j *job) setReferring(ctx context.Context, tx *sql.Tx, ref *target, chunk []row) (int64, error) {
 	db := j.db
-	child, to, given := ref.table.of(db)+" AS c", db.quote(ref.to), "p."+db.quote(j.into.to)+" <> 0"
+	child, to := ref.table.of(db)+" AS c", db.quote(ref.to)
 	where := " WHERE " + j.unsetIn(ref, "c.")
 	var args []any
 	if len(chunk) > 0 {
@@ -168,10 +197,10 @@ func (j *job) refer(ctx context.Context, tx *sql.Tx, ref target, chunk []row) (i
 		where += " AND c." + db.quote(ref.from) + in
 		args = keys
 	}
-	text := "UPDATE " + child + " SET " + to + " = (" + j.referred(ref) + ")" + where + " AND EXISTS (" + j.referred(ref) + " AND " + given + ")"
+	text := "UPDATE " + child + " SET " + to + " = (" + j.referred(ref) + ")" + where + " AND EXISTS (" + j.referred(ref) + " AND " + j.hasID() + ")"
 	if db.dialect == ddl.MySQL { // which takes no subquery of the table that is updated
 		text = "UPDATE " + child + " JOIN " + j.table.of(db) + " p ON p." + db.quote(j.key.name) + " = c." + db.quote(ref.from) +
-			" SET c." + to + " = p." + db.quote(j.into.to) + j.untouched(ref.table, "c.") + where + " AND " + given
+			" SET c." + to + " = p." + db.quote(j.into.to) + j.untouched(ref.table, "c.") + where + " AND " + j.hasID()
 	}
 	n, err := db.change(ctx, tx, text, args...)
 	if err != nil {
@@ -180,8 +209,8 @@ func (j *job) refer(ctx context.Context, tx *sql.Tx, ref target, chunk []row) (i
 	return n, nil
 }
 
-// stale counts the rows whose id differs from the id of the row that they refer to.
-func (j *job) stale(ctx context.Context, ref target) error {
+// checkStale counts the rows whose id differs from the id of the row that they refer to.
+func (j *job) checkStale(ctx context.Context, ref *target) error {
 	n, err := j.db.count(ctx, "SELECT count(*) FROM "+ref.table.of(j.db)+" c WHERE NOT "+j.unsetIn(ref, "c.")+
 		" AND NOT EXISTS ("+j.referred(ref)+" AND p."+j.db.quote(j.into.to)+" = c."+j.db.quote(ref.to)+")")
 	switch {

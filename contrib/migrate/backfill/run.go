@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -23,7 +24,7 @@ const pageRows = 50_000
 // Run gives ids to the rows that have none. If its context, an error or the end of the process
 // interrupts it, the rows written so far keep their ids, and the next Run continues.
 //
-// The errors are *core.ConfigError, *RowError, ErrNoWorkerID, ErrRunning, *LeftError,
+// The errors are *core.ConfigError, *RowError, worker.ErrNoWorkerID, ErrRunning, *LeftError,
 // *ReferenceError, those of the store's List and Claim, and those of the database. With a
 // *LeftError or a *ReferenceError, or both joined, the Result is complete.
 func Run(ctx context.Context, db *sql.DB, cfg Config) (Result, error) {
@@ -170,22 +171,59 @@ func (j *job) commit(ctx context.Context, c *cursor, batch []row, result *Result
 }
 
 // sweep sets the ids in referring columns that have no index, and of rows that were written after
-// the rows they refer to had ids.
+// the rows they refer to had ids. If there are many, and the column has an index, it works in batches; one statement
+// sets the others, and what was written meanwhile.
 func (j *job) sweep(ctx context.Context) (total int64, err error) {
 	for _, ref := range j.refs {
-		var n int64
-		if err := j.pace.Wait(ctx, j.db, "backfill"); err != nil {
-			return total, err
+		many := false
+		if ref.indexed {
+			n, err := j.countReferring(ctx, ref, " AND "+j.hasID())
+			if err != nil {
+				return total, err
+			}
+			many = n > int64(j.cfg.BatchSize)
 		}
-		err := j.db.transact(ctx, func(tx *sql.Tx) (err error) {
-			n, err = j.refer(ctx, tx, ref, nil)
-			return err
-		})
-		if err != nil {
-			return total, err
+		var batch []row
+		for more := true; more; more = len(batch) > 0 {
+			if many {
+				if batch, err = j.referredTo(ctx, ref, batch); err != nil {
+					return total, err
+				}
+			}
+			n, err := j.sweepBatch(ctx, ref, batch)
+			if err != nil {
+				return total, err
+			}
+			total += n
 		}
-		total += n
 	}
+	return total, nil
+}
+
+// sweepBatch sets the ids of what refers to the rows, or of all rows that have none.
+func (j *job) sweepBatch(ctx context.Context, ref *target, batch []row) (total int64, err error) {
+	if err := j.pace.Wait(ctx, j.db, "backfill"); err != nil {
+		return 0, err
+	}
+	chunks := slices.Collect(slices.Chunk(batch, perStatement))
+	if len(chunks) == 0 {
+		chunks = [][]row{nil}
+	}
+	err = j.db.transact(ctx, func(tx *sql.Tx) error {
+		total = 0
+		for _, chunk := range chunks {
+			n, err := j.setReferring(ctx, tx, ref, chunk)
+			if err != nil {
+				return err
+			}
+			total += n
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	j.pace.Wrote(total)
 	return total, nil
 }
 
@@ -193,14 +231,14 @@ func (j *job) sweep(ctx context.Context) (total int64, err error) {
 func (j *job) check(ctx context.Context) error {
 	errs := []error{j.leftError(ctx)}
 	for _, ref := range j.refs {
-		errs = append(errs, j.stale(ctx, ref))
+		errs = append(errs, j.checkStale(ctx, ref))
 	}
 	return errors.Join(errs...)
 }
 
 // leftError describes the rows that have no id at the end.
 func (j *job) leftError(ctx context.Context) error {
-	n, err := j.left(ctx)
+	n, err := j.countLeft(ctx)
 	if n == 0 || err != nil {
 		return err
 	}

@@ -12,15 +12,19 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// stateTable has one row for each backfill that is not finished.
-const stateTable = "snow_backfill"
+const (
+	// stateTable has one row for each backfill that is not finished.
+	stateTable = "snow_backfill"
+	// stateVersion is the version of a row. Whatever else a later version changes, a row has a name and a version.
+	stateVersion = 1
+)
 
 func stateDDL(d ddl.Dialect) string {
 	name := "VARCHAR(191)" // of three names of 63 bytes, and two dots
 	if d == ddl.MySQL {
 		name += " CHARACTER SET utf8mb4 COLLATE utf8mb4_bin" // where Orders is not orders
 	}
-	text := "CREATE TABLE IF NOT EXISTS " + stateTable + " (name " + name + " PRIMARY KEY, namespace VARCHAR(64) NOT NULL, layout VARCHAR(200) NOT NULL, " +
+	text := "CREATE TABLE IF NOT EXISTS " + stateTable + " (name " + name + " PRIMARY KEY, version INT NOT NULL, namespace VARCHAR(64) NOT NULL, layout VARCHAR(200) NOT NULL, " +
 		"worker BIGINT NOT NULL, before_ts BIGINT NOT NULL, last_tick BIGINT NOT NULL, last_id BIGINT NOT NULL)"
 	if d == ddl.MySQL {
 		text += " ENGINE=InnoDB"
@@ -28,7 +32,7 @@ func stateDDL(d ddl.Dialect) string {
 	return text
 }
 
-// state is that of one backfill, as it is kept in the database.
+// A state says how far a backfill is, as the database keeps it.
 type state struct {
 	namespace, layout string
 	worker            int64
@@ -53,17 +57,24 @@ func (j *job) loadState(ctx context.Context) (state, bool, error) {
 	if has, err := j.hasState(ctx); !has || err != nil {
 		return state{}, false, err
 	}
-	states, err := query(ctx, j.db, func(rows *sql.Rows) (s state, err error) {
-		return s, rows.Scan(&s.namespace, &s.layout, &s.worker, &s.before, &s.lastTick, &s.lastID)
-	}, "SELECT namespace, layout, worker, before_ts, last_tick, last_id FROM "+stateTable+" WHERE name = ?", j.stateName())
-	if err != nil || len(states) == 0 {
-		if err != nil {
-			err = fmt.Errorf("backfill: read the table %s: %w", stateTable, err)
-		}
-		return state{}, false, err
+	const where = " FROM " + stateTable + " WHERE name = ?"
+	version, err := j.db.count(ctx, "SELECT version"+where, j.stateName())
+	if err == nil && version != 0 && version != stateVersion {
+		return state{}, false, live.Error("backfill", "Table", j.table.String(), "has a backfill that was begun by a snowkey of version %d, and this is for version %d: finish it with the one that began it", version, stateVersion)
 	}
-	s := states[0]
-	return s, true, j.checkState(s)
+	var states []state
+	if err == nil {
+		states, err = query(ctx, j.db, func(rows *sql.Rows) (s state, err error) {
+			return s, rows.Scan(&s.namespace, &s.layout, &s.worker, &s.before, &s.lastTick, &s.lastID)
+		}, "SELECT namespace, layout, worker, before_ts, last_tick, last_id"+where, j.stateName())
+	}
+	switch {
+	case err != nil:
+		return state{}, false, fmt.Errorf("backfill: read the table %s: %w", stateTable, err)
+	case len(states) == 0:
+		return state{}, false, nil
+	}
+	return states[0], true, j.checkState(states[0])
 }
 
 // checkState returns an error if the unfinished backfill was begun with other settings.
@@ -100,8 +111,8 @@ func (j *job) begin(ctx context.Context, worker int64, before time.Time) error {
 	j.state = state{namespace: j.cfg.Namespace, layout: driver.Fingerprint(j.cfg.Layout), worker: worker, before: before.UnixMilli()}
 	s := &j.state
 	err := j.db.transact(ctx, func(tx *sql.Tx) error {
-		_, err := j.db.change(ctx, tx, "INSERT INTO "+stateTable+" (name, namespace, layout, worker, before_ts, last_tick, last_id) VALUES (?, ?, ?, ?, ?, 0, 0)",
-			j.stateName(), s.namespace, s.layout, s.worker, s.before)
+		_, err := j.db.change(ctx, tx, "INSERT INTO "+stateTable+" (name, version, namespace, layout, worker, before_ts, last_tick, last_id) VALUES (?, ?, ?, ?, ?, ?, 0, 0)",
+			j.stateName(), stateVersion, s.namespace, s.layout, s.worker, s.before)
 		return err
 	})
 	if err != nil {
@@ -116,19 +127,19 @@ func (j *job) begin(ctx context.Context, worker int64, before time.Time) error {
 // advance keeps the cursor within the transaction of the ids. It returns ErrRunning if another
 // process has moved it, which waits for that process's transaction.
 func (j *job) advance(ctx context.Context, tx *sql.Tx, c *cursor) error {
-	return j.own(j.db.change(ctx, tx, "UPDATE "+stateTable+" SET last_tick = ?, last_id = ? WHERE name = ? AND worker = ? AND last_id = ?",
+	return j.checkOwned(j.db.change(ctx, tx, "UPDATE "+stateTable+" SET last_tick = ?, last_id = ? WHERE name = ? AND worker = ? AND last_id = ?",
 		c.rowTick, c.lastID, j.stateName(), j.state.worker, j.state.lastID))
 }
 
 // finish removes the state.
 func (j *job) finish(ctx context.Context) error {
 	return j.db.transact(ctx, func(tx *sql.Tx) error {
-		return j.own(j.db.change(ctx, tx, "DELETE FROM "+stateTable+" WHERE name = ? AND worker = ? AND last_id = ?", j.stateName(), j.state.worker, j.state.lastID))
+		return j.checkOwned(j.db.change(ctx, tx, "DELETE FROM "+stateTable+" WHERE name = ? AND worker = ? AND last_id = ?", j.stateName(), j.state.worker, j.state.lastID))
 	})
 }
 
-// own checks that the state is still this process's.
-func (j *job) own(changed int64, err error) error {
+// checkOwned checks that the state is still this process's.
+func (j *job) checkOwned(changed int64, err error) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("backfill: write to the table %s: %w", stateTable, err)
@@ -144,11 +155,7 @@ func (j *job) addColumns(ctx context.Context) error {
 	if j.db.dialect == ddl.SQLite {
 		integer = "integer" // the only name for it in STRICT tables
 	}
-	targets := []*target{&j.into}
-	for i := range j.refs {
-		targets = append(targets, &j.refs[i])
-	}
-	for _, t := range targets {
+	for _, t := range j.targets() {
 		if !t.adds {
 			continue
 		}

@@ -22,7 +22,7 @@ type timeColumn struct {
 	parse func(text string) (time.Time, error)
 }
 
-// precision is that of a type, such as the (3) of timestamp(3).
+// precision matches the precision of a type, such as the (3) of timestamp(3).
 var precision = regexp.MustCompile(`\(\d+\)`)
 
 // timesOf finds out how to read CreatedAt.
@@ -46,14 +46,14 @@ func (db database) timesOf(ctx context.Context, cfg *Config, t *table) (timeColu
 			typ = "text" // there is no row
 		}
 	}
-	micros := timeColumn{order: []string{name}, parse: instant(time.Microsecond)}
-	wall := timeColumn{order: []string{name}, parse: wallClock(cfg.Location)}
+	micros := timeColumn{order: []string{name}, parse: parseUnix(time.Microsecond)}
+	wall := timeColumn{order: []string{name}, parse: parseWallClock(cfg.Location)}
 	integers := slices.Contains([]string{"bigint", "int", "integer"}, strings.TrimSuffix(typ, " unsigned"))
 	switch {
 	case integers && cfg.Unit == 0:
 		return timeColumn{}, live.Error("backfill", "Unit", cfg.Unit, "is required, because %s is an integer", c.name)
 	case integers:
-		return timeColumn{expr: name, order: []string{name}, parse: instant(cfg.Unit)}, nil
+		return timeColumn{expr: name, order: []string{name}, parse: parseUnix(cfg.Unit)}, nil
 	case cfg.Unit != 0:
 		return timeColumn{}, live.Error("backfill", "Unit", cfg.Unit, "must be 0: %s has the type %s, not an integer type", c.name, typ)
 	case db.dialect == ddl.Postgres:
@@ -75,13 +75,13 @@ func (db database) timesOf(ctx context.Context, cfg *Config, t *table) (timeColu
 			return wall, nil
 		}
 	case typ == "text":
-		return timeColumn{expr: "CAST(" + name + " AS TEXT)", order: []string{"julianday(" + name + ")", name}, parse: written(cfg.Location)}, nil
+		return timeColumn{expr: "CAST(" + name + " AS TEXT)", order: []string{"julianday(" + name + ")", name}, parse: parseWritten(cfg.Location)}, nil
 	}
 	return timeColumn{}, live.Error("backfill", "CreatedAt", cfg.CreatedAt, "has the type %s: must be a timestamp, a date or an integer", typ)
 }
 
-// instant parses a number of units since 1970.
-func instant(unit time.Duration) func(string) (time.Time, error) {
+// parseUnix parses a number of units since 1970.
+func parseUnix(unit time.Duration) func(string) (time.Time, error) {
 	perSecond := int64(time.Second / unit)
 	return func(text string) (time.Time, error) {
 		n, err := strconv.ParseInt(text, 10, 64)
@@ -96,16 +96,16 @@ func instant(unit time.Duration) func(string) (time.Time, error) {
 	}
 }
 
-// wallClock parses the microseconds since 1970 that a clock on the wall shows there.
-func wallClock(loc *time.Location) func(string) (time.Time, error) {
-	parse := instant(time.Microsecond)
+// parseWallClock parses the microseconds since 1970 that a clock on the wall shows there.
+func parseWallClock(loc *time.Location) func(string) (time.Time, error) {
+	parse := parseUnix(time.Microsecond)
 	return func(text string) (time.Time, error) {
 		t, err := parse(text)
 		return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), loc), err
 	}
 }
 
-// timeForms are those in which drivers and SQLite write times. Fractions of a second are read
+// timeForms returns the forms in which drivers and SQLite write times. Fractions of a second are read
 // with all of them.
 func timeForms() []string {
 	return []string{
@@ -114,8 +114,8 @@ func timeForms() []string {
 	}
 }
 
-// written parses a text.
-func written(loc *time.Location) func(string) (time.Time, error) {
+// parseWritten parses a time that was written as a string.
+func parseWritten(loc *time.Location) func(string) (time.Time, error) {
 	return func(text string) (time.Time, error) {
 		plain, _, _ := strings.Cut(text, " m=") // the monotonic clock that Go's String shows
 		for _, form := range timeForms() {

@@ -1,13 +1,10 @@
 package backfill
 
 import (
-	"bufio"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"sync"
@@ -18,11 +15,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
-)
-
-const (
-	childVariable = "SNOWKEY_TEST_BACKFILL_CHILD" // dialect and driver
-	childDSN      = "SNOWKEY_TEST_BACKFILL_DSN"
 )
 
 // bigRows is how many rows the table has.
@@ -64,72 +56,13 @@ func (db *engine) big(t *testing.T) {
 		"INSERT INTO order_notes (order_key) SELECT CASE WHEN i % 10 = 0 THEN NULL ELSE i END"+numbers)
 }
 
-// child runs a backfill and says how far it is, until it is killed.
-func child() int {
-	db, cfg, err := childConfig()
-	if err == nil {
-		defer db.Close()
-		cfg.Progress = func(done, _ int64) { fmt.Println(done) }
-		_, err = backfill.Run(context.Background(), db, cfg)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
-}
-
-func childConfig() (*sql.DB, backfill.Config, error) {
-	var dialect, driver string
-	if _, err := fmt.Sscan(os.Getenv(childVariable), &dialect, &driver); err != nil {
-		return nil, backfill.Config{}, err
-	}
-	db, err := sql.Open(driver, os.Getenv(childDSN))
-	if err != nil {
-		return nil, backfill.Config{}, err
-	}
-	store, err := sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})
-	return db, backfill.Config{
-		Dialect: ddl.Dialect(dialect), Table: "orders", CreatedAt: "created_at", References: []string{"order_notes.order_key"}, Store: store,
-		BatchSize: (&engine{dialect: ddl.Dialect(dialect)}).bigRows() / 40,
-	}, err
-}
-
-// killed runs a backfill in another process, and kills it when it has filled a number of rows.
-func (db *engine) killed(t *testing.T, rows int, progress func()) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, os.Args[0])
-	cmd.Env = append(os.Environ(), childVariable+"="+string(db.dialect)+" "+db.driver, childDSN+"="+db.dsn)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(out)
-	for lines.Scan() {
-		progress()
-		if n, err := strconv.Atoi(lines.Text()); err == nil && n >= rows {
-			break
-		}
-	}
-	_ = cmd.Process.Kill()
-	if err := cmd.Wait(); err == nil {
-		t.Error("the process ended before it was killed")
-	}
-}
-
-// A backfill is killed twice while a program writes rows with ids of a lease. When it has
-// ended, all ids differ, and those of the past sort as their rows.
+// A backfill is interrupted twice while a program writes rows with ids of a lease; TestEveryStep breaks it
+// anywhere. When it has ended, all ids differ, and those of the past sort as their rows.
 func TestBig(t *testing.T) {
 	onThree(t, func(t *testing.T, db *engine) {
 		db.big(t)
 		cfg := db.config(t)
-		cfg.References = []string{"order_notes.order_key"}
+		cfg.References, cfg.BatchSize = []string{"order_notes.order_key"}, db.bigRows()/40
 		db.run(t, "ALTER TABLE orders ADD COLUMN id_snowkey bigint", "CREATE UNIQUE INDEX orders_id_snowkey ON orders (id_snowkey)")
 
 		gen, err := sqlstore.Open(t.Context(), db.DB, sqlstore.Config{AllowDataLoss: true})
@@ -162,8 +95,18 @@ func TestBig(t *testing.T) {
 				}
 			}
 		})
-		db.killed(t, db.bigRows()/4, progress)
-		db.killed(t, db.bigRows()/4, progress) // of the rest
+		for range 2 {
+			ctx, cancel := context.WithCancel(t.Context())
+			cfg.Progress = func(done, _ int64) {
+				if progress(); done >= int64(db.bigRows()/4) {
+					cancel()
+				}
+			}
+			if _, err := backfill.Run(ctx, db.DB, cfg); !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			cancel()
+		}
 		cfg.Progress = func(int64, int64) { progress() }
 		result, err := backfill.Run(t.Context(), db.DB, cfg)
 		close(turns)

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -27,8 +26,8 @@ const patience = 3 * time.Minute
 // engine is one empty database, which another process can open too.
 type engine struct {
 	*sql.DB
-	dialect     ddl.Dialect
-	driver, dsn string
+	dialect ddl.Dialect
+	dsn     string
 }
 
 // onEvery runs a test on an empty database of every engine. The sessions are far from UTC.
@@ -90,7 +89,7 @@ func open(t *testing.T, dialect ddl.Dialect, driver, dsn string) *engine {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	return &engine{db, dialect, driver, dsn}
+	return &engine{db, dialect, dsn}
 }
 
 // store opens a lease store in the database, as another process would.
@@ -185,11 +184,4 @@ func (db *engine) one(t testing.TB, query string) string {
 		t.Fatalf("%s: %v", query, rows)
 	}
 	return rows[0][0]
-}
-
-func TestMain(m *testing.M) {
-	if os.Getenv(childVariable) != "" {
-		os.Exit(child())
-	}
-	os.Exit(m.Run())
 }

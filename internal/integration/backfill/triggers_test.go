@@ -105,6 +105,13 @@ func TestRowsPerSecond(t *testing.T) {
 		if took := time.Since(begun); err != nil || result.Rows != 5 || result.Referring != 5 || took < 2*time.Second { // after the first batch, and 3 + 3 rows
 			t.Errorf("%+v, %v in %v", result, err, took)
 		}
+		// The last sweep, which finds references to rows that had ids before.
+		db.run(t, "UPDATE refs SET order_id_snowkey = NULL")
+		cfg.RowsPerSecond, begun = 2, time.Now()
+		result, err = backfill.Run(t.Context(), db.DB, cfg)
+		if took := time.Since(begun); err != nil || result.Referring != 5 || took < 2*time.Second { // after 2 + 2 rows
+			t.Errorf("the last sweep: %+v, %v in %v", result, err, took)
+		}
 		db.run(t, "CREATE TABLE more (order_id bigint)")
 		cfg.References = []string{"more.order_id"}
 		_, err = backfill.Run(t.Context(), db.DB, cfg)

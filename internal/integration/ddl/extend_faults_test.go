@@ -7,9 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
@@ -83,18 +81,11 @@ func TestExtendUnderWriters(t *testing.T) {
 		p, _ := openEnded(t, s)
 		s.SetMaxOpenConns(4)
 		before := len(content(t, s, p))
-		first := func(at time.Time) int64 {
-			id, err := core.Twitter().FirstAt(at)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return id
-		}
 		var all sync.WaitGroup
 		stop := make(chan struct{})
 		written := make([]int, 3)
 		for w := range written {
-			from, step := first(november), first(november.AddDate(0, 0, 1))-first(november)
+			from, step := first(t, november), first(t, november.AddDate(0, 0, 1))-first(t, november)
 			all.Go(func() {
 				for {
 					select {

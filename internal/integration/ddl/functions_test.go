@@ -106,18 +106,23 @@ func fillIDs(t *testing.T, s *server, ids []int64) {
 	s.run(t, strings.ReplaceAll("INSERT INTO ids VALUES "+strings.Join(rows, ","), "-9223372036854775808", "-9223372036854775807 - 1"))
 }
 
-// The functions and the expressions return the same as Decode for every id.
-func TestFieldsAreDecomposes(t *testing.T) {
+// hasFunction reports whether a field has a function of its own.
+func hasFunction(l core.Layout, f ddl.Field) bool {
+	return (f != ddl.Datacenter || l.DatacenterBits > 0 || l.TimeBits == 0) && (f != ddl.Rollback || l.RollbackBits > 0)
+}
+
+// Functions, expressions, generated columns and views return the same as Decode for every id.
+func TestFieldsAreDecoded(t *testing.T) {
 	onEvery(t, func(t *testing.T, s *server) {
 		s.run(t, "CREATE TABLE ids (n integer PRIMARY KEY, id bigint NOT NULL)")
 		for _, c := range layouts() {
 			t.Run(c.name, func(t *testing.T) {
 				config := ddl.Config{Dialect: s.dialect, Layout: c.layout}
-				ids := randomIDs(c.layout, perLayout)
+				ids, from := randomIDs(c.layout, perLayout), "ids"
 				fillIDs(t, s, ids)
 				check := func(how string, field func(ddl.Field) string) {
 					t.Helper()
-					got := lines(t, s, "SELECT "+shown(s.dialect, field)+" FROM ids ORDER BY n")
+					got := lines(t, s, "SELECT "+shown(s.dialect, field)+" FROM "+from+" ORDER BY n")
 					if len(got) != len(ids) {
 						t.Fatalf("%s: %d rows of %d ids", how, len(got), len(ids))
 					}
@@ -131,16 +136,33 @@ func TestFieldsAreDecomposes(t *testing.T) {
 					}
 				}
 				check("expression", func(f ddl.Field) string { return text(t)(config.Expression(f, "ids", "id")) })
+				generated := func(f ddl.Field) string { return quoted(s, string(f)+" at") }
+				s.run(t, "CREATE TABLE made (n integer PRIMARY KEY, id bigint NOT NULL, "+text(t)(config.GeneratedColumn("time at", ddl.Time, "id"))+")")
+				for _, f := range fields[1:] { // to a table that is there already
+					s.run(t, "ALTER TABLE made ADD COLUMN "+text(t)(config.GeneratedColumn(string(f)+" at", f, "id")))
+				}
+				s.run(t, "CREATE INDEX by_time ON made ("+generated(ddl.Time)+")", "INSERT INTO made (n, id) SELECT n, id FROM ids")
+				s.run(t, script(t)(config.View("fields of rows", "made", "id"))...)
+				from = "made"
+				check("generated column", generated)
+				from = quoted(s, "fields of rows")
+				check("view", func(f ddl.Field) string {
+					if hasFunction(c.layout, f) {
+						return "snowflake_" + string(f)
+					}
+					return generated(f)
+				})
+				s.run(t, "DROP VIEW "+from, "DROP TABLE made")
 				if s.dialect == ddl.SQLite {
 					return
 				}
 				s.run(t, script(t)(config.Functions())...)
+				from = "ids"
 				check("function", func(f ddl.Field) string {
-					has := f != ddl.Datacenter || c.layout.DatacenterBits > 0 || c.layout.TimeBits == 0
-					if has = has && (f != ddl.Rollback || c.layout.RollbackBits > 0); has {
+					if hasFunction(c.layout, f) {
 						return "snowflake_" + string(f) + "(id)"
 					}
-					return text(t)(config.Expression(f, "id")) // has no function
+					return text(t)(config.Expression(f, "id"))
 				})
 				if n := one[sqlNull](t, s, "SELECT snowflake_worker(NULL)"); n.Valid {
 					t.Errorf("of NULL: %v", n)
@@ -159,29 +181,4 @@ func TestSQLiteQuery(t *testing.T) {
 	if want := "2022-06-28T16:07:40.105Z 26 0 11"; len(got) != 1 || got[0] != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-}
-
-// Functions in a schema, under a prefix, are replaced and dropped by the same
-// script run again.
-func TestNamesAndReplacing(t *testing.T) {
-	onServers(t, func(t *testing.T, s *server) {
-		schema := one[string](t, s, map[ddl.Dialect]string{ddl.Postgres: "SELECT current_schema()", ddl.MySQL: "SELECT database()"}[s.dialect])
-		config := ddl.Config{Dialect: s.dialect, Schema: schema, Prefix: "x'y\\`\" z_"}
-		for range 2 {
-			for _, layout := range []core.Layout{core.Twitter(), core.Sonyflake()} {
-				config.Layout = layout
-				s.run(t, script(t)(config.Functions())...)
-			}
-		}
-		call := map[ddl.Dialect]string{ddl.Postgres: `"x'y\` + "`" + `"" z_worker"`, ddl.MySQL: "`x'y\\``\" z_worker`"}[s.dialect]
-		if got := one[int64](t, s, "SELECT "+call+"(300)"); got != 300 {
-			t.Errorf("worker %d, want Sonyflake's 300", got)
-		}
-		for range 2 {
-			s.run(t, script(t)(config.DropFunctions())...)
-		}
-		if _, err := s.Exec("SELECT " + call + "(300)"); err == nil {
-			t.Error("still there")
-		}
-	})
 }

@@ -82,31 +82,24 @@ func TestPartitionsLive(t *testing.T) {
 					s.run(t, script(t)(p.Create(parts[:1]))...)
 				}
 
-				// The rest is what is missing, and then nothing is.
-				have, err := p.Read(t.Context(), s)
-				if err != nil || len(have) != 1 || have[0].Name != parts[0].Name || have[0].Max != parts[0].Max || !have[0].To.Equal(timeOf(p, parts[0].Max)) {
-					t.Fatalf("read %+v, %v", have, err)
+				last, to := parts[len(parts)-1], from.AddDate(0, 0, 17)
+				continued := func(from time.Time) (have []ddl.Partition, statements ddl.Script) {
+					t.Helper()
+					have, err := p.Read(t.Context(), s)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return have, script(t)(p.Extend(have, from, to))
 				}
-				// Two steps, the second with a hole before it for MySQL to fill.
-				last := parts[len(parts)-1]
-				missing, err := p.Missing(have, last.From, from.AddDate(0, 0, 17))
-				if err != nil {
-					t.Fatal(err)
+				have, add := continued(last.From) // with a hole before it for MySQL to fill
+				if len(have) != 1 || have[0].Name != parts[0].Name || have[0].Max != parts[0].Max || !have[0].To.Equal(timeOf(p, parts[0].Max)) {
+					t.Fatalf("read %+v", have)
 				}
-				s.run(t, script(t)(p.Create(missing))...)
-				have, err = p.Read(t.Context(), s)
-				if err != nil {
-					t.Fatal(err)
-				}
-				missing, err = p.Missing(have, from, from.AddDate(0, 0, 17))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if len(missing) > 0 {
-					s.run(t, script(t)(p.Create(missing))...)
-				}
-				if have, err = p.Read(t.Context(), s); err != nil || len(have) != len(parts) {
-					t.Fatalf("%d partitions, %v; want %d", len(have), err, len(parts))
+				s.run(t, add...)
+				_, add = continued(from)
+				s.run(t, add...)
+				if have, add = continued(from); len(have) != len(parts) || len(add) != 0 {
+					t.Fatalf("%d partitions, want %d, and %q", len(have), len(parts), add)
 				}
 				for i := range parts {
 					least := max(parts[i].Min, 1)
@@ -116,9 +109,6 @@ func TestPartitionsLive(t *testing.T) {
 					if have[i].Name != parts[i].Name || have[i].Min != least || have[i].Max != parts[i].Max {
 						t.Errorf("read %+v, want %+v", have[i], parts[i])
 					}
-				}
-				if missing, err = p.Missing(have, from, from.AddDate(0, 0, 17)); err != nil || len(missing) != 0 {
-					t.Errorf("missing %+v, %v", missing, err)
 				}
 
 				// Ids at the ends of each partition and anywhere within.
@@ -228,51 +218,15 @@ func TestPartitionsOfOthers(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(have, want) {
 			t.Errorf("read %+v, %v, want %+v", have, err, want)
 		}
-		if missing, err := p.Missing(have, at.AddDate(0, 0, 1), at.AddDate(0, 1, 0)); err == nil || !strings.Contains(err.Error(), "reaches into half") {
-			t.Errorf("missing %+v, %v", missing, err)
+		if script, err := p.Extend(have, at.AddDate(0, 0, 1), at.AddDate(0, 1, 0)); err == nil || !strings.Contains(err.Error(), "reaches into half") {
+			t.Errorf("%s, %v", script, err)
 		}
 		p.By = ddl.Week // which does begin there, on a Monday
-		missing, err := p.Missing(have, at.AddDate(0, 0, 1), at.AddDate(0, 0, 14))
-		if err != nil || len(missing) != 2 || missing[0].Min != middle {
-			t.Fatalf("missing %+v, %v", missing, err)
-		}
-		s.run(t, script(t)(p.Create(missing))...)
-		if s.dialect == ddl.MySQL {
-			s.run(t, "ALTER TABLE orders ADD PARTITION (PARTITION rest VALUES LESS THAN MAXVALUE)")
-			have, err := p.Read(t.Context(), s)
-			if err != nil || len(have) != 5 || have[4].Max != math.MaxInt64 {
-				t.Errorf("read %+v, %v", have, err)
-			}
-			if missing, err := p.Missing(have, at, at.AddDate(0, 0, 14)); err != nil || len(missing) != 0 {
-				t.Errorf("of those that are there: %+v, %v", missing, err)
-			}
-			if missing, err := p.Missing(have, at, at.AddDate(1, 0, 0)); err == nil || !strings.Contains(err.Error(), "rest takes all ids from") {
-				t.Errorf("under a partition for all: %+v, %v", missing, err)
-			}
-		}
-	})
-}
-
-// MySQL partitions a table with rows in place.
-func TestDivideATable(t *testing.T) {
-	onServers(t, func(t *testing.T, s *server) {
-		if s.dialect != ddl.MySQL {
-			return
-		}
-		p := ddl.Partitioning{Dialect: s.dialect, Table: "orders", By: ddl.Month}
-		parts, err := p.Bounds(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC))
-		if err != nil || len(parts) != 12 {
-			t.Fatal(len(parts), err)
-		}
-		s.run(t, "CREATE TABLE orders (id bigint PRIMARY KEY)")
-		for _, part := range parts {
-			s.run(t, fmt.Sprintf("INSERT INTO orders VALUES (%d), (%d)", part.Min, part.Max-1))
-		}
-		s.run(t, "ALTER TABLE orders "+text(t)(p.Clause(parts)))
-		for _, part := range parts {
-			if got := holds(t, s, "orders", part.Name); got != fmt.Sprint(2, " ", part.Min, " ", part.Max-1) {
-				t.Errorf("%s holds %s", part.Name, got)
-			}
+		to := at.AddDate(0, 0, 14)
+		s.run(t, script(t)(p.Extend(have, at.AddDate(0, 0, 1), to))...)
+		have, err = p.Read(t.Context(), s)
+		if again, extendErr := p.Extend(have, at, to); err != nil || extendErr != nil || len(again) != 0 || len(have) != len(want)+2 || have[2].Min != middle {
+			t.Errorf("read %+v, %v, then %s, %v", have, err, again, extendErr)
 		}
 	})
 }
@@ -295,39 +249,12 @@ func TestFirstPartitionOfADomain(t *testing.T) {
 	if err != nil || len(have) != 2 || have[0].Min != 1 {
 		t.Errorf("read %+v, %v", have, err)
 	}
-	if missing, err := p.Missing(have, epoch, epoch.AddDate(0, 0, 1)); err != nil || len(missing) != 0 {
-		t.Errorf("missing %+v, %v", missing, err)
+	if script, err := p.Extend(have, epoch, epoch.AddDate(0, 0, 1)); err != nil || len(script) != 0 {
+		t.Errorf("%s, %v", script, err)
 	}
 }
 
-// What Read gives of open bounds Create makes again, and each id finds its place.
-func TestOpenBoundsLive(t *testing.T) {
-	onServers(t, func(t *testing.T, s *server) {
-		p := ddl.Partitioning{Dialect: s.dialect, Table: "orders", By: ddl.Day}
-		parts := []ddl.Partition{{Name: "low", Min: math.MinInt64, Max: -9}, {Name: "middle", Min: -9, Max: 5}, {Name: "high", Min: 5, Max: math.MaxInt64}}
-		s.run(t, "CREATE TABLE orders (id bigint PRIMARY KEY) "+text(t)(p.Clause(parts)))
-		if s.dialect == ddl.Postgres {
-			s.run(t, script(t)(p.Create(parts))...)
-		}
-		have, err := p.Read(t.Context(), s)
-		if err != nil || len(have) != len(parts) {
-			t.Fatalf("%+v, %v", have, err)
-		}
-		for i, h := range have {
-			if h.Name != parts[i].Name || h.Min != parts[i].Min || h.Max != parts[i].Max {
-				t.Errorf("%+v, want %+v", h, parts[i])
-			}
-		}
-		s.run(t, fmt.Sprintf("INSERT INTO orders VALUES (%d), (-9), (%d)", int64(math.MinInt64), int64(math.MaxInt64)))
-		for _, part := range parts {
-			if got := holds(t, s, "orders", part.Name); !strings.HasPrefix(got, "1 ") {
-				t.Errorf("%s holds %s", part.Name, got)
-			}
-		}
-	})
-}
-
-// A table with subpartitions has each of its partitions once.
+// MySQL partitions a table with rows in place. One with subpartitions has each of its partitions once.
 func TestSubpartitions(t *testing.T) {
 	onServers(t, func(t *testing.T, s *server) {
 		if s.dialect != ddl.MySQL {
@@ -339,17 +266,18 @@ func TestSubpartitions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.run(t, "CREATE TABLE orders (id bigint PRIMARY KEY) "+
-			strings.Replace(text(t)(p.Clause(parts[:2])), " (\n", " SUBPARTITION BY HASH (id) SUBPARTITIONS 2 (\n", 1))
+		s.run(t, "CREATE TABLE orders (id bigint PRIMARY KEY)", fmt.Sprintf("INSERT INTO orders VALUES (%d), (%d)", parts[0].Max-1, parts[1].Min),
+			"ALTER TABLE orders "+strings.Replace(text(t)(p.Clause(parts[:2])), " (\n", " SUBPARTITION BY HASH (id) SUBPARTITIONS 2 (\n", 1))
+		for _, part := range parts[:2] {
+			if got := holds(t, s, "orders", part.Name); !strings.HasPrefix(got, "1 ") {
+				t.Errorf("%s holds %s", part.Name, got)
+			}
+		}
 		have, err := p.Read(t.Context(), s)
 		if err != nil || len(have) != 2 || have[0].Max != parts[0].Max || have[1].Min != parts[1].Min || have[1].Max != parts[1].Max {
 			t.Fatalf("read %+v, %v", have, err)
 		}
-		missing, err := p.Missing(have, from, from.AddDate(0, 0, 3))
-		if err != nil || len(missing) != 1 {
-			t.Fatalf("missing %+v, %v", missing, err)
-		}
-		s.run(t, script(t)(p.Create(missing))...)
+		s.run(t, script(t)(p.Extend(have, from, from.AddDate(0, 0, 3)))...)
 		old, err := p.Before(have, parts[1].From)
 		if err != nil || len(old) != 1 {
 			t.Fatalf("old %+v, %v", old, err)
@@ -359,36 +287,4 @@ func TestSubpartitions(t *testing.T) {
 			t.Errorf("read %+v, %v", have, err)
 		}
 	})
-}
-
-// A partition in another schema is found there, and neither missed nor mistaken
-// for a table of its name in the table's schema.
-func TestPartitionInAnotherSchema(t *testing.T) {
-	s := openPostgres(t)
-	other := freshName()
-	s.run(t, `CREATE SCHEMA `+other)
-	t.Cleanup(func() { s.run(t, "DROP SCHEMA "+other+" CASCADE") })
-	p := ddl.Partitioning{Dialect: s.dialect, Table: "orders", By: ddl.Day}
-	from := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
-	parts, err := p.Bounds(from, from.AddDate(0, 0, 3))
-	if err != nil {
-		t.Fatal(err)
-	}
-	parts[0].Schema, parts[1].Schema = other, other
-	s.run(t, "CREATE TABLE orders (id bigint PRIMARY KEY) "+text(t)(p.Clause(nil)))
-	s.run(t, script(t)(p.Create(parts))...)
-	s.run(t, "CREATE TABLE "+quoted(s, parts[0].Name)+" (id bigint)")
-	have, err := p.Read(t.Context(), s)
-	if err != nil || len(have) != 3 || have[0].Schema != other || have[1].Schema != other || have[2].Schema != "" {
-		t.Fatalf("read %+v, %v", have, err)
-	}
-	if missing, err := p.Missing(have, from, from.AddDate(0, 0, 3)); err != nil || len(missing) != 0 {
-		t.Errorf("missing %+v, %v", missing, err)
-	}
-	s.run(t, script(t)(p.Drop(have[:1]))...)
-	s.run(t, script(t)(p.Detach(have[1:2]))...)
-	s.run(t, "SELECT * FROM "+quoted(s, parts[0].Name), "SELECT * FROM "+other+"."+quoted(s, parts[1].Name))
-	if have, err = p.Read(t.Context(), s); err != nil || len(have) != 1 || have[0].Name != parts[2].Name {
-		t.Errorf("read %+v, %v", have, err)
-	}
 }

@@ -1,7 +1,6 @@
 package ddl
 
 import (
-	"context"
 	"math"
 	"slices"
 	"testing"
@@ -10,11 +9,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/seed-299c1d6b/snowkey/ddl"
-	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
-// pgx reads what database/sql reads: over a pool, a connection and a transaction, in
-// each of its modes.
+// pgx reads what database/sql reads, in each of its modes.
 func TestReadRowsOfPgx(t *testing.T) {
 	s := openPostgres(t)
 	p := ddl.Partitioning{Dialect: s.dialect, Schema: one[string](t, s, "SELECT current_schema"), Table: `The "orders".`, By: ddl.Month}
@@ -30,7 +27,7 @@ func TestReadRowsOfPgx(t *testing.T) {
 		t.Fatalf("read %+v, %v", want, err)
 	}
 
-	config, err := pgxpool.ParseConfig(testserver.Postgres(t).DSN)
+	config, err := pgxpool.ParseConfig(s.dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,32 +38,16 @@ func TestReadRowsOfPgx(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer pool.Close()
-		conn, err := pgx.ConnectConfig(t.Context(), config.ConnConfig)
+		rows, err := pool.Query(t.Context(), text(t)(p.Existing()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer conn.Close(context.WithoutCancel(t.Context()))
-		tx, err := pool.Begin(t.Context())
-		if err != nil {
-			t.Fatal(err)
+		if got, err := p.ReadRows(rows); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v: %+v, %v, want %+v", mode, got, err, want)
 		}
-		defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
-		for name, db := range map[string]interface {
-			Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-		}{"pool": pool, "conn": conn, "tx": tx} {
-			t.Run(name, func(t *testing.T) {
-				rows, err := db.Query(t.Context(), text(t)(p.Existing()))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if got, err := p.ReadRows(rows); err != nil || !slices.Equal(got, want) {
-					t.Errorf("%s, %v: %+v, %v, want %+v", name, mode, got, err, want)
-				}
-				rows.Close()
-			})
-		}
+		rows.Close()
 		// An error while the rows are read is returned.
-		rows, err := pool.Query(t.Context(), "SELECT 'x', (1/(2-g))::bigint, NULL::bigint, NULL::text, false FROM generate_series(1, 2) g")
+		rows, err = pool.Query(t.Context(), "SELECT 'x', (1/(2-g))::bigint, NULL::bigint, NULL::text, false FROM generate_series(1, 2) g")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,6 @@
 package ddl
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
@@ -25,6 +24,7 @@ type server struct {
 	*sql.DB
 	dialect ddl.Dialect
 	maria   bool
+	dsn     string // of PostgreSQL
 }
 
 // onEvery runs a test on every database.
@@ -56,29 +56,19 @@ func openSQLite(t *testing.T) *server {
 	return &server{DB: db, dialect: ddl.SQLite}
 }
 
-// openPostgres makes a schema of its own, which is dropped after the test.
+// openPostgres makes a database of its own, which is dropped after the test.
 func openPostgres(t testing.TB) *server {
 	t.Helper()
-	config, err := pgx.ParseConfig(testserver.Postgres(t).DSN)
+	dsn := testserver.Database(t, "pgx", testserver.Postgres(t).DSN)
+	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := freshName()
-	config.RuntimeParams["search_path"] = name
 	config.RuntimeParams["timezone"] = "Asia/Kolkata"
 	db := stdlib.OpenDB(*config)
 	db.SetMaxOpenConns(1)
-	s := &server{DB: db, dialect: ddl.Postgres}
-	s.run(t, "CREATE SCHEMA "+name)
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		if _, err := db.ExecContext(ctx, "DROP SCHEMA "+name+" CASCADE"); err != nil {
-			t.Error(err)
-		}
-		_ = db.Close()
-	})
-	return s
+	t.Cleanup(func() { _ = db.Close() })
+	return &server{DB: db, dialect: ddl.Postgres, dsn: dsn}
 }
 
 // openMySQL makes a database of its own, which is dropped after the test.
@@ -99,10 +89,6 @@ func openMySQL(t testing.TB, dsn string) *server {
 	s.maria = strings.Contains(one[string](t, s, "SELECT version()"), "MariaDB")
 	return s
 }
-
-// patience is the timeout of a clean-up: a lock that is still held must not block the tests that
-// follow.
-const patience = 3 * time.Minute
 
 func freshName() string { return fmt.Sprintf("snowkey_%016x", rand.Uint64()) }
 
@@ -165,27 +151,19 @@ func lines(t testing.TB, s *server, query string, args ...any) []string {
 	return all
 }
 
-// script is the answer of a Config or a Partitioning that should give one.
-func script(t testing.TB) func(ddl.Script, error) ddl.Script {
-	return func(s ddl.Script, err error) ddl.Script {
+// must returns what a Config or a Partitioning has made.
+func must[T any](t testing.TB) func(T, error) T {
+	return func(made T, err error) T {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return s
+		return made
 	}
 }
 
-// text is the same of one that gives a text.
-func text(t testing.TB) func(string, error) string {
-	return func(s string, err error) string {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
-}
+func script(t testing.TB) func(ddl.Script, error) ddl.Script { return must[ddl.Script](t) }
+func text(t testing.TB) func(string, error) string           { return must[string](t) }
 
 type named struct {
 	name   string

@@ -1,10 +1,8 @@
 package ddl
 
 import (
-	"context"
-	"database/sql"
 	"fmt"
-	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,47 +16,35 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
-// A fleet is a coordinator and two servers with the shards. Their names there are alpha and beta.
+// A fleet is a coordinator and two databases with the shards, which it knows as the servers alpha and beta.
 type fleet struct {
 	coordinator *server
 	servers     map[string]*server
-	processes   map[string]*testserver.Server
 }
 
 var day = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 
-// openFleet starts two servers, and a database on a third as the coordinator.
 func openFleet(t *testing.T) *fleet {
 	t.Helper()
-	f := &fleet{servers: map[string]*server{}, processes: map[string]*testserver.Server{}}
-	for _, name := range []string{"alpha", "beta"} {
-		f.processes[name] = testserver.New(t, testserver.KindPostgres)
-		f.servers[name] = open(t, f.processes[name].DSN)
-	}
-	f.coordinator = open(t, testserver.Database(t, "pgx", testserver.Postgres(t).DSN))
+	f := &fleet{openPostgres(t), map[string]*server{"alpha": openPostgres(t), "beta": openPostgres(t)}}
 	if one[int](t, f.coordinator, "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") == 0 {
 		testserver.Missing(t, "this PostgreSQL has no postgres_fdw")
 	}
-	f.coordinator.run(t, f.addresses(t, documented(t, "By a hash")[0])...) // CREATE SERVER
-	return f
-}
-
-// addresses replaces those of the document.
-func (f *fleet) addresses(t *testing.T, block string) []string {
-	t.Helper()
+	block := documented(t, "By a hash")[0] // CREATE SERVER
 	for i, name := range []string{"alpha", "beta"} {
-		host, port, err := net.SplitHostPort(f.processes[name].Addr)
+		u, err := url.Parse(f.servers[name].dsn)
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := fmt.Sprintf("10.0.0.%d", i+1)
-		if !strings.Contains(block, at) {
-			t.Fatalf("no %s in\n%s", at, block)
+		written := fmt.Sprintf("host '10.0.0.%d', port '5432', dbname 'shop'", i+1)
+		if !strings.Contains(block, written) {
+			t.Fatalf("no %s in\n%s", written, block)
 		}
-		block = strings.ReplaceAll(block, "'"+at+"', port '5432'", fmt.Sprintf("'%s', port '%s'", host, port))
+		block = strings.ReplaceAll(block, written, fmt.Sprintf("host '%s', port '%s', dbname '%s'", u.Hostname(), u.Port(), u.Path[1:]))
+		block = strings.ReplaceAll(block, "user 'app', password 'secret'", fmt.Sprintf("user '%s'", u.User.Username()))
 	}
-	block = strings.NewReplacer("'shop'", "'postgres'", "user 'app', password 'secret'", "user 'postgres'").Replace(block)
-	return statements(block)
+	f.coordinator.run(t, statements(block)...)
+	return f
 }
 
 // documented are the blocks of SQL in a section of docs/ddl.md.
@@ -79,17 +65,6 @@ func documented(t *testing.T, section string) (blocks []string) {
 	return blocks
 }
 
-func open(t *testing.T, dsn string) *server {
-	t.Helper()
-	db, err := sql.Open("pgx", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	db.SetMaxIdleConns(0) // a server may be restarted
-	return &server{DB: db, dialect: ddl.Postgres}
-}
-
 func TestSharding(t *testing.T) {
 	t.Parallel()
 	f := openFleet(t)
@@ -99,8 +74,7 @@ func TestSharding(t *testing.T) {
 }
 
 // Rows go to the shard of their id, each shard gets its part at one id a minute, and
-// a query reads only what it needs: one server for an id, one partition of each shard for a
-// day. A server that is down shows which queries ask it.
+// a query reads only what it needs: one server for an id, one partition of each shard for a day.
 func byHash(t *testing.T, f *fleet) {
 	s := f.coordinator
 	sharding := ddl.Sharding{Dialect: ddl.Postgres, Table: "orders", Count: 4, Servers: []string{"alpha", "beta"}}
@@ -131,6 +105,8 @@ func byHash(t *testing.T, f *fleet) {
 		if part := len(rows) / 4; len(ids) < part*9/10 || len(ids) > part*11/10 {
 			t.Errorf("%s has %d of %d rows", one.Table, len(ids), len(rows))
 		}
+		id := ids[7]
+		f.asks(t, fmt.Sprintf("SELECT id FROM orders WHERE id = %d AND orders_shard(id) = orders_shard(%[1]d)", id), 1, one.Table)
 	}
 	if err := exec(f.servers["alpha"], ddl.Script{fmt.Sprintf("INSERT INTO orders_s0 VALUES (%d, 'wrong')", want[1][0])}); err == nil {
 		t.Error("the table of shard 0 took a row of shard 1")
@@ -140,54 +116,42 @@ func byHash(t *testing.T, f *fleet) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	where := fmt.Sprintf(" FROM orders WHERE id >= %d AND id < %d", min, max)
-	if n := one[int](t, s, "SELECT count(*)"+where); n != 24*60 {
-		t.Errorf("%d rows in a day", n)
-	}
-	f.onePartition(t, shards, fmt.Sprintf("id >= %d AND id < %d", min, max))
-
-	byID := func(id int64) string {
-		return fmt.Sprintf("SELECT note FROM orders WHERE id = %d AND orders_shard(id) = orders_shard(%[1]d)", id)
-	}
-	for i := range shards {
-		if got := f.shardsRead(t, shards, byID(want[i][7])); !slices.Equal(got, []int{i}) {
-			t.Errorf("one id of shard %d reads the shards %v", i, got)
+	asked := f.asks(t, fmt.Sprintf("SELECT id FROM orders WHERE id >= %d AND id < %d", min, max), 24*60, "orders_s0", "orders_s1", "orders_s2", "orders_s3")
+	for _, one := range shards {
+		on := f.servers[one.Server]
+		parts, err := (ddl.Partitioning{Dialect: ddl.Postgres, Table: one.Table, By: ddl.Day}).Read(t.Context(), on)
+		if err != nil || len(parts) != 3 {
+			t.Fatalf("%v, %v", parts, err)
+		}
+		if got := read(t, on, parts, asked[one.Table]); len(got) != 1 || got[0] != parts[1].Name {
+			t.Errorf("%s reads the partitions %q for %s", one.Table, got, asked[one.Table])
 		}
 	}
-	if got := f.shardsRead(t, shards, "SELECT note"+where); len(got) != 4 {
-		t.Errorf("a day reads the shards %v", got)
-	}
-	f.loses(t, "beta", byID(want[2][7]), byID(want[1][7]))
 	f.drop(t, shards)
 }
 
 // The statements of docs/ddl.md for shards by time: a query of one day asks one server.
 func byTime(t *testing.T, f *fleet) {
 	block := documented(t, "By time")[0]
-	p := ddl.Partitioning{Dialect: ddl.Postgres, Table: "orders", By: ddl.Month}
-	parts, err := p.Bounds(day, day.AddDate(0, 1, 0))
+	parts, err := (ddl.Partitioning{Dialect: ddl.Postgres, Table: "orders", By: ddl.Month}).Bounds(day, day.AddDate(0, 1, 0))
 	if err != nil || len(parts) != 2 {
 		t.Fatalf("%v, %v", parts, err)
 	}
 	for i, name := range []string{"alpha", "beta"} {
-		f.servers[name].run(t, fmt.Sprintf("CREATE TABLE orders_p%s (id bigint PRIMARY KEY, note varchar(20))", parts[i].From.Format("200601")))
+		f.servers[name].run(t, fmt.Sprintf("CREATE TABLE %s (id bigint PRIMARY KEY, note varchar(20))", parts[i].Name))
 		if !strings.Contains(block, fmt.Sprint(parts[i].Max)) {
 			t.Errorf("the document has not the bound %d of %s", parts[i].Max, parts[i].Name)
 		}
 	}
-	s := f.coordinator
-	s.run(t, statements(block)...)
-	november, december := idAt(t, day), idAt(t, day.AddDate(0, 1, 0))
-	s.run(t, fmt.Sprintf("INSERT INTO orders VALUES (%d, 'n'), (%d, 'd')", november, december))
+	f.coordinator.run(t, statements(block)...)
 	for i, name := range []string{"alpha", "beta"} {
-		if got := one[int](t, f.servers[name], "SELECT count(*) FROM orders_p"+parts[i].From.Format("200601")); got != 1 {
+		id := idAt(t, day.AddDate(0, i, 0))
+		f.coordinator.run(t, fmt.Sprintf("INSERT INTO orders VALUES (%d, 'n')", id))
+		if got := one[int](t, f.servers[name], "SELECT count(*) FROM "+parts[i].Name); got != 1 {
 			t.Errorf("%s has %d rows", name, got)
 		}
+		f.asks(t, fmt.Sprintf("SELECT id FROM orders WHERE id >= %d AND id < %d", id, id+86_400_000<<22), 1, parts[i].Name)
 	}
-	of := func(id int64) string {
-		return fmt.Sprintf("SELECT note FROM orders WHERE id >= %d AND id < %d", id, id+86_400_000<<22)
-	}
-	f.loses(t, "beta", of(november), of(december))
 }
 
 // Shards by a field of the id.
@@ -249,63 +213,16 @@ func (f *fleet) createShards(t *testing.T, shards []ddl.Shard, from time.Time) {
 	}
 }
 
-// shardsRead are the numbers of the shards in the plan of a query.
-func (f *fleet) shardsRead(t *testing.T, shards []ddl.Shard, query string) (read []int) {
+// asks expects a query to return rows, and to ask only the servers of these foreign tables. It returns what they
+// are asked.
+func (f *fleet) asks(t *testing.T, query string, rows int, tables ...string) map[string]string {
 	t.Helper()
-	plan := strings.Join(lines(t, f.coordinator, "EXPLAIN (VERBOSE) "+query), "\n")
-	for i, one := range shards {
-		if strings.Contains(plan, "FROM public."+one.Table+" ") {
-			read = append(read, i)
-		}
+	asked, names := map[string]string{}, []string(nil)
+	for _, m := range regexp.MustCompile(`Remote SQL: (SELECT .* FROM public\.(\w+) .*)`).FindAllStringSubmatch(strings.Join(lines(t, f.coordinator, "EXPLAIN (VERBOSE) "+query), "\n"), -1) {
+		asked[m[2]], names = m[1], append(names, m[2])
 	}
-	return read
-}
-
-// onePartition reads a day on each server, as the coordinator asks for it, and wants one partition.
-func (f *fleet) onePartition(t *testing.T, shards []ddl.Shard, where string) {
-	t.Helper()
-	s := f.coordinator
-	for _, one := range shards {
-		on := f.servers[one.Server]
-		plan := strings.Join(lines(t, s, "EXPLAIN (VERBOSE) SELECT id FROM orders WHERE "+where), "\n")
-		sent := regexp.MustCompile(`Remote SQL: (SELECT id FROM public\.` + one.Table + ` WHERE .*)`).FindStringSubmatch(plan)
-		if sent == nil {
-			t.Fatalf("%s is not in\n%s", one.Table, plan)
-		}
-		asked := sent[1]
-		p := ddl.Partitioning{Dialect: ddl.Postgres, Table: one.Table, By: ddl.Day}
-		parts, err := p.Read(t.Context(), on)
-		if err != nil || len(parts) != 3 {
-			t.Fatalf("%v, %v", parts, err)
-		}
-		if got := read(t, on, parts, asked); len(got) != 1 || got[0] != parts[1].Name {
-			t.Errorf("%s reads the partitions %q for %s", one.Table, got, asked)
-		}
+	if got := lines(t, f.coordinator, query); len(got) != rows || !slices.Equal(names, tables) {
+		t.Errorf("%d rows from %q, want %d from %q: %s", len(got), names, rows, tables, query)
 	}
-}
-
-// loses kills a server: the first query does not ask it and succeeds, the second does and
-// fails. The coordinator knows the table already. Then the server starts again.
-func (f *fleet) loses(t *testing.T, name, other, its string) {
-	t.Helper()
-	for _, query := range []string{other, its} {
-		if got := lines(t, f.coordinator, query); len(got) != 1 {
-			t.Errorf("%d rows, from %s", len(got), query)
-		}
-	}
-	if err := f.processes[name].Kill(); err != nil {
-		t.Fatal(err)
-	}
-	if got := lines(t, f.coordinator, other); len(got) != 1 {
-		t.Errorf("%d rows without %s, from %s", len(got), name, other)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	var note string
-	if err := f.coordinator.QueryRowContext(ctx, its).Scan(&note); err == nil || ctx.Err() != nil {
-		t.Errorf("%q without %s, %v, from %s", note, name, err, its)
-	}
-	if err := f.processes[name].Start(); err != nil {
-		t.Fatal(err)
-	}
+	return asked
 }

@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"os"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
@@ -65,6 +67,45 @@ func (db *engine) migrate(t testing.TB, cfg migrate.Config) migrate.Result {
 		t.Fatal(err)
 	}
 	return result
+}
+
+// finish does the rest of a migration, after which nothing is left.
+func (db *engine) finish(t testing.TB, cfg migrate.Config) {
+	t.Helper()
+	cfg.Undo, cfg.Finish, cfg.StopBefore = false, true, ""
+	if left := db.migrate(t, cfg).Plan.Left(); len(left) != 0 {
+		t.Errorf("left: %s", names(left))
+	}
+}
+
+// thereAndBack migrates, and goes back, twice. Each time the tables are as they were.
+func (db *engine) thereAndBack(t testing.TB, cfg migrate.Config, schema string) {
+	t.Helper()
+	before := db.schema(t, schema)
+	for range 2 {
+		cfg.Undo = false
+		db.migrate(t, cfg)
+		cfg.Undo = true
+		db.migrate(t, cfg)
+		if now := db.schema(t, schema); now != before {
+			t.Fatalf("the schema is\n%s\nand was\n%s", now, before)
+		}
+	}
+}
+
+// refuses runs a migration that must not begin: its error has these parts, and the tables are as they were.
+func (db *engine) refuses(t testing.TB, cfg migrate.Config, wants ...string) {
+	t.Helper()
+	before := db.schema(t, "public")
+	_, err := migrate.Run(t.Context(), db.DB, cfg)
+	for _, want := range wants {
+		if config := new(core.ConfigError); !errors.As(err, &config) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
+	if now := db.schema(t, "public"); now != before {
+		t.Errorf("the schema is\n%s\nand was\n%s", now, before)
+	}
 }
 
 // run executes statements.

@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
+	"github.com/seed-299c1d6b/snowkey/core"
 )
 
 // pair makes a table, and one that refers to it.
@@ -85,6 +87,52 @@ func TestBusyNames(t *testing.T) {
 	_, err = migrate.Run(t.Context(), db.DB, cfg)
 	if !errors.Is(err, migrate.ErrBusy) || !strings.Contains(err.Error(), "transaction since") {
 		t.Errorf("%v", err)
+	}
+}
+
+// The error says which session holds the lock of migrations, whatever its role.
+func TestRunningNames(t *testing.T) {
+	t.Parallel()
+	db := openPostgres(t)
+	db.pair(t)
+	holder, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Close()
+	var pid int
+	if err := holder.QueryRowContext(t.Context(), "SELECT pg_backend_pid() FROM pg_advisory_lock(1936617335)").Scan(&pid); err != nil {
+		t.Fatal(err)
+	}
+	_, err = migrate.Run(t.Context(), db.DB, db.config(migrate.Bigint))
+	if !errors.Is(err, migrate.ErrRunning) || !strings.Contains(err.Error(), fmt.Sprintf("process %d of postgres", pid)) || !strings.Contains(err.Error(), "pg_locks") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The statements of another version of snowkey would not fit what a migration has left.
+func TestOtherVersion(t *testing.T) {
+	t.Parallel()
+	db := openPostgres(t)
+	db.pair(t)
+	cfg := db.config(migrate.Bigint)
+	for _, at := range []migrate.StepName{migrate.StepIndex, migrate.StepFinish} {
+		cfg.StopBefore = at
+		db.migrate(t, cfg)
+		db.run(t, "COMMENT ON FUNCTION snow_migrate_order_lines() IS 'snowkey migrate, version 2'")
+		before := db.schema(t, "public")
+		for _, undo := range []bool{false, true} {
+			cfg.Undo, cfg.StopBefore = undo, ""
+			var config *core.ConfigError
+			if _, err := migrate.Run(t.Context(), db.DB, cfg); !errors.As(err, &config) || !strings.Contains(err.Error(), `Table "public.order_lines": is in a migration of version 2, and this is for version 1`) {
+				t.Errorf("before %s, undo %t: %v", at, undo, err)
+			}
+		}
+		if now := db.schema(t, "public"); now != before {
+			t.Errorf("the schema is\n%s\nand was\n%s", now, before)
+		}
+		db.run(t, "COMMENT ON FUNCTION snow_migrate_order_lines() IS 'snowkey migrate, version 1'")
+		cfg.Undo = false
 	}
 }
 

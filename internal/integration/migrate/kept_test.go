@@ -10,66 +10,73 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// Names of 63 bytes, with capitals, spaces and quotes, stay as they are, and collide nowhere.
-func TestNames(t *testing.T) {
+// Names of 63 bytes, with capitals, spaces and quotes, stay as they are and collide nowhere, as do comments
+// and the settings of statistics.
+func TestKept(t *testing.T) {
 	t.Parallel()
-	db := openPostgres(t)
 	long := func(start string) string { return start + strings.Repeat("x", 63-len(start)) }
-	table, other := long("Orders "), long("Orders äöü ")
-	column := "Order Id " + strings.Repeat("y", 55-9)
-	db.run(t, `CREATE SCHEMA "My Schema"`,
-		fmt.Sprintf(`CREATE TABLE "My Schema".%q (%q serial CONSTRAINT %q PRIMARY KEY, "equal" int CONSTRAINT %q UNIQUE)`, table, column, long("Key "), long("Unique ")),
-		fmt.Sprintf(`CREATE TABLE "My Schema".%q ("order" int, "Order" int CONSTRAINT %q REFERENCES "My Schema".%q, CONSTRAINT %q FOREIGN KEY ("order") REFERENCES "My Schema".%q)`, other, long("Foreign 2"), table, long("Foreign 1"), table),
-		fmt.Sprintf(`CREATE INDEX %q ON "My Schema".%q ("Order", "order")`, long("Foreign 1"), other), fmt.Sprintf(`CREATE INDEX "it's an ""index""" ON "My Schema".%q ("order")`, other),
-		fmt.Sprintf(`INSERT INTO "My Schema".%q ("equal") SELECT i FROM generate_series(1, 1000) i`, table), fmt.Sprintf(`INSERT INTO "My Schema".%q SELECT i, i FROM generate_series(1, 1000) i`, other))
-	before := db.schema(t, "My Schema")
-	cfg := db.config(migrate.Bigint)
-	cfg.Table = "My Schema." + table
-	for range 2 {
-		cfg.Undo = false
-		db.migrate(t, cfg)
-		cfg.Undo = true
-		db.migrate(t, cfg)
-		if now := db.schema(t, "My Schema"); now != before {
-			t.Errorf("the schema is\n%s\nand was\n%s", now, before)
+	table, other, column := long("Orders "), long("Orders äöü "), "Order Id "+strings.Repeat("y", 55-9)
+	remarks := func(column string, statistics int) []string {
+		return []string{
+			`COMMENT ON COLUMN "My Schema".{other}.` + column + ` IS 'It''s a \ column'`, `COMMENT ON CONSTRAINT {foreign 1} ON "My Schema".{other} IS 'the ''reference'' of it'`,
+			`COMMENT ON CONSTRAINT {key} ON "My Schema".{table} IS 'the key'`, `COMMENT ON INDEX "My Schema".{key} IS 'and its index'`, `COMMENT ON INDEX "My Schema"."it's an ""index""" IS 'the index'`,
+			`ALTER TABLE "My Schema".{other} ALTER COLUMN ` + column + fmt.Sprint(" SET STATISTICS ", statistics), `ALTER TABLE "My Schema".{other} ALTER COLUMN ` + column + ` SET (n_distinct = -0.5, n_distinct_inherited = 7)`,
 		}
 	}
-	cfg.Undo, cfg.Finish = false, true
-	db.migrate(t, cfg)
-	want := strings.NewReplacer("order integer", "order bigint", "Order integer", "Order bigint", column+" integer", column+" bigint").Replace(before)
-	if now := db.schema(t, "My Schema"); now != want {
-		t.Errorf("the schema is\n%s\nand should be\n%s", now, want)
+	words := strings.NewReplacer("{table}", fmt.Sprintf("%q", table), "{other}", fmt.Sprintf("%q", other), "{column}", fmt.Sprintf("%q", column), "{key}", fmt.Sprintf("%q", long("Key ")),
+		"{foreign 1}", fmt.Sprintf("%q", long("Foreign 1")), "{foreign 2}", fmt.Sprintf("%q", long("Foreign 2")), "{unique}", fmt.Sprintf("%q", long("Unique ")))
+	for _, c := range []struct {
+		kind     migrate.Kind
+		setup    []string
+		finished *strings.Replacer // of the description
+	}{
+		{migrate.Bigint, append([]string{
+			`CREATE SCHEMA "My Schema"`, `CREATE TABLE "My Schema".{table} ({column} serial CONSTRAINT {key} PRIMARY KEY, "equal" int CONSTRAINT {unique} UNIQUE)`,
+			`CREATE TABLE "My Schema".{other} ("order" int, "Order" int CONSTRAINT {foreign 2} REFERENCES "My Schema".{table}, CONSTRAINT {foreign 1} FOREIGN KEY ("order") REFERENCES "My Schema".{table})`,
+			`CREATE INDEX {foreign 1} ON "My Schema".{other} ("Order", "order")`, `CREATE INDEX "it's an ""index""" ON "My Schema".{other} ("order")`,
+			`INSERT INTO "My Schema".{table} ("equal") SELECT i FROM generate_series(1, 1000) i`, `INSERT INTO "My Schema".{other} SELECT i, i FROM generate_series(1, 1000) i`,
+		}, remarks(`"order"`, 0)...), strings.NewReplacer("order integer", "order bigint", "Order integer", "Order bigint", column+" integer", column+" bigint")},
+		{migrate.UUID, append([]string{
+			`CREATE SCHEMA "My Schema"`, "CREATE SEQUENCE next_id START 9000000000000000000",
+			`CREATE TABLE "My Schema".{table} ({column} uuid CONSTRAINT {key} PRIMARY KEY DEFAULT gen_random_uuid(), "Made At" timestamptz NOT NULL DEFAULT now())`,
+			`CREATE TABLE "My Schema".{other} ("order" uuid, CONSTRAINT {foreign 1} FOREIGN KEY ("order") REFERENCES "My Schema".{table})`, `CREATE INDEX "it's an ""index""" ON "My Schema".{other} ("order")`,
+			`INSERT INTO "My Schema".{table} ("Made At") SELECT timestamptz '2024-01-01Z' + i * interval '1 second' FROM generate_series(1, 1000) i`,
+			`INSERT INTO "My Schema".{other} SELECT {column} FROM "My Schema".{table}`,
+		}, remarks(`"order"`, 1000)...), nil},
+	} {
+		t.Run(string(c.kind), func(t *testing.T) {
+			t.Parallel()
+			db := openPostgres(t)
+			for _, s := range c.setup {
+				db.run(t, words.Replace(s))
+			}
+			cfg, err := db.configOf(c.kind)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg.Table = "My Schema." + table
+			if c.kind == migrate.UUID {
+				cfg.Backfill.CreatedAt, cfg.Backfill.Column = "Made At", "New Id"
+			}
+			before := db.schema(t, "My Schema")
+			db.thereAndBack(t, cfg, "My Schema")
+			db.finish(t, cfg)
+			if c.kind == migrate.Bigint {
+				if now, want := db.schema(t, "My Schema"), c.finished.Replace(before); now != want {
+					t.Errorf("the schema is\n%s\nand should be\n%s", now, want)
+				}
+				return
+			}
+			db.expect(t, "1000", words.Replace(`SELECT count(*) FROM "My Schema".{table} o JOIN "My Schema".{other} l ON l.order_snowkey = o."New Id"`))
+			db.expect(t, "0", "SELECT count(*) FROM pg_proc WHERE proname LIKE 'snow%migrate%'")
+			now := db.schema(t, "My Schema")
+			for line := range strings.Lines(before) { // the comment of the column was about the UUID
+				if strings.HasPrefix(line, "comment ") && !strings.Contains(now, line) || strings.HasPrefix(line, "statistics ") && !strings.Contains(now, strings.Replace(line, " order ", " order_snowkey ", 1)) {
+					t.Errorf("%s is not in\n%s", line, now)
+				}
+			}
+		})
 	}
-}
-
-// The same for UUIDs.
-func TestUUIDNames(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	table := "Orders " + strings.Repeat("x", 56)
-	db.run(t, `CREATE SCHEMA "My Schema"`, "CREATE SEQUENCE next_id START 9000000000000000000",
-		fmt.Sprintf(`CREATE TABLE "My Schema".%q ("Order Id" uuid PRIMARY KEY DEFAULT gen_random_uuid(), "Made At" timestamptz NOT NULL DEFAULT now())`, table),
-		fmt.Sprintf(`CREATE TABLE "My Schema"."order" ("order" uuid REFERENCES "My Schema".%q)`, table), `CREATE INDEX "the index" ON "My Schema"."order" ("order")`,
-		fmt.Sprintf(`INSERT INTO "My Schema".%q ("Made At") SELECT timestamptz '2024-01-01Z' + i * interval '1 second' FROM generate_series(1, 1000) i`, table),
-		fmt.Sprintf(`INSERT INTO "My Schema"."order" SELECT "Order Id" FROM "My Schema".%q`, table))
-	before := db.schema(t, "My Schema")
-	cfg := db.uuidConfig(t)
-	cfg.Table, cfg.Backfill.CreatedAt, cfg.Backfill.Column = "My Schema."+table, "Made At", "New Id"
-	for range 2 {
-		cfg.Undo = false
-		db.migrate(t, cfg)
-		cfg.Undo = true
-		db.migrate(t, cfg)
-		if now := db.schema(t, "My Schema"); now != before {
-			t.Errorf("the schema is\n%s\nand was\n%s", now, before)
-		}
-	}
-	cfg.Undo, cfg.Finish = false, true
-	if left := db.migrate(t, cfg).Plan.Steps; len(left) != 0 {
-		t.Errorf("left: %s", names(left))
-	}
-	db.expect(t, "1000", fmt.Sprintf(`SELECT count(*) FROM "My Schema".%q o JOIN "My Schema"."order" l ON l.order_snowkey = o."New Id"`, table))
-	db.expect(t, "0", "SELECT count(*) FROM pg_proc WHERE proname LIKE 'snow%migrate%'")
 }
 
 // All sequences of a column go with it.
@@ -90,79 +97,6 @@ func TestTwoSequences(t *testing.T) {
 	if _, err := migrate.Run(t.Context(), db.DB, cfg); err == nil || !strings.Contains(err.Error(), "id owns two sequences") {
 		t.Errorf("%v", err)
 	}
-}
-
-// Undo refuses a sequence that would only make numbers that do not fit.
-func TestSequenceTooFar(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	db.run(t, "CREATE TABLE orders (id serial PRIMARY KEY)")
-	cfg := db.config(migrate.Bigint)
-	db.migrate(t, cfg)
-	db.run(t, "SELECT setval('orders_id_seq', 3000000000)")
-	cfg.Undo = true
-	if _, err := migrate.Run(t.Context(), db.DB, cfg); err == nil || !strings.Contains(err.Error(), "the sequence of id has the value 3000000000") {
-		t.Errorf("%v", err)
-	}
-	db.run(t, "SELECT setval('orders_id_seq', 3)")
-	db.migrate(t, cfg)
-}
-
-// remarks are the comments and settings of a column, its indexes and its constraints.
-const remarks = `SELECT concat_ws(' | ', col_description('order_lines'::regclass, a.attnum), coalesce(a.attstattarget, -1), (SELECT string_agg(o, ' ' ORDER BY o) FROM unnest(a.attoptions) o WHERE o LIKE 'n\_distinct%%'),
-	(SELECT string_agg(concat_ws(' ', k.conname, obj_description(k.oid, 'pg_constraint')), ', ' ORDER BY k.conname) FROM pg_constraint k WHERE k.contype IN ('p', 'f', 'u') AND k.conrelid = 'order_lines'::regclass),
-	(SELECT string_agg(concat_ws(' ', i.relname, obj_description(i.oid, 'pg_class')), ', ' ORDER BY i.relname) FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid WHERE x.indrelid = 'order_lines'::regclass))
-	FROM pg_attribute a WHERE a.attrelid = 'order_lines'::regclass AND a.attname = '%s'`
-
-// Comments and the settings of statistics stay.
-func TestRemarks(t *testing.T) {
-	t.Parallel()
-	settings := []string{
-		"COMMENT ON COLUMN order_lines.order_id IS 'It''s a \\ column'", "COMMENT ON CONSTRAINT order_lines_order_id_fkey ON order_lines IS 'the ''reference'''",
-		"COMMENT ON INDEX order_lines_order_id_idx IS 'the index'", "ALTER TABLE order_lines ALTER COLUMN order_id SET STATISTICS 0", "ALTER TABLE order_lines ALTER COLUMN order_id SET (n_distinct = -0.5, n_distinct_inherited = 7)",
-	}
-	t.Run("bigint", func(t *testing.T) {
-		t.Parallel()
-		db := openPostgres(t)
-		db.run(t, "CREATE TABLE orders (id serial PRIMARY KEY)", "CREATE TABLE order_lines (order_id int PRIMARY KEY REFERENCES orders)", "CREATE INDEX ON order_lines (order_id)")
-		db.run(t, append(settings, "COMMENT ON CONSTRAINT order_lines_pkey ON order_lines IS 'the key'", "COMMENT ON INDEX order_lines_pkey IS 'and its index'")...)
-		query := fmt.Sprintf(remarks, "order_id")
-		before := db.one(t, query)
-		cfg := db.config(migrate.Bigint)
-		for range 2 {
-			cfg.Undo = false
-			db.migrate(t, cfg)
-			cfg.Undo = true
-			db.migrate(t, cfg)
-			db.expect(t, before, query)
-		}
-		cfg.Undo, cfg.Finish = false, true
-		db.migrate(t, cfg)
-		db.expect(t, before, query)
-	})
-	t.Run("uuid", func(t *testing.T) {
-		t.Parallel()
-		db := openPostgres(t)
-		db.uuids(t, 1000)
-		db.run(t, settings...)
-		db.run(t, "ALTER TABLE order_lines ALTER COLUMN order_id SET STATISTICS 1000", "COMMENT ON CONSTRAINT orders_pkey ON orders IS 'the key'", "COMMENT ON INDEX orders_pkey IS 'and its index'")
-		before, query := db.one(t, fmt.Sprintf(remarks, "order_id")), fmt.Sprintf(remarks, "order_id_snowkey")
-		cfg := db.uuidConfig(t)
-		const key = "SELECT obj_description(oid, 'pg_constraint') || ' ' || obj_description(conindid, 'pg_class') FROM pg_constraint WHERE conname = 'orders_pkey'"
-		for range 2 {
-			cfg.Undo = false
-			db.migrate(t, cfg)
-			db.expect(t, "the key and its index", key)
-			cfg.Undo = true
-			db.migrate(t, cfg)
-			db.expect(t, "the key and its index", key)
-			db.expect(t, before, fmt.Sprintf(remarks, "order_id"))
-		}
-		cfg.Undo, cfg.Finish = false, true
-		db.migrate(t, cfg)
-		_, without, _ := strings.Cut(before, " | ") // the comment of the column was about the UUID
-		db.expect(t, without, query)
-	})
 }
 
 // Rows that are written while the trigger does not fire are not lost, nor is the way back.
@@ -243,6 +177,9 @@ func (db *engine) schema(t testing.TB, name string) string {
 		UNION ALL SELECT conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = quote_ident($1)::regnamespace
 		UNION ALL SELECT concat_ws(' ', table_name, column_name, data_type, is_nullable, column_default, identity_generation, identity_start, identity_maximum, col_description(format('%I.%I', table_schema, table_name)::regclass, ordinal_position))
 			FROM information_schema.columns WHERE table_schema = $1
+		UNION ALL SELECT concat_ws(' ', 'comment', conname, obj_description(oid, 'pg_constraint')) FROM pg_constraint WHERE connamespace = quote_ident($1)::regnamespace AND obj_description(oid, 'pg_constraint') <> ''
+		UNION ALL SELECT concat_ws(' ', 'comment', relname, obj_description(oid, 'pg_class')) FROM pg_class WHERE relkind = 'i' AND relnamespace = quote_ident($1)::regnamespace AND obj_description(oid, 'pg_class') <> ''
+		UNION ALL SELECT concat_ws(' ', 'statistics', relname, attname, attstattarget, o.list) FROM pg_attribute JOIN pg_class c ON c.oid = attrelid, LATERAL (SELECT string_agg(n, ' ') AS list FROM unnest(attoptions) n WHERE n LIKE 'n\_distinct%') o WHERE relkind = 'r' AND relnamespace = quote_ident($1)::regnamespace AND o.list <> '' AND NOT attisdropped
 		UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = quote_ident($1)::regnamespace
 		UNION ALL SELECT tgname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE NOT tgisinternal AND c.relnamespace = quote_ident($1)::regnamespace) s (x)`, name)
 }

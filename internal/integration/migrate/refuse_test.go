@@ -2,13 +2,11 @@ package migrate
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
-	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
@@ -95,6 +93,10 @@ func TestRefusedByPostgres(t *testing.T) {
 		{"a cycle", "S;\nCREATE TABLE b (id int PRIMARY KEY REFERENCES orders);\nALTER TABLE orders ADD FOREIGN KEY (id) REFERENCES b", "is in a cycle"},
 		{"a name with a dot", "CREATE TABLE orders (\"a.b\" int PRIMARY KEY)", "without dots"},
 		{"a column of that name", "CREATE TABLE orders (id int PRIMARY KEY, id_migrate text)", "not of this migration"},
+		{"a comment of the sequence", "CREATE TABLE orders (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY);\nCOMMENT ON SEQUENCE orders_id_seq IS 'x'", "has privileges or a comment"},
+		{"privileges of the sequence", "CREATE TABLE orders (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY);\nGRANT USAGE ON SEQUENCE orders_id_seq TO PUBLIC", "has privileges or a comment"},
+		{"another default of the sequence", "CREATE TABLE orders (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY);\nCREATE TABLE b (id bigint DEFAULT nextval('orders_id_seq'))", "default value for column id of table b depends on the sequence"},
+		{"a view of the sequence", "CREATE TABLE orders (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY);\nCREATE VIEW v AS SELECT last_value FROM orders_id_seq", "depends on the sequence"},
 		{"a long name", "CREATE TABLE orders (" + strings.Repeat("x", 60) + " int PRIMARY KEY)", "name of 60 bytes"},
 	}, drop)
 	db.refused(t, migrate.Default, []refusal{
@@ -117,52 +119,18 @@ func TestRefusedByPostgres(t *testing.T) {
 	}, drop)
 }
 
-func TestBadConfig(t *testing.T) {
+// Configurations that only the server can judge; TestBadConfig of the package has the others.
+func TestRefusedConfig(t *testing.T) {
 	t.Parallel()
 	db := openPostgres(t)
 	db.run(t, plainOrders)
-	for _, c := range []struct {
-		name string
-		edit func(cfg *migrate.Config)
-		want string
-	}{
-		{"no kind", func(cfg *migrate.Config) { cfg.Kind = "" }, `Kind ""`},
-		{"no table", func(cfg *migrate.Config) { cfg.Table = "" }, `Table ""`},
-		{"quotes", func(cfg *migrate.Config) { cfg.Table = `o"` }, "without dots, quotes"},
-		{"three names", func(cfg *migrate.Config) { cfg.Table = "a.b.c" }, "without dots"},
-		{"no such column", func(cfg *migrate.Config) { cfg.Column = "ident" }, `Column "ident": public.orders has no such column`},
-		{"a generator", func(cfg *migrate.Config) { cfg.Generator = "f()" }, `Generator "f()"`},
-		{"no generator", func(cfg *migrate.Config) { cfg.Kind = migrate.Default }, `Generator ""`},
-		{"a sequence", func(cfg *migrate.Config) { cfg.Kind, cfg.Generator = migrate.Default, " NEXTVAL('s')" }, "must not be a sequence"},
-		{"two statements", func(cfg *migrate.Config) { cfg.Kind, cfg.Generator = migrate.Default, "1; DROP TABLE orders" }, "without a semicolon"},
-		{"no time", func(cfg *migrate.Config) { cfg.Kind, cfg.Generator = migrate.UUID, "f()" }, `Backfill.CreatedAt ""`},
-		{"a time", func(cfg *migrate.Config) { cfg.Backfill = backfill.Config{CreatedAt: "made"} }, `Backfill.CreatedAt "made"`},
-		{"both ways", func(cfg *migrate.Config) { cfg.Undo, cfg.Finish = true, true }, "Finish true"},
-		{"a step", func(cfg *migrate.Config) { cfg.StopBefore = "swop" }, `StopBefore "swop"`},
-		{"a batch", func(cfg *migrate.Config) { cfg.BatchSize = -1 }, "BatchSize -1"},
-		{"a pace", func(cfg *migrate.Config) { cfg.RowsPerSecond = -5 }, "RowsPerSecond -5"},
-		{"a lag", func(cfg *migrate.Config) { cfg.MaxReplicaLag = time.Millisecond }, "MaxReplicaLag 1ms: must be at least 100ms"},
-		{"a timeout", func(cfg *migrate.Config) { cfg.LockTimeout = -time.Second }, "LockTimeout -1s"},
-		{"a short timeout", func(cfg *migrate.Config) { cfg.HoldTimeout = time.Microsecond }, "HoldTimeout 1µs"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			cfg := db.config(migrate.Bigint)
-			c.edit(&cfg)
-			_, err := migrate.Run(t.Context(), db.DB, cfg)
-			var config *core.ConfigError
-			if !errors.As(err, &config) || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v; want %q", err, c.want)
-			}
-		})
-	}
 	cfg := db.config(migrate.Bigint)
-	cfg.LockTimeout = time.Minute
-	if _, err := migrate.Run(t.Context(), db.DB, cfg); err == nil || !strings.Contains(err.Error(), "less than the server's deadlock_timeout") {
-		t.Errorf("a long timeout: %v", err)
-	}
-	if _, err := migrate.Run(t.Context(), nil, db.config(migrate.Bigint)); err == nil || !strings.Contains(err.Error(), "db nil") {
-		t.Errorf("no database: %v", err)
-	}
+	cfg.Column = "ident"
+	db.refuses(t, cfg, `Column "ident": public.orders has no such column`)
+	cfg.Column, cfg.LockTimeout = "", time.Minute
+	db.refuses(t, cfg, "less than the server's deadlock_timeout")
+	cfg.StopBefore = "swop"
+	db.refuses(t, cfg, `StopBefore "swop"`)
 }
 
 // A migration goes back from each step, and the schema is what it was.
@@ -199,24 +167,20 @@ func TestUndo(t *testing.T) {
 	}
 	// With an id that does not fit, there is no way back.
 	db.migrate(t, cfg)
-	db.run(t, "INSERT INTO orders (id, note) VALUES (9000000000000000000, 'new')")
 	back := cfg
 	back.Undo = true
-	if _, err := migrate.Run(t.Context(), db.DB, back); err == nil || !strings.Contains(err.Error(), "9000000000000000000, which does not fit into integer") {
-		t.Errorf("back with a large id: %v", err)
-	}
-	db.run(t, "INSERT INTO orders (id, note) VALUES (9000000000000000001, 'new')", "DELETE FROM orders WHERE id = 9000000000000000001")
+	db.run(t, "INSERT INTO orders (id, note) VALUES (9000000000000000000, 'new')")
+	db.refuses(t, back, "9000000000000000000, which does not fit into integer")
 	db.run(t, "DELETE FROM orders WHERE id = 9000000000000000000")
 	db.migrate(t, back)
 	if now := db.schema(t, "public"); now != before {
 		t.Errorf("the schema is\n%s\nand was\n%s", now, before)
 	}
-	cfg.Finish = true
-	db.migrate(t, cfg)
+	db.finish(t, cfg)
 	if now, want := db.schema(t, "public"), before; strings.Contains(now, "migrate") || strings.Count(now, "\n") != strings.Count(want, "\n") {
 		t.Errorf("the schema is\n%s\nand was\n%s", now, want)
 	}
-	db.expect(t, "integer", fmt.Sprintf("SELECT data_type FROM information_schema.columns WHERE table_name = 'order_lines' AND column_name = %s", "'line'"))
+	db.expect(t, "integer", "SELECT data_type FROM information_schema.columns WHERE table_name = 'order_lines' AND column_name = 'line'")
 	db.expect(t, "It's the key", "SELECT col_description('orders'::regclass, attnum) FROM pg_attribute WHERE attrelid = 'orders'::regclass AND attname = 'id'")
 	db.expect(t, "public.orders_id_seq", "SELECT pg_get_serial_sequence('orders', 'id')")
 }

@@ -136,44 +136,9 @@ func TestRefusedCreate(t *testing.T) {
 	run(t, conn, "ROLLBACK")
 }
 
-// More worker IDs, or others, while sessions have blocks: no id comes twice, and each session's
-// ids still ascend. A claim that is rolled back changes nothing.
+// More worker IDs, or others, while sessions take ids all the time: no id comes twice, and each session's
+// ids ascend. A claim that is rolled back changes nothing. With blocks of 32 slots, and of one.
 func TestClaimAgain(t *testing.T) {
-	dsn := database(t)
-	conn, other := connect(t, dsn), connect(t, dsn)
-	create(t, conn, orders)
-	var found ids
-	var last, others int64
-	for _, c := range []struct{ statement, want string }{
-		{"SELECT snowkey_claim(how_many => 3)", "[1021 1022 1023]"},
-		{"SELECT snowkey_claim('{7}')", "[7]"},
-		{"SELECT snowkey_claim('{7}')", "[7]"},
-		{"SELECT snowkey_claim('{9,8,7}')", "[7 8 9]"},
-		{"SELECT snowkey_claim()", "[1023]"},
-	} {
-		found.add(t, &last, one[int64](t, conn, next))
-		found.add(t, &others, one[int64](t, other, next))
-		run(t, conn, "BEGIN", c.statement, "ROLLBACK")
-		found.add(t, &last, all(t, conn, many)...)
-		found.add(t, &others, all(t, other, many)...)
-		workers := one[[]int64](t, conn, c.statement)
-		if got := fmt.Sprint(workers); got != c.want {
-			t.Errorf("%s: %s, want %s", c.statement, got, c.want)
-		}
-		mine, theirs := all(t, conn, many), all(t, other, many)
-		found.add(t, &last, mine...)
-		found.add(t, &others, theirs...)
-		for _, id := range append(mine, theirs...) {
-			if parts, err := core.Twitter().Decode(id); err != nil || !slices.Contains(workers, parts.Datacenter<<5|parts.Worker) {
-				t.Fatalf("%s: id %d is %+v, %v", c.statement, id, parts, err)
-			}
-		}
-	}
-}
-
-// Claims while other sessions take ids all the time: no id comes twice, and each session's
-// ids ascend. With blocks of 32 slots, and of one.
-func TestClaimUnderLoad(t *testing.T) {
 	for name, l := range map[string]core.Layout{"blocks": core.Twitter(), "one id a tick": {TimeBits: 45, WorkerBits: 10}} {
 		t.Run(name, func(t *testing.T) {
 			dsn := database(t)
@@ -201,13 +166,31 @@ func TestClaimUnderLoad(t *testing.T) {
 					}
 				})
 			}
-			for range 3 {
-				run(t, conn, "SELECT snowkey_claim('{1,2,3}')", "SELECT snowkey_claim('{4}')")
+			var mine []int64
+			for _, c := range []struct{ statement, want string }{
+				{"SELECT snowkey_claim(how_many => 3)", "[1021 1022 1023]"},
+				{"SELECT snowkey_claim('{7}')", "[7]"},
+				{"SELECT snowkey_claim('{7}')", "[7]"},
+				{"SELECT snowkey_claim('{9,8,7}')", "[7 8 9]"},
+				{"SELECT snowkey_claim()", "[1023]"},
+			} {
+				run(t, conn, "BEGIN", c.statement, "ROLLBACK")
+				mine = append(mine, one[int64](t, conn, next))
+				workers := one[[]int64](t, conn, c.statement)
+				if got := fmt.Sprint(workers); got != c.want {
+					t.Errorf("%s: %s, want %s", c.statement, got, c.want)
+				}
+				for _, id := range all(t, conn, "SELECT snowkey_next('orders') FROM generate_series(1, 100)") {
+					if parts, err := l.Decode(id); err != nil || !slices.Contains(workers, parts.Datacenter<<l.WithDefaults().WorkerBits|parts.Worker) {
+						t.Fatalf("%s: id %d is %+v, %v", c.statement, id, parts, err)
+					}
+					mine = append(mine, id)
+				}
 			}
 			close(done)
 			sessions.Wait()
 			var found ids
-			for _, of := range got {
+			for _, of := range slices.Concat(got, [][]int64{mine}) {
 				var last int64
 				found.add(t, &last, of...)
 			}

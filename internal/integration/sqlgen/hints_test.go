@@ -80,21 +80,12 @@ func TestHintOfTime(t *testing.T) {
 	run(t, conn, strings.ReplaceAll(step, "%", "-15s"))
 	hint(t, conn)
 	run(t, conn, strings.ReplaceAll(step, "%", "0s"), next)
-}
 
-// A call that has only waited for its turn returns an error that says how to get more ids.
-func TestHintOfRate(t *testing.T) {
-	conn := connect(t, database(t))
-	create(t, conn, orders)
-	for want, pause := range map[string]string{"how_many => 2": "0.5", "SELECT": "11"} {
-		t.Run(pause, func(t *testing.T) {
-			if says := one[string](t, conn, "SELECT snowkey_ahead_hint("+pause+")"); !strings.Contains(says, want) || strings.Contains(says, "how_many") != strings.Contains(want, "how_many") {
-				t.Errorf("%q", says)
-			}
-		})
-	}
-	if got := one[[]int64](t, conn, statementOfHint.FindString(one[string](t, conn, "SELECT snowkey_ahead_hint(0.5)"))); len(got) != 2 {
-		t.Errorf("%v", got)
+	// A call that has only waited for its turn says how to get more ids.
+	run(t, conn, script(t)(ddl.Generator{Dialect: ddl.Postgres, Namespace: "many", Prefix: "many_"}.Create())...)
+	says = one[string](t, conn, "SELECT many_ahead_hint(0.5)")
+	if got := one[[]int64](t, conn, statementOfHint.FindString(says)); len(got) != 2 || strings.Contains(one[string](t, conn, "SELECT many_ahead_hint(11)"), "how_many") {
+		t.Errorf("%v, by %q", got, says)
 	}
 }
 

@@ -62,12 +62,16 @@ func TestRights(t *testing.T) {
 	run(t, conn, "CREATE SCHEMA app")
 	create(t, conn, g)
 	run(t, conn, "CREATE TABLE app.orders (id bigint PRIMARY KEY, note text)", "DROP ROLE IF EXISTS clerk", "CREATE ROLE clerk",
-		"GRANT USAGE ON SCHEMA app TO clerk", "GRANT INSERT, SELECT ON app.orders TO clerk", "CREATE SCHEMA evil AUTHORIZATION clerk")
+		"CREATE TABLE orders (id bigint PRIMARY KEY, note text)", "GRANT INSERT, SELECT ON app.orders, orders TO clerk", "CREATE SCHEMA evil AUTHORIZATION clerk")
 	defer run(t, conn, "RESET ROLE", "DROP OWNED BY clerk", "DROP ROLE clerk")
 	run(t, conn, script(t)(g.SetDefault("id", "app", "orders"))...)
-	run(t, conn, "SET ROLE clerk")
+	run(t, conn, script(t)(g.SetDefault("id", "orders"))...)
 	var found ids
 	var last int64
+	run(t, conn, "SET ROLE clerk") // without a right on the schema, a DEFAULT gives ids
+	found.add(t, &last, all(t, conn, "INSERT INTO orders (note) SELECT 'x' FROM generate_series(1, 100) RETURNING id")...)
+	refused(t, conn, "42501", "permission denied", "SELECT app.snowkey_next('orders')")
+	run(t, conn, "RESET ROLE", "GRANT USAGE ON SCHEMA app TO clerk", "SET ROLE clerk")
 	insert := func() {
 		t.Helper()
 		found.add(t, &last, all(t, conn, "INSERT INTO app.orders (note) SELECT 'x' FROM generate_series(1, 100) RETURNING id")...)

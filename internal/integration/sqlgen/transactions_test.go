@@ -132,15 +132,3 @@ func TestFailedFirstCall(t *testing.T) {
 		empty(t, session)
 	})
 }
-
-// A read-only transaction gets the server's error.
-func TestReadOnly(t *testing.T) {
-	conn := connect(t, database(t))
-	create(t, conn, orders)
-	tx, err := conn.BeginTx(t.Context(), pgx.TxOptions{AccessMode: pgx.ReadOnly})
-	if err != nil {
-		t.Fatal(err)
-	}
-	refused(t, conn, "25006", "cannot execute nextval() in a read-only transaction", next)
-	_ = tx.Rollback(t.Context())
-}

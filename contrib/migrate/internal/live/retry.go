@@ -48,7 +48,7 @@ func Retry(ctx context.Context, f func() error) error {
 	}
 }
 
-// SQLState returns the SQLSTATE of an error of PostgreSQL's drivers, or an empty text.
+// SQLState returns the SQLSTATE of an error of PostgreSQL's drivers, or an empty string.
 func SQLState(err error) string {
 	var state interface{ SQLState() string }
 	if errors.As(err, &state) {

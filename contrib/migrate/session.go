@@ -21,10 +21,10 @@ type run struct {
 }
 
 func (r *run) plan(ctx context.Context, q live.Querier) (Plan, error) {
-	if err := r.settle(ctx, q); err != nil {
+	if err := r.limitLockTimeout(ctx, q); err != nil {
 		return Plan{}, err
 	}
-	j, err := inspectPostgres(ctx, q, r.cfg)
+	j, err := inspectTables(ctx, q, r.cfg)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -40,9 +40,9 @@ func (r *run) plan(ctx context.Context, q live.Querier) (Plan, error) {
 	return j.planBigint(ctx)
 }
 
-// settle makes LockTimeout less than deadlock_timeout, so that this waits for a shorter time than
+// limitLockTimeout makes LockTimeout less than deadlock_timeout, so that this waits for a shorter time than
 // the program that it could be in a deadlock with.
-func (r *run) settle(ctx context.Context, q live.Querier) error {
+func (r *run) limitLockTimeout(ctx context.Context, q live.Querier) error {
 	var milliseconds int64
 	if err := q.QueryRowContext(ctx, "SELECT setting::bigint FROM pg_settings WHERE name = 'deadlock_timeout'").Scan(&milliseconds); err != nil {
 		return fmt.Errorf("migrate: look at the server: %w", err)
@@ -78,7 +78,7 @@ func (r *run) lock(ctx context.Context, conn *sql.Conn) (func(), error) {
 		case got:
 			return r.session(ctx, conn)
 		case time.Since(begun) > longest:
-			return nil, ErrRunning
+			return nil, fmt.Errorf("%w%s", ErrRunning, holder(ctx, conn))
 		}
 		select {
 		case <-ctx.Done():
@@ -86,6 +86,25 @@ func (r *run) lock(ctx context.Context, conn *sql.Conn) (func(), error) {
 		case <-time.After(pause):
 		}
 	}
+}
+
+// holder names the session that holds the lock. Any role can take an advisory lock; then no migration runs, which is all.
+func holder(ctx context.Context, conn *sql.Conn) string {
+	locks := fmt.Sprintf("locktype = 'advisory' AND classid = 0 AND objid = %d AND objsubid = 1", lockKey)
+	is := sessions(ctx, conn, locks+" AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
+	if is == "" {
+		return "" // it has ended
+	}
+	return ": " + is + " holds its lock, see SELECT * FROM pg_locks WHERE " + locks
+}
+
+// sessions describes the sessions with the oldest transactions that hold locks, which the condition selects. Without
+// the right to see them it is empty.
+func sessions(ctx context.Context, conn *sql.Conn, condition string, args ...any) string {
+	var text sql.NullString
+	_ = conn.QueryRowContext(ctx, `SELECT string_agg(format('process %s of %s, application %L, %s, transaction since %s: %s', a.pid, a.usename, a.application_name, a.state, a.xact_start, left(a.query, 80)), '; ')
+		FROM (SELECT * FROM pg_stat_activity a WHERE a.pid <> pg_backend_pid() AND EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.granted AND `+condition+`) ORDER BY a.xact_start LIMIT 3) a`, args...).Scan(&text)
+	return text.String
 }
 
 // session sets up a session that has the lock. It has no timeouts: some steps take long, and it is
@@ -131,7 +150,7 @@ func (r *run) attempt(ctx context.Context, conn *sql.Conn, s Step) (again bool, 
 		if again, err := r.exec(ctx, tx, quiet, statements[0]); err != nil {
 			return again, err
 		}
-		if err := r.unchanged(ctx, tx, s); err != nil {
+		if err := r.checkUnchanged(ctx, tx, s); err != nil {
 			return false, err
 		}
 		if again, err := r.exec(ctx, tx, r.cfg.LockTimeout, statements[1]); err != nil {
@@ -177,22 +196,18 @@ func (r *run) exec(ctx context.Context, tx *sql.Tx, limit time.Duration, text st
 	return again && ctx.Err() == nil, fmt.Errorf("%s: %w", text, err)
 }
 
-// blockers names the oldest transactions that hold locks on the tables.
+// blockers names the oldest transactions that hold locks on the tables of a step.
 func blockers(ctx context.Context, conn *sql.Conn, s Step) string {
 	list, _, _ := strings.Cut(strings.TrimPrefix(s.Statements[0], "LOCK TABLE "), " IN ")
-	var text sql.NullString
-	// Without the right to see it, or with a name that has a comma, there is only the error itself.
-	_ = conn.QueryRowContext(ctx, `SELECT string_agg(format('process %s of %s, %s, transaction since %s: %s', a.pid, a.usename, a.state, a.xact_start, left(a.query, 80)), '; ')
-		FROM (SELECT * FROM pg_stat_activity a WHERE a.pid <> pg_backend_pid() AND EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.granted AND l.relation = ANY (string_to_array($1, ', ')::regclass[]))
-		ORDER BY a.xact_start LIMIT 3) a`, list).Scan(&text)
-	if text.String == "" {
+	text := sessions(ctx, conn, "l.relation = ANY (string_to_array($1, ', ')::regclass[])", list) // fails for a name that has a comma
+	if text == "" {
 		return ""
 	}
-	return " (the oldest transactions in the way now: " + text.String + ")"
+	return " (the oldest transactions in the way now: " + text + ")"
 }
 
-// unchanged plans again, now that nothing else can change the tables.
-func (r *run) unchanged(ctx context.Context, tx *sql.Tx, s Step) error {
+// checkUnchanged plans again, now that nothing else can change the tables.
+func (r *run) checkUnchanged(ctx context.Context, tx *sql.Tx, s Step) error {
 	p, err := r.plan(ctx, tx)
 	if err != nil {
 		return err
@@ -201,88 +216,4 @@ func (r *run) unchanged(ctx context.Context, tx *sql.Tx, s Step) error {
 		return errChanged
 	}
 	return nil
-}
-
-// fill runs the statement over the blocks of a table. Rows that come or move afterwards are the
-// trigger's. What is left in the end was locked by others: it is taken up again.
-func (r *run) fill(ctx context.Context, conn *sql.Conn, s Step) (int64, error) {
-	if r.cfg.Kind == UUID {
-		return r.backfill(ctx, conn, s)
-	}
-	schema, name := live.SplitTable(s.Table)
-	var blocks, perBlock int64
-	err := conn.QueryRowContext(ctx, `SELECT pg_relation_size(oid) / current_setting('block_size')::int, CASE WHEN relpages > 0 AND reltuples > 0 THEN ceil(reltuples / relpages) ELSE 100 END::bigint
-		FROM pg_class WHERE oid = to_regclass($1)`, quote(schema, name)).Scan(&blocks, &perBlock)
-	if err != nil {
-		return 0, err
-	}
-	step := max(int64(r.pace.Batch(r.cfg.BatchSize))/max(perBlock, 1), 1)
-	var rows int64
-	wait := r.stuck()
-	for {
-		before := rows
-		for from := int64(0); from < max(blocks, 1); from += step {
-			n, err := r.batch(ctx, conn, s, from, from+step)
-			if err != nil {
-				return rows, err
-			}
-			rows += n
-			r.cfg.Progress(s, min(from+step, blocks), blocks)
-		}
-		var done bool
-		if err := conn.QueryRowContext(ctx, s.Check).Scan(&done); err != nil || done {
-			return rows, err
-		}
-		if err := wait(ctx, rows > before); err != nil {
-			return rows, err
-		}
-	}
-}
-
-// stuck returns a function that pauses between two runs over a table, and gives up if others have
-// locked the rows that are left for Patience.
-func (r *run) stuck() func(ctx context.Context, progress bool) error {
-	failures, last := 0, time.Now()
-	return func(ctx context.Context, progress bool) error {
-		failures++
-		if progress {
-			failures, last = 1, time.Now()
-		}
-		if time.Since(last) > r.cfg.Patience {
-			return fmt.Errorf("%w, %v: rows of a table", ErrBusy, r.cfg.Patience)
-		}
-		return live.Pause(ctx, failures, low, high)
-	}
-}
-
-const low, high = 20 * time.Millisecond, 2 * time.Second // of pauses
-
-// batch fills the rows of some blocks, again if another transaction was in the way.
-func (r *run) batch(ctx context.Context, conn *sql.Conn, s Step, from, to int64) (rows int64, err error) {
-	if err := r.pace.Wait(ctx, conn, "migrate"); err != nil {
-		return 0, err
-	}
-	err = live.Retry(ctx, func() error {
-		tx, err := conn.BeginTx(ctx, nil)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = tx.Rollback() }() // nothing after a commit
-		last := len(s.Statements) - 1
-		for _, text := range s.Statements[:last] {
-			if _, err := tx.ExecContext(ctx, text); err != nil {
-				return err
-			}
-		}
-		result, err := tx.ExecContext(ctx, s.Statements[last], fmt.Sprintf("(%d,0)", from), fmt.Sprintf("(%d,0)", to))
-		if err != nil {
-			return err
-		}
-		if rows, err = result.RowsAffected(); err != nil {
-			return err
-		}
-		return tx.Commit()
-	})
-	r.pace.Wrote(rows)
-	return rows, err
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // planBigint plans from smallint and integer to bigint, or back after the swap.
-func (j *pgJob) planBigint(ctx context.Context) (Plan, error) {
+func (j *job) planBigint(ctx context.Context) (Plan, error) {
 	swapped, narrow := false, false
 	for _, m := range j.members {
 		narrow = narrow || isInt(m.live.Type)
@@ -19,7 +19,7 @@ func (j *pgJob) planBigint(ctx context.Context) (Plan, error) {
 		if !isInt(m.live.Type) && m.live.Type != "bigint" {
 			return Plan{}, refuse(m.table, "%s has the type %s: must be smallint, integer or bigint", m.live.Name, m.live.Type)
 		}
-		if m.shadow != nil && !m.table.hasTrigger() {
+		if m.shadow != nil && m.table.trigger() == nil {
 			return Plan{}, refuse(m.table, "has a column %s that is not of this migration", m.shadow.Name)
 		}
 	}
@@ -37,7 +37,7 @@ func (j *pgJob) planBigint(ctx context.Context) (Plan, error) {
 	p := j.newPlan()
 	switch {
 	case j.cfg.Undo && swapped:
-		if err := j.fits(ctx); err != nil {
+		if err := j.checkRange(ctx); err != nil {
 			return Plan{}, err
 		}
 		p.Steps = slices.Concat(j.fills(), j.prepare(), []Step{j.swap(true)}, j.remove(StepRemove))
@@ -46,7 +46,7 @@ func (j *pgJob) planBigint(ctx context.Context) (Plan, error) {
 			p.Steps = j.remove(StepRemove)
 		}
 	case swapped:
-		p.Steps = slices.Concat(j.abandon(), j.remove(StepFinish))
+		p.Steps = slices.Concat(j.removeUndo(), j.remove(StepFinish))
 	case narrow:
 		p.Steps = slices.Concat(j.addColumns(), j.sequences(), j.fills(), j.prepare(), []Step{j.swap(false)}, j.remove(StepFinish))
 		p.Notes = append(p.Notes, j.notes()...)
@@ -54,7 +54,7 @@ func (j *pgJob) planBigint(ctx context.Context) (Plan, error) {
 	return p, nil
 }
 
-func (j *pgJob) newPlan() Plan {
+func (j *job) newPlan() Plan {
 	key := j.members[0]
 	p := Plan{Kind: j.cfg.Kind, Table: key.table.String(), Column: key.live.Name}
 	for _, m := range j.members {
@@ -64,21 +64,11 @@ func (j *pgJob) newPlan() Plan {
 }
 
 // started reports whether there is something to remove.
-func (j *pgJob) started() bool {
+func (j *job) started() bool {
 	return slices.ContainsFunc(j.members, func(m *member) bool { return m.shadow != nil })
 }
 
-func (t *pgTable) hasTrigger() bool { return t.trigger() != nil }
-
-// trigger returns that of the migration, or nil.
-func (t *pgTable) trigger() *pgTrigger {
-	if i := slices.IndexFunc(t.Triggers, func(g pgTrigger) bool { return g.Name == live.Trigger }); i >= 0 {
-		return &t.Triggers[i]
-	}
-	return nil
-}
-
-func (j *pgJob) notes() []string {
+func (j *job) notes() []string {
 	return []string{
 		"COPY … FROM without a list of columns fails from the first step on, as does INSERT INTO … SELECT * FROM the table.",
 		"The new columns come last: after the swap, an INSERT without a list of columns fails or sets the wrong columns, and SELECT * has another order.",
@@ -88,8 +78,8 @@ func (j *pgJob) notes() []string {
 }
 
 // moving returns the tables with a column that moves, each once.
-func (j *pgJob) moving() []*pgTable {
-	var tables []*pgTable
+func (j *job) moving() []*table {
+	var tables []*table
 	for _, m := range j.members {
 		if m.moves && !slices.Contains(tables, m.table) {
 			tables = append(tables, m.table)
@@ -98,7 +88,7 @@ func (j *pgJob) moving() []*pgTable {
 	return tables
 }
 
-func (j *pgJob) membersOf(t *pgTable) []*member {
+func (j *job) membersOf(t *table) []*member {
 	return slices.DeleteFunc(slices.Clone(j.members), func(m *member) bool { return m.table != t || !m.moves })
 }
 
@@ -112,7 +102,7 @@ func (m *member) next() string {
 
 // function returns the statement of the trigger's function. Back to an integer, a value that does
 // not fit is left out.
-func (j *pgJob) function(t *pgTable, narrowing bool) string {
+func (j *job) function(t *table, narrowing bool) string {
 	var sets strings.Builder
 	for _, m := range j.membersOf(t) {
 		value := "NEW." + quote(m.live.Name)
@@ -125,75 +115,20 @@ func (j *pgJob) function(t *pgTable, narrowing bool) string {
 	return "CREATE OR REPLACE FUNCTION " + functionName(t) + "() RETURNS trigger LANGUAGE plpgsql AS $snow$ BEGIN " + sets.String() + "RETURN NEW; END $snow$"
 }
 
-func functionName(t *pgTable) string { return quote(t.Schema, short(t.Name)) }
-
-const (
-	locksAll    = "ACCESS EXCLUSIVE: reads and writes wait"
-	locksWrites = "SHARE ROW EXCLUSIVE: writes wait, reads do not"
-	locksNone   = "SHARE UPDATE EXCLUSIVE: neither reads nor writes wait; other changes of the schema do"
-	locksRows   = "ROW EXCLUSIVE, and rows of a batch: an UPDATE of one of them waits until the batch has ended; rows that others have locked are left for later"
-)
-
-func (j *pgJob) heldShort() string {
-	return fmt.Sprintf("milliseconds, whatever the size of the table; at most %v, and before that at most %v while it waits for transactions of others, with writers behind it. It is tried again.", j.cfg.HoldTimeout, j.cfg.LockTimeout)
-}
-
-// locked is a step that stops writers.
-func (j *pgJob) locked(name StepName, t *pgTable, check, back string, statements ...string) Step {
-	return Step{Name: name, Table: t.String(), Statements: statements, Transaction: true, stops: true, Lock: locksAll, Held: j.heldShort(), Check: check, Back: back}
-}
-
-func heldLong(what string) string { return "while it " + what + ": depends on the size of the table" }
-
-// locking returns the statements that lock tables, those that others refer to first, as programs do.
-// The first lock stops no writers, but ends an autovacuum, and keeps other changes of the schema out.
-func locking(mode string, tables ...*pgTable) []string {
-	var names []string
-	for _, t := range tables {
-		if name := t.sql(); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	text := "LOCK TABLE " + strings.Join(names, ", ") + " IN "
-	return []string{text + "SHARE UPDATE EXCLUSIVE MODE", text + mode + " MODE"}
-}
-
-const (
-	allMode    = "ACCESS EXCLUSIVE"
-	writesMode = "SHARE ROW EXCLUSIVE"
-)
-
-func regclass(t *pgTable) string { return "to_regclass(" + literal(t.sql()) + ")" }
-
-func (t *pgTable) filled(columns ...string) live.Filled {
-	return live.Filled{Table: t.sql(), Name: t.String(), Columns: columns}
-}
-
-func hasColumn(t *pgTable, name string) string {
-	return fmt.Sprintf("EXISTS (SELECT FROM pg_attribute WHERE attrelid = %s AND attname = %s AND NOT attisdropped)", regclass(t), literal(name))
-}
-
-func hasFunction(t *pgTable) string {
-	return fmt.Sprintf("(to_regprocedure(%s) IS NOT NULL)", literal(functionName(t)+"()"))
-}
-
-func hasConstraint(t *pgTable, name, more string) string {
-	return fmt.Sprintf("EXISTS (SELECT FROM pg_constraint WHERE conrelid = %s AND conname = %s%s)", regclass(t), literal(name), more)
-}
+func functionName(t *table) string { return quote(t.Schema, short(t.Name)) }
 
 // addColumns adds the columns of each table, with a trigger that sets them. With UUIDs, a new row of
 // the key's table gets its id by the DEFAULT; the function says that its column was added by a
 // migration, also if no trigger has it.
-func (j *pgJob) addColumns() []Step {
+func (j *job) addColumns() []Step {
 	key := j.members[0]
 	var steps []Step
 	for _, t := range j.moving() {
 		s := j.locked(StepColumns, t, "SELECT "+hasFunction(t), "", locking(allMode, t)...)
-		add := func(format string, args ...any) { s.Statements = append(s.Statements, fmt.Sprintf(format, args...)) }
 		var drops []string
 		members := j.membersOf(t)
 		for _, m := range members {
-			add("ALTER TABLE %s ADD COLUMN IF NOT EXISTS %s bigint", t.sql(), quote(m.name))
+			s.add("ALTER TABLE %s ADD COLUMN IF NOT EXISTS %s bigint", t.sql(), quote(m.name))
 			s.Statements = append(s.Statements, m.settings()...)
 			s.Check += " AND " + hasColumn(t, m.name)
 			drops = append(drops, "DROP COLUMN "+quote(m.name))
@@ -204,21 +139,22 @@ func (j *pgJob) addColumns() []Step {
 			function, fires = j.lookup(t), t != key.table || len(members) > 1
 		}
 		if j.cfg.Kind == UUID && t == key.table {
-			add("ALTER TABLE %s ALTER COLUMN %s SET DEFAULT %s", t.sql(), quote(key.name), j.cfg.Generator)
+			s.add("ALTER TABLE %s ALTER COLUMN %s SET DEFAULT %s", t.sql(), quote(key.name), j.cfg.Generator)
 			s.Check += fmt.Sprintf(" AND EXISTS (SELECT FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum WHERE d.adrelid = %s AND a.attname = %s)", regclass(t), literal(key.name))
 		}
 		trigger := quote(live.Trigger)
 		if fires {
-			add("DROP TRIGGER IF EXISTS %s ON %s", trigger, t.sql())
+			s.add("DROP TRIGGER IF EXISTS %s ON %s", trigger, t.sql())
 		}
-		add("DROP FUNCTION IF EXISTS %s()", functionName(t)) // OR REPLACE would leave it to the role that owns it
+		s.add("DROP FUNCTION IF EXISTS %s()", functionName(t)) // OR REPLACE would leave it to the role that owns it
 		s.Statements = append(s.Statements, function)
+		s.add("COMMENT ON FUNCTION %s() IS %s", functionName(t), literal(versionMark+version))
 		if j.cfg.Kind == UUID {
-			add("REVOKE ALL ON FUNCTION %s() FROM PUBLIC", functionName(t))
+			s.add("REVOKE ALL ON FUNCTION %s() FROM PUBLIC", functionName(t))
 		}
 		if fires {
-			add("CREATE TRIGGER %s BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION %s()", trigger, t.sql(), functionName(t))
-			add("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", t.sql(), trigger) // also with session_replication_role = replica
+			s.add("CREATE TRIGGER %s BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION %s()", trigger, t.sql(), functionName(t))
+			s.add("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", t.sql(), trigger) // also with session_replication_role = replica
 			s.Check += fmt.Sprintf(" AND EXISTS (SELECT FROM pg_trigger WHERE tgrelid = %s AND tgname = %s)", regclass(t), literal(live.Trigger))
 			s.Back = fmt.Sprintf("DROP TRIGGER %s ON %s; ", trigger, t.sql()) + s.Back
 		}
@@ -228,7 +164,7 @@ func (j *pgJob) addColumns() []Step {
 }
 
 // sequences lets the sequences of columns count beyond integers.
-func (j *pgJob) sequences() []Step {
+func (j *job) sequences() []Step {
 	var steps []Step
 	for _, m := range j.members {
 		for _, s := range m.live.Sequences {
@@ -257,7 +193,7 @@ func (m *member) settings() []string {
 	return statements
 }
 
-func (j *pgJob) fills() []Step {
+func (j *job) fills() []Step {
 	var steps []Step
 	for _, t := range j.moving() {
 		steps = append(steps, j.fill(t))
@@ -266,7 +202,7 @@ func (j *pgJob) fills() []Step {
 }
 
 // fill copies the values, row by row, which the trigger has not, or could not while it was disabled.
-func (j *pgJob) fill(t *pgTable) Step {
+func (j *job) fill(t *table) Step {
 	var unset, sets, valid, names []string
 	for _, m := range j.membersOf(t) {
 		names = append(names, m.name)
@@ -286,7 +222,7 @@ func (j *pgJob) fill(t *pgTable) Step {
 }
 
 // prepare makes the shadows like the columns: checked, indexed, and with foreign keys.
-func (j *pgJob) prepare() []Step {
+func (j *job) prepare() []Step {
 	var steps []Step
 	for _, m := range j.members {
 		switch {
@@ -298,7 +234,7 @@ func (j *pgJob) prepare() []Step {
 	}
 	for _, t := range j.moving() {
 		for _, i := range t.Indexes {
-			if j.replaces(t, &i) && !j.keeps(t, &i) {
+			if j.replacesIndex(t, &i) && !j.keepsIndex(t, &i) {
 				steps = append(steps, j.index(t, &i))
 			}
 		}
@@ -321,20 +257,20 @@ func (m *member) equalCondition() string {
 }
 
 // checked adds a constraint, first for new rows and then for all.
-func (j *pgJob) checked(m *member, what, condition string) []Step {
+func (j *job) checked(m *member, what, condition string) []Step {
 	name := short(what + m.live.Name)
 	alter := "ALTER TABLE " + m.table.sql()
 	return []Step{j.locked(StepCheck, m.table, "SELECT "+hasConstraint(m.table, name, ""), fmt.Sprintf("%s DROP CONSTRAINT %s", alter, quote(name)),
 		append(locking(allMode, m.table), fmt.Sprintf("%s ADD CONSTRAINT %s CHECK (%s) NOT VALID", alter, quote(name), condition))...), m.table.validate(name)}
 }
 
-// replaces reports whether an index has a column that moves.
-func (j *pgJob) replaces(t *pgTable, i *pgIndex) bool {
-	return !strings.HasPrefix(i.Name, prefix) && slices.ContainsFunc(i.Columns, func(x pgIndexColumn) bool { return j.shadowOf(t, x.Num) != "" })
+// replacesIndex reports whether an index has a column that moves.
+func (j *job) replacesIndex(t *table, i *index) bool {
+	return !strings.HasPrefix(i.Name, prefix) && slices.ContainsFunc(i.Columns, func(x indexColumn) bool { return j.shadowOf(t, x.Num) != "" })
 }
 
-// shadowOf returns the name of the column that takes the place of another, or an empty text.
-func (j *pgJob) shadowOf(t *pgTable, num int) string {
+// shadowOf returns the name of the column that takes the place of another, or an empty string.
+func (j *job) shadowOf(t *table, num int) string {
 	for _, m := range j.membersOf(t) {
 		if m.live.Num == num {
 			return m.name
@@ -343,7 +279,7 @@ func (j *pgJob) shadowOf(t *pgTable, num int) string {
 	return ""
 }
 
-func (j *pgJob) index(t *pgTable, i *pgIndex) Step {
+func (j *job) index(t *table, i *index) Step {
 	name := short(i.Name)
 	var keys, included []string
 	for n, x := range i.Columns {
@@ -372,7 +308,7 @@ func (j *pgJob) index(t *pgTable, i *pgIndex) Step {
 }
 
 // indexed creates an index, after one that is invalid was dropped.
-func (t *pgTable) indexed(name string, unique bool, method, text string) Step {
+func (t *table) indexed(name string, unique bool, method, text string) Step {
 	kind := map[bool]string{true: "UNIQUE INDEX"}[unique]
 	drop := "DROP INDEX CONCURRENTLY IF EXISTS " + quote(t.Schema, name)
 	return Step{
@@ -382,7 +318,7 @@ func (t *pgTable) indexed(name string, unique bool, method, text string) Step {
 	}
 }
 
-func (j *pgJob) analyze(t *pgTable) Step {
+func (j *job) analyze(t *table) Step {
 	var names []string
 	found := []string{"true"}
 	for _, m := range j.membersOf(t) {

@@ -10,7 +10,7 @@ import (
 
 // planDefault plans from a sequence, or another generator, to a generator of ids. Programs may
 // continue to insert rows without a key.
-func (j *pgJob) planDefault(ctx context.Context) (Plan, error) {
+func (j *job) planDefault(ctx context.Context) (Plan, error) {
 	key := j.members[0]
 	t, c := key.table, key.live
 	for _, m := range j.members {
@@ -75,13 +75,13 @@ var aCall = regexp.MustCompile(`^\s*((?:(?:"[^"]+"|\w+)\.)?(?:"[^"]+"|\w+))\(('(
 
 // fromAnother reports whether the default is another expression than the configured generator. It
 // cannot tell if that is more than a call: how the server shows it is not known.
-func (j *pgJob) fromAnother(ctx context.Context) (bool, error) {
+func (j *job) fromAnother(ctx context.Context) (bool, error) {
 	is, wanted := aCall.FindStringSubmatch(j.members[0].live.Default), aCall.FindStringSubmatch(j.cfg.Generator)
 	if is == nil || wanted == nil {
 		return wanted != nil, nil
 	}
 	var same bool
-	err := j.pg.q.QueryRowContext(ctx, "SELECT to_regprocedure($1) IS NOT DISTINCT FROM to_regprocedure($2)", is[1]+"(text)", wanted[1]+"(text)").Scan(&same)
+	err := j.q.QueryRowContext(ctx, "SELECT to_regprocedure($1) IS NOT DISTINCT FROM to_regprocedure($2)", is[1]+"(text)", wanted[1]+"(text)").Scan(&same)
 	if err != nil {
 		return false, fmt.Errorf("migrate: look for the generator %s: %w", j.cfg.Generator, err)
 	}
@@ -89,14 +89,19 @@ func (j *pgJob) fromAnother(ctx context.Context) (bool, error) {
 }
 
 // refuseDefault returns an error for a key on which this has not been tried.
-func (j *pgJob) refuseDefault() error {
+func (j *job) refuseDefault() error {
 	t, c := j.members[0].table, j.members[0].live
+	for _, s := range c.Sequences {
+		if err := t.refuseVersion(s.Comment); err != nil {
+			return err
+		}
+	}
 	switch {
 	case c.Generated != "":
 		return refuse(t, "%s is a generated column", c.Name)
-	case t.hasTrigger():
+	case t.trigger() != nil:
 		return refuse(t, "is in another migration: finish it first")
-	case !j.cfg.Undo && !slices.ContainsFunc(t.Indexes, func(i pgIndex) bool {
+	case !j.cfg.Undo && !slices.ContainsFunc(t.Indexes, func(i index) bool {
 		return i.Columns[0].Num == c.Num && i.Method == "btree" && i.Valid && i.Predicate == ""
 	}):
 		return refuse(t, "%s has no index that begins with it: to find its greatest value would read the whole table, with writers stopped", c.Name)
@@ -106,7 +111,7 @@ func (j *pgJob) refuseDefault() error {
 
 // setDefault makes the generator the DEFAULT. An id that is not above all keys is an error, and
 // changes nothing.
-func (j *pgJob) setDefault(other bool) Step {
+func (j *job) setDefault(other bool) Step {
 	t, c := j.members[0].table, j.members[0].live
 	alter := fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s SET DEFAULT ", t.sql(), quote(c.Name))
 	const tries = 25 // in a quarter of a second: ids of ddl.Generator may be that much behind those of a lease
@@ -124,7 +129,7 @@ func (j *pgJob) setDefault(other bool) Step {
 }
 
 // defaultBack makes the sequence the DEFAULT, or the identity, again.
-func (j *pgJob) defaultBack() Step {
+func (j *job) defaultBack() Step {
 	t, c := j.members[0].table, j.members[0].live
 	s := j.locked(StepDefault, t, "SELECT "+j.hasDefault("LIKE", "nextval(%"), "the same migration once more",
 		append(locking(allMode, t), fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s SET DEFAULT nextval(%s)", t.sql(), quote(c.Name), literal(c.Sequences[0].Name)))...)
@@ -135,8 +140,8 @@ func (j *pgJob) defaultBack() Step {
 	return s
 }
 
-// hasDefault is true if the key has a DEFAULT that compares so with a text.
-func (j *pgJob) hasDefault(operator, with string) string {
+// hasDefault is true if the key has a DEFAULT for which the comparison is true.
+func (j *job) hasDefault(operator, with string) string {
 	t, c := j.members[0].table, j.members[0].live
 	return fmt.Sprintf("EXISTS (SELECT FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum WHERE d.adrelid = %s AND a.attname = %s AND pg_get_expr(d.adbin, d.adrelid) %s %s)",
 		regclass(t), literal(c.Name), operator, literal(with))

@@ -10,10 +10,10 @@ import (
 // So it is made again, in the same transaction, under the same name and where it was.
 
 // identityMark is before ALWAYS or BY DEFAULT in the comment of a sequence that was an identity's.
-const identityMark = "snowkey migrate: GENERATED "
+const identityMark = versionMark + version + ": GENERATED "
 
 // identity returns the sequence of an identity column, or nil.
-func (c *pgColumn) identity() *pgSequence {
+func (c *column) identity() *sequence {
 	if len(c.Sequences) == 0 || !c.Sequences[0].Identity {
 		return nil
 	}
@@ -21,7 +21,7 @@ func (c *pgColumn) identity() *pgSequence {
 }
 
 // generated returns ALWAYS or BY DEFAULT for an identity column, or one that was.
-func (c *pgColumn) generated() string {
+func (c *column) generated() string {
 	switch {
 	case c.Identity != "":
 		return map[string]string{"a": "ALWAYS", "d": "BY DEFAULT"}[c.Identity]
@@ -34,7 +34,7 @@ func (c *pgColumn) generated() string {
 }
 
 // refuseIdentity returns an error for a sequence that would not be the same when it is made again.
-func (t *pgTable) refuseIdentity(c *pgColumn) error {
+func (t *table) refuseIdentity(c *column) error {
 	s := c.identity()
 	switch {
 	case s == nil:
@@ -58,8 +58,8 @@ func limitsOf(typ string) (low, high int64) {
 	return math.MinInt64, math.MaxInt64
 }
 
-// options are those of the sequence, for a type. Limits that are its type's become the new type's.
-func (s *pgSequence) options(typ string) string {
+// options returns the options of the sequence for a type. A limit that its type has becomes the limit of the new type.
+func (s *sequence) options(typ string) string {
 	low, high := s.Min, s.Max
 	oldLow, oldHigh := limitsOf(s.Type)
 	newLow, newHigh := limitsOf(typ)
@@ -77,13 +77,13 @@ func (s *pgSequence) options(typ string) string {
 }
 
 // identityAs returns what makes a column an identity column with this sequence.
-func (s *pgSequence) identityAs(kind, typ string) string {
+func (s *sequence) identityAs(kind, typ string) string {
 	return fmt.Sprintf("ADD GENERATED %s AS IDENTITY (SEQUENCE NAME %s %s)", kind, s.Name, s.options(typ))
 }
 
-// again returns a statement that drops the sequence and makes it again, with its value. The first
+// recreate returns a statement that drops the sequence and makes it again, with its value. The first
 // statement changes nothing: its lock makes others wait for the new sequence with nextval.
-func (s *pgSequence) again(statements ...string) string {
+func (s *sequence) recreate(statements ...string) string {
 	return do(fmt.Sprintf("DECLARE place record; BEGIN ALTER SEQUENCE %s INCREMENT BY %d; SELECT last_value, is_called INTO place FROM %s; %s; PERFORM setval(%s, place.last_value, place.is_called); END",
 		s.Name, s.Increment, s.Name, strings.Join(statements, "; "), literal(s.Name)))
 }
@@ -100,13 +100,13 @@ func do(block string) string {
 // swapIdentity moves the identity of a member to its shadow.
 func (m *member) swapIdentity(typ string) string {
 	s, alter := m.live.identity(), "ALTER TABLE "+m.table.sql()+" ALTER COLUMN "
-	return s.again(alter+quote(m.live.Name)+" DROP IDENTITY", alter+quote(m.name)+" "+s.identityAs(m.live.generated(), typ))
+	return s.recreate(alter+quote(m.live.Name)+" DROP IDENTITY", alter+quote(m.name)+" "+s.identityAs(m.live.generated(), typ))
 }
 
 // plainSequence makes the sequence of an identity column one that it owns, as that of a serial is.
-func (t *pgTable) plainSequence(c *pgColumn) string {
+func (t *table) plainSequence(c *column) string {
 	s := c.identity()
-	return s.again("ALTER TABLE "+t.sql()+" ALTER COLUMN "+quote(c.Name)+" DROP IDENTITY",
+	return s.recreate("ALTER TABLE "+t.sql()+" ALTER COLUMN "+quote(c.Name)+" DROP IDENTITY",
 		fmt.Sprintf("CREATE SEQUENCE %s AS %s %s", s.Name, s.Type, s.options(s.Type)),
 		fmt.Sprintf("ALTER SEQUENCE %s OWNER TO %s", s.Name, quote(t.Owner)),
 		fmt.Sprintf("ALTER SEQUENCE %s OWNED BY %s.%s", s.Name, t.sql(), quote(c.Name)),
@@ -114,7 +114,7 @@ func (t *pgTable) plainSequence(c *pgColumn) string {
 }
 
 // identitySequence is the way back from plainSequence. A default is dropped.
-func (t *pgTable) identitySequence(c *pgColumn) string {
+func (t *table) identitySequence(c *column) string {
 	s, alter := c.Sequences[0], "ALTER TABLE "+t.sql()+" ALTER COLUMN "+quote(c.Name)+" "
-	return s.again(alter+"DROP DEFAULT", "DROP SEQUENCE "+s.Name, alter+s.identityAs(c.generated(), c.Type))
+	return s.recreate(alter+"DROP DEFAULT", "DROP SEQUENCE "+s.Name, alter+s.identityAs(c.generated(), c.Type))
 }

@@ -31,8 +31,7 @@ func (p Partitioning) Clause(parts []Partition) (string, error) {
 	return "PARTITION BY RANGE (" + column + ") (" + list + ")", nil
 }
 
-// Create adds partitions to the table. In MySQL they must be above the existing ones, see
-// [Partitioning.Missing]. A Max of math.MaxInt64 is no bound; in PostgreSQL neither is a
+// Create adds partitions to the table. In MySQL they must be above the existing ones. A Max of math.MaxInt64 is no bound; in PostgreSQL neither is a
 // Min of math.MinInt64, and a Min of 0 counts as 1. Partitions that overlap, are empty or
 // have the same name are an error.
 func (p Partitioning) Create(parts []Partition) (Script, error) {

@@ -94,7 +94,7 @@ const dependents = `WITH RECURSIVE c AS (SELECT key::oid AS rel, n::int AS num F
 	SELECT coalesce(json_agg(json_build_object('what', what, 'drop', drops, 'create', creates) ORDER BY place, what), '[]') FROM o`
 
 // refuseDependents returns a *DependentsError if something depends on a member's column.
-func (j *pgJob) refuseDependents(ctx context.Context) error {
+func (j *job) refuseDependents(ctx context.Context) error {
 	columns := map[int64][]int{}
 	for _, m := range j.members {
 		columns[m.table.OID] = append(columns[m.table.OID], m.live.Num)
@@ -104,12 +104,12 @@ func (j *pgJob) refuseDependents(ctx context.Context) error {
 		return err
 	}
 	var path, text string
-	err = j.pg.q.QueryRowContext(ctx, "SELECT current_setting('search_path')").Scan(&path)
+	err = j.q.QueryRowContext(ctx, "SELECT current_setting('search_path')").Scan(&path)
 	if err == nil {
-		err = j.pg.q.QueryRowContext(ctx, dependents, string(arg)).Scan(&text)
+		err = j.q.QueryRowContext(ctx, dependents, string(arg)).Scan(&text)
 	}
 	if err == nil { // for the rest of a transaction
-		err = j.pg.q.QueryRowContext(ctx, "SELECT set_config('search_path', $1, true)", path).Scan(&path)
+		err = j.q.QueryRowContext(ctx, "SELECT set_config('search_path', $1, true)", path).Scan(&path)
 	}
 	if err != nil {
 		return fmt.Errorf("migrate: look for what depends on the columns: %w", err)

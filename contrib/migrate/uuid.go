@@ -11,9 +11,9 @@ import (
 
 // planUUID plans from a UUID to a second key of ids. Nothing is renamed: programs that know the UUID
 // and programs that know the id work before and after the swap.
-func (j *pgJob) planUUID(ctx context.Context) (Plan, error) {
+func (j *job) planUUID(ctx context.Context) (Plan, error) {
 	key := j.members[0]
-	swapped, begun := key.table.swappedKey() == key.live, key.table.begun()
+	swapped, begun := key.table.swappedKey() == key.live, key.table.function() != nil
 	if !swapped && key.live.Type == "bigint" && !j.started() {
 		return j.newPlan(), nil // there is nothing to do, or it is finished
 	}
@@ -56,10 +56,10 @@ func (j *pgJob) planUUID(ctx context.Context) (Plan, error) {
 }
 
 // uuidKey names the unique index that the UUID has after the swap.
-func (t *pgTable) uuidKey() string { return short("key_" + t.Name) }
+func (t *table) uuidKey() string { return short("key_" + t.Name) }
 
 // swappedKey returns the UUID column of a table that was swapped, or nil.
-func (t *pgTable) swappedKey() *pgColumn {
+func (t *table) swappedKey() *column {
 	unique := t.index(t.uuidKey())
 	primary, err := t.primary()
 	if unique == nil || err != nil || unique.Columns[0].Num == primary.Num {
@@ -71,14 +71,14 @@ func (t *pgTable) swappedKey() *pgColumn {
 	return nil
 }
 
-func (j *pgJob) refuseUUID(m *member) error {
+func (j *job) refuseUUID(m *member) error {
 	t, c, key := m.table, m.live, j.members[0]
 	switch {
 	case !slices.Contains([]string{"uuid", "text", "character varying", "character"}, strings.Split(c.Type, "(")[0]):
 		return refuse(t, "%s has the type %s: must be uuid, or a text", c.Name, c.Type)
 	case badName(m.name) != "":
 		return refuse(t, "the new column %q %s", m.name, badName(m.name))
-	case m.shadow != nil && m != key && !t.hasTrigger():
+	case m.shadow != nil && m != key && t.trigger() == nil:
 		return refuse(t, "has a column %s that is not of this migration: finish or drop it first", m.name)
 	case m == key:
 		return nil
@@ -90,7 +90,7 @@ func (j *pgJob) refuseUUID(m *member) error {
 	}
 	indexed := false
 	for _, i := range t.Indexes {
-		has := slices.ContainsFunc(i.Columns, func(x pgIndexColumn) bool { return x.Num == c.Num })
+		has := slices.ContainsFunc(i.Columns, func(x indexColumn) bool { return x.Num == c.Num })
 		if has && i.Unique {
 			return refuse(t, "%s is in the unique index %s: programs that use it in ON CONFLICT would fail", c.Name, i.Name)
 		}
@@ -115,17 +115,17 @@ func (m *member) setCondition() string {
 	return fmt.Sprintf("(%s IS NULL) = (%s IS NULL)", quote(m.name), quote(m.live.Name))
 }
 
-// keeps reports whether an index of the UUID stays on it alone.
-func (j *pgJob) keeps(t *pgTable, i *pgIndex) bool {
+// keepsIndex reports whether an index of the UUID stays on it alone.
+func (j *job) keepsIndex(t *table, i *index) bool {
 	key := j.members[0]
-	return j.cfg.Kind == UUID && t == key.table && !i.Primary && slices.ContainsFunc(i.Columns, func(x pgIndexColumn) bool { return x.Num == key.live.Num })
+	return j.cfg.Kind == UUID && t == key.table && !i.Primary && slices.ContainsFunc(i.Columns, func(x indexColumn) bool { return x.Num == key.live.Num })
 }
 
 // lookup returns the function that keeps the columns of a table equal in meaning. A program writes
 // one of them. A row of the fill, which had no id, is left alone. It runs as the owner, as foreign
 // keys do: a role that writes rows may have no right to read those that they refer to. No other role
 // may use it in a trigger of its own, which would show it these rows.
-func (j *pgJob) lookup(t *pgTable) string {
+func (j *job) lookup(t *table) string {
 	key := j.members[0]
 	var b strings.Builder
 	for _, m := range j.membersOf(t) {
@@ -151,7 +151,7 @@ func (j *pgJob) lookup(t *pgTable) string {
 	return "CREATE OR REPLACE FUNCTION " + functionName(t) + "() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $snow$ BEGIN " + b.String() + "RETURN NEW; END $snow$"
 }
 
-func (j *pgJob) uuidFill() Step {
+func (j *job) uuidFill() Step {
 	key := j.members[0]
 	var unset []string
 	var filled []live.Filled
@@ -168,51 +168,40 @@ func (j *pgJob) uuidFill() Step {
 	}
 }
 
-// primaryIndex returns the primary key of the table.
-func (t *pgTable) primaryIndex() *pgIndex {
-	return &t.Indexes[slices.IndexFunc(t.Indexes, func(i pgIndex) bool { return i.Primary })]
-}
-
-func (j *pgJob) uuidSwap() Step {
+func (j *job) uuidSwap() Step {
 	key := j.members[0]
 	t := key.table
 	s := j.locked(StepSwap, t, isPrimary(t, key.name), "snowkey migrate --undo, which swaps again", locking(allMode, j.involved()...)...)
-	add := func(format string, args ...any) { s.Statements = append(s.Statements, fmt.Sprintf(format, args...)) }
 	for _, m := range j.members {
 		for _, k := range j.foreignOf(m) {
-			add("ALTER TABLE %s DROP CONSTRAINT %s", m.table.sql(), quote(k.Name))
-			add("ALTER TABLE %s RENAME CONSTRAINT %s TO %s", m.table.sql(), quote(k.name), quote(k.Name))
-			k.remark(m.table, add)
+			s.add("ALTER TABLE %s DROP CONSTRAINT %s", m.table.sql(), quote(k.Name))
+			s.add("ALTER TABLE %s RENAME CONSTRAINT %s TO %s", m.table.sql(), quote(k.name), quote(k.Name))
+			k.remark(m.table, &s)
 		}
 	}
 	for _, m := range j.members {
 		if m.live.NotNull {
-			add("ALTER TABLE %s ALTER COLUMN %s SET NOT NULL", m.table.sql(), quote(m.name))
-			add("ALTER TABLE %s DROP CONSTRAINT %s", m.table.sql(), quote(short("set_"+m.live.Name)))
+			s.add("ALTER TABLE %s ALTER COLUMN %s SET NOT NULL", m.table.sql(), quote(m.name))
+			s.add("ALTER TABLE %s DROP CONSTRAINT %s", m.table.sql(), quote(short("set_"+m.live.Name)))
 		}
 	}
 	primary := t.primaryIndex()
-	add("ALTER TABLE %s DROP CONSTRAINT %s", t.sql(), quote(primary.Name))
-	add("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY USING INDEX %s", t.sql(), quote(primary.Name), quote(short(primary.Name)))
-	primary.remark(t, add)
+	s.add("ALTER TABLE %s DROP CONSTRAINT %s", t.sql(), quote(primary.Name))
+	s.add("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY USING INDEX %s", t.sql(), quote(primary.Name), quote(short(primary.Name)))
+	primary.remark(t, &s)
 	return s
 }
 
-func isPrimary(t *pgTable, name string) string {
+func isPrimary(t *table, name string) string {
 	return fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] WHERE i.indrelid = %s AND i.indisprimary AND a.attname = %s)", regclass(t), literal(name))
 }
 
 // uuidBack makes the UUID the primary key again.
-func (j *pgJob) uuidBack() []Step {
+func (j *job) uuidBack() []Step {
 	key := j.members[0]
 	t := key.table
 	var steps []Step
-	swap := j.locked(StepSwap, t, isPrimary(t, key.live.Name), "the same migration once more")
-	var keys, rest []string
-	add := func(to *[]string) func(format string, args ...any) {
-		return func(format string, args ...any) { *to = append(*to, fmt.Sprintf(format, args...)) }
-	}
-	tables := j.moving()
+	swap := j.locked(StepSwap, t, isPrimary(t, key.live.Name), "the same migration once more", locking(allMode, j.moving()...)...)
 	for _, m := range j.members {
 		for _, k := range m.table.Foreign {
 			if m == key || m.shadow == nil || !slices.Equal(k.Num, []int{m.shadow.Num}) || strings.HasPrefix(k.Name, prefix) {
@@ -220,62 +209,66 @@ func (j *pgJob) uuidBack() []Step {
 			}
 			back := fk{k, t, short(k.Name)}
 			steps = append(steps, j.foreignBetween(m, back, m.live.Name, key.live.Name)...)
-			keys = append(keys, fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT %s", m.table.sql(), quote(k.Name)),
-				fmt.Sprintf("ALTER TABLE %s RENAME CONSTRAINT %s TO %s", m.table.sql(), quote(back.name), quote(k.Name)))
-			k.remark(m.table, add(&keys))
-		}
-		if m.live.NotNull {
-			rest = append(rest, fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s DROP NOT NULL", m.table.sql(), quote(m.name)))
+			swap.add("ALTER TABLE %s DROP CONSTRAINT %s", m.table.sql(), quote(k.Name))
+			swap.add("ALTER TABLE %s RENAME CONSTRAINT %s TO %s", m.table.sql(), quote(back.name), quote(k.Name))
+			k.remark(m.table, &swap)
 		}
 	}
 	primary := t.primaryIndex()
-	swap.Statements = slices.Concat(locking(allMode, tables...), keys, []string{
-		fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT %s", t.sql(), quote(primary.Name)),
-		fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY USING INDEX %s", t.sql(), quote(primary.Name), quote(t.uuidKey())),
-	}, rest)
-	primary.remark(t, add(&swap.Statements))
+	swap.add("ALTER TABLE %s DROP CONSTRAINT %s", t.sql(), quote(primary.Name))
+	swap.add("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY USING INDEX %s", t.sql(), quote(primary.Name), quote(t.uuidKey()))
+	for _, m := range j.members {
+		if m.live.NotNull {
+			swap.add("ALTER TABLE %s ALTER COLUMN %s DROP NOT NULL", m.table.sql(), quote(m.name))
+		}
+	}
+	primary.remark(t, &swap)
 	return append(steps, swap)
 }
 
 // uuidRemove drops the columns of UUIDs that refer to the key, or for Undo the new columns.
-func (j *pgJob) uuidRemove(as StepName) []Step {
+func (j *job) uuidRemove(as StepName) []Step {
 	var steps []Step
 	key := j.members[0]
 	for _, t := range slices.Backward(j.moving()) { // the key last: foreign keys refer to it
-		var names, more []string
+		ours := t == key.table && (t.function() != nil || t.swappedKey() != key.live) // it is not finished
+		var names []string
 		for _, m := range j.membersOf(t) {
 			switch {
 			case as == StepRemove:
 				names = append(names, m.name)
 			case m != key:
 				names = append(names, m.live.Name)
-				more = append(more, renamed(t, m)...)
+			}
+		}
+		if !ours && len(names) == 0 {
+			continue
+		}
+		s := j.dropping(as, t, names)
+		for _, m := range j.membersOf(t) {
+			if as != StepRemove && m != key {
+				m.renameIndexes(&s)
 			}
 		}
 		if as == StepRemove && t == key.table {
 			state := fmt.Sprintf("DELETE FROM snow_backfill WHERE name = %s", literal(t.String()+"."+key.name)) // of a backfill that was not finished
-			more = append(more, fmt.Sprintf("DROP INDEX IF EXISTS %s", quote(t.Schema, t.uuidKey())),
-				do("BEGIN IF to_regclass('snow_backfill') IS NOT NULL THEN "+state+"; END IF; END"))
+			s.add("DROP INDEX IF EXISTS %s", quote(t.Schema, t.uuidKey()))
+			s.add("%s", do("BEGIN IF to_regclass('snow_backfill') IS NOT NULL THEN "+state+"; END IF; END"))
 		}
-		ours := t == key.table && (t.begun() || t.swappedKey() != key.live) // it is not finished
-		if s := j.dropping(as, t, names, more...); ours || len(names) > 0 {
-			if ours {
-				s.Check += " AND NOT " + hasFunction(t)
-			}
-			steps = append(steps, s)
+		if ours {
+			s.Check += " AND NOT " + hasFunction(t)
 		}
+		steps = append(steps, s)
 	}
 	return steps
 }
 
-// renamed gives the names of indexes of a column that was dropped to those of its shadow.
-func renamed(t *pgTable, m *member) []string {
-	var statements []string
-	for _, i := range t.Indexes {
-		if !strings.HasPrefix(i.Name, prefix) && slices.ContainsFunc(i.Columns, func(x pgIndexColumn) bool { return x.Num == m.live.Num }) {
-			statements = append(statements, fmt.Sprintf("ALTER INDEX IF EXISTS %s RENAME TO %s", quote(t.Schema, short(i.Name)), quote(i.Name)))
-			i.remark(t, func(format string, args ...any) { statements = append(statements, fmt.Sprintf(format, args...)) })
+// renameIndexes gives the names of indexes of a column that was dropped to those of its shadow.
+func (m *member) renameIndexes(s *Step) {
+	for _, i := range m.table.Indexes {
+		if !strings.HasPrefix(i.Name, prefix) && slices.ContainsFunc(i.Columns, func(x indexColumn) bool { return x.Num == m.live.Num }) {
+			s.add("ALTER INDEX IF EXISTS %s RENAME TO %s", quote(m.table.Schema, short(i.Name)), quote(i.Name))
+			i.remark(m.table, s)
 		}
 	}
-	return statements
 }

@@ -2,7 +2,7 @@ package migrate
 
 import (
 	"context"
-	"errors"
+	"crypto/sha256"
 	"fmt"
 	"regexp"
 	"slices"
@@ -13,25 +13,25 @@ import (
 
 // A member is a column that changes: the key, or one that refers to it.
 type member struct {
-	table  *pgTable
-	live   *pgColumn // the column that programs use
-	shadow *pgColumn // the one beside it; nil: it is missing
-	name   string    // of the shadow
-	moves  bool      // the shadow takes the place of live; otherwise only its foreign keys change
+	table  *table
+	live   *column // the column that programs use
+	shadow *column // the one beside it; nil: it is missing
+	name   string  // of the shadow
+	moves  bool    // the shadow takes the place of live; otherwise only its foreign keys change
 }
 
-// pgJob is a migration of a table of PostgreSQL.
-type pgJob struct {
+// job is a migration of a table of PostgreSQL.
+type job struct {
 	cfg     Config
-	pg      postgres
-	tables  map[int64]*pgTable
+	q       live.Querier
+	tables  map[int64]*table
 	members []*member // the key first, and each after one that it refers to
 }
 
 const (
 	prefix     = "snow_migrate_"
 	suffix     = "_migrate"
-	uuidSuffix = "_snowkey" // that of package backfill
+	uuidSuffix = "_snowkey" // as in package backfill
 )
 
 // short makes a name with the prefix that is short enough for PostgreSQL.
@@ -40,26 +40,27 @@ func short(name string) string {
 	if len(name) <= live.MaxName {
 		return name
 	}
-	const digits = 9
-	return strings.ToValidUTF8(name[:live.MaxName-digits], "") + "_" + hash(name)
+	const digits = 8
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(name)))
+	return strings.ToValidUTF8(name[:live.MaxName-digits-1], "") + "_" + sum[:digits]
 }
 
 func isInt(typ string) bool { return typ == "smallint" || typ == "integer" }
 
-// inspectPostgres reads the catalog, and refuses what a migration does not handle.
-func inspectPostgres(ctx context.Context, q live.Querier, cfg Config) (*pgJob, error) {
-	j := &pgJob{cfg: cfg, pg: postgres{q}, tables: map[int64]*pgTable{}}
+// inspectTables reads the catalog, and refuses what a migration does not handle.
+func inspectTables(ctx context.Context, q live.Querier, cfg Config) (*job, error) {
+	j := &job{cfg: cfg, q: q, tables: map[int64]*table{}}
 	schema, name := live.SplitTable(cfg.Table)
 	text := quote(name)
 	if schema != "" {
 		text = quote(schema, name)
 	}
-	t, err := j.pg.table(ctx, "to_regclass($1)", text)
+	t, err := readTable(ctx, q, "to_regclass($1)", text)
 	switch {
-	case errors.Is(err, errNoTable):
-		return nil, live.Error("migrate", "Table", cfg.Table, "%s", err)
 	case err != nil:
-		return nil, fmt.Errorf("migrate: look at the table %s: %w", cfg.Table, err)
+		return nil, err
+	case t == nil:
+		return nil, live.Error("migrate", "Table", cfg.Table, "there is no such table")
 	}
 	j.tables[t.OID] = t
 	if err := t.refuse(); err != nil {
@@ -75,14 +76,14 @@ func inspectPostgres(ctx context.Context, q live.Querier, cfg Config) (*pgJob, e
 	} else if key == nil {
 		return nil, live.Error("migrate", "Column", cfg.Column, "%s has no such column", t)
 	}
-	if err := j.close(ctx, t, key, nil); err != nil {
+	if err := j.addMember(ctx, t, key, nil); err != nil {
 		return nil, err
 	}
 	return j, nil
 }
 
 // shadowName names the column beside another one.
-func (j *pgJob) shadowName(name string, key bool) string {
+func (j *job) shadowName(name string, key bool) string {
 	switch {
 	case j.cfg.Kind != UUID:
 		return name + suffix
@@ -92,8 +93,8 @@ func (j *pgJob) shadowName(name string, key bool) string {
 	return name + uuidSuffix
 }
 
-// close adds a column and those that refer to it. path has the columns that it refers to.
-func (j *pgJob) close(ctx context.Context, t *pgTable, c *pgColumn, path []*member) error {
+// addMember adds a column and the columns that refer to it. path has the columns that it refers to.
+func (j *job) addMember(ctx context.Context, t *table, c *column, path []*member) error {
 	for _, m := range path {
 		if m.table == t && m.live == c {
 			return refuse(t, "is in a cycle of foreign keys over %s", c.Name)
@@ -106,7 +107,7 @@ func (j *pgJob) close(ctx context.Context, t *pgTable, c *pgColumn, path []*memb
 	m.shadow = t.column(m.name)
 	j.members = append(j.members, m)
 	if j.cfg.Kind == UUID && t.swappedKey() == c && m.shadow != nil {
-		return j.closeSwapped(ctx, m)
+		return j.addSwapped(ctx, m)
 	}
 	for _, k := range t.Referring {
 		i := slices.Index(k.ToNum, c.Num)
@@ -120,7 +121,7 @@ func (j *pgJob) close(ctx context.Context, t *pgTable, c *pgColumn, path []*memb
 		if len(k.Num) > 1 {
 			return refuse(r, "the foreign key %s of %d columns refers to %s.%s: only one is supported", k.Name, len(k.Num), t, c.Name)
 		}
-		if err := j.close(ctx, r, r.byNum(k.Num[0]), append(slices.Clone(path), m)); err != nil {
+		if err := j.addMember(ctx, r, r.byNum(k.Num[0]), append(slices.Clone(path), m)); err != nil {
 			return err
 		}
 	}
@@ -138,8 +139,8 @@ func (j *pgJob) close(ctx context.Context, t *pgTable, c *pgColumn, path []*memb
 	return nil
 }
 
-// closeSwapped adds the columns whose shadows refer to the shadow of a UUID.
-func (j *pgJob) closeSwapped(ctx context.Context, key *member) error {
+// addSwapped adds the columns whose shadows refer to the shadow of a UUID.
+func (j *job) addSwapped(ctx context.Context, key *member) error {
 	for _, k := range key.table.Referring {
 		if !slices.Equal(k.ToNum, []int{key.shadow.Num}) || strings.HasPrefix(k.Name, prefix) {
 			continue
@@ -152,7 +153,7 @@ func (j *pgJob) closeSwapped(ctx context.Context, key *member) error {
 		name, ours := strings.CutSuffix(shadow.Name, uuidSuffix)
 		live := r.column(name)
 		switch {
-		case ours && live != nil && r.hasTrigger():
+		case ours && live != nil && r.trigger() != nil:
 			j.members = append(j.members, &member{table: r, live: live, shadow: shadow, name: shadow.Name})
 		case j.cfg.Undo:
 			return refuse(r, "%s has no UUID beside it any more: there is no way back", shadow.Name)
@@ -162,20 +163,28 @@ func (j *pgJob) closeSwapped(ctx context.Context, key *member) error {
 }
 
 // load returns a table that is neither partitioned nor odd otherwise.
-func (j *pgJob) load(ctx context.Context, oid int64) (*pgTable, error) {
+func (j *job) load(ctx context.Context, oid int64) (*table, error) {
 	if t := j.tables[oid]; t != nil {
 		return t, nil
 	}
-	t, err := j.pg.table(ctx, "$1", oid)
-	if err != nil {
-		return nil, fmt.Errorf("migrate: look at a table: %w", err)
+	t, err := readTable(ctx, j.q, "$1", oid)
+	switch {
+	case err != nil:
+		return nil, err
+	case t == nil:
+		return nil, errChanged
 	}
 	j.tables[oid] = t
 	return t, t.refuse()
 }
 
 // refuse returns an error for a table on which this has not been tried.
-func (t *pgTable) refuse() error {
+func (t *table) refuse() error {
+	if f := t.function(); f != nil {
+		if err := t.refuseVersion(f.Comment); err != nil {
+			return err
+		}
+	}
 	switch {
 	case strings.Contains(t.Schema+t.Name, "."):
 		return refuse(t, "has a dot in its name, or in that of its schema")
@@ -206,7 +215,7 @@ func (t *pgTable) refuse() error {
 }
 
 // refuseMembers returns an error for a column on which this has not been tried.
-func (j *pgJob) refuseMembers(ctx context.Context) error {
+func (j *job) refuseMembers(ctx context.Context) error {
 	if err := j.refuseDependents(ctx); err != nil {
 		return err
 	}
@@ -257,7 +266,7 @@ func (m *member) refuseColumn() error {
 	return t.refuseIdentity(c)
 }
 
-func (t *pgTable) refuseIndex(i *pgIndex, c *pgColumn, word *regexp.Regexp) error {
+func (t *table) refuseIndex(i *index, c *column, word *regexp.Regexp) error {
 	expression := false
 	has := false
 	for _, x := range i.Columns {

@@ -1,0 +1,110 @@
+package migrate
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
+	"github.com/seed-299c1d6b/snowkey/ddl"
+)
+
+// fill runs the statement over the blocks of a table. Rows that come or move afterwards are the
+// trigger's. What is left in the end was locked by others: it is taken up again.
+func (r *run) fill(ctx context.Context, conn *sql.Conn, s Step) (int64, error) {
+	if r.cfg.Kind == UUID {
+		return r.backfill(ctx, conn, s)
+	}
+	schema, name := live.SplitTable(s.Table)
+	var blocks, perBlock int64
+	err := conn.QueryRowContext(ctx, `SELECT pg_relation_size(oid) / current_setting('block_size')::int, CASE WHEN relpages > 0 AND reltuples > 0 THEN ceil(reltuples / relpages) ELSE 100 END::bigint
+		FROM pg_class WHERE oid = to_regclass($1)`, quote(schema, name)).Scan(&blocks, &perBlock)
+	if err != nil {
+		return 0, err
+	}
+	step := max(int64(r.pace.Batch(r.cfg.BatchSize))/max(perBlock, 1), 1)
+	var rows int64
+	for failures, last := 0, time.Now(); ; failures++ {
+		before := rows
+		for from := int64(0); from < max(blocks, 1); from += step {
+			n, err := r.batch(ctx, conn, s, from, from+step)
+			if err != nil {
+				return rows, err
+			}
+			rows += n
+			r.cfg.Progress(s, min(from+step, blocks), blocks)
+		}
+		var done bool
+		if err := conn.QueryRowContext(ctx, s.Check).Scan(&done); err != nil || done {
+			return rows, err
+		}
+		if rows > before {
+			failures, last = 0, time.Now()
+		}
+		if time.Since(last) > r.cfg.Patience {
+			return rows, fmt.Errorf("%w, %v: rows of a table", ErrBusy, r.cfg.Patience)
+		}
+		if err := live.Pause(ctx, failures+1, low, high); err != nil {
+			return rows, err
+		}
+	}
+}
+
+const low, high = 20 * time.Millisecond, 2 * time.Second // of pauses
+
+// batch fills the rows of some blocks, again if another transaction was in the way.
+func (r *run) batch(ctx context.Context, conn *sql.Conn, s Step, from, to int64) (rows int64, err error) {
+	if err := r.pace.Wait(ctx, conn, "migrate"); err != nil {
+		return 0, err
+	}
+	err = live.Retry(ctx, func() error {
+		tx, err := conn.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = tx.Rollback() }() // nothing after a commit
+		last := len(s.Statements) - 1
+		for _, text := range s.Statements[:last] {
+			if _, err := tx.ExecContext(ctx, text); err != nil {
+				return err
+			}
+		}
+		result, err := tx.ExecContext(ctx, s.Statements[last], fmt.Sprintf("(%d,0)", from), fmt.Sprintf("(%d,0)", to))
+		if err != nil {
+			return err
+		}
+		if rows, err = result.RowsAffected(); err != nil {
+			return err
+		}
+		return tx.Commit()
+	})
+	r.pace.Wrote(rows)
+	return rows, err
+}
+
+// backfill gives ids to old rows. Rows that refer to one that got its id at the same moment are
+// filled by another run.
+func (r *run) backfill(ctx context.Context, conn *sql.Conn, s Step) (rows int64, err error) {
+	cfg, fill := r.cfg, r.cfg.Backfill
+	fill.Dialect, fill.Table, fill.BatchSize = ddl.Postgres, s.Table, cfg.BatchSize
+	fill.FireTriggers, fill.RowsPerSecond, fill.MaxReplicaLag, fill.Waiting = cfg.FireTriggers, cfg.RowsPerSecond, cfg.MaxReplicaLag, cfg.Waiting
+	fill.Progress = func(done, total int64) { cfg.Progress(s, done, total) }
+	const runs = 10
+	for n := 1; ; n++ {
+		result, err := backfill.Run(ctx, r.db, fill)
+		rows += result.Rows
+		if err != nil {
+			return rows, err
+		}
+		var done bool
+		if err := conn.QueryRowContext(ctx, s.Check).Scan(&done); err != nil || done || n == runs {
+			return rows, err
+		}
+		if err := live.Pause(ctx, n, low, high); err != nil {
+			return rows, errors.Join(err, ctx.Err())
+		}
+	}
+}

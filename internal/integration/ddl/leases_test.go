@@ -1,0 +1,25 @@
+package ddl
+
+import (
+	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// The tables of the leases, which a generator in SQL has too, tell names and tokens apart by case, whatever the
+// server's collation.
+func TestCaseInLeases(t *testing.T) {
+	onEvery(t, func(t *testing.T, s *server) {
+		dialect := map[ddl.Dialect]sqlstore.Dialect{ddl.Postgres: sqlstore.Postgres, ddl.MySQL: sqlstore.MySQL, ddl.SQLite: sqlstore.SQLite}[s.dialect]
+		tables, err := sqlstore.Config{Dialect: dialect}.DDL()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.run(t, tables...)
+		s.run(t, "INSERT INTO snow_worker (space, worker, token, epoch, until_ts, expires_at, owner) VALUES ('orders', 1, 'tok', 0, 0, 0, ''), ('Orders', 1, '', 0, 0, 0, '')")
+		if n := one[int](t, s, "SELECT count(*) FROM snow_worker WHERE token = 'TOK' OR space = 'ORDERS'"); n != 0 {
+			t.Errorf("%d rows have another case", n)
+		}
+	})
+}
