@@ -143,7 +143,9 @@ func FuzzParseBase(f *testing.F) {
 		}
 		f.Add(strings.Repeat(base.digits[len(base.digits)-1:], base.width), int64(7))
 	}
-	f.Add("oOiIlL-uU*~=$", int64(42))
+	for _, s := range []string{"oOiIlL-uU*~=$", "1qda147xjq4ad", "IiLl0OoOoIiLl", "OOOOOOOOOOOOO", "UUUUUUUUUUUUU", "000000000000u", "1QDA-147X-JQ4AD"} {
+		f.Add(s, int64(42))
+	}
 	f.Fuzz(func(t *testing.T, s string, n int64) {
 		for _, base := range bases {
 			want, ok := canonicalBase(s, base.digits, base.name == "base 32")

@@ -141,29 +141,3 @@ func allocationsOf[T any](t *testing.T, id T) {
 		t.Errorf("v2 writes with %v allocations, %v; no ids with %v", got, errSink, empty)
 	}
 }
-
-func BenchmarkKeyJSONv2(b *testing.B) {
-	writeID, readID := jsonv2Of(b, benchID)
-	writeKey, readKey := jsonv2Of(b, plainKey(benchID))
-	writePrefixed, readPrefixed := jsonv2Of(b, Key[prefixedRow](benchID))
-	b.Run("written", func(b *testing.B) {
-		compare(b, writeID, map[string]func(){"Key/ID": writeKey, "prefixed/ID": writePrefixed})
-	})
-	b.Run("read", func(b *testing.B) {
-		compare(b, readID, map[string]func(){"Key/ID": readKey, "prefixed/ID": readPrefixed})
-	})
-}
-
-func jsonv2Of[K idKind](tb testing.TB, id K) (write, read func()) {
-	list := slices.Repeat([]K{id}, listOfIDs)
-	text, err := jsonv2.Marshal(list)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	out := bytes.NewBuffer(make([]byte, 0, 2*len(text)))
-	write = func() {
-		out.Reset()
-		errSink = jsonv2.MarshalWrite(out, &list)
-	}
-	return write, func() { errSink = jsonv2.Unmarshal(text, &list) }
-}

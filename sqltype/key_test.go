@@ -145,21 +145,6 @@ func TestKeyReads(t *testing.T) {
 	}
 }
 
-func TestKeyErrors(t *testing.T) {
-	_, err := ParseKey[prefixedRow]("cus_1qda147xjq4ad")
-	_, digits := ParseKey[prefixedRow]("row_7")
-	for want, err := range map[string]error{
-		`sqltype: parse "cus_1qda147xjq4ad": not a key of this type, want "row_" and 13 digits of base 32`: err,
-		`sqltype: parse "row_7": want "row_" and 13 digits of base 32`:                                     digits,
-		`sqltype: Scan: NULL fits no ID and no Key: use a sqltype.NullID, a sqltype.NullKey or a pointer`:  new(Key[prefixedRow]).Scan(nil),
-		`sqltype: scan "row_0000000000007": not a decimal id`:                                              new(Key[prefixedRow]).Scan("row_0000000000007"),
-	} {
-		if err == nil || err.Error() != want {
-			t.Errorf("%v\nwant %s", err, want)
-		}
-	}
-}
-
 // JSON that a database makes of a bigint has a number, which a Form reads only if it lists the
 // zero Form. The error says what to do.
 func TestKeyNumber(t *testing.T) { testKeyNumber(t, json.Unmarshal) }
@@ -249,24 +234,6 @@ func TestKeyJSON(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(`{"cus_0000000000007":"x"}`), &map[Key[prefixedRow]]string{}); err == nil {
 		t.Error("a map took another type's key")
-	}
-}
-
-func TestKeyXML(t *testing.T) {
-	in := newKeyDocument()
-	b, err := xml.Marshal(in)
-	const want = `<doc id="row_0000000000007" parent="row_0000000000006"><ptr>row_1qda147xjq4ad</ptr>` +
-		`<list>row_0000000000001</list><list>row_0000000000002</list></doc>`
-	if err != nil || string(b) != want {
-		t.Fatalf("got %s, %v, want %s", b, err, want)
-	}
-	in.Keys = nil
-	var out keyDocument
-	if err := xml.Unmarshal(b, &out); err != nil || !reflect.DeepEqual(out, in) {
-		t.Errorf("got %+v, %v", out, err)
-	}
-	if err := xml.Unmarshal([]byte(`<doc id="cus_0000000000007"/>`), &out); !errors.Is(err, ErrPrefix) {
-		t.Errorf("another type's key: %v", err)
 	}
 }
 
