@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"runtime"
-	"slices"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -139,20 +138,6 @@ func TestArray(t *testing.T) {
 						t.Errorf("scanned %v, %v", target.Elem(), err)
 					}
 				})
-			}
-		}
-	}
-}
-
-// As pgx does for []int64, more dimensions than the slice has are laid out flat.
-func TestArrayFlattens(t *testing.T) {
-	m := registered()
-	for format, code := range formats {
-		b, err := m.Encode(pgtype.Int8ArrayOID, code, [][]ID{{1, 2}, {3, 4}}, nil)
-		for _, as := range kinds {
-			var ids []ID
-			if err = errors.Join(err, m.Scan(pgtype.Int8ArrayOID, code, b, as(&ids))); err != nil || !slices.Equal(ids, []ID{1, 2, 3, 4}) {
-				t.Errorf("%s: %v %v", format, ids, err)
 			}
 		}
 	}

@@ -234,41 +234,6 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// Columns that are no bigint.
-func TestOtherColumns(t *testing.T) {
-	m := registered()
-	for format, code := range formats {
-		for _, as := range kinds {
-			for _, oid := range []uint32{pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NumericOID, pgtype.Int4OID, pgtype.Int2OID} {
-				small := oid == pgtype.Int4OID || oid == pgtype.Int2OID
-				for _, id := range []ID{big, 300} {
-					for _, v := range []any{id, ptr(id), valid(id), ptr(valid(id))} {
-						b, err := m.Encode(oid, code, as(v), nil)
-						if small && id == big {
-							if err == nil {
-								t.Errorf("%T to oid %d, %s: %x, want an error", v, oid, format, b)
-							}
-							continue
-						}
-						var back ID
-						if err != nil || oid != pgtype.NumericOID && !small && string(b) != id.String() || m.Scan(oid, code, b, as(&back)) != nil || back != id {
-							t.Errorf("%T to oid %d, %s: %q, %v, back %d", v, oid, format, b, err, back)
-						}
-					}
-				}
-				for _, v := range []any{(*ID)(nil), NullID{}, &NullID{}, (*NullID)(nil)} {
-					if b, err := m.Encode(oid, code, as(v), nil); err != nil || b != nil {
-						t.Errorf("NULL %T to oid %d: %q, %v", v, oid, b, err)
-					}
-				}
-				if err := m.Scan(oid, code, nil, as(new(ID))); !errors.Is(err, sqltype.ErrNull) {
-					t.Errorf("NULL of oid %d, %s: %v", oid, format, err)
-				}
-			}
-		}
-	}
-}
-
 // A type that the program registers accepts an ID if its codec accepts an int64.
 func TestOwnTypes(t *testing.T) {
 	m := registered()

@@ -170,38 +170,6 @@ func TestLoadOnConflictKeys(t *testing.T) {
 	}
 }
 
-func TestLoadOnConflictConfig(t *testing.T) {
-	s := newShop(t, pgx.QueryExecModeCacheStatement, true, people)
-	for _, tt := range []struct {
-		c    pgxload.Conflict
-		late bool
-		want []string
-	}{
-		{pgxload.Conflict{Update: []string{"id"}}, false, []string{"pgxload: ", "Key nil: is required"}},
-		{pgxload.Conflict{Key: []string{"id", "x"}, Update: []string{"y"}}, false, []string{`Key "x": is not a column`, `Update "y": is not a column`}},
-		{pgxload.Conflict{Key: []string{"id"}, Update: []string{"name", "name"}}, false, []string{"42601"}},
-		{byID, true, []string{`OnConflict "people": must be called before the first row`}},
-	} {
-		_, err := pgxload.Load(t.Context(), s.pool, func(w *pgxload.Writer) error {
-			people := w.Table("people", "id", "name")
-			if tt.late {
-				people.Row(8, "Hal")
-			}
-			people.OnConflict(tt.c).Row(9, "Ida")
-			return nil
-		})
-
-		for _, want := range tt.want {
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%v\ndoes not contain %q", err, want)
-			}
-		}
-	}
-	if n := s.ask(t, `select count(*) from people`); n != 3 {
-		t.Errorf("%d people", n)
-	}
-}
-
 // Many connections load the same rows at the same time: each row is written once.
 func TestLoadOnConflictTogether(t *testing.T) {
 	s := newShop(t, pgx.QueryExecModeCacheStatement, true, strings.Split(people, ";\n\tinsert")[0])

@@ -73,37 +73,6 @@ func TestLoadContext(t *testing.T) {
 	}
 }
 
-// A load that waits for a lock can be cancelled, by a chunk that is on its way while f writes, waits or
-// has returned.
-func TestLoadCancelledWhileLocked(t *testing.T) {
-	for name, method := range methods {
-		for where, orders := range map[string]int{"the last chunk": 3, "a chunk on its way": 30} {
-			t.Run(name+"/"+where, func(t *testing.T) {
-				s := newShop(t, pgx.QueryExecModeCacheStatement, true, shopTables)
-				tx := s.begin(t, `lock table lines in share mode`)
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				done := make(chan error, 1)
-				go func() {
-					_, err := pgxload.LoadWith(ctx, s.pool, pgxload.Config{Method: method, ChunkBytes: smallChunk}, writeOrders(makeOrders(orders, 3)))
-					done <- err
-				}()
-				until(t, "the load waits for the lock", func() bool {
-					return len(done) > 0 || s.ask(t, `select count(*) from pg_locks where relation = $1::regclass and not granted`, s.schema+".lines") > 0
-				})
-				cancel()
-				if err := <-done; !errors.Is(err, context.Canceled) || at(err).Row >= 0 {
-					t.Error(err)
-				}
-				if err := tx.Rollback(t.Context()); err != nil {
-					t.Error(err)
-				}
-				s.empty(t)
-			})
-		}
-	}
-}
-
 type boom struct{}
 
 // A panic in a function of the caller's reaches the caller, not the runtime, and so does runtime.Goexit,

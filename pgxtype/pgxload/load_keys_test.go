@@ -13,47 +13,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// labeled is a row whose keys have a Form.
-type labeled struct{}
-
-func (*labeled) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "row"} }
-
-// The rows of a load have keys.
-func TestLoadKeys(t *testing.T) {
-	type (
-		key  = sqltype.Key[order]
-		null = sqltype.NullKey[order]
-	)
-	for name, method := range methods {
-		s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create table parents (id bigint primary key, up bigint, doc jsonb, name text);
-	create table children (id bigint primary key, parent bigint references parents)`)
-		load := func(id key, up null, doc sqltype.Key[labeled], children ...sqltype.Key[line]) error {
-			_, err := pgxload.LoadWith(t.Context(), s.pool, pgxload.Config{Method: method}, func(w *pgxload.Writer) error {
-				w.Table("parents", "id", "up", "doc", "name").Row(&id, &up, &doc, id)
-				lines := w.Table("children", "id", "parent")
-				for _, child := range children {
-					lines.Row(&child, id)
-				}
-				return nil
-			})
-
-			return err
-		}
-		if err := errors.Join(load(1, null{}, 1, 11, 12), load(2, null{Key: 1, Valid: true}, 2, 21)); err != nil {
-			t.Fatal(name, err)
-		}
-		if got, want := ask[string](t, s, `select string_agg(concat_ws('/', id, coalesce(up::text, ''), doc, name), ' ' order by id) from parents`), `1//"row_0000000000001"/1 2/1/"row_0000000000002"/2`; got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
-		}
-		if got, want := ask[string](t, s, `select string_agg(id || '/' || parent, ' ' order by id) from children`), "11/1 12/1 21/2"; got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
-		}
-		if err := load(3, null{}, 3, -1); !errors.Is(err, sqltype.ErrNegative) || at(err).Table != "children" || at(err).Column != "id" || !strings.Contains(err.Error(), "Key[") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
 type sourceFunc func() (int64, error)
 
 func (f sourceFunc) Next(context.Context) (int64, error) { return f() }
