@@ -110,16 +110,6 @@ func TestLastAttempt(t *testing.T) {
 	}
 }
 
-func TestCreateConfigFaults(t *testing.T) {
-	db, _ := gormtest.Dialects()[0].Mock(t, &gormtest.Counter{})
-	_, err := graph.CreateWith(t.Context(), db, &Item{}, graph.Config{BatchSize: -1, Attempts: -2, Backoff: -time.Second, MaxBackoff: -time.Minute})
-	for _, want := range []string{"BatchSize -1", "Attempts -2", "Backoff -1s", "MaxBackoff -1m0s"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
-		}
-	}
-}
-
 // After a conflict, no statement of the transaction reaches the server, whichever way a hook sends it.
 func TestStatementsAfterAConflict(t *testing.T) {
 	lost := map[string]error{"postgres": stateError("40001"), "mysql": errors.New("Error 1213 (40001): Deadlock found")}
