@@ -196,17 +196,3 @@ func TestZoneWithinLayout(t *testing.T) {
 		}
 	}
 }
-
-// The local zone is one fault, whichever zone this machine is in.
-func TestLocalZone(t *testing.T) {
-	before := time.Local
-	defer func() { time.Local = before }()
-	for _, name := range []string{"Europe/Berlin", "America/St_Johns", "Pacific/Apia"} {
-		time.Local = zone(t, name)
-		err := validate(serial.Config{Location: time.Local})
-		var config *core.ConfigError
-		if !errors.As(err, &config) || len(config.Fields) != 1 || config.Fields[0].Field != "Location" {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
