@@ -1,12 +1,10 @@
 package gormplugin
 
 import (
-	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
@@ -73,55 +71,6 @@ func TestGormOverPgx(t *testing.T) {
 			deleted := db.Where("id = ANY(?)", &ids).Delete(&Event{})
 			if deleted.Error != nil || deleted.RowsAffected != 3 {
 				t.Errorf("deleted %d, %v", deleted.RowsAffected, deleted.Error)
-			}
-		})
-	}
-}
-
-// The same with pgx alone: structs by name, arguments by name.
-func TestPgxByName(t *testing.T) {
-	type row struct {
-		ID       sqltype.ID
-		ParentID sqltype.NullID `db:"parent_id"`
-		Note     string
-	}
-	for _, mode := range execModes {
-		t.Run(mode.String(), func(t *testing.T) {
-			config, err := pgxpool.ParseConfig(databases.FreshPostgres(t, testserver.Postgres(t).DSN).ConnString())
-			if err != nil {
-				t.Fatal(err)
-			}
-			config.ConnConfig.DefaultQueryExecMode = mode
-			config.AfterConnect = pgxtype.AfterConnect
-			pool, err := pgxpool.NewWithConfig(t.Context(), config)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(pool.Close)
-			if _, err := pool.Exec(t.Context(), `CREATE TABLE orders (id bigint PRIMARY KEY, parent_id bigint, note text)`); err != nil {
-				t.Fatal(err)
-			}
-			want := []row{{7, sqltype.NullID{}, "seven"}, {8, sqltype.NullID{ID: 7, Valid: true}, "eight"}}
-			for _, r := range want {
-				if _, err := pool.Exec(t.Context(), `INSERT INTO orders VALUES (@id, @parent, @note)`, pgx.StrictNamedArgs{"id": r.ID, "parent": r.ParentID, "note": r.Note}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			rows, err := pool.Query(t.Context(), `SELECT note, id, parent_id FROM orders WHERE id = ANY(@ids) ORDER BY id`, pgx.NamedArgs{"ids": []sqltype.ID{8, 7, 6}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := pgx.CollectRows(rows, pgx.RowToStructByName[row])
-			if err != nil || !reflect.DeepEqual(got, want) {
-				t.Errorf("%+v, %v", got, err)
-			}
-			rows, err = pool.Query(t.Context(), `SELECT id, parent_id, note FROM orders WHERE parent_id = @parent`, pgx.NamedArgs{"parent": want[0].ID})
-			if err != nil {
-				t.Fatal(err)
-			}
-			one, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByName[row])
-			if err != nil || *one != want[1] {
-				t.Errorf("%+v, %v", one, err)
 			}
 		})
 	}

@@ -37,48 +37,6 @@ func everything(name string) *Purchase {
 	return p
 }
 
-func TestGraphCreate(t *testing.T) {
-	onGraphs(t, func(t *testing.T, db *gorm.DB) {
-		values := []*Purchase{everything("a"), everything("b")}
-		values[1].Parent = values[0]
-		values[1].Weight, values[1].State = 3, "sent"
-		result, err := graph.CreateWith(t.Context(), db, values, graph.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkGraph(t, db, values)
-		if result.RowsAffected != 2 {
-			t.Errorf("%d rows affected, want the two that were given", result.RowsAffected)
-		}
-		var tables []string
-		for _, r := range result.Tables {
-			if r.Inserts != 1 && r.Table != "purchases" { // those that were given, and their parts
-				t.Errorf("%s took %d INSERTs", r.Table, r.Inserts)
-			}
-			tables = append(tables, fmt.Sprint(r.Table, " ", r.RowsAffected))
-		}
-		slices.Sort(tables)
-		if want := []string{"buyers 2", "cards 2", "groups 4", "items 6", "labels 4", "notes 6", "parcels 4", "purchase_groups 4", "purchase_labels 6", "purchases 4", "receipts 2", "shops 2", "slips 2"}; !slices.Equal(tables, want) {
-			t.Errorf("written %v, want %v", tables, want)
-		}
-		ours := dump(t, db, graphTables...)
-		empty(t, db, graphTables...)
-		plain := []*Purchase{everything("a"), everything("b")}
-		plain[1].Parent = plain[0]
-		plain[1].Weight, plain[1].State = 3, "sent"
-		// gorm writes b's parent by itself first, and then again as one of the two.
-		if err := db.Create(plain[0]).Error; err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Create(plain[1]).Error; err != nil {
-			t.Fatal(err)
-		}
-		if theirs := dump(t, db, graphTables...); !slices.Equal(ours, theirs) {
-			t.Errorf("Create wrote\n%s\ngorm\n%s", strings.Join(ours, "\n"), strings.Join(theirs, "\n"))
-		}
-	})
-}
-
 // What plain gorm writes and leaves in the structs, Create does: every relation, in each form.
 func TestGraphLikeGorm(t *testing.T) {
 	existing := func() []any {
@@ -254,28 +212,6 @@ func textOf(v any, keys bool) string {
 	return b.String()
 }
 
-// FullSaveAssociations overwrites what exists, as in gorm.
-func TestGraphFullSave(t *testing.T) {
-	onGraphs(t, func(t *testing.T, db *gorm.DB) {
-		full := db.Session(&gorm.Session{FullSaveAssociations: true})
-		run := func(create func(v any) error) []string {
-			empty(t, db, graphTables...)
-			if err := db.Create(&Purchase{ID: 905, Name: "old", Items: []Item{{ID: 906, Name: "old item"}}, Buyer: &Buyer{ID: 901, Name: "old buyer"}, Labels: []*Label{{ID: 903, Name: "old label"}}}).Error; err != nil {
-				t.Fatal(err)
-			}
-			if err := create(&Purchase{Name: "a", Items: []Item{{ID: 906, Name: "new item"}, {Name: "fresh"}}, Buyer: &Buyer{ID: 901, Name: "new buyer"}, Labels: []*Label{{ID: 903, Name: "new label"}}}); err != nil {
-				t.Fatal(err)
-			}
-			return dump(t, db, graphTables...)
-		}
-		theirs := run(func(v any) error { return full.Create(v).Error })
-		ours := run(func(v any) error { return graph.Create(t.Context(), full, v) })
-		if !slices.Equal(ours, theirs) || !strings.Contains(strings.Join(ours, ""), "new buyer") {
-			t.Errorf("Create wrote\n%s\ngorm\n%s", strings.Join(ours, "\n"), strings.Join(theirs, "\n"))
-		}
-	})
-}
-
 func TestGraphSelectAndOmit(t *testing.T) {
 	handles := map[string]func(db *gorm.DB) *gorm.DB{
 		"all":                  func(db *gorm.DB) *gorm.DB { return db },
@@ -312,44 +248,6 @@ func TestGraphSelectAndOmit(t *testing.T) {
 					t.Errorf("%s: nothing was written", name)
 				}
 			})
-		}
-		empty(t, db, graphTables...)
-		p := everything("a")
-		if err := graph.Create(t.Context(), db.Omit("ID"), p); err == nil || !strings.Contains(err.Error(), "Purchase.ID is left out") {
-			t.Errorf("Omit(ID): %v", err)
-		}
-		bare(t, db.Session(&gorm.Session{NewDB: true}), "Omit(ID)", p, everything("a"))
-
-		for name, scope := range map[string]func(tx *gorm.DB) *gorm.DB{
-			"Omit":   func(tx *gorm.DB) *gorm.DB { return tx.Omit("Items") },
-			"Select": func(tx *gorm.DB) *gorm.DB { return tx.Select("Name") },
-			"Clause": func(tx *gorm.DB) *gorm.DB { return tx.Clauses(clause.OnConflict{DoNothing: true}) },
-		} {
-			p := everything("a")
-			if err := graph.Create(t.Context(), db.Scopes(scope), p); err == nil || !strings.Contains(err.Error(), "scope") {
-				t.Errorf("%s in a scope: %v", name, err)
-			}
-			bare(t, db, name+" in a scope", p, everything("a"))
-		}
-		for name, handle := range map[string]*gorm.DB{"Items.Notes": db.Omit("Items.Notes"), "Parcels.Name": db.Select("Parcels.Name"), "Parcels.*": db.Omit("Parcels.*")} {
-			if err := graph.Create(t.Context(), handle, everything("a")); err == nil || !strings.Contains(err.Error(), name) {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-
-		// The far side is there already, or it is an error.
-		label := &Label{Name: "l"}
-		if err := db.Create(label).Error; err != nil {
-			t.Fatal(err)
-		}
-		if err := graph.Create(t.Context(), db.Omit("Labels.*"), &Purchase{Name: "a", Labels: []*Label{{ID: label.ID}}}); err != nil {
-			t.Error(err)
-		}
-		if rows := dump(t, db, graphTables...); len(rows) != 3 {
-			t.Errorf("%v", rows)
-		}
-		if err := graph.Create(t.Context(), db.Omit("Labels.*"), &Purchase{Name: "a", Labels: []*Label{{Name: "new"}}}); err == nil || !strings.Contains(err.Error(), "Label.ID is zero") {
-			t.Errorf("%v", err)
 		}
 	})
 }

@@ -125,46 +125,6 @@ func TestGraphNotRetriedInTransaction(t *testing.T) {
 	})
 }
 
-// If a tag has the unique index, such rows are written in one order, so there is no deadlock.
-func TestGraphSortsSharedRows(t *testing.T) {
-	onUsers(t, func(t *testing.T, db *gorm.DB) {
-		seen, s := spyOn(db)
-		v := []*Visit{
-			{Name: "b", User: &User{Email: "c@x"}, Tags: []Keyword{{Word: "red"}, {Word: "Blue"}}},
-			{Name: "a", User: &User{Email: "A@x"}, Tags: []Keyword{{Word: "green"}, {Word: "red"}}},
-			{Name: "c", User: &User{Email: "b@x"}},
-		}
-		if err := db.Create(&User{Email: "b@x"}).Error; err != nil {
-			t.Fatal(err)
-		}
-		if _, err := graph.CreateWith(t.Context(), seen, v, graph.Config{BatchSize: 2}); err != nil {
-			t.Fatal(err)
-		}
-		s.reset()
-		for _, one := range v {
-			if one.UserID != one.User.ID {
-				t.Errorf("%+v of %+v", one, one.User)
-			}
-			var back User
-			if err := db.Take(&back, one.UserID).Error; err != nil || back.Email != one.User.Email {
-				t.Errorf("%+v, %v, want %s", back, err, one.User.Email)
-			}
-		}
-		if v[0].Tags[0].ID != v[1].Tags[1].ID {
-			t.Errorf("red is %d and %d", v[0].Tags[0].ID, v[1].Tags[1].ID)
-		}
-		dry, log := databases.Record(db.Session(&gorm.Session{DryRun: true}))
-		again := &Visit{Tags: []Keyword{{Word: "red"}, {Word: "Blue"}, {Word: "green"}}}
-		if err := graph.Create(t.Context(), dry, again); err != nil {
-			t.Fatal(err)
-		}
-		sql := log.SQL[len(log.SQL)-2]
-		if b, g, r := strings.Index(sql, "Blue"), strings.Index(sql, "green"), strings.Index(sql, "red"); b < 0 || b > g || g > r {
-			t.Errorf("the words are written in the order of %s", sql)
-		}
-	})
-}
-
 // Of SQLite's own errors, that of a file which another connection is writing to begins the
 // transaction anew.
 func TestGraphRetriedWhileLocked(t *testing.T) {
@@ -299,4 +259,28 @@ func TestGraphSerializable(t *testing.T) {
 	wg.Wait()
 	counts(t, db, "SELECT SUM(taken) FROM seats", nil, 3*writers*each)
 	counts(t, db, "SELECT COUNT(*) FROM bookings", nil, 3*writers*each)
+}
+
+// tally is a source that counts.
+type tally struct {
+	mu    sync.Mutex
+	last  int64
+	calls int
+}
+
+func (s *tally) Next(ctx context.Context) (int64, error) {
+	ids := []int64{0}
+	err := s.Fill(ctx, ids)
+	return ids[0], err
+}
+
+func (s *tally) Fill(_ context.Context, ids []int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls++
+	for i := range ids {
+		s.last++
+		ids[i] = s.last
+	}
+	return nil
 }

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -11,34 +10,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
 )
-
-// Term has the fields of a keyword under another name, as a package does that adds methods.
-type Term Keyword
-
-func TestUpsertOfConvertibleRows(t *testing.T) {
-	onUsers(t, func(t *testing.T, db *gorm.DB) {
-		old := &Keyword{Word: "red"}
-		if err := db.Create(old).Error; err != nil {
-			t.Fatal(err)
-		}
-		for name, on := range map[string]clause.OnConflict{
-			"DoNothing": {DoNothing: true},
-			"DoUpdates": {Columns: []clause.Column{{Name: "word"}}, DoUpdates: clause.AssignmentColumns([]string{"word"})},
-		} {
-			one, red, fresh := &Term{Word: "red"}, &Term{Word: "red"}, &Term{Word: "new " + name}
-			several := []*Term{fresh, red}
-			for _, v := range []any{one, &several} {
-				if err := db.Model(&Keyword{}).Clauses(on).Create(v).Error; err != nil {
-					t.Errorf("%s: %v", name, err)
-				}
-			}
-			var row Keyword
-			if err := db.Take(&row, "word = ?", fresh.Word).Error; err != nil || row.ID != fresh.ID || one.ID != old.ID || red.ID != old.ID {
-				t.Errorf("%s: %v, the structs have %d, %d and %d, the database %d and %d", name, err, one.ID, red.ID, fresh.ID, old.ID, row.ID)
-			}
-		}
-	})
-}
 
 // A row that collides in a hidden index is an error, whether others refer to it or not.
 func TestUpsertByHiddenIndex(t *testing.T) {
@@ -64,29 +35,6 @@ func TestUpsertByHiddenIndex(t *testing.T) {
 			if err := graph.Create(t.Context(), nothing, set); err != nil || set.ID != 42 {
 				t.Errorf("%+v, %v", set, err)
 			}
-		}
-	})
-}
-
-// How many statements an upsert takes where nothing has to be asked.
-func TestUpsertStatements(t *testing.T) {
-	onUsers(t, func(t *testing.T, db *gorm.DB) {
-		seen, s := spyOn(db)
-		fresh := []*User{{Email: "1@x"}, {Email: "2@x"}}
-		on := clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoNothing: true}
-		if err := graph.Create(t.Context(), seen.Clauses(on), fresh); err != nil {
-			t.Fatal(err)
-		}
-		sent := verbs(s.reset())
-		if want := []string{"BEGIN", "INSERT users", "COMMIT"}; db.Name() == "postgres" && !slices.Equal(sent, want) && len(sent) > 5 {
-			t.Errorf("sent %v, want %v", sent, want)
-		}
-		// An upsert by the key asks nothing.
-		if err := graph.Create(t.Context(), seen.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: clause.AssignmentColumns([]string{"visits"})}), fresh[0]); err != nil {
-			t.Fatal(err)
-		}
-		if sent := verbs(s.reset()); db.Name() != "mysql" && !slices.Equal(sent, []string{"BEGIN", "INSERT users", "COMMIT"}) {
-			t.Errorf("sent %v", sent)
 		}
 	})
 }

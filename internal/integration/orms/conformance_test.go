@@ -71,11 +71,8 @@ var conformers = []conformer{
 	{name: "ent", kinds: all, open: openEnt},
 	{name: "bun", kinds: all, open: openBun},
 	{name: "sqlc", kinds: all, open: openSqlc, plain: true},
-	{name: "xorm", kinds: all, open: openXorm},
 	{name: "sqlx", kinds: all, open: openSqlx},
 	{name: "squirrel", kinds: all, open: openSquirrel},
-	{name: "go-jet", kinds: all[:1], open: openJet},  // its dialects share no types
-	{name: "upper", kinds: all[:2], open: openUpper}, // its SQLite needs cgo
 }
 
 // Every library writes and reads the same rows on every database that it supports.

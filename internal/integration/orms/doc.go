@@ -1,11 +1,8 @@
 // Package orms runs sqltype through the libraries for SQL. One suite, in conformance_test.go, writes
 // and reads the same rows with all of them, on every database: docs/tools.md and docs/recipes.md say
-// what it does. The other tests show what the modules for ent and bun prevent, and measure the second
-// table of docs/encoders.md: what column a library makes for an ID and a NullID, what NULL means in
-// its conditions, and that a negative ID is refused.
+// what it does. The other tests show what the modules for ent and bun prevent.
 package orms
 
 //go:generate go run entshop/generate.go
 //go:generate cp ../../../examples/sqlc/overrides.yaml sqlcshop/sqlc.yaml
 //go:generate go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate -f sqlcshop/sqlc.yaml
-//go:generate go test -run ^TestJetIsGenerated$ -update .
