@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5"
@@ -190,35 +189,5 @@ func TestPgx(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-// A call that waits for another transaction ends with its own context.
-func TestWaitInTransaction(t *testing.T) {
-	dsn := freshPostgres(t, testserver.Postgres(t).DSN, "read committed")
-	db := open(t, "pgx", dsn)
-	store := mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
-	if err := store.PrepareCounters(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	tx, err := db.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := store.In(tx).Reserve(t.Context(), "a", 1); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	if first, err := store.Reserve(ctx, "a", 1); err == nil {
-		t.Errorf("%d, while another transaction has not ended", first)
-	}
-	if err := tx.Commit(); err != nil {
-		t.Fatal(err)
-	}
-	// The call that gave up may have succeeded, after the commit and before the server received
-	// its cancellation.
-	if first, err := store.Reserve(t.Context(), "a", 1); err != nil || first != 2 && first != 3 {
-		t.Errorf("%d, %v", first, err)
 	}
 }
