@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -127,5 +128,24 @@ func TestFromAutoIncrement(t *testing.T) {
 			t.Error(err)
 		}
 		checkParts(t, sqltype.ID(shops[0].Sales[2].ID), 1)
+	})
+}
+
+// A plugin leaves an old table as it is, unless it is strict.
+func TestOldTable(t *testing.T) {
+	databases.OnEvery(t, func(t *testing.T, d databases.Database) {
+		if err := databases.Handle(t, d).AutoMigrate(&shopBefore{}, &saleBefore{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, strict := range []bool{false, true} {
+			db := databases.Handle(t, d, gormplugin.New(gormplugin.Config{Source: databases.Generator(t, 1), Strict: strict}))
+			rows, set := []shopBefore{{Name: "x", Sales: []saleBefore{{}}}, {Name: "y"}}, shopBefore{ID: 100, Sales: []saleBefore{{}}}
+			if err := db.Create(&rows).Error; (err != nil) != strict || !strict && (rows[0].ID != 1 || rows[1].ID != 2 || rows[0].Sales[0].ID != 1) {
+				t.Errorf("strict %t: %+v, %v", strict, rows, err)
+			}
+			if err := errors.Join(db.Create(&set).Error, db.Delete(&set.Sales).Error, db.Delete(&set).Error); err != nil {
+				t.Errorf("strict %t: a key that is set: %v", strict, err)
+			}
+		}
 	})
 }

@@ -89,6 +89,7 @@ var createPaths = []struct {
 		}
 		return docs, nil
 	}},
+	{"Select", func(db *gorm.DB, docs []Doc) ([]Doc, error) { return docs, db.Select("Name").Create(&docs).Error }},
 	{"DO NOTHING", func(db *gorm.DB, docs []Doc) ([]Doc, error) {
 		return docs, db.Clauses(clause.OnConflict{DoNothing: true}).Create(&docs).Error
 	}},

@@ -249,5 +249,25 @@ func TestGraphSelectAndOmit(t *testing.T) {
 				}
 			})
 		}
+		empty(t, db, graphTables...)
+		label := &Label{Name: "l"}
+		if err := db.Create(label).Error; err != nil {
+			t.Fatal(err)
+		}
+		far := &Purchase{Name: "a", Labels: []*Label{{ID: label.ID}}}
+		if err := graph.Create(t.Context(), db.Omit("Labels.*"), far); err != nil || len(dump(t, db, graphTables...)) != 3 {
+			t.Error(err)
+		}
+		scope := func(tx *gorm.DB) *gorm.DB { return tx.Omit("Items") }
+		for want, handle := range map[string]*gorm.DB{"Items.Notes": db.Omit("Items.Notes"), "scope": db.Scopes(scope), "Label.ID is zero": db.Omit("Labels.*")} {
+			if err := graph.Create(t.Context(), handle, everything("a")); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %s", err, want)
+			}
+		}
+		empty(t, db, graphTables...)
+		result, err := graph.CreateWith(t.Context(), db.Session(&gorm.Session{DryRun: true}), everything("a"), graph.Config{})
+		if rows := dump(t, db, graphTables...); err != nil || len(result.Statements) != 14 || len(rows) > 0 {
+			t.Errorf("a dry run: %d statements, %d rows, %v", len(result.Statements), len(rows), err)
+		}
 	})
 }
