@@ -7,10 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"github.com/seed-299c1d6b/snowkey/pgxtype"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -76,31 +74,4 @@ func TestJSON(t *testing.T) {
 			t.Errorf("%q: %v", src, err)
 		}
 	}
-}
-
-// PostgreSQL makes a number of a bigint. The error of a key with a Form says so, in a struct and
-// alone, and what it advises works.
-func TestJSONOfABigint(t *testing.T) {
-	type row[K any] struct {
-		ID K `json:"id"`
-	}
-	const want = `a number, but a sqltype.Key[github.com/seed-299c1d6b/snowkey/pgxtype_test.strict] has a Form, want "row_" and 13 digits of base 32: read the number into a sqltype.ID and convert it`
-	conn := connect(t, pgx.QueryExecModeCacheStatement)
-	pgxtype.Register(conn.TypeMap())
-	run(t, conn, `create temp table orders (id bigint)`)
-	run(t, conn, `insert into orders values ($1)`, big)
-	for query, target := range map[string]any{
-		`select json_agg(o) from orders o`:      new([]row[sqltype.Key[strict]]),
-		`select jsonb_agg(o) from orders o`:     new([]row[sqltype.NullKey[strict]]),
-		`select to_jsonb(id) from orders`:       new(sqltype.Key[strict]),
-		`select jsonb_agg(id) from orders`:      new([]sqltype.Key[strict]),
-		`select row_to_json(o) from orders o`:   new(row[*sqltype.Key[strict]]),
-		`select to_json(array[id]) from orders`: new([]sqltype.NullKey[strict]),
-	} {
-		if err := conn.QueryRow(t.Context(), query).Scan(target); !errors.Is(err, sqltype.ErrSyntax) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v\nwant %s", query, err, want)
-		}
-	}
-	expect(t, conn, []row[ID]{{big}}, `select json_agg(o) from orders o`)
-	expect(t, conn, []row[sqltype.Key[prefixed]]{{sqltype.Key[prefixed](big)}}, `select json_agg(o) from orders o`)
 }

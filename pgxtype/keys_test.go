@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -14,21 +13,10 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// prefixed is a row whose keys have a Form, and had none before.
-type prefixed struct{}
-
-func (*prefixed) KeyForm() sqltype.Form {
-	return sqltype.Form{Prefix: "row", Old: []sqltype.Form{{}}}
-}
-
 // strict is one that does not read decimals.
 type strict struct{}
 
 func (*strict) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "row"} }
-
-type malformed struct{}
-
-func (*malformed) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "Row"} }
 
 const bigText = "row_1qda147xjq4ad"
 
@@ -81,51 +69,6 @@ func TestKeysWithAForm(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// What a json column has is read as UnmarshalJSON of the key reads it.
-func TestKeysFromJSON(t *testing.T) {
-	m := registered()
-	for _, tt := range []struct {
-		src             string
-		strict, lenient error // nil: it is read
-	}{
-		{`"` + bigText + `"`, nil, nil},
-		{`"ROW_1QDA147XJQ4AD"`, nil, nil},
-		{`1996573624012345677`, sqltype.ErrSyntax, nil},
-		{`"1996573624012345677"`, sqltype.ErrPrefix, nil},
-		{`"cus_1qda147xjq4ad"`, sqltype.ErrPrefix, sqltype.ErrPrefix},
-		{`"row_1qda147xjq4a"`, sqltype.ErrSyntax, sqltype.ErrSyntax},
-		{`true`, sqltype.ErrSyntax, sqltype.ErrSyntax},
-	} {
-		t.Run(tt.src, func(t *testing.T) {
-			for want, targets := range map[*error][]any{
-				&tt.strict:  {ptr(sqltype.Key[strict](42)), ptr(ptr(sqltype.Key[strict](42))), ptr(sqltype.NullKey[strict]{Key: 42, Valid: true})},
-				&tt.lenient: {ptr(sqltype.Key[prefixed](42)), ptr(ptr(sqltype.Key[prefixed](42))), ptr(sqltype.NullKey[prefixed]{Key: 42, Valid: true})},
-			} {
-				for _, target := range targets {
-					err := m.Scan(pgtype.JSONBOID, bin, []byte("\x01"+tt.src), target)
-					got := reflect.Indirect(reflect.ValueOf(target).Elem())
-					if got.Kind() == reflect.Struct {
-						got = got.Field(0)
-					}
-					wantID := int64(42)
-					if *want == nil {
-						wantID = int64(big)
-					}
-					if !errors.Is(err, *want) || got.Int() != wantID {
-						t.Errorf("%T: %d, %v, want %v", target, got.Int(), err, *want)
-					}
-					if err != nil && !strings.Contains(err.Error(), fmt.Sprintf("(%T)", target)) {
-						t.Errorf("%v does not name %T", err, target)
-					}
-				}
-			}
-		})
-	}
-	if b, err := m.Encode(pgtype.JSONOID, txt, sqltype.Key[malformed](7), []byte("prefix")); !errors.Is(err, sqltype.ErrForm) || b != nil {
-		t.Errorf("%q, %v", b, err)
 	}
 }
 

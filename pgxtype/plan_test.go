@@ -201,39 +201,6 @@ func TestScalarErrors(t *testing.T) {
 	}
 }
 
-func TestRange(t *testing.T) {
-	m := registered()
-	for format, code := range formats {
-		for _, tt := range []struct {
-			oid   uint32
-			value any
-		}{
-			{pgtype.Int8rangeOID, aRange},
-			{pgtype.Int8rangeOID, idRange{}},
-			{pgtype.Int8rangeArrayOID, []idRange{aRange, aRange}},
-			{pgtype.Int8multirangeOID, pgtype.Multirange[idRange]{aRange, aRange}},
-		} {
-			for kind, as := range kinds {
-				target := reflect.New(reflect.TypeOf(tt.value))
-				b, err := m.Encode(tt.oid, code, as(tt.value), nil)
-				if err == nil {
-					err = m.Scan(tt.oid, code, b, as(target.Interface()))
-				}
-				if got := target.Elem().Interface(); err != nil || !reflect.DeepEqual(got, tt.value) {
-					t.Errorf("%s %s of %T: %v, want %v, %v", format, kind, tt.value, got, tt.value, err)
-				}
-			}
-		}
-		for _, as := range kinds {
-			bad := aRange
-			bad.Lower = -1
-			if b, err := m.Encode(pgtype.Int8rangeOID, code, as(bad), nil); !errors.Is(err, sqltype.ErrNegative) {
-				t.Errorf("%s negative bound: %q, %v", format, b, err)
-			}
-		}
-	}
-}
-
 // A type that the program registers accepts an ID if its codec accepts an int64.
 func TestOwnTypes(t *testing.T) {
 	m := registered()

@@ -12,8 +12,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/seed-299c1d6b/snowkey/pgxtype/pgxload"
 )
@@ -228,31 +226,6 @@ func TestLoadNestedError(t *testing.T) {
 		}
 		if n := s.ask(t, `select (select count(*) from orders) * 1000 + (select count(*) from lines)`); n != 5025 {
 			t.Errorf("%s: %d", name, n)
-		}
-	}
-}
-
-// pgx returns the server's error if it asks the server to cancel a statement, and the error of a closed
-// connection if it loses a race. Load's error also has that of ctx.
-func TestLoadCanceledStatement(t *testing.T) {
-	s := newShop(t, pgx.QueryExecModeCacheStatement, true, shopTables)
-	s.exec(t, `create function sleep() returns trigger language plpgsql as 'begin perform pg_sleep(60); return new; end'`,
-		`create trigger sleep before insert on orders for each row execute function sleep()`)
-	config := s.pool.Config()
-	config.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
-		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: enough}
-	}
-	pool, err := pgxpool.NewWithConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer end(t, pool)
-	for name, method := range methods {
-		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-		_, err := pgxload.LoadWith(ctx, pool, pgxload.Config{Method: method}, writeOrders(makeOrders(2, 2)))
-		cancel()
-		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "57014") {
-			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

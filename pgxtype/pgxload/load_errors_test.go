@@ -146,6 +146,9 @@ func TestLoadConfig(t *testing.T) {
 			t.Errorf("%v\ndoes not contain %q", err, want)
 		}
 	}
+	if err := pgxload.RetryWith(t.Context(), (*pgxpool.Pool)(nil), pgxload.RetryConfig{Attempts: -1}, nil); err == nil || !strings.Contains(err.Error(), "Attempts -1") || !strings.Contains(err.Error(), "f nil: is required") {
+		t.Error(err)
+	}
 	if _, err := pgxload.LoadWith(t.Context(), offline{}, pgxload.Config{ChunkBytes: 256<<20 + 1}, writeOrders(nil)); err == nil || !strings.Contains(err.Error(), "ChunkBytes 268435457") {
 		t.Error(err)
 	}

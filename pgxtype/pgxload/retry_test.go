@@ -16,7 +16,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/seed-299c1d6b/snowkey/pgxtype/pgxload"
 )
@@ -148,10 +147,6 @@ func TestRetryPauses(t *testing.T) {
 		}
 		if len(pauses) < 10 {
 			t.Errorf("20 pauses have %d lengths", len(pauses))
-		}
-		s = &script{commits: []error{conflict}}
-		if err := pgxload.RetryWith(t.Context(), s, pgxload.RetryConfig{Backoff: time.Hour, MaxBackoff: time.Second}, fine); err != nil || s.pause(0) > time.Second {
-			t.Errorf("a pause of %v, %v", s.pause(0), err)
 		}
 		// A context that ends in a pause.
 		s = &script{commits: slices.Repeat([]error{conflict}, 3)}
@@ -302,20 +297,6 @@ func TestRetryCommitted(t *testing.T) {
 			cancel()
 		}
 	})
-}
-
-func TestRetryConfig(t *testing.T) {
-	err := pgxload.RetryWith(t.Context(), nil, pgxload.RetryConfig{Attempts: -1, Backoff: -2, MaxBackoff: -3}, nil)
-	for _, want := range []string{"pgxload: ", "db nil: is required", "f nil: is required", "Attempts -1", "Backoff -2ns", "MaxBackoff -3ns"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v does not contain %q", err, want)
-		}
-	}
-	for _, db := range []pgxload.TxBeginner{(*pgx.Conn)(nil), (*pgxpool.Pool)(nil)} {
-		if err := pgxload.Retry(t.Context(), db, fine); err == nil || !strings.Contains(err.Error(), "db nil: is required") {
-			t.Errorf("%T: %v", db, err)
-		}
-	}
 }
 
 // A transaction that a statement ends cannot be committed: what f wrote is gone.
