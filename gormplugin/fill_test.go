@@ -8,12 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
@@ -479,24 +477,6 @@ func TestSelectAndOmit(t *testing.T) {
 	}
 }
 
-// The batches of one call are filled each from one reservation, ascending.
-func TestBatches(t *testing.T) {
-	db, src := open(t, &Order{}, &Line{})
-	orders, more := make([]Order, 25), make([]*Order, 25)
-	for i := range more {
-		more[i] = &Order{}
-	}
-	err := errors.Join(db.CreateInBatches(&orders, 10).Error, db.Session(&gorm.Session{CreateBatchSize: 10}).Create(more).Error)
-	if err != nil || src.Calls != 6 {
-		t.Errorf("%d reservations, %v", src.Calls, err)
-	}
-	keys := append(keysOf(orders), keysOf(more)...)
-	if !slices.IsSorted(keys) || keys[0] != 1 || keys[49] != 50 {
-		t.Errorf("%v", keys)
-	}
-	check(t, db, "orders", keys...)
-}
-
 // Many goroutines create on a new handle, so that all of them parse the models for the first time.
 func TestConcurrently(t *testing.T) {
 	db, src := open(t, &Order{}, &Line{})
@@ -618,32 +598,8 @@ func TestOneReservationForAllColumns(t *testing.T) {
 	}
 }
 
-type once struct{ grant *core.Grant }
-
-func (o once) Grant(_ context.Context, prev *core.Grant) (*core.Grant, error) {
-	if prev != nil {
-		return prev, nil
-	}
-	return o.grant, nil
-}
-
-// The errors of a real generator reach the caller, with the table and the field.
+// The errors of a source reach the caller, with the table and the field.
 func TestErrorsOfTheSource(t *testing.T) {
-	gen, err := core.New(core.Config{Worker: core.Fixed(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	layout := core.Twitter()
-	grant, err := core.NewGrant(layout, 1, layout.Epoch, layout.Epoch.Add(time.Hour)) // over for many years
-	if err != nil {
-		t.Fatal(err)
-	}
-	fenced, err := core.New(core.Config{Worker: once{grant}, MaxWait: 2 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer fenced.Close()
-	gen.Close()
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	before := errors.New("before")
@@ -653,8 +609,6 @@ func TestErrorsOfTheSource(t *testing.T) {
 		want error
 		text string
 	}{
-		{"fenced", fenced, core.ErrFenced, "gormplugin: table orders: Order.ID (2 ids): "},
-		{"closed", gen, core.ErrClosed, "gormplugin: table orders: Order.ID (2 ids): "},
 		{"its own", &gormtest.Counter{Err: errRefused}, errRefused, "gormplugin: table orders: Order.ID (2 ids): refused"},
 		{"zero", &gormtest.Counter{Last: -2}, nil, "gormplugin: table orders: Order.ID: the source returned -1, and ids are positive"},
 	} {
