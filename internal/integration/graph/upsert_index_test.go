@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"strings"
 	"testing"
 
 	"gorm.io/gorm"
@@ -10,34 +9,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
 )
-
-// A row that collides in a hidden index is an error, whether others refer to it or not.
-func TestUpsertByHiddenIndex(t *testing.T) {
-	onUsers(t, func(t *testing.T, db *gorm.DB) {
-		if err := db.Create(&Secret{Code: "x"}).Error; err != nil {
-			t.Fatal(err)
-		}
-		nothing := db.Clauses(clause.OnConflict{DoNothing: true}).Session(&gorm.Session{})
-		for what, create := range map[string]func(v any) error{
-			"gorm": func(v any) error { return nothing.Create(v).Error },
-			"ours": func(v any) error { return graph.Create(t.Context(), nothing, v) },
-		} {
-			for _, secrets := range [][]*Secret{{{Code: "x"}, {Code: what}}, {{Code: "x", Uses: []Use{{}}}}} {
-				if err := create(secrets); err == nil || !strings.Contains(err.Error(), "not written") || secrets[0].ID != 0 {
-					t.Errorf("%s: %+v, %v", what, secrets[0], err)
-				}
-			}
-		}
-		counts(t, db, "SELECT COUNT(*) FROM uses", nil, 0)
-		// Found by its own key, it is there.
-		set := &Secret{ID: 42, Code: "z"}
-		for range 2 {
-			if err := graph.Create(t.Context(), nothing, set); err != nil || set.ID != 42 {
-				t.Errorf("%+v, %v", set, err)
-			}
-		}
-	})
-}
 
 // UpdateAll with nothing to update is DoNothing to gorm.
 func TestUpsertOfNothing(t *testing.T) {
