@@ -283,27 +283,6 @@ func TestHooks(t *testing.T) {
 	}
 }
 
-// Foreign keys are never filled. The key of an article's cover is its article's.
-func TestForeignKeysAreNotFilled(t *testing.T) {
-	db, src := open(t, &Article{}, &Tag{}, &Cover{}, &Order{}, &Line{})
-	a := Article{Tags: []Tag{{}, {}}, Children: []Article{{}}, Cover: &Cover{URL: "/a.png"}}
-	if err := db.Create(&a).Error; err != nil {
-		t.Fatal(err)
-	}
-	if a.Cover.ArticleID != a.ID || a.ParentID != nil || *a.Children[0].ParentID != a.ID || src.Last != 4 { // article, two tags, child
-		t.Errorf("%+v after %d ids", a, src.Last)
-	}
-	o := Order{Lines: []Line{{}, {}}}
-	if err := db.Create(&o).Error; err != nil {
-		t.Fatal(err)
-	}
-	for i, l := range o.Lines {
-		if l.OrderID != o.ID || o.ID == 0 || l.ID == 0 || l.Hooked != l.ID {
-			t.Errorf("line %d is %+v of order %d", i, l, o.ID)
-		}
-	}
-}
-
 type (
 	JUser struct {
 		ID   sqltype.ID
@@ -434,6 +413,27 @@ func TestPartsOfKeys(t *testing.T) {
 		}
 	}
 	check(t, db, "tenanteds", list[0].ID.Int64(), list[1].ID.Int64())
+}
+
+// The key of a join table that is a model is filled like any other, and its references are not changed.
+func TestJoinTableWithItsOwnKey(t *testing.T) {
+	type Membership struct {
+		ID        sqltype.ID
+		ArticleID sqltype.Key[Article] `gorm:"uniqueIndex:pair"`
+		TagID     sqltype.Key[Tag]     `gorm:"uniqueIndex:pair"`
+	}
+	db, _ := open(t)
+	article := Article{Tags: []Tag{{}, {}}, Children: []Article{{}}, Cover: &Cover{}}
+	if err := errors.Join(db.SetupJoinTable(&Article{}, "Tags", &Membership{}), db.AutoMigrate(&Tag{}, &Article{}, &Cover{}, &Membership{}), db.Create(&article).Error); err != nil {
+		t.Fatal(err)
+	}
+	var rows []Membership
+	if err := db.Order("id").Find(&rows).Error; err != nil || len(rows) != 2 || rows[0].ID == 0 || rows[1].ArticleID != article.ID || rows[0].TagID != article.Tags[0].ID {
+		t.Errorf("%+v of %+v, %v", rows, article, err)
+	}
+	if article.Cover.ArticleID != article.ID || article.ParentID != nil || *article.Children[0].ParentID != article.ID { // foreign keys are not filled
+		t.Errorf("%+v", article)
+	}
 }
 
 func TestSelectAndOmit(t *testing.T) {

@@ -173,38 +173,6 @@ func TestFormErrors(t *testing.T) {
 	}
 }
 
-func TestSealedKeys(t *testing.T) {
-	const id = 1996573624012345677
-	for name, f := range map[string]Form{"prefix": {Prefix: "loose", Sealer: mask}, "no prefix": {Sealer: mask}} {
-		t.Run(name, func(t *testing.T) {
-			setForm(t, f)
-			text := Key[looseRow](id).String()
-			if token := "t" + (id ^ mask.mask).Base32(); !strings.HasSuffix(text, token) || strings.HasPrefix(text, "loose_") != (f.Prefix != "") {
-				t.Fatalf("%s, with the token %s", text, token)
-			}
-			b, err := json.Marshal([]NullKey[looseRow]{{id, true}, {}})
-			if want := `["` + text + `",null]`; err != nil || string(b) != want {
-				t.Errorf("%s, %v, want %s", b, err, want)
-			}
-			if key, err := ParseKey[looseRow](text); err != nil || key != id {
-				t.Errorf("%s is read as %v, %v", text, key, err)
-			}
-			for in, want := range map[string]error{
-				"1996573624012345677": nil, "loose_1qda147xjq4ad": nil, "cus_" + text: ErrPrefix, "loose_old_" + text: ErrPrefix, "": nil, "x" + text: nil,
-			} {
-				key, err := ParseKey[looseRow](in)
-				if key != 0 || err == nil || want != nil && !errors.Is(err, want) {
-					t.Errorf("%s is read as %d, %v, want %v", in, int64(key), err, want)
-				}
-			}
-			var key Key[looseRow]
-			if err := json.Unmarshal([]byte("7"), &key); !errors.Is(err, ErrSyntax) || key != 0 {
-				t.Errorf("a number: %v", err)
-			}
-		})
-	}
-}
-
 // What was written under an earlier Form is read, if Old lists it, and what is written is new.
 func TestOldForms(t *testing.T) {
 	const id = 1996573624012345677

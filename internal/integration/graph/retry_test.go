@@ -9,18 +9,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/glebarez/sqlite"
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/stdlib"
-	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
-	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -125,31 +121,6 @@ func TestGraphNotRetriedInTransaction(t *testing.T) {
 	})
 }
 
-// Of SQLite's own errors, that of a file which another connection is writing to begins the
-// transaction anew.
-func TestGraphRetriedWhileLocked(t *testing.T) {
-	db := graphHandle(t, sqlite.Open("file:"+filepath.Join(t.TempDir(), "x.sqlite")+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(1)"), nil, nil, graphModels()...)
-	writer := db.Begin()
-	if err := writer.Create(&Shop{Name: "other"}).Error; err != nil {
-		t.Fatal(err)
-	}
-	seen, s := spyOn(db)
-	s.at = func(n int, _ string) error {
-		if n == 6 {
-			return writer.Commit().Error
-		}
-		return nil
-	}
-	p := everything("a")
-	if err := graph.Create(t.Context(), seen, p); err != nil {
-		t.Error(err)
-	}
-	if n := count(s.reset(), "BEGIN"); n < 2 {
-		t.Errorf("begun %d times", n)
-	}
-	checkGraph(t, db, p)
-}
-
 // Booking has a hook that the context brings.
 type Booking struct {
 	ID   sqltype.ID
@@ -227,38 +198,6 @@ func conflictInHook(t *testing.T, db *gorm.DB, what string, kept bool) {
 	if bookings != 4 || !slices.Equal(taken, []int{2, 2, 2}) {
 		t.Errorf("%s: %d bookings, and the seats were taken %v times", what, bookings, taken)
 	}
-}
-
-// Under SERIALIZABLE, conflicts surface in hooks, and PostgreSQL answers the statements of the next
-// hooks with another error. Each create is begun again until it succeeds.
-func TestGraphSerializable(t *testing.T) {
-	cfg := databases.FreshPostgres(t, testserver.Postgres(t).DSN)
-	cfg.RuntimeParams["default_transaction_isolation"] = "serializable"
-	db := graphHandle(t, postgres.New(postgres.Config{Conn: stdlib.OpenDB(*cfg)}), nil, nil, &Booking{}, &Seat{})
-	if err := db.Create([]Seat{{ID: 1}, {ID: 2}, {ID: 3}}).Error; err != nil {
-		t.Fatal(err)
-	}
-	ctx := context.WithValue(t.Context(), hookKey{}, func(tx *gorm.DB, _ *Booking) error {
-		var taken int
-		if err := tx.Model(&Seat{}).Select("SUM(taken)").Scan(&taken).Error; err != nil {
-			return err
-		}
-		return take(tx, 1+taken%3)
-	})
-	const writers, each = 8, 10
-	var wg sync.WaitGroup
-	for range writers {
-		wg.Go(func() {
-			for range each {
-				if _, err := graph.CreateWith(ctx, db, make([]Booking, 3), graph.Config{Attempts: 200, MaxBackoff: 20 * time.Millisecond}); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	counts(t, db, "SELECT SUM(taken) FROM seats", nil, 3*writers*each)
-	counts(t, db, "SELECT COUNT(*) FROM bookings", nil, 3*writers*each)
 }
 
 // tally is a source that counts.

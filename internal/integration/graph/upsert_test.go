@@ -51,12 +51,6 @@ type Keyword struct {
 
 func (*User) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "user"} }
 
-// Bare has nothing that an UpdateAll could update but what the database makes.
-type Bare struct {
-	ID   sqltype.ID
-	Code string `gorm:"size:20;uniqueIndex;default:(upper('x'))"`
-}
-
 var upsertTables = []string{"visit_keywords", "visits", "keywords", "devices", "users"}
 
 func onUsers(t *testing.T, test func(t *testing.T, db *gorm.DB)) {
