@@ -111,17 +111,6 @@ func TestMapKeys(t *testing.T) {
 	}
 }
 
-// gorm would set a key that it takes for auto-increment from what the database returns: in maps, to
-// wrong keys.
-func TestAutoIncrementRefused(t *testing.T) {
-	db, _ := open(t, &Forgotten{})
-	for _, value := range []any{map[string]any{}, map[string]any{"id": 5}, &Forgotten{}, &Forgotten{ID: 5}} {
-		if err := db.Model(&Forgotten{}).Create(value).Error; err == nil || !strings.Contains(err.Error(), "Forgotten.ID: the key of type int64 is auto-increment to gorm") {
-			t.Errorf("%v: %v", value, err)
-		}
-	}
-}
-
 // What gorm panics on, or refuses after it has written associations, is refused before that, and
 // takes no id. No connection stays in use.
 func TestDestinationsRefused(t *testing.T) {

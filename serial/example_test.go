@@ -3,7 +3,6 @@ package serial_test
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
@@ -25,22 +24,6 @@ func ExampleNew() {
 	// Output:
 	// PAY-20261121073045123-0817-0042-42 <nil>
 	// 2124042817363972138 <nil>
-}
-
-func ExampleNew_errors() {
-	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, err = serial.New(serial.Config{Prefix: "PAY ", Location: berlin})
-	fmt.Println(strings.ReplaceAll(err.Error(), "; ", "\n"))
-	_, err = serial.New(serial.Config{Prefix: "PAY", Location: berlin, Fold: true})
-	fmt.Println(err)
-	// Output:
-	// serial: Prefix "PAY ": must have at most 32 visible ASCII characters
-	// Location Europe/Berlin: changes its offset from 1h0m0s to 2h0m0s at 2011-03-27T01:00:00Z, so a time may occur twice: set Fold, or use UTC
-	// <nil>
 }
 
 func ExampleCodec_Encode() {

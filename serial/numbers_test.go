@@ -114,13 +114,6 @@ func TestPeriods(t *testing.T) {
 			}
 		})
 	}
-	for p, want := range map[serial.Period]string{serial.Day: "Day", serial.Month: "Month", serial.Year: "Year", serial.Forever: "Forever", 9: "Period(9)"} {
-		t.Run(fmt.Sprint(p), func(t *testing.T) {
-			if p.String() != want {
-				t.Errorf("%s, want %s", p, want)
-			}
-		})
-	}
 }
 
 // A number that would need one more digit is an error, in the middle of a block too,

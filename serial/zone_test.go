@@ -3,7 +3,6 @@ package serial_test
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -129,31 +128,6 @@ func TestFold(t *testing.T) {
 				t.Errorf("%s: %v, want %s", text, err, want)
 			}
 		})
-	}
-}
-
-// With a fold, strings sort as the ids do except in what is shown twice.
-func TestOrderWithFold(t *testing.T) {
-	c, err := serial.New(serial.Config{Location: zone(t, "Europe/Berlin"), Fold: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []string
-	for when := at(t, "2026-10-24T22:00:00Z"); when.Before(at(t, "2026-10-25T04:00:00Z")); when = when.Add(10 * time.Minute) {
-		s, err := c.Encode(compose(t, core.Twitter(), core.Parts{Time: when}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, s)
-	}
-	for i := 1; i < len(all); i++ {
-		repeats := i == 18 // 01:00Z, when clocks go back to 02:00
-		if (all[i] < all[i-1]) != repeats {
-			t.Errorf("%d: %s after %s", i, all[i], all[i-1])
-		}
-	}
-	if slices.Sort(all); len(slices.Compact(all)) != 36 {
-		t.Errorf("%d are left", len(all))
 	}
 }
 

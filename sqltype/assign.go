@@ -67,7 +67,8 @@ func Children[P, C any, L, K ~int64](
 // function, or an address that a function returned is nil, ErrNegative if a key is negative,
 // and ErrSource if src returns an id that is not above zero. It says which parent and child.
 //
-// A key is an ID, a [Key] or another int64.
+// Children of children take a second call, with the children as its parents: their keys are set and
+// stay. A key is an ID, a [Key] or another int64.
 func Assign[P any, K ~int64](
 	ctx context.Context, src Source, parents []P, key func(*P) *K, kinds ...Child[P, K],
 ) error {

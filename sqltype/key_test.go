@@ -2,11 +2,9 @@ package sqltype
 
 import (
 	"encoding/json"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"math"
-	"reflect"
 	"strings"
 	"testing"
 )
@@ -162,61 +160,6 @@ func testKeyNumber(t *testing.T, unmarshal func(data []byte, into any) error) {
 				}
 			}
 		}
-	}
-}
-
-type keyDocument struct {
-	XMLName xml.Name                    `json:"-" xml:"doc"`
-	ID      Key[prefixedRow]            `json:"id" xml:"id,attr"`
-	Parent  NullKey[prefixedRow]        `json:"parent" xml:"parent,attr"`
-	Ptr     *Key[prefixedRow]           `json:"ptr" xml:"ptr"`
-	None    *Key[prefixedRow]           `json:"none" xml:"none,attr"`
-	List    []Key[prefixedRow]          `json:"list" xml:"list"`
-	Keys    map[Key[prefixedRow]]string `json:"keys" xml:"-"`
-}
-
-func newKeyDocument() keyDocument {
-	return keyDocument{
-		XMLName: xml.Name{Local: "doc"},
-		ID:      7, Parent: NullKey[prefixedRow]{6, true}, Ptr: ptr(rowKey), List: []Key[prefixedRow]{1, 2},
-		Keys: map[Key[prefixedRow]]string{9: "x"},
-	}
-}
-
-func TestKeyJSON(t *testing.T) {
-	in := newKeyDocument()
-	b, err := json.Marshal(in)
-	const want = `{"id":"row_0000000000007","parent":"row_0000000000006","ptr":"row_1qda147xjq4ad","none":null,` +
-		`"list":["row_0000000000001","row_0000000000002"],"keys":{"row_0000000000009":"x"}}`
-	if err != nil || string(b) != want {
-		t.Fatalf("got %s, %v, want %s", b, err, want)
-	}
-	for _, text := range []string{want, strings.ReplaceAll(want, "row_", "ROW_")} {
-		out := keyDocument{XMLName: in.XMLName}
-		if err := json.Unmarshal([]byte(text), &out); err != nil || !reflect.DeepEqual(out, in) {
-			t.Fatalf("got %+v, %v", out, err)
-		}
-	}
-	out := newKeyDocument()
-	if err := json.Unmarshal([]byte(`{"id":null,"parent":null,"ptr":null}`), &out); err != nil || out.ID != 7 || out.Parent.Valid || out.Ptr != nil {
-		t.Errorf("null: %+v, %v", out, err)
-	}
-	for in, want := range map[string]error{
-		`7`: ErrSyntax, `7.5`: ErrSyntax, `true`: ErrSyntax, `{}`: ErrSyntax, `"7"`: ErrPrefix, `""`: ErrPrefix,
-		`"by_value_0000000000007"`: ErrPrefix, `"row_7"`: ErrSyntax, `"row\u005f0000000000007"`: ErrPrefix,
-	} {
-		key, null := Key[prefixedRow](7), NullKey[prefixedRow]{7, true}
-		for _, err := range []error{json.Unmarshal([]byte(in), &key), json.Unmarshal([]byte(in), &null)} {
-			if !errors.Is(err, want) || !strings.Contains(err.Error(), strings.Trim(fmt.Sprintf("%q", in), `"`)) {
-				t.Errorf("%s: got %v, want %v", in, err, want)
-			}
-		}
-		if key != 7 || null != (NullKey[prefixedRow]{7, true}) {
-			t.Errorf("%s: left %v, %v", in, key, null)
-		}
-	}
-	if err := json.Unmarshal([]byte(`{"cus_0000000000007":"x"}`), &map[Key[prefixedRow]]string{}); err == nil {
-		t.Error("a map took another type's key")
 	}
 }
 

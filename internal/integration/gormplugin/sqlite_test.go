@@ -13,34 +13,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Tables that gorm has made without the plugin stay as they are: to change a column, gorm would copy
-// the table at each start.
-func TestSQLiteLeavesColumns(t *testing.T) {
-	type parent struct {
-		ID       sqltype.ID
-		ParentID *sqltype.ID
-	}
-	type child struct {
-		ID       sqltype.Key[child]
-		ParentID sqltype.ID
-		Other    sqltype.NullID
-	}
-	file := "file:" + filepath.Join(t.TempDir(), "columns.sqlite")
-	d := databases.Database{Name: "sqlite", Open: func(*testing.T) gorm.Dialector { return sqlite.Open(file) }}
-	if err := databases.Handle(t, d).AutoMigrate(&parent{}, &child{}); err != nil {
-		t.Fatal(err)
-	}
-	db, sent := databases.Record(databases.Handle(t, d, fillPlugin(databases.Generator(t, 1))))
-	if err := db.AutoMigrate(&parent{}, &child{}); err != nil {
-		t.Fatal(err)
-	}
-	for _, sql := range sent.SQL {
-		if !strings.HasPrefix(sql, "SELECT") && !strings.HasPrefix(sql, "PRAGMA") {
-			t.Errorf("AutoMigrate sent %s", sql)
-		}
-	}
-}
-
 // The statements of docs/sqlite.md make the key of a table the rowid, and keep its rows and those
 // that refer to them.
 func TestSQLiteConvert(t *testing.T) {

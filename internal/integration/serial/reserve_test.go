@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 type span struct{ first, n int64 }
@@ -113,4 +115,17 @@ func TestOverflow(t *testing.T) {
 			t.Errorf("%d", first)
 		}
 	})
+}
+
+// A store that may lose an acknowledged write is refused.
+func TestLossy(t *testing.T) {
+	var lossy *worker.DurabilityError
+	memory := open(t, "sqlite", ":memory:")
+	memory.SetMaxOpenConns(1)
+	if first, err := mustNew(sqlstore.New(memory, sqlstore.Config{})).Reserve(t.Context(), "a", 1); !errors.As(err, &lossy) || first != 0 {
+		t.Errorf("%d, %v", first, err)
+	}
+	if err := mustNew(sqlstore.New(memory, sqlstore.Config{})).PrepareCounters(t.Context()); !errors.As(err, &lossy) {
+		t.Error(err)
+	}
 }
