@@ -162,7 +162,7 @@ func (n *Numbers) Width() int {
 	return n.width
 }
 
-// Format returns the text of a number in the period that contains t. It needs no Counter
+// Format returns the string of a number in the period that contains t. It needs no Counter
 // and reserves nothing. A number that needs more than Digits is a [*core.ConfigError].
 func (n *Numbers) Format(t time.Time, number int64) (string, error) {
 	if err := n.check(nil); err != nil {

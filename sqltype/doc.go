@@ -1,7 +1,7 @@
 // Package sqltype gives a primary key one Go type, [ID], that behaves the same in a database, in
 // JSON and in a URL. A [Key] is an ID of one type of rows.
 //
-// An ID is an int64 in a bigint column and in a struct field, and a decimal string in text,
+// An ID is an int64 in a bigint column and in a struct field, and a decimal string elsewhere,
 // including JSON: JavaScript reads numbers as float64, and would change the last digits of most
 // 64-bit ids.
 //
@@ -30,9 +30,9 @@
 //
 //	func (*Order) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "ord"} }
 //
-// KeyForm is optional. With it, the text of the key, also in JSON, is "ord_1qda147xjq4ad", and a
-// text with another prefix is [ErrPrefix]. The column is a bigint either way. What follows holds
-// for a Key as for an ID, and for a [NullKey] as for a [NullID], but the text of a key with a [Form]
+// KeyForm is optional. With it, the string of the key, also in JSON, is "ord_1qda147xjq4ad", and a
+// string with another prefix is [ErrPrefix]. The column is a bigint either way. What follows holds
+// for a Key as for an ID, and for a [NullKey] as for a [NullID], but the string of a key with a [Form]
 // has the grammar of the Form.
 //
 // # What is guaranteed
@@ -40,21 +40,21 @@
 // [Parse], [ID.Scan], [ID.UnmarshalText], [ID.UnmarshalJSON] and [ID.UnmarshalParam] read one
 // grammar: 0, or 1 to 19 digits without a leading zero, at most 9223372036854775807. Sign, space,
 // underscore, prefix, fraction and exponent are errors, so an id has one spelling and can
-// be compared as text. An error quotes the input and wraps [ErrSyntax], [ErrRange] or
+// be compared as a string. An error quotes the input and wraps [ErrSyntax], [ErrRange] or
 // [ErrNegative]; the id is then unchanged.
 //
 // Ids are never negative: methods that encode a negative ID return an error, and methods that
 // decode never return one. Zero is a valid id to read and write, but means "not set" to
 // [ID.IsZero], to [Assign] and to libraries that fill keys. [NextID] and [Assign] never return it.
 //
-// [ID.Value] is an int64. [ID.Scan] reads an int64, a uint64, an ID, a *ID and text. Only a
+// [ID.Value] is an int64. [ID.Scan] reads an int64, a uint64, an ID, a *ID and a decimal string. Only a
 // [NullID], a *ID and a sql.Null[ID] accept NULL.
 //
 // JSON is a string, as a value, as a map key, in a slice and in an any. Reading accepts a string
 // or an integer; null leaves an ID unchanged, makes a *ID nil and a NullID NULL. Omit an
 // unset ID with `json:"id,omitempty,omitzero"`.
 //
-// [ID.Base32], [ID.Base58] and [ID.Base62] return short texts of a fixed width, which sort byte
+// [ID.Base32], [ID.Base58] and [ID.Base62] return short strings of a fixed width, which sort byte
 // by byte as the ids do.
 //
 // # What is not
@@ -81,11 +81,11 @@
 //	UnmarshalParam          gin and echo, for path and query parameters
 //	Bind                    code that oapi-codegen generates
 //	MarshalGQLContext       gqlgen, and UnmarshalGQLContext
-//	Format, String          fmt, and code that wants a string
+//	Format, String          fmt, and code that needs a string
 //	Compare, Int64, Base32  your code, as Base58, Base62 and the Append methods
 //
 // docs/encoders.md lists what JSON packages, web frameworks, binary and text encoders and SQL
-// libraries do with an ID. docs/keys.md is about keys, and what changing a Form does to texts that
+// libraries do with an ID. docs/keys.md is about keys, and what changing a Form does to strings that
 // people have stored.
 //
 // The package imports the standard library only.

@@ -107,7 +107,7 @@ func ExampleID_Scan() {
 	fmt.Println(id.Scan(nil))
 	// Output:
 	// <nil> 42
-	// sqltype: Scan: NULL fits no ID and no Key: use a sqltype.NullID, a sqltype.NullKey or a pointer
+	// sqltype: Scan: cannot scan NULL into an ID or a Key: use a sqltype.NullID, a sqltype.NullKey or a pointer
 }
 
 func ExampleNullID() {

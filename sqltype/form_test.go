@@ -91,7 +91,7 @@ func TestFormCheck(t *testing.T) {
 		`Old[0].Old has 1 forms, want none`:   {Prefix: "ord", Old: []Form{{Prefix: "o", Old: make([]Form, 1)}}},
 		`Prefix "_"` + rule + `; Sealer is a nil *sqltype.maskSealer; Old[0].Prefix "O"` + rule + `; Old[0].Sealer is a nil *sqltype.maskSealer`: {
 			Prefix: "_", Sealer: (*maskSealer)(nil), Old: []Form{{Prefix: "O", Sealer: (*maskSealer)(nil)}}},
-		`decimal texts and tokens without a Prefix can look alike: give the tokens a Prefix`: {Sealer: mask, Old: []Form{{}}},
+		`decimal strings and tokens without a Prefix can look alike: give the tokens a Prefix`: {Sealer: mask, Old: []Form{{}}},
 	} {
 		err := f.Check()
 		if !errors.Is(err, ErrForm) || err.Error() != "sqltype: wrong Form: "+want {
