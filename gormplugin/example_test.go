@@ -72,16 +72,6 @@ func ExampleValidate() {
 	// Output: gormplugin: Note.ID: the key of type int64 is auto-increment to gorm: add autoIncrement:false to its gorm tag "primaryKey;snowflake"
 }
 
-func ExampleNew_faults() {
-	db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(db.Use(gormplugin.New(gormplugin.Config{Tables: map[string]gormplugin.Table{"logs": {}}})))
-	// Output: gormplugin: Tables["logs"].Column "": must be set
-}
-
 func ExampleModel() {
 	type Page struct {
 		gormplugin.Model

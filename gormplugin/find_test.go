@@ -128,18 +128,6 @@ func TestUpsertOfSeveral(t *testing.T) {
 	}
 }
 
-// A key that was set stays, unless the clause names other columns.
-func TestUpsertKeepsSetKeys(t *testing.T) {
-	db, _ := open(t, &Badge{})
-	if err := db.Create(&Badge{Ref: "a"}).Error; err != nil {
-		t.Fatal(err)
-	}
-	b := Badge{ID: 4711, Ref: "a"}
-	if err := db.Clauses(doNothing).Create(&b).Error; err != nil || b.ID != 4711 {
-		t.Errorf("%+v, %v", b, err)
-	}
-}
-
 // What prevents a look-up is an error: no row gets a wrong key.
 func TestUpsertUnseen(t *testing.T) {
 	for name, change := range map[string]func(db *gorm.DB) error{
@@ -164,17 +152,5 @@ func TestUpsertUnseen(t *testing.T) {
 			t.Errorf("%+v, %v, want %s", b, err, name)
 		}
 		idle(t, db)
-	}
-}
-
-// UpdateAll of filled numbers adds no parameters, so that a large batch fits.
-func TestUpdateAllOfManyNumbers(t *testing.T) {
-	db, _ := open(t, &Badge{})
-	many := make([]Badge, 8000)
-	for i := range many {
-		many[i].Ref = strings.Repeat("x", i%90) + time.Duration(i).String()
-	}
-	if err := db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&many).Error; err != nil {
-		t.Error(err)
 	}
 }

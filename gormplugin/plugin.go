@@ -81,7 +81,7 @@ var (
 // New returns a Plugin. db.Use reports the faults of the configuration.
 func New(cfg Config) *Plugin { return &Plugin{cfg: cfg} }
 
-// Name returns a new name for each call. Else gorm would refuse a second plugin on a handle before
+// Name returns a new name for each call. Otherwise gorm would refuse a second plugin on a handle before
 // Initialize can say what to do.
 func (p *Plugin) Name() string { return fmt.Sprintf("snowkey:%p:%d", p, p.uses.Add(1)) }
 

@@ -1,7 +1,6 @@
 package gormplugin_test
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/DATA-DOG/go-sqlmock"
@@ -11,75 +10,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
-
-func TestExactSQL(t *testing.T) {
-	for _, d := range gormtest.Dialects() {
-		t.Run(d.Name, func(t *testing.T) {
-			db, mock := d.Mock(t, &gormtest.Counter{Last: 41})
-			mock.ExpectBegin()
-			mock.ExpectExec(d.InsertItem).WithArgs(42, "tea").WillReturnResult(sqlmock.NewResult(7, 1))
-			mock.ExpectCommit()
-			one := Item{Name: "tea"}
-			if err := db.Create(&one).Error; err != nil || one.ID != 42 {
-				t.Fatalf("%+v, %v", one, err)
-			}
-
-			mock.ExpectBegin()
-			mock.ExpectExec(d.InsertItems).WithArgs(43, "a", 44, "b").WillReturnResult(sqlmock.NewResult(7, 2))
-			mock.ExpectCommit()
-			two := []Item{{Name: "a"}, {Name: "b"}}
-			if err := db.Create(&two).Error; err != nil || two[0].ID != 43 || two[1].ID != 44 {
-				t.Fatalf("%+v, %v", two, err)
-			}
-
-			mock.ExpectBegin()
-			mock.ExpectExec(d.InsertItem).WithArgs(45, "set").WillReturnResult(sqlmock.NewResult(7, 1))
-			mock.ExpectExec(d.UpsertPrices).WithArgs(46, 45, 100, 47, 45, 200).WillReturnResult(sqlmock.NewResult(7, 2))
-			mock.ExpectCommit()
-			graph := Item{Name: "set", Prices: []Price{{Cents: 100}, {Cents: 200}}}
-			if err := db.Create(&graph).Error; err != nil || graph.Prices[1].ItemID != 45 {
-				t.Fatalf("%+v, %v", graph, err)
-			}
-			if err := mock.ExpectationsWereMet(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
-
-// A source that fails: the transaction is rolled back and no INSERT was sent.
-// A child that fails takes its parent with it.
-func TestErrorPath(t *testing.T) {
-	for _, d := range gormtest.Dialects() {
-		t.Run(d.Name, func(t *testing.T) {
-			boom := errors.New("sequence used up")
-			db, mock := d.Mock(t, &gormtest.Counter{Err: boom})
-			mock.ExpectBegin()
-			mock.ExpectRollback()
-			item := Item{Name: "tea"}
-			if err := db.Create(&item).Error; !errors.Is(err, boom) || item.ID != 0 {
-				t.Errorf("%+v, %v", item, err)
-			}
-			if err := mock.ExpectationsWereMet(); err != nil {
-				t.Error(err)
-			}
-
-			db, mock = d.Mock(t, &gormtest.Counter{})
-			refused := errors.New("foreign key violated")
-			mock.ExpectBegin()
-			mock.ExpectExec(d.InsertItem).WithArgs(1, "set").WillReturnResult(sqlmock.NewResult(0, 1))
-			mock.ExpectExec(d.UpsertPrices).WithArgs(2, 1, 100, 3, 1, 200).WillReturnError(refused)
-			mock.ExpectRollback()
-			graph := Item{Name: "set", Prices: []Price{{Cents: 100}, {Cents: 200}}}
-			if err := db.Create(&graph).Error; !errors.Is(err, refused) {
-				t.Error(err)
-			}
-			if err := mock.ExpectationsWereMet(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
 
 type Seal struct {
 	Tenant sqltype.ID `gorm:"primaryKey"`

@@ -12,7 +12,6 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
-	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 // Models of a service with old tables.
@@ -68,6 +67,7 @@ var operations = []struct {
 	{"another table", func(db *gorm.DB) error { return db.Table("archive").Create(&Old{Text: "g"}).Error }, strings.Replace(oldText, `"olds"`, `"archive"`, 1)},
 	{"generics", func(db *gorm.DB) error { return gorm.G[Old](db).Create(context.Background(), &Old{Text: "h"}) }, oldText},
 	{"an unsigned key", func(db *gorm.DB) error { return db.Create(&OldLine{}).Error }, "OldLine.ID is zero"},
+	{"a key beside a number", func(db *gorm.DB) error { return db.Create(&OldNumbered{}).Error }, "OldNumbered.ID is zero"},
 	{"a small key", func(db *gorm.DB) error { return db.Create(&OldSmall{}).Error }, "OldSmall.ID is zero, so the database makes the key; to have it filled, use sqltype.ID, since its type int32 cannot hold a Snowflake id;"},
 	{"a set key", func(db *gorm.DB) error { return db.Create(&Old{ID: 200, Text: "i"}).Error }, ""},
 	{"a set key in a map", func(db *gorm.DB) error { return db.Model(&Old{}).Create(map[string]any{"ID": 300, "text": "j"}).Error }, ""},
@@ -99,13 +99,13 @@ var operations = []struct {
 func TestStrict(t *testing.T) {
 	for name, cfg := range map[string]gormplugin.Config{
 		"default": {}, "strict": {Strict: true},
-		"exempt":                 {Exempt: []any{&Old{}, []OldLine{}, "archive", &OldSmall{}}},
-		"strict, exempt":         {Strict: true, Exempt: []any{"olds", OldLine{}, "archive", OldSmall{}}},
-		"strict, exempt, models": {Strict: true, Exempt: []any{&Old{}, OldLine{}, &OldSmall{}}, Models: []any{&Old{}, &OldLine{}}},
+		"exempt":                 {Exempt: []any{&Old{}, []OldLine{}, "archive", &OldSmall{}, OldNumbered{}}},
+		"strict, exempt":         {Strict: true, Exempt: []any{"olds", OldLine{}, "archive", OldSmall{}, "old_numbereds"}},
+		"strict, exempt, models": {Strict: true, Exempt: []any{&Old{}, OldLine{}, &OldSmall{}, &OldNumbered{}}, Models: []any{&Old{}, &OldLine{}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg.Source = &gormtest.Counter{}
-			db := gormtest.SQLite(t, cfg, &Old{}, &OldLine{}, &OldSmall{}, &Tag{}, &Country{}, &Deleted{}, &Pair{}, &Keyless{}, &Serial{})
+			db := gormtest.SQLite(t, cfg, &Old{}, &OldLine{}, &OldSmall{}, &OldNumbered{}, &Tag{}, &Country{}, &Deleted{}, &Pair{}, &Keyless{}, &Serial{})
 			if err := db.Exec("CREATE TABLE archive (id integer PRIMARY KEY, text text)").Error; err != nil {
 				t.Fatal(err)
 			}
@@ -132,7 +132,7 @@ func TestStrict(t *testing.T) {
 			switch {
 			case cfg.Exempt != nil && lines != "":
 				t.Error(lines)
-			case name == "default" && (len(log.lines) != 3 || !strings.Contains(lines, "snowkey: table olds: "+oldText) || !strings.Contains(lines, "OldLine.ID")):
+			case name == "default" && (len(log.lines) != 4 || !strings.Contains(lines, "snowkey: table olds: "+oldText) || !strings.Contains(lines, "OldLine.ID")):
 				t.Errorf("%d lines: %s", len(log.lines), lines)
 			}
 		})
@@ -144,48 +144,4 @@ type (
 		ID     uint
 		Number int64 `gorm:"snowflake"`
 	}
-	OldWide struct {
-		ID   int64
-		Text string
-		Note string `gorm:"-"`
-	}
-	OldTagged struct {
-		ID   int64
-		Text string `snowflake:"-"`
-	}
-	Zeroes struct {
-		ID     sqltype.ID
-		Number int64 `gorm:"snowflake"`
-	}
 )
-
-func (z *Zeroes) BeforeCreate(*gorm.DB) error {
-	z.Number = 0
-	return nil
-}
-
-func TestOldModelsAsBefore(t *testing.T) {
-	type Untagged struct {
-		ID   int64
-		Text string
-	}
-	db := gormtest.SQLite(t, gormplugin.Config{Source: &gormtest.Counter{}}, &Untagged{}, &OldTagged{}, &OldNumbered{}, &Zeroes{})
-	for range 2 { // before and after the line in the log
-		if err := db.Model(&Untagged{}).Create(&OldWide{Text: "x"}).Error; err != nil {
-			t.Errorf("another struct for the model: %v", err)
-		}
-		if err := db.Create(&Untagged{}).Error; err != nil {
-			t.Error(err)
-		}
-	}
-	if err := db.Create(&OldTagged{}).Error; err != nil {
-		t.Errorf("a tag of another package: %v", err)
-	}
-	if err := db.Create(&Zeroes{}).Error; err == nil || !strings.Contains(err.Error(), "Zeroes.Number was filled, and a hook has set it to zero") {
-		t.Error(err)
-	}
-	strict := gormtest.SQLite(t, gormplugin.Config{Source: &gormtest.Counter{}, Strict: true}, &OldNumbered{})
-	if err := strict.Create(&OldNumbered{}).Error; err == nil || !strings.Contains(err.Error(), "OldNumbered.ID is zero") {
-		t.Errorf("a key of the database's beside a number: %v", err)
-	}
-}

@@ -2,8 +2,6 @@ package gormplugin_test
 
 import (
 	"errors"
-	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -188,39 +186,5 @@ func TestUpsertKeepsNumbers(t *testing.T) {
 	mapped := map[string]any{"ref": "a", "title": "map"}
 	if err := db.Model(&Badge{}).Clauses(clause.OnConflict{Columns: byRef, UpdateAll: true}).Create(mapped).Error; err != nil || number("a") != there[0].Number {
 		t.Errorf("a map: %d, want %d, %v", number("a"), there[0].Number, err)
-	}
-}
-
-// The look-ups of many upserts have few texts, and so prepare few statements.
-func TestUpsertPreparesFewStatements(t *testing.T) {
-	db, _ := open(t, &Badge{})
-	db = db.Session(&gorm.Session{PrepareStmt: true})
-	refs := make([]Badge, 300)
-	for i := range refs {
-		refs[i].Ref = fmt.Sprint(i)
-	}
-	if err := db.Create(&refs).Error; err != nil {
-		t.Fatal(err)
-	}
-	for i := range 400 {
-		list := make([]Badge, 1+i%20)
-		for k, at := range rand.Perm(300)[:len(list)] {
-			if list[k].Ref = refs[at].Ref; rand.IntN(2) > 0 {
-				list[k].Ref = fmt.Sprint("new ", i, k)
-			}
-		}
-		if err := db.Session(&gorm.Session{SkipDefaultTransaction: true}).Clauses(clause.OnConflict{DoNothing: true}).Create(&list).Error; err != nil {
-			t.Fatal(err)
-		}
-	}
-	selects := map[string]int{}
-	for _, text := range db.Statement.ConnPool.(*gorm.PreparedStmtDB).Stmts.Keys() {
-		if _, where, found := strings.Cut(text, " WHERE "); found {
-			where, _, _ = strings.Cut(where, " =")
-			selects[where]++
-		}
-	}
-	if len(selects) != 3 || selects["`id`"] > 5 || selects["`ref`"] > 5 || selects["`number`"] > 5 {
-		t.Errorf("%v", selects)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -170,34 +169,6 @@ func TestUseFails(t *testing.T) {
 	}
 	if err := plugin.Close(t.Context()); err != nil {
 		t.Error(err)
-	}
-}
-
-// A plugin with a Source serves many handles, each with its own schemas.
-func TestOnePluginTwoHandles(t *testing.T) {
-	src := &gormtest.Counter{}
-	plugin := gormplugin.New(gormplugin.Config{Source: src})
-	var creating sync.WaitGroup
-	defer creating.Wait()
-	for range 2 {
-		db := bare(t, tests.DummyDialector{})
-		if err := db.Use(plugin); err != nil {
-			t.Fatal(err)
-		}
-		creating.Go(func() {
-			if err := db.Create(&Order{ID: 7}).Error; err != nil {
-				t.Error(err)
-			}
-		})
-		if o := (Order{Lines: []Line{{}}}); db.Create(&o).Error != nil || o.ID == 0 || o.Lines[0].ID == 0 {
-			t.Errorf("%+v", o)
-		}
-		if err := gormplugin.Validate(db, &Order{}); err != nil {
-			t.Error(err)
-		}
-	}
-	if id, err := plugin.Next(t.Context()); err != nil || id != 5 || plugin.Generator() != nil || plugin.Close(t.Context()) != nil {
-		t.Errorf("%d, %v", id, err)
 	}
 }
 

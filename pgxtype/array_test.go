@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"runtime"
-	"slices"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -75,33 +74,6 @@ func TestArrayBytes(t *testing.T) {
 	}
 }
 
-// The elements of other arrays are not bigints, whatever the Go type is.
-func TestArrayOfOtherColumns(t *testing.T) {
-	m, plain := registered(), pgtype.NewMap()
-	for _, ints := range [][]*int64{{}, {ptr(int64(1)), ptr(int64(300))}, {ptr(int64(1)), nil}} {
-		forms, _ := nullables(ints)
-		for _, oid := range []uint32{pgtype.Int2ArrayOID, pgtype.Int4ArrayOID, pgtype.NumericArrayOID} {
-			for format, code := range formats {
-				want, err := plain.Encode(oid, code, ints, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, form := range forms {
-					got, err := m.Encode(oid, code, form, nil)
-					if err != nil || !bytes.Equal(bytes.TrimPrefix(got, []byte("\f")), want) { // see encodeByPgx
-						t.Errorf("%T to oid %d, %s: %x, want %x, %v", form, oid, format, got, want, err)
-						continue
-					}
-					back := reflect.New(reflect.TypeOf(form))
-					if err := m.Scan(oid, code, got, back.Interface()); err != nil || !reflect.DeepEqual(back.Elem().Interface(), form) {
-						t.Errorf("%T from oid %d, %s: %v, %v", form, oid, format, back.Elem(), err)
-					}
-				}
-			}
-		}
-	}
-}
-
 // Types of arrays other than a slice, and the text format.
 func TestArray(t *testing.T) {
 	m := registered()
@@ -139,20 +111,6 @@ func TestArray(t *testing.T) {
 						t.Errorf("scanned %v, %v", target.Elem(), err)
 					}
 				})
-			}
-		}
-	}
-}
-
-// As pgx does for []int64, more dimensions than the slice has are laid out flat.
-func TestArrayFlattens(t *testing.T) {
-	m := registered()
-	for format, code := range formats {
-		b, err := m.Encode(pgtype.Int8ArrayOID, code, [][]ID{{1, 2}, {3, 4}}, nil)
-		for _, as := range kinds {
-			var ids []ID
-			if err = errors.Join(err, m.Scan(pgtype.Int8ArrayOID, code, b, as(&ids))); err != nil || !slices.Equal(ids, []ID{1, 2, 3, 4}) {
-				t.Errorf("%s: %v %v", format, ids, err)
 			}
 		}
 	}

@@ -40,7 +40,7 @@ func ExampleRegister() {
 	// Output:
 	// {7,8} <nil>
 	// NULL <nil>
-	// pgxtype: scan: NULL fits no ID and no Key: use a sqltype.NullID, a sqltype.NullKey or a pointer
+	// pgxtype: scan: cannot scan NULL into an ID or a Key: use a sqltype.NullID, a sqltype.NullKey or a pointer
 }
 
 func ExampleRegister_keys() {

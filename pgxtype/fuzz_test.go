@@ -21,6 +21,13 @@ func FuzzScan(f *testing.F) {
 		}
 		f.Add(b, format == txt)
 	}
+	for _, format := range formats { // as pgx does for []int64, more dimensions than the slice has are laid out flat
+		b, err := registered().Encode(pgtype.Int8ArrayOID, format, [][]ID{{1, 2}, {3, 4}}, nil)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b, format == txt)
+	}
 	f.Add([]byte("{{1,2},{3,NULL}}"), true)
 	f.Add([]byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 20, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 1}, false)
 	f.Fuzz(func(t *testing.T, src []byte, text bool) {

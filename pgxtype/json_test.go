@@ -1,17 +1,14 @@
 package pgxtype_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"github.com/seed-299c1d6b/snowkey/pgxtype"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -76,104 +73,5 @@ func TestJSON(t *testing.T) {
 		if err := m.Scan(pgtype.JSONBOID, bin, src, new(ID)); err == nil || !strings.Contains(err.Error(), "version") {
 			t.Errorf("%q: %v", src, err)
 		}
-	}
-}
-
-// The form that a document has after a struct was marshalled is read field by field.
-func TestJSONColumns(t *testing.T) {
-	type doc struct {
-		ID     ID     `json:"id"`
-		Parent NullID `json:"parent"`
-		Lines  []ID   `json:"lines"`
-	}
-	in := doc{big, NullID{}, []ID{7, big}}
-	for _, mode := range modes {
-		t.Run(mode.String(), func(t *testing.T) {
-			conn := connect(t, mode)
-			pgxtype.Register(conn.TypeMap())
-			run(t, conn, `create temp table docs (b jsonb, j json)`)
-			run(t, conn, `insert into docs values ('{"id": "1996573624012345677", "parent": null, "lines": ["7", 1996573624012345677]}', '{"id": 1996573624012345677, "parent": null, "lines": ["7"]}')`)
-			expect(t, conn, in, `select b from docs`)
-			for _, column := range []string{"b", "j"} {
-				expect(t, conn, big, `select `+column+`->'id' from docs`)
-				expect(t, conn, big, `select (`+column+`->>'id') from docs`)
-				expect(t, conn, NullID{}, `select `+column+`->'parent' from docs`)
-				expect(t, conn, NullID{}, `select `+column+`->'no such' from docs`)
-				expect(t, conn, ID(7), `select `+column+`->'lines'->0 from docs`)
-				refuse(t, conn, sqltype.ErrNull, new(ID), `select `+column+`->'parent' from docs`)
-				refuse(t, conn, sqltype.ErrNull, new(ID), `select `+column+`->'no such' from docs`)
-				refuse(t, conn, sqltype.ErrSyntax, new(ID), `select `+column+` from docs`)
-			}
-			expect(t, conn, []ID{7, big}, `select b->'lines' from docs`)
-			expect(t, conn, []ID{7, big}, `select array(select jsonb_array_elements(b->'lines') from docs)`)
-			expect(t, conn, []NullID{valid(7), {}}, `select array['7', 'null']::json[]`)
-		})
-	}
-}
-
-// PostgreSQL makes a number of a bigint. The error of a key with a Form says so, in a struct and
-// alone, and what it advises works.
-func TestJSONOfABigint(t *testing.T) {
-	type row[K any] struct {
-		ID K `json:"id"`
-	}
-	const want = `a number, but a sqltype.Key[github.com/seed-299c1d6b/snowkey/pgxtype_test.strict] has a Form, want "row_" and 13 digits of base 32: read the number into a sqltype.ID and convert it`
-	conn := connect(t, pgx.QueryExecModeCacheStatement)
-	pgxtype.Register(conn.TypeMap())
-	run(t, conn, `create temp table orders (id bigint)`)
-	run(t, conn, `insert into orders values ($1)`, big)
-	for query, target := range map[string]any{
-		`select json_agg(o) from orders o`:      new([]row[sqltype.Key[strict]]),
-		`select jsonb_agg(o) from orders o`:     new([]row[sqltype.NullKey[strict]]),
-		`select to_jsonb(id) from orders`:       new(sqltype.Key[strict]),
-		`select jsonb_agg(id) from orders`:      new([]sqltype.Key[strict]),
-		`select row_to_json(o) from orders o`:   new(row[*sqltype.Key[strict]]),
-		`select to_json(array[id]) from orders`: new([]sqltype.NullKey[strict]),
-	} {
-		if err := conn.QueryRow(t.Context(), query).Scan(target); !errors.Is(err, sqltype.ErrSyntax) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v\nwant %s", query, err, want)
-		}
-	}
-	expect(t, conn, []row[ID]{{big}}, `select json_agg(o) from orders o`)
-	expect(t, conn, []row[sqltype.Key[prefixed]]{{sqltype.Key[prefixed](big)}}, `select json_agg(o) from orders o`)
-}
-
-// If pgx does not know that a parameter is json, a slice is a PostgreSQL array, which json
-// refuses, even if it is empty.
-func TestJSONParameters(t *testing.T) {
-	for _, mode := range modes {
-		t.Run(mode.String(), func(t *testing.T) {
-			conn := connect(t, mode)
-			pgxtype.Register(conn.TypeMap())
-			described := mode != pgx.QueryExecModeExec && mode != pgx.QueryExecModeSimpleProtocol
-			for _, v := range []any{[]ID{big}, []ID{}, &[]ID{big}, []NullID{valid(big), {}}, []NullID{}, []*ID{ptr(big), nil}, []*ID{}} {
-				text, err := json.Marshal(v)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, column := range []string{"jsonb", "json"} {
-					query := `select replace(($1::` + column + `)::text, ' ', '')`
-					if described {
-						expect(t, conn, string(text), query, v)
-						continue
-					}
-					for _, as := range kinds {
-						if _, err := conn.Exec(t.Context(), query, as(v)); err == nil || !strings.Contains(err.Error(), "type json") {
-							t.Errorf("%T %v: %v, want it refused", v, v, err)
-						}
-					}
-				}
-				expect(t, conn, string(text), `select replace(to_jsonb($1::text[])::text, ' ', '')`, v) // works in every mode
-			}
-			run(t, conn, `create temp table docs (b jsonb, j json)`)
-			if err := copyRows(t, conn, "docs", []string{"b", "j"}, []any{big, ptr(big)}); err != nil {
-				t.Error(err)
-			}
-			expect(t, conn, `"1996573624012345677" "1996573624012345677"`, `select b::text || ' ' || j::text from docs`)
-			expect(t, conn, NullID{}, `select to_jsonb($1::text)`, NullID{})
-			expect(t, conn, true, `select $1::jsonb is null`, NullID{})
-			expect(t, conn, true, `select $1::json is null`, (*ID)(nil))
-			expect(t, conn, []ID{}, `select $1::bigint[]`, []ID{})
-		})
 	}
 }

@@ -3,8 +3,6 @@ package pgxtype_test
 import (
 	"database/sql"
 	"reflect"
-	"slices"
-	"testing"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
@@ -43,11 +41,6 @@ func each(as func(any) any, values []any) []any {
 		out[i] = as(v)
 	}
 	return out
-}
-
-// hasIDs reports whether keyed changes a value.
-func hasIDs(values []any) bool {
-	return slices.ContainsFunc(values, func(v any) bool { return reflect.TypeOf(keyed(v)) != reflect.TypeOf(v) })
 }
 
 // typeOfKeys returns the type with keys for the ids of t, or t if it has no ids.
@@ -95,20 +88,4 @@ func typeOfKeys(t reflect.Type) reflect.Type {
 		}
 	}
 	return t
-}
-
-func TestKeyed(t *testing.T) {
-	id := ID(7)
-	*keyed(&id).(*Key) = 8
-	if id != 8 {
-		t.Error("keyed returns other memory")
-	}
-	for _, v := range []any{nil, 7, "x", struct{ A int }{1}, []any{big}} {
-		if reflect.TypeOf(keyed(v)) != reflect.TypeOf(v) {
-			t.Errorf("%T became %T", v, keyed(v))
-		}
-	}
-	if k, ok := keyed([][]NullID{{valid(7)}}).([][]NullKey); !ok || k[0][0].Key != 7 || !k[0][0].Valid {
-		t.Errorf("%v", k)
-	}
 }

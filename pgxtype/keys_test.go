@@ -5,31 +5,18 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/seed-299c1d6b/snowkey/pgxtype"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// prefixed is a row whose keys have a Form, and had none before.
-type prefixed struct{}
-
-func (*prefixed) KeyForm() sqltype.Form {
-	return sqltype.Form{Prefix: "row", Old: []sqltype.Form{{}}}
-}
-
 // strict is one that does not read decimals.
 type strict struct{}
 
 func (*strict) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "row"} }
-
-type malformed struct{}
-
-func (*malformed) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "Row"} }
 
 const bigText = "row_1qda147xjq4ad"
 
@@ -85,90 +72,6 @@ func TestKeysWithAForm(t *testing.T) {
 	}
 }
 
-// What a json column has is read as UnmarshalJSON of the key reads it.
-func TestKeysFromJSON(t *testing.T) {
-	m := registered()
-	for _, tt := range []struct {
-		src             string
-		strict, lenient error // nil: it is read
-	}{
-		{`"` + bigText + `"`, nil, nil},
-		{`"ROW_1QDA147XJQ4AD"`, nil, nil},
-		{`1996573624012345677`, sqltype.ErrSyntax, nil},
-		{`"1996573624012345677"`, sqltype.ErrPrefix, nil},
-		{`"cus_1qda147xjq4ad"`, sqltype.ErrPrefix, sqltype.ErrPrefix},
-		{`"row_1qda147xjq4a"`, sqltype.ErrSyntax, sqltype.ErrSyntax},
-		{`true`, sqltype.ErrSyntax, sqltype.ErrSyntax},
-	} {
-		t.Run(tt.src, func(t *testing.T) {
-			for want, targets := range map[*error][]any{
-				&tt.strict:  {ptr(sqltype.Key[strict](42)), ptr(ptr(sqltype.Key[strict](42))), ptr(sqltype.NullKey[strict]{Key: 42, Valid: true})},
-				&tt.lenient: {ptr(sqltype.Key[prefixed](42)), ptr(ptr(sqltype.Key[prefixed](42))), ptr(sqltype.NullKey[prefixed]{Key: 42, Valid: true})},
-			} {
-				for _, target := range targets {
-					err := m.Scan(pgtype.JSONBOID, bin, []byte("\x01"+tt.src), target)
-					got := reflect.Indirect(reflect.ValueOf(target).Elem())
-					if got.Kind() == reflect.Struct {
-						got = got.Field(0)
-					}
-					wantID := int64(42)
-					if *want == nil {
-						wantID = int64(big)
-					}
-					if !errors.Is(err, *want) || got.Int() != wantID {
-						t.Errorf("%T: %d, %v, want %v", target, got.Int(), err, *want)
-					}
-					if err != nil && !strings.Contains(err.Error(), fmt.Sprintf("(%T)", target)) {
-						t.Errorf("%v does not name %T", err, target)
-					}
-				}
-			}
-		})
-	}
-	if b, err := m.Encode(pgtype.JSONOID, txt, sqltype.Key[malformed](7), []byte("prefix")); !errors.Is(err, sqltype.ErrForm) || b != nil {
-		t.Errorf("%q, %v", b, err)
-	}
-}
-
-// embedding is a struct that has the methods of its key.
-type embedding struct {
-	Key
-	Name string
-}
-
-// A struct that embeds a key is no key, however much it looks like one.
-func TestEmbeddedKeys(t *testing.T) {
-	type (
-		likeNull struct {
-			Key
-			Valid bool
-		}
-		pointer struct{ *Key }
-		any1    struct{ sqltype.AnyKey }
-	)
-	m, plain := registered(), pgtype.NewMap()
-	for _, v := range []any{embedding{Key: 7}, likeNull{7, true}, pointer{ptr(Key(7))}, any1{Key(7)}, []likeNull{{7, true}}} {
-		for _, oid := range []uint32{pgtype.Int8OID, pgtype.TextOID, pgtype.JSONBOID, pgtype.Int8ArrayOID, 0} {
-			for format, code := range formats {
-				got, gotErr := m.Encode(oid, code, v, nil)
-				want, wantErr := plain.Encode(oid, code, v, nil)
-				if string(got) != string(want) || (gotErr == nil) != (wantErr == nil) {
-					t.Errorf("%T to %d, %s: %q, %v, want %q, %v", v, oid, format, got, gotErr, want, wantErr)
-				}
-			}
-		}
-		for format, code := range formats {
-			target, other := reflect.New(reflect.TypeOf(v)), reflect.New(reflect.TypeOf(v))
-			target.Elem().Set(reflect.ValueOf(v))
-			other.Elem().Set(reflect.ValueOf(v))
-			gotErr, wantErr := m.Scan(pgtype.Int8OID, code, wire(code, 8), target.Interface()), plain.Scan(pgtype.Int8OID, code, wire(code, 8), other.Interface())
-			if (gotErr == nil) != (wantErr == nil) || !reflect.DeepEqual(target.Interface(), other.Interface()) {
-				t.Errorf("%T, %s: %v, %v, want %v, %v", v, format, target.Elem(), gotErr, other.Elem(), wantErr)
-			}
-		}
-	}
-}
-
 // changing is an array whose elements are not of the type that it announces.
 type changing struct{ elements []any }
 
@@ -204,26 +107,6 @@ func TestElementsOfAnotherType(t *testing.T) {
 	}
 }
 
-// A refused column names the type of the key, and takes and gives NULL.
-func TestRefusedKeys(t *testing.T) {
-	m := registered()
-	for _, oid := range []uint32{pgtype.Float8OID, pgtype.ByteaOID, pgtype.XMLOID} {
-		for _, v := range []any{Key(7), ptr(Key(7)), NullKey{Key: 7, Valid: true}} {
-			if _, err := m.Encode(oid, bin, v, nil); !errors.Is(err, sqltype.ErrType) || !strings.Contains(err.Error(), fmt.Sprintf("encode %T for", v)) {
-				t.Errorf("%d: %v", oid, err)
-			}
-			target := reflect.New(reflect.TypeOf(v)).Interface()
-			if err := m.Scan(oid, txt, []byte("7"), target); !errors.Is(err, sqltype.ErrType) || !strings.Contains(err.Error(), fmt.Sprintf("into %T", target)) {
-				t.Errorf("%d: %v", oid, err)
-			}
-		}
-		null := NullKey{Key: 7, Valid: true}
-		if b, err := m.Encode(oid, bin, NullKey{}, nil); b != nil || err != nil || m.Scan(oid, txt, nil, &null) != nil || null.Valid {
-			t.Errorf("NULL of %d: %q, %v, %v", oid, b, err, null)
-		}
-	}
-}
-
 func TestRegisterKey(t *testing.T) {
 	m := pgtype.NewMap()
 	pgxtype.RegisterKey[order](m)
@@ -238,29 +121,5 @@ func TestRegisterKey(t *testing.T) {
 	var keys []Key
 	if err := m.SQLScanner(&keys).Scan("{1,2}"); err != nil || !slices.Equal(keys, []Key{1, 2}) {
 		t.Errorf("%v, %v", keys, err)
-	}
-}
-
-// What a query of keys writes to a JSON column in each mode.
-func TestKeyColumns(t *testing.T) {
-	k := sqltype.Key[strict](big)
-	for _, mode := range modes {
-		t.Run(mode.String(), func(t *testing.T) {
-			conn := connect(t, mode)
-			pgxtype.Register(conn.TypeMap())
-			described := mode != pgx.QueryExecModeExec && mode != pgx.QueryExecModeSimpleProtocol
-			want := big.String() // pgx does not know that the column is json
-			if described {
-				want = `"` + bigText + `"`
-			}
-			expect(t, conn, want, `select ($1::jsonb)::text`, k)
-			expect(t, conn, `"`+bigText+`"`, `select to_jsonb($1::text)::text`, k.String())
-			expect(t, conn, k, `select jsonb_build_object('id', $1::text)->'id'`, k.String())
-			expect(t, conn, []sqltype.Key[strict]{k}, `select jsonb_build_array($1::text)`, k.String())
-			expect(t, conn, k, `select $1::text`, k)
-			expect(t, conn, k, `select $1::bigint`, k)
-			expect(t, conn, []sqltype.Key[strict]{k}, `select $1::bigint[]`, []sqltype.Key[strict]{k})
-			expect(t, conn, [2]sqltype.Key[strict]{k, 7}, `select $1::bigint[]`, [2]sqltype.Key[strict]{k, 7})
-		})
 	}
 }

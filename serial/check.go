@@ -11,7 +11,7 @@ const (
 	Mod97                 // ISO 7064 MOD 97-10, two digits: detects every swap of two digits
 	Mod11                 // ISO 7064 MOD 11-2, a digit or X: every swap, unless 10, 20, … places apart
 	Mod1110               // ISO 7064 MOD 11,10, one digit: 97.8% of the swaps of neighbours
-	Luhn                  // that of bank cards, one digit: swaps of neighbours, except 09 and 90
+	Luhn                  // as on bank cards, one digit: swaps of neighbours, except 09 and 90
 
 	schemes // how many there are
 )

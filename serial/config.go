@@ -56,7 +56,7 @@ func (c *Config) check() (wrong fields.Errors) {
 	return wrong
 }
 
-// checkText checks the fields that both kinds of text have.
+// checkText checks the fields that both kinds of strings have.
 func checkText(wrong *fields.Errors, loc **time.Location, separator string) {
 	switch *loc {
 	case nil:

@@ -6,7 +6,7 @@ import (
 )
 
 // Decode returns the ID of a serial. It accepts only what Encode returns, character by
-// character, so one ID has one text; anything else is a [*ParseError]. [Codec.DecodeTyped] is
+// character, so one ID has one string; anything else is a [*ParseError]. [Codec.DecodeTyped] is
 // for what people type.
 func (c *Codec) Decode(s string) (int64, error) {
 	if err := c.check(); err != nil {
@@ -49,7 +49,7 @@ func (c *Codec) Decode(s string) (int64, error) {
 	return int64(u), nil
 }
 
-// verify compares the check characters, which are the rest, with those of the body.
+// verify compares the check characters, which are the rest, with what the body gives.
 func (c *Codec) verify(r *reader, body string) {
 	var buf [maxWidth]byte
 	var want [2]byte

@@ -25,10 +25,10 @@
 //
 // Encode and Decode are inverse for every ID of every valid layout, so a table needs
 // to store only one of ID and serial. Decode accepts what Encode returns, character by
-// character. Any other text is a [*ParseError] that names the part and quotes it.
+// character. Any other string is a [*ParseError] that names the part and quotes it.
 // DecodeTyped also accepts what people make of a serial when they type it.
 //
-// All serials of a [Codec] have one width. They sort as text in the order of their IDs,
+// All serials of a [Codec] have one width. They sort as strings in the order of their IDs,
 // except in the hour that Fold marks.
 //
 // [Numbers] never issues a number twice in any process, provided the counter's store loses

@@ -6,12 +6,12 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
-// ParseError is the error for a text that Encode or Format cannot have written. It names
+// ParseError is the error for a string that Encode or Format cannot have written. It names
 // the part that is wrong.
 type ParseError struct {
 	Text   string // all of it
 	Part   string // "prefix", "length", "separator", "time", "fold", "rollback", "worker", "sequence", "check", "date", "number" or "character"
-	Value  string // that part of the text
+	Value  string // that part of the string
 	Reason string // what it must be
 }
 

@@ -3,7 +3,6 @@ package serial_test
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
@@ -27,22 +26,6 @@ func ExampleNew() {
 	// 2124042817363972138 <nil>
 }
 
-func ExampleNew_errors() {
-	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, err = serial.New(serial.Config{Prefix: "PAY ", Location: berlin})
-	fmt.Println(strings.ReplaceAll(err.Error(), "; ", "\n"))
-	_, err = serial.New(serial.Config{Prefix: "PAY", Location: berlin, Fold: true})
-	fmt.Println(err)
-	// Output:
-	// serial: Prefix "PAY ": must have at most 32 visible ASCII characters
-	// Location Europe/Berlin: changes its offset from 1h0m0s to 2h0m0s at 2011-03-27T01:00:00Z, so a time may occur twice: set Fold, or use UTC
-	// <nil>
-}
-
 func ExampleCodec_Encode() {
 	shanghai := time.FixedZone("CST", 8*3600) // or time.LoadLocation("Asia/Shanghai")
 	for _, cfg := range []serial.Config{
@@ -61,17 +44,6 @@ func ExampleCodec_Encode() {
 	// 20541014022936160.179.04138 <nil>
 }
 
-func ExampleCodec_AppendEncode() {
-	c, err := serial.New(serial.Config{Prefix: "PAY"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	text, err := c.AppendEncode([]byte("for payment "), payment)
-	fmt.Println(string(text), err)
-	// Output: for payment PAY2026112107304512308170042 <nil>
-}
-
 func ExampleCodec_Decode() {
 	c, err := serial.New(serial.Config{Prefix: "PAY"})
 	if err != nil {
@@ -86,26 +58,6 @@ func ExampleCodec_Decode() {
 	// Output:
 	// serial: "PAY2026113107304512308170042": the time "20261131073045123": there is no such date
 	// 2026-11-21 07:30:45.123 +0000 UTC 25 17 42 <nil> <nil>
-}
-
-func ExampleCodec_Config() {
-	c, err := serial.New(serial.Config{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(c.Config().Location, c.Config().Layout)
-	// Output: UTC 41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2010-11-04T01:42:54.657Z
-}
-
-func ExampleCodec_Width() {
-	c, err := serial.New(serial.Config{Prefix: "PAY", Separator: "-", Check: serial.Mod97})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("CREATE TABLE payments (id BIGINT PRIMARY KEY, serial CHAR(%d) UNIQUE)\n", c.Width())
-	// Output: CREATE TABLE payments (id BIGINT PRIMARY KEY, serial CHAR(34) UNIQUE)
 }
 
 // noon replaces the clock.
@@ -201,17 +153,6 @@ func ExampleNumbers_Parse() {
 	// Output:
 	// 2026-11-21 123 <nil>
 	// serial: "INV-20261121-123": the length "16": must be 19
-}
-
-// For the column: varchar(19), or gorm's `size:19`.
-func ExampleNumbers_Width() {
-	n, err := serial.NewNumbers(serial.NumbersConfig{Prefix: "INV", Separator: "-"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(n.Width())
-	// Output: 19
 }
 
 // A function can be a Counter: here one statement in a transaction of pgx.

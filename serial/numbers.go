@@ -96,9 +96,9 @@ func (n *Numbers) Next(ctx context.Context) (string, error) {
 }
 
 // NextIn returns the next number of a counter that counts in a transaction, such as
-// store.In(tx) of sqlstore. A rollback returns the number, so there are no gaps. The
-// price: until the commit, all others that need a number under the key wait. So does Next
-// in the same process, and what Next skips of the Code are gaps. With a store in place of a
+// store.In(tx) of sqlstore. A rollback returns the number, so there are no gaps. Until the
+// commit, every other caller that needs a number of the same key waits, also in Next. Do not
+// call Next for the same Code: numbers that it skips are gaps. With a store in place of a
 // transaction, numbers have the gaps of Next.
 func (n *Numbers) NextIn(ctx context.Context, tx Counter) (string, error) {
 	if err := n.check(&ctx); err != nil {
@@ -162,7 +162,7 @@ func (n *Numbers) Width() int {
 	return n.width
 }
 
-// Format returns the text of a number in the period that contains t. It needs no Counter
+// Format returns the string of a number in the period that contains t. It needs no Counter
 // and reserves nothing. A number that needs more than Digits is a [*core.ConfigError].
 func (n *Numbers) Format(t time.Time, number int64) (string, error) {
 	if err := n.check(nil); err != nil {

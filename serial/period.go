@@ -26,7 +26,7 @@ func (p Period) String() string {
 	return [...]string{"Day", "Month", "Year", "Forever"}[p]
 }
 
-// layout is that of the period's date for package time.
+// layout is the layout of the period's date, for package time.
 func (p Period) layout() string { return [...]string{"20060102", "200601", "2006", ""}[p] }
 
 // start returns the first instant of a period, or why there is none.

@@ -7,13 +7,13 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
-// reader splits a text into its parts, which have fixed widths. It keeps the first error.
+// reader splits a string into its parts, which have fixed widths. It keeps the first error.
 type reader struct {
 	text, rest, separator string
 	err                   error
 }
 
-// open checks the prefix and the length of a text, and reads on after the prefix.
+// open checks the prefix and the length of a string, and reads on after the prefix.
 func open(text, prefix, separator string, width int) (reader, error) {
 	if !strings.HasPrefix(text, prefix) {
 		return reader{}, &ParseError{text, "prefix", text[:min(len(prefix), len(text))], "must be " + fields.Quote(prefix)}

@@ -13,7 +13,7 @@ import (
 
 // DecodeTyped returns the ID of a serial that a person typed or pasted: in any case, with or
 // without the separators, with spaces and dashes of any kind anywhere, in full-width
-// characters, with O for 0 and I or L for 1. Encode of the ID is the serial as it is written.
+// characters, with O for 0 and I or L for 1. Encode the ID to get the serial as it is written.
 // Anything else is a [*ParseError], as for Decode.
 func (c *Codec) DecodeTyped(s string) (int64, error) {
 	if err := c.check(); err != nil {
@@ -39,7 +39,7 @@ func (c *Codec) DecodeTyped(s string) (int64, error) {
 }
 
 // ParseTyped is [Numbers.Parse] for a number that a person typed or pasted, by the rules of
-// [Codec.DecodeTyped]. Format of the results is the number as it is written.
+// [Codec.DecodeTyped]. Format the results to get the number as it is written.
 func (n *Numbers) ParseTyped(s string) (period time.Time, value int64, err error) {
 	if err := n.check(nil); err != nil {
 		return time.Time{}, 0, err

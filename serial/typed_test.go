@@ -39,24 +39,6 @@ func TestDecodeTyped(t *testing.T) {
 	}
 }
 
-// A check character may be an x.
-func TestDecodeTypedX(t *testing.T) {
-	c := codec(t, serial.Config{Check: serial.Mod11})
-	for id := int64(0); ; id++ {
-		s, err := c.Encode(id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.HasSuffix(s, "X") {
-			continue
-		}
-		if got, err := c.DecodeTyped(strings.ToLower(s)); err != nil || got != id {
-			t.Errorf("%q: %d, %v, want %d", s, got, err, id)
-		}
-		return
-	}
-}
-
 func TestDecodeTypedErrors(t *testing.T) {
 	pay := serial.Config{Prefix: "PAY", Separator: "-", Check: serial.Mod97}
 	for _, c := range []struct {

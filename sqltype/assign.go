@@ -43,7 +43,7 @@ func Children[P, C any, L, K ~int64](
 				return fmt.Errorf("children[%d]: foreignKey returned %w", i, ErrNil)
 			}
 			if own != foreign {
-				if err := p.need(own); err != nil {
+				if err := p.addMissing(own); err != nil {
 					return fmt.Errorf("children[%d]: %w", i, err)
 				}
 			}
@@ -67,7 +67,8 @@ func Children[P, C any, L, K ~int64](
 // function, or an address that a function returned is nil, ErrNegative if a key is negative,
 // and ErrSource if src returns an id that is not above zero. It says which parent and child.
 //
-// A key is an ID, a [Key] or another int64.
+// Children of children take a second call, with the children as its parents: their keys are set and
+// stay. A key is an ID, a [Key] or another int64.
 func Assign[P any, K ~int64](
 	ctx context.Context, src Source, parents []P, key func(*P) *K, kinds ...Child[P, K],
 ) error {
@@ -89,7 +90,7 @@ func Assign[P any, K ~int64](
 	for i := range parents {
 		parent := &parents[i]
 		own := asID(key(parent))
-		if err := p.need(own); err != nil {
+		if err := p.addMissing(own); err != nil {
 			return fmt.Errorf("sqltype: Assign: parents[%d]: %w", i, err)
 		}
 		for k := range kinds {
@@ -101,7 +102,7 @@ func Assign[P any, K ~int64](
 	return p.assign(ctx, src)
 }
 
-// asID returns the address of a key as that of an ID, which every ~int64 has the layout of.
+// asID returns key as an *ID, because every ~int64 has the layout of an ID.
 func asID[K ~int64](key *K) *ID { return (*ID)(unsafe.Pointer(key)) }
 
 // plan holds the addresses to set, so that the caller's functions run only once, and nothing is
@@ -113,8 +114,8 @@ type plan struct {
 
 type link struct{ foreign, parent *ID }
 
-// need plans a new id for a key that has none.
-func (p *plan) need(key *ID) error {
+// addMissing plans a new id for a key that has none.
+func (p *plan) addMissing(key *ID) error {
 	switch {
 	case key == nil:
 		return fmt.Errorf("key returned %w", ErrNil)
@@ -127,7 +128,7 @@ func (p *plan) need(key *ID) error {
 }
 
 func (p *plan) assign(ctx context.Context, src Source) error {
-	p.once()
+	p.dropRepeated()
 	if n := len(p.missing); n > 0 {
 		ids := make([]int64, n)
 		if err := src.Fill(ctx, ids); err != nil {
@@ -148,9 +149,9 @@ func (p *plan) assign(ctx context.Context, src Source) error {
 	return nil
 }
 
-// once removes addresses that occur twice. It marks the keys it has seen, because a set of
+// dropRepeated removes addresses that occur twice. It marks the keys it has seen, because a set of
 // addresses would cost more than everything else.
-func (p *plan) once() {
+func (p *plan) dropRepeated() {
 	unique := p.missing[:0]
 	for _, key := range p.missing {
 		if *key == 0 {

@@ -38,7 +38,7 @@ func decimal[T string | []byte](s T) (ID, error) {
 	return ID(n), nil
 }
 
-// AppendText appends the decimal text to b. If the id is negative, it returns b unchanged and
+// AppendText appends the decimal string to b. If the id is negative, it returns b unchanged and
 // ErrNegative.
 func (id ID) AppendText(b []byte) ([]byte, error) {
 	if id < 0 {

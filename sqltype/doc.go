@@ -81,11 +81,11 @@
 //	UnmarshalParam          gin and echo, for path and query parameters
 //	Bind                    code that oapi-codegen generates
 //	MarshalGQLContext       gqlgen, and UnmarshalGQLContext
-//	Format, String          fmt, and code that wants a string
+//	Format, String          fmt, and code that needs a string
 //	Compare, Int64, Base32  your code, as Base58, Base62 and the Append methods
 //
 // docs/keys.md says what JSON packages, web frameworks and encoders do with an ID, and what changing
-// a Form does to texts that people have stored. docs/sql.md is about SQL libraries.
+// a Form does to strings that people have stored. docs/sql.md is about SQL libraries.
 //
 // The package imports the standard library only.
 package sqltype

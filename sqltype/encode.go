@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// The digits of the short forms, in byte order: texts of a fixed width then sort as the ids do.
+// The digits of the short forms, in byte order: strings of a fixed width then sort as the ids do.
 const (
 	digits32 = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"                               // Crockford's: no I, L, O, U
 	lower32  = "0123456789abcdefghjkmnpqrstvwxyz"                               // of prefixed keys
@@ -22,16 +22,16 @@ const (
 )
 
 // Base32 returns the id as 13 digits of Crockford's base 32, in upper case: without letters that
-// look like digits, and safe in URLs, file names and databases that ignore case. Texts sort
+// look like digits, and safe in URLs, file names and databases that ignore case. Strings sort
 // byte by byte as the ids do. A negative ID gets a minus sign, and cannot be parsed.
 func (id ID) Base32() string { return string(id.AppendBase32(make([]byte, 0, width32+1))) }
 
 // Base58 returns the id as 11 digits of base 58 with Bitcoin's alphabet, which omits 0, I, O and l.
-// Texts sort byte by byte as the ids do. Case matters, so a column of them needs a
+// Strings sort byte by byte as the ids do. Case matters, so a column of them needs a
 // binary collation. A negative ID gets a minus sign, and cannot be parsed.
 func (id ID) Base58() string { return string(id.AppendBase58(make([]byte, 0, width58+1))) }
 
-// Base62 returns the id as 11 digits of base 62: 0-9, A-Z, a-z. Texts sort byte by byte as the ids
+// Base62 returns the id as 11 digits of base 62: 0-9, A-Z, a-z. Strings sort byte by byte as the ids
 // do. Case matters, so a column of them needs a binary collation. A negative ID gets a minus
 // sign, and cannot be parsed.
 func (id ID) Base62() string { return string(id.AppendBase62(make([]byte, 0, width62+1))) }
@@ -101,18 +101,18 @@ func (k Key[T]) AppendBase62(b []byte) []byte { return ID(k).AppendBase62(b) }
 
 // ParseBase32 parses what [ID.Base32] returns: exactly 13 digits. As Crockford specifies, it accepts
 // lower case, I and L for 1, and O for 0. So this form has more than one spelling: compare
-// ids, not texts. Hyphens and check symbols are errors.
+// ids, not strings. Hyphens and check symbols are errors.
 //
 // The error is ErrRange for a number above the largest id, ErrNegative for a minus sign before 13
-// digits, and ErrSyntax for any other text.
+// digits, and ErrSyntax for any other string.
 func ParseBase32(s string) (ID, error) { return parseForm(&form32, s) }
 
-// ParseBase58 parses what [ID.Base58] returns: exactly 11 digits, so an id has one spelling. The
-// errors are those of ParseBase32.
+// ParseBase58 parses what [ID.Base58] returns: exactly 11 digits, so an id has one spelling. It
+// returns the errors of ParseBase32.
 func ParseBase58(s string) (ID, error) { return parseForm(&form58, s) }
 
-// ParseBase62 parses what [ID.Base62] returns: exactly 11 digits, so an id has one spelling. The
-// errors are those of ParseBase32.
+// ParseBase62 parses what [ID.Base62] returns: exactly 11 digits, so an id has one spelling. It
+// returns the errors of ParseBase32.
 func ParseBase62(s string) (ID, error) { return parseForm(&form62, s) }
 
 // form is a base for the parser.

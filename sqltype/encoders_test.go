@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestXMLPointers(t *testing.T) {
@@ -64,19 +63,6 @@ func testNullFormat[N nullKind](t *testing.T) {
 	}
 	if got := fmt.Sprint([]N{some[N](7), nullOf[N](0, false)}, ptr(some[N](7)), struct{ N N }{some[N](8)}); got != "[7 NULL] 7 {8}" {
 		t.Error(got)
-	}
-}
-
-func TestNullGoSyntax(t *testing.T) {
-	for want, v := range map[string]any{
-		"sqltype.NullID{ID:7, Valid:true}":               NullID{7, true},
-		"sqltype.NullID{ID:0, Valid:false}":              NullID{},
-		"sqltype.NullKey[time.Time]{Key:7, Valid:true}":  NullKey[time.Time]{7, true},
-		"sqltype.NullKey[time.Time]{Key:0, Valid:false}": NullKey[time.Time]{},
-	} {
-		if got := fmt.Sprintf("%#v", v); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
 	}
 }
 

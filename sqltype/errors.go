@@ -10,19 +10,19 @@ import (
 // Errors to test for with errors.Is. The functions and methods wrap them with the operation and at
 // most 64 bytes of the input.
 var (
-	// ErrSyntax means that a text or a JSON value is not an id.
+	// ErrSyntax means that a string or a JSON value is not an id.
 	ErrSyntax = errors.New("not a decimal id")
 	// ErrRange means that an id is above 9223372036854775807.
 	ErrRange = errors.New("above the largest id, 9223372036854775807")
 	// ErrNegative means that an id is negative.
 	ErrNegative = errors.New("an id is never negative")
 	// ErrNull means that NULL was read into an ID or a Key.
-	ErrNull = errors.New("NULL fits no ID and no Key: use a sqltype.NullID, a sqltype.NullKey or a pointer")
+	ErrNull = errors.New("cannot scan NULL into an ID or a Key: use a sqltype.NullID, a sqltype.NullKey or a pointer")
 	// ErrType means that a value of this type cannot be an id.
 	ErrType = errors.New("unsupported type")
 	// ErrNil means that a source, a function or a destination is nil.
 	ErrNil = errors.New("nil")
-	// ErrPrefix means that a text is not one of the key's type, because of its prefix.
+	// ErrPrefix means that a string is not one of the key's type, because of its prefix.
 	ErrPrefix = errors.New("not a key of this type")
 	// ErrForm means that the Form of a key's type is wrong.
 	ErrForm = errors.New("wrong Form")

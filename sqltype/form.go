@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Form is how the keys of a type are written as text and in JSON. The zero Form is decimal, as for
+// Form is how the keys of a type are written as a string, also in JSON. The zero Form is decimal, as for
 // an [ID]. A type declares the Form of its keys with a method that does not use its receiver:
 //
 //	func (*Order) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "ord"} }
 //
 // A value receiver works as well, and so does a method that is promoted from an embedded struct,
-// but they cost an allocation for each text. A method with another signature declares nothing. The
+// but they cost an allocation for each string. A method with another signature declares nothing. The
 // type is that in brackets: a Key[*Order] does not have the Form of an Order.
 type Form struct {
 	// Prefix is written before the id, with an underscore: ord_1qda147xjq4ad. The digits are then
-	// 13 of Crockford's base 32 in lower case, and texts sort as the ids do. Reading ignores case.
+	// 13 of Crockford's base 32 in lower case, and strings sort as the ids do. Reading ignores case.
 	// A prefix has 1 to 63 characters of a-z and _, and begins and ends with a letter.
 	Prefix string
 
@@ -26,7 +26,7 @@ type Form struct {
 	Sealer Sealer
 
 	// Old lists earlier forms, which are read as well, and never written. The zero Form reads
-	// decimal texts and JSON numbers. The first form that reads a text wins. Declare the slice
+	// decimal strings and JSON numbers. The first form that reads a string wins. Declare the slice
 	// outside of KeyForm, which then allocates nothing.
 	Old []Form
 }
@@ -76,7 +76,7 @@ func (f Form) Check() error {
 }
 
 func (f *Form) check() error {
-	if f.sound() {
+	if f.isValid() {
 		return nil
 	}
 	faults := f.faults("")
@@ -88,7 +88,7 @@ func (f *Form) check() error {
 		}
 	}
 	if f.ambiguous() {
-		faults = append(faults, "decimal texts and tokens without a Prefix can look alike: give the tokens a Prefix")
+		faults = append(faults, "decimal strings and tokens without a Prefix can look alike: give the tokens a Prefix")
 	}
 	return fmt.Errorf("%w: %s", ErrForm, strings.Join(faults, "; "))
 }
@@ -105,13 +105,13 @@ func (f *Form) faults(field string) (faults []string) {
 	return faults
 }
 
-// sound reports whether check finds nothing, without an allocation.
-func (f *Form) sound() bool {
+// isValid reports whether check finds nothing, without an allocation.
+func (f *Form) isValid() bool {
 	if !validPrefix(f.Prefix) || isNilSealer(f.Sealer) {
 		return false
 	}
 	for i := range f.Old {
-		if len(f.Old[i].Old) > 0 || !f.Old[i].sound() {
+		if len(f.Old[i].Old) > 0 || !f.Old[i].isValid() {
 			return false
 		}
 	}
@@ -120,7 +120,7 @@ func (f *Form) sound() bool {
 
 func isNilSealer(s Sealer) bool { return s != nil && isNil(s) }
 
-// ambiguous reports whether a text may be a decimal id and also a token.
+// ambiguous reports whether a string may be a decimal id and also a token.
 func (f *Form) ambiguous() bool {
 	decimal, token := f.decimal(), f.Prefix == "" && f.Sealer != nil
 	for i := range f.Old {
@@ -149,7 +149,7 @@ func validPrefix(p string) bool {
 
 func (f *Form) decimal() bool { return f.Prefix == "" && f.Sealer == nil }
 
-// size is how many bytes a text has at most, unless a token is longer than those of package token.
+// size is how many bytes a string has at most, unless a token is longer than one of package token.
 func (f *Form) size() int {
 	if f.Sealer != nil {
 		return len(f.Prefix) + 1 + 22
@@ -157,7 +157,7 @@ func (f *Form) size() int {
 	return len(f.Prefix) + maxDigits
 }
 
-// append appends the text of an id to b. On an error it returns b.
+// append appends the string of an id to b. On an error it returns b.
 func (f *Form) append(b []byte, id ID) ([]byte, error) {
 	text, err := f.appendOpen(b, id)
 	if err != nil || f.Sealer == nil {
@@ -187,7 +187,7 @@ func (f *Form) appendOpen(b []byte, id ID) ([]byte, error) {
 	if id < 0 {
 		return b, valueError("encode", int64(id), ErrNegative)
 	}
-	if !f.sound() {
+	if !f.isValid() {
 		return b, f.check()
 	}
 	if f.Prefix != "" {
@@ -202,7 +202,7 @@ func (f *Form) appendOpen(b []byte, id ID) ([]byte, error) {
 	return append32(b, lower32, uint64(id)), nil
 }
 
-// string returns the text of an id.
+// string returns the string of an id.
 func (f *Form) string(id ID) (string, error) {
 	if f.Sealer != nil {
 		text, err := f.append(nil, id)
@@ -213,9 +213,9 @@ func (f *Form) string(id ID) (string, error) {
 	return string(text), err
 }
 
-// readForm reads a text of the form or of an old one. The caller adds the operation to its errors.
+// readForm reads a string of the form or of an old one. The caller adds the operation to its errors.
 func readForm[S string | []byte](f *Form, s S) (ID, error) {
-	if !f.sound() {
+	if !f.isValid() {
 		return 0, f.check()
 	}
 	id, err := readOne(f, s)
@@ -227,13 +227,13 @@ func readForm[S string | []byte](f *Form, s S) (ID, error) {
 			return id, nil
 		}
 	}
-	return 0, f.want(err)
+	return 0, f.withExpected(err)
 }
 
-// readBare reads a JSON value that is no string. A number is the text of a decimal form only. key is
+// readBare reads a JSON value that is no string. A number is the string of a decimal form only. key is
 // a value of the key's type, for the error.
 func (f *Form) readBare(text []byte, key AnyKey) (ID, error) {
-	if !f.sound() {
+	if !f.isValid() {
 		return 0, f.check()
 	}
 	if isText(text) {
@@ -278,7 +278,7 @@ func isText(value []byte) bool {
 	return found && string(value) != "true" && string(value) != "false"
 }
 
-// readOne reads a text of the form itself. Its errors are bare, or of the Sealer.
+// readOne reads a string of the form itself. Its errors are bare, or of the Sealer.
 func readOne[S string | []byte](f *Form, s S) (id ID, err error) {
 	if f.decimal() {
 		return decimal(s)
@@ -293,7 +293,7 @@ func readOne[S string | []byte](f *Form, s S) (id ID, err error) {
 	if f.Sealer != nil {
 		token := string(body)
 		if id, err = f.Sealer.Unseal(token); err != nil {
-			err = unquoted(err, token)
+			err = withoutToken(err, token)
 		}
 	} else {
 		id, err = parseDigits(&form32, body)
@@ -307,15 +307,15 @@ func readOne[S string | []byte](f *Form, s S) (id ID, err error) {
 	return id, err
 }
 
-// sealerError is the error of a Sealer, with the text of what it wraps.
+// sealerError is the error of a Sealer, with the string of what it wraps.
 type sealerError struct{ err, wrapped error }
 
 func (e sealerError) Error() string { return e.wrapped.Error() }
 func (e sealerError) Unwrap() error { return e.err }
 
-// unquoted returns the error of a Sealer without the token, if it wraps an error that does not
+// withoutToken returns the error of a Sealer without the token, if it wraps an error that does not
 // quote it.
-func unquoted(err error, token string) error {
+func withoutToken(err error, token string) error {
 	wrapped := errors.Unwrap(err)
 	if quoted := quote(token); wrapped == nil || !strings.Contains(err.Error(), quoted) || strings.Contains(wrapped.Error(), quoted) {
 		return err
@@ -342,8 +342,8 @@ func hasUnderscore[S string | []byte](s S) bool {
 	return false
 }
 
-// want adds the expected form to an error of readOne.
-func (f *Form) want(err error) error {
+// withExpected adds the expected form to an error of readOne.
+func (f *Form) withExpected(err error) error {
 	switch {
 	case f.decimal(), errors.Is(err, ErrRange), errors.Is(err, ErrNegative):
 		return err
@@ -355,7 +355,7 @@ func (f *Form) want(err error) error {
 	return syntaxError("want " + f.expected())
 }
 
-// expected describes a text of a form that is not decimal.
+// expected describes a string of a form that is not decimal.
 func (f *Form) expected() string {
 	what := "13 digits of base 32"
 	if f.Sealer != nil {

@@ -8,10 +8,10 @@ import (
 	"strconv"
 )
 
-// These methods are those of gqlgen's ContextMarshaler and ContextUnmarshaler. Unlike MarshalGQL,
+// These methods implement gqlgen's ContextMarshaler and ContextUnmarshaler. Unlike MarshalGQL,
 // which gqlgen looks for as well, MarshalGQLContext can report an error.
 
-// MarshalGQLContext writes the decimal text in quotes, for gqlgen. If the id is negative, it writes
+// MarshalGQLContext writes the decimal string in quotes, for gqlgen. If the id is negative, it writes
 // nothing and returns ErrNegative.
 func (id ID) MarshalGQLContext(_ context.Context, w io.Writer) error { return writeGQL(w, id) }
 
@@ -36,12 +36,12 @@ func (n *NullID) UnmarshalGQLContext(_ context.Context, v any) error {
 	return n.set("UnmarshalGQLContext", id, err)
 }
 
-// MarshalGQLContext writes the text in quotes, for gqlgen. On an error, which is one of AppendText,
+// MarshalGQLContext writes the string in quotes, for gqlgen. On an error, which is one of AppendText,
 // it writes nothing.
 func (k Key[T]) MarshalGQLContext(_ context.Context, w io.Writer) error { return writeGQL(w, k) }
 
-// UnmarshalGQLContext reads a value of a GraphQL request, for gqlgen: a string with the text of a
-// key, and also an integer if decimal texts are read. The errors are those of UnmarshalJSON,
+// UnmarshalGQLContext reads a value of a GraphQL request, for gqlgen: a string with the string of a
+// key, and also an integer if decimal strings are read. It returns the errors of UnmarshalJSON,
 // ErrNull for null, and ErrType for a value of another type. The key is then unchanged.
 func (k *Key[T]) UnmarshalGQLContext(_ context.Context, v any) error {
 	id, err := fromGQL[T](v)
@@ -64,7 +64,7 @@ func (n *NullKey[T]) UnmarshalGQLContext(_ context.Context, v any) error {
 	return n.set("UnmarshalGQLContext", id, err)
 }
 
-// writeGQL writes a text in which nothing needs to be escaped.
+// writeGQL writes a string in which nothing needs to be escaped.
 func writeGQL(w io.Writer, id encoding.TextAppender) error {
 	b, err := id.AppendText([]byte{'"'})
 	if err != nil {
@@ -75,7 +75,7 @@ func writeGQL(w io.Writer, id encoding.TextAppender) error {
 }
 
 // fromGQL returns a bare ErrNull for null. A variable of a request is a json.Number, a literal in
-// its text an int64, and gqlgen's tests pass an int.
+// its string an int64, and gqlgen's tests pass an int.
 func fromGQL[T any](v any) (ID, error) {
 	switch v := v.(type) {
 	case nil:

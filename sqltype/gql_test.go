@@ -49,16 +49,7 @@ func TestMarshalGQL(t *testing.T) {
 			}
 		})
 	}
-	for _, v := range []gqlMarshaler{ID(7), NullID{7, true}, NullID{}, plainKey(7), plainNull{}} {
-		if err := v.MarshalGQLContext(t.Context(), brokenWriter{}); err != io.ErrClosedPipe {
-			t.Errorf("%T: %v", v, err)
-		}
-	}
 }
-
-type brokenWriter struct{}
-
-func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
 type gqlOrder struct{}
 
@@ -90,37 +81,24 @@ func TestUnmarshalGQL(t *testing.T) {
 		show   string // in the error
 	}{
 		{"a string", decimal, "7", "7", nil, ""},
-		{"the largest", decimal, "9223372036854775807", "9223372036854775807", nil, ""},
 		{"a number", decimal, json.Number("1996573624012345677"), "1996573624012345677", nil, ""},
 		{"a literal", decimal, int64(7), "7", nil, ""},
 		{"an int", decimal, 7, "7", nil, ""},
 		{"a float", decimal, 7.0, "42", ErrType, `float64 "7"`},
-		{"a fraction", decimal, json.Number("7.0"), "42", ErrSyntax, `"7.0"`},
 		{"an exponent", decimal, json.Number("7e0"), "42", ErrSyntax, `"7e0"`},
 		{"a negative literal", decimal, int64(-7), "42", ErrNegative, `"-7"`},
-		{"a negative string", decimal, "-7", "42", ErrNegative, `"-7"`},
 		{"above the largest", decimal, json.Number("9223372036854775808"), "42", ErrRange, `"9223372036854775808"`},
-		{"a leading zero", decimal, "007", "42", ErrSyntax, `"007"`},
-		{"nothing", decimal, "", "42", ErrSyntax, `""`},
 		{"null", decimal, nil, "42", ErrNull, "NullID"},
-		{"a boolean", decimal, true, "42", ErrType, `bool "true"`},
 		{"an object", decimal, map[string]any{"id": "7"}, "42", ErrType, "map"},
-		{"an unsigned integer", decimal, uint64(7), "42", ErrType, `uint64 "7"`},
-		{"a string for a NullID", nullable, "7", "7", nil, ""},
 		{"null for a NullID", nullable, nil, "NULL", nil, ""},
 		{"nothing for a NullID", nullable, "", "42", ErrSyntax, `""`},
-		{"a float for a NullID", nullable, 7.0, "42", ErrType, `float64 "7"`},
 		{"a key", order, "ord_0000000000007", "7", nil, ""},
 		{"another key", order, "cus_0000000000007", "42", ErrPrefix, `"cus_0000000000007"`},
-		{"a decimal key", order, "7", "42", ErrPrefix, `"7"`},
 		{"a number for a key", order, int64(7), "42", ErrSyntax, `"7"`},
 		{"null for a key", order, nil, "42", ErrNull, "NullKey"},
 		{"a NullKey", nullOrder, "ord_0000000000007", "7", nil, ""},
 		{"null for a NullKey", nullOrder, nil, "NULL", nil, ""},
-		{"another NullKey", nullOrder, "cus_0000000000007", "42", ErrPrefix, `"cus_0000000000007"`},
-		{"an old form", customer, "7", "7", nil, ""},
 		{"an old form as a number", customer, json.Number("7"), "7", nil, ""},
-		{"an old form as a literal", customer, int64(7), "7", nil, ""},
 		{"a wrong form", func() gqlUnmarshaler { return ptr[Key[gqlWrong]](42) }, "7", "42", ErrForm, "gqlWrong"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 )
 
 // ID is a primary key. The zero value is the id 0, which means "not set". IDs of one generator
-// sort by age as numbers. As decimal text they do so only if they have the same number of
+// sort by age as numbers. As decimal string they do so only if they have the same number of
 // digits, and in the short forms of [ID.Base32], [ID.Base58] and [ID.Base62] always.
 type ID int64
 
@@ -50,7 +50,7 @@ func isNil(v any) bool {
 
 // Parse parses a decimal id: 0, or up to 19 digits without a leading zero. The error is
 // ErrRange for a number above 9223372036854775807, ErrNegative for a number below zero of any
-// size, and ErrSyntax for any other text, including -0 and numbers with a leading zero.
+// size, and ErrSyntax for any other string, including -0 and numbers with a leading zero.
 func Parse(s string) (ID, error) { return parse("parse", s) }
 
 func parse[T string | []byte](op string, s T) (ID, error) {
@@ -81,8 +81,8 @@ func (id ID) String() string {
 	return string(text)
 }
 
-// Format prints the decimal text for %s and %q, and the number for other verbs: %d and %v are
-// decimal, %x is hexadecimal. Flags, width and precision are those of a string and an int64.
+// Format prints the decimal string for %s and %q, and the number for other verbs: %d and %v are
+// decimal, %x is hexadecimal. Flags, width and precision work as for a string and an int64.
 func (id ID) Format(f fmt.State, verb rune) {
 	switch verb {
 	case 's', 'q':
@@ -92,12 +92,12 @@ func (id ID) Format(f fmt.State, verb rune) {
 	}
 }
 
-// MarshalText returns the decimal text, or ErrNegative if the id is negative.
+// MarshalText returns the decimal string, or ErrNegative if the id is negative.
 func (id ID) MarshalText() ([]byte, error) {
 	if id < 0 {
 		return nil, valueError("encode", int64(id), ErrNegative)
 	}
-	// The caller may keep the text. Cutting texts from a block in a sync.Pool makes fewer
+	// The caller may keep the result. Cutting strings from a block in a sync.Pool makes fewer
 	// allocations, but takes as much memory and no less time.
 	return id.AppendText(make([]byte, 0, maxDigits))
 }

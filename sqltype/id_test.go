@@ -2,7 +2,6 @@ package sqltype
 
 import (
 	"context"
-	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -306,51 +305,3 @@ func TestNew(t *testing.T) {
 type contextKey struct{}
 
 func (sourceFunc) key() contextKey { return contextKey{} }
-
-func TestAllocations(t *testing.T) {
-	if testing.CoverMode() != "" {
-		t.Skip("coverage changes what escapes")
-	}
-	var id ID
-	var null NullID
-	var short string
-	ids := slices.Repeat([]ID{1996573624012345677}, 100)
-	buf := make([]byte, 0, 64)
-	text := []byte("1996573624012345677")
-	var number, str, bytes any = int64(1996573624012345677), string(text), text
-	for _, tt := range []struct {
-		name string
-		max  float64
-		f    func()
-	}{
-		{"Scan int64", 0, func() { _ = id.Scan(number) }},
-		{"Scan string", 0, func() { _ = id.Scan(str) }},
-		{"Scan bytes", 0, func() { _ = id.Scan(bytes) }},
-		{"NullID.Scan", 0, func() { _ = null.Scan(number) }},
-		{"UnmarshalText", 0, func() { _ = id.UnmarshalText(text) }},
-		{"Parse", 0, func() { id, _ = Parse("1996573624012345677") }},
-		{"AppendText", 0, func() { buf, _ = id.AppendText(buf[:0]) }},
-		{"AppendBase32", 0, func() { buf = id.AppendBase32(buf[:0]) }},
-		{"AppendBase58", 0, func() { buf = id.AppendBase58(buf[:0]) }},
-		{"AppendBase62", 0, func() { buf = id.AppendBase62(buf[:0]) }},
-		{"Base32", 1, func() { short = id.Base32() }},
-		{"Base58", 1, func() { short = id.Base58() }},
-		{"Base62", 1, func() { short = id.Base62() }},
-		{"ParseBase32", 0, func() { id, _ = ParseBase32("1QDA147XJQ4AD") }},
-		{"ParseBase58", 0, func() { id, _ = ParseBase58("5doYnWboBWc") }},
-		{"ParseBase62", 0, func() { id, _ = ParseBase62("2NUKMIAa421") }},
-		{"String", 1, func() { short = ids[0].String() }},
-		{"MarshalText", 1, func() { buf, _ = ids[0].MarshalText() }},
-		{"json.Marshal", 115, func() { buf, _ = json.Marshal(ids) }}, // one for each, the slice and the result; more under -race
-		{"Value", 1, func() { number, _ = id.Value() }},              // an int64 in an interface
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := testing.AllocsPerRun(100, tt.f); got > tt.max {
-				t.Errorf("%s: %v allocations, want at most %v", tt.name, got, tt.max)
-			}
-		})
-	}
-	if short == "" {
-		t.Error("nothing was written")
-	}
-}

@@ -1,7 +1,7 @@
 package sqltype
 
 // There is no MarshalJSON: with MarshalText every JSON package writes a string, and the same
-// text is a map key, for which MarshalJSON is not called. encoding/json scans what MarshalJSON
+// string is a map key, for which MarshalJSON is not called. encoding/json scans what MarshalJSON
 // returns, which takes longer than all the rest.
 
 // UnmarshalJSON reads a JSON string with a decimal id, or a JSON number that is an integer digit

@@ -35,7 +35,7 @@ func (n NullKey[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return writeText(enc, n.Key)
 }
 
-// writeText writes a text in which nothing needs to be escaped.
+// writeText writes a string in which nothing needs to be escaped.
 func writeText[T encoding.TextAppender](enc *jsontext.Encoder, id T) error {
 	b, err := id.AppendText(append(enc.AvailableBuffer(), '"'))
 	if err != nil {

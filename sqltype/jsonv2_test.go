@@ -7,47 +7,9 @@ import (
 	"encoding/json"
 	"encoding/json/jsontext"
 	jsonv2 "encoding/json/v2"
-	"errors"
-	"reflect"
 	"slices"
 	"testing"
 )
-
-func TestJSONv2(t *testing.T) {
-	kinds(t, testJSONv2[ID, NullID], testJSONv2[plainKey, plainNull])
-}
-
-func testJSONv2[K idKind, N nullKind, P idPointer[K]](t *testing.T) {
-	in := document[K, N]{ID: 1 << 60, Ptr: ptr[K](8), Null: some[N](9), List: []K{1}, Keys: map[K]string{7: "x"}}
-	const want = `{"id":"1152921504606846976","ptr":"8","null":"9","list":["1"],"keys":{"7":"x"},"any":null,"array":["0","0"]}`
-	got, err := jsonv2.Marshal(in)
-	if err != nil || string(got) != want {
-		t.Fatalf("%s, %v", got, err)
-	}
-	var out document[K, N]
-	if err := jsonv2.Unmarshal(got, &out); err != nil || !reflect.DeepEqual(in, out) {
-		t.Errorf("%+v, %v", out, err)
-	}
-	for _, tt := range jsons {
-		id := K(42)
-		if err := jsonv2.Unmarshal([]byte(tt.in), &id); (err != nil) != (tt.err != nil) && tt.in != " 7" {
-			t.Errorf("%s: %d, %v", tt.in, id, err)
-		}
-	}
-	for _, v := range []any{K(-1), some[N](-1), []N{some[N](7), some[N](-1)}} {
-		if got, err := jsonv2.Marshal(v); !errors.Is(err, ErrNegative) {
-			t.Errorf("%T: %s, %v", v, got, err)
-		}
-	}
-	omitted, err := jsonv2.Marshal(struct {
-		A K `json:"a,omitempty"` // "0" is no empty JSON value
-		B K `json:"b,omitempty,omitzero"`
-		C N `json:"c,omitempty"`
-	}{})
-	if err != nil || string(omitted) != `{"a":"0"}` {
-		t.Errorf("%s, %v", omitted, err)
-	}
-}
 
 func TestJSONv2KeyNumber(t *testing.T) {
 	testKeyNumber(t, func(data []byte, into any) error { return jsonv2.Unmarshal(data, into) })
@@ -140,30 +102,4 @@ func allocationsOf[T any](t *testing.T, id T) {
 	if got, empty := write(list), write(nil); got > empty+2 || errSink != nil {
 		t.Errorf("v2 writes with %v allocations, %v; no ids with %v", got, errSink, empty)
 	}
-}
-
-func BenchmarkKeyJSONv2(b *testing.B) {
-	writeID, readID := jsonv2Of(b, benchID)
-	writeKey, readKey := jsonv2Of(b, plainKey(benchID))
-	writePrefixed, readPrefixed := jsonv2Of(b, Key[prefixedRow](benchID))
-	b.Run("written", func(b *testing.B) {
-		compare(b, writeID, map[string]func(){"Key/ID": writeKey, "prefixed/ID": writePrefixed})
-	})
-	b.Run("read", func(b *testing.B) {
-		compare(b, readID, map[string]func(){"Key/ID": readKey, "prefixed/ID": readPrefixed})
-	})
-}
-
-func jsonv2Of[K idKind](tb testing.TB, id K) (write, read func()) {
-	list := slices.Repeat([]K{id}, listOfIDs)
-	text, err := jsonv2.Marshal(list)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	out := bytes.NewBuffer(make([]byte, 0, 2*len(text)))
-	write = func() {
-		out.Reset()
-		errSink = jsonv2.MarshalWrite(out, &list)
-	}
-	return write, func() { errSink = jsonv2.Unmarshal(text, &list) }
 }

@@ -11,7 +11,7 @@ import (
 // Key is the primary key of a T, usually a row's struct: a Key[Order] cannot be used in place of
 // a Key[Customer]. The zero value is the id 0, which means "not set".
 //
-// In a database and in binary encodings a Key is what an [ID] is. Its text, also in JSON, in paths
+// In a database and in binary encodings a Key is what an [ID] is. Its string, also in JSON, in paths
 // and in XML, has the [Form] that T declares, and is decimal if T declares none. Convert with
 // ID(key) and Key[Order](id).
 type Key[T any] int64
@@ -21,14 +21,14 @@ type AnyKey interface{ anyKey() }
 
 func (Key[T]) anyKey() {}
 
-// NextKey returns the next id of src as a key of T. The errors are those of [NextID].
+// NextKey returns the next id of src as a key of T. It returns the errors of [NextID].
 func NextKey[T any](ctx context.Context, src Source) (Key[T], error) {
 	id, err := NextID(ctx, src)
 	return Key[T](id), err
 }
 
-// ParseKey parses the text of a key of T. If T declares no Form, the errors are those of [Parse].
-// Otherwise the error is ErrPrefix for a text with another prefix or none, ErrSyntax or ErrRange
+// ParseKey parses the string of a key of T. If T declares no Form, it returns the errors of [Parse].
+// Otherwise the error is ErrPrefix for a string with another prefix or none, ErrSyntax or ErrRange
 // for wrong digits, the Sealer's error for a token that it refuses, or ErrForm if T's Form is
 // wrong.
 func ParseKey[T any](s string) (Key[T], error) {
@@ -69,7 +69,7 @@ func (k Key[T]) IsZero() bool { return k == 0 }
 // Compare returns -1, 0 or +1 as k is less than, equal to or greater than other.
 func (k Key[T]) Compare(other Key[T]) int { return cmp.Compare(k, other) }
 
-// String returns the text. A negative key is in decimal. If T's Form is wrong or its Sealer fails,
+// String returns the string. A negative key is in decimal. If T's Form is wrong or its Sealer fails,
 // String returns %!(sqltype.Key[main.Order]), which does not show the id. ParseKey refuses both.
 func (k Key[T]) String() string {
 	declared := formerOf[T]()
@@ -84,8 +84,8 @@ func (k Key[T]) String() string {
 	return text
 }
 
-// Format prints the text for %v, %s and %q, and the number for other verbs. Flags, width and
-// precision are those of a string and an int64.
+// Format prints the string for %v, %s and %q, and the number for other verbs. Flags, width and
+// precision work as for a string and an int64.
 func (k Key[T]) Format(f fmt.State, verb rune) {
 	if verb == 's' || verb == 'q' || verb == 'v' && !f.Flag('#') {
 		_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), k.String())
@@ -94,7 +94,7 @@ func (k Key[T]) Format(f fmt.State, verb rune) {
 	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), int64(k))
 }
 
-// AppendText appends the text to b. The error is ErrNegative, ErrForm or that of the Sealer; b is
+// AppendText appends the string to b. The error is ErrNegative, ErrForm or the Sealer's; b is
 // then returned unchanged.
 func (k Key[T]) AppendText(b []byte) ([]byte, error) {
 	declared := formerOf[T]()
@@ -117,7 +117,7 @@ func (k Key[T]) writeError(err error) error {
 	return fmt.Errorf("sqltype: encode %T: %w", k, err)
 }
 
-// MarshalText returns the text, or the errors of AppendText.
+// MarshalText returns the string, or the errors of AppendText.
 func (k Key[T]) MarshalText() ([]byte, error) {
 	if formerOf[T]() == nil {
 		return ID(k).MarshalText()
@@ -125,7 +125,7 @@ func (k Key[T]) MarshalText() ([]byte, error) {
 	return k.marshal("")
 }
 
-// marshal returns the text between two quotes.
+// marshal returns the string between two quotes.
 func (k Key[T]) marshal(quote string) ([]byte, error) {
 	var f Form
 	if declared := formerOf[T](); declared != nil {
@@ -155,8 +155,8 @@ func (k *Key[T]) UnmarshalParam(param string) error {
 // Bind reads a parameter as UnmarshalParam does. The code that oapi-codegen generates calls it.
 func (k *Key[T]) Bind(param string) error { return k.UnmarshalParam(param) }
 
-// UnmarshalJSON reads a JSON string with the text of a key, and also a JSON number if decimal texts
-// are read. null leaves the key unchanged. The errors are those of ParseKey; the key is then
+// UnmarshalJSON reads a JSON string with the string of a key, and also a JSON number if decimal strings
+// are read. null leaves the key unchanged. It returns the errors of ParseKey; the key is then
 // unchanged.
 func (k *Key[T]) UnmarshalJSON(data []byte) error {
 	if k != nil && string(data) == "null" {

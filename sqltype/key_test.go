@@ -1,16 +1,10 @@
 package sqltype
 
 import (
-	"bytes"
 	"encoding/json"
-	"encoding/xml"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
-	"log/slog"
 	"math"
-	"reflect"
 	"strings"
 	"testing"
 )
@@ -96,32 +90,19 @@ func TestKeyReads(t *testing.T) {
 				"row_1qda147xjq4ad":     rowKey,
 				"ROW_1QDA147XJQ4AD":     rowKey,
 				"rOw_lQdA147XjQ4aD":     rowKey, // Crockford's readers take an l for a 1
-				"row_0ooOOOOooo0iL":     Key[prefixedRow](33),
 				"row_7zzzzzzzzzzzz":     Key[prefixedRow](math.MaxInt64),
 				"row_8000000000000":     ErrRange,
-				"row_zzzzzzzzzzzzz":     ErrRange,
 				"row_-000000000007":     ErrSyntax,
 				"row_-0000000000007":    ErrNegative,
 				"row_1qda147xjq4a":      ErrSyntax,
-				"row_01qda147xjq4ad":    ErrSyntax,
 				"row_1qda147xjq4au":     ErrSyntax,
 				"row_":                  ErrSyntax,
-				"row_7":                 ErrSyntax,
-				"row_1qda147xjq4ad ":    ErrSyntax,
 				"row-1qda147xjq4ad":     ErrPrefix,
-				"row":                   ErrPrefix,
-				"_1qda147xjq4ad":        ErrPrefix,
 				"1qda147xjq4ad":         ErrPrefix,
-				"7":                     ErrPrefix,
 				"1996573624012345677":   ErrPrefix,
-				"1234567890123":         ErrPrefix, // 13 digits are not base 32 without the prefix
 				"cus_1qda147xjq4ad":     ErrPrefix,
-				"ro_1qda147xjq4ad":      ErrPrefix,
-				"rows_1qda147xjq4ad":    ErrPrefix,
 				"row__1qda147xjq4ad":    ErrPrefix,
 				"row_old_1qda147xjq4ad": ErrPrefix,
-				" row_1qda147xjq4ad":    ErrPrefix,
-				"roẉ_1qda147xjq4ad":     ErrPrefix,
 				long:                    ErrPrefix,
 				"row_" + long:           ErrSyntax,
 			} {
@@ -142,21 +123,6 @@ func TestKeyReads(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestKeyErrors(t *testing.T) {
-	_, err := ParseKey[prefixedRow]("cus_1qda147xjq4ad")
-	_, digits := ParseKey[prefixedRow]("row_7")
-	for want, err := range map[string]error{
-		`sqltype: parse "cus_1qda147xjq4ad": not a key of this type, want "row_" and 13 digits of base 32`: err,
-		`sqltype: parse "row_7": want "row_" and 13 digits of base 32`:                                     digits,
-		`sqltype: Scan: NULL fits no ID and no Key: use a sqltype.NullID, a sqltype.NullKey or a pointer`:  new(Key[prefixedRow]).Scan(nil),
-		`sqltype: scan "row_0000000000007": not a decimal id`:                                              new(Key[prefixedRow]).Scan("row_0000000000007"),
-	} {
-		if err == nil || err.Error() != want {
-			t.Errorf("%v\nwant %s", err, want)
-		}
 	}
 }
 
@@ -194,79 +160,6 @@ func testKeyNumber(t *testing.T, unmarshal func(data []byte, into any) error) {
 				}
 			}
 		}
-	}
-}
-
-type keyDocument struct {
-	XMLName xml.Name                    `json:"-" xml:"doc"`
-	ID      Key[prefixedRow]            `json:"id" xml:"id,attr"`
-	Parent  NullKey[prefixedRow]        `json:"parent" xml:"parent,attr"`
-	Ptr     *Key[prefixedRow]           `json:"ptr" xml:"ptr"`
-	None    *Key[prefixedRow]           `json:"none" xml:"none,attr"`
-	List    []Key[prefixedRow]          `json:"list" xml:"list"`
-	Keys    map[Key[prefixedRow]]string `json:"keys" xml:"-"`
-}
-
-func newKeyDocument() keyDocument {
-	return keyDocument{
-		XMLName: xml.Name{Local: "doc"},
-		ID:      7, Parent: NullKey[prefixedRow]{6, true}, Ptr: ptr(rowKey), List: []Key[prefixedRow]{1, 2},
-		Keys: map[Key[prefixedRow]]string{9: "x"},
-	}
-}
-
-func TestKeyJSON(t *testing.T) {
-	in := newKeyDocument()
-	b, err := json.Marshal(in)
-	const want = `{"id":"row_0000000000007","parent":"row_0000000000006","ptr":"row_1qda147xjq4ad","none":null,` +
-		`"list":["row_0000000000001","row_0000000000002"],"keys":{"row_0000000000009":"x"}}`
-	if err != nil || string(b) != want {
-		t.Fatalf("got %s, %v, want %s", b, err, want)
-	}
-	for _, text := range []string{want, strings.ReplaceAll(want, "row_", "ROW_")} {
-		out := keyDocument{XMLName: in.XMLName}
-		if err := json.Unmarshal([]byte(text), &out); err != nil || !reflect.DeepEqual(out, in) {
-			t.Fatalf("got %+v, %v", out, err)
-		}
-	}
-	out := newKeyDocument()
-	if err := json.Unmarshal([]byte(`{"id":null,"parent":null,"ptr":null}`), &out); err != nil || out.ID != 7 || out.Parent.Valid || out.Ptr != nil {
-		t.Errorf("null: %+v, %v", out, err)
-	}
-	for in, want := range map[string]error{
-		`7`: ErrSyntax, `7.5`: ErrSyntax, `true`: ErrSyntax, `{}`: ErrSyntax, `"7"`: ErrPrefix, `""`: ErrPrefix,
-		`"by_value_0000000000007"`: ErrPrefix, `"row_7"`: ErrSyntax, `"row\u005f0000000000007"`: ErrPrefix,
-	} {
-		key, null := Key[prefixedRow](7), NullKey[prefixedRow]{7, true}
-		for _, err := range []error{json.Unmarshal([]byte(in), &key), json.Unmarshal([]byte(in), &null)} {
-			if !errors.Is(err, want) || !strings.Contains(err.Error(), strings.Trim(fmt.Sprintf("%q", in), `"`)) {
-				t.Errorf("%s: got %v, want %v", in, err, want)
-			}
-		}
-		if key != 7 || null != (NullKey[prefixedRow]{7, true}) {
-			t.Errorf("%s: left %v, %v", in, key, null)
-		}
-	}
-	if err := json.Unmarshal([]byte(`{"cus_0000000000007":"x"}`), &map[Key[prefixedRow]]string{}); err == nil {
-		t.Error("a map took another type's key")
-	}
-}
-
-func TestKeyXML(t *testing.T) {
-	in := newKeyDocument()
-	b, err := xml.Marshal(in)
-	const want = `<doc id="row_0000000000007" parent="row_0000000000006"><ptr>row_1qda147xjq4ad</ptr>` +
-		`<list>row_0000000000001</list><list>row_0000000000002</list></doc>`
-	if err != nil || string(b) != want {
-		t.Fatalf("got %s, %v, want %s", b, err, want)
-	}
-	in.Keys = nil
-	var out keyDocument
-	if err := xml.Unmarshal(b, &out); err != nil || !reflect.DeepEqual(out, in) {
-		t.Errorf("got %+v, %v", out, err)
-	}
-	if err := xml.Unmarshal([]byte(`<doc id="cus_0000000000007"/>`), &out); !errors.Is(err, ErrPrefix) {
-		t.Errorf("another type's key: %v", err)
 	}
 }
 
@@ -315,19 +208,7 @@ func TestKeyFormat(t *testing.T) {
 	}
 }
 
-func TestKeyElsewhere(t *testing.T) {
-	var b bytes.Buffer
-	slog.New(slog.NewJSONHandler(&b, nil)).Info("", "id", rowKey, "null", NullKey[prefixedRow]{}, "parent", NullKey[prefixedRow]{7, true})
-	if !strings.HasSuffix(b.String(), `"id":"row_1qda147xjq4ad","null":null,"parent":"row_0000000000007"}`+"\n") {
-		t.Errorf("slog: %s", b.String())
-	}
-	set := flag.NewFlagSet("", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	var key Key[prefixedRow]
-	set.TextVar(&key, "id", Key[prefixedRow](5), "a key")
-	if err := set.Parse([]string{"-id", rowKey.String()}); err != nil || key != rowKey || set.Lookup("id").DefValue != "row_0000000000005" {
-		t.Errorf("flag: %v, %v", key, err)
-	}
+func TestAnyKey(t *testing.T) {
 	for _, v := range []any{Key[prefixedRow](0), new(Key[prefixedRow]), NullKey[prefixedRow]{}, new(NullKey[prefixedRow])} {
 		if _, ok := v.(AnyKey); !ok {
 			t.Errorf("%T is no AnyKey", v)

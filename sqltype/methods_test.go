@@ -1,14 +1,11 @@
 package sqltype_test
 
 import (
-	"context"
 	"fmt"
 	"reflect"
 	"slices"
-	"sync"
 	"testing"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -42,10 +39,10 @@ func TestMethodSet(t *testing.T) {
 		{reflect.TypeFor[*sqltype.ID](), slices.Concat(id, decode)},
 		{reflect.TypeFor[sqltype.NullID](), null},
 		{reflect.TypeFor[*sqltype.NullID](), slices.Concat(null, decode)},
-		{reflect.TypeFor[sqltype.Key[box]](), append([]string{"ID"}, id...)},
-		{reflect.TypeFor[*sqltype.Key[box]](), slices.Concat([]string{"ID"}, id, decode)},
-		{reflect.TypeFor[sqltype.NullKey[box]](), null},
-		{reflect.TypeFor[*sqltype.NullKey[box]](), slices.Concat(null, decode)},
+		{reflect.TypeFor[sqltype.Key[int]](), append([]string{"ID"}, id...)},
+		{reflect.TypeFor[*sqltype.Key[int]](), slices.Concat([]string{"ID"}, id, decode)},
+		{reflect.TypeFor[sqltype.NullKey[int]](), null},
+		{reflect.TypeFor[*sqltype.NullKey[int]](), slices.Concat(null, decode)},
 	} {
 		t.Run(fmt.Sprint(tt.typ), func(t *testing.T) {
 			var got []string
@@ -60,61 +57,5 @@ func TestMethodSet(t *testing.T) {
 	}
 	if kind := reflect.TypeFor[sqltype.ID]().Kind(); kind != reflect.Int64 {
 		t.Errorf("an ID is a %v: binders that go by the kind would pass over it", kind)
-	}
-}
-
-type box struct {
-	ID    sqltype.ID
-	Items []item
-}
-
-type item struct{ ID, BoxID sqltype.ID }
-
-// One generator, many goroutines, New and Assign in turns: no id twice, and every
-// item has its box's key.
-func TestNoDuplicates(t *testing.T) {
-	const goroutines, rounds = 4, 200
-	gen, err := core.New(core.Config{Worker: core.Fixed(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer gen.Close()
-	items := sqltype.Children(func(b *box) []item { return b.Items },
-		func(i *item) *sqltype.ID { return &i.ID }, func(i *item) *sqltype.ID { return &i.BoxID })
-	taken := make([][]sqltype.ID, goroutines)
-	var wg sync.WaitGroup
-	for g := range goroutines {
-		wg.Go(func() {
-			for range rounds {
-				id, err := sqltype.NextID(context.Background(), gen)
-				boxes := []box{{Items: make([]item, 3)}, {Items: make([]item, 2)}}
-				if err == nil {
-					err = sqltype.Assign(context.Background(), gen, boxes, func(b *box) *sqltype.ID { return &b.ID }, items)
-				}
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				taken[g] = append(taken[g], id)
-				for _, b := range boxes {
-					taken[g] = append(taken[g], b.ID)
-					for _, i := range b.Items {
-						taken[g] = append(taken[g], i.ID)
-						if i.BoxID != b.ID {
-							t.Errorf("an item of box %d has the foreign key %d", b.ID, i.BoxID)
-						}
-					}
-				}
-			}
-		})
-	}
-	wg.Wait()
-	all := slices.Concat(taken...)
-	if len(all) != goroutines*rounds*8 {
-		t.Fatalf("%d ids", len(all))
-	}
-	slices.Sort(all)
-	if unique := slices.Compact(slices.Clone(all)); len(unique) != len(all) || unique[0] <= 0 {
-		t.Errorf("%d ids, %d of them different, the least %d", len(all), len(unique), unique[0])
 	}
 }

@@ -12,7 +12,7 @@ type NullID struct {
 	Valid bool // whether it is not NULL
 }
 
-// key returns a key with the same texts.
+// key returns a key with the same strings.
 func (n NullID) key() NullKey[struct{}] { return NullKey[struct{}]{Key[struct{}](n.ID), n.Valid} }
 
 // IsZero reports whether n is NULL, so omitzero omits it from JSON.
@@ -46,14 +46,14 @@ func (n *NullID) set(op string, id ID, err error) error {
 	return err
 }
 
-// AppendText appends the id's text to b, and nothing for NULL. If the id is negative, it returns
+// AppendText appends the id's string to b, and nothing for NULL. If the id is negative, it returns
 // b unchanged and ErrNegative.
 func (n NullID) AppendText(b []byte) ([]byte, error) { return n.key().AppendText(b) }
 
-// MarshalText returns the id's text, an empty text for NULL, or ErrNegative for a negative id.
+// MarshalText returns the id's string, an empty string for NULL, or ErrNegative for a negative id.
 func (n NullID) MarshalText() ([]byte, error) { return n.key().MarshalText() }
 
-// UnmarshalText reads an empty text as NULL, and otherwise what Parse reads, with the same
+// UnmarshalText reads an empty string as NULL, and otherwise what Parse reads, with the same
 // errors. On an error n is unchanged.
 func (n *NullID) UnmarshalText(text []byte) error {
 	id, err := parseNullKey[struct{}](text)

@@ -6,8 +6,8 @@ import (
 )
 
 // NullKey is a Key or NULL. The zero value is NULL. Key has no meaning while Valid is false;
-// reading NULL sets it to zero. A NullKey encodes and reads what a [NullID] does, but its text is
-// that of the [Key].
+// reading NULL sets it to zero. A NullKey encodes and reads what a [NullID] does, but as a string
+// it has the form of its [Key].
 type NullKey[T any] struct {
 	Key   Key[T]
 	Valid bool // whether it is not NULL
@@ -40,8 +40,8 @@ func (n *NullKey[T]) Scan(src any) error {
 	return n.set("Scan", id, err)
 }
 
-// AppendText appends the key's text to b, and nothing for NULL. The errors are those of
-// [Key.AppendText].
+// AppendText appends the key's string to b, and nothing for NULL. It returns the errors
+// of [Key.AppendText].
 func (n NullKey[T]) AppendText(b []byte) ([]byte, error) {
 	if !n.Valid {
 		return b, nil
@@ -49,7 +49,7 @@ func (n NullKey[T]) AppendText(b []byte) ([]byte, error) {
 	return n.Key.AppendText(b)
 }
 
-// MarshalText returns the key's text, an empty text for NULL, or the errors of [Key.AppendText].
+// MarshalText returns the key's string, an empty string for NULL, or the errors of [Key.AppendText].
 func (n NullKey[T]) MarshalText() ([]byte, error) {
 	if !n.Valid {
 		return []byte{}, nil
@@ -57,7 +57,7 @@ func (n NullKey[T]) MarshalText() ([]byte, error) {
 	return n.Key.MarshalText()
 }
 
-// UnmarshalText reads an empty text as NULL, and otherwise what ParseKey reads, with the same
+// UnmarshalText reads an empty string as NULL, and otherwise what ParseKey reads, with the same
 // errors. On an error n is unchanged.
 func (n *NullKey[T]) UnmarshalText(text []byte) error {
 	id, err := parseNullKey[T](text)
@@ -80,7 +80,7 @@ func parseNullKey[T any, S string | []byte](s S) (ID, error) {
 	return parseKey[T]("parse", s)
 }
 
-// MarshalJSON returns null for NULL, otherwise the text as a JSON string, or the errors of
+// MarshalJSON returns null for NULL, otherwise the string as a JSON string, or the errors of
 // [Key.AppendText].
 func (n NullKey[T]) MarshalJSON() ([]byte, error) {
 	if !n.Valid {
@@ -99,7 +99,7 @@ func (n *NullKey[T]) UnmarshalJSON(data []byte) error {
 	return n.set("UnmarshalJSON", id, err)
 }
 
-// String returns the key's text, or "NULL".
+// String returns the key's string, or "NULL".
 func (n NullKey[T]) String() string {
 	if !n.Valid {
 		return "NULL"

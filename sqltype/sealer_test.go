@@ -110,23 +110,6 @@ func TestSealerOfBadTokens(t *testing.T) {
 	}
 }
 
-// Old lists forms one level deep, so a form that lists itself is wrong and no endless loop.
-func TestFormOfItself(t *testing.T) {
-	forms := []Form{{Prefix: "ord"}}
-	forms[0].Old = forms
-	setForm(t, forms[0])
-	const want = "wrong Form: Old[0].Old has 1 forms, want none"
-	for name, err := range map[string]error{
-		"Check":     forms[0].Check(),
-		"ParseKey":  func() error { _, err := ParseKey[looseRow]("ord_0000000000007"); return err }(),
-		"MarshalTo": func() error { _, err := Key[looseRow](7).MarshalText(); return err }(),
-	} {
-		if !errors.Is(err, ErrForm) || !strings.HasSuffix(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", name, err, want)
-		}
-	}
-}
-
 // A Sealer that fails is an error, whatever it wraps, and never a NULL.
 func TestSealerFailsWithNull(t *testing.T) {
 	fault := fmt.Errorf("look the token up: %w", ErrNull)

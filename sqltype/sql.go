@@ -16,9 +16,9 @@ func (id ID) Value() (driver.Value, error) {
 	return int64(id), nil
 }
 
-// Scan reads an int64, a uint64, an ID, a *ID, or decimal text as a string or []byte. On an error
+// Scan reads an int64, a uint64, an ID, a *ID, or decimal string as a string or []byte. On an error
 // the id is unchanged. The error is ErrNull for NULL (nil, or a nil *ID or []byte), ErrNegative
-// or ErrRange for a number that is not an id, Parse's error for text, and ErrType for any
+// or ErrRange for a number that is not an id, Parse's error for a string, and ErrType for any
 // other type. gorm does not call Scan for NULL: give a field that may be NULL the
 // type *ID or NullID.
 func (id *ID) Scan(src any) error {

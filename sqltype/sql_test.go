@@ -1,7 +1,6 @@
 package sqltype
 
 import (
-	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"math"
@@ -118,21 +117,6 @@ func testValue[K idKind, N nullKind](t *testing.T) {
 				t.Errorf("%s: %T is no driver.Value", tt.name, got)
 			}
 		})
-	}
-}
-
-// database/sql's own wrapper must work over an ID as well.
-func TestSQLNull(t *testing.T) {
-	kinds(t, testSQLNull[ID], testSQLNull[plainKey])
-}
-
-func testSQLNull[K idKind](t *testing.T) {
-	var n sql.Null[K]
-	if err := n.Scan(int64(7)); err != nil || n != (sql.Null[K]{V: 7, Valid: true}) {
-		t.Errorf("%v, %v", n, err)
-	}
-	if err := n.Scan(nil); err != nil || n.Valid {
-		t.Errorf("NULL: %v, %v", n, err)
 	}
 }
 

@@ -5,18 +5,18 @@ import (
 	"encoding/xml"
 )
 
-// MarshalXMLAttr writes the decimal text, and no attribute for a nil *ID. Without it,
+// MarshalXMLAttr writes the decimal string, and no attribute for a nil *ID. Without it,
 // encoding/xml would call MarshalText on the nil *ID and panic.
 func (id *ID) MarshalXMLAttr(name xml.Name) (xml.Attr, error) { return xmlAttr(name, id, id == nil) }
 
-// MarshalXMLAttr writes the id's text, an empty text for NULL, and no attribute for a nil
+// MarshalXMLAttr writes the id's string, an empty string for NULL, and no attribute for a nil
 // *NullID.
 func (n *NullID) MarshalXMLAttr(name xml.Name) (xml.Attr, error) { return xmlAttr(name, n, n == nil) }
 
-// MarshalXMLAttr writes the text, and no attribute for a nil pointer.
+// MarshalXMLAttr writes the string, and no attribute for a nil pointer.
 func (k *Key[T]) MarshalXMLAttr(name xml.Name) (xml.Attr, error) { return xmlAttr(name, k, k == nil) }
 
-// MarshalXMLAttr writes the key's text, an empty text for NULL, and no attribute for a nil pointer.
+// MarshalXMLAttr writes the key's string, an empty string for NULL, and no attribute for a nil pointer.
 func (n *NullKey[T]) MarshalXMLAttr(name xml.Name) (xml.Attr, error) {
 	return xmlAttr(name, n, n == nil)
 }

@@ -6,12 +6,10 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/DATA-DOG/go-sqlmock"
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
@@ -19,38 +17,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
-
-// An INSERT has as many rows as make it fast.
-func TestCreateFillsStatements(t *testing.T) {
-	const rows, first = 10_000, 8192
-	for _, d := range gormtest.Dialects() {
-		t.Run(d.Name, func(t *testing.T) {
-			db, mock := d.Mock(t, &gormtest.Counter{})
-			mock.ExpectBegin()
-			for _, n := range []int{first, rows - first} {
-				var insert strings.Builder
-				insert.WriteString(strings.TrimSuffix(strings.TrimSuffix(d.InsertItem, "($1,$2)"), "(?,?)"))
-				for i := range n {
-					insert.WriteString(strings.Repeat(",", min(i, 1)))
-					if d.Name == "postgres" {
-						insert.WriteString("($" + strconv.Itoa(2*i+1) + ",$" + strconv.Itoa(2*i+2) + ")")
-					} else {
-						insert.WriteString("(?,?)")
-					}
-				}
-				mock.ExpectExec(insert.String()).WillReturnResult(sqlmock.NewResult(0, int64(n)))
-			}
-			mock.ExpectCommit()
-			result, err := graph.CreateWith(t.Context(), db, make([]Item, rows), graph.Config{})
-			if err != nil || fmt.Sprint(result) != "{10000 [{items 2 10000}] []}" {
-				t.Errorf("%+v, %v", result, err)
-			}
-			if err := mock.ExpectationsWereMet(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
 
 // Letter has columns of different lengths.
 type Letter struct {

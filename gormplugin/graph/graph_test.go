@@ -11,7 +11,6 @@ import (
 
 	"github.com/DATA-DOG/go-sqlmock"
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 	"gorm.io/gorm/logger"
 	"gorm.io/gorm/utils/tests"
 	"pgregory.net/rapid"
@@ -159,8 +158,8 @@ func TestGraphRefuses(t *testing.T) {
 	if err := graph.Assign(t.Context(), db, &[]Order{}); err != nil {
 		t.Errorf("an empty slice has nothing to assign: %v", err)
 	}
-	if _, err := graph.CreateWith(t.Context(), db, &Order{}, graph.Config{BatchSize: -1}); err == nil || !strings.Contains(err.Error(), "BatchSize -1") {
-		t.Errorf("a negative size: %v", err)
+	if _, err := graph.CreateWith(t.Context(), db, &Order{}, graph.Config{BatchSize: -1, Attempts: -2}); err == nil || !strings.Contains(err.Error(), "BatchSize -1") || !strings.Contains(err.Error(), "Attempts -2") {
+		t.Errorf("faults of the Config: %v", err)
 	}
 }
 
@@ -335,17 +334,3 @@ func (l *sqlLog) ParamsFilter(_ context.Context, sql string, params ...any) (str
 
 // Trace makes gorm explain the statement.
 func (l *sqlLog) Trace(_ context.Context, _ time.Time, sql func() (string, int64), _ error) { sql() }
-
-// The rows of a tree are two INSERTs: the given ones by the handle, and all below them.
-func TestSelfTree(t *testing.T) {
-	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}, Named: map[string]sqltype.Source{"nests": &gormtest.Counter{}}})
-	root := &Twig{Twigs: []*Twig{{Twigs: []*Twig{{}, {}}}, {}}}
-	result, err := graph.CreateWith(t.Context(), db, []*Twig{root, {}}, graph.Config{})
-	if err != nil || len(result.Tables) != 1 || result.Tables[0].Inserts != 2 {
-		t.Errorf("%+v, %v", result, err)
-	}
-	result, err = graph.CreateWith(t.Context(), db.Clauses(clause.OnConflict{DoNothing: true}), &Twig{Twigs: []*Twig{{}, {}}}, graph.Config{})
-	if err != nil || len(result.Tables) != 1 || result.Tables[0].Inserts != 2 {
-		t.Errorf("%+v, %v", result, err)
-	}
-}

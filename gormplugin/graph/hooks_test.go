@@ -217,23 +217,6 @@ func TestHooksRunAgain(t *testing.T) {
 	}
 }
 
-// The context ends after the last row and before COMMIT: nothing is written.
-func TestCancelledBeforeCommit(t *testing.T) {
-	db := farms(t)
-	ctx, cancel := context.WithCancel(with(t, func(tx *gorm.DB, when string, _ any) error {
-		if when == "after farm" {
-			tx.Statement.Context.Value("cancel").(context.CancelFunc)()
-		}
-		return nil
-	}))
-	f := &Farm{Name: "a"}
-	err := graph.Create(context.WithValue(ctx, "cancel", cancel), db, f) //nolint:revive,staticcheck // a test's key
-	if !errors.Is(err, context.Canceled) || errors.Is(err, sqltype.ErrOutcomeUnknown) {
-		t.Error(err)
-	}
-	nothing(t, db, "cancelled", f, &Farm{Name: "a"}, "farms")
-}
-
 // Outing creates a graph in its hook: in the transaction of the outer one.
 type Outing struct {
 	ID   sqltype.ID

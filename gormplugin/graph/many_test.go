@@ -2,8 +2,6 @@ package graph_test
 
 import (
 	"context"
-	"fmt"
-	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -13,26 +11,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
-
-// Rows of several models in one call.
-func TestAssignOfSeveralModels(t *testing.T) {
-	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}, Named: map[string]sqltype.Source{"nests": &gormtest.Counter{}}})
-	bird := &Bird{}
-	values := []any{&Twig{Birds: []*Bird{bird}}, bird, &Order{Lines: []Line{{}}}}
-	if err := graph.Create(t.Context(), db, values); err != nil {
-		t.Fatal(err)
-	}
-	// Leaves come first here, and those of the twig after it.
-	result, err := graph.CreateWith(t.Context(), db, []any{&Leaf{TwigID: 3}, &Twig{Leaves: []Leaf{{}, {}}}}, graph.Config{})
-	if err != nil || fmt.Sprint(result.Tables) != "[{leafs 2 0} {twigs 1 0}]" {
-		t.Errorf("%+v, %v", result, err)
-	}
-	for _, v := range values {
-		if reflect.ValueOf(v).Elem().FieldByName("ID").Int() == 0 {
-			t.Errorf("%+v", v)
-		}
-	}
-}
 
 // Many goroutines meet the models at the same time, by Create, by Assign and by
 // gorm's create: no race, and no key twice.

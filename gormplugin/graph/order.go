@@ -86,7 +86,7 @@ func (g *graph) batches() (batches []batch, err error) {
 	for left := len(g.order); left > 0; {
 		before := left
 		for _, gr := range groups {
-			for len(gr.rows) > 0 { // again, if rows wait for those of the last batch
+			for len(gr.rows) > 0 { // again, if rows wait for rows of the last batch
 				b := batch{group: gr}
 				for _, n := range gr.rows {
 					g.placeRow(n, &b, int32(len(batches)+1))

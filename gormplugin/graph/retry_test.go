@@ -110,16 +110,6 @@ func TestLastAttempt(t *testing.T) {
 	}
 }
 
-func TestCreateConfigFaults(t *testing.T) {
-	db, _ := gormtest.Dialects()[0].Mock(t, &gormtest.Counter{})
-	_, err := graph.CreateWith(t.Context(), db, &Item{}, graph.Config{BatchSize: -1, Attempts: -2, Backoff: -time.Second, MaxBackoff: -time.Minute})
-	for _, want := range []string{"BatchSize -1", "Attempts -2", "Backoff -1s", "MaxBackoff -1m0s"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
-		}
-	}
-}
-
 // After a conflict, no statement of the transaction reaches the server, whichever way a hook sends it.
 func TestStatementsAfterAConflict(t *testing.T) {
 	lost := map[string]error{"postgres": stateError("40001"), "mysql": errors.New("Error 1213 (40001): Deadlock found")}
@@ -161,20 +151,6 @@ func TestStatementsAfterAConflict(t *testing.T) {
 			if err := mock.ExpectationsWereMet(); err != nil {
 				t.Error(err)
 			}
-		}
-	}
-}
-
-// An INSERT that is too long for a packet says how long it is.
-func TestErrorOfALongInsert(t *testing.T) {
-	for _, d := range gormtest.Dialects() {
-		db, mock := d.Mock(t, &gormtest.Counter{})
-		mock.ExpectBegin()
-		mock.ExpectExec(d.InsertItem).WillReturnError(errors.New("invalid connection"))
-		mock.ExpectRollback()
-		err := graph.Create(t.Context(), db, &Item{Name: strings.Repeat("x", 5<<20)})
-		if err == nil || !strings.Contains(err.Error(), "invalid connection (the INSERT of 1 rows has about 5242920 bytes: see max_allowed_packet)") {
-			t.Errorf("%s: %v", d.Name, err)
 		}
 	}
 }

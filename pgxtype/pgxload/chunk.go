@@ -54,7 +54,7 @@ func (c *chunk) send() error {
 // send sends and counts some rows. Like COPY, the INSERT writes given keys even into an identity column.
 func (t *Table) send(from, to int) (err error) {
 	var tag pgconn.CommandTag
-	into := t.ident.Sanitize() + " (" + quoted(t.columns) + ")"
+	into := t.ident.Sanitize() + " (" + quoteAll(t.columns) + ")"
 	if t.copies() {
 		data := t.out.buf // with room for the end: the rows stay as they are
 		if from > 0 || to < t.out.count() {

@@ -215,11 +215,11 @@ func (c column) unencodable(m *pgtype.Map, v any, err error) error {
 	if _, other := full.Encode(c.codec, pgtype.BinaryFormatCode, v, nil); other == nil {
 		hint = ": call pgxtype.Register for the connection, such as by AfterConnect"
 	}
-	return fmt.Errorf("%s (%T) cannot be sent as %s: %w%s", show(v), v, c.name, err, hint)
+	return fmt.Errorf("%s (%T) cannot be sent as %s: %w%s", formatValue(v), v, c.name, err, hint)
 }
 
-// show quotes a value, or what it points to, for an error.
-func show(v any) string {
+// formatValue quotes a value, or what it points to, for an error.
+func formatValue(v any) string {
 	for r := reflect.ValueOf(v); r.Kind() == reflect.Pointer && !r.IsNil(); r = reflect.ValueOf(v) {
 		v = r.Elem().Interface()
 	}

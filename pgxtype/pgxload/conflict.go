@@ -59,7 +59,7 @@ func (c *Conflict) sql() string {
 	if c == nil {
 		return ""
 	}
-	clause := " on conflict (" + quoted(c.Key) + ") do "
+	clause := " on conflict (" + quoteAll(c.Key) + ") do "
 	if len(c.Update) == 0 {
 		return clause + "nothing"
 	}
@@ -105,7 +105,7 @@ func (t *Table) collisions(followed bool) error {
 	if followed {
 		missing += " or not exists (select from " + t.ident.Sanitize() + " t where " + same(t.primary) + ")"
 	}
-	reader := t.query("select s.snowkey_row, "+text("s.", t.conflict.Key)+", "+text("s.", t.primary)+", o.key from ", " with ordinality as s("+quoted(names)+", snowkey_row)"+
+	reader := t.query("select s.snowkey_row, "+text("s.", t.conflict.Key)+", "+text("s.", t.primary)+", o.key from ", " with ordinality as s("+quoteAll(names)+", snowkey_row)"+
 		" left join lateral (select "+text("t.", t.primary)+" as key from "+t.ident.Sanitize()+" t where "+same(t.conflict.Key)+" and not ("+same(t.primary)+") limit 1) o on true"+
 		" where "+missing+" order by 1 limit 1", 0, t.out.count(), names)
 	var other error
@@ -125,7 +125,7 @@ func (t *Table) collisions(followed bool) error {
 
 func quote(name string) string { return pgx.Identifier{name}.Sanitize() }
 
-func quoted(names []string) string { return list(names, ", ", quote) }
+func quoteAll(names []string) string { return list(names, ", ", quote) }
 
 func list(names []string, separator string, each func(name string) string) string {
 	all := make([]string, len(names))

@@ -1,8 +1,6 @@
 package pgxload
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 )
 
@@ -36,20 +34,4 @@ func TestCopyLine(t *testing.T) {
 			}
 		})
 	}
-}
-
-func FuzzCopyLine(f *testing.F) {
-	f.Add("lines", "sku", uint32(3), "PL/pgSQL function f() line 1")
-	f.Add("a, line 5", "x, line 7", uint32(0), "COPY a, line 5, line 1")
-	f.Add("\xe8", "sku", uint32(3), "COPY \xe8, line 3") // as a database without an encoding may have it
-	f.Fuzz(func(t *testing.T, relation, column string, n uint32, before string) {
-		_, _ = copyLine(before, relation)
-		if strings.Contains(relation+column, "\n") || column == "" {
-			return
-		}
-		where := fmt.Sprintf("%s\nCOPY %s, line %d, column %s", before, relation, n, column)
-		if line, got := copyLine(where, relation); line != int(n) || got != column {
-			t.Errorf("%q: line %d, column %q", where, line, got)
-		}
-	})
 }

@@ -2,8 +2,6 @@ package pgxload_test
 
 import (
 	"bytes"
-	"database/sql/driver"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -28,24 +26,6 @@ func TestLoadHintsAtRegister(t *testing.T) {
 					t.Errorf("%s to %s, registered %t: %v", name, column, register, err)
 				}
 			}
-		}
-	}
-}
-
-type failingValue struct{}
-
-func (failingValue) Value() (driver.Value, error) { return nil, errOther }
-
-// An error shows the value, and wraps the value's own error. See also TestLoadQuotesValues.
-func TestLoadShowsValues(t *testing.T) {
-	s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create table t (p point)`)
-	for want, value := range map[string]any{
-		"-3 (int8)": int8(-3), "true (bool)": true, "1.5 (float64)": 1.5, "[1,2] ([2]int)": [2]int{1, 2}, "chan int (chan int)": make(chan int), "func() (func())": func() {},
-		"{} (pgxload_test.failingValue)": failingValue{}, `{"Text":"x"} (*struct { Text *string }) cannot be sent as point: cannot find encode plan`: &struct{ Text *string }{ptr("x")},
-	} {
-		_, err := pgxload.Load(t.Context(), s.pool, writeRows("t", "p", row{value}))
-		if _, own := value.(failingValue); at(err).Column != "p" || !strings.Contains(err.Error(), ": "+want) || own != errors.Is(err, errOther) {
-			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }

@@ -76,7 +76,7 @@ func (t *Table) fail(row int64, column string, err error) error {
 var copyPlace = regexp.MustCompile(`^[^\d,]*(\d{1,9})[^\d,]*(?:, \S+ (.*))?$`)
 
 // copyLine reads the number of the row, from 1, and the column in an error's context; 0 means none. The
-// last line that has the table is of its COPY: those of functions that it called come before.
+// last line that has the table is of its COPY: lines of functions that it called come before.
 func copyLine(where, relation string) (line int, column string) {
 	for text := range strings.SplitSeq(where, "\n") {
 		place, ok := strings.CutPrefix(text, "COPY "+relation+", ")

@@ -54,7 +54,7 @@ type Loaded struct {
 //
 // On an error nothing stays in the database. The error of a row is a [LoadError]. In a pgx.Tx, a
 // constraint that is checked at COMMIT fails the caller's COMMIT instead of Load. An error of f is
-// returned, with that of a row before it. If COMMIT was sent and not answered, the error is
+// returned, with the error of a row before it. If COMMIT was sent and not answered, the error is
 // [sqltype.ErrOutcomeUnknown]. If f panics or calls runtime.Goexit, as t.Fatal does, Load rolls back.
 //
 // Once ctx is done, rows are ignored and Load fails; a long loop in f should look at [Writer.Err]. A

@@ -54,19 +54,4 @@ func TestLoadDeferred(t *testing.T) {
 			}
 		}
 	}
-	// A row that f wrote by its own statement is named alike.
-	check("own statement", pgxload.Retry(t.Context(), s.pool, func(tx pgx.Tx) error {
-		_, err := tx.Exec(t.Context(), `insert into plain values (1, 9)`)
-		return err
-	}),
-
-		"plain")
-	// An error of its own statement is not that of a load.
-	err := pgxload.Retry(t.Context(), s.pool, func(tx pgx.Tx) error {
-		_, err := tx.Exec(t.Context(), `insert into plain values (1), (1)`)
-		return err
-	})
-	if err == nil || errors.As(err, new(*pgxload.LoadError)) {
-		t.Errorf("own error: %v", err)
-	}
 }

@@ -114,8 +114,8 @@ func TestLoadOnConflict(t *testing.T) {
 	}
 }
 
-// A key of several columns, quoted names, a unique index in which NULLs collide, a
-// table without a primary key, and one whose key the server makes.
+// A key of several columns, quoted names, a table without a primary key, and one whose key the server
+// makes.
 func TestLoadOnConflictKeys(t *testing.T) {
 	s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create table pairs (tenant bigint, id bigint, "K ey" text, kind int, primary key (id, tenant), unique (tenant, "K ey", kind));
 	create table bare (id bigint unique, name text unique);
@@ -160,45 +160,6 @@ func TestLoadOnConflictKeys(t *testing.T) {
 		if n := s.ask(t, `select count(*) from `+table); n != 2 {
 			t.Errorf("%s: %d rows", table, n)
 		}
-	}
-	if s.ask(t, `select current_setting('server_version_num')::bigint`) >= 150000 {
-		s.exec(t, `create table nulls (id bigint primary key, n bigint unique nulls not distinct); insert into nulls values (1, null)`)
-		err := load("nulls", []string{"id", "n"}, []string{"n"}, row{1, nil}, row{2, nil})
-		if n := s.ask(t, `select count(*) from nulls`); err != nil || n != 1 {
-			t.Errorf("NULLs that collide, to which no table of the load refers: %d rows, %v", n, err)
-		}
-	}
-}
-
-func TestLoadOnConflictConfig(t *testing.T) {
-	s := newShop(t, pgx.QueryExecModeCacheStatement, true, people)
-	for _, tt := range []struct {
-		c    pgxload.Conflict
-		late bool
-		want []string
-	}{
-		{pgxload.Conflict{Update: []string{"id"}}, false, []string{"pgxload: ", "Key nil: is required"}},
-		{pgxload.Conflict{Key: []string{"id", "x"}, Update: []string{"y"}}, false, []string{`Key "x": is not a column`, `Update "y": is not a column`}},
-		{pgxload.Conflict{Key: []string{"id"}, Update: []string{"name", "name"}}, false, []string{"42601"}},
-		{byID, true, []string{`OnConflict "people": must be called before the first row`}},
-	} {
-		_, err := pgxload.Load(t.Context(), s.pool, func(w *pgxload.Writer) error {
-			people := w.Table("people", "id", "name")
-			if tt.late {
-				people.Row(8, "Hal")
-			}
-			people.OnConflict(tt.c).Row(9, "Ida")
-			return nil
-		})
-
-		for _, want := range tt.want {
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%v\ndoes not contain %q", err, want)
-			}
-		}
-	}
-	if n := s.ask(t, `select count(*) from people`); n != 3 {
-		t.Errorf("%d people", n)
 	}
 }
 

@@ -12,8 +12,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/seed-299c1d6b/snowkey/pgxtype/pgxload"
 )
@@ -66,37 +64,6 @@ func TestLoadContext(t *testing.T) {
 				}
 				if end != 100 && end != 150 && committed != nil { // when no chunk can be on its way
 					t.Errorf("the caller's transaction is lost: %v", committed)
-				}
-				s.empty(t)
-			})
-		}
-	}
-}
-
-// A load that waits for a lock can be cancelled, by a chunk that is on its way while f writes, waits or
-// has returned.
-func TestLoadCancelledWhileLocked(t *testing.T) {
-	for name, method := range methods {
-		for where, orders := range map[string]int{"the last chunk": 3, "a chunk on its way": 30} {
-			t.Run(name+"/"+where, func(t *testing.T) {
-				s := newShop(t, pgx.QueryExecModeCacheStatement, true, shopTables)
-				tx := s.begin(t, `lock table lines in share mode`)
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				done := make(chan error, 1)
-				go func() {
-					_, err := pgxload.LoadWith(ctx, s.pool, pgxload.Config{Method: method, ChunkBytes: smallChunk}, writeOrders(makeOrders(orders, 3)))
-					done <- err
-				}()
-				until(t, "the load waits for the lock", func() bool {
-					return len(done) > 0 || s.ask(t, `select count(*) from pg_locks where relation = $1::regclass and not granted`, s.schema+".lines") > 0
-				})
-				cancel()
-				if err := <-done; !errors.Is(err, context.Canceled) || at(err).Row >= 0 {
-					t.Error(err)
-				}
-				if err := tx.Rollback(t.Context()); err != nil {
-					t.Error(err)
 				}
 				s.empty(t)
 			})
@@ -259,31 +226,6 @@ func TestLoadNestedError(t *testing.T) {
 		}
 		if n := s.ask(t, `select (select count(*) from orders) * 1000 + (select count(*) from lines)`); n != 5025 {
 			t.Errorf("%s: %d", name, n)
-		}
-	}
-}
-
-// pgx returns the server's error if it asks the server to cancel a statement, and the error of a closed
-// connection if it loses a race. Load's error also has that of ctx.
-func TestLoadCanceledStatement(t *testing.T) {
-	s := newShop(t, pgx.QueryExecModeCacheStatement, true, shopTables)
-	s.exec(t, `create function sleep() returns trigger language plpgsql as 'begin perform pg_sleep(60); return new; end'`,
-		`create trigger sleep before insert on orders for each row execute function sleep()`)
-	config := s.pool.Config()
-	config.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
-		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: enough}
-	}
-	pool, err := pgxpool.NewWithConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer end(t, pool)
-	for name, method := range methods {
-		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-		_, err := pgxload.LoadWith(ctx, pool, pgxload.Config{Method: method}, writeOrders(makeOrders(2, 2)))
-		cancel()
-		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "57014") {
-			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -137,53 +137,20 @@ func TestLoadConfig(t *testing.T) {
 			t.Errorf("%T: %v", db, err)
 		}
 	}
-	if _, err := pgxload.LoadWith(t.Context(), offline{}, pgxload.Config{ChunkBytes: 256<<20 + 1}, writeOrders(nil)); err == nil || !strings.Contains(err.Error(), "ChunkBytes 268435457") {
+	for want, c := range map[string]pgxload.Conflict{
+		"Conflict: Key nil: is required": {Update: []string{"id"}}, `Key "x": is not a column`: {Key: []string{"x"}}, `Update "y": is not a column`: {Key: []string{"id"}, Update: []string{"y"}},
+	} {
+		s := newShop(t, pgx.QueryExecModeCacheStatement, true, shopTables)
+		_, err := pgxload.Load(t.Context(), s.pool, func(w *pgxload.Writer) error { w.Table("orders", "id").OnConflict(c); return nil })
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v\ndoes not contain %q", err, want)
+		}
+	}
+	if err := pgxload.RetryWith(t.Context(), (*pgxpool.Pool)(nil), pgxload.RetryConfig{Attempts: -1}, nil); err == nil || !strings.Contains(err.Error(), "Attempts -1") || !strings.Contains(err.Error(), "f nil: is required") {
 		t.Error(err)
 	}
-}
-
-// Large rows need memory for a few chunks. What was refused is found by its index among all.
-func TestLoadLargeRows(t *testing.T) {
-	const rows, size = 100, 1 << 20
-	for name, method := range methods {
-		s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create unlogged table blobs (id bigint primary key, data bytea)`)
-		data := make([]byte, size)
-		before, peak := heap(), int64(0)
-		load := func(twice int) error {
-			_, err := pgxload.LoadWith(t.Context(), s.pool, pgxload.Config{Method: method}, func(w *pgxload.Writer) error {
-				blobs := w.Table("blobs", "id", "data")
-				for i := range rows {
-					id := i + 1
-					if id%15 == 0 {
-						peak = max(peak, heap()-before)
-					}
-					if twice > 0 && i == rows-2 {
-						id = twice
-					}
-					data[0] = byte(id)
-					blobs.Row(id, &data)
-				}
-				return nil
-			})
-			return err
-		}
-		if err := load(0); err != nil {
-			t.Fatal(name, err)
-		}
-		if n := s.ask(t, `select count(*) from blobs where get_byte(data, 0) = id and length(data) = $1`, size); n != rows {
-			t.Errorf("%s: %d rows are right", name, n)
-		}
-		s.exec(t, `truncate blobs`)
-		if err := load(3); at(err).Row != rows-2 || !strings.Contains(err.Error(), "(id)=(3)") {
-			t.Errorf("%s: %v", name, err)
-		}
-		if n := s.ask(t, `select count(*) from blobs`); n != 0 {
-			t.Errorf("%s: %d rows stayed", name, n)
-		}
-		t.Logf("%s: the heap grew by %d MB", name, peak>>20)
-		if peak > 40<<20 {
-			t.Errorf("%s: the heap grew by %d MB for %d rows of a megabyte", name, peak>>20, rows)
-		}
+	if _, err := pgxload.LoadWith(t.Context(), offline{}, pgxload.Config{ChunkBytes: 256<<20 + 1}, writeOrders(nil)); err == nil || !strings.Contains(err.Error(), "ChunkBytes 268435457") {
+		t.Error(err)
 	}
 }
 

@@ -338,35 +338,6 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// Names are data, also if they need quotes.
-func TestLoadQuotes(t *testing.T) {
-	const table, column = `We"ird. %s drop table orders --`, `from "x", %s y`
-	quoted := pgx.Identifier{table}.Sanitize()
-	s := newShop(t, pgx.QueryExecModeExec, true, shopTables+fmt.Sprintf("\n\tcreate table %s (%s bigint primary key)", quoted, pgx.Identifier{column}.Sanitize()))
-	for _, method := range methods {
-		for _, name := range []string{quoted, s.schema + "." + quoted, `"` + s.schema + `".` + quoted} {
-			load := func(ids ...ID) error {
-				_, err := pgxload.LoadWith(t.Context(), s.pool, pgxload.Config{Method: method}, func(w *pgxload.Writer) error {
-					t := w.Table(name, column)
-					for _, id := range ids {
-						t.Row(id)
-					}
-					return nil
-				})
-				return err
-			}
-			if err := load(1, 2); err != nil {
-				t.Fatal(err)
-			}
-			if err := load(3, 4, 2); at(err).Row != 2 || at(err).Table != name {
-				t.Error(err)
-			}
-			s.exec(t, "delete from "+quoted)
-		}
-	}
-	s.empty(t)
-}
-
 // Every column that PostgreSQL has gets the same from both methods as from pgx's
 // own CopyFrom.
 func TestLoadColumns(t *testing.T) {

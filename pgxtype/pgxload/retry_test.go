@@ -16,7 +16,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/seed-299c1d6b/snowkey/pgxtype/pgxload"
 )
@@ -138,20 +137,9 @@ func TestRetryPauses(t *testing.T) {
 				t.Errorf("pause %d: %v, want %v to %v", i, d, most/2, most)
 			}
 		}
-		pauses := map[time.Duration]bool{}
-		for range 20 {
-			s = &script{commits: slices.Repeat([]error{conflict}, 5)}
-			if err := pgxload.Retry(t.Context(), s, fine); err == nil || s.begun != 5 || s.pause(0) > 10*time.Millisecond || s.pause(0) < 5*time.Millisecond {
-				t.Errorf("%d attempts, the first pause is %v, %v", s.begun, s.pause(0), err)
-			}
-			pauses[s.pause(0)] = true
-		}
-		if len(pauses) < 10 {
-			t.Errorf("20 pauses have %d lengths", len(pauses))
-		}
-		s = &script{commits: []error{conflict}}
-		if err := pgxload.RetryWith(t.Context(), s, pgxload.RetryConfig{Backoff: time.Hour, MaxBackoff: time.Second}, fine); err != nil || s.pause(0) > time.Second {
-			t.Errorf("a pause of %v, %v", s.pause(0), err)
+		s = &script{commits: slices.Repeat([]error{conflict}, 5)}
+		if err := pgxload.Retry(t.Context(), s, fine); err == nil || s.begun != 5 || s.pause(0) > 10*time.Millisecond || s.pause(0) < 5*time.Millisecond {
+			t.Errorf("%d attempts, the first pause is %v, %v", s.begun, s.pause(0), err)
 		}
 		// A context that ends in a pause.
 		s = &script{commits: slices.Repeat([]error{conflict}, 3)}
@@ -302,20 +290,6 @@ func TestRetryCommitted(t *testing.T) {
 			cancel()
 		}
 	})
-}
-
-func TestRetryConfig(t *testing.T) {
-	err := pgxload.RetryWith(t.Context(), nil, pgxload.RetryConfig{Attempts: -1, Backoff: -2, MaxBackoff: -3}, nil)
-	for _, want := range []string{"pgxload: ", "db nil: is required", "f nil: is required", "Attempts -1", "Backoff -2ns", "MaxBackoff -3ns"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v does not contain %q", err, want)
-		}
-	}
-	for _, db := range []pgxload.TxBeginner{(*pgx.Conn)(nil), (*pgxpool.Pool)(nil)} {
-		if err := pgxload.Retry(t.Context(), db, fine); err == nil || !strings.Contains(err.Error(), "db nil: is required") {
-			t.Errorf("%T: %v", db, err)
-		}
-	}
 }
 
 // A transaction that a statement ends cannot be committed: what f wrote is gone.

@@ -20,7 +20,7 @@ type Plan struct {
 	Columns   []Column // that are filled, and parts of the key that must be set
 	Err       error    // a wrong tag, or a foreign key that cannot hold its key
 	Database  *Column  // the sole integer key, if the plugin does not fill it; else nil
-	Relations bool     // gorm may save rows of other models with those of this one
+	Relations bool     // gorm may save rows of other models with rows of this one
 
 	Noticed atomic.Bool // Database was logged
 }

@@ -18,13 +18,13 @@ type request struct {
 	ids    []int64
 }
 
-func (r *Reservation) of(c *Column) int {
+func (r *Reservation) requestFor(c *Column) int {
 	return slices.IndexFunc(r.requests, func(q request) bool { return q.column.SourceName == c.SourceName })
 }
 
 // Need adds n ids from the column's source.
 func (r *Reservation) Need(c *Column, n int) {
-	k := r.of(c)
+	k := r.requestFor(c)
 	if k < 0 {
 		k = len(r.requests)
 		r.requests = append(r.requests, request{column: c})
@@ -59,7 +59,7 @@ func (r *Reservation) Take(ctx context.Context) error {
 
 // IDs returns the next n ids for the column. It returns each id once.
 func (r *Reservation) IDs(c *Column, n int) []int64 {
-	q := &r.requests[r.of(c)]
+	q := &r.requests[r.requestFor(c)]
 	ids := q.ids[:n]
 	q.ids = q.ids[n:]
 	return ids

@@ -59,20 +59,14 @@ func TestBinding(t *testing.T) {
 				want               request
 			}{
 				{query, "7", "", request{ID: 7}},
-				{query, "0", "", request{}},
 				{query, "9223372036854775807", "", request{ID: math.MaxInt64}},
 				{query, "7", "after=9223372036854775807", request{ID: 7, After: math.MaxInt64}},
-				{query, "7", "after=0", request{ID: 7}},
 				{query, "7", "parent=8", request{ID: 7, Parent: valid(8)}},
-				{query, "7", "parent=0", request{ID: 7, Parent: valid(0)}},
 				{query, "7", "parent=", request{ID: 7}},
-				{query, "7", "ptr=8", request{ID: 7, Ptr: id(8)}},
 				{query, "7", "ids=1996573624012345677&ids=2", request{ID: 7, IDs: []sqltype.ID{1996573624012345677, 2}}},
 				{query, "cus_7zzzzzzzzzzzz/7", "", request{Customer: math.MaxInt64, ID: 7}},
-				{query, "CUS_000000000000A/7", "", request{Customer: 10, ID: 7}},
 				{query, "7", "owner=cus_1qda147xjq4ad", request{ID: 7, Owner: 1996573624012345677}},
 				{query, "7", "payer=" + cus7, request{ID: 7, Payer: nullKey{Key: 7, Valid: true}}},
-				{query, "7", "payer=", request{ID: 7}},
 				{query, "7", "guest=" + cus7, request{ID: 7, Guest: k(7)}},
 				{query, "7", "others=" + cus7 + "&others=cus_0000000000008", request{ID: 7, Others: []key{7, 8}}},
 				{body, "7", "after=8&parent=9&ptr=10&ids=11&ids=12",
@@ -108,24 +102,17 @@ func TestBindingRefuses(t *testing.T) {
 			}{
 				{query, "x", "", "x", sqltype.ErrSyntax},
 				{query, "007", "", "007", sqltype.ErrSyntax},
-				{query, "-7", "", "-7", sqltype.ErrNegative},
-				{query, "%207", "", " 7", sqltype.ErrSyntax},
-				{query, "7.0", "", "7.0", sqltype.ErrSyntax},
 				{query, "9223372036854775808", "", "9223372036854775808", sqltype.ErrRange},
-				{query, "18446744073709551623", "", "18446744073709551623", sqltype.ErrRange},
-				{query, "7", "after=007", "007", sqltype.ErrSyntax},
 				{query, "7", "after=-7", "-7", sqltype.ErrNegative},
 				{query, "7", "after=%2B7", "+7", sqltype.ErrSyntax},
-				{query, "7", "after=+7", " 7", sqltype.ErrSyntax},
-				{query, "7", "after=9223372036854775808", "9223372036854775808", sqltype.ErrRange},
 				{query, "7", "parent=x", "x", sqltype.ErrSyntax},
 				{query, "7", "ptr=1e3", "1e3", sqltype.ErrSyntax},
 				{query, "7", "ids=1&ids=0x2", "0x2", sqltype.ErrSyntax},
 				{query, "7", "ids=1,2", "1,2", sqltype.ErrSyntax},
+				{query, "7", "after=", "", sqltype.ErrSyntax}, // what is to be left empty is a NullID or a NullKey
+				{query, "7", "guest=", "", sqltype.ErrPrefix},
 				{query, "7/7", "", "7", sqltype.ErrPrefix},
 				{query, "ord_0000000000007/7", "", "ord_0000000000007", sqltype.ErrPrefix},
-				{query, "cus_00000000000u7/7", "", "cus_00000000000u7", sqltype.ErrSyntax},
-				{query, "cus_8000000000000/7", "", "cus_8000000000000", sqltype.ErrRange},
 				{query, "7", "owner=ord_0000000000007", "ord_0000000000007", sqltype.ErrPrefix},
 				{query, "7", "payer=7", "7", sqltype.ErrPrefix},
 				{query, "7", "guest=cus_7", "cus_7", sqltype.ErrSyntax},
@@ -135,9 +122,7 @@ func TestBindingRefuses(t *testing.T) {
 				{js, "7", `{"payer":7}`, `7`, sqltype.ErrSyntax},
 				{js, "7", `{"others":["` + cus7 + `","7"]}`, `"7"`, sqltype.ErrPrefix},
 				{body, "7", "after=1_000", "1_000", sqltype.ErrSyntax},
-				{body, "7", "parent=-1", "-1", sqltype.ErrNegative},
 				{js, "7", `{"after":"007"}`, `"007"`, sqltype.ErrSyntax},
-				{js, "7", `{"after":1e3}`, `1e3`, sqltype.ErrSyntax},
 				{js, "7", `{"parent":-1}`, `-1`, sqltype.ErrNegative},
 				{js, "7", `{"ids":["1",9223372036854775808]}`, `9223372036854775808`, sqltype.ErrRange},
 			} {
@@ -155,15 +140,3 @@ func TestBindingRefuses(t *testing.T) {
 
 // unquoted drops what quoting once or twice adds.
 func unquoted(s string) string { return strings.NewReplacer(`\`, "", `"`, "").Replace(s) }
-
-// An empty parameter is no id. What is to be left empty is a NullID or a NullKey.
-func TestBindingEmpty(t *testing.T) {
-	for _, f := range frameworks() {
-		for _, values := range []string{"after=", "ptr=", "owner=", "guest="} {
-			reply, bound, err := send(t, f, query, "7", values)
-			if reply.Code != http.StatusBadRequest || !errors.Is(err, sqltype.ErrSyntax) && !errors.Is(err, sqltype.ErrPrefix) {
-				t.Errorf("%s: %s: %d, %v, bound %+v", f.name, values, reply.Code, err, bound)
-			}
-		}
-	}
-}

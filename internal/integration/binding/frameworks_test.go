@@ -2,18 +2,11 @@ package binding
 
 import (
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/url"
-	"reflect"
-	"testing"
 
 	"github.com/gin-gonic/gin"
 	ginbinding "github.com/gin-gonic/gin/binding"
-	"github.com/go-chi/chi/v5"
-	"github.com/go-playground/form/v4"
-	"github.com/gorilla/schema"
-	echo4 "github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v5"
 	"github.com/oapi-codegen/runtime"
 
@@ -35,10 +28,6 @@ var (
 	_ echo.BindUnmarshaler       = (*sqltype.NullID)(nil)
 	_ echo.BindUnmarshaler       = (*sqltype.Key[customer])(nil)
 	_ echo.BindUnmarshaler       = (*sqltype.NullKey[customer])(nil)
-	_ echo4.BindUnmarshaler      = (*sqltype.ID)(nil)
-	_ echo4.BindUnmarshaler      = (*sqltype.NullID)(nil)
-	_ echo4.BindUnmarshaler      = (*sqltype.Key[customer])(nil)
-	_ echo4.BindUnmarshaler      = (*sqltype.NullKey[customer])(nil)
 )
 
 type (
@@ -50,16 +39,16 @@ type (
 // A request is what every framework binds: the path /orders/{customer}/{id}, a query or a
 // form, or a JSON body.
 type request struct {
-	Customer key            `uri:"customer" param:"customer" json:"-" form:"-" schema:"-"`
-	ID       sqltype.ID     `uri:"id" param:"id" json:"-" form:"-" schema:"-"`
-	After    sqltype.ID     `form:"after" query:"after" schema:"after" json:"after"`
-	Parent   sqltype.NullID `form:"parent" query:"parent" schema:"parent" json:"parent"`
-	Ptr      *sqltype.ID    `form:"ptr" query:"ptr" schema:"ptr" json:"ptr"`
-	IDs      []sqltype.ID   `form:"ids" query:"ids" schema:"ids" json:"ids"`
-	Owner    key            `form:"owner" query:"owner" schema:"owner" json:"owner"`
-	Payer    nullKey        `form:"payer" query:"payer" schema:"payer" json:"payer"`
-	Guest    *key           `form:"guest" query:"guest" schema:"guest" json:"guest"`
-	Others   []key          `form:"others" query:"others" schema:"others" json:"others"`
+	Customer key            `uri:"customer" param:"customer" json:"-" form:"-"`
+	ID       sqltype.ID     `uri:"id" param:"id" json:"-" form:"-"`
+	After    sqltype.ID     `form:"after" query:"after" json:"after"`
+	Parent   sqltype.NullID `form:"parent" query:"parent" json:"parent"`
+	Ptr      *sqltype.ID    `form:"ptr" query:"ptr" json:"ptr"`
+	IDs      []sqltype.ID   `form:"ids" query:"ids" json:"ids"`
+	Owner    key            `form:"owner" query:"owner" json:"owner"`
+	Payer    nullKey        `form:"payer" query:"payer" json:"payer"`
+	Guest    *key           `form:"guest" query:"guest" json:"guest"`
+	Others   []key          `form:"others" query:"others" json:"others"`
 }
 
 // A framework is a server for GET and POST of /orders/{customer}/{id} that gives what it
@@ -73,12 +62,8 @@ func frameworks() []framework {
 	gin.SetMode(gin.ReleaseMode)
 	return []framework{
 		{"gin", withGin},
-		{"echo v4", withEcho4},
-		{"echo v5", withEcho5},
+		{"echo", withEcho},
 		{"net/http", withNetHTTP},
-		{"chi", withChi(byHand)},
-		{"chi and gorilla/schema", withChi(withSchema())},
-		{"chi and go-playground/form", withChi(withForm())},
 		{"oapi-codegen", withOapi},
 	}
 }
@@ -106,25 +91,8 @@ func withGin(seen func(request, error)) http.Handler {
 	return router
 }
 
-// The error of Bind is echo's own 400, with the reason in it.
-func withEcho4(seen func(request, error)) http.Handler {
-	e := echo4.New()
-	handle := func(c echo4.Context) error {
-		var r request
-		err := c.Bind(&r)
-		seen(r, err)
-		if err != nil {
-			return err
-		}
-		return c.NoContent(http.StatusOK)
-	}
-	e.GET("/orders/:customer/:id", handle)
-	e.POST("/orders/:customer/:id", handle)
-	return e
-}
-
-// The same, but echo's fifth version shows the reason only if configured.
-func withEcho5(seen func(request, error)) http.Handler {
+// The error of Bind is echo's own 400, whose reason is shown only if configured.
+func withEcho(seen func(request, error)) http.Handler {
 	e := echo.New()
 	e.HTTPErrorHandler = echo.DefaultHTTPErrorHandler(true)
 	handle := func(c *echo.Context) error {
@@ -144,29 +112,14 @@ func withEcho5(seen func(request, error)) http.Handler {
 func withNetHTTP(seen func(request, error)) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/orders/{customer}/{id}", func(w http.ResponseWriter, req *http.Request) {
-		r, err := read(req, req.PathValue("customer"), req.PathValue("id"), byHand)
+		r, err := read(req, req.PathValue("customer"), req.PathValue("id"))
 		seen(r, err)
 		answer(w, err)
 	})
 	return mux
 }
 
-func withChi(decode decoder) func(seen func(request, error)) http.Handler {
-	return func(seen func(request, error)) http.Handler {
-		router := chi.NewRouter()
-		router.HandleFunc("/orders/{customer}/{id}", func(w http.ResponseWriter, req *http.Request) {
-			r, err := read(req, chi.URLParam(req, "customer"), chi.URLParam(req, "id"), decode)
-			seen(r, err)
-			answer(w, err)
-		})
-		return router
-	}
-}
-
-// A decoder binds a query or a form where the router has no binding.
-type decoder func(r *request, values url.Values) error
-
-func read(req *http.Request, customer, id string, decode decoder) (r request, err error) {
+func read(req *http.Request, customer, id string) (r request, err error) {
 	if err := r.Customer.UnmarshalParam(customer); err != nil {
 		return r, err
 	}
@@ -179,7 +132,7 @@ func read(req *http.Request, customer, id string, decode decoder) (r request, er
 	if err := req.ParseForm(); err != nil {
 		return r, err
 	}
-	return r, decode(&r, req.Form)
+	return r, byHand(&r, req.Form)
 }
 
 func byHand(r *request, values url.Values) (err error) {
@@ -227,63 +180,4 @@ func byHand(r *request, values url.Values) (err error) {
 		r.Others = append(r.Others, k)
 	}
 	return nil
-}
-
-func withSchema() decoder {
-	d := schema.NewDecoder()
-	return func(r *request, values url.Values) error {
-		err := d.Decode(r, values)
-		var faults schema.MultiError // which does not unwrap
-		if errors.As(err, &faults) {
-			for _, fault := range faults {
-				var conversion schema.ConversionError
-				if errors.As(fault, &conversion) {
-					return conversion.Err
-				}
-			}
-		}
-		return err
-	}
-}
-
-// go-playground/form goes by the kind of a type, unless it is given a function.
-func withForm() decoder {
-	d := form.NewDecoder()
-	d.RegisterCustomTypeFunc(func(values []string) (any, error) { return sqltype.Parse(values[0]) }, sqltype.ID(0))
-	d.RegisterCustomTypeFunc(func(values []string) (any, error) {
-		var n sqltype.NullID
-		err := n.UnmarshalParam(values[0])
-		return n, err
-	}, sqltype.NullID{})
-	d.RegisterCustomTypeFunc(func(values []string) (any, error) { return sqltype.ParseKey[customer](values[0]) }, key(0))
-	d.RegisterCustomTypeFunc(func(values []string) (any, error) {
-		var n nullKey
-		err := n.UnmarshalParam(values[0])
-		return n, err
-	}, nullKey{})
-	return func(r *request, values url.Values) error {
-		err := d.Decode(r, values)
-		var faults form.DecodeErrors // a map, which does not unwrap
-		if errors.As(err, &faults) {
-			for _, fault := range faults {
-				return fault
-			}
-		}
-		return err
-	}
-}
-
-// Without the functions it takes other spellings, and negative ids.
-func TestFormByKind(t *testing.T) {
-	d := form.NewDecoder()
-	for in, want := range map[string]sqltype.ID{"7": 7, "007": 7, "+7": 7, "-7": -7} {
-		var r request
-		if err := d.Decode(&r, url.Values{"after": {in}}); err != nil || r.After != want {
-			t.Errorf("%s: %d, %v", in, r.After, err)
-		}
-	}
-	var r request
-	if err := d.Decode(&r, url.Values{"parent": {"7"}}); err != nil || !reflect.DeepEqual(r, request{}) {
-		t.Errorf("a NullID is a struct to it: %+v, %v", r, err)
-	}
 }

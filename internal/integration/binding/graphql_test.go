@@ -127,11 +127,10 @@ func TestGraphQL(t *testing.T) {
 	}
 
 	for name, c := range map[string]struct{ query, variables string }{
-		"a string":            {`query($id: LineID!) { sku(line: $id) }`, `"id": "` + line + `"`},
-		"a number":            {`query($id: LineID!) { sku(line: $id) }`, `"id": ` + line},
-		"a literal string":    {`{ sku(line: "` + line + `") }`, ""},
-		"a literal number":    {`{ sku(line: ` + line + `) }`, ""},
-		"a variable's inside": {`query($n: LineID = "` + line + `") { sku(line: $n) }`, ""},
+		"a string":         {`query($id: LineID!) { sku(line: $id) }`, `"id": "` + line + `"`},
+		"a number":         {`query($id: LineID!) { sku(line: $id) }`, `"id": ` + line},
+		"a literal string": {`{ sku(line: "` + line + `") }`, ""},
+		"a literal number": {`{ sku(line: ` + line + `) }`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := ask(c.query, c.variables); got.Errors != nil || got.Data["sku"] != "tea" {
@@ -141,15 +140,8 @@ func TestGraphQL(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ query, variables, want string }{
 		"a fraction":        {`query($id: LineID!) { sku(line: $id) }`, `"id": 7.0`, "7.0"},
-		"an exponent":       {`query($id: LineID!) { sku(line: $id) }`, `"id": 7e0`, "7e0"},
-		"a negative number": {`query($id: LineID!) { sku(line: $id) }`, `"id": -7`, "never negative"},
-		"a leading zero":    {`{ sku(line: "007") }`, "", "not a decimal id"},
-		"a literal float":   {`{ sku(line: 7.5) }`, "", "7.5"},
 		"too large":         {`{ sku(line: "9223372036854775808") }`, "", "above the largest id"},
-		"a boolean":         {`{ sku(line: true) }`, "", "bool"},
 		"another key":       {`{ order(id: "cus_0000000000007") { id } }`, "", "not a key of this type"},
-		"a decimal key":     {`{ order(id: "7") { id } }`, "", "not a key of this type"},
-		"a key as a number": {`{ order(id: 7) { id } }`, "", "13 digits of base 32"},
 		"null":              {`query($id: OrderID!) { order(id: $id) { id } }`, `"id": null`, "null"},
 		"a negative row":    {`{ order(id: "ord_0000000000001") { id } }`, "", "never negative"},
 		"a negative parent": {`{ order(id: "ord_0000000000001") { parent } }`, "", "never negative"},

@@ -1,5 +1,3 @@
-// Package encoding runs sqltype through the encoders that Go programs use: every
-// JSON package, YAML, CSV, the generators of OpenAPI schemas, and a Redis client.
-// What each does is in a table; where one departs from encoding/json, the table
-// says so. testdata/encoders.md is measured here.
+// Package encoding runs sqltype through every JSON package and through the encoders in the table of
+// testdata/encoders.md, which is measured here. Where one departs from encoding/json, a table says so.
 package encoding

@@ -1,4 +1,3 @@
-// Package gormplugin tests the plugin on every database, in all modes of its drivers. paths_test.go begins.
+// Package gormplugin tests the plugin on every database, in all modes of its drivers. graph_test.go
+// begins: it compares every association with plain gorm.
 package gormplugin
-
-//go:generate go run gen/generate.go

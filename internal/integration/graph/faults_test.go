@@ -15,7 +15,6 @@ import (
 	"gorm.io/gorm/clause"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
-	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
 )
 
 // bare fails the test if a failed create left a row or a key.
@@ -206,21 +205,6 @@ func TestGraphInCallersTransaction(t *testing.T) {
 		}
 		empty(t, db, graphTables...)
 
-		// The caller rolls back: nothing stays.
-		p := everything("a")
-		changed := errors.New("changed my mind")
-		if err := db.Transaction(func(tx *gorm.DB) error {
-			if err := graph.Create(t.Context(), tx, p); err != nil {
-				return err
-			}
-			return changed
-		}); !errors.Is(err, changed) {
-			t.Error(err)
-		}
-		if rows := dump(t, db, graphTables...); len(rows) != 0 || p.ID == 0 {
-			t.Errorf("%d rows; the key is %d", len(rows), p.ID)
-		}
-
 		// Without nested transactions there is no savepoint, and no COMMIT of ours either.
 		seen, s = spyOn(db.Session(&gorm.Session{DisableNestedTransaction: true}))
 		tx := seen.Begin()
@@ -236,65 +220,3 @@ func TestGraphInCallersTransaction(t *testing.T) {
 		}
 	})
 }
-
-// A COMMIT that the server refuses, by a constraint that it checks only then, is
-// a plain failure.
-func TestGraphCommitRefused(t *testing.T) {
-	onGraphs(t, func(t *testing.T, db *gorm.DB) {
-		if db.Name() != "postgres" {
-			return // the others check no constraint at COMMIT, or keep the transaction open
-		}
-		if err := db.Exec("ALTER TABLE cards ADD CONSTRAINT later FOREIGN KEY (id) REFERENCES shops(id) DEFERRABLE INITIALLY DEFERRED").Error; err != nil {
-			t.Fatal(err)
-		}
-		p := everything("a")
-		err := graph.Create(t.Context(), db, p)
-		if err == nil || errors.Is(err, sqltype.ErrOutcomeUnknown) || !strings.Contains(err.Error(), "later") {
-			t.Errorf("%v", err)
-		}
-		bare(t, db, "refused", p, everything("a"))
-	})
-}
-
-func TestGraphDryRun(t *testing.T) {
-	onGraphs(t, func(t *testing.T, db *gorm.DB) {
-		seen, s := spyOn(db)
-		dry, log := databases.Record(seen.Session(&gorm.Session{DryRun: true}))
-		p := everything("a")
-		result, err := graph.CreateWith(t.Context(), dry, p, graph.Config{})
-		if err != nil {
-			t.Error(err)
-		}
-		checkGraph(t, db, p)
-		var built []string
-		for _, one := range result.Statements {
-			built = append(built, db.Explain(one.SQL, one.Vars...))
-		}
-		if !slices.Equal(built, log.SQL) || strings.Contains(result.Statements[0].SQL, "a buyer") || !strings.Contains(built[0], "a buyer") {
-			t.Errorf("the dry run gives\n%s\nand tells the logger\n%s", strings.Join(built, "\n"), strings.Join(log.SQL, "\n"))
-		}
-		if sent := s.reset(); len(sent) != 0 {
-			t.Errorf("a dry run sent %v", sent)
-		}
-		if len(log.SQL) != 14 || !strings.HasPrefix(log.SQL[0], "INSERT") {
-			t.Errorf("built %d statements", len(log.SQL))
-		}
-		if rows := dump(t, db, graphTables...); len(rows) != 0 {
-			t.Errorf("%d rows", len(rows))
-		}
-		prepared := db.Session(&gorm.Session{PrepareStmt: true})
-		for range 3 {
-			if err := graph.Create(t.Context(), prepared, everything("a")); err != nil {
-				t.Error(err)
-			}
-		}
-		if rows := dump(t, db, graphTables...); len(rows) != 72 {
-			t.Errorf("%d rows by a prepared session", len(rows))
-		}
-	})
-}
-
-type stateError string
-
-func (e stateError) Error() string    { return "state " + string(e) }
-func (e stateError) SQLState() string { return string(e) }

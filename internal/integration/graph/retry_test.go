@@ -9,18 +9,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/glebarez/sqlite"
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/stdlib"
-	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
-	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -125,71 +121,6 @@ func TestGraphNotRetriedInTransaction(t *testing.T) {
 	})
 }
 
-// If a tag has the unique index, such rows are written in one order, so there is no deadlock.
-func TestGraphSortsSharedRows(t *testing.T) {
-	onUsers(t, func(t *testing.T, db *gorm.DB) {
-		seen, s := spyOn(db)
-		v := []*Visit{
-			{Name: "b", User: &User{Email: "c@x"}, Tags: []Keyword{{Word: "red"}, {Word: "Blue"}}},
-			{Name: "a", User: &User{Email: "A@x"}, Tags: []Keyword{{Word: "green"}, {Word: "red"}}},
-			{Name: "c", User: &User{Email: "b@x"}},
-		}
-		if err := db.Create(&User{Email: "b@x"}).Error; err != nil {
-			t.Fatal(err)
-		}
-		if _, err := graph.CreateWith(t.Context(), seen, v, graph.Config{BatchSize: 2}); err != nil {
-			t.Fatal(err)
-		}
-		s.reset()
-		for _, one := range v {
-			if one.UserID != one.User.ID {
-				t.Errorf("%+v of %+v", one, one.User)
-			}
-			var back User
-			if err := db.Take(&back, one.UserID).Error; err != nil || back.Email != one.User.Email {
-				t.Errorf("%+v, %v, want %s", back, err, one.User.Email)
-			}
-		}
-		if v[0].Tags[0].ID != v[1].Tags[1].ID {
-			t.Errorf("red is %d and %d", v[0].Tags[0].ID, v[1].Tags[1].ID)
-		}
-		dry, log := databases.Record(db.Session(&gorm.Session{DryRun: true}))
-		again := &Visit{Tags: []Keyword{{Word: "red"}, {Word: "Blue"}, {Word: "green"}}}
-		if err := graph.Create(t.Context(), dry, again); err != nil {
-			t.Fatal(err)
-		}
-		sql := log.SQL[len(log.SQL)-2]
-		if b, g, r := strings.Index(sql, "Blue"), strings.Index(sql, "green"), strings.Index(sql, "red"); b < 0 || b > g || g > r {
-			t.Errorf("the words are written in the order of %s", sql)
-		}
-	})
-}
-
-// Of SQLite's own errors, that of a file which another connection is writing to begins the
-// transaction anew.
-func TestGraphRetriedWhileLocked(t *testing.T) {
-	db := graphHandle(t, sqlite.Open("file:"+filepath.Join(t.TempDir(), "x.sqlite")+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(1)"), nil, nil, graphModels()...)
-	writer := db.Begin()
-	if err := writer.Create(&Shop{Name: "other"}).Error; err != nil {
-		t.Fatal(err)
-	}
-	seen, s := spyOn(db)
-	s.at = func(n int, _ string) error {
-		if n == 6 {
-			return writer.Commit().Error
-		}
-		return nil
-	}
-	p := everything("a")
-	if err := graph.Create(t.Context(), seen, p); err != nil {
-		t.Error(err)
-	}
-	if n := count(s.reset(), "BEGIN"); n < 2 {
-		t.Errorf("begun %d times", n)
-	}
-	checkGraph(t, db, p)
-}
-
 // Booking has a hook that the context brings.
 type Booking struct {
 	ID   sqltype.ID
@@ -269,34 +200,26 @@ func conflictInHook(t *testing.T, db *gorm.DB, what string, kept bool) {
 	}
 }
 
-// Under SERIALIZABLE, conflicts surface in hooks, and PostgreSQL answers the statements of the next
-// hooks with another error. Each create is begun again until it succeeds.
-func TestGraphSerializable(t *testing.T) {
-	cfg := databases.FreshPostgres(t, testserver.Postgres(t).DSN)
-	cfg.RuntimeParams["default_transaction_isolation"] = "serializable"
-	db := graphHandle(t, postgres.New(postgres.Config{Conn: stdlib.OpenDB(*cfg)}), nil, nil, &Booking{}, &Seat{})
-	if err := db.Create([]Seat{{ID: 1}, {ID: 2}, {ID: 3}}).Error; err != nil {
-		t.Fatal(err)
+// tally is a source that counts.
+type tally struct {
+	mu    sync.Mutex
+	last  int64
+	calls int
+}
+
+func (s *tally) Next(ctx context.Context) (int64, error) {
+	ids := []int64{0}
+	err := s.Fill(ctx, ids)
+	return ids[0], err
+}
+
+func (s *tally) Fill(_ context.Context, ids []int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls++
+	for i := range ids {
+		s.last++
+		ids[i] = s.last
 	}
-	ctx := context.WithValue(t.Context(), hookKey{}, func(tx *gorm.DB, _ *Booking) error {
-		var taken int
-		if err := tx.Model(&Seat{}).Select("SUM(taken)").Scan(&taken).Error; err != nil {
-			return err
-		}
-		return take(tx, 1+taken%3)
-	})
-	const writers, each = 8, 10
-	var wg sync.WaitGroup
-	for range writers {
-		wg.Go(func() {
-			for range each {
-				if _, err := graph.CreateWith(ctx, db, make([]Booking, 3), graph.Config{Attempts: 200, MaxBackoff: 20 * time.Millisecond}); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	counts(t, db, "SELECT SUM(taken) FROM seats", nil, 3*writers*each)
-	counts(t, db, "SELECT COUNT(*) FROM bookings", nil, 3*writers*each)
+	return nil
 }

@@ -13,34 +13,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// A row that collides in an index which its model does not declare is not found: the create is an
-// error, and writes nothing. Rows that the model's own partial index leaves out are written.
-func TestGraphCollisionsByIndexesWithoutTags(t *testing.T) {
-	onVolumes(t, func(t *testing.T, db *gorm.DB) {
-		ada, saga, red := existingRows(t, db)
-		found := &Volume{Title: "0", Writer: &Writer{Email: "new@x"}, Series: &Series{Word: "saga"}, Genres: []Genre{{Word: "new"}}}
-		if err := graph.Create(t.Context(), db, found); err != nil || found.Series.ID != saga.ID || *found.SeriesID != saga.ID {
-			t.Errorf("%v, %+v, want the series %d", err, found, saga.ID)
-		}
-		for what, v := range map[string]*Volume{
-			"belongs to":   {Title: "1", Writer: &Writer{Email: ada.Email}},
-			"many to many": {Title: "1", Writer: &Writer{Email: "other@x"}, Genres: []Genre{{Word: "other"}, {Word: red.Word}}},
-		} {
-			err := graph.Create(t.Context(), db, v)
-			if err == nil || !strings.Contains(err.Error(), "was not written") || v.ID != 0 || v.WriterID != 0 || v.Writer.ID != 0 {
-				t.Errorf("%s: %v, keys %+v", what, err, v)
-			}
-		}
-		nothingDangles(t, db)
-		for table, want := range map[string]int64{"writers": 2, "genres": 2, "volumes": 1} {
-			var n int64
-			if err := db.Table(table).Count(&n).Error; err != nil || n != want {
-				t.Errorf("%d %s, want %d: %v", n, table, want, err)
-			}
-		}
-	})
-}
-
 // Topic has a key that the database makes, and is unique by its word.
 type Topic struct {
 	ID   uint

@@ -44,24 +44,6 @@ type Volume struct {
 	Genres   []Genre `gorm:"many2many:volume_genres"`
 }
 
-// onVolumes runs a test on tables whose unique indexes are not in tags, except a partial index
-// if the database has such.
-func onVolumes(t *testing.T, test func(t *testing.T, db *gorm.DB)) {
-	databases.OnEvery(t, func(t *testing.T, d databases.Database) {
-		for _, foreignKeys := range []bool{true, false} {
-			t.Run(fmt.Sprintf("foreign keys %v", foreignKeys), func(t *testing.T) {
-				db := volumes(t, d, foreignKeys)
-				for _, sql := range []string{"CREATE UNIQUE INDEX writers_email ON writers (email)", "CREATE UNIQUE INDEX genres_word ON genres (word)"} {
-					if err := db.Exec(sql).Error; err != nil {
-						t.Fatal(err)
-					}
-				}
-				test(t, db)
-			})
-		}
-	})
-}
-
 func volumes(t *testing.T, d databases.Database, foreignKeys bool) *gorm.DB {
 	t.Helper()
 	gen := databases.Generator(t, 1)
@@ -107,27 +89,6 @@ func nothingDangles(t *testing.T, db *gorm.DB) {
 			t.Errorf("%s: %d, %v", sql, n, err)
 		}
 	}
-}
-
-// existingRows writes a row of each kind, beside a deleted series of the same word where the
-// database has partial indexes.
-func existingRows(t *testing.T, db *gorm.DB) (*Writer, *Series, *Genre) {
-	t.Helper()
-	gone, ada, saga, red := &Series{Word: "saga"}, &Writer{Email: "ada@x"}, &Series{Word: "saga"}, &Genre{Word: "red"}
-	if db.Name() != "mysql" {
-		if err := db.Create(gone).Error; err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Delete(gone).Error; err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, v := range []any{ada, saga, red} {
-		if err := db.Create(v).Error; err != nil {
-			t.Fatal(err)
-		}
-	}
-	return ada, saga, red
 }
 
 // computedUnique makes the first three characters of a column unique, so that only the database

@@ -2,6 +2,8 @@ package orms
 
 import (
 	"context"
+	"database/sql"
+	"testing"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
@@ -9,6 +11,34 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/shop"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
+
+// docs/sql.md links to this file.
+
+// put is an upsert by the number, without the values.
+func put(kind string) string {
+	if kind == "mysql" {
+		return "ON DUPLICATE KEY UPDATE customer = VALUES(customer)"
+	}
+	return "ON CONFLICT (number) DO UPDATE SET customer = excluded.customer"
+}
+
+func scanLists(rows *sql.Rows) (lists [][]sqltype.ID, err error) {
+	defer rows.Close()
+	for rows.Next() {
+		var ids []sqltype.ID
+		if err := rows.Scan(pq.Array(&ids)); err != nil {
+			return nil, err
+		}
+		lists = append(lists, ids)
+	}
+	return lists, rows.Err()
+}
+
+func openSqlx(t *testing.T, db database, src source) store {
+	db.tables(t)
+	driver := map[string]string{"postgres": "pgx", "mysql": "mysql", "sqlite": "sqlite"}[db.kind]
+	return sqlxStore{sqlx.NewDb(db.pool, driver), src, db.kind}
+}
 
 type sqlxStore struct {
 	db   *sqlx.DB

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/sqlcshop/mysql"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/sqlcshop/postgres"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/sqlcshop/sqlite"
+	"github.com/seed-299c1d6b/snowkey/pgxtype"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -27,6 +28,21 @@ func TestSqlcFile(t *testing.T) {
 	if err != nil || !bytes.Equal(public, used) {
 		t.Errorf("sqlcshop/sqlc.yaml differs from examples/sqlc/overrides.yaml, %v: go generate ./internal/integration/orms", err)
 	}
+}
+
+func pgxPool(t *testing.T, db database) *pgxpool.Pool {
+	t.Helper()
+	config, err := pgxpool.ParseConfig(db.dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.AfterConnect = pgxtype.AfterConnect
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return pool
 }
 
 func openSqlc(t *testing.T, db database, src source) store {

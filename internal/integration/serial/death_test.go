@@ -3,7 +3,6 @@ package serial
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,7 +13,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/serial"
-	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 )
 
 // testRedis starts a private Redis that syncs every write.
@@ -139,28 +137,4 @@ func ride(t *testing.T, start func(t *testing.T) (*testserver.Server, engine)) {
 		t.Errorf("%d given, %d skipped, at most %d may be", given.Load(), skipped, limit)
 	}
 	t.Logf("%d given, %d errors, %d skipped", given.Load(), failed.Load(), skipped)
-}
-
-// The reservation succeeds and the answer is lost: its block is skipped.
-func TestLostAnswer(t *testing.T) {
-	c := client(t, testserver.Redis(t).DSN)
-	lose := true
-	eval := redisstore.EvalFunc(func(ctx context.Context, script string, keys []string, args ...any) (any, error) {
-		v, err := c.Eval(ctx, script, keys, args...).Result()
-		if lose {
-			return nil, fmt.Errorf("connection reset: %w", context.DeadlineExceeded)
-		}
-		return v, err
-	})
-	n, err := serial.NewNumbers(numbering(mustNew(redisstore.New(eval, redisstore.Config{AllowDataLoss: true})), code(), 10))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s, err := n.Next(t.Context()); err == nil {
-		t.Error(s)
-	}
-	lose = false
-	if s, err := n.Next(t.Context()); err != nil || s != "INV-20261121-000011" {
-		t.Errorf("%q, %v", s, err)
-	}
 }

@@ -5,10 +5,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"iter"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,7 +22,6 @@ import (
 const (
 	childVariable = "SNOWKEY_TEST_SERIAL_CHILD" // driver, code, block and how many
 	childDSN      = "SNOWKEY_TEST_SERIAL_DSN"
-	childClock    = "SNOWKEY_TEST_SERIAL_CLOCK" // a zone, and the times that it lives through
 )
 
 // numbering is what parent and children have in common.
@@ -63,55 +60,22 @@ func child() int {
 		defer db.Close()
 		c = mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
 	}
-	describe := numbering(c, code, block)
-	times, err := liveThrough(&describe)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience) // a child that hangs must not block the test
 	defer cancel()
-	n, err := serial.NewNumbers(describe)
+	n, err := serial.NewNumbers(numbering(c, code, block))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	for next := range times {
-		next()
-		for range many {
-			s, err := n.Next(ctx)
-			if err != nil {
-				fmt.Fprintln(os.Stderr, err)
-				return 1
-			}
-			fmt.Println(s)
+	for range many {
+		s, err := n.Next(ctx)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
 		}
+		fmt.Println(s)
 	}
 	return 0
-}
-
-// liveThrough sets the zone and the clock of the numbering from the environment, and steps
-// from one time to the next. By default there is one time.
-func liveThrough(n *serial.NumbersConfig) (iter.Seq[func()], error) {
-	fields := strings.Fields(os.Getenv(childClock))
-	if len(fields) == 0 {
-		return slices.Values([]func(){func() {}}), nil
-	}
-	var err error
-	if n.Location, err = time.LoadLocation(fields[0]); err != nil {
-		return nil, err
-	}
-	var now time.Time
-	n.Now = func() time.Time { return now }
-	var steps []func()
-	for _, text := range fields[1:] {
-		at, err := time.Parse(time.RFC3339Nano, text)
-		if err != nil {
-			return nil, err
-		}
-		steps = append(steps, func() { now = at })
-	}
-	return slices.Values(steps), nil
 }
 
 // Several processes draw from one counter. Some are killed, and others begin after them. No

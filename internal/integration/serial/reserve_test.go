@@ -12,7 +12,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -118,30 +117,6 @@ func TestOverflow(t *testing.T) {
 	})
 }
 
-// Counting needs one table, and no right to create it.
-func TestOneTable(t *testing.T) {
-	onEverySQL(t, func(t *testing.T, e engine) {
-		db := openCommitting(t, e)
-		none := mustNew(sqlstore.New(db, sqlstore.Config{NoCreate: true, AllowDataLoss: true, Table: "billing"}))
-		_, err := none.Reserve(t.Context(), "a", 1)
-		if err == nil || !strings.Contains(err.Error(), "CREATE TABLE") || !strings.Contains(err.Error(), "billing_counter") {
-			t.Fatal(err)
-		}
-		if err := mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true, Table: "billing"})).PrepareCounters(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		for want := range int64(3) {
-			if first, err := none.Reserve(t.Context(), "a", 1); err != nil || first != want+1 {
-				t.Fatalf("%d, %v", first, err)
-			}
-		}
-		var rows int
-		if db.QueryRow("SELECT count(*) FROM billing").Scan(&rows) == nil || db.QueryRow("SELECT count(*) FROM billing_space").Scan(&rows) == nil {
-			t.Error("there are tables for leases")
-		}
-	})
-}
-
 // A store that may lose an acknowledged write is refused.
 func TestLossy(t *testing.T) {
 	var lossy *worker.DurabilityError
@@ -151,21 +126,6 @@ func TestLossy(t *testing.T) {
 		t.Errorf("%d, %v", first, err)
 	}
 	if err := mustNew(sqlstore.New(memory, sqlstore.Config{})).PrepareCounters(t.Context()); !errors.As(err, &lossy) {
-		t.Error(err)
-	}
-	server := testRedis(t)
-	c := client(t, server.DSN)
-	reserve := func() error {
-		_, err := mustNew(redisstore.New(evaler(c), redisstore.Config{})).Reserve(t.Context(), "a", 1)
-		return err
-	}
-	if err := reserve(); err != nil {
-		t.Errorf("a durable Redis: %v", err)
-	}
-	if err := c.ConfigSet(t.Context(), "appendonly", "no").Err(); err != nil {
-		t.Fatal(err)
-	}
-	if err := reserve(); !errors.As(err, &lossy) || lossy.Setting != "appendonly" {
 		t.Error(err)
 	}
 }

@@ -9,12 +9,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/go-sql-driver/mysql"
-	"github.com/jackc/pgx/v5"
 
-	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/serial"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -148,77 +145,4 @@ func TestNotPrepared(t *testing.T) {
 			t.Errorf("%d, %v", first, err)
 		}
 	})
-}
-
-// The statement by itself, in a transaction of pgx.
-func TestPgx(t *testing.T) {
-	dsn := freshPostgres(t, testserver.Postgres(t).DSN, "read committed")
-	if err := mustNew(sqlstore.New(open(t, "pgx", dsn), sqlstore.Config{AllowDataLoss: true})).PrepareCounters(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	statement, err := sqlstore.Config{Dialect: sqlstore.Postgres}.ReserveSQL()
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := pgx.Connect(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(context.Background())
-	n, err := serial.NewNumbers(numbering(serial.CounterFunc(func(context.Context, string, int64) (int64, error) { return 0, errors.New("not this one") }), "pgx", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, commit := range []bool{true, false, true, true} {
-		tx, err := conn.Begin(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := n.NextIn(t.Context(), serial.CounterFunc(func(ctx context.Context, key string, n int64) (int64, error) {
-			var last int64
-			err := tx.QueryRow(ctx, statement, key, n).Scan(&last)
-			return last - n + 1, err
-		}))
-		if want := fmt.Sprintf("INV-20261121-%06d", []int{1, 2, 2, 3}[i]); err != nil || got != want {
-			t.Errorf("%q, %v; want %q", got, err, want)
-		}
-		if commit {
-			err = tx.Commit(t.Context())
-		} else {
-			err = tx.Rollback(t.Context())
-		}
-		if err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// A call that waits for another transaction ends with its own context.
-func TestWaitInTransaction(t *testing.T) {
-	dsn := freshPostgres(t, testserver.Postgres(t).DSN, "read committed")
-	db := open(t, "pgx", dsn)
-	store := mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
-	if err := store.PrepareCounters(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	tx, err := db.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := store.In(tx).Reserve(t.Context(), "a", 1); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	if first, err := store.Reserve(ctx, "a", 1); err == nil {
-		t.Errorf("%d, while another transaction has not ended", first)
-	}
-	if err := tx.Commit(); err != nil {
-		t.Fatal(err)
-	}
-	// The call that gave up may have succeeded, after the commit and before the server received
-	// its cancellation.
-	if first, err := store.Reserve(t.Context(), "a", 1); err != nil || first != 2 && first != 3 {
-		t.Errorf("%d, %v", first, err)
-	}
 }

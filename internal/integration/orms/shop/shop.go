@@ -47,12 +47,6 @@ func (l IDs) Value() (driver.Value, error) { return pq.Array([]sqltype.ID(l)).Va
 // Scan is for reading.
 func (l *IDs) Scan(src any) error { return pq.Array((*[]sqltype.ID)(l)).Scan(src) }
 
-// List is a row with an array of keys.
-type List struct {
-	ID  sqltype.ID `db:"id"`
-	IDs IDs        `db:"ids"`
-}
-
 // Assign gives a key to each row that has none, from one reservation.
 func Assign(ctx context.Context, src sqltype.Source, orders []Order) error {
 	return sqltype.Assign(ctx, src, orders, func(o *Order) *OrderKey { return &o.ID }, sqltype.Children(

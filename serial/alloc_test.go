@@ -1,7 +1,6 @@
 package serial_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/seed-299c1d6b/snowkey/core"
@@ -17,74 +16,6 @@ func configs(t testing.TB) map[string]serial.Config {
 }
 
 const paid = 2124042817363972138
-
-func BenchmarkEncode(b *testing.B) {
-	for name, f := range configs(b) {
-		c, err := serial.New(f)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := c.Encode(paid); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-		b.Run(name+"/append", func(b *testing.B) {
-			var buf [100]byte
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := c.AppendEncode(buf[:0], paid); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-		b.Run(name+"/new", func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := serial.New(f); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-func BenchmarkDecode(b *testing.B) {
-	for name, f := range configs(b) {
-		c, err := serial.New(f)
-		if err != nil {
-			b.Fatal(err)
-		}
-		s, err := c.Encode(paid)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := c.Decode(s); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-func BenchmarkNext(b *testing.B) {
-	n, err := serial.NewNumbers(serial.NumbersConfig{Prefix: "INV", Digits: 18, Block: 1000, Counter: &counter{}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := n.Next(context.Background()); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
 
 // AppendEncode and Decode allocate nothing, Encode its string.
 func TestAllocations(t *testing.T) {

@@ -1,0 +1,100 @@
+package gormplugin
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"gorm.io/gorm"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+)
+
+func checkNoAutoIncrement(t *testing.T, db *gorm.DB, model any) {
+	t.Helper()
+	types, err := db.Migrator().ColumnTypes(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(types, func(c gorm.ColumnType) bool { return c.Name() == "id" })
+	if auto, known := types[i].AutoIncrement(); known && auto {
+		t.Error("the key is auto-increment")
+	}
+	if def, has := types[i].DefaultValue(); has && def != "" {
+		t.Errorf("the key has the default %q", def)
+	}
+}
+
+// Base 62 in the syntax of each database: the column must be case-sensitive, and sort by bytes.
+type (
+	base62SQLite struct {
+		ID string `gorm:"primaryKey;size:11;snowflake:base62"`
+		N  int
+	}
+	base62Postgres struct {
+		ID string `gorm:"primaryKey;type:char(11) COLLATE \"C\";snowflake:base62"`
+		N  int
+	}
+	base62MySQL struct {
+		ID string `gorm:"primaryKey;type:char(11) CHARACTER SET ascii COLLATE ascii_bin;snowflake:base62"`
+		N  int
+	}
+)
+
+func TestBase62Keys(t *testing.T) {
+	databases.OnEvery(t, func(t *testing.T, d databases.Database) {
+		switch d.Name {
+		case "sqlite":
+			testBase62(t, d, func(r *base62SQLite) (*string, *int) { return &r.ID, &r.N })
+		case "postgres":
+			testBase62(t, d, func(r *base62Postgres) (*string, *int) { return &r.ID, &r.N })
+		case "mysql":
+			testBase62(t, d, func(r *base62MySQL) (*string, *int) { return &r.ID, &r.N })
+			refuseBase62(t, d)
+		}
+	})
+}
+
+// A model whose column would ignore case is refused when the plugin checks it, and when a row is
+// created.
+func refuseBase62(t *testing.T, d databases.Database) {
+	db := databases.Handle(t, d, fillPlugin(databases.Generator(t, 1)))
+	for _, err := range []error{gormplugin.Validate(db, &base62SQLite{}), db.Create(&base62SQLite{}).Error} {
+		if err == nil || !strings.Contains(err.Error(), "ascii_bin") {
+			t.Error(err)
+		}
+	}
+}
+
+func testBase62[T any](t *testing.T, d databases.Database, of func(*T) (*string, *int)) {
+	gen := databases.Generator(t, 1)
+	db := databases.Handle(t, d, fillPlugin(gen, new(T)))
+	if err := db.AutoMigrate(new(T)); err != nil {
+		t.Fatal(err)
+	}
+	again, sent := databases.Record(db)
+	if err := again.AutoMigrate(new(T)); err != nil {
+		t.Fatal(err)
+	}
+	if i := slices.IndexFunc(sent.SQL, func(sql string) bool { return strings.HasPrefix(sql, "ALTER") || strings.HasPrefix(sql, "CREATE") }); i >= 0 {
+		t.Errorf("migrating again sent %s", sent.SQL[i])
+	}
+	rows := make([]T, 300) // of one or two milliseconds, so that they differ in the case of few letters
+	for i := range rows {
+		_, n := of(&rows[i])
+		*n = i
+	}
+	if err := db.Create(&rows).Error; err != nil {
+		t.Fatal(err)
+	}
+	var back []T
+	if err := db.Order("id").Find(&back).Error; err != nil || len(back) != len(rows) {
+		t.Fatalf("%d rows, %v", len(back), err)
+	}
+	for i := range back {
+		if id, n := of(&back[i]); *n != i || len(*id) != 11 {
+			t.Errorf("row %d is %d with the key %s: the order is not that of creation", i, *n, *id)
+		}
+	}
+}
