@@ -53,7 +53,8 @@ func (a *app) backfillCommand() *cobra.Command {
 	f.StringVar(&p.cfg.Column, "column", "", "`COLUMN` for the IDs (default the key's name plus _snowkey)")
 	f.StringArrayVar(&p.cfg.References, "references", nil, "`TABLE.COLUMN` that holds keys without a foreign key; may be repeated")
 	f.BoolVar(&p.dryRun, "dry-run", false, "show what would be done, and write nothing")
-	p.add(a, cmd, "1000", "")
+	p.add(cmd, "1000", "")
+	a.jsonFlag(cmd, "one object")
 	return cmd
 }
 
@@ -224,10 +225,10 @@ func unit(s string) (time.Duration, error) {
 }
 
 // add adds the flags. of is after the help of those that only one kind has.
-func (p *tableFlags) add(a *app, cmd *cobra.Command, batch, of string) {
+func (p *tableFlags) add(cmd *cobra.Command, batch, of string) {
 	f := cmd.Flags()
 	f.StringVar(&p.fill.CreatedAt, "created-at", "", "`COLUMN` with the creation time of each row"+cmp.Or(of, "; required"))
-	f.Var(flagval.New(&p.fill.Unit, "UNIT", "", unit), "unit", "unit of a --created-at with integers since 1970: "+flagval.List(units))
+	enumVar(cmd, flagval.New(&p.fill.Unit, "UNIT", "", unit), "unit", "unit of a --created-at with integers since 1970: "+flagval.List(units), units)
 	f.Var(flagval.New(&p.fill.Location, "ZONE", "UTC", flagval.Zone), "tz", "time zone of times that are stored without one")
 	f.Var(flagval.New(&p.batch, "N", batch, flagval.Whole(1, 100_000)), "batch", "rows in a transaction")
 	f.BoolVar(&p.fire, "fire-triggers", false, "let UPDATE triggers of the tables fire for each row")
@@ -236,14 +237,12 @@ func (p *tableFlags) add(a *app, cmd *cobra.Command, batch, of string) {
 	p.lease.add(cmd, "lease", "store of the worker IDs"+of+" (default the database of the table)", true)
 	p.worker = -1
 	f.Var(flagval.New(&p.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker ID to use instead of a lease; you guarantee that nothing has made IDs with it")
-	a.jsonFlag(cmd, "one object")
 	addLayout(cmd, &p.fill.Layout)
-	completeWith(cmd, "unit", units)
 }
 
 // leaseFlags are those that --worker excludes.
 func leaseFlags() []string {
-	return []string{"lease", "namespace", "token", "token-file", "allow-data-loss"}
+	return []string{"lease", "namespace", "token-file", "allow-data-loss"}
 }
 
 // checkWorker rejects flags of a lease beside --worker.

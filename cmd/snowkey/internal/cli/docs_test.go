@@ -149,13 +149,3 @@ func TestHelpExamples(t *testing.T) {
 		t.Errorf("only %d examples were found", found)
 	}
 }
-
-func TestCommandLines(t *testing.T) {
-	spans, blocks := commandLines("see `snowkey parse ID…`, `snowkey` and `go run x/snowkey`\n```sh\n$ psql -c x | snowkey parse --brief > out # snowkey no\n  snowkey gen -n 3 --worker 3\n```\n```go\nsnowkey no\n```\n")
-	if got := strings.Join(spans, "|"); got != "snowkey parse ID…|snowkey" {
-		t.Errorf("spans: %q", got)
-	}
-	if got := strings.Join(blocks, "|"); got != "snowkey parse --brief|snowkey gen -n 3 --worker 3" {
-		t.Errorf("blocks: %q", got)
-	}
-}

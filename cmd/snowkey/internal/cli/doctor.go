@@ -30,7 +30,7 @@ const doctorAbout = `Check what the uniqueness of IDs depends on:
   the server's clock against this machine's
   settings that let the server lose acknowledged writes
   worker IDs: expired and expiring leases, worker IDs held twice
-  a generator in SQL: whether it is complete, still has its worker IDs, or is a copy
+  a generator in SQL: whether it still has its worker IDs, or is a copy
   logical replication: whether it has the tables of the leases (PostgreSQL)
   --table: whether the largest ID is ahead of the clock
 
@@ -66,10 +66,7 @@ func (x *examined) pairs() ([]doctor.Column, error) {
 	case len(x.columns) > 1 && len(x.columns) != len(x.tables):
 		return nil, usage("--column was given %d times and --table %d times: give one column for all tables, or one for each", len(x.columns), len(x.tables))
 	}
-	columns := x.columns
-	if len(columns) == 0 {
-		columns = []string{"id"}
-	}
+	columns := append(x.columns, "id")[:max(len(x.columns), 1)]
 	for i, table := range x.tables {
 		if _, err := ddl.Postgres.Quote(strings.Split(table, ".")...); err != nil {
 			return nil, usage("--table %q: must be a table, or schema.table", short(table))

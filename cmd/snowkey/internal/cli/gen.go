@@ -50,13 +50,12 @@ func (a *app) genCommand() *cobra.Command {
 	f.Var(flagval.New(&g.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker ID that no other process uses; without --datacenter it is datacenter<<worker-bits | worker")
 	f.Var(flagval.New(&g.datacenter, "N", "", flagval.Whole(0, math.MaxInt64)), "datacenter", "upper part of the worker ID; --worker is then the lower part")
 	g.lease.add(cmd, "lease", "store from which a free worker ID is leased", true)
-	f.Var(flagval.New(&g.format, "FORMAT", "decimal", describe.FormatOf), "format", describe.Forms)
+	enumVar(cmd, flagval.New(&g.format, "FORMAT", "decimal", describe.FormatOf), "format", describe.Forms, describe.Formats())
 	f.StringVar(&g.notBefore, "not-before", "", "generate IDs later than this `TIME`, such as that of the largest ID in use: "+timetext.Forms)
 	f.StringVar(&g.at, "at", "", "compose IDs of this `TIME`, for bounds and tests: "+timetext.Forms)
 	f.Var(flagval.New(&g.sequence, "N", "0", flagval.Whole(0, math.MaxInt64)), "sequence", "sequence of the first composed ID; requires --at")
 	a.jsonFlag(cmd, `{"id": "…"} per line, and the ID in --format`)
 	addLayout(cmd, &g.layout)
-	completeWith(cmd, "format", describe.Formats())
 	return cmd
 }
 
@@ -75,8 +74,8 @@ func (a *app) gen(ctx context.Context, g *gen) (err error) {
 	}
 	var notBefore time.Time
 	if g.notBefore != "" {
-		if notBefore, err = timetext.Parse(g.notBefore, a.now(), time.UTC); err != nil {
-			return wrong("--not-before", g.notBefore, err)
+		if notBefore, err = a.moment("--not-before", g.notBefore, time.UTC); err != nil {
+			return err
 		}
 	}
 	var id int64
@@ -93,8 +92,8 @@ func (a *app) gen(ctx context.Context, g *gen) (err error) {
 	case !given:
 		return usage("a worker ID is required and none is safe to guess: give --worker N, one that no other process uses, or --lease DSN, to lease a free one")
 	default:
-		if id, err = g.workerID(); err != nil {
-			return err
+		if id, err = describe.WorkerID(g.layout, g.datacenter, g.worker); err != nil {
+			return newError(err)
 		}
 	}
 	generator, err := core.New(core.Config{Layout: g.layout, Worker: core.Fixed(id), NotBefore: notBefore, Now: a.Clock})
@@ -107,24 +106,10 @@ func (a *app) gen(ctx context.Context, g *gen) (err error) {
 
 // newError names the flags of a generator's fields.
 func newError(err error) error {
-	return byFlag(err, map[string]string{"Layout.Epoch": "--epoch", "Layout.TimeBits": "--time-bits", "NotBefore": "--not-before"})
-}
-
-// workerID returns the whole worker ID, validated.
-func (g *gen) workerID() (int64, error) {
-	l := g.layout
-	workers, datacenters := int64(1)<<min(l.WorkerBits, 62), int64(1)<<min(l.DatacenterBits, 62)
-	switch {
-	case g.datacenter < 0 && g.worker >= l.WorkerIDs():
-		return 0, usage("--worker %d: must be 0 to %d in this layout", g.worker, l.WorkerIDs()-1)
-	case g.datacenter < 0:
-		return g.worker, nil
-	case g.worker >= workers:
-		return 0, usage("--worker %d: must be 0 to %d next to --datacenter in this layout", g.worker, workers-1)
-	case g.datacenter >= datacenters:
-		return 0, usage("--datacenter %d: must be 0 to %d in this layout", g.datacenter, datacenters-1)
-	}
-	return g.datacenter<<l.WorkerBits | g.worker, nil
+	return byFlag(err, map[string]string{
+		"Layout.Epoch": "--epoch", "Layout.TimeBits": "--time-bits", "NotBefore": "--not-before",
+		"Worker": "--worker", "Datacenter": "--datacenter", "Sequence": "--sequence", "Count": "--count",
+	})
 }
 
 // leased opens a generator with a leased worker ID. The closer releases that, reports failures,
@@ -216,21 +201,17 @@ func (a *app) compose(ctx context.Context, g *gen) error {
 	case g.notBefore != "":
 		return usage("--at and --not-before: give one of them")
 	}
-	at, err := timetext.Parse(g.at, a.now(), time.UTC)
-	if err != nil {
-		return wrong("--at", g.at, err)
-	}
-	g.worker, g.sequence = max(g.worker, 0), max(g.sequence, 0)
-	worker, err := g.workerID()
+	at, err := a.moment("--at", g.at, time.UTC)
 	if err != nil {
 		return err
 	}
-	perTick := g.layout.IDsPerTick()
-	if g.sequence >= perTick {
-		return usage("--sequence %d: must be 0 to %d in this layout", g.sequence, perTick-1)
+	g.worker, g.sequence = max(g.worker, 0), max(g.sequence, 0)
+	worker, err := describe.WorkerID(g.layout, g.datacenter, g.worker)
+	if err != nil {
+		return newError(err)
 	}
-	if left := perTick - g.sequence; g.count > left {
-		return usage("--count %d: must be at most %d: a tick has the sequences 0 to %d, and these start at %d", g.count, left, perTick-1, g.sequence)
+	if err := describe.CheckTick(g.layout, g.sequence, g.count); err != nil {
+		return newError(err)
 	}
 	var first [1]int64
 	if err := describe.Compose(g.layout, worker, at, g.sequence, first[:]); err != nil {

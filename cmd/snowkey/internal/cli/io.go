@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
@@ -103,6 +104,15 @@ func usage(format string, args ...any) error { return &usageError{fmt.Errorf(for
 
 // wrong reports the value of a flag or an argument.
 func wrong(name, value string, err error) error { return usage("%s %q: %w", name, short(value), err) }
+
+// moment parses the time in a flag or an argument.
+func (a *app) moment(name, text string, zone *time.Location) (time.Time, error) {
+	t, err := timetext.Parse(text, a.now(), zone)
+	if err != nil {
+		return time.Time{}, wrong(name, text, err)
+	}
+	return t, nil
+}
 
 var (
 	// errReported is returned by a command that has reported its errors.

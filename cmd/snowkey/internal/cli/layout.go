@@ -103,8 +103,7 @@ func addLayout(cmd *cobra.Command, to *core.Layout) {
 	for _, p := range core.Presets() {
 		presets = append(presets, p.Name)
 	}
-	set.Var(flagval.New(&base, "NAME", "twitter", flagval.Preset), "preset", "layout by name: "+flagval.List(presets))
-	completeWith(cmd, "preset", presets)
+	enumVar(cmd, flagval.New(&base, "NAME", "twitter", flagval.Preset), "preset", "layout by name: "+flagval.List(presets), presets)
 	set.Var(flagval.New(&custom.Epoch, "TIME", "", timetext.ParseEpoch), "epoch", "time of tick 0: 2020-01-01, 2020-01-01T00:00:00Z or UNIXMILLISECONDS (default the preset's)")
 	set.Var(flagval.New(&custom.Tick, "DURATION", "", flagval.Tick), "tick", "unit of the time field, in whole milliseconds, such as 10ms (default the preset's)")
 	for i, w := range []struct {
@@ -197,23 +196,21 @@ func (a *app) rangeCommand() *cobra.Command {
 		})
 	f := cmd.Flags()
 	f.StringVar(&column, "sql", "", "print a condition on this `COLUMN` for WHERE; may include the table's name")
-	f.Var(flagval.New(&quote, "DIALECT", "postgres", dialect), "dialect", "SQL dialect of the condition: postgres, mysql, mariadb or sqlite")
+	enumVar(cmd, flagval.New(&quote, "DIALECT", "postgres", dialect), "dialect", "SQL dialect of the condition: postgres, mysql, mariadb or sqlite", dialects)
 	f.Var(flagval.New(&zone, "ZONE", "UTC", flagval.Zone), "tz", "time zone of times without one, such as Europe/Vienna or local")
 	a.jsonFlag(cmd, "one object")
 	addLayout(cmd, &l)
-	completeWith(cmd, "dialect", dialects)
 	return cmd
 }
 
 func (a *app) ranges(l core.Layout, zone *time.Location, fromText, toText, column string, d ddl.Dialect) error {
-	now := a.now()
-	from, err := timetext.Parse(fromText, now, zone)
+	from, err := a.moment("FROM", fromText, zone)
 	if err != nil {
-		return wrong("FROM", fromText, err)
+		return err
 	}
-	to, err := timetext.Parse(toText, now, zone)
+	to, err := a.moment("TO", toText, zone)
 	if err != nil {
-		return wrong("TO", toText, err)
+		return err
 	}
 	shownFrom, shownTo := from.In(zone).Format(timetext.Stamp), to.In(zone).Format(timetext.Stamp)
 	if to.Before(from) {

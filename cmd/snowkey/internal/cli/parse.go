@@ -46,19 +46,17 @@ func (a *app) parseCommand() *cobra.Command {
 	cmd.Aliases = []string{"inspect", "decode"}
 	f := cmd.Flags()
 	fromFlag(cmd, &p.from)
-	f.Var(flagval.New(&p.to, "FORMAT", "", describe.FormatOf), "to", "convert the IDs to this format, one per line: "+describe.Forms)
+	enumVar(cmd, flagval.New(&p.to, "FORMAT", "", describe.FormatOf), "to", "convert the IDs to this format, one per line: "+describe.Forms, describe.Formats())
 	f.Var(flagval.New(&p.zone, "ZONE", "", flagval.Zone), "tz", "also show times in this time zone, such as Europe/Vienna or local")
 	f.BoolVar(&p.brief, "brief", false, "one line per ID: ID, time, worker ID, sequence")
 	a.jsonFlag(cmd, "an object per line")
 	addLayout(cmd, &p.layout)
-	completeWith(cmd, "to", describe.Formats())
 	return cmd
 }
 
 // fromFlag adds --from, the format of the IDs that a command reads.
 func fromFlag(cmd *cobra.Command, to *describe.Format) {
-	cmd.Flags().Var(flagval.New(to, "FORMAT", "", describe.FormatOf), "from", "format of the IDs, detected by default: "+describe.Forms)
-	completeWith(cmd, "from", describe.Formats())
+	enumVar(cmd, flagval.New(to, "FORMAT", "", describe.FormatOf), "from", "format of the IDs, detected by default: "+describe.Forms, describe.Formats())
 }
 
 func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
@@ -238,12 +236,11 @@ func (a *app) serialWay(s *serials, use, brief, long, example string, split spli
 	f.StringVar(&s.format.Prefix, "prefix", "", "`TEXT` at the start, such as PAY")
 	f.StringVar(&s.format.Separator, "separator", "", "`TEXT` between the parts, such as -")
 	f.BoolVar(&s.check, "check", false, "add check digits at the end")
-	f.Var(flagval.New(&s.scheme, "NAME", "mod97", scheme), "scheme", "scheme of the check digits: "+flagval.List(schemes))
+	enumVar(cmd, flagval.New(&s.scheme, "NAME", "mod97", scheme), "scheme", "scheme of the check digits: "+flagval.List(schemes), schemes)
 	f.Var(flagval.New(&s.format.Location, "ZONE", "UTC", flagval.Zone), "tz", "time zone of the date and time; one with summer time requires --fold")
 	f.BoolVar(&s.format.Fold, "fold", false, "add a digit that tells the repeated hours of autumn apart")
 	a.jsonFlag(cmd, "an object per line")
 	addLayout(cmd, &s.format.Layout)
-	completeWith(cmd, "scheme", schemes)
 	return cmd
 }
 

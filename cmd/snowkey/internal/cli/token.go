@@ -3,8 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -161,7 +159,6 @@ func (a *app) ring(file string) (*token.Ring, error) {
 		if len(text) > maxKeys {
 			return nil, usage("%s: must have at most %d bytes", source, maxKeys)
 		}
-		a.warnOfReaders(source, file)
 	case strings.TrimSpace(text) == "":
 		return nil, usage("--key-file is required, or the variable %s; snowkey token key prints a new key", keysVariable)
 	default:
@@ -173,16 +170,6 @@ func (a *app) ring(file string) (*token.Ring, error) {
 		return nil, usage("%s: %w", source, err)
 	}
 	return ring, nil
-}
-
-// warnOfReaders warns of a key file that other users can read. On Windows the mode does not
-// tell, and a pipe has no other readers.
-func (a *app) warnOfReaders(source, file string) {
-	info, err := os.Stat(file)
-	if err != nil || !info.Mode().IsRegular() || runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0 {
-		return
-	}
-	a.note("%s %s has the mode %04o, so other users may have access to the keys: chmod 600", a.errStyle.paint(yellow, "warning:"), source, info.Mode().Perm())
 }
 
 // keyLine returns a line of a key file without its comment.

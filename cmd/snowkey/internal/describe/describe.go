@@ -241,6 +241,37 @@ func perSecond(perTick *big.Int, tick time.Duration) string {
 	return whole.String() + "." + strings.TrimRight(strconv.FormatInt(1_000_000+part.Int64(), 10)[1:], "0")
 }
 
+// WorkerID returns the worker ID of a datacenter and a worker within it. Without a datacenter, which
+// is then -1, worker is the whole worker ID. An error is a *core.ConfigError.
+func WorkerID(l core.Layout, datacenter, worker int64) (int64, error) {
+	workers, reason := int64(1)<<min(l.WorkerBits, 62), fmt.Sprintf("the layout has %d bits for it", l.WorkerBits)
+	if datacenter < 0 {
+		datacenter, workers, reason = 0, l.WorkerIDs(), fmt.Sprintf("the layout has %d worker IDs", l.WorkerIDs())
+	}
+	if err := atMost("Worker", worker, workers-1, reason); err != nil {
+		return 0, err
+	}
+	err := atMost("Datacenter", datacenter, int64(1)<<min(l.DatacenterBits, 62)-1, fmt.Sprintf("the layout has %d bits for it", l.DatacenterBits))
+	return datacenter<<l.WorkerBits | worker, err
+}
+
+// CheckTick reports whether a tick has n IDs from a sequence number on. An error is a *core.ConfigError.
+func CheckTick(l core.Layout, sequence, n int64) error {
+	perTick := l.IDsPerTick()
+	if err := atMost("Sequence", sequence, perTick-1, fmt.Sprintf("the layout has %d bits for it", l.SequenceBits)); err != nil {
+		return err
+	}
+	return atMost("Count", n, perTick-sequence, fmt.Sprintf("a tick has the sequences 0 to %d, and these start at %d", perTick-1, sequence))
+}
+
+// atMost checks a field.
+func atMost(field string, value, limit int64, reason string) error {
+	if value <= limit {
+		return nil
+	}
+	return &core.ConfigError{Fields: []core.FieldError{{Field: field, Value: strconv.FormatInt(value, 10), Reason: fmt.Sprintf("must be at most %d: %s", limit, reason)}}}
+}
+
 // Compose fills ids with those of one tick of a worker ID, from a sequence number on. They
 // are bounds or test data: a generator may issue the same ones.
 func Compose(l core.Layout, worker int64, at time.Time, sequence int64, ids []int64) error {

@@ -166,11 +166,9 @@ func list(all []string) string {
 
 // sqlGenerator is a generator of ddl.Generator as it is in the database.
 type sqlGenerator struct {
-	missing   []string // of its objects
-	namespace string   // empty: it has no worker IDs
-	version   int
-	claim     string // of its worker IDs' records
-	workers   []int64
+	namespace string
+	claim     string  // of its worker IDs' records
+	workers   []int64 // none: its row is lost
 	copied    bool
 }
 
@@ -195,16 +193,8 @@ func (e *checkup) generators(ctx context.Context, rows []driver.Record) {
 	g, err := e.sqlGenerator(ctx)
 	switch {
 	case err != nil:
-		e.skip(name, "it is not visible: %v", err)
-	case g != nil && g.version > ddlVersion:
-		e.skip(name, "%s is of version %d: use the snowkey that created it", generatorName, g.version)
-	case g != nil && len(g.missing) > 0:
-		advice := again
-		if strings.Contains(strings.Join(g.missing, " "), "sequence") {
-			advice = "run the script of snowkey ddl drop-generator, and then that of snowkey ddl generator"
-		}
-		e.report(Fail, name, generatorName+" is incomplete, so inserts that need it fail; missing: "+list(g.missing), advice)
-	case g != nil && g.namespace == "":
+		e.report(Warn, name, "cannot be read: "+err.Error(), "let this user read it; if a part of it is missing, inserts that need it fail: "+again)
+	case g != nil && g.workers == nil:
 		e.report(Fail, name, generatorName+" has no worker IDs, so inserts that need it fail", again)
 	case g == nil || g.namespace != e.Namespace:
 		if len(reserved) > 0 {
@@ -229,44 +219,17 @@ func (e *checkup) generators(ctx context.Context, rows []driver.Record) {
 	}
 }
 
-// ddlVersion is that of the generators of package ddl.
-const ddlVersion = 1
-
-// generatorObjects are what package ddl creates, without the prefix.
-const generatorObjects = "table generator,table marker,view lock,sequence cursor,sequence fence,sequence fence_lsn,sequence safe," +
-	"function next,function claim,function release,function refill,function ahead_hint,function check,function copied,function nudge,function flushed,function workers,function home"
-
-// sqlGenerator finds the generator with the usual names, of any namespace. It is nil if there is
-// none of its objects.
+// sqlGenerator reads the generator with the usual names, of any namespace. It is nil if there is none.
 func (e *checkup) sqlGenerator(ctx context.Context) (*sqlGenerator, error) {
-	const objects = `SELECT count(*) FILTER (WHERE has), coalesce(string_agg(what || ' ' || name, ',') FILTER (WHERE NOT has), '') FROM (
-		SELECT what, name, CASE what WHEN 'function' THEN EXISTS (SELECT FROM pg_catalog.pg_proc p WHERE p.pronamespace = n.oid AND p.proname = o.name)
-			ELSE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.relnamespace = n.oid AND c.relname = o.name) END AS has
-		FROM (SELECT split_part(w, ' ', 1) AS what, 'snowkey_' || split_part(w, ' ', 2) AS name FROM unnest(string_to_array($1, ',')) w) o,
-			(SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'public') n) f`
-	var found int
-	var missing string
-	if err := e.Target.DB.QueryRowContext(ctx, objects, generatorObjects).Scan(&found, &missing); err != nil || found == 0 {
-		return nil, err
-	}
-	g := &sqlGenerator{}
-	if missing != "" {
-		g.missing = strings.Split(missing, ",")
-	}
-	if slices.Contains(g.missing, "table snowkey_generator") {
-		return g, nil
-	}
-	err := e.Target.DB.QueryRowContext(ctx, "SELECT version FROM public.snowkey_generator").Scan(&g.version)
-	if errors.Is(err, sql.ErrNoRows) {
-		return g, nil
-	}
-	if err != nil || g.version > ddlVersion || len(g.missing) > 0 {
-		return g, err
-	}
-	var workers string
-	err = e.Target.DB.QueryRowContext(ctx, "SELECT namespace, array_to_string(workers, ','), token, public.snowkey_copied() FROM public.snowkey_generator").
+	g, workers := &sqlGenerator{}, ""
+	err := e.Target.DB.QueryRowContext(ctx, "SELECT namespace, array_to_string(workers, ','), token, public.snowkey_copied() FROM public.snowkey_generator").
 		Scan(&g.namespace, &workers, &g.claim, &g.copied)
-	if err != nil {
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return g, nil
+	case err != nil && dsn.NoTable(err):
+		return nil, nil
+	case err != nil:
 		return nil, err
 	}
 	g.workers, err = integers(workers)

@@ -2,22 +2,17 @@ package web
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
-	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
@@ -65,8 +60,6 @@ func TestConfigErrors(t *testing.T) {
 		{Config{Store: store}, []string{"Token of 0 bytes"}},
 		{Config{Store: store, Token: "short"}, []string{"Token of 5 bytes"}},
 		{Config{Store: store, Token: "short", Hosts: []string{"http://a", "b"}}, []string{"Hosts http://a", "Token of 5 bytes"}},
-		{Config{Rate: -1}, []string{"Rate -1"}},
-		{Config{Rate: math.NaN()}, []string{"Rate NaN"}},
 	} {
 		h, err := New(c.cfg)
 		var config *core.ConfigError
@@ -166,7 +159,7 @@ func TestOtherSites(t *testing.T) {
 		}
 	}
 	for origin, want := range map[string]int{"http://evil.example": 403, "null": 403, "http://example.com.evil.example": 403, "http://example.com": 200} {
-		if w := ask(h, http.MethodPost, "/api/parse", "1", "Origin", origin, "Content-Type", "text/plain"); w.Code != want {
+		if w := ask(h, http.MethodGet, "/api/parse?id=1", "", "Origin", origin); w.Code != want {
 			t.Errorf("from %s: %d", origin, w.Code)
 		}
 	}
@@ -209,7 +202,7 @@ func TestMethods(t *testing.T) {
 		{http.MethodPost, "/api/ids?worker=1", "GET"},
 		{http.MethodHead, "/api/ids?worker=1", "GET"}, // it would use up IDs
 		{http.MethodPost, "/api/layouts", "GET, HEAD"},
-		{http.MethodDelete, "/api/parse", "GET, HEAD, POST"},
+		{http.MethodDelete, "/api/parse", "GET, HEAD"},
 		{http.MethodOptions, "/api/range", "GET, HEAD"},
 		{http.MethodPut, "/api/openapi.json", "GET, HEAD"},
 	} {
@@ -233,39 +226,4 @@ func TestPanic(t *testing.T) {
 	if w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), "a bug") || !strings.Contains(log.String(), "a bug") || strings.Contains(log.String(), "1234567") {
 		t.Errorf("%d %s\n%s", w.Code, w.Body, &log)
 	}
-}
-
-// The server leases worker IDs to clients of httpstore that have the token.
-func TestLeases(t *testing.T) {
-	server := httptest.NewServer(handler(t, Config{Store: memstore.New(memstore.Config{}), Token: secret}))
-	defer server.Close()
-	var workers []int64
-	for range 2 {
-		lease, err := worker.Open(t.Context(), mustNew(httpstore.New(httpstore.Config{URL: server.URL + LeasesPath, Token: secret})), worker.Config{Timeout: time.Minute})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer lease.Close(context.Background())
-		workers = append(workers, lease.Worker())
-	}
-	if workers[0] == workers[1] {
-		t.Errorf("%d", workers)
-	}
-	_, err := worker.Open(t.Context(), mustNew(httpstore.New(httpstore.Config{URL: server.URL + LeasesPath, Token: "another-token-of-mine"})), worker.Config{Timeout: time.Minute})
-	var refused *httpstore.StoreError
-	if !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized {
-		t.Error(err)
-	}
-	// Without a store there are no leases.
-	if w := ask(handler(t, Config{}), http.MethodPost, LeasesPath+"/v1/claim", "{}", "Authorization", "Bearer "+secret); w.Code != http.StatusNotFound {
-		t.Error(w.Code)
-	}
-}
-
-// mustNew returns a store that New has made.
-func mustNew[S any](s S, err error) S {
-	if err != nil {
-		panic(err)
-	}
-	return s
 }
