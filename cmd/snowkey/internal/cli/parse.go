@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -24,6 +25,8 @@ type parse struct {
 	zone   *time.Location  // nil: UTC only
 	brief  bool
 	layout core.Layout
+	preset string        // that the layout is, or "custom"
+	others []core.Preset // that are possible too; nil if the preset is not assumed
 }
 
 const parseAbout = `Decode IDs: their time, worker ID and sequence, their bits, their other formats,
@@ -32,8 +35,15 @@ and what JavaScript makes of them.
 IDs are the arguments. Without any, or with -, they come from standard input: a line
 has any number of IDs, with or without quotes and commas, or one object of --json.
 
-Digits alone are decimal. A text that fits two formats is rejected: choose one with
---from. Most IDs in base58 need it. --from ord_ accepts no other prefix.
+If no flag names the layout, it is the default, unless that makes the time impossible:
+more than a day in the future, or in the first half day of the epoch. Then it is the
+first preset that does not. Arguments, or IDs on a line of input, get the preset that
+is possible for most of them. The other possible presets are shown with their times.
+With a prefix, an ID is of the default layout.
+
+Digits alone are decimal, with or without separators: 1,996,573,624,012,345,677. A text
+that fits two formats is rejected: choose one with --from. Most IDs in base58 need it.
+--from ord_ accepts no other prefix.
 
 With --to, IDs are only converted. A text that is not an ID is reported with its
 position; the others are processed, and the exit status is 1.`
@@ -48,7 +58,7 @@ func (a *app) parseCommand() *cobra.Command {
 	fromFlag(cmd, &p.from)
 	enumVar(cmd, flagval.New(&p.to, "FORMAT", "", describe.FormatOf), "to", "convert the IDs to this format, one per line: "+describe.Forms, describe.Formats())
 	f.Var(flagval.New(&p.zone, "ZONE", "", flagval.Zone), "tz", "also show times in this time zone, such as Europe/Vienna or local")
-	f.BoolVar(&p.brief, "brief", false, "one line per ID: ID, time, worker ID, sequence")
+	f.BoolVar(&p.brief, "brief", false, "one line per ID: ID, time, worker ID, sequence, preset")
 	a.jsonFlag(cmd, "an object per line")
 	addLayout(cmd, &p.layout)
 	return cmd
@@ -68,7 +78,7 @@ func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
 		return usage("--to %s ends at the largest int64: use decimal or hex with --unsigned", p.to)
 	}
 	shown := 0
-	return a.each(cmd, args, describe.Split, func(text string) error {
+	return a.each(cmd, args, p.assume(cmd, args, a.now()), func(text string) error {
 		id, format, err := describe.Parse(text, p.from, p.layout.Unsigned)
 		if err != nil {
 			return withFrom(err)
@@ -76,7 +86,7 @@ func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
 		if p.to != "" || p.brief {
 			return a.parseLine(p, id)
 		}
-		d, err := describe.New(p.layout, id, text, format, a.now(), p.zone)
+		d, err := describe.New(p.layout, p.others, id, text, format, a.now(), p.zone)
 		switch {
 		case err != nil:
 			return err
@@ -86,8 +96,26 @@ func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
 			fmt.Fprint(a.out, "\n")
 		}
 		shown++
-		return a.show(p.layout, id, d)
+		return a.show(p, id, d)
 	})
+}
+
+// assume chooses the layout if no flag does: for all arguments, or for each line of input.
+func (p *parse) assume(cmd *cobra.Command, args []string, now time.Time) splitFunc {
+	if len(given(cmd, layoutNames)) > 0 || p.to != "" {
+		p.preset = cmp.Or(describe.NewLayout(p.layout, now).Preset, "custom")
+		return describe.Split
+	}
+	choose := func(text string) []string {
+		texts := describe.Split(text)
+		presets := describe.Recognize(texts, p.from, now)
+		p.layout, p.preset, p.others = presets[0].Layout, presets[0].Name, presets[1:]
+		return texts
+	}
+	if choose(strings.Join(args, "\n")); len(args) > 0 && args[0] != "-" {
+		return describe.Split
+	}
+	return choose
 }
 
 // parseLine prints the line of --to or --brief, at the speed at which IDs are read.
@@ -106,7 +134,8 @@ func (a *app) parseLine(p *parse, id int64) error {
 		line = append(describe.Decimal.Append(line, id, p.layout.Unsigned), '\t')
 		line = append(parts.Time.AppendFormat(line, timetext.Stamp), '\t')
 		line = append(strconv.AppendInt(line, parts.Datacenter<<p.layout.WorkerBits|parts.Worker, 10), '\t')
-		line = strconv.AppendInt(line, parts.Sequence, 10)
+		line = append(strconv.AppendInt(line, parts.Sequence, 10), '\t')
+		line = append(line, p.preset...)
 	}
 	_, err = a.out.Write(append(line, '\n'))
 	return err
@@ -129,12 +158,20 @@ func (a *app) label(name, text string) {
 }
 
 // show prints an ID for people.
-func (a *app) show(l core.Layout, id int64, d describe.ID) error {
-	s, decimal := a.style, describe.Decimal.Text(id, l.Unsigned)
+func (a *app) show(p *parse, id int64, d describe.ID) error {
+	l, s := p.layout, a.style
+	decimal, assumed := describe.Decimal.Text(id, l.Unsigned), ""
+	if p.others != nil {
+		assumed = "  assumed"
+	}
 	fmt.Fprint(a.out, s.paint(bold, decimal), "\n")
 	a.label("prefix", d.Prefix)
+	a.label("preset", d.Preset+s.paint(faint, assumed))
 	a.label("time", d.Time+"  "+s.paint(faint, d.Relative))
 	a.label("local", d.Local)
+	for _, o := range d.Others {
+		a.label("or", o.Time+s.paint(faint, "  with --preset "+o.Preset))
+	}
 	if l.RollbackBits > 0 {
 		a.label("rollback", strconv.FormatInt(d.Rollback, 10))
 	}

@@ -3,7 +3,7 @@
 //
 //	id, format, err := describe.Parse("0x1bb54121fb2b914d", describe.Auto, layout.Unsigned)
 //	text := describe.Format("ord_").Text(id, false) // with a prefix: ord_1qda147xjq4ad
-//	described, err := describe.New(layout, id, text, format, time.Now(), nil)
+//	described, err := describe.New(layout, nil, id, text, format, time.Now(), nil)
 //
 // A text with two readings is an *AmbiguousError; Parse never picks one. The page's idtext.js is
 // held to it by ../testdata/vectors.json.
@@ -48,6 +48,8 @@ type Fields struct {
 	Input      string      `json:"input"`
 	Format     Format      `json:"format"`           // of the input
 	Prefix     string      `json:"prefix,omitempty"` // of the input
+	Preset     string      `json:"preset,omitempty"` // that the layout is
+	Others     []Other     `json:"others,omitempty"` // the presets that are possible too, if Preset is assumed
 	Time       string      `json:"time"`
 	Local      string      `json:"local,omitempty"` // in the zone that was asked for
 	UnixMS     json.Number `json:"unix_ms"`         // beyond int64 in long layouts
@@ -60,6 +62,12 @@ type Fields struct {
 	Sequence   int64       `json:"sequence"`
 	JavaScript JavaScript  `json:"javascript"`
 	Bits       string      `json:"bits"`
+}
+
+// An Other is the time of an ID under another preset.
+type Other struct {
+	Preset string `json:"preset"`
+	Time   string `json:"time"`
 }
 
 // JavaScript is what JSON.parse makes of an ID that is written as a number.
@@ -97,8 +105,9 @@ func Text(id int64, formats ...Format) Texts {
 	return d
 }
 
-// New describes an ID that was read from an input in a format. zone may be nil.
-func New(l core.Layout, id int64, input string, format Format, now time.Time, zone *time.Location) (ID, error) {
+// New describes an ID that was read from an input in a format. others are presets beside the layout;
+// zone may be nil.
+func New(l core.Layout, others []core.Preset, id int64, input string, format Format, now time.Time, zone *time.Location) (ID, error) {
 	p, err := l.Decode(id)
 	if err != nil {
 		return ID{}, Outside(err)
@@ -107,9 +116,14 @@ func New(l core.Layout, id int64, input string, format Format, now time.Time, zo
 	unixMS.Add(unixMS.Mul(unixMS, big.NewInt(1000)), big.NewInt(int64(p.Time.Nanosecond())/1e6))
 	d := ID{Texts: Text(id, append(Formats(), format)...)}
 	d.Fields = &Fields{
-		Input: input, Format: format, Prefix: format.Prefix(), Time: timetext.Format(p.Time), UnixMS: json.Number(unixMS.String()), Relative: timetext.Relative(p.Time, now),
+		Input: input, Format: format, Prefix: format.Prefix(), Preset: presetOf(l.WithDefaults()).Name, Time: timetext.Format(p.Time), UnixMS: json.Number(unixMS.String()), Relative: timetext.Relative(p.Time, now),
 		Tick: strconv.FormatUint(uint64(id)>>lowBits(l), 10), Rollback: p.Rollback, Datacenter: p.Datacenter, Worker: p.Worker,
 		WorkerID: p.Datacenter<<l.WorkerBits | p.Worker, Sequence: p.Sequence, JavaScript: NewJavaScript(d.ID), Bits: fmt.Sprintf("%064b", uint64(id)),
+	}
+	for _, o := range others {
+		if p, err := o.Layout.Decode(id); err == nil {
+			d.Others = append(d.Others, Other{o.Name, timetext.Format(p.Time)})
+		}
 	}
 	if zone != nil {
 		d.Local = p.Time.In(zone).Format(timetext.Stamp)
@@ -202,12 +216,8 @@ func NewLayout(l core.Layout, now time.Time) Layout {
 		Bits: lowBits(l) + int(l.TimeBits), WorkerIDs: strconv.FormatInt(l.WorkerIDs(), 10), PerTick: strconv.FormatInt(l.IDsPerTick(), 10),
 		End: timetext.Format(l.End()), Expired: !now.Before(l.End()), Diagram: l.Diagram(),
 	}
-	for _, p := range core.Presets() {
-		if p.Layout.WithDefaults() == l.WithDefaults() {
-			d.Preset, d.Description = p.Name, p.Description
-			break
-		}
-	}
+	preset := presetOf(l.WithDefaults())
+	d.Preset, d.Description = preset.Name, preset.Description
 	perTick := big.NewInt(l.IDsPerTick())
 	d.PerSecond = perSecond(perTick, l.Tick)
 	d.AllPerSecond = perSecond(perTick.Mul(perTick, big.NewInt(l.WorkerIDs())), l.Tick)

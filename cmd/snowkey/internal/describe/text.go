@@ -72,14 +72,15 @@ var exponentForm = regexp.MustCompile(`^[0-9]+(?:\.[0-9]+)?[eE]\+?[0-9]{1,3}$`)
 
 const numberReading = "a number with an exponent, whose last digits are lost"
 
-// Parse reads an ID, with or without quotes, white space and a comma around it. With
+// Parse reads an ID, with or without quotes, white space and a comma around it, and with or without
+// separators between groups of three digits. With
 // Auto, digits alone are decimal, 0x starts hex, and an underscore ends a prefix; otherwise
 // 13 characters may be base32, 11 characters base58 or base62, and 8 to 16 hexadecimal
 // digits hex. If more than one of these fits, Parse returns an *AmbiguousError that names
 // them all. With unsigned, IDs of 64 bits and negative ones are accepted; they are
 // returned as the int64 of the same bits.
 func Parse(text string, format Format, unsigned bool) (id int64, found Format, err error) {
-	text = Unquote(text)
+	text = ungroup(Unquote(text))
 	switch {
 	case text == "":
 		return 0, "", errors.New("is empty")
@@ -210,13 +211,40 @@ func Split(text string) (ids []string) {
 			ids = append(ids, ofObject(object))
 			continue
 		}
-		for _, item := range strings.FieldsFunc(line, separates) {
+		for _, item := range strings.FieldsFunc(ungroup(line), separates) {
 			if id := Unquote(item); id != "" {
 				ids = append(ids, id)
 			}
 		}
 	}
 	return ids
+}
+
+// inGroups is a number of 13 to 21 digits in groups of three.
+var inGroups = regexp.MustCompile(`^[1-9][0-9]{0,2}([^0-9][0-9]{3}){4,6}$`)
+
+// joined finds words with the same separator between them.
+var joined = func() map[string]*regexp.Regexp { //nolint:gochecknoglobals // constant
+	all := map[string]*regexp.Regexp{}
+	for _, s := range strings.Split(",.'’_ \u00a0\u202f", "") {
+		all[s] = regexp.MustCompile(`[0-9A-Za-z]+(` + regexp.QuoteMeta(s) + `[0-9A-Za-z]+){4,}`)
+	}
+	return all
+}()
+
+// ungroup removes the separators within numbers, as in 1,996,573,624,012,345,677.
+func ungroup(text string) string {
+	for separator, words := range joined {
+		if strings.Count(text, separator) >= 4 {
+			text = words.ReplaceAllStringFunc(text, func(found string) string {
+				if inGroups.MatchString(found) {
+					return strings.ReplaceAll(found, separator, "")
+				}
+				return found
+			})
+		}
+	}
+	return text
 }
 
 // ofObject returns the "id" of an object as it is written; other lines are returned

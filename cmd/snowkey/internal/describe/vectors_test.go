@@ -5,10 +5,12 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 )
 
-// The vectors hold for the page's idtext.js as well: internal/integration/browser runs them.
+// The vectors hold for the page as well: internal/integration/browser runs them.
 func TestVectors(t *testing.T) {
 	text, err := os.ReadFile("../testdata/vectors.json")
 	if err != nil {
@@ -41,6 +43,32 @@ func TestVectors(t *testing.T) {
 	for _, v := range vectors.Lists {
 		if got := Split(v.Text); !slices.Equal(got, v.Items) {
 			t.Errorf("Split(%q) = %q, want %q", v.Text, got, v.Items)
+		}
+	}
+}
+
+// Texts have the presets of presets.tsv: IDs of ours, of all years, and public IDs.
+func TestRecognize(t *testing.T) {
+	list, err := os.ReadFile("../testdata/presets.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(list)), "\n")[1:]
+	if len(lines) < 740 {
+		t.Errorf("only %d lines", len(lines))
+	}
+	for _, line := range lines {
+		column := strings.Split(line, "\t") // now, texts, presets, origin
+		now, err := time.Parse(time.DateOnly, column[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range Recognize(strings.Fields(column[1]), Auto, now) {
+			got = append(got, p.Name)
+		}
+		if strings.Join(got, ",") != column[2] {
+			t.Errorf("%s: %q, want %s", line, got, column[2])
 		}
 	}
 }

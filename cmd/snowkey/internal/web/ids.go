@@ -3,9 +3,11 @@ package web
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -174,6 +176,12 @@ func (s *server) parse(p *params, _ http.ResponseWriter, _ *http.Request) (any, 
 		return nil, err
 	}
 	body, now := parseBody{}, time.Now()
+	var others []core.Preset
+	ofLayout := func(name string) bool { return name != "id" && name != "format" }
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(p.values)), ofLayout) {
+		presets := describe.Recognize(texts, format, now)
+		l, others = presets[0].Layout, presets[1:]
+	}
 	for i, text := range texts {
 		id, found, err := describe.Parse(text, format, l.Unsigned)
 		if errors.As(err, new(*describe.AmbiguousError)) {
@@ -181,7 +189,7 @@ func (s *server) parse(p *params, _ http.ResponseWriter, _ *http.Request) (any, 
 		}
 		var described describe.ID
 		if err == nil {
-			described, err = describe.New(l, id, text, found, now, nil)
+			described, err = describe.New(l, others, id, text, found, now, nil)
 		}
 		if err != nil {
 			p.wrong(fmt.Sprintf("id[%d]", i), text, err.Error())
