@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,8 +24,7 @@ type parse struct {
 	zone   *time.Location  // nil: UTC only
 	brief  bool
 	layout core.Layout
-	preset string        // that the layout is, or "custom"
-	others []core.Preset // that are possible too; nil if the preset is not assumed
+	others []core.Preset // that are possible too, if the layout is assumed
 }
 
 const parseAbout = `Decode IDs: their time, worker ID and sequence, their bits, their other formats,
@@ -38,8 +36,8 @@ has any number of IDs, with or without quotes and commas, or one object of --jso
 If no flag names the layout, it is the default, unless that makes the time impossible:
 more than a day in the future, or in the first half day of the epoch. Then it is the
 first preset that does not. Arguments, or IDs on a line of input, get the preset that
-is possible for most of them. The other possible presets are shown with their times.
-With a prefix, an ID is of the default layout.
+is possible for most of them. The times of other possible presets are also shown. An
+ID with a prefix is always of the default layout.
 
 Digits alone are decimal, with or without separators: 1,996,573,624,012,345,677. A text
 that fits two formats is rejected: choose one with --from. Most IDs in base58 need it.
@@ -77,8 +75,20 @@ func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
 	case p.layout.Unsigned && p.to.Signed():
 		return usage("--to %s ends at the largest int64: use decimal or hex with --unsigned", p.to)
 	}
-	shown := 0
-	return a.each(cmd, args, p.assume(cmd, args, a.now()), func(text string) error {
+	shown, split := 0, describe.Split
+	if len(given(cmd, layoutNames)) == 0 && p.to == "" {
+		split = func(text string) []string {
+			texts := describe.Split(text)
+			presets := describe.Recognize(texts, p.from, a.now())
+			p.layout, p.others = presets[0].Layout, presets[1:]
+			return texts
+		}
+		if len(args) > 0 && args[0] != "-" { // together
+			split(strings.Join(args, "\n"))
+			split = describe.Split
+		}
+	}
+	return a.each(cmd, args, split, func(text string) error {
 		id, format, err := describe.Parse(text, p.from, p.layout.Unsigned)
 		if err != nil {
 			return withFrom(err)
@@ -100,24 +110,6 @@ func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
 	})
 }
 
-// assume chooses the layout if no flag does: for all arguments, or for each line of input.
-func (p *parse) assume(cmd *cobra.Command, args []string, now time.Time) splitFunc {
-	if len(given(cmd, layoutNames)) > 0 || p.to != "" {
-		p.preset = cmp.Or(describe.NewLayout(p.layout, now).Preset, "custom")
-		return describe.Split
-	}
-	choose := func(text string) []string {
-		texts := describe.Split(text)
-		presets := describe.Recognize(texts, p.from, now)
-		p.layout, p.preset, p.others = presets[0].Layout, presets[0].Name, presets[1:]
-		return texts
-	}
-	if choose(strings.Join(args, "\n")); len(args) > 0 && args[0] != "-" {
-		return describe.Split
-	}
-	return choose
-}
-
 // parseLine prints the line of --to or --brief, at the speed at which IDs are read.
 func (a *app) parseLine(p *parse, id int64) error {
 	parts, err := p.layout.Decode(id)
@@ -135,7 +127,7 @@ func (a *app) parseLine(p *parse, id int64) error {
 		line = append(parts.Time.AppendFormat(line, timetext.Stamp), '\t')
 		line = append(strconv.AppendInt(line, parts.Datacenter<<p.layout.WorkerBits|parts.Worker, 10), '\t')
 		line = append(strconv.AppendInt(line, parts.Sequence, 10), '\t')
-		line = append(line, p.preset...)
+		line = append(line, describe.PresetOf(p.layout).Name...)
 	}
 	_, err = a.out.Write(append(line, '\n'))
 	return err
@@ -159,18 +151,14 @@ func (a *app) label(name, text string) {
 
 // show prints an ID for people.
 func (a *app) show(p *parse, id int64, d describe.ID) error {
-	l, s := p.layout, a.style
-	decimal, assumed := describe.Decimal.Text(id, l.Unsigned), ""
-	if p.others != nil {
-		assumed = "  assumed"
-	}
+	l, s, decimal := p.layout, a.style, describe.Decimal.Text(id, p.layout.Unsigned)
 	fmt.Fprint(a.out, s.paint(bold, decimal), "\n")
 	a.label("prefix", d.Prefix)
-	a.label("preset", d.Preset+s.paint(faint, assumed))
+	a.label("preset", d.Preset)
 	a.label("time", d.Time+"  "+s.paint(faint, d.Relative))
 	a.label("local", d.Local)
-	for _, o := range d.Others {
-		a.label("or", o.Time+s.paint(faint, "  with --preset "+o.Preset))
+	for _, o := range p.others {
+		a.label("or", d.Others[o.Name]+s.paint(faint, "  with --preset "+o.Name))
 	}
 	if l.RollbackBits > 0 {
 		a.label("rollback", strconv.FormatInt(d.Rollback, 10))

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,29 +46,23 @@ type Texts struct {
 
 // Fields is what an ID holds in its layout.
 type Fields struct {
-	Input      string      `json:"input"`
-	Format     Format      `json:"format"`           // of the input
-	Prefix     string      `json:"prefix,omitempty"` // of the input
-	Preset     string      `json:"preset,omitempty"` // that the layout is
-	Others     []Other     `json:"others,omitempty"` // the presets that are possible too, if Preset is assumed
-	Time       string      `json:"time"`
-	Local      string      `json:"local,omitempty"` // in the zone that was asked for
-	UnixMS     json.Number `json:"unix_ms"`         // beyond int64 in long layouts
-	Relative   string      `json:"relative"`        // to now
-	Tick       string      `json:"tick"`
-	Rollback   int64       `json:"rollback"`
-	Datacenter int64       `json:"datacenter"`
-	Worker     int64       `json:"worker"`
-	WorkerID   int64       `json:"worker_id"` // datacenter<<worker_bits | worker
-	Sequence   int64       `json:"sequence"`
-	JavaScript JavaScript  `json:"javascript"`
-	Bits       string      `json:"bits"`
-}
-
-// An Other is the time of an ID under another preset.
-type Other struct {
-	Preset string `json:"preset"`
-	Time   string `json:"time"`
+	Input      string            `json:"input"`
+	Format     Format            `json:"format"`           // of the input
+	Prefix     string            `json:"prefix,omitempty"` // of the input
+	Preset     string            `json:"preset,omitempty"` // that the layout is
+	Others     map[string]string `json:"others,omitempty"` // the times under the other presets that are possible, if Preset is assumed
+	Time       string            `json:"time"`
+	Local      string            `json:"local,omitempty"` // in the zone that was asked for
+	UnixMS     json.Number       `json:"unix_ms"`         // beyond int64 in long layouts
+	Relative   string            `json:"relative"`        // to now
+	Tick       string            `json:"tick"`
+	Rollback   int64             `json:"rollback"`
+	Datacenter int64             `json:"datacenter"`
+	Worker     int64             `json:"worker"`
+	WorkerID   int64             `json:"worker_id"` // datacenter<<worker_bits | worker
+	Sequence   int64             `json:"sequence"`
+	JavaScript JavaScript        `json:"javascript"`
+	Bits       string            `json:"bits"`
 }
 
 // JavaScript is what JSON.parse makes of an ID that is written as a number.
@@ -116,19 +111,54 @@ func New(l core.Layout, others []core.Preset, id int64, input string, format For
 	unixMS.Add(unixMS.Mul(unixMS, big.NewInt(1000)), big.NewInt(int64(p.Time.Nanosecond())/1e6))
 	d := ID{Texts: Text(id, append(Formats(), format)...)}
 	d.Fields = &Fields{
-		Input: input, Format: format, Prefix: format.Prefix(), Preset: presetOf(l.WithDefaults()).Name, Time: timetext.Format(p.Time), UnixMS: json.Number(unixMS.String()), Relative: timetext.Relative(p.Time, now),
+		Input: input, Format: format, Prefix: format.Prefix(), Preset: PresetOf(l).Name, Others: map[string]string{}, Time: timetext.Format(p.Time), UnixMS: json.Number(unixMS.String()), Relative: timetext.Relative(p.Time, now),
 		Tick: strconv.FormatUint(uint64(id)>>lowBits(l), 10), Rollback: p.Rollback, Datacenter: p.Datacenter, Worker: p.Worker,
 		WorkerID: p.Datacenter<<l.WorkerBits | p.Worker, Sequence: p.Sequence, JavaScript: NewJavaScript(d.ID), Bits: fmt.Sprintf("%064b", uint64(id)),
 	}
 	for _, o := range others {
 		if p, err := o.Layout.Decode(id); err == nil {
-			d.Others = append(d.Others, Other{o.Name, timetext.Format(p.Time)})
+			d.Others[o.Name] = timetext.Format(p.Time)
 		}
 	}
 	if zone != nil {
 		d.Local = p.Time.In(zone).Format(timetext.Stamp)
 	}
 	return d, nil
+}
+
+// Recognize returns the presets that texts may be IDs of, the one to assume first: of those under which the
+// times of most are possible, the first in the order of core.Presets, which begins with the default. A
+// time is possible if it is not in the first half day, where small numbers are, nor more than a day in the
+// future. It is the default if none is, or if a text has a prefix. The page's recognize.js does the same.
+func Recognize(texts []string, format Format, now time.Time) []core.Preset {
+	presets, counts, most := core.Presets(), map[string]int{}, 0
+	for _, text := range texts {
+		id, found, err := Parse(text, format, false)
+		if err == nil && found.Prefix() != "" {
+			return presets[:1]
+		}
+		for _, p := range presets {
+			parts, outside := p.Layout.Decode(id)
+			if err == nil && outside == nil && parts.Time.Sub(p.Layout.Epoch) >= 12*time.Hour && parts.Time.Sub(now) <= 24*time.Hour {
+				counts[p.Name]++
+				most = max(most, counts[p.Name])
+			}
+		}
+	}
+	if most == 0 {
+		return presets[:1]
+	}
+	return slices.DeleteFunc(presets, func(p core.Preset) bool { return counts[p.Name] < most })
+}
+
+// PresetOf returns the preset that a layout is, or one without a name.
+func PresetOf(l core.Layout) core.Preset {
+	for _, p := range core.Presets() {
+		if p.Layout.WithDefaults() == l.WithDefaults() {
+			return p
+		}
+	}
+	return core.Preset{}
 }
 
 // Outside explains why an ID does not belong to the layout, without core's field names.
@@ -216,7 +246,7 @@ func NewLayout(l core.Layout, now time.Time) Layout {
 		Bits: lowBits(l) + int(l.TimeBits), WorkerIDs: strconv.FormatInt(l.WorkerIDs(), 10), PerTick: strconv.FormatInt(l.IDsPerTick(), 10),
 		End: timetext.Format(l.End()), Expired: !now.Before(l.End()), Diagram: l.Diagram(),
 	}
-	preset := presetOf(l.WithDefaults())
+	preset := PresetOf(l)
 	d.Preset, d.Description = preset.Name, preset.Description
 	perTick := big.NewInt(l.IDsPerTick())
 	d.PerSecond = perSecond(perTick, l.Tick)

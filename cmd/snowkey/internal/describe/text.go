@@ -220,31 +220,18 @@ func Split(text string) (ids []string) {
 	return ids
 }
 
-// inGroups is a number of 13 to 21 digits in groups of three.
-var inGroups = regexp.MustCompile(`^[1-9][0-9]{0,2}([^0-9][0-9]{3}){4,6}$`)
+// grouped finds digits in groups of three, with the same separator between all.
+var grouped = regexp.MustCompile(`\b[1-9]\d{0,2}(?:(?:,\d{3}){4,}|(?:\.\d{3}){4,}|(?:'\d{3}){4,}|(?:’\d{3}){4,}|(?:_\d{3}){4,}` +
+	`|(?: \d{3}){4,}|(?:\x{a0}\d{3}){4,}|(?:\x{202f}\d{3}){4,})\b`)
 
-// joined finds words with the same separator between them.
-var joined = func() map[string]*regexp.Regexp { //nolint:gochecknoglobals // constant
-	all := map[string]*regexp.Regexp{}
-	for _, s := range strings.Split(",.'’_ \u00a0\u202f", "") {
-		all[s] = regexp.MustCompile(`[0-9A-Za-z]+(` + regexp.QuoteMeta(s) + `[0-9A-Za-z]+){4,}`)
-	}
-	return all
-}()
-
-// ungroup removes the separators within numbers, as in 1,996,573,624,012,345,677.
+// ungroup removes the separators from numbers of 13 to 21 digits, such as 1,996,573,624,012,345,677.
 func ungroup(text string) string {
-	for separator, words := range joined {
-		if strings.Count(text, separator) >= 4 {
-			text = words.ReplaceAllStringFunc(text, func(found string) string {
-				if inGroups.MatchString(found) {
-					return strings.ReplaceAll(found, separator, "")
-				}
-				return found
-			})
+	return grouped.ReplaceAllStringFunc(text, func(found string) string {
+		if digits := strings.Join(strings.FieldsFunc(found, func(r rune) bool { return !unicode.IsDigit(r) }), ""); len(digits) <= 21 {
+			return digits
 		}
-	}
-	return text
+		return found
+	})
 }
 
 // ofObject returns the "id" of an object as it is written; other lines are returned

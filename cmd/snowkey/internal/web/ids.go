@@ -164,6 +164,7 @@ type parseBody struct {
 // parse decodes the IDs of the query.
 func (s *server) parse(p *params, _ http.ResponseWriter, _ *http.Request) (any, error) {
 	l := p.layout()
+	assume := !slices.ContainsFunc(slices.Collect(maps.Keys(p.asked)), p.values.Has) // no parameter of a layout
 	format := p.format(describe.Auto)
 	texts := p.list("id")
 	switch {
@@ -177,8 +178,7 @@ func (s *server) parse(p *params, _ http.ResponseWriter, _ *http.Request) (any, 
 	}
 	body, now := parseBody{}, time.Now()
 	var others []core.Preset
-	ofLayout := func(name string) bool { return name != "id" && name != "format" }
-	if !slices.ContainsFunc(slices.Collect(maps.Keys(p.values)), ofLayout) {
+	if assume {
 		presets := describe.Recognize(texts, format, now)
 		l, others = presets[0].Layout, presets[1:]
 	}
