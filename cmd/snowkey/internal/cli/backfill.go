@@ -19,8 +19,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
-// filling holds the flags.
-type filling struct {
+// backfillFlags are the flags of the command.
+type backfillFlags struct {
 	tableFlags
 	dryRun bool
 	cfg    backfill.Config
@@ -42,7 +42,7 @@ Each transaction writes --batch rows. If a run is interrupted, run the same comm
 it continues. --dry-run shows what would be done.`
 
 func (a *app) backfillCommand() *cobra.Command {
-	p := &filling{}
+	p := &backfillFlags{}
 	p.fill = &p.cfg
 	cmd := a.command("backfill --dsn DSN --table TABLE --created-at COLUMN", "give IDs to existing rows", backfillAbout,
 		"  snowkey backfill --dsn postgres://localhost/app --table orders --created-at created_at --dry-run\n  snowkey backfill --dsn postgres://localhost/app --table orders --created-at created_at\n  snowkey backfill --dsn mysql://root@localhost/app --table orders --created-at made --tz Europe/Vienna --references order_lines.order_id",
@@ -58,7 +58,7 @@ func (a *app) backfillCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) backfill(cmd *cobra.Command, p *filling) error {
+func (a *app) backfill(cmd *cobra.Command, p *backfillFlags) error {
 	ctx := cmd.Context()
 	switch {
 	case p.cfg.Table == "":
@@ -91,7 +91,7 @@ func (a *app) backfill(cmd *cobra.Command, p *filling) error {
 	return a.fill(ctx, target, p)
 }
 
-func (a *app) fill(ctx context.Context, target *dsn.Target, p *filling) error {
+func (a *app) fill(ctx context.Context, target *dsn.Target, p *backfillFlags) error {
 	show, done := a.progress()
 	p.cfg.Progress = func(filled, total int64) { show("rows", filled, total) }
 	result, err := backfill.Run(ctx, target.DB, p.cfg)
@@ -119,7 +119,7 @@ type resultJSON struct {
 	MaxDelay  string `json:"max_delay"`
 }
 
-func (a *app) filled(p *filling, r backfill.Result) {
+func (a *app) filled(p *backfillFlags, r backfill.Result) {
 	if r.Worker < 0 {
 		fmt.Fprintf(a.out, "%s: no row needed an ID\n", p.cfg.Table)
 	} else {
@@ -203,7 +203,7 @@ func (a *app) plan(p backfill.Plan, namespace string) error {
 	return nil
 }
 
-// tableFlags are those of the commands that fill the rows of a table.
+// tableFlags are the flags of the commands that fill the rows of a table.
 type tableFlags struct {
 	dsn         string
 	lease       storeFlags
@@ -240,17 +240,15 @@ func (p *tableFlags) add(cmd *cobra.Command, batch, of string) {
 	addLayout(cmd, &p.fill.Layout)
 }
 
-// leaseFlags are those that --worker excludes.
-func leaseFlags() []string {
-	return []string{"lease", "namespace", "token-file", "allow-data-loss"}
-}
+// leaseFlags are the flags that --worker excludes.
+var leaseFlags = []string{"lease", "namespace", "token-file", "allow-data-loss"} //nolint:gochecknoglobals // constant
 
 // checkWorker rejects flags of a lease beside --worker.
 func (p *tableFlags) checkWorker(cmd *cobra.Command) error {
 	if p.worker < 0 {
 		return nil
 	}
-	for _, name := range leaseFlags() {
+	for _, name := range leaseFlags {
 		if cmd.Flags().Changed(name) {
 			return usage("--worker excludes --%s: it takes no lease", name)
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// sqlOf holds the flags.
-type sqlOf struct {
+// ddlOptions are the flags of the command.
+type ddlOptions struct {
 	dialect               ddl.Dialect
 	schema, prefix        string
 	table, column, viewed string
@@ -57,7 +57,7 @@ var ddlFlags = map[string]string{ //nolint:gochecknoglobals // constant
 const tableParts = "view check shards generator require-key"
 
 func (a *app) ddlCommand() *cobra.Command {
-	s := &sqlOf{datacenter: -1}
+	s := &ddlOptions{datacenter: -1}
 	cmd := a.command("ddl [PART] --dialect D", "print SQL for a layout: functions, checks, generators", ddlAbout,
 		"  snowkey ddl --dialect postgres | psql app\n  snowkey ddl workers --dialect mysql\n  snowkey ddl view --dialect postgres --table orders --view orders_decoded\n  snowkey ddl shards --dialect postgres --table orders --shards 16 --server alpha,beta\n  snowkey ddl generator --dialect postgres --namespace orders --table orders | psql app",
 		arguments(0, 1, "at most one part"), func(cmd *cobra.Command, args []string) error {
@@ -71,7 +71,7 @@ func (a *app) ddlCommand() *cobra.Command {
 				}
 			}
 			if part == "generator" && s.table == "" && cmd.Flags().Changed("column") {
-				return usage("--column %q: requires --table", short(s.column))
+				return usage("--column %q: requires --table", truncate(s.column))
 			}
 			s.given = cmd.Flags().Lookup("dialect").Value.String()
 			return a.ddl(s, part)
@@ -98,7 +98,7 @@ func (a *app) ddlCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) ddl(s *sqlOf, part string) error {
+func (a *app) ddl(s *ddlOptions, part string) error {
 	if s.dialect == "" {
 		return usage("--dialect is required: postgres, mysql, mariadb or sqlite")
 	}
@@ -113,7 +113,7 @@ func (a *app) ddl(s *sqlOf, part string) error {
 }
 
 // script returns the statements of a part.
-func (s *sqlOf) script(part string) (ddl.Script, error) {
+func (s *ddlOptions) script(part string) (ddl.Script, error) {
 	cfg := ddl.Config{Dialect: s.dialect, Layout: s.layout, Schema: s.schema, Prefix: s.prefix}
 	switch part {
 	case "functions":
@@ -143,11 +143,11 @@ func (s *sqlOf) script(part string) (ddl.Script, error) {
 		dialect := map[ddl.Dialect]sqlstore.Dialect{ddl.Postgres: sqlstore.Postgres, ddl.MySQL: sqlstore.MySQL, ddl.SQLite: sqlstore.SQLite}[s.dialect]
 		return sqlstore.Config{Dialect: dialect, Table: table}.DDL()
 	}
-	return nil, usage("there is no part %q: must be %s", short(part), flagval.List(ddlParts))
+	return nil, usage("there is no part %q: must be %s", truncate(part), flagval.List(ddlParts))
 }
 
 // generates writes the generator, or drops it.
-func (s *sqlOf) generates(part string) (ddl.Script, error) {
+func (s *ddlOptions) generates(part string) (ddl.Script, error) {
 	if s.dialect != ddl.Postgres {
 		return nil, usage("--dialect %s: the generator is for PostgreSQL only; make the IDs in Go, with gormplugin or sqlstore, and use ddl require-key to reject rows without a key", s.given)
 	}
@@ -174,7 +174,7 @@ func (s *sqlOf) generates(part string) (ddl.Script, error) {
 
 // sharded writes the statements of the coordinator. CREATE TABLE there and on the servers is a
 // comment, because the columns are the caller's.
-func (s *sqlOf) sharded() (ddl.Script, error) {
+func (s *ddlOptions) sharded() (ddl.Script, error) {
 	if s.shards == 0 || len(s.servers) == 0 {
 		return nil, usage("shards requires --shards and --server")
 	}
@@ -213,7 +213,7 @@ func comment(text string) string {
 }
 
 // check adds the constraint. SQLite cannot, so there it is a comment.
-func (s *sqlOf) check(cfg ddl.Config) (ddl.Script, error) {
+func (s *ddlOptions) check(cfg ddl.Config) (ddl.Script, error) {
 	text, err := cfg.Check(s.column)
 	if err != nil {
 		return nil, err

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,8 +16,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/doctor"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
-	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
-	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
 type diagnosis struct {
@@ -248,41 +245,6 @@ func TestDoctorFileSystem(t *testing.T) {
 	d := examine(t, Env{}, "--dsn", file)
 	d.want(t, "file system", doctor.Fail, "tmpfs")
 	d.want(t, "clock", doctor.OK, "this machine's")
-}
-
-// Over HTTP, with the token from a file and from the environment.
-func TestHTTP(t *testing.T) {
-	const token = "a-token-of-16-or-more"
-	handler, err := httpstore.NewHandler(memstore.New(memstore.Config{}), httpstore.HandlerConfig{Tokens: []string{token}, Admin: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(handler)
-	defer server.Close()
-	file := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got := run(t, "gen", "-n", "5", "--lease", server.URL, "--token-file", file); got.code != 0 || strings.Count(got.out, "\n") != 5 {
-		t.Errorf("exit code %d: %s", got.code, got.err)
-	}
-	env := Env{Getenv: environment("SNOWKEY_TOKEN", token)}
-	if got := runWith(t, env, "workers", "list", "--dsn", server.URL); got.code != 0 || !strings.Contains(got.out, "free") {
-		t.Errorf("exit code %d: %s%s", got.code, got.out, got.err)
-	}
-	d := examine(t, env, "--dsn", server.URL)
-	d.want(t, "clock", doctor.OK, "")
-	d.want(t, "durability", doctor.Skip, "")
-	d.want(t, "worker IDs held twice", doctor.OK, "none")
-	wrong := examine(t, env, "--dsn", server.URL+"/nowhere")
-	wrong.want(t, "worker IDs", doctor.Fail, "404")
-	if advice := wrong.Checks[len(wrong.Checks)-1].Advice; !strings.Contains(advice, "/leases") {
-		t.Errorf("it advises %q", advice)
-	}
-	other := Env{Getenv: environment("SNOWKEY_TOKEN", "another-token-of-16")}
-	if got := runWith(t, other, "workers", "list", "--dsn", server.URL); got.code != 1 || !strings.Contains(got.err, "401") || strings.Contains(got.err, "another-token") {
-		t.Errorf("exit code %d: %s", got.code, got.err)
-	}
 }
 
 // No password is printed, whether the DSN is valid or not.

@@ -17,8 +17,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
-// gen holds the flags.
-type gen struct {
+// genFlags are the flags of the command.
+type genFlags struct {
 	count              int64
 	worker, datacenter int64 // -1: not given
 	lease              storeFlags
@@ -40,11 +40,10 @@ With --at, IDs are composed for a given time instead: the same each time, for bo
 and test data, never for rows. They need no worker ID of their own; 0 is the default.`
 
 func (a *app) genCommand() *cobra.Command {
-	g := &gen{worker: -1, datacenter: -1, sequence: -1, count: 1, format: describe.Decimal}
+	g := &genFlags{worker: -1, datacenter: -1, sequence: -1, count: 1, format: describe.Decimal}
 	cmd := a.command("gen {--worker N | --lease DSN | --at TIME} [flags]", "generate IDs", genAbout,
 		"  snowkey gen -n 10 --worker 3\n  snowkey gen -n 1000000 --lease file:ids.db > ids.txt\n  snowkey gen --worker 3 --datacenter 1 --format base58\n  snowkey gen --worker 3 --format ord_\n  snowkey gen --at 2026-01-01 -n 3",
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.gen(cmd.Context(), g) })
-	cmd.Aliases = []string{"generate"}
 	f := cmd.Flags()
 	f.VarP(flagval.New(&g.count, "N", "1", flagval.Whole(1, 1_000_000_000_000)), "count", "n", "number of IDs")
 	f.Var(flagval.New(&g.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker ID that no other process uses; without --datacenter it is datacenter<<worker-bits | worker")
@@ -59,7 +58,7 @@ func (a *app) genCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) gen(ctx context.Context, g *gen) (err error) {
+func (a *app) gen(ctx context.Context, g *genFlags) (err error) {
 	if err := g.lease.unused(); err != nil {
 		return err
 	}
@@ -161,7 +160,7 @@ func (n leaseNotes) Observe(e core.Event) {
 const batch = 3072
 
 // genAll prints the IDs that fill gets.
-func (a *app) genAll(ctx context.Context, g *gen, fill func(context.Context, []int64) error) error {
+func (a *app) genAll(ctx context.Context, g *genFlags, fill func(context.Context, []int64) error) error {
 	unsigned := g.layout.Unsigned
 	ids := make([]int64, min(batch, g.count))
 	for made := int64(0); made < g.count; {
@@ -194,7 +193,7 @@ func (a *app) genAll(ctx context.Context, g *gen, fill func(context.Context, []i
 
 // compose prints the IDs of gen --at: those of one tick, counted up from a sequence. The API
 // composes by the same rules.
-func (a *app) compose(ctx context.Context, g *gen) error {
+func (a *app) compose(ctx context.Context, g *genFlags) error {
 	switch {
 	case g.lease.text != "":
 		return usage("--at composes IDs without a lease: it excludes --lease")
@@ -216,7 +215,7 @@ func (a *app) compose(ctx context.Context, g *gen) error {
 	var first [1]int64
 	if err := describe.Compose(g.layout, worker, at, g.sequence, first[:]); err != nil {
 		if errors.As(err, new(*core.RangeError)) {
-			return wrong("--at", g.at, outsideLayout(err))
+			return invalidValue("--at", g.at, outsideLayout(err))
 		}
 		return err
 	}

@@ -116,6 +116,7 @@ func TestHalfGenerator(t *testing.T) {
 		{"DELETE FROM snow_worker", "not reserved any more", doctor.Fail},
 		{"DROP TABLE snow_worker, snow_worker_space", "not reserved any more", doctor.Fail},
 		{"DROP FUNCTION snowkey_copied CASCADE", "cannot be read", doctor.Warn},
+		{"DROP SEQUENCE snowkey_fence CASCADE", "has lost a sequence", doctor.Fail},
 	} {
 		t.Run(c.lose, func(t *testing.T) {
 			ids(t)
@@ -123,6 +124,9 @@ func TestHalfGenerator(t *testing.T) {
 				t.Fatal(err)
 			}
 			examine(t, Env{}, store...).want(t, "SQL generator", c.status, c.says)
+			if strings.HasPrefix(c.lose, "DROP SEQUENCE") { // as doctor advises
+				paste(t, db, "drop-generator")
+			}
 			paste(t, db, "generator")
 			examine(t, Env{}, store...).want(t, "SQL generator", doctor.OK, "snowkey_next has the worker IDs")
 			ids(t)

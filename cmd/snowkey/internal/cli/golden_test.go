@@ -54,6 +54,7 @@ var golden = []struct {
 	{name: "range-outside", args: "range 1990-01-01 2026-01-01"},
 	{name: "range-backwards", args: "range now -1h"},
 	{name: "layout", args: "layout"},
+	{name: "layout-custom", args: "layout --epoch 2026-01-01 --tick 10ms --time-bits 40 --rollback-bits 2 --worker-bits 8 --sequence-bits 13 --sequence-first"},
 	{name: "layout-future", args: "layout --epoch 2030-01-01"},
 	{name: "layout-expired", args: "layout --time-bits 20 --worker-bits 8 --sequence-bits 8 --unsigned"},
 	{name: "layout-json", args: "layout --preset sonyflake --json"},

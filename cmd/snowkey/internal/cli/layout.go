@@ -25,7 +25,7 @@ func (a *app) layoutCommand() *cobra.Command {
 			switch {
 			case !all:
 				return a.layout(l)
-			case len(given(cmd, layoutNames)) > 0:
+			case len(givenFlags(cmd, layoutNames)) > 0:
 				return usage("--all lists the presets: it excludes the flags of a layout")
 			}
 			return a.layouts()
@@ -119,8 +119,8 @@ func addLayout(cmd *cobra.Command, to *core.Layout) {
 	set.BoolVar(&custom.Unsigned, "unsigned", false, "use the sign bit too: 64 bits")
 }
 
-// given returns which of the flags were given.
-func given(cmd *cobra.Command, names []string) (given []string) {
+// givenFlags returns which of the flags were given.
+func givenFlags(cmd *cobra.Command, names []string) (given []string) {
 	for _, name := range names {
 		if cmd.Flags().Changed(name) {
 			given = append(given, "--"+name)
@@ -132,7 +132,7 @@ func given(cmd *cobra.Command, names []string) (given []string) {
 // layoutOf returns the layout of the flags: that of the preset, with the fields of c that were given.
 func layoutOf(cmd *cobra.Command, l, c core.Layout) (core.Layout, error) {
 	changed := cmd.Flags().Changed
-	if widths := given(cmd, widthFlags); len(widths) > 0 {
+	if widths := givenFlags(cmd, widthFlags); len(widths) > 0 {
 		if changed("preset") {
 			return core.Layout{}, usage("--preset %s and %s: a preset has its own widths; give one or the other", cmd.Flag("preset").Value, strings.Join(widths, ", "))
 		}
@@ -223,7 +223,7 @@ func (a *app) ranges(l core.Layout, zone *time.Location, fromText, toText, colum
 	if column != "" {
 		name, err := d.Quote(strings.Split(column, ".")...)
 		if err != nil {
-			return wrong("--sql", column, errors.New("must be a column, table.column or schema.table.column of SQL names"))
+			return invalidValue("--sql", column, errors.New("must be a column, table.column or schema.table.column of SQL names"))
 		}
 		column = name
 	}

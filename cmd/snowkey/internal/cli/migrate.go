@@ -11,8 +11,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
 )
 
-// migrating holds the flags.
-type migrating struct {
+// migrateFlags are the flags of the command.
+type migrateFlags struct {
 	tableFlags
 	apply bool
 	stop  string
@@ -39,7 +39,7 @@ swap too, and drops what is old; then there is no way back. Both need --apply. A
 with a feature that was not tested is refused.`
 
 func (a *app) migrateCommand() *cobra.Command {
-	p := &migrating{}
+	p := &migrateFlags{}
 	p.fill = &p.cfg.Backfill
 	kinds := []string{string(migrate.Bigint), string(migrate.UUID), string(migrate.Default)}
 	cmd := a.command("migrate {bigint|uuid|default} --dsn DSN --table TABLE", "move the key of a live table", migrateAbout,
@@ -47,7 +47,7 @@ func (a *app) migrateCommand() *cobra.Command {
 		arguments(1, 1, "one argument: bigint, uuid or default"), func(cmd *cobra.Command, args []string) error {
 			kind, err := flagval.OneOf(kinds...)(args[0])
 			if err != nil {
-				return wrong("the kind", args[0], err)
+				return invalidValue("the kind", args[0], err)
 			}
 			p.cfg.Kind = migrate.Kind(kind)
 			return a.migrate(cmd, p)
@@ -71,7 +71,7 @@ func (a *app) migrateCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) migrate(cmd *cobra.Command, p *migrating) error {
+func (a *app) migrate(cmd *cobra.Command, p *migrateFlags) error {
 	ctx := cmd.Context()
 	if p.cfg.Table == "" {
 		return usage("--table is required")
@@ -109,11 +109,11 @@ func (a *app) migrate(cmd *cobra.Command, p *migrating) error {
 }
 
 // checkKind rejects flags that the kind does not have.
-func (p *migrating) checkKind(cmd *cobra.Command) error {
+func (p *migrateFlags) checkKind(cmd *cobra.Command) error {
 	if p.cfg.Kind == migrate.UUID {
 		return p.checkWorker(cmd)
 	}
-	for _, name := range append([]string{"created-at", "new-column", "unit", "tz", "worker"}, leaseFlags()...) {
+	for _, name := range append([]string{"created-at", "new-column", "unit", "tz", "worker"}, leaseFlags...) {
 		if cmd.Flags().Changed(name) {
 			return usage("--%s is for uuid only", name)
 		}
@@ -121,7 +121,7 @@ func (p *migrating) checkKind(cmd *cobra.Command) error {
 	return nil
 }
 
-func (a *app) applyMigration(cmd *cobra.Command, target *dsn.Target, p *migrating) error {
+func (a *app) applyMigration(cmd *cobra.Command, target *dsn.Target, p *migrateFlags) error {
 	show, done := a.progress()
 	p.cfg.Progress = func(s migrate.Step, filled, total int64) {
 		if filled > 0 {

@@ -17,8 +17,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/serial"
 )
 
-// parse holds the flags.
-type parse struct {
+// parseFlags are the flags of the command.
+type parseFlags struct {
 	from   describe.Format
 	to     describe.Format // empty: everything
 	zone   *time.Location  // nil: UTC only
@@ -47,11 +47,10 @@ With --to, IDs are only converted. A text that is not an ID is reported with its
 position; the others are processed, and the exit status is 1.`
 
 func (a *app) parseCommand() *cobra.Command {
-	p := &parse{from: describe.Auto}
+	p := &parseFlags{from: describe.Auto}
 	cmd := a.command("parse [ID…]", "decode IDs", parseAbout,
 		"  snowkey parse 1996573624012345677\n  snowkey parse --preset discord --tz Europe/Vienna 0x1236e0a2b3c00001\n  snowkey parse --from base58 --to decimal 5doYnWboBWc\n  snowkey parse --brief ord_1qda147xjq4ad\n  psql -Atc 'SELECT id FROM orders' | snowkey parse --brief",
 		nil, func(cmd *cobra.Command, args []string) error { return a.parse(cmd, p, args) })
-	cmd.Aliases = []string{"inspect", "decode"}
 	f := cmd.Flags()
 	fromFlag(cmd, &p.from)
 	enumVar(cmd, flagval.New(&p.to, "FORMAT", "", describe.FormatOf), "to", "convert the IDs to this format, one per line: "+describe.Forms, describe.Formats())
@@ -67,7 +66,7 @@ func fromFlag(cmd *cobra.Command, to *describe.Format) {
 	enumVar(cmd, flagval.New(to, "FORMAT", "", describe.FormatOf), "from", "format of the IDs, detected by default: "+describe.Forms, describe.Formats())
 }
 
-func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
+func (a *app) parse(cmd *cobra.Command, p *parseFlags, args []string) error {
 	switch {
 	case p.to == "":
 	case a.json, p.brief, p.zone != nil:
@@ -91,7 +90,7 @@ func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
 	return a.each(cmd, args, split, func(text string) error {
 		id, format, err := describe.Parse(text, p.from, p.layout.Unsigned)
 		if err != nil {
-			return withFrom(err)
+			return suggestFrom(err)
 		}
 		if p.to != "" || p.brief {
 			return a.parseLine(p, id)
@@ -111,7 +110,7 @@ func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
 }
 
 // parseLine prints the line of --to or --brief, at the speed at which IDs are read.
-func (a *app) parseLine(p *parse, id int64) error {
+func (a *app) parseLine(p *parseFlags, id int64) error {
 	parts, err := p.layout.Decode(id)
 	if err != nil {
 		return describe.Outside(err)
@@ -133,8 +132,8 @@ func (a *app) parseLine(p *parse, id int64) error {
 	return err
 }
 
-// withFrom adds the flag that settles an ambiguity.
-func withFrom(err error) error {
+// suggestFrom adds the flag that settles an ambiguity.
+func suggestFrom(err error) error {
 	if errors.As(err, new(*describe.AmbiguousError)) {
 		return fmt.Errorf("%w: choose with --from", err)
 	}
@@ -189,8 +188,8 @@ func (a *app) show(p *parse, id int64, d describe.ID) error {
 	return err
 }
 
-// serials holds the flags.
-type serials struct {
+// serialFlags are the flags of the command.
+type serialFlags struct {
 	format serial.Config
 	check  bool
 	scheme serial.Scheme
@@ -212,18 +211,18 @@ This is the prefix, date and time, worker ID, sequence, and check digits. Encodi
 and decoding require the same flags.`
 
 func (a *app) serialCommand() *cobra.Command {
-	encode := &serials{from: describe.Auto}
-	encoding := a.serialWay(encode, "encode [ID…]", "convert IDs to serial numbers", "Convert IDs to serial numbers, one per line. IDs are arguments or come from standard\ninput, in any format that parse reads; most in base58 need --from.",
+	encode := &serialFlags{from: describe.Auto}
+	encoding := a.serialVariant(encode, "encode [ID…]", "convert IDs to serial numbers", "Convert IDs to serial numbers, one per line. IDs are arguments or come from standard\ninput, in any format that parse reads; most in base58 need --from.",
 		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey gen -n 3 --worker 3 | snowkey serial encode", describe.Split, encodeSerial)
 	fromFlag(encoding, &encode.from)
 	return parent("serial", "convert IDs to serial numbers, and back", serialAbout,
 		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey serial decode --prefix PAY --separator - --check PAY-20251204133341165-0697-0333-51", "encode or decode",
-		encoding, a.serialWay(&serials{}, "decode [SERIAL…]", "convert serial numbers back to IDs", "Convert serial numbers back to IDs, one per line. They may be typed: in any case, with\nspaces or any dashes, O for 0, and I or L for 1. A text that is not a serial number\nof this format is reported with the wrong part; the others are processed, and the\nexit status is 1.",
-			"  snowkey serial decode --prefix PAY --separator - --check PAY-20251204133341165-0697-0333-51", oneText, decodeSerial))
+		encoding, a.serialVariant(&serialFlags{}, "decode [SERIAL…]", "convert serial numbers back to IDs", "Convert serial numbers back to IDs, one per line. They may be typed: in any case, with\nspaces or any dashes, O for 0, and I or L for 1. A text that is not a serial number\nof this format is reported with the wrong part; the others are processed, and the\nexit status is 1.",
+			"  snowkey serial decode --prefix PAY --separator - --check PAY-20251204133341165-0697-0333-51", wholeLine, decodeSerial))
 }
 
-// oneText returns an argument or a line whole: a serial may contain separators.
-func oneText(line string) []string {
+// wholeLine returns an argument or a line whole: a serial may contain separators.
+func wholeLine(line string) []string {
 	if line = describe.Unquote(line); line == "" {
 		return nil
 	}
@@ -240,7 +239,7 @@ type serialFunc func(c *serial.Codec, from describe.Format, text string) (serial
 func encodeSerial(c *serial.Codec, from describe.Format, text string) (serialJSON, string, error) {
 	id, _, err := describe.Parse(text, from, c.Config().Layout.Unsigned)
 	if err != nil {
-		return serialJSON{}, "", withFrom(err)
+		return serialJSON{}, "", suggestFrom(err)
 	}
 	out, err := c.Encode(id)
 	return serialJSON{describe.Decimal.Text(id, false), out}, out, err
@@ -254,7 +253,7 @@ func decodeSerial(c *serial.Codec, _ describe.Format, text string) (serialJSON, 
 	return serialJSON{describe.Decimal.Text(id, false), text}, describe.Decimal.Text(id, c.Config().Layout.Unsigned), err
 }
 
-func (a *app) serialWay(s *serials, use, brief, long, example string, split splitFunc, turn serialFunc) *cobra.Command {
+func (a *app) serialVariant(s *serialFlags, use, brief, long, example string, split splitFunc, turn serialFunc) *cobra.Command {
 	s.format = serial.Config{Location: time.UTC}
 	cmd := a.command(use, brief, long, example, nil, func(cmd *cobra.Command, args []string) error { return a.serial(cmd, s, args, split, turn) })
 	f := cmd.Flags()
@@ -269,7 +268,7 @@ func (a *app) serialWay(s *serials, use, brief, long, example string, split spli
 	return cmd
 }
 
-func (a *app) serial(cmd *cobra.Command, s *serials, args []string, split splitFunc, turn serialFunc) error {
+func (a *app) serial(cmd *cobra.Command, s *serialFlags, args []string, split splitFunc, turn serialFunc) error {
 	if cmd.Flags().Changed("scheme") && !s.check {
 		return usage("--scheme requires --check")
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
-// cut holds the flags.
-type cut struct {
+// partitionFlags are the flags of the command.
+type partitionFlags struct {
 	p        ddl.Partitioning
 	from, to string
 	count    int64
@@ -30,7 +30,7 @@ the database rejects a row without one.
 A table must be created as partitioned: --clause prints the end of CREATE TABLE.`
 
 func (a *app) partitionsCommand() *cobra.Command {
-	c := &cut{p: ddl.Partitioning{Location: time.UTC}, count: 3}
+	c := &partitionFlags{p: ddl.Partitioning{Location: time.UTC}, count: 3}
 	cmd := a.command("partitions --by PERIOD --dialect D --table TABLE", "print SQL for partitions by the time in IDs", partitionsAbout,
 		"  snowkey partitions --by month --dialect postgres --table orders\n  snowkey partitions --by day --dialect mysql --table orders --from 2026-12-01 --to 2027-01-01\n  snowkey partitions --by month --dialect postgres --table orders --clause",
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.partitions(c, cmd.Flags().Changed) })
@@ -51,7 +51,7 @@ func (a *app) partitionsCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) partitions(c *cut, given func(flag string) bool) error {
+func (a *app) partitions(c *partitionFlags, given func(flag string) bool) error {
 	switch {
 	case c.p.By == "":
 		return usage("--by is required: day, week or month")
@@ -97,7 +97,7 @@ func (a *app) partitions(c *cut, given func(flag string) bool) error {
 
 // last returns a time in the last of --count partitions, not before from. It is a noon,
 // because clocks may skip midnights.
-func (c *cut) last(from time.Time) time.Time {
+func (c *partitionFlags) last(from time.Time) time.Time {
 	y, m, d := from.In(c.p.Location).Date()
 	switch n := int(c.count) - 1; c.p.By {
 	case ddl.Day:

@@ -17,8 +17,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/web"
 )
 
-// serving holds the flags.
-type serving struct {
+// serveFlags are the flags of the command.
+type serveFlags struct {
 	addr      string
 	metrics   string
 	hosts     []string
@@ -40,7 +40,7 @@ After SIGINT or SIGTERM, /readyz says no, and after --drain the server accepts n
 requests and completes those in progress.`
 
 func (a *app) serveCommand() *cobra.Command {
-	s := &serving{store: storeFlags{flag: "--store"}}
+	s := &serveFlags{store: storeFlags{flag: "--store"}}
 	cmd := a.command("serve", "serve the web page, and lease worker IDs over HTTP", serveAbout,
 		"  snowkey serve\n  snowkey serve --addr :8443 --tls-cert cert.pem --tls-key key.pem --store postgres://localhost/app --token-file token",
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), s) })
@@ -60,14 +60,14 @@ func (a *app) serveCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) serve(ctx context.Context, s *serving) error {
+func (a *app) serve(ctx context.Context, s *serveFlags) error {
 	host, err := checkAddr(s.addr)
 	if err != nil {
-		return wrong("--addr", s.addr, err)
+		return invalidValue("--addr", s.addr, err)
 	}
 	if s.metrics != "" {
 		if _, err := checkAddr(s.metrics); err != nil {
-			return wrong("--metrics-addr", s.metrics, err)
+			return invalidValue("--metrics-addr", s.metrics, err)
 		}
 	}
 	certificates, err := s.certificates()
@@ -120,16 +120,16 @@ func (a *app) serve(ctx context.Context, s *serving) error {
 }
 
 // certificates are read before the server listens.
-func (s *serving) certificates() ([]tls.Certificate, error) {
+func (s *serveFlags) certificates() ([]tls.Certificate, error) {
 	if (s.cert == "") != (s.key == "") {
-		return nil, usage("--tls-cert %q and --tls-key %q: give both or none", short(s.cert), short(s.key))
+		return nil, usage("--tls-cert %q and --tls-key %q: give both or none", truncate(s.cert), truncate(s.key))
 	}
 	if s.cert == "" {
 		return nil, nil
 	}
 	pair, err := tls.LoadX509KeyPair(s.cert, s.key)
 	if err != nil {
-		return nil, usage("--tls-cert %q, --tls-key %q: %w", short(s.cert), short(s.key), err)
+		return nil, usage("--tls-cert %q, --tls-key %q: %w", truncate(s.cert), truncate(s.key), err)
 	}
 	return []tls.Certificate{pair}, nil
 }

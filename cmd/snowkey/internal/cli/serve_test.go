@@ -5,11 +5,14 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/doctor"
 )
 
 // startServe runs serve and returns its URL and its output up to that.
@@ -51,37 +54,32 @@ func startServe(t *testing.T, env Env, args ...string) (url, said string, end fu
 	})
 }
 
-func TestServe(t *testing.T) {
-	url, said, end := startServe(t, Env{}, "--addr", "127.0.0.1:0")
-	defer end()
-	if strings.Contains(said, "not encrypted") {
-		t.Errorf("it warns of an address of this machine: %s", said)
-	}
-	answer, err := http.Get(url)
-	if err != nil {
+// Worker IDs are leased below /leases, as the help says, and listed only with --admin. doctor and the
+// commands use them with the token of the environment or of a file.
+func TestServeLeases(t *testing.T) {
+	const token = "a-token-of-16-or-more"
+	env := Env{Getenv: environment("SNOWKEY_TOKEN", token)}
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_ = answer.Body.Close()
-	if code := end(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
-	if answer, err := http.Get(url); err == nil {
-		_ = answer.Body.Close()
-		t.Error("it still serves")
-	}
-}
-
-// Worker IDs are leased below /leases, as the help says, and listed only with --admin.
-func TestServeLeases(t *testing.T) {
-	env := Env{Getenv: environment("SNOWKEY_TOKEN", "a-token-of-16-or-more")}
 	for admin, code := range map[string]int{"--admin=false": 1, "--admin": 0} {
 		url, _, end := startServe(t, env, "--addr", "127.0.0.1:0", admin, "--store", filepath.Join(t.TempDir(), "ids.db"))
 		defer end()
-		if got := runWith(t, env, "gen", "-n", "2", "--lease", url+"/leases"); got.code != 0 || strings.Count(got.out, "\n") != 2 {
+		if got := run(t, "gen", "-n", "2", "--lease", url+"/leases", "--token-file", file); got.code != 0 || strings.Count(got.out, "\n") != 2 {
 			t.Errorf("exit code %d: %s", got.code, got.err)
 		}
 		if got := runWith(t, env, "workers", "list", "--dsn", url+"/leases"); got.code != code {
 			t.Errorf("%s: workers list: exit code %d: %s", admin, got.code, got.err)
+		}
+		d := examine(t, env, "--dsn", url+"/leases")
+		d.want(t, "clock", doctor.OK, "")
+		d.want(t, "durability", doctor.Skip, "")
+		wrong := examine(t, env, "--dsn", url+"/nowhere")
+		wrong.want(t, "worker IDs", doctor.Fail, "404")
+		other := Env{Getenv: environment("SNOWKEY_TOKEN", "another-token-of-16")}
+		if got := runWith(t, other, "workers", "list", "--dsn", url+"/leases"); got.code != 1 || !strings.Contains(got.err, "401") || strings.Contains(got.err, "another-token") {
+			t.Errorf("exit code %d: %s", got.code, got.err)
 		}
 	}
 }

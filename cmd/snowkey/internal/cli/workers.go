@@ -177,7 +177,7 @@ func unsupported(err error) error {
 func (a *app) freeWorker(ctx context.Context, p *storeFlags, text string, token int64) error {
 	id, err := flagval.Whole(0, math.MaxInt64)(text)
 	if err != nil {
-		return wrong("WORKERID", text, errors.New("must be a worker ID, 0 or more"))
+		return invalidValue("WORKERID", text, errors.New("must be a worker ID, 0 or more"))
 	}
 	if token < 0 {
 		return usage(`--fencing-token is required: "snowkey workers list" shows it`)
@@ -254,7 +254,7 @@ func (a *app) parseStore(p *storeFlags) (*dsn.DSN, error) {
 	text := p.text
 	if name, ok := strings.CutPrefix(text, "env:"); ok {
 		if text = strings.TrimSpace(a.Getenv(name)); text == "" {
-			return nil, usage("%s %q: the environment variable %q is not set", p.flag, short(p.text), short(name))
+			return nil, usage("%s %q: the environment variable %q is not set", p.flag, truncate(p.text), truncate(name))
 		}
 		a.secrets = append(a.secrets, dsn.Secrets(text)...)
 	}
@@ -264,7 +264,7 @@ func (a *app) parseStore(p *storeFlags) (*dsn.DSN, error) {
 	}
 	if p.namespace != "" {
 		if err := driver.CheckNamespace(p.namespace); err != nil {
-			return nil, usage("--namespace %q: must be 1 to 64 ASCII letters, digits and . _ - : /", short(p.namespace))
+			return nil, usage("--namespace %q: must be 1 to 64 ASCII letters, digits and . _ - : /", truncate(p.namespace))
 		}
 	}
 	return d, nil

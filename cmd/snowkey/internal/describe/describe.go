@@ -312,7 +312,7 @@ func atMost(field string, value, limit int64, reason string) error {
 	return &core.ConfigError{Fields: []core.FieldError{{Field: field, Value: strconv.FormatInt(value, 10), Reason: fmt.Sprintf("must be at most %d: %s", limit, reason)}}}
 }
 
-// Compose fills ids with those of one tick of a worker ID, from a sequence number on. They
+// Compose fills ids with the IDs of one tick of a worker ID, from a sequence number on. They
 // are bounds or test data: a generator may issue the same ones.
 func Compose(l core.Layout, worker int64, at time.Time, sequence int64, ids []int64) error {
 	parts := core.Parts{Time: at, Datacenter: worker >> l.WorkerBits, Worker: worker & (int64(1)<<l.WorkerBits - 1)}

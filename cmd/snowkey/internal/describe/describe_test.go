@@ -1,11 +1,11 @@
 package describe
 
 import (
+	"fmt"
 	"math"
-	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
-	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 )
@@ -30,40 +30,20 @@ func TestJavaScript(t *testing.T) {
 	}
 }
 
-// randomLayout is a valid layout of more than 53 bits.
-func randomLayout(r *rand.Rand) core.Layout {
-	for {
-		l := core.Layout{
-			Epoch: time.UnixMilli(r.Int64N(1_700_000_000_000)), Tick: time.Duration(1+r.Int64N(20)) * time.Millisecond,
-			TimeBits: uint8(1 + r.IntN(50)), RollbackBits: uint8(r.IntN(4)), DatacenterBits: uint8(r.IntN(8)), WorkerBits: uint8(r.IntN(12)), SequenceBits: uint8(r.IntN(24)),
-			Unsigned: r.IntN(4) == 0,
-		}
-		if l.Validate() == nil && NewLayout(l, time.Now()).Bits > 53 {
-			return l
+// The parts of a worker ID, and the sequence numbers of a tick, are checked by the layout.
+func TestBounds(t *testing.T) {
+	for _, c := range []struct {
+		datacenter, worker int64
+		want               string // the worker ID, or the field that is wrong
+	}{{-1, 1023, "1023"}, {-1, 1024, "Worker"}, {31, 31, "1023"}, {1, 3, "35"}, {0, 32, "Worker"}, {32, 0, "Datacenter"}} {
+		id, err := WorkerID(core.Twitter(), c.datacenter, c.worker)
+		if got := fmt.Sprint(id); got != c.want && (err == nil || !strings.Contains(err.Error(), c.want+" ")) {
+			t.Errorf("%d, %d: %d, %v, want %s", c.datacenter, c.worker, id, err, c.want)
 		}
 	}
-}
-
-// From unsafe on, and not before, there are IDs above 2^53-1.
-func TestUnsafeFrom(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	for range 1000 {
-		l := randomLayout(r)
-		from := unsafeFrom(l)
-		greatest := func(at time.Time) int64 {
-			id, err := l.FirstAt(at)
-			if err != nil {
-				t.Fatalf("%v: %v", l, err)
-			}
-			return id | int64(1)<<lowBits(l) - 1
-		}
-		if id := greatest(from); id >= 0 && id <= 1<<53-1 {
-			t.Errorf("%v: at %v the greatest id is %d", l, from, id)
-		}
-		if from.After(l.Epoch) {
-			if id := greatest(from.Add(-l.Tick)); id > 1<<53-1 || id < 0 {
-				t.Errorf("%v: before %v the greatest id is %d already", l, from, id)
-			}
+	for field, c := range map[string][2]int64{"": {4000, 96}, "Count": {4000, 97}, "Sequence": {4096, 1}} {
+		if err := CheckTick(core.Twitter(), c[0], c[1]); (err == nil) != (field == "") || err != nil && !strings.Contains(err.Error(), field+" ") {
+			t.Errorf("%d: %v, want %s", c, err, field)
 		}
 	}
 }

@@ -97,7 +97,7 @@ func Parse(text string, format Format, unsigned bool) (id int64, found Format, e
 	if strings.HasSuffix(string(format), "_") {
 		return readPrefixed(text, format)
 	}
-	id, err = read(text, format, unsigned)
+	id, err = parseAs(text, format, unsigned)
 	return id, format, err
 }
 
@@ -114,7 +114,7 @@ func detect(text string, unsigned bool) (id int64, found Format, err error) {
 		if low, high := f.digits(); len(text) < low || len(text) > high {
 			continue
 		}
-		if n, err := read(text, f, unsigned); err == nil {
+		if n, err := parseAs(text, f, unsigned); err == nil {
 			id, found = n, f
 			readings = append(readings, fmt.Sprintf("%s for %s", f, Decimal.Text(n, unsigned)))
 		}
@@ -146,7 +146,7 @@ func (f Format) digits() (low, high int) {
 	return 11, 11
 }
 
-func read(text string, format Format, unsigned bool) (int64, error) {
+func parseAs(text string, format Format, unsigned bool) (int64, error) {
 	switch format {
 	case Decimal:
 		switch {
@@ -154,7 +154,7 @@ func read(text string, format Format, unsigned bool) (int64, error) {
 			return 0, errors.New("is not a decimal ID")
 		case text[0] != '-':
 			n, err := strconv.ParseUint(text, 10, 64)
-			return fit(n, err, unsigned)
+			return checkRange(n, err, unsigned)
 		case !unsigned:
 			return 0, errors.New("must not be negative")
 		}
@@ -171,7 +171,7 @@ func read(text string, format Format, unsigned bool) (int64, error) {
 			return 0, errors.New("is not hexadecimal")
 		}
 		n, err := strconv.ParseUint(text, 16, 64)
-		return fit(n, err, unsigned)
+		return checkRange(n, err, unsigned)
 	}
 	parse := sqltype.ParseBase62
 	switch format {
@@ -183,7 +183,7 @@ func read(text string, format Format, unsigned bool) (int64, error) {
 	id, err := parse(text)
 	switch {
 	case errors.Is(err, sqltype.ErrRange):
-		return fit(0, err, false)
+		return checkRange(0, err, false)
 	case err != nil:
 		digits, _ := format.digits()
 		return 0, fmt.Errorf("is not %s, which has %d digits", format, digits)
@@ -191,7 +191,7 @@ func read(text string, format Format, unsigned bool) (int64, error) {
 	return int64(id), nil
 }
 
-func fit(n uint64, err error, unsigned bool) (int64, error) {
+func checkRange(n uint64, err error, unsigned bool) (int64, error) {
 	largest := uint64(math.MaxInt64)
 	if unsigned {
 		largest = math.MaxUint64
@@ -208,7 +208,7 @@ func Split(text string) (ids []string) {
 	separates := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;|()[]{}\ufeff", r) }
 	for line := range strings.Lines(text) {
 		if object := strings.Trim(line, " \t\r\n\ufeff"); strings.HasPrefix(object, "{") && strings.Contains(object, ":") {
-			ids = append(ids, ofObject(object))
+			ids = append(ids, objectID(object))
 			continue
 		}
 		for _, item := range strings.FieldsFunc(ungroup(line), separates) {
@@ -234,9 +234,9 @@ func ungroup(text string) string {
 	})
 }
 
-// ofObject returns the "id" of an object as it is written; other lines are returned
+// objectID returns the "id" of an object as it is written; other lines are returned
 // whole, for an error to show.
-func ofObject(line string) string {
+func objectID(line string) string {
 	var object struct {
 		ID json.RawMessage `json:"id"` // a number may have more than 53 bits
 	}
@@ -294,7 +294,7 @@ func (f Format) appendPrefixed(b []byte, id int64) []byte {
 // prefix must be that one.
 func readPrefixed(text string, want Format) (int64, Format, error) {
 	end := strings.LastIndexByte(text, '_') + 1
-	found := Format(lower(text[:end]))
+	found := Format(asciiLower(text[:end]))
 	if want == Auto {
 		if found.Prefix() == "" {
 			return 0, "", errors.New("has no valid prefix: want 1 to 63 of a-z and _, first and last a letter, then _ and 13 digits of base32")
@@ -306,14 +306,14 @@ func readPrefixed(text string, want Format) (int64, Format, error) {
 	case found != want || err != nil && !errors.Is(err, sqltype.ErrRange):
 		return 0, "", fmt.Errorf("is not %q and 13 digits of base32", string(want))
 	case err != nil:
-		_, err = fit(0, err, false)
+		_, err = checkRange(0, err, false)
 		return 0, "", err
 	}
 	return int64(id), want, nil
 }
 
-// lower changes only ASCII, as in sqltype: other letters may become some of a-z.
-func lower(text string) string {
+// asciiLower changes only ASCII, as in sqltype: other letters may become some of a-z.
+func asciiLower(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {
 			r += 'a' - 'A'

@@ -56,6 +56,7 @@ func TestBadInput(t *testing.T) {
 		// Taking apart.
 		{"/api/parse", 400, "id", "must be given"},
 		{"/api/parse?id=", 400, "id[0]", "is empty"},
+		{"/api/parse?id=" + strings.Repeat("7", 300), 400, "id[0]", "above"},
 		{"/api/parse?id=1e10", 400, "id[0]", "a number with an exponent"},
 		{"/api/parse?id=9223372036854775808", 400, "id[0]", "above the largest ID, 9223372036854775807"},
 		{"/api/parse?id=2NUKMiAa421", 400, "id[0]", "or base62 for 1996573647831799309: choose with format"},

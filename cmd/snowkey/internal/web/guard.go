@@ -60,7 +60,7 @@ func reject(r *http.Request, crossOrigin *http.CrossOriginProtection, hosts []st
 	}
 	// After DNS rebinding the browser takes the request for one of the same origin, so
 	// CrossOriginProtection cannot see it; the host name can.
-	if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok && loopback(local.String()) && !known(r.Host, hosts) {
+	if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok && loopback(local.String()) && !isOwnHost(r.Host, hosts) {
 		return refuse(http.StatusMisdirectedRequest, "Host", r.Host,
 			"over loopback this server answers to localhost and to IP addresses only; snowkey serve --host NAME adds the name of a proxy")
 	}
@@ -72,9 +72,9 @@ func loopback(address string) bool {
 	return err == nil && ap.Addr().Unmap().IsLoopback()
 }
 
-// known reports whether host is a name of this server. IP addresses are: DNS cannot
+// isOwnHost reports whether host is a name of this server. IP addresses are: DNS cannot
 // redirect them.
-func known(host string, hosts []string) bool {
+func isOwnHost(host string, hosts []string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}

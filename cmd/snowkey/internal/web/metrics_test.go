@@ -81,26 +81,6 @@ func TestGeneratorMetrics(t *testing.T) {
 	want(t, scrape(t, h.Metrics()), `snowkey_serve_ids_issued_total 8`, `snowkey_serve_generators 2`, `snowkey_serve_generators_evicted_total 1`)
 }
 
-// The metrics are on their own handler only, which has the protection of the page.
-func TestMetricsAddress(t *testing.T) {
-	h := measured(t, Config{})
-	if w := ask(h, http.MethodGet, "/metrics", ""); w.Code != http.StatusNotFound {
-		t.Errorf("/metrics of the page: %d", w.Code)
-	}
-	for target, status := range map[string]int{"/metrics": 200, "/": 404, "/api/ids?worker=1": 404, "/metrics/": 404} {
-		if w := ask(h.Metrics(), http.MethodGet, target, ""); w.Code != status || w.Header().Get("Content-Security-Policy") != policy {
-			t.Errorf("%s: %d, want %d", target, w.Code, status)
-		}
-	}
-	if w := ask(h.Metrics(), http.MethodPost, "/metrics", ""); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
-		t.Errorf("POST: %d %v", w.Code, w.Header())
-	}
-	without, err := New(Config{})
-	if err != nil || without.Metrics() != nil {
-		t.Errorf("%v, %v", without.Metrics(), err)
-	}
-}
-
 // The names follow the conventions, the dashboard uses no others, and docs/metrics.md has all.
 func TestMetricNames(t *testing.T) {
 	h, err := New(Config{Metrics: true, Store: memstore.New(memstore.Config{}), Token: secret})
