@@ -75,7 +75,7 @@ func (a *app) parse(cmd *cobra.Command, p *parseFlags, args []string) error {
 		return usage("--to %s ends at the largest int64: use decimal or hex with --unsigned", p.to)
 	}
 	shown, split := 0, describe.Split
-	if len(given(cmd, layoutNames)) == 0 && p.to == "" {
+	if len(givenFlags(cmd, layoutNames)) == 0 && p.to == "" {
 		split = func(text string) []string {
 			texts := describe.Split(text)
 			presets := describe.Recognize(texts, p.from, a.now())
@@ -149,7 +149,7 @@ func (a *app) label(name, text string) {
 }
 
 // show prints an ID for people.
-func (a *app) show(p *parse, id int64, d describe.ID) error {
+func (a *app) show(p *parseFlags, id int64, d describe.ID) error {
 	l, s, decimal := p.layout, a.style, describe.Decimal.Text(id, p.layout.Unsigned)
 	fmt.Fprint(a.out, s.paint(bold, decimal), "\n")
 	a.label("prefix", d.Prefix)
