@@ -154,7 +154,10 @@ func TestTokens(t *testing.T) {
 	}
 	tb.do(chromedp.Reload())
 	tb.wait("document.documentElement.dataset.ready")
-	if left := eval[string](tb, "['key', 'type', 'prefix', 'texts'].map((n) => document.getElementById('token-' + n).value).join('')"); left != "" {
+	if left := eval[string](tb, "['key', 'type', 'prefix', 'texts'].map((n) => document.getElementById('token-' + n).value).join('')"); left != "order"+some {
 		t.Errorf("after a reload: %q", left)
 	}
+	tb.click("#token-make") // and the example is sealed
+	tb.wait("document.querySelector('#token-result td')")
+	tb.is("document.getElementById('token-key').value.length", "64")
 }
