@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,12 +20,12 @@ import (
 
 // parseFlags are the flags of the command.
 type parseFlags struct {
-	from   describe.Format
-	to     describe.Format // empty: everything
-	zone   *time.Location  // nil: UTC only
-	brief  bool
-	layout core.Layout
-	others []core.Preset // that are possible too, if the layout is assumed
+	from    describe.Format
+	to      describe.Format // empty: everything
+	zone    *time.Location  // nil: UTC only
+	brief   bool
+	layout  core.Layout
+	presets []core.Preset // if the layout is assumed: it is the first, and the others are possible too
 }
 
 const parseAbout = `Decode IDs: their time, worker ID and sequence, their bits, their other formats,
@@ -33,11 +34,9 @@ and what JavaScript makes of them.
 IDs are the arguments. Without any, or with -, they come from standard input: a line
 has any number of IDs, with or without quotes and commas, or one object of --json.
 
-If no flag names the layout, it is the default, unless that makes the time impossible:
-more than a day in the future, or in the first half day of the epoch. Then it is the
-first preset that does not. Arguments, or IDs on a line of input, get the preset that
-is possible for most of them. The times of other possible presets are also shown. An
-ID with a prefix is always of the default layout.
+If no flag names the layout, it is the default, unless the time is then in the future or
+in the first half day; otherwise, the first preset where it is not. Arguments, or IDs on
+a line of input, get the preset that is possible for most. The others are shown as well.
 
 Digits alone are decimal, with or without separators: 1,996,573,624,012,345,677. A text
 that fits two formats is rejected: choose one with --from. Most IDs in base58 need it.
@@ -55,7 +54,7 @@ func (a *app) parseCommand() *cobra.Command {
 	fromFlag(cmd, &p.from)
 	enumVar(cmd, flagval.New(&p.to, "FORMAT", "", describe.FormatOf), "to", "convert the IDs to this format, one per line: "+describe.Forms, describe.Formats())
 	f.Var(flagval.New(&p.zone, "ZONE", "", flagval.Zone), "tz", "also show times in this time zone, such as Europe/Vienna or local")
-	f.BoolVar(&p.brief, "brief", false, "one line per ID: ID, time, worker ID, sequence, preset")
+	f.BoolVar(&p.brief, "brief", false, "one line per ID: ID, time, worker ID, sequence, and the preset that is assumed")
 	a.jsonFlag(cmd, "an object per line")
 	addLayout(cmd, &p.layout)
 	return cmd
@@ -78,8 +77,8 @@ func (a *app) parse(cmd *cobra.Command, p *parseFlags, args []string) error {
 	if len(givenFlags(cmd, layoutNames)) == 0 && p.to == "" {
 		split = func(text string) []string {
 			texts := describe.Split(text)
-			presets := describe.Recognize(texts, p.from, a.now())
-			p.layout, p.others = presets[0].Layout, presets[1:]
+			p.presets = describe.Recognize(texts, p.from, a.now())
+			p.layout = p.presets[0].Layout
 			return texts
 		}
 		if len(args) > 0 && args[0] != "-" { // together
@@ -95,7 +94,7 @@ func (a *app) parse(cmd *cobra.Command, p *parseFlags, args []string) error {
 		if p.to != "" || p.brief {
 			return a.parseLine(p, id)
 		}
-		d, err := describe.New(p.layout, p.others, id, text, format, a.now(), p.zone)
+		d, err := describe.New(p.layout, p.presets, id, text, format, a.now(), p.zone)
 		switch {
 		case err != nil:
 			return err
@@ -125,8 +124,10 @@ func (a *app) parseLine(p *parseFlags, id int64) error {
 		line = append(describe.Decimal.Append(line, id, p.layout.Unsigned), '\t')
 		line = append(parts.Time.AppendFormat(line, timetext.Stamp), '\t')
 		line = append(strconv.AppendInt(line, parts.Datacenter<<p.layout.WorkerBits|parts.Worker, 10), '\t')
-		line = append(strconv.AppendInt(line, parts.Sequence, 10), '\t')
-		line = append(line, describe.PresetOf(p.layout).Name...)
+		line = strconv.AppendInt(line, parts.Sequence, 10)
+		if p.presets != nil {
+			line = append(append(line, '\t'), p.presets[0].Name...)
+		}
 	}
 	_, err = a.out.Write(append(line, '\n'))
 	return err
@@ -156,8 +157,8 @@ func (a *app) show(p *parseFlags, id int64, d describe.ID) error {
 	a.label("preset", d.Preset)
 	a.label("time", d.Time+"  "+s.paint(faint, d.Relative))
 	a.label("local", d.Local)
-	for _, o := range p.others {
-		a.label("or", d.Others[o.Name]+s.paint(faint, "  with --preset "+o.Name))
+	for _, name := range slices.Sorted(maps.Keys(d.Others)) {
+		a.label("or", d.Others[name]+s.paint(faint, "  with --preset "+name))
 	}
 	if l.RollbackBits > 0 {
 		a.label("rollback", strconv.FormatInt(d.Rollback, 10))

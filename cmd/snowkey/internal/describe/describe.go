@@ -49,8 +49,8 @@ type Fields struct {
 	Input      string            `json:"input"`
 	Format     Format            `json:"format"`           // of the input
 	Prefix     string            `json:"prefix,omitempty"` // of the input
-	Preset     string            `json:"preset,omitempty"` // that the layout is
-	Others     map[string]string `json:"others,omitempty"` // the times under the other presets that are possible, if Preset is assumed
+	Preset     string            `json:"preset,omitempty"` // that is assumed
+	Others     map[string]string `json:"others,omitempty"` // the times under the other presets that are possible
 	Time       string            `json:"time"`
 	Local      string            `json:"local,omitempty"` // in the zone that was asked for
 	UnixMS     json.Number       `json:"unix_ms"`         // beyond int64 in long layouts
@@ -100,9 +100,9 @@ func Text(id int64, formats ...Format) Texts {
 	return d
 }
 
-// New describes an ID that was read from an input in a format. others are presets beside the layout;
-// zone may be nil.
-func New(l core.Layout, others []core.Preset, id int64, input string, format Format, now time.Time, zone *time.Location) (ID, error) {
+// New describes an ID that was read from an input in a format. presets are those of Recognize, if
+// the layout is the first of them. zone may be nil.
+func New(l core.Layout, presets []core.Preset, id int64, input string, format Format, now time.Time, zone *time.Location) (ID, error) {
 	p, err := l.Decode(id)
 	if err != nil {
 		return ID{}, Outside(err)
@@ -111,13 +111,15 @@ func New(l core.Layout, others []core.Preset, id int64, input string, format For
 	unixMS.Add(unixMS.Mul(unixMS, big.NewInt(1000)), big.NewInt(int64(p.Time.Nanosecond())/1e6))
 	d := ID{Texts: Text(id, append(Formats(), format)...)}
 	d.Fields = &Fields{
-		Input: input, Format: format, Prefix: format.Prefix(), Preset: PresetOf(l).Name, Others: map[string]string{}, Time: timetext.Format(p.Time), UnixMS: json.Number(unixMS.String()), Relative: timetext.Relative(p.Time, now),
+		Input: input, Format: format, Prefix: format.Prefix(), Others: map[string]string{}, Time: timetext.Format(p.Time), UnixMS: json.Number(unixMS.String()), Relative: timetext.Relative(p.Time, now),
 		Tick: strconv.FormatUint(uint64(id)>>lowBits(l), 10), Rollback: p.Rollback, Datacenter: p.Datacenter, Worker: p.Worker,
 		WorkerID: p.Datacenter<<l.WorkerBits | p.Worker, Sequence: p.Sequence, JavaScript: NewJavaScript(d.ID), Bits: fmt.Sprintf("%064b", uint64(id)),
 	}
-	for _, o := range others {
-		if p, err := o.Layout.Decode(id); err == nil {
-			d.Others[o.Name] = timetext.Format(p.Time)
+	for i, preset := range presets {
+		if p, err := preset.Layout.Decode(id); i == 0 {
+			d.Preset = preset.Name
+		} else if err == nil {
+			d.Others[preset.Name] = timetext.Format(p.Time)
 		}
 	}
 	if zone != nil {
@@ -149,16 +151,6 @@ func Recognize(texts []string, format Format, now time.Time) []core.Preset {
 		return presets[:1]
 	}
 	return slices.DeleteFunc(presets, func(p core.Preset) bool { return counts[p.Name] < most })
-}
-
-// PresetOf returns the preset that a layout is, or one without a name.
-func PresetOf(l core.Layout) core.Preset {
-	for _, p := range core.Presets() {
-		if p.Layout.WithDefaults() == l.WithDefaults() {
-			return p
-		}
-	}
-	return core.Preset{}
 }
 
 // Outside explains why an ID does not belong to the layout, without core's field names.
@@ -246,8 +238,12 @@ func NewLayout(l core.Layout, now time.Time) Layout {
 		Bits: lowBits(l) + int(l.TimeBits), WorkerIDs: strconv.FormatInt(l.WorkerIDs(), 10), PerTick: strconv.FormatInt(l.IDsPerTick(), 10),
 		End: timetext.Format(l.End()), Expired: !now.Before(l.End()), Diagram: l.Diagram(),
 	}
-	preset := PresetOf(l)
-	d.Preset, d.Description = preset.Name, preset.Description
+	for _, p := range core.Presets() {
+		if p.Layout.WithDefaults() == l.WithDefaults() {
+			d.Preset, d.Description = p.Name, p.Description
+			break
+		}
+	}
 	perTick := big.NewInt(l.IDsPerTick())
 	d.PerSecond = perSecond(perTick, l.Tick)
 	d.AllPerSecond = perSecond(perTick.Mul(perTick, big.NewInt(l.WorkerIDs())), l.Tick)

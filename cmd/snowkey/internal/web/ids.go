@@ -177,10 +177,10 @@ func (s *server) parse(p *params, _ http.ResponseWriter, _ *http.Request) (any, 
 		return nil, err
 	}
 	body, now := parseBody{}, time.Now()
-	var others []core.Preset
+	var presets []core.Preset
 	if assume {
-		presets := describe.Recognize(texts, format, now)
-		l, others = presets[0].Layout, presets[1:]
+		presets = describe.Recognize(texts, format, now)
+		l = presets[0].Layout
 	}
 	for i, text := range texts {
 		id, found, err := describe.Parse(text, format, l.Unsigned)
@@ -189,7 +189,7 @@ func (s *server) parse(p *params, _ http.ResponseWriter, _ *http.Request) (any, 
 		}
 		var described describe.ID
 		if err == nil {
-			described, err = describe.New(l, others, id, text, found, now, nil)
+			described, err = describe.New(l, presets, id, text, found, now, nil)
 		}
 		if err != nil {
 			p.wrong(fmt.Sprintf("id[%d]", i), text, err.Error())
