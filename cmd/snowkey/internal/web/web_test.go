@@ -134,7 +134,7 @@ func TestAssets(t *testing.T) {
 		if w := ask(h, http.MethodPost, path, ""); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
 			t.Errorf("POST %s: %d %v", path, w.Code, w.Header())
 		}
-		text := strings.ReplaceAll(string(content), "http://www.w3.org/2000/svg", "")
+		text := strings.NewReplacer("http://www.w3.org/2000/svg", "", `<a href="https://`, "").Replace(string(content)) // a link loads nothing
 		for _, bad := range []string{"http://", "https://", " style=", "innerHTML", "eval(", " onclick=\"", "<script>", "<style"} {
 			if strings.Contains(text, bad) {
 				t.Errorf("%s holds %q", name, bad)
