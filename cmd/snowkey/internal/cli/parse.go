@@ -94,7 +94,7 @@ func (a *app) parse(cmd *cobra.Command, p *parseFlags, args []string) error {
 		if p.to != "" || p.brief {
 			return a.parseLine(p, id)
 		}
-		d, err := describe.New(p.layout, p.presets, id, text, format, a.now(), p.zone)
+		d, err := describe.New(p.layout, id, text, format, a.now(), p.zone, p.presets...)
 		switch {
 		case err != nil:
 			return err

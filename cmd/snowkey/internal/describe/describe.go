@@ -3,7 +3,7 @@
 //
 //	id, format, err := describe.Parse("0x1bb54121fb2b914d", describe.Auto, layout.Unsigned)
 //	text := describe.Format("ord_").Text(id, false) // with a prefix: ord_1qda147xjq4ad
-//	described, err := describe.New(layout, nil, id, text, format, time.Now(), nil)
+//	described, err := describe.New(layout, id, text, format, time.Now(), nil)
 //
 // A text with two readings is an *AmbiguousError; Parse never picks one. The page's idtext.js is
 // held to it by ../testdata/vectors.json.
@@ -100,9 +100,9 @@ func Text(id int64, formats ...Format) Texts {
 	return d
 }
 
-// New describes an ID that was read from an input in a format. presets are those of Recognize, if
-// the layout is the first of them. zone may be nil.
-func New(l core.Layout, presets []core.Preset, id int64, input string, format Format, now time.Time, zone *time.Location) (ID, error) {
+// New describes an ID that was read from an input in a format. zone may be nil. presets are those of
+// Recognize, if the layout is the first of them.
+func New(l core.Layout, id int64, input string, format Format, now time.Time, zone *time.Location, presets ...core.Preset) (ID, error) {
 	p, err := l.Decode(id)
 	if err != nil {
 		return ID{}, Outside(err)

@@ -189,7 +189,7 @@ func (s *server) parse(p *params, _ http.ResponseWriter, _ *http.Request) (any, 
 		}
 		var described describe.ID
 		if err == nil {
-			described, err = describe.New(l, presets, id, text, found, now, nil)
+			described, err = describe.New(l, id, text, found, now, nil, presets...)
 		}
 		if err != nil {
 			p.wrong(fmt.Sprintf("id[%d]", i), text, err.Error())
