@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
 )
 
 // The vectors hold for the page as well: internal/integration/browser runs them.
@@ -70,5 +72,10 @@ func TestRecognize(t *testing.T) {
 		if strings.Join(got, ",") != column[2] {
 			t.Errorf("%s: %q, want %s", line, got, column[2])
 		}
+	}
+	const discord = "175928847299117063"
+	d, err := New(core.Twitter(), 175928847299117063, discord, Decimal, time.Now(), nil, Recognize([]string{discord}, Auto, time.Now())...)
+	if err != nil || d.Preset != "twitter" || d.Others["discord"] != "2016-04-30T11:18:25.796Z" || d.Others["twitter"] != "" {
+		t.Errorf("%+v, %v", d.Fields, err)
 	}
 }
