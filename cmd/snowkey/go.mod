@@ -18,7 +18,6 @@ require (
 	go.uber.org/zap v1.27.0
 	golang.org/x/sys v0.46.0
 	golang.org/x/term v0.44.0
-	golang.org/x/time v0.14.0
 )
 
 require (

@@ -1,21 +1,15 @@
 package browser
 
 import (
-	"crypto/sha256"
 	_ "embed"
-	"encoding/json"
 	"fmt"
-	"math/bits"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"reflect"
-	"strconv"
-	"strings"
 	"testing"
-	"time"
 
-	"github.com/seed-299c1d6b/snowkey/core"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
 )
 
 //go:embed testdata/agreement.js
@@ -93,16 +87,38 @@ func TestVectors(t *testing.T) {
 // today is the page's clock in the tests of recognition, whose answer depends on it.
 const today = "Date.now = () => Date.UTC(2026, 10, 23)"
 
-// An ID that is pasted without a preset is read as one of the most plausible preset. Others can be
-// chosen, for all tools.
+// The page takes texts for IDs of the same presets as package describe.
+func TestPresets(t *testing.T) {
+	t.Parallel()
+	tried := eval[[]string](page(t, serve(t), ""), fmt.Sprintf(`(async () => {
+		const [I, R] = await Promise.all(["idtext", "recognize"].map((name) => import("./" + name + ".js")));
+		return %q.trim().split("\n").slice(1).map((line) => {
+			const [now, texts, want] = line.split("\t");
+			const read = texts.split(" ").flatMap((text) => { try { return [I.parse(text, "auto", false)]; } catch { return []; } });
+			const got = R.recognize(read.map(([id]) => id), read.some(([, format]) => format.endsWith("_")), BigInt(Date.parse(now)));
+			return got.map((p) => p.name).join() === want ? "" : line + " are " + got.map((p) => p.name);
+		});
+	})()`, testdata(t, "presets.tsv")))
+	for _, differs := range tried {
+		if differs != "" {
+			t.Error(differs)
+		}
+	}
+	if len(tried) < 740 {
+		t.Errorf("only %d lines", len(tried))
+	}
+}
+
+// An ID that is pasted without a preset is read as snowkey's, unless its time is then impossible.
+// Another preset can be chosen, for all tools.
 func TestRecognize(t *testing.T) {
 	t.Parallel()
-	const recent = "1943700350768169206" // of Twitter in 2025; of Discord it would be in the future
+	const ours, instagram = "snowkey default (Twitter) assumed", "3491894774804205350"
 	tb := page(t, serve(t), "")
 	tb.run("%s", today)
 	for id, want := range map[string]string{
-		discord: "Discord auto-detected", "0Czks0tP37X": "Discord auto-detected", "1050118621198921728": "Twitter auto-detected", recent: "Twitter auto-detected",
-		"347721978351616": "Discord auto-detected; could also be Twitter", "12345": "No preset gives a plausible time",
+		discord: ours, some: ours, "0Czks0tP37X": ours, instagram: "Instagram assumed", "ord_7zzzzzzzzzzzz": ours,
+		"12345": "Under snowkey default (Twitter) this time is impossible", "175,928,847,299,117,063": "2012-03-03 13:01:20.453 UTC",
 	} {
 		t.Run(id, func(t *testing.T) {
 			tb.write("#ids", id)
@@ -110,103 +126,45 @@ func TestRecognize(t *testing.T) {
 		})
 	}
 	tb.write("#ids", discord)
-	tb.has("#decode-result", "2016-04-30 11:18:25.796 UTC", "Worker 1", "Process 0", "Increment 7")
-	tb.settled(func() {
-		tb.run("[...document.querySelectorAll('#decode-others button')].find(b => b.textContent === 'Twitter').click()")
-	})
-	tb.has("#decode-result", "Twitter as chosen", "2012-03-03 13:01:20.453 UTC")
-	tb.has("#decode-others", "Also possible", "Discord 2016-04-30")
-	tb.is("document.getElementById('preset').value + location.hash", "twitter#preset=twitter&ids="+discord)
-	tb.choose("#preset", "discord")
-	tb.write("#ids", recent)
-	tb.has("#decode-result", "Under Discord the time is in the future. The preset may be another one.")
-	// A list has the one preset under which the most IDs are plausible.
+	tb.has("#decode-result .when", "2012-03-03 13:01:20.453 UTC", "Also possible Discord 2016-04-30 11:18:25")
+	tb.settled(func() { tb.click("#decode-result .others button") })
+	tb.has("#decode-result", "Discord as chosen", "2016-04-30 11:18:25.796 UTC", "Worker 1", "Process 0", "Increment 7")
+	tb.has("#decode-result .others", "snowkey default (Twitter) 2012-03-03 13:01:20")
+	tb.is("document.getElementById('preset').value + location.hash", "discord#preset=discord&ids="+discord)
+	tb.write("#ids", instagram)
+	tb.has("#decode-result", "Under Discord this time is impossible", "Instagram 2024-11-01")
+	// A list has the one preset under which the most IDs are possible.
 	tb.choose("#preset", "auto")
-	tb.write("#ids", "1050118621198921728 "+discord+" "+recent)
-	tb.has("#decode-result", "3 IDs", "Twitter auto-detected", "2012-03-03 13:01:20.453")
+	tb.write("#ids", "1050118621198921728 "+discord+" 1943700350768169206")
+	tb.has("#decode-result", "3 IDs", ours, "2012-03-03 13:01:20.453", "Instagram 2012-04-23 to")
 }
 
-// The page recognizes public IDs that it has not learned from. What it has learned is what the
-// other half says, and no more: the hash of an ID says in which half it is.
-func TestOrigins(t *testing.T) {
+// The browser remembers the preset that was chosen, if it may. That of a link comes first.
+func TestRemembered(t *testing.T) {
 	t.Parallel()
-	type field struct {
-		bits  int
-		value func(core.Parts) int64
+	url := serve(t)
+	tb := page(t, url, "")
+	const chosen = "document.getElementById('preset').value + ' ' + location.hash"
+	visit := func(state string) {
+		t.Helper()
+		tb.do(chromedp.Navigate("about:blank"), chromedp.Navigate(url+"/"+state))
+		tb.wait("document.documentElement?.dataset.ready")
 	}
-	worker := func(n int) field { return field{n, func(p core.Parts) int64 { return p.Worker }} }
-	sequence := func(n int) field { return field{n, func(p core.Parts) int64 { return p.Sequence }} }
-	datacenter := field{5, func(p core.Parts) int64 { return p.Datacenter }}
-	fields := map[string]map[string]field{
-		"twitter":   {"datacenter": datacenter, "worker": worker(5), "sequence": sequence(12)},
-		"discord":   {"datacenter": datacenter, "worker": worker(5), "sequence": sequence(12)},
-		"instagram": {"worker": worker(13), "sequence": sequence(10)},
-		"mastodon":  {"sequence": sequence(16)},
-	}
-	want := map[string]map[string][]int{}
-	for preset := range fields {
-		want[preset] = map[string][]int{}
-		for name, f := range fields[preset] {
-			want[preset][name] = make([]int, f.bits+1)
-		}
-	}
-	layouts := map[string]core.Layout{}
-	for _, p := range core.Presets() {
-		layouts[p.Name] = p.Layout
-	}
-	var held [][2]string
-	_, list, _ := strings.Cut(testdata(t, "origins.tsv"), "\n") // the head
-	for line := range strings.Lines(list) {
-		column := strings.Split(strings.TrimSpace(line), "\t") // ID, preset, the date of the page where it was found, and where
-		id, err := strconv.ParseInt(column[0], 10, 64)
-		if err != nil || len(column) != 4 {
-			t.Fatalf("%q: %v", line, err)
-		}
-		parts, err := layouts[column[1]].Decode(id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		found, err := time.Parse(time.RFC3339, column[2])
-		if err != nil {
-			found, err = time.Parse(time.DateOnly, column[2])
-			found = found.Add(12 * time.Hour) // in an unknown time zone
-		}
-		if column[2] != "-" && (err != nil || parts.Time.Sub(found).Abs() > 26*time.Hour) {
-			t.Errorf("%q is of %v, %v", line, parts.Time, err)
-		}
-		if sha256.Sum256([]byte(column[0]))[0]%2 == 1 {
-			held = append(held, [2]string{column[0], column[1]})
-			continue
-		}
-		for name, f := range fields[column[1]] {
-			want[column[1]][name][bits.Len64(uint64(f.value(parts)))]++
-		}
-	}
-	if len(held) < 100 {
-		t.Fatalf("only %d IDs are held out", len(held))
-	}
-	tb := page(t, serve(t), "")
-	if got := eval[map[string]map[string][]int](tb, "import('./recognize.js').then(R => R.learned)"); !reflect.DeepEqual(got, want) {
-		t.Errorf("the page has learned %v, want %v", got, want)
-	}
-	text, err := json.Marshal(held)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := eval[struct{ First, Second, Plausible int }](tb, fmt.Sprintf(`import("./recognize.js").then((R) => {
-		const all = { First: 0, Second: 0, Plausible: 0 };
-		for (const [id, preset] of %s) {
-			const ranking = R.recognize([BigInt(id)], BigInt(Date.UTC(2026, 10, 23)));
-			const place = ranking.findIndex((f) => f.preset.name === preset);
-			if (place === 0) all.First++;
-			if (place <= 1) all.Second++;
-			if (ranking[place].plausible > 0) all.Plausible++;
-		}
-		return all;
-	})`, text))
-	n := len(held)
-	t.Logf("of %d IDs, %d are recognized, for %d the right preset is the first or second, for %d it is plausible", n, got.First, got.Second, got.Plausible)
-	if got.First*100 < n*93 || got.Second*100 < n*98 || got.Plausible < n {
-		t.Errorf("%+v of %d", got, n)
-	}
+	tb.choose("#preset", "discord")
+	visit("")
+	tb.is(chosen, "discord #preset=discord")
+	visit("#preset=mastodon&ids=1")
+	tb.is(chosen, "mastodon #preset=mastodon&ids=1")
+	visit("#ids=1")
+	tb.is(chosen, "discord #preset=discord&ids=1")
+	tb.choose("#preset", "auto")
+	visit("#ids=1")
+	tb.is(chosen, "auto #ids=1")
+
+	denied := open(t, url+"/", call(cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{
+		Source: `Object.defineProperty(window, "localStorage", { get() { throw new DOMException("denied", "SecurityError"); } })`,
+	}))
+	denied.wait("document.documentElement.dataset.ready")
+	denied.choose("#preset", "discord")
+	denied.is(chosen, "discord #preset=discord")
 }

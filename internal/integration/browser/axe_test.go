@@ -2,41 +2,19 @@ package browser
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
-
-// axe is the accessibility checker: one package of npm without dependencies.
-const axe = "axe-core@4.10.3"
-
-// axeSource returns the checker's program. npx downloads and keeps it, like the linter of OpenAPI
-// in internal/rules.
-func axeSource(t *testing.T) string {
-	t.Helper()
-	required := os.Getenv("SNOWKEY_TEST_NPX") == "1"
-	if os.Getenv("SNOWKEY_TEST_FULL") != "1" && !required {
-		t.Skip("downloads a checker: SNOWKEY_TEST_FULL=1 runs it")
-	}
-	out, err := exec.Command("npx", "--yes", "--package="+axe, "--", "node", "-p", "process.env.PATH.split(require('path').delimiter)[0]").Output()
-	if err == nil { // the first folder of the path has the package's commands
-		var source []byte
-		if source, err = os.ReadFile(filepath.Join(strings.TrimSpace(string(out)), "..", "axe-core", "axe.min.js")); err == nil {
-			return string(source)
-		}
-	}
-	if required {
-		t.Fatalf("npx %s: %v; SNOWKEY_TEST_NPX=1", axe, err)
-	}
-	t.Skip("no npx")
-	return ""
-}
 
 // axe finds nothing in any tool, with something in each of its parts, in either colour scheme, and it finds what is wrong.
 func TestAxe(t *testing.T) {
 	t.Parallel()
-	source := axeSource(t)
+	source, err := os.ReadFile(filepath.Join(root, "tools", "npm", "node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		testserver.Missing(t, "no axe-core: npm ci --prefix tools/npm")
+	}
 	url := serve(t)
 	for tool, state := range map[string]string{
 		"decode":   "#ids=" + discord,
@@ -50,7 +28,7 @@ func TestAxe(t *testing.T) {
 	} {
 		t.Run(tool, func(t *testing.T) {
 			tb := page(t, url, state)
-			eval[bool](tb, source+"; true")
+			eval[bool](tb, string(source)+"; true")
 			find := func() []string {
 				return eval[[]string](tb, "axe.run().then((r) => r.violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${v.help}: ${n.html.slice(0, 200)}`)))")
 			}

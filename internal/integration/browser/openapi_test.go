@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,8 +14,6 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/legacy"
-
-	"github.com/seed-299c1d6b/snowkey/contrib/token"
 )
 
 // described is a service and the description that it serves.
@@ -142,14 +139,9 @@ func TestOpenAPI(t *testing.T) {
 	}
 	d.send(200, "GET", "/healthz", "")
 	d.send(200, "GET", "/readyz", "")
-	d.send(200, "POST", "/api/parse", `{"ids":["`+some+`","7","8"]}`)
-	d.send(200, "POST", "/api/parse?format=hex", "ff\n1bb5404d9b33914d", "Content-Type: text/plain")
 	for _, target := range []string{"layouts?preset=x", "ids", "ids?worker=1024&n=0&x=y", "parse?id=x", "range?from=x&column=;"} {
 		d.send(400, "GET", "/api/"+target, "")
 	}
-	d.send(400, "POST", "/api/parse", `{"ids":[1]}`)
-	d.send(413, "POST", "/api/parse", strings.Repeat("1 ", 40_000), "Content-Type: text/plain")
-	d.send(415, "POST", "/api/parse", "<ids/>", "Content-Type: application/xml")
 	d.send(414, "GET", "/api/layouts?x="+strings.Repeat("x", 40_000), "")
 	d.complete(func(status string) bool { return status == "200" })
 }
@@ -163,82 +155,30 @@ func TestOrdersMatchTheirDescription(t *testing.T) {
 	header, _ := d.send(201, "POST", "/orders", tea, "Idempotency-Key: k")
 	at := header.Get("Location")
 	order := strings.TrimPrefix(at, "/orders/")
-	header, _ = d.send(201, "POST", "/customers", `{"name":"Ada"}`)
-	customer := strings.TrimPrefix(header.Get("Location"), "/customers/")
-	d.send(304, "GET", "/customers/"+customer, "", "If-None-Match: "+header.Get("ETag"))
 	d.send(201, "POST", "/orders", tea, "Idempotency-Key: k")
 	d.send(422, "POST", "/orders", strings.Replace(tea, "Ada", "Eve", 1), "Idempotency-Key: k")
-	d.send(201, "POST", "/orders", with(`"reorderOf":"`+order+`","customerId":"`+customer+`"`))
-	d.send(201, "POST", "/orders", with(`"reorderOf":"`+strings.ToUpper(order)+`","customerId":"`+strings.ToUpper(customer)+`"`)) // as people type
-	header, _ = d.send(200, "GET", "/orders?limit=2&from=2020-01-01T00:00:00Z&to=2070-01-01T00:00:00Z", "")
-	d.send(304, "GET", "/orders?limit=2&from=2020-01-01T00:00:00Z&to=2070-01-01T00:00:00Z", "", "If-None-Match: "+header.Get("ETag"))
+	d.send(201, "POST", "/orders", with(`"reorderOf":"`+strings.ToUpper(order)+`"`)) // as people type
+	d.send(200, "GET", "/orders?limit=2&from=2020-01-01T00:00:00Z&to=2070-01-01T00:00:00Z", "")
 	d.send(200, "GET", at, "")
 	d.send(200, "GET", "/orders/"+strings.ToUpper(order), "")
-	d.send(200, "GET", "/orders?after=1996573624012345677", "") // a link from when ids were decimal
-	d.send(304, "GET", at, "", `If-None-Match: "v1"`)
-	d.send(200, "PATCH", at, `{"note":"y"}`, `If-Match: "v1"`)
-	d.send(412, "PATCH", at, `{"note":"y"}`, `If-Match: "v1"`)
-	d.send(200, "GET", "/customers/"+customer, "")
 	d.send(204, "GET", "/healthz", "")
 	d.send(404, "GET", "/orders/ord_0000000000007", "")
-	d.send(404, "PATCH", "/orders/ord_0000000000007", `{"note":"y"}`, `If-Match: "v1"`)
-	d.send(404, "GET", "/customers/cus_0000000000007", "")
-	for _, c := range [][3]string{{"POST", "/orders", tea}, {"POST", "/customers", `{"name":"Ada"}`}, {"PATCH", at, `{"note":"y"}`}, {"DELETE", at, ""}} {
-		d.send(403, c[0], c[1], c[2], "If-Match: *", "Sec-Fetch-Site: cross-site")
-		if c[2] != "" {
-			d.send(413, c[0], c[1], strings.Replace(c[2], "{", "{"+strings.Repeat(" ", 1<<16), 1), "If-Match: *")
-			d.refuse(400, c[0], c[1], "{", "If-Match: *")
-			d.refuse(415, c[0], c[1], c[2], "If-Match: *", "Content-Type: text/plain")
-			d.refuse(422, c[0], c[1], "{}", "If-Match: *")
-		}
-	}
+	d.send(413, "POST", "/orders", strings.Replace(tea, "{", "{"+strings.Repeat(" ", 1<<16), 1))
+	d.refuse(400, "POST", "/orders", "{")
+	d.refuse(415, "POST", "/orders", tea, "Content-Type: text/plain")
 	for _, body := range []string{
-		`{"customer":"Ada","lines":[]}`, `[]`, strings.Replace(tea, "2,", "-2,", 1), strings.Replace(tea, "2,", "10001,", 1), strings.Replace(tea, "2,", `"2",`, 1), strings.Replace(tea, "450", "100000000", 1), strings.Replace(tea, "Ada", "", 1),
+		"{}", `[]`, `{"customer":"Ada","lines":[]}`, strings.Replace(tea, "2,", "-2,", 1), strings.Replace(tea, "2,", "10001,", 1), strings.Replace(tea, "2,", `"2",`, 1), strings.Replace(tea, "450", "100000000", 1), strings.Replace(tea, "Ada", "", 1),
 		strings.Replace(tea, "tea", strings.Repeat("t", 65), 1), strings.Replace(tea, `"note":"x"`, `"id":"7"`, 1), strings.Replace(tea, `"x"`, `"`+strings.Repeat("n", 1001)+`"`, 1),
-		with(`"reorderOf":"x"`), with(`"reorderOf":1996573624012345677`), with(`"reorderOf":"` + customer + `"`), with(`"customerId":7`),
+		with(`"reorderOf":"x"`), with(`"reorderOf":1996573624012345677`), with(`"reorderOf":"line_1qda147xjq4ad"`),
 	} {
 		d.refuse(422, "POST", "/orders", body)
 	}
-	for _, target := range []string{"/orders/" + customer, "/orders?after=" + customer, "/customers/" + order, "/orders/x", "/orders/-7", "/orders?limit=0", "/orders?limit=101", "/orders?from=yesterday"} {
+	for _, target := range []string{"/orders/line_1qda147xjq4ad", "/orders?after=line_1qda147xjq4ad", "/orders/x", "/orders/-7", "/orders?limit=0", "/orders?limit=101", "/orders?from=yesterday"} {
 		d.refuse(400, "GET", target, "")
 	}
-	d.refuse(400, "DELETE", "/orders/x", "", "If-Match: *")
-	d.refuse(428, "PATCH", at, `{"note":"y"}`)
-	d.refuse(428, "DELETE", at, "")
-	d.send(412, "DELETE", at, "", `If-Match: "v1"`)
-	d.send(204, "DELETE", at, "", `If-Match: "v2"`)
-	d.send(404, "DELETE", at, "", `If-Match: "v2"`)
+	d.refuse(400, "DELETE", "/orders/x", "")
+	d.send(204, "DELETE", at, "")
+	d.send(404, "DELETE", at, "")
 	d.send(410, "POST", "/orders", tea, "Idempotency-Key: k")
 	d.complete(func(status string) bool { return status != "503" }) // the example's own tests have a failing database
-
-	// Each kind of ID has a pattern of its own.
-	kinds := []string{"OrderID", "LineID", "CustomerID"}
-	for _, name := range kinds {
-		for _, other := range kinds {
-			if err := d.doc.Components.Schemas[name].Value.VisitJSON(d.doc.Components.Schemas[other].Value.Examples[0]); (err == nil) != (other == name) {
-				t.Errorf("the example of %s in %s is %v", other, name, err)
-			}
-		}
-	}
-}
-
-// The description also fits customers' ids that are tokens.
-func TestSealedOrdersMatchTheirDescription(t *testing.T) {
-	t.Parallel()
-	keys := filepath.Join(t.TempDir(), "keys")
-	if err := os.WriteFile(keys, []byte(token.GenerateSecret()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	d := describe(t, start(t, "examples/jsonapi", "-keys", keys, "-addr", "127.0.0.1:0", "-db", filepath.Join(t.TempDir(), "orders.sqlite")), "/openapi.yaml")
-	header, _ := d.send(201, "POST", "/customers", `{"name":"Ada"}`)
-	at := header.Get("Location")
-	customer := strings.TrimPrefix(at, "/customers/")
-	if len(customer) != len("cus_")+22 {
-		t.Errorf("no token: %s", customer)
-	}
-	d.send(200, "GET", at, "")
-	d.send(201, "POST", "/orders", `{"customerId":"`+customer+`","customer":"Ada","lines":[{"sku":"tea","quantity":2,"priceCents":450}]}`)
-	d.send(200, "GET", "/orders", "")
-	d.send(400, "GET", "/customers/cus_"+strings.Repeat("0", 22), "") // only the service can know
-	d.refuse(400, "GET", "/orders/"+customer, "")
 }

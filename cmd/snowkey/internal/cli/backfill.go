@@ -19,8 +19,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
-// filling holds the flags.
-type filling struct {
+// backfillFlags are the flags of the command.
+type backfillFlags struct {
 	tableFlags
 	dryRun bool
 	cfg    backfill.Config
@@ -42,7 +42,7 @@ Each transaction writes --batch rows. If a run is interrupted, run the same comm
 it continues. --dry-run shows what would be done.`
 
 func (a *app) backfillCommand() *cobra.Command {
-	p := &filling{}
+	p := &backfillFlags{}
 	p.fill = &p.cfg
 	cmd := a.command("backfill --dsn DSN --table TABLE --created-at COLUMN", "give IDs to existing rows", backfillAbout,
 		"  snowkey backfill --dsn postgres://localhost/app --table orders --created-at created_at --dry-run\n  snowkey backfill --dsn postgres://localhost/app --table orders --created-at created_at\n  snowkey backfill --dsn mysql://root@localhost/app --table orders --created-at made --tz Europe/Vienna --references order_lines.order_id",
@@ -53,11 +53,12 @@ func (a *app) backfillCommand() *cobra.Command {
 	f.StringVar(&p.cfg.Column, "column", "", "`COLUMN` for the IDs (default the key's name plus _snowkey)")
 	f.StringArrayVar(&p.cfg.References, "references", nil, "`TABLE.COLUMN` that holds keys without a foreign key; may be repeated")
 	f.BoolVar(&p.dryRun, "dry-run", false, "show what would be done, and write nothing")
-	p.add(a, cmd, "1000", "")
+	p.add(cmd, "1000", "")
+	a.jsonFlag(cmd, "one object")
 	return cmd
 }
 
-func (a *app) backfill(cmd *cobra.Command, p *filling) error {
+func (a *app) backfill(cmd *cobra.Command, p *backfillFlags) error {
 	ctx := cmd.Context()
 	switch {
 	case p.cfg.Table == "":
@@ -90,7 +91,7 @@ func (a *app) backfill(cmd *cobra.Command, p *filling) error {
 	return a.fill(ctx, target, p)
 }
 
-func (a *app) fill(ctx context.Context, target *dsn.Target, p *filling) error {
+func (a *app) fill(ctx context.Context, target *dsn.Target, p *backfillFlags) error {
 	show, done := a.progress()
 	p.cfg.Progress = func(filled, total int64) { show("rows", filled, total) }
 	result, err := backfill.Run(ctx, target.DB, p.cfg)
@@ -118,7 +119,7 @@ type resultJSON struct {
 	MaxDelay  string `json:"max_delay"`
 }
 
-func (a *app) filled(p *filling, r backfill.Result) {
+func (a *app) filled(p *backfillFlags, r backfill.Result) {
 	if r.Worker < 0 {
 		fmt.Fprintf(a.out, "%s: no row needed an ID\n", p.cfg.Table)
 	} else {
@@ -202,7 +203,7 @@ func (a *app) plan(p backfill.Plan, namespace string) error {
 	return nil
 }
 
-// tableFlags are those of the commands that fill the rows of a table.
+// tableFlags are the flags of the commands that fill the rows of a table.
 type tableFlags struct {
 	dsn         string
 	lease       storeFlags
@@ -224,10 +225,10 @@ func unit(s string) (time.Duration, error) {
 }
 
 // add adds the flags. of is after the help of those that only one kind has.
-func (p *tableFlags) add(a *app, cmd *cobra.Command, batch, of string) {
+func (p *tableFlags) add(cmd *cobra.Command, batch, of string) {
 	f := cmd.Flags()
 	f.StringVar(&p.fill.CreatedAt, "created-at", "", "`COLUMN` with the creation time of each row"+cmp.Or(of, "; required"))
-	f.Var(flagval.New(&p.fill.Unit, "UNIT", "", unit), "unit", "unit of a --created-at with integers since 1970: "+flagval.List(units))
+	enumVar(cmd, flagval.New(&p.fill.Unit, "UNIT", "", unit), "unit", "unit of a --created-at with integers since 1970: "+flagval.List(units), units)
 	f.Var(flagval.New(&p.fill.Location, "ZONE", "UTC", flagval.Zone), "tz", "time zone of times that are stored without one")
 	f.Var(flagval.New(&p.batch, "N", batch, flagval.Whole(1, 100_000)), "batch", "rows in a transaction")
 	f.BoolVar(&p.fire, "fire-triggers", false, "let UPDATE triggers of the tables fire for each row")
@@ -236,22 +237,18 @@ func (p *tableFlags) add(a *app, cmd *cobra.Command, batch, of string) {
 	p.lease.add(cmd, "lease", "store of the worker IDs"+of+" (default the database of the table)", true)
 	p.worker = -1
 	f.Var(flagval.New(&p.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker ID to use instead of a lease; you guarantee that nothing has made IDs with it")
-	a.jsonFlag(cmd, "one object")
 	addLayout(cmd, &p.fill.Layout)
-	completeWith(cmd, "unit", units)
 }
 
-// leaseFlags are those that --worker excludes.
-func leaseFlags() []string {
-	return []string{"lease", "namespace", "token", "token-file", "allow-data-loss"}
-}
+// leaseFlags are the flags that --worker excludes.
+var leaseFlags = []string{"lease", "namespace", "token-file", "allow-data-loss"} //nolint:gochecknoglobals // constant
 
 // checkWorker rejects flags of a lease beside --worker.
 func (p *tableFlags) checkWorker(cmd *cobra.Command) error {
 	if p.worker < 0 {
 		return nil
 	}
-	for _, name := range leaseFlags() {
+	for _, name := range leaseFlags {
 		if cmd.Flags().Changed(name) {
 			return usage("--worker excludes --%s: it takes no lease", name)
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// sqlOf holds the flags.
-type sqlOf struct {
+// ddlOptions are the flags of the command.
+type ddlOptions struct {
 	dialect               ddl.Dialect
 	schema, prefix        string
 	table, column, viewed string
@@ -31,13 +31,12 @@ type sqlOf struct {
 	given                 string // --dialect: mysql or mariadb
 }
 
-var ddlParts = []string{"functions", "drop", "expressions", "domain", "check", "view", "shards", "workers", "generator", "drop-generator", "require-key"} //nolint:gochecknoglobals // constant
+var ddlParts = []string{"functions", "drop", "domain", "check", "view", "shards", "workers", "generator", "drop-generator", "require-key"} //nolint:gochecknoglobals // constant
 
 const ddlAbout = `Print SQL for a layout; nothing is executed. PART is one of:
 
   functions       functions that decode IDs in the database (the default)
   drop            drop those functions
-  expressions     a query that decodes --column of --table without functions
   domain          a type that accepts only IDs (PostgreSQL)
   check           a constraint that accepts only IDs in --column of --table
   view            a view named --view over --table, with its IDs decoded
@@ -55,10 +54,10 @@ var ddlFlags = map[string]string{ //nolint:gochecknoglobals // constant
 	"shards": "shards", "server": "shards", "by": "shards",
 }
 
-const tableParts = "view check expressions shards generator require-key"
+const tableParts = "view check shards generator require-key"
 
 func (a *app) ddlCommand() *cobra.Command {
-	s := &sqlOf{datacenter: -1}
+	s := &ddlOptions{datacenter: -1}
 	cmd := a.command("ddl [PART] --dialect D", "print SQL for a layout: functions, checks, generators", ddlAbout,
 		"  snowkey ddl --dialect postgres | psql app\n  snowkey ddl workers --dialect mysql\n  snowkey ddl view --dialect postgres --table orders --view orders_decoded\n  snowkey ddl shards --dialect postgres --table orders --shards 16 --server alpha,beta\n  snowkey ddl generator --dialect postgres --namespace orders --table orders | psql app",
 		arguments(0, 1, "at most one part"), func(cmd *cobra.Command, args []string) error {
@@ -72,17 +71,17 @@ func (a *app) ddlCommand() *cobra.Command {
 				}
 			}
 			if part == "generator" && s.table == "" && cmd.Flags().Changed("column") {
-				return usage("--column %q: requires --table", short(s.column))
+				return usage("--column %q: requires --table", truncate(s.column))
 			}
 			s.given = cmd.Flags().Lookup("dialect").Value.String()
 			return a.ddl(s, part)
 		})
 	cmd.ValidArgs = ddlParts
 	f := cmd.Flags()
-	f.Var(flagval.New(&s.dialect, "NAME", "", dialect), "dialect", "SQL dialect: postgres, mysql, mariadb or sqlite; required")
+	enumVar(cmd, flagval.New(&s.dialect, "NAME", "", dialect), "dialect", "SQL dialect: postgres, mysql, mariadb or sqlite; required", dialects)
 	f.StringVar(&s.schema, "schema", "", "`SCHEMA` of what is created, in MySQL a database (default the connection's)")
 	f.StringVar(&s.prefix, "prefix", "", "`PREFIX` of the names that are created (default \"snowflake_\", for a generator \"snowkey_\")")
-	f.StringVar(&s.table, "table", "", "`TABLE` with the IDs; view and require-key require it (default \"orders\" for check, expressions and shards)")
+	f.StringVar(&s.table, "table", "", "`TABLE` with the IDs; check, view, shards and require-key require it")
 	f.StringVar(&s.column, "column", "id", "`COLUMN` of the IDs")
 	f.StringVar(&s.viewed, "view", "", "`NAME` of the view")
 	f.Var(flagval.New(&s.shards, "N", "", flagval.Whole(1, ddl.MaxShards)), "shards", "number of shards; shards requires it")
@@ -96,33 +95,25 @@ func (a *app) ddlCommand() *cobra.Command {
 	f.Var(flagval.New(&s.generator.MaxAhead, "DURATION", "10s", flagval.Duration(time.Second, time.Hour)), "max-ahead", "how far the time of an ID may be ahead of the clock")
 	a.jsonFlag(cmd, "the statements as a list")
 	addLayout(cmd, &s.layout)
-	completeWith(cmd, "dialect", dialects)
 	return cmd
 }
 
-func (a *app) ddl(s *sqlOf, part string) error {
+func (a *app) ddl(s *ddlOptions, part string) error {
 	if s.dialect == "" {
 		return usage("--dialect is required: postgres, mysql, mariadb or sqlite")
 	}
-	if part == "require-key" && s.table == "" {
-		return usage("require-key requires --table")
-	}
-	unnamed := s.table == "" && slices.Contains([]string{"check", "expressions", "shards"}, part)
-	if unnamed {
-		s.table = "orders"
+	if s.table == "" && slices.Contains([]string{"check", "view", "shards", "require-key"}, part) {
+		return usage("%s requires --table", part)
 	}
 	script, err := s.script(part)
 	if err != nil {
 		return sqlError(s.dialect, part, err)
 	}
-	if unnamed {
-		a.note("%s no --table: the SQL is for %q", a.errStyle.paint(yellow, "snowkey ddl:"), s.table)
-	}
 	return a.script(script)
 }
 
 // script returns the statements of a part.
-func (s *sqlOf) script(part string) (ddl.Script, error) {
+func (s *ddlOptions) script(part string) (ddl.Script, error) {
 	cfg := ddl.Config{Dialect: s.dialect, Layout: s.layout, Schema: s.schema, Prefix: s.prefix}
 	switch part {
 	case "functions":
@@ -133,11 +124,9 @@ func (s *sqlOf) script(part string) (ddl.Script, error) {
 		return cfg.Domain()
 	case "check":
 		return s.check(cfg)
-	case "expressions":
-		return s.expressions(cfg)
 	case "view":
-		if s.table == "" || s.viewed == "" {
-			return nil, usage("view requires --table and --view, the name of the view")
+		if s.viewed == "" {
+			return nil, usage("view requires --view, the name of the view")
 		}
 		return cfg.View(s.viewed, s.table, s.column)
 	case "shards":
@@ -154,11 +143,11 @@ func (s *sqlOf) script(part string) (ddl.Script, error) {
 		dialect := map[ddl.Dialect]sqlstore.Dialect{ddl.Postgres: sqlstore.Postgres, ddl.MySQL: sqlstore.MySQL, ddl.SQLite: sqlstore.SQLite}[s.dialect]
 		return sqlstore.Config{Dialect: dialect, Table: table}.DDL()
 	}
-	return nil, usage("there is no part %q: must be %s", short(part), flagval.List(ddlParts))
+	return nil, usage("there is no part %q: must be %s", truncate(part), flagval.List(ddlParts))
 }
 
 // generates writes the generator, or drops it.
-func (s *sqlOf) generates(part string) (ddl.Script, error) {
+func (s *ddlOptions) generates(part string) (ddl.Script, error) {
 	if s.dialect != ddl.Postgres {
 		return nil, usage("--dialect %s: the generator is for PostgreSQL only; make the IDs in Go, with gormplugin or sqlstore, and use ddl require-key to reject rows without a key", s.given)
 	}
@@ -185,16 +174,9 @@ func (s *sqlOf) generates(part string) (ddl.Script, error) {
 
 // sharded writes the statements of the coordinator. CREATE TABLE there and on the servers is a
 // comment, because the columns are the caller's.
-func (s *sqlOf) sharded() (ddl.Script, error) {
-	var missing []string
-	if s.shards == 0 {
-		missing = append(missing, "--shards")
-	}
-	if len(s.servers) == 0 {
-		missing = append(missing, "--server")
-	}
-	if len(missing) > 0 {
-		return nil, usage("shards requires %s", strings.Join(missing, " and "))
+func (s *ddlOptions) sharded() (ddl.Script, error) {
+	if s.shards == 0 || len(s.servers) == 0 {
+		return nil, usage("shards requires --shards and --server")
 	}
 	if s.dialect != ddl.Postgres {
 		return nil, usage("--dialect %s: shards are for PostgreSQL only, which has postgres_fdw", s.given)
@@ -231,7 +213,7 @@ func comment(text string) string {
 }
 
 // check adds the constraint. SQLite cannot, so there it is a comment.
-func (s *sqlOf) check(cfg ddl.Config) (ddl.Script, error) {
+func (s *ddlOptions) check(cfg ddl.Config) (ddl.Script, error) {
 	text, err := cfg.Check(s.column)
 	if err != nil {
 		return nil, err
@@ -244,30 +226,6 @@ func (s *sqlOf) check(cfg ddl.Config) (ddl.Script, error) {
 		return ddl.Script{comment(fmt.Sprintf("in CREATE TABLE %s, after the column's type, because SQLite adds no constraint later:\n%s", table, text))}, nil
 	}
 	return ddl.Script{"ALTER TABLE " + table + " ADD " + text}, nil
-}
-
-// expressions selects each field of the layout in one query.
-func (s *sqlOf) expressions(cfg ddl.Config) (ddl.Script, error) {
-	l := cfg.Layout
-	fields := []ddl.Field{ddl.Time}
-	for _, f := range []struct {
-		field ddl.Field
-		bits  uint8
-	}{{ddl.Rollback, l.RollbackBits}, {ddl.Datacenter, l.DatacenterBits}, {ddl.Worker, l.WorkerBits}, {ddl.Sequence, l.SequenceBits}} {
-		if f.bits > 0 {
-			fields = append(fields, f.field)
-		}
-	}
-	var columns []string
-	for _, field := range fields {
-		text, err := cfg.Expression(field, s.column)
-		if err != nil {
-			return nil, err
-		}
-		columns = append(columns, fmt.Sprintf("  %s AS id_%s", text, field))
-	}
-	table, err := s.dialect.Quote(s.schema, s.table)
-	return ddl.Script{"SELECT\n" + strings.Join(columns, ",\n") + "\nFROM " + table}, err
 }
 
 // sqlError reports a wrong name or layout as a usage error, and what the dialect lacks.

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
-// examined holds the flags.
-type examined struct {
+// doctorFlags are the flags of the command.
+type doctorFlags struct {
 	store           storeFlags
 	tables, columns []string
 	maxSkew         time.Duration
@@ -30,7 +30,7 @@ const doctorAbout = `Check what the uniqueness of IDs depends on:
   the server's clock against this machine's
   settings that let the server lose acknowledged writes
   worker IDs: expired and expiring leases, worker IDs held twice
-  a generator in SQL: whether it is complete, still has its worker IDs, or is a copy
+  a generator in SQL: whether it still has its worker IDs, or is a copy
   logical replication: whether it has the tables of the leases (PostgreSQL)
   --table: whether the largest ID is ahead of the clock
 
@@ -38,7 +38,7 @@ It only reads: nothing is created, claimed or changed. The exit status is 3 if a
 check fails; a warning does not fail.`
 
 func (a *app) doctorCommand() *cobra.Command {
-	x := &examined{maxSkew: 10 * time.Second}
+	x := &doctorFlags{maxSkew: 10 * time.Second}
 	cmd := a.command("doctor --dsn DSN", "check a database: clock, durability, leases, largest IDs", doctorAbout,
 		"  snowkey doctor --dsn postgres://localhost/app --table orders\n  snowkey doctor --dsn mysql://root@localhost/app --table orders --column id --table order_lines --column line_id\n  snowkey doctor --dsn redis://localhost --json",
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), x) })
@@ -53,33 +53,30 @@ func (a *app) doctorCommand() *cobra.Command {
 }
 
 // pairs returns the columns to check.
-func (x *examined) pairs() ([]doctor.Column, error) {
+func (x *doctorFlags) pairs() ([]doctor.Column, error) {
 	var pairs []doctor.Column
 	for _, column := range x.columns {
 		if _, err := ddl.Postgres.Quote(column); err != nil || strings.Contains(column, ".") {
-			return nil, usage("--column %q: must be the name of a column", short(column))
+			return nil, usage("--column %q: must be the name of a column", truncate(column))
 		}
 	}
 	switch {
 	case len(x.tables) == 0 && len(x.columns) > 0:
-		return nil, usage("--column %q: requires --table", short(x.columns[0]))
+		return nil, usage("--column %q: requires --table", truncate(x.columns[0]))
 	case len(x.columns) > 1 && len(x.columns) != len(x.tables):
 		return nil, usage("--column was given %d times and --table %d times: give one column for all tables, or one for each", len(x.columns), len(x.tables))
 	}
-	columns := x.columns
-	if len(columns) == 0 {
-		columns = []string{"id"}
-	}
+	columns := append(x.columns, "id")[:max(len(x.columns), 1)]
 	for i, table := range x.tables {
 		if _, err := ddl.Postgres.Quote(strings.Split(table, ".")...); err != nil {
-			return nil, usage("--table %q: must be a table, or schema.table", short(table))
+			return nil, usage("--table %q: must be a table, or schema.table", truncate(table))
 		}
 		pairs = append(pairs, doctor.Column{Table: table, Column: columns[i%len(columns)]})
 	}
 	return pairs, nil
 }
 
-func (a *app) doctor(ctx context.Context, x *examined) error {
+func (a *app) doctor(ctx context.Context, x *doctorFlags) error {
 	pairs, err := x.pairs()
 	if err != nil {
 		return err

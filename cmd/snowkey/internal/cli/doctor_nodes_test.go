@@ -4,61 +4,40 @@ import (
 	"context"
 	"database/sql"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/doctor"
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// twoNodes are databases of two servers, or two files.
-type twoNodes struct {
-	dsn   [2]string
-	db    [2]*sql.DB
-	store [2]*sqlstore.Store
-}
-
-func openNodes(t *testing.T, driver string, dsns ...string) *twoNodes {
+// leased opens a database in which a worker ID of the namespace default is leased until the test ends:
+// of one datacenter, or -1 for all.
+func leased(t *testing.T, driver, dsn string, datacenter, id int64) *sql.DB {
 	t.Helper()
-	n := &twoNodes{}
-	for i, dsn := range dsns {
-		n.dsn[i] = dsn
-		var err error
-		if n.db[i], err = sql.Open(driver, dsn); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = n.db[i].Close() })
-		if n.store[i], err = sqlstore.New(n.db[i], sqlstore.Config{AllowDataLoss: true}); err != nil {
-			t.Fatal(err)
-		}
+	db, err := sql.Open(driver, dsn)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return n
-}
-
-// lease leases a worker ID of a node until the test ends, of one datacenter, or -1 for all. It is
-// not renewed meanwhile.
-func (n *twoNodes) lease(t *testing.T, node int, namespace string, layout core.Layout, datacenter, id int64) {
-	t.Helper()
-	cfg := worker.Config{Namespace: namespace, Layout: layout, Preferred: &id, RequirePreferred: true, Owner: "test", FenceWindow: time.Hour}
+	t.Cleanup(func() { _ = db.Close() })
+	cfg := worker.Config{Preferred: &id, RequirePreferred: true, FenceWindow: time.Hour}
 	if datacenter >= 0 {
 		cfg.Datacenter = &datacenter
 	}
-	lease, err := worker.Open(t.Context(), n.store[node], cfg)
+	lease, err := sqlstore.Open(t.Context(), db, sqlstore.Config{AllowDataLoss: true, Lease: cfg})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = lease.Close(context.Background()) })
+	return db
 }
 
-// A namespace of one datacenter is examined with its own number of worker IDs.
+// A namespace of one datacenter is doctorFlags with its own number of worker IDs.
 func TestDoctorDatacenter(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.db")
-	n := openNodes(t, "sqlite", file, file)
-	n.lease(t, 0, "default", core.Twitter(), 3, 97)
+	leased(t, "sqlite", file, 3, 97)
 	d := examine(t, Env{}, "--dsn", file)
 	d.want(t, "layout of the namespace", doctor.OK, `"default" is for datacenter 3 of this layout`)
 	d.want(t, "worker IDs", doctor.OK, "1 of 32")
@@ -70,37 +49,32 @@ func TestDoctorDatacenter(t *testing.T) {
 
 // Logical replication of the tables of the leases is a warning.
 func TestDoctorReplication(t *testing.T) {
-	n := openNodes(t, "pgx", testserver.New(t, testserver.KindPostgres, "-c", "wal_level=logical").DSN, testserver.NewPostgres(t).DSN)
-	exec := func(node int, statement string) {
-		t.Helper()
-		if _, err := n.db[node].ExecContext(t.Context(), statement); err != nil {
+	dsn := testserver.Database(t, "pgx", testserver.Postgres(t).DSN)
+	db := leased(t, "pgx", dsn, -1, 0)
+	if d := examine(t, Env{}, "--dsn", dsn); d.says("logical replication") != "" {
+		t.Errorf("%+v", d.Checks)
+	}
+	for _, c := range []struct {
+		statement string
+		status    doctor.Status
+		says      string
+	}{
+		{"CREATE PUBLICATION shop", doctor.OK, "does not have the tables of the leases"},
+		{"CREATE PUBLICATION everything FOR ALL TABLES", doctor.Warn, "publication everything has public.snow_worker, publication everything has public.snow_worker_space"},
+	} {
+		if _, err := db.ExecContext(t.Context(), c.statement); err != nil {
 			t.Fatal(err)
 		}
+		examine(t, Env{}, "--dsn", dsn).want(t, "logical replication", c.status, c.says)
 	}
-	check := func(first, second doctor.Status, says string) {
-		t.Helper()
-		examine(t, Env{}, "--dsn", n.dsn[0]).want(t, "logical replication", first, says)
-		examine(t, Env{}, "--dsn", n.dsn[1]).want(t, "logical replication", second, "")
-	}
-	for i := range n.db {
-		n.lease(t, i, "default", core.Twitter(), int64(i), int64(i)<<5)
-		exec(i, "CREATE TABLE orders (id bigint PRIMARY KEY)")
-	}
-	if d := examine(t, Env{}, "--dsn", n.dsn[0]); d.says("logical replication") != "" {
-		t.Errorf("%+v", d.Checks)
-	}
-	for i := range n.db {
-		exec(i, "CREATE PUBLICATION shop FOR TABLE orders")
-	}
-	check(doctor.OK, doctor.OK, "does not have the tables of the leases")
+}
 
-	exec(0, "CREATE PUBLICATION everything FOR ALL TABLES")
-	check(doctor.Warn, doctor.OK, "publication everything has public.snow_worker, publication everything has public.snow_worker_space")
-
-	exec(1, "CREATE SUBSCRIPTION everything CONNECTION '"+n.dsn[0]+"' PUBLICATION everything WITH (copy_data = false)")
-	defer exec(1, "DROP SUBSCRIPTION everything")
-	check(doctor.Warn, doctor.Warn, "")
-	if d := examine(t, Env{}, "--dsn", n.dsn[1]); !strings.Contains(d.says("logical replication"), "subscription everything fills snow_worker") {
-		t.Errorf("%+v", d.Checks)
+// says returns the detail of a check.
+func (d diagnosis) says(name string) string {
+	for _, c := range d.Checks {
+		if c.Name == name {
+			return c.Detail
+		}
 	}
+	return ""
 }

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,8 +16,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/doctor"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
-	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
-	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
 type diagnosis struct {
@@ -112,25 +109,27 @@ func TestDoctorRedis(t *testing.T) {
 		t.Errorf("exit code %d: %s", got.code, got.err)
 	}
 	examine(t, Env{}, "--dsn", dsn).want(t, "layout of the namespace", doctor.OK, "default")
-	examine(t, Env{}, "--dsn", dsn, "--preset", "discord").want(t, "layout of the namespace", doctor.Fail, "epoch")
 }
 
 // This machine's clock is set forward and back.
 func TestDoctorClock(t *testing.T) {
 	all := places(t)
-	for _, name := range []string{"PostgreSQL", "MariaDB", "Redis", "etcd"} {
-		dsn := all[name]
-		for _, c := range []struct {
-			by     time.Duration
-			status doctor.Status
-			says   string
-		}{{time.Minute, doctor.Fail, "behind"}, {-time.Minute, doctor.Fail, "ahead of"}, {6 * time.Second, doctor.Warn, "behind"}} {
-			d := examine(t, Env{Clock: func() time.Time { return time.Now().Add(c.by) }}, "--dsn", dsn, "--namespace", "clock")
-			d.want(t, "clock", c.status, c.says)
-		}
-		if d := examine(t, Env{Clock: func() time.Time { return time.Now().Add(time.Minute) }}, "--dsn", dsn, "--max-skew", "2m", "--namespace", "clock"); d.Checks[1].Status != doctor.Warn {
-			t.Errorf("with --max-skew 2m: %+v", d.Checks[1])
-		}
+	for _, c := range []struct {
+		store   string
+		by      time.Duration
+		maxSkew string
+		status  doctor.Status
+		says    string
+	}{
+		{"PostgreSQL", time.Minute, "10s", doctor.Fail, "behind"},
+		{"MariaDB", -time.Minute, "10s", doctor.Fail, "ahead of"},
+		{"Redis", 6 * time.Second, "10s", doctor.Warn, "behind"},
+		{"etcd", time.Minute, "2m", doctor.Warn, "behind"},
+	} {
+		t.Run(c.store, func(t *testing.T) {
+			env := Env{Clock: func() time.Time { return time.Now().Add(c.by) }}
+			examine(t, env, "--dsn", all[c.store], "--max-skew", c.maxSkew, "--namespace", "clock").want(t, "clock", c.status, c.says)
+		})
 	}
 }
 
@@ -246,49 +245,6 @@ func TestDoctorFileSystem(t *testing.T) {
 	d := examine(t, Env{}, "--dsn", file)
 	d.want(t, "file system", doctor.Fail, "tmpfs")
 	d.want(t, "clock", doctor.OK, "this machine's")
-}
-
-// Over HTTP, with the token from a file and from the environment.
-func TestHTTP(t *testing.T) {
-	const token = "a-token-of-16-or-more"
-	handler, err := httpstore.NewHandler(memstore.New(memstore.Config{}), httpstore.HandlerConfig{Tokens: []string{token}, Admin: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(handler)
-	defer server.Close()
-	file := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got := run(t, "gen", "-n", "5", "--lease", server.URL, "--token-file", file); got.code != 0 || strings.Count(got.out, "\n") != 5 {
-		t.Errorf("exit code %d: %s", got.code, got.err)
-	}
-	env := Env{Getenv: environment("SNOWKEY_TOKEN", token)}
-	if got := runWith(t, env, "workers", "list", "--dsn", server.URL); got.code != 0 || !strings.Contains(got.out, "free") {
-		t.Errorf("exit code %d: %s%s", got.code, got.out, got.err)
-	}
-	d := examine(t, env, "--dsn", server.URL)
-	d.want(t, "clock", doctor.OK, "")
-	d.want(t, "durability", doctor.Skip, "")
-	d.want(t, "worker IDs held twice", doctor.OK, "none")
-	wrong := examine(t, env, "--dsn", server.URL+"/nowhere")
-	wrong.want(t, "worker IDs", doctor.Fail, "404")
-	if advice := wrong.Checks[len(wrong.Checks)-1].Advice; !strings.Contains(advice, "/leases") {
-		t.Errorf("it advises %q", advice)
-	}
-	other := Env{Getenv: environment("SNOWKEY_TOKEN", "another-token-of-16")}
-	if got := runWith(t, other, "workers", "list", "--dsn", server.URL); got.code != 1 || !strings.Contains(got.err, "401") || strings.Contains(got.err, "another-token") {
-		t.Errorf("exit code %d: %s", got.code, got.err)
-	}
-}
-
-// A store that cannot be opened.
-func TestNoLease(t *testing.T) {
-	got := run(t, "gen", "--lease", t.TempDir()+"/a/b/c.db")
-	if got.code != 1 || got.out != "" || !strings.Contains(got.err, "no such file") {
-		t.Errorf("exit code %d: %s%s", got.code, got.out, got.err)
-	}
 }
 
 // No password is printed, whether the DSN is valid or not.

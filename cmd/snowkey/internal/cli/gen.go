@@ -17,8 +17,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
-// gen holds the flags.
-type gen struct {
+// genFlags are the flags of the command.
+type genFlags struct {
 	count              int64
 	worker, datacenter int64 // -1: not given
 	lease              storeFlags
@@ -40,27 +40,25 @@ With --at, IDs are composed for a given time instead: the same each time, for bo
 and test data, never for rows. They need no worker ID of their own; 0 is the default.`
 
 func (a *app) genCommand() *cobra.Command {
-	g := &gen{worker: -1, datacenter: -1, sequence: -1, count: 1, format: describe.Decimal}
+	g := &genFlags{worker: -1, datacenter: -1, sequence: -1, count: 1, format: describe.Decimal}
 	cmd := a.command("gen {--worker N | --lease DSN | --at TIME} [flags]", "generate IDs", genAbout,
 		"  snowkey gen -n 10 --worker 3\n  snowkey gen -n 1000000 --lease file:ids.db > ids.txt\n  snowkey gen --worker 3 --datacenter 1 --format base58\n  snowkey gen --worker 3 --format ord_\n  snowkey gen --at 2026-01-01 -n 3",
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.gen(cmd.Context(), g) })
-	cmd.Aliases = []string{"generate"}
 	f := cmd.Flags()
 	f.VarP(flagval.New(&g.count, "N", "1", flagval.Whole(1, 1_000_000_000_000)), "count", "n", "number of IDs")
 	f.Var(flagval.New(&g.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker ID that no other process uses; without --datacenter it is datacenter<<worker-bits | worker")
 	f.Var(flagval.New(&g.datacenter, "N", "", flagval.Whole(0, math.MaxInt64)), "datacenter", "upper part of the worker ID; --worker is then the lower part")
 	g.lease.add(cmd, "lease", "store from which a free worker ID is leased", true)
-	f.Var(flagval.New(&g.format, "FORMAT", "decimal", describe.FormatOf), "format", describe.Forms)
+	enumVar(cmd, flagval.New(&g.format, "FORMAT", "decimal", describe.FormatOf), "format", describe.Forms, describe.Formats())
 	f.StringVar(&g.notBefore, "not-before", "", "generate IDs later than this `TIME`, such as that of the largest ID in use: "+timetext.Forms)
 	f.StringVar(&g.at, "at", "", "compose IDs of this `TIME`, for bounds and tests: "+timetext.Forms)
 	f.Var(flagval.New(&g.sequence, "N", "0", flagval.Whole(0, math.MaxInt64)), "sequence", "sequence of the first composed ID; requires --at")
 	a.jsonFlag(cmd, `{"id": "…"} per line, and the ID in --format`)
 	addLayout(cmd, &g.layout)
-	completeWith(cmd, "format", describe.Formats())
 	return cmd
 }
 
-func (a *app) gen(ctx context.Context, g *gen) (err error) {
+func (a *app) gen(ctx context.Context, g *genFlags) (err error) {
 	if err := g.lease.unused(); err != nil {
 		return err
 	}
@@ -75,8 +73,8 @@ func (a *app) gen(ctx context.Context, g *gen) (err error) {
 	}
 	var notBefore time.Time
 	if g.notBefore != "" {
-		if notBefore, err = timetext.Parse(g.notBefore, a.now(), time.UTC); err != nil {
-			return wrong("--not-before", g.notBefore, err)
+		if notBefore, err = a.moment("--not-before", g.notBefore, time.UTC); err != nil {
+			return err
 		}
 	}
 	var id int64
@@ -93,8 +91,8 @@ func (a *app) gen(ctx context.Context, g *gen) (err error) {
 	case !given:
 		return usage("a worker ID is required and none is safe to guess: give --worker N, one that no other process uses, or --lease DSN, to lease a free one")
 	default:
-		if id, err = g.workerID(); err != nil {
-			return err
+		if id, err = describe.WorkerID(g.layout, g.datacenter, g.worker); err != nil {
+			return newError(err)
 		}
 	}
 	generator, err := core.New(core.Config{Layout: g.layout, Worker: core.Fixed(id), NotBefore: notBefore, Now: a.Clock})
@@ -107,24 +105,10 @@ func (a *app) gen(ctx context.Context, g *gen) (err error) {
 
 // newError names the flags of a generator's fields.
 func newError(err error) error {
-	return byFlag(err, map[string]string{"Layout.Epoch": "--epoch", "Layout.TimeBits": "--time-bits", "NotBefore": "--not-before"})
-}
-
-// workerID returns the whole worker ID, validated.
-func (g *gen) workerID() (int64, error) {
-	l := g.layout
-	workers, datacenters := int64(1)<<min(l.WorkerBits, 62), int64(1)<<min(l.DatacenterBits, 62)
-	switch {
-	case g.datacenter < 0 && g.worker >= l.WorkerIDs():
-		return 0, usage("--worker %d: must be 0 to %d in this layout", g.worker, l.WorkerIDs()-1)
-	case g.datacenter < 0:
-		return g.worker, nil
-	case g.worker >= workers:
-		return 0, usage("--worker %d: must be 0 to %d next to --datacenter in this layout", g.worker, workers-1)
-	case g.datacenter >= datacenters:
-		return 0, usage("--datacenter %d: must be 0 to %d in this layout", g.datacenter, datacenters-1)
-	}
-	return g.datacenter<<l.WorkerBits | g.worker, nil
+	return byFlag(err, map[string]string{
+		"Layout.Epoch": "--epoch", "Layout.TimeBits": "--time-bits", "NotBefore": "--not-before",
+		"Worker": "--worker", "Datacenter": "--datacenter", "Sequence": "--sequence", "Count": "--count",
+	})
 }
 
 // leased opens a generator with a leased worker ID. The closer releases that, reports failures,
@@ -176,7 +160,7 @@ func (n leaseNotes) Observe(e core.Event) {
 const batch = 3072
 
 // genAll prints the IDs that fill gets.
-func (a *app) genAll(ctx context.Context, g *gen, fill func(context.Context, []int64) error) error {
+func (a *app) genAll(ctx context.Context, g *genFlags, fill func(context.Context, []int64) error) error {
 	unsigned := g.layout.Unsigned
 	ids := make([]int64, min(batch, g.count))
 	for made := int64(0); made < g.count; {
@@ -209,33 +193,29 @@ func (a *app) genAll(ctx context.Context, g *gen, fill func(context.Context, []i
 
 // compose prints the IDs of gen --at: those of one tick, counted up from a sequence. The API
 // composes by the same rules.
-func (a *app) compose(ctx context.Context, g *gen) error {
+func (a *app) compose(ctx context.Context, g *genFlags) error {
 	switch {
 	case g.lease.text != "":
 		return usage("--at composes IDs without a lease: it excludes --lease")
 	case g.notBefore != "":
 		return usage("--at and --not-before: give one of them")
 	}
-	at, err := timetext.Parse(g.at, a.now(), time.UTC)
-	if err != nil {
-		return wrong("--at", g.at, err)
-	}
-	g.worker, g.sequence = max(g.worker, 0), max(g.sequence, 0)
-	worker, err := g.workerID()
+	at, err := a.moment("--at", g.at, time.UTC)
 	if err != nil {
 		return err
 	}
-	perTick := g.layout.IDsPerTick()
-	if g.sequence >= perTick {
-		return usage("--sequence %d: must be 0 to %d in this layout", g.sequence, perTick-1)
+	g.worker, g.sequence = max(g.worker, 0), max(g.sequence, 0)
+	worker, err := describe.WorkerID(g.layout, g.datacenter, g.worker)
+	if err != nil {
+		return newError(err)
 	}
-	if left := perTick - g.sequence; g.count > left {
-		return usage("--count %d: must be at most %d: a tick has the sequences 0 to %d, and these start at %d", g.count, left, perTick-1, g.sequence)
+	if err := describe.CheckTick(g.layout, g.sequence, g.count); err != nil {
+		return newError(err)
 	}
 	var first [1]int64
 	if err := describe.Compose(g.layout, worker, at, g.sequence, first[:]); err != nil {
 		if errors.As(err, new(*core.RangeError)) {
-			return wrong("--at", g.at, outsideLayout(err))
+			return invalidValue("--at", g.at, outsideLayout(err))
 		}
 		return err
 	}

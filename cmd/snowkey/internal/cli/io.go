@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
@@ -101,8 +102,19 @@ func (e *usageError) Unwrap() error { return e.err }
 // usage returns a usageError.
 func usage(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
-// wrong reports the value of a flag or an argument.
-func wrong(name, value string, err error) error { return usage("%s %q: %w", name, short(value), err) }
+// invalidValue reports the value of a flag or an argument.
+func invalidValue(name, value string, err error) error {
+	return usage("%s %q: %w", name, truncate(value), err)
+}
+
+// moment parses the time in a flag or an argument.
+func (a *app) moment(name, text string, zone *time.Location) (time.Time, error) {
+	t, err := timetext.Parse(text, a.now(), zone)
+	if err != nil {
+		return time.Time{}, invalidValue(name, text, err)
+	}
+	return t, nil
+}
 
 var (
 	// errReported is returned by a command that has reported its errors.
@@ -111,9 +123,9 @@ var (
 	errCheck = errors.New("a check failed")
 )
 
-// short truncates a value for a message. Passwords are hidden first, because half of one
+// truncate shortens a value for a message. Passwords are hidden first, because half of one
 // would not be found later.
-func short(s string) string {
+func truncate(s string) string {
 	s = dsn.Hide(s, dsn.Secrets(s))
 	if r := []rune(s); len(r) > 80 {
 		return string(r[:80]) + "…"
@@ -188,7 +200,7 @@ func (a *app) each(cmd *cobra.Command, args []string, split splitFunc, do func(t
 			if err := do(text); err != nil {
 				failed = true
 				if text != "" {
-					text = fmt.Sprintf("%q: ", short(dsn.Hide(text, a.secrets)))
+					text = fmt.Sprintf("%q: ", truncate(dsn.Hide(text, a.secrets)))
 				}
 				a.note("%s %s %d: %s%s", a.errStyle.paint(red, cmd.CommandPath()+":"), what, n, text, a.clean(err))
 			}

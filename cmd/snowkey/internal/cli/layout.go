@@ -25,7 +25,7 @@ func (a *app) layoutCommand() *cobra.Command {
 			switch {
 			case !all:
 				return a.layout(l)
-			case len(given(cmd, layoutNames)) > 0:
+			case len(givenFlags(cmd, layoutNames)) > 0:
 				return usage("--all lists the presets: it excludes the flags of a layout")
 			}
 			return a.layouts()
@@ -103,8 +103,7 @@ func addLayout(cmd *cobra.Command, to *core.Layout) {
 	for _, p := range core.Presets() {
 		presets = append(presets, p.Name)
 	}
-	set.Var(flagval.New(&base, "NAME", "twitter", flagval.Preset), "preset", "layout by name: "+flagval.List(presets))
-	completeWith(cmd, "preset", presets)
+	enumVar(cmd, flagval.New(&base, "NAME", "twitter", flagval.Preset), "preset", "layout by name: "+flagval.List(presets), presets)
 	set.Var(flagval.New(&custom.Epoch, "TIME", "", timetext.ParseEpoch), "epoch", "time of tick 0: 2020-01-01, 2020-01-01T00:00:00Z or UNIXMILLISECONDS (default the preset's)")
 	set.Var(flagval.New(&custom.Tick, "DURATION", "", flagval.Tick), "tick", "unit of the time field, in whole milliseconds, such as 10ms (default the preset's)")
 	for i, w := range []struct {
@@ -120,8 +119,8 @@ func addLayout(cmd *cobra.Command, to *core.Layout) {
 	set.BoolVar(&custom.Unsigned, "unsigned", false, "use the sign bit too: 64 bits")
 }
 
-// given returns which of the flags were given.
-func given(cmd *cobra.Command, names []string) (given []string) {
+// givenFlags returns which of the flags were given.
+func givenFlags(cmd *cobra.Command, names []string) (given []string) {
 	for _, name := range names {
 		if cmd.Flags().Changed(name) {
 			given = append(given, "--"+name)
@@ -133,7 +132,7 @@ func given(cmd *cobra.Command, names []string) (given []string) {
 // layoutOf returns the layout of the flags: that of the preset, with the fields of c that were given.
 func layoutOf(cmd *cobra.Command, l, c core.Layout) (core.Layout, error) {
 	changed := cmd.Flags().Changed
-	if widths := given(cmd, widthFlags); len(widths) > 0 {
+	if widths := givenFlags(cmd, widthFlags); len(widths) > 0 {
 		if changed("preset") {
 			return core.Layout{}, usage("--preset %s and %s: a preset has its own widths; give one or the other", cmd.Flag("preset").Value, strings.Join(widths, ", "))
 		}
@@ -197,23 +196,21 @@ func (a *app) rangeCommand() *cobra.Command {
 		})
 	f := cmd.Flags()
 	f.StringVar(&column, "sql", "", "print a condition on this `COLUMN` for WHERE; may include the table's name")
-	f.Var(flagval.New(&quote, "DIALECT", "postgres", dialect), "dialect", "SQL dialect of the condition: postgres, mysql, mariadb or sqlite")
+	enumVar(cmd, flagval.New(&quote, "DIALECT", "postgres", dialect), "dialect", "SQL dialect of the condition: postgres, mysql, mariadb or sqlite", dialects)
 	f.Var(flagval.New(&zone, "ZONE", "UTC", flagval.Zone), "tz", "time zone of times without one, such as Europe/Vienna or local")
 	a.jsonFlag(cmd, "one object")
 	addLayout(cmd, &l)
-	completeWith(cmd, "dialect", dialects)
 	return cmd
 }
 
 func (a *app) ranges(l core.Layout, zone *time.Location, fromText, toText, column string, d ddl.Dialect) error {
-	now := a.now()
-	from, err := timetext.Parse(fromText, now, zone)
+	from, err := a.moment("FROM", fromText, zone)
 	if err != nil {
-		return wrong("FROM", fromText, err)
+		return err
 	}
-	to, err := timetext.Parse(toText, now, zone)
+	to, err := a.moment("TO", toText, zone)
 	if err != nil {
-		return wrong("TO", toText, err)
+		return err
 	}
 	shownFrom, shownTo := from.In(zone).Format(timetext.Stamp), to.In(zone).Format(timetext.Stamp)
 	if to.Before(from) {
@@ -226,7 +223,7 @@ func (a *app) ranges(l core.Layout, zone *time.Location, fromText, toText, colum
 	if column != "" {
 		name, err := d.Quote(strings.Split(column, ".")...)
 		if err != nil {
-			return wrong("--sql", column, errors.New("must be a column, table.column or schema.table.column of SQL names"))
+			return invalidValue("--sql", column, errors.New("must be a column, table.column or schema.table.column of SQL names"))
 		}
 		column = name
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
 )
 
-// migrating holds the flags.
-type migrating struct {
+// migrateFlags are the flags of the command.
+type migrateFlags struct {
 	tableFlags
 	apply bool
 	stop  string
@@ -39,18 +39,15 @@ swap too, and drops what is old; then there is no way back. Both need --apply. A
 with a feature that was not tested is refused.`
 
 func (a *app) migrateCommand() *cobra.Command {
-	p := &migrating{}
+	p := &migrateFlags{}
 	p.fill = &p.cfg.Backfill
 	kinds := []string{string(migrate.Bigint), string(migrate.UUID), string(migrate.Default)}
 	cmd := a.command("migrate {bigint|uuid|default} --dsn DSN --table TABLE", "move the key of a live table", migrateAbout,
 		"  snowkey migrate bigint --dsn postgres://localhost/app --table orders\n  snowkey migrate bigint --dsn postgres://localhost/app --table orders --apply\n  snowkey migrate default --dsn postgres://localhost/app --table orders --generator \"snowkey_next('orders')\"\n  snowkey migrate uuid --dsn postgres://localhost/app --table orders --created-at created_at --namespace orders --generator \"snowkey_next('orders')\"",
 		arguments(1, 1, "one argument: bigint, uuid or default"), func(cmd *cobra.Command, args []string) error {
-			if args[0] == "layout" {
-				return usage("layout: old IDs stay as they are, and those of the new layout must be greater: migrate default does that for a generator of the new layout; see Between layouts in docs/migrate.md")
-			}
 			kind, err := flagval.OneOf(kinds...)(args[0])
 			if err != nil {
-				return wrong("the kind", args[0], err)
+				return invalidValue("the kind", args[0], err)
 			}
 			p.cfg.Kind = migrate.Kind(kind)
 			return a.migrate(cmd, p)
@@ -62,7 +59,7 @@ func (a *app) migrateCommand() *cobra.Command {
 	f.StringVar(&p.cfg.Column, "column", "", "`COLUMN` to move (default the primary key)")
 	f.BoolVar(&p.apply, "apply", false, "do the steps; without it, only show the plan")
 	steps, duration := migrate.StepNames(), flagval.Duration(time.Millisecond, 24*time.Hour)
-	f.Var(flagval.New(&p.stop, "STEP", "", flagval.OneOf(steps...)), "stop-before", "stop before the first step of this name: "+flagval.List(steps))
+	enumVar(cmd, flagval.New(&p.stop, "STEP", "", flagval.OneOf(steps...)), "stop-before", "stop before the first step of this name: "+flagval.List(steps), steps)
 	f.BoolVar(&p.cfg.Undo, "undo", false, "go back, if the plan has a way back")
 	f.BoolVar(&p.cfg.Finish, "finish", false, "do all steps, the swap too, and drop what is old; then there is no way back")
 	f.StringVar(&p.cfg.Generator, "generator", "", "SQL `EXPRESSION` that makes IDs, such as snowkey_next('orders'), for uuid and default")
@@ -70,12 +67,11 @@ func (a *app) migrateCommand() *cobra.Command {
 	f.Var(flagval.New(&p.cfg.HoldTimeout, "DURATION", "2s", duration), "hold-timeout", "how long a step may hold locks that stop writers")
 	f.Var(flagval.New(&p.cfg.Patience, "DURATION", "5m", duration), "patience", "how long to retry a step that cannot lock its tables")
 	f.StringVar(&p.cfg.Backfill.Column, "new-column", "", "`COLUMN` that gets the IDs, for uuid (default the key's name with _snowkey after it)")
-	p.add(a, cmd, "2000", ", for uuid")
-	completeWith(cmd, "stop-before", steps)
+	p.add(cmd, "2000", ", for uuid")
 	return cmd
 }
 
-func (a *app) migrate(cmd *cobra.Command, p *migrating) error {
+func (a *app) migrate(cmd *cobra.Command, p *migrateFlags) error {
 	ctx := cmd.Context()
 	if p.cfg.Table == "" {
 		return usage("--table is required")
@@ -105,17 +101,19 @@ func (a *app) migrate(cmd *cobra.Command, p *migrating) error {
 		if err != nil {
 			return tableError(err)
 		}
-		return a.migration(plan)
+		fmt.Fprint(a.out, plan)
+		a.note("nothing was changed: %s left; --apply does them", plural(int64(len(plan.Left())), "step"))
+		return nil
 	}
 	return a.applyMigration(cmd, target, p)
 }
 
 // checkKind rejects flags that the kind does not have.
-func (p *migrating) checkKind(cmd *cobra.Command) error {
+func (p *migrateFlags) checkKind(cmd *cobra.Command) error {
 	if p.cfg.Kind == migrate.UUID {
 		return p.checkWorker(cmd)
 	}
-	for _, name := range append([]string{"created-at", "new-column", "unit", "tz", "worker"}, leaseFlags()...) {
+	for _, name := range append([]string{"created-at", "new-column", "unit", "tz", "worker"}, leaseFlags...) {
 		if cmd.Flags().Changed(name) {
 			return usage("--%s is for uuid only", name)
 		}
@@ -123,55 +121,7 @@ func (p *migrating) checkKind(cmd *cobra.Command) error {
 	return nil
 }
 
-type migrationJSON struct {
-	Kind    string     `json:"kind"`
-	Table   string     `json:"table"`
-	Column  string     `json:"column"`
-	Columns []string   `json:"columns"`
-	Notes   []string   `json:"notes"`
-	Steps   []stepJSON `json:"steps"`
-}
-
-type stepJSON struct {
-	Name        migrate.StepName `json:"name"`
-	Table       string           `json:"table"`
-	Statements  []string         `json:"statements"`
-	Transaction bool             `json:"transaction"`
-	Batches     bool             `json:"batches"`
-	Lock        string           `json:"lock"`
-	Held        string           `json:"held"`
-	SizeMatters bool             `json:"size_matters"`
-	Check       string           `json:"check"`
-	Back        string           `json:"back"`
-	Done        bool             `json:"done"`
-}
-
-func stepsJSON(steps []migrate.Step) []stepJSON {
-	all := []stepJSON{}
-	for _, s := range steps {
-		all = append(all, stepJSON{s.Name, s.Table, s.Statements, s.Transaction, s.Batches, s.Lock, s.Held, s.SizeMatters, s.Check, s.Back, s.Done})
-	}
-	return all
-}
-
-// migration prints a plan.
-func (a *app) migration(p migrate.Plan) error {
-	if a.json {
-		return a.object(migrationJSON{string(p.Kind), p.Table, p.Column, append([]string{}, p.Columns...), append([]string{}, p.Notes...), stepsJSON(p.Steps)})
-	}
-	fmt.Fprint(a.out, p)
-	a.note("nothing was changed: %s left; --apply does them", plural(int64(len(p.Left())), "step"))
-	return nil
-}
-
-type migratedJSON struct {
-	Ran    []stepJSON `json:"ran"`
-	Filled int64      `json:"filled"`
-	Tries  int        `json:"tries"` // that were rolled back
-	Left   []stepJSON `json:"left"`
-}
-
-func (a *app) applyMigration(cmd *cobra.Command, target *dsn.Target, p *migrating) error {
+func (a *app) applyMigration(cmd *cobra.Command, target *dsn.Target, p *migrateFlags) error {
 	show, done := a.progress()
 	p.cfg.Progress = func(s migrate.Step, filled, total int64) {
 		if filled > 0 {
@@ -189,12 +139,8 @@ func (a *app) applyMigration(cmd *cobra.Command, target *dsn.Target, p *migratin
 		}
 		return tableError(err)
 	}
-	left := result.Plan.Left()
-	if a.json {
-		return a.object(migratedJSON{stepsJSON(result.Steps), result.Rows, result.Tries, stepsJSON(left)})
-	}
 	fmt.Fprintf(a.out, "%s done, %s filled\n", plural(int64(len(result.Steps)), "step"), plural(result.Rows, "row"))
-	for _, s := range left {
+	for _, s := range result.Plan.Left() {
 		fmt.Fprintf(a.out, "left: %s %s\n", s.Name, s.Table)
 	}
 	return nil

@@ -73,88 +73,60 @@ func (p *migratingProcess) end(t *testing.T) (code int, said string) {
 	return p.cmd.ProcessState.ExitCode(), p.err.String()
 }
 
-// SIGINT and SIGTERM end a migration in each kind of step. The same command continues, also while
-// there is what the step was waiting for.
+// SIGINT and SIGTERM end a migration while it fills, and while it waits for a lock. The same command
+// continues, also while there is what the step was waiting for.
 func TestMigrateInterrupted(t *testing.T) {
-	type stop struct {
-		step, blocker string
+	dsn := testserver.Database(t, "pgx", testserver.Postgres(t).DSN)
+	db, err := sql.Open("pgx", dsn)
+	if err != nil {
+		t.Fatal(err)
 	}
-	const shared = "LOCK TABLE orders IN SHARE UPDATE EXCLUSIVE MODE"
-	test := func(t *testing.T, setup []string, stops []stop, args ...string) {
-		dsn := testserver.Database(t, "pgx", testserver.Postgres(t).DSN)
-		db, err := sql.Open("pgx", dsn)
+	defer db.Close()
+	for _, statement := range []string{
+		"CREATE TABLE orders (id serial PRIMARY KEY, parent int REFERENCES orders, note text) WITH (autovacuum_enabled = false)",
+		"INSERT INTO orders (note) SELECT 'old' FROM generate_series(1, 1000)",
+	} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	if got := run(t, "migrate", "bigint", "--dsn", dsn, "--table", "orders", "--apply", "--stop-before", "fill"); got.code != 0 {
+		t.Fatal(got.err)
+	}
+	for i, s := range []struct{ step, blocker, next string }{
+		{"fill", "SELECT FROM orders FOR UPDATE", "swap"}, {"swap", "SELECT FROM orders", "finish"}, {"finish", "SELECT FROM orders", ""},
+	} {
+		tx, err := db.BeginTx(context.Background(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer db.Close()
-		for _, statement := range setup {
-			if _, err := db.Exec(statement); err != nil {
-				t.Fatalf("%s: %v", statement, err)
-			}
+		if _, err := tx.Exec(s.blocker); err != nil {
+			t.Fatalf("%s: %v", s.blocker, err)
 		}
-		args = append([]string{"migrate"}, append(args, "--dsn", dsn, "--table", "orders", "--apply")...)
-		for i, s := range stops {
-			tx, err := db.BeginTx(context.Background(), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := tx.Exec(s.blocker); err != nil {
-				t.Fatalf("%s: %v", s.blocker, err)
-			}
-			command := args
-			if s.step == "finish" {
-				command = append(command[:len(command):len(command)], "--finish")
-			} else if i+1 < len(stops) {
-				command = append(command[:len(command):len(command)], "--stop-before", stops[i+1].step)
-			}
-			signal := []os.Signal{syscall.SIGINT, syscall.SIGTERM}[i%2]
-			p := startMigration(t, command...)
-			p.until(t, s.step+" public.orders")
-			time.Sleep(400 * time.Millisecond) // it waits for the transaction, or between two attempts
-			begun := time.Now()
-			if err := p.cmd.Process.Signal(signal); err != nil {
-				t.Fatal(err)
-			}
-			if code, said := p.end(t); code != 1 || !strings.Contains(said, "run it again to continue") {
-				t.Errorf("%v in %s: exit code %d, %s", signal, s.step, code, said)
-			}
-			if took := time.Since(begun); took > 30*time.Second {
-				t.Errorf("%v in %s: it ended after %v", signal, s.step, took)
-			}
-			p = startMigration(t, command...)
-			p.until(t, s.step+" public.orders")
-			_ = tx.Rollback()
-			if code, said := p.end(t); code != 0 {
-				t.Fatalf("after %v in %s: exit code %d, %s", signal, s.step, code, said)
-			}
+		args := []string{"migrate", "bigint", "--dsn", dsn, "--table", "orders", "--apply", "--stop-before", s.next}
+		if s.next == "" {
+			args = append(args[:6], "--apply", "--finish")
 		}
-		var left int
-		if err := db.QueryRow("SELECT (SELECT count(*) FROM pg_class WHERE relname LIKE 'snow\\_migrate%' AND relname <> 'snow_migrate_key_orders') + (SELECT count(*) FROM pg_proc WHERE proname LIKE 'snow\\_migrate%')").Scan(&left); err != nil || left > 0 {
-			t.Errorf("%d objects of ours, %v", left, err)
+		signal := []os.Signal{syscall.SIGINT, syscall.SIGTERM}[i%2]
+		p := startMigration(t, args...)
+		p.until(t, s.step+" public.orders")
+		time.Sleep(400 * time.Millisecond) // it waits for the transaction, or between two attempts
+		begun := time.Now()
+		if err := p.cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		if code, said := p.end(t); code != 1 || !strings.Contains(said, "run it again to continue") || time.Since(begun) > 30*time.Second {
+			t.Errorf("%v in %s: exit code %d after %v, %s", signal, s.step, code, time.Since(begun), said)
+		}
+		p = startMigration(t, args...)
+		p.until(t, s.step+" public.orders")
+		_ = tx.Rollback()
+		if code, said := p.end(t); code != 0 {
+			t.Fatalf("after %v in %s: exit code %d, %s", signal, s.step, code, said)
 		}
 	}
-	const rows, writes = "SELECT FROM orders FOR UPDATE", "LOCK TABLE orders IN ROW EXCLUSIVE MODE"
-	t.Run("bigint", func(t *testing.T) {
-		test(t, []string{
-			"CREATE TABLE orders (id serial PRIMARY KEY, parent int REFERENCES orders, note text) WITH (autovacuum_enabled = false)", "INSERT INTO orders (note) SELECT 'old' FROM generate_series(1, 1000)",
-		}, []stop{
-			{step: "columns", blocker: shared}, {step: "sequence", blocker: "SELECT nextval('orders_id_seq')"}, {step: "fill", blocker: rows}, {step: "check", blocker: rows},
-			{step: "validate", blocker: shared}, {step: "index", blocker: writes}, {step: "analyze", blocker: shared}, {step: "foreign-key", blocker: writes}, {step: "swap", blocker: "SELECT FROM orders"},
-			{step: "finish", blocker: "SELECT FROM orders"},
-		}, "bigint")
-	})
-	t.Run("default", func(t *testing.T) {
-		test(t, []string{"CREATE SEQUENCE next_id START 9000000000000000000", "CREATE TABLE orders (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY)"}, []stop{
-			{step: "default", blocker: "SELECT FROM orders"}, {step: "finish", blocker: "SELECT nextval('orders_id_seq')"},
-		}, "default", "--generator", "nextval('next_id') + 0")
-	})
-	t.Run("uuid", func(t *testing.T) {
-		test(t, []string{
-			"CREATE SEQUENCE next_id START 9000000000000000000", "CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), parent uuid REFERENCES orders, made timestamptz NOT NULL DEFAULT now() - interval '1 day') WITH (autovacuum_enabled = false)",
-			"CREATE INDEX ON orders (parent)", "INSERT INTO orders (parent) SELECT NULL FROM generate_series(1, 1000)",
-		}, []stop{
-			{step: "columns", blocker: shared}, {step: "fill", blocker: rows}, {step: "check", blocker: rows}, {step: "validate", blocker: shared}, {step: "index", blocker: writes},
-			{step: "analyze", blocker: shared}, {step: "foreign-key", blocker: writes}, {step: "swap", blocker: "SELECT FROM orders"}, {step: "finish", blocker: "SELECT FROM orders"},
-		}, "uuid", "--generator", "nextval('next_id')", "--created-at", "made", "--allow-data-loss")
-	})
+	var left int
+	if err := db.QueryRow("SELECT (SELECT count(*) FROM pg_class WHERE relname LIKE 'snow\\_migrate%' AND relname <> 'snow_migrate_key_orders') + (SELECT count(*) FROM pg_proc WHERE proname LIKE 'snow\\_migrate%')").Scan(&left); err != nil || left > 0 {
+		t.Errorf("%d objects of ours, %v", left, err)
+	}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"database/sql"
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -34,11 +33,6 @@ func TestMigrate(t *testing.T) {
 	if got.code != 0 || !strings.Contains(got.err, "nothing was changed") {
 		t.Errorf("exit code %d, %s", got.code, got.err)
 	}
-	var plan migrationJSON
-	got = run(t, append(args, "--json")...)
-	if err := json.Unmarshal([]byte(got.out), &plan); err != nil || plan.Column != "id" || len(plan.Columns) != 2 || len(plan.Steps) < 8 || plan.Steps[0].Done {
-		t.Errorf("%v: %s", err, got.out)
-	}
 	got = run(t, append(args, "--apply", "--stop-before", "swap")...)
 	if got.code != 0 || !strings.Contains(got.out, "left: swap") || !strings.Contains(got.err, "fill ") {
 		t.Errorf("exit code %d, %s%s", got.code, got.out, got.err)
@@ -47,10 +41,9 @@ func TestMigrate(t *testing.T) {
 	if got.code != 0 || !strings.HasPrefix(got.out, "1 step done") || !strings.Contains(got.out, "left: finish") {
 		t.Errorf("exit code %d, %s%s", got.code, got.out, got.err)
 	}
-	got = run(t, append(args, "--apply", "--finish", "--json")...)
-	var done migratedJSON
-	if err := json.Unmarshal([]byte(got.out), &done); err != nil || len(done.Ran) != 2 || len(done.Left) != 0 {
-		t.Errorf("%v: exit code %d, %s%s", err, got.code, got.out, got.err)
+	got = run(t, append(args, "--apply", "--finish")...)
+	if got.code != 0 || !strings.HasPrefix(got.out, "2 steps done") || strings.Contains(got.out, "left:") {
+		t.Errorf("exit code %d, %s%s", got.code, got.out, got.err)
 	}
 	if got := run(t, args...); got.code != 0 || !strings.Contains(got.out, "Nothing is to be done") {
 		t.Errorf("exit code %d, %s%s", got.code, got.out, got.err)
@@ -84,9 +77,6 @@ func TestMigrateRefusals(t *testing.T) {
 	if got := run(t, args...); got.code != 2 || !strings.Contains(got.err, "--fire-triggers false: the UPDATE trigger same of public.orders would fire") {
 		t.Errorf("exit code %d, %s%s", got.code, got.out, got.err)
 	}
-	if got := run(t, append(args, "--max-replica-lag", "5s")...); got.code != 2 || !strings.Contains(got.err, "--max-replica-lag 5s: no replica is connected") {
-		t.Errorf("exit code %d, %s%s", got.code, got.out, got.err)
-	}
 	if got := run(t, append(args, "--fire-triggers", "--rows-per-second", "5", "--apply")...); got.code != 0 || !strings.Contains(got.out, "1 row filled") {
 		t.Errorf("exit code %d, %s%s", got.code, got.out, got.err)
 	}
@@ -104,12 +94,10 @@ func TestMigrateErrors(t *testing.T) {
 	}{
 		{"no kind", []string{"migrate"}, 2, "one argument: bigint, uuid or default"},
 		{"an unknown kind", append([]string{"migrate", "int"}, args...), 2, `the kind "int"`},
-		{"a layout", append([]string{"migrate", "layout"}, args...), 2, "old IDs stay as they are"},
 		{"no table", []string{"migrate", "bigint", "--dsn", dsn}, 2, "--table is required"},
 		{"no DSN", []string{"migrate", "bigint", "--table", "orders"}, 2, "--dsn is required: the database of the table"},
 		{"SQLite", []string{"migrate", "bigint", "--dsn", "file:none.db", "--table", "orders"}, 2, "--dsn: migrate works on PostgreSQL only: convert a table of SQLite as docs/gorm.md shows"},
 		{"MySQL", []string{"migrate", "bigint", "--dsn", "mysql://localhost/app", "--table", "orders"}, 2, "--dsn: migrate works on PostgreSQL only: use gh-ost or pt-online-schema-change"},
-		{"MySQL by its driver's DSN", []string{"migrate", "default", "--dsn", "root@tcp(localhost)/app", "--table", "orders", "--generator", "f()"}, 2, "use gh-ost or pt-online-schema-change"},
 		{"an unknown table", append([]string{"migrate", "bigint"}, args...), 2, `--table "orders": there is no such table`},
 		{"no generator", append([]string{"migrate", "default"}, args...), 2, `--generator ""`},
 		{"a time", append([]string{"migrate", "bigint", "--created-at", "made"}, args...), 2, "--created-at is for uuid only"},

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,13 +18,14 @@ import (
 	"github.com/seed-299c1d6b/snowkey/serial"
 )
 
-// parse holds the flags.
-type parse struct {
-	from   describe.Format
-	to     describe.Format // empty: everything
-	zone   *time.Location  // nil: UTC only
-	brief  bool
-	layout core.Layout
+// parseFlags are the flags of the command.
+type parseFlags struct {
+	from    describe.Format
+	to      describe.Format // empty: everything
+	zone    *time.Location  // nil: UTC only
+	brief   bool
+	layout  core.Layout
+	presets []core.Preset // if the layout is assumed: it is the first, and the others are possible too
 }
 
 const parseAbout = `Decode IDs: their time, worker ID and sequence, their bits, their other formats,
@@ -32,36 +34,38 @@ and what JavaScript makes of them.
 IDs are the arguments. Without any, or with -, they come from standard input: a line
 has any number of IDs, with or without quotes and commas, or one object of --json.
 
-Digits alone are decimal. A text that fits two formats is rejected: choose one with
---from. Most IDs in base58 need it. --from ord_ accepts no other prefix.
+If no flag names the layout, it is the default, unless the time is then in the future or
+in the first half day; otherwise, the first preset where it is not. Arguments, or IDs on
+a line of input, get the preset that is possible for most. The others are shown as well.
+
+Digits alone are decimal, with or without separators: 1,996,573,624,012,345,677. A text
+that fits two formats is rejected: choose one with --from. Most IDs in base58 need it.
+--from ord_ accepts no other prefix.
 
 With --to, IDs are only converted. A text that is not an ID is reported with its
 position; the others are processed, and the exit status is 1.`
 
 func (a *app) parseCommand() *cobra.Command {
-	p := &parse{from: describe.Auto}
+	p := &parseFlags{from: describe.Auto}
 	cmd := a.command("parse [ID…]", "decode IDs", parseAbout,
 		"  snowkey parse 1996573624012345677\n  snowkey parse --preset discord --tz Europe/Vienna 0x1236e0a2b3c00001\n  snowkey parse --from base58 --to decimal 5doYnWboBWc\n  snowkey parse --brief ord_1qda147xjq4ad\n  psql -Atc 'SELECT id FROM orders' | snowkey parse --brief",
 		nil, func(cmd *cobra.Command, args []string) error { return a.parse(cmd, p, args) })
-	cmd.Aliases = []string{"inspect", "decode"}
 	f := cmd.Flags()
 	fromFlag(cmd, &p.from)
-	f.Var(flagval.New(&p.to, "FORMAT", "", describe.FormatOf), "to", "convert the IDs to this format, one per line: "+describe.Forms)
+	enumVar(cmd, flagval.New(&p.to, "FORMAT", "", describe.FormatOf), "to", "convert the IDs to this format, one per line: "+describe.Forms, describe.Formats())
 	f.Var(flagval.New(&p.zone, "ZONE", "", flagval.Zone), "tz", "also show times in this time zone, such as Europe/Vienna or local")
-	f.BoolVar(&p.brief, "brief", false, "one line per ID: ID, time, worker ID, sequence")
+	f.BoolVar(&p.brief, "brief", false, "one line per ID: ID, time, worker ID, sequence, and the preset that is assumed")
 	a.jsonFlag(cmd, "an object per line")
 	addLayout(cmd, &p.layout)
-	completeWith(cmd, "to", describe.Formats())
 	return cmd
 }
 
 // fromFlag adds --from, the format of the IDs that a command reads.
 func fromFlag(cmd *cobra.Command, to *describe.Format) {
-	cmd.Flags().Var(flagval.New(to, "FORMAT", "", describe.FormatOf), "from", "format of the IDs, detected by default: "+describe.Forms)
-	completeWith(cmd, "from", describe.Formats())
+	enumVar(cmd, flagval.New(to, "FORMAT", "", describe.FormatOf), "from", "format of the IDs, detected by default: "+describe.Forms, describe.Formats())
 }
 
-func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
+func (a *app) parse(cmd *cobra.Command, p *parseFlags, args []string) error {
 	switch {
 	case p.to == "":
 	case a.json, p.brief, p.zone != nil:
@@ -69,16 +73,28 @@ func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
 	case p.layout.Unsigned && p.to.Signed():
 		return usage("--to %s ends at the largest int64: use decimal or hex with --unsigned", p.to)
 	}
-	shown := 0
-	return a.each(cmd, args, describe.Split, func(text string) error {
+	shown, split := 0, describe.Split
+	if len(givenFlags(cmd, layoutNames)) == 0 && p.to == "" {
+		split = func(text string) []string {
+			texts := describe.Split(text)
+			p.presets = describe.Recognize(texts, p.from, a.now())
+			p.layout = p.presets[0].Layout
+			return texts
+		}
+		if len(args) > 0 && args[0] != "-" { // together
+			split(strings.Join(args, "\n"))
+			split = describe.Split
+		}
+	}
+	return a.each(cmd, args, split, func(text string) error {
 		id, format, err := describe.Parse(text, p.from, p.layout.Unsigned)
 		if err != nil {
-			return withFrom(err)
+			return suggestFrom(err)
 		}
 		if p.to != "" || p.brief {
 			return a.parseLine(p, id)
 		}
-		d, err := describe.New(p.layout, id, text, format, a.now(), p.zone)
+		d, err := describe.New(p.layout, id, text, format, a.now(), p.zone, p.presets...)
 		switch {
 		case err != nil:
 			return err
@@ -88,12 +104,12 @@ func (a *app) parse(cmd *cobra.Command, p *parse, args []string) error {
 			fmt.Fprint(a.out, "\n")
 		}
 		shown++
-		return a.show(p.layout, id, d)
+		return a.show(p, id, d)
 	})
 }
 
 // parseLine prints the line of --to or --brief, at the speed at which IDs are read.
-func (a *app) parseLine(p *parse, id int64) error {
+func (a *app) parseLine(p *parseFlags, id int64) error {
 	parts, err := p.layout.Decode(id)
 	if err != nil {
 		return describe.Outside(err)
@@ -109,13 +125,16 @@ func (a *app) parseLine(p *parse, id int64) error {
 		line = append(parts.Time.AppendFormat(line, timetext.Stamp), '\t')
 		line = append(strconv.AppendInt(line, parts.Datacenter<<p.layout.WorkerBits|parts.Worker, 10), '\t')
 		line = strconv.AppendInt(line, parts.Sequence, 10)
+		if p.presets != nil {
+			line = append(append(line, '\t'), p.presets[0].Name...)
+		}
 	}
 	_, err = a.out.Write(append(line, '\n'))
 	return err
 }
 
-// withFrom adds the flag that settles an ambiguity.
-func withFrom(err error) error {
+// suggestFrom adds the flag that settles an ambiguity.
+func suggestFrom(err error) error {
 	if errors.As(err, new(*describe.AmbiguousError)) {
 		return fmt.Errorf("%w: choose with --from", err)
 	}
@@ -131,12 +150,16 @@ func (a *app) label(name, text string) {
 }
 
 // show prints an ID for people.
-func (a *app) show(l core.Layout, id int64, d describe.ID) error {
-	s, decimal := a.style, describe.Decimal.Text(id, l.Unsigned)
+func (a *app) show(p *parseFlags, id int64, d describe.ID) error {
+	l, s, decimal := p.layout, a.style, describe.Decimal.Text(id, p.layout.Unsigned)
 	fmt.Fprint(a.out, s.paint(bold, decimal), "\n")
 	a.label("prefix", d.Prefix)
+	a.label("preset", d.Preset)
 	a.label("time", d.Time+"  "+s.paint(faint, d.Relative))
 	a.label("local", d.Local)
+	for _, name := range slices.Sorted(maps.Keys(d.Others)) {
+		a.label("or", d.Others[name]+s.paint(faint, "  with --preset "+name))
+	}
 	if l.RollbackBits > 0 {
 		a.label("rollback", strconv.FormatInt(d.Rollback, 10))
 	}
@@ -166,8 +189,8 @@ func (a *app) show(l core.Layout, id int64, d describe.ID) error {
 	return err
 }
 
-// serials holds the flags.
-type serials struct {
+// serialFlags are the flags of the command.
+type serialFlags struct {
 	format serial.Config
 	check  bool
 	scheme serial.Scheme
@@ -189,18 +212,18 @@ This is the prefix, date and time, worker ID, sequence, and check digits. Encodi
 and decoding require the same flags.`
 
 func (a *app) serialCommand() *cobra.Command {
-	encode := &serials{from: describe.Auto}
-	encoding := a.serialWay(encode, "encode [ID…]", "convert IDs to serial numbers", "Convert IDs to serial numbers, one per line. IDs are arguments or come from standard\ninput, in any format that parse reads; most in base58 need --from.",
+	encode := &serialFlags{from: describe.Auto}
+	encoding := a.serialVariant(encode, "encode [ID…]", "convert IDs to serial numbers", "Convert IDs to serial numbers, one per line. IDs are arguments or come from standard\ninput, in any format that parse reads; most in base58 need --from.",
 		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey gen -n 3 --worker 3 | snowkey serial encode", describe.Split, encodeSerial)
 	fromFlag(encoding, &encode.from)
 	return parent("serial", "convert IDs to serial numbers, and back", serialAbout,
 		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey serial decode --prefix PAY --separator - --check PAY-20251204133341165-0697-0333-51", "encode or decode",
-		encoding, a.serialWay(&serials{}, "decode [SERIAL…]", "convert serial numbers back to IDs", "Convert serial numbers back to IDs, one per line. They may be typed: in any case, with\nspaces or any dashes, O for 0, and I or L for 1. A text that is not a serial number\nof this format is reported with the wrong part; the others are processed, and the\nexit status is 1.",
-			"  snowkey serial decode --prefix PAY --separator - --check PAY-20251204133341165-0697-0333-51", oneText, decodeSerial))
+		encoding, a.serialVariant(&serialFlags{}, "decode [SERIAL…]", "convert serial numbers back to IDs", "Convert serial numbers back to IDs, one per line. They may be typed: in any case, with\nspaces or any dashes, O for 0, and I or L for 1. A text that is not a serial number\nof this format is reported with the wrong part; the others are processed, and the\nexit status is 1.",
+			"  snowkey serial decode --prefix PAY --separator - --check PAY-20251204133341165-0697-0333-51", wholeLine, decodeSerial))
 }
 
-// oneText returns an argument or a line whole: a serial may contain separators.
-func oneText(line string) []string {
+// wholeLine returns an argument or a line whole: a serial may contain separators.
+func wholeLine(line string) []string {
 	if line = describe.Unquote(line); line == "" {
 		return nil
 	}
@@ -217,7 +240,7 @@ type serialFunc func(c *serial.Codec, from describe.Format, text string) (serial
 func encodeSerial(c *serial.Codec, from describe.Format, text string) (serialJSON, string, error) {
 	id, _, err := describe.Parse(text, from, c.Config().Layout.Unsigned)
 	if err != nil {
-		return serialJSON{}, "", withFrom(err)
+		return serialJSON{}, "", suggestFrom(err)
 	}
 	out, err := c.Encode(id)
 	return serialJSON{describe.Decimal.Text(id, false), out}, out, err
@@ -231,23 +254,22 @@ func decodeSerial(c *serial.Codec, _ describe.Format, text string) (serialJSON, 
 	return serialJSON{describe.Decimal.Text(id, false), text}, describe.Decimal.Text(id, c.Config().Layout.Unsigned), err
 }
 
-func (a *app) serialWay(s *serials, use, brief, long, example string, split splitFunc, turn serialFunc) *cobra.Command {
+func (a *app) serialVariant(s *serialFlags, use, brief, long, example string, split splitFunc, turn serialFunc) *cobra.Command {
 	s.format = serial.Config{Location: time.UTC}
 	cmd := a.command(use, brief, long, example, nil, func(cmd *cobra.Command, args []string) error { return a.serial(cmd, s, args, split, turn) })
 	f := cmd.Flags()
 	f.StringVar(&s.format.Prefix, "prefix", "", "`TEXT` at the start, such as PAY")
 	f.StringVar(&s.format.Separator, "separator", "", "`TEXT` between the parts, such as -")
 	f.BoolVar(&s.check, "check", false, "add check digits at the end")
-	f.Var(flagval.New(&s.scheme, "NAME", "mod97", scheme), "scheme", "scheme of the check digits: "+flagval.List(schemes))
+	enumVar(cmd, flagval.New(&s.scheme, "NAME", "mod97", scheme), "scheme", "scheme of the check digits: "+flagval.List(schemes), schemes)
 	f.Var(flagval.New(&s.format.Location, "ZONE", "UTC", flagval.Zone), "tz", "time zone of the date and time; one with summer time requires --fold")
 	f.BoolVar(&s.format.Fold, "fold", false, "add a digit that tells the repeated hours of autumn apart")
 	a.jsonFlag(cmd, "an object per line")
 	addLayout(cmd, &s.format.Layout)
-	completeWith(cmd, "scheme", schemes)
 	return cmd
 }
 
-func (a *app) serial(cmd *cobra.Command, s *serials, args []string, split splitFunc, turn serialFunc) error {
+func (a *app) serial(cmd *cobra.Command, s *serialFlags, args []string, split splitFunc, turn serialFunc) error {
 	if cmd.Flags().Changed("scheme") && !s.check {
 		return usage("--scheme requires --check")
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
-// cut holds the flags.
-type cut struct {
+// partitionFlags are the flags of the command.
+type partitionFlags struct {
 	p        ddl.Partitioning
 	from, to string
 	count    int64
@@ -30,15 +30,15 @@ the database rejects a row without one.
 A table must be created as partitioned: --clause prints the end of CREATE TABLE.`
 
 func (a *app) partitionsCommand() *cobra.Command {
-	c := &cut{p: ddl.Partitioning{Location: time.UTC}, count: 3}
-	cmd := a.command("partitions --by PERIOD --dialect D", "print SQL for partitions by the time in IDs", partitionsAbout,
-		"  snowkey partitions --by month --dialect postgres --table orders\n  snowkey partitions --by day --dialect mysql --table orders --from 2026-12-01 --to 2027-01-01\n  snowkey partitions --by month --dialect postgres --clause",
+	c := &partitionFlags{p: ddl.Partitioning{Location: time.UTC}, count: 3}
+	cmd := a.command("partitions --by PERIOD --dialect D --table TABLE", "print SQL for partitions by the time in IDs", partitionsAbout,
+		"  snowkey partitions --by month --dialect postgres --table orders\n  snowkey partitions --by day --dialect mysql --table orders --from 2026-12-01 --to 2027-01-01\n  snowkey partitions --by month --dialect postgres --table orders --clause",
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.partitions(c, cmd.Flags().Changed) })
 	f := cmd.Flags()
 	periods := []ddl.Period{ddl.Day, ddl.Week, ddl.Month}
-	f.Var(flagval.New(&c.p.By, "PERIOD", "", flagval.OneOf(periods...)), "by", "length of a partition: day, week or month; required")
-	f.Var(flagval.New(&c.p.Dialect, "NAME", "", dialect), "dialect", "SQL dialect: postgres or mysql; required")
-	f.StringVar(&c.p.Table, "table", "orders", "`TABLE` to partition")
+	enumVar(cmd, flagval.New(&c.p.By, "PERIOD", "", flagval.OneOf(periods...)), "by", "length of a partition: day, week or month; required", periods)
+	enumVar(cmd, flagval.New(&c.p.Dialect, "NAME", "", dialect), "dialect", "SQL dialect: postgres or mysql; required", dialects[:2])
+	f.StringVar(&c.p.Table, "table", "", "`TABLE` to partition; required")
 	f.StringVar(&c.p.Column, "column", "id", "`COLUMN` of the IDs")
 	f.StringVar(&c.p.Schema, "schema", "", "`SCHEMA` of the table, in MySQL its database (default the connection's)")
 	f.StringVar(&c.from, "from", "now", "`TIME` of the first partition: "+timetext.Forms)
@@ -48,36 +48,33 @@ func (a *app) partitionsCommand() *cobra.Command {
 	f.BoolVar(&c.clause, "clause", false, "print the end of CREATE TABLE or, in MySQL, of ALTER TABLE")
 	a.jsonFlag(cmd, "the partitions with their bounds, and the statements")
 	addLayout(cmd, &c.p.Layout)
-	completeWith(cmd, "by", periods)
-	completeWith(cmd, "dialect", dialects[:2])
 	return cmd
 }
 
-func (a *app) partitions(c *cut, given func(flag string) bool) error {
+func (a *app) partitions(c *partitionFlags, given func(flag string) bool) error {
 	switch {
 	case c.p.By == "":
 		return usage("--by is required: day, week or month")
 	case c.p.Dialect == "":
 		return usage("--dialect is required: postgres or mysql")
+	case c.p.Table == "":
+		return usage("--table is required: the table to partition")
 	case c.to != "" && given("count"):
 		return usage("--to and --count: give one of them")
 	}
-	from, err := timetext.Parse(c.from, a.now(), c.p.Location)
+	from, err := a.moment("--from", c.from, c.p.Location)
 	if err != nil {
-		return wrong("--from", c.from, err)
+		return err
 	}
 	to := c.last(from)
 	if c.to != "" {
-		if to, err = timetext.Parse(c.to, a.now(), c.p.Location); err != nil {
-			return wrong("--to", c.to, err)
+		if to, err = a.moment("--to", c.to, c.p.Location); err != nil {
+			return err
 		}
 	}
 	parts, err := c.p.Bounds(from, to)
 	if err != nil {
 		return sqlError(c.p.Dialect, "", outsideLayout(err))
-	}
-	if !given("table") {
-		a.note("%s no --table: the SQL is for %q", a.errStyle.paint(yellow, "snowkey partitions:"), c.p.Table)
 	}
 	var script ddl.Script
 	if c.clause {
@@ -100,7 +97,7 @@ func (a *app) partitions(c *cut, given func(flag string) bool) error {
 
 // last returns a time in the last of --count partitions, not before from. It is a noon,
 // because clocks may skip midnights.
-func (c *cut) last(from time.Time) time.Time {
+func (c *partitionFlags) last(from time.Time) time.Time {
 	y, m, d := from.In(c.p.Location).Date()
 	switch n := int(c.count) - 1; c.p.By {
 	case ddl.Day:

@@ -325,26 +325,3 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 }
-
-// A list of an empty namespace suggests those that have worker IDs.
-func TestOtherNamespaces(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "ids.db")
-	list := func(want string) {
-		t.Helper()
-		if got := run(t, "workers", "list", "--dsn", file, "--namespace", "none"); got.code != 0 || got.out != "" || !strings.HasSuffix(got.err, file+want+"\n") {
-			t.Errorf("exit code %d: %s%s, want %s", got.code, got.out, got.err, want)
-		}
-	}
-	for _, namespace := range []string{"orders", "a/b"} {
-		if got := run(t, "gen", "--lease", file, "--namespace", namespace); got.code != 0 {
-			t.Fatal(got.err)
-		}
-	}
-	list(`; --namespace may be ["a/b" "orders"]`)
-	for i := range 10 {
-		if got := run(t, "gen", "--lease", file, "--namespace", fmt.Sprint(i)); got.code != 0 {
-			t.Fatal(got.err)
-		}
-	}
-	list(`; --namespace may be ["0" "1" "2" "3" "4" "5" "6" "7" "8"] or others`)
-}

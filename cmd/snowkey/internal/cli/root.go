@@ -196,8 +196,9 @@ func Main() int {
 	})
 }
 
-// completeWith completes the values of a flag.
-func completeWith[T ~string](cmd *cobra.Command, flag string, values []T) {
+// enumVar adds a flag and completes its values.
+func enumVar[T ~string](cmd *cobra.Command, value pflag.Value, flag, what string, values []T) {
+	cmd.Flags().Var(value, flag, what)
 	var names []cobra.Completion
 	for _, v := range values {
 		names = append(names, cobra.Completion(v))

@@ -5,11 +5,9 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"strconv"
 	"time"
 
@@ -19,15 +17,12 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/web"
 )
 
-// serving holds the flags.
-type serving struct {
+// serveFlags are the flags of the command.
+type serveFlags struct {
 	addr      string
 	metrics   string
 	hosts     []string
-	proxies   []string
-	rate      float64
 	noIDs     bool
-	access    string
 	drain     time.Duration
 	store     storeFlags
 	admin     bool
@@ -45,7 +40,7 @@ After SIGINT or SIGTERM, /readyz says no, and after --drain the server accepts n
 requests and completes those in progress.`
 
 func (a *app) serveCommand() *cobra.Command {
-	s := &serving{store: storeFlags{flag: "--store"}}
+	s := &serveFlags{store: storeFlags{flag: "--store"}}
 	cmd := a.command("serve", "serve the web page, and lease worker IDs over HTTP", serveAbout,
 		"  snowkey serve\n  snowkey serve --addr :8443 --tls-cert cert.pem --tls-key key.pem --store postgres://localhost/app --token-file token",
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), s) })
@@ -53,10 +48,7 @@ func (a *app) serveCommand() *cobra.Command {
 	f.StringVar(&s.addr, "addr", "127.0.0.1:8080", "`HOST:PORT` to listen on; port 0 takes a free one")
 	f.StringVar(&s.metrics, "metrics-addr", "", "`HOST:PORT` to serve /metrics on, for Prometheus; without it there are no metrics")
 	f.StringSliceVar(&s.hosts, "host", nil, "host `NAME` that a proxy on this machine sends; other requests over loopback must name localhost or an IP address")
-	f.StringSliceVar(&s.proxies, "trusted-proxy", nil, "`CIDR` or address of proxies whose X-Forwarded-For names the client; without it, the sender is the client")
-	f.Float64Var(&s.rate, "rate", 100, "`N` requests a second to the API for each client address, in bursts of as many; 0: no limit")
 	f.BoolVar(&s.noIDs, "no-ids", false, "generate no IDs; /api/ids composes those of a given time only")
-	f.Var(flagval.New(&s.access, "FORMAT", "", flagval.OneOf("text", "json")), "access-log", "log each request to standard error: text or json")
 	f.Var(flagval.New(&s.drain, "DURATION", "0s", flagval.Duration(0, time.Hour)), "drain", "before it shuts down, serve for this DURATION while /readyz says no")
 	f.StringVar(&s.store.text, "store", "", "store of the worker IDs to lease, a `DSN`; requires a token")
 	f.StringVar(&s.store.tokenFile, "token-file", "", "`FILE` with the token of the clients (default $SNOWKEY_TOKEN)")
@@ -68,14 +60,14 @@ func (a *app) serveCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) serve(ctx context.Context, s *serving) error {
+func (a *app) serve(ctx context.Context, s *serveFlags) error {
 	host, err := checkAddr(s.addr)
 	if err != nil {
-		return wrong("--addr", s.addr, err)
+		return invalidValue("--addr", s.addr, err)
 	}
 	if s.metrics != "" {
 		if _, err := checkAddr(s.metrics); err != nil {
-			return wrong("--metrics-addr", s.metrics, err)
+			return invalidValue("--metrics-addr", s.metrics, err)
 		}
 	}
 	certificates, err := s.certificates()
@@ -85,14 +77,14 @@ func (a *app) serve(ctx context.Context, s *serving) error {
 	if err := s.store.unused(); err != nil {
 		return err
 	}
-	cfg, err := s.config(a.Err)
-	if err != nil {
-		return err
+	cfg := web.Config{
+		Hosts: s.hosts, Admin: s.admin, NoIDs: s.noIDs, Metrics: s.metrics != "",
+		Logger: slog.New(slog.NewTextHandler(a.Err, nil)),
 	}
 	leases := ""
 	if s.store.text != "" {
 		leases = web.LeasesPath
-		if cfg.Token, err = a.secret("", s.store.tokenFile); err != nil {
+		if cfg.Token, err = a.secret(s.store.tokenFile); err != nil {
 			return err
 		}
 		if cfg.Token == "" {
@@ -107,7 +99,7 @@ func (a *app) serve(ctx context.Context, s *serving) error {
 	}
 	handler, err := web.New(cfg)
 	if err != nil {
-		return byFlag(err, map[string]string{"Hosts": "--host", "Token": "--token-file", "Rate": "--rate"})
+		return byFlag(err, map[string]string{"Hosts": "--host", "Token": "--token-file"})
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.addr)
 	if err != nil {
@@ -127,41 +119,17 @@ func (a *app) serve(ctx context.Context, s *serving) error {
 	return a.listen(ctx, s.drain, certificates, listener, handler, cfg.Logger, leases)
 }
 
-// config reads the flags of the page and its API.
-func (s *serving) config(log io.Writer) (web.Config, error) {
-	cfg := web.Config{Hosts: s.hosts, Admin: s.admin, Rate: s.rate, NoIDs: s.noIDs, Metrics: s.metrics != ""}
-	for _, text := range s.proxies {
-		prefix, err := netip.ParsePrefix(text)
-		if address, bad := netip.ParseAddr(text); bad == nil {
-			prefix, err = address.Prefix(address.BitLen())
-		}
-		if err != nil {
-			return cfg, usage("--trusted-proxy %q: must be a network such as 10.0.0.0/8, or an address", short(text))
-		}
-		cfg.Proxies = append(cfg.Proxies, prefix)
-	}
-	var lines slog.Handler = slog.NewTextHandler(log, nil)
-	if s.access == "json" {
-		lines = slog.NewJSONHandler(log, nil)
-	}
-	cfg.Logger = slog.New(lines)
-	if s.access != "" {
-		cfg.Access = cfg.Logger
-	}
-	return cfg, nil
-}
-
 // certificates are read before the server listens.
-func (s *serving) certificates() ([]tls.Certificate, error) {
+func (s *serveFlags) certificates() ([]tls.Certificate, error) {
 	if (s.cert == "") != (s.key == "") {
-		return nil, usage("--tls-cert %q and --tls-key %q: give both or none", short(s.cert), short(s.key))
+		return nil, usage("--tls-cert %q and --tls-key %q: give both or none", truncate(s.cert), truncate(s.key))
 	}
 	if s.cert == "" {
 		return nil, nil
 	}
 	pair, err := tls.LoadX509KeyPair(s.cert, s.key)
 	if err != nil {
-		return nil, usage("--tls-cert %q, --tls-key %q: %w", short(s.cert), short(s.key), err)
+		return nil, usage("--tls-cert %q, --tls-key %q: %w", truncate(s.cert), truncate(s.key), err)
 	}
 	return []tls.Certificate{pair}, nil
 }

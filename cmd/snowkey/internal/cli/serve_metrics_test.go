@@ -49,19 +49,3 @@ func TestServeMetrics(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 }
-
-func TestServeMetricsErrors(t *testing.T) {
-	url, _, end := startServe(t, Env{}, "--addr", "127.0.0.1:0")
-	defer end()
-	for addr, want := range map[string]struct {
-		code int
-		says string
-	}{
-		"9464":                             {2, `--metrics-addr "9464": must be host:port`},
-		strings.TrimPrefix(url, "http://"): {1, "listen for --metrics-addr"},
-	} {
-		if got := run(t, "serve", "--addr", "127.0.0.1:0", "--metrics-addr", addr); got.code != want.code || !strings.Contains(got.err, want.says) {
-			t.Errorf("%s: exit code %d: %s", addr, got.code, got.err)
-		}
-	}
-}

@@ -3,8 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,8 +14,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// tokens holds the flags.
-type tokens struct {
+// tokenFlags are the flags of the command.
+type tokenFlags struct {
 	keyFile  string
 	typeName string
 	prefix   string
@@ -37,31 +35,31 @@ func (a *app) tokenCommand() *cobra.Command {
 		fmt.Fprint(a.out, token.GenerateSecret(), "\n")
 		return nil
 	})
-	sealer := &tokens{from: describe.Auto}
-	seal := a.tokenWay(sealer, "seal [ID…]", "seal IDs into tokens", `Seal IDs into tokens, one per line. IDs are arguments or come from standard input, in
+	sealer := &tokenFlags{from: describe.Auto}
+	seal := a.tokenVariant(sealer, "seal [ID…]", "seal IDs into tokens", `Seal IDs into tokens, one per line. IDs are arguments or come from standard input, in
 any format that parse reads; most in base58 need --from. With the same key, type and
 flags, an ID always becomes the same token.`,
 		"  snowkey token seal --key-file token.keys --type order --prefix ord 1996573624012345677\n"+
-			"  psql -Atc 'SELECT id FROM orders' | snowkey token seal --key-file token.keys --type order", (*tokens).seal)
+			"  psql -Atc 'SELECT id FROM orders' | snowkey token seal --key-file token.keys --type order", (*tokenFlags).seal)
 	fromFlag(seal, &sealer.from)
-	open := a.tokenWay(&tokens{}, "open [TOKEN…]", "open tokens", `Open tokens and print their IDs, one per line. Tokens are arguments or come from
+	open := a.tokenVariant(&tokenFlags{}, "open [TOKEN…]", "open tokens", `Open tokens and print their IDs, one per line. Tokens are arguments or come from
 standard input. Use the flags with which they were sealed. A text that is not a token
 of that type and these keys is reported with its position. The others are opened, and
 the exit status is 1.`,
-		"  snowkey token open --key-file token.keys --type order --prefix ord ord_JwIQ0ko2krM3BCBlyjpo9g", (*tokens).open)
+		"  snowkey token open --key-file token.keys --type order --prefix ord ord_JwIQ0ko2krM3BCBlyjpo9g", (*tokenFlags).open)
 	return parent("token", "seal IDs into tokens, and open tokens", tokenAbout,
 		"  (umask 077; snowkey token key > token.keys)\n  snowkey token seal --key-file token.keys --type order 1996573624012345677", "seal, open or key", key, seal, open)
 }
 
 // tokenFunc turns an ID into a token, or back.
-type tokenFunc func(t *tokens, text string) (tokenJSON, string, error)
+type tokenFunc func(t *tokenFlags, text string) (tokenJSON, string, error)
 
 type tokenJSON struct {
 	ID    string `json:"id"`
 	Token string `json:"token"`
 }
 
-func (a *app) tokenWay(t *tokens, use, brief, long, example string, turn tokenFunc) *cobra.Command {
+func (a *app) tokenVariant(t *tokenFlags, use, brief, long, example string, turn tokenFunc) *cobra.Command {
 	cmd := a.command(use, brief, long, example, nil, func(cmd *cobra.Command, args []string) error { return a.tokens(cmd, t, args, turn) })
 	f := cmd.Flags()
 	f.StringVar(&t.keyFile, "key-file", "", "`FILE` with the keys (default $"+keysVariable+")")
@@ -79,7 +77,7 @@ func typeName(s string) (string, error) {
 	return s, nil
 }
 
-func (a *app) tokens(cmd *cobra.Command, t *tokens, args []string, turn tokenFunc) error {
+func (a *app) tokens(cmd *cobra.Command, t *tokenFlags, args []string, turn tokenFunc) error {
 	if t.typeName == "" {
 		return usage("--type is required: the name under which the tokens are sealed, such as order")
 	}
@@ -99,10 +97,10 @@ func (a *app) tokens(cmd *cobra.Command, t *tokens, args []string, turn tokenFun
 	})
 }
 
-func (t *tokens) seal(text string) (tokenJSON, string, error) {
+func (t *tokenFlags) seal(text string) (tokenJSON, string, error) {
 	id, _, err := describe.Parse(text, t.from, false)
 	if err != nil {
-		return tokenJSON{}, "", withFrom(err)
+		return tokenJSON{}, "", suggestFrom(err)
 	}
 	line := make([]byte, 0, 96)
 	if t.prefix != "" {
@@ -112,7 +110,7 @@ func (t *tokens) seal(text string) (tokenJSON, string, error) {
 	return tokenJSON{describe.Decimal.Text(id, false), string(line)}, string(line), err
 }
 
-func (t *tokens) open(text string) (tokenJSON, string, error) {
+func (t *tokenFlags) open(text string) (tokenJSON, string, error) {
 	body := text
 	if end := strings.LastIndexByte(text, '_') + 1; end > 0 || t.prefix != "" {
 		switch {
@@ -150,7 +148,7 @@ func (a *app) ring(file string) (*token.Ring, error) {
 	source, text := "$"+keysVariable, a.Getenv(keysVariable)
 	switch {
 	case file != "":
-		source = fmt.Sprintf("--key-file %q", short(file))
+		source = fmt.Sprintf("--key-file %q", truncate(file))
 		var err error
 		if text, err = readSome(file, maxKeys+1); err != nil {
 			if _, isSecret := token.ParseSecret(file); isSecret == nil {
@@ -161,7 +159,6 @@ func (a *app) ring(file string) (*token.Ring, error) {
 		if len(text) > maxKeys {
 			return nil, usage("%s: must have at most %d bytes", source, maxKeys)
 		}
-		a.warnOfReaders(source, file)
 	case strings.TrimSpace(text) == "":
 		return nil, usage("--key-file is required, or the variable %s; snowkey token key prints a new key", keysVariable)
 	default:
@@ -173,16 +170,6 @@ func (a *app) ring(file string) (*token.Ring, error) {
 		return nil, usage("%s: %w", source, err)
 	}
 	return ring, nil
-}
-
-// warnOfReaders warns of a key file that other users can read. On Windows the mode does not
-// tell, and a pipe has no other readers.
-func (a *app) warnOfReaders(source, file string) {
-	info, err := os.Stat(file)
-	if err != nil || !info.Mode().IsRegular() || runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0 {
-		return
-	}
-	a.note("%s %s has the mode %04o, so other users may have access to the keys: chmod 600", a.errStyle.paint(yellow, "warning:"), source, info.Mode().Perm())
 }
 
 // keyLine returns a line of a key file without its comment.

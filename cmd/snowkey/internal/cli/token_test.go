@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -149,41 +147,4 @@ func TestMisplacedSecret(t *testing.T) {
 			shows(t, got)
 		})
 	}
-}
-
-// A file that others can read is a warning, on standard error.
-func TestKeyFileMode(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("modes do not tell")
-	}
-	for mode, warns := range map[os.FileMode]bool{0o600: false, 0o400: false, 0o640: true, 0o604: true, 0o644: true} {
-		file := filepath.Join(t.TempDir(), "keys")
-		writeKeys(t, file, oneSecret, mode)
-		got := run(t, "token", "seal", "--type", "order", "--key-file", file, "1")
-		want := ""
-		if warns {
-			want = fmt.Sprintf("warning: --key-file %q has the mode %04o, so other users may have access to the keys: chmod 600\n", file, mode)
-		}
-		if got.code != 0 || got.err != want || len(got.out) != 23 {
-			t.Errorf("%04o: %+v, want %q", mode, got, want)
-		}
-	}
-}
-
-// Any text is a key file or an error, which has no long word of the text.
-func FuzzParseKeys(f *testing.F) {
-	for _, text := range []string{"", oneSecret, "x " + oneSecret, someKeys, oneSecret + "\n" + oneSecret, "# x\n\x00", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		ring, err := parseKeys(text)
-		if (ring == nil) == (err == nil) {
-			t.Fatalf("%v, %v", ring, err)
-		}
-		for _, word := range secretsOf(text) {
-			if _, notNumber := strconv.Atoi(word); err != nil && notNumber != nil && strings.Contains(err.Error(), word) {
-				t.Errorf("%q: %v", text, err)
-			}
-		}
-	})
 }

@@ -164,13 +164,7 @@ func otherNamespaces(ctx context.Context, target *dsn.Target) string {
 	if err != nil || len(layouts) == 0 {
 		return ""
 	}
-	const shown = 9
-	names := slices.Sorted(maps.Keys(layouts))
-	text := fmt.Sprintf("%q", names[:min(len(names), shown)])
-	if len(names) > shown {
-		text += " or others"
-	}
-	return "; --namespace may be " + text
+	return fmt.Sprintf("; --namespace may be %q", slices.Sorted(maps.Keys(layouts)))
 }
 
 func unsupported(err error) error {
@@ -183,7 +177,7 @@ func unsupported(err error) error {
 func (a *app) freeWorker(ctx context.Context, p *storeFlags, text string, token int64) error {
 	id, err := flagval.Whole(0, math.MaxInt64)(text)
 	if err != nil {
-		return wrong("WORKERID", text, errors.New("must be a worker ID, 0 or more"))
+		return invalidValue("WORKERID", text, errors.New("must be a worker ID, 0 or more"))
 	}
 	if token < 0 {
 		return usage(`--fencing-token is required: "snowkey workers list" shows it`)
@@ -218,22 +212,21 @@ func (a *app) freeWorker(ctx context.Context, p *storeFlags, text string, token 
 
 // storeFlags are the flags that name a store of worker IDs.
 type storeFlags struct {
-	flag             string // --dsn, --lease or --store
-	text             string
-	token, tokenFile string
-	namespace        string
-	dataLoss         bool
-	flags            *pflag.FlagSet
-	dependent        []string // the flags that need a DSN
+	flag      string // --dsn, --lease or --store
+	text      string
+	tokenFile string
+	namespace string
+	dataLoss  bool
+	flags     *pflag.FlagSet
+	dependent []string // the flags that need a DSN
 }
 
 // add adds the flag of the DSN, its token, --namespace and, if the store is written, --allow-data-loss.
 func (p *storeFlags) add(cmd *cobra.Command, flag, what string, writes bool) {
 	f := cmd.Flags()
-	p.flag, p.flags, p.dependent = "--"+flag, f, []string{"token", "token-file", "namespace"}
+	p.flag, p.flags, p.dependent = "--"+flag, f, []string{"token-file", "namespace"}
 	f.StringVar(&p.text, flag, "", what+", a `DSN`: "+dsn.Forms)
-	f.StringVar(&p.token, "token", "", "`TOKEN` for an http(s) DSN; other users of this machine can see it, so prefer --token-file or SNOWKEY_TOKEN")
-	f.StringVar(&p.tokenFile, "token-file", "", "`FILE` with the token (default $SNOWKEY_TOKEN)")
+	f.StringVar(&p.tokenFile, "token-file", "", "`FILE` with the token for an http(s) DSN (default $SNOWKEY_TOKEN)")
 	f.StringVar(&p.namespace, "namespace", "default", "`NAMESPACE` in which IDs are unique; each has its own worker IDs")
 	if writes {
 		p.dependent = append(p.dependent, "allow-data-loss")
@@ -261,7 +254,7 @@ func (a *app) parseStore(p *storeFlags) (*dsn.DSN, error) {
 	text := p.text
 	if name, ok := strings.CutPrefix(text, "env:"); ok {
 		if text = strings.TrimSpace(a.Getenv(name)); text == "" {
-			return nil, usage("%s %q: the environment variable %q is not set", p.flag, short(p.text), short(name))
+			return nil, usage("%s %q: the environment variable %q is not set", p.flag, truncate(p.text), truncate(name))
 		}
 		a.secrets = append(a.secrets, dsn.Secrets(text)...)
 	}
@@ -271,7 +264,7 @@ func (a *app) parseStore(p *storeFlags) (*dsn.DSN, error) {
 	}
 	if p.namespace != "" {
 		if err := driver.CheckNamespace(p.namespace); err != nil {
-			return nil, usage("--namespace %q: must be 1 to 64 ASCII letters, digits and . _ - : /", short(p.namespace))
+			return nil, usage("--namespace %q: must be 1 to 64 ASCII letters, digits and . _ - : /", truncate(p.namespace))
 		}
 	}
 	return d, nil
@@ -285,14 +278,14 @@ func (a *app) open(ctx context.Context, p *storeFlags, create bool) (*dsn.Target
 	}
 	token := ""
 	if d.Kind == dsn.HTTP {
-		if token, err = a.secret(p.token, p.tokenFile); err != nil {
+		if token, err = a.secret(p.tokenFile); err != nil {
 			return nil, err
 		}
 		if token == "" {
 			return nil, usage("%s: %s requires a token: give --token-file or set SNOWKEY_TOKEN", p.flag, d.Name)
 		}
-	} else if p.token != "" || p.tokenFile != "" && p.flag != "--store" {
-		return nil, usage("--token and --token-file require an http(s) DSN: %s takes none", d.Kind)
+	} else if p.tokenFile != "" && p.flag != "--store" {
+		return nil, usage("--token-file requires an http(s) DSN: %s takes none", d.Kind)
 	}
 	return d.Open(ctx, token, create)
 }
@@ -314,15 +307,10 @@ func (a *app) openStore(ctx context.Context, p *storeFlags, create bool) (*dsn.T
 // maxToken bounds a token file.
 const maxToken = 4096
 
-// secret returns the token of the flag, the file or the environment.
-func (a *app) secret(flag, file string) (string, error) {
+// secret returns the token of the file or, without one, of the environment.
+func (a *app) secret(file string) (string, error) {
 	source, token := "SNOWKEY_TOKEN", strings.TrimSpace(a.Getenv("SNOWKEY_TOKEN"))
-	switch {
-	case flag != "" && file != "":
-		return "", usage("--token and --token-file: give one of them")
-	case flag != "":
-		source, token = "--token", flag
-	case file != "":
+	if file != "" {
 		content, err := readSome(file, maxToken+1)
 		if err != nil {
 			return "", usage("--token-file %q: %w", file, dsn.Bare(err))

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,21 +46,23 @@ type Texts struct {
 
 // Fields is what an ID holds in its layout.
 type Fields struct {
-	Input      string      `json:"input"`
-	Format     Format      `json:"format"`           // of the input
-	Prefix     string      `json:"prefix,omitempty"` // of the input
-	Time       string      `json:"time"`
-	Local      string      `json:"local,omitempty"` // in the zone that was asked for
-	UnixMS     json.Number `json:"unix_ms"`         // beyond int64 in long layouts
-	Relative   string      `json:"relative"`        // to now
-	Tick       string      `json:"tick"`
-	Rollback   int64       `json:"rollback"`
-	Datacenter int64       `json:"datacenter"`
-	Worker     int64       `json:"worker"`
-	WorkerID   int64       `json:"worker_id"` // datacenter<<worker_bits | worker
-	Sequence   int64       `json:"sequence"`
-	JavaScript JavaScript  `json:"javascript"`
-	Bits       string      `json:"bits"`
+	Input      string            `json:"input"`
+	Format     Format            `json:"format"`           // of the input
+	Prefix     string            `json:"prefix,omitempty"` // of the input
+	Preset     string            `json:"preset,omitempty"` // that is assumed
+	Others     map[string]string `json:"others,omitempty"` // the times under the other presets that are possible
+	Time       string            `json:"time"`
+	Local      string            `json:"local,omitempty"` // in the zone that was asked for
+	UnixMS     json.Number       `json:"unix_ms"`         // beyond int64 in long layouts
+	Relative   string            `json:"relative"`        // to now
+	Tick       string            `json:"tick"`
+	Rollback   int64             `json:"rollback"`
+	Datacenter int64             `json:"datacenter"`
+	Worker     int64             `json:"worker"`
+	WorkerID   int64             `json:"worker_id"` // datacenter<<worker_bits | worker
+	Sequence   int64             `json:"sequence"`
+	JavaScript JavaScript        `json:"javascript"`
+	Bits       string            `json:"bits"`
 }
 
 // JavaScript is what JSON.parse makes of an ID that is written as a number.
@@ -97,8 +100,9 @@ func Text(id int64, formats ...Format) Texts {
 	return d
 }
 
-// New describes an ID that was read from an input in a format. zone may be nil.
-func New(l core.Layout, id int64, input string, format Format, now time.Time, zone *time.Location) (ID, error) {
+// New describes an ID that was read from an input in a format. zone may be nil. presets are those of
+// Recognize, if the layout is the first of them.
+func New(l core.Layout, id int64, input string, format Format, now time.Time, zone *time.Location, presets ...core.Preset) (ID, error) {
 	p, err := l.Decode(id)
 	if err != nil {
 		return ID{}, Outside(err)
@@ -107,14 +111,46 @@ func New(l core.Layout, id int64, input string, format Format, now time.Time, zo
 	unixMS.Add(unixMS.Mul(unixMS, big.NewInt(1000)), big.NewInt(int64(p.Time.Nanosecond())/1e6))
 	d := ID{Texts: Text(id, append(Formats(), format)...)}
 	d.Fields = &Fields{
-		Input: input, Format: format, Prefix: format.Prefix(), Time: timetext.Format(p.Time), UnixMS: json.Number(unixMS.String()), Relative: timetext.Relative(p.Time, now),
+		Input: input, Format: format, Prefix: format.Prefix(), Others: map[string]string{}, Time: timetext.Format(p.Time), UnixMS: json.Number(unixMS.String()), Relative: timetext.Relative(p.Time, now),
 		Tick: strconv.FormatUint(uint64(id)>>lowBits(l), 10), Rollback: p.Rollback, Datacenter: p.Datacenter, Worker: p.Worker,
 		WorkerID: p.Datacenter<<l.WorkerBits | p.Worker, Sequence: p.Sequence, JavaScript: NewJavaScript(d.ID), Bits: fmt.Sprintf("%064b", uint64(id)),
+	}
+	for i, preset := range presets {
+		if p, err := preset.Layout.Decode(id); i == 0 {
+			d.Preset = preset.Name
+		} else if err == nil {
+			d.Others[preset.Name] = timetext.Format(p.Time)
+		}
 	}
 	if zone != nil {
 		d.Local = p.Time.In(zone).Format(timetext.Stamp)
 	}
 	return d, nil
+}
+
+// Recognize returns the presets that texts may be IDs of, the one to assume first: of those under which the
+// times of most are possible, the first in the order of core.Presets, which begins with the default. A
+// time is possible if it is not in the first half day, where small numbers are, nor more than a day in the
+// future. It is the default if none is, or if a text has a prefix. The page's recognize.js does the same.
+func Recognize(texts []string, format Format, now time.Time) []core.Preset {
+	presets, counts, most := core.Presets(), map[string]int{}, 0
+	for _, text := range texts {
+		id, found, err := Parse(text, format, false)
+		if err == nil && found.Prefix() != "" {
+			return presets[:1]
+		}
+		for _, p := range presets {
+			parts, outside := p.Layout.Decode(id)
+			if err == nil && outside == nil && parts.Time.Sub(p.Layout.Epoch) >= 12*time.Hour && parts.Time.Sub(now) <= 24*time.Hour {
+				counts[p.Name]++
+				most = max(most, counts[p.Name])
+			}
+		}
+	}
+	if most == 0 {
+		return presets[:1]
+	}
+	return slices.DeleteFunc(presets, func(p core.Preset) bool { return counts[p.Name] < most })
 }
 
 // Outside explains why an ID does not belong to the layout, without core's field names.
@@ -241,7 +277,38 @@ func perSecond(perTick *big.Int, tick time.Duration) string {
 	return whole.String() + "." + strings.TrimRight(strconv.FormatInt(1_000_000+part.Int64(), 10)[1:], "0")
 }
 
-// Compose fills ids with those of one tick of a worker ID, from a sequence number on. They
+// WorkerID returns the worker ID of a datacenter and a worker within it. Without a datacenter, which
+// is then -1, worker is the whole worker ID. An error is a *core.ConfigError.
+func WorkerID(l core.Layout, datacenter, worker int64) (int64, error) {
+	workers, reason := int64(1)<<min(l.WorkerBits, 62), fmt.Sprintf("the layout has %d bits for it", l.WorkerBits)
+	if datacenter < 0 {
+		datacenter, workers, reason = 0, l.WorkerIDs(), fmt.Sprintf("the layout has %d worker IDs", l.WorkerIDs())
+	}
+	if err := atMost("Worker", worker, workers-1, reason); err != nil {
+		return 0, err
+	}
+	err := atMost("Datacenter", datacenter, int64(1)<<min(l.DatacenterBits, 62)-1, fmt.Sprintf("the layout has %d bits for it", l.DatacenterBits))
+	return datacenter<<l.WorkerBits | worker, err
+}
+
+// CheckTick reports whether a tick has n IDs from a sequence number on. An error is a *core.ConfigError.
+func CheckTick(l core.Layout, sequence, n int64) error {
+	perTick := l.IDsPerTick()
+	if err := atMost("Sequence", sequence, perTick-1, fmt.Sprintf("the layout has %d bits for it", l.SequenceBits)); err != nil {
+		return err
+	}
+	return atMost("Count", n, perTick-sequence, fmt.Sprintf("a tick has the sequences 0 to %d, and these start at %d", perTick-1, sequence))
+}
+
+// atMost checks a field.
+func atMost(field string, value, limit int64, reason string) error {
+	if value <= limit {
+		return nil
+	}
+	return &core.ConfigError{Fields: []core.FieldError{{Field: field, Value: strconv.FormatInt(value, 10), Reason: fmt.Sprintf("must be at most %d: %s", limit, reason)}}}
+}
+
+// Compose fills ids with the IDs of one tick of a worker ID, from a sequence number on. They
 // are bounds or test data: a generator may issue the same ones.
 func Compose(l core.Layout, worker int64, at time.Time, sequence int64, ids []int64) error {
 	parts := core.Parts{Time: at, Datacenter: worker >> l.WorkerBits, Worker: worker & (int64(1)<<l.WorkerBits - 1)}

@@ -1,10 +1,10 @@
 package describe
 
 import (
-	"encoding/json"
+	"fmt"
 	"math"
-	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,80 +31,45 @@ func TestJavaScript(t *testing.T) {
 	}
 }
 
-// An ID that was not parsed has no fields, and one of them has every field.
-func TestJSON(t *testing.T) {
+// The parts of a worker ID, and the sequence numbers of a tick, are checked by the layout.
+func TestBounds(t *testing.T) {
+	for _, c := range []struct {
+		datacenter, worker int64
+		want               string // the worker ID, or the field that is wrong
+	}{{-1, 1023, "1023"}, {-1, 1024, "Worker"}, {31, 31, "1023"}, {1, 3, "35"}, {0, 32, "Worker"}, {32, 0, "Datacenter"}} {
+		id, err := WorkerID(core.Twitter(), c.datacenter, c.worker)
+		if got := fmt.Sprint(id); got != c.want && (err == nil || !strings.Contains(err.Error(), c.want+" ")) {
+			t.Errorf("%d, %d: %d, %v, want %s", c.datacenter, c.worker, id, err, c.want)
+		}
+	}
+	for field, c := range map[string][2]int64{"": {4000, 96}, "Count": {4000, 97}, "Sequence": {4096, 1}} {
+		if err := CheckTick(core.Twitter(), c[0], c[1]); (err == nil) != (field == "") || err != nil && !strings.Contains(err.Error(), field+" ") {
+			t.Errorf("%d: %v, want %s", c, err, field)
+		}
+	}
+}
+
+// An ID that is composed in a preset is described by the same parts, and not in a layout without it.
+func TestPresets(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	parse := func(l core.Layout, text string, zone *time.Location) ID {
-		id, format, err := Parse(text, Auto, l.Unsigned)
-		if err != nil {
+	for _, p := range core.Presets() {
+		l := p.Layout.WithDefaults()
+		var ids [2]int64
+		if d := NewLayout(l, now); d.Preset != p.Name || d.WorkerIDs != strconv.FormatInt(l.WorkerIDs(), 10) || (d.UnsafeFrom == nil) != (d.Bits <= 53) {
+			t.Errorf("%+v", d)
+		}
+		if err := Compose(l, 0, now, 0, ids[:]); err != nil {
 			t.Fatal(err)
 		}
-		d, err := New(l, id, text, format, now, zone)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return d
-	}
-	parsed := parse(core.Twitter(), "0x1bb54121fb2b914d", nil)
-	negative := parse(core.Layout{TimeBits: 64, Unsigned: true}, "18446744073709551615", time.UTC)
-	prefixed := parse(core.Twitter(), "ORD_0000000000007", nil)
-	for want, d := range map[string]any{
-		`{"id":"7","prefixed":"ord_0000000000007"}`: Text(7, "ord_"),
-		`{"id":"7","hex":"0x0000000000000007","base32":"0000000000007","base58":"11111111118","base62":"00000000007","prefixed":"ord_0000000000007",` +
-			`"input":"ORD_0000000000007","format":"ord_","prefix":"ord","time":"2010-11-04T01:42:54.657Z","unix_ms":1288834974657,"relative":"16 years ago","tick":"0",` +
-			`"rollback":0,"datacenter":0,"worker":0,"worker_id":0,"sequence":7,"javascript":{"safe":true,"exact":true,"value":"7"},` +
-			`"bits":"0000000000000000000000000000000000000000000000000000000000000111"}`: prefixed,
-		`{"id":"7"}`:                        Text(7, Decimal),
-		`{"id":"7","base58":"11111111118"}`: Text(7, Base58),
-		`{"id":"-1","unsigned":"18446744073709551615","hex":"0xffffffffffffffff"}`: Text(-1, Hex, Base32),
-		`{"id":"1996573624012345677","hex":"0x1bb54121fb2b914d","base32":"1QDA147XJQ4AD","base58":"5doYnWboBWc","base62":"2NUKMIAa421",` +
-			`"input":"0x1bb54121fb2b914d","format":"hex","time":"2025-12-04T13:33:41.165Z","unix_ms":1764855221165,"relative":"11 months ago","tick":"476020246508",` +
-			`"rollback":0,"datacenter":21,"worker":25,"worker_id":697,"sequence":333,"javascript":{"safe":false,"exact":false,"value":"1996573624012345600"},` +
-			`"bits":"0001101110110101010000010010000111111011001010111001000101001101"}`: parsed,
-	} {
-		if got, err := json.Marshal(d); err != nil || string(got) != want {
-			t.Errorf("%s, %v, want %s", got, err, want)
+		d, err := New(l, ids[1], "ord_", "ord_", now, time.UTC)
+		if err != nil || d.Sequence != 1 || d.WorkerID != 0 || d.Time != "2026-11-21T12:00:00.000Z" || d.Local != d.Time || d.Prefix != "ord" || d.Base62 == "" {
+			t.Errorf("%s: %+v, %v", p.Name, d, err)
 		}
 	}
-	if negative.ID != "-1" || negative.Unsigned != "18446744073709551615" || negative.Base58 != "" || negative.Local == "" || negative.Tick != negative.Unsigned {
-		t.Errorf("%+v %+v", negative, negative.Fields)
+	if _, err := New(core.JavaScriptSafe(), 1<<60, "", Decimal, now, nil); err == nil || !strings.HasPrefix(err.Error(), "is not an ID of this layout: ") {
+		t.Error(err)
 	}
-}
-
-// randomLayout is a valid layout of more than 53 bits.
-func randomLayout(r *rand.Rand) core.Layout {
-	for {
-		l := core.Layout{
-			Epoch: time.UnixMilli(r.Int64N(1_700_000_000_000)), Tick: time.Duration(1+r.Int64N(20)) * time.Millisecond,
-			TimeBits: uint8(1 + r.IntN(50)), RollbackBits: uint8(r.IntN(4)), DatacenterBits: uint8(r.IntN(8)), WorkerBits: uint8(r.IntN(12)), SequenceBits: uint8(r.IntN(24)),
-			Unsigned: r.IntN(4) == 0,
-		}
-		if l.Validate() == nil && NewLayout(l, time.Now()).Bits > 53 {
-			return l
-		}
-	}
-}
-
-// From unsafe on, and not before, there are IDs above 2^53-1.
-func TestUnsafeFrom(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	for range 1000 {
-		l := randomLayout(r)
-		from := unsafeFrom(l)
-		greatest := func(at time.Time) int64 {
-			id, err := l.FirstAt(at)
-			if err != nil {
-				t.Fatalf("%v: %v", l, err)
-			}
-			return id | int64(1)<<lowBits(l) - 1
-		}
-		if id := greatest(from); id >= 0 && id <= 1<<53-1 {
-			t.Errorf("%v: at %v the greatest id is %d", l, from, id)
-		}
-		if from.After(l.Epoch) {
-			if id := greatest(from.Add(-l.Tick)); id > 1<<53-1 || id < 0 {
-				t.Errorf("%v: before %v the greatest id is %d already", l, from, id)
-			}
-		}
+	if d := Text(-1, Formats()...); d.Unsigned != "18446744073709551615" || d.Hex != "0xffffffffffffffff" || d.Base32 != "" {
+		t.Errorf("%+v", d)
 	}
 }

@@ -1,12 +1,9 @@
 package describe
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 func TestFormatOf(t *testing.T) {
@@ -23,43 +20,6 @@ func TestFormatOf(t *testing.T) {
 			t.Errorf("%q: %q, %v", text, got, err)
 		}
 	}
-}
-
-type order struct{}
-
-func (*order) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "ord"} }
-
-// A prefixed ID is the text of a sqltype.Key with that prefix.
-func TestPrefixedKey(t *testing.T) {
-	for _, id := range []int64{0, 1, 1996573624012345677, 1<<63 - 1} {
-		text := Format("ord_").Text(id, false)
-		if want := sqltype.Key[order](id).String(); text != want {
-			t.Errorf("%d is %q, want %q", id, text, want)
-		}
-		if key, err := sqltype.ParseKey[order](text); err != nil || int64(key) != id {
-			t.Errorf("%q is read as the key %d, %v", text, key.Int64(), err)
-		}
-	}
-}
-
-// Both read the same texts.
-func FuzzPrefixed(f *testing.F) {
-	for _, text := range []string{"ord_1qda147xjq4ad", "ORD_1QDA147XJQ4AD", "cus_1qda147xjq4ad", "ord_7", "ord_8000000000000", "ord_-1qda147xjq4ad", "Ord_lllllllllllll"} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		if text != Unquote(text) {
-			return
-		}
-		id, _, err := Parse(text, "ord_", false)
-		key, keyErr := sqltype.ParseKey[order](text)
-		if (err == nil) != (keyErr == nil) || int64(key) != id {
-			t.Errorf("%q is %d, %v, and the key %d, %v", text, id, err, key.Int64(), keyErr)
-		}
-		if errors.Is(keyErr, sqltype.ErrRange) && err.Error() != fmt.Sprintf("is above the largest ID, %d", int64(1<<63-1)) {
-			t.Errorf("%q: %v", text, err)
-		}
-	})
 }
 
 func ExampleFormat() {

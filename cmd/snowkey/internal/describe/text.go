@@ -72,14 +72,15 @@ var exponentForm = regexp.MustCompile(`^[0-9]+(?:\.[0-9]+)?[eE]\+?[0-9]{1,3}$`)
 
 const numberReading = "a number with an exponent, whose last digits are lost"
 
-// Parse reads an ID, with or without quotes, white space and a comma around it. With
+// Parse reads an ID, with or without quotes, white space and a comma around it, and with or without
+// separators between groups of three digits. With
 // Auto, digits alone are decimal, 0x starts hex, and an underscore ends a prefix; otherwise
 // 13 characters may be base32, 11 characters base58 or base62, and 8 to 16 hexadecimal
 // digits hex. If more than one of these fits, Parse returns an *AmbiguousError that names
 // them all. With unsigned, IDs of 64 bits and negative ones are accepted; they are
 // returned as the int64 of the same bits.
 func Parse(text string, format Format, unsigned bool) (id int64, found Format, err error) {
-	text = Unquote(text)
+	text = ungroup(Unquote(text))
 	switch {
 	case text == "":
 		return 0, "", errors.New("is empty")
@@ -96,7 +97,7 @@ func Parse(text string, format Format, unsigned bool) (id int64, found Format, e
 	if strings.HasSuffix(string(format), "_") {
 		return readPrefixed(text, format)
 	}
-	id, err = read(text, format, unsigned)
+	id, err = parseAs(text, format, unsigned)
 	return id, format, err
 }
 
@@ -113,7 +114,7 @@ func detect(text string, unsigned bool) (id int64, found Format, err error) {
 		if low, high := f.digits(); len(text) < low || len(text) > high {
 			continue
 		}
-		if n, err := read(text, f, unsigned); err == nil {
+		if n, err := parseAs(text, f, unsigned); err == nil {
 			id, found = n, f
 			readings = append(readings, fmt.Sprintf("%s for %s", f, Decimal.Text(n, unsigned)))
 		}
@@ -145,7 +146,7 @@ func (f Format) digits() (low, high int) {
 	return 11, 11
 }
 
-func read(text string, format Format, unsigned bool) (int64, error) {
+func parseAs(text string, format Format, unsigned bool) (int64, error) {
 	switch format {
 	case Decimal:
 		switch {
@@ -153,7 +154,7 @@ func read(text string, format Format, unsigned bool) (int64, error) {
 			return 0, errors.New("is not a decimal ID")
 		case text[0] != '-':
 			n, err := strconv.ParseUint(text, 10, 64)
-			return fit(n, err, unsigned)
+			return checkRange(n, err, unsigned)
 		case !unsigned:
 			return 0, errors.New("must not be negative")
 		}
@@ -170,7 +171,7 @@ func read(text string, format Format, unsigned bool) (int64, error) {
 			return 0, errors.New("is not hexadecimal")
 		}
 		n, err := strconv.ParseUint(text, 16, 64)
-		return fit(n, err, unsigned)
+		return checkRange(n, err, unsigned)
 	}
 	parse := sqltype.ParseBase62
 	switch format {
@@ -182,7 +183,7 @@ func read(text string, format Format, unsigned bool) (int64, error) {
 	id, err := parse(text)
 	switch {
 	case errors.Is(err, sqltype.ErrRange):
-		return fit(0, err, false)
+		return checkRange(0, err, false)
 	case err != nil:
 		digits, _ := format.digits()
 		return 0, fmt.Errorf("is not %s, which has %d digits", format, digits)
@@ -190,7 +191,7 @@ func read(text string, format Format, unsigned bool) (int64, error) {
 	return int64(id), nil
 }
 
-func fit(n uint64, err error, unsigned bool) (int64, error) {
+func checkRange(n uint64, err error, unsigned bool) (int64, error) {
 	largest := uint64(math.MaxInt64)
 	if unsigned {
 		largest = math.MaxUint64
@@ -207,10 +208,10 @@ func Split(text string) (ids []string) {
 	separates := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;|()[]{}\ufeff", r) }
 	for line := range strings.Lines(text) {
 		if object := strings.Trim(line, " \t\r\n\ufeff"); strings.HasPrefix(object, "{") && strings.Contains(object, ":") {
-			ids = append(ids, ofObject(object))
+			ids = append(ids, objectID(object))
 			continue
 		}
-		for _, item := range strings.FieldsFunc(line, separates) {
+		for _, item := range strings.FieldsFunc(ungroup(line), separates) {
 			if id := Unquote(item); id != "" {
 				ids = append(ids, id)
 			}
@@ -219,9 +220,23 @@ func Split(text string) (ids []string) {
 	return ids
 }
 
-// ofObject returns the "id" of an object as it is written; other lines are returned
+// grouped finds digits in groups of three, with the same separator between all.
+var grouped = regexp.MustCompile(`\b[1-9]\d{0,2}(?:(?:,\d{3}){4,}|(?:\.\d{3}){4,}|(?:'\d{3}){4,}|(?:’\d{3}){4,}|(?:_\d{3}){4,}` +
+	`|(?: \d{3}){4,}|(?:\x{a0}\d{3}){4,}|(?:\x{202f}\d{3}){4,})\b`)
+
+// ungroup removes the separators from numbers of 13 to 21 digits, such as 1,996,573,624,012,345,677.
+func ungroup(text string) string {
+	return grouped.ReplaceAllStringFunc(text, func(found string) string {
+		if digits := strings.Join(strings.FieldsFunc(found, func(r rune) bool { return !unicode.IsDigit(r) }), ""); len(digits) <= 21 {
+			return digits
+		}
+		return found
+	})
+}
+
+// objectID returns the "id" of an object as it is written; other lines are returned
 // whole, for an error to show.
-func ofObject(line string) string {
+func objectID(line string) string {
 	var object struct {
 		ID json.RawMessage `json:"id"` // a number may have more than 53 bits
 	}
@@ -279,7 +294,7 @@ func (f Format) appendPrefixed(b []byte, id int64) []byte {
 // prefix must be that one.
 func readPrefixed(text string, want Format) (int64, Format, error) {
 	end := strings.LastIndexByte(text, '_') + 1
-	found := Format(lower(text[:end]))
+	found := Format(asciiLower(text[:end]))
 	if want == Auto {
 		if found.Prefix() == "" {
 			return 0, "", errors.New("has no valid prefix: want 1 to 63 of a-z and _, first and last a letter, then _ and 13 digits of base32")
@@ -291,14 +306,14 @@ func readPrefixed(text string, want Format) (int64, Format, error) {
 	case found != want || err != nil && !errors.Is(err, sqltype.ErrRange):
 		return 0, "", fmt.Errorf("is not %q and 13 digits of base32", string(want))
 	case err != nil:
-		_, err = fit(0, err, false)
+		_, err = checkRange(0, err, false)
 		return 0, "", err
 	}
 	return int64(id), want, nil
 }
 
-// lower changes only ASCII, as in sqltype: other letters may become some of a-z.
-func lower(text string) string {
+// asciiLower changes only ASCII, as in sqltype: other letters may become some of a-z.
+func asciiLower(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {
 			r += 'a' - 'A'

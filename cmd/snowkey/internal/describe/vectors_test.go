@@ -5,10 +5,14 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// The vectors hold for the page's idtext.js as well: internal/integration/browser runs them.
+// The vectors hold for the page as well: internal/integration/browser runs them.
 func TestVectors(t *testing.T) {
 	text, err := os.ReadFile("../testdata/vectors.json")
 	if err != nil {
@@ -42,5 +46,36 @@ func TestVectors(t *testing.T) {
 		if got := Split(v.Text); !slices.Equal(got, v.Items) {
 			t.Errorf("Split(%q) = %q, want %q", v.Text, got, v.Items)
 		}
+	}
+}
+
+// Texts have the presets of presets.tsv: IDs of ours, of all years, and public IDs.
+func TestRecognize(t *testing.T) {
+	list, err := os.ReadFile("../testdata/presets.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(list)), "\n")[1:]
+	if len(lines) < 740 {
+		t.Errorf("only %d lines", len(lines))
+	}
+	for _, line := range lines {
+		column := strings.Split(line, "\t") // now, texts, presets, origin
+		now, err := time.Parse(time.DateOnly, column[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range Recognize(strings.Fields(column[1]), Auto, now) {
+			got = append(got, p.Name)
+		}
+		if strings.Join(got, ",") != column[2] {
+			t.Errorf("%s: %q, want %s", line, got, column[2])
+		}
+	}
+	const discord = "175928847299117063"
+	d, err := New(core.Twitter(), 175928847299117063, discord, Decimal, time.Now(), nil, Recognize([]string{discord}, Auto, time.Now())...)
+	if err != nil || d.Preset != "twitter" || d.Others["discord"] != "2016-04-30T11:18:25.796Z" || d.Others["twitter"] != "" {
+		t.Errorf("%+v, %v", d.Fields, err)
 	}
 }

@@ -76,7 +76,7 @@ func Run(ctx context.Context, cfg Config, emit func(Check)) {
 		if ctx.Err() != nil {
 			return
 		}
-		e.largest(ctx, c)
+		e.checkLargest(ctx, c)
 	}
 }
 
@@ -160,8 +160,8 @@ const (
 	aheadWarn = time.Minute
 )
 
-// largest checks the largest ID of a column: a generator must not start below it.
-func (e *checkup) largest(ctx context.Context, c Column) {
+// checkLargest checks the largest ID of a column: a generator must not start below it.
+func (e *checkup) checkLargest(ctx context.Context, c Column) {
 	name := "largest ID of " + c.Table + "." + c.Column
 	var text sql.NullString
 	dialect := map[dsn.Kind]ddl.Dialect{dsn.Postgres: ddl.Postgres, dsn.MySQL: ddl.MySQL, dsn.SQLite: ddl.SQLite}[e.Target.Kind]

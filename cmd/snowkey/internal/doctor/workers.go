@@ -58,8 +58,8 @@ func (e *checkup) workers(ctx context.Context) {
 		return
 	}
 	workerIDs := e.layout(ctx)
-	e.twice(rows, workerIDs)
-	e.holders(rows, workerIDs)
+	e.checkDuplicates(rows, workerIDs)
+	e.checkHolders(rows, workerIDs)
 	e.generators(ctx, rows)
 }
 
@@ -90,9 +90,9 @@ func (e *checkup) layout(ctx context.Context) (workerIDs int64) {
 	return e.Layout.WorkerIDs()
 }
 
-// twice finds worker IDs that have several rows, such as after a restore without the
+// checkDuplicates finds worker IDs that have several rows, such as after a restore without the
 // primary key.
-func (e *checkup) twice(rows []driver.Record, workerIDs int64) {
+func (e *checkup) checkDuplicates(rows []driver.Record, workerIDs int64) {
 	const name = "worker IDs held twice"
 	seen := map[int64]bool{}
 	var doubled, outside []string
@@ -105,14 +105,14 @@ func (e *checkup) twice(rows []driver.Record, workerIDs int64) {
 			outside = append(outside, fmt.Sprint(row.Worker))
 		}
 	}
-	e.judge(len(doubled) > 0, Fail, name, fmt.Sprintf("%s in namespace %q", cmp.Or(list(doubled), "none"), e.Namespace), "the table lacks its primary key (space, worker): stop all holders, delete the lower rows of each, and add the key")
+	e.judge(len(doubled) > 0, Fail, name, fmt.Sprintf("%s in namespace %q", cmp.Or(firstFew(doubled), "none"), e.Namespace), "the table lacks its primary key (space, worker): stop all holders, delete the lower rows of each, and add the key")
 	if len(outside) > 0 {
-		e.report(Fail, "worker IDs outside the layout", list(outside), fmt.Sprintf("it has %d worker IDs: give the flags of the layout of the namespace", workerIDs))
+		e.report(Fail, "worker IDs outside the layout", firstFew(outside), fmt.Sprintf("it has %d worker IDs: give the flags of the layout of the namespace", workerIDs))
 	}
 }
 
-// holders checks the holders and the time they have left.
-func (e *checkup) holders(rows []driver.Record, workerIDs int64) {
+// checkHolders checks the holders and the time they have left.
+func (e *checkup) checkHolders(rows []driver.Record, workerIDs int64) {
 	now := e.Now().Add(e.ahead)
 	held, leased := 0, 0
 	var gone, ending, ahead []string
@@ -144,18 +144,18 @@ func (e *checkup) holders(rows []driver.Record, workerIDs int64) {
 	detail := fmt.Sprintf("%d of %d in namespace %q are held", held, workerIDs, e.Namespace)
 	e.judge(float64(held) > crowded*float64(workerIDs), Warn, "worker IDs", detail, "nearly all are held: new processes will soon find none")
 	if leased > 0 {
-		e.judge(len(ending) > 0, Warn, "leases about to expire", cmp.Or(list(ending), "none"), "the holder does not renew: check that it runs and reaches the server; if it is gone, snowkey workers free")
+		e.judge(len(ending) > 0, Warn, "leases about to expire", cmp.Or(firstFew(ending), "none"), "the holder does not renew: check that it runs and reaches the server; if it is gone, snowkey workers free")
 	}
 	if len(gone) > 0 {
-		e.report(Warn, "expired leases", list(gone), "no action is required: the holder crashed or lost the server, and the worker ID can be claimed")
+		e.report(Warn, "expired leases", firstFew(gone), "no action is required: the holder crashed or lost the server, and the worker ID can be claimed")
 	}
 	if len(ahead) > 0 {
-		e.report(Warn, "fences far ahead", list(ahead), "a holder's clock was fast: the worker ID cannot be leased until then")
+		e.report(Warn, "fences far ahead", firstFew(ahead), "a holder's clock was fast: the worker ID cannot be leased until then")
 	}
 }
 
-// list names the first few.
-func list(all []string) string {
+// firstFew joins the first few.
+func firstFew(all []string) string {
 	const limit = 5
 	slices.Sort(all)
 	if len(all) > limit {
@@ -166,12 +166,11 @@ func list(all []string) string {
 
 // sqlGenerator is a generator of ddl.Generator as it is in the database.
 type sqlGenerator struct {
-	missing   []string // of its objects
-	namespace string   // empty: it has no worker IDs
-	version   int
-	claim     string // of its worker IDs' records
-	workers   []int64
+	namespace string
+	claim     string  // of its worker IDs' records
+	workers   []int64 // none: its row is lost
 	copied    bool
+	lost      bool // one of its sequences
 }
 
 // generatorName is the usual name, which every object of a generator has without its prefix.
@@ -195,20 +194,14 @@ func (e *checkup) generators(ctx context.Context, rows []driver.Record) {
 	g, err := e.sqlGenerator(ctx)
 	switch {
 	case err != nil:
-		e.skip(name, "it is not visible: %v", err)
-	case g != nil && g.version > ddlVersion:
-		e.skip(name, "%s is of version %d: use the snowkey that created it", generatorName, g.version)
-	case g != nil && len(g.missing) > 0:
-		advice := again
-		if strings.Contains(strings.Join(g.missing, " "), "sequence") {
-			advice = "run the script of snowkey ddl drop-generator, and then that of snowkey ddl generator"
-		}
-		e.report(Fail, name, generatorName+" is incomplete, so inserts that need it fail; missing: "+list(g.missing), advice)
-	case g != nil && g.namespace == "":
+		e.report(Warn, name, "cannot be read: "+err.Error(), "let this user read it; if a part of it is missing, inserts that need it fail: "+again)
+	case g != nil && g.lost:
+		e.report(Fail, name, generatorName+" has lost a sequence, so inserts that need it fail", "run the script of snowkey ddl drop-generator, and then that of snowkey ddl generator")
+	case g != nil && g.workers == nil:
 		e.report(Fail, name, generatorName+" has no worker IDs, so inserts that need it fail", again)
 	case g == nil || g.namespace != e.Namespace:
 		if len(reserved) > 0 {
-			e.report(Warn, name, list(reserved)+" are reserved, and no generator with the usual prefix is in this database", "if it is gone, its worker IDs stay reserved until snowkey ddl drop-generator, run where it is")
+			e.report(Warn, name, firstFew(reserved)+" are reserved, and no generator with the usual prefix is in this database", "if it is gone, its worker IDs stay reserved until snowkey ddl drop-generator, run where it is")
 		}
 	case g.copied:
 		e.report(Fail, name, generatorName+" is a copy, so inserts that need it fail: its worker IDs belong to the original", "run the script of snowkey ddl generator with --worker and other worker IDs")
@@ -220,53 +213,27 @@ func (e *checkup) generators(ctx context.Context, rows []driver.Record) {
 				lost = append(lost, strconv.FormatInt(id, 10))
 			}
 		}
-		detail := fmt.Sprintf("%s has the worker IDs %s", generatorName, list(has))
+		detail := fmt.Sprintf("%s has the worker IDs %s", generatorName, firstFew(has))
 		if len(lost) > 0 {
-			e.report(Fail, name, detail+"; "+list(lost)+" not reserved any more", again)
+			e.report(Fail, name, detail+"; "+firstFew(lost)+" not reserved any more", again)
 			return
 		}
 		e.ok(name, "%s", detail)
 	}
 }
 
-// ddlVersion is that of the generators of package ddl.
-const ddlVersion = 1
-
-// generatorObjects are what package ddl creates, without the prefix.
-const generatorObjects = "table generator,table marker,view lock,sequence cursor,sequence fence,sequence fence_lsn,sequence safe," +
-	"function next,function claim,function release,function refill,function ahead_hint,function check,function copied,function nudge,function flushed,function workers,function home"
-
-// sqlGenerator finds the generator with the usual names, of any namespace. It is nil if there is
-// none of its objects.
+// sqlGenerator reads the generator with the usual names, of any namespace. It is nil if there is none.
 func (e *checkup) sqlGenerator(ctx context.Context) (*sqlGenerator, error) {
-	const objects = `SELECT count(*) FILTER (WHERE has), coalesce(string_agg(what || ' ' || name, ',') FILTER (WHERE NOT has), '') FROM (
-		SELECT what, name, CASE what WHEN 'function' THEN EXISTS (SELECT FROM pg_catalog.pg_proc p WHERE p.pronamespace = n.oid AND p.proname = o.name)
-			ELSE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.relnamespace = n.oid AND c.relname = o.name) END AS has
-		FROM (SELECT split_part(w, ' ', 1) AS what, 'snowkey_' || split_part(w, ' ', 2) AS name FROM unnest(string_to_array($1, ',')) w) o,
-			(SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'public') n) f`
-	var found int
-	var missing string
-	if err := e.Target.DB.QueryRowContext(ctx, objects, generatorObjects).Scan(&found, &missing); err != nil || found == 0 {
-		return nil, err
-	}
-	g := &sqlGenerator{}
-	if missing != "" {
-		g.missing = strings.Split(missing, ",")
-	}
-	if slices.Contains(g.missing, "table snowkey_generator") {
+	g, workers := &sqlGenerator{}, ""
+	err := e.Target.DB.QueryRowContext(ctx, `SELECT namespace, array_to_string(workers, ','), token, public.snowkey_copied(),
+		to_regclass('public.snowkey_cursor') IS NULL OR to_regclass('public.snowkey_fence') IS NULL OR to_regclass('public.snowkey_fence_lsn') IS NULL
+			OR to_regclass('public.snowkey_safe') IS NULL FROM public.snowkey_generator`).Scan(&g.namespace, &workers, &g.claim, &g.copied, &g.lost)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
 		return g, nil
-	}
-	err := e.Target.DB.QueryRowContext(ctx, "SELECT version FROM public.snowkey_generator").Scan(&g.version)
-	if errors.Is(err, sql.ErrNoRows) {
-		return g, nil
-	}
-	if err != nil || g.version > ddlVersion || len(g.missing) > 0 {
-		return g, err
-	}
-	var workers string
-	err = e.Target.DB.QueryRowContext(ctx, "SELECT namespace, array_to_string(workers, ','), token, public.snowkey_copied() FROM public.snowkey_generator").
-		Scan(&g.namespace, &workers, &g.claim, &g.copied)
-	if err != nil {
+	case err != nil && dsn.NoTable(err):
+		return nil, nil
+	case err != nil:
 		return nil, err
 	}
 	g.workers, err = integers(workers)

@@ -270,7 +270,7 @@ func (t *Target) HasWorkers(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	_, err := t.DB.ExecContext(ctx, "SELECT 1 FROM snow_worker WHERE 1 = 0")
-	if err != nil && missing(err) {
+	if err != nil && NoTable(err) {
 		return false, nil
 	}
 	return err == nil, err
@@ -282,7 +282,7 @@ func (t *Target) Layouts(ctx context.Context) (map[string]string, error) {
 	layouts := map[string]string{}
 	rows, err := t.DB.QueryContext(ctx, "SELECT space, layout FROM snow_worker_space")
 	if err != nil {
-		if missing(err) {
+		if NoTable(err) {
 			return layouts, nil
 		}
 		return nil, err
@@ -298,8 +298,8 @@ func (t *Target) Layouts(ctx context.Context) (map[string]string, error) {
 	return layouts, rows.Err()
 }
 
-// missing reports whether an error means that a table does not exist.
-func missing(err error) bool {
+// NoTable reports whether an error means that a table does not exist.
+func NoTable(err error) bool {
 	var pg *pgconn.PgError
 	var my *mysqldriver.MySQLError
 	switch {

@@ -44,11 +44,12 @@ func (v *Value[T]) String() string { return v.text }
 // Type names the value in help.
 func (v *Value[T]) Type() string { return v.kind }
 
-// Whole parses a whole number from low to high.
+// Whole parses a whole number from low to high, without a plus sign and leading zeros.
 func Whole(low, high int64) func(string) (int64, error) {
 	return func(s string) (int64, error) {
-		n, err := strconv.ParseInt(strings.ReplaceAll(s, "_", ""), 10, 64)
-		if err != nil || n < low || n > high || strings.HasPrefix(s, "+") {
+		digits := strings.ReplaceAll(s, "_", "")
+		n, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil || n < low || n > high || strconv.FormatInt(n, 10) != digits {
 			return 0, fmt.Errorf("must be a whole number from %d to %d", low, high)
 		}
 		return n, nil

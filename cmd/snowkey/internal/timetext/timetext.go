@@ -44,7 +44,7 @@ func Parse(text string, now time.Time, loc *time.Location) (time.Time, error) {
 	text = strings.TrimSpace(text)
 	if days, ok := map[string]int{"today": 0, "yesterday": -1, "tomorrow": 1}[strings.ToLower(text)]; ok {
 		y, m, d := now.In(loc).Date()
-		return first(time.Date(y, m, d+days, 0, 0, 0, 0, time.UTC), loc), nil
+		return firstInstant(time.Date(y, m, d+days, 0, 0, 0, 0, time.UTC), loc), nil
 	}
 	switch {
 	case strings.EqualFold(text, "now"):
@@ -96,7 +96,7 @@ func parseFixed(text string, loc *time.Location, wrong error) (time.Time, error)
 	text = m[1] + m[2] + "T" + m[3] + m[4] + m[5]
 	t, err := time.Parse(layout, text)
 	if err == nil && m[6] == "" {
-		return first(t, loc), nil
+		return firstInstant(t, loc), nil
 	}
 	if t, err = time.Parse(layout+"Z07:00", text+strings.ToUpper(m[6])); err != nil {
 		return time.Time{}, wrong
@@ -104,9 +104,9 @@ func parseFixed(text string, loc *time.Location, wrong error) (time.Time, error)
 	return t, nil
 }
 
-// first is the instant at which clocks in loc first show what a clock in UTC shows at
+// firstInstant is the instant at which clocks in loc first show what a clock in UTC shows at
 // wall. time.Date does not promise which one it takes where there are two, or none.
-func first(wall time.Time, loc *time.Location) time.Time {
+func firstInstant(wall time.Time, loc *time.Location) time.Time {
 	y, m, d := wall.Date()
 	t := time.Date(y, m, d, wall.Hour(), wall.Minute(), wall.Second(), wall.Nanosecond(), loc)
 	begin, end := t.ZoneBounds()

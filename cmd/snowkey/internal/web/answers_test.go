@@ -11,25 +11,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
-	"github.com/seed-299c1d6b/snowkey/core"
 )
-
-func TestPresets(t *testing.T) {
-	body := get[layoutsBody](t, handler(t, Config{}), "/api/layouts")
-	presets := core.Presets()
-	if len(body.Layouts) != len(presets) {
-		t.Fatalf("%d layouts", len(body.Layouts))
-	}
-	for i, got := range body.Layouts {
-		l := presets[i].Layout
-		if got.Preset != presets[i].Name || got.End != timetext.Format(l.End()) || got.WorkerIDs != strconv.FormatInt(l.WorkerIDs(), 10) || got.PerTick != strconv.FormatInt(l.IDsPerTick(), 10) {
-			t.Errorf("%+v", got)
-		}
-		if (got.UnsafeFrom == nil) != (got.Preset == "javascript-safe") {
-			t.Errorf("%s: unsafe from %v", got.Preset, got.UnsafeFrom)
-		}
-	}
-}
 
 func TestFigures(t *testing.T) {
 	h := handler(t, Config{})
@@ -84,21 +66,6 @@ func TestParsed(t *testing.T) {
 			if again := get[parseBody](t, h, "/api/parse?"+q.Encode()).IDs[0]; again.ID != got.ID {
 				t.Errorf("%q as %s is %s, want %s", text, format, again.ID, got.ID)
 			}
-		}
-	}
-}
-
-func TestPosted(t *testing.T) {
-	h := handler(t, Config{})
-	for _, c := range [][2]string{
-		{"text/plain; charset=utf-8", "7, 8\n9"}, {"text/plain", `["7","8",'9']`}, {"text/plain", "(7,8,9)"}, {"text/plain", "| 7 |\n| 8 |\n| 9 |"}, {"text/plain", "{7,8,9};"},
-		{"application/json", `{"ids":["7","8","9"]}`},
-	} {
-		media, text := c[0], c[1]
-		w := ask(h, http.MethodPost, "/api/parse?preset=discord", text, "Content-Type", media)
-		var body parseBody
-		if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || len(body.IDs) != 3 || body.IDs[2].ID != "9" || body.IDs[0].Time != "2015-01-01T00:00:00.000Z" {
-			t.Errorf("%s: %d %s, %v", media, w.Code, w.Body, err)
 		}
 	}
 }

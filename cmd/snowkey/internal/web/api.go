@@ -35,7 +35,7 @@ func newParams(r *http.Request) *params {
 	p := &params{asked: map[string]bool{}, status: http.StatusBadRequest}
 	if len(r.URL.RawQuery) > maxQuery {
 		p.status = http.StatusRequestURITooLong
-		p.wrong("query", strconv.Itoa(len(r.URL.RawQuery))+" bytes", "must have at most "+strconv.Itoa(maxQuery)+"; POST to /api/parse takes more")
+		p.wrong("query", strconv.Itoa(len(r.URL.RawQuery))+" bytes", "must have at most "+strconv.Itoa(maxQuery))
 		return p
 	}
 	values, err := url.ParseQuery(r.URL.RawQuery)
@@ -80,17 +80,6 @@ func read[T any](p *params, name string, parse func(string) (T, error)) (value T
 		p.wrong(name, text, err.Error())
 	}
 	return value, err == nil
-}
-
-// whole parses a whole number from low to high, without a sign and leading zeros.
-func whole(low, high int64) func(string) (int64, error) {
-	return func(text string) (int64, error) {
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || n < low || n > high || strconv.FormatInt(n, 10) != text {
-			return 0, fmt.Errorf("must be a whole number from %d to %d", low, high)
-		}
-		return n, nil
-	}
 }
 
 // boolean parses true or false.
@@ -141,7 +130,7 @@ func (p *params) end() error {
 // apiNames replaces core's field names by the API's.
 var apiNames = strings.NewReplacer("Layout.", "", "TimeBits", "time_bits", "RollbackBits", "rollback_bits", "DatacenterBits", "datacenter_bits",
 	"WorkerBits", "worker_bits", "SequenceBits", "sequence_bits", "Epoch", "epoch", "Tick", "tick",
-	"Worker", "worker", "Datacenter", "datacenter", "Sequence", "sequence", "Rollback", "rollback", "Time", "time")
+	"Worker", "worker", "Datacenter", "datacenter", "Sequence", "sequence", "Rollback", "rollback", "Time", "time", "Count", "n")
 
 // layout reads a layout: a preset with some fields replaced, or fields alone. The
 // default is Twitter's.
@@ -162,7 +151,7 @@ func (p *params) layout() core.Layout {
 		{"time_bits", &l.TimeBits}, {"rollback_bits", &l.RollbackBits}, {"datacenter_bits", &l.DatacenterBits},
 		{"worker_bits", &l.WorkerBits}, {"sequence_bits", &l.SequenceBits},
 	} {
-		if n, ok := read(p, f.name, whole(0, 64)); ok {
+		if n, ok := read(p, f.name, flagval.Whole(0, 64)); ok {
 			*f.bits, widths = uint8(n), true
 		}
 	}
@@ -176,15 +165,21 @@ func (p *params) layout() core.Layout {
 		l.Unsigned = v
 	}
 	if len(p.errs) == before {
-		var config *core.ConfigError
-		if errors.As(l.Validate(), &config) {
-			for _, f := range config.Fields {
-				name := apiNames.Replace(f.Field)
-				p.wrong(name, cmp.Or(p.values.Get(name), f.Value), f.Reason)
-			}
-		}
+		p.config(l.Validate())
 	}
 	return l.WithDefaults()
+}
+
+// config adds the fields of a ConfigError under the API's names.
+func (p *params) config(err error) {
+	var config *core.ConfigError
+	if !errors.As(err, &config) {
+		return
+	}
+	for _, f := range config.Fields {
+		name := apiNames.Replace(f.Field)
+		p.wrong(name, cmp.Or(p.values.Get(name), f.Value), f.Reason)
+	}
 }
 
 // outside reports a value that does not fit a layout under the API's name for it.
@@ -200,7 +195,7 @@ func outside(err error, field func(string) string) error {
 type refusal struct {
 	status int
 	errs   []core.FieldError
-	retry  time.Duration // with 429 and 503: a repetition before this has passed is useless
+	retry  time.Duration // with 503: a repetition before this has passed is useless
 }
 
 func (e *refusal) Error() string { return fmt.Sprintf("%d: %v", e.status, e.errs) }
@@ -271,7 +266,7 @@ func writeErrors(w http.ResponseWriter, r *http.Request, e *refusal) {
 		body.Error.Message += fmt.Sprintf("; and %d more", more)
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	if e.status == http.StatusServiceUnavailable || e.status == http.StatusTooManyRequests {
+	if e.status == http.StatusServiceUnavailable {
 		seconds := max(1, (e.retry+time.Second-1)/time.Second) // whole ones, never too early
 		w.Header().Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
 	}

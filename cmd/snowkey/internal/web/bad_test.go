@@ -13,7 +13,6 @@ import (
 // no time and no tick is in the tests of describe, timetext and the command.
 func TestBadInput(t *testing.T) {
 	h := handler(t, Config{})
-	long := strings.Repeat("7", 300)
 	for _, c := range []struct {
 		target string
 		status int
@@ -23,72 +22,47 @@ func TestBadInput(t *testing.T) {
 		// The layout, the same on every path.
 		{"/api/layouts?preset=tiktok", 400, "preset", "must be twitter, discord"},
 		{"/api/layouts?preset=twitter&preset=discord", 400, "preset", "once"},
-		{"/api/layouts?epoch=yesterday", 400, "epoch", "must be a fixed time"},
 		{"/api/layouts?epoch=1767225600", 400, "epoch", "may be Unix seconds (2026-01-01T00:00:00.000Z) or milliseconds"},
 		{"/api/layouts?epoch=2026-01-01T00:00:00.0001Z", 400, "epoch", "whole millisecond"},
-		{"/api/layouts?epoch=0000-01-01", 400, "epoch", "years 1 to 9999"},
-		{"/api/layouts?epoch=999999999999999", 400, "epoch", "years 1 to 9999"},
-		{"/api/layouts?tick=10", 400, "tick", "must be whole milliseconds"},
 		{"/api/layouts?tick=1.5ms", 400, "tick", "must be whole milliseconds"},
 		{"/api/layouts?time_bits=65", 400, "time_bits", "0 to 64"},
-		{"/api/layouts?time_bits=041", 400, "time_bits", "0 to 64"},
 		{"/api/layouts?time_bits=0", 400, "time_bits", "at least 1"},
-		{"/api/layouts?worker_bits=10", 400, "time_bits", "at least 1"},
 		{"/api/layouts?time_bits=41&worker_bits=10&sequence_bits=13", 400, "time_bits+rollback_bits+datacenter_bits+worker_bits+sequence_bits", "at most 63"},
-		{"/api/layouts?time_bits=64", 400, "time_bits+rollback_bits+datacenter_bits+worker_bits+sequence_bits", "at most 63"},
 		{"/api/layouts?time_bits=63&tick=1000000h", 400, "time_bits", "reach farther"},
 		{"/api/layouts?time_bits=1&sequence_bits=63&unsigned=true", 400, "sequence_bits", "at most 62"},
 		{"/api/layouts?sequence_first=yes", 400, "sequence_first", "true or false"},
 		{"/api/layouts?unsigned=1", 400, "unsigned", "true or false"},
-		{"/api/layouts?prest=twitter", 400, "prest", "not a parameter"},
 		{"/api/layouts?worker=1", 400, "worker", "not a parameter"},
 		{"/api/layouts?a=%zz", 400, "query", "escape"},
-		{"/api/layouts?a=1;b=2", 400, "query", "semicolon"},
 		{"/api/layouts?x=" + strings.Repeat("y", maxQuery), 414, "query", "at most"},
 		{"/api/openapi.json?v=1", 400, "v", "not a parameter"},
 		{"/api/", 404, "path", "does not exist"},
-		{"/api/ids/", 404, "path", "does not exist"},
 
 		// Making ids.
 		{"/api/ids", 400, "worker", "must be given"},
-		{"/api/ids?worker=1024", 400, "worker", "0 to 1023"},
-		{"/api/ids?worker=32&datacenter=0", 400, "worker", "0 to 31"},
-		{"/api/ids?worker=0&datacenter=32", 400, "datacenter", "0 to 31"},
-		{"/api/ids?datacenter=1", 400, "worker", "must be given"},
-		{"/api/ids?preset=mastodon&worker=1", 400, "worker", "0 to 0"},
-		{"/api/ids?preset=mastodon&worker=0&datacenter=1", 400, "datacenter", "0 to 0"},
-		{"/api/ids?worker=1&worker=2", 400, "worker", "once"},
-		{"/api/ids?worker=1&n=0", 400, "n", "1 to 10000"},
+		{"/api/ids?worker=32&datacenter=0", 400, "worker", "at most 31"},
+		{"/api/ids?worker=0&datacenter=32", 400, "datacenter", "at most 31"},
+		{"/api/ids?preset=mastodon&worker=1", 400, "worker", "at most 0"},
 		{"/api/ids?worker=1&n=10001", 400, "n", "1 to 10000"},
 		{"/api/ids?worker=1&n=2&time_bits=41&worker_bits=10&tick=1s", 400, "n", "at most 1"},
 		{"/api/ids?worker=1&format=base64", 400, "format", "decimal, hex"},
-		{"/api/ids?worker=1&format=ord", 400, "format", "a prefix such as ord_"},
 		{"/api/ids?worker=1&format=auto", 400, "format", "must be decimal, hex"},
 		{"/api/ids?worker=1&sequence=5", 400, "sequence", "requires time"},
-		{"/api/ids?worker=1&time=soon", 400, "time", "must be a time"},
-		{"/api/ids?worker=1&time=2009-01-01", 400, "time", "2010-11-04"},
 		{"/api/ids?worker=1&time=2090-01-01", 400, "time", "fit"},
-		{"/api/ids?worker=1&time=2026-01-01&sequence=4096", 400, "n", "0 to 4095"},
-		{"/api/ids?worker=1&time=2026-01-01&sequence=-1", 400, "sequence", "whole number"},
-		{"/api/ids?worker=1&time=2026-01-01&sequence=4000&n=97", 400, "n", "does not fit"},
+		{"/api/ids?worker=1&time=2026-01-01&sequence=4096", 400, "sequence", "at most 4095"},
+		{"/api/ids?worker=1&time=2026-01-01&sequence=4000&n=97", 400, "n", "at most 96"},
 		{"/api/ids?worker=1&epoch=2999-01-01", 400, "epoch", ""},
-		{"/api/ids?worker=1&time_bits=20&worker_bits=10", 400, "time_bits", "exhausted"},
 
 		// Taking apart.
 		{"/api/parse", 400, "id", "must be given"},
 		{"/api/parse?id=", 400, "id[0]", "is empty"},
-		{"/api/parse?id=-5", 400, "id[0]", "negative"},
+		{"/api/parse?id=" + strings.Repeat("7", 300), 400, "id[0]", "above"},
 		{"/api/parse?id=1e10", 400, "id[0]", "a number with an exponent"},
-		{"/api/parse?id=0xffffffffffffffff", 400, "id[0]", "above the largest ID, 9223372036854775807"},
 		{"/api/parse?id=9223372036854775808", 400, "id[0]", "above the largest ID, 9223372036854775807"},
-		{"/api/parse?id=12&format=base62", 400, "id[0]", "11 digits"},
 		{"/api/parse?id=2NUKMiAa421", 400, "id[0]", "or base62 for 1996573647831799309: choose with format"},
-		{"/api/parse?id=" + long, 400, "id[0]", "above"},
 		{"/api/parse?id=9007199254740992&preset=javascript-safe", 400, "id[0]", "lowest 53 bits"},
 		{"/api/parse?id=1&id=x&id=2&id=y", 400, "id[1]", "is not an ID"},
 		{"/api/parse?id=1&format=octal", 400, "format", "auto, decimal"},
-		{"/api/parse?id=1&format=Ord_", 400, "format", "a prefix such as ord_"},
-		{"/api/parse?id=ord_7", 400, "id[0]", `is not "ord_" and 13 digits of base32`},
 		{"/api/parse?id=cus_1qda147xjq4ad&format=ord_", 400, "id[0]", `is not "ord_" and 13 digits of base32`},
 		{"/api/parse?id=1" + strings.Repeat("&id=1", maxParsed), 400, "id", "at most 1000"},
 		{"/api/parse?id=1&ids=2", 400, "ids", "not a parameter"},
@@ -96,11 +70,8 @@ func TestBadInput(t *testing.T) {
 		// Spans of time.
 		{"/api/range", 400, "from", "must be given"},
 		{"/api/range?from=2026-01-02&to=2026-01-01", 400, "from", "after to"},
-		{"/api/range?from=2009-01-01&to=2026-01-01", 400, "from", "fit"},
 		{"/api/range?from=2026-01-01&to=2999-01-01", 400, "to", "fit"},
-		{"/api/range?from=2999-01-01", 400, "from", "fit"},
 		{"/api/range?from=2026-01-01&column=id%3B--", 400, "column", "letters"},
-		{"/api/range?from=2026-01-01&column=a.b.c.d", 400, "column", "letters"},
 		{"/api/range?from=1970-01-01&to=2600-01-01&epoch=1970-01-01&time_bits=45&sequence_bits=19&unsigned=true", 400, "to", "turn negative"},
 		{"/api/range?from=1970-01-01&epoch=1970-01-01&time_bits=45&sequence_bits=19&unsigned=true", 400, "to", "must be given"},
 	} {
@@ -154,40 +125,6 @@ func TestAllErrors(t *testing.T) {
 	}
 	if got := strings.Join(fields, " "); got != "preset epoch tick time_bits n format worker sequence bogus" || !strings.Contains(body.Error.Message, "and 8 more") {
 		t.Errorf("%s: %s", got, body.Error.Message)
-	}
-}
-
-func TestBadBodies(t *testing.T) {
-	h := handler(t, Config{})
-	for _, c := range []struct {
-		target, media, body string
-		status              int
-		field, reason       string
-	}{
-		{"/api/parse", "application/x-www-form-urlencoded", "id=1", 415, "Content-Type", "application/json or text/plain"},
-		{"/api/parse", "", "1", 415, "Content-Type", "must be"},
-		{"/api/parse", "text/plain", "", 400, "id", "must be given"},
-		{"/api/parse", "text/plain", " ,;\n", 400, "id", "must be given"},
-		{"/api/parse", "text/plain", "1 two 3", 400, "id[1]", "is not an ID"},
-		{"/api/parse", "text/plain", strings.Repeat("1 ", maxParsed+1), 400, "id", "at most 1000"},
-		{"/api/parse", "text/plain", strings.Repeat(" ", maxBody+1), 413, "body", "at most 65536"},
-		{"/api/parse", "application/json", strings.Repeat(" ", maxBody+1), 413, "body", "at most 65536"},
-		{"/api/parse", "application/json", "", 400, "body", "must be {"},
-		{"/api/parse", "application/json", "[]", 400, "body", "must be {"},
-		{"/api/parse", "application/json", `{"ids":"1"}`, 400, "body", "must be {"},
-		{"/api/parse", "application/json", `{"ids":[]}`, 400, "id", "must be given"},
-		{"/api/parse", "application/json", `{"ids":null}`, 400, "id", "must be given"},
-		{"/api/parse", "application/json", `{}`, 400, "id", "must be given"},
-		{"/api/parse", "application/json", `{"ids":[1996573624012345677]}`, 400, "ids[0]", "must be a string"},
-		{"/api/parse", "application/json", `{"ids":["1",null,{}]}`, 400, "ids[2]", "must be a string"},
-		{"/api/parse", "application/json", `{"ids":["1"],"force":true}`, 400, "body", "unknown field"},
-		{"/api/parse", "application/json", `{"ids":["1"]}{}`, 400, "body", "nothing after"},
-		{"/api/parse", "application/json", `{"ids":["1"`, 400, "body", "must be {"},
-		{"/api/parse?id=1", "application/json", `{"ids":["1"]}`, 400, "id", "must not be in the query"},
-		{"/api/parse?format=x", "application/json", `{"ids":["1"]}`, 400, "format", "must be"},
-	} {
-		w := ask(h, http.MethodPost, c.target, c.body, "Content-Type", c.media)
-		check(t, c.target+" "+c.body, w.Code, c.status, w.Body.Bytes(), c.field, c.reason)
 	}
 }
 

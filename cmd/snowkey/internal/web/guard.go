@@ -1,18 +1,13 @@
 package web
 
 import (
-	"hash/maphash"
 	"log/slog"
-	"math"
 	"net"
 	"net/http"
 	"net/netip"
 	"runtime/debug"
 	"slices"
 	"strings"
-	"time"
-
-	"golang.org/x/time/rate"
 )
 
 // policy lets the page load its own files and call its own server, and nothing else.
@@ -65,7 +60,7 @@ func reject(r *http.Request, crossOrigin *http.CrossOriginProtection, hosts []st
 	}
 	// After DNS rebinding the browser takes the request for one of the same origin, so
 	// CrossOriginProtection cannot see it; the host name can.
-	if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok && loopback(local.String()) && !known(r.Host, hosts) {
+	if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok && loopback(local.String()) && !isOwnHost(r.Host, hosts) {
 		return refuse(http.StatusMisdirectedRequest, "Host", r.Host,
 			"over loopback this server answers to localhost and to IP addresses only; snowkey serve --host NAME adds the name of a proxy")
 	}
@@ -77,9 +72,9 @@ func loopback(address string) bool {
 	return err == nil && ap.Addr().Unmap().IsLoopback()
 }
 
-// known reports whether host is a name of this server. IP addresses are: DNS cannot
+// isOwnHost reports whether host is a name of this server. IP addresses are: DNS cannot
 // redirect them.
-func known(host string, hosts []string) bool {
+func isOwnHost(host string, hosts []string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
@@ -88,109 +83,3 @@ func known(host string, hosts []string) bool {
 	return err == nil || name == "localhost" || strings.HasSuffix(name, ".localhost") ||
 		slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, name) })
 }
-
-// proxies are the addresses of the proxies whose X-Forwarded-For is believed.
-type proxies []netip.Prefix
-
-// client returns the address of the client: the sender's or, if that is a trusted proxy, the last
-// one in X-Forwarded-For that is not. Each proxy appends the address that it has seen, so what is
-// further to the left may be made up.
-func (p proxies) client(r *http.Request) netip.Addr {
-	address, _ := hop(r.RemoteAddr)
-	if len(p) == 0 {
-		return address
-	}
-	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0 && slices.ContainsFunc(p, func(n netip.Prefix) bool { return n.Contains(address) }); i-- {
-		before, ok := hop(strings.TrimSpace(hops[i]))
-		if !ok {
-			break
-		}
-		address = before
-	}
-	return address
-}
-
-// hop reads an address with or without a port.
-func hop(text string) (address netip.Addr, ok bool) {
-	if ap, err := netip.ParseAddrPort(text); err == nil {
-		return ap.Addr().Unmap().WithZone(""), true
-	}
-	address, err := netip.ParseAddr(strings.Trim(text, "[]"))
-	return address.Unmap().WithZone(""), err == nil
-}
-
-// limits limits the requests of each client address. Their number is fixed: addresses with the
-// same hash share one, whose seed no client knows.
-type limits struct {
-	seed maphash.Seed
-	all  []*rate.Limiter
-}
-
-// newLimits returns limits for a number of requests a second; bursts are those of one second.
-func newLimits(perSecond float64, size int) *limits {
-	l := &limits{maphash.MakeSeed(), make([]*rate.Limiter, size)}
-	for i := range l.all {
-		l.all[i] = rate.NewLimiter(rate.Limit(perSecond), int(math.Ceil(min(perSecond, math.MaxInt32))))
-	}
-	return l
-}
-
-// check refuses a request that comes too early. Nil limits refuse none. Addresses of one network
-// of IPv6 share a limit, because one client may have all of them.
-func (l *limits) check(client netip.Addr, now time.Time) *refusal {
-	if l == nil {
-		return nil
-	}
-	key, _ := client.Prefix(min(client.BitLen(), 64)) // of an unknown address: the zero one
-	r := l.all[maphash.Comparable(l.seed, key)%uint64(len(l.all))].ReserveN(now, 1)
-	wait := r.DelayFrom(now)
-	if wait == 0 {
-		return nil
-	}
-	r.CancelAt(now)
-	return refuse(http.StatusTooManyRequests, "client", client.String(), "has sent too many requests").after(wait)
-}
-
-// logged writes a line for each request: at the level Info, or Debug if it is a probe. The query
-// is left out, because it may contain the IDs of rows, and so are all headers.
-func logged(next http.Handler, logger *slog.Logger, trusted proxies) http.Handler {
-	if logger == nil {
-		return next
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began := time.Now()
-		answer := &recorder{ResponseWriter: w, status: http.StatusOK}
-		defer func() { // also if the server aborts the response
-			level := slog.LevelInfo
-			if r.URL.Path == alivePath || r.URL.Path == readyPath {
-				level = slog.LevelDebug
-			}
-			logger.LogAttrs(r.Context(), level, "request",
-				slog.String("method", shorten(r.Method)), slog.String("path", shorten(r.URL.Path)), slog.Int("status", answer.status),
-				slog.Int64("bytes", answer.bytes), slog.Duration("duration", time.Since(began)), slog.String("client", trusted.client(r).String()))
-		}()
-		next.ServeHTTP(answer, r)
-	})
-}
-
-// recorder notes what is answered.
-type recorder struct {
-	http.ResponseWriter
-	status int
-	bytes  int64 // of the body
-}
-
-func (r *recorder) WriteHeader(status int) {
-	r.status = status
-	r.ResponseWriter.WriteHeader(status)
-}
-
-func (r *recorder) Write(b []byte) (int, error) {
-	n, err := r.ResponseWriter.Write(b)
-	r.bytes += int64(n)
-	return n, err
-}
-
-// Unwrap is for http.ResponseController.
-func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

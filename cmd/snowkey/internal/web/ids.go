@@ -1,19 +1,19 @@
 package web
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"math"
-	"mime"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
@@ -40,7 +40,7 @@ const (
 func (s *server) ids(p *params, _ http.ResponseWriter, r *http.Request) (any, error) {
 	l := p.layout()
 	valid := l.Validate() == nil
-	n, ok := read(p, "n", whole(1, maxIDs))
+	n, ok := read(p, "n", flagval.Whole(1, maxIDs))
 	if !ok {
 		n = 1
 	}
@@ -48,9 +48,12 @@ func (s *server) ids(p *params, _ http.ResponseWriter, r *http.Request) (any, er
 	worker := p.worker(l, valid)
 	at, composing := read(p, "time", moment)
 	hasTime := p.values.Has("time")
-	sequence, given := read(p, "sequence", whole(0, math.MaxInt64))
+	sequence, given := read(p, "sequence", flagval.Whole(0, math.MaxInt64))
 	if given && !hasTime {
 		p.wrong("sequence", quote(sequence), "requires time: a generator counts by itself")
+	}
+	if valid && composing {
+		p.config(describe.CheckTick(l, sequence, n))
 	}
 	if valid && !hasTime && !s.noIDs {
 		if limit := atOnce(l); n > limit {
@@ -67,7 +70,7 @@ func (s *server) ids(p *params, _ http.ResponseWriter, r *http.Request) (any, er
 	body := idsBody{WorkerID: worker, Layout: l.String(), Source: "generator", Guarantee: generated}
 	if composing {
 		body.Source, body.Guarantee = "composed", composed
-		if err := compose(l, worker, at, sequence, ids); err != nil {
+		if err := describe.Compose(l, worker, at, sequence, ids); err != nil {
 			return nil, outside(err, strings.ToLower)
 		}
 	} else if err := s.generators.fill(r.Context(), l, worker, ids); err != nil {
@@ -89,33 +92,26 @@ func (s *server) ids(p *params, _ http.ResponseWriter, r *http.Request) (any, er
 
 // worker reads the worker ID: its two fields or, without datacenter, the whole worker ID
 // as in core.Fixed.
-func (p *params) worker(l core.Layout, valid bool) int64 {
-	workers, datacenters := int64(math.MaxInt64), int64(math.MaxInt64)
-	if valid {
-		workers, datacenters = l.WorkerIDs()-1, int64(1)<<l.DatacenterBits-1
-		if p.values.Has("datacenter") {
-			workers = int64(1)<<l.WorkerBits - 1
-		}
+func (p *params) worker(l core.Layout, valid bool) (id int64) {
+	datacenter, given := read(p, "datacenter", flagval.Whole(0, math.MaxInt64))
+	if !given {
+		datacenter = -1
 	}
-	dc, _ := read(p, "datacenter", whole(0, datacenters))
-	worker, _ := read(p, "worker", whole(0, workers))
+	worker, given := read(p, "worker", flagval.Whole(0, math.MaxInt64))
 	if !p.values.Has("worker") {
 		p.wrong("worker", "", "must be given: a worker ID that no other process uses, or any in a test")
 	}
-	return dc<<l.WorkerBits | worker
+	if valid && given {
+		var err error
+		id, err = describe.WorkerID(l, datacenter, worker)
+		p.config(err)
+	}
+	return id
 }
 
 // atOnce limits a request to what the worker generates in about a second.
 func atOnce(l core.Layout) int64 {
 	return min(min(l.IDsPerTick(), maxIDs)*max(1, int64(time.Second/l.Tick)), maxIDs) // cannot overflow
-}
-
-// compose composes IDs of one tick, from a sequence number on.
-func compose(l core.Layout, worker int64, at time.Time, sequence int64, ids []int64) error {
-	if last := l.IDsPerTick() - 1; sequence > last || int64(len(ids)) > last-sequence+1 {
-		return refuse(http.StatusBadRequest, "n", quote(len(ids)), fmt.Sprintf("does not fit: a tick has the sequence numbers 0 to %d, and these start at %d", last, sequence))
-	}
-	return describe.Compose(l, worker, at, sequence, ids)
 }
 
 // column is a name that needs no quotes in SQL.
@@ -158,33 +154,19 @@ func (s *server) ranges(p *params, _ http.ResponseWriter, _ *http.Request) (any,
 // stamp repeats a time with all its digits.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// Limits of one request.
-const (
-	maxParsed = 1000
-	maxBody   = 64 << 10
-)
+// maxParsed bounds the IDs of one request.
+const maxParsed = 1000
 
 type parseBody struct {
 	IDs []describe.ID `json:"ids"`
 }
 
-// parse decodes the IDs of the query or of a body.
-func (s *server) parse(p *params, w http.ResponseWriter, r *http.Request) (any, error) {
+// parse decodes the IDs of the query.
+func (s *server) parse(p *params, _ http.ResponseWriter, _ *http.Request) (any, error) {
 	l := p.layout()
+	assume := !slices.ContainsFunc(slices.Collect(maps.Keys(p.asked)), p.values.Has) // no parameter of a layout
 	format := p.format(describe.Auto)
 	texts := p.list("id")
-	if r.Method == http.MethodPost {
-		if len(texts) > 0 {
-			p.wrong("id", strings.Join(texts, ", "), "must not be in the query of a POST")
-		}
-		if err := p.end(); err != nil {
-			return nil, err
-		}
-		var err error
-		if texts, err = readBody(w, r); err != nil {
-			return nil, err
-		}
-	}
 	switch {
 	case len(texts) == 0:
 		p.wrong("id", "", "must be given, once for each ID")
@@ -195,6 +177,11 @@ func (s *server) parse(p *params, w http.ResponseWriter, r *http.Request) (any, 
 		return nil, err
 	}
 	body, now := parseBody{}, time.Now()
+	var presets []core.Preset
+	if assume {
+		presets = describe.Recognize(texts, format, now)
+		l = presets[0].Layout
+	}
 	for i, text := range texts {
 		id, found, err := describe.Parse(text, format, l.Unsigned)
 		if errors.As(err, new(*describe.AmbiguousError)) {
@@ -202,7 +189,7 @@ func (s *server) parse(p *params, w http.ResponseWriter, r *http.Request) (any, 
 		}
 		var described describe.ID
 		if err == nil {
-			described, err = describe.New(l, id, text, found, now, nil)
+			described, err = describe.New(l, id, text, found, now, nil, presets...)
 		}
 		if err != nil {
 			p.wrong(fmt.Sprintf("id[%d]", i), text, err.Error())
@@ -213,54 +200,4 @@ func (s *server) parse(p *params, w http.ResponseWriter, r *http.Request) (any, 
 		return nil, err
 	}
 	return body, nil
-}
-
-// readBody reads the IDs of a body: JSON, or text that describe.Split splits.
-func readBody(w http.ResponseWriter, r *http.Request) ([]string, error) {
-	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || media != "application/json" && media != "text/plain" {
-		return nil, refuse(http.StatusUnsupportedMediaType, "Content-Type", r.Header.Get("Content-Type"), "must be application/json or text/plain")
-	}
-	body := http.MaxBytesReader(w, r.Body, maxBody)
-	if media == "text/plain" {
-		text, err := io.ReadAll(body)
-		if err != nil {
-			return nil, bodyError(err)
-		}
-		return describe.Split(string(text)), nil
-	}
-	var ids struct {
-		IDs []json.RawMessage `json:"ids"`
-	}
-	dec := json.NewDecoder(body)
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&ids); err != nil {
-		return nil, bodyError(err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, refuse(http.StatusBadRequest, "body", "", "must be one JSON object with nothing after it")
-	}
-	texts := make([]string, len(ids.IDs))
-	var errs []core.FieldError
-	for i, raw := range ids.IDs {
-		if raw[0] != '"' { // a number may have been rounded
-			errs = append(errs, core.FieldError{Field: fmt.Sprintf("ids[%d]", i), Value: shorten(string(raw)), Reason: "must be a string: numbers above 2^53 lose digits"})
-			continue
-		}
-		if err := json.Unmarshal(raw, &texts[i]); err != nil {
-			return nil, bodyError(err)
-		}
-	}
-	if errs != nil {
-		return nil, &refusal{status: http.StatusBadRequest, errs: errs}
-	}
-	return texts, nil
-}
-
-func bodyError(err error) error {
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
-		return refuse(http.StatusRequestEntityTooLarge, "body", "", fmt.Sprintf("must have at most %d bytes", maxBody))
-	}
-	return refuse(http.StatusBadRequest, "body", "", `must be {"ids": ["…", …]}: `+err.Error())
 }

@@ -168,26 +168,6 @@ func TestWidest(t *testing.T) {
 	}
 }
 
-// A request for more IDs than a worker can issue fails in time.
-func TestNoPlace(t *testing.T) {
-	h := handler(t, Config{})
-	statuses := map[int]int{}
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	for range 12 {
-		wg.Go(func() {
-			w := ask(h, http.MethodGet, "/api/ids?worker=1&tick=1m&time_bits=36&worker_bits=8", "")
-			mu.Lock()
-			statuses[w.Code]++
-			mu.Unlock()
-		})
-	}
-	wg.Wait()
-	if statuses[http.StatusOK]+statuses[http.StatusServiceUnavailable] != 12 || statuses[http.StatusServiceUnavailable] == 0 {
-		t.Errorf("%v", statuses)
-	}
-}
-
 // IDs of a given time are core's, in every format.
 func TestComposed(t *testing.T) {
 	h := handler(t, Config{})

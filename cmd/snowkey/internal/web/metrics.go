@@ -59,10 +59,10 @@ func newMetrics(g *generators, h *health) *metrics {
 			return 1
 		}),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "snowkey_serve_ids_issued_total", Help: "Ids that /api/ids has generated.",
+			Name: "snowkey_serve_ids_issued_total", Help: "IDs that /api/ids has generated.",
 		}, func() float64 { return float64(g.stats().issued) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "snowkey_serve_generators", Help: "Pairs of layout and worker ID for which ids are generated.",
+			Name: "snowkey_serve_generators", Help: "Pairs of layout and worker ID for which IDs are generated.",
 		}, func() float64 { return float64(g.stats().generators) }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "snowkey_serve_generators_evicted_total", Help: "Generators that made room for others.",
@@ -95,19 +95,11 @@ func (m *metrics) count(next http.Handler) http.Handler {
 	})
 }
 
-// handler answers /metrics.
+// handler serves /metrics.
 func (m *metrics) handler() http.Handler {
-	answer := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case r.URL.Path != "/metrics":
-			writeErrors(w, r, refuse(http.StatusNotFound, "path", r.URL.Path, "does not exist; the metrics are at /metrics"))
-		case !allows(w, r, []string{http.MethodGet, http.MethodHead}):
-			writeErrors(w, r, refuse(http.StatusMethodNotAllowed, "method", r.Method, "must be GET or HEAD"))
-		default:
-			answer.ServeHTTP(w, r)
-		}
-	})
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry}))
+	return mux
 }
 
 // The paths for probes.

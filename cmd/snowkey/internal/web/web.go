@@ -5,7 +5,7 @@
 //	GET  /                    the page, whose files are embedded
 //	GET  /api/layouts         the presets, or one layout, with figures
 //	GET  /api/ids             new IDs of a worker ID, or those of a given time
-//	GET  /api/parse, POST     IDs decoded
+//	GET  /api/parse           IDs decoded
 //	GET  /api/range           the IDs of a time range, for WHERE
 //	GET  /api/openapi.json    the description of the API, also at /api
 //	GET  /healthz, /readyz    whether the server is alive, and whether it can serve
@@ -35,7 +35,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"path"
 	"slices"
 	"strings"
@@ -54,16 +53,13 @@ const LeasesPath = "/leases"
 
 // Config configures a server. The zero Config serves the page and its API.
 type Config struct {
-	Store   driver.Store   // served below LeasesPath; nil: no leases
-	Token   string         // authenticates the clients of the store: 16 to 512 printable ASCII bytes; required with a Store
-	Admin   bool           // lets clients list and free worker IDs
-	Hosts   []string       // further names, without port, that are accepted over loopback; for a proxy on this machine
-	Proxies []netip.Prefix // the proxies whose X-Forwarded-For names the client; none: the sender is the client
-	Rate    float64        // requests a second to the API for each client address, in bursts of as many; 0: no limit
-	NoIDs   bool           // generates no IDs; those of a given time are composed
-	Logger  *slog.Logger   // failures; nil: none
-	Access  *slog.Logger   // a line for each request; nil: none
-	Metrics bool           // counts requests, and has a handler of metrics
+	Store   driver.Store // served below LeasesPath; nil: no leases
+	Token   string       // authenticates the clients of the store: 16 to 512 printable ASCII bytes; required with a Store
+	Admin   bool         // lets clients list and free worker IDs
+	Hosts   []string     // further names, without port, that are accepted over loopback; for a proxy on this machine
+	NoIDs   bool         // generates no IDs; those of a given time are composed
+	Logger  *slog.Logger // failures; nil: none
+	Metrics bool         // counts requests, and has a handler of metrics
 
 	pairs    int           // 0: 4096; pairs of layout and worker ID for which IDs are generated at a time
 	patience time.Duration // 0: 2s; how long one request may wait for free slots
@@ -94,9 +90,6 @@ func New(cfg Config) (*Handler, error) {
 			errs = append(errs, core.FieldError{Field: "Hosts", Value: quote(h), Reason: "must be a host name without scheme, port and path"})
 		}
 	}
-	if !(cfg.Rate >= 0) { // also if it is not a number
-		errs = append(errs, core.FieldError{Field: "Rate", Value: quote(cfg.Rate), Reason: "must not be negative"})
-	}
 	var leases http.Handler
 	if cfg.Store != nil {
 		var err error
@@ -120,10 +113,7 @@ func New(cfg Config) (*Handler, error) {
 	}
 	s := &server{
 		generators: newGenerators(cmp.Or(cfg.pairs, 4096), cmp.Or(cfg.patience, 2*time.Second)),
-		logger:     cfg.Logger, proxies: cfg.Proxies, noIDs: cfg.NoIDs,
-	}
-	if cfg.Rate > 0 {
-		s.limits = newLimits(cfg.Rate, 10_000)
+		logger:     cfg.Logger, noIDs: cfg.NoIDs,
 	}
 	health := &health{logger: cfg.Logger}
 	health.store, _ = cfg.Store.(driver.Admin)
@@ -150,7 +140,7 @@ func New(cfg Config) (*Handler, error) {
 		h.counts = newMetrics(s.generators, health)
 		h.metrics = guard(h.counts.handler(), cfg.Hosts, cfg.Logger)
 	}
-	h.Handler = h.counts.count(logged(guard(http.HandlerFunc(route), cfg.Hosts, cfg.Logger), cfg.Access, cfg.Proxies))
+	h.Handler = h.counts.count(guard(http.HandlerFunc(route), cfg.Hosts, cfg.Logger))
 	return h, nil
 }
 
@@ -158,18 +148,12 @@ func New(cfg Config) (*Handler, error) {
 type server struct {
 	generators *generators
 	logger     *slog.Logger
-	limits     *limits // nil: none
-	proxies    proxies
 	noIDs      bool
 }
 
 // api routes a request. Each path lists its methods; others get 405 with Allow.
 func (s *server) api(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
-	if f := s.limits.check(s.proxies.client(r), time.Now()); f != nil {
-		s.fail(w, r, f)
-		return
-	}
 	get := []string{http.MethodGet, http.MethodHead}
 	path, ok := map[string]struct {
 		methods []string
@@ -178,7 +162,7 @@ func (s *server) api(w http.ResponseWriter, r *http.Request) {
 		"/api":              {get, s.openAPI},
 		"/api/layouts":      {get, s.layouts},
 		"/api/ids":          {get[:1], s.ids}, // HEAD would use up IDs
-		"/api/parse":        {append(get, http.MethodPost), s.parse},
+		"/api/parse":        {get, s.parse},
 		"/api/range":        {get, s.ranges},
 		"/api/openapi.json": {get, s.openAPI},
 	}[r.URL.Path]

@@ -10,9 +10,10 @@ import * as generate from "./generate.js";
 import * as where from "./where.js";
 import * as sealing from "./sealing.js";
 
-// The fields that a link contains, and their defaults.
+// The fields that a link contains, and their defaults, which are examples.
 const defaults = {
-  ids: "", format: "auto", datacenter: "0", worker: "0", count: "1", time: "", from: "", to: "", column: "", dialect: "postgres", a: "", b: "", rate: "", until: "",
+  ids: "", format: "auto", datacenter: "0", worker: "0", count: "1", time: "", from: "yesterday", to: "today", column: "", dialect: "postgres",
+  a: "1996573624012345677", b: "2006515713438646272", rate: "5000", until: "2060",
 };
 
 function state() {
@@ -20,7 +21,7 @@ function state() {
   if (tabs.current() !== "decode") all.set("tab", tabs.current());
   layoutForm.save(all);
   for (const [id, initial] of Object.entries(defaults)) {
-    const value = find(id).value.trim();
+    const value = (id === "ids" ? decode.text() : find(id).value).trim();
     if (value !== initial && !find(id).disabled && value.length <= link.longest) all.set(id, value);
   }
   if (find("by-server").checked) all.set("by", "server");
@@ -50,7 +51,13 @@ function apply(given) {
   find("generate-error").textContent = "";
   for (const id of ["worker", "datacenter", "count", "time"]) setError(find(id), null);
   tabs.link(given);
-  return show();
+  const shown = show();
+  example();
+  return shown;
+}
+
+function example() {
+  if (tabs.current() === "generate") generate.example();
 }
 
 function write() {
@@ -79,7 +86,10 @@ function openTab(name) {
 }
 
 layoutForm.start(changed, () => openTab("layout"));
-tabs.start(write);
+tabs.start(() => {
+  write();
+  example();
+});
 generate.start(() => openTab("decode"));
 decode.start();
 where.start();
@@ -95,6 +105,9 @@ find("skip").addEventListener("click", (event) => {
   find("main").focus();
 });
 link.follow((given) => apply(given));
-await apply(link.read());
+const first = link.read();
+const recalled = layoutForm.recall(first);
+await apply(first);
+if (recalled) history.replaceState(null, "", `#${state()}`); // the way back leads here
 if (tabs.current() === "decode" && document.activeElement === document.body) find("ids").focus();
 document.documentElement.dataset.ready = "true";

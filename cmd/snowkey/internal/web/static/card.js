@@ -31,11 +31,11 @@ function javaScriptNote(layout, id, js) {
 const copyable = (name, text) => [name, el("code", {}, text), " ", copyButton(name, () => text)];
 
 // when shows a time large, and in the ways in which it is written elsewhere.
-function when(d, ms) {
+function when(d, ms, beside) {
   const [date, clock] = utc(ms).split(/ (.*)/);
   return el("div", { class: "when" },
-    el("p", { class: "big" }, el("time", { datetime: d.time }, `${date} `, el("span", { class: "clock" }, clock)), copyButton("the time", () => utc(ms))),
-    el("p", {}, relative(ms), el("span", { class: "quiet" }, ` · local time ${localTime(ms)}`)));
+    el("div", {}, el("p", { class: "big" }, el("time", { datetime: d.time }, `${date} `, el("span", { class: "clock" }, clock)), copyButton("the time", () => utc(ms))),
+    el("p", {}, relative(ms), el("span", { class: "quiet" }, ` · local time ${localTime(ms)}`))), beside);
 }
 
 function tiles(layout, parts) {
@@ -45,8 +45,8 @@ function tiles(layout, parts) {
     el("dt", {}, titles[f.name]), el("dd", {}, String(parts[f.name])))));
 }
 
-// card shows a described ID. The source says whose layout it is.
-export function card(layout, d, source) {
+// card shows a described ID. The source says whose layout it is, and beside the time are the other ones.
+export function card(layout, d, source = null, beside = null) {
   const id = BigInt(d.id);
   const parts = decode(layout, id);
   const ms = parts.time;
@@ -54,7 +54,7 @@ export function card(layout, d, source) {
   return el("article", { class: "card id", "aria-label": `ID ${id}` },
     el("div", { class: "row" }, el("h3", {}, el("code", {}, d.id)), copyButton(`the ID ${id}`, () => d.id), source),
     d.input === d.id ? null : el("p", { class: "quiet" }, `Read as ${d.format.endsWith("_") ? "a prefixed ID" : d.format} from `, el("code", {}, d.input)),
-    when(d, ms),
+    when(d, ms, beside),
     tiles(layout, parts),
     el("div", { class: "bits" }, strip(layout, d.bits), el("p", { class: "hint" }, swatch("time"), "Time ", el("span", { class: "visually-hidden" }, "field: "), grouped(parts.tick), layout.tick === 1n ? " ms after " : ` ticks of ${layout.tick} ms after `, utc(layout.epoch))),
     javaScriptNote(layout, id, d.javascript),

@@ -13,23 +13,34 @@ import { longest } from "./link.js";
 import { chosen, isAuto, noLayout } from "./layoutform.js";
 
 const maxText = 8 << 20; // characters: about 400,000 IDs
+const maxShown = 1 << 16; // characters, which a browser breaks into lines at once
 const maxSearch = 1 << 18; // characters, searched for numbers in one go
 const maxIDs = 500_000; // a longer table is too high for a browser
 
 const tooLong = (length) => `This text has ${grouped(length)} characters; the limit is ${grouped(maxText)}. The command “snowkey parse” has no limit.`;
 
+// A longer text that was pasted, and what the field shows of it.
+const pasted = { text: "", shown: null };
+
+// text returns what is to be decoded.
+export const text = () => (find("ids").value === pasted.shown ? pasted.text : find("ids").value);
+
+const example = "1996573624012345677";
+
 let latest = 0; // what an earlier input becomes is dropped
 
 // read parses the texts, and returns the IDs and what is wrong with the others.
 async function read(text, format, unsigned, work) {
-  const found = { ids: [], texts: [], total: 0, problems: new Problems() };
+  const found = { ids: [], texts: [], total: 0, prefixed: false, problems: new Problems() };
   const all = parts(text);
   const whole = await inSlices(all.length, (i) => {
     for (const item of split(all[i])) {
       found.total++;
       try {
-        found.ids.push(parse(item, format, unsigned)[0]);
+        const [id, of] = parse(item, format, unsigned);
+        found.ids.push(id);
         found.texts.push(item);
+        found.prefixed ||= of.endsWith("_");
       } catch (error) {
         if (!(error instanceof FieldError)) throw error;
         found.problems.add(item, error);
@@ -66,62 +77,55 @@ function progress(text) {
 }
 
 // results makes what is shown below the field, or returns null if it is no longer wanted.
-async function results(text, format, wanted) {
+async function results(whole, format, wanted) {
   const fixed = isAuto() ? null : chosen();
-  let found = await read(text, format, fixed?.unsigned ?? false, { wanted, progress: progress("Reading part") });
-  if (!found || found.total === 0) return found && { found, nodes: [] };
+  let found = await read(whole, format, fixed?.unsigned ?? false, { wanted, progress: progress("Reading part") });
+  if (!found || found.total === 0 || found.total > maxIDs) return found && { found, nodes: [] };
   if (!isAuto() && !fixed) return { found, nodes: [noLayout()] };
-  const ranking = recognize(found.ids);
-  const layout = fixed ?? (ranking[0].plausible > 0 ? ranking[0].preset.layout : null);
-  if (found.ids.length === 0) return { found, nodes: [] };
-  if (!layout) return { found, nodes: [unknown(found.ids.length, ranking)] };
+  const presets = recognize(found.ids, found.prefixed);
+  const layout = fixed ?? presets[0].layout;
+  const all = found.ids;
   found = await fitting(layout, found, { wanted, progress: progress("Decoding ID") });
-  const beside = others(layout, ranking);
-  if (!found || found.ids.length === 0) return found && { found, nodes: [], beside };
-  if (found.total > maxIDs) return { found, nodes: [] };
+  if (!found || all.length === 0) return found && { found, nodes: [] };
+  const beside = others(layout, all, presets);
+  if (found.ids.length === 0) return { found, nodes: beside ? [el("div", { class: "card" }, beside)] : [] };
   const one = (i) => describe(layout, found.texts[i], format);
-  const before = [doubt(layout, ranking)].filter(Boolean);
-  if (found.ids.length === 1) return { found, beside, nodes: [...before, card(layout, one(0), source(layout, ranking))], said: spoken(layout, one(0)) };
-  const nodes = await list({ layout, ids: found.ids, texts: found.texts, one, source: source(layout, ranking), linked: text.length <= longest }, { wanted, progress: progress("Counting ID") });
-  return nodes && { found, beside, nodes: [...before, ...nodes], said: `Decoded ${grouped(found.ids.length)} IDs.` };
+  const before = [doubt(layout, found.ids)].filter(Boolean);
+  if (found.ids.length === 1) return { found, nodes: [...before, card(layout, one(0), source(layout), beside)], said: spoken(layout, one(0)) };
+  const nodes = await list({ layout, ids: found.ids, texts: found.texts, one, source: source(layout), beside, linked: whole.length <= longest }, { wanted, progress: progress("Counting ID") });
+  return nodes && { found, nodes: [...before, ...nodes], said: `Decoded ${grouped(found.ids.length)} IDs.` };
 }
-
-const unknown = (n, ranking) => el("section", { class: "card", "aria-label": "No plausible preset" },
-  el("h3", {}, "No preset gives a plausible time"),
-  el("p", {}, n === 1 ? "This may not be a Snowflake ID, or it has a layout of its own. " : "These may not be Snowflake IDs, or they have a layout of their own. ",
-    "Choose a preset, or ", el("a", { href: "#tab=layout", "data-tab": "layout" }, "enter the layout"), "."),
-  others(null, ranking));
 
 // show decodes the IDs in the field. It returns when the result is there, or is no longer wanted.
 export async function show() {
   const area = find("ids");
   const format = find("format").value;
-  if (!changed("decode", chosen(), isAuto(), area.value, format)) return;
+  const whole = text();
+  if (!changed("decode", chosen(), isAuto(), whole, format)) return;
   const run = ++latest;
   const wanted = () => run === latest;
-  const end = (nodes, beside = [], said = "") => {
+  const end = (nodes, said = "") => {
     find("decode-progress").hidden = true;
-    find("decode-intro").hidden = nodes.length > 0 || area.value.trim() !== "";
+    find("decode-intro").hidden = nodes.length > 0;
     find("decode-result").replaceChildren(...nodes);
-    find("decode-others").replaceChildren(...beside);
     find("decode-status").textContent = said;
   };
   setError(area, null);
   find("ids-choices").replaceChildren();
-  if (area.value.length > maxText) {
-    setError(area, tooLong(area.value.length));
+  if (whole.length > maxText) {
+    setError(area, tooLong(whole.length));
     end([]);
     return;
   }
   const hint = setTimeout(() => wanted() && find("decode-result").replaceChildren(), 300); // an old result beside a progress bar misleads
-  const made = await results(area.value, format, wanted);
+  const made = await results(whole, format, wanted);
   clearTimeout(hint);
   if (!made || !wanted()) return;
   if (made.found.total > maxIDs) setError(area, `These are ${grouped(made.found.total)} IDs; the limit is ${grouped(maxIDs)}. The command “snowkey parse” has no limit.`);
   else showProblems(area, made.found.problems, made.found.total);
   choices("ids-choices", made.found.problems.formats(), (choice) => setFormat(choice));
-  if (made.found.problems.any && area.value.length <= maxSearch) offer(area.value);
-  end(made.nodes, made.beside, made.said);
+  if (made.found.problems.any && whole.length <= maxSearch) offer(whole);
+  end(made.nodes, made.said);
 }
 
 // offer offers to decode only the long numbers of a text of which something cannot be read.
@@ -145,16 +149,29 @@ const put = (text) => {
   find("ids").focus();
 };
 
-// start rejects a paste that is too long, which would block the browser, and fills in examples.
+// paste keeps a long text out of the field, which would block the browser for seconds, and rejects one
+// that is too long.
+function paste(event) {
+  const area = find("ids");
+  const all = event.clipboardData?.getData("text").replaceAll("\r\n", "\n") ?? "";
+  if (all.length <= maxShown) return;
+  event.preventDefault();
+  if (all.length > maxText) {
+    setError(area, tooLong(all.length));
+    return;
+  }
+  pasted.text = all;
+  pasted.shown = `${all.slice(0, 1000)}\n… ${grouped(all.length - 1000)} more characters`;
+  area.value = pasted.shown;
+  area.setSelectionRange(0, 0);
+  area.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+// start fills in examples.
 export function start() {
-  find("ids").addEventListener("paste", (event) => {
-    const length = event.clipboardData?.getData("text").length ?? 0;
-    if (length <= maxText) return;
-    event.preventDefault();
-    setError(find("ids"), tooLong(length));
-  });
-  find("ids").placeholder = "175928847299117063";
-  find("example").addEventListener("click", () => put("175928847299117063"));
+  find("ids").addEventListener("paste", paste);
+  find("ids").placeholder = example;
+  find("example").addEventListener("click", () => put(example));
   find("example-many").addEventListener("click", () => put(many().join("\n")));
 }
 

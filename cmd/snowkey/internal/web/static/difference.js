@@ -29,11 +29,10 @@ export function difference(layout, a, b) {
 
 const signed = (n) => (n < 0n ? "−" : "") + grouped(n < 0n ? -n : n);
 
-// layoutFor is the chosen layout, or the preset that the IDs are recognized as.
+// layoutFor is the chosen layout, or the assumed one.
 function layoutFor(ids) {
   if (!isAuto()) return current();
-  const [best] = recognize(ids);
-  return best.plausible > 0 ? best.preset.layout : current();
+  return recognize(ids)[0].layout;
 }
 
 // show compares the IDs in the two fields.
@@ -53,7 +52,7 @@ export function show() {
   const given = texts.filter((id) => id !== null);
   if (given.length === 0) return;
   const layout = layoutFor(given);
-  if (isAuto()) name.textContent = `${presetOf(layout).title}, auto-detected`;
+  if (isAuto()) name.textContent = `${presetOf(layout).title}, assumed`;
   const [first, second] = ["a", "b"].map((id, i) => (texts[i] === null ? null : attempt(id, () => decode(layout, texts[i]))));
   if (!first || !second) return;
   const d = difference(layout, ...texts);

@@ -155,6 +155,11 @@ async function generate() {
   }
 }
 
+// example generates what the form says, if the page does that and shows nothing yet.
+export function example() {
+  if (find("by-page").checked && find("generate-result").childElementCount === 0) generate();
+}
+
 // adapt shows the fields of the layout and removes IDs of another one.
 export function adapt() {
   const layout = current();

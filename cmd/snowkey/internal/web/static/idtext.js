@@ -97,7 +97,7 @@ function read(text, format, unsigned) {
 // parse reads an ID in a format, or detects it with "auto". It returns the ID and its
 // format, and rejects a text with several readings.
 export function parse(text, format, unsigned) {
-  text = unquote(text);
+  text = ungroup(unquote(text));
   if (text === "") throw failure(text, "is empty");
   if (format === "auto") {
     if (/^0x/i.test(text)) format = "hex";
@@ -137,7 +137,7 @@ export function split(text) {
   return text.split("\n").flatMap((line) => {
     line = line.trim();
     if (isObject(line)) return [ofObject(line)];
-    return line.split(separators).map(unquote).filter((item) => item !== "");
+    return ungroup(line).split(separators).map(unquote).filter((item) => item !== "");
   });
 }
 
@@ -147,9 +147,10 @@ export function split(text) {
 export function parts(text, most = 512) {
   const all = [];
   const separator = new RegExp(separators, "g");
-  for (const line of text.split("\n")) {
+  for (let line of text.split("\n")) {
     let begin = 0;
     if (line.length > most && !isObject(line.trim())) {
+      line = ungroup(line);
       for (separator.lastIndex = most; separator.exec(line); separator.lastIndex = begin + most) {
         all.push(line.slice(begin, separator.lastIndex));
         begin = separator.lastIndex;
@@ -172,6 +173,12 @@ function ofObject(line) {
   return unquote(raw);
 }
 
+// ungroup removes the separators from numbers of 13 to 21 digits, such as 1,996,573,624,012,345,677.
+const ungroup = (text) => text.replace(/\b[1-9]\d{0,2}(?:([,.'’_ \u00a0\u202f])\d{3})(?:\1\d{3}){3,}\b/g, (found) => {
+  const digits = found.replace(/\D/g, "");
+  return digits.length <= 21 ? digits : found;
+});
+
 // unquote removes white space, one comma at the end, and one pair of quotes.
 function unquote(text) {
   text = text.trim().replace(/,$/, "").trim();
@@ -179,9 +186,8 @@ function unquote(text) {
 }
 
 // numbersIn returns the long numbers in a text that is more than IDs, such as a link, a mention or a
-// log: of 15 to 19 digits, which may be in groups of three.
+// log: of 15 to 19 digits.
 export function numbersIn(text) {
-  const found = text.matchAll(/(?<![\d.,])(?:\d{15,19}|\d{1,3}(?:([,.'’_ \u00a0\u202f])\d{3})(?:\1\d{3}){3,5})(?!\d)/g);
-  const numbers = new Set([...found].map(([number]) => number.replace(/\D/g, "")));
-  return [...numbers].filter((number) => number.length >= 15 && BigInt(number) <= maxInt64);
+  const numbers = new Set(ungroup(text).match(/(?<![\d.,])\d{15,19}(?!\d)/g));
+  return [...numbers].filter((number) => BigInt(number) <= maxInt64);
 }

@@ -73,6 +73,15 @@ export function fields(l) {
     .filter((f) => f.bits > 0);
 }
 
+const shapes = new WeakMap(); // of layouts, whose fields are read for each ID
+function shapeOf(l) {
+  if (!shapes.has(l)) {
+    const known = fields(l).filter((f) => f.name !== "unused").map((f) => [f.name === "time" ? "tick" : f.name, BigInt(f.shift), f.max]);
+    shapes.set(l, { bits: BigInt(allBits(l)), known });
+  }
+  return shapes.get(l);
+}
+
 const shiftOf = (l, name) => BigInt(fields(l).find((f) => f.name === name)?.shift ?? 0);
 
 export const end = (l) => l.epoch + (1n << BigInt(l.timeBits)) * l.tick;
@@ -81,14 +90,12 @@ export const end = (l) => l.epoch + (1n << BigInt(l.timeBits)) * l.tick;
 export function decode(l, id) {
   if (id < 0n && !l.unsigned) throw new FieldError("id", id, "is not an ID of this layout: must not be negative");
   const bits = BigInt.asUintN(64, id);
-  if (bits >> BigInt(allBits(l)) !== 0n) {
+  const shape = shapeOf(l);
+  if (bits >> shape.bits !== 0n) {
     throw new FieldError("id", id, `is not an ID of this layout: only the lowest ${allBits(l)} bits are used`);
   }
   const parts = { rollback: 0n, datacenter: 0n, worker: 0n, sequence: 0n, tick: 0n };
-  for (const f of fields(l)) {
-    if (f.name === "unused") continue;
-    parts[f.name === "time" ? "tick" : f.name] = (bits >> BigInt(f.shift)) & f.max;
-  }
+  for (const [name, shift, max] of shape.known) parts[name] = (bits >> shift) & max;
   parts.time = l.epoch + parts.tick * l.tick;
   return parts;
 }

@@ -1,6 +1,6 @@
 // The layout of all tools of the page: none is chosen at first (auto-detect), then a preset or
 // custom fields. While none is chosen, IDs are decoded by the preset that is recognized, and
-// generated with the first preset.
+// generated with the first preset. The browser remembers the choice, if it may.
 import { FieldError, fields, figures, validate, widthNames } from "./layout.js";
 import { presetOf, presets } from "./presets.js";
 import { formatTime, parseFixed, utc } from "./times.js";
@@ -96,12 +96,37 @@ function capacity(l) {
 
 let changed;
 
+function remember() {
+  if (!layout) return;
+  const choice = new URLSearchParams();
+  save(choice);
+  try {
+    localStorage.setItem("layout", choice);
+  } catch {
+    // it may be forbidden, or full
+  }
+}
+
+// recall adds the remembered choice to a state that has none, and reports whether it did.
+export function recall(state) {
+  if (["preset", ...all].some((name) => state.has(name))) return false;
+  let choice = "";
+  try {
+    choice = localStorage.getItem("layout") ?? "";
+  } catch {
+    // as above
+  }
+  for (const [name, value] of new URLSearchParams(choice)) state.set(name, value);
+  return choice !== "";
+}
+
 // choose chooses a preset, or none with "auto".
 export function choose(name) {
   auto = name === "auto";
   show((presets.find((p) => p.name === name) ?? presets[0]).layout);
   for (const id of selects) setError(find(id), null);
   update();
+  remember();
   changed();
 }
 
@@ -132,6 +157,7 @@ export function start(onChange, enter) {
       auto = false;
       for (const each of selects) setError(find(each), null);
       update();
+      remember();
       changed();
     });
   }

@@ -42,7 +42,7 @@ function summary(ids, c) {
 }
 
 // list returns the nodes for many IDs, or null if they are no longer wanted.
-export async function list({ layout, ids, texts, one, source, linked }, work) {
+export async function list({ layout, ids, texts, one, source, beside, linked }, work) {
   const c = await count(layout, ids, work);
   if (!c) return null;
   const titles = titlesOf(layout);
@@ -54,13 +54,14 @@ export async function list({ layout, ids, texts, one, source, linked }, work) {
   };
   const details = el("div", { class: "result", id: "picked", role: "region", "aria-label": "The selected ID" });
   const pick = (i) => {
-    details.replaceChildren(card(layout, one(i), null));
+    details.replaceChildren(card(layout, one(i)));
     announce(`${ids[i]}, ${relativeTime(decode(layout, ids[i]).time)}`);
   };
   const workers = names.includes("worker") && c.workers.size > 1;
   return [
     el("section", { class: "card", "aria-label": "Summary" },
       el("div", { class: "row" }, el("h3", {}, `${grouped(ids.length)} IDs`), source),
+      beside,
       summary(ids, c),
       c.last > c.first ? overTime(c.times, c.first, c.last) : null,
       workers ? byWorker(c.workers, layout.datacenterBits > 0 ? `${titles.datacenter} · ${titles.worker.toLowerCase()}` : titles.worker) : null),

@@ -1,53 +1,33 @@
-// The readings of IDs under the presets: the one that is used, and the others to choose from.
+// How IDs are read: the preset that is used, and the other possible ones to choose from.
+import { decode } from "./layout.js";
 import { presetOf } from "./presets.js";
 import { relativeTime, utc } from "./times.js";
-import { alike } from "./recognize.js";
+import { possible } from "./recognize.js";
 import { el, find } from "./dom.js";
 import { choose, isAuto } from "./layoutform.js";
 
 const short = (ms) => utc(ms).slice(0, -8); // to the second
-const day = (ms) => el("span", { class: "day" }, utc(ms).slice(0, 10));
-const span = (f) => (f.first === f.last ? [short(f.first)] : [day(f.first), " to ", day(f.last)]);
+const span = (first, last) => (first === last ? short(first) : `${utc(first).slice(0, 10)} to ${utc(last).slice(0, 10)}`);
 const chooser = ({ name, title }) => el("button", { type: "button", class: "link", onclick: () => { choose(name); find("preset").focus(); } }, title);
 
-function row(found) {
-  if (found.first === null) return el("tr", {}, el("th", { scope: "row" }, found.preset.title), el("td", { class: "quiet" }, "too large"));
-  return el("tr", {},
-    el("th", { scope: "row" }, chooser(found.preset)),
-    el("td", {}, ...span(found), el("span", { class: "quiet" }, ` ${relativeTime(found.last)}`)));
+// source names the layout of a result, and how it came to it.
+export function source(layout) {
+  return el("p", { class: "source" }, el("strong", {}, presetOf(layout)?.title ?? "Custom layout"), el("span", { class: "quiet" }, isAuto() ? " assumed" : " as chosen"));
 }
 
-const table = (name, rows) => el("table", { class: "possible" },
-  el("caption", { class: "visually-hidden" }, name),
-  el("thead", { class: "visually-hidden" }, el("tr", {}, ["Preset", "Time (UTC)"].map((h) => el("th", { scope: "col" }, h)))),
-  el("tbody", {}, rows.map(row)));
-
-// source names the layout of a result, how it came to it, and which presets are as likely.
-export function source(layout, ranking) {
+// doubt warns of a preset under which the time is impossible.
+export function doubt(layout, ids) {
   const preset = presetOf(layout);
-  const name = el("strong", {}, preset ? preset.title : "Custom layout");
-  if (!isAuto()) return el("p", { class: "source" }, name, el("span", { class: "quiet" }, " as chosen"));
-  const near = alike(ranking).slice(0, 2).flatMap((f, i) => [i > 0 ? " or " : "; could also be ", chooser(f.preset)]);
-  return el("p", { class: "source" }, name, el("span", { class: "quiet" }, " auto-detected", ...near));
+  if (!preset || possible(layout, ids).length > 0) return null;
+  return el("p", { class: "note warn" }, `Under ${preset.title} this time is impossible: in the future, or in the first half day. Choose another preset, or `,
+    el("a", { href: "#tab=layout", "data-tab": "layout" }, "enter the layout"), ".");
 }
 
-// doubt warns of a chosen layout under which the time is impossible.
-export function doubt(layout, ranking) {
-  const own = ranking.find((f) => f.preset === presetOf(layout));
-  if (isAuto() || !own || own.plausible > 0 || own.first === null) return null;
-  const why = own.why === "in the future" ? "is in the future" : "is before the first IDs of this system";
-  return el("p", { class: "note warn" }, `Under ${own.preset.title} the time ${why}. The preset may be another one.`);
-}
-
-// others lists the readings beside the one that is used.
-export function others(layout, ranking) {
-  const preset = layout && presetOf(layout);
-  const rest = ranking.filter((f) => f.preset !== preset);
-  const plausible = rest.filter((f) => f.plausible > 0);
-  const not = rest.filter((f) => f.plausible === 0);
-  if (!layout) return [table("The time under every preset", rest)];
-  return [el("section", { class: "card", "aria-label": "Other presets" },
-    el("h3", {}, plausible.length > 0 ? "Also possible" : "No other preset is plausible"),
-    plausible.length > 0 ? table("Also possible", plausible) : null,
-    not.length > 0 ? el("details", {}, el("summary", {}, "Not plausible"), el("p", { class: "hint" }, "These times are in the future, or before the system made IDs."), table("Not plausible", not)) : null)];
+// others lists the other possible presets with their times.
+export function others(layout, ids, presets) {
+  const rows = presets.filter((p) => p !== presetOf(layout)).flatMap((p) => {
+    const times = possible(p.layout, ids).map((id) => decode(p.layout, id).time).sort((a, b) => (a < b ? -1 : 1));
+    return times.length === 0 ? [] : [el("div", {}, el("dt", {}, chooser(p)), el("dd", { title: relativeTime(times.at(-1)) }, span(times[0], times.at(-1))))];
+  });
+  return rows.length === 0 ? null : el("section", { class: "others", "aria-label": "Other presets" }, el("p", { class: "quiet" }, "Also possible"), el("dl", {}, rows));
 }

@@ -94,6 +94,12 @@ export function start() {
   find("token-missing").hidden = able;
   find("token-form").hidden = !able;
   if (!able) return;
+  find("token-make").addEventListener("click", () => {
+    const bytes = crypto.getRandomValues(new Uint8Array(32));
+    find("token-key").value = [...bytes].map((b) => b.toString(16).padStart(2, "0")).join("");
+    show();
+  });
+  find("token-make").after(copyButton("the key", () => find("token-key").value));
   let later;
   for (const id of ["token-key", "token-type", "token-prefix", "token-seal", "token-open", "token-texts"]) {
     find(id).addEventListener("input", () => {
