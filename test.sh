@@ -7,8 +7,8 @@ usage() {
 usage: ./test.sh [option]
 
 Installs what the tests need and this machine lacks (Debian and Ubuntu: PostgreSQL,
-PgBouncer, MariaDB, Redis, etcd, Prometheus, Spin, TypeScript, Chromium, a C compiler,
-certificates; no service is started), then for every Go module: format, vet, tidiness, a build without
+PgBouncer, MariaDB, Redis, etcd, Prometheus, Spin, TypeScript, npm, Chromium, a C
+compiler, certificates; no service is started), then for every Go module: format, vet, tidiness, a build without
 the workspace, lint, and all tests with the race detector against real servers. Go itself
 must be there.
 
@@ -61,6 +61,8 @@ if [ -n "$test" ]; then
   fi
 fi
 tools/install.sh $check
+# What checks documents and the page.
+[ -n "$check" ] || npm ci --loglevel error --no-audit --no-fund --prefix tools/npm >/dev/null || fail 'npm could not install tools/npm'
 [ -n "$test" ] || exit 0
 # By its file: the tools' module may want a newer Go than the library does.
 GOWORK=off go build -buildvcs=false -o bin/check tools/check/main.go

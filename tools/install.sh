@@ -27,6 +27,7 @@ needs() {
   need prometheus 'prometheus' 'named PROMETHEUS || programs promtool prometheus' 'Prometheus: the programs promtool and prometheus, which check the alert rules and the dashboard'
   need spin 'spin' 'programs spin' 'Spin: the program spin, which checks the model of the leases'
   need typescript 'node-typescript' '[ -x "$root/examples/jsonapi/client/node_modules/.bin/tsc" ] || programs tsc' 'TypeScript: the program tsc, which checks the types of a client'
+  need npm 'npm' 'programs npm' 'npm: the program npm, which installs the linter of Markdown'
   need arm64 'qemu-user-static' '[ "$(uname -m)" = aarch64 ] || programs qemu-aarch64-static' 'QEMU: the program qemu-aarch64-static, which runs tests for arm64'
   need chromium 'chromium-headless-shell/chromium' '[ -n "${SNOWKEY_TEST_CHROMIUM:-}" ] || browser' \
     'a browser: chromium-headless-shell, chromium or google-chrome, or SNOWKEY_TEST_CHROMIUM; without one, ./test.sh --no-browser'

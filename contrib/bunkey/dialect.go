@@ -56,15 +56,15 @@ type migrating struct {
 	migrator  sqlschema.MigratorDialect
 }
 
-// NewInspector is that of the inner dialect.
+// NewInspector delegates to the inner dialect.
 func (m *migrating) NewInspector(db *bun.DB, options ...sqlschema.InspectorOption) sqlschema.Inspector {
 	return m.inspector.NewInspector(db, options...)
 }
 
-// CompareType is that of the inner dialect.
+// CompareType delegates to the inner dialect.
 func (m *migrating) CompareType(a, b sqlschema.Column) bool { return m.inspector.CompareType(a, b) }
 
-// NewMigrator is that of the inner dialect.
+// NewMigrator delegates to the inner dialect.
 func (m *migrating) NewMigrator(db *bun.DB, schemaName string) sqlschema.Migrator {
 	return m.migrator.NewMigrator(db, schemaName)
 }

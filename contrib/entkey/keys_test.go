@@ -106,18 +106,3 @@ func TestKeys(t *testing.T) {
 }
 
 func ptr[T any](v T) *T { return &v }
-
-func BenchmarkKeys(b *testing.B) {
-	seven := source(func() (int64, error) { return 7, nil })
-	hook := entkey.Keys(seven)(ent.MutateFunc(func(context.Context, ent.Mutation) (ent.Value, error) { return nil, nil }))
-	b.Run("ID", func(b *testing.B) {
-		for b.Loop() {
-			_, _ = hook.Mutate(b.Context(), &mutation[sqltype.ID]{op: ent.OpCreate})
-		}
-	})
-	b.Run("Key", func(b *testing.B) {
-		for b.Loop() {
-			_, _ = hook.Mutate(b.Context(), &mutation[sqltype.Key[customer]]{op: ent.OpCreate})
-		}
-	})
-}

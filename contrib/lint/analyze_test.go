@@ -19,12 +19,11 @@ type finding struct {
 	rule string
 }
 
-// load loads packages of the module in dir, with all that they import. overlay has files that do
-// not exist.
-func load(tb testing.TB, dir string, overlay map[string][]byte, patterns ...string) []*packages.Package {
+// load loads packages of the module in dir, with all that they import.
+func load(tb testing.TB, dir string, patterns ...string) []*packages.Package {
 	tb.Helper()
 	pkgs, err := packages.Load(&packages.Config{
-		Mode: packages.LoadAllSyntax | packages.NeedModule, Dir: dir, Overlay: overlay,
+		Mode: packages.LoadAllSyntax | packages.NeedModule, Dir: dir,
 		Env: append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly"),
 	}, patterns...)
 	if err != nil {

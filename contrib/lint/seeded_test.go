@@ -35,7 +35,7 @@ func TestSeeded(t *testing.T) {
 			ruleOf[s.fault] = s.rule
 		}
 	}
-	for _, f := range analyze(t, load(t, dir, nil, "./...")) {
+	for _, f := range analyze(t, load(t, dir, "./...")) {
 		s := seeds[fmt.Sprintf("%s:%d", f.at.Filename, f.at.Line)]
 		if number := s.fault + s.also; number == "" {
 			t.Errorf("false report at %s: %s", f.at, f.Message)
@@ -57,11 +57,10 @@ func TestSeeded(t *testing.T) {
 	t.Logf("%d of %d seeded faults reported", len(found), len(ruleOf))
 }
 
-// readSeeds returns the markers by file and line. No two faults, or lines that are right, have the
-// same number.
+// readSeeds returns the markers by file and line.
 func readSeeds(t *testing.T, dir string) map[string]seed {
 	t.Helper()
-	seeds, numbers := map[string]seed{}, map[string]string{}
+	seeds := map[string]seed{}
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*.go"))
 	if err != nil {
 		t.Fatal(err)
@@ -85,12 +84,6 @@ func readSeeds(t *testing.T, dir string) map[string]seed {
 					t.Errorf("%s: no marker: %s", at, strings.TrimSpace(s))
 				}
 				continue
-			}
-			if m[4] == "" {
-				if other, ok := numbers[m[2]+m[5]]; ok {
-					t.Errorf("%s: the number is that of %s", at, other)
-				}
-				numbers[m[2]+m[5]] = at
 			}
 			seeds[at] = seed{m[2], m[3], m[4], m[5]}
 		}

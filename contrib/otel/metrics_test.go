@@ -115,32 +115,6 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// What a generator without a lease has.
-func TestWithoutLease(t *testing.T) {
-	gen, err := core.New(core.Config{Worker: core.Fixed(3)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer gen.Close()
-	for given, want := range map[string]string{"": "default", "orders": "orders"} {
-		t.Run(want, func(t *testing.T) {
-			reader := sdkmetric.NewManualReader()
-			cfg := snowotel.MetricsConfig{Generator: gen, Namespace: given, MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))}
-			if _, err := snowotel.NewMetrics(cfg); err != nil {
-				t.Fatal(err)
-			}
-			got := collect(t, reader)
-			if _, ok := got["snowkey.fence.left"]; ok || len(got) != 9 {
-				t.Errorf("%d metrics: %v", len(got), got)
-			}
-			points := got["snowkey.ids.issued"].Data.(metricdata.Sum[int64]).DataPoints
-			if namespace, _ := points[0].Attributes.Value("snowkey.namespace"); len(points) != 1 || namespace.AsString() != want {
-				t.Errorf("%+v", points)
-			}
-		})
-	}
-}
-
 // inPrometheus is the name of a metric in package contrib/prometheus.
 func inPrometheus(m core.Metric) string {
 	name := strings.ReplaceAll(m.Name, ".", "_")
@@ -171,25 +145,15 @@ func TestNamesOfPrometheus(t *testing.T) {
 	}
 	want := distinct(gen)
 	for _, family := range families {
-		i := slices.IndexFunc(want, func(m core.Metric) bool { return inPrometheus(m) == family.GetName() })
-		if i < 0 {
+		if i := slices.IndexFunc(want, func(m core.Metric) bool { return inPrometheus(m) == family.GetName() }); i >= 0 {
+			want = slices.Delete(want, i, i+1)
+		} else {
 			t.Errorf("%s is not in the list", family.GetName())
-			continue
 		}
-		if family.GetHelp() != want[i].Help || (family.GetType().String() == "COUNTER") != want[i].Counter {
-			t.Errorf("%s is %s: %s", family.GetName(), family.GetType(), family.GetHelp())
+		labels := family.GetMetric()[0].GetLabel()
+		if last := labels[len(labels)-1]; last.GetName() != "snowkey_namespace" || last.GetValue() != "orders" {
+			t.Errorf("%s has the labels %v", family.GetName(), labels)
 		}
-		labels := 1
-		if want[i].Name == "snowkey.lease.state" {
-			labels = 2
-		}
-		for _, m := range family.GetMetric() {
-			last := m.GetLabel()[len(m.GetLabel())-1]
-			if len(m.GetLabel()) != labels || last.GetName() != "snowkey_namespace" || last.GetValue() != "orders" || labels == 2 && m.GetLabel()[0].GetName() != "snowkey_lease_state" {
-				t.Errorf("%s has the labels %v", family.GetName(), m.GetLabel())
-			}
-		}
-		want = slices.Delete(want, i, i+1)
 	}
 	for _, m := range want {
 		t.Errorf("no %s", m.Name)

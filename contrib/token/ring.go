@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// keySize is that of AES-256.
+// keySize is the size of a key of AES-256.
 const keySize = 32
 
 // Ring holds the keys of a program. It is made by New, and safe for concurrent use. The zero value
@@ -75,7 +75,7 @@ func (r *Ring) Sealer(typeName string) (*Sealer, error) {
 	return &Sealer{s}, nil
 }
 
-// checkName checks a type name. Its rules are those of a prefix in sqltype.
+// checkName checks a type name, by the rules of a prefix in sqltype.
 func checkName(op, name string) error {
 	ok := 1 <= len(name) && len(name) <= 63 && name[0] != '_' && name[len(name)-1] != '_'
 	for i := range len(name) {

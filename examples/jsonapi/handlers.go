@@ -1,16 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// page is one page of a list. Next is the address of the following one, empty on
-// the last.
+// page is one page of a list. Next is the address of the following one, empty on the last.
 type page struct {
 	Orders []Order `json:"orders"`
 	Next   string  `json:"next,omitempty"`
@@ -30,27 +29,26 @@ func (s *service) list(w http.ResponseWriter, r *http.Request) error {
 		values.Set("after", orders[len(orders)-1].ID.String())
 		values.Set("limit", strconv.Itoa(asked.limit))
 		answer.Next = "/orders?" + values.Encode()
-		w.Header().Set("Link", "<"+answer.Next+`>; rel="next"`)
 	}
-	body, err := encode(answer)
-	if err != nil {
-		return err
-	}
-	return write(w, r, http.StatusOK, `"`+digest(body)[:32]+`"`, body)
+	return write(w, http.StatusOK, answer)
 }
 
 func (s *service) get(w http.ResponseWriter, r *http.Request) error {
-	o, err := s.named(r)
+	id, err := pathKey(r)
 	if err != nil {
 		return err
 	}
-	return writeOrder(w, r, http.StatusOK, o)
+	o, err := s.orders.get(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return write(w, http.StatusOK, o)
 }
 
 func (s *service) create(w http.ResponseWriter, r *http.Request) error {
-	key, err := idempotencyKey(r)
-	if err != nil {
-		return err
+	key := r.Header.Get("Idempotency-Key")
+	if len(key) > 255 {
+		return bad(fault{"Idempotency-Key", key, "want at most 255 characters"})
 	}
 	var d draft
 	if err := readJSON(w, r, &d); err != nil {
@@ -60,49 +58,24 @@ func (s *service) create(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	o, replayed, err := s.orders.create(r.Context(), d, key)
+	if err == nil || errors.Is(err, sqltype.ErrOutcomeUnknown) {
+		w.Header().Set("Location", path(o.ID))
+	}
 	if err != nil {
-		return unknown(err, o)
+		return err
 	}
 	if replayed {
 		w.Header().Set("Idempotency-Replayed", "true")
 	}
-	w.Header().Set("Location", path(o.ID))
-	return writeOrder(w, r, http.StatusCreated, o)
-}
-
-func (s *service) patch(w http.ResponseWriter, r *http.Request) error {
-	o, err := s.named(r)
-	if err != nil {
-		return err
-	}
-	if err := precondition(r, o); err != nil {
-		return err
-	}
-	var c change
-	if err := readJSON(w, r, &c); err != nil {
-		return err
-	}
-	if c.Note == nil {
-		return invalid(fault{"note", "", "is missing, and nothing else can be changed"})
-	}
-	if wrong := checkText(*c.Note, 0, maxNote); wrong != "" {
-		return invalid(fault{"note", *c.Note, wrong})
-	}
-	if err := s.orders.annotate(r.Context(), o, *c.Note); err != nil {
-		return err
-	}
-	return writeOrder(w, r, http.StatusOK, o)
+	return write(w, http.StatusCreated, o)
 }
 
 func (s *service) remove(w http.ResponseWriter, r *http.Request) error {
-	o, err := s.named(r)
+	id, err := pathKey(r)
 	if err != nil {
 		return err
 	}
-	if err := precondition(r, o); err != nil {
-		return err
-	}
-	if err := s.orders.remove(r.Context(), o); err != nil {
+	if err := s.orders.remove(r.Context(), id); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -118,45 +91,15 @@ func (s *service) health(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// named reads the order that the path names.
-func (s *service) named(r *http.Request) (*Order, error) {
-	id, err := pathKey[Order](r)
-	if err != nil {
-		return nil, err
-	}
-	return s.orders.get(r.Context(), id)
-}
-
 func path(id sqltype.Key[Order]) string { return "/orders/" + id.String() }
 
-func writeOrder(w http.ResponseWriter, r *http.Request, status int, o *Order) error {
-	body, err := encode(o)
+// write sends JSON.
+func write(w http.ResponseWriter, status int, v any) error {
+	body, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	return write(w, r, status, etag(o), body)
-}
-
-// encode leaves & and < as they are, so that an address can be read and copied.
-func encode(v any) ([]byte, error) {
-	var body bytes.Buffer
-	enc := json.NewEncoder(&body)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return body.Bytes(), err
-}
-
-// write sends JSON with its validator, or 304 if the client has it already.
-func write(w http.ResponseWriter, r *http.Request, status int, tag string, body []byte) error {
-	header := w.Header()
-	header.Set("ETag", tag)
-	header.Set("Cache-Control", "no-cache") // it may be kept, and must be asked about
-	if (r.Method == http.MethodGet || r.Method == http.MethodHead) && matches(r.Header.Get("If-None-Match"), tag) {
-		w.WriteHeader(http.StatusNotModified)
-		return nil
-	}
-	header.Set("Content-Type", "application/json")
-	header.Set("Content-Length", strconv.Itoa(len(body)))
+	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // who has gone gets no answer
 	return nil

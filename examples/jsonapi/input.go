@@ -33,40 +33,26 @@ const (
 	maxSKU      = 64
 )
 
-// draft is an order as a client sends it: without ids, except for those that refer to another order
-// and to a customer.
+// draft is an order as a client sends it: without ids, except for one that refers to another order.
 type draft struct {
-	ReorderOf  json.RawMessage `json:"reorderOf,omitempty"`
-	CustomerID json.RawMessage `json:"customerId,omitempty"`
-	Customer   string          `json:"customer"`
-	Note       string          `json:"note"`
-	Lines      []draftLine     `json:"lines"`
+	ReorderOf *string     `json:"reorderOf,omitempty"`
+	Customer  string      `json:"customer"`
+	Note      string      `json:"note"`
+	Lines     []draftLine `json:"lines"`
 
-	reorderOf  *sqltype.Key[Order]
-	customerID *sqltype.Key[Customer]
+	reorderOf *sqltype.Key[Order]
 }
 
-// draftLine keeps its numbers as text, so that check reports all wrong ones together.
 type draftLine struct {
-	SKU        string          `json:"sku"`
-	Quantity   json.RawMessage `json:"quantity,omitempty"`
-	PriceCents json.RawMessage `json:"priceCents,omitempty"`
-
-	quantity, priceCents int64
-}
-
-// change is what PATCH may change.
-type change struct {
-	Note *string `json:"note"`
+	SKU        string `json:"sku"`
+	Quantity   int64  `json:"quantity"`
+	PriceCents int64  `json:"priceCents"`
 }
 
 func (d draft) order() *Order {
-	o := &Order{
-		ReorderOf: d.reorderOf, CustomerID: d.customerID, Customer: d.Customer, Note: d.Note,
-		Version: 1, Lines: make([]Line, len(d.Lines)),
-	}
+	o := &Order{ReorderOf: d.reorderOf, Customer: d.Customer, Note: d.Note, Lines: make([]Line, len(d.Lines))}
 	for i, l := range d.Lines {
-		o.Lines[i] = Line{SKU: l.SKU, Quantity: l.quantity, PriceCents: l.priceCents}
+		o.Lines[i] = Line{SKU: l.SKU, Quantity: l.Quantity, PriceCents: l.PriceCents}
 	}
 	return o
 }
@@ -75,30 +61,35 @@ func (d draft) order() *Order {
 func (d *draft) check() error {
 	var faults []fault
 	text := func(field, value string, least, most int) {
-		if wrong := checkText(value, least, most); wrong != "" {
-			faults = append(faults, fault{field, value, wrong})
+		// Databases count characters, and some refuse control characters.
+		n := utf8.RuneCountInString(value)
+		if n < least || n > most || strings.TrimSpace(value) != value || strings.ContainsFunc(value, unicode.IsControl) {
+			faults = append(faults, fault{field, value, fmt.Sprintf("want %d to %d characters, no space at the ends and no control character", least, most)})
 		}
 	}
-	number := func(field string, raw json.RawMessage, least, most int64) int64 {
-		n, err := strconv.ParseInt(string(raw), 10, 64)
-		if err != nil || n < least || n > most {
-			faults = append(faults, fault{field, plain(raw), fmt.Sprintf("want a whole number from %d to %d", least, most)})
+	number := func(field string, n, least, most int64) {
+		if n < least || n > most {
+			faults = append(faults, fault{field, strconv.FormatInt(n, 10), fmt.Sprintf("want a whole number from %d to %d", least, most)})
 		}
-		return n
 	}
-	d.reorderOf = reference[Order]("reorderOf", &d.ReorderOf, &faults)
-	d.customerID = reference[Customer]("customerId", &d.CustomerID, &faults)
+	if d.ReorderOf != nil {
+		key, err := sqltype.ParseKey[Order](*d.ReorderOf)
+		if err != nil {
+			faults = append(faults, fault{"reorderOf", *d.ReorderOf, reason(err)})
+		}
+		d.reorderOf, *d.ReorderOf = &key, key.String() // all texts of one key give a draft the same digest
+	}
 	text("customer", d.Customer, 1, maxName)
 	text("note", d.Note, 0, maxNote)
 	if n := len(d.Lines); n < 1 || n > maxLines {
 		faults = append(faults, fault{"lines", fmt.Sprintf("%d lines", n), fmt.Sprintf("want 1 to %d", maxLines)})
 		return invalid(faults...)
 	}
-	for i := range d.Lines {
-		at, l := fmt.Sprintf("lines[%d].", i), &d.Lines[i]
+	for i, l := range d.Lines {
+		at := fmt.Sprintf("lines[%d].", i)
 		text(at+"sku", l.SKU, 1, maxSKU)
-		l.quantity = number(at+"quantity", l.Quantity, 1, maxQuantity)
-		l.priceCents = number(at+"priceCents", l.PriceCents, 0, maxCents)
+		number(at+"quantity", l.Quantity, 1, maxQuantity)
+		number(at+"priceCents", l.PriceCents, 0, maxCents)
 	}
 	if faults != nil {
 		return invalid(faults...)
@@ -106,47 +97,7 @@ func (d *draft) check() error {
 	return nil
 }
 
-// reference reads the key of another row; there may be none. It leaves the id in decimal in raw, so
-// that all texts of one key give a draft the same digest.
-func reference[T any](field string, raw *json.RawMessage, faults *[]fault) *sqltype.Key[T] {
-	if len(*raw) == 0 || string(*raw) == "null" {
-		*raw = nil
-		return nil
-	}
-	key := new(sqltype.Key[T])
-	if c := (*raw)[0]; c == '-' || c >= '0' && c <= '9' { // JavaScript may have rounded it
-		*faults = append(*faults, fault{field, plain(*raw), "must be a string: numbers above 2^53 lose digits"})
-		return nil
-	}
-	if err := key.UnmarshalJSON(*raw); err != nil {
-		*faults = append(*faults, fault{field, plain(*raw), reason(err)})
-		return nil
-	}
-	*raw = json.RawMessage(`"` + key.ID().String() + `"`)
-	return key
-}
-
-// plain is a JSON value in a message, a string without its quotes.
-func plain(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil && string(raw) != "null" {
-		return text
-	}
-	return string(raw)
-}
-
-// checkText says what is wrong with a text, or nothing. Databases count characters, and some refuse
-// control characters.
-func checkText(value string, least, most int) string {
-	n := utf8.RuneCountInString(value)
-	if n < least || n > most || strings.TrimSpace(value) != value || strings.ContainsFunc(value, unicode.IsControl) {
-		return fmt.Sprintf("want %d to %d characters, no space at the ends and no control character", least, most)
-	}
-	return ""
-}
-
-// readJSON reads the body of a request into v: one JSON value of known fields,
-// and nothing else.
+// readJSON reads the body of a request into v: one JSON value of known fields, and nothing else.
 func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 	kind := r.Header.Get("Content-Type")
 	if media, _, err := mime.ParseMediaType(kind); err != nil || media != "application/json" {
@@ -168,9 +119,6 @@ func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 	if rest := bytes.TrimSpace(body[dec.InputOffset():]); len(rest) > 0 {
 		return bad(fault{"body", string(rest), "follows the JSON value"})
 	}
-	if string(bytes.TrimSpace(body)) == "null" {
-		return invalid(fault{"body", "null", "want an object"})
-	}
 	return nil
 }
 
@@ -188,20 +136,18 @@ func jsonFault(body []byte, err error) error {
 }
 
 // pathKey reads the key in a path.
-func pathKey[T any](r *http.Request) (sqltype.Key[T], error) {
-	return parseKey[T]("id", r.PathValue("id"))
-}
+func pathKey(r *http.Request) (sqltype.Key[Order], error) { return parseKey("id", r.PathValue("id")) }
 
-func parseKey[T any](field, text string) (sqltype.Key[T], error) {
-	key, err := sqltype.ParseKey[T](text)
+func parseKey(field, text string) (sqltype.Key[Order], error) {
+	key, err := sqltype.ParseKey[Order](text)
 	if err != nil {
 		return 0, bad(fault{field, text, reason(err)})
 	}
 	return key, nil
 }
 
-// reason is why a text is no key, with the expected form. The text, which the error has in front of
-// that, is in the fault already.
+// reason is why a string is no key, with the expected form. The string, which the error has in front
+// of that, is in the fault already.
 func reason(err error) string {
 	if inner := errors.Unwrap(err); inner != nil {
 		err = inner
@@ -224,7 +170,7 @@ func readSpan(layout core.Layout, query string) (p span, values url.Values, err 
 				return p, nil, bad(fault{name, text, "want a whole number from 1 to 100"})
 			}
 		case "after":
-			after, err := parseKey[Order](name, text)
+			after, err := parseKey(name, text)
 			if err != nil {
 				return p, nil, err
 			}
@@ -248,13 +194,4 @@ func readSpan(layout core.Layout, query string) (p span, values url.Values, err 
 		}
 	}
 	return p, values, nil
-}
-
-// idempotencyKey reads the key of a POST; empty if there is none.
-func idempotencyKey(r *http.Request) (string, error) {
-	key := r.Header.Get("Idempotency-Key")
-	if len(key) > 255 {
-		return "", bad(fault{"Idempotency-Key", key, "want at most 255 characters"})
-	}
-	return key, nil
 }

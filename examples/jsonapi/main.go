@@ -8,14 +8,10 @@
 // An order and its lines are written in one transaction, under keys that are known before. In JSON,
 // in paths and in queries a key has the kind of its row in front, as ord_1qda147xjq4ad. A key of
 // another kind is refused, and in Go and TypeScript it does not compile. Pages and times are ranges
-// of ids. With -keys, customers' keys are tokens, which do not show when the customer was added:
-//
-//	openssl rand -hex 32 > customers.keys
-//	go run ./examples/jsonapi -keys customers.keys
+// of ids.
 //
 // The process leases its worker ID from the same database, and releases it when it ends.
-// openapi.yaml describes the service, client/ has types for TypeScript, and / is a page that lists
-// and adds orders.
+// openapi.yaml describes the service, and client/ has types for TypeScript.
 package main
 
 import (
@@ -38,17 +34,10 @@ func main() {
 	var cfg config
 	flag.StringVar(&cfg.db, "db", "jsonapi.sqlite", "postgres://…, or a `file` of SQLite")
 	flag.BoolVar(&cfg.allowDataLoss, "allow-data-loss", false, "accept a database that may lose a commit when it crashes: ids may then be made twice")
-	keys := flag.String("keys", "", "a `file` of secrets, one a line, the newest first: customers' ids become tokens")
 	flag.Parse()
-	var err error
-	if *keys != "" {
-		customerForm, err = sealedForm(*keys) // before anything reads it
-	}
-	if err == nil {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		err = run(ctx, *addr, cfg, os.Stdout)
-		stop()
-	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, *addr, cfg, os.Stdout)
+	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "jsonapi:", err)
 		os.Exit(1)
@@ -74,8 +63,6 @@ func run(ctx context.Context, addr string, cfg config, stdout io.Writer) (err er
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second,
 		WriteTimeout:      20 * time.Second,
-		IdleTimeout:       time.Minute,
-		MaxHeaderBytes:    16 << 10,
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()

@@ -6,18 +6,16 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Order is a parent. Its key is a snowflake by its type, and cannot be mixed up with a customer's.
+// Order is a parent. Its key is a snowflake by its type, and cannot be mixed up with a line's.
 // The key has the time when the order was placed, so there is no column for it.
 type Order struct {
-	ID         sqltype.Key[Order]     `json:"id"`
-	PlacedAt   time.Time              `gorm:"-" json:"placedAt"`
-	ReorderOf  *sqltype.Key[Order]    `json:"reorderOf,omitempty"`               // the order that this one repeats
-	CustomerID *sqltype.Key[Customer] `gorm:"index" json:"customerId,omitempty"` // a guest has none
-	Customer   string                 `gorm:"size:190;not null" json:"customer"` // the name on the order
-	Note       string                 `gorm:"size:1000;not null" json:"note"`
-	TotalCents int64                  `gorm:"-" json:"totalCents"`
-	Version    int64                  `gorm:"not null" json:"-"` // counts changes; the ETag
-	Lines      []Line                 `gorm:"constraint:OnDelete:CASCADE" json:"lines"`
+	ID         sqltype.Key[Order]  `json:"id"`
+	PlacedAt   time.Time           `gorm:"-" json:"placedAt"`
+	ReorderOf  *sqltype.Key[Order] `json:"reorderOf,omitempty"` // the order that this one repeats
+	Customer   string              `gorm:"size:190;not null" json:"customer"`
+	Note       string              `gorm:"size:1000;not null" json:"note"`
+	TotalCents int64               `gorm:"-" json:"totalCents"`
+	Lines      []Line              `gorm:"constraint:OnDelete:CASCADE" json:"lines"`
 }
 
 // Line is a child of an Order. The keys of both come from one reservation, so lines are sorted by
@@ -30,12 +28,6 @@ type Line struct {
 	PriceCents int64              `gorm:"not null" json:"priceCents"`
 }
 
-// Customer is one who orders again and again.
-type Customer struct {
-	ID   sqltype.Key[Customer] `json:"id"`
-	Name string                `gorm:"size:190;not null" json:"name"`
-}
-
 // Request stores the result of a POST with an Idempotency-Key, in the transaction that writes the
 // order. It has no foreign key, because it stays after the order is deleted: a late repetition
 // must not place the order again.
@@ -46,4 +38,12 @@ type Request struct {
 	Order   *Order             `gorm:"constraint:-"`
 }
 
-func models() []any { return []any{&Order{}, &Line{}, &Customer{}, &Request{}} }
+func models() []any { return []any{&Order{}, &Line{}, &Request{}} }
+
+// Keys are written with the kind of their row in front, such as ord_1qda147xjq4ad.
+
+// KeyForm is the form of an order's key.
+func (*Order) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "ord"} }
+
+// KeyForm is the form of a line's key.
+func (*Line) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "line"} }

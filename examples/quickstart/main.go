@@ -42,11 +42,11 @@ func run(ctx context.Context, out io.Writer, in, dsn string, leases sqlstore.Con
 		return err
 	}
 	orders := draft(file)
-	db, err := open(dsn)
+	db, pool, err := open(dsn)
 	if err != nil {
 		return fmt.Errorf("-db: %w", err) // the drivers hide passwords
 	}
-	defer closePool(db)
+	defer pool.Close()
 	leases.AllowDataLoss = leases.AllowDataLoss || dsn == "" // in memory, leases end with the rows
 	plugin := gormplugin.New(gormplugin.Config{Store: leases})
 	if err := db.Use(plugin); err != nil {

@@ -2,12 +2,8 @@ package readme
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"path/filepath"
 	"testing"
-
-	_ "github.com/glebarez/go-sqlite"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
@@ -15,11 +11,7 @@ import (
 func TestAssigned(t *testing.T) {
 	t.Setenv("WORKER", "7")
 	t.Setenv("DATACENTER", "1")
-	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "ids.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := openSQL(t)
 	gen, err := assigned(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)

@@ -1,83 +1,49 @@
 package readme
 
 import (
-	"context"
 	"database/sql"
-	"fmt"
-	"os"
 	"path/filepath"
-	"regexp"
 	"testing"
-	"time"
 
 	"github.com/glebarez/sqlite"
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/worker/pgxstore"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// file is a database of SQLite that lasts as long as an example.
-func file() (dsn string, remove func()) {
-	dir, err := os.MkdirTemp("", "snowkey")
+// openSQL opens a database of SQLite that lasts as long as a test.
+func openSQL(t *testing.T) *sql.DB {
+	t.Helper()
+	db, err := sql.Open(sqlite.DriverName, "file:"+filepath.Join(t.TempDir(), "shop.sqlite")+"?_pragma=busy_timeout(10000)")
 	if err != nil {
-		panic(err)
+		t.Fatal(err)
 	}
-	return "file:" + filepath.Join(dir, "shop.sqlite") + "?_pragma=busy_timeout(10000)", func() { _ = os.RemoveAll(dir) }
+	t.Cleanup(func() { _ = db.Close() })
+	return db
 }
 
-// The README's first program prints what the README says, but for the ids.
-func TestBegin(t *testing.T) {
-	dsn, remove := file()
-	defer remove()
-	db, err := gorm.Open(sqlite.Open(dsn), &gorm.Config{})
+// openGORM opens one with tables of the models.
+func openGORM(t *testing.T, models ...any) *gorm.DB {
+	t.Helper()
+	db, err := gorm.Open(sqlite.Dialector{Conn: openSQL(t)}, &gorm.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.AutoMigrate(&Note{}); err != nil {
+	if err := db.AutoMigrate(models...); err != nil {
 		t.Fatal(err)
 	}
-	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	stdout := os.Stdout
-	os.Stdout = out
-	err = serve(t.Context(), db)
-	os.Stdout = stdout
-	if err != nil {
-		t.Fatal(err)
-	}
-	printed, err := os.ReadFile(out.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ids := regexp.MustCompile(`\d{19}`)
-	want := ""
-	for _, b := range blocks(t, "README.md") {
-		if b.language == "" {
-			want = ids.ReplaceAllString(b.code, "ID")
-			break
-		}
-	}
-	if got := ids.ReplaceAllString(string(printed), "ID"); want == "" || got != want {
-		t.Errorf("printed %q, the README has %q", got, want)
-	}
+	return db
 }
 
 func TestInsertNote(t *testing.T) {
-	dsn, remove := file()
-	defer remove()
-	db, err := sql.Open("sqlite", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := openSQL(t)
 	if _, err := db.ExecContext(t.Context(), "CREATE TABLE notes (id bigint PRIMARY KEY, text text)"); err != nil {
 		t.Fatal(err)
 	}
-	gen, err := openOrders(t.Context(), db)
+	gen, err := sqlstore.Open(t.Context(), db, sqlstore.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,41 +56,6 @@ func TestInsertNote(t *testing.T) {
 	if err := db.QueryRowContext(t.Context(), "SELECT id FROM notes WHERE text = 'first'").Scan(&stored); err != nil || stored != id {
 		t.Errorf("%d, %v, want %d", stored, err, id)
 	}
-	if left := gen.Stats().Left; left <= time.Minute-time.Second {
-		t.Errorf("ids continue for %v", left)
-	}
-}
-
-// Two replicas have different worker IDs, and each can be watched.
-func Example_beginSQL() {
-	dsn, remove := file()
-	defer remove()
-	db, err := sql.Open("sqlite", dsn)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer db.Close()
-	ctx := context.Background()
-	for range 2 {
-		gen, err := withSQL(ctx, db)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		defer gen.Close(ctx)
-		id, err := gen.Next(ctx)
-		ids := make([]int64, 3)
-		errFill := gen.Fill(ctx, ids)
-		stats := gen.Stats()
-		fmt.Println(ids[0] > id, err, errFill)
-		fmt.Printf("namespace %q, worker ID %d, %s, %d issued, failing: %v\n", stats.Namespace, stats.Worker, stats.State, gen.Stats().Issued, gen.Failing())
-	}
-	// Output:
-	// true <nil> <nil>
-	// namespace "default", worker ID 0, held, 4 issued, failing: <nil>
-	// true <nil> <nil>
-	// namespace "default", worker ID 1, held, 4 issued, failing: <nil>
 }
 
 // The server is set as in production: Open refuses one that does not sync, as those of the tests.
@@ -135,7 +66,7 @@ func TestBeginPgx(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pool.Close()
-	gen, err := withPgx(t.Context(), pool)
+	gen, err := pgxstore.Open(t.Context(), pool, sqlstore.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

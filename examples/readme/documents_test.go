@@ -115,15 +115,10 @@ func TestTheReadmesAgree(t *testing.T) {
 	if len(english) < 10 {
 		t.Fatalf("only %d blocks found", len(english))
 	}
-	for i := range min(len(english), len(chinese)) {
-		if english[i] != chinese[i] {
-			t.Errorf("block %d differs:\n%s%s", i+1, english[i].code, chinese[i].code)
-		}
+	if !slices.Equal(english, chinese) {
+		t.Errorf("the blocks differ:\n%v\n%v", english, chinese)
 	}
-	if len(english) != len(chinese) {
-		t.Errorf("%d blocks in English, %d in Chinese", len(english), len(chinese))
-	}
-	var outline, links, spans [2][]string
+	var outline, links [2][]string
 	for i, name := range []string{"README.md", "README.zh-CN.md"} {
 		text, err := os.ReadFile(repository(t) + name)
 		if err != nil {
@@ -138,12 +133,10 @@ func TestTheReadmesAgree(t *testing.T) {
 				links[i] = append(links[i], m[1])
 			}
 		}
-		spans[i] = regexp.MustCompile("`[^`]+`").FindAllString(prose, -1)
 		slices.Sort(links[i]) // a sentence may need another order
-		slices.Sort(spans[i])
-		links[i], spans[i] = slices.Compact(links[i]), slices.Compact(spans[i])
+		links[i] = slices.Compact(links[i])
 	}
-	for what, lists := range map[string][2][]string{"headings": outline, "links": links, "spans of code": spans} {
+	for what, lists := range map[string][2][]string{"headings": outline, "links": links} {
 		if !slices.Equal(lists[0], lists[1]) {
 			t.Errorf("%s differ:\n%q\n%q", what, lists[0], lists[1])
 		}

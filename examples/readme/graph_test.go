@@ -1,26 +1,14 @@
 package readme
 
-import (
-	"path/filepath"
-	"testing"
-
-	"github.com/glebarez/sqlite"
-	"gorm.io/gorm"
-)
+import "testing"
 
 func TestCheckout(t *testing.T) {
-	db, err := gorm.Open(sqlite.Open(filepath.Join(t.TempDir(), "shop.sqlite")), &gorm.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := openGORM(t, &Order{}, &OrderLine{})
 	gen, err := useSnowkey(db, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer gen.Close()
-	if err := db.AutoMigrate(&Order{}, &OrderLine{}); err != nil {
-		t.Fatal(err)
-	}
 	orders, err := checkout(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)

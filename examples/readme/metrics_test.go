@@ -1,23 +1,14 @@
 package readme
 
 import (
-	"database/sql"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	_ "github.com/glebarez/go-sqlite"
 )
 
 func TestMetrics(t *testing.T) {
-	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "ids.sqlite"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	gen, err := openTraced(t.Context(), db)
+	gen, err := openTraced(t.Context(), openSQL(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
+	"time"
 
 	"github.com/glebarez/sqlite"
 	"gorm.io/gorm"
@@ -17,13 +16,14 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-func withGORM(ctx context.Context, gen *core.Generator, opt options, out io.Writer) error {
-	dir, err := os.MkdirTemp("", "serial")
+// run writes payments and invoices, whose numbers have the date of the clock.
+func run(ctx context.Context, out io.Writer, now func() time.Time) error {
+	gen, err := core.New(core.Config{Worker: core.Fixed(1)}) // or a lease, where several processes write
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	db, err := gorm.Open(sqlite.Open("file:"+filepath.Join(dir, "shop.sqlite")+"?_pragma=busy_timeout(5000)&_txlock=immediate"), &gorm.Config{Logger: logger.Discard})
+	defer gen.Close()
+	db, err := gorm.Open(sqlite.Open(":memory:"), &gorm.Config{Logger: logger.Discard})
 	if err != nil {
 		return err
 	}
@@ -32,6 +32,7 @@ func withGORM(ctx context.Context, gen *core.Generator, opt options, out io.Writ
 		return err
 	}
 	defer pool.Close()
+	pool.SetMaxOpenConns(1) // each connection has a memory of its own
 	if err := db.Use(gormplugin.New(gormplugin.Config{Source: gen, Models: []any{Payment{}, Invoice{}}, Strict: true})); err != nil {
 		return err
 	}
@@ -58,14 +59,14 @@ func withGORM(ctx context.Context, gen *core.Generator, opt options, out io.Writ
 	}
 	fmt.Fprintf(out, "  by its serial: %d cents\n", found.Cents)
 
-	store, err := sqlstore.New(pool, sqlstore.Config{})
+	store, err := sqlstore.New(pool, sqlstore.Config{AllowDataLoss: true}) // in memory, the counters end with the rows
 	if err != nil {
 		return err
 	}
 	if err := store.PrepareCounters(ctx); err != nil { // a transaction cannot create the table
 		return err
 	}
-	numbers, err := serial.NewNumbers(invoiceNumbers(store, opt.now))
+	numbers, err := serial.NewNumbers(invoiceNumbers(store, now))
 	if err != nil {
 		return err
 	}

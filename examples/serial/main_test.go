@@ -2,13 +2,10 @@ package main
 
 import (
 	"bytes"
-	"io"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/serial"
 )
 
@@ -29,29 +26,11 @@ Invoices, numbered in the transaction that writes them:
 
 func TestGORM(t *testing.T) {
 	var out bytes.Buffer
-	if err := run(t.Context(), &out, options{now: noon}); err != nil {
+	if err := run(t.Context(), &out, noon); err != nil {
 		t.Fatal(err)
 	}
 	if got := regexp.MustCompile(`PAY-\d{17}-0001-\d{4}-\d\d is id \d+`).ReplaceAllString(out.String(), "PAY-… is id N"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
-func TestPgx(t *testing.T) {
-	dsn := testserver.Database(t, "pgx", testserver.Postgres(t).DSN)
-	for _, first := range []string{"000001", "000003"} {
-		var out bytes.Buffer
-		if err := run(t.Context(), &out, options{dsn: dsn, lossy: true, now: noon}); err != nil {
-			t.Fatal(err)
-		}
-		for _, want := range []string{"-" + first + " of 1250 cents: written", "serial_invoices_cents_check"} {
-			if !strings.Contains(out.String(), want) {
-				t.Errorf("the output lacks %q:\n%s", want, &out)
-			}
-		}
-	}
-	if err := run(t.Context(), io.Discard, options{dsn: "no://such", now: noon}); err == nil || !strings.Contains(err.Error(), "cannot parse `no") {
-		t.Error(err)
 	}
 }
 

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,9 @@ import (
 )
 
 const module = "github.com/seed-299c1d6b/snowkey/"
+
+// root is the folder of the repository.
+var root = filepath.Join("..", "..")
 
 // Beyond the standard library, a package imports these and nothing else, not even
 // indirectly. So a program that needs only IDs pulls in no database driver.
@@ -94,4 +98,23 @@ func list(t *testing.T, args ...string) []string {
 		t.Fatalf("go list %q: %v", args, err)
 	}
 	return strings.Fields(string(out))
+}
+
+// Code in contrib, tests aside, is built on the public API: it imports nothing internal but what lies
+// in its own module.
+func TestContrib(t *testing.T) {
+	modules, err := filepath.Glob(filepath.Join(root, "contrib", "*", "go.mod"))
+	if err != nil || len(modules) == 0 {
+		t.Fatalf("no modules in contrib, %v", err)
+	}
+	for _, file := range modules {
+		own := module + "contrib/" + filepath.Base(filepath.Dir(file))
+		t.Run(own, func(t *testing.T) {
+			for _, path := range list(t, "-f", `{{join .Imports "\n"}}`, own+"/...") {
+				if strings.HasPrefix(path, module) && strings.Contains(path, "/internal/") && !strings.HasPrefix(path, own+"/") {
+					t.Errorf("it imports %s", path)
+				}
+			}
+		})
+	}
 }

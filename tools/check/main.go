@@ -35,6 +35,9 @@ type step struct {
 var treeSteps = []step{
 	{"all", "gofmt", `bad=$(gofmt -l .) && [ -z "$bad" ] || { echo "Not formatted by gofmt:"; echo "$bad"; exit 1; }`},
 	{"all", "tools", `GOWORK=off GOTOOLCHAIN=auto go -C tools vet ./... && GOWORK=off GOTOOLCHAIN=auto go -C tools test ./...`},
+	// Lines, headings and links of the documents: .markdownlint-cli2.yaml.
+	{"all", "markdown", `lint=tools/npm/node_modules/.bin/markdownlint-cli2
+		[ -x $lint ] || { echo "There is no $lint: npm ci --prefix tools/npm"; exit 1; }; $lint`},
 	// Other systems, and one of 32 bits.
 	{"all", "platforms", `GOOS=windows CGO_ENABLED=0 go build ./... && GOOS=darwin CGO_ENABLED=0 go build ./core/... ./sqltype/... &&
 		GOARCH=386 CGO_ENABLED=0 go vet ./core/... ./sqltype/... ./contrib/token`},

@@ -17,7 +17,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// folder is that of the aliases, below the generated code.
+// folder holds the aliases, below the generated code.
 const folder = "key"
 
 // nameKeys writes an alias for each type of key, and makes it the type of the fields.

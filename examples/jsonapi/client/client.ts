@@ -1,6 +1,6 @@
 // A client of the service, for browsers and for Node 18 and later.
 
-import type { Customer, CustomerID, NewCustomer, NewOrder, Order, OrderChange, OrderID, OrderPage, Problem } from "./snowkey";
+import type { NewOrder, Order, OrderID, OrderPage, Problem } from "./snowkey";
 
 const digits = "0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -11,14 +11,6 @@ export function orderID(text: string): OrderID {
     throw new RangeError(`${JSON.stringify(text)} is no order's id: want "ord_" and 13 digits of base 32`);
   }
   return id as OrderID;
-}
-
-/** Takes a text for a customer's id, which may be a token; what is none throws. */
-export function customerID(text: string): CustomerID {
-  if (!/^cus_(?:[0-7][0-9a-hjkmnp-tv-z]{12}|[0-9A-Za-z]{22})$/.test(text)) {
-    throw new RangeError(`${JSON.stringify(text)} is no customer's id: want "cus_" and 13 or 22 letters and digits`);
-  }
-  return text as CustomerID;
 }
 
 /** Sorts ids of orders by time. */
@@ -39,12 +31,6 @@ export class ProblemError extends Error {
     super(problem.detail ?? problem.title);
     this.name = "ProblemError";
   }
-}
-
-/** An order with the ETag under which it may be changed. */
-export interface Tagged {
-  readonly order: Order;
-  readonly etag: string;
 }
 
 export interface ListOptions {
@@ -76,29 +62,17 @@ export class Orders {
     }
   }
 
-  async get(id: OrderID): Promise<Tagged> {
-    return tagged(await this.call("/orders/" + id));
+  async get(id: OrderID): Promise<Order> {
+    return (await this.call("/orders/" + id)).json() as Promise<Order>;
   }
 
   /** Places an order. Called again with the same key, it places nothing twice. */
-  async create(order: NewOrder, idempotencyKey: string): Promise<Tagged> {
-    return tagged(await this.call("/orders", "POST", order, { "Idempotency-Key": idempotencyKey }));
+  async create(order: NewOrder, idempotencyKey: string): Promise<Order> {
+    return (await this.call("/orders", "POST", order, { "Idempotency-Key": idempotencyKey })).json() as Promise<Order>;
   }
 
-  async change(seen: Tagged, change: OrderChange): Promise<Tagged> {
-    return tagged(await this.call("/orders/" + seen.order.id, "PATCH", change, { "If-Match": seen.etag }));
-  }
-
-  async remove(seen: Tagged): Promise<void> {
-    await this.call("/orders/" + seen.order.id, "DELETE", undefined, { "If-Match": seen.etag });
-  }
-
-  async customer(id: CustomerID): Promise<Customer> {
-    return (await this.call("/customers/" + id)).json() as Promise<Customer>;
-  }
-
-  async addCustomer(customer: NewCustomer): Promise<Customer> {
-    return (await this.call("/customers", "POST", customer)).json() as Promise<Customer>;
+  async remove(id: OrderID): Promise<void> {
+    await this.call("/orders/" + id, "DELETE");
   }
 
   private async call(path: string, method = "GET", body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
@@ -116,8 +90,4 @@ export class Orders {
         : { title: response.statusText, status: response.status },
     );
   }
-}
-
-async function tagged(response: Response): Promise<Tagged> {
-  return { order: (await response.json()) as Order, etag: response.headers.get("ETag") ?? "" };
 }

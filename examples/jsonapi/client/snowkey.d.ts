@@ -4,8 +4,8 @@ declare const snowkey: unique symbol;
 
 /**
  * The id of a row, with the kind of row in its type: an order's id is no
- * customer's, and neither a plain string nor a number is an id. An id comes from
- * the service, or through `orderID` or `customerID` of client.ts.
+ * line's, and neither a plain string nor a number is an id. An id comes from
+ * the service, or through `orderID` of client.ts.
  */
 type Key<Row extends string> = string & { readonly [snowkey]: Row };
 
@@ -13,8 +13,6 @@ type Key<Row extends string> = string & { readonly [snowkey]: Row };
 export type OrderID = Key<"Order">;
 /** As "line_1qda147xjq4ae". */
 export type LineID = Key<"Line">;
-/** As "cus_1qda147xjq4af", or with a token of 22 characters after the prefix. */
-export type CustomerID = Key<"Customer">;
 
 /** A time of RFC 3339, as "2026-11-21T15:04:05.123Z". */
 export type Timestamp = string;
@@ -33,7 +31,6 @@ export interface Order {
   readonly placedAt: Timestamp;
   /** The order that this one repeats. */
   readonly reorderOf?: OrderID;
-  readonly customerId?: CustomerID;
   /** The name on the order. */
   readonly customer: string;
   readonly note: string;
@@ -49,23 +46,9 @@ export interface NewLine {
 
 export interface NewOrder {
   reorderOf?: OrderID | null;
-  customerId?: CustomerID | null;
   customer: string;
   note?: string;
   lines: NewLine[];
-}
-
-export interface Customer {
-  readonly id: CustomerID;
-  readonly name: string;
-}
-
-export interface NewCustomer {
-  name: string;
-}
-
-export interface OrderChange {
-  note: string;
 }
 
 export interface OrderPage {
