@@ -12,6 +12,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // testserver.Database
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/examples/sqlc/db"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
@@ -46,6 +47,24 @@ func TestRun(t *testing.T) {
 	}
 	if err := run(t.Context(), gen, io.Discard, "postgres://u:secret@127.0.0.1:1/x"); err == nil || !strings.Contains(err.Error(), "-dsn: ") || strings.Contains(err.Error(), "secret") {
 		t.Error(err)
+	}
+}
+
+// What fails leaves nothing: an order whose line refers to no order, and an order that is there twice.
+func TestAllOrNothing(t *testing.T) {
+	pool, err := connect(t.Context(), testserver.Database(t, "pgx", testserver.Postgres(t).DSN))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	one, two := db.InsertOrdersParams{ID: 1, Number: "x"}, db.InsertOrdersParams{ID: 1, Number: "y"}
+	for _, orders := range [][]order{{{one, []db.InsertLinesParams{{ID: 3, OrderID: 4}}}}, {{one, nil}, {two, nil}}} {
+		if err := insert(t.Context(), pool, orders); err == nil {
+			t.Error("no error")
+		}
+	}
+	if rows, err := db.New(pool).PageOfOrders(t.Context(), db.PageOfOrdersParams{Size: 9}); err != nil || len(rows) != 0 {
+		t.Errorf("%+v, %v", rows, err)
 	}
 }
 
