@@ -129,17 +129,6 @@ func ExampleRetry() {
 	// Output: 3 <nil>
 }
 
-func ExampleDo() {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
-	defer cancel()
-	var calls driver.Calls // a field of the store
-	_, err := driver.Do(ctx, &calls, "mystore: claim", func() (driver.Claim, error) {
-		select {} // a client that hangs
-	})
-	fmt.Println(errors.Is(err, context.DeadlineExceeded))
-	// Output: true
-}
-
 func ExamplePermanent() {
 	err := driver.Permanent(errors.New("mystore: wrong password"))
 	fmt.Println(err, driver.IsPermanent(err))

@@ -42,6 +42,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/internal/hung"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -103,7 +104,7 @@ type Store struct {
 
 	eval  EvalFunc
 	cfg   Config
-	calls driver.Calls
+	calls hung.Calls
 }
 
 var (

@@ -50,7 +50,7 @@ func TestContextWhileAnotherHangs(t *testing.T) {
 					t.Errorf("%v after %v", err, time.Since(began))
 				}
 				stop()
-				time.Sleep(inspectionGrace) // no inspection outlasts its caller longer
+				time.Sleep(waiterKept + inspectionLimit) // no inspection outlasts its caller longer
 				synctest.Wait()
 				if n := db.Stats().InUse; n != 0 {
 					t.Errorf("%d connections are in use", n)

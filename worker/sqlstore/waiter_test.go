@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,6 +34,13 @@ func (c lent) Close() error {
 	return nil
 }
 
+// knowing returns a store that has inspected its database.
+func knowing(db *sql.DB) *Store {
+	s := mustNew(New(db, Config{Dialect: Postgres}))
+	s.inspected.Store(&inspected{st: s.cfg.statements(), tables: [tables]bool{true, true, true}})
+	return s
+}
+
 // If the queue for a connection takes longer than one call may, calls reach its front anyway.
 func TestWaiterComesToTheFront(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -54,12 +62,12 @@ func TestWaiterComesToTheFront(t *testing.T) {
 		}
 		synctest.Wait()
 		go func() { pool.free <- struct{}{} }()
-		s := mustNew(New(db, Config{}))
+		s := knowing(db)
 		for range 10 {
 			began := time.Now()
 			for tries := 1; ; tries++ {
 				attempt, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-				conn, err := s.connection(attempt)
+				conn, err := s.connection(attempt, nil)
 				cancel()
 				if err == nil {
 					_ = conn.Close()
@@ -91,13 +99,13 @@ func TestWaiterWithoutACall(t *testing.T) {
 		db := sql.OpenDB(pool)
 		defer db.Close()
 		db.SetMaxIdleConns(-1)
-		s := mustNew(New(db, Config{}))
+		s := knowing(db)
 		give := func(ctx context.Context) (*sql.Conn, error) {
 			ctx, cancel := context.WithTimeout(ctx, time.Second)
 			defer cancel()
-			return s.connection(ctx)
+			return s.connection(ctx, nil)
 		}
-		if _, err := give(t.Context()); err != context.DeadlineExceeded {
+		if _, err := give(t.Context()); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatal(err)
 		}
 		pool.free <- struct{}{} // the kept waiter has it
@@ -116,7 +124,7 @@ func TestWaiterWithoutACall(t *testing.T) {
 		}
 		_ = conn.Close()
 		<-pool.free
-		if _, err := give(t.Context()); err != context.DeadlineExceeded {
+		if _, err := give(t.Context()); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatal(err)
 		}
 		time.Sleep(waiterKept) // the waiter ends by itself
@@ -137,14 +145,14 @@ func TestPoolUsedUp(t *testing.T) {
 		db := sql.OpenDB(pool)
 		defer db.Close()
 		db.SetMaxOpenConns(1)
-		s := mustNew(New(db, Config{}))
+		s := knowing(db)
 		give := func() error {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			return s.onConnection(ctx, func(*sql.Conn) error { return nil })
+			return s.onConnection(ctx, nil, func(session) error { return nil })
 		}
 		for range 3 {
-			if err := give(); err != context.DeadlineExceeded {
+			if err := give(); !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "pool") {
 				t.Errorf("silent: %v", err)
 			}
 		}
@@ -156,7 +164,7 @@ func TestPoolUsedUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		const want = "all connections of the pool are in use (1 of 1): give the lease a pool of its own, or raise SetMaxOpenConns: context deadline exceeded"
+		const want = "sqlstore: all connections of the pool are in use (1 of 1): give the lease a pool of its own, or raise SetMaxOpenConns: context deadline exceeded"
 		for range 3 {
 			if err := give(); !errors.Is(err, context.DeadlineExceeded) || err.Error() != want {
 				t.Errorf("%v, want %s", err, want)
@@ -178,7 +186,7 @@ func TestDoneBeforehand(t *testing.T) {
 	defer db.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := mustNew(New(db, Config{})).onConnection(ctx, func(*sql.Conn) error {
+	err := knowing(db).onConnection(ctx, nil, func(session) error {
 		t.Error("called")
 		return nil
 	})

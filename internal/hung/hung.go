@@ -1,4 +1,7 @@
-package driver
+// Package hung lets a call return when its context is done, even if the client below ignores
+// contexts: a driver that has only deadlines of its own, or a disk that hangs. Each lease store
+// and each caller of a foreign one uses it once, at the boundary.
+package hung
 
 import (
 	"context"
@@ -6,8 +9,6 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"github.com/seed-299c1d6b/snowkey/internal/backoff"
 )
 
 const (
@@ -76,9 +77,6 @@ func (r *running) abandon() bool {
 
 var errGoexit = errors.New("the client ended its goroutine")
 
-// Do lets a call return when its context is done, even if the client below ignores contexts:
-// a driver that has only deadlines of its own, or a disk that hangs.
-//
 // Do calls f in a goroutine of its own and returns its result. If f has not returned 100 ms
 // after ctx is done, Do abandons it and returns the error of ctx after the text what; the
 // result of f is dropped. When 16 calls in a row were abandoned, and none of them has returned
@@ -128,22 +126,4 @@ func Do[T any](ctx context.Context, c *Calls, what string, f func() (T, error)) 
 		return o.value, o.err
 	}
 	return none, fmt.Errorf("%s: no answer in %v, and the client ignores its context: %w", what, time.Since(began).Round(time.Millisecond), ctx.Err())
-}
-
-// maxRaces is how often a record may be changed by others before Retry gives up.
-const maxRaces = 200
-
-// Retry calls a compare-and-set until it has swapped or fails. It has not swapped, and has
-// written nothing, if another client changed the record after it was read. Between calls,
-// Retry waits 2 to 20 ms, at random; after 200 calls it gives up. If ctx ends during a wait,
-// Retry returns its error.
-func Retry(ctx context.Context, swap func() (swapped bool, err error)) error {
-	races := 0
-	return backoff.Backoff{Min: 2 * time.Millisecond, Max: 20 * time.Millisecond}.Retry(ctx, func() (done bool, err error) {
-		swapped, err := swap()
-		if races++; !swapped && err == nil && races == maxRaces {
-			err = fmt.Errorf("gave up after other clients changed the record %d times", races)
-		}
-		return swapped, err
-	})
 }
