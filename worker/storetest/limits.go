@@ -237,6 +237,9 @@ func hung(t *testing.T, s *suite) {
 	for range calls {
 		select {
 		case a := <-answers:
+			if a.what == "Warnings" && a.err == nil {
+				continue // a store may know them without its client
+			}
 			if !errors.Is(a.err, context.DeadlineExceeded) || a.err.Error() == context.DeadlineExceeded.Error() {
 				t.Errorf("%s: %v, want context.DeadlineExceeded with a text before it", a.what, a.err)
 			}
