@@ -121,12 +121,12 @@ func TestConfigFaults(t *testing.T) {
 	}
 }
 
-// What others have written below the prefix is an error that names the key, and is not
+// What others, or newer versions, have written below the prefix is an error that names the key, and is not
 // overwritten.
 func TestForeignKeys(t *testing.T) {
 	client, ctx := connect(t, testserver.Etcd(t)), t.Context()
 	for suffix, value := range map[string]string{
-		"worker#%#0": "", "worker#%#1": "{}", "worker#%#2": `{"epoch":-1}`, "worker#%#3": `{"epoch":1e300}`,
+		"worker#%#0": "", "worker#%#1": "{}", "worker#%#2": `{"epoch":-1}`, "worker#%#3": `{"epoch":1e300}`, "worker#%#4": `{"epoch":1,"token":"","owner":"","until":1,"newer":1}`,
 		"worker#%#x": `{"epoch":1}`, "worker#%#-1": `{"epoch":1}`, "worker#%#01": `{"epoch":1}`, "worker#%#": `{"epoch":1}`,
 	} {
 		store, name := mustNew(New(client, Config{})), newNamespace()

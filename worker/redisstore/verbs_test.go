@@ -96,13 +96,13 @@ func TestListAnswers(t *testing.T) {
 		answer []any
 		want   string
 	}{
-		{[]any{"layout", "l", "5", "2\nfirst\n7\n8\nme\nand more"}, ""}, {[]any{"5", "2\n\n"}, "was not written by a store"}, {[]any{"x", "2\na\n7\n8\nme"}, "unexpected answer"},
+		{[]any{"layout", "l", "5", "2\nfirst\n7\n8\nme"}, ""}, {[]any{"5", "2\nfirst\n7\n8\nme\nnewer"}, "was not written by a store of this version"}, {[]any{"5", "2\n\n"}, "was not written by a store"}, {[]any{"x", "2\na\n7\n8\nme"}, "unexpected answer"},
 	} {
 		records, err := answering(c.answer, nil).List(t.Context(), "orders")
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
-		if want := (driver.Record{Worker: 5, FencingToken: 2, ClaimID: "first", Owner: "me\nand more", Fence: 7, Expires: 8}); err == nil && (len(records) != 1 || records[0] != want) {
+		if want := (driver.Record{Worker: 5, FencingToken: 2, ClaimID: "first", Owner: "me", Fence: 7, Expires: 8}); err == nil && (len(records) != 1 || records[0] != want) {
 			t.Errorf("%+v", records)
 		}
 	}

@@ -57,6 +57,7 @@ func clocksFirst(t *testing.T, s *suite) {
 	must(t, h.renew(t.Context(), h.Fence+1)) // it has not lost it
 }
 
+// The layout is also the version of a namespace: a build that keeps other records has another one.
 func layouts(t *testing.T, s *suite) {
 	store := s.Open(t)
 	h := s.claim(t, store, nil)

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -36,13 +37,12 @@ func TestPoolUsedUp(t *testing.T) {
 	before := gen.Worker()
 	conn, err := pool.Acquire(t.Context())
 	must(t, err)
-	await(t, "id that fails", func() bool { _, err = gen.Next(t.Context()); return err != nil })
-	const want = "all connections of the pool are in use (1 of 1): give the lease a pool of its own, or raise MaxConns"
-	for what, err := range map[string]error{"Next": err, "Failing": gen.Failing(), "the event": seen.all()[0]} {
-		if err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%s: %v\nwant %s", what, err, want)
-		}
+	says := func(err error) bool {
+		return errors.Is(err, context.DeadlineExceeded) && strings.Contains(err.Error(), "all connections of the pool are in use (1 of 1): give the lease a pool of its own, or raise MaxConns")
 	}
+	// On a busy machine, some answers are late.
+	await(t, "id that fails, and why", func() bool { _, err = gen.Next(t.Context()); return says(err) })
+	await(t, "reason in Failing, and in an event", func() bool { return says(gen.Failing()) && slices.ContainsFunc(seen.all(), says) })
 	rival := worker.Config{Preferred: &before, RequirePreferred: true, ClaimWait: patience}
 	other, err := pgxstore.Open(t.Context(), e.pgx(t, 1), leasing(rival))
 	must(t, err)

@@ -284,3 +284,17 @@ func deafRedis(t *testing.T) driver.Store {
 	must(t, server.Pause())
 	return mustNew(redisstore.New(evaler(c, false), redisstore.Config{}))
 }
+
+// A record that cannot be read, such as one of a newer version, is an error. It is neither skipped
+// nor replaced by a new one, whose fence may be too early.
+func TestRedisRecordThatCannotBeRead(t *testing.T) {
+	c := client(t, testserver.Redis(t))
+	store := mustNew(redisstore.New(evaler(c, false), redisstore.Config{Prefix: t.Name(), AllowDataLoss: true}))
+	must(t, acquire(t, store, once))
+	for _, record := range []string{"2\n\n", "2\n\n7\n0\nowner\nnewer"} {
+		must(t, c.HSet(t.Context(), t.Name()+"worker:{default}", "0", record).Err())
+		if err := acquire(t, store, once); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+			t.Errorf("%q: %v", record, err)
+		}
+	}
+}
