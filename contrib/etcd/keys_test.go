@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -145,28 +144,6 @@ func TestForeignKeys(t *testing.T) {
 	if _, err := mustNew(New(client, Config{})).Count(ctx, name); !errors.Is(err, errNotCounter) {
 		t.Error(err)
 	}
-}
-
-func TestCount(t *testing.T) {
-	server, name := testserver.Etcd(t), newNamespace()
-	var mu sync.Mutex
-	seen := map[int64]bool{}
-	var wg sync.WaitGroup
-	for range 4 {
-		store := mustNew(New(connect(t, server), Config{}))
-		wg.Go(func() {
-			for range 10 {
-				n, err := store.Count(t.Context(), name)
-				mu.Lock()
-				if err != nil || seen[n] || n < 0 || n >= 40 {
-					t.Errorf("%d, %v", n, err)
-				}
-				seen[n] = true
-				mu.Unlock()
-			}
-		})
-	}
-	wg.Wait()
 }
 
 // NoWorkerIDError.Wait is the rest of the time to live that ends first.

@@ -5,7 +5,6 @@ package testserver
 import (
 	"net"
 	"os"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -50,36 +49,6 @@ func TestArguments(t *testing.T) {
 			answer, err := call(s, patience, c.ask)
 			if err != nil || !strings.Contains(answer, c.want) {
 				t.Errorf("%s: %q, %v; want %s", c.ask, answer, err, c.want)
-			}
-		})
-	}
-}
-
-// TestVersion checks that only a server of the requested version is accepted.
-func TestVersion(t *testing.T) {
-	for kind, query := range map[Kind]string{KindPostgres: "SHOW server_version", KindMariaDB: "SELECT version()"} {
-		t.Run(string(kind), func(t *testing.T) {
-			e := engines()[kind]
-			t.Setenv(e.versionVar, "")
-			shared := sharedFor(t, kind)
-			version, err := versionOf(shared.programs[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			if answer, err := call(shared, patience, query); err != nil || !strings.Contains(answer, version) {
-				t.Errorf("%q, but by %s %q, %v", version, query, answer, err)
-			}
-			t.Setenv(e.versionVar, version)
-			if s := New(t, kind); s.version != version {
-				t.Errorf("%q, want %q", s.version, version)
-			}
-			t.Setenv(e.versionVar, version+"1")
-			s, err := boot(e, freeAddr)
-			if err == nil {
-				t.Fatalf("%s=%q: %v", e.versionVar, version+"1", s.remove())
-			}
-			if !strings.Contains(err.Error(), strconv.Quote(version)) || !strings.Contains(err.Error(), e.versionVar) {
-				t.Errorf("%v; want both versions", err)
 			}
 		})
 	}

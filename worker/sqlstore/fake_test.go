@@ -14,8 +14,9 @@ import (
 type fake struct {
 	answer func(query string) answer
 
-	mu    sync.Mutex
-	asked []string
+	mu        sync.Mutex
+	asked     []string
+	connected int
 }
 
 // answer is rows, or what a statement has changed, or an error.
@@ -51,8 +52,13 @@ func (f *fake) taken() []string {
 	return asked
 }
 
-func (f *fake) Connect(context.Context) (sqldriver.Conn, error) { return &fakeConn{of: f}, nil }
-func (f *fake) Driver() sqldriver.Driver                        { return nil }
+func (f *fake) Driver() sqldriver.Driver { return nil }
+func (f *fake) Connect(context.Context) (sqldriver.Conn, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.connected++
+	return &fakeConn{of: f}, nil
+}
 
 type fakeConn struct {
 	sqldriver.Conn

@@ -107,15 +107,14 @@ func acquire(t *testing.T, s *Store) error {
 	return gen.Close(t.Context())
 }
 
-// Processes that start at the same time, on a database without tables, have one worker ID each,
-// and no number of a counter twice.
+// Processes that start at the same time, on a database without tables, have one worker ID each.
 func TestManyStarts(t *testing.T) {
 	for mode, pragmas := range modes {
 		t.Run(mode, func(t *testing.T) {
-			const starts, each = 8, 5
+			const starts = 8
 			dsn := temporary(t, pragmas)
 			var mu sync.Mutex
-			workers, counted := map[int64]bool{}, map[int64]bool{}
+			workers := map[int64]bool{}
 			var wg sync.WaitGroup
 			for range starts {
 				db := openFile(t, dsn)
@@ -126,29 +125,13 @@ func TestManyStarts(t *testing.T) {
 						return
 					}
 					t.Cleanup(func() { _ = gen.Close(context.Background()) })
-					s := mustNew(New(db, Config{}))
-					for range each {
-						n, err := s.Count(t.Context(), "starts")
-						first, reserved := s.Reserve(t.Context(), "invoices", 10)
-						if err = errors.Join(err, reserved); err != nil && !strings.Contains(err.Error(), "locked") {
-							t.Error(err)
-						}
-						mu.Lock()
-						if err == nil && (counted[n] || counted[-first]) {
-							t.Errorf("%d or %d is counted twice", n, first)
-						}
-						if err == nil {
-							counted[n], counted[-first] = true, true
-						}
-						mu.Unlock()
-					}
 					mu.Lock()
 					defer mu.Unlock()
 					workers[gen.Worker()] = true
 				})
 			}
-			if wg.Wait(); len(workers) != starts || pragmas != "" && len(counted) != 2*starts*each {
-				t.Errorf("%d worker IDs, %d numbers", len(workers), len(counted))
+			if wg.Wait(); len(workers) != starts {
+				t.Errorf("%d worker IDs", len(workers))
 			}
 		})
 	}

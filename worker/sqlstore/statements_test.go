@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -67,5 +68,33 @@ func TestStatements(t *testing.T) {
 				t.Errorf("not what %s has:\n%s", file, got)
 			}
 		})
+	}
+}
+
+// A request waits for a connection once, because the queue may be long. A read that the server has
+// undone, as by a deadlock of a serializable session, is repeated.
+func TestOneConnection(t *testing.T) {
+	for _, version := range []string{"PostgreSQL 17.1", "8.4.1", ""} {
+		undone := 1
+		server := &sound{version: version, tables: true, layout: "l"}
+		f := &fake{answer: func(query string) answer {
+			if strings.Contains(query, "UNION ALL") && undone > 0 {
+				undone--
+				return answer{err: errors.New("Error 1213 (40001): Deadlock found")}
+			}
+			return server.answer(query)
+		}}
+		db := f.open(t)
+		db.SetMaxIdleConns(-1)
+		s := mustNew(New(db, Config{}))
+		for what, call := range map[string]func() error{
+			"list":  func() error { _, err := s.List(t.Context(), "x"); return err },
+			"renew": func() error { return s.Renew(t.Context(), driver.Renewal{Namespace: "x", ClaimID: "c"}) },
+		} {
+			f.connected = 0
+			if err := call(); err != nil || f.connected != 1 {
+				t.Errorf("%s %s: %d connections, %v", version, what, f.connected, err)
+			}
+		}
 	}
 }

@@ -2,10 +2,8 @@ package cluster
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"sync"
-	"testing"
 )
 
 // A tally keeps all ids that all holders have issued. Consecutive ids share an entry, so 10^8
@@ -61,37 +59,4 @@ func (a *tally) twice() (duplicates []int64, n int) {
 	slices.Sort(a.double)
 	a.double = slices.Compact(a.double)
 	return a.double, a.n
-}
-
-func TestTally(t *testing.T) {
-	for _, c := range []struct {
-		holders [][]int64
-		want    []int64
-	}{
-		{nil, nil},
-		{[][]int64{{1, 2}, {3}}, nil},
-		{[][]int64{{1, 2}, {3, 2}}, []int64{2}},
-		{[][]int64{{5, 5, 5}, {9}, {9}}, []int64{5, 9}},
-		{[][]int64{{1, 2, 3, 4, 5}, {2, 3}, {9}}, []int64{2, 3}},
-		{[][]int64{{1, 2, 3}, {7, 8}, {3, 4, 5, 6, 7}}, []int64{3, 7}},
-	} {
-		t.Run(fmt.Sprint(c.holders), func(t *testing.T) {
-			// All at once, and with a call of twice after each, which must forget nothing.
-			var once, each tally
-			var wg sync.WaitGroup
-			total := 0
-			for _, ids := range c.holders {
-				total += len(ids)
-				wg.Go(func() { once.add(ids) })
-				each.add(ids)
-				each.twice()
-			}
-			wg.Wait()
-			for _, a := range []*tally{&once, &each} {
-				if got, n := a.twice(); !slices.Equal(got, c.want) || n != total {
-					t.Errorf("%v: %v of %d, want %v of %d", c.holders, got, n, c.want, total)
-				}
-			}
-		})
-	}
 }
