@@ -10,8 +10,7 @@ import (
 // of them take some ten megabytes.
 type tally struct {
 	mu     sync.Mutex
-	fresh  []stretch // not looked at yet
-	known  []stretch // ascending
+	all    []stretch
 	n      int
 	double []int64 // what has been issued more than once, ascending
 }
@@ -24,11 +23,11 @@ func (a *tally) add(ids []int64) {
 	defer a.mu.Unlock()
 	a.n += len(ids)
 	for _, id := range ids {
-		if end := len(a.fresh) - 1; end >= 0 && a.fresh[end].last == id-1 {
-			a.fresh[end].last = id
+		if end := len(a.all) - 1; end >= 0 && a.all[end].last == id-1 {
+			a.all[end].last = id
 			continue
 		}
-		a.fresh = append(a.fresh, stretch{id, id})
+		a.all = append(a.all, stretch{id, id})
 	}
 }
 
@@ -36,26 +35,20 @@ func (a *tally) add(ids []int64) {
 func (a *tally) twice() (duplicates []int64, n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	byFirst := func(x, y stretch) int { return cmp.Compare(x.first, y.first) }
-	slices.SortFunc(a.fresh, byFirst)
-	all, fresh, known := make([]stretch, 0, len(a.known)+len(a.fresh)), a.fresh, a.known
-	for len(fresh)+len(known) > 0 {
-		from := &known
-		if len(known) == 0 || len(fresh) > 0 && byFirst(fresh[0], known[0]) < 0 {
-			from = &fresh
-		}
-		s := (*from)[0]
-		*from = (*from)[1:]
-		if end := len(all) - 1; end >= 0 && s.first <= all[end].last+1 {
-			for id := s.first; id <= min(s.last, all[end].last); id++ {
-				a.double = append(a.double, id)
-			}
-			all[end].last = max(all[end].last, s.last)
+	slices.SortFunc(a.all, func(x, y stretch) int { return cmp.Compare(x.first, y.first) })
+	merged := a.all[:0]
+	for _, s := range a.all {
+		end := len(merged) - 1
+		if end < 0 || s.first > merged[end].last+1 {
+			merged = append(merged, s)
 			continue
 		}
-		all = append(all, s)
+		for id := s.first; id <= min(s.last, merged[end].last); id++ {
+			a.double = append(a.double, id)
+		}
+		merged[end].last = max(merged[end].last, s.last)
 	}
-	a.fresh, a.known = nil, all
+	a.all = merged
 	slices.Sort(a.double)
 	a.double = slices.Compact(a.double)
 	return a.double, a.n

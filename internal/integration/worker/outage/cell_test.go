@@ -29,18 +29,13 @@ type figures struct {
 }
 
 func (f figures) String() string {
-	return fmt.Sprintf("ids went on for %.1f s; orders after the database's return: %s", f.rode.Seconds(), f.short())
-}
-
-// short is the first order and the hundredth.
-func (f figures) short() string {
 	show := func(d time.Duration) string {
 		if d == 0 {
 			return fmt.Sprintf("none in %.0f s", f.wait.Seconds())
 		}
 		return fmt.Sprintf("%.2f s", d.Seconds())
 	}
-	return show(f.first) + ", " + show(f.hundred)
+	return fmt.Sprintf("ids went on for %.1f s; orders after the database's return: the first %s, the hundredth %s", f.rode.Seconds(), show(f.first), show(f.hundred))
 }
 
 // run is one program through one outage.
