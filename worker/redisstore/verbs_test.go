@@ -58,6 +58,11 @@ func TestClaimAnswers(t *testing.T) {
 	if _, err := answering([]any{"ok", "3", "2", "1", "2"}, nil).Claim(t.Context(), large); !errors.As(err, &config) {
 		t.Error(err)
 	}
+	for _, n := range []int64{0, 1<<53 + 1} {
+		if _, err := answering(nil, nil).WorkerIDOf(t.Context(), "orders", "i", n); !errors.As(err, &config) {
+			t.Errorf("%d: %v", n, err)
+		}
+	}
 	if err := answering([]any{"taken"}, nil).Renew(t.Context(), driver.Renewal{Namespace: "orders"}); !errors.Is(err, driver.ErrNotHeld) {
 		t.Error(err)
 	}

@@ -101,42 +101,6 @@ func (p *pair) failover(t *testing.T) *sql.DB {
 	return db
 }
 
-// duplicates makes two generators issue ids at the same time, until both have issued one.
-func duplicates(t *testing.T, a, b *worker.Generator) bool {
-	t.Helper()
-	ids := make(chan int64)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	for _, gen := range []*worker.Generator{a, b} {
-		go func() {
-			for {
-				id, err := gen.Next(ctx)
-				if err != nil {
-					return
-				}
-				select {
-				case ids <- id:
-				case <-ctx.Done():
-					return
-				}
-			}
-		}()
-	}
-	seen := map[int64]bool{}
-	for {
-		select {
-		case id := <-ids:
-			if seen[id] {
-				t.Logf("issued twice: %d", id)
-				return true
-			}
-			seen[id] = true
-		case <-ctx.Done():
-			return false
-		}
-	}
-}
-
 // A claim whose answer was lost is granted again only when the standby has it. The primary
 // shows the row earlier, after the wait for the standby was cancelled. If that were enough, the
 // promoted standby would grant the worker ID to another holder for the same time.
@@ -186,7 +150,7 @@ func testClaimAgainWaitsForStandby(t *testing.T, by string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Fatalf("number %d is leased without the standby, and number %d after it was promoted; duplicates: %v", lease.Worker(), other.Worker(), duplicates(t, lease, other))
+		t.Fatalf("number %d is leased without the standby, and number %d after it was promoted", lease.Worker(), other.Worker())
 	}
 	p.back(t)
 	first, err := claim(patience)
@@ -230,8 +194,11 @@ func TestAsynchronousStandby(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if other.Worker() != first.Worker() || !duplicates(t, first, other) {
-		t.Errorf("numbers %d and %d, no duplicates: the standby has lost nothing", first.Worker(), other.Worker())
+	// Both issue ids with one worker ID from now on, up to their fences.
+	_, one := first.Next(t.Context())
+	_, two := other.Next(t.Context())
+	if other.Worker() != first.Worker() || one != nil || two != nil {
+		t.Errorf("numbers %d and %d, %v, %v: the standby has lost nothing", first.Worker(), other.Worker(), one, two)
 	}
 }
 

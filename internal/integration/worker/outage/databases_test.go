@@ -3,7 +3,6 @@ package outage
 import (
 	"database/sql"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -106,17 +105,8 @@ func startMariaDB(t *testing.T, h how) backend {
 // startMySQL uses a database of its own on the server that is given.
 func startMySQL(t *testing.T, _ how) backend {
 	s, _ := testserver.External(t, testserver.KindMariaDB)
-	cfg, err := driver.ParseDSN(s.DSN)
+	cfg, err := driver.ParseDSN(testserver.Database(t, "mysql", s.DSN))
 	must(t, err)
-	admin := overMySQL(t, cfg.Clone()).open(t, 0)
-	cfg.DBName = fmt.Sprintf("snowkey_%016x", rand.Uint64())
-	_, err = admin.ExecContext(t.Context(), "CREATE DATABASE "+cfg.DBName)
-	must(t, err)
-	t.Cleanup(func() {
-		if _, err := admin.Exec("DROP DATABASE " + cfg.DBName); err != nil {
-			t.Error(err)
-		}
-	})
 	l := network.LinkTo(t, cfg.Addr)
 	cfg.Addr = l.Addr
 	b := overMySQL(t, cfg)
@@ -136,8 +126,12 @@ func overMySQL(t *testing.T, cfg *driver.Config) backend {
 
 func startSQLite(t *testing.T, _ how) backend {
 	file := filepath.Join(t.TempDir(), "shop.sqlite")
-	l := &locker{file: file}
-	t.Cleanup(l.end)
+	other, err := sql.Open("sqlite", "file:"+file+"?_pragma=busy_timeout(60000)") // holds the write lock, as a backup does
+	must(t, err)
+	limited(t, other, 1)
+	do := func(statement string) func() error {
+		return func() error { _, err := other.Exec(statement); return err }
+	}
 	return backend{
 		open: func(t *testing.T, pool int) *sql.DB {
 			db, err := sql.Open("sqlite", "file:"+file+"?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
@@ -145,8 +139,8 @@ func startSQLite(t *testing.T, _ how) backend {
 			return limited(t, db, pool)
 		},
 		dialect: func(db *sql.DB) gorm.Dialector { return sqlitedialect.Dialector{Conn: db} },
-		away:    l.lock,
-		back:    l.unlock,
+		away:    do("BEGIN IMMEDIATE"),
+		back:    do("ROLLBACK"),
 	}.withTables(t)
 }
 
