@@ -114,6 +114,54 @@ func TestStrangeAnswers(t *testing.T) {
 	}
 }
 
+// drained is closed when its lease has nothing left to release.
+type drained struct {
+	*Store
+	closed chan struct{}
+}
+
+func (d drained) CloseWithGenerator() error {
+	close(d.closed)
+	return nil
+}
+
+// A claim that does not match the request is an error of the lease, which releases it with its
+// fence as it is, unless the answer is nonsense.
+func TestImpossibleClaims(t *testing.T) {
+	now := time.Now().UnixMilli()
+	sane := fmt.Sprintf(`"from":%d,"until":%d`, now, now+30_000)
+	for result, released := range map[string]bool{
+		`{}`: false, `{"worker":4,"epoch":1,` + sane + `}`: true, `{"worker":-1,"epoch":1,` + sane + `}`: true, `{"worker":2,"epoch":1,` + sane + `}`: true,
+		`{"worker":0,"epoch":0,` + sane + `}`: true, `{"worker":0,"epoch":1,"from":2,"until":2}`: false, `{"worker":0,"epoch":1,"from":1,"until":30002}`: false,
+		`{"worker":0,"epoch":1}`: false, `{"worker":0,"epoch":1,"until":` + fmt.Sprint(now) + `}`: false,
+	} {
+		var releases []string
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var q question[json.RawMessage]
+			_ = json.NewDecoder(r.Body).Decode(&q)
+			answer := result
+			if strings.HasSuffix(r.URL.Path, "/release") {
+				releases = append(releases, string(*q.Request))
+				answer = "{}"
+			}
+			fmt.Fprintf(w, `{"id":%q,"result":%s}`, q.ID, answer)
+		}))
+		preferred := int64(0)
+		store := drained{mustNew(New(Config{URL: server.URL, Token: secret})), make(chan struct{})}
+		gen, err := worker.Open(t.Context(), store, worker.Config{
+			Layout: core.Layout{Epoch: core.Twitter().Epoch, TimeBits: 41, WorkerBits: 2, SequenceBits: 12}, Preferred: &preferred, RequirePreferred: true, ClaimWait: -1,
+		})
+		if err == nil || !strings.Contains(err.Error(), "does not match the request") {
+			t.Errorf("%s: %v, %v", result, gen, err)
+		}
+		<-store.closed
+		server.Close()
+		if len(releases) > 1 || (len(releases) == 1) != released || released && !strings.Contains(releases[0], fmt.Sprintf(`"until":%d`, now+30_000)) {
+			t.Errorf("%s: released by %q", result, releases)
+		}
+	}
+}
+
 func TestTokens(t *testing.T) {
 	s := open(t, handlerOf(t, memstore.New(memstore.Config{})))
 	for _, token := range []string{"wrong-wrong-wrong-wrong", secret + "x", secret[:len(secret)-1], strings.ToUpper(secret)} {

@@ -1,0 +1,108 @@
+package httpstore
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+)
+
+// lossy loses the answers to claims, which the server has carried out.
+type lossy struct {
+	http.RoundTripper
+	loses atomic.Bool
+}
+
+func (l *lossy) RoundTrip(r *http.Request) (*http.Response, error) {
+	got, err := l.RoundTripper.RoundTrip(r)
+	if err == nil && l.loses.Load() && strings.HasSuffix(r.URL.Path, "/claim") {
+		got.Body.Close()
+		return nil, http.ErrHandlerTimeout
+	}
+	return got, err
+}
+
+// checks is another's client, which returns no claim that does not match the request.
+type checks struct{ *Store }
+
+func (c checks) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
+	got, err := c.Store.Claim(ctx, r)
+	if err == nil {
+		err = r.CheckClaim(got)
+	}
+	return got, err
+}
+
+// A generator wants another worker ID, the answer to the claim is lost, and then its present
+// worker ID comes free or is taken. The claim, repeated, is the same request, so the store's
+// answer to it fits; ids continue, and no worker ID stays leased without a holder.
+func TestUnansweredClaimAndLoss(t *testing.T) {
+	for _, taken := range []bool{false, true} {
+		t.Run(fmt.Sprint("taken ", taken), func(t *testing.T) {
+			mem := memstore.New(memstore.Config{})
+			network := &lossy{RoundTripper: &http.Transport{}}
+			store := mustNew(New(Config{URL: "http://" + open(t, handlerOf(t, mem)).address, Token: secret, Client: &http.Client{Transport: network}}))
+			var back atomic.Int64
+			gen, err := worker.Open(t.Context(), checks{store}, worker.Config{
+				ClockPolicy: core.Rotate{}, FenceWindow: 2 * time.Second, RenewInterval: 50 * time.Millisecond, NoExpiry: true, MaxSkew: time.Hour,
+				Now: func() time.Time { return time.Now().Add(-time.Duration(back.Load())) },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer gen.Close(t.Context())
+			seen := map[int64]bool{}
+			draw := func() bool {
+				id, err := gen.Next(t.Context())
+				if err == nil && seen[id] {
+					t.Fatalf("id %d was issued twice", id)
+				}
+				seen[id] = err == nil
+				return err == nil
+			}
+			held := func() []driver.Record {
+				records, err := mem.List(t.Context(), "default")
+				if err != nil {
+					t.Fatal(err)
+				}
+				return slices.DeleteFunc(records, func(r driver.Record) bool { return r.ClaimID == "" })
+			}
+			draw()
+			network.loses.Store(true)
+			back.Store(int64(10 * time.Minute))
+			await(t, "the claim of another worker ID", func() bool { draw(); return len(held()) == 2 })
+			first := held()[0]
+			if first.Worker != gen.Worker() {
+				t.Fatalf("%+v, and the generator has worker ID %d", first, gen.Worker())
+			}
+			if err := mem.Free(t.Context(), "default", first.Worker, first.FencingToken); err != nil {
+				t.Fatal(err)
+			}
+			others := 0
+			if taken {
+				others = 1
+				thief := request()
+				thief.Namespace, thief.Layout, thief.WorkerIDs = "default", driver.Fingerprint(core.Twitter()), core.Twitter().WorkerIDs()
+				thief.Preferred, thief.RequirePreferred = first.Worker, true
+				if _, err := mem.Claim(t.Context(), thief); err != nil {
+					t.Fatal(err)
+				}
+			}
+			await(t, "a renewal that finds the worker ID gone", func() bool { return gen.Stats().State == "checking" })
+			network.loses.Store(false)
+			back.Store(0) // so the generator does not ask for another worker ID any more
+			await(t, "the lease has a worker ID", func() bool { return gen.Stats().State == "held" })
+			await(t, "the release of what is not wanted", func() bool { return len(held()) == 1+others })
+			await(t, "another id", draw)
+		})
+	}
+}
