@@ -19,15 +19,6 @@ import (
 // patience is for what is certain to come, on a machine that is busy.
 const patience = 3 * time.Minute
 
-func await(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !done(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("no %s", what)
-		}
-	}
-}
-
 // While no member answers, each request makes the client connect again at once. So ids
 // resume soon after the server is back, however long it was away.
 func TestEachRequestConnects(t *testing.T) {

@@ -190,7 +190,7 @@ func (s *Store) connection(ctx context.Context, wanted []table) (*sql.Conn, erro
 				last.cancel()
 				return conn, nil
 			}
-			if first.err != errUnwanted && !errors.Is(first.err, context.Canceled) { // it was kept for too long
+			if !errors.Is(first.err, errUnwanted) && !errors.Is(first.err, context.Canceled) { // it was kept for too long
 				before = first.err
 			}
 			first, conns = nil, nil
