@@ -49,18 +49,16 @@ func (s *Store) onConnection(ctx context.Context, wanted []table, f func(session
 		conn, err := s.connection(ctx, wanted)
 		if err == nil {
 			err = s.answered(ctx, func() error {
-				defer conn.Close()
-				return closeBroken(conn, func() error {
-					if err := ctx.Err(); err != nil {
-						return err // a driver might not look
-					}
-					// What another call has inspected may not be all that this one wants.
-					if err := s.inspect(ctx, conn, wanted); err != nil {
-						return err
-					}
-					return f(session{s.inspected.Load().st, conn})
-				})
+				if err := ctx.Err(); err != nil {
+					return err // a driver might not look
+				}
+				// What another call has inspected may not be all that this one wants.
+				if err := s.inspect(ctx, conn, wanted); err != nil {
+					return err
+				}
+				return f(session{s.inspected.Load().st, conn})
 			})
+			giveBack(conn, err) // not after a panic: database/sql would wait for its end
 		}
 		if tries == maxBroken || !errors.Is(err, driver.ErrBadConn) {
 			return err
@@ -68,18 +66,13 @@ func (s *Store) onConnection(ctx context.Context, wanted []table, f func(session
 	}
 }
 
-// closeBroken closes the connection after a panic of f, or if it rejects writes: it may lead to a
-// primary that has become a standby, and the next one to the new primary.
-func closeBroken(conn *sql.Conn, f func() error) (err error) {
-	done := false
-	defer func() {
-		if !done || readOnly(err) {
-			discard(conn)
-		}
-	}()
-	err = f()
-	done = true
-	return err
+// giveBack returns the connection to the pool after this error, or nil. It closes one that rejects
+// writes: that may lead to a primary that has become a standby, and the next one to the new primary.
+func giveBack(conn *sql.Conn, err error) {
+	if readOnly(err) {
+		discard(conn)
+	}
+	_ = conn.Close()
 }
 
 // discard makes the pool close the connection.
@@ -140,8 +133,8 @@ func (s *Store) inspectedConn(ctx context.Context, wanted []table) (conn *sql.Co
 	if conn, err = s.db.Conn(ctx); err != nil {
 		return nil, err
 	}
-	if err := closeBroken(conn, func() error { return s.inspect(ctx, conn, wanted) }); err != nil {
-		_ = conn.Close()
+	if err := s.inspect(ctx, conn, wanted); err != nil {
+		giveBack(conn, err)
 		return nil, err
 	}
 	return conn, nil

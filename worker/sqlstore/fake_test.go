@@ -8,11 +8,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // A fake is a server whose answers a test chooses. It notes what it is asked.
 type fake struct {
 	answer func(query string) answer
+	takes  time.Duration // a query
+	broken bool          // the driver panics
 
 	mu        sync.Mutex
 	asked     []string
@@ -57,6 +60,9 @@ func (f *fake) Connect(context.Context) (sqldriver.Conn, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.connected++
+	if f.broken {
+		panic("ouch")
+	}
 	return &fakeConn{of: f}, nil
 }
 
@@ -67,7 +73,12 @@ type fakeConn struct {
 
 func (c *fakeConn) Close() error { return nil }
 
-func (c *fakeConn) QueryContext(_ context.Context, query string, _ []sqldriver.NamedValue) (sqldriver.Rows, error) {
+func (c *fakeConn) QueryContext(ctx context.Context, query string, _ []sqldriver.NamedValue) (sqldriver.Rows, error) {
+	select {
+	case <-time.After(c.of.takes):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	a := c.of.ask(query)
 	if a.err != nil {
 		return nil, a.err

@@ -34,6 +34,17 @@ func (c lent) Close() error {
 	return nil
 }
 
+// hanging is a database that answers nothing.
+type hanging struct{ driver.Conn }
+
+func (h hanging) Connect(context.Context) (driver.Conn, error) { return h, nil }
+func (hanging) Driver() driver.Driver                          { return nil }
+func (hanging) Close() error                                   { return nil }
+func (hanging) QueryContext(ctx context.Context, _ string, _ []driver.NamedValue) (driver.Rows, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
 // knowing returns a store that has inspected its database.
 func knowing(db *sql.DB) *Store {
 	s := mustNew(New(db, Config{Dialect: Postgres}))
@@ -192,5 +203,68 @@ func TestDoneBeforehand(t *testing.T) {
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// An inspection that takes longer than a call goes on, and the next call finds it done. One that
+// hangs ends by itself, and each call with its own context.
+func TestSlowInspection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{answer: (&sound{version: "8.4.1", tables: true}).answer, takes: time.Second} // six queries
+		db := f.open(t)
+		s := mustNew(New(db, Config{}))
+		try := func() error {
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			defer cancel()
+			began := time.Now()
+			err := s.PrepareCounters(ctx)
+			if err == nil {
+				_, err = s.List(ctx, "x")
+			}
+			if took := time.Since(began); took > 3*time.Second {
+				t.Errorf("a call took %v", took)
+			}
+			return err
+		}
+		tries := 1
+		for ; try() != nil && tries < 9; tries++ {
+			time.Sleep(100 * time.Millisecond)
+		}
+		if tries > 4 {
+			t.Errorf("%d calls, and it is not inspected", tries)
+		}
+		s = mustNew(New(db, Config{}))
+		f.takes = time.Hour
+		for range 3 {
+			if err := try(); !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+		}
+		time.Sleep(waiterKept + inspectionLimit)
+		synctest.Wait()
+		if n := db.Stats().InUse; n != 0 {
+			t.Errorf("%d connections are in use", n)
+		}
+	})
+}
+
+// A panic of the driver is an error, in whatever goroutine it happens, and whenever.
+func TestDriverPanics(t *testing.T) {
+	for name, f := range map[string]*fake{
+		"connect": {broken: true},
+		"inspect": {answer: func(string) answer { panic("ouch") }},
+		"read": {answer: func(query string) answer {
+			if contains(query, "UNION ALL") {
+				panic("ouch")
+			}
+			return (&sound{version: "8.4.1", tables: true}).answer(query)
+		}},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		db := sql.OpenDB(f) // Close would wait for the connection
+		if _, err := mustNew(New(db, Config{})).List(ctx, "x"); err == nil || !strings.Contains(err.Error(), "panicked: ouch") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
