@@ -236,3 +236,43 @@ func TestBadSettings(t *testing.T) {
 		}
 	}
 }
+
+// Nor does an answer count that comes when the context is done: the driver may have cancelled the
+// write, or skipped the query, or the rest of it. Above all, it does not say that a worker ID is
+// not held.
+func TestSkippedAnswers(t *testing.T) {
+	for _, c := range []struct {
+		version, at string
+		answer      answer
+	}{
+		{"PostgreSQL", "UPDATE", answer{changed: 1}}, {"8.4.1", "UPDATE", answer{changed: 1}}, {"", "UPDATE", answer{changed: 1}},
+		{"PostgreSQL", "UPDATE", answer{}}, {"8.4.1", "SELECT until_ts", answer{}}, {"", "COMMIT", answer{}},
+		{"PostgreSQL", "UNION ALL", row("l", int64(-1), int64(0), "", "", int64(1_000_000), int64(1))},
+	} {
+		t.Run(c.version+" "+c.at, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			server := sound{version: c.version, tables: true, layout: "l"}
+			f := &fake{answer: func(query string) answer {
+				switch {
+				case contains(query, c.at):
+					cancel()
+					return c.answer
+				case contains(query, "UPDATE"):
+					return answer{changed: map[bool]int64{true: 0, false: 1}[c.version == "8.4.1"]}
+				}
+				return server.answer(query)
+			}}
+			s := mustNew(New(f.open(t), Config{}))
+			var err error
+			if c.at == "UNION ALL" {
+				_, err = s.List(ctx, "x")
+			} else {
+				err = s.Renew(ctx, driver.Renewal{Namespace: "x", FencingToken: 1, ClaimID: "c", TTL: 1})
+			}
+			if !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		})
+	}
+}
