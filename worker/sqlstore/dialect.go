@@ -25,6 +25,9 @@ const (
 	SQLite   Dialect = "sqlite"
 )
 
+// String returns the dialect, or Detect.
+func (d Dialect) String() string { return cmp.Or(string(d), "Detect") }
+
 // now is the database's clock in Unix milliseconds, at the time of the statement and not of the
 // transaction.
 func (d Dialect) now() string {
