@@ -64,7 +64,7 @@ torture: ## real processes, servers and clocks are killed, paused and stepped: t
 	SNOWKEY_TORTURE_SECONDS=$${SNOWKEY_TORTURE_SECONDS:-420} SNOWKEY_TORTURE_IDS=$${SNOWKEY_TORTURE_IDS:-1000000000} \
 	  SNOWKEY_TEST_REQUIRE=1 go test -count=1 -timeout 24h -v ./internal/integration/torture
 	SNOWKEY_KNOCKS=$${SNOWKEY_KNOCKS:-75s} SNOWKEY_TEST_REQUIRE=1 \
-	  go test -race -count=1 -timeout 24h -v ./internal/integration/knocks
+	  go test -race -count=1 -timeout 24h -v ./internal/integration/worker/knocks
 
 .PHONY: licences
 licences: ## the licence of each module that is used; fails on one that asks for more than to be named

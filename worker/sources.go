@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/internal/hung"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -69,7 +70,7 @@ func FromCounter(ctx context.Context, c driver.Counter, l core.Layout, name stri
 	if err := wrong.Err("worker"); err != nil {
 		return noWorkerID, 0, err
 	}
-	n, err := driver.Do(ctx, new(driver.Calls), "count", func() (int64, error) { return c.Count(ctx, name) })
+	n, err := hung.Do(ctx, new(hung.Calls), "count", func() (int64, error) { return c.Count(ctx, name) })
 	if err != nil {
 		return noWorkerID, 0, fmt.Errorf("worker: counter %q: %w", name, err)
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // time returns the time with which claimants' clocks are compared.
@@ -16,13 +15,11 @@ func (s *Store) time(ctx context.Context) (time.Time, error) {
 	if s.clock == nil {
 		return time.Now(), nil
 	}
-	return driver.Do(ctx, &s.calls, "etcd: ask Config.Clock", func() (time.Time, error) {
-		now, err := s.clock(ctx)
-		if err != nil {
-			err = fmt.Errorf("etcd: ask Config.Clock: %w", err)
-		}
-		return now, err
-	})
+	now, err := s.clock(ctx)
+	if err != nil {
+		return now, fmt.Errorf("etcd: ask Config.Clock: %w", err)
+	}
+	return now, nil
 }
 
 // Warnings says, if Config.Clock is nil, that claimants' clocks are not compared with another

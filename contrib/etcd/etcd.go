@@ -21,8 +21,8 @@ type Config struct {
 	// Zero: "snowkey".
 	Prefix string
 	// Clock returns the time with which claimants' clocks are compared. It is called once for
-	// each claim, which fails if it does. Nil: the clock of this process, so that no difference
-	// is found. See [HTTPClock].
+	// each claim, which fails if it does, and must return when ctx is done. Nil: the clock of
+	// this process, so that no difference is found. See [HTTPClock].
 	Clock func(ctx context.Context) (time.Time, error)
 	// Lease configures the generator of Open and its lease: the namespace, the layout, an
 	// observer. New ignores it.
@@ -49,7 +49,6 @@ type Store struct {
 	client *clientv3.Client
 	prefix string
 	clock  func(ctx context.Context) (time.Time, error) // nil: none
-	calls  driver.Calls                                 // of the clock; etcd's client heeds contexts
 }
 
 var (

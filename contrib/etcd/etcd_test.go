@@ -1,9 +1,11 @@
 package etcd
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
@@ -28,9 +30,23 @@ func connect(t *testing.T, server *testserver.Server) *clientv3.Client {
 
 func TestStore(t *testing.T) {
 	server := testserver.Etcd(t)
-	storetest.Run(t, storetest.Harness{Open: func(t *testing.T) driver.Store {
+	storetest.Run(t, storetest.Harness{Hung: paused, Open: func(t *testing.T) driver.Store {
 		return mustNew(New(connect(t, server), Config{Prefix: "t"}))
 	}})
+}
+
+// paused returns the store of a server that does not answer.
+func paused(t *testing.T) driver.Store {
+	server := testserver.NewEtcd(t)
+	store := mustNew(New(connect(t, server), Config{Clock: func(context.Context) (time.Time, error) { return time.Now(), nil }}))
+	if _, err := store.Count(t.Context(), "starts"); err != nil { // it is connected
+		t.Fatal(err)
+	}
+	if err := server.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Resume() })
+	return store
 }
 
 // Open leases a worker ID from etcd, and Close gives it back.

@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -39,7 +40,8 @@ func validPrefix(prefix string) bool {
 	return len(prefix) <= 255 && !strings.ContainsFunc(prefix, func(c rune) bool { return c <= ' ' || c > '~' || c == '#' })
 }
 
-// record is the value of a worker ID's key: a driver.Record as it is written.
+// record is the value of a worker ID's key: a driver.Record as it is written. One with a field more
+// is of a newer version, and refused.
 type record struct {
 	FencingToken int64  `json:"epoch"`
 	ClaimID      string `json:"token"`
@@ -54,7 +56,9 @@ func encode(rec driver.Record) string {
 
 func decode(kv *mvccpb.KeyValue) (driver.Record, error) {
 	var r record
-	err := json.Unmarshal(kv.Value, &r)
+	strict := json.NewDecoder(bytes.NewReader(kv.Value))
+	strict.DisallowUnknownFields()
+	err := strict.Decode(&r)
 	if err == nil && r.FencingToken < 1 {
 		err = fmt.Errorf("its epoch is %d, and must be at least 1", r.FencingToken)
 	}

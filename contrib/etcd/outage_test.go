@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -13,172 +12,12 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
-	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // patience is for what is certain to come, on a machine that is busy.
 const patience = 3 * time.Minute
-
-func await(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !done(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("no %s", what)
-		}
-	}
-}
-
-// The server crashes and comes back, again and again, while generators continue: no id is
-// issued twice, and no fence is lost.
-func TestServerIsKilled(t *testing.T) {
-	server := testserver.NewEtcd(t)
-	layout := core.Layout{TimeBits: 41, WorkerBits: 3, SequenceBits: 4}
-	var mu sync.Mutex
-	seen := map[int64]int{}
-	count := func() int {
-		mu.Lock()
-		defer mu.Unlock()
-		return len(seen)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	var wg sync.WaitGroup
-	for i := range 3 {
-		store := mustNew(New(connect(t, server), Config{Prefix: "killed"}))
-		apart := time.Duration(i-1) * 300 * time.Millisecond
-		now := func() time.Time { return time.Now().Add(apart) }
-		wg.Go(func() {
-			for life := 0; ctx.Err() == nil; life++ {
-				gen, err := worker.Open(ctx, store, worker.Config{
-					Layout: layout, Now: now, FenceWindow: 700 * time.Millisecond, TTL: 2 * time.Second, Timeout: 3 * time.Second, MaxLead: time.Hour, ClaimWait: patience,
-					MaxWait: 20 * time.Millisecond,
-				})
-				if err != nil && ctx.Err() != nil {
-					return
-				}
-				for end := time.Now().Add(400 * time.Millisecond); err == nil && time.Now().Before(end); {
-					id, drawn := gen.Next(context.Background())
-					if errors.Is(drawn, core.ErrFenced) || errors.Is(drawn, core.ErrSequenceExhausted) {
-						continue
-					}
-					if err = drawn; err == nil {
-						mu.Lock()
-						seen[id]++
-						mu.Unlock()
-					}
-				}
-				// Where this process stood still for longer than TTL, another one has the worker ID.
-				if err != nil && !errors.Is(err, worker.ErrLost) && !errors.Is(err, core.ErrLost) {
-					t.Error(err)
-				}
-				ctx, cancel := context.WithTimeout(context.Background(), time.Duration(life%2)*100*time.Millisecond)
-				_ = gen.Close(ctx) // half of them are never released
-				cancel()
-			}
-		})
-	}
-	defer func() { stop(); wg.Wait() }()
-	for range 4 {
-		before := count()
-		time.Sleep(500 * time.Millisecond)
-		await(t, "100 ids before the server is killed", func() bool { return count() >= before+100 })
-		if err := server.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(300 * time.Millisecond)
-		if err := server.Start(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	before := count()
-	await(t, "100 ids after all", func() bool { return count() >= before+100 })
-	stop()
-	wg.Wait()
-	for id, times := range seen {
-		if times > 1 {
-			p, _ := layout.Decode(id)
-			t.Fatalf("%+v was issued %d times", p, times)
-		}
-	}
-	t.Logf("%d ids", len(seen))
-}
-
-// The lease outlives its server's crash, and the server's pause.
-func TestOutage(t *testing.T) {
-	server := testserver.NewEtcd(t)
-	gen, err := worker.Open(t.Context(), mustNew(New(connect(t, server), Config{})), worker.Config{FenceWindow: 10 * time.Minute, RenewInterval: 500 * time.Millisecond, TTL: 15 * time.Minute, ClaimWait: patience})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer gen.Close(context.Background())
-	for _, outage := range []struct{ begin, end func() error }{{server.Kill, server.Start}, {server.Pause, server.Resume}} {
-		before := gen.Stats()
-		if err := outage.begin(); err != nil {
-			t.Fatal(err)
-		}
-		await(t, "failure", func() bool { return gen.Stats().Failures > before.Failures })
-		if _, err := gen.Next(t.Context()); err != nil {
-			t.Errorf("while the server is away: %v", err)
-		}
-		if err := outage.end(); err != nil {
-			t.Fatal(err)
-		}
-		renewals := gen.Stats().Renewals
-		await(t, "renewal", func() bool { return gen.Stats().Renewals > renewals })
-	}
-	if st := gen.Stats(); st.Losses > 0 || st.Claims != 1 {
-		t.Errorf("%+v", st)
-	}
-	if err := gen.Close(context.Background()); err != nil {
-		t.Error(err)
-	}
-}
-
-// While nothing answers, every call ends when its context does.
-func TestContexts(t *testing.T) {
-	server := testserver.NewEtcd(t)
-	store := mustNew(New(connect(t, server), Config{}))
-	r := request(newNamespace())
-	c, err := store.Claim(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Pause(); err != nil {
-		t.Fatal(err)
-	}
-	for what, call := range map[string]func(ctx context.Context) error{
-		"Claim": func(ctx context.Context) error { _, err := store.Claim(ctx, request(r.Namespace)); return err },
-		"RenewInterval": func(ctx context.Context) error {
-			return store.Renew(ctx, driver.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: 1, ClaimID: r.ClaimID, Fence: c.Fence, TTL: 1})
-		},
-		"Release": func(ctx context.Context) error {
-			return store.Release(ctx, driver.Return{Namespace: r.Namespace, Worker: c.Worker, FencingToken: 1, ClaimID: r.ClaimID, Fence: c.Fence})
-		},
-		"List":  func(ctx context.Context) error { _, err := store.List(ctx, r.Namespace); return err },
-		"Free":  func(ctx context.Context) error { return store.Free(ctx, r.Namespace, c.Worker, 1) },
-		"Count": func(ctx context.Context) error { _, err := store.Count(ctx, r.Namespace); return err },
-	} {
-		t.Run(what, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-			ended := make(chan error, 1)
-			go func() { ended <- call(ctx) }()
-			select {
-			case err := <-ended:
-				if !errors.Is(err, context.DeadlineExceeded) {
-					t.Errorf("%s: %v", what, err)
-				}
-			case <-time.After(patience): // nothing else would end it
-				t.Errorf("%s has not ended", what)
-			}
-			cancel()
-		})
-	}
-	if err := server.Resume(); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // While no member answers, each request makes the client connect again at once. So ids
 // resume soon after the server is back, however long it was away.

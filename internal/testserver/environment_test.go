@@ -210,11 +210,3 @@ func TestPick(t *testing.T) {
 		}
 	}
 }
-
-func TestNewestFirst(t *testing.T) {
-	got := newestFirst([]string{"/v/9.6/bin", "/v/15/bin", "/v/16/bin", "/v/9.10/bin"})
-	want := []string{"/v/16/bin", "/v/15/bin", "/v/9.10/bin", "/v/9.6/bin"}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-}

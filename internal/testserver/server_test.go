@@ -3,13 +3,8 @@
 package testserver
 
 import (
-	"errors"
 	"net"
 	"os"
-	"path/filepath"
-	"runtime"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -54,36 +49,6 @@ func TestArguments(t *testing.T) {
 			answer, err := call(s, patience, c.ask)
 			if err != nil || !strings.Contains(answer, c.want) {
 				t.Errorf("%s: %q, %v; want %s", c.ask, answer, err, c.want)
-			}
-		})
-	}
-}
-
-// TestVersion checks that only a server of the requested version is accepted.
-func TestVersion(t *testing.T) {
-	for kind, query := range map[Kind]string{KindPostgres: "SHOW server_version", KindMariaDB: "SELECT version()"} {
-		t.Run(string(kind), func(t *testing.T) {
-			e := engines()[kind]
-			t.Setenv(e.versionVar, "")
-			shared := sharedFor(t, kind)
-			version, err := versionOf(shared.programs[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			if answer, err := call(shared, patience, query); err != nil || !strings.Contains(answer, version) {
-				t.Errorf("%q, but by %s %q, %v", version, query, answer, err)
-			}
-			t.Setenv(e.versionVar, version)
-			if s := New(t, kind); s.version != version {
-				t.Errorf("%q, want %q", s.version, version)
-			}
-			t.Setenv(e.versionVar, version+"1")
-			s, err := boot(e, freeAddr)
-			if err == nil {
-				t.Fatalf("%s=%q: %v", e.versionVar, version+"1", s.remove())
-			}
-			if !strings.Contains(err.Error(), strconv.Quote(version)) || !strings.Contains(err.Error(), e.versionVar) {
-				t.Errorf("%v; want both versions", err)
 			}
 		})
 	}
@@ -193,66 +158,29 @@ func TestLifecycle(t *testing.T) {
 	}
 }
 
-// TestRemoved starts private servers in a test of its own, and looks afterwards.
-func TestRemoved(t *testing.T) {
-	var tree []process
-	var dirs []string
-	t.Run("test", func(t *testing.T) {
-		for _, s := range []*Server{NewPostgres(t), NewPostgres(t), NewRedis(t)} {
-			tree = append(tree, mustFamily(t, s)...)
-			dirs = append(dirs, s.dir)
-			if len(dirs) == 2 {
-				if err := s.Kill(); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-	})
-	if err := awaitGone(tree, 0); err != nil {
-		t.Error(err)
-	}
-	for _, d := range dirs {
-		if _, err := os.Stat(d); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s is there: %v", d, err)
-		}
-	}
-}
-
 // TestBackends checks that Pause and Kill reach the processes in other sessions.
 func TestBackends(t *testing.T) {
 	s := NewPostgres(t)
-	conn, err := net.Dial("tcp", s.Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	if err := postgresLogin(conn); err != nil {
-		t.Fatal(err)
-	}
+	conn := connect(t, s.DSN)
 	if err := s.Pause(); err != nil {
 		t.Fatal(err)
 	}
+	answered := make(chan error, 1)
+	go func() {
+		_, err := conn.ExecContext(t.Context(), "SELECT 1")
+		answered <- err
+	}()
+	select {
+	case err := <-answered:
+		t.Errorf("a connection of before the pause answers: %v", err)
+	case <-time.After(impatience):
+	}
 	tree := mustFamily(t, s)
-	if len(tree) < 6 {
-		t.Errorf("%d processes, want the postmaster, a backend, and several others", len(tree))
-	}
-	if err := postgresSend(conn, "SELECT 'anything'"); err != nil { // the kernel takes it
-		t.Fatal(err)
-	}
-	if err := conn.SetDeadline(time.Now().Add(impatience)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := postgresAnswer(conn); err == nil {
-		t.Error("a connection of before the pause answers")
-	}
 	if err := s.Resume(); err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
-		t.Fatal(err)
-	}
-	if answer, err := postgresAnswer(conn); err != nil || !strings.Contains(answer, "anything") {
-		t.Errorf("answer after the pause %q, %v", answer, err)
+	if err := <-answered; err != nil {
+		t.Errorf("answer after the pause: %v", err)
 	}
 	if err := s.Kill(); err != nil {
 		t.Fatal(err)
@@ -260,7 +188,7 @@ func TestBackends(t *testing.T) {
 	if err := awaitGone(tree, 0); err != nil {
 		t.Errorf("after Kill: %v", err)
 	}
-	if _, err := postgresQuery(conn, "SELECT 1"); err == nil {
+	if _, err := conn.ExecContext(t.Context(), "SELECT 1"); err == nil {
 		t.Error("the connection outlived Kill")
 	}
 }
@@ -291,39 +219,6 @@ func TestPortTaken(t *testing.T) {
 			if err := s.remove(); err != nil {
 				t.Error(err)
 			}
-		})
-	}
-}
-
-// TestCommandLines checks what the watchdog relies on.
-func TestCommandLines(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("needs /proc")
-	}
-	known := strings.Fields(strings.ReplaceAll(watchdog, ")", " "))
-	for kind, start := range starters() {
-		t.Run(string(kind), func(t *testing.T) {
-			s := start(t)
-			eventually(t, patience, func() error {
-				for _, p := range mustFamily(t, s) {
-					proc := filepath.Join("/proc", strconv.Itoa(p.pid))
-					line, err := os.ReadFile(filepath.Join(proc, "cmdline"))
-					if err != nil {
-						return err
-					}
-					name, err := os.ReadFile(filepath.Join(proc, "comm"))
-					if err != nil {
-						return err
-					}
-					if !strings.Contains(string(line), s.tag) {
-						return errors.New("no tag in " + strconv.Quote(string(line)))
-					}
-					if !slices.Contains(known, strings.TrimSpace(string(name))) {
-						return errors.New("unknown to the watchdog: " + string(name))
-					}
-				}
-				return nil
-			})
 		})
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -127,17 +126,6 @@ func ExampleRetry() {
 	})
 	fmt.Println(reads, err)
 	// Output: 3 <nil>
-}
-
-func ExampleDo() {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
-	defer cancel()
-	var calls driver.Calls // a field of the store
-	_, err := driver.Do(ctx, &calls, "mystore: claim", func() (driver.Claim, error) {
-		select {} // a client that hangs
-	})
-	fmt.Println(errors.Is(err, context.DeadlineExceeded))
-	// Output: true
 }
 
 func ExamplePermanent() {

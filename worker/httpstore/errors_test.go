@@ -87,25 +87,6 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// hanging is a store that returns only when its context is done.
-type hanging struct{ failing }
-
-func (hanging) Claim(ctx context.Context, _ driver.Request) (driver.Claim, error) {
-	<-ctx.Done()
-	return driver.Claim{}, ctx.Err()
-}
-
-func TestTimeout(t *testing.T) {
-	h, err := NewHandler(&hanging{}, HandlerConfig{Tokens: []string{secret}, Timeout: 20 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var failed *StoreError
-	if _, err := open(t, h).client().Claim(t.Context(), request()); !errors.As(err, &failed) {
-		t.Error(err)
-	}
-}
-
 // Whatever a server sends, read returns a result or an error.
 func FuzzAnswer(f *testing.F) {
 	f.Add(200, []byte(`{"id":"i","result":{"worker":0,"epoch":1,"from":1,"until":2}}`))

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/internal/hung"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -35,7 +36,7 @@ type handler struct {
 	counter driver.Counter // nil: the store has none
 	tokens  [][sha256.Size]byte
 	timeout time.Duration
-	calls   driver.Calls                // of the store
+	calls   hung.Calls                  // of the store
 	verbs   map[string]http.HandlerFunc // by path
 }
 
@@ -173,7 +174,7 @@ func offer[Q, A any](h *handler, verb string, call func(context.Context, Q) (A, 
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), h.timeout)
 		defer cancel()
-		result, err := driver.Do(ctx, &h.calls, "the store: "+verb, func() (A, error) { return call(ctx, request) })
+		result, err := hung.Do(ctx, &h.calls, "the store: "+verb, func() (A, error) { return call(ctx, request) })
 		switch {
 		case errors.Is(err, errors.ErrUnsupported):
 			refuse(w, q.ID, http.StatusNotImplemented, verb+" is not offered here")

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/internal/hung"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -51,7 +52,7 @@ type Store struct {
 	token  string
 	redact redactor
 	client http.Client
-	calls  driver.Calls
+	calls  hung.Calls
 }
 
 var (
@@ -110,7 +111,7 @@ func ask[Q, A any](ctx context.Context, s *Store, verb string, request Q, limit 
 	sent.Header.Set("Authorization", "Bearer "+s.token)
 	sent.Header.Set("Content-Type", "application/json")
 	sent.Header.Set("Accept", "application/json")
-	return driver.Do(ctx, &s.calls, "httpstore: "+verb, func() (result A, err error) {
+	return hung.Do(ctx, &s.calls, "httpstore: "+verb, func() (result A, err error) {
 		got, err := s.client.Do(sent)
 		if err != nil {
 			return result, s.failed(ctx, verb, err)

@@ -2,6 +2,7 @@ package httpstore
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -41,36 +42,17 @@ func (c checks) Claim(ctx context.Context, r driver.Request) (driver.Claim, erro
 	return got, err
 }
 
-// until waits for an event.
-func until(t *testing.T, what string, happened func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !happened(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: not within %v", what, patience)
-		}
-	}
-}
-
 // A generator wants another worker ID, the answer to the claim is lost, and then its present
 // worker ID comes free or is taken. The claim, repeated, is the same request, so the store's
 // answer to it fits; ids continue, and no worker ID stays leased without a holder.
 func TestUnansweredClaimAndLoss(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		taken  bool
-		client func(*Store) driver.Store
-	}{
-		{"freed", false, func(s *Store) driver.Store { return s }},
-		{"taken", true, func(s *Store) driver.Store { return s }},
-		{"freed, and the client checks", false, func(s *Store) driver.Store { return checks{s} }},
-		{"taken, and the client checks", true, func(s *Store) driver.Store { return checks{s} }},
-	} {
-		t.Run(c.name, func(t *testing.T) {
+	for _, taken := range []bool{false, true} {
+		t.Run(fmt.Sprint("taken ", taken), func(t *testing.T) {
 			mem := memstore.New(memstore.Config{})
 			network := &lossy{RoundTripper: &http.Transport{}}
 			store := mustNew(New(Config{URL: "http://" + open(t, handlerOf(t, mem)).address, Token: secret, Client: &http.Client{Transport: network}}))
 			var back atomic.Int64
-			gen, err := worker.Open(t.Context(), c.client(store), worker.Config{
+			gen, err := worker.Open(t.Context(), checks{store}, worker.Config{
 				ClockPolicy: core.Rotate{}, FenceWindow: 2 * time.Second, RenewInterval: 50 * time.Millisecond, NoExpiry: true, MaxSkew: time.Hour,
 				Now: func() time.Time { return time.Now().Add(-time.Duration(back.Load())) },
 			})
@@ -97,7 +79,7 @@ func TestUnansweredClaimAndLoss(t *testing.T) {
 			draw()
 			network.loses.Store(true)
 			back.Store(int64(10 * time.Minute))
-			until(t, "the claim of another worker ID", func() bool { draw(); return len(held()) == 2 })
+			await(t, "the claim of another worker ID", func() bool { draw(); return len(held()) == 2 })
 			first := held()[0]
 			if first.Worker != gen.Worker() {
 				t.Fatalf("%+v, and the generator has worker ID %d", first, gen.Worker())
@@ -106,7 +88,7 @@ func TestUnansweredClaimAndLoss(t *testing.T) {
 				t.Fatal(err)
 			}
 			others := 0
-			if c.taken {
+			if taken {
 				others = 1
 				thief := request()
 				thief.Namespace, thief.Layout, thief.WorkerIDs = "default", driver.Fingerprint(core.Twitter()), core.Twitter().WorkerIDs()
@@ -115,12 +97,12 @@ func TestUnansweredClaimAndLoss(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			until(t, "a renewal that finds the worker ID gone", func() bool { return gen.Stats().State == "checking" })
+			await(t, "a renewal that finds the worker ID gone", func() bool { return gen.Stats().State == "checking" })
 			network.loses.Store(false)
 			back.Store(0) // so the generator does not ask for another worker ID any more
-			until(t, "the lease has a worker ID", func() bool { return gen.Stats().State == "held" })
-			until(t, "the release of what is not wanted", func() bool { return len(held()) == 1+others })
-			until(t, "another id", draw)
+			await(t, "the lease has a worker ID", func() bool { return gen.Stats().State == "held" })
+			await(t, "the release of what is not wanted", func() bool { return len(held()) == 1+others })
+			await(t, "another id", draw)
 		})
 	}
 }

@@ -38,24 +38,24 @@ mutant() {
 	fi
 }
 
-stores=./internal/integration/stores
+servers=./internal/integration/worker
 
 mutant 'renewal of anybody' worker/driver/request.go \
 	's/if !rec\.heldUnder\(r\.FencingToken, r\.ClaimID\) \{(\n\t\treturn false\n\t\}\n\trec\.Fence, rec\.Expires = max)/if false {$1/' "./worker ./worker/memstore ./worker/httpstore" .
 mutant 'renewal by claim ID, without fencing token' worker/driver/request.go 's/rec\.FencingToken == fencingToken && //' "./worker ./worker/memstore ./worker/httpstore" .
 mutant 'renewal of anybody: sqlstore' worker/sqlstore/dialect.go \
-	's/(expires_at = \{expiry\}" \+ )row \+ " AND token = \?\{gate\}"/$1" WHERE space = ? AND worker = ? AND epoch >= ? AND (token = ? OR 1 = 1)"/' $stores '^TestSQLStore$/sqlite/wal'
-mutant 'renewal of anybody: redisstore' worker/redisstore/renew.lua "s/if e ~= epoch or t ~= token or token == '' then/if token == '' then/" $stores '^TestRedisStore$'
+	's/(expires_at = \{expiry\}" \+ )row \+ " AND token = \?\{gate\}"/$1" WHERE space = ? AND worker = ? AND epoch >= ? AND (token = ? OR 1 = 1)"/' ./worker/sqlstore '^TestSQLite$/wal'
+mutant 'renewal of anybody: redisstore' worker/redisstore/renew.lua "s/if e ~= epoch or t ~= token or token == '' then/if token == '' then/" $servers '^TestRedisStore$'
 mutant 'fence raised before the acknowledgement' worker/requests.go 's/(return &call\{kind: renewCall)/a.grant.RaiseFence(time.UnixMilli(r.Fence))\n\t$1/' ./worker .
 mutant 'claim begins at its own clock' worker/driver/request.go 's/from := max\(rec\.Fence, r\.Now\)/from := r.Now/' "./worker ./worker/memstore ./worker/httpstore" .
-mutant 'claim begins at its own clock: redisstore' worker/redisstore/claim.lua 's/from = math\.max\(best\.bound, now\)/from = now/' $stores '^TestRedisStore$'
+mutant 'claim begins at its own clock: redisstore' worker/redisstore/claim.lua 's/from = math\.max\(best\.bound, now\)/from = now/' $servers '^TestRedisStore$'
 mutant 'released from where the clock is' worker/requests.go 's/fence := max\(a\.grant\.Close\(\)\.UnixMilli\(\), a\.claim\.From\)/fence := l.cfg.Now().UnixMilli()/' ./worker .
 mutant 'released below what was issued' worker/requests.go 's/a\.grant\.Close\(\)\.UnixMilli\(\), a\.claim\.From/a.grant.Close().UnixMilli()-1, 0/' ./worker .
 mutant 'release of anybody' worker/driver/request.go 's/if !rec\.heldUnder\(r\.FencingToken, r\.ClaimID\) \{(\n\t\treturn false\n\t\}\n\trec\.ClaimID, rec\.Fence)/if false {$1/' "./worker ./worker/memstore ./worker/httpstore" .
 mutant 'release of anybody: sqlstore' worker/sqlstore/dialect.go \
-	's/(until_ts = \?, expires_at = 0" \+ )row \+ " AND token = \?\{gate\}"/$1" WHERE space = ? AND worker = ? AND epoch >= ? AND (token = ? OR 1 = 1)"/' $stores '^TestSQLStore$/sqlite/wal'
+	's/(until_ts = \?, expires_at = 0" \+ )row \+ " AND token = \?\{gate\}"/$1" WHERE space = ? AND worker = ? AND epoch >= ? AND (token = ? OR 1 = 1)"/' ./worker/sqlstore '^TestSQLite$/wal'
 mutant 'claim without a compare: sqlstore' worker/sqlstore/dialect.go \
-	's/(expires_at = \{expiry\}" \+\n\t\t\t)row \+ " AND until_ts = \?/$1" WHERE space = ? AND worker = ? AND epoch <> ? - 1000000 AND until_ts <> ? - 1000000/' $stores '^TestSQLStore$/sqlite/wal'
+	's/(expires_at = \{expiry\}" \+\n\t\t\t)row \+ " AND until_ts = \?/$1" WHERE space = ? AND worker = ? AND epoch <> ? - 1000000 AND until_ts <> ? - 1000000/' ./worker/sqlstore '^TestSQLite$/wal'
 mutant 'the fence is not looked at' core/allocator.go 's/fence <= last/fence == 0 \&\& fence <= last/' ./worker .
 
 # The line of calls that wait: a slot is issued by the call that has reserved it, or by none.

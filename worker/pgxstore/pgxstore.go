@@ -34,7 +34,7 @@ func Open(ctx context.Context, pool *pgxpool.Pool, cfg sqlstore.Config) (*worker
 		wrong.Add("pool", nil, "must be an open *pgxpool.Pool")
 	}
 	if d := cfg.Dialect; d != sqlstore.Detect && d != sqlstore.Postgres {
-		wrong.Add("Dialect", d, "must be zero or Postgres")
+		wrong.Add("Dialect", string(d), "must be zero or Postgres")
 	}
 	if err := wrong.Err("pgxstore"); err != nil {
 		return nil, err

@@ -32,7 +32,10 @@ local all = redis.call('HGETALL', KEYS[1])
 for i = 1, #all, 2 do
   if all[i] ~= 'layout' then
     local number = tonumber(all[i])
-    local epoch, has, bound, expires = string.match(all[i + 1], '^(%d+)\n([^\n]*)\n(-?%d+)\n(%d+)\n')
+    local epoch, has, bound, expires = string.match(all[i + 1], '^(%d+)\n([^\n]*)\n(-?%d+)\n(%d+)\n[^\n]*$')
+    if not epoch then -- one with more lines is of a newer version
+      return redis.error_reply('ERR the record of worker ID ' .. all[i] .. ' cannot be read')
+    end
     epoch, bound, expires = tonumber(epoch), tonumber(bound), tonumber(expires)
     rows[number] = true
     if has == token then

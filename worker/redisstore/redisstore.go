@@ -42,6 +42,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/internal/hung"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -103,7 +104,7 @@ type Store struct {
 
 	eval  EvalFunc
 	cfg   Config
-	calls driver.Calls
+	calls hung.Calls
 }
 
 var (
@@ -220,9 +221,9 @@ func (s *Store) List(ctx context.Context, namespace string) ([]driver.Record, er
 		if field == "layout" {
 			continue
 		}
-		parts := strings.SplitN(value, "\n", 5)
+		parts := strings.Split(value, "\n")
 		if len(parts) != 5 {
-			return nil, fmt.Errorf("redisstore: the field %q of namespace %q was not written by a store: %q", field, namespace, value)
+			return nil, fmt.Errorf("redisstore: the field %q of namespace %q was not written by a store of this version: %q", field, namespace, value)
 		}
 		n, err := reply{all.what, []string{"", field, parts[0], parts[2], parts[3]}}.integers("", 4)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed-299c1d6b/snowkey/internal/hung"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -34,7 +35,7 @@ func (s *Store) checkSync(ctx context.Context) error {
 		return nil
 	}
 	const what = "redisstore: CONFIG GET appendfsync"
-	value, err := driver.Do(ctx, &s.calls, what, func() (string, error) {
+	value, err := hung.Do(ctx, &s.calls, what, func() (string, error) {
 		return s.cfg.ConfigGet(ctx, "appendfsync")
 	})
 	switch {
@@ -66,7 +67,7 @@ func (s *Store) run(ctx context.Context, what, script, key string, args ...any) 
 		}
 	}
 	what = fmt.Sprintf("redisstore: %s in %s", what, key)
-	value, err := driver.Do(ctx, &s.calls, what, func() (any, error) {
+	value, err := hung.Do(ctx, &s.calls, what, func() (any, error) {
 		value, err := s.eval(ctx, script, []string{key}, args...)
 		if err != nil {
 			err = fmt.Errorf("%s: %w", what, err)

@@ -6,14 +6,84 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"reflect"
 	"sync"
 	"time"
+
+	"github.com/seed-299c1d6b/snowkey/internal/hung"
 )
 
-// A waiter waits in the pool's queue for a connection. It outlives the call that started it, and
-// the next call inherits it. If each call queued again at the end, and the queue took longer
-// than a call's context, as after an outage, no call would ever get a connection.
+// A session is the connection of one request, with the statements of its database.
+type session struct {
+	*statements
+	conn *sql.Conn
+}
+
+// call calls f with a connection to the database, which was inspected. It returns when its context
+// is done, even if the database's driver does not, and adds the missing right to the error.
+func call[T any](ctx context.Context, s *Store, what string, wanted []table, f func(session) (T, error)) (T, error) {
+	var none T
+	if err := s.check(); err != nil {
+		return none, err
+	}
+	return hung.Do(ctx, &s.calls, "sqlstore: "+what, func() (result T, err error) {
+		err = s.onConnection(ctx, wanted, func(x session) (err error) {
+			if result, err = f(x); err != nil {
+				err = x.withRights(ctx, wanted, err)
+			}
+			return err
+		})
+		if err != nil {
+			return none, err
+		}
+		return result, nil
+	})
+}
+
+// maxBroken is how many connections are tried if they turn out to be broken before anything was
+// sent, as database/sql does.
+const maxBroken = 3
+
+// onConnection calls f with a connection of the pool. A request queues once for all its statements.
+func (s *Store) onConnection(ctx context.Context, wanted []table, f func(session) error) error {
+	for tries := 1; ; tries++ {
+		conn, err := s.connection(ctx, wanted)
+		if err == nil {
+			err = s.answered(ctx, func() error {
+				if err := ctx.Err(); err != nil {
+					return err // a driver might not look
+				}
+				// What another call has inspected may not be all that this one wants.
+				if err := s.inspect(ctx, conn, wanted); err != nil {
+					return err
+				}
+				return f(session{s.inspected.Load().st, conn})
+			})
+			giveBack(conn, err) // not after a panic: database/sql would wait for its end
+		}
+		if tries == maxBroken || !errors.Is(err, driver.ErrBadConn) {
+			return err
+		}
+	}
+}
+
+// giveBack returns the connection to the pool after this error, or nil. It closes one that rejects
+// writes: that may lead to a primary that has become a standby, and the next one to the new primary.
+func giveBack(conn *sql.Conn, err error) {
+	if readOnly(err) {
+		discard(conn)
+	}
+	_ = conn.Close()
+}
+
+// discard makes the pool close the connection.
+func discard(conn *sql.Conn) {
+	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+}
+
+// A waiter waits in the pool's queue for a connection, and inspects the database if no call has. It
+// outlives the call that started it, and the next call inherits it. Otherwise a queue that takes
+// longer than a call's context, as after an outage, would never be passed, because each call
+// queues at the end; nor would the inspection of a distant database ever be over.
 type waiter struct {
 	conn   chan *sql.Conn // closed when the waiter has ended
 	err    error          // why there is no connection; valid once conn is closed
@@ -27,22 +97,14 @@ const (
 
 var errUnwanted = errors.New("sqlstore: a connection was free, and no call waited for it")
 
-// waiters are those that no call uses at present.
-type waiters struct {
-	mu     sync.Mutex
-	kept   []*waiter
-	silent int  // calls in a row whose context ended before the database answered
-	mute   bool // whether the last request on a connection, or attempt to connect, got no answer
-}
-
 // startWaiter queues at the end.
-func (s *Store) startWaiter(ctx context.Context) *waiter {
+func (s *Store) startWaiter(ctx context.Context, wanted []table) *waiter {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	w := &waiter{conn: make(chan *sql.Conn), cancel: cancel}
 	go func() {
 		defer cancel()
 		defer close(w.conn)
-		conn, err := s.db.Conn(ctx)
+		conn, err := s.inspectedConn(ctx, wanted)
 		if err != nil {
 			w.err = err
 			return
@@ -61,26 +123,59 @@ func (s *Store) startWaiter(ctx context.Context) *waiter {
 	return w
 }
 
-func (ws *waiters) keep(w *waiter) {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	ws.kept = append(ws.kept, w)
-	time.AfterFunc(waiterKept, w.cancel)
+// inspectedConn takes a connection to the database, which it inspects if no call has.
+func (s *Store) inspectedConn(ctx context.Context, wanted []table) (conn *sql.Conn, err error) {
+	defer func() {
+		if p := recover(); p != nil { // the caller is in another goroutine and could not
+			conn, err = nil, fmt.Errorf("sqlstore: the driver panicked: %v", p)
+		}
+	}()
+	if conn, err = s.db.Conn(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.inspect(ctx, conn, wanted); err != nil {
+		giveBack(conn, err)
+		return nil, err
+	}
+	return conn, nil
+}
+
+// waiting is the state of the calls that wait, for connections and for answers.
+type waiting struct {
+	mu         sync.Mutex
+	kept       []*waiter // those that no call uses at present
+	unanswered int       // calls in a row whose context ended before the database answered
+	mute       bool      // whether the last request on a connection, or attempt to connect, got no answer
+}
+
+func (w *waiting) keep(one *waiter) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.kept = append(w.kept, one)
+	time.AfterFunc(waiterKept, one.cancel)
+}
+
+// longestKept removes and returns the waiter that was kept the longest; nil: there is none.
+func (w *waiting) longestKept() (one *waiter) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.kept) > 0 {
+		one, w.kept = w.kept[0], w.kept[1:]
+	}
+	return one
 }
 
 // connection uses a kept waiter, if there is one, and also a new one: the kept one may belong to
 // a connection attempt that hangs, and a pool need not serve its callers in order.
-func (s *Store) connection(ctx context.Context) (*sql.Conn, error) {
+func (s *Store) connection(ctx context.Context, wanted []table) (*sql.Conn, error) {
 	queued := s.db.Stats().WaitCount
-	last := s.startWaiter(ctx)
-	var first *waiter // that was kept the longest
-	var conns chan *sql.Conn
-	s.waiters.mu.Lock()
-	if len(s.waiters.kept) > 0 {
-		first = s.waiters.kept[0]
-		s.waiters.kept, conns = s.waiters.kept[1:], first.conn
+	last := s.startWaiter(ctx, wanted)
+	var conns chan *sql.Conn // of first
+	first := s.waiting.longestKept()
+	if first != nil {
+		conns = first.conn
 	}
-	s.waiters.mu.Unlock()
+	var before error // of first
 	for {
 		select {
 		case conn, ok := <-conns:
@@ -88,12 +183,15 @@ func (s *Store) connection(ctx context.Context) (*sql.Conn, error) {
 				last.cancel()
 				return conn, nil
 			}
-			first, conns = nil, nil // it was kept for too long, or failed
+			if !errors.Is(first.err, errUnwanted) && !errors.Is(first.err, context.Canceled) { // it was kept for too long
+				before = first.err
+			}
+			first, conns = nil, nil
 		case conn, ok := <-last.conn:
 			if first != nil && ok {
 				first.cancel()
 			} else if first != nil {
-				s.waiters.keep(first)
+				s.waiting.keep(first)
 			}
 			return conn, last.err
 		case <-ctx.Done():
@@ -101,17 +199,18 @@ func (s *Store) connection(ctx context.Context) (*sql.Conn, error) {
 				last.cancel()
 				last = first
 			}
-			s.waiters.keep(last)
-			return nil, s.waitError(ctx.Err(), queued)
+			s.waiting.keep(last)
+			return nil, s.waitError(ctx.Err(), before, queued)
 		}
 	}
 }
 
-// waitError is the error of a call whose context is done while it waits for a connection. queued
-// is how many requests had waited in the queue of database/sql before. The error says so if the
-// program uses up the pool. It does not while the server is silent: the pool may then be full of
-// attempts to connect, and of connections that got no answer.
-func (s *Store) waitError(done error, queued int64) error {
+// waitError is the error of a call whose context is done while it waits for a connection. before is
+// why the attempt before has failed, and queued how many requests had waited in the queue of
+// database/sql before. The error says so if the program uses up the pool. It does not while the
+// server is silent: the pool may then be full of attempts to connect, and of connections that got no
+// answer.
+func (s *Store) waitError(done, before error, queued int64) error {
 	st := s.db.Stats()
 	inUse, limit, setting := st.InUse, st.MaxOpenConnections, "SetMaxOpenConns"
 	full := st.WaitCount > queued && limit > 0 && inUse >= limit
@@ -119,51 +218,51 @@ func (s *Store) waitError(done error, queued int64) error {
 		inUse, limit = pool.InUse()
 		full, setting = inUse >= limit, "MaxConns"
 	}
-	s.waiters.mu.Lock()
-	defer s.waiters.mu.Unlock()
-	if s.waiters.mute = s.waiters.mute || !full; s.waiters.mute {
-		return done
+	switch mute := s.noAnswer(!full); {
+	case !mute:
+		return fmt.Errorf("sqlstore: all connections of the pool are in use (%d of %d): give the lease a pool of its own, or raise %s: %w", inUse, limit, setting, done)
+	case before != nil:
+		return fmt.Errorf("sqlstore: wait for the database: %w; the attempt before failed: %w", done, before)
 	}
-	return fmt.Errorf("all connections of the pool are in use (%d of %d): give the lease a pool of its own, or raise %s: %w", inUse, limit, setting, done)
-}
-
-func (ws *waiters) notAnswered() {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	ws.mute = true
+	return fmt.Errorf("sqlstore: wait for the database: %w", done)
 }
 
 const (
-	maxSilent = 2           // calls in a row without an answer before idle connections are dropped
-	dropLimit = time.Second // the longest wait for one of them
+	maxUnanswered = 2           // calls in a row without an answer before idle connections are dropped
+	dropLimit     = time.Second // the longest wait for one of them
 )
 
-// expectAnswer drops the idle connections if calls get no answer before their contexts end: the
-// network may have lost all connections without closing any, and each would cost a call.
-func (s *Store) expectAnswer(ctx context.Context) (answered func()) {
-	stop := context.AfterFunc(ctx, s.noAnswer)
-	return func() {
-		if ctx.Err() == nil && stop() { // stop alone may be faster than noAnswer when ctx is done
-			s.waiters.mu.Lock()
-			defer s.waiters.mu.Unlock()
-			s.waiters.silent, s.waiters.mute = 0, false
-		}
+// answered calls f, which uses a connection, and notes whether it was answered in time.
+func (s *Store) answered(ctx context.Context, f func() error) error {
+	stop := context.AfterFunc(ctx, func() { s.noAnswer(true) }) // also if f does not return
+	err := f()
+	if ctx.Err() == nil && stop() { // stop alone may be faster than noAnswer when ctx is done
+		s.waiting.mu.Lock()
+		defer s.waiting.mu.Unlock()
+		s.waiting.unanswered, s.waiting.mute = 0, false
 	}
+	return err
 }
 
-func (s *Store) noAnswer() {
-	s.waiters.mu.Lock()
-	defer s.waiters.mu.Unlock()
-	if s.waiters.silent++; s.waiters.silent < maxSilent {
-		return
+// noAnswer drops the idle connections if calls get no answer before their contexts end: the
+// network may have lost all connections without closing any, and each would cost a call. It sets
+// mute if this call was muted, and returns it.
+func (s *Store) noAnswer(muted bool) (mute bool) {
+	w := &s.waiting
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mute = w.mute || muted
+	if w.unanswered++; w.unanswered < maxUnanswered {
+		return w.mute
 	}
-	s.waiters.silent = 0
+	w.unanswered = 0
 	if i := s.inspected.Load(); i == nil || i.st.cfg.Dialect == SQLite { // where a connection may be a database
-		return
+		return w.mute
 	}
 	for range s.db.Stats().Idle {
 		go s.dropIdle()
 	}
+	return w.mute
 }
 
 // dropIdle closes an idle connection of the pool. All are taken at once, because a
@@ -177,131 +276,4 @@ func (s *Store) dropIdle() {
 	}
 	discard(conn)
 	_ = conn.Close()
-}
-
-// maxBroken is how many connections are tried if they turn out to be broken before anything was
-// sent, as database/sql does.
-const maxBroken = 3
-
-// onConnection calls f with a connection of the pool. A request queues once for all its statements.
-func (s *Store) onConnection(ctx context.Context, f func(*sql.Conn) error) error {
-	if err := ctx.Err(); err != nil {
-		return err // a driver might not look
-	}
-	defer s.expectAnswer(ctx)()
-	for tries := 1; ; tries++ {
-		conn, err := s.connection(ctx)
-		if err != nil {
-			return err
-		}
-		err = use(ctx, conn, f)
-		if ctx.Err() != nil {
-			s.waiters.notAnswered()
-		}
-		if tries == maxBroken || !errors.Is(err, driver.ErrBadConn) {
-			return err
-		}
-	}
-}
-
-// use calls f with a connection, and returns that to the pool. After a panic, or if it rejects writes, it
-// is closed: it may lead to a primary that has become a standby, and the next one to the new primary.
-func use(ctx context.Context, conn *sql.Conn, f func(*sql.Conn) error) (err error) {
-	done := false
-	defer func() {
-		if !done || readOnly(err) {
-			discard(conn)
-		}
-		_ = conn.Close()
-	}()
-	if err = ctx.Err(); err == nil {
-		err = f(conn)
-	}
-	done = true
-	return err
-}
-
-// simple is simpleProtocol for a connection of a pool.
-func simple(conn *sql.Conn) (args []any) {
-	_ = conn.Raw(func(driver any) error {
-		args = simpleProtocol(driver)
-		return nil
-	})
-	return args
-}
-
-// simpleProtocol returns the argument that makes pgx send a query without arguments in one message
-// and prepare nothing; for other drivers none, since they do so anyway. The argument is pgx's
-// QueryExecModeSimpleProtocol. It comes from the connection, so that programs for other databases need
-// not contain pgx. If the connection is wrapped in a way that hides it, or pgx refuses the session's
-// encoding, pgx prepares the queries.
-func simpleProtocol(conn any) []any {
-	c := reflect.ValueOf(conn)
-	for range maxWrappers {
-		pgx := call0(c, "Conn")
-		if config := pointed(call0(pgx, "Config")); config.IsValid() && config.Kind() == reflect.Struct && allowsSimple(call0(pgx, "PgConn")) {
-			return simpleMode(config.FieldByName("DefaultQueryExecMode"))
-		}
-		inner := call0(c, "Raw") // as such wrappers call it
-		for _, name := range []string{"Unwrap", "WrappedConn"} {
-			if !inner.IsValid() {
-				inner = call0(c, name)
-			}
-		}
-		if c = inner; !c.IsValid() {
-			break
-		}
-	}
-	return nil
-}
-
-// allowsSimple reports whether pgx uses the simple protocol in this session.
-func allowsSimple(pgconn reflect.Value) bool {
-	if !pgconn.IsValid() {
-		return false
-	}
-	status, ok := pgconn.Interface().(interface{ ParameterStatus(key string) string })
-	return ok && status.ParameterStatus("client_encoding") == "UTF8" && status.ParameterStatus("standard_conforming_strings") == "on"
-}
-
-const (
-	maxWrappers = 4
-	maxModes    = 10 // more than pgx has
-)
-
-// simpleMode finds the mode by its name.
-func simpleMode(field reflect.Value) []any {
-	if !field.IsValid() || !field.CanInt() {
-		return nil
-	}
-	mode := reflect.New(field.Type()).Elem()
-	for i := range int64(maxModes) {
-		if mode.SetInt(i); fmt.Sprint(mode.Interface()) == "simple protocol" {
-			return []any{mode.Interface()}
-		}
-	}
-	return nil
-}
-
-// call0 calls a method that has no arguments and one result.
-func call0(v reflect.Value, method string) (result reflect.Value) {
-	if !v.IsValid() {
-		return result
-	}
-	m := v.MethodByName(method)
-	if !m.IsValid() || m.Type().NumIn() != 0 || m.Type().NumOut() != 1 {
-		return result
-	}
-	result = m.Call(nil)[0]
-	if result.Kind() == reflect.Interface {
-		result = result.Elem()
-	}
-	return result
-}
-
-func pointed(v reflect.Value) reflect.Value {
-	if v.Kind() == reflect.Pointer {
-		return v.Elem()
-	}
-	return v
 }

@@ -87,7 +87,7 @@ func reserveText(key string, n int64) string {
 // database keeps what it commits. Reserve does both by itself. Call PrepareCounters before the
 // first [Store.In]: a transaction is too late to create a table.
 func (s *Store) PrepareCounters(ctx context.Context) error {
-	_, err := s.prepare(ctx, counterTables...)
+	_, err := call(ctx, s, "prepare the counters", counterTables, func(session) (none struct{}, err error) { return none, nil })
 	return err
 }
 
@@ -192,6 +192,6 @@ func (cfg Config) ReserveSQL() (string, error) {
 	if err := cfg.completeFor("must be Postgres or SQLite", Postgres, SQLite); err != nil {
 		return "", err
 	}
-	cfg.pin("")
-	return cfg.statements().reserveIn, nil
+	err := cfg.pin("")
+	return cfg.statements().reserveIn, err
 }

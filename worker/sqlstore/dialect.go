@@ -12,24 +12,21 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// A Dialect is the SQL of a database.
-type Dialect uint8
+// A Dialect is the SQL of a database. Its values are those of ddl.Dialect, which are the names of
+// GORM's dialectors. The types are two because that one has methods for all SQL of package ddl,
+// which uses this package.
+type Dialect string
 
 // The dialects.
 const (
-	Detect   Dialect = iota // the store asks the database
-	Postgres                // PostgreSQL
-	MySQL                   // MySQL and MariaDB
-	SQLite                  // SQLite
+	Detect   Dialect = "" // the store asks the database
+	Postgres Dialect = "postgres"
+	MySQL    Dialect = "mysql" // also of MariaDB
+	SQLite   Dialect = "sqlite"
 )
 
-// String returns the name of the database.
-func (d Dialect) String() string {
-	if d > SQLite {
-		return fmt.Sprintf("Dialect(%d)", uint8(d))
-	}
-	return [...]string{"Detect", "PostgreSQL", "MySQL", "SQLite"}[d]
-}
+// String returns the dialect, or Detect.
+func (d Dialect) String() string { return cmp.Or(string(d), "Detect") }
 
 // now is the database's clock in Unix milliseconds, at the time of the statement and not of the
 // transaction.
@@ -75,7 +72,7 @@ type plain string
 func (cfg *Config) completeFor(rule string, dialects ...Dialect) error {
 	var wrong fields.Errors
 	if !slices.Contains(dialects, cfg.Dialect) {
-		wrong.Add("Dialect", cfg.Dialect, rule)
+		wrong.Add("Dialect", string(cfg.Dialect), rule)
 	}
 	cfg.complete(&wrong)
 	return wrong.Err("sqlstore")
@@ -83,10 +80,15 @@ func (cfg *Config) completeFor(rule string, dialects ...Dialect) error {
 
 // pin gives a table without a schema the default one, so that it is the same table in every session
 // and process, whatever their search_path is. database is what a connection to MySQL has selected.
-func (cfg *Config) pin(database string) {
-	if schema := [...]string{Postgres: "public", MySQL: database, SQLite: "main"}[cfg.Dialect]; schema != "" && cfg.schema() == "" {
-		cfg.Table = schema + "." + cfg.Table
+func (cfg *Config) pin(database string) error {
+	if cfg.schema() != "" {
+		return nil
 	}
+	if cfg.Dialect == MySQL && (database == "" || strings.ContainsAny(database, ".'`\"\\")) {
+		return fields.Error("sqlstore", "Table", cfg.Table, "needs a database and a dot before it, such as app.snow_worker: the connection has selected %q", database)
+	}
+	cfg.Table = map[Dialect]string{Postgres: "public", MySQL: database, SQLite: "main"}[cfg.Dialect] + "." + cfg.Table
+	return nil
 }
 
 // schema returns the schema of the table, or "".
@@ -119,10 +121,11 @@ func (cfg Config) DDL() ([]string, error) {
 	if err := cfg.completeFor("must be Postgres, MySQL or SQLite", Postgres, MySQL, SQLite); err != nil {
 		return nil, err
 	}
-	if cfg.Dialect == Postgres {
-		cfg.pin("")
+	if cfg.Dialect != Postgres {
+		return cfg.ddl(), nil
 	}
-	return cfg.ddl(), nil
+	err := cfg.pin("")
+	return cfg.ddl(), err
 }
 
 // ddl is DDL for a complete Config.

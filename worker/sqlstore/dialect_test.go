@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -25,13 +24,13 @@ func ExampleConfig_DDL() {
 }
 
 func TestConfigFaults(t *testing.T) {
-	db := sql.OpenDB(new(scripted)) // it is not used
+	db := sql.OpenDB(hanging{}) // it is not used
 	defer db.Close()
 	for _, c := range []struct {
 		cfg   Config
 		field string
 	}{
-		{Config{}, "Dialect"}, {Config{Dialect: 9}, "Dialect"},
+		{Config{}, "Dialect"}, {Config{Dialect: "oracle"}, "Dialect"},
 		{Config{Table: "a b"}, "Table"}, {Config{Table: "a;b"}, "Table"}, {Config{Table: `a"b`}, "Table"}, {Config{Table: "a`b"}, "Table"},
 		{Config{Table: "1a"}, "Table"}, {Config{Table: "a.b.c"}, "Table"}, {Config{Table: ".a"}, "Table"}, {Config{Table: "a."}, "Table"},
 		{Config{Table: "ä"}, "Table"}, {Config{Table: "a'--"}, "Table"}, {Config{Table: strings.Repeat("x", 49)}, "Table"},
@@ -51,13 +50,6 @@ func TestConfigFaults(t *testing.T) {
 	}
 	if _, err := New(nil, Config{}); err == nil || !strings.Contains(err.Error(), "must be an open *sql.DB") {
 		t.Error(err)
-	}
-	names := make([]string, 0, 5)
-	for d := range Dialect(5) {
-		names = append(names, d.String())
-	}
-	if !slices.Equal(names, []string{"Detect", "PostgreSQL", "MySQL", "SQLite", "Dialect(4)"}) {
-		t.Errorf("%q", names)
 	}
 }
 

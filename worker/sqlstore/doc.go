@@ -40,4 +40,10 @@
 //
 // docs/workers.md has the settings that are checked, and how to use PgBouncer, Galera and Group
 // Replication.
+//
+// # Reading the code
+//
+// sqlstore.go has the verbs. Each is one call on one connection (connection.go) to a database
+// that was inspected (inspect.go, tables.go). Its statements are in dialect.go and are executed by
+// exec.go, durably (durable.go). What each verb sends is in testdata.
 package sqlstore

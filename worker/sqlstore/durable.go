@@ -16,24 +16,25 @@ type durabilityCheck struct {
 	setting, query string // the query is in parentheses, or a PRAGMA
 	bad            []string
 	want           string
+	plugin         string // the variable of MySQL without which there is no such setting; "": there is always
 }
 
 // durabilityChecks are the settings that a write cannot make by itself, as it does
 // synchronous_commit of PostgreSQL and synchronous of SQLite.
-func durabilityChecks(d Dialect, schema string) []durabilityCheck {
+func durabilityChecks(d Dialect, schema string, server variables) []durabilityCheck {
 	switch d {
 	case Postgres:
-		return []durabilityCheck{{"fsync", "(SELECT current_setting('fsync'))", []string{"off"}, "on"}}
+		return []durabilityCheck{{"fsync", "(SELECT current_setting('fsync'))", []string{"off"}, "on", ""}}
 	case MySQL:
-		return []durabilityCheck{
-			{"innodb_flush_log_at_trx_commit", "(SELECT @@innodb_flush_log_at_trx_commit)", []string{"0", "2", "3"}, "1"},
-			{"sync_binlog", "(SELECT CASE WHEN @@log_bin = 1 AND @@sync_binlog <> 1 THEN 'not 1' ELSE '1' END)", []string{"not 1"}, "1"},
-			{"sql_log_bin", "(SELECT CASE WHEN @@log_bin = 1 AND @@sql_log_bin = 0 THEN 'OFF' ELSE 'ON' END)", []string{"OFF"}, "ON, in the session"},
-			{"wsrep_on", "(SELECT CASE WHEN @@wsrep_on = 0 AND @@wsrep_provider NOT IN ('', 'none') THEN 'OFF' ELSE 'ON' END)", []string{"OFF"}, "ON"},
-			{"group_replication", leftGroup, []string{"OFFLINE"}, "ONLINE"},
-		}
+		return slices.DeleteFunc([]durabilityCheck{
+			{"innodb_flush_log_at_trx_commit", "(SELECT @@innodb_flush_log_at_trx_commit)", []string{"0", "2", "3"}, "1", ""},
+			{"sync_binlog", "(SELECT CASE WHEN @@log_bin = 1 AND @@sync_binlog <> 1 THEN 'not 1' ELSE '1' END)", []string{"not 1"}, "1", ""},
+			{"sql_log_bin", "(SELECT CASE WHEN @@log_bin = 1 AND @@sql_log_bin = 0 THEN 'OFF' ELSE 'ON' END)", []string{"OFF"}, "ON, in the session", ""},
+			{"wsrep_on", "(SELECT CASE WHEN @@wsrep_on = 0 AND @@wsrep_provider NOT IN ('', 'none') THEN 'OFF' ELSE 'ON' END)", []string{"OFF"}, "ON", "wsrep_on"},
+			{"group_replication", leftGroup, []string{"OFFLINE"}, "ONLINE", "group_replication_group_name"},
+		}, func(c durabilityCheck) bool { return c.plugin != "" && server[c.plugin] == "" })
 	}
-	return []durabilityCheck{{"journal_mode", "PRAGMA \"" + schema + "\".journal_mode", []string{"memory", "off"}, "wal or delete for a database in a file (in the DSN: _pragma=journal_mode(wal), or _journal_mode=wal with the driver of mattn)"}}
+	return []durabilityCheck{{"journal_mode", "PRAGMA \"" + schema + "\".journal_mode", []string{"memory", "off"}, "wal or delete for a database in a file (in the DSN: _pragma=journal_mode(wal), or _journal_mode=wal with the driver of mattn)", ""}}
 }
 
 // leftGroup finds a server that is configured for a group and accepts writes outside it:
@@ -100,23 +101,6 @@ func (x session) flushed(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// inFile reports whether a database of SQLite has a file. A temporary one, which is removed with
-// the connection, has no name.
-func inFile(ctx context.Context, conn *sql.Conn, schema string) (bool, error) {
-	inFile := true
-	err := eachRow(ctx, conn, func(databases *sql.Rows) error {
-		var number int
-		var name string
-		var file sql.NullString
-		err := databases.Scan(&number, &name, &file)
-		if strings.EqualFold(name, schema) && file.String == "" {
-			inFile = false
-		}
-		return err
-	}, "PRAGMA database_list")
-	return inFile, err
-}
-
 // Warnings describes settings that might make the database lose an acknowledged write. Each text says
 // what to do after a semicolon. Settings that certainly do are a *driver.DurabilityError, as they are
 // for a claim. There are none with AllowDataLoss, and no warnings of settings that the database hides.
@@ -161,6 +145,15 @@ func (x session) standbyWarning(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return "synchronous_standby_names is empty, and there is " + found + ": a standby that is promoted may lack acknowledged writes, which makes duplicates possible; set synchronous_standby_names, or never promote it", nil
+}
+
+// setting reads a setting by a query. It is not shown if the database says that it does not exist,
+// or that the role may not see it.
+func (x session) setting(ctx context.Context, query string, into any) (shown bool, err error) {
+	if err := x.row(ctx, query, into); err == nil || !unknown(err) && !denied(err) {
+		return err == nil, err
+	}
+	return false, nil
 }
 
 // standbys lists, in one text, the standbys that may be promoted. These are WAL senders,

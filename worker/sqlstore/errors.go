@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"regexp"
 	"slices"
@@ -53,9 +52,6 @@ func readOnly(err error) bool {
 	return hasText(err, "Error 1290", "Error 1792", "Error 1836")
 }
 
-// unknownVariable reports whether the error is MySQL's for a variable that does not exist.
-func unknownVariable(err error) bool { return hasText(err, "Error 1193") }
-
 // unknown reports whether PostgreSQL's error is for a function, a setting, a table or a column that
 // does not exist, as in a database that is only compatible with it.
 func unknown(err error) bool {
@@ -99,31 +95,20 @@ func (x session) role(ctx context.Context) (role string) {
 }
 
 // withRights adds the missing right to PostgreSQL's error, which names only the table.
-func (s *Store) withRights(ctx context.Context, err error) error {
-	if retry.SQLState(err) == "" || !denied(err) { // MySQL's error names both
+func (x session) withRights(ctx context.Context, wanted []table, err error) error {
+	if retry.SQLState(err) == "" || !denied(err) || len(wanted) == 0 { // MySQL's error names both
 		return err
 	}
+	var values []string
+	for _, t := range wanted {
+		for right := range strings.SplitSeq(t.rights(), ", ") {
+			values = append(values, "('"+x.cfg.table(t.suffix())+"', '"+right+"')")
+		}
+	}
 	var missing string
-	i := s.inspected.Load()
-	if i == nil || s.onConnection(ctx, func(conn *sql.Conn) error { return session{i.st, conn}.row(ctx, i.missingRights(), &missing) }) != nil || missing == "" {
+	if x.row(ctx, "SELECT COALESCE(string_agg(n.privilege || ' on ' || n.name, ', '), '') FROM (VALUES "+strings.Join(values, ", ")+") n (name, privilege)"+
+		" WHERE NOT has_table_privilege(n.name, n.privilege)", &missing) != nil || missing == "" {
 		return err
 	}
 	return fmt.Errorf("%w; the role lacks %s: GRANT it", err, missing)
-}
-
-// missingRights is the query for the rights that the role lacks on the tables that exist.
-func (i *inspected) missingRights() string {
-	var values []string
-	for t := range tables {
-		for right := range strings.SplitSeq(t.rights(), ", ") {
-			if i.tables[t] {
-				values = append(values, "('"+i.st.cfg.table(t.suffix())+"', '"+right+"')")
-			}
-		}
-	}
-	if values == nil {
-		return "SELECT ''"
-	}
-	return "SELECT COALESCE(string_agg(n.privilege || ' on ' || n.name, ', '), '') FROM (VALUES " + strings.Join(values, ", ") + ") n (name, privilege)" +
-		" WHERE NOT has_table_privilege(n.name, n.privilege)"
 }

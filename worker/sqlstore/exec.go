@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
 	"slices"
@@ -64,7 +63,7 @@ var errOpen = errors.New("the connection is in a transaction that was left open,
 // transaction_read_only the session has.
 type bracket struct{ begin, commit, rollback string }
 
-var brackets = [...]bracket{
+var brackets = map[Dialect]bracket{
 	MySQL:  {"START TRANSACTION READ WRITE", "COMMIT AND NO CHAIN NO RELEASE", "ROLLBACK AND NO CHAIN NO RELEASE"},
 	SQLite: {"BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"},
 }
@@ -102,9 +101,11 @@ func inTransaction(ctx context.Context, conn *sql.Conn, b bracket, f func() erro
 	return err
 }
 
-// discard makes the pool close the connection.
-func discard(conn *sql.Conn) {
-	_ = conn.Raw(func(any) error { return sqldriver.ErrBadConn })
+// outlive returns a context that is done a given time after ctx.
+func outlive(ctx context.Context, by time.Duration) (longer context.Context, end func()) {
+	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(by, func() { cancel(ctx.Err()) }) })
+	return longer, func() { stop(); cancel(nil) }
 }
 
 // single calls f, which reads. A session of MySQL with autocommit off would otherwise stay in a
@@ -132,7 +133,7 @@ func (x session) synced(ctx context.Context, f func() error) error {
 // catchUp waits until a node of Galera has applied what the others have committed.
 func (x session) catchUp(ctx context.Context) error {
 	var one int
-	if err := x.conn.QueryRowContext(ctx, "SET STATEMENT wsrep_sync_wait = 1 FOR SELECT 1").Scan(&one); err != nil { // a transaction would not wait
+	if err := x.row(ctx, "SET STATEMENT wsrep_sync_wait = 1 FOR SELECT 1", &one); err != nil { // a transaction would not wait
 		return fmt.Errorf("wait for this node to catch up with its cluster: %w", err)
 	}
 	return nil
@@ -154,7 +155,7 @@ func (x session) refused(ctx context.Context) error {
 	}
 	if _, err := x.conn.ExecContext(ctx, "SAVEPOINT snowkey"); err == nil {
 		_, _ = x.conn.ExecContext(ctx, "RELEASE SAVEPOINT snowkey")
-		return errOpen
+		return cmp.Or(ctx.Err(), errOpen) // a driver may have skipped it
 	} else if retry.SQLState(err) != noTransaction {
 		return err
 	}
@@ -203,13 +204,25 @@ func (x session) change(ctx context.Context, query string, args ...any) (changed
 func (x session) queryInteger(ctx context.Context, query string, args ...any) (n int64, err error) {
 	query, args = x.bind(query, args)
 	err = x.synced(ctx, func() error {
-		return x.conn.QueryRowContext(ctx, query, append(x.simple, args...)...).Scan(&n)
+		err := x.conn.QueryRowContext(ctx, query, append(x.simple, args...)...).Scan(&n)
+		return cmp.Or(ctx.Err(), err) // no row means nothing if the driver has skipped the query
 	})
 	return n, err
 }
 
+// row runs a query of one row, without arguments.
+func (x session) row(ctx context.Context, query string, into ...any) error {
+	return x.conn.QueryRowContext(ctx, query, x.simple...).Scan(into...)
+}
+
+// each runs a query without arguments, and calls scan for each row.
+func (x session) each(ctx context.Context, scan func(*sql.Rows) error, query string) error {
+	return eachRow(ctx, x.conn, scan, query, x.simple...)
+}
+
 // eachRow runs a query, and calls scan for each row. It reads to the end: a row may come before
-// the commit, and the error of the commit after the row.
+// the commit, and the error of the commit after the row. If the context is done, that is an error:
+// a driver may have skipped the query, or the rest of it.
 func eachRow(ctx context.Context, q Tx, scan func(*sql.Rows) error, query string, args ...any) error {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -221,11 +234,10 @@ func eachRow(ctx context.Context, q Tx, scan func(*sql.Rows) error, query string
 			return err
 		}
 	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	return rows.Close()
+	return cmp.Or(rows.Err(), rows.Close(), ctx.Err())
 }
+
+var errNoAnswer = errors.New("the answer lacks what was asked for")
 
 // snapshot is a namespace as one statement has read it.
 type snapshot struct {
@@ -270,7 +282,7 @@ func (x session) look(ctx context.Context, namespace string) (found snapshot, er
 		return err
 	}, query, append(x.simple, args...)...)
 	if err == nil && !complete {
-		err = errors.New("the answer lacks the database's clock")
+		err = errNoAnswer
 	}
 	if err != nil {
 		return found, err

@@ -78,9 +78,8 @@ func TestTransactionEnds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_ = use(ctx, conn, func(conn *sql.Conn) error {
-				return inTransaction(ctx, conn, brackets[SQLite], func() error { return nil })
-			})
+			_ = inTransaction(ctx, conn, brackets[SQLite], func() error { return nil })
+			_ = conn.Close()
 			if _, err := sound.Exec("CREATE TABLE orders (id INTEGER PRIMARY KEY)"); err != nil {
 				t.Error(err)
 			}

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/internal/hung"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -45,13 +46,12 @@ type Store struct {
 
 	db    *sql.DB
 	cfg   Config
-	calls driver.Calls
+	calls hung.Calls
 
-	inspected  atomic.Pointer[inspected] // what is known about the database; nil: nothing yet
-	lastFailed atomic.Pointer[error]     // the error of the last inspection; nil, or a nil error: none
+	waiting    waiting                   // for connections, and for answers
 	inspecting chan struct{}             // holds an element while a call inspects the database
+	inspected  atomic.Pointer[inspected] // what is known about the database; nil: nothing yet
 	alone      sync.Map                  // the namespaces that are in no other schema
-	waiters    waiters                   // for connections, kept for the next call
 }
 
 var (
@@ -67,8 +67,8 @@ func New(db *sql.DB, cfg Config) (*Store, error) {
 	if db == nil {
 		wrong.Add("db", nil, "must be an open *sql.DB")
 	}
-	if cfg.Dialect > SQLite {
-		wrong.Add("Dialect", cfg.Dialect, "must be Detect, Postgres, MySQL or SQLite")
+	if !slices.Contains([]Dialect{Detect, Postgres, MySQL, SQLite}, cfg.Dialect) {
+		wrong.Add("Dialect", string(cfg.Dialect), "must be Detect, Postgres, MySQL or SQLite")
 	}
 	cfg.complete(&wrong)
 	if err := wrong.Err("sqlstore"); err != nil {
@@ -83,35 +83,6 @@ func (s *Store) check() error {
 		return fields.Error("sqlstore", "Store", nil, "must come from sqlstore.New")
 	}
 	return nil
-}
-
-// A session is the connection of one request, with the statements of its database.
-type session struct {
-	*statements
-	conn *sql.Conn
-}
-
-// call inspects the database, if it was not, and calls f with a connection. It returns when its
-// context is done, even if the database driver does not, and adds the missing right to the error.
-func call[T any](ctx context.Context, s *Store, what string, wanted []table, f func(session) (T, error)) (T, error) {
-	if err := s.check(); err != nil {
-		var none T
-		return none, err
-	}
-	return driver.Do(ctx, &s.calls, "sqlstore: "+what, func() (result T, err error) {
-		st, err := s.prepare(ctx, wanted...)
-		if err == nil {
-			err = s.onConnection(ctx, func(conn *sql.Conn) (err error) {
-				result, err = f(session{st, conn})
-				return err
-			})
-		}
-		if err != nil {
-			var none T
-			return none, s.withRights(ctx, err)
-		}
-		return result, nil
-	})
 }
 
 // change is the call of a verb that changes one record. If it has not, the record is not held.

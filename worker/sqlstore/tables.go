@@ -1,8 +1,10 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -40,9 +42,6 @@ func (t table) rights() string {
 // in ready each one that passes.
 func (x session) prepareTables(ctx context.Context, wanted []table, ready *[tables]bool) error {
 	wanted = slices.DeleteFunc(slices.Clone(wanted), func(t table) bool { return ready[t] })
-	if len(wanted) == 0 {
-		return nil // another call has inspected them meanwhile
-	}
 	missing, err := x.inspectTables(ctx, wanted, ready)
 	switch {
 	case denied(err) && x.cfg.Dialect == Postgres:
@@ -51,77 +50,71 @@ func (x session) prepareTables(ctx context.Context, wanted []table, ready *[tabl
 		return x.forbidden(ctx, "look at", wanted, err)
 	case err != nil || len(missing) == 0:
 		return err
+	case x.cfg.NoCreate:
+		return x.forbidden(ctx, "find", missing, errMissing)
 	}
-	for i := range missing {
-		if err := x.create(ctx, missing[i:]); err != nil {
-			return err
-		}
+	var refused error // of the first one
+	for _, t := range missing {
+		_, err := x.conn.ExecContext(ctx, x.cfg.ddl()[t])
+		refused = cmp.Or(refused, err)
 	}
-	// Another process may have created them first, with other settings.
+	// Another process may have created them meanwhile, with other settings.
 	missing, err = x.inspectTables(ctx, missing, ready)
 	if err == nil && len(missing) > 0 {
-		err = fmt.Errorf("sqlstore: the table %s was created, but does not exist", x.cfg.table(missing[0].suffix()))
+		err = x.notCreated(ctx, missing, refused)
 	}
 	return err
 }
 
-// create creates the first of the missing tables.
-func (x session) create(ctx context.Context, missing []table) error {
-	ddl := x.cfg.ddl()[missing[0]]
-	suffix := missing[0].suffix()
-	table := x.cfg.table(suffix)
-	if x.cfg.NoCreate {
-		return x.forbidden(ctx, "find", missing, x.probe(ctx, table))
-	}
-	_, err := x.conn.ExecContext(ctx, ddl)
-	if err == nil || x.probe(ctx, table) == nil { // another process was first
-		return nil
-	}
-	if denied(err) {
+var errMissing = driver.Permanent(errors.New("it does not exist, and NoCreate is set"))
+
+// notCreated is the error if the first of the missing tables could not be created, because of err.
+func (x session) notCreated(ctx context.Context, missing []table, err error) error {
+	table := x.cfg.table(missing[0].suffix())
+	switch {
+	case err == nil:
+		return fmt.Errorf("sqlstore: the table %s was created, but does not exist", table)
+	case denied(err):
 		return x.forbidden(ctx, "create", missing, err)
-	}
-	if retry.SQLState(err) == "3F000" {
+	case retry.SQLState(err) == "3F000":
 		return fmt.Errorf("sqlstore: create the table %s: there is no such schema: create it, or set Table to one that there is, such as app.snow_worker, in all programs that share worker IDs: %w", table, err)
 	}
-	return fmt.Errorf("sqlstore: create the table %s by %s: %w", table, ddl, err)
-}
-
-// probe selects from a table, without rows.
-func (x session) probe(ctx context.Context, table string) error {
-	return x.single(ctx, func() error {
-		return x.each(ctx, func(*sql.Rows) error { return nil }, "SELECT 1 FROM "+table+" WHERE 1 = 0")
-	})
+	return fmt.Errorf("sqlstore: create the table %s by %s: %w", table, x.cfg.ddl()[missing[0]], err)
 }
 
 // inspectTables notes in ready which of these tables exist, and returns the others. A temporary
 // table of MySQL is an error: it hides the one that is meant. So is, unless that is allowed, a table
 // that a crash of the server may empty whatever its settings are.
 func (x session) inspectTables(ctx context.Context, wanted []table, ready *[tables]bool) (missing []table, err error) {
-	inspect := func(ctx context.Context, t table) (exists bool, err error) {
-		if x.probe(ctx, x.cfg.table(t.suffix())) != nil {
-			return false, ctx.Err()
-		}
-		return true, nil
+	if len(wanted) == 0 {
+		return nil, nil
 	}
-	switch x.cfg.Dialect {
-	case Postgres: // all by one query
-		exists, err := x.inspectPostgres(ctx, wanted)
-		if err != nil {
-			return nil, err
-		}
-		inspect = func(_ context.Context, t table) (bool, error) { return exists[t], nil }
-	case MySQL:
-		inspect = x.inspectMySQL
+	inspect := map[Dialect]func(context.Context, []table) ([tables]bool, error){Postgres: x.inspectPostgres, MySQL: x.inspectMySQL, SQLite: x.inspectSQLite}
+	exists, err := inspect[x.cfg.Dialect](ctx, wanted)
+	if err != nil {
+		return nil, err
 	}
 	for _, t := range wanted {
-		if ready[t], err = inspect(ctx, t); err != nil {
-			return nil, err
-		}
-		if !ready[t] {
+		if ready[t] = exists[t]; !ready[t] {
 			missing = append(missing, t)
 		}
 	}
 	return missing, nil
+}
+
+func (x session) inspectSQLite(ctx context.Context, wanted []table) (exists [tables]bool, err error) {
+	err = x.each(ctx, func(rows *sql.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		for _, t := range wanted {
+			exists[t] = exists[t] || strings.EqualFold(name, x.cfg.name(t.suffix()))
+		}
+		return err
+	}, `SELECT name FROM "`+x.cfg.schema()+`".sqlite_master WHERE type = 'table'`)
+	if err != nil {
+		err = fmt.Errorf("sqlstore: ask for the tables of the schema %q: %w", x.cfg.schema(), err)
+	}
+	return exists, err
 }
 
 // inspectPostgres looks at the tables and all their partitions by one query.
@@ -153,17 +146,21 @@ func (x session) inspectPostgres(ctx context.Context, wanted []table) (exists [t
 	return exists, refused
 }
 
-// each runs a query, and calls scan for each row.
-func (x session) each(ctx context.Context, scan func(*sql.Rows) error, query string) error {
-	return eachRow(ctx, x.conn, scan, query, x.simple...)
-}
-
 // engineOf finds the engine in SHOW CREATE TABLE. The lines of the columns begin with a blank.
 var engineOf = regexp.MustCompile(`(?m)^\) ENGINE=(\w+)`)
 
-// inspectMySQL looks at a table by SHOW CREATE TABLE, which begins no transaction and keeps no
+// inspectMySQL looks at tables by SHOW CREATE TABLE, which begins no transaction and keeps no
 // lock. No other statement shows temporary tables.
-func (x session) inspectMySQL(ctx context.Context, t table) (exists bool, err error) {
+func (x session) inspectMySQL(ctx context.Context, wanted []table) (exists [tables]bool, err error) {
+	for _, t := range wanted {
+		if exists[t], err = x.existsInMySQL(ctx, t); err != nil {
+			return exists, err
+		}
+	}
+	return exists, nil
+}
+
+func (x session) existsInMySQL(ctx context.Context, t table) (exists bool, err error) {
 	suffix := t.suffix()
 	table := x.cfg.table(suffix)
 	text, err := x.showCreate(ctx, table)

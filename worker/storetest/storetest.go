@@ -13,7 +13,7 @@
 //	}
 //
 // It tests the three verbs, repeated and late requests, clocks that differ, limits, many claims
-// at once, and generators over leases; and driver.Admin, if the store has it. It cannot test
+// at once, and generators over leases; and driver.Admin and driver.Counter, if the store has them. It cannot test
 // that the store loses no write that it has acknowledged.
 package storetest
 
@@ -67,6 +67,7 @@ func Run(t *testing.T, h Harness) {
 		{"done context", doneContext},
 		{"client that hangs", hung},
 		{"operators", operators},
+		{"counters", counters},
 		{"many at once", manyAtOnce},
 		{"any order", anyOrder},
 		{"generators", generators},

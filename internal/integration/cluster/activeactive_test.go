@@ -266,8 +266,6 @@ func TestActiveActive(t *testing.T) {
 	}
 	t.Run("of the other datacenter", func(t *testing.T) { otherDatacenter(t, sites) })
 	t.Run("a pool that moves", func(t *testing.T) { movedPool(t, sites) })
-	t.Run("same row", func(t *testing.T) { sameRow(t, sites) })
-	t.Run("disable_on_error", func(t *testing.T) { disableOnError(t, sites) })
 }
 
 // otherDatacenter leases on a node with the datacenter of the other, also if the node is its
@@ -343,43 +341,6 @@ func movedPool(t *testing.T, sites []*site) {
 			t.Fatalf("no LayoutError; the last error: %v", err)
 		}
 	}
-}
-
-// sameRow updates one row on both nodes while they are apart: PostgreSQL lets them differ.
-func sameRow(t *testing.T, sites []*site) {
-	var id int64
-	must(t, sites[0].db.QueryRowContext(t.Context(), "SELECT min(id) FROM orders").Scan(&id))
-	for _, s := range sites {
-		s.link.Cut()
-	}
-	for i, s := range sites {
-		s.exec(t, s.db, fmt.Sprintf("UPDATE orders SET note = 'changed by %d' WHERE id = %d", i, id))
-	}
-	for _, s := range sites {
-		s.link.Mend()
-	}
-	caughtUp(t, sites)
-	for i, s := range sites {
-		var note string
-		must(t, s.db.QueryRowContext(t.Context(), "SELECT note FROM orders WHERE id = $1", id).Scan(&note))
-		if want := fmt.Sprintf("changed by %d", 1-i); note != want {
-			t.Errorf("node %d has %q, want %q", i, note, want)
-		}
-	}
-}
-
-// disableOnError cuts the network under a subscription that stops at an error.
-func disableOnError(t *testing.T, sites []*site) {
-	s, other := sites[0], sites[1]
-	s.exec(t, s.db, "ALTER SUBSCRIPTION "+s.sub+" SET (disable_on_error = true)")
-	s.eventually(t, "SELECT count(*) = 1 FROM pg_stat_subscription WHERE subname = $1 AND pid IS NOT NULL AND latest_end_lsn IS NOT NULL", s.sub)
-	caughtUp(t, sites)
-	other.link.Cut()
-	s.eventually(t, "SELECT NOT subenabled FROM pg_subscription WHERE subname = $1", s.sub)
-	other.link.Mend()
-	s.exec(t, s.db, "ALTER SUBSCRIPTION "+s.sub+" SET (disable_on_error = false)")
-	s.exec(t, s.db, "ALTER SUBSCRIPTION "+s.sub+" ENABLE")
-	caughtUp(t, sites)
 }
 
 // namespace is that of docs/generator.md.

@@ -8,7 +8,6 @@ import (
 	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -20,6 +19,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+	"github.com/seed-299c1d6b/snowkey/worker/storetest"
 )
 
 // nodes is a sqldriver.Connector to several nodes, like a load balancer: each connection goes
@@ -136,61 +136,16 @@ func TestGalera(t *testing.T) {
 	whole(t, admins)
 	t.Logf("three nodes are ready after %v", time.Since(began).Round(time.Millisecond))
 
-	t.Run("one winner", func(t *testing.T) { oneWinner(t, members) })
+	t.Run("suite", func(t *testing.T) { // each client at the next node
+		next := 0
+		storetest.Run(t, storetest.Harness{Open: func(t *testing.T) driver.Store {
+			next++
+			return mustNew(sqlstore.New(connectFor(t, patience, members[next%len(members)]), sqlstore.Config{}))
+		}})
+	})
 	t.Run("renewed elsewhere", func(t *testing.T) { renewedElsewhere(t, members, admins) })
 	t.Run("not replicated", func(t *testing.T) { notReplicated(t, members[0]) })
-	t.Run("counter", func(t *testing.T) { counter(t, members) })
 	t.Run("crowd", func(t *testing.T) { galeraCrowd(t, members, admins) })
-}
-
-// oneWinner claims the only worker ID at two nodes at once.
-func oneWinner(t *testing.T, members []*testserver.Server) {
-	stores := make([]*sqlstore.Store, len(members))
-	for i, m := range members {
-		stores[i] = mustNew(sqlstore.New(connectFor(t, patience, m), sqlstore.Config{}))
-	}
-	const rounds = 150
-	wins := make([]int, len(members))
-	until := int64(0)
-	for round := range rounds {
-		var wg sync.WaitGroup
-		claims, errs := make([]driver.Claim, len(members)), make([]error, len(members))
-		start := make(chan struct{})
-		token := func(i int) string { return fmt.Sprintf("round%dnode%d", round, i) }
-		for i, s := range stores {
-			wg.Go(func() {
-				<-start
-				claims[i], errs[i] = s.Claim(t.Context(), driver.Request{
-					Namespace: "one", Layout: "x", WorkerIDs: 1, Preferred: -1, Exclude: -1, ClaimID: token(i), Owner: "test",
-					Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 60_000, MaxSkew: 60_000, MaxLead: 1 << 40,
-				})
-			})
-		}
-		close(start)
-		wg.Wait()
-		winner := -1
-		for i, err := range errs {
-			switch {
-			case err == nil && winner >= 0:
-				t.Fatalf("round %d: node %d gave %+v, and node %d %+v", round, winner, claims[winner], i, claims[i])
-			case err == nil:
-				winner = i
-			case !errors.Is(err, worker.ErrNoWorkerID):
-				t.Errorf("round %d: node %d: %v", round, i, err)
-			}
-		}
-		if winner < 0 {
-			t.Fatalf("round %d has no winner: %v", round, errs)
-		}
-		c := claims[winner]
-		if c.From < until {
-			t.Fatalf("round %d begins at %d, and the one before ended at %d", round, c.From, until)
-		}
-		until = c.Fence
-		wins[winner]++
-		must(t, stores[winner].Release(t.Context(), driver.Return{Namespace: "one", Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: token(winner), Fence: c.Fence}))
-	}
-	t.Logf("%d rounds of 3 claimants, wins of each node %v", rounds, wins)
 }
 
 // renewedElsewhere claims a worker ID at one node, and at once renews it at another, claims it
@@ -240,39 +195,10 @@ func notReplicated(t *testing.T, member *testserver.Server) {
 	db, err := sql.Open("mysql", cfg.FormatDSN())
 	must(t, err)
 	defer db.Close()
-	_, err = mustNew(sqlstore.New(db, sqlstore.Config{})).List(t.Context(), "off")
+	_, err = mustNew(sqlstore.New(db, sqlstore.Config{})).Count(t.Context(), "off")
 	var lossy *worker.DurabilityError
 	if !errors.As(err, &lossy) || lossy.Setting != "wsrep_on" {
 		t.Errorf("%v", err)
-	}
-}
-
-// counter counts on all nodes at once.
-func counter(t *testing.T, members []*testserver.Server) {
-	const clients, each = 6, 40
-	seen := make(chan int64, clients*each)
-	var wg sync.WaitGroup
-	for i := range clients {
-		store := mustNew(sqlstore.New(connectFor(t, patience, members[i%len(members)]), sqlstore.Config{}))
-		wg.Go(func() {
-			for range each {
-				n, err := store.Count(t.Context(), "starts")
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				seen <- n
-			}
-		})
-	}
-	wg.Wait()
-	close(seen)
-	all := map[int64]bool{}
-	for n := range seen {
-		if all[n] || n < 0 || n >= clients*each {
-			t.Errorf("%d", n)
-		}
-		all[n] = true
 	}
 }
 

@@ -2,18 +2,15 @@ package cluster
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"sync"
-	"testing"
 )
 
 // A tally keeps all ids that all holders have issued. Consecutive ids share an entry, so 10^8
 // of them take some ten megabytes.
 type tally struct {
 	mu     sync.Mutex
-	fresh  []stretch // not looked at yet
-	known  []stretch // ascending
+	all    []stretch
 	n      int
 	double []int64 // what has been issued more than once, ascending
 }
@@ -26,11 +23,11 @@ func (a *tally) add(ids []int64) {
 	defer a.mu.Unlock()
 	a.n += len(ids)
 	for _, id := range ids {
-		if end := len(a.fresh) - 1; end >= 0 && a.fresh[end].last == id-1 {
-			a.fresh[end].last = id
+		if end := len(a.all) - 1; end >= 0 && a.all[end].last == id-1 {
+			a.all[end].last = id
 			continue
 		}
-		a.fresh = append(a.fresh, stretch{id, id})
+		a.all = append(a.all, stretch{id, id})
 	}
 }
 
@@ -38,60 +35,21 @@ func (a *tally) add(ids []int64) {
 func (a *tally) twice() (duplicates []int64, n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	byFirst := func(x, y stretch) int { return cmp.Compare(x.first, y.first) }
-	slices.SortFunc(a.fresh, byFirst)
-	all, fresh, known := make([]stretch, 0, len(a.known)+len(a.fresh)), a.fresh, a.known
-	for len(fresh)+len(known) > 0 {
-		from := &known
-		if len(known) == 0 || len(fresh) > 0 && byFirst(fresh[0], known[0]) < 0 {
-			from = &fresh
-		}
-		s := (*from)[0]
-		*from = (*from)[1:]
-		if end := len(all) - 1; end >= 0 && s.first <= all[end].last+1 {
-			for id := s.first; id <= min(s.last, all[end].last); id++ {
-				a.double = append(a.double, id)
-			}
-			all[end].last = max(all[end].last, s.last)
+	slices.SortFunc(a.all, func(x, y stretch) int { return cmp.Compare(x.first, y.first) })
+	merged := a.all[:0]
+	for _, s := range a.all {
+		end := len(merged) - 1
+		if end < 0 || s.first > merged[end].last+1 {
+			merged = append(merged, s)
 			continue
 		}
-		all = append(all, s)
+		for id := s.first; id <= min(s.last, merged[end].last); id++ {
+			a.double = append(a.double, id)
+		}
+		merged[end].last = max(merged[end].last, s.last)
 	}
-	a.fresh, a.known = nil, all
+	a.all = merged
 	slices.Sort(a.double)
 	a.double = slices.Compact(a.double)
 	return a.double, a.n
-}
-
-func TestTally(t *testing.T) {
-	for _, c := range []struct {
-		holders [][]int64
-		want    []int64
-	}{
-		{nil, nil},
-		{[][]int64{{1, 2}, {3}}, nil},
-		{[][]int64{{1, 2}, {3, 2}}, []int64{2}},
-		{[][]int64{{5, 5, 5}, {9}, {9}}, []int64{5, 9}},
-		{[][]int64{{1, 2, 3, 4, 5}, {2, 3}, {9}}, []int64{2, 3}},
-		{[][]int64{{1, 2, 3}, {7, 8}, {3, 4, 5, 6, 7}}, []int64{3, 7}},
-	} {
-		t.Run(fmt.Sprint(c.holders), func(t *testing.T) {
-			// All at once, and with a call of twice after each, which must forget nothing.
-			var once, each tally
-			var wg sync.WaitGroup
-			total := 0
-			for _, ids := range c.holders {
-				total += len(ids)
-				wg.Go(func() { once.add(ids) })
-				each.add(ids)
-				each.twice()
-			}
-			wg.Wait()
-			for _, a := range []*tally{&once, &each} {
-				if got, n := a.twice(); !slices.Equal(got, c.want) || n != total {
-					t.Errorf("%v: %v of %d, want %v of %d", c.holders, got, n, c.want, total)
-				}
-			}
-		})
-	}
 }

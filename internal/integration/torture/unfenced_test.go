@@ -4,14 +4,11 @@ package torture
 
 import (
 	"context"
-	"errors"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
-	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
 // unfenced is the usual way: a worker ID is held as long as it is renewed in time, and ids
@@ -66,45 +63,5 @@ func (u *unfenced) Observe(e core.Event) {
 		if u.current != nil {
 			u.current.Revoke(e.Err)
 		}
-	}
-}
-
-// A worker ID that is lost while core.New reads the clock, as on a machine under load,
-// is no generator beside the new one.
-func TestUnfencedLosesItsWorkerID(t *testing.T) {
-	lost := core.Event{Kind: worker.Lost, Err: &worker.LostError{Namespace: space}}
-	for name, test := range map[string]struct {
-		events []core.Event
-		want   error
-	}{
-		"lost":                        {[]core.Event{lost}, worker.ErrLost},
-		"lost, and another was found": {[]core.Event{lost, {Kind: worker.Claimed}}, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			u := new(unfenced)
-			leased, err := worker.Open(t.Context(), memstore.New(memstore.Config{}), worker.Config{Namespace: space, Layout: layout()})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer leased.Close(context.Background())
-			u.leased = leased
-			gen, err := core.New(core.Config{Worker: u, Now: func() time.Time {
-				for _, e := range test.events {
-					u.Observe(e)
-				}
-				test.events = nil
-				return time.Now()
-			}})
-			if !errors.Is(err, test.want) {
-				t.Fatalf("%v, want %v", err, test.want)
-			}
-			if gen == nil {
-				return
-			}
-			if _, err := gen.Next(t.Context()); err != nil {
-				t.Error(err)
-			}
-			gen.Close()
-		})
 	}
 }

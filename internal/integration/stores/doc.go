@@ -1,3 +1,0 @@
-// Package stores runs the lease stores against real servers: the suite of
-// worker/storetest and what each server adds to it.
-package stores

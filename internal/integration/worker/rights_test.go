@@ -1,0 +1,164 @@
+package worker
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// An error names the missing right and the table, and does not suggest creating a table that
+// exists.
+func TestMissingRights(t *testing.T) {
+	t.Run("postgres", func(t *testing.T) {
+		e := newPostgres(t)
+		admin := e.open(t)
+		role := strings.TrimPrefix(e.url(t).Path, "/") + "_role"
+		mustExec(t, admin, "CREATE ROLE "+role+" LOGIN PASSWORD 'x'")
+		t.Cleanup(func() { mustExec(t, admin, "DROP OWNED BY "+role, "DROP ROLE "+role) })
+		missingRights(t, admin, e.as(t, role).open(t), role, sqlstore.Postgres)
+		mustExec(t, admin, "REVOKE ALL ON SCHEMA public FROM PUBLIC")
+		_, err := e.as(t, role).store(t).List(t.Context(), "x")
+		if err == nil || !strings.Contains(err.Error(), "USAGE") && !strings.Contains(err.Error(), "permission denied for schema public") || strings.Contains(err.Error(), "CREATE TABLE") {
+			t.Errorf("%v", err)
+		}
+	})
+	for i, server := range testserver.MySQLs(t) {
+		t.Run(fmt.Sprint("mysql ", i), func(t *testing.T) {
+			e := newMySQL(t, server.DSN)
+			admin, cfg := e.open(t), e.mysql(t)
+			role := "'" + cfg.DBName + "_r'@'%'"
+			mustExec(t, admin, "CREATE USER "+role+" IDENTIFIED BY 'x'")
+			t.Cleanup(func() { mustExec(t, open(t, "mysql", server.DSN), "DROP USER "+role) })
+			cfg.User, cfg.Passwd = cfg.DBName+"_r", "x"
+			missingRights(t, admin, open(t, "mysql", cfg.FormatDSN()), role, sqlstore.MySQL)
+		})
+	}
+}
+
+func missingRights(t *testing.T, admin, db *sql.DB, role string, d sqlstore.Dialect) {
+	ddl, err := (sqlstore.Config{Dialect: d}).DDL()
+	must(t, err)
+	mustExec(t, admin, ddl...)
+	for _, table := range []string{"snow_worker", "snow_worker_space", "snow_worker_counter"} {
+		for _, right := range []string{"SELECT", "INSERT", "UPDATE"} {
+			if table == "snow_worker_space" && right == "UPDATE" { // it is not needed
+				continue
+			}
+			t.Run(table+" "+right, func(t *testing.T) {
+				mustExec(t, admin, "DELETE FROM snow_worker", "DELETE FROM snow_worker_space", "DELETE FROM snow_worker_counter")
+				for _, each := range []string{"snow_worker", "snow_worker_space", "snow_worker_counter"} {
+					mustExec(t, admin, "GRANT SELECT, INSERT, UPDATE ON "+each+" TO "+role)
+				}
+				mustExec(t, admin, "REVOKE "+right+" ON "+table+" FROM "+role)
+				store := mustNew(sqlstore.New(db, lossy))
+				err := acquire(t, store, once)
+				if err == nil {
+					_, err = store.Count(t.Context(), "x")
+				}
+				if err == nil {
+					t.Fatal("no error")
+				}
+				t.Log(err)
+				lacks := right + ` on "public"."` + table + `"`
+				if d == sqlstore.MySQL {
+					lacks = right + " command denied"
+				}
+				for _, want := range []string{"denied", lacks, table} {
+					if !strings.Contains(err.Error(), want) {
+						t.Errorf("the error has no %q", want)
+					}
+				}
+				if strings.Contains(err.Error(), "CREATE TABLE") {
+					t.Error("it is there")
+				}
+			})
+		}
+	}
+}
+
+// If the role may not create the tables, the error names the role and the table, and ends with
+// statements. After an administrator has run them unchanged, in any schema, Open succeeds.
+func TestRoleWithoutCreate(t *testing.T) {
+	t.Run("postgres", func(t *testing.T) {
+		for name, c := range map[string]struct{ schema, search, table, says string }{
+			"public":       {"public", "", "", `"public"."snow_worker_space"`},
+			"search_path":  {"app-1", `"$user","app-1"`, "", `"public"."snow_worker_space"`},
+			"named schema": {"app", "", "app.worker_ids", `"app"."worker_ids_space"`},
+		} {
+			t.Run(name, func(t *testing.T) {
+				e := newPostgres(t)
+				role := strings.TrimPrefix(e.url(t).Path, "/") + "-Role" // which must be quoted
+				admin := e.open(t)
+				mustExec(t, admin, `CREATE SCHEMA IF NOT EXISTS "`+c.schema+`"`, "REVOKE CREATE ON SCHEMA public FROM PUBLIC",
+					`CREATE ROLE "`+role+`" LOGIN PASSWORD 'x'`, `GRANT USAGE ON SCHEMA "`+c.schema+`" TO "`+role+`"`)
+				t.Cleanup(func() { mustExec(t, admin, `DROP OWNED BY "`+role+`"`, `DROP ROLE "`+role+`"`) })
+				e = e.as(t, role)
+				if c.search != "" {
+					e = e.with(t, "search_path", c.search)
+				}
+				checkRights(t, admin, e, c.table, `"`+role+`"`, c.says)
+
+				nowhere := lossy
+				nowhere.Table = "nowhere.snow_worker"
+				_, err := sqlstore.Open(t.Context(), e.open(t), nowhere)
+				if err == nil || !strings.Contains(err.Error(), "no such schema") {
+					t.Errorf("a schema that does not exist: %v", err)
+				}
+			})
+		}
+	})
+	t.Run("mysql", func(t *testing.T) {
+		for _, server := range testserver.MySQLs(t) {
+			for name, grant := range map[string]string{
+				"rows only":       "GRANT SELECT, INSERT, UPDATE, DELETE ON `{db}`.* TO {role}",
+				"its own table":   "GRANT ALL ON `{db}`.rows_ TO {role}",
+				"create no index": "GRANT SELECT, ALTER ON `{db}`.* TO {role}",
+			} {
+				t.Run(name, func(t *testing.T) {
+					cfg := newMySQL(t, server.DSN).mysql(t)
+					role := "'" + cfg.DBName + "'@'%'"
+					admin := open(t, "mysql", server.DSN) // in another database
+					mustExec(t, admin, "CREATE TABLE `"+cfg.DBName+"`.rows_ (id bigint PRIMARY KEY)", "CREATE USER "+role+" IDENTIFIED BY 'x'",
+						strings.NewReplacer("{db}", cfg.DBName, "{role}", role).Replace(grant))
+					t.Cleanup(func() { mustExec(t, admin, "DROP USER "+role) })
+					cfg.User, cfg.Passwd = cfg.DBName, "x"
+					checkRights(t, admin, engine{sqlstore.MySQL, "mysql", cfg.FormatDSN()}, "", role, "`"+cfg.DBName+"`.`snow_worker_space`")
+				})
+			}
+		}
+	})
+}
+
+func checkRights(t *testing.T, admin *sql.DB, e engine, table, role, named string) {
+	t.Helper()
+	cfg := sqlstore.Config{AllowDataLoss: true, Table: table, Lease: worker.Config{ClaimWait: patience}}
+	var script string
+	for _, cfg.NoCreate = range []bool{false, true} {
+		_, err := sqlstore.Open(t.Context(), e.open(t), cfg)
+		if !driver.IsPermanent(err) {
+			t.Fatal(err)
+		}
+		_, script, _ = strings.Cut(err.Error(), " run: ")
+		if !strings.HasSuffix(script, ";") || strings.Count(script, "CREATE TABLE IF NOT EXISTS ") != 2 || strings.Count(script, " TO "+role+";") != 2 {
+			t.Errorf("the statements are %q", script)
+		}
+		if !strings.Contains(err.Error(), role) || !strings.Contains(err.Error(), named) {
+			t.Errorf("%v: it does not name %s and %s", err, role, named)
+		}
+	}
+	for statement := range strings.SplitSeq(script, ";") { // a driver of MySQL's takes one at a time
+		if statement != "" {
+			mustExec(t, admin, statement)
+		}
+	}
+	gen, err := use(e.gorm(t), gormplugin.Config{Store: cfg})
+	must(t, err)
+	must(t, gen.Close(t.Context()))
+}
