@@ -61,7 +61,7 @@ func newClock(l *compiledLayout, custom func() time.Time, at, wall time.Time, ma
 	c.lastWall.Store(offset)
 	c.accepted.Store(offset)
 	c.hybrid.Store(offset)
-	c.counter.start, c.counter.next, c.counter.event = at, firstEvery, event
+	c.counter.machine, c.counter.start, c.counter.next, c.counter.event = platform{}, at, firstEvery, event
 	c.counter.off.Store(custom != nil)
 	return c
 }
@@ -125,12 +125,16 @@ func (c *clock) reanchor(old *anchor) *anchor {
 	if a := c.anchor.Load(); a != old {
 		return a
 	}
+	// time.Now reads the wall clock first, so a pause makes the difference too small and never too
+	// large: no reading puts ids ahead of the true wall clock. So the greatest counts. (A step back
+	// below anchorNoise is ignored, and leaves them ahead by that much.)
 	var elapsed int64
-	wall := greatestOf(anchorReadings, func() int64 {
+	wall := int64(math.MinInt64)
+	for range anchorReadings {
 		t := time.Now()
 		elapsed = int64(t.Sub(c.start))
-		return c.sinceOrigin(t) - elapsed
-	})
+		wall = max(wall, c.sinceOrigin(t)-elapsed)
+	}
 	next := &anchor{wall: old.wall, hybrid: old.hybrid, checkAt: elapsed + anchorEvery}
 	jump := wall - old.hybrid
 	switch back := old.wall - wall; {
@@ -144,18 +148,6 @@ func (c *clock) reanchor(old *anchor) *anchor {
 	}
 	c.anchor.Store(next)
 	return next
-}
-
-// greatestOf returns the best of n readings of wall minus elapsed time. time.Now reads the
-// wall clock first, so a pause makes the difference too small and never too large: no reading
-// puts ids ahead of the true wall clock. (A step back below anchorNoise is ignored, and leaves
-// them ahead by that much.)
-func greatestOf(n int, read func() int64) int64 {
-	best := read()
-	for range n - 1 {
-		best = max(best, read())
-	}
-	return best
 }
 
 // accepts reports whether to follow a wall clock that is ahead of the hybrid clock by jump. A
@@ -215,9 +207,6 @@ func (c *clock) startOf(tick uint64) int64 {
 	}
 	return int64(tick-c.base) * c.tickNs
 }
-
-// reaches reports whether the clock can count up to a tick.
-func (c *clock) reaches(tick uint64) bool { return c.startOf(tick) < math.MaxInt64/2 }
 
 // offsetNow returns the offset of a clock that shows the beginning of a tick now.
 func (c *clock) offsetNow(tick uint64) int64 { return c.startOf(tick) - int64(time.Since(c.start)) }

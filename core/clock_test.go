@@ -16,7 +16,7 @@ func TestAnchorFollowsTheSystemClock(t *testing.T) {
 		}
 		time.Sleep(time.Until(l.Epoch) + time.Hour)
 		at := time.Now()
-		c := newClock(l, nil, at, at, time.Minute, func(EventKind, time.Duration) {})
+		c := newClock(&l, nil, at, at, time.Minute, func(EventKind, time.Duration) {})
 		truth := func() uint64 { return l.tickOf(time.Now()) }
 		hour := uint64(time.Hour / time.Millisecond)
 
@@ -59,13 +59,6 @@ func TestAnchorFollowsTheSystemClock(t *testing.T) {
 			t.Error("half a millisecond back was followed: it may be a pause between two reads")
 		}
 	})
-}
-
-func TestGreatestOf(t *testing.T) {
-	readings := []int64{-7, -3, -50, -4, -9, 100}
-	if got := greatestOf(5, func() int64 { r := readings[0]; readings = readings[1:]; return r }); got != -3 || len(readings) != 1 {
-		t.Errorf("%d, and %d readings are left", got, len(readings))
-	}
 }
 
 func TestTickAtRoundsDown(t *testing.T) {
@@ -111,7 +104,7 @@ func TestLargeJumpOfTheSystemClock(t *testing.T) {
 		time.Sleep(time.Until(l.Epoch) + 24*time.Hour)
 		at := time.Now()
 		var events []EventKind
-		c := newClock(l, nil, at, at, time.Minute, func(k EventKind, _ time.Duration) { events = append(events, k) })
+		c := newClock(&l, nil, at, at, time.Minute, func(k EventKind, _ time.Duration) { events = append(events, k) })
 		hour := uint64(time.Hour / time.Millisecond)
 		late := anchor{wall: -int64(time.Hour), hybrid: -int64(time.Hour)} // the clock has since jumped an hour
 		late.wall += c.anchor.Load().wall

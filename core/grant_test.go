@@ -380,10 +380,10 @@ func isDone(gr *core.Grant) bool {
 }
 
 // state fails unless the grant is as it should be.
-func state(t *testing.T, what string, gr *core.Grant, attached, done bool) {
+func state(t *testing.T, what string, gr *core.Grant, done bool) {
 	t.Helper()
-	if gr.Attached() != attached || isDone(gr) != done {
-		t.Errorf("%s: attached %v, done %v; want %v, %v", what, gr.Attached(), isDone(gr), attached, done)
+	if isDone(gr) != done {
+		t.Errorf("%s: done %v, want %v", what, isDone(gr), done)
 	}
 }
 
@@ -394,52 +394,52 @@ func TestDone(t *testing.T) {
 		fresh := func() *core.Grant { return mustGrant(t, small(), 3, now, now.Add(time.Hour)) }
 
 		gr := fresh()
-		state(t, "new", gr, false, false)
+		state(t, "new", gr, false)
 		gr.Revoke(nil)
-		state(t, "revoked", gr, false, false)
+		state(t, "revoked", gr, false)
 		gr.Close()
-		state(t, "closed and never taken", gr, false, true)
+		state(t, "closed and never taken", gr, true)
 		gr.Close() // twice is no panic
 
 		gr = fresh()
 		g := mustNew(t, core.Config{Worker: holder{gr}})
-		state(t, "in use", gr, true, false)
+		state(t, "in use", gr, false)
 		if _, err := core.New(core.Config{Worker: holder{gr}}); !errors.Is(err, core.ErrInUse) {
 			t.Error(err)
 		}
-		state(t, "after another New", gr, true, false)
+		state(t, "after another New", gr, false)
 		g.Close()
-		state(t, "generator closed", gr, true, true)
+		state(t, "generator closed", gr, true)
 		g.Close()
 
 		gr = fresh()
 		g = mustNew(t, core.Config{Worker: holder{gr}})
 		gr.Close()
-		state(t, "closed under its generator", gr, true, false)
+		state(t, "closed under its generator", gr, false)
 		g.Close()
-		state(t, "and then the generator", gr, true, true)
+		state(t, "and then the generator", gr, true)
 
 		gr = mustGrant(t, small(), 3, now.Add(-time.Hour), now.Add(time.Hour))
 		g = mustNew(t, core.Config{Worker: holder{gr}, Now: clock.now, ClockPolicy: core.Rollback{}})
 		next(t, g)
 		clock.offset = -time.Minute
 		gr2 := next(t, g)
-		state(t, "under another roll-back value", gr, true, false)
+		state(t, "under another roll-back value", gr, false)
 		if gr2.Rollback != 1 {
 			t.Errorf("%+v: the test shows nothing", gr2)
 		}
 		g.Close()
-		state(t, "and closed", gr, true, true)
+		state(t, "and closed", gr, true)
 		clock.offset = 0
 
 		a, b := fresh(), mustGrant(t, small(), 4, now, now.Add(time.Hour))
 		g = mustNew(t, core.Config{Worker: &source{grants: []*core.Grant{a, b}}})
 		next(t, g)
 		a.Revoke(nil)
-		state(t, "revoked, before any call", a, true, false)
+		state(t, "revoked, before any call", a, false)
 		next(t, g)
-		state(t, "given up", a, true, true)
-		state(t, "taken instead", b, true, false)
+		state(t, "given up", a, true)
+		state(t, "taken instead", b, false)
 
 		a, b = fresh(), mustGrant(t, core.Twitter(), 4, now, now.Add(time.Hour))
 		g = mustNew(t, core.Config{Worker: &source{grants: []*core.Grant{a, b}}})
@@ -447,8 +447,8 @@ func TestDone(t *testing.T) {
 		if _, err := g.Next(t.Context()); !errors.As(err, new(*core.ConfigError)) {
 			t.Error(err)
 		}
-		state(t, "kept for want of another", a, true, false)
-		state(t, "refused", b, false, true)
+		state(t, "kept for want of another", a, false)
+		state(t, "refused", b, true)
 	})
 }
 
@@ -478,7 +478,7 @@ func TestDoneAfterAFailedNew(t *testing.T) {
 				if _, err := core.New(c.cfg); err == nil {
 					t.Error("no error")
 				}
-				state(t, name, gr, false, true)
+				state(t, name, gr, true)
 				if at := gr.Close(); !at.Equal(now) {
 					t.Errorf("unused from %v, want %v", at, now)
 				}
@@ -489,7 +489,7 @@ func TestDoneAfterAFailedNew(t *testing.T) {
 	if _, err := core.New(core.Config{Worker: holder{gr}, MaxWait: -1}); err == nil {
 		t.Error("no error")
 	}
-	state(t, "a configuration for which the grant is not asked for", gr, false, false)
+	state(t, "a configuration for which the grant is not asked for", gr, false)
 }
 
 // asking records why it was asked.
