@@ -88,7 +88,7 @@ func (g *Generator) regrant(ctx context.Context, a *allocator, regrants *int, wh
 		return fmt.Errorf("%w: %T returned no other grant and no error", ErrLost, g.source)
 	}
 	if err := grant.attach(); errors.Is(err, ErrInUse) {
-		return err
+		return failed(err)
 	} else if err != nil {
 		return nil // it was revoked just now: the caller looks again, and asks for another one
 	}

@@ -19,19 +19,11 @@ type assignment struct {
 	fence   int64     // the highest that the store has acknowledged
 	renewAt time.Time // when the next renewal is due
 	renewed time.Time // when it was claimed, or renewed last
-	usage   usage
-	lost    error // why the claim no longer has the worker ID; nil: it has
-	retry   retry // of its renewal while it is current, and then of its release
+	lost    error     // why the claim no longer has the worker ID; nil: it has
+	retry   retry     // of its renewal while it is current, and then of its release
+
+	releaseSent bool // the store was asked to release it
 }
-
-// A usage says how far an assignment's life has gone.
-type usage uint8
-
-const (
-	unused      usage = iota // no generator has had its grant
-	handedOut                // a generator has, or had, its grant
-	releaseSent              // the store was asked to release it
-)
 
 // newAssignment makes an assignment of a claim. If the claim does not match the request, or
 // begins beyond the layout's time, it returns an error, and an assignment that only needs to be

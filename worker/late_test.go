@@ -49,37 +49,6 @@ func (w *world) fill(gen *core.Generator, span time.Duration) {
 // A claim that was repeated because its answer was late is answered twice. The second
 // answer brings nothing: ids of its interval have been issued.
 func TestClaimAnsweredTwice(t *testing.T) {
-	t.Run("next generator", func(t *testing.T) {
-		inWorld(t, func(w *world) {
-			w.late(8 * time.Second)
-			lease := w.acquire(nil)
-			gen := w.generator(lease, nil)
-			w.fill(gen, 9*time.Second)
-			gen.Close()
-			time.Sleep(6 * time.Second)
-			w.fill(w.generator(lease, nil), 3*time.Second)
-			if st := lease.Stats(); st.Claims != 1 {
-				t.Errorf("%+v", st)
-			}
-		})
-	})
-	t.Run("next generator, after a renewal", func(t *testing.T) {
-		inWorld(t, func(w *world) {
-			store := &deaf{Store: w.mem}
-			answer := store.hang()
-			defer answer()
-			w.store.Store = store
-			time.AfterFunc(3*time.Second, func() { store.set(nil) }) // the repetition is answered
-			lease := w.acquire(func(cfg *worker.Config) { cfg.MaxSkew = time.Minute })
-			time.Sleep(20 * time.Second)
-			gen := w.generator(lease, nil)
-			w.fill(gen, 9*time.Second)
-			gen.Close()
-			answer()
-			time.Sleep(time.Second)
-			w.fill(w.generator(lease, nil), 3*time.Second)
-		})
-	})
 	t.Run("after Release has failed", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.late(8 * time.Second)
@@ -187,15 +156,6 @@ func TestTwoRequestsUnanswered(t *testing.T) {
 			defer answer()
 			time.Sleep(time.Second)
 			within(w, 9*time.Second, func() error { return errors.Join(lease.Release(context.Background()), context.DeadlineExceeded) })
-		})
-	})
-	t.Run("New", func(t *testing.T) {
-		deafWorld(t, func(w *world, store *deaf) {
-			lease := w.acquire(nil)
-			defer store.hang()()
-			w.ahead.Add(int64(time.Hour))
-			time.Sleep(10 * time.Second)
-			within(w, 9*time.Second, func() error { _, err := core.New(core.Config{Worker: lease, Now: w.now}); return err })
 		})
 	})
 	t.Run("Rotate", func(t *testing.T) {
