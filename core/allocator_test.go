@@ -340,11 +340,7 @@ type holderOf struct{ grant *Grant }
 func (h holderOf) Grant(context.Context, *Grant) (*Grant, error) { return h.grant, nil }
 
 // begun reports whether a generator issues ids under the grant.
-func begun(g *Grant) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.allocator != nil
-}
+func begun(g *Grant) bool { return g.allocator.Load() != nil }
 
 // A grant that is closed between being taken over and being given its beginning
 // returns what is unused, and no wrong instant.

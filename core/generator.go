@@ -166,9 +166,9 @@ func (cfg Config) start(l *compiledLayout, policy compiledPolicy, grant *Grant) 
 	a.startClock(noOffset)
 	g.current.Store(a)
 	if left := l.end.Sub(wall); left < expiresSoon {
-		g.observe(LayoutExpiring, left, nil) // before begin, so that a panic of the Observer does not keep the grant
+		g.observe(LayoutExpiring, left, nil) // before that, so that a panic of the Observer does not keep the grant
 	}
-	grant.begin(a)
+	grant.allocator.Store(a)
 	return g, nil
 }
 
@@ -192,7 +192,7 @@ func (c *compiledLayout) presentTick(wall, notBefore time.Time) (now, lowest uin
 // checkGrant returns an error if the grant is not for this layout, or the generator's clock cannot serve it.
 func (g *Generator) checkGrant(grant *Grant) error {
 	switch {
-	case grant.layout != nil && !grant.layout.equal(g.layout):
+	case grant.layout != nil && grant.layout.Layout != g.layout.Layout:
 		return configError(FieldError{"Layout", g.layout.String(), "must be the grant's, " + grant.layout.String()})
 	case g.policy.kind == policyDetached && !grant.hasFence:
 		return configError(FieldError{"ClockPolicy.Detached", "true", "needs a grant with a fence"})

@@ -84,13 +84,14 @@ const noFence = math.MaxUint64 // a fence that no tick reaches
 // fence. The fence may rise while ids are issued, and the grant may be revoked. A grant serves
 // one generator, once. All methods are safe for concurrent use.
 type Grant struct {
-	layout   *compiledLayout // nil: any layout, as for Fixed
-	worker   int64
-	first    uint64        // the first tick
-	after    time.Time     // ids begin here or later; for a grant without a layout
-	fence    atomic.Uint64 // the first tick that is forbidden; only rises, except to 0 when revoked
-	hasFence bool          // whether a fence was given, which is durable
-	reason   atomic.Uint32 // a RegrantReason
+	layout    *compiledLayout // nil: any layout, as for Fixed
+	worker    int64
+	first     uint64                    // the first tick
+	after     time.Time                 // ids begin here or later; for a grant without a layout
+	fence     atomic.Uint64             // the first tick that is forbidden; only rises, except to 0 when revoked
+	hasFence  bool                      // whether a fence was given, which is durable
+	allocator atomic.Pointer[allocator] // of the generator that has the grant; nil: it has issued nothing
+	reason    atomic.Uint32             // a RegrantReason
 
 	life    context.Context    // ended when no generator has the grant or will have it
 	end     context.CancelFunc // ends it
@@ -98,7 +99,6 @@ type Grant struct {
 
 	mu        sync.Mutex
 	attached  bool          // a generator has, or had, the grant
-	allocator *allocator    // of that generator; nil: it has issued nothing
 	highWater uint64        // the first tick above those of its earlier allocators
 	revoked   error         // why; nil: it is not
 	fenceErr  error         // why the fence does not rise at present
@@ -219,12 +219,12 @@ func (g *Grant) Close() (firstUnused time.Time) {
 	g.Revoke(nil)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.allocator == nil {
+	if a := g.allocator.Load(); a == nil {
 		g.end()
-	} else if at := g.allocator.close(); at.issued || g.highWater > 0 {
+	} else if at := a.close(); at.issued || g.highWater > 0 {
 		// An allocator that has issued nothing does not count: NotBefore, or a wrong clock, may
 		// have put its beginning anywhere.
-		return g.allocator.layout.startOf(max(at.lastIssued+1, g.highWater))
+		return a.layout.startOf(max(at.lastIssued+1, g.highWater))
 	}
 	if g.layout == nil {
 		return g.after
@@ -256,13 +256,6 @@ func (g *Grant) attach() error {
 	return nil
 }
 
-// begin notes the first allocator of the grant's generator.
-func (g *Grant) begin(a *allocator) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.allocator = a
-}
-
 // swap closes an allocator and puts another one of the same generator in its place. It returns
 // the first tick in which the old one has not issued.
 func (g *Grant) swap(from, to *allocator) (unused uint64, err error) {
@@ -273,7 +266,7 @@ func (g *Grant) swap(from, to *allocator) (unused uint64, err error) {
 	}
 	unused = from.close().lastIssued + 1
 	g.highWater = max(g.highWater, unused)
-	g.allocator = to
+	g.allocator.Store(to)
 	return unused, nil
 }
 

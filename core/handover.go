@@ -140,7 +140,7 @@ func (g *Generator) install(a *allocator, grant *Grant, rotate bool) (installed 
 		grantClock = noOffset
 	}
 	next.startClock(grantClock)
-	grant.begin(next)
+	grant.allocator.Store(next)
 	// Only closing the old allocator shows where its ids end.
 	mark := max(a.close().lastIssued+1, a.grant.mark())
 	g.raiseMark(a.grant.worker, mark)

@@ -39,7 +39,7 @@ func (l Layout) WithDefaults() Layout {
 	if l.Epoch.IsZero() {
 		l.Epoch = time.UnixMilli(twitterEpoch)
 	}
-	l.Epoch = l.Epoch.UTC()
+	l.Epoch = l.Epoch.Round(0).UTC() // so that equal layouts are ==
 	if l.Tick == 0 {
 		l.Tick = time.Millisecond
 	}
@@ -231,14 +231,6 @@ func (c *compiledLayout) firstSlot(tick uint64) uint64 {
 
 // contains reports whether t is within [Epoch, End).
 func (c *compiledLayout) contains(t time.Time) bool { return !t.Before(c.Epoch) && t.Before(c.end) }
-
-// equal reports whether ids of the two layouts mean the same.
-func (c *compiledLayout) equal(o *compiledLayout) bool {
-	a, b := c.Layout, o.Layout
-	sameEpoch := a.Epoch.Equal(b.Epoch)
-	a.Epoch, b.Epoch = time.Time{}, time.Time{}
-	return sameEpoch && a == b
-}
 
 // checkWorker returns an error if the layout has no such worker ID.
 func (c *compiledLayout) checkWorker(worker int64) []FieldError {

@@ -30,7 +30,10 @@ type assignment struct {
 // released. That is nil if nothing in the store's answer can be relied upon.
 func newAssignment(cfg *Config, r driver.Request, c driver.Claim) (*assignment, error) {
 	a := &assignment{claim: c, claimID: r.ClaimID, fence: c.Fence, renewed: time.Now()}
-	err := cfg.checkClaim(r, c)
+	err := r.CheckClaim(c)
+	if d := cfg.Datacenter; d != nil && c.Worker>>cfg.Layout.WorkerBits != *d {
+		err = fmt.Errorf("worker: the store's claim does not match the request: worker ID %d is not of datacenter %d", c.Worker, *d)
+	}
 	if err != nil {
 		if c.Fence <= c.From || c.Fence-c.From > r.FenceWindow {
 			return nil, err // a release could lower the fence below ids; the claim expires instead
@@ -49,15 +52,6 @@ func newAssignment(cfg *Config, r driver.Request, c driver.Claim) (*assignment, 
 	a.clock = &hybridClock{wall: cfg.Now, start: time.Now(), base: time.UnixMilli(max(c.From, r.Now))}
 	a.renewAt = time.Now().Add(cfg.renewIn())
 	return a, nil
-}
-
-// checkClaim returns an error if the claim does not match the request, or is another
-// datacenter's.
-func (cfg *Config) checkClaim(r driver.Request, c driver.Claim) error {
-	if d := cfg.Datacenter; d != nil && c.Worker>>cfg.Layout.WorkerBits != *d {
-		return fmt.Errorf("worker: the store's claim does not match the request: worker ID %d is not of datacenter %d", c.Worker, *d)
-	}
-	return r.CheckClaim(c)
 }
 
 // left is how long ids can be issued below the fence.

@@ -109,39 +109,33 @@ const rotationLasts = time.Second
 // for the time, whatever the state needs by now: the store may have granted it already, and
 // then its answer fits no other request.
 func (l *lease) newClaim() *call {
-	c := &call{kind: claimCall, repeated: l.claiming.sent != nil}
-	if c.repeated {
-		c.request = l.claiming.sent.request
+	cfg, c := &l.cfg, &call{kind: claimCall}
+	if sent := l.claiming.sent; sent != nil {
+		c.repeated, c.request = true, sent.request
+		c.request.Now = cfg.Now().UnixMilli()
 	} else {
-		c.request = l.newRequest()
-	}
-	c.request.Now = l.cfg.Now().UnixMilli()
-	if !c.repeated && l.state != checking {
-		c.sameAs = l.cfg.claimKind(c.request)
+		r := driver.Request{
+			Namespace: cfg.Namespace, Layout: driver.Fingerprint(cfg.Layout), WorkerIDs: cfg.Layout.WorkerIDs(),
+			Preferred: -1, RequirePreferred: cfg.RequirePreferred, Exclude: -1, ClaimID: rand.Text(), Owner: cfg.Owner, Now: cfg.Now().UnixMilli(),
+			FenceWindow: cfg.FenceWindow.Milliseconds(), TTL: cfg.ttl, MaxSkew: cfg.MaxSkew.Milliseconds(), MaxLead: cfg.MaxLead.Milliseconds(),
+		}
+		if cfg.Preferred != nil {
+			r.Preferred = *cfg.Preferred
+		}
+		switch l.state {
+		case checking: // ask for this worker ID alone
+			r.Preferred, r.RequirePreferred = l.current.claim.Worker, true
+		case rotating:
+			// The generator has a worker ID until then: a claim that begins ahead of the clock is of no use to it.
+			r.Exclude, r.MaxLead = l.current.claim.Worker, 0
+		}
+		if l.state != checking {
+			c.sameAs = cfg.claimKind(r)
+		}
+		c.request = r
 	}
 	c.send = func(ctx context.Context) (driver.Claim, error) { return l.store.Claim(ctx, c.request) }
 	return c
-}
-
-// newRequest is the claim that the state needs, without the time.
-func (l *lease) newRequest() driver.Request {
-	cfg := &l.cfg
-	r := driver.Request{
-		Namespace: cfg.Namespace, Layout: driver.Fingerprint(cfg.Layout), WorkerIDs: cfg.Layout.WorkerIDs(),
-		Preferred: -1, RequirePreferred: cfg.RequirePreferred, Exclude: -1, ClaimID: rand.Text(), Owner: cfg.Owner,
-		FenceWindow: cfg.FenceWindow.Milliseconds(), TTL: cfg.ttl, MaxSkew: cfg.MaxSkew.Milliseconds(), MaxLead: cfg.MaxLead.Milliseconds(),
-	}
-	if cfg.Preferred != nil {
-		r.Preferred = *cfg.Preferred
-	}
-	switch l.state {
-	case checking: // ask for this worker ID alone
-		r.Preferred, r.RequirePreferred = l.current.claim.Worker, true
-	case rotating:
-		// The generator has a worker ID until then: a claim that begins ahead of the clock is of no use to it.
-		r.Exclude, r.MaxLead = l.current.claim.Worker, 0
-	}
-	return r
 }
 
 func (l *lease) newRenewal(a *assignment) *call {
