@@ -270,7 +270,7 @@ func TestCloseAfterALoss(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-gen.Done()
-		if _, err := gen.Next(t.Context()); err != nil || gen.Stats().Left == 0 || !errors.Is(gen.Failing(), worker.ErrLost) {
+		if _, err := gen.Next(t.Context()); err != nil || gen.Stats().Left == 0 || !errors.Is(gen.Failing(), core.ErrLost) {
 			t.Errorf("%v, %v left, failing: %v", err, gen.Stats().Left, gen.Failing())
 		}
 		if err := gen.Close(t.Context()); err != nil {

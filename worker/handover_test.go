@@ -200,7 +200,7 @@ func TestClockLeapsDuringOpen(t *testing.T) {
 				}
 				gen, err := worker.Open(w.Context(), w.store, w.cfg)
 				if !asleep {
-					if !errors.As(err, new(*worker.SkewError)) || w.held() != 0 {
+					if synctest.Wait(); !errors.As(err, new(*worker.SkewError)) || w.held() != 0 {
 						t.Errorf("%v, %d worker IDs are held", err, w.held())
 					}
 					return

@@ -117,7 +117,7 @@ func TestClockLeapsAhead(t *testing.T) {
 		if text := st.Failing.Error(); !strings.Contains(text, "the store's 2000-01-01") || !strings.Contains(text, "24h0m0s apart") {
 			t.Errorf("%s", text)
 		}
-		if !strings.Contains(log.String(), `level=WARN msg="snowkey: wall clock not confirmed"`) || strings.Count(log.String(), "24h0m0s apart") != 1 {
+		if !strings.Contains(log.String(), `level=WARN msg="snowkey: clock unconfirmed"`) || strings.Count(log.String(), "24h0m0s apart") != 1 {
 			t.Errorf("%s", log.String())
 		}
 		if n := len(w.store.claims); n > 100 {

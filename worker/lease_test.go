@@ -123,7 +123,7 @@ func TestLoss(t *testing.T) {
 		if w.seen.count(worker.Lost) != 1 || w.seen.count(worker.Claimed) != 2 {
 			t.Errorf("%v", w.seen.seen)
 		}
-		for _, want := range []string{`level=INFO msg="snowkey: worker ID claimed" worker=0 namespace=default duration=30s`, `level=ERROR msg="snowkey: worker ID lost" worker=0 namespace=default`, "worker=1"} {
+		for _, want := range []string{`level=INFO msg="snowkey: claimed" worker=0 namespace=default duration=30s`, `level=ERROR msg="snowkey: lost" worker=0 namespace=default`, "worker=1"} {
 			if !strings.Contains(log.String(), want) {
 				t.Errorf("the log lacks %q:\n%s", want, log.String())
 			}
@@ -171,7 +171,7 @@ func TestStopOnLoss(t *testing.T) {
 			t.Fatal("the lease continues")
 		}
 		var lost *worker.LostError
-		if err := lease.Err(); !errors.As(err, &lost) || !errors.Is(err, worker.ErrLost) || !errors.Is(err, driver.ErrNotHeld) || lost.Fence.UnixMilli() != thief.From {
+		if err := lease.Err(); !errors.As(err, &lost) || !errors.Is(err, core.ErrLost) || !errors.Is(err, driver.ErrNotHeld) || lost.Fence.UnixMilli() != thief.From {
 			t.Errorf("%v", err)
 		}
 		var err error
@@ -185,7 +185,7 @@ func TestStopOnLoss(t *testing.T) {
 		if err := lease.Release(w.Context()); err != nil {
 			t.Error(err)
 		}
-		if _, err := gen.Next(w.Context()); !errors.Is(err, core.ErrLost) || !errors.Is(err, worker.ErrLost) {
+		if _, err := gen.Next(w.Context()); !errors.Is(err, core.ErrLost) {
 			t.Errorf("after Release: %v", err)
 		}
 	})

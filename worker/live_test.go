@@ -136,7 +136,7 @@ func TestFencedFailsAtOnce(t *testing.T) {
 		if w.seen.count(worker.Fenced) != 1 || w.seen.count(worker.Resumed) != 1 {
 			t.Errorf("%v", w.seen.seen)
 		}
-		for _, want := range []string{`level=WARN msg="snowkey: renewal failed"`, `level=ERROR msg="snowkey: ids stopped" worker=0 namespace=default err="worker: lease of`, `level=INFO msg="snowkey: ids resumed"`} {
+		for _, want := range []string{`level=WARN msg="snowkey: renew failed"`, `level=ERROR msg="snowkey: fenced" worker=0 namespace=default err="worker: lease of`, `level=INFO msg="snowkey: resumed"`} {
 			if strings.Count(log.String(), want) != 1 {
 				t.Errorf("the log has not one line %s:\n%s", want, log.String())
 			}

@@ -70,7 +70,7 @@ func TestServerIsKilled(t *testing.T) {
 					}
 				}
 				// Where this process stood still for longer than TTL, another one has the worker ID.
-				if err != nil && !errors.Is(err, worker.ErrLost) && !errors.Is(err, core.ErrLost) {
+				if err != nil && !errors.Is(err, core.ErrLost) {
 					t.Error(err)
 				}
 				ctx, cancel := context.WithTimeout(context.Background(), time.Duration(life%2)*100*time.Millisecond)

@@ -60,7 +60,7 @@ func (j *job) claim(ctx context.Context) (worker int64, before time.Time, err er
 			return c.Worker, time.UnixMilli(c.From), nil
 		}
 	}
-	return 0, time.Time{}, fmt.Errorf("%w: namespace %q has %d", ErrNoWorkerID, j.cfg.Namespace, l.WorkerIDs())
+	return 0, time.Time{}, fmt.Errorf("%w: namespace %q has %d", ErrNoUnusedWorkerID, j.cfg.Namespace, l.WorkerIDs())
 }
 
 // claimOne claims one worker ID, and releases it.

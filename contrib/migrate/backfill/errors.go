@@ -7,9 +7,9 @@ import (
 )
 
 var (
-	// ErrNoWorkerID means that every worker ID of the namespace has been leased at least once, so
+	// ErrNoUnusedWorkerID means that every worker ID of the namespace has been leased at least once, so
 	// ids with past times may exist for each of them.
-	ErrNoWorkerID = errors.New("backfill: every worker ID of the namespace was leased before")
+	ErrNoUnusedWorkerID = errors.New("backfill: every worker ID of the namespace was leased before")
 	// ErrRunning means that another backfill of the same column is running.
 	ErrRunning = errors.New("backfill: another backfill of this column is running")
 )

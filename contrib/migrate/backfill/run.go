@@ -23,7 +23,7 @@ const pageRows = 50_000
 // Run gives ids to the rows that have none. If its context, an error or the end of the process
 // interrupts it, the rows written so far keep their ids, and the next Run continues.
 //
-// The errors are *core.ConfigError, *RowError, ErrNoWorkerID, ErrRunning, *LeftError,
+// The errors are *core.ConfigError, *RowError, ErrNoUnusedWorkerID, ErrRunning, *LeftError,
 // *ReferenceError, those of the store's List and Claim, and those of the database. With a
 // *LeftError or a *ReferenceError, or both joined, the Result is complete.
 func Run(ctx context.Context, db *sql.DB, cfg Config) (Result, error) {

@@ -419,7 +419,7 @@ func TestWorkerID(t *testing.T) {
 		}
 	}
 	table()
-	if _, err := backfill.Run(t.Context(), db.DB, cfg); !errors.Is(err, backfill.ErrNoWorkerID) {
+	if _, err := backfill.Run(t.Context(), db.DB, cfg); !errors.Is(err, backfill.ErrNoUnusedWorkerID) {
 		t.Error(err)
 	}
 	// A worker ID that the user asserts, and that has ids already.
