@@ -187,49 +187,6 @@ func TestReservationsEndWithTheGrant(t *testing.T) {
 	})
 }
 
-// No id comes twice and none is lost from order while calls are cancelled and give back what they reserved.
-func TestNoDuplicateOfGivenBackSlots(t *testing.T) {
-	g, err := New(Config{Layout: Layout{TimeBits: 41, WorkerBits: 8, SequenceBits: 6}, Worker: Fixed(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer g.Close()
-	end := time.Now().Add(400 * time.Millisecond)
-	all := make([][]int64, 16)
-	var wg sync.WaitGroup
-	for w := range all {
-		wg.Go(func() {
-			block := make([]int64, 1+w*5)
-			last := int64(0)
-			for i := 0; time.Now().Before(end); i++ {
-				ctx, cancel := context.WithCancel(t.Context())
-				if w%2 == 0 {
-					time.AfterFunc(time.Duration((i*131+w*57)%1500)*time.Microsecond, cancel)
-				}
-				if g.Fill(ctx, block) == nil {
-					if block[0] <= last || !slices.IsSorted(block) {
-						t.Errorf("%d after %d", block[0], last)
-					}
-					last = block[len(block)-1]
-					all[w] = append(all[w], block...)
-				}
-				cancel()
-			}
-		})
-	}
-	wg.Wait()
-	ids := slices.Concat(all...)
-	slices.Sort(ids)
-	n := len(ids)
-	if len(slices.Compact(ids)) != n {
-		t.Error("an id was issued twice")
-	}
-	if st := g.Stats(); st.Issued < uint64(n) {
-		t.Errorf("%d ids, %+v", n, st)
-	}
-	t.Logf("%d ids", n)
-}
-
 // reservedAllocator returns an allocator that has issued a tick of four slots and reserved two of the next.
 func reservedAllocator(t *testing.T) (a *allocator, r reservation) {
 	a = bubbleGenerator(t, Fixed(0)).current.Load()

@@ -224,38 +224,46 @@ func TestRotate(t *testing.T) {
 	})
 }
 
-func TestRotateWithoutAnother(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Rotate{}})
-		next(t, g)
-		clock.offset = -time.Second
-		_, err := g.Next(t.Context())
-		var ce *core.ClockError
-		if !errors.As(err, &ce) || !errors.Is(err, core.ErrLost) || !strings.Contains(err.Error(), "Fixed(1) has no other worker ID") {
-			t.Error(err)
-		}
-	})
-}
-
-// A source that gives a grant which is in use elsewhere does no harm.
-func TestRotateToAGrantInUse(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		l := core.Twitter()
-		taken := mustGrant(t, l, 2, time.Time{}, time.Time{})
-		other := mustNew(t, core.Config{Worker: holder{taken}})
-		src := &source{grants: []*core.Grant{mustGrant(t, l, 1, time.Time{}, time.Time{}), taken}}
-		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockPolicy: core.Rotate{}})
-		first := next(t, g)
-		clock.offset = -time.Second
-		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrInUse) {
-			t.Error(err)
-		}
-		clock.offset = 0
-		if p := next(t, g); p.Worker != 1 || p.Time.Before(first.Time) {
-			t.Errorf("%+v", p)
-		}
-		next(t, other)
-	})
+// A grant that the generator cannot use does no harm: the error says why, and ids continue under the
+// present one as soon as they can.
+func TestRefusedGrants(t *testing.T) {
+	taken := func(t *testing.T) core.GrantSource {
+		gr := mustGrant(t, core.Twitter(), 2, time.Time{}, time.Time{})
+		mustNew(t, core.Config{Worker: holder{gr}})
+		return holder{gr}
+	}
+	for name, c := range map[string]struct {
+		policy core.ClockPolicy
+		next   func(t *testing.T) core.GrantSource
+		want   string
+	}{
+		"in use":            {core.Rotate{}, taken, core.ErrInUse.Error()},
+		"the same again":    {core.Rotate{}, func(*testing.T) core.GrantSource { return core.Fixed(1) }, "worker ID 1 was given again"},
+		"no other":          {core.Rotate{}, func(*testing.T) core.GrantSource { return refusing{errors.New("no other")} }, "no other"},
+		"without a fence":   {core.Logical{Detached: true}, func(*testing.T) core.GrantSource { return core.Fixed(2) }, "needs a grant with a fence"},
+		"a worker too high": {core.Rotate{}, func(*testing.T) core.GrantSource { return core.Fixed(1024) }, "Worker 1024"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, clock *manual) {
+				first := mustGrant(t, core.Twitter(), 1, time.Now(), time.Now().Add(time.Hour))
+				g := mustNew(t, core.Config{Worker: &firstAsks{[]core.GrantSource{holder{first}, c.next(t)}}, Now: clock.now, ClockPolicy: c.policy})
+				before := next(t, g)
+				clock.offset = -time.Second
+				if c.policy != (core.Rotate{}) {
+					first.Revoke(nil)
+				}
+				if _, err := g.Next(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%v, want %s", err, c.want)
+				}
+				if clock.offset = 0; c.policy != (core.Rotate{}) {
+					return
+				}
+				if p := next(t, g); p.Worker != 1 || p.Time.Before(before.Time) {
+					t.Errorf("%+v after %+v", p, before)
+				}
+			})
+		})
+	}
 }
 
 // What was issued under any value of the roll-back field counts at the end of
@@ -319,34 +327,6 @@ func TestFixedContinuesAboveItsLastGenerator(t *testing.T) {
 		var ce *core.ClockError
 		if id, err := g.Next(t.Context()); !errors.As(err, &ce) {
 			t.Errorf("%d, %v", id, err)
-		}
-	})
-}
-
-// dead gives grants that are lost as soon as they are given.
-type dead struct{ given int }
-
-func (d *dead) Grant(context.Context, *core.Grant) (*core.Grant, error) {
-	gr, err := core.NewGrant(core.Twitter(), int64(d.given%1024), time.Time{}, time.Time{})
-	if d.given++; d.given > 1 {
-		time.AfterFunc(0, func() { gr.Revoke(nil) })
-	}
-	return gr, err
-}
-
-func TestEndlessLossIsAnError(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		src := &dead{}
-		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockPolicy: core.Refuse{}})
-		next(t, g)
-		for range 20 {
-			clock.offset -= time.Minute
-			if _, err := g.Next(t.Context()); err == nil {
-				t.Error("no error")
-			}
-		}
-		if src.given > 1+20*8 {
-			t.Errorf("20 calls asked %d times", src.given-1)
 		}
 	})
 }

@@ -118,23 +118,6 @@ func TestRevokedAndClosedGrants(t *testing.T) {
 	})
 }
 
-func TestGrantServesOneGenerator(t *testing.T) {
-	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
-		gr := mustGrant(t, l, 3, now, now.Add(time.Hour))
-		g := mustNew(t, core.Config{Worker: holder{gr}})
-		if _, err := core.New(core.Config{Worker: holder{gr}}); !errors.Is(err, core.ErrInUse) {
-			t.Error(err)
-		}
-		if _, err := g.Next(t.Context()); err != nil {
-			t.Errorf("the first generator was harmed: %v", err)
-		}
-		other := mustGrant(t, core.Discord(), 3, time.Time{}, time.Time{})
-		if _, err := core.New(core.Config{Layout: l, Worker: holder{other}}); err == nil || !strings.Contains(err.Error(), "must be the grant's") {
-			t.Errorf("two layouts: %v", err)
-		}
-	})
-}
-
 func TestNewGrantRefuses(t *testing.T) {
 	l := core.Twitter()
 	now := time.Now()
@@ -262,54 +245,6 @@ func TestRotateToAGrantAhead(t *testing.T) {
 	})
 }
 
-// A panic in Config.Now reaches the caller of New, and costs no worker ID.
-func TestPanicInNow(t *testing.T) {
-	worker := core.Fixed(1)
-	func() {
-		defer func() {
-			if recover() == nil {
-				t.Error("the panic was swallowed")
-			}
-		}()
-		_, _ = core.New(core.Config{Worker: worker, Now: func() time.Time { panic("no clock") }})
-	}()
-	mustNew(t, core.Config{Worker: worker})
-}
-
-// Two jumps of a moment each, at which a call happens to come, are not one
-// that persists; one that is there each time is accepted, however rare the calls
-// are.
-func TestJumpsAtRareCalls(t *testing.T) {
-	for _, again := range []bool{false, true} {
-		inBubble(t, func(t *testing.T, clock *manual) {
-			g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now})
-			jump := func() {
-				t.Helper()
-				clock.offset = 24 * time.Hour
-				for range 5 {
-					if p := next(t, g); p.Time.After(time.Now()) {
-						t.Errorf("followed: %v", p.Time)
-					}
-				}
-			}
-			next(t, g)
-			jump()
-			time.Sleep(20 * time.Second)
-			jump()
-			time.Sleep(20 * time.Second)
-			if again {
-				if p := next(t, g); p.Time.Before(time.Now().Add(23 * time.Hour)) {
-					t.Errorf("not followed: %v", p.Time)
-				}
-				return
-			}
-			clock.offset = 0
-			next(t, g)
-			jump()
-		})
-	}
-}
-
 // Rotate leaves the line of the old grant behind.
 func TestRotateInheritsNoGrantClock(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
@@ -340,32 +275,6 @@ func TestRollbackKeepsTheGrantClock(t *testing.T) {
 			if want := start.Add(max(at, time.Hour)); p.Rollback != int64(i) || p.Time.Sub(want).Abs() > time.Second {
 				t.Errorf("at %v: %+v, want value %d of %v", at, p, i, want)
 			}
-		}
-	})
-}
-
-// Rotate to the worker ID in use is refused, and named.
-func TestRotateToTheSameWorkerID(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		grants := []core.GrantSource{
-			holder{mustGrant(t, small(), 3, time.Time{}, time.Time{})}, holder{mustGrant(t, small(), 3, time.Time{}, time.Time{})},
-		}
-		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, ClockPolicy: core.Rotate{}, Now: clock.now})
-		next(t, g)
-		clock.offset = -time.Hour
-		if _, err := g.Next(t.Context()); err == nil || !strings.Contains(err.Error(), "worker ID 3 was given again") {
-			t.Error(err)
-		}
-	})
-}
-
-// So it is for a grant that begins in the very next tick.
-func TestGrantOneTickAhead(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		from := time.Now().Add(time.Millisecond)
-		g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, from, time.Time{})}, Now: clock.now})
-		if p := next(t, g); !p.Time.Equal(from) || !time.Now().Before(from) {
-			t.Errorf("%v at %v", p.Time, time.Now())
 		}
 	})
 }

@@ -210,19 +210,6 @@ func TestPausedCall(t *testing.T) {
 	}
 }
 
-// Nor does it wait any longer than before for what does not come.
-func TestOneWaitForAFence(t *testing.T) {
-	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
-		gr := mustGrant(t, l, 3, now, now.Add(time.Millisecond))
-		g := mustNew(t, core.Config{Worker: holder{gr}, MaxWait: time.Second})
-		time.Sleep(2 * time.Millisecond)
-		began := time.Now()
-		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrFenced) || time.Since(began) != time.Second {
-			t.Errorf("%v after %v", err, time.Since(began))
-		}
-	})
-}
-
 // fill fills without end, until the returned function is called.
 func fill(t *testing.T, g *core.Generator, size int) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
