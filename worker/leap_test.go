@@ -70,29 +70,6 @@ func TestLeapOverASlowStore(t *testing.T) {
 	}
 }
 
-// Every worker ID of the namespace is leased: nothing needs to be released or exchanged.
-func TestLeapInAFullSpace(t *testing.T) {
-	inWorld(t, func(w *world) {
-		var gens []*core.Generator
-		var leases []*worker.Lease
-		for range 4 {
-			leases = append(leases, w.acquire(nil))
-			gens = append(gens, w.generator(leases[len(leases)-1], nil))
-		}
-		w.leap(time.Hour)
-		for range 200 {
-			for _, gen := range gens {
-				w.mustDraw(gen)
-			}
-			time.Sleep(100 * time.Millisecond)
-		}
-		for i, lease := range leases {
-			w.mustDraw(gens[i])
-			w.caughtUp(lease)
-		}
-	})
-}
-
 // A clock that jumps ahead of the store's is not followed: ids continue on the monotonic
 // clock, visibly, however long it lasts, and also through an outage in that time.
 func TestClockLeapsAhead(t *testing.T) {

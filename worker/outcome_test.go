@@ -98,44 +98,6 @@ func TestExchangeAfterAFailedRenewal(t *testing.T) {
 	})
 }
 
-// A claim that is not wanted any more is repeated to release it, however often it failed.
-func TestGivesBackAClaimAfterManyFailures(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.store.set(func(f *flaky) { f.lose = 1000 })
-		w.cfg.ClaimWait = time.Minute
-		ctx, cancel := context.WithTimeout(w.Context(), 3*time.Second)
-		defer cancel()
-		if _, err := worker.Acquire(ctx, w.store, w.cfg); err == nil {
-			t.Fatal("acquired")
-		}
-		w.store.set(func(f *flaky) { f.lose = 0 })
-		time.Sleep(5 * time.Second)
-		if record := w.record(0); record.ClaimID != "" {
-			t.Errorf("%+v", record)
-		}
-	})
-}
-
-// A store that fails once while the time to live of a former holder is awaited changes
-// nothing.
-func TestRequirePreferredAfterACrashAndAFailure(t *testing.T) {
-	inWorld(t, func(w *world) {
-		crashed := &flaky{Store: w.mem}
-		w.cfg.Preferred, w.cfg.RequirePreferred = ref(int64(3)), true
-		if _, err := w.keep(worker.Acquire(w.Context(), crashed, w.cfg)); err != nil {
-			t.Fatal(err)
-		}
-		crashed.set(func(f *flaky) { f.down = errNetwork })
-		time.AfterFunc(20*time.Second, func() { w.store.set(func(f *flaky) { f.down = errNetwork }) })
-		time.AfterFunc(21*time.Second, func() { w.store.set(func(f *flaky) { f.down = nil }) })
-		began := time.Now()
-		if _, err := w.keep(worker.Acquire(w.Context(), w.store, w.cfg)); err != nil || time.Since(began) > 42*time.Second {
-			t.Errorf("%v after %v", err, time.Since(began))
-		}
-		crashed.set(func(f *flaky) { f.down = nil })
-	})
-}
-
 // A release that is answered late, and repeated, is reported once; and what failed before
 // it is not what fails now.
 func TestReleasedOnce(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // small has 2 datacenters of 8 workers.
@@ -166,38 +165,6 @@ func TestFromAddress(t *testing.T) {
 	if w, err := FromPodIP(core.Layout{}, "127.0.0.0/24"); err != nil || w != 1 {
 		t.Errorf("%v, %v", w, err)
 	}
-}
-
-// FuzzDecimal holds that what is read is in range, and is written the same but
-// for zeros before it.
-func FuzzDecimal(f *testing.F) {
-	for _, text := range []string{"", "0", "7", "007", "-1", "1e3", " 1", "18446744073709551616"} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		n, fault := decimal(text, 1024)
-		if fault != "" {
-			return
-		}
-		if n < 0 || n > 1023 || text == "" || strings.Trim(text, "0123456789") != "" {
-			t.Errorf("%q is read as %d", text, n)
-		}
-	})
-}
-
-// FuzzCheckNamespace holds that a name that passes has none of the characters that
-// mean something to a store.
-func FuzzCheckNamespace(f *testing.F) {
-	for _, text := range []string{"", "a", "a'b", "A.b_c-d:e/f", strings.Repeat("x", 65), "ä", "a\x00", "{a}"} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		if driver.CheckNamespace(text) == nil && (text == "" || len(text) > 64 || strings.ContainsFunc(text, func(c rune) bool {
-			return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:/", c)
-		})) {
-			t.Errorf("%q passes", text)
-		}
-	})
 }
 
 type counter func() (int64, error)
