@@ -82,12 +82,8 @@ func (a *allocator) startClock(inherited int64) {
 
 // raiseFirst makes an allocator that is not in use yet begin no earlier than at tick.
 func (a *allocator) raiseFirst(tick uint64) {
-	a.grant.mu.Lock() // Grant.Close compares first with final
-	defer a.grant.mu.Unlock()
-	if slot := a.layout.firstSlot(tick); slot > a.first && a.cursor.Load() != closedCursor {
-		a.first = slot
-		a.cursor.Store(slot)
-	}
+	a.first = max(a.first, a.layout.firstSlot(tick))
+	a.cursor.Store(a.first)
 }
 
 // takeByClock does what take does, but records nothing. It also returns the reading of the clock

@@ -282,10 +282,6 @@ func TestGrantCloseClosesTheCursor(t *testing.T) {
 		if a.cursor.Load() != closedCursor {
 			t.Error("the cursor is still open")
 		}
-		a.raiseFirst(a.position(0).cursor>>12 + 100)
-		if a.cursor.Load() != closedCursor {
-			t.Error("the cursor has been opened again")
-		}
 		if _, err := gr.swap(a, a); err == nil {
 			t.Error("a closed grant was passed on")
 		}
@@ -295,52 +291,6 @@ func TestGrantCloseClosesTheCursor(t *testing.T) {
 type holderOf struct{ grant *Grant }
 
 func (h holderOf) Grant(context.Context, *Grant) (*Grant, error) { return h.grant, nil }
-
-// begun reports whether a generator issues ids under the grant.
-func begun(g *Grant) bool { return g.allocator.Load() != nil }
-
-// A grant that is closed between being taken over and being given its beginning
-// returns what is unused, and no wrong instant.
-func TestGrantClosedWhileItBegins(t *testing.T) {
-	var given []*Grant
-	for n := range int64(3) {
-		gr, err := NewGrant(Twitter(), n, time.Time{}, time.Time{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		given = append(given, gr)
-	}
-	g, err := New(Config{Worker: &grants{given}, MaxWait: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer g.Close()
-	old, taken := given[0], given[1]
-	old.Revoke(nil)
-	old.mu.Lock() // install asks for its mark, after it has attached the next
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = g.regrant(t.Context(), g.current.Load(), new(int), RegrantLost) // the grant may be found closed, or not
-	}()
-	for gone := false; !gone && !begun(taken); {
-		select {
-		case <-done:
-			gone = true
-			t.Error("the next grant was not taken")
-		case <-time.After(time.Millisecond):
-		}
-	}
-	unused := taken.Close()
-	old.mu.Unlock()
-	<-done
-	if unused.After(time.Now()) {
-		t.Errorf("unused from %v", unused)
-	}
-	if _, err := g.Next(t.Context()); err != nil {
-		t.Error(err)
-	}
-}
 
 // grants gives one grant after the other.
 type grants struct{ list []*Grant }

@@ -359,36 +359,3 @@ func TestKnownTickEndsWithTheGrant(t *testing.T) {
 		}
 	}
 }
-
-// A step of the system clock is noticed as soon as without a counter: here one back by an hour,
-// at the next comparison with the monotonic clock.
-func TestStepUnderTheCounter(t *testing.T) {
-	g, err := New(Config{Worker: Fixed(1), ClockPolicy: Refuse{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer g.Close()
-	const compared = 50 * time.Millisecond
-	began := time.Now()
-	right := *g.clock.anchor.Load()
-	g.clock.anchor.Store(&anchor{
-		wall: right.wall + int64(time.Hour), hybrid: right.hybrid + int64(time.Hour),
-		checkAt: int64(time.Since(g.clock.start) + compared),
-	})
-	for {
-		asked := time.Since(began)
-		_, err := g.Next(t.Context())
-		if refused := new(ClockError); errors.As(err, &refused) {
-			if since := time.Since(began); since < compared {
-				t.Errorf("refused after %v already", since)
-			}
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if asked > compared+time.Second {
-			t.Fatalf("an id that was asked for %v after the step was issued", asked)
-		}
-	}
-}

@@ -53,26 +53,6 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-func TestOneFixedServesOneGenerator(t *testing.T) {
-	worker := core.Fixed(5)
-	g := mustNew(t, core.Config{Worker: worker})
-	if _, err := core.New(core.Config{Worker: worker}); !errors.Is(err, core.ErrInUse) {
-		t.Fatal(err)
-	}
-	g.Close()
-	if _, err := core.New(core.Config{Worker: worker, MaxWait: -1}); err == nil {
-		t.Fatal("a bad Config was taken")
-	}
-	mustNew(t, core.Config{Worker: worker})
-	// A New that fails late leaves the worker free.
-	late := core.Fixed(9999)
-	for range 2 {
-		if _, err := core.New(core.Config{Worker: late}); errors.Is(err, core.ErrInUse) || err == nil {
-			t.Error(err)
-		}
-	}
-}
-
 func TestNotBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
@@ -135,22 +115,6 @@ type workerIDs struct {
 func (n *workerIDs) Grant(context.Context, *core.Grant) (*core.Grant, error) {
 	n.given++
 	return core.NewGrant(core.Layout{TimeBits: 41, WorkerBits: 8, SequenceBits: 14}, (n.given-1)%n.of, time.Time{}, time.Time{})
-}
-
-func TestCancelledCallsIssueNothing(t *testing.T) {
-	g := mustNew(t, core.Config{Worker: core.Fixed(1)})
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if id, err := g.Next(ctx); !errors.Is(err, context.Canceled) || id != 0 {
-		t.Errorf("Next = %d, %v", id, err)
-	}
-	ids := []int64{-1, -2}
-	if err := g.Fill(ctx, ids); !errors.Is(err, context.Canceled) || ids[0] != -1 || ids[1] != -2 {
-		t.Errorf("Fill = %v, ids %v", err, ids)
-	}
-	if n := g.Stats().Issued; n != 0 {
-		t.Errorf("%d issued", n)
-	}
 }
 
 func TestWaitsAreLimited(t *testing.T) {
@@ -233,28 +197,6 @@ func TestJumpsAhead(t *testing.T) {
 type observer func(core.Event)
 
 func (o observer) Observe(e core.Event) { o(e) }
-
-func TestTimeRunsOut(t *testing.T) {
-	inBubble(t, func(t *testing.T, _ *manual) {
-		l := core.Layout{Epoch: time.Now().Truncate(time.Millisecond), TimeBits: 9, SequenceBits: 4}
-		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(0)})
-		var ids []int64
-		for {
-			id, err := g.Next(t.Context())
-			if err != nil {
-				if !errors.Is(err, core.ErrTimestampExhausted) {
-					t.Fatal(err)
-				}
-				break
-			}
-			ids = append(ids, id)
-		}
-		if len(ids) == 0 || slices.Max(ids) >= 1<<13 {
-			t.Errorf("%d ids, or one beyond the layout", len(ids))
-		}
-		noDuplicates(t, ids)
-	})
-}
 
 // The very last slots of a cursor that time and sequence fill: it must not
 // overflow into slots that were issued long ago, and the clock must not either,

@@ -60,6 +60,7 @@ func TestFence(t *testing.T) {
 		if d := time.Since(now); d < 200*time.Millisecond || d > 300*time.Millisecond {
 			t.Errorf("gave up after %v", d)
 		}
+		gr.RaiseFence(now) // lowers nothing
 		time.AfterFunc(100*time.Millisecond, func() { gr.RaiseFence(time.Now().Add(time.Second)) })
 		began := time.Now()
 		id, err := g.Next(t.Context())
@@ -87,6 +88,12 @@ func TestAheadOfTheClockBelowAFence(t *testing.T) {
 			t.Errorf("begins at %v, not at the grant's %v", p.Time, now.Add(time.Minute))
 		}
 		noDuplicates(t, ids)
+		for range 20 { // then the next slot comes with the next tick of the clock, and not when it has caught up
+			began := time.Now()
+			if err := g.Fill(t.Context(), ids[:4096]); err != nil || time.Since(began) > time.Millisecond {
+				t.Fatalf("waited %v for a tick of 1ms: %v", time.Since(began), err)
+			}
+		}
 	})
 }
 

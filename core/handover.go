@@ -140,7 +140,6 @@ func (g *Generator) install(a *allocator, grant *Grant, rotate bool) (installed 
 		grantClock = noOffset
 	}
 	next.startClock(grantClock)
-	grant.allocator.Store(next)
 	// Only closing the old allocator shows where its ids end.
 	mark := max(a.close().lastIssued+1, a.grant.mark())
 	g.raiseMark(a.grant.worker, mark)
@@ -151,6 +150,7 @@ func (g *Generator) install(a *allocator, grant *Grant, rotate bool) (installed 
 	next.raiseFirst(first)
 	g.passed += a.slotsPassed()
 	g.rollbackMarks = nil
+	grant.allocator.Store(next)
 	g.current.Store(next)
 	a.grant.end()
 	return true, nil

@@ -1,8 +1,6 @@
 package core_test
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -10,33 +8,6 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 )
-
-func TestFillCutOffMidway(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
-		g := mustNew(t, core.Config{Worker: core.Fixed(1)})
-		ctx, cancel := context.WithTimeout(t.Context(), 5500*time.Microsecond)
-		defer cancel()
-		ids := make([]int64, 100_000)
-		if err := g.Fill(ctx, ids); !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatal(err)
-		}
-		if i := slices.IndexFunc(ids, func(id int64) bool { return id != 0 }); i >= 0 {
-			t.Fatalf("ids[%d] was set", i)
-		}
-		burnt := int64(g.Stats().Issued)
-		if burnt == 0 {
-			t.Fatal("nothing was taken: the test shows nothing")
-		}
-		if err := g.Fill(t.Context(), ids); err != nil {
-			t.Fatal(err)
-		}
-		if !slices.IsSorted(ids) || burnt+int64(len(ids)) != int64(g.Stats().Issued) {
-			t.Error("what was burnt has been issued")
-		}
-		noDuplicates(t, ids)
-	})
-}
 
 func TestFillLongerThanMaxWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -121,36 +121,6 @@ func TestLostAnswers(t *testing.T) {
 	})
 }
 
-// A claim that is found again when its interval is long past is renewed at once.
-func TestAnOldClaimFoundAgain(t *testing.T) {
-	inWorld(t, func(w *world) {
-		var first driver.Claim
-		w.store.after = func(r driver.Request, c driver.Claim, err error) (driver.Claim, error) {
-			if first.FencingToken == 0 {
-				first = c
-				return driver.Claim{}, errNetwork
-			}
-			if c == first {
-				w.store.set(func(f *flaky) { f.after = nil })
-			}
-			return c, err
-		}
-		done := make(chan *worker.Lease)
-		go func() { done <- w.acquire(func(cfg *worker.Config) { cfg.ClaimWait = 10 * time.Minute }) }()
-		time.Sleep(time.Millisecond)
-		w.store.set(func(f *flaky) { f.down = errNetwork })
-		time.Sleep(5 * time.Minute)
-		w.store.set(func(f *flaky) { f.down = nil })
-		lease := <-done
-		gen := w.generator(lease, nil)
-		time.Sleep(time.Millisecond)
-		w.mustDraw(gen)
-		if st := lease.Stats(); st.FencingToken != first.FencingToken || st.Claims != 1 {
-			t.Errorf("%+v", st)
-		}
-	})
-}
-
 func TestAcquireWaits(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var held []*worker.Lease

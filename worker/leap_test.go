@@ -183,32 +183,6 @@ func TestLeapThatPasses(t *testing.T) {
 	})
 }
 
-// A generator asks for another worker ID, and the claim takes longer than it waits: the
-// claim is not cancelled, and the generator gets what comes of it.
-func TestRotateOverASlowStore(t *testing.T) {
-	inWorld(t, func(w *world) {
-		lease := w.acquire(nil)
-		gen := w.generator(lease, core.Rotate{})
-		first := w.mustDraw(gen)
-		w.store.set(func(f *flaky) { f.slow = 1200 * time.Millisecond })
-		w.ahead.Add(-int64(5 * time.Second))
-		began := time.Now()
-		var p core.Parts
-		var err error
-		for p, err = w.draw(gen); err != nil && time.Since(began) < time.Minute; p, err = w.draw(gen) { // each takes a second
-			if !errors.Is(err, core.ErrLost) || !strings.Contains(err.Error(), "within Config.MaxWait, 1s") {
-				t.Errorf("%v", err)
-			}
-		}
-		if p.Worker == first.Worker || !p.Time.Before(first.Time) || time.Since(began) > 1300*time.Millisecond {
-			t.Errorf("%+v after %v, %v", p, time.Since(began), err)
-		}
-		if st := lease.Stats(); st.Claims != 2 {
-			t.Errorf("%+v", st)
-		}
-	})
-}
-
 // A worker ID that was claimed for a generator is kept until the generator asks again. Otherwise
 // a generator that asks seldom would never get one from a store slower than its MaxWait. It is
 // used at the fence, and the one before is released.

@@ -227,33 +227,6 @@ func TestRelease(t *testing.T) {
 	})
 }
 
-func TestReleaseWhileTheStoreFails(t *testing.T) {
-	inWorld(t, func(w *world) {
-		lease := w.acquire(nil)
-		gen := w.generator(lease, nil)
-		last := w.mustDraw(gen)
-		w.store.set(func(f *flaky) { f.down = errNetwork })
-		began := time.Now()
-		err := lease.Release(w.Context())
-		if !errors.Is(err, errNetwork) || !strings.Contains(err.Error(), "others can claim it in 40s") || time.Since(began) > 6*time.Second {
-			t.Errorf("after %v: %v", time.Since(began), err)
-		}
-		if _, err := gen.Next(w.Context()); !errors.Is(err, core.ErrLost) {
-			t.Errorf("%v", err)
-		}
-		if w.seen.count(worker.ReleaseFailed) != 1 {
-			t.Errorf("%v", w.seen.seen)
-		}
-		w.store.set(func(f *flaky) { f.down = nil })
-		if err := lease.Release(w.Context()); err != nil {
-			t.Error(err)
-		}
-		if !w.record(last.Worker).Free(0) {
-			t.Error("the worker ID is still leased")
-		}
-	})
-}
-
 // A worker ID whose holder crashed can be claimed when its time to live has ended, not before,
 // and the claim begins at its fence.
 func TestTakeoverAfterACrash(t *testing.T) {

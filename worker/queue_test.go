@@ -109,31 +109,6 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// When many come free at once, they are claimed at once.
-func TestCrowdIsServed(t *testing.T) {
-	const callers = 300
-	layout := core.Layout{Epoch: testLayout.Epoch, TimeBits: 41, WorkerBits: 9, SequenceBits: 4}
-	inWorld(t, func(w *world) {
-		w.store.slow = 5 * time.Millisecond
-		free := w.holdAll(layout)
-		cfg := w.cfg
-		cfg.ClaimWait, cfg.Layout = time.Minute, layout
-		_, granted := w.crowded(callers, cfg)
-		time.Sleep(10 * time.Second)
-		for n := range layout.WorkerIDs() {
-			free(n)
-		}
-		before := w.claims()
-		time.Sleep(time.Second) // each lease's own delay, and half a second
-		if n := granted.Load(); n != callers {
-			t.Errorf("%d of %d have a worker ID", n, callers)
-		}
-		if n := w.claims() - before; n != callers {
-			t.Errorf("%d claims for %d worker IDs", n, callers)
-		}
-	})
-}
-
 // A claim that was granted, and its answer lost, is found again, although others learn
 // that no worker ID is free. Otherwise it would stay leased without a holder.
 func TestCrowdAndALostAnswer(t *testing.T) {

@@ -30,6 +30,7 @@ var exempt = map[string]struct{ names, why string }{
 			"NullKey.IsZero NullKey.Value NullKey.Scan NullKey.AppendText NullKey.MarshalText NullKey.UnmarshalText NullKey.UnmarshalParam NullKey.MarshalJSON NullKey.UnmarshalJSON NullKey.GormDataType",
 		"they do what those of ID and NullID do, which are shown",
 	},
+	"core":                     {"Discord Instagram Mastodon Sonyflake Classic2015 Seconds JavaScriptSafe", "ExamplePresets shows them"},
 	"pgxtype/pgxload":          {"Writer.Table Writer.NextID Writer.Err Table.Row", "they are shown in Load and LoadWith"},
 	"contrib/migrate/backfill": {"Run Inspect", "they need a database, and are shown in examples/readme; these examples are compiled"},
 	"contrib/migrate":          {"Run Inspect Plan.Left", "they need a database, and are shown in examples/readme; these examples are compiled"},
