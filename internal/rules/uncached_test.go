@@ -11,7 +11,7 @@ import (
 
 // Tests that run programs, and may have a result from go test's cache: the programs are the test
 // itself, belong to Go or to the machine, or are files that the test reads too.
-var mayBeCached = []string{"core", "ddl", "sqltype", "worker/model"}
+var mayBeCached = []string{"ddl", "sqltype", "worker/model"}
 
 // Go's cache does not know what a program that a test runs depends on. ./test.sh runs such tests
 // each time if they call testserver.Uncached, or read the variable that it reads.
