@@ -144,7 +144,7 @@ func (cfg Config) start(l *compiledLayout, policy compiledPolicy, grant *Grant) 
 	if err != nil {
 		return nil, err
 	}
-	first := max(grant.firstAt(now), lowest)
+	first := max(now+grant.skip, lowest)
 	if policy.kind == policyDetached {
 		first = lowest
 	}

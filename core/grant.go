@@ -90,6 +90,7 @@ type Grant struct {
 	after     time.Time                 // ids begin here or later; for a grant without a layout
 	fence     atomic.Uint64             // the first tick that is forbidden; only rises, except to 0 when revoked
 	hasFence  bool                      // whether a fence was given, which is durable
+	skip      uint64                    // ticks that a new holder skips: 1 without a fence, as another generator may have issued in the present one
 	allocator atomic.Pointer[allocator] // of the generator that has the grant; nil: it has issued nothing
 	reason    atomic.Uint32             // a RegrantReason
 
@@ -140,18 +141,12 @@ func NewGrant(l Layout, worker int64, from, fence time.Time) (*Grant, error) {
 
 func newGrant(l *compiledLayout, worker int64, first, fence uint64) *Grant {
 	g := &Grant{layout: l, worker: worker, first: first, hasFence: fence != noFence, changed: make(chan struct{}), reached: make(chan struct{}, 1)}
+	if !g.hasFence {
+		g.skip = 1
+	}
 	g.life, g.end = context.WithCancel(context.Background())
 	g.fence.Store(fence)
 	return g
-}
-
-// firstAt returns the first tick in which a new holder of the grant may issue at the tick now.
-// Without a fence, another generator may have issued in that tick under the same worker ID.
-func (g *Grant) firstAt(now uint64) uint64 {
-	if g.hasFence {
-		return now
-	}
-	return now + 1
 }
 
 // RaiseFence raises the fence, once the new one is recorded durably, and clears the error of

@@ -143,7 +143,7 @@ func (g *Generator) install(a *allocator, grant *Grant, rotate bool) (installed 
 	// Only closing the old allocator shows where its ids end.
 	mark := max(a.close().lastIssued+1, a.grant.mark())
 	g.raiseMark(a.grant.worker, mark)
-	first := max(grant.firstAt(now), lowest, g.workerMarks[grant.worker])
+	first := max(now+grant.skip, lowest, g.workerMarks[grant.worker])
 	if !rotate {
 		first = max(first, mark)
 	}
