@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -511,119 +509,6 @@ func TestClosedDuringARollback(t *testing.T) {
 			}
 		})
 	}
-}
-
-// relay gives one worker ID to one generator after the other, each from where the one
-// before has ended, as a lease does.
-type relay struct {
-	layout core.Layout
-	until  time.Time
-	mu     sync.Mutex
-	last   *core.Grant
-	given  int
-}
-
-func (r *relay) Grant(context.Context, *core.Grant) (*core.Grant, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !isDone(r.last) {
-		return nil, core.ErrInUse
-	}
-	gr, err := core.NewGrant(r.layout, 3, r.last.Close(), r.until)
-	if err == nil {
-		r.last = gr
-		r.given++
-	}
-	return gr, err
-}
-
-// Generators are closed while many draw from them, and made anew under the same
-// worker ID by several at once. One wins each time, and no id comes twice: without a
-// clock, an id that is issued after Done would come again at once.
-func TestRelay(t *testing.T) {
-	l := core.Layout{TimeBits: 41, WorkerBits: 4, SequenceBits: 4}
-	now := time.Now()
-	r := &relay{layout: l, until: now.Add(1000 * time.Hour), last: mustGrant(t, l, 3, now, now.Add(time.Hour))}
-	r.last.Close()
-	cycles := 5000
-	if testing.Short() {
-		cycles = 500
-	}
-	var all [][]int64
-	var mu sync.Mutex
-	for range cycles {
-		made := make(chan *core.Generator, 4)
-		var makers, writers sync.WaitGroup
-		for i := range 4 {
-			makers.Go(func() {
-				cfg := core.Config{Worker: r, ClockPolicy: core.Logical{Detached: true}}
-				if i == 0 {
-					cfg.NotBefore = l.End() // fails when it has the grant
-				}
-				g, err := core.New(cfg)
-				switch {
-				case err == nil:
-					made <- g
-				case i == 0 && errors.As(err, new(*core.ConfigError)), errors.Is(err, core.ErrInUse):
-				default:
-					t.Error(err)
-				}
-			})
-		}
-		makers.Wait()
-		if len(made) == 0 { // the one that fails had the grant when the others asked
-			g, err := core.New(core.Config{Worker: r, ClockPolicy: core.Logical{Detached: true}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			made <- g
-		}
-		close(made)
-		if len(made) > 1 {
-			t.Fatalf("%d generators under one worker ID", len(made))
-		}
-		for g := range made {
-			for range 3 {
-				writers.Go(func() {
-					var got []int64
-					block := make([]int64, 7)
-					for g.Fill(t.Context(), block) == nil {
-						got = append(got, block...)
-						runtime.Gosched()
-						id, err := g.Next(t.Context())
-						if err != nil {
-							break
-						}
-						got = append(got, id)
-					}
-					mu.Lock()
-					all = append(all, got)
-					mu.Unlock()
-				})
-			}
-			writers.Go(func() { runtime.Gosched(); g.Close() })
-			<-r.last.Done()
-			if again, err := core.New(core.Config{Worker: r, ClockPolicy: core.Logical{Detached: true}}); err != nil {
-				t.Error(err)
-			} else {
-				id, err := again.Next(t.Context())
-				if err != nil {
-					t.Error(err)
-				}
-				mu.Lock()
-				all = append(all, []int64{id})
-				mu.Unlock()
-				again.Close()
-			}
-			writers.Wait()
-		}
-	}
-	ids := slices.Concat(all...)
-	noDuplicates(t, ids)
-	if len(ids) < cycles {
-		t.Errorf("only %d ids in %d cycles", len(ids), cycles)
-	}
-	t.Logf("%d ids under %d grants", len(ids), r.given)
 }
 
 // revokes is a Worker that loses the first few grants while they are on their way.
