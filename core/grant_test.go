@@ -196,92 +196,59 @@ func TestGrantAheadOfTheClock(t *testing.T) {
 	}
 }
 
-// Where the lead is smaller than a grant's, a real step back is still one.
-func TestStepBackBelowTheGrantClock(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		from := time.Now().Add(time.Second)
-		g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, from, time.Time{})}, ClockPolicy: core.Refuse{}, Now: clock.now})
-		next(t, g)
-		clock.offset = time.Minute
-		next(t, g)
-		clock.offset = 0
-		clockError(t, g, 59*time.Second, 0) // the grant clock has reached 1s
-	})
-}
-
-// A grant of another worker ID continues above the last id, as far ahead as the grant
-// before it was.
-func TestGrantClockIsInherited(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		from := time.Now().Add(time.Hour)
-		first := mustGrant(t, small(), 3, from, time.Time{})
-		second := mustGrant(t, small(), 4, time.Time{}, time.Time{})
-		g := mustNew(t, core.Config{Worker: &firstAsks{[]core.GrantSource{holder{first}, holder{second}}}, Now: clock.now})
-		last := next(t, g)
-		first.Revoke(errors.New("taken"))
-		for range 10 {
-			p := next(t, g)
-			if p.Time.Before(last.Time) || p.Worker != 4 {
-				t.Fatalf("%+v after %+v", p, last)
-			}
-			last = p
-		}
-	})
-}
-
-// Rotate to a grant that begins ahead of the clock begins there.
-func TestRotateToAGrantAhead(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		from := time.Now().Add(-time.Minute)
-		grants := []core.GrantSource{
-			holder{mustGrant(t, small(), 3, time.Time{}, time.Time{})},
-			holder{mustGrant(t, small(), 4, from, from.Add(time.Hour))},
-		}
-		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, ClockPolicy: core.Rotate{}, Now: clock.now})
-		next(t, g)
-		clock.offset = -time.Hour
-		var p core.Parts
-		for range 8 {
-			p = next(t, g)
-		}
-		if p.Worker != 4 || p.Time.Before(from) || p.Time.After(from.Add(time.Second)) {
-			t.Errorf("%+v, the grant begins at %v", p, from)
-		}
-	})
-}
-
-// Rotate leaves the line of the old grant behind.
-func TestRotateInheritsNoGrantClock(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		grants := []core.GrantSource{
-			holder{mustGrant(t, small(), 3, time.Now().Add(time.Hour), time.Time{})},
-			holder{mustGrant(t, small(), 4, time.Time{}, time.Time{})},
-		}
-		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, ClockPolicy: core.Rotate{}, Now: clock.now, MaxJump: 24 * time.Hour})
-		clock.offset = 2 * time.Hour
-		next(t, g)
-		clock.offset = 0
-		for range 20 {
-			if p := next(t, g); p.Worker != 4 || p.Time.After(time.Now()) {
-				t.Fatalf("%+v at %v", p, time.Now())
-			}
-		}
-	})
-}
-
-// A roll-back goes by the grant's line too, and keeps it.
-func TestRollbackKeepsTheGrantClock(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		start := time.Now()
-		g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, start.Add(time.Hour), time.Time{})}, ClockPolicy: core.Rollback{}, Now: clock.now, MaxJump: 24 * time.Hour})
-		for i, at := range []time.Duration{2 * time.Hour, 90 * time.Minute, 0} {
-			clock.offset = at
-			p := next(t, g)
-			if want := start.Add(max(at, time.Hour)); p.Rollback != int64(i) || p.Time.Sub(want).Abs() > time.Second {
-				t.Errorf("at %v: %+v, want value %d of %v", at, p, i, want)
-			}
-		}
-	})
+// A grant that begins ahead of the clock begins there, and its time goes on from there: also when the
+// clock steps, at a roll-back, and under the next grant, unless that is for lower times.
+func TestGrantClock(t *testing.T) {
+	type grant struct {
+		worker int64
+		from   time.Duration // from the start of the test
+	}
+	type step struct {
+		offset           time.Duration // of the wall clock
+		worker, rollback int64
+		at               time.Duration // of the id, from the start of the test
+	}
+	const long = -1000 * time.Hour
+	for name, c := range map[string]struct {
+		policy core.ClockPolicy
+		grants []grant
+		revoke bool // the present grant, before each step but the first
+		steps  []step
+	}{
+		"after a loss":                  {nil, []grant{{3, time.Hour}, {4, long}}, true, []step{{0, 3, 0, time.Hour}, {0, 4, 0, time.Hour}}},
+		"under a later grant":           {nil, []grant{{3, long}, {4, time.Hour}}, true, []step{{0, 3, 0, 0}, {0, 4, 0, time.Hour}}},
+		"at a roll-back":                {core.Rollback{}, []grant{{3, time.Hour}}, false, []step{{2 * time.Hour, 3, 0, 2 * time.Hour}, {90 * time.Minute, 3, 1, 90 * time.Minute}, {0, 3, 2, time.Hour}}},
+		"Rotate to one ahead":           {core.Rotate{}, []grant{{3, long}, {4, -time.Minute}}, false, []step{{0, 3, 0, 0}, {-time.Hour, 4, 0, -time.Minute}}},
+		"Rotate inherits none":          {core.Rotate{}, []grant{{3, time.Hour}, {4, long}}, false, []step{{2 * time.Hour, 3, 0, 2 * time.Hour}, {0, 4, 0, 0}}},
+		"Rotate to one that was used":   {core.Rotate{}, []grant{{3, long}, {4, long}, {3, 10 * time.Minute}}, false, []step{{0, 3, 0, 0}, {-time.Minute, 4, 0, -time.Minute}, {-2 * time.Minute, 3, 0, 10 * time.Minute}}},
+		"a step back that goes further": {core.Refuse{}, []grant{{3, time.Second}}, false, []step{{0, 3, 0, time.Second}, {time.Minute, 3, 0, time.Minute}, {0, -1, 0, 0}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, clock *manual) {
+				start, src := time.Now(), &source{}
+				for _, gr := range c.grants {
+					src.grants = append(src.grants, mustGrant(t, small(), gr.worker, start.Add(gr.from), time.Time{}))
+				}
+				grants := slices.Clone(src.grants)
+				g := mustNew(t, core.Config{Worker: src, ClockPolicy: c.policy, Now: clock.now, MaxJump: 24 * time.Hour})
+				for i, s := range c.steps {
+					if clock.offset = s.offset; c.revoke && i > 0 {
+						grants[i-1].Revoke(nil)
+					}
+					if s.worker < 0 {
+						clockError(t, g, time.Minute-time.Second, 0) // the grant clock has reached 1s
+						continue
+					}
+					for n := range 20 { // five ticks
+						p := next(t, g)
+						if late := p.Time.Sub(start.Add(s.at)); p.Worker != s.worker || p.Rollback != s.rollback || late < 0 || late > time.Since(start)+time.Millisecond {
+							t.Fatalf("step %d, id %d: %+v, %v after %v", i, n, p, late, s.at)
+						}
+					}
+				}
+			})
+		})
+	}
 }
 
 func isDone(gr *core.Grant) bool {

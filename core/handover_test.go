@@ -424,48 +424,6 @@ func TestPanicDuringAHandover(t *testing.T) {
 	})
 }
 
-// Another worker ID may begin ahead of the clock where its grant does, though it was
-// in use before.
-func TestRotateBackToAWorkerIDUsedBefore(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		later := time.Now().Add(10 * time.Minute)
-		grants := []core.GrantSource{
-			holder{mustGrant(t, small(), 3, time.Time{}, time.Time{})}, holder{mustGrant(t, small(), 4, time.Time{}, time.Time{})},
-			holder{mustGrant(t, small(), 3, later, time.Time{})},
-		}
-		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, ClockPolicy: core.Rotate{}, Now: clock.now, MaxJump: 24 * time.Hour})
-		next(t, g)
-		clock.offset = -time.Minute
-		next(t, g)
-		clock.offset = -2 * time.Minute
-		if p := next(t, g); p.Worker != 3 || !p.Time.Equal(later) {
-			t.Errorf("%+v, the grant begins at %v", p, later)
-		}
-	})
-}
-
-// A grant ahead of the clock that a running generator takes over begins where it
-// says, however long the generator has run.
-func TestLaterGrantAheadOfTheClock(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		from := time.Now().Add(time.Hour)
-		first := mustGrant(t, small(), 3, time.Time{}, time.Time{})
-		grants := []core.GrantSource{holder{first}, holder{mustGrant(t, small(), 4, from, time.Time{})}}
-		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, Now: clock.now})
-		next(t, g)
-		time.Sleep(10 * time.Minute)
-		first.Revoke(nil)
-		began, ids := time.Now(), make([]int64, 40)
-		if err := g.Fill(t.Context(), ids); err != nil {
-			t.Fatal(err)
-		}
-		p, _ := small().Decode(ids[39])
-		if took := time.Since(began); took < 8*time.Millisecond || took > 10*time.Millisecond || p.Time.Sub(from) > took {
-			t.Errorf("10 ticks took %v, to %v after the grant's beginning", took, p.Time.Sub(from))
-		}
-	})
-}
-
 // What is unused begins right behind the last id, also where that was the last of
 // its tick.
 func TestFirstUnusedAtATicksEnd(t *testing.T) {
