@@ -217,7 +217,7 @@ func TestReservedSlotsAfterTheEnd(t *testing.T) {
 }
 
 // When Close has returned, not even a goroutine that passed every check before
-// can issue: the cursor is closed, not just the fence.
+// can issue: the cursor is closed, not just the fence, and the unused slots are gone.
 func TestGrantCloseClosesTheCursor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(Twitter().Epoch) + time.Hour)
@@ -226,15 +226,24 @@ func TestGrantCloseClosesTheCursor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := New(Config{Worker: holderOf{gr}})
+		g, err := New(Config{Worker: holderOf{gr}, ClockPolicy: Reuse{}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := g.Next(t.Context()); err != nil {
-			t.Fatal(err)
+		for range 2 {
+			if _, err := g.Next(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Millisecond)
 		}
 		a := g.current.Load()
+		if len(a.unused.ranges) == 0 {
+			t.Error("no slot was left unused")
+		}
 		gr.Close()
+		if slot, ok := a.unused.take(0, 0); ok {
+			t.Errorf("slot %d, left unused, is issued", slot)
+		}
 		if a.cursor.Load() != closedCursor {
 			t.Error("the cursor is still open")
 		}

@@ -225,31 +225,6 @@ func TestCounterInBubble(t *testing.T) {
 	})
 }
 
-// Where the counter is trusted, ids after a pause carry the time after it.
-func TestTimeByTheCounter(t *testing.T) {
-	g, err := New(Config{Worker: Fixed(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer g.Close()
-	for range 100 {
-		time.Sleep(2 * time.Millisecond)
-		before := time.Now().Truncate(time.Millisecond).Add(-time.Millisecond) // clocks differ by less than 1ms
-		for range 20 {
-			id, err := g.Next(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if parts, err := g.Layout().Decode(id); err != nil || parts.Time.Before(before) {
-				t.Fatalf("the id's time is %v, after %v: %v", parts.Time, before, err)
-			}
-		}
-	}
-	if !g.Stats().Counter && (platform{}).counterIsClock() {
-		t.Error("the counter is not trusted")
-	}
-}
-
 // A panic of the Observer does not end the use of the counter.
 func TestPanicWhileCalibrating(t *testing.T) {
 	g, err := New(Config{Worker: Fixed(1)})

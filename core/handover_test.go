@@ -54,36 +54,6 @@ func (f *firstAsks) Grant(ctx context.Context, _ *core.Grant) (*core.Grant, erro
 	return w.Grant(ctx, nil)
 }
 
-// A running generator that takes over a Fixed continues above what was issued
-// with it elsewhere.
-func TestFixedInARunningGenerator(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		two := core.Fixed(2)
-		var ids []int64
-		draw := func(g *core.Generator, n int) {
-			t.Helper()
-			for range n {
-				time.Sleep(time.Millisecond)
-				id, err := g.Next(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				ids = append(ids, id)
-			}
-		}
-		g := mustNew(t, core.Config{Worker: two, Now: clock.now})
-		draw(g, 1000)
-		g.Close()
-		clock.offset = -500 * time.Millisecond
-		one := mustGrant(t, core.Twitter(), 1, time.Time{}, time.Time{})
-		g = mustNew(t, core.Config{Worker: &firstAsks{[]core.GrantSource{holder{one}, two}}, Now: clock.now})
-		draw(g, 1)
-		one.Revoke(nil)
-		draw(g, 500)
-		noDuplicates(t, ids)
-	})
-}
-
 // A pause while Config.Now is read must not put ids ahead of the clock.
 func TestPauseInNow(t *testing.T) {
 	inBubble(t, func(t *testing.T, _ *manual) {

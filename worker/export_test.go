@@ -24,9 +24,6 @@ func Acquire(ctx context.Context, s driver.Store, cfg Config) (*Lease, error) {
 	return l, nil
 }
 
-// ErrReleased is errReleased.
-var ErrReleased = errReleased
-
 // Close is Release.
 func (l *lease) Close() error { return l.Release(context.Background()) }
 

@@ -115,37 +115,6 @@ func TestClockLeapsAhead(t *testing.T) {
 	})
 }
 
-// Answers to the claim that compares the clocks are lost: no worker ID is given up for that,
-// and no lease ends.
-func TestLeapWhileAnswersAreLost(t *testing.T) {
-	inWorld(t, func(w *world) {
-		for lose := range 4 {
-			lease := w.acquire(func(cfg *worker.Config) {
-				cfg.StopOnLoss, cfg.Preferred, cfg.RequirePreferred, cfg.Namespace = true, ref(int64(2)), true, "lost-answers"
-			})
-			gen, err := core.New(core.Config{Worker: lease, Now: w.now})
-			if err != nil {
-				t.Fatal(err)
-			}
-			w.store.set(func(f *flaky) { f.lose = lose })
-			w.leap(time.Hour)
-			for range 300 {
-				if _, err := gen.Next(w.Context()); err != nil {
-					t.Fatalf("%d answers lost: %v, %+v", lose, err, lease.Stats())
-				}
-				time.Sleep(100 * time.Millisecond)
-			}
-			if st := lease.Stats(); st.Losses > 0 || lease.Err() != nil || st.Worker != 2 || st.Claims != 2 {
-				t.Errorf("%d answers lost: %v, %+v", lose, lease.Err(), st)
-			}
-			gen.Close()
-			if err := lease.Close(); err != nil {
-				t.Error(err)
-			}
-		}
-	})
-}
-
 // The worker ID was taken while the machine slept: that is a loss, and ids continue.
 func TestLeapAfterALoss(t *testing.T) {
 	inWorld(t, func(w *world) {

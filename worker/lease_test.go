@@ -191,42 +191,6 @@ func TestStopOnLoss(t *testing.T) {
 	})
 }
 
-func TestRelease(t *testing.T) {
-	inWorld(t, func(w *world) {
-		lease := w.acquire(nil)
-		gen := w.generator(lease, nil)
-		time.Sleep(25 * time.Second)
-		last := w.mustDraw(gen)
-		if err := lease.Release(w.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if got := w.fence(last.Worker); !got.Equal(last.Time.Add(time.Millisecond)) {
-			t.Errorf("the last id is of %v, released from %v on", last.Time, got)
-		}
-		if !w.record(last.Worker).Free(0) {
-			t.Error("the worker ID is still leased")
-		}
-		if _, err := gen.Next(w.Context()); !errors.Is(err, core.ErrLost) || !errors.Is(err, worker.ErrReleased) {
-			t.Errorf("after Release: %v", err)
-		}
-		if err := lease.Err(); !errors.Is(err, worker.ErrReleased) {
-			t.Error(err)
-		}
-		<-lease.Done()
-		if err := lease.Release(w.Context()); err != nil {
-			t.Errorf("twice: %v", err)
-		}
-		if err := lease.Close(); err != nil {
-			t.Errorf("thrice: %v", err)
-		}
-		time.Sleep(time.Millisecond)
-		next := w.acquire(nil)
-		if p := w.mustDraw(w.generator(next, nil)); p.Worker != last.Worker || p.Time.Sub(last.Time) > 5*time.Millisecond {
-			t.Errorf("the next id is %+v after %+v", p, last)
-		}
-	})
-}
-
 // A worker ID whose holder crashed can be claimed when its time to live has ended, not before,
 // and the claim begins at its fence.
 func TestTakeoverAfterACrash(t *testing.T) {
