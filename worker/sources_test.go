@@ -112,7 +112,7 @@ func TestFromFileReadsAll(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "number")
 	for content, want := range map[string]int64{
 		strings.Repeat("\n", 4094) + "15": 15, strings.Repeat("0", 99) + "15": 15, // the first has the most bytes
-		strings.Repeat("\n", 4095) + "15": -1, "15" + strings.Repeat("\n", 5000): -1, "1" + strings.Repeat("\n", 99) + "2\n": -1, " \n": -1,
+		strings.Repeat("\n", 4095) + "15": -1, "15" + strings.Repeat("\n", 5000): -1, "1" + strings.Repeat("\n", 99) + "2\n": -1, "": -1,
 	} {
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
