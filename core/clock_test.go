@@ -61,22 +61,6 @@ func TestAnchorFollowsTheSystemClock(t *testing.T) {
 	})
 }
 
-func TestTickAtRoundsDown(t *testing.T) {
-	for _, tick := range []time.Duration{time.Millisecond, 10 * time.Millisecond, time.Second} {
-		t.Run(tick.String(), func(t *testing.T) {
-			c := &clock{base: 3, tickNs: int64(tick), plain: tick == time.Millisecond}
-			for _, x := range []struct {
-				ns   int64
-				want uint64
-			}{{0, 3}, {c.tickNs - 1, 3}, {c.tickNs, 4}, {-1, 2}, {-c.tickNs, 2}, {-c.tickNs - 1, 1}, {-100 * c.tickNs, 0}} {
-				if got := c.tickAt(x.ns); got != x.want {
-					t.Errorf("ticks of %v: %d ns from tick 3 is in %d, want %d", tick, x.ns, got, x.want)
-				}
-			}
-		})
-	}
-}
-
 // ticks returns the present tick of both clocks.
 func (c *clock) ticks() (wall, hybrid uint64) {
 	at := c.read()

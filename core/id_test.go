@@ -183,23 +183,6 @@ func TestRangeRefuses(t *testing.T) {
 	}
 }
 
-func FuzzCompose(f *testing.F) {
-	f.Add(int64(1505914988849), int64(17), int64(25), int64(0), uint8(41), uint8(12))
-	f.Add(int64(-1), int64(-1), int64(1<<62), int64(1<<40), uint8(63), uint8(0))
-	f.Add(int64(1<<62), int64(0), int64(0), int64(4095), uint8(1), uint8(200))
-	f.Fuzz(func(t *testing.T, ms, dc, worker, seq int64, timeBits, seqBits uint8) {
-		l := core.Layout{TimeBits: timeBits, DatacenterBits: 5, WorkerBits: 5, SequenceBits: seqBits}
-		id, err := l.Compose(core.Parts{Time: time.UnixMilli(ms), Datacenter: dc, Worker: worker, Sequence: seq})
-		if err != nil {
-			return
-		}
-		p, err := l.Decode(id)
-		if err != nil || p.Datacenter != dc || p.Worker != worker || p.Sequence != seq || p.Time.UnixMilli() != ms {
-			t.Fatalf("%d came back as %+v, %v", id, p, err)
-		}
-	})
-}
-
 // The textbook's formula, at all extremes of the fields.
 func TestTextbookFormula(t *testing.T) {
 	const epoch = 1288834974657
