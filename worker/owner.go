@@ -115,7 +115,7 @@ func (l *lease) step() (p plan) {
 		l.ending.storeOver = l.ending.storeOver || l.state == ended && l.ending.releases == 0 // no Close waits to close it
 		p.closeStore = l.ending.storeOver
 	}
-	if l.state != acquiring && l.state != checking { // core.New takes a wall clock that is ahead for the right one
+	if l.state != acquiring && l.state != checking { // core.New would trust a wall clock that has just jumped
 		l.endOpening()
 	}
 	if l.ending.releases > 0 {
