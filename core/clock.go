@@ -156,7 +156,9 @@ func (c *clock) reanchor(old *anchor) *anchor {
 func (c *clock) accepts(jump, offset, elapsed int64) bool {
 	covered := jump <= 0 || c.belowFence == nil || c.belowFence(elapsed+offset)
 	if jump <= c.maxJump {
-		c.jump.clear()
+		if c.jump.pending.Load() {
+			c.jump.pending.Store(false) // it forgets the jump: the clock shows an acceptable time
+		}
 		return covered
 	}
 	persists, first := c.jump.sight(offset, elapsed, c.maxJump)
@@ -257,15 +259,6 @@ func (j *jumpDetector) sight(offset, elapsed, maxJump int64) (persists, first bo
 		j.next = elapsed + sightingEvery
 	}
 	return elapsed-j.at >= jumpPersists && j.sightings >= jumpSightings, false
-}
-
-// clear forgets the jump: the clock shows an acceptable time.
-func (j *jumpDetector) clear() {
-	if j.pending.Load() {
-		j.mu.Lock()
-		j.pending.Store(false)
-		j.mu.Unlock()
-	}
 }
 
 // platform is what the operating system and the processor offer. A file for one of them, such as

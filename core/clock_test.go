@@ -132,7 +132,7 @@ func TestJumpSightings(t *testing.T) {
 					t.Errorf("sighting %d: %v, %v", i, lasted, first)
 				}
 			}
-			j.clear()
+			j.pending.Store(false)
 			if _, first := j.sight(sightings[0].to, 0, jump); !first {
 				t.Error("not forgotten")
 			}

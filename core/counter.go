@@ -61,15 +61,18 @@ func (a *allocator) takeKnown(want uint64) (from uint64, ok bool) {
 // take allocates up to want slots and returns the first one, and how many (n). It returns n == 0
 // if there is none at present. It reads the clock, and records the known tick.
 func (a *allocator) take(want uint64) (from, n uint64) {
-	if want <= knownSlots {
-		if count, ok := a.clock.counter.begin(); ok {
-			defer a.clock.counter.mu.Unlock() // also after a panic of the Observer
-			from, n, at, last := a.takeByClock(want)
-			a.recordTick(count, at, from, n, last)
-			return from, n
-		}
+	c := &a.clock.counter
+	if want > knownSlots || c.off.Load() || !c.mu.TryLock() {
+		from, n, _, _ = a.takeByClock(want)
+		return from, n
 	}
-	from, n, _, _ = a.takeByClock(want)
+	defer c.mu.Unlock() // also after a panic of the Observer
+	var count uint64
+	if c.readable {
+		count = c.machine.readCounter()
+	}
+	from, n, at, last := a.takeByClock(want)
+	a.recordTick(count, at, from, n, last)
 	return from, n
 }
 
@@ -114,20 +117,8 @@ type machine interface {
 	counterIsClock() bool // whether the machine itself takes the time from it
 }
 
-// begin reads the counter and locks it. It reports false if the counter is not used, or another
-// goroutine has locked it. Otherwise the caller unlocks it.
-func (c *counter) begin() (count uint64, ok bool) {
-	if c.off.Load() || !c.mu.TryLock() {
-		return 0, false
-	}
-	if c.readable {
-		count = c.machine.readCounter()
-	}
-	return count, true
-}
-
 // countsIn returns how many counts the next ns nanoseconds take, at most those of longestKnown.
-// count is the reading of begin, and elapsed a reading of the clock after it. It returns 0 while
+// count is a reading of the counter, and elapsed one of the clock after it. It returns 0 while
 // the counter is not trusted.
 func (c *counter) countsIn(ns int64, count uint64, elapsed int64) uint64 {
 	if c.trusted.Load() {

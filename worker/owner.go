@@ -92,7 +92,7 @@ func (l *lease) step() (p plan) {
 	l.checkClock()
 	l.handOver()
 	l.checkFence()
-	c, at := l.next(time.Now())
+	c, at, over := l.next(time.Now())
 	if c != nil && !l.begin(c) {
 		c, at = nil, time.Now() // look again
 	}
@@ -110,7 +110,10 @@ func (l *lease) step() (p plan) {
 	if l.state < releasing && l.current != nil {
 		p.reached = l.current.grant.FenceReached()
 	}
-	if p.over = c == nil && l.finished(); p.over {
+	if p.over = over; over {
+		if len(l.retiring) == 0 {
+			l.move(drained)
+		}
 		l.running = false
 		l.ending.storeOver = l.ending.storeOver || l.state == ended && l.ending.releases == 0 // no Close waits to close it
 		p.closeStore = l.ending.storeOver
@@ -195,11 +198,11 @@ func (l *lease) handleAnswers() {
 // idle is how long the owner sleeps when nothing is due.
 const idle = time.Hour
 
-// next is the call that is due now, or when there will be one.
-func (l *lease) next(now time.Time) (c *call, at time.Time) {
+// next is the call that is due now, or when there will be one, unless nothing is left to do.
+func (l *lease) next(now time.Time) (c *call, at time.Time, over bool) {
 	at = now.Add(idle)
-	if l.requests.busy() {
-		return nil, at
+	if slices.ContainsFunc(l.requests.calls, func(c *call) bool { return c.status == pending }) {
+		return nil, at, false
 	}
 	claimAt, renewAt := at, at
 	switch l.state {
@@ -210,9 +213,12 @@ func (l *lease) next(now time.Time) (c *call, at time.Time) {
 	case checking, rotating:
 		claimAt, renewAt = l.claiming.retry.at, l.renewAt()
 	case releasing:
-		if l.claiming.resolves() { // a claim that may have been granted is repeated, so that it can be released
+		// A claim that may have been granted is repeated, so that it can be released.
+		if over = l.claiming.sent == nil || l.claiming.retry.failures > maxResolves; !over {
 			claimAt = l.claiming.retry.at
 		}
+	case ended:
+		over = true
 	}
 	// A claim that was not tried before comes first. Otherwise the earlier request does.
 	claimFirst := l.claiming.retry.failures == 0 || !renewAt.Before(claimAt)
@@ -220,11 +226,11 @@ func (l *lease) next(now time.Time) (c *call, at time.Time) {
 	case !claimAt.After(now) && (claimFirst || renewAt.After(now)):
 		if err := l.outOfTime(); err != nil { // it cannot be granted
 			l.failedClaim(err)
-			return nil, now // look again
+			return nil, now, false // look again
 		}
-		return l.newClaim(), at
+		return l.newClaim(), at, false
 	case !renewAt.After(now):
-		return l.newRenewal(l.current), at
+		return l.newRenewal(l.current), at, false
 	}
 	at = earlier(claimAt, renewAt)
 	if l.current != nil && l.state < releasing { // the wall clock may jump, and ids may reach the fence
@@ -235,11 +241,11 @@ func (l *lease) next(now time.Time) (c *call, at time.Time) {
 			continue
 		}
 		if !a.retry.at.After(now) {
-			return l.newRelease(a), at
+			return l.newRelease(a), at, false
 		}
-		at = earlier(at, a.retry.at)
+		at, over = earlier(at, a.retry.at), false
 	}
-	return nil, at
+	return nil, at, over
 }
 
 // renewAt is when the current worker ID is due for renewal. That is earlier than planned if

@@ -123,18 +123,6 @@ func (l *lease) wantsRelease(a *assignment) bool {
 	return l.ending.releases > 0 || !a.releaseSent
 }
 
-// finished reports whether the owner has nothing left to do.
-func (l *lease) finished() bool {
-	if l.state < releasing || l.requests.busy() || l.claiming.resolves() {
-		return false
-	}
-	if len(l.retiring) == 0 {
-		l.move(drained)
-		return true
-	}
-	return !slices.ContainsFunc(l.retiring, l.wantsRelease)
-}
-
 // An ending is what the calls of Release share.
 type ending struct {
 	releases  int           // calls of Release that wait

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -70,11 +69,6 @@ type requests struct {
 	lastFailed atomic.Bool // the last request that was made; of the limiter
 }
 
-// busy reports whether a call is under way that is not late.
-func (r *requests) busy() bool {
-	return slices.ContainsFunc(r.calls, func(c *call) bool { return c.status == pending })
-}
-
 // A claiming is the claim that the lease makes, or the next one.
 type claiming struct {
 	sent     *sentClaim // whose outcome is not known; nil: none
@@ -89,9 +83,6 @@ type sentClaim struct {
 	request driver.Request
 	unknown bool // an attempt was not answered, so it may have been granted: the next attempt repeats it
 }
-
-// resolves reports whether a claim of unknown outcome is to be repeated, only to be released.
-func (c *claiming) resolves() bool { return c.sent != nil && c.retry.failures <= maxResolves }
 
 // maxResolves limits how often a claim is repeated only to be released.
 const maxResolves = 5
