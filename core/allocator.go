@@ -75,19 +75,15 @@ func (a *allocator) startClock(inherited int64) {
 	if a.policy.kind == policyDetached {
 		return
 	}
-	if _, maxTick := a.limits(); a.grant.first > maxTick {
+	if _, _, maxTick := a.limits(); a.grant.first > maxTick {
 		a.grantOffset = a.clock.offsetNow(a.grant.first)
 	}
 }
 
 // raiseFirst makes an allocator that is not in use yet begin no earlier than at tick.
 func (a *allocator) raiseFirst(tick uint64) {
-	a.grant.mu.Lock() // Grant.Close compares first with final
-	defer a.grant.mu.Unlock()
-	if slot := a.layout.firstSlot(tick); slot > a.first && a.cursor.Load() != closedCursor {
-		a.first = slot
-		a.cursor.Store(slot)
-	}
+	a.first = max(a.first, a.layout.firstSlot(tick))
+	a.cursor.Store(a.first)
 }
 
 // takeByClock does what take does, but records nothing. It also returns the reading of the clock
@@ -101,7 +97,7 @@ func (a *allocator) takeByClock(want uint64) (from, n uint64, at clockReading, l
 	l := a.layout
 	bits := l.SequenceBits
 	cursor := a.cursor.Load()
-	at, now, maxTick := a.readLimits()
+	at, now, maxTick := a.limits()
 	for {
 		last = a.lastTick(maxTick)
 		if now > last { // at the fence, or after the end of the layout
@@ -136,7 +132,7 @@ func (a *allocator) takeByClock(want uint64) (from, n uint64, at clockReading, l
 		// costs more than the id. So let the other core continue for a while. Then read the
 		// clock before the cursor, so that the other has less time to move the cursor.
 		a.clock.backOff()
-		at, now, maxTick = a.readLimits()
+		at, now, maxTick = a.limits()
 		cursor = a.cursor.Load()
 	}
 }
@@ -154,13 +150,8 @@ func (a *allocator) lastTick(maxTick uint64) uint64 {
 	return last
 }
 
-// limits returns the present tick, and the last tick that the clocks allow, see limit.
-func (a *allocator) limits() (now, maxTick uint64) {
-	_, now, maxTick = a.readLimits()
-	return now, maxTick
-}
-
-func (a *allocator) readLimits() (at clockReading, now, maxTick uint64) {
+// limits reads the clocks. It returns the present tick, and the last tick that they allow, see limit.
+func (a *allocator) limits() (at clockReading, now, maxTick uint64) {
 	if a.policy.kind == policyDetached {
 		return at, 0, a.layout.lastTick
 	}
@@ -201,23 +192,19 @@ func (a *allocator) id(slot uint64) int64 {
 	return int64((slot-sequence)<<(a.tickShift&63) | sequence<<(a.seqShift&63) | a.base)
 }
 
-func (a *allocator) startOf(tick uint64) time.Time { return a.layout.startOf(tick) }
-
-// close closes the allocator, once, and returns the first tick above its ids. A goroutine that
-// finds the closed cursor issues nothing.
-func (a *allocator) close() (unused uint64) {
+// close closes the allocator, once, and returns where its ids end. A goroutine that finds the
+// closed cursor issues nothing.
+func (a *allocator) close() position {
 	a.queue.mu.Lock()
+	defer a.queue.mu.Unlock()
 	if cursor := a.cursor.Swap(closedCursor); cursor != closedCursor {
 		a.queue.final = cursor
 	}
-	a.queue.mu.Unlock()
 	if a.unused != nil {
 		a.unused.close()
 	}
-	return a.position(0).lastIssued + 1
+	return a.lockedPosition(0)
 }
-
-func (a *allocator) hasIssued() bool { return a.position(0).issued }
 
 // slotsPassed returns how many slots the cursor has passed, without those that are only reserved, plus
 // how many Reuse has issued since.
@@ -325,7 +312,7 @@ func (a *allocator) reserve(r *reservation, next, want uint64) bool {
 
 // takeReserved takes reserved slots. It reports false if they may not be issued yet, or no more.
 func (a *allocator) takeReserved(r gap) bool {
-	if _, maxTick := a.limits(); r.from>>a.layout.SequenceBits > a.lastTick(maxTick) {
+	if _, _, maxTick := a.limits(); r.from>>a.layout.SequenceBits > a.lastTick(maxTick) {
 		return false
 	}
 	q := &a.queue

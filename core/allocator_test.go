@@ -187,75 +187,14 @@ func TestReservationsEndWithTheGrant(t *testing.T) {
 	})
 }
 
-// No id comes twice and none is lost from order while calls are cancelled and give back what they reserved.
-func TestNoDuplicateOfGivenBackSlots(t *testing.T) {
-	g, err := New(Config{Layout: Layout{TimeBits: 41, WorkerBits: 8, SequenceBits: 6}, Worker: Fixed(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer g.Close()
-	end := time.Now().Add(400 * time.Millisecond)
-	all := make([][]int64, 16)
-	var wg sync.WaitGroup
-	for w := range all {
-		wg.Go(func() {
-			block := make([]int64, 1+w*5)
-			last := int64(0)
-			for i := 0; time.Now().Before(end); i++ {
-				ctx, cancel := context.WithCancel(t.Context())
-				if w%2 == 0 {
-					time.AfterFunc(time.Duration((i*131+w*57)%1500)*time.Microsecond, cancel)
-				}
-				if g.Fill(ctx, block) == nil {
-					if block[0] <= last || !slices.IsSorted(block) {
-						t.Errorf("%d after %d", block[0], last)
-					}
-					last = block[len(block)-1]
-					all[w] = append(all[w], block...)
-				}
-				cancel()
-			}
-		})
-	}
-	wg.Wait()
-	ids := slices.Concat(all...)
-	slices.Sort(ids)
-	n := len(ids)
-	if len(slices.Compact(ids)) != n {
-		t.Error("an id was issued twice")
-	}
-	if st := g.Stats(); st.Issued < uint64(n) {
-		t.Errorf("%d ids, %+v", n, st)
-	}
-	t.Logf("%d ids", n)
-}
-
 // reservedAllocator returns an allocator that has issued a tick of four slots and reserved two of the next.
 func reservedAllocator(t *testing.T) (a *allocator, r reservation) {
 	a = bubbleGenerator(t, Fixed(0)).current.Load()
-	now, _ := a.limits()
+	_, now, _ := a.limits()
 	if !a.reserve(&r, a.position(now).next, 9) || r.n != 2 {
 		t.Fatalf("reserved %+v", r)
 	}
 	return a, r
-}
-
-// A reserved slot is issued when its tick has come, and not before; then it is the last id.
-func TestReservedSlots(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a, r := reservedAllocator(t)
-		if a.takeReserved(r.gap) {
-			t.Error("issued before its time")
-		}
-		time.Sleep(10 * time.Millisecond)
-		before := a.position(0)
-		if !a.takeReserved(r.gap) {
-			t.Error("not issued in its time")
-		}
-		if after := a.position(0); after.lastIssued != before.lastIssued+1 || after.unissued != 0 || before.unissued != 2 || a.close() != after.lastIssued+1 {
-			t.Errorf("%+v, then %+v", before, after)
-		}
-	})
 }
 
 // After the end no reserved slot is issued, and the end is above the last id, not above the reservation.
@@ -264,47 +203,21 @@ func TestReservedSlotsAfterTheEnd(t *testing.T) {
 		a, r := reservedAllocator(t)
 		tick := r.from >> a.layout.SequenceBits
 		time.Sleep(10 * time.Millisecond)
-		if unused := a.close(); unused != tick {
+		if unused := a.close().lastIssued + 1; unused != tick {
 			t.Errorf("unused from tick %d on, want %d", unused, tick)
 		}
 		if a.takeReserved(r.gap) {
 			t.Error("issued after the end")
 		}
 		a.giveBack(r.gap)
-		if a.reserve(&r, r.from, 1) || a.close() != tick {
+		if a.reserve(&r, r.from, 1) || a.close().lastIssued+1 != tick {
 			t.Error("reserved after the end")
 		}
 	})
 }
 
-// What is given back is reserved once more, before the slots behind; and not below an id that was issued since.
-func TestGivenBackSlots(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a, first := reservedAllocator(t)
-		var second, third reservation
-		now, _ := a.limits()
-		if !a.reserve(&second, a.position(now).next, 1) || second.from != first.from+2 {
-			t.Fatalf("%+v behind %+v", second, first)
-		}
-		a.giveBack(first.gap)
-		if next := a.position(now).next; next != first.from || !a.reserve(&third, next, 1) || third.gap != (gap{next, 1}) {
-			t.Fatalf("%+v, %d after %+v", third, next, first)
-		}
-		time.Sleep(10 * time.Millisecond)
-		if next := a.position(now).next; next != first.from+1 {
-			t.Errorf("next %d", next)
-		}
-		if !a.takeReserved(second.gap) {
-			t.Fatal("not issued")
-		}
-		if next := a.position(now).next; next != second.from+1 {
-			t.Errorf("next %d is below the last id, %d", next, second.from)
-		}
-	})
-}
-
 // When Close has returned, not even a goroutine that passed every check before
-// can issue: the cursor is closed, not just the fence.
+// can issue: the cursor is closed, not just the fence, and the unused slots are gone.
 func TestGrantCloseClosesTheCursor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(Twitter().Epoch) + time.Hour)
@@ -313,21 +226,26 @@ func TestGrantCloseClosesTheCursor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := New(Config{Worker: holderOf{gr}})
+		g, err := New(Config{Worker: holderOf{gr}, ClockPolicy: Reuse{}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := g.Next(t.Context()); err != nil {
-			t.Fatal(err)
+		for range 2 {
+			if _, err := g.Next(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Millisecond)
 		}
 		a := g.current.Load()
+		if len(a.unused.ranges) == 0 {
+			t.Error("no slot was left unused")
+		}
 		gr.Close()
+		if slot, ok := a.unused.take(0, 0); ok {
+			t.Errorf("slot %d, left unused, is issued", slot)
+		}
 		if a.cursor.Load() != closedCursor {
 			t.Error("the cursor is still open")
-		}
-		a.raiseFirst(a.position(0).cursor>>12 + 100)
-		if a.cursor.Load() != closedCursor {
-			t.Error("the cursor has been opened again")
 		}
 		if _, err := gr.swap(a, a); err == nil {
 			t.Error("a closed grant was passed on")
@@ -338,49 +256,6 @@ func TestGrantCloseClosesTheCursor(t *testing.T) {
 type holderOf struct{ grant *Grant }
 
 func (h holderOf) Grant(context.Context, *Grant) (*Grant, error) { return h.grant, nil }
-
-// A grant that is closed between being taken over and being given its beginning
-// returns what is unused, and no wrong instant.
-func TestGrantClosedWhileItBegins(t *testing.T) {
-	var given []*Grant
-	for n := range int64(3) {
-		gr, err := NewGrant(Twitter(), n, time.Time{}, time.Time{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		given = append(given, gr)
-	}
-	g, err := New(Config{Worker: &grants{given}, MaxWait: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer g.Close()
-	old, taken := given[0], given[1]
-	old.Revoke(nil)
-	old.mu.Lock() // install asks for its mark, after it has attached the next
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = g.regrant(t.Context(), g.current.Load(), new(int), RegrantLost) // the grant may be found closed, or not
-	}()
-	for gone := false; !gone && !taken.Attached(); {
-		select {
-		case <-done:
-			gone = true
-			t.Error("the next grant was not taken")
-		case <-time.After(time.Millisecond):
-		}
-	}
-	unused := taken.Close()
-	old.mu.Unlock()
-	<-done
-	if unused.After(time.Now()) {
-		t.Errorf("unused from %v", unused)
-	}
-	if _, err := g.Next(t.Context()); err != nil {
-		t.Error(err)
-	}
-}
 
 // grants gives one grant after the other.
 type grants struct{ list []*Grant }

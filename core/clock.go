@@ -61,7 +61,7 @@ func newClock(l *compiledLayout, custom func() time.Time, at, wall time.Time, ma
 	c.lastWall.Store(offset)
 	c.accepted.Store(offset)
 	c.hybrid.Store(offset)
-	c.counter.start, c.counter.next, c.counter.event = at, firstEvery, event
+	c.counter.machine, c.counter.start, c.counter.next, c.counter.event = platform{}, at, firstEvery, event
 	c.counter.off.Store(custom != nil)
 	return c
 }
@@ -125,12 +125,16 @@ func (c *clock) reanchor(old *anchor) *anchor {
 	if a := c.anchor.Load(); a != old {
 		return a
 	}
+	// time.Now reads the wall clock first, so a pause makes the difference too small and never too
+	// large: no reading puts ids ahead of the true wall clock. So the greatest counts. (A step back
+	// below anchorNoise is ignored, and leaves them ahead by that much.)
 	var elapsed int64
-	wall := greatestOf(anchorReadings, func() int64 {
+	wall := int64(math.MinInt64)
+	for range anchorReadings {
 		t := time.Now()
 		elapsed = int64(t.Sub(c.start))
-		return c.sinceOrigin(t) - elapsed
-	})
+		wall = max(wall, c.sinceOrigin(t)-elapsed)
+	}
 	next := &anchor{wall: old.wall, hybrid: old.hybrid, checkAt: elapsed + anchorEvery}
 	jump := wall - old.hybrid
 	switch back := old.wall - wall; {
@@ -146,25 +150,15 @@ func (c *clock) reanchor(old *anchor) *anchor {
 	return next
 }
 
-// greatestOf returns the best of n readings of wall minus elapsed time. time.Now reads the
-// wall clock first, so a pause makes the difference too small and never too large: no reading
-// puts ids ahead of the true wall clock. (A step back below anchorNoise is ignored, and leaves
-// them ahead by that much.)
-func greatestOf(n int, read func() int64) int64 {
-	best := read()
-	for range n - 1 {
-		best = max(best, read())
-	}
-	return best
-}
-
 // accepts reports whether to follow a wall clock that is ahead of the hybrid clock by jump. A
 // jump of more than MaxJump must persist first. One beyond the fence is ignored until the
 // fence is raised, because ids could not follow it.
 func (c *clock) accepts(jump, offset, elapsed int64) bool {
 	covered := jump <= 0 || c.belowFence == nil || c.belowFence(elapsed+offset)
 	if jump <= c.maxJump {
-		c.jump.clear()
+		if c.jump.pending.Load() {
+			c.jump.pending.Store(false) // it forgets the jump: the clock shows an acceptable time
+		}
 		return covered
 	}
 	persists, first := c.jump.sight(offset, elapsed, c.maxJump)
@@ -216,9 +210,6 @@ func (c *clock) startOf(tick uint64) int64 {
 	return int64(tick-c.base) * c.tickNs
 }
 
-// reaches reports whether the clock can count up to a tick.
-func (c *clock) reaches(tick uint64) bool { return c.startOf(tick) < math.MaxInt64/2 }
-
 // offsetNow returns the offset of a clock that shows the beginning of a tick now.
 func (c *clock) offsetNow(tick uint64) int64 { return c.startOf(tick) - int64(time.Since(c.start)) }
 
@@ -268,15 +259,6 @@ func (j *jumpDetector) sight(offset, elapsed, maxJump int64) (persists, first bo
 		j.next = elapsed + sightingEvery
 	}
 	return elapsed-j.at >= jumpPersists && j.sightings >= jumpSightings, false
-}
-
-// clear forgets the jump: the clock shows an acceptable time.
-func (j *jumpDetector) clear() {
-	if j.pending.Load() {
-		j.mu.Lock()
-		j.pending.Store(false)
-		j.mu.Unlock()
-	}
 }
 
 // platform is what the operating system and the processor offer. A file for one of them, such as

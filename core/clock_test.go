@@ -16,7 +16,7 @@ func TestAnchorFollowsTheSystemClock(t *testing.T) {
 		}
 		time.Sleep(time.Until(l.Epoch) + time.Hour)
 		at := time.Now()
-		c := newClock(l, nil, at, at, time.Minute, func(EventKind, time.Duration) {})
+		c := newClock(&l, nil, at, at, time.Minute, func(EventKind, time.Duration) {})
 		truth := func() uint64 { return l.tickOf(time.Now()) }
 		hour := uint64(time.Hour / time.Millisecond)
 
@@ -61,29 +61,6 @@ func TestAnchorFollowsTheSystemClock(t *testing.T) {
 	})
 }
 
-func TestGreatestOf(t *testing.T) {
-	readings := []int64{-7, -3, -50, -4, -9, 100}
-	if got := greatestOf(5, func() int64 { r := readings[0]; readings = readings[1:]; return r }); got != -3 || len(readings) != 1 {
-		t.Errorf("%d, and %d readings are left", got, len(readings))
-	}
-}
-
-func TestTickAtRoundsDown(t *testing.T) {
-	for _, tick := range []time.Duration{time.Millisecond, 10 * time.Millisecond, time.Second} {
-		t.Run(tick.String(), func(t *testing.T) {
-			c := &clock{base: 3, tickNs: int64(tick), plain: tick == time.Millisecond}
-			for _, x := range []struct {
-				ns   int64
-				want uint64
-			}{{0, 3}, {c.tickNs - 1, 3}, {c.tickNs, 4}, {-1, 2}, {-c.tickNs, 2}, {-c.tickNs - 1, 1}, {-100 * c.tickNs, 0}} {
-				if got := c.tickAt(x.ns); got != x.want {
-					t.Errorf("ticks of %v: %d ns from tick 3 is in %d, want %d", tick, x.ns, got, x.want)
-				}
-			}
-		})
-	}
-}
-
 // ticks returns the present tick of both clocks.
 func (c *clock) ticks() (wall, hybrid uint64) {
 	at := c.read()
@@ -111,7 +88,7 @@ func TestLargeJumpOfTheSystemClock(t *testing.T) {
 		time.Sleep(time.Until(l.Epoch) + 24*time.Hour)
 		at := time.Now()
 		var events []EventKind
-		c := newClock(l, nil, at, at, time.Minute, func(k EventKind, _ time.Duration) { events = append(events, k) })
+		c := newClock(&l, nil, at, at, time.Minute, func(k EventKind, _ time.Duration) { events = append(events, k) })
 		hour := uint64(time.Hour / time.Millisecond)
 		late := anchor{wall: -int64(time.Hour), hybrid: -int64(time.Hour)} // the clock has since jumped an hour
 		late.wall += c.anchor.Load().wall
@@ -155,7 +132,7 @@ func TestJumpSightings(t *testing.T) {
 					t.Errorf("sighting %d: %v, %v", i, lasted, first)
 				}
 			}
-			j.clear()
+			j.pending.Store(false)
 			if _, first := j.sight(sightings[0].to, 0, jump); !first {
 				t.Error("not forgotten")
 			}

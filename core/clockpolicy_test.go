@@ -3,7 +3,6 @@ package core_test
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -224,38 +223,46 @@ func TestRotate(t *testing.T) {
 	})
 }
 
-func TestRotateWithoutAnother(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Rotate{}})
-		next(t, g)
-		clock.offset = -time.Second
-		_, err := g.Next(t.Context())
-		var ce *core.ClockError
-		if !errors.As(err, &ce) || !errors.Is(err, core.ErrLost) || !strings.Contains(err.Error(), "Fixed(1) has no other worker ID") {
-			t.Error(err)
-		}
-	})
-}
-
-// A source that gives a grant which is in use elsewhere does no harm.
-func TestRotateToAGrantInUse(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		l := core.Twitter()
-		taken := mustGrant(t, l, 2, time.Time{}, time.Time{})
-		other := mustNew(t, core.Config{Worker: holder{taken}})
-		src := &source{grants: []*core.Grant{mustGrant(t, l, 1, time.Time{}, time.Time{}), taken}}
-		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockPolicy: core.Rotate{}})
-		first := next(t, g)
-		clock.offset = -time.Second
-		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrInUse) {
-			t.Error(err)
-		}
-		clock.offset = 0
-		if p := next(t, g); p.Worker != 1 || p.Time.Before(first.Time) {
-			t.Errorf("%+v", p)
-		}
-		next(t, other)
-	})
+// A grant that the generator cannot use does no harm: the error says why, and ids continue under the
+// present one as soon as they can.
+func TestRefusedGrants(t *testing.T) {
+	taken := func(t *testing.T) core.GrantSource {
+		gr := mustGrant(t, core.Twitter(), 2, time.Time{}, time.Time{})
+		mustNew(t, core.Config{Worker: holder{gr}})
+		return holder{gr}
+	}
+	for name, c := range map[string]struct {
+		policy core.ClockPolicy
+		next   func(t *testing.T) core.GrantSource
+		want   string
+	}{
+		"in use":            {core.Rotate{}, taken, core.ErrInUse.Error()},
+		"the same again":    {core.Rotate{}, func(*testing.T) core.GrantSource { return core.Fixed(1) }, "worker ID 1 was given again"},
+		"no other":          {core.Rotate{}, func(*testing.T) core.GrantSource { return refusing{errors.New("no other")} }, "no other"},
+		"without a fence":   {core.Logical{Detached: true}, func(*testing.T) core.GrantSource { return core.Fixed(2) }, "needs a grant with a fence"},
+		"a worker too high": {core.Rotate{}, func(*testing.T) core.GrantSource { return core.Fixed(1024) }, "Worker 1024"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, clock *manual) {
+				first := mustGrant(t, core.Twitter(), 1, time.Now(), time.Now().Add(time.Hour))
+				g := mustNew(t, core.Config{Worker: &firstAsks{[]core.GrantSource{holder{first}, c.next(t)}}, Now: clock.now, ClockPolicy: c.policy})
+				before := next(t, g)
+				clock.offset = -time.Second
+				if c.policy != (core.Rotate{}) {
+					first.Revoke(nil)
+				}
+				if _, err := g.Next(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%v, want %s", err, c.want)
+				}
+				if clock.offset = 0; c.policy != (core.Rotate{}) {
+					return
+				}
+				if p := next(t, g); p.Worker != 1 || p.Time.Before(before.Time) {
+					t.Errorf("%+v after %+v", p, before)
+				}
+			})
+		})
+	}
 }
 
 // What was issued under any value of the roll-back field counts at the end of
@@ -323,123 +330,39 @@ func TestFixedContinuesAboveItsLastGenerator(t *testing.T) {
 	})
 }
 
-// dead gives grants that are lost as soon as they are given.
-type dead struct{ given int }
-
-func (d *dead) Grant(context.Context, *core.Grant) (*core.Grant, error) {
-	gr, err := core.NewGrant(core.Twitter(), int64(d.given%1024), time.Time{}, time.Time{})
-	if d.given++; d.given > 1 {
-		time.AfterFunc(0, func() { gr.Revoke(nil) })
-	}
-	return gr, err
-}
-
-func TestEndlessLossIsAnError(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		src := &dead{}
-		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockPolicy: core.Refuse{}})
-		next(t, g)
-		for range 20 {
-			clock.offset -= time.Minute
-			if _, err := g.Next(t.Context()); err == nil {
-				t.Error("no error")
-			}
-		}
-		if src.given > 1+20*8 {
-			t.Errorf("20 calls asked %d times", src.given-1)
-		}
-	})
-}
-
-// Ids that are taken one in a tick and sharded modulo 2^k spread evenly in Carry
-// and Random, and not at all in Zero, which shows that the test can fail.
-func TestSequenceSpreadsOverShards(t *testing.T) {
-	const bits, ids = 8, 8192
-	for _, start := range []core.SequenceStart{core.SequenceZero, core.SequenceCarry, core.SequenceRandom} {
+// Where a tick's sequence begins: at 0, behind the last tick's end, or anywhere; in the lower half, so
+// that a tick has at least half of its ids. One id in each tick then has all values of the lower half.
+func TestSequenceBegins(t *testing.T) {
+	l := core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 4}
+	for start, values := range map[core.SequenceStart]int{core.SequenceZero: 1, core.SequenceCarry: 8, core.SequenceRandom: 8} {
 		t.Run(start.String(), func(t *testing.T) {
-			var drawn []int64
-			synctest.Test(t, func(t *testing.T) {
-				time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
-				l := core.Layout{TimeBits: 41, WorkerBits: 5, SequenceBits: bits}
-				g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(21), Sequence: start})
-				for range ids {
+			inBubble(t, func(t *testing.T, _ *manual) {
+				g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Sequence: start})
+				seen := map[int64]int{}
+				before := next(t, g).Sequence
+				for range 800 {
 					time.Sleep(time.Millisecond)
-					id, err := g.Next(t.Context())
-					if err != nil {
-						t.Fatal(err)
+					now := next(t, g).Sequence
+					if now > 7 || start == core.SequenceCarry && now != (before+1)&7 {
+						t.Errorf("sequence %d after %d", now, before)
 					}
-					drawn = append(drawn, id)
+					seen[now]++
+					before = now
 				}
-			})
-			if !slices.IsSorted(drawn) {
-				t.Error("ids do not ascend")
-			}
-			for k := 1; k < bits; k++ {
-				shards := make([]float64, 1<<k)
-				for _, id := range drawn {
-					shards[id&(1<<k-1)]++
+				for n, times := range seen {
+					if times < 800/values/2 {
+						t.Errorf("sequence %d came %d times", n, times)
+					}
 				}
-				want, chi := float64(ids)/float64(len(shards)), 0.0
-				for _, n := range shards {
-					chi += (n - want) * (n - want) / want
+				began, ids := time.Now(), make([]int64, 1600)
+				if err := g.Fill(t.Context(), ids); err != nil || len(seen) != values {
+					t.Fatalf("%d values, %v", len(seen), err)
 				}
-				// Chi-square has the mean df and the variance 2 df: 6 deviations
-				// and some are a chance of less than one in a million.
-				df := float64(len(shards) - 1)
-				limit := df + 8*sqrt(2*df) + 8
-				if even := chi <= limit; even != (start != core.SequenceZero) {
-					t.Errorf("modulo 2^%d: chi-square %.1f, limit %.1f", k, chi, limit)
-				}
-			}
-		})
-	}
-}
-
-func sqrt(x float64) float64 {
-	root := x
-	for range 50 {
-		root = (root + x/root) / 2
-	}
-	return root
-}
-
-// Whatever the sequence begins with, a tick has at least half of its ids.
-func TestEveryTickHasHalfOfItsIDs(t *testing.T) {
-	for _, start := range []core.SequenceStart{core.SequenceZero, core.SequenceCarry, core.SequenceRandom} {
-		t.Run(start.String(), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
-				g := mustNew(t, core.Config{Worker: core.Fixed(1), Sequence: start})
-				ids := make([]int64, 200_000)
-				began := time.Now()
-				if err := g.Fill(t.Context(), ids); err != nil {
-					t.Fatal(err)
-				}
-				if ticks := time.Since(began).Milliseconds(); ticks > int64(len(ids))/2048+2 {
+				if ticks := time.Since(began).Milliseconds(); ticks > 1600/8+2 {
 					t.Errorf("%d ids took %d ticks", len(ids), ticks)
 				}
 				noDuplicates(t, ids)
 			})
 		})
 	}
-	if g, err := core.New(core.Config{Worker: core.Fixed(1), Sequence: 7}); err == nil {
-		t.Errorf("Sequence 7 was taken: %v", g.Layout())
-	}
-}
-
-// Where the last tick's sequence ended near the top, Carry begins in the lower
-// half all the same.
-func TestCarryBeginsInTheLowerHalf(t *testing.T) {
-	inBubble(t, func(t *testing.T, _ *manual) {
-		l := core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 4}
-		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Sequence: core.SequenceCarry})
-		var p core.Parts
-		for range 14 {
-			p = next(t, g)
-		}
-		time.Sleep(time.Millisecond)
-		if after := next(t, g); p.Sequence != 13 || after.Sequence != 14&7 {
-			t.Errorf("sequence %d after %d", after.Sequence, p.Sequence)
-		}
-	})
 }

@@ -35,12 +35,6 @@ type knownTick struct {
 	limit  atomic.Uint64 // the first slot that needs a reading of the clock
 }
 
-func (k *knownTick) set(start, length, limit uint64) {
-	k.start.Store(start)
-	k.limit.Store(limit)
-	k.length.Store(length)
-}
-
 // takeKnown allocates want slots of the known tick and returns the first one, without reading
 // the clock. It reports false if the clock must be read: then call take.
 //
@@ -67,15 +61,18 @@ func (a *allocator) takeKnown(want uint64) (from uint64, ok bool) {
 // take allocates up to want slots and returns the first one, and how many (n). It returns n == 0
 // if there is none at present. It reads the clock, and records the known tick.
 func (a *allocator) take(want uint64) (from, n uint64) {
-	if want <= knownSlots {
-		if count, ok := a.clock.counter.begin(); ok {
-			defer a.clock.counter.end() // also after a panic of the Observer
-			from, n, at, last := a.takeByClock(want)
-			a.recordTick(count, at, from, n, last)
-			return from, n
-		}
+	c := &a.clock.counter
+	if want > knownSlots || c.off.Load() || !c.mu.TryLock() {
+		from, n, _, _ = a.takeByClock(want)
+		return from, n
 	}
-	from, n, _, _ = a.takeByClock(want)
+	defer c.mu.Unlock() // also after a panic of the Observer
+	var count uint64
+	if c.readable {
+		count = c.machine.readCounter()
+	}
+	from, n, at, last := a.takeByClock(want)
+	a.recordTick(count, at, from, n, last)
 	return from, n
 }
 
@@ -88,15 +85,16 @@ func (a *allocator) recordTick(count uint64, at clockReading, from, n, last uint
 	if n == 0 {
 		length = 0
 	}
-	limit := min(from+n+knownSlots, last<<a.layout.SequenceBits|a.layout.sequenceMax)
-	a.known.set(count, length, limit)
+	a.known.start.Store(count)
+	a.known.limit.Store(min(from+n+knownSlots, last<<a.layout.SequenceBits|a.layout.sequenceMax))
+	a.known.length.Store(length)
 }
 
 // counter is the processor's counter. It is trusted once two measurements of its rate in
 // succession agree. It is rejected for good when it runs backwards, when it disagrees with the
 // monotonic clock twice in a row, and when the machine's clock is another one.
 type counter struct {
-	machine machine   // for tests; nil: platform
+	machine machine
 	start   time.Time // clock.start: elapsed times count from here
 	event   func(EventKind, time.Duration)
 	off     atomic.Bool // never used, or no longer
@@ -119,29 +117,8 @@ type machine interface {
 	counterIsClock() bool // whether the machine itself takes the time from it
 }
 
-func (c *counter) source() machine {
-	if c.machine != nil {
-		return c.machine
-	}
-	return platform{}
-}
-
-// begin reads the counter and locks it. It reports false if the counter is not used, or another
-// goroutine has locked it. Otherwise the caller must call end.
-func (c *counter) begin() (count uint64, ok bool) {
-	if c.off.Load() || !c.mu.TryLock() {
-		return 0, false
-	}
-	if c.readable {
-		count = c.source().readCounter()
-	}
-	return count, true
-}
-
-func (c *counter) end() { c.mu.Unlock() }
-
 // countsIn returns how many counts the next ns nanoseconds take, at most those of longestKnown.
-// count is the reading of begin, and elapsed a reading of the clock after it. It returns 0 while
+// count is a reading of the counter, and elapsed one of the clock after it. It returns 0 while
 // the counter is not trusted.
 func (c *counter) countsIn(ns int64, count uint64, elapsed int64) uint64 {
 	if c.trusted.Load() {
@@ -164,7 +141,7 @@ func (c *counter) countsIn(ns int64, count uint64, elapsed int64) uint64 {
 // comparison, and begins or ends trust.
 func (c *counter) compare(elapsed int64) {
 	if elapsed >= c.nextSource || c.disagreed {
-		if !c.source().counterIsClock() {
+		if !c.machine.counterIsClock() {
 			c.stop(0)
 			return
 		}
@@ -172,7 +149,7 @@ func (c *counter) compare(elapsed int64) {
 		c.nextSource = elapsed + sourceEvery
 	}
 	before := int64(time.Since(c.start))
-	count := c.source().readCounter()
+	count := c.machine.readCounter()
 	after := int64(time.Since(c.start))
 	if after == before { // a clock that does not advance, as in a bubble of testing/synctest
 		c.stop(0)

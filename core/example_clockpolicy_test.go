@@ -93,7 +93,7 @@ func ExampleLogTo() {
 	_, _, err := stepBack(core.Config{Worker: core.Fixed(3), ClockPolicy: core.Refuse{}, Observer: core.LogTo(log)})
 	fmt.Println(err != nil)
 	// Output:
-	// level=WARN msg="snowkey: wall clock stepped back" worker=3 duration=1m0s
-	// level=WARN msg="snowkey: gave up waiting for an id" worker=3 err="core: the clock is 1m0s behind the last id, 0s is tolerated"
+	// level=WARN msg="snowkey: clock step back" worker=3 duration=1m0s
+	// level=WARN msg="snowkey: wait timeout" worker=3 err="core: the clock is 1m0s behind the last id, 0s is tolerated"
 	// true
 }

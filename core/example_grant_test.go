@@ -91,18 +91,6 @@ func ExampleGrant_Done() {
 	// <nil>
 }
 
-func ExampleGrant_Attached() {
-	grant, err := core.NewGrant(core.Twitter(), 17, time.Time{}, time.Time{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, err = core.New(core.Config{Worker: holder{grant}, NotBefore: core.Twitter().End()}) // cannot be
-	<-grant.Done()
-	fmt.Println(err != nil, grant.Attached()) // it was given back unused
-	// Output: true false
-}
-
 // pool gives another worker ID for the one that is to be exchanged.
 type pool struct{ numbers []int64 }
 

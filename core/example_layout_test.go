@@ -83,52 +83,6 @@ func ExampleTwitter() {
 	// Output: 2022-06-28T16:07:40.105Z 11 26 0
 }
 
-func ExampleDiscord() {
-	show(core.Discord(), 175928847299117063)
-	// Output: 2016-04-30T11:18:25.796Z 1 0 7
-}
-
-func ExampleInstagram() {
-	show(core.Instagram(), (1387263000000-1314220021721)<<23|1341<<10|1) // 13 bits of shard, 10 of sequence
-	// Output: 2013-12-17T06:50:00.000Z 0 1341 1
-}
-
-func ExampleMastodon() {
-	l := core.Mastodon()
-	fmt.Println(l.Epoch.Format(time.DateOnly), l.WorkerIDs(), l.IDsPerTick()) // no worker: one generator for all
-	show(l, 1700000000000<<16|42)
-	// Output:
-	// 1970-01-01 1 65536
-	// 2023-11-14T22:13:20.000Z 0 0 42
-}
-
-func ExampleSonyflake() {
-	l := core.Sonyflake()
-	fmt.Println(l.Tick, l.IDsPerTick(), l.WorkerIDs())
-	show(l, 360000<<24|5<<16|777) // an hour after the epoch: 39 bits of time, 8 of sequence, 16 of machine
-	// Output:
-	// 10ms 256 65536
-	// 2014-09-01T01:00:00.000Z 0 777 5
-}
-
-func ExampleClassic2015() {
-	show(core.Classic2015(), 1<<22|2<<17|3<<12|4)
-	// Output: 2014-12-31T16:00:00.001Z 2 3 4
-}
-
-func ExampleSeconds() {
-	l := core.Seconds()
-	fmt.Println(l.Tick, l.IDsPerTick(), l.WorkerIDs(), l.End().Format(time.DateOnly))
-	// Output: 1s 2097152 1024 2156-02-07
-}
-
-func ExampleJavaScriptSafe() {
-	l := core.JavaScriptSafe()
-	last, err := l.Compose(core.Parts{Time: l.End().Add(-l.Tick), Worker: 63, Sequence: 63})
-	fmt.Println(last == 1<<53-1, err) // Number.MAX_SAFE_INTEGER
-	// Output: true <nil>
-}
-
 func ExampleLayout_Validate() {
 	l := core.Layout{TimeBits: 42, WorkerBits: 10, SequenceBits: 12, Tick: 100 * time.Microsecond}
 	fmt.Println(l.Validate())

@@ -57,18 +57,6 @@ func ExampleGenerator_Fill() {
 	// Output: true 1000
 }
 
-func ExampleGenerator_Next_closed() {
-	gen, err := core.New(core.Config{Worker: core.Fixed(3)})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	gen.Close()
-	_, err = gen.Next(context.Background())
-	fmt.Println(errors.Is(err, core.ErrClosed))
-	// Output: true
-}
-
 func ExampleNew() {
 	gen, err := core.New(core.Config{
 		Layout:      core.Sonyflake(),
@@ -148,19 +136,6 @@ func ExampleGenerator_Close() {
 	// Output:
 	// true
 	// <nil>
-}
-
-func ExampleConfig_sequence() {
-	gen, err := core.New(core.Config{Worker: core.Fixed(3), Sequence: core.SequenceRandom})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer gen.Close()
-	id, err := gen.Next(context.Background())
-	parts, _ := gen.Layout().Decode(id)
-	fmt.Println(parts.Sequence < 2048, err) // it begins in the lower half of the range
-	// Output: true <nil>
 }
 
 func ExampleGenerator_Stats() {

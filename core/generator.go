@@ -1,7 +1,9 @@
 package core
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -54,9 +56,18 @@ func New(cfg Config) (*Generator, error) {
 		return nil, err
 	}
 	for tries := 1; ; tries++ {
-		g, lost, err := cfg.open(l, policy)
-		if !lost || tries == maxGrants {
-			return g, err
+		grant, err := cfg.Worker.Grant(context.Background(), nil)
+		if err != nil {
+			return nil, fmt.Errorf("core: no worker ID: %w", err)
+		}
+		if grant == nil {
+			return nil, fmt.Errorf("core: no worker ID: %T returned no grant and no error", cfg.Worker)
+		}
+		if err = grant.attach(); err == nil {
+			return cfg.start(&l, policy, grant)
+		}
+		if errors.Is(err, ErrInUse) || tries == maxGrants { // otherwise it was revoked just now
+			return nil, err
 		}
 	}
 }
@@ -70,14 +81,18 @@ func (cfg Config) Validate() error {
 // maxGrants is how many grants New, or a call, tries in vain.
 const maxGrants = 8
 
-// compile validates what does not depend on the grant.
-func (cfg Config) compile() (*compiledLayout, compiledPolicy, error) {
-	invalid := cfg.Layout.WithDefaults().check()
+// compile fills in the defaults, and validates what does not depend on the grant.
+func (cfg *Config) compile() (l compiledLayout, policy compiledPolicy, err error) {
+	defaults := cfg.Layout.WithDefaults()
+	invalid := defaults.check()
 	reject := func(field, value, reason string) { invalid = append(invalid, FieldError{field, value, reason}) }
 	if cfg.Worker == nil {
 		reject("Worker", "nil", "must be set, for example to core.Fixed(n): no worker ID is safe to guess")
 	}
-	policy := cfg.policy(cfg.Layout.WithDefaults())
+	if cfg.ClockPolicy == nil {
+		cfg.ClockPolicy = Logical{}
+	}
+	policy = cfg.ClockPolicy.compile(defaults)
 	if cfg.Layout != (Layout{}) || policy.kind != policyRollback { // otherwise the grant's layout counts, see start
 		invalid = append(invalid, policy.invalid...)
 	}
@@ -91,46 +106,24 @@ func (cfg Config) compile() (*compiledLayout, compiledPolicy, error) {
 		reject("MaxJump", cfg.MaxJump.String(), "must not be negative")
 	}
 	if err := configError(invalid...); err != nil {
-		return nil, policy, err
+		return l, policy, err
 	}
-	l, err := cfg.Layout.compile()
+	cfg.MaxWait = cmp.Or(cfg.MaxWait, max(time.Second, 2*min(defaults.Tick, math.MaxInt64/2)))
+	cfg.MaxJump = cmp.Or(cfg.MaxJump, time.Minute)
+	l, err = cfg.Layout.compile()
 	return l, policy, err
 }
 
-func (cfg Config) policy(l Layout) compiledPolicy {
-	if cfg.ClockPolicy == nil {
-		return Logical{}.compile(l)
-	}
-	return cfg.ClockPolicy.compile(l)
-}
-
-// open asks for a grant and starts a generator under it. It reports whether the grant was
-// revoked before it could be used, as when a lease has just lost its worker ID.
-func (cfg Config) open(l *compiledLayout, policy compiledPolicy) (g *Generator, lost bool, err error) {
-	grant, err := cfg.Worker.Grant(context.Background(), nil)
-	if err != nil {
-		return nil, false, fmt.Errorf("core: no worker ID: %w", err)
-	}
-	if grant == nil {
-		return nil, false, fmt.Errorf("core: no worker ID: %T returned no grant and no error", cfg.Worker)
-	}
+// start makes a generator that uses the grant, which it closes if there is none.
+func (cfg Config) start(l *compiledLayout, policy compiledPolicy, grant *Grant) (made *Generator, err error) {
 	defer func() {
-		if !grant.Attached() { // an error, or a panic in Config.Now or the Observer
+		if made == nil { // an error, or a panic in Config.Now or the Observer
 			grant.Close()
 		}
 	}()
-	g, err = cfg.start(l, policy, grant)
-	return g, err != nil && grant.revokedUnused(), err
-}
-
-// start makes a generator that uses the grant.
-func (cfg Config) start(l *compiledLayout, policy compiledPolicy, grant *Grant) (*Generator, error) {
 	if grant.layout != nil && cfg.Layout == (Layout{}) {
 		l = grant.layout
-		policy = cfg.policy(l.Layout)
-	}
-	if err := grant.checkLayout(l); err != nil {
-		return nil, err
+		policy = cfg.ClockPolicy.compile(l.Layout)
 	}
 	if err := configError(policy.invalid...); err != nil {
 		return nil, err
@@ -151,7 +144,7 @@ func (cfg Config) start(l *compiledLayout, policy compiledPolicy, grant *Grant) 
 	if err != nil {
 		return nil, err
 	}
-	first := max(grant.firstAt(now), lowest)
+	first := max(now+grant.skip, lowest)
 	if policy.kind == policyDetached {
 		first = lowest
 	}
@@ -161,14 +154,7 @@ func (cfg Config) start(l *compiledLayout, policy compiledPolicy, grant *Grant) 
 		regranting: make(chan struct{}, 1), notBefore: lowest,
 	}
 	g.life, g.end = context.WithCancel(context.Background())
-	if g.maxWait == 0 {
-		g.maxWait = max(time.Second, 2*min(l.Tick, math.MaxInt64/2))
-	}
-	maxJump := cfg.MaxJump
-	if maxJump == 0 {
-		maxJump = time.Minute
-	}
-	g.clock = newClock(l, cfg.Now, at, wall, maxJump, g.clockEvent)
+	g.clock = newClock(l, cfg.Now, at, wall, cfg.MaxJump, g.clockEvent)
 	g.clock.belowFence = g.belowFence
 	if cfg.NoCounter || policy.kind == policyDetached {
 		g.clock.counter.off.Store(true)
@@ -180,11 +166,9 @@ func (cfg Config) start(l *compiledLayout, policy compiledPolicy, grant *Grant) 
 	a.startClock(noOffset)
 	g.current.Store(a)
 	if left := l.end.Sub(wall); left < expiresSoon {
-		g.observe(LayoutExpiring, left, nil) // before attach, so that a panic of the Observer does not keep the grant
+		g.observe(LayoutExpiring, left, nil) // before that, so that a panic of the Observer does not keep the grant
 	}
-	if err := grant.attach(a); err != nil {
-		return nil, err
-	}
+	grant.allocator.Store(a)
 	return g, nil
 }
 
@@ -205,15 +189,17 @@ func (c *compiledLayout) presentTick(wall, notBefore time.Time) (now, lowest uin
 	return c.tickOf(wall), lowest, nil
 }
 
-// checkGrant returns an error if the generator's clock cannot serve the grant.
+// checkGrant returns an error if the grant is not for this layout, or the generator's clock cannot serve it.
 func (g *Generator) checkGrant(grant *Grant) error {
 	switch {
+	case grant.layout != nil && grant.layout.Layout != g.layout.Layout:
+		return configError(FieldError{"Layout", g.layout.String(), "must be the grant's, " + grant.layout.String()})
 	case g.policy.kind == policyDetached && !grant.hasFence:
 		return configError(FieldError{"ClockPolicy.Detached", "true", "needs a grant with a fence"})
-	case g.policy.kind != policyDetached && !g.clock.reaches(grant.first):
+	case g.policy.kind != policyDetached && g.clock.startOf(grant.first) >= math.MaxInt64/2:
 		return configError(FieldError{"from", formatTime(g.layout.startOf(grant.first)), "is more than 146 years ahead of the clock"})
 	}
-	return nil
+	return configError(g.layout.checkWorker(grant.worker)...)
 }
 
 // belowFence reports whether the grant's fence allows a time of the clock.
@@ -271,12 +257,12 @@ func (g *Generator) Stats() Stats {
 		Counter:         g.clock.counter.trusted.Load(),
 	}
 	now := min(g.clock.tickAt(g.clock.read().wall), g.layout.tickMax)
-	wall := a.startOf(now)
+	wall := a.layout.startOf(now)
 	if p := a.position(0); p.issued && p.lastIssued > now {
-		st.Ahead = a.startOf(p.lastIssued).Sub(wall)
+		st.Ahead = a.layout.startOf(p.lastIssued).Sub(wall)
 	}
 	if fence := a.grant.fence.Load(); st.HasFence && fence > now {
-		st.FenceLeft = a.startOf(fence).Sub(wall)
+		st.FenceLeft = a.layout.startOf(fence).Sub(wall)
 	}
 	st.LayoutLeft = max(g.layout.end.Sub(wall), 0)
 	return st
@@ -294,5 +280,5 @@ func (g *Generator) Close() {
 	}
 	a.close()
 	g.end()
-	a.grant.release() // last: what the next holder does must not look like a loss here
+	a.grant.end() // last: what the next holder does must not look like a loss here
 }

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -68,7 +69,7 @@ func (f *fixed) Grant(_ context.Context, prev *Grant) (*Grant, error) {
 	defer f.mu.Unlock()
 	next := newGrant(nil, f.worker, 0, noFence)
 	if f.last != nil {
-		if !f.last.isDone() {
+		if f.last.life.Err() == nil {
 			return nil, ErrInUse
 		}
 		next.after = f.last.Close()
@@ -83,29 +84,26 @@ const noFence = math.MaxUint64 // a fence that no tick reaches
 // fence. The fence may rise while ids are issued, and the grant may be revoked. A grant serves
 // one generator, once. All methods are safe for concurrent use.
 type Grant struct {
-	layout   *compiledLayout // nil: any layout, as for Fixed
-	worker   int64
-	first    uint64        // the first tick
-	after    time.Time     // ids begin here or later; for a grant without a layout
-	fence    atomic.Uint64 // the first tick that is forbidden; only rises, except to 0 when revoked
-	hasFence bool          // whether a fence was given, which is durable
-	reason   atomic.Uint32 // a RegrantReason
+	layout    *compiledLayout // nil: any layout, as for Fixed
+	worker    int64
+	first     uint64                    // the first tick
+	after     time.Time                 // ids begin here or later; for a grant without a layout
+	fence     atomic.Uint64             // the first tick that is forbidden; only rises, except to 0 when revoked
+	hasFence  bool                      // whether a fence was given, which is durable
+	skip      uint64                    // ticks that a new holder skips: 1 without a fence, as another generator may have issued in the present one
+	allocator atomic.Pointer[allocator] // of the generator that has the grant; nil: it has issued nothing
+	reason    atomic.Uint32             // a RegrantReason
+
+	life    context.Context    // ended when no generator has the grant or will have it
+	end     context.CancelFunc // ends it
+	reached chan struct{}      // see FenceReached
 
 	mu        sync.Mutex
-	issuer    issuer        // of the generator that has the grant; nil: none has had it
-	highWater uint64        // the first tick above those of earlier issuers
+	attached  bool          // a generator has, or had, the grant
+	highWater uint64        // the first tick above those of its earlier allocators
 	revoked   error         // why; nil: it is not
 	fenceErr  error         // why the fence does not rise at present
 	changed   chan struct{} // closed and replaced when fence, revoked or fenceErr changes
-	done      chan struct{} // closed when no generator has the grant or will have it
-	reached   chan struct{} // see FenceReached
-}
-
-// issuer is the allocator that issues ids under a grant.
-type issuer interface {
-	close() (unused uint64) // returns the first tick in which it has not issued
-	hasIssued() bool        // valid after close
-	startOf(tick uint64) time.Time
 }
 
 // NewGrant returns a grant of the worker ID datacenter<<WorkerBits | worker. Its ids carry
@@ -138,30 +136,17 @@ func NewGrant(l Layout, worker int64, from, fence time.Time) (*Grant, error) {
 	if !fence.IsZero() {
 		tick = c.fenceTick(fence)
 	}
-	return newGrant(c, worker, c.tickFrom(from), tick), nil
+	return newGrant(&c, worker, c.tickFrom(from), tick), nil
 }
 
 func newGrant(l *compiledLayout, worker int64, first, fence uint64) *Grant {
-	g := &Grant{layout: l, worker: worker, first: first, hasFence: fence != noFence, changed: make(chan struct{}), done: make(chan struct{}), reached: make(chan struct{}, 1)}
+	g := &Grant{layout: l, worker: worker, first: first, hasFence: fence != noFence, changed: make(chan struct{}), reached: make(chan struct{}, 1)}
+	if !g.hasFence {
+		g.skip = 1
+	}
+	g.life, g.end = context.WithCancel(context.Background())
 	g.fence.Store(fence)
 	return g
-}
-
-// checkLayout returns an error if the grant is not for this layout.
-func (g *Grant) checkLayout(l *compiledLayout) error {
-	if g.layout != nil && !g.layout.equal(l) {
-		return configError(FieldError{"Layout", l.String(), "must be the grant's, " + g.layout.String()})
-	}
-	return configError(l.checkWorker(g.worker)...)
-}
-
-// firstAt returns the first tick in which a new holder of the grant may issue at the tick now.
-// Without a fence, another generator may have issued in that tick under the same worker ID.
-func (g *Grant) firstAt(now uint64) uint64 {
-	if g.hasFence {
-		return now
-	}
-	return now + 1
 }
 
 // RaiseFence raises the fence, once the new one is recorded durably, and clears the error of
@@ -229,27 +214,17 @@ func (g *Grant) Close() (firstUnused time.Time) {
 	g.Revoke(nil)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.issuer == nil {
-		g.finish()
-	} else {
-		// An issuer that has issued nothing does not count: NotBefore, or a wrong clock, may
+	if a := g.allocator.Load(); a == nil {
+		g.end()
+	} else if at := a.close(); at.issued || g.highWater > 0 {
+		// An allocator that has issued nothing does not count: NotBefore, or a wrong clock, may
 		// have put its beginning anywhere.
-		if unused := g.issuer.close(); g.highWater > 0 || g.issuer.hasIssued() {
-			return g.issuer.startOf(max(unused, g.highWater))
-		}
+		return a.layout.startOf(max(at.lastIssued+1, g.highWater))
 	}
 	if g.layout == nil {
 		return g.after
 	}
 	return g.layout.startOf(g.first)
-}
-
-// Attached reports whether a generator has taken the grant. It stays true afterwards; Done
-// says whether that generator still has it.
-func (g *Grant) Attached() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.issuer != nil
 }
 
 // Done returns a channel that is closed when no generator has the grant and none will take it:
@@ -258,56 +233,35 @@ func (g *Grant) Attached() bool {
 // returns where they end, and a [GrantSource] can pass on or give back the rest of its time.
 //
 // A generator whose grant is revoked or closed keeps it until it has another, or is closed.
-func (g *Grant) Done() <-chan struct{} { return g.done }
+func (g *Grant) Done() <-chan struct{} { return g.life.Done() }
 
-func (g *Grant) isDone() bool {
-	select {
-	case <-g.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// finish closes Done; g.mu is held.
-func (g *Grant) finish() {
-	if !g.isDone() {
-		close(g.done)
-	}
-}
-
-// attach gives the grant to a generator.
-func (g *Grant) attach(i issuer) error {
+// attach gives the grant to a generator, which then closes it if it cannot use it. It returns
+// ErrInUse, or an ErrLost if the grant was revoked before.
+func (g *Grant) attach() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.revoked != nil {
+	switch {
+	case g.attached:
+		return cmp.Or(g.revoked, ErrInUse)
+	case g.revoked != nil:
+		g.end()
 		return g.revoked
 	}
-	if g.issuer != nil {
-		return ErrInUse
-	}
-	g.issuer = i
+	g.attached = true
 	return nil
 }
 
-// release is called by the grant's generator, which has closed its issuer for good.
-func (g *Grant) release() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.finish()
-}
-
-// swap closes an issuer and puts another one of the same generator in its place. It returns
+// swap closes an allocator and puts another one of the same generator in its place. It returns
 // the first tick in which the old one has not issued.
-func (g *Grant) swap(from, to issuer) (unused uint64, err error) {
+func (g *Grant) swap(from, to *allocator) (unused uint64, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.revoked != nil {
 		return 0, g.revoked
 	}
-	unused = from.close()
+	unused = from.close().lastIssued + 1
 	g.highWater = max(g.highWater, unused)
-	g.issuer = to
+	g.allocator.Store(to)
 	return unused, nil
 }
 
@@ -316,13 +270,6 @@ func (g *Grant) mark() uint64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.highWater
-}
-
-// revokedUnused reports whether the grant was revoked before a generator took it.
-func (g *Grant) revokedUnused() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.revoked != nil && g.issuer == nil
 }
 
 // notify wakes the calls that watch the grant; g.mu is held.

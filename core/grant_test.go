@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -60,6 +58,7 @@ func TestFence(t *testing.T) {
 		if d := time.Since(now); d < 200*time.Millisecond || d > 300*time.Millisecond {
 			t.Errorf("gave up after %v", d)
 		}
+		gr.RaiseFence(now) // lowers nothing
 		time.AfterFunc(100*time.Millisecond, func() { gr.RaiseFence(time.Now().Add(time.Second)) })
 		began := time.Now()
 		id, err := g.Next(t.Context())
@@ -87,6 +86,12 @@ func TestAheadOfTheClockBelowAFence(t *testing.T) {
 			t.Errorf("begins at %v, not at the grant's %v", p.Time, now.Add(time.Minute))
 		}
 		noDuplicates(t, ids)
+		for range 20 { // then the next slot comes with the next tick of the clock, and not when it has caught up
+			began := time.Now()
+			if err := g.Fill(t.Context(), ids[:4096]); err != nil || time.Since(began) > time.Millisecond {
+				t.Fatalf("waited %v for a tick of 1ms: %v", time.Since(began), err)
+			}
+		}
 	})
 }
 
@@ -114,23 +119,6 @@ func TestRevokedAndClosedGrants(t *testing.T) {
 		unusedGrant := mustGrant(t, l, 4, now, now.Add(time.Hour))
 		if at := unusedGrant.Close(); !at.Equal(now) {
 			t.Errorf("a grant never used is unused from %v", at)
-		}
-	})
-}
-
-func TestGrantServesOneGenerator(t *testing.T) {
-	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
-		gr := mustGrant(t, l, 3, now, now.Add(time.Hour))
-		g := mustNew(t, core.Config{Worker: holder{gr}})
-		if _, err := core.New(core.Config{Worker: holder{gr}}); !errors.Is(err, core.ErrInUse) {
-			t.Error(err)
-		}
-		if _, err := g.Next(t.Context()); err != nil {
-			t.Errorf("the first generator was harmed: %v", err)
-		}
-		other := mustGrant(t, core.Discord(), 3, time.Time{}, time.Time{})
-		if _, err := core.New(core.Config{Layout: l, Worker: holder{other}}); err == nil || !strings.Contains(err.Error(), "must be the grant's") {
-			t.Errorf("two layouts: %v", err)
 		}
 	})
 }
@@ -208,166 +196,59 @@ func TestGrantAheadOfTheClock(t *testing.T) {
 	}
 }
 
-// Where the lead is smaller than a grant's, a real step back is still one.
-func TestStepBackBelowTheGrantClock(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		from := time.Now().Add(time.Second)
-		g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, from, time.Time{})}, ClockPolicy: core.Refuse{}, Now: clock.now})
-		next(t, g)
-		clock.offset = time.Minute
-		next(t, g)
-		clock.offset = 0
-		clockError(t, g, 59*time.Second, 0) // the grant clock has reached 1s
-	})
-}
-
-// A grant of another worker ID continues above the last id, as far ahead as the grant
-// before it was.
-func TestGrantClockIsInherited(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		from := time.Now().Add(time.Hour)
-		first := mustGrant(t, small(), 3, from, time.Time{})
-		second := mustGrant(t, small(), 4, time.Time{}, time.Time{})
-		g := mustNew(t, core.Config{Worker: &firstAsks{[]core.GrantSource{holder{first}, holder{second}}}, Now: clock.now})
-		last := next(t, g)
-		first.Revoke(errors.New("taken"))
-		for range 10 {
-			p := next(t, g)
-			if p.Time.Before(last.Time) || p.Worker != 4 {
-				t.Fatalf("%+v after %+v", p, last)
-			}
-			last = p
-		}
-	})
-}
-
-// Rotate to a grant that begins ahead of the clock begins there.
-func TestRotateToAGrantAhead(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		from := time.Now().Add(-time.Minute)
-		grants := []core.GrantSource{
-			holder{mustGrant(t, small(), 3, time.Time{}, time.Time{})},
-			holder{mustGrant(t, small(), 4, from, from.Add(time.Hour))},
-		}
-		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, ClockPolicy: core.Rotate{}, Now: clock.now})
-		next(t, g)
-		clock.offset = -time.Hour
-		var p core.Parts
-		for range 8 {
-			p = next(t, g)
-		}
-		if p.Worker != 4 || p.Time.Before(from) || p.Time.After(from.Add(time.Second)) {
-			t.Errorf("%+v, the grant begins at %v", p, from)
-		}
-	})
-}
-
-// A panic in Config.Now reaches the caller of New, and costs no worker ID.
-func TestPanicInNow(t *testing.T) {
-	worker := core.Fixed(1)
-	func() {
-		defer func() {
-			if recover() == nil {
-				t.Error("the panic was swallowed")
-			}
-		}()
-		_, _ = core.New(core.Config{Worker: worker, Now: func() time.Time { panic("no clock") }})
-	}()
-	mustNew(t, core.Config{Worker: worker})
-}
-
-// Two jumps of a moment each, at which a call happens to come, are not one
-// that persists; one that is there each time is accepted, however rare the calls
-// are.
-func TestJumpsAtRareCalls(t *testing.T) {
-	for _, again := range []bool{false, true} {
-		inBubble(t, func(t *testing.T, clock *manual) {
-			g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now})
-			jump := func() {
-				t.Helper()
-				clock.offset = 24 * time.Hour
-				for range 5 {
-					if p := next(t, g); p.Time.After(time.Now()) {
-						t.Errorf("followed: %v", p.Time)
+// A grant that begins ahead of the clock begins there, and its time goes on from there: also when the
+// clock steps, at a roll-back, and under the next grant, unless that is for lower times.
+func TestGrantClock(t *testing.T) {
+	type grant struct {
+		worker int64
+		from   time.Duration // from the start of the test
+	}
+	type step struct {
+		offset           time.Duration // of the wall clock
+		worker, rollback int64
+		at               time.Duration // of the id, from the start of the test
+	}
+	const long = -1000 * time.Hour
+	for name, c := range map[string]struct {
+		policy core.ClockPolicy
+		grants []grant
+		revoke bool // the present grant, before each step but the first
+		steps  []step
+	}{
+		"after a loss":                  {nil, []grant{{3, time.Hour}, {4, long}}, true, []step{{0, 3, 0, time.Hour}, {0, 4, 0, time.Hour}}},
+		"under a later grant":           {nil, []grant{{3, long}, {4, time.Hour}}, true, []step{{0, 3, 0, 0}, {0, 4, 0, time.Hour}}},
+		"at a roll-back":                {core.Rollback{}, []grant{{3, time.Hour}}, false, []step{{2 * time.Hour, 3, 0, 2 * time.Hour}, {90 * time.Minute, 3, 1, 90 * time.Minute}, {0, 3, 2, time.Hour}}},
+		"Rotate to one ahead":           {core.Rotate{}, []grant{{3, long}, {4, -time.Minute}}, false, []step{{0, 3, 0, 0}, {-time.Hour, 4, 0, -time.Minute}}},
+		"Rotate inherits none":          {core.Rotate{}, []grant{{3, time.Hour}, {4, long}}, false, []step{{2 * time.Hour, 3, 0, 2 * time.Hour}, {0, 4, 0, 0}}},
+		"Rotate to one that was used":   {core.Rotate{}, []grant{{3, long}, {4, long}, {3, 10 * time.Minute}}, false, []step{{0, 3, 0, 0}, {-time.Minute, 4, 0, -time.Minute}, {-2 * time.Minute, 3, 0, 10 * time.Minute}}},
+		"a step back that goes further": {core.Refuse{}, []grant{{3, time.Second}}, false, []step{{0, 3, 0, time.Second}, {time.Minute, 3, 0, time.Minute}, {0, -1, 0, 0}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, clock *manual) {
+				start, src := time.Now(), &source{}
+				for _, gr := range c.grants {
+					src.grants = append(src.grants, mustGrant(t, small(), gr.worker, start.Add(gr.from), time.Time{}))
+				}
+				grants := slices.Clone(src.grants)
+				g := mustNew(t, core.Config{Worker: src, ClockPolicy: c.policy, Now: clock.now, MaxJump: 24 * time.Hour})
+				for i, s := range c.steps {
+					if clock.offset = s.offset; c.revoke && i > 0 {
+						grants[i-1].Revoke(nil)
+					}
+					if s.worker < 0 {
+						clockError(t, g, time.Minute-time.Second, 0) // the grant clock has reached 1s
+						continue
+					}
+					for n := range 20 { // five ticks
+						p := next(t, g)
+						if late := p.Time.Sub(start.Add(s.at)); p.Worker != s.worker || p.Rollback != s.rollback || late < 0 || late > time.Since(start)+time.Millisecond {
+							t.Fatalf("step %d, id %d: %+v, %v after %v", i, n, p, late, s.at)
+						}
 					}
 				}
-			}
-			next(t, g)
-			jump()
-			time.Sleep(20 * time.Second)
-			jump()
-			time.Sleep(20 * time.Second)
-			if again {
-				if p := next(t, g); p.Time.Before(time.Now().Add(23 * time.Hour)) {
-					t.Errorf("not followed: %v", p.Time)
-				}
-				return
-			}
-			clock.offset = 0
-			next(t, g)
-			jump()
+			})
 		})
 	}
-}
-
-// Rotate leaves the line of the old grant behind.
-func TestRotateInheritsNoGrantClock(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		grants := []core.GrantSource{
-			holder{mustGrant(t, small(), 3, time.Now().Add(time.Hour), time.Time{})},
-			holder{mustGrant(t, small(), 4, time.Time{}, time.Time{})},
-		}
-		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, ClockPolicy: core.Rotate{}, Now: clock.now, MaxJump: 24 * time.Hour})
-		clock.offset = 2 * time.Hour
-		next(t, g)
-		clock.offset = 0
-		for range 20 {
-			if p := next(t, g); p.Worker != 4 || p.Time.After(time.Now()) {
-				t.Fatalf("%+v at %v", p, time.Now())
-			}
-		}
-	})
-}
-
-// A roll-back goes by the grant's line too, and keeps it.
-func TestRollbackKeepsTheGrantClock(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		start := time.Now()
-		g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, start.Add(time.Hour), time.Time{})}, ClockPolicy: core.Rollback{}, Now: clock.now, MaxJump: 24 * time.Hour})
-		for i, at := range []time.Duration{2 * time.Hour, 90 * time.Minute, 0} {
-			clock.offset = at
-			p := next(t, g)
-			if want := start.Add(max(at, time.Hour)); p.Rollback != int64(i) || p.Time.Sub(want).Abs() > time.Second {
-				t.Errorf("at %v: %+v, want value %d of %v", at, p, i, want)
-			}
-		}
-	})
-}
-
-// Rotate to the worker ID in use is refused, and named.
-func TestRotateToTheSameWorkerID(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		grants := []core.GrantSource{
-			holder{mustGrant(t, small(), 3, time.Time{}, time.Time{})}, holder{mustGrant(t, small(), 3, time.Time{}, time.Time{})},
-		}
-		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, ClockPolicy: core.Rotate{}, Now: clock.now})
-		next(t, g)
-		clock.offset = -time.Hour
-		if _, err := g.Next(t.Context()); err == nil || !strings.Contains(err.Error(), "worker ID 3 was given again") {
-			t.Error(err)
-		}
-	})
-}
-
-// So it is for a grant that begins in the very next tick.
-func TestGrantOneTickAhead(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		from := time.Now().Add(time.Millisecond)
-		g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, from, time.Time{})}, Now: clock.now})
-		if p := next(t, g); !p.Time.Equal(from) || !time.Now().Before(from) {
-			t.Errorf("%v at %v", p.Time, time.Now())
-		}
-	})
 }
 
 func isDone(gr *core.Grant) bool {
@@ -380,10 +261,10 @@ func isDone(gr *core.Grant) bool {
 }
 
 // state fails unless the grant is as it should be.
-func state(t *testing.T, what string, gr *core.Grant, attached, done bool) {
+func state(t *testing.T, what string, gr *core.Grant, done bool) {
 	t.Helper()
-	if gr.Attached() != attached || isDone(gr) != done {
-		t.Errorf("%s: attached %v, done %v; want %v, %v", what, gr.Attached(), isDone(gr), attached, done)
+	if isDone(gr) != done {
+		t.Errorf("%s: done %v, want %v", what, isDone(gr), done)
 	}
 }
 
@@ -394,52 +275,52 @@ func TestDone(t *testing.T) {
 		fresh := func() *core.Grant { return mustGrant(t, small(), 3, now, now.Add(time.Hour)) }
 
 		gr := fresh()
-		state(t, "new", gr, false, false)
+		state(t, "new", gr, false)
 		gr.Revoke(nil)
-		state(t, "revoked", gr, false, false)
+		state(t, "revoked", gr, false)
 		gr.Close()
-		state(t, "closed and never taken", gr, false, true)
+		state(t, "closed and never taken", gr, true)
 		gr.Close() // twice is no panic
 
 		gr = fresh()
 		g := mustNew(t, core.Config{Worker: holder{gr}})
-		state(t, "in use", gr, true, false)
+		state(t, "in use", gr, false)
 		if _, err := core.New(core.Config{Worker: holder{gr}}); !errors.Is(err, core.ErrInUse) {
 			t.Error(err)
 		}
-		state(t, "after another New", gr, true, false)
+		state(t, "after another New", gr, false)
 		g.Close()
-		state(t, "generator closed", gr, true, true)
+		state(t, "generator closed", gr, true)
 		g.Close()
 
 		gr = fresh()
 		g = mustNew(t, core.Config{Worker: holder{gr}})
 		gr.Close()
-		state(t, "closed under its generator", gr, true, false)
+		state(t, "closed under its generator", gr, false)
 		g.Close()
-		state(t, "and then the generator", gr, true, true)
+		state(t, "and then the generator", gr, true)
 
 		gr = mustGrant(t, small(), 3, now.Add(-time.Hour), now.Add(time.Hour))
 		g = mustNew(t, core.Config{Worker: holder{gr}, Now: clock.now, ClockPolicy: core.Rollback{}})
 		next(t, g)
 		clock.offset = -time.Minute
 		gr2 := next(t, g)
-		state(t, "under another roll-back value", gr, true, false)
+		state(t, "under another roll-back value", gr, false)
 		if gr2.Rollback != 1 {
 			t.Errorf("%+v: the test shows nothing", gr2)
 		}
 		g.Close()
-		state(t, "and closed", gr, true, true)
+		state(t, "and closed", gr, true)
 		clock.offset = 0
 
 		a, b := fresh(), mustGrant(t, small(), 4, now, now.Add(time.Hour))
 		g = mustNew(t, core.Config{Worker: &source{grants: []*core.Grant{a, b}}})
 		next(t, g)
 		a.Revoke(nil)
-		state(t, "revoked, before any call", a, true, false)
+		state(t, "revoked, before any call", a, false)
 		next(t, g)
-		state(t, "given up", a, true, true)
-		state(t, "taken instead", b, true, false)
+		state(t, "given up", a, true)
+		state(t, "taken instead", b, false)
 
 		a, b = fresh(), mustGrant(t, core.Twitter(), 4, now, now.Add(time.Hour))
 		g = mustNew(t, core.Config{Worker: &source{grants: []*core.Grant{a, b}}})
@@ -447,8 +328,8 @@ func TestDone(t *testing.T) {
 		if _, err := g.Next(t.Context()); !errors.As(err, new(*core.ConfigError)) {
 			t.Error(err)
 		}
-		state(t, "kept for want of another", a, true, false)
-		state(t, "refused", b, false, true)
+		state(t, "kept for want of another", a, false)
+		state(t, "refused", b, true)
 	})
 }
 
@@ -478,7 +359,7 @@ func TestDoneAfterAFailedNew(t *testing.T) {
 				if _, err := core.New(c.cfg); err == nil {
 					t.Error("no error")
 				}
-				state(t, name, gr, false, true)
+				state(t, name, gr, true)
 				if at := gr.Close(); !at.Equal(now) {
 					t.Errorf("unused from %v, want %v", at, now)
 				}
@@ -489,7 +370,7 @@ func TestDoneAfterAFailedNew(t *testing.T) {
 	if _, err := core.New(core.Config{Worker: holder{gr}, MaxWait: -1}); err == nil {
 		t.Error("no error")
 	}
-	state(t, "a configuration for which the grant is not asked for", gr, false, false)
+	state(t, "a configuration for which the grant is not asked for", gr, false)
 }
 
 // asking records why it was asked.
@@ -595,119 +476,6 @@ func TestClosedDuringARollback(t *testing.T) {
 			}
 		})
 	}
-}
-
-// relay gives one worker ID to one generator after the other, each from where the one
-// before has ended, as a lease does.
-type relay struct {
-	layout core.Layout
-	until  time.Time
-	mu     sync.Mutex
-	last   *core.Grant
-	given  int
-}
-
-func (r *relay) Grant(context.Context, *core.Grant) (*core.Grant, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !isDone(r.last) {
-		return nil, core.ErrInUse
-	}
-	gr, err := core.NewGrant(r.layout, 3, r.last.Close(), r.until)
-	if err == nil {
-		r.last = gr
-		r.given++
-	}
-	return gr, err
-}
-
-// Generators are closed while many draw from them, and made anew under the same
-// worker ID by several at once. One wins each time, and no id comes twice: without a
-// clock, an id that is issued after Done would come again at once.
-func TestRelay(t *testing.T) {
-	l := core.Layout{TimeBits: 41, WorkerBits: 4, SequenceBits: 4}
-	now := time.Now()
-	r := &relay{layout: l, until: now.Add(1000 * time.Hour), last: mustGrant(t, l, 3, now, now.Add(time.Hour))}
-	r.last.Close()
-	cycles := 5000
-	if testing.Short() {
-		cycles = 500
-	}
-	var all [][]int64
-	var mu sync.Mutex
-	for range cycles {
-		made := make(chan *core.Generator, 4)
-		var makers, writers sync.WaitGroup
-		for i := range 4 {
-			makers.Go(func() {
-				cfg := core.Config{Worker: r, ClockPolicy: core.Logical{Detached: true}}
-				if i == 0 {
-					cfg.NotBefore = l.End() // fails when it has the grant
-				}
-				g, err := core.New(cfg)
-				switch {
-				case err == nil:
-					made <- g
-				case i == 0 && errors.As(err, new(*core.ConfigError)), errors.Is(err, core.ErrInUse):
-				default:
-					t.Error(err)
-				}
-			})
-		}
-		makers.Wait()
-		if len(made) == 0 { // the one that fails had the grant when the others asked
-			g, err := core.New(core.Config{Worker: r, ClockPolicy: core.Logical{Detached: true}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			made <- g
-		}
-		close(made)
-		if len(made) > 1 {
-			t.Fatalf("%d generators under one worker ID", len(made))
-		}
-		for g := range made {
-			for range 3 {
-				writers.Go(func() {
-					var got []int64
-					block := make([]int64, 7)
-					for g.Fill(t.Context(), block) == nil {
-						got = append(got, block...)
-						runtime.Gosched()
-						id, err := g.Next(t.Context())
-						if err != nil {
-							break
-						}
-						got = append(got, id)
-					}
-					mu.Lock()
-					all = append(all, got)
-					mu.Unlock()
-				})
-			}
-			writers.Go(func() { runtime.Gosched(); g.Close() })
-			<-r.last.Done()
-			if again, err := core.New(core.Config{Worker: r, ClockPolicy: core.Logical{Detached: true}}); err != nil {
-				t.Error(err)
-			} else {
-				id, err := again.Next(t.Context())
-				if err != nil {
-					t.Error(err)
-				}
-				mu.Lock()
-				all = append(all, []int64{id})
-				mu.Unlock()
-				again.Close()
-			}
-			writers.Wait()
-		}
-	}
-	ids := slices.Concat(all...)
-	noDuplicates(t, ids)
-	if len(ids) < cycles {
-		t.Errorf("only %d ids in %d cycles", len(ids), cycles)
-	}
-	t.Logf("%d ids under %d grants", len(ids), r.given)
 }
 
 // revokes is a Worker that loses the first few grants while they are on their way.

@@ -87,56 +87,52 @@ func (g *Generator) regrant(ctx context.Context, a *allocator, regrants *int, wh
 	if grant == nil || grant == a.grant {
 		return fmt.Errorf("%w: %T returned no other grant and no error", ErrLost, g.source)
 	}
+	if err := grant.attach(); errors.Is(err, ErrInUse) {
+		return failed(err)
+	} else if err != nil {
+		return nil // it was revoked just now: the caller looks again, and asks for another one
+	}
+	installed := false
 	defer func() {
-		// After an error, a panic in Config.Now, or if another call has replaced the allocator.
-		if !grant.Attached() {
+		if !installed { // after an error, a panic in Config.Now, or if another call has replaced the allocator
 			grant.Close()
 		}
 	}()
-	if err := g.install(a, grant, why == RegrantRotate); err != nil {
-		if grant.revokedUnused() {
-			return nil // the caller looks again, and asks for another one
-		}
-		return err
-	}
-	if grant.Attached() {
+	if installed, err = g.install(a, grant, why == RegrantRotate); installed {
 		g.observe(GrantReplaced, 0, nil)
 	}
-	return nil
+	return err
 }
 
-// install closes allocator a and replaces it by one for the new grant. If rotate, ids continue
-// from the present, which may be below the last id.
-func (g *Generator) install(a *allocator, grant *Grant, rotate bool) error {
+// install closes allocator a and replaces it by one for the new grant, unless another call has replaced
+// it. If rotate, ids continue from the present, which may be below the last id.
+func (g *Generator) install(a *allocator, grant *Grant, rotate bool) (installed bool, err error) {
 	l := g.layout
-	if err := grant.checkLayout(l); err != nil {
-		return err
-	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.life.Err() != nil {
-		return ErrClosed
+		return false, ErrClosed
 	}
 	if g.current.Load() != a {
-		return nil
+		return false, nil
 	}
-	now, _ := a.limits()
+	if err := g.checkGrant(grant); err != nil {
+		return false, err
+	}
+	_, now, _ := a.limits()
 	lowest := max(g.workerMarks[grant.worker], g.notBefore)
 	if grant.after.After(l.Epoch) { // the end of the ids of another generator with the same Fixed
 		if !grant.after.Before(l.end) {
-			return ErrTimestampExhausted
+			return false, ErrTimestampExhausted
 		}
 		lowest = max(lowest, l.tickFrom(grant.after))
 		g.raiseMark(grant.worker, lowest) // a roll-back must not go below it either
 	}
-	if err := g.checkGrant(grant); err != nil {
-		return err
-	}
 	if rotate && grant.worker == a.grant.worker {
-		return fmt.Errorf("%w: worker ID %d was given again", ErrLost, grant.worker)
+		return false, fmt.Errorf("%w: worker ID %d was given again", ErrLost, grant.worker)
 	}
 	if rotate && lowest > max(now+1, grant.first) {
-		return fmt.Errorf("%w: worker ID %d may not begin before %s", ErrLost, grant.worker, formatTime(l.startOf(lowest)))
+		return false, fmt.Errorf("%w: worker ID %d may not begin before %s", ErrLost, grant.worker, formatTime(l.startOf(lowest)))
 	}
 	next := newAllocator(&g.shared, grant, 0, 0)
 	grantClock := a.grantOffset // ids continue above those of the old allocator
@@ -144,22 +140,20 @@ func (g *Generator) install(a *allocator, grant *Grant, rotate bool) error {
 		grantClock = noOffset
 	}
 	next.startClock(grantClock)
-	if err := grant.attach(next); err != nil {
-		return err // the old allocator continues, if it can
-	}
 	// Only closing the old allocator shows where its ids end.
-	mark := max(a.close(), a.grant.mark())
+	mark := max(a.close().lastIssued+1, a.grant.mark())
 	g.raiseMark(a.grant.worker, mark)
-	first := max(grant.firstAt(now), lowest, g.workerMarks[grant.worker])
+	first := max(now+grant.skip, lowest, g.workerMarks[grant.worker])
 	if !rotate {
 		first = max(first, mark)
 	}
 	next.raiseFirst(first)
 	g.passed += a.slotsPassed()
 	g.rollbackMarks = nil
+	grant.allocator.Store(next)
 	g.current.Store(next)
-	a.grant.release()
-	return nil
+	a.grant.end()
+	return true, nil
 }
 
 // raiseMark raises the high-water mark of a worker ID: the first tick above its ids. The mark
@@ -182,7 +176,7 @@ func (g *Generator) rollBack(a *allocator, back time.Duration) error {
 	if g.current.Load() != a {
 		return nil
 	}
-	_, now := a.limits()
+	_, _, now := a.limits()
 	if p := a.position(0); p.closed || p.lastIssued <= now {
 		return nil // lost, or the clock has caught up by now
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -43,65 +42,6 @@ func TestDetached(t *testing.T) {
 	})
 }
 
-// After the loss of a grant the generator continues under the next, above the
-// last id.
-func TestContinuesUnderAnotherGrant(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		l := core.Twitter()
-		now := time.Now()
-		src := &source{grants: []*core.Grant{
-			mustGrant(t, l, 1, now, now.Add(50*time.Millisecond)),
-			mustGrant(t, l, 2, now, now.Add(time.Hour)),
-			mustGrant(t, l, 2, now, now.Add(time.Hour)), // the same worker ID: above the last tick
-		}}
-		first, second := src.grants[0], src.grants[1]
-		g := mustNew(t, core.Config{Worker: src, Now: clock.now, MaxWait: 100 * time.Millisecond})
-		var ids []int64
-		draw := func(n int) {
-			t.Helper()
-			block := make([]int64, n)
-			if err := g.Fill(t.Context(), block); err != nil {
-				t.Fatal(err)
-			}
-			ids = append(ids, block...)
-		}
-		draw(1)
-		first.Revoke(errors.New("somebody took it"))
-		draw(5000)
-		if g.Stats().Worker != 2 {
-			t.Errorf("worker %d", g.Stats().Worker)
-		}
-		second.Revoke(nil)
-		draw(5000)
-		if !slices.IsSorted(ids) || g.Stats().Issued != uint64(len(ids)) {
-			t.Errorf("ids do not ascend, or Stats report %d of %d", g.Stats().Issued, len(ids))
-		}
-		noDuplicates(t, ids)
-	})
-}
-
-func TestExhaustedGrantIsReplaced(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		l := core.Twitter()
-		now := time.Now()
-		src := &source{grants: []*core.Grant{mustGrant(t, l, 1, now, now.Add(5*time.Millisecond)), mustGrant(t, l, 2, now, now.Add(time.Hour))}}
-		g := mustNew(t, core.Config{Worker: src, Now: clock.now, MaxWait: 100 * time.Millisecond, ClockPolicy: core.Logical{MaxAhead: time.Minute}})
-		ids := make([]int64, 7*4096)
-		if err := g.Fill(t.Context(), ids); err != nil {
-			t.Fatal(err)
-		}
-		if !slices.IsSorted(ids) {
-			t.Error("ids do not ascend")
-		}
-		noDuplicates(t, ids)
-		first, _ := l.Decode(ids[0])
-		last, _ := l.Decode(ids[len(ids)-1])
-		if first.Worker != 1 || last.Worker != 2 {
-			t.Errorf("workers %d and %d", first.Worker, last.Worker)
-		}
-	})
-}
-
 // firstAsks forwards to one Worker after the other, as if each were new.
 type firstAsks struct{ workers []core.GrantSource }
 
@@ -112,36 +52,6 @@ func (f *firstAsks) Grant(ctx context.Context, _ *core.Grant) (*core.Grant, erro
 	w := f.workers[0]
 	f.workers = f.workers[1:]
 	return w.Grant(ctx, nil)
-}
-
-// A running generator that takes over a Fixed continues above what was issued
-// with it elsewhere.
-func TestFixedInARunningGenerator(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		two := core.Fixed(2)
-		var ids []int64
-		draw := func(g *core.Generator, n int) {
-			t.Helper()
-			for range n {
-				time.Sleep(time.Millisecond)
-				id, err := g.Next(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				ids = append(ids, id)
-			}
-		}
-		g := mustNew(t, core.Config{Worker: two, Now: clock.now})
-		draw(g, 1000)
-		g.Close()
-		clock.offset = -500 * time.Millisecond
-		one := mustGrant(t, core.Twitter(), 1, time.Time{}, time.Time{})
-		g = mustNew(t, core.Config{Worker: &firstAsks{[]core.GrantSource{holder{one}, two}}, Now: clock.now})
-		draw(g, 1)
-		one.Revoke(nil)
-		draw(g, 500)
-		noDuplicates(t, ids)
-	})
 }
 
 // A pause while Config.Now is read must not put ids ahead of the clock.
@@ -232,31 +142,6 @@ func TestClockJumpsBackAndForth(t *testing.T) {
 	}
 }
 
-// A jump that was seen does not confirm another, larger one; and one that is
-// taken back before it was followed is no step back.
-func TestJumpWithinAJump(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now})
-		next(t, g)
-		clock.offset = 2 * time.Minute
-		next(t, g)
-		for range 3 {
-			time.Sleep(3333 * time.Millisecond)
-			next(t, g)
-		}
-		clock.offset = 365 * 24 * time.Hour
-		time.Sleep(2 * time.Millisecond)
-		if p := next(t, g); p.Time.After(time.Now()) {
-			t.Errorf("a jump of a year that lasted 2ms was followed to %v", p.Time)
-		}
-		clock.offset = 0
-		next(t, g)
-		if st := g.Stats(); st.StepsBack != 0 {
-			t.Errorf("%+v", st)
-		}
-	})
-}
-
 // A wait notices that the clock is set right meanwhile.
 func TestWaitNoticesThatTheClockIsSetRight(t *testing.T) {
 	inBubble(t, func(t *testing.T, _ *manual) {
@@ -325,33 +210,6 @@ func TestNotBeforeHoldsForALaterGrant(t *testing.T) {
 	})
 }
 
-// Raise never lowers the end of a grant.
-func TestRaiseFenceNeverLowers(t *testing.T) {
-	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
-		gr := mustGrant(t, l, 3, now, now.Add(time.Hour))
-		g := mustNew(t, core.Config{Worker: holder{gr}})
-		gr.RaiseFence(now)
-		if _, err := g.Next(t.Context()); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// A wait that cannot end before the context's deadline is refused at once.
-func TestDeadlineTooSoon(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Wait{Max: time.Minute}})
-		next(t, g)
-		clock.offset = -10 * time.Second
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
-		began := time.Now()
-		if _, err := g.Next(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 0 {
-			t.Errorf("%v after %v", err, time.Since(began))
-		}
-	})
-}
-
 // revoking takes every grant away as soon as it is in use.
 type revoking struct {
 	source
@@ -412,21 +270,6 @@ func TestLateReadingIsNoStep(t *testing.T) {
 	})
 }
 
-// A cancel ends a long wait at once.
-func TestCancelEndsALongWait(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Wait{Max: time.Minute}})
-		next(t, g)
-		clock.offset = -10 * time.Second
-		ctx, cancel := context.WithCancel(t.Context())
-		began := time.Now()
-		time.AfterFunc(100*time.Millisecond, cancel)
-		if _, err := g.Next(ctx); !errors.Is(err, context.Canceled) || time.Since(began) != 100*time.Millisecond {
-			t.Errorf("%v after %v", err, time.Since(began))
-		}
-	})
-}
-
 // A running generator that takes over a Fixed goes, at no step back and under no
 // roll-back value, below what another issued with it.
 func TestRollbackUnderAFixedInTurn(t *testing.T) {
@@ -468,79 +311,6 @@ func TestRollbackUnderAFixedInTurn(t *testing.T) {
 	})
 }
 
-// A grant that is closed in the moment in which a generator takes it reports
-// what is unused, and no wrong instant.
-func TestGrantClosedDuringAHandover(t *testing.T) {
-	given := make(chan *core.Grant, 1)
-	var wrong atomic.Pointer[time.Time]
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for gr := range given {
-			for range time.Now().UnixNano() % 3000 { // any moment of the taking over
-				_ = wrong.Load()
-			}
-			if at := gr.Close(); at.After(time.Now().Add(time.Minute)) {
-				wrong.Store(&at)
-			}
-		}
-	}()
-	worker := &endless{given: given}
-	g := mustNew(t, core.Config{Worker: worker})
-	worker.last.Revoke(nil)
-	lasts := time.Second
-	if testing.Short() {
-		lasts = 100 * time.Millisecond
-	}
-	for began := time.Now(); time.Since(began) < lasts; {
-		if _, err := g.Next(t.Context()); err != nil && !errors.Is(err, core.ErrLost) {
-			t.Error(err)
-			break
-		}
-	}
-	g.Close()
-	close(given)
-	<-done
-	if at := wrong.Load(); at != nil {
-		t.Errorf("unused from %v", at)
-	}
-}
-
-// endless gives one grant after the other, from the epoch on, and reports each.
-type endless struct {
-	given chan *core.Grant
-	n     int64
-	last  *core.Grant
-}
-
-func (e *endless) Grant(context.Context, *core.Grant) (*core.Grant, error) {
-	e.n++
-	gr, err := core.NewGrant(core.Twitter(), e.n%1024, time.Time{}, time.Time{})
-	e.last = gr
-	if e.n > 1 { // the first is New's, and is left alone
-		select {
-		case e.given <- gr:
-		default:
-		}
-	}
-	return gr, err
-}
-
-// Detached needs a fence under every grant.
-func TestDetachedNeedsAFenceInASuccessor(t *testing.T) {
-	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
-		first := mustGrant(t, l, 3, now, now.Add(time.Hour))
-		g := mustNew(t, core.Config{Worker: &firstAsks{[]core.GrantSource{holder{first}, core.Fixed(4)}}, ClockPolicy: core.Logical{Detached: true}})
-		if _, err := g.Next(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		first.Revoke(nil)
-		if id, err := g.Next(t.Context()); !errors.As(err, new(*core.ConfigError)) {
-			t.Errorf("%d, %v", id, err)
-		}
-	})
-}
-
 // A pause while New reads Config.Now must not put the generator's clock ahead: the
 // next one, which knows nothing of it, would issue the same ids.
 func TestPauseWhileNewReadsTheClock(t *testing.T) {
@@ -579,6 +349,28 @@ func TestOneWaitForExhaustedGrants(t *testing.T) {
 	})
 }
 
+// A panic in Config.Now or in the Observer reaches the caller of New, and costs no worker ID.
+func TestPanicInNew(t *testing.T) {
+	ends := core.Layout{Epoch: time.Now().Add(-time.Hour).Truncate(time.Millisecond), TimeBits: 35, SequenceBits: 4}
+	for name, cfg := range map[string]core.Config{
+		"Now":      {Now: func() time.Time { panic("no clock") }},
+		"Observer": {Observer: observer(func(core.Event) { panic("no log") })},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg.Layout, cfg.Worker = ends, core.Fixed(0)
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Error("no panic")
+					}
+				}()
+				_, _ = core.New(cfg)
+			}()
+			mustNew(t, core.Config{Layout: ends, Worker: cfg.Worker})
+		})
+	}
+}
+
 // A panic while a grant is replaced costs no worker ID.
 func TestPanicDuringAHandover(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
@@ -599,60 +391,6 @@ func TestPanicDuringAHandover(t *testing.T) {
 			t.Error("no panic")
 		}()
 		mustNew(t, core.Config{Worker: two})
-	})
-}
-
-// A panic in the Observer during New costs no worker ID.
-func TestPanicInTheObserver(t *testing.T) {
-	l := core.Layout{Epoch: time.Now().Add(-time.Hour).Truncate(time.Millisecond), TimeBits: 35, SequenceBits: 4}
-	worker := core.Fixed(0)
-	func() {
-		defer func() { _ = recover() }()
-		_, _ = core.New(core.Config{Layout: l, Worker: worker, Observer: observer(func(core.Event) { panic("no log") })})
-		t.Error("no panic")
-	}()
-	mustNew(t, core.Config{Layout: l, Worker: worker})
-}
-
-// Another worker ID may begin ahead of the clock where its grant does, though it was
-// in use before.
-func TestRotateBackToAWorkerIDUsedBefore(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		later := time.Now().Add(10 * time.Minute)
-		grants := []core.GrantSource{
-			holder{mustGrant(t, small(), 3, time.Time{}, time.Time{})}, holder{mustGrant(t, small(), 4, time.Time{}, time.Time{})},
-			holder{mustGrant(t, small(), 3, later, time.Time{})},
-		}
-		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, ClockPolicy: core.Rotate{}, Now: clock.now, MaxJump: 24 * time.Hour})
-		next(t, g)
-		clock.offset = -time.Minute
-		next(t, g)
-		clock.offset = -2 * time.Minute
-		if p := next(t, g); p.Worker != 3 || !p.Time.Equal(later) {
-			t.Errorf("%+v, the grant begins at %v", p, later)
-		}
-	})
-}
-
-// A grant ahead of the clock that a running generator takes over begins where it
-// says, however long the generator has run.
-func TestLaterGrantAheadOfTheClock(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		from := time.Now().Add(time.Hour)
-		first := mustGrant(t, small(), 3, time.Time{}, time.Time{})
-		grants := []core.GrantSource{holder{first}, holder{mustGrant(t, small(), 4, from, time.Time{})}}
-		g := mustNew(t, core.Config{Worker: &firstAsks{grants}, Now: clock.now})
-		next(t, g)
-		time.Sleep(10 * time.Minute)
-		first.Revoke(nil)
-		began, ids := time.Now(), make([]int64, 40)
-		if err := g.Fill(t.Context(), ids); err != nil {
-			t.Fatal(err)
-		}
-		p, _ := small().Decode(ids[39])
-		if took := time.Since(began); took < 8*time.Millisecond || took > 10*time.Millisecond || p.Time.Sub(from) > took {
-			t.Errorf("10 ticks took %v, to %v after the grant's beginning", took, p.Time.Sub(from))
-		}
 	})
 }
 
@@ -696,60 +434,3 @@ func TestFencedReportsTheSourcesError(t *testing.T) {
 type refusing struct{ err error }
 
 func (f refusing) Grant(context.Context, *core.Grant) (*core.Grant, error) { return nil, f.err }
-
-// soon is done when it has been asked several times.
-type soon struct {
-	context.Context
-	left int
-}
-
-func (c *soon) Err() error {
-	if c.left--; c.left < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
-// once gives one grant, and then an error of its own.
-type once struct {
-	grant *core.Grant
-	err   error
-}
-
-func (o *once) Grant(_ context.Context, prev *core.Grant) (*core.Grant, error) {
-	if prev == nil {
-		return o.grant, nil
-	}
-	return nil, o.err
-}
-
-// Whenever the context ends, the error is the context's or says that the grant is
-// lost or used up: never the Worker's alone.
-func TestContextEndsWhileAsking(t *testing.T) {
-	inBubble(t, func(t *testing.T, _ *manual) {
-		for _, lost := range []bool{true, false} {
-			for left := range 40 {
-				now := time.Now()
-				grant, err := core.NewGrant(core.Layout{}, 1, now.Add(-time.Second), now.Add(3*time.Millisecond))
-				if err != nil {
-					t.Fatal(err)
-				}
-				own := errors.New("no other number")
-				gen, err := core.New(core.Config{Worker: &once{grant, own}, MaxWait: time.Millisecond})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if lost {
-					grant.Revoke(nil)
-				} else {
-					time.Sleep(5 * time.Millisecond)
-				}
-				_, err = gen.Next(&soon{context.Background(), left})
-				if !errors.Is(err, context.Canceled) && !errors.Is(err, core.ErrLost) && !errors.Is(err, core.ErrFenced) {
-					t.Errorf("lost %v, done after %d looks: %v", lost, left, err)
-				}
-				gen.Close()
-			}
-		}
-	})
-}

@@ -52,8 +52,8 @@ func (l Layout) Compose(p Parts) (int64, error) {
 // Decode returns the parts of an id. An id that this layout cannot have produced, because it
 // is negative or has bits above the layout's, is a [RangeError].
 func (l Layout) Decode(id int64) (Parts, error) {
-	var c compiledLayout
-	if err := c.set(l); err != nil {
+	c, err := l.compile()
+	if err != nil {
 		return Parts{}, err
 	}
 	return c.decode(id)

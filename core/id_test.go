@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -118,6 +118,9 @@ func TestComposeAndDecodeAreInverse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if _, err := l.Explain(id); err != nil {
+			t.Fatal(err)
+		}
 		if back, err := l.Compose(p); err != nil || back != id {
 			t.Fatalf("%v: Compose(Decode(%d)) = %d, %v; parts %+v", l, id, back, err, p)
 		}
@@ -180,73 +183,9 @@ func TestRangeRefuses(t *testing.T) {
 	}
 }
 
-func FuzzCompose(f *testing.F) {
-	f.Add(int64(1505914988849), int64(17), int64(25), int64(0), uint8(41), uint8(12))
-	f.Add(int64(-1), int64(-1), int64(1<<62), int64(1<<40), uint8(63), uint8(0))
-	f.Add(int64(1<<62), int64(0), int64(0), int64(4095), uint8(1), uint8(200))
-	f.Fuzz(func(t *testing.T, ms, dc, worker, seq int64, timeBits, seqBits uint8) {
-		l := core.Layout{TimeBits: timeBits, DatacenterBits: 5, WorkerBits: 5, SequenceBits: seqBits}
-		id, err := l.Compose(core.Parts{Time: time.UnixMilli(ms), Datacenter: dc, Worker: worker, Sequence: seq})
-		if err != nil {
-			return
-		}
-		p, err := l.Decode(id)
-		if err != nil || p.Datacenter != dc || p.Worker != worker || p.Sequence != seq || p.Time.UnixMilli() != ms {
-			t.Fatalf("%d came back as %+v, %v", id, p, err)
-		}
-	})
-}
-
-func FuzzDecode(f *testing.F) {
-	f.Add(int64(910499571847892992), uint8(41), uint8(12))
-	f.Add(int64(-1), uint8(63), uint8(0))
-	f.Fuzz(func(t *testing.T, id int64, timeBits, seqBits uint8) {
-		l := core.Layout{TimeBits: timeBits, WorkerBits: 10, SequenceBits: seqBits}
-		p, err := l.Decode(id)
-		if err != nil {
-			return
-		}
-		if back, err := l.Compose(p); err != nil || back != id {
-			t.Fatalf("Compose(Decode(%d)) = %d, %v", id, back, err)
-		}
-		if _, err := l.Explain(id); err != nil {
-			t.Fatal(err)
-		}
-	})
-}
-
-func FuzzRange(f *testing.F) {
-	f.Add(int64(1795219200000), int64(0), int64(86400000), uint8(41), uint8(12), uint16(1))
-	f.Add(int64(1288834974657), int64(1), int64(0), uint8(63), uint8(0), uint16(1000))
-	f.Add(int64(1<<62), int64(999999), int64(-5), uint8(20), uint8(43), uint16(10))
-	f.Fuzz(func(t *testing.T, ms, ns, length int64, timeBits, seqBits uint8, tick uint16) {
-		l := core.Layout{TimeBits: timeBits, SequenceBits: seqBits, Tick: time.Duration(tick) * time.Millisecond}
-		from := time.UnixMilli(ms).Add(time.Duration(ns % 1e6))
-		to := from.Add(time.Duration(length))
-		lo, hi, err := l.Range(from, to)
-		if err != nil {
-			return
-		}
-		if lo > hi || lo < 0 {
-			t.Fatalf("[%d, %d)", lo, hi)
-		}
-		for _, id := range []int64{lo - 1, lo, hi - 1, hi} {
-			p, err := l.Decode(id)
-			if err != nil {
-				continue
-			}
-			if inside := !p.Time.Before(from) && p.Time.Before(to); inside != (id >= lo && id < hi) {
-				t.Fatalf("id %d of %v, range [%v, %v) gave [%d, %d)", id, p.Time, from, to, lo, hi)
-			}
-		}
-	})
-}
-
-// The textbook's formula, at all extremes of the fields, computed here in
-// int64 and by other languages in integers of their own.
+// The textbook's formula, at all extremes of the fields.
 func TestTextbookFormula(t *testing.T) {
 	const epoch = 1288834974657
-	var asked, want []string
 	for _, ms := range []int64{epoch, epoch + 1, 1505914988849, epoch + 1<<41 - 1} {
 		for _, dc := range []int64{0, 17, 31} {
 			for _, worker := range []int64{0, 25, 31} {
@@ -255,24 +194,8 @@ func TestTextbookFormula(t *testing.T) {
 					if formula := (ms-epoch)<<22 | dc<<17 | worker<<12 | seq; err != nil || id != formula {
 						t.Errorf("%d, %d, %d, %d: %d, %v; the formula gives %d", ms, dc, worker, seq, id, err, formula)
 					}
-					asked = append(asked, fmt.Sprintf("[%d,%d,%d,%d]", ms, dc, worker, seq))
-					want = append(want, fmt.Sprint(id))
 				}
 			}
-		}
-	}
-	list := "[" + strings.Join(asked, ",") + "]"
-	for _, other := range [][]string{
-		{"node", "-e", "for (const [ms, dc, w, s] of " + list + ") console.log(String((BigInt(ms) - 1288834974657n) << 22n | BigInt(dc) << 17n | BigInt(w) << 12n | BigInt(s)))"},
-		{"python3", "-c", "for ms, dc, w, s in " + list + ": print((ms - 1288834974657) << 22 | dc << 17 | w << 12 | s)"},
-	} {
-		if _, err := exec.LookPath(other[0]); err != nil {
-			t.Logf("%s is not here to compute it too", other[0])
-			continue
-		}
-		out, err := exec.Command(other[0], other[1:]...).CombinedOutput()
-		if got := strings.Fields(string(out)); err != nil || strings.Join(got, " ") != strings.Join(want, " ") {
-			t.Errorf("%s: %v\n%s", other[0], err, out)
 		}
 	}
 }
@@ -333,134 +256,26 @@ func TestTwiceTheShards(t *testing.T) {
 	}
 }
 
-// traffic is a way in which ids come. Its ids are those of Twitter's layout.
-type traffic struct {
-	name string
-	skew bool // whether id % n is uneven for it
-	ids  func(r *rand.Rand, ids []int64)
-}
-
-// traffics are rates from one id a minute to full ticks.
-func traffics() []traffic {
-	const shift = 22
-	start := func(r *rand.Rand) int64 { return r.Int64N(1<<40)<<shift | r.Int64N(1024)<<12 }
-	var all []traffic
-	for _, every := range []int64{1, 2, 3, 5, 7, 10, 16, 17, 60, 64, 100, 250, 256, 333, 1000, 1024, 2400, 4096, 10_000, 60_000} {
-		all = append(all, traffic{fmt.Sprintf("one every %dms", every), true, func(r *rand.Rand, ids []int64) {
-			ids[0] = start(r)
-			for i := range ids[1:] {
-				ids[i+1] = ids[i] + every<<shift
-			}
-		}})
-	}
-	for _, mean := range []float64{0.01, 0.1, 1, 10, 1000, 60_000} {
-		all = append(all, traffic{fmt.Sprintf("one every %vms in the mean", mean), mean >= 0.1, func(r *rand.Rand, ids []int64) {
-			ids[0] = start(r)
-			at := 0.0
-			for i := range ids[1:] {
-				at += r.ExpFloat64() * mean
-				ids[i+1] = max(ids[i]+1, ids[0]+int64(at)<<shift)
-			}
-		}})
-	}
-	for _, perTick := range []int64{2, 5, 100, 4096} {
-		all = append(all, traffic{fmt.Sprintf("%d a tick", perTick), perTick < 1024, func(r *rand.Rand, ids []int64) {
-			first := start(r)
-			for i := range ids {
-				ids[i] = first + int64(i)/perTick<<shift + int64(i)%perTick
-			}
-		}})
-	}
-	for _, workers := range []int64{2, 32} {
-		all = append(all, traffic{fmt.Sprintf("%d workers", workers), true, func(r *rand.Rand, ids []int64) {
-			first := start(r) &^ (1<<shift - 1)
-			for i := range ids {
-				ids[i] = first + int64(i)/workers*7<<shift + int64(i)%workers<<12
-			}
-		}})
-	}
-	return all
-}
-
-// chiSquare measures how uneven the counts are, in standard deviations.
-func chiSquare(counts []int) float64 {
-	total := 0
-	for _, n := range counts {
-		total += n
-	}
-	want, chi := float64(total)/float64(len(counts)), 0.0
-	for _, n := range counts {
-		chi += (float64(n) - want) * (float64(n) - want) / want
-	}
-	// Fisher: the root of 2 chi-square is almost normal, with the deviation 1.
-	return math.Sqrt(2*chi) - math.Sqrt(float64(2*(len(counts)-1)-1))
-}
-
-// mostUneven is exceeded by chance once in more than a million counts. The ids are the same in each run.
-const mostUneven = 5.5
-
-// Whatever their rate, ids spread evenly over 2 to 1,024 shards. id % n shows that the test
-// can fail.
+// Ids that come one a second, all with the sequence 0, are evenly spread, and id % n is not: the vectors
+// above keep the function as it is.
 func TestShardIsEven(t *testing.T) {
-	of := func(id int64, n int) int {
-		s, err := core.Shard(id, n)
-		if err != nil {
-			t.Fatal(err)
+	for _, n := range []int{2, 16, 1000} {
+		shards, modulo := make([]int, n), make([]int, n)
+		for i := range int64(1000 * n) {
+			id := (1<<40 + 1000*i) << 22
+			s, err := core.Shard(id, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			shards[s]++
+			modulo[id%int64(n)]++
 		}
-		return s
-	}
-	modulo := func(id int64, n int) int { return int(id % int64(n)) }
-	worst := func(c traffic, shardOf func(int64, int) int) (worst float64, at int) {
-		r := rand.New(rand.NewPCG(1, 2))
-		ids := make([]int64, 16384)
-		for range 4 {
-			c.ids(r, ids)
-			for _, n := range []int{2, 3, 4, 5, 7, 8, 10, 12, 16, 32, 60, 64, 100, 128, 256, 500, 512, 1000, 1023, 1024} {
-				counts := make([]int, n)
-				for _, id := range ids {
-					counts[shardOf(id, n)]++
-				}
-				if chi := chiSquare(counts); chi > worst {
-					worst, at = chi, n
-				}
-			}
+		if least, most := slices.Min(shards), slices.Max(shards); least < 850 || most > 1150 {
+			t.Errorf("of %d shards one has %d ids, and one %d", n, least, most)
 		}
-		return worst, at
-	}
-	for _, c := range traffics() {
-		t.Run(c.name, func(t *testing.T) {
-			if chi, n := worst(c, of); chi > mostUneven {
-				t.Errorf("%d shards are uneven by %.1f deviations", n, chi)
-			}
-			if chi, _ := worst(c, modulo); c.skew && chi <= mostUneven {
-				t.Errorf("id %% n is even too, within %.1f deviations: the test shows nothing", chi)
-			}
-		})
-	}
-}
-
-// The ids of every preset, made one a second, spread as evenly.
-func TestShardIsEvenForPresets(t *testing.T) {
-	for _, p := range core.Presets() {
-		t.Run(p.Name, func(t *testing.T) {
-			l := p.Layout.WithDefaults()
-			counts, at := make([]int, 64), l.Epoch
-			for range 20_000 {
-				at = at.Add(max(l.Tick, 1e9))
-				id, err := l.Compose(core.Parts{Time: at, Worker: 1 % max(1, l.WorkerIDs())})
-				if err != nil {
-					t.Fatal(err)
-				}
-				s, err := core.Shard(id, len(counts))
-				if err != nil {
-					t.Fatal(err)
-				}
-				counts[s]++
-			}
-			if chi := chiSquare(counts); chi > mostUneven {
-				t.Errorf("uneven by %.1f deviations", chi)
-			}
-		})
+		if slices.Max(modulo) < 2000 {
+			t.Errorf("id %% %d is even too: the test shows nothing", n)
+		}
 	}
 }
 

@@ -39,7 +39,7 @@ func (l Layout) WithDefaults() Layout {
 	if l.Epoch.IsZero() {
 		l.Epoch = time.UnixMilli(twitterEpoch)
 	}
-	l.Epoch = l.Epoch.UTC()
+	l.Epoch = l.Epoch.Round(0).UTC() // so that equal layouts are ==
 	if l.Tick == 0 {
 		l.Tick = time.Millisecond
 	}
@@ -75,7 +75,9 @@ func (l Layout) check() (fields []FieldError) {
 	if l.Unsigned {
 		limit = 64
 	}
-	if sum := l.width(); sum > limit {
+	// As an int: the sum of five uint8 may exceed 255.
+	sum := int(l.TimeBits) + int(l.RollbackBits) + int(l.DatacenterBits) + int(l.WorkerBits) + int(l.SequenceBits)
+	if sum > limit {
 		add("TimeBits+RollbackBits+DatacenterBits+WorkerBits+SequenceBits",
 			fmt.Sprintf("%d+%d+%d+%d+%d = %d", l.TimeBits, l.RollbackBits, l.DatacenterBits, l.WorkerBits, l.SequenceBits, sum),
 			"must be at most %d", limit)
@@ -86,11 +88,6 @@ func (l Layout) check() (fields []FieldError) {
 		add("SequenceBits", 63, "must be at most 62 with one bit of time, or no tick is left to issue ids in")
 	}
 	return fields
-}
-
-// width returns the number of bits in use, as an int: the sum of five uint8 may exceed 255.
-func (l Layout) width() int {
-	return int(l.TimeBits) + int(l.RollbackBits) + int(l.DatacenterBits) + int(l.WorkerBits) + int(l.SequenceBits)
 }
 
 // IDsPerTick returns the number of ids that one worker can issue in a tick.
@@ -136,24 +133,15 @@ type compiledLayout struct {
 	end                                                         time.Time
 }
 
-func (l Layout) compile() (*compiledLayout, error) {
-	c := new(compiledLayout)
-	if err := c.set(l); err != nil {
-		return nil, err
-	}
-	return c, nil
-}
-
-// set is compile without an allocation.
-func (c *compiledLayout) set(l Layout) error {
+// compile checks the layout.
+func (l Layout) compile() (c compiledLayout, err error) {
 	l = l.WithDefaults()
 	if err := configError(l.check()...); err != nil {
-		return err
+		return c, err
 	}
-	*c = compiledLayout{
+	c = compiledLayout{
 		Layout:        l,
 		tickMs:        uint64(l.Tick / time.Millisecond),
-		used:          uint(l.width()),
 		tickMax:       maxValue(l.TimeBits),
 		rollbackMax:   maxValue(l.RollbackBits),
 		sequenceMax:   maxValue(l.SequenceBits),
@@ -169,12 +157,13 @@ func (c *compiledLayout) set(l Layout) error {
 	c.datacenterShift = c.workerShift + uint(l.WorkerBits)
 	c.rollbackShift = uint(l.SequenceBits) + uint(l.WorkerBits) + uint(l.DatacenterBits)
 	c.timeShift = c.rollbackShift + uint(l.RollbackBits)
+	c.used = c.timeShift + uint(l.TimeBits)
 	c.lastTick = c.tickMax
 	if l.TimeBits+l.SequenceBits == 64 {
 		c.lastTick -= 2 // so that no slot equals closedCursor, and the cursor cannot overflow
 	}
-	c.end = addTicks(l.Epoch, c.tickMax, c.tickMs).Add(l.Tick)
-	return nil
+	c.end = c.startOf(c.tickMax).Add(l.Tick)
+	return c, nil
 }
 
 func maxValue(bits uint8) uint64 { return 1<<bits - 1 }
@@ -190,15 +179,12 @@ func endFits(timeBits uint8, tick time.Duration) bool {
 	return seconds < 1<<60
 }
 
-// addTicks returns t + ticks. It computes in 128 bits: a time.Duration ends after 292 years.
-func addTicks(t time.Time, ticks, tickMs uint64) time.Time {
-	hi, lo := bits.Mul64(ticks, tickMs)
+// startOf returns the beginning of a tick. It computes in 128 bits: a time.Duration ends after 292 years.
+func (c *compiledLayout) startOf(tick uint64) time.Time {
+	hi, lo := bits.Mul64(tick, c.tickMs)
 	seconds, ms := bits.Div64(hi, lo, 1000)
-	return time.Unix(t.Unix()+int64(seconds), int64(t.Nanosecond())+int64(ms)*int64(time.Millisecond)).UTC()
+	return time.Unix(c.Epoch.Unix()+int64(seconds), int64(c.Epoch.Nanosecond())+int64(ms)*int64(time.Millisecond)).UTC()
 }
-
-// startOf returns the beginning of a tick.
-func (c *compiledLayout) startOf(tick uint64) time.Time { return addTicks(c.Epoch, tick, c.tickMs) }
 
 // tickOf returns the tick that contains t, which must be within [Epoch, End).
 func (c *compiledLayout) tickOf(t time.Time) uint64 {
@@ -245,14 +231,6 @@ func (c *compiledLayout) firstSlot(tick uint64) uint64 {
 
 // contains reports whether t is within [Epoch, End).
 func (c *compiledLayout) contains(t time.Time) bool { return !t.Before(c.Epoch) && t.Before(c.end) }
-
-// equal reports whether ids of the two layouts mean the same.
-func (c *compiledLayout) equal(o *compiledLayout) bool {
-	a, b := c.Layout, o.Layout
-	sameEpoch := a.Epoch.Equal(b.Epoch)
-	a.Epoch, b.Epoch = time.Time{}, time.Time{}
-	return sameEpoch && a == b
-}
 
 // checkWorker returns an error if the layout has no such worker ID.
 func (c *compiledLayout) checkWorker(worker int64) []FieldError {

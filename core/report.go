@@ -111,19 +111,19 @@ type Event struct {
 	Err       error         // the reason, if there is one
 }
 
-// An EventKind says what happened, in a few words.
+// An EventKind is a short name of what happened, such as "clock_step_back". [LogTo] logs it with spaces.
 type EventKind string
 
-// The kinds of events of a generator. All are warnings, except GrantReplaced.
+// The kinds of events of a generator. All are warnings, except GrantReplaced. Package worker has those of leases.
 const (
-	ClockStepBack     EventKind = "wall clock stepped back"      // by Duration
-	ClockJump         EventKind = "wall clock jumped ahead"      // by Duration, which is more than MaxJump; it is ignored for now
-	ClockJumpAccepted EventKind = "wall clock jump accepted"     // the jump, of Duration, has persisted
-	WaitTimeout       EventKind = "gave up waiting for an id"    // Err says what the call waited for
-	GrantLost         EventKind = "grant lost"                   // it was revoked; Err says why
-	GrantReplaced     EventKind = "grant replaced"               // ids now carry Worker
-	CounterRejected   EventKind = "processor's counter rejected" // it is wrong by Duration, or the machine has another clock (0); every id reads the clock from now on
-	LayoutExpiring    EventKind = "layout's time ends soon"      // in Duration, less than five years
+	ClockStepBack     EventKind = "clock_step_back"     // by Duration
+	ClockJump         EventKind = "clock_jump"          // by Duration, which is more than MaxJump; it is ignored for now
+	ClockJumpAccepted EventKind = "clock_jump_accepted" // the jump, of Duration, has persisted
+	WaitTimeout       EventKind = "wait_timeout"        // Err says what the call waited for
+	GrantLost         EventKind = "grant_lost"          // it was revoked; Err says why
+	GrantReplaced     EventKind = "grant_replaced"      // ids now carry Worker
+	CounterRejected   EventKind = "counter_rejected"    // it is wrong by Duration, or the machine has another clock (0); every id reads the clock from now on
+	LayoutExpiring    EventKind = "layout_expiring"     // in Duration, less than five years
 )
 
 const expiresSoon = 5 * 365 * 24 * time.Hour
@@ -147,7 +147,7 @@ func (o logObserver) Observe(e Event) {
 	if e.Err != nil {
 		attrs = append(attrs, slog.Any("err", e.Err))
 	}
-	o.log.LogAttrs(context.Background(), e.Level, "snowkey: "+string(e.Kind), attrs...)
+	o.log.LogAttrs(context.Background(), e.Level, "snowkey: "+strings.ReplaceAll(string(e.Kind), "_", " "), attrs...)
 }
 
 // reporter sends a generator's events to its Observer.

@@ -36,9 +36,9 @@ func TestEventsAreReported(t *testing.T) {
 			t.Error(err)
 		}
 		for _, want := range []string{
-			`level=WARN msg="snowkey: layout's time ends soon" worker=3 duration=38176h`,
-			`msg="snowkey: wall clock stepped back" worker=3 duration=3s`,
-			`msg="snowkey: gave up waiting for an id" worker=3 err="core: the clock is 3s behind`,
+			`level=WARN msg="snowkey: layout expiring" worker=3 duration=38176h`,
+			`msg="snowkey: clock step back" worker=3 duration=3s`,
+			`msg="snowkey: wait timeout" worker=3 err="core: the clock is 3s behind`,
 			`msg="snowkey: grant lost" worker=3 err="core: worker ID lost: the row is another's"`,
 			`level=INFO msg="snowkey: grant replaced" worker=4`,
 		} {

@@ -71,7 +71,7 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState, want 
 	if w.rounds++; w.rounds == 1 {
 		w.began = time.Now()
 	}
-	now, maxTick := a.limits()
+	_, now, maxTick := a.limits()
 	p := a.position(now)
 	if p.closed {
 		return 0, false, g.afterClose(ctx, a, &w.regrants)
@@ -128,14 +128,14 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState, want 
 	}
 	return 0, false, g.awaitClock(ctx, w, d, limit, func() error {
 		return fmt.Errorf("%w: all ids before %s are issued or reserved; the next is due in %v, and the call has waited %v of at most %v",
-			ErrSequenceExhausted, formatTime(a.startOf(tick)), d, time.Since(w.began), limit)
+			ErrSequenceExhausted, formatTime(a.layout.startOf(tick)), d, time.Since(w.began), limit)
 	})
 }
 
 // applyPolicy does what the ClockPolicy says about a step back: the clock is at the tick now,
 // behind lastIssued, and reaches the next slot in d. It returns as await does.
 func (g *Generator) applyPolicy(ctx context.Context, a *allocator, w *waitState, single bool, now, lastIssued uint64, d time.Duration) (slot uint64, ok bool, err error) {
-	back := a.startOf(lastIssued).Sub(a.startOf(now))
+	back := a.layout.startOf(lastIssued).Sub(a.layout.startOf(now))
 	tolerated := time.Duration(0)
 	switch g.policy.kind {
 	case policyWait:
@@ -172,7 +172,7 @@ func (g *Generator) applyPolicy(ctx context.Context, a *allocator, w *waitState,
 // fenceErr says that the fence cannot rise, it fails at once, because the caller may hold what
 // the GrantSource needs to raise it, such as a connection.
 func (g *Generator) awaitFence(ctx context.Context, a *allocator, w *waitState, fence uint64, fenceErr error) error {
-	at := formatTime(a.startOf(fence))
+	at := formatTime(a.layout.startOf(fence))
 	if fence > 0 && g.notBefore >= fence { // 0: revoked
 		if err := g.notBegun(a); err.Back > 0 { // a renewal now would not help
 			return g.giveUp(err)
@@ -213,7 +213,7 @@ func (g *Generator) notBegun(a *allocator) *ClockError {
 	tick := a.first >> a.layout.SequenceBits
 	e := &ClockError{Back: time.Duration(a.clock.startOf(tick) - a.clock.read().wall), Tolerated: g.maxWait}
 	if tick == g.notBefore && a.grant.after.IsZero() {
-		e.NotBefore = a.startOf(tick)
+		e.NotBefore = a.layout.startOf(tick)
 	}
 	return e
 }

@@ -69,25 +69,6 @@ func TestWaitsEndOnAChange(t *testing.T) {
 	})
 }
 
-// When all that may be borrowed is, the next slot comes with the next tick of
-// the clock, and not when it has caught up.
-func TestAheadByMaxAhead(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		gr := mustGrant(t, small(), 3, time.Time{}, time.Now().Add(time.Hour))
-		g := mustNew(t, core.Config{Worker: holder{gr}, ClockPolicy: core.Logical{MaxAhead: 100 * time.Millisecond}, Now: clock.now})
-		if err := g.Fill(t.Context(), make([]int64, 4*100)); err != nil {
-			t.Fatal(err)
-		}
-		for range 20 {
-			began := time.Now()
-			next(t, g)
-			if took := time.Since(began); took > time.Millisecond {
-				t.Fatalf("waited %v for a tick of 1ms", took)
-			}
-		}
-	})
-}
-
 // Waited and Exhausted count calls, and no call that was refused at once.
 func TestWaitsAreCountedByCall(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
@@ -210,19 +191,6 @@ func TestPausedCall(t *testing.T) {
 	}
 }
 
-// Nor does it wait any longer than before for what does not come.
-func TestOneWaitForAFence(t *testing.T) {
-	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
-		gr := mustGrant(t, l, 3, now, now.Add(time.Millisecond))
-		g := mustNew(t, core.Config{Worker: holder{gr}, MaxWait: time.Second})
-		time.Sleep(2 * time.Millisecond)
-		began := time.Now()
-		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrFenced) || time.Since(began) != time.Second {
-			t.Errorf("%v after %v", err, time.Since(began))
-		}
-	})
-}
-
 // fill fills without end, until the returned function is called.
 func fill(t *testing.T, g *core.Generator, size int) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -236,41 +204,6 @@ func fill(t *testing.T, g *core.Generator, size int) (stop func()) {
 		}
 	}()
 	return func() { cancel(); <-done }
-}
-
-// Beside goroutines that fill without end, each call of Next gets an id.
-func TestNextBesideFillers(t *testing.T) {
-	for name, tt := range map[string]struct {
-		layout        core.Layout
-		fillers, size int
-	}{
-		"twitter":    {core.Twitter(), 1, 10_000},
-		"many":       {core.Twitter(), 24, 10_000},
-		"javascript": {core.JavaScriptSafe(), 1, 1000},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := mustNew(t, core.Config{Layout: tt.layout, Worker: core.Fixed(1)})
-			for range tt.fillers {
-				defer fill(t, g, tt.size)()
-			}
-			var wg sync.WaitGroup
-			var failed atomic.Int64
-			for range 10 {
-				wg.Go(func() {
-					for range 6 {
-						if _, err := g.Next(t.Context()); err != nil {
-							failed.Add(1)
-						}
-						time.Sleep(time.Millisecond)
-					}
-				})
-			}
-			wg.Wait()
-			if n := failed.Load(); n > 0 {
-				t.Errorf("%d of 60 calls failed", n)
-			}
-		})
-	}
 }
 
 var coarse = core.Layout{Tick: 10 * time.Millisecond, TimeBits: 40, WorkerBits: 3, SequenceBits: 2}

@@ -119,7 +119,7 @@ func ExampleStore_Lose() {
 	defer gen.Close(context.Background())
 	store.Lose()
 	fmt.Println((<-lost).Kind)
-	// Output: worker ID lost
+	// Output: lost
 }
 
 type observer func(core.Event)

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -107,33 +106,6 @@ func TestRepeats(t *testing.T) {
 	}
 	if !slices.IsSorted(want) || len(slices.Compact(slices.Clone(want))) != len(want) {
 		t.Error("not ascending")
-	}
-}
-
-// Goroutines of one test share the same ids, in any order.
-func TestGoroutines(t *testing.T) {
-	want := take(t, t.Name(), 9000, snowkeytest.Config{})
-	gen := snowkeytest.New(t, snowkeytest.Config{})
-	var mu sync.Mutex
-	var got []int64
-	var wg sync.WaitGroup
-	for range 9 {
-		wg.Go(func() {
-			for range 1000 {
-				id, err := gen.Next(t.Context())
-				if err != nil {
-					t.Error(err)
-				}
-				mu.Lock()
-				got = append(got, id)
-				mu.Unlock()
-			}
-		})
-	}
-	wg.Wait()
-	slices.Sort(got)
-	if !slices.Equal(got, want) {
-		t.Error("other ids")
 	}
 }
 

@@ -1,7 +1,6 @@
 package snowkeytest_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,13 +77,5 @@ func TestGolden(t *testing.T) {
 	}
 	if errs := compare(want); errs != nil {
 		t.Errorf("the line ends of Windows: %q", errs)
-	}
-}
-
-func TestID(t *testing.T) {
-	for n, want := range map[int64]string{0: "1000000000000000000", 42: "1000000000000000042", 999_999_999: "1000000000999999999"} {
-		if got := fmt.Sprint(snowkeytest.ID(n)); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
 	}
 }

@@ -35,6 +35,7 @@ func TestConfigFaults(t *testing.T) {
 		"layout":    {worker.Config{Layout: core.Layout{Tick: 1}}, []string{"Layout.Tick 1ns: must be a whole number"}},
 		"durations": {worker.Config{FenceWindow: -1, RenewInterval: time.Microsecond, TTL: 1e5 * time.Hour}, []string{"Window -1ns: must be whole milliseconds", "RenewInterval 1µs: must be", "TTL"}},
 		"window":    {worker.Config{FenceWindow: time.Second, Layout: core.Seconds()}, []string{"Window 1s: must be at least two ticks of the layout, 2s"}},
+		"long tick": {worker.Config{Layout: core.Layout{Tick: 200 * 365 * 24 * time.Hour, TimeBits: 10}}, []string{"FenceWindow"}}, // two are no Duration
 		"renew":     {worker.Config{FenceWindow: time.Second, RenewInterval: time.Second}, []string{"RenewInterval 1s: must be at least 1ms and less than FenceWindow, 1s"}},
 		"ttl":       {worker.Config{TTL: time.Second}, []string{"TTL 1s: must be more than RenewInterval, 10s"}},
 		"preferred": {worker.Config{Preferred: ref(int64(1024)), Owner: strings.Repeat("x", 256)}, []string{"Owner \"xxx", "must be UTF-8 of at most 255", "Preferred 1024: must be 0 to 1023"}},
@@ -120,36 +121,6 @@ func TestLostAnswers(t *testing.T) {
 	})
 }
 
-// A claim that is found again when its interval is long past is renewed at once.
-func TestAnOldClaimFoundAgain(t *testing.T) {
-	inWorld(t, func(w *world) {
-		var first driver.Claim
-		w.store.after = func(r driver.Request, c driver.Claim, err error) (driver.Claim, error) {
-			if first.FencingToken == 0 {
-				first = c
-				return driver.Claim{}, errNetwork
-			}
-			if c == first {
-				w.store.set(func(f *flaky) { f.after = nil })
-			}
-			return c, err
-		}
-		done := make(chan *worker.Lease)
-		go func() { done <- w.acquire(func(cfg *worker.Config) { cfg.ClaimWait = 10 * time.Minute }) }()
-		time.Sleep(time.Millisecond)
-		w.store.set(func(f *flaky) { f.down = errNetwork })
-		time.Sleep(5 * time.Minute)
-		w.store.set(func(f *flaky) { f.down = nil })
-		lease := <-done
-		gen := w.generator(lease, nil)
-		time.Sleep(time.Millisecond)
-		w.mustDraw(gen)
-		if st := lease.Stats(); st.FencingToken != first.FencingToken || st.Claims != 1 {
-			t.Errorf("%+v", st)
-		}
-	})
-}
-
 func TestAcquireWaits(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var held []*worker.Lease
@@ -178,40 +149,6 @@ func TestAcquireWaits(t *testing.T) {
 		began = time.Now()
 		if _, err := w.keep(worker.Acquire(w.Context(), w.store, cfg)); !errors.Is(err, worker.ErrNoWorkerID) || time.Since(began) > 0 {
 			t.Errorf("after %v: %v", time.Since(began), err)
-		}
-	})
-}
-
-// A caller whose context ends learns what it waited for, also if the store, and not the
-// lease, finds that it has ended, or if the first claim was never answered.
-func TestAcquireWaitsByItsContext(t *testing.T) {
-	inWorld(t, func(w *world) {
-		for range 4 {
-			w.acquire(nil)
-		}
-		cfg := w.cfg
-		cfg.ClaimWait = time.Hour
-		for _, slow := range []time.Duration{0, 700 * time.Millisecond} {
-			ctx, cancel := context.WithTimeout(w.Context(), time.Minute)
-			w.store.set(func(f *flaky) { f.slow = slow })
-			began := time.Now()
-			_, err := worker.Acquire(ctx, w.store, cfg)
-			var none *worker.NoWorkerIDError
-			if !errors.As(err, &none) || none.Leased != 4 || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Minute {
-				t.Errorf("after %v: %v", time.Since(began), err)
-			}
-			cancel()
-		}
-		w.store.set(func(f *flaky) { f.slow, f.down = 0, errNetwork })
-		ctx, cancel := context.WithTimeout(w.Context(), time.Minute)
-		if _, err := worker.Acquire(ctx, w.store, cfg); !errors.Is(err, errNetwork) || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("the store is down: %v", err)
-		}
-		cancel()
-		w.store.set(func(f *flaky) { f.slow, f.down = time.Hour, nil })
-		cfg.Timeout = 30 * time.Minute
-		if _, err := worker.Acquire(ctx, w.store, cfg); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("a context that was over: %v", err)
 		}
 	})
 }
@@ -267,33 +204,6 @@ func TestSlowAnswers(t *testing.T) {
 	})
 }
 
-// A broken store's answers are refused.
-func TestBrokenStore(t *testing.T) {
-	for name, change := range map[string]func(*driver.Claim){
-		"number too high":   func(c *driver.Claim) { c.Worker = 4 },
-		"number negative":   func(c *driver.Claim) { c.Worker = -1 },
-		"not the one":       func(c *driver.Claim) { c.Worker = 1 },
-		"no token":          func(c *driver.Claim) { c.FencingToken = 0 },
-		"no interval":       func(c *driver.Claim) { c.Fence = c.From },
-		"a longer interval": func(c *driver.Claim) { c.Fence++ },
-	} {
-		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(w *world) {
-				w.store.after = func(_ driver.Request, c driver.Claim, err error) (driver.Claim, error) {
-					change(&c)
-					return c, err
-				}
-				cfg := w.cfg
-				cfg.ClaimWait, cfg.Preferred, cfg.RequirePreferred = -1, ref(int64(0)), true
-				cfg.Namespace = strings.ReplaceAll(name, " ", "-")
-				if _, err := w.keep(worker.Acquire(w.Context(), w.store, cfg)); err == nil || !strings.Contains(err.Error(), "does not match the request") {
-					t.Error(err)
-				}
-			})
-		})
-	}
-}
-
 // Release during a claim in the background leaves no worker ID leased.
 func TestReleaseDuringAClaim(t *testing.T) {
 	inWorld(t, func(w *world) {
@@ -321,52 +231,6 @@ func TestReleaseDuringAClaim(t *testing.T) {
 			if record.ClaimID != "" && record.ClaimID != "thief" {
 				t.Errorf("%+v", record)
 			}
-		}
-	})
-}
-
-func TestFingerprint(t *testing.T) {
-	const twitter = "epoch=1288834974657 tick=1 time=41 rollback=0 datacenter=5 worker=5 sequence=12 order=worker,sequence signed"
-	for _, l := range []core.Layout{{}, core.Twitter(), {TimeBits: 41, DatacenterBits: 5, WorkerBits: 5, SequenceBits: 12}, {Epoch: core.Twitter().Epoch.Local()}} {
-		if got := driver.Fingerprint(l); got != twitter {
-			t.Errorf("%v: %s", l, got)
-		}
-	}
-	seen := map[string]string{}
-	for _, p := range core.Presets() {
-		text := driver.Fingerprint(p.Layout)
-		if other := seen[text]; other != "" && p.Layout != core.Twitter() {
-			t.Errorf("%s and %s have the same: %s", other, p.Name, text)
-		}
-		seen[text] = p.Name
-	}
-}
-
-// A namespace with every worker ID leased: about a hundred renewals a second in all, and
-// the next claim is refused.
-func TestAThousandHolders(t *testing.T) {
-	inWorld(t, func(w *world) {
-		cfg := w.cfg
-		cfg.Layout.WorkerBits = 10
-		cfg.ClaimWait = -1
-		numbers := map[int64]bool{}
-		for range 1024 {
-			lease, err := w.keep(worker.Acquire(w.Context(), w.store, cfg))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer lease.Close()
-			numbers[lease.Worker()] = true
-		}
-		if len(numbers) != 1024 {
-			t.Errorf("%d numbers", len(numbers))
-		}
-		if _, err := w.keep(worker.Acquire(w.Context(), w.store, cfg)); !errors.Is(err, worker.ErrNoWorkerID) {
-			t.Errorf("one more: %v", err)
-		}
-		time.Sleep(time.Minute)
-		if perSecond := len(w.store.tries()) / 60; perSecond < 100 || perSecond > 115 {
-			t.Errorf("%d renewals a second", perSecond)
 		}
 	})
 }

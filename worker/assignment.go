@@ -19,26 +19,21 @@ type assignment struct {
 	fence   int64     // the highest that the store has acknowledged
 	renewAt time.Time // when the next renewal is due
 	renewed time.Time // when it was claimed, or renewed last
-	usage   usage
-	lost    error // why the claim no longer has the worker ID; nil: it has
-	retry   retry // of its renewal while it is current, and then of its release
+	lost    error     // why the claim no longer has the worker ID; nil: it has
+	retry   retry     // of its renewal while it is current, and then of its release
+
+	releaseSent bool // the store was asked to release it
 }
-
-// A usage says how far an assignment's life has gone.
-type usage uint8
-
-const (
-	unused      usage = iota // no generator has had its grant
-	handedOut                // a generator has, or had, its grant
-	releaseSent              // the store was asked to release it
-)
 
 // newAssignment makes an assignment of a claim. If the claim does not match the request, or
 // begins beyond the layout's time, it returns an error, and an assignment that only needs to be
 // released. That is nil if nothing in the store's answer can be relied upon.
 func newAssignment(cfg *Config, r driver.Request, c driver.Claim) (*assignment, error) {
 	a := &assignment{claim: c, claimID: r.ClaimID, fence: c.Fence, renewed: time.Now()}
-	err := cfg.checkClaim(r, c)
+	err := r.CheckClaim(c)
+	if d := cfg.Datacenter; d != nil && c.Worker>>cfg.Layout.WorkerBits != *d {
+		err = fmt.Errorf("worker: the store's claim does not match the request: worker ID %d is not of datacenter %d", c.Worker, *d)
+	}
 	if err != nil {
 		if c.Fence <= c.From || c.Fence-c.From > r.FenceWindow {
 			return nil, err // a release could lower the fence below ids; the claim expires instead
@@ -57,15 +52,6 @@ func newAssignment(cfg *Config, r driver.Request, c driver.Claim) (*assignment, 
 	a.clock = &hybridClock{wall: cfg.Now, start: time.Now(), base: time.UnixMilli(max(c.From, r.Now))}
 	a.renewAt = time.Now().Add(cfg.renewIn())
 	return a, nil
-}
-
-// checkClaim returns an error if the claim does not match the request, or is another
-// datacenter's.
-func (cfg *Config) checkClaim(r driver.Request, c driver.Claim) error {
-	if d := cfg.Datacenter; d != nil && c.Worker>>cfg.Layout.WorkerBits != *d {
-		return fmt.Errorf("worker: the store's claim does not match the request: worker ID %d is not of datacenter %d", c.Worker, *d)
-	}
-	return r.CheckClaim(c)
 }
 
 // left is how long ids can be issued below the fence.

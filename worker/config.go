@@ -98,6 +98,7 @@ type Config struct {
 	// example core.LogTo(logger). nil: none.
 	Observer core.Observer
 
+	ttl        int64          // TTL in milliseconds, or driver.NoTTL
 	waitForTTL bool           // RequirePreferred, and no ClaimWait
 	rand       func() float64 // in [0, 1): jitter
 }
@@ -133,6 +134,9 @@ func (cfg Config) check(s driver.Store) (Config, error) {
 	case !cfg.NoExpiry && cfg.TTL == 0:
 		cfg.TTL = cfg.FenceWindow + third
 	}
+	if cfg.ttl = cfg.TTL.Milliseconds(); cfg.NoExpiry {
+		cfg.ttl = driver.NoTTL
+	}
 	cfg.Timeout = cmp.Or(cfg.Timeout, min(3*time.Second, cfg.RenewInterval))
 	cfg.MaxSkew = cmp.Or(cfg.MaxSkew, 10*time.Second)
 	cfg.MaxLead = cmp.Or(cfg.MaxLead, time.Minute)
@@ -161,7 +165,7 @@ func (cfg Config) check(s driver.Store) (Config, error) {
 	if cfg.RequirePreferred && cfg.Preferred == nil {
 		wrong.Add("RequirePreferred", true, "needs Preferred")
 	}
-	ids := cfg.generator(core.Fixed(0)) // a source for the check only
+	ids := cfg.generator(new(lease)) // a source for the check only
 	if layoutErr != nil {
 		ids.Layout = core.Layout{}
 	}
@@ -234,13 +238,6 @@ func (cfg *Config) checkIDs(wrong *fields.Errors) {
 	if id < first || id > last {
 		wrong.Add("Preferred", id, "must be %d to %d, or nil for none", first, last)
 	}
-}
-
-func (cfg *Config) ttl() int64 {
-	if cfg.NoExpiry {
-		return driver.NoTTL
-	}
-	return cfg.TTL.Milliseconds()
 }
 
 // renewIn is how long after a renewal the next one is due: with jitter, so that leases that

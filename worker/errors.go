@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 var (
 	// ErrNoWorkerID matches every *NoWorkerIDError.
 	ErrNoWorkerID = driver.ErrNoWorkerID
-	// ErrLost matches every *LostError.
-	ErrLost = errors.New("worker: worker ID lost")
 	// errReleased is why a lease is over after Release.
 	errReleased = errors.New("worker: the lease was released")
 )
@@ -33,7 +32,7 @@ type (
 
 // A LostError says that another holder has the worker ID now, because the lease did not
 // renew it in time, or an operator freed it. Ids issued under it are unique all the same.
-// It matches ErrLost.
+// It matches core.ErrLost.
 type LostError struct {
 	Namespace string
 	Worker    int64
@@ -45,8 +44,8 @@ func (e *LostError) Error() string {
 	return fmt.Sprintf("worker: worker ID %d of namespace %q is lost; its ids end before %s: %v", e.Worker, e.Namespace, show(e.Fence), e.Err)
 }
 
-// Is reports whether the target is ErrLost.
-func (e *LostError) Is(target error) bool { return target == ErrLost }
+// Is reports whether the target is core.ErrLost.
+func (e *LostError) Is(target error) bool { return target == core.ErrLost }
 
 // Unwrap returns the store's error.
 func (e *LostError) Unwrap() error { return e.Err }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
@@ -138,37 +137,4 @@ func ExampleOpen_noExpiry() {
 	records, _ := store.List(ctx, "default")
 	fmt.Println(records[0].Worker, records[0].Owner)
 	// Output: 0 host a
-}
-
-// An assigned worker ID gets a durable fence, and a second process with it is refused.
-func ExampleOpen_assigned() {
-	dir, err := os.MkdirTemp("", "")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(dir)
-	name := filepath.Join(dir, "worker-id")
-	if err := os.WriteFile(name, []byte("12\n"), 0o600); err != nil {
-		fmt.Println(err)
-		return
-	}
-	n, err := worker.FromFile(core.Layout{}, name, "")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	store := memstore.New(memstore.Config{}) // in earnest: sqlstore.New(db, sqlstore.Config{})
-	for range 2 {
-		gen, err := worker.Open(context.Background(), store, worker.Config{Preferred: &n, RequirePreferred: true, ClaimWait: -1})
-		if err != nil {
-			fmt.Println(errors.Is(err, worker.ErrNoWorkerID)) // another process has it
-			return
-		}
-		defer gen.Close(context.Background())
-		fmt.Println(gen.Worker())
-	}
-	// Output:
-	// 12
-	// true
 }

@@ -24,9 +24,6 @@ func Acquire(ctx context.Context, s driver.Store, cfg Config) (*Lease, error) {
 	return l, nil
 }
 
-// ErrReleased is errReleased.
-var ErrReleased = errReleased
-
 // Close is Release.
 func (l *lease) Close() error { return l.Release(context.Background()) }
 
@@ -37,7 +34,7 @@ func (l *lease) Wake() { l.run() }
 func (l *lease) CloseStore() error { return l.closeStore() }
 
 // Done is closed when the lease has ended.
-func (l *lease) Done() <-chan struct{} { return l.ending.done }
+func (l *lease) Done() <-chan struct{} { return l.life.Done() }
 
 // Layout is the layout of the ids.
 func (l *lease) Layout() core.Layout { return l.cfg.Layout }
@@ -45,8 +42,8 @@ func (l *lease) Layout() core.Layout { return l.cfg.Layout }
 // FixJitter makes all delays 3/4 of the longest, so that a test can count the requests of a time.
 func (cfg *Config) FixJitter() { cfg.rand = func() float64 { return 0.5 } }
 
-// A SteppedLease is a lease without an owner's goroutine: a test steps it, and its methods do so
-// while they wait. So all that it does is in the order of the test's one goroutine.
+// A SteppedLease is a lease whose owner is the test: it steps the lease, also while a method waits.
+// So all that the lease does is in the order of the test's one goroutine.
 type SteppedLease struct {
 	*lease
 }
@@ -58,8 +55,10 @@ func AcquireStepped(ctx context.Context, s driver.Store, cfg Config, rand func()
 	if err != nil {
 		return nil, err
 	}
+	l.running = true
 	stepped := &SteppedLease{l}
-	return stepped, l.endFirstClaim(stepped.wait(ctx, l.claiming.first))
+	stepped.during(func() { err = l.acquire(ctx) })
+	return stepped, err
 }
 
 // Step does what is due, and returns how long until something else is.
@@ -73,6 +72,9 @@ func (l *SteppedLease) Step() time.Duration {
 
 func (l *SteppedLease) once() time.Duration {
 	next := l.step()
+	l.mu.Lock()
+	l.running = true // also when nothing is left to do
+	l.mu.Unlock()
 	if next.call == nil {
 		return next.wait
 	}
@@ -80,42 +82,33 @@ func (l *SteppedLease) once() time.Duration {
 	return 0
 }
 
-// wait is wait, and steps meanwhile.
-func (l *SteppedLease) wait(ctx context.Context, ready <-chan struct{}) error {
+// during steps while a method runs.
+func (l *SteppedLease) during(method func()) {
+	returned := make(chan struct{})
+	go func() {
+		defer close(returned)
+		method()
+	}()
 	for {
-		l.once()
+		synctest.Wait()
 		select {
-		case <-ready:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
+		case <-returned:
+			return
 		default:
-			time.Sleep(time.Millisecond)
-			synctest.Wait()
 		}
+		l.once()
+		time.Sleep(time.Millisecond)
 	}
 }
 
 // Grant is that of lease.
-func (l *SteppedLease) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
-	w, err := l.ask(prev)
-	if err != nil {
-		return nil, err
-	}
-	return l.take(w, l.wait(ctx, w.answered))
+func (l *SteppedLease) Grant(ctx context.Context, prev *core.Grant) (grant *core.Grant, err error) {
+	l.during(func() { grant, err = l.lease.Grant(ctx, prev) })
+	return grant, err
 }
 
 // Release is that of lease.
-func (l *SteppedLease) Release(ctx context.Context) error {
-	began := time.Now()
-	if !l.beginRelease() {
-		return nil
-	}
-	for {
-		changed, err := l.checkRelease(ctx, began)
-		if changed == nil {
-			return err
-		}
-		_ = l.wait(ctx, changed)
-	}
+func (l *SteppedLease) Release(ctx context.Context) (err error) {
+	l.during(func() { err = l.lease.Release(ctx) })
+	return err
 }

@@ -44,22 +44,13 @@ func Open(ctx context.Context, s driver.Store, cfg Config) (*Generator, error) {
 		}
 		return nil, err
 	}
-	g, err := l.open(ctx, cfg)
-	if err != nil {
-		return nil, errors.Join(err, l.closeStore())
-	}
-	return g, nil
-}
-
-// open claims a worker ID, and makes a generator of cfg.
-func (l *lease) open(ctx context.Context, cfg Config) (*Generator, error) {
 	if err := l.acquire(ctx); err != nil {
-		return nil, err
+		return nil, errors.Join(err, l.closeStore())
 	}
 	cfg.Namespace = l.cfg.Namespace
 	ids, err := core.New(cfg.generator(l))
 	if err != nil {
-		return nil, errors.Join(err, l.Release(context.Background()))
+		return nil, errors.Join(err, l.Release(context.Background()), l.closeStore())
 	}
 	return &Generator{ids: ids, lease: l}, nil
 }
@@ -136,7 +127,7 @@ func (g *Generator) Done() <-chan struct{} {
 	if !g.opened() {
 		return nil
 	}
-	return g.lease.ending.done
+	return g.lease.life.Done()
 }
 
 // Close ends the generator, and then releases the worker ID with its unused time, so that another

@@ -161,14 +161,6 @@ func TestCloseWithoutWaiting(t *testing.T) {
 	})
 }
 
-// A store that is nil, but not a nil interface, is not closed.
-func TestOpenOfTypedNil(t *testing.T) {
-	var config *core.ConfigError
-	if _, err := worker.Open(t.Context(), (*ownedStore)(nil), worker.Config{}); !errors.As(err, &config) {
-		t.Error(err)
-	}
-}
-
 // lateWarning is a store whose warnings come when the test sends them.
 type lateWarning struct {
 	*memstore.Store
@@ -269,7 +261,7 @@ func TestCloseAfterALoss(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-gen.Done()
-		if _, err := gen.Next(t.Context()); err != nil || gen.Stats().Left == 0 || !errors.Is(gen.Failing(), worker.ErrLost) {
+		if _, err := gen.Next(t.Context()); err != nil || gen.Stats().Left == 0 || !errors.Is(gen.Failing(), core.ErrLost) {
 			t.Errorf("%v, %v left, failing: %v", err, gen.Stats().Left, gen.Failing())
 		}
 		if err := gen.Close(t.Context()); err != nil {
@@ -355,24 +347,5 @@ func TestMetricsDocument(t *testing.T) {
 	}
 	if listed != 17+6 {
 		t.Errorf("%d metrics", listed)
-	}
-}
-
-// Names and units have the form that OpenTelemetry asks for, no name is the beginning of another
-// one, and each metric has the namespace.
-func TestMetricsNames(t *testing.T) {
-	name, unit := regexp.MustCompile(`^snowkey(\.[a-z]+(_[a-z]+)*){2}$`), regexp.MustCompile(`^(|s|\{[a-z]+\})$`)
-	gen := open(worker.Config{Namespace: "orders"})
-	defer gen.Close(context.Background())
-	list := gen.Metrics()
-	for _, m := range list {
-		if !name.MatchString(m.Name) || !unit.MatchString(m.Unit) || !strings.HasSuffix(m.Help, ".") || m.Labels["snowkey.namespace"] != "orders" {
-			t.Errorf("%+v", m)
-		}
-		for _, other := range list {
-			if strings.HasPrefix(other.Name, m.Name+".") {
-				t.Errorf("%s is also the beginning of %s", m.Name, other.Name)
-			}
-		}
 	}
 }

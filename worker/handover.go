@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,86 +10,92 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// serveWaiters answers the calls of Grant, except those that wait for the store.
-func (l *lease) serveWaiters() {
-	l.handed.waiters = slices.DeleteFunc(l.handed.waiters, func(w *waiter) bool {
-		grant, err := l.answer(w)
-		if grant == nil && err == nil {
-			return false
-		}
-		w.reply(grant, err)
-		return true
-	})
+// Grant implements [core.GrantSource], for the lease's one generator.
+//
+// With a nil prev, of core.New, it returns the grant of the worker ID that was claimed. If prev is
+// lost, or its generator needs another worker ID, Grant returns the grant of another claim. The old
+// worker ID is released, with its unused time, as soon as the generator uses the new one. If prev is
+// exhausted, Grant returns prev itself once its fence has risen.
+//
+// Grant makes no request to the store. It waits for one that the lease makes. The request
+// continues when ctx is done, and its outcome serves the next call. While the lease waits
+// to retry after a failure, Grant fails at once with a [*RetryError].
+func (l *lease) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.state >= releasing {
+		return nil, l.err
+	}
+	if prev == nil {
+		return l.current.grant, nil
+	}
+	w := &waiter{prev: prev, fence: l.current.fence, answered: make(chan struct{})}
+	l.waiting = w
+	l.mu.Unlock()
+	l.run()
+	err := wait(ctx, w.answered)
+	l.mu.Lock()
+	if l.waiting == w { // ctx is done; the lease's request continues
+		l.waiting = nil
+		return nil, err
+	}
+	return w.grant, w.err
 }
+
+// A waiter is a call of Grant. The owner answers it.
+type waiter struct {
+	prev     *core.Grant
+	fence    int64 // the lease's fence at the time of the call
+	answered chan struct{}
+	grant    *core.Grant
+	err      error
+}
+
+// reply answers the call of Grant that waits, if there is one.
+func (l *lease) reply(grant *core.Grant, err error) {
+	if w := l.waiting; w != nil {
+		l.waiting, w.grant, w.err = nil, grant, err
+		close(w.answered)
+	}
+}
+
+// handOver answers the call of Grant, unless it waits for the store.
+func (l *lease) handOver() {
+	if l.state >= releasing || l.current == nil {
+		return
+	}
+	if done(l.current.grant) {
+		// The generator has closed a grant that it could not use. If it still has its old worker ID, so
+		// has the lease.
+		if i := slices.IndexFunc(l.retiring, func(a *assignment) bool { return !done(a.grant) }); i >= 0 {
+			l.revert(i)
+			l.claiming.retry.failed(errDeclined, maxDelay, l.cfg.rand)
+		}
+	}
+	if l.waiting != nil {
+		if grant, err := l.answer(l.waiting); grant != nil || err != nil {
+			l.reply(grant, err)
+		}
+	}
+}
+
+var errDeclined = errors.New("worker: the generator could not continue with its new worker ID")
 
 // answer returns a grant or an error for a call of Grant. Neither means that the call waits
 // for the store.
 func (l *lease) answer(w *waiter) (*core.Grant, error) {
-	if l.state >= releasing {
-		return nil, l.err
-	}
-	l.reap()
-	switch {
-	case w.prev != nil && done(w.prev):
-		return nil, core.ErrClosed // its generator was closed after the call
-	case l.handed.has(w.prev):
-		return l.answerUser(w)
-	case len(l.handed.grants) > 0:
-		return nil, fmt.Errorf("%w: a lease serves one generator at a time", core.ErrInUse)
-	}
-	return l.answerNew()
-}
-
-// answerNew answers a new generator, or one whose grant is another source's.
-func (l *lease) answerNew() (*core.Grant, error) {
 	a := l.current
 	switch {
-	case l.state == checking && l.clockAhead > 0:
-		if l.claiming.retry.waiting() {
-			return nil, l.stalledClaim()
+	case done(a.grant): // the generator could not use it, and has lost the one before
+		if err := a.regrant(l.cfg.Layout); err != nil {
+			return nil, err
 		}
-		return nil, nil
-	case l.state == held && a.left() == 0 && a.retry.failures == 0:
-		a.renewAt = time.Now() // the interval is past; a renewal extends it
-		return nil, nil
-	case a.usage == unused:
-		a.usage = handedOut
-		return l.handed.give(a.grant, nil), nil
-	}
-	return l.rest(nil)
-}
-
-// rest is a grant of what is left of the current worker ID's time. No generator uses the last
-// grant any more, and up to the fence the interval is this lease's, even if the worker ID is lost.
-func (l *lease) rest(prev *core.Grant) (*core.Grant, error) {
-	if err := l.current.regrant(l.cfg.Layout); err != nil {
-		return nil, err
-	}
-	l.current.grant.SetFenceError(l.stalled())
-	return l.handed.give(l.current.grant, prev), nil
-}
-
-// answerUser answers a generator that has a grant of this lease.
-func (l *lease) answerUser(w *waiter) (*core.Grant, error) {
-	prev := w.prev
-	if g := l.current.grant; g != prev && l.current.usage != unused && !done(g) { // its caller did not pass it on to a generator
-		if g.Close(); !done(g) {
-			return nil, fmt.Errorf("%w: another generator has worker ID %d", core.ErrInUse, l.current.claim.Worker)
-		}
-		l.reap()
-	}
-	a, why := l.current, prev.RegrantReason()
-	if prev != a.grant && (a.usage == unused || why != core.RegrantRotate) {
-		why = core.RegrantLost // by the generator before
-	}
-	switch {
-	case a.usage == unused: // it has replaced prev's
-		a.usage = handedOut
-		return l.handed.give(a.grant, prev), nil
-	case why == core.RegrantExhausted:
+		a.grant.SetFenceError(l.stalled())
+		return a.grant, nil
+	case a.grant != w.prev: // it has replaced prev's
+		return a.grant, nil
+	case w.prev.RegrantReason() == core.RegrantExhausted:
 		return l.exhausted(a, w.fence)
-	case why == core.RegrantLost:
-		return l.rest(prev)
 	}
 	c, now := &l.claiming, time.Now()
 	c.rotation.last = now
@@ -96,7 +103,7 @@ func (l *lease) answerUser(w *waiter) (*core.Grant, error) {
 		return nil, l.stalledClaim() // at once: the caller may hold the connection that the claim needs
 	}
 	if l.move(asked) {
-		c.rotation.reason, c.rotation.since = why, now
+		c.rotation.since = now
 		if now.Sub(c.retry.at) > maxDelay { // otherwise a claim failed a moment ago: its delay applies
 			c.retry = retry{}
 		}
@@ -119,74 +126,6 @@ func (l *lease) exhausted(a *assignment, before int64) (*core.Grant, error) {
 	a.renewAt = time.Now() // the call waits for the renewal
 	return nil, nil
 }
-
-// A handed is what the lease has handed to its generator, and the calls of Grant that wait.
-type handed struct {
-	grants  []outstanding // that generators have or may yet take
-	waiters []*waiter
-}
-
-// give records that the generator with prev gets a grant.
-func (h *handed) give(grant, prev *core.Grant) *core.Grant {
-	h.grants = append(h.grants, outstanding{grant, prev})
-	return grant
-}
-
-// has reports whether a generator has the grant of this lease.
-func (h *handed) has(grant *core.Grant) bool {
-	return grant != nil && slices.ContainsFunc(h.grants, func(o outstanding) bool { return o.grant == grant })
-}
-
-// fail fails the calls of Grant that wait for a claim.
-func (h *handed) fail(err error) {
-	for _, w := range h.waiters {
-		w.reply(nil, err)
-	}
-	h.waiters = nil
-}
-
-// An outstanding grant was handed to a generator, which may still use it.
-type outstanding struct {
-	grant *core.Grant
-	prev  *core.Grant // the generator's grant before; nil: none
-}
-
-// done reports whether no generator has the grant or will have it. A generator gives up
-// its old grant only after it has taken the new one. So if the old one is done and the new
-// one was not taken, the generator was closed in between.
-func (o outstanding) done() bool {
-	return done(o.grant) || o.prev != nil && done(o.prev) && !o.grant.Attached()
-}
-
-// A waiter is a call of Grant. The owner answers it.
-type waiter struct {
-	prev     *core.Grant
-	fence    int64 // the lease's fence at the time of the call
-	answered chan struct{}
-	grant    *core.Grant
-	err      error
-}
-
-func (w *waiter) reply(grant *core.Grant, err error) {
-	w.grant, w.err = grant, err
-	close(w.answered)
-}
-
-// reap forgets the grants that no generator uses any more. A generator may still use its
-// old worker ID because it could not use the new one: then the lease keeps the old one and
-// retires the new.
-func (l *lease) reap() {
-	l.handed.grants = slices.DeleteFunc(l.handed.grants, outstanding.done)
-	if l.state >= releasing || l.current == nil || l.current.usage == unused || !done(l.current.grant) {
-		return
-	}
-	if i := slices.IndexFunc(l.retiring, func(a *assignment) bool { return !done(a.grant) && a.lost == nil }); i >= 0 {
-		l.revert(i)
-		l.claiming.retry.failed(errDeclined, maxDelay, l.cfg.rand)
-	}
-}
-
-var errDeclined = errors.New("worker: the generator could not continue with its new worker ID")
 
 // install makes a new assignment the current one.
 func (l *lease) install(a *assignment) {

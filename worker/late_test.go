@@ -2,9 +2,7 @@ package worker_test
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -49,37 +47,6 @@ func (w *world) fill(gen *core.Generator, span time.Duration) {
 // A claim that was repeated because its answer was late is answered twice. The second
 // answer brings nothing: ids of its interval have been issued.
 func TestClaimAnsweredTwice(t *testing.T) {
-	t.Run("next generator", func(t *testing.T) {
-		inWorld(t, func(w *world) {
-			w.late(8 * time.Second)
-			lease := w.acquire(nil)
-			gen := w.generator(lease, nil)
-			w.fill(gen, 9*time.Second)
-			gen.Close()
-			time.Sleep(6 * time.Second)
-			w.fill(w.generator(lease, nil), 3*time.Second)
-			if st := lease.Stats(); st.Claims != 1 {
-				t.Errorf("%+v", st)
-			}
-		})
-	})
-	t.Run("next generator, after a renewal", func(t *testing.T) {
-		inWorld(t, func(w *world) {
-			store := &deaf{Store: w.mem}
-			answer := store.hang()
-			defer answer()
-			w.store.Store = store
-			time.AfterFunc(3*time.Second, func() { store.set(nil) }) // the repetition is answered
-			lease := w.acquire(func(cfg *worker.Config) { cfg.MaxSkew = time.Minute })
-			time.Sleep(20 * time.Second)
-			gen := w.generator(lease, nil)
-			w.fill(gen, 9*time.Second)
-			gen.Close()
-			answer()
-			time.Sleep(time.Second)
-			w.fill(w.generator(lease, nil), 3*time.Second)
-		})
-	})
 	t.Run("after Release has failed", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.late(8 * time.Second)
@@ -123,107 +90,6 @@ func TestClaimAnsweredTwice(t *testing.T) {
 			time.Sleep(20 * time.Second)
 			if n := lease.Worker(); slices.ContainsFunc(others, func(g *core.Generator) bool { return g.Stats().Worker == n }) {
 				t.Errorf("two have worker ID %d: %+v", n, lease.Stats())
-			}
-		})
-	})
-}
-
-// While two requests are unanswered no other is made, and no call waits for one: what would
-// be asked counts as not answered.
-func TestTwoRequestsUnanswered(t *testing.T) {
-	within := func(w *world, limit time.Duration, call func() error) {
-		w.Helper()
-		done := make(chan error, 1)
-		go func() { done <- call() }()
-		select {
-		case err := <-done:
-			if err == nil || !errors.Is(err, context.DeadlineExceeded) {
-				w.Errorf("%v", err)
-			}
-		case <-time.After(limit):
-			w.Errorf("no answer in %v", limit)
-		}
-	}
-	deafWorld := func(t *testing.T, f func(w *world, store *deaf)) {
-		inWorld(t, func(w *world) {
-			store := &deaf{Store: w.mem}
-			w.store.Store = store
-			f(w, store)
-		})
-	}
-	t.Run("Acquire", func(t *testing.T) {
-		deafWorld(t, func(w *world, store *deaf) {
-			defer store.hang()()
-			w.cfg.FenceWindow = 3 * time.Second // and Timeout 1s
-			within(w, 7*time.Second, func() error { _, err := worker.Acquire(context.Background(), w.store, w.cfg); return err })
-		})
-	})
-	t.Run("Release", func(t *testing.T) {
-		deafWorld(t, func(w *world, store *deaf) {
-			lease := w.acquire(nil)
-			defer store.hang()()
-			time.Sleep(20 * time.Second)
-			within(w, 9*time.Second, func() error { return lease.Release(context.Background()) })
-		})
-	})
-	t.Run("Release after a loss", func(t *testing.T) {
-		deafWorld(t, func(w *world, store *deaf) {
-			lease := w.acquire(nil)
-			w.steal(lease.Worker())
-			for range 3 {
-				if _, err := w.keep(worker.Acquire(w.Context(), w.mem, w.cfg)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			hangs := make(chan func(), 1)
-			hang := sync.OnceFunc(func() { hangs <- store.hang() })
-			w.store.set(func(f *flaky) {
-				f.after = func(_ driver.Request, c driver.Claim, err error) (driver.Claim, error) {
-					hang()
-					return c, err
-				}
-			})
-			answer := <-hangs
-			defer answer()
-			time.Sleep(time.Second)
-			within(w, 9*time.Second, func() error { return errors.Join(lease.Release(context.Background()), context.DeadlineExceeded) })
-		})
-	})
-	t.Run("New", func(t *testing.T) {
-		deafWorld(t, func(w *world, store *deaf) {
-			lease := w.acquire(nil)
-			defer store.hang()()
-			w.ahead.Add(int64(time.Hour))
-			time.Sleep(10 * time.Second)
-			within(w, 9*time.Second, func() error { _, err := core.New(core.Config{Worker: lease, Now: w.now}); return err })
-		})
-	})
-	t.Run("Rotate", func(t *testing.T) {
-		deafWorld(t, func(w *world, store *deaf) {
-			lease := w.acquire(nil)
-			gen := w.generator(lease, core.Rotate{})
-			w.mustDraw(gen)
-			defer store.hang()()
-			time.Sleep(20 * time.Second)
-			w.ahead.Add(-int64(time.Minute))
-			if _, err := w.draw(gen); !errors.As(err, new(*worker.RetryError)) {
-				t.Errorf("%v", err)
-			}
-		})
-	})
-	t.Run("Stats", func(t *testing.T) {
-		deafWorld(t, func(w *world, store *deaf) {
-			lease := w.acquire(nil)
-			answer := store.hang()
-			defer answer()
-			time.Sleep(time.Minute)
-			if st := lease.Stats(); st.FencedSince.IsZero() || st.Failing == nil || w.seen.count(worker.Fenced) != 1 {
-				t.Errorf("%+v", st)
-			}
-			answer()
-			time.Sleep(time.Second)
-			if st := lease.Stats(); !st.FencedSince.IsZero() || st.Failing != nil || w.seen.count(worker.Resumed) != 1 {
-				t.Errorf("%+v", st)
 			}
 		})
 	})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -14,8 +13,7 @@ import (
 )
 
 // A lease holds a worker ID of a namespace, and renews it until Release. It is the
-// [core.GrantSource] of one generator at a time. When that generator is closed, or core.New
-// has failed, the next one continues with the same worker ID, above the last id.
+// [core.GrantSource] of one generator for its whole life.
 //
 // When another holder has got the worker ID, ids continue under it up to its fence at most.
 // Meanwhile the lease claims another worker ID, and the generator continues under that one.
@@ -35,6 +33,11 @@ type lease struct {
 
 	wake chan struct{} // wakes the owner
 
+	opening    context.Context    // ended when acquire has its outcome
+	endOpening context.CancelFunc // ends it
+	life       context.Context    // ended when the lease is over
+	end        context.CancelFunc // ends it
+
 	mu       sync.Mutex // held for each change, and for each read, of what follows
 	running  bool       // whether the owner's goroutine runs
 	state    state
@@ -43,7 +46,7 @@ type lease struct {
 	retiring []*assignment // to be released when no generator uses them
 	claiming claiming
 	requests requests
-	handed   handed
+	waiting  *waiter // the generator's call of Grant; nil: none
 	ending   ending
 	reports  reports
 	count    struct{ renewals, failures, losses, claims uint64 }
@@ -59,23 +62,14 @@ func (l *lease) Worker() int64 {
 	return l.current.claim.Worker
 }
 
-// Err returns nil until done is closed, and then why: [errReleased] or a [*LostError].
+// Err returns nil until life has ended, and then why: [errReleased] or a [*LostError].
 func (l *lease) Err() error {
-	select {
-	case <-l.ending.done:
-	default:
+	if l.life.Err() == nil {
 		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err
-}
-
-// move applies an event to the state. It reports whether the state has a transition for it.
-func (l *lease) move(e event) bool {
-	next, ok := l.state.on(e)
-	l.state = next
-	return ok
 }
 
 // acquire claims a worker ID, which the lease then renews until Release. ctx is for the claim
@@ -91,8 +85,16 @@ func (l *lease) acquire(ctx context.Context) (err error) {
 		return err
 	}
 	l.run()
-	waiting := wait(ctx, l.claiming.first)
-	err = l.endFirstClaim(waiting)
+	waiting := wait(ctx, l.opening.Done())
+	l.mu.Lock()
+	err = l.err
+	if l.opening.Err() == nil { // ctx is done
+		if err = waiting; l.claiming.retry.err != nil {
+			err = fmt.Errorf("%w, and the last claim: %w", err, l.claiming.retry.err)
+		}
+		l.close(err)
+	}
+	l.mu.Unlock()
 	if waiting != nil {
 		l.run() // to end, or to release what is claimed too late
 	}
@@ -114,26 +116,15 @@ func newLease(s driver.Store, cfg Config) (*lease, error) {
 	if d := cfg.Datacenter; d != nil {
 		s = datacenterStore{s, *d, *d << cfg.Layout.WorkerBits, values(cfg.Layout.WorkerBits)}
 	}
-	return &lease{
+	l := &lease{
 		cfg: cfg, store: s, storeType: storeType, limiter: limits, warner: warns, wake: make(chan struct{}, 1),
-		claiming: claiming{began: time.Now(), first: make(chan struct{})},
-		ending:   ending{changed: make(chan struct{}), done: make(chan struct{}), store: owned},
+		claiming: claiming{began: time.Now()},
+		ending:   ending{changed: make(chan struct{}), store: owned},
 		reports:  reports{busy: make(chan struct{}, 1)},
-	}, nil
-}
-
-// endFirstClaim gives up if no worker ID is claimed yet, because ctx is done, as waiting says.
-func (l *lease) endFirstClaim(waiting error) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.state != acquiring {
-		return l.err
 	}
-	if l.claiming.retry.err != nil {
-		waiting = fmt.Errorf("%w, and the last claim: %w", waiting, l.claiming.retry.err)
-	}
-	l.close(waiting)
-	return waiting
+	l.opening, l.endOpening = context.WithCancel(context.Background())
+	l.life, l.end = context.WithCancel(context.Background())
+	return l, nil
 }
 
 // A warner is a store that knows of settings that might lose an acknowledged write.
@@ -154,57 +145,6 @@ func (l *lease) warn() {
 	}
 	l.mu.Unlock()
 	l.flush()
-}
-
-// Grant implements [core.GrantSource].
-//
-// A lease serves one generator at a time. With a nil prev, Grant fails with core.ErrInUse
-// until the grant before is done (core.Grant.Done). Then it returns another grant of the same
-// worker ID, from the first instant that no id carries to the recorded fence.
-//
-// If prev is lost, or its generator needs another worker ID, Grant returns the grant of
-// another claim. The old worker ID is released, with its unused time, as soon as the
-// generator uses the new one. If prev is exhausted, Grant returns prev itself once its
-// fence has risen.
-//
-// Grant makes no request to the store. It waits for one that the lease makes. The request
-// continues when ctx is done, and its outcome serves the next call. While the lease waits
-// to retry after a failure, Grant fails at once with a [*RetryError].
-//
-// A caller that is not a generator must close the grant that it gets.
-func (l *lease) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	w, err := l.ask(prev)
-	if err != nil {
-		return nil, err
-	}
-	l.run()
-	return l.take(w, wait(ctx, w.answered))
-}
-
-// ask begins a call of Grant.
-func (l *lease) ask(prev *core.Grant) (*waiter, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.state >= releasing {
-		return nil, l.err
-	}
-	w := &waiter{prev: prev, fence: l.current.fence, answered: make(chan struct{})}
-	l.handed.waiters = append(l.handed.waiters, w)
-	return w, nil
-}
-
-// take ends a call of Grant, which ctx may have ended, as waiting says.
-func (l *lease) take(w *waiter, waiting error) (*core.Grant, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if i := slices.Index(l.handed.waiters, w); i >= 0 { // ctx is done; the lease's request continues
-		l.handed.waiters = slices.Delete(l.handed.waiters, i, i+1)
-		return nil, waiting
-	}
-	return w.grant, w.err
 }
 
 // A state is where a lease is in its life. One goroutine, the lease's owner (owner.go),
@@ -296,12 +236,13 @@ var transitions = [...]struct {
 	{releasing, drained, ended},
 }
 
-// on is the state after an event. ok is false if the table does not have it for s.
-func (s state) on(e event) (next state, ok bool) {
+// move applies an event to the state. It reports whether the state has a transition for it.
+func (l *lease) move(e event) bool {
 	for _, t := range transitions {
-		if t.from == s && t.on == e {
-			return t.to, true
+		if t.from == l.state && t.on == e {
+			l.state = t.to
+			return true
 		}
 	}
-	return s, false
+	return false
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -71,46 +70,5 @@ func TestNilAndZero(t *testing.T) {
 	}
 	if err := gen.Close(none); err != nil {
 		t.Error(err)
-	}
-}
-
-// Every method of a nil store returns a *core.ConfigError.
-func TestMethodsOfNilStores(t *testing.T) {
-	ctx := t.Context()
-	good := driver.Request{Namespace: "x", Layout: "l", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: "t", Owner: "o", FenceWindow: 1, TTL: 1}
-	calls := 0
-	for name, s := range map[string]driver.Store{
-		"memstore": (*memstore.Store)(nil), "sqlstore": (*sqlstore.Store)(nil),
-		"redisstore": (*redisstore.Store)(nil), "httpstore": (*httpstore.Store)(nil),
-		"zero sqlstore": &sqlstore.Store{}, "zero redisstore": &redisstore.Store{}, "zero httpstore": &httpstore.Store{},
-	} {
-		t.Run(name, func(t *testing.T) {
-			check := func(method string, err error) {
-				t.Helper()
-				calls++
-				if config := new(core.ConfigError); !errors.As(err, &config) || len(config.Fields) != 1 {
-					t.Errorf("%s.%s: %v", name, method, err)
-				}
-			}
-			_, err := s.Claim(ctx, good)
-			check("Claim", err)
-			check("RenewInterval", s.Renew(ctx, driver.Renewal{Namespace: "x", FencingToken: 1, ClaimID: "t", TTL: 1}))
-			check("Release", s.Release(ctx, driver.Return{Namespace: "x", FencingToken: 1, ClaimID: "t"}))
-			admin := s.(driver.Admin)
-			_, err = admin.List(ctx, "x")
-			check("List", err)
-			check("Free", admin.Free(ctx, "x", 0, 1))
-			if counter, ok := s.(driver.Counter); ok {
-				_, err = counter.Count(ctx, "x")
-				check("Count", err)
-			}
-		})
-	}
-	if calls < 40 {
-		t.Errorf("only %d calls", calls)
-	}
-	_, err := (*redisstore.Store)(nil).WorkerIDOf(ctx, "x", "host", 4)
-	if config := new(core.ConfigError); !errors.As(err, &config) {
-		t.Errorf("WorkerIDOf: %v", err)
 	}
 }

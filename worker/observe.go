@@ -17,17 +17,17 @@ import (
 // [slog.LevelWarn]. A failure that repeats, and a renewal that follows no failure, have
 // [slog.LevelDebug].
 const (
-	Claimed          core.EventKind = "worker ID claimed"
-	Renewed          core.EventKind = "lease renewed"
-	RenewFailed      core.EventKind = "renewal failed" // it is repeated within half a second
-	Lost             core.EventKind = "worker ID lost" // another holder has it; ids continue for Duration at most
-	ClaimFailed      core.EventKind = "claim failed"   // the lease has, or had, Worker, and needs another one
-	Released         core.EventKind = "worker ID released"
-	ReleaseFailed    core.EventKind = "release failed" // others can claim it after Config.TTL
-	Fenced           core.EventKind = "ids stopped"    // ids have reached the fence, and the store fails
-	Resumed          core.EventKind = "ids resumed"
-	ClockUnconfirmed core.EventKind = "wall clock not confirmed" // it jumped ahead by more than a minute; ids continue on the monotonic clock until the store confirms it
-	StoreWarning     core.EventKind = "store warning"            // Err names a setting of the store that may lead to duplicate ids
+	Claimed          core.EventKind = "claimed"
+	Renewed          core.EventKind = "renewed"
+	RenewFailed      core.EventKind = "renew_failed" // it is repeated within half a second
+	Lost             core.EventKind = "lost"         // another holder has it; ids continue for Duration at most
+	ClaimFailed      core.EventKind = "claim_failed" // the lease has, or had, Worker, and needs another one
+	Released         core.EventKind = "released"
+	ReleaseFailed    core.EventKind = "release_failed" // others can claim it after Config.TTL
+	Fenced           core.EventKind = "fenced"         // ids have reached the fence, and the store fails
+	Resumed          core.EventKind = "resumed"
+	ClockUnconfirmed core.EventKind = "clock_unconfirmed" // it jumped ahead by more than a minute; ids continue on the monotonic clock until the store confirms it
+	StoreWarning     core.EventKind = "store_warning"     // Err names a setting of the store that may lead to duplicate ids
 )
 
 // Stats is a snapshot of a generator and its lease: what they have done, and their present state.

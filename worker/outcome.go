@@ -15,43 +15,34 @@ func (l *lease) finish(c *call, granted driver.Claim, err error) {
 		l.reports.elapsed = max(time.Since(c.began), 1) // 0 means no request
 		defer func() { l.reports.elapsed = 0 }()
 	}
-	switch c.kind {
-	case claimCall:
-		l.finishClaim(c, granted, err)
-	case renewCall:
-		if err == nil {
-			l.renewed(c.assignment, c.renewal.Fence)
-		} else {
-			l.failedRenewal(c.assignment, err)
-		}
-	case releaseCall:
-		// After ErrNotHeld it was released before, or another claim has it.
-		if err == nil || errors.Is(err, driver.ErrNotHeld) {
-			l.released(c.assignment)
-		} else {
-			l.failedRelease(c.assignment, err)
-		}
-	}
-}
-
-func (l *lease) finishClaim(c *call, granted driver.Claim, err error) {
-	if err != nil {
+	switch {
+	case c.kind == claimCall && err == nil:
+		l.granted(c, granted)
+	case c.kind == claimCall:
 		if c.unsent {
-			l.claiming.set(noClaim, driver.Request{})
+			l.claiming.sent = nil
 		}
 		l.failedClaim(l.checkedSkew(err))
-		return
-	}
-	if known := c.known; known == nil || known.Worker != granted.Worker || known.FencingToken != granted.FencingToken {
-		l.granted(c.request, granted)
+	case c.kind == renewCall && err == nil:
+		l.renewed(c.assignment, c.fence)
+	case c.kind == renewCall:
+		l.failedRenewal(c.assignment, err)
+	case err == nil, errors.Is(err, driver.ErrNotHeld): // it was released before, or another claim has it
+		l.released(c.assignment)
+	default:
+		l.failedRelease(c.assignment, err)
 	}
 }
 
 // granted replaces the current assignment by one of a new claim. If that is not needed any
 // more, because its caller gave up or another claim was faster, it is released.
-func (l *lease) granted(r driver.Request, c driver.Claim) {
-	if r.ClaimID == l.claiming.request.ClaimID {
-		l.claiming.set(noClaim, driver.Request{})
+func (l *lease) granted(answered *call, c driver.Claim) {
+	if known := answered.known; known != nil && known.Worker == c.Worker && known.FencingToken == c.FencingToken {
+		return
+	}
+	r := answered.request
+	if sent := l.claiming.sent; sent != nil && sent.request.ClaimID == r.ClaimID {
+		l.claiming.sent = nil
 	}
 	for _, other := range l.requests.calls {
 		if other.kind == claimCall && other.request.ClaimID == r.ClaimID {
@@ -76,7 +67,6 @@ func (l *lease) granted(r driver.Request, c driver.Claim) {
 	}
 	l.install(a)
 	l.notify(Claimed, a, nil, true)
-	l.endAcquire()
 }
 
 // failedClaim acts on a claim that was refused or not answered.
@@ -85,11 +75,10 @@ func (l *lease) failedClaim(err error) {
 	isNone := errors.As(err, &none)
 	// Stores compare clocks and layouts before they look for the claim ID. So nothing was
 	// granted, unless an earlier attempt was not answered.
-	if isNone || driver.IsPermanent(err) && l.claiming.state != claimUnknown {
-		l.claiming.set(noClaim, driver.Request{})
-	}
-	if l.claiming.state == claimSent {
-		l.claiming.state = claimUnknown
+	if sent := l.claiming.sent; sent != nil && (isNone || driver.IsPermanent(err) && !sent.unknown) {
+		l.claiming.sent = nil
+	} else if sent != nil {
+		sent.unknown = true
 	}
 	if isNone && l.state == checking { // stores compare the clocks before they look for a worker ID
 		l.move(confirmed)
@@ -103,7 +92,7 @@ func (l *lease) failedClaim(err error) {
 		longest = max(l.cfg.RenewInterval, maxDelay)
 	}
 	l.claiming.retry.failed(err, longest, l.cfg.rand)
-	if l.state == acquiring {
+	if l.state < releasing && l.opening.Err() == nil {
 		if l.givesUp(err) {
 			l.close(err)
 		}
@@ -111,7 +100,6 @@ func (l *lease) failedClaim(err error) {
 	}
 	l.count.failures++
 	if l.state >= releasing {
-		l.ending.announce()
 		return
 	}
 	stalled := l.stalledClaim()
@@ -119,7 +107,7 @@ func (l *lease) failedClaim(err error) {
 	if l.state == lost {
 		l.current.grant.SetFenceError(stalled)
 	}
-	l.handed.fail(stalled)
+	l.reply(nil, stalled)
 	if time.Since(l.claiming.rotation.last) > rotationLasts {
 		l.move(unasked)
 	}
@@ -175,7 +163,7 @@ func (l *lease) failedRenewal(a *assignment, err error) {
 		return
 	}
 	if errors.Is(err, driver.ErrNotHeld) {
-		if l.claiming.state == noClaim {
+		if l.claiming.sent == nil {
 			l.lose(a, err)
 			return
 		}
@@ -202,7 +190,7 @@ func (l *lease) lose(a *assignment, err error) {
 	if l.cfg.StopOnLoss {
 		a.grant.SetFenceError(a.lost)
 		l.close(a.lost)
-		l.ending.close()
+		l.end()
 	}
 }
 
@@ -213,7 +201,6 @@ func (l *lease) released(a *assignment) {
 	}
 	l.retiring = slices.Delete(l.retiring, i, i+1)
 	l.notify(Released, a, nil, true)
-	l.ending.announce()
 }
 
 func (l *lease) failedRelease(a *assignment, err error) {
@@ -224,5 +211,4 @@ func (l *lease) failedRelease(a *assignment, err error) {
 		l.retiring = slices.DeleteFunc(l.retiring, func(other *assignment) bool { return other == a })
 		l.notify(ReleaseFailed, a, err, true)
 	}
-	l.ending.announce()
 }

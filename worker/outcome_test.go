@@ -13,66 +13,49 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// Generators that ask for another worker ID, where there is none, or where none would do,
-// cost a few requests a second.
+// Generators that ask for another worker ID, where there is none, or where none would do, cost a few
+// requests a second.
 func TestNoStormOfRotations(t *testing.T) {
-	rotate := func(w *world, gen *core.Generator, requests *atomic.Int64) {
-		w.Helper()
-		stop := time.Now().Add(10 * time.Second)
-		requests.Store(0)
-		var failed atomic.Int64
-		var callers sync.WaitGroup
-		for range 100 {
-			callers.Go(func() {
-				for time.Now().Before(stop) {
-					if _, err := gen.Next(w.Context()); err != nil {
-						failed.Add(1)
-					}
-					time.Sleep(10 * time.Millisecond)
-				}
-			})
-		}
-		callers.Wait()
-		if n := requests.Load(); n > 60 || failed.Load() < 5_000 {
-			w.Errorf("%d requests in ten seconds, and %d calls failed", n, failed.Load())
-		}
-	}
-	t.Run("none free", func(t *testing.T) {
-		inWorld(t, func(w *world) {
-			var requests atomic.Int64
-			w.cfg.FixJitter()
-			w.store.Store = &counted{Store: w.mem, n: &requests}
-			gen := w.generator(w.acquire(nil), core.Rotate{})
-			for range 3 {
-				if _, err := w.keep(worker.Acquire(w.Context(), w.mem, w.cfg)); err != nil {
+	for name, full := range map[string]bool{"none free": true, "none that would do": false} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				var requests, failed atomic.Int64
+				w.cfg.FixJitter()
+				w.store.Store, w.store.slow, w.cfg.MaxSkew = &counted{Store: w.mem, n: &requests}, time.Millisecond, time.Hour
+				gen, err := core.New(core.Config{Worker: w.acquire(nil), Now: w.now, ClockPolicy: core.Rotate{}, NotBefore: w.now()})
+				if err != nil {
 					t.Fatal(err)
 				}
-			}
-			w.mustDraw(gen)
-			w.ahead.Add(-int64(time.Minute))
-			rotate(w, gen, &requests)
+				defer gen.Close()
+				for n := 0; n < 3 && full; n++ {
+					if _, err := w.keep(worker.Acquire(w.Context(), w.mem, w.cfg)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				w.mustDraw(gen)
+				w.ahead.Add(-int64(time.Minute))
+				stop := time.Now().Add(10 * time.Second)
+				requests.Store(0)
+				var callers sync.WaitGroup
+				for range 100 {
+					callers.Go(func() {
+						for ; time.Now().Before(stop); time.Sleep(10 * time.Millisecond) {
+							if _, err := gen.Next(w.Context()); err != nil {
+								failed.Add(1)
+							}
+						}
+					})
+				}
+				callers.Wait()
+				if n := requests.Load(); n > 60 || failed.Load() < 5_000 {
+					w.Errorf("%d requests in ten seconds, and %d calls failed", n, failed.Load())
+				}
+				w.ahead.Add(int64(time.Minute))
+				time.Sleep(time.Second)
+				w.mustDraw(gen)
+			})
 		})
-	})
-	t.Run("none that would do", func(t *testing.T) {
-		inWorld(t, func(w *world) {
-			var requests atomic.Int64
-			w.cfg.FixJitter()
-			w.store.Store = &counted{Store: w.mem, n: &requests}
-			w.store.slow = time.Millisecond
-			w.cfg.MaxSkew = time.Hour
-			gen, err := core.New(core.Config{Worker: w.acquire(nil), Now: w.now, ClockPolicy: core.Rotate{}, NotBefore: w.now()})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer gen.Close()
-			w.mustDraw(gen)
-			w.ahead.Add(-int64(time.Minute))
-			rotate(w, gen, &requests)
-			w.ahead.Add(int64(time.Minute))
-			time.Sleep(time.Second)
-			w.mustDraw(gen)
-		})
-	})
+	}
 }
 
 // A generator that is to continue under another worker ID asks for it at the fence, also
@@ -95,67 +78,6 @@ func TestExchangeAfterAFailedRenewal(t *testing.T) {
 		w.store.set(func(f *flaky) { f.slow = 0 })
 		time.Sleep(10 * time.Second)
 		w.mustDraw(gen)
-	})
-}
-
-// A claim that is not wanted any more is repeated to release it, however often it failed.
-func TestGivesBackAClaimAfterManyFailures(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.store.set(func(f *flaky) { f.lose = 1000 })
-		w.cfg.ClaimWait = time.Minute
-		ctx, cancel := context.WithTimeout(w.Context(), 3*time.Second)
-		defer cancel()
-		if _, err := worker.Acquire(ctx, w.store, w.cfg); err == nil {
-			t.Fatal("acquired")
-		}
-		w.store.set(func(f *flaky) { f.lose = 0 })
-		time.Sleep(5 * time.Second)
-		if record := w.record(0); record.ClaimID != "" {
-			t.Errorf("%+v", record)
-		}
-	})
-}
-
-// A store that fails once while the time to live of a former holder is awaited changes
-// nothing.
-func TestRequirePreferredAfterACrashAndAFailure(t *testing.T) {
-	inWorld(t, func(w *world) {
-		crashed := &flaky{Store: w.mem}
-		w.cfg.Preferred, w.cfg.RequirePreferred = ref(int64(3)), true
-		if _, err := w.keep(worker.Acquire(w.Context(), crashed, w.cfg)); err != nil {
-			t.Fatal(err)
-		}
-		crashed.set(func(f *flaky) { f.down = errNetwork })
-		time.AfterFunc(20*time.Second, func() { w.store.set(func(f *flaky) { f.down = errNetwork }) })
-		time.AfterFunc(21*time.Second, func() { w.store.set(func(f *flaky) { f.down = nil }) })
-		began := time.Now()
-		if _, err := w.keep(worker.Acquire(w.Context(), w.store, w.cfg)); err != nil || time.Since(began) > 42*time.Second {
-			t.Errorf("%v after %v", err, time.Since(began))
-		}
-		crashed.set(func(f *flaky) { f.down = nil })
-	})
-}
-
-// A release that is answered late, and repeated, is reported once; and what failed before
-// it is not what fails now.
-func TestReleasedOnce(t *testing.T) {
-	inWorld(t, func(w *world) {
-		store := &deaf{Store: w.mem}
-		w.store.Store = store
-		lease := w.acquire(nil)
-		w.store.set(func(f *flaky) { f.down = errNetwork })
-		time.Sleep(time.Minute)
-		w.store.set(func(f *flaky) { f.down = nil })
-		answer := store.hang()
-		defer answer()
-		time.AfterFunc(4*time.Second, answer)
-		if err := lease.Release(w.Context()); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Second)
-		if st := lease.Stats(); w.seen.count(worker.Released) != 1 || st.State != "ended" || st.Failing != nil || !st.Since.IsZero() || errors.Is(st.Failing, errNetwork) {
-			t.Errorf("%d times, %+v", w.seen.count(worker.Released), st)
-		}
 	})
 }
 

@@ -77,8 +77,8 @@ func wait(ctx context.Context, ready <-chan struct{}) error {
 type plan struct {
 	call       *call           // to be made now
 	wait       time.Duration   // until the next step
-	replaced   <-chan struct{} // closed when that is due at once, see lease.replaced
-	reached    <-chan struct{} // receives a value when a generator waits at the fence
+	replaced   <-chan struct{} // closed when the generator no longer uses a worker ID that was replaced
+	reached    <-chan struct{} // receives a value when the generator waits at the fence
 	over       bool            // nothing is left to do
 	closeStore bool            // nor does anybody else close the store
 }
@@ -89,12 +89,10 @@ func (l *lease) step() (p plan) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.handleAnswers()
-	l.expire()
-	l.reap()
 	l.checkClock()
-	l.serveWaiters()
+	l.handOver()
 	l.checkFence()
-	c, at := l.next(time.Now())
+	c, at, over := l.next(time.Now())
 	if c != nil && !l.begin(c) {
 		c, at = nil, time.Now() // look again
 	}
@@ -103,27 +101,31 @@ func (l *lease) step() (p plan) {
 			at = earlier(at, c.deadline)
 		}
 	}
-	p.call, p.wait, p.replaced = c, max(time.Until(at), 0), l.replaced()
-	if p.over = c == nil && l.finished(); p.over {
-		l.running = false
-		l.ending.storeOver = l.ending.storeOver || l.state == ended && l.ending.releases == 0 // no Close waits to close it
-		p.closeStore = l.ending.storeOver
+	p.call, p.wait = c, max(time.Until(at), 0)
+	for _, a := range l.retiring {
+		if !done(a.grant) {
+			p.replaced = a.grant.Done()
+		}
 	}
 	if l.state < releasing && l.current != nil {
 		p.reached = l.current.grant.FenceReached()
 	}
-	return p
-}
-
-// replaced returns a channel that is closed when a generator no longer uses a worker ID
-// that was replaced.
-func (l *lease) replaced() <-chan struct{} {
-	for _, a := range slices.Backward(l.retiring) {
-		if !done(a.grant) {
-			return a.grant.Done()
+	if p.over = over; over {
+		if len(l.retiring) == 0 {
+			l.move(drained)
 		}
+		l.running = false
+		l.ending.storeOver = l.ending.storeOver || l.state == ended && l.ending.releases == 0 // no Close waits to close it
+		p.closeStore = l.ending.storeOver
 	}
-	return nil
+	if l.state != acquiring && l.state != checking { // core.New would trust a wall clock that has just jumped
+		l.endOpening()
+	}
+	if l.ending.releases > 0 {
+		close(l.ending.changed)
+		l.ending.changed = make(chan struct{})
+	}
+	return p
 }
 
 // begin registers a call, unless two are unanswered already: then the call fails at once. So
@@ -135,11 +137,11 @@ func (l *lease) begin(c *call) bool {
 	}
 	switch c.kind {
 	case claimCall:
-		if l.claiming.state == noClaim {
-			l.claiming.set(claimSent, c.request)
+		if l.claiming.sent == nil {
+			l.claiming.sent = &sentClaim{request: c.request}
 		}
 	case releaseCall:
-		c.assignment.usage = releaseSent
+		c.assignment.releaseSent = true
 	}
 	c.began = time.Now()
 	c.deadline = c.began.Add(l.cfg.Timeout + l.cfg.Timeout/grace)
@@ -156,12 +158,12 @@ const grace = 20
 func (l *lease) make(c *call) {
 	defer c.cancel()
 	a := answer{call: c, sent: true}
-	ask := func() error {
-		a.claim, a.err = c.ask(l.store)
-		return a.err
+	ask := func() (err error) {
+		a.claim, err = c.send(c.ctx)
+		return err
 	}
 	if l.limiter == nil {
-		_ = ask()
+		a.err = ask()
 	} else {
 		a.sent, a.err = l.limiter.Limit(c.ctx, &l.requests.lastFailed, c.sameAs, ask)
 	}
@@ -173,7 +175,7 @@ func (l *lease) make(c *call) {
 	l.requests.answers = append(l.requests.answers, a)
 }
 
-// handleAnswers acts on what the store has answered.
+// handleAnswers acts on what the store has answered, and fails the calls that it has not answered in time.
 func (l *lease) handleAnswers() {
 	answers := l.requests.answers
 	l.requests.answers = nil
@@ -185,10 +187,6 @@ func (l *lease) handleAnswers() {
 			l.finish(a.call, a.claim, a.err)
 		}
 	}
-}
-
-// expire fails the calls that the store has not answered in time.
-func (l *lease) expire() {
 	for _, c := range l.requests.calls {
 		if c.status == pending && !time.Now().Before(c.deadline) {
 			c.status = late
@@ -200,63 +198,55 @@ func (l *lease) expire() {
 // idle is how long the owner sleeps when nothing is due.
 const idle = time.Hour
 
-// next is the call that is due now, or when there will be one.
-func (l *lease) next(now time.Time) (c *call, at time.Time) {
+// next is the call that is due now, or when there will be one, unless nothing is left to do.
+func (l *lease) next(now time.Time) (c *call, at time.Time, over bool) {
 	at = now.Add(idle)
-	if l.requests.busy() {
-		return nil, at
+	if slices.ContainsFunc(l.requests.calls, func(c *call) bool { return c.status == pending }) {
+		return nil, at, false
 	}
-	due := func(when time.Time) bool {
-		at = earlier(at, when)
-		return !when.After(now)
-	}
+	claimAt, renewAt := at, at
 	switch l.state {
-	case held, checking, rotating:
-		// A claim that was not tried before comes first. Otherwise the earlier request does.
-		first := l.claiming.retry.failures == 0 || !l.renewAt().Before(l.claiming.retry.at)
-		if l.state != held && first && due(l.claiming.retry.at) {
-			return l.claimNow(at)
-		}
-		if due(l.renewAt()) {
-			return l.newRenewal(l.current), at
-		}
-		if l.state != held && due(l.claiming.retry.at) {
-			return l.claimNow(at)
-		}
-		at = earlier(at, now.Add(l.pollInterval()))
 	case acquiring, lost:
-		if due(l.claiming.retry.at) {
-			return l.claimNow(at)
-		}
-		if l.state == lost {
-			at = earlier(at, now.Add(l.pollInterval()))
-		}
+		claimAt = l.claiming.retry.at
+	case held:
+		renewAt = l.renewAt()
+	case checking, rotating:
+		claimAt, renewAt = l.claiming.retry.at, l.renewAt()
 	case releasing:
 		// A claim that may have been granted is repeated, so that it can be released.
-		if l.claiming.resolves() && due(l.claiming.retry.at) {
-			return l.claimNow(at)
+		if over = l.claiming.sent == nil || l.claiming.retry.failures > maxResolves; !over {
+			claimAt = l.claiming.retry.at
 		}
+	case ended:
+		over = true
+	}
+	// A claim that was not tried before comes first. Otherwise the earlier request does.
+	claimFirst := l.claiming.retry.failures == 0 || !renewAt.Before(claimAt)
+	switch {
+	case !claimAt.After(now) && (claimFirst || renewAt.After(now)):
+		if err := l.outOfTime(); err != nil { // it cannot be granted
+			l.failedClaim(err)
+			return nil, now, false // look again
+		}
+		return l.newClaim(), at, false
+	case !renewAt.After(now):
+		return l.newRenewal(l.current), at, false
+	}
+	at = earlier(claimAt, renewAt)
+	if l.current != nil && l.state < releasing { // the wall clock may jump, and ids may reach the fence
+		at = earlier(at, now.Add(min(maxDelay, l.cfg.RenewInterval/2)))
 	}
 	for _, a := range l.retiring {
-		if unused := l.state >= releasing || done(a.grant); unused && l.wantsRelease(a) && due(a.retry.at) {
-			return l.newRelease(a), at
+		if !l.wantsRelease(a) {
+			continue
 		}
+		if !a.retry.at.After(now) {
+			return l.newRelease(a), at, false
+		}
+		at, over = earlier(at, a.retry.at), false
 	}
-	return nil, at
+	return nil, at, over
 }
-
-// claimNow is the claim that is due, unless it cannot be granted.
-func (l *lease) claimNow(at time.Time) (*call, time.Time) {
-	if err := l.outOfTime(); err != nil {
-		l.failedClaim(err)
-		return nil, time.Now() // look again
-	}
-	return l.newClaim(), at
-}
-
-// pollInterval is how often the owner checks for a jump of the wall clock, and whether ids
-// have reached the fence.
-func (l *lease) pollInterval() time.Duration { return min(maxDelay, l.cfg.RenewInterval/2) }
 
 // renewAt is when the current worker ID is due for renewal. That is earlier than planned if
 // the wall clock runs faster than the monotonic one.
@@ -296,7 +286,7 @@ func (l *lease) checkClock() {
 		l.move(clockLeapt)
 		l.claiming.retry = retry{}
 		l.notify(ClockUnconfirmed, l.current, nil, true)
-	case ahead == 0 && l.state == checking && l.claiming.state == noClaim:
+	case ahead == 0 && l.state == checking && l.claiming.sent == nil:
 		l.move(clockBack)
 	}
 }

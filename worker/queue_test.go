@@ -1,11 +1,7 @@
 package worker_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -113,57 +109,6 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// When many come free at once, they are claimed at once.
-func TestCrowdIsServed(t *testing.T) {
-	const callers = 300
-	layout := core.Layout{Epoch: testLayout.Epoch, TimeBits: 41, WorkerBits: 9, SequenceBits: 4}
-	inWorld(t, func(w *world) {
-		w.store.slow = 5 * time.Millisecond
-		free := w.holdAll(layout)
-		cfg := w.cfg
-		cfg.ClaimWait, cfg.Layout = time.Minute, layout
-		_, granted := w.crowded(callers, cfg)
-		time.Sleep(10 * time.Second)
-		for n := range layout.WorkerIDs() {
-			free(n)
-		}
-		before := w.claims()
-		time.Sleep(time.Second) // each lease's own delay, and half a second
-		if n := granted.Load(); n != callers {
-			t.Errorf("%d of %d have a worker ID", n, callers)
-		}
-		if n := w.claims() - before; n != callers {
-			t.Errorf("%d claims for %d worker IDs", n, callers)
-		}
-	})
-}
-
-// A lease that waits alone asks as often as without a Limiter.
-func TestQueueOfOne(t *testing.T) {
-	var alone, queued []time.Duration
-	for _, times := range []*[]time.Duration{&alone, &queued} {
-		inWorld(t, func(w *world) {
-			w.holdAll(testLayout)
-			began := time.Now()
-			w.store.after = func(_ driver.Request, c driver.Claim, err error) (driver.Claim, error) {
-				*times = append(*times, time.Since(began))
-				return c, err
-			}
-			var store driver.Store = w.store
-			if times == &queued {
-				store = &limitedStore{flaky: w.store}
-			}
-			_, err := worker.AcquireStepped(w.Context(), store, w.cfg, func() float64 { return 0 })
-			if !errors.Is(err, worker.ErrNoWorkerID) {
-				t.Error(err)
-			}
-		})
-	}
-	if len(alone) < 10 || !slices.Equal(alone, queued) {
-		t.Errorf("alone %v, in a queue %v", alone, queued)
-	}
-}
-
 // A claim that was granted, and its answer lost, is found again, although others learn
 // that no worker ID is free. Otherwise it would stay leased without a holder.
 func TestCrowdAndALostAnswer(t *testing.T) {
@@ -200,62 +145,4 @@ func lostAnswer(t *testing.T, away time.Duration) {
 			t.Errorf("%d leases have a worker ID, and the record is %+v", n, w.record(1))
 		}
 	})
-}
-
-// A caller that waits gets the outcome of a claim that is made after its call: an earlier
-// refusal says nothing.
-func TestQueueIsNeverStale(t *testing.T) {
-	inWorld(t, func(w *world) {
-		free := w.holdAll(testLayout)
-		cfg := w.cfg
-		cfg.ClaimWait = time.Minute
-		store, _ := w.crowded(50, cfg)
-		ctx, cancel := context.WithCancel(w.Context())
-		defer cancel()
-		time.Sleep(10 * time.Second)
-		for n := range testLayout.WorkerIDs() {
-			free(n)
-		}
-		cfg.ClaimWait = -1 // one attempt
-		_, err := w.keep(worker.Acquire(ctx, store, cfg))
-		for n := range testLayout.WorkerIDs() {
-			if err != nil && w.record(n).FencingToken == 1 {
-				t.Errorf("worker ID %d is free: %v", n, err)
-			}
-		}
-	})
-}
-
-// deafStore does not heed its contexts.
-type deafStore struct{ driver.Store }
-
-func (deafStore) Claim(context.Context, driver.Request) (driver.Claim, error) {
-	time.Sleep(time.Hour)
-	return driver.Claim{}, errNetwork
-}
-
-// The error of a store that hangs says which store, what it was asked, and for how long.
-func TestHungStoreIsNamed(t *testing.T) {
-	for name, c := range map[string]struct {
-		store func(w *world) driver.Store
-		want  string
-	}{
-		"heeds its context": {func(w *world) driver.Store {
-			w.store.slow = time.Hour
-			return w.store
-		}, "context deadline exceeded; Config.Timeout is 3s"},
-		"does not": {func(w *world) driver.Store { return deafStore{w.store} },
-			`worker: worker_test.deafStore has not answered a claim in namespace "default" within Config.Timeout, 3s`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(w *world) {
-				cfg := w.cfg
-				cfg.ClaimWait = -1
-				_, err := w.keep(worker.Acquire(w.Context(), c.store(w), cfg))
-				if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), c.want) {
-					t.Errorf("%v, want %s", err, c.want)
-				}
-			})
-		})
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
@@ -24,12 +23,17 @@ import (
 // When Release returns, the observer has all events, unless ctx is done or the observer takes
 // longer than a second.
 func (l *lease) Release(ctx context.Context) error {
-	defer l.ending.close()
+	defer l.end()
 	defer l.flushWithin(ctx)
 	began := time.Now()
-	if !l.beginRelease() {
-		return nil
+	l.mu.Lock()
+	l.close(errReleased)
+	for _, a := range l.retiring {
+		a.retry = retry{} // it is tried again now
+		l.state = releasing
 	}
+	l.ending.releases++
+	l.mu.Unlock()
 	l.run()
 	for {
 		changed, err := l.checkRelease(ctx, began)
@@ -38,25 +42,6 @@ func (l *lease) Release(ctx context.Context) error {
 		}
 		_ = wait(ctx, changed)
 	}
-}
-
-// beginRelease ends the lease for its generator, and has the owner release what it holds. It
-// reports false if that is nothing, because the lease has ended.
-func (l *lease) beginRelease() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.close(errReleased)
-	for _, a := range l.retiring {
-		a.retry = retry{} // it is tried again now
-	}
-	if l.state == ended {
-		if len(l.retiring) == 0 {
-			return false
-		}
-		l.state = releasing
-	}
-	l.ending.releases++
-	return true
 }
 
 // checkRelease returns a channel that is closed when there is something to check again, or nil
@@ -69,7 +54,8 @@ func (l *lease) checkRelease(ctx context.Context, began time.Time) (changed <-ch
 			l.ending.releases--
 		}
 	}()
-	if l.drained() {
+	claims := slices.ContainsFunc(l.requests.calls, func(c *call) bool { return c.kind == claimCall && c.status == pending })
+	if len(l.retiring) == 0 && !claims {
 		return nil, nil
 	}
 	for _, a := range l.retiring {
@@ -117,9 +103,8 @@ func (l *lease) close(why error) {
 				c.cancel()
 			}
 		}
-		l.handed.fail(why)
+		l.reply(nil, why)
 		l.claiming.retry, l.fenced = retry{}, time.Time{}
-		l.endAcquire()
 	}
 	var loss *LostError
 	if errors.As(why, &loss) { // ids continue up to the fence
@@ -130,59 +115,24 @@ func (l *lease) close(why error) {
 	}
 }
 
-// endAcquire lets acquire return.
-func (l *lease) endAcquire() {
-	select {
-	case <-l.claiming.first:
-	default:
-		close(l.claiming.first)
-	}
-}
-
 // wantsRelease reports whether the owner should (still) try to release an assignment.
 func (l *lease) wantsRelease(a *assignment) bool {
-	return l.state < releasing || l.ending.releases > 0 || a.usage != releaseSent
-}
-
-// drained reports whether nothing is left to release, now or after the answer to a claim.
-func (l *lease) drained() bool {
-	return len(l.retiring) == 0 && !slices.ContainsFunc(l.requests.calls, func(c *call) bool { return c.kind == claimCall && c.status == pending })
-}
-
-// finished reports whether the owner has nothing left to do.
-func (l *lease) finished() bool {
-	if l.state < releasing || l.requests.busy() || l.claiming.resolves() {
-		return false
+	if l.state < releasing {
+		return done(a.grant)
 	}
-	if len(l.retiring) == 0 {
-		l.move(drained)
-		l.ending.announce()
-		return true
-	}
-	return !slices.ContainsFunc(l.retiring, l.wantsRelease)
+	return l.ending.releases > 0 || !a.releaseSent
 }
 
-// An ending is what the calls of Release, and those who wait for the end, share.
+// An ending is what the calls of Release share.
 type ending struct {
 	releases  int           // calls of Release that wait
-	changed   chan struct{} // closed and replaced when a release was answered
-	done      chan struct{} // closed when the lease is over
-	once      sync.Once     // closes it
+	changed   chan struct{} // closed and replaced after each step of the owner, for these
 	store     closer        // the store, if only this lease uses it; nil: it is closed
 	storeOver bool          // store is to be closed when the owner has ended
 }
 
 // A closer is a store that only one generator uses: it is closed with the generator.
 type closer interface{ CloseWithGenerator() error }
-
-// announce wakes the calls of Release.
-func (e *ending) announce() {
-	close(e.changed)
-	e.changed = make(chan struct{})
-}
-
-// close closes done.
-func (e *ending) close() { e.once.Do(func() { close(e.done) }) }
 
 // closeStore closes the store if only this lease uses it. While the owner runs, as with a claim
 // that is under way and must be released, the owner does that when it ends.

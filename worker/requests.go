@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -22,27 +21,14 @@ type call struct {
 	known      *driver.Claim  // what another call with the same claim ID was granted; the same answer to this one is no new claim
 	unsent     bool           // the limiter answered the claim, which was not made before
 	assignment *assignment    // what is renewed or released
-	renewal    driver.Renewal
-	release    driver.Return
+	fence      int64          // of a renewal
+	send       func(context.Context) (driver.Claim, error)
 
 	began    time.Time // zero: it was not made
 	deadline time.Time
 	ctx      context.Context
 	cancel   context.CancelFunc
 	status   callStatus
-}
-
-// ask asks the store.
-func (c *call) ask(s driver.Store) (granted driver.Claim, err error) {
-	switch c.kind {
-	case claimCall:
-		return s.Claim(c.ctx, c.request)
-	case renewCall:
-		err = s.Renew(c.ctx, c.renewal)
-	case releaseCall:
-		err = s.Release(c.ctx, c.release)
-	}
-	return granted, err
 }
 
 type callKind uint8
@@ -83,45 +69,28 @@ type requests struct {
 	lastFailed atomic.Bool // the last request that was made; of the limiter
 }
 
-// busy reports whether a call is under way that is not late.
-func (r *requests) busy() bool {
-	return slices.ContainsFunc(r.calls, func(c *call) bool { return c.status == pending })
-}
-
 // A claiming is the claim that the lease makes, or the next one.
 type claiming struct {
-	state    claimState
-	request  driver.Request // zero: noClaim
+	sent     *sentClaim // whose outcome is not known; nil: none
 	retry    retry
-	rotation rotation      // why another worker ID is claimed, although the lease has one
-	began    time.Time     // of acquire
-	first    chan struct{} // closed when the first claim has its outcome
-	expiry   time.Time     // with RequirePreferred: when the worker ID's present claim expires
+	rotation rotation
+	began    time.Time // of acquire
+	expiry   time.Time // with RequirePreferred: when the worker ID's present claim expires
 }
 
-// A claimState says what is known of a claim.
-type claimState uint8
-
-const (
-	noClaim      claimState = iota
-	claimSent               // its first attempt is under way
-	claimUnknown            // an attempt was not answered, so it may have been granted: the next attempt repeats it
-)
-
-// set notes the claim that the lease makes. With noClaim, r is zero.
-func (c *claiming) set(s claimState, r driver.Request) { c.state, c.request = s, r }
-
-// resolves reports whether a claim of unknown outcome is to be repeated, only to be released.
-func (c *claiming) resolves() bool { return c.state != noClaim && c.retry.failures <= maxResolves }
+// A sentClaim is a claim that was sent to the store.
+type sentClaim struct {
+	request driver.Request
+	unknown bool // an attempt was not answered, so it may have been granted: the next attempt repeats it
+}
 
 // maxResolves limits how often a claim is repeated only to be released.
 const maxResolves = 5
 
-// A rotation is a generator's request for another worker ID.
+// A rotation is why another worker ID is claimed, although the lease has one: its generator needs lower times.
 type rotation struct {
-	reason core.RegrantReason
-	since  time.Time // of the first call
-	last   time.Time // of the last call
+	since time.Time // of the generator's first call
+	last  time.Time // of its last call
 }
 
 // rotationLasts is how long a rotation is valid after the generator's last call.
@@ -131,50 +100,43 @@ const rotationLasts = time.Second
 // for the time, whatever the state needs by now: the store may have granted it already, and
 // then its answer fits no other request.
 func (l *lease) newClaim() *call {
-	r, repeated := l.claiming.request, l.claiming.state != noClaim
-	if !repeated {
-		r = l.newRequest()
-	}
-	r.Now = l.cfg.Now().UnixMilli()
-	c := &call{kind: claimCall, request: r, repeated: repeated}
-	if !repeated && l.state != checking {
-		c.sameAs = l.cfg.claimKind(r)
-	}
-	return c
-}
-
-// newRequest is the claim that the state needs, without the time.
-func (l *lease) newRequest() driver.Request {
-	cfg := &l.cfg
-	r := driver.Request{
-		Namespace: cfg.Namespace, Layout: driver.Fingerprint(cfg.Layout), WorkerIDs: cfg.Layout.WorkerIDs(),
-		Preferred: -1, RequirePreferred: cfg.RequirePreferred, Exclude: -1, ClaimID: rand.Text(), Owner: cfg.Owner,
-		FenceWindow: cfg.FenceWindow.Milliseconds(), TTL: cfg.ttl(), MaxSkew: cfg.MaxSkew.Milliseconds(), MaxLead: cfg.MaxLead.Milliseconds(),
-	}
-	if cfg.Preferred != nil {
-		r.Preferred = *cfg.Preferred
-	}
-	switch l.state {
-	case checking: // ask for this worker ID alone
-		r.Preferred, r.RequirePreferred = l.current.claim.Worker, true
-	case rotating:
-		r.Exclude = l.current.claim.Worker
-		if l.claiming.rotation.reason == core.RegrantRotate {
-			// The generator needs lower times, and has a worker ID until then: a claim that
-			// begins ahead of the clock is of no use to it.
-			r.MaxLead = 0
+	cfg, c := &l.cfg, &call{kind: claimCall}
+	if sent := l.claiming.sent; sent != nil {
+		c.repeated, c.request = true, sent.request
+		c.request.Now = cfg.Now().UnixMilli()
+	} else {
+		r := driver.Request{
+			Namespace: cfg.Namespace, Layout: driver.Fingerprint(cfg.Layout), WorkerIDs: cfg.Layout.WorkerIDs(),
+			Preferred: -1, RequirePreferred: cfg.RequirePreferred, Exclude: -1, ClaimID: rand.Text(), Owner: cfg.Owner, Now: cfg.Now().UnixMilli(),
+			FenceWindow: cfg.FenceWindow.Milliseconds(), TTL: cfg.ttl, MaxSkew: cfg.MaxSkew.Milliseconds(), MaxLead: cfg.MaxLead.Milliseconds(),
 		}
+		if cfg.Preferred != nil {
+			r.Preferred = *cfg.Preferred
+		}
+		switch l.state {
+		case checking: // ask for this worker ID alone
+			r.Preferred, r.RequirePreferred = l.current.claim.Worker, true
+		case rotating:
+			// The generator has a worker ID until then: a claim that begins ahead of the clock is of no use to it.
+			r.Exclude, r.MaxLead = l.current.claim.Worker, 0
+		}
+		if l.state != checking {
+			c.sameAs = cfg.claimKind(r)
+		}
+		c.request = r
 	}
-	return r
+	c.send = func(ctx context.Context) (driver.Claim, error) { return l.store.Claim(ctx, c.request) }
+	return c
 }
 
 func (l *lease) newRenewal(a *assignment) *call {
 	now, _ := a.clock.read()
 	r := driver.Renewal{
 		Namespace: l.cfg.Namespace, Worker: a.claim.Worker, FencingToken: a.claim.FencingToken, ClaimID: a.claimID,
-		Fence: max(a.fence, now.Add(l.cfg.FenceWindow).UnixMilli()), TTL: l.cfg.ttl(),
+		Fence: max(a.fence, now.Add(l.cfg.FenceWindow).UnixMilli()), TTL: l.cfg.ttl,
 	}
-	return &call{kind: renewCall, assignment: a, renewal: r}
+	send := func(ctx context.Context) (driver.Claim, error) { return driver.Claim{}, l.store.Renew(ctx, r) }
+	return &call{kind: renewCall, assignment: a, fence: r.Fence, send: send}
 }
 
 // newRelease returns the worker ID, from the first instant that no id carries. It closes
@@ -183,7 +145,8 @@ func (l *lease) newRenewal(a *assignment) *call {
 func (l *lease) newRelease(a *assignment) *call {
 	fence := max(a.grant.Close().UnixMilli(), a.claim.From)
 	r := driver.Return{Namespace: l.cfg.Namespace, Worker: a.claim.Worker, FencingToken: a.claim.FencingToken, ClaimID: a.claimID, Fence: fence}
-	return &call{kind: releaseCall, assignment: a, release: r}
+	send := func(ctx context.Context) (driver.Claim, error) { return driver.Claim{}, l.store.Release(ctx, r) }
+	return &call{kind: releaseCall, assignment: a, send: send}
 }
 
 // outOfTime is why no worker ID can be claimed at this time, whatever the store says.

@@ -65,7 +65,6 @@ const (
 	clockStepped
 	released
 	takenOver
-	madeAnew
 	rolledBack
 	healed
 	faultKinds
@@ -145,15 +144,15 @@ func (s *sim) run() {
 }
 
 // heal lets the network work, and all processes but one end. That one gets an id soon, from
-// the generator that it has, whatever came before; and so it does from a new one. Then it gets
-// another when the fence that it had is long past.
+// the generator that it has, whatever came before; or, if that may wait for its clock as long as it
+// likes, from a new one. Then it gets another when the fence that it had is long past.
 func (s *sim) heal() {
 	s.healthy, s.late = true, nil
 	var last *proc
 	for _, p := range s.procs {
 		if last == nil && p.lease != nil && !p.busy && (p.logical || p.calls == 0) {
-			if last = p; !p.logical { // it may wait for its clock, as long as it likes
-				p.retire()
+			if last = p; !p.logical {
+				p.leave()
 			}
 			continue
 		}
@@ -171,12 +170,12 @@ func (s *sim) heal() {
 		}
 		began := time.Now()
 		for before := len(s.issued); len(s.issued) == before; s.sleep(10 * time.Millisecond) {
-			if last.gen == nil {
-				last.gen, _ = last.generator(last.lease)
-			}
 			last.live()
 			if time.Since(began) > simHeals {
-				s.stuck = fmt.Sprintf("process %d got no id within %v, though nothing fails: %+v", last.id, simHeals, last.lease.Stats())
+				s.stuck = fmt.Sprintf("process %d got no id within %v, though nothing fails", last.id, simHeals)
+				if last.lease != nil {
+					s.stuck += fmt.Sprintf(": %+v", last.lease.Stats())
+				}
 				s.note("STUCK %s", s.stuck)
 				return
 			}
@@ -212,10 +211,8 @@ func (s *sim) act() {
 		s.sleep(30 * time.Millisecond)
 	case n < 20:
 		s.sleep(400 * time.Millisecond)
-	case n < 69:
-		p.live()
 	case n < 72:
-		p.again()
+		p.live()
 	case n < 78:
 		if len(s.late) > 0 {
 			i := s.rng.IntN(len(s.late))
@@ -328,34 +325,6 @@ func (p *proc) generator(lease *worker.SteppedLease) (*core.Generator, error) {
 		p.logical = (way == 0 || way == 2 || way == 3) && after.IsZero()
 	}
 	return gen, err
-}
-
-// again closes the generator and makes another of the same lease, unless something
-// is under way.
-func (p *proc) again() {
-	if p.busy || p.calls > 0 || p.lease == nil || time.Now().Before(p.idle) {
-		return
-	}
-	p.busy = true
-	defer func() { p.busy = false }()
-	p.retire()
-	lease := p.lease
-	gen, err := p.generator(lease)
-	if err != nil {
-		return // it is tried again
-	}
-	p.sim.faults[madeAnew]++
-	p.sim.note("%d: has another generator", p.id)
-	p.gen = gen
-}
-
-// retire closes the generator, which is drawn from later, in vain.
-func (p *proc) retire() {
-	if p.gen != nil {
-		p.gen.Close()
-		p.zombies = append(p.zombies, p.gen)
-		p.gen = nil
-	}
 }
 
 // draw takes a few ids.

@@ -90,9 +90,9 @@ func TestSimulation(t *testing.T) {
 		}
 	})
 	seeds = ran.Load()
-	t.Logf("%d seeds, %d ids, %v: %d requests lost, %d answers lost, %d late, %d twice, %d numbers stolen, %d crashes, %d pauses, %d clock steps, %d releases, %d takeovers, %d generators made anew, %d ids rolled back, %d times one was left and got an id",
+	t.Logf("%d seeds, %d ids, %v: %d requests lost, %d answers lost, %d late, %d twice, %d numbers stolen, %d crashes, %d pauses, %d clock steps, %d releases, %d takeovers, %d ids rolled back, %d times one was left and got an id",
 		seeds, ids.Load(), time.Since(began).Round(time.Millisecond), faults[lostRequest], faults[lostReply], faults[lateRequest], faults[twiceRequest],
-		faults[stolen], faults[crashed], faults[paused], faults[clockStepped], faults[released], faults[takenOver], faults[madeAnew], faults[rolledBack], faults[healed])
+		faults[stolen], faults[crashed], faults[paused], faults[clockStepped], faults[released], faults[takenOver], faults[rolledBack], faults[healed])
 	if t.Failed() {
 		return
 	}

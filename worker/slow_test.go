@@ -102,13 +102,11 @@ func lateAnswers(t *testing.T, seed uint64) (drawn int, claims uint64) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
 		defer cancel()
-		if p.lease == nil {
-			lease, err := worker.Acquire(ctx, store, worker.Config{Layout: layout, FenceWindow: 6 * time.Second, MaxSkew: time.Hour, MaxLead: time.Hour, Now: now})
-			if err != nil {
-				return
-			}
-			p.lease = lease
+		lease, err := worker.Acquire(ctx, store, worker.Config{Layout: layout, FenceWindow: 6 * time.Second, MaxSkew: time.Hour, MaxLead: time.Hour, Now: now})
+		if err != nil {
+			return
 		}
+		p.lease = lease
 		back := []core.ClockPolicy{core.Logical{}, core.Logical{MaxAhead: time.Minute}, core.Rotate{}}[rng.IntN(3)]
 		if store.well {
 			back = nil
@@ -154,13 +152,8 @@ func lateAnswers(t *testing.T, seed uint64) (drawn int, claims uint64) {
 	for range 60 {
 		p := &all[rng.IntN(len(all))]
 		switch rng.IntN(12) {
-		case 0:
+		case 0, 1, 2:
 			end(p)
-		case 1, 2:
-			if p.gen != nil {
-				p.gen.Close()
-				p.gen = nil
-			}
 		case 3:
 			clock.Lock()
 			p.ahead = time.Duration(rng.Int64N(int64(8*time.Second))) - 4*time.Second
@@ -186,10 +179,7 @@ func lateAnswers(t *testing.T, seed uint64) (drawn int, claims uint64) {
 	store.mu.Unlock()
 	end(&all[1])
 	end(&all[2])
-	if all[0].gen != nil { // its ClockPolicy may be one that waits for the clock
-		all[0].gen.Close()
-		all[0].gen = nil
-	}
+	end(&all[0]) // its ClockPolicy may be one that waits for the clock
 	clock.Lock()
 	all[0].ahead = 0
 	clock.Unlock()

@@ -46,7 +46,8 @@ func TestTransitions(t *testing.T) {
 		if !reached[s] {
 			t.Errorf("%s cannot be reached", s)
 		}
-		if next, ok := s.on(closed); s < releasing && (!ok || next != releasing) {
+		l := &lease{state: s}
+		if ok := l.move(closed); s < releasing && (!ok || l.state != releasing) {
 			t.Errorf("%s cannot be ended", s)
 		}
 	}

@@ -10,10 +10,10 @@ import (
 
 var (
 	// ErrNoWorkerID matches every *NoWorkerIDError.
-	ErrNoWorkerID = errors.New("worker: no worker ID can be claimed")
+	ErrNoWorkerID = errors.New("driver: no worker ID can be claimed")
 	// ErrNotHeld is returned by Renew, Release and Admin.Free if the worker ID is not, or no
 	// longer, held under the fencing token and claim ID of the request.
-	ErrNotHeld = errors.New("worker: the worker ID is not held under this claim any more")
+	ErrNotHeld = errors.New("driver: the worker ID is not held under this claim any more")
 )
 
 // A NoWorkerIDError is returned by Claim if no worker ID can be claimed now. It matches

@@ -49,26 +49,26 @@ const (
 //
 // last says whether the last request of this lease that was made has failed. Limit sets it.
 func (l *Limiter) Limit(ctx context.Context, last *atomic.Bool, kind any, ask func() error) (sent bool, err error) {
-	judge := storeVerdict
+	of := ofStore
 	if kind != nil {
-		judge = claimVerdict
+		of = ofStoreByClaim
 	}
 	send := func() (err error) {
 		g := &l.healthy
 		if last.Load() {
 			g = &l.failing
 		}
-		sent, err = g.pass(ctx, func() error {
+		sent, err = g.pass(ctx, of, func() error {
 			err := ask()
-			last.Store(storeVerdict(err) == failed)
+			last.Store(ofStore.judge(err) == failed)
 			return err
-		}, judge)
+		})
 		return err
 	}
 	if kind == nil {
 		err = send()
 	} else {
-		_, err = l.gate(kind).pass(ctx, send, kindVerdict)
+		_, err = l.gate(kind).pass(ctx, ofClaims, send)
 	}
 	return sent, err
 }
@@ -103,35 +103,25 @@ const (
 	nothing
 )
 
-// storeVerdict judges the store by a renewal, a release or a repeated claim.
-func storeVerdict(err error) verdict {
-	var config *core.ConfigError
-	var skew *SkewError
-	var layout *LayoutError
-	switch {
-	case errors.Is(err, context.Canceled): // by the lease
-		return nothing
-	case err == nil, errors.Is(err, ErrNotHeld), errors.Is(err, ErrNoWorkerID), errors.As(err, &config), errors.As(err, &skew), errors.As(err, &layout):
-		return answered
-	}
-	return failed
-}
+// A subject is what a verdict is about.
+type subject uint8
 
-// claimVerdict judges the store by a claim. A permanent error ends the lease, so it need not
-// be slowed down.
-func claimVerdict(err error) verdict {
-	if v := storeVerdict(err); v != failed || !IsPermanent(err) {
-		return v
-	}
-	return nothing
-}
+const (
+	ofStore        subject = iota // the store, by a renewal, a release or a repeated claim
+	ofStoreByClaim                // the store, by a claim: a permanent error ends the lease, so it need not be slowed down
+	ofClaims                      // the claims of one kind, by one of them
+)
 
-// kindVerdict judges the claims of one kind by one of them.
-func kindVerdict(err error) verdict {
+func (of subject) judge(err error) verdict {
 	switch {
 	case err == nil: // there may be more
 		return answered
-	case IsPermanent(err), errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled): // by the lease
+		return nothing
+	case of != ofClaims && (errors.Is(err, ErrNotHeld) || errors.Is(err, ErrNoWorkerID) ||
+		errors.As(err, new(*core.ConfigError)) || errors.As(err, new(*SkewError)) || errors.As(err, new(*LayoutError))):
+		return answered
+	case of != ofStore && IsPermanent(err):
 		return nothing
 	}
 	return failed
@@ -166,10 +156,10 @@ type turn struct {
 }
 
 // pass calls ask, or returns why not.
-func (g *gate) pass(ctx context.Context, ask func() error, judge func(error) verdict) (sent bool, err error) {
+func (g *gate) pass(ctx context.Context, of subject, ask func() error) (sent bool, err error) {
 	if !g.limiting.Load() {
 		err = ask()
-		if judge(err) == failed {
+		if of.judge(err) == failed {
 			g.mu.Lock()
 			g.fail(err)
 			g.mu.Unlock()
@@ -184,7 +174,7 @@ func (g *gate) pass(ctx context.Context, ask func() error, judge func(error) ver
 	defer free()
 	defer time.AfterFunc(gateHeld, free).Stop()
 	err = ask()
-	g.exit(t, err, judge(err))
+	g.exit(t, err, of.judge(err))
 	return true, err
 }
 

@@ -157,14 +157,7 @@ func (r Request) Validate() error {
 func (r Request) Grant(rec Record, now int64) (Record, Claim) {
 	from := max(rec.Fence, r.Now)
 	c := Claim{Worker: rec.Worker, FencingToken: rec.FencingToken + 1, From: from, Fence: from + r.FenceWindow}
-	return Record{Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Owner: r.Owner, Fence: c.Fence, Expires: expiry(now, r.TTL)}, c
-}
-
-func expiry(now, ttl int64) int64 {
-	if ttl >= NoTTL {
-		return NoTTL
-	}
-	return now + ttl
+	return Record{Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Owner: r.Owner, Fence: c.Fence, Expires: min(now+r.TTL, NoTTL)}, c
 }
 
 // Apply renews the record if it has the renewal's fencing token and claim ID, and reports
@@ -173,7 +166,7 @@ func (r Renewal) Apply(rec *Record, now int64) bool {
 	if !rec.heldUnder(r.FencingToken, r.ClaimID) {
 		return false
 	}
-	rec.Fence, rec.Expires = max(rec.Fence, r.Fence), expiry(now, r.TTL)
+	rec.Fence, rec.Expires = max(rec.Fence, r.Fence), min(now+r.TTL, NoTTL)
 	return true
 }
 

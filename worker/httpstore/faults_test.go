@@ -51,7 +51,7 @@ func typed(err error) bool {
 	var config *core.ConfigError
 	var skew *driver.SkewError
 	var layout *driver.LayoutError
-	return errors.Is(err, driver.ErrNotHeld) || errors.Is(err, driver.ErrNoWorkerID) || errors.Is(err, worker.ErrLost) ||
+	return errors.Is(err, driver.ErrNotHeld) || errors.Is(err, driver.ErrNoWorkerID) || errors.Is(err, core.ErrLost) ||
 		errors.As(err, &config) || errors.As(err, &skew) || errors.As(err, &layout)
 }
 

@@ -64,26 +64,26 @@ mutant 'line: a reservation is given back twice' core/wait.go 's/r\.allocator\.g
 mutant 'line: a reservation is issued after the end' core/allocator.go 's/if a\.lockedPosition\(0\)\.closed \{/if false {/' ./core "$line"
 mutant 'line: a reserved slot that is issued is not the last' core/allocator.go 's/\tq\.last = max\(q\.last, r\.from\+r\.n-1\)\n//' ./core "$line"
 mutant 'line: a gap below the last id is issued' core/allocator.go 's/lowest := max\(q\.last\+1, (.*)\)/lowest := $1/' ./core "$line"
-mutant 'line: a reservation is issued before its time' core/allocator.go 's/if _, maxTick := a\.limits\(\); r\.from.* \{/if false {/' ./core "$line"
+mutant 'line: a reservation is issued before its time' core/allocator.go 's/if _, _, maxTick := a\.limits\(\); r\.from.* \{/if false {/' ./core "$line"
 mutant 'line: a slot before the clock is reserved' core/wait.go 's/inLine := p\.next>>bits == tick && /inLine := /' ./core "$line"
 mutant 'line: the line ends at the fence' core/wait.go 's/inLine := /inLine := tick < a.grant.fence.Load() \&\& /' ./core "$line"
 mutant 'line: a Fill reserves a whole tick' core/allocator.go 's/, a\.sequenceMax\/2\+1\)/)/' ./core "$line"
 
-mutant 'a claim that is answered twice is two claims' worker/outcome.go 's/known == nil \|\| /known == nil || known != nil || /' ./worker '^TestClaimAnsweredTwice$'
+mutant 'a claim that is answered twice is two claims' worker/outcome.go 's/known != nil && known\.Worker/false \&\& known.Worker/' ./worker '^TestClaimAnsweredTwice$'
 
 # What keeps ids from coming again.
 mutant 'no attempt after a failure' worker/assignment.go 's/r\.at = now\.Add\(/r.at = now.Add(1000 * time.Hour + /' ./worker .
 mutant 'a call that is late is waited for' worker/owner.go 's/if c\.status == pending && !time\.Now\(\)\.Before\(c\.deadline\) \{/if false {/' ./worker '^TestDeafStore$'
 mutant 'calls wait at the fence while renewals fail' worker/outcome.go 's/\ta\.grant\.SetFenceError\(stalled\)\n//' ./worker .
 mutant 'a claim is repeated as another request' worker/requests.go \
-	's/r = l\.newRequest\(\)\n\t\}/r = l.newRequest()\n\t} else {\n\t\tr = l.newRequest()\n\t\tr.ClaimID = l.claiming.request.ClaimID\n\t}/' ./worker/httpstore '^TestUnansweredClaimAndLoss$'
+	's/sent := l\.claiming\.sent; sent != nil/sent := l.claiming.sent; false/; s/(c\.request = r\n)/if s := l.claiming.sent; s != nil {\n\t\t\tc.repeated, r.ClaimID = true, s.request.ClaimID\n\t\t}\n\t\t$1/' ./worker/httpstore '^TestUnansweredClaimAndLoss$'
 mutant 'a claim that does not match is kept' worker/assignment.go 's/\t\ta\.claim\.From = c\.Fence .*\n/\t\treturn nil, err\n/' ./worker/httpstore '^TestImpossibleClaims$'
 mutant 'a claim that is nonsense is released' worker/assignment.go 's/c\.Fence <= c\.From \|\| c\.Fence-c\.From > r\.FenceWindow/false/' ./worker/httpstore '^TestImpossibleClaims$'
 mutant 'a claim that nobody waits for is kept' worker/outcome.go 's/\t\ta\.grant\.Close\(\)\n\t\tl\.retire\(a\)\n/\t\ta.grant.Close()\n/' ./worker .
 mutant 'a leap of the clock is not noticed' worker/owner.go 's/case ahead > 0 && l\.state == held:/case false:/' ./worker .
 mutant 'a leap is followed that the fence does not cover' core/clock.go 's/covered := jump <= 0 \|\| .*/covered := true/' ./worker .
 mutant 'a leap is followed without the store' worker/assignment.go 's/ahead > maxJump/false/' ./worker .
-mutant 'a worker ID is given up for the fence' worker/handover.go 's/case why == core\.RegrantExhausted:/case false:/' ./worker .
+mutant 'a worker ID is given up for the fence' worker/handover.go 's/case w\.prev\.RegrantReason\(\) == core\.RegrantExhausted:/case false:/' ./worker .
 mutant 'a lost worker ID is not replaced' worker/owner.go 's/case acquiring, lost:/case acquiring:/' ./worker .
 mutant 'the clock begins anew after a loss' worker/assignment.go 's/if !t\.After\(now\) \{/if t.Sub(now) < 1000*time.Hour {/' ./worker '^TestLeapAfterALoss$'
 

@@ -262,5 +262,5 @@ func generators(t *testing.T, s *suite) {
 // or its worker ID is lost and no other is free.
 func expected(err error) bool {
 	return errors.Is(err, core.ErrFenced) || errors.Is(err, core.ErrLost) || errors.Is(err, core.ErrSequenceExhausted) ||
-		errors.Is(err, worker.ErrLost) || errors.Is(err, driver.ErrNoWorkerID) || errors.Is(err, errDead)
+		errors.Is(err, driver.ErrNoWorkerID) || errors.Is(err, errDead)
 }

@@ -150,7 +150,7 @@ func (h *holder) tenureUnfenced(ctx context.Context, cfg worker.Config) error {
 		MaxWait: h.rand.duration(10*time.Millisecond, renew),
 	})
 	switch {
-	case errors.Is(err, core.ErrLost), errors.Is(err, worker.ErrLost): // it stood still between the two
+	case errors.Is(err, core.ErrLost): // it stood still between the two
 		return nil
 	case err != nil:
 		return fmt.Errorf("new generator: %w", err)

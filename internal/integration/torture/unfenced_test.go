@@ -22,16 +22,15 @@ type unfenced struct {
 	lost    error // why the worker ID is not to be used
 }
 
-// Grant implements core.GrantSource. core.New asks twice if the worker ID was lost before it
-// could take the first grant.
-func (u *unfenced) Grant(context.Context, *core.Grant) (*core.Grant, error) {
+// Grant implements core.GrantSource.
+func (u *unfenced) Grant(_ context.Context, prev *core.Grant) (*core.Grant, error) {
 	id := u.leased.Worker() // not under the lock: Observe takes it
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.lost != nil {
 		return nil, u.lost
 	}
-	if u.current != nil && !isDone(u.current) {
+	if u.current != nil && u.current != prev && !isDone(u.current) {
 		return nil, core.ErrInUse
 	}
 	grant, err := core.NewGrant(u.leased.Layout(), id, time.Time{}, time.Time{})
