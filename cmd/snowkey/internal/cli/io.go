@@ -192,13 +192,21 @@ const maxLine = 1 << 20
 var errInterrupted = errors.New("interrupted")
 
 // each calls do for each text in the arguments or, with none or with -, in the lines of standard
-// input, and reports errors with the position.
+// input, and reports the first errors with the position.
 func (a *app) each(cmd *cobra.Command, args []string, split splitFunc, do func(text string) error) error {
-	ctx, what, failed := cmd.Context(), "argument", false
+	const shown = 10 // more errors are counted
+	ctx, what, failed := cmd.Context(), "argument", 0
+	defer func() {
+		if failed > shown {
+			a.note("%s … and %d more", a.errStyle.paint(red, cmd.CommandPath()+":"), failed-shown)
+		}
+	}()
 	each := func(n int, texts []string) {
 		for _, text := range texts {
 			if err := do(text); err != nil {
-				failed = true
+				if failed++; failed > shown {
+					continue
+				}
 				if text != "" {
 					text = fmt.Sprintf("%q: ", truncate(dsn.Hide(text, a.secrets)))
 				}
@@ -248,7 +256,7 @@ func (a *app) each(cmd *cobra.Command, args []string, split splitFunc, do func(t
 			each(i+1, texts)
 		}
 	}
-	if failed {
+	if failed > 0 {
 		return errReported
 	}
 	return nil

@@ -19,7 +19,7 @@ import (
 func (a *app) layoutCommand() *cobra.Command {
 	var all bool
 	var l core.Layout
-	cmd := a.command("layout", "draw a layout with its capacity and its end", "Draw a layout, with the number of its workers, the IDs they can generate, and the\ntime at which it ends. --all lists the presets.",
+	cmd := a.command("layout", "draw a layout with its capacity and its end", "Draw a layout, with the number of its workers, the IDs they can generate, and the\ntime at which it ends. --all lists the presets.\n\nThe flags from --preset to --unsigned describe the layout. All commands that read or\nwrite IDs have them.",
 		"  snowkey layout --preset sonyflake\n  snowkey layout --epoch 2026-01-01 --time-bits 42 --worker-bits 8 --sequence-bits 13\n  snowkey layout --all",
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error {
 			switch {
@@ -87,6 +87,11 @@ var ( //nolint:gochecknoglobals // constants
 	// layoutNames lists all flags of a layout.
 	layoutNames = append([]string{"preset", "epoch", "tick"}, append(widthFlags, "sequence-first", "unsigned")...)
 )
+
+// layoutHint stands for the flags of a layout in the help of all other commands.
+const layoutHint = `{{if and (.Flags.Lookup "preset") (ne .Name "layout")}}
+
+The layout is twitter by default; for another, see --preset and others in "snowkey help layout".{{end}}`
 
 // addLayout adds the flags of a layout, which all commands on IDs share. *to is set
 // before the command runs.

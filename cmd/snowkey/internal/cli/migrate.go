@@ -102,7 +102,14 @@ func (a *app) migrate(cmd *cobra.Command, p *migrateFlags) error {
 			return tableError(err)
 		}
 		fmt.Fprint(a.out, plan)
-		a.note("nothing was changed: %s left; --apply does them", plural(int64(len(plan.Left())), "step"))
+		switch left := plan.Left(); {
+		case len(left) == 0:
+			a.note("nothing was changed: no step is left")
+		case left[0].Name == migrate.StepFinish && !p.cfg.Finish:
+			a.note("nothing was changed: only finish is left; --apply --finish does it")
+		default:
+			a.note("nothing was changed: --apply does the steps that are left")
+		}
 		return nil
 	}
 	return a.applyMigration(cmd, target, p)

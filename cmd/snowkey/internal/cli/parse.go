@@ -42,8 +42,8 @@ Digits alone are decimal, with or without separators: 1,996,573,624,012,345,677.
 that fits two formats is rejected: choose one with --from. Most IDs in base58 need it.
 --from ord_ accepts no other prefix.
 
-With --to, IDs are only converted. A text that is not an ID is reported with its
-position; the others are processed, and the exit status is 1.`
+With --to, IDs are only converted. The first ten texts that are not IDs are reported with
+their position; the others are processed, and the exit status is 1.`
 
 func (a *app) parseCommand() *cobra.Command {
 	p := &parseFlags{from: describe.Auto}
@@ -156,7 +156,9 @@ func (a *app) show(p *parseFlags, id int64, d describe.ID) error {
 	a.label("prefix", d.Prefix)
 	a.label("preset", d.Preset)
 	a.label("time", d.Time+"  "+s.paint(faint, d.Relative))
-	a.label("local", d.Local)
+	if p.zone != nil {
+		a.label("zone", d.ZoneTime+"  "+s.paint(faint, p.zone.String()))
+	}
 	for _, name := range slices.Sorted(maps.Keys(d.Others)) {
 		a.label("or", d.Others[name]+s.paint(faint, "  with --preset "+name))
 	}
@@ -218,7 +220,7 @@ func (a *app) serialCommand() *cobra.Command {
 	fromFlag(encoding, &encode.from)
 	return parent("serial", "convert IDs to serial numbers, and back", serialAbout,
 		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey serial decode --prefix PAY --separator - --check PAY-20251204133341165-0697-0333-51", "encode or decode",
-		encoding, a.serialVariant(&serialFlags{}, "decode [SERIAL…]", "convert serial numbers back to IDs", "Convert serial numbers back to IDs, one per line. They may be typed: in any case, with\nspaces or any dashes, O for 0, and I or L for 1. A text that is not a serial number\nof this format is reported with the wrong part; the others are processed, and the\nexit status is 1.",
+		encoding, a.serialVariant(&serialFlags{}, "decode [SERIAL…]", "convert serial numbers back to IDs", "Convert serial numbers back to IDs, one per line. They may be typed: in any case, with\nspaces or any dashes, O for 0, and I or L for 1. The first ten texts\nthat are not serial numbers of this format are reported with the wrong part; the others\nare processed, and the exit status is 1.",
 			"  snowkey serial decode --prefix PAY --separator - --check PAY-20251204133341165-0697-0333-51", wholeLine, decodeSerial))
 }
 
@@ -283,15 +285,23 @@ func (a *app) serial(cmd *cobra.Command, s *serialFlags, args []string, split sp
 	}
 	return a.convert(cmd, args, split, func(text string) (any, string, error) {
 		both, line, err := turn(codec, s.from, text)
-		return both, line, plainSerial(err)
+		return both, line, plainSerial(codec.Config(), text, err)
 	})
 }
 
-// plainSerial drops the input from an error whose message quotes it already.
-func plainSerial(err error) error {
+// plainSerial drops the input from an error whose message quotes it already, and names the flag
+// of encode that may be missing.
+func plainSerial(c serial.Config, text string, err error) error {
 	var parse *serial.ParseError
-	if errors.As(err, &parse) {
-		return fmt.Errorf("%s %q: %s", parse.Part, parse.Value, parse.Reason)
+	if !errors.As(err, &parse) {
+		return describe.Outside(err)
 	}
-	return describe.Outside(err)
+	prefix := strings.TrimRight(text[:max(strings.IndexAny(text, "0123456789"), 0)], "-–_./ ")
+	if c.Prefix == "" && prefix != "" {
+		return fmt.Errorf("begins with %q: give it as --prefix", truncate(prefix))
+	}
+	if parse.Part == "length" {
+		parse.Reason += "; encoding and decoding require the same --check, --scheme and --fold"
+	}
+	return fmt.Errorf("%s %q: %s", parse.Part, parse.Value, parse.Reason)
 }

@@ -104,7 +104,17 @@ func (a *app) root() *cobra.Command {
 		},
 	})
 	root.SetCompletionCommandGroupID("tool")
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 100"))
+	usages := strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 100")
+	root.SetUsageTemplate(strings.Replace(usages, "{{if .HasAvailableInheritedFlags}}", layoutHint+"{{if .HasAvailableInheritedFlags}}", 1))
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		for _, name := range layoutNames {
+			if f := cmd.Flags().Lookup(name); f != nil {
+				f.Hidden = cmd.Name() != "layout"
+			}
+		}
+		help(cmd, args)
+	})
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		var missing *pflag.NotExistError
 		if errors.As(err, &missing) && missing.GetSpecifiedShortnames() != "" {

@@ -52,9 +52,9 @@ type Fields struct {
 	Preset     string            `json:"preset,omitempty"` // that is assumed
 	Others     map[string]string `json:"others,omitempty"` // the times under the other presets that are possible
 	Time       string            `json:"time"`
-	Local      string            `json:"local,omitempty"` // in the zone that was asked for
-	UnixMS     json.Number       `json:"unix_ms"`         // beyond int64 in long layouts
-	Relative   string            `json:"relative"`        // to now
+	ZoneTime   string            `json:"zone_time,omitempty"` // in the zone that was asked for
+	UnixMS     json.Number       `json:"unix_ms"`             // beyond int64 in long layouts
+	Relative   string            `json:"relative"`            // to now
 	Tick       string            `json:"tick"`
 	Rollback   int64             `json:"rollback"`
 	Datacenter int64             `json:"datacenter"`
@@ -123,7 +123,7 @@ func New(l core.Layout, id int64, input string, format Format, now time.Time, zo
 		}
 	}
 	if zone != nil {
-		d.Local = p.Time.In(zone).Format(timetext.Stamp)
+		d.ZoneTime = p.Time.In(zone).Format(timetext.Stamp)
 	}
 	return d, nil
 }

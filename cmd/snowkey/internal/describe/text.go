@@ -264,10 +264,13 @@ func FormatOf(text string) (Format, error) {
 	if f, err := flagval.OneOf(Formats()...)(text); err == nil {
 		return f, nil
 	}
-	if Format(text).Prefix() == "" {
-		return "", errors.New("must be " + Forms)
+	switch {
+	case Format(text).Prefix() != "":
+		return Format(text), nil
+	case Format(text+"_").Prefix() != "":
+		return "", fmt.Errorf("must be %s; the prefix %s is written %s_", Forms, text, text)
 	}
-	return Format(text), nil
+	return "", errors.New("must be " + Forms)
 }
 
 // Prefix returns the prefix that the format writes, or an empty string.

@@ -81,14 +81,18 @@ func Run(ctx context.Context, cfg Config, emit func(Check)) {
 }
 
 func (e *checkup) ok(name, format string, args ...any) {
-	e.emit(Check{Name: name, Status: OK, Detail: fmt.Sprintf(format, args...)})
+	e.report(OK, name, fmt.Sprintf(format, args...), "")
 }
 
 func (e *checkup) skip(name, format string, args ...any) {
-	e.emit(Check{Name: name, Status: Skip, Detail: fmt.Sprintf(format, args...)})
+	e.report(Skip, name, fmt.Sprintf(format, args...), "")
 }
 
+// report emits a check, whose advice may be after a semicolon in the detail.
 func (e *checkup) report(s Status, name, detail, advice string) {
+	if advice == "" {
+		detail, advice, _ = strings.Cut(detail, "; ")
+	}
 	e.emit(Check{Name: name, Status: s, Detail: detail, Advice: advice})
 }
 
@@ -144,7 +148,7 @@ func (e *checkup) clock(ctx context.Context) {
 	if offset.Ahead < 0 {
 		side = "behind"
 	}
-	detail := fmt.Sprintf("%s %s this machine's, ± %s; a round trip takes %s", timetext.Length(apart), side, timetext.Length(offset.Uncertain), timetext.Length(offset.RoundTrip))
+	detail := fmt.Sprintf("%s %s this machine's, ± %s, by round trips of %s", timetext.Length(apart), side, timetext.Length(offset.Uncertain), timetext.Length(offset.RoundTrip))
 	sure := apart - offset.Uncertain
 	if sure > e.MaxSkew {
 		e.report(Fail, "clock", detail, fmt.Sprintf("more than %v: leases are refused; synchronize both with one NTP source", e.MaxSkew))

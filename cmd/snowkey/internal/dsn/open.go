@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -53,7 +54,7 @@ func (d *DSN) Open(ctx context.Context, token string, create bool) (t *Target, e
 	defer func() {
 		if err != nil {
 			t.Close()
-			t, err = nil, fmt.Errorf("%s: %s", d.Name, strings.Join(strings.Fields(err.Error()), " ")) // some drivers write several lines
+			t, err = nil, fmt.Errorf("%s: %s", d.Name, oneLine(err))
 		}
 	}()
 	switch d.Kind {
@@ -78,6 +79,17 @@ func (d *DSN) Open(ctx context.Context, token string, create bool) (t *Target, e
 	}
 	t.closers = append(t.closers, t.DB.Close)
 	return t, t.DB.PingContext(ctx)
+}
+
+// oneLine joins the lines of an error without repetitions: pgx has a line for each attempt.
+func oneLine(err error) string {
+	var lines []string
+	for line := range strings.Lines(err.Error()) {
+		if line = strings.TrimSpace(line); !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.ReplaceAll(strings.Join(lines, "; "), ":; ", ": ")
 }
 
 // silence keeps go-redis from logging errors that it also returns. Its logger is global
