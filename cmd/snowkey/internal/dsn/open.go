@@ -54,7 +54,9 @@ func (d *DSN) Open(ctx context.Context, token string, create bool) (t *Target, e
 	defer func() {
 		if err != nil {
 			t.Close()
-			t, err = nil, fmt.Errorf("%s: %s", d.Name, oneLine(err))
+			lines := strings.FieldsFunc(err.Error(), func(r rune) bool { return strings.ContainsRune("\r\n\t", r) })
+			text := strings.Join(slices.Compact(lines), "; ") // pgx has a line for each attempt
+			t, err = nil, fmt.Errorf("%s: %s", d.Name, strings.ReplaceAll(text, ":; ", ": "))
 		}
 	}()
 	switch d.Kind {
@@ -79,17 +81,6 @@ func (d *DSN) Open(ctx context.Context, token string, create bool) (t *Target, e
 	}
 	t.closers = append(t.closers, t.DB.Close)
 	return t, t.DB.PingContext(ctx)
-}
-
-// oneLine joins the lines of an error without repetitions: pgx has a line for each attempt.
-func oneLine(err error) string {
-	var lines []string
-	for line := range strings.Lines(err.Error()) {
-		if line = strings.TrimSpace(line); !slices.Contains(lines, line) {
-			lines = append(lines, line)
-		}
-	}
-	return strings.ReplaceAll(strings.Join(lines, "; "), ":; ", ": ")
 }
 
 // silence keeps go-redis from logging errors that it also returns. Its logger is global
