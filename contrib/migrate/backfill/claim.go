@@ -110,9 +110,9 @@ func (j *job) conflict(ctx context.Context, worker int64) error {
 		fmt.Sprintf("%s > 0 AND ((%s >> %d) & %d) = %d", id, id, shift, l.WorkerIDs()-1, worker))
 	switch {
 	case err != nil:
-		return fmt.Errorf("backfill: look for IDs with the worker ID %d in %s: %w", worker, j.table, err)
+		return fmt.Errorf("backfill: look for ids with the worker ID %d in %s: %w", worker, j.table, err)
 	case n > 0:
-		return fmt.Errorf("backfill: %s.%s already has %d IDs with the worker ID %d, from a generator without a lease in namespace %q: choose another worker ID", j.table, j.into.to, n, worker, j.cfg.Namespace)
+		return fmt.Errorf("backfill: %s.%s already has %d ids with the worker ID %d, from a generator without a lease in namespace %q: choose another worker ID", j.table, j.into.to, n, worker, j.cfg.Namespace)
 	}
 	return nil
 }

@@ -23,9 +23,9 @@ func (e *LeftError) Error() string {
 	if e.Made.After(time.Now()) {
 		advice = "that is in the future: correct it"
 	}
-	left := "%d rows of %s have no ID yet: they were"
+	left := "%d rows of %s have no id yet: they were"
 	if e.Rows == 1 {
-		left = "%d row of %s has no ID yet: it was"
+		left = "%d row of %s has no id yet: it was"
 	}
 	return fmt.Sprintf("backfill: "+left+" written, or created, after the backfill began; the oldest has the key %s and was created at %s: %s", e.Rows, e.Table, e.Key, show(e.Made), advice)
 }

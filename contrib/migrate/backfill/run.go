@@ -66,7 +66,7 @@ func Run(ctx context.Context, db *sql.DB, cfg Config) (Result, error) {
 
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return fmt.Errorf("%w; the rows written so far keep their IDs: run it again to continue", err)
+		return fmt.Errorf("%w; the rows written so far keep their ids: run it again to continue", err)
 	}
 	return err
 }
@@ -93,7 +93,7 @@ func (j *job) start(ctx context.Context) error {
 func (j *job) fill(ctx context.Context, total int64, result *Result) error {
 	c := newCursor(j.cfg.Layout, j.state.worker, time.UnixMilli(j.state.before))
 	if err := c.resume(j.state.lastTick, j.state.lastID); err != nil {
-		return fmt.Errorf("backfill: the last ID in the table %s: %w", stateTable, err)
+		return fmt.Errorf("backfill: the last id in the table %s: %w", stateTable, err)
 	}
 	batches := max(pageRows/j.cfg.BatchSize, 1)
 	for {

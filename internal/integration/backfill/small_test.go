@@ -456,7 +456,7 @@ func TestWorkerID(t *testing.T) {
 				t.Errorf("%+v, %v", result, err)
 			}
 			db.run(t, "INSERT INTO orders (created_at) VALUES ('2024-01-01')")
-			if _, err := backfill.Run(t.Context(), db.DB, cfg); err == nil || !strings.Contains(err.Error(), "orders.id_snowkey already has 2 IDs with the worker ID 0, from") {
+			if _, err := backfill.Run(t.Context(), db.DB, cfg); err == nil || !strings.Contains(err.Error(), "orders.id_snowkey already has 2 ids with the worker ID 0, from") {
 				t.Error(err)
 			}
 		})

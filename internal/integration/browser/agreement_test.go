@@ -87,7 +87,7 @@ func TestVectors(t *testing.T) {
 // today is the page's clock in the tests of recognition, whose answer depends on it.
 const today = "Date.now = () => Date.UTC(2026, 10, 23)"
 
-// The page takes texts for IDs of the same presets as package describe.
+// The page takes texts for ids of the same presets as package describe.
 func TestPresets(t *testing.T) {
 	t.Parallel()
 	tried := eval[[]string](page(t, serve(t), ""), fmt.Sprintf(`(async () => {
@@ -109,7 +109,7 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// An ID that is pasted without a preset is read as snowkey's, unless its time is then impossible.
+// An id that is pasted without a preset is read as snowkey's, unless its time is then impossible.
 // Another preset can be chosen, for all tools.
 func TestRecognize(t *testing.T) {
 	t.Parallel()
@@ -133,10 +133,10 @@ func TestRecognize(t *testing.T) {
 	tb.is("document.getElementById('preset').value + location.hash", "discord#preset=discord&ids="+discord)
 	tb.write("#ids", instagram)
 	tb.has("#decode-result", "Under Discord this time is impossible", "Instagram 2024-11-01")
-	// A list has the one preset under which the most IDs are possible.
+	// A list has the one preset under which the most ids are possible.
 	tb.choose("#preset", "auto")
 	tb.write("#ids", "1050118621198921728 "+discord+" 1943700350768169206")
-	tb.has("#decode-result", "3 IDs", ours, "2012-03-03 13:01:20.453", "Instagram 2012-04-23 to")
+	tb.has("#decode-result", "3 ids", ours, "2012-03-03 13:01:20.453", "Instagram 2012-04-23 to")
 }
 
 // The browser remembers the preset that was chosen, if it may. That of a link comes first.

@@ -29,7 +29,7 @@ func TestTools(t *testing.T) {
 	tb := page(t, url, "#ids="+discord+"&a=1")
 	for _, c := range []struct{ tool, title string }{
 		{"generate", "Generate – snowkey"}, {"range", "Time range – snowkey"}, {"compare", "Compare – snowkey"}, {"layout", "Layout – snowkey"}, {"tokens", "Tokens – snowkey"},
-		{"decode", "snowkey: decode and generate Snowflake IDs"},
+		{"decode", "snowkey: decode and generate Snowflake ids"},
 	} {
 		tb.follow(c.tool)
 		tb.is(visible+" + ' ' + document.title", "tab-"+c.tool+" "+c.title)
@@ -49,7 +49,7 @@ func TestTools(t *testing.T) {
 	tb.wait(visible + " === 'tab-layout'")
 }
 
-// One ID, a list in several formats, and what cannot be read.
+// One id, a list in several formats, and what cannot be read.
 func TestDecode(t *testing.T) {
 	t.Parallel()
 	tb := page(t, serve(t), "#preset=twitter")
@@ -67,10 +67,10 @@ func TestDecode(t *testing.T) {
 		"Not safe", "1996573624012345600", "off by −77") // as a number of JavaScript
 	tb.is("[...document.querySelectorAll('#decode-result .strip code')].map(c => c.textContent).join('')", fmt.Sprintf("%064b", uint64(id)))
 	tb.write("#ids", fmt.Sprintf("\"%s\",\n'%s';  0x%x\n%s", some, some, int64(id), id.Base32()))
-	tb.has("#decode-result", "4 IDs", "Repeated 3")
+	tb.has("#decode-result", "4 ids", "Repeated 3")
 	tb.is("[...document.querySelectorAll('tr[data-i] th')].map(c => c.textContent).join()", strings.Repeat(","+some, 4)[1:])
 	tb.write("#ids", "1 2 five 3 six seven 4 eight nine -5")
-	tb.has("#ids-error", "5 of 10 cannot be read (“five”, “six”, “seven”, …): each is not an ID in decimal", "“-5” must not be negative.")
+	tb.has("#ids-error", "5 of 10 cannot be read (“five”, “six”, “seven”, …): each is not an id in decimal", "“-5” must not be negative.")
 	tb.write("#ids", "2NUKMiAa421")
 	tb.has("#ids-error", "“2NUKMiAa421” is ambiguous: it may be base58 for 590283275746127358 or base62 for 1996573647831799309. Choose the format.")
 	tb.settled(func() { tb.click("#ids-choices button:last-child") })
@@ -79,7 +79,7 @@ func TestDecode(t *testing.T) {
 	tb.is("document.getElementById('decode-result').children.length", "0")
 }
 
-// Of a text that is more than IDs, the page offers to decode only the long numbers.
+// Of a text that is more than ids, the page offers to decode only the long numbers.
 func TestLongNumbers(t *testing.T) {
 	t.Parallel()
 	tb := page(t, serve(t), "")
@@ -168,7 +168,7 @@ func TestGenerate(t *testing.T) {
 	generate()
 	tb.has("#generate-result", "bounds and test data")
 	tb.settled(func() { tb.click("#decode-these") })
-	tb.has("#decode-result", "2 IDs", "(Twitter) as chosen", "2026-01-31 12:00:00.000 1 3 1")
+	tb.has("#decode-result", "2 ids", "(Twitter) as chosen", "2026-01-31 12:00:00.000 1 3 1")
 }
 
 // The page reports a server that is slow, silent, or answers nonsense. A second click sends no
@@ -236,14 +236,14 @@ func TestLayoutForm(t *testing.T) {
 	for _, c := range [][3]string{
 		{"30,000", "", "Enough. That takes 2 of 65,536 workers."},
 		{"5000", "2200", "Not enough. One worker is enough. The layout ends on 2188-11-16, before that."},
-		{"9999999999", "2060", "Not enough. All workers together make 1,677,721,600 IDs a second. The layout lasts until 2188-11-16."},
+		{"9999999999", "2060", "Not enough. All workers together make 1,677,721,600 ids a second. The layout lasts until 2188-11-16."},
 	} {
 		tb.write("#rate", c[0], "#until", c[1])
 		tb.has("#enough-result", c[2])
 	}
 }
 
-// A range of time as a condition of SQL, and the difference of two IDs.
+// A range of time as a condition of SQL, and the difference of two ids.
 func TestRangeAndCompare(t *testing.T) {
 	t.Parallel()
 	tb := page(t, serve(t), "#tab=range&from=2026-01-01&preset=twitter")
@@ -275,7 +275,7 @@ func TestRangeAndCompare(t *testing.T) {
 	tb.has("#difference-result", "3135d 21h 54m 46.257s apart", "second is later", "1,136,416,831,602,117,504")
 	tb.has("#tab-compare", "Layout: snowkey default (Twitter), assumed")
 	tb.write("#b", "no id!")
-	tb.has("#b-error", "This is not an ID")
+	tb.has("#b-error", "This is not an id")
 	tb.is("document.getElementById('difference-result').children.length", "0")
 }
 
@@ -339,23 +339,23 @@ func TestHostileLink(t *testing.T) {
 				state.Set("worker", fmt.Sprint(evil, n))
 				tb.visit(state.Encode(), fmt.Sprintf("document.getElementById('worker').value.endsWith('%d')", n))
 				tb.run("document.getElementById('generate-form').requestSubmit()")
-				tb.is("document.title + [document.images.length, document.scripts.length, Object.keys(Object.prototype).length, document.querySelector('.sql')?.textContent]", "snowkey: decode and generate Snowflake IDs1,1,0,")
+				tb.is("document.title + [document.images.length, document.scripts.length, Object.keys(Object.prototype).length, document.querySelector('.sql')?.textContent]", "snowkey: decode and generate Snowflake ids1,1,0,")
 			}
 		})
 	}
 }
 
-// A hundred thousand IDs: the page drops the work if the text changes, and keeps few rows in the document.
+// A hundred thousand ids: the page drops the work if the text changes, and keeps few rows in the document.
 func TestMany(t *testing.T) {
 	t.Parallel()
 	const list = "Array.from({ length: 100000 }, (_, i) => (BigInt(Date.UTC(2026, 0, 1) - 1288834974657 + i * 1000) << 22n) | BigInt(i % 4) << 17n | 5n).join('\\n')" // four datacenters, one a second
 	tb := page(t, serve(t), "")
 	tb.run("%s", today)
 	tb.set("#ids", list)
-	tb.has("#decode-result", "100,000 IDs", "(Twitter) assumed", "First 2026-01-01 00:00:00", "Last 2026-01-02 03:46:39", "Time between 1d 3h 46m 39s", "By datacenter · worker 4 different", "The list is too long for a link.")
+	tb.has("#decode-result", "100,000 ids", "(Twitter) assumed", "First 2026-01-01 00:00:00", "Last 2026-01-02 03:46:39", "Time between 1d 3h 46m 39s", "By datacenter · worker 4 different", "The list is too long for a link.")
 	tb.is("location.hash.length < 100", "true")
 
-	// Few rows, wherever one scrolls and with the keyboard, of which each shows its ID.
+	// Few rows, wherever one scrolls and with the keyboard, of which each shows its id.
 	rows := func() {
 		t.Helper()
 		if n := eval[int](tb, "document.querySelectorAll('tr[data-i]').length"); n < 5 || n > 60 {
@@ -386,19 +386,19 @@ func TestMany(t *testing.T) {
 			data.setData("text/plain", %s);
 			document.getElementById("ids").dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }))`, list)
 	})
-	tb.has("#decode-result", "100,000 IDs")
+	tb.has("#decode-result", "100,000 ids")
 	tb.is("document.getElementById('ids').value.length < 2000 && location.hash", "")
 	tb.write("#ids", discord)
 	tb.has("#decode-result h3", discord)
 
 	// What is too long is rejected before it slows the browser.
-	for _, c := range [][2]string{{"'9'.repeat((8 << 20) + 1)", "8,388,609 characters"}, {"'1 '.repeat(500001)", "These are 500,001 IDs; the limit is 500,000."}} {
+	for _, c := range [][2]string{{"'9'.repeat((8 << 20) + 1)", "8,388,609 characters"}, {"'1 '.repeat(500001)", "These are 500,001 ids; the limit is 500,000."}} {
 		tb.set("#ids", c[0])
 		tb.has("#ids-error", c[1])
 	}
 }
 
-// The files contain every ID with the API's names, and escape what CSV and JSON escape.
+// The files contain every id with the API's names, and escape what CSV and JSON escape.
 func TestDownload(t *testing.T) {
 	t.Parallel()
 	tb := page(t, serve(t), "#preset=twitter")

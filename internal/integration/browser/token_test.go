@@ -14,7 +14,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// A vector is an ID and its token. The token is of package token.
+// A vector is an id and its token. The token is of package token.
 type vector struct {
 	Key, Type, ID, Token string
 }
@@ -121,8 +121,8 @@ func TestTokens(t *testing.T) {
 	text := string(must(must(ring.Sealer("order")).AppendSeal(nil, 1996573624012345677)))
 
 	tb.sealing("#token-key", key, "#token-type", "order", "#token-texts", some+" ord_1qda147xjq4ad x")
-	tb.has("#token-result", text, some, "Sealed 2 IDs.")
-	tb.has("#token-texts-error", "“x” is not an ID")
+	tb.has("#token-result", text, some, "Sealed 2 ids.")
+	tb.has("#token-texts-error", "“x” is not an id")
 	tb.sealing("#token-prefix", "ord")
 	tb.has("#token-result", "ord_"+text)
 	eval[bool](tb, "delete document.documentElement.dataset.sealed")

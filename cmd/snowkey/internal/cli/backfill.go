@@ -26,15 +26,15 @@ type backfillFlags struct {
 	cfg    backfill.Config
 }
 
-const backfillAbout = `Give IDs to the existing rows of a table. Each ID carries the time in --created-at, so the
-IDs sort as the rows do.
+const backfillAbout = `Give ids to the existing rows of a table. Each id carries the time in --created-at, so the
+ids sort as the rows do.
 
-The IDs go to a new column beside the key: id_snowkey if the key is id. Each column that
+The ids go to a new column beside the key: id_snowkey if the key is id. Each column that
 refers to the key gets such a column too, order_id_snowkey for order_id. Columns with a
 foreign key are found; name others with --references. Missing columns are added. Keys and
 constraints do not change.
 
-The IDs differ from those of all generators with a lease in --namespace: the backfill
+The ids differ from those of all generators with a lease in --namespace: the backfill
 takes a worker ID that was never leased, and uses only times in the past. Programs may use
 the tables meanwhile.
 
@@ -44,13 +44,13 @@ it continues. --dry-run shows what would be done.`
 func (a *app) backfillCommand() *cobra.Command {
 	p := &backfillFlags{}
 	p.fill = &p.cfg
-	cmd := a.command("backfill --dsn DSN --table TABLE --created-at COLUMN", "give IDs to existing rows", backfillAbout,
+	cmd := a.command("backfill --dsn DSN --table TABLE --created-at COLUMN", "give ids to existing rows", backfillAbout,
 		"  snowkey backfill --dsn postgres://localhost/app --table orders --created-at created_at --dry-run\n  snowkey backfill --dsn postgres://localhost/app --table orders --created-at created_at\n  snowkey backfill --dsn mysql://root@localhost/app --table orders --created-at made --tz Europe/Vienna --references order_lines.order_id",
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.backfill(cmd, p) })
 	f := cmd.Flags()
 	f.StringVar(&p.dsn, "dsn", "", "database of the table, a `DSN`: postgres://…, mysql://… or user:password@tcp(host)/db, file:x.db or x.sqlite, or env:VARIABLE that contains one of these; required")
-	f.StringVar(&p.cfg.Table, "table", "", "`TABLE` whose rows get IDs, or SCHEMA.TABLE; required")
-	f.StringVar(&p.cfg.Column, "column", "", "`COLUMN` for the IDs (default the key's name plus _snowkey)")
+	f.StringVar(&p.cfg.Table, "table", "", "`TABLE` whose rows get ids, or SCHEMA.TABLE; required")
+	f.StringVar(&p.cfg.Column, "column", "", "`COLUMN` for the ids (default the key's name plus _snowkey)")
 	f.StringArrayVar(&p.cfg.References, "references", nil, "`TABLE.COLUMN` that holds keys without a foreign key; may be repeated")
 	f.BoolVar(&p.dryRun, "dry-run", false, "show what would be done, and write nothing")
 	p.add(cmd, "1000", "")
@@ -121,15 +121,15 @@ type resultJSON struct {
 
 func (a *app) filled(p *backfillFlags, r backfill.Result) {
 	if r.Worker < 0 {
-		fmt.Fprintf(a.out, "%s: no row needed an ID\n", p.cfg.Table)
+		fmt.Fprintf(a.out, "%s: no row needed an id\n", p.cfg.Table)
 	} else {
-		fmt.Fprintf(a.out, "%s: %s got an ID, with the worker ID %d\n", p.cfg.Table, plural(r.Rows, "row"), r.Worker)
+		fmt.Fprintf(a.out, "%s: %s got an id, with the worker ID %d\n", p.cfg.Table, plural(r.Rows, "row"), r.Worker)
 	}
 	if r.Referring > 0 {
 		fmt.Fprintf(a.out, "%s to them got one, too\n", plural(r.Referring, "reference"))
 	}
 	if r.MaxDelay > 0 {
-		fmt.Fprintf(a.out, "IDs are at most %v later than their rows, because many rows have the same time\n", r.MaxDelay)
+		fmt.Fprintf(a.out, "ids are at most %v later than their rows, because many rows have the same time\n", r.MaxDelay)
 	}
 }
 
@@ -178,7 +178,7 @@ func (a *app) plan(p backfill.Plan, namespace string) error {
 		return ""
 	}
 	a.label("table", p.Table+", by its key "+p.Key+" and "+p.CreatedAt)
-	a.label("IDs", "in "+p.Column+added(p.Adds))
+	a.label("ids", "in "+p.Column+added(p.Adds))
 	rows := plural(p.Rows, "row")
 	if p.Rows > 0 {
 		rows += ", created from " + timetext.Format(p.Oldest) + " to " + timetext.Format(p.Newest)
@@ -193,7 +193,7 @@ func (a *app) plan(p backfill.Plan, namespace string) error {
 		a.label("worker ID", fmt.Sprintf("one of namespace %q that was never leased", namespace))
 	}
 	for _, r := range p.References {
-		text := fmt.Sprintf("%s.%s, with IDs in %s%s: %s", r.Table, r.Column, r.NewColumn, added(r.Adds), plural(r.Rows, "row"))
+		text := fmt.Sprintf("%s.%s, with ids in %s%s: %s", r.Table, r.Column, r.NewColumn, added(r.Adds), plural(r.Rows, "row"))
 		if !r.Indexed {
 			text += a.style.paint(yellow, ", in one statement because it has no index")
 		}
@@ -236,7 +236,7 @@ func (p *tableFlags) add(cmd *cobra.Command, batch, of string) {
 	f.Var(flagval.New(&p.lag, "DURATION", "", flagval.Duration(100*time.Millisecond, 24*time.Hour)), "max-replica-lag", "wait while a replica of PostgreSQL is behind by more (default no limit)")
 	p.lease.add(cmd, "lease", "store of the worker IDs"+of+" (default the database of the table)", true)
 	p.worker = -1
-	f.Var(flagval.New(&p.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker ID to use instead of a lease; you guarantee that nothing has made IDs with it")
+	f.Var(flagval.New(&p.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker ID to use instead of a lease; you guarantee that nothing has made ids with it")
 	addLayout(cmd, &p.fill.Layout)
 }
 
@@ -296,18 +296,10 @@ func (p *tableFlags) openLease(ctx context.Context, a *app, create bool) (closin
 // waiting says why a run waits.
 func (a *app) waiting(reason string) { a.note("waiting: %s", reason) }
 
-// tableFields names the flags of the fields.
-var tableFields = map[string]string{ //nolint:gochecknoglobals // constant
-	"Table": "--table", "Column": "--column", "Generator": "--generator", "StopBefore": "--stop-before", "Finish": "--finish", "References": "--references",
-	"LockTimeout": "--lock-timeout", "HoldTimeout": "--hold-timeout", "Patience": "--patience", "BatchSize": "--batch", "FireTriggers": "--fire-triggers",
-	"RowsPerSecond": "--rows-per-second", "MaxReplicaLag": "--max-replica-lag", "Backfill.CreatedAt": "--created-at", "CreatedAt": "--created-at", "Unit": "--unit",
-	"Backfill.Namespace": "--namespace", "Namespace": "--namespace", "Worker": "--worker", "Layout.Unsigned": "--unsigned", "Store": "--lease",
-}
-
 // tableError names flags, and drops the packages' names.
 func tableError(err error) error {
 	var dependents *migrate.DependentsError
-	named := byFlag(err, tableFields)
+	named := byFlag(err)
 	if errors.As(err, &dependents) && len(dependents.Drop) > 0 {
 		return errors.New(named.Error() + "\n\n" + strings.TrimSuffix(dependents.Script(), "\n"))
 	}

@@ -48,7 +48,7 @@ func TestBackfill(t *testing.T) {
 			db := tables(t, c.driver, c.source)
 			args := []string{"backfill", "--dsn", c.dsn, "--table", "orders", "--created-at", "made", "--tz", "Europe/Paris"}
 			dry := run(t, append(args, "--dry-run")...)
-			for _, part := range []string{"orders, by its key id and made", "in id_snowkey, which will be added", "3 rows, created from 2024-07-01T10:00:00", "namespace \"default\"", "order_lines.order_id, with IDs in order_id_snowkey, which will be added: 3 rows"} {
+			for _, part := range []string{"orders, by its key id and made", "in id_snowkey, which will be added", "3 rows, created from 2024-07-01T10:00:00", "namespace \"default\"", "order_lines.order_id, with ids in order_id_snowkey, which will be added: 3 rows"} {
 				if c.driver == "mysql" { // its timestamps have a zone
 					part = strings.Replace(part, "T10", "T12", 1)
 				}
@@ -74,7 +74,7 @@ func TestBackfill(t *testing.T) {
 				args = append(args, "--allow-data-loss")
 			}
 			got = runWith(t, Env{ErrTTY: true, Getenv: environment("NO_COLOR", "1")}, append(args, "--batch", "1")...)
-			if got.code != 0 || got.out != "orders: 3 rows got an ID, with the worker ID 1023\n3 references to them got one, too\n" || !strings.Contains(got.err, "rows") || !strings.Contains(got.err, "\r") {
+			if got.code != 0 || got.out != "orders: 3 rows got an id, with the worker ID 1023\n3 references to them got one, too\n" || !strings.Contains(got.err, "rows") || !strings.Contains(got.err, "\r") {
 				t.Errorf("exit code %d\n%s%q", got.code, got.out, got.err)
 			}
 			if w := list(t, c.dsn, "default"); len(w) != 1 || w[0].WorkerID != 1023 || w[0].State != "free" || !strings.HasPrefix(w[0].Owner, "backfill of ") {
@@ -94,7 +94,7 @@ func TestBackfill(t *testing.T) {
 				}
 			}
 			got = run(t, args...)
-			if got.code != 1 || !strings.Contains(got.out, "no row needed an ID") || !strings.Contains(got.err, "that is in the future: correct it") {
+			if got.code != 1 || !strings.Contains(got.out, "no row needed an id") || !strings.Contains(got.err, "that is in the future: correct it") {
 				t.Errorf("in the future: exit code %d\n%s%s", got.code, got.out, got.err)
 			}
 			if moved := "\n1 row of " + c.prefix + "order_lines has in order_id_snowkey an id that differs from the id of the row"; c.driver != "mysql" && !strings.Contains(got.err, moved) {

@@ -7,7 +7,7 @@ import (
 )
 
 // --count partitions are printed, also if the clocks skip the midnight of the last day or show it
-// twice, and the IDs of a day are those of its partition.
+// twice, and the ids of a day are those of its partition.
 func TestDaysOfClockChanges(t *testing.T) {
 	type ids struct{ Min, Before string }
 	for _, c := range []struct {

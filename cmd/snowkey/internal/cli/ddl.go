@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -35,15 +36,15 @@ var ddlParts = []string{"functions", "drop", "domain", "check", "view", "shards"
 
 const ddlAbout = `Print SQL for a layout; nothing is executed. PART is one of:
 
-  functions       functions that decode IDs in the database (the default)
+  functions       functions that decode ids in the database (the default)
   drop            drop those functions
-  domain          a type that accepts only IDs (PostgreSQL)
-  check           a constraint that accepts only IDs in --column of --table
-  view            a view named --view over --table, with its IDs decoded
+  domain          a type that accepts only ids (PostgreSQL)
+  check           a constraint that accepts only ids in --column of --table
+  view            a view named --view over --table, with its ids decoded
   shards          a --table whose rows are on the --server list, by postgres_fdw (PostgreSQL)
   workers         the tables of the worker leases
   generator       a generator in SQL that takes worker IDs of --namespace; with --table,
-                  its IDs become the default of --column (PostgreSQL)
+                  its ids become the default of --column (PostgreSQL)
   drop-generator  drop that generator, and release its worker IDs
   require-key     reject rows of --table in which the program has not set --column`
 
@@ -81,18 +82,18 @@ func (a *app) ddlCommand() *cobra.Command {
 	enumVar(cmd, flagval.New(&s.dialect, "NAME", "", dialect), "dialect", "SQL dialect: postgres, mysql, mariadb or sqlite; required", dialects)
 	f.StringVar(&s.schema, "schema", "", "`SCHEMA` of what is created, in MySQL a database (default the connection's)")
 	f.StringVar(&s.prefix, "prefix", "", "`PREFIX` of the names that are created (default \"snowflake_\", for a generator \"snowkey_\")")
-	f.StringVar(&s.table, "table", "", "`TABLE` with the IDs; check, view, shards and require-key require it")
-	f.StringVar(&s.column, "column", "id", "`COLUMN` of the IDs")
+	f.StringVar(&s.table, "table", "", "`TABLE` with the ids; check, view, shards and require-key require it")
+	f.StringVar(&s.column, "column", "id", "`COLUMN` of the ids")
 	f.StringVar(&s.viewed, "view", "", "`NAME` of the view")
 	f.Var(flagval.New(&s.shards, "N", "", flagval.Whole(1, ddl.MaxShards)), "shards", "number of shards; shards requires it")
 	f.StringSliceVar(&s.servers, "server", nil, "`NAMES` of CREATE SERVER, which take the shards in turn; shards requires it")
-	f.Var(flagval.New(&s.by, "FIELD", "", flagval.OneOf(ddl.Datacenter, ddl.Worker)), "by", "field whose value chooses the shard: datacenter or worker (default a hash of the ID)")
+	f.Var(flagval.New(&s.by, "FIELD", "", flagval.OneOf(ddl.Datacenter, ddl.Worker)), "by", "field whose value chooses the shard: datacenter or worker (default a hash of the id)")
 	f.StringVar(&s.generator.Namespace, "namespace", "default", "`NAMESPACE` of the leases from which the generator takes worker IDs")
 	f.Int64SliceVar(&s.generator.Workers, "worker", nil, "`WORKERIDS` that the generator takes (default the highest that are free)")
 	f.Lookup("worker").DefValue = "" // or the help has another default, []
 	f.Var(flagval.New(&s.datacenter, "N", "", flagval.Whole(0, math.MaxInt64)), "datacenter", "datacenter of the leases of --namespace; --worker then counts from 0 within it (default none)")
-	f.Var(flagval.New(&s.count, "N", "1", flagval.Whole(1, 64)), "count", "how many worker IDs the generator takes; more make more IDs a millisecond")
-	f.Var(flagval.New(&s.generator.MaxAhead, "DURATION", "10s", flagval.Duration(time.Second, time.Hour)), "max-ahead", "how far the time of an ID may be ahead of the clock")
+	f.Var(flagval.New(&s.count, "N", "1", flagval.Whole(1, 64)), "count", "how many worker IDs the generator takes; more make more ids a millisecond")
+	f.Var(flagval.New(&s.generator.MaxAhead, "DURATION", "10s", flagval.Duration(time.Second, time.Hour)), "max-ahead", "how far the time of an id may be ahead of the clock")
 	a.jsonFlag(cmd, "the statements as a list")
 	addLayout(cmd, &s.layout)
 	return cmd
@@ -107,7 +108,7 @@ func (a *app) ddl(s *ddlOptions, part string) error {
 	}
 	script, err := s.script(part)
 	if err != nil {
-		return sqlError(s.dialect, part, err)
+		return sqlError(s.dialect, err)
 	}
 	return a.script(script)
 }
@@ -149,7 +150,7 @@ func (s *ddlOptions) script(part string) (ddl.Script, error) {
 // generates writes the generator, or drops it.
 func (s *ddlOptions) generates(part string) (ddl.Script, error) {
 	if s.dialect != ddl.Postgres {
-		return nil, usage("--dialect %s: the generator is for PostgreSQL only; make the IDs in Go, with gormplugin or sqlstore, and use ddl require-key to reject rows without a key", s.given)
+		return nil, usage("--dialect %s: the generator is for PostgreSQL only; make the ids in Go, with gormplugin or sqlstore, and use ddl require-key to reject rows without a key", s.given)
 	}
 	g := s.generator
 	g.Dialect, g.Layout, g.Schema, g.Prefix = s.dialect, s.layout, s.schema, s.prefix
@@ -183,15 +184,9 @@ func (s *ddlOptions) sharded() (ddl.Script, error) {
 	}
 	of := ddl.Sharding{Dialect: s.dialect, Layout: s.layout, Schema: s.schema, Table: s.table, Column: s.column, Field: s.by, Count: int(s.shards), Servers: s.servers}
 	clause, err := of.Clause()
-	if err != nil {
-		return nil, err
-	}
-	create, err := of.Create()
-	if err != nil {
-		return nil, err
-	}
-	shards, err := of.Shards()
-	if err != nil {
+	create, wrong := of.Create()
+	shards, bad := of.Shards()
+	if err := cmp.Or(err, wrong, bad); err != nil {
 		return nil, err
 	}
 	var script ddl.Script
@@ -229,22 +224,11 @@ func (s *ddlOptions) check(cfg ddl.Config) (ddl.Script, error) {
 }
 
 // sqlError reports a wrong name or layout as a usage error, and what the dialect lacks.
-func sqlError(d ddl.Dialect, part string, err error) error {
-	all := map[string]string{"name": "--table", "Layout.Unsigned": "--unsigned"}
-	all["Count"], all["Servers"], all["Field"] = "--shards", "--server", "--by"
-	all["Workers"], all["Namespace"], all["MaxAhead"] = "--worker", "--namespace", "--max-ahead"
-	all["Datacenter"] = "--datacenter"
-	if part == "generator" {
-		all["Count"] = "--count"
-	}
-	for _, name := range []string{"Dialect", "Schema", "Prefix", "Table", "Column", "View", "From", "To", "By"} {
-		flag := strings.ToLower(name)
-		all[name], all[flag] = "--"+flag, "--"+flag
-	}
+func sqlError(d ddl.Dialect, err error) error {
 	if errors.Is(err, errors.ErrUnsupported) {
 		return usage("--dialect %s: %s", d, strings.TrimSuffix(strings.TrimPrefix(err.Error(), "ddl: "), ": "+errors.ErrUnsupported.Error()))
 	}
-	return byFlag(err, all)
+	return byFlag(err)
 }
 
 // script prints statements. One that is a comment has no semicolon.

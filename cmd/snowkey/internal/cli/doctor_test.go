@@ -72,7 +72,7 @@ func TestDoctorLossy(t *testing.T) {
 
 	etcd := examine(t, Env{}, "--dsn", all["etcd"])
 	etcd.want(t, "clock", doctor.OK, "")
-	etcd.want(t, "durability", doctor.Skip, "--unsafe-no-fsync")
+	etcd.want(t, "durability", doctor.Skip, "etcd does not report it")
 }
 
 // A Redis passes after each setting is corrected.
@@ -133,7 +133,7 @@ func TestDoctorClock(t *testing.T) {
 	}
 }
 
-// Largest IDs: of now, ahead of it, of no row, of another layout, and of no ID column.
+// Largest ids: of now, ahead of it, of no row, of another layout, and of no id column.
 func TestDoctorGreatest(t *testing.T) {
 	all := places(t)
 	for name, driver := range map[string]string{"PostgreSQL": "pgx", "MariaDB": "mysql", "SQLite": "sqlite"} {
@@ -168,13 +168,13 @@ func TestDoctorGreatest(t *testing.T) {
 				args = append(args, "--table", "greatest_"+table)
 			}
 			d := examine(t, Env{}, args...)
-			d.want(t, "largest ID of greatest_fresh.id", doctor.OK, "not ahead of now")
-			d.want(t, "largest ID of greatest_soon.id", doctor.Warn, "ahead of now")
-			d.want(t, "largest ID of greatest_ahead.id", doctor.Fail, "ahead of now")
-			d.want(t, "largest ID of greatest_bare.id", doctor.OK, "no rows")
-			d.want(t, "largest ID of greatest_odd.id", doctor.Fail, "not an ID of this layout")
-			d.want(t, "largest ID of greatest_words.id", doctor.Fail, "not a bigint")
-			d.want(t, "largest ID of greatest_missing.id", doctor.Fail, "")
+			d.want(t, "largest id of greatest_fresh.id", doctor.OK, "not ahead of now")
+			d.want(t, "largest id of greatest_soon.id", doctor.Warn, "ahead of now")
+			d.want(t, "largest id of greatest_ahead.id", doctor.Fail, "ahead of now")
+			d.want(t, "largest id of greatest_bare.id", doctor.OK, "no rows")
+			d.want(t, "largest id of greatest_odd.id", doctor.Fail, "not an id of this layout")
+			d.want(t, "largest id of greatest_words.id", doctor.Fail, "not a bigint")
+			d.want(t, "largest id of greatest_missing.id", doctor.Fail, "")
 		})
 	}
 }

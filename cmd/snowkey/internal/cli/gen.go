@@ -25,35 +25,35 @@ type genFlags struct {
 	format             describe.Format
 	notBefore          string
 	at                 string // compose instead of generating
-	sequence           int64  // of the first composed ID; -1: not given
+	sequence           int64  // of the first composed id; -1: not given
 	layout             core.Layout
 }
 
-const genAbout = `Generate IDs, one per line.
+const genAbout = `Generate ids, one per line.
 
-Two processes that generate IDs for the same tables must not use the same worker
+Two processes that generate ids for the same tables must not use the same worker
 ID at the same time, so there is no default. Give one that no other process uses, or
 lease a free one from a store. It is released at the end, also after SIGINT or SIGTERM.
-After a crash the lease expires, and even then no ID is issued twice.
+After a crash the lease expires, and even then no id is issued twice.
 
-With --at, IDs are composed for a given time instead: the same each time, for bounds
+With --at, ids are composed for a given time instead: the same each time, for bounds
 and test data, never for rows. They need no worker ID of their own; 0 is the default.`
 
 func (a *app) genCommand() *cobra.Command {
 	g := &genFlags{worker: -1, datacenter: -1, sequence: -1, count: 1, format: describe.Decimal}
-	cmd := a.command("gen {--worker N | --lease DSN | --at TIME} [flags]", "generate IDs", genAbout,
+	cmd := a.command("gen {--worker N | --lease DSN | --at TIME} [flags]", "generate ids", genAbout,
 		"  snowkey gen -n 10 --worker 3\n  snowkey gen -n 1000000 --lease file:ids.db > ids.txt\n  snowkey gen --worker 3 --datacenter 1 --format base58\n  snowkey gen --worker 3 --format ord_\n  snowkey gen --at 2026-01-01 -n 3",
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.gen(cmd.Context(), g) })
 	f := cmd.Flags()
-	f.VarP(flagval.New(&g.count, "N", "1", flagval.Whole(1, 1_000_000_000_000)), "count", "n", "number of IDs")
+	f.VarP(flagval.New(&g.count, "N", "1", flagval.Whole(1, 1_000_000_000_000)), "count", "n", "number of ids")
 	f.Var(flagval.New(&g.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker ID that no other process uses; without --datacenter it is datacenter<<worker-bits | worker")
 	f.Var(flagval.New(&g.datacenter, "N", "", flagval.Whole(0, math.MaxInt64)), "datacenter", "upper part of the worker ID; --worker is then the lower part")
 	g.lease.add(cmd, "lease", "store from which a free worker ID is leased", true)
 	enumVar(cmd, flagval.New(&g.format, "FORMAT", "decimal", describe.FormatOf), "format", describe.Forms, describe.Formats())
-	f.StringVar(&g.notBefore, "not-before", "", "generate IDs later than this `TIME`, such as that of the largest ID in use: "+timetext.Forms)
-	f.StringVar(&g.at, "at", "", "compose IDs of this `TIME`, for bounds and tests: "+timetext.Forms)
-	f.Var(flagval.New(&g.sequence, "N", "0", flagval.Whole(0, math.MaxInt64)), "sequence", "sequence of the first composed ID; requires --at")
-	a.jsonFlag(cmd, `{"id": "…"} per line, and the ID in --format`)
+	f.StringVar(&g.notBefore, "not-before", "", "generate ids later than this `TIME`, such as that of the largest id in use: "+timetext.Forms)
+	f.StringVar(&g.at, "at", "", "compose ids of this `TIME`, for bounds and tests: "+timetext.Forms)
+	f.Var(flagval.New(&g.sequence, "N", "0", flagval.Whole(0, math.MaxInt64)), "sequence", "sequence of the first composed id; requires --at")
+	a.jsonFlag(cmd, `{"id": "…"} per line, and the id in --format`)
 	addLayout(cmd, &g.layout)
 	return cmd
 }
@@ -92,23 +92,15 @@ func (a *app) gen(ctx context.Context, g *genFlags) (err error) {
 		return usage("a worker ID is required and none is safe to guess: give --worker N, one that no other process uses, or --lease DSN, to lease a free one")
 	default:
 		if id, err = describe.WorkerID(g.layout, g.datacenter, g.worker); err != nil {
-			return newError(err)
+			return byFlag(err)
 		}
 	}
 	generator, err := core.New(core.Config{Layout: g.layout, Worker: core.Fixed(id), NotBefore: notBefore, Now: a.Clock})
 	if err != nil {
-		return newError(err)
+		return byFlag(err)
 	}
 	defer generator.Close()
 	return a.genAll(ctx, g, generator.Fill)
-}
-
-// newError names the flags of a generator's fields.
-func newError(err error) error {
-	return byFlag(err, map[string]string{
-		"Layout.Epoch": "--epoch", "Layout.TimeBits": "--time-bits", "NotBefore": "--not-before",
-		"Worker": "--worker", "Datacenter": "--datacenter", "Sequence": "--sequence", "Count": "--count",
-	})
 }
 
 // leased opens a generator with a leased worker ID. The closer releases that, reports failures,
@@ -124,7 +116,7 @@ func (a *app) leased(ctx context.Context, p *storeFlags, cfg worker.Config) (*wo
 		target.Close()
 		var config *core.ConfigError
 		if errors.As(err, &config) && config.Package == "core" {
-			return nil, nil, newError(err)
+			return nil, nil, byFlag(err)
 		}
 		if ctx.Err() != nil {
 			return nil, nil, errors.New("interrupted before a worker ID was leased")
@@ -146,7 +138,7 @@ func (a *app) leased(ctx context.Context, p *storeFlags, cfg worker.Config) (*wo
 // leaseNotes reports trouble with a lease.
 type leaseNotes struct{ a *app }
 
-// Observe implements core.Observer. Other goroutines than the writer of IDs call it, so it
+// Observe implements core.Observer. Other goroutines than the writer of ids call it, so it
 // does not flush standard output.
 func (n leaseNotes) Observe(e core.Event) {
 	switch e.Kind {
@@ -155,11 +147,11 @@ func (n leaseNotes) Observe(e core.Event) {
 	}
 }
 
-// batch is the number of IDs that are reserved and written at once: in decimal they fit a
+// batch is the number of ids that are reserved and written at once: in decimal they fit a
 // pipe of 64 KiB, so a write wakes the reader once.
 const batch = 3072
 
-// genAll prints the IDs that fill gets.
+// genAll prints the ids that fill gets.
 func (a *app) genAll(ctx context.Context, g *genFlags, fill func(context.Context, []int64) error) error {
 	unsigned := g.layout.Unsigned
 	ids := make([]int64, min(batch, g.count))
@@ -167,13 +159,13 @@ func (a *app) genAll(ctx context.Context, g *genFlags, fill func(context.Context
 		ids = ids[:min(int64(len(ids)), g.count-made)]
 		if err := fill(ctx, ids); err != nil {
 			if ctx.Err() != nil {
-				return fmt.Errorf("interrupted after %s of %d", plural(made, "ID"), g.count)
+				return fmt.Errorf("interrupted after %s of %d", plural(made, "id"), g.count)
 			}
 			var back *core.ClockError
 			if made == 0 && g.notBefore != "" && errors.As(err, &back) {
-				return fmt.Errorf("--not-before %q: is %s ahead of the clock; IDs can be generated from then on", g.notBefore, timetext.Length(back.Back))
+				return fmt.Errorf("--not-before %q: is %s ahead of the clock; ids can be generated from then on", g.notBefore, timetext.Length(back.Back))
 			}
-			return fmt.Errorf("after %s of %d: %w", plural(made, "ID"), g.count, err)
+			return fmt.Errorf("after %s of %d: %w", plural(made, "id"), g.count, err)
 		}
 		for _, id := range ids {
 			if a.json {
@@ -191,12 +183,12 @@ func (a *app) genAll(ctx context.Context, g *genFlags, fill func(context.Context
 	return nil
 }
 
-// compose prints the IDs of gen --at: those of one tick, counted up from a sequence. The API
+// compose prints the ids of gen --at: those of one tick, counted up from a sequence. The API
 // composes by the same rules.
 func (a *app) compose(ctx context.Context, g *genFlags) error {
 	switch {
 	case g.lease.text != "":
-		return usage("--at composes IDs without a lease: it excludes --lease")
+		return usage("--at composes ids without a lease: it excludes --lease")
 	case g.notBefore != "":
 		return usage("--at and --not-before: give one of them")
 	}
@@ -207,10 +199,10 @@ func (a *app) compose(ctx context.Context, g *genFlags) error {
 	g.worker, g.sequence = max(g.worker, 0), max(g.sequence, 0)
 	worker, err := describe.WorkerID(g.layout, g.datacenter, g.worker)
 	if err != nil {
-		return newError(err)
+		return byFlag(err)
 	}
 	if err := describe.CheckTick(g.layout, g.sequence, g.count); err != nil {
-		return newError(err)
+		return byFlag(err)
 	}
 	var first [1]int64
 	if err := describe.Compose(g.layout, worker, at, g.sequence, first[:]); err != nil {

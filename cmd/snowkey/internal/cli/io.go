@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -66,7 +67,7 @@ func (a *app) table(rows [][]string) {
 	_ = w.Flush()
 }
 
-// plural counts things: 1 ID, 2,000 IDs.
+// plural counts things: 1 id, 2,000 ids.
 func plural(n int64, what string) string {
 	return humanize.Comma(n) + " " + english.PluralWord(int(min(n, 2)), what, "")
 }
@@ -158,17 +159,30 @@ func (a *app) finish(path string, err error) int {
 	return exitFailed
 }
 
+// flagOf has the flag of each field in a *core.ConfigError.
+var flagOf = map[string]string{ //nolint:gochecknoglobals // constant
+	"Layout.Epoch": "--epoch", "Layout.Tick": "--tick", "Layout.TimeBits": "--time-bits", "Layout.SequenceBits": "--sequence-bits", "Layout.Unsigned": "--unsigned",
+	"Layout.TimeBits+RollbackBits+DatacenterBits+WorkerBits+SequenceBits": "the layout's widths",
+	"NotBefore": "--not-before", "Worker": "--worker", "Workers": "--worker", "Datacenter": "--datacenter", "Sequence": "--sequence", "Count": "--count",
+	"Prefix": "--prefix", "Separator": "--separator", "Location": "--tz", "Hosts": "--host", "Token": "--token-file",
+	"Table": "--table", "table": "--table", "name": "--table", "Column": "--column", "column": "--column", "Schema": "--schema", "schema": "--schema", "prefix": "--prefix",
+	"Dialect": "--dialect", "dialect": "--dialect", "View": "--view", "view": "--view", "From": "--from", "from": "--from", "To": "--to", "to": "--to", "By": "--by", "by": "--by",
+	"Servers": "--server", "Field": "--by", "Namespace": "--namespace", "MaxAhead": "--max-ahead",
+	"Generator": "--generator", "StopBefore": "--stop-before", "Finish": "--finish", "References": "--references",
+	"LockTimeout": "--lock-timeout", "HoldTimeout": "--hold-timeout", "Patience": "--patience", "BatchSize": "--batch", "FireTriggers": "--fire-triggers",
+	"RowsPerSecond": "--rows-per-second", "MaxReplicaLag": "--max-replica-lag", "Backfill.CreatedAt": "--created-at", "CreatedAt": "--created-at", "Unit": "--unit",
+	"Backfill.Namespace": "--namespace", "Store": "--lease",
+}
+
 // byFlag turns a *core.ConfigError into a usage error that names flags instead of fields.
-func byFlag(err error, flags map[string]string) error {
+func byFlag(err error) error {
 	var config *core.ConfigError
 	if !errors.As(err, &config) {
 		return err
 	}
 	var all []string
 	for _, f := range config.Fields {
-		if flag, ok := flags[f.Field]; ok {
-			f.Field = flag
-		}
+		f.Field = cmp.Or(flagOf[f.Field], f.Field)
 		all = append(all, f.String())
 	}
 	return usage("%s", strings.Join(all, "; "))
@@ -186,19 +200,27 @@ func (a *app) note(format string, args ...any) {
 // A splitFunc returns the texts in an argument or a line.
 type splitFunc func(line string) []string
 
-// maxLine bounds a line of standard input. A list of fifty thousand IDs fits.
+// maxLine bounds a line of standard input. A list of fifty thousand ids fits.
 const maxLine = 1 << 20
 
 var errInterrupted = errors.New("interrupted")
 
 // each calls do for each text in the arguments or, with none or with -, in the lines of standard
-// input, and reports errors with the position.
+// input, and reports the first errors with the position.
 func (a *app) each(cmd *cobra.Command, args []string, split splitFunc, do func(text string) error) error {
-	ctx, what, failed := cmd.Context(), "argument", false
+	const shown = 10 // more errors are counted
+	ctx, what, failed := cmd.Context(), "argument", 0
+	defer func() {
+		if failed > shown {
+			a.note("%s … and %d more", a.errStyle.paint(red, cmd.CommandPath()+":"), failed-shown)
+		}
+	}()
 	each := func(n int, texts []string) {
 		for _, text := range texts {
 			if err := do(text); err != nil {
-				failed = true
+				if failed++; failed > shown {
+					continue
+				}
 				if text != "" {
 					text = fmt.Sprintf("%q: ", truncate(dsn.Hide(text, a.secrets)))
 				}
@@ -248,7 +270,7 @@ func (a *app) each(cmd *cobra.Command, args []string, split splitFunc, do func(t
 			each(i+1, texts)
 		}
 	}
-	if failed {
+	if failed > 0 {
 		return errReported
 	}
 	return nil

@@ -19,7 +19,7 @@ import (
 func (a *app) layoutCommand() *cobra.Command {
 	var all bool
 	var l core.Layout
-	cmd := a.command("layout", "draw a layout with its capacity and its end", "Draw a layout, with the number of its workers, the IDs they can generate, and the\ntime at which it ends. --all lists the presets.",
+	cmd := a.command("layout", "draw a layout with its capacity and its end", "Draw a layout, with the number of its workers, the ids they can generate, and the\ntime at which it ends. --all lists the presets.\n\nThe flags from --preset to --unsigned describe the layout. All commands that read or\nwrite ids have them.",
 		"  snowkey layout --preset sonyflake\n  snowkey layout --epoch 2026-01-01 --time-bits 42 --worker-bits 8 --sequence-bits 13\n  snowkey layout --all",
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error {
 			switch {
@@ -39,7 +39,7 @@ func (a *app) layoutCommand() *cobra.Command {
 func (a *app) layout(l core.Layout) error {
 	d := describe.NewLayout(l, a.now())
 	if l.Epoch.After(a.now()) {
-		a.note("%s the epoch is in the future, %s: no ID can be generated before", a.errStyle.paint(yellow, "snowkey layout:"), timetext.Relative(l.Epoch, a.now()))
+		a.note("%s the epoch is in the future, %s: no id can be generated before", a.errStyle.paint(yellow, "snowkey layout:"), timetext.Relative(l.Epoch, a.now()))
 	}
 	if a.json {
 		return a.object(d)
@@ -49,22 +49,22 @@ func (a *app) layout(l core.Layout) error {
 		fmt.Fprintf(a.out, "%s  %s\n\n", s.paint(bold, d.Preset), d.Description)
 	}
 	fmt.Fprintln(a.out, d.Diagram)
-	javascript := "IDs are exact as numbers"
+	javascript := "ids are exact as numbers"
 	if d.UnsafeFrom != nil {
-		javascript = s.paint(yellow, "IDs are not exact as numbers: send them as strings")
+		javascript = s.paint(yellow, "ids are not exact as numbers: send them as strings")
 	}
 	end := d.End + "  " + timetext.Relative(l.End(), a.now())
 	if d.Expired {
-		end += "  " + s.paint(red, "expired: IDs can be decoded, not generated")
+		end += "  " + s.paint(red, "expired: ids can be decoded, not generated")
 	}
 	a.label("epoch", fmt.Sprintf("%s  %d ms", d.Epoch, d.EpochMS))
 	a.label("tick", l.Tick.String())
 	a.label("workers", humanize.Comma(l.WorkerIDs()))
-	a.label("capacity", fmt.Sprintf("%s in a tick of a worker, %s in a second", plural(l.IDsPerTick(), "ID"), d.PerSecond))
+	a.label("capacity", fmt.Sprintf("%s in a tick of a worker, %s in a second", plural(l.IDsPerTick(), "id"), d.PerSecond))
 	a.label("ends", end)
 	a.label("JavaScript", javascript)
 	if l.Unsigned {
-		a.label("sign", s.paint(yellow, "IDs of the upper half are negative as an int64: not for keys of a database"))
+		a.label("sign", s.paint(yellow, "ids of the upper half are negative as an int64: not for keys of a database"))
 	}
 	return nil
 }
@@ -88,7 +88,12 @@ var ( //nolint:gochecknoglobals // constants
 	layoutNames = append([]string{"preset", "epoch", "tick"}, append(widthFlags, "sequence-first", "unsigned")...)
 )
 
-// addLayout adds the flags of a layout, which all commands on IDs share. *to is set
+// layoutHint stands for the flags of a layout in the help of all other commands.
+const layoutHint = `{{if and (.Flags.Lookup "preset") (ne .Name "layout")}}
+
+The layout is twitter by default; for another, see --preset and others in "snowkey help layout".{{end}}`
+
+// addLayout adds the flags of a layout, which all commands on ids share. *to is set
 // before the command runs.
 func addLayout(cmd *cobra.Command, to *core.Layout) {
 	base := core.Twitter()
@@ -149,8 +154,7 @@ func layoutOf(cmd *cobra.Command, l, c core.Layout) (core.Layout, error) {
 	}
 	l.SequenceFirst = l.SequenceFirst && !changed("sequence-first") || c.SequenceFirst
 	l.Unsigned = l.Unsigned && !changed("unsigned") || c.Unsigned
-	flags := map[string]string{"Layout.Epoch": "--epoch", "Layout.Tick": "--tick", "Layout.TimeBits": "--time-bits", "Layout.SequenceBits": "--sequence-bits", "Layout.TimeBits+RollbackBits+DatacenterBits+WorkerBits+SequenceBits": "the layout's widths"}
-	return l.WithDefaults(), byFlag(l.Validate(), flags)
+	return l.WithDefaults(), byFlag(l.Validate())
 }
 
 func width(s string) (uint8, error) {
@@ -158,8 +162,8 @@ func width(s string) (uint8, error) {
 	return uint8(n), err
 }
 
-const rangeAbout = `Print the IDs of a time range, FROM inclusive and TO exclusive, to select rows by
-time with the index of the primary key. "before" is not an ID of the range: compare
+const rangeAbout = `Print the ids of a time range, FROM inclusive and TO exclusive, to select rows by
+time with the index of the primary key. "before" is not an id of the range: compare
 with >= and <, because BETWEEN includes it.
 
 A time is one of:
@@ -189,7 +193,7 @@ func (a *app) rangeCommand() *cobra.Command {
 	quote := ddl.Postgres
 	zone := time.UTC
 	var l core.Layout
-	cmd := a.command("range FROM TO", "print the IDs of a time range", rangeAbout,
+	cmd := a.command("range FROM TO", "print the ids of a time range", rangeAbout,
 		"  snowkey range yesterday today --tz Europe/Vienna\n  snowkey range now-24h now --sql id\n  snowkey range 2026-11-01 2026-12-01 --sql o.id --dialect mysql",
 		arguments(2, 2, "two times, FROM and TO"), func(_ *cobra.Command, args []string) error {
 			return a.ranges(l, zone, args[0], args[1], column, quote)
@@ -243,7 +247,7 @@ func (a *app) ranges(l core.Layout, zone *time.Location, fromText, toText, colum
 func outsideLayout(err error) error {
 	var outside *core.RangeError
 	if errors.As(err, &outside) {
-		return usage("the layout has no IDs for %s: %s", outside.Value, outside.Limit)
+		return usage("the layout has no ids for %s: %s", outside.Value, outside.Limit)
 	}
 	return err
 }

@@ -23,8 +23,8 @@ const migrateAbout = `Change the key of a table of PostgreSQL while programs rea
 
   bigint   a smallint or integer key becomes a bigint, and so do all columns that
            refer to it
-  uuid     each row gets an ID beside its UUID, and so do rows that refer to it; then the
-           ID becomes the primary key
+  uuid     each row gets an id beside its UUID, and so do rows that refer to it; then the
+           id becomes the primary key
   default  a key from a sequence or another generator gets its default from a generator
            in SQL
 
@@ -62,11 +62,11 @@ func (a *app) migrateCommand() *cobra.Command {
 	enumVar(cmd, flagval.New(&p.stop, "STEP", "", flagval.OneOf(steps...)), "stop-before", "stop before the first step of this name: "+flagval.List(steps), steps)
 	f.BoolVar(&p.cfg.Undo, "undo", false, "go back, if the plan has a way back")
 	f.BoolVar(&p.cfg.Finish, "finish", false, "do all steps, the swap too, and drop what is old; then there is no way back")
-	f.StringVar(&p.cfg.Generator, "generator", "", "SQL `EXPRESSION` that makes IDs, such as snowkey_next('orders'), for uuid and default")
+	f.StringVar(&p.cfg.Generator, "generator", "", "SQL `EXPRESSION` that makes ids, such as snowkey_next('orders'), for uuid and default")
 	f.Var(flagval.New(&p.cfg.LockTimeout, "DURATION", "", duration), "lock-timeout", "how long an attempt to lock a table waits, with writers behind it (default 300ms, or half of deadlock_timeout if that is less)")
 	f.Var(flagval.New(&p.cfg.HoldTimeout, "DURATION", "2s", duration), "hold-timeout", "how long a step may hold locks that stop writers")
 	f.Var(flagval.New(&p.cfg.Patience, "DURATION", "5m", duration), "patience", "how long to retry a step that cannot lock its tables")
-	f.StringVar(&p.cfg.Backfill.Column, "new-column", "", "`COLUMN` that gets the IDs, for uuid (default the key's name with _snowkey after it)")
+	f.StringVar(&p.cfg.Backfill.Column, "new-column", "", "`COLUMN` that gets the ids, for uuid (default the key's name with _snowkey after it)")
 	p.add(cmd, "2000", ", for uuid")
 	return cmd
 }
@@ -80,8 +80,8 @@ func (a *app) migrate(cmd *cobra.Command, p *migrateFlags) error {
 		return err
 	}
 	target, err := p.open(ctx, a, map[dsn.Kind]string{
-		dsn.MySQL:  "migrate works on PostgreSQL only: use gh-ost or pt-online-schema-change for MySQL and MariaDB, see docs/migrate.md; snowkey backfill gives IDs to their rows",
-		dsn.SQLite: "migrate works on PostgreSQL only: convert a table of SQLite as docs/gorm.md shows; snowkey backfill gives IDs to its rows",
+		dsn.MySQL:  "migrate works on PostgreSQL only: use gh-ost or pt-online-schema-change for MySQL and MariaDB, see docs/migrate.md; snowkey backfill gives ids to their rows",
+		dsn.SQLite: "migrate works on PostgreSQL only: convert a table of SQLite as docs/gorm.md shows; snowkey backfill gives ids to its rows",
 	})
 	if err != nil {
 		return err
@@ -102,7 +102,14 @@ func (a *app) migrate(cmd *cobra.Command, p *migrateFlags) error {
 			return tableError(err)
 		}
 		fmt.Fprint(a.out, plan)
-		a.note("nothing was changed: %s left; --apply does them", plural(int64(len(plan.Left())), "step"))
+		switch left := plan.Left(); {
+		case len(left) == 0:
+			a.note("nothing was changed: no step is left")
+		case left[0].Name == migrate.StepFinish && !p.cfg.Finish:
+			a.note("nothing was changed: only finish is left; --apply --finish does it")
+		default:
+			a.note("nothing was changed: --apply does the steps that are left")
+		}
 		return nil
 	}
 	return a.applyMigration(cmd, target, p)

@@ -28,48 +28,48 @@ type parseFlags struct {
 	presets []core.Preset // if the layout is assumed: it is the first, and the others are possible too
 }
 
-const parseAbout = `Decode IDs: their time, worker ID and sequence, their bits, their other formats,
+const parseAbout = `Decode ids: their time, worker ID and sequence, their bits, their other formats,
 and what JavaScript makes of them.
 
-IDs are the arguments. Without any, or with -, they come from standard input: a line
-has any number of IDs, with or without quotes and commas, or one object of --json.
+Ids are the arguments. Without any, or with -, they come from standard input: a line
+has any number of ids, with or without quotes and commas, or one object of --json.
 
 If no flag names the layout, it is the default, unless the time is then in the future or
-in the first half day; otherwise, the first preset where it is not. Arguments, or IDs on
+in the first half day; otherwise, the first preset where it is not. Arguments, or ids on
 a line of input, get the preset that is possible for most. The others are shown as well.
 
 Digits alone are decimal, with or without separators: 1,996,573,624,012,345,677. A text
-that fits two formats is rejected: choose one with --from. Most IDs in base58 need it.
+that fits two formats is rejected: choose one with --from. Most ids in base58 need it.
 --from ord_ accepts no other prefix.
 
-With --to, IDs are only converted. A text that is not an ID is reported with its
-position; the others are processed, and the exit status is 1.`
+With --to, ids are only converted. The first ten texts that are not ids are reported with
+their position; the others are processed, and the exit status is 1.`
 
 func (a *app) parseCommand() *cobra.Command {
 	p := &parseFlags{from: describe.Auto}
-	cmd := a.command("parse [ID…]", "decode IDs", parseAbout,
+	cmd := a.command("parse [ID…]", "decode ids", parseAbout,
 		"  snowkey parse 1996573624012345677\n  snowkey parse --preset discord --tz Europe/Vienna 0x1236e0a2b3c00001\n  snowkey parse --from base58 --to decimal 5doYnWboBWc\n  snowkey parse --brief ord_1qda147xjq4ad\n  psql -Atc 'SELECT id FROM orders' | snowkey parse --brief",
 		nil, func(cmd *cobra.Command, args []string) error { return a.parse(cmd, p, args) })
 	f := cmd.Flags()
 	fromFlag(cmd, &p.from)
-	enumVar(cmd, flagval.New(&p.to, "FORMAT", "", describe.FormatOf), "to", "convert the IDs to this format, one per line: "+describe.Forms, describe.Formats())
+	enumVar(cmd, flagval.New(&p.to, "FORMAT", "", describe.FormatOf), "to", "convert the ids to this format, one per line: "+describe.Forms, describe.Formats())
 	f.Var(flagval.New(&p.zone, "ZONE", "", flagval.Zone), "tz", "also show times in this time zone, such as Europe/Vienna or local")
-	f.BoolVar(&p.brief, "brief", false, "one line per ID: ID, time, worker ID, sequence, and the preset that is assumed")
+	f.BoolVar(&p.brief, "brief", false, "one line per id: id, time, worker ID, sequence, and the preset that is assumed")
 	a.jsonFlag(cmd, "an object per line")
 	addLayout(cmd, &p.layout)
 	return cmd
 }
 
-// fromFlag adds --from, the format of the IDs that a command reads.
+// fromFlag adds --from, the format of the ids that a command reads.
 func fromFlag(cmd *cobra.Command, to *describe.Format) {
-	enumVar(cmd, flagval.New(to, "FORMAT", "", describe.FormatOf), "from", "format of the IDs, detected by default: "+describe.Forms, describe.Formats())
+	enumVar(cmd, flagval.New(to, "FORMAT", "", describe.FormatOf), "from", "format of the ids, detected by default: "+describe.Forms, describe.Formats())
 }
 
 func (a *app) parse(cmd *cobra.Command, p *parseFlags, args []string) error {
 	switch {
 	case p.to == "":
 	case a.json, p.brief, p.zone != nil:
-		return usage("--to prints converted IDs only: it excludes --json, --brief and --tz")
+		return usage("--to prints converted ids only: it excludes --json, --brief and --tz")
 	case p.layout.Unsigned && p.to.Signed():
 		return usage("--to %s ends at the largest int64: use decimal or hex with --unsigned", p.to)
 	}
@@ -108,7 +108,7 @@ func (a *app) parse(cmd *cobra.Command, p *parseFlags, args []string) error {
 	})
 }
 
-// parseLine prints the line of --to or --brief, at the speed at which IDs are read.
+// parseLine prints the line of --to or --brief, at the speed at which ids are read.
 func (a *app) parseLine(p *parseFlags, id int64) error {
 	parts, err := p.layout.Decode(id)
 	if err != nil {
@@ -144,19 +144,20 @@ func suggestFrom(err error) error {
 // label prints a name and a value on a line.
 func (a *app) label(name, text string) {
 	if text != "" {
-		const width = "          "
-		fmt.Fprint(a.out, "  ", a.style.paint(faint, name+width[min(len(name), len(width)):]), " ", text, "\n")
+		fmt.Fprint(a.out, "  ", a.style.paint(faint, fmt.Sprintf("%-10s", name)), " ", text, "\n")
 	}
 }
 
-// show prints an ID for people.
+// show prints an id for people.
 func (a *app) show(p *parseFlags, id int64, d describe.ID) error {
 	l, s, decimal := p.layout, a.style, describe.Decimal.Text(id, p.layout.Unsigned)
 	fmt.Fprint(a.out, s.paint(bold, decimal), "\n")
 	a.label("prefix", d.Prefix)
 	a.label("preset", d.Preset)
 	a.label("time", d.Time+"  "+s.paint(faint, d.Relative))
-	a.label("local", d.Local)
+	if p.zone != nil {
+		a.label("zone", d.ZoneTime+"  "+s.paint(faint, p.zone.String()))
+	}
 	for _, name := range slices.Sorted(maps.Keys(d.Others)) {
 		a.label("or", d.Others[name]+s.paint(faint, "  with --preset "+name))
 	}
@@ -204,7 +205,7 @@ func scheme(s string) (serial.Scheme, error) {
 	return serial.Mod97 + serial.Scheme(slices.Index(schemes, name)), err
 }
 
-const serialAbout = `Convert IDs to serial numbers that people can read, type and check, and back:
+const serialAbout = `Convert ids to serial numbers that people can read, type and check, and back:
 
   PAY-20251204133341165-0697-0333-51
 
@@ -213,12 +214,12 @@ and decoding require the same flags.`
 
 func (a *app) serialCommand() *cobra.Command {
 	encode := &serialFlags{from: describe.Auto}
-	encoding := a.serialVariant(encode, "encode [ID…]", "convert IDs to serial numbers", "Convert IDs to serial numbers, one per line. IDs are arguments or come from standard\ninput, in any format that parse reads; most in base58 need --from.",
+	encoding := a.serialVariant(encode, "encode [ID…]", "convert ids to serial numbers", "Convert ids to serial numbers, one per line. Ids are arguments or come from standard\ninput, in any format that parse reads; most in base58 need --from.",
 		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey gen -n 3 --worker 3 | snowkey serial encode", describe.Split, encodeSerial)
 	fromFlag(encoding, &encode.from)
-	return parent("serial", "convert IDs to serial numbers, and back", serialAbout,
+	return parent("serial", "convert ids to serial numbers, and back", serialAbout,
 		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey serial decode --prefix PAY --separator - --check PAY-20251204133341165-0697-0333-51", "encode or decode",
-		encoding, a.serialVariant(&serialFlags{}, "decode [SERIAL…]", "convert serial numbers back to IDs", "Convert serial numbers back to IDs, one per line. They may be typed: in any case, with\nspaces or any dashes, O for 0, and I or L for 1. A text that is not a serial number\nof this format is reported with the wrong part; the others are processed, and the\nexit status is 1.",
+		encoding, a.serialVariant(&serialFlags{}, "decode [SERIAL…]", "convert serial numbers back to ids", "Convert serial numbers back to ids, one per line. They may be typed: in any case, with\nspaces or any dashes, O for 0, and I or L for 1. The first ten texts that are not serial\nnumbers of this format are reported with the wrong part; the others are processed, and\nthe exit status is 1.",
 			"  snowkey serial decode --prefix PAY --separator - --check PAY-20251204133341165-0697-0333-51", wholeLine, decodeSerial))
 }
 
@@ -278,20 +279,27 @@ func (a *app) serial(cmd *cobra.Command, s *serialFlags, args []string, split sp
 	}
 	codec, err := serial.New(s.format)
 	if err != nil {
-		err = byFlag(err, map[string]string{"Prefix": "--prefix", "Separator": "--separator", "Location": "--tz", "Layout.Epoch": "--epoch"})
-		return usage("%s", strings.Replace(err.Error(), "set Fold", "give --fold", 1)) // that advice is for programs
+		return usage("%s", strings.Replace(byFlag(err).Error(), "set Fold", "give --fold", 1)) // that advice is for programs
 	}
 	return a.convert(cmd, args, split, func(text string) (any, string, error) {
 		both, line, err := turn(codec, s.from, text)
-		return both, line, plainSerial(err)
+		return both, line, plainSerial(codec.Config(), text, err)
 	})
 }
 
-// plainSerial drops the input from an error whose message quotes it already.
-func plainSerial(err error) error {
+// plainSerial drops the input from an error whose message quotes it already, and names the flag
+// of encode that may be missing.
+func plainSerial(c serial.Config, text string, err error) error {
 	var parse *serial.ParseError
-	if errors.As(err, &parse) {
-		return fmt.Errorf("%s %q: %s", parse.Part, parse.Value, parse.Reason)
+	if !errors.As(err, &parse) {
+		return describe.Outside(err)
 	}
-	return describe.Outside(err)
+	prefix := strings.TrimRight(text[:max(strings.IndexAny(text, "0123456789"), 0)], "-–_./ ")
+	if c.Prefix == "" && prefix != "" {
+		return fmt.Errorf("begins with %q: give it as --prefix", truncate(prefix))
+	}
+	if parse.Part == "length" {
+		parse.Reason += "; encoding and decoding require the same --check, --scheme and --fold"
+	}
+	return fmt.Errorf("%s %q: %s", parse.Part, parse.Value, parse.Reason)
 }

@@ -21,9 +21,9 @@ type partitionFlags struct {
 	clause   bool
 }
 
-const partitionsAbout = `Print SQL that partitions a table by the time in its IDs; nothing is executed.
+const partitionsAbout = `Print SQL that partitions a table by the time in its ids; nothing is executed.
 
-The bounds are IDs, so WHERE id >= … AND id < … reads only the partitions of that
+The bounds are ids, so WHERE id >= … AND id < … reads only the partitions of that
 time, and old rows are dropped without a DELETE. Create partitions ahead of time:
 the database rejects a row without one.
 
@@ -31,7 +31,7 @@ A table must be created as partitioned: --clause prints the end of CREATE TABLE.
 
 func (a *app) partitionsCommand() *cobra.Command {
 	c := &partitionFlags{p: ddl.Partitioning{Location: time.UTC}, count: 3}
-	cmd := a.command("partitions --by PERIOD --dialect D --table TABLE", "print SQL for partitions by the time in IDs", partitionsAbout,
+	cmd := a.command("partitions --by PERIOD --dialect D --table TABLE", "print SQL for partitions by the time in ids", partitionsAbout,
 		"  snowkey partitions --by month --dialect postgres --table orders\n  snowkey partitions --by day --dialect mysql --table orders --from 2026-12-01 --to 2027-01-01\n  snowkey partitions --by month --dialect postgres --table orders --clause",
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.partitions(c, cmd.Flags().Changed) })
 	f := cmd.Flags()
@@ -39,7 +39,7 @@ func (a *app) partitionsCommand() *cobra.Command {
 	enumVar(cmd, flagval.New(&c.p.By, "PERIOD", "", flagval.OneOf(periods...)), "by", "length of a partition: day, week or month; required", periods)
 	enumVar(cmd, flagval.New(&c.p.Dialect, "NAME", "", dialect), "dialect", "SQL dialect: postgres or mysql; required", dialects[:2])
 	f.StringVar(&c.p.Table, "table", "", "`TABLE` to partition; required")
-	f.StringVar(&c.p.Column, "column", "id", "`COLUMN` of the IDs")
+	f.StringVar(&c.p.Column, "column", "id", "`COLUMN` of the ids")
 	f.StringVar(&c.p.Schema, "schema", "", "`SCHEMA` of the table, in MySQL its database (default the connection's)")
 	f.StringVar(&c.from, "from", "now", "`TIME` of the first partition: "+timetext.Forms)
 	f.StringVar(&c.to, "to", "", "`TIME` before which the last partition starts, instead of --count")
@@ -74,7 +74,7 @@ func (a *app) partitions(c *partitionFlags, given func(flag string) bool) error 
 	}
 	parts, err := c.p.Bounds(from, to)
 	if err != nil {
-		return sqlError(c.p.Dialect, "", outsideLayout(err))
+		return sqlError(c.p.Dialect, outsideLayout(err))
 	}
 	var script ddl.Script
 	if c.clause {
@@ -85,7 +85,7 @@ func (a *app) partitions(c *partitionFlags, given func(flag string) bool) error 
 	}
 	switch {
 	case err != nil:
-		return sqlError(c.p.Dialect, "", err)
+		return sqlError(c.p.Dialect, err)
 	case a.json:
 		return a.cutJSON(parts, script)
 	case c.clause: // not a statement
@@ -119,7 +119,7 @@ func (a *app) cutJSON(parts []ddl.Partition, script ddl.Script) error {
 		From   string `json:"from,omitempty"`
 		To     string `json:"to,omitempty"`
 		Min    string `json:"min,omitempty"`
-		Before string `json:"before,omitempty"` // the smallest ID after it
+		Before string `json:"before,omitempty"` // the smallest id after it
 	}
 	out := struct {
 		Partitions []part   `json:"partitions"`

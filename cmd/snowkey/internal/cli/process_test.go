@@ -20,7 +20,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
-// ledger detects duplicate IDs.
+// ledger detects duplicate ids.
 type ledger map[int64]string
 
 func (l ledger) add(t *testing.T, who, text string) {
@@ -78,7 +78,7 @@ func held(t *testing.T, dsn, namespace string) (found []workerInfo) {
 	return found
 }
 
-// Two concurrent processes and a third one print no ID twice, with any store; in the end no
+// Two concurrent processes and a third one print no id twice, with any store; in the end no
 // worker ID is held.
 func TestTogether(t *testing.T) {
 	for name, dsn := range places(t) {
@@ -89,7 +89,7 @@ func TestTogether(t *testing.T) {
 				t.Errorf("two run, and held are %+v", h)
 			}
 			var reading sync.WaitGroup
-			for _, g := range both { // both still run, so their IDs have the same times
+			for _, g := range both { // both still run, so their ids have the same times
 				reading.Go(func() {
 					for range 100_000 {
 						line, _ := g.out.ReadString('\n')
@@ -123,7 +123,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// endlessGen is a process that generates IDs until it is stopped. The first ones are read.
+// endlessGen is a process that generates ids until it is stopped. The first ones are read.
 type endlessGen struct {
 	cmd  *exec.Cmd
 	out  *bufio.Reader
@@ -165,7 +165,7 @@ func (g *endlessGen) end(t *testing.T) int {
 	return g.cmd.ProcessState.ExitCode()
 }
 
-// SIGINT and SIGTERM release the worker ID, and no printed ID repeats.
+// SIGINT and SIGTERM release the worker ID, and no printed id repeats.
 func TestInterrupted(t *testing.T) {
 	all := map[string]string{"SQLite": "file:" + filepath.Join(t.TempDir(), "ids.db"), "PostgreSQL": testserver.Postgres(t).DSN}
 	for name := range all {
@@ -198,7 +198,7 @@ func TestInterrupted(t *testing.T) {
 }
 
 // A killed process holds its worker ID until it is freed, and later processes print none
-// of its IDs.
+// of its ids.
 func TestKilled(t *testing.T) {
 	dsn, namespace := testserver.Postgres(t).DSN, "killed"
 	g := startGen(t, dsn, namespace)
@@ -278,7 +278,7 @@ func TestBrokenPipeAfterFailure(t *testing.T) {
 	}
 }
 
-// A worker ID that cannot be released is a failure, also after the pipe is closed. The IDs
+// A worker ID that cannot be released is a failure, also after the pipe is closed. The ids
 // are printed.
 func TestNotReleased(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ids.db")

@@ -56,9 +56,9 @@ func Run(ctx context.Context, args []string, env Env) int {
 	return a.finish(cmd.CommandPath(), err)
 }
 
-const about = `snowkey generates and decodes Snowflake IDs, and manages their worker IDs.
+const about = `snowkey generates and decodes Snowflake ids, and manages their worker IDs.
 
-IDs are printed to standard output, messages to standard error. With --json, IDs are
+Ids are printed to standard output, messages to standard error. With --json, ids are
 strings, because JavaScript cannot represent them as numbers.
 
 A store of worker IDs, or a database to check, is named by a DSN:
@@ -75,14 +75,14 @@ Exit status: 0 success, 1 failure, 2 wrong command line, 3 failed check.`
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "snowkey",
-		Short:         "Snowflake IDs on the command line",
+		Short:         "Snowflake ids on the command line",
 		Long:          about,
 		Example:       "  snowkey gen -n 3 --worker 7\n  snowkey parse 1996573624012345677\n  snowkey doctor --dsn postgres://localhost/app --table orders",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddGroup(&cobra.Group{ID: "ids", Title: "IDs:"}, &cobra.Group{ID: "db", Title: "Databases and worker IDs:"}, &cobra.Group{ID: "tool", Title: "This program:"})
+	root.AddGroup(&cobra.Group{ID: "ids", Title: "Ids:"}, &cobra.Group{ID: "db", Title: "Databases and worker IDs:"}, &cobra.Group{ID: "tool", Title: "This program:"})
 	group := func(id string, commands ...*cobra.Command) {
 		for _, c := range commands {
 			c.GroupID = id
@@ -104,7 +104,17 @@ func (a *app) root() *cobra.Command {
 		},
 	})
 	root.SetCompletionCommandGroupID("tool")
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 100"))
+	usages := strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 100")
+	root.SetUsageTemplate(strings.Replace(usages, "{{if .HasAvailableInheritedFlags}}", layoutHint+"{{if .HasAvailableInheritedFlags}}", 1))
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		for _, name := range layoutNames {
+			if f := cmd.Flags().Lookup(name); f != nil {
+				f.Hidden = cmd.Name() != "layout"
+			}
+		}
+		help(cmd, args)
+	})
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		var missing *pflag.NotExistError
 		if errors.As(err, &missing) && missing.GetSpecifiedShortnames() != "" {
@@ -144,7 +154,7 @@ func parent(use, short, long, example, names string, commands ...*cobra.Command)
 
 // jsonFlag adds --json.
 func (a *app) jsonFlag(cmd *cobra.Command, what string) {
-	cmd.Flags().BoolVar(&a.json, "json", false, "print JSON, with IDs as strings: "+what)
+	cmd.Flags().BoolVar(&a.json, "json", false, "print JSON, with ids as strings: "+what)
 }
 
 // arguments checks the number of arguments.

@@ -29,7 +29,7 @@ type serveFlags struct {
 	cert, key string
 }
 
-const serveAbout = `Serve the web page, which decodes IDs in the browser, and its HTTP API. With --store
+const serveAbout = `Serve the web page, which decodes ids in the browser, and its HTTP API. With --store
 it also leases worker IDs from a database to programs that have the token but cannot
 reach the database. They use the server's URL followed by /leases, as a DSN or as
 httpstore.Config.URL. snowkey --help lists the DSNs that --store takes.
@@ -48,7 +48,7 @@ func (a *app) serveCommand() *cobra.Command {
 	f.StringVar(&s.addr, "addr", "127.0.0.1:8080", "`HOST:PORT` to listen on; port 0 takes a free one")
 	f.StringVar(&s.metrics, "metrics-addr", "", "`HOST:PORT` to serve /metrics on, for Prometheus; without it there are no metrics")
 	f.StringSliceVar(&s.hosts, "host", nil, "host `NAME` that a proxy on this machine sends; other requests over loopback must name localhost or an IP address")
-	f.BoolVar(&s.noIDs, "no-ids", false, "generate no IDs; /api/ids composes those of a given time only")
+	f.BoolVar(&s.noIDs, "no-ids", false, "generate no ids; /api/ids composes those of a given time only")
 	f.Var(flagval.New(&s.drain, "DURATION", "0s", flagval.Duration(0, time.Hour)), "drain", "before it shuts down, serve for this DURATION while /readyz says no")
 	f.StringVar(&s.store.text, "store", "", "store of the worker IDs to lease, a `DSN`; requires a token")
 	f.StringVar(&s.store.tokenFile, "token-file", "", "`FILE` with the token of the clients (default $SNOWKEY_TOKEN)")
@@ -81,9 +81,7 @@ func (a *app) serve(ctx context.Context, s *serveFlags) error {
 		Hosts: s.hosts, Admin: s.admin, NoIDs: s.noIDs, Metrics: s.metrics != "",
 		Logger: slog.New(slog.NewTextHandler(a.Err, nil)),
 	}
-	leases := ""
 	if s.store.text != "" {
-		leases = web.LeasesPath
 		if cfg.Token, err = a.secret(s.store.tokenFile); err != nil {
 			return err
 		}
@@ -99,7 +97,7 @@ func (a *app) serve(ctx context.Context, s *serveFlags) error {
 	}
 	handler, err := web.New(cfg)
 	if err != nil {
-		return byFlag(err, map[string]string{"Hosts": "--host", "Token": "--token-file"})
+		return byFlag(err)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.addr)
 	if err != nil {
@@ -116,7 +114,7 @@ func (a *app) serve(ctx context.Context, s *serveFlags) error {
 		}
 		defer stop()
 	}
-	return a.listen(ctx, s.drain, certificates, listener, handler, cfg.Logger, leases)
+	return a.listen(ctx, s.drain, certificates, listener, handler, cfg.Logger, cfg.Store != nil)
 }
 
 // certificates are read before the server listens.
@@ -137,7 +135,7 @@ func (s *serveFlags) certificates() ([]tls.Certificate, error) {
 // shutdownWithin is the time that requests in progress have at the end.
 const shutdownWithin = 10 * time.Second
 
-func (a *app) listen(ctx context.Context, drain time.Duration, certificates []tls.Certificate, listener net.Listener, handler *web.Handler, logger *slog.Logger, leases string) error {
+func (a *app) listen(ctx context.Context, drain time.Duration, certificates []tls.Certificate, listener net.Listener, handler *web.Handler, logger *slog.Logger, leases bool) error {
 	server := newServer(handler, logger)
 	scheme := "http"
 	serve := func() error { return server.Serve(listener) }
@@ -147,8 +145,8 @@ func (a *app) listen(ctx context.Context, drain time.Duration, certificates []tl
 		serve = func() error { return server.ServeTLS(listener, "", "") }
 	}
 	a.note("serving %s://%s", scheme, listener.Addr())
-	if leases != "" {
-		a.note("worker IDs at %s://%s%s", scheme, listener.Addr(), leases)
+	if leases {
+		a.note("worker IDs at %s://%s%s", scheme, listener.Addr(), web.LeasesPath)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- serve() }()

@@ -76,7 +76,7 @@ func (b *both) RoundTrip(r *http.Request) (answer *http.Response, err error) {
 }
 
 // Two servers offer one store. Under load one is killed and started again, and then the other one
-// shuts down: clients that know both addresses get worker IDs and IDs all the time, and no ID twice.
+// shuts down: clients that know both addresses get worker IDs and ids all the time, and no id twice.
 func TestTwoServers(t *testing.T) {
 	const token = "a-token-of-16-or-more"
 	dir := t.TempDir()
@@ -97,7 +97,7 @@ func TestTwoServers(t *testing.T) {
 	over, stop := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	var rounds [2]atomic.Int64
-	// load makes IDs with one generator, or with a new one each time.
+	// load makes ids with one generator, or with a new one each time.
 	load := func(again bool, rounds *atomic.Int64) error {
 		var gen *worker.Generator
 		for over.Err() == nil {
@@ -143,7 +143,7 @@ func TestTwoServers(t *testing.T) {
 		for i := range rounds {
 			for until, deadline := rounds[i].Load()+20, time.Now().Add(endless); rounds[i].Load() < until; time.Sleep(time.Millisecond) {
 				if t.Failed() || time.Now().After(deadline) {
-					t.Fatalf("%d rounds of IDs, %d of leases", rounds[0].Load(), rounds[1].Load())
+					t.Fatalf("%d rounds of ids, %d of leases", rounds[0].Load(), rounds[1].Load())
 				}
 			}
 		}

@@ -42,7 +42,7 @@ func TestInputPauses(t *testing.T) {
 		}
 		_ = stdin.Close()
 		if _, more := <-lines; more {
-			t.Errorf("%q: more lines than IDs", args)
+			t.Errorf("%q: more lines than ids", args)
 		}
 		if code := <-done; code != 0 {
 			t.Errorf("%q: exit code %d", args, code)

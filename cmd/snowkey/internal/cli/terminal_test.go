@@ -46,7 +46,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// A list of many IDs on a line is read.
+// A list of many ids on a line is read.
 func TestLongList(t *testing.T) {
 	const n = 50_000
 	in := "[" + strings.Repeat("1996573624012345677,", n) + "7]\n8"

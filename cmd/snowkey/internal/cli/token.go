@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +24,7 @@ type tokenFlags struct {
 	sealer   *token.Sealer
 }
 
-const tokenAbout = `Seal IDs into tokens that do not show them, and open tokens, as package token does.
+const tokenAbout = `Seal ids into tokens that do not show them, and open tokens, as package token does.
 
 Keys are in a file, or in the variable SNOWKEY_TOKEN_KEYS: never on a command line,
 which others can see. There is one key per line, 32 bytes in hexadecimal digits or base
@@ -36,22 +37,22 @@ func (a *app) tokenCommand() *cobra.Command {
 		return nil
 	})
 	sealer := &tokenFlags{from: describe.Auto}
-	seal := a.tokenVariant(sealer, "seal [ID…]", "seal IDs into tokens", `Seal IDs into tokens, one per line. IDs are arguments or come from standard input, in
+	seal := a.tokenVariant(sealer, "seal [ID…]", "seal ids into tokens", `Seal ids into tokens, one per line. Ids are arguments or come from standard input, in
 any format that parse reads; most in base58 need --from. With the same key, type and
-flags, an ID always becomes the same token.`,
+flags, an id always becomes the same token.`,
 		"  snowkey token seal --key-file token.keys --type order --prefix ord 1996573624012345677\n"+
 			"  psql -Atc 'SELECT id FROM orders' | snowkey token seal --key-file token.keys --type order", (*tokenFlags).seal)
 	fromFlag(seal, &sealer.from)
-	open := a.tokenVariant(&tokenFlags{}, "open [TOKEN…]", "open tokens", `Open tokens and print their IDs, one per line. Tokens are arguments or come from
-standard input. Use the flags with which they were sealed. A text that is not a token
-of that type and these keys is reported with its position. The others are opened, and
-the exit status is 1.`,
+	open := a.tokenVariant(&tokenFlags{}, "open [TOKEN…]", "open tokens", `Open tokens and print their ids, one per line. Tokens are arguments or come from
+standard input. Use the flags with which they were sealed. The first ten texts that are
+not tokens of that type and these keys are reported with their position. The others are
+opened, and the exit status is 1.`,
 		"  snowkey token open --key-file token.keys --type order --prefix ord ord_JwIQ0ko2krM3BCBlyjpo9g", (*tokenFlags).open)
-	return parent("token", "seal IDs into tokens, and open tokens", tokenAbout,
+	return parent("token", "seal ids into tokens, and open tokens", tokenAbout,
 		"  (umask 077; snowkey token key > token.keys)\n  snowkey token seal --key-file token.keys --type order 1996573624012345677", "seal, open or key", key, seal, open)
 }
 
-// tokenFunc turns an ID into a token, or back.
+// tokenFunc turns an id into a token, or back.
 type tokenFunc func(t *tokenFlags, text string) (tokenJSON, string, error)
 
 type tokenJSON struct {
@@ -180,11 +181,9 @@ func keyLine(line string) string {
 
 // secretsOf returns all words of a key file that may be secrets, also of wrong lines.
 func secretsOf(text string) (words []string) {
-	for line := range strings.Lines(text) {
-		for word := range strings.FieldsSeq(keyLine(line)) {
-			if len(word) >= 16 {
-				words = append(words, word)
-			}
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || r == '#' }) {
+		if len(word) >= 16 {
+			words = append(words, word)
 		}
 	}
 	return words

@@ -26,7 +26,7 @@ import (
 const freeAbout = `Release a worker ID for a holder that cannot do it, such as one that has crashed, before
 its TTL ends.
 
-This cannot cause a duplicate, even if the holder is still running: it issues IDs up
+This cannot cause a duplicate, even if the holder is still running: it issues ids up
 to its recorded fence, learns that the worker ID is lost, and claims another one. The
 next holder of this one starts at the fence.
 
@@ -38,7 +38,7 @@ another one and is left unchanged.`
 func (a *app) workersCommand() *cobra.Command {
 	listed, freed := &storeFlags{}, &storeFlags{}
 	held, token := false, int64(-1)
-	list := a.command("list --dsn DSN", "list worker IDs and their holders", "List the worker IDs of a namespace that were ever leased: the holder of each, its\nfence (all its IDs are earlier), and when the lease expires. Nothing is changed.",
+	list := a.command("list --dsn DSN", "list worker IDs and their holders", "List the worker IDs of a namespace that were ever leased: the holder of each, its\nfence (all its ids are earlier), and when the lease expires. Nothing is changed.",
 		"  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers list --dsn file:ids.db --namespace orders --json",
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.listWorkers(cmd.Context(), listed, held) })
 	listed.add(list, "dsn", "store of the worker IDs", false)
@@ -80,7 +80,7 @@ type workerInfo struct {
 	Generator    bool   `json:"generator,omitempty"` // in the database: see ddl generator
 	Owner        string `json:"owner"`
 	FencingToken int64  `json:"fencing_token"`
-	Fence        string `json:"fence"`             // its IDs end before
+	Fence        string `json:"fence"`             // its ids end before
 	Expires      string `json:"expires,omitempty"` // when others may claim it
 
 	fence, expires time.Time
@@ -227,14 +227,14 @@ func (p *storeFlags) add(cmd *cobra.Command, flag, what string, writes bool) {
 	p.flag, p.flags, p.dependent = "--"+flag, f, []string{"token-file", "namespace"}
 	f.StringVar(&p.text, flag, "", what+", a `DSN`: "+dsn.Forms)
 	f.StringVar(&p.tokenFile, "token-file", "", "`FILE` with the token for an http(s) DSN (default $SNOWKEY_TOKEN)")
-	f.StringVar(&p.namespace, "namespace", "default", "`NAMESPACE` in which IDs are unique; each has its own worker IDs")
+	f.StringVar(&p.namespace, "namespace", "default", "`NAMESPACE` in which ids are unique; each has its own worker IDs")
 	if writes {
 		p.dependent = append(p.dependent, "allow-data-loss")
 		f.BoolVar(&p.dataLoss, "allow-data-loss", false, acceptLoss)
 	}
 }
 
-const acceptLoss = "accept a server whose settings may lose acknowledged writes: IDs may then be issued twice"
+const acceptLoss = "accept a server whose settings may lose acknowledged writes: ids may then be issued twice"
 
 // unused rejects flags that need a DSN if there is none.
 func (p *storeFlags) unused() error {

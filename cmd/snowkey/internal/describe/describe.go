@@ -1,5 +1,5 @@
-// Package describe reads and writes IDs, and holds the JSON that the command and the HTTP API
-// share: that of an ID, of a layout, and of the IDs of a time range.
+// Package describe reads and writes ids, and holds the JSON that the command and the HTTP API
+// share: that of an id, of a layout, and of the ids of a time range.
 //
 //	id, format, err := describe.Parse("0x1bb54121fb2b914d", describe.Auto, layout.Unsigned)
 //	text := describe.Format("ord_").Text(id, false) // with a prefix: ord_1qda147xjq4ad
@@ -8,8 +8,8 @@
 // A text with two readings is an *AmbiguousError; Parse never picks one. The page's idtext.js is
 // held to it by ../testdata/vectors.json.
 //
-// IDs, ticks and what can exceed 2^53 by far are strings, because JavaScript rounds
-// numbers there; the fields of an ID are numbers.
+// Ids, ticks and what can exceed 2^53 by far are strings, because JavaScript rounds
+// numbers there; the fields of an id are numbers.
 package describe
 
 import (
@@ -27,24 +27,24 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// An ID is an ID as text and, if it was parsed, its fields.
+// An ID is an id as text and, if it was parsed, its fields.
 type ID struct {
 	Texts
 	*Fields
 }
 
-// Texts is an ID in several formats.
+// Texts is an id in several formats.
 type Texts struct {
 	ID       string `json:"id"`                 // decimal, as a signed column of 64 bits holds it
-	Unsigned string `json:"unsigned,omitempty"` // the same bits as an unsigned number, if ID is negative
+	Unsigned string `json:"unsigned,omitempty"` // the same bits as an unsigned number, if id is negative
 	Hex      string `json:"hex,omitempty"`
-	Base32   string `json:"base32,omitempty"` // not of a negative ID, like Base58 and Base62
+	Base32   string `json:"base32,omitempty"` // not of a negative id, like Base58 and Base62
 	Base58   string `json:"base58,omitempty"`
 	Base62   string `json:"base62,omitempty"`
 	Prefixed string `json:"prefixed,omitempty"` // if there is a prefix: with it, in base32
 }
 
-// Fields is what an ID holds in its layout.
+// Fields is what an id holds in its layout.
 type Fields struct {
 	Input      string            `json:"input"`
 	Format     Format            `json:"format"`           // of the input
@@ -52,9 +52,9 @@ type Fields struct {
 	Preset     string            `json:"preset,omitempty"` // that is assumed
 	Others     map[string]string `json:"others,omitempty"` // the times under the other presets that are possible
 	Time       string            `json:"time"`
-	Local      string            `json:"local,omitempty"` // in the zone that was asked for
-	UnixMS     json.Number       `json:"unix_ms"`         // beyond int64 in long layouts
-	Relative   string            `json:"relative"`        // to now
+	ZoneTime   string            `json:"zone_time,omitempty"` // in the zone that was asked for
+	UnixMS     json.Number       `json:"unix_ms"`             // beyond int64 in long layouts
+	Relative   string            `json:"relative"`            // to now
 	Tick       string            `json:"tick"`
 	Rollback   int64             `json:"rollback"`
 	Datacenter int64             `json:"datacenter"`
@@ -65,14 +65,14 @@ type Fields struct {
 	Bits       string            `json:"bits"`
 }
 
-// JavaScript is what JSON.parse makes of an ID that is written as a number.
+// JavaScript is what JSON.parse makes of an id that is written as a number.
 type JavaScript struct {
-	Safe  bool   `json:"safe"`  // up to 2^53-1: no other ID is read as the same number
-	Exact bool   `json:"exact"` // the number equals the ID, by chance if it is not safe
+	Safe  bool   `json:"safe"`  // up to 2^53-1: no other id is read as the same number
+	Exact bool   `json:"exact"` // the number equals the id, by chance if it is not safe
 	Value string `json:"value"` // how JavaScript writes the number
 }
 
-// Text describes an ID in decimal and in further formats.
+// Text describes an id in decimal and in further formats.
 func Text(id int64, formats ...Format) Texts {
 	d := Texts{ID: Decimal.Text(id, false)}
 	if id < 0 {
@@ -100,7 +100,7 @@ func Text(id int64, formats ...Format) Texts {
 	return d
 }
 
-// New describes an ID that was read from an input in a format. zone may be nil. presets are those of
+// New describes an id that was read from an input in a format. zone may be nil. presets are those of
 // Recognize, if the layout is the first of them.
 func New(l core.Layout, id int64, input string, format Format, now time.Time, zone *time.Location, presets ...core.Preset) (ID, error) {
 	p, err := l.Decode(id)
@@ -123,12 +123,12 @@ func New(l core.Layout, id int64, input string, format Format, now time.Time, zo
 		}
 	}
 	if zone != nil {
-		d.Local = p.Time.In(zone).Format(timetext.Stamp)
+		d.ZoneTime = p.Time.In(zone).Format(timetext.Stamp)
 	}
 	return d, nil
 }
 
-// Recognize returns the presets that texts may be IDs of, the one to assume first: of those under which the
+// Recognize returns the presets that texts may be ids of, the one to assume first: of those under which the
 // times of most are possible, the first in the order of core.Presets, which begins with the default. A
 // time is possible if it is not in the first half day, where small numbers are, nor more than a day in the
 // future. It is the default if none is, or if a text has a prefix. The page's recognize.js does the same.
@@ -153,11 +153,11 @@ func Recognize(texts []string, format Format, now time.Time) []core.Preset {
 	return slices.DeleteFunc(presets, func(p core.Preset) bool { return counts[p.Name] < most })
 }
 
-// Outside explains why an ID does not belong to the layout, without core's field names.
+// Outside explains why an id does not belong to the layout, without core's field names.
 func Outside(err error) error {
 	var outside *core.RangeError
 	if errors.As(err, &outside) {
-		return errors.New("is not an ID of this layout: " + outside.Limit)
+		return errors.New("is not an id of this layout: " + outside.Limit)
 	}
 	return err
 }
@@ -167,7 +167,7 @@ func lowBits(l core.Layout) int {
 	return int(l.RollbackBits) + int(l.DatacenterBits) + int(l.WorkerBits) + int(l.SequenceBits)
 }
 
-// NewJavaScript describes an ID that is written in decimal.
+// NewJavaScript describes an id that is written in decimal.
 func NewJavaScript(decimal string) JavaScript {
 	number, _ := strconv.ParseFloat(decimal, 64)
 	return JavaScript{
@@ -177,16 +177,16 @@ func NewJavaScript(decimal string) JavaScript {
 	}
 }
 
-// A Range is the IDs of a time range, for WHERE.
+// A Range is the ids of a time range, for WHERE.
 type Range struct {
 	From   string `json:"from"`
 	To     string `json:"to,omitempty"`
-	Min    string `json:"min"`              // the smallest ID of the range
-	Before string `json:"before,omitempty"` // the smallest ID after it, so BETWEEN would count one too many
+	Min    string `json:"min"`              // the smallest id of the range
+	Before string `json:"before,omitempty"` // the smallest id after it, so BETWEEN would count one too many
 	Where  string `json:"where,omitempty"`
 }
 
-// NewRange describes the IDs of [low, high), with the condition if a column is given.
+// NewRange describes the ids of [low, high), with the condition if a column is given.
 func NewRange(from, to string, low, high int64, column string) Range {
 	r := Range{From: from, To: to, Min: strconv.FormatInt(low, 10), Before: strconv.FormatInt(high, 10)}
 	if column != "" {
@@ -254,7 +254,7 @@ func NewLayout(l core.Layout, now time.Time) Layout {
 	return d
 }
 
-// unsafeFrom is the first tick whose largest ID exceeds 2^53-1.
+// unsafeFrom is the first tick whose largest id exceeds 2^53-1.
 func unsafeFrom(l core.Layout) time.Time {
 	switch low := lowBits(l); {
 	case low > 53:
@@ -291,7 +291,7 @@ func WorkerID(l core.Layout, datacenter, worker int64) (int64, error) {
 	return datacenter<<l.WorkerBits | worker, err
 }
 
-// CheckTick reports whether a tick has n IDs from a sequence number on. An error is a *core.ConfigError.
+// CheckTick reports whether a tick has n ids from a sequence number on. An error is a *core.ConfigError.
 func CheckTick(l core.Layout, sequence, n int64) error {
 	perTick := l.IDsPerTick()
 	if err := atMost("Sequence", sequence, perTick-1, fmt.Sprintf("the layout has %d bits for it", l.SequenceBits)); err != nil {
@@ -308,7 +308,7 @@ func atMost(field string, value, limit int64, reason string) error {
 	return &core.ConfigError{Fields: []core.FieldError{{Field: field, Value: strconv.FormatInt(value, 10), Reason: fmt.Sprintf("must be at most %d: %s", limit, reason)}}}
 }
 
-// Compose fills ids with the IDs of one tick of a worker ID, from a sequence number on. They
+// Compose fills ids with the ids of one tick of a worker ID, from a sequence number on. They
 // are bounds or test data: a generator may issue the same ones.
 func Compose(l core.Layout, worker int64, at time.Time, sequence int64, ids []int64) error {
 	parts := core.Parts{Time: at, Datacenter: worker >> l.WorkerBits, Worker: worker & (int64(1)<<l.WorkerBits - 1)}

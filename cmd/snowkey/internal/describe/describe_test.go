@@ -49,7 +49,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// An ID that is composed in a preset is described by the same parts, and not in a layout without it.
+// An id that is composed in a preset is described by the same parts, and not in a layout without it.
 func TestPresets(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for _, p := range core.Presets() {
@@ -62,11 +62,11 @@ func TestPresets(t *testing.T) {
 			t.Fatal(err)
 		}
 		d, err := New(l, ids[1], "ord_", "ord_", now, time.UTC)
-		if err != nil || d.Sequence != 1 || d.WorkerID != 0 || d.Time != "2026-11-21T12:00:00.000Z" || d.Local != d.Time || d.Prefix != "ord" || d.Base62 == "" {
+		if err != nil || d.Sequence != 1 || d.WorkerID != 0 || d.Time != "2026-11-21T12:00:00.000Z" || d.ZoneTime != d.Time || d.Prefix != "ord" || d.Base62 == "" {
 			t.Errorf("%s: %+v, %v", p.Name, d, err)
 		}
 	}
-	if _, err := New(core.JavaScriptSafe(), 1<<60, "", Decimal, now, nil); err == nil || !strings.HasPrefix(err.Error(), "is not an ID of this layout: ") {
+	if _, err := New(core.JavaScriptSafe(), 1<<60, "", Decimal, now, nil); err == nil || !strings.HasPrefix(err.Error(), "is not an id of this layout: ") {
 		t.Error(err)
 	}
 	if d := Text(-1, Formats()...); d.Unsigned != "18446744073709551615" || d.Hex != "0xffffffffffffffff" || d.Base32 != "" {

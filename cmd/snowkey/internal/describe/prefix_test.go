@@ -16,9 +16,12 @@ func TestFormatOf(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "_", "__", "auto", "ord", "Ord_", "_ord_", "ord__", "ord1_", "o rd_", "örd_", longest + "x_", "base64"} {
-		if got, err := FormatOf(text); err == nil || err.Error() != "must be "+Forms {
+		if got, err := FormatOf(text); err == nil || !strings.HasPrefix(err.Error(), "must be "+Forms) {
 			t.Errorf("%q: %q, %v", text, got, err)
 		}
+	}
+	if _, err := FormatOf("ord"); !strings.HasSuffix(err.Error(), ": write ord_ for the prefix ord") {
+		t.Errorf("a prefix without its underscore: %v", err)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// A Format is a way to write an ID: one of the constants, or a prefix and its underscore,
+// A Format is a way to write an id: one of the constants, or a prefix and its underscore,
 // such as ord_, for that and 13 digits of base32 in lower case.
 type Format string
 
@@ -28,11 +28,11 @@ const (
 	Base62  Format = "base62"
 )
 
-// Formats lists the formats without a prefix in which an ID can be written.
+// Formats lists the formats without a prefix in which an id can be written.
 func Formats() []Format { return []Format{Decimal, Hex, Base32, Base58, Base62} }
 
-// Append appends an ID to b. With unsigned, Decimal reads the sign bit as a digit. The
-// base formats have no negative IDs: see Signed.
+// Append appends an id to b. With unsigned, Decimal reads the sign bit as a digit. The
+// base formats have no negative ids: see Signed.
 func (f Format) Append(b []byte, id int64, unsigned bool) []byte {
 	switch f {
 	case Hex:
@@ -52,7 +52,7 @@ func (f Format) Append(b []byte, id int64, unsigned bool) []byte {
 	return f.appendPrefixed(b, id)
 }
 
-// Text returns an ID as text; see Append.
+// Text returns an id as text; see Append.
 func (f Format) Text(id int64, unsigned bool) string {
 	return string(f.Append(make([]byte, 0, 24), id, unsigned))
 }
@@ -67,17 +67,17 @@ type AmbiguousError struct {
 
 func (e *AmbiguousError) Error() string { return "may be " + strings.Join(e.Readings, " or ") }
 
-// A spreadsheet turns an ID into such a number; it may be hex as well.
+// A spreadsheet turns an id into such a number; it may be hex as well.
 var exponentForm = regexp.MustCompile(`^[0-9]+(?:\.[0-9]+)?[eE]\+?[0-9]{1,3}$`)
 
 const numberReading = "a number with an exponent, whose last digits are lost"
 
-// Parse reads an ID, with or without quotes, white space and a comma around it, and with or without
+// Parse reads an id, with or without quotes, white space and a comma around it, and with or without
 // separators between groups of three digits. With
 // Auto, digits alone are decimal, 0x starts hex, and an underscore ends a prefix; otherwise
 // 13 characters may be base32, 11 characters base58 or base62, and 8 to 16 hexadecimal
 // digits hex. If more than one of these fits, Parse returns an *AmbiguousError that names
-// them all. With unsigned, IDs of 64 bits and negative ones are accepted; they are
+// them all. With unsigned, ids of 64 bits and negative ones are accepted; they are
 // returned as the int64 of the same bits.
 func Parse(text string, format Format, unsigned bool) (id int64, found Format, err error) {
 	text = ungroup(Unquote(text))
@@ -125,7 +125,7 @@ func detect(text string, unsigned bool) (id int64, found Format, err error) {
 	}
 	switch {
 	case len(readings) == 0:
-		return 0, "", errors.New("is not an ID in decimal, hex (0x…), base32, base58, base62 or with a prefix (ord_…)")
+		return 0, "", errors.New("is not an id in decimal, hex (0x…), base32, base58, base62 or with a prefix (ord_…)")
 	case len(readings) > 1:
 		return 0, "", &AmbiguousError{readings}
 	case exponent:
@@ -134,8 +134,8 @@ func detect(text string, unsigned bool) (id int64, found Format, err error) {
 	return id, found, nil
 }
 
-// digits bounds the number of digits that an ID has in a format without a mark. Without 0x,
-// hex needs as many: "bad" or "abc1" is rather not an ID.
+// digits bounds the number of digits that an id has in a format without a mark. Without 0x,
+// hex needs as many: "bad" or "abc1" is rather not an id.
 func (f Format) digits() (low, high int) {
 	switch f {
 	case Hex:
@@ -146,12 +146,14 @@ func (f Format) digits() (low, high int) {
 	return 11, 11
 }
 
+var parsers = map[Format]func(string) (sqltype.ID, error){Base32: sqltype.ParseBase32, Base58: sqltype.ParseBase58, Base62: sqltype.ParseBase62}
+
 func parseAs(text string, format Format, unsigned bool) (int64, error) {
 	switch format {
 	case Decimal:
 		switch {
 		case !isDecimal(text) || text == "-0":
-			return 0, errors.New("is not a decimal ID")
+			return 0, errors.New("is not a decimal id")
 		case text[0] != '-':
 			n, err := strconv.ParseUint(text, 10, 64)
 			return checkRange(n, err, unsigned)
@@ -160,7 +162,7 @@ func parseAs(text string, format Format, unsigned bool) (int64, error) {
 		}
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return 0, fmt.Errorf("is below the smallest ID, %d", math.MinInt64)
+			return 0, fmt.Errorf("is below the smallest id, %d", math.MinInt64)
 		}
 		return n, nil
 	case Hex:
@@ -173,14 +175,7 @@ func parseAs(text string, format Format, unsigned bool) (int64, error) {
 		n, err := strconv.ParseUint(text, 16, 64)
 		return checkRange(n, err, unsigned)
 	}
-	parse := sqltype.ParseBase62
-	switch format {
-	case Base32:
-		parse = sqltype.ParseBase32
-	case Base58:
-		parse = sqltype.ParseBase58
-	}
-	id, err := parse(text)
+	id, err := parsers[format](text)
 	switch {
 	case errors.Is(err, sqltype.ErrRange):
 		return checkRange(0, err, false)
@@ -197,12 +192,12 @@ func checkRange(n uint64, err error, unsigned bool) (int64, error) {
 		largest = math.MaxUint64
 	}
 	if err != nil || n > largest {
-		return 0, fmt.Errorf("is above the largest ID, %d", largest)
+		return 0, fmt.Errorf("is above the largest id, %d", largest)
 	}
 	return int64(n), nil
 }
 
-// Split returns the texts in a list that may be IDs: the items of JSON, SQL, CSV or a
+// Split returns the texts in a list that may be ids: the items of JSON, SQL, CSV or a
 // table, or on each line an object of JSON, whose "id" counts. Quotes are kept off.
 func Split(text string) (ids []string) {
 	separates := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;|()[]{}\ufeff", r) }
@@ -264,10 +259,13 @@ func FormatOf(text string) (Format, error) {
 	if f, err := flagval.OneOf(Formats()...)(text); err == nil {
 		return f, nil
 	}
-	if Format(text).Prefix() == "" {
-		return "", errors.New("must be " + Forms)
+	switch {
+	case Format(text).Prefix() != "":
+		return Format(text), nil
+	case Format(text+"_").Prefix() != "":
+		return "", fmt.Errorf("must be %s: write %s_ for the prefix %s", Forms, text, text)
 	}
-	return Format(text), nil
+	return "", errors.New("must be " + Forms)
 }
 
 // Prefix returns the prefix that the format writes, or an empty string.

@@ -2,7 +2,7 @@ package describe
 
 import "testing"
 
-// What is read in a format and written in it again is the same ID, and no other format
+// What is read in a format and written in it again is the same id, and no other format
 // reads the text, unless its digits or 0x mark it.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"", "1996573624012345677", "0x1bb54121fb2b914d", "5doYnWboBWc", "2NUKMIAa421", "1QDA147XJQ4AD", "18446744073709551615", "-1", "007", "0x", "1e5", "\x00", `"7",`, "dead", "ord_1qda147xjq4ad", "_ord_"} {

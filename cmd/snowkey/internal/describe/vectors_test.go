@@ -31,7 +31,7 @@ func TestVectors(t *testing.T) {
 		}
 	}
 	if err := json.Unmarshal(text, &vectors); err != nil || len(vectors.IDs) < 100 || len(vectors.Lists) < 20 {
-		t.Fatalf("%d IDs, %d lists, %v", len(vectors.IDs), len(vectors.Lists), err)
+		t.Fatalf("%d ids, %d lists, %v", len(vectors.IDs), len(vectors.Lists), err)
 	}
 	for _, v := range vectors.IDs {
 		id, found, err := Parse(v.Text, v.Format, v.Unsigned)
@@ -49,7 +49,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// Texts have the presets of presets.tsv: IDs of ours, of all years, and public IDs.
+// Texts have the presets of presets.tsv: ids of ours, of all years, and public ids.
 func TestRecognize(t *testing.T) {
 	list, err := os.ReadFile("../testdata/presets.tsv")
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package doctor checks what the uniqueness of IDs depends on: this machine's clock, a
+// Package doctor checks what the uniqueness of ids depends on: this machine's clock, a
 // server's clock against it, the durability of the server's writes, the leased worker IDs,
-// and the largest IDs in use.
+// and the largest ids in use.
 //
 // It only reads; nothing is created, claimed or changed.
 package doctor
@@ -39,7 +39,7 @@ type Check struct {
 	Advice string `json:"advice,omitempty"` // what to do
 }
 
-// Column is a column of IDs.
+// Column is a column of ids.
 type Column struct{ Table, Column string }
 
 // Config configures Run.
@@ -47,12 +47,12 @@ type Config struct {
 	Target    *dsn.Target
 	Layout    core.Layout
 	Namespace string
-	Columns   []Column         // whose largest IDs are checked
+	Columns   []Column         // whose largest ids are checked
 	Now       func() time.Time // this machine's clock
 	MaxSkew   time.Duration    // largest difference between the clocks
 }
 
-// limit bounds each group of checks, except for the largest IDs.
+// limit bounds each group of checks, except for the largest ids.
 const limit = 30 * time.Second
 
 type checkup struct {
@@ -81,14 +81,18 @@ func Run(ctx context.Context, cfg Config, emit func(Check)) {
 }
 
 func (e *checkup) ok(name, format string, args ...any) {
-	e.emit(Check{Name: name, Status: OK, Detail: fmt.Sprintf(format, args...)})
+	e.report(OK, name, fmt.Sprintf(format, args...), "")
 }
 
 func (e *checkup) skip(name, format string, args ...any) {
-	e.emit(Check{Name: name, Status: Skip, Detail: fmt.Sprintf(format, args...)})
+	e.report(Skip, name, fmt.Sprintf(format, args...), "")
 }
 
+// report emits a check, whose advice may be after a semicolon in the detail.
 func (e *checkup) report(s Status, name, detail, advice string) {
+	if advice == "" {
+		detail, advice, _ = strings.Cut(detail, "; ")
+	}
 	e.emit(Check{Name: name, Status: s, Detail: detail, Advice: advice})
 }
 
@@ -121,7 +125,7 @@ func (e *checkup) version(ctx context.Context) {
 	e.ok("connection", "%s%s", e.Target.Name, text)
 }
 
-// noticeable is the difference of clocks from which IDs of several machines sort visibly
+// noticeable is the difference of clocks from which ids of several machines sort visibly
 // wrong.
 const noticeable = time.Second
 
@@ -144,25 +148,25 @@ func (e *checkup) clock(ctx context.Context) {
 	if offset.Ahead < 0 {
 		side = "behind"
 	}
-	detail := fmt.Sprintf("%s %s this machine's, ± %s; a round trip takes %s", timetext.Length(apart), side, timetext.Length(offset.Uncertain), timetext.Length(offset.RoundTrip))
+	detail := fmt.Sprintf("%s %s this machine's, ± %s, by round trips of %s", timetext.Length(apart), side, timetext.Length(offset.Uncertain), timetext.Length(offset.RoundTrip))
 	sure := apart - offset.Uncertain
 	if sure > e.MaxSkew {
 		e.report(Fail, "clock", detail, fmt.Sprintf("more than %v: leases are refused; synchronize both with one NTP source", e.MaxSkew))
 		return
 	}
-	e.judge(sure > noticeable, Warn, "clock", detail, "IDs of machines whose clocks differ do not sort by age; synchronize both with one NTP source")
+	e.judge(sure > noticeable, Warn, "clock", detail, "ids of machines whose clocks differ do not sort by age; synchronize both with one NTP source")
 }
 
-// How far the largest ID may be ahead of the clock: clocks differ a little, and by
+// How far the largest id may be ahead of the clock: clocks differ a little, and by
 // default a generator runs ahead of its own by at most 10s.
 const (
 	aheadOK   = time.Second
 	aheadWarn = time.Minute
 )
 
-// checkLargest checks the largest ID of a column: a generator must not start below it.
+// checkLargest checks the largest id of a column: a generator must not start below it.
 func (e *checkup) checkLargest(ctx context.Context, c Column) {
-	name := "largest ID of " + c.Table + "." + c.Column
+	name := "largest id of " + c.Table + "." + c.Column
 	var text sql.NullString
 	dialect := map[dsn.Kind]ddl.Dialect{dsn.Postgres: ddl.Postgres, dsn.MySQL: ddl.MySQL, dsn.SQLite: ddl.SQLite}[e.Target.Kind]
 	column, err := dialect.Quote(c.Column)
@@ -182,17 +186,17 @@ func (e *checkup) checkLargest(ctx context.Context, c Column) {
 	}
 	id, err := strconv.ParseInt(text.String, 10, 64)
 	if err != nil {
-		e.report(Fail, name, fmt.Sprintf("%.40q is not a bigint", text.String), "give the column of the IDs")
+		e.report(Fail, name, fmt.Sprintf("%.40q is not a bigint", text.String), "give the column of the ids")
 		return
 	}
 	parts, err := e.Layout.Decode(id)
 	if err != nil {
-		e.report(Fail, name, fmt.Sprintf("%d is not an ID of this layout", id), "give the layout's flags; if they are right, something other than snowkey fills the column")
+		e.report(Fail, name, fmt.Sprintf("%d is not an id of this layout", id), "give the layout's flags; if they are right, something other than snowkey fills the column")
 		return
 	}
 	ahead := parts.Time.Sub(e.Now())
 	detail := fmt.Sprintf("%d of %s", id, timetext.Format(parts.Time))
-	advice := fmt.Sprintf("generators without a lease may repeat IDs: set core.Config.NotBefore (gen --not-before) to %s, and find the clock that was fast", timetext.Format(parts.Time))
+	advice := fmt.Sprintf("generators without a lease may repeat ids: set core.Config.NotBefore (gen --not-before) to %s, and find the clock that was fast", timetext.Format(parts.Time))
 	if ahead <= aheadOK {
 		e.ok(name, "%s, not ahead of now", detail)
 		return
@@ -222,6 +226,6 @@ func (e *checkup) judgeKernel(k kernelClock, err error) {
 	default:
 		e.judge(k.maxError > noticeable, Warn, name,
 			fmt.Sprintf("synchronized, wrong by at most %s", timetext.Length(k.maxError)),
-			"IDs of machines whose clocks differ do not sort by age; check the servers of the NTP client")
+			"ids of machines whose clocks differ do not sort by age; check the servers of the NTP client")
 	}
 }

@@ -80,8 +80,7 @@ func (e *checkup) sql(ctx context.Context) {
 		e.judge(bad, s.status, s.name, value, s.advice)
 	}
 	for _, w := range warnings {
-		detail, advice, _ := strings.Cut(w, "; ")
-		e.report(Warn, "standbys", detail, advice)
+		e.report(Warn, "standbys", w, "")
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -136,7 +138,7 @@ func (e *checkup) checkHolders(rows []driver.Record, workerIDs int64) {
 		held, leased = held+1, leased+1
 		switch left := fence.Sub(now); {
 		case left < 0:
-			ending = append(ending, fmt.Sprintf("%s: past its fence, it issues no IDs", holder))
+			ending = append(ending, fmt.Sprintf("%s: past its fence, it issues no ids", holder))
 		case left < expiring:
 			ending = append(ending, fmt.Sprintf("%s: %s left", holder, left.Round(100*time.Millisecond)))
 		}
@@ -197,7 +199,7 @@ func (e *checkup) generators(ctx context.Context, rows []driver.Record) {
 		e.report(Warn, name, "cannot be read: "+err.Error(), "let this user read it; if a part of it is missing, inserts that need it fail: "+again)
 	case g != nil && g.lost:
 		e.report(Fail, name, generatorName+" has lost a sequence, so inserts that need it fail", "run the script of snowkey ddl drop-generator, and then that of snowkey ddl generator")
-	case g != nil && g.workers == nil:
+	case g != nil && len(g.workers) == 0:
 		e.report(Fail, name, generatorName+" has no worker IDs, so inserts that need it fail", again)
 	case g == nil || g.namespace != e.Namespace:
 		if len(reserved) > 0 {
@@ -224,10 +226,10 @@ func (e *checkup) generators(ctx context.Context, rows []driver.Record) {
 
 // sqlGenerator reads the generator with the usual names, of any namespace. It is nil if there is none.
 func (e *checkup) sqlGenerator(ctx context.Context) (*sqlGenerator, error) {
-	g, workers := &sqlGenerator{}, ""
-	err := e.Target.DB.QueryRowContext(ctx, `SELECT namespace, array_to_string(workers, ','), token, public.snowkey_copied(),
+	g := &sqlGenerator{}
+	err := e.Target.DB.QueryRowContext(ctx, `SELECT namespace, workers, token, public.snowkey_copied(),
 		to_regclass('public.snowkey_cursor') IS NULL OR to_regclass('public.snowkey_fence') IS NULL OR to_regclass('public.snowkey_fence_lsn') IS NULL
-			OR to_regclass('public.snowkey_safe') IS NULL FROM public.snowkey_generator`).Scan(&g.namespace, &workers, &g.claim, &g.copied, &g.lost)
+			OR to_regclass('public.snowkey_safe') IS NULL FROM public.snowkey_generator`).Scan(&g.namespace, pgtype.NewMap().SQLScanner(&g.workers), &g.claim, &g.copied, &g.lost)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return g, nil
@@ -236,21 +238,5 @@ func (e *checkup) sqlGenerator(ctx context.Context) (*sqlGenerator, error) {
 	case err != nil:
 		return nil, err
 	}
-	g.workers, err = integers(workers)
-	return g, err
-}
-
-// integers parses a list with commas.
-func integers(text string) (all []int64, err error) {
-	for one := range strings.SplitSeq(text, ",") {
-		if one == "" {
-			continue
-		}
-		n, err := strconv.ParseInt(one, 10, 64)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, n)
-	}
-	return all, nil
+	return g, nil
 }

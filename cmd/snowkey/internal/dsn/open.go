@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -53,7 +54,9 @@ func (d *DSN) Open(ctx context.Context, token string, create bool) (t *Target, e
 	defer func() {
 		if err != nil {
 			t.Close()
-			t, err = nil, fmt.Errorf("%s: %s", d.Name, strings.Join(strings.Fields(err.Error()), " ")) // some drivers write several lines
+			lines := strings.FieldsFunc(err.Error(), func(r rune) bool { return strings.ContainsRune("\r\n\t", r) })
+			text := strings.Join(slices.Compact(lines), "; ") // pgx has a line for each attempt
+			t, err = nil, fmt.Errorf("%s: %s", d.Name, strings.ReplaceAll(text, ":; ", ": "))
 		}
 	}()
 	switch d.Kind {

@@ -38,7 +38,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// The API decodes an ID as core does, and reads back all its formats.
+// The API decodes an id as core does, and reads back all its formats.
 func TestParsed(t *testing.T) {
 	h := handler(t, Config{})
 	r := rand.New(rand.NewPCG(5, 6))

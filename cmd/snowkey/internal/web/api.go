@@ -84,16 +84,14 @@ func read[T any](p *params, name string, parse func(string) (T, error)) (value T
 
 // boolean parses true or false.
 func boolean(text string) (bool, error) {
-	if text != "true" && text != "false" {
-		return false, errors.New("must be true or false")
-	}
-	return text == "true", nil
+	word, err := flagval.OneOf("true", "false")(text)
+	return word == "true", err
 }
 
 // moment parses a time, in UTC if it names no zone.
 func moment(text string) (time.Time, error) { return timetext.Parse(text, time.Now(), time.UTC) }
 
-// format reads how IDs are written. Where auto is the default, it may also be given.
+// format reads how ids are written. Where auto is the default, it may also be given.
 func (p *params) format(standard describe.Format) describe.Format {
 	f, ok := read(p, "format", func(text string) (describe.Format, error) {
 		f, err := describe.FormatOf(text)
@@ -230,11 +228,7 @@ func shorten(s string) string {
 	if len(s) <= longest {
 		return s
 	}
-	cut := longest
-	for cut > 0 && s[cut]&0xc0 == 0x80 { // not inside a character
-		cut--
-	}
-	return s[:cut] + "…"
+	return strings.ToValidUTF8(s[:longest], "") + "…" // not inside a character
 }
 
 func quote(v any) string { return shorten(fmt.Sprint(v)) }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Every kind of bad input, the status of the response, and the field that it names. What is no ID,
+// Every kind of bad input, the status of the response, and the field that it names. What is no id,
 // no time and no tick is in the tests of describe, timetext and the command.
 func TestBadInput(t *testing.T) {
 	h := handler(t, Config{})
@@ -58,10 +58,10 @@ func TestBadInput(t *testing.T) {
 		{"/api/parse?id=", 400, "id[0]", "is empty"},
 		{"/api/parse?id=" + strings.Repeat("7", 300), 400, "id[0]", "above"},
 		{"/api/parse?id=1e10", 400, "id[0]", "a number with an exponent"},
-		{"/api/parse?id=9223372036854775808", 400, "id[0]", "above the largest ID, 9223372036854775807"},
+		{"/api/parse?id=9223372036854775808", 400, "id[0]", "above the largest id, 9223372036854775807"},
 		{"/api/parse?id=2NUKMiAa421", 400, "id[0]", "or base62 for 1996573647831799309: choose with format"},
 		{"/api/parse?id=9007199254740992&preset=javascript-safe", 400, "id[0]", "lowest 53 bits"},
-		{"/api/parse?id=1&id=x&id=2&id=y", 400, "id[1]", "is not an ID"},
+		{"/api/parse?id=1&id=x&id=2&id=y", 400, "id[1]", "is not an id"},
 		{"/api/parse?id=1&format=octal", 400, "format", "auto, decimal"},
 		{"/api/parse?id=cus_1qda147xjq4ad&format=ord_", 400, "id[0]", `is not "ord_" and 13 digits of base32`},
 		{"/api/parse?id=1" + strings.Repeat("&id=1", maxParsed), 400, "id", "at most 1000"},

@@ -20,9 +20,9 @@ const longestTick = time.Minute
 // because a second generator of a pair could repeat what the first has issued. Their number
 // is bounded: if there is no room for a new pair, those that are idle are evicted.
 //
-// That is safe: a generator is evicted when the tick of its last ID is over, and mark
+// That is safe: a generator is evicted when the tick of its last id is over, and mark
 // remembers the end of that tick. All later generators begin at mark or later, even if the
-// clock steps back, so a pair that returns repeats none of its IDs.
+// clock steps back, so a pair that returns repeats none of its ids.
 type generators struct {
 	limit    int
 	patience time.Duration    // how long one request may wait for free slots
@@ -30,7 +30,7 @@ type generators struct {
 
 	mu    sync.Mutex
 	all   map[pair]*member
-	mark  time.Time      // no ID of an evicted generator has this time or a later one
+	mark  time.Time      // no id of an evicted generator has this time or a later one
 	count generatorStats // without generators
 }
 
@@ -52,10 +52,10 @@ func (g *generators) stats() generatorStats {
 type member struct {
 	gen   *core.Generator
 	users int       // requests that use it now
-	end   time.Time // the end of the tick of its last ID
+	end   time.Time // the end of the tick of its last id
 }
 
-// A pair identifies the IDs that a generator can issue. Layouts whose IDs are the same
+// A pair identifies the ids that a generator can issue. Layouts whose ids are the same
 // numbers share it: it does not matter where the worker ID is split into datacenter and
 // worker, whether the zeros above it are a rollback field, or how wide the time is.
 type pair struct {
@@ -112,12 +112,12 @@ func (g *generators) take(l core.Layout, worker int64) (*member, error) {
 	if len(g.all) >= g.limit {
 		if wait := g.evict(); wait > 0 {
 			return nil, refuse(http.StatusServiceUnavailable, "worker", quote(worker), fmt.Sprintf(
-				"this server generates IDs for %d pairs of layout and worker ID at this moment and accepts no more", g.limit)).after(wait)
+				"this server generates ids for %d pairs of layout and worker ID at this moment and accepts no more", g.limit)).after(wait)
 		}
 	}
 	cfg := core.Config{Layout: p.widest(), Worker: core.Fixed(worker), Now: g.clock}
 	if !g.mark.IsZero() {
-		cfg.NotBefore = g.mark.Add(-1) // IDs have later times than NotBefore
+		cfg.NotBefore = g.mark.Add(-1) // Ids have later times than NotBefore
 	}
 	gen, err := core.New(cfg)
 	if err != nil {
@@ -132,7 +132,7 @@ func (g *generators) take(l core.Layout, worker int64) (*member, error) {
 	return g.all[p], nil
 }
 
-// put gives a generator back, with the end of the tick of the last of the n IDs that it has
+// put gives a generator back, with the end of the tick of the last of the n ids that it has
 // issued; zero: none.
 func (g *generators) put(m *member, n int, end time.Time) {
 	g.mu.Lock()
@@ -169,7 +169,7 @@ func (g *generators) evict() (wait time.Duration) {
 	return wait
 }
 
-// fill generates IDs: all of them fit the layout, or none is returned.
+// fill generates ids: all of them fit the layout, or none is returned.
 func (g *generators) fill(ctx context.Context, l core.Layout, worker int64, ids []int64) error {
 	now := g.now()
 	if end := l.End(); !now.Before(end) {
@@ -177,7 +177,7 @@ func (g *generators) fill(ctx context.Context, l core.Layout, worker int64, ids 
 	}
 	if l.Tick > longestTick {
 		return refuse(http.StatusBadRequest, "tick", l.Tick.String(), fmt.Sprintf(
-			"must be at most %v, because a generator starts with the next tick; with time, IDs of any tick are composed", longestTick))
+			"must be at most %v, because a generator starts with the next tick; with time, ids of any tick are composed", longestTick))
 	}
 	m, err := g.take(l, worker)
 	if err != nil {
@@ -193,10 +193,10 @@ func (g *generators) fill(ctx context.Context, l core.Layout, worker int64, ids 
 	case err == nil:
 	case errors.As(err, &behind):
 		return refuse(http.StatusServiceUnavailable, "worker", quote(worker), fmt.Sprintf(
-			"the server's clock was set back, and IDs continue when it has caught up, in %v", behind.Back)).after(behind.Back)
+			"the server's clock was set back, and ids continue when it has caught up, in %v", behind.Back)).after(behind.Back)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, core.ErrSequenceExhausted):
 		return refuse(http.StatusServiceUnavailable, "worker", quote(worker), fmt.Sprintf(
-			"cannot issue %d IDs within %v: a tick of %v holds %d, and a new generator starts with the next tick", len(ids), g.patience, l.Tick, l.IDsPerTick())).
+			"cannot issue %d ids within %v: a tick of %v holds %d, and a new generator starts with the next tick", len(ids), g.patience, l.Tick, l.IDsPerTick())).
 			after(l.Tick - g.now().Sub(l.Epoch)%l.Tick)
 	case errors.Is(err, context.Canceled): // the client is gone
 		return refuse(http.StatusServiceUnavailable, "request", "", "was cancelled")
@@ -205,7 +205,7 @@ func (g *generators) fill(ctx context.Context, l core.Layout, worker int64, ids 
 	}
 	for _, id := range ids { // in ascending order
 		parts, err := l.Decode(id)
-		if err != nil { // no ID is returned, so none needs to be remembered
+		if err != nil { // no id is returned, so none needs to be remembered
 			return refuse(http.StatusBadRequest, "time_bits", quote(l.TimeBits), "are exhausted: "+err.Error())
 		}
 		last = parts.Time

@@ -25,7 +25,7 @@ func TestEviction(t *testing.T) {
 	} {
 		w := ask(h, http.MethodGet, "/api/ids?"+c.query, "")
 		for deadline := time.Now().Add(time.Minute); w.Code == http.StatusServiceUnavailable && time.Now().Before(deadline); {
-			w = ask(h, http.MethodGet, "/api/ids?"+c.query, "") // until the tick of the IDs before is over
+			w = ask(h, http.MethodGet, "/api/ids?"+c.query, "") // until the tick of the ids before is over
 		}
 		if w.Code != c.status {
 			t.Errorf("%s: %d %s", c.query, w.Code, w.Body)
@@ -80,7 +80,7 @@ func faked(limit int, patience time.Duration) (*generators, *fakeClock) {
 	return g, clock
 }
 
-// A generator stays until the tick of its last ID is over, and the error says when that is.
+// A generator stays until the tick of its last id is over, and the error says when that is.
 func TestRetryAfter(t *testing.T) {
 	g, clock := faked(1, 20*time.Millisecond)
 	l := seconds(clock)
@@ -125,7 +125,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// Whatever the clock does, pairs that are evicted and come back repeat no ID.
+// Whatever the clock does, pairs that are evicted and come back repeat no id.
 func TestEvictedNeverRepeat(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
@@ -155,7 +155,7 @@ func TestEvictedNeverRepeat(t *testing.T) {
 	}
 }
 
-// Concurrent requests for more pairs than there is room for repeat no ID, and a generator in use
+// Concurrent requests for more pairs than there is room for repeat no id, and a generator in use
 // is not evicted.
 func TestConcurrentEviction(t *testing.T) {
 	g := newGenerators(4, time.Minute)
@@ -197,7 +197,7 @@ func TestLongTick(t *testing.T) {
 func TestNoIDs(t *testing.T) {
 	h := handler(t, Config{NoIDs: true})
 	w := ask(h, http.MethodGet, "/api/ids?worker=1", "")
-	check(t, "generated", w.Code, http.StatusForbidden, w.Body.Bytes(), "time", "generates no IDs")
+	check(t, "generated", w.Code, http.StatusForbidden, w.Body.Bytes(), "time", "generates no ids")
 	if body := get[idsBody](t, h, "/api/ids?worker=1&time=2026-01-01"); body.Source != "composed" || body.Guarantee != composed {
 		t.Errorf("%+v", body)
 	}

@@ -34,7 +34,7 @@ func guard(next http.Handler, hosts []string, logger *slog.Logger) http.Handler 
 
 		defer func() {
 			if p := recover(); p != nil {
-				// Not the query: it may hold the IDs of rows.
+				// Not the query: it may hold the ids of rows.
 				logger.Error("a request panicked", "method", r.Method, "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
 				writeErrors(w, r, internalError(r))
 			}
@@ -49,7 +49,7 @@ func guard(next http.Handler, hosts []string, logger *slog.Logger) http.Handler 
 
 // reject explains why a request is rejected unread, or returns nil.
 func reject(r *http.Request, crossOrigin *http.CrossOriginProtection, hosts []string) *refusal {
-	// CrossOriginProtection lets every GET pass. Here one uses up IDs, so the API and the
+	// CrossOriginProtection lets every GET pass. Here one uses up ids, so the API and the
 	// leases are checked as if each request were a POST; the page itself may be linked to.
 	if path := r.URL.Path; strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, LeasesPath+"/") {
 		post := *r

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// maxIDs bounds the IDs of one request.
+// maxIDs bounds the ids of one request.
 const maxIDs = 10_000
 
 type idsBody struct {
@@ -32,11 +32,11 @@ type idsBody struct {
 }
 
 const (
-	generated = "from this server's generator for that worker ID: it generates no ID twice while the server runs; another process that uses the worker ID may create the same IDs"
+	generated = "from this server's generator for that worker ID: it generates no id twice while the server runs; another process that uses the worker ID may create the same ids"
 	composed  = "composed for the given time: a bound or test data, the same each time; not from a generator"
 )
 
-// ids generates IDs for a worker ID. There is no default, because none is safe to guess.
+// ids generates ids for a worker ID. There is no default, because none is safe to guess.
 func (s *server) ids(p *params, _ http.ResponseWriter, r *http.Request) (any, error) {
 	l := p.layout()
 	valid := l.Validate() == nil
@@ -57,14 +57,14 @@ func (s *server) ids(p *params, _ http.ResponseWriter, r *http.Request) (any, er
 	}
 	if valid && !hasTime && !s.noIDs {
 		if limit := atOnce(l); n > limit {
-			p.wrong("n", quote(n), fmt.Sprintf("must be at most %d: a worker of this layout generates %s IDs a second", limit, describe.NewLayout(l, time.Now()).PerSecond))
+			p.wrong("n", quote(n), fmt.Sprintf("must be at most %d: a worker of this layout generates %s ids a second", limit, describe.NewLayout(l, time.Now()).PerSecond))
 		}
 	}
 	if err := p.end(); err != nil {
 		return nil, err
 	}
 	if s.noIDs && !hasTime {
-		return nil, refuse(http.StatusForbidden, "time", "", "must be given: this server generates no IDs, and composes those of a time")
+		return nil, refuse(http.StatusForbidden, "time", "", "must be given: this server generates no ids, and composes those of a time")
 	}
 	ids := make([]int64, n)
 	body := idsBody{WorkerID: worker, Layout: l.String(), Source: "generator", Guarantee: generated}
@@ -78,7 +78,7 @@ func (s *server) ids(p *params, _ http.ResponseWriter, r *http.Request) (any, er
 	}
 	for i, id := range ids {
 		if id < 0 && format.Signed() {
-			return nil, refuse(http.StatusBadRequest, "format", string(format), fmt.Sprintf("has no negative IDs, and one of these is %d", id))
+			return nil, refuse(http.StatusBadRequest, "format", string(format), fmt.Sprintf("has no negative ids, and one of these is %d", id))
 		}
 		body.IDs = append(body.IDs, describe.Text(id, format))
 		if parts, err := l.Decode(id); err != nil {
@@ -117,7 +117,7 @@ func atOnce(l core.Layout) int64 {
 // column is a name that needs no quotes in SQL.
 var column = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}(\.[A-Za-z_][A-Za-z0-9_]{0,62}){0,2}$`)
 
-// ranges answers with the IDs of [from, to), or of all times from one on.
+// ranges answers with the ids of [from, to), or of all times from one on.
 func (s *server) ranges(p *params, _ http.ResponseWriter, _ *http.Request) (any, error) {
 	l := p.layout()
 	from, _ := read(p, "from", moment)
@@ -140,7 +140,7 @@ func (s *server) ranges(p *params, _ http.ResponseWriter, _ *http.Request) (any,
 			return nil, outside(err, func(string) string { return "from" })
 		}
 		if l.Unsigned && describe.NewLayout(l, from).Bits == 64 && low >= 0 {
-			return nil, refuse(http.StatusBadRequest, "to", "", "must be given: later IDs of this layout are negative")
+			return nil, refuse(http.StatusBadRequest, "to", "", "must be given: later ids of this layout are negative")
 		}
 		return describe.Range{From: stamp(from), Min: strconv.FormatInt(low, 10), Where: fmt.Sprintf("%s >= %d", name, low)}, nil
 	}
@@ -154,14 +154,14 @@ func (s *server) ranges(p *params, _ http.ResponseWriter, _ *http.Request) (any,
 // stamp repeats a time with all its digits.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// maxParsed bounds the IDs of one request.
+// maxParsed bounds the ids of one request.
 const maxParsed = 1000
 
 type parseBody struct {
 	IDs []describe.ID `json:"ids"`
 }
 
-// parse decodes the IDs of the query.
+// parse decodes the ids of the query.
 func (s *server) parse(p *params, _ http.ResponseWriter, _ *http.Request) (any, error) {
 	l := p.layout()
 	assume := !slices.ContainsFunc(slices.Collect(maps.Keys(p.asked)), p.values.Has) // no parameter of a layout
@@ -169,9 +169,9 @@ func (s *server) parse(p *params, _ http.ResponseWriter, _ *http.Request) (any, 
 	texts := p.list("id")
 	switch {
 	case len(texts) == 0:
-		p.wrong("id", "", "must be given, once for each ID")
+		p.wrong("id", "", "must be given, once for each id")
 	case len(texts) > maxParsed:
-		p.wrong("id", fmt.Sprintf("%d IDs", len(texts)), fmt.Sprintf("must be at most %d", maxParsed))
+		p.wrong("id", fmt.Sprintf("%d ids", len(texts)), fmt.Sprintf("must be at most %d", maxParsed))
 	}
 	if err := p.end(); err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func record(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
 	return w
 }
 
-// Concurrent requests for one worker ID, written in different ways, return no ID twice.
+// Concurrent requests for one worker ID, written in different ways, return no id twice.
 func TestNoDuplicates(t *testing.T) {
 	h := handler(t, Config{patience: time.Minute}) // on a busy machine
 	// All are Twitter's layout and worker ID 35 of 1024, so one pair.
@@ -66,7 +66,7 @@ func TestNoDuplicates(t *testing.T) {
 	}
 }
 
-// Layouts whose IDs are the same numbers share a pair, and others do not.
+// Layouts whose ids are the same numbers share a pair, and others do not.
 func TestPairs(t *testing.T) {
 	base := core.Layout{TimeBits: 41, DatacenterBits: 5, WorkerBits: 5, SequenceBits: 12}.WithDefaults()
 	with := func(change func(*core.Layout)) core.Layout {
@@ -134,7 +134,7 @@ func queryOf(l core.Layout) url.Values {
 	return q
 }
 
-// The IDs of the widest layout of a pair decode correctly in each of its layouts.
+// The ids of the widest layout of a pair decode correctly in each of its layouts.
 func TestWidest(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	m := newGenerators(1<<20, time.Minute)
@@ -168,7 +168,7 @@ func TestWidest(t *testing.T) {
 	}
 }
 
-// IDs of a given time are core's, in every format.
+// Ids of a given time are core's, in every format.
 func TestComposed(t *testing.T) {
 	h := handler(t, Config{})
 	at := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)

@@ -59,10 +59,10 @@ func newMetrics(g *generators, h *health) *metrics {
 			return 1
 		}),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "snowkey_serve_ids_issued_total", Help: "IDs that /api/ids has generated.",
+			Name: "snowkey_serve_ids_issued_total", Help: "Ids that /api/ids has generated.",
 		}, func() float64 { return float64(g.stats().issued) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "snowkey_serve_generators", Help: "Pairs of layout and worker ID for which IDs are generated.",
+			Name: "snowkey_serve_generators", Help: "Pairs of layout and worker ID for which ids are generated.",
 		}, func() float64 { return float64(g.stats().generators) }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "snowkey_serve_generators_evicted_total", Help: "Generators that made room for others.",

@@ -1,24 +1,24 @@
-// Package web is the page that `snowkey serve` shows and its HTTP API: IDs generated
-// and decoded, the IDs of a time range, the capacity of a layout. With a store it is
+// Package web is the page that `snowkey serve` shows and its HTTP API: ids generated
+// and decoded, the ids of a time range, the capacity of a layout. With a store it is
 // also the lease server of package httpstore.
 //
 //	GET  /                    the page, whose files are embedded
 //	GET  /api/layouts         the presets, or one layout, with figures
-//	GET  /api/ids             new IDs of a worker ID, or those of a given time
-//	GET  /api/parse           IDs decoded
-//	GET  /api/range           the IDs of a time range, for WHERE
+//	GET  /api/ids             new ids of a worker ID, or those of a given time
+//	GET  /api/parse           ids decoded
+//	GET  /api/range           the ids of a time range, for WHERE
 //	GET  /api/openapi.json    the description of the API, also at /api
 //	GET  /healthz, /readyz    whether the server is alive, and whether it can serve
 //	POST /leases/v1/…         worker IDs, behind a token
 //	GET  /metrics             what the server does, for Prometheus; on an address of its own
 //
-// One server process never generates an ID of a layout twice, however the layout is written:
-// layouts whose IDs are the same numbers share a generator. It cannot know which other process
-// uses a worker ID, so there is no default for it. IDs of a given time are composed: bounds and
+// One server process never generates an id of a layout twice, however the layout is written:
+// layouts whose ids are the same numbers share a generator. It cannot know which other process
+// uses a worker ID, so there is no default for it. Ids of a given time are composed: bounds and
 // test data, the same each time.
 //
 // Wrong input gets status 400 and a list of all errors: the field, the value, and what it must
-// be. IDs and times are read as the command reads them; see packages describe and timetext.
+// be. Ids and times are read as the command reads them; see packages describe and timetext.
 //
 // The page has no inline script and loads nothing from elsewhere, and its policy forbids both.
 // Cross-site browser requests are rejected, and so are requests over loopback under a foreign
@@ -57,11 +57,11 @@ type Config struct {
 	Token   string       // authenticates the clients of the store: 16 to 512 printable ASCII bytes; required with a Store
 	Admin   bool         // lets clients list and free worker IDs
 	Hosts   []string     // further names, without port, that are accepted over loopback; for a proxy on this machine
-	NoIDs   bool         // generates no IDs; those of a given time are composed
+	NoIDs   bool         // generates no ids; those of a given time are composed
 	Logger  *slog.Logger // failures; nil: none
 	Metrics bool         // counts requests, and has a handler of metrics
 
-	pairs    int           // 0: 4096; pairs of layout and worker ID for which IDs are generated at a time
+	pairs    int           // 0: 4096; pairs of layout and worker ID for which ids are generated at a time
 	patience time.Duration // 0: 2s; how long one request may wait for free slots
 }
 
@@ -161,7 +161,7 @@ func (s *server) api(w http.ResponseWriter, r *http.Request) {
 	}{
 		"/api":              {get, s.openAPI},
 		"/api/layouts":      {get, s.layouts},
-		"/api/ids":          {get[:1], s.ids}, // HEAD would use up IDs
+		"/api/ids":          {get[:1], s.ids}, // HEAD would use up ids
 		"/api/parse":        {get, s.parse},
 		"/api/range":        {get, s.ranges},
 		"/api/openapi.json": {get, s.openAPI},

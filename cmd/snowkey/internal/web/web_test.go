@@ -200,7 +200,7 @@ func TestMethods(t *testing.T) {
 	h := handler(t, Config{})
 	for _, c := range []struct{ method, target, allow string }{
 		{http.MethodPost, "/api/ids?worker=1", "GET"},
-		{http.MethodHead, "/api/ids?worker=1", "GET"}, // it would use up IDs
+		{http.MethodHead, "/api/ids?worker=1", "GET"}, // it would use up ids
 		{http.MethodPost, "/api/layouts", "GET, HEAD"},
 		{http.MethodDelete, "/api/parse", "GET, HEAD"},
 		{http.MethodOptions, "/api/range", "GET, HEAD"},

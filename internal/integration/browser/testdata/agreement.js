@@ -41,7 +41,7 @@ async function compare(seed, layouts, idsEach) {
     }
   }
 
-  // described is an ID of the API without its preset, and what depends on the time of day.
+  // described is an id of the API without its preset, and what depends on the time of day.
   const described = ({ relative, preset, others, ...d }) => d;
 
   // The presets.
@@ -86,7 +86,7 @@ async function compare(seed, layouts, idsEach) {
       text([f.bits, f.workers, f.perTick, f.perSecond, f.allPerSecond, T.formatTime(f.end), f.unsafe === null ? null : T.formatTime(f.unsafe), T.formatTime(l.epoch)]),
       text([theirs.bits, theirs.worker_ids, theirs.ids_per_tick, theirs.ids_per_second, theirs.all_ids_per_second, theirs.end, theirs.javascript_unsafe_from, theirs.epoch]));
 
-    // IDs decoded, in all bits of the layout.
+    // Ids decoded, in all bits of the layout.
     const ids = [];
     for (let i = 0; i < idsEach; i++) ids.push(BigInt.asIntN(64, big(L.allBits(l))));
     const [parsed, body] = await ask("parse", query, ids);
@@ -101,7 +101,7 @@ async function compare(seed, layouts, idsEach) {
       differ(`${name}: ${id} composed again`, String(L.compose(l, { ...parts, time: parts.time * 1_000_000n })), String(id));
     });
 
-    // Two IDs in any format, and texts that may be none.
+    // Two ids in any format, and texts that may be none.
     const spell = () => {
       const id = BigInt.asIntN(64, big(64 - below(8)));
       const forms = ["decimal", "hex", "base32", "base58", "base62"];

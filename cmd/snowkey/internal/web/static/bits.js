@@ -1,4 +1,4 @@
-// The bits of a layout, or of an ID, coloured by field.
+// The bits of a layout, or of an id, coloured by field.
 import { fields } from "./layout.js";
 import { titlesOf } from "./presets.js";
 import { el } from "./dom.js";
@@ -20,7 +20,7 @@ export function ruler(layout) {
   return [el("div", { class: "ruler", "aria-hidden": "true" }, parts), el("ul", { class: "legend", "aria-label": "Fields, from high to low" }, legend)];
 }
 
-// strip draws the 64 bits of an ID. The fields are also shown as numbers, so screen readers skip
+// strip draws the 64 bits of an id. The fields are also shown as numbers, so screen readers skip
 // it.
 export function strip(layout, all) {
   const titles = titlesOf(layout);

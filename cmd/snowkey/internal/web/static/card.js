@@ -1,4 +1,4 @@
-// The card of one ID: its time first, then its fields, its bits, and how else it is written.
+// The card of one id: its time first, then its fields, its bits, and how else it is written.
 import { FieldError, decode, fields } from "./layout.js";
 import { localTime, relativeTime, utc } from "./times.js";
 import { copyButton, el, grouped, terms } from "./dom.js";
@@ -19,12 +19,12 @@ function javaScriptNote(layout, id, js) {
     if (differ.length > 0) becomes = ` Its fields are then wrong: ${differ.join(", ")}.`;
   } catch (error) {
     if (!(error instanceof FieldError)) throw error;
-    becomes = " That is not an ID of this layout.";
+    becomes = " That is not an id of this layout.";
   }
   const off = rounded - id;
   const text = off === 0n
-    ? " It is exact by chance, but its neighbours are not: send IDs as strings."
-    : [" JavaScript turns it into ", el("code", {}, js.value), `, off by ${off > 0n ? "+" : "−"}${grouped(off < 0n ? -off : off)}.${becomes} Send IDs as strings.`];
+    ? " It is exact by chance, but its neighbours are not: send ids as strings."
+    : [" JavaScript turns it into ", el("code", {}, js.value), `, off by ${off > 0n ? "+" : "−"}${grouped(off < 0n ? -off : off)}.${becomes} Send ids as strings.`];
   return el("p", { class: "note bad" }, el("strong", {}, "Not safe as a JavaScript number."), text);
 }
 
@@ -45,15 +45,15 @@ function tiles(layout, parts) {
     el("dt", {}, titles[f.name]), el("dd", {}, String(parts[f.name])))));
 }
 
-// card shows a described ID. The source says whose layout it is, and beside the time are the other ones.
+// card shows a described id. The source says whose layout it is, and beside the time are the other ones.
 export function card(layout, d, source = null, beside = null) {
   const id = BigInt(d.id);
   const parts = decode(layout, id);
   const ms = parts.time;
   const others = [["Hex", d.hex], ["Base32", d.base32], ["Base58", d.base58], ["Base62", d.base62], ["Prefixed", d.prefixed]];
-  return el("article", { class: "card id", "aria-label": `ID ${id}` },
-    el("div", { class: "row" }, el("h3", {}, el("code", {}, d.id)), copyButton(`the ID ${id}`, () => d.id), source),
-    d.input === d.id ? null : el("p", { class: "quiet" }, `Read as ${d.format.endsWith("_") ? "a prefixed ID" : d.format} from `, el("code", {}, d.input)),
+  return el("article", { class: "card id", "aria-label": `Id ${id}` },
+    el("div", { class: "row" }, el("h3", {}, el("code", {}, d.id)), copyButton(`the id ${id}`, () => d.id), source),
+    d.input === d.id ? null : el("p", { class: "quiet" }, `Read as ${d.format.endsWith("_") ? "a prefixed id" : d.format} from `, el("code", {}, d.input)),
     when(d, ms, beside),
     tiles(layout, parts),
     el("div", { class: "bits" }, strip(layout, d.bits), el("p", { class: "hint" }, swatch("time"), "Time ", el("span", { class: "visually-hidden" }, "field: "), grouped(parts.tick), layout.tick === 1n ? " ms after " : ` ticks of ${layout.tick} ms after `, utc(layout.epoch))),
@@ -69,4 +69,4 @@ export function card(layout, d, source = null, beside = null) {
 }
 
 // spoken is what a screen reader announces of a new card.
-export const spoken = (layout, d) => `Decoded one ID, generated ${relativeTime(decode(layout, BigInt(d.id)).time)}.`;
+export const spoken = (layout, d) => `Decoded one id, generated ${relativeTime(decode(layout, BigInt(d.id)).time)}.`;

@@ -1,4 +1,4 @@
-// IDs decoded: one or many, as they are pasted.
+// Ids decoded: one or many, as they are pasted.
 import { FieldError, decode } from "./layout.js";
 import { describe } from "./describe.js";
 import { numbersIn, parse, parts, split } from "./idtext.js";
@@ -12,7 +12,7 @@ import { list } from "./list.js";
 import { longest } from "./link.js";
 import { chosen, isAuto, noLayout } from "./layoutform.js";
 
-const maxText = 8 << 20; // characters: about 400,000 IDs
+const maxText = 8 << 20; // characters: about 400,000 ids
 const maxShown = 1 << 16; // characters, which a browser breaks into lines at once
 const maxSearch = 1 << 18; // characters, searched for numbers in one go
 const maxIDs = 500_000; // a longer table is too high for a browser
@@ -29,7 +29,7 @@ const example = "1996573624012345677";
 
 let latest = 0; // what an earlier input becomes is dropped
 
-// read parses the texts, and returns the IDs and what is wrong with the others.
+// read parses the texts, and returns the ids and what is wrong with the others.
 async function read(text, format, unsigned, work) {
   const found = { ids: [], texts: [], total: 0, prefixed: false, problems: new Problems() };
   const all = parts(text);
@@ -50,7 +50,7 @@ async function read(text, format, unsigned, work) {
   return whole ? found : null;
 }
 
-// fitting drops IDs that are not of the layout, and adds them to the problems.
+// fitting drops ids that are not of the layout, and adds them to the problems.
 async function fitting(layout, found, work) {
   const ids = [];
   const texts = [];
@@ -85,18 +85,18 @@ async function results(whole, format, wanted) {
   const presets = recognize(found.ids, found.prefixed);
   const layout = fixed ?? presets[0].layout;
   const all = found.ids;
-  found = await fitting(layout, found, { wanted, progress: progress("Decoding ID") });
+  found = await fitting(layout, found, { wanted, progress: progress("Decoding id") });
   if (!found || all.length === 0) return found && { found, nodes: [] };
   const beside = others(layout, all, presets);
   if (found.ids.length === 0) return { found, nodes: beside ? [el("div", { class: "card" }, beside)] : [] };
   const one = (i) => describe(layout, found.texts[i], format);
   const before = [doubt(layout, found.ids)].filter(Boolean);
   if (found.ids.length === 1) return { found, nodes: [...before, card(layout, one(0), source(layout), beside)], said: spoken(layout, one(0)) };
-  const nodes = await list({ layout, ids: found.ids, texts: found.texts, one, source: source(layout), beside, linked: whole.length <= longest }, { wanted, progress: progress("Counting ID") });
-  return nodes && { found, nodes: [...before, ...nodes], said: `Decoded ${grouped(found.ids.length)} IDs.` };
+  const nodes = await list({ layout, ids: found.ids, texts: found.texts, one, source: source(layout), beside, linked: whole.length <= longest }, { wanted, progress: progress("Counting id") });
+  return nodes && { found, nodes: [...before, ...nodes], said: `Decoded ${grouped(found.ids.length)} ids.` };
 }
 
-// show decodes the IDs in the field. It returns when the result is there, or is no longer wanted.
+// show decodes the ids in the field. It returns when the result is there, or is no longer wanted.
 export async function show() {
   const area = find("ids");
   const format = find("format").value;
@@ -121,7 +121,7 @@ export async function show() {
   const made = await results(whole, format, wanted);
   clearTimeout(hint);
   if (!made || !wanted()) return;
-  if (made.found.total > maxIDs) setError(area, `These are ${grouped(made.found.total)} IDs; the limit is ${grouped(maxIDs)}. The command “snowkey parse” has no limit.`);
+  if (made.found.total > maxIDs) setError(area, `These are ${grouped(made.found.total)} ids; the limit is ${grouped(maxIDs)}. The command “snowkey parse” has no limit.`);
   else showProblems(area, made.found.problems, made.found.total);
   choices("ids-choices", made.found.problems.formats(), (choice) => setFormat(choice));
   if (made.found.problems.any && whole.length <= maxSearch) offer(whole);
@@ -175,7 +175,7 @@ export function start() {
   find("example-many").addEventListener("click", () => put(many().join("\n")));
 }
 
-// many makes 1,000 IDs of Twitter's layout: three workers, more by day than by night.
+// many makes 1,000 ids of Twitter's layout: three workers, more by day than by night.
 function many() {
   const ids = [];
   const now = BigInt(Date.now()) - 1288834974657n;

@@ -1,9 +1,9 @@
-// An ID as JSON, with the names and types of package describe.
+// An id as JSON, with the names and types of package describe.
 import { decode } from "./layout.js";
 import { formats, parse, write } from "./idtext.js";
 import { formatTime } from "./times.js";
 
-// describe parses an ID and describes it.
+// describe parses an id and describes it.
 export function describe(l, text, format) {
   const [id, found] = parse(text, format, l.unsigned);
   const parts = decode(l, id);
@@ -30,7 +30,7 @@ export function describe(l, text, format) {
   };
 }
 
-// javaScript is what JSON.parse makes of an ID that is written as a number.
+// javaScript is what JSON.parse makes of an id that is written as a number.
 export function javaScript(id) {
   const number = Number(id);
   return { safe: Number.isSafeInteger(number), exact: BigInt(number) === id, value: number === 0 ? "0" : String(number) };

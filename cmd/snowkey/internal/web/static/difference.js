@@ -1,4 +1,4 @@
-// The difference of two IDs.
+// The difference of two ids.
 import { FieldError, decode } from "./layout.js";
 import { parse } from "./idtext.js";
 import { formatSpan, utc } from "./times.js";
@@ -21,7 +21,7 @@ function attempt(id, read) {
   }
 }
 
-// difference subtracts the first ID from the second, as /api/parse does.
+// difference subtracts the first id from the second, as /api/parse does.
 export function difference(layout, a, b) {
   const ticks = decode(layout, b).tick - decode(layout, a).tick;
   return { ids: BigInt.asUintN(64, b) - BigInt.asUintN(64, a), ticks, ms: ticks * layout.tick };
@@ -35,7 +35,7 @@ function layoutFor(ids) {
   return recognize(ids)[0].layout;
 }
 
-// show compares the IDs in the two fields.
+// show compares the ids in the two fields.
 export function show() {
   const fixed = current();
   if (!changed("difference", fixed, isAuto(), find("a").value, find("b").value)) return;
@@ -56,7 +56,7 @@ export function show() {
   const [first, second] = ["a", "b"].map((id, i) => (texts[i] === null ? null : attempt(id, () => decode(layout, texts[i]))));
   if (!first || !second) return;
   const d = difference(layout, ...texts);
-  const order = d.ids === 0n ? "They are the same ID." : d.ms === 0n ? "They are from the same tick." : d.ms > 0n ? "The second is later." : "The first is later.";
+  const order = d.ids === 0n ? "They are the same id." : d.ms === 0n ? "They are from the same tick." : d.ms > 0n ? "The second is later." : "The first is later.";
   const span = formatSpan(d.ms < 0n ? -d.ms : d.ms);
   result.replaceChildren(
     el("p", { class: "big" }, el("span", {}, el("strong", { id: "difference-time" }, d.ms === 0n ? "No time" : span), " apart.")),
@@ -64,7 +64,7 @@ export function show() {
     terms([
       ["Milliseconds", signed(d.ms), " ", copyButton("the milliseconds", () => String(d.ms))],
       ["Ticks", signed(d.ticks)],
-      ["Second ID minus first", signed(d.ids)],
+      ["Second id minus first", signed(d.ids)],
       ["First", utc(first.time)],
       ["Second", utc(second.time)],
     ]));

@@ -45,7 +45,7 @@ async function copy(text) {
   return copied;
 }
 
-// copyButton copies what text() returns; `what` completes its name: "Copy the ID".
+// copyButton copies what text() returns; `what` completes its name: "Copy the id".
 export function copyButton(what, text, label = "Copy") {
   const button = el("button", { type: "button", class: "copy", "aria-label": `Copy ${what}` }, label);
   button.addEventListener("click", async () => {

@@ -1,4 +1,4 @@
-// Decoded IDs as files. Their names of fields are those of the API.
+// Decoded ids as files. Their names of fields are those of the API.
 import { decode } from "./layout.js";
 import { formatTime } from "./times.js";
 import { announce, el, grouped } from "./dom.js";
@@ -42,7 +42,7 @@ export function downloads(layout, ids, texts) {
       setTimeout(() => URL.revokeObjectURL(a.href), 60_000);
       button.removeAttribute("aria-disabled");
       button.textContent = label;
-      announce(`Downloaded ${grouped(ids.length)} IDs as ${kind}`);
+      announce(`Downloaded ${grouped(ids.length)} ids as ${kind}`);
     });
     return button;
   });

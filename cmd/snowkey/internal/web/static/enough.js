@@ -1,10 +1,10 @@
-// Whether a layout is enough for a rate of IDs until a time.
+// Whether a layout is enough for a rate of ids until a time.
 import { FieldError, figures } from "./layout.js";
 import { parseTime, utc } from "./times.js";
 import { changed, el, find, grouped, setError } from "./dom.js";
 import { current } from "./layoutform.js";
 
-// rate reads a whole number of IDs per second.
+// rate reads a whole number of ids per second.
 function rate() {
   const text = find("rate").value.trim().replaceAll(",", "");
   const right = text === "" || /^[1-9]\d{0,17}$/.test(text);
@@ -42,10 +42,10 @@ export function show() {
   let good = lasts;
   if (want !== null && want > all) {
     good = false;
-    reasons.push(`All workers together make ${grouped(f.allPerSecond)} IDs a second.`);
+    reasons.push(`All workers together make ${grouped(f.allPerSecond)} ids a second.`);
   } else if (want !== null) {
     const workers = perWorker > 0n ? (want + perWorker - 1n) / perWorker : null;
-    reasons.push(workers === 1n ? "One worker is enough." : workers === null ? "Each worker makes less than one ID a second." : `That takes ${grouped(workers)} of ${grouped(f.workers)} workers.`);
+    reasons.push(workers === 1n ? "One worker is enough." : workers === null ? "Each worker makes less than one id a second." : `That takes ${grouped(workers)} of ${grouped(f.workers)} workers.`);
   }
   if (time !== null) reasons.push(lasts ? `The layout lasts until ${utc(f.end).slice(0, 10)}.` : `The layout ends on ${utc(f.end).slice(0, 10)}, before that.`);
   answer.replaceChildren(el("p", { class: good ? "note good" : "note bad" }, el("strong", {}, good ? "Enough." : "Not enough."), ` ${reasons.join(" ")}`));

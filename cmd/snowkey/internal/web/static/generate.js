@@ -1,4 +1,4 @@
-// IDs generated: in this page, from their fields, or by the server.
+// Ids generated: in this page, from their fields, or by the server.
 import { FieldError, atOnce, compose, end, lowBits, perTick } from "./layout.js";
 import { parseTime } from "./times.js";
 import { announce, copyButton, el, find, grouped, sentence, setError } from "./dom.js";
@@ -7,7 +7,7 @@ import { current, fix, limits, query as saveLayout } from "./layoutform.js";
 
 const maxIDs = 10_000n; // as in the API
 
-// The cursor of each layout and worker ID, so that this page generates no ID twice, however
+// The cursor of each layout and worker ID, so that this page generates no id twice, however
 // the bits of the worker ID are split.
 const cursors = new Map();
 
@@ -45,7 +45,7 @@ function readForm(layout) {
   return want;
 }
 
-// inPage composes IDs in this page.
+// inPage composes ids in this page.
 function inPage(layout, want) {
   const ids = [];
   const perTickOf = perTick(layout);
@@ -71,7 +71,7 @@ function inPage(layout, want) {
 
 const timeout = 15; // seconds
 
-// byServer requests IDs from the server.
+// byServer requests ids from the server.
 async function byServer(layout, want) {
   const query = new URLSearchParams();
   saveLayout(query);
@@ -88,16 +88,16 @@ async function byServer(layout, want) {
 function show(want, ids, fromServer) {
   const text = ids.join("\n");
   const made = want.time !== null
-    ? "Made for the given time: the same IDs each time, as bounds and test data."
+    ? "Made for the given time: the same ids each time, as bounds and test data."
     : fromServer
       ? "From this server’s generator. It repeats none while it runs; another process with the same worker ID may."
       : "Made in this page, for tests.";
-  const area = el("textarea", { id: "generated", readonly: true, rows: Math.min(ids.length, 8), spellcheck: "false", "aria-label": "Generated IDs" });
+  const area = el("textarea", { id: "generated", readonly: true, rows: Math.min(ids.length, 8), spellcheck: "false", "aria-label": "Generated ids" });
   area.value = text;
   find("generate-result").replaceChildren(
-    el("p", {}, el("strong", {}, ids.length === 1 ? "One ID." : `${grouped(ids.length)} IDs.`), " ", made),
+    el("p", {}, el("strong", {}, ids.length === 1 ? "One id." : `${grouped(ids.length)} ids.`), " ", made),
     area,
-    el("p", { class: "row actions" }, copyButton(ids.length === 1 ? "the ID" : "the IDs", () => text),
+    el("p", { class: "row actions" }, copyButton(ids.length === 1 ? "the id" : "the ids", () => text),
       el("button", { type: "button", id: "decode-these", onclick: () => {
         find("ids").value = text;
         find("format").value = "auto";
@@ -106,10 +106,10 @@ function show(want, ids, fromServer) {
         decodeThese();
         find("ids").focus();
       } }, "Decode")));
-  announce(ids.length === 1 ? `Generated ${ids[0]}` : `Generated ${ids.length} IDs`);
+  announce(ids.length === 1 ? `Generated ${ids[0]}` : `Generated ${ids.length} ids`);
 }
 
-let shownLayout = null; // of the IDs that are shown
+let shownLayout = null; // of the ids that are shown
 let waiting = false; // for the server
 
 function forget() {
@@ -127,7 +127,7 @@ async function generate() {
   if (waiting) return;
   const layout = current();
   const failed = find("generate-error");
-  forget(); // old IDs next to an error would look new
+  forget(); // old ids next to an error would look new
   failed.textContent = layout ? "" : "The layout is not valid yet.";
   if (!layout) return;
   const want = readForm(layout);
@@ -160,7 +160,7 @@ export function example() {
   if (find("by-page").checked && find("generate-result").childElementCount === 0) generate();
 }
 
-// adapt shows the fields of the layout and removes IDs of another one.
+// adapt shows the fields of the layout and removes ids of another one.
 export function adapt() {
   const layout = current();
   if (!layout) return;

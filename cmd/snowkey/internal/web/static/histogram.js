@@ -1,4 +1,4 @@
-// Two pictures of many IDs: when they were made, and by which workers.
+// Two pictures of many ids: when they were made, and by which workers.
 import { formatSpan, utc } from "./times.js";
 import { el, grouped } from "./dom.js";
 
@@ -20,12 +20,12 @@ export function overTime(times, first, last) {
   });
   const each = BigInt(Math.round(width));
   return el("figure", {},
-    el("figcaption", {}, "Over time ", el("span", { class: "quiet" }, `each bar ${formatSpan(each > 10_000n ? (each / 1000n) * 1000n : each)}, the highest ${most === 1 ? "1 ID" : `${grouped(most)} IDs`}`)),
-    el("div", { class: "columns", role: "img", "aria-label": `${grouped(times.length)} IDs from ${at(0)} to ${utc(last).slice(0, 19)}, at most ${grouped(most)} of them in ${formatSpan(each)}, which begin at ${at(counts.indexOf(most))}` }, bars),
+    el("figcaption", {}, "Over time ", el("span", { class: "quiet" }, `each bar ${formatSpan(each > 10_000n ? (each / 1000n) * 1000n : each)}, the highest ${most === 1 ? "1 id" : `${grouped(most)} ids`}`)),
+    el("div", { class: "columns", role: "img", "aria-label": `${grouped(times.length)} ids from ${at(0)} to ${utc(last).slice(0, 19)}, at most ${grouped(most)} of them in ${formatSpan(each)}, which begin at ${at(counts.indexOf(most))}` }, bars),
     el("div", { class: "axis quiet", "aria-hidden": "true" }, el("span", {}, at(0)), el("span", {}, utc(last).slice(0, 19))));
 }
 
-// byWorker draws a bar for each of the workers with the most IDs.
+// byWorker draws a bar for each of the workers with the most ids.
 export function byWorker(workers, title) {
   const all = [...workers].sort((a, b) => b[1] - a[1]);
   const shown = all.slice(0, mostWorkers);

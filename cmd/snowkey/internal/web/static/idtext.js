@@ -1,4 +1,4 @@
-// IDs as text, read and written as package idtext does. The browser test holds both to
+// Ids as text, read and written as package idtext does. The browser test holds both to
 // testdata/vectors.json.
 import { FieldError, maxInt64 } from "./layout.js";
 
@@ -15,12 +15,12 @@ export const digits = {
 };
 const widths = { base32: 13, base58: 11, base62: 11 };
 const maxUint64 = (1n << 64n) - 1n;
-const exponent = /^[0-9]+(?:\.[0-9]+)?[eE]\+?[0-9]{1,3}$/; // a spreadsheet turns an ID into such a number
+const exponent = /^[0-9]+(?:\.[0-9]+)?[eE]\+?[0-9]{1,3}$/; // a spreadsheet turns an id into such a number
 const exponentReading = "a number with an exponent, whose last digits are lost";
 
 const failure = (text, reason) => new FieldError("id", text, reason);
 
-// write writes an ID, or returns undefined if the format has no negative IDs.
+// write writes an id, or returns undefined if the format has no negative ids.
 export function write(id, format) {
   if (format === "decimal") return String(id);
   if (format === "hex") return "0x" + BigInt.asUintN(64, id).toString(16).padStart(16, "0");
@@ -38,16 +38,16 @@ export function write(id, format) {
 
 function fit(text, n, unsigned) {
   const largest = unsigned ? maxUint64 : maxInt64;
-  if (n > largest) throw failure(text, `is above the largest ID, ${largest}`);
+  if (n > largest) throw failure(text, `is above the largest id, ${largest}`);
   return BigInt.asIntN(64, n);
 }
 
 function readDecimal(text, unsigned) {
-  if (!/^(0|-?[1-9][0-9]*)$/.test(text)) throw failure(text, "is not a decimal ID");
+  if (!/^(0|-?[1-9][0-9]*)$/.test(text)) throw failure(text, "is not a decimal id");
   const n = BigInt(text.slice(0, 21)); // too large already, and longer ones take time
   if (n >= 0n) return fit(text, n, unsigned);
   if (!unsigned) throw failure(text, "must not be negative");
-  if (n < -maxInt64 - 1n) throw failure(text, `is below the smallest ID, ${-maxInt64 - 1n}`);
+  if (n < -maxInt64 - 1n) throw failure(text, `is below the smallest id, ${-maxInt64 - 1n}`);
   return n;
 }
 
@@ -94,7 +94,7 @@ function read(text, format, unsigned) {
   return readShort(text, format);
 }
 
-// parse reads an ID in a format, or detects it with "auto". It returns the ID and its
+// parse reads an id in a format, or detects it with "auto". It returns the id and its
 // format, and rejects a text with several readings.
 export function parse(text, format, unsigned) {
   text = ungroup(unquote(text));
@@ -124,14 +124,14 @@ function detect(text, unsigned) {
     if (readings.length === 0) throw failure(text, `is ${exponentReading}`);
     readings.push(exponentReading);
   } else if (readings.length === 1) return found[0];
-  if (readings.length === 0) throw failure(text, "is not an ID in decimal, hex (0x…), base32, base58, base62 or with a prefix (ord_…)");
+  if (readings.length === 0) throw failure(text, "is not an id in decimal, hex (0x…), base32, base58, base62 or with a prefix (ord_…)");
   throw Object.assign(failure(text, `may be ${readings.join(" or ")}`), { readings: found.map(([id, format]) => ({ id, format })) });
 }
 
 const separators = /[\s,;()[\]{}|]+/;
 const isObject = (line) => line.startsWith("{") && line.includes(":");
 
-// split returns the texts in a list that may be IDs: the items of JSON, SQL, CSV or a
+// split returns the texts in a list that may be ids: the items of JSON, SQL, CSV or a
 // table, or on each line an object of JSON, whose "id" counts.
 export function split(text) {
   return text.split("\n").flatMap((line) => {
@@ -185,7 +185,7 @@ function unquote(text) {
   return text.length > 1 && text[0] === text.at(-1) && "\"'`".includes(text[0]) ? text.slice(1, -1).trim() : text;
 }
 
-// numbersIn returns the long numbers in a text that is more than IDs, such as a link, a mention or a
+// numbersIn returns the long numbers in a text that is more than ids, such as a link, a mention or a
 // log: of 15 to 19 digits.
 export function numbersIn(text) {
   const numbers = new Set(ungroup(text).match(/(?<![\d.,])\d{15,19}(?!\d)/g));

@@ -2,8 +2,8 @@
 //
 // A layout is { epoch, tick, timeBits, rollbackBits, datacenterBits, workerBits,
 // sequenceBits, sequenceFirst, unsigned }, its epoch and tick BigInts of milliseconds.
-// IDs are signed BigInts of 64 bits, as in a database. Times that are read are BigInts of
-// nanoseconds since 1970, those of IDs of milliseconds.
+// Ids are signed BigInts of 64 bits, as in a database. Times that are read are BigInts of
+// nanoseconds since 1970, those of ids of milliseconds.
 
 export const maxInt64 = (1n << 63n) - 1n;
 const nsPerMs = 1_000_000n;
@@ -73,7 +73,7 @@ export function fields(l) {
     .filter((f) => f.bits > 0);
 }
 
-const shapes = new WeakMap(); // of layouts, whose fields are read for each ID
+const shapes = new WeakMap(); // of layouts, whose fields are read for each id
 function shapeOf(l) {
   if (!shapes.has(l)) {
     const known = fields(l).filter((f) => f.name !== "unused").map((f) => [f.name === "time" ? "tick" : f.name, BigInt(f.shift), f.max]);
@@ -86,13 +86,13 @@ const shiftOf = (l, name) => BigInt(fields(l).find((f) => f.name === name)?.shif
 
 export const end = (l) => l.epoch + (1n << BigInt(l.timeBits)) * l.tick;
 
-// decode decodes an ID. One that does not fit the layout is a FieldError.
+// decode decodes an id. One that does not fit the layout is a FieldError.
 export function decode(l, id) {
-  if (id < 0n && !l.unsigned) throw new FieldError("id", id, "is not an ID of this layout: must not be negative");
+  if (id < 0n && !l.unsigned) throw new FieldError("id", id, "is not an id of this layout: must not be negative");
   const bits = BigInt.asUintN(64, id);
   const shape = shapeOf(l);
   if (bits >> shape.bits !== 0n) {
-    throw new FieldError("id", id, `is not an ID of this layout: only the lowest ${allBits(l)} bits are used`);
+    throw new FieldError("id", id, `is not an id of this layout: only the lowest ${allBits(l)} bits are used`);
   }
   const parts = { rollback: 0n, datacenter: 0n, worker: 0n, sequence: 0n, tick: 0n };
   for (const [name, shift, max] of shape.known) parts[name] = (bits >> shift) & max;
@@ -108,7 +108,7 @@ function checkTime(l, field, ns) {
 
 const tickOf = (l, ns) => (floorDiv(ns, nsPerMs) - l.epoch) / l.tick;
 
-// compose composes an ID. parts.time is in nanoseconds; missing fields are 0.
+// compose composes an id. parts.time is in nanoseconds; missing fields are 0.
 export function compose(l, parts) {
   checkTime(l, "time", parts.time);
   let bits = tickOf(l, parts.time) << shiftOf(l, "time");
@@ -121,7 +121,7 @@ export function compose(l, parts) {
   return BigInt.asIntN(64, bits);
 }
 
-// firstAt returns the smallest ID whose time is ns or later.
+// firstAt returns the smallest id whose time is ns or later.
 export function firstAt(l, ns, field = "from") {
   checkTime(l, field, ns);
   let tick = tickOf(l, ns);
@@ -135,7 +135,7 @@ export function range(l, from, to) {
   if (to === null) {
     const min = firstAt(l, from);
     if (l.unsigned && allBits(l) === 64 && min >= 0n) {
-      throw new FieldError("to", "", "must be given: later IDs of this layout are negative");
+      throw new FieldError("to", "", "must be given: later ids of this layout are negative");
     }
     return { min, max: null };
   }
@@ -143,7 +143,7 @@ export function range(l, from, to) {
   const min = firstAt(l, from);
   const max = firstAt(l, to, "to");
   if (min >= 0n && max < 0n) {
-    throw new FieldError("to", to, `exceeds ${maxInt64}, after which IDs are negative: split the range there`);
+    throw new FieldError("to", to, `exceeds ${maxInt64}, after which ids are negative: split the range there`);
   }
   return { min, max };
 }
@@ -163,7 +163,7 @@ function perSecond(n, tick) {
 // figures is the capacity of a layout.
 export function figures(l) {
   const low = lowBits(l);
-  let unsafe = null; // the first tick whose largest ID exceeds 2^53-1
+  let unsafe = null; // the first tick whose largest id exceeds 2^53-1
   if (allBits(l) > 53) unsafe = l.epoch + (low > 53 ? 0n : (1n << BigInt(53 - low)) * l.tick);
   return {
     bits: allBits(l),
@@ -176,7 +176,7 @@ export function figures(l) {
   };
 }
 
-// atOnce is the number of IDs that a worker generates in about a second, up to a limit.
+// atOnce is the number of ids that a worker generates in about a second, up to a limit.
 export function atOnce(l, limit = 10_000n) {
   const ticks = 1000n / l.tick || 1n;
   const n = perTick(l) * ticks;

@@ -1,5 +1,5 @@
 // The layout of all tools of the page: none is chosen at first (auto-detect), then a preset or
-// custom fields. While none is chosen, IDs are decoded by the preset that is recognized, and
+// custom fields. While none is chosen, ids are decoded by the preset that is recognized, and
 // generated with the first preset. The browser remembers the choice, if it may.
 import { FieldError, fields, figures, validate, widthNames } from "./layout.js";
 import { presetOf, presets } from "./presets.js";
@@ -85,9 +85,9 @@ function capacity(l) {
   const expired = f.end <= BigInt(Date.now());
   return terms([
     ["Worker IDs", grouped(f.workers)],
-    ["IDs per tick, each worker", grouped(f.perTick)],
-    ["IDs per second, each worker", grouped(f.perSecond)],
-    ["IDs per second, all workers", grouped(f.allPerSecond)],
+    ["Ids per tick, each worker", grouped(f.perTick)],
+    ["Ids per second, each worker", grouped(f.perSecond)],
+    ["Ids per second, all workers", grouped(f.allPerSecond)],
     ["Starts", utc(l.epoch)],
     ["Ends", el("span", { class: expired ? "bad" : undefined }, utc(f.end)), " ", relative(f.end, "quiet")],
     ["Safe in JavaScript", f.unsafe === null ? "always: at most 53 bits" : [`until ${utc(f.unsafe)} `, relative(f.unsafe, "quiet")]].flat(),
@@ -197,7 +197,7 @@ export function load(state) {
   update();
 }
 
-// limits returns the largest values of the fields of an ID.
+// limits returns the largest values of the fields of an id.
 export function limits() {
   const of = (name) => fields(layout).find((f) => f.name === name)?.max ?? 0n;
   return { worker: of("worker"), datacenter: of("datacenter"), sequence: of("sequence") };

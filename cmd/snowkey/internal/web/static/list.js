@@ -1,4 +1,4 @@
-// Many IDs: what they have in common, when and by which workers they were made, and a table.
+// Many ids: what they have in common, when and by which workers they were made, and a table.
 import { decode, fields } from "./layout.js";
 import { formatSpan, relativeTime, utc } from "./times.js";
 import { announce, copyButton, el, grouped } from "./dom.js";
@@ -9,7 +9,7 @@ import { virtualTable } from "./virtual.js";
 import { downloads, tabbed } from "./download.js";
 import { card } from "./card.js";
 
-// count looks at each ID once.
+// count looks at each id once.
 async function count(layout, ids, work) {
   const c = { times: new Float64Array(ids.length), workers: new Map(), unsafe: 0, repeated: 0, first: null, last: null };
   const seen = new Set();
@@ -35,24 +35,24 @@ function summary(ids, c) {
   return el("dl", { class: "facts" }, [
     fact("First", utc(c.first).slice(0, 19), relativeTime(c.first)),
     fact("Last", utc(c.last).slice(0, 19), relativeTime(c.last)),
-    fact("Time between", span === 0n ? "none" : formatSpan(span < 60_000n ? span : (span / 1000n) * 1000n), rate >= 0.01 ? `${grouped(rate.toFixed(2))} IDs a second` : ""),
+    fact("Time between", span === 0n ? "none" : formatSpan(span < 60_000n ? span : (span / 1000n) * 1000n), rate >= 0.01 ? `${grouped(rate.toFixed(2))} ids a second` : ""),
     c.repeated > 0 ? fact("Repeated", grouped(c.repeated), "also earlier in the list") : null,
-    fact("Unsafe in JavaScript", c.unsafe === ids.length ? "all" : c.unsafe === 0 ? "none" : grouped(c.unsafe), c.unsafe > 0 ? "send IDs as strings" : ""),
+    fact("Unsafe in JavaScript", c.unsafe === ids.length ? "all" : c.unsafe === 0 ? "none" : grouped(c.unsafe), c.unsafe > 0 ? "send ids as strings" : ""),
   ]);
 }
 
-// list returns the nodes for many IDs, or null if they are no longer wanted.
+// list returns the nodes for many ids, or null if they are no longer wanted.
 export async function list({ layout, ids, texts, one, source, beside, linked }, work) {
   const c = await count(layout, ids, work);
   if (!c) return null;
   const titles = titlesOf(layout);
   const names = fields(layout).map((f) => f.name).filter((name) => name !== "unused" && name !== "time");
-  const head = ["ID", "Time (UTC)", ...names.map((name) => titles[name])];
+  const head = ["Id", "Time (UTC)", ...names.map((name) => titles[name])];
   const cells = (i) => {
     const d = decode(layout, ids[i]);
     return [String(ids[i]), utc(d.time).replace(" UTC", ""), ...names.map((name) => String(d[name]))];
   };
-  const details = el("div", { class: "result", id: "picked", role: "region", "aria-label": "The selected ID" });
+  const details = el("div", { class: "result", id: "picked", role: "region", "aria-label": "The selected id" });
   const pick = (i) => {
     details.replaceChildren(card(layout, one(i)));
     announce(`${ids[i]}, ${relativeTime(decode(layout, ids[i]).time)}`);
@@ -60,15 +60,15 @@ export async function list({ layout, ids, texts, one, source, beside, linked }, 
   const workers = names.includes("worker") && c.workers.size > 1;
   return [
     el("section", { class: "card", "aria-label": "Summary" },
-      el("div", { class: "row" }, el("h3", {}, `${grouped(ids.length)} IDs`), source),
+      el("div", { class: "row" }, el("h3", {}, `${grouped(ids.length)} ids`), source),
       beside,
       summary(ids, c),
       c.last > c.first ? overTime(c.times, c.first, c.last) : null,
       workers ? byWorker(c.workers, layout.datacenterBits > 0 ? `${titles.datacenter} · ${titles.worker.toLowerCase()}` : titles.worker) : null),
     el("section", { class: "card", "aria-label": "Table" },
       el("div", { class: "row actions" }, downloads(layout, ids, texts), copyButton("table", () => tabbed(head, cells, ids.length), "Copy table")),
-      el("p", { class: "hint" }, "Click a row to see all of an ID. Spreadsheets round IDs, unless the cells are formatted as text first.", linked ? "" : " The list is too long for a link."),
-      virtualTable({ head, count: ids.length, cells, pick, label: "Decoded IDs" })),
+      el("p", { class: "hint" }, "Click a row to see all of an id. Spreadsheets round ids, unless the cells are formatted as text first.", linked ? "" : " The list is too long for a link."),
+      virtualTable({ head, count: ids.length, cells, pick, label: "Decoded ids" })),
     details,
   ];
 }

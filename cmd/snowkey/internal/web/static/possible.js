@@ -1,4 +1,4 @@
-// How IDs are read: the preset that is used, and the other possible ones to choose from.
+// How ids are read: the preset that is used, and the other possible ones to choose from.
 import { decode } from "./layout.js";
 import { presetOf } from "./presets.js";
 import { relativeTime, utc } from "./times.js";

@@ -1,7 +1,7 @@
-// The presets that IDs without a layout may be of, as package describe has it: of those under which the
+// The presets that ids without a layout may be of, as package describe has it: of those under which the
 // times of most are possible, the first is assumed. A time is possible if it is not in the first half
 // day, where small numbers are, nor more than a day in the future. The order begins with the default,
-// which is also that of an ID with a prefix.
+// which is also that of an id with a prefix.
 import { allBits, lowBits } from "./layout.js";
 import { presets } from "./presets.js";
 
@@ -14,7 +14,7 @@ function isPossible(l, id, now) {
   return since >= halfDay && l.epoch + since <= now + 2n * halfDay;
 }
 
-// possible returns the IDs whose time is possible, of a long list some.
+// possible returns the ids whose time is possible, of a long list some.
 export function possible(l, ids, now = BigInt(Date.now())) {
   const step = Math.max(1, Math.ceil(ids.length / sample));
   return Array.from({ length: Math.ceil(ids.length / step) }, (_, i) => ids[i * step]).filter((id) => isPossible(l, id, now));

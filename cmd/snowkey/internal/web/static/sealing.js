@@ -35,15 +35,15 @@ async function open(sealer, prefix, text) {
 }
 
 const counted = (n, what) => (n === 1 ? `one ${what}` : `${grouped(n)} ${what}s`);
-const summary = (n, opening) => (opening ? `Opened ${counted(n, "token")}.` : `Sealed ${counted(n, "ID")}.`);
+const summary = (n, opening) => (opening ? `Opened ${counted(n, "token")}.` : `Sealed ${counted(n, "id")}.`);
 
 function table(rows, opening) {
-  const head = opening ? ["Token", "ID"] : ["ID", "Token"];
+  const head = opening ? ["Token", "Id"] : ["Id", "Token"];
   const cells = ([id, token]) => (opening ? [token, id] : [id, token]);
   const made = rows.map((row) => cells(row)[1]).join("\n");
   return [
-    el("p", { class: "row" }, el("strong", {}, summary(rows.length, opening)), copyButton(opening ? "the IDs" : "the tokens", () => made)),
-    el("div", { class: "scroll", role: "region", "aria-label": opening ? "Opened tokens" : "Sealed IDs", tabindex: "0" },
+    el("p", { class: "row" }, el("strong", {}, summary(rows.length, opening)), copyButton(opening ? "the ids" : "the tokens", () => made)),
+    el("div", { class: "scroll", role: "region", "aria-label": opening ? "Opened tokens" : "Sealed ids", tabindex: "0" },
       el("table", { class: "many" },
         el("thead", {}, el("tr", {}, head.map((h) => el("th", { scope: "col" }, h)))),
         el("tbody", {}, rows.map(cells).map(([first, second]) => el("tr", {}, el("th", { scope: "row" }, el("code", {}, first)), el("td", {}, el("code", {}, second))))))),
