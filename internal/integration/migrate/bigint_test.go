@@ -53,12 +53,8 @@ func (db *engine) killed(t testing.TB, kind migrate.Kind, at func(line string) b
 	cmd.Env = append(os.Environ(), childVariable+"="+string(kind), childDSN+"="+db.dsn)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	lines := bufio.NewScanner(out)
 	found := false
 	for !found && lines.Scan() {

@@ -48,9 +48,7 @@ func openPostgres(t testing.TB) *engine {
 func open(t testing.TB, dsn string) *engine {
 	t.Helper()
 	db, err := sql.Open("pgx", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return &engine{db, dsn}
 }
@@ -63,9 +61,7 @@ func (db *engine) config(kind migrate.Kind) migrate.Config {
 func (db *engine) migrate(t testing.TB, cfg migrate.Config) migrate.Result {
 	t.Helper()
 	result, err := migrate.Run(t.Context(), db.DB, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return result
 }
 
@@ -154,4 +150,11 @@ func TestMain(m *testing.M) {
 		os.Exit(child())
 	}
 	os.Exit(m.Run())
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -75,9 +75,7 @@ func TestTimeouts(t *testing.T) {
 				db.pair(t)
 			}
 			tx, err := db.Begin() // its session is from before
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			name := db.one(t, "SELECT current_database()")
 			for _, setting := range c.settings {
 				if db.one(t, "SELECT count(*) FROM pg_settings WHERE name = $1", setting) == "1" {
@@ -87,9 +85,7 @@ func TestTimeouts(t *testing.T) {
 			far := open(t, db.dsn)
 			far.SetMaxIdleConns(-1)
 			cfg, err := far.configOf(c.kind)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			var once sync.Once
 			cfg.Progress = func(s migrate.Step, _, _ int64) {
 				if s.Name != c.at {
@@ -179,9 +175,7 @@ func TestWaitIsNotHeld(t *testing.T) {
 	db := openPostgres(t)
 	db.run(t, "CREATE TABLE orders (id bigserial PRIMARY KEY)", "INSERT INTO orders DEFAULT VALUES")
 	long, err := db.Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := long.Exec("LOCK TABLE orders IN ROW EXCLUSIVE MODE"); err != nil {
 		t.Fatal(err)
 	}
@@ -199,9 +193,7 @@ func TestWaitIsNotHeld(t *testing.T) {
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-	if err := long.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, long.Rollback())
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}

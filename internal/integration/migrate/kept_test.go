@@ -51,9 +51,7 @@ func TestKept(t *testing.T) {
 				db.run(t, words.Replace(s))
 			}
 			cfg, err := db.configOf(c.kind)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			cfg.Table = "My Schema." + table
 			if c.kind == migrate.UUID {
 				cfg.Backfill.CreatedAt, cfg.Backfill.Column = "Made At", "New Id"
@@ -201,9 +199,7 @@ func TestForeignFunction(t *testing.T) {
 				"ALTER FUNCTION snow_migrate_order_lines() OWNER TO "+role)
 			t.Cleanup(func() { _, _ = db.Exec("DROP OWNED BY " + role + "; DROP ROLE " + role) })
 			cfg, err := db.configOf(kind)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			cfg.StopBefore = migrate.StepSwap
 			db.migrate(t, cfg)
 			db.expect(t, "0", "SELECT count(*) FROM pg_proc WHERE proowner = '"+role+"'::regrole")

@@ -141,9 +141,7 @@ func TestUndo(t *testing.T) {
 	before := db.schema(t, "public")
 	cfg := db.config(migrate.Bigint)
 	plan, err := migrate.Inspect(t.Context(), db.DB, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if again, err := migrate.Inspect(t.Context(), db.DB, cfg); err != nil || again.String() != plan.String() {
 		t.Errorf("another plan, %v:\n%s", err, again)
 	}

@@ -115,9 +115,7 @@ func TestLoudTriggers(t *testing.T) {
 			if strings.Contains(c.name, "right") {
 				db.run(t, "ALTER TABLE orders OWNER TO "+app, "ALTER TABLE order_lines OWNER TO "+app, "ALTER FUNCTION touch() OWNER TO "+app, "ALTER TABLE audit OWNER TO "+app)
 				u, err := url.Parse(db.dsn)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				q := u.Query()
 				q.Set("role", app)
 				u.RawQuery = q.Encode()

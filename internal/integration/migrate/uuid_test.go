@@ -32,9 +32,7 @@ func (db *engine) uuids(t testing.TB, n int) {
 func (db *engine) uuidConfig(t testing.TB) migrate.Config {
 	t.Helper()
 	cfg, err := db.configOf(migrate.UUID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return cfg
 }
 
@@ -148,9 +146,7 @@ func TestLookupRights(t *testing.T) {
 	db.run(t, as+role+"; INSERT INTO order_lines (order_id) VALUES ('"+db.one(t, "SELECT id FROM orders LIMIT 1")+"')"+back)
 	db.expect(t, "0", "SELECT count(*) FROM order_lines WHERE order_id_snowkey IS NULL")
 	tx, err := db.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = tx.Rollback() }()
 	_, err = tx.Exec("SET LOCAL ROLE " + role + "; CREATE TEMP TABLE t (order_id uuid, order_id_snowkey bigint); CREATE TRIGGER t BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION public.snow_migrate_order_lines()")
 	if err == nil || !strings.Contains(err.Error(), "permission denied for function") {

@@ -19,9 +19,7 @@ import (
 func testRedis(t *testing.T) *testserver.Server {
 	t.Helper()
 	server := testserver.NewRedis(t)
-	if err := client(t, server.DSN).ConfigSet(t.Context(), "appendfsync", "always").Err(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, client(t, server.DSN).ConfigSet(t.Context(), "appendfsync", "always").Err())
 	return server
 }
 
@@ -36,9 +34,7 @@ func TestServerDies(t *testing.T) {
 		"mariadb": func(t *testing.T) (*testserver.Server, engine) {
 			s := testserver.NewMariaDB(t)
 			cfg, err := mysql.ParseDSN(s.DSN)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			cfg.DBName = "serial"
 			if _, err := open(t, "mysql", s.DSN).Exec("CREATE DATABASE serial"); err != nil {
 				t.Fatal(err)
@@ -66,9 +62,7 @@ func ride(t *testing.T, start func(t *testing.T) (*testserver.Server, engine)) {
 		cfg := numbering(e.counter(t), "dies", block)
 		cfg.Digits = 12 // Redis issues a million numbers while its restart is awaited
 		n, err := serial.NewNumbers(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for range goroutines {
 			wg.Go(func() {
 				for {
@@ -114,13 +108,9 @@ func ride(t *testing.T, start func(t *testing.T) (*testserver.Server, engine)) {
 			had := given.Load()
 			await("a number", func() bool { return given.Load() > had+100 })
 			before := failed.Load()
-			if err := server.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, server.Kill())
 			await("an error", func() bool { return failed.Load() > before })
-			if err := server.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, server.Start())
 		}
 		had := given.Load()
 		await("a number after all", func() bool { return given.Load() > had+100 })
@@ -129,9 +119,7 @@ func ride(t *testing.T, start func(t *testing.T) (*testserver.Server, engine)) {
 		return
 	}
 	first, err := e.counter(t).Reserve(t.Context(), "20261121:dies", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	skipped := first - 1 - given.Load()
 	if limit := failed.Load()*block + handles*(block-1); skipped < 0 || skipped > limit {
 		t.Errorf("%d given, %d skipped, at most %d may be", given.Load(), skipped, limit)

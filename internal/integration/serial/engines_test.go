@@ -69,9 +69,7 @@ func onEvery(t *testing.T, test func(t *testing.T, e engine)) {
 func freshPostgres(t *testing.T, dsn, isolation string) string {
 	t.Helper()
 	u, err := url.Parse(testserver.Database(t, "pgx", dsn))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	query := u.Query()
 	query.Set("default_transaction_isolation", isolation)
 	u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20") // a blank, to PostgreSQL
@@ -81,9 +79,7 @@ func freshPostgres(t *testing.T, dsn, isolation string) string {
 func freshMySQL(t *testing.T, dsn, mode string) string {
 	t.Helper()
 	cfg, err := mysql.ParseDSN(testserver.Database(t, "mysql", dsn))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cfg.InterpolateParams = mode == "interpolated"
 	if mode == "autocommit off" {
 		cfg.Params = map[string]string{"autocommit": "0"}
@@ -94,9 +90,7 @@ func freshMySQL(t *testing.T, dsn, mode string) string {
 func open(t testing.TB, driver, dsn string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open(driver, dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -113,9 +107,7 @@ func (e engine) counter(t testing.TB) serial.Counter {
 func client(t testing.TB, dsn string) *redis.Client {
 	t.Helper()
 	options, err := redisOptions(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := redis.NewClient(options)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
@@ -155,4 +147,11 @@ func mustNew[S any](s S, err error) S {
 		panic(err)
 	}
 	return s
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -84,9 +84,7 @@ func child() int {
 func TestProcesses(t *testing.T) {
 	const processes, many, block = 6, 400, 8
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	onEvery(t, func(t *testing.T, e engine) {
 		code := code()
 		var mu sync.Mutex
@@ -139,9 +137,7 @@ func TestProcesses(t *testing.T) {
 		}
 		wg.Wait()
 		first, err := e.counter(t).Reserve(t.Context(), "20261121:"+code, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		given, taken := int64(len(seen)), first-1
 		// Lines of a killed process may be lost in the pipe.
 		if limit := int64(processes*(block-1) + killed*(many+block)); taken < given || taken-given > limit {

@@ -97,20 +97,14 @@ func TestAssumptionsOfCrashes(t *testing.T) {
 			run(t, conn, "CHECKPOINT", "SELECT nextval('s32') FROM generate_series(1, 5)")
 		}
 		run(t, conn, "SELECT pg_switch_wal()") // so that the log is flushed, and has what was not committed
-		if err := server.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		if err := server.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Kill())
+		must(t, server.Start())
 		conn = connect(t, server.DSN)
 		if size := one[int64](t, conn, "SELECT pg_relation_size('m')"); size != 0 {
 			t.Errorf("the unlogged table has %d bytes", size)
 		}
 		run(t, conn, "INSERT INTO m VALUES (1)")
-		if err := server.Restart(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, server.Restart())
 		conn = connect(t, server.DSN)
 		if size := one[int64](t, conn, "SELECT pg_relation_size('m')"); size == 0 {
 			t.Error("an orderly restart has emptied the unlogged table")
