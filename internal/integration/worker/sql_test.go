@@ -3,11 +3,12 @@ package worker
 import (
 	"context"
 	"strings"
-	"sync"
 	"testing"
 
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
+	"github.com/seed-299c1d6b/snowkey/worker/pgxstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 	"github.com/seed-299c1d6b/snowkey/worker/storetest"
 )
@@ -26,28 +27,32 @@ func TestSQLStore(t *testing.T) {
 	})
 }
 
-// Processes that start at the same time, on a database without tables, have one worker ID each.
+// Processes that start at the same time, on a database without tables, have one worker ID each, in
+// whichever way they open it, and no id twice.
 func TestManyStarts(t *testing.T) {
 	onServers(t, func(t *testing.T, e engine) {
 		const starts = 12
-		var mu sync.Mutex
-		workers := map[int64]bool{}
-		var wg sync.WaitGroup
-		for range starts {
-			db := e.open(t)
-			wg.Go(func() {
-				gen, err := sqlstore.Open(t.Context(), db, leasing(worker.Config{ClaimWait: patience, Timeout: patience}))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				t.Cleanup(func() { _ = gen.Close(context.Background()) })
-				mu.Lock()
-				defer mu.Unlock()
-				workers[gen.Worker()] = true
-			})
+		cfg := leasing(worker.Config{ClaimWait: patience, Timeout: patience})
+		ways := []func() (*worker.Generator, error){
+			func() (*worker.Generator, error) { return sqlstore.Open(t.Context(), e.open(t), cfg) },
+			func() (*worker.Generator, error) { return use(e.gorm(t), gormplugin.Config{Store: cfg}) },
 		}
-		if wg.Wait(); len(workers) != starts {
+		if e.driver == "pgx" {
+			ways = append(ways, func() (*worker.Generator, error) { return pgxstore.Open(t.Context(), e.pgx(t, 2), cfg) })
+		}
+		var ids idSet
+		workers := map[int64]bool{}
+		for _, gen := range together(t, starts, func(i int) (*worker.Generator, error) {
+			gen, err := ways[i%len(ways)]()
+			if err == nil {
+				err = ids.draw(gen, 1000)
+			}
+			return gen, err
+		}) {
+			workers[gen.Worker()] = true
+			must(t, gen.Close(context.Background()))
+		}
+		if ids.check(t); len(workers) != starts {
 			t.Errorf("%d worker IDs", len(workers))
 		}
 	})
