@@ -27,10 +27,7 @@ func child() int {
 	if err == nil {
 		defer db.Close()
 		kind, finish := strings.CutSuffix(os.Getenv(childVariable), finishing)
-		var cfg migrate.Config
-		if cfg, err = (&engine{DB: db}).configOf(migrate.Kind(kind)); err != nil {
-			panic(err)
-		}
+		cfg := (&engine{DB: db}).config(migrate.Kind(kind))
 		cfg.BatchSize, cfg.Finish = 500, finish
 		cfg.Progress = func(s migrate.Step, done, _ int64) { fmt.Println(s.Name, s.Table, done) }
 		for err = migrate.ErrRunning; errors.Is(err, migrate.ErrRunning); { // the one that was killed has not lost its lock

@@ -13,8 +13,10 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // patience is the timeout of what must happen, on a busy machine.
@@ -53,9 +55,18 @@ func open(t testing.TB, dsn string) *engine {
 	return &engine{db, dsn}
 }
 
-// config is that of a migration of the table orders.
+// config is that of a migration of the table orders, in a child too.
 func (db *engine) config(kind migrate.Kind) migrate.Config {
-	return migrate.Config{Kind: kind, Table: "orders"}
+	cfg := migrate.Config{Kind: kind, Table: "orders"}
+	if kind == migrate.UUID {
+		store, err := sqlstore.New(db.DB, sqlstore.Config{AllowDataLoss: true})
+		if err != nil {
+			panic(err)
+		}
+		cfg.Generator = "nextval('next_id')"
+		cfg.Backfill = backfill.Config{CreatedAt: "created_at", Store: store}
+	}
+	return cfg
 }
 
 func (db *engine) migrate(t testing.TB, cfg migrate.Config) migrate.Result {

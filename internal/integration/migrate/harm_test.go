@@ -22,7 +22,7 @@ func TestForeignColumn(t *testing.T) {
 			db.run(t, "CREATE SEQUENCE next_id", "CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), created_at timestamptz NOT NULL DEFAULT now(), "+column+")", "INSERT INTO orders DEFAULT VALUES")
 			before := db.schema(t, "public")
 			for _, undo := range []bool{false, true} {
-				cfg := db.uuidConfig(t)
+				cfg := db.config(migrate.UUID)
 				cfg.Undo, cfg.Backfill.Column = undo, strings.Fields(column)[0]
 				_, err := migrate.Run(t.Context(), db.DB, cfg)
 				var config *core.ConfigError
@@ -43,7 +43,7 @@ func TestUndoFill(t *testing.T) {
 	db := openPostgres(t)
 	db.uuids(t, 3000)
 	db.killed(t, migrate.UUID, func(line string) bool { return line == "fill public.orders 1500" })
-	cfg := db.uuidConfig(t)
+	cfg := db.config(migrate.UUID)
 	cfg.Undo = true
 	db.again(t, cfg)
 	if left := db.schema(t, "public"); strings.Contains(left, "id_snowkey") || strings.Contains(left, "snow_migrate") {
@@ -84,8 +84,7 @@ func TestTimeouts(t *testing.T) {
 			}
 			far := open(t, db.dsn)
 			far.SetMaxIdleConns(-1)
-			cfg, err := far.configOf(c.kind)
-			must(t, err)
+			cfg := far.config(c.kind)
 			var once sync.Once
 			cfg.Progress = func(s migrate.Step, _, _ int64) {
 				if s.Name != c.at {
@@ -113,7 +112,7 @@ func TestSmallPool(t *testing.T) {
 	db := openPostgres(t)
 	db.uuids(t, 1000)
 	db.SetMaxOpenConns(1)
-	cfg := db.uuidConfig(t)
+	cfg := db.config(migrate.UUID)
 	var config *core.ConfigError
 	if _, err := migrate.Run(t.Context(), db.DB, cfg); !errors.As(err, &config) || !strings.Contains(err.Error(), "db 1: must have at least two connections") {
 		t.Errorf("%v", err)

@@ -50,8 +50,7 @@ func TestKept(t *testing.T) {
 			for _, s := range c.setup {
 				db.run(t, words.Replace(s))
 			}
-			cfg, err := db.configOf(c.kind)
-			must(t, err)
+			cfg := db.config(c.kind)
 			cfg.Table = "My Schema." + table
 			if c.kind == migrate.UUID {
 				cfg.Backfill.CreatedAt, cfg.Backfill.Column = "Made At", "New Id"
@@ -198,8 +197,7 @@ func TestForeignFunction(t *testing.T) {
 			db.run(t, "DROP ROLE IF EXISTS "+role, "CREATE ROLE "+role, "CREATE FUNCTION snow_migrate_order_lines() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
 				"ALTER FUNCTION snow_migrate_order_lines() OWNER TO "+role)
 			t.Cleanup(func() { _, _ = db.Exec("DROP OWNED BY " + role + "; DROP ROLE " + role) })
-			cfg, err := db.configOf(kind)
-			must(t, err)
+			cfg := db.config(kind)
 			cfg.StopBefore = migrate.StepSwap
 			db.migrate(t, cfg)
 			db.expect(t, "0", "SELECT count(*) FROM pg_proc WHERE proowner = '"+role+"'::regrole")

@@ -23,8 +23,7 @@ func TestRowsPerSecond(t *testing.T) {
 		} else {
 			db.shop(t, 1000)
 		}
-		cfg, err := db.configOf(kind)
-		must(t, err)
+		cfg := db.config(kind)
 		cfg.RowsPerSecond = 400
 		begun := time.Now()
 		result := db.migrate(t, cfg)

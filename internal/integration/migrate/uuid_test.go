@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
-	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
-	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // uuids makes tables whose key is a UUID, and a generator in SQL. Its ids are not real ones, but
@@ -27,25 +25,6 @@ func (db *engine) uuids(t testing.TB, n int) {
 		"INSERT INTO order_lines (order_id) SELECT id FROM orders",
 		"INSERT INTO shipments (order_id) SELECT CASE WHEN random() < 0.5 THEN id END FROM orders",
 		"UPDATE orders SET parent_id = id WHERE random() < 0.1")
-}
-
-func (db *engine) uuidConfig(t testing.TB) migrate.Config {
-	t.Helper()
-	cfg, err := db.configOf(migrate.UUID)
-	must(t, err)
-	return cfg
-}
-
-// configOf is for a child, too.
-func (db *engine) configOf(kind migrate.Kind) (migrate.Config, error) {
-	cfg := db.config(kind)
-	if kind != migrate.UUID {
-		return cfg, nil
-	}
-	store, err := sqlstore.New(db.DB, sqlstore.Config{AllowDataLoss: true})
-	cfg.Generator = "nextval('next_id')"
-	cfg.Backfill = backfill.Config{CreatedAt: "created_at", Store: store}
-	return cfg, err
 }
 
 // orders starts programs that write UUIDs, until the flag is set, and later ones that write ids.
@@ -79,7 +58,7 @@ func TestUUID(t *testing.T) {
 	var ended atomic.Bool
 	p := db.programs(t)
 	p.orders(&ended)
-	cfg := db.uuidConfig(t)
+	cfg := db.config(migrate.UUID)
 	for _, at := range []string{"columns public.order_lines", "fill public.orders 5", "check public.orders", "validate public.order_lines"} {
 		db.killed(t, migrate.UUID, func(line string) bool { return strings.HasPrefix(line, at) })
 	}
@@ -136,7 +115,7 @@ func TestLookupRights(t *testing.T) {
 	t.Parallel()
 	db := openPostgres(t)
 	db.uuids(t, 10)
-	cfg := db.uuidConfig(t)
+	cfg := db.config(migrate.UUID)
 	cfg.StopBefore = migrate.StepSwap
 	db.migrate(t, cfg)
 	role := strings.ToLower(t.Name())

@@ -8,51 +8,32 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/serial"
 )
 
-// testRedis starts a private Redis that syncs every write.
-func testRedis(t *testing.T) *testserver.Server {
-	t.Helper()
-	server := testserver.NewRedis(t)
-	must(t, client(t, server.DSN).ConfigSet(t.Context(), "appendfsync", "always").Err())
-	return server
-}
-
 // The server dies again and again while numbers are drawn. No number is issued twice. A lost
 // answer skips its block: one for each error.
 func TestServerDies(t *testing.T) {
-	for name, start := range map[string]func(t *testing.T) (*testserver.Server, engine){
-		"postgres": func(t *testing.T) (*testserver.Server, engine) {
-			s := testserver.NewPostgres(t)
-			return s, engine{"pgx", s.DSN}
-		},
-		"mariadb": func(t *testing.T) (*testserver.Server, engine) {
-			s := testserver.NewMariaDB(t)
-			cfg, err := mysql.ParseDSN(s.DSN)
-			must(t, err)
-			cfg.DBName = "serial"
-			if _, err := open(t, "mysql", s.DSN).Exec("CREATE DATABASE serial"); err != nil {
-				t.Fatal(err)
-			}
-			return s, engine{"mysql", cfg.FormatDSN()}
-		},
-		"redis": func(t *testing.T) (*testserver.Server, engine) {
-			s := testRedis(t)
-			return s, engine{"redis", s.DSN}
-		},
+	for driver, start := range map[string]func(testing.TB) *testserver.Server{
+		"pgx": testserver.NewPostgres, "mysql": testserver.NewMariaDB, "redis": testserver.NewRedis,
 	} {
-		t.Run(name, func(t *testing.T) { ride(t, start) })
+		t.Run(driver, func(t *testing.T) {
+			server := start(t)
+			e := engine{driver, server.DSN}
+			if driver == "redis" { // syncs every write
+				must(t, client(t, e.dsn).ConfigSet(t.Context(), "appendfsync", "always").Err())
+			} else {
+				e.dsn = testserver.Database(t, driver, server.DSN)
+			}
+			ride(t, server, e)
+		})
 	}
 }
 
-func ride(t *testing.T, start func(t *testing.T) (*testserver.Server, engine)) {
+func ride(t *testing.T, server *testserver.Server, e engine) {
 	const handles, goroutines, block, deaths = 3, 2, 5, 2
-	server, e := start(t)
 	var mu sync.Mutex
 	seen := map[string]bool{}
 	var given, failed atomic.Int64

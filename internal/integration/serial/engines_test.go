@@ -136,7 +136,11 @@ func code() string { return fmt.Sprintf("T%016x", rand.Uint64()) }
 
 func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) != "" {
-		os.Exit(child())
+		if err := child(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
 	}
 	os.Exit(m.Run())
 }
