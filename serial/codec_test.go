@@ -332,20 +332,25 @@ func checkConfig(t *testing.T, made bool, err error, want []string) {
 	}
 }
 
-// The methods of a Codec that New has not made return errors.
-func TestZeroCodec(t *testing.T) {
+// The methods of what New and NewNumbers have not made return errors.
+func TestZero(t *testing.T) {
 	for _, c := range []*serial.Codec{nil, {}} {
-		if c.Width() != 0 || c.Config().Prefix != "" {
-			t.Errorf("%d, %+v", c.Width(), c.Config())
+		s, err := c.Encode(1)
+		id, noID := c.Decode("2026112107304512308170042")
+		typed, noTyped := c.DecodeTyped("1")
+		if s != "" || err == nil || id != 0 || noID == nil || typed != 0 || noTyped == nil || c.Width() != 0 || c.Config().Prefix != "" {
+			t.Errorf("%q, %v; %d, %v; %d, %v", s, err, id, noID, typed, noTyped)
 		}
-		for _, id := range []int64{0, 1, -1} {
-			if s, err := c.Encode(id); err == nil || s != "" {
-				t.Errorf("%d: %q, %v", id, s, err)
-			}
-		}
-		for _, s := range []string{"", "x", "2026112107304512308170042"} {
-			if id, err := c.Decode(s); err == nil || id != 0 {
-				t.Errorf("%q: %d, %v", s, id, err)
+	}
+	for _, n := range []*serial.Numbers{nil, {}} {
+		_, noNext := n.Next(t.Context())
+		_, noNextIn := n.NextIn(t.Context(), &counter{})
+		_, noText := n.Format(time.Now(), 1)
+		_, _, noNumber := n.Parse("INV-20261121-000123")
+		_, _, noTyped := n.ParseTyped("1")
+		for _, err := range []error{noNext, noNextIn, noText, noNumber, noTyped} {
+			if err == nil || n.Width() != 0 {
+				t.Errorf("%v, %v, %v, %v, %v", noNext, noNextIn, noText, noNumber, noTyped)
 			}
 		}
 	}

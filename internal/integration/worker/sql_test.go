@@ -57,26 +57,3 @@ func TestManyStarts(t *testing.T) {
 		}
 	})
 }
-
-// The statements of DDL make what a store finds by itself, also where it is there.
-func TestDetectedAndNamed(t *testing.T) {
-	onServers(t, func(t *testing.T, e engine) {
-		cfg := sqlstore.Config{Dialect: e.dialect, Table: "Numbers_of_Order", AllowDataLoss: true, NoCreate: true}
-		ddl, err := cfg.DDL()
-		must(t, err)
-		db := e.open(t)
-		_, columns, _ := strings.Cut(ddl[0], " (")
-		if err := acquire(t, mustNew(sqlstore.New(db, cfg)), once); err == nil || !strings.Contains(err.Error(), columns) {
-			t.Errorf("%v", err)
-		}
-		mustExec(t, db, append(ddl, ddl...)...)
-		cfg.Dialect = sqlstore.Detect
-		lease, err := worker.Open(t.Context(), mustNew(sqlstore.New(db, cfg)), worker.Config{Owner: "Käthe's 🖥 host", Timeout: patience, ClaimWait: patience})
-		must(t, err)
-		rows, err := mustNew(sqlstore.New(db, cfg)).List(t.Context(), "default")
-		if err != nil || len(rows) != 1 || rows[0].Owner != "Käthe's 🖥 host" || rows[0].Worker != lease.Worker() {
-			t.Errorf("%+v, %v", rows, err)
-		}
-		must(t, lease.Close(context.Background()))
-	})
-}
