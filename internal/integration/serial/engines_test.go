@@ -23,14 +23,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// The stores are counters.
-var (
-	_ serial.Counter = (*sqlstore.Store)(nil)
-	_ serial.Counter = sqlstore.InTx{}
-	_ serial.Counter = (*redisstore.Store)(nil)
-	_ sqlstore.Tx    = (*sql.Tx)(nil)
-)
-
 // patience is the timeout of what must happen, on a busy machine.
 const patience = 3 * time.Minute
 
