@@ -36,9 +36,7 @@ func artificial(t *testing.T, offsets []int, times []int64, rule string) *time.L
 	}
 	data := append(block(false), block(true)...)
 	loc, err := time.LoadLocationFromTZData("made/up", append(data, "\n"+rule+"\n"...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return loc
 }
 
@@ -64,22 +62,6 @@ func TestArtificialZones(t *testing.T) {
 	// A name that changes for ever, over an offset that does not.
 	named := serial.Config{Location: artificial(t, []int{0, 0}, []int64{base}, "AAA0BBB0,M3.5.0,M10.5.0"), Layout: core.Layout{TimeBits: 63}}
 	if err := validate(named); err == nil || !strings.Contains(err.Error(), "too often") {
-		t.Error(err)
-	}
-	named.Layout.TimeBits, named.Layout.WorkerBits = 44, 19 // 557 years of it
-	if err := validate(named); err != nil {
-		t.Error(err)
-	}
-	// Package time gives a bound that is past on the last day of a leap year, and this
-	// zone changes on the first of the next.
-	newYear := codec(t, serial.Config{Location: artificial(t, []int{0, 0}, []int64{base}, "AAA0BBB,J1/12,J2/12"), Fold: true})
-	for after := int64(0); after < 5*86400; after += 1800 {
-		when := time.Date(2028, 12, 30, 0, 0, 0, 0, time.UTC).Add(time.Duration(after) * time.Second)
-		checkInverse(t, newYear, compose(t, core.Twitter(), core.Parts{Time: when}), "")
-	}
-	// Summer time by the rule alone, after a table without.
-	later := serial.Config{Location: artificial(t, []int{0, 0}, []int64{base}, "AAA0BBB,M3.5.0,M10.5.0"), Layout: core.Twitter()}
-	if err := validate(later); err == nil || !strings.Contains(err.Error(), "changes its offset from 0s to 1h0m0s at 2027-03-28T02:00:00Z") {
 		t.Error(err)
 	}
 }

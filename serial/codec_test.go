@@ -18,36 +18,28 @@ import (
 func zone(t testing.TB, name string) *time.Location {
 	t.Helper()
 	loc, err := time.LoadLocation(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return loc
 }
 
 func compose(t testing.TB, l core.Layout, p core.Parts) int64 {
 	t.Helper()
 	id, err := l.Compose(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return id
 }
 
 func at(t testing.TB, text string) time.Time {
 	t.Helper()
 	when, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return when
 }
 
 func codec(t testing.TB, cfg serial.Config) *serial.Codec {
 	t.Helper()
 	c, err := serial.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c
 }
 
@@ -86,8 +78,6 @@ func TestForms(t *testing.T) {
 	}{
 		{"a payment", serial.Config{Prefix: "PAY", Location: shanghai}, pay, "PAY2026112115304512308170042"},
 		{"check", serial.Config{Prefix: "PAY", Location: shanghai, Check: serial.Mod97}, pay, "PAY202611211530451230817004229"},
-		{"separated", serial.Config{Prefix: "PAY", Location: shanghai, Check: serial.Mod97, Separator: "-"}, pay, "PAY-20261121153045123-0817-0042-29"},
-		{"UTC", serial.Config{}, pay, "2026112107304512308170042"},
 		{"roll-back", serial.Config{Layout: rollback, Separator: "-"}, compose(t, rollback, core.Parts{Time: at(t, "2030-01-01T00:00:00Z"), Rollback: 3, Datacenter: 7, Worker: 31, Sequence: 4095}), "20300101000000000-3-255-4095"},
 		{"instagram", serial.Config{Layout: core.Instagram(), Separator: "-"}, compose(t, core.Instagram(), core.Parts{Time: at(t, "2030-01-01T00:00:00Z"), Worker: 8191, Sequence: 1023}), "20300101000000000-8191-1023"},
 		{"sonyflake", serial.Config{Layout: core.Sonyflake(), Separator: "-"}, compose(t, core.Sonyflake(), core.Parts{Time: at(t, "2030-01-01T00:00:00.019Z"), Worker: 65535, Sequence: 7}), "20300101000000010-007-65535"},
@@ -111,9 +101,7 @@ func shown(t testing.TB, f serial.Config, id int64, yearDigits int, fold string)
 		return "" // there package time has no such year, so nothing can be compared
 	}
 	parts, err := f.Layout.Decode(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	l, when := f.Layout.WithDefaults(), parts.Time
 	if f.Location != nil {
 		when = when.In(f.Location)
@@ -149,20 +137,14 @@ func TestWideLayouts(t *testing.T) {
 	}{
 		{core.Layout{TimeBits: 63}, 9, 22},
 		{core.Layout{TimeBits: 64, Unsigned: true}, 9, 22},
-		{core.Layout{Tick: 30 * time.Second, TimeBits: 55, SequenceBits: 8}, 11, 27},
 		{core.Layout{Tick: 1000 * time.Second, TimeBits: 50}, 11, 24},
-		{core.Layout{Epoch: at(t, "0001-01-01T00:00:00.001Z"), TimeBits: 47}, 4, 17},
 		{core.Layout{Epoch: at(t, "0001-01-01T00:00:00.001Z"), TimeBits: 48}, 4, 17},
 		{core.Layout{Epoch: at(t, "0001-01-01T00:00:00.001Z"), TimeBits: 49}, 5, 18},
 		{core.Layout{Epoch: at(t, "9999-12-31T23:59:59.998Z"), TimeBits: 1}, 4, 17},
 		{core.Layout{Epoch: at(t, "9999-12-31T23:59:59.999Z"), TimeBits: 1}, 5, 18},
 		{core.Layout{TimeBits: 1, WorkerBits: 62}, 4, 36},
-		{core.Layout{TimeBits: 1, SequenceBits: 62}, 4, 36},
-		{core.Layout{TimeBits: 2, SequenceBits: 62, Unsigned: true}, 4, 36},
-		{core.Layout{TimeBits: 1, WorkerBits: 63, Unsigned: true}, 4, 36},
 		{core.Layout{TimeBits: 1, RollbackBits: 63, Unsigned: true}, 4, 36},
 		{core.Layout{TimeBits: 2, DatacenterBits: 31, WorkerBits: 31, SequenceFirst: true, Unsigned: true}, 4, 36},
-		{core.Layout{TimeBits: 40, RollbackBits: 1, DatacenterBits: 1, WorkerBits: 1, SequenceBits: 1, SequenceFirst: true}, 4, 20},
 	} {
 		t.Run(fmt.Sprint(c.layout), func(t *testing.T) {
 			f := serial.Config{Layout: c.layout}
@@ -261,9 +243,7 @@ func TestOrder(t *testing.T) {
 	}
 	for i, l := range layouts {
 		c, err := serial.New(serial.Config{Layout: l, Prefix: "P", Separator: "--"[:i%3], Check: serial.Scheme(i % 2), Location: time.FixedZone("", 3600*(i%24-12))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var ids []uint64
 		near := randomID(l, rand.Uint64(), rand.Uint64())
 		for range 300 {
@@ -274,9 +254,7 @@ func TestOrder(t *testing.T) {
 		var before string
 		for _, id := range ids {
 			s, err := c.Encode(int64(id))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if s <= before {
 				t.Fatalf("%v: %q comes after %q", l, s, before)
 			}
@@ -315,13 +293,10 @@ func TestConfigErrors(t *testing.T) {
 		{serial.Config{}, nil},
 		{serial.Config{Prefix: strings.Repeat("x", 32), Separator: "-_.:"}, nil},
 		{serial.Config{Prefix: "A B"}, []string{`Prefix "A B": must have at most 32 visible ASCII characters`}},
-		{serial.Config{Prefix: "Ä"}, []string{"Prefix"}},
 		{serial.Config{Separator: "0"}, []string{`Separator "0": must have at most 4`}},
-		{serial.Config{Separator: "-----"}, []string{"Separator"}},
 		{serial.Config{Location: time.Local}, []string{"Location Local: must be a named zone"}},
 		{serial.Config{Location: berlin}, []string{"Location Europe/Berlin: changes its offset from 1h0m0s to 2h0m0s at 2011-03-27T01:00:00Z, so a time may occur twice: set Fold"}},
 		{serial.Config{Location: berlin, Fold: true}, nil},
-		{serial.Config{Location: zone(t, "Asia/Shanghai")}, nil},
 		{serial.Config{Location: zone(t, "Asia/Shanghai"), Layout: core.Mastodon()}, []string{"at 1986-05-03T18:00:00Z"}},
 		{serial.Config{Check: 5}, []string{"Check Scheme(5): must be NoCheck, Mod97"}},
 		{serial.Config{Layout: core.Layout{Epoch: at(t, "0001-01-01T00:00:00.001Z"), TimeBits: 41}, Location: time.FixedZone("w", -366*86400)}, nil},
@@ -333,44 +308,57 @@ func TestConfigErrors(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(c.want), func(t *testing.T) {
 			codec, err := serial.New(c.cfg)
-			if len(c.want) == 0 {
-				if err != nil {
-					t.Errorf("%+v: %v", c.cfg, err)
-				}
-				return
-			}
-			var config *core.ConfigError
-			if !errors.As(err, &config) || len(config.Fields) != len(c.want) {
-				t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
-				return
-			}
-			for i, f := range config.Fields {
-				if !strings.Contains(f.String(), c.want[i]) {
-					t.Errorf("%s, want %s", f, c.want[i])
-				}
-			}
-			if codec != nil {
-				t.Errorf("%+v: a codec", c.cfg)
-			}
+			checkConfig(t, codec != nil, err, c.want)
 		})
 	}
 }
 
-// The methods of a Codec that New has not made return errors.
-func TestZeroCodec(t *testing.T) {
+// checkConfig compares the faults of a configuration, in their order, with pieces of them. One with
+// faults makes nothing.
+func checkConfig(t *testing.T, made bool, err error, want []string) {
+	t.Helper()
+	if len(want) == 0 {
+		must(t, err)
+		return
+	}
+	var config *core.ConfigError
+	if !errors.As(err, &config) || len(config.Fields) != len(want) || made {
+		t.Fatalf("%v, want %q", err, want)
+	}
+	for i, f := range config.Fields {
+		if !strings.Contains(f.String(), want[i]) {
+			t.Errorf("%s, want %s", f, want[i])
+		}
+	}
+}
+
+// The methods of what New and NewNumbers have not made return errors.
+func TestZero(t *testing.T) {
 	for _, c := range []*serial.Codec{nil, {}} {
-		if c.Width() != 0 || c.Config().Prefix != "" {
-			t.Errorf("%d, %+v", c.Width(), c.Config())
+		s, err := c.Encode(1)
+		id, noID := c.Decode("2026112107304512308170042")
+		typed, noTyped := c.DecodeTyped("1")
+		if s != "" || err == nil || id != 0 || noID == nil || typed != 0 || noTyped == nil || c.Width() != 0 || c.Config().Prefix != "" {
+			t.Errorf("%q, %v; %d, %v; %d, %v", s, err, id, noID, typed, noTyped)
 		}
-		for _, id := range []int64{0, 1, -1} {
-			if s, err := c.Encode(id); err == nil || s != "" {
-				t.Errorf("%d: %q, %v", id, s, err)
+	}
+	for _, n := range []*serial.Numbers{nil, {}} {
+		_, noNext := n.Next(t.Context())
+		_, noNextIn := n.NextIn(t.Context(), &counter{})
+		_, noText := n.Format(time.Now(), 1)
+		_, _, noNumber := n.Parse("INV-20261121-000123")
+		_, _, noTyped := n.ParseTyped("1")
+		for _, err := range []error{noNext, noNextIn, noText, noNumber, noTyped} {
+			if err == nil || n.Width() != 0 {
+				t.Errorf("%v, %v, %v, %v, %v", noNext, noNextIn, noText, noNumber, noTyped)
 			}
 		}
-		for _, s := range []string{"", "x", "2026112107304512308170042"} {
-			if id, err := c.Decode(s); err == nil || id != 0 {
-				t.Errorf("%q: %d, %v", s, id, err)
-			}
-		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -74,6 +73,7 @@ func TestDeath(t *testing.T) {
 			skipOrFail(t, err)
 		}
 	}
+	stranger := NewRedis(t) // of another binary, as far as those that die know
 	for _, how := range []string{"return", "exit", "panic", "terminated", "killed", "paused"} {
 		t.Run(how, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // it starts six servers
@@ -120,76 +120,25 @@ func TestDeath(t *testing.T) {
 				}
 				return nil
 			})
+			if !stranger.running() {
+				t.Error("the server of another binary was ended")
+			}
 			t.Logf("nothing is left %v after the end", time.Since(died).Round(time.Millisecond))
 		})
 	}
 }
 
-// TestWatchdog runs the watchdog alone.
-func TestWatchdog(t *testing.T) {
-	sleep, err := exec.LookPath("sleep")
+// eventually polls until f returns nil.
+func eventually(t testing.TB, limit time.Duration, f func() error) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.Now().Add(limit)
+	err := f()
+	for ; err != nil && time.Now().Before(deadline); err = f() {
+		<-tick.C
+	}
 	if err != nil {
-		t.Skip(err)
-	}
-	home, err := os.MkdirTemp(t.TempDir(), "snowkey-test-*.d")
-	if err != nil {
-		t.Fatal(err)
-	}
-	start := func(path string) (*exec.Cmd, chan error) {
-		t.Helper()
-		if err := os.Symlink(sleep, path); err != nil {
-			t.Fatal(err)
-		}
-		cmd, ended := exec.Command(path, "600"), make(chan error, 1)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		go func() { ended <- cmd.Wait() }()
-		t.Cleanup(func() { _ = cmd.Process.Kill() })
-		return cmd, ended
-	}
-	server, serverEnded := start(filepath.Join(home, "etcd"))
-	_, pagerEnded := start(filepath.Join(home, "less"))                  // a reader of a log
-	_, strangerEnded := start(filepath.Join(filepath.Dir(home), "etcd")) // of another home
-	if err := server.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-
-	t.Setenv("PATH", "/nonexistent") // a test may have changed it
-	dog := exec.Command("/bin/sh", "-c", watchdog, "snowkey-test-watchdog", home, filepath.Base(home))
-	stdin, err := dog.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out strings.Builder
-	dog.Stdout, dog.Stderr = &out, &out
-	if err := dog.Start(); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case err := <-serverEnded:
-		t.Errorf("the server ended before its time: %v", err)
-	case <-time.After(impatience):
-	}
-	if err := stdin.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := dog.Wait(); err != nil || out.String() != "" {
-		t.Errorf("watchdog: %v, output %q", err, out.String())
-	}
-	select {
-	case <-serverEnded:
-	case <-time.After(patience):
-		t.Error("the stopped server is still there")
-	}
-	select {
-	case err := <-pagerEnded:
-		t.Errorf("the pager was ended: %v", err)
-	case err := <-strangerEnded:
-		t.Errorf("the server of another home was ended: %v", err)
-	default:
-	}
-	if _, err := os.Stat(home); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%s is there: %v", home, err)
+		t.Fatalf("after %v: %v", limit, err)
 	}
 }

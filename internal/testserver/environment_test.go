@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -100,6 +99,12 @@ func TestExternal(t *testing.T) {
 				}
 				if s == nil || s.Addr != addr || s.DSN != dsn || !s.External() {
 					t.Errorf("%q: %+v, %s, want address %q", dsn, s, r.fatal, addr)
+					continue
+				}
+				for _, control := range []func() error{s.Start, s.Stop, s.Kill, s.Restart, s.Pause, s.Resume} {
+					if control() == nil {
+						t.Errorf("%s is given, and is controlled", s)
+					}
 				}
 			}
 			t.Setenv(e.dsnVar, "")
@@ -107,47 +112,6 @@ func TestExternal(t *testing.T) {
 				t.Errorf("%s: %v without a variable", kind, s)
 			}
 		})
-	}
-}
-
-func TestExternalIsUsed(t *testing.T) {
-	t.Setenv("SNOWKEY_TEST_POSTGRES", "postgres://u@db.example/x")
-	t.Setenv("SNOWKEY_TEST_REDIS", "db.example:6379")
-	t.Setenv("SNOWKEY_TEST_ETCD", "http://db.example:2379")
-	for _, s := range []*Server{Postgres(t), Redis(t), Etcd(t)} {
-		if !s.External() {
-			t.Errorf("%s is private", s)
-		}
-		for name, f := range map[string]func() error{
-			"Start": s.Start, "Stop": s.Stop, "Kill": s.Kill,
-			"Restart": s.Restart, "Pause": s.Pause, "Resume": s.Resume,
-		} {
-			err := f()
-			if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), s.engine.dsnVar) {
-				t.Errorf("%s: %v, want an error that names %s and %s", name, err, name, s.engine.dsnVar)
-			}
-		}
-	}
-	if s := NewRedis(t); s.External() {
-		t.Errorf("NewRedis returned %s", s)
-	}
-	r := new(recorder)
-	t.Setenv("SNOWKEY_TEST_REDIS", "db.example")
-	if External(r, KindRedis); !strings.Contains(r.fatal, "SNOWKEY_TEST_REDIS: must be like host:6379") {
-		t.Errorf("malformed DSN: %q", r.fatal)
-	}
-}
-
-func TestMySQLs(t *testing.T) {
-	t.Setenv("SNOWKEY_TEST_MYSQL", "")
-	private := MySQLs(t)
-	if len(private) != 1 || private[0] != MariaDB(t) {
-		t.Errorf("without a variable: %v", private)
-	}
-	t.Setenv("SNOWKEY_TEST_MYSQL", "u@tcp(db.example:3306)/x")
-	both := MySQLs(t)
-	if len(both) != 2 || both[0] != private[0] || both[1].Addr != "db.example:3306" {
-		t.Errorf("with a variable: %v", both)
 	}
 }
 
@@ -175,38 +139,6 @@ func TestBroken(t *testing.T) {
 			if !strings.Contains(r.fatal, part) {
 				t.Errorf("error %q does not hold %q", r.fatal, part)
 			}
-		}
-	}
-}
-
-func TestPick(t *testing.T) {
-	a, b := t.TempDir(), t.TempDir()
-	touch := func(dir, name string, mode os.FileMode) {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, mode); err != nil {
-			t.Fatal(err)
-		}
-	}
-	touch(a, "server", 0o755)
-	touch(b, "server", 0o755)
-	touch(b, "setup", 0o755)
-	touch(a, "data", 0o644)
-	touch(a, "only", 0o755)
-	touch(b, "old-name", 0o755)
-	for _, c := range []struct {
-		programs [][]string
-		want     []string
-		reason   string
-	}{
-		{[][]string{{"server"}, {"setup"}}, []string{b + "/server", b + "/setup"}, ""}, // of one folder
-		{[][]string{{"server"}, {"only"}, {"setup"}}, []string{a + "/server", a + "/only", b + "/setup"}, ""},
-		{[][]string{{"server"}}, []string{a + "/server"}, ""},
-		{[][]string{{"new-name", "old-name"}}, []string{b + "/old-name"}, ""},
-		{[][]string{{"data"}}, nil, "data"},
-		{[][]string{{"server"}, {"x", "y"}}, nil, "x or y"},
-	} {
-		got, reason := pick([]string{a, b}, c.programs)
-		if !slices.Equal(got, c.want) || (reason == "") != (c.reason == "") || !strings.Contains(reason, c.reason) {
-			t.Errorf("%v: %v, %q, want %v, %q", c.programs, got, reason, c.want, c.reason)
 		}
 	}
 }

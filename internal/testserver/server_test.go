@@ -3,11 +3,13 @@
 package testserver
 
 import (
-	"net"
+	"database/sql"
 	"os"
-	"strings"
+	"os/exec"
 	"testing"
 	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib"
 )
 
 const (
@@ -15,153 +17,18 @@ const (
 	impatience = 200 * time.Millisecond // for what must not
 )
 
-func TestShared(t *testing.T) {
-	for kind, start := range map[Kind]func(testing.TB) *Server{
-		KindPostgres: Postgres, KindMariaDB: MariaDB, KindRedis: Redis, KindEtcd: Etcd,
-	} {
-		t.Run(string(kind), func(t *testing.T) {
-			t.Setenv(engines()[kind].dsnVar, "")
-			s := start(t)
-			if s.Kind != kind || s.External() || !strings.Contains(s.DSN, s.Addr) {
-				t.Errorf("server %q, external %v, DSN %q", s, s.External(), s.DSN)
-			}
-			if host, _, err := net.SplitHostPort(s.Addr); err != nil || host != "127.0.0.1" {
-				t.Errorf("address %q, %v", s.Addr, err)
-			}
-			if again := start(t); again != s {
-				t.Errorf("a second server: %s beside %s", again, s)
-			}
-		})
-	}
-}
-
-// TestArguments checks that a caller's arguments win over the package's.
-func TestArguments(t *testing.T) {
-	for kind, c := range map[Kind]struct {
-		argument  []string
-		ask, want string
-	}{
-		KindPostgres: {[]string{"-c", "fsync=on"}, "SHOW fsync", "on"},
-		KindMariaDB:  {[]string{"--innodb-flush-log-at-trx-commit=1"}, "SELECT @@innodb_flush_log_at_trx_commit + 60", "61"},
-	} {
-		t.Run(string(kind), func(t *testing.T) {
-			s := New(t, kind, c.argument...)
-			answer, err := call(s, patience, c.ask)
-			if err != nil || !strings.Contains(answer, c.want) {
-				t.Errorf("%s: %q, %v; want %s", c.ask, answer, err, c.want)
-			}
-		})
-	}
-}
-
-// TestRun checks that a program gets a server of its own, and leaves nothing.
-func TestRun(t *testing.T) {
-	shared := Postgres(t) // or skip
-	s, stop, err := Run(KindPostgres)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s == shared || s.Addr == shared.Addr || s.External() {
-		t.Errorf("%s is not its own", s)
-	}
-	if err := put(s, patience, "x"); err != nil {
-		t.Error(err)
-	}
-	if err := stop(); err != nil {
-		t.Error(err)
-	}
-	if err := get(s, impatience, ""); err == nil {
-		t.Error("it answers after its end")
-	}
-	if _, err := os.Stat(s.dir); !os.IsNotExist(err) {
-		t.Errorf("its data is there: %v", err)
-	}
-	t.Setenv("SNOWKEY_TEST_POSTGRES_BIN", t.TempDir())
-	if _, _, err := Run(KindPostgres); err == nil || !strings.Contains(err.Error(), "SNOWKEY_TEST_POSTGRES_BIN") {
-		t.Errorf("%v", err)
-	}
-}
-
-// TestLifecycle takes a private server of each kind through all of its states.
-func TestLifecycle(t *testing.T) {
-	Slow(t)
-	for kind, start := range starters() {
-		t.Run(string(kind), func(t *testing.T) {
-			began := time.Now()
-			s := start(t)
-			t.Logf("%s: ready after %v", s, time.Since(began).Round(time.Millisecond))
-			addr := s.Addr
-			do := func(name string, f func() error) {
-				t.Helper()
-				if err := f(); err != nil {
-					t.Fatalf("%s: %v", name, err)
-				}
-			}
-			refuse := func(name string, f func() error) {
-				t.Helper()
-				if err := f(); err == nil || !strings.Contains(err.Error(), addr) {
-					t.Errorf("%s: %v, want an error that names %s", name, err, addr)
-				}
-			}
-			answers := func() {
-				t.Helper()
-				if s.Addr != addr {
-					t.Fatalf("the address changed to %s", s.Addr)
-				}
-				if err := get(s, patience, "before-the-crash"); err != nil {
-					t.Fatal(err)
-				}
-			}
-			silent := func() {
-				t.Helper()
-				if err := get(s, impatience, ""); err == nil {
-					t.Fatal("it answers")
-				}
-			}
-			if err := put(s, patience, "before-the-crash"); err != nil {
-				t.Fatal(err)
-			}
-			do("Kill", s.Kill) // at once: what was acknowledged must be there
-			silent()
-			refuse("Kill", s.Kill)
-			refuse("Stop", s.Stop)
-			refuse("Pause", s.Pause)
-			refuse("Resume", s.Resume)
-			refuse("Restart", s.Restart)
-			do("Start", s.Start)
-			answers()
-			refuse("Start", s.Start)
-
-			do("Pause", s.Pause)
-			silent()
-			do("Pause", s.Pause)
-			do("Resume", s.Resume)
-			answers()
-			do("Resume", s.Resume)
-
-			do("Restart", s.Restart)
-			answers()
-			do("Stop", s.Stop)
-			silent()
-			do("Start", s.Start)
-			answers()
-
-			do("Pause", s.Pause)
-			do("Stop", s.Stop)
-			do("Start", s.Start)
-			do("Pause", s.Pause)
-			do("Kill", s.Kill)
-			do("Start", s.Start)
-			answers()
-			do("Pause", s.Pause) // and t.Cleanup must cope with it
-		})
-	}
-}
-
 // TestBackends checks that Pause and Kill reach the processes in other sessions.
 func TestBackends(t *testing.T) {
 	s := NewPostgres(t)
-	conn := connect(t, s.DSN)
+	db, err := sql.Open("pgx", s.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := s.Pause(); err != nil {
 		t.Fatal(err)
 	}
@@ -193,11 +60,26 @@ func TestBackends(t *testing.T) {
 	}
 }
 
+// TestFamily checks that a process that has ended, or is not ours, has no family: it is not killed.
+func TestFamily(t *testing.T) {
+	cmd := exec.Command("/bin/sh", "-c", "exit 0")
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range []int{cmd.Process.Pid, os.Getpid(), os.Getppid(), 1} {
+		if tree, err := family(pid, t.TempDir()); err != nil || len(tree) > 0 {
+			t.Errorf("family of %d: %v, %v", pid, tree, err)
+		}
+	}
+}
+
 // TestPortTaken lets the first address be one where a server of the same kind
 // answers: it must not be mistaken for the new one.
 func TestPortTaken(t *testing.T) {
 	Slow(t)
-	for kind, start := range starters() {
+	for kind, start := range map[Kind]func(testing.TB) *Server{
+		KindPostgres: NewPostgres, KindMariaDB: NewMariaDB, KindRedis: NewRedis, KindEtcd: NewEtcd,
+	} {
 		t.Run(string(kind), func(t *testing.T) {
 			taken := start(t).Addr
 			tries := 0
@@ -212,9 +94,6 @@ func TestPortTaken(t *testing.T) {
 			}
 			if tries != 2 || s.Addr == taken {
 				t.Errorf("%d tries, address %s, taken was %s", tries, s.Addr, taken)
-			}
-			if err := put(s, patience, "x"); err != nil {
-				t.Error(err)
 			}
 			if err := s.remove(); err != nil {
 				t.Error(err)

@@ -129,18 +129,13 @@ func subscribe(t *testing.T, sites []*site) {
 // eventually waits until a query of the database answers true.
 func (s *site) eventually(t *testing.T, query string, args ...any) {
 	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	var last error
-	for deadline := time.Now().Add(10 * patience); ; <-tick.C {
+	poll(t, 10*patience, func() error {
 		var yes bool
-		if last = s.db.QueryRowContext(t.Context(), query, args...).Scan(&yes); last == nil && yes {
-			return
+		if err := s.db.QueryRowContext(t.Context(), query, args...).Scan(&yes); err != nil || !yes {
+			return fmt.Errorf("%s: never %s, %w", s, query, err)
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: never %s, %v", s, query, last)
-		}
-	}
+		return nil
+	})
 }
 
 // caughtUp waits until each node has applied all that the other has written.

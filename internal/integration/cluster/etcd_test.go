@@ -80,28 +80,26 @@ func TestEtcd(t *testing.T) {
 	defer c.leave()
 	c.phase("all is well", func() { c.progress(6) })
 
-	lead := asked.leader(t, 0, -1)
-	c.phase("the leader is paused for 6s", func() {
-		must(t, members[lead].Pause())
-		began := time.Now()
-		asked.leader(t, (lead+1)%3, lead)
-		t.Logf("another leads after %v", time.Since(began).Round(time.Millisecond))
-		c.progress(1)
-		t.Logf("all holders continue after %v", time.Since(began).Round(time.Millisecond))
-		time.Sleep(time.Until(began.Add(6 * time.Second)))
-		must(t, members[lead].Resume())
-	})
-	lead = asked.leader(t, 0, -1)
-	c.phase("the leader is killed, and started 5s later", func() {
-		must(t, members[lead].Kill())
-		began := time.Now()
-		asked.leader(t, (lead+1)%3, lead)
-		t.Logf("another leads after %v", time.Since(began).Round(time.Millisecond))
-		c.progress(1)
-		t.Logf("all holders continue after %v", time.Since(began).Round(time.Millisecond))
-		time.Sleep(time.Until(began.Add(5 * time.Second)))
-		must(t, members[lead].Start())
-	})
+	for _, end := range []struct {
+		name       string
+		least      time.Duration
+		away, back func(*testserver.Server) error
+	}{
+		{"paused for 6s", 6 * time.Second, (*testserver.Server).Pause, (*testserver.Server).Resume},
+		{"killed, and started 5s later", 5 * time.Second, (*testserver.Server).Kill, (*testserver.Server).Start},
+	} {
+		lead := asked.leader(t, 0, -1)
+		c.phase("the leader is "+end.name, func() {
+			must(t, end.away(members[lead]))
+			began := time.Now()
+			asked.leader(t, (lead+1)%3, lead)
+			t.Logf("another leads after %v", time.Since(began).Round(time.Millisecond))
+			c.progress(1)
+			t.Logf("all holders continue after %v", time.Since(began).Round(time.Millisecond))
+			time.Sleep(time.Until(began.Add(end.least)))
+			must(t, end.back(members[lead]))
+		})
+	}
 	c.phase("two members are paused until ids end", func() { noQuorum(t, c, members) })
 	for i, m := range members {
 		c.phase(fmt.Sprintf("member %d is killed and started", i), func() {

@@ -114,15 +114,13 @@ func status(ctx context.Context, db *sql.DB, name string) string {
 func whole(t *testing.T, admins []*sql.DB) {
 	t.Helper()
 	for i, db := range admins {
-		for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		poll(t, patience, func() error {
 			ready, size := status(t.Context(), db, "wsrep_ready"), status(t.Context(), db, "wsrep_cluster_size")
-			if ready == "ON" && size == fmt.Sprint(len(admins)) && status(t.Context(), db, "wsrep_local_state_comment") == "Synced" {
-				break
+			if ready != "ON" || size != fmt.Sprint(len(admins)) || status(t.Context(), db, "wsrep_local_state_comment") != "Synced" {
+				return fmt.Errorf("node %d: wsrep_ready = %s, cluster of %s", i, ready, size)
 			}
-			if time.Now().After(deadline) {
-				t.Fatalf("node %d: wsrep_ready = %s, cluster of %s", i, ready, size)
-			}
-		}
+			return nil
+		})
 	}
 }
 
@@ -203,10 +201,9 @@ func notReplicated(t *testing.T, member *testserver.Server) {
 }
 
 // isolate disconnects a node from the others, or reconnects it.
-func isolate(t *testing.T, admin *sql.DB, value int) {
-	t.Helper()
+func isolate(t *testing.T, admin *sql.DB, value int) error {
 	_, err := admin.ExecContext(t.Context(), fmt.Sprintf("SET GLOBAL wsrep_provider_options = 'gmcast.isolate=%d'", value))
-	must(t, err)
+	return err
 }
 
 func galeraCrowd(t *testing.T, members []*testserver.Server, admins []*sql.DB) {
@@ -219,45 +216,28 @@ func galeraCrowd(t *testing.T, members []*testserver.Server, admins []*sql.DB) {
 	}
 	defer c.leave()
 	c.phase("all is well", func() { c.progress(6) })
-	c.phase("node 2 is killed, and started 3s later", func() {
-		must(t, members[2].Kill())
-		began := time.Now()
-		c.others(2, 1)
-		t.Logf("those at other nodes continue after %v", time.Since(began).Round(time.Millisecond))
-		time.Sleep(time.Until(began.Add(3 * time.Second)))
-		began = time.Now()
-		for try := 1; ; try++ { // a port that it needs may be in use for a moment
-			err := members[2].Start()
-			if err == nil {
+	// away takes a node away for at least that long. Those at other nodes continue.
+	away := func(what string, node int, least time.Duration, leave, back func() error) {
+		c.phase(fmt.Sprintf("node %d is %s", node, what), func() {
+			must(t, leave())
+			began := time.Now()
+			c.others(node, 1)
+			t.Logf("those at other nodes continue after %v", time.Since(began).Round(time.Millisecond))
+			time.Sleep(time.Until(began.Add(least)))
+			began = time.Now()
+			must(t, back())
+			whole(t, admins)
+			t.Logf("it is back after %v", time.Since(began).Round(time.Millisecond))
+		})
+	}
+	away("killed, and started 3s later", 2, 3*time.Second, members[2].Kill, func() (err error) {
+		for range 5 { // a port that it needs may be in use for a moment
+			if err = members[2].Start(); err == nil {
 				break
 			}
-			if t.Logf("%.300v", err); try == 5 {
-				t.Fatal("it does not start")
-			}
 		}
-		whole(t, admins)
-		t.Logf("it is back after %v", time.Since(began).Round(time.Millisecond))
+		return err
 	})
-	c.phase("node 0 is paused for 6s", func() {
-		must(t, members[0].Pause())
-		began := time.Now()
-		c.others(0, 1)
-		t.Logf("those at other nodes continue after %v", time.Since(began).Round(time.Millisecond))
-		time.Sleep(time.Until(began.Add(6 * time.Second)))
-		must(t, members[0].Resume())
-		began = time.Now()
-		whole(t, admins)
-		t.Logf("it is back after %v", time.Since(began).Round(time.Millisecond))
-	})
-	c.phase("node 1 is cut off for 6s", func() {
-		isolate(t, admins[1], 1)
-		began := time.Now()
-		c.others(1, 1)
-		t.Logf("those at other nodes continue after %v", time.Since(began).Round(time.Millisecond))
-		time.Sleep(time.Until(began.Add(6 * time.Second)))
-		isolate(t, admins[1], 0)
-		began = time.Now()
-		whole(t, admins)
-		t.Logf("it is back after %v", time.Since(began).Round(time.Millisecond))
-	})
+	away("paused for 6s", 0, 6*time.Second, members[0].Pause, members[0].Resume)
+	away("cut off for 6s", 1, 6*time.Second, func() error { return isolate(t, admins[1], 1) }, func() error { return isolate(t, admins[1], 0) })
 }

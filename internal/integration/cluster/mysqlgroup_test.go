@@ -12,7 +12,6 @@ import (
 	"os"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -29,15 +28,17 @@ type mysqlGroup struct {
 	pools int
 }
 
-// mysqlConfig has the settings of a DSN that survive a change of the primary: by default the
+// mysqlConnector has the settings of a DSN that survive a change of the primary: by default the
 // driver waits for a silent server until the kernel gives up, and keeps a connection to a
 // primary that has become a secondary.
-func mysqlConfig(t *testing.T, dsn string) *mysql.Config {
+func mysqlConnector(t *testing.T, dsn string) driver.Connector {
 	t.Helper()
 	cfg, err := mysql.ParseDSN(dsn + "?timeout=2s&readTimeout=5s&writeTimeout=5s&rejectReadOnly=true")
 	must(t, err)
 	cfg.Logger = &mysql.NopLogger{}
-	return cfg
+	connector, err := mysql.NewConnector(cfg)
+	must(t, err)
+	return connector
 }
 
 // connect opens a pool that finds the primary by the Router, or, every second time, by the
@@ -48,18 +49,14 @@ func (g *mysqlGroup) connect(t *testing.T) *sql.DB {
 	if g.pools%2 == 0 {
 		return g.direct(t)
 	}
-	connector, err := mysql.NewConnector(mysqlConfig(t, g.DSN))
-	must(t, err)
-	return opened(t, connector)
+	return opened(t, mysqlConnector(t, g.DSN))
 }
 
 func (g *mysqlGroup) direct(t *testing.T) *sql.DB {
 	t.Helper()
 	p := &primaryConnector{}
 	for _, m := range g.Members {
-		connector, err := mysql.NewConnector(mysqlConfig(t, m.DSN))
-		must(t, err)
-		p.members = append(p.members, connector)
+		p.members = append(p.members, mysqlConnector(t, m.DSN))
 	}
 	return opened(t, p)
 }
@@ -171,9 +168,7 @@ func (g *mysqlGroup) leader(t *testing.T) *testserver.Server {
 // suspended does not know at first that it was expelled.
 func (g *mysqlGroup) await(t *testing.T, _ bool) {
 	t.Helper()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(patience); ; <-tick.C {
+	poll(t, patience, func() error {
 		views := map[string]bool{}
 		complete := 0
 		for _, db := range g.each {
@@ -185,13 +180,11 @@ func (g *mysqlGroup) await(t *testing.T, _ bool) {
 				complete++
 			}
 		}
-		if complete == len(g.Members) && len(views) == 1 {
-			return
+		if complete != len(g.Members) || len(views) != 1 {
+			return fmt.Errorf("the members do not see each other: %q", slices.Collect(maps.Keys(views)))
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the members do not see each other: %q", slices.Collect(maps.Keys(views)))
-		}
-	}
+		return nil
+	})
 }
 
 func (g *mysqlGroup) ways() []way {
@@ -221,9 +214,7 @@ func TestFailoverGroupReplication(t *testing.T) {
 	g.admin = g.direct(t)
 	g.admin.SetMaxIdleConns(-1)
 	for _, m := range g.Members {
-		connector, err := mysql.NewConnector(mysqlConfig(t, m.DSN))
-		must(t, err)
-		db := opened(t, connector)
+		db := opened(t, mysqlConnector(t, m.DSN))
 		db.SetMaxIdleConns(-1)
 		g.each = append(g.each, db)
 	}
@@ -238,14 +229,12 @@ func outsideGroup(t *testing.T, g *mysqlGroup) {
 		if m == leader {
 			continue
 		}
-		connector, err := mysql.NewConnector(mysqlConfig(t, m.DSN))
-		must(t, err)
-		db := opened(t, connector)
+		db := opened(t, mysqlConnector(t, m.DSN))
 		for _, statement := range []string{"STOP GROUP_REPLICATION", "SET GLOBAL super_read_only = 0", "SET GLOBAL read_only = 0"} {
 			_, err := db.ExecContext(t.Context(), statement)
 			must(t, err)
 		}
-		_, err = mustNew(sqlstore.New(db, sqlstore.Config{})).List(t.Context(), "crowd")
+		_, err := mustNew(sqlstore.New(db, sqlstore.Config{})).List(t.Context(), "crowd")
 		var lossy *worker.DurabilityError
 		if !errors.As(err, &lossy) || lossy.Setting != "group_replication" {
 			t.Errorf("%v", err)

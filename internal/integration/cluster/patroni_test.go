@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
@@ -69,22 +68,17 @@ func (p *patroni) leader(t *testing.T) *testserver.PatroniMember {
 // Patroni has rewound it. Its timeline shows the difference.
 func (p *patroni) await(t *testing.T, early bool) {
 	t.Helper()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
 	standbys := len(p.Members) - 1
 	if early {
 		standbys = 1
 	}
-	for deadline := time.Now().Add(patience); ; <-tick.C {
+	poll(t, patience, func() error {
 		states, err := p.State()
-		ready := p.caughtUp(t, states)
-		if ready >= standbys {
-			return
+		if ready := p.caughtUp(t, states); ready < standbys {
+			return fmt.Errorf("%d standbys have all that the primary has; Patroni: %+v, %w", ready, states, err)
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d standbys have all that the primary has; Patroni: %+v, %v", ready, states, err)
-		}
-	}
+		return nil
+	})
 }
 
 // caughtUp counts the synchronous standbys that have everything that the primary has now.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -140,7 +139,7 @@ func (w *writers) missing(rows []int64) (missing int) {
 // ask reads rows, and retries.
 func (w *writers) ask(query string, args []any, row func(*sql.Rows) error) {
 	w.t.Helper()
-	once := func() error {
+	poll(w.t, patience, func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		rows, err := w.db.QueryContext(ctx, query, args...)
@@ -154,18 +153,7 @@ func (w *writers) ask(query string, args []any, row func(*sql.Rows) error) {
 			}
 		}
 		return rows.Err()
-	}
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(patience); ; <-tick.C {
-		err := once()
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			w.t.Fatalf("%.100s: %v", query, err)
-		}
-	}
+	})
 }
 
 // leave ends the writers.
@@ -201,17 +189,9 @@ func (w *writers) end() (acknowledged, unknown int) {
 // asksFor reads a row from the primary, which may have changed meanwhile.
 func asksFor(t *testing.T, db *sql.DB, query string, into ...any) {
 	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(patience); ; <-tick.C {
+	poll(t, patience, func() error {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-		err := db.QueryRowContext(ctx, query).Scan(into...)
-		cancel()
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal(fmt.Errorf("%s: %w", query, err))
-		}
-	}
+		defer cancel()
+		return db.QueryRowContext(ctx, query).Scan(into...)
+	})
 }

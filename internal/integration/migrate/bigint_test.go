@@ -27,10 +27,7 @@ func child() int {
 	if err == nil {
 		defer db.Close()
 		kind, finish := strings.CutSuffix(os.Getenv(childVariable), finishing)
-		var cfg migrate.Config
-		if cfg, err = (&engine{DB: db}).configOf(migrate.Kind(kind)); err != nil {
-			panic(err)
-		}
+		cfg := (&engine{DB: db}).config(migrate.Kind(kind))
 		cfg.BatchSize, cfg.Finish = 500, finish
 		cfg.Progress = func(s migrate.Step, done, _ int64) { fmt.Println(s.Name, s.Table, done) }
 		for err = migrate.ErrRunning; errors.Is(err, migrate.ErrRunning); { // the one that was killed has not lost its lock
@@ -53,12 +50,8 @@ func (db *engine) killed(t testing.TB, kind migrate.Kind, at func(line string) b
 	cmd.Env = append(os.Environ(), childVariable+"="+string(kind), childDSN+"="+db.dsn)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	lines := bufio.NewScanner(out)
 	found := false
 	for !found && lines.Scan() {

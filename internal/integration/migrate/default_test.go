@@ -27,9 +27,7 @@ func (db *engine) generators(t testing.TB) {
 	for _, g := range []ddl.Generator{{Namespace: "orders"}, {Namespace: "low", Prefix: "low_", Layout: low}, {Namespace: "wider", Prefix: "wider_", Layout: wider()}} {
 		g.Dialect = ddl.Postgres
 		script, err := g.Create()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		db.run(t, script...)
 	}
 }
@@ -47,9 +45,7 @@ func TestDefault(t *testing.T) {
 			db.generators(t)
 			before := db.numbering(t)
 			gen, err := sqlstore.Open(t.Context(), db.DB, sqlstore.Config{AllowDataLoss: true, Lease: worker.Config{Namespace: "orders"}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer gen.Close(context.Background())
 			p := db.programs(t)
 			p.insert(2, "sequence", "default", "INSERT INTO orders (note) VALUES ('old') RETURNING id")

@@ -13,8 +13,10 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // patience is the timeout of what must happen, on a busy machine.
@@ -48,24 +50,29 @@ func openPostgres(t testing.TB) *engine {
 func open(t testing.TB, dsn string) *engine {
 	t.Helper()
 	db, err := sql.Open("pgx", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return &engine{db, dsn}
 }
 
-// config is that of a migration of the table orders.
+// config is that of a migration of the table orders, in a child too.
 func (db *engine) config(kind migrate.Kind) migrate.Config {
-	return migrate.Config{Kind: kind, Table: "orders"}
+	cfg := migrate.Config{Kind: kind, Table: "orders"}
+	if kind == migrate.UUID {
+		store, err := sqlstore.New(db.DB, sqlstore.Config{AllowDataLoss: true})
+		if err != nil {
+			panic(err)
+		}
+		cfg.Generator = "nextval('next_id')"
+		cfg.Backfill = backfill.Config{CreatedAt: "created_at", Store: store}
+	}
+	return cfg
 }
 
 func (db *engine) migrate(t testing.TB, cfg migrate.Config) migrate.Result {
 	t.Helper()
 	result, err := migrate.Run(t.Context(), db.DB, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return result
 }
 
@@ -154,4 +161,11 @@ func TestMain(m *testing.M) {
 		os.Exit(child())
 	}
 	os.Exit(m.Run())
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -75,9 +75,7 @@ func TestBusyNames(t *testing.T) {
 	db := openPostgres(t)
 	db.pair(t)
 	tx, err := db.Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = tx.Rollback() }()
 	if _, err := tx.Exec("UPDATE orders SET note = 'forever' WHERE id = 1"); err != nil {
 		t.Fatal(err)
@@ -96,14 +94,10 @@ func TestRunningNames(t *testing.T) {
 	db := openPostgres(t)
 	db.pair(t)
 	holder, err := db.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer holder.Close()
 	var pid int
-	if err := holder.QueryRowContext(t.Context(), "SELECT pg_backend_pid() FROM pg_advisory_lock(1936617335)").Scan(&pid); err != nil {
-		t.Fatal(err)
-	}
+	must(t, holder.QueryRowContext(t.Context(), "SELECT pg_backend_pid() FROM pg_advisory_lock(1936617335)").Scan(&pid))
 	_, err = migrate.Run(t.Context(), db.DB, db.config(migrate.Bigint))
 	if !errors.Is(err, migrate.ErrRunning) || !strings.Contains(err.Error(), fmt.Sprintf("process %d of postgres", pid)) || !strings.Contains(err.Error(), "pg_locks") {
 		t.Errorf("%v", err)
@@ -161,9 +155,7 @@ func TestCutOff(t *testing.T) {
 	db := openPostgres(t)
 	db.pair(t)
 	config, err := pgx.ParseConfig(db.dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec // a statement is one message
 	locked, done := make(chan struct{}), make(chan struct{})
 	var is atomic.Bool

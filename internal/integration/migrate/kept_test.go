@@ -1,13 +1,11 @@
 package migrate
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
-	"github.com/seed-299c1d6b/snowkey/core"
 )
 
 // Names of 63 bytes, with capitals, spaces and quotes, stay as they are and collide nowhere, as do comments
@@ -50,10 +48,7 @@ func TestKept(t *testing.T) {
 			for _, s := range c.setup {
 				db.run(t, words.Replace(s))
 			}
-			cfg, err := db.configOf(c.kind)
-			if err != nil {
-				t.Fatal(err)
-			}
+			cfg := db.config(c.kind)
 			cfg.Table = "My Schema." + table
 			if c.kind == migrate.UUID {
 				cfg.Backfill.CreatedAt, cfg.Backfill.Column = "Made At", "New Id"
@@ -110,10 +105,7 @@ func TestTriggerOff(t *testing.T) {
 		t.Helper()
 		db.run(t, "ALTER TABLE orders DISABLE TRIGGER ALL")
 		f()
-		var config *core.ConfigError
-		if _, err := migrate.Run(t.Context(), db.DB, cfg); !errors.As(err, &config) || !strings.Contains(err.Error(), "is disabled") {
-			t.Errorf("%v", err)
-		}
+		db.refuses(t, cfg, "is disabled")
 		db.run(t, "ALTER TABLE orders ENABLE TRIGGER ALL")
 	}
 	cfg.StopBefore = migrate.StepCheck
@@ -200,10 +192,7 @@ func TestForeignFunction(t *testing.T) {
 			db.run(t, "DROP ROLE IF EXISTS "+role, "CREATE ROLE "+role, "CREATE FUNCTION snow_migrate_order_lines() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
 				"ALTER FUNCTION snow_migrate_order_lines() OWNER TO "+role)
 			t.Cleanup(func() { _, _ = db.Exec("DROP OWNED BY " + role + "; DROP ROLE " + role) })
-			cfg, err := db.configOf(kind)
-			if err != nil {
-				t.Fatal(err)
-			}
+			cfg := db.config(kind)
 			cfg.StopBefore = migrate.StepSwap
 			db.migrate(t, cfg)
 			db.expect(t, "0", "SELECT count(*) FROM pg_proc WHERE proowner = '"+role+"'::regrole")

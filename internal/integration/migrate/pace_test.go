@@ -23,10 +23,7 @@ func TestRowsPerSecond(t *testing.T) {
 		} else {
 			db.shop(t, 1000)
 		}
-		cfg, err := db.configOf(kind)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cfg := db.config(kind)
 		cfg.RowsPerSecond = 400
 		begun := time.Now()
 		result := db.migrate(t, cfg)
@@ -66,9 +63,7 @@ func TestReplicaLag(t *testing.T) {
 
 	db.run(t, "CREATE ROLE app LOGIN", "ALTER TABLE orders OWNER TO app", "GRANT CREATE ON SCHEMA public TO app")
 	u, err := url.Parse(db.dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	u.User = url.User("app")
 	app := open(t, u.String())
 	refused(app, "MaxReplicaLag 500ms: this role cannot see the lag of replicas: GRANT pg_monitor to it")
@@ -105,9 +100,7 @@ func TestReplicaLag(t *testing.T) {
 		t.Error("all rows were filled before it waited")
 	}
 	replica.run(t, "SELECT pg_wal_replay_resume()")
-	if err := <-ended; err != nil {
-		t.Fatal(err)
-	}
+	must(t, <-ended)
 	db.expect(t, "bigint", "SELECT data_type FROM information_schema.columns WHERE table_name = 'orders' AND column_name = 'id'")
 
 	cfg.Undo = true

@@ -204,9 +204,7 @@ func (p *programs) shop() {
 func generator(t testing.TB) *core.Generator {
 	t.Helper()
 	gen, err := core.New(core.Config{Worker: core.Fixed(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return gen
 }
 

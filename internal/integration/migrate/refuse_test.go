@@ -1,13 +1,11 @@
 package migrate
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
-	"github.com/seed-299c1d6b/snowkey/core"
 )
 
 // A refusal is a table that is refused, and a part of the error. S is for a plain table.
@@ -27,20 +25,10 @@ func (db *engine) refused(t *testing.T, kind migrate.Kind, cases []refusal, drop
 				db.run(t, s)
 			}
 			cfg := db.config(kind)
-			if kind != migrate.Bigint {
+			if kind == migrate.Default {
 				cfg.Generator = "random()"
 			}
-			if kind == migrate.UUID {
-				cfg = db.uuidConfig(t)
-			}
-			_, err := migrate.Run(t.Context(), db.DB, cfg)
-			var config *core.ConfigError
-			if !errors.As(err, &config) || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v; want %q", err, c.want)
-			}
-			if n := db.one(t, "SELECT count(*) FROM information_schema.columns WHERE table_schema = 'public' AND (column_name LIKE '%\\_migrate' AND data_type = 'bigint' OR table_name LIKE 'snow\\_migrate%')"); n != "0" {
-				t.Errorf("%s columns of ours", n)
-			}
+			db.refuses(t, cfg, c.want)
 			for s := range strings.SplitSeq(drop, ";\n") {
 				db.run(t, s)
 			}
@@ -58,21 +46,16 @@ func TestRefusedByPostgres(t *testing.T) {
 		{"no key", "CREATE TABLE orders (id int)", "has no primary key"},
 		{"two columns", "CREATE TABLE orders (id int, n int, PRIMARY KEY (id, n))", "primary key of 2 columns"},
 		{"a text", "CREATE TABLE orders (id text PRIMARY KEY)", "has the type text"},
-		{"a numeric", "CREATE TABLE orders (id numeric PRIMARY KEY)", "has the type numeric"},
 		{"partitioned", "CREATE TABLE orders (id int PRIMARY KEY) PARTITION BY RANGE (id)", "is partitioned"},
 		{"a partition", "CREATE TABLE o (id int) PARTITION BY RANGE (id);\nCREATE TABLE orders PARTITION OF o DEFAULT;\nALTER TABLE orders ADD PRIMARY KEY (id)", "is partitioned, or a partition"},
 		{"inherited", "S;\nCREATE TABLE more () INHERITS (orders)", "inherits"},
 		{"a view", "CREATE VIEW orders AS SELECT 1 AS id", "a view"},
 		{"a view of it", "S;\nCREATE VIEW v AS SELECT id FROM orders", "view public.v depends on a column that changes"},
-		{"a view by the key", "S;\nCREATE VIEW v AS SELECT id, code FROM orders GROUP BY id", "view public.v depends on"},
-		{"a materialized view", "S;\nCREATE MATERIALIZED VIEW v AS SELECT id FROM orders", "view public.v depends on"},
 		{"a rule", "S;\nCREATE RULE r AS ON DELETE TO orders DO NOTHING", "has the rule r"},
 		{"a publication", "S;\nCREATE PUBLICATION p FOR TABLE orders", "in the publication p"},
-		{"a publication of all", "S;\nCREATE PUBLICATION p FOR ALL TABLES", "in the publication p"},
 		{"a replica identity", "S;\nALTER TABLE orders REPLICA IDENTITY FULL", "replica identity"},
 		{"a security label", "S;\nINSERT INTO pg_seclabel (objoid, classoid, objsubid, provider, label) VALUES ('orders'::regclass, 'pg_class'::regclass, 1, 'x', 'y')", "security label"},
 		{"a dot in a table", "S;\nCREATE TABLE \"order.lines\" (o int REFERENCES orders)", "has a dot in its name"},
-		{"a dot in a schema", "S;\nDROP SCHEMA IF EXISTS \"a.b\" CASCADE;\nCREATE SCHEMA \"a.b\";\nCREATE TABLE \"a.b\".lines (o int REFERENCES orders)", "has a dot in its name"},
 		{"an index called swap", "S;\nCREATE INDEX swap ON orders (id)", "the index swap has a name that the migration needs"},
 		{"a generated column over it", "CREATE TABLE orders (id int PRIMARY KEY, twice int GENERATED ALWAYS AS (id * 2) STORED)", "column twice of table public.orders depends on"},
 		{"a check", "CREATE TABLE orders (id int PRIMARY KEY CHECK (id > 0))", "check orders_id_check of public.orders depends on"},
@@ -94,9 +77,7 @@ func TestRefusedByPostgres(t *testing.T) {
 		{"a name with a dot", "CREATE TABLE orders (\"a.b\" int PRIMARY KEY)", "without dots"},
 		{"a column of that name", "CREATE TABLE orders (id int PRIMARY KEY, id_migrate text)", "not of this migration"},
 		{"a comment of the sequence", "CREATE TABLE orders (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY);\nCOMMENT ON SEQUENCE orders_id_seq IS 'x'", "has privileges or a comment"},
-		{"privileges of the sequence", "CREATE TABLE orders (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY);\nGRANT USAGE ON SEQUENCE orders_id_seq TO PUBLIC", "has privileges or a comment"},
 		{"another default of the sequence", "CREATE TABLE orders (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY);\nCREATE TABLE b (id bigint DEFAULT nextval('orders_id_seq'))", "default value for column id of table b depends on the sequence"},
-		{"a view of the sequence", "CREATE TABLE orders (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY);\nCREATE VIEW v AS SELECT last_value FROM orders_id_seq", "depends on the sequence"},
 		{"a long name", "CREATE TABLE orders (" + strings.Repeat("x", 60) + " int PRIMARY KEY)", "name of 60 bytes"},
 	}, drop)
 	db.refused(t, migrate.Default, []refusal{
@@ -105,7 +86,6 @@ func TestRefusedByPostgres(t *testing.T) {
 		{"no default", "CREATE TABLE orders (id bigint PRIMARY KEY)", "no default from a sequence"},
 		{"a sequence without an owner", "CREATE SEQUENCE s;\nCREATE TABLE orders (id bigint PRIMARY KEY DEFAULT nextval('s'))", "does not belong to it"},
 		{"another sequence", "CREATE SEQUENCE s;\nCREATE TABLE orders (id bigserial PRIMARY KEY);\nALTER TABLE orders ALTER id SET DEFAULT nextval('s')", "is not the next value of the sequence that belongs to it"},
-		{"a default with more", "CREATE TABLE orders (id bigserial PRIMARY KEY);\nALTER TABLE orders ALTER id SET DEFAULT nextval('orders_id_seq') + 1000", "is not the next value of the sequence that belongs to it"},
 	}, drop)
 	uuids := "CREATE TABLE orders (id uuid PRIMARY KEY, created_at timestamptz)"
 	db.refused(t, migrate.UUID, []refusal{
@@ -141,9 +121,7 @@ func TestUndo(t *testing.T) {
 	before := db.schema(t, "public")
 	cfg := db.config(migrate.Bigint)
 	plan, err := migrate.Inspect(t.Context(), db.DB, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if again, err := migrate.Inspect(t.Context(), db.DB, cfg); err != nil || again.String() != plan.String() {
 		t.Errorf("another plan, %v:\n%s", err, again)
 	}

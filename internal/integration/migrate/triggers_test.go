@@ -73,7 +73,7 @@ func TestSilentTriggers(t *testing.T) {
 		p := db.programs(t)
 		p.change("DELETE FROM orders WHERE n = $1 AND n % 3 = 0", "INSERT INTO order_lines (order_id) SELECT id FROM orders WHERE n = $1",
 			"DELETE FROM order_lines USING orders WHERE n = $1 AND order_id = orders.id AND n % 2 = 0", "INSERT INTO shipments (order_id) SELECT id FROM orders WHERE n = $1", "UPDATE orders SET note = 'changed' WHERE n = $1")
-		cfg := db.uuidConfig(t)
+		cfg := db.config(migrate.UUID)
 		cfg.BatchSize = 100
 		db.migrate(t, cfg)
 		p.end()
@@ -115,9 +115,7 @@ func TestLoudTriggers(t *testing.T) {
 			if strings.Contains(c.name, "right") {
 				db.run(t, "ALTER TABLE orders OWNER TO "+app, "ALTER TABLE order_lines OWNER TO "+app, "ALTER FUNCTION touch() OWNER TO "+app, "ALTER TABLE audit OWNER TO "+app)
 				u, err := url.Parse(db.dsn)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				q := u.Query()
 				q.Set("role", app)
 				u.RawQuery = q.Encode()

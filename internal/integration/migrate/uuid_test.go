@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
-	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
-	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // uuids makes tables whose key is a UUID, and a generator in SQL. Its ids are not real ones, but
@@ -27,27 +25,6 @@ func (db *engine) uuids(t testing.TB, n int) {
 		"INSERT INTO order_lines (order_id) SELECT id FROM orders",
 		"INSERT INTO shipments (order_id) SELECT CASE WHEN random() < 0.5 THEN id END FROM orders",
 		"UPDATE orders SET parent_id = id WHERE random() < 0.1")
-}
-
-func (db *engine) uuidConfig(t testing.TB) migrate.Config {
-	t.Helper()
-	cfg, err := db.configOf(migrate.UUID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cfg
-}
-
-// configOf is for a child, too.
-func (db *engine) configOf(kind migrate.Kind) (migrate.Config, error) {
-	cfg := db.config(kind)
-	if kind != migrate.UUID {
-		return cfg, nil
-	}
-	store, err := sqlstore.New(db.DB, sqlstore.Config{AllowDataLoss: true})
-	cfg.Generator = "nextval('next_id')"
-	cfg.Backfill = backfill.Config{CreatedAt: "created_at", Store: store}
-	return cfg, err
 }
 
 // orders starts programs that write UUIDs, until the flag is set, and later ones that write ids.
@@ -81,7 +58,7 @@ func TestUUID(t *testing.T) {
 	var ended atomic.Bool
 	p := db.programs(t)
 	p.orders(&ended)
-	cfg := db.uuidConfig(t)
+	cfg := db.config(migrate.UUID)
 	for _, at := range []string{"columns public.order_lines", "fill public.orders 5", "check public.orders", "validate public.order_lines"} {
 		db.killed(t, migrate.UUID, func(line string) bool { return strings.HasPrefix(line, at) })
 	}
@@ -138,7 +115,7 @@ func TestLookupRights(t *testing.T) {
 	t.Parallel()
 	db := openPostgres(t)
 	db.uuids(t, 10)
-	cfg := db.uuidConfig(t)
+	cfg := db.config(migrate.UUID)
 	cfg.StopBefore = migrate.StepSwap
 	db.migrate(t, cfg)
 	role := strings.ToLower(t.Name())
@@ -148,9 +125,7 @@ func TestLookupRights(t *testing.T) {
 	db.run(t, as+role+"; INSERT INTO order_lines (order_id) VALUES ('"+db.one(t, "SELECT id FROM orders LIMIT 1")+"')"+back)
 	db.expect(t, "0", "SELECT count(*) FROM order_lines WHERE order_id_snowkey IS NULL")
 	tx, err := db.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = tx.Rollback() }()
 	_, err = tx.Exec("SET LOCAL ROLE " + role + "; CREATE TEMP TABLE t (order_id uuid, order_id_snowkey bigint); CREATE TRIGGER t BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION public.snow_migrate_order_lines()")
 	if err == nil || !strings.Contains(err.Error(), "permission denied for function") {

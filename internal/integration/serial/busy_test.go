@@ -16,9 +16,7 @@ func TestCommitFails(t *testing.T) {
 		t.Fatal(first, err)
 	}
 	reading, err := open(t, "sqlite", file).Query("SELECT value FROM snow_worker_counter UNION ALL SELECT 1 UNION ALL SELECT 2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer reading.Close()
 	if !reading.Next() {
 		t.Fatal(reading.Err())
@@ -26,9 +24,7 @@ func TestCommitFails(t *testing.T) {
 	if first, err := store.Reserve(t.Context(), "a", 10); err == nil || first != 0 {
 		t.Errorf("%d, %v while the file cannot be written", first, err)
 	}
-	if err := reading.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, reading.Close())
 	if first, err := store.Reserve(t.Context(), "a", 10); err != nil || first != 11 {
 		t.Errorf("%d, %v", first, err)
 	}

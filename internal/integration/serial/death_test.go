@@ -8,55 +8,32 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/serial"
 )
 
-// testRedis starts a private Redis that syncs every write.
-func testRedis(t *testing.T) *testserver.Server {
-	t.Helper()
-	server := testserver.NewRedis(t)
-	if err := client(t, server.DSN).ConfigSet(t.Context(), "appendfsync", "always").Err(); err != nil {
-		t.Fatal(err)
-	}
-	return server
-}
-
 // The server dies again and again while numbers are drawn. No number is issued twice. A lost
 // answer skips its block: one for each error.
 func TestServerDies(t *testing.T) {
-	for name, start := range map[string]func(t *testing.T) (*testserver.Server, engine){
-		"postgres": func(t *testing.T) (*testserver.Server, engine) {
-			s := testserver.NewPostgres(t)
-			return s, engine{"pgx", s.DSN}
-		},
-		"mariadb": func(t *testing.T) (*testserver.Server, engine) {
-			s := testserver.NewMariaDB(t)
-			cfg, err := mysql.ParseDSN(s.DSN)
-			if err != nil {
-				t.Fatal(err)
-			}
-			cfg.DBName = "serial"
-			if _, err := open(t, "mysql", s.DSN).Exec("CREATE DATABASE serial"); err != nil {
-				t.Fatal(err)
-			}
-			return s, engine{"mysql", cfg.FormatDSN()}
-		},
-		"redis": func(t *testing.T) (*testserver.Server, engine) {
-			s := testRedis(t)
-			return s, engine{"redis", s.DSN}
-		},
+	for driver, start := range map[string]func(testing.TB) *testserver.Server{
+		"pgx": testserver.NewPostgres, "mysql": testserver.NewMariaDB, "redis": testserver.NewRedis,
 	} {
-		t.Run(name, func(t *testing.T) { ride(t, start) })
+		t.Run(driver, func(t *testing.T) {
+			server := start(t)
+			e := engine{driver, server.DSN}
+			if driver == "redis" { // syncs every write
+				must(t, client(t, e.dsn).ConfigSet(t.Context(), "appendfsync", "always").Err())
+			} else {
+				e.dsn = testserver.Database(t, driver, server.DSN)
+			}
+			ride(t, server, e)
+		})
 	}
 }
 
-func ride(t *testing.T, start func(t *testing.T) (*testserver.Server, engine)) {
+func ride(t *testing.T, server *testserver.Server, e engine) {
 	const handles, goroutines, block, deaths = 3, 2, 5, 2
-	server, e := start(t)
 	var mu sync.Mutex
 	seen := map[string]bool{}
 	var given, failed atomic.Int64
@@ -66,9 +43,7 @@ func ride(t *testing.T, start func(t *testing.T) (*testserver.Server, engine)) {
 		cfg := numbering(e.counter(t), "dies", block)
 		cfg.Digits = 12 // Redis issues a million numbers while its restart is awaited
 		n, err := serial.NewNumbers(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for range goroutines {
 			wg.Go(func() {
 				for {
@@ -114,13 +89,9 @@ func ride(t *testing.T, start func(t *testing.T) (*testserver.Server, engine)) {
 			had := given.Load()
 			await("a number", func() bool { return given.Load() > had+100 })
 			before := failed.Load()
-			if err := server.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, server.Kill())
 			await("an error", func() bool { return failed.Load() > before })
-			if err := server.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, server.Start())
 		}
 		had := given.Load()
 		await("a number after all", func() bool { return given.Load() > had+100 })
@@ -129,9 +100,7 @@ func ride(t *testing.T, start func(t *testing.T) (*testserver.Server, engine)) {
 		return
 	}
 	first, err := e.counter(t).Reserve(t.Context(), "20261121:dies", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	skipped := first - 1 - given.Load()
 	if limit := failed.Load()*block + handles*(block-1); skipped < 0 || skipped > limit {
 		t.Errorf("%d given, %d skipped, at most %d may be", given.Load(), skipped, limit)

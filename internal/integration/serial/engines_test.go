@@ -23,14 +23,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// The stores are counters.
-var (
-	_ serial.Counter = (*sqlstore.Store)(nil)
-	_ serial.Counter = sqlstore.InTx{}
-	_ serial.Counter = (*redisstore.Store)(nil)
-	_ sqlstore.Tx    = (*sql.Tx)(nil)
-)
-
 // patience is the timeout of what must happen, on a busy machine.
 const patience = 3 * time.Minute
 
@@ -69,9 +61,7 @@ func onEvery(t *testing.T, test func(t *testing.T, e engine)) {
 func freshPostgres(t *testing.T, dsn, isolation string) string {
 	t.Helper()
 	u, err := url.Parse(testserver.Database(t, "pgx", dsn))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	query := u.Query()
 	query.Set("default_transaction_isolation", isolation)
 	u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20") // a blank, to PostgreSQL
@@ -81,9 +71,7 @@ func freshPostgres(t *testing.T, dsn, isolation string) string {
 func freshMySQL(t *testing.T, dsn, mode string) string {
 	t.Helper()
 	cfg, err := mysql.ParseDSN(testserver.Database(t, "mysql", dsn))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cfg.InterpolateParams = mode == "interpolated"
 	if mode == "autocommit off" {
 		cfg.Params = map[string]string{"autocommit": "0"}
@@ -94,9 +82,7 @@ func freshMySQL(t *testing.T, dsn, mode string) string {
 func open(t testing.TB, driver, dsn string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open(driver, dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -113,9 +99,7 @@ func (e engine) counter(t testing.TB) serial.Counter {
 func client(t testing.TB, dsn string) *redis.Client {
 	t.Helper()
 	options, err := redisOptions(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := redis.NewClient(options)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
@@ -144,7 +128,11 @@ func code() string { return fmt.Sprintf("T%016x", rand.Uint64()) }
 
 func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) != "" {
-		os.Exit(child())
+		if err := child(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
 	}
 	os.Exit(m.Run())
 }
@@ -155,4 +143,11 @@ func mustNew[S any](s S, err error) S {
 		panic(err)
 	}
 	return s
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -38,26 +38,18 @@ func TestGORM(t *testing.T) {
 		code, given := code(), 0
 		for _, prepare := range []bool{false, true} {
 			db, err := gorm.Open(dialector(e.dsn), &gorm.Config{PrepareStmt: prepare, Logger: logger.Discard})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			pool, err := db.DB()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			t.Cleanup(func() { _ = pool.Close() })
 			db = db.WithContext(t.Context())
 			if err := db.AutoMigrate(&bill{}); err != nil {
 				t.Fatal(err)
 			}
 			store := mustNew(sqlstore.New(pool, sqlstore.Config{AllowDataLoss: true}))
-			if err := store.PrepareCounters(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, store.PrepareCounters(t.Context()))
 			n, err := serial.NewNumbers(numbering(store, code, 1))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, cents := range []int64{5, 0, 7} { // the database refuses the second
 				b := bill{Cents: cents, numbers: n, store: store}
 				if cents > 0 {

@@ -33,20 +33,18 @@ func numbering(c serial.Counter, code string, block int64) serial.NumbersConfig 
 }
 
 // child is another process: it prints each number at once.
-func child() int {
+func child() error {
 	var driver, code string
 	var block int64
 	var many int
 	if _, err := fmt.Sscan(os.Getenv(childVariable), &driver, &code, &block, &many); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+		return err
 	}
 	var c serial.Counter
 	if driver == "redis" {
 		options, err := redisOptions(os.Getenv(childDSN))
 		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
+			return err
 		}
 		client := redis.NewClient(options)
 		defer client.Close()
@@ -54,8 +52,7 @@ func child() int {
 	} else {
 		db, err := sql.Open(driver, os.Getenv(childDSN))
 		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
+			return err
 		}
 		defer db.Close()
 		c = mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
@@ -64,18 +61,16 @@ func child() int {
 	defer cancel()
 	n, err := serial.NewNumbers(numbering(c, code, block))
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+		return err
 	}
 	for range many {
 		s, err := n.Next(ctx)
 		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
+			return err
 		}
 		fmt.Println(s)
 	}
-	return 0
+	return nil
 }
 
 // Several processes draw from one counter. Some are killed, and others begin after them. No
@@ -84,9 +79,7 @@ func child() int {
 func TestProcesses(t *testing.T) {
 	const processes, many, block = 6, 400, 8
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	onEvery(t, func(t *testing.T, e engine) {
 		code := code()
 		var mu sync.Mutex
@@ -139,9 +132,7 @@ func TestProcesses(t *testing.T) {
 		}
 		wg.Wait()
 		first, err := e.counter(t).Reserve(t.Context(), "20261121:"+code, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		given, taken := int64(len(seen)), first-1
 		// Lines of a killed process may be lost in the pipe.
 		if limit := int64(processes*(block-1) + killed*(many+block)); taken < given || taken-given > limit {

@@ -21,9 +21,7 @@ func openCommitting(t *testing.T, e engine) *sql.DB {
 	t.Helper()
 	if e.driver == "mysql" {
 		cfg, err := mysql.ParseDSN(e.dsn)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		cfg.Params = nil
 		return open(t, "mysql", cfg.FormatDSN())
 	}
@@ -47,13 +45,9 @@ func TestNoGaps(t *testing.T) {
 		for range handles {
 			db := open(t, e.driver, e.dsn)
 			store := mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
-			if err := store.PrepareCounters(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, store.PrepareCounters(t.Context()))
 			n, err := serial.NewNumbers(numbering(store, code, 100))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for range goroutines {
 				wg.Go(func() {
 					for range each {
@@ -81,9 +75,7 @@ func TestNoGaps(t *testing.T) {
 		wg.Wait()
 		var rows int
 		var least, most string
-		if err := admin.QueryRow("SELECT count(*), min(number), max(number) FROM invoices").Scan(&rows, &least, &most); err != nil {
-			t.Fatal(err)
-		}
+		must(t, admin.QueryRow("SELECT count(*), min(number), max(number) FROM invoices").Scan(&rows, &least, &most))
 		const want = handles * goroutines * each * 2 / 3
 		if rows != want || least != "INV-20261121-000001" || most != fmt.Sprintf("INV-20261121-%06d", want) {
 			t.Errorf("%d invoices from %s to %s, want %d without gaps", rows, least, most, want)
@@ -120,20 +112,14 @@ func TestNotPrepared(t *testing.T) {
 		db.SetMaxOpenConns(1)
 		store := mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
 		tx, err := db.BeginTx(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), patience) // a transaction that waits for itself never ends
 		defer cancel()
 		if _, err := store.In(tx).Reserve(ctx, "a", 1); err == nil || !strings.Contains(err.Error(), "PrepareCounters") {
 			t.Error(err)
 		}
-		if err := tx.Rollback(); err != nil {
-			t.Fatal(err)
-		}
-		if err := store.PrepareCounters(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, tx.Rollback())
+		must(t, store.PrepareCounters(t.Context()))
 		if tx, err = db.BeginTx(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}

@@ -31,15 +31,11 @@ func TestReservation(t *testing.T) {
 	dsn := database(t)
 	conn := connect(t, dsn)
 	store, err := sqlstore.New(openDB(t, "pgx", dsn), sqlstore.Config{AllowDataLoss: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	records := func() []driver.Record {
 		t.Helper()
 		found, err := store.List(t.Context(), "orders")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return found
 	}
 	create(t, conn, ddl.Generator{Dialect: ddl.Postgres, Namespace: "orders", Count: 2})
@@ -56,9 +52,7 @@ func TestReservation(t *testing.T) {
 	var none *driver.NoWorkerIDError
 	for _, freed := range []bool{false, true} {
 		if freed {
-			if err := store.Free(t.Context(), "orders", 1022, 1); err != nil {
-				t.Fatal(err)
-			}
+			must(t, store.Free(t.Context(), "orders", 1022, 1))
 		}
 		if c, err := store.Claim(t.Context(), request(core.Twitter(), 1022)); !errors.As(err, &none) {
 			t.Errorf("freed %v: %+v, %v", freed, c, err)
@@ -98,9 +92,7 @@ func TestRefusedCreate(t *testing.T) {
 	dsn := database(t)
 	conn := connect(t, dsn)
 	store, err := sqlstore.New(openDB(t, "pgx", dsn), sqlstore.Config{AllowDataLoss: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	held := request(core.Twitter(), 5)
 	held.TTL = 60_000
 	if _, err := store.Claim(t.Context(), held); err != nil {

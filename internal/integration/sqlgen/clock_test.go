@@ -47,9 +47,7 @@ func TestClockSteps(t *testing.T) {
 	var last int64
 	ahead := func() time.Duration {
 		parts, err := core.Twitter().Decode(last)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return parts.Time.Sub(one[time.Time](t, conn, "SELECT test_clock()"))
 	}
 	for _, step := range []string{"0s", "-1s", "-3s", "2s", "-4s", "1h", "-7s", "7s", "-1ms"} {
@@ -94,9 +92,7 @@ func TestTooFast(t *testing.T) {
 	for range 9 {
 		found.add(t, &last, all(t, conn, many)...)
 		parts, err := l.Decode(last)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if d := time.Until(parts.Time); d > time.Second {
 			t.Errorf("an id is %v ahead", d)
 		}
@@ -119,9 +115,7 @@ func TestLayouts(t *testing.T) {
 				g := ddl.Generator{Dialect: ddl.Postgres, Layout: l, Namespace: "n" + itoa(namespaces), Count: count, Prefix: name + "_"}
 				create(t, conn, g)
 				expression, err := g.Default()
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				var found ids
 				var last int64
 				used := map[int64]bool{}

@@ -24,9 +24,7 @@ func TestCopies(t *testing.T) {
 	admin := connect(t, server.DSN)
 	named := func(name string) string {
 		u, err := url.Parse(server.DSN)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		u.Path = "/" + name
 		return u.String()
 	}
@@ -142,9 +140,7 @@ func TestPromotedStandby(t *testing.T) {
 		run(t, conn, "SELECT test_step('500ms')")
 	}
 	shift := one[int64](t, conn, "SELECT last_value FROM test_shift")
-	if err := primary.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, primary.Kill())
 	synchronous(t, second, "")
 	run(t, second, "SELECT pg_promote()", "SELECT setval('test_shift', "+itoa(uint32(shift-3000))+")")
 	found.add(t, &other, all(t, second, many)...)

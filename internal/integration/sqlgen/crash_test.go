@@ -37,17 +37,13 @@ func TestKilledServer(t *testing.T) {
 				running.Go(func() { got[i] = untilLost(t.Context(), conn, least, enough.Done) })
 			}
 			enough.Wait()
-			if err := server.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, server.Kill())
 			running.Wait()
 			for _, of := range got {
 				var last int64
 				found.add(t, &last, of...)
 			}
-			if err := server.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, server.Start())
 		}
 	}
 	t.Logf("%d ids, 8 crashes", len(found.seen))
@@ -107,12 +103,8 @@ func TestKilledBackend(t *testing.T) {
 func killBackend(t *testing.T, conn *pgx.Conn) {
 	t.Helper()
 	process, err := os.FindProcess(int(conn.PgConn().PID()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, process.Kill())
 	for conn.Ping(t.Context()) == nil {
 	}
 }

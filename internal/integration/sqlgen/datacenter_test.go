@@ -25,14 +25,10 @@ func TestDatacenter(t *testing.T) {
 		})
 	}
 	gen, err := lease(&two)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer gen.Close(context.Background())
 	ours, err := gen.Next(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for id, worker := range map[int64]int64{ours: 0, one[int64](t, conn, next): 31} {
 		if parts, err := core.Twitter().Decode(id); err != nil || parts.Datacenter != two || parts.Worker != worker {
 			t.Errorf("%d: %+v, %v; want worker %d", id, parts, err, worker)

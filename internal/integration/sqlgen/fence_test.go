@@ -44,12 +44,8 @@ func TestCancelledAtFence(t *testing.T) {
 	if now := one[string](t, conn, "SELECT pg_current_wal_flush_lsn()::text"); now == flushed {
 		t.Errorf("the fence is used, but the log ends at %s as before", now)
 	}
-	if err := server.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, server.Kill())
+	must(t, server.Start())
 	conn = connect(t, server.DSN)
 	setClock(t, conn, start.Add(7*time.Second))
 	for before, last := last, int64(0); last < before; {

@@ -28,14 +28,10 @@ func database(t testing.TB) string {
 func connect(t testing.TB, dsn string) *pgx.Conn {
 	t.Helper()
 	config, err := pgx.ParseConfig(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec // no prepared statements, which DISCARD ALL discards
 	conn, err := pgx.ConnectConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = conn.Close(context.Background()) })
 	return conn
 }
@@ -52,9 +48,7 @@ func run(t testing.TB, conn *pgx.Conn, statements ...string) {
 func script(t testing.TB) func(ddl.Script, error) ddl.Script {
 	return func(s ddl.Script, err error) ddl.Script {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return s
 	}
 }
@@ -129,12 +123,17 @@ func (i *ids) add(t testing.TB, session *int64, got ...int64) {
 func near(t testing.TB, id int64, late, ahead time.Duration) {
 	t.Helper()
 	parts, err := core.Twitter().Decode(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if d := time.Until(parts.Time); d < -late || d > ahead {
 		t.Errorf("id %d is %v from now, want -%v to %v", id, d, late, ahead)
 	}
 }
 
 func itoa(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -67,9 +67,7 @@ func locks(t *testing.T, conn *pgx.Conn) (statements []string) {
 	t.Helper()
 	rows, _ := conn.Query(t.Context(), "SELECT oid::regclass::text FROM pg_class WHERE relnamespace = 'app'::regnamespace AND relkind IN ('r', 'v')")
 	relations, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, relation := range relations {
 		for _, mode := range []string{"ACCESS EXCLUSIVE", "SHARE UPDATE EXCLUSIVE", "ACCESS SHARE"} {
 			statements = append(statements, "LOCK TABLE "+relation+" IN "+mode+" MODE")

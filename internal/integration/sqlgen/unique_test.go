@@ -35,16 +35,12 @@ func TestSessionsAndLease(t *testing.T) {
 				sessions.Go(func() { got[i+1] = fetch(t, conn, 10) })
 			}
 			gen, err := sqlstore.Open(t.Context(), openDB(t, "pgx", dsn), sqlstore.Config{AllowDataLoss: true, Lease: worker.Config{Namespace: "orders"}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer gen.Close(context.Background())
 			got[0] = make([]int64, 0, 20_000)
 			for range cap(got[0]) {
 				id, err := gen.Next(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				got[0] = append(got[0], id)
 			}
 			sessions.Wait()
@@ -88,9 +84,7 @@ func fetch(t *testing.T, conn *pgx.Conn, rounds int) (got []int64) {
 func openDB(t testing.TB, driver, dsn string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open(driver, dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }

@@ -27,9 +27,7 @@ func TestReadOnlyConnection(t *testing.T) {
 			c.db.SetMaxOpenConns(1)
 			store := mustNew(sqlstore.New(c.db, sqlstore.Config{AllowDataLoss: true, Table: "read_only_" + name}))
 			lease, err := worker.Open(t.Context(), store, worker.Config{Namespace: "read-only-" + name, FenceWindow: 3 * time.Second})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer lease.Close(context.Background())
 			if _, err := c.db.ExecContext(t.Context(), c.close); err != nil {
 				t.Fatal(err)

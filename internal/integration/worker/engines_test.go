@@ -97,12 +97,18 @@ func onServers(t *testing.T, test func(t *testing.T, e engine)) {
 	}
 }
 
-// serializable is this isolation in a DSN of MySQL.
+// serializable is this isolation in a DSN of MySQL, with innodb_snapshot_isolation, the default of
+// MariaDB since 11.6: it rolls back a transaction that reads rows which another one has changed
+// since its first read. That is then repeated.
 func serializable(t *testing.T, admin *sql.DB) map[string]string {
 	t.Helper()
 	var name string // MariaDB has not always called it as MySQL does
 	must(t, admin.QueryRow("SHOW VARIABLES WHERE variable_name IN ('tx_isolation', 'transaction_isolation')").Scan(&name, new(string)))
-	return map[string]string{name: "'SERIALIZABLE'"}
+	params := map[string]string{name: "'SERIALIZABLE'"}
+	if _, err := admin.Exec("SET SESSION innodb_snapshot_isolation = ON"); err == nil {
+		params["innodb_snapshot_isolation"] = "ON"
+	}
+	return params
 }
 
 func (e engine) mysql(t testing.TB) *mysqldriver.Config {

@@ -63,9 +63,7 @@ func TestFirstOpenFromAfar(t *testing.T) {
 		t.Parallel()
 		openings(t, testserver.NewEtcd(t).Addr, []string{"etcd"}, func(addr string) func() driver.Store {
 			c, err := clientv3.New(clientv3.Config{Endpoints: []string{addr}, Logger: zap.NewNop()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			t.Cleanup(func() { _ = c.Close() })
 			return func() driver.Store { return mustNew(etcd.New(c, etcd.Config{})) }
 		})

@@ -41,9 +41,7 @@ func TestOutageFigures(t *testing.T) {
 		}},
 		{"etcd", testserver.NewEtcd, func(t *testing.T, server *testserver.Server) driver.Store {
 			client, err := clientv3.New(clientv3.Config{Endpoints: []string{server.DSN}, Logger: zap.NewNop()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			t.Cleanup(func() { _ = client.Close() })
 			return mustNew(etcd.New(client, etcd.Config{}))
 		}},
@@ -85,9 +83,7 @@ const outageWindow = 4 * time.Second
 func outage(t *testing.T, server *testserver.Server, store *lastRenewal) {
 	const window, renew = outageWindow, time.Second
 	gen, err := worker.Open(t.Context(), store, worker.Config{FenceWindow: window, RenewInterval: renew, ClaimWait: patience, MaxWait: 10 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer gen.Close(context.Background())
 	// draw takes ids at intervals until one is issued, or none is.
 	seen := map[int64]bool{}
@@ -122,9 +118,7 @@ func outage(t *testing.T, server *testserver.Server, store *lastRenewal) {
 	dead := make(chan error, 1) // that may take long, and ids continue
 	go func() { dead <- server.Kill() }()
 	fenced := draw(false)
-	if err := <-dead; err != nil {
-		t.Fatal(err)
-	}
+	must(t, <-dead)
 	until := gen.Stats().Fence
 	late := max(killed.Sub(renewed)-renew, 0)
 	least := window - renew - lead - late
@@ -135,9 +129,7 @@ func outage(t *testing.T, server *testserver.Server, store *lastRenewal) {
 	if after := asked.Sub(until); after > 200*time.Millisecond { // clocks are set, a little at a time
 		t.Errorf("an id was asked for %v after the bound, and came", after)
 	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, server.Start())
 	back := time.Now()
 	resumed := draw(true)
 	if st := gen.Stats(); st.Losses > 0 || st.Claims != 1 {

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/internal/network"
-	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/pgxstore"
 )
@@ -58,30 +56,6 @@ func TestPoolUsedUp(t *testing.T) {
 	pool.Close() // waits for connections that are in use
 	if _, err := pgxstore.Open(t.Context(), pool, lossy); err == nil || !strings.Contains(err.Error(), "closed pool") {
 		t.Errorf("%v", err)
-	}
-}
-
-// If the server does not answer, no error blames the pool, although the lease's own attempts fill it.
-func TestPoolNotUsedUp(t *testing.T) {
-	for outage, begin := range map[string]func(*network.Link){"silent": (*network.Link).Silence, "cut": (*network.Link).Cut} {
-		t.Run(outage, func(t *testing.T) {
-			t.Parallel()
-			e, seen := newPostgres(t), &failures{}
-			link := network.LinkTo(t, testserver.Postgres(t).Addr)
-			e.dsn = strings.Replace(e.dsn, testserver.Postgres(t).Addr, link.Addr, 1)
-			cfg := brisk
-			cfg.Observer = seen
-			gen, err := pgxstore.Open(t.Context(), e.pgx(t, 1), leasing(cfg))
-			must(t, err)
-			defer func() { link.Mend(); _ = gen.Close(context.Background()) }()
-			begin(link)
-			await(t, "failures", func() bool { return gen.Stats().Failures >= 6 })
-			for _, err := range seen.all() {
-				if strings.Contains(err.Error(), "of the pool") {
-					t.Error(err)
-				}
-			}
-		})
 	}
 }
 

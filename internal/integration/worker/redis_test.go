@@ -77,9 +77,7 @@ func TestRedisLossy(t *testing.T) {
 			client := client(t, testserver.NewRedis(t))
 			set := func(name, value string) {
 				t.Helper()
-				if err := client.ConfigSet(t.Context(), name, value).Err(); err != nil {
-					t.Fatal(err)
-				}
+				must(t, client.ConfigSet(t.Context(), name, value).Err())
 			}
 			set("appendfsync", "always")
 			set("maxmemory-policy", "allkeys-lru") // without a limit nothing is evicted

@@ -18,9 +18,7 @@ import (
 func documented(t *testing.T, d sqlstore.Dialect) string {
 	t.Helper()
 	text, err := os.ReadFile("../../../docs/operations.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	name := map[sqlstore.Dialect]string{sqlstore.Postgres: "PostgreSQL", sqlstore.MySQL: "MySQL, MariaDB", sqlstore.SQLite: "SQLite"}[d]
 	found := regexp.MustCompile(`(?s)-- ` + name + `\n(.*?);`).FindSubmatch(text)
 	if found == nil {
@@ -39,9 +37,7 @@ func TestRestore(t *testing.T) {
 			Preferred: ref(int64(7)), StopOnLoss: true, // and takes no other number
 			Timeout: patience, ClaimWait: patience,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer before.Close(context.Background())
 		bound := before.Stats().Fence
 
@@ -57,14 +53,10 @@ func TestRestore(t *testing.T) {
 			t.Fatalf("%+v, %v", rows, err)
 		}
 		next, err := worker.Open(t.Context(), store, worker.Config{Preferred: ref(int64(7)), RequirePreferred: true, Timeout: patience, ClaimWait: patience})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer next.Close(context.Background())
 		id, err := next.Next(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		parts, err := next.Layout().Decode(id)
 		if err != nil || parts.Time.Before(bound) || parts.Time.After(time.Now().Add(time.Minute)) {
 			t.Errorf("begins at %v, and the bound was %v (%v)", parts.Time, bound, err)

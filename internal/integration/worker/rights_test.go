@@ -62,21 +62,12 @@ func missingRights(t *testing.T, admin, db *sql.DB, role string, d sqlstore.Dial
 				if err == nil {
 					_, err = store.Count(t.Context(), "x")
 				}
-				if err == nil {
-					t.Fatal("no error")
-				}
-				t.Log(err)
 				lacks := right + ` on "public"."` + table + `"`
 				if d == sqlstore.MySQL {
 					lacks = right + " command denied"
 				}
-				for _, want := range []string{"denied", lacks, table} {
-					if !strings.Contains(err.Error(), want) {
-						t.Errorf("the error has no %q", want)
-					}
-				}
-				if strings.Contains(err.Error(), "CREATE TABLE") {
-					t.Error("it is there")
+				if err == nil || !strings.Contains(err.Error(), lacks) || strings.Contains(err.Error(), "CREATE TABLE") {
+					t.Errorf("%v, want %q", err, lacks)
 				}
 			})
 		}

@@ -21,9 +21,7 @@ func TestSearchPath(t *testing.T) {
 	held := map[int64]string{}
 	for _, path := range []string{"a", "b", "a,b,public", "pg_temp"} {
 		gen, err := worker.Open(t.Context(), e.with(t, "search_path", path).store(t), once)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer gen.Close(context.Background())
 		if other, taken := held[gen.Worker()]; taken {
 			t.Errorf("search_path %s: worker ID %d is also held with %s", path, gen.Worker(), other)
@@ -59,9 +57,7 @@ func TestNamespaceInAnotherSchema(t *testing.T) {
 			}
 		}
 	}
-	if err := acquire(admin, "", "orders"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, acquire(admin, "", "orders"))
 	refused(acquire(admin, "a.snow_worker", "orders"), `"a.snow_worker"`, "public.snow_worker_space", `"orders"`)
 	if err := acquire(admin, "a.snow_worker", "other"); err != nil { // the refusal has written nothing
 		t.Error(err)

@@ -53,9 +53,7 @@ func TestOpenTransaction(t *testing.T) {
 			record := func() driver.Record {
 				t.Helper()
 				rows, err := other.List(t.Context(), r.Namespace)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				for _, row := range rows {
 					if row.Worker == r.Preferred {
 						return row
@@ -69,17 +67,13 @@ func TestOpenTransaction(t *testing.T) {
 					t.Errorf("a claim %q was acknowledged, and is gone: %+v", claim, record())
 				}
 				if row := record(); row.ClaimID != "" {
-					if err := other.Free(t.Context(), r.Namespace, r.Preferred, row.FencingToken); err != nil {
-						t.Fatal(err)
-					}
+					must(t, other.Free(t.Context(), r.Namespace, r.Preferred, row.FencingToken))
 				}
 				mustExec(t, e.open(t), "DELETE FROM snow_worker", "INSERT INTO snow_worker_space (space, layout) SELECT 'default', 'l' WHERE NOT EXISTS (SELECT 1 FROM snow_worker_space)")
 			}
 			r.ClaimID = "held"
 			held, err := store.Claim(t.Context(), r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			renewal := driver.Renewal{Namespace: r.Namespace, Worker: held.Worker, FencingToken: held.FencingToken, ClaimID: "held", Fence: held.Fence + 5000, TTL: r.TTL}
 			if acknowledged(func() error { return store.Renew(t.Context(), renewal) }) && record().Fence != renewal.Fence {
 				t.Errorf("a renewal was acknowledged, and is gone: %+v", record())
@@ -125,9 +119,7 @@ func TestWritesSetWhatTheyNeed(t *testing.T) {
 			mustExec(t, db, "SET synchronous_commit = "+level, "SET search_path = pg_temp")
 			store := mustNew(sqlstore.New(db, sqlstore.Config{}))
 			gen, err := worker.Open(t.Context(), store, worker.Config{Namespace: fmt.Sprint(level, i), FenceWindow: 3 * time.Second})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			await(t, "renewal", func() bool { return gen.Stats().Renewals > 0 })
 			if err := gen.Close(t.Context()); err != nil {
 				t.Error(err)

@@ -61,9 +61,7 @@ func warm(t *testing.T, db *sql.DB, n int) {
 	t.Helper()
 	for range n {
 		conn, err := db.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer conn.Close()
 	}
 }

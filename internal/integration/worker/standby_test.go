@@ -68,27 +68,21 @@ func (p *pair) shows(t *testing.T, query string) (yes bool) {
 func (p *pair) behind(t *testing.T) {
 	t.Helper()
 	p.caughtUp(t)
-	if err := p.standby.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.standby.Kill())
 	p.away = true
 }
 
 // back starts it again.
 func (p *pair) back(t *testing.T) {
 	t.Helper()
-	if err := p.standby.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.standby.Start())
 	p.away = false
 }
 
 // failover stops the primary, and promotes the standby with the data that it has.
 func (p *pair) failover(t *testing.T) *sql.DB {
 	t.Helper()
-	if err := p.primary.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.primary.Kill())
 	if p.away {
 		p.back(t)
 	}
@@ -147,9 +141,7 @@ func testClaimAgainWaitsForStandby(t *testing.T, by string) {
 	lease, err := worker.Open(t.Context(), store, worker.Config{Namespace: "leased", Preferred: ref(int64(7)), Timeout: 500 * time.Millisecond, ClaimWait: 4 * time.Second})
 	if err == nil {
 		other, err := worker.Open(t.Context(), mustNew(sqlstore.New(p.failover(t), sqlstore.Config{})), worker.Config{Namespace: "leased", Preferred: ref(int64(7))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Fatalf("number %d is leased without the standby, and number %d after it was promoted", lease.Worker(), other.Worker())
 	}
 	p.back(t)
@@ -169,31 +161,23 @@ func TestAsynchronousStandby(t *testing.T) {
 	p := newPair(t)
 	p.exec(t, "CREATE ROLE app LOGIN", "GRANT ALL ON SCHEMA public TO app")
 	u, err := url.Parse(p.primary.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	u.User = url.User("app")
 	store := mustNew(sqlstore.New(open(t, "pgx", u.String()), sqlstore.Config{}))
 	cfg := long
 	cfg.Preferred = ref(int64(7))
 	first, err := worker.Open(t.Context(), store, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	warned(t, mustNew(sqlstore.New(p.db, sqlstore.Config{})), `an asynchronous standby "standby": a standby that is promoted may lack acknowledged writes`)
 	warned(t, store, `a WAL receiver "standby", of which this role may not see more`)
-	if err := first.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, first.Close(t.Context()))
 
 	p.behind(t)
 	if first, err = worker.Open(t.Context(), store, cfg); err != nil {
 		t.Fatal(err)
 	}
 	other, err := worker.Open(t.Context(), mustNew(sqlstore.New(p.failover(t), sqlstore.Config{})), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// Both issue ids with one worker ID from now on, up to their fences.
 	_, one := first.Next(t.Context())
 	_, two := other.Next(t.Context())
@@ -246,17 +230,11 @@ func TestStandbyWarnings(t *testing.T) {
 func subscribe(t *testing.T, p *pair) {
 	t.Helper()
 	conn, err := pgconn.Connect(t.Context(), p.primary.DSN+"&replication=database")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = conn.Close(context.Background()) })
-	if err := conn.Exec(t.Context(), "CREATE_REPLICATION_SLOT subscriber LOGICAL pgoutput").Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, conn.Exec(t.Context(), "CREATE_REPLICATION_SLOT subscriber LOGICAL pgoutput").Close())
 	conn.Frontend().SendQuery(&pgproto3.Query{String: "START_REPLICATION SLOT subscriber LOGICAL 0/0 (proto_version '1', publication_names 'everything')"})
-	if err := conn.Frontend().Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, conn.Frontend().Flush())
 	await(t, "subscriber", func() bool {
 		return p.shows(t, "SELECT EXISTS (SELECT 1 FROM pg_stat_replication r JOIN pg_replication_slots s ON s.active_pid = r.pid WHERE s.slot_name = 'subscriber' AND r.state = 'streaming')")
 	})

@@ -39,9 +39,7 @@ func TestCheck(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "x.sqlite"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer db.Close()
 			if _, err := db.Exec("CREATE TABLE knock_orders (id INTEGER, note TEXT, want INTEGER); CREATE TABLE knock_lines (id INTEGER, order_id INTEGER);" + rows + c.then); err != nil {
 				t.Fatal(err)

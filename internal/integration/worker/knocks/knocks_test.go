@@ -30,15 +30,11 @@ func TestPostgres(t *testing.T) {
 	server := testserver.NewPostgres(t)
 	db := connect(t, server.DSN)
 	cfg, err := pgxpool.ParseConfig(server.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cfg.AfterConnect = pgxtype.AfterConnect
 	cfg.ConnConfig.ConnectTimeout = time.Second
 	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(pool.Close)
 	knock(t, server, db, connect(t, server.DSN), func() gorm.Dialector { return postgres.New(postgres.Config{Conn: db}) }, pool)
 }
@@ -46,14 +42,10 @@ func TestPostgres(t *testing.T) {
 func TestMariaDB(t *testing.T) {
 	server := testserver.NewMariaDB(t)
 	cfg, err := driver.ParseDSN(server.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cfg.Logger = &driver.NopLogger{} // it would log each connection that a knock breaks
 	connector, err := driver.NewConnector(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	db := limited(t, sql.OpenDB(connector))
 	knock(t, server, db, limited(t, sql.OpenDB(connector)), func() gorm.Dialector { return mysql.New(mysql.Config{Conn: db}) }, nil)
 }
@@ -61,9 +53,7 @@ func TestMariaDB(t *testing.T) {
 func connect(t *testing.T, dsn string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("pgx", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return limited(t, db)
 }
 
@@ -78,9 +68,7 @@ func limited(t *testing.T, db *sql.DB) *sql.DB {
 func open(t *testing.T, dialect gorm.Dialector, src *source) *gorm.DB {
 	t.Helper()
 	db, err := gorm.Open(dialect, &gorm.Config{Logger: logger.Discard, NamingStrategy: schema.NamingStrategy{TablePrefix: "knock_"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := db.AutoMigrate(&Order{}, &Line{}); err != nil {
 		t.Fatal(err)
 	}
@@ -144,9 +132,7 @@ func knock(t *testing.T, server *testserver.Server, db, leases *sql.DB, dialect 
 	cancel()
 	all.Wait()
 	// What was under way when its writer gave up comes to an end.
-	if err := server.Restart(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, server.Restart())
 	eventually(t, func() error { return db.PingContext(t.Context()) })
 	summary, faults := book.check(db)
 	for _, err := range faults {
@@ -223,4 +209,11 @@ func mustNew[S any](s S, err error) S {
 		panic(err)
 	}
 	return s
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
