@@ -124,10 +124,9 @@ func TestAcquireWaits(t *testing.T) {
 		if _, err := worker.Acquire(ctx, w.store, w.cfg); !errors.As(err, &none) || none.Leased != 4 || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
-		cfg := w.cfg
-		cfg.ClaimWait = -1
+		w.cfg.ClaimWait = -1
 		began = time.Now()
-		if _, err := w.keep(worker.Acquire(w.Context(), w.store, cfg)); !errors.Is(err, worker.ErrNoWorkerID) || time.Since(began) > 0 {
+		if _, err := w.keep(worker.Acquire(w.Context(), w.store, w.cfg)); !errors.Is(err, worker.ErrNoWorkerID) || time.Since(began) > 0 {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 	})
@@ -161,9 +160,8 @@ func TestAcquireRefuses(t *testing.T) {
 		w.ahead.Store(int64(0))
 		var config *core.ConfigError
 		refused("an epoch in the future", &config, func(cfg *worker.Config) { cfg.Layout = core.Twitter() })
-		cfg := w.cfg
-		cfg.Layout.TimeBits = 38
-		if _, err := w.keep(worker.Acquire(w.Context(), w.store, cfg)); !errors.Is(err, core.ErrTimestampExhausted) {
+		w.cfg.Layout.TimeBits = 38
+		if _, err := w.keep(worker.Acquire(w.Context(), w.store, w.cfg)); !errors.Is(err, core.ErrTimestampExhausted) {
 			t.Errorf("a layout that has run out: %v", err)
 		}
 	})
@@ -173,10 +171,9 @@ func TestAcquireRefuses(t *testing.T) {
 func TestSlowAnswers(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.store.slow = 12 * time.Second
-		cfg := w.cfg
-		cfg.Timeout, cfg.ClaimWait = 15*time.Second, time.Minute
+		w.cfg.Timeout, w.cfg.ClaimWait = 15*time.Second, time.Minute
 		time.AfterFunc(14*time.Second, func() { w.store.set(func(f *flaky) { f.slow = 0 }) })
-		lease := w.acquireFrom(w.store, cfg)
+		lease := w.acquireFrom(w.store, w.cfg)
 		_ = lease.Close()
 	})
 }

@@ -3,11 +3,13 @@ package worker_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
@@ -88,6 +90,25 @@ func TestDatacenterRotates(t *testing.T) {
 			time.Sleep(time.Millisecond) // in which the worker ID before is released
 			if p, _ := layout.Decode(id); p.Datacenter<<1|p.Worker != want || lease.Worker() != want {
 				w.Errorf("step %d: %+v, the lease has %d, want %d", i, p, lease.Worker(), want)
+			}
+		}
+	})
+}
+
+// A store's wrong answer must not lead to another datacenter's worker ID.
+func TestDatacenterOfAStoreThatErrs(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.cfg.Layout.DatacenterBits, w.cfg.Datacenter, w.cfg.ClaimWait = 2, ref(int64(1)), -1
+		for _, wrong := range []int64{-1, 4, -33, 1 << 40} {
+			w.cfg.Namespace = fmt.Sprint("errs", wrong)
+			w.store.set(func(f *flaky) {
+				f.after = func(_ driver.Request, c driver.Claim, err error) (driver.Claim, error) {
+					c.Worker = wrong
+					return c, err
+				}
+			})
+			if _, err := w.keep(worker.Acquire(w.Context(), w.store, w.cfg)); err == nil || !strings.Contains(err.Error(), "does not match the request") {
+				w.Errorf("worker ID %d of the store: %v", wrong, err)
 			}
 		}
 	})

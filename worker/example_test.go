@@ -26,26 +26,6 @@ func ExampleOpen() {
 	// Output: 0 true
 }
 
-func ExampleOpen_noneFree() {
-	ctx := context.Background()
-	store := memstore.New(memstore.Config{})
-	cfg := worker.Config{Layout: core.Layout{TimeBits: 41, WorkerBits: 1, SequenceBits: 12}, ClaimWait: -1}
-	for range 3 {
-		gen, err := worker.Open(ctx, store, cfg)
-		var none *worker.NoWorkerIDError
-		if errors.As(err, &none) {
-			fmt.Println(none.Leased, "of", none.WorkerIDs, "are held")
-			continue
-		}
-		fmt.Println("worker ID", gen.Worker())
-		defer gen.Close(context.Background())
-	}
-	// Output:
-	// worker ID 0
-	// worker ID 1
-	// 2 of 2 are held
-}
-
 func ExampleFromEnv() {
 	_ = os.Setenv("DATACENTER", "2")
 	_ = os.Setenv("WORKER", "40")

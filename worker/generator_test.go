@@ -22,11 +22,12 @@ import (
 // ownedStore is a store that one generator has for itself.
 type ownedStore struct {
 	*memstore.Store
-	down   error
+	down   error // of Release
+	end    error // of CloseWithGenerator
 	closed int
 }
 
-func (s *ownedStore) CloseWithGenerator() error { s.closed++; return nil }
+func (s *ownedStore) CloseWithGenerator() error { s.closed++; return s.end }
 
 func (s *ownedStore) Release(ctx context.Context, r driver.Return) error {
 	if s.down != nil {
@@ -125,15 +126,10 @@ func TestOpenClosesTheStoreLast(t *testing.T) {
 	})
 }
 
-// unclosable is a store of one generator whose end fails.
-type unclosable struct{ ownedStore }
-
-func (s *unclosable) CloseWithGenerator() error { return errNetwork }
-
 // The owner may act on the last answer before the answer wakes it. Close returns the error of the
 // store's end then too.
 func TestWakeAfterTheEnd(t *testing.T) {
-	lease, err := worker.Acquire(t.Context(), &unclosable{ownedStore{Store: memstore.New(memstore.Config{})}}, worker.Config{})
+	lease, err := worker.Acquire(t.Context(), &ownedStore{Store: memstore.New(memstore.Config{}), end: errNetwork}, worker.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

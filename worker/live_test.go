@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -292,8 +291,6 @@ func TestDeafStore(t *testing.T) {
 // Claims that no call waits for any more are released, whether they were answered late, in
 // time, or not at all.
 func TestCancelledAcquires(t *testing.T) {
-	// The race detector itself breaks down where many timers of a bubble fire on two processors.
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for name, change := range map[string]func(*flaky){
 		"at once":        func(*flaky) {},
 		"slowly":         func(f *flaky) { f.slow = 1200 * time.Millisecond },
@@ -304,8 +301,7 @@ func TestCancelledAcquires(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.store.set(change)
-				cfg := w.cfg
-				cfg.ClaimWait, cfg.NoExpiry = time.Minute, true
+				w.cfg.ClaimWait, w.cfg.NoExpiry = time.Minute, true
 				for wave := range 10 {
 					var callers sync.WaitGroup
 					for i := range 100 {
@@ -314,7 +310,7 @@ func TestCancelledAcquires(t *testing.T) {
 							ctx, cancel := context.WithTimeout(context.Background(), patience)
 							defer cancel()
 							began := time.Now()
-							lease, err := worker.Acquire(ctx, w.store, cfg)
+							lease, err := worker.Acquire(ctx, w.store, w.cfg)
 							if time.Since(began) > patience {
 								t.Errorf("%v after %v", err, time.Since(began))
 							}

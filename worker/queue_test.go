@@ -17,11 +17,11 @@ type limitedStore struct {
 }
 
 // crowded is so many callers of Acquire at once; it counts those that have a worker ID.
-func (w *world) crowded(callers int, cfg worker.Config) (granted *atomic.Int64) {
+func (w *world) crowded(callers int) (granted *atomic.Int64) {
 	store, granted := &limitedStore{flaky: w.store}, new(atomic.Int64)
 	for range callers {
 		go func() {
-			if _, err := w.keep(worker.Acquire(w.Context(), store, cfg)); err == nil {
+			if _, err := w.keep(worker.Acquire(w.Context(), store, w.cfg)); err == nil {
 				granted.Add(1)
 			}
 		}()
@@ -71,9 +71,8 @@ func TestCrowd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				free := w.holdAll()
-				cfg := w.cfg
-				cfg.ClaimWait = time.Minute
-				granted := w.crowded(callers, cfg)
+				w.cfg.ClaimWait = time.Minute
+				granted := w.crowded(callers)
 				time.Sleep(time.Second) // each has asked
 				if c.stop != nil {
 					w.store.set(c.stop)
@@ -112,9 +111,8 @@ func TestCrowdAndALostAnswer(t *testing.T) {
 
 func lostAnswer(w *world, away time.Duration) {
 	free := w.holdAll()
-	cfg := w.cfg
-	cfg.ClaimWait = time.Minute
-	granted := w.crowded(50, cfg)
+	w.cfg.ClaimWait = time.Minute
+	granted := w.crowded(50)
 	time.Sleep(10 * time.Second)
 	w.store.set(func(f *flaky) {
 		f.after = func(_ driver.Request, c driver.Claim, err error) (driver.Claim, error) {
