@@ -36,6 +36,16 @@ func (s *ownedStore) Release(ctx context.Context, r driver.Return) error {
 	return s.Store.Release(ctx, r)
 }
 
+// released returns the one record of a store that was closed once, whose worker ID is free.
+func (s *ownedStore) released(t *testing.T) driver.Record {
+	t.Helper()
+	records, err := s.List(t.Context(), "default")
+	if err != nil || len(records) != 1 || records[0].ClaimID != "" || s.closed != 1 {
+		t.Fatalf("%+v, %v, closed %d times", records, err, s.closed)
+	}
+	return records[0]
+}
+
 func mustOpen(t *testing.T, s driver.Store, cfg worker.Config) *worker.Generator {
 	t.Helper()
 	gen, err := worker.Open(t.Context(), s, cfg)
@@ -74,14 +84,11 @@ func TestOpenRefuses(t *testing.T) {
 
 // If the generator cannot be made, the worker ID is released.
 func TestOpenReleases(t *testing.T) {
-	s := memstore.New(memstore.Config{})
+	s := &ownedStore{Store: memstore.New(memstore.Config{})}
 	if _, err := worker.Open(t.Context(), s, worker.Config{NotBefore: core.Twitter().End()}); err == nil || !strings.Contains(err.Error(), "NotBefore") {
 		t.Errorf("%v", err)
 	}
-	records, err := s.List(t.Context(), "default")
-	if err != nil || len(records) != 1 || records[0].ClaimID != "" {
-		t.Errorf("%+v, %v", records, err)
-	}
+	s.released(t)
 }
 
 // slowStore is a store of one generator that answers a claim when the test lets it, and refuses
@@ -119,10 +126,7 @@ func TestOpenClosesTheStoreLast(t *testing.T) {
 		}
 		close(s.answer)
 		synctest.Wait()
-		records, err := s.List(t.Context(), "default")
-		if err != nil || len(records) != 1 || records[0].ClaimID != "" || s.closed != 1 {
-			t.Errorf("%+v, %v, closed %d times", records, err, s.closed)
-		}
+		s.released(t)
 	})
 }
 
@@ -154,10 +158,7 @@ func TestCloseWithoutWaiting(t *testing.T) {
 			t.Error(err)
 		}
 		synctest.Wait()
-		records, err := s.List(t.Context(), "default")
-		if err != nil || len(records) != 1 || records[0].ClaimID != "" || s.closed != 1 {
-			t.Errorf("%+v, %v, closed %d times", records, err, s.closed)
-		}
+		s.released(t)
 		if err := gen.Close(t.Context()); err != nil || s.closed != 1 {
 			t.Errorf("%v, closed %d times", err, s.closed)
 		}
@@ -226,9 +227,8 @@ func TestCloseOnce(t *testing.T) {
 			t.Errorf("failing: %v", err)
 		}
 		parts, _ := layout.Decode(id)
-		records, err := s.List(t.Context(), "default")
-		if err != nil || len(records) != 1 || records[0].ClaimID != "" || records[0].Fence != parts.Time.Add(time.Hour).UnixMilli() || s.closed != 1 {
-			t.Errorf("%+v, %v, closed %d times", records, err, s.closed)
+		if r := s.released(t); r.Fence != parts.Time.Add(time.Hour).UnixMilli() {
+			t.Errorf("%+v", r)
 		}
 	})
 }

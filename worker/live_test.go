@@ -330,6 +330,23 @@ func TestCancelledAcquires(t *testing.T) {
 	}
 }
 
+// A generator whose clock is ahead of its lease's gets one clear error, and no worker ID
+// is exchanged for it.
+func TestGeneratorAheadOfItsLease(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lease := w.acquire(nil)
+		gen := w.newGenerator(core.Config{Worker: lease, Now: func() time.Time { return time.Now().Add(45 * time.Second) }})
+		for range 20 {
+			if _, err := gen.Next(w.Context()); !errors.Is(err, core.ErrFenced) {
+				t.Errorf("%v", err)
+			}
+		}
+		if st := lease.Stats(); st.Claims != 1 || st.FencingToken != 1 || st.Failures > 0 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
 // While Config.NotBefore is ahead, beyond the fence or not, calls fail at once and say why, and
 // the lease renews as if there were none. Ids begin as soon as the clock and the policy allow.
 func TestNotBeforeAhead(t *testing.T) {
@@ -435,14 +452,13 @@ func TestCrashLoop(t *testing.T) {
 					return
 				}
 				time.Sleep(c.ttl + time.Millisecond)
-				wait := w.cfg.ClaimWait
 				w.cfg.ClaimWait = -1
 				_, err := start()
 				var none *worker.NoWorkerIDError
 				if !errors.As(err, &none) || none.Ahead != 1 || (none.Wait-12*time.Second).Abs() > 2*time.Second || !strings.Contains(err.Error(), "or because holders crashed one after another") {
 					w.Fatalf("%v", err)
 				}
-				w.cfg.ClaimWait = wait
+				w.cfg.ClaimWait = 0
 				began := time.Now()
 				if lead, err := start(); err != nil || time.Since(began) > 15*time.Second || lead > time.Minute {
 					w.Errorf("%v, %v ahead after %v", err, lead, time.Since(began))

@@ -164,7 +164,7 @@ func inWorld(t *testing.T, f func(w *world)) {
 	synctest.Test(t, func(t *testing.T) {
 		drains(t)
 		w := &world{T: t, ids: map[int64]bool{}}
-		w.mem = newMem(w)
+		w.mem = memstore.New(memstore.Config{Now: func() time.Time { return time.Now().Add(time.Duration(w.storeAhead.Load())) }})
 		w.store = &flaky{Store: w.mem}
 		w.cfg = worker.Config{Layout: testLayout, Now: w.now, Observer: &w.seen}
 		f(w)
@@ -174,10 +174,6 @@ func inWorld(t *testing.T, f func(w *world)) {
 // drains lets the leases of a bubble end what they have begun, as when a release is on its
 // way while the test is over: nothing may be left behind.
 func drains(t *testing.T) { t.Cleanup(func() { time.Sleep(24 * time.Hour) }) }
-
-func newMem(w *world) *memstore.Store {
-	return memstore.New(memstore.Config{Now: func() time.Time { return time.Now().Add(time.Duration(w.storeAhead.Load())) }})
-}
 
 func (w *world) now() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }
 
