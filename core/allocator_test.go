@@ -11,52 +11,45 @@ import (
 	"time"
 )
 
-// bubbleGenerator returns a generator of 4 ids a tick of 10 ms, all of which are taken.
-func bubbleGenerator(t *testing.T, source GrantSource) *Generator {
-	time.Sleep(time.Until(Twitter().Epoch) + time.Hour)
-	g, err := New(Config{Layout: Layout{Tick: 10 * time.Millisecond, TimeBits: 40, SequenceBits: 2}, Worker: source})
+func newGenerator(t *testing.T, cfg Config) *Generator {
+	t.Helper()
+	g, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(g.Close)
+	return g
+}
+
+func grantOf(t *testing.T, l Layout, worker int64, from, fence time.Time) *Grant {
+	t.Helper()
+	gr, err := NewGrant(l, worker, from, fence)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gr
+}
+
+func nextID(t *testing.T, g *Generator) int64 {
+	t.Helper()
+	id, err := g.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// fourATick allows 4 ids in 10 ms.
+var fourATick = Layout{Tick: 10 * time.Millisecond, TimeBits: 40, SequenceBits: 2}
+
+// bubbleGenerator returns a generator whose present tick is full.
+func bubbleGenerator(t *testing.T, source GrantSource) *Generator {
+	time.Sleep(time.Until(Twitter().Epoch) + time.Hour)
+	g := newGenerator(t, Config{Layout: fourATick, Worker: source})
 	if err := g.Fill(t.Context(), make([]int64, 4)); err != nil {
 		t.Fatal(err)
 	}
 	return g
-}
-
-// Calls that wait get their ids in the order in which they asked, a tick after the other, and a large Fill
-// leaves half of each tick to others.
-func TestCallsWaitInLine(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := bubbleGenerator(t, Fixed(0))
-		var ids [10]int64
-		var filled [40]int64
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			if err := g.Fill(t.Context(), filled[:]); err != nil {
-				t.Error(err)
-			}
-		})
-		synctest.Wait()
-		began := time.Now()
-		for i := range ids {
-			wg.Go(func() {
-				var err error
-				if ids[i], err = g.Next(t.Context()); err != nil {
-					t.Error(err)
-				}
-				if took := time.Since(began); took > time.Duration(i/2+1)*10*time.Millisecond+2*time.Millisecond {
-					t.Errorf("call %d took %v", i, took)
-				}
-			})
-			synctest.Wait()
-		}
-		wg.Wait()
-		if !slices.IsSorted(ids[:]) || !slices.IsSorted(filled[:]) {
-			t.Errorf("out of order: %v, %v", ids, filled)
-		}
-	})
 }
 
 // What cancelled calls have reserved goes to the next calls, wherever in the line it is.
@@ -129,10 +122,7 @@ func TestGivenBackInThePresentTick(t *testing.T) {
 		for _, x := range []struct{ sleep, wait time.Duration }{{9 * time.Millisecond, 0}, {0, 0}, {time.Millisecond, 10 * time.Millisecond}} {
 			time.Sleep(x.sleep)
 			began := time.Now()
-			id, err := g.Next(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			id := nextID(t, g)
 			if p, err := g.Layout().Decode(id); err != nil || !p.Time.After(began.Add(-10*time.Millisecond)) || time.Since(began) > x.wait+2*time.Millisecond {
 				t.Errorf("%+v after %v, at %v", p, time.Since(began), began)
 			}
@@ -145,14 +135,7 @@ func TestGivenBackInThePresentTick(t *testing.T) {
 // Calls that wait for them notice the end.
 func TestReservationsEndWithTheGrant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var list []*Grant
-		for range 2 {
-			gr, err := NewGrant(Layout{Tick: 10 * time.Millisecond, TimeBits: 40, SequenceBits: 2}, 0, time.Time{}, time.Time{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			list = append(list, gr)
-		}
+		list := []*Grant{grantOf(t, fourATick, 0, time.Time{}, time.Time{}), grantOf(t, fourATick, 0, time.Time{}, time.Time{})}
 		g := bubbleGenerator(t, &grants{slices.Clone(list)})
 		now := time.Now()
 		var wg sync.WaitGroup
@@ -222,18 +205,10 @@ func TestGrantCloseClosesTheCursor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(Twitter().Epoch) + time.Hour)
 		now := time.Now()
-		gr, err := NewGrant(Twitter(), 1, now, now.Add(time.Hour))
-		if err != nil {
-			t.Fatal(err)
-		}
-		g, err := New(Config{Worker: holderOf{gr}, ClockPolicy: Reuse{}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		gr := grantOf(t, Twitter(), 1, now, now.Add(time.Hour))
+		g := newGenerator(t, Config{Worker: holderOf{gr}, ClockPolicy: Reuse{}})
 		for range 2 {
-			if _, err := g.Next(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			nextID(t, g)
 			time.Sleep(time.Millisecond)
 		}
 		a := g.current.Load()
@@ -274,24 +249,13 @@ func TestFirstIDUnderAFence(t *testing.T) {
 		for name, fence := range map[string]time.Time{"with a fence": time.Now().Add(time.Hour), "without": {}} {
 			source := &grants{}
 			for worker := range int64(2) {
-				gr, err := NewGrant(Twitter(), worker, time.Now().Add(-time.Minute), fence)
-				if err != nil {
-					t.Fatal(err)
-				}
-				source.list = append(source.list, gr)
+				source.list = append(source.list, grantOf(t, Twitter(), worker, time.Now().Add(-time.Minute), fence))
 			}
 			first := source.list[0]
 			began := time.Now()
-			g, err := New(Config{Worker: source, ClockPolicy: Refuse{}}) // which does not run ahead of the clock
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := newGenerator(t, Config{Worker: source, ClockPolicy: Refuse{}}) // which does not run ahead of the clock
 			for worker := range int64(2) {
-				id, err := g.Next(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				if parts, err := Twitter().Decode(id); err != nil || parts.Worker != worker {
+				if parts, err := Twitter().Decode(nextID(t, g)); err != nil || parts.Worker != worker {
 					t.Fatalf("%+v, %v", parts, err)
 				}
 				if waited := time.Since(began); waited == 0 == fence.IsZero() {
@@ -301,7 +265,6 @@ func TestFirstIDUnderAFence(t *testing.T) {
 				began = time.Now()
 				first.Revoke(nil)
 			}
-			g.Close()
 		}
 	})
 }

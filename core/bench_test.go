@@ -3,9 +3,7 @@ package core_test
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 )
@@ -23,56 +21,6 @@ func mustNew(tb testing.TB, cfg core.Config) *core.Generator {
 	return g
 }
 
-// BenchmarkFloor is what an id must cost at the least: a clock read and a swap.
-func BenchmarkFloor(b *testing.B) {
-	start := time.Now()
-	b.Run("Since", func(b *testing.B) {
-		var sum time.Duration
-		for b.Loop() {
-			sum += time.Since(start)
-		}
-		_ = sum
-	})
-	b.Run("Since+CAS", func(b *testing.B) {
-		var word atomic.Uint64
-		for b.Loop() {
-			old := word.Load()
-			word.CompareAndSwap(old, old+uint64(time.Since(start))>>40+1)
-		}
-	})
-	b.Run("Add", func(b *testing.B) {
-		var word atomic.Uint64
-		for b.Loop() {
-			word.Add(1)
-		}
-	})
-}
-
-func BenchmarkNext(b *testing.B) {
-	for name, layout := range map[string]core.Layout{"uncapped": uncapped(), "twitter": core.Twitter()} {
-		b.Run(name, func(b *testing.B) {
-			g, ctx := mustNew(b, core.Config{Layout: layout, Worker: core.Fixed(1)}), context.Background()
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := g.Next(ctx); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-		b.Run(name+"/parallel", func(b *testing.B) {
-			g, ctx := mustNew(b, core.Config{Layout: layout, Worker: core.Fixed(1)}), context.Background()
-			b.RunParallel(func(pb *testing.PB) {
-				for pb.Next() {
-					if _, err := g.Next(ctx); err != nil {
-						b.Error(err)
-						return
-					}
-				}
-			})
-		})
-	}
-}
-
 func BenchmarkDecode(b *testing.B) {
 	l := core.Twitter()
 	b.ReportAllocs()
@@ -83,33 +31,45 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
+func BenchmarkNext(b *testing.B) {
+	measure(b, "", 1, func(g *core.Generator) func() error {
+		return func() error { _, err := g.Next(context.Background()); return err }
+	})
+}
+
 func BenchmarkFill(b *testing.B) {
 	for _, size := range []int{1, 100, 1000} {
-		for name, layout := range map[string]core.Layout{"uncapped": uncapped(), "twitter": core.Twitter()} {
-			b.Run(fmt.Sprintf("%d/%s", size, name), func(b *testing.B) {
-				g, ctx := mustNew(b, core.Config{Layout: layout, Worker: core.Fixed(1)}), context.Background()
-				ids := make([]int64, size)
-				b.ReportAllocs()
-				for b.Loop() {
-					if err := g.Fill(ctx, ids); err != nil {
-						b.Fatal(err)
+		measure(b, fmt.Sprint(size, "/"), size, func(g *core.Generator) func() error {
+			ids := make([]int64, size)
+			return func() error { return g.Fill(context.Background(), ids) }
+		})
+	}
+}
+
+// measure measures calls of one goroutine, and then of several, which each get a call of their own.
+func measure(b *testing.B, prefix string, size int, caller func(*core.Generator) func() error) {
+	for name, layout := range map[string]core.Layout{"uncapped": uncapped(), "twitter": core.Twitter()} {
+		b.Run(prefix+name, func(b *testing.B) {
+			call := caller(mustNew(b, core.Config{Layout: layout, Worker: core.Fixed(1)}))
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := call(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*size), "ns/id")
+		})
+		b.Run(prefix+name+"/parallel", func(b *testing.B) {
+			g := mustNew(b, core.Config{Layout: layout, Worker: core.Fixed(1)})
+			b.RunParallel(func(pb *testing.PB) {
+				for call := caller(g); pb.Next(); {
+					if err := call(); err != nil {
+						b.Error(err)
+						return
 					}
 				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*size), "ns/id")
 			})
-			b.Run(fmt.Sprintf("%d/%s/parallel", size, name), func(b *testing.B) {
-				g, ctx := mustNew(b, core.Config{Layout: layout, Worker: core.Fixed(1)}), context.Background()
-				b.RunParallel(func(pb *testing.PB) {
-					ids := make([]int64, size)
-					for pb.Next() {
-						if err := g.Fill(ctx, ids); err != nil {
-							b.Error(err)
-							return
-						}
-					}
-				})
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*size), "ns/id")
-			})
-		}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*size), "ns/id")
+		})
 	}
 }

@@ -6,17 +6,21 @@ import (
 	"time"
 )
 
+// systemClock returns a clock that reads the system's, a day after the layout's epoch.
+func systemClock(t *testing.T, event func(EventKind, time.Duration)) (compiledLayout, *clock) {
+	l, err := Twitter().compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Until(l.Epoch) + 24*time.Hour)
+	return l, newClock(&l, nil, time.Now(), time.Now(), time.Minute, event)
+}
+
 // The system's clock cannot be set from a test, so the anchor is moved instead:
 // an anchor an hour ahead is a clock that has since gone back an hour.
 func TestAnchorFollowsTheSystemClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, err := Twitter().compile()
-		if err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Until(l.Epoch) + time.Hour)
-		at := time.Now()
-		c := newClock(&l, nil, at, at, time.Minute, func(EventKind, time.Duration) {})
+		l, c := systemClock(t, func(EventKind, time.Duration) {})
 		truth := func() uint64 { return l.tickOf(time.Now()) }
 		hour := uint64(time.Hour / time.Millisecond)
 
@@ -81,17 +85,11 @@ func TestPortable(t *testing.T) {
 // On the system's clock, too, a jump beyond MaxJump must last to be followed.
 func TestLargeJumpOfTheSystemClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, err := Twitter().compile()
-		if err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Until(l.Epoch) + 24*time.Hour)
-		at := time.Now()
 		var events []EventKind
-		c := newClock(&l, nil, at, at, time.Minute, func(k EventKind, _ time.Duration) { events = append(events, k) })
+		l, c := systemClock(t, func(k EventKind, _ time.Duration) { events = append(events, k) })
+		at := time.Now()
 		hour := uint64(time.Hour / time.Millisecond)
-		late := anchor{wall: -int64(time.Hour), hybrid: -int64(time.Hour)} // the clock has since jumped an hour
-		late.wall += c.anchor.Load().wall
+		late := anchor{wall: c.anchor.Load().wall - int64(time.Hour)} // the clock has since jumped an hour
 		late.hybrid = late.wall
 		c.anchor.Store(&late)
 		old := func() uint64 { return l.tickOf(time.Now()) - hour }

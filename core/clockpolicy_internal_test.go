@@ -1,6 +1,8 @@
 package core
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -16,6 +18,12 @@ func TestUnusedSlots(t *testing.T) {
 	}
 	u.add(40, 50, 45)
 	want(0, 45, 45, true) // what was too old when it was added
+	u.add(30, 31, 0)
+	u.add(10, 11, 0) // by a goroutine that comes late
+	u.add(20, 21, 0)
+	for _, from := range []uint64{10, 20, 30} {
+		want(0, 0, from, true)
+	}
 	for i := range uint64(2*maxRanges + 10) {
 		u.add(100+2*i, 101+2*i, 0)
 	}
@@ -33,6 +41,7 @@ func TestUnusedSlotsAgainstASet(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		u := newUnusedSlots(1000) // more than the model ever holds
 		left := map[uint64]bool{}
+		drop := func(oldest uint64) { maps.DeleteFunc(left, func(p uint64, _ bool) bool { return p < oldest }) }
 		next := uint64(1)
 		for range rapid.IntRange(1, 60).Draw(rt, "steps") {
 			oldest := next - min(next, rapid.Uint64Range(0, 300).Draw(rt, "window"))
@@ -43,57 +52,23 @@ func TestUnusedSlotsAgainstASet(t *testing.T) {
 				for p := from; p < next; p++ {
 					left[p] = true
 				}
-				drop(left, oldest)
+				drop(oldest)
 				continue
 			}
 			from := rapid.Uint64Range(0, next).Draw(rt, "from")
-			drop(left, oldest)
-			want, found := nearest(left, from)
+			drop(oldest)
+			places := slices.Sorted(maps.Keys(left))
+			i, _ := slices.BinarySearch(places, from) // the least that is not below from, or else the greatest
+			want, found := uint64(0), len(places) > 0
+			if found {
+				want = places[min(i, len(places)-1)]
+			}
 			if got, ok := u.take(from, oldest); ok != found || ok && got != want {
 				rt.Fatalf("take(%d, %d) = %d, %v; want %d, %v", from, oldest, got, ok, want, found)
 			}
 			delete(left, want)
 		}
 	})
-}
-
-func drop(left map[uint64]bool, oldest uint64) {
-	for p := range left {
-		if p < oldest {
-			delete(left, p)
-		}
-	}
-}
-
-// nearest is the least that is not below from, or else the greatest.
-func nearest(left map[uint64]bool, from uint64) (place uint64, found bool) {
-	var above, below uint64
-	var isAbove, isBelow bool
-	for p := range left {
-		if p >= from && (!isAbove || p < above) {
-			above, isAbove = p, true
-		}
-		if p < from && (!isBelow || p > below) {
-			below, isBelow = p, true
-		}
-	}
-	if isAbove {
-		return above, true
-	}
-	return below, isBelow
-}
-
-// A goroutine that comes late adds a range that lies before others.
-func TestUnusedSlotsOutOfOrder(t *testing.T) {
-	u := newUnusedSlots(4)
-	u.add(30, 31, 0)
-	u.add(10, 11, 0)
-	u.add(20, 21, 0)
-	for _, want := range []uint64{10, 20, 30} {
-		if got, ok := u.take(0, 0); !ok || got != want {
-			t.Errorf("%d, %v; want %d", got, ok, want)
-		}
-	}
 }
 
 // When there are more ranges than there is room for, the oldest are forgotten,

@@ -64,11 +64,7 @@ func TestCounterIsTrustedWhileItAgrees(t *testing.T) {
 		{name: "differs from core to core by 1µs", count: plus(func(d time.Duration) time.Duration { return d & 1024 }), before: true, after: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			g, err := New(Config{Worker: Fixed(1)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer g.Close()
+			g := newGenerator(t, Config{Worker: Fixed(1)})
 			events := 0
 			k := &g.clock.counter
 			l := &liar{count: c.count, start: k.start}
@@ -80,9 +76,7 @@ func TestCounterIsTrustedWhileItAgrees(t *testing.T) {
 			}
 			use := func(most time.Duration, enough func() bool) {
 				for began := time.Now(); time.Since(began) < most && !enough(); {
-					if _, err := g.Next(t.Context()); err != nil {
-						t.Fatal(err)
-					}
+					nextID(t, g)
 				}
 			}
 			if c.before {
@@ -158,10 +152,7 @@ func trustedCounter(t *testing.T) *counter {
 // A generator that is used for a while trusts the counter if the machine takes the time from it,
 // unless the Config says otherwise.
 func TestCounterIsUsed(t *testing.T) {
-	gr, err := NewGrant(Twitter(), 1, time.Now(), time.Now().Add(time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
+	gr := grantOf(t, Twitter(), 1, time.Now(), time.Now().Add(time.Hour))
 	for _, c := range []struct {
 		name string
 		cfg  Config
@@ -173,15 +164,9 @@ func TestCounterIsUsed(t *testing.T) {
 		{"Detached", Config{Worker: holderOf{gr}, ClockPolicy: Logical{Detached: true}}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			g, err := New(c.cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer g.Close()
+			g := newGenerator(t, c.cfg)
 			for began := time.Now(); time.Since(began) < 100*time.Millisecond || c.want && !g.Stats().Counter; {
-				if _, err := g.Next(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				nextID(t, g)
 				if time.Since(began) > 10*time.Second {
 					t.Fatal("the counter is not trusted")
 				}
@@ -197,20 +182,13 @@ func TestCounterIsUsed(t *testing.T) {
 func TestCounterInBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(20 * 365 * 24 * time.Hour)
-		g, err := New(Config{Worker: Fixed(1)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer g.Close()
+		g := newGenerator(t, Config{Worker: Fixed(1)})
 		machine := &liar{start: time.Now(), count: func(d, _ time.Duration) float64 { return float64(d) }}
 		g.clock.counter.machine = machine // as if it did follow
 		for _, sleep := range []time.Duration{time.Hour, time.Microsecond} {
 			for range 10_000 {
 				time.Sleep(sleep)
-				id, err := g.Next(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				id := nextID(t, g)
 				if sleep < time.Millisecond {
 					continue
 				}
@@ -227,11 +205,7 @@ func TestCounterInBubble(t *testing.T) {
 
 // A panic of the Observer does not end the use of the counter.
 func TestPanicWhileCalibrating(t *testing.T) {
-	g, err := New(Config{Worker: Fixed(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer g.Close()
+	g := newGenerator(t, Config{Worker: Fixed(1)})
 	TrustCounter(g)
 	g.clock.event = func(EventKind, time.Duration) { panic("an Observer") }
 	behind := *g.clock.anchor.Load()
@@ -258,20 +232,13 @@ func freeze(g *Generator) {
 
 // A counter that stops costs at most 256 ids of old time.
 func TestFrozenCounterIsNoticed(t *testing.T) {
-	g, err := New(Config{Worker: Fixed(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer g.Close()
+	g := newGenerator(t, Config{Worker: Fixed(1)})
 	for range 10 {
 		old := 0
 		time.Sleep(2 * time.Millisecond)
 		before := time.Now().Truncate(time.Millisecond)
 		for {
-			id, err := g.Next(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			id := nextID(t, g)
 			freeze(g)
 			parts, err := g.Layout().Decode(id)
 			if err != nil {
@@ -291,14 +258,8 @@ func TestFrozenCounterIsNoticed(t *testing.T) {
 func TestKnownTickEndsWithTheGrant(t *testing.T) {
 	for range 100 {
 		now := time.Now()
-		gr, err := NewGrant(Twitter(), 1, now, now.Add(time.Hour))
-		if err != nil {
-			t.Fatal(err)
-		}
-		g, err := New(Config{Worker: holderOf{gr}, MaxWait: time.Millisecond})
-		if err != nil {
-			t.Fatal(err)
-		}
+		gr := grantOf(t, Twitter(), 1, now, now.Add(time.Hour))
+		g := newGenerator(t, Config{Worker: holderOf{gr}, MaxWait: time.Millisecond})
 		var revoked atomic.Bool
 		var wg sync.WaitGroup
 		for range 2 {

@@ -39,10 +39,7 @@ func ExampleLayout_FirstAt() {
 
 func ExampleLayout_String() {
 	fmt.Println(core.Twitter())
-	fmt.Println(core.Twitter().IDsPerTick(), core.Twitter().WorkerIDs(), core.Twitter().End().Format(time.DateOnly))
-	// Output:
-	// 41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2010-11-04T01:42:54.657Z
-	// 4096 1024 2080-07-10
+	// Output: 41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2010-11-04T01:42:54.657Z
 }
 
 func ExampleLayout_Diagram() {
@@ -68,19 +65,10 @@ func ExampleLayout_Explain() {
 	// <nil>
 }
 
-// show takes an id apart.
-func show(l core.Layout, id int64) {
-	p, err := l.Decode(id)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(p.Time.Format("2006-01-02T15:04:05.000Z"), p.Datacenter, p.Worker, p.Sequence)
-}
-
 func ExampleTwitter() {
-	show(core.Twitter(), 1541815603606036480)
-	// Output: 2022-06-28T16:07:40.105Z 11 26 0
+	p, err := core.Twitter().Decode(1541815603606036480)
+	fmt.Println(p.Time, p.Datacenter, p.Worker, p.Sequence, err)
+	// Output: 2022-06-28 16:07:40.105 +0000 UTC 11 26 0 <nil>
 }
 
 func ExampleLayout_Validate() {
@@ -151,10 +139,7 @@ func ExamplePresets() {
 // One id a second: id % 16 is always the same, and the shards are not.
 func ExampleShard() {
 	id, err := core.Twitter().Compose(core.Parts{Time: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC), Worker: 3})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	fmt.Println(err)
 	for range 6 {
 		n, err := core.Shard(id, 16)
 		fmt.Println(id, id%16, n, err)
@@ -163,6 +148,7 @@ func ExampleShard() {
 	_, err = core.Shard(id, 0)
 	fmt.Println(err)
 	// Output:
+	// <nil>
 	// 2124050177848258560 0 10 <nil>
 	// 2124050182042562560 0 0 <nil>
 	// 2124050186236866560 0 2 <nil>

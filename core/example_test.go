@@ -9,6 +9,15 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
+// generator returns the generator with which an example begins.
+func generator(cfg core.Config) *core.Generator {
+	gen, err := core.New(cfg)
+	if err != nil {
+		panic(err)
+	}
+	return gen
+}
+
 func Example() {
 	gen, err := core.New(core.Config{Worker: core.Fixed(3)})
 	if err != nil {
@@ -42,19 +51,12 @@ func ExampleFixed() {
 }
 
 func ExampleGenerator_Fill() {
-	gen, err := core.New(core.Config{Worker: core.Fixed(3)})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	gen := generator(core.Config{Worker: core.Fixed(3)})
 	defer gen.Close()
 	ids := make([]int64, 1000)
-	if err := gen.Fill(context.Background(), ids); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(ids[0] < ids[999], gen.Stats().Issued)
-	// Output: true 1000
+	err := gen.Fill(context.Background(), ids)
+	fmt.Println(ids[0] < ids[999], gen.Stats().Issued, err)
+	// Output: true 1000 <nil>
 }
 
 func ExampleNew() {
@@ -74,11 +76,7 @@ func ExampleNew() {
 }
 
 func ExampleGenerator_Next() {
-	gen, err := core.New(core.Config{Worker: core.Fixed(3)})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	gen := generator(core.Config{Worker: core.Fixed(3)})
 	defer gen.Close()
 	id, err := gen.Next(context.Background())
 	if err != nil {
@@ -91,11 +89,7 @@ func ExampleGenerator_Next() {
 }
 
 func ExampleGenerator_Layout() {
-	gen, err := core.New(core.Config{Worker: core.Fixed(3)}) // a zero Layout: Twitter's
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	gen := generator(core.Config{Worker: core.Fixed(3)}) // a zero Layout: Twitter's
 	defer gen.Close()
 	fmt.Println(gen.Layout() == core.Twitter())
 	// Output: true
@@ -108,11 +102,7 @@ func ExampleConfig_Validate() {
 }
 
 func ExampleGenerator_Metrics() {
-	gen, err := core.New(core.Config{Worker: core.Fixed(3)})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	gen := generator(core.Config{Worker: core.Fixed(3)})
 	defer gen.Close()
 	_ = gen.Fill(context.Background(), make([]int64, 5))
 	m := gen.Metrics()[0]
@@ -139,13 +129,9 @@ func ExampleGenerator_Close() {
 }
 
 func ExampleGenerator_Stats() {
-	gen, err := core.New(core.Config{Worker: core.Fixed(3)})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	gen := generator(core.Config{Worker: core.Fixed(3)})
 	defer gen.Close()
-	err = gen.Fill(context.Background(), make([]int64, 100))
+	err := gen.Fill(context.Background(), make([]int64, 100))
 	st := gen.Stats()
 	fmt.Println(st.Issued, st.Worker, st.StepsBack, st.LayoutLeft > 0, err)
 	// Output: 100 3 0 true <nil>

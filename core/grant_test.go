@@ -74,10 +74,7 @@ func TestAheadOfTheClockBelowAFence(t *testing.T) {
 	bubble(t, func(t *testing.T, l core.Layout, now time.Time) {
 		gr := mustGrant(t, l, 3, now.Add(time.Minute), now.Add(time.Hour))
 		g := mustNew(t, core.Config{Worker: holder{gr}, ClockPolicy: core.Logical{MaxAhead: 10 * time.Millisecond}})
-		ids := make([]int64, 11*4096)
-		if err := g.Fill(t.Context(), ids); err != nil {
-			t.Fatal(err)
-		}
+		ids := mustFill(t, g, 11*4096)
 		if waited := time.Since(now); waited != 0 {
 			t.Errorf("11 ticks under MaxAhead 10ms took %v", waited)
 		}
@@ -100,18 +97,14 @@ func TestRevokedAndClosedGrants(t *testing.T) {
 		cause := errors.New("somebody took the row")
 		gr := mustGrant(t, l, 3, now, now.Add(time.Hour))
 		g := mustNew(t, core.Config{Worker: holder{gr}})
-		id, err := g.Next(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		last := next(t, g)
 		gr.Revoke(cause)
 		gr.RaiseFence(now.Add(2 * time.Hour)) // too late to help
 		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrLost) || !errors.Is(err, cause) {
 			t.Errorf("after Revoke: %v", err)
 		}
-		p, _ := l.Decode(id)
-		if unused := gr.Close(); !unused.Equal(p.Time.Add(l.Tick)) {
-			t.Errorf("first unused is %v, the last id is of %v", unused, p.Time)
+		if unused := gr.Close(); !unused.Equal(last.Time.Add(l.Tick)) {
+			t.Errorf("first unused is %v, the last id is of %v", unused, last.Time)
 		}
 		if _, err := core.New(core.Config{Worker: holder{gr}}); !errors.Is(err, core.ErrLost) {
 			t.Errorf("New on a closed grant: %v", err)
@@ -172,10 +165,7 @@ func TestGrantAheadOfTheClock(t *testing.T) {
 						t.Fatalf("begins at %v after %v, the grant at %v", p.Time, time.Since(now), from)
 					}
 					clock.offset = -time.Hour
-					ids := make([]int64, 4*100-1)
-					if err := g.Fill(t.Context(), ids); err != nil {
-						t.Fatal(err)
-					}
+					ids := mustFill(t, g, 4*100-1)
 					p, _ := g.Layout().Decode(ids[len(ids)-1])
 					if lead := p.Time.Sub(from) - time.Since(now); lead > time.Millisecond || lead < -time.Millisecond {
 						t.Errorf("a hundred ticks took %v and end %v after from", time.Since(now), p.Time.Sub(from))
@@ -251,20 +241,17 @@ func TestGrantClock(t *testing.T) {
 	}
 }
 
-func isDone(gr *core.Grant) bool {
-	select {
-	case <-gr.Done():
-		return true
-	default:
-		return false
-	}
-}
-
 // state fails unless the grant is as it should be.
 func state(t *testing.T, what string, gr *core.Grant, done bool) {
 	t.Helper()
-	if isDone(gr) != done {
-		t.Errorf("%s: done %v, want %v", what, isDone(gr), done)
+	is := false
+	select {
+	case <-gr.Done():
+		is = true
+	default:
+	}
+	if is != done {
+		t.Errorf("%s: done %v, want %v", what, is, done)
 	}
 }
 
@@ -373,19 +360,6 @@ func TestDoneAfterAFailedNew(t *testing.T) {
 	state(t, "a configuration for which the grant is not asked for", gr, false)
 }
 
-// asking records why it was asked.
-type asking struct {
-	source
-	why []core.RegrantReason
-}
-
-func (a *asking) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
-	if prev != nil {
-		a.why = append(a.why, prev.RegrantReason())
-	}
-	return a.source.Grant(ctx, prev)
-}
-
 // A GrantSource learns why another grant is wanted.
 func TestRegrantReason(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
@@ -395,8 +369,14 @@ func TestRegrantReason(t *testing.T) {
 			grants = append(grants, mustGrant(t, small(), n, time.Time{}, now.Add(time.Hour)))
 		}
 		grants[1] = mustGrant(t, small(), 1, time.Time{}, now.Add(time.Minute))
-		src := &asking{source: source{grants: slices.Clone(grants)}}
-		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockPolicy: core.Rotate{}})
+		left, why := &source{grants: slices.Clone(grants)}, []core.RegrantReason(nil)
+		asked := sourceFunc(func(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
+			if prev != nil {
+				why = append(why, prev.RegrantReason())
+			}
+			return left.Grant(ctx, prev)
+		})
+		g := mustNew(t, core.Config{Worker: asked, Now: clock.now, ClockPolicy: core.Rotate{}})
 		next(t, g)
 		if why := grants[0].RegrantReason(); why != core.RegrantNone {
 			t.Error(why)
@@ -409,13 +389,8 @@ func TestRegrantReason(t *testing.T) {
 		next(t, g)
 		grants[3].Close()
 		next(t, g)
-		if want := []core.RegrantReason{core.RegrantLost, core.RegrantExhausted, core.RegrantRotate, core.RegrantLost}; !slices.Equal(src.why, want) {
-			t.Errorf("%v, want %v", src.why, want)
-		}
-		for r, want := range map[core.RegrantReason]string{core.RegrantNone: "not asked", core.RegrantLost: "grant lost", core.RegrantExhausted: "grant exhausted", core.RegrantRotate: "clock stepped back", 99: "unknown reason"} {
-			if r.String() != want {
-				t.Errorf("%d is %q", r, r)
-			}
+		if want := []core.RegrantReason{core.RegrantLost, core.RegrantExhausted, core.RegrantRotate, core.RegrantLost}; !slices.Equal(why, want) {
+			t.Errorf("%v, want %v", why, want)
 		}
 	})
 }
@@ -483,78 +458,45 @@ type revokes struct {
 	t     *testing.T
 	lose  int
 	asked int
+	last  *core.Grant
 }
 
 var errTaken = errors.New("taken")
 
 func (w *revokes) Grant(context.Context, *core.Grant) (*core.Grant, error) {
 	w.asked++
-	g, err := core.NewGrant(core.Layout{}, int64(w.asked), time.Now(), time.Now().Add(time.Minute))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.last = mustGrant(w.t, core.Layout{}, int64(w.asked), time.Now(), time.Now().Add(time.Minute))
 	if w.lose--; w.lose >= 0 {
-		g.Revoke(errTaken)
+		w.last.Revoke(errTaken)
 	}
-	return g, nil
+	return w.last, nil
 }
 
 // A grant that is revoked between the Worker and the generator is asked for again, and
-// not forever.
+// not forever: by New, and by a generator that has lost its grant.
 func TestGrantRevokedBeforeUse(t *testing.T) {
-	for _, lose := range []int{0, 1, 7} {
+	for _, lose := range []int{0, 1, 5} {
 		t.Run(fmt.Sprint(lose), func(t *testing.T) {
 			w := &revokes{t: t, lose: lose}
-			gen, err := core.New(core.Config{Worker: w})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if id, err := gen.Next(t.Context()); err != nil {
-				t.Errorf("%d, %v", id, err)
-			}
+			gen := mustNew(t, core.Config{Worker: w})
+			first := next(t, gen)
 			if w.asked != lose+1 {
 				t.Errorf("asked %d times", w.asked)
 			}
-			gen.Close()
+			w.lose = lose
+			w.last.Revoke(errTaken)
+			if p := next(t, gen); p == first || w.asked != 2*(lose+1) {
+				t.Errorf("%+v after %+v, asked %d times", p, first, w.asked)
+			}
+			w.lose = 1000
+			w.last.Revoke(errTaken)
+			if id, err := gen.Next(t.Context()); !errors.Is(err, core.ErrLost) {
+				t.Errorf("all are lost: %d, %v", id, err)
+			}
 		})
 	}
 	w := &revokes{t: t, lose: 1000}
 	if _, err := core.New(core.Config{Worker: w}); !errors.Is(err, core.ErrLost) || !errors.Is(err, errTaken) || w.asked > 20 {
 		t.Errorf("asked %d times: %v", w.asked, err)
 	}
-}
-
-func TestNextGrantRevokedBeforeUse(t *testing.T) {
-	w := &last{GrantSource: &revokes{t: t}}
-	gen, err := core.New(core.Config{Worker: w})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer gen.Close()
-	seen := map[int64]bool{}
-	for _, lose := range []int{0, 1, 5} {
-		w.GrantSource.(*revokes).lose = lose
-		w.grant.Revoke(errTaken)
-		id, err := gen.Next(t.Context())
-		if err != nil || seen[id] {
-			t.Errorf("%d lost: %d, %v", lose, id, err)
-		}
-		seen[id] = true
-	}
-	w.GrantSource.(*revokes).lose = 1000
-	w.grant.Revoke(errTaken)
-	if id, err := gen.Next(t.Context()); !errors.Is(err, core.ErrLost) {
-		t.Errorf("all are lost: %d, %v", id, err)
-	}
-}
-
-// last remembers the grant that was given last.
-type last struct {
-	core.GrantSource
-	grant *core.Grant
-}
-
-func (l *last) Grant(ctx context.Context, prev *core.Grant) (g *core.Grant, err error) {
-	l.grant, err = l.GrantSource.Grant(ctx, prev)
-	return l.grant, err
 }

@@ -19,10 +19,7 @@ func TestDetached(t *testing.T) {
 		from := time.Now().Add(-24 * time.Hour)
 		gr := mustGrant(t, l, 1, from, from.Add(10*time.Millisecond))
 		g := mustNew(t, core.Config{Worker: holder{gr}, Now: clock.now, ClockPolicy: core.Logical{Detached: true}, MaxWait: time.Second})
-		ids := make([]int64, 10*4096)
-		if err := g.Fill(t.Context(), ids); err != nil {
-			t.Fatal(err)
-		}
+		ids := mustFill(t, g, 10*4096)
 		first, _ := l.Decode(ids[0])
 		last, _ := l.Decode(ids[len(ids)-1])
 		if !first.Time.Equal(from) || !last.Time.Equal(from.Add(9*time.Millisecond)) {
@@ -63,10 +60,7 @@ func TestPauseInNow(t *testing.T) {
 		g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Now: now})
 		for range 3 {
 			pause = 300 * time.Millisecond
-			ids := make([]int64, 800)
-			if err := g.Fill(t.Context(), ids); err != nil {
-				t.Fatal(err)
-			}
+			ids := mustFill(t, g, 800)
 			if p, _ := l.Decode(ids[len(ids)-1]); p.Time.After(time.Now()) {
 				t.Errorf("%v ahead of a clock that never stepped", time.Until(p.Time))
 			}
@@ -77,21 +71,17 @@ func TestPauseInNow(t *testing.T) {
 	})
 }
 
-// silent gives one grant and then no answer.
-type silent struct{ grant *core.Grant }
-
-func (s silent) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
-	if prev == nil {
-		return s.grant, nil
-	}
-	<-ctx.Done()
-	return nil, ctx.Err()
-}
-
 func TestGrantSourceThatHangs(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		gr := mustGrant(t, core.Twitter(), 3, time.Time{}, time.Time{})
-		g := mustNew(t, core.Config{Worker: silent{gr}, Now: clock.now, MaxWait: 2 * time.Second})
+		silent := sourceFunc(func(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
+			if prev == nil {
+				return gr, nil
+			}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
+		g := mustNew(t, core.Config{Worker: silent, Now: clock.now, MaxWait: 2 * time.Second})
 		next(t, g)
 		gr.Revoke(nil)
 		began := time.Now()
@@ -130,9 +120,7 @@ func TestClockJumpsBackAndForth(t *testing.T) {
 				return time.Now()
 			}
 			g := mustNew(t, core.Config{Worker: core.Fixed(1), Now: now, ClockPolicy: back, MaxWait: 10 * time.Millisecond})
-			if _, err := g.Next(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			next(t, g)
 			n, jumping = 0, true
 			_, err := g.Next(t.Context()) // an id may come between two jumps
 			if n >= most {
@@ -160,34 +148,6 @@ func TestWaitNoticesThatTheClockIsSetRight(t *testing.T) {
 		next(t, g)
 		if d := time.Since(asked); d > 2*time.Second {
 			t.Errorf("a clock that was wrong for a second cost %v", d)
-		}
-	})
-}
-
-// A generator that gets the same worker ID again after roll-backs begins above all of them.
-func TestTheSameWorkerIDAfterRollbacks(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		l := core.Layout{TimeBits: 41, RollbackBits: 2, WorkerBits: 5, SequenceBits: 12}
-		begin := time.Now().Add(-time.Hour)
-		src := &source{grants: []*core.Grant{mustGrant(t, l, 1, begin, begin.Add(9*time.Hour)), mustGrant(t, l, 1, begin, begin.Add(9*time.Hour))}}
-		first := src.grants[0]
-		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockPolicy: core.Rollback{}})
-		clock.offset = time.Minute
-		high := next(t, g)
-		clock.offset = 0
-		next(t, g)
-		first.Revoke(nil)
-		clock.offset = time.Minute - time.Millisecond
-		for {
-			id, err := g.Next(t.Context())
-			if errors.As(err, new(*core.ClockError)) { // until the clock has come so far
-				time.Sleep(time.Millisecond)
-				continue
-			}
-			if p, _ := l.Decode(id); err != nil || !p.Time.After(high.Time) {
-				t.Errorf("%+v, %v, and before the loss there was %+v", p, err, high)
-			}
-			break
 		}
 	})
 }
@@ -317,31 +277,25 @@ func TestPauseWhileNewReadsTheClock(t *testing.T) {
 	inBubble(t, func(t *testing.T, _ *manual) {
 		pause := 300 * time.Millisecond
 		now := func() time.Time { time.Sleep(pause); pause = 0; return time.Now() }
-		ids := make([]int64, 1600)
-		for i := range 2 {
+		var ids []int64
+		for range 2 {
 			g := mustNew(t, core.Config{Layout: small(), Worker: core.Fixed(1), Now: now})
-			if err := g.Fill(t.Context(), ids[i*800:][:800]); err != nil {
-				t.Fatal(err)
-			}
+			ids = append(ids, mustFill(t, g, 800)...)
 			g.Close()
 		}
 		noDuplicates(t, ids)
 	})
 }
 
-// spent gives grants that are used up already.
-type spent struct{ asked int }
-
-func (s *spent) Grant(context.Context, *core.Grant) (*core.Grant, error) {
-	s.asked++
-	now := time.Now()
-	return core.NewGrant(core.Twitter(), int64(s.asked), now, now)
-}
-
 // Grants that are used up are waited for once, not each anew.
 func TestOneWaitForExhaustedGrants(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
-		g := mustNew(t, core.Config{Worker: &spent{}, Now: clock.now})
+		worker := int64(0)
+		spent := sourceFunc(func(context.Context, *core.Grant) (*core.Grant, error) {
+			worker++
+			return core.NewGrant(core.Twitter(), worker, time.Now(), time.Now())
+		})
+		g := mustNew(t, core.Config{Worker: spent, Now: clock.now})
 		began := time.Now()
 		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrFenced) || time.Since(began) != time.Second {
 			t.Errorf("%v after %v", err, time.Since(began))
@@ -401,9 +355,7 @@ func TestFirstUnusedAtATicksEnd(t *testing.T) {
 		for _, n := range []int{0, 1, 4095, 4096, 4097, 8192} {
 			gr := mustGrant(t, l, 3, now, now.Add(time.Hour))
 			g := mustNew(t, core.Config{Worker: holder{gr}, ClockPolicy: core.Logical{Detached: true}})
-			if err := g.Fill(t.Context(), make([]int64, n)); err != nil {
-				t.Fatal(err)
-			}
+			mustFill(t, g, n)
 			if got, want := gr.Close(), now.Add(time.Duration(n+4095)/4096*time.Millisecond); !got.Equal(want) {
 				t.Errorf("%d ids: unused from %v, want %v", n, got, want)
 			}
@@ -422,13 +374,13 @@ func TestFencedReportsTheSourcesError(t *testing.T) {
 		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrFenced) || !errors.Is(err, down) || errors.Is(err, core.ErrLost) {
 			t.Error(err)
 		}
-		same := mustGrant(t, l, 3, time.Now(), time.Now().Add(10*time.Millisecond))
-		g = mustNew(t, core.Config{Worker: holder{same}})
-		time.Sleep(time.Second)
-		if _, err := g.Next(t.Context()); !errors.Is(err, core.ErrFenced) || errors.Is(err, core.ErrLost) {
-			t.Error(err)
-		}
 	})
+}
+
+type sourceFunc func(context.Context, *core.Grant) (*core.Grant, error)
+
+func (f sourceFunc) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
+	return f(ctx, prev)
 }
 
 type refusing struct{ err error }

@@ -52,13 +52,3 @@ func TestValidateReportsAllFields(t *testing.T) {
 		})
 	}
 }
-
-func TestPresetsAreValid(t *testing.T) {
-	for _, p := range core.Presets() {
-		t.Run(p.Name, func(t *testing.T) {
-			if err := p.Layout.Validate(); err != nil || p.Name == "" || p.Description == "" {
-				t.Errorf("%+v: %v", p, err)
-			}
-		})
-	}
-}

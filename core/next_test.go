@@ -3,15 +3,13 @@ package core_test
 import (
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
 func TestFillLongerThanMaxWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(core.Twitter().Epoch) + time.Hour)
+	inBubble(t, func(t *testing.T, _ *manual) {
 		g := mustNew(t, core.Config{Layout: core.Layout{TimeBits: 41, SequenceBits: 2}, Worker: core.Fixed(0), MaxWait: 5 * time.Millisecond})
 		ids := make([]int64, 4*1000)
 		began := time.Now()
@@ -30,11 +28,7 @@ func TestNoAllocations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := mustNew(t, cfg)
 			ids := make([]int64, 1000)
-			draw := func() {
-				if _, err := g.Next(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-			}
+			draw := func() { nextID(t, g) }
 			fill := func() {
 				if err := g.Fill(t.Context(), ids); err != nil {
 					t.Fatal(err)
@@ -61,11 +55,7 @@ func TestNoAllocationsAtAStepBack(t *testing.T) {
 	for name, back := range map[string]core.ClockPolicy{"Logical": core.Logical{}, "Reuse": core.Reuse{Window: time.Minute}} {
 		var clock steppingClock
 		g := mustNew(t, core.Config{Worker: core.Fixed(1), ClockPolicy: back, Now: clock.now})
-		draw := func() {
-			if _, err := g.Next(t.Context()); err != nil {
-				t.Fatal(name, err)
-			}
-		}
+		draw := func() { nextID(t, g) }
 		for range 100 {
 			clock.offset.Add(int64(2 * time.Millisecond))
 			draw()

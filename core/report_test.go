@@ -19,9 +19,7 @@ func TestEventsAreReported(t *testing.T) {
 		src := &source{grants: []*core.Grant{gr, mustGrant(t, l, 4, time.Now(), time.Now().Add(time.Hour))}}
 		g := mustNew(t, core.Config{Worker: src, Now: clock.now, ClockPolicy: core.Refuse{}, Observer: core.LogTo(slog.New(slog.NewTextHandler(&log, nil)))})
 		for range 100_000 {
-			if _, err := g.Next(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			next(t, g)
 		}
 		if n := strings.Count(log.String(), "\n"); n != 1 {
 			t.Errorf("%d lines for %d ids without an event:\n%s", n, 100_000, log.String())
@@ -55,13 +53,9 @@ func TestStats(t *testing.T) {
 		l := core.Twitter()
 		gr := mustGrant(t, l, 3, time.Now(), time.Now().Add(time.Minute))
 		g := mustNew(t, core.Config{Worker: holder{gr}, Now: clock.now})
-		if err := g.Fill(t.Context(), make([]int64, 10_000)); err != nil {
-			t.Fatal(err)
-		}
+		mustFill(t, g, 10_000)
 		time.Sleep(10 * time.Second)
-		if _, err := g.Next(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		next(t, g)
 		st := g.Stats()
 		if st.Issued != 10_001 || st.Worker != 3 || !st.HasFence || st.FenceLeft < 49*time.Second || st.FenceLeft > 51*time.Second {
 			t.Errorf("%+v", st)
@@ -70,16 +64,16 @@ func TestStats(t *testing.T) {
 			t.Errorf("%+v", st)
 		}
 		clock.offset = -time.Minute
-		if _, err := g.Next(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		next(t, g)
 		if st := g.Stats(); st.StepsBack != 1 || st.LargestStepBack != time.Minute || st.Ahead != time.Minute {
 			t.Errorf("%+v", st)
 		}
-		one := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, Layout: core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 1}})
-		if err := one.Fill(t.Context(), make([]int64, 10)); err != nil {
-			t.Fatal(err)
+		first := mustNew(t, core.Config{Worker: holder{mustGrant(t, l, 4, time.Now().Add(time.Hour), time.Time{})}, Now: clock.now})
+		if st := first.Stats(); st.Ahead != 0 {
+			t.Errorf("no id is issued yet: %+v", st)
 		}
+		one := mustNew(t, core.Config{Worker: core.Fixed(1), Now: clock.now, Layout: core.Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 1}})
+		mustFill(t, one, 10)
 		if st := one.Stats(); st.Issued != 10 || st.Waited == 0 || st.Exhausted == 0 || st.HasFence || st.FenceLeft != 0 {
 			t.Errorf("%+v", st)
 		}

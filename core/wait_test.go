@@ -29,9 +29,7 @@ func TestEndlessWaits(t *testing.T) {
 				cfg.Layout, cfg.Worker, cfg.Now = small(), core.Fixed(1), clock.now
 				g := mustNew(t, cfg)
 				for range 3 {
-					if err := g.Fill(t.Context(), make([]int64, 41)); err != nil {
-						t.Fatal(err)
-					}
+					mustFill(t, g, 41)
 					if cfg.ClockPolicy != nil {
 						clock.offset -= time.Hour
 					}
@@ -47,9 +45,7 @@ func TestWaitsEndOnAChange(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		g := mustNew(t, core.Config{Layout: core.Seconds(), Worker: core.Fixed(1), Now: clock.now, MaxWait: time.Minute})
 		sony := mustNew(t, core.Config{Layout: core.Sonyflake(), Worker: core.Fixed(1), Now: clock.now})
-		if err := sony.Fill(t.Context(), make([]int64, 256)); err != nil {
-			t.Fatal(err)
-		}
+		mustFill(t, sony, 256)
 		for _, x := range []struct {
 			of          *core.Generator
 			after, late time.Duration
@@ -73,9 +69,7 @@ func TestWaitsEndOnAChange(t *testing.T) {
 func TestWaitsAreCountedByCall(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		g := mustNew(t, core.Config{Layout: small(), Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Wait{Max: time.Second}})
-		if err := g.Fill(t.Context(), make([]int64, 400)); err != nil {
-			t.Fatal(err)
-		}
+		mustFill(t, g, 400)
 		if st := g.Stats(); st.Waited != 1 || st.Exhausted != 1 {
 			t.Errorf("one Fill: %+v", st)
 		}
@@ -83,20 +77,6 @@ func TestWaitsAreCountedByCall(t *testing.T) {
 		clockError(t, g, time.Minute, time.Second)
 		if st := g.Stats(); st.Waited != 1 {
 			t.Errorf("a refusal was counted: %+v", st)
-		}
-	})
-}
-
-// A successor that has issued nothing yet is not ahead.
-func TestAheadCountsIssuedIDsOnly(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		g := mustNew(t, core.Config{Worker: holder{mustGrant(t, small(), 3, time.Now().Add(time.Hour), time.Time{})}, Now: clock.now})
-		if st := g.Stats(); st.Ahead != 0 {
-			t.Errorf("%+v", st)
-		}
-		next(t, g)
-		if st := g.Stats(); st.Ahead != time.Hour {
-			t.Errorf("%+v", st)
 		}
 	})
 }
@@ -176,9 +156,7 @@ func TestPausedCall(t *testing.T) {
 						return read
 					}
 					g := mustNew(t, core.Config{Layout: small(), Worker: core.Fixed(1), Now: now, ClockPolicy: back})
-					if err := g.Fill(t.Context(), make([]int64, 40)); err != nil {
-						t.Fatal(err)
-					}
+					mustFill(t, g, 40)
 					for i := range 40 {
 						reads = -1
 						if _, err := g.Next(t.Context()); err != nil {
@@ -191,30 +169,22 @@ func TestPausedCall(t *testing.T) {
 	}
 }
 
-// fill fills without end, until the returned function is called.
-func fill(t *testing.T, g *core.Generator, size int) (stop func()) {
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for ids := make([]int64, size); ctx.Err() == nil; {
-			if err := g.Fill(ctx, ids); err != nil && ctx.Err() == nil {
-				t.Error(err)
-			}
-		}
-	}()
-	return func() { cancel(); <-done }
-}
-
 var coarse = core.Layout{Tick: 10 * time.Millisecond, TimeBits: 40, WorkerBits: 3, SequenceBits: 2}
 
 // inOrder calls Next ten times at once, beside a goroutine that fills without end, and moves time on
 // by step. All must get ids, in the order in which they asked.
 func inOrder(t *testing.T, g *core.Generator, step func()) {
-	stop := fill(t, g, 40)
+	ctx, stop := context.WithCancel(t.Context())
+	var wg, filling sync.WaitGroup
+	filling.Go(func() {
+		for block := make([]int64, 40); ctx.Err() == nil; {
+			if err := g.Fill(ctx, block); err != nil && ctx.Err() == nil {
+				t.Error(err)
+			}
+		}
+	})
 	synctest.Wait()
 	var ids [10]int64
-	var wg sync.WaitGroup
 	for i := range ids {
 		wg.Go(func() {
 			var err error
@@ -227,6 +197,7 @@ func inOrder(t *testing.T, g *core.Generator, step func()) {
 	step()
 	wg.Wait()
 	stop()
+	filling.Wait()
 	if !slices.IsSorted(ids[:]) {
 		t.Errorf("out of order: %v", ids)
 	}
@@ -239,10 +210,7 @@ func TestCallsWaitInLineAtTheFence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, clock *manual) {
 				fence := time.Now().Add(20 * time.Millisecond)
-				gr, err := core.NewGrant(coarse, 1, time.Now(), fence)
-				if err != nil {
-					t.Fatal(err)
-				}
+				gr := mustGrant(t, coarse, 1, time.Now(), fence)
 				g := mustNew(t, core.Config{Layout: coarse, Worker: holder{gr}, ClockPolicy: policy, MaxWait: time.Minute})
 				inOrder(t, g, func() {
 					for range 10 { // by a tick each time: half of it is the Fill's
@@ -257,33 +225,31 @@ func TestCallsWaitInLineAtTheFence(t *testing.T) {
 	}
 }
 
-// So are those that wait for a clock that has stepped back.
-func TestCallsWaitInLineAfterAStepBack(t *testing.T) {
-	inBubble(t, func(t *testing.T, clock *manual) {
-		g := mustNew(t, core.Config{Layout: coarse, Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Wait{Max: time.Minute}})
-		if _, err := g.Next(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		clock.offset -= 5 * time.Second
-		began := time.Now()
-		inOrder(t, g, func() {})
-		if took := time.Since(began); took < 5*time.Second || took > 5*time.Second+100*time.Millisecond {
-			t.Errorf("the last call took %v", took)
-		}
-	})
+// So are those that wait for a tick, or for a clock that has stepped back; and a large Fill leaves half of
+// each tick to others.
+func TestCallsWaitInLine(t *testing.T) {
+	for _, back := range []time.Duration{0, 5 * time.Second} {
+		t.Run(back.String(), func(t *testing.T) {
+			inBubble(t, func(t *testing.T, clock *manual) {
+				g := mustNew(t, core.Config{Layout: coarse, Worker: core.Fixed(1), Now: clock.now, ClockPolicy: core.Wait{Max: time.Minute}})
+				mustFill(t, g, 4)
+				clock.offset -= back
+				began := time.Now()
+				inOrder(t, g, func() {})
+				if took := time.Since(began); took < back || took > back+62*time.Millisecond { // five ticks of two ids
+					t.Errorf("the last call took %v", took)
+				}
+			})
+		})
+	}
 }
 
 // A call that waits while the clock is beyond the fence has reserved no slot, whose time would be old.
 func TestNoOldTimeWhenTheFenceRises(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
-		gr, err := core.NewGrant(coarse, 1, time.Now(), time.Now().Add(10*time.Millisecond))
-		if err != nil {
-			t.Fatal(err)
-		}
+		gr := mustGrant(t, coarse, 1, time.Now(), time.Now().Add(10*time.Millisecond))
 		g := mustNew(t, core.Config{Layout: coarse, Worker: holder{gr}, MaxWait: time.Minute})
-		if err := g.Fill(t.Context(), make([]int64, 4)); err != nil { // up to the fence
-			t.Fatal(err)
-		}
+		mustFill(t, g, 4)
 		time.Sleep(time.Hour)
 		began := time.Now()
 		var wg sync.WaitGroup
@@ -309,9 +275,7 @@ func TestNoOldTimeWhenTheFenceRises(t *testing.T) {
 func TestErrorOfALongLine(t *testing.T) {
 	inBubble(t, func(t *testing.T, clock *manual) {
 		g := mustNew(t, core.Config{Layout: coarse, Worker: core.Fixed(1), MaxWait: 50 * time.Millisecond})
-		if err := g.Fill(t.Context(), make([]int64, 4)); err != nil {
-			t.Fatal(err)
-		}
+		mustFill(t, g, 4)
 		var wg sync.WaitGroup
 		var failed atomic.Int64
 		began := time.Now()
@@ -409,10 +373,7 @@ func atRandom(t *testing.T, policy core.ClockPolicy, rnd *rand.Rand) {
 	const generators = 4
 	for range generators {
 		h := &holding{ledger: book}
-		g, err := core.New(core.Config{Layout: l, Worker: h, ClockPolicy: policy, Now: clock.now, MaxWait: 30 * time.Millisecond, MaxJump: 24 * time.Hour})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := mustNew(t, core.Config{Layout: l, Worker: h, ClockPolicy: policy, Now: clock.now, MaxWait: 30 * time.Millisecond, MaxJump: 24 * time.Hour})
 		ctx, cancel := context.WithCancel(t.Context())
 		var greatest atomic.Int64 // of the calls that have returned
 		var wg sync.WaitGroup

@@ -18,26 +18,19 @@ var t = &fake{name: "TestOrder"} //nolint:gochecknoglobals // as a parameter is 
 
 func Example() {
 	gen := snowkeytest.New(t, snowkeytest.Config{})
-	for range 2 {
-		id, err := gen.Next(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Println(id)
-	}
+	fmt.Println(gen.Next(context.Background()))
+	fmt.Println(gen.Next(context.Background()))
 	// Output:
-	// 1741610316462292992
-	// 1741610316462292993
+	// 1741610316462292992 <nil>
+	// 1741610316462292993 <nil>
 }
 
 func ExampleNew() {
 	gen := snowkeytest.New(t, snowkeytest.Config{Seed: 7, Start: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)})
 	ids := make([]int64, 2)
-	if err := gen.Fill(context.Background(), ids); err != nil {
-		t.Fatal(err)
-	}
-	fmt.Println(ids)
-	// Output: [2006515775115116544 2006515775115116545]
+	err := gen.Fill(context.Background(), ids)
+	fmt.Println(ids, err)
+	// Output: [2006515775115116544 2006515775115116545] <nil>
 }
 
 func ExampleNewClock() {

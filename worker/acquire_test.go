@@ -3,26 +3,14 @@ package worker_test
 import (
 	"context"
 	"errors"
-	"io"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
-	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
-
-func textLogger(to io.Writer) *slog.Logger {
-	return slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.TimeKey {
-			return slog.Attr{}
-		}
-		return a
-	}}))
-}
 
 // One error reports every wrong field of a configuration.
 func TestConfigFaults(t *testing.T) {
@@ -43,14 +31,18 @@ func TestConfigFaults(t *testing.T) {
 		"only":      {worker.Config{RequirePreferred: true}, []string{"RequirePreferred true: needs Preferred"}},
 		"no expiry": {worker.Config{NoExpiry: true, TTL: time.Minute}, []string{"TTL 1m0s: must be zero with NoExpiry"}},
 		"skew":      {worker.Config{MaxSkew: -1, MaxLead: -1, Timeout: -1}, []string{"MaxSkew -1ns", "MaxLead -1ns", "Timeout -1ns"}},
-		"all":       {worker.Config{Namespace: "ä", Preferred: ref(int64(-9)), RequirePreferred: true, FenceWindow: 1}, []string{"Namespace", "Preferred", "FenceWindow"}},
+		// With Datacenter, too, Preferred is a worker ID of the layout.
+		"datacenter": {worker.Config{Datacenter: ref(int64(32))}, []string{"Datacenter 32: must be 0 to 31"}},
+		"below":      {worker.Config{Datacenter: ref(int64(-1))}, []string{"Datacenter -1: must be 0 to 31"}},
+		"another":    {worker.Config{Datacenter: ref(int64(2)), Preferred: ref(int64(7))}, []string{"Preferred 7: must be 64 to 95"}},
+		"the next":   {worker.Config{Datacenter: ref(int64(0)), Preferred: ref(int64(32))}, []string{"Preferred 32: must be 0 to 31"}},
+		"none":       {worker.Config{Layout: core.Sonyflake(), Datacenter: ref(int64(1))}, []string{"Datacenter 1: must be nil: the layout has no"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lease, err := worker.Acquire(t.Context(), store, c.cfg)
 			var config *core.ConfigError
 			if !errors.As(err, &config) || lease != nil {
-				t.Errorf("%s: %v", name, err)
-				return
+				t.Fatal(err)
 			}
 			for _, want := range c.want {
 				if !strings.Contains(err.Error(), want) {
@@ -81,22 +73,10 @@ func TestDefaults(t *testing.T) {
 				if c.cfg.Layout.Epoch = testLayout.Epoch; c.cfg.Layout.TimeBits == 0 {
 					c.cfg.Layout.TimeBits, c.cfg.Layout.SequenceBits = 41, 4
 				}
-				c.cfg.Namespace = "defaults"
-				w.store.claims = nil
-				mem := memstore.New(memstore.Config{})
-				lease, err := w.keep(worker.Acquire(w.Context(), &flaky{Store: mem, after: func(r driver.Request, c driver.Claim, err error) (driver.Claim, error) {
-					w.store.claims = append(w.store.claims, r)
-					return c, err
-				}}, c.cfg))
-				if err != nil {
-					t.Fatal(err)
-				}
+				w.acquireFrom(w.store, c.cfg)
 				r := w.store.claims[0]
 				if r.FenceWindow != c.window.Milliseconds() || r.TTL != c.ttl.Milliseconds() || r.Preferred != -1 || r.Exclude != -1 || r.MaxSkew != 10_000 || r.MaxLead != 60_000 || r.Owner == "" || len(r.ClaimID) < 20 {
 					t.Errorf("%+v", r)
-				}
-				if err := lease.Close(); err != nil {
-					t.Error(err)
 				}
 			})
 		})
@@ -144,10 +124,9 @@ func TestAcquireWaits(t *testing.T) {
 		if _, err := worker.Acquire(ctx, w.store, w.cfg); !errors.As(err, &none) || none.Leased != 4 || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
-		cfg := w.cfg
-		cfg.ClaimWait = -1
+		w.cfg.ClaimWait = -1
 		began = time.Now()
-		if _, err := w.keep(worker.Acquire(w.Context(), w.store, cfg)); !errors.Is(err, worker.ErrNoWorkerID) || time.Since(began) > 0 {
+		if _, err := w.keep(worker.Acquire(w.Context(), w.store, w.cfg)); !errors.Is(err, worker.ErrNoWorkerID) || time.Since(began) > 0 {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 	})
@@ -181,9 +160,8 @@ func TestAcquireRefuses(t *testing.T) {
 		w.ahead.Store(int64(0))
 		var config *core.ConfigError
 		refused("an epoch in the future", &config, func(cfg *worker.Config) { cfg.Layout = core.Twitter() })
-		cfg := w.cfg
-		cfg.Layout.TimeBits = 38
-		if _, err := w.keep(worker.Acquire(w.Context(), w.store, cfg)); !errors.Is(err, core.ErrTimestampExhausted) {
+		w.cfg.Layout.TimeBits = 38
+		if _, err := w.keep(worker.Acquire(w.Context(), w.store, w.cfg)); !errors.Is(err, core.ErrTimestampExhausted) {
 			t.Errorf("a layout that has run out: %v", err)
 		}
 	})
@@ -193,44 +171,8 @@ func TestAcquireRefuses(t *testing.T) {
 func TestSlowAnswers(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.store.slow = 12 * time.Second
-		cfg := w.cfg
-		cfg.Timeout, cfg.ClaimWait = 15*time.Second, time.Minute
+		w.cfg.Timeout, w.cfg.ClaimWait = 15*time.Second, time.Minute
 		time.AfterFunc(14*time.Second, func() { w.store.set(func(f *flaky) { f.slow = 0 }) })
-		lease, err := w.keep(worker.Acquire(w.Context(), w.store, cfg))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = lease.Close()
-	})
-}
-
-// Release during a claim in the background leaves no worker ID leased.
-func TestReleaseDuringAClaim(t *testing.T) {
-	inWorld(t, func(w *world) {
-		lease := w.acquire(nil)
-		gen := w.generator(lease, nil)
-		w.steal(w.mustDraw(gen).Worker)
-		claimed := make(chan bool)
-		w.store.set(func(f *flaky) {
-			f.after = func(_ driver.Request, c driver.Claim, err error) (driver.Claim, error) {
-				close(claimed)
-				time.Sleep(time.Second)
-				return c, err
-			}
-		})
-		select {
-		case <-claimed: // and the answer is on its way
-		case <-time.After(time.Minute):
-			t.Fatal("no other worker ID is claimed")
-		}
-		if err := lease.Release(w.Context()); err != nil {
-			t.Error(err)
-		}
-		records, _ := w.mem.List(w.Context(), "default")
-		for _, record := range records {
-			if record.ClaimID != "" && record.ClaimID != "thief" {
-				t.Errorf("%+v", record)
-			}
-		}
+		w.acquireFrom(w.store, w.cfg)
 	})
 }

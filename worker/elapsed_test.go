@@ -2,42 +2,19 @@ package worker_test
 
 import (
 	"context"
-	"slices"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
-// eventLog keeps every event.
-type eventLog struct {
-	mu   sync.Mutex
-	list []core.Event
-}
-
-func (l *eventLog) Observe(e core.Event) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.list = append(l.list, e)
-}
-
-// all returns the events until now, when everything that happens at this instant has.
-func (l *eventLog) all() []core.Event {
-	synctest.Wait()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Clone(l.list)
-}
-
 // The events of requests say how long the store took, and the others say nothing.
 func TestElapsed(t *testing.T) {
 	const slow, down = 40 * time.Millisecond, 2 * time.Second
 	inWorld(t, func(w *world) {
 		w.store.set(func(f *flaky) { f.slow = slow })
-		var log eventLog
+		var log events
 		lease := w.acquire(func(cfg *worker.Config) { cfg.Observer = &log })
 		time.Sleep(15 * time.Second)
 		w.store.set(func(f *flaky) { f.down, f.slow = errNetwork, down })
@@ -50,15 +27,13 @@ func TestElapsed(t *testing.T) {
 		want := map[core.EventKind]time.Duration{
 			worker.Claimed: slow, worker.Renewed: slow, worker.RenewFailed: down, worker.Fenced: 0, worker.Resumed: 0, worker.Released: slow,
 		}
-		seen := map[core.EventKind]int{}
 		for _, e := range log.all() {
-			seen[e.Kind]++
 			if d, ok := want[e.Kind]; !ok || e.Elapsed != d {
 				t.Errorf("%s has Elapsed %v, want %v", e.Kind, e.Elapsed, d)
 			}
 		}
 		for kind := range want {
-			if seen[kind] == 0 {
+			if log.count(kind) == 0 {
 				t.Errorf("%s was not reported", kind)
 			}
 		}
@@ -68,15 +43,13 @@ func TestElapsed(t *testing.T) {
 // When Release returns, an observer that takes its time has all events.
 func TestReleaseIsObserved(t *testing.T) {
 	inWorld(t, func(w *world) {
-		var log eventLog
+		var log events
 		lease := w.acquire(func(cfg *worker.Config) { cfg.Observer = observers{lingering(time.Millisecond), &log} })
 		if err := lease.Release(w.Context()); err != nil {
 			t.Fatal(err)
 		}
-		log.mu.Lock()
-		defer log.mu.Unlock()
-		if n := len(log.list); n != 2 || log.list[0].Kind != worker.Claimed || log.list[1].Kind != worker.Released {
-			t.Errorf("%v", log.list)
+		if got := log.all(); len(got) != 2 || got[0].Kind != worker.Claimed || got[1].Kind != worker.Released {
+			t.Errorf("%v", got)
 		}
 	})
 }

@@ -26,44 +26,6 @@ func ExampleOpen() {
 	// Output: 0 true
 }
 
-func ExampleOpen_noneFree() {
-	ctx := context.Background()
-	store := memstore.New(memstore.Config{})
-	cfg := worker.Config{Layout: core.Layout{TimeBits: 41, WorkerBits: 1, SequenceBits: 12}, ClaimWait: -1}
-	for range 3 {
-		gen, err := worker.Open(ctx, store, cfg)
-		var none *worker.NoWorkerIDError
-		if errors.As(err, &none) {
-			fmt.Println(none.Leased, "of", none.WorkerIDs, "are held")
-			continue
-		}
-		fmt.Println("worker ID", gen.Worker())
-		defer gen.Close(context.Background())
-	}
-	// Output:
-	// worker ID 0
-	// worker ID 1
-	// 2 of 2 are held
-}
-
-// A preferred worker ID is a wish: the second process gets another one.
-func ExampleOpen_preferred() {
-	store := memstore.New(memstore.Config{})
-	id := int64(0)
-	for range 2 {
-		gen, err := worker.Open(context.Background(), store, worker.Config{Preferred: &id})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		defer gen.Close(context.Background())
-		fmt.Println(gen.Worker())
-	}
-	// Output:
-	// 0
-	// 1
-}
-
 func ExampleFromEnv() {
 	_ = os.Setenv("DATACENTER", "2")
 	_ = os.Setenv("WORKER", "40")
@@ -122,19 +84,4 @@ func ExampleFromCounter() {
 	// 0 and 1 left
 	// 1 and 0 left
 	// used up after 2
-}
-
-// Without expiry, the worker ID stays leased until Close releases it, also after a crash.
-func ExampleOpen_noExpiry() {
-	ctx := context.Background()
-	store := memstore.New(memstore.Config{})
-	gen, err := worker.Open(ctx, store, worker.Config{NoExpiry: true, Owner: "host a"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer gen.Close(context.Background())
-	records, _ := store.List(ctx, "default")
-	fmt.Println(records[0].Worker, records[0].Owner)
-	// Output: 0 host a
 }

@@ -52,11 +52,7 @@ func TestReleasedWhenTheGeneratorHasLeft(t *testing.T) {
 			inWorld(t, func(w *world) {
 				lease := w.acquire(nil)
 				slow := &between{lease, func(*core.Grant) error { time.Sleep(late); return nil }}
-				gen, err := core.New(core.Config{Worker: slow, Now: w.now, ClockPolicy: core.Rotate{}, MaxWait: time.Minute})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer gen.Close()
+				gen := w.newGenerator(core.Config{Worker: slow, Now: w.now, ClockPolicy: core.Rotate{}, MaxWait: time.Minute})
 				last := w.mustDraw(gen)
 				w.ahead.Add(-int64(time.Second))
 				next := make(chan core.Parts)
@@ -93,11 +89,7 @@ func TestTheOtherWorkerIDIsRefused(t *testing.T) {
 			gr.Close()
 			return errOnTheWay
 		}}
-		gen, err := core.New(core.Config{Worker: wrap, Now: w.now, ClockPolicy: core.Rotate{}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer gen.Close()
+		gen := w.newGenerator(core.Config{Worker: wrap, Now: w.now, ClockPolicy: core.Rotate{}})
 		first := w.mustDraw(gen)
 		w.ahead.Add(-int64(time.Second))
 		for refused < 3 {
@@ -130,11 +122,7 @@ func TestTheOnlyWorkerIDIsRefused(t *testing.T) {
 			gr.Close()
 			return errOnTheWay
 		}}
-		gen, err := core.New(core.Config{Worker: wrap, Now: w.now})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer gen.Close()
+		gen := w.newGenerator(core.Config{Worker: wrap, Now: w.now})
 		first := w.mustDraw(gen)
 		w.steal(first.Worker)
 		for began := time.Now(); time.Since(began) < 5*time.Minute; time.Sleep(100 * time.Millisecond) {

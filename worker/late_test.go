@@ -3,11 +3,11 @@ package worker_test
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -15,13 +15,9 @@ import (
 // is carried out, and so found again by the claim that is made in its place, or the other
 // way round.
 func (w *world) late(at time.Duration) {
-	first := true
+	var answered atomic.Bool
 	w.store.after = func(_ driver.Request, c driver.Claim, err error) (driver.Claim, error) {
-		w.store.mu.Lock()
-		late := first
-		first = false
-		w.store.mu.Unlock()
-		if late {
+		if !answered.Swap(true) {
 			time.Sleep(at)
 		}
 		return c, err
@@ -36,11 +32,7 @@ func (w *world) fill(gen *core.Generator, span time.Duration) {
 		w.Fatal(err)
 	}
 	for _, id := range ids {
-		if w.ids[id] {
-			p, _ := testLayout.Decode(id)
-			w.Fatalf("%+v was issued twice", p)
-		}
-		w.ids[id] = true
+		w.issued(id)
 	}
 }
 
@@ -60,10 +52,7 @@ func TestClaimAnsweredTwice(t *testing.T) {
 			}
 			w.store.set(func(f *flaky) { f.down = nil })
 			time.Sleep(5 * time.Second)
-			other, err := w.keep(worker.Acquire(w.Context(), w.mem, w.cfg))
-			if err != nil {
-				t.Fatal(err)
-			}
+			other := w.acquireFrom(w.mem, w.cfg)
 			w.fill(w.generator(other, nil), 3*time.Second)
 		})
 	})
@@ -78,10 +67,7 @@ func TestClaimAnsweredTwice(t *testing.T) {
 			time.Sleep(time.Second)
 			others := []*core.Generator{}
 			for range 3 {
-				other, err := w.keep(worker.Acquire(w.Context(), w.mem, w.cfg))
-				if err != nil {
-					t.Fatal(err)
-				}
+				other := w.acquireFrom(w.mem, w.cfg)
 				others = append(others, w.generator(other, nil))
 			}
 			w.steal(lease.Worker())

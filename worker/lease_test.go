@@ -3,7 +3,6 @@ package worker_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,7 +30,7 @@ func TestALeaseIsKept(t *testing.T) {
 			t.Errorf("%v left, until %v, recorded is %v", st.Left, st.Fence, w.fence(st.Worker))
 		}
 		if lease.Err() != nil || w.seen.count(worker.Renewed) != int(st.Renewals) || w.seen.count(worker.Claimed) != 1 {
-			t.Errorf("%v, %v", lease.Err(), w.seen.seen)
+			t.Errorf("%v, %v", lease.Err(), w.seen.all())
 		}
 		select {
 		case <-lease.Done():
@@ -98,8 +97,7 @@ func TestOutage(t *testing.T) {
 // Another holder takes the worker ID: the generator continues under another one.
 func TestLoss(t *testing.T) {
 	inWorld(t, func(w *world) {
-		var log strings.Builder
-		lease := w.acquire(func(cfg *worker.Config) { cfg.Observer = observers{&w.seen, core.LogTo(textLogger(&log))} })
+		lease := w.acquire(nil)
 		gen := w.generator(lease, nil)
 		first := w.mustDraw(gen)
 		thief := w.steal(first.Worker)
@@ -121,12 +119,7 @@ func TestLoss(t *testing.T) {
 			t.Errorf("%+v, %v", st, lease.Err())
 		}
 		if w.seen.count(worker.Lost) != 1 || w.seen.count(worker.Claimed) != 2 {
-			t.Errorf("%v", w.seen.seen)
-		}
-		for _, want := range []string{`level=INFO msg="snowkey: claimed" worker=0 namespace=default duration=30s`, `level=ERROR msg="snowkey: lost" worker=0 namespace=default`, "worker=1"} {
-			if !strings.Contains(log.String(), want) {
-				t.Errorf("the log lacks %q:\n%s", want, log.String())
-			}
+			t.Errorf("%v", w.seen.all())
 		}
 	})
 }
@@ -150,7 +143,7 @@ func TestLossWithoutAnother(t *testing.T) {
 			t.Errorf("%v, the last id is of %v, the thief begins at %v", err, w.last.Time, time.UnixMilli(thief.From))
 		}
 		if w.seen.count(worker.ClaimFailed) == 0 {
-			t.Errorf("%v", w.seen.seen)
+			t.Errorf("%v", w.seen.all())
 		}
 		if err := w.mem.Release(w.Context(), driver.Return{Namespace: "default", Worker: thief.Worker, FencingToken: thief.FencingToken, ClaimID: "thief", Fence: thief.From}); err != nil {
 			t.Fatal(err)
@@ -196,20 +189,14 @@ func TestStopOnLoss(t *testing.T) {
 func TestTakeoverAfterACrash(t *testing.T) {
 	inWorld(t, func(w *world) {
 		cut := &flaky{Store: w.mem}
-		cfg := w.cfg
-		cfg.Preferred, cfg.RequirePreferred = ref(int64(3)), true
-		lease, err := w.keep(worker.Acquire(w.Context(), cut, cfg))
-		if err != nil {
-			t.Fatal(err)
-		}
+		w.cfg.Preferred, w.cfg.RequirePreferred = ref(int64(3)), true
+		lease := w.acquireFrom(cut, w.cfg)
 		gen := w.generator(lease, nil)
 		w.mustDraw(gen)
 		cut.set(func(f *flaky) { f.down = errNetwork })
 		fence := w.fence(3)
 		began := time.Now()
-		next := w.acquire(func(cfg *worker.Config) {
-			cfg.Preferred, cfg.RequirePreferred, cfg.ClaimWait = ref(int64(3)), true, time.Minute
-		})
+		next := w.acquire(func(cfg *worker.Config) { cfg.ClaimWait = time.Minute })
 		if d := time.Since(began); d < 39*time.Second || d > 41*time.Second {
 			t.Errorf("taken over after %v", d)
 		}
@@ -220,31 +207,29 @@ func TestTakeoverAfterACrash(t *testing.T) {
 		if _, err := w.draw(gen); !errors.Is(err, core.ErrFenced) {
 			t.Errorf("the one before: %v", err)
 		}
-		ctx, cancel := context.WithCancel(w.Context())
-		cancel()
-		_ = lease.Release(ctx)
 	})
 }
 
-// warning is a store that warns of a setting.
-type warning struct{ driver.Store }
+// warning is a store that warns of a setting, when the test lets it.
+type warning struct {
+	driver.Store
+	come chan struct{}
+}
 
-func (warning) Warnings(context.Context) ([]string, error) {
+func (s warning) Warnings(context.Context) ([]string, error) {
+	<-s.come
 	return []string{"a setting: it may lose a write; set it"}, nil
 }
 
 // A store's warnings are reported to the observer.
 func TestWarnings(t *testing.T) {
 	inWorld(t, func(w *world) {
-		var log strings.Builder
-		cfg := w.cfg
-		cfg.Observer = observers{&w.seen, core.LogTo(textLogger(&log))}
-		if _, err := w.keep(worker.Acquire(w.Context(), warning{w.mem}, cfg)); err != nil {
-			t.Fatal(err)
-		}
+		come := make(chan struct{})
+		close(come)
+		w.acquireFrom(warning{w.mem, come}, w.cfg)
 		synctest.Wait()
-		if want := `level=WARN msg="snowkey: store warning" worker=0 namespace=default err="a setting: it may lose a write; set it"`; !strings.Contains(log.String(), want) {
-			t.Errorf("the log lacks %q:\n%s", want, log.String())
+		if w.seen.count(worker.StoreWarning) != 1 {
+			t.Errorf("%+v", w.seen.all())
 		}
 	})
 }

@@ -111,18 +111,6 @@ func TestAcquireDoesNotRepeatWhatCannotChange(t *testing.T) {
 	})
 }
 
-// Release does not either.
-func TestReleaseDoesNotRepeatWhatCannotChange(t *testing.T) {
-	inWorld(t, func(w *world) {
-		lease := w.acquire(nil)
-		w.store.set(func(f *flaky) { f.down = own(true) })
-		began := time.Now()
-		if err := lease.Release(w.Context()); !errors.Is(err, own(true)) || time.Since(began) > 0 {
-			w.Errorf("%v after %v", err, time.Since(began))
-		}
-	})
-}
-
 // mustNew returns a store that New has made.
 func mustNew[S any](s S, err error) S {
 	if err != nil {

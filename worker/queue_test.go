@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -18,16 +17,16 @@ type limitedStore struct {
 }
 
 // crowded is so many callers of Acquire at once; it counts those that have a worker ID.
-func (w *world) crowded(callers int, cfg worker.Config) (store *limitedStore, granted *atomic.Int64) {
-	store, granted = &limitedStore{flaky: w.store}, new(atomic.Int64)
+func (w *world) crowded(callers int) (granted *atomic.Int64) {
+	store, granted := &limitedStore{flaky: w.store}, new(atomic.Int64)
 	for range callers {
 		go func() {
-			if _, err := w.keep(worker.Acquire(w.Context(), store, cfg)); err == nil {
+			if _, err := w.keep(worker.Acquire(w.Context(), store, w.cfg)); err == nil {
 				granted.Add(1)
 			}
 		}()
 	}
-	return store, granted
+	return granted
 }
 
 func (w *world) claims() int {
@@ -37,16 +36,10 @@ func (w *world) claims() int {
 }
 
 // holdAll leases every worker ID to strangers, and returns what frees one.
-func (w *world) holdAll(l core.Layout) (free func(id int64)) {
+func (w *world) holdAll() (free func(id int64)) {
 	w.Helper()
-	for n := range l.WorkerIDs() {
-		_, err := w.mem.Claim(w.Context(), driver.Request{
-			Namespace: "default", Layout: driver.Fingerprint(l), WorkerIDs: l.WorkerIDs(), Preferred: n, RequirePreferred: true, Exclude: -1,
-			ClaimID: fmt.Sprint("stranger ", n), Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: driver.NoTTL, MaxSkew: 1 << 40, MaxLead: 1 << 40,
-		})
-		if err != nil {
-			w.Fatal(err)
-		}
+	for n := range testLayout.WorkerIDs() {
+		w.claimAs(fmt.Sprint("stranger ", n), n, driver.NoTTL)
 	}
 	return func(id int64) {
 		if err := w.mem.Free(w.Context(), "default", id, 1); err != nil {
@@ -77,10 +70,9 @@ func TestCrowd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				free := w.holdAll(testLayout)
-				cfg := w.cfg
-				cfg.ClaimWait = time.Minute
-				_, granted := w.crowded(callers, cfg)
+				free := w.holdAll()
+				w.cfg.ClaimWait = time.Minute
+				granted := w.crowded(callers)
 				time.Sleep(time.Second) // each has asked
 				if c.stop != nil {
 					w.store.set(c.stop)
@@ -113,36 +105,33 @@ func TestCrowd(t *testing.T) {
 // that no worker ID is free. Otherwise it would stay leased without a holder.
 func TestCrowdAndALostAnswer(t *testing.T) {
 	for _, away := range []time.Duration{0, 2 * time.Second} { // the store, after that
-		lostAnswer(t, away)
+		t.Run(away.String(), func(t *testing.T) { inWorld(t, func(w *world) { lostAnswer(w, away) }) })
 	}
 }
 
-func lostAnswer(t *testing.T, away time.Duration) {
-	inWorld(t, func(w *world) {
-		free := w.holdAll(testLayout)
-		cfg := w.cfg
-		cfg.ClaimWait = time.Minute
-		_, granted := w.crowded(50, cfg)
-		time.Sleep(10 * time.Second)
-		w.store.set(func(f *flaky) {
-			f.after = func(_ driver.Request, c driver.Claim, err error) (driver.Claim, error) {
-				if err == nil {
-					f.set(func(f *flaky) {
-						if f.after = nil; away > 0 {
-							f.down = errNetwork
-						}
-					})
-					return driver.Claim{}, errNetwork
-				}
-				return c, err
+func lostAnswer(w *world, away time.Duration) {
+	free := w.holdAll()
+	w.cfg.ClaimWait = time.Minute
+	granted := w.crowded(50)
+	time.Sleep(10 * time.Second)
+	w.store.set(func(f *flaky) {
+		f.after = func(_ driver.Request, c driver.Claim, err error) (driver.Claim, error) {
+			if err == nil {
+				f.set(func(f *flaky) {
+					if f.after = nil; away > 0 {
+						f.down = errNetwork
+					}
+				})
+				return driver.Claim{}, errNetwork
 			}
-		})
-		free(1)
-		time.Sleep(time.Second + away)
-		w.store.set(func(f *flaky) { f.down = nil })
-		time.Sleep(time.Second)
-		if n := granted.Load(); n != 1 || w.record(1).FencingToken != 2 {
-			t.Errorf("%d leases have a worker ID, and the record is %+v", n, w.record(1))
+			return c, err
 		}
 	})
+	free(1)
+	time.Sleep(time.Second + away)
+	w.store.set(func(f *flaky) { f.down = nil })
+	time.Sleep(time.Second)
+	if n := granted.Load(); n != 1 || w.record(1).FencingToken != 2 {
+		w.Errorf("%d leases have a worker ID, and the record is %+v", n, w.record(1))
+	}
 }

@@ -11,14 +11,12 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
-	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
 // sluggish is a store whose requests and answers may take longer than Timeout, and which
 // does not heed contexts. The simulation's store answers while the lease waits.
 type sluggish struct {
-	driver.Store
 	mu   sync.Mutex
 	rng  *rand.Rand
 	well bool
@@ -36,7 +34,7 @@ func (s *sluggish) take() (before, after time.Duration, lost bool) {
 	return delay(), delay(), !s.well && s.rng.IntN(10) == 0
 }
 
-func (s *sluggish) with(request func(context.Context) error) error {
+func (s *sluggish) with(_ context.Context, request func(context.Context) error) error {
 	before, after, lost := s.take()
 	time.Sleep(before)
 	err := request(context.Background())
@@ -45,20 +43,6 @@ func (s *sluggish) with(request func(context.Context) error) error {
 		return errNetwork
 	}
 	return err
-}
-
-func (s *sluggish) Claim(_ context.Context, r driver.Request) (c driver.Claim, err error) {
-	var got driver.Claim
-	err = s.with(func(ctx context.Context) (err error) { got, err = s.Store.Claim(ctx, r); return err })
-	return got, err
-}
-
-func (s *sluggish) Renew(_ context.Context, r driver.Renewal) error {
-	return s.with(func(ctx context.Context) error { return s.Store.Renew(ctx, r) })
-}
-
-func (s *sluggish) Release(_ context.Context, r driver.Return) error {
-	return s.with(func(ctx context.Context) error { return s.Store.Release(ctx, r) })
 }
 
 // Three processes with clocks that step share two worker IDs of a store that answers late,
@@ -90,7 +74,7 @@ func lateAnswers(t *testing.T, seed uint64) (drawn int, claims uint64) {
 	layout := testLayout
 	layout.WorkerBits = 1
 	mem := memstore.New(memstore.Config{})
-	store := &sluggish{Store: mem, rng: rand.New(rand.NewPCG(seed, 0x73746f72))}
+	store := &sluggish{rng: rand.New(rand.NewPCG(seed, 0x73746f72))}
 	var all [3]latecomer
 	issued := map[int64]bool{}
 	var clock sync.Mutex
@@ -102,7 +86,7 @@ func lateAnswers(t *testing.T, seed uint64) (drawn int, claims uint64) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
 		defer cancel()
-		lease, err := worker.Acquire(ctx, store, worker.Config{Layout: layout, FenceWindow: 6 * time.Second, MaxSkew: time.Hour, MaxLead: time.Hour, Now: now})
+		lease, err := worker.Acquire(ctx, via{mem, store.with}, worker.Config{Layout: layout, FenceWindow: 6 * time.Second, MaxSkew: time.Hour, MaxLead: time.Hour, Now: now})
 		if err != nil {
 			return
 		}

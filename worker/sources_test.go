@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // small has 2 datacenters of 8 workers.
@@ -40,22 +41,12 @@ func TestFromEnvAndFile(t *testing.T) {
 		t.Run(fmt.Sprintf("%q %q", c.worker, c.datacenter), func(t *testing.T) {
 			check := func(kind string, n int64, err error) {
 				t.Helper()
+				var config *core.ConfigError
 				if c.fault != "" {
-					if n != -1 {
-						t.Errorf("%s %q, %q: %d with an error", kind, c.worker, c.datacenter, n)
-					}
-					var config *core.ConfigError
-					if !errors.As(err, &config) || !strings.Contains(err.Error(), c.fault) {
-						t.Errorf("%s %q, %q: %v, want %s", kind, c.worker, c.datacenter, err, c.fault)
-					}
-					return
+					c.want = -1
 				}
-				if err != nil {
-					t.Errorf("%s %q, %q: %v", kind, c.worker, c.datacenter, err)
-					return
-				}
-				if n != c.want {
-					t.Errorf("%s %q, %q: %v, want %d", kind, c.worker, c.datacenter, n, c.want)
+				if n != c.want || (err == nil) != (c.fault == "") || err != nil && (!errors.As(err, &config) || !strings.Contains(err.Error(), c.fault)) {
+					t.Errorf("%s: %d, %v; want %d, %s", kind, n, err, c.want, c.fault)
 				}
 			}
 			dir := t.TempDir()
@@ -83,16 +74,6 @@ func TestFromEnvAndFile(t *testing.T) {
 				check("file", w, err)
 			}
 		})
-	}
-	if _, err := FromEnv(small, "", ""); err == nil || !strings.Contains(err.Error(), `worker "": must be the name of a variable`) {
-		t.Errorf("%v", err)
-	}
-	if _, err := FromOrdinal(small, "", ""); err == nil || !strings.Contains(err.Error(), `worker "": must be the name of a file`) {
-		t.Errorf("%v", err)
-	}
-	t.Setenv("HOST", "web-3")
-	if _, err := FromOrdinal(small, "HOST", ""); err == nil || !strings.Contains(err.Error(), `variable HOST "web-3": must be a decimal number`) {
-		t.Errorf("a host name: %v", err)
 	}
 	t.Setenv("W", "9")
 	t.Setenv("D", "9")
@@ -193,14 +174,12 @@ func TestFromCounter(t *testing.T) {
 		}
 	}
 	boom := errors.New("boom")
-	if n, _, err := FromCounter(t.Context(), counter(func() (int64, error) { return 0, boom }), small, "starts"); n != -1 || !errors.Is(err, boom) {
-		t.Errorf("%v", err)
-	}
-	if n, _, err := FromCounter(t.Context(), counter(func() (int64, error) { return -1, nil }), small, "starts"); n != -1 || err == nil {
-		t.Error("a negative count")
-	}
-	if n, _, err := FromCounter(t.Context(), nil, small, "starts"); n != -1 || err == nil {
-		t.Error("no counter")
+	for i, c := range []driver.Counter{
+		counter(func() (int64, error) { return 0, boom }), counter(func() (int64, error) { return -1, nil }), nil,
+	} {
+		if n, _, err := FromCounter(t.Context(), c, small, "starts"); n != -1 || err == nil || i == 0 && !errors.Is(err, boom) {
+			t.Errorf("counter %d: %v", i, err)
+		}
 	}
 	if n, _, err := FromCounter(t.Context(), count, small, "a b"); n != -1 || err == nil {
 		t.Error("a bad name")

@@ -25,30 +25,3 @@ func TestTransitionsInTheModel(t *testing.T) {
 		}
 	}
 }
-
-// Every state can be reached and ended, and no event has two outcomes.
-func TestTransitions(t *testing.T) {
-	reached := map[state]bool{acquiring: true}
-	seen := map[string]bool{}
-	for range ended {
-		for _, tr := range transitions {
-			reached[tr.to] = reached[tr.to] || reached[tr.from]
-		}
-	}
-	for _, tr := range transitions {
-		key := fmt.Sprint(tr.from, tr.on)
-		if seen[key] {
-			t.Errorf("two lines for %s", key)
-		}
-		seen[key] = true
-	}
-	for s := acquiring; s <= ended; s++ {
-		if !reached[s] {
-			t.Errorf("%s cannot be reached", s)
-		}
-		l := &lease{state: s}
-		if ok := l.move(closed); s < releasing && (!ok || l.state != releasing) {
-			t.Errorf("%s cannot be ended", s)
-		}
-	}
-}

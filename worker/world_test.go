@@ -87,25 +87,50 @@ func (f *flaky) Release(ctx context.Context, r driver.Return) error {
 	return f.Store.Release(ctx, r)
 }
 
-// events counts what an observer receives.
+// via is a store whose requests go through a function.
+type via struct {
+	driver.Store
+	with func(ctx context.Context, request func(context.Context) error) error
+}
+
+func (v via) Claim(ctx context.Context, r driver.Request) (c driver.Claim, err error) {
+	err = v.with(ctx, func(ctx context.Context) (err error) { c, err = v.Store.Claim(ctx, r); return err })
+	return c, err
+}
+
+func (v via) Renew(ctx context.Context, r driver.Renewal) error {
+	return v.with(ctx, func(ctx context.Context) error { return v.Store.Renew(ctx, r) })
+}
+
+func (v via) Release(ctx context.Context, r driver.Return) error {
+	return v.with(ctx, func(ctx context.Context) error { return v.Store.Release(ctx, r) })
+}
+
+// events keeps what an observer receives.
 type events struct {
 	mu   sync.Mutex
-	seen map[core.EventKind]int
+	list []core.Event
 }
 
 func (e *events) Observe(ev core.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.seen == nil {
-		e.seen = make(map[core.EventKind]int)
-	}
-	e.seen[ev.Kind]++
+	e.list = append(e.list, ev)
 }
 
-func (e *events) count(kind core.EventKind) int {
+func (e *events) all() []core.Event {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.seen[kind]
+	return slices.Clone(e.list)
+}
+
+func (e *events) count(kind core.EventKind) (n int) {
+	for _, ev := range e.all() {
+		if ev.Kind == kind {
+			n++
+		}
+	}
+	return n
 }
 
 // observers notifies several.
@@ -139,7 +164,7 @@ func inWorld(t *testing.T, f func(w *world)) {
 	synctest.Test(t, func(t *testing.T) {
 		drains(t)
 		w := &world{T: t, ids: map[int64]bool{}}
-		w.mem = newMem(w)
+		w.mem = memstore.New(memstore.Config{Now: func() time.Time { return time.Now().Add(time.Duration(w.storeAhead.Load())) }})
 		w.store = &flaky{Store: w.mem}
 		w.cfg = worker.Config{Layout: testLayout, Now: w.now, Observer: &w.seen}
 		f(w)
@@ -150,10 +175,6 @@ func inWorld(t *testing.T, f func(w *world)) {
 // way while the test is over: nothing may be left behind.
 func drains(t *testing.T) { t.Cleanup(func() { time.Sleep(24 * time.Hour) }) }
 
-func newMem(w *world) *memstore.Store {
-	return memstore.New(memstore.Config{Now: func() time.Time { return time.Now().Add(time.Duration(w.storeAhead.Load())) }})
-}
-
 func (w *world) now() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }
 
 func (w *world) acquire(change func(*worker.Config)) *worker.Lease {
@@ -162,7 +183,12 @@ func (w *world) acquire(change func(*worker.Config)) *worker.Lease {
 	if change != nil {
 		change(&cfg)
 	}
-	lease, err := w.keep(worker.Acquire(w.Context(), w.store, cfg))
+	return w.acquireFrom(w.store, cfg)
+}
+
+func (w *world) acquireFrom(s driver.Store, cfg worker.Config) *worker.Lease {
+	w.Helper()
+	lease, err := w.keep(worker.Acquire(w.Context(), s, cfg))
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -184,12 +210,27 @@ func (w *world) keep(lease *worker.Lease, err error) (*worker.Lease, error) {
 
 func (w *world) generator(lease *worker.Lease, back core.ClockPolicy) *core.Generator {
 	w.Helper()
-	gen, err := core.New(core.Config{Worker: lease, Now: w.now, ClockPolicy: back})
+	return w.newGenerator(core.Config{Worker: lease, Now: w.now, ClockPolicy: back})
+}
+
+func (w *world) newGenerator(cfg core.Config) *core.Generator {
+	w.Helper()
+	gen, err := core.New(cfg)
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.Cleanup(gen.Close)
 	return gen
+}
+
+// issued fails on an id that is there twice.
+func (w *world) issued(id int64) {
+	w.Helper()
+	if w.ids[id] {
+		p, _ := testLayout.Decode(id)
+		w.Fatalf("%+v was issued twice", p)
+	}
+	w.ids[id] = true
 }
 
 // draw takes one id and looks at it: new, and below what the store has recorded.
@@ -203,10 +244,7 @@ func (w *world) draw(gen *core.Generator) (core.Parts, error) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	if w.ids[id] {
-		w.Fatalf("%+v was issued twice", p)
-	}
-	w.ids[id] = true
+	w.issued(id)
 	if fence := w.fence(p.Worker); !p.Time.Before(fence) {
 		w.Fatalf("an id of %v, and the store's fence for worker ID %d is %v", p.Time, p.Worker, fence)
 	}
@@ -244,9 +282,14 @@ func (w *world) steal(id int64) driver.Claim {
 	if err := w.mem.Free(w.Context(), "default", id, w.record(id).FencingToken); err != nil {
 		w.Fatal(err)
 	}
+	return w.claimAs("thief", id, 3_600_000)
+}
+
+func (w *world) claimAs(claimID string, id, ttl int64) driver.Claim {
+	w.Helper()
 	c, err := w.mem.Claim(w.Context(), driver.Request{
 		Namespace: "default", Layout: driver.Fingerprint(testLayout), WorkerIDs: 4, Preferred: id, RequirePreferred: true, Exclude: -1,
-		ClaimID: "thief", Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 3_600_000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
+		ClaimID: claimID, Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: ttl, MaxSkew: 1 << 40, MaxLead: 1 << 40,
 	})
 	if err != nil {
 		w.Fatal(err)
