@@ -53,35 +53,6 @@ func TestMigrate(t *testing.T) {
 	}
 }
 
-// What depends on the key, and triggers that cannot be silenced, are refused with what to do.
-func TestMigrateRefusals(t *testing.T) {
-	dsn := testserver.Database(t, "pgx", testserver.Postgres(t).DSN)
-	db, err := sql.Open("pgx", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	exec := func(statements string) {
-		t.Helper()
-		if _, err := db.ExecContext(t.Context(), statements); err != nil {
-			t.Fatal(err)
-		}
-	}
-	exec("CREATE TABLE orders (id int PRIMARY KEY); CREATE VIEW v AS SELECT id FROM orders; INSERT INTO orders VALUES (1)")
-	args := []string{"migrate", "bigint", "--dsn", dsn, "--table", "orders"}
-	got := run(t, args...)
-	if want := "snowkey migrate: --table \"public.orders\": view public.v depends on a column that changes: drop it, and create it again after the swap\n\n-- Before the migration:\nDROP VIEW public.v;\n-- After the swap:\nCREATE VIEW public.v AS"; got.code != 1 || !strings.HasPrefix(got.err, want) || got.out != "" {
-		t.Errorf("exit code %d, %s%s", got.code, got.out, got.err)
-	}
-	exec("DROP VIEW v; CREATE TRIGGER same BEFORE UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger(); ALTER TABLE orders ENABLE ALWAYS TRIGGER same")
-	if got := run(t, args...); got.code != 2 || !strings.Contains(got.err, "--fire-triggers false: the UPDATE trigger same of public.orders would fire") {
-		t.Errorf("exit code %d, %s%s", got.code, got.out, got.err)
-	}
-	if got := run(t, append(args, "--fire-triggers", "--rows-per-second", "5", "--apply")...); got.code != 0 || !strings.Contains(got.out, "1 row filled") {
-		t.Errorf("exit code %d, %s%s", got.code, got.out, got.err)
-	}
-}
-
 // The errors of the command line and of the database name flags.
 func TestMigrateErrors(t *testing.T) {
 	dsn := testserver.Database(t, "pgx", testserver.Postgres(t).DSN)

@@ -1,14 +1,10 @@
 package cli
 
 import (
-	"bufio"
 	"context"
-	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -21,33 +17,18 @@ import (
 
 // server is a process of snowkey serve.
 type server struct {
-	cmd     *exec.Cmd
+	*process
 	address string
 }
 
 func startServer(t *testing.T, args ...string) *server {
 	t.Helper()
-	s := &server{cmd: program(t, append([]string{"serve"}, args...)...)}
-	pipe, err := s.cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewReader(pipe)
-	var said strings.Builder
-	for s.address == "" {
-		line, err := lines.ReadString('\n')
-		said.WriteString(line)
-		if err != nil {
-			t.Fatalf("%v: %s", err, said.String())
+	p := start(t, append([]string{"serve"}, args...)...)
+	s := &server{p, p.until(t, "serving http://")}
+	go func() { // it must not wait for a reader
+		for p.lines.Scan() {
 		}
-		if _, after, ok := strings.Cut(line, "serving http://"); ok {
-			s.address = strings.TrimSpace(after)
-		}
-	}
-	go func() { _, _ = io.Copy(io.Discard, lines) }()
+	}()
 	return s
 }
 
@@ -149,16 +130,16 @@ func TestTwoServers(t *testing.T) {
 		}
 	}
 	progress()
-	if err := one.cmd.Process.Kill(); err != nil {
+	if err := one.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = one.cmd.Wait()
+	_ = one.Wait()
 	progress()
 	startServer(t, append(args, one.address)...)
-	if err := two.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := two.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if err := two.cmd.Wait(); err != nil {
+	if err := two.Wait(); err != nil {
 		t.Errorf("after SIGTERM: %v", err)
 	}
 	progress()
