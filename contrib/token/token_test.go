@@ -108,21 +108,12 @@ func TestRoundTrip(t *testing.T) {
 	for _, id := range someIDs(4000) {
 		b, err := s.AppendSeal([]byte("ord_"), id)
 		text, ok := strings.CutPrefix(string(b), "ord_")
-		if err != nil || !ok || len(text) != 22 {
+		if err != nil || !ok || len(text) != 22 || strings.Trim(text, alphabet) != "" {
 			t.Fatalf("%d: %q, %v", id, b, err)
-		}
-		if rest := strings.Trim(text, alphabet); rest != "" {
-			t.Fatalf("%d: %q has another character: %q", id, text, rest)
 		}
 		if got, err := s.Unseal(text); err != nil || got != id {
 			t.Fatalf("%d is sealed as %q, which opens as %d, %v", id, text, got, err)
 		}
-	}
-}
-
-func TestBlocks(t *testing.T) {
-	s := sealerOf(t, oneKey(t), "order")
-	for _, id := range someIDs(1000) {
 		block, err := s.SealBlock(id)
 		if err != nil {
 			t.Fatal(err)
@@ -131,7 +122,10 @@ func TestBlocks(t *testing.T) {
 			t.Fatalf("%d is sealed as %x, which opens as %d, %v", id, block, got, err)
 		}
 	}
-	// Each bit of the tag counts.
+}
+
+func TestBitsOfTheTag(t *testing.T) {
+	s := sealerOf(t, oneKey(t), "order")
 	key := s.in.keys[0]
 	for bit := range 64 {
 		var forged block
@@ -141,9 +135,6 @@ func TestBlocks(t *testing.T) {
 		if id, err := s.OpenBlock(forged); !errors.Is(err, sqltype.ErrSyntax) || id != 0 {
 			t.Errorf("bit %d of the tag: %d, %v", bit, id, err)
 		}
-	}
-	if id, err := s.OpenBlock([16]byte{}); !errors.Is(err, sqltype.ErrSyntax) || id != 0 || !strings.Contains(err.Error(), strings.Repeat("0", 32)) {
-		t.Errorf("%d, %v", id, err)
 	}
 }
 
@@ -182,6 +173,17 @@ func TestOneSpelling(t *testing.T) {
 	if aliases < 300 {
 		t.Errorf("only %d texts", aliases)
 	}
+}
+
+// digitsOf returns n as 11 digits, with package big.
+func digitsOf(n *big.Int) string {
+	text := make([]byte, wordDigits)
+	rest, base, digit := new(big.Int).Set(n), big.NewInt(62), new(big.Int)
+	for i := range text {
+		rest.DivMod(rest, base, digit)
+		text[len(text)-1-i] = alphabet[digit.Uint64()]
+	}
+	return string(text)
 }
 
 func TestNegative(t *testing.T) {
@@ -252,41 +254,16 @@ func TestRotation(t *testing.T) {
 func TestForged(t *testing.T) {
 	s := sealerOf(t, oneKey(t), "order")
 	token := seal(t, s, 1996573624012345677)
-	refused := func(t *testing.T, forged []byte) {
-		t.Helper()
-		if got, err := s.Unseal(string(forged)); got != 0 || !errors.Is(err, sqltype.ErrSyntax) {
-			t.Fatalf("%q opens as %d, %v", forged, got, err)
-		}
-	}
 	for at := range len(token) {
 		for c := range 256 {
 			forged := []byte(token)
-			if forged[at] = byte(c); string(forged) != token {
-				refused(t, forged)
+			if forged[at] = byte(c); string(forged) == token {
+				continue
+			}
+			if got, err := s.Unseal(string(forged)); got != 0 || !errors.Is(err, sqltype.ErrSyntax) {
+				t.Fatalf("%q opens as %d, %v", forged, got, err)
 			}
 		}
-	}
-}
-
-func TestRefused(t *testing.T) {
-	s := sealerOf(t, oneKey(t), "order")
-	for _, tt := range []struct{ name, token, want string }{
-		{"empty", "", `unseal "": not a token of type "order": its length is 0, not 22`},
-		{"decimal", "1996573624012345677", "its length is 19, not 22"},
-		{"zeros", strings.Repeat("0", 22), "no key of the ring opens it"},
-		{"above 2^64", strings.Repeat("z", 22), "not a token"},
-		{"first half above 2^64", "z" + strings.Repeat("0", 21), "not a token"},
-		{"last half above 2^64", strings.Repeat("0", 11) + "z" + strings.Repeat("0", 10), "not a token"},
-		{"hyphen", strings.Repeat("0", 21) + "-", "not a token"},
-		{"two bytes", strings.Repeat("é", 11), "not a token"},
-		{"huge", strings.Repeat("x", 1e6), "and 999936 more bytes"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			id, err := s.Unseal(tt.token)
-			if id != 0 || !errors.Is(err, sqltype.ErrSyntax) || !strings.HasPrefix(err.Error(), "token: ") || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("%d, %.300v, want %s", id, err, tt.want)
-			}
-		})
 	}
 }
 
