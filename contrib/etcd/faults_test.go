@@ -63,6 +63,27 @@ func once(client *clientv3.Client, write func()) clientv3.KV {
 	}}
 }
 
+// The error of a write is that of the call.
+func TestWriteFails(t *testing.T) {
+	client := connect(t, testserver.Etcd(t).DSN)
+	store, r := mustNew(New(client, Config{})), request(newNamespace())
+	c, err := store.Claim(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	txns := 0
+	client.KV = between{client.KV, func(context.Context) error {
+		if txns++; txns%2 == 0 {
+			return errLost
+		}
+		return nil
+	}}
+	_, err = store.Claim(t.Context(), request(r.Namespace))
+	if renewed := store.Renew(t.Context(), driver.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: 1, ClaimID: r.ClaimID, Fence: c.Fence, TTL: r.TTL}); !errors.Is(err, errLost) || !errors.Is(renewed, errLost) {
+		t.Errorf("%v, %v", err, renewed)
+	}
+}
+
 // One claim is sent many times at once, as when a late request meets its
 // repetition: all have the same worker ID, and no other is taken.
 func TestOneTokenOneNumber(t *testing.T) {
