@@ -128,27 +128,6 @@ func TestForeignKeys(t *testing.T) {
 	}
 }
 
-// NoWorkerIDError.Wait is the rest of the time to live that ends first.
-func TestWait(t *testing.T) {
-	store, name := mustNew(New(connect(t, testserver.Etcd(t).DSN), Config{})), newNamespace()
-	const first = 10 * time.Minute
-	began := time.Now()
-	for _, ttl := range []int64{3_600_000, first.Milliseconds(), 3_600_000, driver.NoTTL} {
-		r := request(name)
-		r.TTL = ttl
-		if _, err := store.Claim(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	time.Sleep(1100 * time.Millisecond)
-	_, err := store.Claim(t.Context(), request(name))
-	var none *driver.NoWorkerIDError
-	// The server counts whole seconds.
-	if most, least := first-500*time.Millisecond, first-time.Since(began)-2*time.Second; !errors.As(err, &none) || none.Leased != 4 || none.Wait < least || none.Wait > most {
-		t.Errorf("%v; want %v to %v", err, least, most)
-	}
-}
-
 func TestClocks(t *testing.T) {
 	server := testserver.Etcd(t)
 	member, _, _ := strings.Cut(server.DSN, ",")

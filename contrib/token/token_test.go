@@ -266,27 +266,3 @@ func TestForged(t *testing.T) {
 		}
 	}
 }
-
-// AppendSeal, SealBlock, Unseal and OpenBlock allocate nothing.
-func TestAllocations(t *testing.T) {
-	s := sealerOf(t, oneKey(t), "order")
-	buf, text := make([]byte, 0, 64), seal(t, s, 1996573624012345677)
-	block, err := s.SealBlock(1996573624012345677)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, call := range map[string]func() error{
-		"AppendSeal": func() error { _, err := s.AppendSeal(buf, 1996573624012345677); return err },
-		"SealBlock":  func() error { _, err := s.SealBlock(1996573624012345677); return err },
-		"Unseal":     func() error { _, err := s.Unseal(text); return err },
-		"OpenBlock":  func() error { _, err := s.OpenBlock(block); return err },
-	} {
-		t.Run(name, func(t *testing.T) {
-			var err error
-			n := testing.AllocsPerRun(200, func() { err = call() })
-			if err != nil || n > 0 {
-				t.Errorf("%v allocations, %v", n, err)
-			}
-		})
-	}
-}

@@ -167,7 +167,7 @@ func TestImpossibleClaims(t *testing.T) {
 func TestTokens(t *testing.T) {
 	s := open(t, handlerOf(t, memstore.New(memstore.Config{})))
 	for _, token := range []string{"wrong-wrong-wrong-wrong", secret + "x", secret[:len(secret)-1], strings.ToUpper(secret)} {
-		for verb, err := range verbs(t.Context(), mustNew(New(Config{URL: "http://" + s.address, Token: token}))) {
+		for verb, err := range verbs(t.Context(), mustNew(New(Config{URL: s.server.URL, Token: token}))) {
 			var refused *StoreError
 			if !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized || typed(err) {
 				t.Errorf("%s: %v", verb, err)

@@ -52,35 +52,3 @@ func TestMigrate(t *testing.T) {
 		t.Error("there is no foreign key")
 	}
 }
-
-// The errors of the command line and of the database name flags.
-func TestMigrateErrors(t *testing.T) {
-	dsn := testserver.Database(t, "pgx", testserver.Postgres(t).DSN)
-	args := []string{"--dsn", dsn, "--table", "orders"}
-	for _, c := range []struct {
-		name string
-		args []string
-		code int
-		want string
-	}{
-		{"no kind", []string{"migrate"}, 2, "one argument: bigint, uuid or default"},
-		{"an unknown kind", append([]string{"migrate", "int"}, args...), 2, `the kind "int"`},
-		{"no table", []string{"migrate", "bigint", "--dsn", dsn}, 2, "--table is required"},
-		{"no DSN", []string{"migrate", "bigint", "--table", "orders"}, 2, "--dsn is required: the database of the table"},
-		{"SQLite", []string{"migrate", "bigint", "--dsn", "file:none.db", "--table", "orders"}, 2, "--dsn: migrate works on PostgreSQL only: convert a table of SQLite as docs/gorm.md shows"},
-		{"MySQL", []string{"migrate", "bigint", "--dsn", "mysql://localhost/app", "--table", "orders"}, 2, "--dsn: migrate works on PostgreSQL only: use gh-ost or pt-online-schema-change"},
-		{"an unknown table", append([]string{"migrate", "bigint"}, args...), 2, `--table "orders": there is no such table`},
-		{"no generator", append([]string{"migrate", "default"}, args...), 2, `--generator ""`},
-		{"a time", append([]string{"migrate", "bigint", "--created-at", "made"}, args...), 2, "--created-at is for uuid only"},
-		{"worker and lease", append([]string{"migrate", "uuid", "--worker", "3", "--lease", "x.db", "--created-at", "made", "--generator", "f()"}, args...), 2, "--worker excludes --lease"},
-		{"another namespace", append([]string{"migrate", "uuid", "--created-at", "made", "--generator", "v2_next('orders')"}, args...), 2, `--namespace "default": must be "orders", as for the generator`},
-		{"both ways", append([]string{"migrate", "bigint", "--undo", "--finish"}, args...), 2, "--finish true"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			got := run(t, c.args...)
-			if got.code != c.code || !strings.Contains(got.err, c.want) || got.out != "" {
-				t.Errorf("exit code %d, %s%s; want %q", got.code, got.out, got.err, c.want)
-			}
-		})
-	}
-}
