@@ -37,29 +37,23 @@ func TestZero(t *testing.T) {
 	if r, err := New(Config{}); r != nil || !errors.As(err, &config) {
 		t.Errorf("%v, %v", r, err)
 	}
-	for name, r := range map[string]*Ring{"nil": nil, "zero": {}} {
-		t.Run("ring/"+name, func(t *testing.T) {
-			if s, err := r.Sealer("order"); s != nil || err == nil || !strings.Contains(err.Error(), "the ring has no Keys") {
-				t.Errorf("%v, %v", s, err)
-			}
-		})
+	for _, r := range []*Ring{nil, {}} {
+		if s, err := r.Sealer("order"); s != nil || err == nil {
+			t.Errorf("%v, %v", s, err)
+		}
 	}
-	for name, s := range map[string]*Sealer{"nil": nil, "zero": {}} {
-		t.Run("sealer/"+name, func(t *testing.T) {
-			if b, err := s.AppendSeal([]byte("ord_"), 42); string(b) != "ord_" || err == nil || !strings.Contains(err.Error(), "token: seal: the sealer is nil or zero") {
-				t.Errorf("%q, %v", b, err)
-			}
-			for _, token := range []string{"", strings.Repeat("0", 22)} {
-				if id, err := s.Unseal(token); id != 0 || err == nil || !strings.Contains(err.Error(), "token: unseal: the sealer is nil or zero") {
-					t.Errorf("%d, %v", id, err)
-				}
-			}
-			if block, err := s.SealBlock(42); block != [16]byte{} || err == nil {
-				t.Errorf("%x, %v", block, err)
-			}
-			if id, err := s.OpenBlock([16]byte{}); id != 0 || err == nil {
-				t.Errorf("%d, %v", id, err)
-			}
-		})
+	for _, s := range []*Sealer{nil, {}} {
+		if b, err := s.AppendSeal([]byte("ord_"), 42); string(b) != "ord_" || err == nil {
+			t.Errorf("%q, %v", b, err)
+		}
+		if id, err := s.Unseal(strings.Repeat("0", 22)); id != 0 || err == nil {
+			t.Errorf("%d, %v", id, err)
+		}
+		if block, err := s.SealBlock(42); block != [16]byte{} || err == nil {
+			t.Errorf("%x, %v", block, err)
+		}
+		if id, err := s.OpenBlock([16]byte{}); id != 0 || err == nil {
+			t.Errorf("%d, %v", id, err)
+		}
 	}
 }

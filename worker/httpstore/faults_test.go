@@ -165,17 +165,8 @@ func TestImpossibleClaims(t *testing.T) {
 }
 
 func TestTokens(t *testing.T) {
-	s := open(t, handlerOf(t, memstore.New(memstore.Config{})))
-	for _, token := range []string{"wrong-wrong-wrong-wrong", secret + "x", secret[:len(secret)-1], strings.ToUpper(secret)} {
-		for verb, err := range verbs(t.Context(), mustNew(New(Config{URL: s.server.URL, Token: token}))) {
-			var refused *StoreError
-			if !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized || typed(err) {
-				t.Errorf("%s: %v", verb, err)
-			}
-		}
-	}
 	for header, want := range map[string]int{
-		"": 401, "Bearer": 401, "Bearer ": 401, secret: 401, "Basic " + secret: 401, "Bearer " + secret: 400, "bearer another-token-of-the-server": 400, "Bearer " + secret + " x": 401,
+		"": 401, "Bearer " + secret[1:]: 401, "Bearer " + strings.ToUpper(secret): 401, "Bearer": 401, "Bearer ": 401, secret: 401, "Basic " + secret: 401, "Bearer " + secret: 400, "bearer another-token-of-the-server": 400, "Bearer " + secret + " x": 401,
 	} {
 		r := httptest.NewRequest(http.MethodPost, "/v1/claim", strings.NewReader("{}"))
 		r.Header.Set("Content-Type", "application/json")

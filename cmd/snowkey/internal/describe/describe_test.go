@@ -1,6 +1,7 @@
 package describe
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -27,6 +28,24 @@ func TestJavaScript(t *testing.T) {
 	}
 	if got, want := NewJavaScript("18446744073709551615"), (JavaScript{false, false, "18446744073709552000"}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// The parts of a worker ID, and the sequence numbers of a tick, are checked by the layout.
+func TestBounds(t *testing.T) {
+	for _, c := range []struct {
+		datacenter, worker int64
+		want               string // the worker ID, or the field that is wrong
+	}{{-1, 1023, "1023"}, {-1, 1024, "Worker"}, {31, 31, "1023"}, {1, 3, "35"}, {0, 32, "Worker"}, {32, 0, "Datacenter"}} {
+		id, err := WorkerID(core.Twitter(), c.datacenter, c.worker)
+		if got := fmt.Sprint(id); got != c.want && (err == nil || !strings.Contains(err.Error(), c.want+" ")) {
+			t.Errorf("%d, %d: %d, %v, want %s", c.datacenter, c.worker, id, err, c.want)
+		}
+	}
+	for field, c := range map[string][2]int64{"": {4000, 96}, "Count": {4000, 97}, "Sequence": {4096, 1}} {
+		if err := CheckTick(core.Twitter(), c[0], c[1]); (err == nil) != (field == "") || err != nil && !strings.Contains(err.Error(), field+" ") {
+			t.Errorf("%d: %v, want %s", c, err, field)
+		}
 	}
 }
 
