@@ -16,18 +16,13 @@ func TestTypeNames(t *testing.T) {
 		"": false, "_": false, "_order": false, "order_": false, "Order": false, "order2": false, "order-line": false,
 		"ördr": false, "an order": false, strings.Repeat("a", 64): false, strings.Repeat("a", 1000): false,
 	} {
-		t.Run(name[:min(len(name), 70)], func(t *testing.T) {
-			s, err := r.Sealer(name)
-			if (err == nil) != ok || (s != nil) != ok {
-				t.Errorf("Sealer: %v, %v", s, err)
-			}
-			if !ok && (!strings.Contains(err.Error(), "token: Sealer: type name "+quote(name)) || len(err.Error()) > 300) {
-				t.Error(err)
-			}
-			if err := (sqltype.Form{Prefix: name}).Check(); name != "" && (err == nil) != ok {
-				t.Errorf("as a prefix in sqltype: %v", err)
-			}
-		})
+		s, err := r.Sealer(name)
+		if (err == nil) != ok || (s != nil) != ok || !ok && len(err.Error()) > 300 {
+			t.Errorf("%.70q: %v, %v", name, s, err)
+		}
+		if err := (sqltype.Form{Prefix: name}).Check(); name != "" && (err == nil) != ok {
+			t.Errorf("%.70q as a prefix in sqltype: %v", name, err)
+		}
 	}
 }
 
