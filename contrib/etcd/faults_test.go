@@ -26,68 +26,61 @@ func request(namespace string) driver.Request {
 
 var errLost = errors.New("the answer was lost")
 
-// lossy carries out transactions and loses some of the answers; before each it
-// lets something else happen.
-type lossy struct {
+// between is a client that lets something else happen before each transaction, or an error come instead.
+type between struct {
 	clientv3.KV
-	before func()
-	lose   func() bool
+	before func(ctx context.Context) error
 }
 
-func (l *lossy) Txn(ctx context.Context) clientv3.Txn { return &lossyTxn{l.KV.Txn(ctx), l} }
+// Txn passes on no deadline: it is for the store, see soon.
+func (b between) Txn(ctx context.Context) clientv3.Txn {
+	return &betweenTxn{b.KV.Txn(endless{ctx}), ctx, b}
+}
 
-type lossyTxn struct {
+type betweenTxn struct {
 	clientv3.Txn
-	kv *lossy
+	ctx context.Context
+	kv  between
 }
 
-func (x *lossyTxn) If(c ...clientv3.Cmp) clientv3.Txn  { x.Txn = x.Txn.If(c...); return x }
-func (x *lossyTxn) Then(o ...clientv3.Op) clientv3.Txn { x.Txn = x.Txn.Then(o...); return x }
-func (x *lossyTxn) Commit() (*clientv3.TxnResponse, error) {
-	if x.kv.before != nil {
-		x.kv.before()
+func (x *betweenTxn) If(c ...clientv3.Cmp) clientv3.Txn  { x.Txn = x.Txn.If(c...); return x }
+func (x *betweenTxn) Then(o ...clientv3.Op) clientv3.Txn { x.Txn = x.Txn.Then(o...); return x }
+func (x *betweenTxn) Commit() (*clientv3.TxnResponse, error) {
+	if err := x.kv.before(x.ctx); err != nil {
+		return nil, err
 	}
-	answer, err := x.Txn.Commit()
-	if err == nil && x.kv.lose != nil && x.kv.lose() {
-		return nil, errLost
-	}
-	return answer, err
+	return x.Txn.Commit()
 }
 
-// Answers are lost after the write. What is repeated does no harm, and a claim
-// takes no second worker ID.
-func TestLostAnswers(t *testing.T) {
-	client := connect(t, testserver.Etcd(t))
-	n, every := 0, 2
-	client.KV = &lossy{KV: client.KV, lose: func() bool { n++; return n%every == 0 }} // each call reads, then writes
-	store, ctx := mustNew(New(client, Config{})), t.Context()
-	r := request(newNamespace())
-	if _, err := store.Claim(ctx, r); !errors.Is(err, errLost) {
-		t.Fatalf("nothing was lost: %v", err)
-	}
-	c, err := store.Claim(ctx, r) // reads, and finds its worker ID
-	if err != nil || c.FencingToken != 1 {
-		t.Fatalf("%+v, %v", c, err)
-	}
-	n = 0
-	renewal := driver.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 5, TTL: r.TTL}
-	if err := store.Renew(ctx, renewal); !errors.Is(err, errLost) {
+// once calls write between the read and the write of a call.
+func once(client *clientv3.Client, write func()) clientv3.KV {
+	txns := 0
+	return between{clientv3.NewKV(client), func(context.Context) error {
+		if txns++; txns == 2 {
+			write()
+		}
+		return nil
+	}}
+}
+
+// The error of a write is that of the call.
+func TestWriteFails(t *testing.T) {
+	client := connect(t, testserver.Etcd(t).DSN)
+	store, r := mustNew(New(client, Config{})), request(newNamespace())
+	c, err := store.Claim(t.Context(), r)
+	if err != nil {
 		t.Fatal(err)
 	}
-	give := driver.Return{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.From + 1}
-	if rows, err := store.List(ctx, r.Namespace); err != nil || len(rows) != 1 || rows[0].Fence != c.Fence+5 {
-		t.Fatalf("%+v, %v", rows, err)
-	}
-	n = 0
-	if err := store.Release(ctx, give); !errors.Is(err, errLost) {
-		t.Fatal(err)
-	}
-	every = 1 << 30
-	if err := store.Release(ctx, give); !errors.Is(err, driver.ErrNotHeld) {
-		t.Fatal(err)
-	}
-	if next, err := store.Claim(ctx, request(r.Namespace)); err != nil || next.Worker != c.Worker || next.From < give.Fence || next.FencingToken != 2 {
-		t.Fatalf("%+v, %v", next, err)
+	txns := 0
+	client.KV = between{client.KV, func(context.Context) error {
+		if txns++; txns%2 == 0 {
+			return errLost
+		}
+		return nil
+	}}
+	_, err = store.Claim(t.Context(), request(r.Namespace))
+	if renewed := store.Renew(t.Context(), driver.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: 1, ClaimID: r.ClaimID, Fence: c.Fence, TTL: r.TTL}); !errors.Is(err, errLost) || !errors.Is(renewed, errLost) {
+		t.Errorf("%v, %v", err, renewed)
 	}
 }
 
@@ -97,7 +90,7 @@ func TestOneTokenOneNumber(t *testing.T) {
 	server := testserver.Etcd(t)
 	stores := make([]*Store, 6)
 	for i := range stores {
-		stores[i] = mustNew(New(connect(t, server), Config{}))
+		stores[i] = mustNew(New(connect(t, server.DSN), Config{}))
 	}
 	for range 20 {
 		first := request(newNamespace()) // a new namespace would make them meet at its layout
@@ -135,14 +128,7 @@ func TestOneTokenOneNumber(t *testing.T) {
 // stays.
 func TestMeanwhile(t *testing.T) {
 	ctx, server := t.Context(), testserver.Etcd(t)
-	client, other := connect(t, server), mustNew(New(connect(t, server), Config{}))
-	var meanwhile func()
-	txns := 0
-	client.KV = &lossy{KV: client.KV, before: func() {
-		if txns++; txns == 2 { // each verb reads, then writes
-			meanwhile()
-		}
-	}}
+	client, other := connect(t, server.DSN), mustNew(New(connect(t, server.DSN), Config{}))
 	store := mustNew(New(client, Config{}))
 	row := func(namespace string) driver.Record {
 		t.Helper()
@@ -169,7 +155,7 @@ func TestMeanwhile(t *testing.T) {
 					t.Fatal(err)
 				}
 				var after driver.Record
-				txns, meanwhile = 0, func() {
+				client.KV = once(client, func() {
 					if by == "renewed" {
 						err = other.Renew(ctx, driver.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 2000, TTL: r.TTL})
 					} else if err = other.Free(ctx, r.Namespace, c.Worker, c.FencingToken); err == nil {
@@ -181,7 +167,7 @@ func TestMeanwhile(t *testing.T) {
 						t.Fatal(err)
 					}
 					after = row(r.Namespace)
-				}
+				})
 				err = verb(r, c)
 				now := row(r.Namespace)
 				switch {
@@ -204,11 +190,11 @@ func TestMeanwhile(t *testing.T) {
 	if _, err := client.Delete(ctx, alive); err != nil { // as if it were
 		t.Fatal(err)
 	}
-	txns, meanwhile = 0, func() {
+	client.KV = once(client, func() {
 		if _, err := client.Put(ctx, alive, "60000"); err != nil {
 			t.Fatal(err)
 		}
-	}
+	})
 	late := request(r.Namespace)
 	late.WorkerIDs = 1
 	if got, err := store.Claim(ctx, late); !errors.Is(err, driver.ErrNoWorkerID) || row(r.Namespace).FencingToken != c.FencingToken {
@@ -220,7 +206,7 @@ func TestMeanwhile(t *testing.T) {
 // that is new, and of one whose layout an operator changes.
 func TestLayoutMeanwhile(t *testing.T) {
 	ctx, server := t.Context(), testserver.Etcd(t)
-	client, other := connect(t, server), mustNew(New(connect(t, server), Config{}))
+	client, other := connect(t, server.DSN), mustNew(New(connect(t, server.DSN), Config{}))
 	for _, known := range []bool{false, true} {
 		r, another := request(newNamespace()), request("")
 		another.Namespace, another.Layout, another.Preferred = r.Namespace, "layout 2", 3
@@ -229,11 +215,7 @@ func TestLayoutMeanwhile(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		txns := 0
-		client.KV = &lossy{KV: clientv3.NewKV(client), before: func() {
-			if txns++; txns != 2 {
-				return
-			}
+		client.KV = once(client, func() {
 			var err error
 			if known {
 				_, err = client.Put(ctx, "snowkey#layout#"+r.Namespace, another.Layout)
@@ -243,7 +225,7 @@ func TestLayoutMeanwhile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-		}}
+		})
 		var layout *driver.LayoutError
 		c, err := mustNew(New(client, Config{})).Claim(ctx, r)
 		if rows, _ := other.List(ctx, r.Namespace); !errors.As(err, &layout) || layout.Have != another.Layout || len(rows) != 1 {
@@ -265,7 +247,7 @@ func (e ending) KeepAliveOnce(ctx context.Context, id clientv3.LeaseID) (*client
 // The time to live ends during a renewal. No other holder has claimed the worker ID, so the
 // renewal succeeds.
 func TestLifeEndsMeanwhile(t *testing.T) {
-	client := connect(t, testserver.Etcd(t))
+	client := connect(t, testserver.Etcd(t).DSN)
 	client.Lease = ending{client.Lease}
 	store, r := mustNew(New(client, Config{})), request(newNamespace())
 	c, err := store.Claim(t.Context(), r)

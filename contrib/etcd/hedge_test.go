@@ -60,23 +60,11 @@ func TestHedge(t *testing.T) {
 	}
 }
 
-// silent is a cluster of three of which one member takes requests and never answers:
+// silent are the leases of a cluster of three of which one member takes requests and never answers:
 // every third request is its.
 type silent struct {
-	clientv3.KV
 	clientv3.Lease
 	asked *atomic.Int64
-}
-
-// Txn passes on no deadline: it is for the store, see soon.
-func (s silent) Txn(ctx context.Context) clientv3.Txn {
-	return &silentTxn{s.KV.Txn(endless{ctx}), ctx, s}
-}
-
-type silentTxn struct {
-	clientv3.Txn
-	ctx context.Context
-	of  silent
 }
 
 func (s silent) swallow(ctx context.Context) error {
@@ -85,15 +73,6 @@ func (s silent) swallow(ctx context.Context) error {
 	}
 	<-ctx.Done()
 	return ctx.Err()
-}
-
-func (x *silentTxn) If(c ...clientv3.Cmp) clientv3.Txn  { x.Txn = x.Txn.If(c...); return x }
-func (x *silentTxn) Then(o ...clientv3.Op) clientv3.Txn { x.Txn = x.Txn.Then(o...); return x }
-func (x *silentTxn) Commit() (*clientv3.TxnResponse, error) {
-	if err := x.of.swallow(x.ctx); err != nil {
-		return nil, err
-	}
-	return x.Txn.Commit()
 }
 
 func (s silent) KeepAliveOnce(ctx context.Context, id clientv3.LeaseID) (*clientv3.LeaseKeepAliveResponse, error) {
@@ -116,14 +95,14 @@ func (endless) Deadline() (time.Time, bool) { return time.Time{}, false }
 
 // A renewal asks three times, and so always meets the one that is silent.
 func TestSilentMember(t *testing.T) {
-	client := connect(t, testserver.Etcd(t))
+	client := connect(t, testserver.Etcd(t).DSN)
 	store, r := mustNew(New(client, Config{})), request(newNamespace())
 	c, err := store.Claim(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := silent{client.KV, client.Lease, new(atomic.Int64)}
-	client.KV, client.Lease = s, s
+	s := silent{client.Lease, new(atomic.Int64)}
+	client.KV, client.Lease = between{client.KV, s.swallow}, s
 	within := func(do func(ctx context.Context) error) error {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()

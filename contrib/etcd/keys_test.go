@@ -20,7 +20,7 @@ import (
 // A record has no etcd lease. The presence key has one, unless there is no time to live, and
 // a release deletes only that key.
 func TestWhatIsKept(t *testing.T) {
-	client := connect(t, testserver.Etcd(t))
+	client := connect(t, testserver.Etcd(t).DSN)
 	store, ctx, name := mustNew(New(client, Config{})), t.Context(), newNamespace()
 	get := func(key string) *mvccpb.KeyValue {
 		t.Helper()
@@ -72,7 +72,7 @@ func TestWhatIsKept(t *testing.T) {
 
 // Whatever the names of prefixes and namespaces, a claim is seen only in its own.
 func TestNames(t *testing.T) {
-	client, ctx, id := connect(t, testserver.Etcd(t)), t.Context(), newNamespace()
+	client, ctx, id := connect(t, testserver.Etcd(t).DSN), t.Context(), newNamespace()
 	type place struct{ prefix, namespace string }
 	places := []place{
 		{id, "a"}, {id, "a/b"}, {id, "a:b"}, {id, "A"}, {id, "a0"}, {id, "worker"}, {id, "a/worker/0"}, {id + "/a", "b"}, {id + "/", "a"}, {id + "-worker", "a"}, {id + "a", "a"},
@@ -92,38 +92,20 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestConfigFaults(t *testing.T) {
-	for name, c := range map[string]struct {
-		client *clientv3.Client
-		prefix string
-		want   []string
-	}{
-		"no client":         {nil, "", []string{"client"}},
-		"# in the prefix":   {new(clientv3.Client), "a#b", []string{"Prefix"}},
-		"space in it":       {new(clientv3.Client), "a b", []string{"Prefix"}},
-		"not ASCII":         {new(clientv3.Client), "ä", []string{"Prefix"}},
-		"too long":          {new(clientv3.Client), strings.Repeat("x", 256), []string{"Prefix"}},
-		"client and prefix": {nil, "a#b", []string{"client", "Prefix"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			store, err := New(c.client, Config{Prefix: c.prefix})
-			var config *core.ConfigError
-			if store != nil || !errors.As(err, &config) || config.Package != "etcd" || len(config.Fields) != len(c.want) {
-				t.Fatalf("%v, %v", store, err)
-			}
-			for i, f := range config.Fields {
-				if f.Field != c.want[i] {
-					t.Errorf("%v, want %s", f, c.want[i])
-				}
-			}
-		})
+func TestBadPrefixes(t *testing.T) {
+	for _, prefix := range []string{"a#b", "a b", "ä", strings.Repeat("x", 256)} {
+		store, err := New(new(clientv3.Client), Config{Prefix: prefix})
+		var config *core.ConfigError
+		if store != nil || !errors.As(err, &config) || len(config.Fields) != 1 || config.Fields[0].Field != "Prefix" {
+			t.Errorf("%q: %v, %v", prefix, store, err)
+		}
 	}
 }
 
 // What others, or newer versions, have written below the prefix is an error that names the key, and is not
 // overwritten.
 func TestForeignKeys(t *testing.T) {
-	client, ctx := connect(t, testserver.Etcd(t)), t.Context()
+	client, ctx := connect(t, testserver.Etcd(t).DSN), t.Context()
 	for suffix, value := range map[string]string{
 		"worker#%#0": "", "worker#%#1": "{}", "worker#%#2": `{"epoch":-1}`, "worker#%#3": `{"epoch":1e300}`, "worker#%#4": `{"epoch":1,"token":"","owner":"","until":1,"newer":1}`,
 		"worker#%#x": `{"epoch":1}`, "worker#%#-1": `{"epoch":1}`, "worker#%#01": `{"epoch":1}`, "worker#%#": `{"epoch":1}`,
@@ -146,27 +128,6 @@ func TestForeignKeys(t *testing.T) {
 	}
 }
 
-// NoWorkerIDError.Wait is the rest of the time to live that ends first.
-func TestWait(t *testing.T) {
-	store, name := mustNew(New(connect(t, testserver.Etcd(t)), Config{})), newNamespace()
-	const first = 10 * time.Minute
-	began := time.Now()
-	for _, ttl := range []int64{3_600_000, first.Milliseconds(), 3_600_000, driver.NoTTL} {
-		r := request(name)
-		r.TTL = ttl
-		if _, err := store.Claim(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	time.Sleep(1100 * time.Millisecond)
-	_, err := store.Claim(t.Context(), request(name))
-	var none *driver.NoWorkerIDError
-	// The server counts whole seconds.
-	if most, least := first-500*time.Millisecond, first-time.Since(began)-2*time.Second; !errors.As(err, &none) || none.Leased != 4 || none.Wait < least || none.Wait > most {
-		t.Errorf("%v; want %v to %v", err, least, most)
-	}
-}
-
 func TestClocks(t *testing.T) {
 	server := testserver.Etcd(t)
 	member, _, _ := strings.Cut(server.DSN, ",")
@@ -177,7 +138,7 @@ func TestClocks(t *testing.T) {
 	if err != nil || now.Before(before.Add(-apart)) || now.After(time.Now().Add(apart)) {
 		t.Fatalf("%v after %v: %v", now, before, err)
 	}
-	store := mustNew(New(connect(t, server), Config{Clock: clock}))
+	store := mustNew(New(connect(t, server.DSN), Config{Clock: clock}))
 	r := request(newNamespace())
 	r.MaxSkew = 600_000
 	if _, err := store.Claim(t.Context(), r); err != nil {
@@ -189,19 +150,14 @@ func TestClocks(t *testing.T) {
 		t.Error(err)
 	}
 	for what, answer := range map[string]http.HandlerFunc{
-		"404": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) },
-		"sent no valid Date": func(w http.ResponseWriter, _ *http.Request) {
-			w.Header()["Date"] = nil
-		},
+		"404":                http.NotFound,
+		"sent no valid Date": func(w http.ResponseWriter, _ *http.Request) { w.Header()["Date"] = nil },
 	} {
-		t.Run(what, func(t *testing.T) {
-			odd := httptest.NewServer(answer)
-			_, err := mustNew(New(connect(t, server), Config{Clock: HTTPClock(odd.URL, odd.Client())})).Claim(t.Context(), r)
-			if err == nil || !strings.Contains(err.Error(), what) {
-				t.Errorf("%s: %v", what, err)
-			}
-			odd.Close()
-		})
+		odd := httptest.NewServer(answer)
+		defer odd.Close()
+		if _, err := HTTPClock(odd.URL, odd.Client())(t.Context()); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 	var config *core.ConfigError
 	if _, err := HTTPClock("http://a b", nil)(context.Background()); !errors.As(err, &config) {

@@ -9,10 +9,6 @@ import (
 	"testing"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
-
-	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -38,12 +34,7 @@ func TestEachRequestConnects(t *testing.T) {
 			_ = c.Close()
 		}
 	}()
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{l.Addr().String()}, Logger: zap.NewNop()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	store := mustNew(New(client, Config{}))
+	store := mustNew(New(connect(t, l.Addr().String()), Config{}))
 	// By itself it would try eleven times in that time at most: it waits 1s, 1.6s, 2.6s
 	// and so on, each a fifth longer or shorter.
 	const enough, much = 12, 3 * time.Minute
@@ -78,33 +69,13 @@ func TestUnreachable(t *testing.T) {
 	}
 	defer silent.Close()
 	for endpoint, why := range map[string]string{nobody: "connection refused", silent.Addr().String(): ""} {
-		client, err := clientv3.New(clientv3.Config{Endpoints: []string{endpoint}, Logger: zap.NewNop()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer client.Close()
-		lease, err := worker.Open(t.Context(), mustNew(New(client, Config{})), worker.Config{Namespace: "orders", Timeout: time.Second, ClaimWait: -1})
-		if lease != nil || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%v", err)
-			continue
-		}
-		for _, want := range []string{`etcd: read namespace "orders": no answer from ` + endpoint, why, "Config.Timeout is 1s"} {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%q does not tell %q", err, want)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := mustNew(New(connect(t, endpoint), Config{})).Claim(ctx, request("orders"))
+		for _, want := range []string{`etcd: read namespace "orders": no answer from ` + endpoint, why} {
+			if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %q", err, want)
 			}
 		}
-		t.Log(err)
-	}
-}
-
-// Whatever the client's error is, the error of a context that is done is the context's.
-func TestFailed(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	if err := (&Store{}).failed(ctx, "renew", errLost); !errors.Is(err, errLost) || errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	cancel()
-	if err := (&Store{}).failed(ctx, "renew", errLost); !errors.Is(err, context.Canceled) {
-		t.Error(err)
 	}
 }

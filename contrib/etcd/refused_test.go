@@ -26,3 +26,12 @@ func TestRefusedForGood(t *testing.T) {
 		})
 	}
 }
+
+// Whatever the client's error is, the error of a context that is done is the context's.
+func TestDoneContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := (&Store{}).failed(ctx, "renew", errLost); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}

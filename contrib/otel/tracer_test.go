@@ -3,7 +3,6 @@ package otel_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -16,49 +15,11 @@ import (
 
 	snowotel "github.com/seed-299c1d6b/snowkey/contrib/otel"
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/snowkeytest"
 	"github.com/seed-299c1d6b/snowkey/worker"
-	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
 const answersIn = 30 * time.Millisecond
-
-// slow is a store that takes answersIn for each request, and fails while it is down.
-type slow struct {
-	*memstore.Store
-	down atomic.Bool
-}
-
-var errDown = errors.New("the store is down")
-
-func (s *slow) wait() error {
-	time.Sleep(answersIn)
-	if s.down.Load() {
-		return errDown
-	}
-	return nil
-}
-
-func (s *slow) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
-	if err := s.wait(); err != nil {
-		return driver.Claim{}, err
-	}
-	return s.Store.Claim(ctx, r)
-}
-
-func (s *slow) Renew(ctx context.Context, r driver.Renewal) error {
-	if err := s.wait(); err != nil {
-		return err
-	}
-	return s.Store.Renew(ctx, r)
-}
-
-func (s *slow) Release(ctx context.Context, r driver.Return) error {
-	if err := s.wait(); err != nil {
-		return err
-	}
-	return s.Store.Release(ctx, r)
-}
 
 // count is the next observer.
 type count struct{ n atomic.Int64 }
@@ -68,7 +29,7 @@ func (c *count) Observe(core.Event) { c.n.Add(1) }
 // trial is a lease in a bubble, and the spans that it has made.
 type trial struct {
 	*testing.T
-	store *slow
+	store *snowkeytest.Store
 	gen   *worker.Generator
 	spans *tracetest.InMemoryExporter
 	next  count
@@ -77,7 +38,8 @@ type trial struct {
 func inTrial(t *testing.T, f func(w *trial)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &trial{T: t, store: &slow{Store: memstore.New(memstore.Config{})}, spans: tracetest.NewInMemoryExporter()}
+		w := &trial{T: t, store: snowkeytest.NewStore(t, nil), spans: tracetest.NewInMemoryExporter()}
+		w.store.Slow(answersIn)
 		provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(w.spans))
 		tracer := snowotel.NewTracer(snowotel.TracerConfig{TracerProvider: provider, Next: &w.next})
 		gen, err := worker.Open(t.Context(), w.store, worker.Config{
@@ -89,7 +51,7 @@ func inTrial(t *testing.T, f func(w *trial)) {
 		}
 		w.gen = gen
 		f(w)
-		w.store.down.Store(false)
+		w.store.Fail(nil)
 		_ = gen.Close(context.Background())
 	})
 }
@@ -146,9 +108,9 @@ func TestRequests(t *testing.T) {
 // Renewals that fail say why. The time without ids is a span.
 func TestOutage(t *testing.T) {
 	inTrial(t, func(w *trial) {
-		w.store.down.Store(true)
+		w.store.Fail(errors.New("the store is down"))
 		time.Sleep(2 * time.Minute)
-		w.store.down.Store(false)
+		w.store.Fail(nil)
 		time.Sleep(5 * time.Second)
 		failed := 0
 		for _, s := range w.take("snowkey.lease.renew") {
@@ -172,10 +134,7 @@ func TestOutage(t *testing.T) {
 // The renewal that finds the loss has an event, and a claim follows.
 func TestLoss(t *testing.T) {
 	inTrial(t, func(w *trial) {
-		s := w.gen.Stats()
-		if err := w.store.Free(w.Context(), s.Namespace, s.Worker, s.FencingToken); err != nil {
-			w.Fatal(err)
-		}
+		w.store.Lose()
 		time.Sleep(time.Minute)
 		lost := 0
 		for _, s := range w.take("snowkey.lease.renew") {
@@ -196,12 +155,10 @@ func TestLoss(t *testing.T) {
 // Without a provider there are no spans, and events reach the next observer.
 func TestNoProvider(t *testing.T) {
 	var next count
-	for i, tracer := range []*snowotel.Tracer{nil, {}, snowotel.NewTracer(snowotel.TracerConfig{Next: &next}), snowotel.NewTracer(snowotel.TracerConfig{})} {
-		t.Run(fmt.Sprint(i), func(*testing.T) {
-			for _, kind := range []core.EventKind{worker.Claimed, worker.Resumed, worker.Fenced, core.ClockStepBack} {
-				tracer.Observe(core.Event{Kind: kind, Namespace: "orders"})
-			}
-		})
+	for _, tracer := range []*snowotel.Tracer{nil, {}, snowotel.NewTracer(snowotel.TracerConfig{Next: &next}), snowotel.NewTracer(snowotel.TracerConfig{})} {
+		for _, kind := range []core.EventKind{worker.Claimed, worker.Resumed, worker.Fenced, core.ClockStepBack} {
+			tracer.Observe(core.Event{Kind: kind, Namespace: "orders"})
+		}
 	}
 	if n := next.n.Load(); n != 4 {
 		t.Errorf("the next observer got %d events", n)

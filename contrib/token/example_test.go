@@ -59,6 +59,14 @@ func exampleRing() *token.Ring {
 	return ring
 }
 
+func exampleSealer() *token.Sealer {
+	orders, err := exampleRing().Sealer("order")
+	if err != nil {
+		log.Fatal(err)
+	}
+	return orders
+}
+
 // A key is rotated by adding a new one in front. What the old one sealed still opens.
 func ExampleNew() {
 	older, err := token.ParseSecret(keyText)
@@ -113,10 +121,7 @@ func ExampleRing_Sealer() {
 }
 
 func ExampleSealer_AppendSeal() {
-	orders, err := exampleRing().Sealer("order")
-	if err != nil {
-		log.Fatal(err)
-	}
+	orders := exampleSealer()
 	for id := range sqltype.ID(3) { // neighbours have nothing in common
 		text, err := orders.AppendSeal([]byte("/orders/"), 1996573624012345677+id)
 		fmt.Println(string(text), err)
@@ -128,10 +133,7 @@ func ExampleSealer_AppendSeal() {
 }
 
 func ExampleSealer_Unseal() {
-	orders, err := exampleRing().Sealer("order")
-	if err != nil {
-		log.Fatal(err)
-	}
+	orders := exampleSealer()
 	fmt.Println(orders.Unseal("6SAPX568jFlC91Nu9cArMb"))
 	fmt.Println(orders.Unseal("6SAPX568jFlC91Nu9cArMB"))
 	// Output:
@@ -141,10 +143,7 @@ func ExampleSealer_Unseal() {
 
 // For a uuid column or a binary protocol.
 func ExampleSealer_SealBlock() {
-	orders, err := exampleRing().Sealer("order")
-	if err != nil {
-		log.Fatal(err)
-	}
+	orders := exampleSealer()
 	block, err := orders.SealBlock(1996573624012345677)
 	fmt.Printf("%x %v\n", block, err)
 	// Output:
@@ -152,10 +151,7 @@ func ExampleSealer_SealBlock() {
 }
 
 func ExampleSealer_OpenBlock() {
-	orders, err := exampleRing().Sealer("order")
-	if err != nil {
-		log.Fatal(err)
-	}
+	orders := exampleSealer()
 	block, err := orders.SealBlock(1996573624012345677)
 	if err != nil {
 		log.Fatal(err)

@@ -12,7 +12,12 @@ import (
 func FuzzUnseal(f *testing.F) {
 	s := sealerOf(f, oneKey(f), "order")
 	f.Add("", int64(0))
-	f.Add(strings.Repeat("z", 22), int64(-1))
+	for _, text := range []string{
+		"1996573624012345677", strings.Repeat("0", 22), strings.Repeat("z", 22), "z" + strings.Repeat("0", 21), strings.Repeat("0", 11) + "z" + strings.Repeat("0", 10),
+		strings.Repeat("0", 21) + "-", strings.Repeat("é", 11), strings.Repeat("x", 1e6),
+	} {
+		f.Add(text, int64(-1))
+	}
 	for _, tt := range golden {
 		f.Add(tt.token, int64(tt.id))
 	}

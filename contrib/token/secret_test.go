@@ -16,18 +16,10 @@ import (
 
 func TestParseSecret(t *testing.T) {
 	raw := unhex(t, text1)
-	for name, text := range map[string]string{
-		"hex":            text1,
-		"a file's lines": " \t" + text1 + "\r\n",
-		"base64":         base64.StdEncoding.EncodeToString(raw),
-		"base64url raw":  base64.RawURLEncoding.EncodeToString(raw) + "\n",
-	} {
-		t.Run(name, func(t *testing.T) {
-			s, err := ParseSecret(text)
-			if err != nil || !s.equal(secret(t, text1)) {
-				t.Errorf("%v, %v", s, err)
-			}
-		})
+	for _, text := range []string{text1, " \t" + text1 + "\r\n", base64.StdEncoding.EncodeToString(raw), base64.RawURLEncoding.EncodeToString(raw) + "\n"} {
+		if s, err := ParseSecret(text); err != nil || !s.equal(secret(t, text1)) {
+			t.Errorf("%q: %v, %v", text, s, err)
+		}
 	}
 	again := base64.RawStdEncoding.EncodeToString(raw)
 	for name, text := range map[string]string{
@@ -40,37 +32,25 @@ func TestParseSecret(t *testing.T) {
 		"a line between": text1[:32] + "\n" + text1[32:],
 		"zeros":          strings.Repeat("0", 64),
 		"hex of text":    fmt.Sprintf("%x", text1[:32]),
-		"a password":     "correct horse battery staple",
 		"huge":           strings.Repeat("a", 1e6),
 	} {
-		t.Run(name, func(t *testing.T) {
-			s, err := ParseSecret(text)
-			if !s.isZero() || err == nil || !strings.HasPrefix(err.Error(), "token: ParseSecret: ") {
-				t.Fatalf("%v, %v", s, err)
-			}
-			if text = strings.TrimSpace(text); len(text) > 3 && strings.Contains(err.Error(), text[:4]) {
-				t.Errorf("the error quotes the text: %v", err)
-			}
-		})
+		s, err := ParseSecret(text)
+		if !s.isZero() || err == nil || len(text) > 3 && strings.Contains(err.Error(), text[:4]) { // it quotes nothing
+			t.Errorf("%s: %v, %v", name, s, err)
+		}
 	}
 }
 
 func TestNewSecret(t *testing.T) {
 	raw := unhex(t, text1)
 	s, err := NewSecret(raw)
-	if err != nil || !s.equal(secret(t, text1)) {
-		t.Fatalf("%v, %v", s, err)
+	if clear(raw); err != nil || !s.equal(secret(t, text1)) {
+		t.Errorf("%v, %v, which is no copy", s, err)
 	}
-	clear(raw)
-	if !s.equal(secret(t, text1)) {
-		t.Error("the secret is not a copy")
-	}
-	for name, b := range map[string][]byte{"nil": nil, "31": unhex(t, text1)[:31], "33": append(unhex(t, text1), 1), "same": bytes.Repeat([]byte{200}, 32)} {
-		t.Run(name, func(t *testing.T) {
-			if s, err := NewSecret(b); !s.isZero() || err == nil || !strings.HasPrefix(err.Error(), "token: NewSecret: ") {
-				t.Errorf("%v, %v", s, err)
-			}
-		})
+	for _, b := range [][]byte{nil, raw[:31], append(unhex(t, text1), 1)} {
+		if s, err := NewSecret(b); !s.isZero() || err == nil {
+			t.Errorf("%d bytes: %v, %v", len(b), s, err)
+		}
 	}
 }
 

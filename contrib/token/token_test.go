@@ -108,21 +108,12 @@ func TestRoundTrip(t *testing.T) {
 	for _, id := range someIDs(4000) {
 		b, err := s.AppendSeal([]byte("ord_"), id)
 		text, ok := strings.CutPrefix(string(b), "ord_")
-		if err != nil || !ok || len(text) != 22 {
+		if err != nil || !ok || len(text) != 22 || strings.Trim(text, alphabet) != "" {
 			t.Fatalf("%d: %q, %v", id, b, err)
-		}
-		if rest := strings.Trim(text, alphabet); rest != "" {
-			t.Fatalf("%d: %q has another character: %q", id, text, rest)
 		}
 		if got, err := s.Unseal(text); err != nil || got != id {
 			t.Fatalf("%d is sealed as %q, which opens as %d, %v", id, text, got, err)
 		}
-	}
-}
-
-func TestBlocks(t *testing.T) {
-	s := sealerOf(t, oneKey(t), "order")
-	for _, id := range someIDs(1000) {
 		block, err := s.SealBlock(id)
 		if err != nil {
 			t.Fatal(err)
@@ -131,7 +122,10 @@ func TestBlocks(t *testing.T) {
 			t.Fatalf("%d is sealed as %x, which opens as %d, %v", id, block, got, err)
 		}
 	}
-	// Each bit of the tag counts.
+}
+
+func TestBitsOfTheTag(t *testing.T) {
+	s := sealerOf(t, oneKey(t), "order")
 	key := s.in.keys[0]
 	for bit := range 64 {
 		var forged block
@@ -141,9 +135,6 @@ func TestBlocks(t *testing.T) {
 		if id, err := s.OpenBlock(forged); !errors.Is(err, sqltype.ErrSyntax) || id != 0 {
 			t.Errorf("bit %d of the tag: %d, %v", bit, id, err)
 		}
-	}
-	if id, err := s.OpenBlock([16]byte{}); !errors.Is(err, sqltype.ErrSyntax) || id != 0 || !strings.Contains(err.Error(), strings.Repeat("0", 32)) {
-		t.Errorf("%d, %v", id, err)
 	}
 }
 
@@ -184,18 +175,27 @@ func TestOneSpelling(t *testing.T) {
 	}
 }
 
+// digitsOf returns n as 11 digits, with package big.
+func digitsOf(n *big.Int) string {
+	text := make([]byte, wordDigits)
+	rest, base, digit := new(big.Int).Set(n), big.NewInt(62), new(big.Int)
+	for i := range text {
+		rest.DivMod(rest, base, digit)
+		text[len(text)-1-i] = alphabet[digit.Uint64()]
+	}
+	return string(text)
+}
+
 func TestNegative(t *testing.T) {
 	s := sealerOf(t, oneKey(t), "order")
 	for _, id := range []sqltype.ID{-1, math.MinInt64} {
-		t.Run(fmt.Sprint(int64(id)), func(t *testing.T) {
-			b, err := s.AppendSeal([]byte("ord_"), id)
-			if !errors.Is(err, sqltype.ErrNegative) || string(b) != "ord_" || !strings.Contains(err.Error(), fmt.Sprint(int64(id))) {
-				t.Errorf("%q, %v", b, err)
-			}
-			if block, err := s.SealBlock(id); !errors.Is(err, sqltype.ErrNegative) || block != [16]byte{} {
-				t.Errorf("%x, %v", block, err)
-			}
-		})
+		b, err := s.AppendSeal([]byte("ord_"), id)
+		if !errors.Is(err, sqltype.ErrNegative) || string(b) != "ord_" || !strings.Contains(err.Error(), fmt.Sprint(int64(id))) {
+			t.Errorf("%q, %v", b, err)
+		}
+		if block, err := s.SealBlock(id); !errors.Is(err, sqltype.ErrNegative) || block != [16]byte{} {
+			t.Errorf("%x, %v", block, err)
+		}
 	}
 	// Only a holder of the key can make such a token.
 	var b block
@@ -208,17 +208,11 @@ func TestNegative(t *testing.T) {
 // A token of one type does not open as another's.
 func TestOtherType(t *testing.T) {
 	r := oneKey(t)
-	names := []string{"order", "orders", "a"}
-	for _, name := range names {
-		for _, other := range names {
-			if name == other {
-				continue
-			}
-			mine, theirs := sealerOf(t, r, name), sealerOf(t, r, other)
-			for _, id := range someIDs(100) {
-				if got, err := theirs.Unseal(seal(t, mine, id)); got != 0 || !errors.Is(err, sqltype.ErrSyntax) {
-					t.Fatalf("%s %d opens as %s %d, %v", name, id, other, got, err)
-				}
+	for _, names := range [][2]string{{"order", "orders"}, {"orders", "order"}, {"order", "a"}} {
+		mine, theirs := sealerOf(t, r, names[0]), sealerOf(t, r, names[1])
+		for _, id := range someIDs(100) {
+			if got, err := theirs.Unseal(seal(t, mine, id)); got != 0 || !errors.Is(err, sqltype.ErrSyntax) {
+				t.Fatalf("%s, %d: %d, %v", names, id, got, err)
 			}
 		}
 	}
@@ -252,64 +246,15 @@ func TestRotation(t *testing.T) {
 func TestForged(t *testing.T) {
 	s := sealerOf(t, oneKey(t), "order")
 	token := seal(t, s, 1996573624012345677)
-	refused := func(t *testing.T, forged []byte) {
-		t.Helper()
-		if got, err := s.Unseal(string(forged)); got != 0 || !errors.Is(err, sqltype.ErrSyntax) {
-			t.Fatalf("%q opens as %d, %v", forged, got, err)
-		}
-	}
 	for at := range len(token) {
 		for c := range 256 {
 			forged := []byte(token)
-			if forged[at] = byte(c); string(forged) != token {
-				refused(t, forged)
+			if forged[at] = byte(c); string(forged) == token {
+				continue
+			}
+			if got, err := s.Unseal(string(forged)); got != 0 || !errors.Is(err, sqltype.ErrSyntax) {
+				t.Fatalf("%q opens as %d, %v", forged, got, err)
 			}
 		}
-	}
-}
-
-func TestRefused(t *testing.T) {
-	s := sealerOf(t, oneKey(t), "order")
-	for _, tt := range []struct{ name, token, want string }{
-		{"empty", "", `unseal "": not a token of type "order": its length is 0, not 22`},
-		{"decimal", "1996573624012345677", "its length is 19, not 22"},
-		{"zeros", strings.Repeat("0", 22), "no key of the ring opens it"},
-		{"above 2^64", strings.Repeat("z", 22), "not a token"},
-		{"first half above 2^64", "z" + strings.Repeat("0", 21), "not a token"},
-		{"last half above 2^64", strings.Repeat("0", 11) + "z" + strings.Repeat("0", 10), "not a token"},
-		{"hyphen", strings.Repeat("0", 21) + "-", "not a token"},
-		{"two bytes", strings.Repeat("é", 11), "not a token"},
-		{"huge", strings.Repeat("x", 1e6), "and 999936 more bytes"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			id, err := s.Unseal(tt.token)
-			if id != 0 || !errors.Is(err, sqltype.ErrSyntax) || !strings.HasPrefix(err.Error(), "token: ") || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("%d, %.300v, want %s", id, err, tt.want)
-			}
-		})
-	}
-}
-
-// AppendSeal, SealBlock, Unseal and OpenBlock allocate nothing.
-func TestAllocations(t *testing.T) {
-	s := sealerOf(t, oneKey(t), "order")
-	buf, text := make([]byte, 0, 64), seal(t, s, 1996573624012345677)
-	block, err := s.SealBlock(1996573624012345677)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, call := range map[string]func() error{
-		"AppendSeal": func() error { _, err := s.AppendSeal(buf, 1996573624012345677); return err },
-		"SealBlock":  func() error { _, err := s.SealBlock(1996573624012345677); return err },
-		"Unseal":     func() error { _, err := s.Unseal(text); return err },
-		"OpenBlock":  func() error { _, err := s.OpenBlock(block); return err },
-	} {
-		t.Run(name, func(t *testing.T) {
-			var err error
-			n := testing.AllocsPerRun(200, func() { err = call() })
-			if err != nil || n > 0 {
-				t.Errorf("%v allocations, %v", n, err)
-			}
-		})
 	}
 }

@@ -42,73 +42,51 @@ func until(t *testing.T, what string, ok func() bool) {
 // process is a real one of the command.
 type process struct {
 	*client
-	cmd    *exec.Cmd
+	*exec.Cmd
 	number string
-	stderr bytes.Buffer // read it after the end
-	out    io.Reader    // what follows the first line
+	out    io.Reader // what follows the first line
 }
 
-// start starts the command and waits until it listens. It is killed at the end
-// of the test, if it still runs.
-func start(t *testing.T, args ...string) *process {
+func start(t *testing.T, dsn string) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command(os.Args[0], append([]string{"-addr", "127.0.0.1:0", "-allow-data-loss"}, args...)...)}
-	p.cmd.Env = append(os.Environ(), "JSONAPI_TEST_COMMAND=1")
-	p.cmd.Stderr = &p.stderr
-	stdout, err := p.cmd.StdoutPipe()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-addr", "127.0.0.1:0", "-allow-data-loss", "-db", dsn)
+	cmd.Env, cmd.Stderr = append(os.Environ(), "JSONAPI_TEST_COMMAND=1"), os.Stderr
+	stdout, err := cmd.StdoutPipe()
 	if err == nil {
-		err = p.cmd.Start()
+		err = cmd.Start()
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if p.cmd.ProcessState == nil {
-			_ = p.cmd.Process.Kill()
-			_ = p.cmd.Wait()
-		}
-		if t.Failed() {
-			t.Logf("worker number %s said: %s", p.number, p.stderr.String())
-		}
-	})
 	lines := bufio.NewReader(stdout)
 	line, err := lines.ReadString('\n')
 	found := regexp.MustCompile(`^listening on (http://\S+), worker ID (\d+)\n`).FindStringSubmatch(line)
 	if err != nil || found == nil {
 		t.Fatalf("it said %q, %v", line, err)
 	}
-	p.client, p.number, p.out = &client{t: t, url: found[1]}, found[2], lines
-	return p
+	return &process{&client{t: t, url: found[1]}, cmd, found[2], lines}
 }
 
-// end waits for the process and gives its exit status, -1 for a signal.
-func (p *process) end(t *testing.T) int {
-	t.Helper()
-	rest, err := io.ReadAll(p.out)
-	if err != nil {
-		t.Error(err)
+// terminate ends the process by SIGTERM.
+func (p *process) terminate() {
+	p.t.Helper()
+	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
+		p.t.Error(err)
 	}
-	_ = p.cmd.Wait()
-	if code := p.cmd.ProcessState.ExitCode(); code != 0 || string(rest) == "stopped\n" {
-		return code
+	rest, _ := io.ReadAll(p.out)
+	if err := p.Wait(); err != nil || string(rest) != "stopped\n" {
+		p.t.Errorf("it ended with %q, %v", rest, err)
 	}
-	t.Errorf("it ended with %q", rest)
-	return 0
 }
 
 // After SIGTERM the worker ID is free at once, and the next process takes it.
 func TestGracefulEnd(t *testing.T) {
 	t.Parallel()
 	dsn := sqliteDSN(t)
-	p := start(t, "-db", dsn)
+	p := start(t, dsn)
 	placed := p.send("POST", "/orders", tea).order(t, http.StatusCreated)
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if code := p.end(t); code != 0 {
-		t.Fatalf("exit %d", code)
-	}
-	next := start(t, "-db", dsn)
+	p.terminate()
+	next := start(t, dsn)
 	if next.number != p.number {
 		t.Errorf("the next has worker ID %s, not %s again", next.number, p.number)
 	}
@@ -116,6 +94,7 @@ func TestGracefulEnd(t *testing.T) {
 	if orders, _ := next.list("/orders"); len(orders) != 2 || orders[0].ID != o.ID || orders[1].ID != placed.ID {
 		t.Errorf("%+v", orders)
 	}
+	next.terminate()
 }
 
 func TestBadArguments(t *testing.T) {

@@ -8,9 +8,7 @@ import (
 	"github.com/glebarez/sqlite"
 	"gorm.io/gorm"
 
-	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
-	"github.com/seed-299c1d6b/snowkey/worker/pgxstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -55,26 +53,5 @@ func TestInsertNote(t *testing.T) {
 	var stored sqltype.ID
 	if err := db.QueryRowContext(t.Context(), "SELECT id FROM notes WHERE text = 'first'").Scan(&stored); err != nil || stored != id {
 		t.Errorf("%d, %v, want %d", stored, err, id)
-	}
-}
-
-// The server is set as in production: Open refuses one that does not sync, as those of the tests.
-func TestBeginPgx(t *testing.T) {
-	server := testserver.New(t, testserver.KindPostgres, "-c", "fsync=on", "-c", "synchronous_commit=on")
-	pool, err := connect(t.Context(), server.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Close()
-	gen, err := pgxstore.Open(t.Context(), pool, sqlstore.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	id, err := gen.Next(t.Context())
-	if err != nil || sqltype.ID(id) <= 0 || gen.Stats().Namespace != "default" {
-		t.Errorf("%d, %v", id, err)
-	}
-	if err := gen.Close(t.Context()); err != nil {
-		t.Error(err)
 	}
 }

@@ -1,7 +1,7 @@
 package readme
 
 import (
-	"database/sql"
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,12 +10,11 @@ import (
 	"gorm.io/driver/mysql"
 	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
-	"gorm.io/gorm/logger"
 
-	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/snowkeytest"
+	"github.com/seed-299c1d6b/snowkey/snowkeytest/gormtest"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -28,47 +27,21 @@ type Page struct {
 // A word that was deleted softly can be written again, and the upsert and associations find the one
 // that is left.
 func TestSoftDelete(t *testing.T) {
-	for name, open := range map[string]func(t *testing.T) gorm.Dialector{
-		"sqlite": func(t *testing.T) gorm.Dialector { return sqlite.Open(filepath.Join(t.TempDir(), "words.sqlite")) },
-		"postgres": func(t *testing.T) gorm.Dialector {
-			return postgres.Open(testserver.Database(t, "pgx", testserver.Postgres(t).DSN))
-		},
-		"mariadb": func(t *testing.T) gorm.Dialector {
-			return mysql.Open(testserver.Database(t, "mysql", testserver.MariaDB(t).DSN) + "?parseTime=true")
-		},
+	for name, dialector := range map[string]gorm.Dialector{
+		"sqlite":   sqlite.Open(filepath.Join(t.TempDir(), "words.sqlite")),
+		"postgres": postgres.Open(testserver.Database(t, "pgx", testserver.Postgres(t).DSN)),
+		"mariadb":  mysql.Open(testserver.Database(t, "mysql", testserver.MariaDB(t).DSN) + "?parseTime=true"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			db, err := gorm.Open(open(t), &gorm.Config{Logger: logger.Discard})
-			if err != nil {
-				t.Fatal(err)
-			}
-			pool, err := db.DB()
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer pool.Close()
-			gen, err := core.New(core.Config{Worker: core.Fixed(3)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer gen.Close()
-			if err := db.Use(gormplugin.New(gormplugin.Config{Source: gen})); err != nil {
-				t.Fatal(err)
-			}
-			if err := db.AutoMigrate(&Word{}, &Page{}); err != nil {
-				t.Fatal(err)
-			}
+			db := gormtest.Open(t, dialector, snowkeytest.Config{}, &Word{}, &Page{})
 			if name == "mariadb" {
-				liveWords(t, pool)
+				liveWords(t, db)
 			}
 			if err := db.AutoMigrate(&Word{}, &Page{}); err != nil { // the next start
 				t.Fatal(err)
 			}
 			gone, live, again := Word{Word: "red"}, Word{Word: "red"}, Word{Word: "red", Note: "new"}
-			if err := db.Create(&gone).Error; err != nil {
-				t.Fatal(err)
-			}
-			if err := db.Delete(&gone).Error; err != nil {
+			if err := errors.Join(db.Create(&gone).Error, db.Delete(&gone).Error); err != nil {
 				t.Fatal(err)
 			}
 			if err := putWord(t.Context(), db, &live); err != nil || live.ID == gone.ID {
@@ -96,11 +69,11 @@ func TestSoftDelete(t *testing.T) {
 }
 
 // liveWords runs the statement of docs/gorm.md for MySQL and MariaDB.
-func liveWords(t *testing.T, pool *sql.DB) {
+func liveWords(t *testing.T, db *gorm.DB) {
 	t.Helper()
 	for _, b := range blocks(t, "docs/gorm.md") {
 		if b.language == "sql" && strings.Contains(b.code, "GENERATED") {
-			if _, err := pool.Exec(b.code); err != nil {
+			if err := db.Exec(b.code).Error; err != nil {
 				t.Fatalf("%v:\n%s", err, b.code)
 			}
 			return

@@ -2,11 +2,11 @@ package httpstore
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,45 +30,37 @@ func handlerOf(t *testing.T, store driver.Store) http.Handler {
 // site is an address at which a server can go away and another can come.
 type site struct {
 	t       *testing.T
-	address string
 	server  *httptest.Server
+	handler atomic.Pointer[http.Handler]
 }
 
 func open(t *testing.T, h http.Handler) *site {
 	t.Helper()
-	s := &site{t: t, address: "127.0.0.1:0"}
+	s := &site{t: t}
 	s.start(h)
-	t.Cleanup(func() { s.stop() })
+	s.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := s.handler.Load()
+		if h == nil {
+			panic(http.ErrAbortHandler)
+		}
+		(*h).ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.server.Close)
 	return s
 }
 
-func (s *site) start(h http.Handler) {
-	s.t.Helper()
-	var l net.Listener
-	var err error
-	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) { // another may have its port for a moment
-		if l, err = net.Listen("tcp", s.address); err == nil || time.Now().After(deadline) {
-			break
-		}
-	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.address = l.Addr().String()
-	s.server = &httptest.Server{Listener: l, Config: &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}}
-	s.server.Start()
-}
+func (s *site) start(h http.Handler) { s.handler.Store(&h) }
 
 func (s *site) stop() {
+	s.handler.Store(nil)
 	s.server.CloseClientConnections()
-	s.server.Close()
 }
 
 // client is a client with connections of its own.
 func (s *site) client() *Store {
 	transport := &http.Transport{}
 	s.t.Cleanup(transport.CloseIdleConnections)
-	return mustNew(New(Config{URL: "http://" + s.address, Token: secret, Client: &http.Client{Transport: transport}}))
+	return mustNew(New(Config{URL: s.server.URL, Token: secret, Client: &http.Client{Transport: transport}}))
 }
 
 // Two servers offer one store, below a path, over TLS.

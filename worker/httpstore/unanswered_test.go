@@ -50,7 +50,7 @@ func TestUnansweredClaimAndLoss(t *testing.T) {
 		t.Run(fmt.Sprint("taken ", taken), func(t *testing.T) {
 			mem := memstore.New(memstore.Config{})
 			network := &lossy{RoundTripper: &http.Transport{}}
-			store := mustNew(New(Config{URL: "http://" + open(t, handlerOf(t, mem)).address, Token: secret, Client: &http.Client{Transport: network}}))
+			store := mustNew(New(Config{URL: open(t, handlerOf(t, mem)).server.URL, Token: secret, Client: &http.Client{Transport: network}}))
 			var back atomic.Int64
 			gen, err := worker.Open(t.Context(), checks{store}, worker.Config{
 				ClockPolicy: core.Rotate{}, FenceWindow: 2 * time.Second, RenewInterval: 50 * time.Millisecond, NoExpiry: true, MaxSkew: time.Hour,

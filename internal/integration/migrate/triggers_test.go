@@ -43,7 +43,7 @@ func TestSilentTriggers(t *testing.T) {
 		p.change("DELETE FROM orders WHERE id = $1 AND id % 3 = 0", "INSERT INTO order_lines (order_id, line) VALUES ($1, random() * 1000000)",
 			"DELETE FROM order_lines WHERE order_id = $1", "INSERT INTO shipments (order_id) VALUES ($1)", "INSERT INTO order_notes (order_id) VALUES ($1)")
 		cfg := db.config(migrate.Bigint)
-		cfg.BatchSize, cfg.Patience = 100, time.Minute
+		cfg.BatchSize, cfg.Patience = 100, 5*time.Minute
 		plan, err := migrate.Inspect(t.Context(), db.DB, cfg)
 		if text := plan.String(); err != nil || !strings.Contains(text, "session_replication_role keeps these triggers silent: audit of public.orders, touch of public.orders, audit of public.order_lines") || !strings.Contains(text, "BEGIN;\nSET LOCAL session_replication_role = replica;\nWITH batch") {
 			t.Errorf("%v:\n%s", err, text)

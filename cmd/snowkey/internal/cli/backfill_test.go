@@ -103,38 +103,3 @@ func TestBackfill(t *testing.T) {
 		})
 	}
 }
-
-// The errors of the command line and of the database name flags.
-func TestBackfillErrors(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "app.db")
-	tables(t, "sqlite", file)
-	args := []string{"backfill", "--dsn", "file:" + file, "--table", "orders", "--created-at", "made"}
-	for _, c := range []struct {
-		name string
-		args []string
-		code int
-		want string
-	}{
-		{"no table", args[:3], 2, "--table is required"},
-		{"no time", args[:5], 2, "--created-at is required"},
-		{"no DSN", []string{"backfill", "--table", "orders", "--created-at", "made"}, 2, "--dsn is required: the database of the table"},
-		{"a store without tables", []string{"backfill", "--dsn", "redis://h", "--table", "orders", "--created-at", "made"}, 2, "--dsn: Redis has no tables"},
-		{"an unknown table", []string{"backfill", "--dsn", "file:" + file, "--table", "order", "--created-at", "made"}, 2, `--table "order": there is no such table`},
-		{"worker and lease", append(args, "--worker", "3", "--lease", "x.db"), 2, "--worker excludes --lease"},
-		{"worker and namespace", append(args, "--worker", "3", "--namespace", "x"), 2, "--worker excludes --namespace"},
-		{"unit", append(args, "--unit", "ms"), 2, "--unit 1ms: must be 0"},
-		{"a lag", append(args, "--max-replica-lag", "5s"), 2, "--max-replica-lag 5s: must be 0: only the lag of replicas of PostgreSQL"},
-		{"unsigned", append(args, "--time-bits", "42", "--worker-bits", "10", "--sequence-bits", "12", "--unsigned"), 2, "--unsigned true: must be false"},
-		{"before the epoch", append(args, "--epoch", "2024-12-01"), 1, "orders, row with the key 3: made is 2024-07-01T12:00:00.000Z: before the layout's epoch"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			got := run(t, c.args...)
-			if got.code != c.code || !strings.Contains(got.err, c.want) || got.out != "" {
-				t.Errorf("exit code %d, %s%s; want %q", got.code, got.out, got.err, c.want)
-			}
-		})
-	}
-	if got := run(t, append(args, "--worker", "7")...); got.code != 0 || !strings.Contains(got.out, "worker ID 7") {
-		t.Errorf("exit code %d\n%s%s", got.code, got.out, got.err)
-	}
-}

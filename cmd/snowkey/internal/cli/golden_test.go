@@ -103,29 +103,24 @@ func TestGolden(t *testing.T) {
 
 // The help of every command has an example.
 func TestHelp(t *testing.T) {
-	a := &app{out: bufio.NewWriter(os.Stderr)}
 	n := 0
-	var walk func(cmd *cobra.Command, path []string)
-	walk = func(cmd *cobra.Command, path []string) {
+	help := func(cmd *cobra.Command, name string) {
 		n++
-		name := "help-" + strings.Join(append([]string{"snowkey"}, path...), "-")
-		t.Run(name, func(t *testing.T) {
-			if !strings.Contains(cmd.Example, "  snowkey "+strings.Join(path, " ")) && !strings.Contains(cmd.Example, "(snowkey "+strings.Join(path, " ")) {
+		line := strings.TrimSpace("snowkey " + name)
+		file := "help-" + strings.ReplaceAll(line, " ", "-")
+		t.Run(file, func(t *testing.T) {
+			if !strings.Contains(cmd.Example, "  "+line) && !strings.Contains(cmd.Example, "("+line) {
 				t.Errorf("its example does not show it: %q", cmd.Example)
 			}
-			got := run(t, append(path, "--help")...)
+			got := run(t, append(strings.Fields(name), "--help")...)
 			if got.code != 0 || got.err != "" {
 				t.Errorf("exit code %d, %s", got.code, got.err)
 			}
-			compare(t, name, "snowkey "+strings.Join(append(path, "--help"), " "), got)
+			compare(t, file, line+" --help", got)
 		})
-		for _, c := range cmd.Commands() {
-			if !c.Hidden {
-				walk(c, append(path[:len(path):len(path)], c.Name()))
-			}
-		}
 	}
-	walk(a.root(), nil)
+	help((&app{out: bufio.NewWriter(os.Stderr)}).root(), "")
+	eachCommand(help)
 	if n < 15 {
 		t.Errorf("only %d commands were looked at", n)
 	}

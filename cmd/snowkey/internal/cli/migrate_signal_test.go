@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
@@ -16,61 +15,47 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
-// migratingProcess is a process that migrates, and where it is.
-type migratingProcess struct {
-	cmd  *exec.Cmd
-	says chan string // a line
-	err  bytes.Buffer
+// process is the command in a process of its own, whose messages are read.
+type process struct {
+	*exec.Cmd
+	lines *bufio.Scanner
+	said  strings.Builder
 }
 
-func startMigration(t *testing.T, args ...string) *migratingProcess {
+func start(t *testing.T, args ...string) *process {
 	t.Helper()
-	p := &migratingProcess{cmd: program(t, args...), says: make(chan string, 1000)}
-	pipe, err := p.cmd.StderrPipe()
+	p := &process{Cmd: program(t, args...)}
+	pipe, err := p.StderrPipe()
+	if err == nil {
+		err = p.Start()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		defer close(p.says)
-		lines := bufio.NewScanner(pipe)
-		for lines.Scan() {
-			p.says <- lines.Text()
-		}
-	}()
+	p.lines = bufio.NewScanner(pipe)
 	return p
 }
 
-// until reads up to a line that begins with a text, or to the end.
-func (p *migratingProcess) until(t *testing.T, start string) {
+// until reads up to a line that has a text, and returns what follows the text.
+func (p *process) until(t *testing.T, text string) string {
 	t.Helper()
-	deadline := time.After(endless)
-	for {
-		select {
-		case line, more := <-p.says:
-			if !more {
-				if start != "" {
-					t.Fatalf("it ended before %q: %s", start, p.err.String())
-				}
-				return
-			}
-			fmt.Fprintln(&p.err, line)
-			if start != "" && strings.HasPrefix(line, start) {
-				return
-			}
-		case <-deadline:
-			t.Fatalf("no %q: %s", start, p.err.String())
+	for p.lines.Scan() {
+		fmt.Fprintln(&p.said, p.lines.Text())
+		if _, after, found := strings.Cut(p.lines.Text(), text); found {
+			return after
 		}
 	}
+	t.Fatalf("it ended before %q: %s", text, p.said.String())
+	return ""
 }
 
-func (p *migratingProcess) end(t *testing.T) (code int, said string) {
-	t.Helper()
-	p.until(t, "")
-	_ = p.cmd.Wait()
-	return p.cmd.ProcessState.ExitCode(), p.err.String()
+// end reads the rest of what it says.
+func (p *process) end() (code int, said string) {
+	for p.lines.Scan() {
+		fmt.Fprintln(&p.said, p.lines.Text())
+	}
+	_ = p.Wait()
+	return p.ProcessState.ExitCode(), p.said.String()
 }
 
 // SIGINT and SIGTERM end a migration while it fills, and while it waits for a lock. The same command
@@ -108,20 +93,20 @@ func TestMigrateInterrupted(t *testing.T) {
 			args = append(args[:6], "--apply", "--finish")
 		}
 		signal := []os.Signal{syscall.SIGINT, syscall.SIGTERM}[i%2]
-		p := startMigration(t, args...)
+		p := start(t, args...)
 		p.until(t, s.step+" public.orders")
 		time.Sleep(400 * time.Millisecond) // it waits for the transaction, or between two attempts
 		begun := time.Now()
-		if err := p.cmd.Process.Signal(signal); err != nil {
+		if err := p.Process.Signal(signal); err != nil {
 			t.Fatal(err)
 		}
-		if code, said := p.end(t); code != 1 || !strings.Contains(said, "run it again to continue") || time.Since(begun) > 30*time.Second {
+		if code, said := p.end(); code != 1 || !strings.Contains(said, "run it again to continue") || time.Since(begun) > 30*time.Second {
 			t.Errorf("%v in %s: exit code %d after %v, %s", signal, s.step, code, time.Since(begun), said)
 		}
-		p = startMigration(t, args...)
+		p = start(t, args...)
 		p.until(t, s.step+" public.orders")
 		_ = tx.Rollback()
-		if code, said := p.end(t); code != 0 {
+		if code, said := p.end(); code != 0 {
 			t.Fatalf("after %v in %s: exit code %d, %s", signal, s.step, code, said)
 		}
 	}

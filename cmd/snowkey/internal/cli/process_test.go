@@ -78,8 +78,8 @@ func held(t *testing.T, dsn, namespace string) (found []workerInfo) {
 	return found
 }
 
-// Two concurrent processes and a third one print no id twice, with any store; in the end no
-// worker ID is held.
+// Two concurrent processes and a third one print no id twice, with any store. SIGINT and SIGTERM release
+// the worker IDs, and cut off no line.
 func TestTogether(t *testing.T) {
 	for name, dsn := range places(t) {
 		t.Run(name, func(t *testing.T) {
@@ -100,10 +100,10 @@ func TestTogether(t *testing.T) {
 			reading.Wait()
 			seen := ledger{}
 			for i, g := range both {
-				if err := g.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+				if err := g.cmd.Process.Signal([]os.Signal{syscall.SIGINT, syscall.SIGTERM}[i]); err != nil {
 					t.Fatal(err)
 				}
-				if code := g.end(t); code != 1 {
+				if code := g.end(t); code != 1 || !strings.Contains(g.err.String(), "interrupted after ") || !strings.HasSuffix(g.read.String(), "\n") {
 					t.Errorf("exit code %d: %s", code, g.err.String())
 				}
 				seen.add(t, fmt.Sprintf("process %d", i+1), g.read.String())
@@ -163,38 +163,6 @@ func (g *endlessGen) end(t *testing.T) int {
 		t.Fatal(err)
 	}
 	return g.cmd.ProcessState.ExitCode()
-}
-
-// SIGINT and SIGTERM release the worker ID, and no printed id repeats.
-func TestInterrupted(t *testing.T) {
-	all := map[string]string{"SQLite": "file:" + filepath.Join(t.TempDir(), "ids.db"), "PostgreSQL": testserver.Postgres(t).DSN}
-	for name := range all {
-		for _, signal := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
-			t.Run(name+" "+signal.String(), func(t *testing.T) {
-				namespace := "interrupted-" + signal.String()
-				g := startGen(t, all[name], namespace)
-				if len(held(t, all[name], namespace)) != 1 {
-					t.Errorf("no number is held while ids are made")
-				}
-				if err := g.cmd.Process.Signal(signal); err != nil {
-					t.Fatal(err)
-				}
-				if code := g.end(t); code != 1 || !strings.Contains(g.err.String(), "interrupted after ") {
-					t.Errorf("exit code %d: %s", code, g.err.String())
-				}
-				if !strings.HasSuffix(g.read.String(), "\n") {
-					t.Error("the last line was cut off")
-				}
-				if h := held(t, all[name], namespace); len(h) > 0 {
-					t.Errorf("still held: %+v", h)
-				}
-				seen := ledger{}
-				seen.add(t, "the interrupted", g.read.String())
-				after := run(t, "gen", "-n", "10000", "--lease", all[name], "--namespace", namespace, "--allow-data-loss")
-				seen.add(t, "the next", after.out)
-			})
-		}
-	}
 }
 
 // A killed process holds its worker ID until it is freed, and later processes print none

@@ -15,31 +15,14 @@ func TestServeMetrics(t *testing.T) {
 	if m == nil {
 		t.Fatalf("it says %q", said)
 	}
-	get := func(target string) (int, string) {
-		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, target, http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer answer.Body.Close()
-		body, err := io.ReadAll(answer.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return answer.StatusCode, string(body)
-	}
 	for target, want := range map[string]int{
 		url + "/api/ids?worker=1&n=3": 200, url + "/metrics": 404, url + "/healthz": 200, m[1] + "/api/ids?worker=1": 404, m[1] + "/healthz": 404,
 	} {
-		if status, body := get(target); status != want {
+		if status, body := get(t, target); status != want {
 			t.Errorf("%s: %d, want %d: %s", target, status, want, body)
 		}
 	}
-	status, body := get(m[1] + "/metrics")
+	status, body := get(t, m[1]+"/metrics")
 	for _, line := range []string{"snowkey_serve_ids_issued_total 3", "snowkey_serve_ready 1", "go_goroutines ", "process_start_time_seconds ", "go_build_info"} {
 		if status != http.StatusOK || !strings.Contains(body, line) {
 			t.Errorf("%d, no %s", status, line)
@@ -48,4 +31,19 @@ func TestServeMetrics(t *testing.T) {
 	if code := end(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
+}
+
+// get returns the status of an answer, or 0 if there is none, and its body.
+func get(t *testing.T, url string) (status int, body string) {
+	t.Helper()
+	answer, err := http.Get(url)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	return answer.StatusCode, string(text)
 }

@@ -98,12 +98,8 @@ func TestServeWarns(t *testing.T) {
 func TestServeDrains(t *testing.T) {
 	url, _, end := startServe(t, Env{}, "--addr", "127.0.0.1:0", "--drain", "600ms")
 	status := func(path string) int {
-		answer, err := http.Get(url + path)
-		if err != nil {
-			return 0
-		}
-		_ = answer.Body.Close()
-		return answer.StatusCode
+		status, _ := get(t, url+path)
+		return status
 	}
 	if got := status("/readyz"); got != http.StatusOK {
 		t.Errorf("at first: %d", got)

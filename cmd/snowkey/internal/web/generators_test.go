@@ -13,36 +13,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// New pairs evict idle ones, as many as there are, and a failed pair does not count.
-func TestEviction(t *testing.T) {
-	h := handler(t, Config{pairs: 2, patience: time.Minute})
-	for _, c := range []struct {
-		query  string
-		status int
-	}{
-		{"worker=1&epoch=2999-01-01", 400}, {"worker=1", 200}, {"worker=2", 200}, {"worker=3&n=5", 200}, {"worker=1&preset=discord", 200},
-		{"worker=1", 200}, {"datacenter=0&worker=2", 200}, {"worker=3&time=2026-01-01", 200},
-	} {
-		w := ask(h, http.MethodGet, "/api/ids?"+c.query, "")
-		for deadline := time.Now().Add(time.Minute); w.Code == http.StatusServiceUnavailable && time.Now().Before(deadline); {
-			w = ask(h, http.MethodGet, "/api/ids?"+c.query, "") // until the tick of the ids before is over
-		}
-		if w.Code != c.status {
-			t.Errorf("%s: %d %s", c.query, w.Code, w.Body)
-		}
-	}
-	g, clock := faked(8, time.Minute)
-	for worker := range int64(300) {
-		if _, err := draw(t, g, core.Twitter(), worker); err != nil {
-			t.Fatalf("%d: %v", worker, err)
-		}
-		clock.step(2 * time.Millisecond)
-	}
-	if len(g.all) > 8 {
-		t.Errorf("%d pairs", len(g.all))
-	}
-}
-
 func draw(t *testing.T, g *generators, l core.Layout, worker int64) (int64, error) {
 	t.Helper()
 	ids := make([]int64, 1)
@@ -125,7 +95,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// Whatever the clock does, pairs that are evicted and come back repeat no id.
+// Whatever the clock does, pairs that are evicted and come back repeat no id, and there are no more than the limit.
 func TestEvictedNeverRepeat(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
@@ -148,8 +118,8 @@ func TestEvictedNeverRepeat(t *testing.T) {
 				}
 				clock.step(time.Duration(r.IntN(24)-10) * time.Millisecond)
 			}
-			if len(seen) < 20 {
-				t.Errorf("only %d ids", len(seen))
+			if len(seen) < 20 || len(g.all) > 3 {
+				t.Errorf("%d ids, %d pairs", len(seen), len(g.all))
 			}
 		})
 	}
