@@ -80,7 +80,7 @@ func ExampleReuse() {
 func ExampleRotate() {
 	_, _, err := stepBack(core.Config{Worker: core.Fixed(3), ClockPolicy: core.Rotate{}})
 	fmt.Println(err)
-	// Output: core: the clock is 1m0s behind the last id, 0s is tolerated, and there is no other worker ID: core: Fixed(3) has no other worker ID: core: worker ID lost
+	// Output: core: the clock is 1m0s behind the last id, 0s is tolerated; no other worker ID: core: Fixed(3) has no other worker ID: core: worker ID lost
 }
 
 func ExampleLogTo() {

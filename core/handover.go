@@ -36,7 +36,7 @@ func (g *Generator) replaceLost(ctx context.Context, a *allocator, regrants *int
 	if err == nil || errors.Is(err, ErrClosed) || isContextError(ctx, err) {
 		return err
 	}
-	return fmt.Errorf("%w, and there is no other: %w", cause, err)
+	return fmt.Errorf("%w; no replacement grant: %w", cause, err)
 }
 
 // isContextError reports whether ctx is done and err wraps its error. While ctx is not done, the same error

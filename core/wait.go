@@ -161,7 +161,7 @@ func (g *Generator) applyPolicy(ctx context.Context, a *allocator, w *waitState,
 	case policyRotate:
 		none := g.regrant(ctx, a, &w.regrants, RegrantRotate)
 		if none != nil {
-			none = g.giveUp(fmt.Errorf("%w, and there is no other worker ID: %w", &ClockError{Back: back}, none))
+			none = g.giveUp(fmt.Errorf("%w; no other worker ID: %w", &ClockError{Back: back}, none))
 		}
 		return 0, false, none
 	}
@@ -202,9 +202,9 @@ func (g *Generator) awaitFence(ctx context.Context, a *allocator, w *waitState, 
 	case errors.Is(none, ErrClosed) || isContextError(ctx, none):
 		return none
 	case errors.Is(none, ErrLost): // this grant is not lost, so the error must not wrap that
-		return fmt.Errorf("%w; there is no other grant: %s", err, none.Error())
+		return fmt.Errorf("%w; no replacement grant: %s", err, none.Error())
 	default:
-		return fmt.Errorf("%w; there is no other grant: %w", err, none)
+		return fmt.Errorf("%w; no replacement grant: %w", err, none)
 	}
 }
 

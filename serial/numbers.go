@@ -142,7 +142,7 @@ func (n *Numbers) reserve(ctx context.Context, c Counter, period string, count i
 	key := n.cfg.key(period)
 	first, err = c.Reserve(ctx, key, count)
 	if err != nil {
-		return 0, fmt.Errorf("serial: no number under the key %q: %w", key, err)
+		return 0, fmt.Errorf("serial: reserve number for %q: %w", key, err)
 	}
 	if first < 1 || first > math.MaxInt64-count {
 		return 0, fmt.Errorf("serial: the counter returned %d numbers from %d under the key %q: it must count up from 1", count, first, key)

@@ -8,7 +8,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 )
 
-// Errors of etcd that a retry cannot mend are marked as permanent, and no others.
+// Errors of etcd that are not retryable are marked as permanent, and no others.
 func TestRefusedForGood(t *testing.T) {
 	for _, c := range []struct {
 		err  error

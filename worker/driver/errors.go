@@ -104,7 +104,7 @@ func (e *CounterExhaustedError) Error() string {
 	return fmt.Sprintf("worker: counter %q has given out all %s worker IDs of the layout: use leases, which reuse worker IDs, or, if none of its processes runs any more, another counter", e.Name, grouped(e.WorkerIDs))
 }
 
-// Permanent marks an error as one that a retry cannot mend, such as a wrong password:
+// Permanent marks an error as not retryable, such as a wrong password:
 // worker.Open then returns it at once. The text does not change, and nil stays nil.
 // Any error with a method Permanent() bool that returns true has the same effect.
 func Permanent(err error) error {
