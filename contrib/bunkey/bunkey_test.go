@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
@@ -231,19 +230,14 @@ func TestNoHook(t *testing.T) {
 }
 
 func TestColumns(t *testing.T) {
-	db, r := open(t, bunkey.Dialect(newPlain(), &counter{}))
-	for _, model := range []any{(*Order)(nil), (*Bare)(nil), (*Line)(nil)} {
-		if _, err := db.NewCreateTable().Model(model).Exec(t.Context()); err != nil {
-			t.Fatal(err)
+	for want, model := range map[string]any{
+		`CREATE TABLE "orders" ("id" BIGINT NOT NULL, "number" INTEGER, "parent_id" BIGINT, PRIMARY KEY ("id"))`: (*Order)(nil),
+		`CREATE TABLE "bares" ("id" BIGINT NOT NULL, "next" BIGINT, "wide" numeric, PRIMARY KEY ("id"))`:         (*Bare)(nil),
+	} {
+		db, r := open(t, bunkey.Dialect(newPlain(), &counter{}))
+		if _, err := db.NewCreateTable().Model(model).Exec(t.Context()); err != nil || r.queries[0] != want {
+			t.Errorf("%q, %v", r.queries, err)
 		}
-	}
-	want := []string{
-		`CREATE TABLE "orders" ("id" BIGINT NOT NULL, "number" INTEGER, "parent_id" BIGINT, PRIMARY KEY ("id"))`,
-		`CREATE TABLE "bares" ("id" BIGINT NOT NULL, "next" BIGINT, "wide" numeric, PRIMARY KEY ("id"))`,
-		`CREATE TABLE "lines" ("id" BIGINT NOT NULL, "order_id" BIGINT, "labels" INTEGER, PRIMARY KEY ("id"))`,
-	}
-	if !slices.Equal(r.queries, want) {
-		t.Errorf("%q", r.queries)
 	}
 }
 

@@ -155,7 +155,8 @@ func TestClocks(t *testing.T) {
 	} {
 		odd := httptest.NewServer(answer)
 		defer odd.Close()
-		if _, err := HTTPClock(odd.URL, odd.Client())(t.Context()); err == nil || !strings.Contains(err.Error(), what) {
+		wrong := mustNew(New(connect(t, server.DSN), Config{Clock: HTTPClock(odd.URL, odd.Client())}))
+		if _, err := wrong.Claim(t.Context(), r); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -17,13 +17,11 @@ func TestRefusedForGood(t *testing.T) {
 		{rpctypes.ErrPermissionDenied, true}, {rpctypes.ErrAuthFailed, true}, {rpctypes.ErrUserEmpty, true},
 		{rpctypes.ErrNoLeader, false}, {rpctypes.ErrTimeout, false}, {rpctypes.ErrInvalidAuthToken, false}, {context.DeadlineExceeded, false},
 	} {
-		t.Run(c.err.Error(), func(t *testing.T) {
-			var permanent interface{ Permanent() bool }
-			err := (&Store{}).failed(t.Context(), "claim", c.err)
-			if got := errors.As(err, &permanent) && permanent.Permanent(); got != c.want || !errors.Is(err, c.err) {
-				t.Errorf("%v: %v, want %v", err, got, c.want)
-			}
-		})
+		var permanent interface{ Permanent() bool }
+		err := (&Store{}).failed(t.Context(), "claim", c.err)
+		if got := errors.As(err, &permanent) && permanent.Permanent(); got != c.want || !errors.Is(err, c.err) {
+			t.Errorf("%v: %v, want %v", err, got, c.want)
+		}
 	}
 }
 

@@ -54,13 +54,6 @@ func TestNewSecret(t *testing.T) {
 	}
 }
 
-func TestGenerateSecret(t *testing.T) {
-	a, b := GenerateSecret(), GenerateSecret()
-	if secret(t, a).equal(secret(t, b)) || len(a) != 64 {
-		t.Errorf("%q and %q", a, b)
-	}
-}
-
 // However a value is printed, logged or encoded, on its own or within another, and by
 // reflection, no secret and no key that is derived from it shows.
 func TestNothingShows(t *testing.T) {

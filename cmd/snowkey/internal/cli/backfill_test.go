@@ -103,3 +103,37 @@ func TestBackfill(t *testing.T) {
 		})
 	}
 }
+
+// What backfill and migrate refuse, by their flags.
+func TestTableErrors(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "app.db")
+	tables(t, "sqlite", file)
+	postgres := " --dsn " + testserver.Postgres(t).DSN + " --table none"
+	orders := "backfill --created-at made --table orders --dsn file:" + file
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"backfill --dsn a.db", 2, "--table is required"},
+		{"backfill --dsn a.db --table orders", 2, "--created-at is required"},
+		{"backfill --table orders --created-at made", 2, "--dsn is required"},
+		{"backfill --dsn redis://h --table orders --created-at made", 2, "Redis has no tables"},
+		{orders + " --worker 3 --lease x.db", 2, "--worker excludes --lease"},
+		{orders + " --max-replica-lag 5s", 2, "--max-replica-lag 5s: must be 0"},
+		{orders + " --epoch 2024-12-01", 1, "before the layout's epoch"},
+		{orders + " --worker 7", 0, ""},
+		{"migrate", 2, "bigint, uuid or default"},
+		{"migrate int" + postgres, 2, `"int"`},
+		{"migrate bigint --dsn a.db", 2, "--table is required"},
+		{"migrate bigint --dsn file:none.db --table orders", 2, "PostgreSQL only"},
+		{"migrate bigint" + postgres, 2, `--table "none"`},
+		{"migrate default" + postgres, 2, `--generator ""`},
+		{"migrate bigint --created-at made" + postgres, 2, "--created-at is for uuid only"},
+		{"migrate uuid --worker 3 --lease x.db --created-at made --generator f()" + postgres, 2, "--worker excludes --lease"},
+	} {
+		if got := run(t, strings.Fields(c.args)...); got.code != c.code || !strings.Contains(got.err, c.want) {
+			t.Errorf("%s: exit code %d, %s%s; want %q", c.args, got.code, got.out, got.err, c.want)
+		}
+	}
+}

@@ -103,9 +103,7 @@ func TestGolden(t *testing.T) {
 
 // The help of every command has an example.
 func TestHelp(t *testing.T) {
-	n := 0
 	help := func(cmd *cobra.Command, name string) {
-		n++
 		line := strings.TrimSpace("snowkey " + name)
 		file := "help-" + strings.ReplaceAll(line, " ", "-")
 		t.Run(file, func(t *testing.T) {
@@ -121,9 +119,6 @@ func TestHelp(t *testing.T) {
 	}
 	help((&app{out: bufio.NewWriter(os.Stderr)}).root(), "")
 	eachCommand(help)
-	if n < 15 {
-		t.Errorf("only %d commands were looked at", n)
-	}
 }
 
 func compare(t *testing.T, name, line string, got result) {

@@ -62,20 +62,16 @@ func TestNoDuplicates(t *testing.T) {
 // Layouts whose ids are other numbers do not share a pair; TestNoDuplicates has those that must.
 func TestPairs(t *testing.T) {
 	base := core.Layout{TimeBits: 41, DatacenterBits: 5, WorkerBits: 5, SequenceBits: 12}.WithDefaults()
-	with := func(change func(*core.Layout)) core.Layout {
-		l := base
-		change(&l)
-		return l
-	}
-	for i, l := range []core.Layout{
-		with(func(l *core.Layout) { l.SequenceFirst = true }),
-		with(func(l *core.Layout) { l.Tick = 10 * time.Millisecond }),
-		with(func(l *core.Layout) { l.Epoch = l.Epoch.Add(time.Millisecond) }),
-		with(func(l *core.Layout) { l.WorkerBits = 4 }),
-		with(func(l *core.Layout) { l.SequenceBits = 11 }),
-		with(func(l *core.Layout) { l.TimeBits, l.RollbackBits = 40, 1 }),
+	for i, change := range []func(*core.Layout){
+		func(l *core.Layout) { l.SequenceFirst = true },
+		func(l *core.Layout) { l.Tick = 10 * time.Millisecond },
+		func(l *core.Layout) { l.Epoch = l.Epoch.Add(time.Millisecond) },
+		func(l *core.Layout) { l.WorkerBits = 4 },
+		func(l *core.Layout) { l.SequenceBits = 11 },
+		func(l *core.Layout) { l.TimeBits, l.RollbackBits = 40, 1 },
 	} {
-		if pairOf(l, 7) == pairOf(base, 7) {
+		l := base
+		if change(&l); pairOf(l, 7) == pairOf(base, 7) {
 			t.Errorf("%d: %v has the pair of %v", i, l, base)
 		}
 	}

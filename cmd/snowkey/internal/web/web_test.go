@@ -53,24 +53,15 @@ func get[T any](t testing.TB, h http.Handler, target string) (body T) {
 
 func TestConfigErrors(t *testing.T) {
 	store := memstore.New(memstore.Config{})
-	for _, c := range []struct {
-		cfg  Config
-		want []string
-	}{
-		{Config{Store: store}, []string{"Token of 0 bytes"}},
-		{Config{Store: store, Token: "short"}, []string{"Token of 5 bytes"}},
-		{Config{Store: store, Token: "short", Hosts: []string{"http://a", "b"}}, []string{"Hosts http://a", "Token of 5 bytes"}},
+	for want, cfg := range map[string]Config{
+		"Token of 0 bytes": {Store: store},
+		"Token of 5 bytes": {Store: store, Token: "short"},
+		"Hosts http://a":   {Store: store, Token: "short", Hosts: []string{"http://a", "b"}},
 	} {
-		h, err := New(c.cfg)
+		h, err := New(cfg)
 		var config *core.ConfigError
-		if h != nil || !errors.As(err, &config) || len(config.Fields) != len(c.want) {
-			t.Errorf("%+v: %v", c.cfg, err)
-			continue
-		}
-		for _, want := range c.want {
-			if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) {
-				t.Errorf("%v, want %q", err, want)
-			}
+		if h != nil || !errors.As(err, &config) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "short") {
+			t.Errorf("%v, want %q", err, want)
 		}
 	}
 }
