@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
 func TestBadConfig(t *testing.T) {
@@ -27,6 +28,10 @@ func TestBadConfig(t *testing.T) {
 		{"two statements", func(cfg *Config) { cfg.Kind, cfg.Generator = Default, "1; DROP TABLE orders" }, "without a semicolon"},
 		{"no time", func(cfg *Config) { cfg.Kind, cfg.Generator = UUID, "f()" }, `Backfill.CreatedAt ""`},
 		{"a time", func(cfg *Config) { cfg.Backfill = backfill.Config{CreatedAt: "made"} }, `Backfill.CreatedAt "made"`},
+		{"another namespace", func(cfg *Config) {
+			cfg.Kind, cfg.Generator = UUID, "snowkey_next('shop')"
+			cfg.Backfill = backfill.Config{CreatedAt: "made", Store: memstore.New(memstore.Config{}), Namespace: "orders"}
+		}, `Backfill.Namespace "orders": must be "shop"`},
 		{"both ways", func(cfg *Config) { cfg.Undo, cfg.Finish = true, true }, "Finish true"},
 		{"a step", func(cfg *Config) { cfg.StopBefore = "swop" }, `StopBefore "swop"`},
 		{"a batch", func(cfg *Config) { cfg.BatchSize = -1 }, "BatchSize -1"},
