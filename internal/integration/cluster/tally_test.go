@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"testing"
 )
 
 // A tally keeps all ids that all holders have issued. Consecutive ids share an entry, so 10^8
@@ -52,4 +53,26 @@ func (a *tally) twice() (duplicates []int64, n int) {
 	slices.Sort(a.double)
 	a.double = slices.Compact(a.double)
 	return a.double, a.n
+}
+
+// What finds the duplicates of the other tests finds some.
+func TestTally(t *testing.T) {
+	for _, c := range []struct {
+		holders [][]int64
+		want    []int64
+	}{
+		{[][]int64{{1, 2}, {3}}, nil},
+		{[][]int64{{5, 5, 5}, {9}, {9}}, []int64{5, 9}},
+		{[][]int64{{1, 2, 3}, {7, 8}, {3, 4, 5, 6, 7}}, []int64{3, 7}},
+	} {
+		var a tally
+		n := 0
+		for _, ids := range c.holders {
+			a.add(ids)
+			n += len(ids)
+		}
+		if got, all := a.twice(); !slices.Equal(got, c.want) || all != n {
+			t.Errorf("%v: %v of %d", c.holders, got, all)
+		}
+	}
 }

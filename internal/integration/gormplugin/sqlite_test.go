@@ -20,7 +20,8 @@ func TestSQLiteConvert(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, script, _ := strings.Cut(string(doc), "```sql\n")
+	_, script, _ := strings.Cut(string(doc), "### Convert an existing table\n")
+	_, script, _ = strings.Cut(script, "```sql\n")
 	script, _, _ = strings.Cut(script, "```")
 	file := "file:" + filepath.Join(t.TempDir(), "convert.sqlite") + "?_pragma=foreign_keys(1)"
 	db := databases.Handle(t, databases.Database{Name: "sqlite", Open: func(*testing.T) gorm.Dialector { return sqlite.Open(file) }})
