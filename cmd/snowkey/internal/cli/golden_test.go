@@ -34,6 +34,7 @@ var golden = []struct {
 	{name: "parse", args: "parse " + someID},
 	{name: "parse-tty", args: "parse --tz Europe/Vienna " + someID, tty: true},
 	{name: "parse-json", args: "parse --json --tz Europe/Vienna " + someID},
+	{name: "parse-bad-lines", args: "parse", stdin: strings.Repeat("x\n", 150)},
 	{name: "parse-several", args: "parse 1 0x1bb54121fb2b914d 1QDA147XJQ4AD"},
 	{name: "parse-ambiguous", args: "parse --brief 5doYnWboBWc 12345678912 2NUKMIAa421"},
 	{name: "parse-to", args: "parse --to base58", stdin: "1996573624012345677\nbad\n[\"0x1bb54121fb2b914d\", 1QDA147XJQ4AD] 0"},

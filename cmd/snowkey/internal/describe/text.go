@@ -262,7 +262,7 @@ func FormatOf(text string) (Format, error) {
 	switch {
 	case Format(text).Prefix() != "":
 		return Format(text), nil
-	case Format(text+"_").Prefix() != "":
+	case text != string(Auto) && Format(text+"_").Prefix() != "":
 		return "", fmt.Errorf("must be %s: write %s_ for the prefix %s", Forms, text, text)
 	}
 	return "", errors.New("must be " + Forms)
