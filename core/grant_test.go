@@ -186,7 +186,7 @@ func TestGrantAheadOfTheClock(t *testing.T) {
 	}
 }
 
-// A grant that begins ahead of the clock begins there, and its time goes on from there: also when the
+// If a grant begins ahead of the clock, its ids begin there and continue from there, also when the
 // clock steps, at a roll-back, and under the next grant, unless that is for lower times.
 func TestGrantClock(t *testing.T) {
 	type grant struct {

@@ -24,7 +24,7 @@ needs() {
     'MariaDB: the programs mariadbd and mariadb-install-db, or SNOWKEY_TEST_MYSQL' # the latter calls a program of the client
   need redis 'redis-server' 'named REDIS || programs redis-server' 'Redis: the program redis-server, or SNOWKEY_TEST_REDIS'
   need etcd 'etcd-server/etcd' 'named ETCD || programs etcd' 'etcd: the program etcd, or SNOWKEY_TEST_ETCD'
-  need prometheus 'prometheus' 'named PROMETHEUS || programs promtool prometheus' 'Prometheus: the programs promtool and prometheus, which check the alert rules and the dashboard'
+  need prometheus 'prometheus' 'named PROMETHEUS || programs promtool' 'Prometheus: the program promtool, which checks the alert rules'
   need spin 'spin' 'programs spin' 'Spin: the program spin, which checks the model of the leases'
   need typescript 'node-typescript' '[ -x "$root/examples/jsonapi/client/node_modules/.bin/tsc" ] || programs tsc' 'TypeScript: the program tsc, which checks the types of a client'
   need npm 'npm' 'programs npm' 'npm: the program npm, which installs the linter of Markdown'

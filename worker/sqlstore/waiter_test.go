@@ -206,7 +206,7 @@ func TestDoneBeforehand(t *testing.T) {
 	}
 }
 
-// An inspection that takes longer than a call goes on, and the next call finds it done. One that
+// An inspection that takes longer than a call continues, and the next call finds it done. One that
 // hangs ends by itself, and each call with its own context.
 func TestSlowInspection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
