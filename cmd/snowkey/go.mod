@@ -1,6 +1,6 @@
 module github.com/seed-299c1d6b/snowkey/cmd/snowkey
 
-go 1.25.0
+go 1.26.0
 
 require (
 	github.com/dustin/go-humanize v1.0.1
