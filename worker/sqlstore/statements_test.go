@@ -1,12 +1,13 @@
 package sqlstore
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/go-sql-driver/mysql"
 
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -80,7 +81,7 @@ func TestOneConnection(t *testing.T) {
 		f := &fake{answer: func(query string) answer {
 			if strings.Contains(query, "UNION ALL") && undone > 0 {
 				undone--
-				return answer{err: errors.New("Error 1213 (40001): Deadlock found")}
+				return answer{err: &mysql.MySQLError{Number: 1213, Message: "Deadlock found"}}
 			}
 			return server.answer(query)
 		}}
