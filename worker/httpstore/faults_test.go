@@ -35,9 +35,9 @@ func request() driver.Request {
 func verbs(ctx context.Context, s *Store) map[string]error {
 	_, claim := s.Claim(ctx, request())
 	_, list := s.List(ctx, "s")
-	_, count := s.Count(ctx, "s")
+	_, reserve := s.Reserve(ctx, "s", 1)
 	return map[string]error{
-		"claim": claim, "list": list, "count": count, "free": s.Free(ctx, "s", 0, 1),
+		"claim": claim, "list": list, "reserve": reserve, "free": s.Free(ctx, "s", 0, 1),
 		"renew":   s.Renew(ctx, driver.Renewal{Namespace: "s", ClaimID: "t"}),
 		"release": s.Release(ctx, driver.Return{Namespace: "s", ClaimID: "t"}),
 	}
