@@ -2,12 +2,15 @@ package serial
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
@@ -88,12 +91,21 @@ func TestOverflow(t *testing.T) {
 		if _, err := c.Reserve(t.Context(), key, 1); err != nil {
 			t.Fatal(err)
 		}
-		if e.driver == "redis" {
-			if err := client(t, e.dsn).Set(t.Context(), "snowkey:counter:{"+key+"}", int64(math.MaxInt64-5), 0).Err(); err != nil {
-				t.Fatal(err)
-			}
-		} else if _, err := openCommitting(t, e).Exec("UPDATE snow_worker_counter SET value = 9223372036854775802 WHERE name = '" + key + "'"); err != nil {
-			t.Fatal(err)
+		if e.behind != nil {
+			e = *e.behind
+		}
+		switch near := fmt.Sprint(int64(math.MaxInt64 - 5)); e.driver {
+		case "redis":
+			must(t, client(t, e.dsn).Set(t.Context(), "snowkey:counter:{"+key+"}", near, 0).Err())
+		case "etcd":
+			client, err := clientv3.New(clientv3.Config{Endpoints: strings.Split(e.dsn, ",")})
+			must(t, err)
+			defer client.Close()
+			_, err = client.Put(t.Context(), "snowkey#counter#"+key, near)
+			must(t, err)
+		default:
+			_, err := openCommitting(t, e).Exec("UPDATE snow_worker_counter SET value = " + near + " WHERE name = '" + key + "'")
+			must(t, err)
 		}
 		for range 2 {
 			if first, err := c.Reserve(t.Context(), key, 6); err == nil {
