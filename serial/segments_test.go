@@ -204,6 +204,23 @@ func TestShared(t *testing.T) {
 	})
 }
 
+// One request is for several who wait, but for no more than a Block.
+func TestSharedBlock(t *testing.T) {
+	in(t, 10, func(t *testing.T, d *desk, s *serial.Segments) {
+		next(t, s, 1)
+		var wg sync.WaitGroup
+		for range 6 {
+			wg.Go(func() {
+				if err := s.Fill(t.Context(), make([]int64, 4)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		d.asked(t, 5, 5, 7, 8, 5)
+	})
+}
+
 // A Fill that is larger than the Block, or than what is left, reserves what it lacks in one request.
 func TestFill(t *testing.T) {
 	in(t, 10, func(t *testing.T, d *desk, s *serial.Segments) {
@@ -377,13 +394,15 @@ func TestReset(t *testing.T) {
 				next(t, s, 1)
 				time.Sleep(time.Minute) // up to 10
 				d.set(func(d *desk) { d.last = back })
-				next(t, s, span(2, 10)...)
+				next(t, s, span(2, 6)...)
+				time.Sleep(time.Minute)
+				d.set(func(d *desk) { d.last = 1000 })
+				next(t, s, span(7, 10)...)
 				want := fmt.Sprintf(`the counter returned the numbers %d to %d under the key "orders" after 10`, back+1, back+5)
 				for range 3 {
 					if id, err := s.Next(t.Context()); id != 0 || err == nil || !strings.Contains(err.Error(), want) {
 						t.Errorf("%d, %v, want %s", id, err, want)
 					}
-					d.set(func(d *desk) { d.last = 1000 })
 				}
 				if err := s.Fill(t.Context(), make([]int64, 7)); err == nil {
 					t.Error("no error")
