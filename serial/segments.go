@@ -51,7 +51,9 @@ type segment struct {
 
 // SegmentsConfig configures [Segments]. Counter and Key are required.
 type SegmentsConfig struct {
-	// Counter stores the last id: a store of sqlstore, redisstore, httpstore or etcd.
+	// Counter stores the last id: a store of sqlstore, redisstore, httpstore or etcd. A
+	// transaction that waits for an id holds its connection, so give the store a pool of its
+	// own; in SQLite, which has one writer, a file of its own.
 	Counter Counter
 	// Key of the counter: 1 to 32 ASCII letters, digits and . _ - /, such as the name of the
 	// table. All Segments of one Key share its ids, in all processes.
@@ -222,9 +224,9 @@ func (s *Segments) fail(err error) {
 func (s *Segments) ask(ctx context.Context, n int64) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
-	first, err := hung.Do(ctx, &s.calls, fmt.Sprintf("serial: reserve ids of %q", s.cfg.Key), func() (int64, error) {
-		return reserve(ctx, s.cfg.Counter, s.cfg.Key, n)
-	})
+	first, err := reserve(ctx, CounterFunc(func(ctx context.Context, key string, n int64) (int64, error) {
+		return hung.Do(ctx, &s.calls, "the counter", func() (int64, error) { return s.cfg.Counter.Reserve(ctx, key, n) })
+	}), s.cfg.Key, n)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asking = false

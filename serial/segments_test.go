@@ -357,7 +357,7 @@ func TestHangs(t *testing.T) {
 		for range 2 {
 			began := time.Now()
 			id, err := s.Next(t.Context())
-			if took := time.Since(began); id != 0 || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), `serial: reserve ids of "orders": no answer in 5.1s`) || took != 5100*time.Millisecond {
+			if took := time.Since(began); id != 0 || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), `serial: reserve number for "orders": the counter: no answer in 5.1s`) || took != 5100*time.Millisecond {
 				t.Errorf("%d, %v after %v", id, err, took)
 			}
 		}
@@ -379,7 +379,7 @@ func TestCounterPanics(t *testing.T) {
 		}
 		return 1, nil
 	}), 1)
-	if id, err := s.Next(t.Context()); id != 0 || err == nil || !strings.Contains(err.Error(), "ouch") {
+	if id, err := s.Next(t.Context()); id != 0 || err == nil || !strings.Contains(err.Error(), `"orders": the client panicked: ouch`) {
 		t.Error(id, err)
 	}
 	next(t, s, 1)
