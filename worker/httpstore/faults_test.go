@@ -113,6 +113,26 @@ func TestStrangeAnswers(t *testing.T) {
 	}
 }
 
+// A number that no counter gives is an error, and a request without n is none.
+func TestReserveAnswers(t *testing.T) {
+	for _, result := range []string{`{}`, `{"first":0}`, `{"first":-7}`} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var q question[json.RawMessage]
+			_ = json.NewDecoder(r.Body).Decode(&q)
+			fmt.Fprintf(w, `{"id":%q,"result":%s}`, q.ID, result)
+		}))
+		defer server.Close()
+		first, err := mustNew(New(Config{URL: server.URL, Token: secret})).Reserve(t.Context(), "a", 5)
+		if first != 0 || err == nil || !strings.Contains(err.Error(), `reserve 5 numbers of key "a": the server returned`) {
+			t.Errorf("%s: %d, %v", result, first, err)
+		}
+	}
+	status, text := post(handlerOf(t, &failing{}), "reserve", `{"id":"i","request":{"key":"a"}}`)
+	if status != http.StatusBadRequest || !strings.Contains(text, `the field \"n\" is missing`) {
+		t.Errorf("%d %s", status, text)
+	}
+}
+
 // drained is closed when its lease has nothing left to release.
 type drained struct {
 	*Store
