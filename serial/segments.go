@@ -30,20 +30,20 @@ type Segments struct {
 	calls hung.Calls // of the Counter
 
 	mu      sync.Mutex
-	spans   []span     // reserved and not issued, ascending
-	left    int64      // how many ids they have
-	high    int64      // the last id ever reserved
-	waiting []*segment // calls that found too few ids, in their order
-	asking  bool       // a reservation is under way
-	retryAt time.Time  // of the background, after a failure
-	reset   error      // the counter went back: nothing is reserved any more
+	spans   []span    // reserved and not issued, ascending
+	left    int64     // how many ids they have
+	high    int64     // the last id ever reserved
+	waiting []*waiter // calls that found too few ids, in their order
+	asking  bool      // a reservation is under way
+	retryAt time.Time // of the background, after a failure
+	reset   error     // the counter went back: nothing is reserved any more
 }
 
 // A span is the ids from next to end-1.
 type span struct{ next, end int64 }
 
-// A segment is the ids that one call waits for.
-type segment struct {
+// A waiter is a call and the ids that it waits for.
+type waiter struct {
 	ctx  context.Context //nolint:containedctx // for the reservation that the call may cause
 	ids  []int64
 	done chan error // gets its outcome
@@ -121,7 +121,7 @@ func (s *Segments) Fill(ctx context.Context, ids []int64) error {
 	if err := ctx.Err(); err != nil || len(ids) == 0 || s.take(ctx, ids) {
 		return err
 	}
-	w := &segment{ctx, ids, make(chan error, 1)}
+	w := &waiter{ctx, ids, make(chan error, 1)}
 	s.mu.Lock()
 	s.waiting = append(s.waiting, w)
 	s.serve()
