@@ -44,7 +44,6 @@ func TestStatements(t *testing.T) {
 				}},
 				{"free", nil, "l", func() (any, error) { return nil, s.Free(t.Context(), "orders", 3, 4) }},
 				{"list", [][]any{at}, "l", func() (any, error) { return s.List(t.Context(), "orders") }},
-				{"count", nil, "l", func() (any, error) { return s.Count(t.Context(), "starts") }},
 				{"reserve", nil, "l", func() (any, error) { return s.Reserve(t.Context(), "invoices", 10) }},
 				{"warnings", nil, "l", func() (any, error) { return s.Warnings(t.Context()) }},
 			} {
