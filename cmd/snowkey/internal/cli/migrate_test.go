@@ -30,7 +30,7 @@ func TestMigrate(t *testing.T) {
 			t.Errorf("no %q in\n%s", part, got.out)
 		}
 	}
-	if got.code != 0 || !strings.Contains(got.err, "nothing was changed") {
+	if got.code != 0 || !strings.Contains(got.err, "nothing was changed: --apply does the steps that are left") {
 		t.Errorf("exit code %d, %s", got.code, got.err)
 	}
 	got = run(t, append(args, "--apply", "--stop-before", "swap")...)
@@ -41,11 +41,14 @@ func TestMigrate(t *testing.T) {
 	if got.code != 0 || !strings.HasPrefix(got.out, "1 step done") || !strings.Contains(got.out, "left: finish") {
 		t.Errorf("exit code %d, %s%s", got.code, got.out, got.err)
 	}
+	if got := run(t, args...); got.code != 0 || !strings.Contains(got.err, "nothing was changed: only finish is left; --apply --finish does it") {
+		t.Errorf("exit code %d, %s%s", got.code, got.out, got.err)
+	}
 	got = run(t, append(args, "--apply", "--finish")...)
 	if got.code != 0 || !strings.HasPrefix(got.out, "2 steps done") || strings.Contains(got.out, "left:") {
 		t.Errorf("exit code %d, %s%s", got.code, got.out, got.err)
 	}
-	if got := run(t, args...); got.code != 0 || !strings.Contains(got.out, "Nothing is to be done") {
+	if got := run(t, args...); got.code != 0 || !strings.Contains(got.out, "Nothing is to be done") || !strings.Contains(got.err, "nothing was changed: no step is left") {
 		t.Errorf("exit code %d, %s%s", got.code, got.out, got.err)
 	}
 	if _, err := db.Exec("INSERT INTO order_lines (id, order_id) VALUES (2, 1996573624012345677)"); err == nil {
