@@ -24,7 +24,18 @@ func TestMigrate(t *testing.T) {
 		}
 	}
 	args := []string{"migrate", "bigint", "--dsn", dsn, "--table", "orders"}
+	if _, err := db.Exec("CREATE VIEW v AS SELECT id FROM orders"); err != nil {
+		t.Fatal(err)
+	}
 	got := run(t, args...)
+	const drop, create = "\n-- Before the migration:\nDROP VIEW public.v;\n", "\n-- After the swap:\nCREATE VIEW public.v AS"
+	if got.code != 1 || !strings.Contains(got.err, "view public.v depends on a column") || !strings.Contains(got.err, drop) || !strings.Contains(got.err, create) {
+		t.Errorf("exit code %d, %s", got.code, got.err)
+	}
+	if _, err := db.Exec("DROP VIEW public.v"); err != nil {
+		t.Fatal(err)
+	}
+	got = run(t, args...)
 	for _, part := range []string{"-- bigint: ", "orders.id", "order_lines.order_id, which refers to it", "-- Lock: ", "-- Held: ", "-- Check: SELECT", "-- Back: "} {
 		if !strings.Contains(got.out, part) {
 			t.Errorf("no %q in\n%s", part, got.out)
