@@ -13,7 +13,7 @@ require (
 	github.com/seed-299c1d6b/snowkey v0.0.0-00010101000000-000000000000
 	github.com/seed-299c1d6b/snowkey/contrib/etcd v0.0.0-00010101000000-000000000000
 	github.com/spf13/cobra v1.10.2
-	github.com/spf13/pflag v1.1.0
+	github.com/spf13/pflag v1.0.10
 	go.etcd.io/etcd/client/v3 v3.7.3
 	go.uber.org/zap v1.28.0
 	golang.org/x/sys v0.50.0
