@@ -3,7 +3,9 @@ package encoding
 import (
 	"database/sql/driver"
 	"encoding/json"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	bwmarrin "github.com/bwmarrin/snowflake"
@@ -91,6 +93,9 @@ func rowsOf[R comparable](name string, make1 func(id int64) R) jsonCase {
 	}}
 }
 
+// release is Go's, such as 1.26. In Go 1.27, encoding/json is another one.
+func release() string { return strings.Join(strings.Split(runtime.Version(), ".")[:2], ".")[2:] }
+
 func BenchmarkJSON(b *testing.B) { benchmarkJSON(b, codec{json.Marshal, json.Unmarshal}) }
 
 func benchmarkJSON(b *testing.B, with codec) {
@@ -104,7 +109,7 @@ func benchmarkJSON(b *testing.B, with codec) {
 	}
 	for _, op := range []string{"marshal", "unmarshal"} {
 		for _, c := range scale.Rotate(b, cases) {
-			b.Run("op="+op+"/lib="+c.name, func(b *testing.B) { c.run(b, with, op == "marshal") })
+			b.Run("go="+release()+"/op="+op+"/lib="+c.name, func(b *testing.B) { c.run(b, with, op == "marshal") })
 		}
 	}
 }
