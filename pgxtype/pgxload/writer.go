@@ -172,9 +172,10 @@ func (t *Table) Row(values ...any) {
 		return
 	}
 	t.values = append(t.values[:0], values...) // so that the caller's slice stays on its stack
-	w.bytes -= len(t.rows.buf)
+	before := len(t.rows.buf)
+	w.err = errPanicked // if f recovers from it, the row is missing all the same
 	w.err = t.encode(t.values)
-	w.bytes += len(t.rows.buf)
+	w.bytes += len(t.rows.buf) - before
 	full := min(w.cfg.ChunkBytes, 64<<10<<min(w.chunks, 20)) // the first chunks are smaller
 	if w.bytes >= 2*w.cfg.ChunkBytes || w.bytes >= full && t == w.tables[0] {
 		w.flush()
