@@ -52,7 +52,7 @@ func (w *Writer) describe() bool {
 	if !w.wait() || len(tables) == 0 {
 		return w.err == nil
 	}
-	w.described = len(w.tables)
+	w.described, w.err = len(w.tables), w.orphan
 	names := make([]string, len(tables))
 	for i, t := range tables {
 		names[i] = t.name
