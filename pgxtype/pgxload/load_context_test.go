@@ -255,3 +255,27 @@ func TestLoadRecoversFromValue(t *testing.T) {
 		}
 	}
 }
+
+// If the caller's transaction ends within Load, no chunk is written outside a transaction, neither while
+// there are savepoints nor after.
+func TestLoadEnded(t *testing.T) {
+	s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create table t (id bigint)`)
+	for name, method := range methods {
+		for _, chunk := range []int64{3, 70} {
+			tx := s.begin(t)
+			_, err := pgxload.LoadWith(t.Context(), tx, pgxload.Config{Method: method, ChunkBytes: 1, Progress: func(l pgxload.Loaded) {
+				if l.Rows == chunk {
+					if _, err := tx.Exec(t.Context(), `rollback`); err != nil {
+						t.Error(err)
+					}
+				}
+			}}, writeRows("t", "id", ids(make([]ID, 100)...)...))
+			if n := s.ask(t, `select count(*) from t`); err == nil || !strings.Contains(err.Error(), "has ended the transaction") || n != 0 {
+				t.Errorf("%s, chunk %d: %d rows, %v", name, chunk, n, err)
+			}
+			if err := tx.Commit(t.Context()); err == nil {
+				t.Errorf("%s, chunk %d: COMMIT succeeds", name, chunk)
+			}
+		}
+	}
+}

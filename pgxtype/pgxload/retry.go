@@ -50,7 +50,7 @@ type RetryConfig struct {
 // f may write other rows in each attempt. A channel, a file or an iterator must be opened in f: otherwise
 // an attempt reads only what the last one left. Assign keys before Retry: if an earlier COMMIT succeeded
 // without an answer, the database then refuses the same rows. f must not commit or roll back tx: that is
-// an error, and what f committed stays.
+// an error, and what f committed stays. ROLLBACK AND CHAIN in f goes unnoticed: its rows are lost.
 //
 // If COMMIT was sent and not answered, the error is [sqltype.ErrOutcomeUnknown]. If f panics, Retry rolls
 // back and the panic continues. Retry returns when ctx is done, even during a pause.
