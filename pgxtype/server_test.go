@@ -98,3 +98,33 @@ func TestDatabaseSQL(t *testing.T) {
 		})
 	}
 }
+
+// tolerant is strict, but also reads decimals.
+type tolerant struct{}
+
+func (*tolerant) KeyForm() sqltype.Form {
+	return sqltype.Form{Prefix: "row", Old: make([]sqltype.Form, 1)}
+}
+
+// JSON that PostgreSQL makes of rows has numbers. The error of a key with a Form says what to do.
+func TestJSONOfRows(t *testing.T) {
+	const query = `select json_agg(r) from (select 1996573624012345677::bigint as id) r`
+	for _, mode := range modes {
+		conn := connect(t, mode)
+		for _, register := range []bool{false, true} {
+			if register {
+				pgxtype.Register(conn.TypeMap())
+			}
+			var refused []struct{ ID sqltype.Key[strict] }
+			err := conn.QueryRow(t.Context(), query).Scan(&refused)
+			if !errors.Is(err, sqltype.ErrSyntax) || !strings.Contains(err.Error(), "read the number into a sqltype.ID and convert it, or list the zero Form in Form.Old") {
+				t.Errorf("%s, registered %t: %v", mode, register, err)
+			}
+			var read []struct{ ID sqltype.Key[tolerant] }
+			var ids []struct{ ID ID }
+			if err := errors.Join(conn.QueryRow(t.Context(), query).Scan(&read), conn.QueryRow(t.Context(), query).Scan(&ids)); err != nil || len(read) != 1 || ID(read[0].ID) != big || len(ids) != 1 || ids[0].ID != big {
+				t.Errorf("%s, registered %t: %v, %v, %v", mode, register, read, ids, err)
+			}
+		}
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -27,6 +26,9 @@ const (
 
 // send sends the rows, table by table.
 func (c *chunk) send() error {
+	if c.w.tx.Conn().PgConn().TxStatus() == 'I' { // otherwise the rows would stay
+		return fmt.Errorf("pgxload: %w", errEnded)
+	}
 	if c.number < maxSavepoints {
 		sql := savepoint
 		if c.number > 0 {
@@ -70,12 +72,10 @@ func (t *Table) send(from, to int) (err error) {
 
 // query executes a statement: before, some columns of some rows as unnest(…), and after.
 func (t *Table) query(before, after string, from, to int, columns []string) *pgconn.ResultReader {
-	marks := make([]string, len(columns))
-	for i := range marks {
-		marks[i] = fmt.Sprintf("$%d", i+1)
-	}
+	n := 0
+	marks := list(columns, ", ", func(string) string { n++; return fmt.Sprintf("$%d", n) })
 	values, oids := t.arrays(from, to, columns)
-	sql := before + "unnest(" + strings.Join(marks, ", ") + ")" + after
+	sql := before + "unnest(" + marks + ")" + after
 	return t.w.tx.Conn().PgConn().ExecParams(t.w.ctx, sql, values, oids, []int16{pgtype.BinaryFormatCode}, nil)
 }
 

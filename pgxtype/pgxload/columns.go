@@ -52,7 +52,7 @@ func (w *Writer) describe() bool {
 	if !w.wait() || len(tables) == 0 {
 		return w.err == nil
 	}
-	w.described = len(w.tables)
+	w.described, w.err = len(w.tables), w.orphan
 	names := make([]string, len(tables))
 	for i, t := range tables {
 		names[i] = t.name
@@ -89,7 +89,7 @@ func (t *Table) describe(all []found) error {
 		known, ok := t.w.types.TypeForOID(c.codec)
 		switch {
 		case !ok: // pgx would send a value in the binary form of its Go type, and the server might read another
-			return t.fail(-1, name, fmt.Errorf("pgx has no codec for its type %s: register the type with LoadType and RegisterType of each connection, or make the column text", f.Type))
+			return t.fail(-1, name, fmt.Errorf("pgx has no codec for its type %s: register one by RegisterType of each connection's TypeMap (LoadType finds those of composites, ranges, enums and arrays), or make the column text", f.Type))
 		case f.Array == 0 && !t.copies():
 			return t.fail(-1, name, fmt.Errorf("is of type %s, which Unnest and OnConflict cannot send: use Copy without OnConflict, or a column of jsonb", f.Type))
 		}
@@ -209,8 +209,7 @@ func (c column) unencodable(m *pgtype.Map, v any, err error) error {
 	if cause := errors.Unwrap(err); cause != nil {
 		err = cause
 	}
-	hint := ""
-	full := m.Copy()
+	hint, full := "", m.Copy()
 	pgxtype.Register(full)
 	if _, other := full.Encode(c.codec, pgtype.BinaryFormatCode, v, nil); other == nil {
 		hint = ": call pgxtype.Register for the connection, such as by AfterConnect"

@@ -90,9 +90,8 @@ func (t *Table) comparePrimary(all []found) error {
 	return nil
 }
 
-// collisions looks, after all rows were inserted, for the first row whose Key exists under another
-// primary key or, if tables follow that may refer to it, whose primary key does not exist. A Key that
-// the database has changed, such as a rounded time, is not found, and is no collision: the row is stored.
+// collisions looks for a row whose Key is in the table under another primary key, or that is not there
+// though a table follows that may refer to it. It finds no Key that the database changed: that row is stored.
 func (t *Table) collisions(followed bool) error {
 	names := append(slices.Clone(t.conflict.Key), slices.DeleteFunc(slices.Clone(t.primary), func(name string) bool { return slices.Contains(t.conflict.Key, name) })...)
 	same := func(names []string) string {
@@ -101,13 +100,9 @@ func (t *Table) collisions(followed bool) error {
 	text := func(row string, names []string) string {
 		return "concat_ws(', ', " + list(names, ", ", func(name string) string { return "coalesce(" + row + quote(name) + "::text, 'null')" }) + ")"
 	}
-	missing := "o.key is not null"
-	if followed {
-		missing += " or not exists (select from " + t.ident.Sanitize() + " t where " + same(t.primary) + ")"
-	}
 	reader := t.query("select s.snowkey_row, "+text("s.", t.conflict.Key)+", "+text("s.", t.primary)+", o.key from ", " with ordinality as s("+quoteAll(names)+", snowkey_row)"+
 		" left join lateral (select "+text("t.", t.primary)+" as key from "+t.ident.Sanitize()+" t where "+same(t.conflict.Key)+" and not ("+same(t.primary)+") limit 1) o on true"+
-		" where "+missing+" order by 1 limit 1", 0, t.out.count(), names)
+		" where o.key is not null or not exists (select from "+t.ident.Sanitize()+" t where "+same(t.primary)+") order by o.key is null, 1 limit 1", 0, t.out.count(), names)
 	var other error
 	if reader.NextRow() {
 		v := reader.Values()
@@ -118,6 +113,9 @@ func (t *Table) collisions(followed bool) error {
 			other = fmt.Errorf("%s is in the table under the primary key (%s), not under %s: load it and its children under the existing key", key, v[3], own)
 		}
 		other = t.fail(t.out.first+row-1, t.conflict.Key[0], other)
+		if v[3] == nil && !followed {
+			t.w.orphan, other = other, nil
+		}
 	}
 	_, err := reader.Close()
 	return cmp.Or(err, other)

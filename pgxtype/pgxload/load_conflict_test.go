@@ -212,6 +212,7 @@ func TestLoadOnConflictOfChangedKeys(t *testing.T) {
 	s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create table prices (id bigint primary key, k numeric(6,2) unique);
 	create table times (id bigint primary key, k timestamptz(0) unique);
 	create table codes (id bigint primary key, k char(4) unique);
+	create table names (id bigint primary key, k varchar(4) unique);
 	create table mails (id bigint primary key, k text unique);
 	create table drops (id bigint primary key, k text unique);
 	create table subs (id bigint primary key, up bigint);
@@ -231,7 +232,7 @@ func TestLoadOnConflictOfChangedKeys(t *testing.T) {
 		return err
 	}
 	at := time.Date(2026, 5, 4, 3, 2, 1, 600_000_000, time.UTC)
-	for table, key := range map[string]any{"prices": "1.006", "times": at, "codes": "ab  ", "mails": "Ann@X", "drops": "x"} {
+	for table, key := range map[string]any{"prices": "1.006", "times": at, "codes": "ab  ", "names": "ab      ", "mails": "Ann@X", "drops": "x"} {
 		for _, children := range []bool{false, true} {
 			s.exec(t, "truncate subs, "+table)
 			err := load(table, children, 1, key)
@@ -244,6 +245,29 @@ func TestLoadOnConflictOfChangedKeys(t *testing.T) {
 			err = load(table, children, 2, key) // collides: its key is another, or not there
 			if n := s.ask(t, "select count(*) from "+table); n != 1 || children && err == nil {
 				t.Errorf("%s again, children %t: %d rows, %v", table, children, n, err)
+			}
+		}
+	}
+}
+
+// A table that is named after a chunk was sent may refer to a row of it that was not stored.
+func TestLoadOnConflictLate(t *testing.T) {
+	s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create table prices (id bigint primary key, k numeric(6,2) unique, name text unique);
+	create table subs (id bigint primary key, up bigint)`)
+	for _, chunk := range []int{0, 1} {
+		for _, late := range []bool{false, true} {
+			s.exec(t, `truncate prices, subs`, `insert into prices values (1, 1.01, 'a')`)
+			_, err := pgxload.LoadWith(t.Context(), s.pool, pgxload.Config{ChunkBytes: chunk}, func(w *pgxload.Writer) error {
+				prices := w.Table("prices", "id", "k", "name").OnConflict(pgxload.Conflict{Key: []string{"k"}})
+				prices.Row(2, "1.006", "b") // is 1.01, and skipped
+				prices.Row(3, "3", "c")
+				if late {
+					w.Table("subs", "id", "up").Row(7, 2)
+				}
+				return nil
+			})
+			if n := s.ask(t, `select 10 * (select count(*) from prices) + (select count(*) from subs)`); late && (at(err).Table != "prices" || at(err).Row != 0 || !strings.Contains(err.Error(), "(k)=(1.006) is not in the table") || n != 10) || !late && (err != nil || n != 20) {
+				t.Errorf("chunks of %d, late %t: %d, %v", chunk, late, n, err)
 			}
 		}
 	}

@@ -2,9 +2,9 @@ package pgxload_test
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
-	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"runtime"
 	"strings"
 	"testing"
@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/seed-299c1d6b/snowkey/pgxtype/pgxload"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 const smallChunk = 2000 // bytes; 30 orders of 5 lines have several
@@ -226,6 +227,55 @@ func TestLoadNestedError(t *testing.T) {
 		}
 		if n := s.ask(t, `select (select count(*) from orders) * 1000 + (select count(*) from lines)`); n != 5025 {
 			t.Errorf("%s: %d", name, n)
+		}
+	}
+}
+
+// panicking is a value whose method panics.
+type panicking struct{}
+
+func (panicking) Value() (driver.Value, error) { panic(boom{}) }
+
+// If f recovers from a panic of a value, Load fails all the same: the row is not there.
+func TestLoadRecoversFromValue(t *testing.T) {
+	s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create table t (id bigint, note text)`)
+	for name, method := range methods {
+		loaded, err := pgxload.LoadWith(t.Context(), s.pool, pgxload.Config{Method: method}, func(w *pgxload.Writer) error {
+			table := w.Table("t", "id", "note")
+			table.Row(1, "x")
+			func() {
+				defer func() { _ = recover() }()
+				table.Row(2, panicking{})
+			}()
+			table.Row(3, "x")
+			return nil
+		})
+		if n := s.ask(t, `select count(*) from t`); err == nil || !strings.Contains(err.Error(), "a value has panicked") || n != 0 {
+			t.Errorf("%s: %+v, %d rows, %v", name, loaded, n, err)
+		}
+	}
+}
+
+// If the caller's transaction ends within Load, no chunk is written outside a transaction, neither while
+// there are savepoints nor after.
+func TestLoadEnded(t *testing.T) {
+	s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create table t (id bigint)`)
+	for name, method := range methods {
+		for _, chunk := range []int64{3, 70} {
+			tx := s.begin(t)
+			_, err := pgxload.LoadWith(t.Context(), tx, pgxload.Config{Method: method, ChunkBytes: 1, Progress: func(l pgxload.Loaded) {
+				if l.Rows == chunk {
+					if _, err := tx.Exec(t.Context(), `rollback`); err != nil {
+						t.Error(err)
+					}
+				}
+			}}, writeRows("t", "id", ids(make([]ID, 100)...)...))
+			if n := s.ask(t, `select count(*) from t`); err == nil || !strings.Contains(err.Error(), "has ended the transaction") || n != 0 {
+				t.Errorf("%s, chunk %d: %d rows, %v", name, chunk, n, err)
+			}
+			if err := tx.Commit(t.Context()); err == nil {
+				t.Errorf("%s, chunk %d: COMMIT succeeds", name, chunk)
+			}
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
@@ -403,5 +404,64 @@ func TestLoadUnknownTypes(t *testing.T) {
 	want := fmt.Sprintf("%[1]d sad, Ann fine, Bob -, - fine, %[1]d sad, Ann fine, Bob -, - fine", big)
 	if got := ask[string](t, s, `select string_agg(coalesce(name::text, '-') || ' ' || coalesce(hue::text, '-'), ', ' order by id) from u`); got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// The error of a type without a codec says how to register it. hstore and ltree are no types that
+// LoadType knows. Once registered, all values are right.
+func TestLoadRegisteredTypes(t *testing.T) {
+	s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create extension hstore;
+		create extension ltree;
+		create type pair as (id bigint, note text);
+		create type span as range (subtype = float8);
+		create table u (id bigint, tags hstore, path ltree, one pair, many pair[], reach span)`)
+	conn, err := s.pool.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Release()
+	types := conn.Conn().TypeMap()
+	load := func(method pgxload.Method, columns string, values ...any) error {
+		_, err := pgxload.LoadWith(t.Context(), conn, pgxload.Config{Method: method}, writeRows("u", columns, values))
+		return err
+	}
+	for name, method := range methods {
+		for column, typ := range map[string]string{"tags": "hstore", "path": "ltree", "one": "pair", "many": "pair[]", "reach": "span"} {
+			want := "pgx has no codec for its type " + typ + ": register one by RegisterType of each connection's TypeMap"
+			if err := load(method, column, "x"); at(err).Column != column || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v\ndoes not contain %q", name, err, want)
+			}
+		}
+	}
+	for name, codec := range map[string]pgtype.Codec{"hstore": pgtype.HstoreCodec{}, "ltree": pgtype.LtreeCodec{}} {
+		types.RegisterType(&pgtype.Type{Name: name, OID: ask[uint32](t, s, `select $1::text::regtype::oid`, name), Codec: codec})
+	}
+	for _, name := range []string{"pair", "pair[]", "span"} {
+		loaded, err := conn.Conn().LoadType(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		types.RegisterType(loaded)
+	}
+	type pair struct {
+		ID   ID
+		Note *string
+	}
+	reach := pgtype.Range[float64]{Lower: 1, Upper: 2.5, LowerType: pgtype.Inclusive, UpperType: pgtype.Exclusive, Valid: true}
+	for name, method := range methods {
+		columns, values := "id tags path reach one many", row{1, pgtype.Hstore{"a": ptr("1"), "b": nil}, "top.sub", reach, pair{big, ptr("n")}, []pair{{big, nil}}}
+		if method == pgxload.Unnest {
+			if err := load(method, columns, values...); at(err).Column != "one" || !strings.Contains(err.Error(), "use Copy") {
+				t.Errorf("%s: %v", name, err)
+			}
+			columns, values = "id tags path reach", values[:4]
+		}
+		if err := load(method, columns, values...); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	const want = `(1,"""a""=>""1"", ""b""=>NULL",top.sub,"(1996573624012345677,n)","{""(1996573624012345677,)""}","[1,2.5)"), (1,"""a""=>""1"", ""b""=>NULL",top.sub,,,"[1,2.5)")`
+	if got := ask[string](t, s, `select string_agg(u::text, ', ' order by one) from u`); got != want {
+		t.Errorf("%s\nwant %s", got, want)
 	}
 }

@@ -50,7 +50,7 @@ type RetryConfig struct {
 // f may write other rows in each attempt. A channel, a file or an iterator must be opened in f: otherwise
 // an attempt reads only what the last one left. Assign keys before Retry: if an earlier COMMIT succeeded
 // without an answer, the database then refuses the same rows. f must not commit or roll back tx: that is
-// an error, and what f committed stays.
+// an error, and what f committed stays. ROLLBACK AND CHAIN in f goes unnoticed: its rows are lost.
 //
 // If COMMIT was sent and not answered, the error is [sqltype.ErrOutcomeUnknown]. If f panics, Retry rolls
 // back and the panic continues. Retry returns when ctx is done, even during a pause.
@@ -167,6 +167,7 @@ func isLost(err error) bool {
 }
 
 var errEnded = errors.New("a statement, such as ROLLBACK by Exec, has ended the transaction")
+var errPanicked = errors.New("pgxload: a value has panicked")
 
 // inTx runs f in tx and commits. On an error or a panic of f, tx is rolled back, even if ctx is done: the
 // caller of a savepoint may commit the transaction around it. If that fails, the connection is closed.

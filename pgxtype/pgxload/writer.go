@@ -28,6 +28,7 @@ type Writer struct {
 	chunks    int        // before that
 	sending   chan error // the answer to the chunk that is on its way; nil: none is
 	panicked  any        // by a handler of notices, while it was sent
+	orphan    error      // of a row that is not in the table, though no table follows yet that may refer to it
 	err       error
 }
 
@@ -172,9 +173,10 @@ func (t *Table) Row(values ...any) {
 		return
 	}
 	t.values = append(t.values[:0], values...) // so that the caller's slice stays on its stack
-	w.bytes -= len(t.rows.buf)
+	before := len(t.rows.buf)
+	w.err = errPanicked // if f recovers from it, the row is missing all the same
 	w.err = t.encode(t.values)
-	w.bytes += len(t.rows.buf)
+	w.bytes += len(t.rows.buf) - before
 	full := min(w.cfg.ChunkBytes, 64<<10<<min(w.chunks, 20)) // the first chunks are smaller
 	if w.bytes >= 2*w.cfg.ChunkBytes || w.bytes >= full && t == w.tables[0] {
 		w.flush()
