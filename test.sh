@@ -7,7 +7,7 @@ usage() {
 usage: ./test.sh [option]
 
 Installs what the tests need and this machine lacks (Debian and Ubuntu: PostgreSQL,
-PgBouncer, MariaDB, Redis, etcd, Prometheus, Spin, TypeScript, npm, Chromium, a C
+PgBouncer, MariaDB, Redis, etcd, Prometheus, Spin, npm, Chromium, a C
 compiler, certificates; no service is started), then for every Go module: format, vet, tidiness, a build without
 the workspace, lint, and all tests with the race detector against real servers. Go itself
 must be there.

@@ -1,6 +1,6 @@
 module github.com/seed-299c1d6b/snowkey/benchmarks
 
-go 1.25.0
+go 1.26.0
 
 require (
 	github.com/bwmarrin/snowflake v0.3.0
@@ -9,8 +9,8 @@ require (
 	github.com/glebarez/sqlite v1.11.0
 	github.com/go-sql-driver/mysql v1.10.1
 	github.com/google/uuid v1.6.0
-	github.com/jackc/pgx/v5 v5.12.0
-	github.com/oklog/ulid/v2 v2.1.1
+	github.com/jackc/pgx/v5 v5.13.0
+	github.com/oklog/ulid/v2 v2.1.2
 	github.com/rs/xid v1.6.0
 	github.com/seed-299c1d6b/snowkey v0.0.0
 	github.com/segmentio/ksuid v1.0.4

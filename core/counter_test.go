@@ -2,6 +2,7 @@ package core
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -251,6 +252,34 @@ func TestFrozenCounterIsNoticed(t *testing.T) {
 				t.Fatalf("%d ids carry times before %v", old, before)
 			}
 		}
+	}
+}
+
+// Goroutines on all processors take the slots of known ticks at once.
+func TestNoDuplicateInAKnownTick(t *testing.T) {
+	g := newGenerator(t, Config{Layout: Layout{TimeBits: 41, WorkerBits: 2, SequenceBits: 20}, Worker: Fixed(1)})
+	var wg sync.WaitGroup
+	all := make([][]int64, 4)
+	for w := range all {
+		wg.Go(func() {
+			for i := range 50_000 {
+				if i%100 == 0 {
+					freeze(g)
+				}
+				id, err := g.Next(t.Context())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				all[w] = append(all[w], id)
+			}
+		})
+	}
+	wg.Wait()
+	ids := slices.Concat(all...)
+	slices.Sort(ids)
+	if n := len(ids); n == 0 || len(slices.Compact(ids)) != n {
+		t.Error("an id was issued twice")
 	}
 }
 

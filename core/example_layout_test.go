@@ -131,6 +131,8 @@ func ExamplePresets() {
 	// instagram       40 time | 13 worker | 10 sequence, ticks of 1ms since 2011-08-24T21:07:01.721Z
 	// mastodon        47 time | 16 sequence, ticks of 1ms since 1970-01-01T00:00:00Z
 	// sonyflake       39 time | 8 sequence | 16 worker, ticks of 10ms since 2014-09-01T00:00:00Z
+	// tsid            41 time | 10 worker | 12 sequence, ticks of 1ms since 2020-01-01T00:00:00Z
+	// pgedge          41 time | 12 sequence | 10 worker, ticks of 1ms since 2023-01-01T00:00:00Z
 	// classic2015     41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2014-12-31T16:00:00Z
 	// seconds         32 time | 10 worker | 21 sequence, ticks of 1s since 2020-01-01T00:00:00Z
 	// javascript-safe 41 time | 6 worker | 6 sequence, ticks of 1ms since 2020-01-01T00:00:00Z

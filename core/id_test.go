@@ -29,6 +29,9 @@ func TestKnownIDs(t *testing.T) {
 		{"sonyflake last", core.Sonyflake(), 1<<63 - 1, "2188-11-16T03:28:58.87Z", core.Parts{Worker: 65535, Sequence: 255}},
 		{"mastodon", core.Mastodon(), 1505914988849<<16 | 4711, "2017-09-20T13:43:08.849Z", core.Parts{Sequence: 4711}},
 		{"instagram", core.Instagram(), (1505914988849-1314220021721)<<23 | 341<<10 | 5, "2017-09-20T13:43:08.849Z", core.Parts{Worker: 341, Sequence: 5}},
+		// From the READMEs of hypersistence-tsid, and of pgEdge's extension, whose get_epoch is 1704996539.845.
+		{"tsid", core.TSID(), 38352658567418872, "2020-04-15T19:59:46.36Z", core.Parts{Worker: 421, Sequence: 1016}},
+		{"pgedge", core.PgEdge(), 136169504773242881, "2024-01-11T18:08:59.845Z", core.Parts{Worker: 1}},
 		{"classic 2015", core.Classic2015(), (1505914988849-1420041600000)<<22 | 3<<17 | 4<<12 | 5, "2017-09-20T13:43:08.849Z", core.Parts{Datacenter: 3, Worker: 4, Sequence: 5}},
 		{"seconds", core.Seconds(), 86400<<31 | 7<<21 | 9, "2020-01-02T00:00:00Z", core.Parts{Worker: 7, Sequence: 9}},
 		{"javascript", core.JavaScriptSafe(), 1<<53 - 1, "2089-09-06T15:47:35.551Z", core.Parts{Worker: 63, Sequence: 63}},

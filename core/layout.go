@@ -256,6 +256,8 @@ func Presets() []Preset {
 		{"instagram", Instagram(), "40 time in ms from 2011, 13 shard (worker here), 10 sequence"},
 		{"mastodon", Mastodon(), "47 time in ms from 1970, 16 sequence, no worker: for reading ids, or a single generator"},
 		{"sonyflake", Sonyflake(), "39 time in 10ms from 2014, 8 sequence, 16 machine (worker here), the sequence above the machine"},
+		{"tsid", TSID(), "41 time in ms from 2020, 10 node (worker here), 12 counter (sequence here): TSIDs of hypersistence and f4b6a3"},
+		{"pgedge", PgEdge(), "41 time in ms from 2023, 12 count (sequence here), 10 node (worker here): pgEdge's extension snowflake"},
 		{"classic2015", Classic2015(), "Twitter's widths from 2015-01-01 in China's time zone, as many Java and Python copies have it"},
 		{"seconds", Seconds(), "32 time in seconds from 2020, 10 worker, 21 sequence: 2,097,152 ids a second for each worker, to 2156"},
 		{"javascript-safe", JavaScriptSafe(), "41 time in ms from 2020, 6 worker, 6 sequence: 53 bits, which a JavaScript number holds"},
@@ -290,6 +292,19 @@ func Mastodon() Layout {
 // worker; it ends in 2188.
 func Sonyflake() Layout {
 	return Layout{Epoch: unixMilli(1409529600000), Tick: 10 * time.Millisecond, TimeBits: 39, SequenceBits: 8, WorkerBits: 16, SequenceFirst: true}
+}
+
+// TSID is the default layout of the Java libraries hypersistence-tsid and tsid-creator, without the top bit
+// of their time, which is the sign bit; it ends in 2089. Their node is Worker here. Their counter, which is
+// Sequence here, begins at random.
+func TSID() Layout {
+	return Layout{Epoch: unixMilli(1577836800000), Tick: time.Millisecond, TimeBits: 41, WorkerBits: 10, SequenceBits: 12}
+}
+
+// PgEdge is the layout of pgEdge's extension snowflake for PostgreSQL, with the sequence above the worker; it
+// ends in 2092. pgEdge's node is Worker here.
+func PgEdge() Layout {
+	return Layout{Epoch: unixMilli(1672531200000), Tick: time.Millisecond, TimeBits: 41, SequenceBits: 12, WorkerBits: 10, SequenceFirst: true}
 }
 
 // Classic2015 has Twitter's widths and the epoch 1420041600000, midnight of 2015-01-01 in

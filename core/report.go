@@ -142,7 +142,7 @@ func (o logObserver) Observe(e Event) {
 		attrs = append(attrs, slog.String("namespace", e.Namespace))
 	}
 	if e.Duration != 0 {
-		attrs = append(attrs, slog.Duration("duration", e.Duration))
+		attrs = append(attrs, slog.String("duration", e.Duration.String())) // in JSON, a slog.Duration is a number of nanoseconds
 	}
 	if e.Err != nil {
 		attrs = append(attrs, slog.Any("err", e.Err))

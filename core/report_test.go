@@ -46,6 +46,11 @@ func TestEventsAreReported(t *testing.T) {
 		}
 	})
 	core.LogTo(nil).Observe(core.Event{Kind: core.GrantLost}) // says nothing, and does not panic
+	var log bytes.Buffer
+	core.LogTo(slog.New(slog.NewJSONHandler(&log, nil))).Observe(core.Event{Kind: core.ClockStepBack, Duration: 29_675_478_053})
+	if !strings.Contains(log.String(), `"duration":"29.675478053s"`) {
+		t.Error(log.String())
+	}
 }
 
 func TestStats(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package serial writes IDs as serial numbers that people can read out, and counts
-// invoices and the like by date.
+// Package serial writes IDs as serial numbers that people can read out, counts invoices and
+// the like by date, and issues dense ids: 1, 2, 3, …
 //
 //	payments, err := serial.New(serial.Config{Prefix: "PAY", Separator: "-", Check: serial.Mod97})
 //	…
@@ -11,6 +11,10 @@
 //	})
 //	…
 //	number, err := invoices.Next(ctx) // INV-20261121-000123
+//
+//	orders, err := serial.NewSegments(serial.SegmentsConfig{Counter: store, Key: "orders"})
+//	…
+//	id, err := orders.Next(ctx) // 1, 2, 3, … from blocks, ahead of need
 //
 // A serial has these parts:
 //
@@ -33,17 +37,17 @@
 //
 // [Numbers] never issues a number twice in any process, provided the counter's store loses
 // no acknowledged write. It never dates a number by a period other than the one that
-// counted it.
+// counted it. Nor do [Segments] issue an id twice.
 //
 // # What is not
 //
-// [Numbers.Next] leaves gaps. [Numbers.NextIn] leaves none, but numbers of one key wait for
+// [Segments] and [Numbers.Next] leave gaps. [Numbers.NextIn] leaves none, but numbers of one key wait for
 // each other's transactions.
 //
 // A time zone whose offset changes within the layout needs Fold. Governments change zones:
 // keep the machine's time zone database up to date, or use UTC.
 //
-// docs/serials.md has the details: order, zones, check characters and gaps.
+// docs/serials.md has the details: zones, check characters and gaps.
 //
 // The package imports the standard library and core only.
 package serial

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/serial"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 const payment = 2124042817363972138 // from a generator
@@ -164,4 +165,47 @@ func ExampleCounterFunc_Reserve() {
 	})
 	fmt.Println(c.Reserve(context.Background(), "20261121:INV", 10))
 	// Output: 1 <nil>
+}
+
+func ExampleNewSegments() {
+	var store serial.Counter = &counter{} // sqlstore.New(db, sqlstore.Config{})
+	orders, err := serial.NewSegments(serial.SegmentsConfig{Counter: store, Key: "orders"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(sqltype.NextID(context.Background(), orders)) // it is a Source, as a generator is
+	_, err = serial.NewSegments(serial.SegmentsConfig{Counter: store, Key: "orders of May", Block: -1})
+	fmt.Println(err)
+	// Output:
+	// 1 <nil>
+	// serial: Key "orders of May": must have at most 32 ASCII letters, digits and . _ - /, and at least one; Block -1: must be 1 to 1099511627776
+}
+
+// This store has counted to 41.
+func ExampleSegments_Next() {
+	store := &counter{at: map[string]int64{"orders": 41}}
+	s, err := serial.NewSegments(serial.SegmentsConfig{Counter: store, Key: "orders"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for range 2 {
+		fmt.Println(s.Next(context.Background()))
+	}
+	// Output:
+	// 42 <nil>
+	// 43 <nil>
+}
+
+func ExampleSegments_Fill() {
+	s, err := serial.NewSegments(serial.SegmentsConfig{Counter: &counter{}, Key: "orders", Block: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ids := make([]int64, 5) // one request, though they are more than a Block
+	err = s.Fill(context.Background(), ids)
+	fmt.Println(ids, err)
+	// Output: [1 2 3 4 5] <nil>
 }

@@ -80,7 +80,7 @@ func (n *Numbers) Next(ctx context.Context) (string, error) {
 		return "", n.exhaustedError(period)
 	}
 	if n.next == n.end {
-		first, err := n.reserve(ctx, n.cfg.Counter, period, n.cfg.Block)
+		first, err := reserve(ctx, n.cfg.Counter, n.cfg.key(period), n.cfg.Block)
 		if err != nil {
 			return "", err
 		}
@@ -114,7 +114,7 @@ func (n *Numbers) NextIn(ctx context.Context, tx Counter) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	number, err := n.reserve(ctx, tx, period, 1)
+	number, err := reserve(ctx, tx, n.cfg.key(period), 1)
 	if err != nil {
 		return "", err
 	}
@@ -138,8 +138,7 @@ func (n *Numbers) wait(ctx context.Context) error {
 }
 
 // reserve checks the counter's answer.
-func (n *Numbers) reserve(ctx context.Context, c Counter, period string, count int64) (first int64, err error) {
-	key := n.cfg.key(period)
+func reserve(ctx context.Context, c Counter, key string, count int64) (first int64, err error) {
 	first, err = c.Reserve(ctx, key, count)
 	if err != nil {
 		return 0, fmt.Errorf("serial: reserve number for %q: %w", key, err)

@@ -30,8 +30,8 @@ type NumbersConfig struct {
 	// Block is how many numbers Next reserves in one round trip. The rest of a block is
 	// skipped when the process or the period ends. Zero: 1.
 	Block int64
-	// Counter stores the last number: a store of sqlstore or redisstore. Only
-	// [Numbers.Next] needs it.
+	// Counter stores the last number: a store of sqlstore, redisstore, httpstore or etcd.
+	// Only [Numbers.Next] needs it.
 	Counter Counter
 	// Now is the clock. nil: time.Now.
 	Now func() time.Time
@@ -39,7 +39,7 @@ type NumbersConfig struct {
 
 // Counter reserves numbers, from 1 on for each key, and never the same number twice.
 // Reserve takes n numbers: first to first+n-1. After an error they may be taken too;
-// they are then never used. The stores of sqlstore and redisstore implement it.
+// they are then never used. The stores of sqlstore, redisstore, httpstore and etcd implement it.
 type Counter interface {
 	Reserve(ctx context.Context, key string, n int64) (first int64, err error)
 }

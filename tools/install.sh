@@ -26,8 +26,7 @@ needs() {
   need etcd 'etcd-server/etcd' 'named ETCD || programs etcd' 'etcd: the program etcd, or SNOWKEY_TEST_ETCD'
   need prometheus 'prometheus' 'named PROMETHEUS || programs promtool' 'Prometheus: the program promtool, which checks the alert rules'
   need spin 'spin' 'programs spin' 'Spin: the program spin, which checks the model of the leases'
-  need typescript 'node-typescript' '[ -x "$root/examples/jsonapi/client/node_modules/.bin/tsc" ] || programs tsc' 'TypeScript: the program tsc, which checks the types of a client'
-  need npm 'npm' 'programs npm' 'npm: the program npm, which installs the linter of Markdown'
+  need npm 'npm' 'programs npm' 'npm: the program npm, which installs TypeScript and the linter of Markdown'
   need arm64 'qemu-user-static' '[ "$(uname -m)" = aarch64 ] || programs qemu-aarch64-static' 'QEMU: the program qemu-aarch64-static, which runs tests for arm64'
   need chromium 'chromium-headless-shell/chromium' '[ -n "${SNOWKEY_TEST_CHROMIUM:-}" ] || browser' \
     'a browser: chromium-headless-shell, chromium or google-chrome, or SNOWKEY_TEST_CHROMIUM; without one, ./test.sh --no-browser'

@@ -66,7 +66,10 @@ func ExampleFromPodIP() {
 // starts is a counter; in earnest sqlstore's or redisstore's.
 type starts struct{ n int64 }
 
-func (s *starts) Count(context.Context, string) (int64, error) { s.n++; return s.n - 1, nil }
+func (s *starts) Reserve(_ context.Context, _ string, n int64) (int64, error) {
+	s.n += n
+	return s.n - n + 1, nil
+}
 
 func ExampleFromCounter() {
 	layout := core.Layout{TimeBits: 41, WorkerBits: 1, SequenceBits: 12}

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
+
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
@@ -88,10 +90,10 @@ func TestAcquireDoesNotRepeatWhatCannotChange(t *testing.T) {
 			"a zero store":           {new(sqlstore.Store), "must come from sqlstore.New", false},
 			"a wrong password":       {db(state("28P01"), sqlstore.Config{Dialect: sqlstore.Postgres}), "28P01", false},
 			"no such database":       {db(fmt.Errorf("connect: %w", state("3D000")), sqlstore.Config{}), "3D000", false},
-			"MySQL's password":       {db(errors.New("Error 1045 (28000): Access denied for user"), sqlstore.Config{}), "Access denied", false},
+			"MySQL's password":       {db(&mysql.MySQLError{Number: 1045, Message: "Access denied for user"}, sqlstore.Config{}), "Access denied", false},
 			"SQLite's file":          {db(errors.New("unable to open database file: out of memory (14)"), sqlstore.Config{}), "unable to open", false},
 			"a database that starts": {db(state("57P03"), sqlstore.Config{}), "57P03", true},
-			"too many connections":   {db(errors.New("Error 1040: Too many connections"), sqlstore.Config{}), "1040", true},
+			"too many connections":   {db(&mysql.MySQLError{Number: 1040, Message: "Too many connections"}, sqlstore.Config{}), "1040", true},
 			"Redis's password":       {redis("WRONGPASS invalid username-password pair or user is disabled."), "WRONGPASS", false},
 			"Redis without one":      {redis("NOAUTH Authentication required."), "NOAUTH", false},
 			"Redis that starts":      {redis("LOADING Redis is loading the dataset in memory"), "LOADING", true},

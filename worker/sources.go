@@ -70,18 +70,18 @@ func FromCounter(ctx context.Context, c driver.Counter, l core.Layout, name stri
 	if err := wrong.Err("worker"); err != nil {
 		return noWorkerID, 0, err
 	}
-	n, err := hung.Do(ctx, new(hung.Calls), "count", func() (int64, error) { return c.Count(ctx, name) })
+	n, err := hung.Do(ctx, new(hung.Calls), "count", func() (int64, error) { return c.Reserve(ctx, name, 1) })
 	if err != nil {
 		return noWorkerID, 0, fmt.Errorf("worker: counter %q: %w", name, err)
 	}
-	if n < 0 {
-		return noWorkerID, 0, fmt.Errorf("worker: counter %q returned %d: it must count up from 0", name, n)
+	if n < 1 {
+		return noWorkerID, 0, fmt.Errorf("worker: counter %q returned %d: it must count up from 1", name, n)
 	}
 	workers := l.WorkerIDs()
-	if n >= workers {
+	if n > workers {
 		return noWorkerID, 0, &CounterExhaustedError{Name: name, WorkerIDs: workers}
 	}
-	return n, workers - 1 - n, nil
+	return n - 1, workers - n, nil // the first is worker ID 0
 }
 
 // A source has texts under names. If a text cannot be read, fault says why.

@@ -156,11 +156,11 @@ func TestFromAddress(t *testing.T) {
 
 type counter func() (int64, error)
 
-func (c counter) Count(context.Context, string) (int64, error) { return c() }
+func (c counter) Reserve(context.Context, string, int64) (int64, error) { return c() }
 
 func TestFromCounter(t *testing.T) {
 	next := int64(14)
-	count := counter(func() (int64, error) { next++; return next - 1, nil })
+	count := counter(func() (int64, error) { next++; return next, nil })
 	for want := int64(14); want < 16; want++ {
 		n, left, err := FromCounter(t.Context(), count, small, "starts")
 		if err != nil || n != want || left != 15-want {
@@ -175,7 +175,7 @@ func TestFromCounter(t *testing.T) {
 	}
 	boom := errors.New("boom")
 	for i, c := range []driver.Counter{
-		counter(func() (int64, error) { return 0, boom }), counter(func() (int64, error) { return -1, nil }), nil,
+		counter(func() (int64, error) { return 0, boom }), counter(func() (int64, error) { return 0, nil }), nil,
 	} {
 		if n, _, err := FromCounter(t.Context(), c, small, "starts"); n != -1 || err == nil || i == 0 && !errors.Is(err, boom) {
 			t.Errorf("counter %d: %v", i, err)

@@ -15,7 +15,9 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-func TestBenchmarks(t *testing.T) { smoke.Run(t, "Next", "Loop", "Block", "ColdStart", "Beside") }
+func TestBenchmarks(t *testing.T) {
+	smoke.Run(t, "Next", "Loop", "Block", "ColdStart", "Beside", "Segments")
+}
 
 // BenchmarkNext makes one id after another, from one generator. cpu-% is the share of one core that
 // is busy while a generator waits at the cap of its layout.

@@ -1,6 +1,6 @@
 module github.com/seed-299c1d6b/snowkey/contrib/entkey
 
-go 1.25.0
+go 1.26.0
 
 require (
 	entgo.io/ent v0.14.5

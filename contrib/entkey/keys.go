@@ -14,7 +14,7 @@ import (
 // it to a client once, before hooks that read the key. It ignores rows whose key is neither a
 // sqltype.ID nor a sqltype.Key.
 //
-// If src fails or is nil, the create fails with the error of sqltype.New. ent calls hooks row by
+// If src fails or is nil, the create fails with the error of sqltype.NextID. ent calls hooks row by
 // row, so a bulk create takes its ids one by one. To take them in one reservation, set the keys with
 // sqltype.Assign and SetID.
 func Keys(src sqltype.Source) ent.Hook {

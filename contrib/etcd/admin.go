@@ -2,9 +2,7 @@ package etcd
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strconv"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -55,43 +53,4 @@ func (s *Store) Free(ctx context.Context, namespace string, workerID, fencingTok
 		e.ClaimID = ""
 		return clientv3.OpDelete(s.presenceKey(namespace, rec.ClaimID)), nil
 	})
-}
-
-var errNotCounter = errors.New("it is not the value of a counter")
-
-// Count implements driver.Counter. The store never lowers a counter. If the answer is lost, the
-// value is skipped.
-func (s *Store) Count(ctx context.Context, name string) (int64, error) {
-	if err := s.begin(ctx, name); err != nil {
-		return 0, err
-	}
-	what, key := fmt.Sprintf("count %q", name), s.counterKey(name)
-	var value int64
-	err := s.retry(ctx, what, func() (bool, error) {
-		found, err := s.client.Get(ctx, key)
-		if err != nil {
-			return false, s.failed(ctx, what, err)
-		}
-		var revision int64
-		value = 0
-		if len(found.Kvs) > 0 {
-			kv := found.Kvs[0]
-			revision = kv.ModRevision
-			if value, err = strconv.ParseInt(string(kv.Value), 10, 64); err != nil || value < 0 {
-				return false, fmt.Errorf("etcd: key %q holds %.300q: %w", kv.Key, kv.Value, errNotCounter)
-			}
-		}
-		written, err := s.client.Txn(ctx).
-			If(clientv3.Compare(clientv3.ModRevision(key), "=", revision)).
-			Then(clientv3.OpPut(key, strconv.FormatInt(value+1, 10))).
-			Commit()
-		if err != nil {
-			return false, s.failed(ctx, what, err)
-		}
-		return written.Succeeded, nil
-	})
-	if err != nil {
-		return 0, err
-	}
-	return value, nil
 }

@@ -39,7 +39,7 @@ func TestStore(t *testing.T) {
 func paused(t *testing.T) driver.Store {
 	server := testserver.NewEtcd(t)
 	store := mustNew(New(connect(t, server.DSN), Config{Clock: func(context.Context) (time.Time, error) { return time.Now(), nil }}))
-	if _, err := store.Count(t.Context(), "starts"); err != nil { // it is connected
+	if _, err := store.Reserve(t.Context(), "starts", 1); err != nil { // it is connected
 		t.Fatal(err)
 	}
 	if err := server.Pause(); err != nil {

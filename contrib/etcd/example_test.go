@@ -39,10 +39,10 @@ func ExampleNew() {
 	// Output: etcd: client nil: must be an open *clientv3.Client; Prefix "a#b": must be at most 255 printable ASCII characters, without space and '#'
 }
 
-// A counter counts the starts of a program. Without a store from New, it returns an error.
-func ExampleStore_Count() {
+// Without a store from New, it returns an error.
+func ExampleStore_Reserve() {
 	var store *etcd.Store // in a program: from etcd.New
-	_, err := store.Count(context.Background(), "starts")
+	_, err := store.Reserve(context.Background(), "starts", 1)
 	fmt.Println(err)
 	// Output: etcd: Store nil: must come from etcd.New
 }

@@ -123,7 +123,7 @@ func TestForeignKeys(t *testing.T) {
 	if _, err := client.Put(ctx, "snowkey#counter#"+name, "many"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := mustNew(New(client, Config{})).Count(ctx, name); !errors.Is(err, errNotCounter) {
+	if _, err := mustNew(New(client, Config{})).Reserve(ctx, name, 1); !errors.Is(err, errNotCounter) {
 		t.Error(err)
 	}
 }

@@ -14,10 +14,10 @@ func TestMethodsOfNilStores(t *testing.T) {
 	for _, s := range []*Store{nil, {}} {
 		_, claim := s.Claim(ctx, request("x"))
 		_, list := s.List(ctx, "x")
-		_, count := s.Count(ctx, "x")
+		_, reserve := s.Reserve(ctx, "x", 1)
 		_, warnings := s.Warnings(ctx)
 		for method, err := range map[string]error{
-			"Claim": claim, "List": list, "Count": count, "Warnings": warnings, "Free": s.Free(ctx, "x", 0, 1),
+			"Claim": claim, "List": list, "Reserve": reserve, "Warnings": warnings, "Free": s.Free(ctx, "x", 0, 1),
 			"Renew":   s.Renew(ctx, driver.Renewal{Namespace: "x", FencingToken: 1, ClaimID: "t", TTL: 1}),
 			"Release": s.Release(ctx, driver.Return{Namespace: "x", FencingToken: 1, ClaimID: "t"}),
 		} {

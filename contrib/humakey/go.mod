@@ -1,6 +1,6 @@
 module github.com/seed-299c1d6b/snowkey/contrib/humakey
 
-go 1.25.0
+go 1.26.0
 
 require (
 	github.com/danielgtaylor/huma/v2 v2.37.2

@@ -18,10 +18,7 @@ ends. A restarted program then needs another worker ID, and may find none.
 	_, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // bad
 	err := db.Use(&gormplugin.Plugin{})                 // bad
 	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
-	if err != nil {
-		return err
-	}
-	defer gen.Close(context.Background()) // good`}
+	defer gen.Close(context.Background()) // good, after a look at err`}
 }
 
 func runClose(p *pass) {
@@ -96,11 +93,7 @@ func (p *pass) leases(e ast.Expr) bool {
 	lit, ok := ast.Unparen(call.Args[0]).(*ast.CompositeLit)
 	return ok && !slices.ContainsFunc(lit.Elts, func(e ast.Expr) bool {
 		kv, ok := e.(*ast.KeyValueExpr)
-		if !ok {
-			return true
-		}
-		name, ok := kv.Key.(*ast.Ident)
-		return ok && name.Name == "Source"
+		return !ok || types.ExprString(kv.Key) == "Source"
 	})
 }
 
@@ -148,11 +141,7 @@ func (p *pass) isKept(o types.Object, seen map[types.Object]bool) bool {
 		return true
 	}
 	h := p.holding(o, nil)
-	kept := h.closed || h.passed || h.stored
-	for _, other := range h.moved {
-		kept = kept || p.isKept(other, seen)
-	}
-	return kept
+	return h.closed || h.passed || h.stored || slices.ContainsFunc(h.moved, func(o types.Object) bool { return p.isKept(o, seen) })
 }
 
 // isShared reports whether a variable outlives the call that assigns it.
@@ -197,10 +186,10 @@ func (p *pass) use(h *holding, cur inspector.Cursor) {
 	case *ast.SelectorExpr:
 		if n.Sel.Name == "Generator" { // of a plugin
 			next, ok := cur.Parent().Parent().Parent().Node().(*ast.SelectorExpr)
-			h.closed = h.closed || ok && isClose(next)
+			h.closed = h.closed || ok && next.Sel.Name == "Close"
 			h.stored = h.stored || !ok
 		}
-		h.closed = h.closed || isClose(n)
+		h.closed = h.closed || n.Sel.Name == "Close"
 	case *ast.CallExpr:
 		h.passed = h.passed || !p.onlyIssues(n, e)
 	case *ast.KeyValueExpr, *ast.CompositeLit, *ast.AssignStmt, *ast.ValueSpec:
@@ -218,24 +207,16 @@ func (p *pass) use(h *holding, cur inspector.Cursor) {
 	}
 }
 
-func isClose(sel *ast.SelectorExpr) bool { return sel.Sel.Name == "Close" }
-
 // onlyIssues reports whether a call passes a generator as an interface that cannot be closed, such
 // as sqltype.Source.
 func (p *pass) onlyIssues(call *ast.CallExpr, e ast.Expr) bool {
-	f := p.callee(call)
-	if f == nil {
+	f, i := p.callee(call), slices.IndexFunc(call.Args, func(arg ast.Expr) bool { return ast.Unparen(arg) == e })
+	if f == nil || i < 0 || i >= f.Signature().Params().Len() {
 		return false
 	}
-	params := f.Signature().Params()
-	for i, arg := range call.Args {
-		if ast.Unparen(arg) != e || i >= params.Len() {
-			continue
-		}
-		source, ok := params.At(i).Type().Underlying().(*types.Interface)
-		return ok && source.NumMethods() > 0 && !hasMethod(params.At(i).Type(), "Close")
-	}
-	return false
+	t := f.Signature().Params().At(i).Type()
+	source, ok := t.Underlying().(*types.Interface)
+	return ok && source.NumMethods() > 0 && !hasMethod(t, "Close")
 }
 
 // moveTo records that a variable or a field gets the generator. A configuration of ours only uses

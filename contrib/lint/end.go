@@ -19,7 +19,7 @@ func (p *pass) checkEnd(cur inspector.Cursor, o types.Object) {
 	elsewhere := false
 	for _, mention := range p.mentions()[o] {
 		sel, ok := mention.Parent().Node().(*ast.SelectorExpr)
-		if !ok || !isClose(sel) {
+		if !ok || sel.Sel.Name != "Close" {
 			continue
 		}
 		closes = append(closes, mention)

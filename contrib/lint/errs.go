@@ -16,10 +16,7 @@ is done. Then they issue no id, and the key stays 0.
 
 	id, _ := gen.Next(ctx)  // bad
 	gen.Fill(ctx, ids)      // bad
-	id, err := gen.Next(ctx)
-	if err != nil {         // good
-		return err
-	}`}
+	if id, err = gen.Next(ctx); err != nil { return err } // good`}
 }
 
 func runErr(p *pass) {

@@ -95,12 +95,12 @@ func (in *idInfo) collect(cur inspector.Cursor) {
 	case *ast.AssignStmt:
 		if n.Tok == token.ASSIGN || n.Tok == token.DEFINE {
 			for i, to := range n.Lhs {
-				in.assignOne(to, i, len(n.Lhs), n.Rhs)
+				in.assignTo(to, i, len(n.Lhs), n.Rhs)
 			}
 		}
 	case *ast.ValueSpec:
 		for i, to := range n.Names {
-			in.assignOne(to, i, len(n.Names), n.Values)
+			in.assignTo(to, i, len(n.Names), n.Values)
 		}
 	case *ast.RangeStmt:
 		if n.Value != nil {
@@ -109,7 +109,10 @@ func (in *idInfo) collect(cur inspector.Cursor) {
 	case *ast.ReturnStmt:
 		for up := range cur.Enclosing((*ast.FuncDecl)(nil), (*ast.FuncLit)(nil)) {
 			if fn, ok := up.Node().(*ast.FuncDecl); ok {
-				in.assignResults(fn, n.Results)
+				results := in.TypesInfo.Defs[fn.Name].(*types.Func).Signature().Results()
+				for i := range results.Len() {
+					in.assignOne(results.At(i), i, results.Len(), n.Results, whole)
+				}
 			}
 			break
 		}
@@ -136,29 +139,22 @@ func (in *idInfo) assign(to types.Object, from ast.Expr, result int, p part) {
 	}
 }
 
-// assignOne records the assignment to the expression i of n.
-func (in *idInfo) assignOne(to ast.Expr, i, n int, from []ast.Expr) {
+// assignTo records the assignment to the expression i of n.
+func (in *idInfo) assignTo(to ast.Expr, i, n int, from []ast.Expr) {
 	p := whole
 	if index, ok := ast.Unparen(to).(*ast.IndexExpr); ok {
 		to, p = index.X, intoElement
 	}
-	switch len(from) {
-	case n:
-		in.assign(in.object(to), from[i], -1, p)
-	case 1:
-		in.assign(in.object(to), from[0], i, p)
-	}
+	in.assignOne(in.object(to), i, n, from, p)
 }
 
-func (in *idInfo) assignResults(fn *ast.FuncDecl, from []ast.Expr) {
-	results := in.TypesInfo.Defs[fn.Name].(*types.Func).Signature().Results()
-	for i := range results.Len() {
-		switch len(from) {
-		case results.Len():
-			in.assign(results.At(i), from[i], -1, whole)
-		case 1:
-			in.assign(results.At(i), from[0], i, whole)
-		}
+// assignOne records the assignment to the object i of n.
+func (in *idInfo) assignOne(to types.Object, i, n int, from []ast.Expr, p part) {
+	switch len(from) {
+	case n:
+		in.assign(to, from[i], -1, p)
+	case 1:
+		in.assign(to, from[0], i, p)
 	}
 }
 
@@ -302,10 +298,8 @@ func (in *idInfo) callKind(call *ast.CallExpr) kind {
 		}
 		return in.kind(operand)
 	}
-	if in.isAppend(call) && len(call.Args) > 1 {
-		if in.kind(call.Args[0]) == list || in.kind(call.Args[1]) != none {
-			return list
-		}
+	if in.isAppend(call) && len(call.Args) > 1 && (in.kind(call.Args[0]) == list || in.kind(call.Args[1]) != none) {
+		return list
 	}
 	if f := in.callee(call); f == nil || f.Signature().Results().Len() > 1 {
 		return none

@@ -147,9 +147,14 @@ func contains(n ast.Node, condition func(ast.Node) bool) bool {
 
 // uses reports whether a node mentions a variable.
 func (p *pass) uses(n ast.Node, o types.Object) bool {
+	return p.usesAny(n, func(other types.Object) bool { return other == o })
+}
+
+// usesAny reports whether a node mentions a variable that meets a condition.
+func (p *pass) usesAny(n ast.Node, condition func(types.Object) bool) bool {
 	return contains(n, func(n ast.Node) bool {
 		id, ok := n.(*ast.Ident)
-		return ok && o != nil && p.object(id) == o
+		return ok && p.object(id) != nil && condition(p.object(id))
 	})
 }
 

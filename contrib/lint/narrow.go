@@ -135,10 +135,8 @@ func (n *narrowing) trace(e ast.Expr) {
 func (n *narrowing) checkSource(call *ast.CallExpr) {
 	f := n.callee(call)
 	switch {
-	case isFunc(f, "strconv", "Atoi"):
-		if n.portable {
-			n.report(call, "strconv.Atoi returns an int, which has 32 bits on some platforms, and this becomes an id: use sqltype.Parse or strconv.ParseInt with 64")
-		}
+	case n.portable && isFunc(f, "strconv", "Atoi"):
+		n.report(call, "strconv.Atoi returns an int, which has 32 bits on some platforms, and this becomes an id: use sqltype.Parse or strconv.ParseInt with 64")
 	case isFunc(f, "strconv", "ParseFloat"):
 		n.report(call, "a float holds integers of 53 bits at most, and this becomes an id: use sqltype.Parse")
 	case isFunc(f, "strconv", "ParseInt", "ParseUint") && len(call.Args) == 3:

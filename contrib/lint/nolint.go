@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // directives are the comments //nolint of a package.
@@ -31,7 +30,7 @@ func newDirectives(fset *token.FileSet, files []*ast.File, external bool) *direc
 			for _, c := range group.List {
 				if m := nolintComment.FindStringSubmatch(c.Text); m != nil {
 					line := fset.Position(c.Pos()).Line
-					found = append(found, nolint{line, line, strings.FieldsFunc(strings.ToLower(m[1]), func(r rune) bool { return r == ',' || unicode.IsSpace(r) })})
+					found = append(found, nolint{line, line, strings.Fields(strings.ReplaceAll(strings.ToLower(m[1]), ",", " "))})
 				}
 			}
 		}

@@ -166,9 +166,6 @@ func isType(t types.Type, path string, names ...string) bool {
 
 // named returns the defined type of t, or of what it points to, or nil.
 func named(t types.Type) *types.Named {
-	if t == nil {
-		return nil
-	}
 	n, ok := types.Unalias(t).(*types.Named)
 	if p, isPointer := types.Unalias(t).(*types.Pointer); !ok && isPointer {
 		n, _ = types.Unalias(p.Elem()).(*types.Named)
@@ -205,12 +202,8 @@ func isKind(t types.Type, kinds ...types.BasicKind) bool {
 // elementOf returns the type of the elements of a list or a map, or nil.
 func elementOf(t types.Type) types.Type {
 	switch t := pointee(t).(type) {
-	case *types.Slice:
-		return t.Elem()
-	case *types.Array:
-		return t.Elem()
-	case *types.Map:
-		return t.Elem()
+	case *types.Slice, *types.Array, *types.Map:
+		return t.(interface{ Elem() types.Type }).Elem()
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func (p *pass) scopeOf(cur inspector.Cursor, gen types.Object) string {
 			if p.runsOnce(up) {
 				return ""
 			}
-			if isHandler(p.TypesInfo.TypeOf(n)) {
+			if isHandler(p.TypesInfo.TypeOf(n).(*types.Signature)) {
 				return "each request"
 			}
 		case *ast.FuncDecl:
@@ -60,16 +60,8 @@ func (p *pass) scopeOf(cur inspector.Cursor, gen types.Object) string {
 // perIteration reports whether a generator is made and used in a loop, does not leave it, and does
 // not depend on the loop's variables.
 func (p *pass) perIteration(gen types.Object, made inspector.Cursor, loop ast.Node) bool {
-	return gen != nil && gen.Pos() > loop.Pos() && gen.Pos() < loop.End() &&
-		!p.holding(gen, loop).escapes() && p.issuesFrom(gen, loop) && !p.dependsOn(made.Node(), loop)
-}
-
-// dependsOn reports whether a node uses a variable that is declared in another.
-func (p *pass) dependsOn(n, loop ast.Node) bool {
-	return contains(n, func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		return ok && p.object(id) != nil && p.object(id).Pos() >= loop.Pos() && p.object(id).Pos() < loop.End()
-	})
+	isInLoop := func(o types.Object) bool { return o.Pos() > loop.Pos() && o.Pos() < loop.End() }
+	return gen != nil && isInLoop(gen) && !p.holding(gen, loop).escapes() && p.issuesFrom(gen, loop) && !p.usesAny(made.Node(), isInLoop)
 }
 
 // issuesFrom reports whether a node takes an id from a generator.
@@ -91,29 +83,19 @@ func (p *pass) hasArgument(call *ast.CallExpr, o types.Object) bool {
 // runsOnce reports whether a function literal is an argument of sync.Once.Do or sync.OnceValue.
 func (p *pass) runsOnce(cur inspector.Cursor) bool {
 	call, ok := cur.Parent().Node().(*ast.CallExpr)
-	if !ok {
-		return false
-	}
-	f := p.callee(call)
-	return isMethod(f, "sync", "Do") || isFunc(f, "sync", "OnceValue", "OnceValues", "OnceFunc")
+	return ok && (isMethod(p.callee(call), "sync", "Do") || isFunc(p.callee(call), "sync", "OnceValue", "OnceValues", "OnceFunc"))
 }
 
 // isHandler reports whether a function of a type is called for each request.
-func isHandler(t types.Type) bool {
-	s, ok := t.(*types.Signature)
-	if !ok {
-		return false
-	}
+func isHandler(s *types.Signature) bool {
 	for i := range s.Params().Len() {
 		t := s.Params().At(i).Type()
 		if i > 0 && isType(t, "net/http", "Request") && isType(s.Params().At(i-1).Type(), "net/http", "ResponseWriter") {
 			return true
 		}
-		if n := named(t); n != nil && n.Obj().Pkg() != nil && s.Params().Len() == 1 {
-			switch n.Obj().Pkg().Name() + "." + n.Obj().Name() {
-			case "gin.Context", "echo.Context", "fiber.Ctx", "fasthttp.RequestCtx", "iris.Context":
-				return true
-			}
+		if n := named(t); n != nil && n.Obj().Pkg() != nil && s.Params().Len() == 1 &&
+			slices.Contains([]string{"gin.Context", "echo.Context", "fiber.Ctx", "fasthttp.RequestCtx", "iris.Context"}, n.Obj().Pkg().Name()+"."+n.Obj().Name()) {
+			return true
 		}
 	}
 	return false
@@ -121,16 +103,9 @@ func isHandler(t types.Type) bool {
 
 // isHook reports whether a method is a hook that gorm calls for each row, or bun for each query.
 func isHook(f *types.Func) bool {
-	if f.Signature().Recv() == nil {
-		return false
-	}
-	switch name := f.Name(); {
-	case name == "BeforeAppendModel", name == "BeforeInsert":
-		return true
-	case strings.HasPrefix(name, "Before"), strings.HasPrefix(name, "After"):
-		return f.Signature().Params().Len() == 1 && isType(f.Signature().Params().At(0).Type(), "gorm.io/gorm", "DB")
-	}
-	return false
+	name, params := f.Name(), f.Signature().Params()
+	ofGORM := params.Len() == 1 && isType(params.At(0).Type(), "gorm.io/gorm", "DB") && (strings.HasPrefix(name, "Before") || strings.HasPrefix(name, "After"))
+	return f.Signature().Recv() != nil && (ofGORM || name == "BeforeAppendModel" || name == "BeforeInsert")
 }
 
 // scopeOfFunction returns for what a generator of a function's body is made, or "".
@@ -145,7 +120,7 @@ func (p *pass) scopeOfFunction(fn *ast.FuncDecl, gen types.Object) string {
 		return "each row"
 	case gen == nil || fn.Recv == nil && (fn.Name.Name == "main" || fn.Name.Name == "init"):
 		return ""
-	case !p.holding(gen, fn.Body).escapes() && p.idLeaves(fn, f, gen):
+	case !p.holding(gen, fn.Body).escapes() && p.idLeaves(fn, gen):
 		return "each call of " + fn.Name.Name
 	}
 	return ""
@@ -154,43 +129,35 @@ func (p *pass) scopeOfFunction(fn *ast.FuncDecl, gen types.Object) string {
 // idLeaves reports whether an id of a generator that stays in a function leaves it: as a result,
 // in a field of a parameter or of the receiver, in the rows of a list that another function gets
 // with the generator, or as an argument of a statement that a method runs.
-func (p *pass) idLeaves(fn *ast.FuncDecl, f *types.Func, gen types.Object) bool {
-	outer := map[types.Object]bool{f.Signature().Recv(): true}
-	for v := range f.Signature().Params().Variables() {
-		outer[v] = true
-	}
+func (p *pass) idLeaves(fn *ast.FuncDecl, gen types.Object) bool {
+	isOuter := func(o types.Object) bool { return o.Pos() > fn.Pos() && o.Pos() < fn.Body.Pos() }
 	taken := map[types.Object]bool{} // variables with an id of the generator
 	hasID := func(e ast.Expr) bool {
-		found := p.issuesFrom(gen, e)
-		for o := range taken {
-			found = found || p.uses(e, o)
-		}
-		return found
+		return p.issuesFrom(gen, e) || p.usesAny(e, func(o types.Object) bool { return taken[o] })
 	}
 	leaves := false
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
 			for i, left := range n.Lhs {
-				root := rootOf(left)
+				root := p.rootOf(left)
 				if root == nil || i > 0 && len(n.Rhs) == 1 || !hasID(n.Rhs[min(i, len(n.Rhs)-1)]) {
 					continue
 				}
-				if o := p.TypesInfo.ObjectOf(root); !outer[o] {
-					taken[o] = true
-				} else if left != ast.Expr(root) {
-					leaves = true
-				}
+				_, isName := left.(*ast.Ident)
+				leaves = leaves || isOuter(root) && !isName
+				taken[root] = !isOuter(root)
 			}
 		case *ast.ReturnStmt:
 			for _, e := range n.Results {
 				leaves = leaves || !isError(p.TypesInfo.TypeOf(e)) && hasID(e)
 			}
 		case *ast.CallExpr:
-			g, isService := p.callee(n), fn.Recv != nil || p.Pkg.Name() != "main"
+			f, isService := p.callee(n), fn.Recv != nil || p.Pkg.Name() != "main"
 			for _, arg := range n.Args {
-				leaves = leaves || isService && p.hasArgument(n, gen) && outer[p.object(arg)] && isRows(p.TypesInfo.TypeOf(arg)) ||
-					fn.Recv != nil && g != nil && (strings.HasPrefix(g.Name(), "Exec") || g.Name() == "Create") && hasID(arg)
+				o := p.object(arg)
+				leaves = leaves || isService && p.hasArgument(n, gen) && o != nil && isOuter(o) && isRows(o.Type()) ||
+					fn.Recv != nil && f != nil && (strings.HasPrefix(f.Name(), "Exec") || f.Name() == "Create") && hasID(arg)
 			}
 		}
 		return !leaves
@@ -198,26 +165,20 @@ func (p *pass) idLeaves(fn *ast.FuncDecl, f *types.Func, gen types.Object) bool 
 	return leaves
 }
 
+// rootOf returns the variable at the beginning of an expression.
+func (p *pass) rootOf(e ast.Expr) (root types.Object) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && root == nil {
+			root = p.object(id)
+		}
+		return root == nil
+	})
+	return root
+}
+
 // isRows reports whether a type is a list of structs.
 func isRows(t types.Type) bool {
 	e := elementOf(t)
 	_, generic := e.(*types.TypeParam)
 	return generic || structOf(e) != nil
-}
-
-// rootOf returns the variable at the beginning of an expression.
-func rootOf(e ast.Expr) *ast.Ident {
-	switch x := e.(type) {
-	case *ast.Ident:
-		return x
-	case *ast.SelectorExpr:
-		return rootOf(x.X)
-	case *ast.IndexExpr:
-		return rootOf(x.X)
-	case *ast.StarExpr:
-		return rootOf(x.X)
-	case *ast.ParenExpr:
-		return rootOf(x.X)
-	}
-	return nil
 }

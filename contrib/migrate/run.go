@@ -13,7 +13,8 @@ import (
 )
 
 var (
-	// ErrRunning means that another migration runs in the database.
+	// ErrRunning means that another migration runs in the database. A backfill of the same column
+	// that runs beside a migration to UUID is [backfill.ErrRunning].
 	ErrRunning = errors.New("migrate: another migration is running in this database")
 	// errChanged means that the plan is no longer the one that was made.
 	errChanged = errors.New("the schema has changed meanwhile")

@@ -1,5 +1,5 @@
 module github.com/seed-299c1d6b/snowkey/contrib/token
 
-go 1.25.0
+go 1.26.0
 
 require github.com/seed-299c1d6b/snowkey v0.0.0-00010101000000-000000000000

@@ -16,25 +16,11 @@ func TestTypeScript(t *testing.T) {
 		t.Skip("slow: -short leaves the TypeScript compiler out")
 	}
 	t.Parallel()
-	tsc := findTSC()
-	if tsc == "" {
-		testserver.Missing(t, "no tsc: install the Debian package node-typescript, or npm install --prefix examples/jsonapi/client --no-save typescript")
+	tsc := filepath.Join("..", "..", "tools", "npm", "node_modules", ".bin", "tsc")
+	if _, err := os.Stat(tsc); err != nil {
+		testserver.Missing(t, "no tsc: npm ci --prefix tools/npm")
 	}
 	if out, err := exec.Command(tsc, "-p", "client").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
-}
-
-// findTSC looks where npm puts it beside the client, and in PATH.
-func findTSC() string {
-	if path, err := filepath.Abs(filepath.Join("client", "node_modules", ".bin", "tsc")); err == nil {
-		if _, err := os.Stat(path); err == nil {
-			return path
-		}
-	}
-	path, err := exec.LookPath("tsc")
-	if err != nil {
-		return ""
-	}
-	return path
 }

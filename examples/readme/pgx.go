@@ -19,8 +19,8 @@ func connect(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 	return pgxpool.NewWithConfig(ctx, cfg)
 }
 
-func loadInvoices(ctx context.Context, pool *pgxpool.Pool, input []Invoice) error {
-	_, err := pgxload.Load(ctx, pool, func(w *pgxload.Writer) error {
+func loadInvoices(ctx context.Context, db pgxload.Beginner, input []Invoice) error {
+	_, err := pgxload.Load(ctx, db, func(w *pgxload.Writer) error {
 		invoices := w.Table("invoices", "id", "note")
 		items := w.Table("items", "id", "invoice_id", "article")
 		for i := range input {
@@ -37,14 +37,5 @@ func loadInvoices(ctx context.Context, pool *pgxpool.Pool, input []Invoice) erro
 }
 
 func retryInvoices(ctx context.Context, pool *pgxpool.Pool, input []Invoice) error {
-	return pgxload.Retry(ctx, pool, func(tx pgx.Tx) error {
-		_, err := pgxload.Load(ctx, tx, func(w *pgxload.Writer) error {
-			invoices := w.Table("invoices", "id", "note")
-			for _, invoice := range input {
-				invoices.Row(invoice.ID, invoice.Note)
-			}
-			return nil
-		})
-		return err
-	})
+	return pgxload.Retry(ctx, pool, func(tx pgx.Tx) error { return loadInvoices(ctx, tx, input) })
 }

@@ -37,3 +37,8 @@ func invoiceNumber(
 ) (string, error) {
 	return numbers.NextIn(ctx, store.In(tx)) // call store.PrepareCounters once at the start
 }
+
+// 1, 2, 3 and so on: a Source of keys, as a generator is.
+func ticketIDs(store *sqlstore.Store) (*serial.Segments, error) {
+	return serial.NewSegments(serial.SegmentsConfig{Counter: store, Key: "tickets"})
+}

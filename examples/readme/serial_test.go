@@ -59,3 +59,18 @@ func TestInvoiceNumbers(t *testing.T) {
 		}
 	}
 }
+
+func TestTicketIDs(t *testing.T) {
+	store, err := sqlstore.New(openSQL(t), sqlstore.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tickets, err := ticketIDs(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := make([]int64, 3)
+	if err := tickets.Fill(t.Context(), ids); err != nil || ids[0] != 1 || ids[2] != 3 {
+		t.Errorf("%d, %v", ids, err)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/DATA-DOG/go-sqlmock"
+	"github.com/go-sql-driver/mysql"
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
@@ -20,14 +21,14 @@ func TestLostTransactions(t *testing.T) {
 	lost := map[string][]error{
 		"postgres": {stateError("40001"), stateError("40P01")},
 		"mysql": {
-			errors.New("Error 1213 (40001): Deadlock found when trying to get lock; try restarting transaction"),
-			errors.New("Error 1020 (HY000): Record has changed since last read in table 'items'"), errors.New("Error 1213: Deadlock found"),
-			errors.New("Error 3101 (40000): Plugin instructed the server to rollback the current transaction"),
+			&mysql.MySQLError{Number: 1213, Message: "Deadlock found when trying to get lock; try restarting transaction"},
+			&mysql.MySQLError{Number: 1020, Message: "Record has changed since last read in table 'items'"},
+			&mysql.MySQLError{Number: 3101, Message: "Plugin instructed the server to rollback the current transaction"},
 		},
 	}
 	other := map[string][]error{
 		"postgres": {stateError("55P03"), stateError("23505")},
-		"mysql":    {errors.New("Error 1205 (HY000): Lock wait timeout exceeded; try restarting transaction"), errors.New("Error 1062 (23000): Duplicate entry 'Error 1213' for key 'x'")},
+		"mysql":    {&mysql.MySQLError{Number: 1205, Message: "Lock wait timeout exceeded; try restarting transaction"}, &mysql.MySQLError{Number: 1062, Message: "Duplicate entry 'Error 1213' for key 'x'"}},
 	}
 	for _, d := range gormtest.Dialects() {
 		for _, again := range []bool{true, false} {
@@ -112,7 +113,7 @@ func TestLastAttempt(t *testing.T) {
 
 // After a conflict, no statement of the transaction reaches the server, whichever way a hook sends it.
 func TestStatementsAfterAConflict(t *testing.T) {
-	lost := map[string]error{"postgres": stateError("40001"), "mysql": errors.New("Error 1213 (40001): Deadlock found")}
+	lost := map[string]error{"postgres": stateError("40001"), "mysql": &mysql.MySQLError{Number: 1213, Message: "Deadlock found"}}
 	for _, d := range gormtest.Dialects() {
 		for _, prepared := range []bool{false, true} {
 			db, mock := d.Mock(t, &gormtest.Counter{})

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"regexp"
 	"strings"
 	"sync/atomic"
 
@@ -161,19 +160,11 @@ func (c *conn) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt {
 	return stmt
 }
 
-// conflicts matches drivers' texts, since no driver is imported here: MySQL's deadlock (1213), a row
-// that changed after MariaDB's snapshot (1020), a COMMIT that lost to another server of the group
-// (3101), and a file or a table of SQLite that another connection has locked.
-var conflicts = regexp.MustCompile(`(?m)(^|: )Error (1213|1020|3101)\b|database (table )?is locked`)
-
 // isConflict reports whether the database asks for the transaction to be run again. It is false
 // for the timeout of a lock.
 func isConflict(err error) bool {
 	const aborted = "25P02" // by an earlier error, which a hook has hidden
-	if state := retry.SQLState(err); state != "" {
-		return retry.IsConflict(err) || state == aborted
-	}
-	return conflicts.MatchString(err.Error())
+	return retry.IsUndone(err) || retry.SQLState(err) == aborted
 }
 
 // isRefused reports whether the error of a COMMIT says that nothing was committed: the server

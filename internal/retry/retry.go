@@ -6,7 +6,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strings"
+	"reflect"
+	"regexp"
+	"slices"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/internal/backoff"
@@ -55,19 +57,40 @@ func IsConflict(err error) bool {
 	return state == "40001" || state == "40P01"
 }
 
+// MySQLNumber returns the number of an error of go-sql-driver/mysql, or 0. The driver has it in a field and
+// in no method, and is not imported here. The text would not do: it may quote a value of the user.
+func MySQLNumber(err error) uint16 {
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range many.Unwrap() {
+			if n := MySQLNumber(e); n != 0 {
+				return n
+			}
+		}
+	}
+	if v := reflect.Indirect(reflect.ValueOf(err)); v.Kind() == reflect.Struct && v.Type().Name() == "MySQLError" {
+		if n := v.FieldByName("Number"); n.Kind() == reflect.Uint16 {
+			return uint16(n.Uint())
+		}
+	}
+	if err = errors.Unwrap(err); err != nil {
+		return MySQLNumber(err)
+	}
+	return 0
+}
+
+var locked = regexp.MustCompile(`database (table )?is locked|SQLITE_BUSY`) // the drivers of SQLite have no type in common
+
 // IsUndone is IsConflict for any driver of PostgreSQL, MySQL and SQLite: it reports whether the
 // statement was undone in favor of another, or did not begin: a serialization failure, a deadlock,
-// or a locked file. MariaDB reports 1020 for a row that changed after the transaction looked, with
-// innodb_snapshot_isolation, which is the default from 11.6 on.
+// or a file or table that another connection has locked. MariaDB reports 1020 for a row that changed
+// after the transaction looked, with innodb_snapshot_isolation, which is the default from 11.6 on. MySQL
+// reports 3101 for a COMMIT that lost to another server of the group.
 func IsUndone(err error) bool {
 	if err == nil || SQLState(err) != "" {
 		return IsConflict(err)
 	}
-	text := err.Error()
-	for _, part := range []string{"Error 1213", "Error 1020", "database is locked", "SQLITE_BUSY"} {
-		if strings.Contains(text, part) {
-			return true
-		}
+	if n := MySQLNumber(err); n != 0 {
+		return slices.Contains([]uint16{1213, 1020, 3101}, n)
 	}
-	return false
+	return locked.MatchString(err.Error())
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
+
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
@@ -40,16 +42,24 @@ func TestIsConflict(t *testing.T) {
 }
 
 func TestIsUndone(t *testing.T) {
+	my := func(number uint16, text string) error { return &mysql.MySQLError{Number: number, Message: text} }
 	for err, want := range map[error]bool{
 		state("40001"): true, state("40P01"): true, state("23505"): false,
-		errors.New("Error 1213 (40001): Deadlock found when trying to get lock"): true,
-		errors.New("Error 1205 (HY000): Lock wait timeout exceeded"):             false,
-		errors.New("Error 1020 (HY000): Record has changed since last read"):     true,
-		errors.New("connection refused"):                                         false,
-		errors.New("database is locked (5) (SQLITE_BUSY)"):                       true,
+		my(1213, "Deadlock found when trying to get lock"):             true,
+		my(1205, "Lock wait timeout exceeded"):                         false,
+		my(1020, "Record has changed since last read"):                 true,
+		my(3101, "Plugin instructed the server to rollback"):           true,
+		my(1062, "Duplicate entry 'database is locked' for key 'x'"):   false,
+		errors.Join(errors.New("rollback failed"), my(1213, "locked")): true,
+		errors.New("Error 1213 (40001): Deadlock found"):               false, // only a text
+		errors.New("connection refused"):                               false,
+		errors.New("database is locked (5) (SQLITE_BUSY)"):             true,
 	} {
 		if got := IsUndone(fmt.Errorf("wrapped: %w", err)); got != want {
 			t.Errorf("%v: %t, want %t", err, got, want)
 		}
+	}
+	if IsUndone(nil) || MySQLNumber(nil) != 0 {
+		t.Error("no error is a conflict")
 	}
 }

@@ -21,7 +21,7 @@ var allowed = map[string][]string{
 	"core":                nil,
 	"sqltype":             nil,
 	"ddl":                 {module + "core", module + "worker", module + "internal"},
-	"serial":              {module + "core", module + "internal/fields"},
+	"serial":              {module + "core", module + "internal/fields", module + "internal/hung"},
 	"snowkeytest":         {module + "core", module + "sqltype", module + "worker", module + "internal"},
 	"internal/testserver": nil,
 	"internal/backoff":    nil,
@@ -65,16 +65,6 @@ func TestImports(t *testing.T) {
 			check(t, pkg, others, got)
 		})
 	}
-}
-
-// sqltype has more files with encoding/json/v2, which is an experiment of the toolchain.
-func TestImportsOfJSONv2(t *testing.T) {
-	t.Setenv("GOEXPERIMENT", "jsonv2")
-	const files = `{{join .GoFiles "\n"}}{{"\n"}}{{join .TestGoFiles "\n"}}`
-	if got := list(t, "-f", files, module+"sqltype"); !slices.Contains(got, "jsonv2.go") || !slices.Contains(got, "jsonv2_test.go") {
-		t.Fatalf("the experiment builds only %q: the test shows nothing", got)
-	}
-	check(t, "sqltype", []string{module + "sqltype"}, list(t, "-deps", module+"sqltype"))
 }
 
 func check(t *testing.T, pkg string, allowed, imports []string) {

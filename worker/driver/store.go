@@ -54,9 +54,10 @@ type Admin interface {
 	Free(ctx context.Context, namespace string, worker, fencingToken int64) error
 }
 
-// A Counter counts up from 0 and never down: each call for a name returns another number.
-// The name follows the rules of [CheckNamespace]. A store may have it; worker.FromCounter
-// uses it.
+// A Counter reserves numbers, from 1 on for each key, and never the same number twice: Reserve
+// takes the n numbers first to first+n-1. After an error they may be taken too; they are then
+// never used. [CheckReservation] has the rules for a key and n. A store may have it; the numbers
+// and segments of package serial use it, and worker.FromCounter.
 type Counter interface {
-	Count(ctx context.Context, name string) (int64, error)
+	Reserve(ctx context.Context, key string, n int64) (first int64, err error)
 }

@@ -38,7 +38,7 @@
 //
 // # Protocol
 //
-// Each request is a POST to v1/claim, v1/renew, v1/release, v1/count or, with HandlerConfig.Admin,
+// Each request is a POST to v1/claim, v1/renew, v1/release, v1/reserve or, with HandlerConfig.Admin,
 // v1/list and v1/free, with the headers "Authorization: Bearer TOKEN" and "Content-Type:
 // application/json". Instants are Unix milliseconds and durations milliseconds. All fields are
 // required, and no others are allowed:

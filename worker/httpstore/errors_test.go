@@ -23,11 +23,11 @@ type failing struct {
 func (f *failing) Claim(context.Context, driver.Request) (driver.Claim, error) {
 	return driver.Claim{}, f.err
 }
-func (f *failing) Renew(context.Context, driver.Renewal) error           { return f.err }
-func (f *failing) Release(context.Context, driver.Return) error          { return f.err }
-func (f *failing) List(context.Context, string) ([]driver.Record, error) { return nil, f.err }
-func (f *failing) Free(context.Context, string, int64, int64) error      { return f.err }
-func (f *failing) Count(_ context.Context, name string) (int64, error)   { return 7, f.err }
+func (f *failing) Renew(context.Context, driver.Renewal) error                 { return f.err }
+func (f *failing) Release(context.Context, driver.Return) error                { return f.err }
+func (f *failing) List(context.Context, string) ([]driver.Record, error)       { return nil, f.err }
+func (f *failing) Free(context.Context, string, int64, int64) error            { return f.err }
+func (f *failing) Reserve(_ context.Context, _ string, n int64) (int64, error) { return n, f.err }
 
 // Each error arrives as it was sent, whichever verb it answers, also in other words.
 func TestErrors(t *testing.T) {
@@ -69,7 +69,7 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	store.err = nil
-	if n, err := client.Count(t.Context(), "n"); n != 7 || err != nil {
+	if n, err := client.Reserve(t.Context(), "n", 7); n != 7 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 }

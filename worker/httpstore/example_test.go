@@ -95,9 +95,12 @@ type starts struct {
 	n int64
 }
 
-func (c *starts) Count(context.Context, string) (int64, error) { c.n++; return c.n - 1, nil }
+func (c *starts) Reserve(_ context.Context, _ string, n int64) (int64, error) {
+	c.n += n
+	return c.n - n + 1, nil
+}
 
-func ExampleStore_Count() {
+func ExampleStore_Reserve() {
 	const secret = "from-the-secret-store"
 	handler, err := httpstore.NewHandler(&starts{Store: memstore.New(memstore.Config{})}, httpstore.HandlerConfig{Tokens: []string{secret}})
 	if err != nil {
@@ -112,9 +115,9 @@ func ExampleStore_Count() {
 		return
 	}
 	for range 2 {
-		fmt.Println(store.Count(context.Background(), "starts"))
+		fmt.Println(store.Reserve(context.Background(), "orders", 500))
 	}
 	// Output:
-	// 0 <nil>
 	// 1 <nil>
+	// 501 <nil>
 }

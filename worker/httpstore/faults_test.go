@@ -35,9 +35,9 @@ func request() driver.Request {
 func verbs(ctx context.Context, s *Store) map[string]error {
 	_, claim := s.Claim(ctx, request())
 	_, list := s.List(ctx, "s")
-	_, count := s.Count(ctx, "s")
+	_, reserve := s.Reserve(ctx, "s", 1)
 	return map[string]error{
-		"claim": claim, "list": list, "count": count, "free": s.Free(ctx, "s", 0, 1),
+		"claim": claim, "list": list, "reserve": reserve, "free": s.Free(ctx, "s", 0, 1),
 		"renew":   s.Renew(ctx, driver.Renewal{Namespace: "s", ClaimID: "t"}),
 		"release": s.Release(ctx, driver.Return{Namespace: "s", ClaimID: "t"}),
 	}
@@ -110,6 +110,26 @@ func TestStrangeAnswers(t *testing.T) {
 			}
 			server.Close()
 		})
+	}
+}
+
+// A number that no counter gives is an error, and a request without n is none.
+func TestReserveAnswers(t *testing.T) {
+	for _, result := range []string{`{}`, `{"first":0}`, `{"first":-7}`} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var q question[json.RawMessage]
+			_ = json.NewDecoder(r.Body).Decode(&q)
+			fmt.Fprintf(w, `{"id":%q,"result":%s}`, q.ID, result)
+		}))
+		defer server.Close()
+		first, err := mustNew(New(Config{URL: server.URL, Token: secret})).Reserve(t.Context(), "a", 5)
+		if first != 0 || err == nil || !strings.Contains(err.Error(), `reserve 5 numbers of key "a": the server returned`) {
+			t.Errorf("%s: %d, %v", result, first, err)
+		}
+	}
+	status, text := post(handlerOf(t, &failing{}), "reserve", `{"id":"i","request":{"key":"a"}}`)
+	if status != http.StatusBadRequest || !strings.Contains(text, `the field \"n\" is missing`) {
+		t.Errorf("%d %s", status, text)
 	}
 }
 

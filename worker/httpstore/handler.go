@@ -94,12 +94,12 @@ func NewHandler(store driver.Store, cfg HandlerConfig) (http.Handler, error) {
 		}
 		return nothing{}, h.admin.Free(ctx, q.Namespace, q.Worker, q.FencingToken)
 	})
-	offer(h, "count", func(ctx context.Context, q countRequest) (countResult, error) {
+	offer(h, "reserve", func(ctx context.Context, q reserveRequest) (reserveResult, error) {
 		if h.counter == nil {
-			return countResult{}, errors.ErrUnsupported
+			return reserveResult{}, errors.ErrUnsupported
 		}
-		value, err := h.counter.Count(ctx, q.Name)
-		return countResult{Value: value}, err
+		first, err := h.counter.Reserve(ctx, q.Key, q.N)
+		return reserveResult{First: first}, err
 	})
 	return h, nil
 }

@@ -221,18 +221,19 @@ func (s *Store) Free(ctx context.Context, namespace string, workerID, fencingTok
 	return err
 }
 
-// Count implements driver.Counter. If the store of the handler does not, the error matches
-// errors.ErrUnsupported. If the answer is lost, the value is skipped.
-func (s *Store) Count(ctx context.Context, name string) (int64, error) {
-	if err := driver.CheckNamespace(name); err != nil {
+// Reserve implements driver.Counter: it takes the n numbers first to first+n-1 of a key. If the
+// store of the handler does not, the error matches errors.ErrUnsupported. If the answer is lost,
+// the numbers are taken and never used.
+func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, err error) {
+	if err := driver.CheckReservation(key, n); err != nil {
 		return 0, err
 	}
-	result, err := ask[countRequest, countResult](ctx, s, "count", countRequest{Name: name}, maxReply)
-	if err == nil && result.Value < 0 {
-		err = fmt.Errorf("httpstore: count %q: the server returned %d", name, result.Value)
+	result, err := ask[reserveRequest, reserveResult](ctx, s, "reserve", reserveRequest{Key: key, N: n}, maxReply)
+	if err == nil && result.First < 1 {
+		err = fmt.Errorf("httpstore: reserve %d numbers of key %q: the server returned %d", n, key, result.First)
 	}
 	if err != nil {
 		return 0, err
 	}
-	return result.Value, nil
+	return result.First, nil
 }

@@ -67,11 +67,12 @@ type (
 		Worker       int64  `json:"worker"`
 		FencingToken int64  `json:"epoch"`
 	}
-	countRequest struct {
-		Name string `json:"name"`
+	reserveRequest struct {
+		Key string `json:"key"`
+		N   int64  `json:"n"`
 	}
-	countResult struct {
-		Value int64 `json:"value"`
+	reserveResult struct {
+		First int64 `json:"first"`
 	}
 	nothing struct{}
 )

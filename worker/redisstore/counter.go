@@ -8,46 +8,31 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// Count implements driver.Counter. It refuses what Claim refuses. The store never lowers a
-// counter.
-func (s *Store) Count(ctx context.Context, name string) (int64, error) {
-	return s.count(ctx, "count", countScript, name)
-}
-
-// Reserve implements serial.Counter: it takes the n numbers first to first+n-1 of a key. The
+// Reserve implements driver.Counter: it takes the n numbers first to first+n-1 of a key. The
 // first number of a key is 1. It is one script, atomic over all processes, and refuses what
 // Claim refuses. If the answer is lost, the numbers are taken and never used.
 //
-// The rules for a key are those for a namespace. Count and Reserve with the same name share a
-// counter. Keys have no time to live: delete a key when its numbers are no longer needed, for
-// example the key of a past day.
+// The rules for a key are those for a namespace. Keys have no time to live: delete a key when its
+// numbers are no longer needed, for example the key of a past day.
 func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, err error) {
 	if err := driver.CheckReservation(key, n); err != nil {
 		return 0, err
 	}
-	last, err := s.count(ctx, "reserve", reserveScript, key, n)
-	if err == nil && last < n {
-		err = fmt.Errorf("redisstore: reserve %d numbers of key %q: the counter was changed: it is only %d afterwards", n, key, last)
+	if err := s.check(key); err != nil {
+		return 0, err
+	}
+	answer, err := s.evalDurable(ctx, "reserve", reserveScript, s.key("counter", key), n)
+	if err != nil {
+		return 0, err
+	}
+	last, err := answer.integers("ok", 1)
+	if err == nil && last[0] < n {
+		err = fmt.Errorf("redisstore: reserve %d numbers of key %q: the counter was changed: it is only %d afterwards", n, key, last[0])
 	}
 	if err != nil {
 		return 0, err
 	}
-	return last - n + 1, nil
-}
-
-func (s *Store) count(ctx context.Context, what, script, name string, args ...any) (int64, error) {
-	if err := s.check(name); err != nil {
-		return 0, err
-	}
-	answer, err := s.evalDurable(ctx, what, script, s.key("counter", name), args...)
-	if err != nil {
-		return 0, err
-	}
-	n, err := answer.integers("ok", 1)
-	if err != nil {
-		return 0, err
-	}
-	return n[0], nil
+	return last[0] - n + 1, nil
 }
 
 // WorkerIDOf maps an identity, such as an IP address, to a worker ID from 0 to workerIDs-1 in

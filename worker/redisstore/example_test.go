@@ -35,8 +35,8 @@ func ExampleNew() {
 	// Output: redisstore: eval nil: must be given
 }
 
-// This client stands for a Redis that has counted to 40.
-func ExampleStore_Count() {
+// This client stands for a Redis that has counted to 40. The first start has worker ID 0.
+func ExampleStore_Reserve() {
 	eval := func(_ context.Context, _ string, keys []string, _ ...any) (any, error) {
 		fmt.Println(keys)
 		return []any{"ok", "40"}, nil
@@ -50,7 +50,7 @@ func ExampleStore_Count() {
 	fmt.Println(n, left, err)
 	// Output:
 	// [snowkey:counter:{starts}]
-	// 40 983 <nil>
+	// 39 984 <nil>
 }
 
 // The datacenter comes from the environment, and the worker from Redis, by datacenter and

@@ -11,8 +11,7 @@
 //	defer gen.Close(context.Background())
 //	id, err := gen.Next(ctx)
 //
-// A store also counts: [Store.Count] for worker.FromCounter, and [Store.Reserve] for the
-// numbers of package serial.
+// A store also counts, by [Store.Reserve]: for worker.FromCounter, and for package serial.
 //
 // # Guarantees
 //
@@ -56,8 +55,6 @@ var (
 	renewScript string
 	//go:embed release.lua
 	releaseScript string
-	//go:embed count.lua
-	countScript string
 	//go:embed reserve.lua
 	reserveScript string
 	//go:embed identity.lua

@@ -11,38 +11,13 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// Count implements driver.Counter. The store never lowers a counter. If the answer is lost, the
-// value is skipped.
-func (s *Store) Count(ctx context.Context, name string) (int64, error) {
-	if err := driver.CheckNamespace(name); err != nil {
-		return 0, err
-	}
-	what := fmt.Sprintf("count %q", name)
-	return call(ctx, s, what, counterTables, func(x session) (value int64, err error) {
-		err = retrySwap(ctx, func() (raised bool, err error) {
-			if _, err = x.exec(ctx, x.addCount, name); err != nil {
-				return false, err
-			}
-			if value, err = x.queryInteger(ctx, x.count, name); err != nil {
-				return false, err
-			}
-			return x.exec(ctx, x.raiseCount, name, value)
-		})
-		if err != nil {
-			return 0, fmt.Errorf("sqlstore: %s: %w", what, err)
-		}
-		return value, nil
-	})
-}
-
-// Reserve implements serial.Counter: it takes the n numbers first to first+n-1 of a key. The
+// Reserve implements driver.Counter: it takes the n numbers first to first+n-1 of a key. The
 // first number of a key is 1. It is one statement, atomic over all processes; in MySQL and
 // MariaDB it is in a transaction of its own, for sessions with autocommit off. If the answer is
 // lost, the numbers are taken and never used. SQLite must be 3.35 or later.
 //
-// The rules for a key are those for a namespace. Count and Reserve with the same name share a
-// counter. Keys stay until you delete them: delete a key when its numbers are no longer needed,
-// for example the key of a past day.
+// The rules for a key are those for a namespace. Keys stay until you delete them: delete a key
+// when its numbers are no longer needed, for example the key of a past day.
 func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, _ error) {
 	if err := driver.CheckReservation(key, n); err != nil {
 		return 0, err
@@ -114,7 +89,7 @@ type InTx struct {
 // may deadlock.
 func (s *Store) In(tx Tx) InTx { return InTx{s, tx} }
 
-// Reserve implements serial.Counter.
+// Reserve implements driver.Counter.
 func (t InTx) Reserve(ctx context.Context, key string, n int64) (first int64, err error) {
 	if err := driver.CheckReservation(key, n); err != nil {
 		return 0, err

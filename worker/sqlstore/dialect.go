@@ -146,16 +146,15 @@ func (cfg Config) ddl() []string {
 
 // statements are the store's SQL in the dialect.
 type statements struct {
-	cfg                         Config // with a Dialect, and a Table with its schema
-	galera                      bool   // a node of a cluster, which may be behind
-	simple                      []any  // see simpleProtocol
-	checks                      []durabilityCheck
-	snapshot, addNamespace      string
-	first                       string // claims a worker ID that was never held
-	claim, renew, held          string
-	confirm, release, free      string
-	count, addCount, raiseCount string
-	reserve, reserveIn          string // in a transaction of its own, and in the caller's
+	cfg                    Config // with a Dialect, and a Table with its schema
+	galera                 bool   // a node of a cluster, which may be behind
+	simple                 []any  // see simpleProtocol
+	checks                 []durabilityCheck
+	snapshot, addNamespace string
+	first                  string // claims a worker ID that was never held
+	claim, renew, held     string
+	confirm, release, free string
+	reserve, reserveIn     string // in a transaction of its own, and in the caller's
 }
 
 func (cfg Config) statements() *statements {
@@ -179,23 +178,20 @@ func (cfg Config) statements() *statements {
 		first:        d.insert(t, "token, owner, epoch, until_ts, expires_at, space, worker", "?, COALESCE(?, {empty}), ?, ?, {expiry}, ?, ?", " WHERE"+cfg.gate()),
 		claim: "UPDATE " + t + " SET token = ?, owner = COALESCE(?, {empty}), epoch = ?, until_ts = ?, expires_at = {expiry}" +
 			row + " AND until_ts = ? AND (token = {empty} OR expires_at < {now}){gate}",
-		renew:      "UPDATE " + t + " SET until_ts = CASE WHEN until_ts < ? THEN ? ELSE until_ts END, expires_at = {expiry}" + row + " AND token = ?{gate}",
-		held:       "SELECT until_ts FROM " + t + row + " AND token = ?",
-		confirm:    "UPDATE " + t + " SET expires_at = expires_at + 1" + row + " AND token = ?{gate}",
-		release:    "UPDATE " + t + " SET token = {empty}, until_ts = ?, expires_at = 0" + row + " AND token = ?{gate}",
-		free:       "UPDATE " + t + " SET token = {empty}, expires_at = 0" + row + " AND token <> {empty}{gate}",
-		count:      "SELECT value FROM " + cfg.table("_counter") + " WHERE name = ?",
-		addCount:   d.insert(cfg.table("_counter"), "name, value", "?, 0", " WHERE"+cfg.gate()),
-		raiseCount: "UPDATE " + cfg.table("_counter") + " SET value = value + 1 WHERE name = ? AND value = ?{gate}",
-		reserve:    cfg.reserve(true),
-		reserveIn:  cfg.reserve(false),
+		renew:     "UPDATE " + t + " SET until_ts = CASE WHEN until_ts < ? THEN ? ELSE until_ts END, expires_at = {expiry}" + row + " AND token = ?{gate}",
+		held:      "SELECT until_ts FROM " + t + row + " AND token = ?",
+		confirm:   "UPDATE " + t + " SET expires_at = expires_at + 1" + row + " AND token = ?{gate}",
+		release:   "UPDATE " + t + " SET token = {empty}, until_ts = ?, expires_at = 0" + row + " AND token = ?{gate}",
+		free:      "UPDATE " + t + " SET token = {empty}, expires_at = 0" + row + " AND token <> {empty}{gate}",
+		reserve:   cfg.reserve(true),
+		reserveIn: cfg.reserve(false),
 	}
 	gate := cfg.gate()
 	if gate != "" {
 		gate = " AND" + gate
 	}
 	fill := strings.NewReplacer("{now}", d.now(), "{expiry}", least+"("+d.now()+" + ?, "+strconv.Itoa(driver.NoTTL)+")", "{empty}", empty, "{gate}", gate)
-	for _, query := range []*string{&st.snapshot, &st.first, &st.claim, &st.renew, &st.confirm, &st.release, &st.free, &st.raiseCount} {
+	for _, query := range []*string{&st.snapshot, &st.first, &st.claim, &st.renew, &st.confirm, &st.release, &st.free} {
 		*query = fill.Replace(*query)
 	}
 	if d == Postgres {

@@ -9,7 +9,7 @@
 //	id, err := gen.Next(ctx)
 //
 // [New] makes a store for other uses. A store lists and frees worker IDs, and it counts:
-// [Store.Count] is for worker.FromCounter, [Store.Reserve] and [Store.In] are for the numbers of
+// [Store.Reserve] is for worker.FromCounter and package serial, [Store.In] for the numbers of
 // package serial.
 //
 // It needs two small tables, and counters a third. It creates them if they are missing: see

@@ -11,26 +11,27 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// The drivers of PostgreSQL report an SQLSTATE. Those of MySQL and SQLite are recognized by
-// their texts, since this package does not import them.
+// The drivers of PostgreSQL report an SQLSTATE, and MySQL's a number. SQLite has one code for all that is
+// told apart here, and its texts.
 
 func hasText(err error, texts ...string) bool {
 	return err != nil && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(err.Error(), text) })
 }
 
+const noTable = 1146 // MySQL's number
+
 var (
 	// A login or a right is refused; a database, schema, table or column is missing.
-	permanentStates = []string{"28000", "28P01", "42501", "3D000", "3F000", "42P01", "42703"}
-	// The same of MySQL and SQLite; and a pool that was closed, of database/sql and pgxpool.
-	permanentText = regexp.MustCompile(`\bError (1044|1045|1049|1054|1142|1146)\b|\bno such (table|column)\b|\bunable to open database file\b|\breadonly database\b|\bsql: database is closed$|\bclosed pool$`)
-	deniedText    = regexp.MustCompile(`\bError (1044|1142)\b`)
-	noTableText   = regexp.MustCompile(`\bError 1146\b|\b42S02\b`)
+	permanentStates  = []string{"28000", "28P01", "42501", "3D000", "3F000", "42P01", "42703"}
+	permanentNumbers = []uint16{1044, 1045, 1049, 1054, 1142, noTable} // the same of MySQL
+	// The same of SQLite; and a pool that was closed, of database/sql and pgxpool.
+	permanentText = regexp.MustCompile(`\bno such (table|column)\b|\bunable to open database file\b|\breadonly database\b|\bsql: database is closed$|\bclosed pool$`)
 )
 
 // markPermanent marks errors that last until somebody changes the database or how it is opened.
 // A database that is starting, or full, is not one of them.
 func markPermanent(err error) error {
-	if err != nil && (slices.Contains(permanentStates, retry.SQLState(err)) || permanentText.MatchString(err.Error())) {
+	if err != nil && (slices.Contains(permanentStates, retry.SQLState(err)) || slices.Contains(permanentNumbers, retry.MySQLNumber(err)) || permanentText.MatchString(err.Error())) {
 		return driver.Permanent(err)
 	}
 	return err
@@ -41,7 +42,7 @@ func denied(err error) bool {
 	if state := retry.SQLState(err); state != "" || err == nil {
 		return state == "42501"
 	}
-	return deniedText.MatchString(err.Error())
+	return slices.Contains([]uint16{1044, 1142}, retry.MySQLNumber(err))
 }
 
 // readOnly reports whether the database takes no writes, or none on this connection.
@@ -49,7 +50,7 @@ func readOnly(err error) bool {
 	if state := retry.SQLState(err); state != "" {
 		return state == "25006"
 	}
-	return hasText(err, "Error 1290", "Error 1792", "Error 1836")
+	return slices.Contains([]uint16{1290, 1792, 1836}, retry.MySQLNumber(err))
 }
 
 // unknown reports whether PostgreSQL's error is for a function, a setting, a table or a column that

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-sql-driver/mysql"
+
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -42,7 +44,7 @@ func (s *sound) answer(query string) answer {
 	case contains(query, "SHOW CREATE TABLE") && s.tables:
 		return row("", "CREATE TABLE x (\n) ENGINE=InnoDB")
 	case contains(query, "SHOW CREATE TABLE"):
-		return answer{err: errors.New("Error 1146 (42S02): no such table")}
+		return answer{err: &mysql.MySQLError{Number: 1146, Message: "no such table"}}
 	case contains(query, "sqlite_master") && s.tables:
 		return answer{rows: [][]any{{"snow_worker_space"}, {"snow_worker"}, {"snow_worker_counter"}}}
 	case contains(query, "CREATE TABLE"):
@@ -115,7 +117,7 @@ func TestSettingThatCannotBeRead(t *testing.T) {
 		{sound{version: "PostgreSQL"}, "SELECT current_setting('fsync')", state("42704")},
 		{sound{version: "8"}, "SHOW VARIABLES", broken},
 		{sound{version: "8"}, "DATABASE()", broken},
-		{sound{version: "8"}, "flush_log", errors.New("Error 1193 (HY000): Unknown system variable")},
+		{sound{version: "8"}, "flush_log", &mysql.MySQLError{Number: 1193, Message: "Unknown system variable"}},
 		{sound{}, "database_list", broken},
 		{sound{}, "journal_mode", broken},
 	} {
@@ -130,7 +132,7 @@ func TestSettingThatCannotBeRead(t *testing.T) {
 			s := mustNew(New(f.open(t), Config{}))
 			_, err := s.Warnings(t.Context())
 			if c.in == "journal_mode" || c.in == "database_list" || !errors.Is(err, c.err) {
-				_, err = s.Count(t.Context(), "x")
+				_, err = s.Reserve(t.Context(), "x", 1)
 			}
 			if !errors.Is(err, c.err) {
 				t.Errorf("%v, want %v", err, c.err)

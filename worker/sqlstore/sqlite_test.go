@@ -264,20 +264,20 @@ func TestSessionOfOthers(t *testing.T) {
 	if err := acquire(t, s); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Count(t.Context(), "starts"); err != nil {
+	if _, err := s.Reserve(t.Context(), "starts", 1); err != nil {
 		t.Fatal(err)
 	}
 	mustExec(t, db, "BEGIN")
-	_, counted := s.Count(t.Context(), "starts")
-	for what, err := range map[string]error{"claim": acquire(t, s), "count": counted} {
+	_, reserved := s.Reserve(t.Context(), "starts", 1)
+	for what, err := range map[string]error{"claim": acquire(t, s), "reserve": reserved} {
 		if !errors.Is(err, errOpen) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	mustExec(t, db, "ROLLBACK", "CREATE TEMPORARY TABLE snow_worker_counter (name TEXT, value INTEGER)")
-	mine, err := s.Count(t.Context(), "starts")
-	theirs, other := mustNew(New(openFile(t, dsn), Config{})).Count(t.Context(), "starts")
-	if mine != 1 || theirs != 2 || err != nil || other != nil {
+	mine, err := s.Reserve(t.Context(), "starts", 1)
+	theirs, other := mustNew(New(openFile(t, dsn), Config{})).Reserve(t.Context(), "starts", 1)
+	if mine != 2 || theirs != 3 || err != nil || other != nil {
 		t.Errorf("%d, %d, %v, %v", mine, theirs, err, other)
 	}
 }

@@ -165,7 +165,7 @@ func (x session) existsInMySQL(ctx context.Context, t table) (exists bool, err e
 	table := x.cfg.table(suffix)
 	text, err := x.showCreate(ctx, table)
 	switch {
-	case err != nil && noTableText.MatchString(err.Error()):
+	case err != nil && retry.MySQLNumber(err) == noTable:
 		return false, nil
 	case denied(err):
 		return false, err

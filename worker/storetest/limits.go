@@ -211,11 +211,6 @@ func hung(t *testing.T, s *suite) {
 		calls["Free"] = func(ctx context.Context) error { return admin.Free(ctx, s.namespace, 0, 1) }
 	}
 	if counter, ok := store.(driver.Counter); ok {
-		calls["Count"] = func(ctx context.Context) error { _, err := counter.Count(ctx, s.namespace); return err }
-	}
-	if counter, ok := store.(interface {
-		Reserve(ctx context.Context, key string, n int64) (int64, error)
-	}); ok {
 		calls["Reserve"] = func(ctx context.Context) error { _, err := counter.Reserve(ctx, s.namespace, 1); return err }
 	}
 	if warner, ok := store.(interface {
@@ -282,42 +277,56 @@ func operators(t *testing.T, s *suite) {
 	}
 }
 
-// Each count has another value, from 0 on, whichever client asks; names that differ in case are
-// different counters.
+// Each number is given once, and none from 1 on is left out, whichever client asks; keys that
+// differ in case are different counters.
 func counters(t *testing.T, s *suite) {
 	first, ok := s.Open(t).(driver.Counter)
 	if !ok {
 		return // it is not required
 	}
-	value, err := first.Count(t.Context(), strings.ToUpper(s.namespace))
+	number, err := first.Reserve(t.Context(), strings.ToUpper(s.namespace), 1)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return
 	}
-	if value != 0 || err != nil {
-		t.Errorf("a counter begins with %d, %v", value, err)
+	if number != 1 || err != nil {
+		t.Errorf("a counter begins with %d, %v", number, err)
 	}
 	const clients, each = 4, 8
-	values := make(chan int64, clients*each)
+	numbers := make(chan int64, clients*each*each)
 	var wg sync.WaitGroup
 	for range clients {
 		counter := s.Open(t).(driver.Counter)
 		wg.Go(func() {
-			for range each {
-				value, err := counter.Count(t.Context(), s.namespace)
+			for n := range int64(each) {
+				first, err := counter.Reserve(t.Context(), s.namespace, n+1)
 				if err != nil {
 					t.Error(err)
 				}
-				values <- value
+				for i := range n + 1 {
+					numbers <- first + i
+				}
 			}
 		})
 	}
 	wg.Wait()
-	close(values)
-	seen := map[int64]bool{}
-	for value := range values {
-		if seen[value] || value < 0 || value >= clients*each {
-			t.Errorf("Count returned %d, want each of 0 to %d once", value, clients*each-1)
+	close(numbers)
+	seen, all := map[int64]bool{}, int64(len(numbers))
+	for number := range numbers {
+		if seen[number] || number < 1 || number > all {
+			t.Errorf("Reserve gave %d, want each of 1 to %d once", number, all)
 		}
-		seen[value] = true
+		seen[number] = true
+	}
+	for _, bad := range []struct {
+		key string
+		n   int64
+	}{{s.namespace, 0}, {s.namespace, -1}, {s.namespace, math.MaxInt64}, {"", 1}, {"a b", 1}} {
+		var config *core.ConfigError
+		if first, err := first.Reserve(t.Context(), bad.key, bad.n); !errors.As(err, &config) || first != 0 {
+			t.Errorf("Reserve(%q, %d) returned %d, %v, want a ConfigError", bad.key, bad.n, first, err)
+		}
+	}
+	if first, err := first.Reserve(t.Context(), s.namespace, math.MaxInt64>>24); err != nil || first != all+1 {
+		t.Errorf("Reserve returned %d, %v, want %d", first, err, all+1)
 	}
 }

@@ -36,9 +36,7 @@ func New(settings any) (register.LinterPlugin, error) {
 	}
 	for _, a := range analyzers {
 		if f := a.Flags.Lookup("int"); f != nil && s.NoInt {
-			if err := f.Value.Set("false"); err != nil {
-				return nil, fmt.Errorf("snowkeylint: no-int: %w", err)
-			}
+			_ = f.Value.Set("false") // a bool takes it
 		}
 	}
 	return linter(analyzers), nil

@@ -1,6 +1,6 @@
 module fixtures
 
-go 1.25.0
+go 1.26.0
 
 require (
 	github.com/seed-299c1d6b/snowkey v0.0.0

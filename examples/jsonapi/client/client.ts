@@ -1,29 +1,14 @@
 // A client of the service, for browsers and for Node 18 and later.
 
-import type { NewOrder, Order, OrderID, OrderPage, Problem } from "./snowkey";
+import { Keys, decode } from "snowkey";
 
-const digits = "0123456789abcdefghjkmnpqrstvwxyz";
+import type { NewOrder, Order, OrderID, OrderPage, Problem } from "./types";
 
-/** Takes a text, as from an address or a form, for an order's id; what is none throws. */
-export function orderID(text: string): OrderID {
-  const id = text.toLowerCase();
-  if (!/^ord_[0-7][0-9a-hjkmnp-tv-z]{12}$/.test(id)) {
-    throw new RangeError(`${JSON.stringify(text)} is no order's id: want "ord_" and 13 digits of base 32`);
-  }
-  return id as OrderID;
-}
+/** The keys of orders: `orderKeys.parse(text)` takes a text, as from an address or a form, for one. */
+export const orderKeys = new Keys<"Order">("ord");
 
-/** Sorts ids of orders by time. */
-export function compareIDs(a: OrderID, b: OrderID): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/** When an id of Twitter's layout, which is the default, was made. */
-export function timeOf(id: OrderID): Date {
-  let n = 0n;
-  for (const digit of id.slice("ord_".length)) n = n * 32n + BigInt(digits.indexOf(digit));
-  return new Date(Number((n >> 22n) + 1288834974657n));
-}
+/** When an order was placed: the service has the default layout. */
+export const timeOf = (id: OrderID): Date => decode(orderKeys.id(id)).time;
 
 /** What the service has refused, or could not do. */
 export class ProblemError extends Error {

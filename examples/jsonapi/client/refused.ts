@@ -1,8 +1,8 @@
 // What the types refuse: tsc reports each of these lines, and reports it as well
 // if one of them is no error any more.
 
-import { Orders, orderID } from "./client";
-import type { LineID, NewOrder, Order, OrderID } from "./snowkey";
+import { Orders, orderKeys } from "./client";
+import type { LineID, NewOrder, Order, OrderID } from "./types";
 
 export async function refused(orders: Orders, order: Order, line: LineID): Promise<void> {
   // @ts-expect-error a line's id is no order's
@@ -21,7 +21,7 @@ export async function refused(orders: Orders, order: Order, line: LineID): Promi
   const keyed: NewOrder = { id: order.id, customer: "Ada", lines: [] };
 
   // And what they do not.
-  await orders.get(orderID("ord_1qda147xjq4ad"));
+  await orders.get(orderKeys.parse("ord_1qda147xjq4ad"));
   const fine: NewOrder = { reorderOf: order.id, customer: "Ada", lines: [] };
   const text: string = order.id;
   void [swapped, own, next, keyed, fine, text];

@@ -7,7 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"gorm.io/driver/mysql"
+	"gorm.io/gorm"
+
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 // documented returns the two blocks of SQL in a section of docs/migrate.md.
@@ -39,18 +43,40 @@ func (db *engine) script(t *testing.T, block string) {
 	}
 }
 
-// The statements of docs/migrate.md make a key and what refers to it wider, and then remove
-// AUTO_INCREMENT.
+// Models of tables whose keys were uint, as docs/migrate.md says.
+type (
+	Order struct {
+		ID    sqltype.ID `gorm:"type:bigint unsigned"`
+		Lines []OrderLine
+	}
+	OrderLine struct {
+		ID      sqltype.ID `gorm:"type:bigint unsigned"`
+		OrderID sqltype.ID `gorm:"type:bigint unsigned"`
+	}
+)
+
+// The statements of docs/migrate.md make the keys of two tables and what refers to them wider, and
+// then remove AUTO_INCREMENT. AutoMigrate changes no type.
 func TestWiderKey(t *testing.T) {
 	wider, withoutCounter := documented(t, "## MySQL and MariaDB")
 	onMySQL(t, false, func(t *testing.T, db *engine) {
 		db.run(t, "CREATE TABLE orders (id int unsigned AUTO_INCREMENT PRIMARY KEY, note text)",
-			"CREATE TABLE order_lines (id bigint PRIMARY KEY, order_id int unsigned NOT NULL, CONSTRAINT order_lines_ibfk_1 FOREIGN KEY (order_id) REFERENCES orders (id))",
+			"CREATE TABLE order_lines (id int unsigned AUTO_INCREMENT PRIMARY KEY, order_id int unsigned NOT NULL, CONSTRAINT order_lines_ibfk_1 FOREIGN KEY (order_id) REFERENCES orders (id))",
 			"INSERT INTO orders (note) VALUES ('a'), ('b')", "INSERT INTO order_lines VALUES (1, 2)")
 		db.script(t, wider)
 		db.run(t, "INSERT INTO orders (note) VALUES ('of an old program')")
+		handle, err := gorm.Open(mysql.New(mysql.Config{Conn: db.DB}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := handle.AutoMigrate(&Order{}, &OrderLine{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := db.one(t, "SELECT count(*) FROM information_schema.columns WHERE table_schema = database() AND column_name IN ('id', 'order_id') AND column_type LIKE 'bigint% unsigned'"); got != "3" {
+			t.Errorf("%s columns are bigint unsigned", got)
+		}
 		db.script(t, withoutCounter)
-		db.run(t, "INSERT INTO orders VALUES (2124631483221017871, 'c')", "INSERT INTO order_lines VALUES (2, 2124631483221017871)")
+		db.run(t, "INSERT INTO orders VALUES (2124631483221017871, 'c')", "INSERT INTO order_lines VALUES (2124631483221017872, 2124631483221017871)")
 		if err := inTx(db, "INSERT INTO orders (note) VALUES ('d')"); err == nil {
 			t.Error("a row without a key was written")
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
 // touched gives a table a trigger that marks each row that is updated.
@@ -126,4 +127,33 @@ func TestRowsPerSecond(t *testing.T) {
 		_, err = backfill.Run(t.Context(), db.DB, cfg)
 		refused(t, err, "MaxReplicaLag 1ms: must be at least 100ms")
 	})
+}
+
+// A backfill needs a standby whose lag it can see, and waits while that replays nothing.
+func TestReplicaLag(t *testing.T) {
+	primary := testserver.New(t, testserver.KindPostgres)
+	db := open(t, ddl.Postgres, "pgx", testserver.Database(t, "pgx", primary.DSN))
+	db.pair(t)
+	cfg := db.config(t)
+	cfg.BatchSize, cfg.RowsPerSecond, cfg.MaxReplicaLag = 1, 2, 300*time.Millisecond
+	_, err := backfill.Run(t.Context(), db.DB, cfg)
+	refused(t, err, "MaxReplicaLag 300ms: no replica is connected to this server")
+
+	standby := testserver.NewStandby(t, primary)
+	replica := open(t, ddl.Postgres, "pgx", standby.DSN)
+	for begun := time.Now(); db.one(t, "SELECT count(replay_lsn) FROM pg_stat_replication WHERE state = 'streaming'") != "1"; <-time.After(20 * time.Millisecond) {
+		if time.Since(begun) > patience {
+			t.Fatal("the standby does not come")
+		}
+	}
+	replica.run(t, "SELECT pg_wal_replay_pause()")
+	waited := ""
+	cfg.Waiting = func(reason string) {
+		waited += reason + ", " + db.one(t, "SELECT count(*) FROM orders WHERE id_snowkey IS NULL") + " left; "
+		replica.run(t, "SELECT pg_wal_replay_resume()")
+	}
+	result, err := backfill.Run(t.Context(), db.DB, cfg)
+	if err != nil || result.Rows != 5 || !strings.HasPrefix(waited, "a replica is ") || strings.Contains(waited, " 0 left") {
+		t.Errorf("%+v, %v, %q", result, err, waited)
+	}
 }

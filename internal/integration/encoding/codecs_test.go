@@ -26,7 +26,7 @@ func (*order) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "ord"} }
 // The names by which the tables speak of the JSON packages.
 const (
 	std   = "encoding/json"       // in its own right
-	onV2  = "encoding/json on v2" // as GOEXPERIMENT=jsonv2 builds it
+	onV2  = "encoding/json on v2" // as Go 1.27 has it
 	two   = "encoding/json/v2"
 	gocc  = "goccy/go-json"
 	son   = "bytedance/sonic"

@@ -25,8 +25,17 @@ func TestRowsPerSecond(t *testing.T) {
 		}
 		cfg := db.config(kind)
 		cfg.RowsPerSecond = 400
+		batches := 0
+		cfg.Progress = func(s migrate.Step, done, _ int64) {
+			if s.Name == migrate.StepFill && done > 0 {
+				batches++
+			}
+		}
 		begun := time.Now()
 		result := db.migrate(t, cfg)
+		if batches < 3 { // of a second each
+			t.Errorf("%s: %d batches", kind, batches)
+		}
 		if took, least := time.Since(begun), time.Duration(result.Rows)*time.Second/400; result.Rows < 1000 || took < least-time.Second { // the last batch need not be waited for
 			t.Errorf("%s: %d rows in %v, want at least %v", kind, result.Rows, took, least)
 		}

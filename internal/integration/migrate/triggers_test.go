@@ -135,3 +135,17 @@ func TestLoudTriggers(t *testing.T) {
 		})
 	}
 }
+
+// The backfill of a migration lets triggers fire, too.
+func TestLoudTriggersOfUUID(t *testing.T) {
+	t.Parallel()
+	db := openPostgres(t)
+	db.uuids(t, 10)
+	db.audited(t, "orders")
+	db.run(t, "ALTER TABLE orders ENABLE ALWAYS TRIGGER audit")
+	cfg := db.config(migrate.UUID)
+	db.refuses(t, cfg, "because of ENABLE ALWAYS or ENABLE REPLICA (audit of public.orders)")
+	cfg.FireTriggers = true
+	db.migrate(t, cfg)
+	db.expect(t, "true", "SELECT count(*) >= 10 FROM audit")
+}

@@ -21,7 +21,7 @@ func TestServerDies(t *testing.T) {
 	} {
 		t.Run(driver, func(t *testing.T) {
 			server := start(t)
-			e := engine{driver, server.DSN}
+			e := engine{driver: driver, dsn: server.DSN}
 			if driver == "redis" { // syncs every write
 				must(t, client(t, e.dsn).ConfigSet(t.Context(), "appendfsync", "always").Err())
 			} else {

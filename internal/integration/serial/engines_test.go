@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -16,9 +17,14 @@ import (
 	"github.com/go-sql-driver/mysql"
 	_ "github.com/jackc/pgx/v5/stdlib"
 	"github.com/redis/go-redis/v9"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 
+	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/serial"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -29,33 +35,50 @@ const patience = 3 * time.Minute
 // engine is one empty database, which another process can open too.
 type engine struct {
 	driver, dsn string
+	behind      *engine // of an HTTP server
 }
 
 // onEverySQL runs a test on an empty database of every engine.
 func onEverySQL(t *testing.T, test func(t *testing.T, e engine)) {
 	for _, mode := range []string{"wal", "delete"} {
 		t.Run("sqlite "+mode, func(t *testing.T) {
-			test(t, engine{"sqlite", "file:" + filepath.Join(t.TempDir(), "test.sqlite") + "?_pragma=busy_timeout(180000)&_pragma=journal_mode(" + mode + ")&_pragma=synchronous(2)&_txlock=immediate"})
+			test(t, engine{driver: "sqlite", dsn: sqliteIn(t, mode)})
 		})
 	}
 	for _, isolation := range []string{"read committed", "serializable"} {
 		t.Run("postgres "+isolation, func(t *testing.T) {
-			test(t, engine{"pgx", freshPostgres(t, testserver.Postgres(t).DSN, isolation)})
+			test(t, engine{driver: "pgx", dsn: freshPostgres(t, testserver.Postgres(t).DSN, isolation)})
 		})
 	}
 	for _, mode := range []string{"prepared", "interpolated", "autocommit off"} {
 		t.Run("mysql "+mode, func(t *testing.T) {
 			for i, server := range testserver.MySQLs(t) {
-				t.Run(fmt.Sprint(i), func(t *testing.T) { test(t, engine{"mysql", freshMySQL(t, server.DSN, mode)}) })
+				t.Run(fmt.Sprint(i), func(t *testing.T) { test(t, engine{driver: "mysql", dsn: freshMySQL(t, server.DSN, mode)}) })
 			}
 		})
 	}
 }
 
-// onEvery also runs it on Redis.
+// onEvery also runs it on Redis, etcd, and a server over HTTP.
 func onEvery(t *testing.T, test func(t *testing.T, e engine)) {
 	onEverySQL(t, test)
-	t.Run("redis", func(t *testing.T) { test(t, engine{"redis", testserver.Redis(t).DSN}) })
+	t.Run("redis", func(t *testing.T) { test(t, engine{driver: "redis", dsn: testserver.Redis(t).DSN}) })
+	t.Run("etcd", func(t *testing.T) { test(t, engine{driver: "etcd", dsn: testserver.Etcd(t).DSN}) })
+	t.Run("http", func(t *testing.T) {
+		behind := engine{driver: "sqlite", dsn: sqliteIn(t, "wal")}
+		handler, err := httpstore.NewHandler(behind.counter(t).(driver.Store), httpstore.HandlerConfig{Tokens: []string{token}, Timeout: patience})
+		must(t, err)
+		server := httptest.NewServer(handler)
+		t.Cleanup(server.Close)
+		test(t, engine{"http", server.URL, &behind})
+	})
+}
+
+const token = "serial-serial-serial" // of the HTTP server
+
+func sqliteIn(t *testing.T, mode string) (dsn string) {
+	t.Helper()
+	return "file:" + filepath.Join(t.TempDir(), "test.sqlite") + "?_pragma=busy_timeout(180000)&_pragma=journal_mode(" + mode + ")&_pragma=synchronous(2)&_txlock=immediate"
 }
 
 func freshPostgres(t *testing.T, dsn, isolation string) string {
@@ -90,10 +113,39 @@ func open(t testing.TB, driver, dsn string) *sql.DB {
 // counter opens a store, as another process would.
 func (e engine) counter(t testing.TB) serial.Counter {
 	t.Helper()
-	if e.driver == "redis" {
-		return mustNew(redisstore.New(evaler(client(t, e.dsn)), redisstore.Config{AllowDataLoss: true}))
+	c, end, err := e.open()
+	must(t, err)
+	t.Cleanup(end)
+	return c
+}
+
+func (e engine) open() (c serial.Counter, end func(), err error) {
+	switch e.driver {
+	case "redis":
+		options, err := redisOptions(e.dsn)
+		if err != nil {
+			return nil, nil, err
+		}
+		client := redis.NewClient(options)
+		c, err = redisstore.New(evaler(client), redisstore.Config{AllowDataLoss: true})
+		return c, func() { _ = client.Close() }, err
+	case "etcd":
+		client, err := clientv3.New(clientv3.Config{Endpoints: strings.Split(e.dsn, ","), Logger: zap.NewNop()})
+		if err != nil {
+			return nil, nil, err
+		}
+		c, err = etcd.New(client, etcd.Config{})
+		return c, func() { _ = client.Close() }, err
+	case "http":
+		c, err = httpstore.New(httpstore.Config{URL: e.dsn, Token: token})
+		return c, func() {}, err
 	}
-	return mustNew(sqlstore.New(open(t, e.driver, e.dsn), sqlstore.Config{AllowDataLoss: true}))
+	db, err := sql.Open(e.driver, e.dsn)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err = sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})
+	return c, func() { _ = db.Close() }, err
 }
 
 func client(t testing.TB, dsn string) *redis.Client {

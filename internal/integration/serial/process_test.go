@@ -3,7 +3,6 @@ package serial
 import (
 	"bufio"
 	"context"
-	"database/sql"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,11 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/seed-299c1d6b/snowkey/serial"
-	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
-	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 const (
@@ -40,23 +35,11 @@ func child() error {
 	if _, err := fmt.Sscan(os.Getenv(childVariable), &driver, &code, &block, &many); err != nil {
 		return err
 	}
-	var c serial.Counter
-	if driver == "redis" {
-		options, err := redisOptions(os.Getenv(childDSN))
-		if err != nil {
-			return err
-		}
-		client := redis.NewClient(options)
-		defer client.Close()
-		c = mustNew(redisstore.New(evaler(client), redisstore.Config{AllowDataLoss: true}))
-	} else {
-		db, err := sql.Open(driver, os.Getenv(childDSN))
-		if err != nil {
-			return err
-		}
-		defer db.Close()
-		c = mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
+	c, end, err := engine{driver: driver, dsn: os.Getenv(childDSN)}.open()
+	if err != nil {
+		return err
 	}
+	defer end()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience) // a child that hangs must not block the test
 	defer cancel()
 	n, err := serial.NewNumbers(numbering(c, code, block))

@@ -4,7 +4,7 @@
 // doubled; and the store fails. Each process records the ids that it issues, and the records
 // are compared.
 //
-// [TestFence] documents how to run it for longer. [TestWithoutFence] shows that it finds
+// [TestFence] and [TestSegments] document how to run it for longer. [TestWithoutFence] shows that it finds
 // duplicates if there are any. SNOWKEY_KNOCKS and SNOWKEY_KNOCKS_SEED are for package knocks, which
 // `make torture` runs too.
 package torture

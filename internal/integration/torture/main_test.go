@@ -39,6 +39,8 @@ func TestMain(m *testing.M) {
 	switch k.Role {
 	case holderRole:
 		err = hold(ctx, k)
+	case segmentsRole:
+		err = drawSegments(ctx, k)
 	case handlerRole:
 		err = handle(ctx, k)
 	default:

@@ -23,14 +23,15 @@ type task struct {
 
 	Addr string // of a handler
 
-	Book  string // of a holder
+	Book  string // of a holder, or one that draws from Segments
 	Seed  uint64
 	Naive bool
 }
 
 const (
-	holderRole  = "holder"
-	handlerRole = "handler"
+	holderRole   = "holder"
+	handlerRole  = "handler"
+	segmentsRole = "segments"
 )
 
 // A process runs a task in another run of this test binary. It ends when its input does, so also when this process is killed. It

@@ -22,7 +22,7 @@ type torture struct {
 	t       *testing.T
 	service *service
 	seed    uint64
-	naive   bool
+	what    task // of each process: its Role, and Naive
 	dir     string
 	rand    *random
 
@@ -58,11 +58,11 @@ type book struct {
 	next int64
 }
 
-func newTorture(t *testing.T, name string, seed uint64, naive bool) *torture {
+func newTorture(t *testing.T, name string, seed uint64, what task) *torture {
 	t.Helper()
 	dir := t.TempDir()
 	r := &torture{
-		t: t, service: startService(t, name, dir), seed: seed, naive: naive, dir: dir,
+		t: t, service: startService(t, name, dir), seed: seed, what: what, dir: dir,
 		rand: newRandom(seed, 4), outages: map[string]int{},
 	}
 	t.Cleanup(func() { // whatever happens
@@ -84,10 +84,10 @@ func (r *torture) start(s *slot) {
 	n := r.started
 	r.started++
 	b := &book{path: filepath.Join(r.dir, fmt.Sprintf("book-%06d", n))}
-	p, err := startProcess(task{
-		Role: holderRole, Store: r.service.name, DSN: r.service.dsn, Errors: filepath.Join(r.dir, "errors"),
-		Book: b.path, Seed: r.seed + uint64(n)<<32, Naive: r.naive,
-	})
+	k := r.what
+	k.Store, k.DSN, k.Errors = r.service.name, r.service.dsn, filepath.Join(r.dir, "errors")
+	k.Book, k.Seed = b.path, r.seed+uint64(n)<<32
+	p, err := startProcess(k)
 	if err != nil {
 		r.t.Fatal(err)
 	}

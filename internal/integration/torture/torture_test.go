@@ -66,7 +66,7 @@ func TestFence(t *testing.T) {
 	var all uint64
 	for _, name := range stores() {
 		t.Run(name, func(t *testing.T) {
-			r := newTorture(t, name, seed, false)
+			r := newTorture(t, name, seed, task{Role: holderRole})
 			r.until(func(elapsed time.Duration) bool {
 				return elapsed >= least && r.tally[issued] >= ids && r.enough()
 			})
@@ -101,7 +101,7 @@ func TestWithoutFence(t *testing.T) {
 	seed := seedOf(t)
 	for _, name := range []string{"sqlite", "redis"} {
 		t.Run(name, func(t *testing.T) {
-			r := newTorture(t, name, seed, true)
+			r := newTorture(t, name, seed, task{Role: holderRole, Naive: true})
 			var found finding
 			r.until(func(time.Duration) bool {
 				if r.tally[issued] > 0 {

@@ -314,17 +314,16 @@ func TestPgBouncerModes(t *testing.T) {
 					store := mustNew(sqlstore.New(open(t, driver, dsn), cfg))
 					for range 20 {
 						n, err := store.Reserve(t.Context(), "invoices", 1)
-						start, counted := store.Count(t.Context(), "starts")
-						if err := errors.Join(err, counted); err != nil {
+						if err != nil {
 							return struct{}{}, err
 						}
 						mu.Lock()
-						numbers[n], numbers[-1-start] = true, true
+						numbers[n] = true
 						mu.Unlock()
 					}
 					return struct{}{}, nil
 				})
-				if len(numbers) != 2*240 {
+				if len(numbers) != 240 {
 					t.Errorf("%d numbers", len(numbers))
 				}
 				cfg.Lease = worker.Config{RenewInterval: 50 * time.Millisecond, Timeout: patience, FenceWindow: 2 * patience}

@@ -43,20 +43,8 @@ UPDATE `shop`.`snow_worker` SET token = LEFT('-', 0), expires_at = 0 WHERE space
 COMMIT AND NO CHAIN NO RELEASE;
 -- list: [{3 4 first me 2000000 3000000}], <nil>
 SELECT s.layout, -1, 0, LEFT('-', 0), LEFT('-', 0), (TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000), @@autocommit FROM (SELECT 1 AS one) o LEFT JOIN `shop`.`snow_worker_space` s ON s.space = _utf8mb4 X'6f7264657273' UNION ALL SELECT NULL, worker, epoch, token, owner, until_ts, expires_at FROM `shop`.`snow_worker` WHERE space = _utf8mb4 X'6f7264657273' LIMIT 18446744073709551615;
--- count: 7, <nil>
-SHOW CREATE TABLE `shop`.`snow_worker_counter`;
-START TRANSACTION READ WRITE;
-SELECT (SELECT @@innodb_flush_log_at_trx_commit), (SELECT CASE WHEN @@log_bin = 1 AND @@sync_binlog <> 1 THEN 'not 1' ELSE '1' END), (SELECT CASE WHEN @@log_bin = 1 AND @@sql_log_bin = 0 THEN 'OFF' ELSE 'ON' END);
-INSERT IGNORE INTO `shop`.`snow_worker_counter` (name, value) VALUES (_utf8mb4 X'737461727473', 0);
-COMMIT AND NO CHAIN NO RELEASE;
-START TRANSACTION READ ONLY;
-SELECT value FROM `shop`.`snow_worker_counter` WHERE name = _utf8mb4 X'737461727473';
-COMMIT AND NO CHAIN NO RELEASE;
-START TRANSACTION READ WRITE;
-SELECT (SELECT @@innodb_flush_log_at_trx_commit), (SELECT CASE WHEN @@log_bin = 1 AND @@sync_binlog <> 1 THEN 'not 1' ELSE '1' END), (SELECT CASE WHEN @@log_bin = 1 AND @@sql_log_bin = 0 THEN 'OFF' ELSE 'ON' END);
-UPDATE `shop`.`snow_worker_counter` SET value = value + 1 WHERE name = _utf8mb4 X'737461727473' AND value = 7;
-COMMIT AND NO CHAIN NO RELEASE;
 -- reserve: 11, <nil>
+SHOW CREATE TABLE `shop`.`snow_worker_counter`;
 START TRANSACTION READ WRITE;
 SELECT (SELECT @@innodb_flush_log_at_trx_commit), (SELECT CASE WHEN @@log_bin = 1 AND @@sync_binlog <> 1 THEN 'not 1' ELSE '1' END), (SELECT CASE WHEN @@log_bin = 1 AND @@sql_log_bin = 0 THEN 'OFF' ELSE 'ON' END);
 INSERT INTO `shop`.`snow_worker_counter` (name, value) VALUES (_utf8mb4 X'696e766f69636573', LAST_INSERT_ID(10)) ON DUPLICATE KEY UPDATE value = LAST_INSERT_ID(value + 10);

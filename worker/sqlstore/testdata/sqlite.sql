@@ -58,24 +58,8 @@ COMMIT;
 PRAGMA "main".synchronous = 1;
 -- list: [{3 4 first me 2000000 3000000}], <nil>
 SELECT s.layout, -1, 0, '', '', CAST((julianday('now')-2440587.5)*86400000 AS INTEGER), 1 FROM (SELECT 1 AS one) o LEFT JOIN "main"."snow_worker_space" s ON s.space = ? UNION ALL SELECT NULL, worker, epoch, token, owner, until_ts, expires_at FROM "main"."snow_worker" WHERE space = ?;
--- count: 7, <nil>
-SELECT name FROM "main".sqlite_master WHERE type = 'table';
-PRAGMA "main".journal_mode;
-PRAGMA "main".synchronous;
-PRAGMA "main".synchronous = 2;
-BEGIN IMMEDIATE;
-INSERT INTO "main"."snow_worker_counter" (name, value) VALUES (?, 0) ON CONFLICT DO NOTHING;
-COMMIT;
-PRAGMA "main".synchronous = 1;
-SELECT value FROM "main"."snow_worker_counter" WHERE name = ?;
-PRAGMA "main".journal_mode;
-PRAGMA "main".synchronous;
-PRAGMA "main".synchronous = 2;
-BEGIN IMMEDIATE;
-UPDATE "main"."snow_worker_counter" SET value = value + 1 WHERE name = ? AND value = ?;
-COMMIT;
-PRAGMA "main".synchronous = 1;
 -- reserve: 11, <nil>
+SELECT name FROM "main".sqlite_master WHERE type = 'table';
 PRAGMA "main".journal_mode;
 PRAGMA "main".synchronous;
 PRAGMA "main".synchronous = 2;

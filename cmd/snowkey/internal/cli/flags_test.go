@@ -236,6 +236,7 @@ func TestExitCodes(t *testing.T) {
 		{"ddl generator --dialect postgres --prefix " + strings.Repeat("p", 60), 2, `--prefix "` + strings.Repeat("p", 60) + `": with "generator" after it has 69 bytes`},
 		{"ddl shards --dialect postgres --table t --shards 2 --server a,b,c", 2, "--server [a b c]: must be at most 2, one for each shard"},
 		{"ddl shards --dialect sqlite --table t --shards 2 --server a", 2, "--dialect sqlite: shards are for PostgreSQL only"},
+		{"ddl generator --dialect mariadb", 2, "--dialect mariadb: the generator is for PostgreSQL only; make the ids in Go"},
 		{"ddl --dialect postgres --shards 2", 2, "--shards does not apply to functions"},
 		{"partitions --by day --dialect postgres --table t --to tomorrow --count 3", 2, "--to and --count"},
 		{"workers list --dsn " + dir + "/none.db", 1, "no such file"},

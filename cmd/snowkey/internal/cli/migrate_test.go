@@ -24,13 +24,24 @@ func TestMigrate(t *testing.T) {
 		}
 	}
 	args := []string{"migrate", "bigint", "--dsn", dsn, "--table", "orders"}
+	if _, err := db.Exec("CREATE VIEW v AS SELECT id FROM orders"); err != nil {
+		t.Fatal(err)
+	}
 	got := run(t, args...)
+	const drop, create = "\n-- Before the migration:\nDROP VIEW public.v;\n", "\n-- After the swap:\nCREATE VIEW public.v AS"
+	if got.code != 1 || !strings.Contains(got.err, "view public.v depends on a column") || !strings.Contains(got.err, drop) || !strings.Contains(got.err, create) {
+		t.Errorf("exit code %d, %s", got.code, got.err)
+	}
+	if _, err := db.Exec("DROP VIEW public.v"); err != nil {
+		t.Fatal(err)
+	}
+	got = run(t, args...)
 	for _, part := range []string{"-- bigint: ", "orders.id", "order_lines.order_id, which refers to it", "-- Lock: ", "-- Held: ", "-- Check: SELECT", "-- Back: "} {
 		if !strings.Contains(got.out, part) {
 			t.Errorf("no %q in\n%s", part, got.out)
 		}
 	}
-	if got.code != 0 || !strings.Contains(got.err, "nothing was changed") {
+	if got.code != 0 || !strings.Contains(got.err, "nothing was changed: --apply does the steps that are left") {
 		t.Errorf("exit code %d, %s", got.code, got.err)
 	}
 	got = run(t, append(args, "--apply", "--stop-before", "swap")...)
@@ -41,11 +52,14 @@ func TestMigrate(t *testing.T) {
 	if got.code != 0 || !strings.HasPrefix(got.out, "1 step done") || !strings.Contains(got.out, "left: finish") {
 		t.Errorf("exit code %d, %s%s", got.code, got.out, got.err)
 	}
+	if got := run(t, args...); got.code != 0 || !strings.Contains(got.err, "nothing was changed: only finish is left; --apply --finish does it") {
+		t.Errorf("exit code %d, %s%s", got.code, got.out, got.err)
+	}
 	got = run(t, append(args, "--apply", "--finish")...)
 	if got.code != 0 || !strings.HasPrefix(got.out, "2 steps done") || strings.Contains(got.out, "left:") {
 		t.Errorf("exit code %d, %s%s", got.code, got.out, got.err)
 	}
-	if got := run(t, args...); got.code != 0 || !strings.Contains(got.out, "Nothing is to be done") {
+	if got := run(t, args...); got.code != 0 || !strings.Contains(got.out, "Nothing is to be done") || !strings.Contains(got.err, "nothing was changed: no step is left") {
 		t.Errorf("exit code %d, %s%s", got.code, got.out, got.err)
 	}
 	if _, err := db.Exec("INSERT INTO order_lines (id, order_id) VALUES (2, 1996573624012345677)"); err == nil {

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -168,15 +169,26 @@ func firstFew(all []string) string {
 
 // sqlGenerator is a generator of ddl.Generator as it is in the database.
 type sqlGenerator struct {
+	missing   string // names of its parts
 	namespace string
+	version   int
 	claim     string  // of its worker IDs' records
 	workers   []int64 // none: its row is lost
 	copied    bool
-	lost      bool // one of its sequences
 }
 
-// generatorName is the usual name, which every object of a generator has without its prefix.
-const generatorName = "snowkey_next"
+const (
+	// generatorName is the usual name, which every object of a generator has without its prefix.
+	generatorName = "snowkey_next"
+	// generatorVersion is the version whose parts these are.
+	generatorVersion = 1
+	generatorParts   = `SELECT count(*) FILTER (WHERE has), coalesce(string_agg(part, ', ') FILTER (WHERE NOT has), '') FROM (
+		SELECT part, CASE WHEN part LIKE '%)' THEN to_regprocedure('public.' || part) IS NOT NULL ELSE to_regclass('public.' || part) IS NOT NULL END AS has
+		FROM (SELECT 'snowkey_' || unnest('{generator,marker,lock,cursor,fence,fence_lsn,safe,next(text),refill(text),check(),copied(),flushed(pg_lsn),nudge(),ahead_hint(float8),workers(),home(),release(),"claim(bigint[],int)"}'::text[])) names (part)) parts`
+)
+
+// lostSequence finds a sequence in missing, without which it is not known what ids were made.
+var lostSequence = regexp.MustCompile(`_(cursor|fence|fence_lsn|safe)\b`)
 
 // generators checks the generator within the database, and the worker IDs that it holds.
 func (e *checkup) generators(ctx context.Context, rows []driver.Record) {
@@ -196,9 +208,15 @@ func (e *checkup) generators(ctx context.Context, rows []driver.Record) {
 	g, err := e.sqlGenerator(ctx)
 	switch {
 	case err != nil:
-		e.report(Warn, name, "cannot be read: "+err.Error(), "let this user read it; if a part of it is missing, inserts that need it fail: "+again)
-	case g != nil && g.lost:
-		e.report(Fail, name, generatorName+" has lost a sequence, so inserts that need it fail", "run the script of snowkey ddl drop-generator, and then that of snowkey ddl generator")
+		e.report(Warn, name, "cannot be read: "+err.Error(), "let this user read it")
+	case g != nil && g.version > generatorVersion:
+		e.skip(name, "%s is of version %d: use the doctor of the snowkey that created it", generatorName, g.version)
+	case g != nil && g.missing != "":
+		advice := again
+		if lostSequence.MatchString(g.missing) {
+			advice = "run the script of snowkey ddl drop-generator, and then that of snowkey ddl generator"
+		}
+		e.report(Fail, name, generatorName+" is incomplete, so inserts that need it fail; missing: "+g.missing, advice)
 	case g != nil && len(g.workers) == 0:
 		e.report(Fail, name, generatorName+" has no worker IDs, so inserts that need it fail", again)
 	case g == nil || g.namespace != e.Namespace:
@@ -226,17 +244,16 @@ func (e *checkup) generators(ctx context.Context, rows []driver.Record) {
 
 // sqlGenerator reads the generator with the usual names, of any namespace. It is nil if there is none.
 func (e *checkup) sqlGenerator(ctx context.Context) (*sqlGenerator, error) {
-	g := &sqlGenerator{}
-	err := e.Target.DB.QueryRowContext(ctx, `SELECT namespace, workers, token, public.snowkey_copied(),
-		to_regclass('public.snowkey_cursor') IS NULL OR to_regclass('public.snowkey_fence') IS NULL OR to_regclass('public.snowkey_fence_lsn') IS NULL
-			OR to_regclass('public.snowkey_safe') IS NULL FROM public.snowkey_generator`).Scan(&g.namespace, pgtype.NewMap().SQLScanner(&g.workers), &g.claim, &g.copied, &g.lost)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return g, nil
-	case err != nil && dsn.NoTable(err):
-		return nil, nil
-	case err != nil:
+	g, found, db := &sqlGenerator{}, 0, e.Target.DB
+	if err := db.QueryRowContext(ctx, generatorParts).Scan(&found, &g.missing); err != nil || found == 0 {
 		return nil, err
 	}
-	return g, nil
+	err := db.QueryRowContext(ctx, "SELECT namespace, workers, token, version FROM public.snowkey_generator").Scan(&g.namespace, pgtype.NewMap().SQLScanner(&g.workers), &g.claim, &g.version)
+	if err == nil && g.missing == "" && g.version == generatorVersion {
+		err = db.QueryRowContext(ctx, "SELECT public.snowkey_copied()").Scan(&g.copied)
+	}
+	if errors.Is(err, sql.ErrNoRows) || err != nil && dsn.NoTable(err) {
+		err = nil
+	}
+	return g, err
 }

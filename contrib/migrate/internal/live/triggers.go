@@ -68,7 +68,9 @@ func Silent(ctx context.Context, q Querier, pkg string, fire bool, tables []Fill
 			from []string
 		}{{&triggers, found.Plain}, {&always, found.Silent}, {&unchecked, found.Unchecked}} {
 			for _, name := range f.from {
-				*f.to = append(*f.to, name+" of "+t.Name)
+				if name += " of " + t.Name; !slices.Contains(*f.to, name) { // of a table that has two columns to fill
+					*f.to = append(*f.to, name)
+				}
 			}
 		}
 	}

@@ -21,7 +21,7 @@ function attempt(id, read) {
   }
 }
 
-// difference subtracts the first id from the second, as /api/parse does.
+// difference subtracts the first id from the second.
 export function difference(layout, a, b) {
   const ticks = decode(layout, b).tick - decode(layout, a).tick;
   return { ids: BigInt.asUintN(64, b) - BigInt.asUintN(64, a), ticks, ms: ticks * layout.tick };

@@ -9,6 +9,8 @@ export const presets = [
   { name: "instagram", title: "Instagram", layout: { ...ms, epoch: 1314220021721n, timeBits: 40, workerBits: 13, sequenceBits: 10 }, fields: { worker: "Shard" } },
   { name: "mastodon", title: "Mastodon", layout: { ...ms, epoch: 0n, timeBits: 47, sequenceBits: 16 } },
   { name: "sonyflake", title: "Sonyflake", layout: { ...ms, epoch: 1409529600000n, tick: 10n, timeBits: 39, sequenceBits: 8, workerBits: 16, sequenceFirst: true }, fields: { worker: "Machine" } },
+  { name: "tsid", title: "TSID", layout: { ...ms, epoch: 1577836800000n, timeBits: 41, workerBits: 10, sequenceBits: 12 }, fields: { worker: "Node", sequence: "Counter" } },
+  { name: "pgedge", title: "pgEdge", layout: { ...ms, epoch: 1672531200000n, timeBits: 41, sequenceBits: 12, workerBits: 10, sequenceFirst: true }, fields: { worker: "Node", sequence: "Count" } },
   { name: "classic2015", title: "Classic of 2015", layout: { ...classic, epoch: 1420041600000n } },
   { name: "seconds", title: "Seconds", layout: { ...ms, epoch: 1577836800000n, tick: 1000n, timeBits: 32, workerBits: 10, sequenceBits: 21 } },
   { name: "javascript-safe", title: "Safe for JavaScript", layout: { ...ms, epoch: 1577836800000n, timeBits: 41, workerBits: 6, sequenceBits: 6 } },

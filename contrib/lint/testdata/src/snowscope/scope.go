@@ -82,6 +82,17 @@ func newID(ctx context.Context) (sqltype.ID, error) {
 	return sqltype.NextID(ctx, gen)
 }
 
+func newOrder(ctx context.Context) (Order, error) {
+	gen, err := core.New(core.Config{Worker: core.Fixed(6)}) // want `core.New makes a generator for each call of newOrder`
+	if err != nil {
+		return Order{}, err
+	}
+	defer gen.Close()
+	var o Order
+	o.ID, err = sqltype.NextID(ctx, gen)
+	return o, err
+}
+
 type repository struct{ db *sql.DB }
 
 func (r *repository) insert(ctx context.Context, o Order) error {
@@ -149,6 +160,20 @@ func perPreset(ctx context.Context) error {
 		fmt.Println(id)
 	}
 	return nil
+}
+
+func load(ctx context.Context, db *sql.DB, orders []Order) error {
+	gen, err := core.New(core.Config{Worker: core.Fixed(7)})
+	if err != nil {
+		return err
+	}
+	defer gen.Close()
+	own := append([]Order(nil), orders...)
+	if err := sqltype.Assign(ctx, gen, own, func(o *Order) *sqltype.ID { return &o.ID }); err != nil {
+		return err
+	}
+	_, err = db.ExecContext(ctx, "SELECT 1")
+	return err
 }
 
 func service(ctx context.Context, db *sql.DB) error {

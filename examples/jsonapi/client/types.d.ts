@@ -1,13 +1,6 @@
 // Types for clients of the service that openapi.yaml describes.
 
-declare const snowkey: unique symbol;
-
-/**
- * The id of a row, with the kind of row in its type: an order's id is no
- * line's, and neither a plain string nor a number is an id. An id comes from
- * the service, or through `orderID` of client.ts.
- */
-type Key<Row extends string> = string & { readonly [snowkey]: Row };
+import type { Key } from "snowkey";
 
 /** As "ord_1qda147xjq4ad". */
 export type OrderID = Key<"Order">;

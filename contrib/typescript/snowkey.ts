@@ -1,0 +1,143 @@
+// Ids of snowkey in JavaScript, where they are strings: a number would lose their last digits. For
+// browsers, Node 18 and later, Deno and Bun. Every error is a RangeError that quotes the text.
+
+declare const row: unique symbol;
+
+/**
+ * The key of a row, as JSON has it, with the kind of the row in its type: a customer's key is no
+ * order's, and neither a plain string nor a number is a key. Keys come from the service, or from
+ * {@link Keys.parse}.
+ */
+export type Key<Row extends string> = string & { readonly [row]: Row };
+
+/** A text form of an id. */
+export type Form = "decimal" | "base32" | "base58" | "base62";
+
+const largest = (1n << 63n) - 1n;
+const digits = {
+  base32: "0123456789ABCDEFGHJKMNPQRSTVWXYZ",
+  base58: "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
+  base62: "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+};
+const widths = { base32: 13, base58: 11, base62: 11 };
+
+const wrong = (text: string, reason: string): never => {
+  throw new RangeError(`snowkey: ${JSON.stringify(text.slice(0, 100))} ${reason}`);
+};
+
+/** Reads an id. The default form is decimal. Base 32 may have lower case, I and L for 1, and O for 0. */
+export function parse(text: string, form: Form = "decimal"): bigint {
+  let id = 0n;
+  if (form === "decimal") {
+    if (!/^(0|[1-9][0-9]{0,18})$/.test(text)) wrong(text, "is no decimal id");
+    id = BigInt(text);
+  } else {
+    const spelt = form === "base32" && /^[!-~]*$/.test(text) ? text.toUpperCase().replace(/[IL]/g, "1").replace(/O/g, "0") : text;
+    for (const c of spelt.length === widths[form] ? spelt : "_") {
+      const value = digits[form].indexOf(c);
+      if (value < 0) wrong(text, `is no id in ${form}, which has ${widths[form]} digits`);
+      id = id * BigInt(digits[form].length) + BigInt(value);
+    }
+  }
+  return id <= largest ? id : wrong(text, `is above the largest id, ${largest}`);
+}
+
+/** Writes an id, from 0 to 9223372036854775807. */
+export function format(id: bigint, form: Form = "decimal"): string {
+  if (id < 0n || id > largest) wrong(String(id), `is no id: must be 0 to ${largest}`);
+  if (form === "decimal") return String(id);
+  let text = "";
+  for (const base = BigInt(digits[form].length); text.length < widths[form]; id /= base) text = digits[form][Number(id % base)] + text;
+  return text;
+}
+
+/**
+ * The keys of one kind of row. The prefix is the one in Go's KeyForm, such as "ord" for
+ * "ord_1qda147xjq4ad"; without one, keys are decimal.
+ *
+ *     const orders = new Keys<"Order">("ord");
+ *     const id = orders.parse(location.hash.slice(1));
+ */
+export class Keys<Row extends string> {
+  readonly #start: string;
+
+  constructor(prefix = "") {
+    if (!/^([a-z]([a-z_]{0,61}[a-z])?)?$/.test(prefix)) wrong(prefix, "is no prefix: want 1 to 63 of a-z and _, first and last a letter");
+    this.#start = prefix && prefix + "_";
+  }
+
+  /** The id in a key. */
+  id(key: string): bigint {
+    const start = this.#start;
+    if (!start) return parse(key);
+    if (key.slice(0, start.length).replace(/[A-Z]/g, (c) => c.toLowerCase()) !== start) wrong(key, `is no key: want ${JSON.stringify(start)} and 13 digits of base32`);
+    return parse(key.slice(start.length), "base32");
+  }
+
+  /** Takes a text, as from an address or a form, for a key. It returns the key's only spelling. */
+  parse(text: string): Key<Row> {
+    return this.of(this.id(text));
+  }
+
+  /** The key of an id. */
+  of(id: bigint): Key<Row> {
+    return (this.#start ? this.#start + format(id, "base32").toLowerCase() : format(id)) as Key<Row>;
+  }
+
+  /** Whether a value is a key, spelt as JSON has it. */
+  is(value: unknown): value is Key<Row> {
+    try {
+      return typeof value === "string" && this.parse(value) === value;
+    } catch {
+      return false;
+    }
+  }
+}
+
+/** Sorts keys of one kind as their ids, and so by time. */
+export function compare<Row extends string>(a: Key<Row>, b: Key<Row>): number {
+  return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
+}
+
+/** How an id is divided; see the layout of the Go program. Widths are in bits; epoch and tick in milliseconds. */
+export interface Layout {
+  epoch: number;
+  tick: number;
+  timeBits: number;
+  rollbackBits?: number;
+  datacenterBits?: number;
+  workerBits?: number;
+  sequenceBits?: number;
+  sequenceFirst?: boolean;
+}
+
+/** What an id consists of. */
+export interface Parts {
+  time: Date;
+  rollback: number;
+  datacenter: number;
+  worker: number;
+  sequence: number;
+}
+
+/** The default layout. */
+export const twitter: Layout = { epoch: 1288834974657, tick: 1, timeBits: 41, datacenterBits: 5, workerBits: 5, sequenceBits: 12 };
+
+/** Takes an id apart. */
+export function decode(id: bigint, layout: Layout = twitter): Parts {
+  const { epoch, tick, timeBits, rollbackBits = 0, datacenterBits = 0, workerBits = 0, sequenceBits = 0, sequenceFirst } = layout;
+  let rest = id;
+  const take = (bits: number): number => {
+    const value = BigInt.asUintN(bits, rest);
+    rest >>= BigInt(bits);
+    return Number(value);
+  };
+  let sequence = sequenceFirst ? 0 : take(sequenceBits);
+  const worker = take(workerBits);
+  const datacenter = take(datacenterBits);
+  if (sequenceFirst) sequence = take(sequenceBits);
+  const rollback = take(rollbackBits);
+  const time = new Date(epoch + take(timeBits) * tick);
+  if (rest || isNaN(+time)) wrong(String(id), "is no id of this layout");
+  return { time, rollback, datacenter, worker, sequence };
+}

@@ -1,0 +1,20 @@
+// What the types refuse: tsc reports each of these lines, and reports it as well if it is no error.
+import { Keys, compare, decode, type Key } from "../../../../contrib/typescript/snowkey";
+
+const orders = new Keys<"Order">("ord");
+const customers = new Keys<"Customer">("cus");
+const order: Key<"Order"> = orders.parse("ord_1qda147xjq4ad");
+// @ts-expect-error a customer's key is no order's
+const swapped: Key<"Order"> = customers.parse("cus_1qda147xjq4ad");
+// @ts-expect-error a plain string is no key
+const text: Key<"Order"> = "ord_1qda147xjq4ad";
+// @ts-expect-error a number is no id
+decode(1996573624012345677);
+// @ts-expect-error keys of two kinds have no order
+compare<"Order">(order, swapped as Key<"Customer">);
+
+// And what they do not.
+const plain: string = order;
+const unknown: unknown = JSON.parse('"ord_1qda147xjq4ad"');
+if (orders.is(unknown)) decode(orders.id(unknown));
+void [swapped, text, plain];
