@@ -33,6 +33,9 @@ type Generator struct {
 // own. While no worker ID is free, or the store fails with an error that may be temporary, Open
 // retries for Config.ClaimWait. It returns any other error, such as that of a wrong password, at
 // once.
+//
+// While the store fails, the leases that share s limit their requests together. So a process with
+// many leases makes one store, by its package's New; the Open of that package makes one each time.
 func Open(ctx context.Context, s driver.Store, cfg Config) (*Generator, error) {
 	if ctx == nil {
 		ctx = context.Background()

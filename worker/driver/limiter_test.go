@@ -215,6 +215,26 @@ func TestHalfOfTheTime(t *testing.T) {
 	})
 }
 
+// When the store answers again, thousands of leases do not exceed the connections that it allows.
+func TestManyAtTheReturn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := failing(t)
+		b := backend{takes: 5 * time.Millisecond}
+		var all sync.WaitGroup
+		for range 5000 {
+			all.Go(func() {
+				if _, err := l.Limit(t.Context(), lastFailed(), nil, func() error { return b.ask(t.Context()) }); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if asked, most := b.counts(); asked != 5000 || most > 48 || most < 32 {
+			t.Errorf("%d requests, %d at a time", asked, most)
+		}
+	})
+}
+
 // Claims and renewals pass in the order in which they come.
 func TestNoneStarves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -73,7 +73,7 @@ mutant 'a claim that is answered twice is two claims' worker/outcome.go 's/known
 
 # What keeps ids from coming again.
 mutant 'no attempt after a failure' worker/assignment.go 's/r\.at = now\.Add\(/r.at = now.Add(1000 * time.Hour + /' ./worker .
-mutant 'a call that is late is waited for' worker/owner.go 's/if c\.status == pending && !time\.Now\(\)\.Before\(c\.deadline\) \{/if false {/' ./worker '^TestDeafStore$'
+mutant 'a call that is late is waited for' worker/owner.go 's/(c\.deadline = c\.began\.Add\().*\)/${1}1000 * time.Hour)/' ./worker '^TestDeafStore$'
 mutant 'calls wait at the fence while renewals fail' worker/outcome.go 's/\ta\.grant\.SetFenceError\(stalled\)\n//' ./worker .
 mutant 'a claim is repeated as another request' worker/requests.go \
 	's/sent := l\.claiming\.sent; sent != nil/sent := l.claiming.sent; false/; s/(c\.request = r\n)/if s := l.claiming.sent; s != nil {\n\t\t\tc.repeated, r.ClaimID = true, s.request.ClaimID\n\t\t}\n\t\t$1/' ./worker/httpstore '^TestUnansweredClaimAndLoss$'

@@ -54,7 +54,7 @@ func (s *sound) answer(query string) answer {
 	case contains(query, "journal_mode"):
 		return row("wal")
 	case contains(query, "synchronous") && !contains(query, "SET", "set_config"):
-		return row(int64(2))
+		return row(int64(1)) // NORMAL
 	case contains(query, "UNION ALL SELECT NULL, worker"):
 		return answer{rows: append([][]any{{s.layout, int64(-1), int64(0), "", "", int64(1_000_000), int64(1)}}, s.records...)}
 	case contains(query, "@@innodb_flush_log_at_trx_commit"):

@@ -14,9 +14,13 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"gorm.io/driver/postgres"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/internal/retry"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -294,12 +298,12 @@ func (s *idSet) check(t *testing.T) {
 	t.Logf("%d ids, %d duplicates", len(s.ids), len(s.ids)-unique)
 }
 
-// Through a PgBouncer in transaction mode, counters never give a number twice, whatever the driver.
-// In statement mode, which refuses transactions, a lease works too.
+// Through a PgBouncer in each of its modes, counters never give a number twice, whatever the driver, and
+// a lease works: in statement mode too, which refuses transactions.
 func TestPgBouncerModes(t *testing.T) {
-	for _, mode := range []string{"transaction", "statement"} {
+	for mode, size := range map[string]int{"session": 20, "transaction": 3, "statement": 3} {
 		server := testserver.NewPostgres(t)
-		pool := testserver.NewPgBouncer(t, server, "pool_mode = "+mode, "default_pool_size = 3", "ignore_startup_parameters = extra_float_digits")
+		pool := testserver.NewPgBouncer(t, server, "pool_mode = "+mode, fmt.Sprint("default_pool_size = ", size), "ignore_startup_parameters = extra_float_digits")
 		dsn := strings.Replace(testserver.Database(t, "pgx", server.DSN), server.Addr, pool.Addr, 1)
 		for _, driver := range []string{"pgx", "postgres"} {
 			t.Run(mode+" "+driver, func(t *testing.T) {
@@ -330,6 +334,64 @@ func TestPgBouncerModes(t *testing.T) {
 					t.Errorf("%d failures", s.Failures)
 				}
 				must(t, gen.Close(t.Context()))
+			})
+		}
+	}
+}
+
+// What docs/workers.md says about a program's own statements with arguments: which clients get right
+// answers where sessions are shared, and that the defaults of pgx and GORM get an error there, or from
+// PgBouncer 1.21 on right answers, but never wrong ones.
+func TestPgBouncerOwnStatements(t *testing.T) {
+	bySQL := func(driver, params string) func(*testing.T, string) *sql.DB {
+		return func(t *testing.T, dsn string) *sql.DB { return open(t, driver, dsn+params) }
+	}
+	byGORM := func(simple bool) func(*testing.T, string) *sql.DB {
+		return func(t *testing.T, dsn string) *sql.DB {
+			g, err := gorm.Open(postgres.New(postgres.Config{DSN: dsn, PreferSimpleProtocol: simple}), &gorm.Config{Logger: logger.Discard})
+			must(t, err)
+			db := mustNew(g.DB())
+			t.Cleanup(func() { _ = db.Close() })
+			return db
+		}
+	}
+	for _, mode := range []string{"transaction", "statement"} {
+		server := testserver.NewPostgres(t)
+		pool := testserver.NewPgBouncer(t, server, "pool_mode = "+mode, "default_pool_size = 2", "ignore_startup_parameters = extra_float_digits")
+		dsn := strings.Replace(server.DSN, server.Addr, pool.Addr, 1)
+		for _, c := range []struct {
+			name  string
+			open  func(*testing.T, string) *sql.DB
+			works bool
+		}{
+			{"pgx exec", bySQL("pgx", "&default_query_exec_mode=exec"), true},
+			{"pgx simple_protocol", bySQL("pgx", "&default_query_exec_mode=simple_protocol"), true},
+			{"pq binary_parameters", bySQL("postgres", "&binary_parameters=yes"), true},
+			{"gorm PreferSimpleProtocol", byGORM(true), true},
+			{"pgx", bySQL("pgx", ""), false},
+			{"gorm", byGORM(false), false},
+		} {
+			t.Run(mode+" "+c.name, func(t *testing.T) {
+				db := c.open(t, dsn)
+				var refused atomic.Int64
+				var wg sync.WaitGroup
+				for i := range 8 {
+					wg.Go(func() {
+						for n := range 50 {
+							var id int64
+							var text string
+							err := db.QueryRow(fmt.Sprintf("SELECT $1::bigint + %d, $2::text", i%4), n, fmt.Sprint("text ", n)).Scan(&id, &text)
+							switch {
+							case err != nil && !c.works && (retry.SQLState(err) == "42P05" || retry.SQLState(err) == "26000"):
+								refused.Add(1)
+							case err != nil || id != int64(n+i%4) || text != fmt.Sprint("text ", n):
+								t.Errorf("%d + %d: %d, %q, %v", n, i%4, id, text, err)
+							}
+						}
+					})
+				}
+				wg.Wait()
+				t.Logf("%d statements of 400 were refused", refused.Load())
 			})
 		}
 	}

@@ -114,3 +114,39 @@ func TestFirstClaimsInTwoSchemas(t *testing.T) {
 		}
 	}
 }
+
+// The first claim of a namespace waits for a transaction that may be making it in another schema, and
+// then finds it there.
+func TestFirstClaimWaitsForAnother(t *testing.T) {
+	e := newPostgres(t)
+	admin := e.open(t)
+	must(t, acquire(t, mustNew(sqlstore.New(admin, sqlstore.Config{AllowDataLoss: true})), once)) // makes the tables
+	mustExec(t, admin, "CREATE SCHEMA a", "CREATE TABLE a.snow_worker_space (space text, layout text)")
+	tx, err := admin.Begin()
+	must(t, err)
+	defer func() { _ = tx.Rollback() }()
+	for _, statement := range []string{"SELECT pg_advisory_xact_lock(32491047082517881)", "INSERT INTO a.snow_worker_space VALUES ('orders', 'x')"} {
+		_, err := tx.Exec(statement)
+		must(t, err)
+	}
+	claimed := make(chan error, 1)
+	go func() {
+		cfg := once
+		cfg.Namespace = "orders"
+		claimed <- acquire(t, e.store(t), cfg)
+	}()
+	await(t, "claim that waits", func() bool {
+		select {
+		case err := <-claimed:
+			t.Fatalf("it has not waited: %v", err)
+		default:
+		}
+		var waits bool
+		must(t, admin.QueryRow("SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))").Scan(&waits))
+		return waits
+	})
+	must(t, tx.Commit())
+	if err := <-claimed; err == nil || !strings.Contains(err.Error(), "a.snow_worker_space") {
+		t.Errorf("%v", err)
+	}
+}

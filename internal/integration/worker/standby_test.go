@@ -149,6 +149,12 @@ func testClaimAgainWaitsForStandby(t *testing.T, by string) {
 	if err != nil || first.Worker != 7 || first.FencingToken != 1 || first.Fence != r.Now+r.FenceWindow {
 		t.Fatalf("%+v, %v", first, err)
 	}
+	p.behind(t) // a renewal needs the standby too
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	if err := store.Renew(ctx, driver.Renewal{Namespace: r.Namespace, Worker: 7, FencingToken: 1, ClaimID: r.ClaimID, Fence: first.Fence + 1, TTL: r.TTL}); err == nil {
+		t.Error("renewed without the standby")
+	}
 	store = mustNew(sqlstore.New(p.failover(t), sqlstore.Config{}))
 	if c, err := claim(patience); err != nil || c != first {
 		t.Fatalf("after the failover: %+v, %v, and before it %+v", c, err, first)

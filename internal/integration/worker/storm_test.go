@@ -50,16 +50,17 @@ func TestStorm(t *testing.T) {
 	for _, c := range []struct {
 		name, away string
 		leave      func(*network.Link)
-	}{{"pgx", "cut", cut}, {"postgres", "silent", silent}, {"redis", "cut", cut}} {
+		leases     int
+	}{{"pgx", "cut", cut, 300}, {"postgres", "silent", silent, 300}, {"redis", "cut", cut, 2000}} {
 		t.Run(c.name+"/"+c.away, func(t *testing.T) {
 			store, link := linked(c.name)(t)
-			storm(t, store, link, c.leave)
+			storm(t, store, link, c.leave, c.leases)
 		})
 	}
 }
 
-func storm(t *testing.T, store driver.Store, link *network.Link, leave func(*network.Link)) {
-	const n, atOnce, watched = 300, 16, 10 * time.Second
+func storm(t *testing.T, store driver.Store, link *network.Link, leave func(*network.Link), n int) {
+	const atOnce, watched = 16, 10 * time.Second
 	leases := hold(t, store, n, atOnce, worker.Config{
 		Layout: core.Layout{TimeBits: 41, WorkerBits: 11, SequenceBits: 4}, TTL: time.Hour, ClaimWait: patience, Timeout: time.Second,
 	}, func(int, time.Duration) {})
