@@ -19,12 +19,13 @@ import (
 //
 // No id is issued twice, in any process, provided the counter's store loses no acknowledged
 // write. The ids of one Segments ascend; those of several interleave, and their Blocks may
-// differ. An id is skipped if its process stops first, at most Block of them, or those of one
-// Fill if they are more; and a reservation is skipped if its answer is lost.
+// differ. A process that stops skips the ids that it has reserved and not issued: at
+// most Block, or those of one Fill if they are more. A reservation whose answer is lost is skipped.
 //
 // Half a Block is reserved at a time, in the background when half a Block or less is left. So
-// callers wait only if ids are used up sooner than the store answers. While it fails, a
-// Segments issues what it has, and then returns the store's error. It goes on by itself.
+// callers wait only if ids are used up sooner than the store answers. While the
+// store fails, a Segments issues what it has, and then returns the store's error. When the store
+// answers again, ids resume.
 type Segments struct {
 	cfg   SegmentsConfig
 	calls hung.Calls // of the Counter
@@ -201,7 +202,7 @@ func (s *Segments) reserve(ctx context.Context) {
 	case len(s.waiting) == 0 && (room < half || s.reset != nil || time.Now().Before(s.retryAt)):
 		return
 	}
-	wanted := int64(0) // by those who wait, but no more than a Block for several of them
+	wanted := int64(0) // by the first call that waits, and by the next ones up to a Block
 	for i, w := range s.waiting {
 		if i > 0 && wanted+int64(len(w.ids)) > s.cfg.Block {
 			break

@@ -323,7 +323,7 @@ func TestFailureIsShared(t *testing.T) {
 	})
 }
 
-// A caller that gives up takes nothing. Its request goes on, and others have the ids.
+// A caller that gives up takes nothing. Its request continues, and other calls get the ids.
 func TestGiveUp(t *testing.T) {
 	in(t, 10, func(t *testing.T, d *desk, s *serial.Segments) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
@@ -349,7 +349,7 @@ func TestGiveUp(t *testing.T) {
 	})
 }
 
-// A driver that ignores its context holds nobody up for longer than the Timeout, and its late
+// A driver that ignores its context delays no call for longer than the Timeout, and its late
 // answer is dropped.
 func TestHangs(t *testing.T) {
 	in(t, 10, func(t *testing.T, d *desk, s *serial.Segments) {

@@ -35,7 +35,8 @@ type Generator struct {
 // once.
 //
 // While the store fails, the leases that share s limit their requests together. So a process with
-// many leases makes one store, by its package's New; the Open of that package makes one each time.
+// many leases should make one store, with New of the store's package: its Open makes a new one each
+// time.
 func Open(ctx context.Context, s driver.Store, cfg Config) (*Generator, error) {
 	if ctx == nil {
 		ctx = context.Background()

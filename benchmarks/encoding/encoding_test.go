@@ -93,7 +93,7 @@ func rowsOf[R comparable](name string, make1 func(id int64) R) jsonCase {
 	}}
 }
 
-// release is Go's, such as 1.26. In Go 1.27, encoding/json is another one.
+// release is the release of Go, such as 1.26: Go 1.27 has another encoding/json.
 func release() string { return strings.Join(strings.Split(runtime.Version(), ".")[:2], ".")[2:] }
 
 func BenchmarkJSON(b *testing.B) { benchmarkJSON(b, codec{json.Marshal, json.Unmarshal}) }

@@ -14,7 +14,7 @@ import (
 
 // BenchmarkSegments takes 1,000 ids from a generator and 1,000 from Segments in turn. x-snowkey is how
 // many times as long the ids of Segments take. Their counter answers at once, or after a millisecond,
-// as a database on the network does: then at most half a Block is made in that time.
+// as a database on the network does: then at most half a Block is issued in that time.
 func BenchmarkSegments(b *testing.B) {
 	const rows = 1000
 	ctx, ids := context.Background(), make([]int64, rows)

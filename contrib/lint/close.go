@@ -18,7 +18,7 @@ ends. A restarted program then needs another worker ID, and may find none.
 	_, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // bad
 	err := db.Use(&gormplugin.Plugin{})                 // bad
 	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
-	defer gen.Close(context.Background()) // good, after a look at err`}
+	defer gen.Close(context.Background()) // good, after the check of err`}
 }
 
 func runClose(p *pass) {

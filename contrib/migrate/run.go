@@ -13,8 +13,8 @@ import (
 )
 
 var (
-	// ErrRunning means that another migration runs in the database. A backfill of the same column
-	// that runs beside a migration to UUID is [backfill.ErrRunning].
+	// ErrRunning means that another migration runs in the database. If a
+	// backfill of the same column runs, a migration from a UUID returns [backfill.ErrRunning].
 	ErrRunning = errors.New("migrate: another migration is running in this database")
 	// errChanged means that the plan is no longer the one that was made.
 	errChanged = errors.New("the schema has changed meanwhile")

@@ -4,8 +4,8 @@
 declare const row: unique symbol;
 
 /**
- * The key of a row, as JSON has it, with the kind of the row in its type: a customer's key is no
- * order's, and neither a plain string nor a number is a key. Keys come from the service, or from
+ * The key of a row, as in JSON, with the kind of the row in its type. A customer's key is not assignable
+ * to an order's, nor is a plain string or a number. Keys come from the service, or from
  * {@link Keys.parse}.
  */
 export type Key<Row extends string> = string & { readonly [row]: Row };
@@ -66,7 +66,7 @@ export class Keys<Row extends string> {
     this.#start = prefix && prefix + "_";
   }
 
-  /** The id in a key. */
+  /** The id of a key. */
   id(key: string): bigint {
     const start = this.#start;
     if (!start) return parse(key);
@@ -74,7 +74,7 @@ export class Keys<Row extends string> {
     return parse(key.slice(start.length), "base32");
   }
 
-  /** Takes a text, as from an address or a form, for a key. It returns the key's only spelling. */
+  /** Reads a key from a text, such as a part of a URL. It returns the key as it is spelt in JSON. */
   parse(text: string): Key<Row> {
     return this.of(this.id(text));
   }
@@ -84,7 +84,7 @@ export class Keys<Row extends string> {
     return (this.#start ? this.#start + format(id, "base32").toLowerCase() : format(id)) as Key<Row>;
   }
 
-  /** Whether a value is a key, spelt as JSON has it. */
+  /** Whether a value is a key, spelt as in JSON. */
   is(value: unknown): value is Key<Row> {
     try {
       return typeof value === "string" && this.parse(value) === value;
@@ -94,7 +94,7 @@ export class Keys<Row extends string> {
   }
 }
 
-/** Sorts keys of one kind as their ids, and so by time. */
+/** Compares two keys of one kind by their ids, and so by time, as for Array.sort. */
 export function compare<Row extends string>(a: Key<Row>, b: Key<Row>): number {
   return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
 }
@@ -123,7 +123,7 @@ export interface Parts {
 /** The default layout. */
 export const twitter: Layout = { epoch: 1288834974657, tick: 1, timeBits: 41, datacenterBits: 5, workerBits: 5, sequenceBits: 12 };
 
-/** Takes an id apart. */
+/** Decodes an id: its time, worker ID and the rest. */
 export function decode(id: bigint, layout: Layout = twitter): Parts {
   const { epoch, tick, timeBits, rollbackBits = 0, datacenterBits = 0, workerBits = 0, sequenceBits = 0, sequenceFirst } = layout;
   let rest = id;

@@ -57,8 +57,8 @@ func IsConflict(err error) bool {
 	return state == "40001" || state == "40P01"
 }
 
-// MySQLNumber returns the number of an error of go-sql-driver/mysql, or 0. The driver has it in a field and
-// in no method, and is not imported here. The text would not do: it may quote a value of the user.
+// MySQLNumber returns the number of an error of go-sql-driver/mysql, or 0. The driver has it in a
+// field, not in a method, and is not imported here. The text is not enough: it may quote a user's value.
 func MySQLNumber(err error) uint16 {
 	if many, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range many.Unwrap() {

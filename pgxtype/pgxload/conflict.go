@@ -90,8 +90,9 @@ func (t *Table) comparePrimary(all []found) error {
 	return nil
 }
 
-// collisions looks for a row whose Key is in the table under another primary key, or that is not there
-// though a table follows that may refer to it. It finds no Key that the database changed: that row is stored.
+// collisions fails if the Key of a row is in the table under another primary key. It also fails if a row
+// is not in the table and a table follows that may refer to it. A row whose Key the database has changed
+// is stored, and so is no collision.
 func (t *Table) collisions(followed bool) error {
 	names := append(slices.Clone(t.conflict.Key), slices.DeleteFunc(slices.Clone(t.primary), func(name string) bool { return slices.Contains(t.conflict.Key, name) })...)
 	same := func(names []string) string {

@@ -407,8 +407,8 @@ func TestLoadUnknownTypes(t *testing.T) {
 	}
 }
 
-// The error of a type without a codec says how to register it. hstore and ltree are no types that
-// LoadType knows. Once registered, all values are right.
+// The error of a type without a codec says how to register it. LoadType does
+// not know hstore and ltree. Once registered, all values are right.
 func TestLoadRegisteredTypes(t *testing.T) {
 	s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create extension hstore;
 		create extension ltree;

@@ -28,7 +28,7 @@ type Writer struct {
 	chunks    int        // before that
 	sending   chan error // the answer to the chunk that is on its way; nil: none is
 	panicked  any        // by a handler of notices, while it was sent
-	orphan    error      // of a row that is not in the table, though no table follows yet that may refer to it
+	orphan    error      // of a row that is not in the table; becomes err if a table follows, which may refer to the row
 	err       error
 }
 

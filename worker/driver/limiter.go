@@ -33,7 +33,7 @@ const (
 	gateInterval = 250 * time.Millisecond // a gate of claims gets one token in this time, the two of the store in twice of it
 	gateBurst    = 4                      // the most tokens of a gate, so that the first repetitions of a single lease do not wait
 	gateRunning  = 8                      // so many requests may be under way when a gate begins to limit; those older than gateHeld do not count
-	gateMost     = 48                     // so many may be at most, until none waits: a server may allow no more than 100 connections
+	gateMost     = 48                     // the most that gateRunning rises to, until none waits: a server may allow only 100 connections
 	gateHeld     = time.Second            // how long a request that hangs keeps others waiting
 	gateCalm     = 15 * time.Second       // how long after the last failure a gate limits how many are under way: the others may come at once
 	gateKept     = time.Minute            // how long the gate of a kind of claims is kept after the last one

@@ -55,9 +55,9 @@ type Admin interface {
 }
 
 // A Counter reserves numbers, from 1 on for each key, and never the same number twice: Reserve
-// takes the n numbers first to first+n-1. After an error they may be taken too; they are then
-// never used. [CheckReservation] has the rules for a key and n. A store may have it; the numbers
-// and segments of package serial use it, and worker.FromCounter.
+// takes the n numbers first to first+n-1. After an error, numbers may be taken and are
+// never used. [CheckReservation] has the rules for a key and n. A store may implement it, for
+// package serial and worker.FromCounter.
 type Counter interface {
 	Reserve(ctx context.Context, key string, n int64) (first int64, err error)
 }

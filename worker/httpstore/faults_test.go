@@ -113,7 +113,7 @@ func TestStrangeAnswers(t *testing.T) {
 	}
 }
 
-// A number that no counter gives is an error, and a request without n is none.
+// An answer below 1 is an error, as no counter gives it. A request without n is refused.
 func TestReserveAnswers(t *testing.T) {
 	for _, result := range []string{`{}`, `{"first":0}`, `{"first":-7}`} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -35,7 +35,7 @@ func ExampleNew() {
 	// Output: redisstore: eval nil: must be given
 }
 
-// This client stands for a Redis that has counted to 40. The first start has worker ID 0.
+// This client stands for a Redis that counts the 40th start. The first start has worker ID 0.
 func ExampleStore_Reserve() {
 	eval := func(_ context.Context, _ string, keys []string, _ ...any) (any, error) {
 		fmt.Println(keys)

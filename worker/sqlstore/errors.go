@@ -11,8 +11,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// The drivers of PostgreSQL report an SQLSTATE, and MySQL's a number. SQLite has one code for all that is
-// told apart here, and its texts.
+// The drivers of PostgreSQL report an SQLSTATE, and MySQL's a number. SQLite has one code for
+// all the errors that are distinguished here, so their texts are compared.
 
 func hasText(err error, texts ...string) bool {
 	return err != nil && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(err.Error(), text) })
@@ -23,8 +23,8 @@ const noTable = 1146 // MySQL's number
 var (
 	// A login or a right is refused; a database, schema, table or column is missing.
 	permanentStates  = []string{"28000", "28P01", "42501", "3D000", "3F000", "42P01", "42703"}
-	permanentNumbers = []uint16{1044, 1045, 1049, 1054, 1142, noTable} // the same of MySQL
-	// The same of SQLite; and a pool that was closed, of database/sql and pgxpool.
+	permanentNumbers = []uint16{1044, 1045, 1049, 1054, 1142, noTable} // the same for MySQL
+	// The same for SQLite, and a closed pool of database/sql or pgxpool.
 	permanentText = regexp.MustCompile(`\bno such (table|column)\b|\bunable to open database file\b|\breadonly database\b|\bsql: database is closed$|\bclosed pool$`)
 )
 

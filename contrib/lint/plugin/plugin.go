@@ -36,7 +36,7 @@ func New(settings any) (register.LinterPlugin, error) {
 	}
 	for _, a := range analyzers {
 		if f := a.Flags.Lookup("int"); f != nil && s.NoInt {
-			_ = f.Value.Set("false") // a bool takes it
+			_ = f.Value.Set("false") // never fails for a bool
 		}
 	}
 	return linter(analyzers), nil

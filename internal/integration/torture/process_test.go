@@ -23,7 +23,7 @@ type task struct {
 
 	Addr string // of a handler
 
-	Book  string // of a holder, or one that draws from Segments
+	Book  string // of a holder, or of a process that draws from Segments
 	Seed  uint64
 	Naive bool
 }

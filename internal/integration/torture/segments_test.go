@@ -108,7 +108,7 @@ type wire struct {
 	network network
 }
 
-// Reserve implements serial.Counter. It records each number that may have been taken for nothing.
+// Reserve implements serial.Counter. It records the numbers that may be taken and never issued.
 func (w *wire) Reserve(ctx context.Context, key string, n int64) (first int64, err error) {
 	book := w.network.book
 	err = w.network.carry(ctx, w.network.rand.oneIn(twiceOne), func(ctx context.Context, again bool) error {
@@ -175,7 +175,7 @@ func (h *holder) drawAll(ctx context.Context, s *serial.Segments) error {
 			last = id
 		}
 		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
-			time.Sleep(time.Millisecond) // a store that fails is its own business
+			time.Sleep(time.Millisecond) // the store fails: try again
 		}
 	}
 	return nil

@@ -78,8 +78,8 @@ func paste(t *testing.T, db *sql.DB, part string, more ...string) {
 	}
 }
 
-// A generator that lost a part, its row, its reservation or the tables of the leases is not ok for doctor.
-// What doctor advises makes it whole, and it repeats no id.
+// If a generator has lost a part, its row, its reservation or the tables of the leases, doctor reports it.
+// What doctor advises repairs the generator, which then repeats no id.
 func TestHalfGenerator(t *testing.T) {
 	dsn := testserver.Database(t, "pgx", testserver.Postgres(t).DSN)
 	db, err := sql.Open("pgx", dsn)

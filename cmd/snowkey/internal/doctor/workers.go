@@ -178,7 +178,7 @@ type sqlGenerator struct {
 }
 
 const (
-	// generatorName is the usual name, which every object of a generator has without its prefix.
+	// generatorName is the usual name. The names of a generator's other objects have the same prefix.
 	generatorName = "snowkey_next"
 	// generatorVersion is the version whose parts these are.
 	generatorVersion = 1
@@ -187,7 +187,7 @@ const (
 		FROM (SELECT 'snowkey_' || unnest('{generator,marker,lock,cursor,fence,fence_lsn,safe,next(text),refill(text),check(),copied(),flushed(pg_lsn),nudge(),ahead_hint(float8),workers(),home(),release(),"claim(bigint[],int)"}'::text[])) names (part)) parts`
 )
 
-// lostSequence finds a sequence in missing, without which it is not known what ids were made.
+// lostSequence finds a sequence among the missing parts. Without it, the issued ids are not known.
 var lostSequence = regexp.MustCompile(`_(cursor|fence|fence_lsn|safe)\b`)
 
 // generators checks the generator within the database, and the worker IDs that it holds.
