@@ -93,7 +93,7 @@ func (p *plugin) Initialize(db *gorm.DB) error {
 	}
 	db.Dialector = dialector{inner, db.Dialector}
 	p.DB = db.Session(&gorm.Session{Logger: logger.Discard}) // it panics when it logs a statement that failed,
-	p.DB.IgnoreRelationshipsWhenMigrating = true             // or migrates a model with relations
+	p.IgnoreRelationshipsWhenMigrating = true                // or migrates a model with relations
 	return nil
 }
 

