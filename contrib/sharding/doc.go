@@ -32,10 +32,11 @@
 //   - gorm's creates, updates and deletes are no transactions of their own, because gorm.io/sharding
 //     only pretends to begin one. So [New] sets SkipDefaultTransaction. graph.Create and
 //     db.Transaction are transactions.
-//   - gorm.io/sharding does not parse joins, FOR UPDATE, UNION, and in MySQL and MariaDB upserts, as
-//     gorm sends for associations. They fail, because the table without a suffix does not exist; do
-//     not create it. In a WHERE with OR, only the last key counts: rows are missing from the result.
-//   - Preload of shards works for one parent, whose key it compares with "=".
+//   - Joins, FOR UPDATE and UNION fail; on MySQL and MariaDB also upserts, which gorm sends for
+//     associations. gorm.io/sharding leaves them to the table without a suffix, so db.Use refuses a
+//     handle that has this table. Do not create it later.
+//   - In a WHERE with OR, only the last key counts: rows of other shards are not found.
+//   - Preload works for one parent: for several it sends IN, which is refused.
 //   - AutoMigrate makes no foreign keys on the handle.
 //   - gorm's log shows the tables without their suffixes.
 //   - A change of Config.Shards moves rows; see core.Shard.

@@ -361,9 +361,18 @@ func TestNotParsed(t *testing.T) {
 		for name, err := range map[string]error{
 			"FOR UPDATE": db.Clauses(clause.Locking{Strength: "UPDATE"}).First(&Order{}, o.OrderID).Error,
 			"JOIN":       db.InnerJoins("Customer").First(&Order{}, o.OrderID).Error,
+			"UNION":      db.Raw("SELECT note FROM orders WHERE order_id = ? UNION ALL SELECT note FROM orders WHERE order_id = ?", o.OrderID, o.OrderID).Scan(&[]string{}).Error,
 			"Row":        db.Raw("SELECT note FROM orders WHERE order_id IN (?)", o.OrderID).Row().Err(),
 		} {
 			t.Run(name, func(t *testing.T) { is(t, err, missing) })
+		}
+		var some []Order
+		elsewhere := o.OrderID + 1
+		for shardOf(t, elsewhere) == shardOf(t, o.OrderID) {
+			elsewhere++
+		}
+		if err := db.Find(&some, "order_id = ? OR order_id = ?", o.OrderID, elsewhere).Error; err != nil || len(some) != 0 { // it reads only the shard of the last
+			t.Errorf("OR: %v, %v", some, err)
 		}
 		upsert := db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&Order{OrderID: o.OrderID, Note: "y"})
 		children := db.Create(&Order{Lines: []Line{{SKU: "a"}}})
