@@ -24,8 +24,9 @@
 // a statement that does not say "key = value", or that inserts rows of several shards: create those
 // with CreateInBatches(rows, 1), or with graph.Config.BatchSize 1.
 //
-// gorm.io/sharding's own generators are not used: they cannot report an error, and make duplicates.
-// If package gormplugin has not filled a key, the database refuses the row.
+// gorm.io/sharding's generators are not used: they cannot return an error, and its snowflakes have the
+// number of the table as their worker ID, so that two processes make the same key. If package
+// gormplugin has not filled a key, the database refuses the row. On SQLite it numbers the row.
 //
 // # What is not
 //
