@@ -10,7 +10,7 @@ MODULES := $(shell tools/modules.sh)
 QUICK := . ./contrib/humakey ./contrib/migrate ./contrib/token
 # How long each fuzz target runs.
 FUZZTIME ?= 10s
-# Which benchmarks run, in how many rounds (0: 6, and 1 for growth), at which scale (full or
+# Which benchmarks run, in how many rounds (0: 6, 3 for keys, and 1 for growth), at which scale (full or
 # small: small proves that they run and measures nothing), and where the results go.
 SUITE ?= bench inserts growth
 COUNT ?= 0
@@ -52,7 +52,7 @@ fuzz: ## each fuzz target for FUZZTIME (10s)
 	done
 
 .PHONY: bench
-bench: ## snowkey beside other libraries, rows under other keys, and growing tables: SUITE=bench, inserts, load or growth
+bench: ## snowkey beside other libraries, rows under other keys, and growing tables: SUITE=bench, inserts, load, growth or keys
 	tools/install.sh --only postgres
 	tools/install.sh --only mariadb
 	GOWORK=off go -C benchmarks build -o ../bin/bench ./cmd/bench

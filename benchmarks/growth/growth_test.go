@@ -109,4 +109,4 @@ func (t *table) insert(b *testing.B) error {
 	return err
 }
 
-func TestBenchmarks(t *testing.T) { smoke.Run(t, "Growth") }
+func TestBenchmarks(t *testing.T) { smoke.Run(t, "Growth", "Keys") }

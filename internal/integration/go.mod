@@ -31,6 +31,7 @@ require (
 	github.com/seed-299c1d6b/snowkey/contrib/bunkey v0.0.0
 	github.com/seed-299c1d6b/snowkey/contrib/entkey v0.0.0
 	github.com/seed-299c1d6b/snowkey/contrib/etcd v0.0.0
+	github.com/seed-299c1d6b/snowkey/contrib/sharding v0.0.0
 	github.com/segmentio/encoding v0.5.4
 	github.com/uptrace/bun v1.3.0
 	github.com/uptrace/bun/dialect/mysqldialect v1.3.0
@@ -46,15 +47,19 @@ require (
 	gorm.io/driver/postgres v1.6.3
 	gorm.io/gorm v1.31.2
 	gorm.io/plugin/dbresolver v1.6.2
+	gorm.io/sharding v0.6.2
 	k8s.io/api v0.37.2
 	sigs.k8s.io/yaml v1.6.0
 )
 
 require (
+	github.com/bwmarrin/snowflake v0.3.0 // indirect
 	github.com/coder/websocket v1.8.15 // indirect
 	github.com/gorilla/mux v1.8.1 // indirect
+	github.com/longbridgeapp/sqlparser v0.3.1 // indirect
 	github.com/mattn/go-sqlite3 v1.14.50 // indirect
 	go.yaml.in/yaml/v4 v4.0.0 // indirect
+	golang.org/x/exp v0.0.0-20230817173708-d852ddb80c63 // indirect
 )
 
 require (
@@ -151,6 +156,7 @@ replace (
 	github.com/seed-299c1d6b/snowkey/contrib/bunkey => ../../contrib/bunkey
 	github.com/seed-299c1d6b/snowkey/contrib/entkey => ../../contrib/entkey
 	github.com/seed-299c1d6b/snowkey/contrib/etcd => ../../contrib/etcd
+	github.com/seed-299c1d6b/snowkey/contrib/sharding => ../../contrib/sharding
 )
 
 replace github.com/seed-299c1d6b/snowkey/contrib/token => ../../contrib/token

@@ -5,6 +5,7 @@
 //	go run ./cmd/bench -suite inserts  rows under several kinds of keys
 //	go run ./cmd/bench -suite load     pgxload beside pgx by hand
 //	go run ./cmd/bench -suite growth   tables that grow to 10⁷ rows
+//	go run ./cmd/bench -suite keys     orders and lines under several kinds of keys, also the server's
 //
 // A round runs each part once. Each round begins with another part, so that a disturbance of the
 // machine affects all alike. Nothing is written before all rounds are done.
@@ -54,13 +55,14 @@ var suites = map[string]struct {
 	}},
 	"inserts": {6, []part{{"inserts", "^Benchmark[^L]", "2x", ""}}},
 	"load":    {6, []part{{"inserts", "^BenchmarkLoad$", "2x", ""}}},
-	"growth":  {1, []part{{"growth", ".", "1x", ""}}},
+	"growth":  {1, []part{{"growth", "^BenchmarkGrowth$", "1x", ""}}},
+	"keys":    {3, []part{{"growth", "^BenchmarkKeys$", "1x", ""}}},
 }
 
 func main() {
 	var cfg config
-	flag.StringVar(&cfg.suite, "suite", "bench", "what to run: bench, inserts, load or growth")
-	flag.IntVar(&cfg.count, "count", 0, "how many rounds; 0: 6, and 1 for growth")
+	flag.StringVar(&cfg.suite, "suite", "bench", "what to run: bench, inserts, load, growth or keys")
+	flag.IntVar(&cfg.count, "count", 0, "how many rounds; 0: 6, 3 for keys, and 1 for growth")
 	flag.StringVar(&cfg.scale, "scale", "full", "full, or small: proves that everything runs, and measures nothing")
 	flag.StringVar(&cfg.out, "out", "results", "the folder to write to")
 	flag.StringVar(&cfg.module, "module", ".", "the folder of the module benchmarks")
@@ -78,7 +80,7 @@ func main() {
 func run(ctx context.Context, cfg config) (err error) {
 	s, ok := suites[cfg.suite]
 	if !ok {
-		return fmt.Errorf("-suite %q: want bench, inserts, load or growth", cfg.suite)
+		return fmt.Errorf("-suite %q: want bench, inserts, load, growth or keys", cfg.suite)
 	}
 	if cfg.scale != "full" && cfg.scale != "small" {
 		return fmt.Errorf("-scale %q: want full or small", cfg.scale)

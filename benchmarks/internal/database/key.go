@@ -56,14 +56,18 @@ func uuids(next func() (uuid.UUID, error)) func(*Engine, *core.Generator, []any)
 			if err != nil {
 				return err
 			}
-			if e.Name == Postgres {
-				keys[i] = [16]byte(u) // pgx sends it unchanged
-			} else {
-				keys[i] = u[:]
-			}
+			keys[i] = e.UUID(u)
 		}
 		return nil
 	}
+}
+
+// UUID is an argument of a statement.
+func (e *Engine) UUID(u uuid.UUID) any {
+	if e.Name == Postgres {
+		return [16]byte(u) // pgx sends it unchanged
+	}
+	return u[:]
 }
 
 // Maker makes keys of a kind for an engine.
@@ -101,6 +105,14 @@ func (e *Engine) Create(table string, k Key, columns string) string {
 func (e *Engine) Fresh(name string) string {
 	e.tables++
 	return fmt.Sprintf("%s_%08x_%d", name, e.id, e.tables)
+}
+
+// Numbered writes a statement with ? for the engine.
+func (e *Engine) Numbered(query string) string {
+	for n := 1; e.Name == Postgres && strings.Contains(query, "?"); n++ {
+		query = strings.Replace(query, "?", fmt.Sprintf("$%d", n), 1)
+	}
+	return query
 }
 
 // Insert returns an INSERT of a number of rows. A key that the database makes is not among the

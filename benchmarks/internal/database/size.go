@@ -31,6 +31,30 @@ func (e *Engine) Sizes(tb testing.TB, table string) (all, key int64) {
 	}
 }
 
+// Log returns how many bytes PostgreSQL has written to its log, and 0 of others.
+func (e *Engine) Log(tb testing.TB) int64 {
+	tb.Helper()
+	if e.Name != Postgres {
+		return 0
+	}
+	return e.integer(tb, "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint")
+}
+
+// Analyze returns the statement that updates the planner's statistics of a table.
+func (e *Engine) Analyze(table string) string {
+	if e.Name == MariaDB {
+		return "ANALYZE TABLE " + table
+	}
+	return "ANALYZE " + table
+}
+
+// Has reports whether the server has a function without arguments.
+func (e *Engine) Has(tb testing.TB, function string) bool {
+	tb.Helper()
+	_, err := e.DB.ExecContext(tb.Context(), "SELECT "+function+"()")
+	return err == nil
+}
+
 func (e *Engine) integer(tb testing.TB, query string, args ...any) int64 {
 	tb.Helper()
 	var n int64
