@@ -19,16 +19,16 @@ import (
 //
 // No id is issued twice, in any process, provided the counter's store loses no acknowledged
 // write. The ids of one Segments ascend; those of several interleave, and their Blocks may
-// differ. A process that stops skips the ids that it has reserved and not issued: at
-// most Block, or those of one Fill if they are more. A reservation whose answer is lost is skipped.
+// differ. A process that stops skips the ids that it has reserved and not issued: at most Block,
+// or those of one Fill if they are more. A reservation whose answer is lost is skipped.
 //
 // Half a Block is reserved at a time, in the background when half a Block or less is left. So
-// callers wait only if ids are used up sooner than the store answers. While the
-// store fails, a Segments issues what it has, and then returns the store's error. When the store
-// answers again, ids resume.
+// callers wait only if ids are used up sooner than the store answers. While the store fails, a
+// Segments issues what it has, and then returns the store's error. When the store answers again,
+// ids resume.
 type Segments struct {
 	cfg   SegmentsConfig
-	calls hung.Calls // of the Counter
+	calls hung.Calls // to the Counter
 
 	mu      sync.Mutex
 	spans   []span    // reserved and not issued, ascending
@@ -36,7 +36,7 @@ type Segments struct {
 	high    int64     // the last id ever reserved
 	waiting []*waiter // calls that found too few ids, in their order
 	asking  bool      // a reservation is under way
-	retryAt time.Time // of the background, after a failure
+	retryAt time.Time // when the background may ask again after a failure
 	reset   error     // the counter went back: nothing is reserved any more
 }
 
@@ -47,7 +47,7 @@ type span struct{ next, end int64 }
 type waiter struct {
 	ctx  context.Context //nolint:containedctx // for the reservation that the call may cause
 	ids  []int64
-	done chan error // gets its outcome
+	done chan error // receives the outcome
 }
 
 // SegmentsConfig configures [Segments]. Counter and Key are required.

@@ -24,12 +24,12 @@ var _ sqltype.Source = (*serial.Segments)(nil)
 type desk struct {
 	mu    sync.Mutex
 	last  int64
-	sizes []int64 // of the requests
+	sizes []int64 // n of each request
 	at    []time.Duration
 	began time.Time
 	delay time.Duration
 	deaf  bool  // it ignores contexts
-	err   error // after the numbers were taken
+	err   error // returned after the numbers were taken
 	most  int   // requests at once
 	open  int
 }

@@ -92,8 +92,9 @@ func (p *plugin) Initialize(db *gorm.DB) error {
 		return fmt.Errorf("sharding: %w", err)
 	}
 	db.Dialector = dialector{inner, db.Dialector}
-	p.DB = db.Session(&gorm.Session{Logger: logger.Discard}) // it panics when it logs a statement that failed,
-	p.IgnoreRelationshipsWhenMigrating = true                // or migrates a model with relations
+	// gorm.io/sharding panics when it logs a statement that failed, or migrates a model with relations.
+	p.DB = db.Session(&gorm.Session{Logger: logger.Discard})
+	p.IgnoreRelationshipsWhenMigrating = true
 	return nil
 }
 

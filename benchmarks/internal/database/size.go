@@ -31,7 +31,7 @@ func (e *Engine) Sizes(tb testing.TB, table string) (all, key int64) {
 	}
 }
 
-// Log returns how many bytes PostgreSQL has written to its log, and 0 of others.
+// Log returns how many bytes PostgreSQL has written to its log, and 0 for other engines.
 func (e *Engine) Log(tb testing.TB) int64 {
 	tb.Helper()
 	if e.Name != Postgres {

@@ -67,7 +67,7 @@ func TestSegments(t *testing.T) {
 			counters = append(counters, c)
 			s, err := serial.NewSegments(serial.SegmentsConfig{Counter: c, Key: key, Block: block, Timeout: patience})
 			must(t, err)
-			var high atomic.Int64 // of those that a call has returned
+			var high atomic.Int64 // the highest id that a call has returned
 			for range goroutines {
 				wg.Go(func() {
 					for range each {

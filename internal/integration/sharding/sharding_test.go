@@ -313,7 +313,7 @@ func TestGraph(t *testing.T) {
 		check("row by row", 21)
 
 		_, err = graph.CreateWith(t.Context(), db, many(""), graph.Config{BatchSize: 1})
-		if !errors.Is(err, gorm.ErrCheckConstraintViolated) { // gorm translates that of PostgreSQL
+		if !errors.Is(err, gorm.ErrCheckConstraintViolated) { // gorm translates PostgreSQL's error
 			is(t, err, "CONSTRAINT `chk_lines_")
 		}
 		check("the last line is refused", 21)
