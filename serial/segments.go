@@ -36,7 +36,7 @@ type Segments struct {
 	waiting []*waiter // calls that found too few ids, in their order
 	asking  bool      // a reservation is under way
 	retryAt time.Time // of the background, after a failure
-	reset   error     // the counter went back: nothing is reserved any more
+	reset   error     // the counter went back: nothing is issued any more
 }
 
 // A span is the ids from next to end-1.
@@ -212,10 +212,15 @@ func (s *Segments) reserve(ctx context.Context) {
 	go s.ask(context.WithoutCancel(ctx), max(wanted-s.left, min(half, room)))
 }
 
-// fail ends the calls that wait.
+// fail ends the calls that wait. Those that need no more than is left get their ids.
 func (s *Segments) fail(err error) {
 	for _, w := range s.waiting {
-		w.done <- err
+		if s.left < int64(len(w.ids)) {
+			w.done <- err
+			continue
+		}
+		s.issue(w.ids)
+		w.done <- nil
 	}
 	s.waiting = nil
 }
@@ -233,7 +238,7 @@ func (s *Segments) ask(ctx context.Context, n int64) {
 	if err == nil && first <= s.high {
 		err = fmt.Errorf("serial: the counter returned the numbers %d to %d under the key %q after %d: "+
 			"it was reset, or restored from a backup; set it above every id in use, and restart", first, first+n-1, s.cfg.Key, s.high)
-		s.reset = err // later answers may repeat the ids of other processes
+		s.reset, s.spans, s.left = err, nil, 0 // what is left, and later answers, may be ids of other processes too
 	}
 	if err != nil {
 		s.retryAt = time.Now().Add(prefetchWait)
