@@ -24,7 +24,8 @@ import (
 //
 // Half a Block is reserved at a time, in the background when half a Block or less is left. So
 // callers wait only if ids are used up sooner than the store answers. While it fails, a
-// Segments issues what it has, and then returns the store's error. It goes on by itself.
+// Segments issues what it has, and then returns the store's error. It goes on by itself. When it
+// finds that the counter went back, it issues no more ids.
 type Segments struct {
 	cfg   SegmentsConfig
 	calls hung.Calls // of the Counter

@@ -17,8 +17,8 @@ import (
 // the store answers again, up to 8 requests are made at a time, and slowly more, until none waits; in the
 // first 15 s, up to 48. While nothing fails, a Limiter does nothing.
 //
-// Leases whose last request failed wait in a separate queue. So if a store fails only for some
-// leases, such as when one of its servers is down, the others can renew.
+// Leases whose last request failed wait in a separate queue, with the same limits. So if a store fails
+// only for some leases, such as when one of its servers is down, the others can renew.
 //
 // A store embeds a Limiter by value; the zero value is ready for use. A wrapper that embeds a
 // pointer to such a store shares its limiter.
