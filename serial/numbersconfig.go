@@ -39,7 +39,8 @@ type NumbersConfig struct {
 
 // Counter reserves numbers, from 1 on for each key, and never the same number twice.
 // Reserve takes n numbers: first to first+n-1. After an error they may be taken too;
-// they are then never used. The stores of sqlstore, redisstore, httpstore and etcd implement it.
+// they are then never used. It must not take a transaction from ctx, whose rollback would give the
+// same numbers out again. The stores of sqlstore, redisstore, httpstore and etcd implement it.
 type Counter interface {
 	Reserve(ctx context.Context, key string, n int64) (first int64, err error)
 }

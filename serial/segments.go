@@ -25,7 +25,7 @@ import (
 // Half a Block is reserved at a time, in the background when half a Block or less is left. So
 // callers wait only if ids are used up sooner than the store answers. While the store fails, a
 // Segments issues what it has, and then returns the store's error. When the store answers again,
-// ids resume.
+// ids resume. If a Segments finds that its counter went back, it issues no more ids.
 type Segments struct {
 	cfg   SegmentsConfig
 	calls hung.Calls // to the Counter
@@ -37,7 +37,7 @@ type Segments struct {
 	waiting []*waiter // calls that found too few ids, in their order
 	asking  bool      // a reservation is under way
 	retryAt time.Time // when the background may ask again after a failure
-	reset   error     // the counter went back: nothing is reserved any more
+	reset   error     // the counter went back: nothing is issued any more
 }
 
 // A span is the ids from next to end-1.
@@ -213,10 +213,15 @@ func (s *Segments) reserve(ctx context.Context) {
 	go s.ask(context.WithoutCancel(ctx), max(wanted-s.left, min(half, room)))
 }
 
-// fail ends the calls that wait.
+// fail ends the calls that wait. Those that need no more than is left get their ids.
 func (s *Segments) fail(err error) {
 	for _, w := range s.waiting {
-		w.done <- err
+		if s.left < int64(len(w.ids)) {
+			w.done <- err
+			continue
+		}
+		s.issue(w.ids)
+		w.done <- nil
 	}
 	s.waiting = nil
 }
@@ -234,7 +239,7 @@ func (s *Segments) ask(ctx context.Context, n int64) {
 	if err == nil && first <= s.high {
 		err = fmt.Errorf("serial: the counter returned the numbers %d to %d under the key %q after %d: "+
 			"it was reset, or restored from a backup; set it above every id in use, and restart", first, first+n-1, s.cfg.Key, s.high)
-		s.reset = err // later answers may repeat the ids of other processes
+		s.reset, s.spans, s.left = err, nil, 0 // what is left, and later answers, may be ids of other processes too
 	}
 	if err != nil {
 		s.retryAt = time.Now().Add(prefetchWait)

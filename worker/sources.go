@@ -70,7 +70,7 @@ func FromCounter(ctx context.Context, c driver.Counter, l core.Layout, name stri
 	if err := wrong.Err("worker"); err != nil {
 		return noWorkerID, 0, err
 	}
-	n, err := hung.Do(ctx, new(hung.Calls), "count", func() (int64, error) { return c.Reserve(ctx, name, 1) })
+	n, err := hung.Do(ctx, new(hung.Calls), "reserve", func() (int64, error) { return c.Reserve(ctx, name, 1) })
 	if err != nil {
 		return noWorkerID, 0, fmt.Errorf("worker: counter %q: %w", name, err)
 	}

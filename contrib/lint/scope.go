@@ -145,7 +145,8 @@ func (p *pass) idLeaves(fn *ast.FuncDecl, gen types.Object) bool {
 					continue
 				}
 				_, isName := left.(*ast.Ident)
-				leaves = leaves || isOuter(root) && !isName
+				isResult := root.Pos() > fn.Type.Params.End() && !isError(root.Type())
+				leaves = leaves || isOuter(root) && (!isName || isResult)
 				taken[root] = !isOuter(root)
 			}
 		case *ast.ReturnStmt:

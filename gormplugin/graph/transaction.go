@@ -63,7 +63,7 @@ func (w *writer) rollBack(err error) error {
 	}
 	e := w.rollback()
 	// Nothing is left to roll back: MySQL has done it, or the end of the context has.
-	gone := w.conn.conflict() != nil && strings.Contains(fmt.Sprint(e), "Error 1305") || errors.Is(e, sql.ErrTxDone)
+	gone := w.conn.conflict() != nil && retry.MySQLNumber(e) == 1305 || errors.Is(e, sql.ErrTxDone)
 	if e == nil || err == nil || gone {
 		return err
 	}

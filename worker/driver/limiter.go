@@ -14,11 +14,11 @@ import (
 
 // A Limiter limits the requests of the leases that share a store. While the store fails, or
 // refuses claims, these leases make four requests a second together, and share the failures. When
-// the store answers again, up to 8 requests are made at a time, and slowly more, up to 48, until none
-// waits. While nothing fails, a Limiter does nothing.
+// the store answers again, up to 8 requests are made at a time, and slowly more, until none waits; in the
+// first 15 s, up to 48. While nothing fails, a Limiter does nothing.
 //
-// Leases whose last request failed wait in a separate queue. So if a store fails only for some
-// leases, such as when one of its servers is down, the others can renew.
+// Leases whose last request failed wait in a separate queue, with the same limits. So if a store fails
+// only for some leases, such as when one of its servers is down, the others can renew.
 //
 // A store embeds a Limiter by value; the zero value is ready for use. A wrapper that embeds a
 // pointer to such a store shares its limiter.
@@ -33,7 +33,7 @@ const (
 	gateInterval = 250 * time.Millisecond // a gate of claims gets one token in this time, the two of the store in twice of it
 	gateBurst    = 4                      // the most tokens of a gate, so that the first repetitions of a single lease do not wait
 	gateRunning  = 8                      // so many requests may be under way when a gate begins to limit; those older than gateHeld do not count
-	gateMost     = 48                     // the most that gateRunning rises to, until none waits: a server may allow only 100 connections
+	gateMost     = 48                     // the most that gateRunning rises to within gateCalm, in each of two gates: a server may allow only 100 connections
 	gateHeld     = time.Second            // how long a request that hangs keeps others waiting
 	gateCalm     = 15 * time.Second       // how long after the last failure a gate limits how many are under way: the others may come at once
 	gateKept     = time.Minute            // how long the gate of a kind of claims is kept after the last one
@@ -239,7 +239,7 @@ func (g *gate) exit(t *turn, err error, v verdict) {
 		g.waiting = g.waiting[n:]
 	case answered:
 		g.fails, g.last = false, nil
-		if g.answers++; g.answers >= g.most && g.most < gateMost {
+		if g.answers++; g.answers >= g.most && (g.most < gateMost || time.Since(g.failedAt) > gateCalm) {
 			g.answers = 0
 			g.most++
 		}

@@ -235,6 +235,40 @@ func TestManyAtTheReturn(t *testing.T) {
 	})
 }
 
+// A store that needs more than 48 requests at a time answers all of them again soon after a failure.
+func TestMoreThanTheReturnAllows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l Limiter
+		b := backend{takes: 900 * time.Millisecond}
+		failure, since, end := time.Now().Add(30*time.Second), time.Now().Add(3*time.Minute), time.Now().Add(10*time.Minute)
+		var all sync.WaitGroup
+		for i := range 700 {
+			all.Go(func() {
+				var last atomic.Bool
+				time.Sleep(time.Duration(i) * 10 * time.Second / 700)
+				for time.Now().Before(end) {
+					ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+					_, err := l.Limit(ctx, &last, nil, func() error {
+						if now := time.Now(); i == 0 && now.After(failure) && now.Before(failure.Add(10*time.Second)) {
+							return errDown
+						}
+						return b.ask(ctx)
+					})
+					cancel()
+					if err != nil && time.Now().After(since) {
+						t.Fatalf("lease %d: %v", i, err)
+					}
+					time.Sleep(9 * time.Second)
+				}
+			})
+		}
+		all.Wait()
+		if _, most := b.counts(); most <= 48 {
+			t.Fatalf("%d at a time: the test shows nothing", most)
+		}
+	})
+}
+
 // Claims and renewals pass in the order in which they come.
 func TestNoneStarves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -116,7 +116,7 @@ func (cfg Config) table(suffix string) string {
 
 // DDL returns the statements that create the tables: in PostgreSQL in the schema public if Table has
 // none, in MySQL in the selected database. Config must have a Dialect. Only counters need the last
-// one: worker.FromCounter and the numbers of package serial.
+// one: worker.FromCounter, and the numbers and segments of package serial.
 func (cfg Config) DDL() ([]string, error) {
 	if err := cfg.completeFor("must be Postgres, MySQL or SQLite", Postgres, MySQL, SQLite); err != nil {
 		return nil, err

@@ -89,7 +89,7 @@ func CappedSonyflake() []Peer {
 //   - ulid: Make, whose source of randomness is process-wide.
 func Uncapped() []Peer {
 	plain := func(next Next) func(testing.TB) Next { return func(testing.TB) Next { return next } }
-	return append(standard(), []Peer{
+	return append([]Peer{
 		{"snowkey", ours(Wide())},
 		{"bwmarrin", func(tb testing.TB) Next { return bwmarrinNext(tb, 2, 20) }},
 		{"sonyflake2", func(tb testing.TB) Next {
@@ -107,7 +107,7 @@ func Uncapped() []Peer {
 		{"ulid", plain(func() error { ulid.Make(); return nil })},
 		{"xid", plain(func() error { xid.New(); return nil })},
 		{"ksuid", plain(func() error { _, err := ksuid.NewRandom(); return err })},
-	}...)
+	}, standard()...)
 }
 
 // Floors are lower bounds of the cost of an id: a reading of the clock.

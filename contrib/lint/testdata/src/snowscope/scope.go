@@ -93,6 +93,26 @@ func newOrder(ctx context.Context) (Order, error) {
 	return o, err
 }
 
+func namedID(ctx context.Context) (id int64, err error) {
+	gen, err := core.New(core.Config{Worker: core.Fixed(8)}) // want `core.New makes a generator for each call of namedID`
+	if err != nil {
+		return 0, err
+	}
+	defer gen.Close()
+	id, err = gen.Next(ctx)
+	return id, err
+}
+
+func bareID(ctx context.Context) (id int64, err error) {
+	gen, err := core.New(core.Config{Worker: core.Fixed(9)}) // want `core.New makes a generator for each call of bareID`
+	if err != nil {
+		return
+	}
+	defer gen.Close()
+	id, err = gen.Next(ctx)
+	return
+}
+
 type repository struct{ db *sql.DB }
 
 func (r *repository) insert(ctx context.Context, o Order) error {
@@ -173,6 +193,17 @@ func load(ctx context.Context, db *sql.DB, orders []Order) error {
 		return err
 	}
 	_, err = db.ExecContext(ctx, "SELECT 1")
+	return err
+}
+
+func loadOwn(ctx context.Context, db *sql.DB, orders []Order) (err error) {
+	gen, err := core.New(core.Config{Worker: core.Fixed(7)})
+	if err != nil {
+		return err
+	}
+	defer gen.Close()
+	own := append([]Order(nil), orders...)
+	err = sqltype.Assign(ctx, gen, own, func(o *Order) *sqltype.ID { return &o.ID })
 	return err
 }
 
