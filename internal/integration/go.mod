@@ -43,6 +43,7 @@ require (
 	go.mongodb.org/mongo-driver/v2 v2.10.0
 	go.uber.org/zap v1.28.0
 	gopkg.in/yaml.v3 v3.0.1
+	gorm.io/cli/gorm v0.2.4
 	gorm.io/driver/mysql v1.6.0
 	gorm.io/driver/postgres v1.6.3
 	gorm.io/gorm v1.31.2
@@ -59,7 +60,7 @@ require (
 	github.com/longbridgeapp/sqlparser v0.3.1 // indirect
 	github.com/mattn/go-sqlite3 v1.14.50 // indirect
 	go.yaml.in/yaml/v4 v4.0.0 // indirect
-	golang.org/x/exp v0.0.0-20230817173708-d852ddb80c63 // indirect
+	golang.org/x/exp v0.0.0-20240112132812-db7319d0e0e3 // indirect
 )
 
 require (

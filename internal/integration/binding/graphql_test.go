@@ -127,8 +127,8 @@ func TestGraphQL(t *testing.T) {
 	}
 
 	for name, c := range map[string]struct{ query, variables string }{
-		"a string":         {`query($id: LineID!) { sku(line: $id) }`, `"id": "` + line + `"`},
-		"a number":         {`query($id: LineID!) { sku(line: $id) }`, `"id": ` + line},
+		"a string":         {`query($id: ID!) { sku(line: $id) }`, `"id": "` + line + `"`},
+		"a number":         {`query($id: ID!) { sku(line: $id) }`, `"id": ` + line},
 		"a literal string": {`{ sku(line: "` + line + `") }`, ""},
 		"a literal number": {`{ sku(line: ` + line + `) }`, ""},
 	} {
@@ -139,7 +139,7 @@ func TestGraphQL(t *testing.T) {
 		})
 	}
 	for name, c := range map[string]struct{ query, variables, want string }{
-		"a fraction":        {`query($id: LineID!) { sku(line: $id) }`, `"id": 7.0`, "7.0"},
+		"a fraction":        {`query($id: ID!) { sku(line: $id) }`, `"id": 7.0`, "7.0"},
 		"too large":         {`{ sku(line: "9223372036854775808") }`, "", "above the largest id"},
 		"another key":       {`{ order(id: "cus_0000000000007") { id } }`, "", "not a key of this type"},
 		"null":              {`query($id: OrderID!) { order(id: $id) { id } }`, `"id": null`, "null"},

@@ -26,7 +26,7 @@ var badKinds = map[string][]string{
 	"DURATION": {"", "-1s", "10", "9999999h"},
 	"ZONE":     {"", "Mars/Olympus", "+02:00"},
 	"FORMAT":   {"", "base64", "dec imal", "ord", "Ord_", "_", "ord1_"},
-	"DIALECT":  {"", "oracle"}, "PERIOD": {"", "year"}, "UNIT": {"", "minutes", "1ms"}, "STEP": {"", "swop"}, "FIELD": {"", "sequence"},
+	"DIALECT":  {"", "oracle"}, "PERIOD": {"", "year"}, "UNIT": {"", "minutes", "1ms"}, "STEP": {"", "swop"}, "FIELD": {"", "sequence"}, "TOOL": {"", "xo"},
 	"PREFIX": {"", "Ord", "ord_", long},
 	"NAME":   {"", "no such name"},
 	"TIME":   {"", "soon", "2020-13-01", "0001-01-01T00:00:00Z"},
@@ -51,12 +51,12 @@ var badValues = map[string][]string{
 	"gen worker": {"1024"}, "gen datacenter": {"32"}, "gen sequence": {"4096"}, "ddl worker": {"", "-1", "1024", "x"}, "ddl datacenter": {"32"}, "backfill worker": {"1024"},
 	"shards": {"0", "1025"}, "count": {"0", "9999999999999"}, "batch": {"0", "100001"}, "rows-per-second": {"0"}, "fencing-token": {"0"},
 	"max-ahead": {"0", "2h"}, "max-skew": {"0", "25h"}, "lock-timeout": {"0", "25h"}, "max-replica-lag": {"50ms"},
-	"serial encode tz": {"Europe/Vienna"},
+	"serial encode tz": {"Europe/Vienna"}, "output": {""},
 }
 
 // What a command requires in addition to the wrong flag.
 var otherwise = map[string][]string{
-	"gen": {"--worker=3"}, "parse": {"1"}, "range": {"yesterday", "today"}, "ddl": {"--dialect=postgres"},
+	"gen": {"--worker=3"}, "parse": {"1"}, "keys": {"."}, "range": {"yesterday", "today"}, "ddl": {"--dialect=postgres"},
 	"partitions":    {"--by=month", "--dialect=postgres", "--table=orders"},
 	"serial encode": {"1"}, "token seal": {"--type=order", "1"}, "token open": {"--type=order", "1"},
 	"workers list": {"--dsn=file:none.db"}, "workers free": {"7", "--dsn=file:none.db", "--fencing-token=1"}, "doctor": {"--dsn=file:none.db"},

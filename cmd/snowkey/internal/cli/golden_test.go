@@ -61,6 +61,16 @@ var golden = []struct {
 	{name: "layout-json", args: "layout --preset sonyflake --json"},
 	{name: "layout-all", args: "layout --all"},
 	{name: "layout-all-json", args: "layout --all --json"},
+	{name: "keys", args: "keys ./testdata/keys/models"},
+	{name: "keys-gorm", args: "keys --for gorm ./testdata/keys/models"},
+	{name: "keys-gqlgen", args: "keys --for gqlgen ./testdata/keys/models"},
+	{name: "keys-sqlc", args: "keys --for sqlc ./testdata/keys/models"},
+	{name: "keys-swag", args: "keys --for swag ./testdata/keys/models"},
+	{name: "keys-pointer", args: "keys --for gorm ./testdata/keys/pointer"},
+	{name: "keys-taken", args: "keys ./testdata/keys/taken"},
+	{name: "keys-twice", args: "keys ./testdata/keys/twice"},
+	{name: "keys-pair", args: "keys ./testdata/keys/pair"},
+	{name: "keys-no-tool", args: "keys --for xo ./testdata/keys/pair"},
 	{name: "ddl", args: "ddl --dialect postgres"},
 	{name: "ddl-drop", args: "ddl drop --dialect mysql"},
 	{name: "ddl-check", args: "ddl check --dialect mysql --table orders --column order_id"},
@@ -93,6 +103,7 @@ var golden = []struct {
 }
 
 func TestGolden(t *testing.T) {
+	inWorkspace(t)
 	for _, c := range golden {
 		t.Run(c.name, func(t *testing.T) {
 			env := Env{In: strings.NewReader(c.stdin), Getenv: environment(keysVariable, someKeys), Clock: at(noon), OutTTY: c.tty, ErrTTY: c.tty}

@@ -89,7 +89,7 @@ func (a *app) root() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	group("ids", a.genCommand(), a.parseCommand(), a.rangeCommand(), a.layoutCommand(), a.serialCommand(), a.tokenCommand())
+	group("ids", a.genCommand(), a.parseCommand(), a.rangeCommand(), a.layoutCommand(), a.keysCommand(), a.serialCommand(), a.tokenCommand())
 	group("db", a.ddlCommand(), a.partitionsCommand(), a.workersCommand(), a.backfillCommand(), a.migrateCommand(), a.doctorCommand(), a.serveCommand())
 	root.SetHelpCommand(&cobra.Command{ // cobra's own quotes a wrong argument, which may be a DSN
 		Use:     "help [command]",

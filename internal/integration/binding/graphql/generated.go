@@ -446,7 +446,7 @@ func (ec *executionContext) field_Query_sku_args(ctx context.Context, rawArgs ma
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "line",
 		func(ctx context.Context, v any) (sqltype.ID, error) {
-			return ec.unmarshalNLineID2githubᚗcomᚋseedᚑ299c1d6bᚋsnowkeyᚋsqltypeᚐID(ctx, v)
+			return ec.unmarshalNID2githubᚗcomᚋseedᚑ299c1d6bᚋsnowkeyᚋsqltypeᚐID(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -542,14 +542,14 @@ func (ec *executionContext) _Line_id(ctx context.Context, field graphql.Collecte
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v sqltype.ID) graphql.Marshaler {
-			return ec.marshalNLineID2githubᚗcomᚋseedᚑ299c1d6bᚋsnowkeyᚋsqltypeᚐID(ctx, selections, v)
+			return ec.marshalNID2githubᚗcomᚋseedᚑ299c1d6bᚋsnowkeyᚋsqltypeᚐID(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
 func (ec *executionContext) fieldContext_Line_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Line", field, false, false, "LineID")
+	return graphql.NewScalarFieldContext("Line", field, false, false, "ID")
 }
 
 func (ec *executionContext) _Mutation_create(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
@@ -2560,6 +2560,16 @@ func (ec *executionContext) marshalNBoolean2bool(ctx context.Context, sel ast.Se
 	return res
 }
 
+func (ec *executionContext) unmarshalNID2githubᚗcomᚋseedᚑ299c1d6bᚋsnowkeyᚋsqltypeᚐID(ctx context.Context, v any) (sqltype.ID, error) {
+	var res sqltype.ID
+	err := res.UnmarshalGQLContext(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNID2githubᚗcomᚋseedᚑ299c1d6bᚋsnowkeyᚋsqltypeᚐID(ctx context.Context, sel ast.SelectionSet, v sqltype.ID) graphql.Marshaler {
+	return graphql.WrapContextMarshaler(ctx, v)
+}
+
 func (ec *executionContext) marshalNLine2githubᚗcomᚋseedᚑ299c1d6bᚋsnowkeyᚋinternalᚋintegrationᚋormsᚋshopᚐLine(ctx context.Context, sel ast.SelectionSet, v shop.Line) graphql.Marshaler {
 	return ec._Line(ctx, sel, &v)
 }
@@ -2578,16 +2588,6 @@ func (ec *executionContext) marshalNLine2ᚕgithubᚗcomᚋseedᚑ299c1d6bᚋsno
 	}
 
 	return ret
-}
-
-func (ec *executionContext) unmarshalNLineID2githubᚗcomᚋseedᚑ299c1d6bᚋsnowkeyᚋsqltypeᚐID(ctx context.Context, v any) (sqltype.ID, error) {
-	var res sqltype.ID
-	err := res.UnmarshalGQLContext(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNLineID2githubᚗcomᚋseedᚑ299c1d6bᚋsnowkeyᚋsqltypeᚐID(ctx context.Context, sel ast.SelectionSet, v sqltype.ID) graphql.Marshaler {
-	return graphql.WrapContextMarshaler(ctx, v)
 }
 
 func (ec *executionContext) unmarshalNNewOrder2githubᚗcomᚋseedᚑ299c1d6bᚋsnowkeyᚋinternalᚋintegrationᚋbindingᚋgraphqlᚐNewOrder(ctx context.Context, v any) (NewOrder, error) {

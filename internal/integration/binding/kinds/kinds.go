@@ -9,8 +9,5 @@ type Customer struct{}
 // KeyForm is the prefix.
 func (*Customer) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "cus"} }
 
-// CustomerKey is a name for the generators that cannot write that of a generic type.
-type CustomerKey = sqltype.Key[Customer]
-
-// NullCustomerKey is a CustomerKey or NULL.
-type NullCustomerKey = sqltype.NullKey[Customer]
+//go:generate go run ../../../../cmd/snowkey keys -o keys.go .
+var _ sqltype.Key[Customer]

@@ -1,0 +1,8 @@
+package pointer
+
+import "github.com/seed-299c1d6b/snowkey/sqltype"
+
+type Order struct {
+	ID       sqltype.Key[Order]
+	ParentID *sqltype.Key[Order]
+}

@@ -1,0 +1,9 @@
+package taken
+
+import "github.com/seed-299c1d6b/snowkey/sqltype"
+
+type Order struct {
+	ID sqltype.Key[Order]
+}
+
+type OrderKey struct{}
