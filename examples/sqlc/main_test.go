@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"testing"
 
@@ -65,32 +64,5 @@ func TestAllOrNothing(t *testing.T) {
 	}
 	if rows, err := db.New(pool).PageOfOrders(t.Context(), db.PageOfOrdersParams{Size: 9}); err != nil || len(rows) != 0 {
 		t.Errorf("%+v, %v", rows, err)
-	}
-}
-
-// The documents show overrides of this example.
-func TestDocumentsShowTheOverrides(t *testing.T) {
-	shown, err := os.ReadFile("../../docs/sql.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	config, err := os.ReadFile("sqlc.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, block, found := strings.Cut(string(shown), "```yaml\n")
-	block, _, _ = strings.Cut(block, "```")
-	var flat strings.Builder // without comments and indents
-	for line := range strings.Lines(string(config)) {
-		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "#") {
-			flat.WriteString(line + "\n")
-		}
-	}
-	var want strings.Builder
-	for line := range strings.Lines(block) {
-		want.WriteString(strings.TrimSpace(line) + "\n")
-	}
-	if !found || !strings.Contains(flat.String(), want.String()) {
-		t.Errorf("docs/sql.md shows what is not in sqlc.yaml:\n%s", block)
 	}
 }
