@@ -81,17 +81,13 @@ func (s *Store) check() error {
 	return nil
 }
 
-// begin starts each method. It makes the client connect again at once: a client that reaches no
-// member doubles its delay between attempts, up to two minutes.
+// begin starts each method.
 func (s *Store) begin(ctx context.Context, namespace string) error {
 	if err := s.check(); err != nil {
 		return err
 	}
 	if err := driver.CheckNamespace(namespace); err != nil {
 		return err
-	}
-	if conn := s.client.ActiveConnection(); conn != nil {
-		conn.ResetConnectBackoff()
 	}
 	return ctx.Err()
 }

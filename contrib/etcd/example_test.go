@@ -7,6 +7,8 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
 	"github.com/seed-299c1d6b/snowkey/worker"
@@ -14,7 +16,12 @@ import (
 
 // It needs an etcd, so it is compiled and not run.
 func ExampleOpen() { //nolint:testableexamples // it needs an etcd
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"http://localhost:2379"}})
+	again := grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: 5 * time.Second}
+	again.Backoff.MaxDelay = 3 * time.Second // after an outage; gRPC's is two minutes
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints: []string{"http://localhost:2379"}, DialKeepAliveTime: 10 * time.Second, DialKeepAliveTimeout: 3 * time.Second,
+		DialOptions: []grpc.DialOption{grpc.WithConnectParams(again)},
+	})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -16,6 +16,8 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -42,7 +44,9 @@ func openStore(name, dsn string) (driver.Store, error) {
 	case "redis":
 		return openRedis(dsn)
 	case "etcd":
-		client, err := clientv3.New(clientv3.Config{Endpoints: []string{dsn}, Logger: zap.NewNop()})
+		again := grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: 5 * time.Second}
+		again.Backoff.MaxDelay = 3 * time.Second // as docs/workers.md says
+		client, err := clientv3.New(clientv3.Config{Endpoints: []string{dsn}, Logger: zap.NewNop(), DialOptions: []grpc.DialOption{grpc.WithConnectParams(again)}})
 		if err != nil {
 			return nil, err
 		}

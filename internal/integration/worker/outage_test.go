@@ -10,6 +10,8 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
 	"github.com/seed-299c1d6b/snowkey/core"
@@ -40,7 +42,9 @@ func TestOutageFigures(t *testing.T) {
 			return mustNew(redisstore.New(evaler(client(t, server), false), redisstore.Config{}))
 		}},
 		{"etcd", testserver.NewEtcd, func(t *testing.T, server *testserver.Server) driver.Store {
-			client, err := clientv3.New(clientv3.Config{Endpoints: []string{server.DSN}, Logger: zap.NewNop()})
+			again := grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: 5 * time.Second}
+			again.Backoff.MaxDelay = 3 * time.Second // as docs/workers.md says
+			client, err := clientv3.New(clientv3.Config{Endpoints: []string{server.DSN}, Logger: zap.NewNop(), DialOptions: []grpc.DialOption{grpc.WithConnectParams(again)}})
 			must(t, err)
 			t.Cleanup(func() { _ = client.Close() })
 			return mustNew(etcd.New(client, etcd.Config{}))

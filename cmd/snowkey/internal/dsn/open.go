@@ -21,6 +21,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -129,7 +131,9 @@ func (d *DSN) openSQLite(create bool) (*sql.DB, error) {
 }
 
 func (t *Target) openEtcd(ctx context.Context) error {
-	cfg := clientv3.Config{Endpoints: t.Endpoints, DialTimeout: 5 * time.Second, Logger: zap.NewNop()}
+	again := grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: 5 * time.Second}
+	again.Backoff.MaxDelay = 3 * time.Second // two minutes by default, also after an outage
+	cfg := clientv3.Config{Endpoints: t.Endpoints, DialTimeout: 5 * time.Second, DialOptions: []grpc.DialOption{grpc.WithConnectParams(again)}, Logger: zap.NewNop()}
 	if t.user != nil {
 		cfg.Username = t.user.Username()
 		cfg.Password, _ = t.user.Password()
