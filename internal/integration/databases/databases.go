@@ -159,7 +159,13 @@ func FreshMySQL(t testing.TB, dsn string) *mysqldriver.Config {
 // Handle opens gorm with the plugins given, in their order.
 func Handle(t *testing.T, d Database, plugins ...gorm.Plugin) *gorm.DB {
 	t.Helper()
-	db, err := gorm.Open(d.Open(t), &gorm.Config{Logger: logger.Discard})
+	return HandleOf(t, d.Open(t), &gorm.Config{Logger: logger.Discard}, plugins...)
+}
+
+// HandleOf is Handle with a configuration. Its pool is closed after the test.
+func HandleOf(t testing.TB, d gorm.Dialector, cfg *gorm.Config, plugins ...gorm.Plugin) *gorm.DB {
+	t.Helper()
+	db, err := gorm.Open(d, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

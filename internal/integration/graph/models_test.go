@@ -147,18 +147,7 @@ func graphHandle(t testing.TB, d gorm.Dialector, src sqltype.Source, cfg *gorm.C
 	if cfg.Logger == nil {
 		cfg.Logger = logger.Discard
 	}
-	db, err := gorm.Open(d, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool, err := db.DB()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = pool.Close() })
-	if err := db.Use(gormplugin.New(gormplugin.Config{Source: src, Models: models})); err != nil {
-		t.Fatal(err)
-	}
+	db := databases.HandleOf(t, d, cfg, gormplugin.New(gormplugin.Config{Source: src, Models: models}))
 	if err := db.AutoMigrate(models...); err != nil {
 		t.Fatal(err)
 	}

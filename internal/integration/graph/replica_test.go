@@ -42,16 +42,7 @@ func replicated(t *testing.T, d databases.Database, foreignKeys, resolverFirst b
 	t.Helper()
 	tables := []any{&User{}, &Device{}, &Keyword{}, &Visit{}}
 	open := func(dialector gorm.Dialector) *gorm.DB {
-		db, err := gorm.Open(dialector, &gorm.Config{Logger: logger.Discard, DisableForeignKeyConstraintWhenMigrating: !foreignKeys})
-		if err != nil {
-			t.Fatal(err)
-		}
-		pool, err := db.DB()
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = pool.Close() })
-		return db
+		return databases.HandleOf(t, dialector, &gorm.Config{Logger: logger.Discard, DisableForeignKeyConstraintWhenMigrating: !foreignKeys})
 	}
 	for _, dialector := range []gorm.Dialector{d.Open(t), d.Replica(t)} {
 		db := open(dialector)

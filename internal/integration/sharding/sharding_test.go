@@ -65,24 +65,10 @@ func onEach(t *testing.T, test func(t *testing.T, d gorm.Dialector)) {
 // open opens a handle with the plugins.
 func open(t *testing.T, d gorm.Dialector, plugins ...gorm.Plugin) *gorm.DB {
 	t.Helper()
-	db, err := gorm.Open(d, &gorm.Config{
+	return databases.HandleOf(t, d, &gorm.Config{
 		TranslateError: true,
 		Logger:         logger.New(log.New(io.Discard, "", 0), logger.Config{LogLevel: logger.Info}), // so that each statement is logged
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool, err := db.DB()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = pool.Close() })
-	for _, p := range plugins {
-		if err := db.Use(p); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return db
+	}, plugins...)
 }
 
 func migrate(t *testing.T, db *gorm.DB) *gorm.DB {

@@ -40,12 +40,17 @@ type holder struct {
 	outside pit // between them and the use of the ids
 }
 
-func hold(ctx context.Context, k task) error {
+func (k task) open() (driver.Store, *logbook, error) {
 	store, err := openStore(k.Store, k.DSN)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	book, err := openLogbook(k.Book)
+	return store, book, err
+}
+
+func hold(ctx context.Context, k task) error {
+	store, book, err := k.open()
 	if err != nil {
 		return err
 	}

@@ -129,11 +129,7 @@ func (w *wire) Reserve(ctx context.Context, key string, n int64) (first int64, e
 
 // drawSegments is a process that draws from Segments as fast as it can.
 func drawSegments(ctx context.Context, k task) error {
-	store, err := openStore(k.Store, k.DSN)
-	if err != nil {
-		return err
-	}
-	book, err := openLogbook(k.Book)
+	store, book, err := k.open()
 	if err != nil {
 		return err
 	}

@@ -73,7 +73,10 @@ func Read(pattern string) (*Package, error) {
 	if len(p.rows) > 0 || p.plain {
 		return p, nil
 	}
-	return nil, fmt.Errorf("%s: found no key and no sqltype.ID; errors in its code: %v", p.PkgPath, p.Errors)
+	if len(p.Errors) > 0 {
+		return nil, fmt.Errorf("%s: found no key and no sqltype.ID, but this error: %w", p.PkgPath, p.Errors[0])
+	}
+	return nil, fmt.Errorf("%s: found no key and no sqltype.ID", p.PkgPath)
 }
 
 func load(pattern string, overlay map[string][]byte) (*packages.Package, error) {

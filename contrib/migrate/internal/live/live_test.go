@@ -15,13 +15,22 @@ type state string
 func (s state) Error() string    { return "state " + string(s) }
 func (s state) SQLState() string { return string(s) }
 
+// MySQLError is as go-sql-driver/mysql has it.
+type MySQLError struct {
+	Number  uint16
+	Message string
+}
+
+func (e *MySQLError) Error() string { return fmt.Sprintf("Error %d: %s", e.Number, e.Message) }
+
 func TestIsUndone(t *testing.T) {
 	for _, c := range []struct {
 		err  error
 		want bool
 	}{
 		{nil, false}, {state("40001"), true}, {fmt.Errorf("insert: %w", state("40P01")), true}, {state("55P03"), false},
-		{errors.New("Error 1213 (40001): Deadlock found"), true}, {errors.New("Error 1020: Record has changed"), true}, {errors.New("database is locked"), true}, {errors.New("40001"), false},
+		{fmt.Errorf("insert: %w", &MySQLError{1213, "Deadlock found"}), true}, {errors.Join(errors.New("rollback failed"), &MySQLError{1020, "Record has changed"}), true}, {&MySQLError{3101, "rollback"}, true},
+		{&MySQLError{1062, "Duplicate entry 'Error 1213' for key 'x'"}, false}, {&MySQLError{1062, "'database is locked'"}, false}, {errors.New("database is locked"), true}, {errors.New("40001"), false},
 	} {
 		t.Run(fmt.Sprint(c.err), func(t *testing.T) {
 			if got := IsUndone(c.err); got != c.want {
