@@ -55,6 +55,7 @@ func open(t testing.TB, url string, before ...chromedp.Action[chromedp.Void]) *t
 		t.Fatal(err)
 	}
 	tb.do(call(emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})) // as if it were the only window
+	tb.scheme(false)
 	tb.do(before...)
 	tb.do(chromedp.Navigate(url))
 	return tb
@@ -195,8 +196,7 @@ func (tb *tab) has(selector string, texts ...string) {
 // click clicks on the first element that the selector finds.
 func (tb *tab) click(selector string) {
 	tb.t.Helper()
-	// At once: a page that scrolls smoothly still moves while chromedp clicks.
-	tb.run(`document.querySelector(%q).scrollIntoView({ behavior: "instant", block: "center" })`, selector)
+	tb.run(`document.querySelector(%q).scrollIntoView({ block: "center" })`, selector)
 	tb.do(chromedp.Click(chromedp.CSS(selector)))
 }
 
@@ -288,7 +288,8 @@ func (tb *tab) show() {
 	tb.run("document.querySelectorAll('main > section').forEach(s => { s.hidden = false; })")
 }
 
-// scheme chooses light or dark colours.
+// scheme chooses light or dark colours. The page never scrolls smoothly: it would still move while
+// chromedp clicks.
 func (tb *tab) scheme(dark bool) {
 	tb.t.Helper()
 	value := map[bool]string{false: "light", true: "dark"}[dark]
