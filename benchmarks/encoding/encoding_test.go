@@ -10,6 +10,7 @@ import (
 
 	bwmarrin "github.com/bwmarrin/snowflake"
 	"github.com/google/uuid"
+	"go.jetify.com/typeid/v2"
 
 	"github.com/seed-299c1d6b/snowkey/benchmarks/internal/peers"
 	"github.com/seed-299c1d6b/snowkey/benchmarks/internal/scale"
@@ -104,6 +105,8 @@ func benchmarkJSON(b *testing.B, with codec) {
 		jsonOf("bwmarrin", func(id int64) bwmarrin.ID { return bwmarrin.ID(id) }),
 		rowsOf("int64-string-tag", func(id int64) tagged { return tagged{id, id, "a name"} }),
 		jsonOf("google-uuid", func(int64) uuid.UUID { return uuid.New() }),
+		jsonOf("snowkey-prefix", func(id int64) sqltype.Key[prefixed] { return sqltype.Key[prefixed](id) }),
+		jsonOf("typeid2", func(int64) typeid.TypeID { return typeid.MustGenerate("order") }),
 		jsonOf("floor-string", func(id int64) string { return sqltype.ID(id).String() }),
 		jsonOf("floor-int64", func(id int64) int64 { return id }),
 	}
@@ -113,6 +116,10 @@ func benchmarkJSON(b *testing.B, with codec) {
 		}
 	}
 }
+
+type prefixed struct{}
+
+func (*prefixed) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "order"} }
 
 // valuer is the least that a type with a Value method does: an int64 in an interface, which is an
 // allocation, and no check.

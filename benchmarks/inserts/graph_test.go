@@ -67,12 +67,12 @@ func graphWays() []graphWay {
 			}
 			return slice(db).Create(&rows).Error
 		}},
-		{"gorm-slice-uuid4-text", func(db *gorm.DB, m, d int) error {
+		{"gorm-slice-uuid7-text", func(db *gorm.DB, m, d int) error {
 			rows := make([]TextMaster, m)
 			for i := range rows {
-				rows[i] = TextMaster{ID: uuid.NewString(), Name: "master", Details: make([]TextDetail, d)}
+				rows[i] = TextMaster{ID: uuid.Must(uuid.NewV7()).String(), Name: "master", Details: make([]TextDetail, d)}
 				for k := range rows[i].Details {
-					rows[i].Details[k] = TextDetail{ID: uuid.NewString(), Position: k, Text: "detail"}
+					rows[i].Details[k] = TextDetail{ID: uuid.Must(uuid.NewV7()).String(), Position: k, Text: "detail"}
 				}
 			}
 			return slice(db).Create(&rows).Error

@@ -18,6 +18,7 @@ import (
 	"github.com/segmentio/ksuid"
 	"github.com/sony/sonyflake"
 	sonyflake2 "github.com/sony/sonyflake/v2"
+	"go.jetify.com/typeid/v2"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 )
@@ -86,6 +87,7 @@ func CappedSonyflake() []Peer {
 //   - wuid: a counter in memory under a number from a store; here from a function. It reads no
 //     clock, so its ids hold no time.
 //   - xid, ksuid, ulid and the UUIDs are 12, 20, 16 and 16 bytes. They need no worker ID.
+//   - typeid2: a UUID of version 7 as text, with a prefix.
 //   - ulid: Make, whose source of randomness is process-wide.
 func Uncapped() []Peer {
 	plain := func(next Next) func(testing.TB) Next { return func(testing.TB) Next { return next } }
@@ -104,6 +106,7 @@ func Uncapped() []Peer {
 		}},
 		{"google-uuid4", plain(func() error { _, err := uuid.NewRandom(); return err })},
 		{"google-uuid7", plain(func() error { _, err := uuid.NewV7(); return err })},
+		{"typeid2", plain(func() error { _, err := typeid.Generate("order"); return err })},
 		{"ulid", plain(func() error { ulid.Make(); return nil })},
 		{"xid", plain(func() error { xid.New(); return nil })},
 		{"ksuid", plain(func() error { _, err := ksuid.NewRandom(); return err })},
