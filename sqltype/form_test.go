@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 )
@@ -79,6 +80,19 @@ func TestPrefixRules(t *testing.T) {
 				t.Errorf("%s is read as %v, %v", text, key, err)
 			}
 		})
+	}
+}
+
+// The texts are those of typeid.Int64 in go-chi/typeid and 0xPolygon/typeid 0.3.
+func TestTextsOfTypeID(t *testing.T) {
+	setForm(t, Form{Prefix: "org"})
+	for text, want := range map[string]Key[looseRow]{
+		"org_0000000000001": 1, "org_01kc5z8asmc1s": 57849679376429113, "org_01ksvwwjsx000": 58331184133734400,
+		"org_1qda147xjq4ad": 1996573624012345677, "org_7zzzzzzzzzzzz": math.MaxInt64,
+	} {
+		if key, err := ParseKey[looseRow](text); err != nil || key != want || key.String() != text {
+			t.Errorf("%s is read as %d, %v, and written as %s", text, key, err, key)
+		}
 	}
 }
 
