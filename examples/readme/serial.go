@@ -3,7 +3,6 @@ package readme
 import (
 	"context"
 	"database/sql"
-	"time"
 
 	"github.com/seed-299c1d6b/snowkey/serial"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -12,15 +11,6 @@ import (
 // PAY-20261121073045123-0817-0042-42: date and time, worker ID, sequence, check digits.
 func paymentCodec() (*serial.Codec, error) {
 	return serial.New(serial.Config{Prefix: "PAY", Separator: "-", Check: serial.Mod97})
-}
-
-// PAY-202611210830451230-0817-0042-70: the same id in Vienna. The 0 after the time is of Fold.
-func viennaCodec() (*serial.Codec, error) {
-	vienna, err := time.LoadLocation("Europe/Vienna") // import time/tzdata if the machine has no zones
-	if err != nil {
-		return nil, err
-	}
-	return serial.New(serial.Config{Prefix: "PAY", Separator: "-", Location: vienna, Fold: true, Check: serial.Mod97})
 }
 
 // INV-20261121-000001 and so on, across all processes.

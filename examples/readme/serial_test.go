@@ -3,10 +3,20 @@ package readme
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-299c1d6b/snowkey/serial"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
+
+// The id of paymentCodec in Vienna, as docs/serials.md shows it. The 0 after the time is of Fold.
+func viennaCodec() (*serial.Codec, error) {
+	vienna, err := time.LoadLocation("Europe/Vienna")
+	if err != nil {
+		return nil, err
+	}
+	return serial.New(serial.Config{Prefix: "PAY", Separator: "-", Location: vienna, Fold: true, Check: serial.Mod97})
+}
 
 func TestSerials(t *testing.T) {
 	const id = 2124042817363972138
