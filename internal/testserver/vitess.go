@@ -53,7 +53,7 @@ func NewVitess(t testing.TB, keyspaces ...Keyspace) *Vitess {
 		for _, shard := range k.Shards {
 			var aliases []string
 			for range k.Tablets {
-				aliases = append(aliases, v.Add(k.Name, shard).Alias)
+				aliases = append(aliases, v.Add(k.Name, shard, nil).Alias)
 			}
 			v.Control("PlannedReparentShard", k.Name+"/"+shard, "--new-primary", aliases[0])
 		}
@@ -90,13 +90,17 @@ func (v *Vitess) TryControl(command ...string) (string, error) {
 	return string(out), err
 }
 
-// Add starts a tablet without data, which follows the primary of its shard, if there is one.
-func (v *Vitess) Add(keyspace, shard string) *VitessTablet {
+// Add starts a tablet, which follows the primary of its shard, if there is one. fill gives data to its
+// MySQL server, and may be nil.
+func (v *Vitess) Add(keyspace, shard string, fill func(mysql *Server)) *VitessTablet {
 	v.t.Helper()
 	v.added++
 	number := 100 + v.added
 	tablet := &VitessTablet{Alias: fmt.Sprintf("zone1-%010d", number), Keyspace: keyspace, Shard: shard}
 	tablet.MySQL = startFor(v.t, tabletMySQL(keyspace, number))
+	if fill != nil {
+		fill(tablet.MySQL)
+	}
 	tablet.Tablet = startFor(v.t, v.tabletEngine(tablet, number))
 	v.Tablets = append(v.Tablets, tablet)
 	return tablet
@@ -171,8 +175,9 @@ func (v *Vitess) tabletEngine(tablet *VitessTablet, number int) *engine {
 	return e
 }
 
-// tabletMySQL is the MySQL server of a tablet, set as Vitess sets its own. All begin with the same
-// data, so one that is new needs only the binary log of the primary.
+// tabletMySQL is the MySQL server of a tablet, set as Vitess sets its own. It has certificates, because
+// replication is encrypted by default. All begin with the same data, so one that is new needs only
+// the binary log of the primary.
 func tabletMySQL(keyspace string, number int) *engine {
 	e := mysqlEngine()
 	e.programs = [][]string{{"mysqld"}, {"ibd2sdi"}} // MariaDB has the first only
@@ -181,15 +186,15 @@ func tabletMySQL(keyspace string, number int) *engine {
 	e.setup = func(s *Server) error {
 		err := s.write("data.sql", "CREATE DATABASE vt_"+keyspace+";\nCREATE USER root@'127.0.0.1';\nGRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;\n")
 		if err == nil {
-			err = s.run(append(groupBase(s), "--initialize-insecure", "--init-file="+s.in("data.sql"), "--skip-log-bin")...)
+			err = s.run(append(mysqlArguments(s), "--initialize-insecure", "--init-file="+s.in("data.sql"), "--skip-log-bin")...)
 		}
 		return cmp.Or(err, s.write("init.sql", ""))
 	}
 	e.command = func(s *Server) []string {
-		return slices.Concat(groupBase(s), mysqldArguments(s), strings.Fields(`--mysqlx=OFF --report-host=127.0.0.1 --super-read-only
+		return slices.Concat(mysqlArguments(s), mysqldArguments(s), strings.Fields(`--mysqlx=OFF --report-host=127.0.0.1 --super-read-only
 			--gtid-mode=ON --enforce-gtid-consistency=ON --log-bin=binlog --relay-log=relay --binlog-expire-logs-seconds=0
-			--skip-replica-start --innodb-flush-method=nosync --innodb-buffer-pool-size=128M
-			--plugin-load-add=semisync_source.so --plugin-load-add=semisync_replica.so
+			--skip-replica-start --replica-parallel-workers=16 --innodb-flush-method=nosync --innodb-buffer-pool-size=128M
+			--plugin-load-add=semisync_source.so --plugin-load-add=semisync_replica.so --plugin-load-add=mysql_clone.so
 			--rpl-semi-sync-source-timeout=1000000000000000000 --rpl-semi-sync-source-wait-no-replica=1`), []string{fmt.Sprint("--server-id=", number)})
 	}
 	e.ready = func(s *Server) error { return ask(s.Addr, "", "caching_sha2_password") }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -106,10 +107,23 @@ func (v vitessTarget) await(t *testing.T, _ bool) {
 // old primary, which may have a commit that no other has.
 func (v vitessTarget) failOver(t *testing.T, old *testserver.VitessTablet) (mend func()) {
 	t.Helper()
-	v.Control("EmergencyReparentShard", "main/0")
+	v.Control("EmergencyReparentShard", "--wait-replicas-timeout", "2m", "main/0")
 	return func() {
 		v.Remove(old)
-		v.Add("main", "0")
+		donor := v.leader(t).MySQL.Addr
+		v.Add("main", "0", func(server *testserver.Server) {
+			db := opened(t, mysqlConnector(t, server.DSN))
+			for _, statement := range []string{"SET GLOBAL super_read_only = 0", "SET GLOBAL clone_valid_donor_list = '" + donor + "'"} {
+				_, err := db.ExecContext(t.Context(), statement)
+				must(t, err)
+			}
+			_, err := db.ExecContext(t.Context(), "CLONE INSTANCE FROM root@'127.0.0.1':"+donor[strings.LastIndexByte(donor, ':')+1:]+" IDENTIFIED BY ''")
+			var e *mysql.MySQLError
+			if !errors.As(err, &e) || e.Number != 3707 { // it ends, because nobody starts it again
+				t.Fatalf("clone: %v", err)
+			}
+			poll(t, patience, server.Start)
+		})
 	}
 }
 
