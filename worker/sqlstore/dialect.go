@@ -148,6 +148,7 @@ func (cfg Config) ddl() []string {
 type statements struct {
 	cfg                    Config // with a Dialect, and a Table with its schema
 	galera                 bool   // a node of a cluster, which may be behind
+	vitess                 bool   // a proxy with a parser of its own
 	simple                 []any  // see simpleProtocol
 	checks                 []durabilityCheck
 	snapshot, addNamespace string

@@ -112,7 +112,7 @@ func (s *Store) Warnings(ctx context.Context) ([]string, error) {
 	return call(ctx, s, "ask for warnings", nil, func(x session) ([]string, error) {
 		check := func() error { return checkDurability(ctx, x.conn, x.checks, x.simple...) }
 		if x.cfg.Dialect == MySQL { // as a write asks
-			return nil, inTransaction(ctx, x.conn, brackets[MySQL], check)
+			return nil, inTransaction(ctx, x.conn, x.ended(brackets[MySQL]), check)
 		}
 		if err := check(); err != nil || x.cfg.Dialect != Postgres || x.cfg.AllowDataLoss {
 			return nil, err

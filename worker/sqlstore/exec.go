@@ -41,7 +41,7 @@ func (x session) commit(ctx context.Context, write func() error) (err error) {
 	case Postgres: // one statement is a transaction, and its gate sees to the rest
 		err = write()
 	case MySQL:
-		err = inTransaction(ctx, x.conn, brackets[MySQL], func() error {
+		err = inTransaction(ctx, x.conn, x.ended(brackets[MySQL]), func() error {
 			// Not before: a proxy may send what is outside a transaction to a replica.
 			if err := checkDurability(ctx, x.conn, x.checks); err != nil {
 				return err
@@ -70,6 +70,15 @@ var brackets = map[Dialect]bracket{
 
 // reading is a bracket for MySQL, whose read-only servers begin no other.
 var reading = bracket{"START TRANSACTION READ ONLY", brackets[MySQL].commit, brackets[MySQL].rollback}
+
+// ended returns the bracket as the server reads it. Vitess knows only the short forms, and ignores
+// completion_type.
+func (st *statements) ended(b bracket) bracket {
+	if st.vitess {
+		b.commit, b.rollback = "COMMIT", "ROLLBACK"
+	}
+	return b
+}
 
 // inTransaction calls f in a transaction of its own. A connection that may be left in one is closed:
 // in SQLite it would keep all others from writing. A driver may report an error of what it did when
@@ -114,7 +123,7 @@ func (x session) single(ctx context.Context, f func() error) error {
 	if x.cfg.Dialect != MySQL {
 		return f()
 	}
-	return inTransaction(ctx, x.conn, reading, f)
+	return inTransaction(ctx, x.conn, x.ended(reading), f)
 }
 
 // synced is single on a node of a Galera cluster that has applied what other nodes had committed
@@ -258,7 +267,7 @@ func (x session) read(ctx context.Context, namespace string, fresh bool) (found 
 	} else if err = look(); err == nil && found.open {
 		// Without a transaction, which takes three round trips instead of one, a session without
 		// autocommit is now in one. Another, which ends, ends it.
-		err = inTransaction(ctx, x.conn, reading, look)
+		err = inTransaction(ctx, x.conn, x.ended(reading), look)
 	}
 	if err != nil {
 		return snapshot{}, fmt.Errorf("sqlstore: read namespace %q: %w", namespace, err)

@@ -74,7 +74,12 @@ func (cfg Config) inspectServer(ctx context.Context, conn *sql.Conn) (_ *stateme
 	if err := cfg.pin(server["database()"]); err != nil {
 		return nil, err
 	}
+	vitess := strings.Contains(server["version"], "Vitess") || strings.Contains(server["version_comment"], "Git revision")
+	if vitess && keyspace(cfg.schema()) != keyspace(server["database()"]) { // the settings of one server would be checked, and the other one written to
+		return nil, fields.Error("sqlstore", "Table", cfg.Table, "is not in the keyspace %q that the connection to Vitess has selected: give the store a pool that selects the keyspace of the table", server["database()"])
+	}
 	st := cfg.statements()
+	st.vitess = vitess
 	st.simple = simple
 	st.galera = server["wsrep_on"] == "ON" && strings.Contains(server["version"], "MariaDB") // only that has the statement to wait for other nodes
 	if cfg.AllowDataLoss {
@@ -85,6 +90,12 @@ func (cfg Config) inspectServer(ctx context.Context, conn *sql.Conn) (_ *stateme
 		err = checkFile(ctx, conn, cfg.schema())
 	}
 	return st, err
+}
+
+// keyspace returns the keyspace of a target of Vitess, such as app@primary.
+func keyspace(target string) string {
+	name, _, _ := strings.Cut(target, "@")
+	return name
 }
 
 // detect asks the database for its dialect. Only SQLite has no such function, in its own words.
@@ -115,7 +126,7 @@ func askMySQL(ctx context.Context, conn *sql.Conn) (variables, error) {
 		err := rows.Scan(&name, &value)
 		server[strings.ToLower(name)] = value
 		return err
-	}, "SHOW VARIABLES WHERE variable_name IN ('version', 'wsrep_on', 'group_replication_group_name')")
+	}, "SHOW VARIABLES WHERE variable_name IN ('version', 'version_comment', 'wsrep_on', 'group_replication_group_name')")
 	if err == nil && server["version"] == "" {
 		err = errNoAnswer
 	}

@@ -211,6 +211,62 @@ func TestDurabilityChecks(t *testing.T) {
 	}
 }
 
+// In Vitess, the settings must be those of the server that has the tables.
+func TestVitessKeyspace(t *testing.T) {
+	comment := [][]any{{"version_comment", "Version: 24.0.4 (Git revision 1 branch 'x') built on y by z using go1.26.8 linux/amd64"}}
+	for _, c := range []struct {
+		version         string
+		plugins         [][]any
+		table, selected string
+		vitess, ok      bool
+	}{
+		{"8.4.6-Vitess", nil, "snow_worker", "main", true, true},
+		{"8.4.6", comment, "main.snow_worker", "main", true, true},
+		{"8.4.6", comment, "main.snow_worker", "main@primary", true, true},
+		{"8.4.6-Vitess", nil, "snow_worker", "main@primary", true, true},
+		{"8.4.6-Vitess", nil, "main.snow_worker", "shop", true, false},
+		{"8.4.6", comment, "main.snow_worker", "", true, false},
+		{"8.4.6", nil, "main.snow_worker", "shop", false, true},
+		{"9.7.4", [][]any{{"version_comment", "MySQL Community Server - GPL"}}, "main.snow_worker", "shop", false, true},
+	} {
+		t.Run(fmt.Sprint(c.version, c.table, c.selected), func(t *testing.T) {
+			server := &sound{version: c.version, plugins: c.plugins, tables: true}
+			f := &fake{answer: func(query string) answer {
+				if query == "SELECT DATABASE()" {
+					return row(c.selected)
+				}
+				return server.answer(query)
+			}}
+			s := mustNew(New(f.open(t), Config{Table: c.table}))
+			_, err := s.Reserve(t.Context(), "x", 1)
+			var config *core.ConfigError
+			if (err == nil) != c.ok || !c.ok && (!errors.As(err, &config) || config.Fields[0].Field != "Table") {
+				t.Fatal(err)
+			}
+			if c.ok && s.inspected.Load().st.vitess != c.vitess {
+				t.Errorf("vitess is %t", !c.vitess)
+			}
+		})
+	}
+}
+
+// A sharded keyspace keeps only the tables that its VSchema names. None is created in it.
+func TestVitessSharded(t *testing.T) {
+	server := &sound{version: "8.4.6-Vitess"}
+	f := &fake{answer: func(query string) answer {
+		if contains(query, "SHOW CREATE TABLE") {
+			return answer{err: &mysql.MySQLError{Number: 1105, Message: "table snow_worker_counter not found"}}
+		}
+		return server.answer(query)
+	}}
+	s := mustNew(New(f.open(t), Config{}))
+	_, err := s.Reserve(t.Context(), "x", 1)
+	var config *core.ConfigError
+	if !errors.As(err, &config) || !strings.Contains(err.Error(), "unsharded") || server.tables {
+		t.Errorf("%v, created: %t", err, server.tables)
+	}
+}
+
 // Each bad value is refused, by its name.
 func TestBadSettings(t *testing.T) {
 	for _, d := range []Dialect{Postgres, MySQL, SQLite} {

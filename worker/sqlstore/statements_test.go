@@ -21,7 +21,8 @@ func TestStatements(t *testing.T) {
 		Now: 1_000_000, FenceWindow: 30_000, TTL: 60_000, MaxSkew: 1000, MaxLead: 60_000_000,
 	}
 	for name, server := range map[string]*sound{
-		"postgres": {version: "PostgreSQL 17.1"}, "mysql": {version: "8.4.1"}, "galera": {version: "11.8.2-MariaDB", plugins: galera}, "sqlite": {},
+		"postgres": {version: "PostgreSQL 17.1"}, "mysql": {version: "8.4.1"}, "galera": {version: "11.8.2-MariaDB", plugins: galera},
+		"vitess": {version: "8.4.6-Vitess"}, "sqlite": {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &fake{answer: server.answer}

@@ -169,6 +169,8 @@ func (x session) existsInMySQL(ctx context.Context, t table) (exists bool, err e
 		return false, nil
 	case denied(err):
 		return false, err
+	case x.vitess && hasText(err, " not found"):
+		return false, fields.Error("sqlstore", "Table", table, "is in a sharded keyspace of Vitess, which does not know it (%v): give the store a pool that selects an unsharded keyspace", err)
 	case err != nil:
 		return false, fmt.Errorf("sqlstore: look at the table %s: %w", table, err)
 	case strings.HasPrefix(text, "CREATE TEMPORARY"):

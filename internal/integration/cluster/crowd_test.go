@@ -128,8 +128,11 @@ func (c *crowd) live(h *holder, store driver.Store, now func() time.Time, changi
 		_ = gen.Close(context.Background())
 		return false
 	case err != nil: // the store is away
+		if inner := errors.Unwrap(err); inner != nil { // it may wrap several
+			err = inner
+		}
 		h.mu.Lock()
-		h.failures["open: "+plain(errors.Unwrap(err))]++
+		h.failures["open: "+plain(err)]++
 		h.mu.Unlock()
 		return true
 	}

@@ -168,12 +168,14 @@ func (w *writers) end() (acknowledged, unknown int) {
 	w.t.Helper()
 	w.leave()
 	there := map[int64]bool{}
-	w.ask("SELECT id FROM failover_rows", nil, func(rows *sql.Rows) error {
-		var id int64
-		err := rows.Scan(&id)
-		there[id] = true
-		return err
-	})
+	for last, n := int64(0), -1; n < len(there); { // Vitess answers with 10,000 rows at most
+		n = len(there)
+		w.ask("SELECT id FROM failover_rows WHERE id > "+w.on.placeholder(1)+" ORDER BY id LIMIT 5000", []any{last}, func(rows *sql.Rows) error {
+			err := rows.Scan(&last)
+			there[last] = true
+			return err
+		})
+	}
 	lost := 0
 	for _, id := range w.rows {
 		if !there[id] {

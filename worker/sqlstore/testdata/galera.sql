@@ -1,6 +1,6 @@
 -- the first claim of a namespace: {3 1 1000000 1030000}, <nil>
 SELECT version();
-SHOW VARIABLES WHERE variable_name IN ('version', 'wsrep_on', 'group_replication_group_name');
+SHOW VARIABLES WHERE variable_name IN ('version', 'version_comment', 'wsrep_on', 'group_replication_group_name');
 SELECT DATABASE();
 SHOW CREATE TABLE `shop`.`snow_worker_space`;
 SHOW CREATE TABLE `shop`.`snow_worker`;
