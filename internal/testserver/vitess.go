@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -35,7 +36,7 @@ type VitessTablet struct {
 }
 
 // NewVitess starts a cluster with these keyspaces for this test alone. Unlike those of [MariaDB],
-// the MySQL servers accept each commit as the stores want it; nothing is flushed all the same.
+// the MySQL servers flush each commit to the binary log, as the stores want it.
 func NewVitess(t testing.TB, keyspaces ...Keyspace) *Vitess {
 	t.Helper()
 	if _, _, err := vitessEngine().find(); err != nil {
@@ -68,26 +69,21 @@ func (v *Vitess) DSN(keyspace string) string { return v.Gate.DSN + keyspace }
 // Control runs a command of vtctldclient, and returns its output.
 func (v *Vitess) Control(command ...string) string {
 	v.t.Helper()
-	out, err := v.TryControl(command...)
+	programs, _, err := vitessEngine().find()
 	if err != nil {
 		v.t.Fatal(err)
 	}
-	return out
-}
-
-// TryControl is Control, and returns errors.
-func (v *Vitess) TryControl(command ...string) (string, error) {
-	programs, _, err := vitessEngine().find()
-	if err != nil {
-		return "", err
-	}
 	cmd := v.etcd.program(append([]string{programs[2], "--server", "internal", "--topo-implementation", "etcd2",
 		"--topo-global-server-address", v.etcd.Addr, "--topo-global-root", "/vitess/global"}, command...)...)
-	out, err := cmd.CombinedOutput()
+	out, err := cmd.Output()
 	if err != nil {
-		err = fmt.Errorf("vtctldclient %s: %w: %s", strings.Join(command, " "), err, tail(out))
+		text := out
+		if failed := new(exec.ExitError); errors.As(err, &failed) {
+			text = failed.Stderr
+		}
+		v.t.Fatalf("vtctldclient %s: %v; end of its output:\n%s", strings.Join(command, " "), err, tail(text))
 	}
-	return string(out), err
+	return string(out)
 }
 
 // Add starts a tablet, which follows the primary of its shard, if there is one. fill gives data to its

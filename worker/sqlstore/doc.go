@@ -38,8 +38,8 @@
 // program. If the program may use up the pool for longer than a lease lasts without a renewal,
 // give the store a pool of its own.
 //
-// docs/workers.md has the settings that are checked, and how to use PgBouncer, Galera and Group
-// Replication.
+// docs/workers.md has the settings that are checked, and how to use PgBouncer, Galera, Group
+// Replication and Vitess.
 //
 // # Reading the code
 //

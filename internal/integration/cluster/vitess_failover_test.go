@@ -112,7 +112,7 @@ func (v vitessTarget) failOver(t *testing.T, old *testserver.VitessTablet) (mend
 		v.Remove(old)
 		donor := v.leader(t).MySQL.Addr
 		v.Add("main", "0", func(server *testserver.Server) {
-			db := opened(t, mysqlConnector(t, server.DSN))
+			db := connectFor(t, patience, server) // it is silent meanwhile
 			for _, statement := range []string{"SET GLOBAL super_read_only = 0", "SET GLOBAL clone_valid_donor_list = '" + donor + "'"} {
 				_, err := db.ExecContext(t.Context(), statement)
 				must(t, err)
