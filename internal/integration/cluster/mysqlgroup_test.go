@@ -22,6 +22,7 @@ import (
 
 // mysqlGroup is MySQL with Group Replication and a single primary.
 type mysqlGroup struct {
+	ofMySQL
 	*testserver.MySQLGroup
 	admin *sql.DB   // each question by a connection of its own, which finds the primary
 	each  []*sql.DB // of each member, likewise
@@ -140,9 +141,12 @@ func (g *mysqlGroup) table() string {
 	return "CREATE TABLE failover_rows (id BIGINT PRIMARY KEY, writer BIGINT NOT NULL)"
 }
 
-func (g *mysqlGroup) placeholder(int) string { return "?" }
+// ofMySQL has what all targets that speak MySQL have in common.
+type ofMySQL struct{}
 
-func (g *mysqlGroup) duplicate(err error) bool {
+func (ofMySQL) placeholder(int) string { return "?" }
+
+func (ofMySQL) duplicate(err error) bool {
 	var e *mysql.MySQLError
 	return errors.As(err, &e) && e.Number == 1062
 }

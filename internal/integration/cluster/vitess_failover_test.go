@@ -16,7 +16,10 @@ import (
 )
 
 // vitessTarget is a keyspace of Vitess that is not sharded, with three tablets.
-type vitessTarget struct{ *testserver.Vitess }
+type vitessTarget struct {
+	ofMySQL
+	*testserver.Vitess
+}
 
 func (v vitessTarget) about(t *testing.T) string {
 	t.Helper()
@@ -39,13 +42,6 @@ func (v vitessTarget) mysql(t *testing.T, tablet *testserver.VitessTablet) *sql.
 
 func (v vitessTarget) table() string {
 	return "CREATE TABLE failover_rows (id BIGINT PRIMARY KEY, writer BIGINT NOT NULL)"
-}
-
-func (v vitessTarget) placeholder(int) string { return "?" }
-
-func (v vitessTarget) duplicate(err error) bool {
-	var e *mysql.MySQLError
-	return errors.As(err, &e) && e.Number == 1062
 }
 
 func (v vitessTarget) primary(t *testing.T) string { t.Helper(); return v.leader(t).Alias }
@@ -119,7 +115,7 @@ func (v vitessTarget) failOver(t *testing.T, old *testserver.VitessTablet) (mend
 			}
 			_, err := db.ExecContext(t.Context(), "CLONE INSTANCE FROM root@'127.0.0.1':"+donor[strings.LastIndexByte(donor, ':')+1:]+" IDENTIFIED BY ''")
 			var e *mysql.MySQLError
-			if !errors.As(err, &e) || e.Number != 3707 { // it ends, because nobody starts it again
+			if !errors.As(err, &e) || e.Number != 3707 { // the server stops, and waits for somebody to start it
 				t.Fatalf("clone: %v", err)
 			}
 			poll(t, patience, server.Start)
@@ -158,5 +154,5 @@ func (v vitessTarget) ways() []way {
 }
 
 func TestFailoverVitess(t *testing.T) {
-	failover(t, vitessTarget{testserver.NewVitess(t, testserver.Keyspace{Name: "main", Shards: []string{"0"}, Tablets: 3})})
+	failover(t, vitessTarget{Vitess: testserver.NewVitess(t, testserver.Keyspace{Name: "main", Shards: []string{"0"}, Tablets: 3})})
 }
