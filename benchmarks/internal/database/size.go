@@ -2,7 +2,8 @@ package database
 
 import "testing"
 
-// Settle runs a checkpoint, so that the next measurement does not pay for the last one.
+// Settle runs a checkpoint, so that the next measurement does not pay for the last one. In SQLite
+// it also switches automatic checkpoints off, and the log grows until the next call.
 func (e *Engine) Settle(tb testing.TB) {
 	tb.Helper()
 	switch e.Name {
