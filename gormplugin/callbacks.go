@@ -51,13 +51,17 @@ func (p *Plugin) fill(db *gorm.DB) {
 	if db.Error != nil {
 		return
 	}
-	plan := p.Keys().Plan(stmt.Schema, stmt.Table, db.Name())
+	plan := p.registry.Plan(db, stmt.Schema, stmt.Table)
 	switch {
 	case !stmt.ReflectValue.IsValid():
 		if stmt.Schema == nil && plan.Fills() { // gorm would panic
 			addError(db, gorm.ErrInvalidValue)
 		}
 	case len(plan.Columns) > 0 || plan.Err != nil:
+		if err := p.registry.CheckHome(db); err != nil {
+			addError(db, err)
+			return
+		}
 		addError(db, newStatement(stmt, plan).fill())
 	case plan.Relations: // the plugin may fill related rows
 		newStatement(stmt, plan)
@@ -69,12 +73,12 @@ func (p *Plugin) check(db *gorm.DB) {
 	if db.Error != nil || !db.Statement.ReflectValue.IsValid() {
 		return
 	}
-	plan, s := p.Keys().Plan(db.Statement.Schema, db.Statement.Table, db.Name()), statementOf(db.Statement)
+	plan, s := p.registry.Plan(db, db.Statement.Schema, db.Statement.Table), statementOf(db.Statement)
 	if plan.Database != nil {
 		addError(db, p.checkDatabaseKey(db, plan))
 	}
 	if s != nil {
-		addError(db, s.check(p.Keys(), db))
+		addError(db, s.check(p.registry, db))
 	} else if plan.Fills() {
 		addError(db, errNotFilled)
 	}
@@ -87,7 +91,14 @@ func (p *Plugin) resolve(db *gorm.DB) {
 	if s == nil || db.Error != nil {
 		return
 	}
-	s.sent = true
+	s.sent = !db.DryRun
+	if s.rows.AreMaps() { // gorm sets their keys to numbers that the database did not make
+		for _, f := range s.filled {
+			for n, i := range f.rows {
+				f.column.Fill(db.Statement.Context, &s.rows, i, f.ids[n])
+			}
+		}
+	}
 	if _, conflict := conflictOf(db.Statement); conflict && !s.conflict && s.plan.Fills() {
 		addError(db, errors.New("a conflict clause was added after snowkey:check, which must see it: add it earlier"))
 	}
@@ -100,10 +111,10 @@ func (p *Plugin) resolve(db *gorm.DB) {
 // fails, the rows may be written.
 func (p *Plugin) reset(db *gorm.DB) {
 	s := statementOf(db.Statement)
-	if s != nil && s.upsert != nil && !s.sent && db.Error == nil {
+	if s != nil && s.upsert != nil && !s.sent && db.Error == nil && !db.DryRun {
 		addError(db, errors.New("snowkey:resolve did not run after the INSERT: do not remove gorm:save_after_associations"))
 	}
-	if s != nil && db.Error != nil {
+	if s != nil && (db.Error != nil || db.DryRun && !s.associated) {
 		_, began := db.InstanceGet("gorm:started_transaction")
 		s.reset(began)
 	}
@@ -114,7 +125,7 @@ func (p *Plugin) reset(db *gorm.DB) {
 // or whose tags are wrong.
 func (p *Plugin) checkUpdate(db *gorm.DB) {
 	if db.Error == nil && db.Statement.Schema != nil {
-		addError(db, p.Keys().Plan(db.Statement.Schema, db.Statement.Table, db.Name()).Err)
+		addError(db, p.registry.Plan(db, db.Statement.Schema, db.Statement.Table).Err)
 	}
 }
 

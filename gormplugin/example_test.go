@@ -2,8 +2,10 @@ package gormplugin_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/glebarez/sqlite"
 	"gorm.io/gorm"
 	"gorm.io/gorm/utils/tests"
 
@@ -24,10 +26,13 @@ type Invoice struct {
 }
 
 func Example() {
-	db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true}) // your database here
+	db, err := gorm.Open(sqlite.Open("file::memory:"), &gorm.Config{}) // your database here
 	if err != nil {
 		fmt.Println(err)
 		return
+	}
+	if pool, err := db.DB(); err == nil {
+		pool.SetMaxOpenConns(1) // each connection has its own database
 	}
 	rows, err := core.New(core.Config{Worker: core.Fixed(3)})
 	if err != nil {
@@ -53,7 +58,7 @@ func Example() {
 	}
 
 	invoice := Invoice{Customer: &Customer{Name: "Ada"}}
-	err = db.WithContext(context.Background()).Create(&invoice).Error
+	err = errors.Join(db.AutoMigrate(&Customer{}, &Invoice{}), db.WithContext(context.Background()).Create(&invoice).Error)
 	parts, _ := core.Twitter().Decode(invoice.ID)
 	fmt.Println(invoice.CustomerID == invoice.Customer.ID, parts.Worker, err)
 	// Output: true 4 <nil>

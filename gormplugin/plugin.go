@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -63,12 +65,11 @@ type Table struct {
 type Plugin struct {
 	keysHolder // for package graph
 	cfg        Config
+	registry   *keys.Registry
 
 	mu     sync.Mutex // of Initialize
 	source atomic.Pointer[sqltype.Source]
 	leased atomic.Pointer[worker.Generator] // nil with a Source
-
-	uses atomic.Int64 // calls of Name
 }
 
 type keysHolder = keys.Holder
@@ -81,9 +82,8 @@ var (
 // New returns a Plugin. db.Use reports the faults of the configuration.
 func New(cfg Config) *Plugin { return &Plugin{cfg: cfg} }
 
-// Name returns a new name for each call. Otherwise gorm would refuse a second plugin on a handle before
-// Initialize can say what to do.
-func (p *Plugin) Name() string { return fmt.Sprintf("snowkey:%p:%d", p, p.uses.Add(1)) }
+// Name returns "snowkey": gorm takes one plugin of a name on a handle.
+func (p *Plugin) Name() string { return "snowkey" }
 
 // Initialize is called by db.Use. It checks the configuration and Config.Models, leases a worker
 // ID unless there is a Source, and registers the callbacks that fill keys. It returns a
@@ -95,25 +95,23 @@ func (p *Plugin) Initialize(db *gorm.DB) (err error) {
 		return err
 	}
 	if db.Callback().Create().Get("snowkey:fill") != nil {
-		return fmt.Errorf("gormplugin: the handle has a snowkey plugin already: call db.Use once, where gorm.Open is called; in tests, open a handle for each test, or install the plugin where they share one: %w", gorm.ErrRegistered)
-	}
-	listed := false // in gorm.Config.Plugins, which dbresolver copies for its replicas
-	for _, other := range db.Plugins {
-		listed = listed || other == p
+		return fmt.Errorf("gormplugin: the handle has a snowkey plugin already: call db.Use once, where gorm.Open is called: %w", gorm.ErrRegistered)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	leased := p.leased.Load()
-	if leased != nil && !listed {
-		return errors.New("gormplugin: the plugin leases its worker ID from the database of another handle: make one plugin for each database; for a second handle of the same database, use gormplugin.New(gormplugin.Config{Source: plugin})")
-	}
-	registry, source := p.Keys(), p.cfg.Source
-	if registry == nil {
-		if registry, err = p.cfg.registry(cmp.Or[sqltype.Source](source, p)); err != nil { // p has leased by the first create
+	source, leased := p.cfg.Source, p.leased.Load()
+	if p.registry == nil {
+		registry, err := p.cfg.registry(cmp.Or[sqltype.Source](source, p)) // p has leased by the first create
+		if err != nil {
 			return err
 		}
+		p.registry, p.keysHolder = registry, keys.Hold(registry)
 	}
-	if err := registry.Validate(db, p.cfg.Models); err != nil {
+	listed := slices.Contains(slices.Collect(maps.Values(db.Plugins)), gorm.Plugin(p)) // in a copy of gorm.Config, as dbresolver makes for its replicas
+	if err := p.registry.CheckHome(db); err != nil && !listed {
+		return fmt.Errorf("gormplugin: %w", err)
+	}
+	if err := p.registry.Validate(db, p.cfg.Models); err != nil {
 		return err
 	}
 	var gen *worker.Generator
@@ -123,18 +121,16 @@ func (p *Plugin) Initialize(db *gorm.DB) (err error) {
 		}
 		source = gen
 	}
-	if registry != p.Keys() { // else another handle may be reading it
-		p.keysHolder = keys.Hold(registry)
-	}
 	if err := p.register(db); err != nil {
 		if gen != nil {
 			err = errors.Join(err, gen.Close(context.Background()))
 		}
 		return err
 	}
-	keepFilled(db)
-	useIntegerKeys(db)
 	if leased == nil {
+		if gen != nil {
+			p.registry.SetHome(db)
+		}
 		p.source.Store(&source)
 		p.leased.Store(gen)
 	}

@@ -51,6 +51,7 @@ type node struct {
 	role        role
 	walked      bool
 	keyGiven    bool      // by this graph
+	referred    bool      // other rows refer to it
 	via         *relation // how a child was reached
 	inner       *node     // another row at this address: a struct and its first field have one address
 	first, last int32     // edges to its parents, from 1
@@ -83,6 +84,9 @@ func newGraph(ctx context.Context, db *gorm.DB, value any, joins bool) (*graph, 
 	}
 	if g.keys == nil {
 		return nil, errors.New("graph: the plugin is not in use on this handle: call db.Use first")
+	}
+	if err := g.keys.CheckHome(db); err != nil {
+		return nil, fmt.Errorf("graph: %w", err)
 	}
 	if err := g.addRoots(reflect.ValueOf(value), -1); err != nil {
 		return nil, err
@@ -231,6 +235,7 @@ func (g *graph) nodeOf(v reflect.Value, m *model, reached role) *node {
 
 // addEdge appends an edge to the child's: the last one sets the foreign key.
 func (g *graph) addEdge(child, parent *node, refs *[]reference) {
+	parent.referred = true
 	g.edges = append(g.edges, edge{child: child, parent: parent, refs: refs})
 	at := int32(len(g.edges))
 	if child.first == 0 {

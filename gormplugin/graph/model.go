@@ -50,7 +50,7 @@ func (g *graph) modelOf(s *schema.Schema, how selection) (*model, error) {
 	if how == byHandle {
 		stmt.Selects, stmt.Omits = g.db.Statement.Selects, g.db.Statement.Omits
 	}
-	plan := g.keys.Plan(s, "", g.db.Name())
+	plan := g.keys.Plan(g.db, s, "")
 	if plan.Err != nil {
 		return nil, fmt.Errorf("graph: %w", plan.Err)
 	}
@@ -129,7 +129,7 @@ func (g *graph) newRelation(rel *schema.Relationship, to selection, joinOnly boo
 	for _, ref := range rel.References {
 		copied := reference{constant: ref.PrimaryValue, to: ref.ForeignKey}
 		if f := ref.PrimaryKey; f != nil && ref.PrimaryValue == "" {
-			plugin, auto := makerOf(f, g.keys.Plan(f.Schema, "", g.db.Name())) // its model reports an error of the plan
+			plugin, auto := makerOf(f, g.keys.Plan(g.db, f.Schema, "")) // its model reports an error of the plan
 			copied.from, copied.made = f, plugin || auto || f.PrimaryKey && len(f.Schema.PrimaryFields) == 1
 		}
 		if rel.JoinTable != nil && !ref.OwnPrimaryKey && ref.PrimaryValue == "" {

@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
@@ -88,6 +89,7 @@ func (w *writer) sortShared(b *batch) []*node {
 // insert writes rows by one INSERT.
 func (w *writer) insert(gr *group, list []*node) error {
 	tx := w.session(gr)
+	tx.Statement.Settings.Store(keys.Referred{}, func(i int) bool { return list[i].referred })
 	selects, omits, upsert := slices.Clone(tx.Statement.Selects), slices.Clone(tx.Statement.Omits), hasConflictClause(tx.Statement)
 	tx = tx.Create(structsOf(list))
 	stmt := tx.Statement

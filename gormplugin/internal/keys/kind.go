@@ -62,9 +62,9 @@ func kindOf(f *schema.Field, o options, dialect string) (Kind, error) {
 		return 0, fmt.Errorf("size:%d is too small for a key of 63 bits: say size:64, or leave it out", f.Size)
 	case k == base62 && dialect == "mysql" && !strings.Contains(strings.ToLower(string(f.DataType)), "bin"):
 		return 0, fmt.Errorf("a column of MySQL ignores case by default, and base 62 does not: add type:char(11) CHARACTER SET ascii COLLATE ascii_bin to its gorm tag %q", f.Tag.Get("gorm"))
-	case f.AutoIncrement && f.TagSettings["AUTOINCREMENT"] == "":
+	case f.AutoIncrement && !o.configured && f.TagSettings["AUTOINCREMENT"] == "":
 		return 0, fmt.Errorf("the key of type %v is auto-increment to gorm: add autoIncrement:false to its gorm tag %q", f.FieldType, f.Tag.Get("gorm"))
-	case f.AutoIncrement:
+	case f.AutoIncrement && !o.configured:
 		return 0, fmt.Errorf("the gorm tag %q makes it auto-increment: say autoIncrement:false", f.Tag.Get("gorm"))
 	case f.Serializer != nil:
 		return 0, errors.New("a serializer would write the key in another form: remove it from the gorm tag")

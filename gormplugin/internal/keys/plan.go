@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
@@ -37,22 +38,37 @@ func (p *Plan) FillsKey() bool {
 
 var empty Plan
 
-// Plan returns the plan of a model for a database of the dialect. s is nil for a table without a
-// model: Config.Tables may name its column.
-func (r *Registry) Plan(s *schema.Schema, table, dialect string) *Plan {
-	if s == nil {
-		if c, ok := r.table(table); ok {
-			return &Plan{Columns: []Column{c}}
-		}
+type planID struct {
+	schema         *schema.Schema
+	table, dialect string
+}
+
+// Plan returns the plan of a model in a table. s is nil for a table without a model: Config.Tables may
+// name its column.
+func (r *Registry) Plan(db *gorm.DB, s *schema.Schema, table string) *Plan {
+	c, configured := r.table(table)
+	switch {
+	case s == nil && configured:
+		return &Plan{Columns: []Column{c}}
+	case s == nil:
 		return &empty
+	case !configured:
+		table = ""
 	}
-	if known, ok := r.plans.Load(s); ok {
+	id := planID{s, table, db.Name()}
+	if known, ok := r.plans.Load(id); ok {
 		return known.(*Plan)
 	}
-	p := &Plan{}
-	fields, faults := r.keyFields(s)
+	known, _ := r.plans.LoadOrStore(id, r.newPlan(db, id))
+	return known.(*Plan)
+}
+
+func (r *Registry) newPlan(db *gorm.DB, id planID) *Plan {
+	p, s := &Plan{}, id.schema
+	await(db, s)
+	fields, faults := r.keyFields(s, id.table)
 	for _, f := range fields {
-		c, err := r.column(f, dialect)
+		c, err := r.column(f, id.dialect)
 		if err != nil {
 			faults = append(faults, err)
 		} else if c.Source != nil || f.PrimaryKey {
@@ -73,8 +89,22 @@ func (r *Registry) Plan(s *schema.Schema, table, dialect string) *Plan {
 			p.Database = &Column{Name: FieldName(f), DBName: f.DBName, Field: f}
 		}
 	}
-	known, _ := r.plans.LoadOrStore(s, p)
-	return known.(*Plan)
+	return p
+}
+
+// await waits until gorm has parsed a model and the models of its relations. Another goroutine may
+// still be parsing the relations of a model that gorm has found by a relation.
+func await(db *gorm.DB, s *schema.Schema) {
+	parse := func(s *schema.Schema) {
+		if s.ModelType.Name() != "" { // gorm makes a join table without a name together with its owner
+			_ = (&gorm.Statement{DB: db}).Parse(reflect.New(s.ModelType).Interface())
+		}
+	}
+	parse(s)
+	for _, ref := range references(s) {
+		parse(ref.PrimaryKey.Schema)
+		parse(ref.ForeignKey.Schema)
+	}
 }
 
 func (r *Registry) column(f keyField, dialect string) (Column, error) {
@@ -103,9 +133,10 @@ type keyField struct {
 }
 
 // keyFields finds the fields that are tagged or named in Config.Tables, a sole key whose type
-// needs no tag, and other keys of these types. A nil Registry has no tables.
-func (r *Registry) keyFields(s *schema.Schema) (fields []keyField, faults []error) {
-	table, configured := r.table(s.Table)
+// needs no tag, and other keys of these types. name is the table of a statement, or empty. A nil
+// Registry has no tables.
+func (r *Registry) keyFields(s *schema.Schema, name string) (fields []keyField, faults []error) {
+	table, configured := r.table(name, s.Table)
 	met := !configured // the column of Config.Tables
 	for _, f := range s.Fields {
 		o, tagged, err := readTag(f)
@@ -126,7 +157,7 @@ func (r *Registry) keyFields(s *schema.Schema) (fields []keyField, faults []erro
 					FieldName(f), table.Name))
 				continue
 			}
-			o.base62 = o.base62 || table.Kind == base62
+			o.configured, o.base62 = true, o.base62 || table.Kind == base62
 			o.source = cmp.Or(o.source, table.SourceName)
 			tagged = true
 		}
@@ -170,7 +201,7 @@ func (r *Registry) SoleInteger(s *schema.Schema) *schema.Field {
 	if len(s.PrimaryFields) != 1 {
 		return nil
 	}
-	fields, _ := r.keyFields(s)
+	fields, _ := r.keyFields(s, "")
 	for _, f := range fields {
 		if f.Field != s.PrimaryFields[0] || f.required {
 			continue

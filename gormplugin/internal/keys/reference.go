@@ -41,8 +41,8 @@ func (r *Registry) checkCopy(ref *schema.Reference) error {
 	case reflect.Int, reflect.Uint:
 		lossy = t.Bits() < 64
 	case reflect.String:
-		own := rows.Base(from.FieldType)
-		lossy = (rows.IsInteger(own) || rows.IsNull(own)) && !reflect.PointerTo(t).Implements(reflect.TypeFor[sql.Scanner]())
+		own := rows.Base(from.FieldType) // gorm formats a builtin integer
+		lossy = (rows.IsInteger(own) && isDefined(own) || rows.IsNull(own)) && !reflect.PointerTo(t).Implements(reflect.TypeFor[sql.Scanner]())
 	}
 	if !lossy || to.Serializer != nil || !r.fills(from) {
 		return nil
@@ -53,7 +53,7 @@ func (r *Registry) checkCopy(ref *schema.Reference) error {
 
 // fills reports whether the plugin fills a field of a model.
 func (r *Registry) fills(f *schema.Field) bool {
-	fields, _ := r.keyFields(f.Schema)
+	fields, _ := r.keyFields(f.Schema, "")
 	return slices.ContainsFunc(fields, func(known keyField) bool { return known.Field == f && !known.required })
 }
 

@@ -3,11 +3,14 @@
 package keys
 
 import (
+	"database/sql"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
@@ -25,8 +28,9 @@ type Registry struct {
 	exemptModels map[reflect.Type]bool
 	exemptTables map[string]bool
 
-	plans   sync.Map // *schema.Schema → *Plan
+	plans   sync.Map // planID → *Plan
 	uniques sync.Map // *schema.Schema → []Unique
+	home    atomic.Pointer[sql.DB]
 }
 
 // New makes a Registry of these sources. It adds their faults to wrong.
@@ -108,29 +112,83 @@ func (r *Registry) find(name string) (sqltype.Source, error) {
 	return s, nil
 }
 
-// table returns the column that Config.Tables names for a table, in any schema.
-func (r *Registry) table(name string) (Column, bool) {
-	if r == nil || len(r.tables) == 0 {
-		return Column{}, false
+// table returns the column that Config.Tables names for the first of the tables that it has, in any
+// schema.
+func (r *Registry) table(names ...string) (Column, bool) {
+	if r != nil && len(r.tables) > 0 {
+		for _, name := range names {
+			if c, ok := r.tables[bareName(name)]; ok {
+				return c, true
+			}
+		}
 	}
-	c, ok := r.tables[bareName(name)]
-	return c, ok
+	return Column{}, false
 }
 
-// Holder is embedded in the plugin, so that the graph writer finds the Registry on a handle.
+// SetHome notes the pool that the worker ID is leased from.
+func (r *Registry) SetHome(db *gorm.DB) { r.home.Store(poolOf(db.Statement.ConnPool)) }
+
+// CheckHome refuses a statement that goes to another database than the one that the worker ID is
+// leased from: handles that share a gorm.Config share its plugins and callbacks. It allows the pools
+// of gorm.io/plugin/dbresolver, and pools that hide their *sql.DB.
+func (r *Registry) CheckHome(db *gorm.DB) error {
+	home, pool := r.home.Load(), (*sql.DB)(nil)
+	if home != nil {
+		pool = poolOf(db.Statement.ConnPool)
+	}
+	if pool == home || pool == nil {
+		return nil
+	}
+	known := false
+	for _, plugin := range db.Plugins {
+		if resolver, ok := plugin.(interface {
+			Call(func(gorm.ConnPool) error) error
+		}); ok {
+			_ = resolver.Call(func(other gorm.ConnPool) error {
+				known = known || poolOf(other) == pool
+				return nil
+			})
+		}
+	}
+	if known {
+		return nil
+	}
+	return errors.New("the plugin leases its worker ID from the database of another handle: give each database its own plugin and its own gorm.Config; for a second pool of the same database, use gormplugin.New(gormplugin.Config{Source: plugin})")
+}
+
+// poolOf returns the pool of a connection, or nil. gorm reads a *sql.Tx in this way too.
+func poolOf(conn gorm.ConnPool) *sql.DB {
+	switch c := conn.(type) {
+	case *sql.DB:
+		return c
+	case *sql.Tx, *sql.Conn:
+		if pool := reflect.ValueOf(c).Elem().FieldByName("db"); pool.IsValid() {
+			return (*sql.DB)(pool.UnsafePointer())
+		}
+	case gorm.GetDBConnector:
+		pool, _ := c.GetDBConn()
+		return pool
+	}
+	return nil
+}
+
+// Referred is the key of a setting of gorm, by which package graph says which rows others refer to: a
+// func(i int) bool.
+type Referred struct{}
+
+// Holder is embedded in the plugin, so that package graph finds the Registry on a handle.
 type Holder struct{ registry *Registry }
 
 // Hold returns a Holder of the Registry.
 func Hold(r *Registry) Holder { return Holder{r} }
 
-// Keys returns the Registry.
-func (h Holder) Keys() *Registry { return h.registry }
+func (h Holder) held() *Registry { return h.registry }
 
 // Of returns the Registry of a handle's plugin, or nil.
 func Of(db *gorm.DB) *Registry {
 	for _, plugin := range db.Plugins {
-		if h, ok := plugin.(interface{ Keys() *Registry }); ok {
-			return h.Keys()
+		if h, ok := plugin.(interface{ held() *Registry }); ok {
+			return h.held()
 		}
 	}
 	return nil

@@ -20,9 +20,10 @@ const (
 
 // options is what the tag snowflake, or a Table, says of a field.
 type options struct {
-	source string // a name in Config.Named; empty: Config.Source
-	base62 bool
-	never  bool
+	source     string // a name in Config.Named; empty: Config.Source
+	base62     bool
+	never      bool
+	configured bool // in Config.Tables: the model may lack tags
 }
 
 // readTag reads the field's own tag: snowflake, snowflake:orders, snowflake:base62,

@@ -21,7 +21,7 @@ func (r *Registry) Validate(db *gorm.DB, models []any) error {
 			faults = append(faults, fmt.Errorf("%s: %w", TypeName(reflect.TypeOf(model)), err))
 			continue
 		}
-		fields, unfit := r.keyFields(stmt.Schema)
+		fields, unfit := r.keyFields(stmt.Schema, "")
 		faults = append(faults, unfit...)
 		if err := unkeyed(stmt.Schema, fields); err != nil && len(unfit) == 0 && !r.Exempts(stmt.Schema, stmt.Schema.Table) {
 			faults = append(faults, err)

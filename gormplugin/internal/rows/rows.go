@@ -97,6 +97,9 @@ func (r *Rows) AreStructs() bool {
 	return r.Len > 0
 }
 
+// AreMaps reports whether the rows are maps.
+func (r *Rows) AreMaps() bool { return r.Len > 0 && r.At(0).Kind() == reflect.Map }
+
 // Direct returns a field behind no pointer, with as little reflection as possible. It returns the
 // zero Value if the row is nil, is a map, or cannot be set.
 func (r *Rows) Direct(i int, path []int) reflect.Value {
