@@ -13,6 +13,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -263,8 +264,23 @@ func TestHooks(t *testing.T) {
 	if err := db.Create(&h).Error; err != nil || h.ID != 1 || h.Tags[0].ID != 2 || h.Tags[2].ID != 4 {
 		t.Errorf("%+v, %v", h, err)
 	}
-	if err := db.Create(&Hooked{Mode: "clear"}).Error; err == nil || !strings.Contains(err.Error(), "Hooked.ID was filled, and a hook has set it to zero") {
-		t.Error(err)
+	for _, key := range []sqltype.ID{0, 4712} {
+		for way, create := range map[string]func(h *Hooked) error{
+			"Create": func(h *Hooked) error { return db.Create(h).Error },
+			"Save":   func(h *Hooked) error { return db.Save([]*Hooked{h}).Error },
+			"upsert": func(h *Hooked) error { return db.Clauses(clause.OnConflict{DoNothing: true}).Create(h).Error },
+			"graph":  func(h *Hooked) error { return graph.Create(t.Context(), db, h) },
+			"Assign, then Create": func(h *Hooked) error {
+				return errors.Join(graph.Assign(t.Context(), db, h), db.Create(h).Error)
+			},
+		} {
+			if err := create(&Hooked{ID: key, Mode: "clear"}); err == nil || !strings.Contains(err.Error(), "Hooked.ID is zero: a hook has set it to zero") {
+				t.Errorf("%s of %d: %v", way, key, err)
+			}
+		}
+	}
+	if keys := stored(t, db, "hookeds", "id"); len(keys) != 1 {
+		t.Errorf("%d", keys)
 	}
 	skipped := Hooked{Mode: "refuse"}
 	if err := db.Session(&gorm.Session{SkipHooks: true}).Create(&skipped).Error; err != nil || skipped.ID == 0 || skipped.Seen != 0 {

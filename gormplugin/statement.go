@@ -18,13 +18,16 @@ type statement struct {
 	stmt     *gorm.Statement
 	plan     *keys.Plan
 	rows     rows.Rows
+	columns  []*keys.Column // those of the plan that are written
 	filled   []filled
 	hooks    bool    // the model has hooks before the INSERT
 	conflict bool    // there is a conflict clause
 	upsert   *upsert // nil if no row can have another key
 	sent     bool    // the INSERT has succeeded
 
-	associations []*statement // gorm's creates of associated rows
+	associated   bool             // the create is a part of another one
+	referred     func(i int) bool // rows of other statements refer to row i
+	associations []*statement     // gorm's creates of associated rows
 }
 
 // filled is a column, the indexes of the rows in which it was zero, and their ids.
@@ -39,9 +42,13 @@ type statementKey struct{}
 
 func newStatement(stmt *gorm.Statement, plan *keys.Plan) *statement {
 	s := &statement{stmt: stmt, plan: plan, rows: rows.Of(stmt.ReflectValue)}
-	if v, ok := stmt.Settings.Load(statementKey{}); ok {
+	s.referred = s.hasChildren
+	if v, ok := stmt.Settings.LoadAndDelete(keys.Referred{}); ok {
+		s.referred, s.associated = v.(func(int) bool), true
+	} else if v, ok := stmt.Settings.Load(statementKey{}); ok {
 		outer := v.(*statement)
-		outer.associations = append(outer.associations, s)
+		outer.associations, s.associated = append(outer.associations, s), true
+		s.referred = func(int) bool { return true }
 	}
 	stmt.Settings.Store(statementKey{}, s)
 	return s
@@ -75,15 +82,15 @@ func (s *statement) fill() error {
 	var reserved keys.Reservation
 	for i := range s.plan.Columns {
 		c := &s.plan.Columns[i]
-		if c.Source == nil {
-			continue
-		}
-		if len(s.stmt.Selects)+len(s.stmt.Omits) > 0 {
+		if c.Source != nil && len(s.stmt.Selects)+len(s.stmt.Omits) > 0 {
 			if selected, err := s.selects(c); err != nil {
 				return err
 			} else if !selected {
 				continue
 			}
+		}
+		if s.columns = append(s.columns, c); c.Source == nil {
+			continue
 		}
 		zero, err := c.Zero(&s.rows)
 		if err != nil {
@@ -122,10 +129,11 @@ func (s *statement) selects(c *keys.Column) (bool, error) {
 	return kept || !isNamed, nil
 }
 
-// check refuses rows whose key is still zero, and prepares an upsert.
+// check refuses rows whose key is zero after the hooks, and prepares an upsert.
 func (s *statement) check(registry *keys.Registry, db *gorm.DB) error {
-	for i := range s.plan.Columns {
-		if c := &s.plan.Columns[i]; c.Source == nil {
+	s.hooks = s.stmt.Schema != nil && !s.stmt.SkipHooks && (s.stmt.Schema.BeforeSave || s.stmt.Schema.BeforeCreate)
+	for _, c := range s.columns {
+		if c.Source == nil || s.hooks {
 			if zero, err := c.Zero(&s.rows); err != nil || len(zero) > 0 {
 				return cmp.Or(err, c.ErrNotSet())
 			}
@@ -135,13 +143,8 @@ func (s *statement) check(registry *keys.Registry, db *gorm.DB) error {
 	if s.conflict = conflict; s.stmt.Schema == nil {
 		return nil
 	}
-	s.hooks = !s.stmt.SkipHooks && (s.stmt.Schema.BeforeSave || s.stmt.Schema.BeforeCreate)
-	if s.hooks {
-		for _, f := range s.filled {
-			if zero, err := f.column.Zero(&s.rows); err != nil || len(zero) > 0 {
-				return cmp.Or(err, f.column.ErrNotSet())
-			}
-		}
+	if on.UpdateAll {
+		s.keepNumbers(db)
 	}
 	if _, returning := s.stmt.Clauses["RETURNING"]; returning {
 		returnInPlace(s.stmt)
@@ -174,7 +177,7 @@ func (p *Plugin) checkDatabaseKey(db *gorm.DB, plan *keys.Plan) error {
 	stmt := db.Statement
 	_, upserts := conflictOf(stmt)
 	refuse := p.cfg.Strict && !upserts
-	if !refuse && (plan.Noticed.Load() || !plan.Database.Field.HasDefaultValue) || p.Keys().Exempts(stmt.Schema, stmt.Table) {
+	if !refuse && (plan.Noticed.Load() || !plan.Database.Field.HasDefaultValue) || p.registry.Exempts(stmt.Schema, stmt.Table) {
 		return nil
 	}
 	list := rows.Of(stmt.ReflectValue)

@@ -12,6 +12,7 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
 // upsert is a create with a conflict clause. A row that collided has another key in the database
@@ -42,7 +43,6 @@ func (s *statement) prepareUpsert(registry *keys.Registry, db *gorm.DB, on claus
 	model := s.stmt.Schema
 	u := &upsert{fields: slices.Clone(model.PrimaryFields)}
 	for _, f := range s.filled {
-		u.rows = append(u.rows, f.rows...)
 		if !f.column.Field.PrimaryKey {
 			u.fields = append(u.fields, f.column.Field)
 		}
@@ -55,7 +55,7 @@ func (s *statement) prepareUpsert(registry *keys.Registry, db *gorm.DB, on claus
 	byKey := len(on.Columns) == 0 && on.OnConstraint == "" && on.UpdateAll || // gorm then names the key
 		len(named) > 0 && !slices.ContainsFunc(model.PrimaryFields, func(f *schema.Field) bool { return !slices.Contains(named, f) })
 	switch {
-	case byKey && (!anyIndex || len(declared) == 0):
+	case byKey && !anyIndex:
 		if len(u.fields) == len(model.PrimaryFields) {
 			return nil
 		}
@@ -68,14 +68,12 @@ func (s *statement) prepareUpsert(registry *keys.Registry, db *gorm.DB, on claus
 		u.indexes = declared
 	}
 	u.replaces = !byKey && (len(named) > 0 || on.OnConstraint != "" || !on.DoNothing)
-	if u.replaces || !s.plan.FillsKey() { // gorm may set a key that the database makes in the wrong row
-		u.rows = u.rows[:0]
-		for i := range s.rows.Len {
+	for i := range s.rows.Len { // gorm may set a key that the database makes in the wrong row
+		if u.replaces || !s.plan.FillsKey() || s.isFilled(i) || s.referred(i) {
 			u.rows = append(u.rows, i)
 		}
 	}
-	slices.Sort(u.rows)
-	if u.rows = slices.Compact(u.rows); len(u.rows) == 0 {
+	if len(u.rows) == 0 {
 		return nil
 	}
 	if returning, ok := s.stmt.Clauses["RETURNING"].Expression.(clause.Returning); ok && s.rows.Len > 1 && (on.DoNothing || len(on.Where.Exprs) > 0) {
@@ -149,8 +147,8 @@ func (s *statement) resolve(db *gorm.DB) error {
 			if err := s.set(i, values); err != nil {
 				return err
 			}
-		} else if s.isFilled(i) {
-			return fmt.Errorf("row %d was not written, and the row that it collided with is not found by %s: declare the unique index in the model, and send values that the database does not change, such as rounded times", i, u.indexNames())
+		} else if s.isFilled(i) || s.referred(i) {
+			return fmt.Errorf("row %d was not written, and the row that it collided with is not found by %s: declare the unique index in the model, without length and expressions, and send values that the database does not change, such as rounded times", i, u.indexNames())
 		}
 	}
 	return nil
@@ -173,12 +171,13 @@ func (s *statement) findOwn(db *gorm.DB) (rest []int, err error) {
 		return nil, err
 	}
 	for _, i := range u.rows {
-		switch _, set := u.valueOf(i, key.Fields[0]); {
+		value, set := u.valueOf(i, key.Fields[0])
+		switch given := set && !u.replaces && s.plan.FillsKey() && !s.isFilledKey(i); {
 		case found[i] != nil:
 			err = s.set(i, found[i])
-		case set && !u.replaces && s.plan.FillsKey() && !s.isFilledKey(i):
-			// It exists under another key: the struct keeps the caller's.
-		default:
+		case given && s.referred(i):
+			err = fmt.Errorf("row %d was not written, because another row has its unique values, and rows would refer to its key %v: give it the key of that row, or leave the key zero", i, value)
+		case !given: // else the struct keeps the caller's key
 			rest = append(rest, i)
 		}
 		if err != nil {
@@ -220,6 +219,15 @@ func (s *statement) isFilledKey(i int) bool {
 	})
 }
 
+// hasChildren reports whether gorm writes rows that refer to row i.
+func (s *statement) hasChildren(i int) bool {
+	related := &s.stmt.Schema.Relationships
+	return slices.ContainsFunc(slices.Concat(related.HasOne, related.HasMany, related.Many2Many), func(rel *schema.Relationship) bool {
+		v := rows.Field(s.rows.At(i), rel.Field.StructField.Index)
+		return v.IsValid() && !v.IsZero()
+	})
+}
+
 // valueOf returns the value that was sent for a column of a row, and false if none was, or a default
 // of the database.
 func (u *upsert) valueOf(i int, f *schema.Field) (any, bool) {
@@ -229,14 +237,18 @@ func (u *upsert) valueOf(i int, f *schema.Field) (any, bool) {
 	}
 	value := u.sent.Values[i][k]
 	_, isExpr := value.(clause.Expression)
-	return value, !isExpr && value != nil
+	return value, !isExpr
 }
 
-// set sets the fields of a row. It zeroes them first: gorm writes through pointers, which other rows
-// may share.
+// set sets the fields of a row that differ: goroutines may share a row that is written. It zeroes them
+// first: gorm writes through pointers, which other rows may share.
 func (s *statement) set(i int, values []any) error {
 	for k, f := range s.upsert.fields {
-		f.ReflectValueOf(s.stmt.Context, s.rows.At(i)).SetZero()
+		field := f.ReflectValueOf(s.stmt.Context, s.rows.At(i))
+		if values[k] != nil && rows.Text(field) == rows.Text(reflect.ValueOf(values[k])) {
+			continue
+		}
+		field.SetZero()
 		if _, isExpr := values[k].(clause.Expression); isExpr || values[k] == nil {
 			continue
 		}
@@ -258,17 +270,17 @@ func (u *upsert) indexNames() string {
 	return fmt.Sprint(names)
 }
 
-// keepFilled makes gorm write UpdateAll so that a column that the plugin filled beside the key, such
-// as a public number, keeps its value in existing rows.
-func keepFilled(db *gorm.DB) {
-	next := db.ClauseBuilders["ON CONFLICT"]
-	db.ClauseBuilders["ON CONFLICT"] = func(c clause.Clause, builder clause.Builder) {
-		stmt, _ := builder.(*gorm.Statement)
-		on, isConflict := c.Expression.(clause.OnConflict)
-		if stmt != nil && isConflict && on.UpdateAll {
-			if s := statementOf(stmt); s != nil {
-				c.Expression = s.keepFilled(on)
-			}
+// keepFilled makes gorm write the statement's UpdateAll so that a column that the plugin filled beside
+// the key, such as a public number, keeps its value in existing rows. The handle keeps its builders.
+func (s *statement) keepNumbers(db *gorm.DB) {
+	if !slices.ContainsFunc(s.filled, func(f filled) bool { return f.column.Field != nil && !f.column.Field.PrimaryKey }) {
+		return
+	}
+	own, next := *db.Config, db.ClauseBuilders["ON CONFLICT"]
+	own.ClauseBuilders = maps.Clone(own.ClauseBuilders)
+	own.ClauseBuilders["ON CONFLICT"] = func(c clause.Clause, builder clause.Builder) {
+		if on, ok := c.Expression.(clause.OnConflict); ok && builder == clause.Builder(s.stmt) {
+			c.Expression = s.keepFilled(on)
 		}
 		if next != nil {
 			next(c, builder)
@@ -276,6 +288,7 @@ func keepFilled(db *gorm.DB) {
 			c.Build(builder)
 		}
 	}
+	db.Config = &own
 }
 
 func (s *statement) keepFilled(on clause.OnConflict) clause.OnConflict {

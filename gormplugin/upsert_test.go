@@ -28,6 +28,7 @@ type (
 		Name     *string        `gorm:"uniqueIndex:,collate:nocase"`
 		Hidden   *string        // has an index that the model does not declare
 		Low      *string        `gorm:"uniqueIndex:,expression:lower(low)"`
+		Lower    *string        `gorm:"index:lower,class:unique"`
 		Deleted  gorm.DeletedAt `gorm:"column:deleted_at"`
 		Tickets  []SeatTicket
 		SharedBy []Badge `gorm:"many2many:seat_badges"`
@@ -69,7 +70,7 @@ func ptr(s string) *string { return &s }
 func TestUpsertFinds(t *testing.T) {
 	db, _ := open(t, &Seat{}, &SeatTicket{}, &Badge{})
 	gone := Seat{Row: 9, Word: ptr("w")}
-	there := Seat{Row: 1, No: 2, Code: ptr("c"), Word: ptr("w"), Name: ptr("n")}
+	there := Seat{Row: 1, No: 2, Code: ptr("c"), Word: ptr("w"), Name: ptr("n"), Lower: ptr("l")}
 	if err := errors.Join(db.Create(&gone).Error, db.Delete(&gone).Error, db.Create(&there).Error); err != nil {
 		t.Fatal(err)
 	}
@@ -81,6 +82,7 @@ func TestUpsertFinds(t *testing.T) {
 		"a composite index":   {clause.OnConflict{DoNothing: true}, Seat{Row: 1, No: 2}},
 		"a unique column":     {clause.OnConflict{DoNothing: true}, Seat{Row: 2, Code: ptr("c")}},
 		"a partial index":     {clause.OnConflict{DoNothing: true}, Seat{Row: 3, Word: ptr("w")}},
+		"class:unique":        {clause.OnConflict{DoNothing: true}, Seat{Row: 3, Lower: ptr("l")}},
 		"a named partial one": {word, Seat{Row: 4, Word: ptr("w")}},
 		"a set key":           {clause.OnConflict{Columns: []clause.Column{{Name: "code"}}, UpdateAll: true}, Seat{ID: 4711, Row: 5, Code: ptr("c")}},
 		"the key":             {clause.OnConflict{Columns: []clause.Column{clause.PrimaryColumn}, DoNothing: true}, Seat{ID: there.ID, Row: 6}},

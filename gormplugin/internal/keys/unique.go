@@ -3,6 +3,7 @@ package keys
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"sync"
 
 	"gorm.io/gorm"
@@ -14,6 +15,7 @@ import (
 type Unique struct {
 	Fields []*schema.Field
 	Where  []clause.Expression // the rows in a partial index; empty: all
+	Nulls  bool                // NULLS NOT DISTINCT
 }
 
 // Uniques returns what the tags of a model declare unique, partial indexes last: the others identify
@@ -49,11 +51,11 @@ func (r *Registry) Uniques(db *gorm.DB, s *schema.Schema) ([]Unique, error) {
 	return sets, nil
 }
 
-// uniqueIndex converts an index. ok is false if it has expressions, or is not unique.
+// uniqueIndex converts an index. ok is false if it has expressions or lengths, or is not unique.
 func uniqueIndex(s *schema.Schema, index *schema.Index) (u Unique, ok bool) {
 	for _, option := range index.Fields {
 		f := s.FieldsByDBName[option.DBName]
-		if f == nil || option.Expression != "" {
+		if f == nil || option.Expression != "" || option.Length > 0 {
 			return Unique{}, false
 		}
 		u.Fields = append(u.Fields, f)
@@ -61,5 +63,6 @@ func uniqueIndex(s *schema.Schema, index *schema.Index) (u Unique, ok bool) {
 	if index.Where != "" {
 		u.Where = []clause.Expression{clause.Expr{SQL: index.Where}}
 	}
-	return u, index.Class == "UNIQUE"
+	u.Nulls = strings.Contains(strings.ToUpper(index.Option), "NULLS NOT DISTINCT")
+	return u, strings.EqualFold(index.Class, "UNIQUE")
 }

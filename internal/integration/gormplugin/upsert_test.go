@@ -257,3 +257,57 @@ func TestUpsertOfRoundedValues(t *testing.T) {
 		}
 	})
 }
+
+// Slot has at most one row without a note in each place, in PostgreSQL.
+type Slot struct {
+	ID    sqltype.ID
+	Place string  `gorm:"size:20;uniqueIndex:slot,option:NULLS NOT DISTINCT"`
+	Note  *string `gorm:"size:20;uniqueIndex:slot"`
+}
+
+func TestUpsertOfNullsNotDistinct(t *testing.T) {
+	databases.OnEvery(t, func(t *testing.T, d databases.Database) {
+		if d.Name != "postgres" {
+			return // no other database has it
+		}
+		db := databases.Handle(t, d, fillPlugin(databases.Generator(t, 1)))
+		var version int
+		if err := db.Raw("SELECT current_setting('server_version_num')::int").Scan(&version).Error; err != nil || version < 150000 {
+			t.Logf("version %d has no NULLS NOT DISTINCT, %v", version, err)
+			return
+		}
+		there := Slot{Place: "a"}
+		if err := errors.Join(db.AutoMigrate(&Slot{}), db.Create(&there).Error); err != nil {
+			t.Fatal(err)
+		}
+		list, note := []Slot{{Place: "b"}, {Place: "a"}}, "note"
+		if err := db.Clauses(clause.OnConflict{DoNothing: true}).Create(&list).Error; err != nil || list[1].ID != there.ID || list[0].ID == 0 {
+			t.Errorf("%+v, want the key %d, %v", list, there.ID, err)
+		}
+		other := Slot{Place: "a", Note: &note}
+		if err := db.Clauses(clause.OnConflict{DoNothing: true}).Create(&other).Error; err != nil || other.ID == there.ID {
+			t.Errorf("%+v, %v", other, err)
+		}
+	})
+}
+
+// Prefix is unique in the first letters of a column, in MySQL and MariaDB.
+type Prefix struct {
+	ID   sqltype.ID
+	Word string `gorm:"size:20;uniqueIndex:,length:2"`
+}
+
+func TestUpsertOfPrefix(t *testing.T) {
+	onFresh(t, []any{&Prefix{}}, func(t *testing.T, db *gorm.DB) {
+		if db.Name() != "mysql" {
+			return // the others ignore the length
+		}
+		if err := db.Create(&Prefix{Word: "apple"}).Error; err != nil {
+			t.Fatal(err)
+		}
+		err := db.Clauses(clause.OnConflict{DoNothing: true}).Create(&Prefix{Word: "apricot"}).Error
+		if err == nil || !strings.Contains(err.Error(), "declare the unique index in the model, without length and expressions") {
+			t.Error(err)
+		}
+	})
+}

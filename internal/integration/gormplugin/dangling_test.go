@@ -1,0 +1,177 @@
+package gormplugin
+
+import (
+	"fmt"
+	"testing"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/logger"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
+)
+
+// A passenger with seats that have meals. The database has a unique index on Hidden that no model
+// declares.
+type (
+	Passenger struct {
+		ID    sqltype.ID
+		Email string `gorm:"size:40;uniqueIndex"`
+		Seats []Seat
+		Perks []Perk `gorm:"many2many:passenger_perks"`
+	}
+	Seat struct {
+		ID          sqltype.ID
+		PassengerID sqltype.NullID
+		Passenger   *Passenger
+		Hidden      *string `gorm:"size:40"`
+		Meals       []Meal
+	}
+	Meal struct {
+		ID     sqltype.ID
+		SeatID sqltype.ID
+	}
+	Perk struct {
+		ID   sqltype.ID
+		Word string `gorm:"size:40;uniqueIndex"`
+	}
+)
+
+func text(s string) *string { return &s }
+
+// onPassengers runs a test on tables with and without foreign keys.
+func onPassengers(t *testing.T, test func(t *testing.T, db *gorm.DB)) {
+	databases.OnEvery(t, func(t *testing.T, d databases.Database) {
+		for _, foreignKeys := range []bool{true, false} {
+			t.Run(fmt.Sprintf("foreign keys %t", foreignKeys), func(t *testing.T) {
+				cfg := &gorm.Config{Logger: logger.Discard, DisableForeignKeyConstraintWhenMigrating: !foreignKeys}
+				db := databases.HandleOf(t, d.Open(t), cfg, fillPlugin(databases.Generator(t, 1)))
+				models := []any{&Passenger{}, &Perk{}, &Seat{}, &Meal{}}
+				for _, table := range []any{"passenger_perks", &Meal{}, &Seat{}, &Perk{}, &Passenger{}} {
+					if err := db.Migrator().DropTable(table); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := db.AutoMigrate(models...); err != nil {
+					t.Fatal(err)
+				}
+				if err := db.Exec("CREATE UNIQUE INDEX seat_hidden ON seats (hidden)").Error; err != nil {
+					t.Fatal(err)
+				}
+				test(t, db)
+			})
+		}
+	})
+}
+
+// checkReferences fails if a row refers to nothing.
+func checkReferences(t *testing.T, db *gorm.DB, what string) {
+	t.Helper()
+	for _, query := range []string{
+		"SELECT COUNT(*) FROM meals WHERE seat_id NOT IN (SELECT id FROM seats)",
+		"SELECT COUNT(*) FROM seats WHERE passenger_id IS NOT NULL AND passenger_id NOT IN (SELECT id FROM passengers)",
+		"SELECT COUNT(*) FROM passenger_perks WHERE passenger_id NOT IN (SELECT id FROM passengers) OR perk_id NOT IN (SELECT id FROM perks)",
+		"SELECT COUNT(*) FROM seats WHERE id <= 0",
+	} {
+		var n int64
+		if err := db.Raw(query).Scan(&n).Error; err != nil || n > 0 {
+			t.Errorf("%s: %d rows by %s, %v", what, n, query, err)
+		}
+	}
+	for _, table := range []string{"meals", "passenger_perks", "seats"} { // the next case begins anew
+		if err := db.Exec("DELETE FROM " + table).Error; err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A row that collides in a unique index that the model does not declare is an error, and never the
+// parent of rows under a key that no row has.
+func TestUndeclaredIndex(t *testing.T) {
+	onPassengers(t, func(t *testing.T, db *gorm.DB) {
+		id := []clause.Column{{Name: "id"}}
+		moves := clause.AssignmentColumns([]string{"passenger_id"})
+		for what, create := range map[string]func(seats []Seat) error{
+			"children": func(seats []Seat) error { return db.Create(&Passenger{Email: "new", Seats: seats}).Error },
+			"graph's children": func(seats []Seat) error {
+				return graph.Create(t.Context(), db, &Passenger{Email: "new", Seats: seats})
+			},
+			"UpdateAll": func(seats []Seat) error { return db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&seats).Error },
+			"Save":      func(seats []Seat) error { return db.Save(&seats).Error },
+			"DoUpdates(id)": func(seats []Seat) error {
+				return db.Clauses(clause.OnConflict{Columns: id, DoUpdates: moves}).Create(&seats).Error
+			},
+			"DoNothing(id)": func(seats []Seat) error {
+				return db.Clauses(clause.OnConflict{Columns: id, DoNothing: true}).Create(&seats).Error
+			},
+			"DoNothing": func(seats []Seat) error { return db.Clauses(clause.OnConflict{DoNothing: true}).Create(&seats).Error },
+		} {
+			for _, key := range []sqltype.ID{0, 4711} {
+				there := Seat{Hidden: text("h")}
+				if err := db.Create(&there).Error; err != nil {
+					t.Fatal(err)
+				}
+				seats := []Seat{{Hidden: text("a")}, {ID: key, Hidden: text("h"), Meals: []Meal{{}, {}}}, {Hidden: text("b")}}
+				err := create(seats)
+				if err == nil {
+					t.Errorf("%s, key %d: no error: %+v", what, key, seats)
+				}
+				checkReferences(t, db, fmt.Sprintf("%s, key %d, error %v", what, key, err))
+				if err := db.Exec("DELETE FROM passengers").Error; err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+}
+
+// A row whose key is set and whose unique value is another row's was not written: if other rows refer
+// to it, that is an error.
+func TestKeyOfNoRow(t *testing.T) {
+	onPassengers(t, func(t *testing.T, db *gorm.DB) {
+		there := Passenger{Email: "ada", Perks: []Perk{{Word: "red"}}}
+		if err := db.Create(&there).Error; err != nil {
+			t.Fatal(err)
+		}
+		nothing := clause.OnConflict{DoNothing: true}
+		taken := func() *Passenger { return &Passenger{ID: 4711, Email: "ada"} }
+		with := func(p *Passenger) *Passenger { p.Seats = []Seat{{}}; return p }
+		for what, value := range map[string]any{
+			"a parent": &Seat{Passenger: taken()},
+			"parents":  &[]Seat{{Passenger: taken()}, {Passenger: &Passenger{Email: "bob"}}},
+			"a tag":    &Passenger{Email: "cy", Perks: []Perk{{ID: 4712, Word: "red"}, {Word: "blue"}}},
+			"a root":   with(taken()),
+			"roots":    &[]*Passenger{with(taken()), with(&Passenger{Email: "dan"})},
+			"a child":  &Passenger{Email: "eve", Seats: []Seat{{ID: 4713, Hidden: text("c"), Meals: []Meal{{}}}}},
+		} {
+			for way, create := range map[string]func(value any) error{
+				"Create": func(v any) error { return db.Clauses(nothing).Create(v).Error },
+				"graph":  func(v any) error { return graph.Create(t.Context(), db.Clauses(nothing), v) },
+				"Save":   func(v any) error { return db.Save(v).Error },
+			} {
+				if way == "Save" && what != "a child" && what != "roots" {
+					continue
+				}
+				if err := db.Create(&Seat{Hidden: text("c")}).Error; err != nil {
+					t.Fatal(err)
+				}
+				err := create(value)
+				if err == nil {
+					t.Errorf("%s of %s: no error", way, what)
+				}
+				checkReferences(t, db, fmt.Sprintf("%s of %s, error %v", way, what, err))
+			}
+		}
+		// Nothing refers to it: as in gorm, it is skipped.
+		if err := db.Clauses(nothing).Create(taken()).Error; err != nil {
+			t.Error(err)
+		}
+		// A row that exists under its key is found.
+		seat := Seat{Passenger: &Passenger{ID: there.ID, Email: "ada"}}
+		if err := db.Create(&seat).Error; err != nil || seat.PassengerID.ID != there.ID {
+			t.Errorf("%+v, %v", seat, err)
+		}
+	})
+}
