@@ -14,7 +14,7 @@ type callback struct {
 		Remove(name string) error
 	}
 	name string
-	fn   func(*gorm.DB)
+	fn   func(*gorm.DB) error // its error is the create's
 }
 
 // callbacks returns the plugin's callbacks. snowkey:fill runs directly before gorm:before_create,
@@ -35,7 +35,11 @@ func (p *Plugin) callbacks(db *gorm.DB) []callback {
 func (p *Plugin) register(db *gorm.DB) error {
 	all := p.callbacks(db)
 	for i, c := range all {
-		if err := c.at.Register(c.name, c.fn); err != nil {
+		if err := c.at.Register(c.name, func(db *gorm.DB) {
+			if err := c.fn(db); err != nil {
+				_ = db.AddError(fmt.Errorf("gormplugin: table %s: %w", db.Statement.Table, err))
+			}
+		}); err != nil {
 			for _, registered := range all[:i+1] {
 				_ = registered.at.Remove(registered.name) // it fails like Register, until the last one is removed
 			}
@@ -46,91 +50,88 @@ func (p *Plugin) register(db *gorm.DB) error {
 }
 
 // fill sets zero keys, before the hooks run.
-func (p *Plugin) fill(db *gorm.DB) {
+func (p *Plugin) fill(db *gorm.DB) error {
 	stmt := db.Statement
 	if db.Error != nil {
-		return
+		return nil
 	}
 	plan := p.registry.Plan(db, stmt.Schema, stmt.Table)
-	switch {
+	switch fills := len(plan.Columns) > 0 || plan.Err != nil; {
 	case !stmt.ReflectValue.IsValid():
-		if stmt.Schema == nil && plan.Fills() { // gorm would panic
-			addError(db, gorm.ErrInvalidValue)
+		if stmt.Schema == nil && fills { // gorm would panic
+			return gorm.ErrInvalidValue
 		}
-	case len(plan.Columns) > 0 || plan.Err != nil:
+	case fills:
 		if err := p.registry.CheckHome(db); err != nil {
-			addError(db, err)
-			return
+			return err
 		}
-		addError(db, newStatement(stmt, plan).fill())
+		return newStatement(stmt, plan).fill()
 	case plan.Relations: // the plugin may fill related rows
 		newStatement(stmt, plan)
 	}
+	return nil
 }
 
 // check refuses zero keys after the hooks have run and gorm has saved the rows' parents.
-func (p *Plugin) check(db *gorm.DB) {
+func (p *Plugin) check(db *gorm.DB) error {
 	if db.Error != nil || !db.Statement.ReflectValue.IsValid() {
-		return
+		return nil
 	}
 	plan, s := p.registry.Plan(db, db.Statement.Schema, db.Statement.Table), statementOf(db.Statement)
 	if plan.Database != nil {
-		addError(db, p.checkDatabaseKey(db, plan))
+		if err := p.checkDatabaseKey(db, plan); err != nil {
+			return err
+		}
 	}
-	if s != nil {
-		addError(db, s.check(p.registry, db))
-	} else if plan.Fills() {
-		addError(db, errNotFilled)
+	switch {
+	case s != nil:
+		return s.check(p.registry, db)
+	case plan.Fills():
+		return errNotFilled
 	}
+	return nil
 }
 
 // resolve sets the rows of an upsert to their keys in the database, before gorm saves their
 // children.
-func (p *Plugin) resolve(db *gorm.DB) {
+func (p *Plugin) resolve(db *gorm.DB) error {
 	s := statementOf(db.Statement)
 	if s == nil || db.Error != nil {
-		return
+		return nil
 	}
 	s.sent = !db.DryRun
-	if s.rows.AreMaps() { // gorm sets their keys to numbers that the database did not make
-		for _, f := range s.filled {
-			for n, i := range f.rows {
-				f.column.Fill(db.Statement.Context, &s.rows, i, f.ids[n])
-			}
-		}
-	}
 	if _, conflict := conflictOf(db.Statement); conflict && !s.conflict && s.plan.Fills() {
-		addError(db, errors.New("a conflict clause was added after snowkey:check, which must see it: add it earlier"))
+		return errors.New("a conflict clause was added after snowkey:check, which must see it: add it earlier")
 	}
-	if s.upsert != nil && !db.DryRun {
-		addError(db, s.resolve(db))
+	switch {
+	case s.upsert != nil && s.sent:
+		return s.resolve(db)
+	case s.stmt.Schema != nil && len(s.stmt.Schema.FieldsWithDefaultDBValue) > 0 && s.rows.AreMaps():
+		s.refill() // gorm sets the keys of maps to numbers that the database did not make
 	}
+	return nil
 }
 
 // reset sets the keys of rows that were not written to zero. It does not run after COMMIT: if that
 // fails, the rows may be written.
-func (p *Plugin) reset(db *gorm.DB) {
+func (p *Plugin) reset(db *gorm.DB) (err error) {
 	s := statementOf(db.Statement)
 	if s != nil && s.upsert != nil && !s.sent && db.Error == nil && !db.DryRun {
-		addError(db, errors.New("snowkey:resolve did not run after the INSERT: do not remove gorm:save_after_associations"))
+		err = errors.New("snowkey:resolve did not run after the INSERT: do not remove gorm:save_after_associations")
 	}
-	if s != nil && (db.Error != nil || db.DryRun && !s.associated) {
+	if s != nil && (err != nil || db.Error != nil || db.DryRun && !s.associated) {
 		_, began := db.InstanceGet("gorm:started_transaction")
 		s.reset(began)
 	}
 	db.Statement.Settings.Delete(statementKey{}) // else a later create would count as its association
+	return err
 }
 
 // checkUpdate refuses to update a model whose foreign keys would lose the keys of its associations,
 // or whose tags are wrong.
-func (p *Plugin) checkUpdate(db *gorm.DB) {
-	if db.Error == nil && db.Statement.Schema != nil {
-		addError(db, p.registry.Plan(db, db.Statement.Schema, db.Statement.Table).Err)
+func (p *Plugin) checkUpdate(db *gorm.DB) error {
+	if db.Error != nil || db.Statement.Schema == nil {
+		return nil
 	}
-}
-
-func addError(db *gorm.DB, err error) {
-	if err != nil {
-		_ = db.AddError(fmt.Errorf("gormplugin: table %s: %w", db.Statement.Table, err))
-	}
+	return p.registry.Plan(db, db.Statement.Schema, db.Statement.Table).Err
 }

@@ -108,11 +108,18 @@ func (s *statement) fill() error {
 	for k := range s.filled {
 		f := &s.filled[k]
 		f.ids = reserved.IDs(f.column, len(f.rows))
+	}
+	s.refill()
+	return nil
+}
+
+// refill sets what was zero to the ids that were taken.
+func (s *statement) refill() {
+	for _, f := range s.filled {
 		for n, i := range f.rows {
 			f.column.Fill(s.stmt.Context, &s.rows, i, f.ids[n])
 		}
 	}
-	return nil
 }
 
 // selects adds the column to the statement's Select, if it has one. A key that Omit names is an

@@ -82,7 +82,7 @@ func TestUpsertFinds(t *testing.T) {
 		"a composite index":   {clause.OnConflict{DoNothing: true}, Seat{Row: 1, No: 2}},
 		"a unique column":     {clause.OnConflict{DoNothing: true}, Seat{Row: 2, Code: ptr("c")}},
 		"a partial index":     {clause.OnConflict{DoNothing: true}, Seat{Row: 3, Word: ptr("w")}},
-		"class:unique":        {clause.OnConflict{DoNothing: true}, Seat{Row: 3, Lower: ptr("l")}},
+		"class:unique":        {clause.OnConflict{DoNothing: true}, Seat{Row: 8, Lower: ptr("l")}},
 		"a named partial one": {word, Seat{Row: 4, Word: ptr("w")}},
 		"a set key":           {clause.OnConflict{Columns: []clause.Column{{Name: "code"}}, UpdateAll: true}, Seat{ID: 4711, Row: 5, Code: ptr("c")}},
 		"the key":             {clause.OnConflict{Columns: []clause.Column{clause.PrimaryColumn}, DoNothing: true}, Seat{ID: there.ID, Row: 6}},

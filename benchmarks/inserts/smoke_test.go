@@ -7,5 +7,5 @@ import (
 )
 
 func TestBenchmarks(t *testing.T) {
-	smoke.Run(t, "Insert", "Graph", "GraphFar", "Load", "SQLiteKeys")
+	smoke.Run(t, "Insert", "Upsert", "Graph", "GraphFar", "Load", "SQLiteKeys")
 }

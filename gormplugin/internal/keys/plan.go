@@ -46,7 +46,10 @@ type planID struct {
 // Plan returns the plan of a model in a table. s is nil for a table without a model: Config.Tables may
 // name its column.
 func (r *Registry) Plan(db *gorm.DB, s *schema.Schema, table string) *Plan {
-	c, configured := r.table(table)
+	c, configured := Column{}, false
+	if len(r.tables) > 0 {
+		c, configured = r.table(table)
+	}
 	switch {
 	case s == nil && configured:
 		return &Plan{Columns: []Column{c}}
