@@ -84,9 +84,9 @@ func TestUpsertFinds(t *testing.T) {
 		"a partial index":     {clause.OnConflict{DoNothing: true}, Seat{Row: 3, Word: ptr("w")}},
 		"class:unique":        {clause.OnConflict{DoNothing: true}, Seat{Row: 8, Lower: ptr("l")}},
 		"a named partial one": {word, Seat{Row: 4, Word: ptr("w")}},
-		"a set key":           {clause.OnConflict{Columns: []clause.Column{{Name: "code"}}, UpdateAll: true}, Seat{ID: 4711, Row: 5, Code: ptr("c")}},
+		"a set key":           {clause.OnConflict{Columns: []clause.Column{{Name: "code"}}, UpdateAll: true}, Seat{ID: 4711, Row: 5, Code: ptr("c"), Word: ptr("w"), Name: ptr("n"), Lower: ptr("l")}},
 		"the key":             {clause.OnConflict{Columns: []clause.Column{clause.PrimaryColumn}, DoNothing: true}, Seat{ID: there.ID, Row: 6}},
-		"the key by default":  {clause.OnConflict{UpdateAll: true}, Seat{ID: there.ID, Row: 7, Code: ptr("c"), Word: ptr("w"), Name: ptr("n")}},
+		"the key by default":  {clause.OnConflict{UpdateAll: true}, Seat{ID: there.ID, Row: 7, Code: ptr("c"), Word: ptr("w"), Name: ptr("n"), Lower: ptr("l")}},
 	} {
 		list := []Seat{{Row: 100 + len(name), No: 1}, c.seat, {Row: 100 + len(name), No: 2}}
 		list[1].Tickets = []SeatTicket{{}}
