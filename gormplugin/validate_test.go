@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
 	"gorm.io/gorm/utils/tests"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
@@ -344,5 +345,31 @@ func TestUpdatesOfModelsThatLoseKeys(t *testing.T) {
 	}
 	if err := db.Model(&Packet{ID: 7}).Update("depot_id", 8).Error; err != nil {
 		t.Errorf("a model that is right: %v", err)
+	}
+}
+
+// Validate logs one line about fields that are right for the database.
+func TestValidateNotes(t *testing.T) {
+	type Leaf struct {
+		ID      sqltype.ID
+		OrderID int64
+		Order   *Order
+		Second  *uint  `json:"second,string"`
+		Other   *Order `gorm:"foreignKey:Second"`
+		Third   *sqltype.ID
+	}
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}})
+	log := &warnings{Interface: logger.Discard}
+	db = db.Session(&gorm.Session{Logger: log})
+	for _, models := range [][]any{{&Order{}, &Line{}, &Item{}}, {&Leaf{}, &Article{}}} {
+		if err := gormplugin.Validate(db, models...); err != nil {
+			t.Error(err)
+		}
+	}
+	want := "snowkey: Leaf.Third: a nil *sqltype.ID panics in some conditions of gorm: use sqltype.NullID or sqltype.NullKey; " +
+		"Leaf.OrderID: JSON has a number, which JavaScript rounds: use sqltype.ID; " +
+		"Article.ParentID: a nil *sqltype.Key[gormplugin_test.Article] panics in some conditions of gorm: use sqltype.NullID or sqltype.NullKey"
+	if got := strings.Join(log.lines, "; "); got != want {
+		t.Errorf("%s\nwant %s", got, want)
 	}
 }

@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -9,11 +10,15 @@ import (
 	"strings"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
 // Validate is gormplugin.Validate. r may be nil.
 func (r *Registry) Validate(db *gorm.DB, models []any) error {
 	var faults []error
+	var notes []string
 	checked := map[any]bool{} // types of keys, and foreign keys
 	for _, model := range models {
 		stmt := &gorm.Statement{DB: db}
@@ -32,11 +37,32 @@ func (r *Registry) Validate(db *gorm.DB, models []any) error {
 			}
 		}
 		faults = append(faults, r.typeFaults(stmt.Schema, db.Name(), checked)...)
+		notes = append(notes, notesOf(stmt.Schema)...)
+	}
+	if len(notes) > 0 {
+		db.Logger.Warn(context.Background(), "snowkey: %s", strings.Join(notes, "; "))
 	}
 	if len(faults) > 0 {
 		return fmt.Errorf("gormplugin: %w", errors.Join(faults...))
 	}
 	return nil
+}
+
+// notesOf returns what is right for the database, and surprises elsewhere: a nil pointer to an id panics
+// where gorm calls its method Value, and an integer is a number in JSON.
+func notesOf(s *schema.Schema) (notes []string) {
+	for _, f := range s.Fields {
+		if f.FieldType.Kind() == reflect.Pointer && !f.PrimaryKey && rows.IsID(f.IndirectFieldType) {
+			notes = append(notes, fmt.Sprintf("%s: a nil %s panics in some conditions of gorm: use sqltype.NullID or sqltype.NullKey", FieldName(f), TypeName(f.FieldType)))
+		}
+	}
+	for _, ref := range references(s) {
+		name, options, _ := strings.Cut(ref.ForeignKey.Tag.Get("json"), ",")
+		if t := ref.ForeignKey.FieldType; rows.IsInteger(t) && !isDefined(rows.Base(t)) && rows.IsID(ref.PrimaryKey.IndirectFieldType) && name != "-" && !strings.Contains(options, "string") {
+			notes = append(notes, fmt.Sprintf("%s: JSON has a number, which JavaScript rounds: use %s", FieldName(ref.ForeignKey), TypeName(ref.PrimaryKey.IndirectFieldType)))
+		}
+	}
+	return notes
 }
 
 func (r *Registry) validateField(f keyField, database string) error {
