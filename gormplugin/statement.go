@@ -117,7 +117,7 @@ func (s *statement) fill() error {
 func (s *statement) refill() {
 	for _, f := range s.filled {
 		for n, i := range f.rows {
-			f.column.Fill(s.stmt.Context, &s.rows, i, f.ids[n])
+			f.column.Set(s.stmt.Context, s.rows.At(i), f.ids[n])
 		}
 	}
 }
@@ -173,7 +173,7 @@ func (s *statement) reset(rolledBack bool) {
 	}
 	for _, f := range s.filled {
 		for _, i := range f.rows {
-			f.column.Clear(s.stmt.Context, &s.rows, i)
+			f.column.Clear(s.stmt.Context, s.rows.At(i))
 		}
 	}
 }

@@ -50,7 +50,7 @@ func (w *warnings) Warn(_ context.Context, format string, args ...any) {
 	w.lines = append(w.lines, fmt.Sprintf(format, args...))
 }
 
-const oldText = `Old.ID is zero, so the database makes the key; to have it filled, use sqltype.ID, or add autoIncrement:false;snowflake to its gorm tag; ` +
+const oldText = `Old.ID is zero, so the database makes the key; to have it filled, use sqltype.ID or sqltype.Key itself, or add autoIncrement:false;snowflake to its gorm tag; ` +
 	`to leave it so, add "olds" to Exempt in gormplugin.Config`
 
 // operations are what a service does. Those that are refused insert a row whose sole integer key is zero.

@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -23,8 +24,7 @@ type upsert struct {
 	indexes  []keys.Unique   // in which a row may have collided
 	replaces bool            // a key that was set may be replaced by an existing row's
 
-	sent    clause.Values
-	columns map[string]int // the indexes of the sent columns, by name
+	sent clause.Values
 }
 
 // conflictOf returns a statement's conflict clause. For MySQL's INSERT IGNORE and SQLite's INSERT
@@ -69,15 +69,15 @@ func (s *statement) prepareUpsert(registry *keys.Registry, db *gorm.DB, on claus
 	}
 	u.replaces = !byKey && (len(named) > 0 || on.OnConstraint != "" || !on.DoNothing)
 	for i := range s.rows.Len { // gorm may set a key that the database makes in the wrong row
-		if u.replaces || !s.plan.FillsKey() || s.isFilled(i) || s.referred(i) {
+		if u.replaces || !s.plan.FillsKey() || s.isFilled(i, false) || s.referred(i) {
 			u.rows = append(u.rows, i)
 		}
 	}
 	if len(u.rows) == 0 {
 		return nil
 	}
-	if returning, ok := s.stmt.Clauses["RETURNING"].Expression.(clause.Returning); ok && s.rows.Len > 1 && (on.DoNothing || len(on.Where.Exprs) > 0) {
-		return fmt.Errorf("RETURNING %v with an ON CONFLICT that may skip rows: gorm would set the fields of other rows; leave Returning out, or create one row at a time", columnNames(returning.Columns))
+	if _, ok := s.stmt.Clauses["RETURNING"].Expression.(clause.Returning); ok && s.rows.Len > 1 && (on.DoNothing || len(on.Where.Exprs) > 0) {
+		return errors.New("RETURNING with an ON CONFLICT that may skip rows: gorm would set the fields of other rows; leave Returning out, or create one row at a time")
 	}
 	s.upsert = u
 	return nil
@@ -99,14 +99,6 @@ func namedFields(s *schema.Schema, columns []clause.Column) (named []*schema.Fie
 	return named
 }
 
-func columnNames(columns []clause.Column) []string {
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = c.Name
-	}
-	return names
-}
-
 // resolve sets each row that collided to its key in the database. A row that was filled and is not
 // found is an error.
 func (s *statement) resolve(db *gorm.DB) error {
@@ -119,10 +111,6 @@ func (s *statement) resolve(db *gorm.DB) error {
 	u.sent, _ = s.stmt.Clauses["VALUES"].Expression.(clause.Values)
 	if len(u.sent.Values) != s.rows.Len {
 		return fmt.Errorf("the INSERT has %d rows of %d: cannot tell which rows exist", len(u.sent.Values), s.rows.Len)
-	}
-	u.columns = make(map[string]int, len(u.sent.Columns))
-	for k, c := range u.sent.Columns {
-		u.columns[c.Name] = k
 	}
 	// gorm sets returned keys by position: they may be another row's.
 	for _, i := range u.rows {
@@ -147,7 +135,7 @@ func (s *statement) resolve(db *gorm.DB) error {
 			if err := s.set(i, values); err != nil {
 				return err
 			}
-		} else if s.isFilled(i) || s.referred(i) {
+		} else if s.isFilled(i, false) || s.referred(i) {
 			return fmt.Errorf("row %d was not written, and the row that it collided with is not found by %s: declare the unique index in the model, without length and expressions, and send values that the database does not change, such as rounded times", i, u.indexNames())
 		}
 	}
@@ -172,7 +160,7 @@ func (s *statement) findOwn(db *gorm.DB) (rest []int, err error) {
 	}
 	for _, i := range u.rows {
 		value, set := u.valueOf(i, key.Fields[0])
-		switch given := set && !u.replaces && s.plan.FillsKey() && !s.isFilledKey(i); {
+		switch given := set && !u.replaces && s.plan.FillsKey() && !s.isFilled(i, true); {
 		case found[i] != nil:
 			err = s.set(i, found[i])
 		case given && s.referred(i):
@@ -206,16 +194,11 @@ func (s *statement) findCollided(db *gorm.DB, rest []int) (map[int][]any, error)
 	return all, nil
 }
 
-// isFilled reports whether the plugin has filled a column of a row.
-func (s *statement) isFilled(i int) bool {
-	return slices.ContainsFunc(s.filled, func(f filled) bool { _, was := slices.BinarySearch(f.rows, i); return was })
-}
-
-// isFilledKey reports whether the plugin has filled a part of a row's key.
-func (s *statement) isFilledKey(i int) bool {
+// isFilled reports whether the plugin has filled a column of a row, or a part of its key.
+func (s *statement) isFilled(i int, keyOnly bool) bool {
 	return slices.ContainsFunc(s.filled, func(f filled) bool {
 		_, was := slices.BinarySearch(f.rows, i)
-		return was && f.column.Field.PrimaryKey
+		return was && (!keyOnly || f.column.Field.PrimaryKey)
 	})
 }
 
@@ -231,8 +214,8 @@ func (s *statement) hasChildren(i int) bool {
 // valueOf returns the value that was sent for a column of a row, and false if none was, or a default
 // of the database.
 func (u *upsert) valueOf(i int, f *schema.Field) (any, bool) {
-	k, sent := u.columns[f.DBName]
-	if !sent || k >= len(u.sent.Values[i]) {
+	k := slices.IndexFunc(u.sent.Columns, func(c clause.Column) bool { return c.Name == f.DBName })
+	if k < 0 || k >= len(u.sent.Values[i]) {
 		return nil, false
 	}
 	value := u.sent.Values[i][k]
@@ -270,7 +253,7 @@ func (u *upsert) indexNames() string {
 	return fmt.Sprint(names)
 }
 
-// keepFilled makes gorm write the statement's UpdateAll so that a column that the plugin filled beside
+// keepNumbers makes gorm write the statement's UpdateAll so that a column that the plugin filled beside
 // the key, such as a public number, keeps its value in existing rows. The handle keeps its builders.
 func (s *statement) keepNumbers(db *gorm.DB) {
 	if !slices.ContainsFunc(s.filled, func(f filled) bool { return f.column.Field != nil && !f.column.Field.PrimaryKey }) {

@@ -118,8 +118,8 @@ func TestUpsertRefuses(t *testing.T) {
 		"an index that is not declared": {db.Clauses(nothing), &Seat{Row: 2, Hidden: ptr("h")}, "row 0 was not written, and the row that it collided with is not found by "},
 		"an index of an expression":     {db.Clauses(nothing), &[]Seat{{Row: 3}, {Row: 4, Low: ptr("L")}}, "row 1 was not written"},
 		"a column that ignores case":    {db.Clauses(nothing), &[]*Seat{{Row: 5, Name: ptr("N")}}, "row 0 was not written"},
-		"RETURNING":                     {db.Clauses(nothing, clause.Returning{Columns: []clause.Column{{Name: "id"}}}), &[]Seat{{Row: 6}, {Row: 7}}, "RETURNING [id] with an ON CONFLICT that may skip rows"},
-		"RETURNING with a condition":    {db.Clauses(byTitle, clause.Returning{}), &[]Badge{{Ref: "a"}, {Ref: "b"}}, "RETURNING [id number ref title] with an ON CONFLICT that may skip rows"},
+		"RETURNING":                     {db.Clauses(nothing, clause.Returning{Columns: []clause.Column{{Name: "id"}}}), &[]Seat{{Row: 6}, {Row: 7}}, "RETURNING with an ON CONFLICT that may skip rows"},
+		"RETURNING with a condition":    {db.Clauses(byTitle, clause.Returning{}), &[]Badge{{Ref: "a"}, {Ref: "b"}}, "RETURNING with an ON CONFLICT that may skip rows"},
 		"an association":                {db, &SeatOwner{Seat: &Seat{Row: 8, Hidden: ptr("h")}}, "row 0 was not written"},
 	} {
 		if owner, ok := c.rows.(*SeatOwner); ok {

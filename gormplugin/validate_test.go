@@ -83,14 +83,15 @@ func TestValidate(t *testing.T) {
 		fills bool
 	}{
 		// Keys that are not filled.
-		{&Untagged{}, "Untagged.ID: the plugin does not fill this key: use sqltype.ID, or add autoIncrement:false;snowflake to its gorm tag", fills},
+		{&Untagged{}, "Untagged.ID: the plugin does not fill this key: use sqltype.ID or sqltype.Key itself, or add autoIncrement:false;snowflake to its gorm tag", fills},
 		{&BareComposite{Tenant: "a"}, "BareComposite.Tenant: the plugin does not fill this key: add snowflake to its gorm tag", false},
 		{&MisspelledTable{}, `MisspelledTable has no column "idd", which Config.Tables names for "misspelled_tables": it has ["id"]`, false},
-		{&UntaggedTyped{}, "UntaggedTyped.ID: the plugin does not fill this key: use sqltype.ID or a sqltype.Key itself, since gormplugin_test.OrderID has none of their methods", fills},
-		{&UntaggedKey{}, "since gormplugin_test.OrderKey has none of their methods", fills},
+		{&UntaggedTyped{}, "UntaggedTyped.ID: the plugin does not fill this key: use sqltype.ID or sqltype.Key itself", fills},
+		{&UntaggedKey{}, "UntaggedKey.ID: the plugin does not fill this key: use sqltype.ID or sqltype.Key itself", fills},
 		{&WrappedKey{}, "WrappedKey.ID: the plugin does not fill this key: use sqltype.ID, since its type gormplugin_test.Wrapped cannot hold a Snowflake id", fills},
-		{&Country{Code: "de"}, "Country.Code: the plugin does not fill this key: use sqltype.ID, since its column is too short for a Snowflake id", fills},
+		{&Country{Code: "de"}, "Country.Code: the plugin does not fill this key: add snowflake to its gorm tag", fills},
 		{&Keyless{}, "Keyless has no primary key: add one", fills},
+		{&struct{ gorm.Model }{}, "ID: the plugin does not fill this key: embed gormplugin.Model in place of gorm.Model", fills},
 		{5, "int: ", fills},
 		// Tags.
 		{keyed[int64](number + ":a,b"), `ID: the tag snowflake:a,b names two sources, "a" and "b"`, false},

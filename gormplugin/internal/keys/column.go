@@ -23,8 +23,6 @@ type Column struct {
 	Kind       Kind
 	Source     sqltype.Source
 	SourceName string // equal for columns of the same source
-
-	direct []int // the path to a signed integer, as most keys are, behind no pointer; else nil
 }
 
 // IsZero reports whether the row has no value in the column. It returns an error if such a row
@@ -74,12 +72,6 @@ func (c *Column) Value(id int64) any {
 // Zero returns the indexes of the rows that have no value in the column.
 func (c *Column) Zero(list *rows.Rows) (zero []int, err error) {
 	for i := range list.Len {
-		if key := list.Direct(i, c.direct); key.IsValid() {
-			if key.Int() == 0 {
-				zero = append(slices.Grow(zero, list.Len-i), i)
-			}
-			continue
-		}
 		row := list.At(i)
 		if !row.IsValid() {
 			continue // gorm refuses it
@@ -95,18 +87,8 @@ func (c *Column) Zero(list *rows.Rows) (zero []int, err error) {
 	return zero, nil
 }
 
-// Fill sets the column in row i.
-func (c *Column) Fill(ctx context.Context, list *rows.Rows, i int, id int64) {
-	if key := list.Direct(i, c.direct); key.IsValid() {
-		key.SetInt(id)
-		return
-	}
-	c.Set(ctx, list.At(i), id)
-}
-
-// Clear sets the column of row i back to zero.
-func (c *Column) Clear(ctx context.Context, list *rows.Rows, i int) {
-	row := list.At(i)
+// Clear sets the column of a row back to zero.
+func (c *Column) Clear(ctx context.Context, row reflect.Value) {
 	if row.Kind() == reflect.Map {
 		row.SetMapIndex(reflect.ValueOf(c.DBName), reflect.Value{})
 		return

@@ -122,9 +122,6 @@ func (r *Registry) column(f keyField, dialect string) (Column, error) {
 	if err != nil {
 		return c, fmt.Errorf("%s: %w", c.Name, err)
 	}
-	if c.Kind == signed && !rows.BehindPointer(f.StructField.Index) && f.FieldType.Kind() != reflect.Pointer {
-		c.direct = f.StructField.Index
-	}
 	return c, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
@@ -44,20 +45,17 @@ func unkeyed(s *schema.Schema, fields []keyField) error {
 
 // remedy says how to make the plugin fill a key.
 func remedy(f *schema.Field) string {
-	t := f.IndirectFieldType
-	short := t.Kind() == reflect.String && (f.Size > 0 && f.Size < base62Digits || tooNarrow(string(f.DataType), base62, ""))
-	switch {
-	case short:
-		return "use sqltype.ID, since its column is too short for a Snowflake id"
+	embedded, _ := f.Schema.ModelType.FieldByName("Model")
+	switch t := f.IndirectFieldType; {
+	case embedded.Type == reflect.TypeFor[gorm.Model]() && len(f.BindNames) > 1:
+		return "embed gormplugin.Model in place of gorm.Model"
 	case rows.IsID(t) || rows.IsNull(t) || t.Kind() == reflect.String:
 		return "add snowflake to its gorm tag"
 	case !rows.IsInteger(t):
 		return fmt.Sprintf("use sqltype.ID, since its type %s cannot hold a Snowflake id", TypeName(f.FieldType))
-	case isDefined(t) && len(f.Schema.PrimaryFields) == 1:
-		return fmt.Sprintf("use sqltype.ID or a sqltype.Key itself, since %v has none of their methods, or add autoIncrement:false;snowflake to its gorm tag", t)
 	}
-	return "use sqltype.ID, or add autoIncrement:false;snowflake to its gorm tag"
+	return "use sqltype.ID or sqltype.Key itself, or add autoIncrement:false;snowflake to its gorm tag"
 }
 
-// isDefined reports whether the type has a name of its own, as OrderID in type OrderID int64.
+// isDefined reports whether the type is defined in a package, as in type OrderID int64.
 func isDefined(t reflect.Type) bool { return t.PkgPath() != "" }

@@ -4,7 +4,6 @@ package rows
 import (
 	"fmt"
 	"reflect"
-	"slices"
 
 	"gorm.io/gorm"
 )
@@ -12,22 +11,18 @@ import (
 // Rows are the rows of a create: a struct, a map, or a slice or an array of them or of
 // pointers to them. A value of another type, which gorm refuses, has none.
 type Rows struct {
-	Len      int
-	value    reflect.Value
-	list     bool
-	pointers bool // a list of pointers to structs
-	fast     bool // Direct may be used
+	Len   int
+	value reflect.Value
+	list  bool
 }
 
 // Of returns the rows of a value.
 func Of(v reflect.Value) Rows {
 	switch v.Kind() {
 	case reflect.Struct, reflect.Map:
-		return Rows{Len: 1, value: v, fast: v.CanAddr()}
+		return Rows{Len: 1, value: v}
 	case reflect.Slice, reflect.Array:
-		elem := v.Type().Elem()
-		pointers := elem.Kind() == reflect.Pointer && elem.Elem().Kind() == reflect.Struct
-		return Rows{Len: v.Len(), value: v, list: true, pointers: pointers, fast: pointers || elem.Kind() == reflect.Struct && (v.Kind() == reflect.Slice || v.CanAddr())}
+		return Rows{Len: v.Len(), value: v, list: true}
 	}
 	return Rows{}
 }
@@ -42,7 +37,7 @@ func (r *Rows) At(i int) reflect.Value {
 
 // Distinct returns the rows without repeated pointers, and whether there were any.
 func (r *Rows) Distinct() (reflect.Value, bool) {
-	if !r.pointers || r.Len < 2 {
+	if r.Len < 2 || r.value.Type().Elem().Kind() != reflect.Pointer {
 		return r.value, false
 	}
 	seen, distinct := make(map[uintptr]bool, r.Len), reflect.MakeSlice(reflect.SliceOf(r.value.Type().Elem()), 0, r.Len)
@@ -100,29 +95,6 @@ func (r *Rows) AreStructs() bool {
 // AreMaps reports whether the rows are maps.
 func (r *Rows) AreMaps() bool { return r.Len > 0 && r.At(0).Kind() == reflect.Map }
 
-// Direct returns a field behind no pointer, with as little reflection as possible. It returns the
-// zero Value if the row is nil, is a map, or cannot be set.
-func (r *Rows) Direct(i int, path []int) reflect.Value {
-	row := r.value
-	switch {
-	case !r.fast || path == nil:
-		return reflect.Value{}
-	case r.pointers:
-		if row = row.Index(i).Elem(); !row.IsValid() {
-			return row
-		}
-	case r.list:
-		row = row.Index(i)
-	}
-	if row.Kind() != reflect.Struct {
-		return reflect.Value{}
-	}
-	for _, index := range path {
-		row = row.Field(index)
-	}
-	return row
-}
-
 // Indirect follows pointers. It returns the zero Value for a nil pointer.
 func Indirect(v reflect.Value) reflect.Value {
 	for v.Kind() == reflect.Pointer {
@@ -156,9 +128,4 @@ func Field(row reflect.Value, index []int) reflect.Value {
 		}
 	}
 	return row
-}
-
-// BehindPointer reports whether the field is in an embedded struct behind a pointer.
-func BehindPointer(index []int) bool {
-	return slices.ContainsFunc(index, func(i int) bool { return i < 0 })
 }
