@@ -109,12 +109,12 @@ func (s *statement) fill() error {
 		f := &s.filled[k]
 		f.ids = reserved.IDs(f.column, len(f.rows))
 	}
-	s.refill()
+	s.setIDs()
 	return nil
 }
 
-// refill sets what was zero to the ids that were taken.
-func (s *statement) refill() {
+// setIDs sets what was zero to the ids that were taken.
+func (s *statement) setIDs() {
 	for _, f := range s.filled {
 		for n, i := range f.rows {
 			f.column.Set(s.stmt.Context, s.rows.At(i), f.ids[n])

@@ -36,7 +36,7 @@ func (c *Column) IsZero(row reflect.Value) (bool, error) {
 		}
 		return true, nil
 	}
-	if !isZero(rows.Field(row, c.Field.StructField.Index)) {
+	if v := rows.Field(row, c.Field.StructField.Index); v.IsValid() && !v.IsZero() && (v.Kind() <= reflect.Float64 || !isZero(v)) {
 		return false, nil
 	}
 	if !row.CanAddr() && c.Source != nil {
@@ -53,7 +53,11 @@ func (c *Column) Set(ctx context.Context, row reflect.Value, id int64) {
 		m[c.DBName] = c.Value(id)
 		return
 	}
-	c.Kind.set(c.Field.ReflectValueOf(ctx, row), id)
+	if v := c.Field.ReflectValueOf(ctx, row); v.Kind() == reflect.Int64 {
+		v.SetInt(id)
+	} else {
+		c.Kind.set(v, id)
+	}
 }
 
 // Value returns an id as the column holds it.

@@ -195,20 +195,3 @@ func isForeignKey(s *schema.Schema, f *schema.Field) bool {
 	}
 	return false
 }
-
-// SoleInteger returns the only key of a model if the plugin fills it with integers, and else nil.
-func (r *Registry) SoleInteger(s *schema.Schema) *schema.Field {
-	if len(s.PrimaryFields) != 1 {
-		return nil
-	}
-	fields, _ := r.keyFields(s, "")
-	for _, f := range fields {
-		if f.Field != s.PrimaryFields[0] || f.required {
-			continue
-		}
-		if k, err := kindOf(f.Field, f.options, ""); err == nil && k.digits() == 0 {
-			return f.Field
-		}
-	}
-	return nil
-}

@@ -103,13 +103,13 @@ func checkForm(f *schema.Field) error {
 // checkForeignColumn returns an error if a foreign key's column is too small for a key that the
 // plugin fills. A database that is not strict would cut the key.
 func (r *Registry) checkForeignColumn(ref *schema.Reference, dialect string) error {
-	to := ref.ForeignKey
-	number := to.DataType == schema.Int || to.DataType == schema.Uint
-	if !tooNarrow(strings.ToLower(to.TagSettings["TYPE"]), signed, dialect) && (!number || to.Size >= 64) || r.SoleInteger(ref.PrimaryKey.Schema) != ref.PrimaryKey {
+	from, to := ref.PrimaryKey, ref.ForeignKey
+	small := tooNarrow(strings.ToLower(to.TagSettings["TYPE"]), signed, dialect) || to.Size < 64 && (to.DataType == schema.Int || to.DataType == schema.Uint)
+	if t := from.IndirectFieldType; !small || !rows.IsInteger(t) && !rows.IsNull(t) || !r.fills(from) {
 		return nil
 	}
 	return fmt.Errorf("%s: the gorm tag %q makes its column too small for %s, a key of 63 bits: say bigint, or leave the type out",
-		FieldName(to), to.Tag.Get("gorm"), FieldName(ref.PrimaryKey))
+		FieldName(to), to.Tag.Get("gorm"), FieldName(from))
 }
 
 // checkForeignType refuses a foreign key with the type of another table's keys: gorm converts it.
