@@ -133,7 +133,6 @@ func (p *Plugin) Initialize(db *gorm.DB) (err error) {
 		return err
 	}
 	keepFilled(db)
-	useIntegerKeys(db)
 	if leased == nil {
 		p.source.Store(&source)
 		p.leased.Store(gen)
