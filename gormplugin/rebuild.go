@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -9,203 +10,179 @@ import (
 	"strings"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+	"gorm.io/gorm/migrator"
 )
 
-// rebuild makes a change of a table that the driver makes by a copy of the table.
-func (m sqliteMigrator) rebuild(value any, name string, change func(gorm.Migrator, any, string) error, drop bool) error {
+// rebuilder is a migrator that keeps the rows where the driver changes a table by a copy of it.
+type rebuilder struct {
+	gorm.Migrator                   // the driver's
+	base          migrator.Migrator // has methods that the interface lacks
+	dialect       sqliteDialector
+}
+
+// GetTypeAliases avoids changes from integer to bigint, which SQLite stores alike.
+func (m rebuilder) GetTypeAliases(name string) []string {
+	equal := map[string][]string{"integer": {"bigint"}, "bigint": {"integer"}}
+	return append(m.Migrator.GetTypeAliases(name), equal[name]...)
+}
+
+func (m rebuilder) AlterColumn(v any, n string) error {
+	return m.rebuild(v, n, gorm.Migrator.AlterColumn, false)
+}
+func (m rebuilder) DropColumn(v any, n string) error {
+	return m.rebuild(v, n, gorm.Migrator.DropColumn, true)
+}
+func (m rebuilder) CreateConstraint(v any, n string) error {
+	return m.rebuild(v, n, gorm.Migrator.CreateConstraint, false)
+}
+func (m rebuilder) DropConstraint(v any, n string) error {
+	return m.rebuild(v, n, gorm.Migrator.DropConstraint, false)
+}
+
+func (m rebuilder) rebuild(value any, name string, change func(gorm.Migrator, any, string) error, drop bool) error {
 	if m.base.DB.DryRun {
 		return change(m.Migrator, value, name)
 	}
 	return m.base.RunWithValue(value, func(stmt *gorm.Statement) error {
 		_, table := m.base.GuessConstraintInterfaceAndTable(stmt, name)
 		column := name
-		if stmt.Schema != nil {
-			if f := stmt.Schema.LookUpField(name); f != nil {
-				column = f.DBName
-			}
+		if stmt.Schema != nil && stmt.Schema.LookUpField(name) != nil {
+			column = stmt.Schema.LookUpField(name).DBName
 		}
-		if err := inSavepoint(m.base.DB, func(tx *gorm.DB, foreignKeys bool) error {
-			driver := m.base.Dialector.Migrator(tx).(sqliteMigrator).Migrator
-			return keepRows(tx, table, column, drop, foreignKeys, func() error { return change(driver, value, name) })
-		}); err != nil {
+		run := func(tx *gorm.DB) error {
+			return m.begin(tx, func(tx *gorm.DB, foreignKeys bool) error {
+				return keepRows(tx, table, column, drop, foreignKeys, func() error {
+					return change(m.dialect.driver(tx), value, name)
+				})
+			})
+		}
+		err := error(nil)
+		switch m.base.DB.Statement.ConnPool.(type) {
+		case *sql.Conn, gorm.TxCommitter:
+			err = run(m.base.DB)
+		default:
+			err = m.base.DB.Connection(run)
+		}
+		if err != nil {
 			return fmt.Errorf("gormplugin: table %s: %w", table, err)
 		}
 		return nil
 	})
 }
 
-// inSavepoint calls do with a session of one connection, whose foreign keys are off, except in a
-// transaction.
-func inSavepoint(db *gorm.DB, do func(tx *gorm.DB, foreignKeys bool) error) (err error) {
-	pool := db.Statement.ConnPool
-	switch p := pool.(type) { // which prepare: a prepared PRAGMA has an effect only once
-	case *gorm.PreparedStmtDB:
-		pool = p.ConnPool
-	case *gorm.PreparedStmtTX:
-		pool = p.Tx
+// begin calls do in a transaction or a savepoint of one connection. Foreign keys are off, except in a
+// transaction that has begun. Otherwise foreignKeys says whether they were on.
+func (m rebuilder) begin(db *gorm.DB, do func(tx *gorm.DB, foreignKeys bool) error) (err error) {
+	tx := db.Session(&gorm.Session{Context: context.WithoutCancel(db.Statement.Context)}) // else a rollback may be late
+	tx.Dialector, tx.DisableNestedTransaction, tx.DefaultTransactionTimeout = m.dialect.Dialector, false, 0
+	if p, ok := tx.Statement.ConnPool.(*gorm.PreparedStmtTX); ok { // a prepared PRAGMA has an effect only once
+		tx.Statement.ConnPool = p.Tx
 	}
-	_, pinned := pool.(*sql.Conn)
-	if _, begun := pool.(gorm.TxCommitter); !begun && !pinned {
-		sqlDB, err := db.DB()
-		if err != nil {
-			return err
-		}
-		conn, err := sqlDB.Conn(db.Statement.Context)
-		if err != nil {
-			return err
-		}
-		defer conn.Close()
-		pool = conn
-	}
-	tx := db.Session(&gorm.Session{Context: db.Statement.Context}) // it has its own Statement
-	tx.Statement.ConnPool = transaction{pool}
-	var was struct{ ForeignKeys, LegacyAlterTable int }
-	q := tx.Session(&gorm.Session{NewDB: true})
-	if err := q.Raw("SELECT * FROM pragma_foreign_keys, pragma_legacy_alter_table").Scan(&was).Error; err != nil {
+	ctx, conn := tx.Statement.Context, tx.Statement.ConnPool
+	var foreignKeys, legacy bool
+	is := conn.QueryRowContext(ctx, "SELECT * FROM pragma_foreign_keys, pragma_legacy_alter_table")
+	if err := is.Scan(&foreignKeys, &legacy); err != nil {
 		return err
 	}
-	const pragmas = "PRAGMA foreign_keys = %d; PRAGMA legacy_alter_table = %d"
-	defer func() { err = errors.Join(err, exec(tx, fmt.Sprintf(pragmas, was.ForeignKeys, was.LegacyAlterTable))) }()
-	if err := exec(tx, fmt.Sprintf(pragmas+"; SAVEPOINT snowkey", 0, 1)); err != nil { // 1: the renamed copy changes nothing that refers to the table
+	set := func(foreignKeys, legacy bool) error {
+		pragmas := fmt.Sprintf("PRAGMA foreign_keys = %t; PRAGMA legacy_alter_table = %t", foreignKeys, legacy)
+		_, err := conn.ExecContext(ctx, pragmas)
 		return err
 	}
-	kept := false
-	defer func() {
-		if !kept { // it fails if SQLite has rolled back all
-			_ = exec(tx, "ROLLBACK TO snowkey; RELEASE snowkey")
-		}
-	}()
-	if err := do(tx, was.ForeignKeys == 1); err != nil {
+	defer func() { err = errors.Join(err, set(foreignKeys, legacy)) }()
+	if err := set(false, true); err != nil { // legacy: the copy's new name changes nothing that refers to the table
 		return err
 	}
-	err = exec(tx, "RELEASE snowkey")
-	kept = err == nil
-	return err
+	return tx.Transaction(func(tx *gorm.DB) error { return do(tx, foreignKeys) })
 }
 
-// transaction is a connection on which gorm begins and ends no transaction.
-type transaction struct{ gorm.ConnPool }
-
-func (transaction) Commit() error   { return gorm.ErrInvalidTransaction }
-func (transaction) Rollback() error { return gorm.ErrInvalidTransaction }
-
-// exec runs statements even if the context is done.
-func exec(tx *gorm.DB, sql string) error {
-	_, err := tx.Statement.ConnPool.ExecContext(context.WithoutCancel(tx.Statement.Context), sql)
-	return err
-}
-
-// keepRows makes a change of a table. If it returns an error, the change must be rolled back.
+// keepRows makes a change of a table. After an error, it must be rolled back.
 func keepRows(tx *gorm.DB, table, column string, drop, foreignKeys bool, change func() error) error {
 	q := tx.Session(&gorm.Session{NewDB: true})
-	if err := exec(tx, "DELETE FROM "+quoted(table)+" WHERE false"); err != nil { // it waits for other writers, which it could not after a read
+	// A write waits for other writers. After a read, SQLite would not wait.
+	if err := q.Exec("DELETE FROM " + quoted(table) + " WHERE false").Error; err != nil {
 		return err
 	}
-	if err := refuseDrop(q, table); err != nil {
-		return err
+	if names, err := referring(q, table, false); err != nil || names != "" {
+		return cmp.Or(err, refusal(names))
 	}
-	var made []struct{ Name, SQL string } // what DROP TABLE drops, too
-	before, err := contents(q, table, column)
-	if err == nil {
-		err = q.Raw("SELECT name, sql FROM sqlite_master WHERE type IN ('index', 'trigger') AND tbl_name = ? COLLATE NOCASE AND sql > ''", table).Scan(&made).Error
-	}
-	if err == nil {
-		err = change()
-	}
+	before, made, err := contents(q, table, column, drop)
 	if err != nil {
 		return err
 	}
-	after, err := contents(q, table, column)
-	if err != nil {
+	if err := change(); err != nil {
 		return err
 	}
-	for _, c := range before {
-		if !slices.Contains(after, c) && !(drop && c.Name == column) {
-			return fmt.Errorf("the column and its values, which are %+v, would be lost or changed in %+.300v: give each row a key, or change the table by SQL", c, after)
-		}
+	after, left, err := contents(q, table, column, drop)
+	if err == nil && after != before {
+		err = fmt.Errorf("the change would lose something: %s would be left of %s: give each row a key, or change the table by SQL", after, before)
 	}
-	for _, m := range made {
-		var there int64
-		if err := q.Raw("SELECT count(*) FROM sqlite_master WHERE name = ?", m.Name).Scan(&there).Error; err != nil {
-			return err
-		}
-		if there == 0 {
-			if err := exec(tx, m.SQL); err != nil && !drop { // else it may have used the column
-				return err
+	for _, create := range made {
+		if err == nil && !slices.Contains(left, create) {
+			if _, err = tx.Statement.ConnPool.ExecContext(tx.Statement.Context, create); drop { // it may need the column
+				err = nil
 			}
 		}
 	}
 	var broken int64
-	if foreignKeys {
-		err = q.Raw(sqlBroken, table, table, table).Scan(&broken).Error
+	if err == nil && foreignKeys {
+		err = q.Raw("SELECT count(*) FROM pragma_foreign_key_check(?)", table).Scan(&broken).Error
 	}
 	if broken > 0 {
-		err = fmt.Errorf("%d of its foreign keys refer to no row, as PRAGMA foreign_key_check(%s) shows: correct them first", broken, table)
+		err = fmt.Errorf("%d of its foreign keys refer to no row, see PRAGMA foreign_key_check: correct them first", broken)
 	}
 	return err
 }
 
-// sqlBroken counts the rows of a table that refer to no row. It fails if the table lacks a unique index
-// that a foreign key of another table needs.
-const sqlBroken = `SELECT count(*) FROM (SELECT ? AS name UNION SELECT m.name FROM sqlite_master m, pragma_foreign_key_list(m.name) f
-	WHERE m.type = 'table' AND f."table" = ? COLLATE NOCASE) t, pragma_foreign_key_check(t.name) c WHERE c."table" = ? COLLATE NOCASE`
-
-// column is a column with its place in the primary key, or 0.
-type column struct {
-	Name   string
-	PK     int
-	Values string
-}
-
-// contents describes each column of a table. One that is not copied has no values, or only the default.
-// The limits of the column to change are left out: '1.50' may become 1.5.
-func contents(q *gorm.DB, table, changed string) ([]column, error) {
-	var columns []column
-	err := q.Raw("SELECT name, pk FROM pragma_table_info(?)", table).Scan(&columns).Error
-	selected, dest := make([]string, len(columns)), make([]any, len(columns))
-	for i := range columns {
-		c := &columns[i]
+// contents describes the columns of a table that must be kept, with their parts of the primary key and
+// their values, of which a column that is not copied has none, or only the default. The limits of the
+// column that changes are left out: its type may. It also returns what creates indexes and triggers.
+func contents(q *gorm.DB, table, column string, drop bool) (values string, made []string, err error) {
+	var columns []struct{ Name, Head string }
+	err = errors.Join(
+		q.Raw(`SELECT name, quote('; ' || name || CASE pk WHEN 0 THEN '' ELSE ', part ' || pk || ' of the key' END || ': ') AS head
+			FROM pragma_table_info(?) WHERE name <> ? OR NOT ?`, table, column, drop).Scan(&columns).Error,
+		q.Raw(`SELECT sql FROM sqlite_master WHERE type IN ('index', 'trigger') AND tbl_name = ? COLLATE NOCASE AND sql > ''`,
+			table).Scan(&made).Error)
+	selected := "count(*) || ' rows'"
+	for _, c := range columns {
 		name, limits := quoted(c.Name), ""
-		if c.Name != changed {
-			limits = fmt.Sprintf(" || ' from ' || quote(min(%[1]s)) || ' to ' || quote(max(%[1]s))", name)
+		if c.Name != column {
+			limits = fmt.Sprintf(" || ' from ' || quote(min(%s)) || ' to ' || quote(max(%s))", name, name)
 		}
-		selected[i], dest[i] = fmt.Sprintf("count(%s) || ' values in ' || count(*) || ' rows'%s", name, limits), &c.Values
+		selected += fmt.Sprintf(" || (%s || count(%s)%s)", c.Head, name, limits)
 	}
-	if err == nil {
-		err = q.Statement.ConnPool.QueryRowContext(q.Statement.Context, "SELECT "+strings.Join(selected, ", ")+" FROM "+quoted(table)).Scan(dest...)
-	}
-	return columns, err
+	err = errors.Join(err, q.Raw("SELECT "+selected+" FROM "+quoted(table)).Scan(&values).Error)
+	return values, made, err
 }
 
-// refuseRebuild refuses gorm's own rebuild of a table if that deletes or changes other rows.
+// refuseRebuild refuses gorm's own rebuild of a table where it may lose rows.
 func refuseRebuild(db *gorm.DB) {
-	table, found := strings.CutPrefix(db.Statement.SQL.String(), "DROP TABLE `")
+	table, found := strings.CutPrefix(db.Statement.SQL.String(), "DROP TABLE `") // as the driver writes it
 	if !found || db.Error != nil || db.DryRun {
 		return
 	}
 	table = strings.TrimSuffix(table, "`")
-	q := db.Session(&gorm.Session{NewDB: true})
-	var rebuilt int64
-	if err := q.Raw("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?", table+"__temp").Scan(&rebuilt).Error; err != nil || rebuilt == 0 {
-		return
-	}
-	if err := refuseDrop(q, table); err != nil {
-		_ = db.AddError(fmt.Errorf("gormplugin: table %s: %w", table, err))
+	q := db.Session(&gorm.Session{NewDB: true, Logger: logger.Discard})
+	if names, _ := referring(q, table, true); names != "" {
+		_ = db.AddError(fmt.Errorf("gormplugin: table %s: %w", table, refusal(names)))
 	}
 }
 
-// refuseDrop returns an error if DROP TABLE would delete the rows of a table that a foreign key refers
-// to.
-func refuseDrop(q *gorm.DB, table string) error {
-	var names []string
-	if err := q.Raw(`SELECT DISTINCT replace(m.name, '__temp', '') FROM sqlite_master m, pragma_foreign_key_list(m.name) f, pragma_foreign_keys
-		WHERE m.type = 'table' AND f."table" = ? COLLATE NOCASE AND foreign_keys = 1 AND EXISTS (SELECT 1 FROM `+quoted(table)+")", table).Scan(&names).Error; err != nil {
-		return err
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	return fmt.Errorf("a foreign key of %s refers to it, and gorm drops the table to change it, which may delete the rows that refer to it: use gormplugin.Migrator(db).AutoMigrate, outside a transaction", strings.Join(names, " and "))
+// referring returns the tables whose rows DROP TABLE would delete or change, since they have a foreign
+// key to the table. If there must be a copy of the table, it returns none without.
+func referring(q *gorm.DB, table string, copied bool) (names string, err error) {
+	err = q.Raw(`SELECT coalesce(group_concat(DISTINCT replace(m.name, '__temp', '')), '')
+		FROM sqlite_master m, pragma_foreign_key_list(m.name) f WHERE m.type = 'table' AND f."table" = ? COLLATE NOCASE
+		AND EXISTS (SELECT 1 FROM pragma_foreign_keys WHERE foreign_keys) AND EXISTS (SELECT 1 FROM `+quoted(table)+`)
+		AND (NOT ? OR EXISTS (SELECT 1 FROM sqlite_master WHERE name = ?))`, table, copied, table+"__temp").Scan(&names).Error
+	return names, err
+}
+
+func refusal(names string) error {
+	return fmt.Errorf("foreign keys of %s refer to it, and gorm would drop the table to change it, which may delete their rows: "+
+		"use gormplugin.Migrator(db).AutoMigrate, outside a transaction", names)
 }
 
 func quoted(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }

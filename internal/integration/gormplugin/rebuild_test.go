@@ -21,10 +21,10 @@ import (
 // sqliteFile opens a file of SQLite with one of gorm's two drivers.
 var sqliteFile = map[string]func(path string, foreignKeys bool) gorm.Dialector{
 	"modernc": func(path string, foreignKeys bool) gorm.Dialector {
-		return sqlite.Open(fmt.Sprintf("file:%s?_pragma=foreign_keys(%t)&_pragma=busy_timeout(5000)", path, foreignKeys))
+		return sqlite.Open(fmt.Sprintf("file:%s?_pragma=foreign_keys(%t)&_pragma=busy_timeout(5000)&_pragma=synchronous(0)", path, foreignKeys))
 	},
 	"mattn": func(path string, foreignKeys bool) gorm.Dialector {
-		return cgosqlite.Open(fmt.Sprintf("file:%s?_foreign_keys=%t&_busy_timeout=5000", path, foreignKeys))
+		return cgosqlite.Open(fmt.Sprintf("file:%s?_foreign_keys=%t&_busy_timeout=5000&_sync=0", path, foreignKeys))
 	},
 }
 
@@ -202,11 +202,7 @@ func (m migration) run(t *testing.T, db *gorm.DB, foreignKeys bool, onDelete, wa
 	if !plain {
 		before = append(before, extras...)
 	}
-	for _, sql := range before {
-		if err := db.Exec(sql).Error; err != nil {
-			t.Fatalf("%v: %s", err, sql)
-		}
-	}
+	run(t, db, before...)
 	err := autoMigrate(db, m.models)
 	if rows := rowsOf(t, db); rows != allRows {
 		t.Fatalf("%s rows and references of %s are left, %v", rows, allRows, err)
@@ -243,4 +239,14 @@ func (m migration) run(t *testing.T, db *gorm.DB, foreignKeys bool, onDelete, wa
 	if err := db.Exec("INSERT INTO lines (id, order_id) VALUES (99, 98)").Error; err == nil == foreignKeys {
 		t.Errorf("a line without an order: %v", err)
 	}
+}
+
+// changes returns the first statement that changes a table.
+func changes(statements []string) string {
+	for _, sql := range statements {
+		if slices.Contains([]string{"CREATE", "ALTER", "DROP"}, strings.Fields(sql)[0]) {
+			return sql
+		}
+	}
+	return ""
 }
