@@ -41,8 +41,8 @@ func (m rebuilder) DropConstraint(v any, n string) error {
 }
 
 func (m rebuilder) rebuild(value any, name string, change func(gorm.Migrator, any, string) error, drop bool) error {
-	if m.base.DB.DryRun {
-		return change(m.Migrator, value, name)
+	if m.base.DB.DryRun { // the driver panics
+		return gorm.ErrDryRunModeUnsupported
 	}
 	return m.base.RunWithValue(value, func(stmt *gorm.Statement) error {
 		_, table := m.base.GuessConstraintInterfaceAndTable(stmt, name)
