@@ -24,13 +24,17 @@ type callback struct {
 // gorm:begin_transaction would run last.
 func (p *Plugin) callbacks(db *gorm.DB) []callback {
 	create, update := db.Callback().Create(), db.Callback().Update()
-	return []callback{
+	all := []callback{
 		{create.Before("gorm:before_create"), "snowkey:fill", p.fill},
 		{create.Before("gorm:create"), "snowkey:check", p.check},
 		{create.Before("gorm:save_after_associations"), "snowkey:resolve", p.resolve},
 		{create.Before("gorm:commit_or_rollback_transaction"), "snowkey:reset", p.reset},
 		{update.Before("gorm:save_before_associations"), "snowkey:plan", p.checkUpdate},
 	}
+	if db.Name() == "sqlite" {
+		all = append(all, callback{db.Callback().Raw().Before("gorm:raw"), "snowkey:rebuild", refuseRebuild})
+	}
+	return all
 }
 
 // register registers all callbacks, or none.

@@ -5,8 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/glebarez/sqlite"
 	"gorm.io/gorm"
 
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -20,14 +23,14 @@ type Migrated struct {
 	Plain  int64
 }
 
-// AutoMigrate makes a key of sqltype's types an integer, so that it is the rowid. A second run
-// changes nothing.
+// Migrator makes a key of sqltype's types an integer, so that it is the rowid. A second run changes
+// nothing, and neither does a run of the plain AutoMigrate.
 func TestSQLiteKeyIsTheRowid(t *testing.T) {
-	db, _ := open(t, &Migrated{})
-	var schema string
-	if err := db.Raw("SELECT sql FROM sqlite_master WHERE name = 'migrateds'").Scan(&schema).Error; err != nil {
+	db, _ := open(t)
+	if err := gormplugin.Migrator(db).AutoMigrate(&Migrated{}); err != nil {
 		t.Fatal(err)
 	}
+	schema := schemaOf(t, db)
 	for _, want := range []string{"`id` integer,", "`null` bigint,", "`own` numeric,", "`plain` integer,", "PRIMARY KEY (`id`)"} {
 		if !strings.Contains(schema, want) {
 			t.Errorf("%s lacks %s", schema, want)
@@ -35,16 +38,26 @@ func TestSQLiteKeyIsTheRowid(t *testing.T) {
 	}
 	row := Migrated{ID: 4711}
 	var rowid int64
-	if err := errors.Join(db.Create(&row).Error, db.AutoMigrate(&Migrated{}), db.Raw("SELECT rowid FROM migrateds").Scan(&rowid).Error); err != nil || rowid != 4711 {
+	err := errors.Join(db.Create(&row).Error, gormplugin.Migrator(db).AutoMigrate(&Migrated{}), db.AutoMigrate(&Migrated{}),
+		db.Raw("SELECT rowid FROM migrateds").Scan(&rowid).Error)
+	if err != nil || rowid != 4711 {
 		t.Errorf("the rowid %d, %v", rowid, err)
 	}
-	var again string
-	if err := db.Raw("SELECT sql FROM sqlite_master WHERE name = 'migrateds'").Scan(&again).Error; err != nil || again != schema {
-		t.Errorf("%s became %s, %v", schema, again, err)
+	if again := schemaOf(t, db); again != schema {
+		t.Errorf("%s became %s", schema, again)
 	}
-	if err := errors.Join(db.Migrator().AddColumn(&Added{}, "More"), db.Migrator().AlterColumn(&Added{}, "More")); err != nil {
+	m := gormplugin.Migrator(db)
+	if err := errors.Join(m.AddColumn(&Added{}, "More"), m.AlterColumn(&Added{}, "More")); err != nil {
 		t.Error(err)
 	}
+}
+
+func schemaOf(t *testing.T, db *gorm.DB) (schema string) {
+	t.Helper()
+	if err := db.Raw("SELECT sql FROM sqlite_master WHERE name = 'migrateds'").Scan(&schema).Error; err != nil {
+		t.Fatal(err)
+	}
+	return schema
 }
 
 // Added is Migrated with one column more.
@@ -55,9 +68,18 @@ type Added struct {
 
 func (Added) TableName() string { return "migrateds" }
 
-// The dialect of the handle still has what gorm looks for beside its interface.
-func TestSQLiteSavepointsAndErrors(t *testing.T) {
+// db.Use and Migrator leave the handle's dialect as it is.
+func TestSQLiteHandleStays(t *testing.T) {
 	db, _ := open(t, &Order{}, &Line{})
+	if err := gormplugin.Migrator(db).AutoMigrate(&Order{}); err != nil {
+		t.Error(err)
+	}
+	if _, ok := db.Dialector.(*sqlite.Dialector); !ok {
+		t.Errorf("the dialect is a %T", db.Dialector)
+	}
+	if _, ok := db.Migrator().(sqlite.Migrator); !ok {
+		t.Errorf("the migrator is a %T", db.Migrator())
+	}
 	lost, kept := Order{}, Order{}
 	if err := db.Transaction(func(tx *gorm.DB) error {
 		err := tx.Transaction(func(tx *gorm.DB) error { return errors.Join(tx.Create(&lost).Error, errRefused) })
@@ -69,5 +91,55 @@ func TestSQLiteSavepointsAndErrors(t *testing.T) {
 	db.TranslateError = true
 	if err := db.Create(&Order{ID: kept.ID}).Error; !errors.Is(err, gorm.ErrDuplicatedKey) {
 		t.Error(err)
+	}
+}
+
+// Unique is Migrated with an index that its rows may break.
+type Unique struct {
+	ID    sqltype.ID
+	Plain int64 `gorm:"uniqueIndex"`
+}
+
+func (Unique) TableName() string { return "migrateds" }
+
+// The errors of Migrator are translated as the handle's are.
+func TestMigratorTranslates(t *testing.T) {
+	for _, translate := range []bool{false, true} {
+		db, _ := open(t, &Migrated{})
+		db.TranslateError = translate
+		if err := db.Create(&[]Migrated{{}, {}}).Error; err != nil {
+			t.Fatal(err)
+		}
+		if err := gormplugin.Migrator(db).AutoMigrate(&Unique{}); err == nil || errors.Is(err, gorm.ErrDuplicatedKey) != translate {
+			t.Errorf("translate %t: %v", translate, err)
+		}
+	}
+}
+
+// On another database, Migrator is the handle's. A DryRun changes nothing.
+func TestMigratorOfOthers(t *testing.T) {
+	if m := gormplugin.Migrator(gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}})); m != nil { // as its dialect returns
+		t.Errorf("a %T", m)
+	}
+	db, _ := open(t, &Migrated{})
+	schema := schemaOf(t, db)
+	if err := gormplugin.Migrator(db.Session(&gorm.Session{DryRun: true})).DropColumn(&Migrated{}, "Plain"); !errors.Is(err, gorm.ErrDryRunModeUnsupported) || schemaOf(t, db) != schema {
+		t.Errorf("%s became %s, %v", schema, schemaOf(t, db), err)
+	}
+}
+
+// Statements that drop a table are not refused, unless gorm replaces it by a copy.
+func TestSQLiteDropTable(t *testing.T) {
+	db, _ := open(t)
+	for _, sql := range []string{
+		"CREATE TABLE a (id integer PRIMARY KEY)", "CREATE TABLE b (a integer REFERENCES a (id) ON DELETE CASCADE)", "CREATE TABLE `a``b` (id int)",
+		"INSERT INTO a VALUES (1)", "INSERT INTO b VALUES (1)", "DROP TABLE `a`;", "DROP TABLE IF EXISTS `a`", "DROP TABLE `main`.`b`", "DROP TABLE `a``b`",
+	} {
+		if err := db.Exec(sql).Error; err != nil {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	if err := db.Exec("DROP TABLE `a`").Error; err == nil || strings.Contains(err.Error(), "gormplugin") {
+		t.Errorf("a table that is not there: %v", err)
 	}
 }

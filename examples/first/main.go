@@ -37,7 +37,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer plugin.Close(ctx) // releases the worker ID
-	if err := db.AutoMigrate(&Note{}); err != nil {
+	if err := gormplugin.Migrator(db).AutoMigrate(&Note{}); err != nil {
 		return err
 	}
 	notes := []Note{{Text: "first"}, {Text: "second"}}

@@ -69,7 +69,7 @@ func newStore(ctx context.Context, dialector gorm.Dialector, source sqltype.Sour
 	if err := db.Use(gormplugin.New(gormplugin.Config{Source: source, Models: models(), Strict: true, Exempt: []any{Request{}}})); err != nil {
 		return nil, err
 	}
-	if err := db.WithContext(ctx).AutoMigrate(models()...); err != nil {
+	if err := gormplugin.Migrator(db.WithContext(ctx)).AutoMigrate(models()...); err != nil {
 		return nil, fmt.Errorf("creating the tables: %w", err)
 	}
 	return &store{db: db, layout: layout}, nil

@@ -54,7 +54,7 @@ func run(ctx context.Context, out io.Writer, in, dsn string, leases sqlstore.Con
 	}
 	defer func() { err = errors.Join(err, plugin.Close(context.Background())) }()
 	db = db.WithContext(ctx)
-	if err := db.AutoMigrate(&Customer{}, &Order{}, &OrderLine{}); err != nil {
+	if err := gormplugin.Migrator(db).AutoMigrate(&Customer{}, &Order{}, &OrderLine{}); err != nil {
 		return fmt.Errorf("-db: %w", err)
 	}
 	began := time.Now()

@@ -30,7 +30,7 @@ func openGORM(t *testing.T, models ...any) *gorm.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.AutoMigrate(models...); err != nil {
+	if err := db.AutoMigrate(models...); err != nil { // the handle has no plugin, and the database no tables
 		t.Fatal(err)
 	}
 	return db

@@ -11,6 +11,7 @@ import (
 	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
 
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/snowkeytest"
@@ -37,7 +38,7 @@ func TestSoftDelete(t *testing.T) {
 			if name == "mariadb" {
 				liveWords(t, db)
 			}
-			if err := db.AutoMigrate(&Word{}, &Page{}); err != nil { // the next start
+			if err := gormplugin.Migrator(db).AutoMigrate(&Word{}, &Page{}); err != nil { // the next start
 				t.Fatal(err)
 			}
 			gone, live, again := Word{Word: "red"}, Word{Word: "red"}, Word{Word: "red", Note: "new"}

@@ -37,7 +37,7 @@ func run(ctx context.Context, out io.Writer, now func() time.Time) error {
 		return err
 	}
 	db = db.WithContext(ctx)
-	if err := db.AutoMigrate(&Payment{}, &Invoice{}); err != nil {
+	if err := gormplugin.Migrator(db).AutoMigrate(&Payment{}, &Invoice{}); err != nil {
 		return err
 	}
 

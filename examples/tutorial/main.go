@@ -50,7 +50,7 @@ func run(ctx context.Context, addr string) error {
 	}
 	defer plugin.Close(context.Background()) // ctx is done by then
 	gen := plugin.Generator()
-	if err := db.AutoMigrate(&Note{}); err != nil {
+	if err := gormplugin.Migrator(db).AutoMigrate(&Note{}); err != nil {
 		return err
 	}
 	slog.Info("listening", slog.String("addr", addr), slog.Int64("worker", gen.Worker()))

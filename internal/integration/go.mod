@@ -47,6 +47,7 @@ require (
 	gorm.io/cli/gorm v0.2.4
 	gorm.io/driver/mysql v1.6.0
 	gorm.io/driver/postgres v1.6.3
+	gorm.io/driver/sqlite v1.6.0
 	gorm.io/gorm v1.31.2
 	gorm.io/plugin/dbresolver v1.6.2
 	gorm.io/sharding v0.6.2

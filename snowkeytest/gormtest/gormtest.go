@@ -34,7 +34,7 @@ func Open(t testing.TB, dialector gorm.Dialector, cfg snowkeytest.Config, models
 	if err := db.Use(gormplugin.New(gormplugin.Config{Source: snowkeytest.New(t, cfg), Strict: true, Models: models})); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.AutoMigrate(models...); err != nil {
+	if err := gormplugin.Migrator(db).AutoMigrate(models...); err != nil {
 		t.Fatal(err)
 	}
 	return db

@@ -59,7 +59,7 @@ func TestFromAutoIncrement(t *testing.T) {
 		db := databases.Handle(t, d, fillPlugin(gen, &shopAfter{}, &saleAfter{}))
 		for i := range 2 {
 			tx, sent := databases.Record(db)
-			if err := tx.AutoMigrate(&shopAfter{}, &saleAfter{}); err != nil {
+			if err := gormplugin.Migrator(tx).AutoMigrate(&shopAfter{}, &saleAfter{}); err != nil {
 				t.Fatal(err)
 			}
 			for _, sql := range sent.SQL {

@@ -1,0 +1,225 @@
+package gormplugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+	"gorm.io/plugin/dbresolver"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+)
+
+// onOldTables runs a test with each driver, on tables that a handle without the plugin has made, with foreign keys.
+func onOldTables(t *testing.T, cfg gorm.Config, test func(t *testing.T, db *gorm.DB)) {
+	for driver, open := range sqliteFile {
+		t.Run(driver, func(t *testing.T) {
+			t.Parallel()
+			cfg := cfg
+			cfg.Logger = logger.Discard
+			db := databases.HandleOf(t, open(filepath.Join(t.TempDir(), "old.sqlite"), true), &cfg)
+			run(t, db, oldTables("bigint, PRIMARY KEY", "bigint", "ON DELETE CASCADE", true)...)
+			test(t, db)
+		})
+	}
+}
+
+func run(t *testing.T, db *gorm.DB, statements ...string) {
+	t.Helper()
+	for _, sql := range statements {
+		if err := db.Exec(sql).Error; err != nil {
+			t.Fatalf("%v: %s", err, sql)
+		}
+	}
+}
+
+// AlterColumn makes the key of a table that gorm has made the rowid, as docs/gorm.md says.
+func TestSQLiteAlterKey(t *testing.T) {
+	onOldTables(t, gorm.Config{}, func(t *testing.T, db *gorm.DB) {
+		run(t, db, extras...)
+		m := gormplugin.Migrator(db)
+		for _, model := range []any{&keyCustomer{}, &keyOrder{}, &keyLine{}} {
+			if err := m.AlterColumn(model, "ID"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var wrong, objects int
+		err := errors.Join(db.Raw("SELECT count(*) FROM (SELECT rowid AS r, id FROM customers UNION ALL SELECT rowid, id FROM orders UNION ALL SELECT rowid, id FROM lines) WHERE r <> id").Scan(&wrong).Error,
+			db.Raw("SELECT count(*) FROM sqlite_master WHERE name IN ('orders_extra', 'orders_log', 'lines_log', 'notes')").Scan(&objects).Error)
+		if rows := rowsOf(t, db); err != nil || wrong != 0 || objects != 4 || rows != allRows {
+			t.Errorf("%d keys are not the rowid, %d of 4 indexes, triggers and views, the rows %s, %v", wrong, objects, rows, err)
+		}
+		again, sent := databases.Record(db)
+		if err := gormplugin.Migrator(again).AutoMigrate(&keyCustomer{}, &keyOrder{}, &keyLine{}); err != nil || changes(sent.SQL) != "" {
+			t.Errorf("AutoMigrate sent %s, %v", changes(sent.SQL), err)
+		}
+		if err := gormplugin.Migrator(db).AutoMigrate(&checkOrder{}); err != nil {
+			t.Error(err)
+		}
+		if err := db.Exec("INSERT INTO orders (id) VALUES (0)").Error; err == nil || !strings.Contains(err.Error(), "CHECK constraint failed") {
+			t.Errorf("the key 0: %v", err)
+		}
+	})
+}
+
+// A change that gorm would make wrong is refused, and the table stays.
+func TestSQLiteRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		sql  []string
+		do   func(m gorm.Migrator) error
+		want string
+	}{
+		"rows without a key":     {[]string{"INSERT INTO lines (order_id) VALUES (11), (12)"}, func(m gorm.Migrator) error { return m.AlterColumn(&keyLine{}, "ID") }, "give each row a key"},
+		"keys that are negative": {[]string{"INSERT INTO lines (id) VALUES (-1)"}, func(m gorm.Migrator) error { return m.AutoMigrate(&checkLine{}) }, "CHECK constraint failed"},
+		"a key without a clause": {[]string{"DROP TABLE lines", "CREATE TABLE lines (id bigint PRIMARY KEY, order_id bigint)", "INSERT INTO lines VALUES (1, 11)"},
+			func(m gorm.Migrator) error { return m.AlterColumn(&keyLine{}, "ID") }, "id, part 1 of the key: 1"},
+		"a table that is indented by tabs": {[]string{"DROP TABLE lines", "CREATE TABLE lines (\n\tid bigint,\n\torder_id bigint,\n\tPRIMARY KEY (id)\n)", "INSERT INTO lines VALUES (1, 11)"},
+			func(m gorm.Migrator) error { return m.AutoMigrate(&checkLine{}) }, "order_id: 0 from NULL"},
+		"a column that looks like a check": {[]string{"DROP TABLE lines", "CREATE TABLE lines (id bigint, check_in int NOT NULL DEFAULT 0, PRIMARY KEY (id))", "INSERT INTO lines VALUES (1, 11)"},
+			func(m gorm.Migrator) error { return m.AutoMigrate(&checkLine{}) }, "from 11 to 11"},
+		"a row without a parent": {[]string{"PRAGMA foreign_keys = OFF", "INSERT INTO lines (id, order_id) VALUES (99, 98)", "PRAGMA foreign_keys = ON"},
+			func(m gorm.Migrator) error { return m.AutoMigrate(&checkLine{}) }, "1 of its foreign keys refer to no row"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onOldTables(t, gorm.Config{}, func(t *testing.T, db *gorm.DB) {
+				err := db.Connection(func(db *gorm.DB) error { // for the PRAGMA
+					run(t, db, c.sql...)
+					before := contentsOf(t, db)
+					err := c.do(gormplugin.Migrator(db))
+					if after := contentsOf(t, db); after != before {
+						t.Errorf("%s became %s", before, after)
+					}
+					return err
+				})
+				if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "gormplugin: table lines: ") {
+					t.Errorf("%v", err)
+				}
+			})
+		})
+	}
+}
+
+// contentsOf returns the tables, their rows, and the PRAGMAs of the connection.
+func contentsOf(t *testing.T, db *gorm.DB) string {
+	t.Helper()
+	var tables, lines []string
+	if err := errors.Join(db.Raw("SELECT sql FROM sqlite_master WHERE sql > ''").Scan(&tables).Error, db.Raw("SELECT quote(id) FROM lines ORDER BY id").Scan(&lines).Error); err != nil {
+		t.Fatal(err)
+	}
+	var on, legacy int
+	if err := errors.Join(db.Raw("PRAGMA foreign_keys").Scan(&on).Error, db.Raw("PRAGMA legacy_alter_table").Scan(&legacy).Error); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(tables, lines, on, legacy)
+}
+
+// Migrator keeps the rows on all kinds of handles.
+func TestSQLiteHandles(t *testing.T) {
+	one := func(t *testing.T, db *gorm.DB) *gorm.DB {
+		pool, err := db.DB()
+		if err != nil {
+			t.Fatal(err)
+		}
+		pool.SetMaxOpenConns(1)
+		return db
+	}
+	for name, c := range map[string]struct {
+		cfg    gorm.Config
+		handle func(t *testing.T, db *gorm.DB) *gorm.DB
+	}{
+		"one connection":                 {gorm.Config{}, one},
+		"prepared":                       {gorm.Config{PrepareStmt: true}, one},
+		"a timeout of transactions":      {gorm.Config{DefaultTransactionTimeout: time.Minute, DefaultContextTimeout: time.Minute}, one},
+		"no nested transactions":         {gorm.Config{DisableNestedTransaction: true}, one},
+		"translated errors":              {gorm.Config{TranslateError: true}, one},
+		"a session with prepared":        {gorm.Config{}, func(t *testing.T, db *gorm.DB) *gorm.DB { return one(t, db).Session(&gorm.Session{PrepareStmt: true}) }},
+		"a handle with the table's name": {gorm.Config{}, func(_ *testing.T, db *gorm.DB) *gorm.DB { return db.Table("orders") }},
+		"dbresolver": {gorm.Config{}, func(t *testing.T, db *gorm.DB) *gorm.DB {
+			if err := db.Use(dbresolver.Register(dbresolver.Config{Replicas: []gorm.Dialector{db.Dialector}})); err != nil {
+				t.Fatal(err)
+			}
+			return db
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onOldTables(t, c.cfg, func(t *testing.T, plain *gorm.DB) {
+				db := c.handle(t, plain)
+				for range 2 { // with statements that are prepared
+					if err := gormplugin.Migrator(db).AutoMigrate(&checkOrder{}); err != nil {
+						t.Fatal(err)
+					}
+					if err := gormplugin.Migrator(db).DropConstraint(&checkOrder{}, "chk_orders_id"); err != nil {
+						t.Fatal(err)
+					}
+				}
+				err := db.Transaction(func(tx *gorm.DB) error { return gormplugin.Migrator(tx).AutoMigrate(&checkOrder{}) })
+				if err == nil || !strings.Contains(err.Error(), "outside a transaction") {
+					t.Errorf("in a transaction: %v", err)
+				}
+				if err := gormplugin.Migrator(db).DropColumn(&keyOrder{}, "Note"); err != nil {
+					t.Error(err)
+				}
+				var on int
+				if err := plain.Raw("PRAGMA foreign_keys").Scan(&on).Error; err != nil || on != 1 || rowsOf(t, plain) != allRows {
+					t.Errorf("foreign_keys = %d, the rows %s, %v", on, rowsOf(t, plain), err)
+				}
+			})
+		})
+	}
+}
+
+// A transaction may change a table that has no rows, or that no table refers to.
+func TestSQLiteInTransaction(t *testing.T) {
+	onOldTables(t, gorm.Config{}, func(t *testing.T, db *gorm.DB) {
+		if err := db.Transaction(func(tx *gorm.DB) error { return gormplugin.Migrator(tx).AutoMigrate(&checkLine{}) }); err != nil {
+			t.Errorf("lines, to which nothing refers: %v", err)
+		}
+		run(t, db, "CREATE TABLE selves (id bigint, parent_id bigint, PRIMARY KEY (id))", "INSERT INTO selves VALUES (1, NULL), (2, 1)")
+		if err := db.Transaction(func(tx *gorm.DB) error { return gormplugin.Migrator(tx).AutoMigrate(&self{}) }); err == nil {
+			t.Error("a foreign key to the table itself")
+		}
+		var n int
+		if err := db.Raw("SELECT count(parent_id) + count(*) FROM selves").Scan(&n).Error; err != nil || n != 3 {
+			t.Errorf("%d rows and references, %v", n, err)
+		}
+		run(t, db, "DELETE FROM customers")
+		if err := db.Transaction(func(tx *gorm.DB) error { return gormplugin.Migrator(tx).AutoMigrate(&checkCustomer{}, &checkOrder{}) }); err != nil {
+			t.Errorf("without rows: %v", err)
+		}
+	})
+}
+
+type self struct {
+	ID       int64 `gorm:"primaryKey;autoIncrement:false"`
+	ParentID *int64
+	Parent   *self `gorm:"constraint:OnDelete:CASCADE"`
+}
+
+func (self) TableName() string { return "selves" }
+
+// A context that is done changes nothing, and no connection stays without foreign keys.
+func TestSQLiteContext(t *testing.T) {
+	onOldTables(t, gorm.Config{}, func(t *testing.T, db *gorm.DB) {
+		ctx, cancel := context.WithCancel(t.Context())
+		if err := db.Callback().Raw().Before("gorm:raw").Register("test:cancel", func(db *gorm.DB) {
+			if strings.HasPrefix(db.Statement.SQL.String(), "INSERT INTO") {
+				cancel()
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		err := gormplugin.Migrator(db.WithContext(ctx)).AutoMigrate(&checkOrder{})
+		again := gormplugin.Migrator(db.WithContext(ctx)).AutoMigrate(&checkLine{})
+		var on int
+		if errOn := db.Raw("PRAGMA foreign_keys").Scan(&on).Error; errOn != nil || on != 1 || again == nil || rowsOf(t, db) != allRows {
+			t.Errorf("foreign_keys = %d, the rows %s, %v, %v, %v", on, rowsOf(t, db), err, again, errOn)
+		}
+	})
+}
