@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 func checkNoAutoIncrement(t *testing.T, db *gorm.DB, model any) {
@@ -33,8 +34,13 @@ type (
 		N  int
 	}
 	base62Postgres struct {
-		ID string `gorm:"primaryKey;type:char(11) COLLATE \"C\";snowflake:base62"`
+		ID string `gorm:"primaryKey;type:varchar(11) COLLATE \"C\";snowflake:base62"`
 		N  int
+	}
+	base62Child struct {
+		ID       sqltype.ID
+		ParentID string          `gorm:"type:varchar(11) COLLATE \"C\""`
+		Parent   *base62Postgres `gorm:"foreignKey:ParentID"`
 	}
 	base62MySQL struct {
 		ID string `gorm:"primaryKey;type:char(11) CHARACTER SET ascii COLLATE ascii_bin;snowflake:base62"`
@@ -97,4 +103,27 @@ func testBase62[T any](t *testing.T, d databases.Database, of func(*T) (*string,
 			t.Errorf("row %d is %d with the key %s: the order is not that of creation", i, *n, *id)
 		}
 	}
+}
+
+// The types of docs/gorm.md are those that PostgreSQL has: AutoMigrate changes nothing at the next start.
+func TestBase62MigratesOnce(t *testing.T) {
+	databases.OnEvery(t, func(t *testing.T, d databases.Database) {
+		if d.Name != "postgres" {
+			return
+		}
+		db := databases.Handle(t, d, fillPlugin(databases.Generator(t, 1)))
+		models := []any{&base62Postgres{}, &base62Child{}}
+		if err := db.AutoMigrate(models...); err != nil {
+			t.Fatal(err)
+		}
+		tx, sent := databases.Record(db)
+		if err := tx.AutoMigrate(models...); err != nil {
+			t.Fatal(err)
+		}
+		for _, sql := range sent.SQL {
+			if strings.HasPrefix(sql, "ALTER") || strings.HasPrefix(sql, "CREATE") {
+				t.Errorf("migrating again sent %s", sql)
+			}
+		}
+	})
 }
