@@ -15,6 +15,25 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
+// On SQLite, a key of type sqltype.ID is the rowid.
+func ExampleMigrator() {
+	db, err := gorm.Open(sqlite.Open("file::memory:"), &gorm.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if pool, err := db.DB(); err == nil {
+		pool.SetMaxOpenConns(1) // each connection has its own database
+	}
+	err = gormplugin.Migrator(db).AutoMigrate(&Customer{})
+	fmt.Println(err)
+	types, err := db.Migrator().ColumnTypes(&Customer{})
+	fmt.Println(types[0].Name(), types[0].DatabaseTypeName(), err)
+	// Output:
+	// <nil>
+	// id integer <nil>
+}
+
 // A plugin without a Source leases a worker ID from the handle's database. Here that is in memory, so
 // the lease is lost when the process ends.
 func ExamplePlugin() {
