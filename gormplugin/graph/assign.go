@@ -215,7 +215,7 @@ func (g *graph) restore() {
 // isLoaded reports whether other goroutines may share a row, which is then not restored: a parent or
 // the far side of a many2many whose keys are set, and their children whose keys are set.
 func (g *graph) isLoaded(n *node) bool {
-	if n.role == isRoot || n.role == isJoin || n.keyText() == "" ||
+	if n.role == isRoot || n.role == isJoin || n.keyText() == "" || g.db.FullSaveAssociations || // which writes them
 		slices.ContainsFunc(n.model.columns, func(c keys.Column) bool { zero, _ := c.IsZero(n.row); return zero }) {
 		return false
 	}

@@ -19,7 +19,6 @@ type model struct {
 	parents   int             // how many of them are belongs-to
 	related   []string        // the names of all relations
 	autoKey   bool            // the database makes a part of its key
-	before    bool            // it has hooks before the INSERT
 	hooks     bool            // it has hooks
 	texts     []*schema.Field // whose values are measured
 	unsure    bool            // the length of other values is not known
@@ -64,8 +63,7 @@ func (g *graph) modelOf(s *schema.Schema, how selection) (*model, error) {
 		}
 	}
 	m.autoKey = slices.ContainsFunc(s.PrimaryFields, func(f *schema.Field) bool { _, auto := makerOf(f, plan); return auto })
-	m.before = !g.db.Statement.SkipHooks && (s.BeforeSave || s.BeforeCreate)
-	m.hooks = !g.db.Statement.SkipHooks && (m.before || s.AfterSave || s.AfterCreate)
+	m.hooks = !g.db.Statement.SkipHooks && (s.BeforeSave || s.BeforeCreate || s.AfterSave || s.AfterCreate)
 	to := map[bool]selection{false: allOfIt, true: columnsAlone}[restricted]
 	r := &s.Relationships
 	for _, rel := range slices.Concat(r.BelongsTo, r.HasOne, r.HasMany, r.Many2Many) {

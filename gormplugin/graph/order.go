@@ -83,13 +83,11 @@ func (n *node) keyText() (text string) {
 // refers to. It looks at each row and each reference once.
 func (g *graph) batches() (batches []batch, err error) {
 	all := g.groups()
-	for left := len(g.order); left > 0; {
-		gr := nextGroup(all)
-		if gr == nil {
-			return nil, g.cycle()
-		}
+	for gr := nextGroup(all); gr != nil; gr = nextGroup(all) {
 		batches = append(batches, g.newBatch(gr, int32(len(batches)+1)))
-		left -= len(batches[len(batches)-1].rows)
+	}
+	if i := slices.IndexFunc(g.order, func(n *node) bool { return n.batch == 0 }); i >= 0 {
+		return nil, g.cycle(g.order[i])
 	}
 	return batches, nil
 }
@@ -176,14 +174,11 @@ func (g *graph) groups() (all []*group) {
 }
 
 // isLate reports whether the parent's key may be known only after its INSERT.
-func (g *graph) isLate(e *edge) bool {
-	return g.upsert && e.parent.role == isRoot || e.isMissing()
-}
+func (g *graph) isLate(e *edge) bool { return g.upsert && e.parent.role == isRoot || e.isMissing() }
 
-// cycle returns the error for rows that could not be placed: it follows parents until it is at a row
+// cycle returns the error for a row that could not be placed: it follows parents until it is at a row
 // again.
-func (g *graph) cycle() error {
-	n := g.order[slices.IndexFunc(g.order, func(n *node) bool { return n.batch == 0 })]
+func (g *graph) cycle(n *node) error {
 	var path []*node
 	for n.batch == 0 {
 		child := n

@@ -38,7 +38,8 @@ func (w *writer) begin(batches []batch) error {
 	if !ok {
 		return fmt.Errorf("graph: BEGIN: %T is no transaction: %w", w.tx.Statement.ConnPool, gorm.ErrInvalidTransaction)
 	}
-	w.conn, w.commit, w.rollback = wrapConn(w.tx, handle), inner.Commit, inner.Rollback
+	w.commit, w.rollback = inner.Commit, inner.Rollback
+	w.wrap(handle)
 	return nil
 }
 
@@ -75,7 +76,7 @@ func (w *writer) setSavepoint() error {
 		return nil
 	}
 	w.tx = w.db.Session(&gorm.Session{Context: w.ctx})
-	if w.conn = wrapConn(w.tx, w.db); w.db.DisableNestedTransaction {
+	if w.wrap(w.db); w.db.DisableNestedTransaction {
 		return nil
 	}
 	name := fmt.Sprintf("snowkey%016x", rand.Uint64())
@@ -132,13 +133,11 @@ type conn struct {
 	lost   atomic.Pointer[error]
 }
 
-// wrapConn wraps the connection of tx in a conn. handle is outside the transaction, or in the
-// caller's.
-func wrapConn(tx, handle *gorm.DB) *conn {
-	c := &conn{ConnPool: tx.Statement.ConnPool, handle: handle}
-	c.TxCommitter, _ = c.ConnPool.(gorm.TxCommitter)
-	tx.Statement.ConnPool = c
-	return c
+// wrap wraps the connection of w.tx. handle is outside the transaction, or in the caller's.
+func (w *writer) wrap(handle *gorm.DB) {
+	w.conn = &conn{ConnPool: w.tx.Statement.ConnPool, handle: handle}
+	w.conn.TxCommitter, _ = w.conn.ConnPool.(gorm.TxCommitter)
+	w.tx.Statement.ConnPool = w.conn
 }
 
 // conflict returns the first conflict, or nil.

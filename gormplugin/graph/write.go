@@ -230,7 +230,7 @@ func (w *writer) chunks(m *model, list []*node) (chunks [][]*node) {
 	}
 	columns := max(1, len(m.schema.DBNames))
 	size := max(1, limit[1]/columns)
-	if m.unsure || m.before { // a hook may change the values
+	if m.unsure || m.hooks { // a hook may change the values
 		size = min(size, unsureRows)
 	}
 	size = min(cmp.Or(w.batchSize, max(0, w.db.CreateBatchSize), size), max(1, (limit[0]-spare)/columns))
