@@ -1,9 +1,11 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
@@ -28,61 +30,53 @@ func Assign(ctx context.Context, db *gorm.DB, value any) error {
 	if err != nil {
 		return err
 	}
-	restore := g.snapshot()
-	if err = g.assign(); err != nil {
-		restore()
+	g.snapshot()
+	err = g.giveKeys(true)
+	for i := 0; i < len(g.order) && err == nil; i++ {
+		err = g.copyKeysInOrder(g.order[i])
+	}
+	if err != nil {
+		g.restore()
 	}
 	return err
 }
 
-func (g *graph) assign() error {
-	if err := g.giveKeys(true); err != nil {
-		return err
-	}
-	for _, n := range g.order {
-		if err := g.copyKeysInOrder(n); err != nil {
-			return err
-		}
-	}
-	for _, n := range g.order {
-		for i := range n.model.columns {
-			c := &n.model.columns[i]
-			if zero, _ := c.IsZero(n.row); zero && c.Source == nil {
-				return fmt.Errorf("graph: foreign key %s is zero", c.Name)
-			}
-		}
-	}
-	return nil
-}
-
 // copyKeysInOrder sets the foreign keys of a row after its parents': a key may be a foreign key.
-func (g *graph) copyKeysInOrder(n *node) error {
-	if n.tried > 0 {
+func (g *graph) copyKeysInOrder(n *node) (err error) {
+	if n.copied {
 		return nil
 	}
-	n.tried = 1
-	for at := n.first; at > 0; at = g.edges[at-1].next {
-		if err := g.copyKeysInOrder(g.edges[at-1].parent); err != nil {
-			return err
+	n.copied = true
+	for at := n.first; at > 0 && err == nil; at = g.edges[at-1].next {
+		err = g.copyKeysInOrder(g.edges[at-1].parent)
+	}
+	err = cmp.Or(err, g.copyKeys(n, false))
+	for i := range n.model.columns {
+		c := &n.model.columns[i]
+		if zero, _ := c.IsZero(n.row); zero && c.Source == nil && n.walked {
+			err = cmp.Or(err, fmt.Errorf("graph: %s: the foreign key is zero", c.Name))
 		}
 	}
-	return g.copyKeys(n, false)
+	return err
 }
 
 // copyKeys sets the foreign keys of a row. It skips a parent without a key, or returns an error if
-// the keys are needed.
+// the keys are needed. It writes nothing that is equal: goroutines may share the row.
 func (g *graph) copyKeys(n *node, needed bool) error {
 	for at := n.first; at > 0; at = g.edges[at-1].next {
 		e := &g.edges[at-1]
-		for i := range *e.refs {
-			r := &(*e.refs)[i]
-			if !r.isMissing(e.parent.row) {
-				if err := r.copy(g.ctx, e.parent.row, n.row); err != nil {
-					return err
-				}
-			} else if needed {
-				return fmt.Errorf("graph: %s is zero, because its row was not written, and %s refers to it", keys.FieldName(r.from), keys.FieldName(r.to))
-			}
+		missing := e.isMissing()
+		if missing && needed {
+			return fmt.Errorf("graph: %s is zero, because its row was not written, and %s refers to it", keys.FieldName(e.ref.from), keys.FieldName(e.ref.to))
+		}
+		if missing || e.isCopied() {
+			continue
+		}
+		if leaf := e.ref.to.ReflectValueOf(g.ctx, n.row); n.loaded {
+			g.save(leaf, reflect.New(leaf.Type()).Elem())
+		}
+		if err := e.copy(g.ctx); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -103,10 +97,8 @@ func (g *graph) giveKeys(all bool) error {
 		}
 		for i := range n.model.columns {
 			c := &n.model.columns[i]
-			if c.Source == nil || !all && !c.Field.PrimaryKey {
-				continue
-			}
-			if zero, _ := c.IsZero(n.row); zero { // the row can be set: there is no error
+			zero, _ := c.IsZero(n.row) // the row can be set: there is no error
+			if zero && c.Source != nil && (all || c.Field.PrimaryKey) {
 				reserved.Need(c, 1)
 				needs = append(needs, need{n, c})
 			}
@@ -116,11 +108,7 @@ func (g *graph) giveKeys(all bool) error {
 		return fmt.Errorf("graph: %w", err)
 	}
 	for _, w := range needs {
-		zero := len(w.n.model.embedded) == 0
-		if !zero {
-			zero, _ = w.c.IsZero(w.n.row)
-		}
-		if !zero {
+		if zero, _ := w.c.IsZero(w.n.row); !zero {
 			return fmt.Errorf("graph: %s: rows share the embedded struct that holds their key: %w", w.c.Name, gorm.ErrInvalidData)
 		}
 		w.c.Set(g.ctx, w.n.row, reserved.IDs(w.c, 1)[0])
@@ -137,44 +125,104 @@ type reference struct {
 	made     bool // a zero from is not known yet
 }
 
-// isMissing reports whether the parent has no value yet.
-func (r *reference) isMissing(parent reflect.Value) bool {
-	if !r.made {
-		return false
+// from returns the parent's column. It is the zero Value for NULL, and for a constant.
+func (e *edge) from() reflect.Value {
+	if e.ref.from == nil {
+		return reflect.Value{}
 	}
-	v := rows.Indirect(rows.Field(parent, r.from.StructField.Index))
-	return !v.IsValid() || v.IsZero()
+	return rows.Indirect(rows.Field(e.parent.row, e.ref.from.StructField.Index))
+}
+
+// isMissing reports whether the parent has no value yet.
+func (e *edge) isMissing() bool {
+	from := e.from()
+	return e.ref.made && (!from.IsValid() || from.IsZero())
+}
+
+// isCopied reports whether the child's column is equal to the parent's.
+func (e *edge) isCopied() bool {
+	from, to := e.from(), rows.Field(e.child.row, e.ref.to.StructField.Index)
+	switch {
+	case e.ref.from == nil:
+		return to.IsValid() && rows.Text(to) == e.ref.constant
+	case !from.IsValid():
+		return !to.IsValid() || to.IsZero()
+	case to.IsValid() && to.CanInt() && from.CanInt():
+		return to.Int() == from.Int()
+	}
+	return rows.Text(to) == rows.Text(from)
 }
 
 // copy sets the child's column to the parent's. It replaces a pointer, because another row may share
 // the old one.
-func (r *reference) copy(ctx context.Context, parent, child reflect.Value) error {
-	if r.from == nil {
-		return r.to.Set(ctx, child, r.constant)
-	}
-	from, leaf := rows.Indirect(rows.Field(parent, r.from.StructField.Index)), r.to.ReflectValueOf(ctx, child)
+func (e *edge) copy(ctx context.Context) error {
+	from, to := e.from(), e.ref.to
+	leaf := to.ReflectValueOf(ctx, e.child.row)
+	leaf.SetZero() // gorm allocates a new pointer
 	switch {
+	case e.ref.from == nil:
+		return to.Set(ctx, e.child.row, e.ref.constant)
 	case !from.IsValid():
-		leaf.SetZero()
-		return nil
-	case leaf.Type() == from.Type():
-		leaf.Set(from)
 		return nil
 	case leaf.Kind() == reflect.Int64 && from.Kind() == reflect.Int64:
 		leaf.SetInt(from.Int())
 		return nil
-	case leaf.Kind() == reflect.Pointer:
-		if rows.Text(leaf) == rows.Text(from) {
-			return nil
-		}
-		leaf.SetZero() // gorm allocates a new one
 	}
-	if err := r.to.Set(ctx, child, from.Interface()); err != nil {
-		return fmt.Errorf("graph: %s: %w", keys.FieldName(r.to), err)
+	if err := to.Set(ctx, e.child.row, from.Interface()); err != nil {
+		return fmt.Errorf("graph: %s: %w", keys.FieldName(to), err)
 	}
-	if rows.Text(leaf) != rows.Text(from) { // gorm cuts a number, or makes a character of it
+	if !e.isCopied() { // gorm cuts a number, or makes a character of it
 		return fmt.Errorf("graph: %s: the type %s cannot hold %s of type %s: make the types the same",
-			keys.FieldName(r.to), keys.TypeName(r.to.FieldType), keys.FieldName(r.from), keys.TypeName(r.from.FieldType))
+			keys.FieldName(to), keys.TypeName(to.FieldType), keys.FieldName(e.ref.from), keys.TypeName(e.ref.from.FieldType))
 	}
 	return nil
+}
+
+// snapshot saves the rows, before anything is set, and the structs that they embed behind pointers.
+// Of loaded rows it saves nothing: copyKeys saves the foreign keys that it changes.
+func (g *graph) snapshot() {
+	copies := make(map[*model]reflect.Value, len(g.models))
+	for _, m := range g.models {
+		copies[m] = reflect.MakeSlice(reflect.SliceOf(m.schema.ModelType), m.rows, m.rows)
+	}
+	g.saved = make([][2]reflect.Value, 0, len(g.order))
+	for _, n := range g.order {
+		if n.loaded = g.isLoaded(n); n.loaded {
+			continue
+		}
+		n.model.rows--
+		g.save(n.row, copies[n.model].Index(n.model.rows))
+		for _, path := range n.model.embedded {
+			if p := rows.Field(n.row, path); p.IsValid() && !p.IsNil() {
+				g.save(p.Elem(), reflect.New(p.Type().Elem()).Elem())
+			}
+		}
+	}
+}
+
+func (g *graph) save(v, saved reflect.Value) {
+	saved.Set(v)
+	g.saved = append(g.saved, [2]reflect.Value{v, saved})
+}
+
+// restore undoes what was set since snapshot, also by hooks and gorm.
+func (g *graph) restore() {
+	for _, s := range slices.Backward(g.saved) {
+		s[0].Set(s[1])
+	}
+}
+
+// isLoaded reports whether other goroutines may share a row, which is then not restored: a parent or
+// the far side of a many2many whose keys are set, and their children whose keys are set.
+func (g *graph) isLoaded(n *node) bool {
+	if n.role == isRoot || n.role == isJoin || n.keyText() == "" || g.db.FullSaveAssociations || // which writes them
+		slices.ContainsFunc(n.model.columns, func(c keys.Column) bool { zero, _ := c.IsZero(n.row); return zero }) {
+		return false
+	}
+	for at := n.first; n.role == isChild && at > 0; at = g.edges[at-1].next {
+		if !g.edges[at-1].parent.loaded {
+			return false
+		}
+	}
+	return true
 }

@@ -1,3 +1,37 @@
+// Package graph writes gorm models together with all rows that refer to each other: an order with
+// its customer, its lines and their products, in one transaction with one INSERT for each table.
+// The handle needs the plugin of package [github.com/seed-299c1d6b/snowkey/gormplugin].
+//
+//	order := &Order{
+//		Customer: &Customer{Name: "Ann"},
+//		Lines:    []Line{{SKU: "a", Quantity: 2}, {SKU: "b", Quantity: 1}},
+//	}
+//	if err := graph.Create(ctx, db, order); err != nil {
+//		return err // nothing was written, and order is what it was
+//	}
+//	fmt.Println(order.ID, order.Lines[1].OrderID) // equal
+//
+// The graph is all rows that belongs-to, has-one, has-many, many2many and polymorphic relations
+// reach, to any depth. A row that is reached twice is one row, and is written after those it refers to.
+// Hooks, times, default values, serializers, prepared statements, DryRun and clauses work as in
+// gorm's Create. Parents and the far sides of many2many are written in the order of their unique
+// columns, so that concurrent creates rarely deadlock.
+//
+// # Limits
+//
+//   - BeforeCreate of a row runs after its parents are written: its changes to them are lost.
+//     AfterCreate runs before the children are written. A hook that adds or removes associated rows,
+//     or changes a key to which rows of the same INSERT refer, is an error.
+//   - A trigger that drops rows is an error. One that changes keys is seen only where gorm reads
+//     columns back: in models with defaults of the database, and not in MySQL.
+//   - Parents, and far sides of many2many, whose keys are set may be shared with other goroutines.
+//     They are not restored: a failed create undoes only the foreign keys that it set in them.
+//   - The plugin dbresolver must route all tables of a graph to one database.
+//   - Select, Omit and conflict clauses apply to the given rows, and must be set on the handle.
+//   - Rows in a cycle are a [*CycleError].
+//   - In a transaction of the caller, nothing is retried, and a rollback leaves the keys set.
+//
+// The code reads in this order: create, graph, model, assign, order, write, transaction.
 package graph
 
 import (
@@ -23,20 +57,11 @@ type Config struct {
 	MaxBackoff time.Duration // the longest pause; zero: 1s
 }
 
-func (cfg Config) validate() (retry.Limits, error) {
-	var wrong fields.Errors
-	if cfg.BatchSize < 0 {
-		wrong.Add("BatchSize", cfg.BatchSize, "must not be negative")
-	}
-	limits := retry.Limits{Attempts: cfg.Attempts, Backoff: cfg.Backoff, MaxBackoff: cfg.MaxBackoff}.Validate(&wrong)
-	return limits, wrong.Err("graph")
-}
-
 // Result is what [CreateWith] has written.
 type Result struct {
 	RowsAffected int64         // of the rows that were given, as gorm counts them
 	Tables       []TableResult // in the order in which they were written, with join tables
-	Statements   []Statement   // of a DryRun handle: what would be sent between BEGIN and COMMIT; else nil
+	Statements   []Statement   // of a DryRun handle, which leaves the rows as they are: what would be sent between BEGIN and COMMIT; else nil
 }
 
 // Statement was built and not sent. The method Explain of a Dialector joins SQL and Vars.
@@ -54,10 +79,10 @@ type TableResult struct {
 
 // Create gives the rows of a graph their keys, as [Assign] does, and writes them in one
 // transaction, with one INSERT of many rows for each table: parents first, join rows last. On any
-// error it rolls back, and the rows are what they were before, unless the error wraps
+// error it rolls back, and new rows are what they were before, unless the error wraps
 // [sqltype.ErrOutcomeUnknown]: then create the same value again, with
-// clause.OnConflict{DoNothing: true} on the handle. After a deadlock or a serialization failure it begins again, with new keys;
-// all hooks run again. In a transaction of the caller it sets a savepoint, and retries nothing.
+// clause.OnConflict{DoNothing: true} on the handle. After a deadlock or a serialization failure it
+// begins again, with new keys; all hooks run again. In a transaction of the caller it sets a savepoint, and retries nothing.
 //
 // If a row whose key was set exists, then, as in gorm, a parent or the far side of a many2many stays
 // as it is, and a child moves to its new parent. If a parent with a new key collides in a unique
@@ -72,8 +97,12 @@ func Create(ctx context.Context, db *gorm.DB, value any) error {
 // CreateWith is [Create] with options, and reports what was written. On an error the Result is
 // zero. A wrong Config is a *core.ConfigError with all faults.
 func CreateWith(ctx context.Context, db *gorm.DB, value any, cfg Config) (Result, error) {
-	limits, err := cfg.validate()
-	if err != nil {
+	var wrong fields.Errors
+	if cfg.BatchSize < 0 {
+		wrong.Add("BatchSize", cfg.BatchSize, "must not be negative")
+	}
+	limits := retry.Limits{Attempts: cfg.Attempts, Backoff: cfg.Backoff, MaxBackoff: cfg.MaxBackoff}.Validate(&wrong)
+	if err := wrong.Err("graph"); err != nil {
 		return Result{}, err
 	}
 	g, err := newGraph(ctx, db, value, true)
@@ -83,59 +112,48 @@ func CreateWith(ctx context.Context, db *gorm.DB, value any, cfg Config) (Result
 	if len(g.order) == 0 {
 		return Result{}, fmt.Errorf("graph: %s: %w", keys.TypeName(reflect.TypeOf(value)), gorm.ErrEmptySlice)
 	}
-	if !g.ownsTransaction() {
-		limits.Attempts = 1
-	}
-	restore, keep := g.snapshot(), false
+	w := &writer{}
+	g.snapshot()
 	defer func() { // also if a hook panics
-		if !keep {
-			restore()
+		if !w.ended || g.db.DryRun {
+			g.restore()
 		}
 	}()
 	for attempt := 1; ; attempt++ {
-		w := &writer{graph: g, batchSize: cfg.BatchSize}
-		end, err := w.attempt()
-		if keep = end >= unknown; end == committed {
+		w = &writer{graph: g, batchSize: cfg.BatchSize}
+		err := w.attempt()
+		if err == nil {
 			return w.result, nil
 		}
-		if attempt == limits.Attempts || end != failed || !isConflict(err) {
+		if attempt == limits.Attempts || w.ended || !w.again || !isConflict(err) {
 			if attempt > 1 {
 				err = fmt.Errorf("%w (attempt %d of %d)", err, attempt, limits.Attempts)
 			}
 			return Result{}, err
 		}
-		restore()
+		g.restore()
 		if stopped := limits.Wait(g.ctx, attempt); stopped != nil {
 			return Result{}, fmt.Errorf("graph: %w; after attempt %d of %d: %w", stopped, attempt, limits.Attempts, err)
 		}
 	}
 }
 
-// end is how an attempt has ended.
-type end uint8
-
-const (
-	failed  end = iota // nothing was written
-	final              // nothing was written, and a retry cannot help
-	unknown            // COMMIT was sent and not answered
-	committed
-)
-
 // attempt writes the rows in one transaction. On an error, and on a panic, it rolls back, unless
 // the outcome of COMMIT is unknown.
-func (w *writer) attempt() (end end, err error) {
+func (w *writer) attempt() (err error) {
 	if err := w.giveKeys(false); err != nil { // before BEGIN: a source that fails costs no transaction
-		return final, err
+		return err
 	}
 	batches, err := w.batches()
 	if err != nil {
-		return final, err
+		return err
 	}
-	if err := w.begin(); err != nil {
-		return failed, err
+	w.again = w.ownsTransaction()
+	if err := w.begin(batches); err != nil {
+		return err
 	}
 	defer func() {
-		if end < unknown {
+		if !w.ended {
 			err = w.rollBack(err)
 		}
 	}()
@@ -144,23 +162,22 @@ func (w *writer) attempt() (end end, err error) {
 	if lost := w.conn.conflict(); lost != nil && !errors.Is(err, lost) {
 		err = fmt.Errorf("graph: %w", errors.Join(lost, err)) // a hook has hidden it
 	}
+	if err == nil && w.ctx.Err() != nil {
+		err = fmt.Errorf("graph: before COMMIT: %w", w.ctx.Err())
+	}
 	if err != nil {
-		return failed, err
+		return err
 	}
-	if err := w.ctx.Err(); err != nil {
-		return failed, fmt.Errorf("graph: before COMMIT: %w", err)
-	}
-	if w.commit == nil {
-		return committed, nil
-	}
-	switch err := w.commit(); {
+	switch err = w.commit(); {
 	case err == nil:
-		return committed, nil
+		w.ended = true
+		return nil
+	case !w.ownsTransaction():
+		return fmt.Errorf("graph: RELEASE SAVEPOINT: %w", err)
 	case !isRefused(err):
-		return unknown, fmt.Errorf("graph: %w: %w", sqltype.ErrOutcomeUnknown, err)
-	case w.db.Name() == "sqlite": // its driver returns the connection with the transaction open
-		return final, fmt.Errorf("graph: COMMIT: %w", err)
-	default:
-		return failed, fmt.Errorf("graph: COMMIT: %w", err)
+		w.ended = true
+		return fmt.Errorf("graph: %w: %w", sqltype.ErrOutcomeUnknown, err)
 	}
+	w.again = w.db.Name() != "sqlite" // its driver returns the connection with the transaction open
+	return fmt.Errorf("graph: COMMIT: %w", err)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/glebarez/sqlite"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/logger"
@@ -28,8 +29,10 @@ type Entry struct {
 }
 
 // example opens a handle that builds statements and sends none. Its ids are 1, 2, 3 and so on.
-func example() *gorm.DB {
-	db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true, Logger: logger.Discard})
+func example() *gorm.DB { return open(tests.DummyDialector{}, true) }
+
+func open(dialector gorm.Dialector, dryRun bool) *gorm.DB {
+	db, err := gorm.Open(dialector, &gorm.Config{DryRun: dryRun, Logger: logger.Discard})
 	if err != nil {
 		panic(err)
 	}
@@ -55,7 +58,11 @@ func ExampleAssign() {
 }
 
 func ExampleCreate() {
-	db, ctx := example(), context.Background()
+	db, ctx := open(sqlite.Open("file:baskets?mode=memory&cache=shared"), false), context.Background()
+	if err := db.AutoMigrate(&Basket{}, &Entry{}); err != nil {
+		fmt.Println(err)
+		return
+	}
 	basket := &Basket{Entries: []Entry{{What: "tea"}, {What: "cup"}}}
 	err := graph.Create(ctx, db, basket)
 	if errors.Is(err, sqltype.ErrOutcomeUnknown) {

@@ -29,7 +29,8 @@ type graph struct {
 	nodes  map[unsafe.Pointer]*node // by the row's address
 	slab   []node                   // where the next nodes are allocated
 	edges  []edge
-	order  []*node // the rows to write, as they were reached: mostly parents first
+	order  []*node            // the rows to write, as they were reached: mostly parents first
+	saved  [][2]reflect.Value // what restore sets, and its value before
 }
 
 // role is how a row was reached. It decides how the row is written. Of several, the least counts.
@@ -45,26 +46,28 @@ const (
 
 // node is one row.
 type node struct {
-	row         reflect.Value // an addressable struct
-	saved       reflect.Value // a copy of it
-	model       *model
-	role        role
-	walked      bool
-	keyGiven    bool      // by this graph
-	referred    bool      // other rows refer to it
-	via         *relation // how a child was reached
-	inner       *node     // another row at this address: a struct and its first field have one address
-	first, last int32     // edges to its parents, from 1
-	group       *group
-	batch       int32 // in which it is written, from 1; 0: not placed
-	tried       int32 // the last batch for which it was tried
+	row      reflect.Value // an addressable struct
+	model    *model
+	role     role
+	walked   bool
+	loaded   bool      // goroutines may share it
+	keyGiven bool      // by this graph
+	copied   bool      // Assign has set its foreign keys
+	via      *relation // how a child was reached
+	inner    *node     // another row at this address: a struct and its first field have one address
+	first    int32     // an edge to a parent, from 1
+	group    *group    // nil: it is not written
+	children int32     // an edge to a child, from 1
+	waiting  int32     // how many edges lead to parents that are not placed
+	batch    int32     // in which it is written, from 1; 0: not placed
 }
 
-// edge says that child holds a foreign key of parent.
+// edge says that a column of child refers to parent.
 type edge struct {
 	child, parent *node
-	refs          *[]reference
+	ref           *reference
 	next          int32 // the next edge of the child, from 1
+	sibling       int32 // the next edge of the parent, from 1
 }
 
 // newGraph finds the rows that a value reaches.
@@ -88,7 +91,7 @@ func newGraph(ctx context.Context, db *gorm.DB, value any, joins bool) (*graph, 
 	if err := g.keys.CheckHome(db); err != nil {
 		return nil, fmt.Errorf("graph: %w", err)
 	}
-	if err := g.addRoots(reflect.ValueOf(value), -1); err != nil {
+	if err := g.addRoots(reflect.ValueOf(value), "the value"); err != nil {
 		return nil, err
 	}
 	for i, n := range g.roots {
@@ -97,60 +100,53 @@ func newGraph(ctx context.Context, db *gorm.DB, value any, joins bool) (*graph, 
 		}
 		if i == 0 { // make room: the others are likely to have as many rows
 			more := min(len(g.order)*(len(g.roots)-1), 1<<16)
-			g.order, g.edges = slices.Grow(g.order, more), slices.Grow(g.edges, more)
 			nodes := make(map[unsafe.Pointer]*node, more)
 			maps.Copy(nodes, g.nodes)
-			g.nodes = nodes
+			g.order, g.edges, g.nodes = slices.Grow(g.order, more), slices.Grow(g.edges, more), nodes
 		}
 	}
 	return g, nil
 }
 
-// addRoots adds the rows of a given value. i is its index, or -1.
-func (g *graph) addRoots(v reflect.Value, i int) error {
-	wrong := func(text string, err error) error {
-		name := "the value"
-		if i >= 0 {
-			name = fmt.Sprint("row ", i)
-		}
-		return fmt.Errorf("graph: %s is "+text+": %w", name, err)
-	}
-	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
-		if v.IsNil() {
-			return wrong("a nil "+keys.TypeName(v.Type()), gorm.ErrInvalidValue)
-		}
+// addRoots adds the rows of a given value. name is for errors.
+func (g *graph) addRoots(v reflect.Value, name string) (err error) {
+	for (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) && !v.IsNil() {
 		v = v.Elem()
 	}
-	switch v.Kind() {
-	case reflect.Slice, reflect.Array:
+	wrong := ""
+	switch {
+	case !v.IsValid():
+		wrong = "nil"
+	case v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface:
+		wrong = "a nil " + keys.TypeName(v.Type())
+	case v.Kind() == reflect.Slice || v.Kind() == reflect.Array:
 		g.roots = slices.Grow(g.roots, v.Len())
-		for i := range v.Len() {
-			if err := g.addRoots(v.Index(i), i); err != nil {
-				return err
-			}
-		}
-		return nil
-	case reflect.Struct:
-		if !v.CanAddr() {
-			return wrong("a "+keys.TypeName(v.Type())+" by value: give a pointer to it", gorm.ErrInvalidValue)
-		}
-		if n := len(g.roots); n > 0 && g.roots[n-1].row.Type() == v.Type() {
-			g.roots = append(g.roots, g.nodeOf(v, g.roots[n-1].model, isRoot))
-			return nil
-		}
-		stmt := &gorm.Statement{DB: g.db}
-		if err := stmt.Parse(v.Addr().Interface()); err != nil {
-			return wrong("no model", err)
-		}
-		m, err := g.modelOf(stmt.Schema, byHandle)
-		if err == nil {
-			g.roots = append(g.roots, g.nodeOf(v, m, isRoot))
+		for i := 0; i < v.Len() && err == nil; i++ {
+			err = g.addRoots(v.Index(i), fmt.Sprint("row ", i))
 		}
 		return err
-	case reflect.Invalid:
-		return wrong("nil", gorm.ErrInvalidValue)
+	case v.Kind() != reflect.Struct:
+		wrong = "a " + keys.TypeName(v.Type()) + ", not a model"
+	case !v.CanAddr():
+		wrong = "a " + keys.TypeName(v.Type()) + " by value: give a pointer to it"
 	}
-	return wrong("a "+keys.TypeName(v.Type())+", not a model", gorm.ErrInvalidValue)
+	if wrong != "" {
+		return fmt.Errorf("graph: %s is %s: %w", name, wrong, gorm.ErrInvalidValue)
+	}
+	var m *model
+	if n := len(g.roots); n > 0 && g.roots[n-1].row.Type() == v.Type() {
+		m = g.roots[n-1].model
+	} else {
+		stmt := &gorm.Statement{DB: g.db}
+		if err := stmt.Parse(v.Addr().Interface()); err != nil {
+			return fmt.Errorf("graph: %s is no model: %w", name, err)
+		}
+		if m, err = g.modelOf(stmt.Schema, byHandle); err != nil {
+			return err
+		}
+	}
+	g.roots = append(g.roots, g.nodeOf(v, m, isRoot))
+	return nil
 }
 
 // descend follows the relations of a row: first those to its parents, then those to its children.
@@ -185,12 +181,9 @@ func (g *graph) follow(owner *node, rel *relation) (err error) {
 			return err
 		}
 	}
-	list, length := rows.Indirect(v), 1
+	list := rows.Indirect(v)
 	isList := list.Kind() == reflect.Slice
-	if isList {
-		length = list.Len()
-	}
-	for i := range length {
+	for i := 0; isList && i < list.Len() || i == 0 && !isList; i++ {
 		if isList {
 			v = list.Index(i)
 		}
@@ -202,10 +195,10 @@ func (g *graph) follow(owner *node, rel *relation) (err error) {
 		case rel.rel.JoinTable != nil:
 			err = g.join(owner, n, rel)
 		case rel.role == isShared:
-			g.addEdge(owner, n, &rel.refs)
+			g.addEdge(owner, n, rel.refs)
 		default:
 			n.via = cmp.Or(n.via, rel)
-			g.addEdge(n, owner, &rel.refs)
+			g.addEdge(n, owner, rel.refs)
 		}
 		if err = cmp.Or(err, g.descend(n)); err != nil {
 			return err
@@ -233,17 +226,20 @@ func (g *graph) nodeOf(v reflect.Value, m *model, reached role) *node {
 	return n
 }
 
-// addEdge appends an edge to the child's: the last one sets the foreign key.
-func (g *graph) addEdge(child, parent *node, refs *[]reference) {
-	parent.referred = true
-	g.edges = append(g.edges, edge{child: child, parent: parent, refs: refs})
-	at := int32(len(g.edges))
-	if child.first == 0 {
-		child.first = at
-	} else {
-		g.edges[child.last-1].next = at
+// addEdge adds the edges of a relation. Of several that set one column, the last counts, as in gorm.
+func (g *graph) addEdge(child, parent *node, refs []reference) {
+	for i := range refs {
+		at := child.first
+		for at > 0 && g.edges[at-1].ref.to != refs[i].to {
+			at = g.edges[at-1].next
+		}
+		if at == 0 {
+			g.edges = append(g.edges, edge{child: child, next: child.first})
+			at = int32(len(g.edges))
+			child.first = at
+		}
+		g.edges[at-1].parent, g.edges[at-1].ref = parent, &refs[i]
 	}
-	child.last = at
 }
 
 // join adds the join row of two rows, once. Its own relations are not followed, as in gorm.
@@ -258,22 +254,7 @@ func (g *graph) join(owner, other *node, rel *relation) error {
 		return err
 	}
 	n := g.nodeOf(reflect.New(rel.rel.JoinTable.ModelType).Elem(), m, isJoin)
-	g.addEdge(n, owner, &rel.refs)
-	g.addEdge(n, other, &rel.otherRefs)
+	g.addEdge(n, owner, rel.refs)
+	g.addEdge(n, other, rel.otherRefs)
 	return g.descend(n)
-}
-
-// addresses returns the addresses of the rows, and of both ends of each edge. It leaves out join rows,
-// which each graph makes.
-func (g *graph) addresses() (list []unsafe.Pointer) {
-	nodes := slices.Clone(g.order)
-	for i := range g.edges {
-		nodes = append(nodes, g.edges[i].child, g.edges[i].parent)
-	}
-	for _, n := range nodes {
-		if n.role != isJoin {
-			list = append(list, n.row.Addr().UnsafePointer())
-		}
-	}
-	return list
 }

@@ -123,7 +123,7 @@ func TestGraphRefuses(t *testing.T) {
 		"an array by value":   {&gormtest.Counter{}, [1]Twig{}, "by value: give a pointer", nil},
 		"a map":               {&gormtest.Counter{}, map[string]any{"name": "a"}, "not a model", gorm.ErrInvalidValue},
 		"a number":            {&gormtest.Counter{}, new(int), "not a model", gorm.ErrInvalidValue},
-		"the source fails":    {&gormtest.Counter{Err: boom}, &Twig{Leaves: []Leaf{{}}}, "(2 ids): no worker number", boom},
+		"the source fails":    {&gormtest.Counter{Err: boom}, &Twig{Leaves: []Leaf{{}}}, "graph: table twigs: Twig.ID (2 ids): no worker number", boom},
 		"the source gives 0":  {&gormtest.Counter{Last: -1}, &Twig{}, "returned 0", nil},
 		"a key in two halves": {&gormtest.Counter{Last: -3}, &Twig{Leaves: []Leaf{{}, {}, {}, {}}}, "returned -2", nil},
 	} {
@@ -237,6 +237,8 @@ func TestCommitErrors(t *testing.T) {
 // Graphs at random: every row has one key, every reference leads to the right
 // row, and each row is written after those it refers to, also in one INSERT.
 func TestGraphsAtRandom(t *testing.T) {
+	src := &gormtest.Counter{}
+	on := gormtest.SQLite(t, gormplugin.Config{Source: src, Named: map[string]sqltype.Source{"nests": &gormtest.Counter{}}}, &Nest{}, &Bird{}, &Twig{}, &Leaf{}, &Bark{})
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 30).Draw(rt, "rows")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
@@ -254,14 +256,19 @@ func TestGraphsAtRandom(t *testing.T) {
 				}
 			}
 			if r.IntN(4) == 0 {
-				twigs[i].ID = sqltype.ID(10_000 + i)
+				twigs[i].ID = sqltype.ID(1_000_000_000 + i)
 			}
 			twigs[i].Leaves = make([]Leaf, r.IntN(3))
 		}
 		r.Shuffle(n, func(i, k int) { twigs[i], twigs[k] = twigs[k], twigs[i] })
-		src := &gormtest.Counter{}
+		src.Calls = 0
 		log := &sqlLog{Interface: logger.Discard}
-		db := gormtest.Dry(t, gormplugin.Config{Source: src, Named: map[string]sqltype.Source{"nests": &gormtest.Counter{}}}).Session(&gorm.Session{Logger: log})
+		db := on.Session(&gorm.Session{Logger: log})
+		for _, table := range []string{"leafs", "twigs"} {
+			if err := on.Exec("DELETE FROM " + table).Error; err != nil {
+				rt.Fatal(err)
+			}
+		}
 		result, err := graph.CreateWith(context.Background(), db, twigs, graph.Config{})
 		if err != nil {
 			rt.Fatal(err)

@@ -16,7 +16,13 @@ import (
 // gorm's create: no race, and no key twice.
 func TestGraphsConcurrently(t *testing.T) {
 	src := &gormtest.Counter{}
-	db := gormtest.Dry(t, gormplugin.Config{Source: src, Named: map[string]sqltype.Source{"nests": src}})
+	db := gormtest.SQLite(t, gormplugin.Config{Source: src, Named: map[string]sqltype.Source{"nests": src}},
+		&Nest{}, &Bird{}, &Twig{}, &Leaf{}, &Bark{}, &Order{}, &Line{})
+	if pool, err := db.DB(); err != nil {
+		t.Fatal(err)
+	} else {
+		pool.SetMaxOpenConns(1)
+	}
 	const writers, each = 8, 20
 	keys := make([][]int64, writers)
 	var wg sync.WaitGroup

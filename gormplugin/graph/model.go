@@ -19,7 +19,6 @@ type model struct {
 	parents   int             // how many of them are belongs-to
 	related   []string        // the names of all relations
 	autoKey   bool            // the database makes a part of its key
-	before    bool            // it has hooks before the INSERT
 	hooks     bool            // it has hooks
 	texts     []*schema.Field // whose values are measured
 	unsure    bool            // the length of other values is not known
@@ -59,15 +58,12 @@ func (g *graph) modelOf(s *schema.Schema, how selection) (*model, error) {
 	named, restricted := stmt.SelectAndOmitColumns(true, false)
 	for _, c := range plan.Columns {
 		if kept, isNamed := named[c.DBName]; kept || !isNamed || c.Field.PrimaryKey {
+			c.Name = "table " + s.Table + ": " + c.Name // for errors
 			m.columns = append(m.columns, c)
 		}
 	}
-	for _, f := range s.PrimaryFields {
-		_, auto := makerOf(f, plan)
-		m.autoKey = m.autoKey || auto
-	}
-	m.before = !g.db.Statement.SkipHooks && (s.BeforeSave || s.BeforeCreate)
-	m.hooks = !g.db.Statement.SkipHooks && (m.before || s.AfterSave || s.AfterCreate)
+	m.autoKey = slices.ContainsFunc(s.PrimaryFields, func(f *schema.Field) bool { _, auto := makerOf(f, plan); return auto })
+	m.hooks = !g.db.Statement.SkipHooks && (s.BeforeSave || s.BeforeCreate || s.AfterSave || s.AfterCreate)
 	to := map[bool]selection{false: allOfIt, true: columnsAlone}[restricted]
 	r := &s.Relationships
 	for _, rel := range slices.Concat(r.BelongsTo, r.HasOne, r.HasMany, r.Many2Many) {
@@ -98,8 +94,8 @@ func makerOf(f *schema.Field, plan *keys.Plan) (plugin, database bool) {
 // embeddedPointers returns gorm's paths to the embedded pointers.
 func embeddedPointers(s *schema.Schema) (paths [][]int) {
 	for _, f := range s.Fields {
-		for i, x := range f.StructField.Index {
-			if last := i == len(f.StructField.Index)-1; x < 0 && !last {
+		for i, x := range f.StructField.Index[:len(f.StructField.Index)-1] {
+			if x < 0 {
 				paths = append(paths, f.StructField.Index[:i+1])
 			}
 		}
@@ -121,9 +117,10 @@ type relation struct {
 
 func (g *graph) newRelation(rel *schema.Relationship, to selection, joinOnly bool) relation {
 	r := relation{rel: rel, selection: to, role: isShared, joined: map[[2]*node]bool{}}
-	if joinOnly {
+	switch {
+	case joinOnly:
 		r.role = isExisting
-	} else if rel.Type == schema.HasOne || rel.Type == schema.HasMany {
+	case rel.Type == schema.HasOne || rel.Type == schema.HasMany:
 		r.role = isChild
 	}
 	for _, ref := range rel.References {

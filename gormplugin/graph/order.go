@@ -21,9 +21,9 @@ const (
 // group is rows of one model that are written in one mode.
 type group struct {
 	groupID
-	rows    []*node  // those that are not placed
-	after   []*group // those that its rows refer to
-	visited bool
+	ready []*node  // rows that wait for no other
+	left  int      // how many are not placed
+	after []*group // those that its rows refer to
 }
 
 type groupID struct {
@@ -80,36 +80,66 @@ func (n *node) keyText() (text string) {
 }
 
 // batches sorts the rows into as few batches as possible, so that each row comes after those it
-// refers to.
+// refers to. It looks at each row and each reference once.
 func (g *graph) batches() (batches []batch, err error) {
-	groups := g.groups()
-	for left := len(g.order); left > 0; {
-		before := left
-		for _, gr := range groups {
-			for len(gr.rows) > 0 { // again, if rows wait for rows of the last batch
-				b := batch{group: gr}
-				for _, n := range gr.rows {
-					g.placeRow(n, &b, int32(len(batches)+1))
-				}
-				if len(b.rows) == 0 {
-					break
-				}
-				batches = append(batches, b)
-				left -= len(b.rows)
-				gr.rows = slices.DeleteFunc(gr.rows, func(n *node) bool { return n.batch > 0 })
-			}
-		}
-		if left == before {
-			return nil, g.cycle()
-		}
+	all := g.groups()
+	for gr := nextGroup(all); gr != nil; gr = nextGroup(all) {
+		batches = append(batches, g.newBatch(gr, int32(len(batches)+1)))
+	}
+	if i := slices.IndexFunc(g.order, func(n *node) bool { return n.batch == 0 }); i >= 0 {
+		return nil, g.cycle(g.order[i])
 	}
 	return batches, nil
 }
 
-// groups sorts the rows into groups, and the groups parents first, except in a cycle of groups.
-func (g *graph) groups() (sorted []*group) {
+// nextGroup returns a group that has rows to place and refers to no other that has, except in a
+// cycle of groups.
+func nextGroup(all []*group) (next *group) {
+	for _, gr := range all {
+		waits := slices.ContainsFunc(gr.after, func(parent *group) bool { return parent.left > 0 })
+		if len(gr.ready) > 0 && (next == nil || !waits) {
+			next = gr
+		}
+		if next == gr && !waits {
+			break
+		}
+	}
+	return next
+}
+
+// newBatch takes the rows of a group that are ready, and those that become ready by being after them.
+func (g *graph) newBatch(gr *group, number int32) batch {
+	var late []*node
+	ready := len(gr.ready)
+	for i := 0; i < len(gr.ready); i++ {
+		n := gr.ready[i]
+		n.batch = number
+		for at := n.children; at > 0; at = g.edges[at-1].sibling {
+			if e := &g.edges[at-1]; g.isLate(e) {
+				late = append(late, e.child)
+			} else {
+				e.child.release()
+			}
+		}
+	}
+	b := batch{group: gr, rows: gr.ready, nested: len(gr.ready) > ready}
+	gr.ready, gr.left = nil, gr.left-len(b.rows)
+	for _, n := range late {
+		n.release()
+	}
+	return b
+}
+
+// release lets a row wait for one other less.
+func (n *node) release() {
+	if n.waiting--; n.waiting == 0 {
+		n.group.ready = append(n.group.ready, n)
+	}
+}
+
+// groups sorts the rows into groups, and counts what each waits for.
+func (g *graph) groups() (all []*group) {
 	byID := map[groupID]*group{}
-	var all []*group
 	var gr *group // of the last row
 	for _, n := range g.order {
 		id := groupID{model: n.model, mode: g.modeOf(n)}
@@ -122,70 +152,39 @@ func (g *graph) groups() (sorted []*group) {
 				byID[id], all = gr, append(all, gr)
 			}
 		}
-		n.group, n.batch, n.tried = gr, 0, 0
-		gr.rows = append(gr.rows, n)
+		gr.left++
+		n.group, n.batch, n.waiting, n.children = gr, 0, 1, 0
 	}
-	for i := range g.edges {
-		child, parent := g.edges[i].child.group, g.edges[i].parent.group
-		if parent != nil && parent != child && !slices.Contains(child.after, parent) {
+	for i := len(g.edges) - 1; i >= 0; i-- { // each is put before the later ones of its parent
+		e := &g.edges[i]
+		child, parent := e.child.group, e.parent.group
+		if parent == nil || e.parent == e.child && !g.isLate(e) { // it exists, or is the row itself
+			continue
+		}
+		e.child.waiting++
+		e.sibling, e.parent.children = e.parent.children, int32(i+1)
+		if parent != child && !slices.Contains(child.after, parent) {
 			child.after = append(child.after, parent)
 		}
 	}
-	var visit func(*group)
-	visit = func(gr *group) {
-		if gr.visited {
-			return
-		}
-		gr.visited = true
-		for _, parent := range gr.after {
-			visit(parent)
-		}
-		sorted = append(sorted, gr)
+	for _, n := range g.order {
+		n.release()
 	}
-	for _, gr := range all {
-		visit(gr)
-	}
-	return sorted
-}
-
-// placeRow appends a row to a batch, after its parents of the same group. It reports whether the row
-// is in this batch or in an earlier one.
-func (g *graph) placeRow(n *node, b *batch, number int32) bool {
-	if n.batch > 0 || n.group != b.group || n.tried == number {
-		return n.batch > 0
-	}
-	n.tried = number
-	for at := n.first; at > 0; at = g.edges[at-1].next {
-		e := &g.edges[at-1]
-		p := e.parent
-		if p.role == isExisting || 0 < p.batch && p.batch < number {
-			continue
-		}
-		if g.isLate(e) || p != n && !g.placeRow(p, b, number) {
-			return false
-		}
-		b.nested = b.nested || p != n
-	}
-	n.batch = number
-	b.rows = append(b.rows, n)
-	return true
+	return all
 }
 
 // isLate reports whether the parent's key may be known only after its INSERT.
-func (g *graph) isLate(e *edge) bool {
-	return g.upsert && e.parent.role == isRoot ||
-		slices.ContainsFunc(*e.refs, func(r reference) bool { return r.isMissing(e.parent.row) })
-}
+func (g *graph) isLate(e *edge) bool { return g.upsert && e.parent.role == isRoot || e.isMissing() }
 
-// cycle returns the error for rows that could not be placed: it follows parents until it is at a row
+// cycle returns the error for a row that could not be placed: it follows parents until it is at a row
 // again.
-func (g *graph) cycle() error {
-	n := g.order[slices.IndexFunc(g.order, func(n *node) bool { return n.batch == 0 })]
+func (g *graph) cycle(n *node) error {
 	var path []*node
-	for !slices.Contains(path, n) {
-		path = append(path, n)
-		for at := n.first; at > 0; at = g.edges[at-1].next {
-			if e := &g.edges[at-1]; e.parent.batch == 0 && e.parent.role != isExisting && (e.parent != n || g.isLate(e)) {
+	for n.batch == 0 {
+		child := n
+		child.batch, path = -1, append(path, child)
+		for at := child.first; at > 0; at = g.edges[at-1].next {
+			if e := &g.edges[at-1]; e.parent.group != nil && e.parent.batch <= 0 && (e.parent != child || g.isLate(e)) {
 				n = e.parent
 				break
 			}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -330,18 +331,18 @@ type Guide struct {
 }
 
 func TestForeignKeysOfOtherTypes(t *testing.T) {
-	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}})
+	db := gormtest.SQLite(t, gormplugin.Config{Source: &gormtest.Counter{}}, &Album{}, &Print{}, &Song{}, &Gallery{}, &Room{}, &Guide{})
 	album := &Album{Prints: make([]Print, 1), Songs: make([]Song, 1)}
 	if err := graph.Create(t.Context(), db, album); err != nil || album.Prints[0].AlbumID.ID != album.ID || *album.Songs[0].AlbumID != uint64(album.ID) {
 		t.Errorf("%v, %+v", err, album)
 	}
-	guided := &Gallery{Guides: make([]Guide, 1)}
-	if err := graph.Create(t.Context(), db, guided); err != nil || guided.Guides[0].GalleryID != fmt.Sprint(1<<40) {
-		t.Errorf("%v, %+v", err, guided)
-	}
 	cut := &Gallery{Rooms: []Room{{GalleryID: 3}}}
 	if err := graph.Create(t.Context(), db, cut); err == nil || !strings.Contains(err.Error(), "Room.GalleryID: the type int32 cannot hold Gallery.ID of type int64") || cut.Rooms[0].GalleryID != 3 {
 		t.Errorf("%v, %+v", err, cut)
+	}
+	guided := &Gallery{Guides: make([]Guide, 1)}
+	if err := graph.Create(t.Context(), db, guided); err != nil || guided.Guides[0].GalleryID != fmt.Sprint(1<<40) {
+		t.Errorf("%v, %+v", err, guided)
 	}
 }
 
@@ -396,6 +397,43 @@ func TestRepeatedAndDeepRows(t *testing.T) {
 	up := &Thread{Next: &Thread{Next: &Thread{Next: &Thread{}}}} // upwards, each may turn out to be an existing row
 	if result, err := graph.CreateWith(t.Context(), db, up, graph.Config{}); err != nil || fmt.Sprint(result.Tables) != "[{threads 4 4}]" {
 		t.Errorf("%+v, %v", result, err)
+	}
+}
+
+// The time for a chain whose keys are known only after each INSERT grows with its length, not with
+// the square of it.
+func TestLongChain(t *testing.T) {
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}})
+	run := func(rows int) time.Duration {
+		best := time.Hour
+		for range 3 {
+			up := &Thread{}
+			for range rows - 1 {
+				up = &Thread{Next: up}
+			}
+			begin := time.Now()
+			if result, err := graph.CreateWith(t.Context(), db, up, graph.Config{}); err != nil || len(result.Statements) != rows {
+				t.Fatalf("%d statements, %v", len(result.Statements), err)
+			}
+			best = min(best, time.Since(begin))
+		}
+		return best
+	}
+	if short, long := run(1000), run(16_000); long > 60*short { // the square is 256
+		t.Errorf("%v for 1,000 rows, %v for 16,000", short, long)
+	} else {
+		t.Logf("%v for 1,000 rows, %v for 16,000", short, long)
+	}
+	// A cycle of as many rows is found as fast.
+	last := &Thread{}
+	first := last
+	for range 20_000 {
+		first = &Thread{Next: first}
+	}
+	last.Next = first
+	var cycle *graph.CycleError
+	if err := graph.Create(t.Context(), db, first); !errors.As(err, &cycle) || len(cycle.Tables) != 20_002 {
+		t.Errorf("%T, %d tables", err, len(cycle.Tables))
 	}
 }
 
@@ -461,5 +499,18 @@ func TestSharedRowsAreSorted(t *testing.T) {
 	}
 	if !slices.Equal(names, []any{"Blue", "green", "red"}) {
 		t.Errorf("%v", result.Statements[1])
+	}
+}
+
+// A DryRun handle builds the statements, and leaves the rows as they were.
+func TestDryRunLeavesRows(t *testing.T) {
+	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}, Named: map[string]sqltype.Source{"nests": &gormtest.Counter{}}})
+	got, want := twig(), twig()
+	result, err := graph.CreateWith(t.Context(), db, got, graph.Config{})
+	if err != nil || len(result.Statements) < 6 || len(result.Statements[0].Vars) == 0 {
+		t.Errorf("%+v, %v", result, err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("it is %+v, and was %+v", got, want)
 	}
 }

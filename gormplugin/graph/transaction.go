@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -22,52 +23,104 @@ func (g *graph) ownsTransaction() bool {
 }
 
 // begin begins a transaction, or sets a savepoint in the caller's.
-func (w *writer) begin() error {
+func (w *writer) begin(batches []batch) error {
 	if !w.ownsTransaction() {
 		return w.setSavepoint()
 	}
-	if w.tx = w.db.Begin(); w.tx.Error != nil {
+	handle, err := w.route(batches)
+	if err != nil {
+		return err
+	}
+	if w.tx = handle.Begin(); w.tx.Error != nil {
 		return fmt.Errorf("graph: BEGIN: %w", w.tx.Error)
 	}
 	inner, ok := w.tx.Statement.ConnPool.(gorm.TxCommitter)
 	if !ok {
 		return fmt.Errorf("graph: BEGIN: %T is no transaction: %w", w.tx.Statement.ConnPool, gorm.ErrInvalidTransaction)
 	}
-	w.conn, w.commit, w.rollback = wrapConn(w.tx, w.db), inner.Commit, inner.Rollback
+	w.commit, w.rollback = inner.Commit, inner.Rollback
+	w.wrap(handle)
 	return nil
 }
 
+// route returns a handle on the pool to which gorm's Create would write the rows. Plugin dbresolver
+// chooses the pool by the table, and one of several at random.
+func (w *writer) route(batches []batch) (*gorm.DB, error) {
+	choose, handle, first := w.db.Callback().Create().Get("gorm:db_resolver"), w.db.Session(&gorm.Session{Context: w.ctx}), ""
+	for i := 0; choose != nil && i < len(batches); i++ {
+		s := batches[i].model.schema
+		for try := 0; ; try++ {
+			tx := w.db.Session(&gorm.Session{Context: w.ctx})
+			tx.Statement.Schema, tx.Statement.Model = s, nil
+			if batches[i].mode != ofHandle || tx.Statement.Table == "" {
+				tx.Statement.Table = s.Table
+			}
+			if choose(tx); first == "" {
+				first, handle.Statement.ConnPool = tx.Statement.Table, tx.Statement.ConnPool
+			}
+			if unprepared(tx.Statement.ConnPool) == unprepared(handle.Statement.ConnPool) {
+				break
+			}
+			if try == 1000 { // far more than a table has pools
+				return nil, fmt.Errorf("graph: dbresolver routes the tables %s and %s to different databases, "+
+					"and one transaction cannot write to both: route all tables of the graph to one", first, s.Table)
+			}
+		}
+	}
+	return handle, nil
+}
+
 func (w *writer) setSavepoint() error {
-	if w.tx, w.conn = w.db, new(conn); w.db.DryRun {
+	w.tx, w.conn, w.commit = w.db, new(conn), func() error { return nil }
+	if w.rollback = w.commit; w.db.DryRun {
 		return nil
 	}
 	w.tx = w.db.Session(&gorm.Session{Context: w.ctx})
-	if w.conn = wrapConn(w.tx, w.db); w.db.DisableNestedTransaction {
+	if w.wrap(w.db); w.db.DisableNestedTransaction {
 		return nil
 	}
 	name := fmt.Sprintf("snowkey%016x", rand.Uint64())
 	caller := func() *gorm.DB { // past conn, which may refuse statements
-		return w.db.Session(&gorm.Session{NewDB: true, Context: context.WithoutCancel(w.ctx)})
+		tx := w.db.Session(&gorm.Session{NewDB: true, Context: context.WithoutCancel(w.ctx)})
+		tx.Statement.ConnPool = unprepared(tx.Statement.ConnPool)
+		return tx
 	}
 	if err := caller().SavePoint(name).Error; err != nil {
 		return fmt.Errorf("graph: SAVEPOINT: %w", err)
 	}
-	w.rollback = func() error { return caller().RollbackTo(name).Error }
+	if slices.Contains([]string{"postgres", "mysql", "sqlite"}, w.db.Name()) { // else PostgreSQL runs out of locks
+		w.commit = func() error { return caller().Exec("RELEASE SAVEPOINT " + name).Error }
+	}
+	w.rollback = func() error {
+		if err := caller().RollbackTo(name).Error; err != nil {
+			return err
+		}
+		return w.commit()
+	}
 	return nil
+}
+
+// unprepared returns a pool or a transaction that prepares no statements, for those of savepoints,
+// which cannot be.
+func unprepared(pool gorm.ConnPool) gorm.ConnPool {
+	switch p := pool.(type) {
+	case *gorm.PreparedStmtTX:
+		return p.Tx
+	case *gorm.PreparedStmtDB:
+		return p.ConnPool
+	}
+	return pool
 }
 
 // rollBack rolls back after err, and adds the rollback's error to it.
 func (w *writer) rollBack(err error) error {
-	if w.rollback == nil {
-		return err
-	}
 	e := w.rollback()
-	// Nothing is left to roll back: MySQL has done it, or the end of the context has.
+	// Nothing may be left to roll back: MySQL has done it, or the end of the context has.
 	gone := w.conn.conflict() != nil && retry.MySQLNumber(e) == 1305 || errors.Is(e, sql.ErrTxDone)
-	if e == nil || err == nil || gone {
-		return err
+	if e != nil && err != nil && !gone {
+		err = fmt.Errorf("%w; and the rollback: %w", err, e)
 	}
-	return fmt.Errorf("%w; and the rollback: %w", err, e)
+	return err
 }
 
 // conn is the connection of a transaction. It remembers the first conflict with another transaction,
@@ -80,13 +133,11 @@ type conn struct {
 	lost   atomic.Pointer[error]
 }
 
-// wrapConn wraps the connection of tx in a conn. handle is outside the transaction, or in the
-// caller's.
-func wrapConn(tx, handle *gorm.DB) *conn {
-	c := &conn{ConnPool: tx.Statement.ConnPool, handle: handle}
-	c.TxCommitter, _ = c.ConnPool.(gorm.TxCommitter)
-	tx.Statement.ConnPool = c
-	return c
+// wrap wraps the connection of w.tx. handle is outside the transaction, or in the caller's.
+func (w *writer) wrap(handle *gorm.DB) {
+	w.conn = &conn{ConnPool: w.tx.Statement.ConnPool, handle: handle}
+	w.conn.TxCommitter, _ = w.conn.ConnPool.(gorm.TxCommitter)
+	w.tx.Statement.ConnPool = w.conn
 }
 
 // conflict returns the first conflict, or nil.
@@ -115,8 +166,8 @@ func guard[T any](c *conn, statement func() (T, error)) (result T, err error) {
 
 func (c *conn) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	pool := c.ConnPool
-	if p, ok := pool.(*gorm.PreparedStmtTX); ok && (strings.HasPrefix(query, "SAVEPOINT ") || strings.HasPrefix(query, "ROLLBACK TO ")) {
-		pool = p.Tx // they cannot be prepared, and gorm avoids that only for its own type
+	if verb, _, _ := strings.Cut(query, " "); slices.Contains([]string{"SAVEPOINT", "ROLLBACK", "RELEASE"}, verb) {
+		pool = unprepared(pool)
 	}
 	return guard(c, func() (sql.Result, error) { return pool.ExecContext(ctx, query, args...) })
 }
@@ -135,10 +186,7 @@ func (c *conn) QueryRowContext(ctx context.Context, query string, args ...any) *
 	if c.conflict() != nil {
 		done, cancel := context.WithCancel(ctx)
 		cancel()
-		ctx = done
-		if p, ok := pool.(*gorm.PreparedStmtTX); ok {
-			pool = p.Tx // gorm's own would return a row without an error
-		}
+		ctx, pool = done, unprepared(pool) // a prepared one would return a row without an error
 	}
 	row := pool.QueryRowContext(ctx, query, args...)
 	c.remember(row.Err())

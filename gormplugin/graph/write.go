@@ -1,14 +1,17 @@
 package graph
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
@@ -20,7 +23,9 @@ type writer struct {
 	batchSize        int
 	tx               *gorm.DB // its statements are sent over conn
 	conn             *conn
-	commit, rollback func() error // nil: nothing to do
+	commit, rollback func() error
+	ended            bool // by a COMMIT whose outcome may be unknown
+	again            bool // a retry may help
 	result           Result
 }
 
@@ -35,8 +40,13 @@ func (w *writer) writeBatches(batches []batch) error {
 				return err
 			}
 		}
-		if b.mode != plain && b.mode != ofHandle {
-			b.rows = withoutRepeated(b.rows)
+		if met := map[string]bool{}; b.mode != plain && b.mode != ofHandle { // as in gorm, rows of one key are one row
+			b.rows = slices.DeleteFunc(b.rows, func(n *node) bool {
+				key := n.keyText()
+				repeated := key != "" && met[key]
+				met[key] = true
+				return repeated
+			})
 		}
 		for _, chunk := range w.chunks(b.model, w.sortShared(b)) {
 			if err := w.insert(b.group, chunk); err != nil {
@@ -48,21 +58,14 @@ func (w *writer) writeBatches(batches []batch) error {
 		return nil
 	}
 	again, err := newGraph(w.ctx, w.db, w.value, true)
-	if err == nil && !slices.Equal(again.addresses(), w.addresses()) {
+	same := func(a, b *node) bool {
+		return a.role == isJoin && b.role == isJoin || a.row.Addr().Pointer() == b.row.Addr().Pointer()
+	}
+	both := func(a, b edge) bool { return same(a.child, b.child) && same(a.parent, b.parent) }
+	if err == nil && (!slices.EqualFunc(again.order, w.order, same) || !slices.EqualFunc(again.edges, w.edges, both)) {
 		err = errors.New("graph: a hook has added, removed or moved associated rows: do that before the create")
 	}
 	return err
-}
-
-// withoutRepeated leaves out rows with the key of an earlier one. As in gorm, they are one row.
-func withoutRepeated(list []*node) []*node {
-	met := make(map[string]bool, len(list))
-	return slices.DeleteFunc(list, func(n *node) bool {
-		key := n.keyText()
-		repeated := key != "" && met[key]
-		met[key] = true
-		return repeated
-	})
 }
 
 // sortShared returns the rows of a batch in the order in which they are written. It sorts shared rows
@@ -89,7 +92,7 @@ func (w *writer) sortShared(b *batch) []*node {
 // insert writes rows by one INSERT.
 func (w *writer) insert(gr *group, list []*node) error {
 	tx := w.session(gr)
-	tx.Statement.Settings.Store(keys.Referred{}, func(i int) bool { return list[i].referred })
+	tx.Statement.Settings.Store(keys.Referred{}, func(i int) bool { return list[i].children > 0 })
 	selects, omits, upsert := slices.Clone(tx.Statement.Selects), slices.Clone(tx.Statement.Omits), hasConflictClause(tx.Statement)
 	tx = tx.Create(structsOf(list))
 	stmt := tx.Statement
@@ -99,6 +102,9 @@ func (w *writer) insert(gr *group, list []*node) error {
 	if n := len(selects); len(stmt.Selects) < n || !slices.Equal(stmt.Selects[:n], selects) || // the plugin may add columns
 		n == 0 && len(stmt.Selects) > 0 || !slices.Equal(stmt.Omits, omits) || !upsert && hasConflictClause(stmt) {
 		return fmt.Errorf("graph: create %s: a scope or a hook sets Select, Omit or a conflict clause: set them on the handle", gr.model.schema.Name)
+	}
+	if err := w.check(stmt, upsert, list); err != nil {
+		return err
 	}
 	table := gr.model.schema.Table
 	if gr.mode == ofHandle {
@@ -118,13 +124,43 @@ func (w *writer) insert(gr *group, list []*node) error {
 	return nil
 }
 
+// check compares rows with what was sent: a hook or a trigger may have changed a key to which other
+// rows refer already, and a trigger may have dropped rows.
+func (w *writer) check(stmt *gorm.Statement, upsert bool, list []*node) error {
+	table, changed := list[0].model.schema.Table, "a hook or a trigger has changed it: set it before the create"
+	if !upsert && !w.db.DryRun && stmt.RowsAffected < int64(len(list)) {
+		return fmt.Errorf("graph: table %s: the database wrote %d of %d rows: a trigger drops rows, or writes them elsewhere", table, stmt.RowsAffected, len(list))
+	}
+	sent, _ := stmt.Clauses["VALUES"].Expression.(clause.Values)
+	_, returned := stmt.Clauses["RETURNING"]
+	returned = returned && !upsert && len(sent.Values) == len(list)
+	for i, n := range list {
+		for at := n.first; at > 0; at = w.edges[at-1].next {
+			if e := &w.edges[at-1]; e.parent.batch == n.batch && !e.isCopied() {
+				return fmt.Errorf("graph: table %s: %s is not what the row to which it refers has: %s", table, keys.FieldName(e.ref.to), changed)
+			}
+		}
+		for k := 0; returned && k < len(sent.Columns); k++ {
+			f, value := n.model.schema.FieldsByDBName[sent.Columns[k].Name], sent.Values[i][k]
+			if _, made := value.(clause.Expression); made || f == nil || !f.PrimaryKey {
+				continue
+			}
+			if got := rows.Text(rows.Field(n.row, f.StructField.Index)); got != rows.Text(reflect.ValueOf(value)) {
+				return fmt.Errorf("graph: table %s: %s is %q, and %v was sent: %s", table, keys.FieldName(f), got, value, changed)
+			}
+		}
+	}
+	return nil
+}
+
 // structsOf returns what gorm creates: a pointer to the row, or to a slice of pointers to the rows.
 func structsOf(list []*node) any {
 	if len(list) == 1 {
 		return list[0].row.Addr().Interface()
 	}
-	dest := reflect.New(reflect.SliceOf(reflect.PointerTo(list[0].row.Type())))
-	dest.Elem().Set(reflect.MakeSlice(dest.Type().Elem(), len(list), len(list)))
+	t := reflect.SliceOf(reflect.PointerTo(list[0].row.Type()))
+	dest := reflect.New(t)
+	dest.Elem().Set(reflect.MakeSlice(t, len(list), len(list)))
 	for i, n := range list {
 		dest.Elem().Index(i).Set(n.row.Addr())
 	}
@@ -138,27 +174,35 @@ func (w *writer) session(gr *group) *gorm.DB {
 	tx := w.tx.Session(&gorm.Session{NewDB: gr.mode != ofHandle})
 	tx.CreateBatchSize, tx.SkipDefaultTransaction = 0, true // only of this session
 	if gr.mode == ofHandle {
-		tx = tx.Omit(append(slices.Clone(w.db.Statement.Omits), gr.model.related...)...)
-		return tx
+		tx = tx.Omit(slices.Concat(w.db.Statement.Omits, gr.model.related)...)
+	} else {
+		tx = tx.Omit(gr.model.related...)
+		w.db.Statement.Settings.Range(func(key, value any) bool {
+			tx.Statement.Settings.Store(key, value)
+			return true
+		})
 	}
-	tx = tx.Omit(gr.model.related...)
-	w.db.Statement.Settings.Range(func(key, value any) bool {
-		tx.Statement.Settings.Store(key, value)
-		return true
-	})
 	var key []clause.Column
 	for _, name := range gr.model.schema.PrimaryFieldDBNames {
 		key = append(key, clause.Column{Name: name})
 	}
 	switch gr.mode {
 	case doNothing:
-		tx = tx.Clauses(clause.OnConflict{DoNothing: true})
+		return tx.Clauses(clause.OnConflict{DoNothing: true})
 	case moveChild:
-		tx = tx.Clauses(clause.OnConflict{Columns: key, DoUpdates: clause.AssignmentColumns(strings.Split(gr.updates, ","))})
+		return tx.Clauses(clause.OnConflict{Columns: key, DoUpdates: clause.AssignmentColumns(strings.Split(gr.updates, ","))})
 	case updateAll:
-		tx = tx.Clauses(clause.OnConflict{Columns: key, UpdateAll: true}).Set("gorm:update_track_time", true)
+		return tx.Clauses(clause.OnConflict{Columns: key, UpdateAll: true}).Set("gorm:update_track_time", true)
 	}
-	return tx
+	if _, set := tx.Statement.Clauses["RETURNING"]; set || hasConflictClause(tx.Statement) || len(gr.model.schema.FieldsWithDefaultDBValue) == 0 {
+		return tx
+	}
+	for _, f := range gr.model.schema.FieldsWithDefaultDBValue {
+		if f.Readable && !f.PrimaryKey {
+			key = append(key, clause.Column{Name: f.DBName})
+		}
+	}
+	return tx.Clauses(clause.Returning{Columns: key}) // gorm returns the defaults; check needs the key
 }
 
 // hasConflictClause reports whether a statement may leave a row unwritten.
@@ -166,4 +210,80 @@ func hasConflictClause(stmt *gorm.Statement) bool {
 	insert, modified := stmt.Clauses["INSERT"].Expression.(clause.Insert)
 	_, conflict := stmt.Clauses["ON CONFLICT"]
 	return conflict || modified && insert.Modifier != ""
+}
+
+const (
+	// maxBytes limits the values of one INSERT to half of the smallest default max_allowed_packet of
+	// MySQL and MariaDB: a client that writes them into the statement may double their length.
+	maxBytes    = 2 << 20
+	scalarBytes = 20   // of a number or a time, written as text
+	unsureRows  = 1000 // of an INSERT whose length cannot be measured
+	spare       = 64   // parameters for the clauses of an upsert
+)
+
+// chunks divides rows into one list for each INSERT. A statement may have so many parameters, and
+// so many are fast. With more, MariaDB is slower, each prepared statement takes megabytes in
+// PostgreSQL, SQLite's pure Go driver binds them in quadratic time, and its driver in C gains nothing.
+func (w *writer) chunks(m *model, list []*node) (chunks [][]*node) {
+	limit, known := map[string][2]int{"postgres": {65535, 16384}, "mysql": {65535, 16384}, "sqlite": {32766, 1000}}[w.db.Name()]
+	if !known {
+		limit = [2]int{2100, 2100} // SQL Server's
+	}
+	columns := max(1, len(m.schema.DBNames))
+	size := max(1, limit[1]/columns)
+	if m.unsure || m.hooks { // a hook may change the values
+		size = min(size, unsureRows)
+	}
+	size = min(cmp.Or(w.batchSize, max(0, w.db.CreateBatchSize), size), max(1, (limit[0]-spare)/columns))
+	from, total := 0, 0
+	for i, n := range list {
+		length := m.bytesOf(n.row)
+		if i > from && (i-from == size || total+length > maxBytes) {
+			chunks = append(chunks, list[from:i:i])
+			from, total = i, 0
+		}
+		total += length
+	}
+	return append(chunks, list[from:])
+}
+
+// findTexts finds the columns whose values may be long.
+func (m *model) findTexts() {
+	short := []schema.DataType{schema.Bool, schema.Int, schema.Uint, schema.Float, schema.Time, "bigint"}
+	for _, name := range m.schema.DBNames {
+		f := m.schema.FieldsByDBName[name]
+		switch t := f.IndirectFieldType; {
+		case f.Serializer != nil:
+			m.unsure = true
+		case t.Kind() == reflect.String || t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
+			m.texts = append(m.texts, f)
+		case t.Kind() > reflect.Float64 && !slices.Contains(short, f.DataType):
+			m.unsure = true
+		}
+	}
+}
+
+// bytesOf estimates the length of a row's values.
+func (m *model) bytesOf(row reflect.Value) int {
+	total := scalarBytes * len(m.schema.DBNames)
+	for _, f := range m.texts {
+		if v := rows.Indirect(rows.Field(row, f.StructField.Index)); v.IsValid() {
+			total += v.Len()
+		}
+	}
+	return total
+}
+
+// addLength adds the length of an INSERT to an error of MySQL or MariaDB that may be due to it. A server
+// closes the connection of a client that sends too much, often before it answers.
+func (w *writer) addLength(err error, m *model, list []*node) error {
+	total := 0
+	for _, n := range list {
+		total += m.bytesOf(n.row)
+	}
+	const forms = "packet|invalid connection|bad connection|broken pipe|connection reset|EOF|wsasend"
+	if long, _ := regexp.MatchString(forms, err.Error()); long && total > 1<<19 && w.db.Name() == "mysql" {
+		return fmt.Errorf("%w (the INSERT of %d rows has about %d bytes: see max_allowed_packet)", err, len(list), total)
+	}
+	return err
 }

@@ -41,6 +41,26 @@ func TestGraphOfLongRows(t *testing.T) {
 	}
 }
 
+// One row above max_allowed_packet cannot be written. The error says so, whether the client or the
+// server refuses it, or the server closes the connection.
+func TestRowsAboveThePacket(t *testing.T) {
+	server := testserver.New(t, testserver.KindMariaDB, "--max-allowed-packet=1M")
+	for _, interpolate := range []bool{false, true} {
+		for _, client := range []int{0, 500_000, 512 << 20} { // 0: as the server says
+			cfg := databases.FreshMySQL(t, server.DSN)
+			cfg.InterpolateParams, cfg.MaxAllowedPacket = interpolate, client
+			db := graphHandle(t, mysql.New(mysql.Config{DSNConfig: cfg}), nil, nil, &Essay{}, &Footnote{})
+			for _, size := range []int{1_000_000, 1_100_000, 3 << 20, 17 << 20} {
+				essay := &Essay{Text: strings.Repeat("'", size), Notes: make([]Footnote, 2)}
+				err := graph.Create(t.Context(), db, essay)
+				if err == nil && size > 1<<20 || err != nil && (essay.ID != 0 || !strings.Contains(err.Error(), "see max_allowed_packet")) {
+					t.Errorf("interpolate %v, the client's %d, a row of %d bytes: %v", interpolate, client, size, err)
+				}
+			}
+		}
+	}
+}
+
 func longRows(t *testing.T, d gorm.Dialector) {
 	t.Helper()
 	db := graphHandle(t, d, nil, nil, &Essay{}, &Footnote{})

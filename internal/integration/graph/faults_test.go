@@ -220,3 +220,45 @@ func TestGraphInCallersTransaction(t *testing.T) {
 		}
 	})
 }
+
+// A savepoint is released after a success and after a failure. PostgreSQL keeps a lock for each
+// that has written and is not.
+func TestSavepointsAreReleased(t *testing.T) {
+	onGraphs(t, func(t *testing.T, db *gorm.DB) {
+		for _, prepared := range []bool{false, true} {
+			seen, s := spyOn(db)
+			if prepared { // past the spy
+				seen = db.Session(&gorm.Session{PrepareStmt: true})
+			}
+			tx := seen.Begin()
+			locks := func() (n int64) {
+				if db.Name() == "postgres" {
+					tx.Raw("SELECT COUNT(*) FROM pg_locks WHERE locktype = 'transactionid' AND pid = pg_backend_pid()").Scan(&n)
+				}
+				return n
+			}
+			for i := range 10 {
+				if err := graph.Create(t.Context(), tx, &Shop{Name: "a"}); err != nil {
+					t.Error(err)
+				}
+				if err := graph.Create(t.Context(), tx, []*Shop{{Name: "b"}, {ID: 5}, {ID: 5}}); err == nil {
+					t.Error("a key is there twice")
+				}
+				if n := locks(); n > 1 {
+					t.Fatalf("prepared %v: %d locks after %d creates", prepared, n, 2*i+2)
+				}
+			}
+			if err := tx.Commit().Error; err != nil {
+				t.Error(err)
+			}
+			if !prepared {
+				sent := verbs(s.reset())
+				if count(sent, "SAVEPOINT") != 20 || count(sent, "RELEASE") != 20 || count(sent, "ROLLBACK") != 10 {
+					t.Errorf("sent %v", sent)
+				}
+			}
+			counts(t, db, "SELECT COUNT(*) FROM shops", nil, 10)
+			empty(t, db, "shops")
+		}
+	})
+}

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"gorm.io/gorm"
@@ -109,4 +110,54 @@ func checkReplicated(t *testing.T, db *gorm.DB, what string, create func(v any) 
 	if err := db.Clauses(on).Create(user).Error; err != nil || user.ID != ada.ID {
 		t.Errorf("%s: the struct has %d, the row %d: %v", what, user.ID, ada.ID, err)
 	}
+}
+
+// Tables may be routed to a source: the graph is written there, and is refused before anything is
+// written if its tables are in several.
+func TestRoutedTables(t *testing.T) {
+	databases.OnEvery(t, func(t *testing.T, d databases.Database) {
+		models := []any{&Guild{}, &Member{}, &Owner{}, &Shelf{}}
+		routed := graphHandle(t, d.Replica(t), nil, nil, models...)
+		for _, c := range []struct {
+			sources, tables int
+			prepared        bool
+		}{{1, 3, false}, {1, 3, true}, {2, 3, false}, {1, 0, false}, {1, 2, false}} {
+			what := fmt.Sprintf("%+v", c)
+			db := graphHandle(t, d.Open(t), nil, &gorm.Config{PrepareStmt: c.prepared}, models...)
+			var sources []gorm.Dialector
+			for range c.sources {
+				sources = append(sources, d.Replica(t))
+			}
+			tables := []any{"guilds", &Member{}, "owners"}[:c.tables] // none: all tables
+			if err := db.Use(dbresolver.Register(dbresolver.Config{Sources: sources}, tables...)); err != nil {
+				t.Fatal(err)
+			}
+			for i := range 10 {
+				town := fmt.Sprintf("%s %d", what[:4], i)
+				guild := &Guild{Town: town, Members: make([]Member, 2), Owners: make([]Owner, 1)}
+				err := graph.Create(t.Context(), db, guild)
+				if c.tables == 2 {
+					if err == nil || !strings.Contains(err.Error(), "guilds") || !strings.Contains(err.Error(), "owners") || guild.ID != 0 {
+						t.Errorf("%s: %v, %+v", what, err, guild)
+					}
+					continue
+				}
+				if err != nil {
+					t.Fatalf("%s: %v", what, err)
+				}
+				counts(t, routed, "SELECT COUNT(*) FROM guilds JOIN members ON guild_id = guilds.id WHERE town = ?", []any{town}, 2)
+				if c.tables > 0 {
+					if err := graph.Create(t.Context(), db, &Shelf{Name: "a"}); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			for _, table := range []string{"members", "owners", "guilds"} {
+				empty(t, routed, table)
+			}
+			primary := databases.HandleOf(t, d.Open(t), &gorm.Config{Logger: logger.Discard})
+			counts(t, primary, "SELECT (SELECT COUNT(*) FROM guilds) + (SELECT COUNT(*) FROM members) + (SELECT COUNT(*) FROM owners)", nil, 0)
+			counts(t, routed, "SELECT COUNT(*) FROM shelves", nil, 0)
+		}
+	})
 }
