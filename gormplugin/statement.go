@@ -25,9 +25,8 @@ type statement struct {
 	upsert   *upsert // nil if no row can have another key
 	sent     bool    // the INSERT has succeeded
 
-	associated   bool             // the create is a part of another one
-	referred     func(i int) bool // rows of other statements refer to row i
-	associations []*statement     // gorm's creates of associated rows
+	associated   bool         // gorm creates the rows with others, which refer to them
+	associations []*statement // gorm's creates of associated rows
 }
 
 // filled is a column, the indexes of the rows in which it was zero, and their ids.
@@ -42,13 +41,9 @@ type statementKey struct{}
 
 func newStatement(stmt *gorm.Statement, plan *keys.Plan) *statement {
 	s := &statement{stmt: stmt, plan: plan, rows: rows.Of(stmt.ReflectValue)}
-	s.referred = s.hasChildren
-	if v, ok := stmt.Settings.LoadAndDelete(keys.Referred{}); ok {
-		s.referred, s.associated = v.(func(int) bool), true
-	} else if v, ok := stmt.Settings.Load(statementKey{}); ok {
+	if v, ok := stmt.Settings.Load(statementKey{}); ok {
 		outer := v.(*statement)
 		outer.associations, s.associated = append(outer.associations, s), true
-		s.referred = func(int) bool { return true }
 	}
 	stmt.Settings.Store(statementKey{}, s)
 	return s
@@ -61,6 +56,12 @@ func statementOf(stmt *gorm.Statement) *statement {
 		return v.(*statement)
 	}
 	return nil
+}
+
+// isPart reports whether what created the other rows needs the keys after a DryRun.
+func (s *statement) isPart() bool {
+	_, ofGraph := s.stmt.Settings.Load(keys.Referred{})
+	return s.associated || ofGraph
 }
 
 var errNotFilled = errors.New("snowkey:fill did not run before the INSERT: do not remove or replace gorm:before_create")

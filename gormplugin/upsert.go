@@ -202,8 +202,14 @@ func (s *statement) isFilled(i int, keyOnly bool) bool {
 	})
 }
 
-// hasChildren reports whether gorm writes rows that refer to row i.
-func (s *statement) hasChildren(i int) bool {
+// referred reports whether rows that are written too refer to row i.
+func (s *statement) referred(i int) bool {
+	if s.associated {
+		return true
+	}
+	if refers, ok := s.stmt.Settings.Load(keys.Referred{}); ok {
+		return refers.(func(int) bool)(i)
+	}
 	related := &s.stmt.Schema.Relationships
 	return slices.ContainsFunc(slices.Concat(related.HasOne, related.HasMany, related.Many2Many), func(rel *schema.Relationship) bool {
 		v := rows.Field(s.rows.At(i), rel.Field.StructField.Index)
