@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -222,4 +223,33 @@ func TestSQLiteContext(t *testing.T) {
 			t.Errorf("foreign_keys = %d, the rows %s, %v, %v, %v", on, rowsOf(t, db), err, again, errOn)
 		}
 	})
+}
+
+// Migrator waits for a writer, and keeps its rows.
+func TestSQLiteWaits(t *testing.T) {
+	for driver, open := range sqliteFile {
+		t.Run(driver, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "old.sqlite")
+			writer := databases.HandleOf(t, open(path, true), &gorm.Config{Logger: logger.Discard})
+			run(t, writer, append(oldTables("bigint, PRIMARY KEY", "bigint", "ON DELETE CASCADE", true), "PRAGMA journal_mode = WAL")...)
+			db := databases.HandleOf(t, open(path, true), &gorm.Config{Logger: logger.Discard})
+			began := make(chan struct{})
+			var once sync.Once
+			if err := db.Callback().Raw().Before("gorm:raw").Register("test:began", func(*gorm.DB) { once.Do(func() { close(began) }) }); err != nil {
+				t.Fatal(err)
+			}
+			migrated := make(chan error, 1)
+			if err := writer.Transaction(func(tx *gorm.DB) error {
+				err := tx.Exec("INSERT INTO lines (id, order_id) VALUES (24, 12)").Error
+				go func() { migrated <- gormplugin.Migrator(db).AutoMigrate(&checkLine{}) }()
+				<-began
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-migrated; err != nil || rowsOf(t, db) != "[1 2 4 2 1 4]" {
+				t.Errorf("the rows %s, %v", rowsOf(t, db), err)
+			}
+		})
+	}
 }
