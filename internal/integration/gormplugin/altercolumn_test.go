@@ -176,6 +176,21 @@ func TestSQLiteHandles(t *testing.T) {
 	}
 }
 
+// DropColumn drops the indexes of the column, and no others.
+func TestSQLiteDropColumn(t *testing.T) {
+	onOldTables(t, gorm.Config{}, func(t *testing.T, db *gorm.DB) {
+		run(t, db, "CREATE INDEX orders_note ON orders (note)", "CREATE INDEX orders_parent ON orders (parent_id)")
+		if err := gormplugin.Migrator(db).DropColumn(&keyOrder{}, "Note"); err != nil {
+			t.Fatal(err)
+		}
+		var left []string
+		err := db.Raw("SELECT name FROM sqlite_master WHERE type = 'index' AND sql > '' AND tbl_name = 'orders'").Scan(&left).Error
+		if err != nil || len(left) != 1 || left[0] != "orders_parent" || db.Migrator().HasColumn("orders", "note") || rowsOf(t, db) != allRows {
+			t.Errorf("the indexes %q and the rows %s are left, %v", left, rowsOf(t, db), err)
+		}
+	})
+}
+
 // A transaction may change a table that has no rows, or that no table refers to.
 func TestSQLiteInTransaction(t *testing.T) {
 	onOldTables(t, gorm.Config{}, func(t *testing.T, db *gorm.DB) {
