@@ -160,16 +160,23 @@ func TestSQLiteHandles(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
+				run(t, plain, "CREATE TRIGGER orders_lines AFTER DELETE ON orders BEGIN DELETE FROM lines WHERE order_id = old.id; END")
+				for range 2 {
+					if err := plain.Transaction(func(tx *gorm.DB) error {
+						m := gormplugin.Migrator(tx) // nothing refers to lines
+						return errors.Join(m.AutoMigrate(&checkLine{}), m.DropConstraint(&checkLine{}, "chk_lines_id"))
+					}); err != nil {
+						t.Errorf("lines, in a transaction: %v", err)
+					}
+				}
 				err := db.Transaction(func(tx *gorm.DB) error { return gormplugin.Migrator(tx).AutoMigrate(&checkOrder{}) })
 				if err == nil || !strings.Contains(err.Error(), "outside a transaction") {
 					t.Errorf("in a transaction: %v", err)
 				}
-				if err := gormplugin.Migrator(db).DropColumn(&keyOrder{}, "Note"); err != nil {
-					t.Error(err)
-				}
-				var on int
-				if err := plain.Raw("PRAGMA foreign_keys").Scan(&on).Error; err != nil || on != 1 || rowsOf(t, plain) != allRows {
-					t.Errorf("foreign_keys = %d, the rows %s, %v", on, rowsOf(t, plain), err)
+				var on, legacy int
+				err = errors.Join(plain.Raw("SELECT * FROM pragma_foreign_keys").Scan(&on).Error, plain.Raw("SELECT * FROM pragma_legacy_alter_table").Scan(&legacy).Error)
+				if err != nil || on != 1 || legacy != 0 || rowsOf(t, plain) != allRows {
+					t.Errorf("foreign_keys = %d, legacy_alter_table = %d, the rows %s, %v", on, legacy, rowsOf(t, plain), err)
 				}
 			})
 		})
