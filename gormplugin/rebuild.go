@@ -30,12 +30,15 @@ func (m rebuilder) GetTypeAliases(name string) []string {
 func (m rebuilder) AlterColumn(v any, n string) error {
 	return m.rebuild(v, n, gorm.Migrator.AlterColumn, false)
 }
+
 func (m rebuilder) DropColumn(v any, n string) error {
 	return m.rebuild(v, n, gorm.Migrator.DropColumn, true)
 }
+
 func (m rebuilder) CreateConstraint(v any, n string) error {
 	return m.rebuild(v, n, gorm.Migrator.CreateConstraint, false)
 }
+
 func (m rebuilder) DropConstraint(v any, n string) error {
 	return m.rebuild(v, n, gorm.Migrator.DropConstraint, false)
 }
@@ -57,7 +60,7 @@ func (m rebuilder) rebuild(value any, name string, change func(gorm.Migrator, an
 				})
 			})
 		}
-		err := error(nil)
+		var err error
 		switch m.base.DB.Statement.ConnPool.(type) {
 		case *sql.Conn, gorm.TxCommitter:
 			err = run(m.base.DB)
@@ -74,7 +77,8 @@ func (m rebuilder) rebuild(value any, name string, change func(gorm.Migrator, an
 // begin calls do in a transaction or a savepoint of one connection. Foreign keys are off, except in a
 // transaction that has begun. Otherwise foreignKeys says whether they were on.
 func (m rebuilder) begin(db *gorm.DB, do func(tx *gorm.DB, foreignKeys bool) error) (err error) {
-	tx := db.Session(&gorm.Session{Context: context.WithoutCancel(db.Statement.Context)}) // else a rollback may be late
+	// Without a context that may be done, since database/sql would roll back later than the PRAGMAs are set.
+	tx := db.Session(&gorm.Session{Context: context.WithoutCancel(db.Statement.Context)})
 	tx.Dialector, tx.DisableNestedTransaction, tx.DefaultTransactionTimeout = m.dialect.Dialector, false, 0
 	if p, ok := tx.Statement.ConnPool.(*gorm.PreparedStmtTX); ok { // a prepared PRAGMA has an effect only once
 		tx.Statement.ConnPool = p.Tx
@@ -116,7 +120,7 @@ func keepRows(tx *gorm.DB, table, column string, drop, foreignKeys bool, change 
 	}
 	after, left, err := contents(q, table, column, drop)
 	if err == nil && after != before {
-		err = fmt.Errorf("the change would lose something: %s would be left of %s: give each row a key, or change the table by SQL", after, before)
+		err = fmt.Errorf("the change would leave %s; of %s: give each row a key, or change the table by SQL", after, before)
 	}
 	for _, create := range made {
 		if err == nil && !slices.Contains(left, create) {

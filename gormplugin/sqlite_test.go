@@ -110,7 +110,8 @@ func TestMigratorTranslates(t *testing.T) {
 		if err := db.Create(&[]Migrated{{}, {}}).Error; err != nil {
 			t.Fatal(err)
 		}
-		if err := gormplugin.Migrator(db).AutoMigrate(&Unique{}); err == nil || errors.Is(err, gorm.ErrDuplicatedKey) != translate {
+		err := gormplugin.Migrator(db).AutoMigrate(&Unique{})
+		if err == nil || errors.Is(err, gorm.ErrDuplicatedKey) != translate {
 			t.Errorf("translate %t: %v", translate, err)
 		}
 	}
@@ -118,12 +119,14 @@ func TestMigratorTranslates(t *testing.T) {
 
 // On another database, Migrator is the handle's. A DryRun changes nothing.
 func TestMigratorOfOthers(t *testing.T) {
-	if m := gormplugin.Migrator(gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}})); m != nil { // as its dialect returns
+	dry := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}})
+	if m := gormplugin.Migrator(dry); m != nil { // as its dialect returns
 		t.Errorf("a %T", m)
 	}
 	db, _ := open(t, &Migrated{})
 	schema := schemaOf(t, db)
-	if err := gormplugin.Migrator(db.Session(&gorm.Session{DryRun: true})).DropColumn(&Migrated{}, "Plain"); !errors.Is(err, gorm.ErrDryRunModeUnsupported) || schemaOf(t, db) != schema {
+	err := gormplugin.Migrator(db.Session(&gorm.Session{DryRun: true})).DropColumn(&Migrated{}, "Plain")
+	if !errors.Is(err, gorm.ErrDryRunModeUnsupported) || schemaOf(t, db) != schema {
 		t.Errorf("%s became %s, %v", schema, schemaOf(t, db), err)
 	}
 }
@@ -132,8 +135,9 @@ func TestMigratorOfOthers(t *testing.T) {
 func TestSQLiteDropTable(t *testing.T) {
 	db, _ := open(t)
 	for _, sql := range []string{
-		"CREATE TABLE a (id integer PRIMARY KEY)", "CREATE TABLE b (a integer REFERENCES a (id) ON DELETE CASCADE)", "CREATE TABLE `a``b` (id int)",
-		"INSERT INTO a VALUES (1)", "INSERT INTO b VALUES (1)", "DROP TABLE `a`;", "DROP TABLE IF EXISTS `a`", "DROP TABLE `main`.`b`", "DROP TABLE `a``b`",
+		"CREATE TABLE a (id integer PRIMARY KEY)", "CREATE TABLE b (a integer REFERENCES a (id) ON DELETE CASCADE)",
+		"CREATE TABLE `a``b` (id int)", "INSERT INTO a VALUES (1)", "INSERT INTO b VALUES (1)", "DROP TABLE `a`;",
+		"DROP TABLE IF EXISTS `a`", "DROP TABLE `main`.`b`", "DROP TABLE `a``b`",
 	} {
 		if err := db.Exec(sql).Error; err != nil {
 			t.Errorf("%s: %v", sql, err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -159,20 +160,42 @@ func TestSQLiteHandles(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
+				run(t, plain, "CREATE TRIGGER orders_lines AFTER DELETE ON orders BEGIN DELETE FROM lines WHERE order_id = old.id; END")
+				for range 2 {
+					if err := plain.Transaction(func(tx *gorm.DB) error {
+						m := gormplugin.Migrator(tx) // nothing refers to lines
+						return errors.Join(m.AutoMigrate(&checkLine{}), m.DropConstraint(&checkLine{}, "chk_lines_id"))
+					}); err != nil {
+						t.Errorf("lines, in a transaction: %v", err)
+					}
+				}
 				err := db.Transaction(func(tx *gorm.DB) error { return gormplugin.Migrator(tx).AutoMigrate(&checkOrder{}) })
 				if err == nil || !strings.Contains(err.Error(), "outside a transaction") {
 					t.Errorf("in a transaction: %v", err)
 				}
-				if err := gormplugin.Migrator(db).DropColumn(&keyOrder{}, "Note"); err != nil {
-					t.Error(err)
-				}
-				var on int
-				if err := plain.Raw("PRAGMA foreign_keys").Scan(&on).Error; err != nil || on != 1 || rowsOf(t, plain) != allRows {
-					t.Errorf("foreign_keys = %d, the rows %s, %v", on, rowsOf(t, plain), err)
+				var on, legacy int
+				err = errors.Join(plain.Raw("SELECT * FROM pragma_foreign_keys").Scan(&on).Error, plain.Raw("SELECT * FROM pragma_legacy_alter_table").Scan(&legacy).Error)
+				if err != nil || on != 1 || legacy != 0 || rowsOf(t, plain) != allRows {
+					t.Errorf("foreign_keys = %d, legacy_alter_table = %d, the rows %s, %v", on, legacy, rowsOf(t, plain), err)
 				}
 			})
 		})
 	}
+}
+
+// DropColumn drops the indexes of the column, and no others.
+func TestSQLiteDropColumn(t *testing.T) {
+	onOldTables(t, gorm.Config{}, func(t *testing.T, db *gorm.DB) {
+		run(t, db, "CREATE INDEX orders_note ON orders (note)", "CREATE INDEX orders_parent ON orders (parent_id)")
+		if err := gormplugin.Migrator(db).DropColumn(&keyOrder{}, "Note"); err != nil {
+			t.Fatal(err)
+		}
+		var left []string
+		err := db.Raw("SELECT name FROM sqlite_master WHERE type = 'index' AND sql > '' AND tbl_name = 'orders'").Scan(&left).Error
+		if err != nil || len(left) != 1 || left[0] != "orders_parent" || db.Migrator().HasColumn("orders", "note") || rowsOf(t, db) != allRows {
+			t.Errorf("the indexes %q and the rows %s are left, %v", left, rowsOf(t, db), err)
+		}
+	})
 }
 
 // A transaction may change a table that has no rows, or that no table refers to.
@@ -182,8 +205,13 @@ func TestSQLiteInTransaction(t *testing.T) {
 			t.Errorf("lines, to which nothing refers: %v", err)
 		}
 		run(t, db, "CREATE TABLE selves (id bigint, parent_id bigint, PRIMARY KEY (id))", "INSERT INTO selves VALUES (1, NULL), (2, 1)")
-		if err := db.Transaction(func(tx *gorm.DB) error { return gormplugin.Migrator(tx).AutoMigrate(&self{}) }); err == nil {
-			t.Error("a foreign key to the table itself")
+		if err := db.Transaction(func(tx *gorm.DB) error {
+			if err := gormplugin.Migrator(tx).AutoMigrate(&self{}); err == nil {
+				t.Error("a foreign key to the table itself")
+			}
+			return nil // commit the rest
+		}); err != nil {
+			t.Error(err)
 		}
 		var n int
 		if err := db.Raw("SELECT count(parent_id) + count(*) FROM selves").Scan(&n).Error; err != nil || n != 3 {
@@ -222,4 +250,33 @@ func TestSQLiteContext(t *testing.T) {
 			t.Errorf("foreign_keys = %d, the rows %s, %v, %v, %v", on, rowsOf(t, db), err, again, errOn)
 		}
 	})
+}
+
+// Migrator waits for a writer, and keeps its rows.
+func TestSQLiteWaits(t *testing.T) {
+	for driver, open := range sqliteFile {
+		t.Run(driver, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "old.sqlite")
+			writer := databases.HandleOf(t, open(path, true), &gorm.Config{Logger: logger.Discard})
+			run(t, writer, append(oldTables("bigint, PRIMARY KEY", "bigint", "ON DELETE CASCADE", true), "PRAGMA journal_mode = WAL")...)
+			db := databases.HandleOf(t, open(path, true), &gorm.Config{Logger: logger.Discard})
+			began := make(chan struct{})
+			var once sync.Once
+			if err := db.Callback().Raw().Before("gorm:raw").Register("test:began", func(*gorm.DB) { once.Do(func() { close(began) }) }); err != nil {
+				t.Fatal(err)
+			}
+			migrated := make(chan error, 1)
+			if err := writer.Transaction(func(tx *gorm.DB) error {
+				err := tx.Exec("INSERT INTO lines (id, order_id) VALUES (24, 12)").Error
+				go func() { migrated <- gormplugin.Migrator(db).AutoMigrate(&checkLine{}) }()
+				<-began
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-migrated; err != nil || rowsOf(t, db) != "[1 2 4 2 1 4]" {
+				t.Errorf("the rows %s, %v", rowsOf(t, db), err)
+			}
+		})
+	}
 }
