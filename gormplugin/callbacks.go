@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"gorm.io/gorm"
+
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/sqlite"
 )
 
 // callback is a callback that the plugin registers with gorm.
@@ -30,7 +32,7 @@ func (p *Plugin) callbacks(db *gorm.DB) []callback {
 		{update.Before("gorm:save_before_associations"), "snowkey:plan", p.checkUpdate},
 	}
 	if db.Name() == "sqlite" {
-		all = append(all, callback{db.Callback().Raw().Before("gorm:raw"), "snowkey:rebuild", refuseRebuild})
+		all = append(all, callback{db.Callback().Raw().Before("gorm:raw"), "snowkey:rebuild", sqlite.RefuseRebuild})
 	}
 	return all
 }

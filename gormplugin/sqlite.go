@@ -1,13 +1,9 @@
 package gormplugin
 
 import (
-	"reflect"
-
 	"gorm.io/gorm"
-	"gorm.io/gorm/migrator"
-	"gorm.io/gorm/schema"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/sqlite"
 )
 
 // Migrator is like db.Migrator(), except on SQLite, where its changes keep all rows: call
@@ -30,39 +26,7 @@ import (
 // The handle stays as it is, and needs no [Plugin]. If it is nil, Migrator panics like db.Migrator().
 func Migrator(db *gorm.DB) gorm.Migrator {
 	if checkDB(db) == nil && db.Name() == "sqlite" {
-		t, translates := db.Dialector.(gorm.ErrorTranslator)
-		d := sqliteDialector{db.Dialector, t}
-		db = db.Session(&gorm.Session{DisableNestedTransaction: true}) // it has a copy of the Config
-		db.Dialector, db.TranslateError = d, db.TranslateError && translates
+		db = sqlite.Session(db)
 	}
 	return db.Migrator()
-}
-
-// sqliteDialector makes a migration use a rebuilder, and keys integers: in SQLite, only such a key
-// is the rowid, which needs no index. sqltype says bigint for all databases.
-type sqliteDialector struct {
-	gorm.Dialector
-	gorm.ErrorTranslator // gorm looks for it in the dialect
-}
-
-func (d sqliteDialector) DataTypeOf(f *schema.Field) string {
-	if t := f.IndirectFieldType; f.PrimaryKey && (rows.IsID(t) || rows.IsNull(t)) && f.TagSettings["TYPE"] == "" {
-		return "integer"
-	}
-	return d.Dialector.DataTypeOf(f)
-}
-
-func (d sqliteDialector) Migrator(db *gorm.DB) gorm.Migrator {
-	return rebuilder{d.driver(db), migrator.Migrator{Config: migrator.Config{DB: db, Dialector: d}}, d}
-}
-
-// driver returns the driver's migrator, a struct around a migrator.Migrator, which asks d for types.
-func (d sqliteDialector) driver(db *gorm.DB) gorm.Migrator {
-	value := reflect.ValueOf(d.Dialector.Migrator(db))
-	driver := reflect.New(value.Type()).Elem()
-	driver.Set(value)
-	if driver.Kind() == reflect.Struct && driver.FieldByName("Dialector").CanSet() {
-		driver.FieldByName("Dialector").Set(reflect.ValueOf(d))
-	}
-	return driver.Interface().(gorm.Migrator)
 }

@@ -1,4 +1,5 @@
-package gormplugin
+// Package sqlite migrates tables of SQLite by gorm without losing rows.
+package sqlite
 
 import (
 	"cmp"
@@ -18,7 +19,7 @@ import (
 type rebuilder struct {
 	gorm.Migrator                   // the driver's
 	base          migrator.Migrator // has methods that the interface lacks
-	dialect       sqliteDialector
+	dialect       dialector
 }
 
 // GetTypeAliases avoids changes from integer to bigint, which SQLite stores alike.
@@ -161,8 +162,8 @@ func contents(q *gorm.DB, table, column string, drop bool) (values string, made 
 	return values, made, err
 }
 
-// refuseRebuild refuses gorm's own rebuild of a table where it may lose rows.
-func refuseRebuild(db *gorm.DB) error {
+// RefuseRebuild refuses gorm's own rebuild of a table where it may lose rows.
+func RefuseRebuild(db *gorm.DB) error {
 	table, found := strings.CutPrefix(db.Statement.SQL.String(), "DROP TABLE `") // as the driver writes it
 	if !found || db.Error != nil || db.DryRun {
 		return nil
