@@ -56,16 +56,30 @@ func (s *statement) find(db *gorm.DB, list []int, by keys.Unique) (map[int][]any
 }
 
 func (s *statement) findChunk(db *gorm.DB, chunk []int, size int, by keys.Unique, byKey bool, found map[int][]any) (err error) {
-	q, withKey := s.newQuery(db), map[string][]int{}
-	if byKey {
-		for _, i := range chunk {
-			key, _ := s.upsert.valueOf(i, by.Fields[0])
-			text := rows.Text(reflect.ValueOf(key))
-			withKey[text] = append(withKey[text], i)
+	q, withKey := db.Session(&gorm.Session{NewDB: true}).Raw("").Statement, map[string][]int{}
+	q.Table, q.TableExpr, q.Schema = s.stmt.Table, s.stmt.TableExpr, s.stmt.Schema
+	in := clause.IN{Column: clause.Column{Name: by.Fields[0].DBName}}
+	for at := range size {
+		i, where := chunk[min(at, len(chunk)-1)], slices.Clone(by.Where)
+		if byKey {
+			value, _ := s.upsert.valueOf(i, by.Fields[0])
+			if in.Values = append(in.Values, value); at < len(chunk) {
+				text := rows.Text(reflect.ValueOf(value))
+				withKey[text] = append(withKey[text], i)
+			}
+			continue
 		}
-		q.addKeys(chunk, size, by.Fields[0])
-	} else {
-		q.addRows(chunk, size, by)
+		for _, f := range by.Fields {
+			value, _ := s.upsert.valueOf(i, f)
+			where = append(where, clause.Eq{Column: clause.Column{Name: f.DBName}, Value: value})
+		}
+		if at > 0 {
+			_, _ = q.WriteString(" UNION ALL ")
+		}
+		s.selectOf(db, at, where).Build(q)
+	}
+	if byKey { // one SELECT for all rows
+		s.selectOf(db, 0, []clause.Expression{in}).Build(q)
 	}
 	result, err := send(db, q.SQL.String(), q.Vars...)
 	if err != nil {
@@ -73,7 +87,7 @@ func (s *statement) findChunk(db *gorm.DB, chunk []int, size int, by keys.Unique
 	}
 	defer func() { err = errors.Join(err, result.Close()) }()
 	for result.Next() {
-		at, values, err := q.scan(result)
+		at, values, err := s.scan(result)
 		if err != nil {
 			return err
 		}
@@ -91,74 +105,23 @@ func (s *statement) findChunk(db *gorm.DB, chunk []int, size int, by keys.Unique
 	return result.Err()
 }
 
-// query builds a SELECT of a number and the upsert's fields.
-type query struct {
-	*gorm.Statement
-	of         *statement
-	begin, end string
-}
-
-func (s *statement) newQuery(db *gorm.DB) *query {
-	q := &query{db.Session(&gorm.Session{NewDB: true}).Raw("").Statement, s, "SELECT ", ""}
-	q.Table, q.TableExpr, q.Schema = s.stmt.Table, s.stmt.TableExpr, s.stmt.Schema
-	if db.Name() == "mysql" { // the snapshot may be older than the row that collided
-		q.begin, q.end = "(SELECT ", " LOCK IN SHARE MODE)"
+// selectOf returns a SELECT of a number and the upsert's fields.
+func (s *statement) selectOf(db *gorm.DB, at int, where []clause.Expression) clause.Expr {
+	form := "SELECT ?"
+	vars := []any{clause.Expr{SQL: strconv.Itoa(at)}}
+	for _, f := range s.upsert.fields {
+		form, vars = form+",?", append(vars, clause.Column{Name: f.DBName})
 	}
-	return q
-}
-
-func (q *query) text(text string) { _, _ = q.WriteString(text) }
-
-func (q *query) addSelect(at int) {
-	q.text(q.begin + strconv.Itoa(at))
-	for _, f := range q.of.upsert.fields {
-		q.text(",")
-		q.WriteQuoted(clause.Column{Name: f.DBName})
+	if form += " FROM ? ?"; db.Name() == "mysql" { // the snapshot may be older than the row that collided
+		form = "(" + form + " LOCK IN SHARE MODE)"
 	}
-	q.text(" FROM ")
-	q.WriteQuoted(clause.Table{Name: clause.CurrentTable})
-	q.text(" WHERE ")
-}
-
-// addKeys adds one SELECT for all rows.
-func (q *query) addKeys(chunk []int, size int, key *schema.Field) {
-	in := clause.IN{Column: clause.Column{Name: key.DBName}}
-	for at := range size {
-		value, _ := q.of.upsert.valueOf(chunk[min(at, len(chunk)-1)], key)
-		in.Values = append(in.Values, value)
-	}
-	q.addSelect(0)
-	in.Build(q)
-	q.text(q.end)
-}
-
-// addRows adds one SELECT for each row, joined by UNION ALL. The number is the row's position.
-func (q *query) addRows(chunk []int, size int, by keys.Unique) {
-	for at := range size {
-		if at > 0 {
-			q.text(" UNION ALL ")
-		}
-		q.addSelect(at)
-		for n, f := range by.Fields {
-			if n > 0 {
-				q.text(" AND ")
-			}
-			value, _ := q.of.upsert.valueOf(chunk[min(at, len(chunk)-1)], f)
-			clause.Eq{Column: clause.Column{Name: f.DBName}, Value: value}.Build(q)
-		}
-		for _, e := range by.Where {
-			q.text(" AND (")
-			e.Build(q)
-			q.text(")")
-		}
-		q.text(q.end)
-	}
+	return clause.Expr{SQL: form, Vars: append(vars, clause.Table{Name: clause.CurrentTable}, clause.Where{Exprs: where})}
 }
 
 // scan reads a row of the result. A NULL is nil.
-func (q *query) scan(result *sql.Rows) (at int, values []any, err error) {
+func (s *statement) scan(result *sql.Rows) (at int, values []any, err error) {
 	dest := []any{&at}
-	for _, f := range q.of.upsert.fields {
+	for _, f := range s.upsert.fields {
 		dest = append(dest, reflect.New(reflect.PointerTo(f.IndirectFieldType)).Interface())
 	}
 	err = result.Scan(dest...)

@@ -152,7 +152,7 @@ func (s *statement) check(registry *keys.Registry, db *gorm.DB) error {
 		return nil
 	}
 	if on.UpdateAll {
-		s.keepNumbers(db)
+		s.keepNumbers()
 	}
 	if _, returning := s.stmt.Clauses["RETURNING"]; returning {
 		returnInPlace(s.stmt)

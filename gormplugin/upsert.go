@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/callbacks"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
 
@@ -259,25 +260,15 @@ func (u *upsert) indexNames() string {
 	return fmt.Sprint(names)
 }
 
-// keepNumbers makes gorm write the statement's UpdateAll so that a column that the plugin filled beside
-// the key, such as a public number, keeps its value in existing rows. The handle keeps its builders.
-func (s *statement) keepNumbers(db *gorm.DB) {
-	if !slices.ContainsFunc(s.filled, func(f filled) bool { return f.column.Field != nil && !f.column.Field.PrimaryKey }) {
-		return
+// keepNumbers writes out the statement's UpdateAll so that a column that the plugin filled beside the key,
+// such as a public number, keeps its value in existing rows.
+func (s *statement) keepNumbers() {
+	if slices.ContainsFunc(s.filled, func(f filled) bool { return f.column.Field != nil && !f.column.Field.PrimaryKey }) {
+		callbacks.ConvertToCreateValues(s.stmt) // it adds the columns of UpdateAll
+		on, _ := conflictOf(s.stmt)
+		on.UpdateAll = false
+		s.stmt.AddClause(s.keepFilled(on))
 	}
-	own, next := *db.Config, db.ClauseBuilders["ON CONFLICT"]
-	own.ClauseBuilders = maps.Clone(own.ClauseBuilders)
-	own.ClauseBuilders["ON CONFLICT"] = func(c clause.Clause, builder clause.Builder) {
-		if on, ok := c.Expression.(clause.OnConflict); ok && builder == clause.Builder(s.stmt) {
-			c.Expression = s.keepFilled(on)
-		}
-		if next != nil {
-			next(c, builder)
-		} else {
-			c.Build(builder)
-		}
-	}
-	db.Config = &own
 }
 
 func (s *statement) keepFilled(on clause.OnConflict) clause.OnConflict {
@@ -312,11 +303,6 @@ func returnInPlace(stmt *gorm.Statement) {
 	if !ok || len(r.Columns) > 0 && r.Columns[0].Name != "*" {
 		return
 	}
-	r.Columns = nil
-	for _, name := range stmt.Schema.DBNames {
-		if stmt.Schema.FieldsByDBName[name].Readable {
-			r.Columns = append(r.Columns, clause.Column{Name: name})
-		}
-	}
+	r.Columns = []clause.Column{{Name: "*", Raw: true}, {Name: "*", Raw: true}} // of several, gorm scans in place
 	stmt.Clauses["RETURNING"] = clause.Clause{Name: "RETURNING", Expression: r}
 }

@@ -33,7 +33,7 @@ func (r *Registry) Validate(db *gorm.DB, models []any) error {
 		}
 		for _, f := range fields {
 			if err := r.validateField(f, db.Name()); err != nil {
-				faults = append(faults, fmt.Errorf("%s: %w", FieldName(f.Field), err))
+				faults = append(faults, err)
 			}
 		}
 		faults = append(faults, r.typeFaults(stmt.Schema, db.Name(), checked)...)
@@ -69,21 +69,16 @@ func (r *Registry) validateField(f keyField, database string) error {
 	if f.required {
 		return nil
 	}
-	k, err := kindOf(f.Field, f.options, database)
+	c, err := r.column(f, database)
 	if err != nil {
 		return err
-	}
-	if r != nil {
-		if _, err := r.find(f.options.source); err != nil {
-			return err
-		}
 	}
 	tag, columnType := f.Tag.Get("gorm"), strings.ToLower(string(f.DataType))
 	switch {
 	case strings.Contains(columnType, "serial") || strings.Contains(columnType, "auto_increment") || strings.Contains(columnType, "identity"):
-		return fmt.Errorf("the type in its gorm tag %q makes keys in the database: say bigint", tag)
-	case tooNarrow(strings.ToLower(f.TagSettings["TYPE"]), k, database):
-		return fmt.Errorf("the type in its gorm tag %q is too small for a key of 63 bits: say %s", tag, columnFor(k))
+		return fmt.Errorf("%s: the type in its gorm tag %q makes keys in the database: say bigint", c.Name, tag)
+	case tooNarrow(strings.ToLower(f.TagSettings["TYPE"]), c.Kind, database):
+		return fmt.Errorf("%s: the type in its gorm tag %q is too small for a key of 63 bits: say %s", c.Name, tag, columnFor(c.Kind))
 	}
 	return nil
 }
