@@ -30,6 +30,7 @@ func (p *Plugin) callbacks(db *gorm.DB) []callback {
 		{create.Before("gorm:save_after_associations"), "snowkey:resolve", p.resolve},
 		{create.Before("gorm:commit_or_rollback_transaction"), "snowkey:reset", p.reset},
 		{update.Before("gorm:save_before_associations"), "snowkey:plan", p.checkUpdate},
+		{update.Before("gorm:commit_or_rollback_transaction"), "snowkey:reset", p.reset},
 	}
 	if db.Name() == "sqlite" {
 		all = append(all, callback{db.Callback().Raw().Before("gorm:raw"), "snowkey:rebuild", sqlite.RefuseRebuild})
@@ -140,10 +141,14 @@ func (p *Plugin) reset(db *gorm.DB) (err error) {
 }
 
 // checkUpdate refuses to update a model whose foreign keys would lose the keys of its associations,
-// or whose tags are wrong.
+// or whose tags are wrong. The creates of its associations belong to the update.
 func (p *Plugin) checkUpdate(db *gorm.DB) error {
 	if db.Error != nil || db.Statement.Schema == nil {
 		return nil
 	}
-	return p.registry.Plan(db, db.Statement.Schema, db.Statement.Table).Err
+	plan := p.registry.Plan(db, db.Statement.Schema, "")
+	if plan.Relations && plan.Err == nil {
+		newStatement(db.Statement, plan)
+	}
+	return plan.Err
 }

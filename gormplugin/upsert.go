@@ -21,7 +21,7 @@ import (
 // than in its struct.
 type upsert struct {
 	rows     []int           // that may have collided
-	fields   []*schema.Field // the key, and the filled columns beside it
+	fields   []*schema.Field // the key, and the columns beside it that the plugin fills
 	indexes  []keys.Unique   // in which a row may have collided
 	replaces bool            // a key that was set may be replaced by an existing row's
 
@@ -43,9 +43,9 @@ func conflictOf(stmt *gorm.Statement) (on clause.OnConflict, ok bool) {
 func (s *statement) prepareUpsert(registry *keys.Registry, db *gorm.DB, on clause.OnConflict) error {
 	model := s.stmt.Schema
 	u := &upsert{fields: slices.Clone(model.PrimaryFields)}
-	for _, f := range s.filled {
-		if !f.column.Field.PrimaryKey {
-			u.fields = append(u.fields, f.column.Field)
+	for _, c := range s.columns {
+		if c.Source != nil && !c.Field.PrimaryKey {
+			u.fields = append(u.fields, c.Field)
 		}
 	}
 	declared, err := registry.Uniques(db, model)
@@ -212,9 +212,11 @@ func (s *statement) referred(i int) bool {
 		return refers.(func(int) bool)(i)
 	}
 	related := &s.stmt.Schema.Relationships
+	named, restricted := s.stmt.SelectAndOmitColumns(true, false)
 	return slices.ContainsFunc(slices.Concat(related.HasOne, related.HasMany, related.Many2Many), func(rel *schema.Relationship) bool {
-		v := rows.Field(s.rows.At(i), rel.Field.StructField.Index)
-		return v.IsValid() && !v.IsZero()
+		v := rows.Indirect(rows.Field(s.rows.At(i), rel.Field.StructField.Index))
+		kept, isNamed := named[rel.Name]
+		return v.IsValid() && !v.IsZero() && (v.Kind() != reflect.Slice || v.Len() > 0) && (kept || !isNamed && !restricted)
 	})
 }
 

@@ -171,7 +171,7 @@ func (r *Registry) keyFields(s *schema.Schema, name string) (fields []keyField, 
 		}
 	}
 	if !met {
-		faults = append(faults, fmt.Errorf("%s has no column %q, which Config.Tables names for %q: it has %q", modelName(s), table.DBName, bareName(s.Table), s.DBNames))
+		faults = append(faults, fmt.Errorf("%s has no column %q, which Config.Tables names for %q: it has %q", modelName(s), table.DBName, bareName(cmp.Or(name, s.Table)), s.DBNames))
 	}
 	return fields, faults
 }

@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -123,11 +124,15 @@ func keepRows(tx *gorm.DB, table, column string, drop, foreignKeys bool, change 
 	if err == nil && after != before {
 		err = fmt.Errorf("the change would leave %s; of %s: give each row a key, or change the table by SQL", after, before)
 	}
+	uses := regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(column) + `\b`)
 	for _, create := range made {
-		if err == nil && !slices.Contains(left, create) {
-			if _, err = tx.Statement.ConnPool.ExecContext(tx.Statement.Context, create); drop { // it may need the column
-				err = nil
-			}
+		isTrigger := strings.HasPrefix(strings.ToUpper(create), "CREATE TRIGGER")
+		switch dropped := drop && uses.MatchString(create); {
+		case err != nil || slices.Contains(left, create) || dropped && !isTrigger:
+		case dropped: // SQLite would take it, and refuse each INSERT
+			err = fmt.Errorf("a trigger uses the column %q: drop it first: %s", column, create)
+		default:
+			_, err = tx.Statement.ConnPool.ExecContext(tx.Statement.Context, create)
 		}
 	}
 	var broken int64
