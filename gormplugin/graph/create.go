@@ -125,7 +125,7 @@ func CreateWith(ctx context.Context, db *gorm.DB, value any, cfg Config) (Result
 		if err == nil {
 			return w.result, nil
 		}
-		if attempt == limits.Attempts || w.ended || !w.again || !isConflict(err) {
+		if attempt == limits.Attempts || !w.again || !isConflict(err) {
 			if attempt > 1 {
 				err = fmt.Errorf("%w (attempt %d of %d)", err, attempt, limits.Attempts)
 			}
@@ -148,7 +148,8 @@ func (w *writer) attempt() (err error) {
 	if err != nil {
 		return err
 	}
-	w.again = w.ownsTransaction()
+	_, nested := w.db.Statement.ConnPool.(gorm.TxCommitter)
+	w.again = !nested && !w.db.DryRun // only the caller can repeat its own writes
 	if err := w.begin(batches); err != nil {
 		return err
 	}
@@ -172,10 +173,10 @@ func (w *writer) attempt() (err error) {
 	case err == nil:
 		w.ended = true
 		return nil
-	case !w.ownsTransaction():
+	case !w.again:
 		return fmt.Errorf("graph: RELEASE SAVEPOINT: %w", err)
 	case !isRefused(err):
-		w.ended = true
+		w.ended, w.again = true, false
 		return fmt.Errorf("graph: %w: %w", sqltype.ErrOutcomeUnknown, err)
 	}
 	w.again = w.db.Name() != "sqlite" // its driver returns the connection with the transaction open

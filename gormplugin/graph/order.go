@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -96,13 +97,13 @@ func (g *graph) batches() (batches []batch, err error) {
 // cycle of groups.
 func nextGroup(all []*group) (next *group) {
 	for _, gr := range all {
-		waits := slices.ContainsFunc(gr.after, func(parent *group) bool { return parent.left > 0 })
-		if len(gr.ready) > 0 && (next == nil || !waits) {
-			next = gr
+		if len(gr.ready) == 0 {
+			continue
 		}
-		if next == gr && !waits {
-			break
+		if !slices.ContainsFunc(gr.after, func(parent *group) bool { return parent.left > 0 }) {
+			return gr
 		}
+		next = cmp.Or(next, gr)
 	}
 	return next
 }
@@ -139,21 +140,18 @@ func (n *node) release() {
 
 // groups sorts the rows into groups, and counts what each waits for.
 func (g *graph) groups() (all []*group) {
-	byID := map[groupID]*group{}
-	var gr *group // of the last row
 	for _, n := range g.order {
 		id := groupID{model: n.model, mode: g.modeOf(n)}
 		if id.mode == moveChild {
 			id.updates = n.via.columns
 		}
-		if gr == nil || gr.groupID != id {
-			if gr = byID[id]; gr == nil {
-				gr = &group{groupID: id}
-				byID[id], all = gr, append(all, gr)
-			}
+		i := slices.IndexFunc(all, func(gr *group) bool { return gr.groupID == id })
+		if i < 0 {
+			i = len(all)
+			all = append(all, &group{groupID: id})
 		}
-		gr.left++
-		n.group, n.batch, n.waiting, n.children = gr, 0, 1, 0
+		all[i].left++
+		n.group, n.batch, n.waiting, n.children = all[i], 0, 1, 0
 	}
 	for i := len(g.edges) - 1; i >= 0; i-- { // each is put before the later ones of its parent
 		e := &g.edges[i]

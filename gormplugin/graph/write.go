@@ -11,7 +11,6 @@ import (
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
-	"gorm.io/gorm/schema"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
@@ -245,22 +244,6 @@ func (w *writer) chunks(m *model, list []*node) (chunks [][]*node) {
 		total += length
 	}
 	return append(chunks, list[from:])
-}
-
-// findTexts finds the columns whose values may be long.
-func (m *model) findTexts() {
-	short := []schema.DataType{schema.Bool, schema.Int, schema.Uint, schema.Float, schema.Time, "bigint"}
-	for _, name := range m.schema.DBNames {
-		f := m.schema.FieldsByDBName[name]
-		switch t := f.IndirectFieldType; {
-		case f.Serializer != nil:
-			m.unsure = true
-		case t.Kind() == reflect.String || t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
-			m.texts = append(m.texts, f)
-		case t.Kind() > reflect.Float64 && !slices.Contains(short, f.DataType):
-			m.unsure = true
-		}
-	}
 }
 
 // bytesOf estimates the length of a row's values.
