@@ -53,7 +53,7 @@ func (g *graph) copyKeysInOrder(n *node) (err error) {
 	err = cmp.Or(err, g.copyKeys(n, false))
 	for i := range n.model.columns {
 		c := &n.model.columns[i]
-		if zero, _ := c.IsZero(n.row); zero && c.Source == nil && n.walked {
+		if zero, _ := c.IsZero(n.row); zero && c.Source == nil {
 			err = cmp.Or(err, fmt.Errorf("graph: %s: the foreign key is zero", c.Name))
 		}
 	}
@@ -65,14 +65,12 @@ func (g *graph) copyKeysInOrder(n *node) (err error) {
 func (g *graph) copyKeys(n *node, needed bool) error {
 	for at := n.first; at > 0; at = g.edges[at-1].next {
 		e := &g.edges[at-1]
-		missing := e.isMissing()
-		if missing && needed {
+		switch missing := e.isMissing(); {
+		case missing && needed:
 			return fmt.Errorf("graph: %s is zero, because its row was not written, and %s refers to it", keys.FieldName(e.ref.from), keys.FieldName(e.ref.to))
-		}
-		if missing || e.isCopied() {
+		case missing || e.isCopied():
 			continue
-		}
-		if n.loaded {
+		case n.loaded:
 			g.save(e.ref.to.ReflectValueOf(g.ctx, n.row))
 		}
 		if err := e.copy(g.ctx); err != nil {
@@ -97,8 +95,7 @@ func (g *graph) giveKeys(all bool) error {
 		}
 		for i := range n.model.columns {
 			c := &n.model.columns[i]
-			zero, _ := c.IsZero(n.row) // the row can be set: there is no error
-			if zero && c.Source != nil && (all || c.Field.PrimaryKey) {
+			if zero, _ := c.IsZero(n.row); zero && c.Source != nil && (all || c.Field.PrimaryKey) { // no error: it can be set
 				reserved.Need(c, 1)
 				needs = append(needs, need{n, c})
 			}
@@ -207,8 +204,9 @@ func (g *graph) restore() {
 // isLoaded reports whether other goroutines may share a row, which is then not restored: a parent or
 // the far side of a many2many whose keys are set, and their children whose keys are set.
 func (g *graph) isLoaded(n *node) bool {
-	if n.role == isRoot || n.role == isJoin || n.keyText() == "" || g.db.FullSaveAssociations || // which writes them
-		slices.ContainsFunc(n.model.columns, func(c keys.Column) bool { zero, _ := c.IsZero(n.row); return zero }) {
+	isZero := func(c keys.Column) bool { zero, _ := c.IsZero(n.row); return zero }
+	if n.role == isRoot || n.role == isJoin || g.db.FullSaveAssociations || // which writes them
+		slices.ContainsFunc(n.model.columns, isZero) || n.keyText() == "" {
 		return false
 	}
 	for at := n.first; n.role == isChild && at > 0; at = g.edges[at-1].next {

@@ -160,14 +160,13 @@ func (w *writer) attempt() (err error) {
 	}()
 	err = w.writeBatches(batches)
 	w.conn.remember(err) // conn does not see errors of reading rows
-	if lost := w.conn.conflict(); lost != nil && !errors.Is(err, lost) {
-		err = fmt.Errorf("graph: %w", errors.Join(lost, err)) // a hook has hidden it
-	}
-	if err == nil && w.ctx.Err() != nil {
-		err = fmt.Errorf("graph: before COMMIT: %w", w.ctx.Err())
-	}
-	if err != nil {
+	switch lost := w.conn.conflict(); {
+	case lost != nil && !errors.Is(err, lost): // a hook has hidden it
+		return fmt.Errorf("graph: %w", errors.Join(lost, err))
+	case err != nil:
 		return err
+	case w.ctx.Err() != nil:
+		return fmt.Errorf("graph: before COMMIT: %w", w.ctx.Err())
 	}
 	switch err = w.commit(); {
 	case err == nil:

@@ -17,19 +17,20 @@ import (
 
 // graph is the rows that a value reaches, and how they refer to each other.
 type graph struct {
-	ctx    context.Context
-	db     *gorm.DB // a session of the caller's handle
-	keys   *keys.Registry
-	upsert bool // the handle has a conflict clause for the given rows
-	joins  bool // include join rows
-	value  any
-	roots  []*node
-	models []*model
-	nodes  map[unsafe.Pointer]*node // by the row's address
-	slab   []node                   // where the next nodes are allocated
-	edges  []edge
-	order  []*node            // the rows to write, as they were reached: mostly parents first
-	saved  [][2]reflect.Value // what restore sets, and its value before
+	ctx        context.Context
+	db         *gorm.DB // a session of the caller's handle
+	keys       *keys.Registry
+	upsert     bool // the handle has a conflict clause for the given rows
+	joins      bool // include join rows
+	restricted bool // the handle has a Select, which leaves out relations that it does not name, as in gorm
+	value      any
+	roots      []*node
+	models     []*model
+	nodes      map[unsafe.Pointer]*node // by the row's address
+	slab       []node                   // where the next nodes are allocated
+	edges      []edge
+	order      []*node            // the rows to write, as they were reached: mostly parents first
+	saved      [][2]reflect.Value // what restore sets, and its value before
 }
 
 // role is how a row was reached. It decides how the row is written. Of several, the least counts.
@@ -117,7 +118,6 @@ func (g *graph) addRoots(v reflect.Value, name string) (err error) {
 	case v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface:
 		wrong = "a nil " + keys.TypeName(v.Type())
 	case v.Kind() == reflect.Slice || v.Kind() == reflect.Array:
-		g.roots = slices.Grow(g.roots, v.Len())
 		for i := 0; i < v.Len() && err == nil; i++ {
 			err = g.addRoots(v.Index(i), fmt.Sprint("row ", i))
 		}

@@ -38,10 +38,10 @@ func (g *graph) modelOf(s *schema.Schema, given bool) (*model, error) {
 	}
 	m := &model{schema: s, given: given}
 	m.readFields()
-	stmt := &gorm.Statement{DB: g.db, Schema: s, Table: s.Table, Selects: g.db.Statement.Selects, Omits: g.db.Statement.Omits}
-	named, restricted := stmt.SelectAndOmitColumns(true, false)
-	if !given { // as in gorm, Select leaves out all relations of related rows
-		named, stmt.Selects, stmt.Omits = nil, nil, nil
+	stmt, named := &gorm.Statement{DB: g.db, Schema: s, Table: s.Table}, map[string]bool{}
+	if given {
+		stmt.Selects, stmt.Omits = g.db.Statement.Selects, g.db.Statement.Omits
+		named, g.restricted = stmt.SelectAndOmitColumns(true, false)
 	}
 	for _, c := range plan.Columns {
 		if kept, isNamed := named[c.DBName]; kept || !isNamed || c.Field.PrimaryKey {
@@ -61,7 +61,7 @@ func (g *graph) modelOf(s *schema.Schema, given bool) (*model, error) {
 		}
 		m.related = append(m.related, rel.Name)
 		switch kept, isNamed := named[rel.Name]; {
-		case !kept && (isNamed || restricted):
+		case !kept && (isNamed || g.restricted):
 		case rel.Type == schema.BelongsTo:
 			m.parents = append(m.parents, g.newRelation(rel, joinOnly))
 		default:
@@ -88,13 +88,11 @@ func (m *model) readFields() {
 				m.embedded = append(m.embedded, path[:i+1])
 			}
 		}
-		switch t := f.IndirectFieldType; {
+		switch t, kind := f.IndirectFieldType, f.IndirectFieldType.Kind(); {
 		case m.schema.FieldsByDBName[f.DBName] != f: // it has no column
-		case f.Serializer != nil:
-			m.unsure = true
-		case t.Kind() == reflect.String || t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
+		case f.Serializer == nil && (kind == reflect.String || kind == reflect.Slice && t.Elem().Kind() == reflect.Uint8):
 			m.texts = append(m.texts, f)
-		case t.Kind() > reflect.Float64 && !slices.Contains(short, f.DataType):
+		case f.Serializer != nil || kind > reflect.Float64 && !slices.Contains(short, f.DataType):
 			m.unsure = true
 		}
 	}

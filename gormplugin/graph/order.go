@@ -82,7 +82,7 @@ func (n *node) keyText() (text string) {
 
 // batches sorts the rows into as few batches as possible, so that each row comes after those it
 // refers to. It looks at each row and each reference once.
-func (g *graph) batches() (batches []batch, err error) {
+func (g *graph) batches() (batches []*batch, err error) {
 	all := g.groups()
 	for gr := nextGroup(all); gr != nil; gr = nextGroup(all) {
 		batches = append(batches, g.newBatch(gr, int32(len(batches)+1)))
@@ -109,7 +109,7 @@ func nextGroup(all []*group) (next *group) {
 }
 
 // newBatch takes the rows of a group that are ready, and those that become ready by being after them.
-func (g *graph) newBatch(gr *group, number int32) batch {
+func (g *graph) newBatch(gr *group, number int32) *batch {
 	var late []*node
 	ready := len(gr.ready)
 	for i := 0; i < len(gr.ready); i++ {
@@ -123,7 +123,7 @@ func (g *graph) newBatch(gr *group, number int32) batch {
 			}
 		}
 	}
-	b := batch{group: gr, rows: gr.ready, nested: len(gr.ready) > ready}
+	b := &batch{group: gr, rows: gr.ready, nested: len(gr.ready) > ready}
 	gr.ready, gr.left = nil, gr.left-len(b.rows)
 	for _, n := range late {
 		n.release()
@@ -179,14 +179,12 @@ func (g *graph) isLate(e *edge) bool { return g.upsert && e.parent.role == isRoo
 func (g *graph) cycle(n *node) error {
 	var path []*node
 	for n.batch == 0 {
-		child := n
-		child.batch, path = -1, append(path, child)
-		for at := child.first; at > 0; at = g.edges[at-1].next {
-			if e := &g.edges[at-1]; e.parent.group != nil && e.parent.batch <= 0 && (e.parent != child || g.isLate(e)) {
-				n = e.parent
-				break
-			}
+		n.batch, path = -1, append(path, n)
+		e := &g.edges[n.first-1]
+		for e.parent.group == nil || e.parent.batch > 0 || e.parent == n && !g.isLate(e) { // it waits for another
+			e = &g.edges[e.next-1]
 		}
+		n = e.parent
 	}
 	err := &CycleError{}
 	for _, m := range append(path[slices.Index(path, n):], n) {

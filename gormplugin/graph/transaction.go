@@ -16,7 +16,7 @@ import (
 )
 
 // begin begins a transaction, or sets a savepoint in the caller's. Its statements are sent over conn.
-func (w *writer) begin(batches []batch) error {
+func (w *writer) begin(batches []*batch) error {
 	outer := w.db.Session(&gorm.Session{Context: w.ctx})
 	if w.tx = outer; w.again {
 		if err := w.route(outer, batches); err != nil {
@@ -41,7 +41,7 @@ func (w *writer) begin(batches []batch) error {
 
 // route sets the pool of a handle to that to which gorm's Create would write the rows. Plugin
 // dbresolver chooses the pool by the table, and one of several at random.
-func (w *writer) route(handle *gorm.DB, batches []batch) error {
+func (w *writer) route(handle *gorm.DB, batches []*batch) error {
 	choose, first := w.db.Callback().Create().Get("gorm:db_resolver"), ""
 	for i := 0; choose != nil && i < len(batches); i++ {
 		s := batches[i].model.schema
