@@ -53,7 +53,7 @@ func (g *graph) copyKeysInOrder(n *node) (err error) {
 	err = cmp.Or(err, g.copyKeys(n, false))
 	for i := range n.model.columns {
 		c := &n.model.columns[i]
-		if zero, _ := c.IsZero(n.row); zero && c.Source == nil && n.walked {
+		if zero, _ := c.IsZero(n.row); zero && c.Source == nil {
 			err = cmp.Or(err, fmt.Errorf("graph: %s: the foreign key is zero", c.Name))
 		}
 	}
@@ -65,15 +65,13 @@ func (g *graph) copyKeysInOrder(n *node) (err error) {
 func (g *graph) copyKeys(n *node, needed bool) error {
 	for at := n.first; at > 0; at = g.edges[at-1].next {
 		e := &g.edges[at-1]
-		missing := e.isMissing()
-		if missing && needed {
+		switch missing := e.isMissing(); {
+		case missing && needed:
 			return fmt.Errorf("graph: %s is zero, because its row was not written, and %s refers to it", keys.FieldName(e.ref.from), keys.FieldName(e.ref.to))
-		}
-		if missing || e.isCopied() {
+		case missing || e.isCopied():
 			continue
-		}
-		if leaf := e.ref.to.ReflectValueOf(g.ctx, n.row); n.loaded {
-			g.save(leaf, reflect.New(leaf.Type()).Elem())
+		case n.loaded:
+			g.save(e.ref.to.ReflectValueOf(g.ctx, n.row))
 		}
 		if err := e.copy(g.ctx); err != nil {
 			return err
@@ -97,8 +95,7 @@ func (g *graph) giveKeys(all bool) error {
 		}
 		for i := range n.model.columns {
 			c := &n.model.columns[i]
-			zero, _ := c.IsZero(n.row) // the row can be set: there is no error
-			if zero && c.Source != nil && (all || c.Field.PrimaryKey) {
+			if zero, _ := c.IsZero(n.row); zero && c.Source != nil && (all || c.Field.PrimaryKey) { // no error: it can be set
 				reserved.Need(c, 1)
 				needs = append(needs, need{n, c})
 			}
@@ -120,15 +117,15 @@ func (g *graph) giveKeys(all bool) error {
 // reference copies one column of a key to a foreign key.
 type reference struct {
 	from     *schema.Field // nil: the constant
-	constant string        // the type of a polymorphic relation
+	constant reflect.Value // the type of a polymorphic relation
 	to       *schema.Field
 	made     bool // a zero from is not known yet
 }
 
-// from returns the parent's column. It is the zero Value for NULL, and for a constant.
+// from returns the parent's column, which is the zero Value for NULL, or the constant.
 func (e *edge) from() reflect.Value {
 	if e.ref.from == nil {
-		return reflect.Value{}
+		return e.ref.constant
 	}
 	return rows.Indirect(rows.Field(e.parent.row, e.ref.from.StructField.Index))
 }
@@ -143,8 +140,6 @@ func (e *edge) isMissing() bool {
 func (e *edge) isCopied() bool {
 	from, to := e.from(), rows.Field(e.child.row, e.ref.to.StructField.Index)
 	switch {
-	case e.ref.from == nil:
-		return to.IsValid() && rows.Text(to) == e.ref.constant
 	case !from.IsValid():
 		return !to.IsValid() || to.IsZero()
 	case to.IsValid() && to.CanInt() && from.CanInt():
@@ -160,8 +155,6 @@ func (e *edge) copy(ctx context.Context) error {
 	leaf := to.ReflectValueOf(ctx, e.child.row)
 	leaf.SetZero() // gorm allocates a new pointer
 	switch {
-	case e.ref.from == nil:
-		return to.Set(ctx, e.child.row, e.ref.constant)
 	case !from.IsValid():
 		return nil
 	case leaf.Kind() == reflect.Int64 && from.Kind() == reflect.Int64:
@@ -171,7 +164,7 @@ func (e *edge) copy(ctx context.Context) error {
 	if err := to.Set(ctx, e.child.row, from.Interface()); err != nil {
 		return fmt.Errorf("graph: %s: %w", keys.FieldName(to), err)
 	}
-	if !e.isCopied() { // gorm cuts a number, or makes a character of it
+	if e.ref.from != nil && !e.isCopied() { // gorm cuts a number, or makes a character of it
 		return fmt.Errorf("graph: %s: the type %s cannot hold %s of type %s: make the types the same",
 			keys.FieldName(to), keys.TypeName(to.FieldType), keys.FieldName(e.ref.from), keys.TypeName(e.ref.from.FieldType))
 	}
@@ -181,26 +174,22 @@ func (e *edge) copy(ctx context.Context) error {
 // snapshot saves the rows, before anything is set, and the structs that they embed behind pointers.
 // Of loaded rows it saves nothing: copyKeys saves the foreign keys that it changes.
 func (g *graph) snapshot() {
-	copies := make(map[*model]reflect.Value, len(g.models))
-	for _, m := range g.models {
-		copies[m] = reflect.MakeSlice(reflect.SliceOf(m.schema.ModelType), m.rows, m.rows)
-	}
 	g.saved = make([][2]reflect.Value, 0, len(g.order))
 	for _, n := range g.order {
 		if n.loaded = g.isLoaded(n); n.loaded {
 			continue
 		}
-		n.model.rows--
-		g.save(n.row, copies[n.model].Index(n.model.rows))
+		g.save(n.row)
 		for _, path := range n.model.embedded {
 			if p := rows.Field(n.row, path); p.IsValid() && !p.IsNil() {
-				g.save(p.Elem(), reflect.New(p.Type().Elem()).Elem())
+				g.save(p.Elem())
 			}
 		}
 	}
 }
 
-func (g *graph) save(v, saved reflect.Value) {
+func (g *graph) save(v reflect.Value) {
+	saved := reflect.New(v.Type()).Elem()
 	saved.Set(v)
 	g.saved = append(g.saved, [2]reflect.Value{v, saved})
 }
@@ -215,8 +204,9 @@ func (g *graph) restore() {
 // isLoaded reports whether other goroutines may share a row, which is then not restored: a parent or
 // the far side of a many2many whose keys are set, and their children whose keys are set.
 func (g *graph) isLoaded(n *node) bool {
-	if n.role == isRoot || n.role == isJoin || n.keyText() == "" || g.db.FullSaveAssociations || // which writes them
-		slices.ContainsFunc(n.model.columns, func(c keys.Column) bool { zero, _ := c.IsZero(n.row); return zero }) {
+	isZero := func(c keys.Column) bool { zero, _ := c.IsZero(n.row); return zero }
+	if n.role == isRoot || n.role == isJoin || g.db.FullSaveAssociations || // which writes them
+		slices.ContainsFunc(n.model.columns, isZero) || n.keyText() == "" {
 		return false
 	}
 	for at := n.first; n.role == isChild && at > 0; at = g.edges[at-1].next {

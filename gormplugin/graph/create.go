@@ -125,7 +125,7 @@ func CreateWith(ctx context.Context, db *gorm.DB, value any, cfg Config) (Result
 		if err == nil {
 			return w.result, nil
 		}
-		if attempt == limits.Attempts || w.ended || !w.again || !isConflict(err) {
+		if attempt == limits.Attempts || !w.again || !isConflict(err) {
 			if attempt > 1 {
 				err = fmt.Errorf("%w (attempt %d of %d)", err, attempt, limits.Attempts)
 			}
@@ -148,7 +148,8 @@ func (w *writer) attempt() (err error) {
 	if err != nil {
 		return err
 	}
-	w.again = w.ownsTransaction()
+	_, nested := w.db.Statement.ConnPool.(gorm.TxCommitter)
+	w.again = !nested && !w.db.DryRun // only the caller can repeat its own writes
 	if err := w.begin(batches); err != nil {
 		return err
 	}
@@ -159,23 +160,22 @@ func (w *writer) attempt() (err error) {
 	}()
 	err = w.writeBatches(batches)
 	w.conn.remember(err) // conn does not see errors of reading rows
-	if lost := w.conn.conflict(); lost != nil && !errors.Is(err, lost) {
-		err = fmt.Errorf("graph: %w", errors.Join(lost, err)) // a hook has hidden it
-	}
-	if err == nil && w.ctx.Err() != nil {
-		err = fmt.Errorf("graph: before COMMIT: %w", w.ctx.Err())
-	}
-	if err != nil {
+	switch lost := w.conn.conflict(); {
+	case lost != nil && !errors.Is(err, lost): // a hook has hidden it
+		return fmt.Errorf("graph: %w", errors.Join(lost, err))
+	case err != nil:
 		return err
+	case w.ctx.Err() != nil:
+		return fmt.Errorf("graph: before COMMIT: %w", w.ctx.Err())
 	}
 	switch err = w.commit(); {
 	case err == nil:
 		w.ended = true
 		return nil
-	case !w.ownsTransaction():
+	case !w.again:
 		return fmt.Errorf("graph: RELEASE SAVEPOINT: %w", err)
 	case !isRefused(err):
-		w.ended = true
+		w.ended, w.again = true, false
 		return fmt.Errorf("graph: %w: %w", sqltype.ErrOutcomeUnknown, err)
 	}
 	w.again = w.db.Name() != "sqlite" // its driver returns the connection with the transaction open

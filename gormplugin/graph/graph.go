@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"unsafe"
@@ -18,19 +17,20 @@ import (
 
 // graph is the rows that a value reaches, and how they refer to each other.
 type graph struct {
-	ctx    context.Context
-	db     *gorm.DB // a session of the caller's handle
-	keys   *keys.Registry
-	upsert bool // the handle has a conflict clause for the given rows
-	joins  bool // include join rows
-	value  any
-	roots  []*node
-	models map[modelID]*model
-	nodes  map[unsafe.Pointer]*node // by the row's address
-	slab   []node                   // where the next nodes are allocated
-	edges  []edge
-	order  []*node            // the rows to write, as they were reached: mostly parents first
-	saved  [][2]reflect.Value // what restore sets, and its value before
+	ctx        context.Context
+	db         *gorm.DB // a session of the caller's handle
+	keys       *keys.Registry
+	upsert     bool // the handle has a conflict clause for the given rows
+	joins      bool // include join rows
+	restricted bool // the handle has a Select, which leaves out relations that it does not name, as in gorm
+	value      any
+	roots      []*node
+	models     []*model
+	nodes      map[unsafe.Pointer]*node // by the row's address
+	slab       []node                   // where the next nodes are allocated
+	edges      []edge
+	order      []*node            // the rows to write, as they were reached: mostly parents first
+	saved      [][2]reflect.Value // what restore sets, and its value before
 }
 
 // role is how a row was reached. It decides how the row is written. Of several, the least counts.
@@ -83,7 +83,7 @@ func newGraph(ctx context.Context, db *gorm.DB, value any, joins bool) (*graph, 
 	}
 	g := &graph{
 		ctx: ctx, db: db.Session(&gorm.Session{Context: ctx}), keys: keys.Of(db), upsert: hasConflictClause(db.Statement), value: value,
-		joins: joins, models: map[modelID]*model{}, nodes: map[unsafe.Pointer]*node{},
+		joins: joins, nodes: map[unsafe.Pointer]*node{},
 	}
 	if g.keys == nil {
 		return nil, errors.New("graph: the plugin is not in use on this handle: call db.Use first")
@@ -100,9 +100,7 @@ func newGraph(ctx context.Context, db *gorm.DB, value any, joins bool) (*graph, 
 		}
 		if i == 0 { // make room: the others are likely to have as many rows
 			more := min(len(g.order)*(len(g.roots)-1), 1<<16)
-			nodes := make(map[unsafe.Pointer]*node, more)
-			maps.Copy(nodes, g.nodes)
-			g.order, g.edges, g.nodes = slices.Grow(g.order, more), slices.Grow(g.edges, more), nodes
+			g.order, g.edges = slices.Grow(g.order, more), slices.Grow(g.edges, more)
 		}
 	}
 	return g, nil
@@ -120,7 +118,6 @@ func (g *graph) addRoots(v reflect.Value, name string) (err error) {
 	case v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface:
 		wrong = "a nil " + keys.TypeName(v.Type())
 	case v.Kind() == reflect.Slice || v.Kind() == reflect.Array:
-		g.roots = slices.Grow(g.roots, v.Len())
 		for i := 0; i < v.Len() && err == nil; i++ {
 			err = g.addRoots(v.Index(i), fmt.Sprint("row ", i))
 		}
@@ -141,7 +138,7 @@ func (g *graph) addRoots(v reflect.Value, name string) (err error) {
 		if err := stmt.Parse(v.Addr().Interface()); err != nil {
 			return fmt.Errorf("graph: %s is no model: %w", name, err)
 		}
-		if m, err = g.modelOf(stmt.Schema, byHandle); err != nil {
+		if m, err = g.modelOf(stmt.Schema, true); err != nil {
 			return err
 		}
 	}
@@ -155,52 +152,41 @@ func (g *graph) descend(n *node) error {
 		return nil
 	}
 	n.walked = true
-	relations := n.model.relations
-	for i := range len(relations) + 1 {
-		if i == n.model.parents {
-			g.order = append(g.order, n)
-			n.model.rows++
-		}
-		if i < len(relations) {
-			if err := g.follow(n, &relations[i]); err != nil {
-				return err
-			}
-		}
+	if err := g.follow(n, n.model.parents); err != nil {
+		return err
 	}
-	return nil
+	g.order = append(g.order, n)
+	return g.follow(n, n.model.children)
 }
 
-// follow descends to the rows that a relation leads to.
-func (g *graph) follow(owner *node, rel *relation) (err error) {
-	v := rows.Field(owner.row, rel.rel.Field.StructField.Index)
-	if !v.IsValid() || v.IsZero() {
-		return nil // as in gorm, also for a struct by value
-	}
-	if rel.to == nil {
-		if rel.to, err = g.modelOf(rel.rel.FieldSchema, rel.selection); err != nil {
-			return err
+// follow descends to the rows that relations of a row lead to.
+func (g *graph) follow(owner *node, relations []relation) error {
+	for i := range relations {
+		rel := &relations[i]
+		v := rows.Field(owner.row, rel.rel.Field.StructField.Index)
+		if !v.IsValid() || v.IsZero() {
+			continue // as in gorm, also for a struct by value
 		}
-	}
-	list := rows.Indirect(v)
-	isList := list.Kind() == reflect.Slice
-	for i := 0; isList && i < list.Len() || i == 0 && !isList; i++ {
-		if isList {
-			v = list.Index(i)
+		to, err := g.modelOf(rel.rel.FieldSchema, false)
+		list := rows.Of(rows.Indirect(v))
+		for k := 0; k < list.Len && err == nil; k++ {
+			row := list.At(k)
+			if !row.IsValid() {
+				return fmt.Errorf("graph: %s.%s[%d] is nil: %w", owner.model.schema.Name, rel.rel.Name, k, gorm.ErrInvalidData)
+			}
+			n := g.nodeOf(row, to, rel.role)
+			switch {
+			case rel.rel.JoinTable != nil:
+				err = g.join(owner, n, rel)
+			case rel.role == isShared:
+				g.addEdge(owner, n, rel.refs)
+			default:
+				n.via = cmp.Or(n.via, rel)
+				g.addEdge(n, owner, rel.refs)
+			}
+			err = cmp.Or(err, g.descend(n))
 		}
-		if v = rows.Indirect(v); !v.IsValid() {
-			return fmt.Errorf("graph: %s.%s[%d] is nil: %w", owner.model.schema.Name, rel.rel.Name, i, gorm.ErrInvalidData)
-		}
-		n := g.nodeOf(v, rel.to, rel.role)
-		switch {
-		case rel.rel.JoinTable != nil:
-			err = g.join(owner, n, rel)
-		case rel.role == isShared:
-			g.addEdge(owner, n, rel.refs)
-		default:
-			n.via = cmp.Or(n.via, rel)
-			g.addEdge(n, owner, rel.refs)
-		}
-		if err = cmp.Or(err, g.descend(n)); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -249,7 +235,7 @@ func (g *graph) join(owner, other *node, rel *relation) error {
 		return nil
 	}
 	rel.joined[both] = true
-	m, err := g.modelOf(rel.rel.JoinTable, columnsAlone)
+	m, err := g.modelOf(rel.rel.JoinTable, false)
 	if err != nil {
 		return err
 	}

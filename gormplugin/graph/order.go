@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -81,7 +82,7 @@ func (n *node) keyText() (text string) {
 
 // batches sorts the rows into as few batches as possible, so that each row comes after those it
 // refers to. It looks at each row and each reference once.
-func (g *graph) batches() (batches []batch, err error) {
+func (g *graph) batches() (batches []*batch, err error) {
 	all := g.groups()
 	for gr := nextGroup(all); gr != nil; gr = nextGroup(all) {
 		batches = append(batches, g.newBatch(gr, int32(len(batches)+1)))
@@ -96,19 +97,19 @@ func (g *graph) batches() (batches []batch, err error) {
 // cycle of groups.
 func nextGroup(all []*group) (next *group) {
 	for _, gr := range all {
-		waits := slices.ContainsFunc(gr.after, func(parent *group) bool { return parent.left > 0 })
-		if len(gr.ready) > 0 && (next == nil || !waits) {
-			next = gr
+		if len(gr.ready) == 0 {
+			continue
 		}
-		if next == gr && !waits {
-			break
+		if !slices.ContainsFunc(gr.after, func(parent *group) bool { return parent.left > 0 }) {
+			return gr
 		}
+		next = cmp.Or(next, gr)
 	}
 	return next
 }
 
 // newBatch takes the rows of a group that are ready, and those that become ready by being after them.
-func (g *graph) newBatch(gr *group, number int32) batch {
+func (g *graph) newBatch(gr *group, number int32) *batch {
 	var late []*node
 	ready := len(gr.ready)
 	for i := 0; i < len(gr.ready); i++ {
@@ -122,7 +123,7 @@ func (g *graph) newBatch(gr *group, number int32) batch {
 			}
 		}
 	}
-	b := batch{group: gr, rows: gr.ready, nested: len(gr.ready) > ready}
+	b := &batch{group: gr, rows: gr.ready, nested: len(gr.ready) > ready}
 	gr.ready, gr.left = nil, gr.left-len(b.rows)
 	for _, n := range late {
 		n.release()
@@ -139,21 +140,18 @@ func (n *node) release() {
 
 // groups sorts the rows into groups, and counts what each waits for.
 func (g *graph) groups() (all []*group) {
-	byID := map[groupID]*group{}
-	var gr *group // of the last row
 	for _, n := range g.order {
 		id := groupID{model: n.model, mode: g.modeOf(n)}
 		if id.mode == moveChild {
 			id.updates = n.via.columns
 		}
-		if gr == nil || gr.groupID != id {
-			if gr = byID[id]; gr == nil {
-				gr = &group{groupID: id}
-				byID[id], all = gr, append(all, gr)
-			}
+		i := slices.IndexFunc(all, func(gr *group) bool { return gr.groupID == id })
+		if i < 0 {
+			i = len(all)
+			all = append(all, &group{groupID: id})
 		}
-		gr.left++
-		n.group, n.batch, n.waiting, n.children = gr, 0, 1, 0
+		all[i].left++
+		n.group, n.batch, n.waiting, n.children = all[i], 0, 1, 0
 	}
 	for i := len(g.edges) - 1; i >= 0; i-- { // each is put before the later ones of its parent
 		e := &g.edges[i]
@@ -181,14 +179,12 @@ func (g *graph) isLate(e *edge) bool { return g.upsert && e.parent.role == isRoo
 func (g *graph) cycle(n *node) error {
 	var path []*node
 	for n.batch == 0 {
-		child := n
-		child.batch, path = -1, append(path, child)
-		for at := child.first; at > 0; at = g.edges[at-1].next {
-			if e := &g.edges[at-1]; e.parent.group != nil && e.parent.batch <= 0 && (e.parent != child || g.isLate(e)) {
-				n = e.parent
-				break
-			}
+		n.batch, path = -1, append(path, n)
+		e := &g.edges[n.first-1]
+		for e.parent.group == nil || e.parent.batch > 0 || e.parent == n && !g.isLate(e) { // it waits for another
+			e = &g.edges[e.next-1]
 		}
+		n = e.parent
 	}
 	err := &CycleError{}
 	for _, m := range append(path[slices.Index(path, n):], n) {

@@ -15,38 +15,34 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/retry"
 )
 
-// ownsTransaction reports whether the transaction is not the caller's, and so may be retried: only
-// the caller can repeat its own writes.
-func (g *graph) ownsTransaction() bool {
-	_, nested := g.db.Statement.ConnPool.(gorm.TxCommitter)
-	return !nested && !g.db.DryRun
-}
-
-// begin begins a transaction, or sets a savepoint in the caller's.
-func (w *writer) begin(batches []batch) error {
-	if !w.ownsTransaction() {
-		return w.setSavepoint()
-	}
-	handle, err := w.route(batches)
-	if err != nil {
-		return err
-	}
-	if w.tx = handle.Begin(); w.tx.Error != nil {
-		return fmt.Errorf("graph: BEGIN: %w", w.tx.Error)
+// begin begins a transaction, or sets a savepoint in the caller's. Its statements are sent over conn.
+func (w *writer) begin(batches []*batch) error {
+	outer := w.db.Session(&gorm.Session{Context: w.ctx})
+	if w.tx = outer; w.again {
+		if err := w.route(outer, batches); err != nil {
+			return err
+		}
+		if w.tx = outer.Begin(); w.tx.Error != nil {
+			return fmt.Errorf("graph: BEGIN: %w", w.tx.Error)
+		}
 	}
 	inner, ok := w.tx.Statement.ConnPool.(gorm.TxCommitter)
-	if !ok {
+	if !ok && w.again {
 		return fmt.Errorf("graph: BEGIN: %T is no transaction: %w", w.tx.Statement.ConnPool, gorm.ErrInvalidTransaction)
 	}
+	pool, _ := outer.DB()
+	w.conn = &conn{ConnPool: w.tx.Statement.ConnPool, TxCommitter: inner, pool: pool}
+	if w.tx.Statement.ConnPool = w.conn; !w.again {
+		return w.setSavepoint()
+	}
 	w.commit, w.rollback = inner.Commit, inner.Rollback
-	w.wrap(handle)
 	return nil
 }
 
-// route returns a handle on the pool to which gorm's Create would write the rows. Plugin dbresolver
-// chooses the pool by the table, and one of several at random.
-func (w *writer) route(batches []batch) (*gorm.DB, error) {
-	choose, handle, first := w.db.Callback().Create().Get("gorm:db_resolver"), w.db.Session(&gorm.Session{Context: w.ctx}), ""
+// route sets the pool of a handle to that to which gorm's Create would write the rows. Plugin
+// dbresolver chooses the pool by the table, and one of several at random.
+func (w *writer) route(handle *gorm.DB, batches []*batch) error {
+	choose, first := w.db.Callback().Create().Get("gorm:db_resolver"), ""
 	for i := 0; choose != nil && i < len(batches); i++ {
 		s := batches[i].model.schema
 		for try := 0; ; try++ {
@@ -62,21 +58,17 @@ func (w *writer) route(batches []batch) (*gorm.DB, error) {
 				break
 			}
 			if try == 1000 { // far more than a table has pools
-				return nil, fmt.Errorf("graph: dbresolver routes the tables %s and %s to different databases, "+
+				return fmt.Errorf("graph: dbresolver routes the tables %s and %s to different databases, "+
 					"and one transaction cannot write to both: route all tables of the graph to one", first, s.Table)
 			}
 		}
 	}
-	return handle, nil
+	return nil
 }
 
 func (w *writer) setSavepoint() error {
-	w.tx, w.conn, w.commit = w.db, new(conn), func() error { return nil }
-	if w.rollback = w.commit; w.db.DryRun {
-		return nil
-	}
-	w.tx = w.db.Session(&gorm.Session{Context: w.ctx})
-	if w.wrap(w.db); w.db.DisableNestedTransaction {
+	w.commit = func() error { return nil }
+	if w.rollback = w.commit; w.db.DryRun || w.db.DisableNestedTransaction {
 		return nil
 	}
 	name := fmt.Sprintf("snowkey%016x", rand.Uint64())
@@ -129,15 +121,8 @@ func (w *writer) rollBack(err error) error {
 type conn struct {
 	gorm.ConnPool
 	gorm.TxCommitter
-	handle *gorm.DB
-	lost   atomic.Pointer[error]
-}
-
-// wrap wraps the connection of w.tx. handle is outside the transaction, or in the caller's.
-func (w *writer) wrap(handle *gorm.DB) {
-	w.conn = &conn{ConnPool: w.tx.Statement.ConnPool, handle: handle}
-	w.conn.TxCommitter, _ = w.conn.ConnPool.(gorm.TxCommitter)
-	w.tx.Statement.ConnPool = w.conn
+	pool *sql.DB
+	lost atomic.Pointer[error]
 }
 
 // conflict returns the first conflict, or nil.
@@ -194,7 +179,7 @@ func (c *conn) QueryRowContext(ctx context.Context, query string, args ...any) *
 }
 
 // GetDBConn returns the pool, for gorm's method DB.
-func (c *conn) GetDBConn() (*sql.DB, error) { return c.handle.DB() }
+func (c *conn) GetDBConn() (*sql.DB, error) { return c.pool, nil }
 
 // StmtContext returns a statement in the transaction, for sessions with PrepareStmt. After a
 // conflict, it returns an empty one, which fails without reaching a server.

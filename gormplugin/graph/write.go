@@ -11,7 +11,6 @@ import (
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
-	"gorm.io/gorm/schema"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
@@ -30,11 +29,8 @@ type writer struct {
 }
 
 // writeBatches writes batch after batch, each by gorm's create without associations.
-func (w *writer) writeBatches(batches []batch) error {
-	hooks := false
-	for i := range batches {
-		b := &batches[i]
-		hooks = hooks || b.model.hooks
+func (w *writer) writeBatches(batches []*batch) error {
+	for _, b := range batches {
 		for _, n := range b.rows { // their parents are written, or precede them
 			if err := w.copyKeys(n, !w.db.DryRun); err != nil {
 				return err
@@ -49,12 +45,12 @@ func (w *writer) writeBatches(batches []batch) error {
 			})
 		}
 		for _, chunk := range w.chunks(b.model, w.sortShared(b)) {
-			if err := w.insert(b.group, chunk); err != nil {
+			if err := w.insert(chunk); err != nil {
 				return err
 			}
 		}
 	}
-	if !hooks {
+	if !slices.ContainsFunc(batches, func(b *batch) bool { return b.model.hooks }) {
 		return nil
 	}
 	again, err := newGraph(w.ctx, w.db, w.value, true)
@@ -90,7 +86,8 @@ func (w *writer) sortShared(b *batch) []*node {
 }
 
 // insert writes rows by one INSERT.
-func (w *writer) insert(gr *group, list []*node) error {
+func (w *writer) insert(list []*node) error {
+	gr := list[0].group
 	tx := w.session(gr)
 	tx.Statement.Settings.Store(keys.Referred{}, func(i int) bool { return list[i].children > 0 })
 	selects, omits, upsert := slices.Clone(tx.Statement.Selects), slices.Clone(tx.Statement.Omits), hasConflictClause(tx.Statement)
@@ -153,18 +150,16 @@ func (w *writer) check(stmt *gorm.Statement, upsert bool, list []*node) error {
 	return nil
 }
 
-// structsOf returns what gorm creates: a pointer to the row, or to a slice of pointers to the rows.
+// structsOf returns what gorm creates: a pointer to the row, or a slice of pointers to the rows.
 func structsOf(list []*node) any {
 	if len(list) == 1 {
 		return list[0].row.Addr().Interface()
 	}
-	t := reflect.SliceOf(reflect.PointerTo(list[0].row.Type()))
-	dest := reflect.New(t)
-	dest.Elem().Set(reflect.MakeSlice(t, len(list), len(list)))
+	structs := reflect.MakeSlice(reflect.SliceOf(reflect.PointerTo(list[0].row.Type())), len(list), len(list))
 	for i, n := range list {
-		dest.Elem().Index(i).Set(n.row.Addr())
+		structs.Index(i).Set(n.row.Addr())
 	}
-	return dest.Interface()
+	return structs.Interface()
 }
 
 // session returns the handle for one INSERT: the caller's for the given rows, and else one like
@@ -173,15 +168,15 @@ func structsOf(list []*node) any {
 func (w *writer) session(gr *group) *gorm.DB {
 	tx := w.tx.Session(&gorm.Session{NewDB: gr.mode != ofHandle})
 	tx.CreateBatchSize, tx.SkipDefaultTransaction = 0, true // only of this session
+	omits := gr.model.related
 	if gr.mode == ofHandle {
-		tx = tx.Omit(slices.Concat(w.db.Statement.Omits, gr.model.related)...)
-	} else {
-		tx = tx.Omit(gr.model.related...)
-		w.db.Statement.Settings.Range(func(key, value any) bool {
-			tx.Statement.Settings.Store(key, value)
-			return true
-		})
+		omits = slices.Concat(w.db.Statement.Omits, omits)
 	}
+	tx = tx.Omit(omits...)
+	w.db.Statement.Settings.Range(func(key, value any) bool {
+		tx.Statement.Settings.Store(key, value)
+		return true
+	})
 	var key []clause.Column
 	for _, name := range gr.model.schema.PrimaryFieldDBNames {
 		key = append(key, clause.Column{Name: name})
@@ -207,9 +202,9 @@ func (w *writer) session(gr *group) *gorm.DB {
 
 // hasConflictClause reports whether a statement may leave a row unwritten.
 func hasConflictClause(stmt *gorm.Statement) bool {
-	insert, modified := stmt.Clauses["INSERT"].Expression.(clause.Insert)
+	insert, _ := stmt.Clauses["INSERT"].Expression.(clause.Insert)
 	_, conflict := stmt.Clauses["ON CONFLICT"]
-	return conflict || modified && insert.Modifier != ""
+	return conflict || insert.Modifier != ""
 }
 
 const (
@@ -225,16 +220,14 @@ const (
 // so many are fast. With more, MariaDB is slower, each prepared statement takes megabytes in
 // PostgreSQL, SQLite's pure Go driver binds them in quadratic time, and its driver in C gains nothing.
 func (w *writer) chunks(m *model, list []*node) (chunks [][]*node) {
-	limit, known := map[string][2]int{"postgres": {65535, 16384}, "mysql": {65535, 16384}, "sqlite": {32766, 1000}}[w.db.Name()]
-	if !known {
-		limit = [2]int{2100, 2100} // SQL Server's
-	}
+	limits := map[string][2]int{"postgres": {65535, 16384}, "mysql": {65535, 16384}, "sqlite": {32766, 1000}}
+	limit := cmp.Or(limits[w.db.Name()], [2]int{2100, 2100}) // SQL Server's
 	columns := max(1, len(m.schema.DBNames))
-	size := max(1, limit[1]/columns)
+	size := limit[1] / columns
 	if m.unsure || m.hooks { // a hook may change the values
 		size = min(size, unsureRows)
 	}
-	size = min(cmp.Or(w.batchSize, max(0, w.db.CreateBatchSize), size), max(1, (limit[0]-spare)/columns))
+	size = max(1, min(cmp.Or(w.batchSize, max(0, w.db.CreateBatchSize), size), (limit[0]-spare)/columns))
 	from, total := 0, 0
 	for i, n := range list {
 		length := m.bytesOf(n.row)
@@ -245,22 +238,6 @@ func (w *writer) chunks(m *model, list []*node) (chunks [][]*node) {
 		total += length
 	}
 	return append(chunks, list[from:])
-}
-
-// findTexts finds the columns whose values may be long.
-func (m *model) findTexts() {
-	short := []schema.DataType{schema.Bool, schema.Int, schema.Uint, schema.Float, schema.Time, "bigint"}
-	for _, name := range m.schema.DBNames {
-		f := m.schema.FieldsByDBName[name]
-		switch t := f.IndirectFieldType; {
-		case f.Serializer != nil:
-			m.unsure = true
-		case t.Kind() == reflect.String || t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
-			m.texts = append(m.texts, f)
-		case t.Kind() > reflect.Float64 && !slices.Contains(short, f.DataType):
-			m.unsure = true
-		}
-	}
 }
 
 // bytesOf estimates the length of a row's values.
