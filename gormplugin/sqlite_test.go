@@ -147,3 +147,27 @@ func TestSQLiteDropTable(t *testing.T) {
 		t.Errorf("a table that is not there: %v", err)
 	}
 }
+
+// DropColumn refuses a column that a trigger uses: SQLite would keep the trigger, and refuse each INSERT.
+func TestMigratorKeepsTriggers(t *testing.T) {
+	db, _ := open(t, &Added{})
+	for _, sql := range []string{
+		"CREATE TABLE log (id)",
+		"CREATE TRIGGER of_more AFTER INSERT ON migrateds BEGIN INSERT INTO log VALUES (new.more); END",
+		"CREATE TRIGGER of_id AFTER INSERT ON migrateds BEGIN INSERT INTO log VALUES (new.id); END",
+	} {
+		if err := db.Exec(sql).Error; err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := gormplugin.Migrator(db)
+	if err := m.DropColumn(&Added{}, "More"); err == nil || !strings.Contains(err.Error(), `a trigger uses the column "more": drop it first: CREATE TRIGGER of_more`) {
+		t.Error(err)
+	}
+	if err := errors.Join(db.Exec("DROP TRIGGER of_more").Error, m.DropColumn(&Added{}, "More"), db.Exec("INSERT INTO migrateds (id) VALUES (7)").Error); err != nil {
+		t.Error(err)
+	}
+	if got := stored(t, db, "log", "id"); len(got) != 1 || got[0] != 7 {
+		t.Errorf("the other trigger has written %d", got)
+	}
+}

@@ -190,3 +190,36 @@ func TestUpsertKeepsNumbers(t *testing.T) {
 		t.Errorf("a map: %d, want %d, %v", number("a"), there[0].Number, err)
 	}
 }
+
+// A row whose key is set, and whose unique value is another row's, is skipped as in gorm if no row of
+// the create refers to it.
+func TestUpsertWithoutChildren(t *testing.T) {
+	type Leaf struct {
+		ID       sqltype.ID
+		BranchID sqltype.ID
+	}
+	type Branch struct {
+		ID     sqltype.ID
+		Name   string `gorm:"uniqueIndex"`
+		Leaves []Leaf
+	}
+	db, _ := open(t, &Branch{}, &Leaf{})
+	if err := db.Create(&Branch{Name: "o"}).Error; err != nil {
+		t.Fatal(err)
+	}
+	tx := db.Clauses(clause.OnConflict{DoNothing: true}).Session(&gorm.Session{})
+	with := func() *Branch { return &Branch{ID: 50, Name: "o", Leaves: []Leaf{{}}} }
+	for what, err := range map[string]error{
+		"Omit of all":  tx.Omit(clause.Associations).Create(with()).Error,
+		"Omit":         tx.Omit("Leaves").Create(with()).Error,
+		"Select":       tx.Select("ID", "Name").Create(with()).Error,
+		"an empty one": tx.Create(&Branch{ID: 50, Name: "o", Leaves: []Leaf{}}).Error,
+	} {
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if err := tx.Create(with()).Error; err == nil || len(stored(t, db, "leafs", "id"))+len(stored(t, db, "branches", "id")) != 1 {
+		t.Error("leaves of no branch", err)
+	}
+}

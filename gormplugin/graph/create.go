@@ -22,13 +22,12 @@
 //   - BeforeCreate of a row runs after its parents are written: its changes to them are lost.
 //     AfterCreate runs before the children are written. A hook that adds or removes associated rows,
 //     or changes a key to which rows of the same INSERT refer, is an error.
-//   - A trigger that drops rows is an error. One that changes keys is seen only where gorm reads
-//     columns back: in models with defaults of the database, and not in MySQL.
+//   - A trigger that drops rows is an error; INSTEAD OF triggers of SQLite count as such. One that
+//     changes keys is seen only in models with integer keys and defaults of the database, not in MySQL.
 //   - Parents, and far sides of many2many, whose keys are set may be shared with other goroutines.
 //     They are not restored: a failed create undoes only the foreign keys that it set in them.
 //   - The plugin dbresolver must route all tables of a graph to one database.
 //   - Select, Omit and conflict clauses apply to the given rows, and must be set on the handle.
-//   - Rows in a cycle are a [*CycleError].
 //   - In a transaction of the caller, nothing is retried, and a rollback leaves the keys set.
 //
 // The code reads in this order: create, graph, model, assign, order, write, transaction.

@@ -75,21 +75,17 @@ func newGraph(ctx context.Context, db *gorm.DB, value any, joins bool) (*graph, 
 	if db == nil || db.Config == nil || db.Statement == nil {
 		return nil, errors.New("graph: the *gorm.DB is nil")
 	}
-	if ctx == nil {
-		ctx = context.Background()
+	ctx = cmp.Or(ctx, context.Background())
+	registry := keys.Of(db)
+	if registry == nil {
+		return nil, errors.New("graph: the plugin is not in use on this handle: call db.Use first")
 	}
-	if err := cmp.Or(ctx.Err(), db.Error); err != nil {
+	if err := cmp.Or(ctx.Err(), db.Error, registry.CheckHome(db)); err != nil {
 		return nil, fmt.Errorf("graph: %w", err)
 	}
 	g := &graph{
-		ctx: ctx, db: db.Session(&gorm.Session{Context: ctx}), keys: keys.Of(db), upsert: hasConflictClause(db.Statement), value: value,
+		ctx: ctx, db: db.Session(&gorm.Session{Context: ctx}), keys: registry, upsert: hasConflictClause(db.Statement), value: value,
 		joins: joins, nodes: map[unsafe.Pointer]*node{},
-	}
-	if g.keys == nil {
-		return nil, errors.New("graph: the plugin is not in use on this handle: call db.Use first")
-	}
-	if err := g.keys.CheckHome(db); err != nil {
-		return nil, fmt.Errorf("graph: %w", err)
 	}
 	if err := g.addRoots(reflect.ValueOf(value), "the value"); err != nil {
 		return nil, err

@@ -341,3 +341,28 @@ func (l *sqlLog) ParamsFilter(_ context.Context, sql string, params ...any) (str
 
 // Trace makes gorm explain the statement.
 func (l *sqlLog) Trace(_ context.Context, _ time.Time, sql func() (string, int64), _ error) { sql() }
+
+// Config.Tables names the key of a table that the handle names.
+func TestGraphOfATable(t *testing.T) {
+	type Kid struct {
+		ID       sqltype.ID
+		LegacyID int64
+	}
+	type Legacy struct {
+		ID   int64
+		Kids []Kid
+	}
+	db := gormtest.SQLite(t, gormplugin.Config{Source: &gormtest.Counter{}, Tables: map[string]gormplugin.Table{"old": {Column: "id"}}}, &Kid{})
+	if err := db.Table("old").AutoMigrate(&Legacy{}); err != nil {
+		t.Fatal(err)
+	}
+	assigned, created := Legacy{Kids: []Kid{{}}}, Legacy{Kids: []Kid{{}, {}}}
+	if err := errors.Join(graph.Assign(t.Context(), db.Table("old"), &assigned), graph.Create(t.Context(), db.Table("old"), &created)); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []Legacy{assigned, created} {
+		if row.ID == 0 || row.Kids[0].LegacyID != row.ID || row.Kids[0].ID == 0 {
+			t.Errorf("%+v", row)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
 // model is what the graph knows of a gorm model.
@@ -24,6 +25,7 @@ type model struct {
 	hooks    bool            // it has hooks
 	texts    []*schema.Field // whose values are measured
 	unsure   bool            // the length of other values is not known
+	inexact  bool            // a part of its key may be returned in another form: times are rounded, strings padded
 	embedded [][]int         // the paths to embedded pointers, some twice
 }
 
@@ -32,16 +34,17 @@ func (g *graph) modelOf(s *schema.Schema, given bool) (*model, error) {
 	if i := slices.IndexFunc(g.models, func(m *model) bool { return m.schema == s && m.given == given }); i >= 0 {
 		return g.models[i], nil
 	}
-	plan := g.keys.Plan(g.db, s, "")
-	if plan.Err != nil {
-		return nil, fmt.Errorf("graph: %w", plan.Err)
-	}
 	m := &model{schema: s, given: given}
 	m.readFields()
-	stmt, named := &gorm.Statement{DB: g.db, Schema: s, Table: s.Table}, map[string]bool{}
+	stmt, named, table := &gorm.Statement{DB: g.db, Schema: s, Table: s.Table}, map[string]bool{}, ""
 	if given {
+		table = g.db.Statement.Table
 		stmt.Selects, stmt.Omits = g.db.Statement.Selects, g.db.Statement.Omits
 		named, g.restricted = stmt.SelectAndOmitColumns(true, false)
+	}
+	plan := g.keys.Plan(g.db, s, table)
+	if plan.Err != nil {
+		return nil, fmt.Errorf("graph: %w", plan.Err)
 	}
 	for _, c := range plan.Columns {
 		if kept, isNamed := named[c.DBName]; kept || !isNamed || c.Field.PrimaryKey {
@@ -49,6 +52,7 @@ func (g *graph) modelOf(s *schema.Schema, given bool) (*model, error) {
 			m.columns = append(m.columns, c)
 		}
 	}
+	m.inexact = slices.ContainsFunc(s.PrimaryFields, func(f *schema.Field) bool { return !rows.IsInteger(f.FieldType) })
 	m.autoKey = slices.ContainsFunc(s.PrimaryFields, func(f *schema.Field) bool { _, auto := makerOf(f, plan); return auto })
 	m.hooks = !g.db.Statement.SkipHooks && (s.BeforeSave || s.BeforeCreate || s.AfterSave || s.AfterCreate)
 	r := &s.Relationships

@@ -189,7 +189,7 @@ func (w *writer) session(gr *group) *gorm.DB {
 	case updateAll:
 		return tx.Clauses(clause.OnConflict{Columns: key, UpdateAll: true}).Set("gorm:update_track_time", true)
 	}
-	if _, set := tx.Statement.Clauses["RETURNING"]; set || hasConflictClause(tx.Statement) || len(gr.model.schema.FieldsWithDefaultDBValue) == 0 {
+	if _, set := tx.Statement.Clauses["RETURNING"]; set || gr.model.inexact || hasConflictClause(tx.Statement) || len(gr.model.schema.FieldsWithDefaultDBValue) == 0 {
 		return tx
 	}
 	for _, f := range gr.model.schema.FieldsWithDefaultDBValue {

@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -172,6 +173,83 @@ func TestKeyOfNoRow(t *testing.T) {
 		seat := Seat{Passenger: &Passenger{ID: there.ID, Email: "ada"}}
 		if err := db.Create(&seat).Error; err != nil || seat.PassengerID.ID != there.ID {
 			t.Errorf("%+v, %v", seat, err)
+		}
+	})
+}
+
+// An update that saves associations keeps what they refer to, as a create does.
+func TestUpdateKeyOfNoRow(t *testing.T) {
+	onPassengers(t, func(t *testing.T, db *gorm.DB) {
+		there := Passenger{Email: "ada", Perks: []Perk{{Word: "red"}}}
+		if err := db.Create(&there).Error; err != nil {
+			t.Fatal(err)
+		}
+		for what, update := range map[string]func(seat *Seat, p *Passenger) error{
+			"Save of an existing row": func(seat *Seat, _ *Passenger) error {
+				seat.Passenger = &Passenger{ID: 4711, Email: "ada"}
+				return db.Save(seat).Error
+			},
+			"Replace": func(seat *Seat, _ *Passenger) error {
+				return db.Model(seat).Association("Passenger").Replace(&Passenger{ID: 4711, Email: "ada"})
+			},
+			"Append": func(_ *Seat, p *Passenger) error {
+				return db.Model(p).Association("Perks").Append(&Perk{ID: 4712, Word: "red"})
+			},
+			"Save with a far side": func(_ *Seat, p *Passenger) error {
+				p.Perks = []Perk{{ID: 4712, Word: "red"}}
+				return db.Save(p).Error
+			},
+		} {
+			seat, p := Seat{}, Passenger{Email: "bob " + what}
+			if err := errors.Join(db.Create(&seat).Error, db.Create(&p).Error); err != nil {
+				t.Fatal(err)
+			}
+			err := update(&seat, &p)
+			if err == nil {
+				t.Errorf("%s: no error", what)
+			}
+			checkReferences(t, db, fmt.Sprintf("%s, error %v", what, err))
+		}
+		// A new one is linked, and its key is zero again if the update fails.
+		seat, p := Seat{}, Passenger{Email: "cy"}
+		if err := errors.Join(db.Create(&seat).Error, db.Create(&p).Error); err != nil {
+			t.Fatal(err)
+		}
+		seat.Passenger, p.Perks = &Passenger{Email: "ada"}, []Perk{{Word: "red"}, {Word: "green"}}
+		if err := errors.Join(db.Save(&seat).Error, db.Save(&p).Error); err != nil || seat.PassengerID.ID != there.ID || p.Perks[0].ID != there.Perks[0].ID || p.Perks[1].ID == 0 {
+			t.Errorf("%+v, %+v, %v", seat, p, err)
+		}
+	})
+}
+
+// Invoice is known to others by its number. A number that the caller set gives way to the existing row's.
+type (
+	Invoice struct {
+		ID    sqltype.ID
+		No    int64  `gorm:"uniqueIndex;snowflake"`
+		Email string `gorm:"size:40;uniqueIndex"`
+	}
+	Payment struct {
+		ID        sqltype.ID
+		InvoiceNo int64
+		Invoice   *Invoice `gorm:"foreignKey:InvoiceNo;references:No"`
+	}
+)
+
+func TestNumberOfNoRow(t *testing.T) {
+	onFresh(t, []any{&Invoice{}, &Payment{}}, func(t *testing.T, db *gorm.DB) {
+		there := Invoice{No: 2, Email: "a"}
+		if err := db.Create(&there).Error; err != nil {
+			t.Fatal(err)
+		}
+		for what, create := range map[string]func(p *Payment) error{
+			"Create": func(p *Payment) error { return db.Create(p).Error },
+			"graph":  func(p *Payment) error { return graph.Create(t.Context(), db, p) },
+		} {
+			payment := Payment{Invoice: &Invoice{No: 555, Email: "a"}}
+			if err := create(&payment); err != nil || payment.InvoiceNo != 2 || payment.Invoice.ID != there.ID {
+				t.Errorf("%s: %+v, %v", what, payment, err)
+			}
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 
@@ -15,6 +16,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
 )
 
 // bare fails the test if a failed create left a row or a key.
@@ -259,6 +261,33 @@ func TestSavepointsAreReleased(t *testing.T) {
 			}
 			counts(t, db, "SELECT COUNT(*) FROM shops", nil, 10)
 			empty(t, db, "shops")
+		}
+	})
+}
+
+// Keys that databases return in another form: rounded times and padded strings.
+type (
+	Reading struct {
+		ID   sqltype.ID `gorm:"primaryKey;snowflake"`
+		At   time.Time  `gorm:"primaryKey"`
+		Made time.Time  `gorm:"default:CURRENT_TIMESTAMP"`
+	}
+	Padded struct {
+		ID   string    `gorm:"primaryKey;type:char(20);snowflake"`
+		Made time.Time `gorm:"default:CURRENT_TIMESTAMP"`
+	}
+)
+
+func TestKeysInAnotherForm(t *testing.T) {
+	databases.OnEvery(t, func(t *testing.T, d databases.Database) {
+		db := graphHandle(t, d.Open(t), nil, nil, &Reading{}, &Padded{})
+		if err := db.AutoMigrate(&Reading{}, &Padded{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range []any{&Reading{At: time.Now()}, &[]Reading{{At: time.Now()}, {At: time.Now()}}, &Padded{}} {
+			if err := graph.Create(t.Context(), db, row); err != nil {
+				t.Errorf("%T: %v", row, err)
+			}
 		}
 	})
 }
