@@ -614,7 +614,7 @@ func TestErrorsOfTheSource(t *testing.T) {
 		want error
 		text string
 	}{
-		{"its own", &gormtest.Counter{Err: errRefused}, errRefused, "gormplugin: table orders: Order.ID (2 ids): refused"},
+		{"its own", &gormtest.Counter{Err: errRefused}, errRefused, "gormplugin: table orders: Order.ID: 2 ids: refused"},
 		{"zero", &gormtest.Counter{Last: -2}, nil, "gormplugin: table orders: Order.ID: the source returned -1, and ids are positive"},
 	} {
 		db := gormtest.SQLite(t, gormplugin.Config{Source: c.src}, &Order{}, &Line{})

@@ -80,15 +80,10 @@ func (g *graph) copyKeys(n *node, needed bool) error {
 	return nil
 }
 
-// giveKeys sets zero keys, from one reservation. Unless all is true, it leaves rows that may exist,
+// giveKeys sets zero keys, taken at once. Unless all is true, it leaves rows that may exist,
 // and columns beside the key, to the plugin.
 func (g *graph) giveKeys(all bool) error {
-	var reserved keys.Reservation
-	type need struct {
-		n *node
-		c *keys.Column
-	}
-	needs := make([]need, 0, len(g.order)) // most rows need one key
+	needs, nodes := make([]keys.Need, 0, len(g.order)), make([]*node, 0, len(g.order)) // most rows need one key
 	for _, n := range g.order {
 		if !all && (n.role > isChild || n.role == isRoot && g.upsert) {
 			continue
@@ -96,20 +91,20 @@ func (g *graph) giveKeys(all bool) error {
 		for i := range n.model.columns {
 			c := &n.model.columns[i]
 			if zero, _ := c.IsZero(n.row); zero && c.Source != nil && (all || c.Field.PrimaryKey) { // no error: it can be set
-				reserved.Need(c, 1)
-				needs = append(needs, need{n, c})
+				needs, nodes = append(needs, keys.Need{Column: c, N: 1}), append(nodes, n)
 			}
 		}
 	}
-	if err := reserved.Take(g.ctx); err != nil {
+	if err := keys.Take(g.ctx, needs); err != nil {
 		return fmt.Errorf("graph: %w", err)
 	}
-	for _, w := range needs {
-		if zero, _ := w.c.IsZero(w.n.row); !zero {
-			return fmt.Errorf("graph: %s: rows share the embedded struct that holds their key: %w", w.c.Name, gorm.ErrInvalidData)
+	for k, n := range nodes {
+		c := needs[k].Column
+		if zero, _ := c.IsZero(n.row); !zero {
+			return fmt.Errorf("graph: %s: rows share the embedded struct that holds their key: %w", c.Name, gorm.ErrInvalidData)
 		}
-		w.c.Set(g.ctx, w.n.row, reserved.IDs(w.c, 1)[0])
-		w.n.keyGiven = w.n.keyGiven || w.c.Field.PrimaryKey
+		c.Set(g.ctx, n.row, needs[k].IDs[0])
+		n.keyGiven = n.keyGiven || c.Field.PrimaryKey
 	}
 	return nil
 }

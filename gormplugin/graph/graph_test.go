@@ -123,7 +123,7 @@ func TestGraphRefuses(t *testing.T) {
 		"an array by value":   {&gormtest.Counter{}, [1]Twig{}, "by value: give a pointer", nil},
 		"a map":               {&gormtest.Counter{}, map[string]any{"name": "a"}, "not a model", gorm.ErrInvalidValue},
 		"a number":            {&gormtest.Counter{}, new(int), "not a model", gorm.ErrInvalidValue},
-		"the source fails":    {&gormtest.Counter{Err: boom}, &Twig{Leaves: []Leaf{{}}}, "graph: table twigs: Twig.ID (2 ids): no worker number", boom},
+		"the source fails":    {&gormtest.Counter{Err: boom}, &Twig{Leaves: []Leaf{{}}}, "graph: table twigs: Twig.ID: 2 ids: no worker number", boom},
 		"the source gives 0":  {&gormtest.Counter{Last: -1}, &Twig{}, "returned 0", nil},
 		"a key in two halves": {&gormtest.Counter{Last: -3}, &Twig{Leaves: []Leaf{{}, {}, {}, {}}}, "returned -2", nil},
 	} {

@@ -46,19 +46,17 @@ type planID struct {
 // Plan returns the plan of a model in a table. s is nil for a table without a model: Config.Tables may
 // name its column.
 func (r *Registry) Plan(db *gorm.DB, s *schema.Schema, table string) *Plan {
-	c, configured := Column{}, false
+	id := planID{s, "", db.Name()}
 	if len(r.tables) > 0 {
-		c, configured = r.table(table)
+		if c, configured := r.table(table); configured && s == nil {
+			return &Plan{Columns: []Column{c}}
+		} else if configured {
+			id.table = table
+		}
 	}
-	switch {
-	case s == nil && configured:
-		return &Plan{Columns: []Column{c}}
-	case s == nil:
+	if s == nil {
 		return &empty
-	case !configured:
-		table = ""
 	}
-	id := planID{s, table, db.Name()}
 	if known, ok := r.plans.Load(id); ok {
 		return known.(*Plan)
 	}
