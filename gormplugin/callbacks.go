@@ -16,7 +16,7 @@ type callback struct {
 		Remove(name string) error
 	}
 	name string
-	fn   func(*gorm.DB) error // its error is the create's
+	fn   func(*gorm.DB) error // its error fails the create
 }
 
 // callbacks returns the plugin's callbacks. snowkey:fill runs directly before gorm:before_create,
@@ -110,7 +110,7 @@ func (p *Plugin) resolve(db *gorm.DB) error {
 	}
 	s.sent = !db.DryRun
 	if _, conflict := conflictOf(db.Statement); conflict && !s.conflict && s.plan.Fills() {
-		return errors.New("a conflict clause was added after snowkey:check, which must see it: add it earlier")
+		return errors.New("a callback adds a conflict clause after snowkey:check: register it before that one")
 	}
 	switch {
 	case s.upsert != nil && s.sent:
@@ -131,8 +131,8 @@ func (p *Plugin) reset(db *gorm.DB) (err error) {
 	return err
 }
 
-// checkUpdate refuses to update a model whose foreign keys would lose the keys of its associations,
-// or whose tags are wrong. The creates of its associations belong to the update.
+// checkUpdate refuses to update a model whose tags are wrong, or whose foreign keys cannot hold the
+// keys of its associations. The creates of its associations belong to the update.
 func (p *Plugin) checkUpdate(db *gorm.DB) error {
 	if db.Error != nil || db.Statement.Schema == nil {
 		return nil

@@ -25,7 +25,7 @@
 //     slices and maps, CreateInBatches, Save, FirstOrCreate, associations and gorm.G. Zero, an empty
 //     string, nil and NULL are not set. Foreign keys are never filled.
 //   - A key that is set never changes, except by an upsert on other columns: the struct then gets
-//     the key of the existing row. A filled column beside the key keeps its value in an existing row.
+//     the key of the existing row. Another filled column keeps its value in an existing row.
 //   - One create calls each source once, before it changes a row. If a source fails, so does the
 //     create. No row is written with a key of 0.
 //   - If a create fails, the keys that it filled are 0 again, unless their rows may be in the
@@ -33,7 +33,7 @@
 //     the earlier batches of CreateInBatches.
 //   - After an upsert (clause.OnConflict, INSERT IGNORE), a struct has the key of its row in the
 //     database, and its children refer to that row. If the row is not found, the create fails.
-//   - The handle is as it was: the plugin adds callbacks, and changes no other model or column.
+//   - The plugin adds callbacks to the handle, and changes no Dialector, Migrator or other model.
 //
 // # Limits
 //

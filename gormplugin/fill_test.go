@@ -274,7 +274,7 @@ func TestHooks(t *testing.T) {
 				return errors.Join(graph.Assign(t.Context(), db, h), db.Create(h).Error)
 			},
 		} {
-			if err := create(&Hooked{ID: key, Mode: "clear"}); err == nil || !strings.Contains(err.Error(), "Hooked.ID is zero: a hook has set it to zero") {
+			if err := create(&Hooked{ID: key, Mode: "clear"}); err == nil || !strings.Contains(err.Error(), "a hook has set Hooked.ID to zero: do not change it") {
 				t.Errorf("%s of %d: %v", way, key, err)
 			}
 		}

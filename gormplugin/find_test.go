@@ -134,7 +134,7 @@ func TestUpsertUnseen(t *testing.T) {
 		"snowkey:resolve did not run": func(db *gorm.DB) error {
 			return db.Callback().Create().Remove("gorm:save_after_associations")
 		},
-		"a conflict clause was added after snowkey:check": func(db *gorm.DB) error {
+		"a callback adds a conflict clause after snowkey:check": func(db *gorm.DB) error {
 			return db.Callback().Create().Before("gorm:create").After("snowkey:check").Register("app:nothing", func(db *gorm.DB) { db.Statement.AddClause(doNothing) })
 		},
 	} {
@@ -143,7 +143,7 @@ func TestUpsertUnseen(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := Badge{Ref: "a"}
-		if err := db.Clauses(doNothing).Create(&b).Error; name == "a conflict clause was added after snowkey:check" && err == nil {
+		if err := db.Clauses(doNothing).Create(&b).Error; name == "a callback adds a conflict clause after snowkey:check" && err == nil {
 			err = db.Create(&b).Error
 			if err == nil || !strings.Contains(err.Error(), name) {
 				t.Errorf("%v, want %s", err, name)

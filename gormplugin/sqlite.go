@@ -9,12 +9,12 @@ import (
 // Migrator is like db.Migrator(), except on SQLite, where its changes keep all rows: call
 // gormplugin.Migrator(db).AutoMigrate instead of db.AutoMigrate.
 //
-// gorm changes a column or a constraint of SQLite by a copy of the table, and drops the table. With
-// foreign keys on, that also deletes the rows that refer to it by ON DELETE CASCADE. Migrator turns them
-// off meanwhile, on the connection that it uses, and commits only if the table still has all rows,
-// columns, values and its primary key (except what DropColumn drops), and if, with foreign keys on, its
-// own hold. It creates the table's indexes and triggers again, which gorm does not. Otherwise the table
-// is as before, and the error names it.
+// To change a column or a constraint of SQLite, gorm copies the table and drops the old one. With
+// foreign keys on, that also deletes the rows that refer to it by ON DELETE CASCADE. Migrator turns
+// foreign keys off meanwhile, on its connection, and creates the table's indexes and triggers again,
+// which gorm does not. It commits only if the table still has its rows, columns, values (of a changed
+// type, converted) and primary key, except what DropColumn drops, and if its foreign keys hold, where
+// they were on. Otherwise the table is as before, and the error names it.
 //
 // In a transaction, foreign keys cannot be turned off: there, the change of a table is refused if they
 // are on, the table has rows, and a foreign key refers to it.

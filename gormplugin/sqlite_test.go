@@ -161,7 +161,7 @@ func TestMigratorKeepsTriggers(t *testing.T) {
 		}
 	}
 	m := gormplugin.Migrator(db)
-	if err := m.DropColumn(&Added{}, "More"); err == nil || !strings.Contains(err.Error(), `a trigger uses the column "more": drop it first: CREATE TRIGGER of_more`) {
+	if err := m.DropColumn(&Added{}, "More"); err == nil || !strings.Contains(err.Error(), `a trigger uses column "more": drop that trigger first: CREATE TRIGGER of_more`) {
 		t.Error(err)
 	}
 	if err := errors.Join(db.Exec("DROP TRIGGER of_more").Error, m.DropColumn(&Added{}, "More"), db.Exec("INSERT INTO migrateds (id) VALUES (7)").Error); err != nil {

@@ -156,7 +156,7 @@ func (s *statement) check(registry *keys.Registry, db *gorm.DB) error {
 	return nil
 }
 
-// undo sets the keys of rows that were not written to zero, and says why they were not if gorm does not.
+// undo zeroes the keys of rows that were not written. It returns the reason, if gorm does not say it.
 func (s *statement) undo(db *gorm.DB) (err error) {
 	var state interface{ SQLState() string }
 	switch {

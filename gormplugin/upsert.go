@@ -21,7 +21,7 @@ import (
 // than in its struct.
 type upsert struct {
 	rows     []int           // that may have collided
-	fields   []*schema.Field // the key, and the columns beside it that the plugin fills
+	fields   []*schema.Field // the key, and other columns that the plugin fills
 	indexes  []keys.Unique   // in which a row may have collided
 	replaces bool            // a key that was set may be replaced by an existing row's
 
@@ -137,7 +137,7 @@ func (s *statement) resolve(db *gorm.DB) error {
 				return err
 			}
 		} else if s.isFilled(i, false) || s.referred(i) {
-			return fmt.Errorf("row %d was not written, and the row that it collided with is not found by %s: declare the unique index in the model, without length and expressions, and send values that the database does not change, such as rounded times", i, u.indexNames())
+			return fmt.Errorf("row %d was not written, and the row that it collided with is not found by %s: declare the unique index in the model, without length and expressions, and send no values that it changes, such as times that it rounds", i, u.indexNames())
 		}
 	}
 	return nil
@@ -165,7 +165,7 @@ func (s *statement) findOwn(db *gorm.DB) (rest []int, err error) {
 		case found[i] != nil:
 			err = s.set(i, found[i])
 		case given && s.referred(i):
-			err = fmt.Errorf("row %d was not written, because another row has its unique values, and rows would refer to its key %v: give it the key of that row, or leave the key zero", i, value)
+			err = fmt.Errorf("row %d was not written, because another row has its unique values, and rows would refer to the missing key %v: set the key of that row, or leave it zero", i, value)
 		case !given: // else the struct keeps the caller's key
 			rest = append(rest, i)
 		}
@@ -203,7 +203,7 @@ func (s *statement) isFilled(i int, keyOnly bool) bool {
 	})
 }
 
-// referred reports whether rows that are written too refer to row i.
+// referred reports whether other rows of the create refer to row i.
 func (s *statement) referred(i int) bool {
 	if s.associated {
 		return true
@@ -232,8 +232,8 @@ func (u *upsert) valueOf(i int, f *schema.Field) (any, bool) {
 	return value, !isExpr
 }
 
-// set sets the fields of a row that differ: goroutines may share a row that is written. It zeroes them
-// first: gorm writes through pointers, which other rows may share.
+// set sets only the fields that differ: goroutines may share the row. It zeroes them first: gorm
+// writes through pointers, which other rows may share.
 func (s *statement) set(i int, values []any) error {
 	for k, f := range s.upsert.fields {
 		field := f.ReflectValueOf(s.stmt.Context, s.rows.At(i))
@@ -262,8 +262,8 @@ func (u *upsert) indexNames() string {
 	return fmt.Sprint(names)
 }
 
-// keepNumbers writes out the statement's UpdateAll so that a column that the plugin filled beside the key,
-// such as a public number, keeps its value in existing rows.
+// keepNumbers expands the statement's UpdateAll so that filled columns other than the key, such as a
+// public number, keep their values in existing rows.
 func (s *statement) keepNumbers() {
 	if slices.ContainsFunc(s.filled, func(f filled) bool { return f.column.Field != nil && !f.column.Field.PrimaryKey }) {
 		callbacks.ConvertToCreateValues(s.stmt) // it adds the columns of UpdateAll

@@ -91,7 +91,7 @@ func TestValidate(t *testing.T) {
 		{&WrappedKey{}, "WrappedKey.ID: the plugin does not fill this key: use sqltype.ID, since its type gormplugin_test.Wrapped cannot hold a Snowflake id", fills},
 		{&Country{Code: "de"}, "Country.Code: the plugin does not fill this key: add snowflake to its gorm tag", fills},
 		{&Keyless{}, "Keyless has no primary key: add one", fills},
-		{&struct{ gorm.Model }{}, "ID: the plugin does not fill this key: embed gormplugin.Model in place of gorm.Model", fills},
+		{&struct{ gorm.Model }{}, "ID: the plugin does not fill this key: embed gormplugin.Model instead of gorm.Model", fills},
 		{5, "int: ", fills},
 		// Tags.
 		{keyed[int64](number + ":a,b"), `ID: the tag snowflake:a,b names two sources, "a" and "b"`, false},
@@ -368,7 +368,7 @@ func TestValidateNotes(t *testing.T) {
 		}
 	}
 	want := "snowkey: Leaf.Third: a nil *sqltype.ID panics in some conditions of gorm: use sqltype.NullID or sqltype.NullKey; " +
-		"Leaf.OrderID: JSON has a number, which JavaScript rounds: use sqltype.ID; " +
+		"Leaf.OrderID: its JSON is a number, which JavaScript rounds: use sqltype.ID; " +
 		"Article.ParentID: a nil *sqltype.Key[gormplugin_test.Article] panics in some conditions of gorm: use sqltype.NullID or sqltype.NullKey"
 	if got := strings.Join(log.lines, "; "); got != want {
 		t.Errorf("%s\nwant %s", got, want)

@@ -54,7 +54,7 @@ func (g *graph) copyKeysInOrder(n *node) (err error) {
 	for i := range n.model.columns {
 		c := &n.model.columns[i]
 		if zero, _ := c.IsZero(n.row); zero && c.Source == nil {
-			err = cmp.Or(err, fmt.Errorf("graph: %s: the foreign key is zero", c.Name))
+			err = cmp.Or(err, fmt.Errorf("graph: %w", c.ErrNotSet()))
 		}
 	}
 	return err

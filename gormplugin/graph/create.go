@@ -81,7 +81,8 @@ type TableResult struct {
 // error it rolls back, and new rows are what they were before, unless the error wraps
 // [sqltype.ErrOutcomeUnknown]: then create the same value again, with
 // clause.OnConflict{DoNothing: true} on the handle. After a deadlock or a serialization failure it
-// begins again, with new keys; all hooks run again. In a transaction of the caller it sets a savepoint, and retries nothing.
+// begins again, with new keys; all hooks run again. In the caller's transaction it sets a
+// savepoint, and retries nothing.
 //
 // If a row whose key was set exists, then, as in gorm, a parent or the far side of a many2many stays
 // as it is, and a child moves to its new parent. If a parent with a new key collides in a unique

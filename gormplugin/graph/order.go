@@ -108,7 +108,7 @@ func nextGroup(all []*group) (next *group) {
 	return next
 }
 
-// newBatch takes the rows of a group that are ready, and those that become ready by being after them.
+// newBatch takes the rows of a group that are ready, and those that become ready by that.
 func (g *graph) newBatch(gr *group, number int32) *batch {
 	var late []*node
 	ready := len(gr.ready)

@@ -92,8 +92,8 @@ func (w *writer) setSavepoint() error {
 	return nil
 }
 
-// unprepared returns a pool or a transaction that prepares no statements, for those of savepoints,
-// which cannot be.
+// unprepared returns the pool or transaction that prepares no statements: savepoints cannot be
+// prepared.
 func unprepared(pool gorm.ConnPool) gorm.ConnPool {
 	switch p := pool.(type) {
 	case *gorm.PreparedStmtTX:

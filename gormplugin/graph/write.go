@@ -126,7 +126,7 @@ func (w *writer) insert(list []*node) error {
 func (w *writer) check(stmt *gorm.Statement, upsert bool, list []*node) error {
 	table, changed := list[0].model.schema.Table, "a hook or a trigger has changed it: set it before the create"
 	if !upsert && !w.db.DryRun && stmt.RowsAffected < int64(len(list)) {
-		return fmt.Errorf("graph: table %s: the database wrote %d of %d rows: a trigger drops rows, or writes them elsewhere", table, stmt.RowsAffected, len(list))
+		return fmt.Errorf("graph: table %s: the database wrote %d of %d rows: remove the trigger that drops or moves rows", table, stmt.RowsAffected, len(list))
 	}
 	sent, _ := stmt.Clauses["VALUES"].Expression.(clause.Values)
 	_, returned := stmt.Clauses["RETURNING"]
@@ -134,7 +134,7 @@ func (w *writer) check(stmt *gorm.Statement, upsert bool, list []*node) error {
 	for i, n := range list {
 		for at := n.first; at > 0; at = w.edges[at-1].next {
 			if e := &w.edges[at-1]; e.parent.batch == n.batch && !e.isCopied() {
-				return fmt.Errorf("graph: table %s: %s is not what the row to which it refers has: %s", table, keys.FieldName(e.ref.to), changed)
+				return fmt.Errorf("graph: table %s: %s differs from the column that it refers to: %s", table, keys.FieldName(e.ref.to), changed)
 			}
 		}
 		for k := 0; returned && k < len(sent.Columns); k++ {

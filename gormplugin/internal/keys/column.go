@@ -104,7 +104,7 @@ func (c *Column) Clear(ctx context.Context, row reflect.Value) {
 func (c *Column) ErrNotSet() error {
 	switch {
 	case c.Source != nil:
-		return fmt.Errorf("%s is zero: a hook has set it to zero", c.Name)
+		return fmt.Errorf("a hook has set %s to zero: do not change it", c.Name)
 	case isForeignKey(c.Field.Schema, c.Field):
 		return fmt.Errorf("foreign key %s is zero", c.Name)
 	case len(c.Field.Schema.PrimaryFields) > 1:

@@ -48,7 +48,7 @@ func remedy(f *schema.Field) string {
 	embedded, _ := f.Schema.ModelType.FieldByName("Model")
 	switch t := f.IndirectFieldType; {
 	case embedded.Type == reflect.TypeFor[gorm.Model]() && len(f.BindNames) > 1:
-		return "embed gormplugin.Model in place of gorm.Model"
+		return "embed gormplugin.Model instead of gorm.Model"
 	case rows.IsID(t) || rows.IsNull(t) || t.Kind() == reflect.String:
 		return "add snowflake to its gorm tag"
 	case !rows.IsInteger(t):

@@ -48,7 +48,7 @@ func (r *Registry) Validate(db *gorm.DB, models []any) error {
 	return nil
 }
 
-// notesOf returns what is right for the database, and surprises elsewhere: a nil pointer to an id panics
+// notesOf warns of what is right for the database, but wrong elsewhere: a nil pointer to an id panics
 // where gorm calls its method Value, and an integer is a number in JSON.
 func notesOf(s *schema.Schema) (notes []string) {
 	for _, f := range s.Fields {
@@ -59,7 +59,7 @@ func notesOf(s *schema.Schema) (notes []string) {
 	for _, ref := range references(s) {
 		name, options, _ := strings.Cut(ref.ForeignKey.Tag.Get("json"), ",")
 		if t := ref.ForeignKey.FieldType; rows.IsInteger(t) && !isDefined(rows.Base(t)) && rows.IsID(ref.PrimaryKey.IndirectFieldType) && name != "-" && !strings.Contains(options, "string") {
-			notes = append(notes, fmt.Sprintf("%s: JSON has a number, which JavaScript rounds: use %s", FieldName(ref.ForeignKey), TypeName(ref.PrimaryKey.IndirectFieldType)))
+			notes = append(notes, fmt.Sprintf("%s: its JSON is a number, which JavaScript rounds: use %s", FieldName(ref.ForeignKey), TypeName(ref.PrimaryKey.IndirectFieldType)))
 		}
 	}
 	return notes

@@ -76,10 +76,10 @@ func (m rebuilder) rebuild(value any, name string, change func(gorm.Migrator, an
 	})
 }
 
-// begin calls do in a transaction or a savepoint of one connection. Foreign keys are off, except in a
-// transaction that has begun. Otherwise foreignKeys says whether they were on.
+// begin calls do in a transaction or a savepoint of one connection. Foreign keys are off, except in
+// the caller's transaction. foreignKeys says whether they were on.
 func (m rebuilder) begin(db *gorm.DB, do func(tx *gorm.DB, foreignKeys bool) error) (err error) {
-	// Without a context that may be done, since database/sql would roll back later than the PRAGMAs are set.
+	// If the context ended, database/sql would roll back after the PRAGMAs are set again.
 	tx := db.Session(&gorm.Session{Context: context.WithoutCancel(db.Statement.Context)})
 	tx.Dialector, tx.DisableNestedTransaction, tx.DefaultTransactionTimeout = m.dialect.Dialector, false, 0
 	if p, ok := tx.Statement.ConnPool.(*gorm.PreparedStmtTX); ok { // a prepared PRAGMA has an effect only once
@@ -122,7 +122,7 @@ func keepRows(tx *gorm.DB, table, column string, drop, foreignKeys bool, change 
 	}
 	after, left, err := contents(q, table, column, drop)
 	if err == nil && after != before {
-		err = fmt.Errorf("the change would leave %s; of %s: give each row a key, or change the table by SQL", after, before)
+		err = fmt.Errorf("the change would leave %s, not %s: give each row a key, or change the table by SQL", after, before)
 	}
 	uses := regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(column) + `\b`)
 	for _, create := range made {
@@ -130,7 +130,7 @@ func keepRows(tx *gorm.DB, table, column string, drop, foreignKeys bool, change 
 		switch dropped := drop && uses.MatchString(create); {
 		case err != nil || slices.Contains(left, create) || dropped && !isTrigger:
 		case dropped: // SQLite would take it, and refuse each INSERT
-			err = fmt.Errorf("a trigger uses the column %q: drop it first: %s", column, create)
+			err = fmt.Errorf("a trigger uses column %q: drop that trigger first: %s", column, create)
 		default:
 			_, err = tx.Statement.ConnPool.ExecContext(tx.Statement.Context, create)
 		}
@@ -145,9 +145,9 @@ func keepRows(tx *gorm.DB, table, column string, drop, foreignKeys bool, change 
 	return err
 }
 
-// contents describes the columns of a table that must be kept, with their parts of the primary key and
-// their values, of which a column that is not copied has none, or only the default. The limits of the
-// column that changes are left out: its type may. It also returns what creates indexes and triggers.
+// contents describes the columns that must be kept: part of the key, number of values, least and
+// greatest value (not of the changed column: its type may change). A column that was not copied has
+// no values, or only the default. made are the statements that create indexes and triggers.
 func contents(q *gorm.DB, table, column string, drop bool) (values string, made []string, err error) {
 	var columns []struct{ Name, Head string }
 	err = errors.Join(
@@ -182,8 +182,8 @@ func RefuseRebuild(db *gorm.DB) error {
 	return nil
 }
 
-// referring returns the tables whose rows DROP TABLE would delete or change, since they have a foreign
-// key to the table. If there must be a copy of the table, it returns none without.
+// referring returns the tables whose foreign keys refer to a table that has rows: DROP TABLE may
+// delete or change their rows. With copied, it returns none unless gorm's copy exists.
 func referring(q *gorm.DB, table string, copied bool) (names string, err error) {
 	err = q.Raw(`SELECT coalesce(group_concat(DISTINCT replace(m.name, '__temp', '')), '')
 		FROM sqlite_master m, pragma_foreign_key_list(m.name) f WHERE m.type = 'table' AND f."table" = ? COLLATE NOCASE

@@ -41,7 +41,7 @@ func run(t *testing.T, db *gorm.DB, statements ...string) {
 	}
 }
 
-// AlterColumn makes the key of a table that gorm has made the rowid, as docs/gorm.md says.
+// AlterColumn turns the key of a table that gorm created into the rowid (docs/gorm.md).
 func TestSQLiteAlterKey(t *testing.T) {
 	onOldTables(t, gorm.Config{}, func(t *testing.T, db *gorm.DB) {
 		run(t, db, extras...)

@@ -88,8 +88,8 @@ func checkReferences(t *testing.T, db *gorm.DB, what string) {
 	}
 }
 
-// A row that collides in a unique index that the model does not declare is an error, and never the
-// parent of rows under a key that no row has.
+// A collision in a unique index that the model does not declare is an error: no row may refer to a
+// key that no row has.
 func TestUndeclaredIndex(t *testing.T) {
 	onPassengers(t, func(t *testing.T, db *gorm.DB) {
 		id := []clause.Column{{Name: "id"}}
