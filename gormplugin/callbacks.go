@@ -43,6 +43,9 @@ func (p *Plugin) register(db *gorm.DB) error {
 	all := p.callbacks(db)
 	for i, c := range all {
 		if err := c.at.Register(c.name, func(db *gorm.DB) {
+			if db.Error != nil && c.name != "snowkey:reset" { // the create has failed already
+				return
+			}
 			if err := c.fn(db); err != nil {
 				_ = db.AddError(fmt.Errorf("gormplugin: table %s: %w", db.Statement.Table, err))
 			}
@@ -59,9 +62,6 @@ func (p *Plugin) register(db *gorm.DB) error {
 // fill sets zero keys, before the hooks run.
 func (p *Plugin) fill(db *gorm.DB) error {
 	stmt := db.Statement
-	if db.Error != nil {
-		return nil
-	}
 	plan := p.registry.Plan(db, stmt.Schema, stmt.Table)
 	switch fills := len(plan.Columns) > 0 || plan.Err != nil; {
 	case !stmt.ReflectValue.IsValid():
@@ -83,7 +83,7 @@ func (p *Plugin) fill(db *gorm.DB) error {
 
 // check refuses zero keys after the hooks have run and gorm has saved the rows' parents.
 func (p *Plugin) check(db *gorm.DB) error {
-	if db.Error != nil || !db.Statement.ReflectValue.IsValid() {
+	if !db.Statement.ReflectValue.IsValid() {
 		return nil
 	}
 	plan, s := p.registry.Plan(db, db.Statement.Schema, db.Statement.Table), statementOf(db.Statement)
@@ -105,7 +105,7 @@ func (p *Plugin) check(db *gorm.DB) error {
 // children.
 func (p *Plugin) resolve(db *gorm.DB) error {
 	s := statementOf(db.Statement)
-	if s == nil || db.Error != nil {
+	if s == nil {
 		return nil
 	}
 	s.sent = !db.DryRun
@@ -134,7 +134,7 @@ func (p *Plugin) reset(db *gorm.DB) (err error) {
 // checkUpdate refuses to update a model whose tags are wrong, or whose foreign keys cannot hold the
 // keys of its associations. The creates of its associations belong to the update.
 func (p *Plugin) checkUpdate(db *gorm.DB) error {
-	if db.Error != nil || db.Statement.Schema == nil {
+	if db.Statement.Schema == nil {
 		return nil
 	}
 	plan := p.registry.Plan(db, db.Statement.Schema, "")

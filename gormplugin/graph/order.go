@@ -112,7 +112,7 @@ func nextGroup(all []*group) (next *group) {
 func (g *graph) newBatch(gr *group, number int32) *batch {
 	var late []*node
 	ready := len(gr.ready)
-	for i := 0; i < len(gr.ready); i++ {
+	for i := 0; i < len(gr.ready); i++ { //nolint:intrange // release appends to gr.ready
 		n := gr.ready[i]
 		n.batch = number
 		for at := n.children; at > 0; at = g.edges[at-1].sibling {

@@ -27,7 +27,8 @@ func Take(ctx context.Context, needs []Need) error {
 				n += need.N
 			}
 		}
-		ids, err := make([]int64, n), error(nil)
+		var err error
+		ids := make([]int64, n)
 		if n == 1 {
 			ids[0], err = c.Source.Next(ctx)
 		} else if err = c.Source.Fill(ctx, ids); err != nil {
