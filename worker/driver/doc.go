@@ -1,31 +1,34 @@
 // Package driver defines what a lease store implements. Programs that take a lease use
 // package worker; this package is for authors of stores.
 //
-// A store keeps one record for each worker ID of a namespace: who holds it, and the fence,
-// which is the instant up to which ids may be issued under it. Its three methods change
-// one record each, in one compare-and-set:
+// A store keeps one [Namespace] for each name, and one [Record] for each of its worker IDs: who
+// holds it, and the fence, which is the instant up to which ids may be issued under it. The
+// methods Decide of [Claim], [Renewal] and [Release] say what a request changes. So a store
+// reads, decides, and writes if nothing has changed meanwhile:
 //
-//	type Store struct {
-//		driver.Limiter
-//		db *DB
-//	}
-//
-//	func (s *Store) Renew(ctx context.Context, r driver.Renewal) error {
-//		changed, err := s.db.Update(ctx, `… SET fence = greatest(fence, $1), expires = $2
-//			WHERE worker = $3 AND claim_id = $4 AND fencing_token = $5`, …)
-//		if err == nil && changed == 0 {
-//			return driver.ErrNotHeld
-//		}
-//		return err
+//	func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error) {
+//		return driver.Transact(ctx, c.Decide, s.read, s.write)
 //	}
 //
 // Package storetest has the suite that every store must pass, yours included.
 //
+// # A store that forgets
+//
+// A store may be put back to an earlier state: by a failover to a replica that lacks the last
+// writes, a restore, a crash without a flushed log, a TRUNCATE. Then the server that answers has
+// another incarnation than the one that is recorded: a text that names the server and its present
+// life. Before anything is granted by it, the floor of the namespace is raised above every fence
+// that may be forgotten, and claims start there. A lease is renewed only if its fence was in the
+// future when the present incarnation was recorded: then no forgotten claim had its worker ID.
+//
 // # What a store must guarantee
 //
-// A store must not lose a write that it has acknowledged. Uniqueness rests on that, and on
-// nothing about clocks. A store that can see that its settings allow such a loss refuses
-// claims with a [*DurabilityError].
+//   - A read and the write that depends on it are one atomic step.
+//   - Its clock, and the clocks of the servers that may succeed it, differ by at most MaxSkew.
+//   - A server that was succeeded acknowledges nothing any more.
+//   - The incarnation changes whenever acknowledged writes may be lost. What remains the same
+//     while writes are lost is no incarnation.
+//   - A floor that is still ahead of the clock is not lost.
 //
 // # Units
 //

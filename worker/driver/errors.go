@@ -14,6 +14,12 @@ var (
 	// ErrNotHeld is returned by Renew, Release and Admin.Free if the worker ID is not, or no
 	// longer, held under the fencing token and claim ID of the request.
 	ErrNotHeld = errors.New("driver: the worker ID is not held under this claim any more")
+	// ErrForgotten is returned by Renew if the store does not know the claim because it was put
+	// back to an earlier state, or may have granted the worker ID to another claim that it has
+	// forgotten. It matches ErrNotHeld.
+	ErrForgotten = fmt.Errorf("%w: the store was put back to an earlier state", ErrNotHeld)
+	// ErrLocked is returned if a transaction that is not the store's keeps a record locked.
+	ErrLocked = errors.New("driver: another transaction keeps the record of the worker ID locked")
 )
 
 // A NoWorkerIDError is returned by Claim if no worker ID can be claimed now. It matches
@@ -22,7 +28,7 @@ type NoWorkerIDError struct {
 	Namespace string
 	WorkerIDs int64         // the number of candidates: all of the namespace, or 1 with RequirePreferred
 	Leased    int64         // of those, how many are leased
-	Ahead     int64         // how many are free, but start further ahead of the clock than Config.MaxLead, see there
+	Ahead     int64         // how many are free, but start further ahead of the store's clock than FenceWindow
 	Wait      time.Duration // until the first may be free, unless it is renewed or released; 0: unknown
 }
 
@@ -35,7 +41,7 @@ func (e *NoWorkerIDError) Error() string {
 		text = fmt.Sprintf("worker: no worker ID in namespace %q can be claimed: of %s, %s are leased", e.Namespace, grouped(e.WorkerIDs), grouped(e.Leased))
 	}
 	if e.Ahead > 0 {
-		text += fmt.Sprintf(", and %s would start further ahead of the clock than MaxLead, because the clock of a former holder was fast, or because holders crashed one after another, each within its FenceWindow; wait, raise MaxLead, or let TTL be at least FenceWindow", grouped(e.Ahead))
+		text += fmt.Sprintf(", and %s would start further ahead of the store's clock than FenceWindow, because that clock was fast: wait, or run snowkey workers floor", grouped(e.Ahead))
 	}
 	if e.Wait > 0 {
 		text += fmt.Sprintf("; the next may be free in %v", e.Wait)
@@ -59,11 +65,11 @@ func (e *NoWorkerIDError) Is(target error) bool { return target == ErrNoWorkerID
 type SkewError struct {
 	Local time.Time
 	Store time.Time
-	Max   time.Duration // Config.MaxSkew
+	Max   time.Duration // MaxSkew of the namespace
 }
 
 func (e *SkewError) Error() string {
-	return fmt.Sprintf("worker: this machine's clock shows %s and the store's %s, %v apart; at most %v is allowed: set the clock that is wrong, or raise MaxSkew",
+	return fmt.Sprintf("worker: this machine's clock shows %s and the store's %s, %v apart; at most %v is allowed: set the clock that is wrong",
 		show(e.Local), show(e.Store), e.Local.Sub(e.Store).Abs(), e.Max)
 }
 
@@ -81,8 +87,37 @@ func (e *LayoutError) Error() string {
 	return fmt.Sprintf("worker: namespace %q has the layout %q, not %q: configure its Layout and Datacenter, or another namespace", e.Namespace, e.Have, e.Want)
 }
 
-// A DurabilityError is returned by Claim, and by Renew in stores that check each write, if a
-// setting of the store lets it lose a write that it has acknowledged.
+// A WindowError is returned by Claim if the namespace has a smaller FenceWindow, or another
+// MaxSkew: they bound what a store may forget, so all generators agree on them.
+type WindowError struct {
+	Namespace              string
+	HaveWindow, WantWindow int64 // in milliseconds
+	HaveSkew, WantSkew     int64
+}
+
+func (e *WindowError) Error() string {
+	ms := func(n int64) time.Duration { return time.Duration(min(n, maxWait)) * time.Millisecond }
+	if e.HaveSkew != e.WantSkew {
+		return fmt.Sprintf("worker: namespace %q has MaxSkew %v, not %v, since its first generator: configure that, or leave MaxSkew zero", e.Namespace, ms(e.HaveSkew), ms(e.WantSkew))
+	}
+	return fmt.Sprintf("worker: namespace %q has FenceWindow %v since its first generator, and %v is more: configure at most that, or run snowkey workers window", e.Namespace, ms(e.HaveWindow), ms(e.WantWindow))
+}
+
+// A FloorError is returned by Claim if the store has forgotten again while the floor of the
+// namespace was still far ahead of the clock. Claims are possible after Wait.
+type FloorError struct {
+	Namespace string
+	Floor     int64
+	Wait      int64 // in milliseconds
+}
+
+func (e *FloorError) Error() string {
+	return fmt.Sprintf("worker: the store of namespace %q was put back to an earlier state again, and its floor is still at %s: claims are possible in %v, or after snowkey workers floor",
+		e.Namespace, show(time.UnixMilli(e.Floor)), time.Duration(min(e.Wait, maxWait))*time.Millisecond)
+}
+
+// A DurabilityError is returned by a counter if a setting of its store lets it lose a write that
+// it has acknowledged.
 type DurabilityError struct {
 	Setting string // "appendfsync"
 	Value   string // "everysec"
@@ -90,7 +125,7 @@ type DurabilityError struct {
 }
 
 func (e *DurabilityError) Error() string {
-	return fmt.Sprintf("worker: the store has %s = %s and may lose an acknowledged write, which can lead to duplicate ids: set it to %s, or allow it with AllowDataLoss", e.Setting, e.Value, e.Want)
+	return fmt.Sprintf("worker: the store has %s = %s and may lose an acknowledged write, which can lead to duplicate numbers: set it to %s", e.Setting, e.Value, e.Want)
 }
 
 // A CounterExhaustedError is returned if a counter has given out all worker IDs of a
@@ -120,17 +155,14 @@ func (p permanent) Permanent() bool { return true }
 
 func (p permanent) Unwrap() error { return p.error }
 
-// IsPermanent reports whether a retry cannot mend the error: it was marked by Permanent, or
-// is a *core.ConfigError, *SkewError, *LayoutError, *DurabilityError or
+// IsPermanent reports whether the error is not retryable: it was marked by Permanent, or is a
+// *core.ConfigError, *SkewError, *LayoutError, *WindowError, *DurabilityError or
 // core.ErrTimestampExhausted.
 func IsPermanent(err error) bool {
 	var marked interface{ Permanent() bool }
 	if errors.As(err, &marked) && marked.Permanent() {
 		return true
 	}
-	var config *core.ConfigError
-	var skew *SkewError
-	var layout *LayoutError
-	var durability *DurabilityError
-	return errors.As(err, &config) || errors.As(err, &skew) || errors.As(err, &layout) || errors.As(err, &durability) || errors.Is(err, core.ErrTimestampExhausted)
+	return errors.As(err, new(*core.ConfigError)) || errors.As(err, new(*SkewError)) || errors.As(err, new(*LayoutError)) ||
+		errors.As(err, new(*WindowError)) || errors.As(err, new(*DurabilityError)) || errors.Is(err, core.ErrTimestampExhausted)
 }

@@ -1,8 +1,12 @@
 package driver
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/internal/backoff"
@@ -25,4 +29,56 @@ func Retry(ctx context.Context, swap func() (swapped bool, err error)) error {
 		}
 		return swapped, err
 	})
+}
+
+// Transact does what decide says: it reads, decides and writes, and begins again if another
+// client was faster, or keeps a record locked (an [ErrLocked] of write). Then it takes another
+// record, if it can. read and write are the store's: write reports whether it has written the
+// change.
+func Transact(ctx context.Context, decide func(State) (Change, error), read func(context.Context) (State, error), write func(context.Context, State, Change) (written bool, err error)) (l Lease, err error) {
+	forgot, tries, locked := false, 0, error(nil)
+	once := func() (done bool, err error) {
+		for {
+			s, err := read(ctx)
+			if err != nil {
+				return false, err
+			}
+			s.order(tries)
+			ch, err := decide(s)
+			if err != nil {
+				return false, err
+			}
+			if ch.Namespace == nil && ch.Make == nil && ch.Record == nil {
+				l = ch.Lease
+				return true, nil
+			}
+			written, err := write(ctx, s, ch)
+			if errors.Is(err, ErrLocked) {
+				locked, written, err = err, false, nil
+			}
+			if err != nil || !written {
+				tries++
+				return false, err
+			}
+			if ch.Record != nil {
+				l = ch.Lease
+				return true, nil
+			}
+			forgot = forgot || ch.Namespace != nil && ch.Namespace.Floor > s.Namespace.Floor
+		}
+	}
+	err = Retry(ctx, once)
+	if err != nil && locked != nil {
+		err = fmt.Errorf("%w: %w", locked, err)
+	}
+	l.Forgot = forgot && err == nil
+	return l, err
+}
+
+// order puts those records first whose fences have passed for longest; after a race, a random one.
+func (s State) order(races int) {
+	slices.SortFunc(s.Records, func(a, b Record) int { return cmp.Or(cmp.Compare(a.Fence, b.Fence), cmp.Compare(a.Worker, b.Worker)) })
+	if races > 0 {
+		rand.Shuffle(len(s.Records), func(i, j int) { s.Records[i], s.Records[j] = s.Records[j], s.Records[i] })
+	}
 }

@@ -16,8 +16,8 @@
 package memstore
 
 import (
-	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -42,8 +42,9 @@ type Store struct {
 }
 
 type namespace struct {
-	layout  string
-	records map[int64]*driver.Record
+	driver.Namespace
+
+	records map[int64]driver.Record
 }
 
 var (
@@ -76,88 +77,123 @@ func (s *Store) clock() int64 {
 	return s.now().UnixMilli()
 }
 
-// Claim implements driver.Store.
-func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
-	if err := r.Validate(); err != nil {
-		return driver.Claim{}, err
-	}
+// transact does what decide says; see driver.Transact. The mutex makes it one atomic step.
+func (s *Store) transact(ctx context.Context, name string, workerIDs int64, decide func(driver.State) (driver.Change, error)) (driver.Lease, error) {
 	if err := s.lock(ctx); err != nil {
-		return driver.Claim{}, err
+		return driver.Lease{}, err
 	}
 	defer s.mu.Unlock()
-	ns := s.namespaces[r.Namespace]
-	if ns != nil && ns.layout != r.Layout {
-		return driver.Claim{}, &driver.LayoutError{Namespace: r.Namespace, Have: ns.layout, Want: r.Layout}
-	}
-	now := s.clock()
-	if err := r.CheckSkew(now); err != nil {
-		return driver.Claim{}, err
-	}
-	if ns == nil {
-		ns = &namespace{layout: r.Layout, records: make(map[int64]*driver.Record)}
+	read := func(context.Context) (driver.State, error) { return s.state(name), nil }
+	return driver.Transact(ctx, decide, read, func(_ context.Context, _ driver.State, ch driver.Change) (bool, error) {
 		if s.namespaces == nil {
 			s.namespaces = make(map[string]*namespace)
 		}
-		s.namespaces[r.Namespace] = ns
+		ns := s.namespaces[name]
+		if ns == nil {
+			ns = &namespace{records: make(map[int64]driver.Record)}
+			s.namespaces[name] = ns
+		}
+		switch {
+		case ch.Namespace != nil:
+			ns.Namespace = *ch.Namespace
+		case ch.Make != nil:
+			ns.make(*ch.Make, workerIDs)
+		default:
+			ns.records[ch.Record.Worker] = *ch.Record
+		}
+		return true, nil
+	})
+}
+
+// incarnation is constant: the store ends with its process.
+const incarnation = "memory"
+
+// state returns what the store has of a namespace.
+func (s *Store) state(name string) driver.State {
+	st := driver.State{Now: s.clock(), Server: incarnation, Namespace: driver.Namespace{Name: name}, Missing: true, New: true}
+	if ns := s.namespaces[name]; ns != nil {
+		st.Count, st.Records = int64(len(ns.records)), slices.Collect(maps.Values(ns.records))
+		if ns.Version > 0 {
+			st.Namespace, st.Missing, st.New = ns.Namespace, false, false
+		}
 	}
-	records := ns.list()
-	if i := slices.IndexFunc(records, func(rec driver.Record) bool { return rec.ClaimID == r.ClaimID }); i >= 0 {
-		return r.Replay(records[i]), nil
+	return st
+}
+
+// make makes unused records; see driver.Change.
+func (ns *namespace) make(worker, workerIDs int64) {
+	if worker != driver.Any {
+		ns.records[worker] = driver.Record{Worker: worker, Status: driver.Unused}
+		return
 	}
-	free, err := driver.Candidates(r, records, now, nil)
-	if err != nil {
-		return driver.Claim{}, err
+	made := 0
+	for id := int64(0); id < workerIDs && made < driver.MakeAtOnce; id++ {
+		if _, ok := ns.records[id]; !ok {
+			ns.records[id] = driver.Record{Worker: id, Status: driver.Unused}
+			made++
+		}
 	}
-	rec, c := r.Grant(free[0], now)
-	ns.records[rec.Worker] = &rec
-	return c, nil
+}
+
+// Claim implements driver.Store.
+func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error) {
+	if err := c.Validate(); err != nil {
+		return driver.Lease{}, err
+	}
+	return s.transact(ctx, c.Namespace, c.WorkerIDs, c.Decide)
 }
 
 // Renew implements driver.Store.
-func (s *Store) Renew(ctx context.Context, r driver.Renewal) error {
-	return s.change(ctx, r.Namespace, r.Worker, func(rec *driver.Record) bool { return r.Apply(rec, s.clock()) })
+func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, error) {
+	return s.transact(ctx, r.Namespace, 0, r.Decide)
 }
 
 // Release implements driver.Store.
-func (s *Store) Release(ctx context.Context, r driver.Return) error {
-	return s.change(ctx, r.Namespace, r.Worker, r.Apply)
+func (s *Store) Release(ctx context.Context, r driver.Release) error {
+	return s.change(ctx, r.Namespace, r.Worker, r.Decide)
 }
 
 // Free implements driver.Admin.
-func (s *Store) Free(ctx context.Context, namespace string, workerID, fencingToken int64) error {
-	return s.change(ctx, namespace, workerID, func(rec *driver.Record) bool { return rec.Evict(fencingToken) })
+func (s *Store) Free(ctx context.Context, namespace string, worker, fencingToken int64) error {
+	return s.change(ctx, namespace, worker, func(rec driver.Record) (driver.Record, error) { return rec.Free(fencingToken) })
 }
 
-// change applies a change to a record, if it is there and the change is allowed.
-func (s *Store) change(ctx context.Context, namespace string, workerID int64, apply func(*driver.Record) bool) error {
+// change changes one record.
+func (s *Store) change(ctx context.Context, name string, worker int64, decide func(driver.Record) (driver.Record, error)) error {
 	if err := s.lock(ctx); err != nil {
 		return err
 	}
 	defer s.mu.Unlock()
-	if ns := s.namespaces[namespace]; ns == nil || ns.records[workerID] == nil || !apply(ns.records[workerID]) {
+	ns := s.namespaces[name]
+	if ns == nil {
 		return driver.ErrNotHeld
 	}
-	return nil
+	rec, err := decide(ns.records[worker])
+	if err == nil {
+		ns.records[worker] = rec
+	}
+	return err
 }
 
 // List implements driver.Admin.
-func (s *Store) List(ctx context.Context, namespace string) ([]driver.Record, error) {
+func (s *Store) List(ctx context.Context, namespace string) (driver.State, error) {
 	if err := s.lock(ctx); err != nil {
-		return nil, err
+		return driver.State{}, err
 	}
 	defer s.mu.Unlock()
-	return s.namespaces[namespace].list(), nil
+	return s.state(namespace).Listed(), nil
 }
 
-// list returns the records by worker ID.
-func (ns *namespace) list() []driver.Record {
-	if ns == nil {
-		return nil
+// Raise implements driver.Admin.
+func (s *Store) Raise(ctx context.Context, namespace string, fenceWindow int64) (driver.Namespace, error) {
+	if err := s.lock(ctx); err != nil {
+		return driver.Namespace{}, err
 	}
-	records := make([]driver.Record, 0, len(ns.records))
-	for _, rec := range ns.records {
-		records = append(records, *rec)
+	defer s.mu.Unlock()
+	ch, err := s.state(namespace).Raise(fenceWindow)
+	if err != nil {
+		return driver.Namespace{}, err
 	}
-	slices.SortFunc(records, func(a, b driver.Record) int { return cmp.Compare(a.Worker, b.Worker) })
-	return records
+	s.namespaces[namespace].Namespace = *ch.Namespace
+	return *ch.Namespace, nil
 }

@@ -1,0 +1,226 @@
+package driver
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
+)
+
+// A Claim is the argument of Store.Claim.
+type Claim struct {
+	Namespace        string // see [CheckNamespace]
+	Layout           string // the layout's [Fingerprint]; a namespace keeps its first one
+	WorkerIDs        int64  // the namespace has the worker IDs 0 to WorkerIDs-1
+	Preferred        int64  // is claimed if it is free; -1: none
+	RequirePreferred bool   // no worker ID but Preferred will do
+	Exclude          int64  // is not claimed; -1: none
+	ClaimID          string // random, new for each claim, and the same if the claim is repeated
+	Owner            string // names the holder, for operators
+	Now              int64  // the claimant's wall clock
+	FenceWindow      int64  // how far the fence lies beyond the store's clock
+	MaxSkew          int64  // by how much clocks may differ; a namespace keeps its first one. 0: that one, or a third of FenceWindow
+	Former           Former // the lease that the claimant had before
+}
+
+// A Former is a lease that its holder has given up: no id is issued under it any more.
+type Former struct {
+	Worker       int64
+	ClaimID      string // empty: there was none
+	FencingToken int64
+	Unused       int64 // the first instant that no id carries
+}
+
+// A Lease is the result of Claim and Renew. Ids of the claim carry times from Start to before
+// Fence.
+type Lease struct {
+	Worker       int64
+	FencingToken int64 // higher than that of the claim before
+	Start        int64
+	Fence        int64
+	Forgot       bool // this call has noticed that the store may have forgotten, and has raised the floor
+}
+
+// Decide returns what a claim changes. s.Records must have those of Preferred, of Former.Worker and
+// of the claim ID, and some that can be claimed; or, if none of these can be, all.
+//
+// The claimant's clock must be within MaxSkew of the store's. A record that has the claim ID is
+// returned as it is. A worker ID can be claimed if it was never held, or was released, or if its
+// fence has passed by MaxSkew, or if it is Former. The lease starts at the last fence (Former: at
+// Unused), but not before the namespace's floor, nor before the claimant's clock and the
+// store's, whichever is earlier. Its fence is FenceWindow ahead of the store's clock, or of the
+// floor.
+func (c Claim) Decide(s State) (Change, error) {
+	ns := s.Namespace
+	if s.Missing {
+		maxSkew := cmp.Or(c.MaxSkew, max(c.FenceWindow/3, 1))
+		ns = Namespace{Name: c.Namespace, Layout: c.Layout, FenceWindow: c.FenceWindow, MaxSkew: maxSkew, Version: Version}
+	}
+	switch {
+	case ns.Version > Version:
+		return Change{}, Permanent(fmt.Errorf("worker: namespace %q was written by a newer version of snowkey: use that", c.Namespace))
+	case ns.Layout != c.Layout:
+		return Change{}, &LayoutError{Namespace: c.Namespace, Have: ns.Layout, Want: c.Layout}
+	case c.FenceWindow > ns.FenceWindow || c.MaxSkew != 0 && c.MaxSkew != ns.MaxSkew:
+		return Change{}, &WindowError{Namespace: c.Namespace, HaveWindow: ns.FenceWindow, WantWindow: c.FenceWindow, HaveSkew: ns.MaxSkew, WantSkew: cmp.Or(c.MaxSkew, ns.MaxSkew)}
+	case max(c.Now-s.Now, s.Now-c.Now) > ns.MaxSkew:
+		return Change{}, &SkewError{Local: time.UnixMilli(c.Now), Store: time.UnixMilli(s.Now), Max: time.Duration(ns.MaxSkew) * time.Millisecond}
+	}
+	for _, rec := range s.Records {
+		if rec.ClaimID == c.ClaimID && (rec.Status == Held || rec.Status == Kept) {
+			return Change{Lease: Lease{Worker: rec.Worker, FencingToken: rec.FencingToken, Start: rec.Start, Fence: rec.Fence}}, nil
+		}
+	}
+	s.Namespace = ns
+	if s.Missing {
+		if s.Count == 0 {
+			return c.make(), nil
+		}
+		if s.New {
+			ns.Incarnation, ns.Since, ns.Seen = s.Server, s.Now, s.Count
+		} else {
+			ns = s.recorded()
+		}
+		return Change{Namespace: &ns}, nil
+	}
+	if ch, needed, err := s.recovery(); needed || err != nil {
+		return ch, err
+	}
+	return c.choose(s)
+}
+
+// make makes the records that the claim needs.
+func (c Claim) make() Change {
+	id := int64(Any)
+	if c.Preferred >= 0 {
+		id = c.Preferred
+	}
+	return Change{Make: &id}
+}
+
+// choose decides which worker ID the claim gets.
+func (c Claim) choose(s State) (Change, error) {
+	none := NoWorkerIDError{Namespace: c.Namespace, WorkerIDs: c.WorkerIDs}
+	if c.RequirePreferred {
+		none.WorkerIDs = 1
+	}
+	wait := int64(math.MaxInt64)
+	var best *Change
+	var rank int
+	for _, rec := range s.Records {
+		if rec.Worker >= c.WorkerIDs || c.RequirePreferred && rec.Worker != c.Preferred {
+			continue
+		}
+		own := c.Former.ClaimID != "" && rec.heldUnder(c.Former.ClaimID, c.Former.FencingToken)
+		last := rec.Fence
+		if own {
+			last = c.Former.Unused
+		} else if rec.IsHeld(s.Now, s.Namespace.MaxSkew) {
+			none.Leased++
+			if rec.Status != Kept {
+				wait = min(wait, rec.Fence+s.Namespace.MaxSkew+1-s.Now)
+			}
+			continue
+		}
+		start := max(last, min(c.Now, s.Now), s.Namespace.Floor)
+		fence := max(s.Now, s.Namespace.Floor) + c.FenceWindow
+		switch {
+		case rec.Worker == c.Exclude:
+			continue
+		case start >= fence:
+			none.Ahead++
+			wait = min(wait, start-fence+1)
+			continue
+		}
+		r := c.rank(rec, own, start > max(s.Now, s.Namespace.Floor))
+		if best != nil && r >= rank {
+			continue
+		}
+		rank = r
+		next := Record{
+			Worker: rec.Worker, ClaimID: c.ClaimID, FencingToken: max(rec.FencingToken+1, start), Start: start, Fence: fence,
+			Owner: c.Owner, Status: Held,
+		}
+		best = &Change{Record: &next, Lease: Lease{Worker: rec.Worker, FencingToken: next.FencingToken, Start: start, Fence: fence}}
+	}
+	_, known := s.find(c.Preferred)
+	switch {
+	case c.Preferred >= 0 && c.Preferred != c.Exclude && !known:
+		return c.make(), nil
+	case best != nil:
+		return *best, nil
+	case !c.RequirePreferred && s.Count < c.WorkerIDs:
+		id := int64(Any)
+		return Change{Make: &id}, nil
+	}
+	if wait < math.MaxInt64 {
+		none.Wait = max(time.Duration(min(wait, maxWait))*time.Millisecond, time.Millisecond)
+	}
+	return Change{}, &none
+}
+
+// rank orders the worker IDs that can be claimed: the preferred one; the claimant's own; those
+// those whose fence has passed; then those that start ahead of the clock. Within a rank, the first
+// of the records is chosen.
+func (c Claim) rank(rec Record, own, ahead bool) int {
+	switch {
+	case rec.Worker == c.Preferred:
+		return 0
+	case own:
+		return 1
+	case !ahead:
+		return 2
+	}
+	return 3
+}
+
+const (
+	maxDuration = 366 * 24 * 3600 * 1000 // a year
+	maxWait     = math.MaxInt64 / int64(time.Millisecond)
+)
+
+// CheckLease returns an error if l cannot be the result of the claim. Package worker checks all
+// leases with it, and releases those that do not match; so a store returns them as they are.
+func (c Claim) CheckLease(l Lease) error {
+	fits := l.Worker >= 0 && l.Worker < c.WorkerIDs && l.Worker != c.Exclude && (!c.RequirePreferred || l.Worker == c.Preferred)
+	if !fits || l.FencingToken < 1 || l.Fence <= l.Start {
+		return fmt.Errorf("worker: the store's lease does not match the claim: worker ID %d of %d (Preferred %d, RequirePreferred %t, Exclude %d), fencing token %d, from %d to %d", l.Worker, c.WorkerIDs, c.Preferred, c.RequirePreferred, c.Exclude, l.FencingToken, l.Start, l.Fence)
+	}
+	return nil
+}
+
+// Validate returns a *core.ConfigError with every field that has a wrong value.
+func (c Claim) Validate() error {
+	var wrong fields.Errors
+	checkName(&wrong, "Namespace", c.Namespace)
+	if !printable(c.Layout, maxText) {
+		wrong.Add("Layout", c.Layout, "must be a fingerprint: 1 to 255 printable ASCII characters")
+	}
+	if c.WorkerIDs < 1 {
+		wrong.Add("WorkerIDs", c.WorkerIDs, "must be at least 1")
+	}
+	if c.Preferred < -1 || c.Preferred >= c.WorkerIDs {
+		wrong.Add("Preferred", c.Preferred, "must be 0 to %d, or -1 for none", c.WorkerIDs-1)
+	}
+	if c.RequirePreferred && c.Preferred < 0 {
+		wrong.Add("RequirePreferred", c.RequirePreferred, "needs Preferred")
+	}
+	if !printable(c.ClaimID, maxName) {
+		wrong.Add("ClaimID", c.ClaimID, "must be 1 to 64 printable ASCII characters")
+	}
+	if c.Owner != "" && !printable(c.Owner, maxText) {
+		wrong.Add("Owner", c.Owner, "must be at most 255 printable ASCII characters")
+	}
+	if c.FenceWindow < 1 || c.FenceWindow > maxDuration {
+		wrong.Add("FenceWindow", c.FenceWindow, "must be 1 millisecond to a year, in milliseconds")
+	}
+	if c.MaxSkew < 0 || c.MaxSkew > maxDuration {
+		wrong.Add("MaxSkew", c.MaxSkew, "must be 0 to a year, in milliseconds")
+	}
+	if c.Now > math.MaxInt64/4 || c.Now < math.MinInt64/4 {
+		wrong.Add("Now", c.Now, "is too far from 1970")
+	}
+	return wrong.Err("worker")
+}

@@ -1,0 +1,179 @@
+package driver
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
+)
+
+// Version is that of what stores keep. A store refuses a namespace of a higher version.
+const Version = 1
+
+// A Namespace is what a store keeps of a namespace.
+type Namespace struct {
+	Name        string
+	Layout      string // the fingerprint of its first claim
+	FenceWindow int64  // the largest of a claim
+	MaxSkew     int64  // by how much clocks may differ
+	Incarnation string // of the server that has granted the last claims: which one, in which life
+	Since       int64  // the store's clock when Incarnation was recorded
+	Floor       int64  // no claim starts before it
+	Seen        int64  // how many records were made
+	Version     int64
+}
+
+// step is by how much the floor rises: no fence that was forgotten is further ahead of the clock.
+func (ns Namespace) step() int64 { return ns.FenceWindow + ns.MaxSkew }
+
+// A Status says who may claim a worker ID. Its values are what stores keep.
+type Status string
+
+// The statuses.
+const (
+	Unused   Status = "unused"   // it was never held
+	Held     Status = "held"     // it can be claimed when its fence has passed by MaxSkew
+	Kept     Status = "kept"     // held, by a claim that never expires
+	Released Status = "released" // it can be claimed
+	Freed    Status = "freed"    // by an operator: it is not renewed any more, and can be claimed as if it were held
+)
+
+// A Record is what a store keeps of one worker ID.
+type Record struct {
+	Worker       int64
+	ClaimID      string // of the last claim
+	FencingToken int64  // of the last claim; 0: it was never held
+	Start        int64  // of the last claim: its ids carry times from here on
+	Fence        int64  // no id carries this instant or a later one
+	Owner        string // of the last claim
+	Status       Status
+}
+
+// IsHeld reports whether the worker ID has a holder when the store's clock shows now: perhaps one
+// that is gone, until its fence has passed by maxSkew.
+func (rec Record) IsHeld(now, maxSkew int64) bool {
+	switch rec.Status {
+	case Kept:
+		return true
+	case Held, Freed:
+		return rec.Fence+maxSkew >= now
+	}
+	return false
+}
+
+// heldUnder reports whether a claim has the record, whether or not it has expired.
+func (rec Record) heldUnder(claimID string, fencingToken int64) bool {
+	return (rec.Status == Held || rec.Status == Kept) && rec.FencingToken == fencingToken && rec.ClaimID == claimID
+}
+
+// A State is what a store has read, in one statement, of a namespace.
+type State struct {
+	Now    int64  // the store's clock
+	Server string // the incarnation of the server that has answered
+
+	Namespace Namespace
+	Missing   bool // there is no such namespace
+	New       bool // it is missing, and was certainly never there
+
+	Count   int64    // of the namespace's records
+	Records []Record // for Renew and Release at least that of the worker ID; for Claim, see there
+}
+
+// Forgot reports whether the store may have lost what it has acknowledged since the incarnation
+// was recorded: another server answers, or the same one in another life, or records are missing.
+func (s State) Forgot() bool {
+	return s.Namespace.Incarnation != s.Server || s.Count < s.Namespace.Seen
+}
+
+// Listed returns the state as Admin.List does: the records that were ever held, by worker ID.
+func (s State) Listed() State {
+	s.Records = slices.DeleteFunc(s.Records, func(rec Record) bool { return rec.Status == Unused })
+	slices.SortFunc(s.Records, func(a, b Record) int { return cmp.Compare(a.Worker, b.Worker) })
+	return s
+}
+
+// find returns the record of a worker ID.
+func (s State) find(worker int64) (Record, bool) {
+	for _, rec := range s.Records {
+		if rec.Worker == worker {
+			return rec, true
+		}
+	}
+	return Record{}, false
+}
+
+// A Change is what a store writes. It writes only what is set, if what State has is unchanged
+// (Namespace: the namespace, or that it is missing; Record: the record, and of the namespace
+// Floor, Seen and Incarnation, which must also be that of the server that writes). It then
+// decides again, unless Record is set, or nothing: that is the last change.
+type Change struct {
+	Namespace *Namespace // is written instead of State.Namespace
+	Make      *int64     // an unused record is made of this worker ID; [Any]: of up to [MakeAtOnce] worker IDs, the lowest that have none
+	Record    *Record    // is written instead of the one of its worker ID
+	Lease     Lease      // the result, if Namespace and Make are nil
+}
+
+// Values of Change.Make.
+const (
+	Any        = -1
+	MakeAtOnce = 64
+)
+
+// recorded is the namespace with the present incarnation, and a floor above every fence that was
+// forgotten.
+func (s State) recorded() Namespace {
+	ns := s.Namespace
+	ns.Floor = max(ns.Floor, s.Now) + ns.step()
+	ns.Incarnation, ns.Since, ns.Seen = s.Server, s.Now, s.Count
+	return ns
+}
+
+// recovery returns the change after which the store may grant again, if one is needed. If the
+// floor is so far ahead that it may not rise further, it returns a *FloorError.
+func (s State) recovery() (ch Change, needed bool, err error) {
+	ns := s.Namespace
+	switch {
+	case s.Forgot() && ns.Floor > s.Now+ns.step():
+		return ch, false, &FloorError{Namespace: ns.Name, Floor: ns.Floor, Wait: ns.Floor - ns.step() - s.Now}
+	case s.Forgot():
+		ns = s.recorded()
+	case s.Count > ns.Seen: // records were made, and nobody has noted it
+		ns.Seen = s.Count
+	default:
+		return ch, false, nil
+	}
+	return Change{Namespace: &ns}, true, nil
+}
+
+// Raise is the change of Admin.Raise. Records must have all records.
+func (s State) Raise(fenceWindow int64) (Change, error) {
+	ns := s.recorded()
+	switch {
+	case s.Missing:
+		return Change{}, fmt.Errorf("driver: there is no namespace %q", ns.Name)
+	case fenceWindow != 0 && fenceWindow < ns.FenceWindow:
+		return Change{}, fields.Error("driver", "FenceWindow", fenceWindow, "must be at least the present one, %d ms", ns.FenceWindow)
+	case fenceWindow > maxDuration:
+		return Change{}, fields.Error("driver", "FenceWindow", fenceWindow, "must be at most a year, in milliseconds")
+	case fenceWindow != 0:
+		ns.Floor += fenceWindow - ns.FenceWindow
+		ns.FenceWindow = fenceWindow
+	}
+	for _, rec := range s.Records {
+		if !rec.OfGenerator() {
+			ns.Floor = max(ns.Floor, rec.Fence+ns.step())
+		}
+	}
+	return Change{Namespace: &ns}, nil
+}
+
+// GeneratorClaim is the prefix of the claim ID of a worker ID that a generator in SQL holds: see
+// ddl.Generator. Its record never expires, and its fence is the end of the layout's time. So
+// nothing claims it, even after [Admin.Free].
+const GeneratorClaim = "sql-generator:"
+
+// OfGenerator reports whether a generator in SQL holds the worker ID. Do not free it. Drop the
+// generator, which releases it.
+func (rec Record) OfGenerator() bool { return strings.HasPrefix(rec.ClaimID, GeneratorClaim) }
