@@ -25,7 +25,7 @@ type lease struct {
 	cfg       Config
 	store     driver.Store
 	storeType string // of the store passed to Open, for errors
-	calls     hung.Calls
+	call      callFunc
 	wake      chan struct{} // wakes the goroutine
 
 	opening    context.Context    // ended when acquire has its outcome
@@ -48,6 +48,9 @@ type lease struct {
 	fenced   time.Time       // since when no id can be issued; zero: ids can be
 	ids      *core.Generator // the lease's; nil: not made yet
 }
+
+// A callFunc makes a request that may not return when its context is done. It returns then.
+type callFunc func(ctx context.Context, what string, request func() (driver.Lease, error)) (driver.Lease, error)
 
 // Worker returns the worker ID that ids are issued under.
 func (l *lease) Worker() int64 {
@@ -110,6 +113,10 @@ func newLease(s driver.Store, cfg Config) (*lease, error) {
 		claiming: claiming{began: time.Now()},
 		ending:   ending{changed: make(chan struct{}), store: owned},
 		reports:  reports{busy: make(chan struct{}, 1)},
+	}
+	calls := new(hung.Calls)
+	l.call = func(ctx context.Context, what string, request func() (driver.Lease, error)) (driver.Lease, error) {
+		return hung.Do(ctx, calls, what, request)
 	}
 	l.opening, l.endOpening = context.WithCancel(context.Background())
 	l.life, l.end = context.WithCancel(context.Background())

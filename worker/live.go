@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/internal/hung"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -144,7 +143,7 @@ func (l *lease) ask(ctx context.Context, what string, request func(context.Conte
 	defer cancel()
 	began := time.Now()
 	what = fmt.Sprintf("worker: %s in namespace %q, by %s", what, l.cfg.Namespace, l.storeType)
-	got, err := hung.Do(ctx, &l.calls, what, func() (driver.Lease, error) { return request(ctx) })
+	got, err := l.call(ctx, what, func() (driver.Lease, error) { return request(ctx) })
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		err = fmt.Errorf("%w; Config.Timeout is %v", err, l.cfg.Timeout)
 	}
