@@ -56,7 +56,9 @@ func AcquireStepped(ctx context.Context, s driver.Store, cfg Config, rand func()
 		return nil, err
 	}
 	l.running = true
-	l.call = func(_ context.Context, _ string, request func() (driver.Lease, error)) (driver.Lease, error) { return request() }
+	l.call = func(_ context.Context, _ string, request func() (driver.Lease, error)) (driver.Lease, error) {
+		return request()
+	}
 	stepped := &SteppedLease{l}
 	stepped.during(func() { err = l.acquire(ctx) })
 	return stepped, err
