@@ -113,7 +113,9 @@ func (s State) find(worker int64) (Record, bool) {
 // A Change is what a store writes. It writes only what is set, if what State has is unchanged:
 //
 //   - Namespace: the namespace, or that it is missing.
-//   - Make: the same, and Count. Records that are made after others were deleted would hide that.
+//   - Make: the same, Count, and those of the index. Records that are made after others were
+//     deleted would hide that.
+//   - Index: as Namespace, of the index.
 //   - Record: the record, and of the namespace Floor and Seen. The incarnation that is recorded
 //     must be that of the server that writes. But if it was not when the State was read (a
 //     renewal when the floor may not rise), it must still be another, and the fence of the
