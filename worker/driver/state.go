@@ -19,7 +19,7 @@ type Namespace struct {
 	FenceWindow int64  // the largest of a claim
 	MaxSkew     int64  // by how much clocks may differ
 	Incarnation string // of the server that has granted the last claims: which one, in which life
-	Since       int64  // the store's clock when Incarnation was recorded
+	Since       int64  // the store's clock, or the floor if that was higher, when Incarnation was recorded: leases whose fence is later are renewed
 	Floor       int64  // no claim starts before it
 	Seen        int64  // how many records were made
 	Version     int64
@@ -119,7 +119,7 @@ func (s State) find(worker int64) (Record, bool) {
 //   - Record: the record, and of the namespace Floor and Seen. The incarnation that is recorded
 //     must be that of the server that writes. But if it was not when the State was read (a
 //     renewal when the floor may not rise), it must still be another, and the fence of the
-//     record ahead of the clock.
+//     record later than the floor.
 //
 // It then decides again, unless Record is set, or nothing: that is the last change.
 type Change struct {
@@ -137,11 +137,14 @@ const (
 )
 
 // recorded is the namespace with the present incarnation, and a floor above every fence that was
-// forgotten.
+// forgotten. While the last floor is ahead of the clock, claims may have started there with worker
+// IDs whose records were missing. If those are back, their old holders must not renew: their
+// fences are at most that floor.
 func (s State) recorded() Namespace {
 	ns := s.Namespace
-	ns.Floor = max(ns.Floor, s.Now) + ns.step()
-	ns.Incarnation, ns.Since, ns.Seen = s.Server, s.Now, s.Count
+	ns.Since = max(ns.Floor, s.Now)
+	ns.Floor = ns.Since + ns.step()
+	ns.Incarnation, ns.Seen = s.Server, s.Count
 	return ns
 }
 
