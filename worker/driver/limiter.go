@@ -41,13 +41,17 @@ func (l *Limiter) Do(ctx context.Context, ask func() error) (err error) {
 	case <-ctx.Done():
 		return l.overdue(ctx)
 	}
-	if turn, recovered := l.turn(); recovered != nil {
-		timer := time.NewTimer(time.Until(turn))
-		defer timer.Stop()
+	for {
+		wait, recovered := l.turn()
+		if wait <= 0 {
+			break
+		}
+		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
 		case <-recovered:
 		case <-ctx.Done():
+			timer.Stop()
 			return l.overdue(ctx)
 		}
 	}
@@ -56,20 +60,20 @@ func (l *Limiter) Do(ctx context.Context, ask func() error) (err error) {
 	return err
 }
 
-// turn is when a request may be made, unless recovered, which is nil while nothing fails, is closed
-// before.
-func (l *Limiter) turn() (at time.Time, recovered <-chan struct{}) {
+// turn returns how long a request must wait before it asks again whether it is its turn, unless
+// recovered is closed before. If that is 0, it has taken its turn, and must be made: a turn that
+// is reserved by a request which ends before is one less for the others.
+func (l *Limiter) turn() (wait time.Duration, recovered <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.failed == nil {
-		return at, nil
+		return 0, nil
 	}
-	at = l.next
-	if now := time.Now(); at.Before(now) {
-		at = now
+	now := time.Now()
+	if wait = l.next.Sub(now); wait <= 0 {
+		l.next = now.Add(limitInterval)
 	}
-	l.next = at.Add(limitInterval)
-	return at, l.recovered
+	return wait, l.recovered
 }
 
 // note notes the outcome of a request.
