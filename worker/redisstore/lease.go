@@ -57,6 +57,7 @@ type transaction struct {
 	namespace []string         // its fields
 	records   map[int64]string // by worker ID
 	claimed   string           // the worker ID that the claim has or had
+	size      string           // of the hash
 }
 
 func (s *Store) open(name, claimID string) (*transaction, error) {
@@ -80,12 +81,12 @@ func (t *transaction) read(ctx context.Context, n int64, ids ...any) (st driver.
 	if answer.is("old", 0) {
 		return st, driver.Permanent(fmt.Errorf("redisstore: the key %q is of an unreleased version of snowkey: delete it when no program uses it", t.keys[2]))
 	}
-	const fixed = 5 + len(names)
+	const fixed = 6 + len(names)
 	v := answer.values
 	if len(v) < fixed || v[0] != "ok" || len(v)%2 != fixed%2 {
 		return st, answer.unexpected()
 	}
-	t.claimed, t.namespace, t.records = v[3], v[4:fixed-1], make(map[int64]string)
+	t.claimed, t.namespace, t.size, t.records = v[3], v[4:fixed-2], v[fixed-1], make(map[int64]string)
 	st.Server, st.Missing = v[2], v[4] == ""
 	st.Namespace = driver.Namespace{Name: t.name, Layout: v[5], Incarnation: v[8]}
 	ns := &st.Namespace
@@ -130,7 +131,7 @@ func (t *transaction) write(ctx context.Context, ch driver.Change, c *driver.Cla
 	}
 	switch {
 	case ch.Make != nil:
-		script, args = "make", []any{*ch.Make, c.WorkerIDs, int64(driver.MakeAtOnce), encode(driver.Record{Status: driver.Unused})}
+		script, args = "make", append(args, *ch.Make, c.WorkerIDs, int64(driver.MakeAtOnce), t.size, encode(driver.Record{Status: driver.Unused}))
 	case ch.Namespace != nil:
 		ns := ch.Namespace
 		args[0] = "namespace"

@@ -15,11 +15,11 @@ else
     list[#list + 1], list[#list + 2] = id, redis.call('HGET', KEYS[1], id) or ''
   end
 end
-local answer = {'ok', text(now), server, claimed}
+local count, answer = size, {'ok', text(now), server, claimed}
 for i = 1, #fields do
-  if space[i] then size = size - 1 end
+  if space[i] then count = count - 1 end
   answer[#answer + 1] = space[i] or ''
 end
-answer[#answer + 1] = text(size)
+answer[#answer + 1], answer[#answer + 2] = text(count), text(size)
 for i = 1, #list do answer[#answer + 1] = list[i] end
 return answer
