@@ -189,7 +189,11 @@ func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, erro
 		if err != nil || !ok {
 			return false, err
 		}
-		return s.putRecord(ctx, what, v, *ch.Record, nil, op)
+		written, err := s.putRecord(ctx, what, v, *ch.Record, nil, op)
+		if errors.Is(err, errAnother) {
+			err = fmt.Errorf("%w: %w", driver.ErrForgotten, err)
+		}
+		return written, err
 	})
 }
 

@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -74,6 +75,10 @@ func (s *Store) read(ctx context.Context, what, name string, workerID int64, cla
 	return v, err
 }
 
+// errAnother says that a write was done by another cluster than the read, or by the same one that was
+// made anew since.
+var errAnother = errors.New("etcd: another cluster has answered, or one that was made anew from a snapshot")
+
 // put writes a namespace, unless it has changed since it was read.
 func (s *Store) put(ctx context.Context, what string, v *view, ns driver.Namespace) (written bool, err error) {
 	return s.commit(ctx, what, v, nil, clientv3.OpPut(s.namespaceKey(v.Namespace.Name), encodeNamespace(ns)))
@@ -92,7 +97,8 @@ func (s *Store) putRecord(ctx context.Context, what string, v *view, rec driver.
 	return s.commit(ctx, what, v, append(compare, clientv3.Compare(clientv3.ModRevision(key), "=", v.revisions[rec.Worker])), also...)
 }
 
-// makeRecords makes unused records of worker IDs that have none.
+// makeRecords makes unused records of worker IDs that have none, and counts them in the namespace: so
+// one that is deleted meanwhile is missing afterwards.
 func (s *Store) makeRecords(ctx context.Context, what string, v *view, id, workerIDs int64) (written bool, err error) {
 	ids := []int64{id}
 	if id == driver.Any {
@@ -110,6 +116,10 @@ func (s *Store) makeRecords(ctx context.Context, what string, v *view, id, worke
 		compare = append(compare, clientv3.Compare(clientv3.CreateRevision(key), "=", 0))
 		puts = append(puts, clientv3.OpPut(key, encode(driver.Record{Status: driver.Unused})))
 	}
+	if ns := v.Namespace; !v.Missing {
+		ns.Seen += int64(len(ids))
+		puts = append(puts, clientv3.OpPut(s.namespaceKey(ns.Name), encodeNamespace(ns)))
+	}
 	return s.commit(ctx, what, v, compare, puts...)
 }
 
@@ -123,7 +133,7 @@ func (s *Store) commit(ctx context.Context, what string, v *view, compare []clie
 		return false, err
 	}
 	if answer.Succeeded && !incarnationOf(answer.Header).continues(v.incarnation.String()) {
-		return false, driver.ErrForgotten // another cluster has answered than at the read
+		return false, errAnother
 	}
 	return answer.Succeeded, nil
 }
