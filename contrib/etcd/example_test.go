@@ -53,25 +53,3 @@ func ExampleStore_Reserve() {
 	fmt.Println(err)
 	// Output: etcd: Store nil: must come from etcd.New
 }
-
-// Without a clock to compare with, a wrong clock is not noticed.
-func ExampleStore_Warnings() {
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"https://etcd:2379"}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer client.Close()
-	for _, clock := range []func(context.Context) (time.Time, error){nil, etcd.HTTPClock("https://etcd:2379", nil)} {
-		store, err := etcd.New(client, etcd.Config{Clock: clock})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		warnings, err := store.Warnings(context.Background())
-		fmt.Println(len(warnings), err)
-	}
-	// Output:
-	// 1 <nil>
-	// 0 <nil>
-}
