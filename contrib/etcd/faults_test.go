@@ -285,43 +285,50 @@ func TestLifeEndsMeanwhile(t *testing.T) {
 	}
 }
 
-// The term of the cluster tells whether it was made anew from a snapshot: a lower one than was seen,
-// or another cluster. A higher one is noted, and the leases go on.
-func TestTerms(t *testing.T) {
-	for text, want := range map[string]bool{"cafe/5": true, "cafe/4": true, "cafe/6": false, "cafd/5": false, "": false, "cafe": false, "5/5": false} {
-		if got := (incarnation{0xcafe, 5}).continues(text); got != want {
-			t.Errorf("%q: %v", text, got)
-		}
-	}
+// A lower term, another cluster, or a log that is shorter than it was tells that the cluster was made
+// anew from a snapshot. What is later is noted, and the leases go on.
+func TestIncarnations(t *testing.T) {
 	client := connect(t, testserver.Etcd(t).DSN)
 	store := mustNew(New(client, Config{}))
-	status, err := client.Status(t.Context(), client.Endpoints()[0])
-	if err != nil {
-		t.Fatal(err)
+	first := claim(newNamespace())
+	held(t, store, first)
+	now, ok := parseIncarnation(list(t, store, first.Namespace).Namespace.Incarnation)
+	if !ok || now.lead < 0 {
+		t.Fatalf("%+v", now)
 	}
-	now := incarnationOf(status.Header)
-	for _, recorded := range []struct {
-		incarnation
-		forgot bool
+	for name, c := range map[string]struct {
+		recorded    string
+		forgot, now bool
 	}{
-		{now, false}, {incarnation{now.cluster, now.term - 1}, false}, {incarnation{now.cluster, now.term + 1}, true}, {incarnation{now.cluster + 1, now.term}, true},
+		"the same":           {now.String(), false, false},
+		"a lower term":       {incarnation{now.cluster, now.term - 1, now.lead}.String(), false, true},
+		"a much lower lead":  {incarnation{now.cluster, now.term, now.lead - 1000}.String(), false, true},
+		"a higher lead":      {incarnation{now.cluster, now.term, now.lead + 60}.String(), false, false},
+		"a much higher lead": {incarnation{now.cluster, now.term, now.lead + 1000}.String(), true, true},
+		"a higher term":      {incarnation{now.cluster, now.term + 1, now.lead}.String(), true, true},
+		"another cluster":    {incarnation{now.cluster + 1, now.term, now.lead}.String(), true, true},
+		"what is no text":    {"x", true, true},
 	} {
 		for _, verb := range []string{"claim", "renew"} {
-			c := claim(newNamespace())
-			l := held(t, store, c)
-			st := list(t, store, c.Namespace)
-			st.Namespace.Incarnation, st.Namespace.Floor, st.Namespace.Seen = recorded.String(), 0, 1
+			c1 := claim(newNamespace())
+			l := held(t, store, c1)
+			st := list(t, store, c1.Namespace)
+			st.Namespace.Incarnation, st.Namespace.Floor, st.Namespace.Seen = c.recorded, 0, 1
 			store.replace(t, st)
 			var got driver.Lease
+			var err error
 			if verb == "claim" {
-				got, err = store.Claim(t.Context(), claim(c.Namespace))
+				got, err = store.Claim(t.Context(), claim(c1.Namespace))
 			} else {
-				got, err = store.Renew(t.Context(), renewal(c, l))
+				got, err = store.Renew(t.Context(), renewal(c1, l))
 			}
-			after := list(t, store, c.Namespace).Namespace
-			if err != nil || got.Forgot != recorded.forgot || (after.Floor > 0) != recorded.forgot || after.Incarnation != now.String() {
-				t.Errorf("%s, %v, now %v: %+v, %v, %+v", verb, recorded, now, got, err, after)
+			after := list(t, store, c1.Namespace).Namespace
+			if err != nil || got.Forgot != c.forgot || (after.Floor > 0) != c.forgot || (after.Incarnation != c.recorded) != c.now {
+				t.Errorf("%s, %s, %s: %+v, %v, %+v", verb, name, c.recorded, got, err, after)
 			}
 		}
+	}
+	if continues, _ := (incarnation{1, 2, -27}).continues(incarnation{1, 2, 3}.String()); continues {
+		t.Error("a log that is shorter than the revision was not seen")
 	}
 }

@@ -27,7 +27,7 @@ func (l *etcdLease) put(ctx context.Context, v *view, key string, ttl int64) (op
 			return op, false, err
 		}
 		l.id = granted.ID
-		if !incarnationOf(granted.ResponseHeader).continues(v.incarnation.String()) {
+		if !incarnationOf(granted.ResponseHeader).follows(v.incarnation) {
 			return op, false, nil
 		}
 	}
@@ -50,7 +50,7 @@ func (l *etcdLease) keepAlive(ctx context.Context, v *view, key string, ttl int6
 	case err != nil:
 		return op, false, err
 	}
-	return clientv3.OpGet(key, clientv3.WithKeysOnly()), incarnationOf(kept.ResponseHeader).continues(v.incarnation.String()), nil
+	return clientv3.OpGet(key, clientv3.WithKeysOnly()), incarnationOf(kept.ResponseHeader).follows(v.incarnation), nil
 }
 
 // revoke ends a lease that was not used. If that fails, it ends by itself.

@@ -15,6 +15,7 @@ import (
 type view struct {
 	driver.State
 	incarnation incarnation
+	later       bool                        // it continues the one that is recorded, and must be noted
 	revision    int64                       // of the namespace's key
 	revisions   map[int64]int64             // of the records' keys, by worker ID
 	present     map[string]*mvccpb.KeyValue // the presence keys that were read
@@ -40,7 +41,10 @@ func (s *Store) read(ctx context.Context, what, name string, workerID int64, cla
 		return nil, err
 	}
 	found := func(i int) []*mvccpb.KeyValue { return answer.Responses[i].GetResponseRange().Kvs }
-	v := &view{incarnation: incarnationOf(answer.Header), revisions: make(map[int64]int64), present: make(map[string]*mvccpb.KeyValue)}
+	v := &view{revisions: make(map[int64]int64), present: make(map[string]*mvccpb.KeyValue)}
+	if v.incarnation, err = s.lives(ctx, what, answer.Header); err != nil {
+		return nil, err
+	}
 	v.Server, v.Namespace.Name, v.Missing = v.incarnation.String(), name, len(found(0)) == 0
 	v.Count = answer.Responses[1].GetResponseRange().Count
 	switch {
@@ -51,8 +55,9 @@ func (s *Store) read(ctx context.Context, what, name string, workerID int64, cla
 		if v.Namespace, err = decodeNamespace(found(0)[0], name); err != nil {
 			return nil, err
 		}
-		if v.incarnation.continues(v.Namespace.Incarnation) {
-			v.Server = v.Namespace.Incarnation
+		continues, later := v.incarnation.continues(v.Namespace.Incarnation)
+		if continues {
+			v.Server, v.later = v.Namespace.Incarnation, later
 		}
 	}
 	for _, kv := range found(3) {
@@ -85,12 +90,12 @@ func (s *Store) put(ctx context.Context, what string, v *view, ns driver.Namespa
 }
 
 // putRecord writes a record, and does also what is given, unless the namespace, the record, or what
-// is compared has changed. It notes a later term of raft.
+// is compared has changed. It notes a later incarnation.
 func (s *Store) putRecord(ctx context.Context, what string, v *view, rec driver.Record, compare []clientv3.Cmp, also ...clientv3.Op) (written bool, err error) {
 	name := v.Namespace.Name
 	key := s.recordKey(name, rec.Worker)
 	also = append(also, clientv3.OpPut(key, encode(rec)))
-	if ns := v.Namespace; v.incarnation.continues(ns.Incarnation) && v.incarnation.String() != ns.Incarnation {
+	if ns := v.Namespace; v.later {
 		ns.Incarnation = v.incarnation.String()
 		also = append(also, clientv3.OpPut(s.namespaceKey(name), encodeNamespace(ns)))
 	}
@@ -132,7 +137,7 @@ func (s *Store) commit(ctx context.Context, what string, v *view, compare []clie
 	if err != nil {
 		return false, err
 	}
-	if answer.Succeeded && !incarnationOf(answer.Header).continues(v.incarnation.String()) {
+	if answer.Succeeded && !incarnationOf(answer.Header).follows(v.incarnation) {
 		return false, errAnother
 	}
 	return answer.Succeeded, nil
