@@ -64,7 +64,7 @@ func ExampleStoreError() {
 		fmt.Println(err)
 		return
 	}
-	err = store.Renew(context.Background(), driver.Renewal{})
+	_, err = store.Renew(context.Background(), driver.Renewal{})
 	var said *httpstore.StoreError
 	fmt.Println(errors.As(err, &said), said.Status, errors.Is(err, driver.ErrNotHeld))
 	// Output: true 404 false

@@ -64,6 +64,7 @@ type (
 		Server    string          `json:"server"`
 		Namespace namespaceResult `json:"namespace"`
 		Missing   bool            `json:"missing"`
+		Made      bool            `json:"made"`
 		New       bool            `json:"new"`
 		Count     int64           `json:"count"`
 		Records   []listRecord    `json:"records"`
@@ -122,7 +123,7 @@ func fromClaim(c driver.Claim) claimRequest {
 }
 
 func (a listResult) toState() driver.State {
-	st := driver.State{Now: a.Now, Server: a.Server, Namespace: driver.Namespace(a.Namespace), Missing: a.Missing, New: a.New, Count: a.Count}
+	st := driver.State{Now: a.Now, Server: a.Server, Namespace: driver.Namespace(a.Namespace), Missing: a.Missing, Made: a.Made, New: a.New, Count: a.Count}
 	for _, rec := range a.Records {
 		st.Records = append(st.Records, driver.Record(rec))
 	}
@@ -130,7 +131,7 @@ func (a listResult) toState() driver.State {
 }
 
 func fromState(st driver.State) listResult {
-	a := listResult{st.Now, st.Server, namespaceResult(st.Namespace), st.Missing, st.New, st.Count, make([]listRecord, len(st.Records))}
+	a := listResult{st.Now, st.Server, namespaceResult(st.Namespace), st.Missing, st.Made, st.New, st.Count, make([]listRecord, len(st.Records))}
 	for i, rec := range st.Records {
 		a.Records[i] = listRecord(rec)
 	}
