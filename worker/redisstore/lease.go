@@ -26,27 +26,18 @@ const (
 
 // record is a driver.Record as it is written. The scripts rely on the order of the fields.
 type record struct {
-	Version      int64         `json:"version"`
+	Worker       int64         `json:"-"`
 	ClaimID      string        `json:"claim_id"`
 	FencingToken int64         `json:"fencing_token"`
-	State        driver.Status `json:"state"`
 	Start        int64         `json:"start"`
 	Fence        int64         `json:"fence"`
 	Owner        string        `json:"owner"`
+	Status       driver.Status `json:"state"`
 }
 
 func encode(rec driver.Record) string {
-	text, _ := json.Marshal(record{driver.Version, rec.ClaimID, rec.FencingToken, rec.Status, rec.Start, rec.Fence, rec.Owner}) //nolint:errchkjson // it has numbers and strings only
+	text, _ := json.Marshal(record(rec)) //nolint:errchkjson // it has numbers and strings only
 	return string(text)
-}
-
-func decode(workerID, text string) (driver.Record, error) {
-	var r record
-	id, err := strconv.ParseInt(workerID, 10, 64)
-	if err = errors.Join(err, json.Unmarshal([]byte(text), &r)); err != nil || r.Version != driver.Version {
-		return driver.Record{}, driver.Permanent(fmt.Errorf("redisstore: the field %.100q holds %.300q, which is not a record of version %d", workerID, text, driver.Version))
-	}
-	return driver.Record{Worker: id, ClaimID: r.ClaimID, FencingToken: r.FencingToken, Status: r.State, Start: r.Start, Fence: r.Fence, Owner: r.Owner}, nil
 }
 
 // A transaction is one call of the store. It keeps what it has read last.
@@ -99,12 +90,13 @@ func (t *transaction) read(ctx context.Context, n int64, ids ...any) (st driver.
 		if pair[1] == "" || slices.Contains(names[:], pair[0]) {
 			continue
 		}
-		rec, err := decode(pair[0], pair[1])
-		if err != nil {
-			return st, err
+		var rec record
+		rec.Worker, err = strconv.ParseInt(pair[0], 10, 64)
+		if err = errors.Join(err, json.Unmarshal([]byte(pair[1]), &rec)); err != nil || rec.Status == "" {
+			return st, driver.Permanent(fmt.Errorf("redisstore: the field %.100q of %q holds %.300q, which is not the record of a worker ID", pair[0], t.keys[0], pair[1]))
 		}
 		if t.records[rec.Worker] == "" {
-			t.records[rec.Worker], st.Records = pair[1], append(st.Records, rec)
+			t.records[rec.Worker], st.Records = pair[1], append(st.Records, driver.Record(rec))
 		}
 	}
 	return st, nil
@@ -155,7 +147,7 @@ func (t *transaction) write(ctx context.Context, ch driver.Change, c *driver.Cla
 
 // begin is how a record of a claim begins.
 func begin(claimID string, fencingToken int64) string {
-	text, _, _ := strings.Cut(encode(driver.Record{ClaimID: claimID, FencingToken: fencingToken}), `"state":`)
+	text, _, _ := strings.Cut(encode(driver.Record{ClaimID: claimID, FencingToken: fencingToken}), `"start":`)
 	return text
 }
 

@@ -28,7 +28,7 @@ func (c *client) put(t *testing.T, prefix string, st driver.State) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		args = append(args, rec.Worker, fmt.Sprintf(`{"version":1,"claim_id":%q,"fencing_token":%d,"state":%q,"start":%d,"fence":%d,"owner":%s}`, rec.ClaimID, rec.FencingToken, rec.Status, rec.Start, rec.Fence, owner))
+		args = append(args, rec.Worker, fmt.Sprintf(`{"claim_id":%q,"fencing_token":%d,"start":%d,"fence":%d,"owner":%s,"state":%q}`, rec.ClaimID, rec.FencingToken, rec.Start, rec.Fence, owner, rec.Status))
 	}
 	c.must(t, "MULTI")
 	c.must(t, "DEL", key)
@@ -155,8 +155,8 @@ func TestRefused(t *testing.T) {
 	if _, err := store.Claim(t.Context(), claim("old", "a")); err == nil || !strings.Contains(err.Error(), `the key "snowkey:worker:{old}" is of an unreleased version`) {
 		t.Error(err)
 	}
-	c.must(t, "HSET", "snowkey:lease:{newer}", "3", `{"version":2}`)
-	if _, err := store.List(t.Context(), "newer"); err == nil || !strings.Contains(err.Error(), `not a record of version 1`) {
+	c.must(t, "HSET", "snowkey:lease:{other}", "3", `{}`)
+	if _, err := store.List(t.Context(), "other"); err == nil || !strings.Contains(err.Error(), `which is not the record of a worker ID`) {
 		t.Error(err)
 	}
 	for _, readOnly := range []string{"yes", "no"} {

@@ -30,7 +30,7 @@ func TestStrangeAnswers(t *testing.T) {
 	}
 	for name, answers := range map[string][]any{
 		"nil": {nil}, "text": {"ok"}, "numbers": {[]any{int64(1)}}, "nothing": {[]any{}}, "another word": {with(0, "yes")}, "too short": {missing[:13]}, "a half pair": {append(with(0, "ok"), "1")},
-		"no clock": {with(1, "x")}, "no size": {with(12, "")}, "half a namespace": {with(4, "1")}, "no record": {append(with(0, "ok"), "1", "{}")}, "no worker ID": {append(with(0, "ok"), "x", `{"version":1}`)},
+		"no clock": {with(1, "x")}, "no size": {with(12, "")}, "half a namespace": {with(4, "1")}, "no record": {append(with(0, "ok"), "1", "{}")}, "no worker ID": {append(with(0, "ok"), "x", `{"state":"held"}`)},
 		"a write that says nothing": {missing, []any{"x"}},
 	} {
 		t.Run(name, func(t *testing.T) {

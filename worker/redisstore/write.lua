@@ -12,7 +12,7 @@ end
 local id, was, record = ARGV[11], ARGV[12], ARGV[13]
 if (redis.call('HGET', KEYS[1], id) or '') ~= was then return {'changed'} end
 if kind ~= 'change' then
-  local state, fence = string.match(was, '"state":"(%a+)","start":%-?%d+,"fence":(%-?%d+)')
+  local fence, state = string.match(was, '"start":%-?%d+,"fence":(%-?%d+),.*"state":"(%a+)"}$')
   local held = state == 'kept' or state ~= 'unused' and state ~= 'released' and tonumber(fence) + tonumber(space[4]) >= now
   if space[5] ~= server or held and kind == 'claim' or (redis.call('GET', KEYS[2]) or '') ~= ARGV[2] then
     return {'changed'}
