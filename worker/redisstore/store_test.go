@@ -15,20 +15,25 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/storetest"
 )
 
+func text(t *testing.T, value any) string {
+	t.Helper()
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // put replaces a namespace, as an operator would.
 func (c *client) put(t *testing.T, prefix string, st driver.State) {
 	t.Helper()
 	key := prefix + "lease:{" + st.Namespace.Name + "}"
 	args := []any{"HSET", key}
-	if ns := st.Namespace; !st.Missing {
-		args = append(args, "version", ns.Version, "layout", ns.Layout, "fence_window", ns.FenceWindow, "max_skew", ns.MaxSkew, "incarnation", ns.Incarnation, "since", ns.Since, "floor", ns.Floor, "seen", ns.Seen)
+	if !st.Missing {
+		args = append(args, "namespace", text(t, st.Namespace))
 	}
 	for _, rec := range st.Records {
-		owner, err := json.Marshal(rec.Owner)
-		if err != nil {
-			t.Fatal(err)
-		}
-		args = append(args, rec.Worker, fmt.Sprintf(`{"claim_id":%q,"fencing_token":%d,"start":%d,"fence":%d,"owner":%s,"state":%q}`, rec.ClaimID, rec.FencingToken, rec.Start, rec.Fence, owner, rec.Status))
+		args = append(args, rec.Worker, text(t, rec))
 	}
 	c.must(t, "MULTI")
 	c.must(t, "DEL", key)
