@@ -106,7 +106,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add(409, []byte(`{"id":"i","error":{"kind":"not_held","message":"m"}}`))
 	f.Add(409, []byte(`{"id":"i","error":{"kind":"no_worker_id","wait":9223372036854775807}}`))
 	f.Fuzz(func(t *testing.T, status int, text []byte) {
-		result, err := read[leaseResult](newRedactor(secret), "claim", "i", status, text, maxReply)
+		result, err := read[driver.Lease](newRedactor(secret), "claim", "i", status, text, maxReply)
 		if err == nil {
 			if status != http.StatusOK {
 				t.Errorf("status %d, %q: %+v", status, text, result)

@@ -265,25 +265,25 @@ func TestWire(t *testing.T) {
 	}
 	var c driver.Claim
 	fill(reflect.ValueOf(&c).Elem())
-	text, err := json.Marshal(fromClaim(c))
+	text, err := json.Marshal(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := decodeRequest[claimRequest](text); err != nil || got.toClaim() != c {
+	if got, err := decodeRequest[driver.Claim](text); err != nil || got != c {
 		t.Errorf("%+v, %v, want %+v", got, err, c)
 	}
 	without := strings.Replace(string(text), `,"unused":`, `,"used":`, 1)
-	if _, err := decodeRequest[claimRequest]([]byte(without)); err == nil || !strings.Contains(err.Error(), `the field "unused" is missing`) {
+	if _, err := decodeRequest[driver.Claim]([]byte(without)); err == nil || !strings.Contains(err.Error(), `the field "unused" is missing`) {
 		t.Errorf("%s: %v", without, err)
 	}
 	var st driver.State
 	fill(reflect.ValueOf(&st).Elem())
-	if text, err = json.Marshal(fromState(st)); err != nil {
+	if text, err = json.Marshal(st); err != nil {
 		t.Fatal(err)
 	}
-	var sent listResult
-	if err := json.Unmarshal(text, &sent); err != nil || !reflect.DeepEqual(sent.toState(), st) {
-		t.Errorf("%+v, %v, want %+v", sent.toState(), err, st)
+	var sent driver.State
+	if err := json.Unmarshal(text, &sent); err != nil || !reflect.DeepEqual(sent, st) {
+		t.Errorf("%+v, %v, want %+v", sent, err, st)
 	}
 }
 
