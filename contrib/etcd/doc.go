@@ -41,10 +41,8 @@
 //
 // "#" is neither in a prefix nor in a namespace, so no namespace reaches another's keys:
 //
-//	snowkey#namespace#NAMESPACE        {"version":1,"layout":"…","fence_window":30000,"max_skew":10000,
-//	                                    "incarnation":"…","since":…,"floor":…,"seen":64}
-//	snowkey#lease#NAMESPACE#WORKER_ID  {"version":1,"claim_id":"…","fencing_token":1767225600000,"state":"held",
-//	                                    "start":1767225600000,"fence":1767225630000,"owner":"…"}
+//	snowkey#namespace#NAMESPACE        a driver.Namespace, in JSON
+//	snowkey#lease#NAMESPACE#WORKER_ID  a driver.Record, in JSON
 //	snowkey#alive#NAMESPACE#CLAIM_ID   the time to live
 //	snowkey#counter#NAME               the next value
 package etcd

@@ -52,7 +52,7 @@ func (s *Store) replace(t *testing.T, st driver.State) {
 		}
 	}
 	if !st.Missing {
-		s.set(t, s.namespaceKey(name), encodeNamespace(st.Namespace))
+		s.set(t, s.namespaceKey(name), encode(st.Namespace))
 	}
 	for _, rec := range st.Records {
 		s.set(t, s.recordKey(name, rec.Worker), encode(rec))

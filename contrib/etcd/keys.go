@@ -41,68 +41,28 @@ func validPrefix(prefix string) bool {
 	return len(prefix) <= 255 && !strings.ContainsFunc(prefix, func(c rune) bool { return c <= ' ' || c > '~' || c == '#' })
 }
 
-// record and space are the values of keys: a driver.Record and a driver.Namespace as they are written.
-type (
-	record struct {
-		Version      int64         `json:"version"`
-		ClaimID      string        `json:"claim_id"`
-		FencingToken int64         `json:"fencing_token"`
-		State        driver.Status `json:"state"`
-		Start        int64         `json:"start"`
-		Fence        int64         `json:"fence"`
-		Owner        string        `json:"owner"`
-	}
-	space struct {
-		Version     int64  `json:"version"`
-		Layout      string `json:"layout"`
-		FenceWindow int64  `json:"fence_window"`
-		MaxSkew     int64  `json:"max_skew"`
-		Incarnation string `json:"incarnation"`
-		Since       int64  `json:"since"`
-		Floor       int64  `json:"floor"`
-		Seen        int64  `json:"seen"`
-	}
-)
-
-func text(value any) string {
+// encode returns a driver.Namespace or driver.Record as it is written.
+func encode(value any) string {
 	text, _ := json.Marshal(value) //nolint:errchkjson // it has numbers and strings only
 	return string(text)
 }
 
-func encode(rec driver.Record) string {
-	return text(record{driver.Version, rec.ClaimID, rec.FencingToken, rec.Status, rec.Start, rec.Fence, rec.Owner})
-}
-
-func decode(kv *mvccpb.KeyValue) (driver.Record, error) {
-	var r record
-	err := json.Unmarshal(kv.Value, &r)
-	if err == nil && (r.Version != driver.Version || r.State == "") {
-		err = fmt.Errorf("it has version %d and state %q", r.Version, r.State)
+// decodeRecord reads the value of a key that begins with the prefix.
+func decodeRecord(kv *mvccpb.KeyValue, prefix string) (driver.Record, error) {
+	var rec driver.Record
+	err := json.Unmarshal(kv.Value, &rec)
+	if err == nil && (rec.Status == "" || prefix+strconv.FormatInt(rec.Worker, 10) != string(kv.Key)) {
+		err = fmt.Errorf("it has state %q and worker_id %d", rec.Status, rec.Worker)
 	}
 	if err != nil {
-		return driver.Record{}, fmt.Errorf("etcd: key %q holds %.300q, which is not a record of a worker ID: %w", kv.Key, kv.Value, err)
+		return driver.Record{}, driver.Permanent(fmt.Errorf("etcd: key %q holds %.300q, which is not the record of a worker ID: %w", kv.Key, kv.Value, err))
 	}
-	return driver.Record{FencingToken: r.FencingToken, ClaimID: r.ClaimID, Status: r.State, Start: r.Start, Fence: r.Fence, Owner: r.Owner}, nil
+	return rec, nil
 }
 
-func encodeNamespace(ns driver.Namespace) string {
-	return text(space{ns.Version, ns.Layout, ns.FenceWindow, ns.MaxSkew, ns.Incarnation, ns.Since, ns.Floor, ns.Seen})
-}
-
-func decodeNamespace(kv *mvccpb.KeyValue, name string) (driver.Namespace, error) {
-	var v space
-	if err := json.Unmarshal(kv.Value, &v); err != nil || v.Version < 1 {
-		return driver.Namespace{}, fmt.Errorf("etcd: key %q holds %.300q, which is not a namespace", kv.Key, kv.Value)
+func decodeNamespace(kv *mvccpb.KeyValue) (ns driver.Namespace, err error) {
+	if err = json.Unmarshal(kv.Value, &ns); err != nil || ns.Version < 1 {
+		return ns, driver.Permanent(fmt.Errorf("etcd: key %q holds %.300q, which is not a namespace", kv.Key, kv.Value))
 	}
-	return driver.Namespace{Name: name, Version: v.Version, Layout: v.Layout, FenceWindow: v.FenceWindow, MaxSkew: v.MaxSkew, Incarnation: v.Incarnation, Since: v.Since, Floor: v.Floor, Seen: v.Seen}, nil
-}
-
-// parseWorkerID reads the worker ID at the end of a key.
-func parseWorkerID(key []byte, prefix string) (int64, error) {
-	text := strings.TrimPrefix(string(key), prefix)
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 || strconv.FormatInt(n, 10) != text {
-		return 0, fmt.Errorf("etcd: key %.300q is not the key of a worker ID: it ends with %.300q", key, text)
-	}
-	return n, nil
+	return ns, nil
 }

@@ -103,7 +103,7 @@ func TestForeignKeys(t *testing.T) {
 	client, ctx := connect(t, testserver.Etcd(t).DSN), t.Context()
 	unused := encode(driver.Record{Status: driver.Unused})
 	for suffix, value := range map[string]string{
-		"lease#%#0": "", "lease#%#1": "{}", "lease#%#2": `{"version":1,"fence":1e300}`, "lease#%#4": `{"version":2,"state":"held"}`, "lease#%#x": unused, "lease#%#-1": unused, "lease#%#01": unused,
+		"lease#%#0": "", "lease#%#1": "{}", "lease#%#2": `{"worker_id":2,"state":"held","fence":1e300}`, "lease#%#4": `{"worker_id":5,"state":"held"}`, "lease#%#x": unused, "lease#%#-1": unused, "lease#%#01": unused,
 		"lease#%#": unused, "namespace#%": "layout 1", "layout#%": "layout 1",
 	} {
 		store, name := mustNew(New(client, Config{})), newNamespace()
@@ -160,19 +160,16 @@ func TestClocks(t *testing.T) {
 }
 
 func FuzzRecord(f *testing.F) {
-	f.Add(`{"version":1,"claim_id":"t","fencing_token":3,"state":"held","owner":"o","fence":9007199254740993}`, "7")
-	f.Add(`{"version":1,"state":"kept","fencing_token":9223372036854775807}`, "-0")
+	f.Add(`{"worker_id":7,"claim_id":"t","fencing_token":3,"state":"held","owner":"o","fence":9007199254740993}`, "7")
+	f.Add(`{"worker_id":0,"state":"kept","fencing_token":9223372036854775807}`, "-0")
 	f.Add(`null`, "00")
 	f.Fuzz(func(t *testing.T, value, number string) {
-		if r, err := decode(&mvccpb.KeyValue{Value: []byte(value)}); err == nil {
-			again, err := decode(&mvccpb.KeyValue{Value: []byte(encode(r))})
-			if err != nil || again != r {
-				t.Errorf("%q: %+v, then %+v, %v", value, r, again, err)
+		key := []byte("p#lease#s#" + number)
+		if rec, err := decodeRecord(&mvccpb.KeyValue{Key: key, Value: []byte(value)}, "p#lease#s#"); err == nil {
+			again, err := decodeRecord(&mvccpb.KeyValue{Key: key, Value: []byte(encode(rec))}, "p#lease#s#")
+			if err != nil || again != rec || (&Store{prefix: "p"}).recordKey("s", rec.Worker) != string(key) {
+				t.Errorf("%q: %+v, then %+v, %v", value, rec, again, err)
 			}
-		}
-		s := &Store{prefix: "p"}
-		if n, err := parseWorkerID([]byte("p#lease#s#"+number), s.recordKeys("s")); err == nil && s.recordKey("s", n) != "p#lease#s#"+number {
-			t.Errorf("%q is read as %d", number, n)
 		}
 	})
 }

@@ -52,7 +52,7 @@ func (s *Store) read(ctx context.Context, what, name string, workerID int64, cla
 		return nil, driver.Permanent(fmt.Errorf("etcd: the key %q is of an unreleased version of snowkey: delete it, and the keys of its worker IDs, when no program uses them", s.oldKey(name)))
 	case !v.Missing:
 		v.revision = found(0)[0].ModRevision
-		if v.Namespace, err = decodeNamespace(found(0)[0], name); err != nil {
+		if v.Namespace, err = decodeNamespace(found(0)[0]); err != nil {
 			return nil, err
 		}
 		continues, later := v.incarnation.continues(v.Namespace.Incarnation)
@@ -61,11 +61,8 @@ func (s *Store) read(ctx context.Context, what, name string, workerID int64, cla
 		}
 	}
 	for _, kv := range found(3) {
-		rec, err := decode(kv)
+		rec, err := decodeRecord(kv, keys)
 		if err != nil {
-			return nil, err
-		}
-		if rec.Worker, err = parseWorkerID(kv.Key, keys); err != nil {
 			return nil, err
 		}
 		v.Records = append(v.Records, rec)
@@ -86,7 +83,7 @@ var errAnother = errors.New("etcd: another cluster has answered, or one that was
 
 // put writes a namespace, unless it has changed since it was read.
 func (s *Store) put(ctx context.Context, what string, v *view, ns driver.Namespace) (written bool, err error) {
-	return s.commit(ctx, what, v, nil, clientv3.OpPut(s.namespaceKey(v.Namespace.Name), encodeNamespace(ns)))
+	return s.commit(ctx, what, v, nil, clientv3.OpPut(s.namespaceKey(v.Namespace.Name), encode(ns)))
 }
 
 // putRecord writes a record, and does also what is given, unless the namespace, the record, or what
@@ -97,7 +94,7 @@ func (s *Store) putRecord(ctx context.Context, what string, v *view, rec driver.
 	also = append(also, clientv3.OpPut(key, encode(rec)))
 	if ns := v.Namespace; v.later {
 		ns.Incarnation = v.incarnation.String()
-		also = append(also, clientv3.OpPut(s.namespaceKey(name), encodeNamespace(ns)))
+		also = append(also, clientv3.OpPut(s.namespaceKey(name), encode(ns)))
 	}
 	return s.commit(ctx, what, v, append(compare, clientv3.Compare(clientv3.ModRevision(key), "=", v.revisions[rec.Worker])), also...)
 }
@@ -119,11 +116,11 @@ func (s *Store) makeRecords(ctx context.Context, what string, v *view, id, worke
 	for _, id := range ids {
 		key := s.recordKey(v.Namespace.Name, id)
 		compare = append(compare, clientv3.Compare(clientv3.CreateRevision(key), "=", 0))
-		puts = append(puts, clientv3.OpPut(key, encode(driver.Record{Status: driver.Unused})))
+		puts = append(puts, clientv3.OpPut(key, encode(driver.Record{Worker: id, Status: driver.Unused})))
 	}
 	if ns := v.Namespace; !v.Missing {
 		ns.Seen += int64(len(ids))
-		puts = append(puts, clientv3.OpPut(s.namespaceKey(ns.Name), encodeNamespace(ns)))
+		puts = append(puts, clientv3.OpPut(s.namespaceKey(ns.Name), encode(ns)))
 	}
 	return s.commit(ctx, what, v, compare, puts...)
 }
