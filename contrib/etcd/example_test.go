@@ -53,3 +53,11 @@ func ExampleStore_Reserve() {
 	fmt.Println(err)
 	// Output: etcd: Store nil: must come from etcd.New
 }
+
+// Without a store from New, it returns an error.
+func ExampleStore_Raise() {
+	var store *etcd.Store // in a program: from etcd.New
+	_, err := store.Raise(context.Background(), "orders", 0)
+	fmt.Println(err)
+	// Output: etcd: Store nil: must come from etcd.New
+}

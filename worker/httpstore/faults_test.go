@@ -137,6 +137,24 @@ func TestReserveAnswers(t *testing.T) {
 	}
 }
 
+// A renewal whose answer is another lease has not succeeded.
+func TestRenewAnswers(t *testing.T) {
+	for result, ok := range map[string]bool{
+		`{"worker_id":7,"fencing_token":3,"start":1,"fence":9}`: true, `{"worker_id":8,"fencing_token":3,"start":1,"fence":9}`: false, `{"worker_id":7,"fencing_token":4,"start":1,"fence":9}`: false, `{}`: false,
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var q question[json.RawMessage]
+			_ = json.NewDecoder(r.Body).Decode(&q)
+			fmt.Fprintf(w, `{"id":%q,"result":%s}`, q.ID, result)
+		}))
+		defer server.Close()
+		l, err := mustNew(New(Config{URL: server.URL, Token: secret})).Renew(t.Context(), driver.Renewal{Namespace: "s", Worker: 7, ClaimID: "t", FencingToken: 3})
+		if (err == nil) != ok || (l.Fence == 9) != ok {
+			t.Errorf("%s: %+v, %v", result, l, err)
+		}
+	}
+}
+
 // drained is closed when its lease has nothing left to release.
 type drained struct {
 	*Store

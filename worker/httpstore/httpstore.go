@@ -188,7 +188,11 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 
 // Renew implements driver.Store.
 func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, error) {
-	return ask[driver.Renewal, driver.Lease](ctx, s, "renew", r, maxReply)
+	l, err := ask[driver.Renewal, driver.Lease](ctx, s, "renew", r, maxReply)
+	if err == nil && (l.Worker != r.Worker || l.FencingToken != r.FencingToken) {
+		return driver.Lease{}, fmt.Errorf("httpstore: renew: the server returned another lease: worker ID %d with fencing token %d, not %d with %d", l.Worker, l.FencingToken, r.Worker, r.FencingToken)
+	}
+	return l, err
 }
 
 // Release implements driver.Store.

@@ -99,3 +99,18 @@ func ExampleStore_WorkerIDOf() {
 	// snowkey:identity:{orders/3} 10.0.0.7 32
 	// 3 103
 }
+
+// This client stands for a Redis that is a replica.
+func ExampleStore_Raise() {
+	eval := func(context.Context, string, []string, ...any) (any, error) {
+		return nil, errors.New("READONLY this Redis is a replica, and what is written to it may be overwritten: connect to its primary")
+	}
+	store, err := redisstore.New(eval, redisstore.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = store.Raise(context.Background(), "orders", 60_000)
+	fmt.Println(err)
+	// Output: redisstore: read in snowkey:lease:{orders}: READONLY this Redis is a replica, and what is written to it may be overwritten: connect to its primary
+}

@@ -62,17 +62,15 @@ func (t *transaction) read(ctx context.Context, n int64, ids ...any) (st driver.
 	}
 	const fixed = 6
 	v := answer.values
-	if len(v) < fixed || len(v)%2 != 0 || v[0] != "ok" {
+	if len(v) < fixed || len(v)%2 != 0 {
 		return st, answer.unexpected()
 	}
+	numbers, err := reply{answer.what, v[:3]}.integers("ok", 2)
+	if err != nil {
+		return st, err
+	}
+	st.Now, st.Count, st.Server, st.Missing = numbers[0], numbers[1], v[3], v[5] == ""
 	t.count, t.claimed, t.namespace, t.records = v[2], v[4], v[5], make(map[int64]string)
-	st.Server, st.Missing = v[3], v[5] == ""
-	now, err1 := strconv.ParseInt(v[1], 10, 64)
-	count, err2 := strconv.ParseInt(v[2], 10, 64)
-	if errors.Join(err1, err2) != nil {
-		return st, answer.unexpected()
-	}
-	st.Now, st.Count = now, count
 	if !st.Missing {
 		err = json.Unmarshal([]byte(v[5]), &st.Namespace)
 	}
