@@ -105,9 +105,14 @@ func (l *lease) outOfTime() error {
 func (l *lease) granted(r driver.Claim, got driver.Lease) {
 	l.claiming.pending = nil
 	c, err := l.newGrant(r, got)
-	if err == nil && l.state == rotating && !l.claiming.evading && got.Start > l.cfg.Now().UnixMilli() {
+	switch {
+	case err != nil:
+	case l.state == rotating && !l.claiming.evading && got.Start > l.cfg.Now().UnixMilli():
 		c.grant.Close()
 		err = errAhead
+	case l.state == acquiring && l.left(c) == 0: // core.New would begin at the clock's time, beyond the fence
+		c.grant.Close()
+		err = errLate
 	}
 	if err != nil {
 		if c != nil {
@@ -127,6 +132,8 @@ func (l *lease) granted(r driver.Claim, got driver.Lease) {
 	l.install(c)
 	l.notify(Claimed, c, nil, true)
 }
+
+var errLate = errors.New("worker: the clock had passed the fence when the claim was answered")
 
 var errAhead = errors.New("worker: the clock stepped back, and the ids of each other worker ID begin ahead of it")
 
