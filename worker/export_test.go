@@ -36,13 +36,20 @@ func (l *lease) CloseStore() error { return l.closeStore() }
 // Done is closed when the lease has ended.
 func (l *lease) Done() <-chan struct{} { return l.life.Done() }
 
+// Serves is what Open does with the generator of a lease.
+func (l *lease) Serves(ids *core.Generator) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ids = ids
+}
+
 // Layout is the layout of the ids.
 func (l *lease) Layout() core.Layout { return l.cfg.Layout }
 
 // FixJitter makes all delays 3/4 of the longest, so that a test can count the requests of a time.
 func (cfg *Config) FixJitter() { cfg.rand = func() float64 { return 0.5 } }
 
-// A SteppedLease is a lease whose owner is the test: it steps the lease, also while a method waits.
+// A SteppedLease is a lease whose goroutine is the test: it steps the lease, also while a method waits.
 // So all that the lease does is in the order of the test's one goroutine.
 type SteppedLease struct {
 	*lease
@@ -56,7 +63,9 @@ func AcquireStepped(ctx context.Context, s driver.Store, cfg Config, rand func()
 		return nil, err
 	}
 	l.running = true
-	l.call = func(_ context.Context, _ string, request func() (driver.Lease, error)) (driver.Lease, error) { return request() }
+	l.call = func(_ context.Context, _ string, request func() (driver.Lease, error)) (driver.Lease, error) {
+		return request()
+	}
 	stepped := &SteppedLease{l}
 	stepped.during(func() { err = l.acquire(ctx) })
 	return stepped, err

@@ -16,7 +16,7 @@ import (
 // way round.
 func (w *world) late(at time.Duration) {
 	var answered atomic.Bool
-	w.store.after = func(_ driver.Request, c driver.Claim, err error) (driver.Claim, error) {
+	w.store.after = func(_ driver.Claim, c driver.Lease, err error) (driver.Lease, error) {
 		if !answered.Swap(true) {
 			time.Sleep(at)
 		}

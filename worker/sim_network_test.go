@@ -61,7 +61,7 @@ func (p *proc) send(ctx context.Context, what string, request func() error) erro
 }
 
 // Claim implements driver.Store.
-func (p *proc) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
+func (p *proc) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error) {
 	var got driver.Claim
 	err := p.send(ctx, "claim", func() error {
 		c, err := p.sim.store.Claim(context.Background(), r) // a late request does not end with its sender
@@ -100,7 +100,7 @@ func (p *proc) Renew(ctx context.Context, r driver.Renewal) error {
 }
 
 // Release implements driver.Store.
-func (p *proc) Release(ctx context.Context, r driver.Return) error {
+func (p *proc) Release(ctx context.Context, r driver.Release) error {
 	if p.sim.break_ == earlyRelease {
 		r.Fence -= int64(p.sim.rng.IntN(20))
 	}
