@@ -53,6 +53,8 @@ func (cfg *Config) FixJitter() { cfg.rand = func() float64 { return 0.5 } }
 // So all that the lease does is in the order of the test's one goroutine.
 type SteppedLease struct {
 	*lease
+
+	stepping bool // also while others do something between a request and its answer
 }
 
 // AcquireStepped is Acquire for a SteppedLease.
@@ -66,7 +68,7 @@ func AcquireStepped(ctx context.Context, s driver.Store, cfg Config, rand func()
 	l.call = func(_ context.Context, _ string, request func() (driver.Lease, error)) (driver.Lease, error) {
 		return request()
 	}
-	stepped := &SteppedLease{l}
+	stepped := &SteppedLease{lease: l}
 	stepped.during(func() { err = l.acquire(ctx) })
 	return stepped, err
 }
@@ -81,7 +83,12 @@ func (l *SteppedLease) Step() time.Duration {
 }
 
 func (l *SteppedLease) once() time.Duration {
+	if l.stepping {
+		return time.Millisecond
+	}
+	l.stepping = true
 	next := l.step()
+	l.stepping = false
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.running = true // also when nothing is left to do
