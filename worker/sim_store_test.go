@@ -17,6 +17,7 @@ type simStore struct {
 	sim *sim
 	simState
 	history     []simState    // what it had after each write
+	begun       bool          // the namespace was made once
 	incarnation int           // of the server
 	offset      time.Duration // of its clock, within MaxSkew of all others
 }
@@ -35,7 +36,7 @@ func (s *simStore) now() int64 { return time.Now().Add(s.offset).UnixMilli() }
 func (s *simStore) read(context.Context) (driver.State, error) {
 	st := driver.State{
 		Now: s.now(), Server: fmt.Sprint("server ", s.incarnation), Namespace: driver.Namespace{Name: "default"}, Missing: !s.has,
-		New: len(s.history) == 0, Count: int64(len(s.records)), Records: slices.Collect(maps.Values(s.records)),
+		New: !s.begun, Count: int64(len(s.records)), Records: slices.Collect(maps.Values(s.records)),
 	}
 	if s.has {
 		st.Namespace = s.ns
@@ -70,7 +71,7 @@ func (s *simStore) transact(workerIDs int64, decide func(driver.State) (driver.C
 		}
 		switch {
 		case ch.Namespace != nil:
-			s.ns, s.has = *ch.Namespace, true
+			s.ns, s.has, s.begun = *ch.Namespace, true, true
 			if s.sim.break_ == noFloor {
 				s.ns.Floor = 0
 			}
@@ -132,9 +133,9 @@ func (s *simStore) free() {
 	}
 }
 
-// remove deletes a record.
+// remove deletes a record, unless others were made that the namespace has not noted: they would hide it.
 func (s *simStore) remove() {
-	if rec := s.any(); rec.ClaimID != "" {
+	if rec := s.any(); rec.ClaimID != "" && int64(len(s.records)) <= s.ns.Seen {
 		delete(s.records, rec.Worker)
 		s.commit()
 		s.sim.faults[deleted]++
@@ -160,18 +161,18 @@ func (s *simStore) forget() {
 	if len(s.history) == 0 {
 		return
 	}
-	past := s.history[s.sim.rng.IntN(len(s.history)):]
+	to := s.sim.rng.IntN(len(s.history))
+	past := s.history[to:]
 	keeps := func(st simState) bool { return s.ns.Floor <= s.now() || st.has && st.ns.Floor >= s.ns.Floor }
-	to := past[0]
-	torn := s.sim.chance(2)
+	st, torn := past[0], s.sim.chance(2)
 	if torn {
-		to = past[s.sim.rng.IntN(len(past))]
+		st = past[s.sim.rng.IntN(len(past))]
 	}
-	if !keeps(to) {
+	if !keeps(st) {
 		return
 	}
 	s.sim.faults[forgot]++
-	s.ns, s.has, s.records = to.ns, to.has, maps.Clone(to.records)
+	s.simState = simState{st.ns, st.has, maps.Clone(st.records)}
 	if torn {
 		for _, id := range slices.Sorted(maps.Keys(past[len(past)-1].records)) {
 			delete(s.records, id)
@@ -180,6 +181,7 @@ func (s *simStore) forget() {
 			}
 		}
 	}
+	s.history = s.history[:to+1]
 	s.incarnation++
 	s.step()
 	s.commit()
