@@ -128,8 +128,8 @@ func (l *lease) granted(r driver.Claim, got driver.Lease) {
 		l.retire(c)
 		return
 	}
-	l.claiming.evading = false
 	l.install(c)
+	l.claiming.evading = false
 	l.notify(Claimed, c, nil, true)
 }
 
