@@ -199,7 +199,7 @@ func TestNoEventAfterClose(t *testing.T) {
 func TestCloseOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
-		s := &ownedStore{Store: memstore.New(memstore.Config{}), down: driver.Permanent(errors.New("down"))}
+		s := &ownedStore{Store: memstore.New(memstore.Config{}), down: driver.Permanent(errors.New("sql: database is closed"))}
 		layout := core.Layout{Epoch: core.Twitter().Epoch, Tick: time.Hour, TimeBits: 20, WorkerBits: 4}
 		gen := mustOpen(t, s, worker.Config{Layout: layout, ClockPolicy: core.Wait{}, MaxWait: 2 * time.Hour})
 		id, err := gen.Next(t.Context())
@@ -209,8 +209,9 @@ func TestCloseOnce(t *testing.T) {
 		waited := make(chan error)
 		go func() { _, err := gen.Next(t.Context()); waited <- err }() // there is one id an hour
 		synctest.Wait()
-		if err := gen.Close(context.Background()); err == nil || !strings.Contains(err.Error(), "not released") || s.closed != 0 {
-			t.Errorf("%v, closed %d times", err, s.closed)
+		began := time.Now()
+		if err := gen.Close(context.Background()); err == nil || !strings.Contains(err.Error(), "not released") || s.closed != 0 || time.Since(began) > 0 {
+			t.Errorf("%v, closed %d times, after %v", err, s.closed, time.Since(began))
 		}
 		if err := <-waited; !errors.Is(err, core.ErrClosed) {
 			t.Errorf("a call that waited: %v", err)

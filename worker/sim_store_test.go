@@ -56,7 +56,7 @@ func (s *simStore) fits(read driver.State, ch driver.Change) bool {
 		return false
 	}
 	if renewal && read.Namespace.Incarnation != read.Server { // the floor is too far ahead to be raised
-		return st.Namespace.Incarnation != st.Server && before.Fence > st.Now
+		return st.Namespace.Incarnation != st.Server && before.Fence > st.Namespace.Floor
 	}
 	return st.Namespace.Incarnation == st.Server
 }

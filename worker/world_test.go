@@ -22,7 +22,7 @@ type flaky struct {
 	mu       sync.Mutex
 	down     error         // every request fails with it
 	slow     time.Duration // and takes so long
-	locked   error         // renewals fail with it
+	locked   *int64        // another transaction keeps the record of this worker ID locked
 	claims   []driver.Claim
 	renewals []time.Time
 	lose     int                                                           // so many claims are carried out, and their answers lost
@@ -75,19 +75,27 @@ func (f *flaky) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 }
 
 func (f *flaky) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, error) {
-	var locked error
-	f.set(func(f *flaky) { f.renewals, locked = append(f.renewals, time.Now()), f.locked })
-	if err := cmp.Or(f.fail(ctx), locked); err != nil {
+	f.set(func(f *flaky) { f.renewals = append(f.renewals, time.Now()) })
+	if err := cmp.Or(f.fail(ctx), f.lock(r.Worker)); err != nil {
 		return driver.Lease{}, err
 	}
 	return f.Store.Renew(ctx, r)
 }
 
 func (f *flaky) Release(ctx context.Context, r driver.Release) error {
-	if err := f.fail(ctx); err != nil {
+	if err := cmp.Or(f.fail(ctx), f.lock(r.Worker)); err != nil {
 		return err
 	}
 	return f.Store.Release(ctx, r)
+}
+
+func (f *flaky) lock(id int64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.locked != nil && *f.locked == id {
+		return driver.ErrLocked
+	}
+	return nil
 }
 
 // via is a store whose requests go through a function.
@@ -149,10 +157,16 @@ func (o observers) Observe(e core.Event) {
 // ref returns a pointer to a value.
 func ref[T any](v T) *T { return &v }
 
+type admin interface {
+	driver.Store
+	driver.Admin
+}
+
 // world is a bubble with a store in it.
 type world struct {
 	*testing.T
-	mem               *memstore.Store
+	mem               admin
+	forgetful         bool // mem has lost fences
 	store             *flaky
 	ahead, storeAhead atomic.Int64 // of the clocks, in nanoseconds
 	cfg               worker.Config
@@ -254,8 +268,8 @@ func (w *world) draw(gen *core.Generator) (core.Parts, error) {
 		w.Fatal(err)
 	}
 	w.issued(id)
-	if fence := w.fence(p.Worker); !p.Time.Before(fence) {
-		w.Fatalf("an id of %v, and the store's fence for worker ID %d is %v", p.Time, p.Worker, fence)
+	if !w.forgetful && !p.Time.Before(w.fence(p.Worker)) {
+		w.Fatalf("an id of %v, and the store's fence for worker ID %d is %v", p.Time, p.Worker, w.fence(p.Worker))
 	}
 	w.last = p
 	return p, nil
