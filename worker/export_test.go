@@ -36,13 +36,6 @@ func (l *lease) CloseStore() error { return l.closeStore() }
 // Done is closed when the lease has ended.
 func (l *lease) Done() <-chan struct{} { return l.life.Done() }
 
-// Serves is what Open does with the generator of a lease.
-func (l *lease) Serves(ids *core.Generator) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.ids = ids
-}
-
 // Layout is the layout of the ids.
 func (l *lease) Layout() core.Layout { return l.cfg.Layout }
 

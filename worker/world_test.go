@@ -239,9 +239,6 @@ func (w *world) newGenerator(cfg core.Config) *core.Generator {
 	if err != nil {
 		w.Fatal(err)
 	}
-	if lease, ok := cfg.Worker.(*worker.Lease); ok {
-		lease.Serves(gen)
-	}
 	w.Cleanup(gen.Close)
 	return gen
 }
