@@ -27,17 +27,8 @@ func Acquire(ctx context.Context, s driver.Store, cfg Config) (*Lease, error) {
 // Close is Release.
 func (l *lease) Close() error { return l.Release(context.Background()) }
 
-// Wake is what follows each answer of the store.
-func (l *lease) Wake() { l.run() }
-
-// CloseStore is what Generator.Close does last.
-func (l *lease) CloseStore() error { return l.closeStore() }
-
 // Done is closed when the lease has ended.
 func (l *lease) Done() <-chan struct{} { return l.life.Done() }
-
-// Layout is the layout of the ids.
-func (l *lease) Layout() core.Layout { return l.cfg.Layout }
 
 // FixJitter makes all delays 3/4 of the longest, so that a test can count the requests of a time.
 func (cfg *Config) FixJitter() { cfg.rand = func() float64 { return 0.5 } }

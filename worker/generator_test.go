@@ -130,21 +130,6 @@ func TestOpenClosesTheStoreLast(t *testing.T) {
 	})
 }
 
-// A lease that is woken after its end leaves it to Close to close the store, and to return its error.
-func TestWakeAfterTheEnd(t *testing.T) {
-	lease, err := worker.Acquire(t.Context(), &ownedStore{Store: memstore.New(memstore.Config{}), end: errNetwork}, worker.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := lease.Close(); err != nil {
-		t.Fatal(err)
-	}
-	lease.Wake()
-	if err := lease.CloseStore(); !errors.Is(err, errNetwork) {
-		t.Errorf("%v, want %v", err, errNetwork)
-	}
-}
-
 // A Close that does not wait for its release leaves it, and the store, to the lease.
 func TestCloseWithoutWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -160,36 +145,6 @@ func TestCloseWithoutWaiting(t *testing.T) {
 		s.released(t)
 		if err := gen.Close(t.Context()); err != nil || s.closed != 1 {
 			t.Errorf("%v, closed %d times", err, s.closed)
-		}
-	})
-}
-
-// stuckStore answers renewals when the test lets it.
-type stuckStore struct {
-	*memstore.Store
-	answer chan struct{}
-}
-
-func (s stuckStore) Renew(_ context.Context, r driver.Renewal) (driver.Lease, error) {
-	<-s.answer
-	return s.Store.Renew(context.Background(), r)
-}
-
-// When Close has returned, the observer gets no event, not even of a renewal that was under way.
-func TestNoEventAfterClose(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
-		s, seen := stuckStore{memstore.New(memstore.Config{}), make(chan struct{})}, &events{}
-		gen := mustOpen(t, s, worker.Config{Observer: seen})
-		time.Sleep(11 * time.Second)
-		if err := gen.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		n := len(seen.list)
-		close(s.answer)
-		synctest.Wait()
-		if n == 0 || len(seen.list) != n {
-			t.Errorf("%+v", seen.list[n:])
 		}
 	})
 }

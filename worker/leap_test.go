@@ -117,24 +117,6 @@ func TestLeapAfterALoss(t *testing.T) {
 	})
 }
 
-// The wall clock jumps ahead and back: nothing comes of it.
-func TestLeapThatPasses(t *testing.T) {
-	inWorld(t, func(w *world) {
-		lease := w.acquire(nil)
-		gen := w.generator(lease, nil)
-		for range 10 {
-			w.ahead.Store(int64(time.Hour))
-			w.draws(gen, 2*time.Second)
-			w.ahead.Store(0)
-			w.draws(gen, 20*time.Second)
-			w.caughtUp(lease)
-		}
-		if st := lease.Stats(); st.Claims != 1 || st.Failures > 0 {
-			t.Errorf("%+v", st)
-		}
-	})
-}
-
 // A worker ID that was claimed for a generator is kept until the generator asks again. Otherwise
 // a generator that asks seldom would never get one from a store slower than its MaxWait. It is
 // used at the fence, and the one before is released.

@@ -416,22 +416,6 @@ func TestSaturatingFill(t *testing.T) {
 	})
 }
 
-// A process that crashes again and again, under one worker ID, begins at the clock each time.
-func TestCrashLoop(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.cfg.Preferred, w.cfg.RequirePreferred = ref(int64(3)), true
-		for range 6 {
-			crashes := &flaky{Store: w.mem}
-			gen := w.generator(w.acquireFrom(crashes, w.cfg), nil)
-			if lead := w.mustDraw(gen).Time.Sub(w.now()); lead > 0 {
-				t.Errorf("ids begin %v ahead", lead)
-			}
-			crashes.set(func(f *flaky) { f.down = errNetwork })
-			gen.Close()
-		}
-	})
-}
-
 // With RequirePreferred, Acquire waits until the claim of a crashed holder expires, but not
 // for a holder that is alive.
 func TestRequirePreferredAfterACrash(t *testing.T) {

@@ -93,38 +93,3 @@ func TestCrowd(t *testing.T) {
 		})
 	}
 }
-
-// A claim that was granted, and its answer lost, is found again, although others learn
-// that no worker ID is free. Otherwise it would stay leased without a holder.
-func TestCrowdAndALostAnswer(t *testing.T) {
-	for _, away := range []time.Duration{0, 2 * time.Second} { // the store, after that
-		t.Run(away.String(), func(t *testing.T) { inWorld(t, func(w *world) { lostAnswer(w, away) }) })
-	}
-}
-
-func lostAnswer(w *world, away time.Duration) {
-	w.holdAll()
-	w.cfg.ClaimWait = time.Minute
-	granted := w.crowded(50)
-	time.Sleep(10 * time.Second)
-	w.store.set(func(f *flaky) {
-		f.after = func(_ driver.Claim, c driver.Lease, err error) (driver.Lease, error) {
-			if err == nil {
-				f.set(func(f *flaky) {
-					if f.after = nil; away > 0 {
-						f.down = errNetwork
-					}
-				})
-				return driver.Lease{}, errNetwork
-			}
-			return c, err
-		}
-	})
-	w.leave(1)
-	time.Sleep(time.Second + away)
-	w.store.set(func(f *flaky) { f.down = nil })
-	time.Sleep(time.Second)
-	if n := granted.Load(); n != 1 || w.record(1).ClaimID == "stranger-1" {
-		w.Errorf("%d leases have a worker ID, and the record is %+v", n, w.record(1))
-	}
-}
