@@ -193,6 +193,9 @@ func (l *lease) renewed(c *claim, got driver.Lease) {
 	c.Fence = max(c.Fence, got.Fence)
 	c.grant.RaiseFence(time.UnixMilli(c.Fence))
 	c.renewed = time.Now()
+	if c.left = l.untilFence(c.Fence); c.left == 0 { // the wall clock has leapt; ids do not follow it beyond the fence
+		c.left = l.cfg.FenceWindow
+	}
 	c.renewAt = c.renewed.Add(l.cfg.renewIn())
 	l.count.renewals++
 	failed := c.retry.failures > 0
