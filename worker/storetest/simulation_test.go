@@ -24,7 +24,6 @@ const (
 	simSteps   = 700
 )
 
-
 // A simState is all that the store keeps.
 type simState struct {
 	ns, index         driver.Namespace
