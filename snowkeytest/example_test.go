@@ -11,6 +11,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/snowkeytest"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // In a test, t is its *testing.T.
@@ -113,6 +114,26 @@ func ExampleStore_Lose() {
 	store.Lose()
 	fmt.Println((<-lost).Kind)
 	// Output: lost
+}
+
+func ExampleStore_Forget() {
+	store := snowkeytest.NewStore(t, nil)
+	forgotten := make(chan core.Event, 1)
+	gen, err := worker.Open(context.Background(), store, worker.Config{
+		RenewInterval: 10 * time.Millisecond, StopOnLoss: true,
+		Observer: observer(func(e core.Event) {
+			if e.Kind == worker.Forgotten {
+				forgotten <- e
+			}
+		}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gen.Close(context.Background())
+	store.Forget()
+	fmt.Println(errors.Is((<-forgotten).Err, driver.ErrForgotten))
+	// Output: true
 }
 
 type observer func(core.Event)

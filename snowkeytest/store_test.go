@@ -23,10 +23,12 @@ func TestFailRefusesEverything(t *testing.T) {
 	store, down := snowkeytest.NewStore(t, nil), errors.New("down")
 	store.Fail(down)
 	ctx := t.Context()
-	_, claim := store.Claim(ctx, driver.Request{})
+	_, claim := store.Claim(ctx, driver.Claim{})
+	_, renew := store.Renew(ctx, driver.Renewal{})
 	_, list := store.List(ctx, "default")
+	_, raise := store.Raise(ctx, "default", 0)
 	for name, err := range map[string]error{
-		"Claim": claim, "Renew": store.Renew(ctx, driver.Renewal{}), "Release": store.Release(ctx, driver.Return{}), "List": list, "Free": store.Free(ctx, "default", 0, 1),
+		"Claim": claim, "Renew": renew, "Release": store.Release(ctx, driver.Release{}), "List": list, "Free": store.Free(ctx, "default", 0, 1), "Raise": raise,
 	} {
 		if !errors.Is(err, down) {
 			t.Errorf("%s: %v", name, err)
