@@ -48,7 +48,7 @@ func (a *app) genCommand() *cobra.Command {
 	f.VarP(flagval.New(&g.count, "N", "1", flagval.Whole(1, 1_000_000_000_000)), "count", "n", "number of ids")
 	f.Var(flagval.New(&g.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker ID that no other process uses; without --datacenter it is datacenter<<worker-bits | worker")
 	f.Var(flagval.New(&g.datacenter, "N", "", flagval.Whole(0, math.MaxInt64)), "datacenter", "upper part of the worker ID; --worker is then the lower part")
-	g.lease.add(cmd, "lease", "store from which a free worker ID is leased", true)
+	g.lease.add(cmd, "lease", "store from which a free worker ID is leased")
 	enumVar(cmd, flagval.New(&g.format, "FORMAT", "decimal", describe.FormatOf), "format", describe.Forms, describe.Formats())
 	f.StringVar(&g.notBefore, "not-before", "", "generate ids later than this `TIME`, such as that of the largest id in use: "+timetext.Forms)
 	f.StringVar(&g.at, "at", "", "compose ids of this `TIME`, for bounds and tests: "+timetext.Forms)
@@ -121,7 +121,7 @@ func (a *app) leased(ctx context.Context, p *storeFlags, cfg worker.Config) (*wo
 		if ctx.Err() != nil {
 			return nil, nil, errors.New("interrupted before a worker ID was leased")
 		}
-		return nil, nil, fmt.Errorf("%s: %w", target.Name, withAdvice(err))
+		return nil, nil, fmt.Errorf("%s: %w", target.Name, err)
 	}
 	return generator, func(err *error) {
 		if failed := generator.Close(context.Background()); failed != nil {
