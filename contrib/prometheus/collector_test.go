@@ -84,7 +84,7 @@ snowkey_lease_claims_total{snowkey_namespace="orders"} 1
 snowkey_lease_failing_seconds{snowkey_namespace="orders"} 0
 # HELP snowkey_lease_state 1 for the state of the lease, 0 for the others.
 # TYPE snowkey_lease_state gauge
-snowkey_lease_state{snowkey_lease_state="checking",snowkey_namespace="orders"} 0
+snowkey_lease_state{snowkey_lease_state="acquiring",snowkey_namespace="orders"} 0
 snowkey_lease_state{snowkey_lease_state="ended",snowkey_namespace="orders"} 0
 snowkey_lease_state{snowkey_lease_state="held",snowkey_namespace="orders"} 1
 snowkey_lease_state{snowkey_lease_state="lost",snowkey_namespace="orders"} 0
