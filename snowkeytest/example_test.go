@@ -11,7 +11,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/snowkeytest"
 	"github.com/seed-299c1d6b/snowkey/worker"
-	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // In a test, t is its *testing.T.
@@ -132,7 +131,7 @@ func ExampleStore_Forget() {
 	}
 	defer gen.Close(context.Background())
 	store.Forget()
-	fmt.Println(errors.Is((<-forgotten).Err, driver.ErrForgotten))
+	fmt.Println(errors.Is((<-forgotten).Err, worker.ErrForgotten))
 	// Output: true
 }
 
