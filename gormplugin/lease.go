@@ -12,6 +12,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -42,7 +43,11 @@ func (cfg *Config) lease(db *gorm.DB) (*worker.Generator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gormplugin: the handle has no *sql.DB to lease a worker ID from: set Source: %w", err)
 	}
-	return sqlstore.Open(context.Background(), pool, store) // ClaimWait limits it
+	gen, err := sqlstore.Open(context.Background(), pool, store)
+	if err != nil && !driver.IsPermanent(err) {
+		err = fmt.Errorf("%w; db.Use has retried for Store.Lease.ClaimWait", err)
+	}
+	return gen, err
 }
 
 // Generator returns the generator that the plugin has leased a worker ID for, with its Stats,
