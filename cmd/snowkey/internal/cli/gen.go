@@ -112,6 +112,10 @@ func (a *app) leased(ctx context.Context, p *storeFlags, cfg worker.Config) (*wo
 	}
 	cfg.Namespace, cfg.Now, cfg.Observer = p.namespace, a.Clock, leaseNotes{a}
 	generator, err := worker.Open(ctx, store, cfg)
+	if window := new(worker.WindowError); errors.As(err, &window) && window.HaveWindow < window.WantWindow { // the namespace has a smaller one
+		cfg.FenceWindow = time.Duration(window.HaveWindow) * time.Millisecond
+		generator, err = worker.Open(ctx, store, cfg)
+	}
 	if err != nil {
 		target.Close()
 		var config *core.ConfigError
@@ -142,7 +146,7 @@ type leaseNotes struct{ a *app }
 // does not flush standard output.
 func (n leaseNotes) Observe(e core.Event) {
 	switch e.Kind {
-	case worker.RenewFailed, worker.Lost, worker.ClaimFailed:
+	case worker.RenewFailed, worker.Lost, worker.Forgotten, worker.ClaimFailed:
 		fmt.Fprintf(n.a.Err, "worker ID %d: %v: %s\n", e.Worker, e.Kind, n.a.clean(e.Err))
 	}
 }
