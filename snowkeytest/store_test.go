@@ -16,7 +16,7 @@ import (
 // A store that is not told to fail is a store like any other.
 func TestStoreSuite(t *testing.T) {
 	store := snowkeytest.NewStore(t, nil)
-	storetest.Run(t, storetest.Harness{Open: func(*testing.T) driver.Store { return store }})
+	storetest.Run(t, storetest.Config{Open: func(*testing.T) driver.Store { return store }})
 }
 
 func TestFailRefusesEverything(t *testing.T) {

@@ -18,12 +18,13 @@ var lockers = map[dsn.Kind][]string{ //nolint:gochecknoglobals // constant
 		FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
 		WHERE l.relation IN (to_regclass('public.snow_lease'), to_regclass('public.snow_namespace')) AND l.granted AND l.mode <> 'AccessShareLock'
 		AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND a.pid <> pg_backend_pid()
+		AND NOT EXISTS (SELECT 1 FROM pg_locks w WHERE w.pid = a.pid AND NOT w.granted)
 		AND coalesce(a.xact_start < clock_timestamp() - interval '2 seconds', EXISTS (SELECT 1 FROM pg_locks w WHERE NOT w.granted AND a.pid = ANY (pg_blocking_pids(w.pid))))`},
 	dsn.MySQL: {
 		`SELECT DISTINCT t.trx_mysql_thread_id, coalesce(p.user, ''), coalesce(p.host, ''), timestampdiff(SECOND, t.trx_started, now())
 		FROM performance_schema.data_locks l JOIN information_schema.innodb_trx t ON t.trx_id = l.engine_transaction_id
 		LEFT JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id
-		WHERE l.object_schema = database() AND l.object_name IN ('snow_lease', 'snow_namespace') AND l.lock_status = 'GRANTED'
+		WHERE l.object_schema = database() AND l.object_name IN ('snow_lease', 'snow_namespace') AND l.lock_type = 'RECORD' AND l.lock_status = 'GRANTED' AND t.trx_state <> 'LOCK WAIT'
 		AND t.trx_mysql_thread_id <> connection_id() AND t.trx_started < now() - INTERVAL 2 SECOND`,
 		// MariaDB has only the locks for which others wait.
 		`SELECT DISTINCT t.trx_mysql_thread_id, coalesce(p.user, ''), coalesce(p.host, ''), timestampdiff(SECOND, t.trx_started, now())

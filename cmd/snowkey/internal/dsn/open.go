@@ -279,7 +279,11 @@ func (t *Target) HasLeases(ctx context.Context) (bool, error) {
 	if !t.Kind.SQL() {
 		return true, nil
 	}
-	_, err := t.DB.ExecContext(ctx, "SELECT 1 FROM snow_lease WHERE 1 = 0")
+	table := "snow_lease"
+	if t.Kind == Postgres {
+		table = "public.snow_lease"
+	}
+	_, err := t.DB.ExecContext(ctx, "SELECT 1 FROM "+table+" WHERE 1 = 0")
 	if err != nil && NoTable(err) {
 		return false, nil
 	}
