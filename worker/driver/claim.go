@@ -37,7 +37,7 @@ type Former struct {
 // Fence.
 type Lease struct {
 	Worker       int64
-	FencingToken int64 // higher than that of the claim before
+	FencingToken int64 // higher than that of the claim before, and than Start; Start, if there was no claim before
 	Start        int64
 	Fence        int64
 	Forgot       bool // this call has noticed that the store may have forgotten, and has raised the floor
@@ -138,8 +138,12 @@ func (c Claim) choose(s State) (Change, error) {
 			continue
 		}
 		rank = r
+		token := max(start, 1)
+		if rec.FencingToken > 0 {
+			token = max(start, rec.FencingToken) + 1
+		}
 		next := Record{
-			Worker: rec.Worker, ClaimID: c.ClaimID, FencingToken: max(rec.FencingToken+1, start), Start: start, Fence: fence,
+			Worker: rec.Worker, ClaimID: c.ClaimID, FencingToken: token, Start: start, Fence: fence,
 			Owner: c.Owner, Status: Held,
 		}
 		best = &Change{Record: &next, Lease: Lease{Worker: rec.Worker, FencingToken: next.FencingToken, Start: start, Fence: fence}}
