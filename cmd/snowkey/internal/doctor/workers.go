@@ -18,6 +18,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // expiring is the smallest time to the fence of a sound holder that has the default FenceWindow. It
@@ -60,7 +61,7 @@ func (e *checkup) workers(ctx context.Context) {
 	e.store = store
 	e.namespaces(ctx)
 	if !e.state.Missing {
-		e.incarnation()
+		e.incarnation(ctx)
 		e.floor()
 	}
 	workerIDs := e.workerIDs()
@@ -89,7 +90,7 @@ func milliseconds(n int64) string { return timetext.Format(time.UnixMilli(n)) }
 func length(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
 // incarnation reports which server has granted the last claims.
-func (e *checkup) incarnation() {
+func (e *checkup) incarnation(ctx context.Context) {
 	const name = "incarnation"
 	ns, s := e.state.Namespace, e.state
 	detail := fmt.Sprintf("%s, since %s", dsn.Printable(ns.Incarnation), milliseconds(ns.Since))
@@ -100,6 +101,11 @@ func (e *checkup) incarnation() {
 	case s.Forgot():
 		e.report(Warn, name, fmt.Sprintf("%s; %d of %d records of worker IDs are missing", detail, ns.Seen-s.Count, ns.Seen), "records were deleted, or the server was restored: "+next)
 	default:
+		if sql, ok := e.store.(*sqlstore.Store); ok {
+			if _, parts, err := sql.Incarnation(ctx); err == nil {
+				detail += ", of " + strings.Join(parts, ", ")
+			}
+		}
 		e.ok(name, "%s", detail)
 	}
 }

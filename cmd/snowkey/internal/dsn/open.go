@@ -292,7 +292,7 @@ func (t *Target) HasLeases(ctx context.Context) (bool, error) {
 
 // Namespaces returns the names of the namespaces of a database. Of other kinds of stores it returns
 // none.
-func (t *Target) Namespaces(ctx context.Context) ([]string, error) {
+func (t *Target) Namespaces(ctx context.Context) (names []string, err error) {
 	if has, err := t.HasLeases(ctx); !t.Kind.SQL() || !has {
 		return nil, err
 	}
@@ -300,7 +300,11 @@ func (t *Target) Namespaces(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return store.Namespaces(ctx)
+	all, err := store.Namespaces(ctx)
+	for _, ns := range all {
+		names = append(names, ns.Name)
+	}
+	return names, err
 }
 
 // NoTable reports whether an error means that a table does not exist.
