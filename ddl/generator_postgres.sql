@@ -212,7 +212,7 @@ BEGIN
       IF pg_relation_size({marker_text}) = 0 OR split_part(pg_relation_filepath({marker_text}), '/', -2) <> {home}() THEN
         PERFORM {check}();
         IF pg_relation_size({raised_text}) = 0 THEN
-          SELECT ceil((n.fence_window + n.max_skew)::numeric / {tick}) * slots AS step, ceil((n.floor - {epoch})::numeric / {tick}) * slots AS floor, n.incarnation
+          SELECT ceil((n.fence_window + n.max_skew)::numeric / {tick})::bigint * slots AS step, ceil((n.floor - {epoch})::numeric / {tick})::bigint * slots AS floor, n.incarnation
             INTO space FROM {namespaces} n WHERE n.namespace = {namespace};
           step := space.step;
           IF floor_slot > now_slot + step THEN
