@@ -31,7 +31,7 @@ type allocator struct {
 	sequenceMax  uint64 // a copy of the layout's, which is read faster here
 	tickShift    uint8  // moves a tick from its place in a slot to its place in an id
 	seqShift     uint8  // the same for a sequence number
-	grantOffset  int64  // the offset of the grant clock, see limit
+	grantClock   grantClock
 	first        uint64 // the first slot
 	maxAhead     uint64 // how many ticks ids may be ahead of the clock
 	unused       *unusedSlots
@@ -51,7 +51,7 @@ type allocator struct {
 // if that is later. It never begins at tick 0, so there is always a slot before the first one.
 func newAllocator(s *shared, grant *Grant, rollback, first uint64) *allocator {
 	a := &allocator{
-		shared: s, grant: grant, rollback: rollback, grantOffset: noOffset,
+		shared: s, grant: grant, rollback: rollback, grantClock: grantClock{shows: noOffset},
 		base:        rollback<<s.layout.rollbackShift | uint64(grant.worker)<<s.layout.workerShift,
 		sequenceMax: s.layout.sequenceMax,
 		tickShift:   uint8(s.layout.timeShift - uint(s.layout.SequenceBits)), seqShift: uint8(s.layout.sequenceShift),
@@ -67,16 +67,27 @@ func newAllocator(s *shared, grant *Grant, rollback, first uint64) *allocator {
 	return a
 }
 
+// A grantClock lets ids begin ahead of all other clocks: it shows a grant's first tick when the
+// grant is taken. It then runs more slowly than they do, so that they catch up with it before ids at
+// the cap have used up the time to the fence. The fence may not rise before that. A lease begins
+// at most two steps ahead of its store's clock, and has one fence window: 8/3 of that is two steps.
+type grantClock struct{ began, shows int64 }
+
+const grantClockSlow = 3 // it shows a third of the time that passes
+
+// at is what the clock shows at an elapsed time.
+func (g grantClock) at(elapsed int64) int64 { return g.shows + (elapsed-g.began)/grantClockSlow }
+
 // startClock starts the grant clock of an allocator that is not in use yet. If the grant's first
 // tick is ahead of all clocks, the grant clock shows that tick now. Otherwise the allocator
 // keeps the inherited grant clock.
-func (a *allocator) startClock(inherited int64) {
-	a.grantOffset = inherited
+func (a *allocator) startClock(inherited grantClock) {
+	a.grantClock = inherited
 	if a.policy.kind == policyDetached {
 		return
 	}
 	if _, _, maxTick := a.limits(); a.grant.first > maxTick {
-		a.grantOffset = a.clock.offsetNow(a.grant.first)
+		a.grantClock = grantClock{int64(time.Since(a.clock.start)), a.clock.startOf(a.grant.first)}
 	}
 }
 
@@ -164,20 +175,26 @@ func (a *allocator) limits() (at clockReading, now, maxTick uint64) {
 }
 
 // limit returns the time up to which ids are issued without running ahead. It is the highest of
-// the wall clock, the hybrid clock if the ClockPolicy uses it, and the grant clock. The grant
-// clock starts at the grant's first tick and advances with the monotonic clock.
+// the wall clock, the hybrid clock if the ClockPolicy uses it, and the grant clock.
 func (a *allocator) limit(at clockReading) int64 {
-	wall := at.wall
+	return max(a.limitWithoutGrant(at), a.grantClock.at(at.elapsed))
+}
+
+func (a *allocator) limitWithoutGrant(at clockReading) int64 {
 	if a.policy.hybrid {
-		wall = max(wall, at.hybrid)
+		return max(at.wall, at.hybrid)
 	}
-	return max(wall, at.elapsed+a.grantOffset)
+	return at.wall
 }
 
 // timeUntil returns how long it takes until the limit reaches tick.
 func (a *allocator) timeUntil(tick uint64) time.Duration {
-	limit := a.limit(a.clock.read())
-	return time.Duration(max(a.clock.startOf(tick)-limit, 0))
+	at, start := a.clock.read(), a.clock.startOf(tick)
+	d := start - a.limitWithoutGrant(at)
+	if by := start - a.grantClock.at(at.elapsed); by < d/grantClockSlow {
+		d = by * grantClockSlow
+	}
+	return time.Duration(max(d, 0))
 }
 
 // oldestUnused returns the first tick of the window that Reuse has before tick.

@@ -20,22 +20,22 @@ const (
 // is the system's, or Config.Now. The hybrid clock is the highest wall clock seen, advanced by
 // the monotonic clock: it shows what the wall clock would, had it never stepped back.
 type clock struct {
-	custom     func() time.Time // Config.Now; nil: the system clock, read through the monotonic clock
-	event      func(EventKind, time.Duration)
-	belowFence func(ns int64) bool // whether ids may carry a time; nil: any time
-	maxJump    int64
-	tickNs     int64
-	plain      bool      // ticks are milliseconds, and no countable one exceeds 64 bits
-	start      time.Time // with a monotonic reading; elapsed times count from here
-	origin     time.Time // the beginning of tick base, without a monotonic reading
-	base       uint64
-	anchor     atomic.Pointer[anchor] // of the system clock
-	anchorMu   sync.Mutex
-	jump       jumpDetector
-	lastWall   atomic.Int64 // custom's last reading
-	accepted   atomic.Int64 // the offset of its last accepted reading
-	hybrid     atomic.Int64 // the greatest accepted offset
-	counter    counter
+	custom   func() time.Time // Config.Now; nil: the system clock, read through the monotonic clock
+	event    func(EventKind, time.Duration)
+	fence    func(ns int64) (has, allows bool) // whether there is a fence, and allows ids with a time; nil: there is none
+	maxJump  int64
+	tickNs   int64
+	plain    bool      // ticks are milliseconds, and no countable one exceeds 64 bits
+	start    time.Time // with a monotonic reading; elapsed times count from here
+	origin   time.Time // the beginning of tick base, without a monotonic reading
+	base     uint64
+	anchor   atomic.Pointer[anchor] // of the system clock
+	anchorMu sync.Mutex
+	jump     jumpDetector
+	lastWall atomic.Int64 // custom's last reading
+	accepted atomic.Int64 // the offset of its last accepted reading
+	hybrid   atomic.Int64 // the greatest accepted offset
+	counter  counter
 }
 
 // clockReading is a reading of all clocks: the elapsed time, and the wall clock and the hybrid
@@ -150,12 +150,16 @@ func (c *clock) reanchor(old *anchor) *anchor {
 	return next
 }
 
-// accepts reports whether to follow a wall clock that is ahead of the hybrid clock by jump. A
-// jump of more than MaxJump must persist first. One beyond the fence is ignored until the
-// fence is raised, because ids could not follow it.
+// accepts reports whether to follow a wall clock that is ahead of the hybrid clock by jump. One to
+// below the fence is followed: whoever raised the fence has confirmed it. One beyond the fence is
+// ignored, because ids could not follow it. Without a fence, a jump of more than MaxJump must
+// persist first.
 func (c *clock) accepts(jump, offset, elapsed int64) bool {
-	covered := jump <= 0 || c.belowFence == nil || c.belowFence(elapsed+offset)
-	if jump <= c.maxJump {
+	fenced, covered := false, true
+	if jump > 0 && c.fence != nil {
+		fenced, covered = c.fence(elapsed + offset)
+	}
+	if jump <= c.maxJump || fenced && covered {
 		if c.jump.pending.Load() {
 			c.jump.pending.Store(false) // it forgets the jump: the clock shows an acceptable time
 		}
@@ -165,7 +169,7 @@ func (c *clock) accepts(jump, offset, elapsed int64) bool {
 	if first {
 		c.event(ClockJump, time.Duration(jump))
 	}
-	return persists && covered
+	return persists && covered && !fenced
 }
 
 // reportAccepted is called when the hybrid clock has followed a jump.
@@ -209,9 +213,6 @@ func (c *clock) startOf(tick uint64) int64 {
 	}
 	return int64(tick-c.base) * c.tickNs
 }
-
-// offsetNow returns the offset of a clock that shows the beginning of a tick now.
-func (c *clock) offsetNow(tick uint64) int64 { return c.startOf(tick) - int64(time.Since(c.start)) }
 
 // backOff spins for some microseconds. It counts its readings too, in case the clock does not
 // advance.

@@ -155,7 +155,7 @@ func (cfg Config) start(l *compiledLayout, policy compiledPolicy, grant *Grant) 
 	}
 	g.life, g.end = context.WithCancel(context.Background())
 	g.clock = newClock(l, cfg.Now, at, wall, cfg.MaxJump, g.clockEvent)
-	g.clock.belowFence = g.belowFence
+	g.clock.fence = g.fenceAllows
 	if cfg.NoCounter || policy.kind == policyDetached {
 		g.clock.counter.off.Store(true)
 	}
@@ -163,7 +163,7 @@ func (cfg Config) start(l *compiledLayout, policy compiledPolicy, grant *Grant) 
 		return nil, err
 	}
 	a := newAllocator(&g.shared, grant, 0, first)
-	a.startClock(noOffset)
+	a.startClock(grantClock{shows: noOffset})
 	g.current.Store(a)
 	if left := l.end.Sub(wall); left < expiresSoon {
 		g.observe(LayoutExpiring, left, nil) // before that, so that a panic of the Observer does not keep the grant
@@ -202,10 +202,13 @@ func (g *Generator) checkGrant(grant *Grant) error {
 	return configError(g.layout.checkWorker(grant.worker)...)
 }
 
-// belowFence reports whether the grant's fence allows a time of the clock.
-func (g *Generator) belowFence(ns int64) bool {
+// fenceAllows reports whether the grant has a fence, and whether that allows a time of the clock.
+func (g *Generator) fenceAllows(ns int64) (has, allows bool) {
 	a := g.current.Load()
-	return a == nil || !a.grant.hasFence || g.clock.tickAt(ns) < a.grant.fence.Load()
+	if a == nil || !a.grant.hasFence {
+		return false, true
+	}
+	return true, g.clock.tickAt(ns) < a.grant.fence.Load()
 }
 
 func (g *Generator) clockEvent(kind EventKind, d time.Duration) {

@@ -135,11 +135,11 @@ func (g *Generator) install(a *allocator, grant *Grant, rotate bool) (installed 
 		return false, fmt.Errorf("%w: worker ID %d may not begin before %s", ErrLost, grant.worker, formatTime(l.startOf(lowest)))
 	}
 	next := newAllocator(&g.shared, grant, 0, 0)
-	grantClock := a.grantOffset // ids continue above those of the old allocator
+	inherited := a.grantClock // ids continue above those of the old allocator
 	if rotate {
-		grantClock = noOffset
+		inherited = grantClock{shows: noOffset}
 	}
-	next.startClock(grantClock)
+	next.startClock(inherited)
 	// Only closing the old allocator shows where its ids end.
 	mark := max(a.close().lastIssued+1, a.grant.mark())
 	g.raiseMark(a.grant.worker, mark)
@@ -199,7 +199,7 @@ func (g *Generator) rollBack(a *allocator, back time.Duration) error {
 		g.rollbackMarks = append(g.rollbackMarks, unused)
 	}
 	next := newAllocator(&g.shared, a.grant, value, now)
-	next.grantOffset = a.grantOffset
+	next.grantClock = a.grantClock
 	mark, err := a.grant.swap(a, next)
 	if err != nil {
 		return nil // revoked just now: the caller looks again, and asks for another grant

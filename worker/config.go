@@ -38,7 +38,7 @@ type Config struct {
 	// with a store each. Its namespace is then that datacenter's alone, and the store's
 	// records have the worker's part of the worker ID. nil: all worker IDs of the layout.
 	Datacenter *int64
-	// Owner names the holder, for operators. Zero: host name and process ID.
+	// Owner names the holder, for operators, in printable ASCII. Zero: host name and process ID.
 	Owner string
 
 	// ClockPolicy says what the generator does when the wall clock steps back.
@@ -52,26 +52,19 @@ type Config struct {
 	// NotBefore is a time that ids are later than, for example that of the greatest id in use.
 	// Zero: no limit.
 	NotBefore time.Time
-	// MaxJump is by how much the wall clock may jump ahead: more is ignored until it has
-	// persisted for 10s. Zero: 1min.
-	MaxJump time.Duration
 	// NoCounter reads the clock for every id, and never the processor's counter.
 	NoCounter bool
 
-	// FenceWindow is how far ahead of the clock each renewal sets the fence. While the store
-	// fails, ids continue for at least FenceWindow − RenewInterval. Zero: 30s, or 3 ticks of
-	// the layout if that is more.
+	// FenceWindow is how far ahead of the store's clock each renewal sets the fence. While the
+	// store fails, ids continue for at least FenceWindow − RenewInterval. When a holder has
+	// crashed, its worker ID can be claimed after FenceWindow and MaxSkew. A namespace keeps the
+	// window of its first generator, and refuses a larger one. Zero: 30s, or 3 ticks of the
+	// layout if that is more.
 	FenceWindow time.Duration
 	// RenewInterval is how often the fence is raised. Zero: a third of FenceWindow.
 	RenewInterval time.Duration
-	// TTL is how long after the last renewal others can claim the worker ID. It serves reuse
-	// only; uniqueness does not depend on it. If it is less than FenceWindow, the next holder
-	// after a crash begins ahead of the clock by as much. Zero: four thirds of FenceWindow, or,
-	// with NoExpiry, none.
-	TTL time.Duration
-	// NoExpiry keeps the worker ID leased until Close releases it, or an operator frees it by
-	// the store's [driver.Admin]: also after a crash, and after a claim whose answer was lost.
-	// The lease has no TTL then, so TTL must be zero.
+	// NoExpiry keeps the worker ID leased, from the first renewal on, until Close releases it, or
+	// an operator frees it by the store's [driver.Admin]: also after a crash.
 	NoExpiry bool
 	// Timeout is how long one request to the store may take. Zero: 3s, or RenewInterval if
 	// that is less.
@@ -81,13 +74,11 @@ type Config struct {
 	// retries for as long. Zero: 5s; with RequirePreferred, Open then waits until the claim of
 	// a former holder expires, unless that holder renews it. Negative: one attempt.
 	ClaimWait time.Duration
-	// MaxSkew is how far apart this machine's clock and the store's may be when a worker ID
-	// is claimed. Zero: 10s.
+	// MaxSkew is how far apart clocks may be: this machine's and the store's when a worker ID is
+	// claimed, and those of two servers of which one succeeds the other. A namespace keeps that
+	// of its first generator, and refuses another one. Zero: that of the namespace, or, for its
+	// first generator, a third of FenceWindow.
 	MaxSkew time.Duration
-	// MaxLead is how far ahead of the clock ids may begin. They begin ahead if a former holder of
-	// the worker ID had a fast clock, or has crashed less than FenceWindow ago, which adds up
-	// from crash to crash. Zero: 1min.
-	MaxLead time.Duration
 	// StopOnLoss ends the generator when its worker ID is lost: ids continue up to the fence,
 	// and then end. Otherwise it claims another worker ID, and ids continue.
 	StopOnLoss bool
@@ -98,9 +89,8 @@ type Config struct {
 	// example core.LogTo(logger). nil: none.
 	Observer core.Observer
 
-	ttl        int64          // TTL in milliseconds, or driver.NoTTL
-	waitForTTL bool           // RequirePreferred, and no ClaimWait
-	rand       func() float64 // in [0, 1): jitter
+	waitForExpiry bool           // RequirePreferred, and no ClaimWait
+	rand          func() float64 // in [0, 1): jitter
 }
 
 // check fills in the defaults, and reports every field that has a wrong value.
@@ -111,53 +101,44 @@ func (cfg Config) check(s driver.Store) (Config, error) {
 	}
 	cfg.Namespace = cmp.Or(cfg.Namespace, "default")
 	layoutErr := cfg.Layout.Validate()
-	names := driver.Request{ // valid but for the two names
-		Namespace: cfg.Namespace, Owner: cfg.Owner, Layout: "-", WorkerIDs: 1, Preferred: -1, ClaimID: "-", FenceWindow: 1, TTL: 1,
+	names := driver.Claim{ // valid but for the two names
+		Namespace: cfg.Namespace, Owner: cfg.Owner, Layout: "-", WorkerIDs: 1, Preferred: -1, ClaimID: "-", FenceWindow: 1,
 	}
 	addFields(&wrong, names.Validate(), layoutErr)
 	cfg.Layout = cfg.Layout.WithDefaults()
 	for _, d := range []struct {
 		name string
 		at   *time.Duration
-	}{{"FenceWindow", &cfg.FenceWindow}, {"RenewInterval", &cfg.RenewInterval}, {"TTL", &cfg.TTL}, {"Timeout", &cfg.Timeout}, {"MaxSkew", &cfg.MaxSkew}, {"MaxLead", &cfg.MaxLead}} {
+	}{{"FenceWindow", &cfg.FenceWindow}, {"RenewInterval", &cfg.RenewInterval}, {"Timeout", &cfg.Timeout}, {"MaxSkew", &cfg.MaxSkew}} {
 		if *d.at < 0 || *d.at%time.Millisecond != 0 || *d.at > 366*24*time.Hour {
 			wrong.Add(d.name, *d.at, "must be whole milliseconds, not negative, and at most a year")
 			*d.at = 0
 		}
 	}
 	cfg.FenceWindow = cmp.Or(cfg.FenceWindow, max(30*time.Second, 3*min(cfg.Layout.Tick, 122*24*time.Hour))) // a year at most
-	third := max(cfg.FenceWindow/3, 1).Truncate(time.Millisecond)
-	cfg.RenewInterval = cmp.Or(cfg.RenewInterval, third)
-	switch {
-	case cfg.NoExpiry && cfg.TTL != 0:
-		wrong.Add("TTL", cfg.TTL, "must be zero with NoExpiry")
-	case !cfg.NoExpiry && cfg.TTL == 0:
-		cfg.TTL = cfg.FenceWindow + third
-	}
-	if cfg.ttl = cfg.TTL.Milliseconds(); cfg.NoExpiry {
-		cfg.ttl = driver.NoTTL
-	}
+	cfg.RenewInterval = cmp.Or(cfg.RenewInterval, max(cfg.FenceWindow/3, 1).Truncate(time.Millisecond))
 	cfg.Timeout = cmp.Or(cfg.Timeout, min(3*time.Second, cfg.RenewInterval))
-	cfg.MaxSkew = cmp.Or(cfg.MaxSkew, 10*time.Second)
-	cfg.MaxLead = cmp.Or(cfg.MaxLead, time.Minute)
 	if layoutErr == nil && cfg.FenceWindow/2 < cfg.Layout.Tick { // twice the tick may overflow
 		wrong.Add("FenceWindow", cfg.FenceWindow, "must be at least two ticks of the layout, %v", 2*min(cfg.Layout.Tick, math.MaxInt64/2))
 	}
 	if cfg.RenewInterval < time.Millisecond || cfg.RenewInterval >= cfg.FenceWindow {
 		wrong.Add("RenewInterval", cfg.RenewInterval, "must be at least 1ms and less than FenceWindow, %v", cfg.FenceWindow)
 	}
-	if !cfg.NoExpiry && cfg.TTL <= cfg.RenewInterval {
-		wrong.Add("TTL", cfg.TTL, "must be more than RenewInterval, %v: others could claim the worker ID between two renewals", cfg.RenewInterval)
-	}
 	if cfg.ClaimWait == 0 {
-		cfg.ClaimWait, cfg.waitForTTL = 5*time.Second, cfg.RequirePreferred
+		cfg.ClaimWait, cfg.waitForExpiry = 5*time.Second, cfg.RequirePreferred
 	}
 	if cfg.Owner == "" {
 		host, err := os.Hostname()
 		if err != nil {
 			host = "unknown"
 		}
-		cfg.Owner = strings.ToValidUTF8(fmt.Sprintf("%.200s:%d", host, os.Getpid()), "?")
+		ascii := func(r rune) rune {
+			if r <= ' ' || r > '~' {
+				return '?'
+			}
+			return r
+		}
+		cfg.Owner = fmt.Sprintf("%.200s:%d", strings.Map(ascii, host), os.Getpid())
 	}
 	if layoutErr == nil {
 		cfg.checkIDs(&wrong)
@@ -183,7 +164,7 @@ func (cfg Config) check(s driver.Store) (Config, error) {
 func (cfg Config) generator(source core.GrantSource) core.Config {
 	ids := core.Config{
 		Layout: cfg.Layout, Worker: source, ClockPolicy: cfg.ClockPolicy, Sequence: cfg.Sequence, MaxWait: cfg.MaxWait,
-		Now: cfg.Now, NotBefore: cfg.NotBefore, MaxJump: cfg.MaxJump, NoCounter: cfg.NoCounter,
+		Now: cfg.Now, NotBefore: cfg.NotBefore, NoCounter: cfg.NoCounter,
 	}
 	if cfg.Observer != nil {
 		ids.Observer = inNamespace{cfg.Observer, cfg.Namespace}

@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -12,8 +11,9 @@ import (
 var (
 	// ErrNoWorkerID matches every *NoWorkerIDError.
 	ErrNoWorkerID = driver.ErrNoWorkerID
-	// errReleased is why a lease is over after Release.
-	errReleased = errors.New("worker: the lease was released")
+	// ErrForgotten is wrapped by a *LostError if the store does not know the claim because it was
+	// put back to an earlier state.
+	ErrForgotten = driver.ErrForgotten
 )
 
 // The errors of a store, which Open returns.
@@ -24,7 +24,11 @@ type (
 	SkewError = driver.SkewError
 	// A LayoutError is returned if the namespace was made for another layout or datacenter.
 	LayoutError = driver.LayoutError
-	// A DurabilityError is returned if the store may lose a write that it has acknowledged.
+	// A WindowError is returned if the namespace has a smaller FenceWindow, or another MaxSkew.
+	WindowError = driver.WindowError
+	// A FloorError is returned if the store was put back to an earlier state twice in a short time.
+	FloorError = driver.FloorError
+	// A DurabilityError is returned if a counter may lose a number that it has acknowledged.
 	DurabilityError = driver.DurabilityError
 	// A CounterExhaustedError is returned if a counter has given out all worker IDs.
 	CounterExhaustedError = driver.CounterExhaustedError
@@ -49,5 +53,23 @@ func (e *LostError) Is(target error) bool { return target == core.ErrLost }
 
 // Unwrap returns the store's error.
 func (e *LostError) Unwrap() error { return e.Err }
+
+// A RetryError says which request of a lease to its store fails, since when, and why. The
+// lease repeats it half a second after a failure at the latest.
+type RetryError struct {
+	Op        string // the request: "renew" or "claim"
+	Namespace string
+	Worker    int64     // the worker ID that ids are issued under
+	Failures  int       // in a row
+	Since     time.Time // when the first of them failed
+	Err       error     // why the last one failed
+}
+
+func (e *RetryError) Error() string {
+	return fmt.Sprintf("worker: lease of worker ID %d in namespace %q: cannot %s since %s, tried %d times: %v", e.Worker, e.Namespace, e.Op, show(e.Since), e.Failures, e.Err)
+}
+
+// Unwrap returns why the last attempt failed.
+func (e *RetryError) Unwrap() error { return e.Err }
 
 func show(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }

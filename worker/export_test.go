@@ -56,6 +56,9 @@ func AcquireStepped(ctx context.Context, s driver.Store, cfg Config, rand func()
 		return nil, err
 	}
 	l.running = true
+	l.call = func(_ context.Context, _ string, request func() (driver.Lease, error)) (driver.Lease, error) {
+		return request()
+	}
 	stepped := &SteppedLease{l}
 	stepped.during(func() { err = l.acquire(ctx) })
 	return stepped, err
@@ -73,13 +76,12 @@ func (l *SteppedLease) Step() time.Duration {
 func (l *SteppedLease) once() time.Duration {
 	next := l.step()
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.running = true // also when nothing is left to do
-	l.mu.Unlock()
-	if next.call == nil {
-		return next.wait
+	if next.over {
+		return time.Hour
 	}
-	l.make(next.call)
-	return 0
+	return next.wait
 }
 
 // during steps while a method runs.

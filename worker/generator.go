@@ -29,8 +29,8 @@ type Generator struct {
 // that rests on.
 //
 // The errors are a [*core.ConfigError] with all invalid fields, [*NoWorkerIDError],
-// [*SkewError], [*LayoutError], [*DurabilityError], core.ErrTimestampExhausted, and the store's
-// own. While no worker ID is free, or the store fails with an error that may be temporary, Open
+// [*FloorError], [*SkewError], [*LayoutError], [*WindowError], core.ErrTimestampExhausted, and the
+// store's own. While no worker ID is free, or the store fails with an error that may be temporary, Open
 // retries for Config.ClaimWait. It returns any other error, such as that of a wrong password, at
 // once.
 //
@@ -56,6 +56,9 @@ func Open(ctx context.Context, s driver.Store, cfg Config) (*Generator, error) {
 	if err != nil {
 		return nil, errors.Join(err, l.Release(context.Background()), l.closeStore())
 	}
+	l.mu.Lock()
+	l.ids = ids
+	l.mu.Unlock()
 	return &Generator{ids: ids, lease: l}, nil
 }
 
@@ -141,7 +144,7 @@ func (g *Generator) Done() <-chan struct{} {
 // While the store fails with an error that may be temporary, Close retries until ctx is done, for
 // at most Config.ClaimWait. So pass a context that is not done, also during a shutdown;
 // context.Background() will do. If the store still fails, Close returns its error: others can
-// claim the worker ID after Config.TTL. Close may be called again, to try once more. After a
+// claim the worker ID when its fence has passed by MaxSkew. Close may be called again, to try once more. After a
 // success, or a loss, it returns nil.
 //
 // When Close returns, the observer has all events, unless ctx is done or the observer takes

@@ -29,8 +29,9 @@ func (l *lease) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error
 	if prev == nil {
 		return l.current.grant, nil
 	}
-	w := &waiter{prev: prev, fence: l.current.fence, answered: make(chan struct{})}
+	w := &waiter{prev: prev, fence: l.current.Fence, answered: make(chan struct{})}
 	l.waiting = w
+	l.handOver() // at once, if no request is needed
 	l.mu.Unlock()
 	l.run()
 	err := wait(ctx, w.answered)
@@ -42,7 +43,7 @@ func (l *lease) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error
 	return w.grant, w.err
 }
 
-// A waiter is a call of Grant. The owner answers it.
+// A waiter is a call of Grant, which handOver answers.
 type waiter struct {
 	prev     *core.Grant
 	fence    int64 // the lease's fence at the time of the call
@@ -67,7 +68,7 @@ func (l *lease) handOver() {
 	if done(l.current.grant) {
 		// The generator has closed a grant that it could not use. If it still has its old worker ID, so
 		// has the lease.
-		if i := slices.IndexFunc(l.retiring, func(a *assignment) bool { return !done(a.grant) }); i >= 0 {
+		if i := slices.IndexFunc(l.retiring, func(c *claim) bool { return !done(c.grant) }); i >= 0 {
 			l.revert(i)
 			l.claiming.retry.failed(errDeclined, maxDelay, l.cfg.rand)
 		}
@@ -98,12 +99,12 @@ func (l *lease) answer(w *waiter) (*core.Grant, error) {
 		return l.exhausted(a, w.fence)
 	}
 	c, now := &l.claiming, time.Now()
-	c.rotation.last = now
-	if l.state == rotating && c.retry.last.After(c.rotation.since) || l.state == held && c.retry.waiting() {
+	c.last = now
+	if l.state == rotating && c.retry.last.After(c.since) || l.state == held && c.retry.waiting() {
 		return nil, l.stalledClaim() // at once: the caller may hold the connection that the claim needs
 	}
-	if l.move(asked) {
-		c.rotation.since = now
+	if l.move(wanted) {
+		c.since = now
 		if now.Sub(c.retry.at) > maxDelay { // otherwise a claim failed a moment ago: its delay applies
 			c.retry = retry{}
 		}
@@ -113,53 +114,36 @@ func (l *lease) answer(w *waiter) (*core.Grant, error) {
 
 // exhausted answers a generator that has reached the fence, which was at `before` at the
 // time of the call.
-func (l *lease) exhausted(a *assignment, before int64) (*core.Grant, error) {
+func (l *lease) exhausted(c *claim, before int64) (*core.Grant, error) {
 	if err := l.stalled(); err != nil {
 		return nil, err
 	}
-	if a.fence > before {
-		return a.grant, nil // it has risen
+	if c.Fence > before {
+		return c.grant, nil // it has risen
 	}
-	if now, _ := a.clock.read(); a.left() > 0 {
-		return nil, fmt.Errorf("worker: ids have reached %s, but the clock shows %s: they are drawn faster than the layout allows", show(time.UnixMilli(a.fence)), show(now))
+	if l.left(c) > 0 {
+		return nil, fmt.Errorf("worker: ids have reached %s, but the clock shows %s: they are drawn faster than the layout allows", show(time.UnixMilli(c.Fence)), show(l.cfg.Now()))
 	}
-	a.renewAt = time.Now() // the call waits for the renewal
+	c.renewAt = time.Now() // the call waits for the renewal
 	return nil, nil
 }
 
-// install makes a new assignment the current one.
-func (l *lease) install(a *assignment) {
+// install makes a new claim the current one.
+func (l *lease) install(c *claim) {
 	old := l.current
-	l.current = a
-	if old == nil {
-		return
-	}
-	if a.claim.Worker == old.claim.Worker && old.lost == nil {
-		old.lost = errSuperseded
-	}
-	if old.lost == nil {
+	l.current = c
+	switch {
+	case old == nil:
+	case old.lost == nil:
 		old.grant.SetFenceError(nil) // so that at the fence its generator asks for the new one
 		l.retire(old)
-		return
+	default:
+		old.grant.Revoke(old.lost) // its generator asks for the new one at once
 	}
-	// The generator continues above its last id, which may be ahead of the wall clock,
-	// because the old claim may have begun ahead of it. So the new clock must not be lower.
-	if now, _ := old.clock.read(); a.clock.atLeast(now) {
-		a.renewAt = time.Now()
-	}
-	old.grant.Revoke(old.lost) // it asks for the new one at once
 }
 
-var errSuperseded = errors.New("worker: the worker ID was claimed again, because its claim had expired")
-
-// retire schedules the release of an assignment for when no generator has its grant.
-func (l *lease) retire(a *assignment) {
-	a.retry = retry{}
-	l.retiring = append(l.retiring, a)
-}
-
-// revert makes a retiring assignment, which its generator still uses, the current one
-// again, and retires the new one.
+// revert makes a retiring claim, which its generator still uses, the current one again, and
+// retires the new one.
 func (l *lease) revert(i int) {
 	l.current, l.retiring[i] = l.retiring[i], l.current
 	other := l.retiring[i]
@@ -167,7 +151,7 @@ func (l *lease) revert(i int) {
 	other.retry, l.current.retry = retry{}, retry{}
 	l.current.renewAt = time.Now()
 	if other.lost != nil {
-		l.retiring = slices.Delete(l.retiring, i, i+1)
+		l.drop(other)
 		l.move(claimed)
 	}
 }

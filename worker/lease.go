@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/hung"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -18,20 +18,15 @@ import (
 // When another holder has got the worker ID, ids continue under it up to its fence at most.
 // Meanwhile the lease claims another worker ID, and the generator continues under that one.
 //
-// One goroutine of the lease, its owner, makes all requests to the store. Calls wait for the
-// outcome as long as their context allows.
-//
-// The table of its states is below. To follow its life, read on in owner.go: what is done in each
-// step; requests.go: what the store is asked; outcome.go: what follows its answers; handover.go:
-// what the generator gets; release.go: the end.
+// One goroutine lives a lease's life: it makes one request to the store at a time. The table of
+// its states is below. To follow it, read on in live.go: what is due, and what is done; claim.go:
+// what comes of a claim; handover.go: what the generator gets; release.go: the end.
 type lease struct {
 	cfg       Config
 	store     driver.Store
-	storeType string  // of the store passed to Open, for errors
-	limiter   limiter // of the store, if it has one
-	warner    warner  // the store, if it is one
-
-	wake chan struct{} // wakes the owner
+	storeType string // of the store passed to Open, for errors
+	call      callFunc
+	wake      chan struct{} // wakes the goroutine
 
 	opening    context.Context    // ended when acquire has its outcome
 	endOpening context.CancelFunc // ends it
@@ -39,27 +34,29 @@ type lease struct {
 	end        context.CancelFunc // ends it
 
 	mu       sync.Mutex // held for each change, and for each read, of what follows
-	running  bool       // whether the owner's goroutine runs
+	running  bool       // whether the goroutine runs
 	state    state
-	err      error         // why the lease is over
-	current  *assignment   // what the generator has, or gets next; nil until the first claim
-	retiring []*assignment // to be released when no generator uses them
+	err      error    // why the lease is over
+	current  *claim   // what the generator has, or gets next; nil until the first one is granted
+	retiring []*claim // what is to be released, when no generator has its grant any more
 	claiming claiming
-	requests requests
-	waiting  *waiter // the generator's call of Grant; nil: none
+	renewing context.CancelFunc // cancels the renewal that is under way; nil: none is
+	waiting  *waiter            // the call of Grant that waits; nil: none does
 	ending   ending
 	reports  reports
-	count    struct{ renewals, failures, losses, claims uint64 }
-
-	fenced     time.Time     // since when no id can be issued; zero: ids can be
-	clockAhead time.Duration // of the wall clock, after a jump that the store has not confirmed
+	count    struct{ renewals, failures, losses, forgotten, claims uint64 }
+	fenced   time.Time       // since when no id can be issued; zero: ids can be
+	ids      *core.Generator // the lease's; nil: not made yet
 }
+
+// A callFunc makes a request that may not return when its context is done. It returns then.
+type callFunc func(ctx context.Context, what string, request func() (driver.Lease, error)) (driver.Lease, error)
 
 // Worker returns the worker ID that ids are issued under.
 func (l *lease) Worker() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.current.claim.Worker
+	return l.current.Worker
 }
 
 // Err returns nil until life has ended, and then why: [errReleased] or a [*LostError].
@@ -98,9 +95,6 @@ func (l *lease) acquire(ctx context.Context) (err error) {
 	if waiting != nil {
 		l.run() // to end, or to release what is claimed too late
 	}
-	if err == nil && l.warner != nil && l.cfg.Observer != nil {
-		go l.warn()
-	}
 	return err
 }
 
@@ -110,98 +104,67 @@ func newLease(s driver.Store, cfg Config) (*lease, error) {
 		return nil, err
 	}
 	owned, _ := s.(closer)
-	limits, _ := s.(limiter)
-	warns, _ := s.(warner)
 	storeType := fmt.Sprintf("%T", s)
 	if d := cfg.Datacenter; d != nil {
 		s = datacenterStore{s, *d, *d << cfg.Layout.WorkerBits, values(cfg.Layout.WorkerBits)}
 	}
 	l := &lease{
-		cfg: cfg, store: s, storeType: storeType, limiter: limits, warner: warns, wake: make(chan struct{}, 1),
+		cfg: cfg, store: s, storeType: storeType, wake: make(chan struct{}, 1),
 		claiming: claiming{began: time.Now()},
 		ending:   ending{changed: make(chan struct{}), store: owned},
 		reports:  reports{busy: make(chan struct{}, 1)},
+	}
+	calls := new(hung.Calls)
+	l.call = func(ctx context.Context, what string, request func() (driver.Lease, error)) (driver.Lease, error) {
+		return hung.Do(ctx, calls, what, request)
 	}
 	l.opening, l.endOpening = context.WithCancel(context.Background())
 	l.life, l.end = context.WithCancel(context.Background())
 	return l, nil
 }
 
-// A warner is a store that knows of settings that might lose an acknowledged write.
-type warner interface {
-	Warnings(ctx context.Context) ([]string, error)
-}
-
-// warn reports the store's warnings. It ignores errors: failed renewals report them.
-func (l *lease) warn() {
-	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Timeout)
-	defer cancel()
-	warnings, _ := l.warner.Warnings(ctx)
-	l.mu.Lock()
-	for _, text := range warnings {
-		if l.state < releasing {
-			l.reports.events = append(l.reports.events, core.Event{Kind: StoreWarning, Level: slog.LevelWarn, Namespace: l.cfg.Namespace, Worker: l.current.claim.Worker, Err: errors.New(text)})
-		}
-	}
-	l.mu.Unlock()
-	l.flush()
-}
-
-// A state is where a lease is in its life. One goroutine, the lease's owner (owner.go),
-// moves it from state to state by the transitions below.
+// A state is where a lease is in its life. It moves from state to state by the transitions below.
 type state uint8
 
 const (
 	acquiring state = iota // it has no worker ID yet
 	held                   // the worker ID is the lease's, and is renewed
-	checking               // held, and the store is asked what its clock shows, or whether the lease still has the worker ID
-	rotating               // held, and the generator wants another worker ID
+	rotating               // held, and another worker ID is claimed
 	lost                   // the worker ID is another holder's: another one is claimed
 	releasing              // the lease is over: what it holds is released
 	ended                  // it holds nothing
 )
 
 func (s state) String() string {
-	return [...]string{"acquiring", "held", "checking", "rotating", "lost", "releasing", "ended"}[s]
+	return [...]string{"acquiring", "held", "rotating", "lost", "releasing", "ended"}[s]
 }
 
 // An event moves a lease from one state to the next.
 type event uint8
 
 const (
-	claimed    event = iota // the store has granted a worker ID
-	clockLeapt              // the wall clock is more than maxJump ahead of the ids' time
-	clockBack               // the wall clock is no longer ahead
-	confirmed               // the store's clock agrees with the wall clock, and the worker ID has a holder
-	asked                   // the generator wants another worker ID
-	unasked                 // the generator has not asked again for a while, and no claim was granted
-	taken                   // the worker ID is another holder's
-	doubted                 // the worker ID is another claim's, perhaps an unanswered one of this lease
-	closed                  // Release was called, acquire gave up, or a loss under StopOnLoss
-	drained                 // nothing is left to be released
+	claimed event = iota // the store has granted a worker ID
+	wanted               // another worker ID is needed: the generator asked for one, or the record is locked
+	settled              // no other one is needed any more
+	taken                // the worker ID is not the lease's any more
+	closed               // Release was called, acquire gave up, or a loss under StopOnLoss
+	drained              // nothing is left to be released
 )
 
 func (e event) String() string {
-	return [...]string{"claimed", "clock leapt", "clock back", "confirmed", "asked", "unasked", "taken", "doubted", "closed", "drained"}[e]
+	return [...]string{"claimed", "wanted", "settled", "taken", "closed", "drained"}[e]
 }
 
 // transitions is the whole life of a lease. An event that the table does not have
 // for a state does not change it.
 //
 // The table shows why ids do not stop for good. Each state but ended has a request that is
-// repeated, after a short delay, until the store answers, and every answer leads on. In held,
-// checking and rotating the worker ID is also renewed, so ids continue while another request is
-// tried.
+// repeated, after a short delay, until the store answers, and every answer leads on. In held and
+// rotating the worker ID is also renewed, so ids continue while a claim is tried.
 //
-// A state that claims first repeats a claim that was not answered, as it was (see newClaim), so
-// an answer always settles it: it was granted, and is used or released; or no worker ID is free
-// for it, and it is over. Then the state makes a claim of its own:
-//   - acquiring, lost and rotating use any worker ID that is granted. If none is, they claim
-//     again; rotating ends when the generator has not asked for a while.
-//   - checking claims its own worker ID. Granted, it is held anew. Refused, it has a holder, and
-//     confirmed leads to held, whose renewal finds out whether that is this lease: if not, no
-//     claim is unanswered any more, so taken leads to lost.
-//   - releasing repeats what is unanswered, releases what is granted, and ends.
+// A claim that was not answered is repeated as it was, in any state, until an answer settles it:
+// it was granted, and is used or released; or no worker ID is free for it, and it is over. Only
+// then is another one made.
 var transitions = [...]struct {
 	from state
 	on   event
@@ -210,23 +173,12 @@ var transitions = [...]struct {
 	{acquiring, claimed, held},
 	{acquiring, closed, releasing},
 
-	{held, clockLeapt, checking},
-	{held, doubted, checking},
-	{held, asked, rotating},
+	{held, wanted, rotating},
 	{held, taken, lost},
-	{held, claimed, held}, // the same worker ID, by a claim that was answered late
 	{held, closed, releasing},
 
-	{checking, confirmed, held}, // the worker ID is renewed to the new time
-	{checking, claimed, held},   // the claim had expired; a new one has the worker ID
-	{checking, clockBack, held},
-	{checking, asked, rotating},
-	{checking, taken, lost},
-	{checking, closed, releasing},
-
 	{rotating, claimed, held}, // the worker ID before is released when its generator has left it
-	{rotating, unasked, held},
-	{rotating, doubted, checking},
+	{rotating, settled, held},
 	{rotating, taken, lost},
 	{rotating, closed, releasing},
 
@@ -246,3 +198,5 @@ func (l *lease) move(e event) bool {
 	}
 	return false
 }
+
+var errReleased = errors.New("worker: the lease was released") // why a lease is over after Release

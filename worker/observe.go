@@ -3,31 +3,31 @@ package worker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // The kinds of events of a lease. Their core.Event.Duration is how long ids can continue
 // without a renewal, and Err the reason, if there is one. Elapsed is how long the store took
-// for the request that the event is the outcome of. Lost and Fenced have
-// [slog.LevelError]; Claimed, Renewed, Released and Resumed [slog.LevelInfo]; the others
+// for the request that the event is the outcome of. Lost, Forgotten and Fenced have
+// [slog.LevelError]; Claimed, Renewed, Released, Resumed and StoreChanged [slog.LevelInfo]; the others
 // [slog.LevelWarn]. A failure that repeats, and a renewal that follows no failure, have
 // [slog.LevelDebug].
 const (
-	Claimed          core.EventKind = "claimed"
-	Renewed          core.EventKind = "renewed"
-	RenewFailed      core.EventKind = "renew_failed" // it is repeated within half a second
-	Lost             core.EventKind = "lost"         // another holder has it; ids continue for Duration at most
-	ClaimFailed      core.EventKind = "claim_failed" // the lease has, or had, Worker, and needs another one
-	Released         core.EventKind = "released"
-	ReleaseFailed    core.EventKind = "release_failed" // others can claim it after Config.TTL
-	Fenced           core.EventKind = "fenced"         // ids have reached the fence, and the store fails
-	Resumed          core.EventKind = "resumed"
-	ClockUnconfirmed core.EventKind = "clock_unconfirmed" // it jumped ahead by more than a minute; ids continue on the monotonic clock until the store confirms it
-	StoreWarning     core.EventKind = "store_warning"     // Err names a setting of the store that may lead to duplicate ids
+	Claimed       core.EventKind = "claimed"
+	Renewed       core.EventKind = "renewed"
+	RenewFailed   core.EventKind = "renew_failed" // it is repeated within half a second
+	Lost          core.EventKind = "lost"         // another holder has it; ids continue for Duration at most
+	Forgotten     core.EventKind = "forgotten"    // like Lost, because the store was put back to an earlier state
+	ClaimFailed   core.EventKind = "claim_failed" // the lease has, or had, Worker, and needs another one
+	Released      core.EventKind = "released"
+	ReleaseFailed core.EventKind = "release_failed" // others can claim it when its fence has passed
+	Fenced        core.EventKind = "fenced"         // ids have reached the fence, and the store fails
+	Resumed       core.EventKind = "resumed"
+	StoreChanged  core.EventKind = "store_changed" // another server answers, or the same one after a crash: it may have forgotten, so new claims begin ahead of the clock
 )
 
 // Stats is a snapshot of a generator and its lease: what they have done, and their present state.
@@ -42,13 +42,13 @@ type Stats struct {
 	Renewals     uint64        // acknowledged
 	Failures     uint64        // requests that the store refused or did not answer
 	Losses       uint64        // worker IDs lost to others
+	Forgotten    uint64        // of these, how many because the store was put back to an earlier state
 	Claims       uint64        // worker IDs claimed, the first included
 
-	State       string        // "held"; "checking" (a wall clock that jumped ahead is compared with the store's); "rotating" (to another worker ID); "lost" (another one is claimed); "releasing"; "ended"
-	Failing     error         // what fails at present, a *RetryError; nil when nothing does
-	Since       time.Time     // since when it fails; zero when nothing does
-	FencedSince time.Time     // since when no id can be issued; zero when ids can
-	ClockAhead  time.Duration // by how much the wall clock is ahead of the ids' time, after a jump that the store has not confirmed
+	State       string    // "held"; "rotating" (to another worker ID); "lost" (another one is claimed); "releasing"; "ended"
+	Failing     error     // what fails at present, a *RetryError; nil when nothing does
+	Since       time.Time // since when it fails; zero when nothing does
+	FencedSince time.Time // since when no id can be issued; zero when ids can
 }
 
 // Stats returns a snapshot. Of the generator's figures it has only the worker ID.
@@ -57,12 +57,12 @@ func (l *lease) Stats() Stats {
 	defer l.mu.Unlock()
 	a := l.current
 	st := Stats{
-		Namespace: l.cfg.Namespace, FencingToken: a.claim.FencingToken,
-		Fence: time.UnixMilli(a.fence), Left: l.left(a),
-		Renewals: l.count.renewals, Failures: l.count.failures, Losses: l.count.losses, Claims: l.count.claims,
-		State: l.state.String(), FencedSince: l.fenced, ClockAhead: l.clockAhead,
+		Namespace: l.cfg.Namespace, FencingToken: a.FencingToken,
+		Fence: time.UnixMilli(a.Fence), Left: l.left(a),
+		Renewals: l.count.renewals, Failures: l.count.failures, Losses: l.count.losses, Forgotten: l.count.forgotten, Claims: l.count.claims,
+		State: l.state.String(), FencedSince: l.fenced,
 	}
-	st.Worker = a.claim.Worker
+	st.Worker = a.Worker
 	if st.Failing = l.failing(); st.Failing != nil {
 		var retrying *RetryError
 		if errors.As(st.Failing, &retrying) {
@@ -72,13 +72,17 @@ func (l *lease) Stats() Stats {
 	return st
 }
 
-// left is how long ids can continue under an assignment: not at all if the lease was released or
+// left is how long ids can continue under a claim: not at all if the lease was released or
 // the generator was closed, and to the fence if the worker ID was lost.
-func (l *lease) left(a *assignment) time.Duration {
-	if l.state >= releasing && (done(a.grant) || !errors.As(l.err, new(*LostError))) {
+func (l *lease) left(c *claim) time.Duration {
+	if l.state >= releasing && (done(c.grant) || !errors.As(l.err, new(*LostError))) {
 		return 0
 	}
-	return a.left()
+	left := time.UnixMilli(c.Fence).Sub(l.cfg.Now())
+	if left <= 0 && l.ids != nil && c == l.current { // perhaps a clock that jumped, which ids do not follow beyond the fence
+		left = l.ids.Stats().FenceLeft
+	}
+	return max(left, 0)
 }
 
 // failing is what fails at present, even if ids still continue.
@@ -106,19 +110,14 @@ func (l *lease) stalled() error {
 func (l *lease) stalledRenewal() error { return l.retryError("renew", l.current.retry) }
 
 func (l *lease) stalledClaim() error {
-	r := l.claiming.retry
-	if l.state == checking && l.clockAhead > 0 {
-		r.err = fmt.Errorf("the wall clock has jumped ahead by %v, and the store has not confirmed it: %w", l.clockAhead.Round(time.Millisecond), r.err)
-		return l.retryError("compare the clocks", r)
-	}
-	return l.retryError("claim", r)
+	return l.retryError("claim", l.claiming.retry)
 }
 
 func (l *lease) retryError(op string, r retry) *RetryError {
-	return &RetryError{Op: op, Namespace: l.cfg.Namespace, Worker: l.current.claim.Worker, Failures: r.failures, Since: r.since, Err: r.err}
+	return &RetryError{Op: op, Namespace: l.cfg.Namespace, Worker: l.current.Worker, Failures: r.failures, Since: r.since, Err: r.err}
 }
 
-// A reports is what the observer is told.
+// A reports queues events for the observer.
 type reports struct {
 	events  []core.Event  // not reported yet
 	busy    chan struct{} // holds a value while events are reported
@@ -127,21 +126,28 @@ type reports struct {
 
 // notify queues an event for the observer. first reports whether it is news, and not the
 // repetition of a failure, or of a success.
-func (l *lease) notify(kind core.EventKind, a *assignment, err error, first bool) {
+func (l *lease) notify(kind core.EventKind, c *claim, err error, first bool) {
 	level := slog.LevelWarn
 	switch {
-	case kind == Lost, kind == Fenced:
+	case kind == Lost, kind == Forgotten, kind == Fenced:
 		level = slog.LevelError
 	case !first:
 		level = slog.LevelDebug
-	case kind == Claimed, kind == Renewed, kind == Released, kind == Resumed:
+	case kind == Claimed, kind == Renewed, kind == Released, kind == Resumed, kind == StoreChanged:
 		level = slog.LevelInfo
 	}
-	e := core.Event{Kind: kind, Level: level, Namespace: l.cfg.Namespace, Worker: a.claim.Worker, Elapsed: l.reports.elapsed, Err: err}
-	if a.clock != nil {
-		e.Duration = l.left(a)
+	e := core.Event{Kind: kind, Level: level, Namespace: l.cfg.Namespace, Worker: c.Worker, Elapsed: l.reports.elapsed, Err: err}
+	if c.lost != nil || !done(c.grant) {
+		e.Duration = l.left(c)
 	}
 	l.reports.events = append(l.reports.events, e)
+}
+
+// notifyForgot reports that the store has raised the floor.
+func (l *lease) notifyForgot(c *claim, got driver.Lease) {
+	if got.Forgot {
+		l.notify(StoreChanged, c, nil, true)
+	}
 }
 
 // flushWithin is flush, but waits only until ctx is done, and at most observerGrace: the observer
@@ -200,14 +206,14 @@ func (g *Generator) Metrics() []core.Metric {
 			Help: "Renewals that the store has acknowledged."},
 		core.Metric{Name: "snowkey.lease.losses", Unit: "{loss}", Counter: true, Value: float64(st.Losses),
 			Help: "Worker IDs lost to other holders."},
+		core.Metric{Name: "snowkey.lease.forgotten", Unit: "{loss}", Counter: true, Value: float64(st.Forgotten),
+			Help: "Worker IDs lost because the store was put back to an earlier state."},
 		core.Metric{Name: "snowkey.lease.failures", Unit: "{request}", Counter: true, Value: float64(st.Failures),
 			Help: "Requests that the store refused or did not answer."},
 		core.Metric{Name: "snowkey.lease.failing", Unit: "s", Value: secondsSince(st.Since),
 			Help: "For how long requests to the store have been failing; 0 if the last one did not."},
 		core.Metric{Name: "snowkey.lease.fenced", Unit: "s", Value: secondsSince(st.FencedSince),
 			Help: "For how long no id could be issued; 0 while ids can."},
-		core.Metric{Name: "snowkey.lease.clock_ahead", Unit: "s", Value: st.ClockAhead.Seconds(),
-			Help: "How far the wall clock is ahead of the ids' time after a jump that the store has not confirmed."},
 	)
 	labels := map[string]string{"snowkey.namespace": st.Namespace}
 	for i := range list {

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ import (
 //
 // While the store fails with an error that may be temporary, Release retries until ctx is
 // done, for at most Config.ClaimWait. If the store still fails, Release returns its error,
-// and others can claim the worker ID after Config.TTL; Release may be called again. A
+// and others can claim the worker ID when its fence has passed by MaxSkew; Release may be called again. A
 // second Release, and one after a loss, returns nil.
 //
 // When Release returns, the observer has all events, unless ctx is done or the observer takes
@@ -30,7 +31,6 @@ func (l *lease) Release(ctx context.Context) error {
 	l.close(errReleased)
 	for _, a := range l.retiring {
 		a.retry = retry{} // it is tried again now
-		l.state = releasing
 	}
 	l.ending.releases++
 	l.mu.Unlock()
@@ -54,8 +54,7 @@ func (l *lease) checkRelease(ctx context.Context, began time.Time) (changed <-ch
 			l.ending.releases--
 		}
 	}()
-	claims := slices.ContainsFunc(l.requests.calls, func(c *call) bool { return c.kind == claimCall && c.status == pending })
-	if len(l.retiring) == 0 && !claims {
+	if len(l.retiring) == 0 && (l.claiming.pending == nil || l.claiming.retry.failures > maxResolves) {
 		return nil, nil
 	}
 	for _, a := range l.retiring {
@@ -73,16 +72,16 @@ func (l *lease) checkRelease(ctx context.Context, began time.Time) (changed <-ch
 	}
 }
 
-func (l *lease) notReleased(a *assignment, err error) error {
+func (l *lease) notReleased(a *claim, err error) error {
 	l.notify(ReleaseFailed, a, err, true)
-	next := fmt.Sprintf("others can claim it in %v", l.cfg.TTL)
+	next := fmt.Sprintf("others can claim it in %v", max(time.UnixMilli(a.Fence).Sub(l.cfg.Now()), 0).Round(time.Second)+cmp.Or(l.cfg.MaxSkew, l.cfg.FenceWindow/3))
 	if l.cfg.NoExpiry {
 		next = "call Close again, or free it by the store's Admin"
 	}
-	return fmt.Errorf("worker: worker ID %d of namespace %q is not released; %s: %w", a.claim.Worker, l.cfg.Namespace, next, err)
+	return fmt.Errorf("worker: worker ID %d of namespace %q is not released; %s: %w", a.Worker, l.cfg.Namespace, next, err)
 }
 
-// close ends the lease for its generator at once; the owner then releases its claims. If
+// close ends the lease for its generator at once; its goroutine then releases its claims. If
 // the lease is over already, as after a loss, close only closes its grants.
 func (l *lease) close(why error) {
 	open := make([]*core.Grant, 0, 1)
@@ -97,11 +96,8 @@ func (l *lease) close(why error) {
 		if l.current != nil && l.current.lost == nil && !slices.Contains(l.retiring, l.current) {
 			l.retire(l.current)
 		}
-		for _, c := range l.requests.calls {
-			if c.kind == renewCall {
-				c.status = late
-				c.cancel()
-			}
+		if l.renewing != nil {
+			l.renewing()
 		}
 		l.reply(nil, why)
 		l.claiming.retry, l.fenced = retry{}, time.Time{}
@@ -115,8 +111,8 @@ func (l *lease) close(why error) {
 	}
 }
 
-// wantsRelease reports whether the owner should (still) try to release an assignment.
-func (l *lease) wantsRelease(a *assignment) bool {
+// wantsRelease reports whether to try, or try again, to release a claim.
+func (l *lease) wantsRelease(a *claim) bool {
 	if l.state < releasing {
 		return done(a.grant)
 	}

@@ -75,15 +75,14 @@ func (c Claim) Decide(s State) (Change, error) {
 	}
 	s.Namespace = ns
 	if s.Missing {
-		if s.Count == 0 {
+		if s.Count == 0 || s.Index != nil && !s.Made {
+			if s.Index != nil && !s.Index.Missing && s.Index.Forgot() { // one more namespace would hide that one is missing
+				ch, _, err := s.Index.recovery()
+				return Change{Index: ch.Namespace}, err
+			}
 			return c.make(), nil
 		}
-		if s.New {
-			ns.Incarnation, ns.Since, ns.Seen = s.Server, s.Now, s.Count
-		} else {
-			ns = s.recorded()
-		}
-		return Change{Namespace: &ns}, nil
+		return s.newNamespace()
 	}
 	if ch, needed, err := s.recovery(); needed || err != nil {
 		return ch, err

@@ -48,7 +48,7 @@ func Transact(ctx context.Context, decide func(State) (Change, error), read func
 			if err != nil {
 				return false, err
 			}
-			if ch.Namespace == nil && ch.Make == nil && ch.Record == nil {
+			if ch.Index == nil && ch.Namespace == nil && ch.Make == nil && ch.Record == nil {
 				l = ch.Lease
 				return true, nil
 			}

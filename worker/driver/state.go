@@ -69,13 +69,19 @@ func (rec Record) heldUnder(claimID string, fencingToken int64) bool {
 }
 
 // A State is what a store has read, in one statement, of a namespace.
+//
+// A store may keep an index of its namespaces, so that it knows a new namespace from one that was
+// forgotten. The index is one more namespace, without a name, a layout and records. Its Count and
+// Seen are those of the namespaces. Without an index, New decides.
 type State struct {
 	Now    int64  // the store's clock
 	Server string // the incarnation of the server that has answered
 
 	Namespace Namespace
-	Missing   bool // there is no such namespace
-	New       bool // it is missing, and was certainly never there
+	Missing   bool   // there is no such namespace, or it was only made
+	Made      bool   // it is missing, and was made: see Change.Make
+	New       bool   // it is missing, and was certainly never there
+	Index     *State // if it is missing, that of the store's namespaces; nil: the store has none
 
 	Count   int64    // of the namespace's records
 	Records []Record // for Renew and Release at least that of the worker ID; for Claim, see there
@@ -104,13 +110,22 @@ func (s State) find(worker int64) (Record, bool) {
 	return Record{}, false
 }
 
-// A Change is what a store writes. It writes only what is set, if what State has is unchanged
-// (Namespace: the namespace, or that it is missing; Record: the record, and of the namespace
-// Floor, Seen and Incarnation, which must also be that of the server that writes). It then
-// decides again, unless Record is set, or nothing: that is the last change.
+// A Change is what a store writes. It writes only what is set, if what State has is unchanged:
+//
+//   - Namespace: the namespace, or that it is missing.
+//   - Make: the same, Count, and those of the index. Records that are made after others were
+//     deleted would hide that.
+//   - Index: as Namespace, of the index.
+//   - Record: the record, and of the namespace Floor and Seen. The incarnation that is recorded
+//     must be that of the server that writes. But if it was not when the State was read (a
+//     renewal when the floor may not rise), it must still be another, and the fence of the
+//     record ahead of the clock.
+//
+// It then decides again, unless Record is set, or nothing: that is the last change.
 type Change struct {
+	Index     *Namespace // is written instead of State.Index.Namespace
 	Namespace *Namespace // is written instead of State.Namespace
-	Make      *int64     // an unused record is made of this worker ID; [Any]: of up to [MakeAtOnce] worker IDs, the lowest that have none
+	Make      *int64     // an unused record is made of this worker ID; [Any]: of up to [MakeAtOnce] worker IDs, the lowest that have none. With an index, the namespace is made too, if it is missing
 	Record    *Record    // is written instead of the one of its worker ID
 	Lease     Lease      // the result, if Namespace and Make are nil
 }
@@ -145,6 +160,38 @@ func (s State) recovery() (ch Change, needed bool, err error) {
 		return ch, false, nil
 	}
 	return Change{Namespace: &ns}, true, nil
+}
+
+// newNamespace returns the change that begins a namespace, or one of the index, which must be right
+// before. A namespace that may have been forgotten begins above every fence that it may have had.
+func (s State) newNamespace() (Change, error) {
+	ns := s.Namespace
+	if s.Index == nil {
+		ns.Incarnation, ns.Since, ns.Seen = s.Server, s.Now, s.Count
+		if !s.New || slices.ContainsFunc(s.Records, func(rec Record) bool { return rec.FencingToken > 0 }) {
+			ns = s.recorded()
+		}
+		return Change{Namespace: &ns}, nil
+	}
+	index := *s.Index
+	had := index.Namespace
+	index.Namespace.FenceWindow, index.Namespace.MaxSkew = max(had.FenceWindow, ns.FenceWindow), max(had.MaxSkew, ns.MaxSkew)
+	if index.Missing {
+		index.Index, index.Namespace.Version = nil, Version
+		ch, err := index.newNamespace()
+		return Change{Index: ch.Namespace}, err
+	}
+	if ch, needed, err := index.recovery(); needed || err != nil {
+		return Change{Index: ch.Namespace}, err
+	}
+	if index.Namespace != had {
+		return Change{Index: &index.Namespace}, nil
+	}
+	ns.Incarnation, ns.Since, ns.Seen = s.Server, s.Now, s.Count
+	if had.Floor > 0 {
+		ns.Floor = max(had.Floor, had.Since+ns.step())
+	}
+	return Change{Namespace: &ns}, nil
 }
 
 // Raise is the change of Admin.Raise. Records must have all records.

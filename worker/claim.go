@@ -1,0 +1,284 @@
+package worker
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/backoff"
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+)
+
+// A claim is one that the store has granted, and the core's grant made of it.
+type claim struct {
+	driver.Lease // Fence is the highest that the store has acknowledged
+
+	id      string
+	grant   *core.Grant // replaced by regrant
+	renewAt time.Time   // when the next renewal is due
+	renewed time.Time   // when it was granted, or renewed last
+	lost    error       // why the worker ID is not the claim's any more; nil: it is
+	retry   retry       // of its renewal while it is current, and then of its release
+
+	releaseSent bool // the store was asked to release it
+}
+
+// A claiming is the claim that the lease makes, or the next one.
+type claiming struct {
+	pending *driver.Claim // whose outcome is not known; nil: none
+	unknown bool          // an attempt at pending was not answered, so it may have been granted
+	retry   retry
+	began   time.Time // of acquire
+	expiry  time.Time // with RequirePreferred: when the worker ID's present claim expires
+	since   time.Time // of the generator's first call for another worker ID
+	last    time.Time // of its last call
+	evading bool      // another worker ID is claimed because the record of the present one is locked
+}
+
+// rotationLasts is how long a call of the generator for another worker ID is valid.
+const rotationLasts = time.Second
+
+// claim makes the claim that is due. A claim whose answer was lost is repeated as it was, but
+// for the time, whatever the state needs by now: the store may have granted it already.
+func (l *lease) claim() {
+	l.mu.Lock()
+	if err := l.outOfTime(); err != nil {
+		l.failedClaim(err)
+		l.mu.Unlock()
+		return
+	}
+	if l.claiming.pending == nil {
+		l.claiming.pending, l.claiming.unknown = l.newClaim(), false
+	}
+	c := *l.claiming.pending
+	c.Now = l.cfg.Now().UnixMilli()
+	l.mu.Unlock()
+	got, err := l.ask(context.Background(), "claim", func(ctx context.Context) (driver.Lease, error) { return l.store.Claim(ctx, c) })
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer l.asked()
+	if err != nil {
+		l.failedClaim(checkedSkew(err, l.cfg.Now()))
+		return
+	}
+	l.granted(c, got)
+}
+
+func (l *lease) newClaim() *driver.Claim {
+	cfg := &l.cfg
+	c := &driver.Claim{
+		Namespace: cfg.Namespace, Layout: driver.Fingerprint(cfg.Layout), WorkerIDs: cfg.Layout.WorkerIDs(),
+		Preferred: -1, RequirePreferred: cfg.RequirePreferred, Exclude: -1, ClaimID: rand.Text(), Owner: cfg.Owner,
+		FenceWindow: cfg.FenceWindow.Milliseconds(), MaxSkew: cfg.MaxSkew.Milliseconds(),
+	}
+	if cfg.Preferred != nil {
+		c.Preferred = *cfg.Preferred
+	}
+	switch {
+	case l.state == rotating:
+		c.Exclude = l.current.Worker
+	case l.current != nil: // the fence of what was lost does not rise any more, so no id passes it
+		c.Former = driver.Former{Worker: l.current.Worker, ClaimID: l.current.id, FencingToken: l.current.FencingToken, Unused: l.current.Fence}
+	}
+	return c
+}
+
+// outOfTime is why no worker ID can be claimed at this time, whatever the store says.
+func (l *lease) outOfTime() error {
+	now := l.cfg.Now()
+	switch {
+	case !now.Before(l.cfg.Layout.End()):
+		return fmt.Errorf("%w: it ended at %s, and it is %s", core.ErrTimestampExhausted, show(l.cfg.Layout.End()), show(now))
+	case now.Before(l.cfg.Layout.Epoch):
+		return fields.Error("worker", "Layout.Epoch", show(l.cfg.Layout.Epoch), "is in the future: the time is "+show(now))
+	}
+	return nil
+}
+
+// granted makes a new claim the current one. If no other worker ID is needed any more, because
+// acquire gave up, or the present one can be renewed again, it is released.
+func (l *lease) granted(r driver.Claim, got driver.Lease) {
+	l.claiming.pending = nil
+	c, err := l.newGrant(r, got)
+	if err == nil && l.state == rotating && !l.claiming.evading && got.Start > l.cfg.Now().UnixMilli() {
+		c.grant.Close()
+		err = errAhead
+	}
+	if err != nil {
+		if c != nil {
+			l.retire(c)
+		}
+		l.failedClaim(err)
+		return
+	}
+	l.count.claims++
+	l.notifyForgot(c, got)
+	if !l.move(claimed) {
+		c.grant.Close()
+		l.retire(c)
+		return
+	}
+	l.claiming.evading = false
+	l.install(c)
+	l.notify(Claimed, c, nil, true)
+}
+
+var errAhead = errors.New("worker: the clock stepped back, and the ids of each other worker ID begin ahead of it")
+
+// newGrant makes a claim of a lease. If the lease does not match the request, or begins beyond the
+// layout's time, it returns an error, and a claim that only needs to be released. That is nil
+// if nothing in the store's answer can be relied upon.
+func (l *lease) newGrant(r driver.Claim, got driver.Lease) (*claim, error) {
+	cfg, now := &l.cfg, time.Now()
+	c := &claim{Lease: got, id: r.ClaimID, renewed: now, renewAt: now.Add(l.cfg.renewIn())}
+	err := r.CheckLease(got)
+	if d := cfg.Datacenter; d != nil && got.Worker>>cfg.Layout.WorkerBits != *d {
+		err = fmt.Errorf("worker: the store's lease does not match the claim: worker ID %d is not of datacenter %d", got.Worker, *d)
+	}
+	if err != nil {
+		if got.Fence <= got.Start {
+			return nil, err // a release could lower the fence below ids; the claim expires instead
+		}
+		c.Start = got.Fence // none of its time is given back
+	} else if c.grant, err = core.NewGrant(cfg.Layout, got.Worker, time.UnixMilli(got.Start), time.UnixMilli(got.Fence)); err != nil {
+		err = fmt.Errorf("worker: worker ID %d: %w", got.Worker, err)
+	}
+	if err != nil {
+		c.grant, _ = core.NewGrant(cfg.Layout, 0, time.Time{}, time.Time{}) // worker ID 0 without times cannot fail
+		c.grant.Close()
+		return c, err
+	}
+	if l.left(c) < cfg.FenceWindow/2 || cfg.NoExpiry { // a claim that was found again may be old; NoExpiry is of renewals
+		c.renewAt = now
+	}
+	return c, nil
+}
+
+// failedClaim acts on a claim that was refused or not answered.
+func (l *lease) failedClaim(err error) {
+	var none *NoWorkerIDError
+	// Stores compare clocks and layouts before they look for the claim ID. So nothing was
+	// granted, unless an earlier attempt was not answered.
+	answered := errors.As(err, &none) || errors.As(err, new(*FloorError))
+	if answered || driver.IsPermanent(err) && !l.claiming.unknown {
+		l.claiming.pending = nil
+	} else {
+		l.claiming.unknown = true
+	}
+	l.claiming.retry.failed(err, maxDelay, l.cfg.rand)
+	if l.state == acquiring {
+		if l.givesUp(err, none) {
+			l.close(err)
+		}
+		return
+	}
+	l.count.failures++
+	if l.state >= releasing {
+		return
+	}
+	stalled := l.stalledClaim()
+	l.notify(ClaimFailed, l.current, stalled, l.claiming.retry.failures == 1)
+	if l.state == lost {
+		l.current.grant.SetFenceError(stalled)
+	}
+	l.reply(nil, stalled)
+	if !l.claiming.evading && time.Since(l.claiming.last) > rotationLasts {
+		l.move(settled)
+	}
+}
+
+// givesUp reports whether acquire returns after a failed claim instead of retrying.
+func (l *lease) givesUp(err error, none *NoWorkerIDError) bool {
+	c := &l.claiming
+	if driver.IsPermanent(err) {
+		return true
+	}
+	if l.cfg.waitForExpiry && none != nil && none.Wait > 0 {
+		expiry := time.Now().Add(none.Wait)
+		if c.expiry.IsZero() {
+			c.expiry = expiry
+		}
+		renewed := expiry.Sub(c.expiry) > l.cfg.RenewInterval/2 // its holder is alive
+		return renewed || c.retry.at.Sub(c.expiry) > time.Second
+	}
+	if !c.expiry.IsZero() && c.retry.at.Sub(c.expiry) <= time.Second {
+		return false // a failure meanwhile
+	}
+	return c.retry.at.Sub(c.began) > l.cfg.ClaimWait
+}
+
+// checkedSkew replaces a SkewError that may only show a slow answer: that makes this
+// machine's clock look slow. A fast clock is fast, however long the answer took.
+func checkedSkew(err error, now time.Time) error {
+	var skew *SkewError
+	if errors.As(err, &skew) && skew.Store.Sub(now) <= skew.Max && skew.Local.Before(skew.Store) {
+		return fmt.Errorf("worker: the store answered too slowly to compare the clocks: %v", err) //nolint:errorlint // it is not to be found as a SkewError
+	}
+	return err
+}
+
+// regrant replaces the grant by one of the part of the interval that it has not used.
+func (c *claim) regrant(l core.Layout) error {
+	from, fence := c.grant.Close(), time.UnixMilli(c.Fence)
+	if from.After(fence) { // the last tick is used up, and ends after the fence
+		fence = from
+	}
+	grant, err := core.NewGrant(l, c.Worker, from, fence)
+	if err != nil {
+		return fmt.Errorf("worker: worker ID %d: %w", c.Worker, err)
+	}
+	c.grant = grant
+	return nil
+}
+
+func done(g *core.Grant) bool {
+	select {
+	case <-g.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// retire schedules the release of a claim for when no generator has its grant.
+func (l *lease) retire(c *claim) {
+	c.retry = retry{}
+	l.retiring = append(l.retiring, c)
+}
+
+// drop forgets a claim that was to be released.
+func (l *lease) drop(c *claim) {
+	l.retiring = slices.DeleteFunc(l.retiring, func(other *claim) bool { return other == c })
+}
+
+// A retry delays the attempts at one request. The zero value is due at once.
+type retry struct {
+	failures int // in a row
+	since    time.Time
+	last     time.Time
+	at       time.Time // when the next attempt is due
+	err      error     // why the last one failed
+}
+
+// maxDelay is the longest delay before a request that may succeed is repeated.
+const maxDelay = 500 * time.Millisecond
+
+// failed notes a failure. The next attempt is due after a random delay that doubles
+// with each failure, up to longest.
+func (r *retry) failed(err error, longest time.Duration, random func() float64) {
+	now := time.Now()
+	if r.failures++; r.failures == 1 {
+		r.since = now
+	}
+	r.last = now
+	r.err = err
+	r.at = now.Add(backoff.Backoff{Max: longest, Rand: random}.Delay(r.failures))
+}
+
+// waiting reports whether the next attempt is delayed because the last one failed.
+func (r *retry) waiting() bool { return r.failures > 0 && time.Now().Before(r.at) }
