@@ -175,8 +175,8 @@ func TestDoctorGreatest(t *testing.T) {
 	}
 }
 
-// exec executes statements.
-func exec(t *testing.T, db *sql.DB, statements ...string) {
+// execute executes statements.
+func execute(t *testing.T, db *sql.DB, statements ...string) {
 	t.Helper()
 	for _, statement := range statements {
 		if _, err := db.ExecContext(t.Context(), statement); err != nil {
@@ -209,10 +209,10 @@ func TestDoctorNumbers(t *testing.T) {
 	d.want(t, "floor", doctor.OK, "")
 	d.want(t, "worker IDs", doctor.OK, "0 of 1024")
 	d.want(t, "worker IDs held twice", doctor.OK, "none")
-	exec(t, db, "CREATE TABLE copied AS SELECT * FROM snow_lease", "DROP TABLE snow_lease", "ALTER TABLE copied RENAME TO snow_lease", "DELETE FROM snow_lease WHERE worker_id < 6")
+	execute(t, db, "CREATE TABLE copied AS SELECT * FROM snow_lease", "DROP TABLE snow_lease", "ALTER TABLE copied RENAME TO snow_lease", "DELETE FROM snow_lease WHERE worker_id < 6")
 	now := time.Now()
 	row := func(number int, owner, state string, until time.Duration) {
-		exec(t, db, fmt.Sprintf("INSERT INTO snow_lease (namespace, worker_id, claim_id, fencing_token, start, fence, owner, state) VALUES ('default', %d, 't', 1, 0, %d, '%s', '%s')", number, now.Add(until).UnixMilli(), owner, state))
+		execute(t, db, fmt.Sprintf("INSERT INTO snow_lease (namespace, worker_id, claim_id, fencing_token, start, fence, owner, state) VALUES ('default', %d, 't', 1, 0, %d, '%s', '%s')", number, now.Add(until).UnixMilli(), owner, state))
 	}
 	row(1, "well", "held", 24*time.Hour) // a clock was fast
 	row(2, "ending", "held", 2*time.Second)
@@ -254,12 +254,12 @@ func TestDoctorForgot(t *testing.T) {
 		t.Fatal(got.err)
 	}
 	id := strings.TrimSpace(got.out)
-	exec(t, db, "CREATE TABLE orders (id bigint)", "INSERT INTO orders VALUES ("+id+")")
+	execute(t, db, "CREATE TABLE orders (id bigint)", "INSERT INTO orders VALUES ("+id+")")
 	const largest = "largest id of orders.id"
 	args := []string{"--dsn", file, "--table", "orders"}
 	examine(t, Env{}, args...).want(t, largest, doctor.OK, "not ahead of now")
 
-	exec(t, db, "UPDATE snow_lease SET fence = 1 WHERE fence > 0") // as a copy over the file in place
+	execute(t, db, "UPDATE snow_lease SET fence = 1 WHERE fence > 0") // as a copy over the file in place
 	examine(t, Env{}, args...).want(t, largest, doctor.Fail, id+" of 20")
 	if got := run(t, "workers", "floor", "--dsn", file, "--namespace", "default"); got.code != 0 || !strings.Contains(got.err, `the floor of namespace "default" is 20`) {
 		t.Errorf("exit code %d: %s%s", got.code, got.out, got.err)
@@ -271,9 +271,9 @@ func TestDoctorForgot(t *testing.T) {
 		t.Errorf("%s%s", got.out, got.err)
 	}
 
-	exec(t, db, "UPDATE snow_namespace SET incarnation = 'another' WHERE namespace = 'default'")
+	execute(t, db, "UPDATE snow_namespace SET incarnation = 'another' WHERE namespace = 'default'")
 	examine(t, Env{}, args...).want(t, "incarnation", doctor.Warn, "another, since ")
-	exec(t, db, "DELETE FROM snow_lease")
+	execute(t, db, "DELETE FROM snow_lease")
 	examine(t, Env{}, args...).want(t, "worker IDs", doctor.OK, "0 of 1024")
 	for range 6 {
 		if got := run(t, "workers", "floor", "--dsn", file, "--namespace", "default"); got.code != 0 {
@@ -286,7 +286,7 @@ func TestDoctorForgot(t *testing.T) {
 // Records that are missing are not those of a store that is new.
 func TestDoctorMissing(t *testing.T) {
 	file, db := leaseFile(t)
-	exec(t, db, "DELETE FROM snow_lease WHERE worker_id > 0")
+	execute(t, db, "DELETE FROM snow_lease WHERE worker_id > 0")
 	examine(t, Env{}, "--dsn", file).want(t, "incarnation", doctor.Warn, "records of worker IDs are missing")
 	d := examine(t, Env{}, "--dsn", file, "--namespace", "orders")
 	d.want(t, "namespaces", doctor.Warn, `"default"`)

@@ -40,14 +40,10 @@ Do this when the store was put back to an earlier state in a way that it cannot 
 ("doctor --table" finds an id above the fence of its worker ID), when it was restored
 from a snapshot of etcd, and when claims are refused because fences or the floor are far
 ahead of the clock, after a clock was fast. Ids then begin at the floor, ahead of the
-clock: by as much as the furthest fence, or else by two FenceWindows or so.
-
-The name of the namespace is required, as the confirmation.`
+clock: above the furthest fence, or else by FenceWindow and MaxSkew, 40s by default.`
 
 const windowAbout = `Let the generators of a namespace have a FenceWindow of up to DURATION. Its first generator
-has set the largest. It cannot be made smaller. The floor rises, as by "workers floor".
-
-The name of the namespace is required, as the confirmation.`
+has set the largest. It cannot be made smaller. The floor rises, as by "workers floor".`
 
 func (a *app) workersCommand() *cobra.Command {
 	listed, freed, raised, widened := &storeFlags{}, &storeFlags{}, &storeFlags{}, &storeFlags{}
@@ -82,6 +78,10 @@ func (a *app) workersCommand() *cobra.Command {
 			return a.raise(cmd.Context(), widened, d)
 		})
 	widened.add(window, "dsn", "store of the worker IDs")
+	for _, p := range []*storeFlags{raised, widened} {
+		f := p.flags.Lookup("namespace")
+		f.Usage, f.DefValue = "`NAMESPACE` that is changed, also if it is \"default\"; required", ""
+	}
 	return parent("workers", "list and free worker IDs, and raise the floor", "List the leased worker IDs of a store, free one whose holder is gone, and raise the floor of\na namespace, or its FenceWindow.",
 		"  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers floor --namespace default --dsn postgres://localhost/app", "list, free, floor or window", list, free, floor, window)
 }
