@@ -15,11 +15,15 @@
 // # Guarantees
 //
 // No two generators of a namespace issue the same id, whatever their clocks do, however long
-// a process is paused, and whichever requests and answers are lost, late or repeated. A time
-// to live cannot guarantee that, because a paused process wakes up and continues under a
-// worker ID that has expired. A fence can. For each worker ID the store records the instant
-// up to which ids may be issued. The holder raises this fence before its ids reach it, and
-// the next holder starts at the fence.
+// a process is paused, and whichever requests and answers are lost, late or repeated. For each
+// worker ID the store records a fence: the instant up to which ids may be issued. The holder
+// raises it before its ids reach it, and the next holder starts at the fence.
+//
+// This holds also if the store forgets what it has acknowledged: after a failover to a replica
+// that lacks the last writes, a restore, a crash without a flushed log, or when somebody has
+// emptied its tables. Then another server, or another life of it, answers, and claims start above
+// every fence that may be forgotten: up to 40 seconds ahead of the clock, with the defaults. A
+// lease that is renewed in time notices nothing, except that the observer gets [StoreChanged].
 //
 // While the store does not answer, ids continue for at least FenceWindow − RenewInterval, 20
 // seconds by default. Then calls fail at once with core.ErrFenced, which wraps a
@@ -27,23 +31,26 @@
 // store is back. When a worker ID is lost, the generator claims another one, and continues
 // under it. [Generator.Failing] says what fails and since when.
 //
-// After Close a worker ID is free at once, and after a crash when Config.TTL has passed.
+// After Close a worker ID is free at once, and after a crash when its fence has passed by
+// Config.MaxSkew: 40 seconds after the last renewal.
 //
 // # Limits
 //
-// Uniqueness rests on these conditions, and on nothing about clocks:
+// Uniqueness rests on these conditions:
 //
-//   - The store does not lose a write that it has acknowledged. The stores refuse settings
-//     that are known to allow it.
+//   - A server of the store that was succeeded by another acknowledges nothing any more: no
+//     split brain.
+//   - The clocks of a server and of its successor differ by at most Config.MaxSkew, and so do
+//     a server's before and after a restart. Clocks of generators may show anything: a claim is
+//     refused if this machine's clock and the store's differ by more.
+//   - What an operator has raised by snowkey workers floor or window, and a floor that is still
+//     ahead of the clock, is not forgotten.
 //   - A holder's memory is not copied while it runs: no fork, and no restored or cloned
-//     snapshot of a running machine.
+//     snapshot of a running machine; nor is the memory of a server of the store.
 //   - All generators of the namespace have its layout, and no other program makes ids for
 //     the same tables.
+//   - A file of SQLite is not overwritten in place while a program uses it.
 //   - The layout's time has not ended.
-//
-// A claim fails if this machine's clock and the store's differ by more than Config.MaxSkew.
-// Ids may begin ahead of the clock, by at most Config.MaxLead, if the holder before had a
-// fast clock.
 //
 // # Assigned worker IDs
 //

@@ -8,18 +8,17 @@ import (
 	"time"
 )
 
-// A Limiter limits the requests to one store, for all leases that share it. At most 16 requests are
-// under way. After one that the store did not answer, requests are made one by one, 40 a second,
-// until the store answers one. The zero value is ready for use.
+// A Limiter limits the requests to one store, for all leases that share it: 16 are under way at
+// most. After one that the store did not answer, 40 requests a second are made, until the store
+// answers one. The zero value is ready for use.
 //
 // A store has one as a field, and makes the requests of its leases by [Limiter.Do].
 type Limiter struct {
-	mu      sync.Mutex
-	running int         // requests under way
-	waiting []chan bool // requests that wait, in the order in which they came; each gets a value when it may be made
-	failed  error       // of the last request, if the store did not answer it
-	next    time.Time   // while failed: when the next one may be made
-	timed   bool        // a timer admits the next one
+	mu        sync.Mutex
+	slots     chan struct{} // holds a value for each request under way
+	failed    error         // of the last request, if the store did not answer it
+	next      time.Time     // while failed: when the next request may be made
+	recovered chan struct{} // while failed: closed when the store has answered
 }
 
 const (
@@ -29,87 +28,75 @@ const (
 
 // Do calls ask when its turn has come. If ctx is done before, it returns an error with the last
 // failure of the store, and has not called ask.
-func (l *Limiter) Do(ctx context.Context, ask func() error) error {
-	turn := make(chan bool, 1)
+func (l *Limiter) Do(ctx context.Context, ask func() error) (err error) {
 	l.mu.Lock()
-	l.waiting = append(l.waiting, turn)
-	l.admit()
+	if l.slots == nil {
+		l.slots = make(chan struct{}, limitRunning)
+	}
+	slots := l.slots
 	l.mu.Unlock()
 	select {
-	case <-turn:
+	case slots <- struct{}{}:
+		defer func() { <-slots }()
 	case <-ctx.Done():
-		if !l.leave(turn) {
-			l.end(nil, false) // its turn came just now
-		}
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if l.failed != nil {
-			return fmt.Errorf("driver: %w, and the requests of other leases fail: %w", ctx.Err(), l.failed)
-		}
-		return fmt.Errorf("driver: %w, in the queue of the store's requests", ctx.Err())
+		return l.overdue(ctx)
 	}
-	err := errors.New("driver: the request panicked")
-	defer func() { l.end(err, true) }()
+	if turn, recovered := l.turn(); recovered != nil {
+		timer := time.NewTimer(time.Until(turn))
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-recovered:
+		case <-ctx.Done():
+			return l.overdue(ctx)
+		}
+	}
 	err = ask()
+	l.note(err)
 	return err
 }
 
-// leave removes a request from the queue. It reports false if that has been admitted.
-func (l *Limiter) leave(turn chan bool) bool {
+// turn is when a request may be made, unless recovered, which is nil while nothing fails, is closed
+// before.
+func (l *Limiter) turn() (at time.Time, recovered <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i, other := range l.waiting {
-		if other == turn {
-			l.waiting = append(l.waiting[:i], l.waiting[i+1:]...)
-			return true
-		}
+	if l.failed == nil {
+		return at, nil
 	}
-	return false
+	at = l.next
+	if now := time.Now(); at.Before(now) {
+		at = now
+	}
+	l.next = at.Add(limitInterval)
+	return at, l.recovered
 }
 
-// end notes the outcome of a request, if it was made.
-func (l *Limiter) end(err error, made bool) {
+// note notes the outcome of a request.
+func (l *Limiter) note(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.running--
 	switch {
-	case !made || errors.Is(err, context.Canceled): // says nothing about the store
-	case answered(err):
-		l.failed = nil
-	default:
+	case errors.Is(err, context.Canceled): // by the lease
+	case !answered(err):
 		if l.failed == nil {
-			l.next = time.Now().Add(limitInterval)
+			l.recovered = make(chan struct{})
 		}
 		l.failed = err
-	}
-	l.admit()
-}
-
-// admit lets requests pass; l.mu is held.
-func (l *Limiter) admit() {
-	for len(l.waiting) > 0 && l.running < limitRunning {
-		if l.failed != nil {
-			now := time.Now()
-			if wait := l.next.Sub(now); wait > 0 {
-				if !l.timed {
-					l.timed = true
-					time.AfterFunc(wait, l.tick)
-				}
-				return
-			}
-			l.next = now.Add(limitInterval)
-		}
-		l.running++
-		l.waiting[0] <- true
-		l.waiting = l.waiting[1:]
+	case l.failed != nil:
+		l.failed = nil
+		close(l.recovered)
 	}
 }
 
-func (l *Limiter) tick() {
+// overdue is the error of a request that was not made.
+func (l *Limiter) overdue(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.timed = false
-	l.admit()
+	if l.failed != nil {
+		return fmt.Errorf("%w before its turn, and other requests to the store fail: %w", ctx.Err(), l.failed)
+	}
+	return fmt.Errorf("%w before its turn among the requests to the store", ctx.Err())
 }
 
 // answered reports whether an error is the store's answer, and not the lack of one.
