@@ -263,11 +263,11 @@ const (
 	generatorVersion = 1
 	generatorParts   = `SELECT count(*) FILTER (WHERE has), coalesce(string_agg(part, ', ') FILTER (WHERE NOT has), '') FROM (
 		SELECT part, CASE WHEN part LIKE '%)' THEN to_regprocedure('public.' || part) IS NOT NULL ELSE to_regclass('public.' || part) IS NOT NULL END AS has
-		FROM (SELECT 'snowkey_' || unnest('{generator,marker,lock,cursor,fence,fence_lsn,safe,next(text),refill(text),check(),copied(),flushed(pg_lsn),nudge(),ahead_hint(float8),workers(),home(),release(),"claim(bigint[],int)"}'::text[])) names (part)) parts`
+		FROM (SELECT 'snowkey_' || unnest('{generator,marker,raised,lock,cursor,floor,fence,next(text),refill(text),check(),copied(),incarnation(),flush(),ahead_hint(float8),workers(),home(),release(),"claim(bigint[],int)"}'::text[])) names (part)) parts`
 )
 
 // lostSequence finds a sequence among the missing parts. Without it, the issued ids are not known.
-var lostSequence = regexp.MustCompile(`_(cursor|fence|fence_lsn|safe)\b`)
+var lostSequence = regexp.MustCompile(`_(cursor|floor|fence)\b`)
 
 // generators checks the generator within the database, and the worker IDs that it holds.
 func (e *checkup) generators(ctx context.Context, records []driver.Record) {
@@ -327,7 +327,7 @@ func (e *checkup) sqlGenerator(ctx context.Context) (*sqlGenerator, error) {
 	if err := db.QueryRowContext(ctx, generatorParts).Scan(&found, &g.missing); err != nil || found == 0 {
 		return nil, err
 	}
-	err := db.QueryRowContext(ctx, "SELECT namespace, workers, token, version FROM public.snowkey_generator").Scan(&g.namespace, pgtype.NewMap().SQLScanner(&g.workers), &g.claim, &g.version)
+	err := db.QueryRowContext(ctx, "SELECT namespace, workers, claim_id, version FROM public.snowkey_generator").Scan(&g.namespace, pgtype.NewMap().SQLScanner(&g.workers), &g.claim, &g.version)
 	if err == nil && g.missing == "" && g.version == generatorVersion {
 		err = db.QueryRowContext(ctx, "SELECT public.snowkey_copied()").Scan(&g.copied)
 	}
