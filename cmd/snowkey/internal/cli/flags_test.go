@@ -59,7 +59,8 @@ var otherwise = map[string][]string{
 	"gen": {"--worker=3"}, "parse": {"1"}, "keys": {"."}, "range": {"yesterday", "today"}, "ddl": {"--dialect=postgres"},
 	"partitions":    {"--by=month", "--dialect=postgres", "--table=orders"},
 	"serial encode": {"1"}, "token seal": {"--type=order", "1"}, "token open": {"--type=order", "1"},
-	"workers list": {"--dsn=file:none.db"}, "workers free": {"7", "--dsn=file:none.db", "--fencing-token=1"}, "doctor": {"--dsn=file:none.db"},
+	"workers list": {"--dsn=file:none.db"}, "workers free": {"7", "--dsn=file:none.db", "--fencing-token=1"},
+	"workers floor": {"--dsn=file:none.db", "--namespace=x"}, "workers window": {"1m", "--dsn=file:none.db", "--namespace=x"}, "doctor": {"--dsn=file:none.db"},
 	"backfill": {"--dsn=file:none.db", "--table=orders", "--created-at=made"},
 	"migrate":  {"uuid", "--dsn=POSTGRES", "--table=orders", "--created-at=made", "--generator=f()"},
 }
@@ -72,6 +73,7 @@ var beside = map[string][]string{
 	"ddl worker": {"generator"}, "ddl count": {"generator"}, "ddl datacenter": {"generator"}, "ddl namespace": {"generator"}, "ddl max-ahead": {"generator"},
 	"ddl shards": {"shards", "--table=t", "--server=a"}, "ddl server": {"shards", "--table=t", "--shards=2"}, "ddl by": {"shards", "--table=t", "--shards=2", "--server=a"},
 	"workers list token-file": {"--dsn=https://127.0.0.1:1/x"}, "workers free token-file": {"--dsn=https://127.0.0.1:1/x"},
+	"workers floor token-file": {"--dsn=https://127.0.0.1:1/x"}, "workers window token-file": {"--dsn=https://127.0.0.1:1/x"},
 	"doctor token-file": {"--dsn=https://127.0.0.1:1/x"}, "doctor column": {"--table=t"},
 	"backfill token-file": {"--lease=https://127.0.0.1:1/x"}, "migrate token-file": {"--lease=https://127.0.0.1:1/x"},
 	"serve store": {"-token"}, "serve token-file": {"--store=file:none.db"}, "serve admin": {"--store=file:none.db"},
