@@ -165,18 +165,20 @@ func (c Claim) choose(s State) (Change, error) {
 }
 
 // rank orders the worker IDs that can be claimed: the preferred one; the claimant's own; those
-// those whose fence has passed; then those that start ahead of the clock. Within a rank, the first
-// of the records is chosen.
+// that were held and whose fence has passed; those that were never held, of which a backfill needs
+// one; then those that start ahead of the clock. Within a rank, the first of the records is chosen.
 func (c Claim) rank(rec Record, own, ahead bool) int {
 	switch {
 	case rec.Worker == c.Preferred:
 		return 0
 	case own:
 		return 1
-	case !ahead:
+	case !ahead && rec.Status != Unused:
 		return 2
+	case !ahead:
+		return 3
 	}
-	return 3
+	return 4
 }
 
 const (
