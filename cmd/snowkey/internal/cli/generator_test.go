@@ -3,6 +3,7 @@ package cli
 import (
 	"database/sql"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -37,7 +38,8 @@ func TestGenerator(t *testing.T) {
 	if !strings.Contains(listed.out, "1023") || !strings.Contains(listed.out, "end of layout") || !strings.Contains(listed.out, "kept") {
 		t.Errorf("workers list: %s%s", listed.out, listed.err)
 	}
-	freed := run(t, append([]string{"workers", "free", "1023", "--fencing-token", "1"}, store...)...)
+	token := strconv.FormatInt(list(t, dsn, "shop")[0].FencingToken, 10)
+	freed := run(t, append([]string{"workers", "free", "1023", "--fencing-token", token}, store...)...)
 	if freed.code != 1 || !strings.Contains(freed.err, "ddl drop-generator") {
 		t.Errorf("workers free: exit code %d, %s", freed.code, freed.err)
 	}
