@@ -188,11 +188,9 @@ func (x session) checkFile(recorded string) error {
 }
 
 // sameMemory returns an error if two connections have two databases in memory.
-func (x session) sameMemory(server string) error {
-	if x.cfg.Dialect != SQLite || x.incarnation.path != "" {
-		return nil
-	}
-	if x.store.memory.CompareAndSwap(nil, server) || x.store.memory.Load() == server {
+func (x session) sameMemory(index driver.State) error {
+	m := &x.store.memory
+	if x.cfg.Dialect != SQLite || x.incarnation.path != "" || index.Missing && m.Load() == nil || m.CompareAndSwap(nil, index.Server) || m.Load() == index.Server {
 		return nil
 	}
 	return errPrivate
@@ -200,29 +198,25 @@ func (x session) sameMemory(server string) error {
 
 var errPrivate = driver.Permanent(errors.New("each connection has a database in memory of its own: call SetMaxOpenConns(1), or open file::memory:?cache=shared"))
 
-// isNew reports whether the tables were certainly never used before.
-func (x session) isNew(ctx context.Context) (bool, error) {
-	if x.cfg.Dialect != SQLite || x.incarnation.path != "" {
-		return x.store.fresh.Load(), nil
+// checkShared returns an error if each connection of the pool has a database in memory of its own.
+func (x session) checkShared(ctx context.Context) error {
+	if x.store.db.Stats().OpenConnections < 2 {
+		return nil
 	}
-	if x.store.memory.Load() != nil {
-		return false, errPrivate
+	other, err := x.store.db.Conn(ctx)
+	if err != nil {
+		return x.store.waitError(ctx, err)
 	}
-	st := x.store.db.Stats()
-	if st.OpenConnections > 1 {
-		other, err := x.store.db.Conn(ctx)
-		if err != nil {
-			return false, x.store.waitError(ctx, err)
-		}
-		defer other.Close()
-		if exists, err := (session{x.statements, other, x.store}).inspectSQLite(ctx, leaseTables); err != nil || !exists[namespaceTable] {
-			return false, cmp.Or(err, errPrivate)
-		}
+	defer other.Close()
+	exists, err := session{x.statements, other, x.store}.inspectSQLite(ctx, leaseTables)
+	if err == nil && !exists[namespaceTable] {
+		err = errPrivate
 	}
-	return st.MaxIdleClosed+st.MaxIdleTimeClosed+st.MaxLifetimeClosed == 0, nil // a connection takes its database with it
+	return err
 }
 
-// isFresh reports whether the database has, and had, no tables but the store's, which are missing.
+// isFresh reports whether the database has, and had, no tables but the store's, of which those of leases
+// are missing.
 func (x session) isFresh(ctx context.Context) (fresh bool, err error) {
 	var names []string
 	for t := range tables {
@@ -231,9 +225,13 @@ func (x session) isFresh(ctx context.Context) (fresh bool, err error) {
 	ours := strings.Join(names, ", ")
 	switch x.cfg.Dialect {
 	case SQLite:
-		var version int64 // counts all changes of the schema
-		err = x.row(ctx, "PRAGMA \""+x.cfg.schema()+"\".schema_version", &version)
-		return version == 0, err
+		var version, made int64
+		if err = x.row(ctx, "PRAGMA \""+x.cfg.schema()+"\".schema_version", &version); err == nil { // counts all changes
+			err = x.row(ctx, `SELECT COUNT(*) FROM "`+x.cfg.schema()+`".sqlite_master WHERE type = 'table' AND name IN (`+ours+")", &made)
+		}
+		st := x.store.db.Stats()
+		gone := x.incarnation.path == "" && st.MaxIdleClosed+st.MaxIdleTimeClosed+st.MaxLifetimeClosed > 0 // a connection takes its database with it
+		return version == made && !gone, err
 	case MySQL:
 		if x.vitess {
 			return false, nil

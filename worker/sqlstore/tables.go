@@ -49,12 +49,11 @@ func (x session) prepareTables(ctx context.Context, wanted []table, ready *[tabl
 	case x.cfg.NoCreate:
 		return x.forbidden(ctx, "find", missing, errMissing)
 	}
+	fresh := false
 	if missing[0] == namespaceTable && len(missing) == len(leaseTables) {
-		fresh, err := x.isFresh(ctx)
-		if err != nil {
+		if fresh, err = x.isFresh(ctx); err != nil {
 			return fmt.Errorf("sqlstore: ask whether the database is new: %w", err)
 		}
-		x.store.fresh.Store(fresh)
 	}
 	var refused error // of the first one
 	for _, t := range missing {
@@ -63,8 +62,14 @@ func (x session) prepareTables(ctx context.Context, wanted []table, ready *[tabl
 	}
 	// Another process may have created them meanwhile, with other settings.
 	missing, err = x.inspectTables(ctx, missing, ready)
-	if err == nil && len(missing) > 0 {
-		err = x.notCreated(ctx, missing, refused)
+	switch {
+	case err == nil && len(missing) > 0:
+		return x.notCreated(ctx, missing, refused)
+	case err == nil && x.incarnation.path == "" && x.cfg.Dialect == SQLite:
+		err = x.checkShared(ctx)
+	}
+	if err == nil && fresh { // no namespace was forgotten
+		_, err = x.exec(ctx, maxLockWait, x.insert("{n}", "namespace, "+namespaceColumns, "'"+indexName+"', {empty}, 0, 0, {server}, {now}, 0, 0, 1", "1 = 1", 0, 1))
 	}
 	return err
 }
