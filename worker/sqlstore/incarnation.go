@@ -110,7 +110,7 @@ func (x session) findMySQL(ctx context.Context, server variables) (inc incarnati
 	}
 	switch {
 	case x.vitess:
-		return incarnation{sql: "'vitess'", parts: []string{"constant: Vitess shows nothing that its servers share"}}, nil
+		return incarnation{sql: "CONVERT('vitess' USING ascii) COLLATE ascii_bin", parts: []string{"constant: Vitess shows nothing that its servers share"}}, nil
 	case server["wsrep_on"] == "ON":
 		inc = incarnation{sql: ask("wsrep_cluster_state_uuid"), parts: []string{"state UUID of the Galera cluster"}}
 	case server["group_replication_group_name"] != "":
@@ -122,6 +122,7 @@ func (x session) findMySQL(ctx context.Context, server variables) (inc incarnati
 			parts: []string{"server ID", "start", "creation of the table"},
 		}
 	}
+	inc.sql = "CONVERT(" + inc.sql + " USING ascii) COLLATE ascii_bin" // as the columns
 	var value sql.NullString
 	if err := x.row(ctx, "SELECT "+inc.sql, &value); err != nil || value.String == "" {
 		return inc, fmt.Errorf("sqlstore: ask for the %s of the server (%q): %w", inc.parts[0], value.String, cmp.Or(err, errNoAnswer))
