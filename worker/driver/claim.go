@@ -37,8 +37,8 @@ type Former struct {
 // Fence.
 type Lease struct {
 	Worker       int64 `json:"worker_id"`
-	FencingToken int64 `json:"fencing_token"` // higher than that of the claim before
-	Start        int64 `json:"start"`
+	FencingToken int64 `json:"fencing_token"` // higher than that of the claim before, and than Start; Start, if there was no claim before
+	Start        int64 `json:"start"`         // that of a renewed lease has no meaning
 	Fence        int64 `json:"fence"`
 	Forgot       bool  `json:"forgot"` // this call has noticed that the store may have forgotten, and has raised the floor
 }
@@ -138,8 +138,12 @@ func (c Claim) choose(s State) (Change, error) {
 			continue
 		}
 		rank = r
+		token := max(start, 1)
+		if rec.FencingToken > 0 {
+			token = max(start, rec.FencingToken) + 1
+		}
 		next := Record{
-			Worker: rec.Worker, ClaimID: c.ClaimID, FencingToken: max(rec.FencingToken+1, start), Start: start, Fence: fence,
+			Worker: rec.Worker, ClaimID: c.ClaimID, FencingToken: token, Start: start, Fence: fence,
 			Owner: c.Owner, Status: Held,
 		}
 		best = &Change{Record: &next, Lease: Lease{Worker: rec.Worker, FencingToken: next.FencingToken, Start: start, Fence: fence}}
@@ -161,18 +165,20 @@ func (c Claim) choose(s State) (Change, error) {
 }
 
 // rank orders the worker IDs that can be claimed: the preferred one; the claimant's own; those
-// those whose fence has passed; then those that start ahead of the clock. Within a rank, the first
-// of the records is chosen.
+// that were held and whose fence has passed; those that were never held, of which a backfill needs
+// one; then those that start ahead of the clock. Within a rank, the first of the records is chosen.
 func (c Claim) rank(rec Record, own, ahead bool) int {
 	switch {
 	case rec.Worker == c.Preferred:
 		return 0
 	case own:
 		return 1
-	case !ahead:
+	case !ahead && rec.Status != Unused:
 		return 2
+	case !ahead:
+		return 3
 	}
-	return 3
+	return 4
 }
 
 const (
