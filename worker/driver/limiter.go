@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 )
@@ -15,12 +14,12 @@ import (
 //
 // A store has one as a field, and makes the requests of its leases by [Limiter.Do].
 type Limiter struct {
-	mu      sync.Mutex
-	running int             // requests under way
-	waiting []chan struct{} // requests that wait; each is closed when it may be made
-	failed  error           // of the last request, if the store did not answer it
-	next    time.Time       // while failed: when the next request may be made
-	timed   bool            // a timer admits it
+	mu        sync.Mutex
+	slots     chan struct{} // holds a value for each request under way
+	front     chan struct{} // holds a value while a request waits for its turn, the first in the queue
+	failed    error         // of the last request, if the store did not answer it
+	next      time.Time     // while failed: when the next request may be made
+	recovered chan struct{} // while failed: closed when the store has answered
 }
 
 const (
@@ -28,86 +27,100 @@ const (
 	limitInterval = 25 * time.Millisecond // between requests to a store that fails
 )
 
-// Do calls ask when its turn has come. If ctx is done before, it returns an error with the last
-// failure of the store, and has not called ask. A request that has not returned when its context is
-// done keeps no other waiting.
-func (l *Limiter) Do(ctx context.Context, ask func() error) error {
-	turn := make(chan struct{})
+// Do calls ask when its turn has come. If ctx is done before, or half of its time has passed, it
+// returns an error with the last failure of the store, and has not called ask: with no time left
+// for the answer, every request would fail, although the store is back.
+func (l *Limiter) Do(ctx context.Context, ask func() error) (err error) {
 	l.mu.Lock()
-	l.waiting = append(l.waiting, turn)
-	l.admit()
-	l.mu.Unlock()
-	select {
-	case <-turn:
-	case <-ctx.Done():
-		return l.leave(ctx, turn)
+	if l.slots == nil {
+		l.slots, l.front = make(chan struct{}, limitRunning), make(chan struct{}, 1)
 	}
-	var once sync.Once
-	end := func(err error) { once.Do(func() { l.end(err) }) }
-	defer context.AfterFunc(ctx, func() { end(ctx.Err()) })()
-	err := errors.New("driver: the request panicked")
-	defer func() { end(err) }()
+	slots, front := l.slots, l.front
+	l.mu.Unlock()
+	if end, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(end)/2)
+		defer cancel()
+	}
+	select {
+	case slots <- struct{}{}:
+		defer func() { <-slots }()
+	case <-ctx.Done():
+		return l.overdue(ctx)
+	}
+	if err := l.wait(ctx, front); err != nil {
+		return err
+	}
 	err = ask()
+	l.note(err)
 	return err
 }
 
-// leave ends a request that was not made.
-func (l *Limiter) leave(ctx context.Context, turn chan struct{}) error {
+// wait returns when it is the turn of a request.
+func (l *Limiter) wait(ctx context.Context, front chan struct{}) error {
+	select {
+	case front <- struct{}{}:
+		defer func() { <-front }()
+	case <-ctx.Done():
+		return l.overdue(ctx)
+	}
+	for {
+		wait, recovered := l.turn()
+		if wait <= 0 {
+			return nil
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-recovered:
+		case <-ctx.Done():
+			timer.Stop()
+			return l.overdue(ctx)
+		}
+	}
+}
+
+// turn returns how long a request must wait before it asks again whether it is its turn, unless
+// recovered is closed before. If that is 0, it has taken its turn, and must be made: a turn that
+// is reserved by a request which ends before is one less for the others.
+func (l *Limiter) turn() (wait time.Duration, recovered <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if i := slices.Index(l.waiting, turn); i >= 0 {
-		l.waiting = slices.Delete(l.waiting, i, i+1)
-	} else { // its turn came just now
-		l.running--
-		l.admit()
+	if l.failed == nil {
+		return 0, nil
 	}
+	now := time.Now()
+	if wait = l.next.Sub(now); wait <= 0 {
+		l.next = now.Add(limitInterval)
+	}
+	return wait, l.recovered
+}
+
+// note notes the outcome of a request.
+func (l *Limiter) note(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case errors.Is(err, context.Canceled): // by the lease
+	case !answered(err):
+		if l.failed == nil {
+			l.recovered = make(chan struct{})
+		}
+		l.failed = err
+	case l.failed != nil:
+		l.failed = nil
+		close(l.recovered)
+	}
+}
+
+// overdue is the error of a request that was not made.
+func (l *Limiter) overdue(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.failed != nil {
 		return fmt.Errorf("%w before its turn, and other requests to the store fail: %w", ctx.Err(), l.failed)
 	}
 	return fmt.Errorf("%w before its turn among the requests to the store", ctx.Err())
-}
-
-// end notes the outcome of a request.
-func (l *Limiter) end(err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.running--
-	switch {
-	case errors.Is(err, context.Canceled): // by the lease
-	case answered(err):
-		l.failed = nil
-	default:
-		l.failed = err
-	}
-	l.admit()
-}
-
-// admit lets requests pass; l.mu is held. The newest one is first, because it has the most of its time
-// left. If the oldest were, each would be made when its time is nearly over, and a store that needs
-// longer to answer would seem to fail for ever.
-func (l *Limiter) admit() {
-	for n := len(l.waiting); n > 0 && l.running < limitRunning; n-- {
-		if l.failed != nil {
-			if wait := time.Until(l.next); wait > 0 {
-				if !l.timed {
-					l.timed = true
-					time.AfterFunc(wait, l.tick)
-				}
-				return
-			}
-			l.next = time.Now().Add(limitInterval)
-		}
-		l.running++
-		close(l.waiting[n-1])
-		l.waiting = l.waiting[:n-1]
-	}
-}
-
-func (l *Limiter) tick() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.timed = false
-	l.admit()
 }
 
 // answered reports whether an error is the store's answer, and not the lack of one.

@@ -2,19 +2,18 @@ package driver
 
 // A Renewal is the argument of Store.Renew.
 type Renewal struct {
-	Namespace    string
-	Worker       int64
-	ClaimID      string
-	FencingToken int64
-	FenceWindow  int64 // how far the fence lies beyond the store's clock
-	Keep         bool  // the lease never expires from now on: Release and Admin.Free end it
+	Namespace    string `json:"namespace"`
+	Worker       int64  `json:"worker_id"`
+	ClaimID      string `json:"claim_id"`
+	FencingToken int64  `json:"fencing_token"`
+	FenceWindow  int64  `json:"fence_window"` // how far the fence lies beyond the store's clock
+	Keep         bool   `json:"keep"`         // the lease never expires from now on: Release and Admin.Free end it
 }
 
 // Decide returns what a renewal changes.
 //
-// The worker ID must be held under the claim, and its fence must be later than when the
-// incarnation was recorded: otherwise another claim may have had the worker ID, in what was
-// forgotten. The fence rises to FenceWindow ahead of the store's clock, or of the floor. It is
+// The worker ID must be held under the claim, and its fence must be later than Since: otherwise
+// another claim may have had the worker ID, in what was forgotten. The fence rises to FenceWindow ahead of the store's clock, or of the floor. It is
 // never lowered.
 func (r Renewal) Decide(s State) (Change, error) {
 	rec, ok := s.find(r.Worker)
@@ -27,7 +26,7 @@ func (r Renewal) Decide(s State) (Change, error) {
 	since, forgot := s.Namespace.Since, s.Namespace.Incarnation != s.Server
 	switch {
 	case forgot && s.Namespace.Floor > s.Now+s.Namespace.step():
-		since = s.Now // the floor may not rise further
+		since = s.Namespace.Floor // it may not rise further
 	case forgot:
 		ns := s.recorded()
 		return Change{Namespace: &ns}, nil
@@ -44,11 +43,11 @@ func (r Renewal) Decide(s State) (Change, error) {
 
 // A Release is the argument of Store.Release.
 type Release struct {
-	Namespace    string
-	Worker       int64
-	ClaimID      string
-	FencingToken int64
-	Unused       int64 // the first instant that no id carries
+	Namespace    string `json:"namespace"`
+	Worker       int64  `json:"worker_id"`
+	ClaimID      string `json:"claim_id"`
+	FencingToken int64  `json:"fencing_token"`
+	Unused       int64  `json:"unused"` // the first instant that no id carries
 }
 
 // Decide returns the record after a release. The worker ID must be held under the claim. Its fence

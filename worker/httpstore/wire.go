@@ -9,63 +9,19 @@ import (
 	"reflect"
 )
 
-// The requests and results as they are written. Each is converted from and to its counterpart
-// in package driver, which compiles only if their fields are the same.
+// The requests and results that are no types of package driver.
 type (
-	claimRequest struct {
-		Namespace        string `json:"space"`
-		Layout           string `json:"layout"`
-		WorkerIDs        int64  `json:"numbers"`
-		Preferred        int64  `json:"preferred"`
-		RequirePreferred bool   `json:"only"`
-		Exclude          int64  `json:"avoid"`
-		ClaimID          string `json:"token"`
-		Owner            string `json:"owner"`
-		Now              int64  `json:"now"`
-		FenceWindow      int64  `json:"window"`
-		TTL              int64  `json:"ttl"`
-		MaxSkew          int64  `json:"max_skew"`
-		MaxLead          int64  `json:"max_lead"`
-	}
-	claimResult struct {
-		Worker       int64 `json:"worker"`
-		FencingToken int64 `json:"epoch"`
-		From         int64 `json:"from"`
-		Fence        int64 `json:"until"`
-	}
-	renewRequest struct {
-		Namespace    string `json:"space"`
-		Worker       int64  `json:"worker"`
-		FencingToken int64  `json:"epoch"`
-		ClaimID      string `json:"token"`
-		Fence        int64  `json:"until"`
-		TTL          int64  `json:"ttl"`
-	}
-	releaseRequest struct {
-		Namespace    string `json:"space"`
-		Worker       int64  `json:"worker"`
-		FencingToken int64  `json:"epoch"`
-		ClaimID      string `json:"token"`
-		Fence        int64  `json:"until"`
-	}
 	listRequest struct {
-		Namespace string `json:"space"`
-	}
-	listRecord struct {
-		Worker       int64  `json:"worker"`
-		FencingToken int64  `json:"epoch"`
-		ClaimID      string `json:"token"`
-		Owner        string `json:"owner"`
-		Fence        int64  `json:"until"`
-		Expires      int64  `json:"expires"`
-	}
-	listResult struct {
-		Records []listRecord `json:"rows"`
+		Namespace string `json:"namespace"`
 	}
 	freeRequest struct {
-		Namespace    string `json:"space"`
-		Worker       int64  `json:"worker"`
-		FencingToken int64  `json:"epoch"`
+		Namespace    string `json:"namespace"`
+		Worker       int64  `json:"worker_id"`
+		FencingToken int64  `json:"fencing_token"`
+	}
+	raiseRequest struct {
+		Namespace   string `json:"namespace"`
+		FenceWindow int64  `json:"fence_window"`
 	}
 	reserveRequest struct {
 		Key string `json:"key"`
@@ -119,16 +75,29 @@ func decode(from io.Reader, to any, strict bool) error {
 // decodeRequest reads a request, all of whose fields must be there: a missing one would become
 // the worker ID 0, or an instant.
 func decodeRequest[Q any](raw json.RawMessage) (request Q, err error) {
-	var sent map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &sent); err != nil {
+	if err := checkFields(raw, reflect.TypeFor[Q]()); err != nil {
 		return request, err
 	}
-	fields := reflect.TypeFor[Q]()
-	for i := range fields.NumField() {
-		name := fields.Field(i).Tag.Get("json")
-		if value, ok := sent[name]; !ok || string(value) == "null" {
-			return request, fmt.Errorf("the field %q is missing", name)
+	return request, decode(bytes.NewReader(raw), &request, true)
+}
+
+// checkFields returns an error unless a JSON object has all fields of a struct.
+func checkFields(raw json.RawMessage, of reflect.Type) error {
+	var sent map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &sent); err != nil {
+		return err
+	}
+	for i := range of.NumField() {
+		name := of.Field(i).Tag.Get("json")
+		value, ok := sent[name]
+		if !ok || string(value) == "null" {
+			return fmt.Errorf("the field %q is missing", name)
+		}
+		if inner := of.Field(i).Type; inner.Kind() == reflect.Struct {
+			if err := checkFields(value, inner); err != nil {
+				return err
+			}
 		}
 	}
-	return request, decode(bytes.NewReader(raw), &request, true)
+	return nil
 }

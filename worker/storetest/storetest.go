@@ -220,6 +220,15 @@ func (s *suite) pass(t *testing.T, d int64, held ...*holder) {
 	}
 }
 
+// settle lets time pass until the floor is not ahead of the clock, as it is in a new namespace of a
+// store that cannot tell it from one that was forgotten.
+func (s *suite) settle(t *testing.T, held ...*holder) {
+	t.Helper()
+	if ahead := s.floor(t) - clock(); ahead > 0 {
+		s.pass(t, ahead+slack, held...)
+	}
+}
+
 // back puts the store back to an earlier state, with the incarnation of another server. A floor
 // that is ahead of the clock is not forgotten.
 func (s *suite) back(t *testing.T, st driver.State) {
