@@ -104,14 +104,19 @@ func (e *WindowError) Error() string {
 }
 
 // A FloorError is returned by Claim if the store has forgotten again while the floor of the
-// namespace was still far ahead of the clock. Claims are possible after Wait.
+// namespace was still far ahead of the clock, or if it has just started and might forget a floor.
+// Claims are possible after Wait.
 type FloorError struct {
 	Namespace string
-	Floor     int64
+	Floor     int64 // 0: the store has just started
 	Wait      int64 // in milliseconds
 }
 
 func (e *FloorError) Error() string {
+	if e.Floor == 0 {
+		return fmt.Sprintf("worker: the store of namespace %q has just started and keeps nothing over a crash, so it could forget which ids are used: claims are possible in %v",
+			e.Namespace, time.Duration(min(e.Wait, maxWait))*time.Millisecond)
+	}
 	return fmt.Sprintf("worker: the store of namespace %q was put back to an earlier state again, and its floor is still at %s: claims are possible in %v, or after snowkey workers floor",
 		e.Namespace, show(time.UnixMilli(e.Floor)), time.Duration(min(e.Wait, maxWait))*time.Millisecond)
 }

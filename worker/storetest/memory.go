@@ -89,7 +89,7 @@ func fits(ch driver.Change, read, now driver.State) bool {
 		return false
 	}
 	if ch.Record.ClaimID == rec.ClaimID && read.Namespace.Incarnation != read.Server { // a renewal when the floor may not rise
-		return ns.Incarnation != now.Server && rec.Fence > now.Now
+		return ns.Incarnation != now.Server && rec.Fence > ns.Floor
 	}
 	return ns.Incarnation == now.Server
 }
