@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,13 +33,14 @@ func TestOutageUnderAWrongClock(t *testing.T) {
 	for _, off := range []time.Duration{-time.Hour, 0, time.Hour} {
 		t.Run(off.String(), func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				var gen *worker.Generator
-				w.cfg.Observer = observers{&w.seen, observerFunc(func(core.Event) { gen.Stats() })}
+				var opened atomic.Pointer[worker.Generator]
+				w.cfg.Observer = observers{&w.seen, observerFunc(func(core.Event) { opened.Load().Stats() })}
 				gen, err := worker.Open(w.Context(), w.store, w.cfg)
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer gen.Close(w.Context())
+				opened.Store(gen)
 				time.Sleep(time.Minute)
 				w.ahead.Store(int64(off))
 				time.Sleep(15 * time.Second)
