@@ -224,6 +224,9 @@ func (l *lease) failedRenewal(c *claim, err error) {
 // lose records that another holder has the worker ID. The grant stays valid: its fence is
 // recorded, and the other holder begins there.
 func (l *lease) lose(c *claim, err error) {
+	if c != l.current { // its generator has declined it meanwhile
+		return
+	}
 	c.lost = &LostError{Namespace: l.cfg.Namespace, Worker: c.Worker, Fence: time.UnixMilli(c.Fence), Err: err}
 	kind := Lost
 	if l.count.losses++; errors.Is(err, driver.ErrForgotten) {

@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -91,7 +90,7 @@ func (l *lease) left(c *claim) time.Duration {
 // follow a wall clock that has stepped back.
 func (l *lease) untilFence(fence int64) time.Duration {
 	d := time.UnixMilli(fence).Sub(l.cfg.Now())
-	if d > l.cfg.FenceWindow+cmp.Or(l.cfg.MaxSkew, l.cfg.FenceWindow/3) {
+	if d > l.cfg.FenceWindow+l.cfg.MaxSkew {
 		d = l.cfg.FenceWindow
 	}
 	return max(d, 0)

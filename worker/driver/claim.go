@@ -21,7 +21,7 @@ type Claim struct {
 	Owner            string `json:"owner"`             // names the holder, for operators
 	Now              int64  `json:"now"`               // the claimant's wall clock
 	FenceWindow      int64  `json:"fence_window"`      // how far the fence lies beyond the store's clock
-	MaxSkew          int64  `json:"max_skew"`          // by how much clocks may differ; a namespace keeps its first one. 0: that one, or a third of FenceWindow
+	MaxSkew          int64  `json:"max_skew"`          // by how much clocks may differ; 0: a third of FenceWindow. A namespace keeps both of its first claim
 	Former           Former `json:"former"`            // the lease that the claimant had before
 }
 
@@ -53,9 +53,8 @@ type Lease struct {
 // store's, whichever is earlier. Its fence is FenceWindow ahead of the store's clock, or of the
 // floor.
 func (c Claim) Decide(s State) (Change, error) {
-	ns := s.Namespace
+	ns, maxSkew := s.Namespace, cmp.Or(c.MaxSkew, max(c.FenceWindow/3, 1))
 	if s.Missing {
-		maxSkew := cmp.Or(c.MaxSkew, max(c.FenceWindow/3, 1))
 		ns = Namespace{Name: c.Namespace, Layout: c.Layout, FenceWindow: c.FenceWindow, MaxSkew: maxSkew, Version: Version}
 	}
 	switch {
@@ -63,8 +62,8 @@ func (c Claim) Decide(s State) (Change, error) {
 		return Change{}, Permanent(fmt.Errorf("worker: namespace %q was written by a newer version of snowkey: use that", c.Namespace))
 	case ns.Layout != c.Layout:
 		return Change{}, &LayoutError{Namespace: c.Namespace, Have: ns.Layout, Want: c.Layout}
-	case c.FenceWindow > ns.FenceWindow || c.MaxSkew != 0 && c.MaxSkew != ns.MaxSkew:
-		return Change{}, &WindowError{Namespace: c.Namespace, HaveWindow: ns.FenceWindow, WantWindow: c.FenceWindow, HaveSkew: ns.MaxSkew, WantSkew: cmp.Or(c.MaxSkew, ns.MaxSkew)}
+	case c.FenceWindow != ns.FenceWindow || maxSkew != ns.MaxSkew:
+		return Change{}, &WindowError{Namespace: c.Namespace, HaveWindow: ns.FenceWindow, WantWindow: c.FenceWindow, HaveSkew: ns.MaxSkew, WantSkew: maxSkew}
 	case max(c.Now-s.Now, s.Now-c.Now) > ns.MaxSkew:
 		return Change{}, &SkewError{Local: time.UnixMilli(c.Now), Store: time.UnixMilli(s.Now), Max: time.Duration(ns.MaxSkew) * time.Millisecond}
 	}
@@ -221,8 +220,8 @@ func (c Claim) Validate() error {
 	if c.FenceWindow < 1 || c.FenceWindow > maxDuration {
 		wrong.Add("FenceWindow", c.FenceWindow, "must be 1 millisecond to a year, in milliseconds")
 	}
-	if c.MaxSkew < 0 || c.MaxSkew > maxDuration {
-		wrong.Add("MaxSkew", c.MaxSkew, "must be 0 to a year, in milliseconds")
+	if c.MaxSkew < 0 || c.MaxSkew >= max(c.FenceWindow, 1) {
+		wrong.Add("MaxSkew", c.MaxSkew, "must be 0 for a third of FenceWindow, or less than that, in milliseconds")
 	}
 	if c.Now > math.MaxInt64/4 || c.Now < math.MinInt64/4 {
 		wrong.Add("Now", c.Now, "is too far from 1970")

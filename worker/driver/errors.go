@@ -87,8 +87,8 @@ func (e *LayoutError) Error() string {
 	return fmt.Sprintf("worker: namespace %q has the layout %q, not %q: configure its Layout and Datacenter, or another namespace", e.Namespace, e.Have, e.Want)
 }
 
-// A WindowError is returned by Claim if the namespace has a smaller FenceWindow, or another
-// MaxSkew: they bound what a store may forget, so all generators agree on them.
+// A WindowError is returned by Claim if the namespace has another FenceWindow or MaxSkew: they bound
+// what a store may forget, so all generators of a namespace have the same.
 type WindowError struct {
 	Namespace              string
 	HaveWindow, WantWindow int64 // in milliseconds
@@ -97,10 +97,10 @@ type WindowError struct {
 
 func (e *WindowError) Error() string {
 	ms := func(n int64) time.Duration { return time.Duration(min(n, maxWait)) * time.Millisecond }
-	if e.HaveSkew != e.WantSkew {
-		return fmt.Sprintf("worker: namespace %q has MaxSkew %v, not %v, since its first generator: configure that, or leave MaxSkew zero", e.Namespace, ms(e.HaveSkew), ms(e.WantSkew))
+	if e.HaveWindow == e.WantWindow {
+		return fmt.Sprintf("worker: namespace %q has MaxSkew %v since its first generator, not %v: configure that", e.Namespace, ms(e.HaveSkew), ms(e.WantSkew))
 	}
-	return fmt.Sprintf("worker: namespace %q has FenceWindow %v since its first generator, and %v is more: configure at most that, or run snowkey workers window", e.Namespace, ms(e.HaveWindow), ms(e.WantWindow))
+	return fmt.Sprintf("worker: namespace %q has FenceWindow %v since its first generator, not %v: configure that, or run snowkey workers window %[3]v", e.Namespace, ms(e.HaveWindow), ms(e.WantWindow))
 }
 
 // A FloorError is returned by Claim if the store has forgotten again while the floor of the

@@ -16,7 +16,7 @@ const Version = 1
 type Namespace struct {
 	Name        string `json:"namespace"`
 	Layout      string `json:"layout"`       // the fingerprint of its first claim
-	FenceWindow int64  `json:"fence_window"` // the largest of a claim
+	FenceWindow int64  `json:"fence_window"` // of all claims
 	MaxSkew     int64  `json:"max_skew"`     // by how much clocks may differ
 	Incarnation string `json:"incarnation"`  // of the server that has granted the last claims: which one, in which life
 	Since       int64  `json:"since"`        // the store's clock, or the floor if that was higher, when Incarnation was recorded: leases whose fence is later are renewed
@@ -153,7 +153,7 @@ func (s State) recorded() Namespace {
 func (s State) recovery() (ch Change, needed bool, err error) {
 	ns := s.Namespace
 	switch {
-	case s.Forgot() && ns.Floor > s.Now+ns.step():
+	case s.Forgot() && ns.Floor > s.Now+ns.step() && ns.Floor <= s.Now+3*ns.step(): // one further ahead was raised by hand
 		return ch, false, &FloorError{Namespace: ns.Name, Floor: ns.Floor, Wait: ns.Floor - ns.step() - s.Now}
 	case s.Forgot():
 		ns = s.recorded()
@@ -203,13 +203,14 @@ func (s State) Raise(fenceWindow int64) (Change, error) {
 	switch {
 	case s.Missing:
 		return Change{}, fmt.Errorf("driver: there is no namespace %q", ns.Name)
-	case fenceWindow != 0 && fenceWindow < ns.FenceWindow:
-		return Change{}, fields.Error("driver", "FenceWindow", fenceWindow, "must be at least the present one, %d ms", ns.FenceWindow)
-	case fenceWindow > maxDuration:
-		return Change{}, fields.Error("driver", "FenceWindow", fenceWindow, "must be at most a year, in milliseconds")
+	case fenceWindow < 0 || fenceWindow > maxDuration:
+		return Change{}, fields.Error("driver", "FenceWindow", fenceWindow, "must be 1 millisecond to a year, in milliseconds, or 0 for the present one")
 	case fenceWindow != 0:
-		ns.Floor += fenceWindow - ns.FenceWindow
+		if third := max(ns.FenceWindow/3, 1); ns.MaxSkew == third || ns.MaxSkew >= fenceWindow {
+			ns.MaxSkew = max(fenceWindow/3, 1)
+		}
 		ns.FenceWindow = fenceWindow
+		ns.Floor = max(ns.Floor, ns.Since+ns.step())
 	}
 	for _, rec := range s.Records {
 		if !rec.OfGenerator() {
