@@ -1,6 +1,7 @@
 package backfill
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -12,22 +13,13 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// The settings of a claim, in milliseconds, as in worker.Config except for the fence
-// window: the backfill issues no ids after the claim.
-const (
-	claimWindow = 1
-	claimTTL    = 40_000
-	claimSkew   = 10_000
-	claimLead   = 60_000
-)
-
 // claim takes a worker ID that no generator has used, and returns the time before which the
 // backfill may issue ids with it.
 //
-// It claims a worker ID that has no record. A fencing token of 1 proves that this is the first
-// claim, so no generator of the namespace has issued ids with the worker ID. Then it releases the
-// worker ID with the start of the claim as the fence: later holders start there. If the release
-// fails, the worker ID expires, with a later fence.
+// Claim.NeverHeld proves that this is the first claim of the worker ID, as long as the store has
+// never forgotten a record: then the floor of the namespace is 0. So no generator of the namespace
+// has issued ids with it. Then the backfill releases it with the start of the lease as the fence:
+// later holders start there. If the release fails, the lease expires, with a later fence.
 func (j *job) claim(ctx context.Context) (worker int64, before time.Time, err error) {
 	l := j.cfg.Layout
 	now := j.cfg.Now()
@@ -37,52 +29,67 @@ func (j *job) claim(ctx context.Context) (worker int64, before time.Time, err er
 	if j.cfg.Worker != nil {
 		return *j.cfg.Worker, now, nil
 	}
-	records, err := j.cfg.Store.(driver.Admin).List(ctx, j.cfg.Namespace) //nolint:forcetypeassert // check has seen it
+	st, err := j.listed(ctx)
 	if err != nil {
-		return 0, time.Time{}, fmt.Errorf("backfill: list the worker IDs of namespace %q: %w", j.cfg.Namespace, err)
+		return 0, time.Time{}, err
 	}
-	known := make(map[int64]bool, len(records))
-	for _, rec := range records {
-		known[rec.Worker] = true
+	held := make(map[int64]bool, len(st.Records))
+	for _, rec := range st.Records {
+		held[rec.Worker] = true
 	}
 	for worker := l.WorkerIDs() - 1; worker >= 0; worker-- { // leases take low ones first
-		if known[worker] {
+		if held[worker] {
 			continue
 		}
-		c, err := j.claimOne(ctx, worker)
-		var taken *driver.NoWorkerIDError
+		lease, err := j.claimOne(ctx, worker, cmp.Or(st.Namespace.FenceWindow, defaultWindow))
 		switch {
-		case errors.As(err, &taken): // meanwhile
+		case errors.Is(err, driver.ErrNoWorkerID): // it was claimed meanwhile
 			continue
 		case err != nil:
 			return 0, time.Time{}, fmt.Errorf("backfill: claim a worker ID of namespace %q: %w", j.cfg.Namespace, err)
-		case c.FencingToken == 1:
-			return c.Worker, time.UnixMilli(c.From), nil
 		}
+		_, err = j.listed(ctx) // the store may have forgotten meanwhile
+		return lease.Worker, time.UnixMilli(lease.Start), err
 	}
 	return 0, time.Time{}, fmt.Errorf("backfill: each of the %d worker IDs of namespace %q was leased before, so ids with past times may exist: %w", l.WorkerIDs(), j.cfg.Namespace, driver.ErrNoWorkerID)
 }
 
+// defaultWindow is the FenceWindow of worker.Config, which a namespace gets that the backfill is the
+// first to use.
+const defaultWindow = 30_000
+
+// listed lists the worker IDs that were ever held, if the store knows all of them.
+func (j *job) listed(ctx context.Context) (driver.State, error) {
+	st, err := j.cfg.Store.(driver.Admin).List(ctx, j.cfg.Namespace) //nolint:forcetypeassert // check has seen it
+	switch {
+	case err != nil:
+		return st, fmt.Errorf("backfill: list the worker IDs of namespace %q: %w", j.cfg.Namespace, err)
+	case !st.Missing && (st.Namespace.Floor != 0 || st.Forgot()):
+		return st, fmt.Errorf("backfill: which worker IDs of namespace %q were ever used is not known: its store began in a database with other tables, or may have lost records in a crash, a failover or a restore. Set Worker to one that no generator has used, instead of Store", j.cfg.Namespace)
+	}
+	return st, nil
+}
+
 // claimOne claims one worker ID, and releases it.
-func (j *job) claimOne(ctx context.Context, worker int64) (driver.Claim, error) {
-	r := driver.Request{
+func (j *job) claimOne(ctx context.Context, worker, window int64) (driver.Lease, error) {
+	c := driver.Claim{
 		Namespace: j.cfg.Namespace, Layout: driver.Fingerprint(j.cfg.Layout), WorkerIDs: j.cfg.Layout.WorkerIDs(),
-		Preferred: worker, RequirePreferred: true, Exclude: -1, ClaimID: rand.Text(), Owner: owner(j.stateName()),
-		Now: j.cfg.Now().UnixMilli(), FenceWindow: claimWindow, TTL: claimTTL, MaxSkew: claimSkew, MaxLead: claimLead,
+		Preferred: worker, RequirePreferred: true, NeverHeld: true, Exclude: -1, ClaimID: rand.Text(), Owner: owner(j.stateName()),
+		Now: j.cfg.Now().UnixMilli(), FenceWindow: window,
 	}
-	if err := r.Validate(); err != nil {
-		return driver.Claim{}, err
+	if err := c.Validate(); err != nil {
+		return driver.Lease{}, err
 	}
-	c, err := j.cfg.Store.Claim(ctx, r)
+	lease, err := j.cfg.Store.Claim(ctx, c)
 	if err != nil {
-		return driver.Claim{}, err
+		return driver.Lease{}, err
 	}
-	if err := r.CheckClaim(c); err != nil {
-		return driver.Claim{}, err
+	if err := c.CheckLease(lease); err != nil {
+		return driver.Lease{}, err
 	}
 	// It may fail: see claim.
-	_ = j.cfg.Store.Release(ctx, driver.Return{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.From})
-	return c, nil
+	_ = j.cfg.Store.Release(ctx, driver.Release{Namespace: c.Namespace, Worker: lease.Worker, FencingToken: lease.FencingToken, ClaimID: c.ClaimID, Unused: lease.Start})
+	return lease, nil
 }
 
 // owner names the backfill in the store, in ASCII.

@@ -406,9 +406,11 @@ func TestTwo(t *testing.T) {
 // forgetful is a store that lists no records, as if other claims came right after each list.
 type forgetful struct{ *memstore.Store }
 
-func (forgetful) List(context.Context, string) ([]driver.Record, error) { return nil, nil }
+func (forgetful) List(context.Context, string) (driver.State, error) {
+	return driver.State{Missing: true}, nil
+}
 
-// A worker ID that was ever leased is not taken, whether it is held or free. The fencing token alone shows
+// A worker ID that was ever leased is not taken, whether it is held or free: the store alone sees to
 // that. Later leases of the backfill's begin after all of its ids.
 func TestWorkerID(t *testing.T) {
 	for _, lists := range []bool{true, false} {
@@ -448,6 +450,13 @@ func TestWorkerID(t *testing.T) {
 			}
 			table()
 			if _, err := backfill.Run(t.Context(), db.DB, cfg); !errors.Is(err, worker.ErrNoWorkerID) {
+				t.Error(err)
+			}
+			// In a namespace that may have been forgotten, no worker ID is known to be unused.
+			if ns, err := store.Raise(t.Context(), "default", 0); err != nil || ns.Floor == 0 {
+				t.Fatalf("%+v, %v", ns, err)
+			}
+			if _, err := backfill.Run(t.Context(), db.DB, cfg); lists && (err == nil || !strings.Contains(err.Error(), "were ever used is not known")) {
 				t.Error(err)
 			}
 			// A worker ID that the user asserts, and that has ids already.
