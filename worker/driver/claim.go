@@ -39,7 +39,7 @@ type Former struct {
 type Lease struct {
 	Worker       int64
 	FencingToken int64 // higher than that of the claim before
-	Start        int64
+	Start        int64 // that of a renewed lease has no meaning
 	Fence        int64
 	Forgot       bool // this call has noticed that the store may have forgotten, and has raised the floor
 }

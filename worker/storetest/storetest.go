@@ -139,9 +139,10 @@ func (h *holder) renew(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if l.Worker != h.Worker || l.FencingToken != h.FencingToken || l.Start != h.Start || l.Fence < h.Fence {
+	if l.Worker != h.Worker || l.FencingToken != h.FencingToken || l.Fence < h.Fence {
 		return fmt.Errorf("%+v was renewed as %+v", h.Lease, l)
 	}
+	l.Start = h.Start // Renew need not return it
 	h.Lease = l
 	return nil
 }
