@@ -16,10 +16,10 @@ import (
 // claim takes a worker ID that no generator has used, and returns the time before which the
 // backfill may issue ids with it.
 //
-// Claim.NeverHeld proves that this is the first claim of the worker ID, as long as the store has
-// never forgotten a record: then the floor of the namespace is 0. So no generator of the namespace
-// has issued ids with it. Then the backfill releases it with the start of the lease as the fence:
-// later holders start there. If the release fails, the lease expires, with a later fence.
+// Claim.NeverHeld proves that this is the first claim of the worker ID, unless the store has forgotten
+// some: see listed. So no generator of the namespace has issued ids with it. Then the backfill
+// releases it with the start of the lease as the fence: later holders start there. If the release
+// fails, the lease expires, with a later fence.
 func (j *job) claim(ctx context.Context) (worker int64, before time.Time, err error) {
 	l := j.cfg.Layout
 	now := j.cfg.Now()
@@ -48,8 +48,8 @@ func (j *job) claim(ctx context.Context) (worker int64, before time.Time, err er
 		case err != nil:
 			return 0, time.Time{}, fmt.Errorf("backfill: claim a worker ID of namespace %q: %w", j.cfg.Namespace, err)
 		}
-		_, err = j.listed(ctx) // the store may have forgotten meanwhile
-		return lease.Worker, time.UnixMilli(lease.Start), err
+		_, err = j.listed(ctx)                                                      // the store may have forgotten meanwhile
+		return lease.Worker, time.UnixMilli(min(lease.Start, now.UnixMilli())), err // it starts at the floor
 	}
 	return 0, time.Time{}, fmt.Errorf("backfill: each of the %d worker IDs of namespace %q was leased before, so ids with past times may exist: %w", l.WorkerIDs(), j.cfg.Namespace, driver.ErrNoWorkerID)
 }
@@ -58,14 +58,18 @@ func (j *job) claim(ctx context.Context) (worker int64, before time.Time, err er
 // first to use.
 const defaultWindow = 30_000
 
-// listed lists the worker IDs that were ever held, if the store knows all of them.
+// listed lists the worker IDs that were ever held, unless the store may have forgotten some: then it
+// has claims from before the floor. A namespace that begins with a floor has none: its store began in
+// a database that had other tables.
 func (j *job) listed(ctx context.Context) (driver.State, error) {
 	st, err := j.cfg.Store.(driver.Admin).List(ctx, j.cfg.Namespace) //nolint:forcetypeassert // check has seen it
-	switch {
-	case err != nil:
+	if err != nil {
 		return st, fmt.Errorf("backfill: list the worker IDs of namespace %q: %w", j.cfg.Namespace, err)
-	case !st.Missing && (st.Namespace.Floor != 0 || st.Forgot()):
-		return st, fmt.Errorf("backfill: which worker IDs of namespace %q were ever used is not known: its store began in a database with other tables, or may have lost records in a crash, a failover or a restore. Set Worker to one that no generator has used, instead of Store", j.cfg.Namespace)
+	}
+	for _, rec := range st.Records {
+		if st.Missing || st.Forgot() || rec.Start < st.Namespace.Floor {
+			return st, fmt.Errorf("backfill: which worker IDs of namespace %q were ever used is not known, because its store may have lost records, in a crash, a failover or a restore: set Worker to one that no generator has used, instead of Store", j.cfg.Namespace)
+		}
 	}
 	return st, nil
 }

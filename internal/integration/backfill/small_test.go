@@ -363,12 +363,15 @@ func TestResume(t *testing.T) {
 // broken is a store that does not answer.
 type broken struct{ driver.Store }
 
-func (broken) List(context.Context, string) ([]driver.Record, error) {
-	return nil, errors.New("broken")
+func (broken) List(context.Context, string) (driver.State, error) {
+	return driver.State{}, errors.New("broken")
 }
 func (broken) Free(context.Context, string, int64, int64) error { return errors.New("broken") }
-func (broken) Claim(context.Context, driver.Request) (driver.Claim, error) {
-	return driver.Claim{}, errors.New("broken")
+func (broken) Raise(context.Context, string, int64) (driver.Namespace, error) {
+	return driver.Namespace{}, errors.New("broken")
+}
+func (broken) Claim(context.Context, driver.Claim) (driver.Lease, error) {
+	return driver.Lease{}, errors.New("broken")
 }
 
 // Of two runs at once, one fails, or finds nothing to do. No id is given twice.
