@@ -59,12 +59,20 @@ end:	do
 }
 
 /* Before each statement: the server may have crashed, and the call may be cancelled. */
+#if CANCELS > 0
 #define STATEMENT \
 	if \
 	:: boot != mine -> goto connect \
 	:: boot == mine && cancels < CANCELS -> cancels++; goto ended \
 	:: boot == mine \
 	fi
+#else
+#define STATEMENT \
+	if \
+	:: boot != mine -> goto connect \
+	:: boot == mine \
+	fi
+#endif
 
 active [2] proctype session() {
 	byte mine, next, last;	/* the session's cache of the sequence: next to last, or nothing */
@@ -149,18 +157,15 @@ end:	do
 		top = SLOTS;
 #endif
 		top = (top < SLOTS -> top : SLOTS) }
-	STATEMENT;
 	if
 	:: first + B <= top ->
 		/* setval, which also empties the session's cache; it does not look where the cursor is. */
-		d_step { boot == mine ->
+		atomic { STATEMENT;
 #ifdef STEP_BACK
 			first = first - B;
 #endif
 			cursor = first - 1; next = 1; last = 0 }
-		STATEMENT;
-		d_step { boot == mine ->
-			first = cursor + 1; cursor = cursor + B;
+		atomic { STATEMENT; first = cursor + 1; cursor = cursor + B;
 			if
 			:: first + B <= top -> assert(!issued[first]); issued[first] = true; next = first + 1; last = cursor
 			:: else -> next = 1; last = 0	/* another session's nextval came between, so it is drained */
