@@ -74,6 +74,12 @@ func preferred(t *testing.T, s *suite) {
 		t.Errorf("a claim that excludes the last free worker ID: %v, want ErrNoWorkerID", err)
 	}
 	must(t, third.release(t.Context(), third.Start))
+	if _, err := s.try(t, store, func(c *driver.Claim) { only(third.Worker)(c); c.NeverHeld = true }); !errors.Is(err, driver.ErrNoWorkerID) {
+		t.Errorf("a claim of a worker ID that must never have been held, and was: %v, want ErrNoWorkerID", err)
+	}
+	if h := s.claim(t, store, func(c *driver.Claim) { only(last)(c); c.NeverHeld = true }); h.Worker != last {
+		t.Errorf("worker ID %d was never held, and %d was given", last, h.Worker)
+	}
 	if h := s.claim(t, store, only(third.Worker)); h.Worker != third.Worker {
 		t.Errorf("worker ID %d was required, and %d was given", third.Worker, h.Worker)
 	}
