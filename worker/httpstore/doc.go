@@ -18,8 +18,7 @@
 // # Guarantees
 //
 // They are those of the store behind the server. The server keeps nothing itself, so any number
-// of servers may offer one store. Clocks are compared with the store's clock, and the store
-// measures the time to live.
+// of servers may offer one store. Clocks are compared with the store's clock.
 //
 // The client sends each request once and follows no redirect; net/http repeats only a request
 // that was never written. If an answer is lost or makes no sense, the outcome is unknown and
@@ -39,21 +38,20 @@
 // # Protocol
 //
 // Each request is a POST to v1/claim, v1/renew, v1/release, v1/reserve or, with HandlerConfig.Admin,
-// v1/list and v1/free, with the headers "Authorization: Bearer TOKEN" and "Content-Type:
+// v1/list, v1/free and v1/raise, with the headers "Authorization: Bearer TOKEN" and "Content-Type:
 // application/json". Instants are Unix milliseconds and durations milliseconds. All fields are
 // required, and no others are allowed:
 //
 //	POST v1/renew
-//	{"id": "R4ND0M", "request": {"space": "default", "worker": 7, "epoch": 3, "token": "…",
-//	                             "until": 1767225630000, "ttl": 40000}}
+//	{"id": "R4ND0M", "request": {"namespace": "default", "worker_id": 7, "claim_id": "…",
+//	     "fencing_token": 1767225600000, "fence_window": 30000, "keep": false}}
 //
-//	200 {"id": "R4ND0M", "result": {}}
-//	409 {"id": "R4ND0M", "error": {"kind": "taken", "message": "…"}}
+//	200 {"id": "R4ND0M", "result": {"worker_id": 7, "fencing_token": 1767225600000,
+//	     "start": 1767225600000, "fence": 1767225630000, "forgot": false}}
+//	409 {"id": "R4ND0M", "error": {"kind": "not_held", "message": "…"}}
 //
-// "space" is the namespace, "numbers" the number of worker IDs, "epoch" the fencing token, "token"
-// the claim ID, "until" the fence, "window" the FenceWindow, "only" RequirePreferred and "avoid"
-// Exclude. The kind of a 409 is none_free, skew, layout, lossy or taken. Besides the statuses of
-// HTTP there are 400 for a wrong request (with the kind config, its fields are listed), 401 for a
-// wrong token, 500 if the store failed, and 501 for a verb that the handler or its store does not
-// offer.
+// The fields are those of package driver, in lower case. The kind of a 409 is no_worker_id, skew,
+// layout, window, floor, durability, not_held, forgotten or locked. Besides the statuses of HTTP
+// there are 400 for a wrong request (with the kind config, its fields are listed), 401 for a wrong
+// token, 500 if the store failed, and 501 for a verb that the handler or its store does not offer.
 package httpstore

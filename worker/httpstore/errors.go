@@ -52,31 +52,40 @@ func (e *StoreError) Is(target error) bool {
 // The kinds of errors on the wire.
 const (
 	kindConfig     = "config"
-	kindNoWorkerID = "none_free"
+	kindNoWorkerID = "no_worker_id"
 	kindSkew       = "skew"
 	kindLayout     = "layout"
-	kindDurability = "lossy"
-	kindNotHeld    = "taken"
+	kindWindow     = "window"
+	kindFloor      = "floor"
+	kindDurability = "durability"
+	kindForgotten  = "forgotten"
+	kindNotHeld    = "not_held"
+	kindLocked     = "locked"
 	kindOther      = "other"
 )
 
 // wireError is an error as it is written: its kind, and the fields of that kind.
 type wireError struct {
-	Kind      string  `json:"kind"`
-	Message   string  `json:"message"`
-	Fields    []field `json:"faults,omitempty"`
-	Namespace string  `json:"space,omitempty"`
-	WorkerIDs int64   `json:"numbers,omitempty"`
-	Leased    int64   `json:"held,omitempty"`
-	Ahead     int64   `json:"ahead,omitempty"`
-	Wait      int64   `json:"wait,omitempty"`
-	Local     int64   `json:"local,omitempty"`
-	Store     int64   `json:"store,omitempty"`
-	Max       int64   `json:"max,omitempty"`
-	Have      string  `json:"have,omitempty"`
-	Want      string  `json:"want,omitempty"`
-	Setting   string  `json:"setting,omitempty"`
-	Value     string  `json:"value,omitempty"`
+	Kind       string  `json:"kind"`
+	Message    string  `json:"message"`
+	Fields     []field `json:"fields,omitempty"`
+	Namespace  string  `json:"namespace,omitempty"`
+	WorkerIDs  int64   `json:"worker_ids,omitempty"`
+	Leased     int64   `json:"leased,omitempty"`
+	Ahead      int64   `json:"ahead,omitempty"`
+	Floor      int64   `json:"floor,omitempty"`
+	Wait       int64   `json:"wait,omitempty"`
+	Local      int64   `json:"local,omitempty"`
+	Store      int64   `json:"store,omitempty"`
+	Max        int64   `json:"max,omitempty"`
+	Have       string  `json:"have,omitempty"`
+	Want       string  `json:"want,omitempty"`
+	HaveWindow int64   `json:"have_window,omitempty"`
+	WantWindow int64   `json:"want_window,omitempty"`
+	HaveSkew   int64   `json:"have_skew,omitempty"`
+	WantSkew   int64   `json:"want_skew,omitempty"`
+	Setting    string  `json:"setting,omitempty"`
+	Value      string  `json:"value,omitempty"`
 }
 
 type field struct {
@@ -92,6 +101,8 @@ func encode(err error) *wireError {
 		noID       *driver.NoWorkerIDError
 		skew       *driver.SkewError
 		layout     *driver.LayoutError
+		window     *driver.WindowError
+		floor      *driver.FloorError
 		durability *driver.DurabilityError
 	)
 	switch {
@@ -106,10 +117,18 @@ func encode(err error) *wireError {
 		w.Kind, w.Local, w.Store, w.Max = kindSkew, skew.Local.UnixMilli(), skew.Store.UnixMilli(), skew.Max.Milliseconds()
 	case errors.As(err, &layout):
 		w.Kind, w.Namespace, w.Have, w.Want = kindLayout, layout.Namespace, layout.Have, layout.Want
+	case errors.As(err, &window):
+		w.Kind, w.Namespace, w.HaveWindow, w.WantWindow, w.HaveSkew, w.WantSkew = kindWindow, window.Namespace, window.HaveWindow, window.WantWindow, window.HaveSkew, window.WantSkew
+	case errors.As(err, &floor):
+		w.Kind, w.Namespace, w.Floor, w.Wait = kindFloor, floor.Namespace, floor.Floor, floor.Wait
 	case errors.As(err, &durability):
 		w.Kind, w.Setting, w.Value, w.Want = kindDurability, durability.Setting, durability.Value, durability.Want
+	case errors.Is(err, driver.ErrForgotten):
+		w.Kind = kindForgotten
 	case errors.Is(err, driver.ErrNotHeld):
 		w.Kind = kindNotHeld
+	case errors.Is(err, driver.ErrLocked):
+		w.Kind = kindLocked
 	}
 	return w
 }
@@ -141,10 +160,18 @@ func (w *wireError) decoded(verb string, status int) error {
 		err = &driver.SkewError{Local: time.UnixMilli(w.Local), Store: time.UnixMilli(w.Store), Max: milliseconds(w.Max)}
 	case kindLayout:
 		err = &driver.LayoutError{Namespace: w.Namespace, Have: w.Have, Want: w.Want}
+	case kindWindow:
+		err = &driver.WindowError{Namespace: w.Namespace, HaveWindow: w.HaveWindow, WantWindow: w.WantWindow, HaveSkew: w.HaveSkew, WantSkew: w.WantSkew}
+	case kindFloor:
+		err = &driver.FloorError{Namespace: w.Namespace, Floor: w.Floor, Wait: w.Wait}
 	case kindDurability:
 		err = &driver.DurabilityError{Setting: w.Setting, Value: w.Value, Want: w.Want}
+	case kindForgotten:
+		err = driver.ErrForgotten
 	case kindNotHeld:
 		err = driver.ErrNotHeld
+	case kindLocked:
+		err = driver.ErrLocked
 	default:
 		return &StoreError{Verb: verb, Status: status, Message: w.Message}
 	}

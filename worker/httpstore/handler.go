@@ -24,7 +24,7 @@ type HandlerConfig struct {
 	// without spaces. With two tokens, the clients can change from one to the other one by one.
 	Tokens []string
 	// Admin also offers driver.Admin, if the store has it. Its records contain the claim IDs of
-	// the leases, and every client may then free any worker ID.
+	// the leases, and every client may then free any worker ID, and raise any floor.
 	Admin bool
 	// Timeout limits one call of the store. Zero: 10s.
 	Timeout time.Duration
@@ -67,32 +67,36 @@ func NewHandler(store driver.Store, cfg HandlerConfig) (http.Handler, error) {
 		h.admin, _ = store.(driver.Admin)
 	}
 	h.counter, _ = store.(driver.Counter)
-	offer(h, "claim", func(ctx context.Context, q claimRequest) (claimResult, error) {
-		c, err := h.store.Claim(ctx, driver.Request(q))
-		return claimResult(c), err
+	offer(h, "claim", func(ctx context.Context, q claimRequest) (leaseResult, error) {
+		l, err := h.store.Claim(ctx, q.toClaim())
+		return leaseResult(l), err
 	})
-	offer(h, "renew", func(ctx context.Context, q renewRequest) (nothing, error) {
-		return nothing{}, h.store.Renew(ctx, driver.Renewal(q))
+	offer(h, "renew", func(ctx context.Context, q renewRequest) (leaseResult, error) {
+		l, err := h.store.Renew(ctx, driver.Renewal(q))
+		return leaseResult(l), err
 	})
 	offer(h, "release", func(ctx context.Context, q releaseRequest) (nothing, error) {
-		return nothing{}, h.store.Release(ctx, driver.Return(q))
+		return nothing{}, h.store.Release(ctx, driver.Release(q))
 	})
 	offer(h, "list", func(ctx context.Context, q listRequest) (listResult, error) {
 		if h.admin == nil {
 			return listResult{}, errors.ErrUnsupported
 		}
-		records, err := h.admin.List(ctx, q.Namespace)
-		all := make([]listRecord, len(records))
-		for i, rec := range records {
-			all[i] = listRecord(rec)
-		}
-		return listResult{Records: all}, err
+		st, err := h.admin.List(ctx, q.Namespace)
+		return fromState(st), err
 	})
 	offer(h, "free", func(ctx context.Context, q freeRequest) (nothing, error) {
 		if h.admin == nil {
 			return nothing{}, errors.ErrUnsupported
 		}
 		return nothing{}, h.admin.Free(ctx, q.Namespace, q.Worker, q.FencingToken)
+	})
+	offer(h, "raise", func(ctx context.Context, q raiseRequest) (namespaceResult, error) {
+		if h.admin == nil {
+			return namespaceResult{}, errors.ErrUnsupported
+		}
+		ns, err := h.admin.Raise(ctx, q.Namespace, q.FenceWindow)
+		return namespaceResult(ns), err
 	})
 	offer(h, "reserve", func(ctx context.Context, q reserveRequest) (reserveResult, error) {
 		if h.counter == nil {

@@ -46,13 +46,12 @@ func Open(ctx context.Context, cfg Config) (*worker.Generator, error) {
 // A Store is a client of the store that a handler offers. Make it with New; every method of a
 // nil or zero Store returns a *core.ConfigError. All methods are safe for concurrent use.
 type Store struct {
-	driver.Limiter
-
-	base   string
-	token  string
-	redact redactor
-	client http.Client
-	calls  hung.Calls
+	base    string
+	token   string
+	redact  redactor
+	client  http.Client
+	calls   hung.Calls
+	limiter driver.Limiter
 }
 
 var (
@@ -90,15 +89,21 @@ func checkURL(wrong *fields.Errors, text string) {
 	}
 }
 
-// ask sends a request, once, and returns its result. An answer of more than limit bytes is an
+// ask sends a request, once, when the limiter lets it, and returns its result. An answer of more than limit bytes is an
 // error.
 func ask[Q, A any](ctx context.Context, s *Store, verb string, request Q, limit int64) (result A, err error) {
 	if s == nil || s.base == "" {
 		return result, fields.Error("httpstore", "Store", nil, "must come from httpstore.New")
 	}
-	if err := ctx.Err(); err != nil {
-		return result, err
-	}
+	err = s.limiter.Do(ctx, func() error {
+		result, err = send[Q, A](ctx, s, verb, request, limit)
+		return err
+	})
+	return result, err
+}
+
+// send is ask without the limiter.
+func send[Q, A any](ctx context.Context, s *Store, verb string, request Q, limit int64) (result A, err error) {
 	q := question[Q]{ID: rand.Text(), Request: &request}
 	body, err := json.Marshal(q)
 	if err != nil {
@@ -174,41 +179,37 @@ func (s *Store) failed(ctx context.Context, verb string, err error) error {
 }
 
 // Claim implements driver.Store.
-func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
-	if err := r.Validate(); err != nil {
-		return driver.Claim{}, err
+func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error) {
+	if err := c.Validate(); err != nil {
+		return driver.Lease{}, err
 	}
-	c, err := ask[claimRequest, claimResult](ctx, s, "claim", claimRequest(r), maxReply)
-	return driver.Claim(c), err
+	l, err := ask[claimRequest, leaseResult](ctx, s, "claim", fromClaim(c), maxReply)
+	return driver.Lease(l), err
 }
 
 // Renew implements driver.Store.
-func (s *Store) Renew(ctx context.Context, r driver.Renewal) error {
-	_, err := ask[renewRequest, nothing](ctx, s, "renew", renewRequest(r), maxReply)
-	return err
+func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, error) {
+	l, err := ask[renewRequest, leaseResult](ctx, s, "renew", renewRequest(r), maxReply)
+	return driver.Lease(l), err
 }
 
 // Release implements driver.Store.
-func (s *Store) Release(ctx context.Context, r driver.Return) error {
+func (s *Store) Release(ctx context.Context, r driver.Release) error {
 	_, err := ask[releaseRequest, nothing](ctx, s, "release", releaseRequest(r), maxReply)
 	return err
 }
 
 // List implements driver.Admin. If the handler or its store does not offer it, the error
 // matches errors.ErrUnsupported.
-func (s *Store) List(ctx context.Context, namespace string) ([]driver.Record, error) {
+func (s *Store) List(ctx context.Context, namespace string) (driver.State, error) {
 	if err := driver.CheckNamespace(namespace); err != nil {
-		return nil, err
+		return driver.State{}, err
 	}
 	result, err := ask[listRequest, listResult](ctx, s, "list", listRequest{Namespace: namespace}, maxList)
 	if err != nil {
-		return nil, err
+		return driver.State{}, err
 	}
-	records := make([]driver.Record, len(result.Records))
-	for i, rec := range result.Records {
-		records[i] = driver.Record(rec)
-	}
-	return records, nil
+	return result.toState(), nil
 }
 
 // Free implements driver.Admin. If the handler or its store does not offer it, the error
@@ -219,6 +220,16 @@ func (s *Store) Free(ctx context.Context, namespace string, workerID, fencingTok
 	}
 	_, err := ask[freeRequest, nothing](ctx, s, "free", freeRequest{Namespace: namespace, Worker: workerID, FencingToken: fencingToken}, maxReply)
 	return err
+}
+
+// Raise implements driver.Admin. If the handler or its store does not offer it, the error
+// matches errors.ErrUnsupported.
+func (s *Store) Raise(ctx context.Context, namespace string, fenceWindow int64) (driver.Namespace, error) {
+	if err := driver.CheckNamespace(namespace); err != nil {
+		return driver.Namespace{}, err
+	}
+	ns, err := ask[raiseRequest, namespaceResult](ctx, s, "raise", raiseRequest{Namespace: namespace, FenceWindow: fenceWindow}, maxReply)
+	return driver.Namespace(ns), err
 }
 
 // Reserve implements driver.Counter: it takes the n numbers first to first+n-1 of a key. If the

@@ -3,14 +3,16 @@ package redisstore
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/internal/hung"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // Reserve implements driver.Counter: it takes the n numbers first to first+n-1 of a key. The
-// first number of a key is 1. It is one script, atomic over all processes, and refuses what
-// Claim refuses. If the answer is lost, the numbers are taken and never used.
+// first number of a key is 1. It is one script, atomic over all processes, and refuses a
+// Redis that may lose the count, as far as it sees that. If the answer is lost, the numbers are taken and never used.
 //
 // The rules for a key are those for a namespace. Keys have no time to live: delete a key when its
 // numbers are no longer needed, for example the key of a past day.
@@ -21,7 +23,13 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 	if err := s.check(key); err != nil {
 		return 0, err
 	}
-	answer, err := s.evalDurable(ctx, "reserve", reserveScript, s.key("counter", key), n)
+	answer, err := s.run(ctx, "reserve", []string{"durable", "reserve"}, []string{s.key("counter", key)}, n)
+	if v := answer.values; err == nil && answer.is("lossy", 3) {
+		err = &driver.DurabilityError{Setting: v[1], Value: v[2], Want: v[3]}
+	}
+	if err == nil { // afterwards: a setting that was right only before the write proves nothing
+		err = s.checkSync(ctx)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -33,6 +41,23 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 		return 0, err
 	}
 	return last[0] - n + 1, nil
+}
+
+// checkSync checks the setting that a script does not see.
+func (s *Store) checkSync(ctx context.Context) error {
+	if s.cfg.ConfigGet == nil {
+		return nil
+	}
+	const what = "redisstore: CONFIG GET appendfsync"
+	value, err := hung.Do(ctx, &s.calls, what, func() (string, error) { return s.cfg.ConfigGet(ctx, "appendfsync") })
+	hidden := err != nil && (strings.Contains(err.Error(), "unknown command") || strings.Contains(err.Error(), "NOPERM "))
+	switch {
+	case err != nil && !hidden:
+		return fmt.Errorf("%s, to check that a write is not lost: %w", what, err)
+	case err == nil && value != "" && value != "always":
+		return &driver.DurabilityError{Setting: "appendfsync", Value: value, Want: "always"}
+	}
+	return nil
 }
 
 // WorkerIDOf maps an identity, such as an IP address, to a worker ID from 0 to workerIDs-1 in
@@ -56,7 +81,7 @@ func (s *Store) WorkerIDOf(ctx context.Context, namespace, identity string, work
 	if err := wrong.Err("redisstore"); err != nil {
 		return 0, err
 	}
-	answer, err := s.run(ctx, "map an identity", identityScript, s.key("identity", namespace), identity, workerIDs)
+	answer, err := s.run(ctx, "map an identity", []string{"identity"}, []string{s.key("identity", namespace)}, identity, workerIDs)
 	if err != nil {
 		return 0, err
 	}

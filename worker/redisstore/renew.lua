@@ -1,11 +1,17 @@
--- Raises the bound of a number, if it has this epoch and token.
-local number, epoch, token, to, ttl, forever = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
-local row = redis.call('HGET', KEYS[1], number)
-if not row then return {'taken'} end
-local e, t, bound, _, owner = string.match(row, '^(%d+)\n([^\n]*)\n(-?%d+)\n(%d+)\n(.*)$')
-if e ~= epoch or t ~= token or token == '' then return {'taken'} end
-local time = redis.call('TIME')
-local clock = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-local expires = ttl >= forever and forever or clock + ttl
-redis.call('HSET', KEYS[1], number, table.concat({e, t, string.format('%.0f', math.max(tonumber(bound), to)), string.format('%.0f', expires), owner}, '\n'))
-return {'ok'}
+-- Raises the fence of the worker ID ARGV[1], as Renewal.Decide does, if its record begins with
+-- ARGV[2]. If it does not do so, the caller reads why.
+local space, record = redis.call('HMGET', KEYS[1], unpack(fields)), redis.call('HGET', KEYS[1], ARGV[1])
+if not space[1] or not record or string.sub(record, 1, #ARGV[2]) ~= ARGV[2] then return {'refused'} end
+local state, start, fence, owner = string.match(record, '^"state":"(%a+)","start":(%-?%d+),"fence":(%-?%d+)(.*)$', #ARGV[2] + 1)
+local window, since, floor = tonumber(space[3]), tonumber(space[6]), tonumber(space[7])
+if space[5] ~= server then
+  if floor <= now + window + tonumber(space[4]) then return {'refused'} end
+  since = now
+end
+if state ~= 'held' and state ~= 'kept' or tonumber(fence) <= since then return {'refused'} end
+if ARGV[4] == 'true' then state = 'kept' end
+local to = math.max(now, floor) + math.min(tonumber(ARGV[3]), window)
+if to > tonumber(fence) then fence = text(to) end
+record = ARGV[2] .. '"state":"' .. state .. '","start":' .. start .. ',"fence":' .. fence .. owner
+redis.call('HSET', KEYS[1], ARGV[1], record)
+return {'ok', start, fence}
