@@ -1,0 +1,497 @@
+package forget
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+)
+
+// patience is the timeout of what must happen, on a busy machine.
+const patience = time.Minute
+
+// Few ids in a millisecond, so that two holders of a worker ID soon issue the same ones.
+var layout = core.Layout{TimeBits: 41, WorkerBits: 8, SequenceBits: 5}
+
+// An admin is a store that shows what it has.
+type admin interface {
+	driver.Store
+	driver.Admin
+}
+
+// A site is a store that forgets.
+type site struct {
+	window time.Duration // of its holders; zero: 3s
+	open   func(t *testing.T) driver.Store
+	admin  func(t *testing.T) admin // of the server that answers at present
+	// keep is called when the store will forget what is written from now on. nil: it forgets all.
+	keep func(t *testing.T)
+	// event makes it forget.
+	event func(t *testing.T)
+	// believe writes the namespace, without any condition.
+	believe func(t *testing.T, ns driver.Namespace)
+	// raise repeats what an operator has to do, after the event. nil: nothing.
+	raise func(t *testing.T, namespace string)
+}
+
+// A line is the outcome of one event.
+type line struct {
+	name                                 string
+	ids, forgotten, duplicates, controls int
+	took, ahead                          time.Duration // of the slowest new holder; of the first id that is furthest ahead of the clock
+	lost                                 int           // worker IDs of the group with the protocol
+}
+
+func (l line) String() string {
+	return fmt.Sprintf("| %s | %d | %d | %d | %d | %.2f s | %.2f s |", l.name, l.ids, l.forgotten, l.duplicates, l.controls, l.took.Seconds(), l.ahead.Seconds())
+}
+
+// prove runs one event with new groups of holders.
+func prove(t *testing.T, name string, s site) {
+	t.Helper()
+	live := newGroup(t, s, "live")
+	live.join(3)
+	round(t, name, s, live, newGroup(t, s, "control"))
+	live.leave()
+}
+
+// round runs one event: holders before the store keeps its state, others after it, the event, and
+// new ones.
+func round(t *testing.T, name string, s site, live, control *group) line {
+	t.Helper()
+	control.join(3)
+	if s.keep != nil {
+		s.keep(t)
+	}
+	both := func(n int) {
+		var wg sync.WaitGroup
+		for _, g := range []*group{live, control} {
+			wg.Go(func() { g.join(n) })
+		}
+		wg.Wait()
+	}
+	both(3)
+	time.Sleep(live.cfg.RenewInterval)
+
+	l := line{name: name}
+	control.gate.cut()
+	before := state(t, s, control.cfg.Namespace)
+	changed, lost := live.count(worker.StoreChanged), live.count(worker.Forgotten, worker.Lost)
+	s.event(t)
+	after := state(t, s, control.cfg.Namespace)
+	l.forgotten = forgotten(before, after)
+	ns := before.Namespace
+	ns.Incarnation, ns.Since, ns.Floor, ns.Seen = after.Server, 0, 0, after.Count
+	s.believe(t, ns)
+	if s.raise != nil {
+		s.raise(t, live.cfg.Namespace)
+	}
+	control.gate.open()
+	both(4)
+	l.took, l.ahead = live.newest(4)
+	_, bound := control.newest(4)
+	// Until the clock has caught up with the floor, and the forgotten fences have passed.
+	time.Sleep(max(l.ahead, live.cfg.FenceWindow) + 200*time.Millisecond)
+	l.ids, l.duplicates = live.result()
+	control.leave()
+	_, l.controls = control.result()
+	l.lost = live.count(worker.Forgotten, worker.Lost) - lost
+	t.Logf("%v %d lost, %d events store_changed, control %.2f s ahead", l, l.lost, live.count(worker.StoreChanged)-changed, bound.Seconds())
+
+	switch {
+	case l.forgotten == 0:
+		t.Error("nothing was forgotten: the event proves nothing")
+	case l.controls == 0:
+		t.Error("the control has no duplicates: the event proves nothing")
+	}
+	if l.duplicates > 0 {
+		t.Errorf("%d ids were issued twice: %s", l.duplicates, live.show())
+	}
+	if s.raise == nil && live.count(worker.StoreChanged) == changed {
+		t.Error("no event says that the store has changed")
+	}
+	if limit := 2*live.step() + time.Second; l.ahead > limit {
+		t.Errorf("the first new id is %v ahead of the clock, and %v is the limit", l.ahead, limit)
+	}
+	for _, g := range []*group{live, control} {
+		for text, n := range g.failures() {
+			t.Errorf("%s: %d x %s", g.cfg.Namespace, n, text)
+		}
+	}
+	return l
+}
+
+// unharmed runs an event by which nothing is lost: holders keep their worker IDs.
+func unharmed(t *testing.T, name string, s site) {
+	t.Helper()
+	g := newGroup(t, s, "unharmed")
+	g.join(6)
+	had := g.workers()
+	if s.keep != nil {
+		s.keep(t)
+	}
+	before, changed := state(t, s, g.cfg.Namespace), g.count(worker.StoreChanged)
+	s.event(t)
+	lost := forgotten(before, state(t, s, g.cfg.Namespace))
+	g.join(2)
+	took, ahead := g.newest(2)
+	g.renewed(2)
+	got := g.workers()[:len(had)]
+	g.leave()
+	ids, duplicates := g.result()
+	changed = g.count(worker.StoreChanged) - changed
+	t.Logf("| %s | %d | %d | %d | - | %.2f s | %.2f s | 0 lost, %d events store_changed", name, ids, lost, duplicates, took.Seconds(), ahead.Seconds(), changed)
+	if !slices.Equal(had, got) || g.count(worker.Lost, worker.Forgotten) > 0 || changed > 1 {
+		t.Errorf("worker IDs %v became %v, and the events were %v", had, got, g.events)
+	}
+	if duplicates > 0 || lost > 0 || len(g.failures()) > 0 {
+		t.Errorf("%d ids were issued twice, %d claims are gone, %v", duplicates, lost, g.failures())
+	}
+}
+
+// state is what the store has of a namespace.
+func state(t *testing.T, s site, namespace string) (st driver.State) {
+	t.Helper()
+	store := s.admin(t)
+	poll(t, func() (err error) {
+		st, err = store.List(t.Context(), namespace)
+		return err
+	})
+	return st
+}
+
+// forgotten counts the writes of before that after lacks: claims, and of the others the last
+// renewals.
+func forgotten(before, after driver.State) (n int) {
+	had := map[int64]driver.Record{}
+	for _, rec := range after.Records {
+		had[rec.Worker] = rec
+	}
+	for _, rec := range before.Records {
+		if now := had[rec.Worker]; now.FencingToken < rec.FencingToken || now.Fence < rec.Fence {
+			n++
+		}
+	}
+	return n
+}
+
+// poll asks again and again, as long as it gets an error.
+func poll(t *testing.T, ask func() error) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		err := ask()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("after %v: %v", patience, err)
+		}
+	}
+}
+
+// port is that of a host:port.
+func port(addr string) string {
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		panic(err)
+	}
+	return port
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mustNew returns a store that New has made.
+func mustNew[S any](s S, err error) S {
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// A gate keeps the requests of holders from the store.
+type gate struct {
+	mu   sync.RWMutex
+	shut bool
+}
+
+// cut returns when no request is under way.
+func (g *gate) cut()  { g.set(true) }
+func (g *gate) open() { g.set(false) }
+func (g *gate) set(shut bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.shut = shut
+}
+
+var errCut = errors.New("the network is cut")
+
+// gated is a store behind a gate.
+type gated struct {
+	driver.Store
+	gate *gate
+}
+
+func through[T any](g *gate, ask func() (T, error)) (got T, err error) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	if g.shut {
+		return got, errCut
+	}
+	return ask()
+}
+
+// Claim implements driver.Store.
+func (s gated) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error) {
+	return through(s.gate, func() (driver.Lease, error) { return s.Store.Claim(ctx, c) })
+}
+
+// Renew implements driver.Store.
+func (s gated) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, error) {
+	return through(s.gate, func() (driver.Lease, error) { return s.Store.Renew(ctx, r) })
+}
+
+// Release implements driver.Store.
+func (s gated) Release(ctx context.Context, r driver.Release) error {
+	_, err := through(s.gate, func() (any, error) { return nil, s.Store.Release(ctx, r) })
+	return err
+}
+
+// A group is the holders of one namespace, which draw ids all the time. Their clocks differ by less
+// than MaxSkew.
+type group struct {
+	t    *testing.T
+	site site
+	cfg  worker.Config
+	gate *gate
+	stop chan struct{}
+	wg   sync.WaitGroup
+
+	mu         sync.Mutex
+	holders    []*holder
+	spans      []span
+	events     map[core.EventKind]int
+	unexpected map[string]int
+}
+
+type holder struct {
+	gen         *worker.Generator
+	took, ahead time.Duration // until the first id, and how far that was ahead of the clock
+}
+
+// A span is consecutive ids that one holder has issued.
+type span struct{ first, last int64 }
+
+// newGroup returns a group with a namespace of its own.
+func newGroup(t *testing.T, s site, name string) *group {
+	t.Helper()
+	window := cmp.Or(s.window, 3*time.Second)
+	g := &group{
+		t: t, site: s, gate: new(gate), stop: make(chan struct{}), events: map[core.EventKind]int{}, unexpected: map[string]int{},
+		cfg: worker.Config{
+			Namespace: fmt.Sprintf("%s-%d", name, time.Now().UnixNano()), Layout: layout, FenceWindow: window, RenewInterval: min(window/10, time.Second).Truncate(time.Millisecond),
+			Timeout: time.Second, ClaimWait: patience, MaxWait: 20 * time.Millisecond,
+		},
+	}
+	g.cfg.Observer = g
+	t.Cleanup(g.leave)
+	return g
+}
+
+// step is by how much a floor rises.
+func (g *group) step() time.Duration { return g.cfg.FenceWindow + g.cfg.FenceWindow/3 }
+
+// Observe implements core.Observer.
+func (g *group) Observe(e core.Event) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.events[e.Kind]++
+}
+
+func (g *group) failures() map[string]int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return maps.Clone(g.unexpected)
+}
+
+func (g *group) count(kinds ...core.EventKind) (n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, kind := range kinds {
+		n += g.events[kind]
+	}
+	return n
+}
+
+// join opens holders, all at once, and returns when each has ids.
+func (g *group) join(n int) {
+	g.t.Helper()
+	var wg sync.WaitGroup
+	for i := range n {
+		apart := g.cfg.FenceWindow / 12 * time.Duration(i%3-1)
+		store := g.site.open(g.t)
+		wg.Go(func() {
+			cfg := g.cfg
+			cfg.Now = func() time.Time { return time.Now().Add(apart) }
+			began := time.Now()
+			gen, err := worker.Open(g.t.Context(), gated{store, g.gate}, cfg)
+			if err != nil {
+				g.failed(err)
+				return
+			}
+			h := &holder{gen: gen}
+			var id int64
+			for id == 0 {
+				if id, err = gen.Next(g.t.Context()); err != nil && time.Since(began) > patience {
+					g.failed(err)
+					return
+				}
+			}
+			h.took, h.ahead = time.Since(began), time.Until(timeOf(id))
+			g.mu.Lock()
+			g.holders = append(g.holders, h)
+			g.spans = append(g.spans, span{id, id})
+			g.mu.Unlock()
+			g.wg.Go(func() { g.draw(gen) })
+		})
+	}
+	wg.Wait()
+}
+
+func timeOf(id int64) time.Time {
+	parts, err := layout.Decode(id)
+	if err != nil {
+		panic(err)
+	}
+	return parts.Time
+}
+
+func (g *group) failed(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.unexpected[err.Error()]++
+}
+
+// draw takes ids until the group ends.
+func (g *group) draw(gen *worker.Generator) {
+	pause := time.NewTicker(time.Millisecond)
+	defer pause.Stop()
+	ids := make([]int64, 8)
+	for {
+		select {
+		case <-g.stop:
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			defer cancel()
+			_ = gen.Close(ctx)
+			return
+		case <-pause.C:
+		}
+		err := gen.Fill(g.t.Context(), ids)
+		switch {
+		case err == nil:
+			g.issued(ids)
+		case errors.Is(err, core.ErrFenced), errors.Is(err, core.ErrSequenceExhausted), errors.Is(err, core.ErrLost): // later
+		case g.t.Context().Err() == nil:
+			g.failed(err)
+		}
+	}
+}
+
+func (g *group) issued(ids []int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i, id := range ids {
+		if end := len(g.spans) - 1; i > 0 && g.spans[end].last == id-1 {
+			g.spans[end].last = id
+			continue
+		}
+		g.spans = append(g.spans, span{id, id})
+	}
+}
+
+// newest returns the longest time until ids of the last holders, and how far they were ahead.
+func (g *group) newest(n int) (took, ahead time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, h := range g.holders[max(len(g.holders)-n, 0):] {
+		took, ahead = max(took, h.took), max(ahead, h.ahead)
+	}
+	return took, max(ahead, 0)
+}
+
+func (g *group) workers() (all []int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, h := range g.holders {
+		all = append(all, h.gen.Worker())
+	}
+	return all
+}
+
+// renewed waits until each holder has renewed its lease as often as that.
+func (g *group) renewed(times uint64) {
+	g.t.Helper()
+	g.mu.Lock()
+	holders := slices.Clone(g.holders)
+	g.mu.Unlock()
+	for _, h := range holders {
+		from := h.gen.Stats().Renewals
+		poll(g.t, func() error {
+			if st := h.gen.Stats(); st.Renewals < from+times {
+				return fmt.Errorf("no renewal of worker ID %d: %w", st.Worker, st.Failing)
+			}
+			return nil
+		})
+	}
+}
+
+// leave ends all holders.
+func (g *group) leave() {
+	select {
+	case <-g.stop:
+	default:
+		close(g.stop)
+	}
+	g.wg.Wait()
+}
+
+// result returns how many ids were issued, and how many of them more than once.
+func (g *group) result() (ids, duplicates int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	slices.SortFunc(g.spans, func(a, b span) int { return cmp.Compare(a.first, b.first) })
+	end := int64(-1)
+	for _, s := range g.spans {
+		ids += int(s.last-s.first) + 1
+		duplicates += int(max(min(s.last, end)-s.first+1, 0))
+		end = max(end, s.last)
+	}
+	return ids, duplicates
+}
+
+// show describes the first duplicates.
+func (g *group) show() (text string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i := 1; i < len(g.spans) && len(text) < 1000; i++ {
+		if a, b := g.spans[i-1], g.spans[i]; b.first <= a.last {
+			p, _ := layout.Decode(b.first)
+			text += fmt.Sprintf("%+v; ", p)
+		}
+	}
+	return text + fmt.Sprint(g.events, slices.Sorted(maps.Keys(g.unexpected)))
+}
