@@ -110,10 +110,18 @@ func (s State) find(worker int64) (Record, bool) {
 	return Record{}, false
 }
 
-// A Change is what a store writes. It writes only what is set, if what State has is unchanged
-// (Namespace: the namespace, or that it is missing; Record: the record, and of the namespace
-// Floor, Seen and Incarnation, which must also be that of the server that writes). It then
-// decides again, unless Record is set, or nothing: that is the last change.
+// A Change is what a store writes. It writes only what is set, if what State has is unchanged:
+//
+//   - Namespace: the namespace, or that it is missing.
+//   - Make: the same, Count, and those of the index. Records that are made after others were
+//     deleted would hide that.
+//   - Index: as Namespace, of the index.
+//   - Record: the record, and of the namespace Floor and Seen. The incarnation that is recorded
+//     must be that of the server that writes. But if it was not when the State was read (a
+//     renewal when the floor may not rise), it must still be another, and the fence of the
+//     record ahead of the clock.
+//
+// It then decides again, unless Record is set, or nothing: that is the last change.
 type Change struct {
 	Index     *Namespace // is written instead of State.Index.Namespace
 	Namespace *Namespace // is written instead of State.Namespace
@@ -160,7 +168,7 @@ func (s State) newNamespace() (Change, error) {
 	ns := s.Namespace
 	if s.Index == nil {
 		ns.Incarnation, ns.Since, ns.Seen = s.Server, s.Now, s.Count
-		if !s.New {
+		if !s.New || slices.ContainsFunc(s.Records, func(rec Record) bool { return rec.FencingToken > 0 }) {
 			ns = s.recorded()
 		}
 		return Change{Namespace: &ns}, nil

@@ -10,5 +10,5 @@ import (
 
 func TestStore(t *testing.T) {
 	store := memstore.New(memstore.Config{})
-	storetest.Run(t, storetest.Harness{Open: func(*testing.T) driver.Store { return store }})
+	storetest.Run(t, storetest.Config{Open: func(*testing.T) driver.Store { return store }, Put: store.Put})
 }

@@ -6,16 +6,25 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/internal/hung"
 )
 
 // A session is the connection of one request, with the statements of its database.
 type session struct {
 	*statements
-	conn *sql.Conn
+	conn  *sql.Conn
+	store *Store
+}
+
+// check returns an error unless New made the store.
+func (s *Store) check() error {
+	if s == nil || s.db == nil {
+		return fields.Error("sqlstore", "Store", nil, "must come from sqlstore.New")
+	}
+	return nil
 }
 
 // call calls f with a connection to the database, which was inspected. It returns when its context
@@ -33,7 +42,7 @@ func call[T any](ctx context.Context, s *Store, what string, wanted []table, f f
 			return err
 		})
 		if err != nil {
-			return none, err
+			return none, named(what, markPermanent(err))
 		}
 		return result, nil
 	})
@@ -46,30 +55,58 @@ const maxBroken = 3
 // onConnection calls f with a connection of the pool. A request queues once for all its statements.
 func (s *Store) onConnection(ctx context.Context, wanted []table, f func(session) error) error {
 	for tries := 1; ; tries++ {
-		conn, err := s.connection(ctx, wanted)
-		if err == nil {
-			err = s.answered(ctx, func() error {
-				if err := ctx.Err(); err != nil {
-					return err // a driver might not look
-				}
-				// What another call has inspected may not be all that this one wants.
-				if err := s.inspect(ctx, conn, wanted); err != nil {
-					return err
-				}
-				return f(session{s.inspected.Load().st, conn})
-			})
-			giveBack(conn, err) // not after a panic: database/sql would wait for its end
+		conn, err := s.db.Conn(ctx)
+		if err != nil {
+			return s.waitError(ctx, err)
 		}
-		if tries == maxBroken || !errors.Is(err, driver.ErrBadConn) {
+		err = s.on(ctx, conn, wanted, f)
+		giveBack(conn, err) // not after a panic: database/sql would wait for its end
+		switch {
+		case !errors.Is(err, driver.ErrBadConn):
+			s.late.Store(err != nil && ctx.Err() != nil)
 			return err
+		case tries == maxBroken:
+			return s.rejected(ctx, err)
 		}
 	}
+}
+
+func (s *Store) on(ctx context.Context, conn *sql.Conn, wanted []table, f func(session) error) error {
+	// What another call has inspected may not be all that this one wants.
+	if err := s.inspect(ctx, conn, wanted); err != nil {
+		return err
+	}
+	x := session{s.inspected.Load().st, conn, s}
+	restore, err := x.settle(ctx)
+	if err != nil {
+		return err
+	}
+	defer restore()
+	return f(x)
+}
+
+// waitError is the error if the pool gives no connection.
+func (s *Store) waitError(ctx context.Context, err error) error {
+	if st := s.db.Stats(); ctx.Err() != nil && st.MaxOpenConnections > 0 && st.InUse >= st.MaxOpenConnections {
+		return fmt.Errorf("all connections of the pool are in use (%d of %d): give the lease a pool of its own, or raise SetMaxOpenConns: %w", st.InUse, st.MaxOpenConnections, err)
+	}
+	return fmt.Errorf("wait for the database: %w", err)
+}
+
+// rejected explains err, which all connections had. The driver of MySQL calls a connection broken if
+// its server takes no writes, with rejectReadOnly.
+func (s *Store) rejected(ctx context.Context, err error) error {
+	var readOnly bool
+	if i := s.inspected.Load(); i == nil || i.st.cfg.Dialect != MySQL || s.db.QueryRowContext(ctx, "SELECT @@global.read_only").Scan(&readOnly) != nil || !readOnly {
+		return err
+	}
+	return fmt.Errorf("%w: the server has read_only = ON, so it is a replica", err)
 }
 
 // giveBack returns the connection to the pool after this error, or nil. It closes one that rejects
 // writes: that may lead to a primary that has become a standby, and the next one to the new primary.
 func giveBack(conn *sql.Conn, err error) {
-	if readOnly(err) {
+	if readOnly(err) || errors.Is(err, errReplaced) {
 		discard(conn)
 	}
 	_ = conn.Close()
@@ -80,200 +117,55 @@ func discard(conn *sql.Conn) {
 	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 }
 
-// A waiter waits in the pool's queue for a connection, and inspects the database if no call has. It
-// outlives the call that started it, and the next call inherits it. Otherwise a queue that takes
-// longer than a call's context, as after an outage, would never be passed, because each call
-// queues at the end; nor would the inspection of a distant database ever be over.
-type waiter struct {
-	conn   chan *sql.Conn // closed when the waiter has ended
-	err    error          // why there is no connection; valid once conn is closed
-	cancel context.CancelFunc
-}
-
-const (
-	waiterKept = 15 * time.Second // how long a waiter is kept after its call
-	connKept   = time.Second      // how long a connection is kept while no call wants it
-)
-
-var errUnwanted = errors.New("sqlstore: a connection was free, and no call waited for it")
-
-// startWaiter queues at the end.
-func (s *Store) startWaiter(ctx context.Context, wanted []table) *waiter {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	w := &waiter{conn: make(chan *sql.Conn), cancel: cancel}
-	go func() {
-		defer cancel()
-		defer close(w.conn)
-		conn, err := s.inspectedConn(ctx, wanted)
-		if err != nil {
-			w.err = err
-			return
-		}
-		kept := time.NewTimer(connKept)
-		defer kept.Stop()
-		select {
-		case w.conn <- conn:
-			return
-		case <-kept.C:
-		case <-ctx.Done():
-		}
-		w.err = errUnwanted
-		_ = conn.Close()
-	}()
-	return w
-}
-
-// inspectedConn takes a connection to the database, which it inspects if no call has.
-func (s *Store) inspectedConn(ctx context.Context, wanted []table) (conn *sql.Conn, err error) {
-	defer func() {
-		if p := recover(); p != nil { // the caller is in another goroutine and could not
-			conn, err = nil, fmt.Errorf("sqlstore: the driver panicked: %v", p)
-		}
-	}()
-	if conn, err = s.db.Conn(ctx); err != nil {
+// settle makes a session of MySQL commit each statement by itself, so that no lock is held between
+// statements. It ends a transaction that was left open. restore undoes what settle has set.
+//
+// A statement that waits for a row outlives a client that has given up. MariaDB and
+// PostgreSQL have a limit for that in the statement. In MySQL the session gets it, after a request
+// that was too late.
+func (x session) settle(ctx context.Context) (restore func(), err error) {
+	restore = func() {}
+	if x.cfg.Dialect != MySQL {
+		return restore, nil
+	}
+	limit := x.store.late.Load() && !x.mariaDB && !x.vitess
+	if status, known := serverStatus(x.conn); known && status&(inTransactionFlag|autocommitFlag) == autocommitFlag && !limit {
+		return restore, nil
+	}
+	if _, err := x.conn.ExecContext(ctx, x.ended("COMMIT")); err != nil {
 		return nil, err
 	}
-	if err := s.inspect(ctx, conn, wanted); err != nil {
-		giveBack(conn, err)
+	var autocommit, seconds int64
+	if err := x.row(ctx, "SELECT @@autocommit, @@innodb_lock_wait_timeout", &autocommit, &seconds); err != nil {
 		return nil, err
 	}
-	return conn, nil
-}
-
-// waiting is the state of the calls that wait, for connections and for answers.
-type waiting struct {
-	mu         sync.Mutex
-	kept       []*waiter // those that no call uses at present
-	unanswered int       // calls in a row whose context ended before the database answered
-	mute       bool      // whether the last request on a connection, or attempt to connect, got no answer
-}
-
-func (w *waiting) keep(one *waiter) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.kept = append(w.kept, one)
-	time.AfterFunc(waiterKept, one.cancel)
-}
-
-// longestKept removes and returns the waiter that was kept the longest; nil: there is none.
-func (w *waiting) longestKept() (one *waiter) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.kept) > 0 {
-		one, w.kept = w.kept[0], w.kept[1:]
+	set, back := "SET autocommit = 1", fmt.Sprint("SET autocommit = ", autocommit)
+	switch {
+	case limit:
+		set, back = fmt.Sprint(set, ", innodb_lock_wait_timeout = ", lockSeconds(ctx)), fmt.Sprint(back, ", innodb_lock_wait_timeout = ", seconds)
+	case autocommit == 1:
+		return restore, nil
 	}
-	return one
+	if _, err := x.conn.ExecContext(ctx, set); err != nil {
+		return nil, err
+	}
+	return func() { x.setBack(ctx, back) }, nil
 }
 
-// connection uses a kept waiter, if there is one, and also a new one: the kept one may belong to
-// a connection attempt that hangs, and a pool need not serve its callers in order.
-func (s *Store) connection(ctx context.Context, wanted []table) (*sql.Conn, error) {
-	queued := s.db.Stats().WaitCount
-	last := s.startWaiter(ctx, wanted)
-	var conns chan *sql.Conn // of first
-	first := s.waiting.longestKept()
-	if first != nil {
-		conns = first.conn
-	}
-	var before error // of first
-	for {
-		select {
-		case conn, ok := <-conns:
-			if ok {
-				last.cancel()
-				return conn, nil
-			}
-			if !errors.Is(first.err, errUnwanted) && !errors.Is(first.err, context.Canceled) { // it was kept for too long
-				before = first.err
-			}
-			first, conns = nil, nil
-		case conn, ok := <-last.conn:
-			if first != nil && ok {
-				first.cancel()
-			} else if first != nil {
-				s.waiting.keep(first)
-			}
-			return conn, last.err
-		case <-ctx.Done():
-			if first != nil {
-				last.cancel()
-				last = first
-			}
-			s.waiting.keep(last)
-			return nil, s.waitError(ctx.Err(), before, queued)
-		}
+// setBack executes what undoes a setting of the session, or closes the connection.
+func (x session) setBack(ctx context.Context, query string) {
+	ctx, end := outlive(ctx, time.Second)
+	defer end()
+	if _, err := x.conn.ExecContext(ctx, query); err != nil {
+		discard(x.conn)
 	}
 }
 
-// waitError is the error of a call whose context is done while it waits for a connection. before is
-// why the attempt before has failed, and queued how many requests had waited in the queue of
-// database/sql before. The error says so if the program uses up the pool. It does not while the
-// server is silent: the pool may then be full of attempts to connect, and of connections that got no
-// answer.
-func (s *Store) waitError(done, before error, queued int64) error {
-	st := s.db.Stats()
-	inUse, limit, setting := st.InUse, st.MaxOpenConnections, "SetMaxOpenConns"
-	full := st.WaitCount > queued && limit > 0 && inUse >= limit
-	if pool, ok := s.db.Driver().(interface{ InUse() (n, limit int) }); ok { // of pgxstore
-		inUse, limit = pool.InUse()
-		full, setting = inUse >= limit, "MaxConns"
+// ended is a COMMIT or ROLLBACK whatever completion_type the session has. Vitess knows only the short
+// forms, and ignores it.
+func (st *statements) ended(verb string) string {
+	if st.vitess {
+		return verb
 	}
-	switch mute := s.noAnswer(!full); {
-	case !mute:
-		return fmt.Errorf("sqlstore: all connections of the pool are in use (%d of %d): give the lease a pool of its own, or raise %s: %w", inUse, limit, setting, done)
-	case before != nil:
-		return fmt.Errorf("sqlstore: wait for the database: %w; the attempt before failed: %w", done, before)
-	}
-	return fmt.Errorf("sqlstore: wait for the database: %w", done)
-}
-
-const (
-	maxUnanswered = 2           // calls in a row without an answer before idle connections are dropped
-	dropLimit     = time.Second // the longest wait for one of them
-)
-
-// answered calls f, which uses a connection, and notes whether it was answered in time.
-func (s *Store) answered(ctx context.Context, f func() error) error {
-	stop := context.AfterFunc(ctx, func() { s.noAnswer(true) }) // also if f does not return
-	err := f()
-	if ctx.Err() == nil && stop() { // stop alone may be faster than noAnswer when ctx is done
-		s.waiting.mu.Lock()
-		defer s.waiting.mu.Unlock()
-		s.waiting.unanswered, s.waiting.mute = 0, false
-	}
-	return err
-}
-
-// noAnswer drops the idle connections if calls get no answer before their contexts end: the
-// network may have lost all connections without closing any, and each would cost a call. It sets
-// mute if this call was muted, and returns it.
-func (s *Store) noAnswer(muted bool) (mute bool) {
-	w := &s.waiting
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.mute = w.mute || muted
-	if w.unanswered++; w.unanswered < maxUnanswered {
-		return w.mute
-	}
-	w.unanswered = 0
-	if i := s.inspected.Load(); i == nil || i.st.cfg.Dialect == SQLite { // where a connection may be a database
-		return w.mute
-	}
-	for range s.db.Stats().Idle {
-		go s.dropIdle()
-	}
-	return w.mute
-}
-
-// dropIdle closes an idle connection of the pool. All are taken at once, because a
-// driver may try each of them first, and that takes its time too.
-func (s *Store) dropIdle() {
-	ctx, cancel := context.WithTimeout(context.Background(), dropLimit)
-	defer cancel()
-	conn, err := s.db.Conn(ctx)
-	if err != nil {
-		return
-	}
-	discard(conn)
-	_ = conn.Close()
+	return verb + " AND NO CHAIN NO RELEASE"
 }

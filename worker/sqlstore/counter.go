@@ -6,15 +6,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // Reserve implements driver.Counter: it takes the n numbers first to first+n-1 of a key. The
-// first number of a key is 1. It is one statement, atomic over all processes; in MySQL and
-// MariaDB it is in a transaction of its own, for sessions with autocommit off. If the answer is
-// lost, the numbers are taken and never used. SQLite must be 3.35 or later.
+// first number of a key is 1. It is one statement, atomic over all processes, which commits by itself. If the answer is lost, the numbers are taken and never used. SQLite must be 3.35 or later.
 //
 // The rules for a key are those for a namespace. Keys stay until you delete them: delete a key
 // when its numbers are no longer needed, for example the key of a past day.
@@ -23,35 +22,25 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 		return 0, err
 	}
 	return call(ctx, s, reserveText(key, n), counterTables, func(x session) (first int64, err error) {
-		query, args := x.bind(x.reserve, x.reserveArgs(key, n))
-		err = retrySwap(ctx, func() (bool, error) { // what a conflict has undone took nothing
-			return true, x.commit(ctx, func() (err error) {
-				first, err = x.reserveFor(ctx, x.conn, n, query, append(x.simple, args...)...)
-				if errors.Is(err, errOverflow) { // or the gate is closed
-					err = cmp.Or(x.refused(ctx), x.severalMessages(ctx), err)
-				}
-				return err
-			})
-		})
-		if err != nil {
-			return 0, fmt.Errorf("sqlstore: %s: %w", reserveText(key, n), err)
+		if x.cfg.Dialect == SQLite && x.incarnation.path == "" {
+			return 0, &driver.DurabilityError{Setting: "file", Value: `""`, Want: "the path of a file"}
 		}
-		return first, nil
+		if x.cfg.Dialect == SQLite || x.vitess {
+			if err := x.unmet(ctx, x.counters); err != nil {
+				return 0, err
+			}
+		}
+		err = x.write(ctx, func() (err error) {
+			gate := strings.TrimPrefix(x.gate(x.counters, "on", lockWait(ctx, maxLockWait)), " AND")
+			query := x.limited(ctx, x.text(x.cfg.reserve(gate), x.reserveArgs(key, n)...))
+			first, err = x.reserveFor(ctx, x.conn, n, query, x.simple...)
+			return x.explained(err)
+		})
+		if errors.Is(err, errOverflow) { // or the gate is closed
+			err = cmp.Or(x.refused(ctx, x.counters), err)
+		}
+		return first, err
 	})
-}
-
-// severalMessages is an error if a driver of PostgreSQL sends a query in several messages, which have a
-// time each: then the gate is always closed.
-func (x session) severalMessages(ctx context.Context) error {
-	if x.cfg.Dialect != Postgres {
-		return nil
-	}
-	var one bool
-	err := x.conn.QueryRowContext(ctx, "SELECT transaction_timestamp() = statement_timestamp()", x.simple...).Scan(&one)
-	if err == nil && !one {
-		err = errors.New("the driver prepares statements, which Reserve does not work with: give the store pgx or lib/pq without a wrapper, in an encoding of UTF8, or set pgx's default_query_exec_mode to simple_protocol")
-	}
-	return err
 }
 
 func reserveText(key string, n int64) string {
@@ -143,6 +132,9 @@ func (st *statements) reserveFor(ctx context.Context, tx Tx, n int64, query stri
 		var result sql.Result
 		if result, err = tx.ExecContext(ctx, query, args...); err == nil {
 			last, err = result.LastInsertId()
+		}
+		if err == nil && last == 0 {
+			err = errOverflow
 		}
 	} else {
 		found := false

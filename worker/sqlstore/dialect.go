@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
-	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // A Dialect is the SQL of a database. Its values are those of ddl.Dialect, which are the names of
@@ -28,8 +27,8 @@ const (
 // String returns the dialect, or Detect.
 func (d Dialect) String() string { return cmp.Or(string(d), "Detect") }
 
-// now is the database's clock in Unix milliseconds, at the time of the statement and not of the
-// transaction.
+// now is the database's clock in Unix milliseconds. In PostgreSQL it is that of the moment, and in the
+// others that of the start of the statement, which may be lower.
 func (d Dialect) now() string {
 	switch d {
 	case Postgres:
@@ -40,23 +39,12 @@ func (d Dialect) now() string {
 	return "CAST((julianday('now')-2440587.5)*86400000 AS INTEGER)"
 }
 
-// insert is an INSERT that does nothing if the row exists.
-func (d Dialect) insert(into, columns, values, where string) string {
-	switch d {
-	case Postgres:
-		return "INSERT INTO " + into + " (" + columns + ") SELECT " + values + where + " ON CONFLICT DO NOTHING"
-	case MySQL:
-		return "INSERT IGNORE INTO " + into + " (" + columns + ") VALUES (" + values + ")"
-	}
-	return "INSERT INTO " + into + " (" + columns + ") VALUES (" + values + ") ON CONFLICT DO NOTHING"
-}
-
 // tableName is what a statement may contain, although names are also quoted.
 var tableName = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]{0,47}\.)?[A-Za-z_][A-Za-z0-9_]{0,47}$`)
 
 // complete sets the defaults but that of the schema, and reports the fields that have a wrong value.
 func (cfg *Config) complete(wrong *fields.Errors) {
-	cfg.Table = cmp.Or(cfg.Table, "snow_worker")
+	cfg.Table = cmp.Or(cfg.Table, "snow_lease")
 	if !tableName.MatchString(cfg.Table) {
 		wrong.Add("Table", cfg.Table, "must be a name of at most 48 letters, digits and _, optionally with a schema and a dot before it")
 	}
@@ -85,7 +73,7 @@ func (cfg *Config) pin(database string) error {
 		return nil
 	}
 	if cfg.Dialect == MySQL && (database == "" || strings.ContainsAny(database, ".'`\"\\")) {
-		return fields.Error("sqlstore", "Table", cfg.Table, "needs a database and a dot before it, such as app.snow_worker: the connection has selected %q", database)
+		return fields.Error("sqlstore", "Table", cfg.Table, "needs a database and a dot before it, such as app.snow_lease: the connection has selected %q", database)
 	}
 	cfg.Table = map[Dialect]string{Postgres: "public", MySQL: database, SQLite: "main"}[cfg.Dialect] + "." + cfg.Table
 	return nil
@@ -100,19 +88,34 @@ func (cfg Config) schema() string {
 	return schema
 }
 
-// name returns that of the table with this suffix, without the schema.
-func (cfg Config) name(suffix string) string {
-	return cfg.Table[strings.LastIndexByte(cfg.Table, '.')+1:] + suffix
+// name returns that of the table, without the schema.
+func (cfg Config) name(t table) string {
+	name := cfg.Table[strings.LastIndexByte(cfg.Table, '.')+1:]
+	if t == recordTable {
+		return name
+	}
+	base, ok := strings.CutSuffix(name, "lease")
+	if !ok {
+		base += "_"
+	}
+	return base + [tables]string{namespaceTable: "namespace", counterTable: "counter"}[t]
 }
 
-// table returns the quoted name of the table with this suffix.
-func (cfg Config) table(suffix string) string {
+// quoted returns the quoted name of a table in the schema of Table.
+func (cfg Config) quoted(name string) string {
 	quote := `"`
 	if cfg.Dialect == MySQL {
 		quote = "`"
 	}
-	return quote + strings.ReplaceAll(cfg.Table, ".", quote+"."+quote) + suffix + quote
+	name = quote + name + quote
+	if schema := cfg.schema(); schema != "" {
+		name = quote + schema + quote + "." + name
+	}
+	return name
 }
+
+// table returns the quoted name of the table.
+func (cfg Config) table(t table) string { return cfg.quoted(cfg.name(t)) }
 
 // DDL returns the statements that create the tables: in PostgreSQL in the schema public if Table has
 // none, in MySQL in the selected database. Config must have a Dialect. Only counters need the last
@@ -130,107 +133,121 @@ func (cfg Config) DDL() ([]string, error) {
 
 // ddl is DDL for a complete Config.
 func (cfg Config) ddl() []string {
-	name, owner, end := "VARCHAR(64)", "VARCHAR(255)", ""
-	layout := owner
+	name, text, state, end := "VARCHAR(64) NOT NULL", "VARCHAR(255) NOT NULL", "VARCHAR(16) NOT NULL", ""
 	if cfg.Dialect == MySQL { // its usual collations ignore case
-		name, layout = "VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin", "VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin"
-		owner, end = "VARCHAR(255) CHARACTER SET utf8mb4", " ENGINE=InnoDB"
+		const ascii = " CHARACTER SET ascii COLLATE ascii_bin NOT NULL"
+		name, text, state, end = "VARCHAR(64)"+ascii, "VARCHAR(255)"+ascii, "VARCHAR(16)"+ascii, " ENGINE=InnoDB"
 	}
-	return []string{
-		"CREATE TABLE IF NOT EXISTS " + cfg.table("_space") + " (space " + name + " NOT NULL PRIMARY KEY, layout " + layout + " NOT NULL)" + end,
-		"CREATE TABLE IF NOT EXISTS " + cfg.table("") + " (space " + name + " NOT NULL, worker BIGINT NOT NULL, token " + name +
-			" NOT NULL, epoch BIGINT NOT NULL, until_ts BIGINT NOT NULL, expires_at BIGINT NOT NULL, owner " + owner + " NOT NULL, PRIMARY KEY (space, worker))" + end,
-		"CREATE TABLE IF NOT EXISTS " + cfg.table("_counter") + " (name " + name + " NOT NULL PRIMARY KEY, value BIGINT NOT NULL)" + end,
+	const integer = " BIGINT NOT NULL"
+	ddl := [tables]string{
+		namespaceTable: "namespace " + name + " PRIMARY KEY, layout " + text + ", fence_window" + integer + ", max_skew" + integer +
+			", incarnation " + text + ", since" + integer + ", floor" + integer + ", seen" + integer + ", version" + integer,
+		recordTable: "namespace " + name + ", worker_id" + integer + ", claim_id " + name + ", fencing_token" + integer +
+			", start" + integer + ", fence" + integer + ", owner " + text + ", state " + state + ", PRIMARY KEY (namespace, worker_id)",
+		counterTable: "name " + name + " PRIMARY KEY, value" + integer,
 	}
+	for t := range tables {
+		ddl[t] = "CREATE TABLE IF NOT EXISTS " + cfg.table(t) + " (" + ddl[t] + ")" + end
+	}
+	return ddl[:]
 }
 
-// statements are the store's SQL in the dialect.
+const (
+	namespaceColumns = "layout, fence_window, max_skew, incarnation, since, floor, seen, version"
+	// indexName is the namespace that is the index of the others, see driver.State: no other has such a name.
+	indexName = "*"
+)
+
+// statements are the store's SQL in the dialect. {l} and {n} are the tables of the records and of the
+// namespaces, {now} the database's clock, {server} its incarnation, {gate} the conditions of every
+// write, and ? an argument.
 type statements struct {
-	cfg                    Config // with a Dialect, and a Table with its schema
-	galera                 bool   // a node of a cluster, which may be behind
-	vitess                 bool   // a proxy with a parser of its own
-	simple                 []any  // see simpleProtocol
-	checks                 []durabilityCheck
-	snapshot, addNamespace string
-	first                  string // claims a worker ID that was never held
-	claim, renew, held     string
-	confirm, release, free string
-	reserve, reserveIn     string // in a transaction of its own, and in the caller's
+	cfg         Config // with a Dialect, and a Table with its schema
+	mariaDB     bool
+	galera      bool  // a node of a cluster, which may be behind
+	vitess      bool  // a proxy with a parser of its own
+	simple      []any // see simpleProtocol
+	incarnation incarnation
+	limit       string      // instead of the session's sql_select_limit
+	leases      []condition // of each write of a lease
+	counters    []condition // of each write of a counter
+	fill        *strings.Replacer
+
+	state, renew, claim string
+	updateNamespace     string
+	reserve, reserveIn  string // in a statement of its own, and in the caller's transaction
 }
+
+// claimed says that a worker ID is held.
+const claimed = "state IN ('held', 'kept')"
 
 func (cfg Config) statements() *statements {
-	t, d := cfg.table(""), cfg.Dialect
-	const row = " WHERE space = ? AND worker = ? AND epoch = ?"
-	autocommit, limit, empty, least := "1", "", "''", "LEAST"
+	d := cfg.Dialect
+	st := &statements{cfg: cfg, reserveIn: cfg.reserve("")}
+	greatest, least, empty := "GREATEST", "LEAST", "''"
 	switch d {
 	case SQLite:
-		least = "MIN"
+		greatest, least = "MAX", "MIN"
 	case MySQL:
-		autocommit = "@@autocommit"           // only MySQL has sessions that do not commit by themselves
-		limit = " LIMIT 18446744073709551615" // instead of the session's sql_select_limit
-		empty = "LEFT('-', 0)"                // for sessions of MariaDB with EMPTY_STRING_IS_NULL
-	}
-	st := &statements{
-		cfg: cfg,
-		// The first row is that of the namespace: its layout, the clock, and whether the session commits by itself.
-		snapshot: "SELECT s.layout, -1, 0, {empty}, {empty}, {now}, " + autocommit + " FROM (SELECT 1 AS one) o LEFT JOIN " + cfg.table("_space") + " s ON s.space = ?" +
-			" UNION ALL SELECT NULL, worker, epoch, token, owner, until_ts, expires_at FROM " + t + " WHERE space = ?" + limit,
-		addNamespace: d.insert(cfg.table("_space"), "space, layout", "?, ?", ""),
-		first:        d.insert(t, "token, owner, epoch, until_ts, expires_at, space, worker", "?, COALESCE(?, {empty}), ?, ?, {expiry}, ?, ?", " WHERE"+cfg.gate()),
-		claim: "UPDATE " + t + " SET token = ?, owner = COALESCE(?, {empty}), epoch = ?, until_ts = ?, expires_at = {expiry}" +
-			row + " AND until_ts = ? AND (token = {empty} OR expires_at < {now}){gate}",
-		renew:     "UPDATE " + t + " SET until_ts = CASE WHEN until_ts < ? THEN ? ELSE until_ts END, expires_at = {expiry}" + row + " AND token = ?{gate}",
-		held:      "SELECT until_ts FROM " + t + row + " AND token = ?",
-		confirm:   "UPDATE " + t + " SET expires_at = expires_at + 1" + row + " AND token = ?{gate}",
-		release:   "UPDATE " + t + " SET token = {empty}, until_ts = ?, expires_at = 0" + row + " AND token = ?{gate}",
-		free:      "UPDATE " + t + " SET token = {empty}, expires_at = 0" + row + " AND token <> {empty}{gate}",
-		reserve:   cfg.reserve(true),
-		reserveIn: cfg.reserve(false),
-	}
-	gate := cfg.gate()
-	if gate != "" {
-		gate = " AND" + gate
-	}
-	fill := strings.NewReplacer("{now}", d.now(), "{expiry}", least+"("+d.now()+" + ?, "+strconv.Itoa(driver.NoTTL)+")", "{empty}", empty, "{gate}", gate)
-	for _, query := range []*string{&st.snapshot, &st.first, &st.claim, &st.renew, &st.confirm, &st.release, &st.free} {
-		*query = fill.Replace(*query)
-	}
-	if d == Postgres {
+		st.limit = " LIMIT 18446744073709551615"
+		empty = "LEFT('-', 0)" // for sessions of MariaDB with EMPTY_STRING_IS_NULL
+	case Postgres:
 		st.reserveIn = numbered(st.reserveIn)
-		st.addNamespace = lockNamespaces + "INSERT INTO " + cfg.table("_space") + " (space, layout) SELECT ?, ? WHERE" + cfg.gate() // see the function addNamespace
 	}
+	st.fill = strings.NewReplacer("{l}", cfg.table(recordTable), "{n}", cfg.table(namespaceTable), "{now}", d.now(), "{empty}", empty)
+	number := func(column string) string { return "COALESCE(n." + column + ", 0)" }
+	// row is a namespace in the columns of a record, and more.
+	row := func(number1, count, name string) string {
+		return "SELECT " + number1 + ", {now}, (SELECT COUNT(*) FROM " + count + "), " + number("since") + ", COALESCE(n.layout, {empty}), COALESCE(n.incarnation, {empty}), {server}, " +
+			number("fence_window") + ", " + number("max_skew") + ", " + number("floor") + ", " + number("seen") + ", COALESCE(n.version, -1) FROM (SELECT 1 AS one) o LEFT JOIN {n} n ON n.namespace = " + name
+	}
+	st.state = row("-1", "{l} WHERE namespace = ?", "?") + " UNION " + row("-2", "{n} WHERE namespace <> '"+indexName+"'", "'"+indexName+"'")
+	fence := greatest + "(l.fence, " + greatest + "({now}, n.floor) + " + least + "(?, n.fence_window))"
+	if d == MySQL {
+		fence = "LAST_INSERT_ID(" + fence + ")" // the answer has it
+	}
+	st.renew = st.update("fence = "+fence+"{keep}", "l.fencing_token = ? AND l.claim_id = ? AND l."+claimed+
+		" AND CASE WHEN n.incarnation = {server} THEN l.fence > n.since WHEN n.floor > {now} + n.fence_window + n.max_skew THEN l.fence > {now} ELSE 1 = 0 END")
+	if d != MySQL {
+		st.renew += " RETURNING fence"
+	}
+	st.claim = st.update("claim_id = ?, fencing_token = ?, start = ?, fence = ?, owner = ?, state = ?",
+		"l.claim_id = ? AND l.fencing_token = ? AND l.fence = ? AND l.state = ? AND n.incarnation = {server} AND n.floor = ? AND n.seen = ?{free}")
+	st.updateNamespace = "UPDATE {n} SET layout = ?, fence_window = ?, max_skew = ?, incarnation = ?, since = ?, floor = ?, seen = ?, version = ?" +
+		" WHERE namespace = ? AND incarnation = ? AND fence_window = ? AND floor = ? AND seen = ? AND version = ? AND {server} = ?{gate}"
 	return st
 }
 
-// gate is the condition of every write in PostgreSQL; the other databases have a transaction for
-// it (exec.go). The write is in a transaction of its own, not in one that was left open in the
-// session, where the time of the transaction is an earlier one; and its commit waits for the disk
-// and the standbys, whatever the session says.
-func (cfg Config) gate() string {
-	switch {
-	case cfg.Dialect != Postgres:
-		return ""
-	case cfg.AllowDataLoss:
-		return " transaction_timestamp() = statement_timestamp()"
+// update is an UPDATE of the record of a worker ID, with its namespace.
+func (st *statements) update(set, where string) string {
+	where += " AND n.namespace = ? AND l.namespace = ? AND l.worker_id = ?{gate}"
+	if st.cfg.Dialect == MySQL {
+		return "UPDATE {l} AS l JOIN {n} AS n ON 1 = 1 SET " + set + " WHERE " + where
 	}
-	return " transaction_timestamp() = statement_timestamp() AND (" + waitForCommit + ") <> '' AND current_setting('fsync') = 'on'"
+	return "UPDATE {l} AS l SET " + set + " FROM {n} AS n WHERE " + where
 }
 
-// waitForCommit raises synchronous_commit for the present transaction.
-const waitForCommit = "SELECT set_config('synchronous_commit'," +
-	" CASE WHEN current_setting('synchronous_commit') IN ('remote_write', 'remote_apply') THEN current_setting('synchronous_commit') ELSE 'on' END, true)"
+// What read reads of the records, besides the namespace.
+const (
+	recordColumns = "worker_id, fencing_token, start, fence, claim_id, owner, state, 0, 0, 0, 0, 0"
+	allRecords    = " UNION SELECT " + recordColumns + " FROM {l} WHERE namespace = ?"
+	oneRecord     = allRecords + " AND worker_id = ?"
+	fewRecords    = allRecords + " AND (claim_id = ? OR worker_id IN (?, ?)) UNION SELECT " + recordColumns + " FROM (SELECT * FROM {l} WHERE namespace = ? AND worker_id < ? AND worker_id <> ?" +
+		" AND (state IN ('unused', 'released') OR state IN ('held', 'freed') AND fence + (SELECT max_skew FROM {n} WHERE namespace = ?) < {now}) ORDER BY fence, worker_id LIMIT 64) few"
+)
 
 // reserve adds to a counter, and creates it if it is missing, in one statement. In MySQL the new
 // value is the insert ID of the answer. In the others it is the row that the statement returns,
 // and there is none if the counter would overflow.
-func (cfg Config) reserve(gated bool) string {
-	insert := "INSERT INTO " + cfg.table("_counter")
-	values := "VALUES (?, ?)"
+func (cfg Config) reserve(gate string) string {
+	insert, values := "INSERT INTO "+cfg.table(counterTable), "VALUES (?, ?)"
 	switch {
+	case cfg.Dialect == MySQL && gate != "":
+		return insert + " (name, value) SELECT ?, LAST_INSERT_ID(?) FROM DUAL WHERE" + gate + " ON DUPLICATE KEY UPDATE value = LAST_INSERT_ID(value + ?)"
 	case cfg.Dialect == MySQL:
 		return insert + " (name, value) VALUES (?, LAST_INSERT_ID(?)) ON DUPLICATE KEY UPDATE value = LAST_INSERT_ID(value + ?)"
-	case gated && cfg.Dialect == Postgres:
-		values = "SELECT ?, ? WHERE" + cfg.gate()
+	case gate != "":
+		values = "SELECT ?, ? WHERE" + gate
 	}
 	return insert + " AS c (name, value) " + values + " ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value" +
 		" WHERE c.value <= 9223372036854775807 - excluded.value RETURNING value"
@@ -244,23 +261,35 @@ func numbered(query string) string {
 	return query
 }
 
-// bind returns what to give a driver. Except in SQLite, the arguments become part of the text. Then
-// drivers send one message and prepare nothing. To prepare takes one more round trip, and a pooler
-// in transaction mode would lose it.
-func (st *statements) bind(query string, args []any) (string, []any) {
-	if st.cfg.Dialect == SQLite {
-		return query, args
-	}
+// text returns a statement with its arguments as literals. Then drivers send one message and prepare
+// nothing. To prepare takes one more round trip, and a pooler in transaction mode would lose it.
+func (st *statements) text(query string, args ...any) string {
+	var b strings.Builder
 	for _, arg := range args {
-		text := fmt.Sprint(arg)
-		if s, ok := arg.(string); ok && st.cfg.Dialect == MySQL {
-			text = fmt.Sprintf("_utf8mb4 X'%x'", s)
-		} else if ok {
-			text = literal(s)
+		before, after, _ := strings.Cut(query, "?")
+		b.WriteString(before)
+		if s, ok := arg.(string); ok {
+			b.WriteString(st.literal(s))
+		} else {
+			fmt.Fprint(&b, arg)
 		}
-		query = strings.Replace(query, "?", text, 1)
+		query = after
 	}
-	return query, nil
+	return b.String() + query
+}
+
+// literal returns a literal that means the same whatever the session's settings are.
+func (st *statements) literal(s string) string {
+	switch st.cfg.Dialect {
+	case Postgres:
+		return literal(s)
+	case MySQL:
+		if s == "" {
+			return "LEFT('-', 0)" // for sessions of MariaDB with EMPTY_STRING_IS_NULL
+		}
+		return fmt.Sprintf("_utf8mb4 X'%x'", s)
+	}
+	return fmt.Sprintf("CAST(X'%x' AS TEXT)", s)
 }
 
 // literal returns a literal of PostgreSQL. It is ASCII without ?, so it means the same whatever the

@@ -2,171 +2,87 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// A durabilityCheck is a setting under which a committed write may be lost.
-type durabilityCheck struct {
-	setting, query string // the query is in parentheses, or a PRAGMA
-	bad            []string
+// A condition is one of every write: a setting with another value could lose it, or mislead it. A
+// write has the condition in its own statement, or, in SQLite, where it is a PRAGMA, asks before.
+type condition struct {
+	setting, value string // its name, and an expression, or a PRAGMA
+	ok             string // a condition in SQL; for a PRAGMA, the values that are not allowed
 	want           string
-	plugin         string // the variable of MySQL without which there is no such setting; "": there is always
 }
 
-// durabilityChecks are the settings that a write cannot make by itself, as it does
-// synchronous_commit of PostgreSQL and synchronous of SQLite.
-func durabilityChecks(d Dialect, schema string, server variables) []durabilityCheck {
-	switch d {
-	case Postgres:
-		return []durabilityCheck{{"fsync", "(SELECT current_setting('fsync'))", []string{"off"}, "on", ""}}
-	case MySQL:
-		return slices.DeleteFunc([]durabilityCheck{
-			{"innodb_flush_log_at_trx_commit", "(SELECT @@innodb_flush_log_at_trx_commit)", []string{"0", "2", "3"}, "1", ""},
-			{"sync_binlog", "(SELECT CASE WHEN @@log_bin = 1 AND @@sync_binlog <> 1 THEN 'not 1' ELSE '1' END)", []string{"not 1"}, "1", ""},
-			{"sql_log_bin", "(SELECT CASE WHEN @@log_bin = 1 AND @@sql_log_bin = 0 THEN 'OFF' ELSE 'ON' END)", []string{"OFF"}, "ON, in the session", ""},
-			{"wsrep_on", "(SELECT CASE WHEN @@wsrep_on = 0 AND @@wsrep_provider NOT IN ('', 'none') THEN 'OFF' ELSE 'ON' END)", []string{"OFF"}, "ON", "wsrep_on"},
-			{"group_replication", leftGroup, []string{"OFFLINE"}, "ONLINE", "group_replication_group_name"},
-		}, func(c durabilityCheck) bool { return c.plugin != "" && server[c.plugin] == "" })
+// notDurable is the error of a counter's condition, or of one that a cluster has.
+func (c condition) err(value string) error {
+	if c.setting == "timestamp" {
+		return fmt.Errorf("the session has SET timestamp, which stops the clock of MySQL for it: SET timestamp = DEFAULT")
 	}
-	return []durabilityCheck{{"journal_mode", "PRAGMA \"" + schema + "\".journal_mode", []string{"memory", "off"}, "wal or delete for a database in a file (in the DSN: _pragma=journal_mode(wal), or _journal_mode=wal with the driver of mattn)", ""}}
+	return &driver.DurabilityError{Setting: c.setting, Value: value, Want: c.want}
 }
 
-// leftGroup finds a server that is configured for a group and accepts writes outside it:
+// conditions are those of writes: of all, and of counters, which must not lose a number. In a cluster,
+// whose members share an incarnation, leases have those that keep a write from staying on one member.
+func (st *statements) setConditions(server variables) {
+	switch st.cfg.Dialect {
+	case Postgres:
+		st.counters = []condition{{"fsync", "current_setting('fsync')", "current_setting('fsync') = 'on'", "on"}}
+	case SQLite:
+		st.counters = []condition{{"journal_mode", "PRAGMA \"" + st.cfg.schema() + "\".journal_mode", "memory off", "wal or delete for a database in a file (in the DSN: _pragma=journal_mode(wal), or _journal_mode=wal with the driver of mattn)"}}
+	case MySQL:
+		clock := condition{"timestamp", "@@timestamp", "TIMESTAMPDIFF(SECOND, NOW(6), SYSDATE(6)) BETWEEN 0 AND 60", ""}
+		flushed := condition{"innodb_flush_log_at_trx_commit", "@@innodb_flush_log_at_trx_commit", "@@innodb_flush_log_at_trx_commit = 1", "1"}
+		logFlushed := condition{"sync_binlog", "@@sync_binlog", "(@@log_bin = 0 OR @@sync_binlog = 1)", "1"}
+		logged := condition{"sql_log_bin", "@@sql_log_bin", "(@@log_bin = 0 OR @@sql_log_bin = 1)", "ON, in the session"}
+		st.leases, st.counters = []condition{clock}, []condition{flushed, logFlushed, logged}
+		if server["wsrep_on"] != "" {
+			replicated := condition{"wsrep_on", "@@wsrep_on", "(@@wsrep_on = 1 OR @@wsrep_provider IN ('', 'none'))", "ON"}
+			st.leases, st.counters = append(st.leases, replicated), append(st.counters, replicated)
+		}
+		if server["group_replication_group_name"] != "" {
+			member := condition{"group_replication", "'OFFLINE'", inGroup, "ONLINE"}
+			st.leases, st.counters = append(st.leases, logged, member), append(st.counters, member)
+		}
+		if st.vitess { // its incarnation is constant
+			st.leases = st.counters
+		}
+	}
+}
+
+// inGroup finds a server that is configured for a group and accepts writes outside it:
 // Group Replication was stopped, or not started at boot. The variable exists only with the
 // plugin.
-const leftGroup = "(SELECT CASE WHEN @@group_replication_group_name <> '' AND @@super_read_only = 0 AND NOT EXISTS (SELECT 1 FROM performance_schema.replication_group_members" +
-	" WHERE member_id = @@server_uuid AND member_state <> 'OFFLINE') THEN 'OFFLINE' ELSE 'ONLINE' END)"
+const inGroup = "(@@group_replication_group_name = '' OR @@super_read_only = 1 OR EXISTS (SELECT 1 FROM performance_schema.replication_group_members" +
+	" WHERE member_id = @@server_uuid AND member_state <> 'OFFLINE'))"
 
-// checkDurability returns a *driver.DurabilityError if a committed write may be lost. A setting that
-// cannot be read is an error as well.
-func checkDurability(ctx context.Context, conn *sql.Conn, checks []durabilityCheck, args ...any) error {
-	if len(checks) == 0 {
+// unmet returns the error of the first condition that is not met. One that cannot be asked for is an
+// error as well.
+func (x session) unmet(ctx context.Context, conditions []condition) error {
+	if len(conditions) == 0 {
 		return nil
 	}
-	values, into, queries := make([]string, len(checks)), make([]any, len(checks)), make([]string, len(checks))
-	for i, c := range checks {
-		into[i], queries[i] = &values[i], c.query
+	queries, values, into := make([]string, len(conditions)), make([]string, len(conditions)), make([]any, len(conditions))
+	for i, c := range conditions {
+		queries[i], into[i] = "CASE WHEN "+c.ok+" THEN '-' ELSE "+c.value+" END", &values[i]
 	}
 	query := "SELECT " + strings.Join(queries, ", ")
-	if len(checks) == 1 {
-		query = strings.TrimSuffix(strings.TrimPrefix(queries[0], "("), ")")
+	if x.cfg.Dialect == SQLite {
+		query = conditions[0].value
 	}
-	if err := conn.QueryRowContext(ctx, query, args...).Scan(into...); err != nil {
-		return fmt.Errorf("sqlstore: ask for the settings that keep committed writes, beginning with %s (AllowDataLoss does without them): %w", checks[0].setting, err)
+	if err := x.row(ctx, query, into...); err != nil {
+		return fmt.Errorf("ask for the settings that keep committed writes, beginning with %s: %w", conditions[0].setting, err)
 	}
-	for i, c := range checks {
-		if slices.Contains(c.bad, values[i]) {
-			return &driver.DurabilityError{Setting: c.setting, Value: values[i], Want: c.want}
+	for i, c := range conditions {
+		bad := values[i] != "-"
+		if x.cfg.Dialect == SQLite {
+			bad = strings.Contains(c.ok, values[i])
+		}
+		if bad {
+			return c.err(values[i])
 		}
 	}
 	return nil
 }
-
-// flushed calls f while commits of SQLite wait for the disk on this connection.
-func (x session) flushed(ctx context.Context, f func() error) error {
-	if x.cfg.AllowDataLoss {
-		return f()
-	}
-	if err := checkDurability(ctx, x.conn, x.checks); err != nil {
-		return err
-	}
-	const full = 2
-	pragma := "PRAGMA \"" + x.cfg.schema() + "\".synchronous"
-	var level int
-	if err := x.conn.QueryRowContext(ctx, pragma).Scan(&level); err != nil {
-		return err
-	}
-	if level >= full {
-		return f()
-	}
-	if _, err := x.conn.ExecContext(ctx, fmt.Sprint(pragma, " = ", full)); err != nil {
-		if hasText(err, "inside a transaction") {
-			err = fmt.Errorf("%w: %w", errOpen, err)
-		}
-		return err
-	}
-	defer func() {
-		ctx, end := outlive(ctx, time.Second)
-		defer end()
-		if _, err := x.conn.ExecContext(ctx, fmt.Sprint(pragma, " = ", level)); err != nil {
-			discard(x.conn)
-		}
-	}()
-	return f()
-}
-
-// Warnings describes settings that might make the database lose an acknowledged write. Each text says
-// what to do after a semicolon. Settings that certainly do are a *driver.DurabilityError, as they are
-// for a claim. There are none with AllowDataLoss, and no warnings of settings that the database hides.
-//
-// In PostgreSQL these are standbys that commits do not wait for. A standby that is promoted may
-// lack the last claims and renewals, and another holder then gets the same worker ID for the
-// same time. This is no error, because some standbys only serve reads.
-func (s *Store) Warnings(ctx context.Context) ([]string, error) {
-	return call(ctx, s, "ask for warnings", nil, func(x session) ([]string, error) {
-		check := func() error { return checkDurability(ctx, x.conn, x.checks, x.simple...) }
-		if x.cfg.Dialect == MySQL { // as a write asks
-			return nil, inTransaction(ctx, x.conn, x.ended(brackets[MySQL]), check)
-		}
-		if err := check(); err != nil || x.cfg.Dialect != Postgres || x.cfg.AllowDataLoss {
-			return nil, err
-		}
-		warning, err := x.standbyWarning(ctx)
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("sqlstore: ask for standbys: %w", err)
-		case warning == "":
-			return nil, nil
-		}
-		return []string{warning}, nil
-	})
-}
-
-// standbyWarning returns "" if there is nothing to warn of, or if the server hides it: one that is
-// only compatible with PostgreSQL may not know a query.
-func (x session) standbyWarning(ctx context.Context) (string, error) {
-	var names, commit, found string
-	if shown, err := x.setting(ctx, "SELECT COALESCE(current_setting('synchronous_standby_names', true), '')", &names); err != nil || !shown {
-		return "", err
-	}
-	if strings.TrimSpace(names) != "" {
-		if shown, err := x.setting(ctx, "SELECT current_setting('synchronous_commit')", &commit); err != nil || !shown || commit != "remote_write" {
-			return "", err
-		}
-		return "synchronous_commit = remote_write: a standby acknowledges writes that it has not flushed, and may lose them if the machines of both crash; set synchronous_commit = on", nil
-	}
-	if shown, err := x.setting(ctx, standbys, &found); err != nil || !shown || found == "" {
-		return "", err
-	}
-	return "synchronous_standby_names is empty, and there is " + found + ": a standby that is promoted may lack acknowledged writes, which makes duplicates possible; set synchronous_standby_names, or never promote it", nil
-}
-
-// setting reads a setting by a query. It is not shown if the database says that it does not exist,
-// or that the role may not see it.
-func (x session) setting(ctx context.Context, query string, into any) (shown bool, err error) {
-	if err := x.row(ctx, query, into); err == nil || !unknown(err) && !denied(err) {
-		return err == nil, err
-	}
-	return false, nil
-}
-
-// standbys lists, in one text, the standbys that may be promoted. These are WAL senders,
-// except those of logical replication, of a base backup and of pg_receivewal, and physical
-// slots whose standby is disconnected. A role without pg_read_all_stats sees no details of a
-// WAL sender.
-const standbys = `SELECT COALESCE(string_agg(one, ', ' ORDER BY one), '') FROM (
-	SELECT CASE WHEN r.state IS NULL THEN 'a WAL receiver "' || COALESCE(r.application_name, '') || '", of which this role may not see more without pg_monitor'
-		ELSE 'an asynchronous standby "' || COALESCE(r.application_name, '') || '"' END AS one
-	FROM pg_catalog.pg_stat_replication r
-	WHERE COALESCE(r.state, '') <> 'backup' AND COALESCE(r.application_name, '') NOT IN ('pg_basebackup', 'pg_receivewal')
-		AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_replication_slots s WHERE s.active_pid = r.pid AND s.slot_type = 'logical')
-	UNION ALL
-	SELECT 'a replication slot "' || CAST(s.slot_name AS TEXT) || '" for a standby that is not connected'
-	FROM pg_catalog.pg_replication_slots s
-	WHERE s.slot_type = 'physical' AND NOT s.active AND NOT s.temporary AND NOT pg_is_in_recovery()) found`

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -23,7 +24,7 @@ const noTable = 1146 // MySQL's number
 var (
 	// A login or a right is refused; a database, schema, table or column is missing.
 	permanentStates  = []string{"28000", "28P01", "42501", "3D000", "3F000", "42P01", "42703"}
-	permanentNumbers = []uint16{1044, 1045, 1049, 1054, 1142, noTable} // the same for MySQL
+	permanentNumbers = []uint16{1044, 1045, 1049, 1054, 1142, 1193, noTable} // the same for MySQL
 	// The same for SQLite, and a closed pool of database/sql or pgxpool.
 	permanentText = regexp.MustCompile(`\bno such (table|column)\b|\bunable to open database file\b|\breadonly database\b|\bsql: database is closed$|\bclosed pool$`)
 )
@@ -48,9 +49,29 @@ func denied(err error) bool {
 // readOnly reports whether the database takes no writes, or none on this connection.
 func readOnly(err error) bool {
 	if state := retry.SQLState(err); state != "" {
-		return state == "25006"
+		return state == "25006" || state == notReady
 	}
-	return slices.Contains([]uint16{1290, 1792, 1836}, retry.MySQLNumber(err))
+	if errors.Is(err, errStandby) {
+		return true
+	}
+	return slices.Contains([]uint16{1290, readOnlyTransaction, 1836}, retry.MySQLNumber(err))
+}
+
+// notReady is the SQLSTATE of functions that a standby refuses.
+const notReady = "55000"
+
+// isLocked reports whether the statement was undone, because another transaction kept a lock for too
+// long.
+func isLocked(err error) bool {
+	return retry.SQLState(err) == "55P03" || slices.Contains([]uint16{1205, 3572}, retry.MySQLNumber(err))
+}
+
+// named adds what was done to an error, unless that says it.
+func named(what string, err error) error {
+	if prefix, _, _ := strings.Cut(err.Error(), ":"); slices.Contains([]string{"sqlstore", "worker", "driver"}, prefix) {
+		return err
+	}
+	return fmt.Errorf("sqlstore: %s: %w", what, err)
 }
 
 // unknown reports whether PostgreSQL's error is for a function, a setting, a table or a column that
@@ -67,14 +88,14 @@ func (x session) forbidden(ctx context.Context, verb string, missing []table, er
 	for _, t := range missing {
 		script = append(script, x.cfg.ddl()[t]+";")
 		if role != "" {
-			grants = append(grants, "GRANT "+t.rights()+" ON "+x.cfg.table(t.suffix())+" TO "+role+";")
+			grants = append(grants, "GRANT "+strings.Join(rights[:], ", ")+" ON "+x.cfg.table(t)+" TO "+role+";")
 		}
 	}
 	subject := "the role"
 	if role != "" {
 		subject += " " + role
 	}
-	return fmt.Errorf("sqlstore: %s cannot %s the table %s: %w; as a role that may create it, run: %s", subject, verb, x.cfg.table(missing[0].suffix()), err, strings.Join(append(script, grants...), " "))
+	return fmt.Errorf("sqlstore: %s cannot %s the table %s: %w; as a role that may create it, run: %s", subject, verb, x.cfg.table(missing[0]), err, strings.Join(append(script, grants...), " "))
 }
 
 // role returns the quoted role, or "" if the database has none.
@@ -102,8 +123,8 @@ func (x session) withRights(ctx context.Context, wanted []table, err error) erro
 	}
 	var values []string
 	for _, t := range wanted {
-		for right := range strings.SplitSeq(t.rights(), ", ") {
-			values = append(values, "('"+x.cfg.table(t.suffix())+"', '"+right+"')")
+		for _, right := range rights {
+			values = append(values, "('"+x.cfg.table(t)+"', '"+right+"')")
 		}
 	}
 	var missing string

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
-	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // inspected is what is known about the database. It is immutable: a call that learns more makes
@@ -47,19 +46,20 @@ func (s *Store) inspect(ctx context.Context, conn *sql.Conn, wanted []table) err
 		now = *before
 	} else {
 		var err error
-		if now.st, err = s.cfg.inspectServer(ctx, conn); err != nil {
+		if now.st, err = s.inspectServer(ctx, conn); err != nil {
 			return err
 		}
 	}
-	err := session{now.st, conn}.prepareTables(ctx, wanted, &now.tables)
+	err := session{now.st, conn, s}.prepareTables(ctx, wanted, &now.tables)
 	s.inspected.Store(&now)
 	return err
 }
 
-// inspectServer learns what the statements depend on: the dialect, the schema, and which settings
-// the server has that decide whether a commit may be lost. Their values are asked for by each write.
-func (cfg Config) inspectServer(ctx context.Context, conn *sql.Conn) (_ *statements, err error) {
-	simple := simple(conn)
+// inspectServer learns what the statements depend on: the dialect, the schema, what the server shows of
+// itself, and which settings it has that decide whether a commit may be lost. Their values are asked
+// for by each write.
+func (s *Store) inspectServer(ctx context.Context, conn *sql.Conn) (_ *statements, err error) {
+	cfg, simple := s.cfg, simple(conn)
 	if cfg.Dialect == Detect {
 		if cfg.Dialect, err = detect(ctx, conn, simple); err != nil {
 			return nil, err
@@ -74,20 +74,23 @@ func (cfg Config) inspectServer(ctx context.Context, conn *sql.Conn) (_ *stateme
 	if err := cfg.pin(server["database()"]); err != nil {
 		return nil, err
 	}
-	vitess := strings.Contains(server["version"], "Vitess") || strings.Contains(server["version_comment"], "Git revision")
-	if vitess && keyspace(cfg.schema()) != keyspace(server["database()"]) { // the settings of one server would be checked, and the other one written to
+	st := cfg.statements()
+	st.simple = simple
+	st.mariaDB = strings.Contains(server["version"], "MariaDB")
+	st.vitess = strings.Contains(server["version"], "Vitess") || strings.Contains(server["version_comment"], "Git revision")
+	st.galera = st.mariaDB && server["wsrep_on"] == "ON"                       // only that has the setting to wait for other nodes in a statement
+	if st.vitess && keyspace(cfg.schema()) != keyspace(server["database()"]) { // the settings of one server would be checked, and the other one written to
 		return nil, fields.Error("sqlstore", "Table", cfg.Table, "is not in the keyspace %q that the connection to Vitess has selected: give the store a pool that selects the keyspace of the table", server["database()"])
 	}
-	st := cfg.statements()
-	st.vitess = vitess
-	st.simple = simple
-	st.galera = server["wsrep_on"] == "ON" && strings.Contains(server["version"], "MariaDB") // only that has the statement to wait for other nodes
-	if cfg.AllowDataLoss {
-		return st, nil
-	}
-	st.checks = durabilityChecks(cfg.Dialect, cfg.schema(), server)
-	if cfg.Dialect == SQLite {
-		err = checkFile(ctx, conn, cfg.schema())
+	st.setConditions(server)
+	x := session{st, conn, s}
+	switch cfg.Dialect {
+	case Postgres:
+		st.incarnation, err = x.findPostgres(ctx)
+	case MySQL:
+		st.incarnation, err = x.findMySQL(ctx, server)
+	default:
+		st.incarnation, err = x.findSQLite(ctx)
 	}
 	return st, err
 }
@@ -126,7 +129,7 @@ func askMySQL(ctx context.Context, conn *sql.Conn) (variables, error) {
 		err := rows.Scan(&name, &value)
 		server[strings.ToLower(name)] = value
 		return err
-	}, "SHOW VARIABLES WHERE variable_name IN ('version', 'version_comment', 'wsrep_on', 'group_replication_group_name')")
+	}, "SHOW VARIABLES WHERE variable_name IN ('version', 'version_comment', 'wsrep_on', 'group_replication_group_name', 'server_uid')")
 	if err == nil && server["version"] == "" {
 		err = errNoAnswer
 	}
@@ -139,25 +142,4 @@ func askMySQL(ctx context.Context, conn *sql.Conn) (variables, error) {
 	}
 	server["database()"] = selected.String
 	return server, nil
-}
-
-// checkFile refuses a database of SQLite without a file. A temporary one, which is removed with
-// the connection, has no name.
-func checkFile(ctx context.Context, conn *sql.Conn, schema string) error {
-	inFile := false
-	err := eachRow(ctx, conn, func(databases *sql.Rows) error {
-		var number int
-		var name string
-		var file sql.NullString
-		err := databases.Scan(&number, &name, &file)
-		inFile = inFile || strings.EqualFold(name, schema) && file.String != ""
-		return err
-	}, "PRAGMA database_list")
-	switch {
-	case err != nil:
-		return fmt.Errorf("sqlstore: ask for the database's file: %w", err)
-	case !inFile:
-		return &driver.DurabilityError{Setting: "file", Value: `""`, Want: "the path of a file"}
-	}
-	return nil
 }

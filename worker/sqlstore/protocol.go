@@ -20,12 +20,25 @@ func simple(conn *sql.Conn) (args []any) {
 // QueryExecModeSimpleProtocol. It comes from the connection, so that programs for other databases need
 // not contain pgx. If the connection is wrapped in a way that hides it, or pgx refuses the session's
 // encoding, pgx prepares the queries.
-func simpleProtocol(conn any) []any {
+func simpleProtocol(conn any) (args []any) {
+	unwrap(conn, func(c reflect.Value) bool {
+		pgx := call0(c, "Conn")
+		config := reflect.Indirect(call0(pgx, "Config"))
+		found := config.IsValid() && config.Kind() == reflect.Struct && allowsSimple(call0(pgx, "PgConn"))
+		if found {
+			args = simpleMode(config.FieldByName("DefaultQueryExecMode"))
+		}
+		return found
+	})
+	return args
+}
+
+// unwrap calls found with the connection, and with those that it wraps, until that returns true.
+func unwrap(conn any, found func(reflect.Value) bool) {
 	c := reflect.ValueOf(conn)
 	for range maxWrappers {
-		pgx := call0(c, "Conn")
-		if config := pointed(call0(pgx, "Config")); config.IsValid() && config.Kind() == reflect.Struct && allowsSimple(call0(pgx, "PgConn")) {
-			return simpleMode(config.FieldByName("DefaultQueryExecMode"))
+		if !c.IsValid() || found(c) {
+			return
 		}
 		inner := call0(c, "Raw") // as such wrappers call it
 		for _, name := range []string{"Unwrap", "WrappedConn"} {
@@ -33,11 +46,31 @@ func simpleProtocol(conn any) []any {
 				inner = call0(c, name)
 			}
 		}
-		if c = inner; !c.IsValid() {
-			break
-		}
+		c = inner
 	}
-	return nil
+}
+
+// Flags of MySQL's protocol.
+const (
+	inTransactionFlag = 1 << iota
+	autocommitFlag
+)
+
+// serverStatus returns the flags of a session of MySQL that its last answer had. The driver has them in a
+// field. They are not known if a wrapper hides it.
+func serverStatus(conn *sql.Conn) (flags uint64, known bool) {
+	_ = conn.Raw(func(driver any) error {
+		unwrap(driver, func(c reflect.Value) bool {
+			if c = reflect.Indirect(c); c.Kind() == reflect.Struct && c.Type().Name() == "mysqlConn" {
+				if status := c.FieldByName("status"); status.IsValid() && status.CanUint() {
+					flags, known = status.Uint(), true
+				}
+			}
+			return known
+		})
+		return nil
+	})
+	return flags, known
 }
 
 // allowsSimple reports whether pgx uses the simple protocol in this session.
@@ -82,11 +115,4 @@ func call0(v reflect.Value, method string) (result reflect.Value) {
 		result = result.Elem()
 	}
 	return result
-}
-
-func pointed(v reflect.Value) reflect.Value {
-	if v.Kind() == reflect.Pointer {
-		return v.Elem()
-	}
-	return v
 }

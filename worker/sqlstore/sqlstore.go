@@ -2,10 +2,10 @@ package sqlstore
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -21,18 +21,17 @@ type Config struct {
 	// Dialect is that of the database. Zero: the store asks the database.
 	Dialect Dialect
 	// Table is the table of the records, optionally with a schema and a dot before it. Two more
-	// tables have this name with _space and _counter after it. Zero: "snow_worker". Without a schema
-	// it is in PostgreSQL's schema public, whatever the search_path is, or in the database that the
-	// MySQL connection has selected. Two databases of one server have separate namespaces.
+	// tables have the names snow_namespace and snow_counter if it is snow_lease, and otherwise its
+	// name with _namespace and _counter after it; a name that ends in lease is treated like
+	// snow_lease. Zero: "snow_lease". Without a schema it is in PostgreSQL's schema public, whatever
+	// the search_path is, or in the database that the MySQL connection has selected. Two databases of
+	// one server have separate namespaces.
 	//
 	// In PostgreSQL, Claim returns a *core.ConfigError if another schema of the database, which this
 	// role may use, has tables of this name with the same namespace.
 	Table string
 	// NoCreate makes a missing table an error: you create the tables.
 	NoCreate bool
-	// AllowDataLoss accepts a database that may lose committed writes when its machine crashes.
-	// Ids may then be issued twice after a crash.
-	AllowDataLoss bool
 	// Lease configures the generator of Open and its lease: the namespace, the layout, an
 	// observer. New ignores it.
 	Lease worker.Config
@@ -42,16 +41,18 @@ type Config struct {
 // or zero Store returns a *core.ConfigError. It does not close the database. All methods are
 // safe for concurrent use.
 type Store struct {
-	driver.Limiter
+	db      *sql.DB
+	cfg     Config
+	limiter driver.Limiter // of the requests of leases
+	calls   hung.Calls
 
-	db    *sql.DB
-	cfg   Config
-	calls hung.Calls
-
-	waiting    waiting                   // for connections, and for answers
 	inspecting chan struct{}             // holds an element while a call inspects the database
 	inspected  atomic.Pointer[inspected] // what is known about the database; nil: nothing yet
+	fresh      atomic.Bool               // the tables were made in a new database, and nothing was recorded yet
+	late       atomic.Bool               // the last request got no answer in time: see settle
 	alone      sync.Map                  // the namespaces that are in no other schema
+	nonce      string                    // the incarnation of a database in memory that this store begins
+	memory     atomic.Value              // string: that of the database in memory that this store uses
 }
 
 var (
@@ -74,172 +75,152 @@ func New(db *sql.DB, cfg Config) (*Store, error) {
 	if err := wrong.Err("sqlstore"); err != nil {
 		return nil, err
 	}
-	return &Store{db: db, cfg: cfg, inspecting: make(chan struct{}, 1)}, nil
+	return &Store{db: db, cfg: cfg, inspecting: make(chan struct{}, 1), nonce: "memory " + rand.Text()}, nil
 }
 
-// check returns an error unless New made the store.
-func (s *Store) check() error {
-	if s == nil || s.db == nil {
-		return fields.Error("sqlstore", "Store", nil, "must come from sqlstore.New")
+// lease is the call of a verb of a lease, in its turn.
+func (s *Store) lease(ctx context.Context, what string, f func(session) (driver.Lease, error)) (l driver.Lease, err error) {
+	if err := s.check(); err != nil {
+		return l, err
 	}
-	return nil
-}
-
-// change is the call of a verb that changes one record. If it has not, the record is not held.
-func (s *Store) change(ctx context.Context, what string, f func(session) (changed bool, err error)) error {
-	_, err := call(ctx, s, what, leaseTables, func(x session) (changed bool, err error) {
-		err = retrySwap(ctx, func() (bool, error) {
-			changed, err = f(x)
-			return true, err
-		})
-		switch {
-		case err != nil:
-			err = fmt.Errorf("sqlstore: %s: %w", what, err)
-		case !changed:
-			err = driver.ErrNotHeld
-		}
-		return changed, err
+	err = s.limiter.Do(ctx, func() (err error) {
+		l, err = call(ctx, s, what, leaseTables, f)
+		return err
 	})
-	return err
+	return l, err
 }
 
 // Claim implements driver.Store.
-func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
-	if err := r.Validate(); err != nil {
-		return driver.Claim{}, err
+func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error) {
+	if err := c.Validate(); err != nil {
+		return driver.Lease{}, err
 	}
-	c, err := call(ctx, s, fmt.Sprintf("claim in namespace %q", r.Namespace), leaseTables, func(x session) (c driver.Claim, err error) {
-		var shuffle func(int, func(i, j int)) // after a race, to choose another worker ID than the winner
-		err = retrySwap(ctx, func() (swapped bool, err error) {
-			c, swapped, err = s.claimOnce(ctx, x, r, shuffle)
-			shuffle = rand.Shuffle
-			return swapped, err
-		})
-		return c, err
-	})
-	return c, markPermanent(err)
-}
-
-// claimOnce reads the namespace and tries one worker ID. It has not swapped if the record has
-// changed since.
-func (s *Store) claimOnce(ctx context.Context, x session, r driver.Request, shuffle func(int, func(i, j int))) (c driver.Claim, swapped bool, err error) {
-	found, err := x.read(ctx, r.Namespace, shuffle != nil)
-	if err != nil {
-		return c, false, err
-	}
-	if err := r.CheckSkew(found.now); err != nil {
-		return c, false, err
-	}
-	if found.layout.Valid && found.layout.String != r.Layout {
-		return c, false, &driver.LayoutError{Namespace: r.Namespace, Have: found.layout.String, Want: r.Layout}
-	}
-	records := found.records
-	if i := slices.IndexFunc(records, func(rec driver.Record) bool { return rec.ClaimID == r.ClaimID }); i >= 0 {
-		return x.confirm(ctx, r, records[i])
-	}
-	free, err := driver.Candidates(r, records, found.now, shuffle)
-	if err != nil {
-		return c, false, err
-	}
-	isNew := !found.layout.Valid
-	if x.cfg.Dialect == Postgres {
-		if added, err := s.namespace(ctx, x, r, isNew); !added || err != nil {
-			return c, false, err
-		}
-		isNew = false
-	}
-	old := free[0]
-	_, c = r.Grant(old, found.now)
-	args := []any{r.ClaimID, r.Owner, c.FencingToken, c.Fence, r.TTL, r.Namespace, c.Worker}
-	// The compare-and-set: the row must be as it was read and still free, or must not exist.
-	query := x.claim
-	if known := slices.ContainsFunc(records, func(rec driver.Record) bool { return rec.Worker == c.Worker }); known {
-		args = append(args, old.FencingToken, old.Fence)
-	} else {
-		query = x.first
-	}
-	err = x.commit(ctx, func() (err error) {
-		if isNew { // unless another claim was the first, perhaps with another layout: then read again
-			if swapped, err = x.change(ctx, x.addNamespace, r.Namespace, r.Layout); !swapped || err != nil {
-				return err
+	return s.lease(ctx, fmt.Sprintf("claim in namespace %q", c.Namespace), func(x session) (driver.Lease, error) {
+		which := candidates(c)
+		read := func(ctx context.Context) (driver.State, error) {
+			st, err := x.read(ctx, c.Namespace, which)
+			if err == nil {
+				err = x.checkSchemas(ctx, c.Namespace, !st.Missing)
 			}
+			return st, err
 		}
-		swapped, err = x.change(ctx, query, args...)
-		return err
+		write := func(ctx context.Context, st driver.State, ch driver.Change) (bool, error) {
+			return x.writeClaim(ctx, c, st, ch)
+		}
+		l, err := driver.Transact(ctx, c.Decide, read, write)
+		if errors.Is(err, driver.ErrNoWorkerID) { // its text counts the records
+			which = records{allRecords, []any{c.Namespace}}
+			l, err = driver.Transact(ctx, c.Decide, read, write)
+		}
+		return l, err
 	})
-	if err != nil {
-		return c, false, fmt.Errorf("sqlstore: claim worker ID %d of namespace %q: %w", c.Worker, r.Namespace, err)
-	}
-	return c, swapped, nil
 }
 
-// confirm returns a claim whose first answer was lost. Reading its record is not enough: if the
-// client gives up while its commit waits for a standby, the primary shows the row although no
-// standby has it, and a promoted standby may lack it. So confirm writes to the row: a write is
-// acknowledged only after everything that was committed before it.
-func (x session) confirm(ctx context.Context, r driver.Request, rec driver.Record) (c driver.Claim, swapped bool, err error) {
-	swapped, err = x.exec(ctx, x.statements.confirm, r.Namespace, rec.Worker, rec.FencingToken, r.ClaimID)
-	if err != nil {
-		return c, false, fmt.Errorf("sqlstore: confirm worker ID %d of namespace %q: %w", rec.Worker, r.Namespace, err)
-	}
-	return r.Replay(rec), swapped, nil
-}
-
-// Renew implements driver.Store.
-func (s *Store) Renew(ctx context.Context, r driver.Renewal) error {
-	return s.change(ctx, fmt.Sprintf("renew worker ID %d of namespace %q", r.Worker, r.Namespace), func(x session) (bool, error) {
-		if r.ClaimID == "" {
-			return false, nil
+// Renew implements driver.Store. The result has no Start.
+func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, error) {
+	return s.lease(ctx, fmt.Sprintf("renew worker ID %d of namespace %q", r.Worker, r.Namespace), func(x session) (l driver.Lease, err error) {
+		var done bool
+		renew := func() error {
+			fence, changed, err := x.renewOnce(ctx, r)
+			done, l = changed, driver.Lease{Worker: r.Worker, FencingToken: r.FencingToken, Fence: fence}
+			return err
 		}
-		changed, err := x.execKnown(ctx, x.renew, r.Fence, r.Fence, min(r.TTL, driver.NoTTL), r.Namespace, r.Worker, r.FencingToken, r.ClaimID)
-		if changed || err != nil {
-			return changed, err
+		if err := renew(); done || err != nil {
+			return l, err
 		}
-		// MySQL counts rows that have changed, and within a millisecond none has.
-		fence, err := x.queryInteger(ctx, x.held, r.Namespace, r.Worker, r.FencingToken, r.ClaimID)
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			return false, nil
-		case err == nil && fence < r.Fence:
-			err = fmt.Errorf("the fence is %d, and was not raised to %d", fence, r.Fence)
-		}
-		return true, err
+		decided, err := driver.Transact(ctx, r.Decide, func(ctx context.Context) (driver.State, error) {
+			return x.read(ctx, r.Namespace, records{oneRecord, []any{r.Namespace, r.Worker}})
+		}, func(ctx context.Context, st driver.State, ch driver.Change) (bool, error) {
+			switch {
+			case ch.Namespace != nil:
+				return x.writeNamespace(ctx, r.Namespace, st, *ch.Namespace)
+			case slices.Contains(st.Records, *ch.Record): // MySQL counts what has changed: within a millisecond, nothing has
+				l.Fence = ch.Record.Fence
+				return true, nil
+			}
+			err := renew()
+			return done, err
+		})
+		l.Forgot = decided.Forgot
+		return l, err
 	})
 }
 
 // Release implements driver.Store.
-func (s *Store) Release(ctx context.Context, r driver.Return) error {
-	return s.change(ctx, fmt.Sprintf("release worker ID %d of namespace %q", r.Worker, r.Namespace), func(x session) (bool, error) {
-		if r.ClaimID == "" {
-			return false, nil
-		}
-		return x.execKnown(ctx, x.release, r.Fence, r.Namespace, r.Worker, r.FencingToken, r.ClaimID)
+func (s *Store) Release(ctx context.Context, r driver.Release) error {
+	_, err := s.lease(ctx, fmt.Sprintf("release worker ID %d of namespace %q", r.Worker, r.Namespace), func(x session) (l driver.Lease, err error) {
+		return l, x.end(ctx, "fence = ?, state = 'released'", " AND claim_id = ?", r.Unused, r.Namespace, r.Worker, r.FencingToken, r.ClaimID)
 	})
+	return err
 }
 
 // Free implements driver.Admin.
-func (s *Store) Free(ctx context.Context, namespace string, workerID, fencingToken int64) error {
+func (s *Store) Free(ctx context.Context, namespace string, worker, fencingToken int64) error {
 	if err := driver.CheckNamespace(namespace); err != nil {
 		return err
 	}
-	return s.change(ctx, fmt.Sprintf("free worker ID %d of namespace %q", workerID, namespace), func(x session) (bool, error) {
-		return x.execKnown(ctx, x.free, namespace, workerID, fencingToken)
+	_, err := call(ctx, s, fmt.Sprintf("free worker ID %d of namespace %q", worker, namespace), leaseTables, func(x session) (none struct{}, err error) {
+		return none, x.end(ctx, "state = 'freed'", "", namespace, worker, fencingToken)
 	})
+	return err
 }
 
 // List implements driver.Admin.
-func (s *Store) List(ctx context.Context, namespace string) ([]driver.Record, error) {
+func (s *Store) List(ctx context.Context, namespace string) (driver.State, error) {
 	if err := driver.CheckNamespace(namespace); err != nil {
-		return nil, err
+		return driver.State{}, err
 	}
-	return call(ctx, s, fmt.Sprintf("list namespace %q", namespace), leaseTables, func(x session) (records []driver.Record, err error) {
-		err = retrySwap(ctx, func() (bool, error) {
-			found, err := x.read(ctx, namespace, false)
-			records = found.records
-			return true, err
-		})
-		return records, err
+	return call(ctx, s, fmt.Sprintf("list namespace %q", namespace), leaseTables, func(x session) (driver.State, error) {
+		st, err := x.read(ctx, namespace, records{allRecords, []any{namespace}})
+		return st.Listed(), err
 	})
+}
+
+// Raise implements driver.Admin.
+func (s *Store) Raise(ctx context.Context, namespace string, fenceWindow int64) (driver.Namespace, error) {
+	if err := driver.CheckNamespace(namespace); err != nil {
+		return driver.Namespace{}, err
+	}
+	return call(ctx, s, fmt.Sprintf("raise the floor of namespace %q", namespace), leaseTables, func(x session) (ns driver.Namespace, err error) {
+		err = driver.Retry(ctx, func() (bool, error) {
+			st, err := x.read(ctx, namespace, records{allRecords, []any{namespace}})
+			if err != nil {
+				return false, err
+			}
+			ch, err := st.Raise(fenceWindow)
+			if err != nil {
+				return false, driver.Permanent(err)
+			}
+			ns = *ch.Namespace
+			return x.writeNamespace(ctx, namespace, st, ns)
+		})
+		return ns, err
+	})
+}
+
+// Namespaces returns the namespaces that the tables have, by name.
+func (s *Store) Namespaces(ctx context.Context) ([]driver.Namespace, error) {
+	return call(ctx, s, "list the namespaces", leaseTables, func(x session) (all []driver.Namespace, err error) {
+		query := "SELECT namespace, " + namespaceColumns + " FROM " + x.cfg.table(namespaceTable) + " WHERE namespace <> '" + indexName + "' AND version > 0 ORDER BY namespace"
+		err = x.each(ctx, func(rows *sql.Rows) error {
+			var ns driver.Namespace
+			err := rows.Scan(&ns.Name, &ns.Layout, &ns.FenceWindow, &ns.MaxSkew, &ns.Incarnation, &ns.Since, &ns.Floor, &ns.Seen, &ns.Version)
+			all = append(all, ns)
+			return err
+		}, query+x.limit)
+		return all, err
+	})
+}
+
+// Incarnation returns the incarnation of the server that answers, and what it consists of: each part
+// changes when the server may have lost what it has acknowledged, in one way or another.
+func (s *Store) Incarnation(ctx context.Context) (value string, parts []string, err error) {
+	value, err = call(ctx, s, "ask for the incarnation", leaseTables, func(x session) (string, error) {
+		st, err := x.read(ctx, indexName, records{})
+		parts = x.incarnation.parts
+		return st.Server, err
+	})
+	return value, parts, err
 }
 
 // Open returns a generator with a worker ID that it leases from the database: see [worker.Open],

@@ -31,12 +31,8 @@ var (
 	counterTables = []table{counterTable}
 )
 
-func (t table) suffix() string { return [tables]string{"_space", "", "_counter"}[t] }
-
-// rights are those that the role needs on the table.
-func (t table) rights() string {
-	return [tables]string{"SELECT, INSERT", "SELECT, INSERT, UPDATE", "SELECT, INSERT, UPDATE"}[t]
-}
+// rights are those that the role needs on each table.
+var rights = [...]string{"SELECT", "INSERT", "UPDATE"}
 
 // prepareTables creates the tables that are missing, and checks that a crash keeps them. It notes
 // in ready each one that passes.
@@ -52,6 +48,13 @@ func (x session) prepareTables(ctx context.Context, wanted []table, ready *[tabl
 		return err
 	case x.cfg.NoCreate:
 		return x.forbidden(ctx, "find", missing, errMissing)
+	}
+	if missing[0] == namespaceTable && len(missing) == len(leaseTables) {
+		fresh, err := x.isFresh(ctx)
+		if err != nil {
+			return fmt.Errorf("sqlstore: ask whether the database is new: %w", err)
+		}
+		x.store.fresh.Store(fresh)
 	}
 	var refused error // of the first one
 	for _, t := range missing {
@@ -70,24 +73,27 @@ var errMissing = driver.Permanent(errors.New("it does not exist, and NoCreate is
 
 // notCreated is the error if the first of the missing tables could not be created, because of err.
 func (x session) notCreated(ctx context.Context, missing []table, err error) error {
-	table := x.cfg.table(missing[0].suffix())
+	table := x.cfg.table(missing[0])
 	switch {
 	case err == nil:
 		return fmt.Errorf("sqlstore: the table %s was created, but does not exist", table)
 	case denied(err):
 		return x.forbidden(ctx, "create", missing, err)
 	case retry.SQLState(err) == "3F000":
-		return fmt.Errorf("sqlstore: create the table %s: there is no such schema: create it, or set Table to one that there is, such as app.snow_worker, in all programs that share worker IDs: %w", table, err)
+		return fmt.Errorf("sqlstore: create the table %s: there is no such schema: create it, or set Table to one that there is, such as app.snow_lease, in all programs that share worker IDs: %w", table, err)
 	}
 	return fmt.Errorf("sqlstore: create the table %s by %s: %w", table, x.cfg.ddl()[missing[0]], err)
 }
 
 // inspectTables notes in ready which of these tables exist, and returns the others. A temporary
-// table of MySQL is an error: it hides the one that is meant. So is, unless that is allowed, a table
-// that a crash of the server may empty whatever its settings are.
+// table of MySQL is an error: it hides the one that is meant. So is a table that a crash of the server
+// may empty whatever its settings are, and a table of an older version.
 func (x session) inspectTables(ctx context.Context, wanted []table, ready *[tables]bool) (missing []table, err error) {
 	if len(wanted) == 0 {
 		return nil, nil
+	}
+	if err := x.checkOld(ctx); err != nil {
+		return nil, err
 	}
 	inspect := map[Dialect]func(context.Context, []table) ([tables]bool, error){Postgres: x.inspectPostgres, MySQL: x.inspectMySQL, SQLite: x.inspectSQLite}
 	exists, err := inspect[x.cfg.Dialect](ctx, wanted)
@@ -107,7 +113,7 @@ func (x session) inspectSQLite(ctx context.Context, wanted []table) (exists [tab
 		var name string
 		err := rows.Scan(&name)
 		for _, t := range wanted {
-			exists[t] = exists[t] || strings.EqualFold(name, x.cfg.name(t.suffix()))
+			exists[t] = exists[t] || strings.EqualFold(name, x.cfg.name(t))
 		}
 		return err
 	}, `SELECT name FROM "`+x.cfg.schema()+`".sqlite_master WHERE type = 'table'`)
@@ -121,7 +127,7 @@ func (x session) inspectSQLite(ctx context.Context, wanted []table) (exists [tab
 func (x session) inspectPostgres(ctx context.Context, wanted []table) (exists [tables]bool, err error) {
 	values := make([]string, len(wanted))
 	for i, t := range wanted {
-		values[i] = "(" + strconv.Itoa(int(t)) + ", CAST(to_regclass('" + x.cfg.table(t.suffix()) + "') AS oid))"
+		values[i] = "(" + strconv.Itoa(int(t)) + ", CAST(to_regclass('" + x.cfg.table(t) + "') AS oid))"
 	}
 	var refused error
 	err = x.each(ctx, func(rows *sql.Rows) error {
@@ -131,7 +137,7 @@ func (x session) inspectPostgres(ctx context.Context, wanted []table) (exists [t
 		switch {
 		case err != nil || refused != nil:
 			return err
-		case persistence != "p" && !x.cfg.AllowDataLoss:
+		case persistence != "p":
 			refused = &driver.DurabilityError{Setting: "relpersistence of the table " + name, Value: persistence, Want: "p, a table that is logged"}
 		}
 		exists[t] = true
@@ -141,7 +147,7 @@ func (x session) inspectPostgres(ctx context.Context, wanted []table) (exists [t
 		"SELECT DISTINCT ON (t.n) t.n, CAST(CAST(c.oid AS regclass) AS TEXT), CAST(c.relpersistence AS TEXT) FROM pg_catalog.pg_class c JOIN tree t ON c.oid = t.oid "+
 		"ORDER BY t.n, c.relpersistence = 'p'")
 	if err != nil {
-		return exists, fmt.Errorf("sqlstore: ask whether the tables %s are logged: %w", x.cfg.table(""), err)
+		return exists, fmt.Errorf("sqlstore: ask whether the tables %s are logged: %w", x.cfg.table(recordTable), err)
 	}
 	return exists, refused
 }
@@ -161,8 +167,7 @@ func (x session) inspectMySQL(ctx context.Context, wanted []table) (exists [tabl
 }
 
 func (x session) existsInMySQL(ctx context.Context, t table) (exists bool, err error) {
-	suffix := t.suffix()
-	table := x.cfg.table(suffix)
+	table := x.cfg.table(t)
 	text, err := x.showCreate(ctx, table)
 	switch {
 	case err != nil && retry.MySQLNumber(err) == noTable:
@@ -175,13 +180,11 @@ func (x session) existsInMySQL(ctx context.Context, t table) (exists bool, err e
 		return false, fmt.Errorf("sqlstore: look at the table %s: %w", table, err)
 	case strings.HasPrefix(text, "CREATE TEMPORARY"):
 		return false, fields.Error("sqlstore", "Table", table, "is a temporary table of this session, which others do not see: drop it, or give the store a pool of its own")
-	case x.cfg.AllowDataLoss:
-		return true, nil
 	}
 	var engine string
 	if found := engineOf.FindStringSubmatch(text); found != nil {
 		engine = found[1]
-	} else if engine, err = x.listedEngine(ctx, suffix); err != nil { // sql_mode hides it, or it is a view
+	} else if engine, err = x.listedEngine(ctx, x.cfg.name(t)); err != nil { // sql_mode hides it, or it is a view
 		return false, fmt.Errorf("sqlstore: ask for the engine of the table %s: %w", table, err)
 	}
 	if !strings.EqualFold(engine, "InnoDB") {
@@ -211,84 +214,69 @@ func (x session) showCreate(ctx context.Context, table string) (text string, err
 
 // listedEngine returns the engine of a table in information_schema. Two tables may have names
 // that differ in case only; then it is the one that is not InnoDB, if there is one.
-func (x session) listedEngine(ctx context.Context, suffix string) (engine string, err error) {
-	err = x.single(ctx, func() error {
-		return x.each(ctx, func(rows *sql.Rows) error {
-			if engine != "" && engine != "InnoDB" {
-				return nil
-			}
-			return rows.Scan(&engine)
-		}, "SELECT COALESCE(engine, '') FROM information_schema.tables WHERE table_schema = '"+x.cfg.schema()+"' AND table_name = '"+x.cfg.name(suffix)+"'")
-	})
+func (x session) listedEngine(ctx context.Context, name string) (engine string, err error) {
+	err = x.each(ctx, func(rows *sql.Rows) error {
+		if engine != "" && engine != "InnoDB" {
+			return nil
+		}
+		return rows.Scan(&engine)
+	}, "SELECT COALESCE(engine, '') FROM information_schema.tables WHERE table_schema = '"+x.cfg.schema()+"' AND table_name = '"+name+"'")
 	return engine, err
 }
 
-// namespace sees to it that the namespace is recorded, with its layout, in this schema of PostgreSQL and
-// in no other. It reports false if another call was the first to record it.
-//
-// That is done under a lock, so of two first claims at the same time in two schemas, one is refused.
-// Both are if one of the tables is being created meanwhile, or in sessions whose isolation hides what
-// the lock has waited for: each looks once more after its commit.
-func (s *Store) namespace(ctx context.Context, x session, r driver.Request, isNew bool) (ok bool, err error) {
-	if _, known := s.alone.Load(r.Namespace); known && !isNew {
-		return true, nil
+// checkOld returns an error if there are tables of a version that was never released, whose worker IDs
+// programs may still hold.
+func (x session) checkOld(ctx context.Context) error {
+	if x.cfg.name(recordTable) != "snow_lease" {
+		return nil
 	}
-	others, err := x.others(ctx, r.Namespace)
-	if err != nil {
-		return false, err
+	old := x.cfg.quoted("snow_worker_space")
+	exists, query := x.cfg.Dialect != Postgres, "SELECT 1 FROM "+old+" WHERE 1 = 0" // which is no error if the table exists
+	if !exists {
+		query = "SELECT 1 WHERE to_regclass('" + old + "') IS NOT NULL"
 	}
-	if isNew {
-		query, args := x.addNamespace, []any{r.Namespace, r.Layout}
-		for _, other := range others {
-			query += " AND NOT EXISTS (SELECT 1 FROM " + other + " WHERE space = ?)"
-			args = append(args, r.Namespace)
-		}
-		if added, err := x.exec(ctx, query+" ON CONFLICT DO NOTHING", args...); !added || err != nil {
-			return false, err
-		}
-		if _, err = x.others(ctx, r.Namespace); err != nil {
-			return true, err
-		}
+	if err := x.each(ctx, func(*sql.Rows) error { exists = true; return nil }, query); err != nil || !exists {
+		return ctx.Err()
 	}
-	s.alone.Store(r.Namespace, true)
-	return true, nil
+	return driver.Permanent(fmt.Errorf("sqlstore: %s and %s are tables of an older version, which shares no worker IDs with this one: drop them when no program uses them", old, x.cfg.quoted("snow_worker")))
 }
 
-// lockNamespaces locks the namespaces of a database of PostgreSQL, whatever the schema, to the end of
-// the transaction: its number is "snowkey" in ASCII.
-const lockNamespaces = "SELECT pg_advisory_xact_lock(32491047082517881); "
-
-// others returns the tables of namespaces in other schemas that this role may use, or an error if one
-// of them has the namespace as well: each worker ID would have two holders.
-func (x session) others(ctx context.Context, namespace string) (others []string, err error) {
+// checkSchemas returns an error if a namespace is also in another schema of PostgreSQL which this role
+// may use: each worker ID would have two holders. It looks before the namespace is recorded, and once
+// more afterwards: of two that are recorded at once, at least one is refused.
+func (x session) checkSchemas(ctx context.Context, namespace string, recorded bool) error {
+	if _, known := x.store.alone.Load(namespace); known || x.cfg.Dialect != Postgres {
+		return nil
+	}
+	var others []string
 	hidden := "" // one that the role may not read
-	err = eachRow(ctx, x.conn, func(rows *sql.Rows) error {
+	err := x.each(ctx, func(rows *sql.Rows) error {
 		var name string
 		var readable bool
 		err := rows.Scan(&name, &readable)
-		if others = append(others, name); !readable {
+		if others = append(others, "SELECT "+literal(name)+" WHERE EXISTS (SELECT 1 FROM "+name+" WHERE namespace = "+literal(namespace)+" AND version > 0)"); !readable {
 			hidden = name
 		}
 		return err
 	}, "SELECT quote_ident(CAST(n.nspname AS TEXT)) || '.' || quote_ident(CAST(c.relname AS TEXT)), has_table_privilege(c.oid, 'SELECT')"+
 		" FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"+
-		" WHERE c.relname = '"+x.cfg.name("_space")+"' AND n.nspname <> '"+x.cfg.schema()+"' AND c.relkind IN ('r', 'p') AND c.relpersistence <> 't'"+
-		" AND has_schema_privilege(n.oid, 'USAGE') AND (SELECT COUNT(*) FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attname IN ('space', 'layout')) = 2"+
-		" ORDER BY 1", x.simple...)
-	if err != nil || len(others) == 0 {
-		return nil, err
-	}
+		" WHERE c.relname = '"+x.cfg.name(namespaceTable)+"' AND n.nspname <> '"+x.cfg.schema()+"' AND c.relkind IN ('r', 'p') AND c.relpersistence <> 't'"+
+		" AND has_schema_privilege(n.oid, 'USAGE') AND (SELECT COUNT(*) FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attname IN ('namespace', 'incarnation')) = 2"+
+		" ORDER BY 1")
 	if hidden != "" {
-		return nil, fields.Error("sqlstore", "Table", x.cfg.Table, "%s of the same database may have namespace %q as well, and each worker ID two holders: GRANT SELECT on it to this role, so that the store can look", hidden, namespace)
+		return fields.Error("sqlstore", "Table", x.cfg.Table, "%s of the same database may have namespace %q as well, and each worker ID two holders: GRANT SELECT on it to this role, so that the store can look", hidden, namespace)
 	}
-	has := make([]string, len(others))
-	for i, other := range others {
-		has[i] = "SELECT " + literal(other) + " WHERE EXISTS (SELECT 1 FROM " + other + " WHERE space = " + literal(namespace) + ")"
+	found := ""
+	if err == nil && len(others) > 0 {
+		err = x.each(ctx, func(rows *sql.Rows) error { return rows.Scan(&found) }, strings.Join(others, " UNION ALL "))
 	}
-	var found string
-	err = eachRow(ctx, x.conn, func(rows *sql.Rows) error { return rows.Scan(&found) }, strings.Join(has, " UNION ALL "), x.simple...)
-	if err == nil && found != "" {
-		err = fields.Error("sqlstore", "Table", x.cfg.Table, "%s of the same database has namespace %q as well, so each worker ID would have two holders: set Table to one schema in all programs, or give this one a namespace of its own", found, namespace)
+	switch {
+	case err != nil:
+		return err
+	case found != "":
+		return fields.Error("sqlstore", "Table", x.cfg.Table, "%s of the same database has namespace %q as well, so each worker ID would have two holders: set Table to one schema in all programs, or give this one a namespace of its own", found, namespace)
+	case recorded:
+		x.store.alone.Store(namespace, true)
 	}
-	return others, err
+	return nil
 }

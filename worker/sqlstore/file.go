@@ -1,0 +1,84 @@
+package sqlstore
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+)
+
+// A database of SQLite is known by its file and the boot of the machine. The file is never opened
+// here: to close it would release the locks that SQLite has on it.
+
+// fileID identifies the file at a path: device, inode, birth and boot.
+func fileID(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	birth, err := birthOf(path, info)
+	if err != nil {
+		return "", fmt.Errorf("ask for the birth of %s: %w", path, err)
+	}
+	return fmt.Sprintf("%s %s %s", inodeOf(info), birth, bootID()), nil
+}
+
+// inodeOf returns the device and the inode, where there is something like it.
+func inodeOf(info os.FileInfo) string {
+	return fmt.Sprintf("%s:%s", field(info, "Dev"), field(info, "Ino"))
+}
+
+// field returns a field of what the system says about a file; "": it has no such field.
+func field(info os.FileInfo, name string) string {
+	if v := reflect.Indirect(reflect.ValueOf(info.Sys())); v.Kind() == reflect.Struct {
+		if f := v.FieldByName(name); f.IsValid() {
+			return fmt.Sprint(f)
+		}
+	}
+	return ""
+}
+
+// checkAlone returns an error if programs may find the file in WAL mode by two paths, with other files
+// beside it.
+func checkAlone(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("sqlstore: look at the database's file: %w", err)
+	}
+	folder, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		return fmt.Errorf("sqlstore: look at the database's folder: %w", err)
+	}
+	switch links := field(info, "Nlink"); {
+	case links != "" && links != "1":
+		return driver.Permanent(fmt.Errorf("sqlstore: %s has %s hard links, and in WAL mode each would be a database of its own: remove the others", path, links))
+	case field(info, "Dev") != field(folder, "Dev") || isMount(path):
+		return driver.Permanent(fmt.Errorf("sqlstore: %s is mounted without its folder, and in WAL mode each mount would be a database of its own: mount the folder", path))
+	}
+	return nil
+}
+
+// opensOther reports whether this program has opened another file than the one at the path, which was
+// there before: one that was deleted, or the one that is recorded.
+func opensOther(path, recorded string) bool {
+	const open = "/proc/self/fd" // of Linux
+	now, err := os.Stat(path)
+	if err != nil {
+		return true
+	}
+	inode, _, _ := strings.Cut(recorded, " ")
+	files, _ := os.ReadDir(open)
+	for _, file := range files {
+		name := filepath.Join(open, file.Name())
+		if link, err := os.Readlink(name); err == nil && link == path+" (deleted)" {
+			return true
+		}
+		if info, err := os.Stat(name); err == nil && inodeOf(info) == inode && !os.SameFile(info, now) {
+			return true
+		}
+	}
+	return false
+}

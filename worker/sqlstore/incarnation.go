@@ -1,0 +1,256 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/seed-299c1d6b/snowkey/internal/retry"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+)
+
+// An incarnation says which server answers, in which of its lives; see package driver. A statement
+// contains what computes it, so a write checks that of the server that executes it.
+type incarnation struct {
+	sql   string   // an expression; "": that of a file, which Go looks at before each statement
+	parts []string // what it consists of
+	path  string   // of SQLite's file; "": the database is in memory
+}
+
+// A part of an incarnation is what a server shows of itself.
+type part struct {
+	name, sql string
+	functions string // which the role must be allowed to call
+}
+
+// postgresParts are what PostgreSQL shows. A failover changes the timeline, unless an older standby
+// follows, and a crash the time since which statistics are counted, unlike a clean restart. A restore
+// into the same server changes the OIDs.
+func (cfg Config) postgresParts() []part {
+	return []part{
+		{"system identifier", "(SELECT system_identifier FROM pg_control_system())", "pg_control_system()"},
+		{"timeline", "left(pg_walfile_name(pg_current_wal_lsn()), 8)", "pg_walfile_name(pg_lsn), pg_current_wal_lsn()"},
+		{"database", "(SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())", ""},
+		{"table", "CAST(to_regclass('" + cfg.table(namespaceTable) + "') AS oid)", ""},
+		{"reset of statistics", "CAST(EXTRACT(EPOCH FROM least(pg_stat_get_bgwriter_stat_reset_time(), (SELECT stats_reset FROM pg_catalog.pg_stat_archiver))) * 1000000 AS BIGINT)", "pg_stat_get_bgwriter_stat_reset_time()"},
+	}
+}
+
+// startPart is for servers that show neither timeline nor statistics. Each restart changes it.
+var startPart = part{"start", "CAST(EXTRACT(EPOCH FROM pg_postmaster_start_time()) * 1000000 AS BIGINT)", ""}
+
+// joined returns the incarnation of these parts.
+func joined(parts []part) (inc incarnation) {
+	var values []string
+	for _, p := range parts {
+		values, inc.parts = append(values, "CAST("+p.sql+" AS TEXT)"), append(inc.parts, p.name)
+	}
+	inc.sql = "(SELECT concat_ws(' ', " + strings.Join(values, ", ") + "))"
+	return inc
+}
+
+// findPostgres finds out what the server shows. Some are only compatible with PostgreSQL, and refuse a
+// function to everyone: the part is left out. A right that only this role lacks is an error: all
+// programs must compute the same.
+func (x session) findPostgres(ctx context.Context) (incarnation, error) {
+	var standby bool
+	if err := x.row(ctx, "SELECT pg_is_in_recovery()", &standby); err != nil && !unknown(err) {
+		return incarnation{}, fmt.Errorf("sqlstore: ask whether the server is a standby: %w", x.explained(err))
+	} else if standby {
+		return incarnation{}, errStandby
+	}
+	all := x.cfg.postgresParts()
+	var value string
+	if x.row(ctx, "SELECT "+joined(all).sql, &value) == nil {
+		return joined(all), nil
+	}
+	var shown []part
+	has := make(map[string]bool)
+	for _, p := range append(all, startPart) {
+		if p.name == startPart.name && (has["timeline"] || has["reset of statistics"]) {
+			break
+		}
+		var value sql.NullString
+		err := x.row(ctx, "SELECT CAST("+p.sql+" AS TEXT)", &value)
+		switch {
+		case denied(err):
+			return incarnation{}, fmt.Errorf("sqlstore: ask for the %s of the server: %w; GRANT EXECUTE ON FUNCTION %s TO %s", p.name, err, p.functions, x.role(ctx))
+		case err != nil && retry.SQLState(err) == "":
+			return incarnation{}, fmt.Errorf("sqlstore: ask for the %s of the server: %w", p.name, err)
+		case err == nil && value.Valid:
+			shown, has[p.name] = append(shown, p), true
+		}
+	}
+	return joined(shown), nil
+}
+
+// errStandby is PostgreSQL's error for a server that is a standby.
+var errStandby = errors.New("the server is a standby, which takes no writes: connect to the primary, for example with target_session_attrs=read-write")
+
+// findMySQL finds out what the server shows. The start is computed of two values of the same moment,
+// so neither a clock that was set nor SET timestamp changes it. Members of a cluster share what
+// identifies that.
+func (x session) findMySQL(ctx context.Context, server variables) (inc incarnation, err error) {
+	status := "performance_schema.global_status"
+	if x.mariaDB {
+		status = "information_schema.global_status"
+	}
+	ask := func(name string) string {
+		return "(SELECT variable_value FROM " + status + " WHERE variable_name = '" + name + "')"
+	}
+	id := "@@server_uuid"
+	if x.mariaDB {
+		id = "@@server_id"
+		if server["server_uid"] != "" {
+			id = "@@server_uid, ' ', @@server_id"
+		}
+	}
+	switch {
+	case x.vitess:
+		return incarnation{sql: "'vitess'", parts: []string{"constant: Vitess shows nothing that its servers share"}}, nil
+	case server["wsrep_on"] == "ON":
+		inc = incarnation{sql: ask("wsrep_cluster_state_uuid"), parts: []string{"state UUID of the Galera cluster"}}
+	case server["group_replication_group_name"] != "":
+		inc = incarnation{sql: "@@group_replication_group_name", parts: []string{"group name of Group Replication"}}
+	default:
+		created := "COALESCE((SELECT UNIX_TIMESTAMP(create_time) FROM information_schema.tables WHERE table_schema = '" + x.cfg.schema() + "' AND table_name = '" + x.cfg.name(namespaceTable) + "'), 0)"
+		inc = incarnation{
+			sql:   "CONCAT(" + id + ", ' ', CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(" + ask("Uptime") + " AS SIGNED), ' ', " + created + ")",
+			parts: []string{"server ID", "start", "creation of the table"},
+		}
+	}
+	var value sql.NullString
+	if err := x.row(ctx, "SELECT "+inc.sql, &value); err != nil || value.String == "" {
+		return inc, fmt.Errorf("sqlstore: ask for the %s of the server (%q): %w", inc.parts[0], value.String, cmp.Or(err, errNoAnswer))
+	}
+	return inc, nil
+}
+
+// server returns the expression for the incarnation of the server that executes a statement.
+func (x session) server() (string, error) {
+	switch {
+	case x.cfg.Dialect != SQLite:
+		return x.incarnation.sql, nil
+	case x.incarnation.path == "": // what a database in memory has recorded names it
+		return "COALESCE((SELECT incarnation FROM " + x.cfg.table(namespaceTable) + " WHERE namespace = '" + indexName + "'), '" + x.store.nonce + "')", nil
+	}
+	id, err := fileID(x.incarnation.path)
+	if err != nil {
+		return "", fmt.Errorf("look at the database's file: %w", err)
+	}
+	return x.literal(id), nil
+}
+
+// findSQLite looks at the file of the database. One without a file is in memory.
+func (x session) findSQLite(ctx context.Context) (inc incarnation, err error) {
+	err = x.each(ctx, func(databases *sql.Rows) error {
+		var number int
+		var name string
+		var file sql.NullString
+		err := databases.Scan(&number, &name, &file)
+		if strings.EqualFold(name, x.cfg.schema()) {
+			inc.path = file.String
+		}
+		return err
+	}, "PRAGMA database_list")
+	if err != nil {
+		return inc, fmt.Errorf("sqlstore: ask for the database's file: %w", err)
+	}
+	inc.parts = []string{"file, its birth, and the start of the machine"}
+	if inc.path == "" {
+		inc.parts = []string{"database in memory"}
+		return inc, nil
+	}
+	var mode string
+	if err := x.row(ctx, "PRAGMA \""+x.cfg.schema()+"\".journal_mode", &mode); err != nil {
+		return inc, fmt.Errorf("sqlstore: ask for the journal_mode: %w", err)
+	}
+	if mode == "wal" { // its other files are found by the path
+		if err := checkAlone(inc.path); err != nil {
+			return inc, err
+		}
+	}
+	return inc, nil
+}
+
+var errReplaced = errors.New("the database's file was replaced, and this program has connections to the old one: start it again")
+
+// checkFile is called before the store would note that another file, or none, was recorded. In WAL mode,
+// a connection goes on with a file that was deleted, and shows the past of the new one.
+func (x session) checkFile(recorded string) error {
+	if path := x.incarnation.path; x.cfg.Dialect == SQLite && path != "" && opensOther(path, recorded) {
+		return errReplaced
+	}
+	return nil
+}
+
+// sameMemory returns an error if two connections have two databases in memory.
+func (x session) sameMemory(server string) error {
+	if x.cfg.Dialect != SQLite || x.incarnation.path != "" {
+		return nil
+	}
+	if x.store.memory.CompareAndSwap(nil, server) || x.store.memory.Load() == server {
+		return nil
+	}
+	return errPrivate
+}
+
+var errPrivate = driver.Permanent(errors.New("each connection has a database in memory of its own: call SetMaxOpenConns(1), or open file::memory:?cache=shared"))
+
+// isNew reports whether the tables were certainly never used before.
+func (x session) isNew(ctx context.Context) (bool, error) {
+	if x.cfg.Dialect != SQLite || x.incarnation.path != "" {
+		return x.store.fresh.Load(), nil
+	}
+	if x.store.memory.Load() != nil {
+		return false, errPrivate
+	}
+	st := x.store.db.Stats()
+	if st.OpenConnections > 1 {
+		other, err := x.store.db.Conn(ctx)
+		if err != nil {
+			return false, x.store.waitError(ctx, err)
+		}
+		defer other.Close()
+		if exists, err := (session{x.statements, other, x.store}).inspectSQLite(ctx, leaseTables); err != nil || !exists[namespaceTable] {
+			return false, cmp.Or(err, errPrivate)
+		}
+	}
+	return st.MaxIdleClosed+st.MaxIdleTimeClosed+st.MaxLifetimeClosed == 0, nil // a connection takes its database with it
+}
+
+// isFresh reports whether the database has, and had, no tables but the store's, which are missing.
+func (x session) isFresh(ctx context.Context) (fresh bool, err error) {
+	var names []string
+	for t := range tables {
+		names = append(names, "'"+x.cfg.name(t)+"'")
+	}
+	ours := strings.Join(names, ", ")
+	switch x.cfg.Dialect {
+	case SQLite:
+		var version int64 // counts all changes of the schema
+		err = x.row(ctx, "PRAGMA \""+x.cfg.schema()+"\".schema_version", &version)
+		return version == 0, err
+	case MySQL:
+		if x.vitess {
+			return false, nil
+		}
+		status := "performance_schema.global_status"
+		if x.mariaDB {
+			status = "information_schema.global_status"
+		}
+		err = x.row(ctx, "SELECT NOT EXISTS (SELECT 1 FROM information_schema.tables WHERE table_schema = '"+x.cfg.schema()+"' AND table_name NOT IN ("+ours+"))"+
+			" AND NOT EXISTS (SELECT 1 FROM "+status+" WHERE variable_name IN ('Com_drop_table', 'Com_drop_db') AND variable_value <> '0')", &fresh)
+		return fresh, err
+	}
+	err = x.row(ctx, "SELECT NOT EXISTS (SELECT 1 FROM pg_catalog.pg_class c WHERE c.relkind IN ('r', 'p', 'm', 'f') AND c.oid >= 16384 AND c.relname NOT IN ("+ours+")"+
+		" AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend d WHERE d.classid = CAST('pg_catalog.pg_class' AS regclass) AND d.objid = c.oid AND d.deptype = 'e'))"+
+		" AND EXISTS (SELECT 1 FROM pg_catalog.pg_stat_sys_tables WHERE relid = CAST('pg_catalog.pg_class' AS regclass) AND n_tup_del = 0)", &fresh)
+	if unknown(err) {
+		return false, nil
+	}
+	return fresh, err
+}
