@@ -35,7 +35,7 @@ type site struct {
 	first  bool          // the first that meets the store after the event is a holder, and not this test
 	open   func(t *testing.T) driver.Store
 	admin  func(t *testing.T) admin // of the server that answers at present
-	tail   time.Duration // for how long ids are drawn after the event; zero: until the control has duplicates
+	tail   time.Duration            // for how long ids are drawn after the event; zero: until the control has duplicates
 	// keep is called when the store will forget what is written from now on. nil: it forgets all.
 	keep func(t *testing.T)
 	// event makes it forget.
@@ -71,6 +71,7 @@ func prove(t *testing.T, name string, s site) {
 // new ones.
 func round(t *testing.T, name string, s site, live, control *group) line {
 	t.Helper()
+	live.wanted = nil
 	control.join(3)
 	if s.keep != nil {
 		s.keep(t)
@@ -83,6 +84,10 @@ func round(t *testing.T, name string, s site, live, control *group) line {
 		wg.Wait()
 	}
 	both(3)
+	for _, g := range []*group{live, control} { // new holders want what was forgotten
+		all := g.workers()
+		g.wanted = all[len(all)-3:]
+	}
 	time.Sleep(live.cfg.RenewInterval)
 
 	l := line{name: name}
@@ -288,6 +293,8 @@ type group struct {
 	stop chan struct{}
 	wg   sync.WaitGroup
 
+	wanted []int64 // worker IDs, by those that join
+
 	mu         sync.Mutex
 	holders    []*holder
 	spans      []span
@@ -355,6 +362,9 @@ func (g *group) join(n int) {
 		wg.Go(func() {
 			cfg := g.cfg
 			cfg.Now = func() time.Time { return time.Now().Add(apart) }
+			if i < len(g.wanted) {
+				cfg.Preferred = &g.wanted[i]
+			}
 			began := time.Now()
 			gen, err := worker.Open(g.t.Context(), gated{store, g.gate}, cfg)
 			if err != nil {
