@@ -4,53 +4,43 @@ import (
 	"context"
 	"fmt"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// List implements driver.Admin. Record.Expires is by Config.Clock, to the second, and 0 if the
-// time to live has ended. List sends one request for each worker ID that is held.
-func (s *Store) List(ctx context.Context, namespace string) ([]driver.Record, error) {
+// List implements driver.Admin. State.Now is by Config.Clock.
+func (s *Store) List(ctx context.Context, namespace string) (driver.State, error) {
 	if err := s.begin(ctx, namespace); err != nil {
-		return nil, err
+		return driver.State{}, err
 	}
-	clock, err := s.time(ctx)
+	v, err := s.read(ctx, fmt.Sprintf("list namespace %q", namespace), namespace, all, "")
 	if err != nil {
-		return nil, err
+		return driver.State{}, err
 	}
-	found, err := s.read(ctx, namespace)
-	if err != nil {
-		return nil, err
-	}
-	for i := range found.entries {
-		if e := &found.entries[i]; e.presence != nil && e.presence.Lease != 0 {
-			if err := s.remaining(ctx, e); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return found.records(clock.UnixMilli()), nil
+	return v.Listed(), nil
 }
 
 // Free implements driver.Admin.
 func (s *Store) Free(ctx context.Context, namespace string, workerID, fencingToken int64) error {
+	return s.change(ctx, "free", namespace, workerID, func(rec driver.Record) (driver.Record, error) { return rec.Free(fencingToken) })
+}
+
+// Raise implements driver.Admin.
+func (s *Store) Raise(ctx context.Context, namespace string, fenceWindow int64) (raised driver.Namespace, err error) {
 	if err := s.begin(ctx, namespace); err != nil {
-		return err
+		return raised, err
 	}
-	found, err := s.client.Get(ctx, s.recordKey(namespace, workerID))
-	if err != nil {
-		return s.failed(ctx, fmt.Sprintf("free worker ID %d of namespace %q", workerID, namespace), err)
-	}
-	if len(found.Kvs) == 0 {
-		return driver.ErrNotHeld
-	}
-	rec, err := decode(found.Kvs[0])
-	if err != nil {
-		return err
-	}
-	return s.change(ctx, "free", namespace, workerID, fencingToken, rec.ClaimID, func(e *entry) (clientv3.Op, error) {
-		e.ClaimID = ""
-		return clientv3.OpDelete(s.presenceKey(namespace, rec.ClaimID)), nil
+	what := fmt.Sprintf("raise the floor of namespace %q", namespace)
+	err = driver.Retry(ctx, func() (bool, error) {
+		v, err := s.read(ctx, what, namespace, all, "")
+		if err != nil {
+			return false, err
+		}
+		ch, err := v.Raise(fenceWindow)
+		if err != nil {
+			return false, err
+		}
+		raised = *ch.Namespace
+		return s.put(ctx, what, v, raised)
 	})
+	return raised, err
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// time returns the time with which claimants' clocks are compared.
+// time returns the time of the store's clock.
 func (s *Store) time(ctx context.Context) (time.Time, error) {
 	if s.clock == nil {
 		return time.Now(), nil
@@ -20,15 +20,6 @@ func (s *Store) time(ctx context.Context) (time.Time, error) {
 		return now, fmt.Errorf("etcd: ask Config.Clock: %w", err)
 	}
 	return now, nil
-}
-
-// Warnings says, if Config.Clock is nil, that claimants' clocks are not compared with another
-// clock. worker.Open reports it to worker.Config.Observer.
-func (s *Store) Warnings(context.Context) ([]string, error) {
-	if err := s.check(); err != nil || s.clock != nil {
-		return nil, err
-	}
-	return []string{"etcd has no wall clock and Config.Clock is not set: the clock of a claimant that is wrong is not noticed, and after a clock that was ahead, its worker ID stays unused until that time; set Config.Clock, for example to HTTPClock"}, nil
 }
 
 // HTTPClock returns a Config.Clock that asks a member of etcd for its version over HTTP, and

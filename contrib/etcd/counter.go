@@ -27,10 +27,10 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 		return 0, err
 	}
 	what, counter := fmt.Sprintf("reserve %d numbers of key %q", n, key), s.counterKey(key)
-	err = s.retry(ctx, what, func() (bool, error) {
-		found, err := s.client.Get(ctx, counter)
+	err = driver.Retry(ctx, func() (bool, error) {
+		found, err := ask(ctx, s, what, func(ctx context.Context) (*clientv3.GetResponse, error) { return s.client.Get(ctx, counter) })
 		if err != nil {
-			return false, s.failed(ctx, what, err)
+			return false, err
 		}
 		var revision, last int64
 		if len(found.Kvs) > 0 {
@@ -43,12 +43,14 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 		if last > math.MaxInt64-n {
 			return false, fmt.Errorf("etcd: %s: the counter is %d, and would exceed 64 bits", what, last)
 		}
-		written, err := s.client.Txn(ctx).
-			If(clientv3.Compare(clientv3.ModRevision(counter), "=", revision)).
-			Then(clientv3.OpPut(counter, strconv.FormatInt(last+n, 10))).
-			Commit()
+		written, err := ask(ctx, s, what, func(ctx context.Context) (*clientv3.TxnResponse, error) {
+			return s.client.Txn(ctx).
+				If(clientv3.Compare(clientv3.ModRevision(counter), "=", revision)).
+				Then(clientv3.OpPut(counter, strconv.FormatInt(last+n, 10))).
+				Commit()
+		})
 		if err != nil {
-			return false, s.failed(ctx, what, err)
+			return false, err
 		}
 		first = last + 1
 		return written.Succeeded, nil

@@ -14,32 +14,35 @@
 //
 // # Guarantees
 //
-// Each worker ID that was ever held has a key with its record: fencing token, claim ID, owner
-// and fence. The key has no etcd lease and is never deleted, because uniqueness depends on it.
-// Every verb is one transaction that compares the revision of the record. A second key marks
-// the holder as present; it has an etcd lease with the time to live, which etcd measures. When
-// it is gone, others may claim the worker ID, starting at the recorded fence.
+// Each worker ID that was ever held has a key with its record, and the namespace one with what is
+// common to all. Every write is one transaction that compares the revisions of both. A third key
+// marks the holder as present; it has an etcd lease of FenceWindow + MaxSkew. Others can claim the
+// worker ID when that key is gone and the fence has passed, and they start at the fence.
+//
+// After a restore from a snapshot, which etcd shows by another cluster ID, a lower raft term, or a
+// raft log whose index is below the revision, claims start ahead of the clock, by FenceWindow +
+// MaxSkew, as in a new namespace. Leases that were held are renewed if their records are there.
 //
 // A role of etcd needs to read and write keys that begin with "snowkey#", and no others.
 //
 // # Limits
 //
-// etcd must not lose a write that it has acknowledged, and the store cannot check that: do not
-// use --unsafe-no-fsync.
+// etcd has no wall clock. [Config.Clock] is the store's; without it, each program uses its own, and
+// nothing checks them. A wrong clock leads to no duplicate, unless etcd is restored as well: then the
+// clocks of the programs must have been within MaxSkew of each other.
 //
-// etcd has no wall clock. Unless [Config.Clock] is set, claimants' clocks are compared with
-// nothing, and [Store.Warnings] says so. Ids are unique anyway, but after a claim by a fast
-// clock its worker ID stays unused until the fence has passed.
+// A restore is not seen if the cluster has already written more to its raft log than before it. Run
+// snowkey workers floor after a restore, before programs start, if none has run for that long. With
+// --unsafe-no-fsync, a crash may lose what was acknowledged, and nothing shows that.
 //
-// docs/workers.md says how the time to live is rounded, and how to set up etcd and its client for
-// outages.
+// docs/workers.md says how to set up etcd and its client for outages.
 //
 // # Keys
 //
 // "#" is neither in a prefix nor in a namespace, so no namespace reaches another's keys:
 //
-//	snowkey#layout#NAMESPACE            the fingerprint of the layout
-//	snowkey#worker#NAMESPACE#WORKER_ID  {"epoch":3,"token":"…","owner":"…","until":1767225600000}
-//	snowkey#alive#NAMESPACE#CLAIM_ID    the time to live
-//	snowkey#counter#NAME                the next value
+//	snowkey#namespace#NAMESPACE        a driver.Namespace, in JSON
+//	snowkey#lease#NAMESPACE#WORKER_ID  a driver.Record, in JSON
+//	snowkey#alive#NAMESPACE#CLAIM_ID   the time to live
+//	snowkey#counter#NAME               the next value
 package etcd

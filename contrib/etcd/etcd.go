@@ -5,9 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"slices"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/seed-299c1d6b/snowkey/core"
@@ -20,9 +21,9 @@ type Config struct {
 	// Prefix begins all keys: at most 255 printable ASCII characters, without space and '#'.
 	// Zero: "snowkey".
 	Prefix string
-	// Clock returns the time with which claimants' clocks are compared. It is called once for
-	// each claim, which fails if it does, and must return when ctx is done. Nil: the clock of
-	// this process, so that no difference is found. See [HTTPClock].
+	// Clock is the clock of the store. It is called by each request, which fails if it does, and
+	// must return when ctx is done. Nil: the clock of this process, so the clocks of all programs
+	// must be right, which nothing checks. See [HTTPClock].
 	Clock func(ctx context.Context) (time.Time, error)
 	// Lease configures the generator of Open and its lease: the namespace, the layout, an
 	// observer. New ignores it.
@@ -44,11 +45,10 @@ func Open(ctx context.Context, client *clientv3.Client, cfg Config) (*worker.Gen
 // nil or zero Store returns a *core.ConfigError. It does not close the client. All methods are
 // safe for concurrent use.
 type Store struct {
-	driver.Limiter
-
-	client *clientv3.Client
-	prefix string
-	clock  func(ctx context.Context) (time.Time, error) // nil: none
+	client  *clientv3.Client
+	prefix  string
+	clock   func(ctx context.Context) (time.Time, error)
+	limiter driver.Limiter
 }
 
 var (
@@ -93,173 +93,133 @@ func (s *Store) begin(ctx context.Context, namespace string) error {
 }
 
 // Claim implements driver.Store.
-func (s *Store) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
-	if err := r.Validate(); err != nil {
-		return driver.Claim{}, err
+func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error) {
+	if err := c.Validate(); err != nil {
+		return driver.Lease{}, err
 	}
-	if err := s.begin(ctx, r.Namespace); err != nil {
-		return driver.Claim{}, err
+	if err := s.begin(ctx, c.Namespace); err != nil {
+		return driver.Lease{}, err
 	}
-	clock, err := s.time(ctx)
-	if err != nil {
-		return driver.Claim{}, err
-	}
-	now := clock.UnixMilli()
-	if err := r.CheckSkew(now); err != nil {
-		return driver.Claim{}, err
-	}
-	lease := etcdLease{store: s, ttl: r.TTL}
-	var c driver.Claim
-	var shuffle func(int, func(i, j int)) // after a race, to choose another worker ID than the winner
-	err = s.retry(ctx, claimText(r), func() (swapped bool, err error) {
-		c, swapped, err = s.claimOnce(ctx, r, now, &lease, shuffle)
-		shuffle = rand.Shuffle
-		return swapped, err
+	what, lease := fmt.Sprintf("claim in namespace %q", c.Namespace), etcdLease{store: s}
+	var v *view
+	l, err := driver.Transact(ctx, c.Decide, func(ctx context.Context) (st driver.State, err error) {
+		if v, err = s.read(ctx, what, c.Namespace, all, ""); err != nil {
+			return st, err
+		}
+		st = v.State
+		st.Records = slices.Clone(v.Records)
+		for i, rec := range st.Records {
+			// The fence has passed by this clock, which may be fast, and not by etcd's.
+			if rec.Status == driver.Held && !rec.IsHeld(st.Now, st.Namespace.MaxSkew) && v.present[s.presenceKey(c.Namespace, rec.ClaimID)] != nil {
+				st.Records[i].Status = driver.Kept
+			}
+		}
+		return st, nil
+	}, func(ctx context.Context, _ driver.State, ch driver.Change) (bool, error) {
+		switch {
+		case ch.Make != nil:
+			return s.makeRecords(ctx, what, v, *ch.Make, c.WorkerIDs)
+		case ch.Namespace != nil:
+			return s.put(ctx, what, v, *ch.Namespace)
+		}
+		return s.putClaim(ctx, what, v, c, *ch.Record, &lease)
 	})
 	if err != nil {
-		return driver.Claim{}, err
+		lease.revoke(ctx)
+		return driver.Lease{}, s.named(what, err)
 	}
-	return c, nil
+	return l, nil
 }
 
-func claimText(r driver.Request) string { return fmt.Sprintf("claim in namespace %q", r.Namespace) }
+// putClaim writes the record of a claim. Its holder must not have come back, and the claim must not
+// have got another worker ID by a request that was late.
+func (s *Store) putClaim(ctx context.Context, what string, v *view, c driver.Claim, rec driver.Record, lease *etcdLease) (written bool, err error) {
+	presence := s.presenceKey(c.Namespace, c.ClaimID)
+	put, ok, err := lease.put(ctx, v, presence, c.FenceWindow+v.Namespace.MaxSkew)
+	if err != nil || !ok {
+		return false, err
+	}
+	compare, ops := []clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(presence), "=", 0)}, []clientv3.Op{put}
+	for _, old := range v.Records {
+		if old.Worker != rec.Worker || old.Status != driver.Held {
+			continue
+		}
+		if before := s.presenceKey(c.Namespace, old.ClaimID); old.ClaimID == c.Former.ClaimID {
+			ops = append(ops, clientv3.OpDelete(before))
+		} else {
+			compare = append(compare, clientv3.Compare(clientv3.CreateRevision(before), "=", 0))
+		}
+	}
+	written, err = s.putRecord(ctx, what, v, rec, compare, ops...)
+	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
+		lease.id, err = 0, nil
+	}
+	return written, err
+}
 
-// retry is driver.Retry, whose own errors say what was done.
-func (s *Store) retry(ctx context.Context, what string, swap func() (swapped bool, err error)) error {
-	var failed bool
-	err := driver.Retry(ctx, func() (bool, error) {
-		swapped, err := swap()
-		failed = err != nil
-		return swapped, err
-	})
-	if err != nil && !failed {
+// named is for errors of package driver: its text does not say what was done.
+func (s *Store) named(what string, err error) error {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return fmt.Errorf("etcd: %s: %w", what, err)
 	}
 	return err
 }
 
-// claimOnce reads the namespace and tries one worker ID. It has not swapped if the record has
-// changed since, or if the claim ID has a worker ID already.
-func (s *Store) claimOnce(ctx context.Context, r driver.Request, now int64, lease *etcdLease, shuffle func(int, func(i, j int))) (c driver.Claim, swapped bool, err error) {
-	found, err := s.read(ctx, r.Namespace)
-	if err != nil {
-		return c, false, err
-	}
-	if found.layout != nil && *found.layout != r.Layout {
-		lease.revoke(ctx)
-		return c, false, &driver.LayoutError{Namespace: r.Namespace, Have: *found.layout, Want: r.Layout}
-	}
-	records := found.records(now)
-	for _, rec := range records {
-		if rec.ClaimID == r.ClaimID {
-			lease.revoke(ctx)
-			return r.Replay(rec), true, nil
-		}
-	}
-	free, err := driver.Candidates(r, records, now, shuffle)
-	if errors.Is(err, driver.ErrNoWorkerID) {
-		lease.revoke(ctx)
-		s.findSoonest(ctx, found, now)
-		_, err = driver.Candidates(r, found.records(now), now, nil) // which says how long to wait
-		if err == nil {
-			return c, false, nil // one has become free meanwhile
-		}
-	}
-	if err != nil {
-		return c, false, err
-	}
-	old := free[0]
-	granted, c := r.Grant(old, now)
-	put, err := lease.put(ctx, s.presenceKey(r.Namespace, r.ClaimID))
-	if err != nil {
-		return c, false, err
-	}
-	// The record must be as it was read, its holder must not have come back, and the claim ID
-	// must not have got another worker ID by a request that was late.
-	key := s.recordKey(r.Namespace, old.Worker)
-	compare := []clientv3.Cmp{
-		clientv3.Compare(clientv3.ModRevision(key), "=", found.revisions[old.Worker]),
-		clientv3.Compare(clientv3.CreateRevision(s.presenceKey(r.Namespace, r.ClaimID)), "=", 0),
-	}
-	if old.ClaimID != "" {
-		compare = append(compare, clientv3.Compare(clientv3.CreateRevision(s.presenceKey(r.Namespace, old.ClaimID)), "=", 0))
-	}
-	then := []clientv3.Op{clientv3.OpPut(key, encode(granted)), put}
-	if found.layout == nil {
-		compare = append(compare, clientv3.Compare(clientv3.CreateRevision(s.layoutKey(r.Namespace)), "=", 0))
-		then = append(then, clientv3.OpPut(s.layoutKey(r.Namespace), r.Layout))
-	} else {
-		compare = append(compare, clientv3.Compare(clientv3.Value(s.layoutKey(r.Namespace)), "=", r.Layout))
-	}
-	answer, err := s.client.Txn(ctx).If(compare...).Then(then...).Commit()
-	if err != nil {
-		return c, false, s.failed(ctx, claimText(r), err)
-	}
-	return c, answer.Succeeded, nil
-}
-
 // Renew implements driver.Store.
-func (s *Store) Renew(ctx context.Context, r driver.Renewal) error {
-	lease := etcdLease{store: s, ttl: r.TTL}
-	return s.change(ctx, "renew", r.Namespace, r.Worker, r.FencingToken, r.ClaimID, func(e *entry) (clientv3.Op, error) {
-		e.Fence = max(e.Fence, r.Fence)
-		return lease.keepAlive(ctx, s.presenceKey(r.Namespace, r.ClaimID), e.presence)
+func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, error) {
+	if err := s.begin(ctx, r.Namespace); err != nil {
+		return driver.Lease{}, err
+	}
+	what, lease := fmt.Sprintf("renew worker ID %d of namespace %q", r.Worker, r.Namespace), etcdLease{store: s}
+	presence := s.presenceKey(r.Namespace, r.ClaimID)
+	var v *view
+	return driver.Transact(ctx, r.Decide, func(ctx context.Context) (st driver.State, err error) {
+		if v, err = s.read(ctx, what, r.Namespace, max(r.Worker, 0), r.ClaimID); err != nil {
+			return st, err
+		}
+		return v.State, nil
+	}, func(ctx context.Context, _ driver.State, ch driver.Change) (bool, error) {
+		if ch.Namespace != nil {
+			return s.put(ctx, what, v, *ch.Namespace)
+		}
+		op, ok, err := clientv3.OpDelete(presence), true, error(nil)
+		if ch.Record.Status == driver.Held {
+			op, ok, err = lease.keepAlive(ctx, v, presence, r.FenceWindow+v.Namespace.MaxSkew)
+		}
+		if err != nil || !ok {
+			return false, err
+		}
+		written, err := s.putRecord(ctx, what, v, *ch.Record, nil, op)
+		if errors.Is(err, errAnother) {
+			err = fmt.Errorf("%w: %w", driver.ErrForgotten, err)
+		}
+		return written, err
 	})
 }
 
 // Release implements driver.Store.
-func (s *Store) Release(ctx context.Context, r driver.Return) error {
-	return s.change(ctx, "release", r.Namespace, r.Worker, r.FencingToken, r.ClaimID, func(e *entry) (clientv3.Op, error) {
-		e.ClaimID, e.Fence = "", r.Fence
-		return clientv3.OpDelete(s.presenceKey(r.Namespace, r.ClaimID)), nil
-	})
+func (s *Store) Release(ctx context.Context, r driver.Release) error {
+	return s.change(ctx, "release", r.Namespace, r.Worker, r.Decide)
 }
 
-// change modifies a record that has this fencing token and claim ID, in a compare-and-set, and
-// does what modify returns in the same transaction.
-func (s *Store) change(ctx context.Context, verb, namespace string, workerID, fencingToken int64, claimID string, modify func(*entry) (clientv3.Op, error)) error {
+// change changes a record, which nobody holds from then on.
+func (s *Store) change(ctx context.Context, verb, namespace string, workerID int64, decide func(driver.Record) (driver.Record, error)) error {
 	if err := s.begin(ctx, namespace); err != nil {
 		return err
 	}
-	if claimID == "" {
-		return driver.ErrNotHeld
-	}
 	what := fmt.Sprintf("%s worker ID %d of namespace %q", verb, workerID, namespace)
-	key, presence := s.recordKey(namespace, workerID), s.presenceKey(namespace, claimID)
-	return s.retry(ctx, what, func() (bool, error) {
-		read, err := hedge(ctx, func(ctx context.Context) (*clientv3.TxnResponse, error) {
-			return s.client.Txn(ctx).Then(clientv3.OpGet(key), clientv3.OpGet(presence)).Commit()
-		})
-		if err != nil {
-			return false, s.failed(ctx, what, err)
+	return driver.Retry(ctx, func() (bool, error) {
+		v, err := s.read(ctx, what, namespace, max(workerID, 0), "")
+		if err == nil && (len(v.Records) == 0 || v.Records[0].Worker != workerID) {
+			err = driver.ErrNotHeld
 		}
-		found := read.Responses[0].GetResponseRange().Kvs
-		if len(found) == 0 {
-			return false, driver.ErrNotHeld
-		}
-		e := entry{revision: found[0].ModRevision}
-		if e.Record, err = decode(found[0]); err != nil {
-			return false, err
-		}
-		if e.FencingToken != fencingToken || e.ClaimID != claimID {
-			return false, driver.ErrNotHeld
-		}
-		if kvs := read.Responses[1].GetResponseRange().Kvs; len(kvs) > 0 {
-			e.presence = kvs[0]
-		}
-		also, err := modify(&e)
 		if err != nil {
 			return false, err
 		}
-		written, err := hedge(ctx, func(ctx context.Context) (*clientv3.TxnResponse, error) {
-			return s.client.Txn(ctx).
-				If(clientv3.Compare(clientv3.ModRevision(key), "=", e.revision)).
-				Then(clientv3.OpPut(key, encode(e.Record)), also).
-				Commit()
-		})
+		rec, err := decide(v.Records[0])
 		if err != nil {
-			return false, s.failed(ctx, what, err)
+			return false, err
 		}
-		return written.Succeeded, nil
+		return s.putRecord(ctx, what, v, rec, nil, clientv3.OpDelete(s.presenceKey(namespace, rec.ClaimID)))
 	})
 }

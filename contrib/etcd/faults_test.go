@@ -17,11 +17,35 @@ import (
 
 func newNamespace() string { return fmt.Sprintf("t-%016x", rand.Uint64()) }
 
-func request(namespace string) driver.Request {
-	return driver.Request{
+func claim(namespace string) driver.Claim {
+	return driver.Claim{
 		Namespace: namespace, Layout: "layout 1", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: fmt.Sprintf("%032x", rand.Uint64()), Owner: "test",
-		Now: time.Now().UnixMilli(), FenceWindow: 30_000, TTL: 60_000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
+		Now: time.Now().UnixMilli(), FenceWindow: 30_000,
 	}
+}
+
+func renewal(c driver.Claim, l driver.Lease) driver.Renewal {
+	return driver.Renewal{Namespace: c.Namespace, Worker: l.Worker, FencingToken: l.FencingToken, ClaimID: c.ClaimID, FenceWindow: c.FenceWindow}
+}
+
+// held claims a worker ID.
+func held(t *testing.T, s *Store, c driver.Claim) driver.Lease {
+	t.Helper()
+	l, err := s.Claim(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// list lists a namespace.
+func list(t *testing.T, s *Store, namespace string) driver.State {
+	t.Helper()
+	st, err := s.List(t.Context(), namespace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
 }
 
 var errLost = errors.New("the answer was lost")
@@ -66,11 +90,8 @@ func once(client *clientv3.Client, write func()) clientv3.KV {
 // The error of a write is that of the call.
 func TestWriteFails(t *testing.T) {
 	client := connect(t, testserver.Etcd(t).DSN)
-	store, r := mustNew(New(client, Config{})), request(newNamespace())
-	c, err := store.Claim(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store, c := mustNew(New(client, Config{})), claim(newNamespace())
+	l := held(t, store, c)
 	txns := 0
 	client.KV = between{client.KV, func(context.Context) error {
 		if txns++; txns%2 == 0 {
@@ -78,159 +99,162 @@ func TestWriteFails(t *testing.T) {
 		}
 		return nil
 	}}
-	_, err = store.Claim(t.Context(), request(r.Namespace))
-	if renewed := store.Renew(t.Context(), driver.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: 1, ClaimID: r.ClaimID, Fence: c.Fence, TTL: r.TTL}); !errors.Is(err, errLost) || !errors.Is(renewed, errLost) {
+	_, err := store.Claim(t.Context(), claim(c.Namespace))
+	if _, renewed := store.Renew(t.Context(), renewal(c, l)); !errors.Is(err, errLost) || !errors.Is(renewed, errLost) {
 		t.Errorf("%v, %v", err, renewed)
 	}
 }
 
-// One claim is sent many times at once, as when a late request meets its
-// repetition: all have the same worker ID, and no other is taken.
-func TestOneTokenOneNumber(t *testing.T) {
+// One claim is sent many times at once, as when a late request meets its repetition: all have the
+// same worker ID, and no other is taken.
+func TestOneClaimOneWorkerID(t *testing.T) {
 	server := testserver.Etcd(t)
 	stores := make([]*Store, 6)
 	for i := range stores {
 		stores[i] = mustNew(New(connect(t, server.DSN), Config{}))
 	}
 	for range 20 {
-		first := request(newNamespace()) // a new namespace would make them meet at its layout
+		first := claim(newNamespace()) // a new namespace would make them meet at its key
 		first.WorkerIDs, first.Preferred = 64, 63
-		if _, err := stores[0].Claim(t.Context(), first); err != nil {
-			t.Fatal(err)
-		}
-		r := request(first.Namespace)
-		r.WorkerIDs = 64
+		held(t, stores[0], first)
+		c := claim(first.Namespace)
+		c.WorkerIDs = 64
 		var mu sync.Mutex
-		given := map[driver.Claim]bool{}
+		given := map[driver.Lease]bool{}
 		var wg sync.WaitGroup
 		for i, store := range stores {
 			wg.Go(func() {
-				r := r
-				r.Preferred = int64(i)
-				c, err := store.Claim(t.Context(), r)
+				c := c
+				c.Preferred = int64(i)
+				l, err := store.Claim(t.Context(), c)
 				if err != nil {
 					t.Error(err)
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				given[c] = true
+				given[l] = true
 			})
 		}
 		wg.Wait()
-		rows, err := stores[0].List(t.Context(), r.Namespace)
-		if err != nil || len(rows) != 2 || len(given) != 1 {
-			t.Fatalf("%v, %+v, %v", given, rows, err)
+		if st := list(t, stores[0], c.Namespace); len(st.Records) != 2 || len(given) != 1 {
+			t.Fatalf("%v, %+v", given, st)
 		}
 	}
 }
 
-// Other clients write between the read and the write of a call: what they have written
-// stays.
+// Other clients write between the read and the write of a call: what they have written stays.
 func TestMeanwhile(t *testing.T) {
 	ctx, server := t.Context(), testserver.Etcd(t)
 	client, other := connect(t, server.DSN), mustNew(New(connect(t, server.DSN), Config{}))
 	store := mustNew(New(client, Config{}))
-	row := func(namespace string) driver.Record {
-		t.Helper()
-		rows, err := other.List(ctx, namespace)
-		if err != nil || len(rows) != 1 {
-			t.Fatalf("%+v, %v", rows, err)
-		}
-		return rows[0]
-	}
-	for what, verb := range map[string]func(r driver.Request, c driver.Claim) error{
-		"renew": func(r driver.Request, c driver.Claim) error {
-			return store.Renew(ctx, driver.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 1000, TTL: r.TTL})
+	for what, verb := range map[string]func(c driver.Claim, l driver.Lease) error{
+		"renew": func(c driver.Claim, l driver.Lease) error {
+			_, err := store.Renew(ctx, renewal(c, l))
+			return err
 		},
-		"release": func(r driver.Request, c driver.Claim) error {
-			return store.Release(ctx, driver.Return{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.From})
+		"release": func(c driver.Claim, l driver.Lease) error {
+			return store.Release(ctx, driver.Release{Namespace: c.Namespace, Worker: l.Worker, FencingToken: l.FencingToken, ClaimID: c.ClaimID, Unused: l.Start})
 		},
 	} {
-		t.Run(what, func(t *testing.T) {
-			for _, by := range []string{"taken", "renewed"} {
-				r := request(newNamespace())
-				r.WorkerIDs = 1
-				c, err := other.Claim(ctx, r)
-				if err != nil {
-					t.Fatal(err)
-				}
-				var after driver.Record
+		for _, by := range []string{"freed", "renewed", "raised"} {
+			t.Run(what+" "+by, func(t *testing.T) {
+				c := claim(newNamespace())
+				c.WorkerIDs = 1
+				l := held(t, other, c)
+				var after driver.State
 				client.KV = once(client, func() {
-					if by == "renewed" {
-						err = other.Renew(ctx, driver.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 2000, TTL: r.TTL})
-					} else if err = other.Free(ctx, r.Namespace, c.Worker, c.FencingToken); err == nil {
-						next := request(r.Namespace)
-						next.WorkerIDs = 1
-						_, err = other.Claim(ctx, next)
+					var err error
+					switch by {
+					case "renewed":
+						_, err = other.Renew(ctx, renewal(c, l))
+					case "raised":
+						_, err = other.Raise(ctx, c.Namespace, 0)
+					default:
+						err = other.Free(ctx, c.Namespace, l.Worker, l.FencingToken)
 					}
 					if err != nil {
 						t.Fatal(err)
 					}
-					after = row(r.Namespace)
+					after = list(t, other, c.Namespace)
 				})
-				err = verb(r, c)
-				now := row(r.Namespace)
-				switch {
-				case by == "taken" && (!errors.Is(err, driver.ErrNotHeld) || now.FencingToken != after.FencingToken || now.ClaimID != after.ClaimID || now.Fence != after.Fence):
-					t.Errorf("%s: %v, %+v, then %+v", what, err, after, now)
-				case by == "renewed" && (err != nil || what == "renew" && now.Fence != c.Fence+2000 || what == "release" && (now.Fence != c.From || now.ClaimID != "")):
-					t.Errorf("%s after a renewal: %v, %+v", what, err, now)
+				err := verb(c, l)
+				now := list(t, other, c.Namespace)
+				switch rec := now.Records[0]; {
+				case by == "freed" && (!errors.Is(err, driver.ErrNotHeld) || rec != after.Records[0]):
+					t.Errorf("%v, %+v, then %+v", err, after, now)
+				case by != "freed" && (err != nil || now.Namespace != after.Namespace || what == "renew" && rec.Fence < after.Records[0].Fence || what == "release" && (rec.Fence != l.Start || rec.Status != driver.Released)):
+					t.Errorf("%v, %+v, then %+v", err, after, now)
 				}
-			}
-		})
-	}
-	// One whose time was over has come back before another has written its claim.
-	r := request(newNamespace())
-	r.WorkerIDs = 1
-	c, err := other.Claim(ctx, r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	alive := "snowkey#alive#" + r.Namespace + "#" + r.ClaimID
-	if _, err := client.Delete(ctx, alive); err != nil { // as if it were
-		t.Fatal(err)
-	}
-	client.KV = once(client, func() {
-		if _, err := client.Put(ctx, alive, "60000"); err != nil {
-			t.Fatal(err)
+			})
 		}
-	})
-	late := request(r.Namespace)
-	late.WorkerIDs = 1
-	if got, err := store.Claim(ctx, late); !errors.Is(err, driver.ErrNoWorkerID) || row(r.Namespace).FencingToken != c.FencingToken {
+	}
+}
+
+// A holder that is present keeps its worker ID, also if its fence has passed by the claimant's clock:
+// before the claim reads, and before it writes.
+func TestPresent(t *testing.T) {
+	ctx, server := t.Context(), testserver.Etcd(t)
+	client, other := connect(t, server.DSN), mustNew(New(connect(t, server.DSN), Config{}))
+	c := claim(newNamespace())
+	c.WorkerIDs = 1
+	l := held(t, other, c)
+	hour := func(context.Context) (time.Time, error) { return time.Now().Add(time.Hour), nil }
+	late := claim(c.Namespace)
+	late.WorkerIDs, late.Now = 1, time.Now().Add(time.Hour).UnixMilli()
+	fast := mustNew(New(client, Config{Clock: hour}))
+	var none *driver.NoWorkerIDError
+	if got, err := fast.Claim(ctx, late); !errors.As(err, &none) || none.Leased != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	alive := other.presenceKey(c.Namespace, c.ClaimID)
+	if _, err := client.Delete(ctx, alive); err != nil { // as if its time to live were over
+		t.Fatal(err)
+	}
+	client.KV = once(client, func() { other.set(t, alive, "60000") })
+	if got, err := fast.Claim(ctx, late); !errors.As(err, &none) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if st := list(t, other, c.Namespace); st.Records[0].FencingToken != l.FencingToken {
+		t.Errorf("%+v", st)
+	}
+	if _, err := connect(t, server.DSN).Delete(ctx, alive); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := fast.Claim(ctx, late); err != nil || got.Start < l.Fence {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
 
-// Another layout comes between the reading and the writing of a claim: of a namespace
-// that is new, and of one whose layout an operator changes.
+// Another layout comes between the reading and the writing of a claim in a new namespace.
 func TestLayoutMeanwhile(t *testing.T) {
-	ctx, server := t.Context(), testserver.Etcd(t)
+	server := testserver.Etcd(t)
 	client, other := connect(t, server.DSN), mustNew(New(connect(t, server.DSN), Config{}))
-	for _, known := range []bool{false, true} {
-		r, another := request(newNamespace()), request("")
-		another.Namespace, another.Layout, another.Preferred = r.Namespace, "layout 2", 3
-		if known {
-			if _, err := other.Claim(ctx, request(r.Namespace)); err != nil {
-				t.Fatal(err)
-			}
+	c := claim(newNamespace())
+	another := claim(c.Namespace)
+	another.Layout, another.Preferred = "layout 2", 3
+	client.KV = once(client, func() { held(t, other, another) })
+	var layout *driver.LayoutError
+	l, err := mustNew(New(client, Config{})).Claim(t.Context(), c)
+	if st := list(t, other, c.Namespace); !errors.As(err, &layout) || layout.Have != another.Layout || len(st.Records) != 1 {
+		t.Errorf("%+v, %v, %+v", l, err, st)
+	}
+}
+
+// A record that is deleted while others are made is missing afterwards.
+func TestDeletedWhileMade(t *testing.T) {
+	server := testserver.Etcd(t)
+	client, other := connect(t, server.DSN), mustNew(New(connect(t, server.DSN), Config{}))
+	c := claim(newNamespace())
+	l := held(t, other, c)
+	client.KV = once(client, func() {
+		if _, err := other.client.Delete(t.Context(), other.recordKey(c.Namespace, l.Worker)); err != nil {
+			t.Fatal(err)
 		}
-		client.KV = once(client, func() {
-			var err error
-			if known {
-				_, err = client.Put(ctx, "snowkey#layout#"+r.Namespace, another.Layout)
-			} else {
-				_, err = other.Claim(ctx, another)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		})
-		var layout *driver.LayoutError
-		c, err := mustNew(New(client, Config{})).Claim(ctx, r)
-		if rows, _ := other.List(ctx, r.Namespace); !errors.As(err, &layout) || layout.Have != another.Layout || len(rows) != 1 {
-			t.Errorf("known %v: %+v, %v, %+v", known, c, err, rows)
-		}
+	})
+	next := claim(c.Namespace)
+	next.WorkerIDs, next.Preferred = 64, 63
+	if got := held(t, mustNew(New(client, Config{})), next); !got.Forgot || got.Start < l.Fence {
+		t.Errorf("%+v after %+v", got, l)
 	}
 }
 
@@ -245,20 +269,66 @@ func (e ending) KeepAliveOnce(ctx context.Context, id clientv3.LeaseID) (*client
 }
 
 // The time to live ends during a renewal. No other holder has claimed the worker ID, so the
-// renewal succeeds.
+// renewal succeeds, and the holder is present again.
 func TestLifeEndsMeanwhile(t *testing.T) {
 	client := connect(t, testserver.Etcd(t).DSN)
 	client.Lease = ending{client.Lease}
-	store, r := mustNew(New(client, Config{})), request(newNamespace())
-	c, err := store.Claim(t.Context(), r)
+	store, c := mustNew(New(client, Config{})), claim(newNamespace())
+	l := held(t, store, c)
+	renewed, err := store.Renew(t.Context(), renewal(c, l))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Renew(t.Context(), driver.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 1, TTL: r.TTL}); err != nil {
-		t.Fatal(err)
+	found, err := client.Get(t.Context(), store.presenceKey(c.Namespace, c.ClaimID))
+	if st := list(t, store, c.Namespace); err != nil || len(found.Kvs) != 1 || st.Records[0].Fence != renewed.Fence {
+		t.Errorf("%+v, %v, %+v", found, err, st)
 	}
-	rows, err := store.List(t.Context(), r.Namespace)
-	if err != nil || len(rows) != 1 || rows[0].Fence != c.Fence+1 || rows[0].Free(time.Now().UnixMilli()) {
-		t.Errorf("%+v, %v", rows, err)
+}
+
+// A lower term, another cluster, or a log that is shorter than it was tells that the cluster was made
+// anew from a snapshot. What is later is noted, and the leases go on.
+func TestIncarnations(t *testing.T) {
+	client := connect(t, testserver.Etcd(t).DSN)
+	store := mustNew(New(client, Config{}))
+	first := claim(newNamespace())
+	held(t, store, first)
+	now, ok := parseIncarnation(list(t, store, first.Namespace).Namespace.Incarnation)
+	if !ok || now.lead < 0 {
+		t.Fatalf("%+v", now)
+	}
+	for name, c := range map[string]struct {
+		recorded    string
+		forgot, now bool
+	}{
+		"the same":           {now.String(), false, false},
+		"a lower term":       {incarnation{now.cluster, now.term - 1, now.lead}.String(), false, true},
+		"a much lower lead":  {incarnation{now.cluster, now.term, now.lead - 1000}.String(), false, true},
+		"a higher lead":      {incarnation{now.cluster, now.term, now.lead + 60}.String(), false, false},
+		"a much higher lead": {incarnation{now.cluster, now.term, now.lead + 1000}.String(), true, true},
+		"a higher term":      {incarnation{now.cluster, now.term + 1, now.lead}.String(), true, true},
+		"another cluster":    {incarnation{now.cluster + 1, now.term, now.lead}.String(), true, true},
+		"what is no text":    {"x", true, true},
+	} {
+		for _, verb := range []string{"claim", "renew"} {
+			c1 := claim(newNamespace())
+			l := held(t, store, c1)
+			st := list(t, store, c1.Namespace)
+			st.Namespace.Incarnation, st.Namespace.Floor, st.Namespace.Seen = c.recorded, 0, 1
+			store.replace(t, st)
+			var got driver.Lease
+			var err error
+			if verb == "claim" {
+				got, err = store.Claim(t.Context(), claim(c1.Namespace))
+			} else {
+				got, err = store.Renew(t.Context(), renewal(c1, l))
+			}
+			after := list(t, store, c1.Namespace).Namespace
+			if err != nil || got.Forgot != c.forgot || (after.Floor > 0) != c.forgot || (after.Incarnation != c.recorded) != c.now {
+				t.Errorf("%s, %s, %s: %+v, %v, %+v", verb, name, c.recorded, got, err, after)
+			}
+		}
+	}
+	if continues, _ := (incarnation{1, 2, -27}).continues(incarnation{1, 2, 3}.String()); continues {
+		t.Error("a log that is shorter than the revision was not seen")
 	}
 }

@@ -5,6 +5,17 @@ import (
 	"time"
 )
 
+// ask sends a request when the limiter lets it; see hedge.
+func ask[T any](ctx context.Context, s *Store, what string, request func(context.Context) (T, error)) (answer T, err error) {
+	err = s.limiter.Do(ctx, func() error {
+		if answer, err = hedge(ctx, request); err != nil {
+			return s.failed(ctx, what, err)
+		}
+		return nil
+	})
+	return answer, err
+}
+
 // hedge sends a request. If there is no answer after a third of the time that the context has
 // left, it sends the request again: the client asks the members in turn, and the first may
 // hang. The first result counts, and an error only if there is no result. So the request must

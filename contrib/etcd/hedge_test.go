@@ -96,11 +96,8 @@ func (endless) Deadline() (time.Time, bool) { return time.Time{}, false }
 // A renewal asks three times, and so always meets the one that is silent.
 func TestSilentMember(t *testing.T) {
 	client := connect(t, testserver.Etcd(t).DSN)
-	store, r := mustNew(New(client, Config{})), request(newNamespace())
-	c, err := store.Claim(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store, c := mustNew(New(client, Config{})), claim(newNamespace())
+	l := held(t, store, c)
 	s := silent{client.Lease, new(atomic.Int64)}
 	client.KV, client.Lease = between{client.KV, s.swallow}, s
 	within := func(do func(ctx context.Context) error) error {
@@ -111,14 +108,15 @@ func TestSilentMember(t *testing.T) {
 	for i := range int64(3) {
 		s.asked.Store(i) // it is the first, the second or the third that is swallowed
 		if err := within(func(ctx context.Context) error {
-			return store.Renew(ctx, driver.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: 1, ClaimID: r.ClaimID, Fence: c.Fence + i, TTL: r.TTL})
+			_, err := store.Renew(ctx, renewal(c, l))
+			return err
 		}); err != nil {
 			t.Errorf("renewal %d: %v", i, err)
 		}
 	}
 	s.asked.Store(1)
 	if err := within(func(ctx context.Context) error {
-		return store.Release(ctx, driver.Return{Namespace: r.Namespace, Worker: c.Worker, FencingToken: 1, ClaimID: r.ClaimID, Fence: c.From})
+		return store.Release(ctx, driver.Release{Namespace: c.Namespace, Worker: l.Worker, FencingToken: l.FencingToken, ClaimID: c.ClaimID, Unused: l.Start})
 	}); err != nil && !errors.Is(err, driver.ErrNotHeld) {
 		t.Error(err)
 	}

@@ -17,11 +17,11 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// A record has no etcd lease. The presence key has one, unless there is no time to live, and
-// a release deletes only that key.
+// A record has no etcd lease. The presence key has one; a release deletes only that key, and so does
+// a renewal of a lease that never expires.
 func TestWhatIsKept(t *testing.T) {
 	client := connect(t, testserver.Etcd(t).DSN)
-	store, ctx, name := mustNew(New(client, Config{})), t.Context(), newNamespace()
+	store, ctx := mustNew(New(client, Config{})), t.Context()
 	get := func(key string) *mvccpb.KeyValue {
 		t.Helper()
 		found, err := client.Get(ctx, key)
@@ -33,39 +33,34 @@ func TestWhatIsKept(t *testing.T) {
 		}
 		return found.Kvs[0]
 	}
-	for _, ttl := range []int64{599_500, driver.NoTTL} {
-		r := request(name)
-		r.TTL = ttl
-		c, err := store.Claim(ctx, r)
-		if err != nil {
-			t.Fatal(err)
+	for _, keep := range []bool{false, true} {
+		c := claim(newNamespace())
+		c.FenceWindow, c.MaxSkew = 599_500, 100_000
+		l := held(t, store, c)
+		record, alive, namespace := "snowkey#lease#"+c.Namespace+"#0", "snowkey#alive#"+c.Namespace+"#"+c.ClaimID, "snowkey#namespace#"+c.Namespace
+		kv, there, ns := get(record), get(alive), get(namespace)
+		if kv == nil || kv.Lease != 0 || there == nil || there.Lease == 0 || ns == nil || ns.Lease != 0 {
+			t.Fatalf("%v %v %v", kv, there, ns)
 		}
-		row, alive := "snowkey#worker#"+name+"#0", "snowkey#alive#"+name+"#"+r.ClaimID
-		kv, there := get(row), get(alive)
-		if kv == nil || kv.Lease != 0 || there == nil || (there.Lease != 0) != (ttl != driver.NoTTL) {
-			t.Fatalf("%v %v", kv, there)
+		if left, err := client.TimeToLive(ctx, clientv3.LeaseID(there.Lease)); err != nil || left.GrantedTTL != 700 {
+			t.Errorf("%+v, %v", left, err)
 		}
-		if layout := get("snowkey#layout#" + name); layout == nil || layout.Lease != 0 || string(layout.Value) != r.Layout {
-			t.Errorf("%v", layout)
+		r := renewal(c, l)
+		r.Keep = keep
+		renewed, err := store.Renew(ctx, r)
+		if again := get(alive); err != nil || renewed.Fence < l.Fence || (again == nil) != keep || again != nil && again.Lease != there.Lease {
+			t.Errorf("%+v, %v: %v", renewed, err, again)
 		}
-		if ttl != driver.NoTTL {
-			if left, err := client.TimeToLive(ctx, clientv3.LeaseID(there.Lease)); err != nil || left.GrantedTTL != 600 {
-				t.Errorf("%+v, %v", left, err)
+		if r.FenceWindow = 300_000; !keep {
+			if _, err := store.Renew(ctx, r); err != nil || get(alive).Lease == there.Lease {
+				t.Errorf("a renewal with another window kept the etcd lease: %v", err)
 			}
 		}
-		again := driver.Renewal{Namespace: name, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence, TTL: ttl}
-		if err := store.Renew(ctx, again); err != nil || get(alive).Lease != there.Lease {
-			t.Errorf("a renewal with the same time to live made another etcd lease: %v", err)
-		}
-		again.TTL = 900_000
-		if err := store.Renew(ctx, again); err != nil || get(alive).Lease == there.Lease {
-			t.Errorf("a renewal with another time to live kept the etcd lease: %v", err)
-		}
-		if err := store.Release(ctx, driver.Return{Namespace: name, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.From}); err != nil {
+		if err := store.Release(ctx, driver.Release{Namespace: c.Namespace, Worker: l.Worker, FencingToken: l.FencingToken, ClaimID: c.ClaimID, Unused: l.Start}); err != nil {
 			t.Fatal(err)
 		}
-		if get(row) == nil || get(alive) != nil {
-			t.Errorf("%v %v", get(row), get(alive))
+		if get(record) == nil || get(alive) != nil {
+			t.Errorf("%v %v", get(record), get(alive))
 		}
 	}
 }
@@ -78,16 +73,16 @@ func TestNames(t *testing.T) {
 		{id, "a"}, {id, "a/b"}, {id, "a:b"}, {id, "A"}, {id, "a0"}, {id, "worker"}, {id, "a/worker/0"}, {id + "/a", "b"}, {id + "/", "a"}, {id + "-worker", "a"}, {id + "a", "a"},
 	}
 	for i, p := range places {
-		r := request(p.namespace)
-		r.ClaimID = "same#token#"
-		r.Layout = strings.Repeat("x", i+1)
-		if c, err := mustNew(New(client, Config{Prefix: p.prefix})).Claim(ctx, r); err != nil || c.FencingToken != 1 {
-			t.Errorf("%+v: %+v, %v", p, c, err)
+		c := claim(p.namespace)
+		c.ClaimID = "same#claim#"
+		c.Layout = strings.Repeat("x", i+1)
+		if l, err := mustNew(New(client, Config{Prefix: p.prefix})).Claim(ctx, c); err != nil || l.Worker != 0 {
+			t.Errorf("%+v: %+v, %v", p, l, err)
 		}
 	}
 	for _, p := range places {
-		if rows, err := mustNew(New(client, Config{Prefix: p.prefix})).List(ctx, p.namespace); err != nil || len(rows) != 1 {
-			t.Errorf("%+v: %+v, %v", p, rows, err)
+		if st := list(t, mustNew(New(client, Config{Prefix: p.prefix})), p.namespace); len(st.Records) != 1 {
+			t.Errorf("%+v: %+v", p, st)
 		}
 	}
 }
@@ -106,16 +101,17 @@ func TestBadPrefixes(t *testing.T) {
 // overwritten.
 func TestForeignKeys(t *testing.T) {
 	client, ctx := connect(t, testserver.Etcd(t).DSN), t.Context()
+	unused := encode(driver.Record{Status: driver.Unused})
 	for suffix, value := range map[string]string{
-		"worker#%#0": "", "worker#%#1": "{}", "worker#%#2": `{"epoch":-1}`, "worker#%#3": `{"epoch":1e300}`, "worker#%#4": `{"epoch":1,"token":"","owner":"","until":1,"newer":1}`,
-		"worker#%#x": `{"epoch":1}`, "worker#%#-1": `{"epoch":1}`, "worker#%#01": `{"epoch":1}`, "worker#%#": `{"epoch":1}`,
+		"lease#%#0": "", "lease#%#1": "{}", "lease#%#2": `{"worker_id":2,"state":"held","fence":1e300}`, "lease#%#4": `{"worker_id":5,"state":"held"}`, "lease#%#x": unused, "lease#%#-1": unused, "lease#%#01": unused,
+		"lease#%#": unused, "namespace#%": "layout 1", "layout#%": "layout 1",
 	} {
 		store, name := mustNew(New(client, Config{})), newNamespace()
 		key := "snowkey#" + strings.ReplaceAll(suffix, "%", name)
 		if _, err := client.Put(ctx, key, value); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := store.Claim(ctx, request(name)); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := store.Claim(ctx, claim(name)); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s = %q: %v", suffix, value, err)
 		}
 	}
@@ -139,11 +135,8 @@ func TestClocks(t *testing.T) {
 		t.Fatalf("%v after %v: %v", now, before, err)
 	}
 	store := mustNew(New(connect(t, server.DSN), Config{Clock: clock}))
-	r := request(newNamespace())
-	r.MaxSkew = 600_000
-	if _, err := store.Claim(t.Context(), r); err != nil {
-		t.Error(err)
-	}
+	r := claim(newNamespace())
+	held(t, store, r)
 	r.ClaimID, r.Now = "x", r.Now-3_600_000
 	var skew *driver.SkewError
 	if _, err := store.Claim(t.Context(), r); !errors.As(err, &skew) {
@@ -167,19 +160,16 @@ func TestClocks(t *testing.T) {
 }
 
 func FuzzRecord(f *testing.F) {
-	f.Add(`{"epoch":3,"token":"t","owner":"o","until":9007199254740993}`, "7")
-	f.Add(`{"epoch":9223372036854775807}`, "-0")
+	f.Add(`{"worker_id":7,"claim_id":"t","fencing_token":3,"state":"held","owner":"o","fence":9007199254740993}`, "7")
+	f.Add(`{"worker_id":0,"state":"kept","fencing_token":9223372036854775807}`, "-0")
 	f.Add(`null`, "00")
 	f.Fuzz(func(t *testing.T, value, number string) {
-		if r, err := decode(&mvccpb.KeyValue{Value: []byte(value)}); err == nil {
-			again, err := decode(&mvccpb.KeyValue{Value: []byte(encode(r))})
-			if err != nil || again != r {
-				t.Errorf("%q: %+v, then %+v, %v", value, r, again, err)
+		key := []byte("p#lease#s#" + number)
+		if rec, err := decodeRecord(&mvccpb.KeyValue{Key: key, Value: []byte(value)}, "p#lease#s#"); err == nil {
+			again, err := decodeRecord(&mvccpb.KeyValue{Key: key, Value: []byte(encode(rec))}, "p#lease#s#")
+			if err != nil || again != rec || (&Store{prefix: "p"}).recordKey("s", rec.Worker) != string(key) {
+				t.Errorf("%q: %+v, then %+v, %v", value, rec, again, err)
 			}
-		}
-		s := &Store{prefix: "p"}
-		if n, err := parseWorkerID([]byte("p#worker#s#"+number), s.recordKeys("s")); err == nil && s.recordKey("s", n) != "p#worker#s#"+number {
-			t.Errorf("%q is read as %d", number, n)
 		}
 	})
 }

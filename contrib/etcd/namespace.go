@@ -1,11 +1,9 @@
 package etcd
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"slices"
-	"strconv"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -13,109 +11,131 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// entry is a worker ID as it was read.
-type entry struct {
-	driver.Record // without Expires
-	revision      int64
-	presence      *mvccpb.KeyValue // nil: there is no holder, or its time to live has ended
-	left          int64            // of the time to live, in milliseconds; at most this
+// A view is what was read of a namespace, at one revision.
+type view struct {
+	driver.State
+	incarnation incarnation
+	later       bool                        // it continues the one that is recorded, and must be noted
+	revision    int64                       // of the namespace's key
+	revisions   map[int64]int64             // of the records' keys, by worker ID
+	present     map[string]*mvccpb.KeyValue // the presence keys that were read
 }
 
-// namespace is all of a namespace, read at one revision.
-type namespace struct {
-	layout    *string // nil: none is recorded
-	entries   []entry // by worker ID
-	revisions map[int64]int64
-}
+// all is the worker ID of read for all records.
+const all = -1
 
-func (s *Store) read(ctx context.Context, name string) (*namespace, error) {
-	prefix := s.recordKeys(name)
-	answer, err := s.client.Txn(ctx).Then(
-		clientv3.OpGet(s.layoutKey(name)),
-		clientv3.OpGet(prefix, clientv3.WithPrefix()),
-		clientv3.OpGet(s.presenceKeys(name), clientv3.WithPrefix()),
-	).Commit()
+// read reads a namespace, with one record and the presence of one claim, or all of them.
+func (s *Store) read(ctx context.Context, what, name string, workerID int64, claimID string) (*view, error) {
+	keys := s.recordKeys(name)
+	ops := []clientv3.Op{
+		clientv3.OpGet(s.namespaceKey(name)), clientv3.OpGet(keys, clientv3.WithPrefix(), clientv3.WithCountOnly()), clientv3.OpGet(s.oldKey(name), clientv3.WithCountOnly()),
+		clientv3.OpGet(s.recordKey(name, workerID)), clientv3.OpGet(s.presenceKey(name, claimID)),
+	}
+	if workerID == all {
+		ops[3], ops[4] = clientv3.OpGet(keys, clientv3.WithPrefix()), clientv3.OpGet(s.presenceKeys(name), clientv3.WithPrefix())
+	}
+	answer, err := ask(ctx, s, what, func(ctx context.Context) (*clientv3.TxnResponse, error) {
+		return s.client.Txn(ctx).Then(ops...).Commit()
+	})
 	if err != nil {
-		return nil, s.failed(ctx, fmt.Sprintf("read namespace %q", name), err)
+		return nil, err
 	}
-	ns := &namespace{revisions: make(map[int64]int64)}
-	if kvs := answer.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
-		text := string(kvs[0].Value)
-		ns.layout = &text
+	found := func(i int) []*mvccpb.KeyValue { return answer.Responses[i].GetResponseRange().Kvs }
+	v := &view{revisions: make(map[int64]int64), present: make(map[string]*mvccpb.KeyValue)}
+	if v.incarnation, err = s.lives(ctx, what, answer.Header); err != nil {
+		return nil, err
 	}
-	present := make(map[string]*mvccpb.KeyValue)
-	for _, kv := range answer.Responses[2].GetResponseRange().Kvs {
-		present[string(kv.Key)] = kv
-	}
-	for _, kv := range answer.Responses[1].GetResponseRange().Kvs {
-		e := entry{revision: kv.ModRevision}
-		if e.Record, err = decode(kv); err != nil {
+	v.Server, v.Namespace.Name, v.Missing = v.incarnation.String(), name, len(found(0)) == 0
+	v.Count = answer.Responses[1].GetResponseRange().Count
+	switch {
+	case v.Missing && answer.Responses[2].GetResponseRange().Count > 0:
+		return nil, driver.Permanent(fmt.Errorf("etcd: the key %q is of an unreleased version of snowkey: delete it, and the keys of its worker IDs, when no program uses them", s.oldKey(name)))
+	case !v.Missing:
+		v.revision = found(0)[0].ModRevision
+		if v.Namespace, err = decodeNamespace(found(0)[0]); err != nil {
 			return nil, err
 		}
-		if e.Worker, err = parseWorkerID(kv.Key, prefix); err != nil {
+		continues, later := v.incarnation.continues(v.Namespace.Incarnation)
+		if continues {
+			v.Server, v.later = v.Namespace.Incarnation, later
+		}
+	}
+	for _, kv := range found(3) {
+		rec, err := decodeRecord(kv, keys)
+		if err != nil {
 			return nil, err
 		}
-		if e.ClaimID != "" {
-			e.presence = present[s.presenceKey(name, e.ClaimID)]
-		}
-		if e.presence != nil && e.presence.Lease != 0 {
-			if e.left, err = strconv.ParseInt(string(e.presence.Value), 10, 64); err != nil {
-				return nil, fmt.Errorf("etcd: key %q holds %.300q, which is not a time to live: %w", e.presence.Key, e.presence.Value, err)
+		v.Records = append(v.Records, rec)
+		v.revisions[rec.Worker] = kv.ModRevision
+	}
+	for _, kv := range found(4) {
+		v.present[string(kv.Key)] = kv
+	}
+	// The clock is read after the namespace: it is not before anything that was seen.
+	now, err := s.time(ctx)
+	v.Now = now.UnixMilli()
+	return v, err
+}
+
+// errAnother says that a write was done by another cluster than the read, or by the same one that was
+// made anew since.
+var errAnother = errors.New("etcd: another cluster has answered, or one that was made anew from a snapshot")
+
+// put writes a namespace, unless it has changed since it was read.
+func (s *Store) put(ctx context.Context, what string, v *view, ns driver.Namespace) (written bool, err error) {
+	return s.commit(ctx, what, v, nil, clientv3.OpPut(s.namespaceKey(v.Namespace.Name), encode(ns)))
+}
+
+// putRecord writes a record, and does also what is given, unless the namespace, the record, or what
+// is compared has changed. It notes a later incarnation.
+func (s *Store) putRecord(ctx context.Context, what string, v *view, rec driver.Record, compare []clientv3.Cmp, also ...clientv3.Op) (written bool, err error) {
+	name := v.Namespace.Name
+	key := s.recordKey(name, rec.Worker)
+	also = append(also, clientv3.OpPut(key, encode(rec)))
+	if ns := v.Namespace; v.later {
+		ns.Incarnation = v.incarnation.String()
+		also = append(also, clientv3.OpPut(s.namespaceKey(name), encode(ns)))
+	}
+	return s.commit(ctx, what, v, append(compare, clientv3.Compare(clientv3.ModRevision(key), "=", v.revisions[rec.Worker])), also...)
+}
+
+// makeRecords makes unused records of worker IDs that have none, and counts them in the namespace: so
+// one that is deleted meanwhile is missing afterwards.
+func (s *Store) makeRecords(ctx context.Context, what string, v *view, id, workerIDs int64) (written bool, err error) {
+	ids := []int64{id}
+	if id == driver.Any {
+		ids = nil
+		for n := int64(0); n < workerIDs && len(ids) < driver.MakeAtOnce; n++ {
+			if _, known := v.revisions[n]; !known {
+				ids = append(ids, n)
 			}
 		}
-		ns.entries = append(ns.entries, e)
-		ns.revisions[e.Worker] = e.revision
 	}
-	slices.SortFunc(ns.entries, func(a, b entry) int { return cmp.Compare(a.Worker, b.Worker) })
-	return ns, nil
+	var compare []clientv3.Cmp
+	var puts []clientv3.Op
+	for _, id := range ids {
+		key := s.recordKey(v.Namespace.Name, id)
+		compare = append(compare, clientv3.Compare(clientv3.CreateRevision(key), "=", 0))
+		puts = append(puts, clientv3.OpPut(key, encode(driver.Record{Worker: id, Status: driver.Unused})))
+	}
+	if ns := v.Namespace; !v.Missing {
+		ns.Seen += int64(len(ids))
+		puts = append(puts, clientv3.OpPut(s.namespaceKey(ns.Name), encode(ns)))
+	}
+	return s.commit(ctx, what, v, compare, puts...)
 }
 
-// records returns the entries as package driver has them, with now as the store's clock.
-func (ns *namespace) records(now int64) []driver.Record {
-	all := make([]driver.Record, len(ns.entries))
-	for i, e := range ns.entries {
-		all[i] = e.Record
-		all[i].Expires = e.expires(now)
-	}
-	return all
-}
-
-func (e *entry) expires(now int64) int64 {
-	switch {
-	case e.presence == nil:
-		return 0
-	case e.presence.Lease == 0:
-		return driver.NoTTL
-	}
-	return now + max(e.left, 0)
-}
-
-// maxLookups is how many times to live findSoonest asks for.
-const maxLookups = 8
-
-// findSoonest asks for the rest of the times to live that probably end first: those that were
-// renewed the longest ago.
-func (s *Store) findSoonest(ctx context.Context, ns *namespace, now int64) {
-	var held []*entry
-	for i := range ns.entries {
-		if e := &ns.entries[i]; e.expires(now) >= now && e.presence.Lease != 0 {
-			held = append(held, e)
-		}
-	}
-	slices.SortFunc(held, func(a, b *entry) int { return cmp.Compare(a.revision, b.revision) })
-	for _, e := range held[:min(maxLookups, len(held))] {
-		if s.remaining(ctx, e) != nil {
-			return // what is known is good enough
-		}
-	}
-}
-
-// remaining asks for the rest of a time to live.
-func (s *Store) remaining(ctx context.Context, e *entry) error {
-	answer, err := s.client.TimeToLive(ctx, clientv3.LeaseID(e.presence.Lease))
+// commit does the operations if the namespace's key is as it was read, and what is compared holds.
+func (s *Store) commit(ctx context.Context, what string, v *view, compare []clientv3.Cmp, ops ...clientv3.Op) (written bool, err error) {
+	compare = append(compare, clientv3.Compare(clientv3.ModRevision(s.namespaceKey(v.Namespace.Name)), "=", v.revision))
+	answer, err := ask(ctx, s, what, func(ctx context.Context) (*clientv3.TxnResponse, error) {
+		return s.client.Txn(ctx).If(compare...).Then(ops...).Commit()
+	})
 	if err != nil {
-		return s.failed(ctx, "ask for the rest of an etcd lease", err)
+		return false, err
 	}
-	e.left = max(answer.TTL, 0) * 1000 // -1: it has ended, and etcd is about to delete the key
-	return nil
+	if answer.Succeeded && !incarnationOf(answer.Header).follows(v.incarnation) {
+		return false, errAnother
+	}
+	return answer.Succeeded, nil
 }

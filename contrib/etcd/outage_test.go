@@ -30,8 +30,8 @@ func TestUnreachable(t *testing.T) {
 	for endpoint, why := range map[string]string{nobody: "connection refused", silent.Addr().String(): ""} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err := mustNew(New(connect(t, endpoint), Config{})).Claim(ctx, request("orders"))
-		for _, want := range []string{`etcd: read namespace "orders": no answer from ` + endpoint, why} {
+		_, err := mustNew(New(connect(t, endpoint), Config{})).Claim(ctx, claim("orders"))
+		for _, want := range []string{`etcd: claim in namespace "orders": no answer from ` + endpoint, why} {
 			if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want %q", err, want)
 			}

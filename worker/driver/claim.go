@@ -11,36 +11,36 @@ import (
 
 // A Claim is the argument of Store.Claim.
 type Claim struct {
-	Namespace        string // see [CheckNamespace]
-	Layout           string // the layout's [Fingerprint]; a namespace keeps its first one
-	WorkerIDs        int64  // the namespace has the worker IDs 0 to WorkerIDs-1
-	Preferred        int64  // is claimed if it is free; -1: none
-	RequirePreferred bool   // no worker ID but Preferred will do
-	Exclude          int64  // is not claimed; -1: none
-	ClaimID          string // random, new for each claim, and the same if the claim is repeated
-	Owner            string // names the holder, for operators
-	Now              int64  // the claimant's wall clock
-	FenceWindow      int64  // how far the fence lies beyond the store's clock
-	MaxSkew          int64  // by how much clocks may differ; a namespace keeps its first one. 0: that one, or a third of FenceWindow
-	Former           Former // the lease that the claimant had before
+	Namespace        string `json:"namespace"`         // see [CheckNamespace]
+	Layout           string `json:"layout"`            // the layout's [Fingerprint]; a namespace keeps its first one
+	WorkerIDs        int64  `json:"worker_ids"`        // the namespace has the worker IDs 0 to WorkerIDs-1
+	Preferred        int64  `json:"preferred"`         // is claimed if it is free; -1: none
+	RequirePreferred bool   `json:"require_preferred"` // no worker ID but Preferred will do
+	Exclude          int64  `json:"exclude"`           // is not claimed; -1: none
+	ClaimID          string `json:"claim_id"`          // random, new for each claim, and the same if the claim is repeated
+	Owner            string `json:"owner"`             // names the holder, for operators
+	Now              int64  `json:"now"`               // the claimant's wall clock
+	FenceWindow      int64  `json:"fence_window"`      // how far the fence lies beyond the store's clock
+	MaxSkew          int64  `json:"max_skew"`          // by how much clocks may differ; a namespace keeps its first one. 0: that one, or a third of FenceWindow
+	Former           Former `json:"former"`            // the lease that the claimant had before
 }
 
 // A Former is a lease that its holder has given up: no id is issued under it any more.
 type Former struct {
-	Worker       int64
-	ClaimID      string // empty: there was none
-	FencingToken int64
-	Unused       int64 // the first instant that no id carries
+	Worker       int64  `json:"worker_id"`
+	ClaimID      string `json:"claim_id"` // empty: there was none
+	FencingToken int64  `json:"fencing_token"`
+	Unused       int64  `json:"unused"` // the first instant that no id carries
 }
 
 // A Lease is the result of Claim and Renew. Ids of the claim carry times from Start to before
 // Fence.
 type Lease struct {
-	Worker       int64
-	FencingToken int64 // higher than that of the claim before
-	Start        int64
-	Fence        int64
-	Forgot       bool // this call has noticed that the store may have forgotten, and has raised the floor
+	Worker       int64 `json:"worker_id"`
+	FencingToken int64 `json:"fencing_token"` // higher than that of the claim before
+	Start        int64 `json:"start"`
+	Fence        int64 `json:"fence"`
+	Forgot       bool  `json:"forgot"` // this call has noticed that the store may have forgotten, and has raised the floor
 }
 
 // Decide returns what a claim changes. s.Records must have those of Preferred, of Former.Worker and

@@ -2,12 +2,12 @@ package driver
 
 // A Renewal is the argument of Store.Renew.
 type Renewal struct {
-	Namespace    string
-	Worker       int64
-	ClaimID      string
-	FencingToken int64
-	FenceWindow  int64 // how far the fence lies beyond the store's clock
-	Keep         bool  // the lease never expires from now on: Release and Admin.Free end it
+	Namespace    string `json:"namespace"`
+	Worker       int64  `json:"worker_id"`
+	ClaimID      string `json:"claim_id"`
+	FencingToken int64  `json:"fencing_token"`
+	FenceWindow  int64  `json:"fence_window"` // how far the fence lies beyond the store's clock
+	Keep         bool   `json:"keep"`         // the lease never expires from now on: Release and Admin.Free end it
 }
 
 // Decide returns what a renewal changes.
@@ -44,11 +44,11 @@ func (r Renewal) Decide(s State) (Change, error) {
 
 // A Release is the argument of Store.Release.
 type Release struct {
-	Namespace    string
-	Worker       int64
-	ClaimID      string
-	FencingToken int64
-	Unused       int64 // the first instant that no id carries
+	Namespace    string `json:"namespace"`
+	Worker       int64  `json:"worker_id"`
+	ClaimID      string `json:"claim_id"`
+	FencingToken int64  `json:"fencing_token"`
+	Unused       int64  `json:"unused"` // the first instant that no id carries
 }
 
 // Decide returns the record after a release. The worker ID must be held under the claim. Its fence

@@ -14,15 +14,15 @@ const Version = 1
 
 // A Namespace is what a store keeps of a namespace.
 type Namespace struct {
-	Name        string
-	Layout      string // the fingerprint of its first claim
-	FenceWindow int64  // the largest of a claim
-	MaxSkew     int64  // by how much clocks may differ
-	Incarnation string // of the server that has granted the last claims: which one, in which life
-	Since       int64  // the store's clock when Incarnation was recorded
-	Floor       int64  // no claim starts before it
-	Seen        int64  // how many records were made
-	Version     int64
+	Name        string `json:"namespace"`
+	Layout      string `json:"layout"`       // the fingerprint of its first claim
+	FenceWindow int64  `json:"fence_window"` // the largest of a claim
+	MaxSkew     int64  `json:"max_skew"`     // by how much clocks may differ
+	Incarnation string `json:"incarnation"`  // of the server that has granted the last claims: which one, in which life
+	Since       int64  `json:"since"`        // the store's clock when Incarnation was recorded
+	Floor       int64  `json:"floor"`        // no claim starts before it
+	Seen        int64  `json:"seen"`         // how many records were made
+	Version     int64  `json:"version"`
 }
 
 // step is by how much the floor rises: no fence that was forgotten is further ahead of the clock.
@@ -42,13 +42,13 @@ const (
 
 // A Record is what a store keeps of one worker ID.
 type Record struct {
-	Worker       int64
-	ClaimID      string // of the last claim
-	FencingToken int64  // of the last claim; 0: it was never held
-	Start        int64  // of the last claim: its ids carry times from here on
-	Fence        int64  // no id carries this instant or a later one
-	Owner        string // of the last claim
-	Status       Status
+	Worker       int64  `json:"worker_id"`
+	ClaimID      string `json:"claim_id"`      // of the last claim
+	FencingToken int64  `json:"fencing_token"` // of the last claim; 0: it was never held
+	Start        int64  `json:"start"`         // of the last claim: its ids carry times from here on
+	Fence        int64  `json:"fence"`         // no id carries this instant or a later one
+	Owner        string `json:"owner"`         // of the last claim
+	Status       Status `json:"state"`
 }
 
 // IsHeld reports whether the worker ID has a holder when the store's clock shows now: perhaps one
@@ -74,17 +74,17 @@ func (rec Record) heldUnder(claimID string, fencingToken int64) bool {
 // forgotten. The index is one more namespace, without a name, a layout and records. Its Count and
 // Seen are those of the namespaces. Without an index, New decides.
 type State struct {
-	Now    int64  // the store's clock
-	Server string // the incarnation of the server that has answered
+	Now    int64  `json:"now"`    // the store's clock
+	Server string `json:"server"` // the incarnation of the server that has answered
 
-	Namespace Namespace
-	Missing   bool   // there is no such namespace, or it was only made
-	Made      bool   // it is missing, and was made: see Change.Make
-	New       bool   // it is missing, and was certainly never there
-	Index     *State // if it is missing, that of the store's namespaces; nil: the store has none
+	Namespace Namespace `json:"namespace"`
+	Missing   bool      `json:"missing"` // there is no such namespace, or it was only made
+	Made      bool      `json:"made"`    // it is missing, and was made: see Change.Make
+	New       bool      `json:"new"`     // it is missing, and was certainly never there
+	Index     *State    `json:"-"`       // if it is missing, that of the store's namespaces; nil: the store has none
 
-	Count   int64    // of the namespace's records
-	Records []Record // for Renew and Release at least that of the worker ID; for Claim, see there
+	Count   int64    `json:"count"`   // of the namespace's records
+	Records []Record `json:"records"` // for Renew and Release at least that of the worker ID; for Claim, see there
 }
 
 // Forgot reports whether the store may have lost what it has acknowledged since the incarnation

@@ -50,7 +50,7 @@
 //	     "start": 1767225600000, "fence": 1767225630000, "forgot": false}}
 //	409 {"id": "R4ND0M", "error": {"kind": "not_held", "message": "…"}}
 //
-// The fields are those of package driver, in lower case. The kind of a 409 is no_worker_id, skew,
+// The fields are those of package driver, as it names them in JSON. The kind of a 409 is no_worker_id, skew,
 // layout, window, floor, durability, not_held, forgotten or locked. Besides the statuses of HTTP
 // there are 400 for a wrong request (with the kind config, its fields are listed), 401 for a wrong
 // token, 500 if the store failed, and 501 for a verb that the handler or its store does not offer.

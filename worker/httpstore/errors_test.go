@@ -20,13 +20,18 @@ type failing struct {
 	err error
 }
 
-func (f *failing) Claim(context.Context, driver.Request) (driver.Claim, error) {
-	return driver.Claim{}, f.err
+func (f *failing) Claim(context.Context, driver.Claim) (driver.Lease, error) {
+	return driver.Lease{}, f.err
 }
-func (f *failing) Renew(context.Context, driver.Renewal) error                 { return f.err }
-func (f *failing) Release(context.Context, driver.Return) error                { return f.err }
-func (f *failing) List(context.Context, string) ([]driver.Record, error)       { return nil, f.err }
-func (f *failing) Free(context.Context, string, int64, int64) error            { return f.err }
+func (f *failing) Renew(context.Context, driver.Renewal) (driver.Lease, error) {
+	return driver.Lease{}, f.err
+}
+func (f *failing) Release(context.Context, driver.Release) error      { return f.err }
+func (f *failing) List(context.Context, string) (driver.State, error) { return driver.State{}, f.err }
+func (f *failing) Free(context.Context, string, int64, int64) error   { return f.err }
+func (f *failing) Raise(context.Context, string, int64) (driver.Namespace, error) {
+	return driver.Namespace{}, f.err
+}
 func (f *failing) Reserve(_ context.Context, _ string, n int64) (int64, error) { return n, f.err }
 
 // Each error arrives as it was sent, whichever verb it answers, also in other words.
@@ -41,8 +46,13 @@ func TestErrors(t *testing.T) {
 		&driver.NoWorkerIDError{},
 		&driver.SkewError{Local: at, Store: at.Add(-time.Millisecond), Max: 10 * time.Second},
 		&driver.LayoutError{Namespace: "s", Have: "a", Want: "b"},
+		&driver.WindowError{Namespace: "s", HaveWindow: 1 << 60, WantWindow: 2, HaveSkew: 3, WantSkew: 4},
+		&driver.WindowError{Namespace: "s", HaveWindow: 1, WantWindow: 2},
+		&driver.FloorError{Namespace: "s", Floor: 1 << 52, Wait: 7},
 		&driver.DurabilityError{Setting: "a", Value: "b", Want: "c"},
 		driver.ErrNotHeld,
+		driver.ErrForgotten,
+		driver.ErrLocked,
 	} {
 		for _, store.err = range []error{sent, fmt.Errorf("in other words: %w", sent)} {
 			for verb, got := range verbs(t.Context(), client) {
@@ -52,10 +62,13 @@ func TestErrors(t *testing.T) {
 				if target := reflect.New(reflect.TypeOf(sent)); !errors.As(got, target.Interface()) || !reflect.DeepEqual(target.Elem().Interface(), sent) {
 					t.Errorf("%s: %#v, want %#v", verb, target.Elem(), sent)
 				}
-				for _, is := range []error{driver.ErrNotHeld, driver.ErrNoWorkerID} {
+				for _, is := range []error{driver.ErrNotHeld, driver.ErrForgotten, driver.ErrLocked, driver.ErrNoWorkerID} {
 					if errors.Is(got, is) != errors.Is(store.err, is) {
 						t.Errorf("%s: %v is %v: %v", verb, got, is, errors.Is(got, is))
 					}
+				}
+				if driver.IsPermanent(got) != driver.IsPermanent(store.err) {
+					t.Errorf("%s: %v is permanent: %v", verb, got, driver.IsPermanent(got))
 				}
 			}
 		}
@@ -89,11 +102,11 @@ func TestUnsupported(t *testing.T) {
 
 // Whatever a server sends, read returns a result or an error.
 func FuzzAnswer(f *testing.F) {
-	f.Add(200, []byte(`{"id":"i","result":{"worker":0,"epoch":1,"from":1,"until":2}}`))
-	f.Add(409, []byte(`{"id":"i","error":{"kind":"taken","message":"m"}}`))
-	f.Add(409, []byte(`{"id":"i","error":{"kind":"none_free","wait":9223372036854775807}}`))
+	f.Add(200, []byte(`{"id":"i","result":{"worker_id":0,"fencing_token":1,"start":1,"fence":2}}`))
+	f.Add(409, []byte(`{"id":"i","error":{"kind":"not_held","message":"m"}}`))
+	f.Add(409, []byte(`{"id":"i","error":{"kind":"no_worker_id","wait":9223372036854775807}}`))
 	f.Fuzz(func(t *testing.T, status int, text []byte) {
-		result, err := read[claimResult](newRedactor(secret), "claim", "i", status, text, maxReply)
+		result, err := read[driver.Lease](newRedactor(secret), "claim", "i", status, text, maxReply)
 		if err == nil {
 			if status != http.StatusOK {
 				t.Errorf("status %d, %q: %+v", status, text, result)
@@ -109,7 +122,7 @@ func FuzzAnswer(f *testing.F) {
 
 // The handler answers every request, whatever it contains.
 func FuzzRequest(f *testing.F) {
-	f.Add("claim", `{"id":"i","request":{"space":"s"}}`)
+	f.Add("claim", `{"id":"i","request":{"namespace":"s"}}`)
 	f.Add("list", `{"id":"i","request":{}}`)
 	store := memstore.New(memstore.Config{})
 	h, err := NewHandler(store, HandlerConfig{Tokens: []string{secret}, Admin: true})

@@ -64,7 +64,7 @@ func ExampleStoreError() {
 		fmt.Println(err)
 		return
 	}
-	err = store.Renew(context.Background(), driver.Renewal{})
+	_, err = store.Renew(context.Background(), driver.Renewal{})
 	var said *httpstore.StoreError
 	fmt.Println(errors.As(err, &said), said.Status, errors.Is(err, driver.ErrNotHeld))
 	// Output: true 404 false
@@ -120,4 +120,28 @@ func ExampleStore_Reserve() {
 	// Output:
 	// 1 <nil>
 	// 501 <nil>
+}
+
+// Only a handler with HandlerConfig.Admin raises floors.
+func ExampleStore_Raise() {
+	const secret = "from-the-secret-store"
+	for _, admin := range []bool{false, true} {
+		handler, err := httpstore.NewHandler(memstore.New(memstore.Config{}), httpstore.HandlerConfig{Tokens: []string{secret}, Admin: admin})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		server := httptest.NewServer(handler)
+		defer server.Close()
+		store, err := httpstore.New(httpstore.Config{URL: server.URL, Token: secret})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		_, err = store.Raise(context.Background(), "orders", 0)
+		fmt.Println(errors.Is(err, errors.ErrUnsupported), err)
+	}
+	// Output:
+	// true httpstore: raise: the server answered with 501 Not Implemented: raise is not offered here
+	// false httpstore: raise: the server answered with 500 Internal Server Error: driver: there is no namespace "orders"
 }

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -24,22 +25,23 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
-func request() driver.Request {
-	return driver.Request{
+func claim() driver.Claim {
+	return driver.Claim{
 		Namespace: "s", Layout: "l", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: fmt.Sprintf("%016x", rand.Uint64()), Owner: "o",
-		Now: time.Now().UnixMilli(), FenceWindow: 30_000, TTL: 60_000, MaxSkew: 1 << 40, MaxLead: 1 << 40,
+		Now: time.Now().UnixMilli(), FenceWindow: 30_000,
 	}
 }
 
 // verbs calls each method once.
 func verbs(ctx context.Context, s *Store) map[string]error {
-	_, claim := s.Claim(ctx, request())
+	_, claimed := s.Claim(ctx, claim())
+	_, renewed := s.Renew(ctx, driver.Renewal{Namespace: "s", ClaimID: "t"})
+	_, raised := s.Raise(ctx, "s", 0)
 	_, list := s.List(ctx, "s")
 	_, reserve := s.Reserve(ctx, "s", 1)
 	return map[string]error{
-		"claim": claim, "list": list, "reserve": reserve, "free": s.Free(ctx, "s", 0, 1),
-		"renew":   s.Renew(ctx, driver.Renewal{Namespace: "s", ClaimID: "t"}),
-		"release": s.Release(ctx, driver.Return{Namespace: "s", ClaimID: "t"}),
+		"claim": claimed, "renew": renewed, "raise": raised, "list": list, "reserve": reserve, "free": s.Free(ctx, "s", 0, 1),
+		"release": s.Release(ctx, driver.Release{Namespace: "s", ClaimID: "t"}),
 	}
 }
 
@@ -48,7 +50,9 @@ func typed(err error) bool {
 	var config *core.ConfigError
 	var skew *driver.SkewError
 	var layout *driver.LayoutError
-	return errors.Is(err, driver.ErrNotHeld) || errors.Is(err, driver.ErrNoWorkerID) || errors.Is(err, core.ErrLost) ||
+	var window *driver.WindowError
+	var floor *driver.FloorError
+	return errors.Is(err, driver.ErrNotHeld) || errors.Is(err, driver.ErrLocked) || errors.As(err, &window) || errors.As(err, &floor) || errors.Is(err, driver.ErrNoWorkerID) || errors.Is(err, core.ErrLost) ||
 		errors.As(err, &config) || errors.As(err, &skew) || errors.As(err, &layout)
 }
 
@@ -63,23 +67,23 @@ func TestStrangeAnswers(t *testing.T) {
 			fmt.Fprint(w, strings.ReplaceAll(format, "ID", q.ID))
 		}
 	}
-	const good = `{"worker":0,"epoch":1,"from":1,"until":2}`
+	const good = `{"worker_id":0,"fencing_token":1,"start":1,"fence":2}`
 	for what, answer := range map[string]http.HandlerFunc{
 		"empty":            echo(200, ``),
 		"a proxy's 409":    echo(409, `<html>Conflict</html>`),
-		"a bad gateway":    echo(502, `{"error":{"kind":"taken","message":"m"}}`),
+		"a bad gateway":    echo(502, `{"error":{"kind":"not_held","message":"m"}}`),
 		"no id":            echo(200, `{"result":`+good+`}`),
 		"another id":       echo(200, `{"id":"IDx","result":`+good+`}`),
-		"a stale loss":     echo(409, `{"id":"x","error":{"kind":"taken","message":"m"}}`),
-		"a loss, no id":    echo(409, `{"error":{"kind":"taken","message":"m"}}`),
-		"a loss as 200":    echo(200, `{"id":"ID","error":{"kind":"taken","message":"m"}}`),
-		"both":             echo(409, `{"id":"ID","result":`+good+`,"error":{"kind":"taken","message":"m"}}`),
+		"a stale loss":     echo(409, `{"id":"x","error":{"kind":"not_held","message":"m"}}`),
+		"a loss, no id":    echo(409, `{"error":{"kind":"not_held","message":"m"}}`),
+		"a loss as 200":    echo(200, `{"id":"ID","error":{"kind":"not_held","message":"m"}}`),
+		"both":             echo(409, `{"id":"ID","result":`+good+`,"error":{"kind":"not_held","message":"m"}}`),
 		"neither":          echo(200, `{"id":"ID"}`),
 		"a failing result": echo(500, `{"id":"ID","result":`+good+`}`),
 		"an unknown kind":  echo(409, `{"id":"ID","error":{"kind":"?","message":"m"}}`),
-		"cut off":          echo(200, `{"id":"ID","result":{"worker":0,"ep`),
+		"cut off":          echo(200, `{"id":"ID","result":{"worker_id":0,"fenc`),
 		"more behind":      echo(200, `{"id":"ID","result":`+good+`}{}`),
-		"a fraction":       echo(200, `{"id":"ID","result":{"worker":0.5,"epoch":1,"from":1,"until":2,"value":0.5,"rows":0.5}}x`),
+		"a fraction":       echo(200, `{"id":"ID","result":{"worker_id":0.5,"fencing_token":1,"start":1,"fence":2,"first":0.5,"records":0.5}}x`),
 		"a redirect": func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
 		},
@@ -133,6 +137,24 @@ func TestReserveAnswers(t *testing.T) {
 	}
 }
 
+// A renewal whose answer is another lease has not succeeded.
+func TestRenewAnswers(t *testing.T) {
+	for result, ok := range map[string]bool{
+		`{"worker_id":7,"fencing_token":3,"start":1,"fence":9}`: true, `{"worker_id":8,"fencing_token":3,"start":1,"fence":9}`: false, `{"worker_id":7,"fencing_token":4,"start":1,"fence":9}`: false, `{}`: false,
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var q question[json.RawMessage]
+			_ = json.NewDecoder(r.Body).Decode(&q)
+			fmt.Fprintf(w, `{"id":%q,"result":%s}`, q.ID, result)
+		}))
+		defer server.Close()
+		l, err := mustNew(New(Config{URL: server.URL, Token: secret})).Renew(t.Context(), driver.Renewal{Namespace: "s", Worker: 7, ClaimID: "t", FencingToken: 3})
+		if (err == nil) != ok || (l.Fence == 9) != ok {
+			t.Errorf("%s: %+v, %v", result, l, err)
+		}
+	}
+}
+
 // drained is closed when its lease has nothing left to release.
 type drained struct {
 	*Store
@@ -148,11 +170,11 @@ func (d drained) CloseWithGenerator() error {
 // fence as it is, unless the answer is nonsense.
 func TestImpossibleClaims(t *testing.T) {
 	now := time.Now().UnixMilli()
-	sane := fmt.Sprintf(`"from":%d,"until":%d`, now, now+30_000)
+	sane := fmt.Sprintf(`"start":%d,"fence":%d`, now, now+30_000)
 	for result, released := range map[string]bool{
-		`{}`: false, `{"worker":4,"epoch":1,` + sane + `}`: true, `{"worker":-1,"epoch":1,` + sane + `}`: true, `{"worker":2,"epoch":1,` + sane + `}`: true,
-		`{"worker":0,"epoch":0,` + sane + `}`: true, `{"worker":0,"epoch":1,"from":2,"until":2}`: false, `{"worker":0,"epoch":1,"from":1,"until":30002}`: false,
-		`{"worker":0,"epoch":1}`: false, `{"worker":0,"epoch":1,"until":` + fmt.Sprint(now) + `}`: false,
+		`{}`: false, `{"worker_id":4,"fencing_token":1,` + sane + `}`: true, `{"worker_id":-1,"fencing_token":1,` + sane + `}`: true, `{"worker_id":2,"fencing_token":1,` + sane + `}`: true,
+		`{"worker_id":0,"fencing_token":0,` + sane + `}`: true, `{"worker_id":0,"fencing_token":1,"start":2,"fence":2}`: false,
+		`{"worker_id":0,"fencing_token":1}`: false,
 	} {
 		var releases []string
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -170,12 +192,12 @@ func TestImpossibleClaims(t *testing.T) {
 		gen, err := worker.Open(t.Context(), store, worker.Config{
 			Layout: core.Layout{Epoch: core.Twitter().Epoch, TimeBits: 41, WorkerBits: 2, SequenceBits: 12}, Preferred: &preferred, RequirePreferred: true, ClaimWait: -1,
 		})
-		if err == nil || !strings.Contains(err.Error(), "does not match the request") {
+		if err == nil || !strings.Contains(err.Error(), "does not match the claim") {
 			t.Errorf("%s: %v, %v", result, gen, err)
 		}
 		<-store.closed
 		server.Close()
-		if len(releases) > 1 || (len(releases) == 1) != released || released && !strings.Contains(releases[0], fmt.Sprintf(`"until":%d`, now+30_000)) {
+		if len(releases) > 1 || (len(releases) == 1) != released || released && !strings.Contains(releases[0], fmt.Sprintf(`"unused":%d`, now+30_000)) {
 			t.Errorf("%s: released by %q", result, releases)
 		}
 	}
@@ -199,7 +221,7 @@ func TestTokens(t *testing.T) {
 // A malformed request does not reach the store.
 func TestBadRequests(t *testing.T) {
 	h := handlerOf(t, &failing{err: errors.New("it was asked")})
-	const fields = `"space":"s","worker":0,"epoch":1,"token":"t","until":1,"ttl":1`
+	const fields = `"namespace":"s","worker_id":0,"claim_id":"t","fencing_token":1,"fence_window":1,"keep":false`
 	const good = `{"id":"i","request":{` + fields + `}}`
 	with := func(old, by string) string { return strings.Replace(good, old, by, 1) }
 	for _, c := range []struct {
@@ -224,12 +246,62 @@ func TestBadRequests(t *testing.T) {
 		}
 	}
 	for _, body := range []string{
-		``, `{"id":"i"}`, `{"id":"i","request":[]}`, good + ` {}`, with(`"i"`, `""`), with(`"i"`, `"`+strings.Repeat("i", 65)+`"`), with(`"ttl"`, `"force":true,"ttl"`),
-		with(`,"until":1`, ``), with(`"worker":0`, `"worker":null`), with(`"worker"`, `"Worker"`), with(`"until":1`, `"until":1e400`), with(`"until":1`, `"until":9223372036854775808`),
+		``, `{"id":"i"}`, `{"id":"i","request":[]}`, good + ` {}`, with(`"i"`, `""`), with(`"i"`, `"`+strings.Repeat("i", 65)+`"`), with(`"keep"`, `"force":true,"keep"`),
+		with(`,"fence_window":1`, ``), with(`"worker_id":0`, `"worker_id":null`), with(`"worker_id"`, `"Worker_ID"`), with(`"fence_window":1`, `"fence_window":1e400`), with(`"fence_window":1`, `"fence_window":9223372036854775808`),
 	} {
 		if status, text := post(h, "renew", body); status != http.StatusBadRequest {
 			t.Errorf("%.80s: %d %.200s", body, status, text)
 		}
+	}
+}
+
+// The wire has all fields of package driver, also those of what is inside others.
+func TestWire(t *testing.T) {
+	numbers := int64(0)
+	var fill func(v reflect.Value)
+	fill = func(v reflect.Value) {
+		switch v.Kind() {
+		case reflect.Struct:
+			for i := range v.NumField() {
+				if v.Type().Field(i).Name != "Index" { // it is not on the wire
+					fill(v.Field(i))
+				}
+			}
+		case reflect.Slice:
+			v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+			fill(v.Index(0))
+			fill(v.Index(1))
+		case reflect.Bool:
+			v.SetBool(true)
+		case reflect.String:
+			numbers++
+			v.SetString(fmt.Sprint(numbers))
+		default:
+			numbers++
+			v.SetInt(numbers)
+		}
+	}
+	var c driver.Claim
+	fill(reflect.ValueOf(&c).Elem())
+	text, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := decodeRequest[driver.Claim](text); err != nil || got != c {
+		t.Errorf("%+v, %v, want %+v", got, err, c)
+	}
+	without := strings.Replace(string(text), `,"unused":`, `,"used":`, 1)
+	if _, err := decodeRequest[driver.Claim]([]byte(without)); err == nil || !strings.Contains(err.Error(), `the field "unused" is missing`) {
+		t.Errorf("%s: %v", without, err)
+	}
+	var st driver.State
+	fill(reflect.ValueOf(&st).Elem())
+	if text, err = json.Marshal(st); err != nil {
+		t.Fatal(err)
+	}
+	var sent driver.State
+	if err := json.Unmarshal(text, &sent); err != nil || !reflect.DeepEqual(sent, st) {
+		t.Errorf("%+v, %v, want %+v", sent, err, st)
 	}
 }
 

@@ -67,23 +67,16 @@ func NewHandler(store driver.Store, cfg HandlerConfig) (http.Handler, error) {
 		h.admin, _ = store.(driver.Admin)
 	}
 	h.counter, _ = store.(driver.Counter)
-	offer(h, "claim", func(ctx context.Context, q claimRequest) (leaseResult, error) {
-		l, err := h.store.Claim(ctx, q.toClaim())
-		return leaseResult(l), err
+	offer(h, "claim", h.store.Claim)
+	offer(h, "renew", h.store.Renew)
+	offer(h, "release", func(ctx context.Context, q driver.Release) (nothing, error) {
+		return nothing{}, h.store.Release(ctx, q)
 	})
-	offer(h, "renew", func(ctx context.Context, q renewRequest) (leaseResult, error) {
-		l, err := h.store.Renew(ctx, driver.Renewal(q))
-		return leaseResult(l), err
-	})
-	offer(h, "release", func(ctx context.Context, q releaseRequest) (nothing, error) {
-		return nothing{}, h.store.Release(ctx, driver.Release(q))
-	})
-	offer(h, "list", func(ctx context.Context, q listRequest) (listResult, error) {
+	offer(h, "list", func(ctx context.Context, q listRequest) (driver.State, error) {
 		if h.admin == nil {
-			return listResult{}, errors.ErrUnsupported
+			return driver.State{}, errors.ErrUnsupported
 		}
-		st, err := h.admin.List(ctx, q.Namespace)
-		return fromState(st), err
+		return h.admin.List(ctx, q.Namespace)
 	})
 	offer(h, "free", func(ctx context.Context, q freeRequest) (nothing, error) {
 		if h.admin == nil {
@@ -91,12 +84,11 @@ func NewHandler(store driver.Store, cfg HandlerConfig) (http.Handler, error) {
 		}
 		return nothing{}, h.admin.Free(ctx, q.Namespace, q.Worker, q.FencingToken)
 	})
-	offer(h, "raise", func(ctx context.Context, q raiseRequest) (namespaceResult, error) {
+	offer(h, "raise", func(ctx context.Context, q raiseRequest) (driver.Namespace, error) {
 		if h.admin == nil {
-			return namespaceResult{}, errors.ErrUnsupported
+			return driver.Namespace{}, errors.ErrUnsupported
 		}
-		ns, err := h.admin.Raise(ctx, q.Namespace, q.FenceWindow)
-		return namespaceResult(ns), err
+		return h.admin.Raise(ctx, q.Namespace, q.FenceWindow)
 	})
 	offer(h, "reserve", func(ctx context.Context, q reserveRequest) (reserveResult, error) {
 		if h.counter == nil {

@@ -183,19 +183,21 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 	if err := c.Validate(); err != nil {
 		return driver.Lease{}, err
 	}
-	l, err := ask[claimRequest, leaseResult](ctx, s, "claim", fromClaim(c), maxReply)
-	return driver.Lease(l), err
+	return ask[driver.Claim, driver.Lease](ctx, s, "claim", c, maxReply)
 }
 
 // Renew implements driver.Store.
 func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, error) {
-	l, err := ask[renewRequest, leaseResult](ctx, s, "renew", renewRequest(r), maxReply)
-	return driver.Lease(l), err
+	l, err := ask[driver.Renewal, driver.Lease](ctx, s, "renew", r, maxReply)
+	if err == nil && (l.Worker != r.Worker || l.FencingToken != r.FencingToken) {
+		return driver.Lease{}, fmt.Errorf("httpstore: renew: the server returned another lease: worker ID %d with fencing token %d, not %d with %d", l.Worker, l.FencingToken, r.Worker, r.FencingToken)
+	}
+	return l, err
 }
 
 // Release implements driver.Store.
 func (s *Store) Release(ctx context.Context, r driver.Release) error {
-	_, err := ask[releaseRequest, nothing](ctx, s, "release", releaseRequest(r), maxReply)
+	_, err := ask[driver.Release, nothing](ctx, s, "release", r, maxReply)
 	return err
 }
 
@@ -205,11 +207,7 @@ func (s *Store) List(ctx context.Context, namespace string) (driver.State, error
 	if err := driver.CheckNamespace(namespace); err != nil {
 		return driver.State{}, err
 	}
-	result, err := ask[listRequest, listResult](ctx, s, "list", listRequest{Namespace: namespace}, maxList)
-	if err != nil {
-		return driver.State{}, err
-	}
-	return result.toState(), nil
+	return ask[listRequest, driver.State](ctx, s, "list", listRequest{Namespace: namespace}, maxList)
 }
 
 // Free implements driver.Admin. If the handler or its store does not offer it, the error
@@ -228,8 +226,7 @@ func (s *Store) Raise(ctx context.Context, namespace string, fenceWindow int64) 
 	if err := driver.CheckNamespace(namespace); err != nil {
 		return driver.Namespace{}, err
 	}
-	ns, err := ask[raiseRequest, namespaceResult](ctx, s, "raise", raiseRequest{Namespace: namespace, FenceWindow: fenceWindow}, maxReply)
-	return driver.Namespace(ns), err
+	return ask[raiseRequest, driver.Namespace](ctx, s, "raise", raiseRequest{Namespace: namespace, FenceWindow: fenceWindow}, maxReply)
 }
 
 // Reserve implements driver.Counter: it takes the n numbers first to first+n-1 of a key. If the

@@ -65,14 +65,14 @@ func (s *site) client() *Store {
 
 // Two servers offer one store, below a path, over TLS.
 func TestStore(t *testing.T) {
-	mux := http.NewServeMux()
-	mux.Handle("/a/leases/", http.StripPrefix("/a/leases", handlerOf(t, memstore.New(memstore.Config{}))))
+	mux, store := http.NewServeMux(), new(storetest.Memory)
+	mux.Handle("/a/leases/", http.StripPrefix("/a/leases", handlerOf(t, store)))
 	one, two := httptest.NewTLSServer(mux), httptest.NewTLSServer(mux)
 	defer one.Close()
 	defer two.Close()
 	var mu sync.Mutex
 	n := 0
-	storetest.Run(t, storetest.Harness{Hung: deafClient, Open: func(*testing.T) driver.Store {
+	storetest.Run(t, storetest.Config{Hung: deafClient, Put: store.Put, Open: func(*testing.T) driver.Store {
 		mu.Lock()
 		defer mu.Unlock()
 		server := []*httptest.Server{one, two}[n%2]
@@ -98,7 +98,7 @@ func await(t *testing.T, what string, done func() bool) {
 func TestServerReplaced(t *testing.T) {
 	store := memstore.New(memstore.Config{})
 	s := open(t, handlerOf(t, store))
-	gen, err := worker.Open(t.Context(), s.client(), worker.Config{FenceWindow: 10 * time.Minute, RenewInterval: 50 * time.Millisecond, TTL: 15 * time.Minute, Timeout: 3 * time.Second, ClaimWait: patience})
+	gen, err := worker.Open(t.Context(), s.client(), worker.Config{FenceWindow: 10 * time.Minute, RenewInterval: 50 * time.Millisecond, Timeout: 3 * time.Second, ClaimWait: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,9 +130,9 @@ func TestServerReplaced(t *testing.T) {
 	if err := gen.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := store.List(context.Background(), "default")
-	if err != nil || len(rows) != 1 || rows[0].ClaimID != "" {
-		t.Errorf("%+v, %v", rows, err)
+	st, err := store.List(context.Background(), "default")
+	if err != nil || len(st.Records) != 1 || st.Records[0].Status != driver.Released {
+		t.Errorf("%+v, %v", st, err)
 	}
 }
 

@@ -33,9 +33,9 @@ type deafStore struct {
 	ended chan struct{}
 }
 
-func (s deafStore) Claim(context.Context, driver.Request) (driver.Claim, error) {
+func (s deafStore) Claim(context.Context, driver.Claim) (driver.Lease, error) {
 	<-s.ended
-	return driver.Claim{}, context.Canceled
+	return driver.Lease{}, context.Canceled
 }
 
 // The handler answers when its Timeout is over, whatever its store does.
@@ -51,9 +51,7 @@ func TestHandlerOfAHungStore(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	client := mustNew(New(Config{URL: server.URL, Token: secret}))
-	_, err = client.Claim(ctx, driver.Request{
-		Namespace: "s", Layout: "l", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: "t", Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 1000,
-	})
+	_, err = client.Claim(ctx, claim())
 	var failed *StoreError
 	if !errors.As(err, &failed) || !strings.Contains(err.Error(), "claim: no answer in ") {
 		t.Error(err)

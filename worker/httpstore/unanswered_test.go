@@ -13,7 +13,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+	"github.com/seed-299c1d6b/snowkey/worker/storetest"
 )
 
 // lossy loses the answers to claims, which the server has carried out.
@@ -34,10 +34,10 @@ func (l *lossy) RoundTrip(r *http.Request) (*http.Response, error) {
 // checks is another's client, which returns no claim that does not match the request.
 type checks struct{ *Store }
 
-func (c checks) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
-	got, err := c.Store.Claim(ctx, r)
+func (c checks) Claim(ctx context.Context, q driver.Claim) (driver.Lease, error) {
+	got, err := c.Store.Claim(ctx, q)
 	if err == nil {
-		err = r.CheckClaim(got)
+		err = q.CheckLease(got)
 	}
 	return got, err
 }
@@ -48,7 +48,7 @@ func (c checks) Claim(ctx context.Context, r driver.Request) (driver.Claim, erro
 func TestUnansweredClaimAndLoss(t *testing.T) {
 	for _, taken := range []bool{false, true} {
 		t.Run(fmt.Sprint("taken ", taken), func(t *testing.T) {
-			mem := memstore.New(memstore.Config{})
+			mem := new(storetest.Memory)
 			network := &lossy{RoundTripper: &http.Transport{}}
 			store := mustNew(New(Config{URL: open(t, handlerOf(t, mem)).server.URL, Token: secret, Client: &http.Client{Transport: network}}))
 			var back atomic.Int64
@@ -70,11 +70,11 @@ func TestUnansweredClaimAndLoss(t *testing.T) {
 				return err == nil
 			}
 			held := func() []driver.Record {
-				records, err := mem.List(t.Context(), "default")
+				st, err := mem.List(t.Context(), "default")
 				if err != nil {
 					t.Fatal(err)
 				}
-				return slices.DeleteFunc(records, func(r driver.Record) bool { return r.ClaimID == "" })
+				return slices.DeleteFunc(st.Records, func(r driver.Record) bool { return r.Status != driver.Held && r.Status != driver.Kept })
 			}
 			draw()
 			network.loses.Store(true)
@@ -84,20 +84,24 @@ func TestUnansweredClaimAndLoss(t *testing.T) {
 			if first.Worker != gen.Worker() {
 				t.Fatalf("%+v, and the generator has worker ID %d", first, gen.Worker())
 			}
-			if err := mem.Free(t.Context(), "default", first.Worker, first.FencingToken); err != nil {
+			st, err := mem.List(t.Context(), "default")
+			if err != nil {
 				t.Fatal(err)
 			}
+			st.Records[0].Status = driver.Released // as it may be on a store that was put back
+			mem.Put(t, st)
 			others := 0
 			if taken {
 				others = 1
-				thief := request()
+				thief := claim()
+				thief.FenceWindow = 2000
 				thief.Namespace, thief.Layout, thief.WorkerIDs = "default", driver.Fingerprint(core.Twitter()), core.Twitter().WorkerIDs()
 				thief.Preferred, thief.RequirePreferred = first.Worker, true
 				if _, err := mem.Claim(t.Context(), thief); err != nil {
 					t.Fatal(err)
 				}
 			}
-			await(t, "a renewal that finds the worker ID gone", func() bool { return gen.Stats().State == "checking" })
+			await(t, "a renewal that finds the worker ID gone", func() bool { return gen.Stats().State == "lost" })
 			network.loses.Store(false)
 			back.Store(0) // so the generator does not ask for another worker ID any more
 			await(t, "the lease has a worker ID", func() bool { return gen.Stats().State == "held" })

@@ -7,86 +7,12 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-
-	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// The requests and results as they are written. Each is converted from and to its counterpart
-// in package driver, which compiles only if their fields are the same.
+// The requests and results that are no types of package driver.
 type (
-	claimRequest struct {
-		Namespace        string `json:"namespace"`
-		Layout           string `json:"layout"`
-		WorkerIDs        int64  `json:"worker_ids"`
-		Preferred        int64  `json:"preferred"`
-		RequirePreferred bool   `json:"require_preferred"`
-		Exclude          int64  `json:"exclude"`
-		ClaimID          string `json:"claim_id"`
-		Owner            string `json:"owner"`
-		Now              int64  `json:"now"`
-		FenceWindow      int64  `json:"fence_window"`
-		MaxSkew          int64  `json:"max_skew"`
-		Former           former `json:"former"`
-	}
-	former struct {
-		Worker       int64  `json:"worker_id"`
-		ClaimID      string `json:"claim_id"`
-		FencingToken int64  `json:"fencing_token"`
-		Unused       int64  `json:"unused"`
-	}
-	leaseResult struct {
-		Worker       int64 `json:"worker_id"`
-		FencingToken int64 `json:"fencing_token"`
-		Start        int64 `json:"start"`
-		Fence        int64 `json:"fence"`
-		Forgot       bool  `json:"forgot"`
-	}
-	renewRequest struct {
-		Namespace    string `json:"namespace"`
-		Worker       int64  `json:"worker_id"`
-		ClaimID      string `json:"claim_id"`
-		FencingToken int64  `json:"fencing_token"`
-		FenceWindow  int64  `json:"fence_window"`
-		Keep         bool   `json:"keep"`
-	}
-	releaseRequest struct {
-		Namespace    string `json:"namespace"`
-		Worker       int64  `json:"worker_id"`
-		ClaimID      string `json:"claim_id"`
-		FencingToken int64  `json:"fencing_token"`
-		Unused       int64  `json:"unused"`
-	}
 	listRequest struct {
 		Namespace string `json:"namespace"`
-	}
-	listResult struct {
-		Now       int64           `json:"now"`
-		Server    string          `json:"server"`
-		Namespace namespaceResult `json:"namespace"`
-		Missing   bool            `json:"missing"`
-		New       bool            `json:"new"`
-		Count     int64           `json:"count"`
-		Records   []listRecord    `json:"records"`
-	}
-	namespaceResult struct {
-		Name        string `json:"namespace"`
-		Layout      string `json:"layout"`
-		FenceWindow int64  `json:"fence_window"`
-		MaxSkew     int64  `json:"max_skew"`
-		Incarnation string `json:"incarnation"`
-		Since       int64  `json:"since"`
-		Floor       int64  `json:"floor"`
-		Seen        int64  `json:"seen"`
-		Version     int64  `json:"version"`
-	}
-	listRecord struct {
-		Worker       int64         `json:"worker_id"`
-		ClaimID      string        `json:"claim_id"`
-		FencingToken int64         `json:"fencing_token"`
-		Start        int64         `json:"start"`
-		Fence        int64         `json:"fence"`
-		Owner        string        `json:"owner"`
-		Status       driver.Status `json:"state"`
 	}
 	freeRequest struct {
 		Namespace    string `json:"namespace"`
@@ -106,36 +32,6 @@ type (
 	}
 	nothing struct{}
 )
-
-func (q claimRequest) toClaim() driver.Claim {
-	return driver.Claim{
-		Namespace: q.Namespace, Layout: q.Layout, WorkerIDs: q.WorkerIDs, Preferred: q.Preferred, RequirePreferred: q.RequirePreferred, Exclude: q.Exclude,
-		ClaimID: q.ClaimID, Owner: q.Owner, Now: q.Now, FenceWindow: q.FenceWindow, MaxSkew: q.MaxSkew, Former: driver.Former(q.Former),
-	}
-}
-
-func fromClaim(c driver.Claim) claimRequest {
-	return claimRequest{
-		c.Namespace, c.Layout, c.WorkerIDs, c.Preferred, c.RequirePreferred, c.Exclude,
-		c.ClaimID, c.Owner, c.Now, c.FenceWindow, c.MaxSkew, former(c.Former),
-	}
-}
-
-func (a listResult) toState() driver.State {
-	st := driver.State{Now: a.Now, Server: a.Server, Namespace: driver.Namespace(a.Namespace), Missing: a.Missing, New: a.New, Count: a.Count}
-	for _, rec := range a.Records {
-		st.Records = append(st.Records, driver.Record(rec))
-	}
-	return st
-}
-
-func fromState(st driver.State) listResult {
-	a := listResult{st.Now, st.Server, namespaceResult(st.Namespace), st.Missing, st.New, st.Count, make([]listRecord, len(st.Records))}
-	for i, rec := range st.Records {
-		a.Records[i] = listRecord(rec)
-	}
-	return a
-}
 
 // question and answer are the envelopes of requests and results.
 type question[Q any] struct {

@@ -19,63 +19,66 @@ func begin() (*memstore.Store, func()) {
 	return memstore.New(memstore.Config{Now: func() time.Time { return at }}), func() {}
 }
 
-// request asks for any worker ID of the namespace "orders", as a lease does.
-func request(token string) driver.Request {
-	return driver.Request{
-		Namespace: "orders", Layout: "the fingerprint", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: token, Owner: "web-1",
-		Now: at.UnixMilli(), FenceWindow: 30_000, TTL: 40_000, MaxSkew: 10_000, MaxLead: 60_000,
+// claim asks for any worker ID of the namespace "orders", as a lease does.
+func claim(claimID string) driver.Claim {
+	return driver.Claim{
+		Namespace: "orders", Layout: "the fingerprint", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: claimID, Owner: "web-1",
+		Now: at.UnixMilli(), FenceWindow: 30_000, MaxSkew: 10_000,
 	}
 }
 
 func ExampleStore_Claim() {
 	store, end := begin()
 	defer end()
-	first, err := store.Claim(context.Background(), request("t1"))
-	fmt.Println(first.Worker, first.FencingToken, first.Fence-first.From, err)
-	again, err := store.Claim(context.Background(), request("t1")) // its answer was lost
+	first, err := store.Claim(context.Background(), claim("t1"))
+	fmt.Println(first.Worker, first.Start-at.UnixMilli(), first.Fence-first.Start, err)
+	again, err := store.Claim(context.Background(), claim("t1")) // its answer was lost
 	fmt.Println(again == first, err)
-	second, err := store.Claim(context.Background(), request("t2"))
+	second, err := store.Claim(context.Background(), claim("t2"))
 	fmt.Println(second.Worker, err)
 	// Output:
-	// 0 1 30000 <nil>
+	// 0 0 30000 <nil>
 	// true <nil>
 	// 1 <nil>
 }
 
 func ExampleStore_Renew() {
-	store, end := begin()
-	defer end()
-	c, err := store.Claim(context.Background(), request("t1"))
+	now := at
+	store := memstore.New(memstore.Config{Now: func() time.Time { return now }})
+	l, err := store.Claim(context.Background(), claim("t1"))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	r := driver.Renewal{Namespace: "orders", Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: "t1", Fence: c.Fence + 10_000, TTL: 40_000}
-	fmt.Println(store.Renew(context.Background(), r))
+	now = now.Add(10 * time.Second)
+	r := driver.Renewal{Namespace: "orders", Worker: l.Worker, ClaimID: "t1", FencingToken: l.FencingToken, FenceWindow: 30_000}
+	renewed, err := store.Renew(context.Background(), r)
+	fmt.Println(renewed.Fence-l.Fence, err)
 	r.ClaimID = "another's"
-	fmt.Println(errors.Is(store.Renew(context.Background(), r), driver.ErrNotHeld))
+	_, err = store.Renew(context.Background(), r)
+	fmt.Println(errors.Is(err, driver.ErrNotHeld))
 	// Output:
-	// <nil>
+	// 10000 <nil>
 	// true
 }
 
 func ExampleStore_Release() {
 	store, end := begin()
 	defer end()
-	c, err := store.Claim(context.Background(), request("t1"))
+	l, err := store.Claim(context.Background(), claim("t1"))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	r := driver.Return{Namespace: "orders", Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: "t1", Fence: c.From + 7000} // where its ids have ended
+	r := driver.Release{Namespace: "orders", Worker: l.Worker, ClaimID: "t1", FencingToken: l.FencingToken, Unused: l.Start + 7000} // where its ids have ended
 	fmt.Println(store.Release(context.Background(), r))
-	again := request("t2")
-	again.Preferred = c.Worker
+	again := claim("t2")
+	again.Preferred = l.Worker
 	next, err := store.Claim(context.Background(), again)
-	fmt.Println(next.Worker, next.FencingToken, next.From-c.From, err)
+	fmt.Println(next.Worker, next.FencingToken > l.FencingToken, next.Start-l.Start, err)
 	// Output:
 	// <nil>
-	// 0 2 7000 <nil>
+	// 0 true 7000 <nil>
 }
 
 func ExampleStore_List() {
@@ -87,27 +90,39 @@ func ExampleStore_List() {
 		return
 	}
 	defer gen.Close(context.Background())
-	rows, err := store.List(context.Background(), "orders")
-	for _, row := range rows {
-		fmt.Println(row.Worker, row.Owner, row.Free(at.UnixMilli()))
+	st, err := store.List(context.Background(), "orders")
+	for _, rec := range st.Records {
+		fmt.Println(rec.Worker, rec.Owner, rec.Status, rec.IsHeld(st.Now, st.Namespace.MaxSkew))
 	}
 	fmt.Println(err)
 	// Output:
-	// 0 web-1 false
+	// 0 web-1 held true
 	// <nil>
 }
 
 func ExampleStore_Free() {
 	store, end := begin()
 	defer end()
-	c, err := store.Claim(context.Background(), request("t1")) // its holder has crashed, say
+	l, err := store.Claim(context.Background(), claim("t1")) // its holder has crashed, say
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(store.Free(context.Background(), "orders", c.Worker, c.FencingToken))
-	fmt.Println(errors.Is(store.Free(context.Background(), "orders", c.Worker, c.FencingToken), driver.ErrNotHeld)) // it is free
+	fmt.Println(store.Free(context.Background(), "orders", l.Worker, l.FencingToken))
+	fmt.Println(errors.Is(store.Free(context.Background(), "orders", l.Worker, l.FencingToken), driver.ErrNotHeld)) // it is free
 	// Output:
 	// <nil>
 	// true
+}
+
+func ExampleStore_Raise() {
+	store, end := begin()
+	defer end()
+	if _, err := store.Claim(context.Background(), claim("t1")); err != nil {
+		fmt.Println(err)
+		return
+	}
+	ns, err := store.Raise(context.Background(), "orders", 60_000)
+	fmt.Println(ns.FenceWindow, ns.Floor-at.UnixMilli(), err)
+	// Output: 60000 100000 <nil>
 }

@@ -13,7 +13,6 @@ package pgxstore
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -40,39 +39,13 @@ func Open(ctx context.Context, pool *pgxpool.Pool, cfg sqlstore.Config) (*worker
 		return nil, err
 	}
 	cfg.Dialect = sqlstore.Postgres
-	db := openDB(pool)
+	db := stdlib.OpenDBFromPool(pool)
 	s, err := sqlstore.New(db, cfg)
 	if err != nil {
 		_ = db.Close()
 		return nil, err
 	}
 	return worker.Open(ctx, store{s, db}, cfg.Lease)
-}
-
-// openDB is stdlib.OpenDBFromPool with a driver that shows sqlstore the pool: the handle has no
-// limit, and the pool makes it wait.
-func openDB(pool *pgxpool.Pool) *sql.DB {
-	db := sql.OpenDB(connector{stdlib.GetPoolConnector(pool), pool})
-	db.SetMaxIdleConns(0) // they are the pool's
-	return db
-}
-
-type connector struct {
-	driver.Connector
-	pool *pgxpool.Pool
-}
-
-func (c connector) Driver() driver.Driver { return pooled{c.Connector.Driver(), c.pool} }
-
-type pooled struct {
-	driver.Driver
-	pool *pgxpool.Pool
-}
-
-// InUse returns how many connections of the pool are in use, and how many it may have.
-func (p pooled) InUse() (n, limit int) {
-	st := p.pool.Stat()
-	return int(st.AcquiredConns()), int(st.MaxConns())
 }
 
 // store has a handle that is closed with the generator, not the pool under it.

@@ -11,11 +11,10 @@ import (
 )
 
 // Reserve implements driver.Counter: it takes the n numbers first to first+n-1 of a key. The
-// first number of a key is 1. It is one script, atomic over all processes, and refuses a
-// Redis that may lose the count, as far as it sees that. If the answer is lost, the numbers are taken and never used.
+// first number of a key is 1. It is one script, and refuses a Redis that may lose the count, as far
+// as it sees that. If the answer is lost, the numbers are taken and never used.
 //
-// The rules for a key are those for a namespace. Keys have no time to live: delete a key when its
-// numbers are no longer needed, for example the key of a past day.
+// Keys are named like namespaces, and have no time to live: delete those that you need no more.
 func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, err error) {
 	if err := driver.CheckReservation(key, n); err != nil {
 		return 0, err

@@ -16,47 +16,20 @@ import (
 //go:embed *.lua
 var scripts embed.FS
 
-// names are the fields of a namespace, in the order of the scripts.
-var names = [...]string{"version", "layout", "fence_window", "max_skew", "incarnation", "since", "floor", "seen"}
-
 const (
 	all    = -1  // records
 	enough = 250 // of them, for a claim
 )
-
-// record is a driver.Record as it is written. The scripts rely on the order of the fields.
-type record struct {
-	Version      int64         `json:"version"`
-	ClaimID      string        `json:"claim_id"`
-	FencingToken int64         `json:"fencing_token"`
-	State        driver.Status `json:"state"`
-	Start        int64         `json:"start"`
-	Fence        int64         `json:"fence"`
-	Owner        string        `json:"owner"`
-}
-
-func encode(rec driver.Record) string {
-	text, _ := json.Marshal(record{driver.Version, rec.ClaimID, rec.FencingToken, rec.Status, rec.Start, rec.Fence, rec.Owner}) //nolint:errchkjson // it has numbers and strings only
-	return string(text)
-}
-
-func decode(workerID, text string) (driver.Record, error) {
-	var r record
-	id, err := strconv.ParseInt(workerID, 10, 64)
-	if err = errors.Join(err, json.Unmarshal([]byte(text), &r)); err != nil || r.Version != driver.Version {
-		return driver.Record{}, driver.Permanent(fmt.Errorf("redisstore: the field %.100q holds %.300q, which is not a record of version %d", workerID, text, driver.Version))
-	}
-	return driver.Record{Worker: id, ClaimID: r.ClaimID, FencingToken: r.FencingToken, Status: r.State, Start: r.Start, Fence: r.Fence, Owner: r.Owner}, nil
-}
 
 // A transaction is one call of the store. It keeps what it has read last.
 type transaction struct {
 	store     *Store
 	name      string
 	keys      []string
-	namespace []string         // its fields
+	namespace string           // in JSON
 	records   map[int64]string // by worker ID
-	claimed   string           // the worker ID that the claim has or had
+	count     string
+	claimed   string // the worker ID that the claim has or had
 }
 
 func (s *Store) open(name, claimID string) (*transaction, error) {
@@ -64,6 +37,13 @@ func (s *Store) open(name, claimID string) (*transaction, error) {
 		return nil, err
 	}
 	return &transaction{store: s, name: name, keys: []string{s.key("lease", name), s.key("claim", name) + ":" + claimID, s.key("worker", name)}}, nil
+}
+
+// encode returns a driver.Namespace or driver.Record as it is kept. The scripts rely on the order of
+// its fields.
+func encode(value any) string {
+	text, _ := json.Marshal(value) //nolint:errchkjson // it has numbers and strings only
+	return string(text)
 }
 
 func (t *transaction) run(ctx context.Context, script string, args ...any) (reply, error) {
@@ -80,33 +60,36 @@ func (t *transaction) read(ctx context.Context, n int64, ids ...any) (st driver.
 	if answer.is("old", 0) {
 		return st, driver.Permanent(fmt.Errorf("redisstore: the key %q is of an unreleased version of snowkey: delete it when no program uses it", t.keys[2]))
 	}
-	const fixed = 5 + len(names)
+	const fixed = 6
 	v := answer.values
-	if len(v) < fixed || v[0] != "ok" || len(v)%2 != fixed%2 {
+	if len(v) < fixed || len(v)%2 != 0 {
 		return st, answer.unexpected()
 	}
-	t.claimed, t.namespace, t.records = v[3], v[4:fixed-1], make(map[int64]string)
-	st.Server, st.Missing = v[2], v[4] == ""
-	st.Namespace = driver.Namespace{Name: t.name, Layout: v[5], Incarnation: v[8]}
-	ns := &st.Namespace
-	for i, to := range map[int]*int64{1: &st.Now, 4: &ns.Version, 6: &ns.FenceWindow, 7: &ns.MaxSkew, 9: &ns.Since, 10: &ns.Floor, 11: &ns.Seen, 12: &st.Count} {
-		if *to, err = strconv.ParseInt(v[i], 10, 64); err != nil && (!st.Missing || v[i] != "") {
-			return st, answer.unexpected()
-		}
+	numbers, err := reply{answer.what, v[:3]}.integers("ok", 2)
+	if err != nil {
+		return st, err
 	}
+	st.Now, st.Count, st.Server, st.Missing = numbers[0], numbers[1], v[3], v[5] == ""
+	t.count, t.claimed, t.namespace, t.records = v[2], v[4], v[5], make(map[int64]string)
+	if !st.Missing {
+		err = json.Unmarshal([]byte(v[5]), &st.Namespace)
+	}
+	st.Namespace.Name = t.name
 	for pair := range slices.Chunk(v[fixed:], 2) {
-		if pair[1] == "" || slices.Contains(names[:], pair[0]) {
+		if pair[1] == "" || pair[0] == "namespace" {
 			continue
 		}
-		rec, err := decode(pair[0], pair[1])
-		if err != nil {
-			return st, err
-		}
-		if t.records[rec.Worker] == "" {
+		var rec driver.Record
+		if bad := json.Unmarshal([]byte(pair[1]), &rec); bad != nil || rec.Status == "" || strconv.FormatInt(rec.Worker, 10) != pair[0] {
+			err = fmt.Errorf("the field %.100q holds %.300q, which is not the record of a worker ID", pair[0], pair[1])
+		} else if t.records[rec.Worker] == "" {
 			t.records[rec.Worker], st.Records = pair[1], append(st.Records, rec)
 		}
 	}
-	return st, nil
+	if err != nil {
+		err = driver.Permanent(fmt.Errorf("%s: %w", answer.what, err))
+	}
+	return st, err
 }
 
 // sample reads what a claim needs: of a large namespace some records, unless none of them can be
@@ -124,26 +107,22 @@ func (t *transaction) sample(ctx context.Context, c driver.Claim) (driver.State,
 
 // write writes a change: of a claim, or c is nil.
 func (t *transaction) write(ctx context.Context, ch driver.Change, c *driver.Claim) (written bool, err error) {
-	script, args := "write", []any{"change", t.claimed}
-	for _, text := range t.namespace {
-		args = append(args, text)
-	}
+	script, args := "write", []any{"change", t.namespace, t.claimed}
 	switch {
 	case ch.Make != nil:
-		script, args = "make", []any{*ch.Make, c.WorkerIDs, int64(driver.MakeAtOnce), encode(driver.Record{Status: driver.Unused})}
+		script, args = "make", []any{*ch.Make, c.WorkerIDs, int64(driver.MakeAtOnce), t.namespace, t.count}
 	case ch.Namespace != nil:
-		ns := ch.Namespace
-		args[0] = "namespace"
-		args = append(args, ns.Version, ns.Layout, ns.FenceWindow, ns.MaxSkew, ns.Incarnation, ns.Since, ns.Floor, ns.Seen)
+		args = []any{"namespace", t.namespace, "", "namespace", "", encode(ch.Namespace)}
 	default:
-		was := t.records[ch.Record.Worker]
-		args = append(args, ch.Record.Worker, was, encode(*ch.Record))
+		id := ch.Record.Worker
 		if c != nil {
+			f := c.Former
 			args[0] = "claim"
-			if f := c.Former; f.ClaimID != "" && strings.HasPrefix(was, begin(f.ClaimID, f.FencingToken)) {
+			if f.ClaimID != "" && strings.HasPrefix(t.records[id], begin(id, f.ClaimID, f.FencingToken)) {
 				args[0] = "own"
 			}
 		}
+		args = append(args, id, t.records[id], encode(ch.Record))
 	}
 	answer, err := t.run(ctx, script, args...)
 	if err == nil && !answer.is("ok", 0) && !answer.is("changed", 0) {
@@ -152,15 +131,15 @@ func (t *transaction) write(ctx context.Context, ch driver.Change, c *driver.Cla
 	return err == nil && answer.is("ok", 0), err
 }
 
-// begin is how a record of a claim begins.
-func begin(claimID string, fencingToken int64) string {
-	text, _, _ := strings.Cut(encode(driver.Record{ClaimID: claimID, FencingToken: fencingToken}), `"state":`)
+// begin is how the record of a claim begins.
+func begin(workerID int64, claimID string, fencingToken int64) string {
+	text, _, _ := strings.Cut(encode(driver.Record{Worker: workerID, ClaimID: claimID, FencingToken: fencingToken}), `"start":`)
 	return text
 }
 
 // renew renews a lease, unless the script refuses it.
 func (t *transaction) renew(ctx context.Context, r driver.Renewal) (l driver.Lease, renewed bool, err error) {
-	answer, err := t.run(ctx, "renew", r.Worker, begin(r.ClaimID, r.FencingToken), r.FenceWindow, r.Keep)
+	answer, err := t.run(ctx, "renew", r.Worker, begin(r.Worker, r.ClaimID, r.FencingToken), r.FenceWindow, r.Keep)
 	if err != nil || answer.is("refused", 0) {
 		return l, false, err
 	}

@@ -1,8 +1,7 @@
 -- Returns the namespace of the hash KEYS[1], and records: those of the worker IDs in ARGV[2] and on,
 -- that of the claim of KEYS[2], and ARGV[1] others, at random (-1: all).
-local space, size = redis.call('HMGET', KEYS[1], unpack(fields)), redis.call('HLEN', KEYS[1])
-if not space[1] and redis.call('EXISTS', KEYS[3]) == 1 then return {'old'} end
-local claimed, most, list = redis.call('GET', KEYS[2]) or '', tonumber(ARGV[1]), {}
+if space == '' and redis.call('EXISTS', KEYS[3]) == 1 then return {'old'} end
+local size, claimed, most, list = redis.call('HLEN', KEYS[1]), redis.call('GET', KEYS[2]) or '', tonumber(ARGV[1]), {}
 if most < 0 or size <= most then
   list = redis.call('HGETALL', KEYS[1])
 else
@@ -15,11 +14,7 @@ else
     list[#list + 1], list[#list + 2] = id, redis.call('HGET', KEYS[1], id) or ''
   end
 end
-local answer = {'ok', text(now), server, claimed}
-for i = 1, #fields do
-  if space[i] then size = size - 1 end
-  answer[#answer + 1] = space[i] or ''
-end
-answer[#answer + 1] = text(size)
+if space ~= '' then size = size - 1 end
+local answer = {'ok', text(now), text(size), server, claimed, space}
 for i = 1, #list do answer[#answer + 1] = list[i] end
 return answer

@@ -11,10 +11,6 @@
 //	defer gen.Close(context.Background())
 //	id, err := gen.Next(ctx)
 //
-// A store also counts, by [Store.Reserve]: for worker.FromCounter, and for package serial.
-//
-// # Guarantees
-//
 // A renewal is one script; a claim reads, and writes if nothing has changed. No call outlasts its
 // context, even without go-redis's ContextTimeoutEnabled; with that option, the client's
 // connection is also free again at that time.
@@ -23,19 +19,18 @@
 //
 // Redis 5 or later, or Valkey, is needed; before 6.2, claims read all records. Its user needs +info:
 // a server with another run_id or master_replid may have lost writes. So leases survive a restart
-// without persistence, FLUSHALL, and a failover to a replica. After these, and in a new namespace,
-// which looks like one that was lost, claims start ahead of the clock, by FenceWindow + MaxSkew.
-// A server that was succeeded must not acknowledge anything, as in a partition.
+// without persistence, FLUSHALL, and a failover to a replica, unless a second one follows before
+// FenceWindow + MaxSkew are over. After these, and in a new namespace, which looks like one that was
+// lost, claims start ahead of the clock by as much. A server that was succeeded must not
+// acknowledge anything, as in a partition.
 //
-// A count, by [Store.Reserve], needs a Redis that does not lose a write that it has acknowledged: a
-// single primary with appendonly yes, appendfsync always, without eviction and failover. Reserve
-// returns a *driver.DurabilityError if it sees that this is not so. It sees appendfsync only with
-// Config.ConfigGet.
+// A count, by [Store.Reserve], needs a Redis that loses no write that it has acknowledged: a single
+// primary with appendonly yes, appendfsync always, without eviction and failover. Reserve returns a
+// *driver.DurabilityError if it sees that this is not so: appendfsync only with Config.ConfigGet.
 //
 // # Keys
 //
-//	snowkey:lease:{NAMESPACE}           version, layout, fence_window, max_skew, incarnation, since,
-//	                                    floor and seen, and the record of each worker ID
+//	snowkey:lease:{NAMESPACE}           its fields, and the record of each worker ID
 //	snowkey:claim:{NAMESPACE}:CLAIM_ID  its worker ID, for an hour
 //	snowkey:counter:{KEY}               the last number
 //	snowkey:identity:{NAMESPACE}        see [Store.WorkerIDOf]

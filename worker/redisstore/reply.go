@@ -29,7 +29,7 @@ func (s *Store) run(ctx context.Context, what string, files, keys []string, args
 		script.Write(text)
 	}
 	answer := reply{what: fmt.Sprintf("redisstore: %s in %s", what, keys[0])}
-	return answer, s.limiter.Do(ctx, func() error {
+	err := s.limiter.Do(ctx, func() error {
 		value, err := hung.Do(ctx, &s.calls, answer.what, func() (any, error) { return s.eval(ctx, script.String(), keys, args...) })
 		if err != nil {
 			return markPermanent(fmt.Errorf("%s: %w", answer.what, err))
@@ -50,6 +50,7 @@ func (s *Store) run(ctx context.Context, what string, files, keys []string, args
 		}
 		return nil
 	})
+	return answer, err
 }
 
 // refusals are errors of Redis that last until somebody changes the login, the rights of its

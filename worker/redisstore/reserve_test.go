@@ -45,7 +45,7 @@ func TestReserveAnswers(t *testing.T) {
 			if first != c.first || (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%d, %v; want %d, %s", first, err, c.first, c.want)
 			}
-			if fmt.Sprint(got) != "[0 10 snowkey:counter:{20261121:INV}]" {
+			if fmt.Sprint(got) != "[10 snowkey:counter:{20261121:INV}]" {
 				t.Errorf("%q were sent", got)
 			}
 		})

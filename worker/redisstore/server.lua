@@ -1,6 +1,5 @@
--- Begins the scripts of leases: the clock, and the incarnation of the server, which is another one
--- whenever it may have lost writes.
-local fields = {'version', 'layout', 'fence_window', 'max_skew', 'incarnation', 'since', 'floor', 'seen'}
+-- Begins the scripts of leases: the clock, the incarnation of the server, which is another one
+-- whenever it may have lost writes, and the namespace, in JSON as Go writes it.
 local function text(n) return string.format('%.0f', n) end
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -20,3 +19,6 @@ if string.find(sections[2], 'role:slave', 1, true) then
   return redis.error_reply('READONLY this Redis is a replica, and what is written to it may be overwritten: connect to its primary')
 end
 local server = run .. '/' .. data
+local space = redis.call('HGET', KEYS[1], 'namespace') or ''
+local function field(name) return tonumber(string.match(space, '"' .. name .. '":(%-?%d+)')) end
+local recorded = string.match(space, '"incarnation":"([^"]*)"')

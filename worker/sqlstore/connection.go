@@ -37,7 +37,7 @@ func call[T any](ctx context.Context, s *Store, what string, wanted []table, f f
 	return hung.Do(ctx, &s.calls, "sqlstore: "+what, func() (result T, err error) {
 		err = s.onConnection(ctx, wanted, func(x session) (err error) {
 			if result, err = f(x); err != nil {
-				err = x.withRights(ctx, wanted, err)
+				err = x.withRights(wanted, err)
 			}
 			return err
 		})

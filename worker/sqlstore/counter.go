@@ -22,7 +22,7 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 		return 0, err
 	}
 	return call(ctx, s, reserveText(key, n), counterTables, func(x session) (first int64, err error) {
-		if x.cfg.Dialect == SQLite && x.incarnation.path == "" {
+		if x.incarnation.inMemory {
 			return 0, &driver.DurabilityError{Setting: "file", Value: `""`, Want: "the path of a file"}
 		}
 		if x.cfg.Dialect == SQLite || x.vitess {

@@ -88,14 +88,14 @@ func (x session) forbidden(ctx context.Context, verb string, missing []table, er
 	for _, t := range missing {
 		script = append(script, x.cfg.ddl()[t]+";")
 		if role != "" {
-			grants = append(grants, "GRANT "+strings.Join(rights[:], ", ")+" ON "+x.cfg.table(t)+" TO "+role+";")
+			grants = append(grants, "GRANT "+rights+" ON "+x.cfg.table(t)+" TO "+role+";")
 		}
 	}
 	subject := "the role"
 	if role != "" {
 		subject += " " + role
 	}
-	return fmt.Errorf("sqlstore: %s cannot %s the table %s: %w; as a role that may create it, run: %s", subject, verb, x.cfg.table(missing[0]), err, strings.Join(append(script, grants...), " "))
+	return fmt.Errorf("%s cannot %s the table %s: %w; as a role that may create it, run: %s", subject, verb, x.cfg.table(missing[0]), err, strings.Join(append(script, grants...), " "))
 }
 
 // role returns the quoted role, or "" if the database has none.
@@ -116,21 +116,14 @@ func (x session) role(ctx context.Context) (role string) {
 	return role
 }
 
-// withRights adds the missing right to PostgreSQL's error, which names only the table.
-func (x session) withRights(ctx context.Context, wanted []table, err error) error {
+// withRights adds the rights that the role needs to an error that it lacks one.
+func (x session) withRights(wanted []table, err error) error {
 	if retry.SQLState(err) == "" || !denied(err) || len(wanted) == 0 { // MySQL's error names both
 		return err
 	}
-	var values []string
+	var names []string
 	for _, t := range wanted {
-		for _, right := range rights {
-			values = append(values, "('"+x.cfg.table(t)+"', '"+right+"')")
-		}
+		names = append(names, x.cfg.table(t))
 	}
-	var missing string
-	if x.row(ctx, "SELECT COALESCE(string_agg(n.privilege || ' on ' || n.name, ', '), '') FROM (VALUES "+strings.Join(values, ", ")+") n (name, privilege)"+
-		" WHERE NOT has_table_privilege(n.name, n.privilege)", &missing) != nil || missing == "" {
-		return err
-	}
-	return fmt.Errorf("%w; the role lacks %s: GRANT it", err, missing)
+	return fmt.Errorf("%w; the role needs USAGE on the schema %s, and %s on %s: GRANT it", err, x.cfg.schema(), rights, strings.Join(names, ", "))
 }

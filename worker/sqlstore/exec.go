@@ -172,7 +172,7 @@ func (st *statements) gate(conditions []condition, commit string, wait time.Dura
 			" AND (SELECT set_config('lock_timeout', '%d', true)) <> ''", map[string]string{"local": "'off'", "on": "'off', 'local'"}[commit], commit, wait.Milliseconds())
 	}
 	for _, c := range conditions {
-		if !st.vitess {
+		if !st.vitess && st.cfg.Dialect != SQLite {
 			b.WriteString(" AND " + c.ok)
 		}
 	}

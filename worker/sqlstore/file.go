@@ -46,17 +46,17 @@ func field(info os.FileInfo, name string) string {
 func checkAlone(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return fmt.Errorf("sqlstore: look at the database's file: %w", err)
+		return fmt.Errorf("look at the database's file: %w", err)
 	}
 	folder, err := os.Stat(filepath.Dir(path))
 	if err != nil {
-		return fmt.Errorf("sqlstore: look at the database's folder: %w", err)
+		return fmt.Errorf("look at the database's folder: %w", err)
 	}
 	switch links := field(info, "Nlink"); {
 	case links != "" && links != "1":
-		return driver.Permanent(fmt.Errorf("sqlstore: %s has %s hard links, and in WAL mode each would be a database of its own: remove the others", path, links))
+		return driver.Permanent(fmt.Errorf("%s has %s hard links, and in WAL mode each would be a database of its own: remove the others", path, links))
 	case field(info, "Dev") != field(folder, "Dev") || isMount(path):
-		return driver.Permanent(fmt.Errorf("sqlstore: %s is mounted without its folder, and in WAL mode each mount would be a database of its own: mount the folder", path))
+		return driver.Permanent(fmt.Errorf("%s is mounted without its folder, and in WAL mode each mount would be a database of its own: mount the folder", path))
 	}
 	return nil
 }

@@ -15,9 +15,10 @@ import (
 // An incarnation says which server answers, in which of its lives; see package driver. A statement
 // contains what computes it, so a write checks that of the server that executes it.
 type incarnation struct {
-	sql   string   // an expression; "": that of a file, which Go looks at before each statement
-	parts []string // what it consists of
-	path  string   // of SQLite's file; "": the database is in memory
+	sql      string   // an expression; "": that of a file, which Go looks at before each statement
+	parts    []string // what it consists of
+	path     string   // of SQLite's file
+	inMemory bool
 }
 
 // A part of an incarnation is what a server shows of itself.
@@ -58,18 +59,13 @@ func joined(parts []part) (inc incarnation) {
 func (x session) findPostgres(ctx context.Context) (incarnation, error) {
 	var standby bool
 	if err := x.row(ctx, "SELECT pg_is_in_recovery()", &standby); err != nil && !unknown(err) {
-		return incarnation{}, fmt.Errorf("sqlstore: ask whether the server is a standby: %w", x.explained(err))
+		return incarnation{}, fmt.Errorf("ask whether the server is a standby: %w", x.explained(err))
 	} else if standby {
 		return incarnation{}, errStandby
 	}
-	all := x.cfg.postgresParts()
-	var value string
-	if x.row(ctx, "SELECT "+joined(all).sql, &value) == nil {
-		return joined(all), nil
-	}
 	var shown []part
 	has := make(map[string]bool)
-	for _, p := range append(all, startPart) {
+	for _, p := range append(x.cfg.postgresParts(), startPart) {
 		if p.name == startPart.name && (has["timeline"] || has["reset of statistics"]) {
 			break
 		}
@@ -77,9 +73,9 @@ func (x session) findPostgres(ctx context.Context) (incarnation, error) {
 		err := x.row(ctx, "SELECT CAST("+p.sql+" AS TEXT)", &value)
 		switch {
 		case denied(err):
-			return incarnation{}, fmt.Errorf("sqlstore: ask for the %s of the server: %w; GRANT EXECUTE ON FUNCTION %s TO %s", p.name, err, p.functions, x.role(ctx))
+			return incarnation{}, fmt.Errorf("ask for the %s of the server: %w; GRANT EXECUTE ON FUNCTION %s TO %s", p.name, err, p.functions, x.role(ctx))
 		case err != nil && retry.SQLState(err) == "":
-			return incarnation{}, fmt.Errorf("sqlstore: ask for the %s of the server: %w", p.name, err)
+			return incarnation{}, fmt.Errorf("ask for the %s of the server: %w", p.name, err)
 		case err == nil && value.Valid:
 			shown, has[p.name] = append(shown, p), true
 		}
@@ -94,12 +90,8 @@ var errStandby = errors.New("the server is a standby, which takes no writes: con
 // so neither a clock that was set nor SET timestamp changes it. Members of a cluster share what
 // identifies that.
 func (x session) findMySQL(ctx context.Context, server variables) (inc incarnation, err error) {
-	status := "performance_schema.global_status"
-	if x.mariaDB {
-		status = "information_schema.global_status"
-	}
 	ask := func(name string) string {
-		return "(SELECT variable_value FROM " + status + " WHERE variable_name = '" + name + "')"
+		return "(SELECT variable_value FROM " + x.globalStatus() + " WHERE variable_name = '" + name + "')"
 	}
 	id := "@@server_uuid"
 	if x.mariaDB {
@@ -110,7 +102,7 @@ func (x session) findMySQL(ctx context.Context, server variables) (inc incarnati
 	}
 	switch {
 	case x.vitess:
-		return incarnation{sql: "'vitess'", parts: []string{"constant: Vitess shows nothing that its servers share"}}, nil
+		return incarnation{sql: "CONVERT('vitess' USING ascii) COLLATE ascii_bin", parts: []string{"constant: Vitess shows nothing that its servers share"}}, nil
 	case server["wsrep_on"] == "ON":
 		inc = incarnation{sql: ask("wsrep_cluster_state_uuid"), parts: []string{"state UUID of the Galera cluster"}}
 	case server["group_replication_group_name"] != "":
@@ -122,11 +114,19 @@ func (x session) findMySQL(ctx context.Context, server variables) (inc incarnati
 			parts: []string{"server ID", "start", "creation of the table"},
 		}
 	}
+	inc.sql = "CONVERT(" + inc.sql + " USING ascii) COLLATE ascii_bin" // as the columns
 	var value sql.NullString
 	if err := x.row(ctx, "SELECT "+inc.sql, &value); err != nil || value.String == "" {
-		return inc, fmt.Errorf("sqlstore: ask for the %s of the server (%q): %w", inc.parts[0], value.String, cmp.Or(err, errNoAnswer))
+		return inc, fmt.Errorf("ask for the %s of the server (%q): %w", inc.parts[0], value.String, cmp.Or(err, errNoAnswer))
 	}
 	return inc, nil
+}
+
+func (st *statements) globalStatus() string {
+	if st.mariaDB {
+		return "information_schema.global_status"
+	}
+	return "performance_schema.global_status"
 }
 
 // server returns the expression for the incarnation of the server that executes a statement.
@@ -134,7 +134,7 @@ func (x session) server() (string, error) {
 	switch {
 	case x.cfg.Dialect != SQLite:
 		return x.incarnation.sql, nil
-	case x.incarnation.path == "": // what a database in memory has recorded names it
+	case x.incarnation.inMemory: // what a database in memory has recorded names it
 		return "COALESCE((SELECT incarnation FROM " + x.cfg.table(namespaceTable) + " WHERE namespace = '" + indexName + "'), '" + x.store.nonce + "')", nil
 	}
 	id, err := fileID(x.incarnation.path)
@@ -157,16 +157,16 @@ func (x session) findSQLite(ctx context.Context) (inc incarnation, err error) {
 		return err
 	}, "PRAGMA database_list")
 	if err != nil {
-		return inc, fmt.Errorf("sqlstore: ask for the database's file: %w", err)
+		return inc, fmt.Errorf("ask for the database's file: %w", err)
 	}
-	inc.parts = []string{"file, its birth, and the start of the machine"}
-	if inc.path == "" {
+	inc.parts, inc.inMemory = []string{"file, its birth, and the start of the machine"}, inc.path == ""
+	if inc.inMemory {
 		inc.parts = []string{"database in memory"}
 		return inc, nil
 	}
 	var mode string
 	if err := x.row(ctx, "PRAGMA \""+x.cfg.schema()+"\".journal_mode", &mode); err != nil {
-		return inc, fmt.Errorf("sqlstore: ask for the journal_mode: %w", err)
+		return inc, fmt.Errorf("ask for the journal_mode: %w", err)
 	}
 	if mode == "wal" { // its other files are found by the path
 		if err := checkAlone(inc.path); err != nil {
@@ -181,18 +181,16 @@ var errReplaced = errors.New("the database's file was replaced, and this program
 // checkFile is called before the store would note that another file, or none, was recorded. In WAL mode,
 // a connection goes on with a file that was deleted, and shows the past of the new one.
 func (x session) checkFile(recorded string) error {
-	if path := x.incarnation.path; x.cfg.Dialect == SQLite && path != "" && opensOther(path, recorded) {
+	if path := x.incarnation.path; path != "" && opensOther(path, recorded) {
 		return errReplaced
 	}
 	return nil
 }
 
 // sameMemory returns an error if two connections have two databases in memory.
-func (x session) sameMemory(server string) error {
-	if x.cfg.Dialect != SQLite || x.incarnation.path != "" {
-		return nil
-	}
-	if x.store.memory.CompareAndSwap(nil, server) || x.store.memory.Load() == server {
+func (x session) sameMemory(index driver.State) error {
+	m := &x.store.memory
+	if !x.incarnation.inMemory || index.Missing && m.Load() == nil || m.CompareAndSwap(nil, index.Server) || m.Load() == index.Server {
 		return nil
 	}
 	return errPrivate
@@ -200,29 +198,26 @@ func (x session) sameMemory(server string) error {
 
 var errPrivate = driver.Permanent(errors.New("each connection has a database in memory of its own: call SetMaxOpenConns(1), or open file::memory:?cache=shared"))
 
-// isNew reports whether the tables were certainly never used before.
-func (x session) isNew(ctx context.Context) (bool, error) {
-	if x.cfg.Dialect != SQLite || x.incarnation.path != "" {
-		return x.store.fresh.Load(), nil
+// checkShared returns an error if each connection of the pool has a database in memory of its own.
+func (x session) checkShared(ctx context.Context) error {
+	if x.store.db.Stats().OpenConnections < 2 {
+		return nil
 	}
-	if x.store.memory.Load() != nil {
-		return false, errPrivate
+	other, err := x.store.db.Conn(ctx)
+	if err != nil {
+		return x.store.waitError(ctx, err)
 	}
-	st := x.store.db.Stats()
-	if st.OpenConnections > 1 {
-		other, err := x.store.db.Conn(ctx)
-		if err != nil {
-			return false, x.store.waitError(ctx, err)
-		}
-		defer other.Close()
-		if exists, err := (session{x.statements, other, x.store}).inspectSQLite(ctx, leaseTables); err != nil || !exists[namespaceTable] {
-			return false, cmp.Or(err, errPrivate)
-		}
+	defer other.Close()
+	var ready [tables]bool
+	missing, err := session{x.statements, other, x.store}.inspectTables(ctx, leaseTables, &ready)
+	if err == nil && len(missing) > 0 {
+		err = errPrivate
 	}
-	return st.MaxIdleClosed+st.MaxIdleTimeClosed+st.MaxLifetimeClosed == 0, nil // a connection takes its database with it
+	return err
 }
 
-// isFresh reports whether the database has, and had, no tables but the store's, which are missing.
+// isFresh reports whether the database has, and had, no tables but the store's, of which those of leases
+// are missing.
 func (x session) isFresh(ctx context.Context) (fresh bool, err error) {
 	var names []string
 	for t := range tables {
@@ -231,19 +226,19 @@ func (x session) isFresh(ctx context.Context) (fresh bool, err error) {
 	ours := strings.Join(names, ", ")
 	switch x.cfg.Dialect {
 	case SQLite:
-		var version int64 // counts all changes of the schema
-		err = x.row(ctx, "PRAGMA \""+x.cfg.schema()+"\".schema_version", &version)
-		return version == 0, err
+		var version, made int64
+		if err = x.row(ctx, "PRAGMA \""+x.cfg.schema()+"\".schema_version", &version); err == nil { // counts all changes
+			err = x.row(ctx, `SELECT COUNT(*) FROM "`+x.cfg.schema()+`".sqlite_master WHERE type = 'table' AND name IN (`+ours+")", &made)
+		}
+		st := x.store.db.Stats()
+		gone := x.incarnation.inMemory && st.MaxIdleClosed+st.MaxIdleTimeClosed+st.MaxLifetimeClosed > 0 // a connection takes its database with it
+		return version == made && !gone, err
 	case MySQL:
 		if x.vitess {
 			return false, nil
 		}
-		status := "performance_schema.global_status"
-		if x.mariaDB {
-			status = "information_schema.global_status"
-		}
 		err = x.row(ctx, "SELECT NOT EXISTS (SELECT 1 FROM information_schema.tables WHERE table_schema = '"+x.cfg.schema()+"' AND table_name NOT IN ("+ours+"))"+
-			" AND NOT EXISTS (SELECT 1 FROM "+status+" WHERE variable_name IN ('Com_drop_table', 'Com_drop_db') AND variable_value <> '0')", &fresh)
+			" AND NOT EXISTS (SELECT 1 FROM "+x.globalStatus()+" WHERE variable_name IN ('Com_drop_table', 'Com_drop_db') AND variable_value <> '0')", &fresh)
 		return fresh, err
 	}
 	err = x.row(ctx, "SELECT NOT EXISTS (SELECT 1 FROM pg_catalog.pg_class c WHERE c.relkind IN ('r', 'p', 'm', 'f') AND c.oid >= 16384 AND c.relname NOT IN ("+ours+")"+

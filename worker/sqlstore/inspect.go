@@ -109,7 +109,7 @@ func detect(ctx context.Context, conn *sql.Conn, simple []any) (Dialect, error) 
 	case hasText(err, "no such function"):
 		return SQLite, nil
 	case err != nil:
-		return "", fmt.Errorf("sqlstore: ask the database for its version (Config.Dialect does without): %w", err)
+		return "", fmt.Errorf("ask the database for its version (Config.Dialect does without): %w", err)
 	case strings.HasPrefix(version, "PostgreSQL"):
 		return Postgres, nil
 	case version == "" || version[0] < '0' || version[0] > '9':
@@ -123,23 +123,22 @@ func detect(ctx context.Context, conn *sql.Conn, simple []any) (Dialect, error) 
 type variables map[string]string
 
 func askMySQL(ctx context.Context, conn *sql.Conn) (variables, error) {
-	server := make(variables)
-	err := eachRow(ctx, conn, func(rows *sql.Rows) error {
-		var name, value string
-		err := rows.Scan(&name, &value)
-		server[strings.ToLower(name)] = value
-		return err
-	}, "SHOW VARIABLES WHERE variable_name IN ('version', 'version_comment', 'wsrep_on', 'group_replication_group_name', 'server_uid')")
-	if err == nil && server["version"] == "" {
-		err = errNoAnswer
-	}
-	if err != nil {
-		return nil, fmt.Errorf("sqlstore: ask for the server's variables: %w", err)
-	}
+	var version, comment string
 	var selected sql.NullString
-	if err := conn.QueryRowContext(ctx, "SELECT DATABASE()").Scan(&selected); err != nil {
-		return nil, fmt.Errorf("sqlstore: ask for the selected database: %w", err)
+	if err := conn.QueryRowContext(ctx, "SELECT @@version, @@version_comment, DATABASE()").Scan(&version, &comment, &selected); err != nil {
+		return nil, fmt.Errorf("ask for the server's version: %w", err)
 	}
-	server["database()"] = selected.String
+	server := variables{"version": version, "version_comment": comment, "database()": selected.String}
+	for _, name := range []string{"wsrep_on", "group_replication_group_name", "server_uid"} { // sql_select_limit counts for each SHOW
+		err := eachRow(ctx, conn, func(rows *sql.Rows) error {
+			var value string
+			err := rows.Scan(new(string), &value)
+			server[name] = value
+			return err
+		}, "SHOW VARIABLES WHERE variable_name = '"+name+"'")
+		if err != nil {
+			return nil, fmt.Errorf("ask for the server's variable %s: %w", name, err)
+		}
+	}
 	return server, nil
 }

@@ -65,12 +65,7 @@ func (x session) readOnce(ctx context.Context, namespace string, which records) 
 	if st.Missing {
 		st.Index = &index
 	}
-	if index.Missing {
-		index.New, err = x.isNew(ctx)
-		return st, err
-	}
-	x.store.fresh.Store(false)
-	return st, x.sameMemory(st.Server)
+	return st, x.sameMemory(index)
 }
 
 // writeClaim writes what a claim changes.
@@ -109,19 +104,28 @@ func (x session) writeNamespace(ctx context.Context, name string, st driver.Stat
 	return x.exec(ctx, maxLockWait, x.updateNamespace, append(values, name, old.Incarnation, old.FenceWindow, old.Floor, old.Seen, old.Version, ns.Incarnation)...)
 }
 
-// make makes records, and the namespace, if they are missing.
-func (x session) make(ctx context.Context, c driver.Claim, st driver.State, worker int64) error {
+// make makes the namespace, if it is missing, or else records, unless others were made, or deleted, since
+// the state was read.
+func (x session) make(ctx context.Context, c driver.Claim, st driver.State, worker int64) (err error) {
+	same := func(name string, s driver.State) string {
+		if s.Namespace.Version < 0 {
+			return "NOT EXISTS (SELECT 1 FROM {n} WHERE namespace = '" + name + "')"
+		}
+		return fmt.Sprintf("EXISTS (SELECT 1 FROM {n} WHERE namespace = '%s' AND seen = %d AND floor = %d)", name, s.Namespace.Seen, s.Namespace.Floor)
+	}
+	where := same(c.Namespace, st)
+	if st.Index != nil {
+		where += fmt.Sprintf(" AND %s AND (SELECT COUNT(*) FROM {n} WHERE namespace <> '%s') = %d", same(indexName, *st.Index), indexName, st.Index.Count)
+	}
 	if err := x.checkFile(st.Namespace.Incarnation); err != nil {
 		return err
 	}
 	if st.Missing && !st.Made {
-		if _, err := x.exec(ctx, maxLockWait, x.insert("{n}", "namespace, "+namespaceColumns, "?, {empty}, 0, 0, {empty}, 0, 0, 0, 0", "1 = 1", 0, 1), c.Namespace); err != nil {
-			return err
-		}
+		_, err := x.exec(ctx, maxLockWait, x.insert("{n}", "namespace, "+namespaceColumns, "?, {empty}, 0, 0, {empty}, 0, 0, 0, 0", where, 0, 1), c.Namespace)
+		return err
 	}
 	end := worker + 1
 	if worker == driver.Any {
-		var err error
 		if worker, err = x.firstGap(ctx, c.Namespace, st.Count); err != nil {
 			return err
 		}
@@ -130,8 +134,9 @@ func (x session) make(ctx context.Context, c driver.Claim, st driver.State, work
 	if end <= worker { // others have made them meanwhile
 		return nil
 	}
-	_, err := x.exec(ctx, maxLockWait, x.insert("{l}", "namespace, worker_id, claim_id, fencing_token, start, fence, owner, state",
-		"?, made.number, {empty}, 0, 0, 0, {empty}, 'unused'", "1 = 1", worker, end), c.Namespace)
+	where += fmt.Sprintf(" AND (SELECT COUNT(*) FROM {l} WHERE namespace = ?) = %d", st.Count)
+	_, err = x.exec(ctx, maxLockWait, x.insert("{l}", "namespace, worker_id, claim_id, fencing_token, start, fence, owner, state",
+		"?, made.number, {empty}, 0, 0, 0, {empty}, 'unused'", where, worker, end), c.Namespace, c.Namespace)
 	return err
 }
 

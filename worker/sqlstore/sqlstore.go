@@ -48,7 +48,6 @@ type Store struct {
 
 	inspecting chan struct{}             // holds an element while a call inspects the database
 	inspected  atomic.Pointer[inspected] // what is known about the database; nil: nothing yet
-	fresh      atomic.Bool               // the tables were made in a new database, and nothing was recorded yet
 	late       atomic.Bool               // the last request got no answer in time: see settle
 	alone      sync.Map                  // the namespaces that are in no other schema
 	nonce      string                    // the incarnation of a database in memory that this store begins

@@ -117,6 +117,7 @@ func again(t *testing.T, s *suite) {
 func recordsMissing(t *testing.T, s *suite) {
 	store := s.Open(t)
 	lost, other := s.claim(t, store, nil), s.claim(t, store, nil)
+	s.settle(t, lost, other)
 	must(t, lost.renew(t.Context()))
 	st := s.list(t)
 	st.Records = slices.DeleteFunc(st.Records, func(rec driver.Record) bool { return rec.Worker == lost.Worker })
@@ -129,6 +130,7 @@ func recordsMissing(t *testing.T, s *suite) {
 	if next.Start < lost.Fence || !next.Forgot {
 		t.Errorf("the record of %+v was deleted, and the next claim is %+v", lost.Lease, next.Lease)
 	}
+	s.settle(t, other, next)
 	must(t, other.renew(t.Context()))
 	st = s.list(t)
 	st.Records = nil
@@ -142,6 +144,7 @@ func recordsMissing(t *testing.T, s *suite) {
 func namespaceMissing(t *testing.T, s *suite) {
 	store := s.Open(t)
 	h := s.claim(t, store, nil)
+	s.settle(t, h)
 	st := s.list(t)
 	st.Missing = true
 	s.Put(t, st)

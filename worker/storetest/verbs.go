@@ -97,7 +97,7 @@ func renew(t *testing.T, s *suite) {
 		t.Errorf("the fence was %d, and is %d after a renewal", before, h.Fence)
 	}
 	short := driver.Renewal{Namespace: h.namespace, Worker: h.Worker, FencingToken: h.FencingToken, ClaimID: h.claimID, FenceWindow: 1}
-	if l, err := h.store.Renew(t.Context(), short); err != nil || l != h.Lease {
+	if l, err := h.store.Renew(t.Context(), short); err != nil || l.Fence != h.Fence {
 		t.Errorf("%+v, renewed with a FenceWindow of 1, is %+v, %v: the fence must not change", h.Lease, l, err)
 	}
 	if rec := s.list(t).Records[0]; rec.Fence != h.Fence || rec.Status != driver.Held {
