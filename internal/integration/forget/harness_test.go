@@ -42,6 +42,8 @@ type site struct {
 	event func(t *testing.T)
 	// believe writes the namespace, without any condition.
 	believe func(t *testing.T, ns driver.Namespace)
+	// enter is how holders join after the event. nil: like those before.
+	enter func(g *group, n int)
 	// raise repeats what an operator has to do, after the event. nil: nothing.
 	raise func(t *testing.T, namespace string)
 }
@@ -76,14 +78,14 @@ func round(t *testing.T, name string, s site, live, control *group) line {
 	if s.keep != nil {
 		s.keep(t)
 	}
-	both := func(n int) {
+	both := func(join func(g *group)) {
 		var wg sync.WaitGroup
 		for _, g := range []*group{live, control} {
-			wg.Go(func() { g.join(n) })
+			wg.Go(func() { join(g) })
 		}
 		wg.Wait()
 	}
-	both(3)
+	both(func(g *group) { g.join(3) })
 	for _, g := range []*group{live, control} { // new holders want what was forgotten
 		all := g.workers()
 		g.wanted = all[len(all)-3:]
@@ -96,7 +98,7 @@ func round(t *testing.T, name string, s site, live, control *group) line {
 	changed, lost := live.count(worker.StoreChanged), live.count(worker.Forgotten, worker.Lost)
 	s.event(t)
 	if s.first {
-		live.join(2)
+		live.enter(2)
 	}
 	after := state(t, s, control.cfg.Namespace)
 	l.forgotten = forgotten(before, after)
@@ -106,8 +108,9 @@ func round(t *testing.T, name string, s site, live, control *group) line {
 	if s.raise != nil {
 		s.raise(t, live.cfg.Namespace)
 	}
+	believed := control.count(worker.StoreChanged)
 	control.gate.open()
-	both(4)
+	both(func(g *group) { g.enter(4) })
 	l.took, l.ahead = live.newest(4)
 	time.Sleep(max(s.tail, time.Second))
 	for end := time.Now().Add(control.step()); l.controls == 0 && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
@@ -117,6 +120,9 @@ func round(t *testing.T, name string, s site, live, control *group) line {
 	control.leave()
 	_, l.controls = control.result()
 	l.lost = live.count(worker.Forgotten, worker.Lost) - lost
+	if n := control.count(worker.StoreChanged) - believed; n > 0 {
+		t.Errorf("the control noticed it %d times", n)
+	}
 	changed = live.count(worker.StoreChanged) - changed
 	t.Logf("%v %d lost, %d events store_changed", l, l.lost, changed)
 
@@ -309,7 +315,7 @@ type holder struct {
 }
 
 // A span is consecutive ids that one holder has issued.
-type span struct{ first, last int64 }
+type span struct{ First, Last int64 }
 
 // newGroup returns a group with a namespace of its own.
 func newGroup(t *testing.T, s site, name string) *group {
@@ -319,7 +325,7 @@ func newGroup(t *testing.T, s site, name string) *group {
 		t: t, site: s, gate: new(gate), stop: make(chan struct{}), events: map[core.EventKind]int{}, unexpected: map[string]int{},
 		cfg: worker.Config{
 			Namespace: fmt.Sprintf("%s-%d", name, time.Now().UnixNano()), Layout: layout, FenceWindow: window, RenewInterval: min(window/10, 300*time.Millisecond).Truncate(time.Millisecond),
-			Timeout: time.Second, ClaimWait: patience, MaxWait: 20 * time.Millisecond,
+			Timeout: time.Second, ClaimWait: patience / 3, MaxWait: 20 * time.Millisecond,
 		},
 	}
 	g.cfg.Observer = g
@@ -390,6 +396,16 @@ func (g *group) join(n int) {
 	wg.Wait()
 }
 
+// enter opens holders after an event.
+func (g *group) enter(n int) {
+	g.t.Helper()
+	if g.site.enter != nil {
+		g.site.enter(g, n)
+		return
+	}
+	g.join(n)
+}
+
 func timeOf(id int64) time.Time {
 	parts, err := layout.Decode(id)
 	if err != nil {
@@ -438,8 +454,8 @@ func (g *group) issued(ids []int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for i, id := range ids {
-		if end := len(g.spans) - 1; i > 0 && g.spans[end].last == id-1 {
-			g.spans[end].last = id
+		if end := len(g.spans) - 1; i > 0 && g.spans[end].Last == id-1 {
+			g.spans[end].Last = id
 			continue
 		}
 		g.spans = append(g.spans, span{id, id})
@@ -508,12 +524,12 @@ func (g *group) leave() {
 func (g *group) result() (ids, duplicates int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	slices.SortFunc(g.spans, func(a, b span) int { return cmp.Compare(a.first, b.first) })
+	slices.SortFunc(g.spans, func(a, b span) int { return cmp.Compare(a.First, b.First) })
 	end := int64(-1)
 	for _, s := range g.spans {
-		ids += int(s.last-s.first) + 1
-		duplicates += int(max(min(s.last, end)-s.first+1, 0))
-		end = max(end, s.last)
+		ids += int(s.Last-s.First) + 1
+		duplicates += int(max(min(s.Last, end)-s.First+1, 0))
+		end = max(end, s.Last)
 	}
 	return ids, duplicates
 }
@@ -523,8 +539,8 @@ func (g *group) show() (text string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for i := 1; i < len(g.spans) && len(text) < 1000; i++ {
-		if a, b := g.spans[i-1], g.spans[i]; b.first <= a.last {
-			p, _ := layout.Decode(b.first)
+		if a, b := g.spans[i-1], g.spans[i]; b.First <= a.Last {
+			p, _ := layout.Decode(b.First)
 			text += fmt.Sprintf("%+v; ", p)
 		}
 	}

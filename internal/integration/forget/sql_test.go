@@ -22,9 +22,16 @@ func sqlSite(drv string, dsn func() string) *site {
 		believe: func(t *testing.T, ns driver.Namespace) {
 			t.Helper()
 			db := openDB(t, drv, dsn())
-			execute(t, db, "DELETE FROM snow_namespace WHERE namespace = '"+ns.Name+"'",
-				fmt.Sprintf("INSERT INTO snow_namespace (namespace, layout, fence_window, max_skew, incarnation, since, floor, seen, version) VALUES ('%s', '%s', %d, %d, '%s', %d, %d, %d, %d)",
-					ns.Name, ns.Layout, ns.FenceWindow, ns.MaxSkew, ns.Incarnation, ns.Since, ns.Floor, ns.Seen, driver.Version))
+			remove := "DELETE FROM snow_namespace WHERE namespace = '" + ns.Name + "'"
+			insert := fmt.Sprintf("INSERT INTO snow_namespace (namespace, layout, fence_window, max_skew, incarnation, since, floor, seen, version) VALUES ('%s', '%s', %d, %d, '%s', %d, %d, %d, %d)",
+				ns.Name, ns.Layout, ns.FenceWindow, ns.MaxSkew, ns.Incarnation, ns.Since, ns.Floor, ns.Seen, driver.Version)
+			poll(t, func() error {
+				if _, err := db.ExecContext(t.Context(), remove); err != nil {
+					return err
+				}
+				_, err := db.ExecContext(t.Context(), insert)
+				return err
+			})
 		},
 	}
 }
