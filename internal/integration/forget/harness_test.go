@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -75,6 +76,7 @@ func round(t *testing.T, name string, s site, live, control *group) line {
 	t.Helper()
 	live.wanted = nil
 	control.join(3)
+	noted(t, s, live)
 	if s.keep != nil {
 		s.keep(t)
 	}
@@ -186,6 +188,18 @@ func state(t *testing.T, s site, namespace string) (st driver.State) {
 		return err
 	})
 	return st
+}
+
+// noted waits until the store has noted the event before: a floor that is still ahead of the clock must
+// not be forgotten.
+func noted(t *testing.T, s site, g *group) {
+	t.Helper()
+	poll(t, func() error {
+		if st := state(t, s, g.cfg.Namespace); st.Namespace.Incarnation != st.Server {
+			return fmt.Errorf("namespace %q has the incarnation %q, and the server %q", g.cfg.Namespace, st.Namespace.Incarnation, st.Server)
+		}
+		return nil
+	})
 }
 
 // forgotten counts the writes of before that after lacks: claims, and of the others the last
@@ -303,6 +317,7 @@ type group struct {
 
 	mu         sync.Mutex
 	holders    []*holder
+	all        []*holder
 	spans      []span
 	events     map[core.EventKind]int
 	unexpected map[string]int
@@ -312,10 +327,15 @@ type holder struct {
 	gen         *worker.Generator
 	took, ahead time.Duration // until the first id, and how far that was ahead of the clock
 	stop, done  chan struct{}
+	number      int
+	history     []string
 }
 
 // A span is consecutive ids that one holder has issued.
-type span struct{ First, Last int64 }
+type span struct {
+	First, Last int64
+	Holder      int
+}
 
 // newGroup returns a group with a namespace of its own.
 func newGroup(t *testing.T, s site, name string) *group {
@@ -328,7 +348,6 @@ func newGroup(t *testing.T, s site, name string) *group {
 			Timeout: time.Second, ClaimWait: patience / 3, MaxWait: 20 * time.Millisecond,
 		},
 	}
-	g.cfg.Observer = g
 	t.Cleanup(g.leave)
 	return g
 }
@@ -336,11 +355,18 @@ func newGroup(t *testing.T, s site, name string) *group {
 // step is by how much a floor rises.
 func (g *group) step() time.Duration { return g.cfg.FenceWindow + g.cfg.FenceWindow/3 }
 
+// An observer notes the events of a holder.
+type observer struct {
+	*group
+	h *holder
+}
+
 // Observe implements core.Observer.
-func (g *group) Observe(e core.Event) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.events[e.Kind]++
+func (o observer) Observe(e core.Event) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.events[e.Kind]++
+	o.h.history = append(o.h.history, fmt.Sprintf("%s %s %d %v %v", time.Now().UTC().Format("05.000"), e.Kind, e.Worker, e.Duration, e.Err))
 }
 
 func (g *group) failures() map[string]int {
@@ -367,6 +393,12 @@ func (g *group) join(n int) {
 		store := g.site.open(g.t)
 		wg.Go(func() {
 			cfg := g.cfg
+			h := &holder{stop: make(chan struct{}), done: make(chan struct{})}
+			g.mu.Lock()
+			g.all = append(g.all, h)
+			h.number = len(g.all) - 1
+			g.mu.Unlock()
+			cfg.Observer = observer{g, h}
 			cfg.Now = func() time.Time { return time.Now().Add(apart) }
 			if i < len(g.wanted) {
 				cfg.Preferred = &g.wanted[i]
@@ -377,7 +409,7 @@ func (g *group) join(n int) {
 				g.failed(err)
 				return
 			}
-			h := &holder{gen: gen, stop: make(chan struct{}), done: make(chan struct{})}
+			h.gen = gen
 			var id int64
 			for id == 0 {
 				if id, err = gen.Next(g.t.Context()); err != nil && time.Since(began) > patience {
@@ -388,7 +420,7 @@ func (g *group) join(n int) {
 			h.took, h.ahead = time.Since(began), time.Until(timeOf(id))
 			g.mu.Lock()
 			g.holders = append(g.holders, h)
-			g.spans = append(g.spans, span{id, id})
+			g.spans = append(g.spans, span{id, id, h.number})
 			g.mu.Unlock()
 			g.wg.Go(func() { g.draw(h) })
 		})
@@ -442,7 +474,7 @@ func (g *group) draw(h *holder) {
 		err := h.gen.Fill(g.t.Context(), ids)
 		switch {
 		case err == nil:
-			g.issued(ids)
+			g.issued(h, ids)
 		case errors.Is(err, core.ErrFenced), errors.Is(err, core.ErrSequenceExhausted), errors.Is(err, core.ErrLost): // later
 		case g.t.Context().Err() == nil:
 			g.failed(err)
@@ -450,7 +482,7 @@ func (g *group) draw(h *holder) {
 	}
 }
 
-func (g *group) issued(ids []int64) {
+func (g *group) issued(h *holder, ids []int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for i, id := range ids {
@@ -458,7 +490,7 @@ func (g *group) issued(ids []int64) {
 			g.spans[end].Last = id
 			continue
 		}
-		g.spans = append(g.spans, span{id, id})
+		g.spans = append(g.spans, span{id, id, h.number})
 	}
 }
 
@@ -538,10 +570,17 @@ func (g *group) result() (ids, duplicates int) {
 func (g *group) show() (text string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for i := 1; i < len(g.spans) && len(text) < 1000; i++ {
+	shown := map[int]bool{}
+	for i := 1; i < len(g.spans) && len(text) < 30000; i++ {
 		if a, b := g.spans[i-1], g.spans[i]; b.First <= a.Last {
 			p, _ := layout.Decode(b.First)
-			text += fmt.Sprintf("%+v; ", p)
+			text += fmt.Sprintf("%+v of holders %d and %d\n", p, a.Holder, b.Holder)
+			for _, n := range []int{a.Holder, b.Holder} {
+				if !shown[n] {
+					shown[n] = true
+					text += strings.Join(g.all[n].history, "\n") + "\n"
+				}
+			}
 		}
 	}
 	return text + fmt.Sprint(g.events, slices.Sorted(maps.Keys(g.unexpected)))
