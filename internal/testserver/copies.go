@@ -58,3 +58,16 @@ func (s *Server) Program(name string) string {
 func (s *Server) Immediately() error {
 	return s.control("Immediately", true, func() error { return s.end(s.engine.quick, stopLimit) })
 }
+
+// RestoreEtcd replaces the data of an etcd, which does not run, by what etcdctl makes of a snapshot.
+func (s *Server) RestoreEtcd(snapshot string) error {
+	return s.control("RestoreEtcd", false, func() error {
+		etcdctl := firstExecutable(searchPath(), []string{"etcdctl", "etcdutl"})
+		if etcdctl == "" {
+			return errors.New("program etcdctl not found; install the Debian package etcd-client")
+		}
+		peer := "http://127.0.0.1:1"
+		return errors.Join(os.RemoveAll(s.data()), s.run(etcdctl, "snapshot", "restore", snapshot, "--name", etcdName(s), "--data-dir", s.data(),
+			"--initial-cluster", etcdName(s)+"="+peer, "--initial-advertise-peer-urls", peer, "--initial-cluster-token", s.tag))
+	})
+}
