@@ -31,7 +31,7 @@ type Generator struct {
 	Dialect   Dialect     // required: Postgres
 	Layout    core.Layout // of the namespace; zero: Twitter's
 	Schema    string      // of the objects created; zero: public
-	Table     string      // of the leases, as in sqlstore.Config; zero: snow_worker. Without a schema it is in Schema
+	Table     string      // of the leases, as in sqlstore.Config; zero: snow_lease. Without a schema it is in Schema
 	Namespace string      // of the leases, as in worker.Config; zero: default
 	// Datacenter restricts the worker IDs to those of one datacenter, as in worker.Config. Workers
 	// then count from 0 within it. Nil: all worker IDs.
@@ -41,9 +41,11 @@ type Generator struct {
 	Workers []int64
 	Count   int    // how many worker IDs to take; zero: 1, or the length of Workers
 	Prefix  string // of the names of the objects created; zero: snowkey_
-	// MaxAhead is how far an id's time may be ahead of the clock: after the clock was set back,
-	// after a crash, or when ids are taken faster than the layout allows. Beyond that a call waits,
-	// and then fails. 1 second to 1 hour, but at least 8 ticks; zero: 10 seconds.
+	// MaxAhead is how far an id's time may be ahead of the clock: after the clock was set back, or
+	// when ids are taken faster than the layout allows. Beyond that a call waits, and then fails.
+	// After a crash, a failover or a restore, ids begin further ahead, by the namespace's
+	// FenceWindow and MaxSkew. 1 second to 1 hour, at least 8 ticks, and at most the FenceWindow of
+	// the namespace; zero: 10 seconds.
 	MaxAhead time.Duration
 }
 
@@ -74,7 +76,8 @@ func (g Generator) Create() (Script, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(append(Script{}, c.tables...), c.write(postgresCreate)...), nil
+	script := c.write(postgresCreate)
+	return slices.Concat(script[:1], c.tables, script[1:]), nil
 }
 
 // Drop returns the script that drops the generator, if it exists, and releases its worker IDs. The
@@ -189,7 +192,7 @@ func (g *generator) checkWorkers(wrong *fields.Errors) {
 
 // findTables sets the tables of the leases.
 func (g *generator) findTables(wrong *fields.Errors) {
-	g.Table = cmp.Or(g.Table, "snow_worker")
+	g.Table = cmp.Or(g.Table, "snow_lease")
 	if !strings.Contains(g.Table, ".") {
 		g.Table = g.Schema + "." + g.Table
 	}

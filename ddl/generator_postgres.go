@@ -55,24 +55,23 @@ func (g *generator) write(template string) Script {
 	ahead := g.aheadTicks()
 	// Twice: what replaces the first placeholders has others.
 	var outer, inner, names []string
-	for _, name := range []string{"generator", "marker", "lock", "cursor", "fence", "fence_lsn", "safe", "flushed", "nudge", "copied", "check", "ahead_hint", "refill", "next", "release", "claim", "workers", "home"} {
+	for _, name := range []string{"generator", "marker", "raised", "lock", "cursor", "floor", "fence", "flush", "incarnation", "copied", "check", "ahead_hint", "refill", "next", "release", "claim", "workers", "home"} {
 		object := g.object(name)
 		names = append(names, Postgres.text(g.Prefix+name))
 		inner = append(inner, "{"+name+"}", object, "{"+name+"_text}", Postgres.text(object))
 	}
-	schema, table, _ := strings.Cut(g.Table, ".")
-	leases := Postgres.qualify(schema, table)
+	leases := g.leases("lease")
 	inner = append(inner,
-		"{leases}", leases, "{leases_text}", Postgres.text(leases), "{spaces}", Postgres.qualify(schema, table+"_space"),
+		"{leases}", leases, "{leases_text}", Postgres.text(leases), "{namespaces}", g.leases("namespace"), "{incarnation_sql}", incarnation(leases),
 		"{namespace}", Postgres.text(g.Namespace), "{layout}", Postgres.text(g.fingerprint),
 		"{claim_hint}", Postgres.text("SELECT "+g.object("claim")+"() takes worker IDs."),
 		"{copy_hint}", Postgres.text("Take worker IDs that nothing else uses, as in SELECT "+g.object("claim")+"('{7}'). See docs/generator.md."),
-		"{claim_id}", Postgres.text(driver.GeneratorClaim), "{never}", number(driver.NoTTL), "{end}", number(g.end()),
+		"{claim_id}", Postgres.text(driver.GeneratorClaim), "{end}", number(g.end()),
 		"{clock}", "pg_catalog.clock_timestamp()", "{epoch}", number(g.layout.Epoch.UnixMilli()), "{tick}", number(g.layout.tickMs),
 		"{per_tick}", number(g.layout.IDsPerTick())+"::pg_catalog.int8", "{last_tick}", number(int64(1)<<g.layout.TimeBits-1),
 		"{block}", number(g.block()), "{mask}", number(g.block()-1), "{last_used}", number(g.block()-2), "{names}", "ARRAY["+strings.Join(names, ", ")+"]", "{schema_ident}", Postgres.text(Postgres.quote(g.Schema)), "{version}", number(postgresVersion),
-		"{ahead}", number(ahead), "{window}", number(ahead/2), "{max_ahead}", Postgres.text(number(ahead*g.layout.tickMs)+" ms"),
-		"{late}", number(g.ticks(postgresLate)), "{patience}", number(postgresPatience),
+		"{ahead}", number(ahead), "{fence_window}", number(g.fenceWindow()), "{max_skew}", number(g.fenceWindow()/3), "{store_version}", number(driver.Version),
+		"{patience}", number(postgresPatience),
 		"{count}", number(int64(g.Count)), "{most}", number(min(maxGeneratorWorkers, g.workerIDs)), "{all_workers}", number(g.workerIDs),
 		"{claim_args}", g.claimArgs(),
 	)
@@ -84,6 +83,31 @@ func (g *generator) write(template string) Script {
 	outer = append(outer, "{first_slot}", first, "{fast}", fast, "{id}", g.id(), "{drain}", g.drain(), "$snowkey$", quote)
 	text := strings.NewReplacer(inner...).Replace(strings.NewReplacer(outer...).Replace(template))
 	return strings.Split(strings.TrimSuffix(text, "\n"), betweenStatements)
+}
+
+// fenceWindow is that of a namespace which the generator makes, in milliseconds: the default of
+// package worker, or MaxAhead. Its MaxSkew is a third of that.
+func (g *generator) fenceWindow() int64 { return max(30_000, g.aheadTicks()*g.layout.tickMs) }
+
+// leases is the quoted name of a table of the leases.
+func (g *generator) leases(name string) string {
+	schema, table, _ := strings.Cut(g.Table, ".")
+	prefix, ok := strings.CutSuffix(table, "lease")
+	switch {
+	case name == "lease":
+		prefix, name = table, ""
+	case !ok:
+		prefix = table + "_"
+	}
+	return Postgres.qualify(schema, prefix+name)
+}
+
+// incarnation is an expression that names the server, and its present life, as package sqlstore
+// does.
+func incarnation(leases string) string {
+	return "concat_ws('/', (SELECT system_identifier FROM pg_control_system()), left(pg_walfile_name(pg_current_wal_lsn()), 8)," +
+		" (SELECT oid FROM pg_database WHERE datname = current_database()), to_regclass(" + Postgres.text(leases) + ")::oid," +
+		" extract(epoch FROM least(pg_stat_get_bgwriter_stat_reset_time(), (SELECT stats_reset FROM pg_stat_archiver))))"
 }
 
 func (g *generator) claimArgs() string {
@@ -124,13 +148,13 @@ const nextOfCursor = "pg_catalog.nextval({cursor_text}::pg_catalog.regclass)"
 
 // fast is where a call gets its slot from, and the statement that replaces a slot which must
 // not be used: the last of a block, after which nextval would begin another, and one whose
-// time is too old or too new.
+// time is too old or too new. After a crash, ids may be ahead by two steps of the floor, and MaxAhead.
 func (g *generator) fast() (first, statement string) {
 	if g.block() == 1 {
 		return "{refill}(namespace)", ""
 	}
 	now := "((pg_catalog.date_part('epoch', {clock}) * 1000 - {epoch}) / {tick})::pg_catalog.int8"
-	late, ahead := g.ticks(postgresLate), g.aheadTicks()-1
+	late, ahead := g.ticks(postgresLate), g.aheadTicks()+2*g.ticks(g.fenceWindow()*4/3)-1
 	first = qualified("CASE WHEN (" + nextOfCursor + " % {block}) > 0 THEN pg_catalog.currval({cursor_text}::pg_catalog.regclass) ELSE " + g.drain() + " END")
 	condition := fmt.Sprintf("(v %% {block}) > {last_used} OR pg_catalog.abs(((v / %s) - %s) - (%d)) > %d OR namespace <> {namespace}",
 		slotsOfTick, now, (ahead-late)/2, (ahead+late)/2)

@@ -1,4 +1,11 @@
 DO $snowkey$
+BEGIN -- for the claim: whether these tables are the first ones of the database
+  PERFORM set_config('snowkey.new', CASE WHEN EXISTS (SELECT FROM pg_class c WHERE c.relkind IN ('r', 'p', 'm', 'f') AND c.oid >= 16384
+      AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'))
+    OR (SELECT n_tup_del > 0 FROM pg_stat_sys_tables WHERE relid = 'pg_class'::regclass) THEN '' ELSE 'yes' END, false);
+END $snowkey$
+-- next statement
+DO $snowkey$
 DECLARE
   made record;
 BEGIN
@@ -19,7 +26,7 @@ BEGIN
       ELSIF made.namespace <> {namespace} OR made.layout <> {layout} OR made.leases <> {leases_text} THEN
         RAISE EXCEPTION 'snowkey: % is a generator of namespace "%", layout "%", leases %: drop it first, or use another Prefix',
           {next_text}, made.namespace, made.layout, made.leases;
-      ELSIF to_regclass({cursor_text}) IS NULL OR to_regclass({fence_text}) IS NULL OR to_regclass({fence_lsn_text}) IS NULL OR to_regclass({safe_text}) IS NULL THEN
+      ELSIF to_regclass({cursor_text}) IS NULL OR to_regclass({floor_text}) IS NULL OR to_regclass({fence_text}) IS NULL THEN
         RAISE EXCEPTION 'snowkey: % has lost a sequence, so which ids it has made is not known: run ddl drop-generator, and then this script', {next_text};
       END IF;
     END LOOP;
@@ -40,7 +47,7 @@ CREATE TABLE IF NOT EXISTS {generator} (
   layout text NOT NULL,
   leases text NOT NULL,
   workers bigint[] NOT NULL,
-  token text NOT NULL,
+  claim_id text NOT NULL,
   system bigint NOT NULL,
   database oid NOT NULL,
   relation oid NOT NULL,
@@ -51,64 +58,53 @@ CREATE TABLE IF NOT EXISTS {generator} (
 -- next statement
 CREATE UNLOGGED TABLE IF NOT EXISTS {marker} (since timestamptz) WITH (autovacuum_enabled = false, vacuum_truncate = false)
 -- next statement
+CREATE UNLOGGED TABLE IF NOT EXISTS {raised} (since timestamptz) WITH (autovacuum_enabled = false, vacuum_truncate = false)
+-- next statement
 CREATE SEQUENCE IF NOT EXISTS {cursor} MINVALUE 0 START 0 CACHE {block}
+-- next statement
+CREATE SEQUENCE IF NOT EXISTS {floor} MINVALUE 0 START 0
 -- next statement
 CREATE SEQUENCE IF NOT EXISTS {fence} MINVALUE 0 START 0
 -- next statement
-CREATE SEQUENCE IF NOT EXISTS {fence_lsn} MINVALUE 0 START 0
--- next statement
-CREATE SEQUENCE IF NOT EXISTS {safe} MINVALUE 0 START 0
--- next statement
-CREATE OR REPLACE FUNCTION {flushed}(at pg_lsn) RETURNS boolean
+CREATE OR REPLACE FUNCTION {flush}() RETURNS void
   LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $snowkey$
--- Whether a crash keeps the log up to there, and the promotion of a synchronous standby too.
+-- Returns once the log is flushed up to here.
 DECLARE
-  standbys text := current_setting('synchronous_standby_names');
+  here pg_lsn := pg_current_wal_insert_lsn();
 BEGIN
-  IF pg_current_wal_flush_lsn() < at THEN
-    RETURN false;
-  ELSIF standbys = '' THEN
-    RETURN true;
-  END IF;
-  RETURN count(*) >= coalesce(substring(standbys FROM '^[[:space:]]*(?:[A-Za-z]+[[:space:]]+)?([0-9]+)[[:space:]]*[(]')::int, 1)
-    FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum') AND flush_lsn >= at;
+  BEGIN
+    IF current_setting('server_version_num')::int >= 170000 THEN
+      EXECUTE 'SELECT pg_logical_emit_message(false, ''snowkey'', '''', true)';
+    ELSE -- the WAL writer flushes full pages, after 5 s at the latest
+      PERFORM pg_logical_emit_message(false, 'snowkey', repeat(' ', 2 * current_setting('wal_block_size')::int));
+    END IF;
+  EXCEPTION WHEN insufficient_privilege THEN NULL; -- then others fill the page
+  END;
+  FOR i IN 1 .. {patience} * 200 LOOP
+    IF pg_current_wal_flush_lsn() >= here THEN
+      RETURN;
+    END IF;
+    PERFORM pg_sleep(0.005);
+  END LOOP;
+  RAISE EXCEPTION 'snowkey: the server has not flushed its log for {patience} s' USING ERRCODE = 'object_not_in_prerequisite_state';
 END $snowkey$
 -- next statement
-CREATE OR REPLACE FUNCTION {nudge}() RETURNS void
+CREATE OR REPLACE FUNCTION {incarnation}() RETURNS text
   LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $snowkey$
--- Makes the server flush its log now. Nothing depends on it but the time until then.
-DECLARE
-  filled text := {schema_ident} || '.snowkey_flush_' || pg_backend_pid();
+-- Which server this is, and in which life.
 BEGIN
-  IF current_setting('server_version_num')::int >= 170000 THEN
-    BEGIN
-      EXECUTE 'SELECT pg_logical_emit_message(false, ''snowkey'', '''', true)';
-      RETURN;
-    EXCEPTION WHEN insufficient_privilege THEN NULL;
-    END;
-  ELSIF current_setting('wal_level') = 'minimal' THEN
-    RAISE EXCEPTION 'a TRUNCATE flushes nothing';
-  END IF;
-  -- Before 17, what flushes is a TRUNCATE of a file that is new in this transaction and has a
-  -- free space map. It is rolled back. A table that is new for it, because a lock on another one
-  -- would be in the way of pg_dump, also on a standby.
-  EXECUTE 'CREATE TABLE ' || filled || ' (filler text)';
-  EXECUTE 'INSERT INTO ' || filled || ' SELECT repeat('' '', 1900) FROM generate_series(1, 10)'; -- three pages
-  EXECUTE 'TRUNCATE ' || filled;
-  RAISE SQLSTATE 'SK000';
-EXCEPTION
-  WHEN SQLSTATE 'SK000' THEN NULL;
-  WHEN OTHERS THEN -- or an event trigger rejects tables; the WAL writer flushes full pages, after 5 s at the latest
-    PERFORM pg_logical_emit_message(false, 'snowkey', repeat(' ', 2 * current_setting('wal_block_size')::int));
+  RETURN {incarnation_sql};
 END $snowkey$
 -- next statement
 CREATE OR REPLACE FUNCTION {copied}() RETURNS boolean
   LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $snowkey$
--- Whether another database took the worker IDs, of which this is a copy; NULL if there are none.
+-- Whether another database took the worker IDs, of which this is a copy, and may still be there.
+-- NULL if there are none.
 BEGIN
   RETURN g.system <> (SELECT system_identifier FROM pg_control_system())
-      OR g.database <> (SELECT oid FROM pg_database WHERE datname = current_database())
-      OR g.relation <> {generator_text}::regclass
+      OR EXISTS (SELECT FROM pg_database WHERE oid = g.database AND datname <> current_database())
+      OR EXISTS (SELECT FROM pg_database WHERE oid = g.database AND datname = current_database())
+        AND g.relation <> {generator_text}::regclass AND EXISTS (SELECT FROM pg_class WHERE oid = g.relation)
     FROM {generator} g;
 END $snowkey$
 -- next statement
@@ -118,8 +114,8 @@ CREATE OR REPLACE FUNCTION {check}() RETURNS void
 DECLARE
   made record;
 BEGIN
-  SELECT g.*, {copied}() AS copied, (SELECT count(*) FROM {leases} l
-      WHERE l.space = g.namespace AND l.worker = ANY (g.workers) AND l.token IN (g.token, '') AND l.until_ts >= {end}) AS held
+  SELECT g.*, {copied}() AS copied, (SELECT count(*) FROM {leases} l JOIN {namespaces} n USING (namespace)
+      WHERE l.namespace = g.namespace AND l.worker_id = ANY (g.workers) AND l.claim_id = g.claim_id AND l.state IN ('kept', 'freed')) AS held
     INTO made FROM {generator} g;
   IF NOT FOUND THEN
     RAISE EXCEPTION 'snowkey: the generator % has no worker IDs', {next_text}
@@ -127,6 +123,9 @@ BEGIN
   ELSIF made.copied THEN
     RAISE EXCEPTION 'snowkey: this database was restored or copied, and the worker IDs % of namespace "%" belong to the other one', made.workers, made.namespace
       USING ERRCODE = 'object_not_in_prerequisite_state', HINT = {copy_hint};
+  ELSIF made.database::text <> {home}() OR NOT EXISTS (SELECT FROM pg_database WHERE oid = made.database AND datname = current_database()) THEN
+    RAISE EXCEPTION 'snowkey: this database was restored, and has no worker IDs yet'
+      USING ERRCODE = 'object_not_in_prerequisite_state', HINT = {claim_hint};
   ELSIF made.claimed_by = pg_current_xact_id_if_assigned() THEN
     RAISE EXCEPTION 'snowkey: this transaction has taken the worker IDs %: commit it before the first id', made.workers
       USING ERRCODE = 'object_not_in_prerequisite_state';
@@ -150,8 +149,8 @@ BEGIN
   END IF;
   others := (SELECT array_agg(w ORDER BY w) FROM (
     SELECT w FROM (SELECT generate_series({all_workers} - 1, 0, -1) AS w) s
-      WHERE NOT EXISTS (SELECT FROM {leases} l WHERE l.space = {namespace} AND l.worker = w
-        AND (l.token <> '' AND l.expires_at >= now_ms OR l.until_ts > now_ms + {ahead} * {tick}))
+      WHERE NOT EXISTS (SELECT FROM {leases} l JOIN {namespaces} n USING (namespace) WHERE l.namespace = {namespace} AND l.worker_id = w
+        AND (l.state = 'kept' OR l.state IN ('held', 'freed') AND l.fence + n.max_skew >= now_ms OR l.fence >= greatest(now_ms, n.floor) + {ahead} * {tick}))
       LIMIT wanted) f);
   RETURN format('By this clock, ids come again at %s. If the clock is behind, set it right. ', to_timestamp(now_ms / 1000.0 + pause))
     || CASE WHEN cardinality(others) = wanted
@@ -171,22 +170,23 @@ CREATE OR REPLACE FUNCTION {refill}(namespace text) RETURNS bigint
 -- ends. Any role with USAGE on the schema can also hold ROW EXCLUSIVE, by PREPARE. This mode
 -- conflicts with itself, but not with that.
 --
--- What was not flushed may be given again after a crash. So a block lies below the fence, once
--- the log up to the fence is flushed. A crash empties the marker, which is unlogged, and then
--- the cursor moves to the fence.
+-- A crash, a failover or a restore may forget blocks, and that others have had these worker IDs.
+-- It empties the marker, which is unlogged. Then, as with leases, the floor rises above all that
+-- may be forgotten, and the cursor follows it. No block is further ahead of the clock, or of the
+-- floor, than MaxAhead, which is at most the fence window. Before the next block the log must be
+-- flushed, or the next crash could forget the floor.
+--
+-- Blocks lie below the fence, up to which the worker IDs were seen to be reserved.
 DECLARE
   v bigint;
-  now_slot bigint;
   last bigint;
   first bigint;
-  top bigint;
-  sure bigint;
-  lsn bigint; -- up to which the log has the fence; 0: not known
-  target bigint;
   slots bigint; -- of a tick
-  ahead bigint;
-  span bigint; -- how far the fence is raised
-  ends bigint;
+  now_slot bigint;
+  floor_slot bigint;
+  top bigint; -- no block reaches beyond it
+  step bigint; -- how far the floor rises
+  space record;
   state text;
   pause float8;
   waited float8 := 0;
@@ -207,68 +207,59 @@ BEGIN
         RAISE EXCEPTION 'snowkey: the generator % has no worker IDs', {next_text}
           USING ERRCODE = 'object_not_in_prerequisite_state', HINT = {claim_hint};
       END IF;
-      ahead := {ahead} * slots;
-      span := {window} * slots;
-      ends := {last_tick} * slots;
       now_slot := floor((date_part('epoch', {clock}) * 1000 - {epoch}) / {tick})::bigint * slots;
-      top := pg_sequence_last_value({fence_text});
-      sure := pg_sequence_last_value({safe_text});
-      IF pg_relation_size({marker_text}) = 0 THEN
+      floor_slot := pg_sequence_last_value({floor_text});
+      IF pg_relation_size({marker_text}) = 0 OR split_part(pg_relation_filepath({marker_text}), '/', -2) <> {home}() THEN
         PERFORM {check}();
-        last := setval({cursor_text}, (greatest(last, top) | {mask}));
-        INSERT INTO {marker} VALUES ({clock}); -- is rolled back, and its page stays
-      ELSIF split_part(pg_relation_filepath({marker_text}), '/', -2) <> {home}() THEN
-        PERFORM {check}();
+        IF pg_relation_size({raised_text}) = 0 THEN
+          SELECT ceil((n.fence_window + n.max_skew)::numeric / {tick})::bigint * slots AS step, ceil((n.floor - {epoch})::numeric / {tick})::bigint * slots AS floor, n.incarnation
+            INTO space FROM {namespaces} n WHERE n.namespace = {namespace};
+          step := space.step;
+          IF floor_slot > now_slot + step THEN
+            state := 'forgot';
+            pause := (floor_slot - now_slot - step)::float8 / slots * {tick} / 1000;
+            top := now_slot + step;
+            RAISE SQLSTATE 'SK000';
+          ELSIF space.incarnation <> {incarnation}() THEN
+            floor_slot := setval({floor_text}, greatest(floor_slot, space.floor, now_slot) + step);
+          ELSE -- a claim of this namespace has raised its floor
+            floor_slot := setval({floor_text}, greatest(floor_slot + step, space.floor));
+          END IF;
+          INSERT INTO {raised} VALUES ({clock}); -- is rolled back, and its page stays
+        END IF;
+        last := setval({cursor_text}, greatest(last, floor_slot) | {mask});
+        PERFORM {flush}();
+        INSERT INTO {marker} VALUES ({clock});
       END IF;
       first := (greatest(last + 1, now_slot) + {mask}) & ~{mask}::bigint;
-      lsn := pg_sequence_last_value({fence_lsn_text});
-      IF sure < top AND lsn = 0 THEN -- who raised the fence was cancelled
-        PERFORM setval({fence_lsn_text}, (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint);
-      ELSIF sure < top AND {flushed}('0/0'::pg_lsn + lsn) THEN
-        sure := setval({safe_text}, top);
-      END IF;
-      target := least(first + span, now_slot + ahead, ends);
-      IF top < first + span / 2 AND target >= top + span / 64 THEN
-        PERFORM {check}();
-        PERFORM setval({fence_lsn_text}, 0); -- not that of the fence before: a call may be cancelled anywhere
-        top := setval({fence_text}, target);
-        PERFORM setval({fence_lsn_text}, (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint);
-      END IF;
-      IF first + {block} > ends THEN
+      top := least(greatest(now_slot, floor_slot) + {ahead} * slots, {last_tick} * slots);
+      IF first + {block} > {last_tick} * slots THEN
         RAISE EXCEPTION 'snowkey: the time of the layout ends here' USING ERRCODE = 'sequence_generator_limit_exceeded';
-      ELSIF first + {block} > now_slot + ahead THEN
+      ELSIF first + {block} > top THEN
         state := 'ahead';
-        pause := (first + {block} - now_slot - ahead)::float8 / slots * {tick} / 1000;
-      ELSIF first + {block} > sure THEN
-        state := 'fence';
+        pause := (first + {block} - top)::float8 / slots * {tick} / 1000;
       ELSE
+        IF first + {block} > pg_sequence_last_value({fence_text}) THEN
+          PERFORM {check}();
+          PERFORM setval({fence_text}, top);
+        END IF;
         PERFORM setval({cursor_text}, first - 1); -- also empties the cache of this session
         -- It is a later block if the first nextval of another session came between.
-        v := CASE WHEN nextval({cursor_text}) <= least(sure, now_slot + ahead) - {block} THEN currval({cursor_text}) ELSE least(-1, {drain}) END;
+        v := CASE WHEN nextval({cursor_text}) <= top - {block} THEN currval({cursor_text}) ELSE least(-1, {drain}) END;
       END IF;
       RAISE SQLSTATE 'SK000';
     EXCEPTION WHEN SQLSTATE 'SK000' THEN NULL;
     END;
     IF v >= 0 THEN
       RETURN v;
-    ELSIF state = 'ahead' THEN
+    ELSIF state <> '' THEN
       IF pause > {patience} OR waited > {patience} THEN
-        RAISE EXCEPTION 'snowkey: ids are % ahead of the clock, and % is the most: the clock was set back, or ids are wanted faster than the layout has them',
-          {max_ahead}::interval + pause * interval '1 second', {max_ahead}::interval
+        RAISE EXCEPTION 'snowkey: ids are % ahead of the clock, and % is the most: %',
+          (top - now_slot) / slots * interval '{tick} ms' + pause * interval '1 second', (top - now_slot) / slots * interval '{tick} ms',
+          CASE state WHEN 'forgot' THEN 'the database has crashed or was restored again and again' ELSE 'the clock was set back, or ids are wanted faster than the layout has them' END
           USING ERRCODE = 'object_not_in_prerequisite_state', HINT = {ahead_hint}(pause);
       END IF;
       pause := least(pause + 0.001, 0.1);
-    ELSIF state = 'fence' THEN
-      IF waited > {patience} THEN
-        RAISE EXCEPTION 'snowkey: the server has not flushed its log, or no synchronous standby has, for % s', round(waited)
-          USING ERRCODE = 'object_not_in_prerequisite_state',
-            HINT = 'If there is a synchronous standby, the owner of the function ' || {next_text} || ' must see it: GRANT pg_read_all_stats TO the owner.';
-      END IF;
-      IF attempt % 16 = 1 THEN
-        PERFORM {nudge}();
-        CONTINUE WHEN attempt = 1;
-      END IF;
-      pause := least(0.001 * attempt, 0.02);
     ELSE
       CONTINUE WHEN attempt % 64 > 0;
       pause := 0.001;
@@ -292,20 +283,15 @@ END $snowkey$
 -- next statement
 CREATE OR REPLACE FUNCTION {release}() RETURNS bigint
   LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $snowkey$
--- Frees the worker IDs, unless this is a copy, and returns the first millisecond of which no id
--- was made.
+-- Releases the worker IDs, unless this is a copy, and returns the first millisecond of which no id
+-- was made, but for ids that were forgotten: no claim starts among these.
 DECLARE
-  last bigint;
   fence_ms bigint;
 BEGIN
   ALTER SEQUENCE {cursor} OWNED BY NONE; -- waits for all transactions that have an id, and keeps others out
-  last := pg_sequence_last_value({cursor_text});
-  IF pg_relation_size({marker_text}) = 0 THEN -- after a crash
-    last := greatest(last, pg_sequence_last_value({fence_text}));
-  END IF;
-  SELECT {epoch} + {tick} * ceil((last + 1)::numeric / ({per_tick} * cardinality(g.workers))) INTO fence_ms FROM {generator} g;
-  UPDATE {leases} l SET token = '', expires_at = 0, until_ts = fence_ms
-    FROM {generator} g WHERE l.space = g.namespace AND l.worker = ANY (g.workers) AND l.token IN (g.token, '') AND l.until_ts >= {end} AND NOT {copied}();
+  SELECT {epoch} + {tick} * ceil((pg_sequence_last_value({cursor_text}) + 1)::numeric / ({per_tick} * cardinality(g.workers))) INTO fence_ms FROM {generator} g;
+  UPDATE {leases} l SET state = 'released', fence = fence_ms
+    FROM {generator} g WHERE l.namespace = g.namespace AND l.worker_id = ANY (g.workers) AND l.claim_id = g.claim_id AND l.state IN ('kept', 'freed') AND NOT {copied}();
   DELETE FROM {generator};
   RETURN coalesce(fence_ms, 0);
 END $snowkey$
@@ -315,10 +301,13 @@ CREATE OR REPLACE FUNCTION {claim}(worker_ids bigint[] DEFAULT NULL, how_many in
 -- Takes these worker IDs, or so many of the highest that are free, instead of those that it has.
 DECLARE
   made record;
+  space record;
   lease record;
-  now_ms bigint;
+  known bigint;
+  now_ms bigint := floor(date_part('epoch', {clock}) * 1000)::bigint;
+  base_ms bigint;
   from_ms bigint;
-  new_token text := {claim_id} || gen_random_uuid();
+  new_claim text := {claim_id} || gen_random_uuid();
   new_owner text := left('SQL generator ' || {next_text} || ' of database ' || current_database(), 200);
   wanted int := coalesce(cardinality(worker_ids), how_many);
   taken bigint[] := '{}';
@@ -343,36 +332,51 @@ BEGIN
     EXCEPTION WHEN object_not_in_prerequisite_state THEN NULL;
     END;
   END IF;
-  INSERT INTO {spaces} (space, layout) VALUES ({namespace}, {layout}) ON CONFLICT DO NOTHING;
-  SELECT s.layout INTO lease FROM {spaces} s WHERE s.space = {namespace};
-  IF lease.layout IS DISTINCT FROM {layout} THEN
-    RAISE EXCEPTION 'snowkey: namespace "%" has the layout "%", not "%"', {namespace}, lease.layout, {layout} USING ERRCODE = 'object_not_in_prerequisite_state';
+  known := (SELECT count(*) FROM {leases} l WHERE l.namespace = {namespace});
+  -- A namespace that is missing was perhaps forgotten, unless these tables are new, or have others of this life.
+  INSERT INTO {namespaces} (namespace, layout, fence_window, max_skew, incarnation, since, floor, seen, version)
+    VALUES ({namespace}, {layout}, {fence_window}, {max_skew}, {incarnation}(), now_ms,
+      CASE WHEN current_setting('snowkey.new', true) = 'yes' OR EXISTS (SELECT FROM {namespaces} n WHERE n.incarnation = {incarnation}())
+        THEN 0 ELSE now_ms + {fence_window} + {max_skew} END, known, {store_version}) ON CONFLICT DO NOTHING;
+  PERFORM set_config('snowkey.new', '', false);
+  SELECT n.* INTO space FROM {namespaces} n WHERE n.namespace = {namespace} FOR UPDATE;
+  IF space.version > {store_version} THEN
+    RAISE EXCEPTION 'snowkey: namespace "%" was written by a newer version of snowkey: use that', {namespace} USING ERRCODE = 'object_not_in_prerequisite_state';
+  ELSIF space.layout <> {layout} THEN
+    RAISE EXCEPTION 'snowkey: namespace "%" has the layout "%", not "%"', {namespace}, space.layout, {layout} USING ERRCODE = 'object_not_in_prerequisite_state';
+  ELSIF space.fence_window < {ahead} * {tick} THEN
+    RAISE EXCEPTION 'snowkey: MaxAhead is % ms, and namespace "%" has a FenceWindow of % ms: configure at most that, or run snowkey workers window',
+      {ahead} * {tick}, {namespace}, space.fence_window USING ERRCODE = 'object_not_in_prerequisite_state';
+  ELSIF space.incarnation <> {incarnation}() OR known < space.seen THEN -- as driver.Claim.Decide does
+    IF space.floor > now_ms + space.fence_window + space.max_skew THEN
+      RAISE EXCEPTION 'snowkey: the database was put back to an earlier state again, and the floor of namespace "%" is still at %', {namespace}, to_timestamp(space.floor / 1000.0)
+        USING ERRCODE = 'object_not_in_prerequisite_state';
+    END IF;
+    space.floor := greatest(space.floor, now_ms) + space.fence_window + space.max_skew;
+    UPDATE {namespaces} n SET incarnation = {incarnation}(), since = now_ms, floor = space.floor WHERE n.namespace = {namespace};
   END IF;
   from_ms := {release}();
   -- Which a rollback undoes, unlike setval alone, and which empties the caches of the sessions.
   ALTER SEQUENCE {cursor} RESTART;
+  ALTER SEQUENCE {floor} RESTART;
   ALTER SEQUENCE {fence} RESTART;
-  ALTER SEQUENCE {fence_lsn} RESTART;
-  ALTER SEQUENCE {safe} RESTART;
-  LOCK TABLE {marker} IN ACCESS EXCLUSIVE MODE NOWAIT; -- waiting here would keep all calls waiting
-  TRUNCATE {marker};
-  now_ms := floor(date_part('epoch', {clock}) * 1000)::bigint;
-  IF from_ms > now_ms + {ahead} * {tick} THEN
+  LOCK TABLE {marker}, {raised} IN ACCESS EXCLUSIVE MODE NOWAIT; -- waiting here would keep all calls waiting
+  TRUNCATE {marker}, {raised};
+  INSERT INTO {raised} VALUES ({clock}); -- its page stays: the floor is that of the namespace
+  DELETE FROM {raised};
+  base_ms := greatest(now_ms, space.floor);
+  IF from_ms >= base_ms + {ahead} * {tick} THEN
     from_ms := 0; -- the clock was in the future: other worker IDs need not follow
   END IF;
   FOR i IN 1 .. coalesce(cardinality(worker_ids), {all_workers}) LOOP
     EXIT WHEN cardinality(taken) = wanted;
     candidate := coalesce(worker_ids[i], {all_workers} - i);
-    SELECT l.* INTO lease FROM {leases} l WHERE l.space = {namespace} AND l.worker = candidate FOR UPDATE;
-    IF NOT FOUND THEN
-      INSERT INTO {leases} (space, worker, token, epoch, until_ts, expires_at, owner)
-        VALUES ({namespace}, candidate, new_token, 1, {end}, {never}, new_owner) ON CONFLICT DO NOTHING;
-    ELSIF (lease.token = '' OR lease.expires_at < now_ms) AND lease.until_ts <= now_ms + {ahead} * {tick} THEN
-      UPDATE {leases} l SET token = new_token, epoch = l.epoch + 1, until_ts = {end}, expires_at = {never}, owner = new_owner
-        WHERE l.space = {namespace} AND l.worker = candidate;
-      from_ms := greatest(from_ms, lease.until_ts);
-    END IF;
-    IF EXISTS (SELECT FROM {leases} l WHERE l.space = {namespace} AND l.worker = candidate AND l.token = new_token) THEN
+    INSERT INTO {leases} (namespace, worker_id, claim_id, fencing_token, start, fence, owner, state)
+      VALUES ({namespace}, candidate, '', 0, 0, 0, '', 'unused') ON CONFLICT DO NOTHING;
+    SELECT l.* INTO lease FROM {leases} l WHERE l.namespace = {namespace} AND l.worker_id = candidate FOR UPDATE;
+    IF (lease.state IN ('unused', 'released') OR lease.state IN ('held', 'freed') AND lease.fence + space.max_skew < now_ms)
+        AND lease.fence < base_ms + {ahead} * {tick} THEN
+      from_ms := greatest(from_ms, lease.fence);
       taken := candidate || taken;
     ELSIF worker_ids IS NOT NULL THEN
       RAISE EXCEPTION 'snowkey: worker ID % of namespace "%" is not free: it is held by "%"', candidate, {namespace}, lease.owner
@@ -384,9 +388,14 @@ BEGIN
     RAISE EXCEPTION 'snowkey: % of the worker IDs of namespace "%" are free, not %', coalesce(cardinality(taken), 0), {namespace}, wanted
       USING ERRCODE = 'object_not_in_prerequisite_state';
   END IF;
-  slot := greatest(0, ceil((greatest(now_ms, from_ms) - {epoch})::numeric / {tick})) * {per_tick} * wanted;
-  PERFORM setval({cursor_text}, slot | {mask}), setval({fence_text}, slot), setval({safe_text}, slot), setval({fence_lsn_text}, 0);
-  INSERT INTO {generator} SELECT {namespace}, {layout}, {leases_text}, taken, new_token, c.system_identifier, d.oid, {generator_text}::regclass, pg_current_xact_id(), now(), {version}
+  base_ms := greatest(base_ms, from_ms);
+  UPDATE {leases} l SET claim_id = new_claim, fencing_token = greatest(l.fencing_token + 1, base_ms), start = base_ms, fence = {end}, owner = new_owner, state = 'kept'
+    WHERE l.namespace = {namespace} AND l.worker_id = ANY (taken);
+  UPDATE {namespaces} n SET seen = (SELECT count(*) FROM {leases} l WHERE l.namespace = {namespace}) WHERE n.namespace = {namespace};
+  slot := greatest(0, ceil((base_ms - {epoch})::numeric / {tick})) * {per_tick} * wanted;
+  PERFORM setval({cursor_text}, slot | {mask}), setval({fence_text}, 0),
+    setval({floor_text}, greatest(0, ceil((space.floor - {epoch})::numeric / {tick}))::bigint * {per_tick} * wanted);
+  INSERT INTO {generator} SELECT {namespace}, {layout}, {leases_text}, taken, new_claim, c.system_identifier, d.oid, {generator_text}::regclass, pg_current_xact_id(), now(), {version}
     FROM pg_control_system() c, pg_database d WHERE d.datname = current_database();
   -- Constants, so that a call need not read them.
   EXECUTE 'CREATE OR REPLACE FUNCTION ' || {workers_text} || '() RETURNS bigint[] LANGUAGE sql IMMUTABLE RETURN ' || quote_literal(taken) || '::bigint[]';
@@ -394,6 +403,6 @@ BEGIN
   RETURN taken;
 END $snowkey$
 -- next statement
-REVOKE ALL ON FUNCTION {claim}(bigint[], int), {release}(), {refill}(text), {ahead_hint}(float8), {check}(), {copied}(), {nudge}(), {flushed}(pg_lsn) FROM PUBLIC
+REVOKE ALL ON FUNCTION {claim}(bigint[], int), {release}(), {refill}(text), {ahead_hint}(float8), {check}(), {copied}(), {incarnation}(), {flush}() FROM PUBLIC
 -- next statement
 SELECT {claim}({claim_args})

@@ -6,12 +6,12 @@ BEGIN
     END IF;
   END IF;
   DROP FUNCTION IF EXISTS {next}(text);
-  IF to_regclass({cursor_text}) IS NOT NULL AND to_regclass({fence_text}) IS NOT NULL AND to_regprocedure({release_text} || '()') IS NOT NULL
+  IF to_regclass({cursor_text}) IS NOT NULL AND to_regprocedure({release_text} || '()') IS NOT NULL
      AND to_regclass({generator_text}) IS NOT NULL AND to_regclass({marker_text}) IS NOT NULL AND to_regclass({leases_text}) IS NOT NULL THEN
     PERFORM {release}();
   END IF; -- else which ids were made is not known, so the worker IDs stay reserved
-  DROP FUNCTION IF EXISTS {claim}(bigint[], int), {release}(), {refill}(text), {ahead_hint}(float8), {check}(), {copied}(), {nudge}(), {flushed}(pg_lsn), {workers}(), {home}();
-  DROP SEQUENCE IF EXISTS {cursor}, {fence}, {fence_lsn}, {safe};
-  DROP TABLE IF EXISTS {generator}, {marker};
+  DROP FUNCTION IF EXISTS {claim}(bigint[], int), {release}(), {refill}(text), {ahead_hint}(float8), {check}(), {copied}(), {incarnation}(), {flush}(), {workers}(), {home}();
+  DROP SEQUENCE IF EXISTS {cursor}, {floor}, {fence};
+  DROP TABLE IF EXISTS {generator}, {marker}, {raised};
   DROP VIEW IF EXISTS {lock};
 END $snowkey$

@@ -48,7 +48,7 @@ func ExamplePlugin() {
 	}
 	plugin := gormplugin.New(gormplugin.Config{
 		Models: []any{Customer{}},
-		Store:  sqlstore.Config{AllowDataLoss: true, Lease: worker.Config{Namespace: "orders"}}, // a database in memory is not durable
+		Store:  sqlstore.Config{Lease: worker.Config{Namespace: "orders"}},
 	})
 	customer := Customer{Name: "Ada"}
 	err = errors.Join(db.Use(plugin), db.AutoMigrate(&Customer{}), db.Create(&customer).Error)

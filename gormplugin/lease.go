@@ -1,12 +1,10 @@
 package gormplugin
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"gorm.io/gorm"
 
@@ -14,6 +12,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -26,9 +25,6 @@ func (cfg *Config) registry(source sqltype.Source) (*keys.Registry, error) {
 		r.AddTable(name, t.Column, t.Source, t.Text, &wrong)
 	}
 	r.Exempt(cfg.Exempt, &wrong)
-	if cfg.Timeout < 0 {
-		wrong.Add("Timeout", cfg.Timeout, "must not be negative")
-	}
 	return r, wrong.Err("gormplugin")
 }
 
@@ -47,9 +43,11 @@ func (cfg *Config) lease(db *gorm.DB) (*worker.Generator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gormplugin: the handle has no *sql.DB to lease a worker ID from: set Source: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(cfg.Timeout, 15*time.Second))
-	defer cancel()
-	return sqlstore.Open(ctx, pool, store)
+	gen, err := sqlstore.Open(context.Background(), pool, store)
+	if err != nil && !driver.IsPermanent(err) {
+		err = fmt.Errorf("%w; db.Use has retried for Store.Lease.ClaimWait", err)
+	}
+	return gen, err
 }
 
 // Generator returns the generator that the plugin has leased a worker ID for, with its Stats,

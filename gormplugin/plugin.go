@@ -25,11 +25,10 @@ type Config struct {
 	// ID from the handle's database, and the plugin makes the ids.
 	Source sqltype.Source
 	// Store says where the plugin leases the worker ID, if Source is nil. Store.Lease configures
-	// the generator and the lease. Zero: the namespace "default" in the tables "snow_worker" and
-	// "snow_worker_space", and Twitter's layout. A zero Dialect is the handle's.
+	// the generator and the lease; its ClaimWait is also how long db.Use waits for a worker ID. Zero:
+	// the namespace "default" in the tables "snow_lease" and "snow_namespace", and Twitter's layout. A
+	// zero Dialect is the handle's.
 	Store sqlstore.Config
-	// Timeout is how long db.Use may take to lease the worker ID. Zero: 15s.
-	Timeout time.Duration
 
 	Named  map[string]sqltype.Source // for the tag snowflake:name, by that name
 	Tables map[string]Table          // by the table's name, without its schema

@@ -67,7 +67,6 @@ func TestUseRefuses(t *testing.T) {
 			"Exempt[3] nil: is of type <nil>", "Exempt[5] *int: is of type *int",
 		}},
 		{gormplugin.Config{}, []string{`Store.Dialect Detect: gorm's Dialector "dummy" is not known: set Postgres, MySQL or SQLite`}},
-		{gormplugin.Config{Store: sqlstore.Config{Dialect: sqlstore.SQLite}, Timeout: -1}, []string{"Timeout -1ns: must not be negative"}},
 	} {
 		var wrong *core.ConfigError
 		err := use(t, c.cfg)
@@ -144,10 +143,52 @@ func TestLeases(t *testing.T) {
 	}
 }
 
+// A database in memory leases worker IDs, whether or not connections share it.
+func TestMemory(t *testing.T) {
+	for _, dsn := range []string{":memory:", "file::memory:", "file::memory:?cache=shared", "file:named?mode=memory&cache=shared"} {
+		t.Run(dsn, func(t *testing.T) {
+			db := bare(t, sqlite.Open(dsn))
+			plugin, order := new(gormplugin.Plugin), Order{}
+			if err := errors.Join(db.Use(plugin), db.AutoMigrate(&Order{}, &Line{}), db.Create(&order).Error); err != nil || order.ID == 0 {
+				t.Fatalf("%d, %v", order.ID, err)
+			}
+			if stats := plugin.Generator().Stats(); stats.Ahead > time.Second {
+				t.Errorf("ids begin %v ahead of the clock", stats.Ahead)
+			}
+			if err := plugin.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// ClaimWait is the only limit of db.Use, and its error names it.
+func TestClaimWait(t *testing.T) {
+	dialector, preferred := file(t), int64(7)
+	cfg := gormplugin.Config{Store: sqlstore.Config{Lease: worker.Config{Preferred: &preferred, RequirePreferred: true, ClaimWait: 300 * time.Millisecond}}}
+	plugin := gormplugin.New(cfg)
+	if err := bare(t, dialector).Use(plugin); err != nil {
+		t.Fatal(err)
+	}
+	if err := bare(t, dialector).Use(gormplugin.New(cfg)); !errors.Is(err, worker.ErrNoWorkerID) || !strings.Contains(err.Error(), "Store.Lease.ClaimWait") {
+		t.Error(err)
+	}
+	closed := make(chan error)
+	go func() {
+		time.Sleep(time.Second)
+		closed <- plugin.Close(context.Background())
+	}()
+	cfg.Store.Lease.ClaimWait = 5 * time.Minute
+	next := gormplugin.New(cfg)
+	if err := errors.Join(bare(t, dialector).Use(next), <-closed, next.Close(t.Context())); err != nil {
+		t.Error(err)
+	}
+}
+
 // If db.Use fails, no worker ID stays leased and no callback registered.
 func TestUseFails(t *testing.T) {
 	db := bare(t, file(t))
-	cfg := gormplugin.Config{Models: []any{&Forgotten{}}, Timeout: 5 * time.Second, Store: sqlstore.Config{Lease: worker.Config{Namespace: "orders"}}}
+	cfg := gormplugin.Config{Models: []any{&Forgotten{}}, Store: sqlstore.Config{Lease: worker.Config{Namespace: "orders"}}}
 	if err := db.Use(gormplugin.New(cfg)); err == nil || !strings.Contains(err.Error(), "Forgotten.ID: the key of type int64 is auto-increment") {
 		t.Error(err)
 	}

@@ -115,6 +115,26 @@ func ExampleStore_Lose() {
 	// Output: lost
 }
 
+func ExampleStore_Forget() {
+	store := snowkeytest.NewStore(t, nil)
+	forgotten := make(chan core.Event, 1)
+	gen, err := worker.Open(context.Background(), store, worker.Config{
+		RenewInterval: 10 * time.Millisecond, StopOnLoss: true,
+		Observer: observer(func(e core.Event) {
+			if e.Kind == worker.Forgotten {
+				forgotten <- e
+			}
+		}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gen.Close(context.Background())
+	store.Forget()
+	fmt.Println(errors.Is((<-forgotten).Err, worker.ErrForgotten))
+	// Output: true
+}
+
 type observer func(core.Event)
 
 func (o observer) Observe(e core.Event) { o(e) }

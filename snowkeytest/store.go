@@ -2,6 +2,7 @@ package snowkeytest
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -13,7 +14,7 @@ import (
 // A Store keeps leases in memory and fails on demand. Make it with NewStore. All methods are safe
 // for concurrent use.
 //
-// After Lose, a lease is lost at its next renewal. After Fail, it is fenced when
+// After Lose or Forget, a lease is lost at its next renewal. After Fail, it is fenced when
 // worker.Config.FenceWindow has passed: its generator then returns core.ErrFenced. With package
 // testing/synctest a test need not wait for these times.
 type Store struct {
@@ -23,6 +24,7 @@ type Store struct {
 	err        error
 	delay      time.Duration
 	namespaces map[string]bool // of the claims
+	forgotten  map[string]bool // claim IDs
 }
 
 var (
@@ -37,7 +39,7 @@ func NewStore(_ testing.TB, clock *Clock) *Store {
 	if clock != nil {
 		cfg.Now = clock.Now
 	}
-	return &Store{records: memstore.New(cfg), namespaces: make(map[string]bool)}
+	return &Store{records: memstore.New(cfg), namespaces: make(map[string]bool), forgotten: make(map[string]bool)}
 }
 
 // Fail makes every request fail with err until Fail(nil). A request that fails changes nothing in
@@ -58,14 +60,25 @@ func (s *Store) Slow(d time.Duration) {
 
 // Lose takes all worker IDs away from their holders, as the command snowkey workers free does. It
 // works even while the store fails.
-func (s *Store) Lose() {
+func (s *Store) Lose() { s.take(false) }
+
+// Forget is Lose by a store that was put back to an earlier state and does not know the present
+// claims: renewals return [driver.ErrForgotten], and the ids of later claims begin ahead of the
+// clock, at the floor of the namespace.
+func (s *Store) Forget() { s.take(true) }
+
+func (s *Store) take(forget bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ctx := context.Background()
 	for namespace := range s.namespaces {
-		records, _ := s.records.List(ctx, namespace) // it fails only if the context is done
-		for _, rec := range records {
+		st, _ := s.records.List(ctx, namespace) // it fails only if the context is done
+		for _, rec := range st.Records {
 			_ = s.records.Free(ctx, namespace, rec.Worker, rec.FencingToken) // fails if no process holds the worker ID
+			s.forgotten[rec.ClaimID] = s.forgotten[rec.ClaimID] || forget
+		}
+		if forget {
+			_, _ = s.records.Raise(ctx, namespace, 0) // the namespace has a claim
 		}
 	}
 }
@@ -94,38 +107,56 @@ func (s *Store) request(ctx context.Context, ask func() error) error {
 }
 
 // Claim implements driver.Store.
-func (s *Store) Claim(ctx context.Context, r driver.Request) (c driver.Claim, err error) {
+func (s *Store) Claim(ctx context.Context, c driver.Claim) (l driver.Lease, err error) {
 	err = s.request(ctx, func() (err error) {
-		if c, err = s.records.Claim(ctx, r); err == nil {
+		if l, err = s.records.Claim(ctx, c); err == nil {
 			s.mu.Lock()
-			s.namespaces[r.Namespace] = true
+			s.namespaces[c.Namespace] = true
 			s.mu.Unlock()
 		}
 		return err
 	})
-	return c, err
+	return l, err
 }
 
 // Renew implements driver.Store.
-func (s *Store) Renew(ctx context.Context, r driver.Renewal) error {
-	return s.request(ctx, func() error { return s.records.Renew(ctx, r) })
+func (s *Store) Renew(ctx context.Context, r driver.Renewal) (l driver.Lease, err error) {
+	err = s.request(ctx, func() (err error) {
+		l, err = s.records.Renew(ctx, r)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if errors.Is(err, driver.ErrNotHeld) && s.forgotten[r.ClaimID] {
+			err = driver.ErrForgotten
+		}
+		return err
+	})
+	return l, err
 }
 
 // Release implements driver.Store.
-func (s *Store) Release(ctx context.Context, r driver.Return) error {
+func (s *Store) Release(ctx context.Context, r driver.Release) error {
 	return s.request(ctx, func() error { return s.records.Release(ctx, r) })
 }
 
 // List implements driver.Admin.
-func (s *Store) List(ctx context.Context, namespace string) (records []driver.Record, err error) {
+func (s *Store) List(ctx context.Context, namespace string) (st driver.State, err error) {
 	err = s.request(ctx, func() (err error) {
-		records, err = s.records.List(ctx, namespace)
+		st, err = s.records.List(ctx, namespace)
 		return err
 	})
-	return records, err
+	return st, err
 }
 
 // Free implements driver.Admin.
 func (s *Store) Free(ctx context.Context, namespace string, workerID, fencingToken int64) error {
 	return s.request(ctx, func() error { return s.records.Free(ctx, namespace, workerID, fencingToken) })
+}
+
+// Raise implements driver.Admin.
+func (s *Store) Raise(ctx context.Context, namespace string, fenceWindow int64) (ns driver.Namespace, err error) {
+	err = s.request(ctx, func() (err error) {
+		ns, err = s.records.Raise(ctx, namespace, fenceWindow)
+		return err
+	})
+	return ns, err
 }

@@ -16,17 +16,19 @@ import (
 // A store that is not told to fail is a store like any other.
 func TestStoreSuite(t *testing.T) {
 	store := snowkeytest.NewStore(t, nil)
-	storetest.Run(t, storetest.Harness{Open: func(*testing.T) driver.Store { return store }})
+	storetest.Run(t, storetest.Config{Open: func(*testing.T) driver.Store { return store }})
 }
 
 func TestFailRefusesEverything(t *testing.T) {
 	store, down := snowkeytest.NewStore(t, nil), errors.New("down")
 	store.Fail(down)
 	ctx := t.Context()
-	_, claim := store.Claim(ctx, driver.Request{})
+	_, claim := store.Claim(ctx, driver.Claim{})
+	_, renew := store.Renew(ctx, driver.Renewal{})
 	_, list := store.List(ctx, "default")
+	_, raise := store.Raise(ctx, "default", 0)
 	for name, err := range map[string]error{
-		"Claim": claim, "Renew": store.Renew(ctx, driver.Renewal{}), "Release": store.Release(ctx, driver.Return{}), "List": list, "Free": store.Free(ctx, "default", 0, 1),
+		"Claim": claim, "Renew": renew, "Release": store.Release(ctx, driver.Release{}), "List": list, "Free": store.Free(ctx, "default", 0, 1), "Raise": raise,
 	} {
 		if !errors.Is(err, down) {
 			t.Errorf("%s: %v", name, err)

@@ -21,16 +21,14 @@ func TestConfigFaults(t *testing.T) {
 	}{
 		"space":     {worker.Config{Namespace: "a b"}, []string{`Namespace "a b": must be 1 to 64 letters`}},
 		"layout":    {worker.Config{Layout: core.Layout{Tick: 1}}, []string{"Layout.Tick 1ns: must be a whole number"}},
-		"durations": {worker.Config{FenceWindow: -1, RenewInterval: time.Microsecond, TTL: 1e5 * time.Hour}, []string{"Window -1ns: must be whole milliseconds", "RenewInterval 1µs: must be", "TTL"}},
+		"durations": {worker.Config{FenceWindow: -1, RenewInterval: time.Microsecond, Timeout: 1e5 * time.Hour}, []string{"Window -1ns: must be whole milliseconds", "RenewInterval 1µs: must be", "Timeout"}},
 		"window":    {worker.Config{FenceWindow: time.Second, Layout: core.Seconds()}, []string{"Window 1s: must be at least two ticks of the layout, 2s"}},
 		"long tick": {worker.Config{Layout: core.Layout{Tick: 200 * 365 * 24 * time.Hour, TimeBits: 10}}, []string{"FenceWindow"}}, // two are no Duration
 		"renew":     {worker.Config{FenceWindow: time.Second, RenewInterval: time.Second}, []string{"RenewInterval 1s: must be at least 1ms and less than FenceWindow, 1s"}},
-		"ttl":       {worker.Config{TTL: time.Second}, []string{"TTL 1s: must be more than RenewInterval, 10s"}},
-		"preferred": {worker.Config{Preferred: ref(int64(1024)), Owner: strings.Repeat("x", 256)}, []string{"Owner \"xxx", "must be UTF-8 of at most 255", "Preferred 1024: must be 0 to 1023"}},
+		"preferred": {worker.Config{Preferred: ref(int64(1024)), Owner: strings.Repeat("x", 256)}, []string{"Owner \"xxx", "must be at most 255 printable ASCII", "Preferred 1024: must be 0 to 1023"}},
 		"negative":  {worker.Config{Preferred: ref(int64(-2))}, []string{"Preferred -2"}},
 		"only":      {worker.Config{RequirePreferred: true}, []string{"RequirePreferred true: needs Preferred"}},
-		"no expiry": {worker.Config{NoExpiry: true, TTL: time.Minute}, []string{"TTL 1m0s: must be zero with NoExpiry"}},
-		"skew":      {worker.Config{MaxSkew: -1, MaxLead: -1, Timeout: -1}, []string{"MaxSkew -1ns", "MaxLead -1ns", "Timeout -1ns"}},
+		"skew":      {worker.Config{MaxSkew: -1, Timeout: -1}, []string{"MaxSkew -1ns", "Timeout -1ns"}},
 		// With Datacenter, too, Preferred is a worker ID of the layout.
 		"datacenter": {worker.Config{Datacenter: ref(int64(32))}, []string{"Datacenter 32: must be 0 to 31"}},
 		"below":      {worker.Config{Datacenter: ref(int64(-1))}, []string{"Datacenter -1: must be 0 to 31"}},
@@ -54,19 +52,19 @@ func TestConfigFaults(t *testing.T) {
 	if _, err := worker.Acquire(t.Context(), nil, worker.Config{}); err == nil || !strings.Contains(err.Error(), "Store nil: must be given") {
 		t.Errorf("%v", err)
 	}
-	if records, _ := store.List(t.Context(), "default"); len(records) > 0 {
-		t.Errorf("%+v", records)
+	if st, _ := store.List(t.Context(), "default"); !st.Missing {
+		t.Errorf("%+v", st)
 	}
 }
 
 func TestDefaults(t *testing.T) {
 	for name, c := range map[string]struct {
-		cfg         worker.Config
-		window, ttl time.Duration
+		cfg          worker.Config
+		window, skew time.Duration // the skew of the namespace
 	}{
-		"zero":        {worker.Config{}, 30 * time.Second, 40 * time.Second},
-		"FenceWindow": {worker.Config{FenceWindow: 90 * time.Second}, 90 * time.Second, 120 * time.Second},
-		"a long tick": {worker.Config{Layout: core.Layout{Tick: time.Minute, TimeBits: 40}}, 3 * time.Minute, 4 * time.Minute},
+		"zero":        {worker.Config{}, 30 * time.Second, 10 * time.Second},
+		"FenceWindow": {worker.Config{FenceWindow: 90 * time.Second}, 90 * time.Second, 30 * time.Second},
+		"a long tick": {worker.Config{Layout: core.Layout{Tick: time.Minute, TimeBits: 40}}, 3 * time.Minute, time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
@@ -75,8 +73,11 @@ func TestDefaults(t *testing.T) {
 				}
 				w.acquireFrom(w.store, c.cfg)
 				r := w.store.claims[0]
-				if r.FenceWindow != c.window.Milliseconds() || r.TTL != c.ttl.Milliseconds() || r.Preferred != -1 || r.Exclude != -1 || r.MaxSkew != 10_000 || r.MaxLead != 60_000 || r.Owner == "" || len(r.ClaimID) < 20 {
+				if r.FenceWindow != c.window.Milliseconds() || r.Preferred != -1 || r.Exclude != -1 || r.MaxSkew != 0 || r.Owner == "" || len(r.ClaimID) < 20 {
 					t.Errorf("%+v", r)
+				}
+				if ns := w.list().Namespace; ns.FenceWindow != r.FenceWindow || ns.MaxSkew != c.skew.Milliseconds() {
+					t.Errorf("%+v", ns)
 				}
 			})
 		})
@@ -88,8 +89,8 @@ func TestLostAnswers(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.store.lose = 3
 		lease := w.acquire(nil)
-		records, _ := w.mem.List(w.Context(), "default")
-		if len(w.store.claims) != 4 || len(records) != 1 || records[0].FencingToken != 1 {
+		records := w.list().Records
+		if len(w.store.claims) != 4 || len(records) != 1 || records[0].ClaimID != w.store.claims[0].ClaimID {
 			t.Errorf("%d claims, %+v", len(w.store.claims), records)
 		}
 		for _, r := range w.store.claims {
@@ -158,6 +159,16 @@ func TestAcquireRefuses(t *testing.T) {
 			}
 		}
 		w.ahead.Store(int64(0))
+		var window *worker.WindowError
+		refused("a larger window", &window, func(cfg *worker.Config) { cfg.FenceWindow = time.Minute })
+		if want := `namespace "default" has FenceWindow 30s since its first generator, and 1m0s is more: configure at most that, or run snowkey workers window`; window != nil && !strings.Contains(window.Error(), want) {
+			t.Errorf("%v", window)
+		}
+		refused("another skew", &window, func(cfg *worker.Config) { cfg.MaxSkew = time.Second })
+		if want := `namespace "default" has MaxSkew 10s, not 1s, since its first generator: configure that, or leave MaxSkew zero`; window != nil && !strings.Contains(window.Error(), want) {
+			t.Errorf("%v", window)
+		}
+		w.acquire(func(cfg *worker.Config) { cfg.FenceWindow, cfg.MaxSkew = 10*time.Second, 10*time.Second })
 		var config *core.ConfigError
 		refused("an epoch in the future", &config, func(cfg *worker.Config) { cfg.Layout = core.Twitter() })
 		w.cfg.Layout.TimeBits = 38

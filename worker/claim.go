@@ -19,11 +19,12 @@ type claim struct {
 	driver.Lease // Fence is the highest that the store has acknowledged
 
 	id      string
-	grant   *core.Grant // replaced by regrant
-	renewAt time.Time   // when the next renewal is due
-	renewed time.Time   // when it was granted, or renewed last
-	lost    error       // why the worker ID is not the claim's any more; nil: it is
-	retry   retry       // of its renewal while it is current, and then of its release
+	grant   *core.Grant   // replaced by regrant
+	renewAt time.Time     // when the next renewal is due
+	renewed time.Time     // when it was granted, or renewed last
+	left    time.Duration // for how long ids could continue then
+	lost    error         // why the worker ID is not the claim's any more; nil: it is
+	retry   retry         // of its renewal while it is current, and then of its release
 
 	releaseSent bool // the store was asked to release it
 }
@@ -105,9 +106,14 @@ func (l *lease) outOfTime() error {
 func (l *lease) granted(r driver.Claim, got driver.Lease) {
 	l.claiming.pending = nil
 	c, err := l.newGrant(r, got)
-	if err == nil && l.state == rotating && !l.claiming.evading && got.Start > l.cfg.Now().UnixMilli() {
+	switch {
+	case err != nil:
+	case l.state == rotating && !l.claiming.evading && got.Start > l.cfg.Now().UnixMilli():
 		c.grant.Close()
 		err = errAhead
+	case l.state == acquiring && l.left(c) == 0: // core.New would begin at the clock's time, beyond the fence
+		c.grant.Close()
+		err = errLate
 	}
 	if err != nil {
 		if c != nil {
@@ -123,10 +129,12 @@ func (l *lease) granted(r driver.Claim, got driver.Lease) {
 		l.retire(c)
 		return
 	}
-	l.claiming.evading = false
 	l.install(c)
+	l.claiming.evading = false
 	l.notify(Claimed, c, nil, true)
 }
+
+var errLate = errors.New("worker: the clock had passed the fence when the claim was answered")
 
 var errAhead = errors.New("worker: the clock stepped back, and the ids of each other worker ID begin ahead of it")
 
@@ -135,7 +143,7 @@ var errAhead = errors.New("worker: the clock stepped back, and the ids of each o
 // if nothing in the store's answer can be relied upon.
 func (l *lease) newGrant(r driver.Claim, got driver.Lease) (*claim, error) {
 	cfg, now := &l.cfg, time.Now()
-	c := &claim{Lease: got, id: r.ClaimID, renewed: now, renewAt: now.Add(l.cfg.renewIn())}
+	c := &claim{Lease: got, id: r.ClaimID, renewed: now, left: l.untilFence(got.Fence), renewAt: now.Add(l.cfg.renewIn())}
 	err := r.CheckLease(got)
 	if d := cfg.Datacenter; d != nil && got.Worker>>cfg.Layout.WorkerBits != *d {
 		err = fmt.Errorf("worker: the store's lease does not match the claim: worker ID %d is not of datacenter %d", got.Worker, *d)
@@ -170,7 +178,11 @@ func (l *lease) failedClaim(err error) {
 	} else {
 		l.claiming.unknown = true
 	}
-	l.claiming.retry.failed(err, maxDelay, l.cfg.rand)
+	longest := maxDelay
+	if none != nil { // many may wait for the first worker ID that is free
+		longest = 4 * maxDelay
+	}
+	l.claiming.retry.failed(err, longest, l.cfg.rand)
 	if l.state == acquiring {
 		if l.givesUp(err, none) {
 			l.close(err)

@@ -1,8 +1,12 @@
 package worker_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
 // The clock goes back by anything: no error, and the worker ID is kept.
@@ -21,4 +25,36 @@ func TestClockGoesBack(t *testing.T) {
 			t.Errorf("%+v", st)
 		}
 	})
+}
+
+// Ids follow a clock that leaps only to the fence, and one that steps back gives no time that is
+// certain. So neither changes what the lease says of an outage. And an observer may ask.
+func TestOutageUnderAWrongClock(t *testing.T) {
+	for _, off := range []time.Duration{-time.Hour, 0, time.Hour} {
+		t.Run(off.String(), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				var opened atomic.Pointer[worker.Generator]
+				w.cfg.Observer = observers{&w.seen, observerFunc(func(core.Event) { opened.Load().Stats() })}
+				gen, err := worker.Open(w.Context(), w.store, w.cfg)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer gen.Close(w.Context())
+				opened.Store(gen)
+				time.Sleep(time.Minute)
+				w.ahead.Store(int64(off))
+				time.Sleep(15 * time.Second)
+				w.store.set(func(f *flaky) { f.down = errNetwork })
+				for down := time.Now(); time.Since(down) < time.Minute; time.Sleep(500 * time.Millisecond) {
+					_, err := gen.Next(w.Context())
+					if st := gen.Stats(); st.Left > 31*time.Second || st.Left > time.Second && err != nil || st.Left == 0 && err == nil && off >= 0 {
+						t.Errorf("after %v, %v are left, and an id: %v", time.Since(down), st.Left, err)
+					}
+				}
+				if n := w.seen.count(worker.Fenced); n != 1 {
+					t.Errorf("fenced %d times", n)
+				}
+			})
+		})
+	}
 }

@@ -58,8 +58,8 @@ type Config struct {
 	// FenceWindow is how far ahead of the store's clock each renewal sets the fence. While the
 	// store fails, ids continue for at least FenceWindow − RenewInterval. When a holder has
 	// crashed, its worker ID can be claimed after FenceWindow and MaxSkew. A namespace keeps the
-	// window of its first generator, and refuses a larger one. Zero: 30s, or 3 ticks of the
-	// layout if that is more.
+	// window of its first generator, and refuses another one: snowkey workers window changes it.
+	// Zero: 30s, or 3 ticks of the layout if that is more.
 	FenceWindow time.Duration
 	// RenewInterval is how often the fence is raised. Zero: a third of FenceWindow.
 	RenewInterval time.Duration
@@ -76,8 +76,7 @@ type Config struct {
 	ClaimWait time.Duration
 	// MaxSkew is how far apart clocks may be: this machine's and the store's when a worker ID is
 	// claimed, and those of two servers of which one succeeds the other. A namespace keeps that
-	// of its first generator, and refuses another one. Zero: that of the namespace, or, for its
-	// first generator, a third of FenceWindow.
+	// of its first generator, and refuses another one. Zero: a third of FenceWindow.
 	MaxSkew time.Duration
 	// StopOnLoss ends the generator when its worker ID is lost: ids continue up to the fence,
 	// and then end. Otherwise it claims another worker ID, and ids continue.
@@ -116,7 +115,11 @@ func (cfg Config) check(s driver.Store) (Config, error) {
 		}
 	}
 	cfg.FenceWindow = cmp.Or(cfg.FenceWindow, max(30*time.Second, 3*min(cfg.Layout.Tick, 122*24*time.Hour))) // a year at most
-	cfg.RenewInterval = cmp.Or(cfg.RenewInterval, max(cfg.FenceWindow/3, 1).Truncate(time.Millisecond))
+	third := max((cfg.FenceWindow / 3).Truncate(time.Millisecond), time.Millisecond)
+	cfg.RenewInterval, cfg.MaxSkew = cmp.Or(cfg.RenewInterval, third), cmp.Or(cfg.MaxSkew, third)
+	if cfg.MaxSkew >= cfg.FenceWindow {
+		wrong.Add("MaxSkew", cfg.MaxSkew, "must be less than FenceWindow, %v", cfg.FenceWindow)
+	}
 	cfg.Timeout = cmp.Or(cfg.Timeout, min(3*time.Second, cfg.RenewInterval))
 	if layoutErr == nil && cfg.FenceWindow/2 < cfg.Layout.Tick { // twice the tick may overflow
 		wrong.Add("FenceWindow", cfg.FenceWindow, "must be at least two ticks of the layout, %v", 2*min(cfg.Layout.Tick, math.MaxInt64/2))

@@ -102,12 +102,12 @@ func TestDatacenterOfAStoreThatErrs(t *testing.T) {
 		for _, wrong := range []int64{-1, 4, -33, 1 << 40} {
 			w.cfg.Namespace = fmt.Sprint("errs", wrong)
 			w.store.set(func(f *flaky) {
-				f.after = func(_ driver.Request, c driver.Claim, err error) (driver.Claim, error) {
+				f.after = func(_ driver.Claim, c driver.Lease, err error) (driver.Lease, error) {
 					c.Worker = wrong
 					return c, err
 				}
 			})
-			if _, err := w.keep(worker.Acquire(w.Context(), w.store, w.cfg)); err == nil || !strings.Contains(err.Error(), "does not match the request") {
+			if _, err := w.keep(worker.Acquire(w.Context(), w.store, w.cfg)); err == nil || !strings.Contains(err.Error(), "does not match the claim") {
 				w.Errorf("worker ID %d of the store: %v", wrong, err)
 			}
 		}

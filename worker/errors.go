@@ -24,7 +24,7 @@ type (
 	SkewError = driver.SkewError
 	// A LayoutError is returned if the namespace was made for another layout or datacenter.
 	LayoutError = driver.LayoutError
-	// A WindowError is returned if the namespace has a smaller FenceWindow, or another MaxSkew.
+	// A WindowError is returned if the namespace has another FenceWindow or MaxSkew.
 	WindowError = driver.WindowError
 	// A FloorError is returned if the store was put back to an earlier state twice in a short time.
 	FloorError = driver.FloorError

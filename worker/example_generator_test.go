@@ -40,10 +40,10 @@ func ExampleGenerator_Fill() {
 
 // The worker ID is free at once.
 func ExampleGenerator_Close() {
-	ctx := context.Background()
+	ctx, id := context.Background(), int64(7)
 	store := memstore.New(memstore.Config{})
 	for range 2 {
-		gen, err := worker.Open(ctx, store, worker.Config{})
+		gen, err := worker.Open(ctx, store, worker.Config{Preferred: &id, RequirePreferred: true})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -53,9 +53,9 @@ func ExampleGenerator_Close() {
 		fmt.Println(errors.Is(err, core.ErrClosed))
 	}
 	// Output:
-	// 0 <nil>
+	// 7 <nil>
 	// true
-	// 0 <nil>
+	// 7 <nil>
 	// true
 }
 
@@ -87,8 +87,8 @@ func ExampleGenerator_Stats() {
 	defer gen.Close(context.Background())
 	_ = gen.Fill(context.Background(), make([]int64, 5))
 	st := gen.Stats()
-	fmt.Println(st.Namespace, st.Worker, st.FencingToken, st.Claims, st.Issued, st.Left > 0, st.Failing)
-	// Output: orders 0 1 1 5 true <nil>
+	fmt.Println(st.Namespace, st.Worker, st.FencingToken > 0, st.Claims, st.Issued, st.Left > 0, st.Failing)
+	// Output: orders 0 true 1 5 true <nil>
 }
 
 func ExampleGenerator_Metrics() {
@@ -103,6 +103,7 @@ func ExampleGenerator_Metrics() {
 	// snowkey.lease.claims 1 {claim} map[snowkey.namespace:orders]
 	// snowkey.lease.renewals 0 {renewal} map[snowkey.namespace:orders]
 	// snowkey.lease.losses 0 {loss} map[snowkey.namespace:orders]
+	// snowkey.lease.forgotten 0 {loss} map[snowkey.namespace:orders]
 	// snowkey.lease.failures 0 {request} map[snowkey.namespace:orders]
 }
 

@@ -27,25 +27,18 @@ func Acquire(ctx context.Context, s driver.Store, cfg Config) (*Lease, error) {
 // Close is Release.
 func (l *lease) Close() error { return l.Release(context.Background()) }
 
-// Wake is what follows each answer of the store.
-func (l *lease) Wake() { l.run() }
-
-// CloseStore is what Generator.Close does last.
-func (l *lease) CloseStore() error { return l.closeStore() }
-
 // Done is closed when the lease has ended.
 func (l *lease) Done() <-chan struct{} { return l.life.Done() }
-
-// Layout is the layout of the ids.
-func (l *lease) Layout() core.Layout { return l.cfg.Layout }
 
 // FixJitter makes all delays 3/4 of the longest, so that a test can count the requests of a time.
 func (cfg *Config) FixJitter() { cfg.rand = func() float64 { return 0.5 } }
 
-// A SteppedLease is a lease whose owner is the test: it steps the lease, also while a method waits.
+// A SteppedLease is a lease whose goroutine is the test: it steps the lease, also while a method waits.
 // So all that the lease does is in the order of the test's one goroutine.
 type SteppedLease struct {
 	*lease
+
+	stepping bool // also while others do something between a request and its answer
 }
 
 // AcquireStepped is Acquire for a SteppedLease.
@@ -59,7 +52,7 @@ func AcquireStepped(ctx context.Context, s driver.Store, cfg Config, rand func()
 	l.call = func(_ context.Context, _ string, request func() (driver.Lease, error)) (driver.Lease, error) {
 		return request()
 	}
-	stepped := &SteppedLease{l}
+	stepped := &SteppedLease{lease: l}
 	stepped.during(func() { err = l.acquire(ctx) })
 	return stepped, err
 }
@@ -74,7 +67,12 @@ func (l *SteppedLease) Step() time.Duration {
 }
 
 func (l *SteppedLease) once() time.Duration {
+	if l.stepping {
+		return time.Millisecond
+	}
+	l.stepping = true
 	next := l.step()
+	l.stepping = false
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.running = true // also when nothing is left to do

@@ -56,9 +56,6 @@ func Open(ctx context.Context, s driver.Store, cfg Config) (*Generator, error) {
 	if err != nil {
 		return nil, errors.Join(err, l.Release(context.Background()), l.closeStore())
 	}
-	l.mu.Lock()
-	l.ids = ids
-	l.mu.Unlock()
 	return &Generator{ids: ids, lease: l}, nil
 }
 

@@ -29,7 +29,7 @@ type ownedStore struct {
 
 func (s *ownedStore) CloseWithGenerator() error { s.closed++; return s.end }
 
-func (s *ownedStore) Release(ctx context.Context, r driver.Return) error {
+func (s *ownedStore) Release(ctx context.Context, r driver.Release) error {
 	if s.down != nil {
 		return s.down
 	}
@@ -39,11 +39,11 @@ func (s *ownedStore) Release(ctx context.Context, r driver.Return) error {
 // released returns the one record of a store that was closed once, whose worker ID is free.
 func (s *ownedStore) released(t *testing.T) driver.Record {
 	t.Helper()
-	records, err := s.List(t.Context(), "default")
-	if err != nil || len(records) != 1 || records[0].ClaimID != "" || s.closed != 1 {
-		t.Fatalf("%+v, %v, closed %d times", records, err, s.closed)
+	st, err := s.List(t.Context(), "default")
+	if err != nil || len(st.Records) != 1 || st.Records[0].Status != driver.Released || s.closed != 1 {
+		t.Fatalf("%+v, %v, closed %d times", st, err, s.closed)
 	}
-	return records[0]
+	return st.Records[0]
 }
 
 func mustOpen(t *testing.T, s driver.Store, cfg worker.Config) *worker.Generator {
@@ -60,7 +60,7 @@ func mustOpen(t *testing.T, s driver.Store, cfg worker.Config) *worker.Generator
 func TestOpenRefuses(t *testing.T) {
 	s := &ownedStore{Store: memstore.New(memstore.Config{})}
 	gen, err := worker.Open(t.Context(), s, worker.Config{
-		Namespace: "a b", FenceWindow: -1, Sequence: 9, MaxWait: -1, MaxJump: -1, ClockPolicy: core.Rollback{}, RequirePreferred: true,
+		Namespace: "a b", FenceWindow: -1, Sequence: 9, MaxWait: -1, ClockPolicy: core.Rollback{}, RequirePreferred: true,
 	})
 	var config *core.ConfigError
 	if gen != nil || !errors.As(err, &config) || config.Package != "worker" {
@@ -70,7 +70,7 @@ func TestOpenRefuses(t *testing.T) {
 	for _, f := range config.Fields {
 		fields = append(fields, f.Field)
 	}
-	if got, want := strings.Join(fields, " "), "Namespace FenceWindow RequirePreferred ClockPolicy Sequence MaxWait MaxJump"; got != want {
+	if got, want := strings.Join(fields, " "), "Namespace FenceWindow RequirePreferred ClockPolicy Sequence MaxWait"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if s.closed != 1 {
@@ -98,12 +98,12 @@ type slowStore struct {
 	answer chan struct{}
 }
 
-func (s *slowStore) Claim(_ context.Context, r driver.Request) (driver.Claim, error) {
+func (s *slowStore) Claim(_ context.Context, c driver.Claim) (driver.Lease, error) {
 	<-s.answer
-	return s.Store.Claim(context.Background(), r)
+	return s.Store.Claim(context.Background(), c)
 }
 
-func (s *slowStore) Release(ctx context.Context, r driver.Return) error {
+func (s *slowStore) Release(ctx context.Context, r driver.Release) error {
 	if s.closed > 0 {
 		return errors.New("closed")
 	}
@@ -130,22 +130,6 @@ func TestOpenClosesTheStoreLast(t *testing.T) {
 	})
 }
 
-// The owner may act on the last answer before the answer wakes it. Close returns the error of the
-// store's end then too.
-func TestWakeAfterTheEnd(t *testing.T) {
-	lease, err := worker.Acquire(t.Context(), &ownedStore{Store: memstore.New(memstore.Config{}), end: errNetwork}, worker.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := lease.Close(); err != nil {
-		t.Fatal(err)
-	}
-	lease.Wake()
-	if err := lease.CloseStore(); !errors.Is(err, errNetwork) {
-		t.Errorf("%v, want %v", err, errNetwork)
-	}
-}
-
 // A Close that does not wait for its release leaves it, and the store, to the lease.
 func TestCloseWithoutWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -165,32 +149,14 @@ func TestCloseWithoutWaiting(t *testing.T) {
 	})
 }
 
-// When Close has returned, the observer gets no event.
-func TestNoEventAfterClose(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
-		s, seen := warning{memstore.New(memstore.Config{}), make(chan struct{})}, &events{}
-		gen := mustOpen(t, s, worker.Config{Observer: seen})
-		if err := gen.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		n := len(seen.list)
-		close(s.come)
-		synctest.Wait()
-		if n == 0 || len(seen.list) != n {
-			t.Errorf("%+v", seen.list[n:])
-		}
-	})
-}
-
 // Close ends calls that wait. The store then has the first instant without an id. If the store
 // fails, no id is issued all the same, and the next Close tries again.
 func TestCloseOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
-		s := &ownedStore{Store: memstore.New(memstore.Config{}), down: driver.Permanent(errors.New("down"))}
+		s := &ownedStore{Store: memstore.New(memstore.Config{}), down: driver.Permanent(errors.New("sql: database is closed"))}
 		layout := core.Layout{Epoch: core.Twitter().Epoch, Tick: time.Hour, TimeBits: 20, WorkerBits: 4}
-		gen := mustOpen(t, s, worker.Config{Layout: layout, ClockPolicy: core.Wait{}, MaxWait: 2 * time.Hour, MaxLead: 2 * time.Hour})
+		gen := mustOpen(t, s, worker.Config{Layout: layout, ClockPolicy: core.Wait{}, MaxWait: 2 * time.Hour})
 		id, err := gen.Next(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -198,8 +164,9 @@ func TestCloseOnce(t *testing.T) {
 		waited := make(chan error)
 		go func() { _, err := gen.Next(t.Context()); waited <- err }() // there is one id an hour
 		synctest.Wait()
-		if err := gen.Close(context.Background()); err == nil || !strings.Contains(err.Error(), "not released") || s.closed != 0 {
-			t.Errorf("%v, closed %d times", err, s.closed)
+		began := time.Now()
+		if err := gen.Close(context.Background()); err == nil || !strings.Contains(err.Error(), "not released") || s.closed != 0 || time.Since(began) > 0 {
+			t.Errorf("%v, closed %d times, after %v", err, s.closed, time.Since(began))
 		}
 		if err := <-waited; !errors.Is(err, core.ErrClosed) {
 			t.Errorf("a call that waited: %v", err)

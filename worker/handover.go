@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // Grant implements [core.GrantSource], for the lease's one generator.
@@ -137,6 +138,9 @@ func (l *lease) install(c *claim) {
 	case old.lost == nil:
 		old.grant.SetFenceError(nil) // so that at the fence its generator asks for the new one
 		l.retire(old)
+		if l.claiming.evading {
+			old.grant.Revoke(driver.ErrLocked) // or at once, because it would wait there in vain
+		}
 	default:
 		old.grant.Revoke(old.lost) // its generator asks for the new one at once
 	}

@@ -29,21 +29,6 @@ func (b *between) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, err
 	return gr, nil
 }
 
-// held counts the worker IDs that somebody has, but for the thief's.
-func (w *world) held() (n int) {
-	w.Helper()
-	records, err := w.mem.List(w.Context(), "default")
-	if err != nil {
-		w.Fatal(err)
-	}
-	for _, record := range records {
-		if record.ClaimID != "" && record.ClaimID != "thief" {
-			n++
-		}
-	}
-	return n
-}
-
 // A worker ID that was replaced is released at the moment at which the generator has left it, behind
 // its last id, and not before, however late it learns of the next one.
 func TestReleasedWhenTheGeneratorHasLeft(t *testing.T) {
@@ -59,7 +44,7 @@ func TestReleasedWhenTheGeneratorHasLeft(t *testing.T) {
 				go func() { next <- w.mustDraw(gen) }()
 				if late > 0 {
 					time.Sleep(late - time.Second)
-					if record := w.record(last.Worker); record.ClaimID == "" {
+					if record := w.record(last.Worker); record.Status != driver.Held {
 						t.Errorf("released under its generator: %+v", record)
 					}
 				}
@@ -68,7 +53,7 @@ func TestReleasedWhenTheGeneratorHasLeft(t *testing.T) {
 				}
 				left := time.Now()
 				synctest.Wait()
-				if record := w.record(last.Worker); record.ClaimID != "" || record.Fence != last.Time.UnixMilli()+1 || !time.Now().Equal(left) {
+				if record := w.record(last.Worker); record.Status != driver.Released || record.Fence != last.Time.UnixMilli()+1 || !time.Now().Equal(left) {
 					t.Errorf("the last id is of %v, and %v later it is %+v", last.Time, time.Since(left), record)
 				}
 				w.mustDraw(gen)
@@ -105,7 +90,7 @@ func TestTheOtherWorkerIDIsRefused(t *testing.T) {
 				t.Fatalf("%+v", p)
 			}
 		}
-		if held, st := w.held(), lease.Stats(); held != 1 || refused != 3 || st.Losses > 0 || w.record(st.Worker).ClaimID == "" {
+		if held, st := w.held(), lease.Stats(); held != 1 || refused != 3 || st.Losses > 0 || w.record(st.Worker).Status != driver.Held {
 			t.Errorf("%d are held, %d were refused: %+v", held, refused, st)
 		}
 	})
@@ -178,7 +163,7 @@ func TestClockLeapsDuringOpen(t *testing.T) {
 	for name, asleep := range map[string]bool{"the machine slept": true, "the clock is wrong": false} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				w.store.after = func(_ driver.Request, c driver.Claim, err error) (driver.Claim, error) {
+				w.store.after = func(_ driver.Claim, c driver.Lease, err error) (driver.Lease, error) {
 					w.store.set(func(f *flaky) { f.after = nil })
 					w.ahead.Store(int64(time.Hour))
 					if asleep {

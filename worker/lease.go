@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/hung"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -45,8 +44,7 @@ type lease struct {
 	ending   ending
 	reports  reports
 	count    struct{ renewals, failures, losses, forgotten, claims uint64 }
-	fenced   time.Time       // since when no id can be issued; zero: ids can be
-	ids      *core.Generator // the lease's; nil: not made yet
+	fenced   time.Time // since when no id can be issued; zero: ids can be
 }
 
 // A callFunc makes a request that may not return when its context is done. It returns then.

@@ -193,6 +193,9 @@ func (l *lease) renewed(c *claim, got driver.Lease) {
 	c.Fence = max(c.Fence, got.Fence)
 	c.grant.RaiseFence(time.UnixMilli(c.Fence))
 	c.renewed = time.Now()
+	if c.left = l.untilFence(c.Fence); c.left == 0 { // the wall clock has leapt; ids do not follow it beyond the fence
+		c.left = l.cfg.FenceWindow
+	}
 	c.renewAt = c.renewed.Add(l.cfg.renewIn())
 	l.count.renewals++
 	failed := c.retry.failures > 0
@@ -221,6 +224,9 @@ func (l *lease) failedRenewal(c *claim, err error) {
 // lose records that another holder has the worker ID. The grant stays valid: its fence is
 // recorded, and the other holder begins there.
 func (l *lease) lose(c *claim, err error) {
+	if c != l.current { // its generator has declined it meanwhile
+		return
+	}
 	c.lost = &LostError{Namespace: l.cfg.Namespace, Worker: c.Worker, Fence: time.UnixMilli(c.Fence), Err: err}
 	kind := Lost
 	if l.count.losses++; errors.Is(err, driver.ErrForgotten) {

@@ -155,9 +155,7 @@ func TestNoStorm(t *testing.T) {
 					t.Errorf("%d requests in ten seconds", n)
 				}
 				if stolen {
-					if err := w.mem.Free(w.Context(), "default", 3, w.record(3).FencingToken); err != nil {
-						t.Fatal(err)
-					}
+					w.leave(first.Worker)
 				} else {
 					w.store.set(func(f *flaky) { f.Store = w.mem })
 				}
@@ -239,8 +237,8 @@ func (d *deaf) hang() (answer func()) {
 	})
 }
 
-// A client that does not heed contexts holds up no call beyond its own, and costs two
-// goroutines. When the store answers, ids continue.
+// A client that does not heed contexts holds up no call beyond its own, and costs a bounded
+// number of goroutines. It is reported, and ids continue when the store answers.
 func TestDeafStore(t *testing.T) {
 	inWorld(t, func(w *world) {
 		store := &deaf{}
@@ -271,8 +269,11 @@ func TestDeafStore(t *testing.T) {
 		})
 		time.Sleep(time.Hour)
 		within("Next, an hour later", 1500*time.Millisecond, next)
-		if most := store.atOnce(); most != 2+2 { // of the lease, and of the one that was to be acquired
+		if most := store.atOnce(); most > 256+6 { // of the lease, and of the one that was to be acquired
 			t.Errorf("%d requests at once", most)
+		}
+		if err := lease.Stats().Failing; err == nil || !strings.Contains(err.Error(), "the client hangs, or ignores contexts") {
+			t.Errorf("%v", err)
 		}
 		answer()
 		time.Sleep(time.Second)
@@ -341,7 +342,7 @@ func TestGeneratorAheadOfItsLease(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		}
-		if st := lease.Stats(); st.Claims != 1 || st.FencingToken != 1 || st.Failures > 0 {
+		if st := lease.Stats(); st.Claims != 1 || st.Failures > 0 {
 			t.Errorf("%+v", st)
 		}
 	})
@@ -413,59 +414,6 @@ func TestSaturatingFill(t *testing.T) {
 			t.Errorf("%+v: %d ids, %d renewals", st, total, len(w.store.tries()))
 		}
 	})
-}
-
-// A process that crashes again and again, under one worker ID, begins at the clock if the time to
-// live is that of the defaults. If it is shorter than the fence window, or an operator frees the
-// worker ID, each start begins at the fence of the one before, as it must. The error at MaxLead
-// says so, and the wait for the clock is all that it takes.
-func TestCrashLoop(t *testing.T) {
-	for name, c := range map[string]struct {
-		ttl  time.Duration
-		lead []time.Duration
-	}{
-		"defaults":    {0, []time.Duration{0, 0, 0, 0, 0, 0}},
-		"a short TTL": {12 * time.Second, []time.Duration{0, 18 * time.Second, 36 * time.Second, 54 * time.Second}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(w *world) {
-				w.cfg.Preferred, w.cfg.RequirePreferred, w.cfg.TTL = ref(int64(3)), true, c.ttl
-				start := func() (time.Duration, error) {
-					crashes := &flaky{Store: w.mem}
-					lease, err := w.keep(worker.Acquire(w.Context(), crashes, w.cfg))
-					if err != nil {
-						return 0, err
-					}
-					began := w.now()
-					gen := w.generator(lease, nil)
-					lead := w.mustDraw(gen).Time.Sub(began)
-					crashes.set(func(f *flaky) { f.down = errNetwork })
-					gen.Close()
-					return lead, nil
-				}
-				for i, want := range c.lead { // each may notice half a second late that the one before has expired
-					if lead, err := start(); err != nil || (lead-want).Abs() > time.Duration(i)*500*time.Millisecond {
-						w.Fatalf("start %d begins %v ahead, want %v: %v", i, lead, want, err)
-					}
-				}
-				if c.ttl == 0 {
-					return
-				}
-				time.Sleep(c.ttl + time.Millisecond)
-				w.cfg.ClaimWait = -1
-				_, err := start()
-				var none *worker.NoWorkerIDError
-				if !errors.As(err, &none) || none.Ahead != 1 || (none.Wait-12*time.Second).Abs() > 2*time.Second || !strings.Contains(err.Error(), "or because holders crashed one after another") {
-					w.Fatalf("%v", err)
-				}
-				w.cfg.ClaimWait = 0
-				began := time.Now()
-				if lead, err := start(); err != nil || time.Since(began) > 15*time.Second || lead > time.Minute {
-					w.Errorf("%v, %v ahead after %v", err, lead, time.Since(began))
-				}
-			})
-		})
-	}
 }
 
 // With RequirePreferred, Acquire waits until the claim of a crashed holder expires, but not

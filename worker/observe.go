@@ -78,11 +78,22 @@ func (l *lease) left(c *claim) time.Duration {
 	if l.state >= releasing && (done(c.grant) || !errors.As(l.err, new(*LostError))) {
 		return 0
 	}
-	left := time.UnixMilli(c.Fence).Sub(l.cfg.Now())
-	if left <= 0 && l.ids != nil && c == l.current { // perhaps a clock that jumped, which ids do not follow beyond the fence
-		left = l.ids.Stats().FenceLeft
+	left := c.left - time.Since(c.renewed)
+	if d := l.untilFence(c.Fence); d > 0 { // otherwise the wall clock may have leapt
+		left = min(left, d)
 	}
 	return max(left, 0)
+}
+
+// untilFence is how long it takes until the wall clock shows the fence. A fence that is further ahead
+// than a renewal sets it counts as FenceWindow: ids begin at a floor that is ahead, and do not
+// follow a wall clock that has stepped back.
+func (l *lease) untilFence(fence int64) time.Duration {
+	d := time.UnixMilli(fence).Sub(l.cfg.Now())
+	if d > l.cfg.FenceWindow+l.cfg.MaxSkew {
+		d = l.cfg.FenceWindow
+	}
+	return max(d, 0)
 }
 
 // failing is what fails at present, even if ids still continue.

@@ -68,12 +68,12 @@ func TestExchangeAfterAFailedRenewal(t *testing.T) {
 func TestLostAnswerBeforeAWrongClock(t *testing.T) {
 	inWorld(t, func(w *world) {
 		answers := 0
-		w.store.after = func(r driver.Request, c driver.Claim, err error) (driver.Claim, error) {
+		w.store.after = func(r driver.Claim, c driver.Lease, err error) (driver.Lease, error) {
 			switch answers++; answers {
 			case 1:
-				return driver.Claim{}, errNetwork
+				return driver.Lease{}, errNetwork
 			case 2:
-				return driver.Claim{}, &worker.SkewError{Local: time.UnixMilli(r.Now), Store: time.UnixMilli(r.Now).Add(time.Hour)}
+				return driver.Lease{}, &worker.SkewError{Local: time.UnixMilli(r.Now), Store: time.UnixMilli(r.Now).Add(time.Hour)}
 			}
 			return c, err
 		}

@@ -68,7 +68,7 @@ func TestAcquireDoesNotRepeatWhatCannotChange(t *testing.T) {
 			return mustNew(sqlstore.New(pool, cfg))
 		}
 		redis := func(text string) driver.Store {
-			return mustNew(redisstore.New(refused{err: errors.New(text)}.Eval, redisstore.Config{AllowDataLoss: true}))
+			return mustNew(redisstore.New(refused{err: errors.New(text)}.Eval, redisstore.Config{}))
 		}
 		for name, c := range map[string]struct {
 			store driver.Store
@@ -105,7 +105,7 @@ func TestAcquireDoesNotRepeatWhatCannotChange(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), token) {
 				w.Errorf("%s: %v, want %q", name, err, c.want)
 			}
-			// The last attempt begins within ClaimWait, 5 s, and may wait for the store's limiter as part of its Timeout, 3 s.
+			// The last attempt begins within ClaimWait, 5 s, and may take its Timeout, 3 s.
 			if took := time.Since(began); (took > 0) != c.again || took > 8*time.Second {
 				w.Errorf("%s: given up after %v: %v", name, took, err)
 			}

@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,7 +73,7 @@ func (l *lease) checkRelease(ctx context.Context, began time.Time) (changed <-ch
 
 func (l *lease) notReleased(a *claim, err error) error {
 	l.notify(ReleaseFailed, a, err, true)
-	next := fmt.Sprintf("others can claim it in %v", max(time.UnixMilli(a.Fence).Sub(l.cfg.Now()), 0).Round(time.Second)+cmp.Or(l.cfg.MaxSkew, l.cfg.FenceWindow/3))
+	next := fmt.Sprintf("others can claim it in %v", max(time.UnixMilli(a.Fence).Sub(l.cfg.Now()), 0).Round(time.Second)+l.cfg.MaxSkew)
 	if l.cfg.NoExpiry {
 		next = "call Close again, or free it by the store's Admin"
 	}

@@ -34,13 +34,13 @@ func (p *proc) send(ctx context.Context, what string, request func() error) erro
 	case 0:
 		s.faults[lostRequest]++
 		s.note("%d: %s is lost", p.id, what)
-		return p.sim.break_.lost(errNetwork)
+		return errNetwork
 	case 1, 2:
 		s.faults[lateRequest]++
 		s.note("%d: %s is on its way", p.id, what)
 		s.late = append(s.late, func() { s.note("%d: %s arrives late, %v", p.id, what, request()) })
 		between()
-		return p.sim.break_.lost(errNetwork)
+		return errNetwork
 	case 3:
 		s.faults[twiceRequest]++
 		s.late = append(s.late, func() { s.note("%d: %s arrives again, %v", p.id, what, request()) })
@@ -61,74 +61,64 @@ func (p *proc) send(ctx context.Context, what string, request func() error) erro
 }
 
 // Claim implements driver.Store.
-func (p *proc) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
-	var got driver.Claim
+func (p *proc) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error) {
+	var got driver.Lease
 	err := p.send(ctx, "claim", func() error {
-		c, err := p.sim.store.Claim(context.Background(), r) // a late request does not end with its sender
-		if err == nil && c.FencingToken > 1 {
-			p.sim.faults[takenOver]++
-		}
+		l, err := p.sim.store.transact(c.WorkerIDs, c.Decide)
 		if p.sim.break_ == ownClock || p.sim.break_ == noFence {
-			c.From, c.Fence = r.Now, r.Now+r.FenceWindow
+			l.Start, l.Fence = c.Now, c.Now+c.FenceWindow
 		}
 		if err == nil && p.sim.break_ == sound {
-			err = r.CheckClaim(c) // as a client of a server may
+			err = c.CheckLease(l) // as a client of a server may
 		}
-		p.sim.note("%d: has number %d, epoch %d, from %d to %d", p.id, c.Worker, c.FencingToken, c.From, c.Fence)
-		got = c
+		p.sim.note("%d: has worker ID %d, fencing token %d, from %d to %d", p.id, l.Worker, l.FencingToken, l.Start, l.Fence)
+		got = l
 		return err
 	})
 	return got, err
 }
 
 // Renew implements driver.Store.
-func (p *proc) Renew(ctx context.Context, r driver.Renewal) error {
-	return p.send(ctx, fmt.Sprintf("renewal of %d to %d", r.Worker, r.Fence), func() error {
-		ctx := context.Background()
-		err := p.sim.store.Renew(ctx, r)
-		if errors.Is(err, driver.ErrNotHeld) && p.sim.break_ == noEpoch {
-			records, _ := p.sim.store.List(ctx, r.Namespace)
-			for _, record := range records {
-				if record.Worker == r.Worker && record.ClaimID != "" {
-					r.FencingToken, r.ClaimID = record.FencingToken, record.ClaimID
-					err = p.sim.store.Renew(ctx, r)
-				}
-			}
+func (p *proc) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, error) {
+	var got driver.Lease
+	err := p.send(ctx, fmt.Sprintf("renewal of %d", r.Worker), func() (err error) {
+		got, err = p.sim.store.renew(r)
+		if rec := p.sim.store.records[r.Worker]; errors.Is(err, driver.ErrNotHeld) && p.sim.break_ == unguarded {
+			r.FencingToken, r.ClaimID = rec.FencingToken, rec.ClaimID
+			got, err = p.sim.store.renew(r)
 		}
 		return err
 	})
+	if errors.Is(err, errNetwork) && p.sim.break_ == eager {
+		return driver.Lease{Fence: p.sim.store.now() + r.FenceWindow}, nil
+	}
+	return got, err
 }
 
 // Release implements driver.Store.
-func (p *proc) Release(ctx context.Context, r driver.Return) error {
+func (p *proc) Release(ctx context.Context, r driver.Release) error {
 	if p.sim.break_ == earlyRelease {
-		r.Fence -= int64(p.sim.rng.IntN(20))
+		r.Unused -= int64(p.sim.rng.IntN(20))
 	}
-	return p.send(ctx, fmt.Sprintf("release of %d from %d on", r.Worker, r.Fence), func() error {
-		return p.sim.store.Release(context.Background(), r)
+	return p.send(ctx, fmt.Sprintf("release of %d from %d on", r.Worker, r.Unused), func() error {
+		return p.sim.store.change(r.Worker, r.Decide)
 	})
 }
 
-// breakage is a fault in the fence itself, which the simulation must find.
+// breakage is a fault in the protocol, which the simulation must find.
 type breakage int
 
 const (
-	sound        breakage = iota
-	noFence               // spans begin at the holder's clock and have no end
-	ownClock              // spans begin at the holder's clock
-	noEpoch               // a renewal is not guarded by epoch and token
-	eager                 // the bound rises before the store has acknowledged it
-	earlyRelease          // a number is given back before the last id of it is known
+	sound          breakage = iota
+	noFence                 // a claim starts at the holder's clock and has no end
+	ownClock                // a claim starts at the holder's clock
+	unguarded               // a renewal does not name its claim
+	eager                   // the fence rises before the store has acknowledged it
+	earlyRelease            // a worker ID is released before the last id of it is known
+	noFloor                 // the store does not mind that it may have forgotten
+	expiredRenewal          // a claim whose fence had passed when the store forgot is renewed
 )
 
 func (b breakage) String() string {
-	return [...]string{"sound", "no fence", "own clock", "no epoch", "eager", "early release"}[b]
-}
-
-// lost is what the sender of a request that was lost takes it for.
-func (b breakage) lost(err error) error {
-	if b == eager {
-		return nil
-	}
-	return err
+	return [...]string{"sound", "no fence", "own clock", "unguarded renewal", "eager", "early release", "no floor", "renewal of the expired"}[b]
 }

@@ -10,18 +10,18 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
-	"github.com/seed-299c1d6b/snowkey/worker/memstore"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// The simulation runs leases and generators, the real code, over a store whose
+// The simulation runs leases and generators, the real code, over a store that forgets, and whose
 // network does everything that networks do. Three processes with clocks of their
-// own share two numbers. All of it happens in one goroutine of a synctest bubble,
+// own share two worker IDs. All of it happens in one goroutine of a synctest bubble,
 // in an order that follows from the seed alone. What other processes do between a
 // request, its effect and its answer, they do inside the call: so the code under
 // test is interrupted at all the places that matter.
 
 // simLayout has few ids a tick, and ticks that are longer than a bound is precise. A
-// third of the seeds has the numbers of one datacenter of two, and half of them has
+// third of the seeds has the worker IDs of one datacenter of two, and half of them has
 // roll-back bits; ticks are of 1 and of 60 ms as well, up to half a window.
 var simLayout = core.Layout{Epoch: time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC), Tick: 10 * time.Millisecond, TimeBits: 42, WorkerBits: 1, SequenceBits: 3}
 
@@ -29,6 +29,7 @@ const (
 	simProcesses = 3
 	simSteps     = 150
 	simWindow    = 120 * time.Millisecond
+	simSkew      = 60 * time.Millisecond
 )
 
 var errNetwork = errors.New("the network is down")
@@ -38,8 +39,7 @@ type sim struct {
 	break_  breakage
 	layout  core.Layout
 	center  *int64 // Config.Datacenter
-	store   *memstore.Store
-	offset  time.Duration // of the store's clock
+	store   *simStore
 	procs   []*proc
 	late    []func() // requests on their way
 	depth   int
@@ -66,6 +66,9 @@ const (
 	released
 	takenOver
 	rolledBack
+	forgot
+	deleted
+	raised
 	healed
 	faultKinds
 )
@@ -96,9 +99,10 @@ func newSim(seed uint64, b breakage, logged bool) *sim {
 	}
 	s.layout.Tick = []time.Duration{time.Millisecond, simLayout.Tick, simLayout.Tick, simLayout.Tick, simLayout.Tick, simWindow / 2}[s.rng.IntN(6)]
 	s.layout.SequenceFirst = s.chance(4)
-	s.store = memstore.New(memstore.Config{Now: func() time.Time { return time.Now().Add(s.offset) }})
+	s.store = &simStore{sim: s, simState: simState{records: make(map[int64]driver.Record)}}
 	for i := range simProcesses {
-		s.procs = append(s.procs, &proc{sim: s, id: i, offset: s.span(100 * time.Millisecond)})
+		s.procs = append(s.procs, &proc{sim: s, id: i})
+		s.procs[i].set()
 	}
 	return s
 }
@@ -162,8 +166,10 @@ func (s *sim) heal() {
 		return
 	}
 	s.faults[healed]++
-	s.free(time.Now().Add(s.offset + time.Second).UnixMilli())
 	last.cut, last.idle = time.Time{}, time.Time{}
+	last.set()
+	// Claims begin at the floor, and end after it.
+	within := simHeals + max(time.UnixMilli(s.store.ns.Floor).Sub(time.Now()), 0)
 	for _, pause := range []time.Duration{time.Millisecond, 3 * simWindow} {
 		for paused := time.Now(); time.Since(paused) < pause; s.sleep(10 * time.Millisecond) {
 			last.live()
@@ -171,8 +177,8 @@ func (s *sim) heal() {
 		began := time.Now()
 		for before := len(s.issued); len(s.issued) == before; s.sleep(10 * time.Millisecond) {
 			last.live()
-			if time.Since(began) > simHeals {
-				s.stuck = fmt.Sprintf("process %d got no id within %v, though nothing fails", last.id, simHeals)
+			if time.Since(began) > within {
+				s.stuck = fmt.Sprintf("process %d got no id within %v, though nothing fails", last.id, within)
 				if last.lease != nil {
 					s.stuck += fmt.Sprintf(": %+v", last.lease.Stats())
 				}
@@ -183,20 +189,9 @@ func (s *sim) heal() {
 	}
 }
 
-// free is what an operator does about claims that expire late, because the store's clock was
-// ahead when they were made.
-func (s *sim) free(after int64) {
-	records, _ := s.store.List(context.Background(), "default")
-	for _, record := range records {
-		if record.Expires > after {
-			_ = s.store.Free(context.Background(), "default", record.Worker, record.FencingToken)
-		}
-	}
-}
-
-// simHeals is a bound for the time in which ids are issued again: a claim may have to
-// wait for those that have crashed.
-const simHeals = 2 * time.Second
+// simHeals is how soon ids are issued again: a claim may have to wait for the fences of those that
+// have crashed, or for a floor to come nearer, and is made half a second later at the latest.
+const simHeals = 2*(simWindow+simSkew) + time.Second
 
 // act lets one thing happen.
 func (s *sim) act() {
@@ -224,19 +219,27 @@ func (s *sim) act() {
 		s.faults[clockStepped]++
 		p.offset += s.span([]time.Duration{10 * time.Millisecond, 300 * time.Millisecond, 5 * time.Second, 2 * time.Hour}[s.rng.IntN(4)])
 		if s.chance(2) {
-			p.offset = s.span(50 * time.Millisecond) // set right
+			p.set()
 		}
 		s.note("%d: its clock is now %v off", p.id, p.offset)
-	case n < 84:
-		s.offset = s.span([]time.Duration{10 * time.Millisecond, 500 * time.Millisecond, time.Hour}[s.rng.IntN(3)])
-		s.note("the store's clock is now %v off", s.offset)
+	case n < 83:
+		s.store.step()
+		s.note("the store's clock is now %v off", s.store.offset)
+	case n < 85:
+		s.store.forget()
 	case n < 87:
 		s.faults[paused]++
 		p.idle = time.Now().Add(time.Duration(s.rng.Int64N(int64(600 * time.Millisecond))))
 	case n < 89:
 		p.cut = time.Now().Add(time.Duration(s.rng.Int64N(int64(600 * time.Millisecond))))
+	case n < 91:
+		s.store.free()
+	case n < 92:
+		s.store.remove()
 	case n < 93:
-		s.steal()
+		if s.chance(3) {
+			s.store.raise()
+		}
 	case n < 95:
 		p.crash()
 	case n < 97:
@@ -246,20 +249,10 @@ func (s *sim) act() {
 	}
 }
 
-// steal frees a number that somebody holds, as if its time to live were over.
-func (s *sim) steal() {
-	records, _ := s.store.List(context.Background(), "default")
-	if len(records) == 0 {
-		return
-	}
-	record := records[s.rng.IntN(len(records))]
-	if s.store.Free(context.Background(), "default", record.Worker, record.FencingToken) == nil {
-		s.faults[stolen]++
-		s.note("worker ID %d is freed", record.Worker)
-	}
-}
-
 func (p *proc) now() time.Time { return time.Now().Add(p.offset) }
+
+// set sets the clock right.
+func (p *proc) set() { p.offset = time.Duration(p.sim.rng.Int64N(int64(simSkew + 1))) }
 
 // live does what the process has to do.
 func (p *proc) live() {
@@ -290,8 +283,8 @@ func (p *proc) join() {
 		window = 100 * time.Hour
 	}
 	lease, err := worker.AcquireStepped(context.Background(), p, worker.Config{
-		Layout: p.sim.layout, Datacenter: p.sim.center, FenceWindow: window, RenewInterval: 40 * time.Millisecond, TTL: 150 * time.Millisecond,
-		ClaimWait: -1, MaxSkew: 8000 * time.Hour, MaxLead: 8000 * time.Hour, Now: p.now,
+		Layout: p.sim.layout, Datacenter: p.sim.center, FenceWindow: window, RenewInterval: 40 * time.Millisecond,
+		ClaimWait: -1, MaxSkew: simSkew, Now: p.now,
 	}, p.sim.rng.Float64)
 	if err != nil {
 		return

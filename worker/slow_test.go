@@ -86,7 +86,7 @@ func lateAnswers(t *testing.T, seed uint64) (drawn int, claims uint64) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
 		defer cancel()
-		lease, err := worker.Acquire(ctx, via{mem, store.with}, worker.Config{Layout: layout, FenceWindow: 6 * time.Second, MaxSkew: time.Hour, MaxLead: time.Hour, Now: now})
+		lease, err := worker.Acquire(ctx, via{mem, store.with}, worker.Config{Layout: layout, FenceWindow: 4 * time.Second, MaxSkew: 2 * time.Second, Now: now})
 		if err != nil {
 			return
 		}
@@ -140,15 +140,14 @@ func lateAnswers(t *testing.T, seed uint64) (drawn int, claims uint64) {
 			end(p)
 		case 3:
 			clock.Lock()
-			p.ahead = time.Duration(rng.Int64N(int64(8*time.Second))) - 4*time.Second
+			p.ahead = time.Duration(rng.Int64N(int64(5*time.Second))) - 2500*time.Millisecond
 			if rng.IntN(4) == 0 {
 				p.ahead += 5 * time.Minute
 			}
 			clock.Unlock()
 		case 4:
-			records, _ := mem.List(t.Context(), "default")
-			if len(records) > 0 {
-				record := records[rng.IntN(len(records))]
+			if st, _ := mem.List(t.Context(), "default"); len(st.Records) > 0 {
+				record := st.Records[rng.IntN(len(st.Records))]
 				_ = mem.Free(t.Context(), "default", record.Worker, record.FencingToken)
 			}
 		case 5, 6:

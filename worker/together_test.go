@@ -47,7 +47,7 @@ func TestOpenAndCloseTogether(t *testing.T) {
 			for rounds := 0; (time.Now().Before(stop) || rounds < 30) && !t.Failed(); rounds++ {
 				gen, err := worker.Open(t.Context(), store, worker.Config{
 					Layout:      core.Layout{Epoch: testLayout.Epoch, TimeBits: 41, WorkerBits: 2, SequenceBits: 2},
-					FenceWindow: 200 * time.Millisecond, RenewInterval: 10 * time.Millisecond, TTL: time.Second, MaxLead: 300 * time.Hour, Owner: name,
+					FenceWindow: 200 * time.Millisecond, RenewInterval: 10 * time.Millisecond, MaxSkew: 200 * time.Millisecond, Owner: name,
 					ClockPolicy: core.Logical{Detached: true}, MaxWait: time.Millisecond,
 					Timeout: time.Minute, ClaimWait: time.Minute, // this process may stand still
 				})
@@ -85,12 +85,12 @@ func TestOpenAndCloseTogether(t *testing.T) {
 	}
 	all.Go(func() {
 		for time.Now().Before(stop) {
-			time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
-			records, err := store.List(t.Context(), "default")
-			if err != nil || len(records) == 0 {
+			time.Sleep(time.Duration(rand.IntN(200)) * time.Millisecond)
+			st, err := store.List(t.Context(), "default")
+			if err != nil || len(st.Records) == 0 {
 				continue
 			}
-			record := records[rand.IntN(len(records))]
+			record := st.Records[rand.IntN(len(st.Records))]
 			_ = store.Free(t.Context(), "default", record.Worker, record.FencingToken)
 		}
 	})

@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -21,10 +22,11 @@ type flaky struct {
 	mu       sync.Mutex
 	down     error         // every request fails with it
 	slow     time.Duration // and takes so long
-	claims   []driver.Request
+	locked   *int64        // another transaction keeps the record of this worker ID locked
+	claims   []driver.Claim
 	renewals []time.Time
-	lose     int                                                             // so many claims are carried out, and their answers lost
-	after    func(driver.Request, driver.Claim, error) (driver.Claim, error) // changes a claim's answer
+	lose     int                                                           // so many claims are carried out, and their answers lost
+	after    func(driver.Claim, driver.Lease, error) (driver.Lease, error) // changes a claim's answer
 }
 
 func (f *flaky) fail(ctx context.Context) error {
@@ -53,38 +55,47 @@ func (f *flaky) tries() []time.Time {
 	return slices.Clone(f.renewals)
 }
 
-func (f *flaky) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
-	f.set(func(f *flaky) { f.claims = append(f.claims, r) })
+func (f *flaky) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error) {
+	f.set(func(f *flaky) { f.claims = append(f.claims, c) })
 	if err := f.fail(ctx); err != nil {
-		return driver.Claim{}, err
+		return driver.Lease{}, err
 	}
-	c, err := f.Store.Claim(ctx, r)
+	got, err := f.Store.Claim(ctx, c)
 	f.mu.Lock()
 	lost, after := f.lose > 0, f.after
 	f.lose--
 	f.mu.Unlock()
 	if lost {
-		return driver.Claim{}, errNetwork
+		return driver.Lease{}, errNetwork
 	}
 	if after != nil {
-		return after(r, c, err)
+		return after(c, got, err)
 	}
-	return c, err
+	return got, err
 }
 
-func (f *flaky) Renew(ctx context.Context, r driver.Renewal) error {
+func (f *flaky) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, error) {
 	f.set(func(f *flaky) { f.renewals = append(f.renewals, time.Now()) })
-	if err := f.fail(ctx); err != nil {
-		return err
+	if err := cmp.Or(f.fail(ctx), f.lock(r.Worker)); err != nil {
+		return driver.Lease{}, err
 	}
 	return f.Store.Renew(ctx, r)
 }
 
-func (f *flaky) Release(ctx context.Context, r driver.Return) error {
-	if err := f.fail(ctx); err != nil {
+func (f *flaky) Release(ctx context.Context, r driver.Release) error {
+	if err := cmp.Or(f.fail(ctx), f.lock(r.Worker)); err != nil {
 		return err
 	}
 	return f.Store.Release(ctx, r)
+}
+
+func (f *flaky) lock(id int64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.locked != nil && *f.locked == id {
+		return driver.ErrLocked
+	}
+	return nil
 }
 
 // via is a store whose requests go through a function.
@@ -93,16 +104,17 @@ type via struct {
 	with func(ctx context.Context, request func(context.Context) error) error
 }
 
-func (v via) Claim(ctx context.Context, r driver.Request) (c driver.Claim, err error) {
-	err = v.with(ctx, func(ctx context.Context) (err error) { c, err = v.Store.Claim(ctx, r); return err })
-	return c, err
+func (v via) Claim(ctx context.Context, c driver.Claim) (got driver.Lease, err error) {
+	err = v.with(ctx, func(ctx context.Context) (err error) { got, err = v.Store.Claim(ctx, c); return err })
+	return got, err
 }
 
-func (v via) Renew(ctx context.Context, r driver.Renewal) error {
-	return v.with(ctx, func(ctx context.Context) error { return v.Store.Renew(ctx, r) })
+func (v via) Renew(ctx context.Context, r driver.Renewal) (got driver.Lease, err error) {
+	err = v.with(ctx, func(ctx context.Context) (err error) { got, err = v.Store.Renew(ctx, r); return err })
+	return got, err
 }
 
-func (v via) Release(ctx context.Context, r driver.Return) error {
+func (v via) Release(ctx context.Context, r driver.Release) error {
 	return v.with(ctx, func(ctx context.Context) error { return v.Store.Release(ctx, r) })
 }
 
@@ -145,10 +157,16 @@ func (o observers) Observe(e core.Event) {
 // ref returns a pointer to a value.
 func ref[T any](v T) *T { return &v }
 
+type admin interface {
+	driver.Store
+	driver.Admin
+}
+
 // world is a bubble with a store in it.
 type world struct {
 	*testing.T
-	mem               *memstore.Store
+	mem               admin
+	forgetful         bool // mem has lost fences
 	store             *flaky
 	ahead, storeAhead atomic.Int64 // of the clocks, in nanoseconds
 	cfg               worker.Config
@@ -164,7 +182,7 @@ func inWorld(t *testing.T, f func(w *world)) {
 	synctest.Test(t, func(t *testing.T) {
 		drains(t)
 		w := &world{T: t, ids: map[int64]bool{}}
-		w.mem = memstore.New(memstore.Config{Now: func() time.Time { return time.Now().Add(time.Duration(w.storeAhead.Load())) }})
+		w.mem = memstore.New(memstore.Config{Now: w.storeNow})
 		w.store = &flaky{Store: w.mem}
 		w.cfg = worker.Config{Layout: testLayout, Now: w.now, Observer: &w.seen}
 		f(w)
@@ -176,6 +194,8 @@ func inWorld(t *testing.T, f func(w *world)) {
 func drains(t *testing.T) { t.Cleanup(func() { time.Sleep(24 * time.Hour) }) }
 
 func (w *world) now() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }
+
+func (w *world) storeNow() time.Time { return time.Now().Add(time.Duration(w.storeAhead.Load())) }
 
 func (w *world) acquire(change func(*worker.Config)) *worker.Lease {
 	w.Helper()
@@ -245,8 +265,8 @@ func (w *world) draw(gen *core.Generator) (core.Parts, error) {
 		w.Fatal(err)
 	}
 	w.issued(id)
-	if fence := w.fence(p.Worker); !p.Time.Before(fence) {
-		w.Fatalf("an id of %v, and the store's fence for worker ID %d is %v", p.Time, p.Worker, fence)
+	if !w.forgetful && !p.Time.Before(w.fence(p.Worker)) {
+		w.Fatalf("an id of %v, and the store's fence for worker ID %d is %v", p.Time, p.Worker, w.fence(p.Worker))
 	}
 	w.last = p
 	return p, nil
@@ -261,38 +281,80 @@ func (w *world) mustDraw(gen *core.Generator) core.Parts {
 	return p
 }
 
-func (w *world) record(id int64) driver.Record {
+func (w *world) list() driver.State {
 	w.Helper()
-	records, err := w.mem.List(w.Context(), "default")
+	st, err := w.mem.List(w.Context(), "default")
 	if err != nil {
 		w.Fatal(err)
 	}
-	i := slices.IndexFunc(records, func(r driver.Record) bool { return r.Worker == id })
-	if i < 0 {
-		w.Fatalf("worker ID %d has no record", id)
+	return st
+}
+
+func (w *world) record(id int64) driver.Record {
+	w.Helper()
+	for _, rec := range w.list().Records {
+		if rec.Worker == id {
+			return rec
+		}
 	}
-	return records[i]
+	w.Fatalf("worker ID %d has no record", id)
+	return driver.Record{}
 }
 
 func (w *world) fence(id int64) time.Time { return time.UnixMilli(w.record(id).Fence) }
 
-// steal gives the worker ID to another holder.
-func (w *world) steal(id int64) driver.Claim {
+// held counts the worker IDs that somebody has, but for the thief's.
+func (w *world) held() (n int) {
+	w.Helper()
+	for _, rec := range w.list().Records {
+		if rec.ClaimID != "thief" && (rec.Status == driver.Held || rec.Status == driver.Kept) {
+			n++
+		}
+	}
+	return n
+}
+
+func (w *world) free(id int64) {
 	w.Helper()
 	if err := w.mem.Free(w.Context(), "default", id, w.record(id).FencingToken); err != nil {
 		w.Fatal(err)
 	}
-	return w.claimAs("thief", id, 3_600_000)
 }
 
-func (w *world) claimAs(claimID string, id, ttl int64) driver.Claim {
+// steal gives the worker ID to another holder, which keeps it, as if its fence had passed. It
+// returns that fence.
+func (w *world) steal(id int64) (fence time.Time) {
 	w.Helper()
-	c, err := w.mem.Claim(w.Context(), driver.Request{
+	st, fence := w.list(), w.fence(id)
+	w.free(id)
+	passes := int64(fence.Sub(w.storeNow())) + (st.Namespace.MaxSkew+1)*int64(time.Millisecond)
+	w.storeAhead.Add(passes)
+	w.claimAs("thief", id)
+	w.storeAhead.Add(-passes)
+	return fence
+}
+
+// claimAs claims a worker ID that never expires.
+func (w *world) claimAs(claimID string, id int64) {
+	w.Helper()
+	window := cmp.Or(w.list().Namespace.FenceWindow, 30_000)
+	got, err := w.mem.Claim(w.Context(), driver.Claim{
 		Namespace: "default", Layout: driver.Fingerprint(testLayout), WorkerIDs: 4, Preferred: id, RequirePreferred: true, Exclude: -1,
-		ClaimID: claimID, Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: ttl, MaxSkew: 1 << 40, MaxLead: 1 << 40,
+		ClaimID: claimID, Now: w.storeNow().UnixMilli(), FenceWindow: window,
 	})
+	if err == nil {
+		_, err = w.mem.Renew(w.Context(), driver.Renewal{Namespace: "default", Worker: id, ClaimID: claimID, FencingToken: got.FencingToken, FenceWindow: window, Keep: true})
+	}
 	if err != nil {
 		w.Fatal(err)
 	}
-	return c
+}
+
+// leave releases what claimAs has claimed, from its fence on.
+func (w *world) leave(id int64) {
+	w.Helper()
+	rec := w.record(id)
+	if err := w.mem.Release(w.Context(), driver.Release{Namespace: "default", Worker: id, ClaimID: rec.ClaimID, FencingToken: rec.FencingToken, Unused: rec.Start}); err != nil {
+		w.Fatal(err)
+	}
 }

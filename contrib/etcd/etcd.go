@@ -126,7 +126,7 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 	})
 	if err != nil {
 		lease.revoke(ctx)
-		return driver.Lease{}, s.named(what, err)
+		return driver.Lease{}, err
 	}
 	return l, nil
 }
@@ -155,14 +155,6 @@ func (s *Store) putClaim(ctx context.Context, what string, v *view, c driver.Cla
 		lease.id, err = 0, nil
 	}
 	return written, err
-}
-
-// named is for errors of package driver: its text does not say what was done.
-func (s *Store) named(what string, err error) error {
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return fmt.Errorf("etcd: %s: %w", what, err)
-	}
-	return err
 }
 
 // Renew implements driver.Store.

@@ -56,6 +56,8 @@ func (l *etcdLease) keepAlive(ctx context.Context, v *view, key string, ttl int6
 // revoke ends a lease that was not used. If that fails, it ends by itself.
 func (l *etcdLease) revoke(ctx context.Context) {
 	if l.id != 0 {
-		_, _ = l.store.client.Revoke(ctx, l.id)
+		_, _ = ask(ctx, l.store, "revoke an etcd lease", func(ctx context.Context) (*clientv3.LeaseRevokeResponse, error) {
+			return l.store.client.Revoke(ctx, l.id)
+		})
 	}
 }

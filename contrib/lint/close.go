@@ -12,8 +12,8 @@ import (
 func closeRule() rule {
 	return rule{name: "snowclose", run: runClose, doc: `find leases, and generators that have one, that are never closed
 
-A lease that is not closed is renewed while the process runs, and keeps its worker ID until its TTL
-ends. A restarted program then needs another worker ID, and may find none.
+A lease that is not closed is renewed while the process runs, and keeps its worker ID until its fence
+has passed. A restarted program then needs another worker ID, and may find none.
 
 	_, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // bad
 	err := db.Use(&gormplugin.Plugin{})                 // bad

@@ -84,7 +84,6 @@ snowkey_lease_claims_total{snowkey_namespace="orders"} 1
 snowkey_lease_failing_seconds{snowkey_namespace="orders"} 0
 # HELP snowkey_lease_state 1 for the state of the lease, 0 for the others.
 # TYPE snowkey_lease_state gauge
-snowkey_lease_state{snowkey_lease_state="checking",snowkey_namespace="orders"} 0
 snowkey_lease_state{snowkey_lease_state="ended",snowkey_namespace="orders"} 0
 snowkey_lease_state{snowkey_lease_state="held",snowkey_namespace="orders"} 1
 snowkey_lease_state{snowkey_lease_state="lost",snowkey_namespace="orders"} 0
@@ -108,8 +107,8 @@ func TestSources(t *testing.T) {
 		n     int
 		leads string // the namespace
 	}{
-		"a lease":                 {snowprom.Config{Generator: gen}, 17 + 6, "orders"},
-		"the same namespace":      {snowprom.Config{Generator: gen, Namespace: "orders"}, 17 + 6, "orders"},
+		"a lease":                 {snowprom.Config{Generator: gen}, 17 + 5, "orders"},
+		"the same namespace":      {snowprom.Config{Generator: gen, Namespace: "orders"}, 17 + 5, "orders"},
 		"no lease":                {snowprom.Config{Generator: fixedGenerator(t, 1)}, 9, "default"}, // no fence
 		"no lease, and a name":    {snowprom.Config{Generator: fixedGenerator(t, 1), Namespace: "a/b"}, 9, "a/b"},
 		"a fence without a lease": {snowprom.Config{Generator: fencedGenerator(t)}, 10, "default"},

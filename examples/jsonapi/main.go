@@ -31,12 +31,10 @@ import (
 
 func main() {
 	addr := flag.String("addr", "localhost:8080", "`host:port` to listen on; port 0 is any free one")
-	var cfg config
-	flag.StringVar(&cfg.db, "db", "jsonapi.sqlite", "postgres://…, or a `file` of SQLite")
-	flag.BoolVar(&cfg.allowDataLoss, "allow-data-loss", false, "accept a database that may lose a commit when it crashes: ids may then be made twice")
+	db := flag.String("db", "jsonapi.sqlite", "postgres://…, or a `file` of SQLite")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, *addr, cfg, os.Stdout)
+	err := run(ctx, *addr, *db, os.Stdout)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "jsonapi:", err)
@@ -46,8 +44,8 @@ func main() {
 
 // run serves until ctx is done. It ends in this order: the listener, the requests, the generator
 // and its worker ID, the database.
-func run(ctx context.Context, addr string, cfg config, stdout io.Writer) (err error) {
-	svc, err := newService(ctx, cfg, slog.Default())
+func run(ctx context.Context, addr, dsn string, stdout io.Writer) (err error) {
+	svc, err := newService(ctx, dsn, slog.Default())
 	if err != nil {
 		return err
 	}

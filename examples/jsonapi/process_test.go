@@ -49,7 +49,7 @@ type process struct {
 
 func start(t *testing.T, dsn string) *process {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-addr", "127.0.0.1:0", "-allow-data-loss", "-db", dsn)
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-addr", "127.0.0.1:0", "-db", dsn)
 	cmd.Env, cmd.Stderr = append(os.Environ(), "JSONAPI_TEST_COMMAND=1"), os.Stderr
 	stdout, err := cmd.StdoutPipe()
 	if err == nil {
@@ -118,7 +118,7 @@ func TestBadArguments(t *testing.T) {
 		{taken.Addr().String(), file, "in use"},
 	} {
 		t.Run(c.addr+c.db, func(t *testing.T) {
-			err := run(t.Context(), c.addr, config{db: c.db}, io.Discard)
+			err := run(t.Context(), c.addr, c.db, io.Discard)
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
 				t.Errorf("%v, want %q", err, c.want)
 			}

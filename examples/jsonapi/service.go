@@ -26,15 +26,10 @@ type service struct {
 	log    *slog.Logger
 }
 
-type config struct {
-	db            string // a DSN
-	allowDataLoss bool   // it may lose a committed write
-}
-
 // newService opens the database, leases a worker ID, and creates the tables.
-func newService(ctx context.Context, cfg config, log *slog.Logger) (svc *service, err error) {
+func newService(ctx context.Context, dsn string, log *slog.Logger) (svc *service, err error) {
 	svc = &service{log: log}
-	if svc.database, err = open(ctx, cfg.db); err != nil {
+	if svc.database, err = open(ctx, dsn); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -44,8 +39,7 @@ func newService(ctx context.Context, cfg config, log *slog.Logger) (svc *service
 		}
 	}()
 	svc.gen, err = sqlstore.Open(ctx, svc.lease, sqlstore.Config{
-		AllowDataLoss: cfg.allowDataLoss,
-		Lease:         worker.Config{Namespace: "jsonapi", Observer: core.LogTo(log)},
+		Lease: worker.Config{Namespace: "jsonapi", Observer: core.LogTo(log)},
 	})
 	if err != nil {
 		return svc, err

@@ -33,7 +33,7 @@ type client struct {
 // without the disk.
 func serve(t *testing.T, dsn string) *client {
 	t.Helper()
-	svc, err := newService(t.Context(), config{db: dsn, allowDataLoss: true}, slog.New(slog.DiscardHandler))
+	svc, err := newService(t.Context(), dsn, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

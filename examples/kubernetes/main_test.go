@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -35,8 +36,7 @@ func pod(t *testing.T, env map[string]string) (url string, end func()) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	// A server made for tests flushes nothing to the disk, and would be refused.
-	go func() { ended <- run(ctx, slog.New(slog.DiscardHandler), sqlstore.Config{AllowDataLoss: true}) }()
+	go func() { ended <- run(ctx, slog.New(slog.DiscardHandler), sqlstore.Config{}) }()
 	url = "http://" + address
 	for deadline := time.Now().Add(enough); ; time.Sleep(10 * time.Millisecond) {
 		select {
@@ -122,17 +122,17 @@ func TestPods(t *testing.T) {
 	}
 	endFirst()
 	endSecond()
-	store, err := sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})
+	store, err := sqlstore.New(db, sqlstore.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := store.List(t.Context(), "pods")
-	if err != nil || len(rows) != 2 {
-		t.Fatalf("%v, %v", rows, err)
+	st, err := store.List(t.Context(), "pods")
+	if err != nil || len(st.Records) != 2 {
+		t.Fatalf("%+v, %v", st, err)
 	}
-	for _, row := range rows {
-		if row.ClaimID != "" {
-			t.Errorf("number %d is still held by %s", row.Worker, row.Owner)
+	for _, rec := range st.Records {
+		if rec.Status != driver.Released {
+			t.Errorf("number %d is still held by %s", rec.Worker, rec.Owner)
 		}
 	}
 }

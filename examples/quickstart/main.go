@@ -28,7 +28,7 @@ func main() {
 	dsn := flag.String("db", "", "a `file` .sqlite, postgres://…, or for MySQL and MariaDB user:password@tcp(host:3306)/database?parseTime=true; default: SQLite in memory")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Stdout, *in, *dsn, sqlstore.Config{Table: "quickstart_worker"})
+	err := run(ctx, os.Stdout, *in, *dsn, sqlstore.Config{Table: "quickstart_lease"})
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "quickstart:", err)
@@ -47,7 +47,6 @@ func run(ctx context.Context, out io.Writer, in, dsn string, leases sqlstore.Con
 		return fmt.Errorf("-db: %w", err) // the drivers hide passwords
 	}
 	defer pool.Close()
-	leases.AllowDataLoss = leases.AllowDataLoss || dsn == "" // in memory, leases end with the rows
 	plugin := gormplugin.New(gormplugin.Config{Store: leases})
 	if err := db.Use(plugin); err != nil {
 		return fmt.Errorf("-db: %w", err)

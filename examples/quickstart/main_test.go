@@ -15,7 +15,7 @@ import (
 func call(t *testing.T, in, db string) (out string, err error) {
 	t.Helper()
 	var text bytes.Buffer
-	err = run(t.Context(), &text, in, db, sqlstore.Config{Table: "quickstart_worker", AllowDataLoss: true}) // the tests' servers do not sync
+	err = run(t.Context(), &text, in, db, sqlstore.Config{Table: "quickstart_lease"})
 	return text.String(), err
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/glebarez/sqlite"
@@ -23,7 +25,12 @@ func run(ctx context.Context, out io.Writer, now func() time.Time) error {
 		return err
 	}
 	defer gen.Close()
-	db, err := gorm.Open(sqlite.Open(":memory:"), &gorm.Config{Logger: logger.Discard})
+	dir, err := os.MkdirTemp("", "serial") // in memory, counters would end before what has their numbers
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	db, err := gorm.Open(sqlite.Open(filepath.Join(dir, "shop.sqlite")+"?_pragma=busy_timeout(5000)"), &gorm.Config{Logger: logger.Discard})
 	if err != nil {
 		return err
 	}
@@ -32,7 +39,6 @@ func run(ctx context.Context, out io.Writer, now func() time.Time) error {
 		return err
 	}
 	defer pool.Close()
-	pool.SetMaxOpenConns(1) // each connection has a memory of its own
 	if err := db.Use(gormplugin.New(gormplugin.Config{Source: gen, Models: []any{Payment{}, Invoice{}}, Strict: true})); err != nil {
 		return err
 	}
@@ -59,7 +65,7 @@ func run(ctx context.Context, out io.Writer, now func() time.Time) error {
 	}
 	fmt.Fprintf(out, "  by its serial: %d cents\n", found.Cents)
 
-	store, err := sqlstore.New(pool, sqlstore.Config{AllowDataLoss: true}) // in memory, the counters end with the rows
+	store, err := sqlstore.New(pool, sqlstore.Config{})
 	if err != nil {
 		return err
 	}

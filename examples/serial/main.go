@@ -1,5 +1,5 @@
 // Command serial gives payments serial numbers that people can read, and invoices numbers without
-// gaps, with GORM on SQLite in memory:
+// gaps, with GORM on SQLite:
 //
 //	go run ./examples/serial
 package main

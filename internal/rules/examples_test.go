@@ -36,7 +36,7 @@ var exempt = map[string]struct{ names, why string }{
 	"contrib/migrate/backfill": {"Run Inspect", "they need a database, and are shown in examples/readme; these examples are compiled"},
 	"contrib/migrate":          {"Run Inspect Plan.Left", "they need a database, and are shown in examples/readme; these examples are compiled"},
 	"snowkeytest":              {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
-	"worker/driver":            {"Limiter.Limit", "it is for package worker"},
+
 	"worker/httpstore":         {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
 	"worker/sqlstore": {"Store.Claim Store.Renew Store.Release Store.List Store.Free Store.Reserve Store.PrepareCounters Store.In InTx.Reserve",
 		"they need a database, and are shown in examples/readme, memstore, httpstore (Reserve) and examples/serial"},

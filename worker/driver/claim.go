@@ -21,7 +21,7 @@ type Claim struct {
 	Owner            string `json:"owner"`             // names the holder, for operators
 	Now              int64  `json:"now"`               // the claimant's wall clock
 	FenceWindow      int64  `json:"fence_window"`      // how far the fence lies beyond the store's clock
-	MaxSkew          int64  `json:"max_skew"`          // by how much clocks may differ; a namespace keeps its first one. 0: that one, or a third of FenceWindow
+	MaxSkew          int64  `json:"max_skew"`          // by how much clocks may differ; 0: a third of FenceWindow. A namespace keeps both of its first claim
 	Former           Former `json:"former"`            // the lease that the claimant had before
 }
 
@@ -37,8 +37,8 @@ type Former struct {
 // Fence.
 type Lease struct {
 	Worker       int64 `json:"worker_id"`
-	FencingToken int64 `json:"fencing_token"` // higher than that of the claim before
-	Start        int64 `json:"start"`
+	FencingToken int64 `json:"fencing_token"` // higher than that of the claim before, and than Start; Start, if there was no claim before
+	Start        int64 `json:"start"`         // that of a renewed lease has no meaning
 	Fence        int64 `json:"fence"`
 	Forgot       bool  `json:"forgot"` // this call has noticed that the store may have forgotten, and has raised the floor
 }
@@ -53,9 +53,8 @@ type Lease struct {
 // store's, whichever is earlier. Its fence is FenceWindow ahead of the store's clock, or of the
 // floor.
 func (c Claim) Decide(s State) (Change, error) {
-	ns := s.Namespace
+	ns, maxSkew := s.Namespace, cmp.Or(c.MaxSkew, max(c.FenceWindow/3, 1))
 	if s.Missing {
-		maxSkew := cmp.Or(c.MaxSkew, max(c.FenceWindow/3, 1))
 		ns = Namespace{Name: c.Namespace, Layout: c.Layout, FenceWindow: c.FenceWindow, MaxSkew: maxSkew, Version: Version}
 	}
 	switch {
@@ -63,8 +62,8 @@ func (c Claim) Decide(s State) (Change, error) {
 		return Change{}, Permanent(fmt.Errorf("worker: namespace %q was written by a newer version of snowkey: use that", c.Namespace))
 	case ns.Layout != c.Layout:
 		return Change{}, &LayoutError{Namespace: c.Namespace, Have: ns.Layout, Want: c.Layout}
-	case c.FenceWindow > ns.FenceWindow || c.MaxSkew != 0 && c.MaxSkew != ns.MaxSkew:
-		return Change{}, &WindowError{Namespace: c.Namespace, HaveWindow: ns.FenceWindow, WantWindow: c.FenceWindow, HaveSkew: ns.MaxSkew, WantSkew: cmp.Or(c.MaxSkew, ns.MaxSkew)}
+	case c.FenceWindow != ns.FenceWindow || maxSkew != ns.MaxSkew:
+		return Change{}, &WindowError{Namespace: c.Namespace, HaveWindow: ns.FenceWindow, WantWindow: c.FenceWindow, HaveSkew: ns.MaxSkew, WantSkew: maxSkew}
 	case max(c.Now-s.Now, s.Now-c.Now) > ns.MaxSkew:
 		return Change{}, &SkewError{Local: time.UnixMilli(c.Now), Store: time.UnixMilli(s.Now), Max: time.Duration(ns.MaxSkew) * time.Millisecond}
 	}
@@ -138,8 +137,12 @@ func (c Claim) choose(s State) (Change, error) {
 			continue
 		}
 		rank = r
+		token := max(start, 1)
+		if rec.FencingToken > 0 {
+			token = max(start, rec.FencingToken) + 1
+		}
 		next := Record{
-			Worker: rec.Worker, ClaimID: c.ClaimID, FencingToken: max(rec.FencingToken+1, start), Start: start, Fence: fence,
+			Worker: rec.Worker, ClaimID: c.ClaimID, FencingToken: token, Start: start, Fence: fence,
 			Owner: c.Owner, Status: Held,
 		}
 		best = &Change{Record: &next, Lease: Lease{Worker: rec.Worker, FencingToken: next.FencingToken, Start: start, Fence: fence}}
@@ -161,18 +164,20 @@ func (c Claim) choose(s State) (Change, error) {
 }
 
 // rank orders the worker IDs that can be claimed: the preferred one; the claimant's own; those
-// those whose fence has passed; then those that start ahead of the clock. Within a rank, the first
-// of the records is chosen.
+// that were held and whose fence has passed; those that were never held, of which a backfill needs
+// one; then those that start ahead of the clock. Within a rank, the first of the records is chosen.
 func (c Claim) rank(rec Record, own, ahead bool) int {
 	switch {
 	case rec.Worker == c.Preferred:
 		return 0
 	case own:
 		return 1
-	case !ahead:
+	case !ahead && rec.Status != Unused:
 		return 2
+	case !ahead:
+		return 3
 	}
-	return 3
+	return 4
 }
 
 const (
@@ -215,8 +220,8 @@ func (c Claim) Validate() error {
 	if c.FenceWindow < 1 || c.FenceWindow > maxDuration {
 		wrong.Add("FenceWindow", c.FenceWindow, "must be 1 millisecond to a year, in milliseconds")
 	}
-	if c.MaxSkew < 0 || c.MaxSkew > maxDuration {
-		wrong.Add("MaxSkew", c.MaxSkew, "must be 0 to a year, in milliseconds")
+	if c.MaxSkew < 0 || c.MaxSkew >= max(c.FenceWindow, 1) {
+		wrong.Add("MaxSkew", c.MaxSkew, "must be 0 for a third of FenceWindow, or less than that, in milliseconds")
 	}
 	if c.Now > math.MaxInt64/4 || c.Now < math.MinInt64/4 {
 		wrong.Add("Now", c.Now, "is too far from 1970")

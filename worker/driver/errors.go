@@ -87,8 +87,8 @@ func (e *LayoutError) Error() string {
 	return fmt.Sprintf("worker: namespace %q has the layout %q, not %q: configure its Layout and Datacenter, or another namespace", e.Namespace, e.Have, e.Want)
 }
 
-// A WindowError is returned by Claim if the namespace has a smaller FenceWindow, or another
-// MaxSkew: they bound what a store may forget, so all generators agree on them.
+// A WindowError is returned by Claim if the namespace has another FenceWindow or MaxSkew: they bound
+// what a store may forget, so all generators of a namespace have the same.
 type WindowError struct {
 	Namespace              string
 	HaveWindow, WantWindow int64 // in milliseconds
@@ -97,21 +97,26 @@ type WindowError struct {
 
 func (e *WindowError) Error() string {
 	ms := func(n int64) time.Duration { return time.Duration(min(n, maxWait)) * time.Millisecond }
-	if e.HaveSkew != e.WantSkew {
-		return fmt.Sprintf("worker: namespace %q has MaxSkew %v, not %v, since its first generator: configure that, or leave MaxSkew zero", e.Namespace, ms(e.HaveSkew), ms(e.WantSkew))
+	if e.HaveWindow == e.WantWindow {
+		return fmt.Sprintf("worker: namespace %q has MaxSkew %v since its first generator, not %v: configure that", e.Namespace, ms(e.HaveSkew), ms(e.WantSkew))
 	}
-	return fmt.Sprintf("worker: namespace %q has FenceWindow %v since its first generator, and %v is more: configure at most that, or run snowkey workers window", e.Namespace, ms(e.HaveWindow), ms(e.WantWindow))
+	return fmt.Sprintf("worker: namespace %q has FenceWindow %v since its first generator, not %v: configure that, or run snowkey workers window %[3]v", e.Namespace, ms(e.HaveWindow), ms(e.WantWindow))
 }
 
 // A FloorError is returned by Claim if the store has forgotten again while the floor of the
-// namespace was still far ahead of the clock. Claims are possible after Wait.
+// namespace was still far ahead of the clock, or if it has just started and might forget a floor.
+// Claims are possible after Wait.
 type FloorError struct {
 	Namespace string
-	Floor     int64
+	Floor     int64 // 0: the store has just started
 	Wait      int64 // in milliseconds
 }
 
 func (e *FloorError) Error() string {
+	if e.Floor == 0 {
+		return fmt.Sprintf("worker: the store of namespace %q has just started and keeps nothing over a crash, so it could forget which ids are used: claims are possible in %v",
+			e.Namespace, time.Duration(min(e.Wait, maxWait))*time.Millisecond)
+	}
 	return fmt.Sprintf("worker: the store of namespace %q was put back to an earlier state again, and its floor is still at %s: claims are possible in %v, or after snowkey workers floor",
 		e.Namespace, show(time.UnixMilli(e.Floor)), time.Duration(min(e.Wait, maxWait))*time.Millisecond)
 }

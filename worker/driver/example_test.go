@@ -9,113 +9,158 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// asked is a request as a lease makes it.
-func asked() driver.Request {
-	return driver.Request{
+// asked is a claim as a lease makes it, when its clock shows 100 s.
+func asked() driver.Claim {
+	return driver.Claim{
 		Namespace: "orders", Layout: "the fingerprint", WorkerIDs: 4, Preferred: -1, Exclude: -1, ClaimID: "a random one", Owner: "web-1",
-		Now: 100_000, FenceWindow: 30_000, TTL: 40_000, MaxSkew: 10_000, MaxLead: 60_000,
+		Now: 100_000, FenceWindow: 30_000, MaxSkew: 10_000,
 	}
 }
 
-func ExampleRequest_Grant() {
-	for _, fence := range []int64{0, 120_000} { // never held; held up to this fence
-		_, c := asked().Grant(driver.Record{Worker: 2, Fence: fence}, 100_000)
-		fmt.Println(c.From, c.Fence)
+// kept is what a store has of the namespace, when its clock shows 100 s: one record, which nobody holds any more.
+func kept() driver.State {
+	return driver.State{
+		Now: 100_000, Server: "server 1", Count: 1,
+		Namespace: driver.Namespace{
+			Name: "orders", Layout: "the fingerprint", FenceWindow: 30_000, MaxSkew: 10_000, Incarnation: "server 1", Since: 20_000, Seen: 1, Version: driver.Version,
+		},
+		Records: []driver.Record{{Worker: 2, ClaimID: "an old one", FencingToken: 70_000, Start: 70_000, Fence: 102_000, Status: driver.Released}},
 	}
-	record, _ := asked().Grant(driver.Record{Worker: 2, FencingToken: 6}, 100_000)
-	fmt.Println(record.FencingToken, record.Expires)
+}
+
+func ExampleClaim_Decide() {
+	change, err := asked().Decide(kept())
+	fmt.Println(change.Record.Worker, change.Lease.Start, change.Lease.Fence, err)
+
+	s := kept()
+	s.Server = "server 2" // it may have forgotten what server 1 has acknowledged
+	change, err = asked().Decide(s)
+	fmt.Println(change.Namespace.Incarnation, change.Namespace.Floor, err)
+	s.Namespace = *change.Namespace
+	change, err = asked().Decide(s)
+	fmt.Println(change.Record.Worker, change.Lease.Start, change.Lease.Fence, err)
 	// Output:
-	// 100000 130000
-	// 120000 150000
-	// 7 140000
+	// 2 102000 130000 <nil>
+	// server 2 140000 <nil>
+	// 2 140000 170000 <nil>
 }
 
-func ExampleRequest_Replay() {
-	record := driver.Record{Worker: 2, FencingToken: 7, ClaimID: "a random one", Fence: 130_000}
-	fmt.Printf("%+v\n", asked().Replay(record)) // the record has the request's claim ID
-	// Output: {Worker:2 FencingToken:7 From:100000 Fence:130000}
+func ExampleClaim_Validate() {
+	c := asked()
+	c.Namespace, c.FenceWindow = "two words", 0
+	fmt.Println(c.Validate())
+	// Output: worker: Namespace "two words": must be 1 to 64 letters, digits and . _ - : / of ASCII; FenceWindow 0: must be 1 millisecond to a year, in milliseconds
 }
 
-func ExampleRequest_Validate() {
-	r := asked()
-	r.Namespace, r.FenceWindow = "two words", 0
-	fmt.Println(r.Validate())
-	// Output: worker: Namespace "two words": must be 1 to 64 letters, digits and . _ - : / of ASCII; FenceWindow 0: must be 1 millisecond to 100 years, in milliseconds
-}
-
-func ExampleRequest_CheckSkew() {
-	fmt.Println(asked().CheckSkew(105_000))
-	var skew *driver.SkewError
-	fmt.Println(errors.As(asked().CheckSkew(160_000), &skew))
-	// Output:
-	// <nil>
-	// true
-}
-
-func ExampleRequest_CheckClaim() {
-	fmt.Println(asked().CheckClaim(driver.Claim{Worker: 2, FencingToken: 7, From: 100_000, Fence: 130_000}))
-	fmt.Println(asked().CheckClaim(driver.Claim{Worker: 4, FencingToken: 7, From: 100_000, Fence: 130_000}))
+func ExampleClaim_CheckLease() {
+	fmt.Println(asked().CheckLease(driver.Lease{Worker: 2, FencingToken: 7, Start: 100_000, Fence: 130_000}))
+	fmt.Println(asked().CheckLease(driver.Lease{Worker: 4, FencingToken: 7, Start: 100_000, Fence: 130_000}))
 	// Output:
 	// <nil>
-	// worker: the store's claim does not match the request: worker ID 4 of 4 (Preferred -1, RequirePreferred false, Exclude -1), fencing token 7, from 100000 to 130000, FenceWindow 30000
+	// worker: the store's lease does not match the claim: worker ID 4 of 4 (Preferred -1, RequirePreferred false, Exclude -1), fencing token 7, from 100000 to 130000
 }
 
-func ExampleRenewal_Apply() {
-	record := driver.Record{Worker: 2, FencingToken: 7, ClaimID: "a random one", Fence: 130_000}
-	r := driver.Renewal{Worker: 2, FencingToken: 7, ClaimID: "a random one", Fence: 140_000, TTL: 40_000}
-	fmt.Println(r.Apply(&record, 110_000), record.Fence, record.Expires)
-	r.FencingToken, r.Fence = 6, 150_000
-	fmt.Println(r.Apply(&record, 110_000), record.Fence)
+func ExampleRenewal_Decide() {
+	s := kept()
+	s.Records[0].Status = driver.Held
+	r := driver.Renewal{Namespace: "orders", Worker: 2, ClaimID: "an old one", FencingToken: 70_000, FenceWindow: 30_000}
+	change, err := r.Decide(s)
+	fmt.Println(change.Lease.Fence, err)
+
+	s.Namespace.Since = 103_000 // another may have held it before, in what was forgotten
+	_, err = r.Decide(s)
+	fmt.Println(errors.Is(err, driver.ErrForgotten), errors.Is(err, driver.ErrNotHeld))
 	// Output:
-	// true 140000 150000
-	// false 140000
+	// 130000 <nil>
+	// true true
 }
 
-func ExampleReturn_Apply() {
-	record := driver.Record{Worker: 2, FencingToken: 7, ClaimID: "a random one", Fence: 130_000, Expires: 140_000}
-	r := driver.Return{Worker: 2, FencingToken: 7, ClaimID: "a random one", Fence: 104_000}
-	fmt.Println(r.Apply(&record), record.Fence, record.Free(105_000))
-	fmt.Println(r.Apply(&record)) // it is released already
+func ExampleRelease_Decide() {
+	record := driver.Record{Worker: 2, ClaimID: "a random one", FencingToken: 7, Start: 100_000, Fence: 130_000, Status: driver.Held}
+	r := driver.Release{Worker: 2, ClaimID: "a random one", FencingToken: 7, Unused: 104_000}
+	record, err := r.Decide(record)
+	fmt.Println(record.Fence, record.Status, err)
+	_, err = r.Decide(record) // again
+	fmt.Println(err)
 	// Output:
-	// true 104000 true
-	// false
-}
-
-func ExampleRecord_Evict() {
-	record := driver.Record{Worker: 2, FencingToken: 7, ClaimID: "a random one", Fence: 130_000, Expires: 140_000}
-	fmt.Println(record.Evict(6), record.Free(105_000))
-	fmt.Println(record.Evict(7), record.Free(105_000), record.Fence)
-	// Output:
-	// false false
-	// true true 130000
+	// 104000 released <nil>
+	// driver: the worker ID is not held under this claim any more
 }
 
 func ExampleRecord_Free() {
-	held := driver.Record{Worker: 2, FencingToken: 7, ClaimID: "a random one", Expires: 140_000}
-	fmt.Println(held.Free(139_000), held.Free(141_000))
-	released := driver.Record{Worker: 2, FencingToken: 7}
-	fmt.Println(released.Free(139_000))
+	record := driver.Record{Worker: 2, ClaimID: "a random one", FencingToken: 7, Fence: 130_000, Status: driver.Kept}
+	_, err := record.Free(6)
+	fmt.Println(err)
+	record, err = record.Free(7)
+	fmt.Println(record.Status, record.Fence, err)
 	// Output:
-	// false true
+	// driver: the worker ID is not held under this claim any more
+	// freed 130000 <nil>
+}
+
+func ExampleRecord_IsHeld() {
+	const maxSkew = 10_000
+	record := driver.Record{Worker: 2, ClaimID: "a random one", FencingToken: 7, Fence: 130_000, Status: driver.Held}
+	fmt.Println(record.IsHeld(140_000, maxSkew), record.IsHeld(140_001, maxSkew))
+	record.Status = driver.Kept
+	fmt.Println(record.IsHeld(140_001, maxSkew))
+	// Output:
+	// true false
 	// true
 }
 
-func ExampleCandidates() {
-	records := []driver.Record{
-		{Worker: 0, FencingToken: 3, ClaimID: "another one", Fence: 125_000, Expires: 140_000}, // held
-		{Worker: 1, FencingToken: 1, Fence: 110_000},                                           // its fence is ahead of the clock
-		{Worker: 2, FencingToken: 5, Fence: 90_000},
+func ExampleRecord_OfGenerator() {
+	fmt.Println(driver.Record{ClaimID: "sql-generator:4fb6"}.OfGenerator(), driver.Record{ClaimID: "4fb6"}.OfGenerator())
+	// Output: true false
+}
+
+func ExampleState_Forgot() {
+	s := kept()
+	fmt.Println(s.Forgot())
+	s.Count, s.Records = 0, nil // somebody has deleted the record
+	fmt.Println(s.Forgot())
+	// Output:
+	// false
+	// true
+}
+
+func ExampleState_Listed() {
+	s := kept()
+	s.Records = append(s.Records, driver.Record{Worker: 0, Status: driver.Unused}, driver.Record{Worker: 1, FencingToken: 7, Status: driver.Held})
+	for _, rec := range s.Listed().Records {
+		fmt.Println(rec.Worker, rec.Status)
 	}
-	free, err := driver.Candidates(asked(), records, 100_000, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
+	// Output:
+	// 1 held
+	// 2 released
+}
+
+func ExampleState_Raise() {
+	change, err := kept().Raise(60_000)
+	fmt.Println(change.Namespace.Floor, change.Namespace.FenceWindow, err)
+	_, err = kept().Raise(20_000)
+	fmt.Println(err)
+	// Output:
+	// 172000 60000 <nil>
+	// driver: FenceWindow 20000: must be at least the present one, 30000 ms
+}
+
+func ExampleTransact() {
+	stored := kept()
+	read := func(context.Context) (driver.State, error) { return stored, nil }
+	write := func(_ context.Context, s driver.State, change driver.Change) (bool, error) {
+		if stored.Records[0] != s.Records[0] {
+			return false, nil // another client was faster
+		}
+		stored.Records[0] = *change.Record
+		return true, nil
 	}
-	for _, rec := range free {
-		fmt.Print(rec.Worker, " ")
-	}
-	fmt.Println()
-	// Output: 2 3 1
+	lease, err := driver.Transact(context.Background(), asked().Decide, read, write)
+	fmt.Println(lease.Worker, lease.Start, lease.Fence, err)
+	fmt.Println(stored.Records[0].ClaimID, stored.Records[0].Status)
+	// Output:
+	// 2 102000 130000 <nil>
+	// a random one held
 }
 
 func ExampleRetry() {
@@ -126,6 +171,13 @@ func ExampleRetry() {
 	})
 	fmt.Println(reads, err)
 	// Output: 3 <nil>
+}
+
+func ExampleLimiter_Do() {
+	var limiter driver.Limiter // a field of the store
+	err := limiter.Do(context.Background(), func() error { return errors.New("connection refused") })
+	fmt.Println(err)
+	// Output: connection refused
 }
 
 func ExamplePermanent() {
@@ -163,9 +215,4 @@ func ExampleCheckReservation() {
 	// Output:
 	// <nil>
 	// worker: n 0: must be 1 to 1099511627776
-}
-
-func ExampleRecord_OfGenerator() {
-	fmt.Println(driver.Record{ClaimID: "sql-generator:4fb6"}.OfGenerator(), driver.Record{ClaimID: "4fb6"}.OfGenerator())
-	// Output: true false
 }

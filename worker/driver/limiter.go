@@ -16,6 +16,7 @@ import (
 type Limiter struct {
 	mu        sync.Mutex
 	slots     chan struct{} // holds a value for each request under way
+	front     chan struct{} // holds a value while a request waits for its turn, the first in the queue
 	failed    error         // of the last request, if the store did not answer it
 	next      time.Time     // while failed: when the next request may be made
 	recovered chan struct{} // while failed: closed when the store has answered
@@ -26,50 +27,73 @@ const (
 	limitInterval = 25 * time.Millisecond // between requests to a store that fails
 )
 
-// Do calls ask when its turn has come. If ctx is done before, it returns an error with the last
-// failure of the store, and has not called ask.
+// Do calls ask when its turn has come. If ctx is done before, or half of its time has passed, it
+// returns an error with the last failure of the store, and has not called ask: with no time left
+// for the answer, every request would fail, although the store is back.
 func (l *Limiter) Do(ctx context.Context, ask func() error) (err error) {
 	l.mu.Lock()
 	if l.slots == nil {
-		l.slots = make(chan struct{}, limitRunning)
+		l.slots, l.front = make(chan struct{}, limitRunning), make(chan struct{}, 1)
 	}
-	slots := l.slots
+	slots, front := l.slots, l.front
 	l.mu.Unlock()
+	if end, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(end)/2)
+		defer cancel()
+	}
 	select {
 	case slots <- struct{}{}:
 		defer func() { <-slots }()
 	case <-ctx.Done():
 		return l.overdue(ctx)
 	}
-	if turn, recovered := l.turn(); recovered != nil {
-		timer := time.NewTimer(time.Until(turn))
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-recovered:
-		case <-ctx.Done():
-			return l.overdue(ctx)
-		}
+	if err := l.wait(ctx, front); err != nil {
+		return err
 	}
 	err = ask()
 	l.note(err)
 	return err
 }
 
-// turn is when a request may be made, unless recovered, which is nil while nothing fails, is closed
-// before.
-func (l *Limiter) turn() (at time.Time, recovered <-chan struct{}) {
+// wait returns when it is the turn of a request.
+func (l *Limiter) wait(ctx context.Context, front chan struct{}) error {
+	select {
+	case front <- struct{}{}:
+		defer func() { <-front }()
+	case <-ctx.Done():
+		return l.overdue(ctx)
+	}
+	for {
+		wait, recovered := l.turn()
+		if wait <= 0 {
+			return nil
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-recovered:
+		case <-ctx.Done():
+			timer.Stop()
+			return l.overdue(ctx)
+		}
+	}
+}
+
+// turn returns how long a request must wait before it asks again whether it is its turn, unless
+// recovered is closed before. If that is 0, it has taken its turn, and must be made: a turn that
+// is reserved by a request which ends before is one less for the others.
+func (l *Limiter) turn() (wait time.Duration, recovered <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.failed == nil {
-		return at, nil
+		return 0, nil
 	}
-	at = l.next
-	if now := time.Now(); at.Before(now) {
-		at = now
+	now := time.Now()
+	if wait = l.next.Sub(now); wait <= 0 {
+		l.next = now.Add(limitInterval)
 	}
-	l.next = at.Add(limitInterval)
-	return at, l.recovered
+	return wait, l.recovered
 }
 
 // note notes the outcome of a request.

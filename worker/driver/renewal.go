@@ -12,9 +12,8 @@ type Renewal struct {
 
 // Decide returns what a renewal changes.
 //
-// The worker ID must be held under the claim, and its fence must be later than when the
-// incarnation was recorded: otherwise another claim may have had the worker ID, in what was
-// forgotten. The fence rises to FenceWindow ahead of the store's clock, or of the floor. It is
+// The worker ID must be held under the claim, and its fence must be later than Since: otherwise
+// another claim may have had the worker ID, in what was forgotten. The fence rises to FenceWindow ahead of the store's clock, or of the floor. It is
 // never lowered.
 func (r Renewal) Decide(s State) (Change, error) {
 	rec, ok := s.find(r.Worker)
@@ -27,7 +26,7 @@ func (r Renewal) Decide(s State) (Change, error) {
 	since, forgot := s.Namespace.Since, s.Namespace.Incarnation != s.Server
 	switch {
 	case forgot && s.Namespace.Floor > s.Now+s.Namespace.step():
-		since = s.Now // the floor may not rise further
+		since = s.Namespace.Floor // it may not rise further
 	case forgot:
 		ns := s.recorded()
 		return Change{Namespace: &ns}, nil

@@ -16,10 +16,10 @@ const Version = 1
 type Namespace struct {
 	Name        string `json:"namespace"`
 	Layout      string `json:"layout"`       // the fingerprint of its first claim
-	FenceWindow int64  `json:"fence_window"` // the largest of a claim
+	FenceWindow int64  `json:"fence_window"` // of all claims
 	MaxSkew     int64  `json:"max_skew"`     // by how much clocks may differ
 	Incarnation string `json:"incarnation"`  // of the server that has granted the last claims: which one, in which life
-	Since       int64  `json:"since"`        // the store's clock when Incarnation was recorded
+	Since       int64  `json:"since"`        // the store's clock, or the floor if that was higher, when Incarnation was recorded: leases whose fence is later are renewed
 	Floor       int64  `json:"floor"`        // no claim starts before it
 	Seen        int64  `json:"seen"`         // how many records were made
 	Version     int64  `json:"version"`
@@ -119,7 +119,7 @@ func (s State) find(worker int64) (Record, bool) {
 //   - Record: the record, and of the namespace Floor and Seen. The incarnation that is recorded
 //     must be that of the server that writes. But if it was not when the State was read (a
 //     renewal when the floor may not rise), it must still be another, and the fence of the
-//     record ahead of the clock.
+//     record later than the floor.
 //
 // It then decides again, unless Record is set, or nothing: that is the last change.
 type Change struct {
@@ -137,11 +137,14 @@ const (
 )
 
 // recorded is the namespace with the present incarnation, and a floor above every fence that was
-// forgotten.
+// forgotten. While the last floor is ahead of the clock, claims may have started there with worker
+// IDs whose records were missing. If those are back, their old holders must not renew: their
+// fences are at most that floor.
 func (s State) recorded() Namespace {
 	ns := s.Namespace
-	ns.Floor = max(ns.Floor, s.Now) + ns.step()
-	ns.Incarnation, ns.Since, ns.Seen = s.Server, s.Now, s.Count
+	ns.Since = max(ns.Floor, s.Now)
+	ns.Floor = ns.Since + ns.step()
+	ns.Incarnation, ns.Seen = s.Server, s.Count
 	return ns
 }
 
@@ -150,7 +153,7 @@ func (s State) recorded() Namespace {
 func (s State) recovery() (ch Change, needed bool, err error) {
 	ns := s.Namespace
 	switch {
-	case s.Forgot() && ns.Floor > s.Now+ns.step():
+	case s.Forgot() && ns.Floor > s.Now+ns.step() && ns.Floor <= s.Now+3*ns.step(): // one further ahead was raised by hand
 		return ch, false, &FloorError{Namespace: ns.Name, Floor: ns.Floor, Wait: ns.Floor - ns.step() - s.Now}
 	case s.Forgot():
 		ns = s.recorded()
@@ -200,13 +203,14 @@ func (s State) Raise(fenceWindow int64) (Change, error) {
 	switch {
 	case s.Missing:
 		return Change{}, fmt.Errorf("driver: there is no namespace %q", ns.Name)
-	case fenceWindow != 0 && fenceWindow < ns.FenceWindow:
-		return Change{}, fields.Error("driver", "FenceWindow", fenceWindow, "must be at least the present one, %d ms", ns.FenceWindow)
-	case fenceWindow > maxDuration:
-		return Change{}, fields.Error("driver", "FenceWindow", fenceWindow, "must be at most a year, in milliseconds")
+	case fenceWindow < 0 || fenceWindow > maxDuration:
+		return Change{}, fields.Error("driver", "FenceWindow", fenceWindow, "must be 1 millisecond to a year, in milliseconds, or 0 for the present one")
 	case fenceWindow != 0:
-		ns.Floor += fenceWindow - ns.FenceWindow
+		if third := max(ns.FenceWindow/3, 1); ns.MaxSkew == third || ns.MaxSkew >= fenceWindow {
+			ns.MaxSkew = max(fenceWindow/3, 1)
+		}
 		ns.FenceWindow = fenceWindow
+		ns.Floor = max(ns.Floor, ns.Since+ns.step())
 	}
 	for _, rec := range s.Records {
 		if !rec.OfGenerator() {

@@ -42,7 +42,7 @@ type Admin interface {
 	// issues ids up to the fence, and the next claim starts there, once the fence has passed.
 	Free(ctx context.Context, namespace string, worker, fencingToken int64) error
 	// Raise raises the floor of a namespace above every fence that its store may ever have had,
-	// and, unless it is 0, the largest FenceWindow that it allows. See [State.Raise].
+	// and, unless fenceWindow is 0, changes its FenceWindow. See [State.Raise].
 	Raise(ctx context.Context, namespace string, fenceWindow int64) (Namespace, error)
 }
 

@@ -1,69 +1,85 @@
-/* Worker numbers under leases: is one tick of one number ever issued by two holders?
+/* Worker IDs under leases, on a store that forgets: is one tick of a worker ID ever issued under two claims?
  *
- * README.md says which function each action stands for, and what is assumed.
- * model_test.go checks this file with each of the switches below.
+ * README.md says which function each action stands for, and what is assumed. model_test.go checks this file with
+ * each of the switches below.
  *
- * Sizes: HOLDERS at a time, NUMBERS they claim, time 0..T-1 in ticks, spans of W
- * ticks, MAXEPOCH claims of one number and MAXTOKEN attempts to claim, in all. Two
- * holders may be two processes, or one process that goes from one number to another
- * and has both for a while: they share nothing.
+ * Sizes: one worker ID, HOLDERS at a time, the true time is 0..T in ticks, the fence window W, clocks that differ by
+ * EPS, CLAIMS in all. The store is put back FORGETS times; an operator acts OPERATES times. Two holders may be two
+ * processes, or one that goes from one claim to the next.
  *
  * Mutations, each of which must give a counterexample:
- *   RENEW_UNGUARDED    a renewal takes effect whoever holds the number
- *   RENEW_BY_TOKEN     a renewal is guarded by its token and not by the epoch
- *   RAISE_EARLY        the holder raises its bound before the store has acknowledged
- *   OWN_CLOCK          a claim begins at the claimant's clock, not at the recorded bound
- *   RELEASE_EARLY      the number is released before the generator's run is closed
- *   RELEASE_LOW        it is released one tick below what was issued
- *   RELEASE_UNGUARDED  a release takes effect whoever holds the number
+ *   NO_FLOOR, LOW_FLOOR     the floor is not raised; it is raised by W
+ *   NOT_NESTED              it is raised from the clock, not from the last floor
+ *   NO_SEEN                 a record that is missing is not noticed
+ *   LOW_SINCE               a floor that is ahead of the clock says nothing about holders (OPERATES)
+ *   NO_GRACE                a claim is over at its fence, not EPS after it
+ *   NOT_STRICT              fences are compared by >= where it is >, in a claim and in a renewal
+ *   RENEW_EXPIRED           a lease is renewed whose fence had passed when the incarnation was recorded
+ *   UNBOUNDED               a fence is W beyond the holder's clock, whatever the store's shows
+ *   OWN_CLOCK               a claim starts at its clock, not at the last fence
+ *   FREE_AT_ONCE            what an operator frees is claimed at once
+ *   COUNT_TOKEN             the fencing token is a count
+ *   REPLAY                  an answer is repeated from W before the fence on
+ *   RENEW_UNGUARDED         a renewal takes effect whoever holds the worker ID
+ *   RENEW_BY_CLAIM          a renewal is guarded by its claim ID and not by the fencing token
+ *   RAISE_EARLY             the holder raises its fence before the store has acknowledged
+ *   RELEASE_EARLY           the worker ID is released before the grant is closed
+ *   RELEASE_LOW             it is released one tick below what was issued
+ *   RELEASE_UNGUARDED       a release takes effect whoever holds the worker ID
  * Assumptions given up, which must give one as well:
- *   LOSSY              the store forgets acknowledged writes once
- *   CLONE              a holder's memory is copied once
- * Instead of the fence:
- *   NAIVE              a time to live, and holders that go by their own clocks
- *   PAUSE, SLOW=n      with NAIVE: holders may stand still; one clock is n ticks slow
+ *   RETURNS                 the server that comes back has the incarnation that is recorded in what it has
+ *   SPLIT                   a server that was succeeded acknowledges a renewal
+ *   TWO_WINDOWS             one holder's W is larger than that of the namespace
+ *   FORGETS_FLOOR           a floor that is ahead of the clock is forgotten
+ *   CLONE                   a holder's memory is copied once
+ * Instead of all this:
+ *   NAIVE                   a time to live, and holders that go by their own clocks
+ *   PAUSE, SLOW=n           with NAIVE: holders may stand still; one clock is n ticks slow
  */
 #ifndef HOLDERS
 #define HOLDERS 2
-#endif
-#ifndef NUMBERS
-#define NUMBERS 1
 #endif
 #ifndef T
 #define T 4
 #endif
 #ifndef W
-#define W 2
+#define W 1
 #endif
-#ifndef MAXEPOCH
-#define MAXEPOCH 3
+#ifndef EPS
+#define EPS 1
 #endif
-#ifndef MAXTOKEN
-#define MAXTOKEN 3
+#ifndef CLAIMS
+#define CLAIMS 3
+#endif
+#ifndef FORGETS
+#define FORGETS 1
+#endif
+#ifndef OPERATES
+#define OPERATES 0
 #endif
 #ifndef SLOW
 #define SLOW 0
 #endif
 
+#define STEP (W + EPS)
+#define TICKS (T + EPS + 3 * STEP + 2 * W + 2)
 #define MAX(a, b) ((a) > (b) -> (a) : (b))
-#define MIN(a, b) ((a) < (b) -> (a) : (b))
 
-/* Which claim has issued in a tick of a number; 0: none has. The property, and the
- * only thing that is checked, is the assertion below. It asks for more than unique
- * ids: whatever the sequence, two claims have no tick in common. */
-byte issued[NUMBERS * T];
+/* Which claim has issued in a tick; 0: none has. The property, and the only thing that is checked, is the assertion
+ * below. It asks for more than unique ids: whatever the sequence, two claims have no tick in common. */
+byte issued[TICKS];
+byte now; /* the true time */
 
-inline issue(num, at, by) {
-  printf("         an id: number %d, tick %d, of claim %d\n", num, at, by);
-  assert(issued[num * T + at] == 0 || issued[num * T + at] == by);
-  issued[num * T + at] = by
+inline issue(at, by) {
+  printf("         an id: tick %d, of claim %d\n", at, by);
+  assert(issued[at] == 0 || issued[at] == by);
+  issued[at] = by
 }
 
 #ifdef NAIVE
-/* The store's clock is the true time: the best case. The fence is gone, and the
- * epoch is here only to tell the holders apart. */
-byte now;
-byte row_epoch, row_expires;
+/* The store's clock is the true time: the best case. The fence is gone, and the token is here only to tell the
+ * holders apart. */
+byte row_token, row_expires;
 bit row_held;
 
 #define CLOCK(p) ((p) == 1 -> ((now) > SLOW -> (now) - SLOW : 0) : (now))
@@ -76,29 +92,29 @@ active proctype Time() {
 }
 
 proctype Holder(byte me) {
-  byte epoch, deadline, t;
+  byte token, deadline, c;
   bit checked;
 
   do
-  :: atomic { epoch == 0 && row_epoch < MAXEPOCH && (!row_held || row_expires <= now) ->
-       row_epoch++; row_held = 1; row_expires = now + W;
-       epoch = row_epoch; deadline = CLOCK(me) + W;
-       printf("holder %d claims the number: epoch %d, to live until %d\n", me, epoch, row_expires) }
-  :: atomic { epoch != 0 && row_epoch == epoch && row_expires > now && row_expires != now + W ->
-       row_expires = now + W; deadline = CLOCK(me) + W;
-       printf("holder %d renews epoch %d, to live until %d\n", me, epoch, row_expires) }
+  :: atomic { token == 0 && row_token < CLAIMS && (!row_held || row_expires <= now) ->
+       row_token++; row_held = 1; row_expires = now + 2;
+       token = row_token; deadline = CLOCK(me) + 2;
+       printf("holder %d claims the worker ID: token %d, to live until %d\n", me, token, row_expires) }
+  :: atomic { token != 0 && row_token == token && row_expires > now && row_expires != now + 2 ->
+       row_expires = now + 2; deadline = CLOCK(me) + 2;
+       printf("holder %d renews token %d, to live until %d\n", me, token, row_expires) }
 #ifdef PAUSE
-  :: atomic { epoch != 0 && !checked && CLOCK(me) < deadline ->
-       checked = 1; printf("holder %d finds by its clock, %d, that epoch %d lives until %d, and is paused\n", me, CLOCK(me), epoch, deadline) }
+  :: atomic { token != 0 && !checked && CLOCK(me) < deadline ->
+       checked = 1; printf("holder %d finds by its clock, %d, that token %d lives until %d, and is paused\n", me, CLOCK(me), token, deadline) }
   :: atomic { checked ->
-       checked = 0; t = CLOCK(me);
-       printf("holder %d goes on, its clock shows %d\n", me, t); issue(0, t, epoch); t = 0 }
+       checked = 0; c = CLOCK(me);
+       printf("holder %d goes on, its clock shows %d\n", me, c); issue(c, token); c = 0 }
 #else
-  :: atomic { epoch != 0 && CLOCK(me) < deadline ->
-       t = CLOCK(me);
-       printf("holder %d finds by its clock, %d, that epoch %d lives until %d\n", me, t, epoch, deadline); issue(0, t, epoch); t = 0 }
+  :: atomic { token != 0 && CLOCK(me) < deadline ->
+       c = CLOCK(me);
+       printf("holder %d finds by its clock, %d, that token %d lives until %d\n", me, c, token, deadline); issue(c, token); c = 0 }
 #endif
-  :: epoch != 0 && !checked && CLOCK(me) >= deadline -> break
+  :: token != 0 && !checked && CLOCK(me) >= deadline -> break
   :: now == T - 1 -> break
   od
 }
@@ -110,224 +126,320 @@ init {
 
 #else
 
-/* The store: a row for each number. Each change of it is one compare-and-set.
- * There is no time to live: a number may be taken at any moment. */
-byte row_token[NUMBERS];  /* 0: free */
-byte row_epoch[NUMBERS];
-byte row_until[NUMBERS];
+/* What the store keeps: a record, and of the namespace the incarnation, since, floor, and whether there was a record. */
+#define MISSING 0
+#define FREE 1  /* unused, or released */
+#define HELD 2
+#define FREED 3 /* by an operator */
+byte status, claim, token, start, fence;
+byte incarnation, since, floor;
+bit seen;
+/* An earlier state, to which it may be put back. */
+bit saved;
+byte was_status, was_claim, was_token, was_start, was_fence, was_incarnation, was_since, was_floor;
+bit was_seen;
 
-/* What was ever sent, by claim. Whatever was sent may take effect now, later,
- * again, or never. Lost answers are those that no one receives. */
-#define CLAIM(number, epoch) ((number) * MAXEPOCH + (epoch) - 1)
-byte token_of[NUMBERS * MAXEPOCH];
-byte asked[NUMBERS * MAXEPOCH];     /* the highest bound that a renewal has asked for */
-byte acked[NUMBERS * MAXEPOCH];     /* the highest that was acknowledged */
-byte returned[NUMBERS * MAXEPOCH];  /* 1 + the bound in the release; 0: none was sent */
-byte tokens;                        /* so many were made */
+byte life;     /* of the server: its incarnation */
+byte operated;
 
-/* The holders' memory. A word is the place of the next id: two a tick, then the
- * next tick is borrowed, as far as the bound lets it. */
-#define PERTICK 2
-byte attempt[HOLDERS];  /* token of the claim under way; 0: none */
-bit open[HOLDERS];      /* there is a grant, and its run is not closed */
-byte number[HOLDERS];
-byte token[HOLDERS];    /* no two claims have the same */
-byte epoch[HOLDERS];
-byte until[HOLDERS];
-byte word[HOLDERS];
-byte taking[HOLDERS];   /* 1 + a place that was found to lie below the bound, not yet issued */
+/* What was ever sent, by claim ID. Whatever was sent may take effect now, later, again, or never. */
+byte claims;                   /* so many were sent */
+byte former[CLAIMS + 1];       /* the claim that the claimant had before; 0: none */
+byte token_of[CLAIMS + 1];     /* what was answered; 0: nothing */
+byte returned[CLAIMS + 1];     /* 1 + the first unused tick, when the grant was closed; 0: it is not */
+bit releases[CLAIMS + 1];      /* a release was sent */
+
+/* The holders' memory. */
+byte attempt[HOLDERS];         /* claim ID under way; 0: none */
+byte held[HOLDERS];            /* claim ID of the grant; 0: none */
+byte until[HOLDERS];           /* its fence */
+byte cursor[HOLDERS];          /* the next tick */
+byte last[HOLDERS];            /* the claim ID of the grant before */
 #ifdef CLONE
 bit cloned;
 #endif
-#ifdef LOSSY
-bit lost_writes;
-byte old_token[NUMBERS], old_epoch[NUMBERS], old_until[NUMBERS];
+
+byte clock, h, c, x, f; /* these are 0 between actions */
+bit ok;
+
+/* The store's clock, when it serves a request: servers' clocks differ by EPS, and so may one at two times. */
+inline read_clock() { select(clock : now .. now + EPS) }
+
+#ifdef LOW_FLOOR
+#define RISE W
+#else
+#define RISE STEP
 #endif
 
-#define UNUSED(h) ((word[h] + PERTICK - 1) / PERTICK)
-
-/* Any clock shows anything at any time: it steps, stalls, runs fast. */
-inline clock(c) { select(c : 0 .. T - 1) }
-
-inline forget(h) {
-  open[h] = 0; number[h] = 0; token[h] = 0; epoch[h] = 0; until[h] = 0; word[h] = 0; taking[h] = 0
+inline record_incarnation() {
+  x = MAX(floor, clock);
+#ifdef LOW_SINCE
+  since = clock;
+#else
+  since = x;
+#endif
+#ifdef NOT_NESTED
+  x = clock;
+#endif
+#ifndef NO_FLOOR
+  floor = x + RISE;
+#endif
+  incarnation = life; seen = (status != MISSING); x = 0;
+  printf("store    records incarnation %d since %d, the floor is %d\n", incarnation, since, floor)
 }
 
-/* What the store does with a claim: w is the number it chose. A number that the
- * token has already is given again, unchanged. */
-inline claim(by, w, c, from) {
+#ifdef NO_SEEN
+#define FORGOT (incarnation != life)
+#else
+#define FORGOT (incarnation != life || status == MISSING && seen)
+#endif
+#ifdef NO_GRACE
+#define PASSED (fence < clock)
+#else
+#ifdef NOT_STRICT
+#define PASSED (fence + EPS <= clock)
+#else
+#define PASSED (fence + EPS < clock)
+#endif
+#endif
+#ifdef FREE_AT_ONCE
+#define FREEABLE (status == FREED)
+#else
+#define FREEABLE 0
+#endif
+#define OWN(c) (former[c] != 0 && status == HELD && claim == former[c] && token == token_of[former[c]])
+#ifdef TWO_WINDOWS
+#define WINDOW(c) ((c) == 1 -> W + 2 : W)
+#else
+#define WINDOW(c) W
+#endif
+
+/* Claim c. If ok, f is where it starts. */
+inline serve_claim() {
+  read_clock();
   if
-  :: row_token[w] == by -> from = row_until[w] - W
-  :: else ->
-#ifdef OWN_CLOCK
-     from = c;
+  :: status == HELD && claim == c -> /* it is answered again */
+#ifdef REPLAY
+     f = (fence > W -> fence - W : 0);
 #else
-     from = MAX(row_until[w], c);
+     f = start;
 #endif
-     row_epoch[w]++;
-     row_token[w] = by;
-     row_until[w] = MAX(row_until[w], from + W);
-     token_of[CLAIM(w, row_epoch[w])] = by
-  fi
+     ok = 1
+  :: else ->
+     if
+     :: FORGOT && floor <= clock + STEP -> record_incarnation()
+     :: else
+     fi;
+     if
+     :: !FORGOT && (status == MISSING || status == FREE || PASSED || FREEABLE || OWN(c)) ->
+        x = (OWN(c) -> returned[former[c]] - 1 : fence);
+#ifdef OWN_CLOCK
+        x = 0;
+#endif
+        select(f : (clock > EPS -> clock - EPS : 0) .. clock); /* the claimant's clock, if it is behind */
+        f = MAX(f, MAX(x, floor));
+        x = MAX(clock, floor) + WINDOW(c);
+#ifdef UNBOUNDED
+        x = f + W + 2;
+#endif
+        if
+        :: f < x ->
+#ifdef COUNT_TOKEN
+           token = token + 1;
+#else
+           token = MAX(token + 1, f);
+#endif
+           status = HELD; claim = c; start = f; fence = x; seen = 1; ok = 1;
+           printf("store    gives the worker ID to claim %d, token %d, ticks %d to %d (clock %d)\n", c, token, start, fence - 1, clock)
+        :: else -> f = 0
+        fi; x = 0
+     :: else
+     fi
+  fi; clock = 0
 }
 
-/* A claim fits if time does not run out and the model has an epoch left. */
-#define FITS(by, w, c) (row_token[w] == (by) || row_epoch[w] < MAXEPOCH && MAX(row_until[w], c) + W <= T)
-
-#define HOLDS(w, e) (row_token[w] == token_of[CLAIM(w, e)] && row_epoch[w] == (e))
 #if defined(RENEW_UNGUARDED)
-#define RENEWS(w, e) (row_token[w] != 0)
-#elif defined(RENEW_BY_TOKEN)
-#define RENEWS(w, e) (row_token[w] == token_of[CLAIM(w, e)])
+#define RENEWS(c) (status == HELD)
+#elif defined(RENEW_BY_CLAIM)
+#define RENEWS(c) (status == HELD && claim == (c))
 #else
-#define RENEWS(w, e) HOLDS(w, e)
+#define RENEWS(c) (status == HELD && claim == (c) && token == token_of[c])
 #endif
 #ifdef RELEASE_UNGUARDED
-#define RELEASES(w, e) (row_token[w] != 0)
+#define RELEASES(c) (status == HELD)
 #else
-#define RELEASES(w, e) HOLDS(w, e)
+#define RELEASES(c) (status == HELD && claim == (c) && token == token_of[c])
+#endif
+#ifdef NOT_STRICT
+#define LATER(a, b) ((a) >= (b))
+#else
+#define LATER(a, b) ((a) > (b))
 #endif
 
-#define MINE CLAIM(number[h], epoch[h])
-
-proctype Holder(byte h) {
-  byte c, w, from;
-
-  do
-  :: atomic { !open[h] && attempt[h] == 0 && tokens < MAXTOKEN -> /* a claim begins, also beside a number that is held */
-       tokens++; attempt[h] = tokens }
-
-  :: atomic { attempt[h] != 0 -> /* it takes effect and its answer arrives; see Network for one that is lost */
-       clock(c); select(w : 0 .. NUMBERS - 1);
-       if
-       :: FITS(attempt[h], w, c) ->
-          claim(attempt[h], w, c, from);
-          token[h] = attempt[h]; attempt[h] = 0; open[h] = 1;
-          number[h] = w; epoch[h] = row_epoch[w]; until[h] = from + W; word[h] = from * PERTICK;
-          printf("holder %d gets number %d by claim %d, epoch %d, ticks %d to %d (its clock: %d)\n", h, w, token[h], epoch[h], from, until[h] - 1, c)
-       :: else
-       fi; c = 0; w = 0; from = 0 }
-
-  :: atomic { open[h] && taking[h] == 0 && word[h] / PERTICK < until[h] -> /* issue: the clock and the bound are read ... */
-       clock(c);
-       if
-       :: c < until[h] ->
-          taking[h] = 1 + MAX(word[h], c * PERTICK);
-          printf("holder %d reads its clock, %d, and finds tick %d below its bound, %d\n", h, c, (taking[h] - 1) / PERTICK, until[h])
-       :: else
-       fi; c = 0 }
-
-  :: atomic { open[h] && taking[h] != 0 -> /* ... and any time later the word is swapped, unless the run was closed */
-       printf("holder %d issues\n", h);
-       c = (taking[h] - 1) / PERTICK;
-       issue(number[h], c, token[h]);
-       word[h] = taking[h]; taking[h] = 0; c = 0 }
-
-  :: atomic { open[h] && asked[MINE] < T -> /* a renewal is sent */
-       clock(c);
-       if
-       :: MIN(c + W, T) > MAX(asked[MINE], until[h]) ->
-          asked[MINE] = MIN(c + W, T);
-          printf("holder %d asks for the bound %d for epoch %d\n", h, asked[MINE], epoch[h]);
-#ifdef RAISE_EARLY
-          until[h] = asked[MINE]
+/* The renewal of claim c. If ok, f is the fence. */
+inline serve_renewal() {
+  read_clock();
+  if
+  :: RENEWS(c) && incarnation != life && floor <= clock + STEP -> record_incarnation()
+  :: else
+  fi;
+  if
+#ifdef RENEW_EXPIRED
+  :: RENEWS(c) ->
+#else
+  :: RENEWS(c) && (incarnation == life -> LATER(fence, since) : LATER(fence, floor)) ->
 #endif
-       :: else
-       fi; c = 0 }
-
-  :: atomic { open[h] && acked[MINE] > until[h] -> /* its answer arrives: only now the bound is raised */
-       until[h] = acked[MINE];
-       printf("holder %d raises its bound of epoch %d to %d\n", h, epoch[h], until[h]) }
-
-  :: atomic { open[h] && returned[MINE] == 0 -> /* the run is closed, and a release is sent */
-       returned[MINE] = 1 + UNUSED(h);
-#ifdef RELEASE_LOW
-       if
-       :: UNUSED(h) > 0 && issued[number[h] * T + UNUSED(h) - 1] == token[h] -> returned[MINE]--
-       :: else
-       fi;
-#endif
-       printf("holder %d releases number %d of epoch %d from tick %d on\n", h, number[h], epoch[h], returned[MINE] - 1);
-#ifndef RELEASE_EARLY
-       forget(h)
-#endif
-     }
-
-  :: atomic { open[h] -> /* a crash, or a number given up that nobody could be told of */
-       printf("holder %d forgets number %d of epoch %d\n", h, number[h], epoch[h]);
-       forget(h) }
-
-  :: atomic { attempt[h] != 0 -> attempt[h] = 0 }
-  od
+     fence = MAX(fence, MAX(clock, floor) + WINDOW(c)); f = fence; ok = 1;
+     printf("store    renews claim %d, its fence is %d (clock %d)\n", c, fence, clock)
+  :: else
+  fi; clock = 0
 }
 
-/* Everything that was sent may take effect at any time, and again. */
-proctype Network() {
-  byte x, c, w, e, from;
+inline close_grant() {
+  returned[held[h]] = 1 + cursor[h];
+  last[h] = held[h]; held[h] = 0; until[h] = 0; cursor[h] = 0
+}
 
+/* One action after the other, in any order. */
+active proctype World() {
   do
-  :: atomic { tokens > 0 -> /* a claim whose answer is lost, or that comes late or twice */
-       select(x : 1 .. tokens); clock(c); select(w : 0 .. NUMBERS - 1);
+  :: atomic { now < T -> now++; printf("time     is %d\n", now) }
+
+  :: atomic { claims < CLAIMS -> /* a holder sends a claim */
+       select(h : 0 .. HOLDERS - 1);
        if
-       :: row_token[w] != x && FITS(x, w, c) ->
-          claim(x, w, c, from);
-          printf("store    gives number %d, epoch %d, to who is not listening\n", w, row_epoch[w])
+       :: held[h] == 0 && attempt[h] == 0 ->
+          claims++; attempt[h] = claims;
+          if :: former[claims] = last[h] :: true fi;
+          printf("holder %d sends claim %d, its former one is %d\n", h, claims, former[claims])
        :: else
-       fi; x = 0; c = 0; w = 0; from = 0 }
+       fi; h = 0 }
+
+  :: atomic { /* its answer arrives, perhaps that to a repeated one */
+       select(h : 0 .. HOLDERS - 1); c = attempt[h];
+       if
+       :: c != 0 ->
+          serve_claim();
+          if
+          :: ok ->
+             held[h] = c; attempt[h] = 0; token_of[c] = token; cursor[h] = f; until[h] = fence;
+             printf("holder %d gets claim %d, ticks %d to %d\n", h, c, f, fence - 1)
+          :: else
+          fi
+       :: else
+       fi; ok = 0; f = 0; c = 0; h = 0 }
+
+  :: atomic { claims > 0 -> /* one that is late or doubled, or whose answer is lost */
+       select(c : 1 .. claims); serve_claim(); ok = 0; f = 0; c = 0 }
+
+  :: atomic { /* issue: the clock shows anything */
+       select(h : 0 .. HOLDERS - 1);
+       if
+       :: held[h] != 0 && cursor[h] < until[h] ->
+          select(x : cursor[h] .. until[h] - 1);
+          issue(x, held[h]); cursor[h] = x + 1; x = 0
+       :: else
+       fi; h = 0 }
 
   :: atomic { /* a renewal */
-       select(w : 0 .. NUMBERS - 1); select(e : 1 .. MAXEPOCH);
+       select(h : 0 .. HOLDERS - 1); c = held[h];
        if
-       :: asked[CLAIM(w, e)] != 0 && RENEWS(w, e) ->
-          select(x : 1 .. asked[CLAIM(w, e)]);
-          row_until[w] = MAX(row_until[w], x);
-          acked[CLAIM(w, e)] = MAX(acked[CLAIM(w, e)], x);
-          printf("store    renews number %d for epoch %d, its bound is now %d\n", w, e, row_until[w])
-       :: else
-       fi; x = 0; w = 0; e = 0 }
-
-  :: atomic { /* a release */
-       select(w : 0 .. NUMBERS - 1); select(e : 1 .. MAXEPOCH);
-       if
-       :: returned[CLAIM(w, e)] != 0 && RELEASES(w, e) ->
-          row_token[w] = 0; row_until[w] = returned[CLAIM(w, e)] - 1;
-          printf("store    frees number %d for epoch %d, its bound is now %d\n", w, e, row_until[w])
-       :: else
-       fi; w = 0; e = 0 }
-
-  :: atomic { /* an operator frees a number; its holder does not know */
-       select(w : 0 .. NUMBERS - 1);
-       if
-       :: row_token[w] != 0 -> row_token[w] = 0; printf("operator frees number %d\n", w)
-       :: else
-       fi; w = 0 }
-
-#ifdef LOSSY
-  :: atomic { !lost_writes -> /* a replica catches up with one row */
-       select(w : 0 .. NUMBERS - 1);
-       old_token[w] = row_token[w]; old_epoch[w] = row_epoch[w]; old_until[w] = row_until[w]; w = 0 }
-  :: atomic { !lost_writes -> /* and takes the store's place */
-       lost_writes = 1;
-       do
-       :: w < NUMBERS -> row_token[w] = old_token[w]; row_epoch[w] = old_epoch[w]; row_until[w] = old_until[w]; w++
-       :: else -> break
-       od; w = 0;
-       printf("store    has lost its last writes\n") }
+       :: c != 0 ->
+#ifdef RAISE_EARLY
+          until[h] = MAX(until[h], now + W);
 #endif
+          serve_renewal();
+          if :: ok -> until[h] = MAX(until[h], f) :: else fi
+       :: else
+       fi; ok = 0; f = 0; c = 0; h = 0 }
+
+  :: atomic { claims > 0 -> /* one that is late, or whose answer is lost */
+       select(c : 1 .. claims);
+       if
+       :: token_of[c] != 0 -> serve_renewal()
+       :: else
+       fi; ok = 0; f = 0; c = 0 }
+
+  :: atomic { /* a grant is closed, for a release or the next claim */
+       select(h : 0 .. HOLDERS - 1);
+       if
+       :: held[h] != 0 ->
+          c = held[h];
+#ifdef RELEASE_EARLY
+          if :: releases[c] = 1; returned[c] = 1 + cursor[h] :: close_grant() fi;
+#else
+          if :: releases[c] = 1 :: true fi;
+          close_grant();
+#ifdef RELEASE_LOW
+          if :: releases[c] && returned[c] > 1 && issued[returned[c] - 2] == c -> returned[c] = returned[c] - 1 :: else fi;
+#endif
+#endif
+          printf("holder %d closes claim %d at %d\n", h, c, returned[c] - 1)
+       :: else
+       fi; c = 0; h = 0 }
+
+  :: atomic { claims > 0 -> /* a release, perhaps late */
+       select(c : 1 .. claims);
+       if
+       :: releases[c] && RELEASES(c) ->
+          status = FREE; fence = returned[c] - 1;
+          printf("store    releases claim %d, the fence is %d\n", c, fence)
+       :: else
+       fi; c = 0 }
+
+  :: atomic { attempt[0] != 0 -> attempt[0] = 0 } /* a holder crashes before the answer */
+  :: atomic { held[0] != 0 -> held[0] = 0; until[0] = 0; cursor[0] = 0; last[0] = 0 } /* or afterwards */
+
+  :: atomic { !saved && life < FORGETS -> /* this state is one that it may be put back to */
+       saved = 1; was_status = status; was_claim = claim; was_token = token; was_start = start; was_fence = fence;
+       was_incarnation = incarnation; was_since = since; was_floor = floor; was_seen = seen }
+
+  :: atomic { saved && life < FORGETS -> /* it is: the record, or the namespace, or both */
+       if
+       :: status = was_status; claim = was_claim; token = was_token; start = was_start; fence = was_fence
+       :: true
+       fi;
+       if
+#ifdef FORGETS_FLOOR
+       :: true ->
+#else
+       :: floor <= now || was_floor >= floor ->
+#endif
+          incarnation = was_incarnation; since = was_since; floor = was_floor; seen = was_seen
+       :: true
+       fi;
+       saved = 0; was_status = 0; was_claim = 0; was_token = 0; was_start = 0; was_fence = 0;
+       was_incarnation = 0; was_since = 0; was_floor = 0; was_seen = 0;
+       life++;
+#ifdef RETURNS
+       life--; /* it calls itself as before */
+#endif
+       printf("store    is put back: claim %d, token %d, ticks %d to %d, status %d; incarnation %d, floor %d\n", claim, token, start, fence - 1, status, incarnation, floor) }
+
+#ifdef SPLIT
+  :: atomic { life > 0 -> /* the server before still renews */
+       select(h : 0 .. HOLDERS - 1);
+       if
+       :: held[h] != 0 -> until[h] = MAX(until[h], now + EPS + W); printf("holder %d is renewed by the old server, until %d\n", h, until[h])
+       :: else
+       fi; h = 0 }
+#endif
+
+#if OPERATES > 0
+  :: atomic { operated < OPERATES && status == HELD -> /* an operator frees the worker ID, or deletes its record */
+       operated++;
+       if
+       :: status = FREED; printf("operator frees the worker ID\n")
+       :: status = MISSING; claim = 0; token = 0; start = 0; fence = 0; printf("operator deletes the record\n")
+       fi }
+#endif
+
 #ifdef CLONE
-  :: atomic { !cloned && open[0] && !open[1] ->
-       cloned = 1;
-       open[1] = 1; number[1] = number[0]; token[1] = MAXTOKEN + 1; epoch[1] = epoch[0]; until[1] = until[0]; word[1] = word[0]; taking[1] = taking[0];
+  :: atomic { !cloned && held[0] != 0 && held[1] == 0 && attempt[1] == 0 ->
+       cloned = 1; claims = CLAIMS;
+       held[1] = CLAIMS + 1; until[1] = until[0]; cursor[1] = cursor[0];
        printf("holder 1 is a copy of holder 0\n") }
 #endif
   od
-}
-
-init {
-  byte p;
-  atomic {
-    do :: p < HOLDERS -> run Holder(p); p++ :: else -> break od;
-    run Network()
-  }
 }
 #endif

@@ -30,6 +30,7 @@ type transaction struct {
 	records   map[int64]string // by worker ID
 	count     string
 	claimed   string // the worker ID that the claim has or had
+	age       int64  // of a server that a crash lets forget all that it has done, in milliseconds; -1: of another
 }
 
 func (s *Store) open(name, claimID string) (*transaction, error) {
@@ -60,19 +61,19 @@ func (t *transaction) read(ctx context.Context, n int64, ids ...any) (st driver.
 	if answer.is("old", 0) {
 		return st, driver.Permanent(fmt.Errorf("redisstore: the key %q is of an unreleased version of snowkey: delete it when no program uses it", t.keys[2]))
 	}
-	const fixed = 6
+	const fixed = 7
 	v := answer.values
-	if len(v) < fixed || len(v)%2 != 0 {
+	if len(v) < fixed || (len(v)-fixed)%2 != 0 {
 		return st, answer.unexpected()
 	}
-	numbers, err := reply{answer.what, v[:3]}.integers("ok", 2)
+	numbers, err := reply{answer.what, v[:4]}.integers("ok", 3)
 	if err != nil {
 		return st, err
 	}
-	st.Now, st.Count, st.Server, st.Missing = numbers[0], numbers[1], v[3], v[5] == ""
-	t.count, t.claimed, t.namespace, t.records = v[2], v[4], v[5], make(map[int64]string)
+	st.Now, st.Count, st.Server, st.Missing = numbers[0], numbers[2], v[4], v[6] == ""
+	t.age, t.count, t.claimed, t.namespace, t.records = numbers[1], v[3], v[5], v[6], make(map[int64]string)
 	if !st.Missing {
-		err = json.Unmarshal([]byte(v[5]), &st.Namespace)
+		err = json.Unmarshal([]byte(v[6]), &st.Namespace)
 	}
 	st.Namespace.Name = t.name
 	for pair := range slices.Chunk(v[fixed:], 2) {
@@ -103,6 +104,21 @@ func (t *transaction) sample(ctx context.Context, c driver.Claim) (driver.State,
 		return t.read(ctx, all)
 	}
 	return st, nil
+}
+
+// decide is c.Decide, but a server that could forget the floor must have lived for as long as that
+// is ahead: then all ids of its life before are in the past of the new floor. Otherwise one that
+// crashes again and again would repeat them.
+func (t *transaction) decide(c driver.Claim) func(driver.State) (driver.Change, error) {
+	return func(st driver.State) (driver.Change, error) {
+		ch, err := c.Decide(st)
+		if ns := ch.Namespace; err == nil && ns != nil && ns.Floor > st.Namespace.Floor && t.age >= 0 {
+			if wait := ns.FenceWindow + ns.MaxSkew - t.age; wait > 0 {
+				return driver.Change{}, &driver.FloorError{Namespace: t.name, Wait: wait}
+			}
+		}
+		return ch, err
+	}
 }
 
 // write writes a change: of a claim, or c is nil.

@@ -15,6 +15,10 @@ else
   end
 end
 if space ~= '' then size = size - 1 end
-local answer = {'ok', text(now), text(size), server, claimed, space}
+-- For how long the server runs, if a crash may lose all that it has done meanwhile; otherwise -1.
+local age, kept = tonumber(string.match(sections[1], 'uptime_in_seconds:(%d+)')) * 1000, redis.call('INFO', 'persistence')
+local function has(setting) return string.find(kept, setting, 1, true) end
+if has('aof_enabled:1') and has('aof_rewrite_in_progress:0') and has('aof_rewrite_scheduled:0') then age = -1 end
+local answer = {'ok', text(now), text(age), text(size), server, claimed, space}
 for i = 1, #list do answer[#answer + 1] = list[i] end
 return answer

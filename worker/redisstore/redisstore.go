@@ -19,10 +19,11 @@
 //
 // Redis 5 or later, or Valkey, is needed; before 6.2, claims read all records. Its user needs +info:
 // a server with another run_id or master_replid may have lost writes. So leases survive a restart
-// without persistence, FLUSHALL, and a failover to a replica, unless a second one follows before
-// FenceWindow + MaxSkew are over. After these, and in a new namespace, which looks like one that was
-// lost, claims start ahead of the clock by as much. A server that was succeeded must not
-// acknowledge anything, as in a partition.
+// without persistence, FLUSHALL, and a failover to a replica; of the last two, a second one only
+// after FenceWindow + MaxSkew. After these, and in a new namespace, which looks like one that was
+// lost, claims start ahead of the clock by as much. A Redis without appendonly must also have run for
+// as long, or a claim returns a *driver.FloorError. A server that was succeeded must not acknowledge
+// anything, as in a partition.
 //
 // A count, by [Store.Reserve], needs a Redis that loses no write that it has acknowledged: a single
 // primary with appendonly yes, appendfsync always, without eviction and failover. Reserve returns a
@@ -126,7 +127,7 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 		return driver.Lease{}, err
 	}
 	read := func(ctx context.Context) (driver.State, error) { return t.sample(ctx, c) }
-	return driver.Transact(ctx, c.Decide, read, func(ctx context.Context, _ driver.State, ch driver.Change) (bool, error) {
+	return driver.Transact(ctx, t.decide(c), read, func(ctx context.Context, _ driver.State, ch driver.Change) (bool, error) {
 		return t.write(ctx, ch, &c)
 	})
 }

@@ -6,7 +6,7 @@ local start, fence, owner, state = string.match(record, '^"start":(%-?%d+),"fenc
 local window, since, floor = field('fence_window'), field('since'), field('floor')
 if recorded ~= server then
   if floor <= now + window + field('max_skew') then return {'refused'} end
-  since = now
+  since = floor
 end
 if state ~= 'held' and state ~= 'kept' or tonumber(fence) <= since then return {'refused'} end
 if ARGV[4] == 'true' then state = 'kept' end

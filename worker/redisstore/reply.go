@@ -76,7 +76,7 @@ func (r reply) is(kind string, n int) bool { return len(r.values) == n+1 && r.va
 var errUnexpected = errors.New("unexpected answer")
 
 func (r reply) unexpected() error {
-	return fmt.Errorf("%s: %w %.300q", r.what, errUnexpected, r.values)
+	return fmt.Errorf("%s: %w %.300s", r.what, errUnexpected, fmt.Sprintf("%q", r.values))
 }
 
 // integers returns the values of a reply of this kind, which has n of them.

@@ -97,9 +97,6 @@ func TestForgets(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := testserver.NewRedis(t)
 			c := dial(t, server)
-			if strings.Contains(name, "without") {
-				c.must(t, "CONFIG", "SET", "appendonly", "no")
-			}
 			store := mustNew(redisstore.New(func(ctx context.Context, script string, keys []string, args ...any) (any, error) {
 				return c.eval(ctx, script, keys, args...)
 			}, redisstore.Config{}))
@@ -111,6 +108,10 @@ func TestForgets(t *testing.T) {
 			st, err := store.List(t.Context(), "orders")
 			if err != nil {
 				t.Fatal(err)
+			}
+			if strings.Contains(name, "without") {
+				c.must(t, "FLUSHALL") // the log ends with this
+				c.must(t, "CONFIG", "SET", "appendonly", "no")
 			}
 			st.Namespace.Floor, st.Namespace.Since, st.Namespace.Seen = 0, 0, 1 // this was long ago
 			st.Records[0].Fence = time.Now().UnixMilli() + 30_000
@@ -130,6 +131,30 @@ func TestForgets(t *testing.T) {
 				t.Errorf("%+v, %v", renewed, err)
 			}
 		})
+	}
+}
+
+// A Redis that keeps nothing over a crash grants no claim before all ids of its life before are in
+// the past of the floor.
+func TestJustStarted(t *testing.T) {
+	c := dial(t, testserver.NewRedis(t))
+	c.must(t, "CONFIG", "SET", "appendonly", "no")
+	store := mustNew(redisstore.New(func(ctx context.Context, script string, keys []string, args ...any) (any, error) {
+		return c.eval(ctx, script, keys, args...)
+	}, redisstore.Config{}))
+	var young *driver.FloorError
+	if _, err := store.Claim(t.Context(), claim("orders", "first")); !errors.As(err, &young) || young.Wait < 20_000 || young.Wait > 40_000 {
+		t.Fatal(err)
+	}
+	short := claim("short", "first")
+	short.FenceWindow = 900 // and MaxSkew 300
+	_, err := store.Claim(t.Context(), short)
+	for began := time.Now(); errors.As(err, &young) && time.Since(began) < 10*time.Second; _, err = store.Claim(t.Context(), short) {
+		time.Sleep(100 * time.Millisecond)
+		short.Now = time.Now().UnixMilli()
+	}
+	if err != nil {
+		t.Error(err)
 	}
 }
 

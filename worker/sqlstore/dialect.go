@@ -207,7 +207,7 @@ func (cfg Config) statements() *statements {
 		fence = "LAST_INSERT_ID(" + fence + ")" // the answer has it
 	}
 	st.renew = st.update("fence = "+fence+"{keep}", "l.fencing_token = ? AND l.claim_id = ? AND l."+claimed+
-		" AND CASE WHEN n.incarnation = {server} THEN l.fence > n.since WHEN n.floor > {now} + n.fence_window + n.max_skew THEN l.fence > {now} ELSE 1 = 0 END")
+		" AND CASE WHEN n.incarnation = {server} THEN l.fence > n.since WHEN n.floor > {now} + n.fence_window + n.max_skew THEN l.fence > n.floor ELSE 1 = 0 END")
 	if d != MySQL {
 		st.renew += " RETURNING fence"
 	}

@@ -17,33 +17,32 @@
 //
 // # Guarantees
 //
-// Every verb is one UPDATE that names the record as it was read, or the INSERT of a new one, at
-// any isolation level. It commits by itself, even if the sessions of MySQL or MariaDB have
-// autocommit off. No lock is held between calls.
+// A claim and a renewal are one UPDATE, which commits by itself. It names the record as it was read, and
+// is executed only by the server whose incarnation is recorded: see package driver. No lock is held
+// between statements, and a statement that waits for one ends by itself.
+//
+// The incarnation consists of what the database shows of itself: see [Store.Incarnation]. In SQLite it
+// is that of the file. So a store that was put back is noticed, and the floor of its namespaces rises.
 //
 // No call outlasts its context, whatever the driver does, except those of [Store.In], which
 // run in your transaction.
 //
 // # Limits
 //
-// The database must not lose a committed write. If a setting that the store can see allows
-// that, claims are refused with a *driver.DurabilityError. An SQLite file must be on a local
-// disk. After a restore from a backup, first raise until_ts of all rows above the present, and
-// empty their token.
+// The tables must be InnoDB, or logged. A counter needs a database that loses no committed write: if
+// a setting that the store can see allows that, Reserve returns a *driver.DurabilityError.
 //
-// A temporary table with the name of one of the store's is a *core.ConfigError. The store looks
-// for one once, so no session of the pool may create one later.
+// An SQLite file must be on a local disk, and must not be overwritten in place. In WAL mode, mount its
+// folder, not the file alone. A database in memory must be the same for all connections of the pool.
 //
 // A store takes one connection at a time from the pool, and waits for it in turn with the
 // program. If the program may use up the pool for longer than a lease lasts without a renewal,
 // give the store a pool of its own.
 //
-// docs/workers.md has the settings that are checked, and how to use PgBouncer, Galera, Group
-// Replication and Vitess.
-//
 // # Reading the code
 //
 // sqlstore.go has the verbs. Each is one call on one connection (connection.go) to a database
-// that was inspected (inspect.go, tables.go). Its statements are in dialect.go and are executed by
-// exec.go, durably (durable.go). What each verb sends is in testdata.
+// that was inspected (inspect.go, tables.go, incarnation.go). records.go reads and writes what a
+// verb needs, by the statements of dialect.go, which exec.go executes. What each verb sends is in
+// testdata.
 package sqlstore

@@ -226,6 +226,8 @@ func (x session) explained(err error) error {
 		return fmt.Errorf("%w: %w", errOpen, err)
 	case x.cfg.Dialect == Postgres && readOnly(err):
 		return fmt.Errorf("%w: it is a standby, or default_transaction_read_only is on for the session, the role or the database: set it off", err)
+	case x.incarnation.inMemory && hasText(err, "no such table"):
+		return errPrivate
 	case isLocked(err):
 		return fmt.Errorf("%w: %w", driver.ErrLocked, err)
 	}

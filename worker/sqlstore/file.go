@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -23,12 +22,7 @@ func fileID(path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("ask for the birth of %s: %w", path, err)
 	}
-	return fmt.Sprintf("%s %s %s", inodeOf(info), birth, bootID()), nil
-}
-
-// inodeOf returns the device and the inode, where there is something like it.
-func inodeOf(info os.FileInfo) string {
-	return fmt.Sprintf("%s:%s", field(info, "Dev"), field(info, "Ino"))
+	return fmt.Sprintf("%s:%s %s %s", field(info, "Dev"), field(info, "Ino"), birth, bootID()), nil
 }
 
 // field returns a field of what the system says about a file; "": it has no such field.
@@ -65,18 +59,17 @@ func checkAlone(path string) error {
 // there before: one that was deleted, or the one that is recorded.
 func opensOther(path, recorded string) bool {
 	const open = "/proc/self/fd" // of Linux
-	now, err := os.Stat(path)
+	now, err := fileID(path)
 	if err != nil {
 		return true
 	}
-	inode, _, _ := strings.Cut(recorded, " ")
 	files, _ := os.ReadDir(open)
 	for _, file := range files {
 		name := filepath.Join(open, file.Name())
 		if link, err := os.Readlink(name); err == nil && link == path+" (deleted)" {
 			return true
 		}
-		if info, err := os.Stat(name); err == nil && inodeOf(info) == inode && !os.SameFile(info, now) {
+		if id, err := fileID(name); err == nil && id == recorded && id != now {
 			return true
 		}
 	}

@@ -57,6 +57,11 @@ func joined(parts []part) (inc incarnation) {
 // function to everyone: the part is left out. A right that only this role lacks is an error: all
 // programs must compute the same.
 func (x session) findPostgres(ctx context.Context) (incarnation, error) {
+	all := x.cfg.postgresParts()
+	var value string
+	if x.row(ctx, "SELECT "+joined(all).sql, &value) == nil {
+		return joined(all), nil
+	}
 	var standby bool
 	if err := x.row(ctx, "SELECT pg_is_in_recovery()", &standby); err != nil && !unknown(err) {
 		return incarnation{}, fmt.Errorf("ask whether the server is a standby: %w", x.explained(err))
@@ -65,7 +70,7 @@ func (x session) findPostgres(ctx context.Context) (incarnation, error) {
 	}
 	var shown []part
 	has := make(map[string]bool)
-	for _, p := range append(x.cfg.postgresParts(), startPart) {
+	for _, p := range append(all, startPart) {
 		if p.name == startPart.name && (has["timeline"] || has["reset of statistics"]) {
 			break
 		}
@@ -216,8 +221,9 @@ func (x session) checkShared(ctx context.Context) error {
 	return err
 }
 
-// isFresh reports whether the database has, and had, no tables but the store's, of which those of leases
-// are missing.
+// isFresh reports whether the database has, and had, no tables but the store's, and those of leases once
+// only. PostgreSQL counts deleted tables some seconds late. Either nothing was made between the database
+// and the table, or no session was active that has not counted yet.
 func (x session) isFresh(ctx context.Context) (fresh bool, err error) {
 	var names []string
 	for t := range tables {
@@ -241,9 +247,15 @@ func (x session) isFresh(ctx context.Context) (fresh bool, err error) {
 			" AND NOT EXISTS (SELECT 1 FROM "+x.globalStatus()+" WHERE variable_name IN ('Com_drop_table', 'Com_drop_db') AND variable_value <> '0')", &fresh)
 		return fresh, err
 	}
+	counted := ""
+	if x.row(ctx, "SELECT CAST(pg_stat_force_next_flush() AS TEXT)", &counted) != nil { // as old versions do, which do not count what this session has deleted
+		counted = "1 = 0 AND "
+	}
 	err = x.row(ctx, "SELECT NOT EXISTS (SELECT 1 FROM pg_catalog.pg_class c WHERE c.relkind IN ('r', 'p', 'm', 'f') AND c.oid >= 16384 AND c.relname NOT IN ("+ours+")"+
 		" AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend d WHERE d.classid = CAST('pg_catalog.pg_class' AS regclass) AND d.objid = c.oid AND d.deptype = 'e'))"+
-		" AND EXISTS (SELECT 1 FROM pg_catalog.pg_stat_sys_tables WHERE relid = CAST('pg_catalog.pg_class' AS regclass) AND n_tup_del = 0)", &fresh)
+		" AND EXISTS (SELECT 1 FROM pg_catalog.pg_stat_sys_tables WHERE relid = CAST('pg_catalog.pg_class' AS regclass) AND n_tup_del = 0)"+
+		" AND EXISTS (SELECT 1 FROM pg_catalog.pg_database d WHERE d.datname = current_database() AND (CAST(CAST(to_regclass('"+x.cfg.table(namespaceTable)+"') AS oid) AS BIGINT) = GREATEST(CAST(d.oid AS BIGINT), 16383) + 1"+
+		" OR "+counted+"NOT EXISTS (SELECT 1 FROM pg_catalog.pg_stat_activity a WHERE a.datid = d.oid AND a.pid <> pg_backend_pid() AND COALESCE(a.state_change, clock_timestamp()) > clock_timestamp() - INTERVAL '15 s')))", &fresh)
 	if unknown(err) {
 		return false, nil
 	}

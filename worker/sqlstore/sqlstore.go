@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -110,6 +111,9 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 		if errors.Is(err, driver.ErrNoWorkerID) { // its text counts the records
 			which = records{allRecords, []any{c.Namespace}}
 			l, err = driver.Transact(ctx, c.Decide, read, write)
+		}
+		if errors.As(err, new(*driver.SkewError)) && x.cfg.Dialect == MySQL { // perhaps of the session only
+			err = cmp.Or(x.unmet(ctx, x.leases[:1]), err)
 		}
 		return l, err
 	})

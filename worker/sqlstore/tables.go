@@ -43,12 +43,7 @@ func (x session) prepareTables(ctx context.Context, wanted []table, ready *[tabl
 	case x.cfg.NoCreate:
 		return x.forbidden(ctx, "find", missing, errMissing)
 	}
-	fresh := false
-	if missing[0] == namespaceTable && len(missing) == len(leaseTables) {
-		if fresh, err = x.isFresh(ctx); err != nil {
-			return fmt.Errorf("ask whether the database is new: %w", err)
-		}
-	}
+	perhaps := missing[0] == namespaceTable && len(missing) == len(leaseTables)
 	var refused error // of the first one
 	for _, t := range missing {
 		_, err := x.conn.ExecContext(ctx, x.cfg.ddl()[t])
@@ -62,6 +57,10 @@ func (x session) prepareTables(ctx context.Context, wanted []table, ready *[tabl
 	case err == nil && x.incarnation.inMemory:
 		err = x.checkShared(ctx)
 	}
+	if err != nil || !perhaps {
+		return err
+	}
+	fresh, err := x.isFresh(ctx)
 	if err == nil && fresh { // no namespace was forgotten
 		_, err = x.exec(ctx, maxLockWait, x.insert("{n}", "namespace, "+namespaceColumns, "'"+indexName+"', {empty}, 0, 0, {server}, {now}, 0, 0, 1", "1 = 1", 0, 1))
 	}

@@ -73,16 +73,23 @@ func (m *Memory) transact(ctx context.Context, name string, workerIDs int64, dec
 // fits reports whether a change that was decided on what was read can be written now: see
 // driver.Change.
 func fits(ch driver.Change, read, now driver.State) bool {
-	if ch.Namespace != nil || ch.Make != nil {
-		return now.Missing == read.Missing && now.Namespace == read.Namespace && (ch.Make == nil || now.Count == read.Count)
+	ns := now.Namespace
+	same := now.Missing == read.Missing && now.Made == read.Made && ns == read.Namespace
+	index := read.Index == nil || now.Index != nil && now.Index.Missing == read.Index.Missing && now.Index.Namespace == read.Index.Namespace
+	switch {
+	case ch.Index != nil:
+		return index
+	case ch.Namespace != nil:
+		return same && index
+	case ch.Make != nil:
+		return same && index && now.Count == read.Count
 	}
 	rec := find(read, ch.Record.Worker)
-	ns := now.Namespace
 	if find(now, rec.Worker) != rec || ns.Floor != read.Namespace.Floor || ns.Seen != read.Namespace.Seen {
 		return false
 	}
-	if ch.Record.ClaimID == rec.ClaimID && read.Namespace.Incarnation != read.Server { // a renewal when the floor cannot rise
-		return ns.Incarnation != now.Server && rec.Fence > now.Now
+	if ch.Record.ClaimID == rec.ClaimID && read.Namespace.Incarnation != read.Server { // a renewal when the floor may not rise
+		return ns.Incarnation != now.Server && rec.Fence > ns.Floor
 	}
 	return ns.Incarnation == now.Server
 }

@@ -1,6 +1,7 @@
 package backfill
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -12,22 +13,17 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// The settings of a claim, in milliseconds, as in worker.Config except for the fence
-// window: the backfill issues no ids after the claim.
-const (
-	claimWindow = 1
-	claimTTL    = 40_000
-	claimSkew   = 10_000
-	claimLead   = 60_000
-)
+// window is the FenceWindow of a namespace that the backfill makes, in milliseconds: that of
+// worker.Config.
+const window = 30_000
 
 // claim takes a worker ID that no generator has used, and returns the time before which the
 // backfill may issue ids with it.
 //
-// It claims a worker ID that has no record. A fencing token of 1 proves that this is the first
-// claim, so no generator of the namespace has issued ids with the worker ID. Then it releases the
-// worker ID with the start of the claim as the fence: later holders start there. If the release
-// fails, the worker ID expires, with a later fence.
+// It claims a worker ID that has no record. The fencing token of the first claim is its start, and
+// those of later ones are higher: so no generator of the namespace has issued ids with the worker ID.
+// Then it releases the worker ID with the start of the claim as the fence: later holders start there.
+// If the release fails, the worker ID expires, with a later fence.
 func (j *job) claim(ctx context.Context) (worker int64, before time.Time, err error) {
 	l := j.cfg.Layout
 	now := j.cfg.Now()
@@ -37,52 +33,52 @@ func (j *job) claim(ctx context.Context) (worker int64, before time.Time, err er
 	if j.cfg.Worker != nil {
 		return *j.cfg.Worker, now, nil
 	}
-	records, err := j.cfg.Store.(driver.Admin).List(ctx, j.cfg.Namespace) //nolint:forcetypeassert // check has seen it
+	st, err := j.cfg.Store.(driver.Admin).List(ctx, j.cfg.Namespace) //nolint:forcetypeassert // check has seen it
 	if err != nil {
 		return 0, time.Time{}, fmt.Errorf("backfill: list the worker IDs of namespace %q: %w", j.cfg.Namespace, err)
 	}
-	known := make(map[int64]bool, len(records))
-	for _, rec := range records {
+	known := make(map[int64]bool, len(st.Records))
+	for _, rec := range st.Records {
 		known[rec.Worker] = true
 	}
 	for worker := l.WorkerIDs() - 1; worker >= 0; worker-- { // leases take low ones first
 		if known[worker] {
 			continue
 		}
-		c, err := j.claimOne(ctx, worker)
+		got, err := j.claimOne(ctx, worker, cmp.Or(st.Namespace.FenceWindow, window))
 		var taken *driver.NoWorkerIDError
 		switch {
 		case errors.As(err, &taken): // meanwhile
 			continue
 		case err != nil:
 			return 0, time.Time{}, fmt.Errorf("backfill: claim a worker ID of namespace %q: %w", j.cfg.Namespace, err)
-		case c.FencingToken == 1:
-			return c.Worker, time.UnixMilli(c.From), nil
+		case got.FencingToken == got.Start: // and the store's floor may be ahead
+			return got.Worker, time.UnixMilli(min(got.Start, j.cfg.Now().UnixMilli())), nil
 		}
 	}
 	return 0, time.Time{}, fmt.Errorf("backfill: each of the %d worker IDs of namespace %q was leased before, so ids with past times may exist: %w", l.WorkerIDs(), j.cfg.Namespace, driver.ErrNoWorkerID)
 }
 
 // claimOne claims one worker ID, and releases it.
-func (j *job) claimOne(ctx context.Context, worker int64) (driver.Claim, error) {
-	r := driver.Request{
+func (j *job) claimOne(ctx context.Context, worker, window int64) (driver.Lease, error) {
+	c := driver.Claim{
 		Namespace: j.cfg.Namespace, Layout: driver.Fingerprint(j.cfg.Layout), WorkerIDs: j.cfg.Layout.WorkerIDs(),
 		Preferred: worker, RequirePreferred: true, Exclude: -1, ClaimID: rand.Text(), Owner: owner(j.stateName()),
-		Now: j.cfg.Now().UnixMilli(), FenceWindow: claimWindow, TTL: claimTTL, MaxSkew: claimSkew, MaxLead: claimLead,
+		Now: j.cfg.Now().UnixMilli(), FenceWindow: window,
 	}
-	if err := r.Validate(); err != nil {
-		return driver.Claim{}, err
+	if err := c.Validate(); err != nil {
+		return driver.Lease{}, err
 	}
-	c, err := j.cfg.Store.Claim(ctx, r)
+	got, err := j.cfg.Store.Claim(ctx, c)
 	if err != nil {
-		return driver.Claim{}, err
+		return driver.Lease{}, err
 	}
-	if err := r.CheckClaim(c); err != nil {
-		return driver.Claim{}, err
+	if err := c.CheckLease(got); err != nil {
+		return driver.Lease{}, err
 	}
 	// It may fail: see claim.
-	_ = j.cfg.Store.Release(ctx, driver.Return{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.From})
-	return c, nil
+	_ = j.cfg.Store.Release(ctx, driver.Release{Namespace: c.Namespace, Worker: got.Worker, FencingToken: got.FencingToken, ClaimID: c.ClaimID, Unused: got.Start})
+	return got, nil
 }
 
 // owner names the backfill in the store, in ASCII.

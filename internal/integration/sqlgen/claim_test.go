@@ -17,10 +17,10 @@ import (
 )
 
 // request is a claim of an ordinary lease.
-func request(l core.Layout, preferred int64) driver.Request {
-	return driver.Request{
+func request(l core.Layout, preferred int64) driver.Claim {
+	return driver.Claim{
 		Namespace: "orders", Layout: driver.Fingerprint(l), WorkerIDs: l.WorkerIDs(), Preferred: preferred, RequirePreferred: preferred >= 0, Exclude: -1,
-		ClaimID: fmt.Sprint("test-", preferred, time.Now().UnixNano()), Owner: "a test", Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 1000, MaxSkew: 10_000, MaxLead: 60_000,
+		ClaimID: fmt.Sprint("test-", preferred, time.Now().UnixNano()), Owner: "a test", Now: time.Now().UnixMilli(), FenceWindow: 30_000,
 	}
 }
 
@@ -30,13 +30,13 @@ func request(l core.Layout, preferred int64) driver.Request {
 func TestReservation(t *testing.T) {
 	dsn := database(t)
 	conn := connect(t, dsn)
-	store, err := sqlstore.New(openDB(t, "pgx", dsn), sqlstore.Config{AllowDataLoss: true})
+	store, err := sqlstore.New(openDB(t, "pgx", dsn), sqlstore.Config{})
 	must(t, err)
 	records := func() []driver.Record {
 		t.Helper()
 		found, err := store.List(t.Context(), "orders")
 		must(t, err)
-		return found
+		return found.Records
 	}
 	create(t, conn, ddl.Generator{Dialect: ddl.Postgres, Namespace: "orders", Count: 2})
 	found := records()
@@ -44,7 +44,7 @@ func TestReservation(t *testing.T) {
 		t.Fatalf("%+v", found)
 	}
 	for _, rec := range found {
-		if !rec.OfGenerator() || rec.Expires != driver.NoTTL || rec.FencingToken != 1 || rec.Fence != core.Twitter().End().UnixMilli() || rec.Free(time.Now().UnixMilli()) {
+		if !rec.OfGenerator() || rec.Status != driver.Kept || rec.FencingToken != rec.Start || time.Since(time.UnixMilli(rec.Start)) > time.Minute || rec.Fence != core.Twitter().End().UnixMilli() {
 			t.Errorf("%+v", rec)
 		}
 	}
@@ -52,7 +52,7 @@ func TestReservation(t *testing.T) {
 	var none *driver.NoWorkerIDError
 	for _, freed := range []bool{false, true} {
 		if freed {
-			must(t, store.Free(t.Context(), "orders", 1022, 1))
+			must(t, store.Free(t.Context(), "orders", 1022, found[0].FencingToken))
 		}
 		if c, err := store.Claim(t.Context(), request(core.Twitter(), 1022)); !errors.As(err, &none) {
 			t.Errorf("freed %v: %+v, %v", freed, c, err)
@@ -69,11 +69,11 @@ func TestReservation(t *testing.T) {
 	run(t, conn, script(t)(ddl.Generator{Dialect: ddl.Postgres, Namespace: "orders", Count: 2}.Drop())...)
 	parts, _ := core.Twitter().Decode(id)
 	for _, rec := range records() {
-		if rec.ClaimID != "" || rec.Fence <= parts.Time.UnixMilli() || rec.Fence > time.Now().Add(10*time.Second).UnixMilli() {
+		if rec.Status != driver.Released || rec.Fence <= parts.Time.UnixMilli() || rec.Fence > time.Now().Add(10*time.Second).UnixMilli() {
 			t.Errorf("after the drop: %+v", rec)
 		}
 		c, err := store.Claim(t.Context(), request(core.Twitter(), rec.Worker))
-		if err != nil || c.From < rec.Fence || c.FencingToken != 2 {
+		if err != nil || c.Start < rec.Fence || c.FencingToken <= rec.FencingToken {
 			t.Errorf("%+v, %v", c, err)
 		}
 	}
@@ -91,11 +91,9 @@ func TestReservation(t *testing.T) {
 func TestRefusedCreate(t *testing.T) {
 	dsn := database(t)
 	conn := connect(t, dsn)
-	store, err := sqlstore.New(openDB(t, "pgx", dsn), sqlstore.Config{AllowDataLoss: true})
+	store, err := sqlstore.New(openDB(t, "pgx", dsn), sqlstore.Config{})
 	must(t, err)
-	held := request(core.Twitter(), 5)
-	held.TTL = 60_000
-	if _, err := store.Claim(t.Context(), held); err != nil {
+	if _, err := store.Claim(t.Context(), request(core.Twitter(), 5)); err != nil {
 		t.Fatal(err)
 	}
 	failing := func(g ddl.Generator, want string) {
@@ -112,6 +110,7 @@ func TestRefusedCreate(t *testing.T) {
 	failing(ddl.Generator{Dialect: ddl.Postgres, Namespace: "orders", Workers: []int64{5}}, `worker ID 5 of namespace "orders" is not free: it is held by "a test"`)
 	refused(t, conn, "55000", "has no worker IDs", next)
 	failing(ddl.Generator{Dialect: ddl.Postgres, Namespace: "orders", Layout: core.Sonyflake(), Prefix: "other_"}, `namespace "orders" has the layout`)
+	failing(ddl.Generator{Dialect: ddl.Postgres, Namespace: "orders", MaxAhead: time.Minute, Prefix: "far_"}, `MaxAhead is 60000 ms, and namespace "orders" has a FenceWindow of 30000 ms`)
 	create(t, conn, orders)
 	create(t, conn, orders) // the same again
 	failing(ddl.Generator{Dialect: ddl.Postgres, Namespace: "invoices"}, `is a generator of namespace "orders"`)

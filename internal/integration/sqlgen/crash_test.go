@@ -13,7 +13,7 @@ import (
 )
 
 // Nothing flushes the log of this server unless it must.
-var lazy = []string{"-c", "wal_writer_delay=10s", "-c", "bgwriter_delay=10s", "-c", "wal_buffers=16MB", "-c", "checkpoint_timeout=1h", "-c", "synchronous_commit=off", "-c", "autovacuum=off"}
+var lazy = []string{"-c", "wal_writer_delay=3s", "-c", "bgwriter_delay=10s", "-c", "wal_buffers=16MB", "-c", "checkpoint_timeout=1h", "-c", "synchronous_commit=off", "-c", "autovacuum=off"}
 
 // The server is killed again and again while sessions take ids, in transactions that never
 // commit. Each time the clock goes back to where it was before, so that it does not keep ids
@@ -25,7 +25,7 @@ func TestKilledServer(t *testing.T) {
 	var found ids
 	for round := range 4 {
 		// Later by more than ids may be ahead, so that no round waits for the one before.
-		start := time.Now().Add(time.Duration(round) * 30 * time.Second)
+		start := time.Now().Add(time.Duration(round) * 2 * time.Minute)
 		const sessions, least = 4, 20
 		for range 2 {
 			setClock(t, connect(t, server.DSN), start)
@@ -83,7 +83,7 @@ func TestKilledBackend(t *testing.T) {
 	var found ids
 	var last int64
 	for round := range 3 {
-		start := time.Now().Add(time.Duration(round) * 30 * time.Second)
+		start := time.Now().Add(time.Duration(round) * 2 * time.Minute)
 		setClock(t, conn, start)
 		run(t, conn, "BEGIN")
 		found.add(t, &last, all(t, conn, many)...)

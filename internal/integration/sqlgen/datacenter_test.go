@@ -21,7 +21,7 @@ func TestDatacenter(t *testing.T) {
 	create(t, conn, g)
 	lease := func(datacenter *int64) (*worker.Generator, error) {
 		return sqlstore.Open(t.Context(), db, sqlstore.Config{
-			AllowDataLoss: true, Lease: worker.Config{Namespace: "orders", Datacenter: datacenter},
+			Lease: worker.Config{Namespace: "orders", Datacenter: datacenter},
 		})
 	}
 	gen, err := lease(&two)

@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-
-	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
 // A role without rights on the generator's tables cannot stop the ids of others. It tries to lock all that the
@@ -87,33 +85,6 @@ func TestAnalyze(t *testing.T) {
 	run(t, owner, "ROLLBACK")
 }
 
-// Without the table that flushes the log, a long transaction waits a few seconds for its ids.
-func TestNoNewTable(t *testing.T) {
-	server := testserver.New(t, testserver.KindPostgres)
-	conn := connect(t, server.DSN)
-	run(t, conn, testClock...)
-	run(t, conn, "CREATE SCHEMA app", "CREATE ROLE maker", "GRANT ALL ON SCHEMA app TO maker", "GRANT UPDATE, SELECT ON ALL SEQUENCES IN SCHEMA public TO maker", "SET ROLE maker")
-	g := orders
-	g.Schema = "app"
-	create(t, conn, g, serverClock, movedClock)
-	run(t, conn, "RESET ROLE", "CREATE FUNCTION reject() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no tables''; END'")
-	var found ids
-	var last int64
-	for _, c := range []struct{ name, before, after string }{
-		{"an event trigger", "CREATE EVENT TRIGGER reject ON ddl_command_start WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION reject()", "DROP EVENT TRIGGER reject"},
-		{"no right", "REVOKE CREATE ON SCHEMA app FROM maker", "GRANT CREATE ON SCHEMA app TO maker"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			run(t, conn, c.before, "BEGIN")
-			for range 3 {
-				found.add(t, &last, all(t, conn, "SELECT app.snowkey_next('orders') FROM generate_series(1, 1000)")...)
-				run(t, conn, "SELECT test_step('6s')")
-			}
-			run(t, conn, "COMMIT", c.after)
-		})
-	}
-}
-
 // A script refuses an object of another role, which could change it later: functions of the
 // generator run with the rights of its owner.
 func TestObjectOfStranger(t *testing.T) {
@@ -125,11 +96,11 @@ func TestObjectOfStranger(t *testing.T) {
 			run(t, conn, map[string]string{"FUNCTION": "CREATE FUNCTION snowkey_workers() RETURNS bigint[] LANGUAGE sql IMMUTABLE RETURN '{}'::bigint[]", "TABLE": "CREATE TABLE snowkey_generator ()", "VIEW": "CREATE VIEW snowkey_lock AS SELECT 1 AS one"}[c.kind],
 				"ALTER "+c.kind+" "+c.name+" OWNER TO stranger")
 			name, _, _ := strings.Cut(c.name, "(")
-			refused(t, conn, "P0001", name+` belongs to the role "stranger"`, script(t)(orders.Create())[2])
+			refused(t, conn, "P0001", name+` belongs to the role "stranger"`, script(t)(orders.Create())[3])
 			run(t, conn, "DROP "+c.kind+" "+c.name)
 		})
 	}
 	create(t, conn, orders)
 	run(t, conn, next, "GRANT ALL ON SCHEMA public TO stranger", "SET ROLE stranger")
-	refused(t, conn, "P0001", `not to "stranger": run this script as that role`, script(t)(orders.Create())[2])
+	refused(t, conn, "P0001", `not to "stranger": run this script as that role`, script(t)(orders.Create())[3])
 }

@@ -78,9 +78,9 @@ func TestRights(t *testing.T) {
 	}
 	insert()
 	for _, statement := range []string{
-		"SELECT nextval('app.snowkey_cursor')", "SELECT setval('app.snowkey_cursor', 1)", "SELECT * FROM app.snowkey_generator", "UPDATE app.snow_worker SET token = ''",
-		"SELECT app.snowkey_claim()", "SELECT app.snowkey_refill('orders')", "SELECT app.snowkey_ahead_hint(1)", "SELECT app.snowkey_release()", "DELETE FROM app.snowkey_marker", "SELECT app.snowkey_nudge()",
-		"SELECT app.snowkey_check()", "SELECT app.snowkey_copied()", "SELECT app.snowkey_flushed('0/0')",
+		"SELECT nextval('app.snowkey_cursor')", "SELECT setval('app.snowkey_cursor', 1)", "SELECT * FROM app.snowkey_generator", "UPDATE app.snow_lease SET claim_id = ''",
+		"SELECT app.snowkey_claim()", "SELECT app.snowkey_refill('orders')", "SELECT app.snowkey_ahead_hint(1)", "SELECT app.snowkey_release()", "DELETE FROM app.snowkey_marker", "SELECT app.snowkey_flush()",
+		"SELECT app.snowkey_check()", "SELECT app.snowkey_copied()", "SELECT app.snowkey_incarnation()",
 	} {
 		refused(t, conn, "42501", "permission denied", statement)
 	}

@@ -1,71 +1,59 @@
--- the first claim of a namespace: {3 1 1000000 1030000}, <nil>
+-- claim: {3 1000000 1000000 1030000 false}, <nil>
 SELECT version();
 PRAGMA database_list;
-SELECT name FROM "main".sqlite_master WHERE type = 'table';
-CREATE TABLE IF NOT EXISTS "main"."snow_worker_space" (space VARCHAR(64) NOT NULL PRIMARY KEY, layout VARCHAR(255) NOT NULL);
-CREATE TABLE IF NOT EXISTS "main"."snow_worker" (space VARCHAR(64) NOT NULL, worker BIGINT NOT NULL, token VARCHAR(64) NOT NULL, epoch BIGINT NOT NULL, until_ts BIGINT NOT NULL, expires_at BIGINT NOT NULL, owner VARCHAR(255) NOT NULL, PRIMARY KEY (space, worker));
-SELECT name FROM "main".sqlite_master WHERE type = 'table';
-SELECT s.layout, -1, 0, '', '', CAST((julianday('now')-2440587.5)*86400000 AS INTEGER), 1 FROM (SELECT 1 AS one) o LEFT JOIN "main"."snow_worker_space" s ON s.space = ? UNION ALL SELECT NULL, worker, epoch, token, owner, until_ts, expires_at FROM "main"."snow_worker" WHERE space = ?;
 PRAGMA "main".journal_mode;
+SELECT name, '-' FROM "main".sqlite_master WHERE type = 'table';
+CREATE TABLE IF NOT EXISTS "main"."snow_namespace" (namespace VARCHAR(64) NOT NULL PRIMARY KEY, layout VARCHAR(255) NOT NULL, fence_window BIGINT NOT NULL, max_skew BIGINT NOT NULL, incarnation VARCHAR(255) NOT NULL, since BIGINT NOT NULL, floor BIGINT NOT NULL, seen BIGINT NOT NULL, version BIGINT NOT NULL);
+CREATE TABLE IF NOT EXISTS "main"."snow_lease" (namespace VARCHAR(64) NOT NULL, worker_id BIGINT NOT NULL, claim_id VARCHAR(64) NOT NULL, fencing_token BIGINT NOT NULL, start BIGINT NOT NULL, fence BIGINT NOT NULL, owner VARCHAR(255) NOT NULL, state VARCHAR(16) NOT NULL, PRIMARY KEY (namespace, worker_id));
+SELECT name, '-' FROM "main".sqlite_master WHERE type = 'table';
+PRAGMA "main".schema_version;
+SELECT COUNT(*) FROM "main".sqlite_master WHERE type = 'table' AND name IN ('snow_namespace', 'snow_lease', 'snow_counter');
+SELECT -1, CAST((julianday('now')-2440587.5)*86400000 AS INTEGER), (SELECT COUNT(*) FROM "main"."snow_lease" WHERE namespace = CAST(X'6f7264657273' AS TEXT)), COALESCE(n.since, 0), COALESCE(n.layout, ''), COALESCE(n.incarnation, ''), CAST(X'FILE' AS TEXT), COALESCE(n.fence_window, 0), COALESCE(n.max_skew, 0), COALESCE(n.floor, 0), COALESCE(n.seen, 0), COALESCE(n.version, -1) FROM (SELECT 1 AS one) o LEFT JOIN "main"."snow_namespace" n ON n.namespace = CAST(X'6f7264657273' AS TEXT) UNION SELECT -2, CAST((julianday('now')-2440587.5)*86400000 AS INTEGER), (SELECT COUNT(*) FROM "main"."snow_namespace" WHERE namespace <> '*'), COALESCE(n.since, 0), COALESCE(n.layout, ''), COALESCE(n.incarnation, ''), CAST(X'FILE' AS TEXT), COALESCE(n.fence_window, 0), COALESCE(n.max_skew, 0), COALESCE(n.floor, 0), COALESCE(n.seen, 0), COALESCE(n.version, -1) FROM (SELECT 1 AS one) o LEFT JOIN "main"."snow_namespace" n ON n.namespace = '*' UNION SELECT worker_id, fencing_token, start, fence, claim_id, owner, state, 0, 0, 0, 0, 0 FROM "main"."snow_lease" WHERE namespace = CAST(X'6f7264657273' AS TEXT) AND (claim_id = CAST(X'6669727374' AS TEXT) OR worker_id IN (3, 0)) UNION SELECT worker_id, fencing_token, start, fence, claim_id, owner, state, 0, 0, 0, 0, 0 FROM (SELECT * FROM "main"."snow_lease" WHERE namespace = CAST(X'6f7264657273' AS TEXT) AND worker_id < 8 AND worker_id <> -1 AND (state IN ('unused', 'released') OR state IN ('held', 'freed') AND fence + (SELECT max_skew FROM "main"."snow_namespace" WHERE namespace = CAST(X'6f7264657273' AS TEXT)) < CAST((julianday('now')-2440587.5)*86400000 AS INTEGER)) ORDER BY fence, worker_id LIMIT 64) few;
 PRAGMA "main".synchronous;
 PRAGMA "main".synchronous = 2;
 BEGIN IMMEDIATE;
-INSERT INTO "main"."snow_worker_space" (space, layout) VALUES (?, ?) ON CONFLICT DO NOTHING;
-INSERT INTO "main"."snow_worker" (token, owner, epoch, until_ts, expires_at, space, worker) VALUES (?, COALESCE(?, ''), ?, ?, MIN(CAST((julianday('now')-2440587.5)*86400000 AS INTEGER) + ?, 9007199254740992), ?, ?) ON CONFLICT DO NOTHING;
+UPDATE "main"."snow_lease" AS l SET claim_id = CAST(X'6669727374' AS TEXT), fencing_token = 1000000, start = 1000000, fence = 1030000, owner = CAST(X'4f274e65696c6c' AS TEXT), state = CAST(X'68656c64' AS TEXT) FROM "main"."snow_namespace" AS n WHERE l.claim_id = CAST(X'6265666f7265' AS TEXT) AND l.fencing_token = 4 AND l.fence = 950000 AND l.state = CAST(X'72656c6561736564' AS TEXT) AND n.incarnation = CAST(X'FILE' AS TEXT) AND n.floor = 0 AND n.seen = 4 AND n.namespace = CAST(X'6f7264657273' AS TEXT) AND l.namespace = CAST(X'6f7264657273' AS TEXT) AND l.worker_id = 3;
 COMMIT;
 PRAGMA "main".synchronous = 1;
--- claim of a worker ID that was held: {3 5 1000000 1030000}, <nil>
-SELECT s.layout, -1, 0, '', '', CAST((julianday('now')-2440587.5)*86400000 AS INTEGER), 1 FROM (SELECT 1 AS one) o LEFT JOIN "main"."snow_worker_space" s ON s.space = ? UNION ALL SELECT NULL, worker, epoch, token, owner, until_ts, expires_at FROM "main"."snow_worker" WHERE space = ?;
-PRAGMA "main".journal_mode;
+-- claim repeated: {3 4 900000 1020000 false}, <nil>
+SELECT -1, CAST((julianday('now')-2440587.5)*86400000 AS INTEGER), (SELECT COUNT(*) FROM "main"."snow_lease" WHERE namespace = CAST(X'6f7264657273' AS TEXT)), COALESCE(n.since, 0), COALESCE(n.layout, ''), COALESCE(n.incarnation, ''), CAST(X'FILE' AS TEXT), COALESCE(n.fence_window, 0), COALESCE(n.max_skew, 0), COALESCE(n.floor, 0), COALESCE(n.seen, 0), COALESCE(n.version, -1) FROM (SELECT 1 AS one) o LEFT JOIN "main"."snow_namespace" n ON n.namespace = CAST(X'6f7264657273' AS TEXT) UNION SELECT -2, CAST((julianday('now')-2440587.5)*86400000 AS INTEGER), (SELECT COUNT(*) FROM "main"."snow_namespace" WHERE namespace <> '*'), COALESCE(n.since, 0), COALESCE(n.layout, ''), COALESCE(n.incarnation, ''), CAST(X'FILE' AS TEXT), COALESCE(n.fence_window, 0), COALESCE(n.max_skew, 0), COALESCE(n.floor, 0), COALESCE(n.seen, 0), COALESCE(n.version, -1) FROM (SELECT 1 AS one) o LEFT JOIN "main"."snow_namespace" n ON n.namespace = '*' UNION SELECT worker_id, fencing_token, start, fence, claim_id, owner, state, 0, 0, 0, 0, 0 FROM "main"."snow_lease" WHERE namespace = CAST(X'6f7264657273' AS TEXT) AND (claim_id = CAST(X'6669727374' AS TEXT) OR worker_id IN (3, 0)) UNION SELECT worker_id, fencing_token, start, fence, claim_id, owner, state, 0, 0, 0, 0, 0 FROM (SELECT * FROM "main"."snow_lease" WHERE namespace = CAST(X'6f7264657273' AS TEXT) AND worker_id < 8 AND worker_id <> -1 AND (state IN ('unused', 'released') OR state IN ('held', 'freed') AND fence + (SELECT max_skew FROM "main"."snow_namespace" WHERE namespace = CAST(X'6f7264657273' AS TEXT)) < CAST((julianday('now')-2440587.5)*86400000 AS INTEGER)) ORDER BY fence, worker_id LIMIT 64) few;
+-- renew: {3 4 0 1030000 false}, <nil>
 PRAGMA "main".synchronous;
 PRAGMA "main".synchronous = 2;
 BEGIN IMMEDIATE;
-UPDATE "main"."snow_worker" SET token = ?, owner = COALESCE(?, ''), epoch = ?, until_ts = ?, expires_at = MIN(CAST((julianday('now')-2440587.5)*86400000 AS INTEGER) + ?, 9007199254740992) WHERE space = ? AND worker = ? AND epoch = ? AND until_ts = ? AND (token = '' OR expires_at < CAST((julianday('now')-2440587.5)*86400000 AS INTEGER));
-COMMIT;
-PRAGMA "main".synchronous = 1;
--- claim repeated: {3 4 1970000 2000000}, <nil>
-SELECT s.layout, -1, 0, '', '', CAST((julianday('now')-2440587.5)*86400000 AS INTEGER), 1 FROM (SELECT 1 AS one) o LEFT JOIN "main"."snow_worker_space" s ON s.space = ? UNION ALL SELECT NULL, worker, epoch, token, owner, until_ts, expires_at FROM "main"."snow_worker" WHERE space = ?;
-PRAGMA "main".journal_mode;
-PRAGMA "main".synchronous;
-PRAGMA "main".synchronous = 2;
-BEGIN IMMEDIATE;
-UPDATE "main"."snow_worker" SET expires_at = expires_at + 1 WHERE space = ? AND worker = ? AND epoch = ? AND token = ?;
-COMMIT;
-PRAGMA "main".synchronous = 1;
--- renew: <nil>, <nil>
-PRAGMA "main".journal_mode;
-PRAGMA "main".synchronous;
-PRAGMA "main".synchronous = 2;
-BEGIN IMMEDIATE;
-UPDATE "main"."snow_worker" SET until_ts = CASE WHEN until_ts < ? THEN ? ELSE until_ts END, expires_at = MIN(CAST((julianday('now')-2440587.5)*86400000 AS INTEGER) + ?, 9007199254740992) WHERE space = ? AND worker = ? AND epoch = ? AND token = ?;
+UPDATE "main"."snow_lease" AS l SET fence = MAX(l.fence, MAX(CAST((julianday('now')-2440587.5)*86400000 AS INTEGER), n.floor) + MIN(30000, n.fence_window)) FROM "main"."snow_namespace" AS n WHERE l.fencing_token = 4 AND l.claim_id = CAST(X'6669727374' AS TEXT) AND l.state IN ('held', 'kept') AND CASE WHEN n.incarnation = CAST(X'FILE' AS TEXT) THEN l.fence > n.since WHEN n.floor > CAST((julianday('now')-2440587.5)*86400000 AS INTEGER) + n.fence_window + n.max_skew THEN l.fence > CAST((julianday('now')-2440587.5)*86400000 AS INTEGER) ELSE 1 = 0 END AND n.namespace = CAST(X'6f7264657273' AS TEXT) AND l.namespace = CAST(X'6f7264657273' AS TEXT) AND l.worker_id = 3 RETURNING fence;
 COMMIT;
 PRAGMA "main".synchronous = 1;
 -- release: <nil>, <nil>
-PRAGMA "main".journal_mode;
 PRAGMA "main".synchronous;
 PRAGMA "main".synchronous = 2;
 BEGIN IMMEDIATE;
-UPDATE "main"."snow_worker" SET token = '', until_ts = ?, expires_at = 0 WHERE space = ? AND worker = ? AND epoch = ? AND token = ?;
+UPDATE "main"."snow_lease" SET fence = 1000001, state = 'released' WHERE namespace = CAST(X'6f7264657273' AS TEXT) AND worker_id = 3 AND fencing_token = 4 AND state IN ('held', 'kept') AND claim_id = CAST(X'6669727374' AS TEXT);
 COMMIT;
 PRAGMA "main".synchronous = 1;
 -- free: <nil>, <nil>
-PRAGMA "main".journal_mode;
 PRAGMA "main".synchronous;
 PRAGMA "main".synchronous = 2;
 BEGIN IMMEDIATE;
-UPDATE "main"."snow_worker" SET token = '', expires_at = 0 WHERE space = ? AND worker = ? AND epoch = ? AND token <> '';
+UPDATE "main"."snow_lease" SET state = 'freed' WHERE namespace = CAST(X'6f7264657273' AS TEXT) AND worker_id = 3 AND fencing_token = 4 AND state IN ('held', 'kept');
 COMMIT;
 PRAGMA "main".synchronous = 1;
--- list: [{3 4 first me 2000000 3000000}], <nil>
-SELECT s.layout, -1, 0, '', '', CAST((julianday('now')-2440587.5)*86400000 AS INTEGER), 1 FROM (SELECT 1 AS one) o LEFT JOIN "main"."snow_worker_space" s ON s.space = ? UNION ALL SELECT NULL, worker, epoch, token, owner, until_ts, expires_at FROM "main"."snow_worker" WHERE space = ?;
+-- list: {1000000 a life {orders l 30000 10000 a life 1 0 4 1} false false false <nil> 4 [{3 first 4 900000 1020000 me held}]}, <nil>
+SELECT -1, CAST((julianday('now')-2440587.5)*86400000 AS INTEGER), (SELECT COUNT(*) FROM "main"."snow_lease" WHERE namespace = CAST(X'6f7264657273' AS TEXT)), COALESCE(n.since, 0), COALESCE(n.layout, ''), COALESCE(n.incarnation, ''), CAST(X'FILE' AS TEXT), COALESCE(n.fence_window, 0), COALESCE(n.max_skew, 0), COALESCE(n.floor, 0), COALESCE(n.seen, 0), COALESCE(n.version, -1) FROM (SELECT 1 AS one) o LEFT JOIN "main"."snow_namespace" n ON n.namespace = CAST(X'6f7264657273' AS TEXT) UNION SELECT -2, CAST((julianday('now')-2440587.5)*86400000 AS INTEGER), (SELECT COUNT(*) FROM "main"."snow_namespace" WHERE namespace <> '*'), COALESCE(n.since, 0), COALESCE(n.layout, ''), COALESCE(n.incarnation, ''), CAST(X'FILE' AS TEXT), COALESCE(n.fence_window, 0), COALESCE(n.max_skew, 0), COALESCE(n.floor, 0), COALESCE(n.seen, 0), COALESCE(n.version, -1) FROM (SELECT 1 AS one) o LEFT JOIN "main"."snow_namespace" n ON n.namespace = '*' UNION SELECT worker_id, fencing_token, start, fence, claim_id, owner, state, 0, 0, 0, 0, 0 FROM "main"."snow_lease" WHERE namespace = CAST(X'6f7264657273' AS TEXT);
+-- raise: {orders l 30000 10000 a life 1000000 1060000 4 1}, <nil>
+SELECT -1, CAST((julianday('now')-2440587.5)*86400000 AS INTEGER), (SELECT COUNT(*) FROM "main"."snow_lease" WHERE namespace = CAST(X'6f7264657273' AS TEXT)), COALESCE(n.since, 0), COALESCE(n.layout, ''), COALESCE(n.incarnation, ''), CAST(X'FILE' AS TEXT), COALESCE(n.fence_window, 0), COALESCE(n.max_skew, 0), COALESCE(n.floor, 0), COALESCE(n.seen, 0), COALESCE(n.version, -1) FROM (SELECT 1 AS one) o LEFT JOIN "main"."snow_namespace" n ON n.namespace = CAST(X'6f7264657273' AS TEXT) UNION SELECT -2, CAST((julianday('now')-2440587.5)*86400000 AS INTEGER), (SELECT COUNT(*) FROM "main"."snow_namespace" WHERE namespace <> '*'), COALESCE(n.since, 0), COALESCE(n.layout, ''), COALESCE(n.incarnation, ''), CAST(X'FILE' AS TEXT), COALESCE(n.fence_window, 0), COALESCE(n.max_skew, 0), COALESCE(n.floor, 0), COALESCE(n.seen, 0), COALESCE(n.version, -1) FROM (SELECT 1 AS one) o LEFT JOIN "main"."snow_namespace" n ON n.namespace = '*' UNION SELECT worker_id, fencing_token, start, fence, claim_id, owner, state, 0, 0, 0, 0, 0 FROM "main"."snow_lease" WHERE namespace = CAST(X'6f7264657273' AS TEXT);
+PRAGMA "main".synchronous;
+PRAGMA "main".synchronous = 2;
+BEGIN IMMEDIATE;
+UPDATE "main"."snow_namespace" SET layout = CAST(X'6c' AS TEXT), fence_window = 30000, max_skew = 10000, incarnation = CAST(X'61206c696665' AS TEXT), since = 1000000, floor = 1060000, seen = 4, version = 1 WHERE namespace = CAST(X'6f7264657273' AS TEXT) AND incarnation = CAST(X'61206c696665' AS TEXT) AND fence_window = 30000 AND floor = 0 AND seen = 4 AND version = 1 AND CAST(X'FILE' AS TEXT) = CAST(X'61206c696665' AS TEXT);
+COMMIT;
+PRAGMA "main".synchronous = 1;
 -- reserve: 11, <nil>
-SELECT name FROM "main".sqlite_master WHERE type = 'table';
+SELECT name, '-' FROM "main".sqlite_master WHERE type = 'table';
 PRAGMA "main".journal_mode;
 PRAGMA "main".synchronous;
 PRAGMA "main".synchronous = 2;
 BEGIN IMMEDIATE;
-INSERT INTO "main"."snow_worker_counter" AS c (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value WHERE c.value <= 9223372036854775807 - excluded.value RETURNING value;
+INSERT INTO "main"."snow_counter" AS c (name, value) VALUES (CAST(X'696e766f69636573' AS TEXT), 10) ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value WHERE c.value <= 9223372036854775807 - excluded.value RETURNING value;
 COMMIT;
 PRAGMA "main".synchronous = 1;
--- warnings: [], <nil>
-PRAGMA "main".journal_mode;

@@ -234,14 +234,14 @@ func (p *tableFlags) add(cmd *cobra.Command, batch, of string) {
 	f.BoolVar(&p.fire, "fire-triggers", false, "let UPDATE triggers of the tables fire for each row")
 	f.Var(flagval.New(&p.rows, "N", "", flagval.Whole(1, math.MaxInt32)), "rows-per-second", "rows to write in a second at most (default no limit)")
 	f.Var(flagval.New(&p.lag, "DURATION", "", flagval.Duration(100*time.Millisecond, 24*time.Hour)), "max-replica-lag", "wait while a replica of PostgreSQL is behind by more (default no limit)")
-	p.lease.add(cmd, "lease", "store of the worker IDs"+of+" (default the database of the table)", true)
+	p.lease.add(cmd, "lease", "store of the worker IDs"+of+" (default the database of the table)")
 	p.worker = -1
 	f.Var(flagval.New(&p.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker ID to use instead of a lease; you guarantee that nothing has made ids with it")
 	addLayout(cmd, &p.fill.Layout)
 }
 
 // leaseFlags are the flags that --worker excludes.
-var leaseFlags = []string{"lease", "namespace", "token-file", "allow-data-loss"} //nolint:gochecknoglobals // constant
+var leaseFlags = []string{"lease", "namespace", "token-file"} //nolint:gochecknoglobals // constant
 
 // checkWorker rejects flags of a lease beside --worker.
 func (p *tableFlags) checkWorker(cmd *cobra.Command) error {
@@ -306,6 +306,6 @@ func tableError(err error) error {
 	if errors.As(named, new(*usageError)) {
 		return named
 	}
-	text := strings.NewReplacer(": migrate: ", ": ", ": backfill: ", ": ", "\nbackfill: ", "\n").Replace(withAdvice(err).Error())
+	text := strings.NewReplacer(": migrate: ", ": ", ": backfill: ", ": ", "\nbackfill: ", "\n").Replace(err.Error())
 	return errors.New(strings.TrimPrefix(strings.TrimPrefix(text, "migrate: "), "backfill: "))
 }

@@ -139,7 +139,7 @@ func (s *ddlOptions) script(part string) (ddl.Script, error) {
 	case "workers":
 		table := ""
 		if s.schema != "" {
-			table = s.schema + ".snow_worker"
+			table = s.schema + ".snow_lease"
 		}
 		return sqlstore.Config{Dialect: sqlstore.Dialect(s.dialect), Table: table}.DDL()
 	}

@@ -28,21 +28,25 @@ const doctorAbout = `Check what the uniqueness of ids depends on:
 
   this machine's clock: whether it is synchronized, and what a step would do (Linux)
   the server's clock against this machine's
-  settings that let the server lose acknowledged writes
-  worker IDs: expired and expiring leases, worker IDs held twice
+  settings of the server, and whether it accepts writes
+  the namespaces of the database; which server has granted the last claims, since when,
+  and where claims begin (the floor)
+  worker IDs: expired and expiring leases, worker IDs held twice, fences far ahead
+  transactions that keep the records of worker IDs locked (PostgreSQL, MySQL, MariaDB)
   a generator in SQL: whether it still has its worker IDs, or is a copy
   logical replication: whether it has the tables of the leases (PostgreSQL)
-  --table: whether the largest id is ahead of the clock
+  --table: whether the largest id is ahead of the clock, or above the fence of its worker
+  ID, as after a restore that nothing has noticed
 
 It only reads: nothing is created, claimed or changed. The exit status is 3 if a
 check fails; a warning does not fail.`
 
 func (a *app) doctorCommand() *cobra.Command {
 	x := &doctorFlags{maxSkew: 10 * time.Second}
-	cmd := a.command("doctor --dsn DSN", "check a database: clock, durability, leases, largest ids", doctorAbout,
+	cmd := a.command("doctor --dsn DSN", "check a database: clock, leases, largest ids", doctorAbout,
 		"  snowkey doctor --dsn postgres://localhost/app --table orders\n  snowkey doctor --dsn mysql://root@localhost/app --table orders --column id --table order_lines --column line_id\n  snowkey doctor --dsn redis://localhost --json",
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), x) })
-	x.store.add(cmd, "dsn", "store to check", false)
+	x.store.add(cmd, "dsn", "store to check")
 	f := cmd.Flags()
 	f.StringArrayVar(&x.tables, "table", nil, "`TABLE` whose largest id is checked; may be repeated")
 	f.StringArrayVar(&x.columns, "column", nil, "`COLUMN` of the ids, one for all tables or one for each (default id)")

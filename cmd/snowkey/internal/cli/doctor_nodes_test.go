@@ -26,7 +26,7 @@ func leased(t *testing.T, driver, dsn string, datacenter, id int64) *sql.DB {
 	if datacenter >= 0 {
 		cfg.Datacenter = &datacenter
 	}
-	lease, err := sqlstore.Open(t.Context(), db, sqlstore.Config{AllowDataLoss: true, Lease: cfg})
+	lease, err := sqlstore.Open(t.Context(), db, sqlstore.Config{Lease: cfg})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestDoctorReplication(t *testing.T) {
 		says      string
 	}{
 		{"CREATE PUBLICATION shop", doctor.OK, "does not have the tables of the leases"},
-		{"CREATE PUBLICATION everything FOR ALL TABLES", doctor.Warn, "publication everything has public.snow_worker, publication everything has public.snow_worker_space"},
+		{"CREATE PUBLICATION everything FOR ALL TABLES", doctor.Warn, "publication everything has public.snow_lease, publication everything has public.snow_namespace"},
 	} {
 		if _, err := db.ExecContext(t.Context(), c.statement); err != nil {
 			t.Fatal(err)

@@ -55,19 +55,17 @@ func (d diagnosis) want(t *testing.T, name string, status doctor.Status, says st
 	t.Errorf("there is no check %q: %+v", name, d.Checks)
 }
 
-// The test servers do not flush, and doctor names each such setting.
-func TestDoctorLossy(t *testing.T) {
+// Settings of the servers.
+func TestDoctorServers(t *testing.T) {
 	all := places(t)
 	pg := examine(t, Env{}, "--dsn", all["PostgreSQL"])
 	pg.want(t, "connection", doctor.OK, "PostgreSQL 127.0.0.1")
 	pg.want(t, "clock", doctor.OK, "round trip")
-	pg.want(t, "durability", doctor.Fail, "fsync is off")
 	pg.want(t, "full_page_writes", doctor.OK, "on")
 	pg.want(t, "pg_is_in_recovery", doctor.OK, "primary")
 
 	maria := examine(t, Env{}, "--dsn", all["MariaDB"])
 	maria.want(t, "clock", doctor.OK, "round trip")
-	maria.want(t, "durability", doctor.Fail, "innodb_flush_log_at_trx_commit is 2")
 	maria.want(t, "read_only", doctor.OK, "OFF")
 
 	etcd := examine(t, Env{}, "--dsn", all["etcd"])
@@ -75,7 +73,7 @@ func TestDoctorLossy(t *testing.T) {
 	etcd.want(t, "durability", doctor.Skip, "etcd does not report it")
 }
 
-// A Redis passes after each setting is corrected.
+// A Redis leases whatever it may lose, but for keys that it evicts.
 func TestDoctorRedis(t *testing.T) {
 	server := testserver.NewRedis(t)
 	dsn := "redis://" + server.Addr
@@ -87,28 +85,26 @@ func TestDoctorRedis(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	set("appendonly", "no")
 	set("maxmemory-policy", "allkeys-lru")
 	d := examine(t, Env{}, "--dsn", dsn)
-	d.want(t, "appendonly", doctor.Fail, "no")
-	d.want(t, "appendfsync", doctor.Fail, "no")
 	d.want(t, "maxmemory-policy", doctor.Warn, "allkeys-lru")
-	if got := run(t, "gen", "--lease", dsn); got.code != 1 || got.out != "" || !strings.HasSuffix(got.err, "or accept it with --allow-data-loss\n") || strings.Contains(got.err, "AllowDataLoss") {
-		t.Errorf("exit code %d: %s%s", got.code, got.out, got.err)
-	}
+	d.want(t, "role", doctor.OK, "master")
 	set("maxmemory", "100mb")
 	examine(t, Env{}, "--dsn", dsn).want(t, "maxmemory-policy", doctor.Fail, "allkeys-lru")
-	set("appendonly", "yes")
-	set("appendfsync", "always")
 	set("maxmemory-policy", "noeviction")
-	if d = examine(t, Env{}, "--dsn", dsn); !d.OK {
-		t.Errorf("a sound Redis fails: %+v", d.Checks)
-	}
-	// Then a lease does not require --allow-data-loss.
 	if got := run(t, "gen", "--lease", dsn); got.code != 0 {
 		t.Errorf("exit code %d: %s", got.code, got.err)
 	}
-	examine(t, Env{}, "--dsn", dsn).want(t, "layout of the namespace", doctor.OK, "default")
+	d = examine(t, Env{}, "--dsn", dsn)
+	d.want(t, "layout of the namespace", doctor.OK, "default")
+	d.want(t, "incarnation", doctor.OK, "since 20")
+	if !d.OK {
+		t.Errorf("a sound Redis fails: %+v", d.Checks)
+	}
+	if err := client.Do(t.Context(), "REPLICAOF", "127.0.0.1", "1").Err(); err != nil {
+		t.Fatal(err)
+	}
+	examine(t, Env{}, "--dsn", dsn).want(t, "role", doctor.Fail, "slave")
 }
 
 // This machine's clock is set forward and back.
@@ -179,9 +175,20 @@ func TestDoctorGreatest(t *testing.T) {
 	}
 }
 
-// Worker IDs in every state, in a table without its primary key.
-func TestDoctorNumbers(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "ids.db")
+// execute executes statements.
+func execute(t *testing.T, db *sql.DB, statements ...string) {
+	t.Helper()
+	for _, statement := range statements {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
+
+// leaseFile returns a file of SQLite in which a worker ID was leased, open.
+func leaseFile(t *testing.T) (file string, db *sql.DB) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "ids.db")
 	if got := run(t, "gen", "--lease", file); got.code != 0 { // creates the tables
 		t.Fatal(got.err)
 	}
@@ -189,34 +196,36 @@ func TestDoctorNumbers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	exec := func(statement string, args ...any) {
-		t.Helper()
-		if _, err := db.ExecContext(t.Context(), statement, args...); err != nil {
-			t.Fatal(err)
-		}
-	}
+	t.Cleanup(func() { _ = db.Close() })
+	return file, db
+}
+
+// Worker IDs in every state, in a table without its primary key.
+func TestDoctorNumbers(t *testing.T) {
+	file, db := leaseFile(t)
 	d := examine(t, Env{}, "--dsn", file)
-	d.want(t, "durability", doctor.OK, "")
+	d.want(t, "namespaces", doctor.OK, `"default"`)
+	d.want(t, "incarnation", doctor.OK, "since 20")
+	d.want(t, "floor", doctor.OK, "")
 	d.want(t, "worker IDs", doctor.OK, "0 of 1024")
 	d.want(t, "worker IDs held twice", doctor.OK, "none")
-	exec("CREATE TABLE copied AS SELECT * FROM snow_worker")
-	exec("DROP TABLE snow_worker")
-	exec("ALTER TABLE copied RENAME TO snow_worker")
+	execute(t, db, "CREATE TABLE copied AS SELECT * FROM snow_lease", "DROP TABLE snow_lease", "ALTER TABLE copied RENAME TO snow_lease", "DELETE FROM snow_lease WHERE worker_id < 6")
 	now := time.Now()
-	row := func(number int, owner string, until, expires time.Duration) {
-		exec("INSERT INTO snow_worker (space, worker, token, epoch, until_ts, expires_at, owner) VALUES ('default', ?, 't', 1, ?, ?, ?)", number, now.Add(until).UnixMilli(), now.Add(expires).UnixMilli(), owner)
+	row := func(number int, owner, state string, until time.Duration) {
+		execute(t, db, fmt.Sprintf("INSERT INTO snow_lease (namespace, worker_id, claim_id, fencing_token, start, fence, owner, state) VALUES ('default', %d, 't', 1, 0, %d, '%s', '%s')", number, now.Add(until).UnixMilli(), owner, state))
 	}
-	row(1, "well", time.Hour/2, time.Hour) // its clock is fast as well
-	row(2, "ending", -time.Second, time.Hour)
-	row(3, "gone\x1b[31m", -time.Minute, -time.Minute)
-	row(4, "one", time.Minute, time.Hour)
-	row(4, "two", time.Minute, time.Hour)
-	row(5000, "outside", time.Minute, time.Hour)
+	row(1, "well", "held", 24*time.Hour) // a clock was fast
+	row(2, "ending", "held", 2*time.Second)
+	row(3, "gone\x1b[31m", "held", -time.Minute)
+	row(4, "one", "kept", -time.Hour)
+	row(4, "two", "freed", time.Minute)
+	row(5, "back", "released", time.Minute)
+	row(5000, "outside", "held", time.Minute)
 	d = examine(t, Env{}, "--dsn", file)
 	d.want(t, "worker IDs held twice", doctor.Fail, "4 in namespace")
 	d.want(t, "worker IDs outside the layout", doctor.Fail, "5000")
 	d.want(t, "leases about to expire", doctor.Warn, "2 of ending")
+	d.want(t, "leases about to expire", doctor.Warn, "4 of one: past its fence")
 	d.want(t, "expired leases", doctor.Warn, "3 of gone?[31m")
 	d.want(t, "fences far ahead", doctor.Warn, "1 (to ")
 	d.want(t, "worker IDs", doctor.OK, "5 of 1024")
@@ -225,8 +234,90 @@ func TestDoctorNumbers(t *testing.T) {
 	if plain.code != 3 || !strings.Contains(plain.out, "FAIL  worker IDs held twice") || strings.Contains(plain.out, "\x1b") {
 		t.Errorf("exit code %d: %s", plain.code, plain.out)
 	}
-	if got := run(t, "workers", "list", "--dsn", file); strings.Contains(got.out, "\x1b") || !strings.Contains(got.out, "expired") {
+	got := run(t, "workers", "list", "--dsn", file)
+	for _, state := range []string{"held", "kept", "expired", "released", "freed"} {
+		if !strings.Contains(got.out, " "+state+" ") {
+			t.Errorf("no %s: %s", state, got.out)
+		}
+	}
+	if strings.Contains(got.out, "\x1b") || strings.Contains(got.out, "unused") {
 		t.Errorf("%s", got.out)
+	}
+}
+
+// A store that was put back shows it, and an id above the fence of its worker ID does if nothing else
+// does. Then the floor is raised.
+func TestDoctorForgot(t *testing.T) {
+	file, db := leaseFile(t)
+	got := run(t, "gen", "--lease", file)
+	if got.code != 0 {
+		t.Fatal(got.err)
+	}
+	id := strings.TrimSpace(got.out)
+	execute(t, db, "CREATE TABLE orders (id bigint)", "INSERT INTO orders VALUES ("+id+")")
+	const largest = "largest id of orders.id"
+	args := []string{"--dsn", file, "--table", "orders"}
+	examine(t, Env{}, args...).want(t, largest, doctor.OK, "not ahead of now")
+
+	execute(t, db, "UPDATE snow_lease SET fence = 1 WHERE fence > 0") // as a copy over the file in place
+	examine(t, Env{}, args...).want(t, largest, doctor.Fail, id+" of 20")
+	if got := run(t, "workers", "floor", "--dsn", file, "--namespace", "default"); got.code != 0 || !strings.Contains(got.err, `the floor of namespace "default" is 20`) {
+		t.Errorf("exit code %d: %s%s", got.code, got.out, got.err)
+	}
+	d := examine(t, Env{}, args...)
+	d.want(t, largest, doctor.OK, "not ahead of now")
+	d.want(t, "floor", doctor.OK, "ahead of the clock: claims begin there")
+	if got := run(t, "workers", "list", "--dsn", file); !strings.Contains(got.err, "claims begin at the floor, ") {
+		t.Errorf("%s%s", got.out, got.err)
+	}
+
+	execute(t, db, "UPDATE snow_namespace SET incarnation = 'another' WHERE namespace = 'default'")
+	examine(t, Env{}, args...).want(t, "incarnation", doctor.Warn, "another, since ")
+	execute(t, db, "DELETE FROM snow_lease")
+	examine(t, Env{}, args...).want(t, "worker IDs", doctor.OK, "0 of 1024")
+	for range 6 {
+		if got := run(t, "workers", "floor", "--dsn", file, "--namespace", "default"); got.code != 0 {
+			t.Fatal(got.err)
+		}
+	}
+	examine(t, Env{}, args...).want(t, "floor", doctor.Warn, "ahead of the clock")
+}
+
+// Records that are missing are not those of a store that is new.
+func TestDoctorMissing(t *testing.T) {
+	file, db := leaseFile(t)
+	execute(t, db, "DELETE FROM snow_lease WHERE worker_id > 0")
+	examine(t, Env{}, "--dsn", file).want(t, "incarnation", doctor.Warn, "records of worker IDs are missing")
+	d := examine(t, Env{}, "--dsn", file, "--namespace", "orders")
+	d.want(t, "namespaces", doctor.Warn, `"default"`)
+}
+
+// Transactions that keep records locked have a name.
+func TestDoctorLocks(t *testing.T) {
+	all := places(t)
+	for name, driver := range map[string]string{"PostgreSQL": "pgx", "MariaDB": "mysql"} {
+		t.Run(name, func(t *testing.T) {
+			dsn := testserver.Database(t, driver, all[name])
+			db := leased(t, driver, dsn, -1, 0)
+			examine(t, Env{}, "--dsn", dsn).want(t, "locks", doctor.OK, "no transaction")
+			tx, err := db.BeginTx(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = tx.Rollback() }()
+			if _, err := tx.ExecContext(t.Context(), "SELECT 1 FROM snow_lease WHERE worker_id = 7 FOR UPDATE"); err != nil {
+				t.Fatal(err)
+			}
+			waits := make(chan struct{}) // MariaDB shows locks for which others wait
+			ctx, cancel := context.WithCancel(t.Context())
+			defer func() { cancel(); <-waits }()
+			go func() {
+				defer close(waits)
+				_, _ = db.ExecContext(ctx, "UPDATE snow_lease SET owner = owner WHERE worker_id = 7")
+			}()
+			time.Sleep(3 * time.Second) // longer than a claim takes
+			examine(t, Env{}, "--dsn", dsn).want(t, "locks", doctor.Warn, ", in a transaction for ")
+		})
 	}
 }
 

@@ -48,7 +48,7 @@ func (a *app) genCommand() *cobra.Command {
 	f.VarP(flagval.New(&g.count, "N", "1", flagval.Whole(1, 1_000_000_000_000)), "count", "n", "number of ids")
 	f.Var(flagval.New(&g.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker ID that no other process uses; without --datacenter it is datacenter<<worker-bits | worker")
 	f.Var(flagval.New(&g.datacenter, "N", "", flagval.Whole(0, math.MaxInt64)), "datacenter", "upper part of the worker ID; --worker is then the lower part")
-	g.lease.add(cmd, "lease", "store from which a free worker ID is leased", true)
+	g.lease.add(cmd, "lease", "store from which a free worker ID is leased")
 	enumVar(cmd, flagval.New(&g.format, "FORMAT", "decimal", describe.FormatOf), "format", describe.Forms, describe.Formats())
 	f.StringVar(&g.notBefore, "not-before", "", "generate ids later than this `TIME`, such as that of the largest id in use: "+timetext.Forms)
 	f.StringVar(&g.at, "at", "", "compose ids of this `TIME`, for bounds and tests: "+timetext.Forms)
@@ -112,6 +112,10 @@ func (a *app) leased(ctx context.Context, p *storeFlags, cfg worker.Config) (*wo
 	}
 	cfg.Namespace, cfg.Now, cfg.Observer = p.namespace, a.Clock, leaseNotes{a}
 	generator, err := worker.Open(ctx, store, cfg)
+	if window := new(worker.WindowError); errors.As(err, &window) && window.HaveWindow < window.WantWindow { // the namespace has a smaller one
+		cfg.FenceWindow = time.Duration(window.HaveWindow) * time.Millisecond
+		generator, err = worker.Open(ctx, store, cfg)
+	}
 	if err != nil {
 		target.Close()
 		var config *core.ConfigError
@@ -121,7 +125,7 @@ func (a *app) leased(ctx context.Context, p *storeFlags, cfg worker.Config) (*wo
 		if ctx.Err() != nil {
 			return nil, nil, errors.New("interrupted before a worker ID was leased")
 		}
-		return nil, nil, fmt.Errorf("%s: %w", target.Name, withAdvice(err))
+		return nil, nil, fmt.Errorf("%s: %w", target.Name, err)
 	}
 	return generator, func(err *error) {
 		if failed := generator.Close(context.Background()); failed != nil {
@@ -142,7 +146,7 @@ type leaseNotes struct{ a *app }
 // does not flush standard output.
 func (n leaseNotes) Observe(e core.Event) {
 	switch e.Kind {
-	case worker.RenewFailed, worker.Lost, worker.ClaimFailed:
+	case worker.RenewFailed, worker.Lost, worker.Forgotten, worker.ClaimFailed:
 		fmt.Fprintf(n.a.Err, "worker ID %d: %v: %s\n", e.Worker, e.Kind, n.a.clean(e.Err))
 	}
 }

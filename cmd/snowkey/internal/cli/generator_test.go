@@ -3,6 +3,7 @@ package cli
 import (
 	"database/sql"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -34,10 +35,11 @@ func TestGenerator(t *testing.T) {
 	}
 
 	listed := run(t, append([]string{"workers", "list"}, store...)...)
-	if !strings.Contains(listed.out, "1023") || !strings.Contains(listed.out, "end of layout") || !strings.Contains(listed.out, "never") {
+	if !strings.Contains(listed.out, "1023") || !strings.Contains(listed.out, "end of layout") || !strings.Contains(listed.out, "kept") {
 		t.Errorf("workers list: %s%s", listed.out, listed.err)
 	}
-	freed := run(t, append([]string{"workers", "free", "1023", "--fencing-token", "1"}, store...)...)
+	token := strconv.FormatInt(list(t, dsn, "shop")[0].FencingToken, 10)
+	freed := run(t, append([]string{"workers", "free", "1023", "--fencing-token", token}, store...)...)
 	if freed.code != 1 || !strings.Contains(freed.err, "ddl drop-generator") {
 		t.Errorf("workers free: exit code %d, %s", freed.code, freed.err)
 	}
@@ -105,8 +107,8 @@ func TestHalfGenerator(t *testing.T) {
 		lose, says string
 	}{
 		{"DELETE FROM snowkey_generator", "has no worker IDs"},
-		{"DELETE FROM snow_worker", "not reserved any more"},
-		{"DROP TABLE snow_worker, snow_worker_space", "not reserved any more"},
+		{"DELETE FROM snow_lease", "not reserved any more"},
+		{"DROP TABLE snow_lease, snow_namespace", "not reserved any more"},
 		{"DROP FUNCTION snowkey_next(text)", "incomplete, so inserts that need it fail; missing: snowkey_next(text)"},
 		{"DROP FUNCTION snowkey_copied(), snowkey_claim(bigint[], int)", "missing: snowkey_copied(), snowkey_claim(bigint[],int)"},
 		{"DROP TABLE snowkey_generator, snowkey_marker", "missing: snowkey_generator, snowkey_marker"},

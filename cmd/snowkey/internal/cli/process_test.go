@@ -108,7 +108,7 @@ func TestTogether(t *testing.T) {
 				}
 				seen.add(t, fmt.Sprintf("process %d", i+1), g.read.String())
 			}
-			got := run(t, "gen", "-n", "20000", "--lease", dsn, "--namespace", namespace, "--allow-data-loss")
+			got := run(t, "gen", "-n", "20000", "--lease", dsn, "--namespace", namespace)
 			if got.code != 0 {
 				t.Fatalf("exit code %d: %s", got.code, got.err)
 			}
@@ -134,7 +134,7 @@ type endlessGen struct {
 
 func startGen(t *testing.T, dsn, namespace string) *endlessGen {
 	t.Helper()
-	g := &endlessGen{cmd: program(t, "gen", "-n", "1000000000000", "--lease", dsn, "--namespace", namespace, "--allow-data-loss")}
+	g := &endlessGen{cmd: program(t, "gen", "-n", "1000000000000", "--lease", dsn, "--namespace", namespace)}
 	pipe, err := g.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -180,7 +180,7 @@ func TestKilled(t *testing.T) {
 	seen.add(t, "the killed", g.read.String())
 	gen := func(who string) {
 		t.Helper()
-		got := run(t, "gen", "-n", "10000", "--lease", dsn, "--namespace", namespace, "--allow-data-loss")
+		got := run(t, "gen", "-n", "10000", "--lease", dsn, "--namespace", namespace)
 		if got.code != 0 {
 			t.Fatalf("exit code %d: %s", got.code, got.err)
 		}
@@ -204,8 +204,8 @@ func TestKilled(t *testing.T) {
 	if len(held(t, dsn, namespace)) != 1 {
 		t.Error("it was freed all the same")
 	}
-	free(0, "is free", id, "--fencing-token", token)
-	free(1, "is already free", id, "--fencing-token", token)
+	free(0, "is freed; it can be claimed after", id, "--fencing-token", token)
+	free(1, "is already freed", id, "--fencing-token", token)
 	if len(held(t, dsn, namespace)) != 0 {
 		t.Error("it is still held")
 	}
@@ -258,7 +258,7 @@ func TestNotReleased(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), "CREATE TRIGGER refuse BEFORE UPDATE ON snow_worker WHEN NEW.token = '' BEGIN SELECT RAISE(ABORT, 'refused'); END"); err != nil {
+	if _, err := db.ExecContext(t.Context(), "CREATE TRIGGER refuse BEFORE UPDATE ON snow_lease WHEN NEW.state = 'released' BEGIN SELECT RAISE(ABORT, 'refused'); END"); err != nil {
 		t.Fatal(err)
 	}
 	got := run(t, "gen", "-n", "3", "--lease", file)

@@ -52,9 +52,8 @@ func (a *app) serveCommand() *cobra.Command {
 	f.Var(flagval.New(&s.drain, "DURATION", "0s", flagval.Duration(0, time.Hour)), "drain", "before it shuts down, serve for this DURATION while /readyz says no")
 	f.StringVar(&s.store.text, "store", "", "store of the worker IDs to lease, a `DSN`; requires a token")
 	f.StringVar(&s.store.tokenFile, "token-file", "", "`FILE` with the token of the clients (default $SNOWKEY_TOKEN)")
-	s.store.flags, s.store.dependent = f, []string{"token-file", "allow-data-loss", "admin"}
-	f.BoolVar(&s.store.dataLoss, "allow-data-loss", false, acceptLoss)
-	f.BoolVar(&s.admin, "admin", false, "let clients with the token list and free worker IDs")
+	s.store.flags, s.store.dependent = f, []string{"token-file", "admin"}
+	f.BoolVar(&s.admin, "admin", false, "let clients with the token manage worker IDs: list and free them, and raise the floor")
 	f.StringVar(&s.cert, "tls-cert", "", "`FILE` of the certificate with its chain, PEM")
 	f.StringVar(&s.key, "tls-key", "", "`FILE` of its key, PEM")
 	return cmd

@@ -74,7 +74,7 @@ func TestServeLeases(t *testing.T) {
 		}
 		d := examine(t, env, "--dsn", url+"/leases")
 		d.want(t, "clock", doctor.OK, "")
-		d.want(t, "durability", doctor.Skip, "")
+		d.want(t, "server", doctor.Skip, "")
 		wrong := examine(t, env, "--dsn", url+"/nowhere")
 		wrong.want(t, "worker IDs", doctor.Fail, "404")
 		other := Env{Getenv: environment("SNOWKEY_TOKEN", "another-token-of-16")}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"os"
 	"slices"
@@ -19,157 +18,199 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
-	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-const freeAbout = `Release a worker ID for a holder that cannot do it, such as one that has crashed, before
-its TTL ends.
+const freeAbout = `Take a worker ID from a holder that cannot release it, such as one that has crashed,
+or one with NoExpiry that is gone.
 
 This cannot cause a duplicate, even if the holder is still running: it issues ids up
 to its recorded fence, learns that the worker ID is lost, and claims another one. The
-next holder of this one starts at the fence.
+next holder of this one starts at the fence, once that has passed.
 
-A worker ID of a generator in the database is not released: drop the generator.
+A worker ID of a generator in the database is not freed: drop the generator.
 
 "workers list" shows the fencing token. A worker ID that has changed hands since has
 another one and is left unchanged.`
 
+const floorAbout = `Raise the floor of a namespace above every fence that its store may ever have had: no
+later claim issues ids below the floor. Running programs continue without a gap.
+
+Do this when the store was put back to an earlier state in a way that it cannot see
+("doctor --table" finds an id above the fence of its worker ID), when it was restored
+from a snapshot of etcd, and when claims are refused because fences or the floor are far
+ahead of the clock, after a clock was fast. Ids then begin at the floor, ahead of the
+clock: above the furthest fence, or else by FenceWindow and MaxSkew, 40s by default.`
+
+const windowAbout = `Let the generators of a namespace have a FenceWindow of up to DURATION. Its first generator
+has set the largest. It cannot be made smaller. The floor rises, as by "workers floor".`
+
 func (a *app) workersCommand() *cobra.Command {
-	listed, freed := &storeFlags{}, &storeFlags{}
+	listed, freed, raised, widened := &storeFlags{}, &storeFlags{}, &storeFlags{}, &storeFlags{}
 	held, token := false, int64(-1)
-	list := a.command("list --dsn DSN", "list worker IDs and their holders", "List the worker IDs of a namespace that were ever leased: the holder of each, its\nfence (all its ids are earlier), and when the lease expires. Nothing is changed.",
+	list := a.command("list --dsn DSN", "list worker IDs and their holders", listAbout,
 		"  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers list --dsn file:ids.db --namespace orders --json",
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.listWorkers(cmd.Context(), listed, held) })
-	listed.add(list, "dsn", "store of the worker IDs", false)
+	listed.add(list, "dsn", "store of the worker IDs")
 	list.Flags().BoolVar(&held, "held", false, "only held ones")
 	a.jsonFlag(list, "one object")
-	free := a.command("free WORKERID --fencing-token N --dsn DSN", "release a worker ID whose holder is gone", freeAbout,
-		"  snowkey workers free 7 --fencing-token 3 --dsn postgres://localhost/app",
+	free := a.command("free WORKERID --fencing-token N --dsn DSN", "free a worker ID whose holder is gone", freeAbout,
+		"  snowkey workers free 7 --fencing-token 1996573624012 --dsn postgres://localhost/app",
 		arguments(1, 1, "one worker ID"), func(cmd *cobra.Command, args []string) error {
 			return a.freeWorker(cmd.Context(), freed, args[0], token)
 		})
-	freed.add(free, "dsn", "store of the worker IDs", false)
+	freed.add(free, "dsn", "store of the worker IDs")
 	free.Flags().Var(flagval.New(&token, "N", "", flagval.Whole(1, math.MaxInt64)), "fencing-token", `fencing token of its holder, from "workers list"; required`)
-	return parent("workers", "list and free worker IDs", "List the leased worker IDs of a store, and free one whose holder is gone.",
-		"  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers free 7 --fencing-token 3 --dsn postgres://localhost/app", "list or free", list, free)
+	floor := a.command("floor --namespace NAMESPACE --dsn DSN", "start later claims above every fence that was forgotten", floorAbout,
+		"  snowkey workers floor --namespace default --dsn postgres://localhost/app",
+		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.raise(cmd.Context(), raised, 0) })
+	raised.add(floor, "dsn", "store of the worker IDs")
+	window := a.command("window DURATION --namespace NAMESPACE --dsn DSN", "allow a longer FenceWindow", windowAbout,
+		"  snowkey workers window 2m --namespace default --dsn postgres://localhost/app",
+		arguments(1, 1, "one duration"), func(cmd *cobra.Command, args []string) error {
+			d, err := flagval.Duration(time.Millisecond, 366*24*time.Hour)(args[0])
+			if err == nil && d%time.Millisecond != 0 {
+				err = errors.New("must be whole milliseconds")
+			}
+			if err != nil {
+				return invalidValue("DURATION", args[0], err)
+			}
+			return a.raise(cmd.Context(), widened, d)
+		})
+	widened.add(window, "dsn", "store of the worker IDs")
+	for _, p := range []*storeFlags{raised, widened} {
+		f := p.flags.Lookup("namespace")
+		f.Usage, f.DefValue = "`NAMESPACE` that is changed, also if it is \"default\"; required", ""
+	}
+	return parent("workers", "list and free worker IDs, and raise the floor", "List the leased worker IDs of a store, free one whose holder is gone, and raise the floor of\na namespace, or its FenceWindow.",
+		"  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers floor --namespace default --dsn postgres://localhost/app", "list, free, floor or window", list, free, floor, window)
 }
 
-// records opens a store and lists the worker IDs of the namespace.
-func (a *app) records(ctx context.Context, p *storeFlags) (*dsn.Target, dsn.Store, []driver.Record, error) {
+const listAbout = `List the worker IDs of a namespace that were ever leased: the holder of each, and its
+fence (all its ids are earlier). Nothing is changed. The states:
+
+  held      others can claim it when its fence has passed by MaxSkew
+  kept      it never expires (NoExpiry, or a generator in the database)
+  expired   it was held or freed, and can be claimed
+  released  it can be claimed
+  freed     by "workers free": its holder does not renew it any more`
+
+// state opens a store and reads the state of the namespace.
+func (a *app) state(ctx context.Context, p *storeFlags) (*dsn.Target, dsn.Store, driver.State, error) {
 	target, store, err := a.openStore(ctx, p, false)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, driver.State{}, err
 	}
-	var rows []driver.Record
-	has, err := target.HasWorkers(ctx)
+	st := driver.State{Namespace: driver.Namespace{Name: p.namespace}, Missing: true}
+	has, err := target.HasLeases(ctx)
 	if has || err != nil { // List explains the error
-		rows, err = store.List(ctx, p.namespace)
+		st, err = store.List(ctx, p.namespace)
 	}
 	if err != nil {
 		target.Close()
-		return nil, nil, nil, fmt.Errorf("%s: %w", target.Name, unsupported(err))
+		return nil, nil, st, fmt.Errorf("%s: %w", target.Name, unsupported(err))
 	}
-	return target, store, rows, nil
+	return target, store, st, nil
 }
 
 // workerInfo is the JSON of a worker ID.
 type workerInfo struct {
 	WorkerID     int64  `json:"worker_id"`
-	State        string `json:"state"`               // held, expired, free
+	State        string `json:"state"`               // held, kept, expired, released, freed
 	Generator    bool   `json:"generator,omitempty"` // in the database: see ddl generator
 	Owner        string `json:"owner"`
 	FencingToken int64  `json:"fencing_token"`
-	Fence        string `json:"fence"`             // its ids end before
-	Expires      string `json:"expires,omitempty"` // when others may claim it
-
-	fence, expires time.Time
-	forever        bool
+	Start        string `json:"start"` // its ids begin at
+	Fence        string `json:"fence"` // its ids end before
 }
 
-func describeWorker(row driver.Record, now time.Time) workerInfo {
-	info := workerInfo{WorkerID: row.Worker, Owner: row.Owner, FencingToken: row.FencingToken, fence: time.UnixMilli(row.Fence).UTC(), expires: time.UnixMilli(row.Expires).UTC()}
-	info.forever = info.expires.Year() > 9999
-	switch {
-	case row.ClaimID == "":
-		info.State = "free"
-	case row.OfGenerator():
-		info.State, info.Generator = "held", true
-	case row.Free(now.UnixMilli()):
-		info.State = "expired"
-	default:
-		info.State = "held"
+// namespaceInfo is the JSON of a namespace.
+type namespaceInfo struct {
+	Namespace   string       `json:"namespace"`
+	Now         string       `json:"now,omitempty"` // the store's clock
+	FenceWindow string       `json:"fence_window,omitempty"`
+	MaxSkew     string       `json:"max_skew,omitempty"`
+	Incarnation string       `json:"incarnation,omitempty"` // of the server that has granted the last claims
+	Since       string       `json:"since,omitempty"`       // when that was recorded
+	Floor       string       `json:"floor,omitempty"`       // no claim begins before it
+	Workers     []workerInfo `json:"workers"`
+}
+
+func milliseconds(n int64) time.Time { return time.UnixMilli(n).UTC() }
+
+func describeNamespace(st driver.State) namespaceInfo {
+	ns := st.Namespace
+	info := namespaceInfo{Namespace: ns.Name, Workers: []workerInfo{}}
+	if st.Missing {
+		return info
 	}
-	info.Fence = timetext.Format(info.fence)
-	if row.ClaimID != "" && !info.forever && row.Expires > 0 {
-		info.Expires = timetext.Format(info.expires)
+	info.Now, info.Incarnation, info.Since = timetext.Format(milliseconds(st.Now)), ns.Incarnation, timetext.Format(milliseconds(ns.Since))
+	info.FenceWindow, info.MaxSkew = (time.Duration(ns.FenceWindow) * time.Millisecond).String(), (time.Duration(ns.MaxSkew) * time.Millisecond).String()
+	if ns.Floor > 0 {
+		info.Floor = timetext.Format(milliseconds(ns.Floor))
+	}
+	return info
+}
+
+func describeWorker(st driver.State, rec driver.Record) workerInfo {
+	info := workerInfo{
+		WorkerID: rec.Worker, State: string(rec.Status), Generator: rec.OfGenerator(), Owner: rec.Owner, FencingToken: rec.FencingToken,
+		Start: timetext.Format(milliseconds(rec.Start)), Fence: timetext.Format(milliseconds(rec.Fence)),
+	}
+	if rec.Status != driver.Released && !rec.IsHeld(st.Now, st.Namespace.MaxSkew) {
+		info.State = "expired"
 	}
 	return info
 }
 
 func (a *app) listWorkers(ctx context.Context, p *storeFlags, held bool) error {
-	target, _, rows, err := a.records(ctx, p)
+	target, _, st, err := a.state(ctx, p)
 	if err != nil {
 		return err
 	}
 	defer target.Close()
-	now := a.now()
-	if offset, err := target.Offset(ctx, a.now, 3); err == nil {
-		now = now.Add(offset.Ahead)
-	}
-	infos := []workerInfo{}
-	for _, row := range rows {
-		if info := describeWorker(row, now); !held || info.State == "held" {
-			infos = append(infos, info)
+	info, now := describeNamespace(st), milliseconds(st.Now)
+	table := [][]string{{"WORKER ID", "STATE", "FENCING TOKEN", "FENCE", "", "OWNER"}}
+	for _, rec := range st.Records {
+		w := describeWorker(st, rec)
+		if held && !rec.IsHeld(st.Now, st.Namespace.MaxSkew) {
+			continue
 		}
-	}
-	if a.json {
-		return a.object(struct {
-			Namespace string       `json:"namespace"`
-			Workers   []workerInfo `json:"workers"`
-		}{p.namespace, infos})
-	}
-	if len(infos) == 0 {
-		if held && len(rows) > 0 {
-			a.note("no worker ID of namespace %q is held; %d were", p.namespace, len(rows))
-		} else {
-			a.note("no worker ID of namespace %q was ever leased from %s%s", p.namespace, target.Name, otherNamespaces(ctx, target))
-		}
-		return nil
-	}
-	table := [][]string{{"WORKER ID", "STATE", "FENCING TOKEN", "FENCE", "", "EXPIRES", "OWNER"}}
-	for _, i := range infos {
-		expires := timetext.Relative(i.expires, now)
-		if i.State == "free" {
-			expires = ""
-		} else if i.forever {
-			expires = "never"
-		}
-		fence, from := i.Fence, timetext.Relative(i.fence, now)
-		if i.Generator { // the end of the layout, so that nothing claims it
+		info.Workers = append(info.Workers, w)
+		fence, from := w.Fence, timetext.Relative(milliseconds(rec.Fence), now)
+		if w.Generator { // the end of the layout, so that nothing claims it
 			fence, from = "end of layout", ""
 		}
-		table = append(table, []string{strconv.FormatInt(i.WorkerID, 10), i.State, strconv.FormatInt(i.FencingToken, 10), fence, from, expires, dsn.Printable(i.Owner)})
+		table = append(table, []string{strconv.FormatInt(w.WorkerID, 10), w.State, strconv.FormatInt(w.FencingToken, 10), fence, from, dsn.Printable(w.Owner)})
 	}
-	a.table(table)
+	switch {
+	case a.json:
+		return a.object(info)
+	case len(info.Workers) > 0:
+		a.table(table)
+	case held && len(st.Records) > 0:
+		a.note("no worker ID of namespace %q is held; %d were", p.namespace, len(st.Records))
+	default:
+		a.note("no worker ID of namespace %q was ever leased from %s%s", p.namespace, target.Name, otherNamespaces(ctx, target))
+	}
+	if st.Namespace.Floor > st.Now {
+		a.note("claims begin at the floor, %s, %s", info.Floor, timetext.Relative(milliseconds(st.Namespace.Floor), now))
+	}
 	return nil
 }
 
 // otherNamespaces suggests those that exist in a database.
 func otherNamespaces(ctx context.Context, target *dsn.Target) string {
-	if !target.Kind.SQL() {
+	names, err := target.Namespaces(ctx)
+	if err != nil || len(names) == 0 {
 		return ""
 	}
-	layouts, err := target.Layouts(ctx)
-	if err != nil || len(layouts) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; --namespace may be %q", slices.Sorted(maps.Keys(layouts)))
+	return fmt.Sprintf("; --namespace may be %q", names)
 }
 
 func unsupported(err error) error {
 	if errors.Is(err, errors.ErrUnsupported) {
-		return errors.New("the server does not let clients list and free worker IDs; use the DSN of its own store, or serve --admin")
+		return errors.New("the server does not let clients manage worker IDs; use the DSN of its own store, or serve --admin")
 	}
 	return err
 }
@@ -182,23 +223,23 @@ func (a *app) freeWorker(ctx context.Context, p *storeFlags, text string, token 
 	if token < 0 {
 		return usage(`--fencing-token is required: "snowkey workers list" shows it`)
 	}
-	target, store, rows, err := a.records(ctx, p)
+	target, store, st, err := a.state(ctx, p)
 	if err != nil {
 		return err
 	}
 	defer target.Close()
-	i := slices.IndexFunc(rows, func(row driver.Record) bool { return row.Worker == id })
+	i := slices.IndexFunc(st.Records, func(rec driver.Record) bool { return rec.Worker == id })
 	if i < 0 {
 		return fmt.Errorf("worker ID %d of namespace %q was never leased from %s", id, p.namespace, target.Name)
 	}
-	info := describeWorker(rows[i], a.now())
+	rec := st.Records[i]
 	switch {
-	case info.FencingToken != token:
-		return fmt.Errorf("worker ID %d of namespace %q now has fencing token %d, not %d; it is left unchanged", id, p.namespace, info.FencingToken, token)
-	case info.State == "free":
-		return fmt.Errorf("worker ID %d of namespace %q is already free", id, p.namespace)
-	case rows[i].OfGenerator():
-		return fmt.Errorf("worker ID %d of namespace %q belongs to a generator in the database (%s), which is left unchanged: drop the generator, which releases it: snowkey ddl drop-generator", id, p.namespace, dsn.Printable(info.Owner))
+	case rec.FencingToken != token:
+		return fmt.Errorf("worker ID %d of namespace %q now has fencing token %d, not %d; it is left unchanged", id, p.namespace, rec.FencingToken, token)
+	case rec.Status == driver.Released || rec.Status == driver.Freed:
+		return fmt.Errorf("worker ID %d of namespace %q is already %s", id, p.namespace, rec.Status)
+	case rec.OfGenerator():
+		return fmt.Errorf("worker ID %d of namespace %q belongs to a generator in the database (%s), which is left unchanged: drop the generator, which releases it: snowkey ddl drop-generator", id, p.namespace, dsn.Printable(rec.Owner))
 	}
 	if err := store.Free(ctx, p.namespace, id, token); err != nil {
 		if errors.Is(err, driver.ErrNotHeld) {
@@ -206,7 +247,35 @@ func (a *app) freeWorker(ctx context.Context, p *storeFlags, text string, token 
 		}
 		return fmt.Errorf("%s: %w", target.Name, unsupported(err))
 	}
-	a.note("worker ID %d of namespace %q is free; its next holder starts at %s or later", id, p.namespace, info.Fence)
+	a.note("worker ID %d of namespace %q is freed; it can be claimed after %s", id, p.namespace, timetext.Format(milliseconds(max(st.Now, rec.Fence+st.Namespace.MaxSkew))))
+	return nil
+}
+
+// raise raises the floor of a namespace, and its FenceWindow unless window is 0.
+func (a *app) raise(ctx context.Context, p *storeFlags, window time.Duration) error {
+	if !p.flags.Changed("namespace") {
+		return usage("--namespace is required, also for %q: it confirms what is changed", p.namespace)
+	}
+	target, store, st, err := a.state(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer target.Close()
+	have := time.Duration(st.Namespace.FenceWindow) * time.Millisecond
+	switch {
+	case st.Missing:
+		return fmt.Errorf("%s has no namespace %q%s", target.Name, p.namespace, otherNamespaces(ctx, target))
+	case window > 0 && window <= have:
+		return fmt.Errorf("namespace %q has FenceWindow %v, which is not less than %v; it is left unchanged", p.namespace, have, window)
+	}
+	ns, err := store.Raise(ctx, p.namespace, window.Milliseconds())
+	if err != nil {
+		return fmt.Errorf("%s: %w", target.Name, unsupported(err))
+	}
+	if window > 0 {
+		a.note("namespace %q allows FenceWindow %v now, instead of %v", p.namespace, time.Duration(ns.FenceWindow)*time.Millisecond, have)
+	}
+	a.note("the floor of namespace %q is %s now, %s: later claims begin there", p.namespace, timetext.Format(milliseconds(ns.Floor)), timetext.Relative(milliseconds(ns.Floor), milliseconds(st.Now)))
 	return nil
 }
 
@@ -216,25 +285,18 @@ type storeFlags struct {
 	text      string
 	tokenFile string
 	namespace string
-	dataLoss  bool
 	flags     *pflag.FlagSet
 	dependent []string // the flags that need a DSN
 }
 
-// add adds the flag of the DSN, its token, --namespace and, if the store is written, --allow-data-loss.
-func (p *storeFlags) add(cmd *cobra.Command, flag, what string, writes bool) {
+// add adds the flag of the DSN, its token, and --namespace.
+func (p *storeFlags) add(cmd *cobra.Command, flag, what string) {
 	f := cmd.Flags()
 	p.flag, p.flags, p.dependent = "--"+flag, f, []string{"token-file", "namespace"}
 	f.StringVar(&p.text, flag, "", what+", a `DSN`: "+dsn.Forms)
 	f.StringVar(&p.tokenFile, "token-file", "", "`FILE` with the token for an http(s) DSN (default $SNOWKEY_TOKEN)")
 	f.StringVar(&p.namespace, "namespace", "default", "`NAMESPACE` in which ids are unique; each has its own worker IDs")
-	if writes {
-		p.dependent = append(p.dependent, "allow-data-loss")
-		f.BoolVar(&p.dataLoss, "allow-data-loss", false, acceptLoss)
-	}
 }
-
-const acceptLoss = "accept a server whose settings may lose acknowledged writes: ids may then be issued twice"
 
 // unused rejects flags that need a DSN if there is none.
 func (p *storeFlags) unused() error {
@@ -290,14 +352,13 @@ func (a *app) open(ctx context.Context, p *storeFlags, create bool) (*dsn.Target
 	return d.Open(ctx, token, create)
 }
 
-// openStore opens a lease store. One that is not created is only read, so lost writes do
-// no harm.
+// openStore opens a lease store.
 func (a *app) openStore(ctx context.Context, p *storeFlags, create bool) (*dsn.Target, dsn.Store, error) {
 	target, err := a.open(ctx, p, create)
 	if err != nil {
 		return nil, nil, err
 	}
-	store, err := target.Store(p.dataLoss || !create)
+	store, err := target.Store()
 	if err != nil {
 		target.Close()
 	}
@@ -340,13 +401,4 @@ func readSome(file string, limit int64) (string, error) {
 	defer f.Close()
 	content, err := io.ReadAll(io.LimitReader(f, limit))
 	return string(content), err
-}
-
-// withAdvice names the flag that accepts a server's settings, instead of the field.
-func withAdvice(err error) error {
-	var lossy *worker.DurabilityError
-	if errors.As(err, &lossy) {
-		return errors.New(strings.Replace(err.Error(), "allow it with AllowDataLoss", "accept it with --allow-data-loss", 1))
-	}
-	return err
 }

@@ -1,6 +1,6 @@
 // Package doctor checks what the uniqueness of ids depends on: this machine's clock, a
-// server's clock against it, the durability of the server's writes, the leased worker IDs,
-// and the largest ids in use.
+// server's clock against it, settings of the server, whether its store was put back to an earlier
+// state, the leased worker IDs, and the largest ids in use.
 //
 // It only reads; nothing is created, claimed or changed.
 package doctor
@@ -18,6 +18,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // Status is the result of a check.
@@ -58,13 +59,14 @@ const limit = 30 * time.Second
 type checkup struct {
 	Config
 	emit  func(Check)
-	ahead time.Duration // of the target's clock
+	store dsn.Store    // nil: the worker IDs cannot be listed
+	state driver.State // of the namespace
 }
 
 // Run runs the checks and reports each as it finishes.
 func Run(ctx context.Context, cfg Config, emit func(Check)) {
 	e := &checkup{Config: cfg, emit: emit}
-	for _, part := range []func(context.Context){e.version, e.kernel, e.clock, e.durability, e.workers, e.replication} {
+	for _, part := range []func(context.Context){e.version, e.kernel, e.clock, e.server, e.workers, e.locks, e.replication} {
 		if ctx.Err() != nil {
 			return
 		}
@@ -142,7 +144,6 @@ func (e *checkup) clock(ctx context.Context) {
 		e.report(Warn, "clock", "cannot be read: "+err.Error(), "compare the clocks by hand")
 		return
 	}
-	e.ahead = offset.Ahead
 	apart := offset.Ahead.Abs()
 	side := "ahead of"
 	if offset.Ahead < 0 {
@@ -192,6 +193,9 @@ func (e *checkup) checkLargest(ctx context.Context, c Column) {
 	parts, err := e.Layout.Decode(id)
 	if err != nil {
 		e.report(Fail, name, fmt.Sprintf("%d is not an id of this layout", id), "give the layout's flags; if they are right, something other than snowkey fills the column")
+		return
+	}
+	if e.checkFence(ctx, name, id, parts) {
 		return
 	}
 	ahead := parts.Time.Sub(e.Now())

@@ -15,16 +15,15 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// expiring is the smallest time to the fence of a sound holder. One that renews has 20
-// seconds or more.
+// expiring is the smallest time to the fence of a sound holder that has the default FenceWindow. It
+// renews with 20 seconds or more left.
 const expiring = 10 * time.Second
-
-// farAhead is how far ahead a fence may be. A worker ID is not leased beyond it: the
-// defaults of MaxLead and FenceWindow in worker.Config.
-const farAhead = 90 * time.Second
 
 // crowded is the part of the worker IDs that may be held.
 const crowded = 0.9
@@ -33,9 +32,9 @@ const crowded = 0.9
 func (e *checkup) workers(ctx context.Context) {
 	const name = "worker IDs"
 	if e.Target.Kind.SQL() {
-		switch has, err := e.Target.HasWorkers(ctx); {
+		switch has, err := e.Target.HasLeases(ctx); {
 		case err != nil:
-			e.report(Warn, name, "cannot be read: "+err.Error(), "let this user read the table snow_worker")
+			e.report(Warn, name, "cannot be read: "+err.Error(), "let this user read the table snow_lease")
 			return
 		case !has:
 			e.ok(name, "none was ever leased; the first lease creates the tables, or snowkey ddl workers")
@@ -43,10 +42,9 @@ func (e *checkup) workers(ctx context.Context) {
 			return
 		}
 	}
-	store, err := e.Target.Store(true)
-	var rows []driver.Record
+	store, err := e.Target.Store()
 	if err == nil {
-		rows, err = store.List(ctx, e.Namespace)
+		e.state, err = store.List(ctx, e.Namespace)
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
 		e.skip(name, "the server does not list them; run doctor on its own store")
@@ -60,28 +58,79 @@ func (e *checkup) workers(ctx context.Context) {
 		e.report(Fail, name, err.Error(), advice)
 		return
 	}
-	workerIDs := e.layout(ctx)
-	e.checkDuplicates(rows, workerIDs)
-	e.checkHolders(rows, workerIDs)
-	e.generators(ctx, rows)
+	e.store = store
+	e.namespaces(ctx)
+	if !e.state.Missing {
+		e.incarnation(ctx)
+		e.floor()
+	}
+	workerIDs := e.workerIDs()
+	e.checkDuplicates(workerIDs)
+	e.checkHolders(workerIDs)
+	e.generators(ctx, e.state.Records)
 }
 
-// layout compares the layout of the namespace with the given one, and returns how many worker IDs
-// it has: a namespace of one datacenter has only its own.
-func (e *checkup) layout(ctx context.Context) (workerIDs int64) {
-	const name = "layout of the namespace"
-	var stored string
-	switch {
-	case e.Target.Kind == dsn.Redis:
-		stored = e.Target.Redis.HGet(ctx, "snowkey:worker:{"+e.Namespace+"}", "layout").Val()
-	case e.Target.Kind.SQL():
-		layouts, _ := e.Target.Layouts(ctx)
-		stored = layouts[e.Namespace]
+// namespaces names all of a database: programs whose namespaces differ, such as order and orders, may
+// make the same ids.
+func (e *checkup) namespaces(ctx context.Context) {
+	names, err := e.Target.Namespaces(ctx)
+	if err != nil || len(names) == 0 {
+		return
 	}
-	// Package worker appends the datacenter to the fingerprint of a namespace of one.
-	have, datacenter, one := strings.Cut(stored, " only-datacenter=")
+	for i, name := range names {
+		names[i] = strconv.Quote(name)
+	}
+	e.judge(e.state.Missing, Warn, "namespaces", firstFew(names), fmt.Sprintf("%q is not among them: give --namespace", e.Namespace))
+}
+
+// milliseconds writes an instant of the store.
+func milliseconds(n int64) string { return timetext.Format(time.UnixMilli(n)) }
+
+// length is a number of milliseconds as a duration.
+func length(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+
+// incarnation reports which server has granted the last claims.
+func (e *checkup) incarnation(ctx context.Context) {
+	const name = "incarnation"
+	ns, s := e.state.Namespace, e.state
+	detail := fmt.Sprintf("%s, since %s", dsn.Printable(ns.Incarnation), milliseconds(ns.Since))
+	const next = "the next claim raises the floor, and ids then begin ahead of the clock; run snowkey workers list to see the floor"
+	switch {
+	case ns.Incarnation != s.Server:
+		e.report(Warn, name, fmt.Sprintf("%s; now it is %s", detail, dsn.Printable(s.Server)), "the server was restarted, succeeded or restored: "+next)
+	case s.Forgot():
+		e.report(Warn, name, fmt.Sprintf("%s; %d of %d records of worker IDs are missing", detail, ns.Seen-s.Count, ns.Seen), "records were deleted, or the server was restored: "+next)
+	default:
+		if sql, ok := e.store.(*sqlstore.Store); ok {
+			if _, parts, err := sql.Incarnation(ctx); err == nil {
+				detail += ", of " + strings.Join(parts, ", ")
+			}
+		}
+		e.ok(name, "%s", detail)
+	}
+}
+
+// floor reports where claims begin.
+func (e *checkup) floor() {
+	ns, step := e.state.Namespace, e.state.Namespace.FenceWindow+e.state.Namespace.MaxSkew
+	detail := milliseconds(ns.Floor)
+	switch ahead := ns.Floor - e.state.Now; {
+	case ns.Floor == 0:
+		detail = "none"
+	case ahead > 0:
+		detail += fmt.Sprintf(", %s ahead of the clock: claims begin there", timetext.Length(length(ahead)))
+	}
+	e.judge(ns.Floor-e.state.Now > 2*step, Warn, "floor", detail,
+		fmt.Sprintf("if the server is restarted or succeeded before it is %v ahead, claims are refused until then, or until you run snowkey workers floor --namespace %s", length(step), e.Namespace))
+}
+
+// workerIDs compares the layout of the namespace with the given one, and returns how many worker IDs
+// it has: a namespace of one datacenter has only its own.
+func (e *checkup) workerIDs() int64 {
+	const name = "layout of the namespace"
+	have, datacenter, one := e.fingerprint()
 	switch want := driver.Fingerprint(e.Layout); {
-	case stored == "":
+	case have == "":
 	case have != want:
 		e.report(Fail, name, fmt.Sprintf("%q is for %s, and the flags are for %s", e.Namespace, have, want), "give the layout's flags, or another --namespace: leases of this layout are refused")
 	case one:
@@ -93,54 +142,58 @@ func (e *checkup) layout(ctx context.Context) (workerIDs int64) {
 	return e.Layout.WorkerIDs()
 }
 
+// fingerprint returns that of the namespace's layout, and its datacenter if it has one only.
+func (e *checkup) fingerprint() (layout, datacenter string, one bool) {
+	return strings.Cut(e.state.Namespace.Layout, " only-datacenter=") // as driver.OfDatacenter writes it
+}
+
 // checkDuplicates finds worker IDs that have several rows, such as after a restore without the
 // primary key.
-func (e *checkup) checkDuplicates(rows []driver.Record, workerIDs int64) {
+func (e *checkup) checkDuplicates(workerIDs int64) {
 	const name = "worker IDs held twice"
 	seen := map[int64]bool{}
 	var doubled, outside []string
-	for _, row := range rows {
-		if seen[row.Worker] {
-			doubled = append(doubled, fmt.Sprint(row.Worker))
+	for _, rec := range e.state.Records {
+		if seen[rec.Worker] {
+			doubled = append(doubled, fmt.Sprint(rec.Worker))
 		}
-		seen[row.Worker] = true
-		if row.Worker < 0 || row.Worker >= workerIDs {
-			outside = append(outside, fmt.Sprint(row.Worker))
+		seen[rec.Worker] = true
+		if rec.Worker < 0 || rec.Worker >= workerIDs {
+			outside = append(outside, fmt.Sprint(rec.Worker))
 		}
 	}
-	e.judge(len(doubled) > 0, Fail, name, fmt.Sprintf("%s in namespace %q", cmp.Or(firstFew(doubled), "none"), e.Namespace), "the table lacks its primary key (space, worker): stop all holders, delete the lower rows of each, and add the key")
+	e.judge(len(doubled) > 0, Fail, name, fmt.Sprintf("%s in namespace %q", cmp.Or(firstFew(doubled), "none"), e.Namespace), "the table lacks its primary key (namespace, worker_id): stop all holders, delete the lower rows of each, and add the key")
 	if len(outside) > 0 {
 		e.report(Fail, "worker IDs outside the layout", firstFew(outside), fmt.Sprintf("it has %d worker IDs: give the flags of the layout of the namespace", workerIDs))
 	}
 }
 
 // checkHolders checks the holders and the time they have left.
-func (e *checkup) checkHolders(rows []driver.Record, workerIDs int64) {
-	now := e.Now().Add(e.ahead)
+func (e *checkup) checkHolders(workerIDs int64) {
+	ns, now := e.state.Namespace, e.state.Now
+	highest := max(now, ns.Floor) + ns.FenceWindow + ns.MaxSkew // no sound fence is beyond
 	held, leased := 0, 0
 	var gone, ending, ahead []string
-	for _, row := range rows {
-		if row.OfGenerator() { // its fence is the end of the layout
+	for _, rec := range e.state.Records {
+		if rec.OfGenerator() { // its fence is the end of the layout
 			held++
 			continue
 		}
-		fence := time.UnixMilli(row.Fence)
-		if fence.Sub(now) > farAhead {
-			ahead = append(ahead, fmt.Sprintf("%d (to %s)", row.Worker, fence.UTC().Format(time.RFC3339)))
+		if rec.Fence > highest {
+			ahead = append(ahead, fmt.Sprintf("%d (to %s)", rec.Worker, milliseconds(rec.Fence)))
 		}
-		if row.ClaimID == "" {
-			continue
-		}
-		holder := fmt.Sprintf("%d of %s", row.Worker, dsn.Printable(row.Owner))
-		if row.Free(now.UnixMilli()) {
-			gone = append(gone, holder)
+		holder := fmt.Sprintf("%d of %s", rec.Worker, dsn.Printable(rec.Owner))
+		if !rec.IsHeld(now, ns.MaxSkew) {
+			if rec.Status == driver.Held {
+				gone = append(gone, holder)
+			}
 			continue
 		}
 		held, leased = held+1, leased+1
-		switch left := fence.Sub(now); {
+		switch left := length(rec.Fence - now); {
 		case left < 0:
 			ending = append(ending, fmt.Sprintf("%s: past its fence, it issues no ids", holder))
-		case left < expiring:
+		case left < min(expiring, length(ns.FenceWindow)/3):
 			ending = append(ending, fmt.Sprintf("%s: %s left", holder, left.Round(100*time.Millisecond)))
 		}
 	}
@@ -153,8 +206,34 @@ func (e *checkup) checkHolders(rows []driver.Record, workerIDs int64) {
 		e.report(Warn, "expired leases", firstFew(gone), "no action is required: the holder crashed or lost the server, and the worker ID can be claimed")
 	}
 	if len(ahead) > 0 {
-		e.report(Warn, "fences far ahead", firstFew(ahead), "a holder's clock was fast: the worker ID cannot be leased until then")
+		e.report(Warn, "fences far ahead", firstFew(ahead), "a clock was fast: the worker IDs cannot be claimed until then. If claims are refused, run snowkey workers floor --namespace "+e.Namespace+": ids then begin above these fences")
 	}
+}
+
+// checkFence compares an id with the fence of its worker ID, and reports whether it is above.
+func (e *checkup) checkFence(ctx context.Context, name string, id int64, parts core.Parts) bool {
+	if e.store == nil {
+		return false
+	}
+	for range 2 { // the fence rises while the ids are read
+		layout, datacenter, one := e.fingerprint()
+		worker := parts.Datacenter<<e.Layout.WorkerBits | parts.Worker
+		if one {
+			worker = parts.Worker
+		}
+		i := slices.IndexFunc(e.state.Records, func(rec driver.Record) bool { return rec.Worker == worker })
+		at := parts.Time.UnixMilli()
+		if layout != driver.Fingerprint(e.Layout) || one && datacenter != strconv.FormatInt(parts.Datacenter, 10) || i < 0 ||
+			at < e.state.Records[i].Fence || at < e.state.Namespace.Floor { // below the floor, no later claim repeats it
+			return false
+		}
+		if again, err := e.store.List(ctx, e.Namespace); err == nil {
+			e.state = again
+		}
+	}
+	e.report(Fail, name, fmt.Sprintf("%d of %s is above the fence of its worker ID in namespace %q", id, timetext.Format(parts.Time), e.Namespace),
+		fmt.Sprintf("the store was put back to an earlier state without noticing it: run snowkey workers floor --namespace %s. Or another namespace has made the id: give --namespace", e.Namespace))
+	return true
 }
 
 // firstFew joins the first few.
@@ -184,24 +263,24 @@ const (
 	generatorVersion = 1
 	generatorParts   = `SELECT count(*) FILTER (WHERE has), coalesce(string_agg(part, ', ') FILTER (WHERE NOT has), '') FROM (
 		SELECT part, CASE WHEN part LIKE '%)' THEN to_regprocedure('public.' || part) IS NOT NULL ELSE to_regclass('public.' || part) IS NOT NULL END AS has
-		FROM (SELECT 'snowkey_' || unnest('{generator,marker,lock,cursor,fence,fence_lsn,safe,next(text),refill(text),check(),copied(),flushed(pg_lsn),nudge(),ahead_hint(float8),workers(),home(),release(),"claim(bigint[],int)"}'::text[])) names (part)) parts`
+		FROM (SELECT 'snowkey_' || unnest('{generator,marker,raised,lock,cursor,floor,fence,next(text),refill(text),check(),copied(),incarnation(),flush(),ahead_hint(float8),workers(),home(),release(),"claim(bigint[],int)"}'::text[])) names (part)) parts`
 )
 
 // lostSequence finds a sequence among the missing parts. Without it, the issued ids are not known.
-var lostSequence = regexp.MustCompile(`_(cursor|fence|fence_lsn|safe)\b`)
+var lostSequence = regexp.MustCompile(`_(cursor|floor|fence)\b`)
 
 // generators checks the generator within the database, and the worker IDs that it holds.
-func (e *checkup) generators(ctx context.Context, rows []driver.Record) {
+func (e *checkup) generators(ctx context.Context, records []driver.Record) {
 	const name = "SQL generator"
 	if e.Target.Kind != dsn.Postgres {
 		return // no other database has one
 	}
 	var reserved []string
 	claims := map[int64]string{}
-	for _, row := range rows {
-		claims[row.Worker] = row.ClaimID
-		if row.OfGenerator() {
-			reserved = append(reserved, fmt.Sprintf("%d of %s", row.Worker, dsn.Printable(row.Owner)))
+	for _, rec := range records {
+		claims[rec.Worker] = rec.ClaimID
+		if rec.OfGenerator() {
+			reserved = append(reserved, fmt.Sprintf("%d of %s", rec.Worker, dsn.Printable(rec.Owner)))
 		}
 	}
 	const again = "run the script of snowkey ddl generator again"
@@ -248,7 +327,7 @@ func (e *checkup) sqlGenerator(ctx context.Context) (*sqlGenerator, error) {
 	if err := db.QueryRowContext(ctx, generatorParts).Scan(&found, &g.missing); err != nil || found == 0 {
 		return nil, err
 	}
-	err := db.QueryRowContext(ctx, "SELECT namespace, workers, token, version FROM public.snowkey_generator").Scan(&g.namespace, pgtype.NewMap().SQLScanner(&g.workers), &g.claim, &g.version)
+	err := db.QueryRowContext(ctx, "SELECT namespace, workers, claim_id, version FROM public.snowkey_generator").Scan(&g.namespace, pgtype.NewMap().SQLScanner(&g.workers), &g.claim, &g.version)
 	if err == nil && g.missing == "" && g.version == generatorVersion {
 		err = db.QueryRowContext(ctx, "SELECT public.snowkey_copied()").Scan(&g.copied)
 	}

@@ -166,19 +166,22 @@ type Store interface {
 	driver.Admin
 }
 
-// Store returns the lease store in the target. With allowDataLoss it accepts a server
-// that may lose acknowledged writes.
-func (t *Target) Store(allowDataLoss bool) (Store, error) {
+// Store returns the lease store in the target.
+func (t *Target) Store() (Store, error) {
 	switch t.Kind {
 	case Redis:
-		return redisstore.New(t.eval, redisstore.Config{ConfigGet: t.ConfigGet, AllowDataLoss: allowDataLoss})
+		return redisstore.New(t.eval, redisstore.Config{ConfigGet: t.ConfigGet})
 	case Etcd:
 		return etcd.New(t.Etcd, etcd.Config{Clock: t.etcdClock})
 	case HTTP:
 		return httpstore.New(httpstore.Config{URL: t.url, Token: t.token})
 	}
+	return t.sql()
+}
+
+func (t *Target) sql() (*sqlstore.Store, error) {
 	dialect := map[Kind]sqlstore.Dialect{Postgres: sqlstore.Postgres, MySQL: sqlstore.MySQL, SQLite: sqlstore.SQLite}[t.Kind]
-	return sqlstore.New(t.DB, sqlstore.Config{Dialect: dialect, NoCreate: !t.create, AllowDataLoss: allowDataLoss})
+	return sqlstore.New(t.DB, sqlstore.Config{Dialect: dialect, NoCreate: !t.create})
 }
 
 func (t *Target) eval(ctx context.Context, script string, keys []string, args ...any) (any, error) {
@@ -270,39 +273,38 @@ func (t *Target) Offset(ctx context.Context, now func() time.Time, tries int) (O
 	return best, nil
 }
 
-// HasWorkers reports whether a database has the table of leased worker IDs. Without it, none
-// was ever leased. Other kinds of stores have no tables and always may have leases.
-func (t *Target) HasWorkers(ctx context.Context) (bool, error) {
+// HasLeases reports whether a database has the table of leases. Without it, no worker ID was
+// ever leased. Other kinds of stores have no tables and always may have leases.
+func (t *Target) HasLeases(ctx context.Context) (bool, error) {
 	if !t.Kind.SQL() {
 		return true, nil
 	}
-	_, err := t.DB.ExecContext(ctx, "SELECT 1 FROM snow_worker WHERE 1 = 0")
+	table := "snow_lease"
+	if t.Kind == Postgres {
+		table = "public.snow_lease"
+	}
+	_, err := t.DB.ExecContext(ctx, "SELECT 1 FROM "+table+" WHERE 1 = 0")
 	if err != nil && NoTable(err) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// Layouts returns the namespaces of a database, each with the fingerprint of its layout, as
-// package worker made it. There are none if none was ever leased.
-func (t *Target) Layouts(ctx context.Context) (map[string]string, error) {
-	layouts := map[string]string{}
-	rows, err := t.DB.QueryContext(ctx, "SELECT space, layout FROM snow_worker_space")
-	if err != nil {
-		if NoTable(err) {
-			return layouts, nil
-		}
+// Namespaces returns the names of the namespaces of a database. Of other kinds of stores it returns
+// none.
+func (t *Target) Namespaces(ctx context.Context) (names []string, err error) {
+	if has, err := t.HasLeases(ctx); !t.Kind.SQL() || !has {
 		return nil, err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var namespace, layout string
-		if err := rows.Scan(&namespace, &layout); err != nil {
-			return nil, err
-		}
-		layouts[namespace] = layout
+	store, err := t.sql()
+	if err != nil {
+		return nil, err
 	}
-	return layouts, rows.Err()
+	all, err := store.Namespaces(ctx)
+	for _, ns := range all {
+		names = append(names, ns.Name)
+	}
+	return names, err
 }
 
 // NoTable reports whether an error means that a table does not exist.

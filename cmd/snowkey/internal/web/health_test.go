@@ -21,9 +21,9 @@ type broken struct {
 	asked atomic.Int64
 }
 
-func (b *broken) List(context.Context, string) ([]driver.Record, error) {
+func (b *broken) List(context.Context, string) (driver.State, error) {
 	b.asked.Add(1)
-	return nil, b.err
+	return driver.State{}, b.err
 }
 
 // The probes by the state of the server.

@@ -29,7 +29,7 @@ type metrics struct {
 // The paths that requests are counted under. The others are one label.
 var countedPaths = []string{
 	"/", "/api", "/api/layouts", "/api/ids", "/api/parse", "/api/range", "/api/openapi.json", alivePath, readyPath,
-	LeasesPath + "/v1/claim", LeasesPath + "/v1/renew", LeasesPath + "/v1/release", LeasesPath + "/v1/list", LeasesPath + "/v1/free", LeasesPath + "/v1/reserve",
+	LeasesPath + "/v1/claim", LeasesPath + "/v1/renew", LeasesPath + "/v1/release", LeasesPath + "/v1/list", LeasesPath + "/v1/free", LeasesPath + "/v1/raise", LeasesPath + "/v1/reserve",
 }
 
 const otherPaths = "other"

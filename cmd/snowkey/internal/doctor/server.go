@@ -2,17 +2,14 @@ package doctor
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
-	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
-// setting is one that the lease store does not check.
+// setting is one of the server, which the lease store does not check.
 type setting struct {
 	name, query string
 	bad         []string
@@ -32,43 +29,25 @@ var settings = map[dsn.Kind][]setting{ //nolint:gochecknoglobals // constant
 	},
 }
 
-// durability checks whether acknowledged writes survive.
-func (e *checkup) durability(ctx context.Context) {
+// server checks settings of the server.
+func (e *checkup) server(ctx context.Context) {
 	switch e.Target.Kind {
 	case dsn.Postgres, dsn.MySQL, dsn.SQLite:
 		e.sql(ctx)
 	case dsn.Redis:
 		e.redis(ctx)
 	case dsn.Etcd: // its own tool says the rest
-		e.skip("durability", "etcd does not report it; check that it has three members or more, none with --unsafe-no-fsync, and no alarm: etcdctl member list, etcdctl alarm list")
+		e.skip("durability", "etcd does not report it; check that no member has --unsafe-no-fsync, and that there is no alarm: etcdctl alarm list. After a restore of a snapshot, run snowkey workers floor before programs start")
 	case dsn.HTTP:
-		e.skip("durability", "depends on the server's own store; run doctor on that")
+		e.skip("server", "depends on the server's own store; run doctor on that")
 	}
 }
 
-// sql asks the lease store, which refuses settings that lose writes, and then checks the others.
 func (e *checkup) sql(ctx context.Context) {
-	const name = "durability"
 	if e.Target.Kind == dsn.SQLite {
 		if file, err := filepath.Abs(e.Target.Path); err == nil {
 			e.fileSystem(filepath.Dir(file))
 		}
-	}
-	var warnings []string
-	store, err := e.Target.Store(false)
-	if warns, ok := store.(interface { // sqlstore's
-		Warnings(ctx context.Context) ([]string, error)
-	}); ok && err == nil {
-		warnings, err = warns.Warnings(ctx)
-	}
-	var lossy *worker.DurabilityError
-	switch {
-	case errors.As(err, &lossy):
-		e.report(Fail, name, fmt.Sprintf("leases are refused: %s is %s, so acknowledged writes may be lost", lossy.Setting, lossy.Value), "set it to "+lossy.Want)
-	case err != nil:
-		e.skip(name, "not visible: %v", err)
-	default:
-		e.ok(name, "the settings keep acknowledged writes")
 	}
 	for _, s := range settings[e.Target.Kind] {
 		var value string
@@ -78,9 +57,6 @@ func (e *checkup) sql(ctx context.Context) {
 		}
 		bad := slices.ContainsFunc(s.bad, func(b string) bool { return strings.EqualFold(b, value) })
 		e.judge(bad, s.status, s.name, value, s.advice)
-	}
-	for _, w := range warnings {
-		e.report(Warn, "standbys", w, "")
 	}
 }
 
@@ -95,31 +71,26 @@ func info(ctx context.Context, e *checkup, section string) map[string]string {
 	return values
 }
 
-// redis checks the settings on which leases depend.
 func (e *checkup) redis(ctx context.Context) {
-	judge := func(name, value string, bad bool, status Status, advice string) {
-		if value == "" {
-			e.skip(name, "not visible")
-			return
-		}
-		e.judge(bad, status, name, value, advice)
-	}
-	appendonly := map[string]string{"1": "yes", "0": "no"}[info(ctx, e, "persistence")["aof_enabled"]]
-	judge("appendonly", appendonly, appendonly == "no", Fail, "CONFIG SET appendonly yes: a restart may lose the fences of the leases")
-	sync, _ := e.Target.ConfigGet(ctx, "appendfsync")
-	judge("appendfsync", sync, sync != "always", Fail, "CONFIG SET appendfsync always: a crash may lose acknowledged writes")
-
-	memory := info(ctx, e, "memory")
+	memory, replication := info(ctx, e, "memory"), info(ctx, e, "replication")
 	policy, status := memory["maxmemory_policy"], Fail
 	if memory["maxmemory"] == "0" { // no limit yet
 		status = Warn
 	}
-	judge("maxmemory-policy", policy, strings.HasPrefix(policy, "allkeys"), status, "CONFIG SET maxmemory-policy noeviction: keys of leases may be evicted")
-
-	replication := info(ctx, e, "replication")
-	judge("role", replication["role"], replication["role"] != "master", Fail, "connect to the master: a replica accepts no writes")
-	if n := replication["connected_slaves"]; n != "" && n != "0" {
-		e.report(Warn, "replicas", n, "do not fail over automatically: a replica may lack the last writes")
+	for _, s := range []struct {
+		name, value string
+		bad         bool
+		status      Status
+		advice      string
+	}{
+		{"maxmemory-policy", policy, strings.HasPrefix(policy, "allkeys"), status, "CONFIG SET maxmemory-policy noeviction: keys of leases may be evicted"},
+		{"role", replication["role"], replication["role"] != "master", Fail, "connect to the master: a replica is refused"},
+	} {
+		if s.value == "" {
+			e.skip(s.name, "not visible")
+			continue
+		}
+		e.judge(s.bad, s.status, s.name, s.value, s.advice)
 	}
 }
 
@@ -134,7 +105,7 @@ func (e *checkup) replication(ctx context.Context) {
 	if err == nil && !some {
 		return
 	}
-	const tables = "IN ('snow_worker', 'snow_worker_space', 'snow_worker_counter')"
+	const tables = "IN ('snow_lease', 'snow_namespace', 'snow_counter')"
 	var found string
 	if err == nil {
 		err = e.Target.DB.QueryRowContext(ctx, `SELECT coalesce(string_agg(what, ', ' ORDER BY what), '') FROM (

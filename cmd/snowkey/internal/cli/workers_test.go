@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"database/sql"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// namespaceOf is what workers list says of a namespace.
+func namespaceOf(t *testing.T, dsn string) (ns namespaceInfo) {
+	t.Helper()
+	got := run(t, "workers", "list", "--json", "--dsn", dsn)
+	if err := json.Unmarshal([]byte(got.out), &ns); err != nil || got.code != 0 || got.err != "" && ns.Floor == "" {
+		t.Fatalf("exit code %d, %v\n%s%s", got.code, err, got.out, got.err)
+	}
+	return ns
+}
+
+// The first generator of a namespace sets its FenceWindow. gen takes a smaller one, and workers window
+// allows a larger one.
+func TestWindow(t *testing.T) {
+	for name, dsn := range map[string]string{"SQLite": filepath.Join(t.TempDir(), "ids.db"), "Redis": "redis://" + testserver.NewRedis(t).Addr} {
+		t.Run(name, func(t *testing.T) {
+			if name == "SQLite" {
+				db, err := sql.Open("sqlite", dsn)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer db.Close()
+				gen, err := sqlstore.Open(t.Context(), db, sqlstore.Config{Lease: worker.Config{FenceWindow: 6 * time.Second}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := gen.Close(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := run(t, "gen", "--lease", dsn); got.code != 0 {
+				t.Fatal(got.err)
+			}
+			before := namespaceOf(t, dsn)
+			if want := map[string]string{"SQLite": "6s 2s", "Redis": "30s 10s"}[name]; before.FenceWindow+" "+before.MaxSkew != want || before.Incarnation == "" || before.Since == "" || before.Now == "" {
+				t.Errorf("%+v, want %s", before, want)
+			}
+			window := func(code int, d, says string) {
+				t.Helper()
+				got := run(t, "workers", "window", d, "--namespace", "default", "--dsn", dsn)
+				if got.code != code || !strings.Contains(got.err, says) || got.out != "" {
+					t.Errorf("exit code %d, want %d: %s%s, want %q", got.code, code, got.out, got.err, says)
+				}
+			}
+			window(1, "1s", "which is not less than 1s; it is left unchanged")
+			window(1, before.FenceWindow, "it is left unchanged")
+			if after := namespaceOf(t, dsn); after.Floor != before.Floor || after.FenceWindow != before.FenceWindow {
+				t.Errorf("%+v", after)
+			}
+			window(0, "1m30s", `namespace "default" allows FenceWindow 1m30s now, instead of `+before.FenceWindow+"\nthe floor of namespace")
+			after := namespaceOf(t, dsn)
+			if floor, err := time.Parse(time.RFC3339, after.Floor); err != nil || after.FenceWindow != "1m30s" || after.MaxSkew != before.MaxSkew || time.Until(floor) < 90*time.Second {
+				t.Errorf("%+v, %v", after, err)
+			}
+			if got := run(t, "gen", "--lease", dsn); got.code != 0 {
+				t.Error(got.err)
+			}
+		})
+	}
+}

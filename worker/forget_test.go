@@ -1,0 +1,160 @@
+package worker_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+	"github.com/seed-299c1d6b/snowkey/worker/storetest"
+)
+
+// inForgetfulWorld is inWorld with a store that can be put back.
+func inForgetfulWorld(t *testing.T, f func(w *world, back func(to driver.State))) {
+	inWorld(t, func(w *world) {
+		mem := new(storetest.Memory)
+		w.mem, w.store.Store, w.forgetful = mem, mem, true
+		f(w, func(to driver.State) {
+			to.Namespace.Incarnation = "another server"
+			mem.Put(t, to)
+		})
+	})
+}
+
+// The store is put back to when the lease had no claim yet: the lease says so once, and continues
+// under another one, which starts ahead. A lease that the store still knows notices nothing.
+func TestForgotten(t *testing.T) {
+	inForgetfulWorld(t, func(w *world, back func(driver.State)) {
+		known := w.acquire(nil)
+		before := w.list()
+		w.cfg.NoExpiry = true
+		lease := w.acquire(nil)
+		gen, other := w.generator(lease, nil), w.generator(known, nil)
+		first := w.mustDraw(gen)
+		back(before)
+		for range 600 {
+			time.Sleep(100 * time.Millisecond)
+			w.mustDraw(other)
+			asked := time.Now()
+			if w.mustDraw(gen); time.Since(asked) > 0 {
+				t.Fatalf("an id took %v", time.Since(asked))
+			}
+		}
+		st := lease.Stats()
+		if st.Forgotten != 1 || st.Losses != 1 || st.Claims != 2 || st.State != "held" || st.Failing != nil || first.Worker != 1 {
+			t.Errorf("%+v", st)
+		}
+		if st := known.Stats(); st.Losses > 0 || st.Failures > 0 || st.Claims != 1 {
+			t.Errorf("%+v", st)
+		}
+		if w.seen.count(worker.Forgotten) != 1 || w.seen.count(worker.Lost) > 0 || w.seen.count(worker.StoreChanged) != 1 {
+			t.Errorf("%v", w.seen.all())
+		}
+		for _, e := range w.seen.all() {
+			if e.Kind == worker.Forgotten && (!errors.Is(e.Err, worker.ErrForgotten) || !errors.Is(e.Err, driver.ErrNotHeld) || e.Worker != 1) {
+				t.Errorf("%+v", e)
+			}
+		}
+		if ns := w.list().Namespace; ns.Floor < before.Now+40_000 || ns.Floor > before.Now+51_000 {
+			t.Errorf("%+v", ns)
+		}
+	})
+}
+
+// The store was away for longer than the fence window, and is another server then. The lease may
+// not renew, but gets its own worker ID back at once.
+func TestOwnWorkerIDAfterAnOutage(t *testing.T) {
+	inForgetfulWorld(t, func(w *world, back func(driver.State)) {
+		lease := w.acquire(func(cfg *worker.Config) { cfg.Preferred, cfg.RequirePreferred = ref(int64(2)), true })
+		gen := w.generator(lease, nil)
+		w.mustDraw(gen)
+		w.store.set(func(f *flaky) { f.down = errNetwork })
+		time.Sleep(2 * time.Minute)
+		back(w.list())
+		w.store.set(func(f *flaky) { f.down = nil })
+		time.Sleep(time.Second)
+		if p := w.mustDraw(gen); p.Worker != 2 || p.Time.Sub(w.now()) < 38*time.Second {
+			t.Errorf("%+v", p)
+		}
+		if st := lease.Stats(); st.Forgotten != 1 || st.Claims != 2 || st.State != "held" {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+// A restart within the fence window changes nothing but the floor of new claims.
+func TestRestartOfTheStore(t *testing.T) {
+	inForgetfulWorld(t, func(w *world, back func(driver.State)) {
+		lease := w.acquire(nil)
+		gen := w.generator(lease, nil)
+		back(w.list())
+		w.draws(gen, time.Minute)
+		if w.caughtUp(lease); w.seen.count(worker.StoreChanged) != 1 || lease.Stats().Claims != 1 {
+			t.Errorf("%v", w.seen.all())
+		}
+		if p := w.mustDraw(w.generator(w.acquire(nil), nil)); p.Time.UnixMilli() < w.list().Namespace.Floor {
+			t.Errorf("%+v, and the floor is %v", p, w.list().Namespace.Floor)
+		}
+	})
+}
+
+// A store that is put back three times in a row grants nothing until the floor is nearer. Open
+// waits for that as long as ClaimWait allows.
+func TestFloorTooFarAhead(t *testing.T) {
+	inForgetfulWorld(t, func(w *world, back func(driver.State)) {
+		for range 3 {
+			if err := w.acquire(nil).Close(); err != nil {
+				t.Fatal(err)
+			}
+			back(w.list())
+		}
+		w.cfg.ClaimWait = -1
+		_, err := worker.Acquire(w.Context(), w.store, w.cfg)
+		var floor *worker.FloorError
+		if !errors.As(err, &floor) || floor.Wait != 40_000 || !strings.Contains(err.Error(), `the store of namespace "default" was put back to an earlier state again, and its floor is still at 2000-01-01T00:01:20.000Z: claims are possible in 40s, or after snowkey workers floor`) {
+			t.Fatalf("%v", err)
+		}
+		w.cfg.ClaimWait = time.Minute
+		began := time.Now()
+		w.mustDraw(w.generator(w.acquire(nil), nil))
+		if took := time.Since(began); took < 40*time.Second || took > 41*time.Second {
+			t.Errorf("claimed after %v", took)
+		}
+	})
+}
+
+// Another transaction keeps the record locked: before its fence, the lease continues under another
+// worker ID, and releases the first one when that is possible.
+func TestLocked(t *testing.T) {
+	for name, c := range map[string]struct {
+		lasts  time.Duration
+		others int // that have worker IDs
+		claims uint64
+	}{
+		"for a while":                    {7 * time.Second, 0, 1},
+		"for long":                       {50 * time.Second, 0, 2},
+		"for long, and no other is free": {20 * time.Second, 3, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				lease := w.acquire(nil)
+				gen := w.generator(lease, nil)
+				for range c.others {
+					w.acquireFrom(w.mem, worker.Config{Layout: testLayout})
+				}
+				first := w.mustDraw(gen)
+				w.draws(gen, 15*time.Second)
+				w.store.set(func(f *flaky) { f.locked = &first.Worker })
+				w.draws(gen, c.lasts)
+				w.store.set(func(f *flaky) { f.locked = nil })
+				w.draws(gen, time.Minute)
+				w.caughtUp(lease)
+				if st := lease.Stats(); st.Claims != c.claims || w.held() != 1+c.others || w.seen.count(worker.Lost)+w.seen.count(worker.Fenced) > 0 || (w.last.Worker == first.Worker) != (c.claims == 1) {
+					t.Errorf("%d are held: %+v, %v", w.held(), st, w.seen.all())
+				}
+			})
+		})
+	}
+}

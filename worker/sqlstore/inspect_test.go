@@ -1,0 +1,299 @@
+package sqlstore
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+)
+
+// A sound is a server of a dialect, with a namespace that is recorded.
+type sound struct {
+	version   string
+	variables map[string]string // of MySQL
+	tables    bool
+	records   [][]any
+	unchanged bool // no UPDATE finds its row
+}
+
+const (
+	testNow  = int64(1_000_000)
+	testLife = "a life"
+)
+
+func (s *sound) answer(query string) answer {
+	switch {
+	case query == "SELECT version()" && s.version == "":
+		return answer{err: errors.New("SQL logic error: no such function: version (1)")}
+	case query == "SELECT version()":
+		return row(s.version)
+	case contains(query, "@@version_comment"):
+		return row(s.version, "", "shop")
+	case contains(query, "SHOW VARIABLES"):
+		for name, value := range s.variables {
+			if contains(query, "'"+name+"'") {
+				return row(name, value)
+			}
+		}
+		return answer{}
+	case contains(query, "-1, ", " UNION SELECT -2"):
+		if strings.HasPrefix(query, "INSERT") {
+			break
+		}
+		rows := [][]any{
+			{int64(-1), testNow, int64(4), int64(1), "l", testLife, testLife, int64(30_000), int64(10_000), int64(0), int64(4), int64(1)},
+			{int64(-2), testNow, int64(1), int64(1), "", testLife, testLife, int64(30_000), int64(10_000), int64(0), int64(1), int64(1)},
+		}
+		return answer{rows: append(rows, s.records...)}
+	case contains(query, "information_schema.tables WHERE table_schema", "pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n", "sqlite_master") && contains(query, "'-'"):
+		if !s.tables {
+			return answer{}
+		}
+		return answer{rows: [][]any{{"snow_namespace", "-"}, {"snow_lease", "-"}, {"snow_counter", "-"}}}
+	case contains(query, "CREATE TABLE"):
+		s.tables = true
+	case contains(query, "NOT EXISTS (SELECT 1 FROM pg_catalog.pg_class", "NOT EXISTS (SELECT 1 FROM information_schema"):
+		return row(false)
+	case contains(query, "schema_version"):
+		return row(int64(9))
+	case contains(query, "SELECT COUNT(*) FROM"):
+		return row(int64(2))
+	case contains(query, "database_list"):
+		return row(int64(0), "main", os.Args[0]) // any file
+	case contains(query, "journal_mode"):
+		return row("delete")
+	case contains(query, "synchronous") && !contains(query, "SET", "set_config"):
+		return row(int64(1)) // NORMAL
+	case contains(query, "@@autocommit"):
+		return row(int64(1), int64(50))
+	case contains(query, "RETURNING fence") && s.unchanged:
+		return answer{}
+	case contains(query, "RETURNING fence"):
+		return row(int64(1_030_000))
+	case contains(query, "RETURNING value"):
+		return row(int64(20))
+	case contains(query, "LAST_INSERT_ID"):
+		return answer{changed: 20}
+	case contains(query, "SAVEPOINT"):
+		return answer{err: state(noTransaction)}
+	case contains(query, "transaction_timestamp()") && strings.HasPrefix(query, "SELECT trans"):
+		return row(true)
+	case strings.HasPrefix(query, "SELECT") && contains(query, "concat_ws", "CONVERT("):
+		return row(testLife)
+	case contains(query, "SELECT CASE WHEN"):
+		var values []any
+		for range strings.Count(query, "CASE WHEN") {
+			values = append(values, "-")
+		}
+		return row(values...)
+	}
+	return answer{changed: 1}
+}
+
+// The files in testdata are the conversation of each verb with a server. After a change on
+// purpose, SNOWKEY_UPDATE=1 writes them anew.
+func TestStatements(t *testing.T) {
+	held := []any{int64(3), int64(4), int64(900_000), int64(1_020_000), "first", "me", "held", int64(0), int64(0), int64(0), int64(0), int64(0)}
+	free := []any{int64(3), int64(4), int64(900_000), int64(950_000), "before", "me", "released", int64(0), int64(0), int64(0), int64(0), int64(0)}
+	claim := driver.Claim{Namespace: "orders", Layout: "l", WorkerIDs: 8, Preferred: 3, RequirePreferred: true, Exclude: -1, ClaimID: "first", Owner: "O'Neill", Now: testNow, FenceWindow: 30_000}
+	for name, server := range map[string]*sound{
+		"postgres": {version: "PostgreSQL 17.1"}, "mysql": {version: "8.4.1"}, "mariadb": {version: "11.8.2-MariaDB", variables: map[string]string{"server_uid": "x"}},
+		"galera": {version: "11.8.2-MariaDB", variables: map[string]string{"wsrep_on": "ON"}}, "group": {version: "8.4.1", variables: map[string]string{"group_replication_group_name": "g"}},
+		"vitess": {version: "8.4.6-Vitess"}, "sqlite": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &fake{answer: server.answer}
+			s := mustNew(New(f.open(t), Config{}))
+			var conversation strings.Builder
+			for _, step := range []struct {
+				what    string
+				records [][]any
+				call    func() (any, error)
+			}{
+				{"claim", [][]any{free}, func() (any, error) { return s.Claim(t.Context(), claim) }},
+				{"claim repeated", [][]any{held}, func() (any, error) { return s.Claim(t.Context(), claim) }},
+				{"renew", nil, func() (any, error) {
+					return s.Renew(t.Context(), driver.Renewal{Namespace: "orders", Worker: 3, FencingToken: 4, ClaimID: "first", FenceWindow: 30_000})
+				}},
+				{"release", nil, func() (any, error) {
+					return nil, s.Release(t.Context(), driver.Release{Namespace: "orders", Worker: 3, FencingToken: 4, ClaimID: "first", Unused: 1_000_001})
+				}},
+				{"free", nil, func() (any, error) { return nil, s.Free(t.Context(), "orders", 3, 4) }},
+				{"list", [][]any{held}, func() (any, error) { return s.List(t.Context(), "orders") }},
+				{"raise", [][]any{held}, func() (any, error) { return s.Raise(t.Context(), "orders", 0) }},
+				{"reserve", nil, func() (any, error) { return s.Reserve(t.Context(), "invoices", 10) }},
+			} {
+				server.records = step.records
+				result, err := step.call()
+				fmt.Fprintf(&conversation, "-- %s: %v, %v\n", step.what, result, err)
+				for _, query := range f.taken() {
+					conversation.WriteString(query + ";\n")
+				}
+			}
+			got := conversation.String()
+			if name == "sqlite" { // the file of the test
+				id, err := fileID(os.Args[0])
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = strings.ReplaceAll(got, fmt.Sprintf("%x", id), "FILE")
+			}
+			file := filepath.Join("testdata", name+".sql")
+			if os.Getenv("SNOWKEY_UPDATE") != "" {
+				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("not what %s has:\n%s", file, got)
+			}
+		})
+	}
+}
+
+// If a database cannot be identified, Dialect must be set. A lost connection says nothing about it.
+func TestDetect(t *testing.T) {
+	gone := errors.New("connection lost")
+	for version, want := range map[string]Dialect{
+		"PostgreSQL 17.1 on x86_64": Postgres, "8.0.11-TiDB-v7.5.0": MySQL, "11.8.2-MariaDB": MySQL, "": SQLite, "CockroachDB CCL v24.1": "unknown", "gone": "gone",
+	} {
+		f := &fake{answer: (&sound{version: version, tables: true}).answer}
+		if version == "gone" {
+			f.answer = func(string) answer { return answer{err: gone} }
+		}
+		s := mustNew(New(f.open(t), Config{}))
+		_, err := s.List(t.Context(), "x")
+		var config *core.ConfigError
+		switch {
+		case want == "unknown" && (!errors.As(err, &config) || config.Fields[0].Field != "Dialect"),
+			want == "gone" && (!errors.Is(err, gone) || errors.As(err, &config)):
+			t.Errorf("%s: %v", version, err)
+		case want != "unknown" && want != "gone" && (err != nil || s.inspected.Load().st.cfg.Dialect != want):
+			t.Errorf("%s: %v", version, err)
+		}
+	}
+}
+
+// What a server refuses to everyone is left out of its incarnation; a right that the role lacks, and a
+// standby, are errors.
+func TestIncarnation(t *testing.T) {
+	all := []string{"system identifier", "timeline", "database", "table", "reset of statistics"}
+	for _, c := range []struct {
+		refuses string
+		err     state
+		want    string
+	}{
+		{"nothing", "", strings.Join(all, ", ")},
+		{"pg_current_wal_lsn", "0A000", "system identifier, database, table, reset of statistics"},
+		{"pg_walfile_name|stat_reset", "55000", "system identifier, database, table, start"},
+		{"pg_control_system", "42501", "GRANT EXECUTE ON FUNCTION pg_control_system() TO me"},
+		{"standby", "55000", "the server is a standby"},
+	} {
+		server := &sound{version: "PostgreSQL 17", tables: true}
+		f := &fake{answer: func(query string) answer {
+			switch {
+			case contains(query, "pg_is_in_recovery"):
+				return row(c.refuses == "standby")
+			case contains(query, "current_user"):
+				return row("me")
+			case contains(query, strings.Split(c.refuses, "|")...), c.refuses == "standby" && contains(query, "concat_ws"):
+				return answer{err: c.err}
+			case strings.HasPrefix(query, "SELECT CAST(") && !contains(query, "relname"):
+				return row("1")
+			}
+			return server.answer(query)
+		}}
+		value, parts, err := mustNew(New(f.open(t), Config{})).Incarnation(t.Context())
+		if got := fmt.Sprint(strings.Join(parts, ", "), err); !strings.Contains(got, c.want) || err == nil && value != testLife {
+			t.Errorf("%s: %q, %s, want %s", c.refuses, value, got, c.want)
+		}
+	}
+}
+
+// A renewal that waits for a lock is undone, and a request that MySQL has not answered makes the next
+// one set a limit.
+func TestLocked(t *testing.T) {
+	server := &sound{version: "8.4.1", tables: true}
+	locked := false
+	f := &fake{answer: func(query string) answer {
+		if locked && contains(query, "LAST_INSERT_ID") {
+			return answer{err: &mysql.MySQLError{Number: 1205, Message: "Lock wait timeout exceeded"}}
+		}
+		return server.answer(query)
+	}}
+	s := mustNew(New(f.open(t), Config{}))
+	renew := func() error {
+		_, err := s.Renew(t.Context(), driver.Renewal{Namespace: "orders", Worker: 3, FencingToken: 4, ClaimID: "first", FenceWindow: 30_000})
+		return err
+	}
+	if err := renew(); err != nil {
+		t.Fatal(err)
+	}
+	locked = true
+	if err := renew(); !errors.Is(err, driver.ErrLocked) {
+		t.Errorf("%v, want ErrLocked", err)
+	}
+	s.late.Store(true)
+	f.taken()
+	_ = renew()
+	if asked := strings.Join(f.taken(), "; "); !strings.Contains(asked, "innodb_lock_wait_timeout = 2") || !strings.HasSuffix(asked, "innodb_lock_wait_timeout = 50") {
+		t.Error(asked)
+	}
+}
+
+// Settings that may lose a number are refused by their names.
+func TestBadSettings(t *testing.T) {
+	for version, n := range map[string]int{"PostgreSQL": 1, "8.4.1": 3} {
+		for bad := range n {
+			server := &sound{version: version, tables: true}
+			f := &fake{answer: func(query string) answer {
+				switch {
+				case contains(query, "SELECT CASE WHEN"):
+					values := []any{"-", "-", "-"}[:n]
+					values[bad] = "0"
+					return row(values...)
+				case contains(query, "RETURNING value"):
+					return answer{}
+				case contains(query, "LAST_INSERT_ID"):
+					return answer{}
+				}
+				return server.answer(query)
+			}}
+			s := mustNew(New(f.open(t), Config{}))
+			_, err := s.Reserve(t.Context(), "x", 1)
+			var lossy *driver.DurabilityError
+			if !errors.As(err, &lossy) || lossy.Setting != s.inspected.Load().st.counters[bad].setting || lossy.Value != "0" {
+				t.Errorf("%s: %v", version, err)
+			}
+		}
+	}
+}
+
+// In Vitess, the settings must be those of the server that has the tables.
+func TestVitessKeyspace(t *testing.T) {
+	for selected, ok := range map[string]bool{"main": true, "main@primary": true, "shop": false, "": false} {
+		server := &sound{version: "8.4.6-Vitess", tables: true}
+		f := &fake{answer: func(query string) answer {
+			if contains(query, "@@version_comment") {
+				return row(server.version, "", selected)
+			}
+			return server.answer(query)
+		}}
+		_, err := mustNew(New(f.open(t), Config{Table: "main.snow_lease"})).List(t.Context(), "x")
+		var config *core.ConfigError
+		if (err == nil) != ok || !ok && (!errors.As(err, &config) || config.Fields[0].Field != "Table") {
+			t.Errorf("%s: %v", selected, err)
+		}
+	}
+}

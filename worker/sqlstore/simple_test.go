@@ -1,0 +1,77 @@
+package sqlstore
+
+import "testing"
+
+type mode int32
+
+func (m mode) String() string {
+	if m == 5 {
+		return "simple protocol"
+	}
+	return "invalid"
+}
+
+type (
+	config struct{ DefaultQueryExecMode mode }
+	client struct {
+		config   *config
+		encoding string
+	}
+	status    string
+	pgxConn   struct{ client *client }
+	wrapped   struct{ conn any }
+	rawConn   struct{ conn any }
+	endless   struct{}
+	odd       struct{}
+	nilConfig struct{}
+)
+
+func (c client) Config() *config { return c.config }
+func (c client) PgConn() status  { return status(c.encoding) }
+func (s status) ParameterStatus(key string) string {
+	if key == "client_encoding" {
+		return string(s)
+	}
+	return "on"
+}
+func (c pgxConn) Conn() *client    { return c.client }
+func (c wrapped) Unwrap() any      { return c.conn }
+func (c rawConn) Raw() any         { return c.conn }
+func (c endless) Unwrap() any      { return c }
+func (odd) Conn(int) int           { return 0 }
+func (nilConfig) Conn() *nilConfig { return nil }
+func (*nilConfig) Config() *config { return nil }
+
+// The argument comes from a connection of pgx, however deep it is wrapped, and other connections
+// have none.
+func TestSimpleProtocol(t *testing.T) {
+	pgx := pgxConn{&client{&config{}, "UTF8"}}
+	for _, c := range []struct {
+		conn  any
+		found bool
+	}{
+		{pgx, true}, {&pgx, true}, {wrapped{pgx}, true}, {rawConn{wrapped{&pgx}}, true},
+		{nil, false}, {1, false}, {endless{}, false}, {odd{}, false}, {nilConfig{}, false}, {wrapped{nil}, false},
+		{pgxConn{&client{&config{}, "LATIN1"}}, false},
+	} {
+		args := simpleProtocol(c.conn)
+		if (len(args) == 1 && args[0] == mode(5)) != c.found {
+			t.Errorf("%T: %v", c.conn, args)
+		}
+	}
+}
+
+// A literal is ASCII, and cannot be ended from within.
+func TestLiteral(t *testing.T) {
+	for text, want := range map[string]string{
+		"orders-1": "E'orders-1'", "": "E''", `a'b\c?`: `E'a\U00000027b\U0000005cc\U0000003f'`, "ä🖥": `E'\U000000e4\U0001f5a5'`,
+	} {
+		if got := literal(text); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+	st := Config{Dialect: Postgres, Table: "public.w"}.statements()
+	if query := st.text("SELECT ?, ?, ?", "?", int64(-1), "x"); query != `SELECT E'\U0000003f', -1, E'x'` {
+		t.Error(query)
+	}
+}
