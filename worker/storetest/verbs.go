@@ -228,11 +228,11 @@ func repeatedOtherwise(t *testing.T, s *suite) {
 	first.Forgot = false
 	other := s.claim(t, store, nil)
 	for what, change := range map[string]func(*driver.Claim){
-		"RequirePreferred":     func(c *driver.Claim) { only(neither(first.Worker, other.Worker))(c) },
-		"Exclude":              func(c *driver.Claim) { c.Exclude = first.Worker },
-		"Exclude, Now, window": func(c *driver.Claim) { c.Exclude, c.Now, c.FenceWindow = first.Worker, c.Now-slack, 1 },
-		"Former":               func(c *driver.Claim) { c.Former = other.former(other.Start) },
-		"nothing":              func(*driver.Claim) {},
+		"RequirePreferred": func(c *driver.Claim) { only(neither(first.Worker, other.Worker))(c) },
+		"Exclude":          func(c *driver.Claim) { c.Exclude = first.Worker },
+		"Exclude, Now":     func(c *driver.Claim) { c.Exclude, c.Now = first.Worker, c.Now-slack },
+		"Former":           func(c *driver.Claim) { c.Former = other.former(other.Start) },
+		"nothing":          func(*driver.Claim) {},
 	} {
 		again := c
 		change(&again)
