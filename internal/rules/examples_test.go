@@ -37,7 +37,7 @@ var exempt = map[string]struct{ names, why string }{
 	"contrib/migrate":          {"Run Inspect Plan.Left", "they need a database, and are shown in examples/readme; these examples are compiled"},
 	"snowkeytest":              {"Store.Claim Store.Renew Store.Release Store.List Store.Free Store.Raise", "they are shown in memstore"},
 
-	"worker/httpstore":         {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
+	"worker/httpstore": {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they are shown in memstore"},
 	"worker/sqlstore": {"Store.Claim Store.Renew Store.Release Store.List Store.Free Store.Raise Store.Namespaces Store.Incarnation Store.Reserve Store.PrepareCounters Store.In InTx.Reserve",
 		"they need a database, and are shown in examples/readme, memstore, httpstore (Reserve) and examples/serial"},
 	"worker/redisstore":        {"Store.Claim Store.Renew Store.Release Store.List Store.Free", "they need a Redis, and are shown in memstore"},
