@@ -158,6 +158,13 @@ func (l *Link) Silence() {
 	}
 }
 
+// Lead makes new connections lead to another server's host:port, as after a failover.
+func (l *Link) Lead(server string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.server = server
+}
+
 // Connections returns how many connections clients have made, and how many now lead to the server.
 func (l *Link) Connections() (dialed, carried int) {
 	l.mu.Lock()

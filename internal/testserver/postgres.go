@@ -61,14 +61,14 @@ func postgresReady(s *Server) error {
 
 // NewStandby starts, for this test alone, a hot standby of a private PostgreSQL server, named
 // "standby". It is asynchronous unless the primary's synchronous_standby_names has that name.
-// pg_promote() makes it a primary. It gets the primary's arguments. The primary is paused while it
-// is copied.
-func NewStandby(t testing.TB, primary *Server) *Server {
+// pg_promote() makes it a primary. It gets the primary's arguments, and these, which win. The primary
+// is paused while it is copied.
+func NewStandby(t testing.TB, primary *Server, arguments ...string) *Server {
 	t.Helper()
 	e := postgresEngine()
 	e.found = primary.programs // whose version it must be
 	e.setup = func(s *Server) error { return copyOf(primary, s) }
-	return startFor(t, e, append(slices.Clone(primary.arguments), "-c", "primary_conninfo="+primary.DSN+"&application_name=standby")...)
+	return startFor(t, e, slices.Concat(primary.arguments, []string{"-c", "primary_conninfo=" + primary.DSN + "&application_name=standby"}, arguments)...)
 }
 
 // copyOf gives a standby the data of its primary. While nothing writes to the folder, a copy of it

@@ -1,0 +1,72 @@
+package forget
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
+)
+
+// sqlSite returns a site of a database, whose DSN may change.
+func sqlSite(drv string, dsn func() string) *site {
+	open := func(t *testing.T) *sqlstore.Store {
+		t.Helper()
+		return mustNew(sqlstore.New(openDB(t, drv, dsn()), sqlstore.Config{}))
+	}
+	return &site{
+		open:  func(t *testing.T) driver.Store { t.Helper(); return open(t) },
+		admin: func(t *testing.T) admin { t.Helper(); return open(t) },
+		believe: func(t *testing.T, ns driver.Namespace) {
+			t.Helper()
+			db := openDB(t, drv, dsn())
+			remove := "DELETE FROM snow_namespace WHERE namespace = '" + ns.Name + "'"
+			insert := fmt.Sprintf("INSERT INTO snow_namespace (namespace, layout, fence_window, max_skew, incarnation, since, floor, seen, version) VALUES ('%s', '%s', %d, %d, '%s', %d, %d, %d, %d)",
+				ns.Name, ns.Layout, ns.FenceWindow, ns.MaxSkew, ns.Incarnation, ns.Since, ns.Floor, ns.Seen, driver.Version)
+			poll(t, func() error {
+				if _, err := db.ExecContext(t.Context(), remove); err != nil {
+					return err
+				}
+				_, err := db.ExecContext(t.Context(), insert)
+				return err
+			})
+		},
+	}
+}
+
+func openDB(t *testing.T, drv, dsn string) *sql.DB {
+	t.Helper()
+	db := mustNew(sql.Open(drv, dsn))
+	db.SetMaxOpenConns(2)
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// execute repeats a statement while the server is not back.
+func execute(t *testing.T, db *sql.DB, statements ...string) {
+	t.Helper()
+	for _, statement := range statements {
+		poll(t, func() error {
+			_, err := db.ExecContext(t.Context(), statement)
+			if err != nil {
+				err = fmt.Errorf("%s: %w", statement, err)
+			}
+			return err
+		})
+	}
+}
+
+// until waits until a query has that answer.
+func until(t *testing.T, db *sql.DB, want, query string) {
+	t.Helper()
+	poll(t, func() error {
+		var got string
+		err := db.QueryRowContext(t.Context(), query).Scan(&got)
+		if err == nil && !strings.EqualFold(got, want) {
+			err = fmt.Errorf("%s is %s, not %s", query, got, want)
+		}
+		return err
+	})
+}
