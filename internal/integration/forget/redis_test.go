@@ -2,6 +2,7 @@ package forget
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -33,12 +34,12 @@ func redisSite(t *testing.T, server *testserver.Server) (*site, *network.Link) {
 	link := network.LinkTo(t, server.Addr)
 	direct := func(t *testing.T) *redis.Client { t.Helper(); return dial(t, link.Addr) }
 	return &site{
+		window: 4 * time.Second,
 		open:  func(t *testing.T) driver.Store { t.Helper(); return redisStore(t, direct(t)) },
 		admin: func(t *testing.T) admin { t.Helper(); return redisStore(t, direct(t)) },
 		believe: func(t *testing.T, ns driver.Namespace) {
 			t.Helper()
-			must(t, direct(t).HSet(t.Context(), "snowkey:lease:{"+ns.Name+"}", "version", driver.Version, "layout", ns.Layout, "fence_window", ns.FenceWindow,
-				"max_skew", ns.MaxSkew, "incarnation", ns.Incarnation, "since", ns.Since, "floor", ns.Floor, "seen", ns.Seen).Err())
+			must(t, direct(t).HSet(t.Context(), "snowkey:lease:{"+ns.Name+"}", "namespace", string(mustNew(json.Marshal(ns)))).Err())
 		},
 	}, link
 }
