@@ -35,8 +35,8 @@ func redisSite(t *testing.T, server *testserver.Server) (*site, *network.Link) {
 	direct := func(t *testing.T) *redis.Client { t.Helper(); return dial(t, link.Addr) }
 	return &site{
 		window: 4 * time.Second,
-		open:  func(t *testing.T) driver.Store { t.Helper(); return redisStore(t, direct(t)) },
-		admin: func(t *testing.T) admin { t.Helper(); return redisStore(t, direct(t)) },
+		open:   func(t *testing.T) driver.Store { t.Helper(); return redisStore(t, direct(t)) },
+		admin:  func(t *testing.T) admin { t.Helper(); return redisStore(t, direct(t)) },
 		believe: func(t *testing.T, ns driver.Namespace) {
 			t.Helper()
 			must(t, direct(t).HSet(t.Context(), "snowkey:lease:{"+ns.Name+"}", "namespace", string(mustNew(json.Marshal(ns)))).Err())
@@ -80,6 +80,18 @@ func TestRedis(t *testing.T) {
 		s, _ := redisSite(t, server)
 		s.event = crash(server)
 		prove(t, "Redis: restart without persistence", *s)
+	})
+	t.Run("restarts without persistence, one soon after the other", func(t *testing.T) {
+		t.Parallel()
+		server := testserver.New(t, testserver.KindRedis, "--appendonly", "no")
+		s, _ := redisSite(t, server)
+		s.event, s.soon = crash(server), true
+		live := newGroup(t, *s, "live")
+		live.join(3)
+		for range 3 {
+			round(t, "Redis: restart without persistence, soon after the one before", *s, live, newGroup(t, *s, "control"))
+			live.shrink(3)
+		}
 	})
 	t.Run("FLUSHALL", func(t *testing.T) {
 		t.Parallel()
