@@ -55,14 +55,14 @@ func (g *generator) write(template string) Script {
 	ahead := g.aheadTicks()
 	// Twice: what replaces the first placeholders has others.
 	var outer, inner, names []string
-	for _, name := range []string{"generator", "marker", "raised", "lock", "cursor", "floor", "fence", "flush", "incarnation", "copied", "check", "ahead_hint", "refill", "next", "release", "claim", "workers", "home"} {
+	for _, name := range []string{"generator", "marker", "raised", "lock", "cursor", "floor", "fence", "flush", "incarnation", "copied", "check", "ahead_hint", "refill", "next", "release", "claim", "recover", "workers", "home"} {
 		object := g.object(name)
 		names = append(names, Postgres.text(g.Prefix+name))
 		inner = append(inner, "{"+name+"}", object, "{"+name+"_text}", Postgres.text(object))
 	}
 	leases := g.leases("lease")
 	inner = append(inner,
-		"{leases}", leases, "{leases_text}", Postgres.text(leases), "{namespaces}", g.leases("namespace"), "{incarnation_sql}", incarnation(leases),
+		"{leases}", leases, "{leases_text}", Postgres.text(leases), "{namespaces}", g.leases("namespace"), "{incarnation_sql}", incarnation(g.leases("namespace")),
 		"{namespace}", Postgres.text(g.Namespace), "{layout}", Postgres.text(g.fingerprint),
 		"{claim_hint}", Postgres.text("SELECT "+g.object("claim")+"() takes worker IDs."),
 		"{copy_hint}", Postgres.text("Take worker IDs that nothing else uses, as in SELECT "+g.object("claim")+"('{7}'). See docs/generator.md."),
@@ -102,12 +102,11 @@ func (g *generator) leases(name string) string {
 	return Postgres.qualify(schema, prefix+name)
 }
 
-// incarnation is an expression that names the server, and its present life, as package sqlstore
-// does.
-func incarnation(leases string) string {
-	return "concat_ws('/', (SELECT system_identifier FROM pg_control_system()), left(pg_walfile_name(pg_current_wal_lsn()), 8)," +
-		" (SELECT oid FROM pg_database WHERE datname = current_database()), to_regclass(" + Postgres.text(leases) + ")::oid," +
-		" extract(epoch FROM least(pg_stat_get_bgwriter_stat_reset_time(), (SELECT stats_reset FROM pg_stat_archiver))))"
+// incarnation is the expression that package sqlstore has for the server and its present life.
+func incarnation(namespaces string) string {
+	return "concat_ws(' ', (SELECT system_identifier FROM pg_control_system()), left(pg_walfile_name(pg_current_wal_lsn()), 8)," +
+		" (SELECT oid FROM pg_database WHERE datname = current_database()), to_regclass(" + Postgres.text(namespaces) + ")::oid," +
+		" (extract(epoch FROM least(pg_stat_get_bgwriter_stat_reset_time(), (SELECT stats_reset FROM pg_stat_archiver))) * 1000000)::bigint)"
 }
 
 func (g *generator) claimArgs() string {

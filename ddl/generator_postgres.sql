@@ -1,8 +1,11 @@
 DO $snowkey$
-BEGIN -- for the claim: whether these tables are the first ones of the database
+BEGIN -- for the claim: whether these tables are the first ones of the database, as package sqlstore sees it
   PERFORM set_config('snowkey.new', CASE WHEN EXISTS (SELECT FROM pg_class c WHERE c.relkind IN ('r', 'p', 'm', 'f') AND c.oid >= 16384
       AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'))
-    OR (SELECT n_tup_del > 0 FROM pg_stat_sys_tables WHERE relid = 'pg_class'::regclass) THEN '' ELSE 'yes' END, false);
+    OR (SELECT n_tup_del > 0 FROM pg_stat_sys_tables WHERE relid = 'pg_class'::regclass)
+    OR EXISTS (SELECT FROM pg_stat_activity a WHERE a.datname = current_database() AND a.pid <> pg_backend_pid()
+      AND coalesce(a.state_change, clock_timestamp()) > clock_timestamp() - interval '15 s') -- it may have dropped a table that is not counted yet
+    THEN '' ELSE 'yes' END, false);
 END $snowkey$
 -- next statement
 DO $snowkey$
@@ -296,6 +299,27 @@ BEGIN
   RETURN coalesce(fence_ms, 0);
 END $snowkey$
 -- next statement
+CREATE OR REPLACE FUNCTION {recover}(name text, known bigint) RETURNS void
+  LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $snowkey$
+-- Raises the floor of a namespace if it may have been forgotten what it had, as driver.Claim.Decide
+-- does. known is how many records it has. The namespace * is the index of all: it has namespaces.
+DECLARE
+  space record;
+  now_ms bigint := floor(date_part('epoch', {clock}) * 1000)::bigint;
+BEGIN
+  SELECT n.*, n.fence_window + n.max_skew AS step INTO space FROM {namespaces} n WHERE n.namespace = name FOR UPDATE;
+  IF space.version > {store_version} THEN
+    RAISE EXCEPTION 'snowkey: namespace "%" was written by a newer version of snowkey: use that', name USING ERRCODE = 'object_not_in_prerequisite_state';
+  ELSIF space.incarnation = {incarnation}() AND known >= space.seen THEN
+    UPDATE {namespaces} n SET seen = known WHERE n.namespace = name AND n.seen < known;
+  ELSIF space.floor > now_ms + space.step THEN
+    RAISE EXCEPTION 'snowkey: the database was put back to an earlier state again, and the floor of namespace "%" is still at %: worker IDs can be taken at %, or after snowkey workers floor',
+      name, to_timestamp(space.floor / 1000.0), to_timestamp((space.floor - space.step) / 1000.0) USING ERRCODE = 'object_not_in_prerequisite_state';
+  ELSE
+    UPDATE {namespaces} n SET incarnation = {incarnation}(), since = now_ms, floor = greatest(n.floor, now_ms) + space.step, seen = known WHERE n.namespace = name;
+  END IF;
+END $snowkey$
+-- next statement
 CREATE OR REPLACE FUNCTION {claim}(worker_ids bigint[] DEFAULT NULL, how_many int DEFAULT {count}) RETURNS bigint[]
   LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $snowkey$
 -- Takes these worker IDs, or so many of the highest that are free, instead of those that it has.
@@ -308,7 +332,7 @@ DECLARE
   base_ms bigint;
   from_ms bigint;
   new_claim text := {claim_id} || gen_random_uuid();
-  new_owner text := left('SQL generator ' || {next_text} || ' of database ' || current_database(), 200);
+  new_owner text := regexp_replace(left('SQL generator ' || {next_text} || ' of database ' || current_database(), 200), '[^ -~]', '?', 'g');
   wanted int := coalesce(cardinality(worker_ids), how_many);
   taken bigint[] := '{}';
   slot bigint;
@@ -333,27 +357,27 @@ BEGIN
     END;
   END IF;
   known := (SELECT count(*) FROM {leases} l WHERE l.namespace = {namespace});
-  -- A namespace that is missing was perhaps forgotten, unless these tables are new, or have others of this life.
-  INSERT INTO {namespaces} (namespace, layout, fence_window, max_skew, incarnation, since, floor, seen, version)
-    VALUES ({namespace}, {layout}, {fence_window}, {max_skew}, {incarnation}(), now_ms,
-      CASE WHEN current_setting('snowkey.new', true) = 'yes' OR EXISTS (SELECT FROM {namespaces} n WHERE n.incarnation = {incarnation}())
-        THEN 0 ELSE now_ms + {fence_window} + {max_skew} END, known, {store_version}) ON CONFLICT DO NOTHING;
-  PERFORM set_config('snowkey.new', '', false);
-  SELECT n.* INTO space FROM {namespaces} n WHERE n.namespace = {namespace} FOR UPDATE;
-  IF space.version > {store_version} THEN
-    RAISE EXCEPTION 'snowkey: namespace "%" was written by a newer version of snowkey: use that', {namespace} USING ERRCODE = 'object_not_in_prerequisite_state';
-  ELSIF space.layout <> {layout} THEN
+  IF NOT EXISTS (SELECT FROM {namespaces} n WHERE n.namespace = {namespace} AND n.version > 0) THEN
+    -- A namespace that is missing was perhaps forgotten: the index of all knows that, unless all was.
+    INSERT INTO {namespaces} (namespace, layout, fence_window, max_skew, incarnation, since, floor, seen, version) SELECT '*', '', {fence_window}, {max_skew}, {incarnation}(), now_ms,
+        CASE WHEN current_setting('snowkey.new', true) = 'yes' AND known = 0 THEN 0 ELSE now_ms + {fence_window} + {max_skew} END, 0, {store_version} ON CONFLICT DO NOTHING;
+    PERFORM set_config('snowkey.new', '', false);
+    UPDATE {namespaces} n SET fence_window = greatest(n.fence_window, {fence_window}), max_skew = greatest(n.max_skew, {max_skew}) WHERE n.namespace = '*';
+    PERFORM {recover}('*', (SELECT count(*) FROM {namespaces} n WHERE n.namespace <> '*'));
+    INSERT INTO {namespaces} (namespace, layout, fence_window, max_skew, incarnation, since, floor, seen, version)
+      SELECT {namespace}, {layout}, {fence_window}, {max_skew}, {incarnation}(), now_ms, CASE i.floor WHEN 0 THEN 0 ELSE greatest(i.floor, i.since + {fence_window} + {max_skew}) END, known, {store_version}
+        FROM {namespaces} i WHERE i.namespace = '*'
+      ON CONFLICT (namespace) DO UPDATE SET layout = excluded.layout, fence_window = excluded.fence_window, max_skew = excluded.max_skew,
+        incarnation = excluded.incarnation, since = excluded.since, floor = excluded.floor, seen = excluded.seen, version = excluded.version WHERE {namespaces}.version = 0;
+    UPDATE {namespaces} i SET seen = (SELECT count(*) FROM {namespaces} n WHERE n.namespace <> '*') WHERE i.namespace = '*';
+  END IF;
+  PERFORM {recover}({namespace}, known);
+  SELECT n.* INTO space FROM {namespaces} n WHERE n.namespace = {namespace};
+  IF space.layout <> {layout} THEN
     RAISE EXCEPTION 'snowkey: namespace "%" has the layout "%", not "%"', {namespace}, space.layout, {layout} USING ERRCODE = 'object_not_in_prerequisite_state';
   ELSIF space.fence_window < {ahead} * {tick} THEN
     RAISE EXCEPTION 'snowkey: MaxAhead is % ms, and namespace "%" has a FenceWindow of % ms: configure at most that, or run snowkey workers window',
       {ahead} * {tick}, {namespace}, space.fence_window USING ERRCODE = 'object_not_in_prerequisite_state';
-  ELSIF space.incarnation <> {incarnation}() OR known < space.seen THEN -- as driver.Claim.Decide does
-    IF space.floor > now_ms + space.fence_window + space.max_skew THEN
-      RAISE EXCEPTION 'snowkey: the database was put back to an earlier state again, and the floor of namespace "%" is still at %', {namespace}, to_timestamp(space.floor / 1000.0)
-        USING ERRCODE = 'object_not_in_prerequisite_state';
-    END IF;
-    space.floor := greatest(space.floor, now_ms) + space.fence_window + space.max_skew;
-    UPDATE {namespaces} n SET incarnation = {incarnation}(), since = now_ms, floor = space.floor WHERE n.namespace = {namespace};
   END IF;
   from_ms := {release}();
   -- Which a rollback undoes, unlike setval alone, and which empties the caches of the sessions.
@@ -403,6 +427,6 @@ BEGIN
   RETURN taken;
 END $snowkey$
 -- next statement
-REVOKE ALL ON FUNCTION {claim}(bigint[], int), {release}(), {refill}(text), {ahead_hint}(float8), {check}(), {copied}(), {incarnation}(), {flush}() FROM PUBLIC
+REVOKE ALL ON FUNCTION {claim}(bigint[], int), {recover}(text, bigint), {release}(), {refill}(text), {ahead_hint}(float8), {check}(), {copied}(), {incarnation}(), {flush}() FROM PUBLIC
 -- next statement
 SELECT {claim}({claim_args})

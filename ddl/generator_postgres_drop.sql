@@ -10,7 +10,7 @@ BEGIN
      AND to_regclass({generator_text}) IS NOT NULL AND to_regclass({marker_text}) IS NOT NULL AND to_regclass({leases_text}) IS NOT NULL THEN
     PERFORM {release}();
   END IF; -- else which ids were made is not known, so the worker IDs stay reserved
-  DROP FUNCTION IF EXISTS {claim}(bigint[], int), {release}(), {refill}(text), {ahead_hint}(float8), {check}(), {copied}(), {incarnation}(), {flush}(), {workers}(), {home}();
+  DROP FUNCTION IF EXISTS {claim}(bigint[], int), {recover}(text, bigint), {release}(), {refill}(text), {ahead_hint}(float8), {check}(), {copied}(), {incarnation}(), {flush}(), {workers}(), {home}();
   DROP SEQUENCE IF EXISTS {cursor}, {floor}, {fence};
   DROP TABLE IF EXISTS {generator}, {marker}, {raised};
   DROP VIEW IF EXISTS {lock};

@@ -178,11 +178,7 @@ func (l *lease) failedClaim(err error) {
 	} else {
 		l.claiming.unknown = true
 	}
-	longest := maxDelay
-	if none != nil { // many may wait for the first worker ID that is free
-		longest = 4 * maxDelay
-	}
-	l.claiming.retry.failed(err, longest, l.cfg.rand)
+	l.claiming.retry.failed(err, maxDelay, l.cfg.rand)
 	if l.state == acquiring {
 		if l.givesUp(err, none) {
 			l.close(err)

@@ -17,6 +17,7 @@ type Claim struct {
 	Preferred        int64  `json:"preferred"`         // is claimed if it is free; -1: none
 	RequirePreferred bool   `json:"require_preferred"` // no worker ID but Preferred will do
 	Exclude          int64  `json:"exclude"`           // is not claimed; -1: none
+	NeverHeld        bool   `json:"never_held"`        // only a worker ID that was never held will do, if the store has not forgotten
 	ClaimID          string `json:"claim_id"`          // random, new for each claim, and the same if the claim is repeated
 	Owner            string `json:"owner"`             // names the holder, for operators
 	Now              int64  `json:"now"`               // the claimant's wall clock
@@ -125,7 +126,7 @@ func (c Claim) choose(s State) (Change, error) {
 		start := max(last, min(c.Now, s.Now), s.Namespace.Floor)
 		fence := max(s.Now, s.Namespace.Floor) + c.FenceWindow
 		switch {
-		case rec.Worker == c.Exclude:
+		case rec.Worker == c.Exclude || c.NeverHeld && rec.Status != Unused:
 			continue
 		case start >= fence:
 			none.Ahead++
@@ -220,7 +221,7 @@ func (c Claim) Validate() error {
 	if c.FenceWindow < 1 || c.FenceWindow > maxDuration {
 		wrong.Add("FenceWindow", c.FenceWindow, "must be 1 millisecond to a year, in milliseconds")
 	}
-	if c.MaxSkew < 0 || c.MaxSkew >= max(c.FenceWindow, 1) {
+	if c.MaxSkew < 0 || c.FenceWindow > 0 && c.MaxSkew >= c.FenceWindow {
 		wrong.Add("MaxSkew", c.MaxSkew, "must be 0 for a third of FenceWindow, or less than that, in milliseconds")
 	}
 	if c.Now > math.MaxInt64/4 || c.Now < math.MinInt64/4 {

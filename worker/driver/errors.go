@@ -130,7 +130,7 @@ type DurabilityError struct {
 }
 
 func (e *DurabilityError) Error() string {
-	return fmt.Sprintf("worker: the store has %s = %s and may lose an acknowledged write, which can lead to duplicate numbers: set it to %s", e.Setting, e.Value, e.Want)
+	return fmt.Sprintf("worker: the store has %s = %s and may lose an acknowledged write, which can lead to duplicate numbers: set it to %s, or allow it with AllowDataLoss", e.Setting, e.Value, e.Want)
 }
 
 // A CounterExhaustedError is returned if a counter has given out all worker IDs of a

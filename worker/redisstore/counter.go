@@ -22,7 +22,11 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 	if err := s.check(key); err != nil {
 		return 0, err
 	}
-	answer, err := s.run(ctx, "reserve", []string{"durable", "reserve"}, []string{s.key("counter", key)}, n)
+	scripts := []string{"durable", "reserve"}
+	if s.cfg.AllowDataLoss {
+		scripts = scripts[1:]
+	}
+	answer, err := s.run(ctx, "reserve", scripts, []string{s.key("counter", key)}, n)
 	if v := answer.values; err == nil && answer.is("lossy", 3) {
 		err = &driver.DurabilityError{Setting: v[1], Value: v[2], Want: v[3]}
 	}
@@ -44,7 +48,7 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 
 // checkSync checks the setting that a script does not see.
 func (s *Store) checkSync(ctx context.Context) error {
-	if s.cfg.ConfigGet == nil {
+	if s.cfg.ConfigGet == nil || s.cfg.AllowDataLoss {
 		return nil
 	}
 	const what = "redisstore: CONFIG GET appendfsync"

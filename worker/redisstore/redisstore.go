@@ -60,6 +60,9 @@ type Config struct {
 	// is not visible, and is not checked; any other error refuses the count. Nil: it is not
 	// checked.
 	ConfigGet func(ctx context.Context, name string) (string, error)
+	// AllowDataLoss accepts, for counters, a Redis that may lose writes that it has acknowledged, as in
+	// tests. Numbers may then be given twice. Leases need no such setting.
+	AllowDataLoss bool
 	// Lease configures the generator of Open and its lease: the namespace, the layout, an
 	// observer. New ignores it.
 	Lease worker.Config

@@ -50,6 +50,9 @@ func (st *statements) setConditions(server variables) {
 			st.leases = st.counters
 		}
 	}
+	if st.cfg.AllowDataLoss {
+		st.counters = nil
+	}
 }
 
 // inGroup finds a server that is configured for a group and accepts writes outside it:

@@ -81,7 +81,7 @@ func (x session) findPostgres(ctx context.Context) (incarnation, error) {
 			return incarnation{}, fmt.Errorf("ask for the %s of the server: %w; GRANT EXECUTE ON FUNCTION %s TO %s", p.name, err, p.functions, x.role(ctx))
 		case err != nil && retry.SQLState(err) == "":
 			return incarnation{}, fmt.Errorf("ask for the %s of the server: %w", p.name, err)
-		case err == nil && value.Valid:
+		case err == nil && (value.Valid || p.name == "table"): // which this store may be about to create
 			shown, has[p.name] = append(shown, p), true
 		}
 	}

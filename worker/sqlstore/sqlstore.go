@@ -33,6 +33,9 @@ type Config struct {
 	Table string
 	// NoCreate makes a missing table an error: you create the tables.
 	NoCreate bool
+	// AllowDataLoss accepts, for counters, a database that may lose committed writes when its machine
+	// crashes, as in tests. Numbers may then be given twice. Leases need no such setting.
+	AllowDataLoss bool
 	// Lease configures the generator of Open and its lease: the namespace, the layout, an
 	// observer. New ignores it.
 	Lease worker.Config

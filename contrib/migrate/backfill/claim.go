@@ -13,17 +13,13 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// window is the FenceWindow of a namespace that the backfill makes, in milliseconds: that of
-// worker.Config.
-const window = 30_000
-
 // claim takes a worker ID that no generator has used, and returns the time before which the
 // backfill may issue ids with it.
 //
-// It claims a worker ID that has no record. The fencing token of the first claim is its start, and
-// those of later ones are higher: so no generator of the namespace has issued ids with the worker ID.
-// Then it releases the worker ID with the start of the claim as the fence: later holders start there.
-// If the release fails, the worker ID expires, with a later fence.
+// Claim.NeverHeld proves that this is the first claim of the worker ID, unless the store has forgotten
+// some: see listed. So no generator of the namespace has issued ids with it. Then the backfill
+// releases it with the start of the lease as the fence: later holders start there. If the release
+// fails, the lease expires, with a later fence.
 func (j *job) claim(ctx context.Context) (worker int64, before time.Time, err error) {
 	l := j.cfg.Layout
 	now := j.cfg.Now()
@@ -33,52 +29,71 @@ func (j *job) claim(ctx context.Context) (worker int64, before time.Time, err er
 	if j.cfg.Worker != nil {
 		return *j.cfg.Worker, now, nil
 	}
-	st, err := j.cfg.Store.(driver.Admin).List(ctx, j.cfg.Namespace) //nolint:forcetypeassert // check has seen it
+	st, err := j.listed(ctx)
 	if err != nil {
-		return 0, time.Time{}, fmt.Errorf("backfill: list the worker IDs of namespace %q: %w", j.cfg.Namespace, err)
+		return 0, time.Time{}, err
 	}
-	known := make(map[int64]bool, len(st.Records))
+	held := make(map[int64]bool, len(st.Records))
 	for _, rec := range st.Records {
-		known[rec.Worker] = true
+		held[rec.Worker] = true
 	}
 	for worker := l.WorkerIDs() - 1; worker >= 0; worker-- { // leases take low ones first
-		if known[worker] {
+		if held[worker] {
 			continue
 		}
-		got, err := j.claimOne(ctx, worker, cmp.Or(st.Namespace.FenceWindow, window))
-		var taken *driver.NoWorkerIDError
+		lease, err := j.claimOne(ctx, worker, st.Namespace)
 		switch {
-		case errors.As(err, &taken): // meanwhile
+		case errors.Is(err, driver.ErrNoWorkerID): // it was claimed meanwhile
 			continue
 		case err != nil:
 			return 0, time.Time{}, fmt.Errorf("backfill: claim a worker ID of namespace %q: %w", j.cfg.Namespace, err)
-		case got.FencingToken == got.Start: // and the store's floor may be ahead
-			return got.Worker, time.UnixMilli(min(got.Start, j.cfg.Now().UnixMilli())), nil
 		}
+		_, err = j.listed(ctx)                                                      // the store may have forgotten meanwhile
+		return lease.Worker, time.UnixMilli(min(lease.Start, now.UnixMilli())), err // it starts at the floor
 	}
 	return 0, time.Time{}, fmt.Errorf("backfill: each of the %d worker IDs of namespace %q was leased before, so ids with past times may exist: %w", l.WorkerIDs(), j.cfg.Namespace, driver.ErrNoWorkerID)
 }
 
+// defaultWindow is the FenceWindow of worker.Config, which a namespace gets that the backfill is the
+// first to use.
+const defaultWindow = 30_000
+
+// listed lists the worker IDs that were ever held, unless the store may have forgotten some: then it
+// has claims from before the floor. A namespace that begins with a floor has none: its store began in
+// a database that had other tables.
+func (j *job) listed(ctx context.Context) (driver.State, error) {
+	st, err := j.cfg.Store.(driver.Admin).List(ctx, j.cfg.Namespace) //nolint:forcetypeassert // check has seen it
+	if err != nil {
+		return st, fmt.Errorf("backfill: list the worker IDs of namespace %q: %w", j.cfg.Namespace, err)
+	}
+	for _, rec := range st.Records {
+		if st.Missing || st.Forgot() || rec.Start < st.Namespace.Floor {
+			return st, fmt.Errorf("backfill: which worker IDs of namespace %q were ever used is not known, because its store may have lost records, in a crash, a failover or a restore: set Worker to one that no generator has used, instead of Store", j.cfg.Namespace)
+		}
+	}
+	return st, nil
+}
+
 // claimOne claims one worker ID, and releases it.
-func (j *job) claimOne(ctx context.Context, worker, window int64) (driver.Lease, error) {
+func (j *job) claimOne(ctx context.Context, worker int64, ns driver.Namespace) (driver.Lease, error) {
 	c := driver.Claim{
 		Namespace: j.cfg.Namespace, Layout: driver.Fingerprint(j.cfg.Layout), WorkerIDs: j.cfg.Layout.WorkerIDs(),
-		Preferred: worker, RequirePreferred: true, Exclude: -1, ClaimID: rand.Text(), Owner: owner(j.stateName()),
-		Now: j.cfg.Now().UnixMilli(), FenceWindow: window,
+		Preferred: worker, RequirePreferred: true, NeverHeld: true, Exclude: -1, ClaimID: rand.Text(), Owner: owner(j.stateName()),
+		Now: j.cfg.Now().UnixMilli(), FenceWindow: cmp.Or(ns.FenceWindow, defaultWindow), MaxSkew: ns.MaxSkew,
 	}
 	if err := c.Validate(); err != nil {
 		return driver.Lease{}, err
 	}
-	got, err := j.cfg.Store.Claim(ctx, c)
+	lease, err := j.cfg.Store.Claim(ctx, c)
 	if err != nil {
 		return driver.Lease{}, err
 	}
-	if err := c.CheckLease(got); err != nil {
+	if err := c.CheckLease(lease); err != nil {
 		return driver.Lease{}, err
 	}
 	// It may fail: see claim.
-	_ = j.cfg.Store.Release(ctx, driver.Release{Namespace: c.Namespace, Worker: got.Worker, FencingToken: got.FencingToken, ClaimID: c.ClaimID, Unused: got.Start})
-	return got, nil
+	_ = j.cfg.Store.Release(ctx, driver.Release{Namespace: c.Namespace, Worker: lease.Worker, FencingToken: lease.FencingToken, ClaimID: c.ClaimID, Unused: lease.Start})
+	return lease, nil
 }
 
 // owner names the backfill in the store, in ASCII.

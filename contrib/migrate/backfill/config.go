@@ -35,7 +35,9 @@ type Config struct {
 	Location *time.Location
 
 	// Store has the leases of the namespace; it must implement driver.Admin. The backfill takes
-	// the highest worker ID that was never leased, and releases it at once for later times.
+	// the highest worker ID that was never leased, and releases it at once for later times. A store
+	// that may once have lost records does not know which: then Run returns an error, and Worker
+	// must name one. Name one too if the tables of the leases were dropped.
 	Store     driver.Store
 	Namespace string      // zero: "default"
 	Layout    core.Layout // zero: core.Twitter

@@ -20,7 +20,8 @@
 // or will have a lease there. The backfill claims a worker ID that was never leased before, so no
 // generator has issued ids with it. It issues only ids with times before that claim; every later
 // holder of the worker ID starts at the claim or later. This relies on the conditions of
-// worker.Open, and on a store that has never lost a record.
+// worker.Open. If the store may once have lost a record, Run refuses to choose a worker ID: name one
+// by Config.Worker.
 //
 // The ids of one run sort as its rows do: by CreatedAt, then by key. In SQLite, times within one
 // millisecond sort as strings. An id's time is never before its row's tick. It is later only if more

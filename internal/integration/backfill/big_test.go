@@ -65,7 +65,7 @@ func TestBig(t *testing.T) {
 		cfg.References, cfg.BatchSize = []string{"order_notes.order_key"}, db.bigRows()/40
 		db.run(t, "ALTER TABLE orders ADD COLUMN id_snowkey bigint", "CREATE UNIQUE INDEX orders_id_snowkey ON orders (id_snowkey)")
 
-		gen, err := sqlstore.Open(t.Context(), db.DB, sqlstore.Config{AllowDataLoss: true})
+		gen, err := sqlstore.Open(t.Context(), db.DB, sqlstore.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -95,7 +95,7 @@ func open(t *testing.T, dialect ddl.Dialect, driver, dsn string) *engine {
 // store opens a lease store in the database, as another process would.
 func (db *engine) store(t testing.TB) *sqlstore.Store {
 	t.Helper()
-	s, err := sqlstore.New(db.DB, sqlstore.Config{AllowDataLoss: true})
+	s, err := sqlstore.New(db.DB, sqlstore.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

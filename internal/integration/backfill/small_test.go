@@ -363,12 +363,15 @@ func TestResume(t *testing.T) {
 // broken is a store that does not answer.
 type broken struct{ driver.Store }
 
-func (broken) List(context.Context, string) ([]driver.Record, error) {
-	return nil, errors.New("broken")
+func (broken) List(context.Context, string) (driver.State, error) {
+	return driver.State{}, errors.New("broken")
 }
 func (broken) Free(context.Context, string, int64, int64) error { return errors.New("broken") }
-func (broken) Claim(context.Context, driver.Request) (driver.Claim, error) {
-	return driver.Claim{}, errors.New("broken")
+func (broken) Raise(context.Context, string, int64) (driver.Namespace, error) {
+	return driver.Namespace{}, errors.New("broken")
+}
+func (broken) Claim(context.Context, driver.Claim) (driver.Lease, error) {
+	return driver.Lease{}, errors.New("broken")
 }
 
 // Of two runs at once, one fails, or finds nothing to do. No id is given twice.
@@ -406,9 +409,11 @@ func TestTwo(t *testing.T) {
 // forgetful is a store that lists no records, as if other claims came right after each list.
 type forgetful struct{ *memstore.Store }
 
-func (forgetful) List(context.Context, string) ([]driver.Record, error) { return nil, nil }
+func (forgetful) List(context.Context, string) (driver.State, error) {
+	return driver.State{Missing: true}, nil
+}
 
-// A worker ID that was ever leased is not taken, whether it is held or free. The fencing token alone shows
+// A worker ID that was ever leased is not taken, whether it is held or free: the store alone sees to
 // that. Later leases of the backfill's begin after all of its ids.
 func TestWorkerID(t *testing.T) {
 	for _, lists := range []bool{true, false} {
@@ -448,6 +453,13 @@ func TestWorkerID(t *testing.T) {
 			}
 			table()
 			if _, err := backfill.Run(t.Context(), db.DB, cfg); !errors.Is(err, worker.ErrNoWorkerID) {
+				t.Error(err)
+			}
+			// In a namespace that may have been forgotten, no worker ID is known to be unused.
+			if ns, err := store.Raise(t.Context(), "default", 0); err != nil || ns.Floor == 0 {
+				t.Fatalf("%+v, %v", ns, err)
+			}
+			if _, err := backfill.Run(t.Context(), db.DB, cfg); lists && (err == nil || !strings.Contains(err.Error(), "were ever used is not known")) {
 				t.Error(err)
 			}
 			// A worker ID that the user asserts, and that has ids already.

@@ -17,8 +17,8 @@ func TestCaseInLeases(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.run(t, tables...)
-		s.run(t, "INSERT INTO snow_worker (space, worker, token, epoch, until_ts, expires_at, owner) VALUES ('orders', 1, 'tok', 0, 0, 0, ''), ('Orders', 1, '', 0, 0, 0, '')")
-		if n := one[int](t, s, "SELECT count(*) FROM snow_worker WHERE token = 'TOK' OR space = 'ORDERS'"); n != 0 {
+		s.run(t, "INSERT INTO snow_lease (namespace, worker_id, claim_id, fencing_token, start, fence, owner, state) VALUES ('orders', 1, 'tok', 0, 0, 0, '', 'held'), ('Orders', 1, '', 0, 0, 0, '', 'held')")
+		if n := one[int](t, s, "SELECT count(*) FROM snow_lease WHERE claim_id = 'TOK' OR namespace = 'ORDERS'"); n != 0 {
 			t.Errorf("%d rows have another case", n)
 		}
 	})

@@ -44,7 +44,7 @@ func TestDefault(t *testing.T) {
 			db.numbered(t, "bigint", kind)
 			db.generators(t)
 			before := db.numbering(t)
-			gen, err := sqlstore.Open(t.Context(), db.DB, sqlstore.Config{AllowDataLoss: true, Lease: worker.Config{Namespace: "orders"}})
+			gen, err := sqlstore.Open(t.Context(), db.DB, sqlstore.Config{Lease: worker.Config{Namespace: "orders"}})
 			must(t, err)
 			defer gen.Close(context.Background())
 			p := db.programs(t)

@@ -59,7 +59,7 @@ func open(t testing.TB, dsn string) *engine {
 func (db *engine) config(kind migrate.Kind) migrate.Config {
 	cfg := migrate.Config{Kind: kind, Table: "orders"}
 	if kind == migrate.UUID {
-		store, err := sqlstore.New(db.DB, sqlstore.Config{AllowDataLoss: true})
+		store, err := sqlstore.New(db.DB, sqlstore.Config{})
 		if err != nil {
 			panic(err)
 		}

@@ -39,6 +39,9 @@ func TestReservation(t *testing.T) {
 		return found.Records
 	}
 	create(t, conn, ddl.Generator{Dialect: ddl.Postgres, Namespace: "orders", Count: 2})
+	if want, _, err := store.Incarnation(t.Context()); err != nil || one[string](t, conn, "SELECT snowkey_incarnation()") != want {
+		t.Errorf("the generator's incarnation is not that of the store, %q, %v", want, err)
+	}
 	found := records()
 	if len(found) != 2 || found[0].Worker != 1022 || found[1].Worker != 1023 {
 		t.Fatalf("%+v", found)

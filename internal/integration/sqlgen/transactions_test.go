@@ -105,8 +105,9 @@ func TestCancelled(t *testing.T) {
 // the block that its nextval has begun without the lock.
 func TestFailedFirstCall(t *testing.T) {
 	dsn := database(t)
-	conn, holder := connect(t, dsn), connect(t, dsn)
+	conn := connect(t, dsn)
 	createWithClock(t, conn, orders)
+	holder := connect(t, dsn)
 	run(t, conn, next)
 	empty := func(t *testing.T, session *pgx.Conn) {
 		t.Helper()

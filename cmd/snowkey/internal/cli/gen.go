@@ -112,8 +112,8 @@ func (a *app) leased(ctx context.Context, p *storeFlags, cfg worker.Config) (*wo
 	}
 	cfg.Namespace, cfg.Now, cfg.Observer = p.namespace, a.Clock, leaseNotes{a}
 	generator, err := worker.Open(ctx, store, cfg)
-	if window := new(worker.WindowError); errors.As(err, &window) && window.HaveWindow < window.WantWindow { // the namespace has a smaller one
-		cfg.FenceWindow = time.Duration(window.HaveWindow) * time.Millisecond
+	if window := new(worker.WindowError); errors.As(err, &window) { // the namespace has another one
+		cfg.FenceWindow, cfg.MaxSkew = time.Duration(window.HaveWindow)*time.Millisecond, time.Duration(window.HaveSkew)*time.Millisecond
 		generator, err = worker.Open(ctx, store, cfg)
 	}
 	if err != nil {
