@@ -32,12 +32,13 @@ type admin interface {
 
 // A site is a store that forgets.
 type site struct {
-	window time.Duration // of its holders; zero: 6s
-	soon   bool          // the event comes soon after the one before, or after the beginning
-	leap   time.Duration // by how much the store's clock was fast at the event
-	first  bool          // the first that meets the store after the event is a holder, and not this test
-	open   func(t *testing.T) driver.Store
-	admin  func(t *testing.T) admin // of the server that answers at present
+	window  time.Duration // of its holders; zero: 6s
+	through bool          // ids are drawn until the clock has caught up with those of new holders
+	soon    bool          // the event comes soon after the one before, or after the beginning
+	leap    time.Duration // by how much the store's clock was fast at the event
+	first   bool          // the first that meets the store after the event is a holder, and not this test
+	open    func(t *testing.T) driver.Store
+	admin   func(t *testing.T) admin // of the server that answers at present
 	// keep is called when the store will forget what is written from now on. nil: it forgets all.
 	keep func(t *testing.T)
 	// event makes it forget.
@@ -129,6 +130,9 @@ func round(t *testing.T, name string, s site, live, control *group) line {
 	both(func(g *group) { g.enter(4) })
 	l.took, l.ahead = live.newest(4)
 	time.Sleep(time.Second)
+	if s.through {
+		time.Sleep(l.ahead)
+	}
 	for end := time.Now().Add(control.step()); l.controls == 0 && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		_, l.controls = control.result()
 	}

@@ -122,7 +122,7 @@ func TestPostgres(t *testing.T) {
 		{"snapshot of the running data directory", nil, func(t *testing.T, p *postgres) {
 			t.Helper()
 			p.keep = func(t *testing.T) { t.Helper(); must(t, p.server.Snapshot("kept")) }
-			p.event = p.putBack
+			p.event, p.through = p.putBack, true
 		}},
 		{"snapshot from before the tables were made", nil, func(t *testing.T, p *postgres) {
 			t.Helper()

@@ -97,6 +97,7 @@ func TestRedis(t *testing.T) {
 		t.Parallel()
 		server := testserver.NewRedis(t)
 		s, _ := redisSite(t, server)
+		s.through = true
 		s.event = func(t *testing.T) { t.Helper(); must(t, dial(t, server.Addr).FlushAll(t.Context()).Err()) }
 		prove(t, "Redis: FLUSHALL", *s)
 	})
