@@ -183,7 +183,9 @@ func TestPostgresUnharmed(t *testing.T) {
 			p.run(t, "ALTER SYSTEM SET synchronous_commit = off", "SELECT pg_reload_conf()")
 			time.Sleep(time.Second) // of renewals
 			var pid int
-			must(t, openDB(t, "pgx", p.server.DSN).QueryRowContext(t.Context(), "SELECT pg_backend_pid()").Scan(&pid))
+			conn := mustNew(openDB(t, "pgx", p.server.DSN).Conn(t.Context()))
+			defer conn.Close()
+			must(t, conn.QueryRowContext(t.Context(), "SELECT pg_backend_pid()").Scan(&pid))
 			must(t, syscall.Kill(pid, syscall.SIGKILL))
 		}},
 	} {

@@ -88,7 +88,7 @@ func TestRedis(t *testing.T) {
 		s.event, s.soon = crash(server), true
 		live := newGroup(t, *s, "live")
 		live.join(3)
-		for range 3 {
+		for range 2 {
 			round(t, "Redis: restart without persistence, soon after the one before", *s, live, newGroup(t, *s, "control"))
 			live.shrink(3)
 		}

@@ -44,6 +44,10 @@ func TestSQLite(t *testing.T) {
 				}
 			}},
 		} {
+			inodes := c.name != "replaced by rename"
+			if inodes && mode == "wal" { // its other files take the inode
+				continue
+			}
 			name := c.name + ", journal_mode " + mode
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -51,7 +55,8 @@ func TestSQLite(t *testing.T) {
 				dsn := "file:" + path + "?_pragma=busy_timeout(1000)&_pragma=journal_mode(" + mode + ")&_pragma=synchronous(2)&_txlock=immediate"
 				s := sqlSite("sqlite", func() string { return dsn })
 				s.keep = func(t *testing.T) { t.Helper(); execute(t, openDB(t, "sqlite", dsn), "VACUUM INTO '"+kept+"'") }
-				if c.name != "replaced by rename" { // between two requests, nobody has the file open
+				if inodes { // between two requests, nobody has the file open
+					s.window = 12 * time.Second
 					s.open = func(t *testing.T) driver.Store { t.Helper(); return s.admin(t) }
 				}
 				s.enter = func(g *group, n int) { g.another(dsn, n) }
