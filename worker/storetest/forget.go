@@ -39,7 +39,7 @@ func putBack(t *testing.T, s *suite) {
 		if ns.Incarnation == before.Namespace.Incarnation && first == "claim" && s.list(t).Server != ns.Incarnation {
 			t.Errorf("the incarnation that is recorded is %q", ns.Incarnation)
 		}
-		mustAbout(t, "Since", ns.Since, clock())
+		mustAbout(t, "Since", ns.Since, max(clock(), ns.Floor-step))
 		mustNotHeld(t, "renewed after it was forgotten", forgotten.renew(t.Context()))
 		mustNotHeld(t, "released after it was forgotten", forgotten.release(t.Context(), forgotten.Start))
 		must(t, old.renew(t.Context()))
