@@ -12,6 +12,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/pgxstore"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // brisk is a lease that ends soon.

@@ -18,7 +18,9 @@ import (
 
 // use installs a plugin that leases a worker ID, however long that takes.
 func use(db *gorm.DB, cfg gormplugin.Config) (*worker.Generator, error) {
-	cfg.Timeout = patience
+	if cfg.Store.Lease.ClaimWait == 0 {
+		cfg.Store.Lease.ClaimWait = patience
+	}
 	plugin := gormplugin.New(cfg)
 	err := db.Use(plugin)
 	return plugin.Generator(), err
