@@ -1,8 +1,6 @@
 package worker
 
 import (
-	"context"
-	"database/sql"
 	"fmt"
 	"strings"
 	"testing"
