@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The lease's times: short, so that many numbers change hands.
+// The lease's times: short, so that many worker IDs change hands.
 const (
 	window = 1500 * time.Millisecond
 	skew   = time.Second

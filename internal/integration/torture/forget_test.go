@@ -24,9 +24,10 @@ import (
 
 // A forgetting is a way in which a store forgets what it has acknowledged.
 type forgetting struct {
-	name string
-	keep func() error // is called some time before; nil: all is forgotten
-	lock func() (unlock func(), err error)
+	name  string
+	floor bool         // it keeps the namespace, with its floor
+	keep  func() error // is called some time before; nil: all is forgotten
+	lock  func() (unlock func(), err error)
 	// event makes it forget. Between lock and unlock no process uses the store, if halts.
 	event func() error
 	halts bool // the processes are stopped meanwhile, and half of them are killed
@@ -51,7 +52,7 @@ func (s *service) forgetsSQL(driverName, dsn string) (ways []forgetting) {
 				ns.Name, ns.Layout, ns.FenceWindow, ns.MaxSkew, ns.Incarnation, ns.Since, ns.Floor, ns.Seen, ns.Version))
 	}
 	by := func(name string, statements ...string) {
-		ways = append(ways, forgetting{name: name, event: func() error { return execSQL(driverName, dsn, statements...) }})
+		ways = append(ways, forgetting{name: name, floor: len(statements) == 1, event: func() error { return execSQL(driverName, dsn, statements...) }})
 	}
 	by("all deleted", "DELETE FROM snow_namespace", "DELETE FROM snow_lease")
 	by("half deleted", "DELETE FROM snow_lease WHERE worker_id < 4")
@@ -98,7 +99,7 @@ func (s *service) forgetsRedis(server *testserver.Server) {
 		{name: "FLUSHALL", event: func() error {
 			return again(func(ctx context.Context) error { return c.FlushAll(ctx).Err() })
 		}},
-		{name: "half deleted", event: func() error {
+		{name: "half deleted", floor: true, event: func() error {
 			return again(func(ctx context.Context) error { return c.HDel(ctx, hash, "0", "1", "2", "3").Err() })
 		}},
 		{
@@ -150,7 +151,7 @@ func (s *service) forgetsEtcd(server *testserver.Server, dir string) {
 	}
 	s.ways = []forgetting{
 		{name: "all deleted", event: remove("snowkey#")},
-		{name: "records deleted", event: remove("snowkey#lease#" + space + "#")},
+		{name: "records deleted", floor: true, event: remove("snowkey#lease#" + space + "#")},
 		{
 			name: "snapshot restored",
 			keep: func() error {
@@ -254,7 +255,7 @@ func again(ask func(ctx context.Context) error) error {
 // process asks again: there is no floor.
 func (r *torture) forget(random *random, halt <-chan struct{}) error {
 	way := r.service.ways[random.below(int64(len(r.service.ways)))]
-	if _, err := r.settled(halt); err != nil { // there is something to keep
+	if _, err := r.held(halt, true); err != nil { // there is something to keep
 		return err
 	}
 	if way.keep != nil {
@@ -263,7 +264,7 @@ func (r *torture) forget(random *random, halt <-chan struct{}) error {
 		}
 	}
 	time.Sleep(random.duration(renew, free))
-	before, err := r.settled(halt)
+	before, err := r.held(halt, way.floor)
 	if err != nil {
 		return err
 	}
@@ -317,12 +318,12 @@ func (r *torture) list() (st driver.State, err error) {
 	return st, err
 }
 
-// settled waits until worker IDs are held, the event before was noticed, and no floor is ahead of the
-// clock: such a one must not be forgotten.
-func (r *torture) settled(halt <-chan struct{}) (driver.State, error) {
+// held waits until worker IDs are held, and, unless floor, until the event before was noticed, and no
+// floor is ahead of the clock: such a one must not be forgotten.
+func (r *torture) held(halt <-chan struct{}, floor bool) (driver.State, error) {
 	for deadline := time.Now().Add(patience); ; {
 		st, err := r.list()
-		if err == nil && len(st.Records) > 4 && !st.Missing && !st.Forgot() && st.Namespace.Floor <= st.Now {
+		if err == nil && len(st.Records) > 4 && !st.Missing && (floor || !st.Forgot() && st.Namespace.Floor <= st.Now) {
 			return st, nil
 		}
 		select {

@@ -54,7 +54,7 @@ func (n *network) carry(ctx context.Context, twice bool, send func(ctx context.C
 
 // Claim records each claim that the store grants, even if the reply is lost.
 func (n *network) Claim(ctx context.Context, c driver.Claim) (got driver.Lease, err error) {
-	twice := n.rand.oneIn(4 * twiceOne) // it may take a number for nothing
+	twice := n.rand.oneIn(4 * twiceOne) // it may take a worker ID for nothing
 	err = n.carry(ctx, twice, func(ctx context.Context, again bool) error {
 		l, err := n.store.Claim(ctx, c)
 		if err != nil {

@@ -41,7 +41,7 @@ type torture struct {
 
 	mu        sync.Mutex
 	outages   map[string]int // of the store, by what they were
-	freed     int            // numbers
+	freed     int            // worker IDs
 	forgets   int            // times
 	unwritten int            // what was forgotten: claims and renewals
 }
@@ -50,7 +50,7 @@ type torture struct {
 type tally [kinds]uint64
 
 // A claim is one that the store has granted to a process.
-type claim struct{ worker, epoch, source int64 }
+type claim struct{ worker, token, source int64 }
 
 // A slot holds one process after another.
 type slot struct {
@@ -77,7 +77,7 @@ func newTorture(t *testing.T, name string, seed uint64, what task) *torture {
 			s.kill()
 		}
 	})
-	for range setting(t, "SNOWKEY_TORTURE_PROCESSES", 16) { // for eight numbers: half of them wait
+	for range setting(t, "SNOWKEY_TORTURE_PROCESSES", 16) { // for eight worker IDs: half of them wait
 		s := new(slot)
 		r.start(s)
 		r.slots = append(r.slots, s)
@@ -318,7 +318,7 @@ func (r *torture) count() {
 func (r *torture) takeovers() (n int) {
 	r.t.Helper()
 	slices.SortFunc(r.claims, func(a, b claim) int {
-		return cmp.Or(cmp.Compare(a.worker, b.worker), cmp.Compare(a.epoch, b.epoch), cmp.Compare(a.source, b.source))
+		return cmp.Or(cmp.Compare(a.worker, b.worker), cmp.Compare(a.token, b.token), cmp.Compare(a.source, b.source))
 	})
 	for i := 1; i < len(r.claims); i++ {
 		a, b := r.claims[i-1], r.claims[i]
@@ -326,8 +326,8 @@ func (r *torture) takeovers() (n int) {
 			continue
 		}
 		n++
-		if a.epoch == b.epoch {
-			r.t.Errorf("epoch %d of number %d was given to the processes %d and %d", a.epoch, a.worker, a.source, b.source)
+		if a.token == b.token {
+			r.t.Errorf("fencing token %d of worker ID %d was given to the processes %d and %d", a.token, a.worker, a.source, b.source)
 		}
 	}
 	return n
@@ -359,7 +359,7 @@ func (r *torture) describe(d duplicate) string {
 	if err != nil {
 		return err.Error()
 	}
-	return fmt.Sprintf("ids %d to %d, of number %d at %s from sequence %d on, are of the processes %d and %d",
+	return fmt.Sprintf("ids %d to %d, of worker ID %d at %s from sequence %d on, are of the processes %d and %d",
 		d.first, d.last, p.Worker, p.Time.Format("15:04:05.000"), p.Sequence, d.sources[0], d.sources[1])
 }
 
@@ -375,6 +375,6 @@ func (r *torture) happened() (text string, enough bool) {
 		outages += times
 	}
 	slices.Sort(parts)
-	parts = append(parts, fmt.Sprintf("numbers freed %d", r.freed))
+	parts = append(parts, fmt.Sprintf("worker IDs freed %d", r.freed))
 	return strings.Join(parts, ", "), outages >= 2 && r.freed >= 2 && (!r.forgetful || r.forgets > 0 && r.unwritten > 0)
 }

@@ -76,7 +76,7 @@ func TestFence(t *testing.T) {
 			r.end()
 			found := r.check()
 			suffered, _ := r.happened()
-			t.Logf("%d ids in %d intervals, %d duplicates; %d processes, %d killed, %d stopped, %d times one stood still; %d claims, %d takeovers, %d losses; it forgot %d times, %d claims and renewals, was noticed %d times, and %d holders lost by it; %d requests or replies lost, late or doubled; %d times at the fence, %d times no number free, %d claims failed; the store: %s",
+			t.Logf("%d ids in %d intervals, %d duplicates; %d processes, %d killed, %d stopped, %d times one stood still; %d claims, %d takeovers, %d losses; it forgot %d times, %d claims and renewals, was noticed %d times, and %d holders lost by it; %d requests or replies lost, late or doubled; %d times at the fence, %d times no worker ID free, %d claims failed; the store: %s",
 				found.ids, found.intervals, found.duplicates, r.started, r.kills, r.stops, r.tally[stalled],
 				r.tally[claimed], r.takeovers(), r.tally[lost], r.forgets, r.unwritten, r.tally[noticed], r.tally[forgotten], r.tally[garbled], r.tally[fenced], r.tally[noneFree], r.tally[failed], suffered)
 			for _, d := range found.first {
