@@ -148,7 +148,7 @@ func (r *torture) until(enough func(elapsed time.Duration) bool) {
 func (r *torture) tormentStore(halt <-chan struct{}, failed chan<- error) {
 	random := newRandom(r.seed, 5)
 	for first := true; ; first = false {
-		if r.forgetful && (first || r.sabotage || random.oneIn(3)) {
+		if r.forgetful && (first || r.sabotage || random.oneIn(2)) {
 			if err := r.forget(random, halt); errors.Is(err, errHalt) {
 				return
 			} else if err != nil {
