@@ -83,6 +83,8 @@ type State struct {
 	New       bool      `json:"new"`     // it is missing, and was certainly never there
 	Index     *State    `json:"-"`       // if it is missing, that of the store's namespaces; nil: the store has none
 
+	Locked []int64 `json:"-"` // worker IDs whose records others keep locked: claimed if there is no other; see Transact
+
 	Count   int64    `json:"count"`   // of the namespace's records
 	Records []Record `json:"records"` // for Renew and Release at least that of the worker ID; for Claim, see there
 }

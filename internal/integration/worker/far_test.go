@@ -87,7 +87,7 @@ func openings(t *testing.T, server string, kinds []string, client func(addr stri
 	near := client(link.Addr)
 	for _, what := range kinds {
 		before := link.Turns()
-		first(what, near(), worker.Config{FenceWindow: 20 * time.Minute, Timeout: patience, ClaimWait: patience})
+		first(what, near(), worker.Config{Timeout: patience, ClaimWait: patience})
 		n := link.Turns() - before
 		t.Logf("%s: %d round trips", what, n)
 		if n < 1 || time.Duration(n)*far > inTime {

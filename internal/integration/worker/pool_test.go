@@ -42,7 +42,8 @@ func TestPoolUsedUp(t *testing.T) {
 	// On a busy machine, some answers are late.
 	await(t, "id that fails, and why", func() bool { _, err = gen.Next(t.Context()); return says(err) })
 	await(t, "reason in Failing, and in an event", func() bool { return says(gen.Failing()) && slices.ContainsFunc(seen.all(), says) })
-	rival := worker.Config{Preferred: &before, RequirePreferred: true, ClaimWait: patience}
+	rival := brisk
+	rival.Preferred, rival.RequirePreferred, rival.ClaimWait = &before, true, patience
 	other, err := pgxstore.Open(t.Context(), e.pgx(t, 1), sqlstore.Config{Lease: rival})
 	must(t, err)
 	defer other.Close(context.Background())
