@@ -22,11 +22,8 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 		return 0, err
 	}
 	return call(ctx, s, reserveText(key, n), counterTables, func(x session) (first int64, err error) {
-		if x.incarnation.inMemory {
-			return 0, &driver.DurabilityError{Setting: "file", Value: `""`, Want: "the path of a file"}
-		}
-		if x.cfg.Dialect == SQLite || x.vitess {
-			if err := x.unmet(ctx, x.counters); err != nil {
+		if x.cfg.Dialect == SQLite || x.vitess { // the others ask in the statement
+			if err := x.checkDurable(ctx); err != nil {
 				return 0, err
 			}
 		}
@@ -51,8 +48,16 @@ func reserveText(key string, n int64) string {
 // database keeps what it commits. Reserve does both by itself. Call PrepareCounters before the
 // first [Store.In]: a transaction is too late to create a table.
 func (s *Store) PrepareCounters(ctx context.Context) error {
-	_, err := call(ctx, s, "prepare the counters", counterTables, func(session) (none struct{}, err error) { return none, nil })
+	_, err := call(ctx, s, "prepare the counters", counterTables, func(x session) (none struct{}, err error) { return none, x.checkDurable(ctx) })
 	return err
+}
+
+// checkDurable returns an error if the database may lose a count.
+func (x session) checkDurable(ctx context.Context) error {
+	if x.incarnation.inMemory && !x.cfg.AllowDataLoss {
+		return &driver.DurabilityError{Setting: "file", Value: `""`, Want: "the path of a file"}
+	}
+	return x.unmet(ctx, x.counters)
 }
 
 // A Tx is a transaction of database/sql: a *sql.Tx, or gorm's tx.Statement.ConnPool within a

@@ -50,7 +50,13 @@ func (s *Store) inspect(ctx context.Context, conn *sql.Conn, wanted []table) err
 			return err
 		}
 	}
-	err := session{now.st, conn, s}.prepareTables(ctx, wanted, &now.tables)
+	x := session{now.st, conn, s}
+	restore, err := x.settle(ctx) // what was asked may have begun a transaction
+	if err != nil {
+		return err
+	}
+	defer restore()
+	err = x.prepareTables(ctx, wanted, &now.tables)
 	s.inspected.Store(&now)
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
@@ -47,6 +48,9 @@ func (x session) prepareTables(ctx context.Context, wanted []table, ready *[tabl
 	var refused error // of the first one
 	for _, t := range missing {
 		_, err := x.conn.ExecContext(ctx, x.cfg.ddl()[t])
+		if errors.Is(err, sqldriver.ErrBadConn) {
+			return err
+		}
 		refused = cmp.Or(refused, err)
 	}
 	// Another process may have created them meanwhile, with other settings.

@@ -90,7 +90,7 @@ func windows(t *testing.T, s *suite) {
 			t.Errorf("a claim with %s: %v, want a WindowError with all values", what, err)
 		}
 	}
-	s.claim(t, store, func(c *driver.Claim) { c.MaxSkew = 0 }) // a third
+	s.claim(t, store, func(c *driver.Claim) { c.MaxSkew = 0 }) // a third of FenceWindow
 }
 
 // Namespaces have nothing to do with each other, whatever their names.
@@ -165,7 +165,7 @@ func badClaims(t *testing.T, s *suite) {
 		"Owner 1":          func(c *driver.Claim) { c.Owner = "\xff" },
 		"Owner 2":          func(c *driver.Claim) { c.Owner = "a\x00" },
 		"Owner":            func(c *driver.Claim) { c.Owner = strings.Repeat("x", 256) },
-		"FenceWindow":      func(c *driver.Claim) { c.FenceWindow = 0 },
+		"FenceWindow":      func(c *driver.Claim) { c.FenceWindow, c.MaxSkew = 0, 0 },
 		"MaxSkew":          func(c *driver.Claim) { c.MaxSkew = -1 },
 		"Now":              func(c *driver.Claim) { c.Now = math.MaxInt64 },
 	} {
@@ -274,7 +274,7 @@ func operators(t *testing.T, s *suite) {
 	}
 }
 
-// An operator raises the floor above all fences, and changes the window; holders notice nothing.
+// An operator raises the floor above all fences, and the largest window; holders notice nothing.
 func raise(t *testing.T, s *suite) {
 	store := s.Open(t)
 	ctx := t.Context()
@@ -304,10 +304,10 @@ func raise(t *testing.T, s *suite) {
 	must(t, h.renew(ctx))
 	wide, err := admin.Raise(ctx, s.namespace, 2*window)
 	must(t, err)
-	if wide.FenceWindow != 2*window || wide.Floor < ns.Floor+2*step || wide.MaxSkew != 2*spread {
+	if wide.FenceWindow != 2*window || wide.MaxSkew != 2*spread || wide.Floor < ns.Floor+2*step {
 		t.Errorf("%+v became %+v when the window was raised to %d", ns, wide, 2*window)
 	}
-	s.claim(t, store, func(c *driver.Claim) { c.FenceWindow, c.MaxSkew = 2*window, 2*spread })
+	s.claim(t, store, func(c *driver.Claim) { c.FenceWindow, c.MaxSkew = 2*window, 0 })
 	must(t, h.renew(ctx))
 }
 
