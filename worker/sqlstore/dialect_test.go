@@ -71,7 +71,7 @@ func TestTableNames(t *testing.T) {
 		"": {"snow_namespace", "snow_counter"}, "app.my_ids": {"my_ids_namespace", "my_ids_counter"}, "a.big_lease": {"big_namespace", "big_counter"},
 	} {
 		cfg := Config{Table: given}
-		cfg.complete(new(fields.Errors))
+		cfg.complete(new(fields.Errors), "")
 		if got := [2]string{cfg.name(namespaceTable), cfg.name(counterTable)}; got != want {
 			t.Errorf("%q: %q, want %q", given, got, want)
 		}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -18,7 +19,7 @@ func fileID(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	birth, err := birthOf(path, info)
+	birth, _, err := birthOf(path, info)
 	if err != nil {
 		return "", fmt.Errorf("ask for the birth of %s: %w", path, err)
 	}
@@ -46,10 +47,11 @@ func checkAlone(path string) error {
 	if err != nil {
 		return fmt.Errorf("look at the database's folder: %w", err)
 	}
+	_, mounted, _ := birthOf(path, info)
 	switch links := field(info, "Nlink"); {
 	case links != "" && links != "1":
 		return driver.Permanent(fmt.Errorf("%s has %s hard links, and in WAL mode each would be a database of its own: remove the others", path, links))
-	case field(info, "Dev") != field(folder, "Dev") || isMount(path):
+	case mounted || field(info, "Dev") != field(folder, "Dev"):
 		return driver.Permanent(fmt.Errorf("%s is mounted without its folder, and in WAL mode each mount would be a database of its own: mount the folder", path))
 	}
 	return nil
@@ -58,20 +60,11 @@ func checkAlone(path string) error {
 // opensOther reports whether this program has opened another file than the one at the path, which was
 // there before: one that was deleted, or the one that is recorded.
 func opensOther(path, recorded string) bool {
-	const open = "/proc/self/fd" // of Linux
 	now, err := fileID(path)
-	if err != nil {
-		return true
-	}
-	files, _ := os.ReadDir(open)
-	for _, file := range files {
-		name := filepath.Join(open, file.Name())
-		if link, err := os.Readlink(name); err == nil && link == path+" (deleted)" {
-			return true
-		}
-		if id, err := fileID(name); err == nil && id == recorded && id != now {
-			return true
-		}
-	}
-	return false
+	open, _ := filepath.Glob("/proc/self/fd/*") // of Linux
+	return err != nil || slices.ContainsFunc(open, func(file string) bool {
+		link, _ := os.Readlink(file)
+		id, err := fileID(file)
+		return link == path+" (deleted)" || err == nil && id == recorded && id != now
+	})
 }

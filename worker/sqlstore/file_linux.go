@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"encoding/binary"
 	"fmt"
 	"os"
 	"runtime"
@@ -9,59 +10,36 @@ import (
 	"unsafe"
 )
 
-// statx is what the system call returns; see statx(2).
-type statx struct {
-	mask, blockSize     uint32
-	attributes          uint64
-	_                   [5]uint64
-	attributesMask      uint64
-	_                   [2]uint64 // atime
-	birthSeconds        int64
-	birthNanoseconds, _ uint32
-	_                   [20]uint64
-}
-
-// statxNumbers are those of the system call where they differ from the usual one; package syscall lacks
-// them.
-var statxNumbers = map[string]uintptr{
-	"386": 383, "amd64": 332, "arm": 397, "mips": 4366, "mipsle": 4366, "mips64": 5326, "mips64le": 5326, "ppc64": 383, "ppc64le": 383, "s390x": 379,
-}
-
-func statxOf(path string) (st statx, err error) {
+// birthOf returns when the file was made, because inodes are used again, and whether the path is a mount.
+// Package syscall lacks statx(2). Some file systems do not know the birth.
+func birthOf(path string, _ os.FileInfo) (birth string, mounted bool, err error) {
 	const (
 		atCurrentDirectory = -100
 		birthTime          = 0x800
-		usual              = 291
+		mountRoot          = 0x2000
 	)
+	number, ok := map[string]uintptr{
+		"386": 383, "amd64": 332, "arm": 397, "mips": 4366, "mipsle": 4366, "mips64": 5326, "mips64le": 5326, "ppc64": 383, "ppc64le": 383, "s390x": 379,
+	}[runtime.GOARCH]
+	if !ok {
+		number = 291
+	}
 	name, err := syscall.BytePtrFromString(path)
 	if err != nil {
-		return st, err
+		return "", false, err
 	}
-	number, ok := statxNumbers[runtime.GOARCH]
-	if !ok {
-		number = usual
-	}
+	var st [256]byte
 	here := atCurrentDirectory
-	if _, _, failed := syscall.Syscall6(number, uintptr(here), uintptr(unsafe.Pointer(name)), 0, birthTime, uintptr(unsafe.Pointer(&st)), 0); failed != 0 {
-		return st, failed
+	_, _, failed := syscall.Syscall6(number, uintptr(here), uintptr(unsafe.Pointer(name)), 0, birthTime, uintptr(unsafe.Pointer(&st)), 0)
+	switch failed {
+	case 0:
+	case syscall.ENOSYS:
+		return "", false, nil
+	default:
+		return "", false, failed
 	}
-	return st, nil
-}
-
-// birthOf returns when the file was made: inodes are used again. Some file systems do not know it.
-func birthOf(path string, _ os.FileInfo) (string, error) {
-	st, err := statxOf(path)
-	if err == syscall.ENOSYS {
-		return "", nil
-	}
-	return fmt.Sprintf("%d.%09d", st.birthSeconds, st.birthNanoseconds), err
-}
-
-// isMount reports whether the path is a mount.
-func isMount(path string) bool {
-	const mountRoot = 0x2000
-	st, err := statxOf(path)
-	return err == nil && st.attributes&mountRoot != 0
+	attributes, seconds, nanoseconds := binary.NativeEndian.Uint64(st[8:]), binary.NativeEndian.Uint64(st[80:]), binary.NativeEndian.Uint32(st[88:])
+	return fmt.Sprintf("%d.%09d", int64(seconds), nanoseconds), attributes&mountRoot != 0, nil
 }
 
 // bootID changes when the machine starts: what was not flushed is then lost.

@@ -5,10 +5,8 @@ package sqlstore
 import "os"
 
 // birthOf returns when the file was made, where the system says it.
-func birthOf(_ string, info os.FileInfo) (string, error) {
-	return field(info, "Birthtimespec") + field(info, "CreationTime"), nil
+func birthOf(_ string, info os.FileInfo) (birth string, mounted bool, err error) {
+	return field(info, "Birthtimespec") + field(info, "CreationTime"), false, nil
 }
-
-func isMount(string) bool { return false }
 
 func bootID() string { return "" }

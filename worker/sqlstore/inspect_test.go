@@ -179,7 +179,7 @@ func TestDetect(t *testing.T) {
 		case want == "unknown" && (!errors.As(err, &config) || config.Fields[0].Field != "Dialect"),
 			want == "gone" && (!errors.Is(err, gone) || errors.As(err, &config)):
 			t.Errorf("%s: %v", version, err)
-		case want != "unknown" && want != "gone" && (err != nil || s.inspected.Load().st.cfg.Dialect != want):
+		case want != "unknown" && want != "gone" && (err != nil || s.inspected.Load().server.Dialect != want):
 			t.Errorf("%s: %v", version, err)
 		}
 	}
@@ -273,7 +273,7 @@ func TestBadSettings(t *testing.T) {
 			s := mustNew(New(f.open(t), Config{}))
 			_, err := s.Reserve(t.Context(), "x", 1)
 			var lossy *driver.DurabilityError
-			if !errors.As(err, &lossy) || lossy.Setting != s.inspected.Load().st.counters[bad].setting || lossy.Value != "0" {
+			if !errors.As(err, &lossy) || lossy.Setting != s.inspected.Load().server.counters[bad].setting || lossy.Value != "0" {
 				t.Errorf("%s: %v", version, err)
 			}
 		}

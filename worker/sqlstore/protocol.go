@@ -6,31 +6,20 @@ import (
 	"reflect"
 )
 
-// simple is simpleProtocol for a connection of a pool.
-func simple(conn *sql.Conn) (args []any) {
-	_ = conn.Raw(func(driver any) error {
-		args = simpleProtocol(driver)
+// What drivers show only in their own types is found by reflection, so that programs for other databases
+// need not contain these drivers.
+
+const (
+	maxWrappers = 4
+	maxModes    = 10 // more than pgx has
+)
+
+// raw calls look with the driver's connection.
+func raw(conn *sql.Conn, look func(conn any)) {
+	_ = conn.Raw(func(conn any) error {
+		look(conn)
 		return nil
 	})
-	return args
-}
-
-// simpleProtocol returns the argument that makes pgx send a query without arguments in one message
-// and prepare nothing; for other drivers none, since they do so anyway. The argument is pgx's
-// QueryExecModeSimpleProtocol. It comes from the connection, so that programs for other databases need
-// not contain pgx. If the connection is wrapped in a way that hides it, or pgx refuses the session's
-// encoding, pgx prepares the queries.
-func simpleProtocol(conn any) (args []any) {
-	unwrap(conn, func(c reflect.Value) bool {
-		pgx := call0(c, "Conn")
-		config := reflect.Indirect(call0(pgx, "Config"))
-		found := config.IsValid() && config.Kind() == reflect.Struct && allowsSimple(call0(pgx, "PgConn"))
-		if found {
-			args = simpleMode(config.FieldByName("DefaultQueryExecMode"))
-		}
-		return found
-	})
-	return args
 }
 
 // unwrap calls found with the connection, and with those that it wraps, until that returns true.
@@ -40,65 +29,14 @@ func unwrap(conn any, found func(reflect.Value) bool) {
 		if !c.IsValid() || found(c) {
 			return
 		}
-		inner := call0(c, "Raw") // as such wrappers call it
-		for _, name := range []string{"Unwrap", "WrappedConn"} {
+		var inner reflect.Value
+		for _, name := range []string{"Raw", "Unwrap", "WrappedConn"} { // as such wrappers call it
 			if !inner.IsValid() {
 				inner = call0(c, name)
 			}
 		}
 		c = inner
 	}
-}
-
-// Flags of MySQL's protocol.
-const (
-	inTransactionFlag = 1 << iota
-	autocommitFlag
-)
-
-// serverStatus returns the flags of a session of MySQL that its last answer had. The driver has them in a
-// field. They are not known if a wrapper hides it.
-func serverStatus(conn *sql.Conn) (flags uint64, known bool) {
-	_ = conn.Raw(func(driver any) error {
-		unwrap(driver, func(c reflect.Value) bool {
-			if c = reflect.Indirect(c); c.Kind() == reflect.Struct && c.Type().Name() == "mysqlConn" {
-				if status := c.FieldByName("status"); status.IsValid() && status.CanUint() {
-					flags, known = status.Uint(), true
-				}
-			}
-			return known
-		})
-		return nil
-	})
-	return flags, known
-}
-
-// allowsSimple reports whether pgx uses the simple protocol in this session.
-func allowsSimple(pgconn reflect.Value) bool {
-	if !pgconn.IsValid() {
-		return false
-	}
-	status, ok := pgconn.Interface().(interface{ ParameterStatus(key string) string })
-	return ok && status.ParameterStatus("client_encoding") == "UTF8" && status.ParameterStatus("standard_conforming_strings") == "on"
-}
-
-const (
-	maxWrappers = 4
-	maxModes    = 10 // more than pgx has
-)
-
-// simpleMode finds the mode by its name.
-func simpleMode(field reflect.Value) []any {
-	if !field.IsValid() || !field.CanInt() {
-		return nil
-	}
-	mode := reflect.New(field.Type()).Elem()
-	for i := range int64(maxModes) {
-		if mode.SetInt(i); fmt.Sprint(mode.Interface()) == "simple protocol" {
-			return []any{mode.Interface()}
-		}
-	}
-	return nil
 }
 
 // call0 calls a method that has no arguments and one result.
@@ -115,4 +53,52 @@ func call0(v reflect.Value, method string) (result reflect.Value) {
 		result = result.Elem()
 	}
 	return result
+}
+
+// simpleProtocol returns the argument that makes pgx send a query without arguments in one message
+// and prepare nothing: its QueryExecModeSimpleProtocol. Other drivers do so anyway. If the connection is
+// wrapped in a way that hides it, or pgx refuses the session's encoding, pgx prepares the queries.
+func simpleProtocol(conn any) (args []any) {
+	unwrap(conn, func(c reflect.Value) bool {
+		pgx := call0(c, "Conn")
+		config, session := reflect.Indirect(call0(pgx, "Config")), call0(pgx, "PgConn")
+		if config.Kind() != reflect.Struct || !session.IsValid() {
+			return false
+		}
+		status, ok := session.Interface().(interface{ ParameterStatus(key string) string })
+		field := config.FieldByName("DefaultQueryExecMode")
+		if !ok || status.ParameterStatus("client_encoding") != "UTF8" || status.ParameterStatus("standard_conforming_strings") != "on" || !field.CanInt() {
+			return false
+		}
+		mode := reflect.New(field.Type()).Elem()
+		for i := range int64(maxModes) {
+			if mode.SetInt(i); fmt.Sprint(mode.Interface()) == "simple protocol" {
+				args = []any{mode.Interface()}
+			}
+		}
+		return args != nil
+	})
+	return args
+}
+
+// Flags of MySQL's protocol.
+const (
+	inTransactionFlag = 1 << iota
+	autocommitFlag
+)
+
+// serverStatus returns the flags that the last answer of MySQL had. The driver has them in a field. They
+// are not known if a wrapper hides it.
+func serverStatus(conn *sql.Conn) (flags uint64, known bool) {
+	raw(conn, func(conn any) {
+		unwrap(conn, func(c reflect.Value) bool {
+			if c = reflect.Indirect(c); c.Kind() == reflect.Struct && c.Type().Name() == "mysqlConn" {
+				if status := c.FieldByName("status"); status.CanUint() {
+					flags, known = status.Uint(), true
+				}
+			}
+			return known
+		})
+	})
+	return flags, known
 }

@@ -64,14 +64,14 @@ func TestSimpleProtocol(t *testing.T) {
 // A literal is ASCII, and cannot be ended from within.
 func TestLiteral(t *testing.T) {
 	for text, want := range map[string]string{
-		"orders-1": "E'orders-1'", "": "E''", `a'b\c?`: `E'a\U00000027b\U0000005cc\U0000003f'`, "ä🖥": `E'\U000000e4\U0001f5a5'`,
+		"orders-1": "E'orders-1'", "": "E''", `a'b\c?`: `E'a\x27b\\c\x3f'`, "ä🖥": `E'\u00e4\U0001f5a5'`,
 	} {
-		if got := literal(text); got != want {
+		if got := Postgres.literal(text); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
-	st := Config{Dialect: Postgres, Table: "public.w"}.statements()
-	if query := st.text("SELECT ?, ?, ?", "?", int64(-1), "x"); query != `SELECT E'\U0000003f', -1, E'x'` {
-		t.Error(query)
+	x := session{server: &server{Config: Config{Dialect: Postgres}}}
+	if text := x.text(query{"SELECT ?, ?, ?", []any{"?", int64(-1), "x"}}); text != `SELECT E'\x3f', -1, E'x'` {
+		t.Error(text)
 	}
 }
