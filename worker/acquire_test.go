@@ -73,7 +73,7 @@ func TestDefaults(t *testing.T) {
 				}
 				w.acquireFrom(w.store, c.cfg)
 				r := w.store.claims[0]
-				if r.FenceWindow != c.window.Milliseconds() || r.Preferred != -1 || r.Exclude != -1 || r.MaxSkew != 0 || r.Owner == "" || len(r.ClaimID) < 20 {
+				if r.FenceWindow != c.window.Milliseconds() || r.Preferred != -1 || r.Exclude != -1 || r.MaxSkew != c.skew.Milliseconds() || r.Owner == "" || len(r.ClaimID) < 20 {
 					t.Errorf("%+v", r)
 				}
 				if ns := w.list().Namespace; ns.FenceWindow != r.FenceWindow || ns.MaxSkew != c.skew.Milliseconds() {
@@ -160,15 +160,16 @@ func TestAcquireRefuses(t *testing.T) {
 		}
 		w.ahead.Store(int64(0))
 		var window *worker.WindowError
+		refused("a smaller window", &window, func(cfg *worker.Config) { cfg.FenceWindow = 10 * time.Second })
 		refused("a larger window", &window, func(cfg *worker.Config) { cfg.FenceWindow = time.Minute })
-		if want := `namespace "default" has FenceWindow 30s since its first generator, and 1m0s is more: configure at most that, or run snowkey workers window`; window != nil && !strings.Contains(window.Error(), want) {
+		if want := `namespace "default" has FenceWindow 30s since its first generator, not 1m0s: configure that, or run snowkey workers window 1m0s`; window != nil && !strings.Contains(window.Error(), want) {
 			t.Errorf("%v", window)
 		}
 		refused("another skew", &window, func(cfg *worker.Config) { cfg.MaxSkew = time.Second })
-		if want := `namespace "default" has MaxSkew 10s, not 1s, since its first generator: configure that, or leave MaxSkew zero`; window != nil && !strings.Contains(window.Error(), want) {
+		if want := `namespace "default" has MaxSkew 10s since its first generator, not 1s: configure that`; window != nil && !strings.Contains(window.Error(), want) {
 			t.Errorf("%v", window)
 		}
-		w.acquire(func(cfg *worker.Config) { cfg.FenceWindow, cfg.MaxSkew = 10*time.Second, 10*time.Second })
+		w.acquire(func(cfg *worker.Config) { cfg.FenceWindow, cfg.MaxSkew = 30*time.Second, 10*time.Second })
 		var config *core.ConfigError
 		refused("an epoch in the future", &config, func(cfg *worker.Config) { cfg.Layout = core.Twitter() })
 		w.cfg.Layout.TimeBits = 38

@@ -21,6 +21,7 @@ func TestNoStormOfRotations(t *testing.T) {
 				var requests atomic.Int64
 				w.cfg.FixJitter()
 				w.store.Store, w.store.slow, w.cfg.MaxSkew = counted(w.mem, &requests, nil), time.Millisecond, time.Hour
+				w.cfg.FenceWindow, w.cfg.RenewInterval = 2*time.Hour, 10*time.Second
 				lease := w.acquire(nil)
 				gen := w.newGenerator(core.Config{Worker: lease, Now: w.now, ClockPolicy: core.Rotate{}, NotBefore: w.now()})
 				for n := 0; n < 3 && name == "none free"; n++ {

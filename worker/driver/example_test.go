@@ -138,11 +138,11 @@ func ExampleState_Listed() {
 func ExampleState_Raise() {
 	change, err := kept().Raise(60_000)
 	fmt.Println(change.Namespace.Floor, change.Namespace.FenceWindow, err)
-	_, err = kept().Raise(20_000)
+	_, err = kept().Raise(-1)
 	fmt.Println(err)
 	// Output:
-	// 172000 60000 <nil>
-	// driver: FenceWindow 20000: must be at least the present one, 30000 ms
+	// 182000 60000 <nil>
+	// driver: FenceWindow -1: must be 1 millisecond to a year, in milliseconds, or 0 for the present one
 }
 
 func ExampleTransact() {

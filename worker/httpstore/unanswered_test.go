@@ -53,7 +53,7 @@ func TestUnansweredClaimAndLoss(t *testing.T) {
 			store := mustNew(New(Config{URL: open(t, handlerOf(t, mem)).server.URL, Token: secret, Client: &http.Client{Transport: network}}))
 			var back atomic.Int64
 			gen, err := worker.Open(t.Context(), checks{store}, worker.Config{
-				ClockPolicy: core.Rotate{}, FenceWindow: 2 * time.Second, RenewInterval: 50 * time.Millisecond, NoExpiry: true, MaxSkew: time.Hour,
+				ClockPolicy: core.Rotate{}, FenceWindow: 2 * time.Hour, RenewInterval: 50 * time.Millisecond, NoExpiry: true, MaxSkew: time.Hour,
 				Now: func() time.Time { return time.Now().Add(-time.Duration(back.Load())) },
 			})
 			if err != nil {
@@ -94,7 +94,7 @@ func TestUnansweredClaimAndLoss(t *testing.T) {
 			if taken {
 				others = 1
 				thief := claim()
-				thief.FenceWindow = 2000
+				thief.FenceWindow, thief.MaxSkew = (2 * time.Hour).Milliseconds(), time.Hour.Milliseconds()
 				thief.Namespace, thief.Layout, thief.WorkerIDs = "default", driver.Fingerprint(core.Twitter()), core.Twitter().WorkerIDs()
 				thief.Preferred, thief.RequirePreferred = first.Worker, true
 				if _, err := mem.Claim(t.Context(), thief); err != nil {

@@ -124,5 +124,5 @@ func ExampleStore_Raise() {
 	}
 	ns, err := store.Raise(context.Background(), "orders", 60_000)
 	fmt.Println(ns.FenceWindow, ns.Floor-at.UnixMilli(), err)
-	// Output: 60000 100000 <nil>
+	// Output: 60000 110000 <nil>
 }

@@ -152,8 +152,7 @@ bit releases[CLAIMS + 1];      /* a release was sent */
 /* The holders' memory. */
 byte attempt[HOLDERS];         /* claim ID under way; 0: none */
 byte held[HOLDERS];            /* claim ID of the grant; 0: none */
-byte until[HOLDERS];           /* its fence */
-byte cursor[HOLDERS];          /* the next tick */
+byte from[HOLDERS], until[HOLDERS]; /* its ticks: from here to before its fence */
 byte last[HOLDERS];            /* the claim ID of the grant before */
 #ifdef CLONE
 bit cloned;
@@ -266,7 +265,7 @@ inline serve_claim() {
 #define RENEWS(c) (status == HELD && claim == (c) && token == token_of[c])
 #endif
 #ifdef RELEASE_UNGUARDED
-#define RELEASES(c) (status == HELD)
+#define RELEASES(c) (status == HELD && token < 5) /* or claims that are late would be granted for ever */
 #else
 #define RELEASES(c) (status == HELD && claim == (c) && token == token_of[c])
 #endif
@@ -295,9 +294,20 @@ inline serve_renewal() {
   fi; clock = 0
 }
 
+/* A grant is closed at x: until then, its holder has issued in each tick from its start on. When it did does not
+ * matter: another claim must never issue in one of these ticks. */
 inline close_grant() {
-  returned[held[h]] = 1 + cursor[h];
-  last[h] = held[h]; held[h] = 0; until[h] = 0; cursor[h] = 0
+  select(x : from[h] .. until[h]);
+  returned[held[h]] = 1 + x;
+  printf("holder %d closes claim %d at %d\n", h, held[h], x);
+  do
+  :: f < x - from[h] -> issue(from[h] + f, held[h]); f++
+  :: else -> break
+  od; f = 0; x = 0;
+#ifdef RELEASE_LOW
+  if :: returned[held[h]] > 1 + from[h] -> returned[held[h]]-- :: else fi;
+#endif
+  last[h] = held[h]; held[h] = 0; until[h] = 0; from[h] = 0
 }
 
 /* One action after the other, in any order. */
@@ -322,7 +332,7 @@ active proctype World() {
           serve_claim();
           if
           :: ok ->
-             held[h] = c; attempt[h] = 0; token_of[c] = token; cursor[h] = f; until[h] = fence;
+             held[h] = c; attempt[h] = 0; token_of[c] = token; from[h] = f; until[h] = fence;
              printf("holder %d gets claim %d, ticks %d to %d\n", h, c, f, fence - 1)
           :: else
           fi
@@ -331,15 +341,6 @@ active proctype World() {
 
   :: atomic { claims > 0 -> /* one that is late or doubled, or whose answer is lost */
        select(c : 1 .. claims); serve_claim(); ok = 0; f = 0; c = 0 }
-
-  :: atomic { /* issue: the clock shows anything */
-       select(h : 0 .. HOLDERS - 1);
-       if
-       :: held[h] != 0 && cursor[h] < until[h] ->
-          select(x : cursor[h] .. until[h] - 1);
-          issue(x, held[h]); cursor[h] = x + 1; x = 0
-       :: else
-       fi; h = 0 }
 
   :: atomic { /* a renewal */
        select(h : 0 .. HOLDERS - 1); c = held[h];
@@ -360,23 +361,21 @@ active proctype World() {
        :: else
        fi; ok = 0; f = 0; c = 0 }
 
-  :: atomic { /* a grant is closed, for a release or the next claim */
+  :: atomic { /* a grant is closed, for a release or the next claim, or by a crash */
        select(h : 0 .. HOLDERS - 1);
        if
        :: held[h] != 0 ->
-          c = held[h];
 #ifdef RELEASE_EARLY
-          if :: releases[c] = 1; returned[c] = 1 + cursor[h] :: close_grant() fi;
+          if
+          :: !releases[held[h]] -> releases[held[h]] = 1; returned[held[h]] = 1 + from[h]
+          :: else -> close_grant()
+          fi
 #else
-          if :: releases[c] = 1 :: true fi;
-          close_grant();
-#ifdef RELEASE_LOW
-          if :: releases[c] && returned[c] > 1 && issued[returned[c] - 2] == c -> returned[c] = returned[c] - 1 :: else fi;
+          if :: releases[held[h]] = 1 :: true fi;
+          close_grant()
 #endif
-#endif
-          printf("holder %d closes claim %d at %d\n", h, c, returned[c] - 1)
        :: else
-       fi; c = 0; h = 0 }
+       fi; h = 0 }
 
   :: atomic { claims > 0 -> /* a release, perhaps late */
        select(c : 1 .. claims);
@@ -388,7 +387,6 @@ active proctype World() {
        fi; c = 0 }
 
   :: atomic { attempt[0] != 0 -> attempt[0] = 0 } /* a holder crashes before the answer */
-  :: atomic { held[0] != 0 -> held[0] = 0; until[0] = 0; cursor[0] = 0; last[0] = 0 } /* or afterwards */
 
   :: atomic { !saved && life < FORGETS -> /* this state is one that it may be put back to */
        saved = 1; was_status = status; was_claim = claim; was_token = token; was_start = start; was_fence = fence;
@@ -437,7 +435,7 @@ active proctype World() {
 #ifdef CLONE
   :: atomic { !cloned && held[0] != 0 && held[1] == 0 && attempt[1] == 0 ->
        cloned = 1; claims = CLAIMS;
-       held[1] = CLAIMS + 1; until[1] = until[0]; cursor[1] = cursor[0];
+       held[1] = CLAIMS + 1; until[1] = until[0]; from[1] = from[0];
        printf("holder 1 is a copy of holder 0\n") }
 #endif
   od

@@ -57,7 +57,7 @@ func ExampleStore_Reserve() {
 	// Output:
 	// [snowkey:counter:{starts}]
 	// 39 984 <nil>
-	// worker: the store has appendonly = no and may lose an acknowledged write, which can lead to duplicate numbers: set it to yes
+	// worker: the store has appendonly = no and may lose an acknowledged write, which can lead to duplicate numbers: set it to yes, or allow it with AllowDataLoss
 }
 
 // The datacenter comes from the environment, and the worker from Redis, by datacenter and

@@ -72,14 +72,15 @@ func layouts(t *testing.T, s *suite) {
 	s.claim(t, store, func(c *driver.Claim) { c.Namespace += "2"; c.Layout = "layout 2" })
 }
 
-// A namespace has the MaxSkew of its first claim, and its FenceWindow is the largest.
+// A namespace has the FenceWindow and the MaxSkew of its first claim.
 func windows(t *testing.T, s *suite) {
 	store := s.Open(t)
 	s.claim(t, store, nil)
 	for what, change := range map[string]func(*driver.Claim){
-		"a larger FenceWindow": func(c *driver.Claim) { c.FenceWindow++ },
-		"a larger MaxSkew":     func(c *driver.Claim) { c.MaxSkew++ },
-		"a smaller MaxSkew":    func(c *driver.Claim) { c.MaxSkew-- },
+		"a larger FenceWindow":  func(c *driver.Claim) { c.FenceWindow++ },
+		"a smaller FenceWindow": func(c *driver.Claim) { c.FenceWindow-- },
+		"a larger MaxSkew":      func(c *driver.Claim) { c.MaxSkew++ },
+		"a smaller MaxSkew":     func(c *driver.Claim) { c.MaxSkew-- },
 	} {
 		want := s.request()
 		change(&want)
@@ -89,8 +90,7 @@ func windows(t *testing.T, s *suite) {
 			t.Errorf("a claim with %s: %v, want a WindowError with all values", what, err)
 		}
 	}
-	h := s.claim(t, store, func(c *driver.Claim) { c.FenceWindow, c.MaxSkew = 2*slack, 0 })
-	mustAbout(t, "the fence of a claim with a smaller FenceWindow", h.Fence, max(clock(), s.floor(t))+2*slack)
+	s.claim(t, store, func(c *driver.Claim) { c.MaxSkew = 0 }) // a third of FenceWindow
 }
 
 // Namespaces have nothing to do with each other, whatever their names.
@@ -165,7 +165,7 @@ func badClaims(t *testing.T, s *suite) {
 		"Owner 1":          func(c *driver.Claim) { c.Owner = "\xff" },
 		"Owner 2":          func(c *driver.Claim) { c.Owner = "a\x00" },
 		"Owner":            func(c *driver.Claim) { c.Owner = strings.Repeat("x", 256) },
-		"FenceWindow":      func(c *driver.Claim) { c.FenceWindow = 0 },
+		"FenceWindow":      func(c *driver.Claim) { c.FenceWindow, c.MaxSkew = 0, 0 },
 		"MaxSkew":          func(c *driver.Claim) { c.MaxSkew = -1 },
 		"Now":              func(c *driver.Claim) { c.Now = math.MaxInt64 },
 	} {
@@ -284,7 +284,7 @@ func raise(t *testing.T, s *suite) {
 	}
 	h := s.claim(t, store, nil)
 	was := s.list(t).Namespace
-	for _, fenceWindow := range []int64{1, window - 1, math.MaxInt64} {
+	for _, fenceWindow := range []int64{-1, math.MaxInt64} {
 		if ns, err := admin.Raise(ctx, s.namespace, fenceWindow); !errors.As(err, new(*core.ConfigError)) {
 			t.Errorf("Raise with a window of %d returned %+v, %v, want a ConfigError", fenceWindow, ns, err)
 		}
@@ -304,10 +304,10 @@ func raise(t *testing.T, s *suite) {
 	must(t, h.renew(ctx))
 	wide, err := admin.Raise(ctx, s.namespace, 2*window)
 	must(t, err)
-	if wide.FenceWindow != 2*window || wide.Floor < ns.Floor+step+window || wide.MaxSkew != spread {
+	if wide.FenceWindow != 2*window || wide.MaxSkew != 2*spread || wide.Floor < ns.Floor+2*step {
 		t.Errorf("%+v became %+v when the window was raised to %d", ns, wide, 2*window)
 	}
-	s.claim(t, store, func(c *driver.Claim) { c.FenceWindow = 2 * window })
+	s.claim(t, store, func(c *driver.Claim) { c.FenceWindow, c.MaxSkew = 2*window, 0 })
 	must(t, h.renew(ctx))
 }
 

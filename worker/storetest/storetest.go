@@ -87,6 +87,7 @@ func Run(t *testing.T, cfg Config) {
 		{"namespace missing", true, namespaceMissing},
 		{"any order", true, anyOrder},
 		{"many at once", false, manyAtOnce},
+		{"generators", false, generators},
 	} {
 		if c.puts && cfg.Put == nil {
 			continue

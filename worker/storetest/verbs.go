@@ -74,12 +74,6 @@ func preferred(t *testing.T, s *suite) {
 		t.Errorf("a claim that excludes the last free worker ID: %v, want ErrNoWorkerID", err)
 	}
 	must(t, third.release(t.Context(), third.Start))
-	if _, err := s.try(t, store, func(c *driver.Claim) { only(third.Worker)(c); c.NeverHeld = true }); !errors.Is(err, driver.ErrNoWorkerID) {
-		t.Errorf("a claim of a worker ID that must never have been held, and was: %v, want ErrNoWorkerID", err)
-	}
-	if h := s.claim(t, store, func(c *driver.Claim) { only(last)(c); c.NeverHeld = true }); h.Worker != last {
-		t.Errorf("worker ID %d was never held, and %d was given", last, h.Worker)
-	}
 	if h := s.claim(t, store, only(third.Worker)); h.Worker != third.Worker {
 		t.Errorf("worker ID %d was required, and %d was given", third.Worker, h.Worker)
 	}
@@ -228,11 +222,11 @@ func repeatedOtherwise(t *testing.T, s *suite) {
 	first.Forgot = false
 	other := s.claim(t, store, nil)
 	for what, change := range map[string]func(*driver.Claim){
-		"RequirePreferred":     func(c *driver.Claim) { only(neither(first.Worker, other.Worker))(c) },
-		"Exclude":              func(c *driver.Claim) { c.Exclude = first.Worker },
-		"Exclude, Now, window": func(c *driver.Claim) { c.Exclude, c.Now, c.FenceWindow = first.Worker, c.Now-slack, 1 },
-		"Former":               func(c *driver.Claim) { c.Former = other.former(other.Start) },
-		"nothing":              func(*driver.Claim) {},
+		"RequirePreferred": func(c *driver.Claim) { only(neither(first.Worker, other.Worker))(c) },
+		"Exclude":          func(c *driver.Claim) { c.Exclude = first.Worker },
+		"Exclude, and Now": func(c *driver.Claim) { c.Exclude, c.Now = first.Worker, c.Now-slack },
+		"Former":           func(c *driver.Claim) { c.Former = other.former(other.Start) },
+		"nothing":          func(*driver.Claim) {},
 	} {
 		again := c
 		change(&again)

@@ -254,7 +254,7 @@ func TestActiveActive(t *testing.T) {
 	}
 	for _, s := range sites { // each has its own leases only
 		var leases int
-		must(t, s.db.QueryRowContext(t.Context(), "SELECT count(*) FROM snow_worker").Scan(&leases))
+		must(t, s.db.QueryRowContext(t.Context(), "SELECT count(*) FROM snow_lease WHERE state <> 'unused'").Scan(&leases))
 		if leases != 3 {
 			t.Errorf("%s has %d leases, want 3", s, leases)
 		}
@@ -269,7 +269,9 @@ func otherDatacenter(t *testing.T, sites []*site) {
 	first, second := sites[0], sites[1]
 	acquire := func(s *site, datacenter int64) error {
 		store := mustNew(sqlstore.New(s.db, sqlstore.Config{Dialect: sqlstore.Postgres}))
-		lease, err := worker.Open(t.Context(), store, worker.Config{Namespace: namespace, Datacenter: &datacenter, ClaimWait: -1})
+		cfg := s.lease()
+		cfg.Datacenter, cfg.ClaimWait = &datacenter, -1
+		lease, err := worker.Open(t.Context(), store, cfg)
 		if err == nil {
 			must(t, lease.Close(context.Background()))
 		}
@@ -292,19 +294,18 @@ func otherDatacenter(t *testing.T, sites []*site) {
 
 // A moving store is that of a pool whose connections lead to another node after a while.
 type moving struct {
-	driver.Limiter
 	at atomic.Pointer[sqlstore.Store]
 }
 
-func (m *moving) Claim(ctx context.Context, r driver.Request) (driver.Claim, error) {
-	return m.at.Load().Claim(ctx, r)
+func (m *moving) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error) {
+	return m.at.Load().Claim(ctx, c)
 }
 
-func (m *moving) Renew(ctx context.Context, r driver.Renewal) error {
+func (m *moving) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, error) {
 	return m.at.Load().Renew(ctx, r)
 }
 
-func (m *moving) Release(ctx context.Context, r driver.Return) error {
+func (m *moving) Release(ctx context.Context, r driver.Release) error {
 	return m.at.Load().Release(ctx, r)
 }
 
@@ -312,9 +313,7 @@ func (m *moving) Release(ctx context.Context, r driver.Return) error {
 func movedPool(t *testing.T, sites []*site) {
 	store := &moving{}
 	store.at.Store(mustNew(sqlstore.New(sites[0].db, sqlstore.Config{})))
-	cfg := sites[0].lease()
-	cfg.FenceWindow, cfg.RenewInterval = 2*time.Second, 200*time.Millisecond
-	gen, err := worker.Open(t.Context(), store, cfg)
+	gen, err := worker.Open(t.Context(), store, sites[0].lease())
 	must(t, err)
 	defer func() { _ = gen.Close(context.Background()) }() // the store is the wrong one
 	_, err = gen.Next(t.Context())
@@ -344,7 +343,7 @@ const namespace = "orders"
 // lease returns the configuration of a generator of the site.
 func (s *site) lease() worker.Config {
 	d := s.datacenter
-	return worker.Config{Namespace: namespace, Datacenter: &d}
+	return worker.Config{Namespace: namespace, Datacenter: &d, FenceWindow: 10 * time.Second, RenewInterval: time.Second}
 }
 
 // own fails unless all ids are of the site's datacenter.

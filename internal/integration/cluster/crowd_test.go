@@ -29,8 +29,12 @@ const patience = 3 * time.Minute
 const (
 	window = 4 * time.Second
 	renew  = 500 * time.Millisecond
-	ttl    = 5 * time.Second
 )
+
+// lease returns what all generators of the namespace have.
+func lease() worker.Config {
+	return worker.Config{Namespace: "crowd", Layout: layout, FenceWindow: window, RenewInterval: renew}
+}
 
 // A crowd is many holders of one namespace that draw ids all the time. Their clocks differ by
 // up to some tenths of a second.
@@ -83,7 +87,7 @@ func (h *holder) Observe(e core.Event) {
 		h.claimed.Add(1)
 	case worker.Renewed:
 		h.renewed.Add(1)
-	case worker.Lost:
+	case worker.Lost, worker.Forgotten:
 		h.lost.Add(1)
 	}
 	h.mu.Lock()
@@ -119,10 +123,9 @@ func (c *crowd) live(h *holder, store driver.Store, now func() time.Time, changi
 		case <-ctx.Done():
 		}
 	}()
-	gen, err := worker.Open(ctx, store, worker.Config{
-		Namespace: "crowd", Layout: layout, Now: now, FenceWindow: window, RenewInterval: renew, TTL: ttl, Timeout: 2 * time.Second,
-		ClaimWait: time.Second, MaxLead: time.Hour, MaxWait: 50 * time.Millisecond, Observer: h,
-	})
+	cfg := lease()
+	cfg.Now, cfg.Timeout, cfg.ClaimWait, cfg.MaxWait, cfg.Observer = now, 2*time.Second, time.Second, 50*time.Millisecond, h
+	gen, err := worker.Open(ctx, store, cfg)
 	switch {
 	case ctx.Err() != nil:
 		_ = gen.Close(context.Background())

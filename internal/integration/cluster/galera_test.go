@@ -136,7 +136,7 @@ func TestGalera(t *testing.T) {
 
 	t.Run("suite", func(t *testing.T) { // each client at the next node
 		next := 0
-		storetest.Run(t, storetest.Harness{Open: func(t *testing.T) driver.Store {
+		storetest.Run(t, storetest.Config{Open: func(t *testing.T) driver.Store {
 			next++
 			return mustNew(sqlstore.New(connectFor(t, patience, members[next%len(members)]), sqlstore.Config{}))
 		}})
@@ -164,19 +164,19 @@ func renewedElsewhere(t *testing.T, members []*testserver.Server, admins []*sql.
 		at := func(i int) *sqlstore.Store { return stores[(round+i)%len(stores)] }
 		_, err := admins[round%len(stores)].ExecContext(t.Context(), fmt.Sprintf("INSERT INTO much SELECT seq + %d FROM seq_1_to_60000", round*100_000))
 		must(t, err)
-		r := driver.Request{
+		claim := driver.Claim{
 			Namespace: "elsewhere", Layout: "x", WorkerIDs: 8, Preferred: -1, Exclude: -1, ClaimID: fmt.Sprint("round", round), Owner: "test",
-			Now: time.Now().UnixMilli(), FenceWindow: 1000, TTL: 60_000, MaxSkew: 60_000, MaxLead: 1 << 40,
+			Now: time.Now().UnixMilli(), FenceWindow: 180_000,
 		}
-		c, err := at(0).Claim(t.Context(), r)
+		l, err := at(0).Claim(t.Context(), claim)
 		must(t, err)
-		if err := at(1).Renew(t.Context(), driver.Renewal{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence + 1, TTL: r.TTL}); err != nil {
+		if _, err := at(1).Renew(t.Context(), driver.Renewal{Namespace: claim.Namespace, Worker: l.Worker, FencingToken: l.FencingToken, ClaimID: claim.ClaimID, FenceWindow: claim.FenceWindow}); err != nil {
 			failed["renew: "+err.Error()]++
 		}
-		if again, err := at(2).Claim(t.Context(), r); err != nil || again.Worker != c.Worker {
+		if again, err := at(2).Claim(t.Context(), claim); err != nil || again.Worker != l.Worker {
 			failed[fmt.Sprintf("claim again: another number, %v", err)]++
 		}
-		if err := at(1).Release(t.Context(), driver.Return{Namespace: r.Namespace, Worker: c.Worker, FencingToken: c.FencingToken, ClaimID: r.ClaimID, Fence: c.Fence}); err != nil {
+		if err := at(1).Release(t.Context(), driver.Release{Namespace: claim.Namespace, Worker: l.Worker, FencingToken: l.FencingToken, ClaimID: claim.ClaimID, Unused: l.Fence}); err != nil {
 			failed["release: "+err.Error()]++
 		}
 	}

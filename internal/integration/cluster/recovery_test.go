@@ -75,13 +75,13 @@ type watched struct {
 }
 
 // Renew implements driver.Store.
-func (w watched) Renew(ctx context.Context, r driver.Renewal) error {
+func (w watched) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, error) {
 	asked := time.Now()
-	err := w.Store.Renew(ctx, r)
+	l, err := w.Store.Renew(ctx, r)
 	if err == nil {
 		w.acks.renewed(asked)
 	}
-	return err
+	return l, err
 }
 
 // An outcome is the result of one kill.

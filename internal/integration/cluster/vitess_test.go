@@ -56,7 +56,7 @@ func TestVitess(t *testing.T) {
 	v := testserver.NewVitess(t, testserver.Keyspace{Name: "main", Shards: []string{"0"}, Tablets: 1},
 		testserver.Keyspace{Name: "shop", Shards: shopShards, Tablets: 2, VSchema: shopVSchema}) // TWOPC needs two
 	t.Run("suite", func(t *testing.T) {
-		storetest.Run(t, storetest.Harness{Open: func(t *testing.T) driver.Store {
+		storetest.Run(t, storetest.Config{Open: func(t *testing.T) driver.Store {
 			return mustNew(sqlstore.New(opened(t, mysqlConnector(t, v.DSN("main"))), sqlstore.Config{}))
 		}})
 	})
@@ -94,13 +94,13 @@ func otherKeyspaces(t *testing.T, v *testserver.Vitess) {
 		_, err := mustNew(sqlstore.New(opened(t, mysqlConnector(t, v.DSN(keyspace))), sqlstore.Config{Table: table})).Reserve(t.Context(), "x", 1)
 		return err
 	}
-	for _, table := range []string{"", "main.snow_worker"} {
+	for _, table := range []string{"", "main.snow_lease"} {
 		var wrong *core.ConfigError
 		if err := reserve("shop", table); !errors.As(err, &wrong) {
 			t.Errorf("%q: %v", table, err)
 		}
 	}
-	must(t, reserve("main@primary", "main.snow_worker"))
+	must(t, reserve("main@primary", "main.snow_lease"))
 	for _, tablet := range v.Tablets {
 		server := opened(t, mysqlConnector(t, tablet.MySQL.DSN))
 		set := func(level int) {

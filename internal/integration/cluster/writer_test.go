@@ -19,7 +19,7 @@ import (
 )
 
 // writers insert rows whose primary keys are ids of the crowd's namespace. As in most programs,
-// each has a lease with the default settings, and one pool for both.
+// each has one pool for both.
 type writers struct {
 	t     *testing.T
 	on    target
@@ -45,7 +45,7 @@ func newWriters(t *testing.T, on target, c *crowd, acks *acknowledged, n int) *w
 	w.db.SetMaxOpenConns(n + 2)
 	store := watched{mustNew(sqlstore.New(w.db, sqlstore.Config{})), acks}
 	for i := range n {
-		gen, err := worker.Open(ctx, store, worker.Config{Namespace: "crowd", Layout: layout, MaxLead: time.Hour})
+		gen, err := worker.Open(ctx, store, lease())
 		must(t, err)
 		w.wg.Go(func() {
 			w.write(ctx, i, gen)
