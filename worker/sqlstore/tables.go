@@ -31,9 +31,13 @@ func (x session) prepareTables(ctx context.Context, wanted []table, ready *[tabl
 	case x.NoCreate:
 		return x.forbidden(ctx, "find", missing, errMissing)
 	}
-	perhaps := missing[0] == namespaceTable && len(missing) == len(leaseTables)
 	var refused error // of the first one
 	for _, t := range missing {
+		if t == recordTable {
+			if err := x.noteFresh(ctx); err != nil && refused == nil {
+				return err
+			}
+		}
 		_, err := x.conn.ExecContext(ctx, x.ddl()[t])
 		refused = cmp.Or(refused, err)
 	}
@@ -41,15 +45,18 @@ func (x session) prepareTables(ctx context.Context, wanted []table, ready *[tabl
 	missing, err = x.inspectTables(ctx, missing, ready)
 	switch {
 	case err == nil && len(missing) > 0:
-		return x.notCreated(ctx, missing, refused)
+		err = x.notCreated(ctx, missing, refused)
 	case err == nil && x.incarnation.inMemory:
 		err = x.checkShared(ctx)
 	}
-	if err != nil || !perhaps {
-		return err
-	}
+	return err
+}
+
+// noteFresh begins the index of the namespaces, before the table of the records exists, if that never
+// existed: then no namespace was forgotten.
+func (x session) noteFresh(ctx context.Context) error {
 	fresh, err := x.isFresh(ctx)
-	if err == nil && fresh { // no namespace was forgotten
+	if err == nil && fresh {
 		_, err = x.exec(ctx, maxLockWait, x.insertIgnoring("{n}", "namespace, "+namespaceColumns, "'"+indexName+"', {empty}, 0, 0, {server}, {now}, 0, 0, 1 FROM (SELECT 1 AS one) o WHERE 1 = 1{gate}"))
 	}
 	return err
