@@ -15,8 +15,9 @@ import (
 // A session is the connection of one request to a server.
 type session struct {
 	*server
-	conn  *sql.Conn
-	store *Store
+	conn     *sql.Conn
+	store    *Store
+	counting bool // numbers, not leases
 }
 
 // check returns an error unless New made the store.
@@ -77,7 +78,7 @@ func (s *Store) on(ctx context.Context, conn *sql.Conn, wanted []table, f func(s
 	if err := s.inspect(ctx, conn, wanted); err != nil {
 		return err
 	}
-	x := session{s.inspected.Load().server, conn, s}
+	x := session{s.inspected.Load(), conn, s, wanted[0] == counterTable}
 	restore, err := x.settle(ctx)
 	if err != nil {
 		return err
@@ -98,7 +99,7 @@ func (s *Store) waitError(ctx context.Context, err error) error {
 // its server takes no writes, with rejectReadOnly.
 func (s *Store) rejected(ctx context.Context, err error) error {
 	var readOnly bool
-	if i := s.inspected.Load(); i == nil || i.server.Dialect != MySQL || s.db.QueryRowContext(ctx, "SELECT @@global.read_only").Scan(&readOnly) != nil || !readOnly {
+	if i := s.inspected.Load(); i == nil || i.Dialect != MySQL || s.db.QueryRowContext(ctx, "SELECT @@global.read_only").Scan(&readOnly) != nil || !readOnly {
 		return err
 	}
 	return fmt.Errorf("%w: the server has read_only = ON, so it is a replica", err)

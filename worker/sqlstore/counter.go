@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -26,21 +25,15 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 		if err := x.lossy(ctx); err != nil {
 			return 0, err
 		}
+		gate := "{gate}"
 		if x.vitess {
-			if err := x.unmet(ctx, x.counters); err != nil {
-				return 0, err
-			}
+			gate = ""
 		}
-		err = x.write(ctx, func() (err error) {
-			gate := strings.TrimPrefix(x.gate(x.counters, "on", lockWait(ctx, maxLockWait)), " AND")
-			text := x.limited(ctx, x.text(query{x.reserve(gate), x.reserveArgs(key, n)}))
-			first, err = x.reserveFor(ctx, x.conn, n, text, x.simple...)
-			return x.explained(err)
-		})
-		if errors.Is(err, errOverflow) { // or the gate is closed
-			err = cmp.Or(x.refused(ctx, x.counters), err)
+		last, _, err := x.ask(ctx, maxLockWait, "value", query{x.reserve(gate), x.reserveArgs(key, n)})
+		if err != nil {
+			return 0, err
 		}
-		return first, err
+		return firstOf(last, n)
 	})
 }
 
@@ -87,11 +80,14 @@ func (t InTx) Reserve(ctx context.Context, key string, n int64) (first int64, er
 	if err := checkTx(t.tx); err != nil {
 		return 0, err
 	}
-	if t.store == nil || !t.store.inspected.Load().has(counterTables...) {
+	if t.store == nil || !t.store.inspected.Load().has(counterTable) {
 		return 0, fields.Error("sqlstore", "Store", plain("not prepared"), "call PrepareCounters before the transaction")
 	}
-	cfg := t.store.inspected.Load().server.Config
-	first, err = cfg.reserveFor(ctx, t.tx, n, cfg.reserveIn(), cfg.reserveArgs(key, n)...)
+	cfg := t.store.inspected.Load().Config
+	last, _, err := cfg.run(ctx, t.tx, cfg.reserveIn(), cfg.reserveArgs(key, n)...)
+	if err == nil {
+		first, err = firstOf(last, n)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("sqlstore: %s: %w", reserveText(key, n), err)
 	}
@@ -121,29 +117,30 @@ var errOverflow = errors.New("the counter would exceed 64 bits")
 // plain is the value of a field that an error does not quote.
 type plain string
 
-// reserve adds to a counter, and creates it if it is missing, in one statement. In MySQL the new
-// value is the insert ID of the answer. In the others it is the row that the statement returns,
-// and there is none if the counter would overflow.
+// reserve adds to a counter, and creates it if it is missing, in one statement. There is no result if the
+// counter would overflow.
 func (cfg Config) reserve(gate string) string {
-	insert, values := "INSERT INTO "+cfg.table(counterTable), "VALUES (?, ?)"
-	switch {
-	case cfg.Dialect == MySQL && gate != "":
-		return insert + " (name, value) SELECT ?, LAST_INSERT_ID(?) FROM DUAL WHERE" + gate + " ON DUPLICATE KEY UPDATE value = LAST_INSERT_ID(value + ?)"
-	case cfg.Dialect == MySQL:
-		return insert + " (name, value) VALUES (?, LAST_INSERT_ID(?)) ON DUPLICATE KEY UPDATE value = LAST_INSERT_ID(value + ?)"
-	case gate != "":
-		values = "SELECT ?, ? WHERE" + gate
+	row, update := "?, ?", " ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value WHERE c.value <= 9223372036854775807 - excluded.value"
+	into := "INSERT INTO " + cfg.table(counterTable) + " AS c (name, value) "
+	if cfg.Dialect == MySQL {
+		row, update = "?, LAST_INSERT_ID(?)", " ON DUPLICATE KEY UPDATE value = LAST_INSERT_ID(value + ?)"
+		into = "INSERT INTO " + cfg.table(counterTable) + " (name, value) "
 	}
-	return insert + " AS c (name, value) " + values + " ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value" +
-		" WHERE c.value <= 9223372036854775807 - excluded.value RETURNING value"
+	if gate == "" {
+		return into + "VALUES (" + row + ")" + update
+	}
+	return into + "SELECT " + row + " FROM (SELECT 1 AS one) o WHERE 1 = 1" + gate + update
 }
 
 // reserveIn is the statement within a transaction of the caller.
 func (cfg Config) reserveIn() string {
-	if cfg.Dialect == Postgres {
-		return strings.Replace(cfg.reserve(""), "?, ?", "$1, $2", 1)
+	switch cfg.Dialect {
+	case MySQL:
+		return cfg.reserve("")
+	case Postgres:
+		return strings.Replace(cfg.reserve(""), "?, ?", "$1, $2", 1) + " RETURNING value"
 	}
-	return cfg.reserve("")
+	return cfg.reserve("") + " RETURNING value"
 }
 
 // reserveArgs are the arguments of the statement.
@@ -154,20 +151,9 @@ func (cfg Config) reserveArgs(key string, n int64) []any {
 	return []any{key, n}
 }
 
-// reserveFor runs the statement, which returns the last of n numbers, and returns the first.
-func (cfg Config) reserveFor(ctx context.Context, tx Tx, n int64, text string, args ...any) (first int64, err error) {
-	var last int64
-	if cfg.Dialect == MySQL {
-		var result sql.Result
-		if result, err = tx.ExecContext(ctx, text, args...); err == nil {
-			last, err = result.LastInsertId()
-		}
-	} else {
-		err = eachRow(ctx, tx, func(rows *sql.Rows) error { return rows.Scan(&last) }, text, args...)
-	}
+// firstOf returns the first of n numbers.
+func firstOf(last, n int64) (first int64, err error) {
 	switch {
-	case err != nil:
-		return 0, err
 	case last == 0:
 		return 0, errOverflow
 	case last < n:

@@ -55,9 +55,18 @@ func (s *server) setConditions(has variables) {
 const inGroup = "(@@group_replication_group_name = '' OR @@super_read_only = 1 OR EXISTS (SELECT 1 FROM performance_schema.replication_group_members" +
 	" WHERE member_id = @@server_uuid AND member_state <> 'OFFLINE'))"
 
+// conditions are those of this session's writes.
+func (x session) conditions() []condition {
+	if x.counting {
+		return x.counters
+	}
+	return x.leases
+}
+
 // unmet returns the error of the first condition that is not met. One that cannot be asked for is an
 // error as well.
-func (x session) unmet(ctx context.Context, conditions []condition) error {
+func (x session) unmet(ctx context.Context) error {
+	conditions := x.conditions()
 	if len(conditions) == 0 {
 		return nil
 	}

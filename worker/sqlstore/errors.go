@@ -101,7 +101,7 @@ func (x session) explained(err error) error {
 }
 
 // refused is why a write has changed nothing, unless what it looks for was not there.
-func (x session) refused(ctx context.Context, conditions []condition) error {
+func (x session) refused(ctx context.Context) error {
 	if x.Dialect == Postgres {
 		if _, err := x.conn.ExecContext(ctx, "SAVEPOINT snowkey"); err == nil {
 			_, _ = x.conn.ExecContext(ctx, "RELEASE SAVEPOINT snowkey")
@@ -116,7 +116,7 @@ func (x session) refused(ctx context.Context, conditions []condition) error {
 			return errPrepares
 		}
 	}
-	return x.unmet(ctx, conditions)
+	return x.unmet(ctx)
 }
 
 // withRights adds the rights that the role needs to PostgreSQL's error that it lacks one.

@@ -50,26 +50,30 @@ func (x session) complete(ctx context.Context, wait time.Duration, q query) (str
 		return "", err
 	}
 	q.sql = strings.NewReplacer("{l}", x.table(recordTable), "{n}", x.table(namespaceTable), "{now}", x.Dialect.now(), "{server}", incarnation,
-		"{empty}", x.Dialect.literal(""), "{gate}", x.gate(x.leases, "local", lockWait(ctx, wait))).Replace(q.sql)
+		"{empty}", x.Dialect.literal(""), "{gate}", x.gate(lockWait(ctx, wait))).Replace(q.sql)
 	return x.limited(ctx, x.text(q)), nil
 }
 
 // gate is what must hold in every write, after AND. In PostgreSQL, the write is in a transaction of its
 // own, not in one that was left open in the session, where the time of the transaction is an earlier
-// one; and its commit waits for the disk, whatever the session says.
-func (s *server) gate(conditions []condition, commit string, wait time.Duration) string {
-	var b strings.Builder
-	if s.Dialect == Postgres {
-		fmt.Fprintf(&b, " AND transaction_timestamp() = statement_timestamp()"+
+// one; and its commit waits for the disk, and for counters also for standbys, whatever the session says.
+func (x session) gate(wait time.Duration) string {
+	gate := ""
+	if x.Dialect == Postgres {
+		weak, commit := "'off'", "local"
+		if x.counting {
+			weak, commit = "'off', 'local'", "on"
+		}
+		gate = fmt.Sprintf(" AND transaction_timestamp() = statement_timestamp()"+
 			" AND (SELECT set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN (%s) THEN '%s' ELSE current_setting('synchronous_commit') END, true)) <> ''"+
-			" AND (SELECT set_config('lock_timeout', '%d', true)) <> ''", map[string]string{"local": "'off'", "on": "'off', 'local'"}[commit], commit, wait.Milliseconds())
+			" AND (SELECT set_config('lock_timeout', '%d', true)) <> ''", weak, commit, wait.Milliseconds())
 	}
-	if !s.vitess {
-		for _, c := range conditions {
-			b.WriteString(" AND " + c.ok)
+	if !x.vitess {
+		for _, c := range x.conditions() {
+			gate += " AND " + c.ok
 		}
 	}
-	return b.String()
+	return gate
 }
 
 // The longest wait for a lock, which ends by itself, before the client gives up. A claim waits only a
@@ -113,44 +117,67 @@ func (s *server) limited(ctx context.Context, query string) string {
 // exec executes a write, and reports whether the last of its queries has changed a row. In SQLite they
 // are in one transaction, and end with one that changes nothing.
 func (x session) exec(ctx context.Context, wait time.Duration, queries ...query) (changed bool, err error) {
+	_, changed, err = x.ask(ctx, wait, "1", queries...)
+	return changed, err
+}
+
+// ask is exec, and returns a number of the row that was changed: a column, or, in MySQL, its insert ID.
+func (x session) ask(ctx context.Context, wait time.Duration, column string, queries ...query) (number int64, changed bool, err error) {
 	err = x.write(ctx, func() error {
 		for _, q := range queries {
+			if x.Dialect != MySQL {
+				q.sql += " RETURNING " + column
+			}
 			text, err := x.complete(ctx, wait, q)
 			if err != nil {
 				return err
 			}
-			result, err := x.change(ctx, text)
-			if err != nil {
-				return err
-			}
-			n, err := result.RowsAffected()
-			if changed = n > 0; err != nil || !changed && x.Dialect == SQLite {
-				return err
+			number, changed, err = x.change(ctx, text)
+			if err != nil || !changed && x.Dialect == SQLite {
+				return x.explained(err)
 			}
 		}
 		return nil
 	})
 	if err == nil && !changed {
-		err = x.refused(ctx, x.leases)
+		err = x.refused(ctx)
 	}
-	return changed && err == nil, err
+	return number, changed && err == nil, err
 }
 
-// change executes a statement of leases that changes a row. A session of MySQL may allow that only for a
+// change executes a statement that changes a row. A session of MySQL may allow that only for a
 // transaction that says so.
-func (x session) change(ctx context.Context, text string) (sql.Result, error) {
+func (x session) change(ctx context.Context, text string) (number int64, changed bool, err error) {
 	if x.vitess { // which does not let us ask in the statement
-		if err := x.unmet(ctx, x.leases); err != nil {
-			return nil, err
+		if err := x.unmet(ctx); err != nil {
+			return 0, false, err
 		}
 	}
-	result, err := x.conn.ExecContext(ctx, text)
+	number, changed, err = x.run(ctx, x.conn, text, x.simple...)
 	if retry.MySQLNumber(err) == readOnlyTransaction {
 		if _, failed := x.conn.ExecContext(ctx, "SET TRANSACTION READ WRITE"); failed == nil {
-			result, err = x.conn.ExecContext(ctx, text)
+			return x.run(ctx, x.conn, text)
 		}
 	}
-	return result, x.explained(err)
+	return number, changed, err
+}
+
+// run executes a statement that changes a row, and returns a number: in MySQL as the insert ID, and in
+// the others in a row.
+func (cfg Config) run(ctx context.Context, tx Tx, text string, args ...any) (number int64, changed bool, err error) {
+	if cfg.Dialect != MySQL {
+		err = eachRow(ctx, tx, func(rows *sql.Rows) error { changed = true; return rows.Scan(&number) }, text, args...)
+		return number, changed, err
+	}
+	result, err := tx.ExecContext(ctx, text, args...)
+	if err != nil {
+		return 0, false, err
+	}
+	rows, err := result.RowsAffected()
+	if err == nil {
+		number, err = result.LastInsertId()
+	}
+	return number, rows > 0, err
 }
 
 // write calls f, which writes by statements that commit by themselves; in SQLite, it is in a

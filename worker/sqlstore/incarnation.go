@@ -202,7 +202,7 @@ func (x session) checkShared(ctx context.Context) error {
 		return x.store.waitError(ctx, err)
 	}
 	defer other.Close()
-	missing, err := session{x.server, other, x.store}.inspectTables(ctx, leaseTables, new([tables]bool))
+	missing, err := session{&server{Config: x.Config}, other, x.store, false}.inspectTables(ctx, leaseTables)
 	if err == nil && len(missing) > 0 {
 		err = errPrivate
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
-// A server is what is known about the database.
+// A server is what is known about the database. It is immutable: a call that learns more makes a new one.
 type server struct {
 	Config // with a Dialect, and a Table with its schema
 
@@ -21,18 +21,13 @@ type server struct {
 	vitess      bool  // a proxy with a parser of its own
 	simple      []any // see simpleProtocol
 	incarnation incarnation
-	leases      []condition // of each write of a lease
-	counters    []condition // of each write of a counter
+	leases      []condition  // of each write of a lease
+	counters    []condition  // of each write of a counter
+	ready       [tables]bool // which tables exist, and survive a crash
 }
 
-// inspected is immutable: a call that learns more makes a new one.
-type inspected struct {
-	server *server
-	tables [tables]bool // which tables exist, and survive a crash
-}
-
-func (i *inspected) has(wanted ...table) bool {
-	return i != nil && !slices.ContainsFunc(wanted, func(t table) bool { return !i.tables[t] })
+func (s *server) has(wanted ...table) bool {
+	return s != nil && !slices.ContainsFunc(wanted, func(t table) bool { return !s.ready[t] })
 }
 
 // inspectionLimit is how long an inspection may take, while others wait for it. With a distant
@@ -54,13 +49,13 @@ func (s *Store) inspect(ctx context.Context, conn *sql.Conn, wanted []table) (er
 	}
 	ctx, cancel := context.WithTimeout(ctx, inspectionLimit)
 	defer cancel()
-	var now inspected
+	var now server
 	if before := s.inspected.Load(); before != nil {
 		now = *before
-	} else if now.server, err = s.inspectServer(ctx, conn); err != nil {
+	} else if now, err = s.inspectServer(ctx, conn); err != nil {
 		return err
 	}
-	err = session{now.server, conn, s}.prepareTables(ctx, wanted, &now.tables)
+	err = session{&now, conn, s, false}.prepareTables(ctx, wanted)
 	s.inspected.Store(&now)
 	return err
 }
@@ -68,28 +63,29 @@ func (s *Store) inspect(ctx context.Context, conn *sql.Conn, wanted []table) (er
 // inspectServer learns what the statements depend on: the dialect, the schema, what the server shows of
 // itself, and which settings it has that decide whether a commit may be lost. Their values are asked
 // for by each write.
-func (s *Store) inspectServer(ctx context.Context, conn *sql.Conn) (_ *server, err error) {
-	x := session{&server{Config: s.cfg}, conn, s}
+func (s *Store) inspectServer(ctx context.Context, conn *sql.Conn) (now server, err error) {
+	now.Config = s.cfg
+	x := session{&now, conn, s, false}
 	raw(conn, func(conn any) { x.simple = simpleProtocol(conn) })
 	if x.Dialect == Detect {
 		if x.Dialect, err = x.detect(ctx); err != nil {
-			return nil, err
+			return now, err
 		}
 	}
 	var has variables
 	if x.Dialect == MySQL {
 		if has, err = x.variables(ctx); err != nil {
-			return nil, err
+			return now, err
 		}
 	}
 	if err := x.pin(has["database()"]); err != nil {
-		return nil, err
+		return now, err
 	}
 	x.mariaDB = strings.Contains(has["version"], "MariaDB")
 	x.vitess = strings.Contains(has["version"], "Vitess") || strings.Contains(has["version_comment"], "Git revision")
 	x.galera = x.mariaDB && has["wsrep_on"] == "ON"                      // only that has the setting to wait for other nodes in a statement
 	if x.vitess && keyspace(x.schema()) != keyspace(has["database()"]) { // the settings of one server would be checked, and the other one written to
-		return nil, fields.Error("sqlstore", "Table", x.Table, "is not in the keyspace %q that the connection to Vitess has selected: give the store a pool that selects the keyspace of the table", has["database()"])
+		return now, fields.Error("sqlstore", "Table", x.Table, "is not in the keyspace %q that the connection to Vitess has selected: give the store a pool that selects the keyspace of the table", has["database()"])
 	}
 	x.setConditions(has)
 	switch x.Dialect {
@@ -100,7 +96,7 @@ func (s *Store) inspectServer(ctx context.Context, conn *sql.Conn) (_ *server, e
 	default:
 		x.incarnation, err = x.findSQLite(ctx)
 	}
-	return x.server, err
+	return now, err
 }
 
 // keyspace returns the keyspace of a target of Vitess, such as app@primary.

@@ -226,40 +226,14 @@ func (x session) renewOnce(ctx context.Context, r driver.Renewal) (fence int64, 
 	}
 	set := greatest + "(l.fence, " + greatest + "({now}, n.floor) + " + least + "(?, n.fence_window))"
 	if x.Dialect == MySQL {
-		set = "LAST_INSERT_ID(" + set + ")" // the answer has it
+		set = "LAST_INSERT_ID(" + set + ")"
 	}
 	if r.Keep {
 		set += ", state = 'kept'"
 	}
-	q := x.update("fence = "+set, "l.fencing_token = ? AND l.claim_id = ? AND l."+claimed+
+	return x.ask(ctx, maxLockWait, "fence", x.update("fence = "+set, "l.fencing_token = ? AND l.claim_id = ? AND l."+claimed+
 		" AND CASE WHEN n.incarnation = {server} THEN l.fence > n.since WHEN n.floor > {now} + n.fence_window + n.max_skew THEN l.fence > n.floor ELSE 1 = 0 END",
-		r.FenceWindow, r.FencingToken, r.ClaimID, r.Namespace, r.Namespace, r.Worker)
-	if x.Dialect != MySQL {
-		q.sql += " RETURNING fence"
-	}
-	err = x.write(ctx, func() error {
-		text, err := x.complete(ctx, maxLockWait, q)
-		if err != nil {
-			return err
-		}
-		if x.Dialect != MySQL {
-			return x.explained(x.each(ctx, func(rows *sql.Rows) error { changed = true; return rows.Scan(&fence) }, text))
-		}
-		result, err := x.change(ctx, text)
-		if err != nil {
-			return err
-		}
-		n, err := result.RowsAffected()
-		if err == nil {
-			fence, err = result.LastInsertId()
-		}
-		changed = n > 0 && fence > 0
-		return err
-	})
-	if err == nil && !changed {
-		err = x.refused(ctx, x.leases)
-	}
-	return fence, changed && err == nil, err
+		r.FenceWindow, r.FencingToken, r.ClaimID, r.Namespace, r.Namespace, r.Worker))
 }
 
 // end ends a lease.

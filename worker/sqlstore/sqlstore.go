@@ -46,11 +46,11 @@ type Store struct {
 	limiter driver.Limiter // of the requests of leases
 	calls   hung.Calls
 
-	inspecting chan struct{}             // holds an element while a call inspects the database
-	inspected  atomic.Pointer[inspected] // what is known about the database; nil: nothing yet
-	late       atomic.Bool               // the last request got no answer in time: see settle
-	nonce      string                    // the incarnation of a database in memory that this store begins
-	memory     atomic.Value              // string: that of the database in memory that this store uses
+	inspecting chan struct{}          // holds an element while a call inspects the database
+	inspected  atomic.Pointer[server] // what is known about the database; nil: nothing yet
+	late       atomic.Bool            // the last request got no answer in time: see settle
+	nonce      string                 // the incarnation of a database in memory that this store begins
+	memory     atomic.Value           // string: that of the database in memory that this store uses
 }
 
 var (
@@ -102,7 +102,7 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 			l, err = driver.Transact(ctx, c.Decide, read, write)
 		}
 		if errors.As(err, new(*driver.SkewError)) && x.Dialect == MySQL { // perhaps of the session only
-			err = cmp.Or(x.unmet(ctx, x.leases[:1]), err)
+			err = cmp.Or(x.unmet(ctx), err)
 		}
 		return l, err
 	})

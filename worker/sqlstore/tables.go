@@ -22,9 +22,9 @@ const rights = "SELECT, INSERT, UPDATE"
 // oldTable is of a version that was never released, whose worker IDs programs may still hold.
 const oldTable = "snow_worker_space"
 
-// prepareTables creates the tables that are missing. It notes in ready each one that passes.
-func (x session) prepareTables(ctx context.Context, wanted []table, ready *[tables]bool) error {
-	missing, err := x.inspectTables(ctx, wanted, ready)
+// prepareTables creates the tables that are missing. It notes each one that passes.
+func (x session) prepareTables(ctx context.Context, wanted []table) error {
+	missing, err := x.inspectTables(ctx, wanted)
 	switch {
 	case err != nil || len(missing) == 0:
 		return err
@@ -42,7 +42,7 @@ func (x session) prepareTables(ctx context.Context, wanted []table, ready *[tabl
 		refused = cmp.Or(refused, err)
 	}
 	// Another process may have created them meanwhile, with other settings.
-	missing, err = x.inspectTables(ctx, missing, ready)
+	missing, err = x.inspectTables(ctx, missing)
 	switch {
 	case err == nil && len(missing) > 0:
 		err = x.notCreated(ctx, missing, refused)
@@ -76,9 +76,9 @@ func (x session) notCreated(ctx context.Context, missing []table, err error) err
 	return fmt.Errorf("create the table %s by %s: %w", table, x.ddl()[missing[0]], x.explained(err))
 }
 
-// inspectTables notes in ready which of these tables exist, and returns the others. A table that a
+// inspectTables notes which of these tables exist, and returns the others. A table that a
 // crash of the server may empty, whatever its settings are, is an error.
-func (x session) inspectTables(ctx context.Context, wanted []table, ready *[tables]bool) (missing []table, err error) {
+func (x session) inspectTables(ctx context.Context, wanted []table) (missing []table, err error) {
 	names := "'" + oldTable + "'"
 	for _, t := range wanted {
 		names += ", '" + x.name(t) + "'"
@@ -109,7 +109,7 @@ func (x session) inspectTables(ctx context.Context, wanted []table, ready *[tabl
 	for _, t := range wanted {
 		switch problem := problems[strings.ToLower(x.name(t))]; problem {
 		case "-":
-			ready[t] = true
+			x.ready[t] = true
 		case "":
 			missing = append(missing, t)
 		default:

@@ -43,4 +43,4 @@ SET STATEMENT lock_wait_timeout = 2, innodb_lock_wait_timeout = 2 FOR UPDATE `sh
 SELECT table_name, CASE WHEN engine = 'InnoDB' THEN '-' ELSE COALESCE(engine, 'none') END FROM information_schema.tables WHERE table_schema = 'shop' AND table_name IN ('snow_worker_space', 'snow_counter') LIMIT 18446744073709551615;
 COMMIT AND NO CHAIN NO RELEASE;
 SELECT @@autocommit, @@innodb_lock_wait_timeout;
-SET STATEMENT lock_wait_timeout = 2, innodb_lock_wait_timeout = 2 FOR INSERT INTO `shop`.`snow_counter` (name, value) SELECT _utf8mb4 X'696e766f69636573', LAST_INSERT_ID(10) FROM DUAL WHERE @@innodb_flush_log_at_trx_commit = 1 AND (@@log_bin = 0 OR @@sync_binlog = 1) AND (@@log_bin = 0 OR @@sql_log_bin = 1) ON DUPLICATE KEY UPDATE value = LAST_INSERT_ID(value + 10);
+SET STATEMENT lock_wait_timeout = 2, innodb_lock_wait_timeout = 2 FOR INSERT INTO `shop`.`snow_counter` (name, value) SELECT _utf8mb4 X'696e766f69636573', LAST_INSERT_ID(10) FROM (SELECT 1 AS one) o WHERE 1 = 1 AND @@innodb_flush_log_at_trx_commit = 1 AND (@@log_bin = 0 OR @@sync_binlog = 1) AND (@@log_bin = 0 OR @@sql_log_bin = 1) ON DUPLICATE KEY UPDATE value = LAST_INSERT_ID(value + 10);

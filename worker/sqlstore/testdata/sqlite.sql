@@ -12,7 +12,7 @@ SELECT -1, CAST((julianday('now')-2440587.5)*86400000 AS INTEGER), (SELECT COUNT
 PRAGMA "main".synchronous;
 PRAGMA "main".synchronous = 2;
 BEGIN IMMEDIATE;
-UPDATE "main"."snow_lease" AS l SET claim_id = CAST(X'6669727374' AS TEXT), fencing_token = 1000001, start = 1000000, fence = 1030000, owner = CAST(X'4f274e65696c6c' AS TEXT), state = CAST(X'68656c64' AS TEXT) FROM "main"."snow_namespace" AS n WHERE l.claim_id = CAST(X'6265666f7265' AS TEXT) AND l.fencing_token = 4 AND l.fence = 950000 AND l.state = CAST(X'72656c6561736564' AS TEXT) AND n.incarnation = CAST(X'FILE' AS TEXT) AND n.floor = 0 AND n.seen = 4 AND n.namespace = CAST(X'6f7264657273' AS TEXT) AND l.namespace = CAST(X'6f7264657273' AS TEXT) AND l.worker_id = 3;
+UPDATE "main"."snow_lease" AS l SET claim_id = CAST(X'6669727374' AS TEXT), fencing_token = 1000001, start = 1000000, fence = 1030000, owner = CAST(X'4f274e65696c6c' AS TEXT), state = CAST(X'68656c64' AS TEXT) FROM "main"."snow_namespace" AS n WHERE l.claim_id = CAST(X'6265666f7265' AS TEXT) AND l.fencing_token = 4 AND l.fence = 950000 AND l.state = CAST(X'72656c6561736564' AS TEXT) AND n.incarnation = CAST(X'FILE' AS TEXT) AND n.floor = 0 AND n.seen = 4 AND n.namespace = CAST(X'6f7264657273' AS TEXT) AND l.namespace = CAST(X'6f7264657273' AS TEXT) AND l.worker_id = 3 RETURNING 1;
 COMMIT;
 PRAGMA "main".synchronous = 1;
 -- claim repeated: {3 4 900000 1020000 false}, <nil>
@@ -28,14 +28,14 @@ PRAGMA "main".synchronous = 1;
 PRAGMA "main".synchronous;
 PRAGMA "main".synchronous = 2;
 BEGIN IMMEDIATE;
-UPDATE "main"."snow_lease" SET fence = 1000001, state = 'released' WHERE namespace = CAST(X'6f7264657273' AS TEXT) AND worker_id = 3 AND fencing_token = 4 AND state IN ('held', 'kept') AND claim_id = CAST(X'6669727374' AS TEXT);
+UPDATE "main"."snow_lease" SET fence = 1000001, state = 'released' WHERE namespace = CAST(X'6f7264657273' AS TEXT) AND worker_id = 3 AND fencing_token = 4 AND state IN ('held', 'kept') AND claim_id = CAST(X'6669727374' AS TEXT) RETURNING 1;
 COMMIT;
 PRAGMA "main".synchronous = 1;
 -- free: <nil>, <nil>
 PRAGMA "main".synchronous;
 PRAGMA "main".synchronous = 2;
 BEGIN IMMEDIATE;
-UPDATE "main"."snow_lease" SET state = 'freed' WHERE namespace = CAST(X'6f7264657273' AS TEXT) AND worker_id = 3 AND fencing_token = 4 AND state IN ('held', 'kept');
+UPDATE "main"."snow_lease" SET state = 'freed' WHERE namespace = CAST(X'6f7264657273' AS TEXT) AND worker_id = 3 AND fencing_token = 4 AND state IN ('held', 'kept') RETURNING 1;
 COMMIT;
 PRAGMA "main".synchronous = 1;
 -- list: {1000000 a life {orders l 30000 10000 a life 1 0 4 1} false false <nil> 4 [{3 first 4 900000 1020000 me held}]}, <nil>
@@ -45,7 +45,7 @@ SELECT -1, CAST((julianday('now')-2440587.5)*86400000 AS INTEGER), (SELECT COUNT
 PRAGMA "main".synchronous;
 PRAGMA "main".synchronous = 2;
 BEGIN IMMEDIATE;
-UPDATE "main"."snow_namespace" AS n SET layout = CAST(X'6c' AS TEXT), fence_window = 30000, max_skew = 10000, incarnation = CAST(X'61206c696665' AS TEXT), since = 1000000, floor = 1060000, seen = 4, version = 1 WHERE n.namespace = CAST(X'6f7264657273' AS TEXT) AND n.incarnation = CAST(X'61206c696665' AS TEXT) AND n.fence_window = 30000 AND n.floor = 0 AND n.seen = 4 AND n.version = 1 AND CAST(X'FILE' AS TEXT) = CAST(X'61206c696665' AS TEXT);
+UPDATE "main"."snow_namespace" AS n SET layout = CAST(X'6c' AS TEXT), fence_window = 30000, max_skew = 10000, incarnation = CAST(X'61206c696665' AS TEXT), since = 1000000, floor = 1060000, seen = 4, version = 1 WHERE n.namespace = CAST(X'6f7264657273' AS TEXT) AND n.incarnation = CAST(X'61206c696665' AS TEXT) AND n.fence_window = 30000 AND n.floor = 0 AND n.seen = 4 AND n.version = 1 AND CAST(X'FILE' AS TEXT) = CAST(X'61206c696665' AS TEXT) RETURNING 1;
 COMMIT;
 PRAGMA "main".synchronous = 1;
 -- reserve: 11, <nil>
@@ -54,6 +54,6 @@ PRAGMA "main".journal_mode;
 PRAGMA "main".synchronous;
 PRAGMA "main".synchronous = 2;
 BEGIN IMMEDIATE;
-INSERT INTO "main"."snow_counter" AS c (name, value) VALUES (CAST(X'696e766f69636573' AS TEXT), 10) ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value WHERE c.value <= 9223372036854775807 - excluded.value RETURNING value;
+INSERT INTO "main"."snow_counter" AS c (name, value) SELECT CAST(X'696e766f69636573' AS TEXT), 10 FROM (SELECT 1 AS one) o WHERE 1 = 1 ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value WHERE c.value <= 9223372036854775807 - excluded.value RETURNING value;
 COMMIT;
 PRAGMA "main".synchronous = 1;
