@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/internal/hung"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore/internal/rawconn"
 )
 
 // A session is the connection of one request to a server.
@@ -122,7 +123,7 @@ func (x session) settle(ctx context.Context) (restore func(), err error) {
 		return restore, nil
 	}
 	limit := x.store.late.Load() && !x.mariaDB && !x.vitess
-	if status, known := serverStatus(x.conn); known && status&(inTransactionFlag|autocommitFlag) == autocommitFlag && !limit {
+	if status, known := rawconn.MySQLStatus(x.conn); known && status&(rawconn.InTransaction|rawconn.Autocommit) == rawconn.Autocommit && !limit {
 		return restore, nil
 	}
 	end := "COMMIT AND NO CHAIN NO RELEASE" // whatever completion_type the session has

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/internal/retry"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore/internal/rawconn"
 )
 
 // A query is a statement of leases with its arguments, each for a ?. {l} and {n} are the tables of the
@@ -19,11 +20,6 @@ import (
 type query struct {
 	sql  string
 	args []any
-}
-
-// with puts in place of what a query has in braces.
-func (q query) with(name, text string) query {
-	return query{strings.ReplaceAll(q.sql, "{"+name+"}", text), q.args}
 }
 
 // text returns the query with its arguments as literals. Then drivers send one message and prepare
@@ -190,7 +186,7 @@ func (x session) write(ctx context.Context, f func() error) error {
 		if x.Dialect == SQLite {
 			err = x.flushed(ctx, func() error { return inTransaction(ctx, x.conn, f) })
 		} else if err = f(); x.Dialect == MySQL && err == nil {
-			if status, known := serverStatus(x.conn); known && status&inTransactionFlag != 0 { // a proxy has begun one
+			if status, known := rawconn.MySQLStatus(x.conn); known && status&rawconn.InTransaction != 0 { // a proxy has begun one
 				discard(x.conn)
 				return errOpen
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/internal/retry"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore/internal/file"
 )
 
 // An incarnation says which server answers, in which of its lives; see package driver. A statement
@@ -25,7 +26,7 @@ func (x session) present() (string, error) {
 	if x.incarnation.path == "" {
 		return x.incarnation.sql, nil
 	}
-	id, err := fileID(x.incarnation.path)
+	id, err := file.ID(x.incarnation.path)
 	if err != nil {
 		return "", fmt.Errorf("look at the database's file: %w", err)
 	}
@@ -148,10 +149,10 @@ func (s *server) pragma(name string) string { return `PRAGMA "` + s.schema() + `
 func (x session) findSQLite(ctx context.Context) (inc incarnation, err error) {
 	err = x.each(ctx, func(databases *sql.Rows) error {
 		var name string
-		var file sql.NullString
-		err := databases.Scan(new(int), &name, &file)
+		var path sql.NullString
+		err := databases.Scan(new(int), &name, &path)
 		if strings.EqualFold(name, x.schema()) {
-			inc.path = file.String
+			inc.path = path.String
 		}
 		return err
 	}, "PRAGMA database_list")
@@ -169,7 +170,7 @@ func (x session) findSQLite(ctx context.Context) (inc incarnation, err error) {
 		return inc, fmt.Errorf("ask for the journal_mode: %w", err)
 	}
 	if mode == "wal" { // its other files are found by the path
-		err = checkAlone(inc.path)
+		err = file.CheckAlone(inc.path)
 	}
 	return inc, err
 }
@@ -177,7 +178,7 @@ func (x session) findSQLite(ctx context.Context) (inc incarnation, err error) {
 // checkFile is called before the store would note that another file, or none, was recorded. In WAL mode,
 // a connection goes on with a file that was deleted, and shows the past of the new one.
 func (x session) checkFile(recorded string) error {
-	if path := x.incarnation.path; path != "" && opensOther(path, recorded) {
+	if path := x.incarnation.path; path != "" && file.OpensOther(path, recorded) {
 		return errReplaced
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore/internal/rawconn"
 )
 
 // A server is what is known about the database. It is immutable: a call that learns more makes a new one.
@@ -19,7 +20,7 @@ type server struct {
 	mariaDB     bool
 	galera      bool  // a node of a cluster, which may be behind
 	vitess      bool  // a proxy with a parser of its own
-	simple      []any // see simpleProtocol
+	simple      []any // see package rawconn
 	incarnation incarnation
 	leases      []condition  // of each write of a lease
 	counters    []condition  // of each write of a counter
@@ -66,7 +67,7 @@ func (s *Store) inspect(ctx context.Context, conn *sql.Conn, wanted []table) (er
 func (s *Store) inspectServer(ctx context.Context, conn *sql.Conn) (now server, err error) {
 	now.Config = s.cfg
 	x := session{&now, conn, s, false}
-	raw(conn, func(conn any) { x.simple = simpleProtocol(conn) })
+	x.simple = rawconn.SimpleProtocol(conn)
 	if x.Dialect == Detect {
 		if x.Dialect, err = x.detect(ctx); err != nil {
 			return now, err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore/internal/file"
 )
 
 // A sound is a server of a dialect, with a namespace that is recorded.
@@ -141,24 +142,24 @@ func TestStatements(t *testing.T) {
 			}
 			got := conversation.String()
 			if name == "sqlite" { // the file of the test
-				id, err := fileID(os.Args[0])
+				id, err := file.ID(os.Args[0])
 				if err != nil {
 					t.Fatal(err)
 				}
 				got = strings.ReplaceAll(got, fmt.Sprintf("%x", id), "FILE")
 			}
-			file := filepath.Join("testdata", name+".sql")
+			golden := filepath.Join("testdata", name+".sql")
 			if os.Getenv("SNOWKEY_UPDATE") != "" {
-				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
-			want, err := os.ReadFile(file)
+			want, err := os.ReadFile(golden)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got != string(want) {
-				t.Errorf("not what %s has:\n%s", file, got)
+				t.Errorf("not what %s has:\n%s", golden, got)
 			}
 		})
 	}

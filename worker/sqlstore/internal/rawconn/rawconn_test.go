@@ -1,4 +1,4 @@
-package sqlstore
+package rawconn
 
 import "testing"
 
@@ -58,20 +58,5 @@ func TestSimpleProtocol(t *testing.T) {
 		if (len(args) == 1 && args[0] == mode(5)) != c.found {
 			t.Errorf("%T: %v", c.conn, args)
 		}
-	}
-}
-
-// A literal is ASCII, and cannot be ended from within.
-func TestLiteral(t *testing.T) {
-	for text, want := range map[string]string{
-		"orders-1": "E'orders-1'", "": "E''", `a'b\c?`: `E'a\x27b\\c\x3f'`, "ä🖥": `E'\u00e4\U0001f5a5'`,
-	} {
-		if got := Postgres.literal(text); got != want {
-			t.Errorf("%q: %s, want %s", text, got, want)
-		}
-	}
-	x := session{server: &server{Config: Config{Dialect: Postgres}}}
-	if text := x.text(query{"SELECT ?, ?, ?", []any{"?", int64(-1), "x"}}); text != `SELECT E'\x3f', -1, E'x'` {
-		t.Error(text)
 	}
 }

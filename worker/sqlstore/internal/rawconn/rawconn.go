@@ -1,4 +1,6 @@
-package sqlstore
+// Package rawconn finds what drivers show only in their own types, by reflection: so programs for other
+// databases need not contain these drivers.
+package rawconn
 
 import (
 	"database/sql"
@@ -6,21 +8,10 @@ import (
 	"reflect"
 )
 
-// What drivers show only in their own types is found by reflection, so that programs for other databases
-// need not contain these drivers.
-
 const (
 	maxWrappers = 4
 	maxModes    = 10 // more than pgx has
 )
-
-// raw calls look with the driver's connection.
-func raw(conn *sql.Conn, look func(conn any)) {
-	_ = conn.Raw(func(conn any) error {
-		look(conn)
-		return nil
-	})
-}
 
 // unwrap calls found with the connection, and with those that it wraps, until that returns true.
 func unwrap(conn any, found func(reflect.Value) bool) {
@@ -55,9 +46,17 @@ func call0(v reflect.Value, method string) (result reflect.Value) {
 	return result
 }
 
-// simpleProtocol returns the argument that makes pgx send a query without arguments in one message
+// SimpleProtocol returns the argument that makes pgx send a query without arguments in one message
 // and prepare nothing: its QueryExecModeSimpleProtocol. Other drivers do so anyway. If the connection is
 // wrapped in a way that hides it, or pgx refuses the session's encoding, pgx prepares the queries.
+func SimpleProtocol(conn *sql.Conn) (args []any) {
+	_ = conn.Raw(func(conn any) error {
+		args = simpleProtocol(conn)
+		return nil
+	})
+	return args
+}
+
 func simpleProtocol(conn any) (args []any) {
 	unwrap(conn, func(c reflect.Value) bool {
 		pgx := call0(c, "Conn")
@@ -83,14 +82,14 @@ func simpleProtocol(conn any) (args []any) {
 
 // Flags of MySQL's protocol.
 const (
-	inTransactionFlag = 1 << iota
-	autocommitFlag
+	InTransaction = 1 << iota
+	Autocommit
 )
 
-// serverStatus returns the flags that the last answer of MySQL had. The driver has them in a field. They
+// MySQLStatus returns the flags that the last answer of MySQL had. The driver has them in a field. They
 // are not known if a wrapper hides it.
-func serverStatus(conn *sql.Conn) (flags uint64, known bool) {
-	raw(conn, func(conn any) {
+func MySQLStatus(conn *sql.Conn) (flags uint64, known bool) {
+	_ = conn.Raw(func(conn any) error {
 		unwrap(conn, func(c reflect.Value) bool {
 			if c = reflect.Indirect(c); c.Kind() == reflect.Struct && c.Type().Name() == "mysqlConn" {
 				if status := c.FieldByName("status"); status.CanUint() {
@@ -99,6 +98,7 @@ func serverStatus(conn *sql.Conn) (flags uint64, known bool) {
 			}
 			return known
 		})
+		return nil
 	})
 	return flags, known
 }

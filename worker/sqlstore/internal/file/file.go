@@ -1,4 +1,6 @@
-package sqlstore
+// Package file identifies the files of SQLite's databases. It never opens one: to close it would release
+// the locks that SQLite has on it.
+package file
 
 import (
 	"fmt"
@@ -10,11 +12,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// A database of SQLite is known by its file and the boot of the machine. The file is never opened
-// here: to close it would release the locks that SQLite has on it.
-
-// fileID identifies the file at a path: device, inode, birth and boot.
-func fileID(path string) (string, error) {
+// ID identifies the file at a path in this run of the machine: device, inode, birth and boot.
+func ID(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", err
@@ -36,9 +35,9 @@ func field(info os.FileInfo, name string) string {
 	return ""
 }
 
-// checkAlone returns an error if programs may find the file in WAL mode by two paths, with other files
+// CheckAlone returns an error if programs may find the file in WAL mode by two paths, with other files
 // beside it.
-func checkAlone(path string) error {
+func CheckAlone(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return fmt.Errorf("look at the database's file: %w", err)
@@ -57,14 +56,14 @@ func checkAlone(path string) error {
 	return nil
 }
 
-// opensOther reports whether this program has opened another file than the one at the path, which was
+// OpensOther reports whether this program has opened another file than the one at the path, which was
 // there before: one that was deleted, or the one that is recorded.
-func opensOther(path, recorded string) bool {
-	now, err := fileID(path)
+func OpensOther(path, recorded string) bool {
+	now, err := ID(path)
 	open, _ := filepath.Glob("/proc/self/fd/*") // of Linux
 	return err != nil || slices.ContainsFunc(open, func(file string) bool {
 		link, _ := os.Readlink(file)
-		id, err := fileID(file)
+		id, err := ID(file)
 		return link == path+" (deleted)" || err == nil && id == recorded && id != now
 	})
 }

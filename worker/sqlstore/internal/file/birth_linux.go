@@ -1,4 +1,4 @@
-package sqlstore
+package file
 
 import (
 	"encoding/binary"
