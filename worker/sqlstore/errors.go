@@ -15,19 +15,13 @@ import (
 
 // The drivers of PostgreSQL report an SQLSTATE, and MySQL's a number. SQLite has one code for
 // all the errors that are distinguished here, so their texts are compared.
-const (
-	noTransaction       = "25P01" // no_active_sql_transaction
-	abortedTransaction  = "25P02" // in_failed_sql_transaction
-	notReady            = "55000" // of functions that a standby refuses
-	noSchema            = "3F000"
-	readOnlyTransaction = 1792 // of MySQL
-	noTable             = 1146
-)
+
+const readOnlyTransaction = 1792
 
 var (
 	// A login or a right is refused; a database, schema, table or column is missing.
-	permanentStates  = []string{"28000", "28P01", "42501", "3D000", noSchema, "42P01", "42703"}
-	permanentNumbers = []uint16{1044, 1045, 1049, 1054, 1142, 1193, noTable} // the same for MySQL
+	permanentStates  = []string{"28000", "28P01", "42501", "3D000", "3F000", "42P01", "42703"}
+	permanentNumbers = []uint16{1044, 1045, 1049, 1054, 1142, 1193, 1146} // the same for MySQL
 	// The same for SQLite, and a closed pool of database/sql or pgxpool.
 	permanentText = regexp.MustCompile(`\bno such (table|column)\b|\bunable to open database file\b|\breadonly database\b|\bsql: database is closed$|\bclosed pool$`)
 
@@ -58,7 +52,7 @@ func denied(err error) bool {
 
 // readOnly reports whether the database takes no writes, or none on this connection.
 func readOnly(err error) bool {
-	return slices.Contains([]string{"25006", notReady}, retry.SQLState(err)) || slices.Contains([]uint16{1290, readOnlyTransaction, 1836}, retry.MySQLNumber(err)) || errors.Is(err, errStandby)
+	return slices.Contains([]string{"25006", "55000"}, retry.SQLState(err)) || slices.Contains([]uint16{1290, readOnlyTransaction, 1836}, retry.MySQLNumber(err)) || errors.Is(err, errStandby)
 }
 
 // unknown reports whether PostgreSQL's error is for a function, a setting, a table or a column that
@@ -88,7 +82,7 @@ func (x session) explained(err error) error {
 	switch state, number := retry.SQLState(err), retry.MySQLNumber(err); {
 	case err == nil:
 		return nil
-	case state == abortedTransaction:
+	case state == "25P02": // in_failed_sql_transaction
 		return fmt.Errorf("%w: %w", errOpen, err)
 	case x.Dialect == Postgres && readOnly(err):
 		return fmt.Errorf("%w: it is a standby, or default_transaction_read_only is on for the session, the role or the database: set it off", err)
@@ -106,7 +100,7 @@ func (x session) refused(ctx context.Context) error {
 		if _, err := x.conn.ExecContext(ctx, "SAVEPOINT snowkey"); err == nil {
 			_, _ = x.conn.ExecContext(ctx, "RELEASE SAVEPOINT snowkey")
 			return cmp.Or(ctx.Err(), errOpen) // a driver may have skipped it
-		} else if retry.SQLState(err) != noTransaction {
+		} else if retry.SQLState(err) != "25P01" { // no_active_sql_transaction
 			return err
 		}
 		var one bool // a driver may send a query in several messages, which have a time each: then the gate is always closed

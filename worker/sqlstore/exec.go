@@ -22,32 +22,24 @@ type query struct {
 	args []any
 }
 
-// text returns the query with its arguments as literals. Then drivers send one message and prepare
-// nothing. To prepare takes one more round trip, and a pooler in transaction mode would lose it.
-func (x session) text(q query) string {
-	var b strings.Builder
-	sql := q.sql
-	for _, arg := range q.args {
-		before, after, _ := strings.Cut(sql, "?")
-		b.WriteString(before)
-		if s, ok := arg.(string); ok {
-			arg = x.Dialect.literal(s)
-		}
-		fmt.Fprint(&b, arg)
-		sql = after
-	}
-	return b.String() + sql
-}
-
-// complete returns the text of a query that is sent now.
-func (x session) complete(ctx context.Context, wait time.Duration, q query) (string, error) {
+// text returns the query as it is sent, with its arguments as literals. Then drivers send one message and
+// prepare nothing. To prepare takes one more round trip, and a pooler in transaction mode would lose it.
+func (x session) text(ctx context.Context, wait time.Duration, q query) (string, error) {
 	incarnation, err := x.present()
 	if err != nil {
 		return "", err
 	}
-	q.sql = strings.NewReplacer("{l}", x.table(recordTable), "{n}", x.table(namespaceTable), "{now}", x.Dialect.now(), "{server}", incarnation,
+	rest := strings.NewReplacer("{l}", x.table(recordTable), "{n}", x.table(namespaceTable), "{now}", x.Dialect.now(), "{server}", incarnation,
 		"{empty}", x.Dialect.literal(""), "{gate}", x.gate(lockWait(ctx, wait))).Replace(q.sql)
-	return x.limited(ctx, x.text(q)), nil
+	text := ""
+	for _, arg := range q.args {
+		before, after, _ := strings.Cut(rest, "?")
+		if s, ok := arg.(string); ok {
+			arg = x.Dialect.literal(s)
+		}
+		text, rest = text+before+fmt.Sprint(arg), after
+	}
+	return x.limited(ctx, text+rest), nil
 }
 
 // gate is what must hold in every write, after AND. In PostgreSQL, the write is in a transaction of its
@@ -72,15 +64,13 @@ func (x session) gate(wait time.Duration) string {
 	return gate
 }
 
-// The longest wait for a lock, which ends by itself, before the client gives up. A claim waits only a
-// moment: it takes another worker ID.
 const (
 	maxLockWait   = 2 * time.Second
-	claimLockWait = 500 * time.Millisecond
+	claimLockWait = 500 * time.Millisecond // it takes another worker ID
 	minLockWait   = 100 * time.Millisecond
 )
 
-// lockWait is how long a statement may wait for a lock.
+// lockWait is how long a statement may wait for a lock: it ends by itself, before the client gives up.
 func lockWait(ctx context.Context, most time.Duration) time.Duration {
 	if deadline, ok := ctx.Deadline(); ok {
 		most = min(most, max(time.Until(deadline)/2, minLockWait)).Truncate(minLockWait)
@@ -124,7 +114,7 @@ func (x session) ask(ctx context.Context, wait time.Duration, column string, que
 			if x.Dialect != MySQL {
 				q.sql += " RETURNING " + column
 			}
-			text, err := x.complete(ctx, wait, q)
+			text, err := x.text(ctx, wait, q)
 			if err != nil {
 				return err
 			}

@@ -210,7 +210,7 @@ func (x session) checkShared(ctx context.Context) error {
 	return err
 }
 
-// isFresh reports whether the database has, and had, no tables but the store's, and those of leases once
+// isFresh reports whether the database has, and had, no tables but the store's, and each of them once
 // only. PostgreSQL counts deleted tables some seconds late. Either nothing was made between the database
 // and the table, or no session was active that has not counted yet.
 func (x session) isFresh(ctx context.Context) (fresh bool, err error) {

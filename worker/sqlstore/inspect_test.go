@@ -85,7 +85,7 @@ func (s *sound) answer(query string) answer {
 	case contains(query, "RETURNING 1"):
 		return row(int64(1))
 	case contains(query, "SAVEPOINT"):
-		return answer{err: state(noTransaction)}
+		return answer{err: state("25P01")}
 	case contains(query, "transaction_timestamp()") && strings.HasPrefix(query, "SELECT trans"):
 		return row(true)
 	case strings.HasPrefix(query, "SELECT") && contains(query, "concat_ws", "CONVERT("):
@@ -131,6 +131,14 @@ func TestStatements(t *testing.T) {
 				{"free", nil, func() (any, error) { return nil, s.Free(t.Context(), "orders", 3, 4) }},
 				{"list", [][]any{held}, func() (any, error) { return s.List(t.Context(), "orders") }},
 				{"raise", [][]any{held}, func() (any, error) { return s.Raise(t.Context(), "orders", 0) }},
+				{"make a namespace", nil, func() (any, error) {
+					ns := driver.Namespace{Name: "orders", Layout: "l", FenceWindow: 30_000, MaxSkew: 10_000, Incarnation: testLife, Since: testNow, Version: 1}
+					index := driver.Namespace{FenceWindow: 30_000, MaxSkew: 10_000, Incarnation: testLife, Since: 1, Version: 1}
+					return write(t, s, claim, driver.State{Missing: true, Index: &driver.State{Namespace: index}}, driver.Change{Index: &index, Namespace: &ns})
+				}},
+				{"make a record", nil, func() (any, error) {
+					return write(t, s, claim, driver.State{Namespace: driver.Namespace{Incarnation: testLife, Seen: 4, Version: 1}}, driver.Change{Make: &claim.Preferred})
+				}},
 				{"reserve", nil, func() (any, error) { return s.Reserve(t.Context(), "invoices", 10) }},
 			} {
 				server.records = step.records
@@ -163,6 +171,11 @@ func TestStatements(t *testing.T) {
 			}
 		})
 	}
+}
+
+// write writes a change of a claim.
+func write(t *testing.T, s *Store, c driver.Claim, st driver.State, ch driver.Change) (bool, error) {
+	return call(t.Context(), s, "write", leaseTables, func(x session) (bool, error) { return x.writeClaim(t.Context(), c, st, ch) })
 }
 
 // If a database cannot be identified, Dialect must be set. A lost connection says nothing about it.

@@ -53,7 +53,7 @@ func (x session) read(ctx context.Context, namespace string, records query) (st 
 		append([]any{namespace, namespace, indexName}, records.args...),
 	}
 	err = retryUndone(ctx, func() error {
-		text, err := x.complete(ctx, maxLockWait, q)
+		text, err := x.text(ctx, maxLockWait, q)
 		if err != nil {
 			return err
 		}

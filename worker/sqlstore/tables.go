@@ -70,7 +70,7 @@ func (x session) notCreated(ctx context.Context, missing []table, err error) err
 		return fmt.Errorf("the table %s was created, but does not exist", table)
 	case denied(err):
 		return x.forbidden(ctx, "create", missing, err)
-	case retry.SQLState(err) == noSchema:
+	case retry.SQLState(err) == "3F000":
 		return fmt.Errorf("create the table %s: there is no such schema: create it, or set Table to one that there is, such as app.snow_lease, in all programs that share worker IDs: %w", table, err)
 	}
 	return fmt.Errorf("create the table %s by %s: %w", table, x.ddl()[missing[0]], x.explained(err))

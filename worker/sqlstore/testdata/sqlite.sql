@@ -48,6 +48,22 @@ BEGIN IMMEDIATE;
 UPDATE "main"."snow_namespace" AS n SET layout = CAST(X'6c' AS TEXT), fence_window = 30000, max_skew = 10000, incarnation = CAST(X'61206c696665' AS TEXT), since = 1000000, floor = 1060000, seen = 4, version = 1 WHERE n.namespace = CAST(X'6f7264657273' AS TEXT) AND n.incarnation = CAST(X'61206c696665' AS TEXT) AND n.fence_window = 30000 AND n.floor = 0 AND n.seen = 4 AND n.version = 1 AND CAST(X'FILE' AS TEXT) = CAST(X'61206c696665' AS TEXT) RETURNING 1;
 COMMIT;
 PRAGMA "main".synchronous = 1;
+-- make a namespace: true, <nil>
+PRAGMA "main".synchronous;
+PRAGMA "main".synchronous = 2;
+BEGIN IMMEDIATE;
+UPDATE "main"."snow_namespace" AS n SET layout = CAST(X'' AS TEXT), fence_window = 30000, max_skew = 10000, incarnation = CAST(X'61206c696665' AS TEXT), since = 1, floor = 0, seen = 0, version = 1 WHERE n.namespace = CAST(X'2a' AS TEXT) AND n.incarnation = CAST(X'61206c696665' AS TEXT) AND n.fence_window = 30000 AND n.floor = 0 AND n.seen = 0 AND n.version = 1 AND CAST(X'FILE' AS TEXT) = CAST(X'61206c696665' AS TEXT) RETURNING 1;
+INSERT INTO "main"."snow_namespace" (namespace, layout, fence_window, max_skew, incarnation, since, floor, seen, version) SELECT CAST(X'6f7264657273' AS TEXT), CAST(X'6c' AS TEXT), 30000, 10000, CAST(X'61206c696665' AS TEXT), 1000000, 0, 0, 1 FROM (SELECT 1 AS one) o RETURNING 1;
+COMMIT;
+PRAGMA "main".synchronous = 1;
+-- make a record: true, <nil>
+PRAGMA "main".synchronous;
+PRAGMA "main".synchronous = 2;
+BEGIN IMMEDIATE;
+UPDATE "main"."snow_namespace" AS n SET seen = n.seen + (SELECT COUNT(*) FROM (SELECT first.id + numbers.number AS id FROM (SELECT 3 AS id) first CROSS JOIN (SELECT 0 AS number) numbers WHERE first.id + numbers.number < 8 AND NOT EXISTS (SELECT 1 FROM "main"."snow_lease" l WHERE l.namespace = CAST(X'6f7264657273' AS TEXT) AND l.worker_id = first.id + numbers.number AND l.state <> 'made')) missing) WHERE n.namespace = CAST(X'6f7264657273' AS TEXT) AND n.incarnation = CAST(X'61206c696665' AS TEXT) AND n.fence_window = 0 AND n.floor = 0 AND n.seen = 4 AND n.version = 1 AND CAST(X'FILE' AS TEXT) = CAST(X'61206c696665' AS TEXT) RETURNING 1;
+INSERT INTO "main"."snow_lease" (namespace, worker_id, claim_id, fencing_token, start, fence, owner, state) SELECT CAST(X'6f7264657273' AS TEXT), missing.id, CAST(X'' AS TEXT), 0, 0, 0, CAST(X'' AS TEXT), 'unused' FROM (SELECT first.id + numbers.number AS id FROM (SELECT 3 AS id) first CROSS JOIN (SELECT 0 AS number) numbers WHERE first.id + numbers.number < 8 AND NOT EXISTS (SELECT 1 FROM "main"."snow_lease" l WHERE l.namespace = CAST(X'6f7264657273' AS TEXT) AND l.worker_id = first.id + numbers.number AND l.state <> 'made')) missing RETURNING 1;
+COMMIT;
+PRAGMA "main".synchronous = 1;
 -- reserve: 11, <nil>
 SELECT name, '-' FROM "main".sqlite_master WHERE type = 'table';
 PRAGMA "main".journal_mode;
