@@ -63,8 +63,8 @@ func (s *Store) run(ctx context.Context, what string, files, keys []string, args
 }
 
 // refusals are errors of Redis that last until somebody changes the login, the rights of its
-// user, or what the key holds.
-var refusals = []string{"NOAUTH ", "WRONGPASS ", "NOPERM ", "WRONGTYPE "}
+// user, or what the key holds; and that of go-redis after its Close.
+var refusals = []string{"NOAUTH ", "WRONGPASS ", "NOPERM ", "WRONGTYPE ", "redis: client is closed"}
 
 func markPermanent(err error) error {
 	if slices.ContainsFunc(refusals, func(refusal string) bool { return strings.Contains(err.Error(), refusal) }) {

@@ -22,8 +22,10 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 		return 0, err
 	}
 	return call(ctx, s, reserveText(key, n), counterTables, func(x session) (first int64, err error) {
-		if err := x.lossy(ctx); err != nil {
-			return 0, err
+		if x.Dialect == SQLite { // the others ask in the statement, or before it
+			if err := x.checkDurable(ctx); err != nil {
+				return 0, err
+			}
 		}
 		gate := "{gate}"
 		if x.vitess {
@@ -45,7 +47,7 @@ func reserveText(key string, n int64) string {
 // database keeps what it commits. Reserve does both by itself. Call PrepareCounters before the
 // first [Store.In]: a transaction is too late to create a table.
 func (s *Store) PrepareCounters(ctx context.Context) error {
-	_, err := call(ctx, s, "prepare the counters", counterTables, func(session) (none struct{}, err error) { return none, nil })
+	_, err := call(ctx, s, "prepare the counters", counterTables, func(x session) (none struct{}, err error) { return none, x.checkDurable(ctx) })
 	return err
 }
 

@@ -89,16 +89,17 @@ func (x session) unmet(ctx context.Context) error {
 	return nil
 }
 
-// lossy returns an error if a database of SQLite is in memory, or if its journal is.
-func (x session) lossy(ctx context.Context) error {
-	if x.Dialect != SQLite || x.AllowDataLoss {
-		return nil
+// checkDurable returns an error if the database may lose a count.
+func (x session) checkDurable(ctx context.Context) error {
+	if x.Dialect != SQLite {
+		return x.unmet(ctx)
 	}
 	var mode string
 	if err := x.row(ctx, x.pragma("journal_mode"), &mode); err != nil {
 		return fmt.Errorf("ask for the journal_mode: %w", err)
 	}
 	switch {
+	case x.AllowDataLoss:
 	case x.incarnation.inMemory:
 		return &driver.DurabilityError{Setting: "file", Value: `""`, Want: "the path of a file"}
 	case mode == "memory", mode == "off":

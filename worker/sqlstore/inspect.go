@@ -56,7 +56,13 @@ func (s *Store) inspect(ctx context.Context, conn *sql.Conn, wanted []table) (er
 	} else if now, err = s.inspectServer(ctx, conn); err != nil {
 		return err
 	}
-	err = session{&now, conn, s, false}.prepareTables(ctx, wanted)
+	x := session{&now, conn, s, false}
+	restore, err := x.settle(ctx) // what was asked may have begun a transaction
+	if err != nil {
+		return err
+	}
+	defer restore()
+	err = x.prepareTables(ctx, wanted)
 	s.inspected.Store(&now)
 	return err
 }

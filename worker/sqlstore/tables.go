@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	sqldriver "database/sql/driver"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -39,6 +41,9 @@ func (x session) prepareTables(ctx context.Context, wanted []table) error {
 			}
 		}
 		_, err := x.conn.ExecContext(ctx, x.ddl()[t])
+		if errors.Is(err, sqldriver.ErrBadConn) {
+			return err
+		}
 		refused = cmp.Or(refused, err)
 	}
 	// Another process may have created them meanwhile, with other settings.

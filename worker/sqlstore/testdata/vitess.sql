@@ -4,6 +4,8 @@ SELECT @@version, @@version_comment, DATABASE();
 SHOW VARIABLES WHERE variable_name = 'wsrep_on';
 SHOW VARIABLES WHERE variable_name = 'group_replication_group_name';
 SHOW VARIABLES WHERE variable_name = 'server_uid';
+COMMIT;
+SELECT @@autocommit, @@innodb_lock_wait_timeout;
 SELECT table_name, CASE WHEN engine = 'InnoDB' THEN '-' ELSE COALESCE(engine, 'none') END FROM information_schema.tables WHERE table_schema = 'shop' AND table_name IN ('snow_worker_space', 'snow_namespace', 'snow_lease') LIMIT 18446744073709551615;
 CREATE TABLE IF NOT EXISTS `shop`.`snow_namespace` (namespace VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY, layout VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, fence_window BIGINT NOT NULL, max_skew BIGINT NOT NULL, incarnation VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, since BIGINT NOT NULL, floor BIGINT NOT NULL, seen BIGINT NOT NULL, version BIGINT NOT NULL) ENGINE=InnoDB;
 CREATE TABLE IF NOT EXISTS `shop`.`snow_lease` (namespace VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, worker_id BIGINT NOT NULL, claim_id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, fencing_token BIGINT NOT NULL, start BIGINT NOT NULL, fence BIGINT NOT NULL, owner VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, state VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, PRIMARY KEY (namespace, worker_id)) ENGINE=InnoDB;
@@ -57,6 +59,8 @@ INSERT IGNORE INTO `shop`.`snow_lease` (namespace, worker_id, claim_id, fencing_
 SELECT CASE WHEN @@innodb_flush_log_at_trx_commit = 1 THEN '-' ELSE @@innodb_flush_log_at_trx_commit END, CASE WHEN (@@log_bin = 0 OR @@sync_binlog = 1) THEN '-' ELSE @@sync_binlog END, CASE WHEN (@@log_bin = 0 OR @@sql_log_bin = 1) THEN '-' ELSE @@sql_log_bin END;
 UPDATE `shop`.`snow_namespace` AS n JOIN `shop`.`snow_lease` AS l ON l.namespace = n.namespace JOIN (SELECT worker_id, COUNT(*) OVER () AS number FROM `shop`.`snow_lease` WHERE namespace = _utf8mb4 X'6f7264657273' AND state = 'made') made ON made.worker_id = l.worker_id SET l.state = 'unused', n.seen = 4 + made.number WHERE l.state = 'made' AND n.namespace = _utf8mb4 X'6f7264657273' AND n.incarnation = _utf8mb4 X'61206c696665' AND n.fence_window = 0 AND n.floor = 0 AND n.seen = 4 AND n.version = 1 AND CONVERT('vitess' USING ascii) COLLATE ascii_bin = _utf8mb4 X'61206c696665';
 -- reserve: 11, <nil>
+COMMIT;
+SELECT @@autocommit, @@innodb_lock_wait_timeout;
 SELECT table_name, CASE WHEN engine = 'InnoDB' THEN '-' ELSE COALESCE(engine, 'none') END FROM information_schema.tables WHERE table_schema = 'shop' AND table_name IN ('snow_worker_space', 'snow_counter') LIMIT 18446744073709551615;
 COMMIT;
 SELECT @@autocommit, @@innodb_lock_wait_timeout;
