@@ -76,13 +76,6 @@ func (c Claim) Decide(s State) (Change, error) {
 	}
 	s.Namespace = ns
 	if s.Missing {
-		if s.Count == 0 || s.Index != nil && !s.Made {
-			if s.Index != nil && !s.Index.Missing && s.Index.Forgot() { // one more namespace would hide that one is missing
-				ch, _, err := s.Index.recovery()
-				return Change{Index: ch.Namespace}, err
-			}
-			return c.make(), nil
-		}
 		return s.newNamespace()
 	}
 	if ch, needed, err := s.recovery(); needed || err != nil {

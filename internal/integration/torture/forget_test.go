@@ -263,7 +263,7 @@ func (r *torture) forget(random *random, halt <-chan struct{}) error {
 			return fmt.Errorf("%s: keep: %w", way.name, err)
 		}
 	}
-	time.Sleep(random.duration(renew, free))
+	time.Sleep(random.duration(renew, 2*free))
 	before, err := r.held(halt, way.floor)
 	if err != nil {
 		return err
@@ -323,13 +323,13 @@ func (r *torture) list() (st driver.State, err error) {
 func (r *torture) held(halt <-chan struct{}, floor bool) (driver.State, error) {
 	for deadline := time.Now().Add(patience); ; {
 		st, err := r.list()
-		if err == nil && len(st.Records) > 4 && !st.Missing && (floor || !st.Forgot() && st.Namespace.Floor <= st.Now) {
-			return st, nil
-		}
 		select {
 		case <-halt:
 			return st, errHalt
 		case <-time.After(20 * time.Millisecond):
+		}
+		if err == nil && len(st.Records) > 4 && !st.Missing && (floor || !st.Forgot() && st.Namespace.Floor <= st.Now) {
+			return st, nil
 		}
 		if time.Now().After(deadline) {
 			return st, fmt.Errorf("the store does not come to rest: %+v, %w", st, err)
