@@ -36,7 +36,7 @@ func call[T any](ctx context.Context, s *Store, what string, wanted []table, f f
 	if err := s.check(); err != nil {
 		return none, err
 	}
-	return hung.Do(ctx, &s.calls, "sqlstore: "+what, func() (result T, err error) {
+	result, err := hung.Do(ctx, &s.calls, "sqlstore: "+what, func() (result T, err error) {
 		err = s.onConnection(ctx, wanted, func(x session) (err error) {
 			result, err = f(x)
 			return x.withRights(wanted, err)
@@ -46,6 +46,36 @@ func call[T any](ctx context.Context, s *Store, what string, wanted []table, f f
 		}
 		return result, nil
 	})
+	s.note(err != nil && ctx.Err() != nil)
+	return result, err
+}
+
+const (
+	maxUnanswered = 2           // calls in a row without an answer before idle connections are dropped
+	dropLimit     = time.Second // the longest wait for one of them
+)
+
+// note notes whether a call got no answer in time. After some, it drops the idle connections: the network
+// may have lost all of them without closing any, and each would cost a call. All are taken at once, because
+// a driver may try each of them first, and that takes its time too. In SQLite, one may be a database.
+func (s *Store) note(late bool) {
+	if !late {
+		s.late.Store(0)
+		return
+	}
+	if i := s.inspected.Load(); s.late.Add(1)%maxUnanswered > 0 || i == nil || i.Dialect == SQLite {
+		return
+	}
+	for range s.db.Stats().Idle {
+		go func() {
+			ctx, cancel := context.WithTimeout(context.Background(), dropLimit)
+			defer cancel()
+			if conn, err := s.db.Conn(ctx); err == nil {
+				discard(conn)
+				_ = conn.Close()
+			}
+		}()
+	}
 }
 
 // maxBroken is how many connections are tried if they turn out to be broken before anything was
@@ -66,7 +96,6 @@ func (s *Store) onConnection(ctx context.Context, wanted []table, f func(session
 		_ = conn.Close() // not after a panic: database/sql would wait for its end
 		switch {
 		case !errors.Is(err, driver.ErrBadConn):
-			s.late.Store(err != nil && ctx.Err() != nil)
 			return err
 		case tries == maxBroken:
 			return s.rejected(ctx, err)
@@ -122,7 +151,7 @@ func (x session) settle(ctx context.Context) (restore func(), err error) {
 	if x.Dialect != MySQL {
 		return restore, nil
 	}
-	limit := x.store.late.Load() && !x.mariaDB && !x.vitess
+	limit := x.store.late.Load() > 0 && !x.mariaDB && !x.vitess
 	if status, known := rawconn.MySQLStatus(x.conn); known && status&(rawconn.InTransaction|rawconn.Autocommit) == rawconn.Autocommit && !limit {
 		return restore, nil
 	}

@@ -260,7 +260,7 @@ func TestLocked(t *testing.T) {
 	if err := renew(); !errors.Is(err, driver.ErrLocked) {
 		t.Errorf("%v, want ErrLocked", err)
 	}
-	s.late.Store(true)
+	s.late.Store(1)
 	f.taken()
 	_ = renew()
 	if asked := strings.Join(f.taken(), "; "); !strings.Contains(asked, "innodb_lock_wait_timeout = 2") || !strings.HasSuffix(asked, "innodb_lock_wait_timeout = 50") {

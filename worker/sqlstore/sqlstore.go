@@ -48,7 +48,7 @@ type Store struct {
 
 	inspecting chan struct{}          // holds an element while a call inspects the database
 	inspected  atomic.Pointer[server] // what is known about the database; nil: nothing yet
-	late       atomic.Bool            // the last request got no answer in time: see settle
+	late       atomic.Int32           // calls in a row that got no answer in time
 	nonce      string                 // the incarnation of a database in memory that this store begins
 	memory     atomic.Value           // string: that of the database in memory that this store uses
 }
