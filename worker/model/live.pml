@@ -1,36 +1,46 @@
 /* Ids that never stop: does a generator that is asked for ids get one again?
  *
- * One lease with the table of worker/lease.go, its generator, the calls for ids, and a store.
- * README.md says which function each action stands for, and what is assumed; model_test.go checks
- * this file with each of the switches below. Safety is lease.pml's: here no id has a number or a time.
+ * One lease with the table of worker/lease.go, its generator, the calls for ids, and a store. README.md
+ * says which function each action stands for, and what is assumed; model_test.go checks this file with
+ * each of the switches below. Safety is lease.pml's: here no id has a number or a time.
  *
- * Time is in no counter. What takes time may take any: a delay, an answer, a caller's
- * patience. Three rules keep that apart from what cannot be: a request times out only
- * where the store fails, hangs, or has no connection for it; a caller gives up only while
- * nothing else can be done at once; and the fence is not reached while a call can be issued an id.
+ * Time is in no counter. What takes time may take any: a delay, an answer, a caller's patience. Three
+ * rules keep that apart from what cannot be: a request times out only where the store fails, hangs, or has
+ * no connection for it; a caller gives up only while nothing else can be done at once; and the fence is not
+ * reached while renewals succeed, nor while a call can be issued an id.
  *
- * Sizes: IDS worker IDs, CALLERS that ask again and again, POOL connections that they hold
- * while they ask, and that a request to the store needs one of (0: it has its own). What
- * may happen, and how often: OUTAGES, STUCK (a request is never answered), LOSES (the answer
- * to a claim is lost), TAKES (another holder takes a worker ID, or its claim expires), LOCKS (a
- * record is locked by somebody else), FORGETS (the store is put back), WRONG (the clock is wrong),
- * BACKS (it goes back), CLOSES. FOREVER: a lock, and a wrong clock, may stay for ever. KEPT: leases
- * never expire (Config.NoExpiry).
+ * Sizes: IDS worker IDs (1 or 2), CALLERS that ask again and again, POOL connections that they hold while
+ * they ask, and that a request to the store needs one of (0: it has its own). MAY says what may happen,
+ * each at most once, as in MAY=OUTAGE+BACK, or with TWICE twice. With FOREVER a record may stay locked, and the
+ * clock wrong. With KEPT leases never expire (Config.NoExpiry).
  *
- * Mutations, each of which must give a cycle without an id:
- *   NO_RETRY               a renewal that has failed is not made again
- *   NO_TIMEOUT             a request is waited for however long it takes
- *   CALLER_CANCELS         a claim lasts as long as the caller waits who wants another worker ID
- *   WAIT_IN_TRANSACTION    a call waits at the fence although renewals are known to fail
- *   LOST_NO_CLAIM          no other worker ID is claimed after a loss
- *   ROTATING_NO_RENEWAL    the worker ID is not renewed while another one is claimed
- *   NO_EVASION             no other worker ID is claimed while the record is locked
- *   FORGOTTEN_FAILS        a renewal that is answered "forgotten" has failed, and is repeated
- *   NO_FORMER              a lease may not claim the worker ID again that it had before
- *   NEW_CLAIM_ID           a claim that was not answered is repeated with another claim ID
- *   SKEW_SETTLES           the answer that the clock is wrong settles a claim that was not answered before
- *   KEEP_UNWANTED          a claim that is granted too late is not released
+ * Mutations, each of which must give a cycle without an id, or a closed lease that holds something:
+ *   NO_RETRY             a renewal that has failed is not made again
+ *   NO_TIMEOUT           a request is waited for however long it takes
+ *   CALLER_CANCELS       a claim lasts only as long as the caller waits who wants another worker ID
+ *   WAIT_IN_TRANSACTION  a call waits at the fence although renewals are known to fail
+ *   LOST_NO_CLAIM        no other worker ID is claimed after a loss
+ *   ROTATING_NO_RENEWAL  the worker ID is not renewed while another one is claimed
+ *   NO_EVASION           no other worker ID is claimed while the record is locked
+ *   FORGOTTEN_FAILS      a renewal that is answered "forgotten" has failed, and is repeated
+ *   NO_FORMER            a lease may not claim the worker ID again that it had before
+ *   NEW_CLAIM_ID         a claim that was not answered is repeated with another claim ID
+ *   SKEW_SETTLES         the answer that the clock is wrong settles a claim that was not answered before
+ *   KEEP_UNWANTED        a claim that is granted too late is not released
+ *   DRAINED_EARLY        a closed lease ends although a claim is pending
  */
+#define OUTAGE 1  /* requests are refused, carried out without an answer, or arrive late */
+#define STUCK 2   /* a request is never answered */
+#define LOSE 4    /* the answer to a claim is lost */
+#define TAKE 8    /* another holder takes the worker ID, or its claim expires */
+#define LOCK 16   /* somebody else locks its record */
+#define FORGET 32 /* the store is put back to what it was before */
+#define WRONG 64  /* our clock is wrong */
+#define BACK 128  /* it goes back, and the policy is Rotate */
+#define CLOSE 256 /* the lease is closed, or Open is cancelled */
+#ifndef MAY
+#define MAY 0
+#endif
 #ifndef IDS
 #define IDS 2
 #endif
@@ -40,82 +50,49 @@
 #ifndef POOL
 #define POOL 0
 #endif
-#ifndef OUTAGES
-#define OUTAGES 0
-#endif
-#ifndef STUCK
-#define STUCK 0
-#endif
-#ifndef LOSES
-#define LOSES 0
-#endif
-#ifndef TAKES
-#define TAKES 0
-#endif
-#ifndef LOCKS
-#define LOCKS 0
-#endif
-#ifndef FORGETS
-#define FORGETS 0
-#endif
-#ifndef WRONG
-#define WRONG 0
-#endif
-#ifndef BACKS
-#define BACKS 0
-#endif
-#ifndef CLOSES
-#define CLOSES 0
-#endif
 
 mtype = { none,
-  /* states and events, as in worker/lease.go */
-  acquiring, held, rotating, lost, releasing, ended,
-  claimed, wanted, settled, taken, closed, drained,
-  /* requests, and what they come to; after refused, nothing is granted under this claim ID */
-  claim, renew, release, ok, gone, locked, refused, skewed, failed,
-  /* what a caller asks of the lease, and the answer */
-  another, grant, raise, refusal,
-  /* whose a worker ID is: another holder's, the current one, to be released, of the claim that is
-     pending, of a claim that may not be renewed any more, and of one that the lease does not know */
-  free, other, mine, left, pending, past, stray,
-  /* what the generator has: the current worker ID, the one before, one that was revoked */
-  current, before, revoked }
-
-mtype state = acquiring, event = none;
+  acquiring, held, rotating, lost, releasing, ended,                     /* states, as in worker/lease.go */
+  claimed, wanted, settled, taken, closed, drained,                      /* events */
+  claim, renewal, release,                                               /* requests, */
+  ok, gone, locked, refused, skewed, failed,                             /* what they come to, */
+  another, grant, raise, refusal,                                        /* what a caller asks of the lease, and the answer */
+  free, other, mine, left, pending, past, stray, /* whose a worker ID is: another holder's, the current one, to be released, of
+     the claim that is pending, of one that may not be renewed any more, of one that the lease does not know of */
+  current, before, revoked }                     /* what the generator has: the current worker ID, the one before, or neither */
 
 /* The store, and the world. */
 mtype row[IDS + 1] = free;   /* from 1 on */
 bit down, wrong, ahead;      /* the store fails; our clock is wrong; the floor is ahead of the clock */
-byte lock;                   /* the worker ID whose record somebody else has locked */
-byte copy;                   /* of a claim that may yet be carried out: 1 of the pending one, 2 of an earlier one */
+byte lock;                   /* the worker ID whose record is locked */
+byte copy;                   /* of a claim that may yet arrive: 1 of the pending one, 2 of an earlier one */
+short may = MAY;
 
-/* The request under way: about which worker ID, or not about which one, and the one before. */
+/* The request under way, and what it is about: a worker ID, or, of a claim, what it excludes and the one that it had. */
 mtype kind = none, answer = none;
 byte worker, avoid, former;
-bit stuck;                   /* it is never answered */
+bit stuck;
 
 /* The lease's memory. */
+mtype state = acquiring, event = none;
 byte cur, prev;              /* worker IDs: the current one, and one that the generator has yet to leave */
 bit leaving[IDS + 1];        /* to be released */
-bit claims;                  /* a claim is pending: its outcome is not known */
-bit unknown;                 /* an attempt at it was not answered */
+bit claims, unknown;         /* a claim is pending; an attempt at it was not answered */
 byte except, own;            /* what it asks for, as in avoid and former */
-bit evading;
+bit evading, closing, wake;
 bit room, fault;             /* ids can be issued below the fence; it is known not to rise */
 bit cfail, rfail;            /* the last claim, the last renewal has failed */
-bit waits[3];                /* delays of claims, renewals and releases */
-bit wake, closing;
+bit waits[3];                /* delays: of claims, renewals, releases */
 
 /* The generator, and the calls for ids. */
 mtype has = none, ask = none, reply = none;
-bit behind, stays;           /* the clock went back, and the policy is Rotate; until the worker ID is another */
+bit behind, stays;           /* the clock went back; and stays so until the worker ID is another */
 bit overtaken;               /* a call got a connection before the request that waits for one */
 byte calls, got;
 
 #define OVER (state == releasing || state == ended)
-#define OURS(w) (row[w] == mine || row[w] == left || row[w] == pending || row[w] == stray)
 #define HELD(w) (row[w] == mine || row[w] == left)
+#define OURS(w) (HELD(w) || row[w] == pending || row[w] == stray)
 #define STALLED (state == lost -> cfail : rfail)
 #define CAN ((has == current && room || has == before) && !behind && !OVER)
 #define ATFENCE (has == current && !room && !behind && !OVER)
@@ -136,84 +113,69 @@ ltl live { ([]<> issued) || (<>[] closedAndFree) }
 
 /* ---- the store ---- */
 
-inline answers(a) { answer = a; overtaken = 0; wake = 1; printf("store    %e: %e\n", kind, answer) }
+#define GIVES(w) (avoid != w && lock != w && (row[w] == free || row[w] == past && former == w))
 
-#define GIVES(w) (avoid != (w) && lock != (w) && (row[w] == free || row[w] == past && former == (w)))
+inline reply_(a) { answer = a; overtaken = 0; wake = 1; printf("store    %e: %e\n", kind, answer) }
 
 proctype Store() {
   mtype result = none;
-  byte w, loses = LOSES;
-
+  byte w;
   do
   :: atomic { SENT && !stuck && CONNECTION && (!down || POOL == 0) -> /* it is carried out */
        if
        :: kind == claim && wrong -> result = skewed
-       :: kind == claim && !wrong ->
+       :: kind == claim && !wrong && row[1] == pending -> w = 1 /* found again by its claim ID */
+       :: kind == claim && !wrong && row[1] != pending && row[IDS] == pending -> w = IDS
+       :: kind == claim && !wrong && row[1] != pending && row[IDS] != pending ->
           if
-          :: row[1] == pending -> w = 1 /* found again by its claim ID */
-          :: IDS > 1 && row[IDS] == pending -> w = IDS
-          :: row[1] != pending && row[IDS] != pending ->
-             if
-             :: GIVES(1) -> w = 1
-             :: IDS > 1 && GIVES(IDS) -> w = IDS
-             :: ahead || !GIVES(1) && !GIVES(IDS) -> w = 0
-             fi
-          fi;
-          result = (w == 0 -> refused : ok);
-          row[w] = (w == 0 -> row[0] : pending)
-       :: kind == renew -> result = (lock == worker -> locked : (HELD(worker) -> ok : gone))
-       :: kind == release && lock == worker -> result = locked
-       :: kind == release && lock != worker ->
-          result = gone;
-          row[worker] = (row[worker] == left || row[worker] == past -> free : row[worker])
+          :: GIVES(1) -> w = 1
+          :: GIVES(IDS) -> w = IDS
+          :: ahead || !GIVES(1) && !GIVES(IDS) -> result = refused
+          fi
+       :: kind != claim && lock == worker -> result = locked
+       :: kind == renewal && lock != worker -> result = (HELD(worker) -> ok : gone)
+       :: kind == release && lock != worker -> result = gone; row[worker] = (row[worker] == left || row[worker] == past -> free : row[worker])
        fi;
        if
-       :: !down ->
-          worker = (result == ok && kind == claim -> w : worker);
-          answers(result)
-       :: down -> answers(failed)
-       :: loses > 0 && kind == claim -> loses--; answers(failed)
+       :: w != 0 -> result = ok; row[w] = pending
+       :: else
+       fi;
+       if
+       :: !down -> worker = (w != 0 -> w : worker); reply_(result)
+       :: down -> reply_(failed)
+       :: (may & LOSE) && kind == claim -> may = may - LOSE; reply_(failed)
        fi;
        w = 0; result = none }
-  :: atomic { SENT && !stuck && down -> /* it is refused, or arrives late */
-       if
-       :: true
-       :: kind == claim && copy == 0 && POOL == 0 -> copy = 1
-       fi;
-       answers(failed) }
+  :: atomic { SENT && !stuck && down -> reply_(failed) }
+  :: atomic { SENT && !stuck && down && POOL == 0 && kind == claim && copy == 0 -> copy = 1; reply_(failed) }
 #ifndef NO_TIMEOUT
-  :: atomic { SENT && stuck -> stuck = 0; answers(failed) }
+  :: atomic { SENT && stuck -> stuck = 0; reply_(failed) }
 #endif
-  :: atomic { SENT && !stuck && !CONNECTION && WAITING -> answers(failed) } /* no connection within Timeout */
+  :: atomic { SENT && !stuck && !CONNECTION && WAITING -> reply_(failed) } /* no connection within Timeout */
   od
 }
 
-/* What comes with time: claims expire, the copy of a claim arrives. */
+/* What comes with time: claims expire, the floor is reached, the copy of a claim arrives. */
 #ifdef KEPT
 #define EXPIRES(w) (row[w] == other)
 #else
 #define EXPIRES(w) (row[w] == other || row[w] == past)
 #endif
-#define ARRIVES(w) (row[w] == free && lock != (w) && except != (w))
+#define ARRIVES(w) (row[w] == free && lock != w && except != w && row[1] != pending && row[IDS] != pending)
 
 proctype Time() {
   do
   :: atomic { EXPIRES(1) -> row[1] = free }
-  :: atomic { IDS > 1 && EXPIRES(IDS) -> row[IDS] = free }
-  :: atomic { ahead -> ahead = 0 }
-  :: state == ended /* and goes on */
-  :: atomic { copy > 0 && !down ->
-       if
-       :: ARRIVES(1) && row[IDS] != pending -> row[1] = (copy == 1 -> pending : other); printf("store    gives worker ID 1 to a claim that arrives late\n")
-       :: IDS > 1 && ARRIVES(IDS) && row[1] != pending -> row[IDS] = (copy == 1 -> pending : other); printf("store    gives worker ID %d to a claim that arrives late\n", IDS)
-       :: true
-       fi; copy = 0 }
+  :: atomic { EXPIRES(IDS) -> row[IDS] = free }
+  :: ahead -> ahead = 0
+  :: atomic { copy > 0 && !down && ARRIVES(1) -> row[1] = (copy == 1 -> pending : other); copy = 0 }
+  :: atomic { copy > 0 && !down && ARRIVES(IDS) -> row[IDS] = (copy == 1 -> pending : other); copy = 0 }
+  :: copy > 0 -> copy = 0
+  :: state == ended /* it passes */
   od
 }
 
-/* A worker ID is as it was before: as now, or held by one who had it, or free; or the
- * holder has claimed it before, and may not renew. */
-inline forget(w) {
+inline forget(w) { /* a record is as it was before */
   if
   :: true
   :: row[w] == free -> row[w] = other
@@ -223,44 +185,30 @@ inline forget(w) {
   fi
 }
 
-/* What may happen, so often. */
-proctype World() {
-  byte outages = OUTAGES, stucks = STUCK, takes = TAKES, locks = LOCKS, forgets = FORGETS, wrongs = WRONG, backs = BACKS, closes = CLOSES;
+#define MAYBE(fault) (may & fault) -> may = may - fault
 
+proctype World() {
+  bit again;
   do
-  :: atomic { outages > 0 && !down -> outages--; down = 1; printf("store    fails from now on\n") }
+#ifdef TWICE
+  :: may == 0 && !again -> again = 1; may = MAY
+#endif
+  :: atomic { !down && MAYBE(OUTAGE); down = 1; printf("store    fails from now on\n") }
   :: atomic { down -> down = 0; printf("store    answers again\n") }
-  :: atomic { stucks > 0 && SENT -> stucks--; stuck = 1; printf("store    never answers the %e\n", kind) }
-  :: atomic { takes > 0 && cur != 0 && HELD(cur) ->
-       takes--;
-       if
-       :: row[cur] = other; printf("store    gives worker ID %d to another holder\n", cur)
-       :: row[cur] = free; printf("store    frees worker ID %d\n", cur)
-       fi }
-  :: atomic { locks > 0 && cur != 0 -> locks--; lock = cur; printf("store    the record of worker ID %d is locked\n", lock) }
-  :: atomic { wrongs > 0 && cur != 0 -> wrongs--; wrong = 1; printf("clock    is wrong\n") }
+  :: atomic { SENT && MAYBE(STUCK); stuck = 1; printf("store    never answers the %e\n", kind) }
+  :: atomic { HELD(cur) && MAYBE(TAKE); row[cur] = other; printf("store    gives worker ID %d to another holder\n", cur) }
+  :: atomic { HELD(cur) && MAYBE(TAKE); row[cur] = free; printf("store    frees worker ID %d\n", cur) }
+  :: atomic { cur != 0 && MAYBE(LOCK); lock = cur; printf("store    the record of worker ID %d is locked\n", lock) }
+  :: atomic { MAYBE(FORGET); ahead = 1; forget(1); forget(IDS); printf("store    is put back: %e, %e\n", row[1], row[IDS]) }
+  :: atomic { cur != 0 && MAYBE(WRONG); wrong = 1; printf("clock    is wrong\n") }
 #ifndef FOREVER
-  :: atomic { lock != 0 -> lock = 0; printf("store    no record is locked\n") }
+  :: atomic { lock != 0 -> lock = 0; printf("store    the record is not locked any more\n") }
   :: atomic { wrong -> wrong = 0; printf("clock    is set right\n") }
+  :: atomic { has == current && MAYBE(BACK); behind = 1; stays = 1; printf("clock    goes back\n") }
 #endif
-  :: atomic { forgets > 0 ->
-       forgets--; ahead = 1; printf("store    is put back\n");
-       forget(1);
-       if
-       :: IDS > 1 -> forget(IDS)
-       :: else
-       fi }
-  :: atomic { backs > 0 && has == current && !behind ->
-       backs--; behind = 1; printf("clock    goes back\n");
-#ifndef FOREVER
-       if
-       :: true
-       :: stays = 1
-       fi
-#endif
-     }
+  :: atomic { has == current && MAYBE(BACK); behind = 1; printf("clock    goes back\n") }
   :: atomic { behind && !stays -> behind = 0; printf("clock    has caught up\n") }
-  :: atomic { closes > 0 && !OVER -> closes--; closing = 1; wake = 1; printf("caller   closes the lease\n") }
+  :: atomic { !OVER && MAYBE(CLOSE); closing = 1; wake = 1; printf("caller   closes the lease\n") }
   od
 }
 
@@ -275,8 +223,8 @@ proctype Fence() {
   od
 }
 
-/* Delays: all that is due is done before one ends, so that nothing is put off for ever. The one
- * before the next renewal may be the longest, as long as ids can be issued. */
+/* All that is due is done before a delay ends, so that nothing is put off for ever. The delay before the next renewal
+ * may be the longest, as long as ids can be issued. */
 proctype Delay() {
   do
   :: atomic { kind == none && (waits[0] || waits[1] || waits[2]) ->
@@ -303,118 +251,102 @@ proctype Delay() {
 #define RENEWING (state == held || state == rotating)
 #endif
 #define RELEASABLE(w) (leaving[w] && !(has == before && prev == w))
+#define USED (state == acquiring || state == lost || state == rotating && (!ahead || evading)) /* a claim that is granted */
+#ifdef SKEW_SETTLES
+#define SETTLES (a != failed)
+#elif defined(NEW_CLAIM_ID)
+#define SETTLES (a != skewed || !unknown)
+#else
+#define SETTLES (a == ok || a == refused || a == skewed && !unknown)
+#endif
+#ifdef KEEP_UNWANTED
+#define KEEPS true
+#else
+#define KEEPS false
+#endif
+#ifdef FORGOTTEN_FAILS
+#define LOSES false
+#else
+#define LOSES (a == gone)
+#endif
+#ifdef NO_EVASION
+#define EVADES false
+#else
+#define EVADES (a == locked && state == held)
+#endif
+#ifdef DRAINED_EARLY
+#define DRAINED (!leaving[1] && !leaving[IDS])
+#else
+#define DRAINED (!claims && !leaving[1] && !leaving[IDS])
+#endif
+#ifdef NO_FORMER
+#define FORMER 0
+#else
+#define FORMER cur
+#endif
 
-/* The worker ID that was claimed takes the place of the current one: lease.install. */
-inline install(w) {
+inline install(w) { /* the worker ID that was claimed takes the place of the current one */
   if
-  :: cur != 0 && cur != w && was != lost -> /* the one before is released when its generator has left it */
-     leaving[cur] = 1;
-     row[cur] = (row[cur] == mine -> left : row[cur]);
-     prev = (has == current -> cur : prev);
+  :: cur != 0 && cur != w && was != lost -> /* which is released when its generator has left it */
+     leaving[cur] = 1; row[cur] = (row[cur] == mine -> left : row[cur]); prev = (has == current -> cur : prev);
      has = (has == current -> (evading -> revoked : before) : has)
   :: else -> has = (has == current -> revoked : has)
   fi;
   cur = w; room = 1; fault = 0; rfail = 0; cfail = 0; evading = 0; waits[0] = 0; waits[1] = 1;
-  leaving[w] = 0;
-  row[w] = (row[w] == pending -> mine : row[w])
+  leaving[w] = 0; row[w] = (row[w] == left -> mine : row[w]); printf("lease    has worker ID %d\n", w)
 }
+
+inline unheard(w) { row[w] = (row[w] != pending -> row[w] : (a == refused -> other : stray)) }
 
 active proctype Lease() {
   byte w;
   mtype k = none, a = none, was = none;
-
   do
   :: atomic { wake ->
        wake = 0;
        do
-       :: event = none; was = state;
+       :: event = none; was = state; k = (answer != none -> kind : none);
           if
-          :: answer != none ->
-             k = kind; a = answer; w = worker;
-             kind = none; answer = none; worker = 0; avoid = 0; former = 0;
+          :: k != none ->
+             a = answer; w = worker; kind = none; answer = none; worker = 0; avoid = 0; former = 0;
              if
-             :: k == claim && a == ok -> /* lease.granted */
-                claims = 0; copy = (copy == 1 -> 2 : copy);
-                if
-                :: (state == acquiring || state == lost || state == rotating && (!ahead || evading)) -> event = claimed
-                :: else ->
-#ifdef KEEP_UNWANTED
-                   row[w] = (row[w] == pending -> stray : row[w]);
-#else
-                   row[w] = (row[w] == pending -> left : row[w]);
-                   leaving[w] = 1; waits[2] = 0;
-#endif
-                   cfail = (state == rotating -> 1 : cfail);
-                   waits[0] = (state == rotating -> 1 : waits[0]);
-                   reply = (state == rotating && ask != none -> refusal : reply);
-                   event = (state == rotating && !behind -> settled : none)
-                fi
-             :: k == claim && a != ok -> /* lease.failedClaim */
-#ifdef SKEW_SETTLES
-                if
-                :: a == refused || a == skewed ->
-#else
-                if
-                :: a == refused || a == skewed && !unknown ->
-#endif
-                   claims = 0; copy = (copy == 1 -> 2 : copy)
-#ifdef NEW_CLAIM_ID
-                :: a == failed -> claims = 0; copy = (copy == 1 -> 2 : copy)
-#endif
-                :: else -> unknown = 1
-                fi;
-                if
-                :: !claims -> /* what was granted under its claim ID stays leased */
-                   row[1] = (row[1] == pending -> stray : row[1]);
-                   row[IDS] = (row[IDS] == pending -> stray : row[IDS])
-                :: else
-                fi;
-                cfail = 1; waits[0] = 1;
-                if
-                :: state == acquiring && a != skewed
-                :: state == acquiring -> closing = 1 /* Open gives up */
-                :: state != acquiring && !OVER ->
-                   fault = (state == lost -> 1 : fault);
-                   reply = (ask != none -> refusal : reply);
-                   event = (state == rotating && !evading && !behind -> settled : none)
-                :: OVER
-                fi
-             :: k == renew && a == ok -> /* lease.renewed */
-                rfail = 0; room = 1; fault = 0; waits[1] = 1;
-                event = (evading -> settled : none); evading = 0
-#ifdef FORGOTTEN_FAILS
-             :: k == renew && a != ok ->
-#else
-             :: k == renew && a == gone -> event = taken /* lease.lose */
-             :: k == renew && a != ok && a != gone -> /* lease.failedRenewal */
-#endif
-                rfail = 1; fault = 1; waits[1] = 1;
-#ifndef NO_EVASION
-                if
-                :: a == locked && state == held -> evading = 1; event = wanted
-                :: a == locked && state == held && room /* the fence is not near */
-                :: else
-                fi
-#endif
-             :: k == release && a == gone -> leaving[w] = 0
-             :: k == release && a != gone -> waits[2] = 1
+             :: k == claim && SETTLES -> /* what else was granted under its claim ID, nobody knows of: after a refusal, by a late copy, it expires */
+                claims = 0; copy = (copy == 1 -> 2 : copy); row[w] = (row[w] == pending -> left : row[w]);
+                unheard(1); unheard(IDS)
+             :: k == claim && !SETTLES -> unknown = 1
+             :: else
              fi;
-             a = none
-          :: answer == none && closing && !OVER -> event = closed
-          :: answer == none && !closing && state == releasing && !claims && kind == none && !leaving[1] && !leaving[IDS] -> event = drained
-          :: answer == none && !closing && ask != none && reply == none -> /* lease.answer */
+             if
+             :: k == claim && a == ok && USED -> event = claimed
+             :: k == claim && a == ok && !USED && KEEPS -> row[w] = (row[w] == left -> stray : row[w])
+             :: k == claim && a == ok && !USED && !KEEPS -> leaving[w] = 1; waits[2] = 0
+             :: k == claim && a != ok && state == acquiring -> closing = 1 /* Open gives up */
+             :: k == claim && a != ok && a != skewed && state == acquiring
+             :: k == claim && a != ok && state == lost -> fault = 1
+             :: k == claim && a != ok && state != acquiring && state != lost
+             :: k == renewal && a == ok -> rfail = 0; room = 1; fault = 0; waits[1] = 1; event = (evading -> settled : none); evading = 0
+             :: k == renewal && a != ok && LOSES -> event = taken
+             :: k == renewal && a != ok && !LOSES && (room || !EVADES) -> rfail = 1; fault = 1; waits[1] = 1
+             :: k == renewal && EVADES -> rfail = 1; fault = 1; waits[1] = 1; evading = 1; event = wanted /* the fence is near */
+             :: k == release -> leaving[w] = (a != gone); waits[2] = (a != gone)
+             fi;
+             if
+             :: k == claim && event == none && !OVER -> /* it has failed, or was granted in vain */
+                cfail = 1; waits[0] = 1; reply = (ask != none -> refusal : reply);
+                event = (state == rotating && !evading && !behind -> settled : none)
+             :: else
+             fi
+          :: k == none && closing && !OVER -> event = closed
+          :: k == none && !closing && state == releasing && kind == none && DRAINED -> event = drained
+          :: k == none && !closing && ask != none && reply == none -> /* a caller asks */
              if
              :: OVER -> reply = refusal
-             :: !OVER && has != current -> has = current; prev = 0; behind = 0; reply = grant
+             :: !OVER && has != current -> has = current; prev = 0; behind = 0; stays = 0; reply = grant
              :: !OVER && has == current && ask == grant -> reply = grant
-             :: !OVER && has == current && ask == raise && STALLED -> reply = refusal
-             :: !OVER && has == current && ask == raise && !STALLED && room -> reply = grant
-             :: !OVER && has == current && ask == raise && !STALLED && !room -> waits[1] = 0
-             :: !OVER && has == current && ask == another ->
-                if
-                :: cfail && (state == rotating || state == held && waits[0]) -> reply = refusal
-                :: else -> event = (state == held -> wanted : none)
-                fi
+             :: !OVER && has == current && ask == raise ->
+                reply = (STALLED -> refusal : (room -> grant : none)); waits[1] = waits[1] && reply != none
+             :: !OVER && has == current && ask == another && cfail && (state == rotating || state == held && waits[0]) -> reply = refusal
+             :: else -> event = (state == held -> wanted : none)
              fi
           :: else
           fi;
@@ -436,53 +368,36 @@ active proctype Lease() {
           :: else -> event = none
           fi;
 
-          /* What is done upon it. */
           if
-          :: event == none
-          :: else -> printf("lease    %e: %e\n", event, state)
+          :: event == none && k == none -> break
+          :: event == none && k != none
+          :: event != none -> printf("lease    %e: %e\n", event, state)
           fi;
           if
-          :: event == claimed -> install(w); printf("lease    has worker ID %d\n", w)
+          :: event == claimed -> install(w)
           :: event == wanted -> cfail = 0; waits[0] = 0
           :: event == taken -> rfail = 0; cfail = 0; evading = 0; waits[0] = 0; waits[1] = 0; fault = 0
-          :: event == closed -> /* lease.close */
-             if
-             :: cur != 0 && was != lost -> leaving[cur] = 1; row[cur] = (row[cur] == mine -> left : row[cur])
-             :: else
-             fi;
-             if
-             :: kind == renew -> kind = none; worker = 0; stuck = 0 /* it is cancelled */
-             :: else
-             fi;
+          :: event == closed ->
+             leaving[cur] = (cur != 0 && was != lost -> 1 : leaving[cur]); row[cur] = (row[cur] == mine && was != lost -> left : row[cur]);
+             worker = (kind == renewal -> 0 : worker); stuck = (kind == renewal -> 0 : stuck); kind = (kind == renewal -> none : kind);
              closing = 0; has = none; cur = 0; prev = 0; room = 0; fault = 0; behind = 0; stays = 0; rfail = 0; cfail = 0; evading = 0;
-             waits[0] = 0; waits[1] = 0; waits[2] = 0;
-             reply = (ask != none && reply == none -> refusal : reply)
+             waits[0] = 0; waits[1] = 0; waits[2] = 0; reply = (ask != none && reply == none -> refusal : reply)
           :: else
           fi;
-          w = 0;
-          if
-          :: k == none && event == none -> break /* nothing more has happened */
-          :: else -> k = none
-          fi
+          w = 0; a = none
        od;
        was = none;
 
-       /* lease.due: the next request, unless one is under way. */
-       if
-       :: kind == none && CLAIMING && !waits[0] ->
+       if /* the next request, unless one is under way */
+       :: kind == none && CLAIMING && !waits[0] && state != ended ->
           if
-          :: !claims -> /* otherwise it is repeated as it was */
-             claims = 1; unknown = 0;
-             except = (state == rotating -> cur : 0);
-#ifndef NO_FORMER
-             own = (state == rotating -> 0 : cur)
-#endif
-          :: else
+          :: claims /* it is repeated as it was */
+          :: !claims -> claims = 1; unknown = 0; except = (state == rotating -> cur : 0); own = (state == rotating -> 0 : FORMER)
           fi;
           kind = claim; avoid = except; former = own; printf("lease    sends a claim (%e)\n", state)
-       :: kind == none && RENEWING && !waits[1] -> kind = renew; worker = cur; printf("lease    sends a renewal\n")
+       :: kind == none && RENEWING && !waits[1] -> kind = renewal; worker = cur; printf("lease    sends a renewal\n")
        :: kind == none && (RELEASABLE(1) || RELEASABLE(IDS)) && !waits[2] ->
-          kind = release; worker = (RELEASABLE(1) -> 1 : IDS); printf("lease    sends a release of %d\n", worker)
+          kind = release; worker = (RELEASABLE(1) -> 1 : IDS); printf("lease    sends a release of worker ID %d\n", worker)
        :: else
        fi }
   od
@@ -490,52 +405,42 @@ active proctype Lease() {
 
 /* ---- calls for ids ---- */
 
+inline asks(what) { ask = what; asked = 1; wake = 1; printf("caller   asks the lease: %e\n", ask) }
+
 proctype Caller() {
   bit asked;
-
   do
   :: atomic { state != acquiring && !OVER && CONNECTION && !(POOL > 0 && overtaken && SENT) ->
        calls++; overtaken = POOL > 0 && SENT; printf("caller   calls\n") };
      do
      :: atomic { CAN && !asked -> got++; printf("caller   gets an id\n") }; break
-     :: atomic { OVER && !asked -> break }
-     :: atomic { asked && reply != none -> /* the lease has answered */
-          asked = 0; ask = none;
-          if
-          :: reply == refusal -> reply = none; printf("caller   fails: the lease has refused\n"); break
-          :: else -> reply = none
-          fi }
+     :: OVER && !asked -> break
+     :: atomic { asked && reply == grant -> asked = 0; ask = none; reply = none }
+     :: atomic { asked && reply == refusal -> asked = 0; ask = none; reply = none; printf("caller   fails: the lease has refused\n"); break }
      :: atomic { REFUSED && !asked -> printf("caller   fails at once, at the fence\n"); break }
-     :: atomic { ask == none && !OVER && (has == none || has == revoked) ->
-          ask = grant; asked = 1; wake = 1; printf("caller   asks the lease: for a grant\n") }
-     :: atomic { ask == none && !OVER && behind && (has == current || has == before) ->
-          ask = another; asked = 1; wake = 1; printf("caller   asks the lease: for another worker ID\n") }
-     :: atomic { ask == none && ATFENCE && WAITING -> /* MaxWait is over */
-#ifdef WAIT_IN_TRANSACTION
-          printf("caller   gives up, at the fence\n"); break }
-#else
-          ask = raise; asked = 1; wake = 1; printf("caller   asks the lease: for a higher fence\n") }
+     :: atomic { ask == none && !OVER && (has == none || has == revoked) -> asks(grant) }
+     :: atomic { ask == none && !OVER && behind && (has == current || has == before) -> asks(another) }
+#ifndef WAIT_IN_TRANSACTION
+     :: atomic { ask == none && ATFENCE && WAITING -> asks(raise) } /* MaxWait is over */
+#endif
+#ifdef CALLER_CANCELS
+     :: atomic { WAITING && asked && ask == another && kind == claim ->
+          ask = none; asked = 0; kind = none; avoid = 0; former = 0; wake = 1; printf("caller   gives up, and cancels the claim\n"); break }
 #endif
      :: atomic { WAITING && (asked || ask != none || ATFENCE) -> /* MaxWait is over, or the context */
-#ifdef CALLER_CANCELS
-          if
-          :: asked && ask == another && kind == claim -> kind = none; avoid = 0; former = 0; stuck = 0; wake = 1
-          :: else
-          fi;
-#endif
-          ask = (asked -> none : ask); asked = 0;
-          printf("caller   gives up\n");
-          break }
+          ask = (asked -> none : ask); asked = 0; printf("caller   gives up\n"); break }
      od;
      atomic { calls--; got = (got > 0 -> got - 1 : 0) }
   od
 }
 
 init {
-  byte p;
   atomic {
-    run Store(); run Time(); run World(); run Fence(); run Delay();
-    do :: p < CALLERS -> run Caller(); p++ :: else -> break od;
+    run Store(); run Time(); run World(); run Fence(); run Delay(); run Caller();
+    if
+    :: CALLERS > 1 -> run Caller()
+    :: else
+    fi;
     wake = 1
   }
 }
