@@ -9,26 +9,9 @@
  * no connection for it; a caller gives up only while nothing else can be done at once; and the fence is not
  * reached while renewals succeed, nor while a call can be issued an id.
  *
- * Sizes: IDS worker IDs (1 or 2), CALLERS that ask again and again, POOL connections that they hold while
- * they ask, and that a request to the store needs one of (0: it has its own). MAY says what may happen,
- * each at most once, as in MAY=OUTAGE+BACK, or with TWICE twice. With FOREVER a record may stay locked, and the
- * clock wrong. With KEPT leases never expire (Config.NoExpiry).
- *
- * Mutations, each of which must give a cycle without an id, or a closed lease that holds something:
- *   NO_RETRY             a renewal that has failed is not made again
- *   NO_TIMEOUT           a request is waited for however long it takes
- *   CALLER_CANCELS       a claim lasts only as long as the caller waits who wants another worker ID
- *   WAIT_IN_TRANSACTION  a call waits at the fence although renewals are known to fail
- *   LOST_NO_CLAIM        no other worker ID is claimed after a loss
- *   ROTATING_NO_RENEWAL  the worker ID is not renewed while another one is claimed
- *   NO_EVASION           no other worker ID is claimed while the record is locked
- *   FORGOTTEN_FAILS      a renewal that is answered "forgotten" has failed, and is repeated
- *   NO_FORMER            a lease may not claim the worker ID again that it had before
- *   NEW_CLAIM_ID         a claim that was not answered is repeated with another claim ID
- *   SKEW_SETTLES         the answer that the clock is wrong settles a claim that was not answered before
- *   KEEP_UNWANTED        a claim that is granted too late is not released
- *   DRAINED_EARLY        a closed lease ends although a claim is pending
- */
+ * IDS is the number of worker IDs, 1 or 2. MAY says what may happen, each at most once, as in MAY=OUTAGE+BACK. With POOL=1,
+ * two callers instead of one ask, each with the one connection that a request to the store needs too. MUTANT breaks one
+ * thing: that must give a cycle without an id, or a closed lease that holds something. */
 #define OUTAGE 1  /* requests are refused, carried out without an answer, or arrive late */
 #define STUCK 2   /* a request is never answered */
 #define LOSE 4    /* the answer to a claim is lost */
@@ -38,14 +21,31 @@
 #define WRONG 64  /* our clock is wrong */
 #define BACK 128  /* it goes back, and the policy is Rotate */
 #define CLOSE 256 /* the lease is closed, or Open is cancelled */
+#define FOREVER 512 /* a record may stay locked, and the clock wrong, but then it is not behind for ever */
+#define KEPT 1024   /* leases never expire (Config.NoExpiry) */
+#define TWICE 2048  /* all of this, and then again */
+#define NO_RETRY             1 /* a renewal that has failed is not made again */
+#define NO_TIMEOUT           2 /* a request is waited for however long it takes */
+#define CALLER_CANCELS       3 /* a claim lasts only as long as the caller waits who wants another worker ID */
+#define WAIT_IN_TRANSACTION  4 /* a call waits at the fence although renewals are known to fail */
+#define LOST_NO_CLAIM        5 /* no other worker ID is claimed after a loss */
+#define ROTATING_NO_RENEWAL  6 /* the worker ID is not renewed while another one is claimed */
+#define NO_EVASION           7 /* no other worker ID is claimed while the record is locked */
+#define FORGOTTEN_FAILS      8 /* a renewal that is answered "forgotten" has failed, and is repeated */
+#define NO_FORMER            9 /* a lease may not claim the worker ID again that it had before */
+#define NEW_CLAIM_ID        10 /* a claim that was not answered is repeated with another claim ID */
+#define SKEW_SETTLES        11 /* the answer that the clock is wrong settles a claim that was not answered before */
+#define KEEP_UNWANTED       12 /* a claim that is granted too late is not released */
+#define DRAINED_EARLY       13 /* a closed lease ends although a claim is pending */
+#ifndef MUTANT
+#define MUTANT 0
+#endif
+#define IS(x) (MUTANT == x)
 #ifndef MAY
 #define MAY 0
 #endif
 #ifndef IDS
 #define IDS 2
-#endif
-#ifndef CALLERS
-#define CALLERS 1
 #endif
 #ifndef POOL
 #define POOL 0
@@ -66,7 +66,7 @@ mtype row[IDS + 1] = free;   /* from 1 on */
 bit down, wrong, ahead;      /* the store fails; our clock is wrong; the floor is ahead of the clock */
 byte lock;                   /* the worker ID whose record is locked */
 byte copy;                   /* of a claim that may yet arrive: 1 of the pending one, 2 of an earlier one */
-short may = MAY;
+short may = MAY & 511;      /* what may yet happen */
 
 /* The request under way, and what it is about: a worker ID, or, of a claim, what it excludes and the one that it had. */
 mtype kind = none, answer = none;
@@ -96,11 +96,7 @@ byte calls, got;
 #define STALLED (state == lost -> cfail : rfail)
 #define CAN ((has == current && room || has == before) && !behind && !OVER)
 #define ATFENCE (has == current && !room && !behind && !OVER)
-#ifdef WAIT_IN_TRANSACTION
-#define REFUSED false
-#else
-#define REFUSED (ATFENCE && fault)
-#endif
+#define REFUSED (ATFENCE && fault && !IS(WAIT_IN_TRANSACTION))
 #define ASKS (ask == none && !OVER && (has == none || has == revoked || behind)) /* at once */
 #define WAITING (!wake && !CAN && !REFUSED && !ASKS && !OVER && reply == none)   /* and so time passes */
 #define SENT (kind != none && answer == none)
@@ -148,19 +144,13 @@ proctype Store() {
        w = 0; result = none }
   :: atomic { SENT && !stuck && down -> reply_(failed) }
   :: atomic { SENT && !stuck && down && POOL == 0 && kind == claim && copy == 0 -> copy = 1; reply_(failed) }
-#ifndef NO_TIMEOUT
-  :: atomic { SENT && stuck -> stuck = 0; reply_(failed) }
-#endif
+  :: atomic { SENT && stuck && !IS(NO_TIMEOUT) -> stuck = 0; reply_(failed) }
   :: atomic { SENT && !stuck && !CONNECTION && WAITING -> reply_(failed) } /* no connection within Timeout */
   od
 }
 
 /* What comes with time: claims expire, the floor is reached, the copy of a claim arrives. */
-#ifdef KEPT
-#define EXPIRES(w) (row[w] == other)
-#else
-#define EXPIRES(w) (row[w] == other || row[w] == past)
-#endif
+#define EXPIRES(w) (row[w] == other || row[w] == past && !(MAY & KEPT))
 #define ARRIVES(w) (row[w] == free && lock != w && except != w && row[1] != pending && row[IDS] != pending)
 
 proctype Time() {
@@ -190,9 +180,7 @@ inline forget(w) { /* a record is as it was before */
 proctype World() {
   bit again;
   do
-#ifdef TWICE
-  :: may == 0 && !again -> again = 1; may = MAY
-#endif
+  :: may == 0 && (MAY & TWICE) && !again -> again = 1; may = MAY & 511
   :: atomic { !down && MAYBE(OUTAGE); down = 1; printf("store    fails from now on\n") }
   :: atomic { down -> down = 0; printf("store    answers again\n") }
   :: atomic { SENT && MAYBE(STUCK); stuck = 1; printf("store    never answers the %e\n", kind) }
@@ -201,11 +189,9 @@ proctype World() {
   :: atomic { cur != 0 && MAYBE(LOCK); lock = cur; printf("store    the record of worker ID %d is locked\n", lock) }
   :: atomic { MAYBE(FORGET); ahead = 1; forget(1); forget(IDS); printf("store    is put back: %e, %e\n", row[1], row[IDS]) }
   :: atomic { cur != 0 && MAYBE(WRONG); wrong = 1; printf("clock    is wrong\n") }
-#ifndef FOREVER
-  :: atomic { lock != 0 -> lock = 0; printf("store    the record is not locked any more\n") }
-  :: atomic { wrong -> wrong = 0; printf("clock    is set right\n") }
-  :: atomic { has == current && MAYBE(BACK); behind = 1; stays = 1; printf("clock    goes back\n") }
-#endif
+  :: atomic { lock != 0 && !(MAY & FOREVER) -> lock = 0; printf("store    the record is not locked any more\n") }
+  :: atomic { wrong && !(MAY & FOREVER) -> wrong = 0; printf("clock    is set right\n") }
+  :: atomic { has == current && MAYBE(BACK); behind = 1; stays = !(MAY & FOREVER); printf("clock    goes back, and stays\n") }
   :: atomic { has == current && MAYBE(BACK); behind = 1; printf("clock    goes back\n") }
   :: atomic { behind && !stays -> behind = 0; printf("clock    has caught up\n") }
   :: atomic { !OVER && MAYBE(CLOSE); closing = 1; wake = 1; printf("caller   closes the lease\n") }
@@ -238,52 +224,13 @@ proctype Delay() {
 
 /* ---- the lease's goroutine ---- */
 
-#ifdef LOST_NO_CLAIM
-#define CLAIMING (state == acquiring || state == rotating || claims)
-#else
-#define CLAIMING (state == acquiring || state == rotating || state == lost || claims)
-#endif
-#ifdef ROTATING_NO_RENEWAL
-#define RENEWING (state == held)
-#elif defined(NO_RETRY)
-#define RENEWING (!rfail && (state == held || state == rotating))
-#else
-#define RENEWING (state == held || state == rotating)
-#endif
+#define CLAIMING (state == acquiring || state == rotating || state == lost && !IS(LOST_NO_CLAIM) || claims && state != ended)
+#define RENEWING (state == held && !(rfail && IS(NO_RETRY)) || state == rotating && !IS(ROTATING_NO_RENEWAL))
 #define RELEASABLE(w) (leaving[w] && !(has == before && prev == w))
 #define USED (state == acquiring || state == lost || state == rotating && (!ahead || evading)) /* a claim that is granted */
-#ifdef SKEW_SETTLES
-#define SETTLES (a != failed)
-#elif defined(NEW_CLAIM_ID)
-#define SETTLES (a != skewed || !unknown)
-#else
-#define SETTLES (a == ok || a == refused || a == skewed && !unknown)
-#endif
-#ifdef KEEP_UNWANTED
-#define KEEPS true
-#else
-#define KEEPS false
-#endif
-#ifdef FORGOTTEN_FAILS
-#define LOSES false
-#else
-#define LOSES (a == gone)
-#endif
-#ifdef NO_EVASION
-#define EVADES false
-#else
-#define EVADES (a == locked && state == held)
-#endif
-#ifdef DRAINED_EARLY
-#define DRAINED (!leaving[1] && !leaving[IDS])
-#else
-#define DRAINED (!claims && !leaving[1] && !leaving[IDS])
-#endif
-#ifdef NO_FORMER
-#define FORMER 0
-#else
-#define FORMER cur
-#endif
+#define SETTLES (a == ok || a == refused || a == skewed && (!unknown || IS(SKEW_SETTLES)) || a == failed && IS(NEW_CLAIM_ID))
+#define LOSES (a == gone && !IS(FORGOTTEN_FAILS))
+#define EVADES (a == locked && state == held && !IS(NO_EVASION))
 
 inline install(w) { /* the worker ID that was claimed takes the place of the current one */
   if
@@ -296,7 +243,7 @@ inline install(w) { /* the worker ID that was claimed takes the place of the cur
   leaving[w] = 0; row[w] = (row[w] == left -> mine : row[w]); printf("lease    has worker ID %d\n", w)
 }
 
-inline unheard(w) { row[w] = (row[w] != pending -> row[w] : (a == refused -> other : stray)) }
+inline unheard(w) { row[w] = (row[w] != pending -> row[w] : (a == ok || a == refused -> other : stray)) }
 
 active proctype Lease() {
   byte w;
@@ -310,7 +257,7 @@ active proctype Lease() {
           :: k != none ->
              a = answer; w = worker; kind = none; answer = none; worker = 0; avoid = 0; former = 0;
              if
-             :: k == claim && SETTLES -> /* what else was granted under its claim ID, nobody knows of: after a refusal, by a late copy, it expires */
+             :: k == claim && SETTLES -> /* what else was granted under its claim ID, nobody knows of: that to a late copy, it expires */
                 claims = 0; copy = (copy == 1 -> 2 : copy); row[w] = (row[w] == pending -> left : row[w]);
                 unheard(1); unheard(IDS)
              :: k == claim && !SETTLES -> unknown = 1
@@ -318,8 +265,8 @@ active proctype Lease() {
              fi;
              if
              :: k == claim && a == ok && USED -> event = claimed
-             :: k == claim && a == ok && !USED && KEEPS -> row[w] = (row[w] == left -> stray : row[w])
-             :: k == claim && a == ok && !USED && !KEEPS -> leaving[w] = 1; waits[2] = 0
+             :: k == claim && a == ok && !USED && IS(KEEP_UNWANTED) -> row[w] = (row[w] == left -> stray : row[w])
+             :: k == claim && a == ok && !USED && !IS(KEEP_UNWANTED) -> leaving[w] = 1; waits[2] = 0
              :: k == claim && a != ok && state == acquiring -> closing = 1 /* Open gives up */
              :: k == claim && a != ok && a != skewed && state == acquiring
              :: k == claim && a != ok && state == lost -> fault = 1
@@ -337,7 +284,7 @@ active proctype Lease() {
              :: else
              fi
           :: k == none && closing && !OVER -> event = closed
-          :: k == none && !closing && state == releasing && kind == none && DRAINED -> event = drained
+          :: k == none && !closing && state == releasing && kind == none && (!claims || IS(DRAINED_EARLY)) && !leaving[1] && !leaving[IDS] -> event = drained
           :: k == none && !closing && ask != none && reply == none -> /* a caller asks */
              if
              :: OVER -> reply = refusal
@@ -389,10 +336,10 @@ active proctype Lease() {
        was = none;
 
        if /* the next request, unless one is under way */
-       :: kind == none && CLAIMING && !waits[0] && state != ended ->
+       :: kind == none && CLAIMING && !waits[0] ->
           if
           :: claims /* it is repeated as it was */
-          :: !claims -> claims = 1; unknown = 0; except = (state == rotating -> cur : 0); own = (state == rotating -> 0 : FORMER)
+          :: !claims -> claims = 1; unknown = 0; except = (state == rotating -> cur : 0); own = (state == rotating || IS(NO_FORMER) -> 0 : cur)
           fi;
           kind = claim; avoid = except; former = own; printf("lease    sends a claim (%e)\n", state)
        :: kind == none && RENEWING && !waits[1] -> kind = renewal; worker = cur; printf("lease    sends a renewal\n")
@@ -420,13 +367,9 @@ proctype Caller() {
      :: atomic { REFUSED && !asked -> printf("caller   fails at once, at the fence\n"); break }
      :: atomic { ask == none && !OVER && (has == none || has == revoked) -> asks(grant) }
      :: atomic { ask == none && !OVER && behind && (has == current || has == before) -> asks(another) }
-#ifndef WAIT_IN_TRANSACTION
-     :: atomic { ask == none && ATFENCE && WAITING -> asks(raise) } /* MaxWait is over */
-#endif
-#ifdef CALLER_CANCELS
-     :: atomic { WAITING && asked && ask == another && kind == claim ->
+     :: atomic { ask == none && ATFENCE && WAITING && !IS(WAIT_IN_TRANSACTION) -> asks(raise) } /* MaxWait is over */
+     :: atomic { WAITING && asked && ask == another && kind == claim && IS(CALLER_CANCELS) ->
           ask = none; asked = 0; kind = none; avoid = 0; former = 0; wake = 1; printf("caller   gives up, and cancels the claim\n"); break }
-#endif
      :: atomic { WAITING && (asked || ask != none || ATFENCE) -> /* MaxWait is over, or the context */
           ask = (asked -> none : ask); asked = 0; printf("caller   gives up\n"); break }
      od;
@@ -438,7 +381,7 @@ init {
   atomic {
     run Store(); run Time(); run World(); run Fence(); run Delay(); run Caller();
     if
-    :: CALLERS > 1 -> run Caller()
+    :: POOL > 0 -> run Caller()
     :: else
     fi;
     wake = 1
