@@ -1,729 +1,389 @@
 /* Ids that never stop: does a generator that is asked for ids get one again?
  *
- * One lease, its generator, the calls for ids, and a store. README.md says which function
- * each action stands for, and what is assumed; model_test.go checks this file with each of the
- * switches below. Safety is lease.pml's: here no id has a number or a time.
+ * One lease with the table of worker/lease.go, its generator, the calls for ids, and a store. README.md
+ * says which function each action stands for, and what is assumed; model_test.go checks this file with
+ * each of the switches below. Safety is lease.pml's: here no id has a number or a time.
  *
- * Time is in no counter. What takes time may take any: a delay, an answer, a caller's
- * patience. Three rules keep that apart from what cannot be: a request times out only
- * where the store fails, hangs, or has no connection for it; a caller gives up only while
- * nothing else can be done at once; and the fence is not reached while a call can be issued an id.
+ * Time is in no counter. What takes time may take any: a delay, an answer, a caller's patience. Three
+ * rules keep that apart from what cannot be: a request times out only where the store fails, hangs, or has
+ * no connection for it; a caller gives up only while nothing else can be done at once; and the fence is not
+ * reached while renewals succeed, nor while a call can be issued an id.
  *
- * Sizes: IDS worker IDs, CALLERS that ask again and again, POOL connections that they hold
- * while they ask, and that a request to the store needs one of (0: it has its own). What
- * may happen, and how often: OUTAGES, STUCK (a request is never answered), LOSES (the answer
- * to a claim is lost), TAKES (another holder takes a worker ID), LEAPS and BACKS of the clock,
- * CLOSES of the lease. With FOREVER a clock that has leapt may stay wrong for ever.
- *
- * The design before, which must give a cycle without an id:
- *   CALLER_EXCHANGES      after a leap a caller releases and claims, as long as it waits itself
- *   ROTATE_UNDER_MAXWAIT  a caller claims another worker ID, as long as it waits itself
- *   WAIT_IN_TRANSACTION   a call waits at the fence although renewals are known to fail
- *   PATIENCE=n            with the first two: a caller waits for n answers, and may give up only then
- * Mutations, each of which must give one as well:
- *   NO_RETRY              a renewal that has failed is not made again
- *   ABANDONED_BLOCKS      no request is made beside one that was abandoned
- *   NO_TIMEOUT            a request is waited for however long it takes
- *   CHECKING_NO_RENEWAL   the worker ID is not renewed while the clock is checked
- *   LOST_NO_CLAIM         no other worker ID is claimed after a loss
- *   FORGET                a claim that is answered late is forgotten and not released
- *   NARROWS               a claim is repeated as the request that the state needs by then
- */
+ * IDS is the number of worker IDs, 1 or 2. MAY says what may happen, each at most once, as in MAY=OUTAGE+BACK. With POOL=1,
+ * two callers instead of one ask, each with the one connection that a request to the store needs too. MUTANT breaks one
+ * thing: that must give a cycle without an id, or a closed lease that holds something. */
+#define OUTAGE 1  /* requests are refused, carried out without an answer, or arrive late */
+#define STUCK 2   /* a request is never answered */
+#define LOSE 4    /* the answer to a claim is lost */
+#define TAKE 8    /* another holder takes the worker ID, or its claim expires */
+#define LOCK 16   /* somebody else locks its record */
+#define FORGET 32 /* the store is put back to what it was before */
+#define WRONG 64  /* our clock is wrong */
+#define BACK 128  /* it goes back, and the policy is Rotate */
+#define CLOSE 256 /* the lease is closed, or Open is cancelled */
+#define FOREVER 512 /* a record may stay locked, and the clock wrong, but then it is not behind for ever */
+#define KEPT 1024   /* leases never expire (Config.NoExpiry) */
+#define TWICE 2048  /* all of this, and then again */
+#define NO_RETRY             1 /* a renewal that has failed is not made again */
+#define NO_TIMEOUT           2 /* a request is waited for however long it takes */
+#define CALLER_CANCELS       3 /* a claim lasts only as long as the caller waits who wants another worker ID */
+#define WAIT_IN_TRANSACTION  4 /* a call waits at the fence although renewals are known to fail */
+#define LOST_NO_CLAIM        5 /* no other worker ID is claimed after a loss */
+#define ROTATING_NO_RENEWAL  6 /* the worker ID is not renewed while another one is claimed */
+#define NO_EVASION           7 /* no other worker ID is claimed while the record is locked */
+#define FORGOTTEN_FAILS      8 /* a renewal that is answered "forgotten" has failed, and is repeated */
+#define NO_FORMER            9 /* a lease may not claim the worker ID again that it had before */
+#define NEW_CLAIM_ID        10 /* a claim that was not answered is repeated with another claim ID */
+#define SKEW_SETTLES        11 /* the answer that the clock is wrong settles a claim that was not answered before */
+#define KEEP_UNWANTED       12 /* a claim that is granted too late is not released */
+#define DRAINED_EARLY       13 /* a closed lease ends although a claim is pending */
+#ifndef MUTANT
+#define MUTANT 0
+#endif
+#define IS(x) (MUTANT == x)
+#ifndef MAY
+#define MAY 0
+#endif
 #ifndef IDS
 #define IDS 2
-#endif
-#ifndef CALLERS
-#define CALLERS 2
 #endif
 #ifndef POOL
 #define POOL 0
 #endif
-#ifndef OUTAGES
-#define OUTAGES 1
-#endif
-#ifndef STUCK
-#define STUCK 0
-#endif
-#ifndef LOSES
-#define LOSES 0
-#endif
-#ifndef TAKES
-#define TAKES 0
-#endif
-#ifndef LEAPS
-#define LEAPS 0
-#endif
-#ifndef BACKS
-#define BACKS 0
-#endif
-#ifndef CLOSES
-#define CLOSES 0
-#endif
-#ifndef PATIENCE
-#define PATIENCE 0
-#endif
-#if defined(CALLER_EXCHANGES) || defined(ROTATE_UNDER_MAXWAIT)
-#define OLD
-#endif
 
 mtype = { none,
-  /* states, as in worker/lease.go */
-  acquiring, held, checking, rotating, lost, releasing, ended,
-  /* events */
-  claimed, clockLeapt, clockBack, confirmed, asked, refused, unasked, taken, doubted, closed, drained,
-  /* requests, and what they come to; noneFree and skewed are known to have granted nothing */
-  claim, renew, release, ok, gone, noneFree, skewed, failed,
-  /* what a caller asks of the lease, and the answer */
-  another, grant, raise, refusal,
-  /* whose a worker ID is: of another holder, the current one, to be released, of the token
-     that is in use, of a request that has another token, and of nobody who knows */
-  free, other, mine, left, pending, stale0, stale1, stray,
-  /* what the generator has: the current worker ID, the one before, one that was revoked */
-  current, before, revoked }
-
-mtype state = acquiring, event = none;
+  acquiring, held, rotating, lost, releasing, ended,                     /* states, as in worker/lease.go */
+  claimed, wanted, settled, taken, closed, drained,                      /* events */
+  claim, renewal, release,                                               /* requests, */
+  ok, gone, locked, refused, skewed, failed,                             /* what they come to, */
+  another, grant, raise, refusal,                                        /* what a caller asks of the lease, and the answer */
+  free, other, mine, left, pending, past, stray, /* whose a worker ID is: another holder's, the current one, to be released, of
+     the claim that is pending, of one that may not be renewed any more, of one that the lease does not know of */
+  current, before, revoked }                     /* what the generator has: the current worker ID, the one before, or neither */
 
 /* The store, and the world. */
 mtype row[IDS + 1] = free;   /* from 1 on */
-bit down, ahead, wrong;      /* the store fails; our clock has leapt, and does not agree with the store's */
+bit down, wrong, ahead;      /* the store fails; our clock is wrong; the floor is ahead of the clock */
+byte lock;                   /* the worker ID whose record is locked */
+byte copy;                   /* of a claim that may yet arrive: 1 of the pending one, 2 of an earlier one */
+short may = MAY & 511;      /* what may yet happen */
 
-/* Requests under way: two at the most. What one is about is its worker ID: to be renewed
- * or released, the only one to be claimed (0: any), or the one that was claimed. */
-mtype kind[2] = none, result[2] = none, answer[2] = none;
-byte worker[2], avoid[2];
-bit expired[2], late[2];     /* its time is over, and the owner has noticed */
-bit slow[2], stuck[2];       /* its answer may take longer than Timeout, or never comes */
-bit own[2];                  /* a renewal of the current worker ID */
-bit old[2], twice[2];        /* a claim whose token is given up, or was granted to the other request */
+/* The request under way, and what it is about: a worker ID, or, of a claim, what it excludes and the one that it had. */
+mtype kind = none, answer = none;
+byte worker, avoid, former;
+bit stuck;
 
 /* The lease's memory. */
+mtype state = acquiring, event = none;
 byte cur, prev;              /* worker IDs: the current one, and one that the generator has yet to leave */
 bit leaving[IDS + 1];        /* to be released */
-bit token;                   /* of a claim whose outcome is not known: */
-byte only, except;           /* what it asks for, as in worker and avoid */
+bit claims, unknown;         /* a claim is pending; an attempt at it was not answered */
+byte except, own;            /* what it asks for, as in avoid and former */
+bit evading, closing, wake;
 bit room, fault;             /* ids can be issued below the fence; it is known not to rise */
-bit cfail, rfail, alternate; /* the last claim, the last renewal has failed; the claim was made last */
-bit waits[3];                /* delays: 0 of claims, 1 of the renewal, 2 of releases */
-bit wake, closing;
-#ifdef OLD
-bit given;                   /* a caller has released the current worker ID */
-#endif
+bit cfail, rfail;            /* the last claim, the last renewal has failed */
+bit waits[3];                /* delays: of claims, renewals, releases */
 
 /* The generator, and the calls for ids. */
-mtype has = none;
-mtype ask = none, reply = none;
-bit behind;                  /* the clock went back, and the policy is Rotate */
+mtype has = none, ask = none, reply = none;
+bit behind, stays;           /* the clock went back; and stays so until the worker ID is another */
 bit overtaken;               /* a call got a connection before the request that waits for one */
 byte calls, got;
-#if LOSES > 0
-byte loses = LOSES;
-#endif
 
 #define OVER (state == releasing || state == ended)
-#define OURS(w) (row[w] != free && row[w] != other)
 #define HELD(w) (row[w] == mine || row[w] == left)
+#define OURS(w) (HELD(w) || row[w] == pending || row[w] == stray)
 #define STALLED (state == lost -> cfail : rfail)
-#ifdef CALLER_EXCHANGES
-#define FENCED (!room || ahead) /* the generator follows the leap, to beyond the fence */
-#else
-#define FENCED (!room)
-#endif
-#define CAN (has == current && !FENCED && !behind && !OVER)
-#define ATFENCE (has == current && FENCED && !behind && !OVER)
-#if defined(WAIT_IN_TRANSACTION) || defined(OLD)
-#define REFUSED false
-#else
-#define REFUSED (ATFENCE && fault)
-#endif
-#ifdef OLD
-#define MOVES (has == current && (behind || ahead || given) && kind[0] != claim)
-#define OLDCALLS true
-#else
-#define MOVES behind
-#define OLDCALLS false
-#endif
-#define ASKS (ask == none && !OVER && (has == none || has == revoked || MOVES)) /* at once */
-#define WAITING (!wake && !CAN && !REFUSED && !ASKS && !OVER && reply == none) /* and so time passes */
-#define SENT(i) (kind[i] != none && answer[i] == none && !stuck[i])
-#define WANTS(i) (SENT(i) && result[i] == none && !late[i])
+#define CAN ((has == current && room || has == before) && !behind && !OVER)
+#define ATFENCE (has == current && !room && !behind && !OVER)
+#define REFUSED (ATFENCE && fault && !IS(WAIT_IN_TRANSACTION))
+#define ASKS (ask == none && !OVER && (has == none || has == revoked || behind)) /* at once */
+#define WAITING (!wake && !CAN && !REFUSED && !ASKS && !OVER && reply == none)   /* and so time passes */
+#define SENT (kind != none && answer == none)
 #define CONNECTION (POOL == 0 || calls < POOL)
 
 /* Ids come again and again, or the lease was closed and holds nothing. */
 #define issued (got > 0)
-#define closedAndFree (state == ended && !OURS(1) && !OURS(2) && !OURS(IDS))
+#define closedAndFree (state == ended && !OURS(1) && !OURS(IDS))
 ltl live { ([]<> issued) || (<>[] closedAndFree) }
-
-inline done(i) {
-  kind[i] = none; result[i] = none; answer[i] = none; worker[i] = 0; avoid[i] = 0; expired[i] = 0;
-  late[i] = 0; slow[i] = 0; stuck[i] = 0; own[i] = 0; old[i] = 0; twice[i] = 0
-}
 
 /* ---- the store ---- */
 
-#define FITS(w) (avoid[i] != (w) && (worker[i] == 0 || worker[i] == (w)))
-#define GIVES(w) (row[w] == free && FITS(w))
+#define GIVES(w) (avoid != w && lock != w && (row[w] == free || row[w] == past && former == w))
 
-proctype Request(byte i) {
+inline reply_(a) { answer = a; overtaken = 0; wake = 1; printf("store    %e: %e\n", kind, answer) }
+
+proctype Store() {
+  mtype result = none;
   byte w;
-
   do
-  :: atomic { SENT(i) && result[i] == none && CONNECTION && (!down || POOL == 0) -> /* it is carried out */
+  :: atomic { SENT && !stuck && CONNECTION && (!down || POOL == 0) -> /* it is carried out */
        if
-       :: kind[i] == claim && twice[i] -> result[i] = ok
-       :: kind[i] == claim && !twice[i] && wrong -> result[i] = skewed
-       :: kind[i] == claim && !twice[i] && !wrong ->
+       :: kind == claim && wrong -> result = skewed
+       :: kind == claim && !wrong && row[1] == pending -> w = 1 /* found again by its claim ID */
+       :: kind == claim && !wrong && row[1] != pending && row[IDS] == pending -> w = IDS
+       :: kind == claim && !wrong && row[1] != pending && row[IDS] != pending ->
           if
-          :: !old[i] && row[1] == pending -> w = 1 /* found again by its token */
-          :: !old[i] && row[2] == pending -> w = 2
-          :: IDS > 2 && !old[i] && row[IDS] == pending -> w = IDS
-          :: (old[i] || row[1] != pending && row[2] != pending && row[IDS] != pending) ->
-             if
-             :: GIVES(1) -> w = 1
-             :: GIVES(2) -> w = 2
-             :: IDS > 2 && GIVES(IDS) -> w = IDS
-             :: else -> result[i] = noneFree
-             fi
-          fi;
-          if
-          :: w != 0 && !FITS(w) -> result[i] = failed /* found again, and does not match the request */
-          :: w != 0 && FITS(w) ->
-             result[i] = ok; worker[i] = w;
-             row[w] = (!old[i] -> pending : (i == 0 -> stale0 : stale1))
-          :: w == 0
-          fi; w = 0
-       :: kind[i] == renew -> result[i] = (own[i] && HELD(worker[i]) -> ok : gone)
-       :: kind[i] == release ->
-          result[i] = (row[worker[i]] == left -> ok : gone);
-          if
-          :: row[worker[i]] == left -> row[worker[i]] = free
-          :: else
+          :: GIVES(1) -> w = 1
+          :: GIVES(IDS) -> w = IDS
+          :: ahead || !GIVES(1) && !GIVES(IDS) -> result = refused
           fi
+       :: kind != claim && lock == worker -> result = locked
+       :: kind == renewal && lock != worker -> result = (HELD(worker) -> ok : gone)
+       :: kind == release && lock != worker -> result = gone; row[worker] = (row[worker] == left || row[worker] == past -> free : row[worker])
        fi;
-       overtaken = 0;
        if
-       :: !down -> answer[i] = result[i]; wake = 1; printf("store    answers request %d, %e: %e\n", i, kind[i], answer[i])
-#if LOSES > 0
-       :: loses > 0 && !down && kind[i] == claim ->
-          loses--; answer[i] = failed; wake = 1; printf("store    carries out request %d, claim, and the answer is lost\n", i)
-#endif
-#if OUTAGES > 0 && POOL == 0
-       :: down -> slow[i] = 1; printf("store    carries out request %d, %e, and does not answer yet\n", i, kind[i])
-#endif
-       fi }
-#if OUTAGES > 0 && POOL == 0
-  :: atomic { SENT(i) && result[i] != none && !down ->
-       answer[i] = result[i]; wake = 1; printf("store    answers request %d, %e, late: %e\n", i, kind[i], answer[i]) }
-#endif
-#if OUTAGES > 0
-  :: atomic { SENT(i) && down -> answer[i] = failed; wake = 1; printf("store    refuses request %d, %e\n", i, kind[i]) }
-#endif
-#if !defined(NO_TIMEOUT) && OUTAGES + STUCK > 0
-  :: atomic { kind[i] != none && answer[i] == none && !expired[i] && (down || slow[i] || stuck[i]) ->
-       expired[i] = 1; slow[i] = 1; wake = 1; printf("time     Timeout of request %d, %e\n", i, kind[i]) }
-#endif
-#if POOL > 0
-  :: atomic { SENT(i) && result[i] == none && late[i] -> /* nor does it wait for one any longer */
-       answer[i] = failed; wake = 1 }
-  :: atomic { WANTS(i) && !CONNECTION && WAITING -> /* no connection within Timeout */
-       answer[i] = failed; overtaken = 0; wake = 1; printf("time     Timeout of request %d, %e: there is no connection for it\n", i, kind[i]) }
-#endif
+       :: w != 0 -> result = ok; row[w] = pending
+       :: else
+       fi;
+       if
+       :: !down -> worker = (w != 0 -> w : worker); reply_(result)
+       :: down -> reply_(failed)
+       :: (may & LOSE) && kind == claim -> may = may - LOSE; reply_(failed)
+       fi;
+       w = 0; result = none }
+  :: atomic { SENT && !stuck && down -> reply_(failed) }
+  :: atomic { SENT && !stuck && down && POOL == 0 && kind == claim && copy == 0 -> copy = 1; reply_(failed) }
+  :: atomic { SENT && stuck && !IS(NO_TIMEOUT) -> stuck = 0; reply_(failed) }
+  :: atomic { SENT && !stuck && !CONNECTION && WAITING -> reply_(failed) } /* no connection within Timeout */
   od
 }
 
-/* Another holder's worker ID comes free. */
-proctype Other() {
-  byte w = 1;
+/* What comes with time: claims expire, the floor is reached, the copy of a claim arrives. */
+#define EXPIRES(w) (row[w] == other || row[w] == past && !(MAY & KEPT))
+#define ARRIVES(w) (row[w] == free && lock != w && except != w && row[1] != pending && row[IDS] != pending)
 
+proctype Time() {
   do
-  :: atomic { row[w] == other -> row[w] = free }
-  :: atomic { row[w] != other -> w = (w == IDS -> 1 : w + 1) }
+  :: atomic { EXPIRES(1) -> row[1] = free }
+  :: atomic { EXPIRES(IDS) -> row[IDS] = free }
+  :: ahead -> ahead = 0
+  :: atomic { copy > 0 && !down && ARRIVES(1) -> row[1] = (copy == 1 -> pending : other); copy = 0 }
+  :: atomic { copy > 0 && !down && ARRIVES(IDS) -> row[IDS] = (copy == 1 -> pending : other); copy = 0 }
+  :: copy > 0 -> copy = 0
+  :: state == ended /* it passes */
   od
 }
 
-/* What may happen, so often. */
+inline forget(w) { /* a record is as it was before */
+  if
+  :: true
+  :: row[w] == free -> row[w] = other
+  :: OURS(w) -> row[w] = free
+  :: OURS(w) -> row[w] = other
+  :: HELD(w) -> row[w] = past
+  fi
+}
+
+#define MAYBE(fault) (may & fault) -> may = may - fault
+
 proctype World() {
-  byte outages = OUTAGES, stucks = STUCK, takes = TAKES, leaps = LEAPS, backs = BACKS, closes = CLOSES;
-  bit stays;
-  byte w;
-
+  bit again;
   do
-  :: atomic { outages > 0 && !down -> outages--; down = 1; printf("store    fails from now on\n") }
+  :: may == 0 && (MAY & TWICE) && !again -> again = 1; may = MAY & 511
+  :: atomic { !down && MAYBE(OUTAGE); down = 1; printf("store    fails from now on\n") }
   :: atomic { down -> down = 0; printf("store    answers again\n") }
-#if STUCK > 0
-  :: atomic { stucks > 0 && SENT(0) -> stucks--; stuck[0] = 1; printf("store    never answers a request\n") }
-  :: atomic { stucks > 0 && SENT(1) -> stucks--; stuck[1] = 1; printf("store    never answers a request\n") }
-#endif
-#if TAKES > 0
-  :: atomic { takes > 0 && (HELD(1) || HELD(2) || HELD(IDS)) ->
-       takes--;
-       if
-       :: HELD(1) -> w = 1
-       :: HELD(2) -> w = 2
-       :: IDS > 2 && HELD(IDS) -> w = IDS
-       fi;
-       if
-       :: row[w] = other; printf("store    gives worker ID %d to another holder\n", w)
-       :: row[w] = free; printf("store    frees worker ID %d, which has expired\n", w)
-       fi; w = 0 }
-#endif
-#if LEAPS > 0
-  :: atomic { leaps > 0 && cur != 0 && !ahead ->
-       leaps--; ahead = 1; wake = 1;
-       if
-       :: printf("clock    leaps, as the store's has\n")
-#ifndef OLD
-       :: wrong = 1; printf("clock    leaps, and is wrong\n")
-#endif
-#ifdef FOREVER
-       :: has != none -> wrong = 1; stays = 1; printf("clock    leaps, and stays wrong for ever\n")
-#endif
-       fi }
-#ifndef OLD
-  :: atomic { ahead && !stays -> ahead = 0; wrong = 0; wake = 1; printf("clock    is set back\n") }
-#endif
-#endif
-#if BACKS > 0
-  :: atomic { backs > 0 && has == current && !behind -> backs--; behind = 1; printf("clock    goes back\n") }
-#endif
-#if CLOSES > 0
-  :: atomic { closes > 0 && !OVER -> closes--; closing = 1; wake = 1; printf("caller   closes the lease\n") }
-#endif
+  :: atomic { SENT && MAYBE(STUCK); stuck = 1; printf("store    never answers the %e\n", kind) }
+  :: atomic { HELD(cur) && MAYBE(TAKE); row[cur] = other; printf("store    gives worker ID %d to another holder\n", cur) }
+  :: atomic { HELD(cur) && MAYBE(TAKE); row[cur] = free; printf("store    frees worker ID %d\n", cur) }
+  :: atomic { cur != 0 && MAYBE(LOCK); lock = cur; printf("store    the record of worker ID %d is locked\n", lock) }
+  :: atomic { MAYBE(FORGET); ahead = 1; forget(1); forget(IDS); printf("store    is put back: %e, %e\n", row[1], row[IDS]) }
+  :: atomic { cur != 0 && MAYBE(WRONG); wrong = 1; printf("clock    is wrong\n") }
+  :: atomic { lock != 0 && !(MAY & FOREVER) -> lock = 0; printf("store    the record is not locked any more\n") }
+  :: atomic { wrong && !(MAY & FOREVER) -> wrong = 0; printf("clock    is set right\n") }
+  :: atomic { has == current && MAYBE(BACK); behind = 1; stays = !(MAY & FOREVER); printf("clock    goes back, and stays\n") }
+  :: atomic { has == current && MAYBE(BACK); behind = 1; printf("clock    goes back\n") }
+  :: atomic { behind && !stays -> behind = 0; printf("clock    has caught up\n") }
+  :: atomic { !OVER && MAYBE(CLOSE); closing = 1; wake = 1; printf("caller   closes the lease\n") }
   od
 }
 
-/* No renewal has come for longer than one that is due takes. */
-#define ABSENT(i) (kind[i] == none || slow[i] || stuck[i])
-#define OVERDUE (rfail || state == lost || !waits[1] && !wake && ABSENT(0) && ABSENT(1))
+/* The fence is reached if no renewal comes in time. */
+#define OVERDUE (rfail || state == lost || !waits[1] && !wake && (kind == none || down || stuck))
+#define SERVES (calls > 0 && (CAN || ASKS))
 
 proctype Fence() {
   do
-  :: atomic { room && OVERDUE && !(calls > 0 && (CAN || ASKS)) -> room = 0; printf("time     the fence is reached\n") }
+  :: atomic { room && OVERDUE && !SERVES -> room = 0; printf("time     the fence is reached\n") }
+  :: atomic { has == before && !behind && !SERVES -> has = revoked; printf("time     the fence of the worker ID before is reached\n") }
   od
 }
 
-/* The delays of the renewal (1), and of claims and releases (0). The one after a renewal
- * is longer than all others, so a release is sent meanwhile. */
-#define RELEASABLE(w) (leaving[w] && !(has == before && prev == w))
-#define SOMETHING_RELEASABLE (RELEASABLE(1) || RELEASABLE(2) || RELEASABLE(IDS))
-
-proctype Delay(byte i) {
+/* All that is due is done before a delay ends, so that nothing is put off for ever. The delay before the next renewal
+ * may be the longest, as long as ids can be issued. */
+proctype Delay() {
   do
-  :: atomic { (i == 0 && (waits[0] || waits[2]) || i == 1 && waits[1] && (rfail || !SOMETHING_RELEASABLE)) ->
-       waits[i] = 0;
+  :: atomic { kind == none && (waits[0] || waits[1] || waits[2]) ->
        if
-       :: i == 0 -> waits[2] = 0
-       :: else
+       :: waits[1] = 0
+       :: (waits[0] || waits[2]) && room && !rfail
        fi;
-       wake = 1 }
+       waits[0] = 0; waits[2] = 0; wake = 1 }
   od
 }
 
-/* ---- the lease's owner ---- */
+/* ---- the lease's goroutine ---- */
 
-#ifdef OLD /* request 1 is the callers', and what is taken is lost */
-#define TOKEN false
-#define OWNERS(i) (i == 0)
-#else
-#define TOKEN (token == 1)
-#define OWNERS(i) true
-#endif
-#if defined(OLD)
-#define BUSY (kind[0] != none)
-#elif defined(ABANDONED_BLOCKS)
-#define BUSY (kind[0] != none || kind[1] != none)
-#else
-#define BUSY (kind[0] != none && !late[0] || kind[1] != none && !late[1] || kind[0] != none && kind[1] != none)
-#endif
-#ifdef LOST_NO_CLAIM
-#define CLAIMS_WHEN_LOST false
-#elif defined(OLD)
-#define CLAIMS_WHEN_LOST (state == lost && ask != another)
-#else
-#define CLAIMS_WHEN_LOST (state == lost)
-#endif
-#define CLAIM_DUE (!waits[0] && (state == acquiring || state == checking || state == rotating || CLAIMS_WHEN_LOST || state == releasing && token))
-#if defined(NO_RETRY)
-#define RENEWAL_DUE (!waits[1] && !rfail && (state == held || state == checking || state == rotating))
-#elif defined(CHECKING_NO_RENEWAL)
-#define RENEWAL_DUE (!waits[1] && (state == held || state == rotating))
-#else
-#define RENEWAL_DUE (!waits[1] && (state == held || state == checking || state == rotating))
-#endif
+#define CLAIMING (state == acquiring || state == rotating || state == lost && !IS(LOST_NO_CLAIM) || claims && state != ended)
+#define RENEWING (state == held && !(rfail && IS(NO_RETRY)) || state == rotating && !IS(ROTATING_NO_RENEWAL))
+#define RELEASABLE(w) (leaving[w] && !(has == before && prev == w))
+#define USED (state == acquiring || state == lost || state == rotating && (!ahead || evading)) /* a claim that is granted */
+#define SETTLES (a == ok || a == refused || a == skewed && (!unknown || IS(SKEW_SETTLES)) || a == failed && IS(NEW_CLAIM_ID))
+#define LOSES (a == gone && !IS(FORGOTTEN_FAILS))
+#define EVADES (a == locked && state == held && !IS(NO_EVASION))
 
-/* The worker ID that was claimed takes the place of the current one. */
-inline replace(w) {
-  own[0] = 0; own[1] = 0; rfail = 0; cfail = 0; waits[0] = 0; waits[1] = 1;
+inline install(w) { /* the worker ID that was claimed takes the place of the current one */
   if
-  :: cur != 0 && cur != w && was != lost -> /* the one before is released when its generator has left it */
-     leaving[cur] = 1;
-     if
-     :: row[cur] == mine -> row[cur] = left
-     :: else
-     fi;
-     if
-     :: has == current -> has = before; prev = cur
-     :: else
-     fi
-  :: else ->
-     if
-     :: has == current -> has = revoked
-     :: else
-     fi
+  :: cur != 0 && cur != w && was != lost -> /* which is released when its generator has left it */
+     leaving[cur] = 1; row[cur] = (row[cur] == mine -> left : row[cur]); prev = (has == current -> cur : prev);
+     has = (has == current -> (evading -> revoked : before) : has)
+  :: else -> has = (has == current -> revoked : has)
   fi;
-  cur = w; room = 1; fault = 0;
-#ifdef OLD
-  given = 0;
-#endif
-  if
-  :: !wrong -> ahead = 0
-  :: else
-  fi;
-  leaving[w] = 0;
-  if
-  :: row[w] != other && row[w] != free -> row[w] = mine
-  :: else
-  fi
+  cur = w; room = 1; fault = 0; rfail = 0; cfail = 0; evading = 0; waits[0] = 0; waits[1] = 1;
+  leaving[w] = 0; row[w] = (row[w] == left -> mine : row[w]); printf("lease    has worker ID %d\n", w)
 }
 
-/* The request i may find nothing more by its token. */
-inline giveUpToken(i) {
-  token = 0;
-  if
-  :: kind[1 - i] == claim && !old[1 - i] && !twice[1 - i] -> old[1 - i] = 1; w = (i == 0 -> stale1 : stale0)
-  :: else -> w = stray
-  fi
-}
+inline unheard(w) { row[w] = (row[w] != pending -> row[w] : (a == ok || a == refused -> other : stray)) }
 
-active proctype Owner() {
-  byte i, w, id;
-  mtype k, a, was;
-  bit wasLate;
-
+active proctype Lease() {
+  byte w;
+  mtype k = none, a = none, was = none;
   do
   :: atomic { wake ->
        wake = 0;
        do
-       :: event = none; was = state;
+       :: event = none; was = state; k = (answer != none -> kind : none);
           if
-          :: answer[0] != none || expired[0] && !late[0] -> i = 0
-          :: else ->
+          :: k != none ->
+             a = answer; w = worker; kind = none; answer = none; worker = 0; avoid = 0; former = 0;
              if
-             :: OWNERS(1) && (answer[1] != none || expired[1] && !late[1]) -> i = 1
-             :: else -> i = 2
-             fi
-          fi;
-          if
-          :: i < 2 -> /* an answer, or none in time */
-             k = kind[i]; id = worker[i]; wasLate = late[i]; a = answer[i];
-             if
-             :: a == none -> a = failed; late[i] = 1
+             :: k == claim && SETTLES -> /* what else was granted under its claim ID, nobody knows of: that to a late copy, it expires */
+                claims = 0; copy = (copy == 1 -> 2 : copy); row[w] = (row[w] == pending -> left : row[w]);
+                unheard(1); unheard(IDS)
+             :: k == claim && !SETTLES -> unknown = 1
              :: else
              fi;
              if
-             :: k == claim && a == ok && !twice[i] -> /* granted */
-                if
-                :: !old[i] ->
-                   token = 0;
-                   if
-                   :: kind[1 - i] == claim && !old[1 - i] -> /* the other request finds the same claim, or has a later one */
-                      if
-                      :: result[1 - i] == ok && worker[1 - i] != id ->
-                         old[1 - i] = 1;
-                         row[worker[1 - i]] = (row[worker[1 - i]] == pending -> (i == 0 -> stale1 : stale0) : row[worker[1 - i]])
-                      :: else -> twice[1 - i] = 1
-                      fi
-                   :: else
-                   fi
-                :: else
-                fi;
-#ifdef FORGET
-                if
-                :: wasLate -> row[id] = (OURS(id) -> stray : row[id])
-                :: else ->
-#endif
-                if
-                :: id == cur && !OVER || state == acquiring || state == rotating || state == lost -> event = claimed
-                :: else ->
-                   leaving[id] = 1; waits[2] = 0;
-                   row[id] = (OURS(id) -> left : row[id])
-                fi
-#ifdef FORGET
-                fi
-#endif
-             :: k == claim && a == ok && twice[i]
-             :: k == claim && a != ok && !wasLate ->
-                if
-                :: !old[i] && (a == noneFree || a == skewed) -> /* nothing was granted, it seems */
-                   giveUpToken(i);
-                   row[1] = (row[1] == pending -> w : row[1]);
-                   row[2] = (row[2] == pending -> w : row[2]);
-                   row[IDS] = (row[IDS] == pending -> w : row[IDS]);
-                   w = 0
-#ifdef FORGET
-                :: late[i] && !old[i] -> giveUpToken(i); old[i] = 1; w = 0
-#endif
-                :: else
-                fi;
-                if
-                :: a == noneFree && state == checking -> event = confirmed
-                :: else ->
-                   cfail = 1; waits[0] = 1;
-                   if
-                   :: state == acquiring && a == skewed -> closing = 1 /* Open gives up */
-                   :: else -> event = (state == rotating && !behind -> unasked : refused)
-                   fi
-                fi
-             :: k == claim && a != ok && wasLate
-             :: k == renew && (OVER || !own[i] || a == failed && (wasLate || state == lost) || a == gone && state == lost)
-             :: k == renew && own[i] && !OVER && a == ok ->
-                rfail = 0; room = 1; fault = 0; waits[1] = 1
-             :: k == renew && own[i] && !OVER && state != lost && (a == failed && !wasLate || a == gone && TOKEN) ->
-                if
-                :: a == gone -> event = doubted
-                :: else
-                fi;
-                rfail = 1; fault = 1; waits[1] = 1
-             :: k == renew && own[i] && !OVER && state != lost && a == gone && !TOKEN -> event = taken
-             :: k == release && a != failed -> leaving[id] = 0
-             :: k == release && a == failed && !wasLate -> waits[2] = 1
-             :: k == release && a == failed && wasLate
+             :: k == claim && a == ok && USED -> event = claimed
+             :: k == claim && a == ok && !USED && IS(KEEP_UNWANTED) -> row[w] = (row[w] == left -> stray : row[w])
+             :: k == claim && a == ok && !USED && !IS(KEEP_UNWANTED) -> leaving[w] = 1; waits[2] = 0
+             :: k == claim && a != ok && state == acquiring -> closing = 1 /* Open gives up */
+             :: k == claim && a != ok && a != skewed && state == acquiring
+             :: k == claim && a != ok && state == lost -> fault = 1
+             :: k == claim && a != ok && state != acquiring && state != lost
+             :: k == renewal && a == ok -> rfail = 0; room = 1; fault = 0; waits[1] = 1; event = (evading -> settled : none); evading = 0
+             :: k == renewal && a != ok && LOSES -> event = taken
+             :: k == renewal && a != ok && !LOSES && (room || !EVADES) -> rfail = 1; fault = 1; waits[1] = 1
+             :: k == renewal && EVADES -> rfail = 1; fault = 1; waits[1] = 1; evading = 1; event = wanted /* the fence is near */
+             :: k == release -> leaving[w] = (a != gone); waits[2] = (a != gone)
              fi;
              if
-             :: answer[i] != none -> done(i)
+             :: k == claim && event == none && !OVER -> /* it has failed, or was granted in vain */
+                cfail = 1; waits[0] = 1; reply = (ask != none -> refusal : reply);
+                event = (state == rotating && !evading && !behind -> settled : none)
              :: else
-             fi;
-             k = none; a = none; wasLate = 0
-          :: else ->
-             if
-             :: closing && !OVER -> event = closed
-             :: else ->
-                if
-#ifndef CALLER_EXCHANGES
-                :: ahead && state == held -> event = clockLeapt
-                :: !ahead && state == checking && !token -> event = clockBack
-#endif
-                :: state == releasing && !token && !leaving[1] && !leaving[2] && !leaving[IDS] &&
-                   (kind[0] == none || late[0]) && (kind[1] == none || late[1]) -> event = drained
-                :: else ->
-                   if
-                   :: ask != none && reply == none && !(OLDCALLS && ask == another) ->
-                      if
-                      :: OVER -> reply = refusal
-                      :: !OVER && (ask != another && has == none && state == checking && ahead) ->
-                         reply = (cfail && waits[0] -> refusal : none)
-                      :: !OVER && (ask != another && has == none && state == held && !room && !rfail) -> waits[1] = 0
-                      :: !OVER && has != current && !(has == none && (state == checking && ahead || state == held && !room && !rfail)) ->
-                         behind = (has == before -> 0 : behind);
-                         has = current; prev = 0; fault = STALLED; reply = grant
-                      :: !OVER && has == current && ask == raise ->
-                         if
-                         :: STALLED -> reply = refusal
-                         :: !STALLED && room -> reply = grant
-                         :: !STALLED && !room -> waits[1] = 0
-                         fi
-                      :: !OVER && has == current && ask == grant -> reply = grant
-#ifndef OLD
-                      :: !OVER && has == current && ask == another ->
-                         if
-                         :: cfail && (state == rotating || state == held && waits[0]) -> reply = refusal
-                         :: !(cfail && (state == rotating || state == held && waits[0])) -> event = (state == rotating -> none : asked)
-                         fi
-#endif
-                      fi
-                   :: else
-                   fi
-                fi
              fi
+          :: k == none && closing && !OVER -> event = closed
+          :: k == none && !closing && state == releasing && kind == none && (!claims || IS(DRAINED_EARLY)) && !leaving[1] && !leaving[IDS] -> event = drained
+          :: k == none && !closing && ask != none && reply == none -> /* a caller asks */
+             if
+             :: OVER -> reply = refusal
+             :: !OVER && has != current -> has = current; prev = 0; behind = 0; stays = 0; reply = grant
+             :: !OVER && has == current && ask == grant -> reply = grant
+             :: !OVER && has == current && ask == raise ->
+                reply = (STALLED -> refusal : (room -> grant : none)); waits[1] = waits[1] && reply != none
+             :: !OVER && has == current && ask == another && cfail && (state == rotating || state == held && waits[0]) -> reply = refusal
+             :: else -> event = (state == held -> wanted : none)
+             fi
+          :: else
           fi;
 
           /* The table of worker/lease.go; an event that has no line for a state does not change it. */
           if
           :: state == acquiring && event == claimed -> state = held
           :: state == acquiring && event == closed -> state = releasing
-          :: state == held && event == clockLeapt -> state = checking
-          :: state == held && event == doubted -> state = checking
-          :: state == held && event == asked -> state = rotating
+          :: state == held && event == wanted -> state = rotating
           :: state == held && event == taken -> state = lost
-          :: state == held && event == claimed -> state = held
           :: state == held && event == closed -> state = releasing
-          :: state == checking && event == confirmed -> state = held
-          :: state == checking && event == claimed -> state = held
-          :: state == checking && event == clockBack -> state = held
-          :: state == checking && event == asked -> state = rotating
-          :: state == checking && event == taken -> state = lost
-          :: state == checking && event == closed -> state = releasing
           :: state == rotating && event == claimed -> state = held
-          :: state == rotating && event == unasked -> state = held
-          :: state == rotating && event == doubted -> state = checking
+          :: state == rotating && event == settled -> state = held
           :: state == rotating && event == taken -> state = lost
           :: state == rotating && event == closed -> state = releasing
           :: state == lost && event == claimed -> state = held
           :: state == lost && event == closed -> state = releasing
           :: state == releasing && event == drained -> state = ended
-          :: else -> event = (event == refused -> refused : none)
+          :: else -> event = none
           fi;
 
           if
-          :: event != none && state != was -> printf("lease    %e: %e\n", event, state)
-          :: else
+          :: event == none && k == none -> break
+          :: event == none && k != none
+          :: event != none -> printf("lease    %e: %e\n", event, state)
           fi;
-
-          /* What is done upon it. */
           if
-          :: event == claimed -> replace(id); printf("lease    has worker ID %d\n", id)
-          :: event == clockLeapt || event == asked -> cfail = 0; waits[0] = 0
-          :: event == doubted -> waits[0] = 0
-          :: event == confirmed -> cfail = 0; waits[0] = 0; waits[1] = 0; ahead = 0
-          :: event == taken -> rfail = 0; cfail = 0; waits[0] = 0; waits[1] = 0; fault = 0; printf("lease    has lost worker ID %d\n", cur)
-          :: event == refused || event == unasked ->
-             fault = (was == lost -> 1 : fault);
-             reply = (ask != none && reply == none -> refusal : reply)
+          :: event == claimed -> install(w)
+          :: event == wanted -> cfail = 0; waits[0] = 0
+          :: event == taken -> rfail = 0; cfail = 0; evading = 0; waits[0] = 0; waits[1] = 0; fault = 0
           :: event == closed ->
-             if
-             :: cur != 0 && was != lost -> leaving[cur] = 1; row[cur] = (row[cur] == mine -> left : row[cur])
-             :: else
-             fi;
-             closing = 0; has = none; cur = 0; prev = 0; room = 0; fault = 0; behind = 0; rfail = 0; own[0] = 0; own[1] = 0;
-             late[0] = late[0] || kind[0] == renew; late[1] = late[1] || kind[1] == renew;
-             waits[0] = 0; waits[1] = 0; waits[2] = 0;
-             reply = (ask != none && reply == none -> refusal : reply)
-          :: event == clockBack || event == drained
-          :: event == none
-          fi;
-          id = 0;
-          if
-          :: i == 2 && event == none -> break /* nothing more has happened */
+             leaving[cur] = (cur != 0 && was != lost -> 1 : leaving[cur]); row[cur] = (row[cur] == mine && was != lost -> left : row[cur]);
+             worker = (kind == renewal -> 0 : worker); stuck = (kind == renewal -> 0 : stuck); kind = (kind == renewal -> none : kind);
+             closing = 0; has = none; cur = 0; prev = 0; room = 0; fault = 0; behind = 0; stays = 0; rfail = 0; cfail = 0; evading = 0;
+             waits[0] = 0; waits[1] = 0; waits[2] = 0; reply = (ask != none && reply == none -> refusal : reply)
           :: else
-          fi
+          fi;
+          w = 0; a = none
        od;
-       event = none; was = none; i = 0;
+       was = none;
 
-       /* The next request, unless one is under way, or two were abandoned. */
-       if
-       :: BUSY
-       :: else ->
-          i = (kind[0] == none -> 0 : 1);
+       if /* the next request, unless one is under way */
+       :: kind == none && CLAIMING && !waits[0] ->
           if
-          :: CLAIM_DUE && !(RENEWAL_DUE && cfail && alternate) ->
-             if
-#ifdef NARROWS
-             :: true ->
-#else
-             :: token -> /* it is repeated as it was */
-             :: !token ->
-#endif
-                only = (state == checking -> cur : 0);
-                except = (state == rotating -> cur : 0)
-             fi;
-             kind[i] = claim; token = 1; alternate = 1; worker[i] = only; avoid[i] = except
-          :: RENEWAL_DUE && !(CLAIM_DUE && !(cfail && alternate)) ->
-             kind[i] = renew; worker[i] = cur; own[i] = 1; alternate = 0
-          :: else ->
-             w = 1;
-             do
-             :: w <= IDS && RELEASABLE(w) && !waits[2] ->
-                kind[i] = release; worker[i] = w; break
-             :: w <= IDS && !(RELEASABLE(w) && !waits[2]) -> w++
-             :: w > IDS -> break
-             od;
-             w = 0
+          :: claims /* it is repeated as it was */
+          :: !claims -> claims = 1; unknown = 0; except = (state == rotating -> cur : 0); own = (state == rotating || IS(NO_FORMER) -> 0 : cur)
           fi;
-          if
-          :: kind[i] != none -> printf("lease    sends request %d, %e (%e)\n", i, kind[i], state)
-          :: else
-          fi;
-          i = 0
+          kind = claim; avoid = except; former = own; printf("lease    sends a claim (%e)\n", state)
+       :: kind == none && RENEWING && !waits[1] -> kind = renewal; worker = cur; printf("lease    sends a renewal\n")
+       :: kind == none && (RELEASABLE(1) || RELEASABLE(IDS)) && !waits[2] ->
+          kind = release; worker = (RELEASABLE(1) -> 1 : IDS); printf("lease    sends a release of worker ID %d\n", worker)
+       :: else
        fi }
   od
 }
 
 /* ---- calls for ids ---- */
 
-proctype Caller() {
-  bit asked_;
-#ifdef OLD
-  byte answers, w;
-#endif
+inline asks(what) { ask = what; asked = 1; wake = 1; printf("caller   asks the lease: %e\n", ask) }
 
+proctype Caller() {
+  bit asked;
   do
-  :: atomic { state != acquiring && !OVER && CONNECTION && !(POOL > 0 && overtaken && (WANTS(0) || WANTS(1))) ->
-       calls++;
-       overtaken = POOL > 0 && (WANTS(0) || WANTS(1)); printf("caller   calls\n") };
+  :: atomic { state != acquiring && !OVER && CONNECTION && !(POOL > 0 && overtaken && SENT) ->
+       calls++; overtaken = POOL > 0 && SENT; printf("caller   calls\n") };
      do
-     :: atomic { CAN && !asked_ -> got++; printf("caller   gets an id\n") }; break
-     :: atomic { OVER && !asked_ -> break }
-     :: atomic { asked_ && reply != none -> /* the lease has answered */
-          asked_ = 0; ask = none;
-          if
-          :: reply == refusal -> reply = none; printf("caller   fails: the lease has refused\n"); break
-          :: else -> reply = none
-          fi }
-     :: atomic { REFUSED && !asked_ -> printf("caller   fails at once, at the fence\n"); break } /* at once, with the cause */
-     :: atomic { ask == none && !OVER && (has == none || has == revoked) -> ask = grant; asked_ = 1; wake = 1; printf("caller   asks the lease: for a grant\n") }
-#ifndef OLD
-     :: atomic { ask == none && !OVER && behind && (has == current || has == before) -> ask = another; asked_ = 1; wake = 1; printf("caller   asks the lease: for another worker ID\n") }
-#endif
-#ifdef OLD
-     :: atomic { ASKS && MOVES -> /* it makes the requests itself */
-          ask = another; asked_ = 1; answers = 0;
-#ifdef CALLER_EXCHANGES
-          if
-          :: state != lost && !given ->
-             kind[1] = release; worker[1] = cur; row[cur] = (row[cur] == mine -> left : row[cur]);
-             printf("caller   releases worker ID %d\n", cur)
-          :: else ->
-#endif
-             kind[1] = claim; token = 1; avoid[1] = (state == lost || given -> 0 : cur);
-             printf("caller   claims another worker ID\n")
-#ifdef CALLER_EXCHANGES
-          fi
-#endif
-        }
-     :: atomic { asked_ && ask == another && answer[1] != none ->
-          answers++;
-          if
-          :: kind[1] == release && answer[1] != failed ->
-             done(1); given = 1;
-             kind[1] = claim; token = 1; printf("caller   claims a worker ID\n")
-          :: kind[1] == claim && answer[1] == ok ->
-             w = worker[1]; done(1);
-             if
-             :: w != cur && state != lost && !given -> leaving[cur] = 1; row[cur] = (row[cur] == mine -> left : row[cur])
-             :: else
-             fi;
-             cur = w; row[w] = mine; leaving[w] = 0; token = 0; own[0] = 0; w = 0;
-             state = held; given = 0; room = 1; fault = 0; rfail = 0; cfail = 0; behind = 0; ahead = 0; has = current;
-             ask = none; asked_ = 0; waits[1] = 1; wake = 1;
-             printf("caller   has worker ID %d\n", cur)
-          :: else -> done(1); ask = none; asked_ = 0; answers = 0; printf("caller   fails\n"); break
-          fi }
-     :: atomic { asked_ && ask == another && answer[1] == none && answers >= PATIENCE && !wake -> /* MaxWait is over */
-          done(1); ask = none; asked_ = 0; answers = 0; wake = 1; printf("caller   gives up, and cancels its request\n"); break }
-#endif
-#ifndef WAIT_IN_TRANSACTION
-     :: atomic { ask == none && ATFENCE && WAITING -> ask = raise; asked_ = 1; wake = 1; printf("caller   asks the lease: for a higher fence\n") } /* MaxWait is over */
-#endif
-     :: atomic { WAITING && !(asked_ && ask == another && OLDCALLS) && (asked_ || ask != none || ATFENCE) -> /* MaxWait is over, or the context */
-          if
-          :: asked_ -> ask = none; asked_ = 0
-          :: else
-          fi;
-          printf("caller   gives up\n");
-          break }
+     :: atomic { CAN && !asked -> got++; printf("caller   gets an id\n") }; break
+     :: OVER && !asked -> break
+     :: atomic { asked && reply == grant -> asked = 0; ask = none; reply = none }
+     :: atomic { asked && reply == refusal -> asked = 0; ask = none; reply = none; printf("caller   fails: the lease has refused\n"); break }
+     :: atomic { REFUSED && !asked -> printf("caller   fails at once, at the fence\n"); break }
+     :: atomic { ask == none && !OVER && (has == none || has == revoked) -> asks(grant) }
+     :: atomic { ask == none && !OVER && behind && (has == current || has == before) -> asks(another) }
+     :: atomic { ask == none && ATFENCE && WAITING && !IS(WAIT_IN_TRANSACTION) -> asks(raise) } /* MaxWait is over */
+     :: atomic { WAITING && asked && ask == another && kind == claim && IS(CALLER_CANCELS) ->
+          ask = none; asked = 0; kind = none; avoid = 0; former = 0; wake = 1; printf("caller   gives up, and cancels the claim\n"); break }
+     :: atomic { WAITING && (asked || ask != none || ATFENCE) -> /* MaxWait is over, or the context */
+          ask = (asked -> none : ask); asked = 0; printf("caller   gives up\n"); break }
      od;
      atomic { calls--; got = (got > 0 -> got - 1 : 0) }
   od
 }
 
 init {
-  byte p;
   atomic {
-    run Request(0); run Request(1); run Delay(0); run Delay(1); run Fence(); run World();
+    run Store(); run Time(); run World(); run Fence(); run Delay(); run Caller();
     if
-    :: TAKES > 0 -> run Other()
+    :: POOL > 0 -> run Caller()
     :: else
     fi;
-    do :: p < CALLERS -> run Caller(); p++ :: else -> break od;
     wake = 1
   }
 }
