@@ -54,7 +54,7 @@ func TestRedis(t *testing.T) {
 		s, link := redisSite(t, primary)
 		replication := network.LinkTo(t, primary.Addr)
 		c, r := dial(t, primary.Addr), dial(t, replica.Addr)
-		must(t, r.SlaveOf(t.Context(), "127.0.0.1", port(replication.Addr)).Err())
+		must(t, r.ReplicaOf(t.Context(), "127.0.0.1", port(replication.Addr)).Err())
 		s.keep = func(t *testing.T) {
 			t.Helper()
 			poll(t, func() error {
@@ -69,7 +69,7 @@ func TestRedis(t *testing.T) {
 		s.event = func(t *testing.T) {
 			t.Helper()
 			must(t, primary.Kill())
-			must(t, r.SlaveOf(t.Context(), "NO", "ONE").Err())
+			must(t, r.ReplicaOf(t.Context(), "NO", "ONE").Err())
 			link.Lead(replica.Addr)
 		}
 		prove(t, "Redis: replica promoted", *s)

@@ -79,12 +79,12 @@ func (f *fuse) open(t *testing.T, e engine) *sql.DB {
 func TestClientThatVanishes(t *testing.T) {
 	engines := map[string]engine{"postgres": newPostgres(t)}
 	for i, server := range testserver.MySQLs(t) {
-		for name, params := range map[string]map[string]string{"": nil, " autocommit off": {"autocommit": "0"}} {
+		for name, params := range map[string]map[string]string{"": nil, "autocommit off": {"autocommit": "0"}} {
 			e := newMySQL(t, server.DSN)
 			cfg := e.mysql(t)
 			cfg.Params = params
 			e.dsn = cfg.FormatDSN()
-			engines[fmt.Sprint("mysql ", i, name)] = e
+			engines[fmt.Sprint("mysql ", i, " ", name)] = e
 		}
 	}
 	for name, e := range engines {
