@@ -2,5 +2,6 @@
 
 package worker
 
-// The race detector makes each request some times as slow.
-func init() { slowness = 3 }
+// slowness is by how much a test may take longer: the race detector makes each request some times as
+// slow.
+const slowness = 3

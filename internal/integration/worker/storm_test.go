@@ -72,8 +72,6 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// slowness is by how much a test may take longer.
-var slowness time.Duration = 1
 
 func storm(t *testing.T, store driver.Store, link *network.Link, leave, back func(), n int, lasts, limit time.Duration) {
 	const atOnce, watched = 16, 10 * time.Second
