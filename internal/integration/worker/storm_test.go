@@ -72,7 +72,6 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-
 func storm(t *testing.T, store driver.Store, link *network.Link, leave, back func(), n int, lasts, limit time.Duration) {
 	const atOnce, watched = 16, 10 * time.Second
 	leases := hold(t, store, n, atOnce, worker.Config{
