@@ -23,7 +23,7 @@ needs() {
   need mariadb 'mariadb-server-core/mariadb-server-core-* mariadb-client-core/mariadb-client-core-*' 'named MYSQL || named MARIADB || mariadb' \
     'MariaDB: the programs mariadbd and mariadb-install-db, or SNOWKEY_TEST_MYSQL' # the latter calls a program of the client
   need redis 'redis-server' 'named REDIS || programs redis-server' 'Redis: the program redis-server, or SNOWKEY_TEST_REDIS'
-  need etcd 'etcd-server/etcd' 'named ETCD || programs etcd' 'etcd: the program etcd, or SNOWKEY_TEST_ETCD'
+  need etcd 'etcd-server/etcd etcd-client/etcd' 'named ETCD || programs etcd etcdctl' 'etcd: the programs etcd and etcdctl, or SNOWKEY_TEST_ETCD'
   need prometheus 'prometheus' 'named PROMETHEUS || programs promtool' 'Prometheus: the program promtool, which checks the alert rules'
   need spin 'spin' 'programs spin' 'Spin: the program spin, which checks the model of the leases'
   need npm 'npm' 'programs npm' 'npm: the program npm, which installs TypeScript and the linter of Markdown'

@@ -178,7 +178,7 @@ func (l *lease) failedClaim(err error) {
 	} else {
 		l.claiming.unknown = true
 	}
-	l.claiming.retry.failed(err, maxDelay, l.cfg.rand)
+	l.claiming.retry.failed(err, l.cfg.rand)
 	if l.state == acquiring {
 		if l.givesUp(err, none) {
 			l.close(err)
@@ -277,15 +277,15 @@ type retry struct {
 const maxDelay = 500 * time.Millisecond
 
 // failed notes a failure. The next attempt is due after a random delay that doubles
-// with each failure, up to longest.
-func (r *retry) failed(err error, longest time.Duration, random func() float64) {
+// with each failure, up to maxDelay.
+func (r *retry) failed(err error, random func() float64) {
 	now := time.Now()
 	if r.failures++; r.failures == 1 {
 		r.since = now
 	}
 	r.last = now
 	r.err = err
-	r.at = now.Add(backoff.Backoff{Max: longest, Rand: random}.Delay(r.failures))
+	r.at = now.Add(backoff.Backoff{Max: maxDelay, Rand: random}.Delay(r.failures))
 }
 
 // waiting reports whether the next attempt is delayed because the last one failed.

@@ -71,7 +71,7 @@ func (l *lease) handOver() {
 		// has the lease.
 		if i := slices.IndexFunc(l.retiring, func(c *claim) bool { return !done(c.grant) }); i >= 0 {
 			l.revert(i)
-			l.claiming.retry.failed(errDeclined, maxDelay, l.cfg.rand)
+			l.claiming.retry.failed(errDeclined, l.cfg.rand)
 		}
 	}
 	if l.waiting != nil {

@@ -211,7 +211,7 @@ func (l *lease) renewed(c *claim, got driver.Lease) {
 // failedRenewal notes that the fence does not rise. If another transaction keeps the record
 // locked, and the fence is near, the lease claims another worker ID meanwhile.
 func (l *lease) failedRenewal(c *claim, err error) {
-	c.retry.failed(err, maxDelay, l.cfg.rand)
+	c.retry.failed(err, l.cfg.rand)
 	l.count.failures++
 	stalled := l.stalledRenewal()
 	c.grant.SetFenceError(stalled)
@@ -281,7 +281,7 @@ func (l *lease) release(c *claim) {
 		l.notify(Released, c, nil, true)
 		return
 	}
-	c.retry.failed(err, maxDelay, l.cfg.rand)
+	c.retry.failed(err, l.cfg.rand)
 	l.count.failures++
 	if l.state < releasing && !l.cfg.NoExpiry && time.Since(c.retry.since) > 2*l.cfg.FenceWindow { // it has expired
 		l.drop(c)

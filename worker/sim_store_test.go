@@ -79,6 +79,7 @@ func (s *simStore) transact(workerIDs int64, decide func(driver.State) (driver.C
 			for id := range workerIDs {
 				if _, ok := s.records[id]; !ok && (*ch.Make == driver.Any || *ch.Make == id) {
 					s.records[id] = driver.Record{Worker: id, Status: driver.Unused}
+					s.ns.Seen++
 				}
 			}
 		default:

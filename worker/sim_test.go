@@ -169,7 +169,7 @@ func (s *sim) heal() {
 	last.cut, last.idle = time.Time{}, time.Time{}
 	last.set()
 	// Claims begin at the floor, and end after it.
-	within := simHeals + max(time.UnixMilli(s.store.ns.Floor).Sub(time.Now()), 0)
+	within := simHeals + max(time.Until(time.UnixMilli(s.store.ns.Floor)), 0)
 	for _, pause := range []time.Duration{time.Millisecond, 3 * simWindow} {
 		for paused := time.Now(); time.Since(paused) < pause; s.sleep(10 * time.Millisecond) {
 			last.live()

@@ -2,7 +2,6 @@ package testserver
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -19,16 +18,12 @@ func (s *Server) Snapshot(name string) error {
 // PutBack replaces the data of the server, which does not run, by a copy of a snapshot.
 func (s *Server) PutBack(name string) error {
 	return s.control("PutBack", false, func() error {
-		if err := os.RemoveAll(s.data()); err != nil {
-			return err
+		err := os.RemoveAll(s.data())
+		if err == nil {
+			err = copyFolder(s.in(name), s.data())
 		}
-		if err := copyFolder(s.in(name), s.data()); err != nil {
-			return err
-		}
-		if err := os.Remove(filepath.Join(s.data(), "postmaster.pid")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return nil
+		_ = os.Remove(filepath.Join(s.data(), "postmaster.pid")) // PostgreSQL's
+		return err
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
@@ -75,13 +76,6 @@ func (c Claim) Decide(s State) (Change, error) {
 	}
 	s.Namespace = ns
 	if s.Missing {
-		if s.Count == 0 || s.Index != nil && !s.Made {
-			if s.Index != nil && !s.Index.Missing && s.Index.Forgot() { // one more namespace would hide that one is missing
-				ch, _, err := s.Index.recovery()
-				return Change{Index: ch.Namespace}, err
-			}
-			return c.make(), nil
-		}
 		return s.newNamespace()
 	}
 	if ch, needed, err := s.recovery(); needed || err != nil {
@@ -134,6 +128,9 @@ func (c Claim) choose(s State) (Change, error) {
 			continue
 		}
 		r := c.rank(rec, own, start > max(s.Now, s.Namespace.Floor))
+		if slices.Contains(s.Locked, rec.Worker) {
+			r = rankLocked
+		}
 		if best != nil && r >= rank {
 			continue
 		}
@@ -152,7 +149,7 @@ func (c Claim) choose(s State) (Change, error) {
 	switch {
 	case c.Preferred >= 0 && c.Preferred != c.Exclude && !known:
 		return c.make(), nil
-	case best != nil:
+	case best != nil && (rank < rankLocked || c.RequirePreferred || s.Count >= c.WorkerIDs):
 		return *best, nil
 	case !c.RequirePreferred && s.Count < c.WorkerIDs:
 		id := int64(Any)
@@ -180,6 +177,8 @@ func (c Claim) rank(rec Record, own, ahead bool) int {
 	}
 	return 4
 }
+
+const rankLocked = 5 // after those of rank
 
 const (
 	maxDuration = 366 * 24 * 3600 * 1000 // a year

@@ -33,7 +33,7 @@ type NoWorkerIDError struct {
 }
 
 func (e *NoWorkerIDError) Error() string {
-	text := fmt.Sprintf("worker: all %s worker IDs in namespace %q are leased", grouped(e.WorkerIDs), e.Namespace)
+	text := fmt.Sprintf("worker: all %s worker IDs in namespace %q are leased (a layout with more WorkerBits has more)", grouped(e.WorkerIDs), e.Namespace)
 	switch {
 	case e.WorkerIDs == 1 && e.Leased == 1:
 		text = fmt.Sprintf("worker: the only worker ID that will do in namespace %q is leased", e.Namespace)

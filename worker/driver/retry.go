@@ -37,6 +37,7 @@ func Retry(ctx context.Context, swap func() (swapped bool, err error)) error {
 // change.
 func Transact(ctx context.Context, decide func(State) (Change, error), read func(context.Context) (State, error), write func(context.Context, State, Change) (written bool, err error)) (l Lease, err error) {
 	forgot, tries, locked := false, 0, error(nil)
+	var lockedIDs []int64
 	once := func() (done bool, err error) {
 		for {
 			s, err := read(ctx)
@@ -44,6 +45,7 @@ func Transact(ctx context.Context, decide func(State) (Change, error), read func
 				return false, err
 			}
 			s.order(tries)
+			s.Locked = lockedIDs
 			ch, err := decide(s)
 			if err != nil {
 				return false, err
@@ -55,6 +57,9 @@ func Transact(ctx context.Context, decide func(State) (Change, error), read func
 			written, err := write(ctx, s, ch)
 			if errors.Is(err, ErrLocked) {
 				locked, written, err = err, false, nil
+				if ch.Record != nil {
+					lockedIDs = append(lockedIDs, ch.Record.Worker)
+				}
 			}
 			if err != nil || !written {
 				tries++

@@ -78,10 +78,11 @@ type State struct {
 	Server string `json:"server"` // the incarnation of the server that has answered
 
 	Namespace Namespace `json:"namespace"`
-	Missing   bool      `json:"missing"` // there is no such namespace, or it was only made
-	Made      bool      `json:"made"`    // it is missing, and was made: see Change.Make
+	Missing   bool      `json:"missing"` // there is no such namespace
 	New       bool      `json:"new"`     // it is missing, and was certainly never there
 	Index     *State    `json:"-"`       // if it is missing, that of the store's namespaces; nil: the store has none
+
+	Locked []int64 `json:"-"` // worker IDs whose records others keep locked: claimed if there is no other; see Transact
 
 	Count   int64    `json:"count"`   // of the namespace's records
 	Records []Record `json:"records"` // for Renew and Release at least that of the worker ID; for Claim, see there
@@ -110,12 +111,13 @@ func (s State) find(worker int64) (Record, bool) {
 	return Record{}, false
 }
 
-// A Change is what a store writes. It writes only what is set, if what State has is unchanged:
+// A Change is what a store writes, in one atomic step. It writes only what is set, if what State has
+// is unchanged:
 //
 //   - Namespace: the namespace, or that it is missing.
-//   - Make: the same, Count, and those of the index. Records that are made after others were
-//     deleted would hide that.
-//   - Index: as Namespace, of the index.
+//   - Index: the same, of the index. It may come with a Namespace.
+//   - Make: the namespace. Its Seen rises by the records that are made: if it did so later, and they
+//     were made after others were deleted, that would go unnoticed.
 //   - Record: the record, and of the namespace Floor and Seen. The incarnation that is recorded
 //     must be that of the server that writes. But if it was not when the State was read (a
 //     renewal when the floor may not rise), it must still be another, and the fence of the
@@ -125,7 +127,7 @@ func (s State) find(worker int64) (Record, bool) {
 type Change struct {
 	Index     *Namespace // is written instead of State.Index.Namespace
 	Namespace *Namespace // is written instead of State.Namespace
-	Make      *int64     // an unused record is made of this worker ID; [Any]: of up to [MakeAtOnce] worker IDs, the lowest that have none. With an index, the namespace is made too, if it is missing
+	Make      *int64     // an unused record is made of this worker ID; [Any]: of up to [MakeAtOnce] worker IDs, the lowest that have none
 	Record    *Record    // is written instead of the one of its worker ID
 	Lease     Lease      // the result, if Namespace and Make are nil
 }
@@ -153,32 +155,28 @@ func (s State) recorded() Namespace {
 func (s State) recovery() (ch Change, needed bool, err error) {
 	ns := s.Namespace
 	switch {
-	case s.Forgot() && ns.Floor > s.Now+ns.step() && ns.Floor <= s.Now+3*ns.step(): // one further ahead was raised by hand
-		return ch, false, &FloorError{Namespace: ns.Name, Floor: ns.Floor, Wait: ns.Floor - ns.step() - s.Now}
-	case s.Forgot():
-		ns = s.recorded()
-	case s.Count > ns.Seen: // records were made, and nobody has noted it
-		ns.Seen = s.Count
-	default:
+	case !s.Forgot():
 		return ch, false, nil
+	case ns.Floor > s.Now+ns.step() && ns.Floor <= s.Now+3*ns.step(): // one further ahead was raised by hand
+		return ch, false, &FloorError{Namespace: ns.Name, Floor: ns.Floor, Wait: ns.Floor - ns.step() - s.Now}
 	}
+	ns = s.recorded()
 	return Change{Namespace: &ns}, true, nil
 }
 
-// newNamespace returns the change that begins a namespace, or one of the index, which must be right
-// before. A namespace that may have been forgotten begins above every fence that it may have had.
+// newNamespace returns the change that begins a namespace, and counts it in the index, which must be
+// right before. A namespace that may have been forgotten begins above every fence that it may have had.
 func (s State) newNamespace() (Change, error) {
 	ns := s.Namespace
+	ns.Incarnation, ns.Since, ns.Seen = s.Server, s.Now, s.Count
 	if s.Index == nil {
-		ns.Incarnation, ns.Since, ns.Seen = s.Server, s.Now, s.Count
 		if !s.New || slices.ContainsFunc(s.Records, func(rec Record) bool { return rec.FencingToken > 0 }) {
 			ns = s.recorded()
 		}
 		return Change{Namespace: &ns}, nil
 	}
 	index := *s.Index
-	had := index.Namespace
-	index.Namespace.FenceWindow, index.Namespace.MaxSkew = max(had.FenceWindow, ns.FenceWindow), max(had.MaxSkew, ns.MaxSkew)
+	index.Namespace.FenceWindow, index.Namespace.MaxSkew = max(index.Namespace.FenceWindow, ns.FenceWindow), max(index.Namespace.MaxSkew, ns.MaxSkew)
 	if index.Missing {
 		index.Index, index.Namespace.Version = nil, Version
 		ch, err := index.newNamespace()
@@ -187,14 +185,11 @@ func (s State) newNamespace() (Change, error) {
 	if ch, needed, err := index.recovery(); needed || err != nil {
 		return Change{Index: ch.Namespace}, err
 	}
-	if index.Namespace != had {
-		return Change{Index: &index.Namespace}, nil
+	if index.Namespace.Floor > 0 {
+		ns.Floor = max(index.Namespace.Floor, index.Namespace.Since+ns.step())
 	}
-	ns.Incarnation, ns.Since, ns.Seen = s.Server, s.Now, s.Count
-	if had.Floor > 0 {
-		ns.Floor = max(had.Floor, had.Since+ns.step())
-	}
-	return Change{Namespace: &ns}, nil
+	index.Namespace.Seen++
+	return Change{Index: &index.Namespace, Namespace: &ns}, nil
 }
 
 // Raise is the change of Admin.Raise. Records must have all records.

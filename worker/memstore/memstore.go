@@ -120,17 +120,17 @@ func (s *Store) state(name string) driver.State {
 	return st
 }
 
-// make makes unused records; see driver.Change.
+// make makes unused records, and counts them; see driver.Change.
 func (ns *namespace) make(worker, workerIDs int64) {
-	if worker != driver.Any {
-		ns.records[worker] = driver.Record{Worker: worker, Status: driver.Unused}
-		return
+	first, end, most := worker, worker+1, int64(1)
+	if worker == driver.Any {
+		first, end, most = 0, workerIDs, driver.MakeAtOnce
 	}
-	made := 0
-	for id := int64(0); id < workerIDs && made < driver.MakeAtOnce; id++ {
+	for id := first; id < end && most > 0; id++ {
 		if _, ok := ns.records[id]; !ok {
 			ns.records[id] = driver.Record{Worker: id, Status: driver.Unused}
-			made++
+			ns.Seen++
+			most--
 		}
 	}
 }

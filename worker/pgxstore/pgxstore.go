@@ -13,12 +13,14 @@ package pgxstore
 import (
 	"context"
 	"database/sql"
+	"fmt"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -45,14 +47,36 @@ func Open(ctx context.Context, pool *pgxpool.Pool, cfg sqlstore.Config) (*worker
 		_ = db.Close()
 		return nil, err
 	}
-	return worker.Open(ctx, store{s, db}, cfg.Lease)
+	return worker.Open(ctx, store{s, db, pool}, cfg.Lease)
 }
 
 // store has a handle that is closed with the generator, not the pool under it.
 type store struct {
 	*sqlstore.Store
-	db *sql.DB
+	db   *sql.DB
+	pool *pgxpool.Pool
 }
 
 // CloseWithGenerator closes the handle: see driver.Store.
 func (s store) CloseWithGenerator() error { return s.db.Close() }
+
+// Claim implements driver.Store.
+func (s store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error) {
+	l, err := s.Store.Claim(ctx, c)
+	return l, s.explained(ctx, err)
+}
+
+// Renew implements driver.Store.
+func (s store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, error) {
+	l, err := s.Store.Renew(ctx, r)
+	return l, s.explained(ctx, err)
+}
+
+// explained adds the cause to the error of a request that has waited for the pool in vain: the handle
+// has no limit, and so does not know.
+func (s store) explained(ctx context.Context, err error) error {
+	if st := s.pool.Stat(); err != nil && ctx.Err() != nil && st.AcquiredConns() >= st.MaxConns() {
+		return fmt.Errorf("pgxstore: all connections of the pool are in use (%d of %d): give the lease a pool of its own, or raise MaxConns: %w", st.AcquiredConns(), st.MaxConns(), err)
+	}
+	return err
+}

@@ -26,9 +26,9 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 	if s.cfg.AllowDataLoss {
 		scripts = scripts[1:]
 	}
-	answer, err := s.run(ctx, "reserve", scripts, []string{s.key("counter", key)}, n)
-	if v := answer.values; err == nil && answer.is("lossy", 3) {
-		err = &driver.DurabilityError{Setting: v[1], Value: v[2], Want: v[3]}
+	r, err := s.run(ctx, "reserve", scripts, []string{s.key("counter", key)}, n)
+	if err == nil && !r.ok && len(r.values) == 3 {
+		err = &driver.DurabilityError{Setting: r.values[0], Value: r.values[1], Want: r.values[2]}
 	}
 	if err == nil { // afterwards: a setting that was right only before the write proves nothing
 		err = s.checkSync(ctx)
@@ -36,7 +36,7 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 	if err != nil {
 		return 0, err
 	}
-	last, err := answer.integers("ok", 1)
+	last, err := r.integers(1)
 	if err == nil && last[0] < n {
 		err = fmt.Errorf("redisstore: reserve %d numbers of key %q: the counter was changed: it is only %d afterwards", n, key, last[0])
 	}
@@ -84,13 +84,13 @@ func (s *Store) WorkerIDOf(ctx context.Context, namespace, identity string, work
 	if err := wrong.Err("redisstore"); err != nil {
 		return 0, err
 	}
-	answer, err := s.run(ctx, "map an identity", []string{"identity"}, []string{s.key("identity", namespace)}, identity, workerIDs)
+	r, err := s.run(ctx, "map an identity", []string{"identity"}, []string{s.key("identity", namespace)}, identity, workerIDs)
 	if err != nil {
 		return 0, err
 	}
 	id := workerIDs
-	if !answer.is("used", 0) {
-		n, err := answer.integers("ok", 1)
+	if r.ok {
+		n, err := r.integers(1)
 		if err != nil {
 			return 0, err
 		}

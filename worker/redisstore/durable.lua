@@ -1,12 +1,12 @@
 -- Refuses a Redis that loses counts that it has acknowledged, as far as it says so.
 local info = redis.pcall('INFO', 'persistence')
 if type(info) == 'string' and string.find(info, 'aof_enabled:0', 1, true) then
-  return {'lossy', 'appendonly', 'no', 'yes'}
+  return {'no', 'appendonly', 'no', 'yes'}
 end
 info = redis.pcall('INFO', 'memory')
 local policy = type(info) == 'string' and string.match(info, 'maxmemory_policy:(allkeys[%w-]*)')
 if policy and not string.find(info, 'maxmemory:0\r', 1, true) then
-  return {'lossy', 'maxmemory-policy', policy, 'noeviction'}
+  return {'no', 'maxmemory-policy', policy, 'noeviction'}
 end
 info = redis.pcall('INFO', 'replication')
 if type(info) == 'string' and string.find(info, 'role:slave', 1, true) then

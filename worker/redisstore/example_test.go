@@ -48,7 +48,7 @@ func ExampleStore_Reserve() {
 	fmt.Println(n, left, err)
 
 	lossy := func(context.Context, string, []string, ...any) (any, error) {
-		return []any{"lossy", "appendonly", "no", "yes"}, nil
+		return []any{"no", "appendonly", "no", "yes"}, nil
 	}
 	if store, err = redisstore.New(lossy, redisstore.Config{}); err == nil {
 		_, err = store.Reserve(context.Background(), "starts", 1)

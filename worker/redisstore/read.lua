@@ -1,6 +1,8 @@
 -- Returns the namespace of the hash KEYS[1], and records: those of the worker IDs in ARGV[2] and on,
 -- that of the claim of KEYS[2], and ARGV[1] others, at random (-1: all).
-if space == '' and redis.call('EXISTS', KEYS[3]) == 1 then return {'old'} end
+if space == '' and redis.call('EXISTS', KEYS[3]) == 1 then
+  return redis.error_reply('WRONGTYPE the key "' .. KEYS[3] .. '" is of an unreleased version of snowkey: delete it when no program uses it')
+end
 local size, claimed, most, list = redis.call('HLEN', KEYS[1]), redis.call('GET', KEYS[2]) or '', tonumber(ARGV[1]), {}
 if most < 0 or size <= most then
   list = redis.call('HGETALL', KEYS[1])

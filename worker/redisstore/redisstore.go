@@ -40,6 +40,7 @@ package redisstore
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/internal/hung"
@@ -125,30 +126,33 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 	if c.WorkerIDs > maxWorkerIDs {
 		return driver.Lease{}, fields.Error("redisstore", "WorkerIDs", c.WorkerIDs, "must be at most 2^53, which is as far as Redis's scripts can count")
 	}
-	t, err := s.open(c.Namespace, c.ClaimID)
-	if err != nil {
+	if err := s.check(c.Namespace); err != nil {
 		return driver.Lease{}, err
 	}
-	read := func(ctx context.Context) (driver.State, error) { return t.sample(ctx, c) }
-	return driver.Transact(ctx, t.decide(c), read, func(ctx context.Context, _ driver.State, ch driver.Change) (bool, error) {
-		return t.write(ctx, ch, &c)
-	})
+	t, n := transaction{store: s, name: c.Namespace, claim: c}, int64(enough)
+	read := func(ctx context.Context) (driver.State, error) { return t.read(ctx, n, c.Preferred, c.Former.Worker) }
+	l, err := driver.Transact(ctx, t.decide, read, t.write)
+	if errors.Is(err, driver.ErrNoWorkerID) && !c.RequirePreferred {
+		n = all
+		return driver.Transact(ctx, t.decide, read, t.write)
+	}
+	return l, err
 }
 
 // Renew implements driver.Store.
 func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, error) {
-	t, err := s.open(r.Namespace, r.ClaimID)
-	if err != nil {
+	if err := s.check(r.Namespace); err != nil {
 		return driver.Lease{}, err
 	}
+	t := transaction{store: s, name: r.Namespace}
 	l, renewed, err := t.renew(ctx, r)
 	if err != nil || renewed {
 		return l, err
 	}
 	read := func(ctx context.Context) (driver.State, error) { return t.read(ctx, 0, r.Worker) }
-	decided, err := driver.Transact(ctx, r.Decide, read, func(ctx context.Context, _ driver.State, ch driver.Change) (bool, error) {
+	decided, err := driver.Transact(ctx, r.Decide, read, func(ctx context.Context, st driver.State, ch driver.Change) (bool, error) {
 		if ch.Namespace != nil {
-			return t.write(ctx, ch, nil)
+			return t.write(ctx, st, ch)
 		}
 		l, renewed, err = t.renew(ctx, r)
 		return renewed, err
@@ -190,10 +194,10 @@ func (s *Store) Raise(ctx context.Context, namespace string, fenceWindow int64) 
 
 // List implements driver.Admin.
 func (s *Store) List(ctx context.Context, namespace string) (driver.State, error) {
-	t, err := s.open(namespace, "")
-	if err != nil {
+	if err := s.check(namespace); err != nil {
 		return driver.State{}, err
 	}
+	t := transaction{store: s, name: namespace}
 	st, err := t.read(ctx, all)
 	return st.Listed(), err
 }

@@ -25,7 +25,7 @@ func TestReserveAnswers(t *testing.T) {
 		"bytes":            {answer: []any{[]byte("ok"), []byte("123456789012345678")}, first: 123456789012345669},
 		"the last":         {answer: []any{"ok", fmt.Sprint(int64(math.MaxInt64))}, first: math.MaxInt64 - 9},
 		"lost":             {err: errors.New("connection reset"), want: "reserve in snowkey:counter:{20261121:INV}: connection reset"},
-		"lossy":            {answer: []any{"lossy", "appendonly", "no", "yes"}, want: "appendonly = no"},
+		"lossy":            {answer: []any{"no", "appendonly", "no", "yes"}, want: "appendonly = no"},
 		"set back":         {answer: []any{"ok", "3"}, want: "it is only 3 afterwards"},
 		"negative":         {answer: []any{"ok", "-5"}, want: "it is only -5 afterwards"},
 		"no number":        {answer: []any{"ok", "1e3"}, want: "unexpected answer"},

@@ -22,15 +22,15 @@ func answering(err error, answers ...any) *redisstore.Store {
 
 // An answer that no Redis can have sent is an error and no lease.
 func TestStrangeAnswers(t *testing.T) {
-	missing := []any{"ok", "1000", "0", "s", "", ""}
+	missing := []any{"ok", "1000", "-1", "0", "s", "", ""}
 	with := func(i int, value any) []any {
 		list := append([]any{}, missing...)
 		list[i] = value
 		return list
 	}
 	for name, answers := range map[string][]any{
-		"nil": {nil}, "text": {"ok"}, "numbers": {[]any{int64(1)}}, "nothing": {[]any{}}, "another word": {with(0, "yes")}, "too short": {missing[:5]}, "a half pair": {append(with(0, "ok"), "1")},
-		"no clock": {with(1, "x")}, "no count": {with(2, "")}, "half a namespace": {with(5, "{")}, "no record": {append(with(0, "ok"), "1", "{}")}, "no worker ID": {append(with(0, "ok"), "x", `{"state":"held"}`)},
+		"nil": {nil}, "text": {"ok"}, "numbers": {[]any{int64(1)}}, "nothing": {[]any{}}, "another word": {with(0, "yes")}, "too short": {missing[:6]}, "a half pair": {append(with(0, "ok"), "1")},
+		"no clock": {with(1, "x")}, "no count": {with(3, "")}, "half a namespace": {with(6, "{")}, "no record": {append(with(0, "ok"), "1", "{}")}, "no worker ID": {append(with(0, "ok"), "x", `{"state":"held"}`)},
 		"a write that says nothing": {missing, []any{"x"}},
 	} {
 		t.Run(name, func(t *testing.T) {

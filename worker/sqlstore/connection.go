@@ -10,13 +10,15 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/internal/hung"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore/internal/rawconn"
 )
 
-// A session is the connection of one request, with the statements of its database.
+// A session is the connection of one request to a server.
 type session struct {
-	*statements
-	conn  *sql.Conn
-	store *Store
+	*server
+	conn     *sql.Conn
+	store    *Store
+	counting bool // numbers, not leases
 }
 
 // check returns an error unless New made the store.
@@ -28,24 +30,52 @@ func (s *Store) check() error {
 }
 
 // call calls f with a connection to the database, which was inspected. It returns when its context
-// is done, even if the database's driver does not, and adds the missing right to the error.
+// is done, even if the database's driver does not.
 func call[T any](ctx context.Context, s *Store, what string, wanted []table, f func(session) (T, error)) (T, error) {
 	var none T
 	if err := s.check(); err != nil {
 		return none, err
 	}
-	return hung.Do(ctx, &s.calls, "sqlstore: "+what, func() (result T, err error) {
+	result, err := hung.Do(ctx, &s.calls, "sqlstore: "+what, func() (result T, err error) {
 		err = s.onConnection(ctx, wanted, func(x session) (err error) {
-			if result, err = f(x); err != nil {
-				err = x.withRights(wanted, err)
-			}
-			return err
+			result, err = f(x)
+			return x.withRights(wanted, err)
 		})
 		if err != nil {
 			return none, named(what, markPermanent(err))
 		}
 		return result, nil
 	})
+	s.note(err != nil && ctx.Err() != nil)
+	return result, err
+}
+
+const (
+	maxUnanswered = 2           // calls in a row without an answer before idle connections are dropped
+	dropLimit     = time.Second // the longest wait for one of them
+)
+
+// note notes whether a call got no answer in time. After some, it drops the idle connections: the network
+// may have lost all of them without closing any, and each would cost a call. All are taken at once, because
+// a driver may try each of them first, and that takes its time too. In SQLite, one may be a database.
+func (s *Store) note(late bool) {
+	if !late {
+		s.late.Store(0)
+		return
+	}
+	if i := s.inspected.Load(); s.late.Add(1)%maxUnanswered > 0 || i == nil || i.Dialect == SQLite {
+		return
+	}
+	for range s.db.Stats().Idle {
+		go func() {
+			ctx, cancel := context.WithTimeout(context.Background(), dropLimit)
+			defer cancel()
+			if conn, err := s.db.Conn(ctx); err == nil {
+				discard(conn)
+				_ = conn.Close()
+			}
+		}()
+	}
 }
 
 // maxBroken is how many connections are tried if they turn out to be broken before anything was
@@ -60,10 +90,12 @@ func (s *Store) onConnection(ctx context.Context, wanted []table, f func(session
 			return s.waitError(ctx, err)
 		}
 		err = s.on(ctx, conn, wanted, f)
-		giveBack(conn, err) // not after a panic: database/sql would wait for its end
+		if readOnly(err) || errors.Is(err, errReplaced) { // the next connection may lead to the new primary, or file
+			discard(conn)
+		}
+		_ = conn.Close() // not after a panic: database/sql would wait for its end
 		switch {
 		case !errors.Is(err, driver.ErrBadConn):
-			s.late.Store(err != nil && ctx.Err() != nil)
 			return err
 		case tries == maxBroken:
 			return s.rejected(ctx, err)
@@ -76,7 +108,7 @@ func (s *Store) on(ctx context.Context, conn *sql.Conn, wanted []table, f func(s
 	if err := s.inspect(ctx, conn, wanted); err != nil {
 		return err
 	}
-	x := session{s.inspected.Load().st, conn, s}
+	x := session{s.inspected.Load(), conn, s, wanted[0] == counterTable}
 	restore, err := x.settle(ctx)
 	if err != nil {
 		return err
@@ -97,19 +129,10 @@ func (s *Store) waitError(ctx context.Context, err error) error {
 // its server takes no writes, with rejectReadOnly.
 func (s *Store) rejected(ctx context.Context, err error) error {
 	var readOnly bool
-	if i := s.inspected.Load(); i == nil || i.st.cfg.Dialect != MySQL || s.db.QueryRowContext(ctx, "SELECT @@global.read_only").Scan(&readOnly) != nil || !readOnly {
+	if i := s.inspected.Load(); i == nil || i.Dialect != MySQL || s.db.QueryRowContext(ctx, "SELECT @@global.read_only").Scan(&readOnly) != nil || !readOnly {
 		return err
 	}
 	return fmt.Errorf("%w: the server has read_only = ON, so it is a replica", err)
-}
-
-// giveBack returns the connection to the pool after this error, or nil. It closes one that rejects
-// writes: that may lead to a primary that has become a standby, and the next one to the new primary.
-func giveBack(conn *sql.Conn, err error) {
-	if readOnly(err) || errors.Is(err, errReplaced) {
-		discard(conn)
-	}
-	_ = conn.Close()
 }
 
 // discard makes the pool close the connection.
@@ -125,47 +148,43 @@ func discard(conn *sql.Conn) {
 // that was too late.
 func (x session) settle(ctx context.Context) (restore func(), err error) {
 	restore = func() {}
-	if x.cfg.Dialect != MySQL {
+	if x.Dialect != MySQL {
 		return restore, nil
 	}
-	limit := x.store.late.Load() && !x.mariaDB && !x.vitess
-	if status, known := serverStatus(x.conn); known && status&(inTransactionFlag|autocommitFlag) == autocommitFlag && !limit {
+	limit := x.store.late.Load() > 0 && !x.mariaDB && !x.vitess
+	if status, known := rawconn.MySQLStatus(x.conn); known && status&(rawconn.InTransaction|rawconn.Autocommit) == rawconn.Autocommit && !limit {
 		return restore, nil
 	}
-	if _, err := x.conn.ExecContext(ctx, x.ended("COMMIT")); err != nil {
+	end := "COMMIT AND NO CHAIN NO RELEASE" // whatever completion_type the session has
+	if x.vitess {                           // which knows only the short form, and ignores that
+		end = "COMMIT"
+	}
+	if _, err := x.conn.ExecContext(ctx, end); err != nil {
 		return nil, err
 	}
 	var autocommit, seconds int64
 	if err := x.row(ctx, "SELECT @@autocommit, @@innodb_lock_wait_timeout", &autocommit, &seconds); err != nil {
 		return nil, err
 	}
-	set, back := "SET autocommit = 1", fmt.Sprint("SET autocommit = ", autocommit)
-	switch {
-	case limit:
-		set, back = fmt.Sprint(set, ", innodb_lock_wait_timeout = ", lockSeconds(ctx)), fmt.Sprint(back, ", innodb_lock_wait_timeout = ", seconds)
-	case autocommit == 1:
+	most := seconds
+	if limit {
+		most = lockSeconds(ctx)
+	}
+	if autocommit == 1 && most == seconds {
 		return restore, nil
 	}
-	if _, err := x.conn.ExecContext(ctx, set); err != nil {
+	const set = "SET autocommit = %d, innodb_lock_wait_timeout = %d"
+	if _, err := x.conn.ExecContext(ctx, fmt.Sprintf(set, 1, most)); err != nil {
 		return nil, err
 	}
-	return func() { x.setBack(ctx, back) }, nil
+	return func() { x.setBack(ctx, fmt.Sprintf(set, autocommit, seconds)) }, nil
 }
 
 // setBack executes what undoes a setting of the session, or closes the connection.
 func (x session) setBack(ctx context.Context, query string) {
-	ctx, end := outlive(ctx, time.Second)
+	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer end()
 	if _, err := x.conn.ExecContext(ctx, query); err != nil {
 		discard(x.conn)
 	}
-}
-
-// ended is a COMMIT or ROLLBACK whatever completion_type the session has. Vitess knows only the short
-// forms, and ignores it.
-func (st *statements) ended(verb string) string {
-	if st.vitess {
-		return verb
-	}
-	return verb + " AND NO CHAIN NO RELEASE"
 }

@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -13,7 +12,8 @@ import (
 )
 
 // Reserve implements driver.Counter: it takes the n numbers first to first+n-1 of a key. The
-// first number of a key is 1. It is one statement, atomic over all processes, which commits by itself. If the answer is lost, the numbers are taken and never used. SQLite must be 3.35 or later.
+// first number of a key is 1. It is one statement, atomic over all processes, which commits by itself.
+// If the answer is lost, the numbers are taken and never used. SQLite must be 3.35 or later.
 //
 // The rules for a key are those for a namespace. Keys stay until you delete them: delete a key
 // when its numbers are no longer needed, for example the key of a past day.
@@ -22,24 +22,20 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 		return 0, err
 	}
 	return call(ctx, s, reserveText(key, n), counterTables, func(x session) (first int64, err error) {
-		if x.incarnation.inMemory {
-			return 0, &driver.DurabilityError{Setting: "file", Value: `""`, Want: "the path of a file"}
-		}
-		if x.cfg.Dialect == SQLite || x.vitess {
-			if err := x.unmet(ctx, x.counters); err != nil {
+		if x.Dialect == SQLite { // the others ask in the statement, or before it
+			if err := x.checkDurable(ctx); err != nil {
 				return 0, err
 			}
 		}
-		err = x.write(ctx, func() (err error) {
-			gate := strings.TrimPrefix(x.gate(x.counters, "on", lockWait(ctx, maxLockWait)), " AND")
-			query := x.limited(ctx, x.text(x.cfg.reserve(gate), x.reserveArgs(key, n)...))
-			first, err = x.reserveFor(ctx, x.conn, n, query, x.simple...)
-			return x.explained(err)
-		})
-		if errors.Is(err, errOverflow) { // or the gate is closed
-			err = cmp.Or(x.refused(ctx, x.counters), err)
+		gate := "{gate}"
+		if x.vitess {
+			gate = ""
 		}
-		return first, err
+		last, _, err := x.ask(ctx, maxLockWait, "value", query{x.reserve(gate), x.reserveArgs(key, n)})
+		if err != nil {
+			return 0, err
+		}
+		return firstOf(last, n)
 	})
 }
 
@@ -51,7 +47,7 @@ func reserveText(key string, n int64) string {
 // database keeps what it commits. Reserve does both by itself. Call PrepareCounters before the
 // first [Store.In]: a transaction is too late to create a table.
 func (s *Store) PrepareCounters(ctx context.Context) error {
-	_, err := call(ctx, s, "prepare the counters", counterTables, func(session) (none struct{}, err error) { return none, nil })
+	_, err := call(ctx, s, "prepare the counters", counterTables, func(x session) (none struct{}, err error) { return none, x.checkDurable(ctx) })
 	return err
 }
 
@@ -86,11 +82,14 @@ func (t InTx) Reserve(ctx context.Context, key string, n int64) (first int64, er
 	if err := checkTx(t.tx); err != nil {
 		return 0, err
 	}
-	if t.store == nil || !t.store.inspected.Load().has(counterTables...) {
+	if t.store == nil || !t.store.inspected.Load().has(counterTable) {
 		return 0, fields.Error("sqlstore", "Store", plain("not prepared"), "call PrepareCounters before the transaction")
 	}
-	st := t.store.inspected.Load().st
-	first, err = st.reserveFor(ctx, t.tx, n, st.reserveIn, st.reserveArgs(key, n)...)
+	cfg := t.store.inspected.Load().Config
+	last, _, err := cfg.run(ctx, t.tx, cfg.reserveIn(), cfg.reserveArgs(key, n)...)
+	if err == nil {
+		first, err = firstOf(last, n)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("sqlstore: %s: %w", reserveText(key, n), err)
 	}
@@ -117,37 +116,50 @@ func checkTx(tx Tx) error {
 
 var errOverflow = errors.New("the counter would exceed 64 bits")
 
+// plain is the value of a field that an error does not quote.
+type plain string
+
+// reserve adds to a counter, and creates it if it is missing, in one statement. There is no result if the
+// counter would overflow.
+func (cfg Config) reserve(gate string) string {
+	row, update := "?, ?", " ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value WHERE c.value <= 9223372036854775807 - excluded.value"
+	into := "INSERT INTO " + cfg.table(counterTable) + " AS c (name, value) "
+	if cfg.Dialect == MySQL {
+		row, update = "?, LAST_INSERT_ID(?)", " ON DUPLICATE KEY UPDATE value = LAST_INSERT_ID(value + ?)"
+		into = "INSERT INTO " + cfg.table(counterTable) + " (name, value) "
+	}
+	if gate == "" {
+		return into + "VALUES (" + row + ")" + update
+	}
+	return into + "SELECT " + row + " FROM (SELECT 1 AS one) o WHERE 1 = 1" + gate + update
+}
+
+// reserveIn is the statement within a transaction of the caller.
+func (cfg Config) reserveIn() string {
+	switch cfg.Dialect {
+	case MySQL:
+		return cfg.reserve("")
+	case Postgres:
+		return strings.Replace(cfg.reserve(""), "?, ?", "$1, $2", 1) + " RETURNING value"
+	}
+	return cfg.reserve("") + " RETURNING value"
+}
+
 // reserveArgs are the arguments of the statement.
-func (st *statements) reserveArgs(key string, n int64) []any {
-	if st.cfg.Dialect == MySQL {
+func (cfg Config) reserveArgs(key string, n int64) []any {
+	if cfg.Dialect == MySQL {
 		return []any{key, n, n}
 	}
 	return []any{key, n}
 }
 
-// reserveFor runs the statement, which returns the last of n numbers, and returns the first.
-func (st *statements) reserveFor(ctx context.Context, tx Tx, n int64, query string, args ...any) (first int64, err error) {
-	var last int64
-	if st.cfg.Dialect == MySQL {
-		var result sql.Result
-		if result, err = tx.ExecContext(ctx, query, args...); err == nil {
-			last, err = result.LastInsertId()
-		}
-		if err == nil && last == 0 {
-			err = errOverflow
-		}
-	} else {
-		found := false
-		err = eachRow(ctx, tx, func(rows *sql.Rows) error { found = true; return rows.Scan(&last) }, query, args...)
-		if err == nil && !found {
-			err = errOverflow
-		}
-	}
-	if err == nil && last < n {
-		err = fmt.Errorf("the counter is only %d afterwards: it was changed, or a proxy lost the answer", last)
-	}
-	if err != nil {
-		return 0, err
+// firstOf returns the first of n numbers.
+func firstOf(last, n int64) (first int64, err error) {
+	switch {
+	case last == 0:
+		return 0, errOverflow
+	case last < n:
+		return 0, fmt.Errorf("the counter is only %d afterwards: it was changed, or a proxy lost the answer", last)
 	}
 	return last - n + 1, nil
 }
@@ -156,9 +168,11 @@ func (st *statements) reserveFor(ctx context.Context, tx Tx, n int64, query stri
 // such as those of pgx. Its arguments are the key and n, and its one row is the last of the
 // numbers. The Dialect must be Postgres or SQLite; MySQL has no such statement.
 func (cfg Config) ReserveSQL() (string, error) {
-	if err := cfg.completeFor("must be Postgres or SQLite", Postgres, SQLite); err != nil {
+	var wrong fields.Errors
+	cfg.complete(&wrong, "must be Postgres or SQLite", Postgres, SQLite)
+	if err := wrong.Err("sqlstore"); err != nil {
 		return "", err
 	}
-	err := cfg.pin("")
-	return cfg.statements().reserveIn, err
+	_ = cfg.pin("") // only MySQL's may fail
+	return cfg.reserveIn(), nil
 }

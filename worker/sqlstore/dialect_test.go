@@ -71,7 +71,7 @@ func TestTableNames(t *testing.T) {
 		"": {"snow_namespace", "snow_counter"}, "app.my_ids": {"my_ids_namespace", "my_ids_counter"}, "a.big_lease": {"big_namespace", "big_counter"},
 	} {
 		cfg := Config{Table: given}
-		cfg.complete(new(fields.Errors))
+		cfg.complete(new(fields.Errors), "")
 		if got := [2]string{cfg.name(namespaceTable), cfg.name(counterTable)}; got != want {
 			t.Errorf("%q: %q, want %q", given, got, want)
 		}
@@ -88,5 +88,20 @@ func TestRetryUndone(t *testing.T) {
 	})
 	if err != nil || tries != 3 {
 		t.Errorf("%d tries, %v", tries, err)
+	}
+}
+
+// A literal is ASCII, and cannot be ended from within.
+func TestLiteral(t *testing.T) {
+	for text, want := range map[string]string{
+		"orders-1": "E'orders-1'", "": "E''", `a'b\c?`: `E'a\x27b\\c\x3f'`, "ä🖥": `E'\u00e4\U0001f5a5'`,
+	} {
+		if got := Postgres.literal(text); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+	x := session{server: &server{Config: Config{Dialect: Postgres}}}
+	if text, err := x.text(t.Context(), 0, query{"SELECT ?, ?, ?", []any{"?", int64(-1), "x"}}); text != `SELECT E'\x3f', -1, E'x'` || err != nil {
+		t.Error(text, err)
 	}
 }

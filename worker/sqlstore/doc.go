@@ -19,7 +19,7 @@
 //
 // A claim and a renewal are one UPDATE, which commits by itself. It names the record as it was read, and
 // is executed only by the server whose incarnation is recorded: see package driver. No lock is held
-// between statements, and a statement that waits for one ends by itself.
+// between statements, but in SQLite, and a statement that waits for one ends by itself.
 //
 // The incarnation consists of what the database shows of itself: see [Store.Incarnation]. In SQLite it
 // is that of the file. So a store that was put back is noticed, and the floor of its namespaces rises.
@@ -43,6 +43,5 @@
 //
 // sqlstore.go has the verbs. Each is one call on one connection (connection.go) to a database
 // that was inspected (inspect.go, tables.go, incarnation.go). records.go reads and writes what a
-// verb needs, by the statements of dialect.go, which exec.go executes. What each verb sends is in
-// testdata.
+// verb needs, and exec.go executes that. What each verb sends is in testdata.
 package sqlstore

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/internal/retry"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore/internal/file"
 )
 
 // An incarnation says which server answers, in which of its lives; see package driver. A statement
@@ -21,7 +21,19 @@ type incarnation struct {
 	inMemory bool
 }
 
-// A part of an incarnation is what a server shows of itself.
+// present returns the expression for the incarnation of the server that executes a statement.
+func (x session) present() (string, error) {
+	if x.incarnation.path == "" {
+		return x.incarnation.sql, nil
+	}
+	id, err := file.ID(x.incarnation.path)
+	if err != nil {
+		return "", fmt.Errorf("look at the database's file: %w", err)
+	}
+	return x.Dialect.literal(id), nil
+}
+
+// A part of an incarnation is what PostgreSQL shows of itself.
 type part struct {
 	name, sql string
 	functions string // which the role must be allowed to call
@@ -56,66 +68,61 @@ func joined(parts []part) (inc incarnation) {
 // findPostgres finds out what the server shows. Some are only compatible with PostgreSQL, and refuse a
 // function to everyone: the part is left out. A right that only this role lacks is an error: all
 // programs must compute the same.
-func (x session) findPostgres(ctx context.Context) (incarnation, error) {
-	all := x.cfg.postgresParts()
-	var value string
+func (x session) findPostgres(ctx context.Context) (inc incarnation, err error) {
+	all := x.postgresParts()
+	var value sql.NullString
 	if x.row(ctx, "SELECT "+joined(all).sql, &value) == nil {
 		return joined(all), nil
 	}
 	var standby bool
 	if err := x.row(ctx, "SELECT pg_is_in_recovery()", &standby); err != nil && !unknown(err) {
-		return incarnation{}, fmt.Errorf("ask whether the server is a standby: %w", x.explained(err))
+		return inc, fmt.Errorf("ask whether the server is a standby: %w", x.explained(err))
 	} else if standby {
-		return incarnation{}, errStandby
+		return inc, errStandby
 	}
 	var shown []part
-	has := make(map[string]bool)
+	start := true
 	for _, p := range append(all, startPart) {
-		if p.name == startPart.name && (has["timeline"] || has["reset of statistics"]) {
+		if p == startPart && !start {
 			break
 		}
-		var value sql.NullString
 		err := x.row(ctx, "SELECT CAST("+p.sql+" AS TEXT)", &value)
 		switch {
 		case denied(err):
-			return incarnation{}, fmt.Errorf("ask for the %s of the server: %w; GRANT EXECUTE ON FUNCTION %s TO %s", p.name, err, p.functions, x.role(ctx))
+			return inc, fmt.Errorf("ask for the %s of the server: %w; GRANT EXECUTE ON FUNCTION %s TO %s", p.name, err, p.functions, x.role(ctx))
 		case err != nil && retry.SQLState(err) == "":
-			return incarnation{}, fmt.Errorf("ask for the %s of the server: %w", p.name, err)
+			return inc, fmt.Errorf("ask for the %s of the server: %w", p.name, err)
 		case err == nil && (value.Valid || p.name == "table"): // which this store may be about to create
-			shown, has[p.name] = append(shown, p), true
+			shown = append(shown, p)
+			start = start && p.name != "timeline" && p.name != "reset of statistics"
 		}
 	}
 	return joined(shown), nil
 }
 
-// errStandby is PostgreSQL's error for a server that is a standby.
-var errStandby = errors.New("the server is a standby, which takes no writes: connect to the primary, for example with target_session_attrs=read-write")
-
 // findMySQL finds out what the server shows. The start is computed of two values of the same moment,
 // so neither a clock that was set nor SET timestamp changes it. Members of a cluster share what
 // identifies that.
-func (x session) findMySQL(ctx context.Context, server variables) (inc incarnation, err error) {
-	ask := func(name string) string {
-		return "(SELECT variable_value FROM " + x.globalStatus() + " WHERE variable_name = '" + name + "')"
-	}
+func (x session) findMySQL(ctx context.Context, has variables) (inc incarnation, err error) {
 	id := "@@server_uuid"
 	if x.mariaDB {
 		id = "@@server_id"
-		if server["server_uid"] != "" {
+		if has["server_uid"] != "" {
 			id = "@@server_uid, ' ', @@server_id"
 		}
 	}
 	switch {
 	case x.vitess:
 		return incarnation{sql: "CONVERT('vitess' USING ascii) COLLATE ascii_bin", parts: []string{"constant: Vitess shows nothing that its servers share"}}, nil
-	case server["wsrep_on"] == "ON":
-		inc = incarnation{sql: ask("wsrep_cluster_state_uuid"), parts: []string{"state UUID of the Galera cluster"}}
-	case server["group_replication_group_name"] != "":
+	case has["wsrep_on"] == "ON":
+		inc = incarnation{sql: "(SELECT variable_value FROM " + x.globalStatus() + " WHERE variable_name = 'wsrep_cluster_state_uuid')", parts: []string{"state UUID of the Galera cluster"}}
+	case has["group_replication_group_name"] != "":
 		inc = incarnation{sql: "@@group_replication_group_name", parts: []string{"group name of Group Replication"}}
 	default:
-		created := "COALESCE((SELECT UNIX_TIMESTAMP(create_time) FROM information_schema.tables WHERE table_schema = '" + x.cfg.schema() + "' AND table_name = '" + x.cfg.name(namespaceTable) + "'), 0)"
+		created := "COALESCE((SELECT UNIX_TIMESTAMP(create_time) FROM information_schema.tables WHERE table_schema = '" + x.schema() + "' AND table_name = '" + x.name(namespaceTable) + "'), 0)"
 		inc = incarnation{
-			sql:   "CONCAT(" + id + ", ' ', CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(" + ask("Uptime") + " AS SIGNED), ' ', " + created + ")",
+			sql: "CONCAT(" + id + ", ' ', CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST((SELECT variable_value FROM " + x.globalStatus() +
+				" WHERE variable_name = 'Uptime') AS SIGNED), ' ', " + created + ")",
 			parts: []string{"server ID", "start", "creation of the table"},
 		}
 	}
@@ -127,66 +134,51 @@ func (x session) findMySQL(ctx context.Context, server variables) (inc incarnati
 	return inc, nil
 }
 
-func (st *statements) globalStatus() string {
-	if st.mariaDB {
+func (s *server) globalStatus() string {
+	if s.mariaDB {
 		return "information_schema.global_status"
 	}
 	return "performance_schema.global_status"
 }
 
-// server returns the expression for the incarnation of the server that executes a statement.
-func (x session) server() (string, error) {
-	switch {
-	case x.cfg.Dialect != SQLite:
-		return x.incarnation.sql, nil
-	case x.incarnation.inMemory: // what a database in memory has recorded names it
-		return "COALESCE((SELECT incarnation FROM " + x.cfg.table(namespaceTable) + " WHERE namespace = '" + indexName + "'), '" + x.store.nonce + "')", nil
-	}
-	id, err := fileID(x.incarnation.path)
-	if err != nil {
-		return "", fmt.Errorf("look at the database's file: %w", err)
-	}
-	return x.literal(id), nil
-}
+// pragma returns one of SQLite, of the schema of the tables.
+func (s *server) pragma(name string) string { return `PRAGMA "` + s.schema() + `".` + name }
 
-// findSQLite looks at the file of the database. One without a file is in memory.
+// findSQLite looks at the file of the database. One without a file is in memory: what it has recorded
+// names it.
 func (x session) findSQLite(ctx context.Context) (inc incarnation, err error) {
 	err = x.each(ctx, func(databases *sql.Rows) error {
-		var number int
 		var name string
-		var file sql.NullString
-		err := databases.Scan(&number, &name, &file)
-		if strings.EqualFold(name, x.cfg.schema()) {
-			inc.path = file.String
+		var path sql.NullString
+		err := databases.Scan(new(int), &name, &path)
+		if strings.EqualFold(name, x.schema()) {
+			inc.path = path.String
 		}
 		return err
 	}, "PRAGMA database_list")
 	if err != nil {
 		return inc, fmt.Errorf("ask for the database's file: %w", err)
 	}
-	inc.parts, inc.inMemory = []string{"file, its birth, and the start of the machine"}, inc.path == ""
-	if inc.inMemory {
-		inc.parts = []string{"database in memory"}
+	if inc.path == "" {
+		inc.inMemory, inc.parts = true, []string{"database in memory"}
+		inc.sql = "COALESCE((SELECT incarnation FROM " + x.table(namespaceTable) + " WHERE namespace = '" + indexName + "'), '" + x.store.nonce + "')"
 		return inc, nil
 	}
+	inc.parts = []string{"file, its birth, and the start of the machine"}
 	var mode string
-	if err := x.row(ctx, "PRAGMA \""+x.cfg.schema()+"\".journal_mode", &mode); err != nil {
+	if err := x.row(ctx, x.pragma("journal_mode"), &mode); err != nil {
 		return inc, fmt.Errorf("ask for the journal_mode: %w", err)
 	}
 	if mode == "wal" { // its other files are found by the path
-		if err := checkAlone(inc.path); err != nil {
-			return inc, err
-		}
+		err = file.CheckAlone(inc.path)
 	}
-	return inc, nil
+	return inc, err
 }
-
-var errReplaced = errors.New("the database's file was replaced, and this program has connections to the old one: start it again")
 
 // checkFile is called before the store would note that another file, or none, was recorded. In WAL mode,
 // a connection goes on with a file that was deleted, and shows the past of the new one.
 func (x session) checkFile(recorded string) error {
-	if path := x.incarnation.path; path != "" && opensOther(path, recorded) {
+	if path := x.incarnation.path; path != "" && file.OpensOther(path, recorded) {
 		return errReplaced
 	}
 	return nil
@@ -201,8 +193,6 @@ func (x session) sameMemory(index driver.State) error {
 	return errPrivate
 }
 
-var errPrivate = driver.Permanent(errors.New("each connection has a database in memory of its own: call SetMaxOpenConns(1), or open file::memory:?cache=shared"))
-
 // checkShared returns an error if each connection of the pool has a database in memory of its own.
 func (x session) checkShared(ctx context.Context) error {
 	if x.store.db.Stats().OpenConnections < 2 {
@@ -213,28 +203,27 @@ func (x session) checkShared(ctx context.Context) error {
 		return x.store.waitError(ctx, err)
 	}
 	defer other.Close()
-	var ready [tables]bool
-	missing, err := session{x.statements, other, x.store}.inspectTables(ctx, leaseTables, &ready)
+	missing, err := session{&server{Config: x.Config}, other, x.store, false}.inspectTables(ctx, leaseTables)
 	if err == nil && len(missing) > 0 {
 		err = errPrivate
 	}
 	return err
 }
 
-// isFresh reports whether the database has, and had, no tables but the store's, and those of leases once
+// isFresh reports whether the database has, and had, no tables but the store's, and each of them once
 // only. PostgreSQL counts deleted tables some seconds late. Either nothing was made between the database
 // and the table, or no session was active that has not counted yet.
 func (x session) isFresh(ctx context.Context) (fresh bool, err error) {
 	var names []string
 	for t := range tables {
-		names = append(names, "'"+x.cfg.name(t)+"'")
+		names = append(names, "'"+x.name(t)+"'")
 	}
 	ours := strings.Join(names, ", ")
-	switch x.cfg.Dialect {
+	switch x.Dialect {
 	case SQLite:
 		var version, made int64
-		if err = x.row(ctx, "PRAGMA \""+x.cfg.schema()+"\".schema_version", &version); err == nil { // counts all changes
-			err = x.row(ctx, `SELECT COUNT(*) FROM "`+x.cfg.schema()+`".sqlite_master WHERE type = 'table' AND name IN (`+ours+")", &made)
+		if err = x.row(ctx, x.pragma("schema_version"), &version); err == nil { // counts all changes
+			err = x.row(ctx, `SELECT COUNT(*) FROM "`+x.schema()+`".sqlite_master WHERE type = 'table' AND name IN (`+ours+")", &made)
 		}
 		st := x.store.db.Stats()
 		gone := x.incarnation.inMemory && st.MaxIdleClosed+st.MaxIdleTimeClosed+st.MaxLifetimeClosed > 0 // a connection takes its database with it
@@ -243,7 +232,7 @@ func (x session) isFresh(ctx context.Context) (fresh bool, err error) {
 		if x.vitess {
 			return false, nil
 		}
-		err = x.row(ctx, "SELECT NOT EXISTS (SELECT 1 FROM information_schema.tables WHERE table_schema = '"+x.cfg.schema()+"' AND table_name NOT IN ("+ours+"))"+
+		err = x.row(ctx, "SELECT NOT EXISTS (SELECT 1 FROM information_schema.tables WHERE table_schema = '"+x.schema()+"' AND table_name NOT IN ("+ours+"))"+
 			" AND NOT EXISTS (SELECT 1 FROM "+x.globalStatus()+" WHERE variable_name IN ('Com_drop_table', 'Com_drop_db') AND variable_value <> '0')", &fresh)
 		return fresh, err
 	}
@@ -254,7 +243,7 @@ func (x session) isFresh(ctx context.Context) (fresh bool, err error) {
 	err = x.row(ctx, "SELECT NOT EXISTS (SELECT 1 FROM pg_catalog.pg_class c WHERE c.relkind IN ('r', 'p', 'm', 'f') AND c.oid >= 16384 AND c.relname NOT IN ("+ours+")"+
 		" AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend d WHERE d.classid = CAST('pg_catalog.pg_class' AS regclass) AND d.objid = c.oid AND d.deptype = 'e'))"+
 		" AND EXISTS (SELECT 1 FROM pg_catalog.pg_stat_sys_tables WHERE relid = CAST('pg_catalog.pg_class' AS regclass) AND n_tup_del = 0)"+
-		" AND EXISTS (SELECT 1 FROM pg_catalog.pg_database d WHERE d.datname = current_database() AND (CAST(CAST(to_regclass('"+x.cfg.table(namespaceTable)+"') AS oid) AS BIGINT) = GREATEST(CAST(d.oid AS BIGINT), 16383) + 1"+
+		" AND EXISTS (SELECT 1 FROM pg_catalog.pg_database d WHERE d.datname = current_database() AND (CAST(CAST(to_regclass('"+x.table(namespaceTable)+"') AS oid) AS BIGINT) = GREATEST(CAST(d.oid AS BIGINT), 16383) + 1"+
 		" OR "+counted+"NOT EXISTS (SELECT 1 FROM pg_catalog.pg_stat_activity a WHERE a.datid = d.oid AND a.pid <> pg_backend_pid() AND COALESCE(a.state_change, clock_timestamp()) > clock_timestamp() - INTERVAL '15 s')))", &fresh)
 	if unknown(err) {
 		return false, nil

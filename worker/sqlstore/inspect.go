@@ -3,23 +3,32 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore/internal/rawconn"
 )
 
-// inspected is what is known about the database. It is immutable: a call that learns more makes
-// a new one.
-type inspected struct {
-	st     *statements
-	tables [tables]bool // which tables exist, and survive a crash
+// A server is what is known about the database. It is immutable: a call that learns more makes a new one.
+type server struct {
+	Config // with a Dialect, and a Table with its schema
+
+	mariaDB     bool
+	galera      bool  // a node of a cluster, which may be behind
+	vitess      bool  // a proxy with a parser of its own
+	simple      []any // see package rawconn
+	incarnation incarnation
+	leases      []condition  // of each write of a lease
+	counters    []condition  // of each write of a counter
+	ready       [tables]bool // which tables exist, and survive a crash
 }
 
-func (i *inspected) has(wanted ...table) bool {
-	return i != nil && !slices.ContainsFunc(wanted, func(t table) bool { return !i.tables[t] })
+func (s *server) has(wanted ...table) bool {
+	return s != nil && !slices.ContainsFunc(wanted, func(t table) bool { return !s.ready[t] })
 }
 
 // inspectionLimit is how long an inspection may take, while others wait for it. With a distant
@@ -29,7 +38,7 @@ const inspectionLimit = 6 * time.Second
 // inspect learns what is not known yet about the database: its dialect, its settings, and these
 // tables, which it creates if they are missing. One caller does so at a time, and what it learns
 // is remembered even if a later step fails.
-func (s *Store) inspect(ctx context.Context, conn *sql.Conn, wanted []table) error {
+func (s *Store) inspect(ctx context.Context, conn *sql.Conn, wanted []table) (err error) {
 	if s.inspected.Load().has(wanted...) {
 		return nil
 	}
@@ -41,16 +50,19 @@ func (s *Store) inspect(ctx context.Context, conn *sql.Conn, wanted []table) err
 	}
 	ctx, cancel := context.WithTimeout(ctx, inspectionLimit)
 	defer cancel()
-	var now inspected
+	var now server
 	if before := s.inspected.Load(); before != nil {
 		now = *before
-	} else {
-		var err error
-		if now.st, err = s.inspectServer(ctx, conn); err != nil {
-			return err
-		}
+	} else if now, err = s.inspectServer(ctx, conn); err != nil {
+		return err
 	}
-	err := session{now.st, conn, s}.prepareTables(ctx, wanted, &now.tables)
+	x := session{&now, conn, s, false}
+	restore, err := x.settle(ctx) // what was asked may have begun a transaction
+	if err != nil {
+		return err
+	}
+	defer restore()
+	err = x.prepareTables(ctx, wanted)
 	s.inspected.Store(&now)
 	return err
 }
@@ -58,41 +70,40 @@ func (s *Store) inspect(ctx context.Context, conn *sql.Conn, wanted []table) err
 // inspectServer learns what the statements depend on: the dialect, the schema, what the server shows of
 // itself, and which settings it has that decide whether a commit may be lost. Their values are asked
 // for by each write.
-func (s *Store) inspectServer(ctx context.Context, conn *sql.Conn) (_ *statements, err error) {
-	cfg, simple := s.cfg, simple(conn)
-	if cfg.Dialect == Detect {
-		if cfg.Dialect, err = detect(ctx, conn, simple); err != nil {
-			return nil, err
+func (s *Store) inspectServer(ctx context.Context, conn *sql.Conn) (now server, err error) {
+	now.Config = s.cfg
+	x := session{&now, conn, s, false}
+	x.simple = rawconn.SimpleProtocol(conn)
+	if x.Dialect == Detect {
+		if x.Dialect, err = x.detect(ctx); err != nil {
+			return now, err
 		}
 	}
-	var server variables
-	if cfg.Dialect == MySQL {
-		if server, err = askMySQL(ctx, conn); err != nil {
-			return nil, err
+	var has variables
+	if x.Dialect == MySQL {
+		if has, err = x.variables(ctx); err != nil {
+			return now, err
 		}
 	}
-	if err := cfg.pin(server["database()"]); err != nil {
-		return nil, err
+	if err := x.pin(has["database()"]); err != nil {
+		return now, err
 	}
-	st := cfg.statements()
-	st.simple = simple
-	st.mariaDB = strings.Contains(server["version"], "MariaDB")
-	st.vitess = strings.Contains(server["version"], "Vitess") || strings.Contains(server["version_comment"], "Git revision")
-	st.galera = st.mariaDB && server["wsrep_on"] == "ON"                       // only that has the setting to wait for other nodes in a statement
-	if st.vitess && keyspace(cfg.schema()) != keyspace(server["database()"]) { // the settings of one server would be checked, and the other one written to
-		return nil, fields.Error("sqlstore", "Table", cfg.Table, "is not in the keyspace %q that the connection to Vitess has selected: give the store a pool that selects the keyspace of the table", server["database()"])
+	x.mariaDB = strings.Contains(has["version"], "MariaDB")
+	x.vitess = strings.Contains(has["version"], "Vitess") || strings.Contains(has["version_comment"], "Git revision")
+	x.galera = x.mariaDB && has["wsrep_on"] == "ON"                      // only that has the setting to wait for other nodes in a statement
+	if x.vitess && keyspace(x.schema()) != keyspace(has["database()"]) { // the settings of one server would be checked, and the other one written to
+		return now, fields.Error("sqlstore", "Table", x.Table, "is not in the keyspace %q that the connection to Vitess has selected: give the store a pool that selects the keyspace of the table", has["database()"])
 	}
-	st.setConditions(server)
-	x := session{st, conn, s}
-	switch cfg.Dialect {
+	x.setConditions(has)
+	switch x.Dialect {
 	case Postgres:
-		st.incarnation, err = x.findPostgres(ctx)
+		x.incarnation, err = x.findPostgres(ctx)
 	case MySQL:
-		st.incarnation, err = x.findMySQL(ctx, server)
+		x.incarnation, err = x.findMySQL(ctx, has)
 	default:
-		st.incarnation, err = x.findSQLite(ctx)
+		x.incarnation, err = x.findSQLite(ctx)
 	}
-	return st, err
+	return now, err
 }
 
 // keyspace returns the keyspace of a target of Vitess, such as app@primary.
@@ -102,9 +113,9 @@ func keyspace(target string) string {
 }
 
 // detect asks the database for its dialect. Only SQLite has no such function, in its own words.
-func detect(ctx context.Context, conn *sql.Conn, simple []any) (Dialect, error) {
+func (x session) detect(ctx context.Context) (Dialect, error) {
 	var version string
-	err := conn.QueryRowContext(ctx, "SELECT version()", simple...).Scan(&version)
+	err := x.row(ctx, "SELECT version()", &version)
 	switch {
 	case hasText(err, "no such function"):
 		return SQLite, nil
@@ -122,23 +133,19 @@ func detect(ctx context.Context, conn *sql.Conn, simple []any) (Dialect, error) 
 // database. A variable of a plugin exists only with the plugin.
 type variables map[string]string
 
-func askMySQL(ctx context.Context, conn *sql.Conn) (variables, error) {
+func (x session) variables(ctx context.Context) (variables, error) {
 	var version, comment string
 	var selected sql.NullString
-	if err := conn.QueryRowContext(ctx, "SELECT @@version, @@version_comment, DATABASE()").Scan(&version, &comment, &selected); err != nil {
+	if err := x.row(ctx, "SELECT @@version, @@version_comment, DATABASE()", &version, &comment, &selected); err != nil {
 		return nil, fmt.Errorf("ask for the server's version: %w", err)
 	}
-	server := variables{"version": version, "version_comment": comment, "database()": selected.String}
+	has := variables{"version": version, "version_comment": comment, "database()": selected.String}
 	for _, name := range []string{"wsrep_on", "group_replication_group_name", "server_uid"} { // sql_select_limit counts for each SHOW
-		err := eachRow(ctx, conn, func(rows *sql.Rows) error {
-			var value string
-			err := rows.Scan(new(string), &value)
-			server[name] = value
-			return err
-		}, "SHOW VARIABLES WHERE variable_name = '"+name+"'")
-		if err != nil {
+		var value string
+		if err := x.row(ctx, "SHOW VARIABLES WHERE variable_name = '"+name+"'", new(string), &value); err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return nil, fmt.Errorf("ask for the server's variable %s: %w", name, err)
 		}
+		has[name] = value
 	}
-	return server, nil
+	return has, nil
 }

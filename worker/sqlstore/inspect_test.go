@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore/internal/file"
 )
 
 // A sound is a server of a dialect, with a namespace that is recorded.
@@ -81,8 +82,10 @@ func (s *sound) answer(query string) answer {
 		return row(int64(20))
 	case contains(query, "LAST_INSERT_ID"):
 		return answer{changed: 20}
+	case contains(query, "RETURNING 1"):
+		return row(int64(1))
 	case contains(query, "SAVEPOINT"):
-		return answer{err: state(noTransaction)}
+		return answer{err: state("25P01")}
 	case contains(query, "transaction_timestamp()") && strings.HasPrefix(query, "SELECT trans"):
 		return row(true)
 	case strings.HasPrefix(query, "SELECT") && contains(query, "concat_ws", "CONVERT("):
@@ -128,6 +131,14 @@ func TestStatements(t *testing.T) {
 				{"free", nil, func() (any, error) { return nil, s.Free(t.Context(), "orders", 3, 4) }},
 				{"list", [][]any{held}, func() (any, error) { return s.List(t.Context(), "orders") }},
 				{"raise", [][]any{held}, func() (any, error) { return s.Raise(t.Context(), "orders", 0) }},
+				{"make a namespace", nil, func() (any, error) {
+					ns := driver.Namespace{Name: "orders", Layout: "l", FenceWindow: 30_000, MaxSkew: 10_000, Incarnation: testLife, Since: testNow, Version: 1}
+					index := driver.Namespace{FenceWindow: 30_000, MaxSkew: 10_000, Incarnation: testLife, Since: 1, Version: 1}
+					return write(t, s, claim, driver.State{Missing: true, Index: &driver.State{Namespace: index}}, driver.Change{Index: &index, Namespace: &ns})
+				}},
+				{"make a record", nil, func() (any, error) {
+					return write(t, s, claim, driver.State{Namespace: driver.Namespace{Incarnation: testLife, Seen: 4, Version: 1}}, driver.Change{Make: &claim.Preferred})
+				}},
 				{"reserve", nil, func() (any, error) { return s.Reserve(t.Context(), "invoices", 10) }},
 			} {
 				server.records = step.records
@@ -139,27 +150,32 @@ func TestStatements(t *testing.T) {
 			}
 			got := conversation.String()
 			if name == "sqlite" { // the file of the test
-				id, err := fileID(os.Args[0])
+				id, err := file.ID(os.Args[0])
 				if err != nil {
 					t.Fatal(err)
 				}
 				got = strings.ReplaceAll(got, fmt.Sprintf("%x", id), "FILE")
 			}
-			file := filepath.Join("testdata", name+".sql")
+			golden := filepath.Join("testdata", name+".sql")
 			if os.Getenv("SNOWKEY_UPDATE") != "" {
-				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
-			want, err := os.ReadFile(file)
+			want, err := os.ReadFile(golden)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got != string(want) {
-				t.Errorf("not what %s has:\n%s", file, got)
+				t.Errorf("not what %s has:\n%s", golden, got)
 			}
 		})
 	}
+}
+
+// write writes a change of a claim.
+func write(t *testing.T, s *Store, c driver.Claim, st driver.State, ch driver.Change) (bool, error) {
+	return call(t.Context(), s, "write", leaseTables, func(x session) (bool, error) { return x.writeClaim(t.Context(), c, st, ch) })
 }
 
 // If a database cannot be identified, Dialect must be set. A lost connection says nothing about it.
@@ -179,7 +195,7 @@ func TestDetect(t *testing.T) {
 		case want == "unknown" && (!errors.As(err, &config) || config.Fields[0].Field != "Dialect"),
 			want == "gone" && (!errors.Is(err, gone) || errors.As(err, &config)):
 			t.Errorf("%s: %v", version, err)
-		case want != "unknown" && want != "gone" && (err != nil || s.inspected.Load().st.cfg.Dialect != want):
+		case want != "unknown" && want != "gone" && (err != nil || s.inspected.Load().Dialect != want):
 			t.Errorf("%s: %v", version, err)
 		}
 	}
@@ -244,7 +260,7 @@ func TestLocked(t *testing.T) {
 	if err := renew(); !errors.Is(err, driver.ErrLocked) {
 		t.Errorf("%v, want ErrLocked", err)
 	}
-	s.late.Store(true)
+	s.late.Store(1)
 	f.taken()
 	_ = renew()
 	if asked := strings.Join(f.taken(), "; "); !strings.Contains(asked, "innodb_lock_wait_timeout = 2") || !strings.HasSuffix(asked, "innodb_lock_wait_timeout = 50") {
@@ -273,7 +289,7 @@ func TestBadSettings(t *testing.T) {
 			s := mustNew(New(f.open(t), Config{}))
 			_, err := s.Reserve(t.Context(), "x", 1)
 			var lossy *driver.DurabilityError
-			if !errors.As(err, &lossy) || lossy.Setting != s.inspected.Load().st.counters[bad].setting || lossy.Value != "0" {
+			if !errors.As(err, &lossy) || lossy.Setting != s.inspected.Load().counters[bad].setting || lossy.Value != "0" {
 				t.Errorf("%s: %v", version, err)
 			}
 		}

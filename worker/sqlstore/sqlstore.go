@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
@@ -26,10 +25,7 @@ type Config struct {
 	// name with _namespace and _counter after it; a name that ends in lease is treated like
 	// snow_lease. Zero: "snow_lease". Without a schema it is in PostgreSQL's schema public, whatever
 	// the search_path is, or in the database that the MySQL connection has selected. Two databases of
-	// one server have separate namespaces.
-	//
-	// In PostgreSQL, Claim returns a *core.ConfigError if another schema of the database, which this
-	// role may use, has tables of this name with the same namespace.
+	// one server, and two schemas, have separate namespaces.
 	Table string
 	// NoCreate makes a missing table an error: you create the tables.
 	NoCreate bool
@@ -50,12 +46,11 @@ type Store struct {
 	limiter driver.Limiter // of the requests of leases
 	calls   hung.Calls
 
-	inspecting chan struct{}             // holds an element while a call inspects the database
-	inspected  atomic.Pointer[inspected] // what is known about the database; nil: nothing yet
-	late       atomic.Bool               // the last request got no answer in time: see settle
-	alone      sync.Map                  // the namespaces that are in no other schema
-	nonce      string                    // the incarnation of a database in memory that this store begins
-	memory     atomic.Value              // string: that of the database in memory that this store uses
+	inspecting chan struct{}          // holds an element while a call inspects the database
+	inspected  atomic.Pointer[server] // what is known about the database; nil: nothing yet
+	late       atomic.Int32           // calls in a row that got no answer in time
+	nonce      string                 // the incarnation of a database in memory that this store begins
+	memory     atomic.Value           // string: that of the database in memory that this store uses
 }
 
 var (
@@ -71,10 +66,7 @@ func New(db *sql.DB, cfg Config) (*Store, error) {
 	if db == nil {
 		wrong.Add("db", nil, "must be an open *sql.DB")
 	}
-	if !slices.Contains([]Dialect{Detect, Postgres, MySQL, SQLite}, cfg.Dialect) {
-		wrong.Add("Dialect", string(cfg.Dialect), "must be Detect, Postgres, MySQL or SQLite")
-	}
-	cfg.complete(&wrong)
+	cfg.complete(&wrong, "must be Detect, Postgres, MySQL or SQLite", Detect, Postgres, MySQL, SQLite)
 	if err := wrong.Err("sqlstore"); err != nil {
 		return nil, err
 	}
@@ -100,23 +92,17 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 	}
 	return s.lease(ctx, fmt.Sprintf("claim in namespace %q", c.Namespace), func(x session) (driver.Lease, error) {
 		which := candidates(c)
-		read := func(ctx context.Context) (driver.State, error) {
-			st, err := x.read(ctx, c.Namespace, which)
-			if err == nil {
-				err = x.checkSchemas(ctx, c.Namespace, !st.Missing)
-			}
-			return st, err
-		}
+		read := func(ctx context.Context) (driver.State, error) { return x.read(ctx, c.Namespace, which) }
 		write := func(ctx context.Context, st driver.State, ch driver.Change) (bool, error) {
 			return x.writeClaim(ctx, c, st, ch)
 		}
 		l, err := driver.Transact(ctx, c.Decide, read, write)
 		if errors.Is(err, driver.ErrNoWorkerID) { // its text counts the records
-			which = records{allRecords, []any{c.Namespace}}
+			which = every(c.Namespace)
 			l, err = driver.Transact(ctx, c.Decide, read, write)
 		}
-		if errors.As(err, new(*driver.SkewError)) && x.cfg.Dialect == MySQL { // perhaps of the session only
-			err = cmp.Or(x.unmet(ctx, x.leases[:1]), err)
+		if errors.As(err, new(*driver.SkewError)) && x.Dialect == MySQL { // perhaps of the session only
+			err = cmp.Or(x.unmet(ctx), err)
 		}
 		return l, err
 	})
@@ -135,7 +121,7 @@ func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, erro
 			return l, err
 		}
 		decided, err := driver.Transact(ctx, r.Decide, func(ctx context.Context) (driver.State, error) {
-			return x.read(ctx, r.Namespace, records{oneRecord, []any{r.Namespace, r.Worker}})
+			return x.read(ctx, r.Namespace, query{oneRecord, []any{r.Namespace, r.Worker}})
 		}, func(ctx context.Context, st driver.State, ch driver.Change) (bool, error) {
 			switch {
 			case ch.Namespace != nil:
@@ -177,7 +163,7 @@ func (s *Store) List(ctx context.Context, namespace string) (driver.State, error
 		return driver.State{}, err
 	}
 	return call(ctx, s, fmt.Sprintf("list namespace %q", namespace), leaseTables, func(x session) (driver.State, error) {
-		st, err := x.read(ctx, namespace, records{allRecords, []any{namespace}})
+		st, err := x.read(ctx, namespace, every(namespace))
 		return st.Listed(), err
 	})
 }
@@ -189,7 +175,7 @@ func (s *Store) Raise(ctx context.Context, namespace string, fenceWindow int64) 
 	}
 	return call(ctx, s, fmt.Sprintf("raise the floor of namespace %q", namespace), leaseTables, func(x session) (ns driver.Namespace, err error) {
 		err = driver.Retry(ctx, func() (bool, error) {
-			st, err := x.read(ctx, namespace, records{allRecords, []any{namespace}})
+			st, err := x.read(ctx, namespace, every(namespace))
 			if err != nil {
 				return false, err
 			}
@@ -207,13 +193,12 @@ func (s *Store) Raise(ctx context.Context, namespace string, fenceWindow int64) 
 // Namespaces returns the namespaces that the tables have, by name.
 func (s *Store) Namespaces(ctx context.Context) ([]driver.Namespace, error) {
 	return call(ctx, s, "list the namespaces", leaseTables, func(x session) (all []driver.Namespace, err error) {
-		query := "SELECT namespace, " + namespaceColumns + " FROM " + x.cfg.table(namespaceTable) + " WHERE namespace <> '" + indexName + "' AND version > 0 ORDER BY namespace"
 		err = x.each(ctx, func(rows *sql.Rows) error {
 			var ns driver.Namespace
 			err := rows.Scan(&ns.Name, &ns.Layout, &ns.FenceWindow, &ns.MaxSkew, &ns.Incarnation, &ns.Since, &ns.Floor, &ns.Seen, &ns.Version)
 			all = append(all, ns)
 			return err
-		}, query+x.limit)
+		}, "SELECT namespace, "+namespaceColumns+" FROM "+x.table(namespaceTable)+" WHERE namespace <> '"+indexName+"' AND version > 0 ORDER BY namespace")
 		return all, err
 	})
 }
@@ -222,7 +207,7 @@ func (s *Store) Namespaces(ctx context.Context) ([]driver.Namespace, error) {
 // changes when the server may have lost what it has acknowledged, in one way or another.
 func (s *Store) Incarnation(ctx context.Context) (value string, parts []string, err error) {
 	value, err = call(ctx, s, "ask for the incarnation", leaseTables, func(x session) (string, error) {
-		st, err := x.read(ctx, indexName, records{})
+		st, err := x.read(ctx, indexName, query{})
 		parts = x.incarnation.parts
 		return st.Server, err
 	})

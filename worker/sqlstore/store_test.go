@@ -131,6 +131,26 @@ func TestManyStarts(t *testing.T) {
 	}
 }
 
+// Records are counted in the step that makes them, and namespaces too.
+func TestCounted(t *testing.T) {
+	db := openFile(t, temporary(t, ""))
+	for i, namespace := range []string{"x", "y", "x"} {
+		c := request(namespace, fmt.Sprint("claim ", i))
+		c.WorkerIDs, c.Preferred = 1000, int64(i)*100-100
+		if c.Preferred < 0 {
+			c.Preferred = -1
+		}
+		if _, err := mustNew(New(db, Config{})).Claim(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var wrong, records, namespaces int
+	if err := db.QueryRow("SELECT (SELECT COUNT(*) FROM snow_namespace n WHERE seen <> CASE namespace WHEN '*' THEN 2 ELSE (SELECT COUNT(*) FROM snow_lease l WHERE l.namespace = n.namespace) END),"+
+		" (SELECT COUNT(*) FROM snow_lease), (SELECT COUNT(*) FROM snow_namespace)").Scan(&wrong, &records, &namespaces); err != nil || wrong != 0 || records != driver.MakeAtOnce+2 || namespaces != 3 {
+		t.Errorf("%d of %d namespaces count wrongly, %d records, %v", wrong, namespaces, records, err)
+	}
+}
+
 // The tables have the name that is set. Those that DDL has made do, and one that is missing is an
 // error with its statement if it may not be created. So are tables of an older version.
 func TestNamedTables(t *testing.T) {

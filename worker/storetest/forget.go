@@ -207,8 +207,8 @@ func (s *suite) history(t *testing.T, seed uint64, steps int) (spans []span, bac
 	recent := func() *belief { return all[len(all)-1-rng.IntN(min(len(all), 6))] }
 	end := func(b *belief) { // once, and for ever
 		if !b.closed {
-			b.closed, b.unused = true, b.span.start+rng.Int64N(b.span.fence-b.span.start)
-			b.span.fence = b.unused
+			b.closed, b.unused = true, b.start+rng.Int64N(b.fence-b.start)
+			b.fence = b.unused
 		}
 	}
 	s.claim(t, store, nil)
@@ -242,12 +242,12 @@ func (s *suite) history(t *testing.T, seed uint64, steps int) (spans []span, bac
 			switch l, err := store.Renew(ctx, r); {
 			case errors.Is(err, driver.ErrNotHeld):
 				if !b.closed { // its ids end at the fence
-					b.closed, b.unused = true, b.span.fence
+					b.closed, b.unused = true, b.fence
 				}
 			case err != nil:
 				t.Fatal(err)
 			case !b.closed:
-				b.span.fence = max(b.span.fence, l.Fence+passed)
+				b.fence = max(b.fence, l.Fence+passed)
 			}
 		case action < 13:
 			b := recent()

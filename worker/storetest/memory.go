@@ -74,15 +74,15 @@ func (m *Memory) transact(ctx context.Context, name string, workerIDs int64, dec
 // driver.Change.
 func fits(ch driver.Change, read, now driver.State) bool {
 	ns := now.Namespace
-	same := now.Missing == read.Missing && now.Made == read.Made && ns == read.Namespace
+	same := now.Missing == read.Missing && ns == read.Namespace
 	index := read.Index == nil || now.Index != nil && now.Index.Missing == read.Index.Missing && now.Index.Namespace == read.Index.Namespace
 	switch {
-	case ch.Index != nil:
+	case ch.Index != nil && ch.Namespace == nil:
 		return index
-	case ch.Namespace != nil:
+	case ch.Index != nil:
 		return same && index
-	case ch.Make != nil:
-		return same && index && now.Count == read.Count
+	case ch.Namespace != nil, ch.Make != nil:
+		return same
 	}
 	rec := find(read, ch.Record.Worker)
 	if find(now, rec.Worker) != rec || ns.Floor != read.Namespace.Floor || ns.Seen != read.Namespace.Seen {
@@ -99,14 +99,16 @@ func applied(ch driver.Change, s driver.State, workerIDs int64) driver.State {
 	switch {
 	case ch.Namespace != nil:
 		s.Namespace, s.Missing, s.New = *ch.Namespace, false, false
-	case ch.Make != nil && *ch.Make != driver.Any:
-		s.Records = append(s.Records, driver.Record{Worker: *ch.Make, Status: driver.Unused})
 	case ch.Make != nil:
-		made := 0
-		for id := int64(0); id < workerIDs && made < driver.MakeAtOnce; id++ {
+		first, end, most := *ch.Make, *ch.Make+1, 1
+		if first == driver.Any {
+			first, end, most = 0, workerIDs, driver.MakeAtOnce
+		}
+		for id := first; id < end && most > 0; id++ {
 			if find(s, id).Status == "" {
 				s.Records = append(s.Records, driver.Record{Worker: id, Status: driver.Unused})
-				made++
+				s.Namespace.Seen++
+				most--
 			}
 		}
 	default:

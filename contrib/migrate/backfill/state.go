@@ -110,15 +110,21 @@ func (j *job) createState(ctx context.Context) error {
 func (j *job) begin(ctx context.Context, worker int64, before time.Time) error {
 	j.state = state{namespace: j.cfg.Namespace, layout: driver.Fingerprint(j.cfg.Layout), worker: worker, before: before.UnixMilli()}
 	s := &j.state
-	err := j.db.transact(ctx, func(tx *sql.Tx) error {
-		_, err := j.db.change(ctx, tx, "INSERT INTO "+stateTable+" (name, version, namespace, layout, worker, before_ts, last_tick, last_id) VALUES (?, ?, ?, ?, ?, ?, 0, 0)",
-			j.stateName(), stateVersion, s.namespace, s.layout, s.worker, s.before)
-		return err
-	})
+	insert := func() error {
+		return j.db.transact(ctx, func(tx *sql.Tx) error {
+			_, err := j.db.change(ctx, tx, "INSERT INTO "+stateTable+" (name, version, namespace, layout, worker, before_ts, last_tick, last_id) VALUES (?, ?, ?, ?, ?, ?, 0, 0)",
+				j.stateName(), stateVersion, s.namespace, s.layout, s.worker, s.before)
+			return err
+		})
+	}
+	err := insert()
 	if err != nil {
 		if _, found, loaded := j.loadState(ctx); found && loaded == nil {
 			return ErrRunning // it began at the same time
 		}
+		err = insert() // it may have ended by now
+	}
+	if err != nil {
 		return fmt.Errorf("backfill: write to the table %s: %w", stateTable, err)
 	}
 	return nil

@@ -343,7 +343,7 @@ const namespace = "orders"
 // lease returns the configuration of a generator of the site.
 func (s *site) lease() worker.Config {
 	d := s.datacenter
-	return worker.Config{Namespace: namespace, Datacenter: &d, FenceWindow: 10 * time.Second, RenewInterval: time.Second}
+	return worker.Config{Namespace: namespace, Datacenter: &d, FenceWindow: 5 * time.Second, RenewInterval: 500 * time.Millisecond}
 }
 
 // own fails unless all ids are of the site's datacenter.

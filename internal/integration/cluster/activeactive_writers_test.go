@@ -86,7 +86,7 @@ func newSiteWriters(t *testing.T, s *site, ids *tally) *siteWriters {
 // createGenerator creates the generator in SQL.
 func (w *siteWriters) createGenerator(t *testing.T) {
 	t.Helper()
-	g := ddl.Generator{Dialect: ddl.Postgres, Namespace: namespace, Datacenter: &w.datacenter}
+	g := ddl.Generator{Dialect: ddl.Postgres, Namespace: namespace, Datacenter: &w.datacenter, MaxAhead: w.lease().FenceWindow}
 	script, err := g.Create()
 	must(t, err)
 	for _, statement := range script {

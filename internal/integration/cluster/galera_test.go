@@ -198,6 +198,20 @@ func notReplicated(t *testing.T, member *testserver.Server) {
 	if !errors.As(err, &lossy) || lossy.Setting != "wsrep_on" {
 		t.Errorf("%v", err)
 	}
+	noLease(t, db, "wsrep_on")
+}
+
+// noLease claims where the others do not get what is written.
+func noLease(t *testing.T, db *sql.DB, setting string) {
+	t.Helper()
+	gen, err := worker.Open(t.Context(), mustNew(sqlstore.New(db, sqlstore.Config{})), lease())
+	var lossy *worker.DurabilityError
+	if !errors.As(err, &lossy) || lossy.Setting != setting {
+		t.Errorf("%v", err)
+	}
+	if err == nil {
+		must(t, gen.Close(t.Context()))
+	}
 }
 
 // isolate disconnects a node from the others, or reconnects it.

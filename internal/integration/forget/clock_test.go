@@ -132,7 +132,7 @@ func TestClock(t *testing.T) {
 		t.Run(fmt.Sprint("window ", window), func(t *testing.T) {
 			t.Parallel()
 			_, s := memorySite()
-			s.window = window
+			s.window, s.through = window, window == time.Second
 			prove(t, fmt.Sprintf("memory: put back, FenceWindow %v", window), *s)
 		})
 	}

@@ -32,12 +32,13 @@ type admin interface {
 
 // A site is a store that forgets.
 type site struct {
-	window time.Duration // of its holders; zero: 6s
-	leap   time.Duration // by how much the store's clock was fast at the event
-	first  bool          // the first that meets the store after the event is a holder, and not this test
-	open   func(t *testing.T) driver.Store
-	admin  func(t *testing.T) admin // of the server that answers at present
-	tail   time.Duration            // for how long ids are drawn after the event; zero: until the control has duplicates
+	window  time.Duration // of its holders; zero: 6s
+	through bool          // ids are drawn until the clock has caught up with those of new holders
+	soon    bool          // the event comes soon after the one before, or after the beginning
+	leap    time.Duration // by how much the store's clock was fast at the event
+	first   bool          // the first that meets the store after the event is a holder, and not this test
+	open    func(t *testing.T) driver.Store
+	admin   func(t *testing.T) admin // of the server that answers at present
 	// keep is called when the store will forget what is written from now on. nil: it forgets all.
 	keep func(t *testing.T)
 	// event makes it forget.
@@ -77,7 +78,10 @@ func round(t *testing.T, name string, s site, live, control *group) line {
 	t.Helper()
 	live.wanted = nil
 	control.join(3)
-	noted(t, s, live)
+	if !s.soon {
+		noted(t, s, live)
+		noted(t, s, control)
+	}
 	if s.keep != nil {
 		s.keep(t)
 	}
@@ -88,7 +92,10 @@ func round(t *testing.T, name string, s site, live, control *group) line {
 		}
 		wg.Wait()
 	}
-	both(func(g *group) { g.join(3) })
+	both(func(g *group) { g.join(2) })
+	connected := live.gate
+	live.gate = new(gate) // of one that does not reach the store for a while
+	both(func(g *group) { g.join(1) })
 	for _, g := range []*group{live, control} { // new holders want what was forgotten
 		all := g.workers()
 		g.wanted = all[len(all)-3:]
@@ -96,7 +103,10 @@ func round(t *testing.T, name string, s site, live, control *group) line {
 	time.Sleep(live.cfg.RenewInterval)
 
 	l := line{name: name}
-	control.gate.cut()
+	alone, old := live.gate, control.gate
+	live.gate = connected
+	alone.cut()
+	old.cut()
 	before := state(t, s, control.cfg.Namespace)
 	changed, lost := live.count(worker.StoreChanged), live.count(worker.Forgotten, worker.Lost)
 	if s.raise != nil {
@@ -116,13 +126,19 @@ func round(t *testing.T, name string, s site, live, control *group) line {
 		live.gate.open()
 	}
 	believed := control.count(worker.StoreChanged)
-	control.gate.open()
+	control.gate = new(gate)
 	both(func(g *group) { g.enter(4) })
 	l.took, l.ahead = live.newest(4)
-	time.Sleep(max(s.tail, time.Second))
+	time.Sleep(time.Second)
+	if s.through {
+		time.Sleep(l.ahead)
+	}
 	for end := time.Now().Add(control.step()); l.controls == 0 && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		_, l.controls = control.result()
 	}
+	alone.open()
+	old.open()
+	time.Sleep(2 * live.cfg.RenewInterval)
 	l.ids, l.duplicates = live.result()
 	control.leave()
 	_, l.controls = control.result()
@@ -199,15 +215,15 @@ func state(t *testing.T, s site, namespace string) (st driver.State) {
 	return st
 }
 
-// noted waits until the store has noted the event before: a floor that is still ahead of the clock must
-// not be forgotten.
+// noted waits until the store has noted the event before, and its floor is not forgotten while it is
+// ahead of the clock.
 func noted(t *testing.T, s site, g *group) {
 	t.Helper()
 	store := s.admin(t)
 	poll(t, func() error {
 		st, err := store.List(t.Context(), g.cfg.Namespace)
-		if err == nil && st.Forgot() {
-			err = fmt.Errorf("the server is %q, and this is recorded: %+v", st.Server, st.Namespace)
+		if ns := st.Namespace; err == nil && (st.Forgot() || s.keep == nil && ns.Floor > st.Now) {
+			err = fmt.Errorf("the server is %q at %d, and this is recorded: %+v", st.Server, st.Now, ns)
 		}
 		return err
 	})

@@ -122,7 +122,7 @@ func TestPostgres(t *testing.T) {
 		{"snapshot of the running data directory", nil, func(t *testing.T, p *postgres) {
 			t.Helper()
 			p.keep = func(t *testing.T) { t.Helper(); must(t, p.server.Snapshot("kept")) }
-			p.event = p.putBack
+			p.event, p.through = p.putBack, true
 		}},
 		{"snapshot from before the tables were made", nil, func(t *testing.T, p *postgres) {
 			t.Helper()
@@ -183,7 +183,9 @@ func TestPostgresUnharmed(t *testing.T) {
 			p.run(t, "ALTER SYSTEM SET synchronous_commit = off", "SELECT pg_reload_conf()")
 			time.Sleep(time.Second) // of renewals
 			var pid int
-			must(t, openDB(t, "pgx", p.server.DSN).QueryRowContext(t.Context(), "SELECT pg_backend_pid()").Scan(&pid))
+			conn := mustNew(openDB(t, "pgx", p.server.DSN).Conn(t.Context()))
+			defer conn.Close()
+			must(t, conn.QueryRowContext(t.Context(), "SELECT pg_backend_pid()").Scan(&pid))
 			must(t, syscall.Kill(pid, syscall.SIGKILL))
 		}},
 	} {

@@ -2,6 +2,7 @@ package forget
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -33,12 +34,12 @@ func redisSite(t *testing.T, server *testserver.Server) (*site, *network.Link) {
 	link := network.LinkTo(t, server.Addr)
 	direct := func(t *testing.T) *redis.Client { t.Helper(); return dial(t, link.Addr) }
 	return &site{
-		open:  func(t *testing.T) driver.Store { t.Helper(); return redisStore(t, direct(t)) },
-		admin: func(t *testing.T) admin { t.Helper(); return redisStore(t, direct(t)) },
+		window: 4 * time.Second,
+		open:   func(t *testing.T) driver.Store { t.Helper(); return redisStore(t, direct(t)) },
+		admin:  func(t *testing.T) admin { t.Helper(); return redisStore(t, direct(t)) },
 		believe: func(t *testing.T, ns driver.Namespace) {
 			t.Helper()
-			must(t, direct(t).HSet(t.Context(), "snowkey:lease:{"+ns.Name+"}", "version", driver.Version, "layout", ns.Layout, "fence_window", ns.FenceWindow,
-				"max_skew", ns.MaxSkew, "incarnation", ns.Incarnation, "since", ns.Since, "floor", ns.Floor, "seen", ns.Seen).Err())
+			must(t, direct(t).HSet(t.Context(), "snowkey:lease:{"+ns.Name+"}", "namespace", string(mustNew(json.Marshal(ns)))).Err())
 		},
 	}, link
 }
@@ -53,7 +54,7 @@ func TestRedis(t *testing.T) {
 		s, link := redisSite(t, primary)
 		replication := network.LinkTo(t, primary.Addr)
 		c, r := dial(t, primary.Addr), dial(t, replica.Addr)
-		must(t, r.SlaveOf(t.Context(), "127.0.0.1", port(replication.Addr)).Err())
+		must(t, r.ReplicaOf(t.Context(), "127.0.0.1", port(replication.Addr)).Err())
 		s.keep = func(t *testing.T) {
 			t.Helper()
 			poll(t, func() error {
@@ -68,7 +69,7 @@ func TestRedis(t *testing.T) {
 		s.event = func(t *testing.T) {
 			t.Helper()
 			must(t, primary.Kill())
-			must(t, r.SlaveOf(t.Context(), "NO", "ONE").Err())
+			must(t, r.ReplicaOf(t.Context(), "NO", "ONE").Err())
 			link.Lead(replica.Addr)
 		}
 		prove(t, "Redis: replica promoted", *s)
@@ -80,10 +81,23 @@ func TestRedis(t *testing.T) {
 		s.event = crash(server)
 		prove(t, "Redis: restart without persistence", *s)
 	})
+	t.Run("restarts without persistence, one soon after the other", func(t *testing.T) {
+		t.Parallel()
+		server := testserver.New(t, testserver.KindRedis, "--appendonly", "no")
+		s, _ := redisSite(t, server)
+		s.event, s.soon = crash(server), true
+		live := newGroup(t, *s, "live")
+		live.join(3)
+		for range 2 {
+			round(t, "Redis: restart without persistence, soon after the one before", *s, live, newGroup(t, *s, "control"))
+			live.shrink(3)
+		}
+	})
 	t.Run("FLUSHALL", func(t *testing.T) {
 		t.Parallel()
 		server := testserver.NewRedis(t)
 		s, _ := redisSite(t, server)
+		s.through = true
 		s.event = func(t *testing.T) { t.Helper(); must(t, dial(t, server.Addr).FlushAll(t.Context()).Err()) }
 		prove(t, "Redis: FLUSHALL", *s)
 	})

@@ -12,13 +12,15 @@ import (
 
 // sqlSite returns a site of a database, whose DSN may change.
 func sqlSite(drv string, dsn func() string) *site {
-	open := func(t *testing.T) *sqlstore.Store {
+	open := func(t *testing.T, idle int) *sqlstore.Store {
 		t.Helper()
-		return mustNew(sqlstore.New(openDB(t, drv, dsn()), sqlstore.Config{}))
+		db := openDB(t, drv, dsn())
+		db.SetMaxIdleConns(idle)
+		return mustNew(sqlstore.New(db, sqlstore.Config{}))
 	}
 	return &site{
-		open:  func(t *testing.T) driver.Store { t.Helper(); return open(t) },
-		admin: func(t *testing.T) admin { t.Helper(); return open(t) },
+		open:  func(t *testing.T) driver.Store { t.Helper(); return open(t, 2) },
+		admin: func(t *testing.T) admin { t.Helper(); return open(t, 0) },
 		believe: func(t *testing.T, ns driver.Namespace) {
 			t.Helper()
 			db := openDB(t, drv, dsn())
@@ -36,10 +38,12 @@ func sqlSite(drv string, dsn func() string) *site {
 	}
 }
 
+// openDB returns a pool that keeps no connection: an open one may keep a file, or a session.
 func openDB(t *testing.T, drv, dsn string) *sql.DB {
 	t.Helper()
 	db := mustNew(sql.Open(drv, dsn))
 	db.SetMaxOpenConns(2)
+	db.SetMaxIdleConns(0)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }

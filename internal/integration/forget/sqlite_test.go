@@ -14,6 +14,7 @@ import (
 	_ "github.com/glebarez/go-sqlite" // the driver "sqlite"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // A file of SQLite is replaced by a copy from before, with what belongs to it.
@@ -28,6 +29,7 @@ func TestSQLite(t *testing.T) {
 				t.Helper()
 				old := inode(t, path)
 				for try := 0; ; try++ {
+					time.Sleep(10 * time.Millisecond) // a request may be under way
 					must(t, os.Remove(path))
 					if out, err := exec.CommandContext(t.Context(), "cp", kept, path).CombinedOutput(); err != nil {
 						t.Fatalf("%v: %s", err, out)
@@ -42,6 +44,10 @@ func TestSQLite(t *testing.T) {
 				}
 			}},
 		} {
+			inodes := c.name != "replaced by rename"
+			if inodes && mode == "wal" { // its other files take the inode
+				continue
+			}
 			name := c.name + ", journal_mode " + mode
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -49,6 +55,10 @@ func TestSQLite(t *testing.T) {
 				dsn := "file:" + path + "?_pragma=busy_timeout(1000)&_pragma=journal_mode(" + mode + ")&_pragma=synchronous(2)&_txlock=immediate"
 				s := sqlSite("sqlite", func() string { return dsn })
 				s.keep = func(t *testing.T) { t.Helper(); execute(t, openDB(t, "sqlite", dsn), "VACUUM INTO '"+kept+"'") }
+				if inodes { // between two requests, nobody has the file open
+					s.window = 12 * time.Second
+					s.open = func(t *testing.T) driver.Store { t.Helper(); return s.admin(t) }
+				}
 				s.enter = func(g *group, n int) { g.another(dsn, n) }
 				s.event = func(t *testing.T) {
 					t.Helper()

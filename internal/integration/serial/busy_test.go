@@ -15,7 +15,7 @@ func TestCommitFails(t *testing.T) {
 	if first, err := store.Reserve(t.Context(), "a", 10); err != nil || first != 1 {
 		t.Fatal(first, err)
 	}
-	reading, err := open(t, "sqlite", file).Query("SELECT value FROM snow_worker_counter UNION ALL SELECT 1 UNION ALL SELECT 2")
+	reading, err := open(t, "sqlite", file).Query("SELECT value FROM snow_counter UNION ALL SELECT 1 UNION ALL SELECT 2")
 	must(t, err)
 	defer reading.Close()
 	if !reading.Next() {

@@ -104,7 +104,7 @@ func TestOverflow(t *testing.T) {
 			_, err = client.Put(t.Context(), "snowkey#counter#"+key, near)
 			must(t, err)
 		default:
-			_, err := openCommitting(t, e).Exec("UPDATE snow_worker_counter SET value = " + near + " WHERE name = '" + key + "'")
+			_, err := openCommitting(t, e).Exec("UPDATE snow_counter SET value = " + near + " WHERE name = '" + key + "'")
 			must(t, err)
 		}
 		for range 2 {

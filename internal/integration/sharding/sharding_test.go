@@ -25,7 +25,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
-	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 const shards = 64
@@ -262,7 +261,7 @@ func TestRows(t *testing.T) {
 
 func TestGraph(t *testing.T) {
 	onEach(t, func(t *testing.T, d gorm.Dialector) {
-		leased := gormplugin.New(gormplugin.Config{Store: sqlstore.Config{AllowDataLoss: true}})
+		leased := gormplugin.New(gormplugin.Config{})
 		db := migrate(t, open(t, d, sharded(), leased))
 		t.Cleanup(func() { _ = leased.Close(context.Background()) })
 		many := func(sku string) (orders []*Order) {

@@ -9,19 +9,20 @@ import (
 	"time"
 )
 
-// The lease's times: short, so that many numbers change hands.
+// The lease's times: short, so that many worker IDs change hands.
 const (
 	window = 1500 * time.Millisecond
+	skew   = time.Second
 	renew  = 500 * time.Millisecond
-	ttl    = 2 * time.Second
+	free   = window + skew // after the last renewal
 )
 
-// maxOff is the largest offset of a process's clock from the machine's, apart from short
-// leaps. It is less than the skew at which a claim is refused, 10s.
-const maxOff = 8 * time.Second
+// maxOff is the largest offset of a process's clock from the machine's, apart from leaps that are
+// taken back. It is less than the skew at which a claim is refused.
+const maxOff = 800 * time.Millisecond
 
-// A clock is a process's wall clock: it starts wrong, and steps back and forth by up to
-// seconds all the time.
+// A clock is a process's wall clock: it starts wrong, and steps back and forth all the time, for a
+// while by seconds or more than a minute.
 type clock struct {
 	off  atomic.Int64
 	rand *random
@@ -29,7 +30,7 @@ type clock struct {
 
 func newClock(r *random) *clock {
 	c := &clock{rand: r}
-	c.off.Store(int64(r.duration(-2*time.Second, 2*time.Second)))
+	c.off.Store(int64(r.duration(-maxOff, maxOff)))
 	go c.run()
 	return c
 }
@@ -45,9 +46,10 @@ func (c *clock) run() {
 		case 0: // a leap that is too large to be followed, and is taken back
 			c.off.Store(off + int64(90*time.Second))
 			time.Sleep(100 * time.Millisecond)
-		case 1, 2, 3:
-			off += int64(c.rand.duration(-4*time.Second, 4*time.Second))
-		case 4, 5, 6, 7, 8:
+		case 1: // one that is followed, and at which nothing is claimed
+			c.off.Store(int64(c.rand.duration(-8*time.Second, 8*time.Second)))
+			time.Sleep(c.rand.duration(0, 2*renew))
+		case 2, 3, 4, 5, 6, 7, 8:
 			off += int64(c.rand.duration(-500*time.Millisecond, 500*time.Millisecond))
 		default:
 			off += int64(c.rand.duration(-5*time.Millisecond, 5*time.Millisecond))

@@ -111,8 +111,13 @@ func issuing() bool {
 
 // Observe implements core.Observer.
 func (h *holder) Observe(e core.Event) {
-	if e.Kind == worker.Lost {
+	switch e.Kind {
+	case worker.Lost:
 		h.book.write(record{n: uint32(e.Worker), kind: lost})
+	case worker.Forgotten:
+		h.book.write(record{n: uint32(e.Worker), kind: forgotten})
+	case worker.StoreChanged:
+		h.book.write(record{kind: noticed})
 	}
 }
 
@@ -120,9 +125,8 @@ func (h *holder) Observe(e core.Event) {
 // generator must not return here.
 func (h *holder) tenure(ctx context.Context) error {
 	cfg := worker.Config{
-		Namespace: space, Layout: layout(), FenceWindow: window, RenewInterval: renew, TTL: ttl,
-		ClaimWait: 3 * time.Second, MaxLead: 20 * time.Second,
-		StopOnLoss: h.rand.oneIn(4),
+		Namespace: space, Layout: layout(), FenceWindow: window, MaxSkew: skew, RenewInterval: renew,
+		ClaimWait: 3 * time.Second, StopOnLoss: h.rand.oneIn(4),
 	}
 	if h.rand.oneIn(4) {
 		id := h.rand.below(layout().WorkerIDs())
@@ -167,10 +171,11 @@ func (h *holder) tenureUnfenced(ctx context.Context, cfg worker.Config) error {
 func (h *holder) noLease(ctx context.Context, err error) error {
 	var config *core.ConfigError
 	var other *worker.LayoutError
+	var window *worker.WindowError
 	var lossy *worker.DurabilityError
 	var none *worker.NoWorkerIDError
 	switch {
-	case errors.As(err, &config), errors.As(err, &other), errors.As(err, &lossy), errors.Is(err, core.ErrInUse), errors.Is(err, core.ErrClosed):
+	case errors.As(err, &config), errors.As(err, &other), errors.As(err, &window), errors.As(err, &lossy), errors.Is(err, core.ErrInUse), errors.Is(err, core.ErrClosed):
 		return fmt.Errorf("open: %w", err)
 	case errors.As(err, &none):
 		h.book.write(record{kind: noneFree})

@@ -14,11 +14,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
+	"github.com/redis/go-redis/v9/logging"
+
 	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
 )
 
 // TestMain runs the tests, or the task for which a test has started this binary.
 func TestMain(m *testing.M) {
+	_ = mysql.SetLogger(new(mysql.NopLogger)) // that a server is gone is no news here
+	logging.Disable()
 	text := os.Getenv(taskVar)
 	if text == "" {
 		m.Run()

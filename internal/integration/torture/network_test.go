@@ -38,7 +38,7 @@ func (n *network) carry(ctx context.Context, twice bool, send func(ctx context.C
 	if twice {
 		n.book.write(record{kind: garbled})
 		go func() {
-			time.Sleep(n.rand.duration(0, 2*ttl))
+			time.Sleep(n.rand.duration(0, 2*free))
 			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 			defer cancel()
 			_ = send(ctx, true) // its reply is lost
@@ -53,31 +53,38 @@ func (n *network) carry(ctx context.Context, twice bool, send func(ctx context.C
 }
 
 // Claim records each claim that the store grants, even if the reply is lost.
-func (n *network) Claim(ctx context.Context, r driver.Request) (got driver.Claim, err error) {
-	twice := n.rand.oneIn(4 * twiceOne) // it may take a number for nothing
+func (n *network) Claim(ctx context.Context, c driver.Claim) (got driver.Lease, err error) {
+	twice := n.rand.oneIn(4 * twiceOne) // it may take a worker ID for nothing
 	err = n.carry(ctx, twice, func(ctx context.Context, again bool) error {
-		c, err := n.store.Claim(ctx, r)
+		l, err := n.store.Claim(ctx, c)
 		if err != nil {
 			return err
 		}
-		n.book.write(record{c.FencingToken, uint32(c.Worker), claimed})
+		n.book.write(record{l.FencingToken, uint32(l.Worker), claimed})
 		if !again {
-			got = c
+			got = l
 		}
 		return nil
 	})
 	if err != nil {
-		return driver.Claim{}, err
+		return driver.Lease{}, err
 	}
 	return got, nil
 }
 
 // Renew implements driver.Store.
-func (n *network) Renew(ctx context.Context, r driver.Renewal) error {
-	return n.carry(ctx, n.rand.oneIn(twiceOne), func(ctx context.Context, _ bool) error { return n.store.Renew(ctx, r) })
+func (n *network) Renew(ctx context.Context, r driver.Renewal) (got driver.Lease, err error) {
+	err = n.carry(ctx, n.rand.oneIn(twiceOne), func(ctx context.Context, again bool) error {
+		l, err := n.store.Renew(ctx, r)
+		if err == nil && !again {
+			got = l
+		}
+		return err
+	})
+	return got, err
 }
 
 // Release implements driver.Store.
-func (n *network) Release(ctx context.Context, r driver.Return) error {
+func (n *network) Release(ctx context.Context, r driver.Release) error {
 	return n.carry(ctx, n.rand.oneIn(twiceOne), func(ctx context.Context, _ bool) error { return n.store.Release(ctx, r) })
 }

@@ -21,14 +21,16 @@ type record struct {
 type kind uint32
 
 const (
-	issued   kind = iota + 1 // n ids, one after another, the first is a
-	claimed                  // the number n, in its epoch a
-	lost                     // the number n
-	fenced                   // a call met the end of its grant
-	noneFree                 // no number could be had
-	failed                   // the store failed at a claim
-	stalled                  // the process stood still in the middle of issuing
-	garbled                  // a reply was lost on purpose, or a request was sent late or twice
+	issued    kind = iota + 1 // n ids, one after another, the first is a
+	claimed                   // the worker ID n, with the fencing token a
+	lost                      // the worker ID n
+	fenced                    // a call met the end of its grant
+	noneFree                  // no worker ID could be had
+	failed                    // the store failed at a claim
+	stalled                   // the process stood still in the middle of issuing
+	forgotten                 // the worker ID n, because the store has forgotten
+	noticed                   // that the store may have forgotten
+	garbled                   // a reply was lost on purpose, or a request was sent late or twice
 	kinds
 )
 

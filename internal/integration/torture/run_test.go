@@ -5,6 +5,7 @@ package torture
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -26,6 +27,10 @@ type torture struct {
 	dir     string
 	rand    *random
 
+	forgetful bool // the store forgets, too
+	sabotage  bool // and believes that it has not
+
+	slotsMu sync.Mutex
 	slots   []*slot
 	books   []*book
 	started int
@@ -34,16 +39,18 @@ type torture struct {
 	tally   tally
 	claims  []claim
 
-	mu      sync.Mutex
-	outages map[string]int // of the store, by what they were
-	freed   int            // numbers
+	mu        sync.Mutex
+	outages   map[string]int // of the store, by what they were
+	freed     int            // worker IDs
+	forgets   int            // times
+	unwritten int            // what was forgotten: claims and renewals
 }
 
 // A tally counts records by kind; of issued, the ids.
 type tally [kinds]uint64
 
 // A claim is one that the store has granted to a process.
-type claim struct{ worker, epoch, source int64 }
+type claim struct{ worker, token, source int64 }
 
 // A slot holds one process after another.
 type slot struct {
@@ -70,7 +77,7 @@ func newTorture(t *testing.T, name string, seed uint64, what task) *torture {
 			s.kill()
 		}
 	})
-	for range setting(t, "SNOWKEY_TORTURE_PROCESSES", 16) { // for eight numbers: half of them wait
+	for range setting(t, "SNOWKEY_TORTURE_PROCESSES", 16) { // for eight worker IDs: half of them wait
 		s := new(slot)
 		r.start(s)
 		r.slots = append(r.slots, s)
@@ -140,7 +147,18 @@ func (r *torture) until(enough func(elapsed time.Duration) bool) {
 // tormentStore makes the store fail again and again.
 func (r *torture) tormentStore(halt <-chan struct{}, failed chan<- error) {
 	random := newRandom(r.seed, 5)
-	for {
+	for first := true; ; first = false {
+		if r.forgetful && (first || r.sabotage || random.oneIn(2)) {
+			if err := r.forget(random, halt); errors.Is(err, errHalt) {
+				return
+			} else if err != nil {
+				failed <- fmt.Errorf("%s: %w", r.service.name, err)
+				return
+			}
+		}
+		if r.sabotage {
+			continue
+		}
 		select {
 		case <-time.After(random.duration(500*time.Millisecond, 4*time.Second)):
 		case <-halt:
@@ -162,35 +180,47 @@ func (r *torture) tormentStore(halt <-chan struct{}, failed chan<- error) {
 // operate is an operator who frees worker IDs, also those of live holders.
 func (r *torture) operate(halt <-chan struct{}, failed chan<- error) {
 	random := newRandom(r.seed, 6)
-	store, err := openStore(r.service.name, r.service.dsn)
-	if err != nil {
-		failed <- err
-		return
-	}
-	admin := store.(driver.Admin) // all have it
 	for {
 		select {
 		case <-time.After(random.duration(200*time.Millisecond, 1200*time.Millisecond)):
 		case <-halt:
 			return
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		rows, err := admin.List(ctx, space) // it fails as often as the store is away
-		if err == nil && len(rows) > 0 {
-			row := rows[random.below(int64(len(rows)))]
-			if err = admin.Free(ctx, space, row.Worker, row.FencingToken); err == nil {
-				r.mu.Lock()
-				r.freed++
-				r.mu.Unlock()
-			}
+		if err := r.free(random); err != nil {
+			failed <- err
+			return
 		}
-		cancel()
 	}
+}
+
+// free frees one worker ID, unless the store fails.
+func (r *torture) free(random *random) error {
+	store, end, err := openOnce(r.service.name, r.service.dsn)
+	if err != nil {
+		return err
+	}
+	defer end()
+	admin := store.(driver.Admin) // all have it
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	st, err := admin.List(ctx, space)
+	if err != nil || len(st.Records) == 0 {
+		return nil // it fails as often as the store is away
+	}
+	rec := st.Records[random.below(int64(len(st.Records)))]
+	if admin.Free(ctx, space, rec.Worker, rec.FencingToken) == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.freed++
+	}
+	return nil
 }
 
 // tormentProcesses stops or kills a process, and resumes or starts those that are due.
 func (r *torture) tormentProcesses() {
 	r.t.Helper()
+	r.slotsMu.Lock()
+	defer r.slotsMu.Unlock()
 	now := time.Now()
 	for _, s := range r.slots {
 		switch {
@@ -219,7 +249,7 @@ func (r *torture) tormentProcesses() {
 	case chance < 5 && s.resume.IsZero():
 		s.signal(syscall.SIGSTOP)
 		r.stops++
-		least, longest := ttl, ttl+window
+		least, longest := free, free+window
 		if r.rand.oneIn(4) {
 			least, longest = time.Millisecond, renew
 		}
@@ -229,6 +259,8 @@ func (r *torture) tormentProcesses() {
 
 // resume resumes all stopped processes.
 func (r *torture) resume() {
+	r.slotsMu.Lock()
+	defer r.slotsMu.Unlock()
 	for _, s := range r.slots {
 		s.signal(syscall.SIGCONT)
 		s.resume = time.Time{}
@@ -286,7 +318,7 @@ func (r *torture) count() {
 func (r *torture) takeovers() (n int) {
 	r.t.Helper()
 	slices.SortFunc(r.claims, func(a, b claim) int {
-		return cmp.Or(cmp.Compare(a.worker, b.worker), cmp.Compare(a.epoch, b.epoch), cmp.Compare(a.source, b.source))
+		return cmp.Or(cmp.Compare(a.worker, b.worker), cmp.Compare(a.token, b.token), cmp.Compare(a.source, b.source))
 	})
 	for i := 1; i < len(r.claims); i++ {
 		a, b := r.claims[i-1], r.claims[i]
@@ -294,8 +326,8 @@ func (r *torture) takeovers() (n int) {
 			continue
 		}
 		n++
-		if a.epoch == b.epoch {
-			r.t.Errorf("epoch %d of number %d was given to the processes %d and %d", a.epoch, a.worker, a.source, b.source)
+		if a.token == b.token {
+			r.t.Errorf("fencing token %d of worker ID %d was given to the processes %d and %d", a.token, a.worker, a.source, b.source)
 		}
 	}
 	return n
@@ -327,7 +359,7 @@ func (r *torture) describe(d duplicate) string {
 	if err != nil {
 		return err.Error()
 	}
-	return fmt.Sprintf("ids %d to %d, of number %d at %s from sequence %d on, are of the processes %d and %d",
+	return fmt.Sprintf("ids %d to %d, of worker ID %d at %s from sequence %d on, are of the processes %d and %d",
 		d.first, d.last, p.Worker, p.Time.Format("15:04:05.000"), p.Sequence, d.sources[0], d.sources[1])
 }
 
@@ -343,6 +375,6 @@ func (r *torture) happened() (text string, enough bool) {
 		outages += times
 	}
 	slices.Sort(parts)
-	parts = append(parts, fmt.Sprintf("numbers freed %d", r.freed))
-	return strings.Join(parts, ", "), outages >= 2 && r.freed >= 2
+	parts = append(parts, fmt.Sprintf("worker IDs freed %d", r.freed))
+	return strings.Join(parts, ", "), outages >= 2 && r.freed >= 2 && (!r.forgetful || r.forgets > 0 && r.unwritten > 0)
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // A service is the server or file of a store, and the ways in which it fails.
@@ -23,6 +24,9 @@ type service struct {
 	// fail makes the store fail once, and repairs it. It returns the kind of failure, or "" if
 	// nothing could fail yet.
 	fail func(r *random) (how string, err error)
+	// ways are those in which it forgets. believe writes a namespace, without any condition.
+	ways    []forgetting
+	believe func(ns driver.Namespace) error
 }
 
 // longest is the longest failure of a service.
@@ -39,16 +43,26 @@ func startService(t *testing.T, name, dir string) *service {
 	s := &service{name: name}
 	switch name {
 	case "postgres":
-		s.of(testserver.NewPostgres(t))
+		server := testserver.NewPostgres(t)
+		s.of(server)
+		s.ways = append(s.forgetsSQL("pgx", s.dsn), putBack(server))
 	case "mariadb":
-		s.of(testserver.NewMariaDB(t))
+		server := testserver.NewMariaDB(t)
+		s.of(server)
+		s.ways = append(s.forgetsSQL("mysql", s.dsn), putBack(server))
 	case "redis":
-		s.of(testserver.NewRedis(t))
+		server := testserver.NewRedis(t)
+		s.of(server)
+		s.forgetsRedis(server)
 	case "etcd":
-		s.of(testserver.NewEtcd(t))
+		server := testserver.NewEtcd(t)
+		s.of(server)
+		s.forgetsEtcd(server, dir)
 	case "sqlite":
 		s.dsn = sqliteIn(dir)
 		s.fail = func(r *random) (string, error) { return lockSQLite(s.dsn, r) }
+		s.forgetsSQL("sqlite", s.dsn) // a process that is stopped may have a lock: its records are not deleted
+		s.ways = []forgetting{s.forgetsFile(s.dsn, nil, nil)}
 	case "httpstore":
 		startHandler(t, s, sqliteIn(dir))
 	default:
@@ -134,6 +148,13 @@ func startHandler(t *testing.T, s *service, behind string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { p.kill() })
+	s.ways = append(s.forgetsSQL("sqlite", behind), s.forgetsFile(behind, func() error { p.kill(); return nil }, func() error {
+		next, err := start()
+		if err == nil {
+			p = next
+		}
+		return err
+	}))
 	s.fail = func(r *random) (string, error) {
 		if p.ended() {
 			return "", fmt.Errorf("the handler has ended; it said: %s", p.said())

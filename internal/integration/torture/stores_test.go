@@ -10,10 +10,9 @@ import (
 	"time"
 
 	_ "github.com/glebarez/go-sqlite"
-	"github.com/go-sql-driver/mysql"
+	_ "github.com/go-sql-driver/mysql"
 	_ "github.com/jackc/pgx/v5/stdlib"
 	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/logging"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
@@ -29,15 +28,18 @@ import (
 // httpToken is the shared secret of the processes and the HTTP handler.
 const httpToken = "torture-torture-torture"
 
-// openStore opens a store; every process has its own. startService documents dsn.
+// openStore opens a store for as long as the process lives; every process has its own.
 func openStore(name, dsn string) (driver.Store, error) {
+	store, _, err := openOnce(name, dsn)
+	return store, err
+}
+
+// openOnce opens a store, with connections that end closes. startService documents dsn.
+func openOnce(name, dsn string) (store driver.Store, end func(), err error) {
 	switch name {
 	case "postgres":
 		return openSQL("pgx", dsn)
 	case "mariadb":
-		if err := mysql.SetLogger(new(mysql.NopLogger)); err != nil { // that a server is gone is no news here
-			return nil, err
-		}
 		return openSQL("mysql", dsn)
 	case "sqlite":
 		return openSQL("sqlite", dsn)
@@ -48,34 +50,40 @@ func openStore(name, dsn string) (driver.Store, error) {
 		again.Backoff.MaxDelay = 3 * time.Second // as docs/workers.md says
 		client, err := clientv3.New(clientv3.Config{Endpoints: []string{dsn}, Logger: zap.NewNop(), DialOptions: []grpc.DialOption{grpc.WithConnectParams(again)}})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return etcd.New(client, etcd.Config{})
+		store, err := etcd.New(client, etcd.Config{})
+		return store, func() { _ = client.Close() }, err
 	case "httpstore":
 		client := &http.Client{Timeout: 3 * time.Second}
-		return httpstore.New(httpstore.Config{URL: dsn, Token: httpToken, Client: client})
+		store, err := httpstore.New(httpstore.Config{URL: dsn, Token: httpToken, Client: client})
+		return store, client.CloseIdleConnections, err
 	}
-	return nil, fmt.Errorf("no store %q", name)
+	return nil, nil, fmt.Errorf("no store %q", name)
 }
 
-// The servers of the tests write to the kernel, which outlives them, and not to disk, so they
+// The servers of the tests write to the kernel, which outlives them, and not to disk, so counters
 // need AllowDataLoss.
-func openSQL(driver, dsn string) (driver.Store, error) {
+func openSQL(driver, dsn string) (store driver.Store, end func(), err error) {
 	db, err := sql.Open(driver, dsn)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	db.SetMaxOpenConns(4)
-	return sqlstore.New(db, sqlstore.Config{AllowDataLoss: driver != "sqlite"})
+	store, err = sqlstore.New(db, sqlstore.Config{AllowDataLoss: driver != "sqlite"})
+	return store, func() { _ = db.Close() }, err
 }
 
-// openRedis configures the Redis on each new connection, because a restarted one has lost its
+// redisClient configures the Redis on each new connection, because a restarted one has lost its
 // settings.
-func openRedis(addr string) (driver.Store, error) {
-	logging.Disable()
-	client := redis.NewClient(&redis.Options{Addr: addr, OnConnect: func(ctx context.Context, c *redis.Conn) error {
+func redisClient(addr string) *redis.Client {
+	return redis.NewClient(&redis.Options{Addr: addr, OnConnect: func(ctx context.Context, c *redis.Conn) error {
 		return c.ConfigSet(ctx, "appendfsync", "always").Err()
 	}})
+}
+
+func openRedis(addr string) (store driver.Store, end func(), err error) {
+	client := redisClient(addr)
 	eval := func(ctx context.Context, script string, keys []string, args ...any) (any, error) {
 		return client.Eval(ctx, script, keys, args...).Result()
 	}
@@ -83,5 +91,6 @@ func openRedis(addr string) (driver.Store, error) {
 		values, err := client.ConfigGet(ctx, name).Result()
 		return values[name], err
 	}
-	return redisstore.New(eval, redisstore.Config{ConfigGet: get})
+	store, err = redisstore.New(eval, redisstore.Config{ConfigGet: get})
+	return store, func() { _ = client.Close() }, err
 }

@@ -46,7 +46,9 @@ func seedOf(t *testing.T) uint64 {
 // seconds, and at times by more than a minute. It pauses for longer than its fencing window in
 // the middle of issuing, draws by Next and Fill with every ClockPolicy, closes, releases, and
 // begins again. Processes and stores are stopped and killed at any time; requests and replies
-// are lost, late and doubled; an operator frees worker IDs of live holders.
+// are lost, late and doubled; an operator frees worker IDs of live holders. Stores forget: they are
+// put back to an earlier state, or records or all are deleted, and by no more than the protocol allows:
+// not while a floor is ahead of the clock.
 //
 // The run on one store lasts until enough has happened. These environment variables set what
 // is enough, over all stores:
@@ -67,15 +69,16 @@ func TestFence(t *testing.T) {
 	for _, name := range stores() {
 		t.Run(name, func(t *testing.T) {
 			r := newTorture(t, name, seed, task{Role: holderRole})
+			r.forgetful = true
 			r.until(func(elapsed time.Duration) bool {
 				return elapsed >= least && r.tally[issued] >= ids && r.enough()
 			})
 			r.end()
 			found := r.check()
 			suffered, _ := r.happened()
-			t.Logf("%d ids in %d intervals, %d duplicates; %d processes, %d killed, %d stopped, %d times one stood still; %d claims, %d takeovers, %d losses; %d requests or replies lost, late or doubled; %d times at the fence, %d times no number free, %d claims failed; the store: %s",
+			t.Logf("%d ids in %d intervals, %d duplicates; %d processes, %d killed, %d stopped, %d times one stood still; %d claims, %d takeovers, %d losses; it forgot %d times, %d claims and renewals, was noticed %d times, and %d holders lost by it; %d requests or replies lost, late or doubled; %d times at the fence, %d times no worker ID free, %d claims failed; the store: %s",
 				found.ids, found.intervals, found.duplicates, r.started, r.kills, r.stops, r.tally[stalled],
-				r.tally[claimed], r.takeovers(), r.tally[lost], r.tally[garbled], r.tally[fenced], r.tally[noneFree], r.tally[failed], suffered)
+				r.tally[claimed], r.takeovers(), r.tally[lost], r.forgets, r.unwritten, r.tally[noticed], r.tally[forgotten], r.tally[garbled], r.tally[fenced], r.tally[noneFree], r.tally[failed], suffered)
 			for _, d := range found.first {
 				t.Errorf("DUPLICATE: %s", r.describe(d))
 			}
@@ -91,8 +94,42 @@ func TestFence(t *testing.T) {
 // enough reports whether each kind of event has happened: otherwise the run shows nothing.
 func (r *torture) enough() bool {
 	_, suffered := r.happened()
-	return suffered && r.kills >= 10 && r.stops >= 10 && r.takeovers() >= 15 && r.tally[lost] >= 2 &&
+	return suffered && r.tally[noticed]+r.tally[forgotten] > 0 && r.kills >= 10 && r.stops >= 10 && r.takeovers() >= 15 && r.tally[lost] >= 2 &&
 		r.tally[stalled] >= 5 && r.tally[garbled] >= 10 && r.tally[fenced] >= 10 && r.tally[noneFree] > 0
+}
+
+// TestWithoutFloor is the same with a store that forgets and does not notice it: there are duplicates,
+// and the test finds them.
+func TestWithoutFloor(t *testing.T) {
+	seed := seedOf(t)
+	names := []string{"postgres", "redis", "etcd"}
+	if os.Getenv("SNOWKEY_TORTURE_SECONDS") != "" {
+		names = stores()
+	}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			r := newTorture(t, name, seed, task{Role: holderRole})
+			r.forgetful, r.sabotage = true, true
+			found := r.untilFound()
+			t.Logf("%d ids, %d duplicates after the store forgot %d times, %d claims and renewals: %s", found.ids, found.duplicates, r.forgets, r.unwritten, r.describe(found.first[0]))
+		})
+	}
+}
+
+// untilFound disturbs the processes until there is a duplicate.
+func (r *torture) untilFound() (found finding) {
+	r.t.Helper()
+	r.until(func(time.Duration) bool {
+		if r.tally[issued] > 0 {
+			found = r.check()
+		}
+		return found.duplicates > 0
+	})
+	r.end()
+	if found = r.check(); found.duplicates == 0 {
+		r.t.Fatalf("no duplicate among %d ids", found.ids)
+	}
+	return found
 }
 
 // TestWithoutFence is the same with worker IDs that are protected by their time to live alone:
@@ -102,17 +139,7 @@ func TestWithoutFence(t *testing.T) {
 	for _, name := range []string{"sqlite", "redis"} {
 		t.Run(name, func(t *testing.T) {
 			r := newTorture(t, name, seed, task{Role: holderRole, Naive: true})
-			var found finding
-			r.until(func(time.Duration) bool {
-				if r.tally[issued] > 0 {
-					found = r.check()
-				}
-				return found.duplicates > 0
-			})
-			r.end()
-			if found = r.check(); found.duplicates == 0 {
-				t.Fatalf("no duplicate among %d ids after %d takeovers", found.ids, r.takeovers())
-			}
+			found := r.untilFound()
 			t.Logf("%d ids, %d duplicates after %d takeovers; the first: %s", found.ids, found.duplicates, r.takeovers(), r.describe(found.first[0]))
 		})
 	}

@@ -57,7 +57,7 @@ func (u *unfenced) Observe(e core.Event) {
 	switch e.Kind {
 	case worker.Claimed:
 		u.lost = nil
-	case worker.Lost:
+	case worker.Lost, worker.Forgotten:
 		u.lost = e.Err
 		if u.current != nil {
 			u.current.Revoke(e.Err)

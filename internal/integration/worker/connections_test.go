@@ -25,7 +25,7 @@ func TestReadOnlyConnection(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.db.SetMaxOpenConns(1)
-			store := mustNew(sqlstore.New(c.db, sqlstore.Config{AllowDataLoss: true, Table: "read_only_" + name}))
+			store := mustNew(sqlstore.New(c.db, sqlstore.Config{Table: "read_only_" + name}))
 			lease, err := worker.Open(t.Context(), store, worker.Config{Namespace: "read-only-" + name, FenceWindow: 3 * time.Second})
 			must(t, err)
 			defer lease.Close(context.Background())

@@ -30,6 +30,11 @@ import (
 type engine struct {
 	dialect     sqlstore.Dialect
 	driver, dsn string // driver of database/sql
+	plain       string // the DSN without a mode
+}
+
+func engineOf(dialect sqlstore.Dialect, driver, dsn string) engine {
+	return engine{dialect, driver, dsn, dsn}
 }
 
 // onEach runs a test on an empty database of each kind, with the usual settings.
@@ -42,17 +47,17 @@ func onEach(t *testing.T, test func(t *testing.T, e engine)) {
 }
 
 func newSQLite(t *testing.T) engine {
-	return engine{sqlstore.SQLite, "sqlite", "file:" + filepath.Join(t.TempDir(), "test.sqlite") + "?_pragma=busy_timeout(60000)&_pragma=journal_mode(WAL)&_txlock=immediate"}
+	return engineOf(sqlstore.SQLite, "sqlite", "file:"+filepath.Join(t.TempDir(), "test.sqlite")+"?_pragma=busy_timeout(60000)&_pragma=journal_mode(WAL)&_txlock=immediate")
 }
 
 func newPostgres(t *testing.T) engine {
 	t.Helper()
-	return engine{sqlstore.Postgres, "pgx", testserver.Database(t, "pgx", testserver.Postgres(t).DSN)}
+	return engineOf(sqlstore.Postgres, "pgx", testserver.Database(t, "pgx", testserver.Postgres(t).DSN))
 }
 
 func newMySQL(t *testing.T, dsn string) engine {
 	t.Helper()
-	return engine{sqlstore.MySQL, "mysql", testserver.Database(t, "mysql", dsn)}
+	return engineOf(sqlstore.MySQL, "mysql", testserver.Database(t, "mysql", dsn))
 }
 
 // onServers runs a test on an empty database of each server, in all modes of its drivers and
@@ -158,7 +163,7 @@ func (e engine) open(t testing.TB) *sql.DB {
 	return db
 }
 
-// store returns a store over a pool of its own; the tests' servers do not sync.
+// store returns a store over a pool of its own; counts accept the tests' servers, which do not sync.
 func (e engine) store(t testing.TB) *sqlstore.Store {
 	t.Helper()
 	return mustNew(sqlstore.New(e.open(t), lossy))
@@ -196,15 +201,13 @@ var (
 	// once makes one attempt, with enough time.
 	once = worker.Config{ClaimWait: -1, Timeout: patience}
 	// long keeps its lease on a busy machine.
-	long = worker.Config{FenceWindow: 10 * time.Minute, TTL: 15 * time.Minute, ClaimWait: patience, Timeout: patience}
-	// lossy accepts the tests' servers, which do not sync.
+	long = worker.Config{FenceWindow: 10 * time.Minute, ClaimWait: patience, Timeout: patience}
+	// lossy accepts, for counters, the tests' servers, which do not sync.
 	lossy = sqlstore.Config{AllowDataLoss: true}
 )
 
-// leasing is lossy with a configuration of the lease.
-func leasing(cfg worker.Config) sqlstore.Config {
-	return sqlstore.Config{AllowDataLoss: true, Lease: cfg}
-}
+// ref returns a pointer to a value.
+func ref[T any](v T) *T { return &v }
 
 func await(t *testing.T, what string, ok func() bool) {
 	t.Helper()

@@ -30,12 +30,12 @@ const far = 280 * time.Millisecond
 func TestFirstOpenFromAfar(t *testing.T) {
 	for name, start := range map[string]func(t *testing.T) (*testserver.Server, engine){
 		"postgres": func(t *testing.T) (*testserver.Server, engine) {
-			server := testserver.New(t, testserver.KindPostgres, "-c", "fsync=on")
-			return server, engine{sqlstore.Postgres, "pgx", server.DSN}
+			server := testserver.NewPostgres(t)
+			return server, engineOf(sqlstore.Postgres, "pgx", server.DSN)
 		},
 		"mariadb": func(t *testing.T) (*testserver.Server, engine) {
-			server := testserver.New(t, testserver.KindMariaDB, "--innodb-flush-log-at-trx-commit=1")
-			return server, engine{sqlstore.MySQL, "mysql", server.DSN}
+			server := testserver.NewMariaDB(t)
+			return server, engineOf(sqlstore.MySQL, "mysql", server.DSN)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func openings(t *testing.T, server string, kinds []string, client func(addr stri
 	near := client(link.Addr)
 	for _, what := range kinds {
 		before := link.Turns()
-		first(what, near(), worker.Config{FenceWindow: 20 * time.Minute, Timeout: patience, ClaimWait: patience})
+		first(what, near(), worker.Config{Timeout: patience, ClaimWait: patience})
 		n := link.Turns() - before
 		t.Logf("%s: %d round trips", what, n)
 		if n < 1 || time.Duration(n)*far > inTime {

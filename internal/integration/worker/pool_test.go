@@ -12,6 +12,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/pgxstore"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // brisk is a lease that ends soon.
@@ -25,7 +26,7 @@ func TestPoolUsedUp(t *testing.T) {
 	cfg := brisk
 	cfg.Observer = seen
 	pool := e.pgx(t, 1)
-	gen, err := pgxstore.Open(t.Context(), pool, leasing(cfg))
+	gen, err := pgxstore.Open(t.Context(), pool, sqlstore.Config{Lease: cfg})
 	must(t, err)
 	defer gen.Close(context.Background())
 	for gen.Stats().Renewals < 2 { // beside the program, on one connection
@@ -41,8 +42,9 @@ func TestPoolUsedUp(t *testing.T) {
 	// On a busy machine, some answers are late.
 	await(t, "id that fails, and why", func() bool { _, err = gen.Next(t.Context()); return says(err) })
 	await(t, "reason in Failing, and in an event", func() bool { return says(gen.Failing()) && slices.ContainsFunc(seen.all(), says) })
-	rival := worker.Config{Preferred: &before, RequirePreferred: true, ClaimWait: patience}
-	other, err := pgxstore.Open(t.Context(), e.pgx(t, 1), leasing(rival))
+	rival := brisk
+	rival.Preferred, rival.RequirePreferred, rival.ClaimWait = &before, true, patience
+	other, err := pgxstore.Open(t.Context(), e.pgx(t, 1), sqlstore.Config{Lease: rival})
 	must(t, err)
 	defer other.Close(context.Background())
 	conn.Release()
@@ -54,7 +56,7 @@ func TestPoolUsedUp(t *testing.T) {
 	_, err = pool.Exec(t.Context(), "SELECT 1")
 	must(t, err)
 	pool.Close() // waits for connections that are in use
-	if _, err := pgxstore.Open(t.Context(), pool, lossy); err == nil || !strings.Contains(err.Error(), "closed pool") {
+	if _, err := pgxstore.Open(t.Context(), pool, sqlstore.Config{}); err == nil || !strings.Contains(err.Error(), "closed pool") {
 		t.Errorf("%v", err)
 	}
 }

@@ -18,7 +18,9 @@ import (
 
 // use installs a plugin that leases a worker ID, however long that takes.
 func use(db *gorm.DB, cfg gormplugin.Config) (*worker.Generator, error) {
-	cfg.Timeout = patience
+	if cfg.Store.Lease.ClaimWait == 0 {
+		cfg.Store.Lease.ClaimWait = patience
+	}
 	plugin := gormplugin.New(cfg)
 	err := db.Use(plugin)
 	return plugin.Generator(), err
@@ -40,7 +42,7 @@ func together[T any](t *testing.T, n int, f func(i int) (T, error)) []T {
 // leased are the worker IDs of the namespace "default" that have a holder; -1 without tables.
 func leased(t *testing.T, e engine) (n int) {
 	t.Helper()
-	if e.open(t).QueryRow("SELECT count(*) FROM snow_worker WHERE token <> ''").Scan(&n) != nil {
+	if e.open(t).QueryRow("SELECT count(*) FROM snow_lease WHERE state = 'held'").Scan(&n) != nil {
 		return -1
 	}
 	return n
@@ -67,7 +69,7 @@ func TestPlugin(t *testing.T) {
 			if first {
 				resolve()
 			}
-			gen, err := use(db, gormplugin.Config{Store: lossy})
+			gen, err := use(db, gormplugin.Config{Store: sqlstore.Config{}})
 			must(t, err)
 			defer gen.Close(context.Background())
 			if !first {
@@ -81,7 +83,7 @@ func TestPlugin(t *testing.T) {
 		db := e.gorm(t)
 		// snowkey:fill cannot be before gorm:before_create and behind this one.
 		must(t, db.Callback().Create().Before("snowkey:fill").After("gorm:before_create").Register("mine", func(*gorm.DB) {}))
-		if _, err := use(db, gormplugin.Config{Store: lossy}); err == nil || !strings.Contains(err.Error(), "conflicting callback") || leased(t, e) != 0 || len(db.Plugins) > 0 {
+		if _, err := use(db, gormplugin.Config{Store: sqlstore.Config{}}); err == nil || !strings.Contains(err.Error(), "conflicting callback") || leased(t, e) != 0 || len(db.Plugins) > 0 {
 			t.Errorf("%v; %d worker IDs are leased, and there are %d plugins", err, leased(t, e), len(db.Plugins))
 		}
 	})

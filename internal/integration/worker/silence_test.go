@@ -21,8 +21,8 @@ func TestSilence(t *testing.T) {
 	}{{"postgres", 1}, {"postgres", 8}, {"pgx", 1}, {"pgx", 8}} {
 		t.Run(fmt.Sprint(c.driver, " ", c.leases), func(t *testing.T) {
 			t.Parallel() // it waits, mostly
-			db, link := linkedSQL(t, c.driver)
-			gens := hold(t, mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})), c.leases, c.leases, worker.Config{ClaimWait: patience}, func(int, time.Duration) {})
+			db, link, _ := linkedSQL(t, c.driver)
+			gens := hold(t, mustNew(sqlstore.New(db, sqlstore.Config{})), c.leases, c.leases, worker.Config{ClaimWait: patience}, func(int, time.Duration) {})
 			db.SetMaxIdleConns(pool)
 			warm(t, db, pool)
 			link.Silence()

@@ -2,6 +2,8 @@ package worker
 
 import (
 	"context"
+	"database/sql"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -17,14 +19,36 @@ import (
 // a pooler in transaction mode.
 func TestSQLStore(t *testing.T) {
 	onServers(t, func(t *testing.T, e engine) {
-		storetest.Run(t, storetest.Harness{Open: func(t *testing.T) driver.Store {
-			db := e.open(t)
-			if strings.Contains(t.Name(), "/re") { // read committed, renew, repeated: a few parts, since each dials a lot
-				db.SetMaxIdleConns(-1)
-			}
-			return mustNew(sqlstore.New(db, lossy))
-		}})
+		admin := open(t, e.driver, e.plain)
+		storetest.Run(t, storetest.Config{
+			Open: func(t *testing.T) driver.Store {
+				db := e.open(t)
+				if strings.Contains(t.Name(), "/re") { // read committed, renew, repeated: a few parts, since each dials a lot
+					db.SetMaxIdleConns(-1)
+				}
+				return mustNew(sqlstore.New(db, lossy))
+			},
+			Put: func(t *testing.T, st driver.State) { put(t, admin, st) },
+		})
 	})
+}
+
+// put replaces what the tables have of a namespace, as an operator would.
+func put(t *testing.T, db *sql.DB, st driver.State) {
+	t.Helper()
+	ns := st.Namespace
+	if st.Missing { // and the index, or it would not rise again so soon
+		mustExec(t, db, "DELETE FROM snow_namespace WHERE namespace = '*'")
+	}
+	mustExec(t, db, "DELETE FROM snow_lease WHERE namespace = '"+ns.Name+"'", "DELETE FROM snow_namespace WHERE namespace = '"+ns.Name+"'")
+	if !st.Missing {
+		mustExec(t, db, fmt.Sprintf("INSERT INTO snow_namespace (namespace, layout, fence_window, max_skew, incarnation, since, floor, seen, version) VALUES ('%s', '%s', %d, %d, '%s', %d, %d, %d, %d)",
+			ns.Name, ns.Layout, ns.FenceWindow, ns.MaxSkew, ns.Incarnation, ns.Since, ns.Floor, ns.Seen, ns.Version))
+	}
+	for _, r := range st.Records {
+		mustExec(t, db, fmt.Sprintf("INSERT INTO snow_lease (namespace, worker_id, claim_id, fencing_token, start, fence, owner, state) VALUES ('%s', %d, '%s', %d, %d, %d, '%s', '%s')",
+			ns.Name, r.Worker, r.ClaimID, r.FencingToken, r.Start, r.Fence, r.Owner, r.Status))
+	}
 }
 
 // Processes that start at the same time, on a database without tables, have one worker ID each, in
@@ -32,7 +56,7 @@ func TestSQLStore(t *testing.T) {
 func TestManyStarts(t *testing.T) {
 	onServers(t, func(t *testing.T, e engine) {
 		const starts = 12
-		cfg := leasing(worker.Config{ClaimWait: patience, Timeout: patience})
+		cfg := sqlstore.Config{Lease: worker.Config{ClaimWait: patience, Timeout: patience}}
 		ways := []func() (*worker.Generator, error){
 			func() (*worker.Generator, error) { return sqlstore.Open(t.Context(), e.open(t), cfg) },
 			func() (*worker.Generator, error) { return use(e.gorm(t), gormplugin.Config{Store: cfg}) },

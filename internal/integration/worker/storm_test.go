@@ -2,6 +2,7 @@ package worker
 
 import (
 	"database/sql"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,69 +20,95 @@ import (
 )
 
 // linked opens a store through a link to a server of its own.
-func linked(name string) func(t *testing.T) (driver.Store, *network.Link) {
-	return func(t *testing.T) (driver.Store, *network.Link) {
-		if name == "redis" {
-			server := testserver.NewRedis(t)
-			link := network.LinkTo(t, server.Addr)
-			c := redis.NewClient(&redis.Options{Addr: link.Addr, MaxRetries: -1}) // by default it repeats each request three times
-			t.Cleanup(func() {
-				link.Cut() // Close would wait for a request on a silent connection
-				_ = c.Close()
-			})
-			return mustNew(redisstore.New(evaler(c, false), redisstore.Config{AllowDataLoss: true})), link
-		}
-		db, link := linkedSQL(t, name)
-		return mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})), link
+func linked(t *testing.T, name string) (driver.Store, *network.Link, *testserver.Server) {
+	t.Helper()
+	if name == "redis" {
+		server := testserver.NewRedis(t)
+		link := network.LinkTo(t, server.Addr)
+		c := redis.NewClient(&redis.Options{Addr: link.Addr, MaxRetries: -1}) // by default it repeats each request three times
+		t.Cleanup(func() {
+			link.Cut() // Close would wait for a request on a silent connection
+			_ = c.Close()
+		})
+		return mustNew(redisstore.New(evaler(c, false), redisstore.Config{})), link, server
 	}
+	db, link, server := linkedSQL(t, name)
+	return mustNew(sqlstore.New(db, sqlstore.Config{})), link, server
 }
 
-func linkedSQL(t *testing.T, name string) (*sql.DB, *network.Link) {
+func linkedSQL(t *testing.T, name string) (*sql.DB, *network.Link, *testserver.Server) {
 	t.Helper()
 	server := testserver.NewPostgres(t)
 	link := network.LinkTo(t, server.Addr)
-	return open(t, name, strings.Replace(server.DSN, server.Addr, link.Addr, 1)), link
+	return open(t, name, strings.Replace(server.DSN, server.Addr, link.Addr, 1)), link, server
 }
 
 // However many leases a process has, its store is asked a few times a second while it is away,
-// and by few connections when it is back.
+// and by few connections when it is back. All hold again in seconds: after a minute too, when all have
+// expired, and, if the store may have forgotten them, under new claims.
 func TestStorm(t *testing.T) {
 	cut, silent := (*network.Link).Cut, (*network.Link).Silence
 	for _, c := range []struct {
 		name, away string
 		leave      func(*network.Link)
 		leases     int
-	}{{"pgx", "cut", cut, 300}, {"postgres", "silent", silent, 300}, {"redis", "cut", cut, 2000}} {
+		lasts      time.Duration
+		limit      time.Duration
+	}{
+		{"pgx", "cut", cut, 300, 20 * time.Second, 5 * time.Second},
+		{"postgres", "silent", silent, 300, 20 * time.Second, 5 * time.Second},
+		{"redis", "cut", cut, 2000, 20 * time.Second, 5 * time.Second},
+		{"pgx", "cut for a minute", cut, 1000, time.Minute, 10 * time.Second},
+		{"pgx", "killed for a minute", nil, 1000, time.Minute, 10 * time.Second},
+	} {
 		t.Run(c.name+"/"+c.away, func(t *testing.T) {
-			store, link := linked(c.name)(t)
-			storm(t, store, link, c.leave, c.leases)
+			store, link, server := linked(t, c.name)
+			leave, back := func() { c.leave(link) }, link.Mend
+			if c.leave == nil {
+				leave, back = func() { must(t, server.Kill()) }, func() { must(t, server.Start()) }
+			}
+			storm(t, store, link, leave, back, c.leases, c.lasts, c.limit)
 		})
 	}
 }
 
-func storm(t *testing.T, store driver.Store, link *network.Link, leave func(*network.Link), n int) {
+func storm(t *testing.T, store driver.Store, link *network.Link, leave, back func(), n int, lasts, limit time.Duration) {
 	const atOnce, watched = 16, 10 * time.Second
 	leases := hold(t, store, n, atOnce, worker.Config{
-		Layout: core.Layout{TimeBits: 41, WorkerBits: 11, SequenceBits: 4}, TTL: time.Hour, ClaimWait: patience, Timeout: time.Second,
+		Layout: core.Layout{TimeBits: 41, WorkerBits: 11, SequenceBits: 4}, ClaimWait: patience, Timeout: time.Second,
 	}, func(int, time.Duration) {})
-	leave(link)
-	time.Sleep(10 * time.Second) // each lease has noticed
+	leave()
+	time.Sleep(lasts - watched) // each lease has noticed
 	before, _ := link.Connections()
 	time.Sleep(watched)
 	dialed, carried := link.Connections()
 	rate := float64(dialed-before) / watched.Seconds()
 	t.Logf("%d leases made %.1f connections a second", n, rate)
-	each := renewed(leases)
-	link.Mend()
-	mended, most := time.Now(), 0
-	await(t, "renewal of each", func() bool {
+	for _, gen := range leases {
+		if gen.Failing() == nil {
+			t.Fatalf("a lease has not noticed: %+v", gen.Stats())
+		}
+	}
+	back()
+	returned, most := time.Now(), 0
+	await(t, "lease for each", func() bool {
 		_, now := link.Connections()
 		most = max(most, now-carried)
-		return each()
+		return !slices.ContainsFunc(leases, func(gen *worker.Generator) bool {
+			st := gen.Stats()
+			return st.State != "held" || st.Failing != nil || st.Left == 0
+		})
 	})
-	t.Logf("when the store was back, %d at a time, and all were renewed after %v", most, time.Since(mended).Round(time.Millisecond))
-	if rate > 50 || most > 64 {
-		t.Errorf("%.1f connections a second, and then %d at a time", rate, most)
+	took := time.Since(returned)
+	claims := -uint64(n)
+	for _, gen := range leases {
+		claims += gen.Stats().Claims
+		_, err := gen.Next(t.Context())
+		must(t, err)
+	}
+	t.Logf("when the store was back, %d at a time, and all held again after %v, by %d claims", most, took.Round(time.Millisecond), claims)
+	if rate > 50 || most > 64 || took > limit {
+		t.Errorf("%.1f connections a second, and then %d at a time, for %v, which must be %v", rate, most, took, limit)
 	}
 	giveBack(t, leases, atOnce)
 }

@@ -42,11 +42,12 @@ from a snapshot of etcd, and when claims are refused because fences or the floor
 ahead of the clock, after a clock was fast. Ids then begin at the floor, ahead of the
 clock: above the furthest fence, or else by FenceWindow and MaxSkew, 40s by default.`
 
-const windowAbout = `Let the generators of a namespace have a FenceWindow of up to DURATION. Its first generator
-has set the largest. It cannot be made smaller. The floor rises, as by "workers floor".`
+const windowAbout = `Change the FenceWindow of a namespace, which all its generators have: its first one has set it.
+Running programs continue with theirs, and a restart needs the new one. A MaxSkew that
+is a third of it stays a third. The floor rises, as by "workers floor".`
 
 func (a *app) workersCommand() *cobra.Command {
-	listed, freed, raised, widened := &storeFlags{}, &storeFlags{}, &storeFlags{}, &storeFlags{}
+	listed, freed, raised, windowed := &storeFlags{}, &storeFlags{}, &storeFlags{}, &storeFlags{}
 	held, token := false, int64(-1)
 	list := a.command("list --dsn DSN", "list worker IDs and their holders", listAbout,
 		"  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers list --dsn file:ids.db --namespace orders --json",
@@ -65,7 +66,7 @@ func (a *app) workersCommand() *cobra.Command {
 		"  snowkey workers floor --namespace default --dsn postgres://localhost/app",
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.raise(cmd.Context(), raised, 0) })
 	raised.add(floor, "dsn", "store of the worker IDs")
-	window := a.command("window DURATION --namespace NAMESPACE --dsn DSN", "allow a longer FenceWindow", windowAbout,
+	window := a.command("window DURATION --namespace NAMESPACE --dsn DSN", "change the FenceWindow", windowAbout,
 		"  snowkey workers window 2m --namespace default --dsn postgres://localhost/app",
 		arguments(1, 1, "one duration"), func(cmd *cobra.Command, args []string) error {
 			d, err := flagval.Duration(time.Millisecond, 366*24*time.Hour)(args[0])
@@ -75,10 +76,10 @@ func (a *app) workersCommand() *cobra.Command {
 			if err != nil {
 				return invalidValue("DURATION", args[0], err)
 			}
-			return a.raise(cmd.Context(), widened, d)
+			return a.raise(cmd.Context(), windowed, d)
 		})
-	widened.add(window, "dsn", "store of the worker IDs")
-	for _, p := range []*storeFlags{raised, widened} {
+	windowed.add(window, "dsn", "store of the worker IDs")
+	for _, p := range []*storeFlags{raised, windowed} {
 		f := p.flags.Lookup("namespace")
 		f.Usage, f.DefValue = "`NAMESPACE` that is changed, also if it is \"default\"; required", ""
 	}
@@ -265,15 +266,15 @@ func (a *app) raise(ctx context.Context, p *storeFlags, window time.Duration) er
 	switch {
 	case st.Missing:
 		return fmt.Errorf("%s has no namespace %q%s", target.Name, p.namespace, otherNamespaces(ctx, target))
-	case window > 0 && window <= have:
-		return fmt.Errorf("namespace %q has FenceWindow %v, which is not less than %v; it is left unchanged", p.namespace, have, window)
+	case window == have:
+		return fmt.Errorf("namespace %q has FenceWindow %v already; it is left unchanged", p.namespace, have)
 	}
 	ns, err := store.Raise(ctx, p.namespace, window.Milliseconds())
 	if err != nil {
 		return fmt.Errorf("%s: %w", target.Name, unsupported(err))
 	}
 	if window > 0 {
-		a.note("namespace %q allows FenceWindow %v now, instead of %v", p.namespace, time.Duration(ns.FenceWindow)*time.Millisecond, have)
+		a.note("namespace %q has FenceWindow %v now, instead of %v", p.namespace, time.Duration(ns.FenceWindow)*time.Millisecond, have)
 	}
 	a.note("the floor of namespace %q is %s now, %s: later claims begin there", p.namespace, timetext.Format(milliseconds(ns.Floor)), timetext.Relative(milliseconds(ns.Floor), milliseconds(st.Now)))
 	return nil

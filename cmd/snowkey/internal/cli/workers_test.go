@@ -56,14 +56,13 @@ func TestWindow(t *testing.T) {
 					t.Errorf("exit code %d, want %d: %s%s, want %q", got.code, code, got.out, got.err, says)
 				}
 			}
-			window(1, "1s", "which is not less than 1s; it is left unchanged")
 			window(1, before.FenceWindow, "it is left unchanged")
 			if after := namespaceOf(t, dsn); after.Floor != before.Floor || after.FenceWindow != before.FenceWindow {
 				t.Errorf("%+v", after)
 			}
-			window(0, "1m30s", `namespace "default" allows FenceWindow 1m30s now, instead of `+before.FenceWindow+"\nthe floor of namespace")
+			window(0, "1m30s", `namespace "default" has FenceWindow 1m30s now, instead of `+before.FenceWindow+"\nthe floor of namespace")
 			after := namespaceOf(t, dsn)
-			if floor, err := time.Parse(time.RFC3339, after.Floor); err != nil || after.FenceWindow != "1m30s" || after.MaxSkew != before.MaxSkew || time.Until(floor) < 90*time.Second {
+			if floor, err := time.Parse(time.RFC3339, after.Floor); err != nil || after.FenceWindow != "1m30s" || after.MaxSkew != "30s" || time.Until(floor) < 90*time.Second {
 				t.Errorf("%+v, %v", after, err)
 			}
 			if got := run(t, "gen", "--lease", dsn); got.code != 0 {

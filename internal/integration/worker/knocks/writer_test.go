@@ -64,8 +64,8 @@ func pause(ctx context.Context, d time.Duration) {
 
 func (w *writer) life(ctx context.Context) error {
 	gen, err := worker.Open(ctx, w.store, worker.Config{
-		Namespace: "knocks", Owner: w.name, Now: w.clock.now, MaxSkew: time.Hour, MaxLead: time.Hour,
-		FenceWindow: 3 * time.Second, RenewInterval: time.Second, TTL: 4 * time.Second, Timeout: time.Second,
+		Namespace: "knocks", Owner: w.name, Now: w.clock.now,
+		FenceWindow: 3 * time.Second, RenewInterval: time.Second, Timeout: time.Second,
 	})
 	if err != nil {
 		return err

@@ -42,7 +42,7 @@ func (f figures) String() string {
 func (c cell) run(t *testing.T, s settings) figures {
 	b := c.database.start(t, c.how)
 	p := c.way.open(t, b, c.pool)
-	gen, err := worker.Open(t.Context(), mustNew(sqlstore.New(p.leases, sqlstore.Config{AllowDataLoss: true})), worker.Config{Namespace: "orders", FenceWindow: s.window, ClaimWait: patience})
+	gen, err := worker.Open(t.Context(), mustNew(sqlstore.New(p.leases, sqlstore.Config{})), worker.Config{Namespace: "orders", FenceWindow: s.window, ClaimWait: patience})
 	must(t, err)
 	write := p.writer(t, source{gen})
 	ctx, stop := context.WithCancel(t.Context())

@@ -1,4 +1,4 @@
-package sqlstore
+package rawconn
 
 import "testing"
 
@@ -58,20 +58,5 @@ func TestSimpleProtocol(t *testing.T) {
 		if (len(args) == 1 && args[0] == mode(5)) != c.found {
 			t.Errorf("%T: %v", c.conn, args)
 		}
-	}
-}
-
-// A literal is ASCII, and cannot be ended from within.
-func TestLiteral(t *testing.T) {
-	for text, want := range map[string]string{
-		"orders-1": "E'orders-1'", "": "E''", `a'b\c?`: `E'a\U00000027b\U0000005cc\U0000003f'`, "ä🖥": `E'\U000000e4\U0001f5a5'`,
-	} {
-		if got := literal(text); got != want {
-			t.Errorf("%q: %s, want %s", text, got, want)
-		}
-	}
-	st := Config{Dialect: Postgres, Table: "public.w"}.statements()
-	if query := st.text("SELECT ?, ?, ?", "?", int64(-1), "x"); query != `SELECT E'\U0000003f', -1, E'x'` {
-		t.Error(query)
 	}
 }

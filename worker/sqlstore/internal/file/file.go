@@ -1,24 +1,24 @@
-package sqlstore
+// Package file identifies the files of SQLite's databases. It never opens one: to close it would release
+// the locks that SQLite has on it.
+package file
 
 import (
 	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// A database of SQLite is known by its file and the boot of the machine. The file is never opened
-// here: to close it would release the locks that SQLite has on it.
-
-// fileID identifies the file at a path: device, inode, birth and boot.
-func fileID(path string) (string, error) {
+// ID identifies the file at a path in this run of the machine: device, inode, birth and boot.
+func ID(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", err
 	}
-	birth, err := birthOf(path, info)
+	birth, _, err := birthOf(path, info)
 	if err != nil {
 		return "", fmt.Errorf("ask for the birth of %s: %w", path, err)
 	}
@@ -35,9 +35,9 @@ func field(info os.FileInfo, name string) string {
 	return ""
 }
 
-// checkAlone returns an error if programs may find the file in WAL mode by two paths, with other files
+// CheckAlone returns an error if programs may find the file in WAL mode by two paths, with other files
 // beside it.
-func checkAlone(path string) error {
+func CheckAlone(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return fmt.Errorf("look at the database's file: %w", err)
@@ -46,32 +46,24 @@ func checkAlone(path string) error {
 	if err != nil {
 		return fmt.Errorf("look at the database's folder: %w", err)
 	}
+	_, mounted, _ := birthOf(path, info)
 	switch links := field(info, "Nlink"); {
 	case links != "" && links != "1":
 		return driver.Permanent(fmt.Errorf("%s has %s hard links, and in WAL mode each would be a database of its own: remove the others", path, links))
-	case field(info, "Dev") != field(folder, "Dev") || isMount(path):
+	case mounted || field(info, "Dev") != field(folder, "Dev"):
 		return driver.Permanent(fmt.Errorf("%s is mounted without its folder, and in WAL mode each mount would be a database of its own: mount the folder", path))
 	}
 	return nil
 }
 
-// opensOther reports whether this program has opened another file than the one at the path, which was
+// OpensOther reports whether this program has opened another file than the one at the path, which was
 // there before: one that was deleted, or the one that is recorded.
-func opensOther(path, recorded string) bool {
-	const open = "/proc/self/fd" // of Linux
-	now, err := fileID(path)
-	if err != nil {
-		return true
-	}
-	files, _ := os.ReadDir(open)
-	for _, file := range files {
-		name := filepath.Join(open, file.Name())
-		if link, err := os.Readlink(name); err == nil && link == path+" (deleted)" {
-			return true
-		}
-		if id, err := fileID(name); err == nil && id == recorded && id != now {
-			return true
-		}
-	}
-	return false
+func OpensOther(path, recorded string) bool {
+	now, err := ID(path)
+	open, _ := filepath.Glob("/proc/self/fd/*") // of Linux
+	return err != nil || slices.ContainsFunc(open, func(file string) bool {
+		link, _ := os.Readlink(file)
+		id, err := ID(file)
+		return link == path+" (deleted)" || err == nil && id == recorded && id != now
+	})
 }

@@ -1,0 +1,93 @@
+package redisstore
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-299c1d6b/snowkey/internal/hung"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
+)
+
+//go:embed *.lua
+var scripts embed.FS
+
+// A reply is what a script answers: ok, or no, and then values.
+type reply struct {
+	what   string // was asked
+	ok     bool
+	values []string
+}
+
+// run runs a script that consists of files, when the limiter lets it. A client need not know more
+// types of arguments than strings.
+func (s *Store) run(ctx context.Context, what string, files, keys []string, args ...any) (r reply, err error) {
+	r.what = fmt.Sprintf("redisstore: %s in %s", what, keys[0])
+	for i := range args {
+		args[i] = fmt.Sprint(args[i])
+	}
+	script := ""
+	for _, file := range files {
+		text, _ := scripts.ReadFile(file + ".lua") // it is embedded
+		script += string(text)
+	}
+	err = s.limiter.Do(ctx, func() error {
+		value, err := hung.Do(ctx, &s.calls, r.what, func() (any, error) { return s.eval(ctx, script, keys, args...) })
+		if err != nil {
+			return markPermanent(fmt.Errorf("%s: %w", r.what, err))
+		}
+		list, ok := value.([]any)
+		if !ok {
+			return fmt.Errorf("%s: the client returned %T, want []any", r.what, value)
+		}
+		for _, v := range list {
+			switch v := v.(type) {
+			case string:
+				r.values = append(r.values, v)
+			case []byte:
+				r.values = append(r.values, string(v))
+			default:
+				return fmt.Errorf("%s: the client returned %T in a list, want string or []byte", r.what, v)
+			}
+		}
+		if len(list) == 0 || r.values[0] != "ok" && r.values[0] != "no" {
+			return r.unexpected()
+		}
+		r.ok, r.values = r.values[0] == "ok", r.values[1:]
+		return nil
+	})
+	return r, err
+}
+
+// refusals are errors of Redis that last until somebody changes the login, the rights of its
+// user, or what the key holds; and that of go-redis after its Close.
+var refusals = []string{"NOAUTH ", "WRONGPASS ", "NOPERM ", "WRONGTYPE ", "redis: client is closed"}
+
+func markPermanent(err error) error {
+	if slices.ContainsFunc(refusals, func(refusal string) bool { return strings.Contains(err.Error(), refusal) }) {
+		return driver.Permanent(err)
+	}
+	return err
+}
+
+func (r reply) unexpected() error {
+	return fmt.Errorf("%s: unexpected answer %.300s", r.what, fmt.Sprintf("%q", r.values))
+}
+
+// integers returns the values, which must be n integers.
+func (r reply) integers(n int) ([]int64, error) {
+	all := make([]int64, n)
+	failed := len(r.values) != n
+	for i := 0; i < n && !failed; i++ {
+		var err error
+		all[i], err = strconv.ParseInt(r.values[i], 10, 64)
+		failed = err != nil
+	}
+	if failed {
+		return all, r.unexpected()
+	}
+	return all, nil
+}

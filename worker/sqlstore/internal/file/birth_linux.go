@@ -1,0 +1,49 @@
+package file
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+	"unsafe"
+)
+
+// birthOf returns when the file was made, because inodes are used again, and whether the path is a mount.
+// Package syscall lacks statx(2). Some file systems do not know the birth.
+func birthOf(path string, _ os.FileInfo) (birth string, mounted bool, err error) {
+	const (
+		atCurrentDirectory = -100
+		birthTime          = 0x800
+		mountRoot          = 0x2000
+	)
+	number, ok := map[string]uintptr{
+		"386": 383, "amd64": 332, "arm": 397, "mips": 4366, "mipsle": 4366, "mips64": 5326, "mips64le": 5326, "ppc64": 383, "ppc64le": 383, "s390x": 379,
+	}[runtime.GOARCH]
+	if !ok {
+		number = 291
+	}
+	name, err := syscall.BytePtrFromString(path)
+	if err != nil {
+		return "", false, err
+	}
+	var st [256]byte
+	here := atCurrentDirectory
+	_, _, failed := syscall.Syscall6(number, uintptr(here), uintptr(unsafe.Pointer(name)), 0, birthTime, uintptr(unsafe.Pointer(&st)), 0)
+	switch failed {
+	case 0:
+	case syscall.ENOSYS:
+		return "", false, nil
+	default:
+		return "", false, failed
+	}
+	attributes, seconds, nanoseconds := binary.NativeEndian.Uint64(st[8:]), binary.NativeEndian.Uint64(st[80:]), binary.NativeEndian.Uint32(st[88:])
+	return fmt.Sprintf("%d.%09d", int64(seconds), nanoseconds), attributes&mountRoot != 0, nil
+}
+
+// bootID changes when the machine starts: what was not flushed is then lost.
+func bootID() string {
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(id))
+}

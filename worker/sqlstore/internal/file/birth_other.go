@@ -1,0 +1,12 @@
+//go:build !linux
+
+package file
+
+import "os"
+
+// birthOf returns when the file was made, where the system says it.
+func birthOf(_ string, info os.FileInfo) (birth string, mounted bool, err error) {
+	return field(info, "Birthtimespec") + field(info, "CreationTime"), false, nil
+}
+
+func bootID() string { return "" }
