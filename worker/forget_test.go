@@ -64,10 +64,12 @@ func TestForgotten(t *testing.T) {
 }
 
 // The store was away for longer than the fence window, and is another server then. The lease may
-// not renew, but gets its own worker ID back at once.
+// not renew, but gets its own worker ID back at once, although it would never expire for others.
 func TestOwnWorkerIDAfterAnOutage(t *testing.T) {
 	inForgetfulWorld(t, func(w *world, back func(driver.State)) {
-		lease := w.acquire(func(cfg *worker.Config) { cfg.Preferred, cfg.RequirePreferred = ref(int64(2)), true })
+		lease := w.acquire(func(cfg *worker.Config) {
+			cfg.Preferred, cfg.RequirePreferred, cfg.NoExpiry = ref(int64(2)), true, true
+		})
 		gen := w.generator(lease, nil)
 		w.mustDraw(gen)
 		w.store.set(func(f *flaky) { f.down = errNetwork })

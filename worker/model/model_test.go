@@ -99,7 +99,7 @@ var searches = []struct{ file, want, name, switches string }{
 	{live, holds, "ids come again: a record is locked in an outage", "MAY=LOCK+OUTAGE"},
 	{live, holds, "ids come again: the store forgets, and there is one worker ID", "MAY=FORGET+KEPT IDS=1"},
 	{live, holdsBig, "ids come again: the store forgets, and an outage", "MAY=FORGET+OUTAGE"},
-	{live, holds, "ids come again: the store forgets, and another is wanted", "MAY=FORGET+BACK"},
+	{live, holdsBig, "ids come again: the store forgets, and another is wanted", "MAY=FORGET+BACK"},
 	{live, holdsBig, "ids come again: the store forgets, and a record is locked", "MAY=FORGET+LOCK"},
 	{live, holds, "a closed lease holds nothing: an outage", "MAY=CLOSE+OUTAGE"},
 	{live, holds, "a closed lease holds nothing: an exchange", "MAY=CLOSE+BACK+LOSE"},
