@@ -53,6 +53,8 @@ func (b *backend) ask(ctx context.Context) error {
 
 // aSecond is how many requests came within one second, at most.
 func (b *backend) aSecond() (most int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	for i, at := range b.asked {
 		end, _ := slices.BinarySearchFunc(b.asked, at.Add(time.Second), time.Time.Compare)
 		most = max(most, end-i)
@@ -89,11 +91,13 @@ func TestLimiter(t *testing.T) {
 						})
 					}
 					time.Sleep(30 * time.Second)
+					synctest.Wait()
 					if n := b.aSecond(); n > 50+limitRunning || b.most > limitRunning || len(b.asked) < 8 || len(b.asked) > 30*50 {
 						t.Errorf("%d requests in 30 s, %d in one second, %d at a time", len(b.asked), n, b.most)
 					}
 					b.set(nil, 5*time.Millisecond)
 					time.Sleep(5 * time.Second)
+					synctest.Wait()
 					if succeeded.Load() != int64(leases) || len(b.asked) > leases+2*limitRunning || b.most > limitRunning {
 						t.Errorf("5 s after the return %d of %d have succeeded, with %d requests, %d at a time", succeeded.Load(), leases, len(b.asked), b.most)
 					}

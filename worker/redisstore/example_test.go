@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
@@ -19,8 +20,9 @@ func ExampleOpen() {
 		return nil, errors.New("NOPERM leases need the command INFO, which shows whether Redis has lost writes: grant +info to the user")
 	}
 	_, err := redisstore.Open(context.Background(), eval, redisstore.Config{Lease: worker.Config{Namespace: "orders"}})
-	fmt.Println(err)
-	// Output: worker: no lease in namespace "orders" after 0s: redisstore: read in snowkey:lease:{orders}: NOPERM leases need the command INFO, which shows whether Redis has lost writes: grant +info to the user
+	_, cause, _ := strings.Cut(err.Error(), "redisstore: ")
+	fmt.Println(cause)
+	// Output: read in snowkey:lease:{orders}: NOPERM leases need the command INFO, which shows whether Redis has lost writes: grant +info to the user
 }
 
 func ExampleNew() {

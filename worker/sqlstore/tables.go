@@ -58,18 +58,17 @@ func (x session) prepareTables(ctx context.Context, wanted []table) error {
 }
 
 // noteFresh begins the index of the namespaces, before the table of the records exists, if that never
-// existed: then no namespace was forgotten. MySQL can tell that only of the present life of the server:
-// one that was put back to before the tables were made has forgotten fences that were near when it
-// started.
+// existed: then no namespace was forgotten. A server can tell that only of its present life: one that
+// was put back to before the tables were made has forgotten fences that were near when it started.
 func (x session) noteFresh(ctx context.Context) error {
 	fresh, err := x.isFresh(ctx)
 	if err == nil && fresh {
-		times := "{now}, 0"
-		if x.Dialect == MySQL {
-			started := "(SELECT CAST({now} - 1000 * variable_value AS SIGNED) FROM " + x.globalStatus() + " WHERE variable_name = 'Uptime')"
-			times = started + ", " + started
-		}
-		_, err = x.exec(ctx, maxLockWait, x.insertIgnoring("{n}", "namespace, "+namespaceColumns, "'"+indexName+"', {empty}, 0, 0, {server}, "+times+", 0, 1 FROM (SELECT 1 AS one) o WHERE 1 = 1{gate}"))
+		started := map[Dialect]string{
+			SQLite:   "0",
+			MySQL:    "(SELECT CAST({now} - 1000 * variable_value AS SIGNED) FROM " + x.globalStatus() + " WHERE variable_name = 'Uptime')",
+			Postgres: "CAST(EXTRACT(EPOCH FROM pg_postmaster_start_time())*1000 AS BIGINT)",
+		}[x.Dialect]
+		_, err = x.exec(ctx, maxLockWait, x.insertIgnoring("{n}", "namespace, "+namespaceColumns, "'"+indexName+"', {empty}, 0, 0, {server}, "+started+", "+started+", 0, 1 FROM (SELECT 1 AS one) o WHERE 1 = 1{gate}"))
 	}
 	return err
 }

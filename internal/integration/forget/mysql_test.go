@@ -61,18 +61,6 @@ func TestMariaDB(t *testing.T) {
 		}
 		prove(t, "MariaDB: data directory put back", *s)
 	})
-	t.Run("killed with innodb_flush_log_at_trx_commit=0", func(t *testing.T) {
-		t.Parallel()
-		server := testserver.New(t, testserver.KindMariaDB, "--innodb-flush-log-at-timeout=2700")
-		s, _ := mysqlSite(t, server)
-		db := openDB(t, "mysql", server.DSN)
-		s.keep = func(t *testing.T) {
-			t.Helper()
-			execute(t, db, "CREATE TABLE one (n BIGINT)", "SET GLOBAL innodb_flush_log_at_trx_commit = 0")
-		}
-		s.event = func(t *testing.T) { t.Helper(); must(t, server.Kill()); must(t, server.Start()) }
-		prove(t, "MariaDB: killed with innodb_flush_log_at_trx_commit=0", *s)
-	})
 	t.Run("TRUNCATE", func(t *testing.T) {
 		t.Parallel()
 		server := testserver.NewMariaDB(t)
