@@ -63,6 +63,38 @@ func TestForgotten(t *testing.T) {
 	})
 }
 
+// A worker ID that never expires, and that the store has perhaps given to a claim which it has
+// forgotten, is released when the lease has another one, or is closed.
+func TestForgottenWorkerIDIsReleased(t *testing.T) {
+	for _, closes := range []bool{false, true} { // before another worker ID is claimed
+		inForgetfulWorld(t, func(w *world, back func(driver.State)) {
+			first := w.acquire(func(cfg *worker.Config) { cfg.Preferred = ref(int64(2)) })
+			lease := w.acquire(func(cfg *worker.Config) { cfg.Preferred, cfg.NoExpiry = ref(int64(2)), true })
+			gen, old := w.generator(lease, nil), lease.Worker()
+			w.mustDraw(gen)
+			if err := first.Close(); err != nil || old == 2 {
+				t.Fatal(old, err)
+			}
+			w.store.set(func(f *flaky) { f.down = errNetwork })
+			time.Sleep(2 * time.Minute)
+			back(w.list())
+			w.store.set(func(f *flaky) { f.down = nil })
+			if !closes {
+				time.Sleep(time.Second)
+				if p := w.mustDraw(gen); p.Worker != 2 {
+					t.Errorf("%+v: the test shows nothing", p)
+				}
+				time.Sleep(time.Second)
+			} else if err := lease.Close(); err != nil {
+				t.Error(err)
+			}
+			if rec := w.record(old); rec.Status != driver.Released {
+				t.Errorf("closes %t: worker ID %d is %s", closes, old, rec.Status)
+			}
+		})
+	}
+}
+
 // The store was away for longer than the fence window, and is another server then. The lease may
 // not renew, but gets its own worker ID back at once, although it would never expire for others.
 func TestOwnWorkerIDAfterAnOutage(t *testing.T) {

@@ -143,6 +143,9 @@ func (l *lease) install(c *claim) {
 		}
 	default:
 		old.grant.Revoke(old.lost) // its generator asks for the new one at once
+		if l.mayBeKept(old) {
+			l.retire(old)
+		}
 	}
 }
 

@@ -92,7 +92,7 @@ func (l *lease) close(why error) {
 	}
 	if l.move(closed) {
 		l.err = why
-		if l.current != nil && l.current.lost == nil && !slices.Contains(l.retiring, l.current) {
+		if l.current != nil && (l.current.lost == nil || why != l.current.lost && l.mayBeKept(l.current)) && !slices.Contains(l.retiring, l.current) {
 			l.retire(l.current)
 		}
 		if l.renewing != nil {
@@ -108,6 +108,12 @@ func (l *lease) close(why error) {
 	for _, g := range open {
 		g.Close()
 	}
+}
+
+// mayBeKept reports whether a store that has forgotten may still have the record of a lost claim, which
+// never expires: it is to be released, if no other claim has it.
+func (l *lease) mayBeKept(c *claim) bool {
+	return l.cfg.NoExpiry && errors.Is(c.lost, driver.ErrForgotten)
 }
 
 // wantsRelease reports whether to try, or try again, to release a claim.
