@@ -92,7 +92,7 @@ func (l *lease) close(why error) {
 	}
 	if l.move(closed) {
 		l.err = why
-		if l.current != nil && (l.current.lost == nil || why != l.current.lost && l.mayBeKept(l.current)) && !slices.Contains(l.retiring, l.current) {
+		if l.current != nil && (l.current.lost == nil || l.mayBeKept(l.current)) && !slices.Contains(l.retiring, l.current) {
 			l.retire(l.current)
 		}
 		if l.renewing != nil {
@@ -111,9 +111,10 @@ func (l *lease) close(why error) {
 }
 
 // mayBeKept reports whether a store that has forgotten may still have the record of a lost claim, which
-// never expires: it is to be released, if no other claim has it.
+// never expires: it is to be released, if no other claim has it. With StopOnLoss, ids continue up to
+// its fence.
 func (l *lease) mayBeKept(c *claim) bool {
-	return l.cfg.NoExpiry && errors.Is(c.lost, driver.ErrForgotten)
+	return l.cfg.NoExpiry && !l.cfg.StopOnLoss && errors.Is(c.lost, driver.ErrForgotten)
 }
 
 // wantsRelease reports whether to try, or try again, to release a claim.
