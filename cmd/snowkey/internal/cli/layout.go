@@ -105,7 +105,7 @@ func addLayout(cmd *cobra.Command, to *core.Layout) {
 	set := cmd.Flags()
 	set.SortFlags = false // these are the last in the help
 	var presets []string
-	for _, p := range core.Presets() {
+	for _, p := range flagval.Presets() {
 		presets = append(presets, p.Name)
 	}
 	enumVar(cmd, flagval.New(&base, "NAME", "twitter", flagval.Preset), "preset", "layout by name: "+flagval.List(presets), presets)
