@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 )
@@ -140,6 +141,11 @@ func TestHelp(t *testing.T) {
 			got := run(t, append(strings.Fields(name), "--help")...)
 			if got.code != 0 || got.err != "" {
 				t.Errorf("exit code %d, %s", got.code, got.err)
+			}
+			for line := range strings.Lines(got.out) {
+				if utf8.RuneCountInString(strings.TrimRight(line, "\n")) > 80 {
+					t.Errorf("wider than 80 columns: %s", line)
+				}
 			}
 			compare(t, file, line+" --help", got)
 		})

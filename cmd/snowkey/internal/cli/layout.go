@@ -91,7 +91,8 @@ var ( //nolint:gochecknoglobals // constants
 // layoutHint stands for the flags of a layout in the help of all other commands.
 const layoutHint = `{{if and (.Flags.Lookup "preset") (ne .Name "layout")}}
 
-The layout is twitter by default; for another, see --preset and others in "snowkey help layout".{{end}}`
+The layout is twitter by default; for another, see --preset and others in
+"snowkey help layout".{{end}}`
 
 // addLayout adds the flags of a layout, which all commands on ids share. *to is set
 // before the command runs.

@@ -142,7 +142,7 @@ func (a *app) parse(cmd *cobra.Command, p *parseFlags, args []string) error {
 		return a.show(p, id, d)
 	})
 	if p.rounded > 3*p.chance+1 {
-		a.note("%s %s look rounded by JavaScript or a spreadsheet, but %.0f would by chance: see them without --brief", a.errStyle.paint(yellow, "snowkey parse:"), plural(int64(p.rounded), "id"), p.chance)
+		a.note("%s %s look rounded by JavaScript or a spreadsheet, but about %.0f would by chance: see them without --brief", a.errStyle.paint(yellow, "snowkey parse:"), plural(int64(p.rounded), "id"), math.Ceil(p.chance))
 	}
 	return err
 }
