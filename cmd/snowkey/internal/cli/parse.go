@@ -30,7 +30,6 @@ type parseFlags struct {
 	brief   bool
 	layout  core.Layout
 	view    describe.View
-	workers []uint
 	rounded float64 // ids that look rounded
 	chance  float64 // of them that would by chance
 }
@@ -73,7 +72,7 @@ func (a *app) parseCommand() *cobra.Command {
 	f.Var(flagval.New(&p.view.Zone, "ZONE", "", flagval.Zone), "tz", "also show times in this time zone, such as Europe/Vienna or local")
 	f.BoolVar(&p.brief, "brief", false, "one line per id: id, time, worker ID, sequence, and the preset that is assumed")
 	f.StringVar(&p.column, "column", "", "`NAME` of the column to read; the first line of standard input has the names")
-	f.UintSliceVar(&p.workers, "workers", nil, "worker `IDS` in use, such as 0,1,2: of what a rounded id may have been, theirs come first")
+	f.Var(flagval.New(&p.view.Workers, "IDS", "", flagval.WorkerIDs), "workers", "worker IDs in use, such as 0,1,2: of what a rounded id may have been, theirs come first")
 	a.jsonFlag(cmd, "an object per line")
 	addLayout(cmd, &p.layout)
 	return cmd
@@ -90,17 +89,14 @@ func (a *app) parse(cmd *cobra.Command, p *parseFlags, args []string) error {
 	case p.brief && a.json:
 		return usage("--brief excludes --json")
 	case p.column != "" && !fromInput:
-		return usage("--column requires that the ids come from standard input")
+		return usage("--column %q: requires that the ids come from standard input", truncate(p.column))
 	case p.to == "":
-	case a.json, p.brief, p.view.Zone != nil, len(p.workers) > 0:
+	case a.json, p.brief, p.view.Zone != nil, p.view.Workers != nil:
 		return usage("--to prints converted ids only: it excludes --json, --brief, --workers and --tz")
 	case p.layout.Unsigned && p.to.Signed():
 		return usage("--to %s ends at the largest int64: use decimal or hex with --unsigned", p.to)
 	}
 	p.view.Now = a.now()
-	for _, worker := range p.workers {
-		p.view.Workers = append(p.view.Workers, int64(min(worker, math.MaxInt64)))
-	}
 	texts := splitFunc(describe.Split)
 	if fromInput {
 		texts = p.cells()

@@ -51,7 +51,10 @@ func (a *app) serveCommand() *cobra.Command {
 			case cmd.Flags().NFlag() > 1:
 				return usage("--export only writes files: it excludes all other flags")
 			}
-			return web.Export(s.export)
+			if err := web.Export(s.export); err != nil {
+				return invalidValue("--export", s.export, err)
+			}
+			return nil
 		})
 	f := cmd.Flags()
 	f.StringVar(&s.addr, "addr", "127.0.0.1:8080", "`HOST:PORT` to listen on; port 0 takes a free one")

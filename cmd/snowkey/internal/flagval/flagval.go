@@ -5,6 +5,7 @@ package flagval
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -129,6 +130,18 @@ func Preset(s string) (core.Layout, error) {
 		names = append(names, p.Name)
 	}
 	return core.Layout{}, fmt.Errorf("must be %s", List(names))
+}
+
+// WorkerIDs parses worker IDs that are separated by commas.
+func WorkerIDs(s string) (ids []int64, err error) {
+	for word := range strings.SplitSeq(s, ",") {
+		id, err := Whole(0, math.MaxInt64)(strings.TrimSpace(word))
+		if err != nil {
+			return nil, errors.New("must be worker IDs such as 0,1,2")
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
 }
 
 // Tick parses the tick of a layout.

@@ -155,18 +155,6 @@ func (s *server) ranges(p *params, _ http.ResponseWriter, _ *http.Request) (any,
 // stamp repeats a time with all its digits.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// workerIDs parses worker IDs that are separated by commas.
-func workerIDs(text string) (ids []int64, err error) {
-	for word := range strings.SplitSeq(text, ",") {
-		id, err := flagval.Whole(0, math.MaxInt64)(strings.TrimSpace(word))
-		if err != nil {
-			return nil, errors.New("must be worker IDs such as 0,1,2")
-		}
-		ids = append(ids, id)
-	}
-	return ids, nil
-}
-
 // maxParsed bounds the ids of one request.
 const maxParsed = 1000
 
@@ -186,7 +174,7 @@ func (s *server) parse(p *params, _ http.ResponseWriter, _ *http.Request) (any, 
 	case len(texts) > maxParsed:
 		p.wrong("id", "", fmt.Sprintf("must be given at most %d times, not %d", maxParsed, len(texts)))
 	}
-	workers, _ := read(p, "workers", workerIDs)
+	workers, _ := read(p, "workers", flagval.WorkerIDs)
 	if err := p.end(); err != nil {
 		return nil, err
 	}
