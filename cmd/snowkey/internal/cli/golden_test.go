@@ -101,7 +101,6 @@ var golden = []struct {
 	{name: "partitions", args: "partitions --by month --dialect postgres --table orders"},
 	{name: "partitions-mysql", args: "partitions --by day --dialect mysql --table orders --from 2026-12-01 --to 2026-12-04 --tz Europe/Vienna"},
 	{name: "partitions-clause", args: "partitions --by week --dialect mysql --table orders --count 2 --clause"},
-	{name: "partitions-json", args: "partitions --by week --dialect postgres --table orders --count 1 --json"},
 	{name: "serial-encode", args: "serial encode --prefix PAY --separator - --check " + someID + " 0x1"},
 	{name: "serial-decode", args: "serial decode --prefix PAY --separator - --check", stdin: "PAY-20251204133341165-0697-0333-51\nPAY-20251204133341165-0697-0333-84\n"},
 	{name: "serial-decode-typed", args: "serial decode --prefix PAY --separator - --check --json", stdin: "pay 20251204 133341165 o697 o333 51\nPAY–2O251204133341165–0697–0333–51\npay 20251204 133341165 o697 o333 5\n"},

@@ -138,7 +138,8 @@ func (a *app) parse(cmd *cobra.Command, p *parseFlags, args []string) error {
 		return a.show(p, id, d)
 	})
 	if p.rounded > 3*p.chance+1 {
-		a.note("%s %s look rounded by JavaScript or a spreadsheet, but about %.0f would by chance: see them without --brief", a.errStyle.paint(yellow, "snowkey parse:"), plural(int64(p.rounded), "id"), math.Ceil(p.chance))
+		a.note("%s %s look rounded by JavaScript or a spreadsheet, but about %.0f would by chance: see them without --brief",
+			a.errStyle.paint(yellow, "snowkey parse:"), plural(int64(p.rounded), "id"), math.Ceil(p.chance))
 	}
 	return err
 }
@@ -287,7 +288,8 @@ func (a *app) showRounded(l core.Layout, r *describe.Rounded) {
 		return
 	}
 	by := map[string]string{"javascript": "JavaScript", "spreadsheet": "a spreadsheet"}[r.By]
-	a.label("rounded?", a.style.paint(yellow, fmt.Sprintf("perhaps, by %s: the id was one of %s, the likeliest first:", by, humanize.Comma(r.Count))))
+	what := fmt.Sprintf("perhaps, by %s: the id was one of %s, the likeliest first:", by, humanize.Comma(r.Count))
+	a.label("rounded?", a.style.paint(yellow, what))
 	for _, c := range r.Likely {
 		fields := fmt.Sprintf("sequence %d", c.Sequence)
 		if l.WorkerIDs() > 1 {

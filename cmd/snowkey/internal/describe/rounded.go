@@ -1,7 +1,6 @@
 package describe
 
 import (
-	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -36,7 +35,8 @@ func LooksRounded(id int64) (rounded bool, chance float64) {
 	if id < 1<<53 {
 		return false, 0
 	}
-	return strconv.FormatFloat(float64(id), 'f', -1, 64) == strconv.FormatInt(id, 10), math.Ldexp(1, 53-bits.Len64(uint64(id)))
+	chance = math.Ldexp(1, 53-bits.Len64(uint64(id)))
+	return strconv.FormatFloat(float64(id), 'f', -1, 64) == strconv.FormatInt(id, 10), chance
 }
 
 // NewRounded returns what an id was before it was rounded, or nil if it does not look rounded. All ids that
@@ -76,7 +76,7 @@ func NewRounded(l core.Layout, id int64, workers []int64) *Rounded {
 			c.rank = 0 // its sequence is mostly random
 		}
 		at, _ := slices.BinarySearchFunc(best, c, func(a, b candidate) int {
-			return cmp.Or(cmp.Compare(a.unknown, b.unknown), cmp.Compare(a.rank, b.rank), cmp.Compare(a.far, b.far), cmp.Compare(a.id, b.id))
+			return slices.Compare([]int64{a.unknown, a.rank, a.far, a.id}, []int64{b.unknown, b.rank, b.far, b.id})
 		})
 		if best = slices.Insert(best, at, c); len(best) > likeliest {
 			best = best[:likeliest]

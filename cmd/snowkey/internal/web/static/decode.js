@@ -130,7 +130,8 @@ export async function show() {
   else showProblems(area, made.found.problems, made.found.total);
   choices("ids-choices", made.found.problems.formats(), (choice) => setFormat(choice));
   if (made.found.problems.any && whole.length <= maxSearch) offer(whole);
-  find("workers-field").hidden = !made.found.ids.some(looksRounded);
+  const first = made.found.ids.slice(0, 20);
+  find("workers-field").hidden = first.filter(looksRounded).length * 2 <= first.length; // some are so by chance
   end(made.nodes, made.said);
 }
 

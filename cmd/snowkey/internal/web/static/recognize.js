@@ -13,10 +13,14 @@ export const isPossible = (l, time, now = BigInt(Date.now())) => time - l.epoch 
 
 const timeOf = (l, id) => l.epoch + (id >> BigInt(lowBits(l))) * l.tick;
 
+const some = (ids) => {
+  const step = Math.max(1, Math.ceil(ids.length / sample));
+  return Array.from({ length: Math.ceil(ids.length / step) }, (_, i) => ids[i * step]);
+};
+
 // possible returns the ids whose time is possible, of a long list some.
 export function possible(l, ids, now = BigInt(Date.now())) {
-  const step = Math.max(1, Math.ceil(ids.length / sample));
-  return ids.filter((id, i) => i % step === 0 && id >= 0n && id >> BigInt(allBits(l)) === 0n && isPossible(l, timeOf(l, id), now));
+  return some(ids).filter((id) => id >= 0n && id >> BigInt(allBits(l)) === 0n && isPossible(l, timeOf(l, id), now));
 }
 
 // recognize returns the possible presets, the one to assume first.
