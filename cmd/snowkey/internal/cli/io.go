@@ -279,10 +279,10 @@ func (a *app) each(cmd *cobra.Command, args []string, split splitFunc, do func(t
 			each(i+1, texts)
 		}
 	}
-	if failed > 0 {
+	if stop == nil && failed > 0 {
 		return errReported
 	}
-	return nil
+	return stop
 }
 
 // input is standard input. Before it waits, it prints what is there; an interrupt ends the wait.

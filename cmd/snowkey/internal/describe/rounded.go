@@ -67,7 +67,8 @@ func NewRounded(l core.Layout, id int64, workers []int64) *Rounded {
 		if n>>min(lowBits(l)+int(l.TimeBits), 63) != 0 {
 			continue // not of this layout
 		}
-		worker, sequence := n>>workerShift&(l.WorkerIDs()-1), n>>sequenceShift&(l.IDsPerTick()-1)
+		worker := n >> workerShift & (1<<(l.DatacenterBits+l.WorkerBits) - 1)
+		sequence := n >> sequenceShift & (1<<l.SequenceBits - 1)
 		c := candidate{n, 0, worker, sequence, sequence, max(n-id, id-n)}
 		if len(workers) > 0 && !slices.Contains(workers, worker) {
 			c.unknown = 1

@@ -88,7 +88,14 @@ func (e *AmbiguousError) Error() string { return "may be " + strings.Join(e.Read
 // A spreadsheet turns an id into such a number; it may be hex as well.
 var exponentForm = regexp.MustCompile(`^[0-9]+(?:\.[0-9]+)?[eE]\+?[0-9]{1,3}$`)
 
-const numberReading = "a number with an exponent, whose last digits are lost"
+// numberReading describes such a number, with the digits whose candidates can be asked for.
+func numberReading(text string) string {
+	reading := "a number with an exponent, whose last digits are lost"
+	if n, err := strconv.ParseFloat(text, 64); err == nil && n >= 1<<53 && n < 1<<63 {
+		reading += ": it was near " + strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	return reading
+}
 
 // Parse reads an id, with or without quotes, white space and a comma around it, and with or without
 // separators between groups of three digits. With
@@ -139,8 +146,8 @@ func detect(text string, unsigned bool) (id int64, found Format, err error) {
 	}
 	only := "" // the only reading, if it is no id
 	if exponentForm.MatchString(text) {
-		only = "is " + numberReading
-		readings = append(readings, numberReading)
+		only = "is " + numberReading(text)
+		readings = append(readings, numberReading(text))
 	}
 	if other := foreign(text); other != "" {
 		only = "is not a Snowflake id, but " + other

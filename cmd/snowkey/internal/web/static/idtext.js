@@ -20,7 +20,7 @@ const widths = { base32: 13, base58: 11, base62: 11, bwmarrin32: 13, bwmarrin58:
 const isBwmarrin = (format) => format.startsWith("bwmarrin");
 const maxUint64 = (1n << 64n) - 1n;
 const exponent = /^[0-9]+(?:\.[0-9]+)?[eE]\+?[0-9]{1,3}$/; // a spreadsheet turns an id into such a number
-const exponentReading = "a number with an exponent, whose last digits are lost";
+const exponentReading = (n) => "a number with an exponent, whose last digits are lost" + (n >= 2 ** 53 && n < 2 ** 63 ? `: it was near ${n}` : "");
 
 const failure = (text, reason) => new FieldError("id", text, reason);
 
@@ -127,8 +127,8 @@ function detect(text, unsigned) {
     }
   }
   const readings = found.map(([id, format]) => `${format} for ${unsigned ? BigInt.asUintN(64, id) : id}`);
-  const noID = exponent.test(text) ? exponentReading : foreign(text);
-  if (noID && readings.length === 0) throw failure(text, noID === exponentReading ? `is ${noID}` : `is not a Snowflake id, but ${noID}`);
+  const noID = exponent.test(text) ? exponentReading(Number(text)) : foreign(text);
+  if (noID && readings.length === 0) throw failure(text, exponent.test(text) ? `is ${noID}` : `is not a Snowflake id, but ${noID}`);
   if (noID) readings.push(noID);
   else if (readings.length === 1) return found[0];
   if (readings.length === 0) throw failure(text, "is not an id in decimal, hex (0x…), base32, base58, base62 or with a prefix (ord_…)");
