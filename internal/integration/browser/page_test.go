@@ -139,8 +139,8 @@ func TestLongNumbers(t *testing.T) {
 	tb := page(t, serve(t), "")
 	for text, want := range map[string]string{
 		"channels/41771983423143937/127121515262115840": "41771983423143937\n127121515262115840",
-		"1.75928847299117063e17":       "", // what is lost is not offered
-		"x 12345678901234 192.168.0.1": "", // too short
+		"1.75928847299117063e17":                        "", // what is lost is not offered
+		"x 12345678901234 192.168.0.1":                  "", // too short
 	} {
 		t.Run(text, func(t *testing.T) {
 			tb.write("#ids", text)
