@@ -57,10 +57,10 @@ type indexColumn struct {
 }
 
 type foreignKey struct {
-	Name, OnUpdate, OnDelete, Match, Comment, Odd string
-	Table, To                                     int64
-	Num, ToNum                                    []int
-	Valid, Deferrable, Deferred                   bool
+	Name, Comment, Odd string
+	Rest               string // of the definition, after the columns that it refers to
+	Table, To          int64
+	Num, ToNum         []int
 }
 
 // A sequence is one that a column owns.
@@ -75,10 +75,13 @@ type trigger struct {
 	Disabled     bool
 }
 
+// foreignJSON is for a constraint k. The definition of one with one column is what comes before Rest, and Rest.
 const foreignJSON = `json_build_object('name', k.conname, 'table', k.conrelid::bigint, 'to', k.confrelid::bigint,
-	'num', to_json(k.conkey), 'tonum', to_json(k.confkey), 'valid', k.convalidated,
-	'onupdate', k.confupdtype, 'ondelete', k.confdeltype, 'match', k.confmatchtype,
-	'deferrable', k.condeferrable, 'deferred', k.condeferred,
+	'num', to_json(k.conkey), 'tonum', to_json(k.confkey),
+	'rest', (SELECT substr(pg_get_constraintdef(k.oid), 1 + length(format('FOREIGN KEY (%I) REFERENCES %s(%I)',
+			f.attname, k.confrelid::regclass, r.attname)))
+		FROM pg_attribute f, pg_attribute r WHERE f.attrelid = k.conrelid AND f.attnum = k.conkey[1]
+			AND r.attrelid = k.confrelid AND r.attnum = k.confkey[1]),
 	'comment', coalesce(obj_description(k.oid, 'pg_constraint'), ''),
 	'odd', CASE WHEN NOT coalesce((to_jsonb(k) ->> 'conenforced')::bool, true) THEN 'is not enforced'
 		WHEN to_jsonb(k) ->> 'confdelsetcols' IS NOT NULL THEN 'has a list of columns in its action'

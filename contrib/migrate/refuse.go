@@ -80,7 +80,7 @@ const dependents = `WITH t AS (SELECT c.oid, c.reltype, y.typarray,
 		UNION SELECT type || ' ' || identity FROM t
 		JOIN pg_proc p ON p.prosrc ~* concat('(^|\W)', t.word, '($|\W)') AND p.prosrc ~* concat('\minsert\s+into\M(',
 			'[^;]*(\.\s*\*|\mselect\s+((all|distinct)\s+)?\*|,\s*\*|\mtable\M)|',
-			'\s+([\w"]+\s*\.\s*)?"?', t.word, '"?\s+(as\s+\w+\s+)?(overriding\s+\w+\s+value\s+)?\(?\s*(values|select|with)\M)')
+			'\s+([\w"]+\s*\.\s*)?"?', t.word, '"?\s+(as\s+\w+\s+)?(overriding\s+\w+\s+value\s+)?\(?\s*(values|select|table|with)\M)')
 		JOIN pg_language l ON l.oid = p.prolang AND l.lanname NOT IN ('internal', 'c'),
 		pg_identify_object('pg_proc'::regclass, p.oid, 0) WHERE schema NOT IN ('pg_catalog', 'information_schema'))
 	SELECT coalesce(json_agg(what ORDER BY what), '[]') FROM o`

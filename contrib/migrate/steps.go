@@ -307,28 +307,13 @@ func (j *job) foreignOf(m *member) []fk {
 func (j *job) foreign(m *member, k fk) []Step {
 	to := cmp.Or(j.shadowOf(k.to, k.ToNum[0]), k.to.byNum(k.ToNum[0]).Name)
 	text := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", quote(m.next()), k.to.sql(), quote(to))
-	if k.Match == "f" {
-		text += " MATCH FULL"
-	}
-	actions := map[string]string{"r": "RESTRICT", "c": "CASCADE", "n": "SET NULL", "d": "SET DEFAULT"}
-	if a := actions[k.OnUpdate]; a != "" {
-		text += " ON UPDATE " + a
-	}
-	if a := actions[k.OnDelete]; a != "" {
-		text += " ON DELETE " + a
-	}
-	if k.Deferrable {
-		text += " DEFERRABLE"
-	}
-	if k.Deferred {
-		text += " INITIALLY DEFERRED"
-	}
+	rest, old := strings.CutSuffix(k.Rest, " NOT VALID")
 	alter := "ALTER TABLE " + m.table.sql()
 	s := j.locked(StepForeignKey, m.table, "SELECT "+hasConstraint(m.table, k.name, ""),
 		fmt.Sprintf("%s DROP CONSTRAINT %s", alter, quote(k.name)), locking(writesMode, k.to, m.table)...)
-	s.add("%s ADD CONSTRAINT %s %s NOT VALID", alter, quote(k.name), text)
+	s.add("%s ADD CONSTRAINT %s %s%s NOT VALID", alter, quote(k.name), text, rest)
 	s.Lock = locksWrites + ", in " + k.to.String() + " too"
-	if !k.Valid {
+	if old {
 		return []Step{s}
 	}
 	return []Step{s, m.table.validate(k.name)}

@@ -43,9 +43,9 @@ var lost = []refusal{
 	{"the columns of an action", "S;\nCREATE TABLE lines (o int, FOREIGN KEY (o) REFERENCES orders ON DELETE SET NULL (o))", "the foreign key lines_o_fkey"},
 	{"a foreign key that is off", "S;\nCREATE TABLE lines (o int REFERENCES orders);\nALTER TABLE lines DISABLE TRIGGER ALL", "the foreign key lines_o_fkey"},
 	{"a comment of statistics", "S;\nCREATE STATISTICS z ON id, code FROM orders;\nCOMMENT ON STATISTICS z IS 'z'", "statistics object public.z"},
-	{"a NOT NULL not valid", "18:CREATE TABLE orders (id int UNIQUE);\nALTER TABLE orders ADD CONSTRAINT n NOT NULL id NOT VALID", "the constraint n"},
+	{"a NOT NULL not valid", "18:S;\nCREATE TABLE lines (o int REFERENCES orders);\nALTER TABLE lines ADD CONSTRAINT n NOT NULL o NOT VALID", "the constraint n"},
 	{"a comment of NOT NULL", "18:S;\nCOMMENT ON CONSTRAINT orders_id_not_null ON orders IS 'x'", "the constraint orders_id_not_null"},
-	{"a NOT NULL without heirs", "18:CREATE TABLE orders (id int UNIQUE, CONSTRAINT n NOT NULL id NO INHERIT)", "the constraint n"},
+	{"a NOT NULL without heirs", "18:S;\nCREATE TABLE lines (o int REFERENCES orders, CONSTRAINT n NOT NULL o NO INHERIT)", "the constraint n"},
 }
 
 func auditFunction(values string) string {
