@@ -39,7 +39,8 @@ func TestBadConfig(t *testing.T) {
 	if _, err := Run(t.Context(), nil, Config{Table: "orders"}); err == nil || !strings.Contains(err.Error(), "db nil") {
 		t.Errorf("no database: %v", err)
 	}
-	if _, err := (Plan{}).stops(StepSwap); err == nil || !strings.Contains(err.Error(), `StopBefore "swap": is no step of this plan`) {
+	_, err := (Plan{}).stops(StepSwap)
+	if err == nil || !strings.Contains(err.Error(), `StopBefore "swap": is no step of this plan`) {
 		t.Errorf("a step of no plan: %v", err)
 	}
 }

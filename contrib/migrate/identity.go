@@ -32,7 +32,8 @@ func (s *sequence) options(typ string) string {
 	if high == oldHigh {
 		high = newHigh
 	}
-	text := fmt.Sprintf("START WITH %d INCREMENT BY %d MINVALUE %d MAXVALUE %d CACHE %d", s.Start, s.Increment, low, high, s.Cache)
+	text := fmt.Sprintf("START WITH %d INCREMENT BY %d MINVALUE %d MAXVALUE %d CACHE %d",
+		s.Start, s.Increment, low, high, s.Cache)
 	if s.Cycle {
 		text += " CYCLE"
 	}

@@ -95,7 +95,8 @@ func (j *job) addMember(ctx context.Context, t *table, c *column, path []*member
 			return err
 		}
 		if len(k.Num) > 1 {
-			return refuse(r, "the foreign key %s of %d columns refers to %s.%s: only one is supported", k.Name, len(k.Num), t, c.Name)
+			return refuse(r, "the foreign key %s of %d columns refers to %s.%s: only one is supported",
+				k.Name, len(k.Num), t, c.Name)
 		}
 		if err := j.addMember(ctx, r, r.byNum(k.Num[0]), append(slices.Clone(path), m)); err != nil {
 			return err
@@ -106,7 +107,8 @@ func (j *job) addMember(ctx context.Context, t *table, c *column, path []*member
 			continue
 		}
 		if len(k.Num) > 1 {
-			return refuse(t, "the foreign key %s has %d columns, one of them %s: only one is supported", k.Name, len(k.Num), c.Name)
+			return refuse(t, "the foreign key %s has %d columns, one of them %s: only one is supported",
+				k.Name, len(k.Num), c.Name)
 		}
 		if _, err := j.load(ctx, k.To); err != nil {
 			return err

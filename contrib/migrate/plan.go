@@ -59,7 +59,8 @@ const (
 func StepNames() []string {
 	return []string{
 		string(StepColumns), string(StepSequence), string(StepFill), string(StepCheck), string(StepValidate),
-		string(StepIndex), string(StepForeignKey), string(StepAnalyze), string(StepSwap), string(StepFinish), string(StepRemove),
+		string(StepIndex), string(StepForeignKey), string(StepAnalyze), string(StepSwap), string(StepFinish),
+		string(StepRemove),
 	}
 }
 
@@ -141,8 +142,9 @@ const (
 )
 
 func (j *job) heldShort() string {
-	return fmt.Sprintf("milliseconds, whatever the size of the table; at most %v, and before that at most %v while it waits "+
-		"for transactions of others, with writers behind it. It is tried again.", j.cfg.HoldTimeout, j.cfg.LockTimeout)
+	return fmt.Sprintf("milliseconds, whatever the size of the table; at most %v, and before that at most %v while it "+
+		"waits for transactions of others, with writers behind it. It is tried again.",
+		j.cfg.HoldTimeout, j.cfg.LockTimeout)
 }
 
 // locked is a step that stops writers.

@@ -76,11 +76,13 @@ const dependents = `WITH t AS (SELECT c.oid, c.reltype, y.typarray,
 			WHEN c.oid IS NOT NULL THEN c.relkind = 'S' OR d.num = ANY (i.indkey::int2[])
 			ELSE g.oid IS NOT NULL END, false)),
 	o AS (SELECT type || ' ' || identity AS what FROM x LEFT JOIN pg_class v ON v.oid = x.view AND v.relkind IN ('v', 'm'),
-		pg_identify_object(CASE WHEN v.oid IS NULL THEN classid ELSE 'pg_class'::regclass END, coalesce(v.oid, objid), objsubid)
+		pg_identify_object(CASE WHEN v.oid IS NULL THEN classid ELSE 'pg_class'::regclass END,
+			coalesce(v.oid, objid), objsubid)
 		UNION SELECT type || ' ' || identity FROM t
 		JOIN pg_proc p ON p.prosrc ~* concat('(^|\W)', t.word, '($|\W)') AND p.prosrc ~* concat('\minsert\s+into\M(',
 			'[^;]*(\.\s*\*|\mselect\s+((all|distinct)\s+)?\*|,\s*\*|\mtable\M)|',
-			'\s+([\w"]+\s*\.\s*)?"?', t.word, '"?\s+(as\s+\w+\s+)?(overriding\s+\w+\s+value\s+)?\(?\s*(values|select|table|with)\M)')
+			'\s+([\w"]+\s*\.\s*)?"?', t.word, '"?\s+(as\s+\w+\s+)?(overriding\s+\w+\s+value\s+)?',
+			'\(?\s*(values|select|table|with)\M)')
 		JOIN pg_language l ON l.oid = p.prolang AND l.lanname NOT IN ('internal', 'c'),
 		pg_identify_object('pg_proc'::regclass, p.oid, 0) WHERE schema NOT IN ('pg_catalog', 'information_schema'))
 	SELECT coalesce(json_agg(what ORDER BY what), '[]') FROM o`

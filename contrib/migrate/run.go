@@ -39,7 +39,7 @@ func Inspect(ctx context.Context, db *sql.DB, cfg Config) (Plan, error) {
 		return Plan{}, fmt.Errorf("migrate: connect: %w", err)
 	}
 	defer conn.Close()
-	r := &run{cfg: cfg, db: db, pace: cfg.pace()}
+	r := &run{cfg: cfg, pace: cfg.pace()}
 	if err := r.pace.Probe(ctx, conn, "migrate"); err != nil {
 		return Plan{}, err
 	}
@@ -116,7 +116,7 @@ func Run(ctx context.Context, db *sql.DB, cfg Config) (Result, error) {
 		return Result{}, fmt.Errorf("migrate: connect: %w", err)
 	}
 	defer conn.Close()
-	r := &run{cfg: cfg, db: db, pace: cfg.pace()}
+	r := &run{cfg: cfg, pace: cfg.pace()}
 	release, err := r.lock(ctx, conn)
 	if err != nil {
 		return Result{}, err

@@ -14,7 +14,6 @@ import (
 // run is a run of a migration.
 type run struct {
 	cfg    Config
-	db     *sql.DB
 	result Result
 	pace   *live.Pace
 	held   int // how many attempts of a step have ended because they held their locks for too long
@@ -35,7 +34,8 @@ func (r *run) plan(ctx context.Context, q live.Querier) (Plan, error) {
 // the program that it could be in a deadlock with.
 func (r *run) limitLockTimeout(ctx context.Context, q live.Querier) error {
 	var milliseconds int64
-	if err := q.QueryRowContext(ctx, "SELECT setting::bigint FROM pg_settings WHERE name = 'deadlock_timeout'").Scan(&milliseconds); err != nil {
+	const setting = "SELECT setting::bigint FROM pg_settings WHERE name = 'deadlock_timeout'"
+	if err := q.QueryRowContext(ctx, setting).Scan(&milliseconds); err != nil {
 		return fmt.Errorf("migrate: look at the server: %w", err)
 	}
 	deadlock := time.Duration(milliseconds) * time.Millisecond
@@ -72,10 +72,8 @@ func (r *run) lock(ctx context.Context, conn *sql.Conn) (func(), error) {
 		case time.Since(begun) > longest:
 			return nil, fmt.Errorf("%w%s", ErrRunning, holder(ctx, conn))
 		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("migrate: lock: %w", ctx.Err())
-		case <-time.After(pause):
+		if err := live.Sleep(ctx, pause); err != nil {
+			return nil, fmt.Errorf("migrate: lock: %w", err)
 		}
 	}
 }
@@ -84,7 +82,8 @@ func (r *run) lock(ctx context.Context, conn *sql.Conn) (func(), error) {
 // runs, which is all.
 func holder(ctx context.Context, conn *sql.Conn) string {
 	locks := fmt.Sprintf("locktype = 'advisory' AND classid = 0 AND objid = %d AND objsubid = 1", lockKey)
-	is, _ := sessions(ctx, conn, lockedBy(locks+" AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"))
+	const here = " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+	is, _ := sessions(ctx, conn, lockedBy(locks+here))
 	if is == "" {
 		return "" // it has ended
 	}
@@ -95,7 +94,8 @@ func holder(ctx context.Context, conn *sql.Conn) string {
 // Without the right to see them it is empty.
 func sessions(ctx context.Context, conn *sql.Conn, condition string, args ...any) (string, error) {
 	var text sql.NullString
-	err := conn.QueryRowContext(ctx, `SELECT string_agg(format('process %s of %s, application %L, %s, transaction since %s: %s',
+	err := conn.QueryRowContext(ctx, `SELECT string_agg(format(
+			'process %s of %s, application %L, %s, transaction since %s: %s',
 			a.pid, a.usename, a.application_name, a.state, a.xact_start, left(a.query, 80)), '; ')
 		FROM (SELECT * FROM pg_stat_activity a WHERE a.pid <> pg_backend_pid() AND `+condition+
 		` ORDER BY a.xact_start LIMIT 3) a`, args...).Scan(&text)
@@ -186,8 +186,8 @@ const lockNotAvailable, canceled = "55P03", "57014"
 // statements, the server ends the session, and with it the locks.
 func (r *run) exec(ctx context.Context, tx *sql.Tx, limit time.Duration, text string) (again bool, err error) {
 	lock := min(limit, max(r.cfg.LockTimeout, limit-r.cfg.HoldTimeout))
-	_, err = tx.ExecContext(ctx, fmt.Sprintf(`SELECT set_config('statement_timeout', '%d', true), set_config('lock_timeout', '%d', true),
-		set_config('idle_in_transaction_session_timeout', '%d', true)`,
+	_, err = tx.ExecContext(ctx, fmt.Sprintf(`SELECT set_config('statement_timeout', '%d', true),
+		set_config('lock_timeout', '%d', true), set_config('idle_in_transaction_session_timeout', '%d', true)`,
 		limit.Milliseconds(), lock.Milliseconds(), r.cfg.HoldTimeout.Milliseconds()))
 	if err == nil {
 		_, err = tx.ExecContext(ctx, text)
@@ -220,53 +220,6 @@ func (r *run) checkUnchanged(ctx context.Context, tx *sql.Tx, s Step) error {
 		return o.Name == s.Name && slices.Equal(o.Statements, s.Statements)
 	}) {
 		return errChanged
-	}
-	return nil
-}
-
-// A transaction whose snapshot is older than a fill sees the rows as they were: in the new column they have
-// nothing. After a swap it would read NULL for each key. So the swap waits until no such snapshot is left, here
-// or on a standby. A standby tells of its oldest one by hot_standby_feedback.
-
-// nextTransaction begins a transaction after the fill, and returns its number.
-const nextTransaction = "SELECT pg_current_xact_id()::xid::text"
-
-// olderThan describes what has snapshots that are older than a transaction: sessions, or the replication
-// slots of standbys.
-func olderThan(ctx context.Context, conn *sql.Conn, transaction string) (string, error) {
-	if transaction == "" {
-		return "", nil
-	}
-	const old = "age(a.backend_xmin) > age($1::text::xid) AND a.backend_type IN ('client backend', 'walsender') " +
-		"AND coalesce(a.datname, current_database()) = current_database()"
-	text, err := sessions(ctx, conn, old, transaction)
-	if err != nil || text != "" {
-		return text, err
-	}
-	var slots sql.NullString
-	err = conn.QueryRowContext(ctx, `SELECT string_agg('the replication slot ' || slot_name, ', ') FROM pg_replication_slots
-		WHERE age(xmin) > age($1::text::xid)`, transaction).Scan(&slots)
-	return slots.String, err
-}
-
-// checkSnapshots returns an error if old snapshots could not be seen.
-func (r *run) checkSnapshots(ctx context.Context, q live.Querier) error {
-	var sees bool
-	var standby sql.NullString
-	err := q.QueryRowContext(ctx, `SELECT pg_has_role('pg_read_all_stats', 'USAGE'), (SELECT min(application_name)
-		FROM pg_stat_replication r WHERE state = 'streaming' AND replay_lsn IS NOT NULL AND backend_xmin IS NULL
-		AND NOT EXISTS (SELECT FROM pg_replication_slots s
-			WHERE s.active_pid = r.pid AND (s.slot_type = 'logical' OR s.xmin IS NOT NULL)))`).Scan(&sees, &standby)
-	switch {
-	case err != nil:
-		return fmt.Errorf("migrate: look for standbys: %w", err)
-	case !sees:
-		return live.Error("migrate", "Table", r.cfg.Table,
-			"this role cannot see whether transactions from before the fill are left: GRANT pg_read_all_stats to it")
-	case standby.Valid:
-		return live.Error("migrate", "Table", r.cfg.Table,
-			"the standby %s does not say which transactions it has from before the fill: SET hot_standby_feedback = on there",
-			standby.String)
 	}
 	return nil
 }

@@ -25,7 +25,8 @@ func (j *job) plan(ctx context.Context) (Plan, error) {
 	}
 	key := j.members[0]
 	if swapped && narrow {
-		return Plan{}, refuse(key.table, "is swapped, but a column that refers to it is new: run it again with Finish, then without")
+		return Plan{}, refuse(key.table,
+			"is swapped, but a column that refers to it is new: run it again with Finish, then without")
 	}
 	p := Plan{Table: key.table.String(), Column: key.live.Name}
 	for _, m := range j.members {
@@ -50,7 +51,8 @@ func (j *job) plan(ctx context.Context) (Plan, error) {
 	case swapped:
 		p.Steps = slices.Concat(j.removeUndo(), j.remove(StepFinish))
 	case narrow:
-		p.Steps = slices.Concat(j.addColumns(), j.sequences(), j.fills(), j.prepare(), []Step{j.swap(false)}, j.remove(StepFinish))
+		p.Steps = slices.Concat(j.addColumns(), j.sequences(), j.fills(), j.prepare(),
+			[]Step{j.swap(false)}, j.remove(StepFinish))
 		p.Notes = []string{
 			"COPY … FROM without a list of columns fails from the first step on, as does INSERT INTO … SELECT * FROM the table.",
 			"The new columns come last: after the swap, an INSERT without a list of columns fails or sets the wrong columns, " +
@@ -97,7 +99,8 @@ func (j *job) addColumns() []Step {
 	for _, t := range j.moving() {
 		name, trigger := functionName(t)+"()", quote(live.Trigger)
 		s := j.locked(StepColumns, t, "", "", locking(allMode, t)...)
-		s.Check = fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = %s AND tgname = %s)", regclass(t), literal(live.Trigger))
+		s.Check = fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = %s AND tgname = %s)",
+			regclass(t), literal(live.Trigger))
 		s.Back = fmt.Sprintf("DROP TRIGGER %s ON %s; DROP FUNCTION %s; ALTER TABLE %s ", trigger, t.sql(), name, t.sql())
 		for i, m := range j.membersOf(t) {
 			alter := fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s ", t.sql(), quote(m.name))
@@ -132,7 +135,7 @@ func (j *job) sequences() []Step {
 			}
 			step := j.locked(StepSequence, m.table, "", "ALTER SEQUENCE "+s.Name+" AS "+m.live.Type+", while its value fits",
 				"ALTER SEQUENCE "+s.Name+" AS bigint")
-			step.Check = fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_sequence WHERE seqrelid = to_regclass(%s) AND seqtypid = 'bigint'::regtype)",
+			step.Check = fmt.Sprintf("SELECT seqtypid = 'bigint'::regtype FROM pg_sequence WHERE seqrelid = to_regclass(%s)",
 				literal(s.Name))
 			step.Lock = "SHARE ROW EXCLUSIVE on the sequence: inserts that need its next value wait"
 			steps = append(steps, step)
@@ -158,7 +161,8 @@ func (j *job) fills() []Step {
 			Name: StepFill, Table: t.String(), Batches: true, SizeMatters: true, Lock: locksRows,
 			Held: fmt.Sprintf("by each batch of about %d rows, for milliseconds; all batches: depends on the size of the table",
 				j.cfg.BatchSize),
-			Check:  fmt.Sprintf("SELECT (%s) OR NOT EXISTS (SELECT FROM %s WHERE %s)", strings.Join(valid, " AND "), t.sql(), where),
+			Check: fmt.Sprintf("SELECT (%s) OR NOT EXISTS (SELECT FROM %s WHERE %s)",
+				strings.Join(valid, " AND "), t.sql(), where),
 			Back:   "none is needed: nothing reads the column",
 			filled: []live.Filled{{Table: t.sql(), Name: t.String(), Columns: names}},
 		}
@@ -255,9 +259,10 @@ func (j *job) index(t *table, i *index) Step {
 	name := quote(t.Schema, short(i.Name))
 	s := Step{
 		Name: StepIndex, Table: t.String(), SizeMatters: true, Lock: locksNone,
-		Held:  heldLong("reads the table twice, and waits for transactions that are older"),
-		Back:  "DROP INDEX CONCURRENTLY IF EXISTS " + name,
-		Check: fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid)", literal(name)),
+		Held: heldLong("reads the table twice, and waits for transactions that are older"),
+		Back: "DROP INDEX CONCURRENTLY IF EXISTS " + name,
+		Check: fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid)",
+			literal(name)),
 	}
 	s.add("%s", s.Back)
 	kind := cmp.Or(map[bool]string{true: "UNIQUE INDEX"}[i.Unique], "INDEX")
@@ -268,11 +273,11 @@ func (j *job) index(t *table, i *index) Step {
 func (j *job) analyze(t *table) Step {
 	var names []string
 	found := []string{"true"}
+	const stats = "EXISTS (SELECT FROM pg_stats WHERE schemaname = %s AND tablename = %s AND attname = %s)"
 	for _, m := range j.membersOf(t) {
 		names = append(names, quote(m.name))
 		if m.live.Statistics != 0 { // 0: none are wanted
-			found = append(found, fmt.Sprintf("EXISTS (SELECT FROM pg_stats WHERE schemaname = %s AND tablename = %s AND attname = %s)",
-				literal(t.Schema), literal(t.Name), literal(m.name)))
+			found = append(found, fmt.Sprintf(stats, literal(t.Schema), literal(t.Name), literal(m.name)))
 		}
 	}
 	return Step{

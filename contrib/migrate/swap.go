@@ -25,8 +25,8 @@ func (j *job) swap(narrowing bool) Step {
 		}
 	}
 	s := j.locked(StepSwap, m.table, "", back, locking(allMode, tables...)...)
-	s.Check = fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_attribute WHERE attrelid = %s AND attname = %s AND atttypid = %s::regtype)",
-		regclass(m.table), literal(m.live.Name), literal(want))
+	s.Check = fmt.Sprintf("SELECT atttypid = %s::regtype FROM pg_attribute WHERE attrelid = %s AND attname = %s",
+		literal(want), regclass(m.table), literal(m.live.Name))
 	for _, m := range j.members {
 		for _, k := range j.foreignOf(m) {
 			s.add("ALTER TABLE %s DROP CONSTRAINT %s", m.table.sql(), quote(k.Name))
@@ -122,7 +122,8 @@ func (s *Step) remark(object, comment string) {
 
 // dropConstraint drops a constraint that a migration has added.
 func (j *job) dropConstraint(m *member, name string, tables ...*table) Step {
-	s := j.locked(StepRemove, m.table, "SELECT NOT "+hasConstraint(m.table, name, ""), fromStart, locking(allMode, tables...)...)
+	s := j.locked(StepRemove, m.table, "SELECT NOT "+hasConstraint(m.table, name, ""), fromStart,
+		locking(allMode, tables...)...)
 	s.add("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", m.table.sql(), quote(name))
 	return s
 }
@@ -197,7 +198,8 @@ func (j *job) checkRange(ctx context.Context) error {
 			}
 			return nil
 		}
-		const values = "SELECT CASE WHEN max(%[1]s) > %[2]d THEN max(%[1]s) WHEN min(%[1]s) < %[3]d THEN min(%[1]s) END FROM %[4]s"
+		const values = "SELECT CASE WHEN max(%[1]s) > %[2]d THEN max(%[1]s) " +
+			"WHEN min(%[1]s) < %[3]d THEN min(%[1]s) END FROM %[4]s"
 		if err := fit(m.live.Name, values, quote(m.live.Name), high, low, m.table.sql()); err != nil {
 			return err
 		}
