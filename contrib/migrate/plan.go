@@ -77,9 +77,6 @@ type Step struct {
 	Batches     bool   // Statements are run for each range of rows, in one transaction
 	Lock        string // the strongest lock that it takes, and what that stops
 	Held        string // for how long
-	// SizeMatters says that the duration of the step depends on the size of the table. Locks that stop
-	// writers are never held for it.
-	SizeMatters bool
 	Check       string // a query that returns true if the step is done
 	Back        string // the way back
 	Done        bool

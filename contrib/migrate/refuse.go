@@ -69,7 +69,7 @@ const dependents = `WITH t AS (SELECT c.oid, c.reltype, y.typarray,
 			WHEN d.classid = 'pg_type'::regclass THEN EXISTS (SELECT FROM t WHERE d.objid IN (t.reltype, t.typarray))
 			WHEN d.of = 'type' THEN false
 			WHEN concat(r.ev_action, r.ev_qual, k.conbin, y.polqual, y.polwithcheck, g.tgqual, to_jsonb(f) ->> 'prosqlbody',
-				s.stxexprs, a.adbin, i.indexprs, i.indpred) LIKE '%:varattno 0 %' THEN false
+				to_jsonb(s) ->> 'stxexprs', a.adbin, i.indexprs, i.indpred) LIKE '%:varattno 0 %' THEN false
 			WHEN d.num <> ALL (d.moving) THEN coalesce(r.oid, k.oid, y.oid, g.oid, f.oid, s.oid, a.oid, c.oid) IS NOT NULL
 			WHEN k.oid IS NOT NULL THEN k.contype IN ('p', 'u', 'f', 'n') OR k.conname LIKE 'snow\_migrate\_%'
 			WHEN a.oid IS NOT NULL THEN a.adrelid = d.rel AND a.adnum = d.num
@@ -79,11 +79,12 @@ const dependents = `WITH t AS (SELECT c.oid, c.reltype, y.typarray,
 		pg_identify_object(CASE WHEN v.oid IS NULL THEN classid ELSE 'pg_class'::regclass END,
 			coalesce(v.oid, objid), objsubid)
 		UNION SELECT type || ' ' || identity FROM t
-		JOIN pg_proc p ON p.prosrc ~* concat('(^|\W)', t.word, '($|\W)') AND p.prosrc ~* concat('\minsert\s+into\M(',
-			'[^;]*(\.\s*\*|\mselect\s+((all|distinct)\s+)?\*|,\s*\*|\mtable\M)|',
-			'\s+([\w"]+\s*\.\s*)?"?', t.word, '"?\s+(as\s+\w+\s+)?(overriding\s+\w+\s+value\s+)?',
-			'\(?\s*(values|select|table|with)\M)')
-		JOIN pg_language l ON l.oid = p.prolang AND l.lanname NOT IN ('internal', 'c'),
+		JOIN pg_proc p ON p.prosrc ~* concat('(^|\W)', t.word, '($|\W)')
+		JOIN pg_language l ON l.oid = p.prolang AND l.lanname NOT IN ('internal', 'c') AND (
+			p.prosrc ~* concat(CASE l.lanname WHEN 'sql' THEN '' ELSE '\m(insert\s+into|return\s+query)\M[^;]*' END,
+				'(\.\s*\*|\mselect\s+((all|distinct)\s+)?\*|,\s*\*|\mtable\s+([\w"]+\s*\.\s*)?"?', t.word, '($|\W))')
+			OR p.prosrc ~* concat('\minsert\s+into\s+([\w"]+\s*\.\s*)?"?', t.word, '"?\s+(as\s+\w+\s+)?',
+				'(overriding\s+\w+\s+value\s+)?\(?\s*(values|select|table|with)\M')),
 		pg_identify_object('pg_proc'::regclass, p.oid, 0) WHERE schema NOT IN ('pg_catalog', 'information_schema'))
 	SELECT coalesce(json_agg(what ORDER BY what), '[]') FROM o`
 

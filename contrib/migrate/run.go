@@ -25,7 +25,6 @@ var (
 type Result struct {
 	Steps []Step // that were run, in order
 	Rows  int64  // that were filled
-	Tries int    // that failed, because transactions of others were in the way
 	Plan  Plan   // what is left
 }
 
@@ -196,7 +195,6 @@ func (r *run) retryStep(ctx context.Context, conn *sql.Conn, s Step) error {
 		if err == nil || !again {
 			return err
 		}
-		r.result.Tries++
 		if time.Now().After(deadline) {
 			return fmt.Errorf("%w, %v%s: %w", ErrBusy, r.cfg.Patience, blockers(ctx, conn, s), err)
 		}

@@ -60,6 +60,7 @@ func (j *job) plan(ctx context.Context) (Plan, error) {
 			"A prepared statement that returns one of the columns fails once after the swap, because the type of its result " +
 				"changes: try it again. A session that has prepared a statement before the swap takes no id in it: start " +
 				"programs that insert ids afterwards.",
+			"A trigger that takes NEW as a whole, as to_jsonb(NEW) does, finds the new columns in it.",
 			"The fill writes each row once: a table needs up to twice its space until it is vacuumed.",
 			"The swap waits for all transactions that began before the fill ended, those of standbys included.",
 		}
@@ -158,7 +159,7 @@ func (j *job) fills() []Step {
 		}
 		where := strings.Join(unset, " OR ")
 		s := Step{
-			Name: StepFill, Table: t.String(), Batches: true, SizeMatters: true, Lock: locksRows,
+			Name: StepFill, Table: t.String(), Batches: true, Lock: locksRows,
 			Held: fmt.Sprintf("by each batch of about %d rows, for milliseconds; all batches: depends on the size of the table",
 				j.cfg.BatchSize),
 			Check: fmt.Sprintf("SELECT (%s) OR NOT EXISTS (SELECT FROM %s WHERE %s)",
@@ -217,7 +218,7 @@ func (j *job) checked(m *member) []Step {
 // validate checks old rows of a table.
 func (t *table) validate(constraint string) Step {
 	return Step{
-		Name: StepValidate, Table: t.String(), SizeMatters: true, Lock: locksNone, Held: heldLong("reads all rows"),
+		Name: StepValidate, Table: t.String(), Lock: locksNone, Held: heldLong("reads all rows"),
 		Statements: []string{fmt.Sprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", t.sql(), quote(constraint))},
 		Check:      "SELECT " + hasConstraint(t, constraint, " AND convalidated"), Back: "none is needed",
 	}
@@ -258,7 +259,7 @@ func (j *job) index(t *table, i *index) Step {
 	}
 	name := quote(t.Schema, short(i.Name))
 	s := Step{
-		Name: StepIndex, Table: t.String(), SizeMatters: true, Lock: locksNone,
+		Name: StepIndex, Table: t.String(), Lock: locksNone,
 		Held: heldLong("reads the table twice, and waits for transactions that are older"),
 		Back: "DROP INDEX CONCURRENTLY IF EXISTS " + name,
 		Check: fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid)",

@@ -30,6 +30,8 @@ var lost = []refusal{
 	{"OLD.*", "S;\n" + auditFunction("OLD . *") + ";\n" + auditTrigger, "the trigger audit has whole rows"},
 	{"a condition over rows", "S;\n" + auditFunction("1") + ";\nCREATE TRIGGER audit AFTER UPDATE ON orders FOR EACH ROW WHEN (OLD.* IS DISTINCT FROM NEW.*) EXECUTE FUNCTION audit()", "the trigger audit has whole rows"},
 	{"rows into another table", "S;\nCREATE TABLE archive (LIKE orders);\nCREATE FUNCTION archive() RETURNS void LANGUAGE sql AS 'INSERT INTO archive SELECT * FROM orders'", "function public.archive()"},
+	{"the result of a query", "S;\nCREATE FUNCTION f() RETURNS TABLE (a int, b int) LANGUAGE plpgsql AS 'BEGIN RETURN QUERY SELECT * FROM orders; END'", "function public.f()"},
+	{"the result of a function", "S;\nCREATE FUNCTION f() RETURNS TABLE (a int, b int) LANGUAGE sql AS 'TABLE orders'", "function public.f()"},
 	{"rows without columns", "S;\nCREATE PROCEDURE add() LANGUAGE plpgsql AS 'BEGIN INSERT INTO public.orders VALUES (7, 7); END'", "procedure public.add()"},
 
 	{"a restrictive policy", "S;\nALTER TABLE orders ENABLE ROW LEVEL SECURITY;\nCREATE POLICY p ON orders USING (true);\nCREATE POLICY r ON orders AS RESTRICTIVE USING (id < 8)", "policy r on public.orders. Drop them, and create them again after the swap. Without a policy, others may show more rows: instead of dropping it, ALTER POLICY"},
@@ -174,4 +176,35 @@ func TestOldSnapshotOfStandby(t *testing.T) {
 	must(t, old.Rollback())
 	must(t, <-ended)
 	db.expect(t, "bigint", "SELECT data_type FROM information_schema.columns WHERE table_name = 'orders' AND column_name = 'id'")
+}
+
+// A policy that names the key is refused. As the error says, it is closed meanwhile: a role never sees more.
+func TestPolicy(t *testing.T) {
+	t.Parallel()
+	db := openPostgres(t)
+	const role = "migrate_policy"
+	db.run(t, "CREATE TABLE orders (id int PRIMARY KEY)", "INSERT INTO orders SELECT generate_series(1, 10)", "ALTER TABLE orders ENABLE ROW LEVEL SECURITY",
+		"CREATE POLICY p ON orders USING (true)", "CREATE POLICY r ON orders AS RESTRICTIVE USING (id < 8)",
+		"DROP ROLE IF EXISTS "+role, "CREATE ROLE "+role, "GRANT SELECT ON orders TO "+role)
+	t.Cleanup(func() { _, _ = db.Exec("DROP OWNED BY " + role + "; DROP ROLE " + role) })
+	seen := func(want string) {
+		t.Helper()
+		tx, err := db.Begin()
+		must(t, err)
+		defer func() { _ = tx.Rollback() }()
+		var n string
+		_, err = tx.Exec("SET LOCAL ROLE " + role)
+		must(t, err)
+		must(t, tx.QueryRow("SELECT count(*) FROM orders").Scan(&n))
+		if n != want {
+			t.Errorf("the role sees %s rows, and not %s", n, want)
+		}
+	}
+	db.refuses(t, db.config(), "policy r on public.orders", "ALTER POLICY … USING (false)")
+	seen("7")
+	db.run(t, "ALTER POLICY r ON orders USING (false)")
+	db.finish(t, db.config())
+	seen("0")
+	db.run(t, "ALTER POLICY r ON orders USING (id < 8)")
+	seen("7")
 }
