@@ -29,7 +29,7 @@ type backfillFlags struct {
 const backfillAbout = `Give ids to the existing rows of a table. Each id carries the time in --created-at, so the
 ids sort as the rows do.
 
-The ids go to a new column beside the key: id_snowkey if the key is id. Each column that
+The ids go to a new column next to the key: id_snowkey if the key is id. Each column that
 refers to the key gets such a column too, order_id_snowkey for order_id. Columns with a
 foreign key are found; name others with --references. Missing columns are added. Keys and
 constraints do not change.
