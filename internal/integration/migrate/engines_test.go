@@ -72,21 +72,6 @@ func (db *engine) finish(t testing.TB, cfg migrate.Config) {
 	}
 }
 
-// thereAndBack migrates, and goes back, twice. Each time the tables are as they were.
-func (db *engine) thereAndBack(t testing.TB, cfg migrate.Config, schema string) {
-	t.Helper()
-	before := db.schema(t, schema)
-	for range 2 {
-		cfg.Undo = false
-		db.migrate(t, cfg)
-		cfg.Undo = true
-		db.migrate(t, cfg)
-		if now := db.schema(t, schema); now != before {
-			t.Fatalf("the schema is\n%s\nand was\n%s", now, before)
-		}
-	}
-}
-
 // refuses runs a migration that must not begin: its error has these parts, and the tables are as they were.
 func (db *engine) refuses(t testing.TB, cfg migrate.Config, wants ...string) {
 	t.Helper()
