@@ -56,7 +56,7 @@ func BenchmarkLoad(b *testing.B) {
 			if err := pgx.BeginFunc(b.Context(), w.s.pool, func(tx pgx.Tx) error { return w.run(b.Context(), tx) }); err != nil {
 				b.Fatal(err)
 			}
-			w.clock, w.spent = append(w.clock, time.Since(start).Seconds()), append(w.spent, (spent(b, w.pid) - used).Seconds())
+			w.clock, w.spent = append(w.clock, time.Since(start).Seconds()), append(w.spent, (spent(b, w.pid)-used).Seconds())
 		}
 		slices.Reverse(ways)
 	}

@@ -44,7 +44,8 @@ func (c *chunk) send() error {
 			continue
 		}
 		err := t.send(0, n)
-		if err == nil && t.primary != nil && (t.conflict != nil || t.loaded-before < int64(n)) { // or a trigger has dropped rows
+		dropped := t.loaded-before < int64(n) // by a trigger, or skipped
+		if err == nil && t.primary != nil && (t.conflict != nil || dropped) {
 			err = t.collisions(c.tables)
 		}
 		if err != nil {

@@ -83,7 +83,9 @@ func (t *Table) findPrimary(all []found) error {
 		t.primary = nil
 	}
 	if t.conflict != nil && t.primary == nil {
-		return t.orphaned(t.w.tables, t.fail(-1, "", errors.New("OnConflict needs its whole primary key among the columns, because tables follow that may refer to a row that is skipped")))
+		err := errors.New("OnConflict needs its whole primary key among the columns, or to be named last:" +
+			" rows of later tables may refer to a row that is skipped")
+		return t.orphaned(t.w.tables, t.fail(-1, "", err))
 	}
 	return nil
 }

@@ -116,27 +116,37 @@ func (s strict) DecodeValue(m *pgtype.Map, oid uint32, format int16, src []byte)
 	if err != nil || src == nil || format != pgtype.TextFormatCode {
 		return v, err
 	}
-	given, written := string(src), []byte(nil)
+	given, loose := string(src), false
 	switch unwrap(s.Codec).(type) {
-	case pgtype.Int2Codec, pgtype.Int4Codec, pgtype.Int8Codec, pgtype.BoolCodec, pgtype.InetCodec, pgtype.MacaddrCodec,
-		*pgtype.TimestampCodec, *pgtype.TimestamptzCodec, pgtype.TextCodec, *pgtype.JSONCodec, *pgtype.JSONBCodec, *pgtype.XMLCodec:
+	case pgtype.Int2Codec, pgtype.Int4Codec, pgtype.Int8Codec, pgtype.MacaddrCodec, *pgtype.TimestampCodec,
+		*pgtype.TimestamptzCodec, pgtype.TextCodec, *pgtype.JSONCodec, *pgtype.JSONBCodec, *pgtype.XMLCodec:
+	case pgtype.NumericCodec:
+		loose = strings.LastIndexAny(given, "+-") > 0 // .-5
 	case pgtype.Float4Codec, pgtype.Float8Codec:
-		if strings.Contains(given, "_") {
-			err = otherValue{v}
-		}
+		loose = strings.Contains(given, "_")
+	case pgtype.InetCodec:
+		loose = strings.Contains(given, "%") // the zone
+	case pgtype.BoolCodec:
+		loose = strings.EqualFold(strings.TrimSpace(given), "o") || strings.TrimSpace(given) == ""
 	default:
-		written, err = m.Encode(oid, pgtype.TextFormatCode, v, nil)
-		if err == nil && !strings.EqualFold(trimZeros(given), trimZeros(string(written))) {
-			err = otherValue{string(written)}
+		written, err := m.Encode(oid, pgtype.TextFormatCode, v, nil)
+		if err != nil {
+			return nil, err
 		}
+		if !strings.EqualFold(shortest(given), shortest(string(written))) {
+			return nil, otherValue{string(written)}
+		}
+	}
+	if loose {
+		err = otherValue{v}
 	}
 	return v, err
 }
 
-// trimZeros removes the zeros at the end of a fraction.
-func trimZeros(s string) string {
+// shortest removes the zeros at the end of a fraction, and from an interval the time of 0.
+func shortest(s string) string {
 	if strings.Contains(s, ".") {
 		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
 	}
-	return s
+	return strings.TrimSuffix(s, " 00:00:00")
 }

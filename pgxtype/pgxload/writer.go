@@ -171,10 +171,11 @@ var (
 )
 
 // Row writes a row with a value for each column. A value is anything that pgx encodes, or a pointer to
-// it; nil and a nil pointer are NULL. An error is kept: [Writer.Err] and Load return it.
+// it; nil and a nil pointer are NULL. What would be stored as another value, such as 1.5 in a bigint, is an
+// error. An error is kept: [Writer.Err] and Load return it.
 //
-// The values' memory may be reused when Row returns. A pointer to an ID, a Key, a string, an int, an int32,
-// an int64, a float64 or a time.Time costs no allocation; most values that are not pointers cost one.
+// The values' memory may be reused when Row returns. For a column of the same type, a pointer to an ID, a
+// Key, a string, an int, an int32, an int64, a float64 or a time.Time costs no allocation; most others cost one.
 func (t *Table) Row(values ...any) {
 	w := t.w
 	if w.Err() != nil || t.types == nil && !w.describe() {
@@ -182,7 +183,7 @@ func (t *Table) Row(values ...any) {
 	}
 	t.values = append(t.values[:0], values...) // so that the caller's slice stays on its stack
 	before := len(t.rows.buf)
-	w.err = errInRow // until the values are encoded, which may panic: if f recovers from it, the row is missing all the same
+	w.err = errInRow // until the values are encoded; if f recovers from their panic, the row is missing
 	if err := t.encode(t.values); w.err == errInRow {
 		w.err = err
 	}
