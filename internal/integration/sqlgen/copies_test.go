@@ -92,12 +92,21 @@ func TestSetBack(t *testing.T) {
 		}
 		return statements
 	}
+	sequences := func(t *testing.T, conn *pgx.Conn, _ string) (statements []string) {
+		t.Helper()
+		for _, name := range []string{"checked", "cursor", "floor"} { // the order of a dump
+			value := one[int64](t, conn, "SELECT last_value FROM snowkey_"+name)
+			statements = append(statements, fmt.Sprintf("SELECT setval('snowkey_%s', %d, true)", name, value))
+		}
+		return statements
+	}
 	restart := func(sequence, more string) func(*testing.T, *pgx.Conn, string) []string {
 		return func(*testing.T, *pgx.Conn, string) []string {
 			return []string{"ALTER SEQUENCE snowkey_" + sequence + " RESTART" + more}
 		}
 	}
 	for name, statements := range map[string]func(*testing.T, *pgx.Conn, string) []string{
+		"sequences":   sequences,
 		"data":        data,
 		"cursor":      restart("cursor", ""),
 		"cursor to 1": restart("cursor", " WITH 1"),
@@ -112,10 +121,10 @@ func TestSetBack(t *testing.T) {
 		},
 	} {
 		for _, fresh := range []bool{false, true} { // fresh: it has made no id since it took its worker IDs
+			if fresh && strings.HasPrefix(name, "checked") {
+				continue // it is set anew before the first id
+			}
 			t.Run(fmt.Sprintf("%s, fresh %t", name, fresh), func(t *testing.T) {
-				if fresh && strings.HasPrefix(name, "checked") {
-					t.SkipNow()
-				}
 				dsn := testserver.Database(t, "pgx", server.DSN)
 				conn := connect(t, dsn)
 				createWithClock(t, conn, orders)
