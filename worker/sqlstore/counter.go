@@ -82,7 +82,7 @@ func (t InTx) Reserve(ctx context.Context, key string, n int64) (first int64, er
 	if err := checkTx(t.tx); err != nil {
 		return 0, err
 	}
-	if t.store == nil || !t.store.inspected.Load().has(counterTable) {
+	if t.store == nil || !t.store.has(counterTables) {
 		return 0, fields.Error("sqlstore", "Store", plain("not prepared"), "call PrepareCounters before the transaction")
 	}
 	cfg := t.store.inspected.Load().Config

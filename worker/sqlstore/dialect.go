@@ -47,9 +47,6 @@ func (d Dialect) literal(s string) string {
 		quoted := strconv.QuoteToASCII(s)
 		return "E'" + strings.NewReplacer("'", `\x27`, "?", `\x3f`).Replace(quoted[1:len(quoted)-1]) + "'"
 	case MySQL:
-		if s == "" {
-			return "LEFT('-', 0)" // for sessions of MariaDB with EMPTY_STRING_IS_NULL
-		}
 		return fmt.Sprintf("_utf8mb4 X'%x'", s)
 	}
 	return fmt.Sprintf("CAST(X'%x' AS TEXT)", s)

@@ -45,7 +45,7 @@ func every(namespace string) query { return query{allRecords, []any{namespace}} 
 func (x session) read(ctx context.Context, namespace string, records query) (st driver.State, err error) {
 	// of is a namespace in the columns of a record, and more.
 	of := func(number, count string) string {
-		return "SELECT " + number + ", {now}, (SELECT COUNT(*) FROM " + count + "), COALESCE(n.since, 0), COALESCE(n.layout, {empty}), COALESCE(n.incarnation, {empty}), {server}" +
+		return "SELECT " + number + ", {now}, (SELECT COUNT(*) FROM " + count + "), COALESCE(n.since, 0), COALESCE(n.layout, ''), COALESCE(n.incarnation, ''), {server}" +
 			", COALESCE(n.fence_window, 0), COALESCE(n.max_skew, 0), COALESCE(n.floor, 0), COALESCE(n.seen, 0), COALESCE(n.version, 0) FROM (SELECT 1 AS one) o LEFT JOIN {n} n ON n.namespace = ?"
 	}
 	q := query{
@@ -59,7 +59,7 @@ func (x session) read(ctx context.Context, namespace string, records query) (st 
 		}
 		var index driver.State
 		st = driver.State{Index: &index}
-		err = x.each(ctx, func(rows *sql.Rows) error {
+		err = each(ctx, x.conn, func(rows *sql.Rows) error {
 			var rec driver.Record
 			var ns driver.Namespace
 			if err := rows.Scan(&rec.Worker, &rec.FencingToken, &rec.Start, &rec.Fence, &rec.ClaimID, &rec.Owner, &rec.Status, &ns.FenceWindow, &ns.MaxSkew, &ns.Floor, &ns.Seen, &ns.Version); err != nil {
@@ -77,7 +77,7 @@ func (x session) read(ctx context.Context, namespace string, records query) (st 
 			ns.Layout, ns.Incarnation, ns.Since = rec.ClaimID, rec.Owner, rec.Fence
 			into.Now, into.Count, into.Server, into.Namespace, into.Missing = rec.FencingToken, rec.Start, string(rec.Status), ns, ns.Version <= 0
 			return nil
-		}, text)
+		}, text, x.simple...)
 		if err == nil && (st.Server == "" || index.Server == "") {
 			err = errNoAnswer
 		}
@@ -209,7 +209,7 @@ func (x session) makeRecords(ctx context.Context, c driver.Claim, st driver.Stat
 	missing := "(SELECT first.id + numbers.number AS id FROM (" + first + ") first CROSS JOIN (" + numbers + ") numbers WHERE first.id + numbers.number < ?" +
 		" AND NOT EXISTS (SELECT 1 FROM {l} l WHERE l.namespace = ? AND l.worker_id = first.id + numbers.number AND l.state <> 'made')) missing"
 	where, read := asRead(c.Namespace, st.Namespace, st.Namespace.Incarnation)
-	row := "?, missing.id, {empty}, 0, 0, 0, {empty}, '%s' FROM " + missing
+	row := "?, missing.id, '', 0, 0, 0, '', '%s' FROM " + missing
 	return x.makeRows(ctx,
 		query{"UPDATE {n} AS n SET seen = n.seen + (SELECT COUNT(*) FROM " + missing + ") WHERE " + where, append(args[:len(args):len(args)], read...)},
 		query{"INSERT INTO {l} (" + recordColumns + ") SELECT " + fmt.Sprintf(row, driver.Unused), append([]any{c.Namespace}, args...)},

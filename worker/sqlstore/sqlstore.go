@@ -1,9 +1,7 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -46,11 +44,10 @@ type Store struct {
 	limiter driver.Limiter // of the requests of leases
 	calls   hung.Calls
 
-	inspecting chan struct{}          // holds an element while a call inspects the database
-	inspected  atomic.Pointer[server] // what is known about the database; nil: nothing yet
-	late       atomic.Int32           // calls in a row that got no answer in time
-	nonce      string                 // the incarnation of a database in memory that this store begins
-	memory     atomic.Value           // string: that of the database in memory that this store uses
+	inspected atomic.Pointer[server] // what is known about the database; nil: nothing yet
+	ready     [tables]atomic.Bool    // which tables exist, and survive a crash
+	late      atomic.Int32           // calls in a row that got no answer in time
+	memory    atomic.Value           // string: the incarnation of the database in memory that this store uses
 }
 
 var (
@@ -70,7 +67,7 @@ func New(db *sql.DB, cfg Config) (*Store, error) {
 	if err := wrong.Err("sqlstore"); err != nil {
 		return nil, err
 	}
-	return &Store{db: db, cfg: cfg, inspecting: make(chan struct{}, 1), nonce: "memory " + rand.Text()}, nil
+	return &Store{db: db, cfg: cfg}, nil
 }
 
 // lease is the call of a verb of a lease, in its turn.
@@ -98,11 +95,10 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 		}
 		l, err := driver.Transact(ctx, c.Decide, read, write)
 		if errors.Is(err, driver.ErrNoWorkerID) { // its text counts the records
+			forgot := l.Forgot
 			which = every(c.Namespace)
 			l, err = driver.Transact(ctx, c.Decide, read, write)
-		}
-		if errors.As(err, new(*driver.SkewError)) && x.Dialect == MySQL { // perhaps of the session only
-			err = cmp.Or(x.unmet(ctx), err)
+			l.Forgot = l.Forgot || forgot
 		}
 		return l, err
 	})
@@ -193,12 +189,12 @@ func (s *Store) Raise(ctx context.Context, namespace string, fenceWindow int64) 
 // Namespaces returns the namespaces that the tables have, by name.
 func (s *Store) Namespaces(ctx context.Context) ([]driver.Namespace, error) {
 	return call(ctx, s, "list the namespaces", leaseTables, func(x session) (all []driver.Namespace, err error) {
-		err = x.each(ctx, func(rows *sql.Rows) error {
+		err = each(ctx, x.conn, func(rows *sql.Rows) error {
 			var ns driver.Namespace
 			err := rows.Scan(&ns.Name, &ns.Layout, &ns.FenceWindow, &ns.MaxSkew, &ns.Incarnation, &ns.Since, &ns.Floor, &ns.Seen, &ns.Version)
 			all = append(all, ns)
 			return err
-		}, "SELECT namespace, "+namespaceColumns+" FROM "+x.table(namespaceTable)+" WHERE namespace <> '"+indexName+"' AND version > 0 ORDER BY namespace")
+		}, "SELECT namespace, "+namespaceColumns+" FROM "+x.table(namespaceTable)+" WHERE namespace <> '"+indexName+"' AND version > 0 ORDER BY namespace", x.simple...)
 		return all, err
 	})
 }

@@ -18,7 +18,7 @@ func ID(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	birth, _, err := birthOf(path, info)
+	birth, err := birthOf(path, info)
 	if err != nil {
 		return "", fmt.Errorf("ask for the birth of %s: %w", path, err)
 	}
@@ -46,11 +46,10 @@ func CheckAlone(path string) error {
 	if err != nil {
 		return fmt.Errorf("look at the database's folder: %w", err)
 	}
-	_, mounted, _ := birthOf(path, info)
 	switch links := field(info, "Nlink"); {
 	case links != "" && links != "1":
 		return driver.Permanent(fmt.Errorf("%s has %s hard links, and in WAL mode each would be a database of its own: remove the others", path, links))
-	case mounted || field(info, "Dev") != field(folder, "Dev"):
+	case field(info, "Dev") != field(folder, "Dev"):
 		return driver.Permanent(fmt.Errorf("%s is mounted without its folder, and in WAL mode each mount would be a database of its own: mount the folder", path))
 	}
 	return nil
