@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -83,7 +82,7 @@ func (t InTx) Reserve(ctx context.Context, key string, n int64) (first int64, er
 		return 0, err
 	}
 	if t.store == nil || !t.store.has(counterTables) {
-		return 0, fields.Error("sqlstore", "Store", plain("not prepared"), "call PrepareCounters before the transaction")
+		return 0, fields.Error("sqlstore", "Store", "not prepared", "call PrepareCounters before the transaction")
 	}
 	cfg := t.store.inspected.Load().Config
 	last, _, err := cfg.run(ctx, t.tx, cfg.reserveIn(), cfg.reserveArgs(key, n)...)
@@ -103,26 +102,15 @@ func checkTx(tx Tx) error {
 	if fields.IsNil(tx) {
 		return fields.Error("sqlstore", "tx", nil, "must be a transaction, given to In")
 	}
-	if _, ends := tx.(interface{ Commit() error }); ends {
-		return nil
-	}
-	switch tx.(type) {
-	case interface{ SetMaxOpenConns(int) }, // *sql.DB, and what embeds it
-		interface{ GetDBConn() (*sql.DB, error) }: // gorm's, with PrepareStmt
-		return fields.Error("sqlstore", "tx", plain(fmt.Sprintf("%T", tx)), "is a pool, not a transaction: give In the result of BeginTx")
+	if _, ends := tx.(interface{ Commit() error }); !ends {
+		return fields.Error("sqlstore", "tx", fmt.Sprintf("%T", tx), "is not a transaction: give In the result of BeginTx")
 	}
 	return nil
 }
 
-var errOverflow = errors.New("the counter would exceed 64 bits")
-
-// plain is the value of a field that an error does not quote.
-type plain string
-
-// reserve adds to a counter, and creates it if it is missing, in one statement. There is no result if the
-// counter would overflow.
+// reserve adds to a counter, and creates it if it is missing, in one statement.
 func (cfg Config) reserve(gate string) string {
-	row, update := "?, ?", " ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value WHERE c.value <= 9223372036854775807 - excluded.value"
+	row, update := "?, ?", " ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value"
 	into := "INSERT INTO " + cfg.table(counterTable) + " AS c (name, value) "
 	if cfg.Dialect == MySQL {
 		row, update = "?, LAST_INSERT_ID(?)", " ON DUPLICATE KEY UPDATE value = LAST_INSERT_ID(value + ?)"
@@ -155,10 +143,7 @@ func (cfg Config) reserveArgs(key string, n int64) []any {
 
 // firstOf returns the first of n numbers.
 func firstOf(last, n int64) (first int64, err error) {
-	switch {
-	case last == 0:
-		return 0, errOverflow
-	case last < n:
+	if last < n {
 		return 0, fmt.Errorf("the counter is only %d afterwards: it was changed, or a proxy lost the answer", last)
 	}
 	return last - n + 1, nil

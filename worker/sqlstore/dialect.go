@@ -74,9 +74,6 @@ func (cfg *Config) complete(wrong *fields.Errors, rule string, dialects ...Diale
 	if !tableName.MatchString(cfg.Table) {
 		wrong.Add("Table", cfg.Table, "must be a name of at most 48 letters, digits and _, optionally with a schema and a dot before it")
 	}
-	if schema := strings.ToLower(cfg.schema()); schema == "temp" || strings.HasPrefix(schema, "pg_temp") {
-		wrong.Add("Table", cfg.Table, "must not be a temporary table, which other sessions do not see")
-	}
 }
 
 // pin gives a table without a schema the default one, so that it is the same table in every session

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -96,12 +95,14 @@ func (x session) variables(ctx context.Context) (variables, error) {
 		return nil, fmt.Errorf("ask for the server's version: %w", err)
 	}
 	has := variables{"version": version, "version_comment": comment, "database()": selected.String}
-	for _, name := range []string{"wsrep_on", "group_replication_group_name", "server_uid"} { // sql_select_limit counts for each SHOW
-		var value string
-		if err := x.row(ctx, "SHOW VARIABLES WHERE variable_name = '"+name+"'", new(string), &value); err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return nil, fmt.Errorf("ask for the server's variable %s: %w", name, err)
-		}
-		has[name] = value
+	err := each(ctx, x.conn, func(rows *sql.Rows) error {
+		var name, value string
+		err := rows.Scan(&name, &value)
+		has[strings.ToLower(name)] = value
+		return err
+	}, "SHOW VARIABLES WHERE variable_name IN ('wsrep_on', 'group_replication_group_name', 'server_uid')")
+	if err != nil {
+		return nil, fmt.Errorf("ask for the server's variables: %w", err)
 	}
 	return has, nil
 }

@@ -38,12 +38,11 @@ func (s *sound) answer(query string) answer {
 	case contains(query, "@@version_comment"):
 		return row(s.version, "", "shop")
 	case contains(query, "SHOW VARIABLES"):
+		var rows [][]any
 		for name, value := range s.variables {
-			if contains(query, "'"+name+"'") {
-				return row(name, value)
-			}
+			rows = append(rows, []any{name, value})
 		}
-		return answer{}
+		return answer{rows: rows}
 	case contains(query, "-1, ", " UNION SELECT -2"):
 		if strings.HasPrefix(query, "INSERT") {
 			break

@@ -106,14 +106,13 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 
 // Renew implements driver.Store. The result has no Start.
 func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, error) {
-	return s.lease(ctx, fmt.Sprintf("renew worker ID %d of namespace %q", r.Worker, r.Namespace), func(x session) (l driver.Lease, err error) {
-		var done bool
-		renew := func() error {
-			fence, changed, err := x.renewOnce(ctx, r)
-			done, l = changed, driver.Lease{Worker: r.Worker, FencingToken: r.FencingToken, Fence: fence}
-			return err
+	return s.lease(ctx, fmt.Sprintf("renew worker ID %d of namespace %q", r.Worker, r.Namespace), func(x session) (driver.Lease, error) {
+		l := driver.Lease{Worker: r.Worker, FencingToken: r.FencingToken}
+		renew := func() (done bool, err error) {
+			l.Fence, done, err = x.renewOnce(ctx, r)
+			return done, err
 		}
-		if err := renew(); done || err != nil {
+		if done, err := renew(); done || err != nil {
 			return l, err
 		}
 		decided, err := driver.Transact(ctx, r.Decide, func(ctx context.Context) (driver.State, error) {
@@ -126,8 +125,7 @@ func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, erro
 				l.Fence = ch.Record.Fence
 				return true, nil
 			}
-			err := renew()
-			return done, err
+			return renew()
 		})
 		l.Forgot = decided.Forgot
 		return l, err

@@ -1,9 +1,7 @@
 -- claim: {3 1000001 1000000 1030000 false}, <nil>
 SELECT version();
 SELECT @@version, @@version_comment, DATABASE();
-SHOW VARIABLES WHERE variable_name = 'wsrep_on';
-SHOW VARIABLES WHERE variable_name = 'group_replication_group_name';
-SHOW VARIABLES WHERE variable_name = 'server_uid';
+SHOW VARIABLES WHERE variable_name IN ('wsrep_on', 'group_replication_group_name', 'server_uid');
 SELECT CONVERT(@@group_replication_group_name USING ascii) COLLATE ascii_bin;
 COMMIT AND NO CHAIN NO RELEASE;
 SELECT @@autocommit;

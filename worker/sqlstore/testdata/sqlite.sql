@@ -70,6 +70,6 @@ PRAGMA "main".journal_mode;
 PRAGMA "main".synchronous;
 PRAGMA "main".synchronous = 2;
 BEGIN IMMEDIATE;
-INSERT INTO "main"."snow_counter" AS c (name, value) SELECT CAST(X'696e766f69636573' AS TEXT), 10 FROM (SELECT 1 AS one) o WHERE 1 = 1 ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value WHERE c.value <= 9223372036854775807 - excluded.value RETURNING value;
+INSERT INTO "main"."snow_counter" AS c (name, value) SELECT CAST(X'696e766f69636573' AS TEXT), 10 FROM (SELECT 1 AS one) o WHERE 1 = 1 ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value RETURNING value;
 COMMIT;
 PRAGMA "main".synchronous = 1;

@@ -1,9 +1,7 @@
 -- claim: {3 1000001 1000000 1030000 false}, <nil>
 SELECT version();
 SELECT @@version, @@version_comment, DATABASE();
-SHOW VARIABLES WHERE variable_name = 'wsrep_on';
-SHOW VARIABLES WHERE variable_name = 'group_replication_group_name';
-SHOW VARIABLES WHERE variable_name = 'server_uid';
+SHOW VARIABLES WHERE variable_name IN ('wsrep_on', 'group_replication_group_name', 'server_uid');
 COMMIT;
 SELECT @@autocommit;
 SELECT table_name, CASE WHEN engine = 'InnoDB' THEN '-' ELSE COALESCE(engine, 'none') END FROM information_schema.tables WHERE table_schema = 'shop' AND table_name IN ('snow_worker_space', 'snow_namespace', 'snow_lease');
