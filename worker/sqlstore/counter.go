@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -30,7 +29,7 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 		if x.vitess {
 			gate = ""
 		}
-		last, _, err := x.ask(ctx, maxLockWait, "value", query{x.reserve(gate), x.reserveArgs(key, n)})
+		last, _, err := x.ask(ctx, maxLockWait, "value", x.reserve(x.fill("?", key), fmt.Sprint(n), gate))
 		if err != nil {
 			return 0, err
 		}
@@ -85,7 +84,11 @@ func (t InTx) Reserve(ctx context.Context, key string, n int64) (first int64, er
 		return 0, fields.Error("sqlstore", "Store", "not prepared", "call PrepareCounters before the transaction")
 	}
 	cfg := t.store.inspected.Load().Config
-	last, _, err := cfg.run(ctx, t.tx, cfg.reserveIn(), cfg.reserveArgs(key, n)...)
+	args := []any{key, n}
+	if cfg.Dialect == MySQL {
+		args = []any{key, n, n}
+	}
+	last, _, err := cfg.run(ctx, t.tx, cfg.reserveIn(), args...)
 	if err == nil {
 		first, err = firstOf(last, n)
 	}
@@ -109,36 +112,27 @@ func checkTx(tx Tx) error {
 }
 
 // reserve adds to a counter, and creates it if it is missing, in one statement.
-func (cfg Config) reserve(gate string) string {
-	row, update := "?, ?", " ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value"
-	into := "INSERT INTO " + cfg.table(counterTable) + " AS c (name, value) "
+func (cfg Config) reserve(key, n, gate string) string {
+	alias, value, update := " AS c", n, " ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value"
 	if cfg.Dialect == MySQL {
-		row, update = "?, LAST_INSERT_ID(?)", " ON DUPLICATE KEY UPDATE value = LAST_INSERT_ID(value + ?)"
-		into = "INSERT INTO " + cfg.table(counterTable) + " (name, value) "
+		alias, value, update = "", "LAST_INSERT_ID("+n+")", " ON DUPLICATE KEY UPDATE value = LAST_INSERT_ID(value + "+n+")"
 	}
-	if gate == "" {
-		return into + "VALUES (" + row + ")" + update
+	row := "VALUES (" + key + ", " + value + ")"
+	if gate != "" {
+		row = "SELECT " + key + ", " + value + " FROM (SELECT 1 AS one) o WHERE 1 = 1" + gate
 	}
-	return into + "SELECT " + row + " FROM (SELECT 1 AS one) o WHERE 1 = 1" + gate + update
+	return "INSERT INTO " + cfg.table(counterTable) + alias + " (name, value) " + row + update
 }
 
 // reserveIn is the statement within a transaction of the caller.
 func (cfg Config) reserveIn() string {
 	switch cfg.Dialect {
 	case MySQL:
-		return cfg.reserve("")
+		return cfg.reserve("?", "?", "")
 	case Postgres:
-		return strings.Replace(cfg.reserve(""), "?, ?", "$1, $2", 1) + " RETURNING value"
+		return cfg.reserve("$1", "$2", "") + " RETURNING value"
 	}
-	return cfg.reserve("") + " RETURNING value"
-}
-
-// reserveArgs are the arguments of the statement.
-func (cfg Config) reserveArgs(key string, n int64) []any {
-	if cfg.Dialect == MySQL {
-		return []any{key, n, n}
-	}
-	return []any{key, n}
+	return cfg.reserve("?", "?", "") + " RETURNING value"
 }
 
 // firstOf returns the first of n numbers.

@@ -40,12 +40,12 @@ func (d Dialect) now() string {
 }
 
 // literal returns a literal that means the same whatever the session's encoding and settings are. It has
-// no ?.
+// no ? and no {.
 func (d Dialect) literal(s string) string {
 	switch d {
 	case Postgres:
 		quoted := strconv.QuoteToASCII(s)
-		return "E'" + strings.NewReplacer("'", `\x27`, "?", `\x3f`).Replace(quoted[1:len(quoted)-1]) + "'"
+		return "E'" + strings.NewReplacer("'", `\x27`, "?", `\x3f`, "{", `\x7b`).Replace(quoted[1:len(quoted)-1]) + "'"
 	case MySQL:
 		return fmt.Sprintf("_utf8mb4 X'%x'", s)
 	}

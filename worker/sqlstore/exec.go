@@ -13,32 +13,28 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// A query is a statement of leases with its arguments, each for a ?. {l} and {n} are the tables of the
-// records and of the namespaces, {now} the database's clock, {server} its incarnation, and {gate} the
-// conditions of every write.
-type query struct {
-	sql  string
-	args []any
+// fill puts literals in place of each ?. Then drivers send one message and prepare nothing: to prepare
+// takes one more round trip, and a pooler in transaction mode would lose it.
+func (s *server) fill(query string, values ...any) string {
+	for _, v := range values {
+		if text, ok := v.(string); ok {
+			v = s.Dialect.literal(text)
+		}
+		query = strings.Replace(query, "?", fmt.Sprint(v), 1)
+	}
+	return query
 }
 
-// text returns the query as it is sent, with its arguments as literals. Then drivers send one message and
-// prepare nothing. To prepare takes one more round trip, and a pooler in transaction mode would lose it.
-func (x session) text(ctx context.Context, wait time.Duration, q query) (string, error) {
+// text returns the query as it is sent. In queries, {l} and {n} are the tables of the records and of the
+// namespaces, {now} the database's clock, {server} its incarnation, and {gate} the conditions of every
+// write.
+func (x session) text(ctx context.Context, wait time.Duration, query string) (string, error) {
 	incarnation, err := x.present()
 	if err != nil {
 		return "", err
 	}
-	rest := strings.NewReplacer("{l}", x.table(recordTable), "{n}", x.table(namespaceTable), "{now}", x.Dialect.now(), "{server}", incarnation,
-		"{gate}", x.gate(lockWait(ctx, wait))).Replace(q.sql)
-	text := ""
-	for _, arg := range q.args {
-		before, after, _ := strings.Cut(rest, "?")
-		if s, ok := arg.(string); ok {
-			arg = x.Dialect.literal(s)
-		}
-		text, rest = text+before+fmt.Sprint(arg), after
-	}
-	return x.limited(ctx, text+rest), nil
+	return x.limited(ctx, strings.NewReplacer("{l}", x.table(recordTable), "{n}", x.table(namespaceTable), "{now}", x.Dialect.now(), "{server}", incarnation,
+		"{gate}", x.gate(lockWait(ctx, wait))).Replace(query)), nil
 }
 
 // gate is what must hold in every write, after AND. In PostgreSQL, its commit also waits for the disk,
@@ -98,7 +94,7 @@ func (s *server) limited(ctx context.Context, query string) string {
 
 // exec executes a write, and reports whether the last of its queries has changed a row. In SQLite they
 // are in one transaction, and end with one that changes nothing.
-func (x session) exec(ctx context.Context, wait time.Duration, queries ...query) (changed bool, err error) {
+func (x session) exec(ctx context.Context, wait time.Duration, queries ...string) (changed bool, err error) {
 	_, changed, err = x.ask(ctx, wait, "1", queries...)
 	return changed, err
 }
@@ -107,11 +103,11 @@ func (x session) exec(ctx context.Context, wait time.Duration, queries ...query)
 //
 // After the context is done, the outcome is unknown, whatever the database answers: a driver may
 // have cancelled the commit, and PostgreSQL then reports success although no standby has it.
-func (x session) ask(ctx context.Context, wait time.Duration, column string, queries ...query) (number int64, changed bool, err error) {
+func (x session) ask(ctx context.Context, wait time.Duration, column string, queries ...string) (number int64, changed bool, err error) {
 	write := func() error {
 		for _, q := range queries {
 			if x.Dialect != MySQL {
-				q.sql += " RETURNING " + column
+				q += " RETURNING " + column
 			}
 			text, err := x.text(ctx, wait, q)
 			if err == nil && x.vitess { // which does not let us ask in the statement

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/internal/retry"
@@ -48,8 +49,8 @@ func (x session) findPostgres(ctx context.Context) (incarnation, error) {
 	}
 	var value string
 	err := x.row(ctx, "SELECT "+all.sql, &value)
-	if state := retry.SQLState(err); err == nil || state == "" || state == denied {
-		return all, err
+	if state := retry.SQLState(err); len(state) < 2 || state == denied || slices.Contains([]string{"08", "25", "40", "53", "57", "58"}, state[:2]) { // the last ones pass
+		return all, x.explained(err)
 	}
 	var standby bool
 	if x.row(ctx, "SELECT pg_is_in_recovery()", &standby) == nil && standby {

@@ -88,7 +88,7 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 		return driver.Lease{}, err
 	}
 	return s.lease(ctx, fmt.Sprintf("claim in namespace %q", c.Namespace), func(x session) (driver.Lease, error) {
-		which := candidates(c)
+		which := x.candidates(c)
 		read := func(ctx context.Context) (driver.State, error) { return x.read(ctx, c.Namespace, which) }
 		write := func(ctx context.Context, st driver.State, ch driver.Change) (bool, error) {
 			return x.writeClaim(ctx, c, st, ch)
@@ -96,7 +96,7 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 		l, err := driver.Transact(ctx, c.Decide, read, write)
 		if errors.Is(err, driver.ErrNoWorkerID) { // its text counts the records
 			forgot := l.Forgot
-			which = every(c.Namespace)
+			which = x.every(c.Namespace)
 			l, err = driver.Transact(ctx, c.Decide, read, write)
 			l.Forgot = l.Forgot || forgot
 		}
@@ -116,7 +116,7 @@ func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, erro
 			return l, err
 		}
 		decided, err := driver.Transact(ctx, r.Decide, func(ctx context.Context) (driver.State, error) {
-			return x.read(ctx, r.Namespace, query{oneRecord, []any{r.Namespace, r.Worker}})
+			return x.read(ctx, r.Namespace, x.one(r.Namespace, r.Worker))
 		}, func(ctx context.Context, st driver.State, ch driver.Change) (bool, error) {
 			switch {
 			case ch.Namespace != nil:
@@ -135,7 +135,7 @@ func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, erro
 // Release implements driver.Store.
 func (s *Store) Release(ctx context.Context, r driver.Release) error {
 	_, err := s.lease(ctx, fmt.Sprintf("release worker ID %d of namespace %q", r.Worker, r.Namespace), func(x session) (l driver.Lease, err error) {
-		return l, x.end(ctx, "fence = ?, state = 'released'", " AND claim_id = ?", r.Unused, r.Namespace, r.Worker, r.FencingToken, r.ClaimID)
+		return l, x.end(ctx, r.Namespace, r.Worker, r.FencingToken, x.fill("fence = ?, state = 'released'", r.Unused), x.fill(" AND claim_id = ?", r.ClaimID))
 	})
 	return err
 }
@@ -146,7 +146,7 @@ func (s *Store) Free(ctx context.Context, namespace string, worker, fencingToken
 		return err
 	}
 	_, err := call(ctx, s, fmt.Sprintf("free worker ID %d of namespace %q", worker, namespace), leaseTables, func(x session) (none struct{}, err error) {
-		return none, x.end(ctx, "state = 'freed'", "", namespace, worker, fencingToken)
+		return none, x.end(ctx, namespace, worker, fencingToken, "state = 'freed'", "")
 	})
 	return err
 }
@@ -157,7 +157,7 @@ func (s *Store) List(ctx context.Context, namespace string) (driver.State, error
 		return driver.State{}, err
 	}
 	return call(ctx, s, fmt.Sprintf("list namespace %q", namespace), leaseTables, func(x session) (driver.State, error) {
-		st, err := x.read(ctx, namespace, every(namespace))
+		st, err := x.read(ctx, namespace, x.every(namespace))
 		return st.Listed(), err
 	})
 }
@@ -169,7 +169,7 @@ func (s *Store) Raise(ctx context.Context, namespace string, fenceWindow int64) 
 	}
 	return call(ctx, s, fmt.Sprintf("raise the floor of namespace %q", namespace), leaseTables, func(x session) (ns driver.Namespace, err error) {
 		err = driver.Retry(ctx, func() (bool, error) {
-			st, err := x.read(ctx, namespace, every(namespace))
+			st, err := x.read(ctx, namespace, x.every(namespace))
 			if err != nil {
 				return false, err
 			}
@@ -201,7 +201,7 @@ func (s *Store) Namespaces(ctx context.Context) ([]driver.Namespace, error) {
 // changes when the server may have lost what it has acknowledged, in one way or another.
 func (s *Store) Incarnation(ctx context.Context) (value string, parts []string, err error) {
 	value, err = call(ctx, s, "ask for the incarnation", leaseTables, func(x session) (string, error) {
-		st, err := x.read(ctx, indexName, query{})
+		st, err := x.read(ctx, indexName, "")
 		parts = x.incarnation.parts
 		return st.Server, err
 	})

@@ -78,7 +78,7 @@ func (x session) create(ctx context.Context, missing []table) error {
 // freshIndex begins the index, if the database is fresh. A server can tell that only of its present
 // life: one that was put back to before the tables were made has forgotten fences that were near when it
 // started.
-func (x session) freshIndex(ctx context.Context) query {
+func (x session) freshIndex(ctx context.Context) string {
 	started := map[Dialect]string{
 		SQLite:   "0",
 		MySQL:    "(SELECT CAST({now} - 1000 * variable_value AS SIGNED) FROM " + x.globalStatus() + " WHERE variable_name = 'Uptime')",
