@@ -49,7 +49,7 @@ func (s *sound) answer(query string) answer {
 		}
 		rows := [][]any{
 			{int64(-1), testNow, int64(4), int64(1), "l", testLife, testLife, int64(30_000), int64(10_000), int64(0), int64(4), int64(1)},
-			{int64(-2), testNow, int64(1), int64(1), "", testLife, testLife, int64(30_000), int64(10_000), int64(0), int64(1), int64(1)},
+			{int64(-2), testNow, int64(1), int64(1), "", testLife, "", int64(30_000), int64(10_000), int64(0), int64(1), int64(1)},
 		}
 		return answer{rows: append(rows, s.records...)}
 	case contains(query, "information_schema.tables WHERE table_schema", "pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n", "sqlite_master") && contains(query, "'-'"):

@@ -47,13 +47,13 @@ func (s *server) candidates(c driver.Claim) string {
 // read reads the state of a namespace, with its index, by one statement.
 func (x session) read(ctx context.Context, namespace, records string) (st driver.State, err error) {
 	// of is a namespace in the columns of a record, and more.
-	of := func(number int, name, count string) string {
-		return x.fill("SELECT ?, {now}, (SELECT COUNT(*) FROM "+count+"), COALESCE(n.since, 0), COALESCE(n.layout, ''), COALESCE(n.incarnation, ''), {server}"+
+	of := func(number int, name, server, count string) string {
+		return x.fill("SELECT ?, {now}, (SELECT COUNT(*) FROM "+count+"), COALESCE(n.since, 0), COALESCE(n.layout, ''), COALESCE(n.incarnation, ''), "+server+
 			", COALESCE(n.fence_window, 0), COALESCE(n.max_skew, 0), COALESCE(n.floor, 0), COALESCE(n.seen, 0), COALESCE(n.version, 0)"+
 			" FROM (SELECT 1 AS one) o LEFT JOIN {n} n ON n.namespace = ?", number, name)
 	}
-	query := of(-1, namespace, x.fill("{l} WHERE namespace = ? AND state <> 'made'", namespace)) +
-		" UNION " + of(-2, indexName, "{n} WHERE namespace <> '"+indexName+"' AND version > 0") + records
+	query := of(-1, namespace, "{server}", x.fill("{l} WHERE namespace = ? AND state <> 'made'", namespace)) +
+		" UNION " + of(-2, indexName, "''", "{n} WHERE namespace <> '"+indexName+"' AND version > 0") + records
 	err = retryUndone(ctx, func() error {
 		text, err := x.text(ctx, maxLockWait, query)
 		if err != nil {
@@ -80,7 +80,7 @@ func (x session) read(ctx context.Context, namespace, records string) (st driver
 			into.Now, into.Count, into.Server, into.Namespace, into.Missing = rec.FencingToken, rec.Start, string(rec.Status), ns, ns.Version <= 0
 			return nil
 		}, text, x.simple...)
-		if err == nil && (st.Server == "" || index.Server == "") {
+		if index.Server = st.Server; err == nil && (index.Server == "" || index.Now == 0) {
 			err = errNoAnswer
 		}
 		if err != nil {
@@ -204,9 +204,7 @@ func (x session) makeRecords(ctx context.Context, c driver.Claim, st driver.Stat
 	if worker == driver.Any {
 		first = x.fill("SELECT MIN(w.id) AS id FROM (SELECT 0 AS id UNION ALL SELECT worker_id + 1 FROM {l} WHERE namespace = ? AND state <> 'made') w"+
 			" WHERE NOT EXISTS (SELECT 1 FROM {l} l WHERE l.namespace = ? AND l.worker_id = w.id AND l.state <> 'made')", c.Namespace, c.Namespace)
-		for n := range driver.MakeAtOnce - 1 {
-			numbers += fmt.Sprint(" UNION ALL SELECT ", n+1)
-		}
+		numbers = "SELECT a.number + b.number AS number FROM (" + eight(1) + ") a CROSS JOIN (" + eight(8) + ") b" // driver.MakeAtOnce
 	}
 	missing := x.fill("(SELECT first.id + numbers.number AS id FROM ("+first+") first CROSS JOIN ("+numbers+") numbers WHERE first.id + numbers.number < ?"+
 		" AND NOT EXISTS (SELECT 1 FROM {l} l WHERE l.namespace = ? AND l.worker_id = first.id + numbers.number AND l.state <> 'made')) missing", c.WorkerIDs, c.Namespace)
@@ -222,6 +220,15 @@ func (x session) makeRecords(ctx context.Context, c driver.Claim, st driver.Stat
 	}
 	return x.countAndInsert(ctx, "UPDATE {n} AS n SET seen = n.seen + (SELECT COUNT(*) FROM "+missing+") WHERE "+where,
 		"INSERT INTO {l} ("+recordColumns+") SELECT "+row(driver.Unused))
+}
+
+// eight selects eight multiples.
+func eight(of int) string {
+	numbers := "SELECT 0 AS number"
+	for n := of; n < 8*of; n += of {
+		numbers += fmt.Sprint(" UNION ALL SELECT ", n)
+	}
+	return numbers
 }
 
 // renewOnce renews by one statement, and returns the fence if that has changed a row.

@@ -1,11 +1,8 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
-	sqldriver "database/sql/driver"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -33,18 +30,21 @@ func (x session) prepareTables(ctx context.Context, wanted []table) error {
 		return x.notCreated(missing, errMissing)
 	}
 	failed := x.create(ctx, missing)
-	if errors.Is(failed, sqldriver.ErrBadConn) {
-		return failed
+	if failed != nil { // another process may have created them meanwhile
+		if missing, err = x.inspectTables(ctx, missing); err == nil && len(missing) > 0 {
+			err = x.notCreated(missing, failed)
+		}
+		return err
 	}
-	// Another process may have created them meanwhile, with other settings.
-	missing, err = x.inspectTables(ctx, missing)
-	switch {
-	case err == nil && len(missing) > 0:
-		err = x.notCreated(missing, cmp.Or(failed, errNoAnswer))
-	case err == nil && x.incarnation.inMemory:
-		err = x.checkShared(ctx)
+	if x.incarnation.inMemory {
+		if err := x.checkShared(ctx); err != nil {
+			return err
+		}
 	}
-	return err
+	for _, t := range missing {
+		x.store.ready[t].Store(true)
+	}
+	return nil
 }
 
 // create creates tables, in PostgreSQL by one message. It begins the index of the namespaces before the
