@@ -50,20 +50,16 @@ func call[T any](ctx context.Context, s *Store, what string, wanted []table, f f
 	return result, err
 }
 
-const (
-	maxUnanswered = 2           // calls in a row without an answer before idle connections are dropped
-	dropLimit     = time.Second // the longest wait for one of them
-)
+// dropLimit is the longest wait for an idle connection that is dropped.
+const dropLimit = time.Second
 
-// note notes whether a call got no answer in time. After some, it drops the idle connections: the network
-// may have lost all of them without closing any, and each would cost a call. All are taken at once, because
-// a driver may try each of them first, and that takes its time too. In SQLite, one may be a database.
+// note notes whether a call got no answer in time. After two in a row, it drops the idle connections: the
+// network may have lost all of them without closing any, and each would cost a call. All are taken at once,
+// because a driver may try each of them first, and that takes its time too. In SQLite, one may be a
+// database.
 func (s *Store) note(late bool) {
-	if !late {
-		s.late.Store(0)
-		return
-	}
-	if i := s.inspected.Load(); s.late.Add(1)%maxUnanswered > 0 || i == nil || i.Dialect == SQLite {
+	before := s.late.Swap(late)
+	if known := s.inspected.Load(); !late || !before || known == nil || known.Dialect == SQLite {
 		return
 	}
 	for range s.db.Stats().Idle {
@@ -161,7 +157,7 @@ func (x session) settle(ctx context.Context) (changed bool, err error) {
 	if x.Dialect != MySQL {
 		return false, nil
 	}
-	limit := x.store.late.Load() > 0 && !x.mariaDB && !x.vitess
+	limit := x.store.late.Load() && !x.mariaDB && !x.vitess
 	if status, known := rawconn.MySQLStatus(x.conn); known && status&(rawconn.InTransaction|rawconn.Autocommit) == rawconn.Autocommit && !limit {
 		return false, nil
 	}

@@ -7,7 +7,6 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/internal/retry"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -110,18 +109,11 @@ func (s *server) pragma(name string) string { return `PRAGMA "` + s.schema() + `
 // findSQLite looks at the file of the database. One without a file is in memory: what it has recorded
 // names it.
 func (x session) findSQLite(ctx context.Context) (inc incarnation, err error) {
-	err = each(ctx, x.conn, func(databases *sql.Rows) error {
-		var name string
-		var path sql.NullString
-		err := databases.Scan(new(int), &name, &path)
-		if strings.EqualFold(name, x.schema()) {
-			inc.path = path.String
-		}
-		return err
-	}, "PRAGMA database_list")
-	if err != nil {
+	var path sql.NullString
+	if err := x.row(ctx, "SELECT file FROM pragma_database_list WHERE name = '"+x.schema()+"' COLLATE NOCASE", &path); err != nil {
 		return inc, fmt.Errorf("ask for the database's file: %w", err)
 	}
+	inc.path = path.String
 	if inc.path == "" {
 		inc.inMemory, inc.parts = true, []string{"database in memory"}
 		inc.sql = "COALESCE((SELECT incarnation FROM " + x.table(namespaceTable) + " WHERE namespace = '" + indexName + "'), 'memory " + rand.Text() + "')"

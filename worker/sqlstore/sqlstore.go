@@ -46,7 +46,7 @@ type Store struct {
 
 	inspected atomic.Pointer[server] // what is known about the database; nil: nothing yet
 	ready     [tables]atomic.Bool    // which tables exist, and survive a crash
-	late      atomic.Int32           // calls in a row that got no answer in time
+	late      atomic.Bool            // the last call got no answer in time
 	memory    atomic.Value           // string: the incarnation of the database in memory that this store uses
 }
 

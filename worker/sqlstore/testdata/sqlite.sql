@@ -1,6 +1,6 @@
 -- claim: {3 1000001 1000000 1030000 false}, <nil>
 SELECT version();
-PRAGMA database_list;
+SELECT file FROM pragma_database_list WHERE name = 'main' COLLATE NOCASE;
 PRAGMA "main".journal_mode;
 SELECT name, '-' FROM "main".sqlite_master WHERE type = 'table';
 CREATE TABLE IF NOT EXISTS "main"."snow_namespace" (namespace VARCHAR(64) NOT NULL PRIMARY KEY, layout VARCHAR(255) NOT NULL, fence_window BIGINT NOT NULL, max_skew BIGINT NOT NULL, incarnation VARCHAR(255) NOT NULL, since BIGINT NOT NULL, floor BIGINT NOT NULL, seen BIGINT NOT NULL, version BIGINT NOT NULL);
