@@ -22,6 +22,7 @@ var (
 	permanentText = regexp.MustCompile(`\bno such (table|column)\b|\bunable to open database file\b|\breadonly database\b|\bsql: database is closed$|\bclosed pool$`)
 
 	errNoAnswer = errors.New("the answer lacks what was asked for")
+	errTaken    = errors.New("something else has its name")
 	errMissing  = driver.Permanent(errors.New("it does not exist, and NoCreate is set"))
 	errOpen     = errors.New("the connection is in a transaction that was left open, which could undo what this store writes: end it before its connection returns to the pool, or give the store a pool of its own")
 	// A driver may send a query in several messages, which have a time each.

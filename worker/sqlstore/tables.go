@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -30,21 +31,15 @@ func (x session) prepareTables(ctx context.Context, wanted []table) error {
 		return x.notCreated(missing, errMissing)
 	}
 	failed := x.create(ctx, missing)
-	if failed != nil { // another process may have created them meanwhile
-		if missing, err = x.inspectTables(ctx, missing); err == nil && len(missing) > 0 {
-			err = x.notCreated(missing, failed)
-		}
-		return err
+	// Another process may have created them meanwhile, with other settings.
+	missing, err = x.inspectTables(ctx, missing)
+	switch {
+	case err == nil && len(missing) > 0:
+		err = x.notCreated(missing, cmp.Or(failed, errTaken))
+	case err == nil && x.incarnation.inMemory:
+		err = x.checkShared(ctx)
 	}
-	if x.incarnation.inMemory {
-		if err := x.checkShared(ctx); err != nil {
-			return err
-		}
-	}
-	for _, t := range missing {
-		x.store.ready[t].Store(true)
-	}
-	return nil
+	return err
 }
 
 // create creates tables, in PostgreSQL by one message. It begins the index of the namespaces before the
