@@ -86,7 +86,7 @@ func (s *Store) onConnection(ctx context.Context, wanted []table, f func(session
 			return s.waitError(ctx, err)
 		}
 		err = s.on(ctx, conn, wanted, f)
-		if readOnly(err) || errors.Is(err, errReplaced) { // the next connection may lead to the new primary, or file
+		if readOnly(err) { // the next connection may lead to the new primary
 			discard(conn)
 		}
 		_ = conn.Close() // not after a panic: database/sql would wait for its end

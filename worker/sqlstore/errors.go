@@ -28,7 +28,7 @@ var (
 	// A driver may send a query in several messages, which have a time each.
 	errNotOwn   = fmt.Errorf("%w; or the driver prepares statements: give the store pgx or lib/pq without a wrapper, in an encoding of UTF8, or set pgx's default_query_exec_mode to simple_protocol", errOpen)
 	errStandby  = errors.New("the server is a standby, which takes no writes: connect to the primary, for example with target_session_attrs=read-write")
-	errReplaced = errors.New("the database's file was replaced, and this program has connections to the old one: start it again")
+	errReplaced = errors.New("the database's file was replaced, and this program may have connections to the old one: start it again")
 	errPrivate  = driver.Permanent(errors.New("each connection has a database in memory of its own: call SetMaxOpenConns(1), or open file::memory:?cache=shared"))
 )
 

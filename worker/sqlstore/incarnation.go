@@ -19,17 +19,22 @@ type incarnation struct {
 	sql      string   // an expression; "": that of a file, which Go looks at before each statement
 	parts    []string // what it consists of
 	path     string   // of SQLite's file
+	file     string   // which file it was when the store has first seen it
 	inMemory bool
 }
 
-// present returns the expression for the incarnation of the server that executes a statement.
+// present returns the expression for the incarnation of the server that executes a statement. In WAL mode,
+// a connection goes on with a file that was deleted, and shows the past of the new one.
 func (x session) present() (string, error) {
 	if x.incarnation.path == "" {
 		return x.incarnation.sql, nil
 	}
 	id, err := file.ID(x.incarnation.path)
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", fmt.Errorf("look at the database's file: %w", err)
+	case id != x.incarnation.file:
+		return "", errReplaced
 	}
 	return x.Dialect.literal(id), nil
 }
@@ -120,6 +125,9 @@ func (x session) findSQLite(ctx context.Context) (inc incarnation, err error) {
 		return inc, nil
 	}
 	inc.parts = []string{"file, its birth, and the start of the machine"}
+	if inc.file, err = file.ID(inc.path); err != nil {
+		return inc, err
+	}
 	var mode string
 	if err := x.row(ctx, x.pragma("journal_mode"), &mode); err != nil {
 		return inc, fmt.Errorf("ask for the journal_mode: %w", err)
@@ -128,15 +136,6 @@ func (x session) findSQLite(ctx context.Context) (inc incarnation, err error) {
 		err = file.CheckAlone(inc.path)
 	}
 	return inc, err
-}
-
-// checkFile is called before the store would note that another file, or none, was recorded. In WAL mode,
-// a connection goes on with a file that was deleted, and shows the past of the new one.
-func (x session) checkFile(recorded string) error {
-	if path := x.incarnation.path; path != "" && file.OpensOther(path, recorded) {
-		return errReplaced
-	}
-	return nil
 }
 
 // sameMemory returns an error if two connections have two databases in memory.

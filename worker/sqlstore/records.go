@@ -149,9 +149,6 @@ func (s *server) namespaceRow(name string, ns driver.Namespace) string {
 
 // writeNamespace replaces what was read of a namespace, or of the index.
 func (x session) writeNamespace(ctx context.Context, name string, st driver.State, ns driver.Namespace) (written bool, err error) {
-	if err := x.checkFile(st.Namespace.Incarnation); err != nil {
-		return false, err
-	}
 	if st.Missing {
 		return x.exec(ctx, maxLockWait, x.insertIgnoring("{n}", "namespace, "+namespaceColumns, x.namespaceRow(name, ns)+x.fill(" WHERE {server} = ?{gate}", ns.Incarnation)))
 	}
@@ -170,9 +167,6 @@ func (s *server) insertIgnoring(into, columns, selected string) string {
 // in one transaction. In PostgreSQL, they are one: the row is selected from what the first one has changed.
 // In MySQL, the row does not count yet when it is inserted, and is then made to count by an UPDATE of both.
 func (x session) makeNamespace(ctx context.Context, name string, st driver.State, ch driver.Change) (written bool, err error) {
-	if err := x.checkFile(st.Index.Namespace.Incarnation); err != nil {
-		return false, err
-	}
 	const columns = "namespace, " + namespaceColumns
 	where := x.asRead(indexName, st.Index.Namespace, ch.Index.Incarnation)
 	if x.Dialect == MySQL {
@@ -196,9 +190,6 @@ func (x session) countAndInsert(ctx context.Context, count, insert string) (writ
 
 // makeRecords makes unused records, and counts them in the namespace, as makeNamespace does.
 func (x session) makeRecords(ctx context.Context, c driver.Claim, st driver.State, worker int64) (written bool, err error) {
-	if err := x.checkFile(st.Namespace.Incarnation); err != nil {
-		return false, err
-	}
 	// missing are the worker IDs without a record among some numbers: the first of them, and those after it.
 	first, numbers := fmt.Sprintf("SELECT %d AS id", worker), "SELECT 0 AS number"
 	if worker == driver.Any {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -53,16 +52,4 @@ func CheckAlone(path string) error {
 		return driver.Permanent(fmt.Errorf("%s is mounted without its folder, and in WAL mode each mount would be a database of its own: mount the folder", path))
 	}
 	return nil
-}
-
-// OpensOther reports whether this program has opened another file than the one at the path, which was
-// there before: one that was deleted, or the one that is recorded.
-func OpensOther(path, recorded string) bool {
-	now, err := ID(path)
-	open, _ := filepath.Glob("/proc/self/fd/*") // of Linux
-	return err != nil || slices.ContainsFunc(open, func(file string) bool {
-		link, _ := os.Readlink(file)
-		id, err := ID(file)
-		return link == path+" (deleted)" || err == nil && id == recorded && id != now
-	})
 }
