@@ -45,5 +45,6 @@
 //
 // sqlstore.go has the verbs. Each is one call on one connection (connection.go) to a database
 // that was inspected (inspect.go, tables.go, incarnation.go). records.go reads and writes what a
-// verb needs, and exec.go executes that. What each verb sends is in testdata.
+// verb needs, on the conditions of durable.go, and exec.go executes that. What each verb sends is
+// in testdata.
 package sqlstore

@@ -51,7 +51,10 @@ func (s *Store) inspect(ctx context.Context, conn *sql.Conn) (now *server, err e
 	}
 	x.mariaDB = strings.Contains(has["version"], "MariaDB")
 	x.vitess = strings.Contains(has["version"], "Vitess") || strings.Contains(has["version_comment"], "Git revision")
-	x.galera = x.mariaDB && has["wsrep_on"] == "ON" // only that has the setting to wait for other nodes in a statement
+	x.galera = x.mariaDB && has["wsrep_on"] == "ON"                      // only that has the setting to wait for other nodes in a statement
+	if x.vitess && keyspace(x.schema()) != keyspace(has["database()"]) { // the settings of one server would be checked, and the other one written to
+		return nil, fields.Error("sqlstore", "Table", x.Table, "is not in the keyspace %q that the connection to Vitess has selected: give the store a pool that selects the keyspace of the table", has["database()"])
+	}
 	x.setConditions(has)
 	switch x.Dialect {
 	case Postgres:
@@ -65,6 +68,12 @@ func (s *Store) inspect(ctx context.Context, conn *sql.Conn) (now *server, err e
 		return nil, fmt.Errorf("ask for the server's incarnation: %w", err)
 	}
 	return now, nil
+}
+
+// keyspace returns the keyspace of a target of Vitess, such as app@primary.
+func keyspace(target string) string {
+	name, _, _ := strings.Cut(target, "@")
+	return name
 }
 
 // detect asks the database for its dialect. Only SQLite has no such function, in its own words.

@@ -285,3 +285,21 @@ func TestBadSettings(t *testing.T) {
 		}
 	}
 }
+
+// In Vitess, the settings must be those of the server that has the tables.
+func TestVitessKeyspace(t *testing.T) {
+	for selected, ok := range map[string]bool{"main": true, "main@primary": true, "shop": false, "": false} {
+		server := &sound{version: "8.4.6-Vitess", tables: true}
+		f := &fake{answer: func(query string) answer {
+			if contains(query, "@@version_comment") {
+				return row(server.version, "", selected)
+			}
+			return server.answer(query)
+		}}
+		_, err := mustNew(New(f.open(t), Config{Table: "main.snow_lease"})).List(t.Context(), "x")
+		var config *core.ConfigError
+		if (err == nil) != ok || !ok && (!errors.As(err, &config) || config.Fields[0].Field != "Table") {
+			t.Errorf("%s: %v", selected, err)
+		}
+	}
+}
