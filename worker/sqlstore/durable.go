@@ -27,12 +27,21 @@ func (s *server) setConditions(has variables) {
 	switch s.Dialect {
 	case Postgres:
 		s.always = []condition{{ok: "transaction_timestamp() = statement_timestamp()", err: errNotOwn, value: "''"}}
-		s.durable = []condition{{ok: "current_setting('fsync') = 'on'", setting: "fsync", value: "current_setting('fsync')", want: "on"}}
+		s.durable = []condition{{
+			ok:      "current_setting('fsync') = 'on'",
+			setting: "fsync", value: "current_setting('fsync')", want: "on",
+		}}
 	case MySQL:
-		logged := condition{ok: "(@@log_bin = 0 OR @@sql_log_bin = 1)", setting: "sql_log_bin", value: "@@sql_log_bin", want: "ON, in the session"}
+		logged := condition{
+			ok:      "(@@log_bin = 0 OR @@sql_log_bin = 1)",
+			setting: "sql_log_bin", value: "@@sql_log_bin", want: "ON, in the session",
+		}
 		s.always = []condition{{ok: "TIMESTAMPDIFF(SECOND, NOW(6), SYSDATE(6)) BETWEEN 0 AND 60", err: errTimestamp, value: "''"}}
 		s.durable = []condition{
-			{ok: "@@innodb_flush_log_at_trx_commit = 1", setting: "innodb_flush_log_at_trx_commit", value: "@@innodb_flush_log_at_trx_commit", want: "1"},
+			{
+				ok:      "@@innodb_flush_log_at_trx_commit = 1",
+				setting: "innodb_flush_log_at_trx_commit", value: "@@innodb_flush_log_at_trx_commit", want: "1",
+			},
 			{ok: "(@@log_bin = 0 OR @@sync_binlog = 1)", setting: "sync_binlog", value: "@@sync_binlog", want: "1"},
 			logged,
 		}
@@ -40,9 +49,13 @@ func (s *server) setConditions(has variables) {
 		case s.vitess: // its incarnation is constant
 			s.always, s.durable = s.durable, nil
 		case has["wsrep_on"] != "":
-			s.always = append(s.always, condition{ok: "(@@wsrep_on = 1 OR @@wsrep_provider IN ('', 'none'))", setting: "wsrep_on", value: "@@wsrep_on", want: "ON"})
+			s.always = append(s.always, condition{
+				ok:      "(@@wsrep_on = 1 OR @@wsrep_provider IN ('', 'none'))",
+				setting: "wsrep_on", value: "@@wsrep_on", want: "ON",
+			})
 		case has["group_replication_group_name"] != "":
-			s.always = append(s.always, logged, condition{ok: inGroup, setting: "group_replication", value: "'OFFLINE'", want: "ONLINE"})
+			member := condition{ok: inGroup, setting: "group_replication", value: "'OFFLINE'", want: "ONLINE"}
+			s.always = append(s.always, logged, member)
 		}
 	}
 }

@@ -53,7 +53,8 @@ func (x session) findPostgres(ctx context.Context) (incarnation, error) {
 	}
 	var value string
 	err := x.row(ctx, "SELECT "+all.sql, &value)
-	if state := retry.SQLState(err); len(state) < 2 || state == denied || slices.Contains([]string{"08", "25", "40", "53", "57", "58"}, state[:2]) { // the last ones pass
+	passing := []string{"08", "25", "40", "53", "57", "58"} // classes of errors
+	if state := retry.SQLState(err); len(state) < 2 || state == denied || slices.Contains(passing, state[:2]) {
 		return all, x.explained(err)
 	}
 	var standby bool

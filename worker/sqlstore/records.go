@@ -115,7 +115,8 @@ func (x session) writeClaim(ctx context.Context, c driver.Claim, st driver.State
 	if former := old.ClaimID == c.Former.ClaimID && old.FencingToken == c.Former.FencingToken; !former && (old.Status == driver.Held || old.Status == driver.Freed) {
 		free = " AND l.fence + n.max_skew < {now}"
 	}
-	set := x.fill("claim_id = ?, fencing_token = ?, start = ?, fence = ?, owner = ?, state = ?", rec.ClaimID, rec.FencingToken, rec.Start, rec.Fence, rec.Owner, string(rec.Status))
+	set := x.fill("claim_id = ?, fencing_token = ?, start = ?, fence = ?, owner = ?, state = ?",
+		rec.ClaimID, rec.FencingToken, rec.Start, rec.Fence, rec.Owner, string(rec.Status))
 	where := x.fill("l.claim_id = ? AND l.fencing_token = ? AND l.fence = ? AND l.state = ? AND n.incarnation = {server} AND n.floor = ? AND n.seen = ?",
 		old.ClaimID, old.FencingToken, old.Fence, string(old.Status), st.Namespace.Floor, st.Namespace.Seen)
 	return x.exec(ctx, claimLockWait, x.update(c.Namespace, rec.Worker, set, where+free))
