@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	sqldriver "database/sql/driver"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -31,6 +33,9 @@ func (x session) prepareTables(ctx context.Context, wanted []table) error {
 		return x.notCreated(missing, errMissing)
 	}
 	failed := x.create(ctx, missing)
+	if errors.Is(failed, sqldriver.ErrBadConn) {
+		return failed
+	}
 	// Another process may have created them meanwhile, with other settings.
 	missing, err = x.inspectTables(ctx, missing)
 	switch {
