@@ -32,38 +32,34 @@ func (s *Store) check() error {
 // call calls f with a connection to the database, which was inspected. It returns when its context
 // is done, even if the database's driver does not.
 func call[T any](ctx context.Context, s *Store, what string, wanted []table, f func(session) (T, error)) (T, error) {
-	var none T
 	if err := s.check(); err != nil {
+		var none T
 		return none, err
 	}
 	result, err := hung.Do(ctx, &s.calls, "sqlstore: "+what, func() (result T, err error) {
 		err = s.onConnection(ctx, wanted, func(x session) (err error) {
 			result, err = f(x)
-			return x.withRights(wanted, err)
+			return err
 		})
 		if err != nil {
-			return none, named(what, markPermanent(err))
+			err = named(what, classified(err))
 		}
-		return result, nil
+		return result, err
 	})
 	s.note(err != nil && ctx.Err() != nil)
 	return result, err
 }
 
-const (
-	maxUnanswered = 2           // calls in a row without an answer before idle connections are dropped
-	dropLimit     = time.Second // the longest wait for one of them
-)
+// dropLimit is the longest wait for an idle connection that is dropped.
+const dropLimit = time.Second
 
-// note notes whether a call got no answer in time. After some, it drops the idle connections: the network
-// may have lost all of them without closing any, and each would cost a call. All are taken at once, because
-// a driver may try each of them first, and that takes its time too. In SQLite, one may be a database.
+// note notes whether a call got no answer in time. After two in a row, it drops the idle connections: the
+// network may have lost all of them without closing any, and each would cost a call. All are taken at once,
+// because a driver may try each of them first, and that takes its time too. In SQLite, one may be a
+// database.
 func (s *Store) note(late bool) {
-	if !late {
-		s.late.Store(0)
-		return
-	}
-	if i := s.inspected.Load(); s.late.Add(1)%maxUnanswered > 0 || i == nil || i.Dialect == SQLite {
+	before := s.late.Swap(late)
+	if known := s.inspected.Load(); !late || !before || known == nil || known.Dialect == SQLite {
 		return
 	}
 	for range s.db.Stats().Idle {
@@ -90,7 +86,7 @@ func (s *Store) onConnection(ctx context.Context, wanted []table, f func(session
 			return s.waitError(ctx, err)
 		}
 		err = s.on(ctx, conn, wanted, f)
-		if readOnly(err) || errors.Is(err, errReplaced) { // the next connection may lead to the new primary, or file
+		if readOnly(err) { // the next connection may lead to the new primary
 			discard(conn)
 		}
 		_ = conn.Close() // not after a panic: database/sql would wait for its end
@@ -103,18 +99,28 @@ func (s *Store) onConnection(ctx context.Context, wanted []table, f func(session
 	}
 }
 
-func (s *Store) on(ctx context.Context, conn *sql.Conn, wanted []table, f func(session) error) error {
-	// What another call has inspected may not be all that this one wants.
-	if err := s.inspect(ctx, conn, wanted); err != nil {
-		return err
+// on calls f with a connection. What is not known yet about the database is asked for, and the tables
+// are created, if they are missing: what a call has learned is kept, even if it then fails.
+func (s *Store) on(ctx context.Context, conn *sql.Conn, wanted []table, f func(session) error) (err error) {
+	known := s.inspected.Load()
+	if known == nil {
+		if known, err = s.inspect(ctx, conn); err != nil {
+			return err
+		}
+		s.inspected.Store(known)
 	}
-	x := session{s.inspected.Load(), conn, s, wanted[0] == counterTable}
-	restore, err := x.settle(ctx)
-	if err != nil {
-		return err
+	x := session{known, conn, s, wanted[0] == counterTable}
+	changed, err := x.settle(ctx) // what was asked may have begun a transaction
+	if err == nil {
+		err = x.prepareTables(ctx, wanted)
 	}
-	defer restore()
-	return f(x)
+	if err == nil {
+		err = f(x)
+	}
+	if changed {
+		discard(conn)
+	}
+	return err
 }
 
 // waitError is the error if the pool gives no connection.
@@ -141,50 +147,35 @@ func discard(conn *sql.Conn) {
 }
 
 // settle makes a session of MySQL commit each statement by itself, so that no lock is held between
-// statements. It ends a transaction that was left open. restore undoes what settle has set.
+// statements. It ends a transaction that was left open. It reports whether it has changed the session:
+// then the connection must not return to the pool.
 //
 // A statement that waits for a row outlives a client that has given up. MariaDB and
 // PostgreSQL have a limit for that in the statement. In MySQL the session gets it, after a request
 // that was too late.
-func (x session) settle(ctx context.Context) (restore func(), err error) {
-	restore = func() {}
+func (x session) settle(ctx context.Context) (changed bool, err error) {
 	if x.Dialect != MySQL {
-		return restore, nil
+		return false, nil
 	}
-	limit := x.store.late.Load() > 0 && !x.mariaDB && !x.vitess
+	limit := x.store.late.Load() && !x.mariaDB && !x.vitess
 	if status, known := rawconn.MySQLStatus(x.conn); known && status&(rawconn.InTransaction|rawconn.Autocommit) == rawconn.Autocommit && !limit {
-		return restore, nil
+		return false, nil
 	}
 	end := "COMMIT AND NO CHAIN NO RELEASE" // whatever completion_type the session has
 	if x.vitess {                           // which knows only the short form, and ignores that
 		end = "COMMIT"
 	}
 	if _, err := x.conn.ExecContext(ctx, end); err != nil {
-		return nil, err
+		return false, err
 	}
-	var autocommit, seconds int64
-	if err := x.row(ctx, "SELECT @@autocommit, @@innodb_lock_wait_timeout", &autocommit, &seconds); err != nil {
-		return nil, err
+	var autocommit bool
+	if err := x.row(ctx, "SELECT @@autocommit", &autocommit); err != nil || autocommit && !limit {
+		return false, err
 	}
-	most := seconds
+	set := "SET autocommit = 1"
 	if limit {
-		most = lockSeconds(ctx)
+		set += fmt.Sprint(", innodb_lock_wait_timeout = ", lockSeconds(ctx))
 	}
-	if autocommit == 1 && most == seconds {
-		return restore, nil
-	}
-	const set = "SET autocommit = %d, innodb_lock_wait_timeout = %d"
-	if _, err := x.conn.ExecContext(ctx, fmt.Sprintf(set, 1, most)); err != nil {
-		return nil, err
-	}
-	return func() { x.setBack(ctx, fmt.Sprintf(set, autocommit, seconds)) }, nil
-}
-
-// setBack executes what undoes a setting of the session, or closes the connection.
-func (x session) setBack(ctx context.Context, query string) {
-	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-	defer end()
-	if _, err := x.conn.ExecContext(ctx, query); err != nil {
-		discard(x.conn)
-	}
+	_, err = x.conn.ExecContext(ctx, set)
+	return true, err
 }

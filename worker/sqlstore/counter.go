@@ -3,9 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -31,7 +29,7 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 		if x.vitess {
 			gate = ""
 		}
-		last, _, err := x.ask(ctx, maxLockWait, "value", query{x.reserve(gate), x.reserveArgs(key, n)})
+		last, _, err := x.ask(ctx, maxLockWait, "value", x.reserve(x.fill("?", key), fmt.Sprint(n), gate))
 		if err != nil {
 			return 0, err
 		}
@@ -82,11 +80,15 @@ func (t InTx) Reserve(ctx context.Context, key string, n int64) (first int64, er
 	if err := checkTx(t.tx); err != nil {
 		return 0, err
 	}
-	if t.store == nil || !t.store.inspected.Load().has(counterTable) {
-		return 0, fields.Error("sqlstore", "Store", plain("not prepared"), "call PrepareCounters before the transaction")
+	if t.store == nil || !t.store.has(counterTables) {
+		return 0, fields.Error("sqlstore", "Store", "not prepared", "call PrepareCounters before the transaction")
 	}
 	cfg := t.store.inspected.Load().Config
-	last, _, err := cfg.run(ctx, t.tx, cfg.reserveIn(), cfg.reserveArgs(key, n)...)
+	args := []any{key, n}
+	if cfg.Dialect == MySQL {
+		args = []any{key, n, n}
+	}
+	last, _, err := cfg.run(ctx, t.tx, cfg.reserveIn(), args...)
 	if err == nil {
 		first, err = firstOf(last, n)
 	}
@@ -103,62 +105,39 @@ func checkTx(tx Tx) error {
 	if fields.IsNil(tx) {
 		return fields.Error("sqlstore", "tx", nil, "must be a transaction, given to In")
 	}
-	if _, ends := tx.(interface{ Commit() error }); ends {
-		return nil
-	}
-	switch tx.(type) {
-	case interface{ SetMaxOpenConns(int) }, // *sql.DB, and what embeds it
-		interface{ GetDBConn() (*sql.DB, error) }: // gorm's, with PrepareStmt
-		return fields.Error("sqlstore", "tx", plain(fmt.Sprintf("%T", tx)), "is a pool, not a transaction: give In the result of BeginTx")
+	if _, ends := tx.(interface{ Commit() error }); !ends {
+		return fields.Error("sqlstore", "tx", fmt.Sprintf("%T", tx), "is not a transaction: give In the result of BeginTx")
 	}
 	return nil
 }
 
-var errOverflow = errors.New("the counter would exceed 64 bits")
-
-// plain is the value of a field that an error does not quote.
-type plain string
-
-// reserve adds to a counter, and creates it if it is missing, in one statement. There is no result if the
-// counter would overflow.
-func (cfg Config) reserve(gate string) string {
-	row, update := "?, ?", " ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value WHERE c.value <= 9223372036854775807 - excluded.value"
-	into := "INSERT INTO " + cfg.table(counterTable) + " AS c (name, value) "
+// reserve adds to a counter, and creates it if it is missing, in one statement.
+func (cfg Config) reserve(key, n, gate string) string {
+	alias, value, update := " AS c", n, " ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value"
 	if cfg.Dialect == MySQL {
-		row, update = "?, LAST_INSERT_ID(?)", " ON DUPLICATE KEY UPDATE value = LAST_INSERT_ID(value + ?)"
-		into = "INSERT INTO " + cfg.table(counterTable) + " (name, value) "
+		alias, value, update = "", "LAST_INSERT_ID("+n+")", " ON DUPLICATE KEY UPDATE value = LAST_INSERT_ID(value + "+n+")"
 	}
-	if gate == "" {
-		return into + "VALUES (" + row + ")" + update
+	row := "VALUES (" + key + ", " + value + ")"
+	if gate != "" {
+		row = "SELECT " + key + ", " + value + " FROM (SELECT 1 AS one) o WHERE 1 = 1" + gate
 	}
-	return into + "SELECT " + row + " FROM (SELECT 1 AS one) o WHERE 1 = 1" + gate + update
+	return "INSERT INTO " + cfg.table(counterTable) + alias + " (name, value) " + row + update
 }
 
 // reserveIn is the statement within a transaction of the caller.
 func (cfg Config) reserveIn() string {
 	switch cfg.Dialect {
 	case MySQL:
-		return cfg.reserve("")
+		return cfg.reserve("?", "?", "")
 	case Postgres:
-		return strings.Replace(cfg.reserve(""), "?, ?", "$1, $2", 1) + " RETURNING value"
+		return cfg.reserve("$1", "$2", "") + " RETURNING value"
 	}
-	return cfg.reserve("") + " RETURNING value"
-}
-
-// reserveArgs are the arguments of the statement.
-func (cfg Config) reserveArgs(key string, n int64) []any {
-	if cfg.Dialect == MySQL {
-		return []any{key, n, n}
-	}
-	return []any{key, n}
+	return cfg.reserve("?", "?", "") + " RETURNING value"
 }
 
 // firstOf returns the first of n numbers.
 func firstOf(last, n int64) (first int64, err error) {
-	switch {
-	case last == 0:
-		return 0, errOverflow
-	case last < n:
+	if last < n {
 		return 0, fmt.Errorf("the counter is only %d afterwards: it was changed, or a proxy lost the answer", last)
 	}
 	return last - n + 1, nil

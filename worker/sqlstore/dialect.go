@@ -40,16 +40,13 @@ func (d Dialect) now() string {
 }
 
 // literal returns a literal that means the same whatever the session's encoding and settings are. It has
-// no ?.
+// no ? and no {.
 func (d Dialect) literal(s string) string {
 	switch d {
 	case Postgres:
 		quoted := strconv.QuoteToASCII(s)
-		return "E'" + strings.NewReplacer("'", `\x27`, "?", `\x3f`).Replace(quoted[1:len(quoted)-1]) + "'"
+		return "E'" + strings.NewReplacer("'", `\x27`, "?", `\x3f`, "{", `\x7b`).Replace(quoted[1:len(quoted)-1]) + "'"
 	case MySQL:
-		if s == "" {
-			return "LEFT('-', 0)" // for sessions of MariaDB with EMPTY_STRING_IS_NULL
-		}
 		return fmt.Sprintf("_utf8mb4 X'%x'", s)
 	}
 	return fmt.Sprintf("CAST(X'%x' AS TEXT)", s)
@@ -76,9 +73,6 @@ func (cfg *Config) complete(wrong *fields.Errors, rule string, dialects ...Diale
 	cfg.Table = cmp.Or(cfg.Table, "snow_lease")
 	if !tableName.MatchString(cfg.Table) {
 		wrong.Add("Table", cfg.Table, "must be a name of at most 48 letters, digits and _, optionally with a schema and a dot before it")
-	}
-	if schema := strings.ToLower(cfg.schema()); schema == "temp" || strings.HasPrefix(schema, "pg_temp") {
-		wrong.Add("Table", cfg.Table, "must not be a temporary table, which other sessions do not see")
 	}
 }
 

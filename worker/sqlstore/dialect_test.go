@@ -101,7 +101,7 @@ func TestLiteral(t *testing.T) {
 		}
 	}
 	x := session{server: &server{Config: Config{Dialect: Postgres}}}
-	if text, err := x.text(t.Context(), 0, query{"SELECT ?, ?, ?", []any{"?", int64(-1), "x"}}); text != `SELECT E'\x3f', -1, E'x'` || err != nil {
+	if text, err := x.text(t.Context(), 0, x.fill("SELECT ?, ?, ?", "?{l}", int64(-1), "x")); text != `SELECT E'\x3f\x7bl}', -1, E'x'` || err != nil {
 		t.Error(text, err)
 	}
 }

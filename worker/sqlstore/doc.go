@@ -33,7 +33,9 @@
 // a setting that the store can see allows that, Reserve returns a *driver.DurabilityError.
 //
 // An SQLite file must be on a local disk, and must not be overwritten in place. In WAL mode, mount its
-// folder, not the file alone. A database in memory must be the same for all connections of the pool.
+// folder, not the file alone. After the file was replaced, start the programs that have it open again: a
+// store that has used the old one refuses, but a new store would believe connections that are older. A
+// database in memory must be the same for all connections of the pool.
 //
 // A store takes one connection at a time from the pool, and waits for it in turn with the
 // program. If the program may use up the pool for longer than a lease lasts without a renewal,
@@ -43,5 +45,6 @@
 //
 // sqlstore.go has the verbs. Each is one call on one connection (connection.go) to a database
 // that was inspected (inspect.go, tables.go, incarnation.go). records.go reads and writes what a
-// verb needs, and exec.go executes that. What each verb sends is in testdata.
+// verb needs, on the conditions of durable.go, and exec.go executes that. What each verb sends is
+// in testdata.
 package sqlstore

@@ -4,48 +4,59 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// A condition is one of every write: a setting with another value could lose it, or mislead it. It is
-// part of the write; Vitess, which does not let us ask in the statement, is asked before.
+// A condition is one of every write: otherwise the write could be lost, or misled. It is part of the
+// write; Vitess, which does not let us ask in the statement, is asked before.
 type condition struct {
-	setting, value string // its name, and an expression
-	ok             string // an expression that must be true
-	want           string
+	ok                   string // an expression that must be true
+	err                  error  // if it is not; nil: a *driver.DurabilityError of
+	setting, value, want string // the setting's name, the expression for it, and the value it should have
 }
 
 var errTimestamp = errors.New("the session has SET timestamp, which stops the clock of MySQL for it: SET timestamp = DEFAULT")
 
-// setConditions finds the conditions of writes: of all, and of counters, which must not lose a number. In
-// a cluster, whose members share an incarnation, leases have those that keep a write from staying on one
-// member.
+// setConditions finds the conditions of writes: of all, and those of counters, which must not lose a
+// number. In a cluster, whose members share an incarnation, all have those that keep a write from staying
+// on one member.
 func (s *server) setConditions(has variables) {
 	switch s.Dialect {
 	case Postgres:
-		s.counters = []condition{{"fsync", "current_setting('fsync')", "current_setting('fsync') = 'on'", "on"}}
+		s.always = []condition{{ok: "transaction_timestamp() = statement_timestamp()", err: errNotOwn, value: "''"}}
+		s.durable = []condition{{
+			ok:      "current_setting('fsync') = 'on'",
+			setting: "fsync", value: "current_setting('fsync')", want: "on",
+		}}
 	case MySQL:
-		clock := condition{"timestamp", "@@timestamp", "TIMESTAMPDIFF(SECOND, NOW(6), SYSDATE(6)) BETWEEN 0 AND 60", ""}
-		flushed := condition{"innodb_flush_log_at_trx_commit", "@@innodb_flush_log_at_trx_commit", "@@innodb_flush_log_at_trx_commit = 1", "1"}
-		logFlushed := condition{"sync_binlog", "@@sync_binlog", "(@@log_bin = 0 OR @@sync_binlog = 1)", "1"}
-		logged := condition{"sql_log_bin", "@@sql_log_bin", "(@@log_bin = 0 OR @@sql_log_bin = 1)", "ON, in the session"}
-		s.leases, s.counters = []condition{clock}, []condition{flushed, logFlushed, logged}
-		if has["wsrep_on"] != "" {
-			replicated := condition{"wsrep_on", "@@wsrep_on", "(@@wsrep_on = 1 OR @@wsrep_provider IN ('', 'none'))", "ON"}
-			s.leases, s.counters = append(s.leases, replicated), append(s.counters, replicated)
+		logged := condition{
+			ok:      "(@@log_bin = 0 OR @@sql_log_bin = 1)",
+			setting: "sql_log_bin", value: "@@sql_log_bin", want: "ON, in the session",
 		}
-		if has["group_replication_group_name"] != "" {
-			member := condition{"group_replication", "'OFFLINE'", inGroup, "ONLINE"}
-			s.leases, s.counters = append(s.leases, logged, member), append(s.counters, member)
+		s.always = []condition{{ok: "TIMESTAMPDIFF(SECOND, NOW(6), SYSDATE(6)) BETWEEN 0 AND 60", err: errTimestamp, value: "''"}}
+		s.durable = []condition{
+			{
+				ok:      "@@innodb_flush_log_at_trx_commit = 1",
+				setting: "innodb_flush_log_at_trx_commit", value: "@@innodb_flush_log_at_trx_commit", want: "1",
+			},
+			{ok: "(@@log_bin = 0 OR @@sync_binlog = 1)", setting: "sync_binlog", value: "@@sync_binlog", want: "1"},
+			logged,
 		}
-		if s.vitess { // its incarnation is constant
-			s.leases = s.counters
+		switch {
+		case s.vitess: // its incarnation is constant
+			s.always, s.durable = s.durable, nil
+		case has["wsrep_on"] != "":
+			s.always = append(s.always, condition{
+				ok:      "(@@wsrep_on = 1 OR @@wsrep_provider IN ('', 'none'))",
+				setting: "wsrep_on", value: "@@wsrep_on", want: "ON",
+			})
+		case has["group_replication_group_name"] != "":
+			member := condition{ok: inGroup, setting: "group_replication", value: "'OFFLINE'", want: "ONLINE"}
+			s.always = append(s.always, logged, member)
 		}
-	}
-	if s.AllowDataLoss {
-		s.counters = nil
 	}
 }
 
@@ -57,10 +68,10 @@ const inGroup = "(@@group_replication_group_name = '' OR @@super_read_only = 1 O
 
 // conditions are those of this session's writes.
 func (x session) conditions() []condition {
-	if x.counting {
-		return x.counters
+	if x.counting && !x.AllowDataLoss {
+		return slices.Concat(x.always, x.durable)
 	}
-	return x.leases
+	return x.always
 }
 
 // unmet returns the error of the first condition that is not met. One that cannot be asked for is an
@@ -75,13 +86,13 @@ func (x session) unmet(ctx context.Context) error {
 		queries[i], into[i] = "CASE WHEN "+c.ok+" THEN '-' ELSE "+c.value+" END", &values[i]
 	}
 	if err := x.row(ctx, "SELECT "+strings.Join(queries, ", "), into...); err != nil {
-		return fmt.Errorf("ask for the settings that keep committed writes, beginning with %s: %w", conditions[0].setting, err)
+		return fmt.Errorf("ask why nothing was written: %w", err)
 	}
 	for i, c := range conditions {
 		switch {
 		case values[i] == "-":
-		case c.want == "":
-			return errTimestamp
+		case c.err != nil:
+			return c.err
 		default:
 			return &driver.DurabilityError{Setting: c.setting, Value: values[i], Want: c.want}
 		}

@@ -1,8 +1,6 @@
 package sqlstore
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -16,49 +14,44 @@ import (
 // The drivers of PostgreSQL report an SQLSTATE, and MySQL's a number. SQLite has one code for
 // all the errors that are distinguished here, so their texts are compared.
 
-const readOnlyTransaction = 1792
-
 var (
 	// A login or a right is refused; a database, schema, table or column is missing.
-	permanentStates  = []string{"28000", "28P01", "42501", "3D000", "3F000", "42P01", "42703"}
+	permanentStates  = []string{"28000", "28P01", denied, "3D000", "3F000", "42P01", "42703"}
 	permanentNumbers = []uint16{1044, 1045, 1049, 1054, 1142, 1193, 1146} // the same for MySQL
 	// The same for SQLite, and a closed pool of database/sql or pgxpool.
 	permanentText = regexp.MustCompile(`\bno such (table|column)\b|\bunable to open database file\b|\breadonly database\b|\bsql: database is closed$|\bclosed pool$`)
 
 	errNoAnswer = errors.New("the answer lacks what was asked for")
+	errTaken    = errors.New("something else has its name")
 	errMissing  = driver.Permanent(errors.New("it does not exist, and NoCreate is set"))
 	errOpen     = errors.New("the connection is in a transaction that was left open, which could undo what this store writes: end it before its connection returns to the pool, or give the store a pool of its own")
+	// A driver may send a query in several messages, which have a time each.
+	errNotOwn   = fmt.Errorf("%w; or the driver prepares statements: give the store pgx or lib/pq without a wrapper, in an encoding of UTF8, or set pgx's default_query_exec_mode to simple_protocol", errOpen)
 	errStandby  = errors.New("the server is a standby, which takes no writes: connect to the primary, for example with target_session_attrs=read-write")
-	errReplaced = errors.New("the database's file was replaced, and this program has connections to the old one: start it again")
+	errReplaced = errors.New("the database's file was replaced, and this program may have connections to the old one: start it again")
 	errPrivate  = driver.Permanent(errors.New("each connection has a database in memory of its own: call SetMaxOpenConns(1), or open file::memory:?cache=shared"))
-	errPrepares = driver.Permanent(errors.New("the driver prepares statements, which the store does not work with: give it pgx or lib/pq without a wrapper, in an encoding of UTF8, or set pgx's default_query_exec_mode to simple_protocol"))
 )
 
 func hasText(err error, text string) bool { return err != nil && strings.Contains(err.Error(), text) }
 
-// markPermanent marks errors that last until somebody changes the database or how it is opened.
-// A database that is starting, or full, is not one of them.
-func markPermanent(err error) error {
+// denied is PostgreSQL's state if the role lacks a right.
+const denied = "42501"
+
+// classified marks errors that last until somebody changes the database or how it is opened. A
+// database that is starting, or full, is not one of them.
+func classified(err error) error {
+	if retry.SQLState(err) == denied { // MySQL says which right
+		err = fmt.Errorf("%w; the role needs USAGE on the schema, SELECT, INSERT, UPDATE on the tables, and EXECUTE on the functions of the store: GRANT it", err)
+	}
 	if slices.Contains(permanentStates, retry.SQLState(err)) || slices.Contains(permanentNumbers, retry.MySQLNumber(err)) || permanentText.MatchString(err.Error()) {
 		return driver.Permanent(err)
 	}
 	return err
 }
 
-// denied reports whether the role lacks a right.
-func denied(err error) bool {
-	return retry.SQLState(err) == "42501" || slices.Contains([]uint16{1044, 1142}, retry.MySQLNumber(err))
-}
-
 // readOnly reports whether the database takes no writes, or none on this connection.
 func readOnly(err error) bool {
-	return slices.Contains([]string{"25006", "55000"}, retry.SQLState(err)) || slices.Contains([]uint16{1290, readOnlyTransaction, 1836}, retry.MySQLNumber(err)) || errors.Is(err, errStandby)
-}
-
-// unknown reports whether PostgreSQL's error is for a function, a setting, a table or a column that
-// does not exist, as in a database that is only compatible with it.
-func unknown(err error) bool {
-	return slices.Contains([]string{"42883", "42704", "42P01", "42703"}, retry.SQLState(err))
+	return slices.Contains([]string{"25006", "55000"}, retry.SQLState(err)) || slices.Contains([]uint16{1290, 1792, 1836}, retry.MySQLNumber(err)) || errors.Is(err, errStandby)
 }
 
 // named adds what was done to an error, unless that says it.
@@ -92,60 +85,4 @@ func (x session) explained(err error) error {
 		return fmt.Errorf("%w: %w", driver.ErrLocked, err)
 	}
 	return err
-}
-
-// refused is why a write has changed nothing, unless what it looks for was not there.
-func (x session) refused(ctx context.Context) error {
-	if x.Dialect == Postgres {
-		if _, err := x.conn.ExecContext(ctx, "SAVEPOINT snowkey"); err == nil {
-			_, _ = x.conn.ExecContext(ctx, "RELEASE SAVEPOINT snowkey")
-			return cmp.Or(ctx.Err(), errOpen) // a driver may have skipped it
-		} else if retry.SQLState(err) != "25P01" { // no_active_sql_transaction
-			return err
-		}
-		var one bool // a driver may send a query in several messages, which have a time each: then the gate is always closed
-		if err := x.row(ctx, "SELECT transaction_timestamp() = statement_timestamp()", &one); err != nil {
-			return err
-		} else if !one {
-			return errPrepares
-		}
-	}
-	return x.unmet(ctx)
-}
-
-// withRights adds the rights that the role needs to PostgreSQL's error that it lacks one.
-func (x session) withRights(wanted []table, err error) error {
-	if retry.SQLState(err) == "" || !denied(err) {
-		return err
-	}
-	var names []string
-	for _, t := range wanted {
-		names = append(names, x.table(t))
-	}
-	return fmt.Errorf("%w; the role needs USAGE on the schema %s, and %s on %s: GRANT it", err, x.schema(), rights, strings.Join(names, ", "))
-}
-
-// forbidden is the error if the role lacks the rights to create or read the tables. It ends
-// with the statements that another role has to run.
-func (x session) forbidden(ctx context.Context, verb string, missing []table, err error) error {
-	role := x.role(ctx)
-	script, grants := "", ""
-	for _, t := range missing {
-		script += " " + x.ddl()[t] + ";"
-		if role != "" {
-			grants += " GRANT " + rights + " ON " + x.table(t) + " TO " + role + ";"
-		}
-	}
-	return fmt.Errorf("%s cannot %s the table %s: %w; as a role that may create it, run:%s%s", strings.TrimSpace("the role "+role), verb, x.table(missing[0]), err, script, grants)
-}
-
-// role returns the quoted role, or "" if the database has none, or does not say it.
-func (x session) role(ctx context.Context) (role string) {
-	switch x.Dialect {
-	case Postgres:
-		_ = x.row(ctx, "SELECT quote_ident(CAST(current_user AS TEXT))", &role)
-	case MySQL: // the host has no @
-		_ = x.row(ctx, "SELECT CONCAT(QUOTE(LEFT(u, CHAR_LENGTH(u) - LOCATE('@', REVERSE(u)))), '@', QUOTE(SUBSTRING_INDEX(u, '@', -1))) FROM (SELECT CURRENT_USER() AS u) a", &role)
-	}
-	return role
 }

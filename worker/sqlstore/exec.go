@@ -11,55 +11,47 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/internal/retry"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/sqlstore/internal/rawconn"
 )
 
-// A query is a statement of leases with its arguments, each for a ?. {l} and {n} are the tables of the
-// records and of the namespaces, {now} the database's clock, {server} its incarnation, {empty} an empty
-// text, and {gate} the conditions of every write.
-type query struct {
-	sql  string
-	args []any
+// fill puts literals in place of each ?. Then drivers send one message and prepare nothing: to prepare
+// takes one more round trip, and a pooler in transaction mode would lose it.
+func (s *server) fill(query string, values ...any) string {
+	for _, v := range values {
+		if text, ok := v.(string); ok {
+			v = s.Dialect.literal(text)
+		}
+		query = strings.Replace(query, "?", fmt.Sprint(v), 1)
+	}
+	return query
 }
 
-// text returns the query as it is sent, with its arguments as literals. Then drivers send one message and
-// prepare nothing. To prepare takes one more round trip, and a pooler in transaction mode would lose it.
-func (x session) text(ctx context.Context, wait time.Duration, q query) (string, error) {
+// text returns the query as it is sent. In queries, {l} and {n} are the tables of the records and of the
+// namespaces, {now} the database's clock, {server} its incarnation, and {gate} the conditions of every
+// write.
+func (x session) text(ctx context.Context, wait time.Duration, query string) (string, error) {
 	incarnation, err := x.present()
 	if err != nil {
 		return "", err
 	}
-	rest := strings.NewReplacer("{l}", x.table(recordTable), "{n}", x.table(namespaceTable), "{now}", x.Dialect.now(), "{server}", incarnation,
-		"{empty}", x.Dialect.literal(""), "{gate}", x.gate(lockWait(ctx, wait))).Replace(q.sql)
-	text := ""
-	for _, arg := range q.args {
-		before, after, _ := strings.Cut(rest, "?")
-		if s, ok := arg.(string); ok {
-			arg = x.Dialect.literal(s)
-		}
-		text, rest = text+before+fmt.Sprint(arg), after
-	}
-	return x.limited(ctx, text+rest), nil
+	return x.limited(ctx, strings.NewReplacer("{l}", x.table(recordTable), "{n}", x.table(namespaceTable), "{now}", x.Dialect.now(), "{server}", incarnation,
+		"{gate}", x.gate(lockWait(ctx, wait))).Replace(query)), nil
 }
 
-// gate is what must hold in every write, after AND. In PostgreSQL, the write is in a transaction of its
-// own, not in one that was left open in the session, where the time of the transaction is an earlier
-// one; and its commit waits for the disk, and for counters also for standbys, whatever the session says.
-func (x session) gate(wait time.Duration) string {
-	gate := ""
+// gate is what must hold in every write, after AND. In PostgreSQL, its commit also waits for the disk,
+// and for counters for standbys, whatever the session says.
+func (x session) gate(wait time.Duration) (gate string) {
+	if !x.vitess {
+		for _, c := range x.conditions() {
+			gate += " AND " + c.ok
+		}
+	}
 	if x.Dialect == Postgres {
 		weak, commit := "'off'", "local"
 		if x.counting {
 			weak, commit = "'off', 'local'", "on"
 		}
-		gate = fmt.Sprintf(" AND transaction_timestamp() = statement_timestamp()"+
-			" AND (SELECT set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN (%s) THEN '%s' ELSE current_setting('synchronous_commit') END, true)) <> ''"+
+		gate += fmt.Sprintf(" AND (SELECT set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN (%s) THEN '%s' ELSE current_setting('synchronous_commit') END, true)) <> ''"+
 			" AND (SELECT set_config('lock_timeout', '%d', true)) <> ''", weak, commit, wait.Milliseconds())
-	}
-	if !x.vitess {
-		for _, c := range x.conditions() {
-			gate += " AND " + c.ok
-		}
 	}
 	return gate
 }
@@ -102,57 +94,57 @@ func (s *server) limited(ctx context.Context, query string) string {
 
 // exec executes a write, and reports whether the last of its queries has changed a row. In SQLite they
 // are in one transaction, and end with one that changes nothing.
-func (x session) exec(ctx context.Context, wait time.Duration, queries ...query) (changed bool, err error) {
+func (x session) exec(ctx context.Context, wait time.Duration, queries ...string) (changed bool, err error) {
 	_, changed, err = x.ask(ctx, wait, "1", queries...)
 	return changed, err
 }
 
 // ask is exec, and returns a number of the row that was changed: a column, or, in MySQL, its insert ID.
-func (x session) ask(ctx context.Context, wait time.Duration, column string, queries ...query) (number int64, changed bool, err error) {
-	err = x.write(ctx, func() error {
+//
+// After the context is done, the outcome is unknown, whatever the database answers: a driver may
+// have cancelled the commit, and PostgreSQL then reports success although no standby has it.
+func (x session) ask(ctx context.Context, wait time.Duration, column string, queries ...string) (number int64, changed bool, err error) {
+	write := func() error {
 		for _, q := range queries {
 			if x.Dialect != MySQL {
-				q.sql += " RETURNING " + column
+				q += " RETURNING " + column
 			}
 			text, err := x.text(ctx, wait, q)
+			if err == nil && x.vitess { // which does not let us ask in the statement
+				err = x.unmet(ctx)
+			}
 			if err != nil {
 				return err
 			}
-			number, changed, err = x.change(ctx, text)
+			number, changed, err = x.run(ctx, x.conn, text, x.simple...)
 			if err != nil || !changed && x.Dialect == SQLite {
 				return x.explained(err)
 			}
 		}
 		return nil
+	}
+	err = retryUndone(ctx, func() error {
+		if x.Dialect == SQLite {
+			return x.flushed(ctx, func() error { return inTransaction(ctx, x.conn, write) })
+		}
+		return write()
 	})
-	if err == nil && !changed {
-		err = x.refused(ctx)
+	switch {
+	case err != nil:
+		return 0, false, err
+	case ctx.Err() != nil:
+		return 0, false, fmt.Errorf("the answer came too late to tell whether the write was cancelled: %w", ctx.Err())
+	case !changed:
+		return 0, false, x.unmet(ctx)
 	}
-	return number, changed && err == nil, err
-}
-
-// change executes a statement that changes a row. A session of MySQL may allow that only for a
-// transaction that says so.
-func (x session) change(ctx context.Context, text string) (number int64, changed bool, err error) {
-	if x.vitess { // which does not let us ask in the statement
-		if err := x.unmet(ctx); err != nil {
-			return 0, false, err
-		}
-	}
-	number, changed, err = x.run(ctx, x.conn, text, x.simple...)
-	if retry.MySQLNumber(err) == readOnlyTransaction {
-		if _, failed := x.conn.ExecContext(ctx, "SET TRANSACTION READ WRITE"); failed == nil {
-			return x.run(ctx, x.conn, text)
-		}
-	}
-	return number, changed, err
+	return number, true, nil
 }
 
 // run executes a statement that changes a row, and returns a number: in MySQL as the insert ID, and in
 // the others in a row.
 func (cfg Config) run(ctx context.Context, tx Tx, text string, args ...any) (number int64, changed bool, err error) {
 	if cfg.Dialect != MySQL {
-		err = eachRow(ctx, tx, func(rows *sql.Rows) error { changed = true; return rows.Scan(&number) }, text, args...)
+		err = each(ctx, tx, func(rows *sql.Rows) error { changed = true; return rows.Scan(&number) }, text, args...)
 		return number, changed, err
 	}
 	result, err := tx.ExecContext(ctx, text, args...)
@@ -164,28 +156,6 @@ func (cfg Config) run(ctx context.Context, tx Tx, text string, args ...any) (num
 		number, err = result.LastInsertId()
 	}
 	return number, rows > 0, err
-}
-
-// write calls f, which writes by statements that commit by themselves; in SQLite, it is in a
-// transaction, which waits until it may write.
-//
-// After the context is done, the outcome is unknown, whatever the database answers: a driver may
-// have cancelled the commit, and PostgreSQL then reports success although no standby has it.
-func (x session) write(ctx context.Context, f func() error) error {
-	return retryUndone(ctx, func() (err error) {
-		if x.Dialect == SQLite {
-			err = x.flushed(ctx, func() error { return inTransaction(ctx, x.conn, f) })
-		} else if err = f(); x.Dialect == MySQL && err == nil {
-			if status, known := rawconn.MySQLStatus(x.conn); known && status&rawconn.InTransaction != 0 { // a proxy has begun one
-				discard(x.conn)
-				return errOpen
-			}
-		}
-		if err == nil && ctx.Err() != nil {
-			err = fmt.Errorf("the answer came too late to tell whether the write was cancelled: %w", ctx.Err())
-		}
-		return err
-	})
 }
 
 // retryUndone repeats what a conflict has undone. Nothing else below a verb repeats anything.
@@ -216,37 +186,38 @@ func (x session) flushed(ctx context.Context, f func() error) error {
 		if _, err := x.conn.ExecContext(ctx, fmt.Sprint(pragma, " = ", full)); err != nil {
 			return openError(err)
 		}
-		defer x.setBack(ctx, fmt.Sprint(pragma, " = ", level))
+		defer finish(ctx, x.conn, fmt.Sprint(pragma, " = ", level))
 	}
 	return f()
 }
 
-// inTransaction calls f in a transaction of SQLite. A connection that may be left in one is closed:
-// it would keep all others from writing. A driver may report an error of what it did when the context
-// was done, and success of what it left undone then.
-func inTransaction(ctx context.Context, conn *sql.Conn, f func() error) (err error) {
-	ended := false
-	defer func() {
-		if ended {
-			return
-		}
-		ctx, end := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer end()
-		if _, err := conn.ExecContext(ctx, "ROLLBACK"); err != nil && !hasText(err, "no transaction is active") || ctx.Err() != nil {
-			discard(conn)
-		}
-	}()
-	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
-		err = openError(err)
-		ended = errors.Is(err, errOpen)
+// inTransaction calls f in a transaction of SQLite. One that may be left open would keep all others from
+// writing: a driver may report an error of what it did when the context was done, and success of what it
+// left undone then.
+func inTransaction(ctx context.Context, conn *sql.Conn, f func() error) error {
+	_, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE")
+	if err = openError(err); errors.Is(err, errOpen) {
 		return err
 	}
-	if err := f(); err != nil {
-		return err
+	if err == nil {
+		err = f()
 	}
-	_, err = conn.ExecContext(ctx, "COMMIT")
-	ended = err == nil && ctx.Err() == nil
+	if err == nil {
+		_, err = conn.ExecContext(ctx, "COMMIT")
+	}
+	if err != nil || ctx.Err() != nil {
+		finish(ctx, conn, "ROLLBACK")
+	}
 	return err
+}
+
+// finish executes what ends the use of a connection of SQLite, or makes the pool close it.
+func finish(ctx context.Context, conn *sql.Conn, query string) {
+	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer end()
+	if _, err := conn.ExecContext(ctx, query); err != nil && !hasText(err, "no transaction is active") || ctx.Err() != nil {
+		discard(conn)
+	}
 }
 
 // row runs a query of one row, without arguments.
@@ -254,18 +225,10 @@ func (x session) row(ctx context.Context, text string, into ...any) error {
 	return x.conn.QueryRowContext(ctx, text, x.simple...).Scan(into...)
 }
 
-// each runs a query without arguments, and calls scan for each row, however few the session wants.
-func (x session) each(ctx context.Context, scan func(*sql.Rows) error, text string) error {
-	if x.Dialect == MySQL {
-		text += " LIMIT 18446744073709551615"
-	}
-	return eachRow(ctx, x.conn, scan, text, x.simple...)
-}
-
-// eachRow runs a query, and calls scan for each row. It reads to the end: a row may come before
+// each runs a query, and calls scan for each row. It reads to the end: a row may come before
 // the commit, and the error of the commit after the row. If the context is done, that is an error:
 // a driver may have skipped the query, or the rest of it.
-func eachRow(ctx context.Context, q Tx, scan func(*sql.Rows) error, text string, args ...any) error {
+func each(ctx context.Context, q Tx, scan func(*sql.Rows) error, text string, args ...any) error {
 	rows, err := q.QueryContext(ctx, text, args...)
 	if err != nil {
 		return err

@@ -3,17 +3,15 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore/internal/rawconn"
 )
 
-// A server is what is known about the database. It is immutable: a call that learns more makes a new one.
+// A server is what is known about the database. It is immutable.
 type server struct {
 	Config // with a Dialect, and a Table with its schema
 
@@ -22,77 +20,40 @@ type server struct {
 	vitess      bool  // a proxy with a parser of its own
 	simple      []any // see package rawconn
 	incarnation incarnation
-	leases      []condition  // of each write of a lease
-	counters    []condition  // of each write of a counter
-	ready       [tables]bool // which tables exist, and survive a crash
+	always      []condition // of each write
+	durable     []condition // of each write of a counter
 }
 
-func (s *server) has(wanted ...table) bool {
-	return s != nil && !slices.ContainsFunc(wanted, func(t table) bool { return !s.ready[t] })
+// has reports whether these tables exist, and survive a crash.
+func (s *Store) has(wanted []table) bool {
+	return !slices.ContainsFunc(wanted, func(t table) bool { return !s.ready[t].Load() })
 }
 
-// inspectionLimit is how long an inspection may take, while others wait for it. With a distant
-// database it takes longer than one call.
-const inspectionLimit = 6 * time.Second
-
-// inspect learns what is not known yet about the database: its dialect, its settings, and these
-// tables, which it creates if they are missing. One caller does so at a time, and what it learns
-// is remembered even if a later step fails.
-func (s *Store) inspect(ctx context.Context, conn *sql.Conn, wanted []table) (err error) {
-	if s.inspected.Load().has(wanted...) {
-		return nil
-	}
-	select {
-	case s.inspecting <- struct{}{}:
-		defer func() { <-s.inspecting }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	ctx, cancel := context.WithTimeout(ctx, inspectionLimit)
-	defer cancel()
-	var now server
-	if before := s.inspected.Load(); before != nil {
-		now = *before
-	} else if now, err = s.inspectServer(ctx, conn); err != nil {
-		return err
-	}
-	x := session{&now, conn, s, false}
-	restore, err := x.settle(ctx) // what was asked may have begun a transaction
-	if err != nil {
-		return err
-	}
-	defer restore()
-	err = x.prepareTables(ctx, wanted)
-	s.inspected.Store(&now)
-	return err
-}
-
-// inspectServer learns what the statements depend on: the dialect, the schema, what the server shows of
-// itself, and which settings it has that decide whether a commit may be lost. Their values are asked
-// for by each write.
-func (s *Store) inspectServer(ctx context.Context, conn *sql.Conn) (now server, err error) {
-	now.Config = s.cfg
-	x := session{&now, conn, s, false}
-	x.simple = rawconn.SimpleProtocol(conn)
+// inspect learns what the statements depend on: the dialect, the schema, what the server shows of itself,
+// and which settings it has that decide whether a commit may be lost. Their values are asked for by each
+// write.
+func (s *Store) inspect(ctx context.Context, conn *sql.Conn) (now *server, err error) {
+	now = &server{Config: s.cfg, simple: rawconn.SimpleProtocol(conn)}
+	x := session{now, conn, s, false}
 	if x.Dialect == Detect {
 		if x.Dialect, err = x.detect(ctx); err != nil {
-			return now, err
+			return nil, err
 		}
 	}
 	var has variables
 	if x.Dialect == MySQL {
 		if has, err = x.variables(ctx); err != nil {
-			return now, err
+			return nil, err
 		}
 	}
 	if err := x.pin(has["database()"]); err != nil {
-		return now, err
+		return nil, err
 	}
 	x.mariaDB = strings.Contains(has["version"], "MariaDB")
 	x.vitess = strings.Contains(has["version"], "Vitess") || strings.Contains(has["version_comment"], "Git revision")
 	x.galera = x.mariaDB && has["wsrep_on"] == "ON"                      // only that has the setting to wait for other nodes in a statement
 	if x.vitess && keyspace(x.schema()) != keyspace(has["database()"]) { // the settings of one server would be checked, and the other one written to
-		return now, fields.Error("sqlstore", "Table", x.Table, "is not in the keyspace %q that the connection to Vitess has selected: give the store a pool that selects the keyspace of the table", has["database()"])
+		return nil, fields.Error("sqlstore", "Table", x.Table, "is not in the keyspace %q that the connection to Vitess has selected: give the store a pool that selects the keyspace of the table", has["database()"])
 	}
 	x.setConditions(has)
 	switch x.Dialect {
@@ -103,7 +64,10 @@ func (s *Store) inspectServer(ctx context.Context, conn *sql.Conn) (now server, 
 	default:
 		x.incarnation, err = x.findSQLite(ctx)
 	}
-	return now, err
+	if err != nil {
+		return nil, fmt.Errorf("ask for the server's incarnation: %w", err)
+	}
+	return now, nil
 }
 
 // keyspace returns the keyspace of a target of Vitess, such as app@primary.
@@ -140,12 +104,14 @@ func (x session) variables(ctx context.Context) (variables, error) {
 		return nil, fmt.Errorf("ask for the server's version: %w", err)
 	}
 	has := variables{"version": version, "version_comment": comment, "database()": selected.String}
-	for _, name := range []string{"wsrep_on", "group_replication_group_name", "server_uid"} { // sql_select_limit counts for each SHOW
-		var value string
-		if err := x.row(ctx, "SHOW VARIABLES WHERE variable_name = '"+name+"'", new(string), &value); err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return nil, fmt.Errorf("ask for the server's variable %s: %w", name, err)
-		}
-		has[name] = value
+	err := each(ctx, x.conn, func(rows *sql.Rows) error {
+		var name, value string
+		err := rows.Scan(&name, &value)
+		has[strings.ToLower(name)] = value
+		return err
+	}, "SHOW VARIABLES WHERE variable_name IN ('wsrep_on', 'group_replication_group_name', 'server_uid')")
+	if err != nil {
+		return nil, fmt.Errorf("ask for the server's variables: %w", err)
 	}
 	return has, nil
 }

@@ -23,43 +23,45 @@ func values(ns driver.Namespace) []any {
 	return []any{ns.Layout, ns.FenceWindow, ns.MaxSkew, ns.Incarnation, ns.Since, ns.Floor, ns.Seen, ns.Version}
 }
 
-// What read reads of the records, besides the namespace. Rows that are being made are in MySQL only: see
-// makeRows.
-const (
-	union      = " UNION SELECT worker_id, fencing_token, start, fence, claim_id, owner, state, 0, 0, 0, 0, 0 FROM "
-	allRecords = union + "{l} WHERE namespace = ? AND state <> 'made'"
-	oneRecord  = allRecords + " AND worker_id = ?"
-	fewRecords = allRecords + " AND (claim_id = ? OR worker_id IN (?, ?))" + union + "(SELECT * FROM {l} WHERE namespace = ? AND worker_id < ? AND worker_id <> ?" +
-		" AND (state IN ('unused', 'released') OR state IN ('held', 'freed') AND fence + (SELECT max_skew FROM {n} WHERE namespace = ?) < {now}) ORDER BY fence, worker_id LIMIT 64) few"
-)
+// union precedes what is read of the records, besides the namespace.
+const union = " UNION SELECT worker_id, fencing_token, start, fence, claim_id, owner, state, 0, 0, 0, 0, 0 FROM "
 
-// candidates are the records that a claim needs.
-func candidates(c driver.Claim) query {
-	return query{fewRecords, []any{c.Namespace, c.ClaimID, c.Preferred, c.Former.Worker, c.Namespace, c.WorkerIDs, c.Exclude, c.Namespace}}
+// every record of a namespace. Those that are being made are in MySQL only: see makeNamespace.
+func (s *server) every(namespace string) string {
+	return s.fill(union+"{l} WHERE namespace = ? AND state <> 'made'", namespace)
 }
 
-// every record of a namespace.
-func every(namespace string) query { return query{allRecords, []any{namespace}} }
+// one record.
+func (s *server) one(namespace string, worker int64) string {
+	return s.fill(s.every(namespace)+" AND worker_id = ?", worker)
+}
+
+// candidates are the records that a claim needs.
+func (s *server) candidates(c driver.Claim) string {
+	return s.fill(s.every(c.Namespace)+" AND (claim_id = ? OR worker_id IN (?, ?))", c.ClaimID, c.Preferred, c.Former.Worker) +
+		s.fill(union+"(SELECT * FROM {l} WHERE namespace = ? AND worker_id < ? AND worker_id <> ? AND (state IN ('unused', 'released')"+
+			" OR state IN ('held', 'freed') AND fence + (SELECT max_skew FROM {n} WHERE namespace = ?) < {now}) ORDER BY fence, worker_id LIMIT 64) few",
+			c.Namespace, c.WorkerIDs, c.Exclude, c.Namespace)
+}
 
 // read reads the state of a namespace, with its index, by one statement.
-func (x session) read(ctx context.Context, namespace string, records query) (st driver.State, err error) {
+func (x session) read(ctx context.Context, namespace, records string) (st driver.State, err error) {
 	// of is a namespace in the columns of a record, and more.
-	of := func(number, count string) string {
-		return "SELECT " + number + ", {now}, (SELECT COUNT(*) FROM " + count + "), COALESCE(n.since, 0), COALESCE(n.layout, {empty}), COALESCE(n.incarnation, {empty}), {server}" +
-			", COALESCE(n.fence_window, 0), COALESCE(n.max_skew, 0), COALESCE(n.floor, 0), COALESCE(n.seen, 0), COALESCE(n.version, 0) FROM (SELECT 1 AS one) o LEFT JOIN {n} n ON n.namespace = ?"
+	of := func(number int, name, server, count string) string {
+		return x.fill("SELECT ?, {now}, (SELECT COUNT(*) FROM "+count+"), COALESCE(n.since, 0), COALESCE(n.layout, ''), COALESCE(n.incarnation, ''), "+server+
+			", COALESCE(n.fence_window, 0), COALESCE(n.max_skew, 0), COALESCE(n.floor, 0), COALESCE(n.seen, 0), COALESCE(n.version, 0)"+
+			" FROM (SELECT 1 AS one) o LEFT JOIN {n} n ON n.namespace = ?", number, name)
 	}
-	q := query{
-		of("-1", "{l} WHERE namespace = ? AND state <> 'made'") + " UNION " + of("-2", "{n} WHERE namespace <> '"+indexName+"' AND version > 0") + records.sql,
-		append([]any{namespace, namespace, indexName}, records.args...),
-	}
+	query := of(-1, namespace, "{server}", x.fill("{l} WHERE namespace = ? AND state <> 'made'", namespace)) +
+		" UNION " + of(-2, indexName, "''", "{n} WHERE namespace <> '"+indexName+"' AND version > 0") + records
 	err = retryUndone(ctx, func() error {
-		text, err := x.text(ctx, maxLockWait, q)
+		text, err := x.text(ctx, maxLockWait, query)
 		if err != nil {
 			return err
 		}
 		var index driver.State
 		st = driver.State{Index: &index}
-		err = x.each(ctx, func(rows *sql.Rows) error {
+		err = each(ctx, x.conn, func(rows *sql.Rows) error {
 			var rec driver.Record
 			var ns driver.Namespace
 			if err := rows.Scan(&rec.Worker, &rec.FencingToken, &rec.Start, &rec.Fence, &rec.ClaimID, &rec.Owner, &rec.Status, &ns.FenceWindow, &ns.MaxSkew, &ns.Floor, &ns.Seen, &ns.Version); err != nil {
@@ -77,8 +79,8 @@ func (x session) read(ctx context.Context, namespace string, records query) (st 
 			ns.Layout, ns.Incarnation, ns.Since = rec.ClaimID, rec.Owner, rec.Fence
 			into.Now, into.Count, into.Server, into.Namespace, into.Missing = rec.FencingToken, rec.Start, string(rec.Status), ns, ns.Version <= 0
 			return nil
-		}, text)
-		if err == nil && (st.Server == "" || index.Server == "") {
+		}, text, x.simple...)
+		if index.Server = st.Server; err == nil && (index.Server == "" || index.Now == 0) {
 			err = errNoAnswer
 		}
 		if err != nil {
@@ -113,109 +115,112 @@ func (x session) writeClaim(ctx context.Context, c driver.Claim, st driver.State
 	if former := old.ClaimID == c.Former.ClaimID && old.FencingToken == c.Former.FencingToken; !former && (old.Status == driver.Held || old.Status == driver.Freed) {
 		free = " AND l.fence + n.max_skew < {now}"
 	}
-	return x.exec(ctx, claimLockWait, x.update("claim_id = ?, fencing_token = ?, start = ?, fence = ?, owner = ?, state = ?",
-		"l.claim_id = ? AND l.fencing_token = ? AND l.fence = ? AND l.state = ? AND n.incarnation = {server} AND n.floor = ? AND n.seen = ?"+free,
-		rec.ClaimID, rec.FencingToken, rec.Start, rec.Fence, rec.Owner, string(rec.Status),
-		old.ClaimID, old.FencingToken, old.Fence, string(old.Status), st.Namespace.Floor, st.Namespace.Seen, c.Namespace, c.Namespace, rec.Worker))
+	set := x.fill("claim_id = ?, fencing_token = ?, start = ?, fence = ?, owner = ?, state = ?",
+		rec.ClaimID, rec.FencingToken, rec.Start, rec.Fence, rec.Owner, string(rec.Status))
+	where := x.fill("l.claim_id = ? AND l.fencing_token = ? AND l.fence = ? AND l.state = ? AND n.incarnation = {server} AND n.floor = ? AND n.seen = ?",
+		old.ClaimID, old.FencingToken, old.Fence, string(old.Status), st.Namespace.Floor, st.Namespace.Seen)
+	return x.exec(ctx, claimLockWait, x.update(c.Namespace, rec.Worker, set, where+free))
 }
 
 // update is an UPDATE of the record of a worker ID, with its namespace.
-func (s *server) update(set, where string, args ...any) query {
-	where += " AND n.namespace = ? AND l.namespace = ? AND l.worker_id = ?{gate}"
+func (s *server) update(namespace string, worker int64, set, where string) string {
+	where += s.fill(" AND n.namespace = ? AND l.namespace = ? AND l.worker_id = ?{gate}", namespace, namespace, worker)
 	if s.Dialect == MySQL {
-		return query{"UPDATE {l} AS l JOIN {n} AS n ON 1 = 1 SET " + set + " WHERE " + where, args}
+		return "UPDATE {l} AS l JOIN {n} AS n ON 1 = 1 SET " + set + " WHERE " + where
 	}
-	return query{"UPDATE {l} AS l SET " + set + " FROM {n} AS n WHERE " + where, args}
+	return "UPDATE {l} AS l SET " + set + " FROM {n} AS n WHERE " + where
 }
 
 // asRead says that a namespace is as it was read, and that this server has the incarnation. The columns
 // of the namespace begin with n.
-func asRead(name string, ns driver.Namespace, incarnation string) (where string, args []any) {
-	return "n.namespace = ? AND n.incarnation = ? AND n.fence_window = ? AND n.floor = ? AND n.seen = ? AND n.version = ? AND {server} = ?{gate}",
-		[]any{name, ns.Incarnation, ns.FenceWindow, ns.Floor, ns.Seen, ns.Version, incarnation}
+func (s *server) asRead(name string, ns driver.Namespace, incarnation string) string {
+	return s.fill("n.namespace = ? AND n.incarnation = ? AND n.fence_window = ? AND n.floor = ? AND n.seen = ? AND n.version = ? AND {server} = ?{gate}",
+		name, ns.Incarnation, ns.FenceWindow, ns.Floor, ns.Seen, ns.Version, incarnation)
 }
 
 // setNamespace sets the columns of a namespace, which begin with the prefix.
-func setNamespace(prefix string) string {
-	return prefix + strings.ReplaceAll(namespaceColumns, ", ", " = ?, "+prefix) + " = ?"
+func (s *server) setNamespace(prefix string, ns driver.Namespace) string {
+	return s.fill(prefix+strings.ReplaceAll(namespaceColumns, ", ", " = ?, "+prefix)+" = ?", values(ns)...)
+}
+
+// namespaceRow selects a new row.
+func (s *server) namespaceRow(name string, ns driver.Namespace) string {
+	return s.fill("?, ?, ?, ?, ?, ?, ?, ?, ? FROM (SELECT 1 AS one) o", append([]any{name}, values(ns)...)...)
 }
 
 // writeNamespace replaces what was read of a namespace, or of the index.
 func (x session) writeNamespace(ctx context.Context, name string, st driver.State, ns driver.Namespace) (written bool, err error) {
-	if err := x.checkFile(st.Namespace.Incarnation); err != nil {
-		return false, err
-	}
 	if st.Missing {
-		return x.exec(ctx, maxLockWait, x.insertIgnoring("{n}", "namespace, "+namespaceColumns,
-			"?, ?, ?, ?, ?, ?, ?, ?, ? FROM (SELECT 1 AS one) o WHERE {server} = ?{gate}", append(append([]any{name}, values(ns)...), ns.Incarnation)...))
+		return x.exec(ctx, maxLockWait, x.insertIgnoring("{n}", "namespace, "+namespaceColumns, x.namespaceRow(name, ns)+x.fill(" WHERE {server} = ?{gate}", ns.Incarnation)))
 	}
-	where, args := asRead(name, st.Namespace, ns.Incarnation)
-	return x.exec(ctx, maxLockWait, query{"UPDATE {n} AS n SET " + setNamespace("") + " WHERE " + where, append(values(ns), args...)})
+	return x.exec(ctx, maxLockWait, "UPDATE {n} AS n SET "+x.setNamespace("", ns)+" WHERE "+x.asRead(name, st.Namespace, ns.Incarnation))
 }
 
 // insertIgnoring is an INSERT of what is selected, without the rows that exist.
-func (s *server) insertIgnoring(into, columns, selected string, args ...any) query {
+func (s *server) insertIgnoring(into, columns, selected string) string {
 	if s.Dialect == MySQL {
-		return query{"INSERT IGNORE INTO " + into + " (" + columns + ") SELECT " + selected, args}
+		return "INSERT IGNORE INTO " + into + " (" + columns + ") SELECT " + selected
 	}
-	return query{"INSERT INTO " + into + " (" + columns + ") SELECT " + selected + " ON CONFLICT DO NOTHING", args}
+	return "INSERT INTO " + into + " (" + columns + ") SELECT " + selected + " ON CONFLICT DO NOTHING"
 }
 
-// makeRows inserts rows, and counts them, in one step. In SQLite, two queries are in one transaction. In
-// PostgreSQL, they are one: the rows are selected from what the first one has changed. In MySQL, rows
-// are inserted that do not count yet, and then made to count by an UPDATE of both tables.
-func (x session) makeRows(ctx context.Context, count, insert, insertUncounted, countThem query) (written bool, err error) {
-	switch x.Dialect {
-	case MySQL:
-		return x.exec(ctx, maxLockWait, insertUncounted, countThem)
-	case Postgres:
-		return x.exec(ctx, maxLockWait, query{"WITH counted AS (" + count.sql + " RETURNING 1) " + insert.sql + " CROSS JOIN counted", append(count.args, insert.args...)})
+// makeNamespace writes a namespace that is missing, and the index, in one step. In SQLite, two queries are
+// in one transaction. In PostgreSQL, they are one: the row is selected from what the first one has changed.
+// In MySQL, the row does not count yet when it is inserted, and is then made to count by an UPDATE of both.
+func (x session) makeNamespace(ctx context.Context, name string, st driver.State, ch driver.Change) (written bool, err error) {
+	const columns = "namespace, " + namespaceColumns
+	where := x.asRead(indexName, st.Index.Namespace, ch.Index.Incarnation)
+	if x.Dialect == MySQL {
+		uncounted := *ch.Namespace
+		uncounted.Version = 0
+		return x.exec(ctx, maxLockWait, x.insertIgnoring("{n}", columns, x.namespaceRow(name, uncounted)+" WHERE 1 = 1{gate}"),
+			"UPDATE {n} AS n JOIN {n} AS made ON 1 = 1 SET "+x.setNamespace("n.", *ch.Index)+", "+x.setNamespace("made.", *ch.Namespace)+
+				x.fill(" WHERE made.namespace = ? AND made.version = 0 AND ", name)+where)
+	}
+	return x.countAndInsert(ctx, "UPDATE {n} AS n SET "+x.setNamespace("", *ch.Index)+" WHERE "+where,
+		"INSERT INTO {n} ("+columns+") SELECT "+x.namespaceRow(name, *ch.Namespace))
+}
+
+// countAndInsert executes two queries as one.
+func (x session) countAndInsert(ctx context.Context, count, insert string) (written bool, err error) {
+	if x.Dialect == Postgres {
+		return x.exec(ctx, maxLockWait, "WITH counted AS ("+count+" RETURNING 1) "+insert+" CROSS JOIN counted")
 	}
 	return x.exec(ctx, maxLockWait, count, insert)
 }
 
-// makeNamespace writes a namespace that is missing, and the index.
-func (x session) makeNamespace(ctx context.Context, name string, st driver.State, ch driver.Change) (written bool, err error) {
-	if err := x.checkFile(st.Index.Namespace.Incarnation); err != nil {
-		return false, err
+// makeRecords makes unused records, and counts them in the namespace, as makeNamespace does.
+func (x session) makeRecords(ctx context.Context, c driver.Claim, st driver.State, worker int64) (written bool, err error) {
+	// missing are the worker IDs without a record among some numbers: the first of them, and those after it.
+	first, numbers := fmt.Sprintf("SELECT %d AS id", worker), "SELECT 0 AS number"
+	if worker == driver.Any {
+		first = x.fill("SELECT MIN(w.id) AS id FROM (SELECT 0 AS id UNION ALL SELECT worker_id + 1 FROM {l} WHERE namespace = ? AND state <> 'made') w"+
+			" WHERE NOT EXISTS (SELECT 1 FROM {l} l WHERE l.namespace = ? AND l.worker_id = w.id AND l.state <> 'made')", c.Namespace, c.Namespace)
+		numbers = "SELECT a.number + b.number AS number FROM (" + eight(1) + ") a CROSS JOIN (" + eight(8) + ") b" // driver.MakeAtOnce
 	}
-	where, args := asRead(indexName, st.Index.Namespace, ch.Index.Incarnation)
-	ns, uncounted := values(*ch.Namespace), *ch.Namespace
-	uncounted.Version = 0
-	const columns, row = "namespace, " + namespaceColumns, "?, ?, ?, ?, ?, ?, ?, ?, ? FROM (SELECT 1 AS one) o"
-	return x.makeRows(ctx,
-		query{"UPDATE {n} AS n SET " + setNamespace("") + " WHERE " + where, append(values(*ch.Index), args...)},
-		query{"INSERT INTO {n} (" + columns + ") SELECT " + row, append([]any{name}, ns...)},
-		x.insertIgnoring("{n}", columns, row+" WHERE 1 = 1{gate}", append([]any{name}, values(uncounted)...)...),
-		query{"UPDATE {n} AS n JOIN {n} AS made ON 1 = 1 SET " + setNamespace("n.") + ", " + setNamespace("made.") + " WHERE made.namespace = ? AND made.version = 0 AND " + where,
-			append(append(append(values(*ch.Index), ns...), name), args...)})
+	missing := x.fill("(SELECT first.id + numbers.number AS id FROM ("+first+") first CROSS JOIN ("+numbers+") numbers WHERE first.id + numbers.number < ?"+
+		" AND NOT EXISTS (SELECT 1 FROM {l} l WHERE l.namespace = ? AND l.worker_id = first.id + numbers.number AND l.state <> 'made')) missing", c.WorkerIDs, c.Namespace)
+	row := func(state driver.Status) string {
+		return x.fill("?, missing.id, '', 0, 0, 0, '', ? FROM ", c.Namespace, string(state)) + missing
+	}
+	where := x.asRead(c.Namespace, st.Namespace, st.Namespace.Incarnation)
+	if x.Dialect == MySQL {
+		return x.exec(ctx, maxLockWait, x.insertIgnoring("{l}", recordColumns, row("made")+" WHERE EXISTS (SELECT 1 FROM {n} n WHERE "+where+")"),
+			x.fill("UPDATE {n} AS n JOIN {l} AS l ON l.namespace = n.namespace"+
+				" JOIN (SELECT worker_id, COUNT(*) OVER () AS number FROM {l} WHERE namespace = ? AND state = 'made') made ON made.worker_id = l.worker_id"+
+				" SET l.state = 'unused', n.seen = ? + made.number WHERE l.state = 'made' AND ", c.Namespace, st.Namespace.Seen)+where)
+	}
+	return x.countAndInsert(ctx, "UPDATE {n} AS n SET seen = n.seen + (SELECT COUNT(*) FROM "+missing+") WHERE "+where,
+		"INSERT INTO {l} ("+recordColumns+") SELECT "+row(driver.Unused))
 }
 
-// makeRecords makes unused records, and counts them in the namespace.
-func (x session) makeRecords(ctx context.Context, c driver.Claim, st driver.State, worker int64) (written bool, err error) {
-	if err := x.checkFile(st.Namespace.Incarnation); err != nil {
-		return false, err
+// eight selects eight multiples.
+func eight(of int) string {
+	numbers := "SELECT 0 AS number"
+	for n := of; n < 8*of; n += of {
+		numbers += fmt.Sprint(" UNION ALL SELECT ", n)
 	}
-	// missing are the worker IDs without a record among some numbers: the first of them, and those after it.
-	first, numbers, args := fmt.Sprintf("SELECT %d AS id", worker), "SELECT 0 AS number", []any{c.WorkerIDs, c.Namespace}
-	if worker == driver.Any {
-		first = "SELECT MIN(w.id) AS id FROM (SELECT 0 AS id UNION ALL SELECT worker_id + 1 FROM {l} WHERE namespace = ? AND state <> 'made') w" +
-			" WHERE NOT EXISTS (SELECT 1 FROM {l} l WHERE l.namespace = ? AND l.worker_id = w.id AND l.state <> 'made')"
-		args = append([]any{c.Namespace, c.Namespace}, args...)
-		for n := range driver.MakeAtOnce - 1 {
-			numbers += fmt.Sprint(" UNION ALL SELECT ", n+1)
-		}
-	}
-	missing := "(SELECT first.id + numbers.number AS id FROM (" + first + ") first CROSS JOIN (" + numbers + ") numbers WHERE first.id + numbers.number < ?" +
-		" AND NOT EXISTS (SELECT 1 FROM {l} l WHERE l.namespace = ? AND l.worker_id = first.id + numbers.number AND l.state <> 'made')) missing"
-	where, read := asRead(c.Namespace, st.Namespace, st.Namespace.Incarnation)
-	row := "?, missing.id, {empty}, 0, 0, 0, {empty}, '%s' FROM " + missing
-	return x.makeRows(ctx,
-		query{"UPDATE {n} AS n SET seen = n.seen + (SELECT COUNT(*) FROM " + missing + ") WHERE " + where, append(args[:len(args):len(args)], read...)},
-		query{"INSERT INTO {l} (" + recordColumns + ") SELECT " + fmt.Sprintf(row, driver.Unused), append([]any{c.Namespace}, args...)},
-		x.insertIgnoring("{l}", recordColumns, fmt.Sprintf(row, "made")+" WHERE EXISTS (SELECT 1 FROM {n} n WHERE "+where+")", append(append([]any{c.Namespace}, args...), read...)...),
-		query{"UPDATE {n} AS n JOIN {l} AS l ON l.namespace = n.namespace JOIN (SELECT worker_id, COUNT(*) OVER () AS number FROM {l} WHERE namespace = ? AND state = 'made') made ON made.worker_id = l.worker_id" +
-			" SET l.state = 'unused', n.seen = ? + made.number WHERE l.state = 'made' AND " + where, append([]any{c.Namespace, st.Namespace.Seen}, read...)})
+	return numbers
 }
 
 // renewOnce renews by one statement, and returns the fence if that has changed a row.
@@ -224,21 +229,22 @@ func (x session) renewOnce(ctx context.Context, r driver.Renewal) (fence int64, 
 	if x.Dialect == SQLite {
 		greatest, least = "MAX", "MIN"
 	}
-	set := greatest + "(l.fence, " + greatest + "({now}, n.floor) + " + least + "(?, n.fence_window))"
+	set := x.fill(greatest+"(l.fence, "+greatest+"({now}, n.floor) + "+least+"(?, n.fence_window))", r.FenceWindow)
 	if x.Dialect == MySQL {
 		set = "LAST_INSERT_ID(" + set + ")"
 	}
 	if r.Keep {
 		set += ", state = 'kept'"
 	}
-	return x.ask(ctx, maxLockWait, "fence", x.update("fence = "+set, "l.fencing_token = ? AND l.claim_id = ? AND l."+claimed+
+	where := x.fill("l.fencing_token = ? AND l.claim_id = ? AND l."+claimed+
 		" AND CASE WHEN n.incarnation = {server} THEN l.fence > n.since WHEN n.floor > {now} + n.fence_window + n.max_skew THEN l.fence > n.floor ELSE 1 = 0 END",
-		r.FenceWindow, r.FencingToken, r.ClaimID, r.Namespace, r.Namespace, r.Worker))
+		r.FencingToken, r.ClaimID)
+	return x.ask(ctx, maxLockWait, "fence", x.update(r.Namespace, r.Worker, "fence = "+set, where))
 }
 
-// end ends a lease.
-func (x session) end(ctx context.Context, set, where string, args ...any) error {
-	changed, err := x.exec(ctx, maxLockWait, query{"UPDATE {l} SET " + set + " WHERE namespace = ? AND worker_id = ? AND fencing_token = ? AND " + claimed + where + "{gate}", args})
+// end ends a lease, whose claim ID is named in where.
+func (x session) end(ctx context.Context, namespace string, worker, fencingToken int64, set, where string) error {
+	changed, err := x.exec(ctx, maxLockWait, "UPDATE {l} SET "+set+x.fill(" WHERE namespace = ? AND worker_id = ? AND fencing_token = ? AND ", namespace, worker, fencingToken)+claimed+where+"{gate}")
 	if err == nil && !changed {
 		err = driver.ErrNotHeld
 	}

@@ -15,7 +15,7 @@ import (
 func ExampleConfig_ReserveSQL() {
 	statement, err := Config{Dialect: Postgres, Table: "billing"}.ReserveSQL()
 	fmt.Println(statement, err)
-	// Output: INSERT INTO "public"."billing_counter" AS c (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value WHERE c.value <= 9223372036854775807 - excluded.value RETURNING value <nil>
+	// Output: INSERT INTO "public"."billing_counter" AS c (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value RETURNING value <nil>
 }
 
 func TestReserveSQL(t *testing.T) {
@@ -54,15 +54,15 @@ func TestReserveFaults(t *testing.T) {
 	for want, counter := range map[string]interface {
 		Reserve(ctx context.Context, key string, n int64) (int64, error)
 	}{
-		"tx nil":             s.In(nil),
-		"Store not prepared": s.In(new(sql.Tx)),
-		"Store nil":          new(Store),
-		"tx nil: must":       InTx{},
-		"tx nil: must be":    s.In((*sql.Tx)(nil)),
-		"tx *sql.DB: is a pool, not a transaction": s.In(s.db),
-		"tx struct { *sql.DB }: is a pool":         s.In(struct{ *sql.DB }{s.db}),
-		"tx sqlstore.preparing: is a pool":         s.In(preparing{}),
-		"prepared":                                 s.In(struct{ preparedTx }{}),
+		"tx nil":                             s.In(nil),
+		`Store "not prepared"`:               s.In(new(sql.Tx)),
+		"Store nil":                          new(Store),
+		"tx nil: must":                       InTx{},
+		"tx nil: must be":                    s.In((*sql.Tx)(nil)),
+		`tx "*sql.DB": is not a transaction`: s.In(s.db),
+		`tx "struct { *sql.DB }": is not`:    s.In(struct{ *sql.DB }{s.db}),
+		`tx "sqlstore.preparing": is not`:    s.In(preparing{}),
+		"not prepared":                       s.In(struct{ preparedTx }{}),
 	} {
 		t.Run(want, func(t *testing.T) {
 			if _, err := counter.Reserve(t.Context(), "a", 1); err == nil || !strings.Contains(err.Error(), want) {

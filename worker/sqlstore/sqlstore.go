@@ -1,9 +1,7 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -46,11 +44,10 @@ type Store struct {
 	limiter driver.Limiter // of the requests of leases
 	calls   hung.Calls
 
-	inspecting chan struct{}          // holds an element while a call inspects the database
-	inspected  atomic.Pointer[server] // what is known about the database; nil: nothing yet
-	late       atomic.Int32           // calls in a row that got no answer in time
-	nonce      string                 // the incarnation of a database in memory that this store begins
-	memory     atomic.Value           // string: that of the database in memory that this store uses
+	inspected atomic.Pointer[server] // what is known about the database; nil: nothing yet
+	ready     [tables]atomic.Bool    // which tables exist, and survive a crash
+	late      atomic.Bool            // the last call got no answer in time
+	memory    atomic.Value           // string: the incarnation of the database in memory that this store uses
 }
 
 var (
@@ -70,7 +67,7 @@ func New(db *sql.DB, cfg Config) (*Store, error) {
 	if err := wrong.Err("sqlstore"); err != nil {
 		return nil, err
 	}
-	return &Store{db: db, cfg: cfg, inspecting: make(chan struct{}, 1), nonce: "memory " + rand.Text()}, nil
+	return &Store{db: db, cfg: cfg}, nil
 }
 
 // lease is the call of a verb of a lease, in its turn.
@@ -91,18 +88,17 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 		return driver.Lease{}, err
 	}
 	return s.lease(ctx, fmt.Sprintf("claim in namespace %q", c.Namespace), func(x session) (driver.Lease, error) {
-		which := candidates(c)
+		which := x.candidates(c)
 		read := func(ctx context.Context) (driver.State, error) { return x.read(ctx, c.Namespace, which) }
 		write := func(ctx context.Context, st driver.State, ch driver.Change) (bool, error) {
 			return x.writeClaim(ctx, c, st, ch)
 		}
 		l, err := driver.Transact(ctx, c.Decide, read, write)
 		if errors.Is(err, driver.ErrNoWorkerID) { // its text counts the records
-			which = every(c.Namespace)
+			forgot := l.Forgot
+			which = x.every(c.Namespace)
 			l, err = driver.Transact(ctx, c.Decide, read, write)
-		}
-		if errors.As(err, new(*driver.SkewError)) && x.Dialect == MySQL { // perhaps of the session only
-			err = cmp.Or(x.unmet(ctx), err)
+			l.Forgot = l.Forgot || forgot
 		}
 		return l, err
 	})
@@ -110,18 +106,17 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 
 // Renew implements driver.Store. The result has no Start.
 func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, error) {
-	return s.lease(ctx, fmt.Sprintf("renew worker ID %d of namespace %q", r.Worker, r.Namespace), func(x session) (l driver.Lease, err error) {
-		var done bool
-		renew := func() error {
-			fence, changed, err := x.renewOnce(ctx, r)
-			done, l = changed, driver.Lease{Worker: r.Worker, FencingToken: r.FencingToken, Fence: fence}
-			return err
+	return s.lease(ctx, fmt.Sprintf("renew worker ID %d of namespace %q", r.Worker, r.Namespace), func(x session) (driver.Lease, error) {
+		l := driver.Lease{Worker: r.Worker, FencingToken: r.FencingToken}
+		renew := func() (done bool, err error) {
+			l.Fence, done, err = x.renewOnce(ctx, r)
+			return done, err
 		}
-		if err := renew(); done || err != nil {
+		if done, err := renew(); done || err != nil {
 			return l, err
 		}
 		decided, err := driver.Transact(ctx, r.Decide, func(ctx context.Context) (driver.State, error) {
-			return x.read(ctx, r.Namespace, query{oneRecord, []any{r.Namespace, r.Worker}})
+			return x.read(ctx, r.Namespace, x.one(r.Namespace, r.Worker))
 		}, func(ctx context.Context, st driver.State, ch driver.Change) (bool, error) {
 			switch {
 			case ch.Namespace != nil:
@@ -130,8 +125,7 @@ func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, erro
 				l.Fence = ch.Record.Fence
 				return true, nil
 			}
-			err := renew()
-			return done, err
+			return renew()
 		})
 		l.Forgot = decided.Forgot
 		return l, err
@@ -141,7 +135,7 @@ func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, erro
 // Release implements driver.Store.
 func (s *Store) Release(ctx context.Context, r driver.Release) error {
 	_, err := s.lease(ctx, fmt.Sprintf("release worker ID %d of namespace %q", r.Worker, r.Namespace), func(x session) (l driver.Lease, err error) {
-		return l, x.end(ctx, "fence = ?, state = 'released'", " AND claim_id = ?", r.Unused, r.Namespace, r.Worker, r.FencingToken, r.ClaimID)
+		return l, x.end(ctx, r.Namespace, r.Worker, r.FencingToken, x.fill("fence = ?, state = 'released'", r.Unused), x.fill(" AND claim_id = ?", r.ClaimID))
 	})
 	return err
 }
@@ -152,7 +146,7 @@ func (s *Store) Free(ctx context.Context, namespace string, worker, fencingToken
 		return err
 	}
 	_, err := call(ctx, s, fmt.Sprintf("free worker ID %d of namespace %q", worker, namespace), leaseTables, func(x session) (none struct{}, err error) {
-		return none, x.end(ctx, "state = 'freed'", "", namespace, worker, fencingToken)
+		return none, x.end(ctx, namespace, worker, fencingToken, "state = 'freed'", "")
 	})
 	return err
 }
@@ -163,7 +157,7 @@ func (s *Store) List(ctx context.Context, namespace string) (driver.State, error
 		return driver.State{}, err
 	}
 	return call(ctx, s, fmt.Sprintf("list namespace %q", namespace), leaseTables, func(x session) (driver.State, error) {
-		st, err := x.read(ctx, namespace, every(namespace))
+		st, err := x.read(ctx, namespace, x.every(namespace))
 		return st.Listed(), err
 	})
 }
@@ -175,7 +169,7 @@ func (s *Store) Raise(ctx context.Context, namespace string, fenceWindow int64) 
 	}
 	return call(ctx, s, fmt.Sprintf("raise the floor of namespace %q", namespace), leaseTables, func(x session) (ns driver.Namespace, err error) {
 		err = driver.Retry(ctx, func() (bool, error) {
-			st, err := x.read(ctx, namespace, every(namespace))
+			st, err := x.read(ctx, namespace, x.every(namespace))
 			if err != nil {
 				return false, err
 			}
@@ -193,12 +187,12 @@ func (s *Store) Raise(ctx context.Context, namespace string, fenceWindow int64) 
 // Namespaces returns the namespaces that the tables have, by name.
 func (s *Store) Namespaces(ctx context.Context) ([]driver.Namespace, error) {
 	return call(ctx, s, "list the namespaces", leaseTables, func(x session) (all []driver.Namespace, err error) {
-		err = x.each(ctx, func(rows *sql.Rows) error {
+		err = each(ctx, x.conn, func(rows *sql.Rows) error {
 			var ns driver.Namespace
 			err := rows.Scan(&ns.Name, &ns.Layout, &ns.FenceWindow, &ns.MaxSkew, &ns.Incarnation, &ns.Since, &ns.Floor, &ns.Seen, &ns.Version)
 			all = append(all, ns)
 			return err
-		}, "SELECT namespace, "+namespaceColumns+" FROM "+x.table(namespaceTable)+" WHERE namespace <> '"+indexName+"' AND version > 0 ORDER BY namespace")
+		}, "SELECT namespace, "+namespaceColumns+" FROM "+x.table(namespaceTable)+" WHERE namespace <> '"+indexName+"' AND version > 0 ORDER BY namespace", x.simple...)
 		return all, err
 	})
 }
@@ -207,7 +201,7 @@ func (s *Store) Namespaces(ctx context.Context) ([]driver.Namespace, error) {
 // changes when the server may have lost what it has acknowledged, in one way or another.
 func (s *Store) Incarnation(ctx context.Context) (value string, parts []string, err error) {
 	value, err = call(ctx, s, "ask for the incarnation", leaseTables, func(x session) (string, error) {
-		st, err := x.read(ctx, indexName, query{})
+		st, err := x.read(ctx, indexName, "")
 		parts = x.incarnation.parts
 		return st.Server, err
 	})
@@ -217,7 +211,7 @@ func (s *Store) Incarnation(ctx context.Context) (value string, parts []string, 
 // Open returns a generator with a worker ID that it leases from the database: see [worker.Open],
 // which says what is guaranteed, and which errors are returned.
 //
-// Open creates the tables if they are missing. If the role may not do that, the error ends with
+// Open creates the tables if they are missing. If the role may not do that, the error has
 // the statements to run. Every ten seconds the lease takes a connection of db for a moment. Close
 // the generator before db; it does not close db.
 func Open(ctx context.Context, db *sql.DB, cfg Config) (*worker.Generator, error) {

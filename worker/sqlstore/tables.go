@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-299c1d6b/snowkey/internal/retry"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -18,73 +17,88 @@ var (
 	counterTables = []table{counterTable}
 )
 
-// rights are those that the role needs on each table.
-const rights = "SELECT, INSERT, UPDATE"
-
 // oldTable is of a version that was never released, whose worker IDs programs may still hold.
 const oldTable = "snow_worker_space"
 
 // prepareTables creates the tables that are missing. It notes each one that passes.
 func (x session) prepareTables(ctx context.Context, wanted []table) error {
+	if x.store.has(wanted) {
+		return nil
+	}
 	missing, err := x.inspectTables(ctx, wanted)
 	switch {
 	case err != nil || len(missing) == 0:
 		return err
 	case x.NoCreate:
-		return x.forbidden(ctx, "find", missing, errMissing)
+		return x.notCreated(missing, errMissing)
 	}
-	var refused error // of the first one
-	for _, t := range missing {
-		if t == recordTable {
-			if err := x.noteFresh(ctx); err != nil && refused == nil {
-				return err
-			}
-		}
-		_, err := x.conn.ExecContext(ctx, x.ddl()[t])
-		if errors.Is(err, sqldriver.ErrBadConn) {
-			return err
-		}
-		refused = cmp.Or(refused, err)
+	failed := x.create(ctx, missing)
+	if errors.Is(failed, sqldriver.ErrBadConn) {
+		return failed
 	}
 	// Another process may have created them meanwhile, with other settings.
 	missing, err = x.inspectTables(ctx, missing)
 	switch {
 	case err == nil && len(missing) > 0:
-		err = x.notCreated(ctx, missing, refused)
+		err = x.notCreated(missing, cmp.Or(failed, errTaken))
 	case err == nil && x.incarnation.inMemory:
 		err = x.checkShared(ctx)
 	}
 	return err
 }
 
-// noteFresh begins the index of the namespaces, before the table of the records exists, if that never
-// existed: then no namespace was forgotten. A server can tell that only of its present life: one that
-// was put back to before the tables were made has forgotten fences that were near when it started.
-func (x session) noteFresh(ctx context.Context) error {
-	fresh, err := x.isFresh(ctx)
-	if err == nil && fresh {
-		started := map[Dialect]string{
-			SQLite:   "0",
-			MySQL:    "(SELECT CAST({now} - 1000 * variable_value AS SIGNED) FROM " + x.globalStatus() + " WHERE variable_name = 'Uptime')",
-			Postgres: "CAST(EXTRACT(EPOCH FROM pg_postmaster_start_time())*1000 AS BIGINT)",
-		}[x.Dialect]
-		_, err = x.exec(ctx, maxLockWait, x.insertIgnoring("{n}", "namespace, "+namespaceColumns, "'"+indexName+"', {empty}, 0, 0, {server}, "+started+", "+started+", 0, 1 FROM (SELECT 1 AS one) o WHERE 1 = 1{gate}"))
+// create creates tables, in PostgreSQL by one message. It begins the index of the namespaces before the
+// table of the records exists, if that never existed: then no namespace was forgotten.
+func (x session) create(ctx context.Context, missing []table) error {
+	message := ""
+	for i, t := range missing {
+		statements := []string{x.ddl()[t]}
+		if t == recordTable && !x.vitess { // which does not show what it has dropped
+			index, err := x.text(ctx, maxLockWait, x.freshIndex(ctx))
+			if err != nil {
+				return err
+			}
+			statements = []string{index, x.ddl()[t]}
+		}
+		if x.Dialect == Postgres {
+			if message += strings.Join(statements, "; ") + "; "; i < len(missing)-1 {
+				continue
+			}
+			statements = []string{message}
+		}
+		for _, statement := range statements {
+			if _, err := x.conn.ExecContext(ctx, statement); err != nil {
+				return err
+			}
+		}
 	}
-	return err
+	return nil
 }
 
-// notCreated is the error if the first of the missing tables could not be created, because of err.
-func (x session) notCreated(ctx context.Context, missing []table, err error) error {
-	table := x.table(missing[0])
-	switch {
-	case err == nil:
-		return fmt.Errorf("the table %s was created, but does not exist", table)
-	case denied(err):
-		return x.forbidden(ctx, "create", missing, err)
-	case retry.SQLState(err) == "3F000":
-		return fmt.Errorf("create the table %s: there is no such schema: create it, or set Table to one that there is, such as app.snow_lease, in all programs that share worker IDs: %w", table, err)
+// freshIndex begins the index, if the database is fresh. A server can tell that only of its present
+// life: one that was put back to before the tables were made has forgotten fences that were near when it
+// started.
+func (x session) freshIndex(ctx context.Context) string {
+	started := map[Dialect]string{
+		SQLite:   "0",
+		MySQL:    "(SELECT CAST({now} - 1000 * variable_value AS SIGNED) FROM " + x.globalStatus() + " WHERE variable_name = 'Uptime')",
+		Postgres: "CAST(EXTRACT(EPOCH FROM pg_postmaster_start_time())*1000 AS BIGINT)",
+	}[x.Dialect]
+	return x.insertIgnoring("{n}", "namespace, "+namespaceColumns, "'"+indexName+"', '', 0, 0, {server}, "+started+", "+started+", 0, 1"+
+		" FROM (SELECT 1 AS one) o WHERE "+x.fresh(ctx)+"{gate}")
+}
+
+// notCreated is the error if tables are missing, because of err.
+func (x session) notCreated(missing []table, err error) error {
+	err = fmt.Errorf("create the table %s: %w", x.table(missing[0]), x.explained(err))
+	if !driver.IsPermanent(classified(err)) {
+		return err
 	}
-	return fmt.Errorf("create the table %s by %s: %w", table, x.ddl()[missing[0]], x.explained(err))
+	script := ""
+	for _, t := range missing {
+		script += " " + x.ddl()[t] + ";"
+	}
+	return fmt.Errorf("%w; as a role that may create it, run:%s and GRANT SELECT, INSERT, UPDATE on it to the program's", err, script)
 }
 
 // inspectTables notes which of these tables exist, and returns the others. A table that a
@@ -105,12 +119,12 @@ func (x session) inspectTables(ctx context.Context, wanted []table) (missing []t
 		text = `SELECT name, '-' FROM "` + x.schema() + `".sqlite_master WHERE type = 'table'`
 	}
 	problems := make(map[string]string) // of the tables that exist
-	err = x.each(ctx, func(rows *sql.Rows) error {
+	err = each(ctx, x.conn, func(rows *sql.Rows) error {
 		var name, problem string
 		err := rows.Scan(&name, &problem)
 		problems[strings.ToLower(name)] = problem // MySQL and SQLite may keep another case
 		return err
-	}, text)
+	}, text, x.simple...)
 	if err != nil {
 		return nil, fmt.Errorf("look for the tables: %w", err)
 	}
@@ -120,7 +134,7 @@ func (x session) inspectTables(ctx context.Context, wanted []table) (missing []t
 	for _, t := range wanted {
 		switch problem := problems[strings.ToLower(x.name(t))]; problem {
 		case "-":
-			x.ready[t] = true
+			x.store.ready[t].Store(true)
 		case "":
 			missing = append(missing, t)
 		default:

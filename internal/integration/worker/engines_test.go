@@ -90,10 +90,7 @@ func onServers(t *testing.T, test func(t *testing.T, e engine)) {
 				case "serializable":
 					cfg.Params = serializable(t, e.open(t))
 				case "odd session":
-					cfg.Params = map[string]string{"autocommit": "0", "sql_select_limit": "1", "completion_type": "'CHAIN'", "sql_mode": "'ANSI_QUOTES,NO_BACKSLASH_ESCAPES'"}
-					if _, err := e.open(t).Exec("SET SESSION sql_mode = 'EMPTY_STRING_IS_NULL'"); err == nil { // MariaDB
-						cfg.Params["sql_mode"] = "'EMPTY_STRING_IS_NULL,ANSI_QUOTES'"
-					}
+					cfg.Params = map[string]string{"autocommit": "0", "completion_type": "'CHAIN'", "sql_mode": "'ANSI_QUOTES,NO_BACKSLASH_ESCAPES'"}
 				}
 				e.dsn = cfg.FormatDSN()
 				test(t, e)

@@ -10,13 +10,12 @@ import (
 	"unsafe"
 )
 
-// birthOf returns when the file was made, because inodes are used again, and whether the path is a mount.
-// Package syscall lacks statx(2). Some file systems do not know the birth.
-func birthOf(path string, _ os.FileInfo) (birth string, mounted bool, err error) {
+// birthOf returns when the file was made, because inodes are used again. Package syscall lacks statx(2).
+// Some file systems do not know the birth.
+func birthOf(path string, _ os.FileInfo) (birth string, err error) {
 	const (
 		atCurrentDirectory = -100
 		birthTime          = 0x800
-		mountRoot          = 0x2000
 	)
 	number, ok := map[string]uintptr{
 		"386": 383, "amd64": 332, "arm": 397, "mips": 4366, "mipsle": 4366, "mips64": 5326, "mips64le": 5326, "ppc64": 383, "ppc64le": 383, "s390x": 379,
@@ -26,7 +25,7 @@ func birthOf(path string, _ os.FileInfo) (birth string, mounted bool, err error)
 	}
 	name, err := syscall.BytePtrFromString(path)
 	if err != nil {
-		return "", false, err
+		return "", err
 	}
 	var st [256]byte
 	here := atCurrentDirectory
@@ -34,12 +33,12 @@ func birthOf(path string, _ os.FileInfo) (birth string, mounted bool, err error)
 	switch failed {
 	case 0:
 	case syscall.ENOSYS:
-		return "", false, nil
+		return "", nil
 	default:
-		return "", false, failed
+		return "", failed
 	}
-	attributes, seconds, nanoseconds := binary.NativeEndian.Uint64(st[8:]), binary.NativeEndian.Uint64(st[80:]), binary.NativeEndian.Uint32(st[88:])
-	return fmt.Sprintf("%d.%09d", int64(seconds), nanoseconds), attributes&mountRoot != 0, nil
+	seconds, nanoseconds := binary.NativeEndian.Uint64(st[80:]), binary.NativeEndian.Uint32(st[88:])
+	return fmt.Sprintf("%d.%09d", int64(seconds), nanoseconds), nil
 }
 
 // bootID changes when the machine starts: what was not flushed is then lost.

@@ -5,8 +5,8 @@ package file
 import "os"
 
 // birthOf returns when the file was made, where the system says it.
-func birthOf(_ string, info os.FileInfo) (birth string, mounted bool, err error) {
-	return field(info, "Birthtimespec") + field(info, "CreationTime"), false, nil
+func birthOf(_ string, info os.FileInfo) (birth string, err error) {
+	return field(info, "Birthtimespec") + field(info, "CreationTime"), nil
 }
 
 func bootID() string { return "" }

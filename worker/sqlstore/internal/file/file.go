@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -18,7 +17,7 @@ func ID(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	birth, _, err := birthOf(path, info)
+	birth, err := birthOf(path, info)
 	if err != nil {
 		return "", fmt.Errorf("ask for the birth of %s: %w", path, err)
 	}
@@ -46,24 +45,11 @@ func CheckAlone(path string) error {
 	if err != nil {
 		return fmt.Errorf("look at the database's folder: %w", err)
 	}
-	_, mounted, _ := birthOf(path, info)
 	switch links := field(info, "Nlink"); {
 	case links != "" && links != "1":
 		return driver.Permanent(fmt.Errorf("%s has %s hard links, and in WAL mode each would be a database of its own: remove the others", path, links))
-	case mounted || field(info, "Dev") != field(folder, "Dev"):
+	case field(info, "Dev") != field(folder, "Dev"):
 		return driver.Permanent(fmt.Errorf("%s is mounted without its folder, and in WAL mode each mount would be a database of its own: mount the folder", path))
 	}
 	return nil
-}
-
-// OpensOther reports whether this program has opened another file than the one at the path, which was
-// there before: one that was deleted, or the one that is recorded.
-func OpensOther(path, recorded string) bool {
-	now, err := ID(path)
-	open, _ := filepath.Glob("/proc/self/fd/*") // of Linux
-	return err != nil || slices.ContainsFunc(open, func(file string) bool {
-		link, _ := os.Readlink(file)
-		id, err := ID(file)
-		return link == path+" (deleted)" || err == nil && id == recorded && id != now
-	})
 }
