@@ -117,7 +117,7 @@ func TestJSONOfRows(t *testing.T) {
 			}
 			var refused []struct{ ID sqltype.Key[strict] }
 			err := conn.QueryRow(t.Context(), query).Scan(&refused)
-			if !errors.Is(err, sqltype.ErrSyntax) || !strings.Contains(err.Error(), "read the number into a sqltype.ID and convert it, or list the zero Form in Form.Old") {
+			if !errors.Is(err, sqltype.ErrSyntax) || !strings.Contains(err.Error(), "read the number into a sqltype.Exact[sqltype.ID] and convert it, or list the zero Form in Form.Old") {
 				t.Errorf("%s, registered %t: %v", mode, register, err)
 			}
 			var read []struct{ ID sqltype.Key[tolerant] }

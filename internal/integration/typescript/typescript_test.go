@@ -69,7 +69,7 @@ func TestAgreement(t *testing.T) {
 	parsers := map[string]func(string) (int64, error){
 		"decimal": func(s string) (int64, error) { id, err := sqltype.Parse(s); return int64(id), err },
 		"base32":  func(s string) (int64, error) { id, err := sqltype.ParseBase32(s); return int64(id), err },
-		"base58":  func(s string) (int64, error) { id, err := sqltype.ParseBase58(s); return int64(id), err },
+		"base58":  func(s string) (int64, error) { id, err := sqltype.ParseBitcoin58(s); return int64(id), err },
 		"base62":  func(s string) (int64, error) { id, err := sqltype.ParseBase62(s); return int64(id), err },
 		"ord":     func(s string) (int64, error) { key, err := sqltype.ParseKey[order](s); return int64(key), err },
 		"":        func(s string) (int64, error) { key, err := sqltype.ParseKey[int](s); return int64(key), err },
@@ -85,7 +85,7 @@ func TestAgreement(t *testing.T) {
 	}
 	for _, id := range ids {
 		x := sqltype.ID(id)
-		for _, s := range []string{x.String(), x.Base32(), x.Base58(), x.Base62(), sqltype.Key[order](id).String()} {
+		for _, s := range []string{x.String(), x.Base32(), x.Bitcoin58(), x.Base62(), sqltype.Key[order](id).String()} {
 			texts = append(texts, s, strings.ToLower(s), strings.ToUpper(s))
 			if i := random.IntN(len(s)); id%3 == 0 {
 				texts = append(texts, s[:i]+s[i+1:], s[:i]+"!"+s[i:], s[:i]+string(s[len(s)-1-i])+s[i+1:])
