@@ -47,12 +47,11 @@
 // decode never return one. Zero is a valid id to read and write, but means "not set" to
 // [ID.IsZero], to [Assign] and to libraries that fill keys. [NextID] and [Assign] never return it.
 //
-// [ID.Value] is an int64. [ID.Scan] reads an int64, a uint64, an ID, a *ID and text. Only a
-// [NullID], a *ID and a sql.Null[ID] accept NULL.
+// [ID.Value] is an int64. Only a [NullID], a *ID and a sql.Null[ID] accept NULL.
 //
 // JSON is a string, as a value, as a map key, in a slice and in an any. Reading accepts a string
-// or an integer; null leaves an ID unchanged, makes a *ID nil and a NullID NULL. Omit an
-// unset ID with `json:"id,omitempty,omitzero"`.
+// or an integer below 2^53, and in an [Exact] any integer; null leaves an ID unchanged, makes a *ID
+// nil and a NullID NULL. Omit an unset ID with `json:"id,omitempty,omitzero"`.
 //
 // [ID.Base32], [ID.Bitcoin58] and [ID.Base62] return short texts of a fixed width, which sort byte
 // by byte as the ids do.

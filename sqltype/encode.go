@@ -28,9 +28,7 @@ const (
 func (id ID) Base32() string { return string(id.AppendBase32(make([]byte, 0, width32+1))) }
 
 // Bitcoin58 returns the id as 11 digits of base 58 with Bitcoin's alphabet, which omits 0, I, O and l.
-// It is not Base58 of bwmarrin/snowflake, which has another alphabet: see [ParseBwmarrin58].
-// Strings sort byte by byte as the ids do. Case matters, so a column of them needs a
-// binary collation. A negative ID gets a minus sign, and cannot be parsed.
+// Otherwise it is like Base62. Base58 of bwmarrin/snowflake is another: see [ParseBwmarrin58].
 func (id ID) Bitcoin58() string { return string(id.AppendBitcoin58(make([]byte, 0, width58+1))) }
 
 // Base62 returns the id as 11 digits of base 62: 0-9, A-Z, a-z. Strings sort byte by byte as the ids
@@ -108,8 +106,7 @@ func ParseBwmarrin58(s string) (ID, error) {
 	return parseForm(&f, s)
 }
 
-// ParseBase62 parses what [ID.Base62] returns: exactly 11 digits, so an id has one spelling. It
-// returns the errors of ParseBase32.
+// ParseBase62 parses what [ID.Base62] returns. Otherwise it is like ParseBitcoin58.
 func ParseBase62(s string) (ID, error) { return parseForm(&form62, s) }
 
 // form is a base for the parser.

@@ -59,13 +59,11 @@ func bareNumber(text []byte) (ID, error) {
 	return id, err
 }
 
-// Exact reads a T from JSON whose numbers are exact, such as that of json_agg or of another Go
-// program: its ids may be numbers of any size. T may be an id type, or a struct or slice that
-// contains some. Plain integers in T must be below 2^53, because larger ones are read as strings.
+// Exact reads a T from JSON whose numbers are exact, such as that of json_agg: its ids may be
+// numbers of any size. T is an id type, or contains some. Its plain integers must be below 2^53.
 type Exact[T any] struct{ V T }
 
-// UnmarshalJSON reads what [QuoteNumbers] returns into a new V. null has the effect that it has on
-// a T. On an error V is unchanged.
+// UnmarshalJSON reads what [QuoteNumbers] returns into a new V. On an error V is unchanged.
 func (e *Exact[T]) UnmarshalJSON(data []byte) error {
 	if e == nil {
 		return nilReceiver("UnmarshalJSON")
@@ -92,35 +90,24 @@ func QuoteNumbers(doc []byte) []byte {
 		return doc
 	}
 	out := make([]byte, 0, len(doc)+len(doc)/8)
-	for i := 0; i < len(doc); {
-		end := i + 1
-		switch c := doc[i]; {
-		case c == '"':
+	for len(doc) > 0 {
+		end := max(1, len(doc)-len(bytes.TrimLeft(doc, "+-.0123456789eE"))) // of a number
+		if doc[0] == '"' {
 			for ; doc[end] != '"'; end++ {
 				if doc[end] == '\\' {
 					end++
 				}
 			}
 			end++
-		case isNumber(c):
-			for end < len(doc) && isNumber(doc[end]) {
-				end++
-			}
-			if isLarge(doc[i:end]) {
-				out = append(append(append(out, '"'), doc[i:end]...), '"')
-				i = end
-				continue
-			}
 		}
-		out = append(out, doc[i:end]...)
-		i = end
+		if isLarge(doc[:end]) {
+			out = append(append(append(out, '"'), doc[:end]...), '"')
+		} else {
+			out = append(out, doc[:end]...)
+		}
+		doc = doc[end:]
 	}
 	return out
-}
-
-// isNumber reports whether c occurs in a JSON number. No other value but a string begins with one.
-func isNumber(c byte) bool {
-	return '0' <= c && c <= '9' || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E'
 }
 
 // isLarge reports whether a JSON number is an integer that a float64 may have rounded.

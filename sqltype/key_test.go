@@ -167,13 +167,13 @@ func testKeyNumber(t *testing.T, unmarshal func(data []byte, into any) error) {
 func TestKeyNumbers(t *testing.T) {
 	key, id, null := rowKey, ID(rowKey), NullKey[prefixedRow]{rowKey, true}
 	for _, v := range []interface{ Scan(any) error }{new(Key[prefixedRow]), new(NullKey[prefixedRow])} {
-		for _, src := range []any{int64(rowKey), id.String(), []byte(id.String()), id, &id, key, &key} {
+		for _, src := range []any{int64(rowKey), id.String(), []byte(id.String()), id, &id, key, &key, null, &null, NullID{id, true}} {
 			if err := v.Scan(src); err != nil || v.(fmt.Stringer).String() != key.String() {
 				t.Errorf("%T scans %T as %v, %v", v, src, v, err)
 			}
 		}
 		// At run time, too, keys are not mixed up.
-		for _, src := range []any{Key[byValueRow](7), ptr(Key[byValueRow](7)), null} {
+		for _, src := range []any{Key[byValueRow](7), ptr(Key[byValueRow](7)), NullKey[byValueRow]{7, true}, &NullKey[byValueRow]{}} {
 			if err := v.Scan(src); !errors.Is(err, ErrType) {
 				t.Errorf("%T scans %T: %v", v, src, err)
 			}
