@@ -164,18 +164,6 @@ func TestCopierScans(t *testing.T) {
 	}
 }
 
-// onlyText is the hook of docs/keys.md.
-func onlyText(from, to reflect.Type, value any) (any, error) {
-	if to.PkgPath() == reflect.TypeFor[ID]().PkgPath() && from != to && from.Kind() != reflect.String {
-		return nil, fmt.Errorf("%v for a %v: write ids as strings", value, to)
-	}
-	return value, nil
-}
-
-func hook() mapstructure.DecodeHookFunc {
-	return mapstructure.ComposeDecodeHookFunc(onlyText, mapstructure.TextUnmarshallerHookFunc())
-}
-
 func viperDoc(doc string, hook mapstructure.DecodeHookFunc) (row struct{ ID ID }, err error) {
 	v := viper.New()
 	v.SetConfigType("yaml")
@@ -456,9 +444,21 @@ func validatorTrap() (said string) {
 	return ""
 }
 
-// nullID is the function of docs/keys.md.
+// These three are in docs/keys.md.
+
+func onlyText(from, to reflect.Type, value any) (any, error) {
+	if to.PkgPath() == reflect.TypeFor[sqltype.ID]().PkgPath() && from != to && from.Kind() != reflect.String {
+		return nil, fmt.Errorf("%v for a %v: write ids as strings", value, to)
+	}
+	return value, nil
+}
+
+func hook() mapstructure.DecodeHookFunc {
+	return mapstructure.ComposeDecodeHookFunc(onlyText, mapstructure.TextUnmarshallerHookFunc())
+}
+
 func nullID(field reflect.Value) any {
-	if id, ok := field.Interface().(NullID); ok && id.Valid {
+	if id, ok := field.Interface().(sqltype.NullID); ok && id.Valid {
 		return id.ID.Int64()
 	}
 	return nil
