@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -18,7 +17,6 @@ import (
 	"github.com/bwmarrin/snowflake"
 	"github.com/cloudwego/hertz/pkg/app/server/binding"
 	"github.com/cloudwego/hertz/pkg/protocol"
-	_ "github.com/glebarez/go-sqlite"
 	playground "github.com/go-playground/form/v4"
 	"github.com/go-playground/validator/v10"
 	"github.com/go-viper/mapstructure/v2"
@@ -32,7 +30,6 @@ import (
 	"github.com/spf13/viper"
 	"github.com/zeromicro/go-zero/rest/httpx"
 	"sigs.k8s.io/yaml"
-	"xorm.io/xorm"
 
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -48,7 +45,7 @@ type library struct {
 	read func(text string) (ID, error)
 }
 
-func libraries(t *testing.T) []library {
+func libraries() []library {
 	return []library{
 		{"jinzhu/copier", copierTrap, "text \"\\ufffd\"; bad text 0, <nil>", copierRead},
 		{"spf13/viper", viperTrap, "15, 1, -9223372036854775808", viperRead},
@@ -59,7 +56,6 @@ func libraries(t *testing.T) []library {
 		{"zeromicro/go-zero", zeroTrap, "-7", parseString(zeroString)},
 		{"gomodule/redigo", redigoTrap, "NULL, -7", redigoRead},
 		{"graphql-go/graphql", graphqlTrap, "NULL", graphqlRead},
-		{"xorm.io/xorm", func() string { return xormTrap(t) }, "NULL", func(text string) (ID, error) { return xormRead(t, text) }},
 		{"aymerick/raymond", raymondTrap, "7", raymondRead},
 		{"go-playground/validator", validatorTrap, "required: <nil>; gt: Bad field type", validatorRead},
 		{"bwmarrin/snowflake", bwmarrinTrap, "another id", bwmarrinRead},
@@ -78,7 +74,7 @@ func TestLibraries(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^\| ([a-z0-9./-]+/[a-z0-9./-]+)`).FindAllStringSubmatch(table, -1) {
 		rows[m[1]] = true
 	}
-	for _, l := range libraries(t) {
+	for _, l := range libraries() {
 		if !rows[l.name] {
 			t.Errorf("docs/keys.md does not have %s", l.name)
 		}
@@ -367,51 +363,6 @@ func graphqlRead(text string) (ID, error) {
 		return 0, result.Errors[0]
 	}
 	return sqltype.Parse(result.Data.(map[string]any)["same"].(string))
-}
-
-type xormRow struct {
-	ID     ID     `xorm:"pk 'id'"`
-	Parent NullID `xorm:"bigint 'parent'"`
-}
-
-func xormEngine(t *testing.T) *xorm.Engine {
-	engine, err := xorm.NewEngine("sqlite", filepath.Join(t.TempDir(), "x.sqlite"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = engine.Close() })
-	if _, err := engine.Exec("CREATE TABLE xorm_row (id bigint PRIMARY KEY, parent bigint)"); err != nil {
-		t.Fatal(err)
-	}
-	return engine
-}
-
-func xormTrap(t *testing.T) string {
-	engine := xormEngine(t)
-	if _, err := engine.Insert(&xormRow{7, NullID{ID: 8, Valid: true}}); err != nil {
-		return err.Error()
-	}
-	var parents []NullID
-	if err := engine.Table("xorm_row").Cols("parent").Find(&parents); err != nil || len(parents) != 1 {
-		return fmt.Sprint(parents, err)
-	}
-	return parents[0].String()
-}
-
-func xormRead(t *testing.T, text string) (ID, error) {
-	id, err := sqltype.Parse(text)
-	if err != nil {
-		return 0, err
-	}
-	engine := xormEngine(t)
-	if _, err := engine.Insert(&xormRow{id, NullID{ID: id, Valid: true}}); err != nil {
-		return 0, err
-	}
-	var rows []xormRow
-	if err := engine.Cols("id", "parent").Find(&rows); err != nil || len(rows) != 1 || rows[0].Parent.ID != rows[0].ID {
-		return 0, fmt.Errorf("%v, %w", rows, err)
-	}
-	return rows[0].ID, nil
 }
 
 func raymondTrap() string {
