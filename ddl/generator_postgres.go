@@ -55,7 +55,7 @@ func (g *generator) write(template string) Script {
 	ahead := g.aheadTicks()
 	// Twice: what replaces the first placeholders has others.
 	var outer, inner, names []string
-	for _, name := range []string{"generator", "marker", "raised", "lock", "cursor", "floor", "fence", "flush", "incarnation", "copied", "check", "ahead_hint", "refill", "next", "release", "claim", "recover", "workers", "home"} {
+	for _, name := range []string{"generator", "marker", "raised", "lock", "cursor", "floor", "checked", "flush", "incarnation", "copied", "check", "ahead_hint", "refill", "next", "release", "claim", "recover", "workers", "home"} {
 		object := g.object(name)
 		names = append(names, Postgres.text(g.Prefix+name))
 		inner = append(inner, "{"+name+"}", object, "{"+name+"_text}", Postgres.text(object))

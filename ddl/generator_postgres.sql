@@ -29,7 +29,7 @@ BEGIN
       ELSIF made.namespace <> {namespace} OR made.layout <> {layout} OR made.leases <> {leases_text} THEN
         RAISE EXCEPTION 'snowkey: % is a generator of namespace "%", layout "%", leases %: drop it first, or use another Prefix',
           {next_text}, made.namespace, made.layout, made.leases;
-      ELSIF to_regclass({cursor_text}) IS NULL OR to_regclass({floor_text}) IS NULL OR to_regclass({fence_text}) IS NULL THEN
+      ELSIF to_regclass({cursor_text}) IS NULL OR to_regclass({floor_text}) IS NULL OR to_regclass({checked_text}) IS NULL THEN
         RAISE EXCEPTION 'snowkey: % has lost a sequence, so which ids it has made is not known: run ddl drop-generator, and then this script', {next_text};
       END IF;
     END LOOP;
@@ -67,7 +67,7 @@ CREATE SEQUENCE IF NOT EXISTS {cursor} MINVALUE 0 START 0 CACHE {block}
 -- next statement
 CREATE SEQUENCE IF NOT EXISTS {floor} MINVALUE 0 START 0
 -- next statement
-CREATE SEQUENCE IF NOT EXISTS {fence} MINVALUE 0 START 0
+CREATE SEQUENCE IF NOT EXISTS {checked} MINVALUE 0 START 0
 -- next statement
 CREATE OR REPLACE FUNCTION {flush}() RETURNS void
   LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $snowkey$
@@ -101,10 +101,22 @@ END $snowkey$
 -- next statement
 CREATE OR REPLACE FUNCTION {copied}() RETURNS boolean
   LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $snowkey$
--- Whether another database took the worker IDs, of which this is a copy, and may still be there.
--- NULL if there are none.
+-- Whether another database took the worker IDs, of which this is a copy, and may still be there. The
+-- same goes for a database whose sequences were set to earlier values, as by the data of a dump: it
+-- has given the ids after these. NULL if there are no worker IDs.
+--
+-- The server counts in log_cnt how many values of a sequence are in the log. It is 0 after setval and
+-- RESTART, but not after nextval. So each setval of the sequence "checked" is followed by nextval in the
+-- same expression, which no cancellation divides. A crash makes it 0, too, and empties the marker.
+-- A dump sets this sequence before the cursor, in the order of their names. The cursor is behind it by
+-- MaxAhead at most.
 BEGIN
-  RETURN g.system <> (SELECT system_identifier FROM pg_control_system())
+  RETURN pg_sequence_last_value({cursor_text}) IS NULL OR pg_sequence_last_value({floor_text}) IS NULL
+      OR pg_sequence_last_value({cursor_text}) < (SELECT ceil((coalesce(max(l.start), 0) - {epoch})::numeric / {tick}) * {per_tick} * cardinality(g.workers)
+        FROM {leases} l WHERE l.namespace = g.namespace AND l.worker_id = ANY (g.workers) AND l.claim_id = g.claim_id)
+      OR pg_relation_size({marker_text}) > 0
+        AND (SELECT c.log_cnt = 0 OR pg_sequence_last_value({cursor_text}) < c.last_value - {ahead} * {per_tick} * cardinality(g.workers) FROM {checked} c)
+      OR g.system <> (SELECT system_identifier FROM pg_control_system())
       OR EXISTS (SELECT FROM pg_database WHERE oid = g.database AND datname <> current_database())
       OR EXISTS (SELECT FROM pg_database WHERE oid = g.database AND datname = current_database())
         AND g.relation <> {generator_text}::regclass AND EXISTS (SELECT FROM pg_class WHERE oid = g.relation)
@@ -124,7 +136,7 @@ BEGIN
     RAISE EXCEPTION 'snowkey: the generator % has no worker IDs', {next_text}
       USING ERRCODE = 'object_not_in_prerequisite_state', HINT = {claim_hint};
   ELSIF made.copied THEN
-    RAISE EXCEPTION 'snowkey: this database was restored or copied, and the worker IDs % of namespace "%" belong to the other one', made.workers, made.namespace
+    RAISE EXCEPTION 'snowkey: this database was restored or copied, or its sequences were set: the worker IDs % of namespace "%" may be used elsewhere', made.workers, made.namespace
       USING ERRCODE = 'object_not_in_prerequisite_state', HINT = {copy_hint};
   ELSIF made.database::text <> {home}() OR NOT EXISTS (SELECT FROM pg_database WHERE oid = made.database AND datname = current_database()) THEN
     RAISE EXCEPTION 'snowkey: this database was restored, and has no worker IDs yet'
@@ -179,7 +191,8 @@ CREATE OR REPLACE FUNCTION {refill}(namespace text) RETURNS bigint
 -- floor, than MaxAhead, which is at most the fence window. Before the next block the log must be
 -- flushed, or the next crash could forget the floor.
 --
--- Blocks lie below the fence, up to which the worker IDs were seen to be reserved.
+-- Blocks lie below the value of the sequence "checked", up to which the worker IDs were seen to be
+-- reserved.
 DECLARE
   v bigint;
   last bigint;
@@ -231,8 +244,11 @@ BEGIN
           INSERT INTO {raised} VALUES ({clock}); -- is rolled back, and its page stays
         END IF;
         last := setval({cursor_text}, greatest(last, floor_slot) | {mask});
+        PERFORM CASE WHEN setval({checked_text}, 0) = 0 THEN nextval({checked_text}) END;
         PERFORM {flush}();
         INSERT INTO {marker} VALUES ({clock});
+      ELSIF last IS NULL OR floor_slot IS NULL OR (SELECT c.log_cnt = 0 OR last < c.last_value - {ahead} * slots FROM {checked} c) THEN
+        PERFORM {check}(); -- fails
       END IF;
       first := (greatest(last + 1, now_slot) + {mask}) & ~{mask}::bigint;
       top := least(greatest(now_slot, floor_slot) + {ahead} * slots, {last_tick} * slots);
@@ -242,9 +258,9 @@ BEGIN
         state := 'ahead';
         pause := (first + {block} - top)::float8 / slots * {tick} / 1000;
       ELSE
-        IF first + {block} > pg_sequence_last_value({fence_text}) THEN
+        IF first + {block} > pg_sequence_last_value({checked_text}) THEN
           PERFORM {check}();
-          PERFORM setval({fence_text}, top);
+          PERFORM CASE WHEN setval({checked_text}, top - 1) = top - 1 THEN nextval({checked_text}) END;
         END IF;
         PERFORM setval({cursor_text}, first - 1); -- also empties the cache of this session
         -- It is a later block if the first nextval of another session came between.
@@ -311,7 +327,7 @@ BEGIN
   IF space.version > {store_version} THEN
     RAISE EXCEPTION 'snowkey: namespace "%" was written by a newer version of snowkey: use that', name USING ERRCODE = 'object_not_in_prerequisite_state';
   ELSIF space.incarnation = {incarnation}() AND known >= space.seen THEN
-    UPDATE {namespaces} n SET seen = known WHERE n.namespace = name AND n.seen < known;
+    RETURN;
   ELSIF space.floor > now_ms + space.step THEN
     RAISE EXCEPTION 'snowkey: the database was put back to an earlier state again, and the floor of namespace "%" is still at %: worker IDs can be taken at %, or after snowkey workers floor',
       name, to_timestamp(space.floor / 1000.0), to_timestamp((space.floor - space.step) / 1000.0) USING ERRCODE = 'object_not_in_prerequisite_state';
@@ -357,7 +373,7 @@ BEGIN
     END;
   END IF;
   known := (SELECT count(*) FROM {leases} l WHERE l.namespace = {namespace});
-  IF NOT EXISTS (SELECT FROM {namespaces} n WHERE n.namespace = {namespace} AND n.version > 0) THEN
+  IF NOT EXISTS (SELECT FROM {namespaces} n WHERE n.namespace = {namespace}) THEN
     -- A namespace that is missing was perhaps forgotten: the index of all knows that, unless all was.
     INSERT INTO {namespaces} (namespace, layout, fence_window, max_skew, incarnation, since, floor, seen, version) SELECT '*', '', {fence_window}, {max_skew}, {incarnation}(), now_ms,
         CASE WHEN current_setting('snowkey.new', true) = 'yes' AND known = 0 THEN 0 ELSE now_ms + {fence_window} + {max_skew} END, 0, {store_version} ON CONFLICT DO NOTHING;
@@ -366,9 +382,7 @@ BEGIN
     PERFORM {recover}('*', (SELECT count(*) FROM {namespaces} n WHERE n.namespace <> '*'));
     INSERT INTO {namespaces} (namespace, layout, fence_window, max_skew, incarnation, since, floor, seen, version)
       SELECT {namespace}, {layout}, {fence_window}, {max_skew}, {incarnation}(), now_ms, CASE i.floor WHEN 0 THEN 0 ELSE greatest(i.floor, i.since + {fence_window} + {max_skew}) END, known, {store_version}
-        FROM {namespaces} i WHERE i.namespace = '*'
-      ON CONFLICT (namespace) DO UPDATE SET layout = excluded.layout, fence_window = excluded.fence_window, max_skew = excluded.max_skew,
-        incarnation = excluded.incarnation, since = excluded.since, floor = excluded.floor, seen = excluded.seen, version = excluded.version WHERE {namespaces}.version = 0;
+        FROM {namespaces} i WHERE i.namespace = '*' ON CONFLICT DO NOTHING; -- a program may have made it meanwhile
     UPDATE {namespaces} i SET seen = (SELECT count(*) FROM {namespaces} n WHERE n.namespace <> '*') WHERE i.namespace = '*';
   END IF;
   PERFORM {recover}({namespace}, known);
@@ -383,7 +397,7 @@ BEGIN
   -- Which a rollback undoes, unlike setval alone, and which empties the caches of the sessions.
   ALTER SEQUENCE {cursor} RESTART;
   ALTER SEQUENCE {floor} RESTART;
-  ALTER SEQUENCE {fence} RESTART;
+  ALTER SEQUENCE {checked} RESTART;
   LOCK TABLE {marker}, {raised} IN ACCESS EXCLUSIVE MODE NOWAIT; -- waiting here would keep all calls waiting
   TRUNCATE {marker}, {raised};
   INSERT INTO {raised} VALUES ({clock}); -- its page stays: the floor is that of the namespace
@@ -417,7 +431,7 @@ BEGIN
     WHERE l.namespace = {namespace} AND l.worker_id = ANY (taken);
   UPDATE {namespaces} n SET seen = (SELECT count(*) FROM {leases} l WHERE l.namespace = {namespace}) WHERE n.namespace = {namespace};
   slot := greatest(0, ceil((base_ms - {epoch})::numeric / {tick})) * {per_tick} * wanted;
-  PERFORM setval({cursor_text}, slot | {mask}), setval({fence_text}, 0),
+  PERFORM setval({cursor_text}, slot | {mask}), setval({checked_text}, 0),
     setval({floor_text}, greatest(0, ceil((space.floor - {epoch})::numeric / {tick}))::bigint * {per_tick} * wanted);
   INSERT INTO {generator} SELECT {namespace}, {layout}, {leases_text}, taken, new_claim, c.system_identifier, d.oid, {generator_text}::regclass, pg_current_xact_id(), now(), {version}
     FROM pg_control_system() c, pg_database d WHERE d.datname = current_database();

@@ -9,9 +9,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
-// MaxShards is the greatest number of shards of a [Sharding].
-const MaxShards = 1024
-
 // Sharding configures a table of PostgreSQL whose rows are on several servers, by postgres_fdw.
 // Dialect, Table, Count and Servers are required. Each method validates it; the error is a
 // [*core.ConfigError] with all that is wrong. For MySQL, MariaDB and SQLite it is an
@@ -29,7 +26,7 @@ type Sharding struct {
 	// Field is Datacenter or WorkerID: the shard is that field modulo Count. Zero: core.Shard, which
 	// spreads ids evenly.
 	Field   Field
-	Count   int      // required: the number of shards, at most MaxShards
+	Count   int      // required: the number of shards, at most [core.MaxShards]
 	Servers []string // required: names of CREATE SERVER. Shard i is on the server i modulo their number
 }
 
@@ -77,8 +74,8 @@ func (s Sharding) sharder() (*sharder, error) {
 		s.Column = "id"
 	}
 	Postgres.ident(&wrong, "Column", s.Column)
-	if s.Count < 1 || s.Count > MaxShards {
-		wrong.Add("Count", s.Count, "must be 1 to %d", MaxShards)
+	if s.Count < 1 || s.Count > core.MaxShards {
+		wrong.Add("Count", s.Count, "must be 1 to %d", core.MaxShards)
 	} else if s.Table != "" {
 		for _, name := range []string{s.table(s.Count - 1), s.function()} {
 			Postgres.identWith(&wrong, "Table", s.Table, name[len(s.Table):])

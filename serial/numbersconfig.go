@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // NumbersConfig configures [Numbers]. Prefix or Code is required.
@@ -37,13 +38,9 @@ type NumbersConfig struct {
 	Now func() time.Time
 }
 
-// Counter reserves numbers, from 1 on for each key, and never the same number twice.
-// Reserve takes n numbers: first to first+n-1. After an error they may be taken too;
-// they are then never used. It must not take a transaction from ctx, whose rollback would give the
-// same numbers out again. The stores of sqlstore, redisstore, httpstore and etcd implement it.
-type Counter interface {
-	Reserve(ctx context.Context, key string, n int64) (first int64, err error)
-}
+// Counter is what reserves numbers: a store of sqlstore, redisstore, httpstore or etcd. It must not take a
+// transaction from ctx, whose rollback would give the same numbers out again.
+type Counter = driver.Counter
 
 // CounterFunc is a function that implements Counter.
 type CounterFunc func(ctx context.Context, key string, n int64) (first int64, err error)

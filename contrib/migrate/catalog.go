@@ -12,18 +12,18 @@ import (
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
-// The catalog of PostgreSQL, as one JSON document for each table, with keys like the fields.
+// The catalog of PostgreSQL, as one JSON document for each table, with keys like the fields. A field Odd
+// says why a migration does not handle the object; empty: it does.
 
 type table struct {
-	OID                                                                   int64
-	Schema, Name, Kind, Identity, Rule, Publication, Owner                string // Identity: the replica identity
-	Temporary, Partition, Inherits, Typed, ForcedRLS, Subscription, Owned bool
-	Columns                                                               []column
-	Indexes                                                               []index
-	Foreign, Referring                                                    []foreignKey // from this table, and to it
-	Triggers                                                              []trigger
-	Checks                                                                []string   // the names of ours
-	Functions                                                             []function // ours, in its schema
+	OID                int64
+	Schema, Name, Odd  string
+	Columns            []column
+	Indexes            []index
+	Foreign, Referring []foreignKey // from this table, and to it
+	Triggers           []trigger
+	Checks             []string   // the names of ours
+	Functions          []function // ours, in its schema
 }
 
 type function struct{ Name, Comment string }
@@ -31,23 +31,23 @@ type function struct{ Name, Comment string }
 type column struct {
 	Num                          int
 	Name, Type, Default, Comment string
-	Identity, Generated          string
-	NotNull, Privileges, Label   bool
+	Identity                     string // ALWAYS, BY DEFAULT or nothing
+	Odd, Ends                    string // Ends: how ALTER SEQUENCE lets its sequence count beyond an integer
+	NotNull                      bool
 	NotNullName                  string     // from PostgreSQL 18 on
 	Options                      string     // of statistics, such as n_distinct=-1
 	Statistics                   int        // their target; -1: the default
-	Sequences                    []sequence // owned by the column, that of an identity first
-	Counts                       bool       // the default has such a sequence
-	Unowned, UnownedType         string     // the sequence of the default, if the column does not own it
+	Sequences                    []sequence // owned by the column, the identity's first
 }
 
 type index struct {
-	Name, Method, Predicate, Definition, Constraint                  string
-	Comment, Remark                                                  string // of the index, and of the constraint
-	Columns                                                          []indexColumn
-	Keys                                                             int // the first columns; the others are INCLUDEd
-	Unique, NotDist, Valid, Clustered, Primary, Deferrable, Excludes bool
-	Odd                                                              bool // an operator class that is not the default, storage parameters or a tablespace
+	Name, Method, Predicate, Constraint string
+	Comment, Remark                     string // of the index, and of the constraint
+	Odd                                 string
+	Columns                             []indexColumn
+	Keys                                int   // the first columns; the others are INCLUDEd
+	Within                              []int // columns in expressions and in the predicate; 0: the whole row
+	Unique, Primary                     bool
 }
 
 type indexColumn struct {
@@ -57,19 +57,17 @@ type indexColumn struct {
 }
 
 type foreignKey struct {
-	Name, OnUpdate, OnDelete, Match, Comment string
-	Table, To                                int64
-	Num, ToNum                               []int
-	Valid, Deferrable, Deferred              bool
-	Ignored                                  bool // NOT ENFORCED, in PostgreSQL 18
+	Name, Comment, Odd string
+	Rest               string // of the definition, after the columns that it refers to
+	Table, To          int64
+	Num, ToNum         []int
 }
 
 // A sequence is one that a column owns.
 type sequence struct {
-	Name, Type, Comment               string // the name is quoted, with its schema
-	User                              string // an object that depends on it, other than the default of the column
+	Name, Type                        string // the name is quoted, with its schema
 	Start, Increment, Min, Max, Cache int64
-	Identity, Cycle, Privileges       bool
+	Identity, Cycle                   bool
 }
 
 type trigger struct {
@@ -77,47 +75,138 @@ type trigger struct {
 	Disabled     bool
 }
 
-const foreignJSON = `json_build_object('name', k.conname, 'table', k.conrelid::bigint, 'to', k.confrelid::bigint, 'num', to_json(k.conkey), 'tonum', to_json(k.confkey), 'valid', k.convalidated,
-	'onupdate', k.confupdtype, 'ondelete', k.confdeltype, 'match', k.confmatchtype, 'deferrable', k.condeferrable, 'deferred', k.condeferred,
-	'ignored', NOT coalesce((to_jsonb(k) ->> 'conenforced')::bool, true), 'comment', coalesce(obj_description(k.oid, 'pg_constraint'), ''))`
+// foreignJSON is for a constraint k. The definition of one with one column is what comes before Rest, and Rest.
+const foreignJSON = `json_build_object('name', k.conname, 'table', k.conrelid::bigint, 'to', k.confrelid::bigint,
+	'num', to_json(k.conkey), 'tonum', to_json(k.confkey),
+	'rest', (SELECT substr(pg_get_constraintdef(k.oid), 1 + length(format('FOREIGN KEY (%I) REFERENCES %s(%I)',
+			f.attname, k.confrelid::regclass, r.attname)))
+		FROM pg_attribute f, pg_attribute r WHERE f.attrelid = k.conrelid AND f.attnum = k.conkey[1]
+			AND r.attrelid = k.confrelid AND r.attnum = k.confkey[1]),
+	'comment', coalesce(obj_description(k.oid, 'pg_constraint'), ''),
+	'odd', CASE WHEN NOT coalesce((to_jsonb(k) ->> 'conenforced')::bool, true) THEN 'is not enforced'
+		WHEN to_jsonb(k) ->> 'confdelsetcols' IS NOT NULL THEN 'has a list of columns in its action'
+		WHEN EXISTS (SELECT FROM pg_trigger t WHERE t.tgconstraint = k.oid AND t.tgenabled <> 'O')
+			THEN 'has triggers that are disabled, or always enabled' ELSE '' END)`
+
+// sequenceJSON lists the sequences that a column owns.
+const sequenceJSON = `SELECT json_agg(json_build_object('name', format('%I.%I', sn.nspname, sc.relname),
+		'identity', e.deptype = 'i', 'type', format_type(q.seqtypid, NULL), 'start', q.seqstart, 'increment', q.seqincrement,
+		'min', q.seqmin, 'max', q.seqmax, 'cache', q.seqcache, 'cycle', q.seqcycle) ORDER BY e.deptype = 'i' DESC, sc.oid)
+	FROM pg_depend e JOIN pg_sequence q ON q.seqrelid = e.objid
+	JOIN pg_class sc ON sc.oid = e.objid JOIN pg_namespace sn ON sn.oid = sc.relnamespace
+	WHERE e.classid = 'pg_class'::regclass AND e.refclassid = 'pg_class'::regclass
+		AND e.refobjid = c.oid AND e.refobjsubid = a.attnum AND e.deptype IN ('a', 'i')`
+
+// columnOdd is for a column a of a table c with a NOT NULL constraint nn. The sequence of an identity
+// column is made anew, so nothing else may be known of it.
+const columnOdd = `CASE WHEN a.attgenerated <> '' THEN 'is a generated column'
+	WHEN a.attacl IS NOT NULL THEN 'has privileges, which the new column would not have'
+	WHEN EXISTS (SELECT FROM pg_seclabel l WHERE l.classoid = 'pg_class'::regclass AND l.objoid = c.oid
+		AND l.objsubid = a.attnum) THEN 'has a security label, which the new column would not have'
+	WHEN nn.connoinherit OR NOT nn.convalidated OR obj_description(nn.oid, 'pg_constraint') IS NOT NULL
+		THEN format('has the constraint %s, which is NOT VALID or NO INHERIT, or has a comment', nn.conname)
+	WHEN a.attidentity <> '' THEN coalesce((SELECT CASE
+			WHEN sc.relacl IS NOT NULL OR obj_description(sc.oid, 'pg_class') IS NOT NULL
+			THEN format('has the identity sequence %s with privileges or a comment, which would be lost', sc.oid::regclass)
+			ELSE (SELECT format('has an identity sequence on which this depends: %s',
+					min(pg_describe_object(x.classid, x.objid, x.objsubid)))
+				FROM pg_depend x WHERE x.refclassid = 'pg_class'::regclass AND x.refobjid = sc.oid AND x.deptype = 'n'
+				HAVING count(*) > 0) END
+		FROM pg_depend e JOIN pg_class sc ON sc.oid = e.objid WHERE e.classid = 'pg_class'::regclass AND e.deptype = 'i'
+			AND e.refclassid = 'pg_class'::regclass AND e.refobjid = c.oid AND e.refobjsubid = a.attnum), '')
+	ELSE '' END`
+
+// columnEnds finds a sequence that the default takes values from, or that the column owns, with a last value
+// that stays. ALTER SEQUENCE … AS bigint, which the migration does for one that the column owns, moves the
+// limit of a type, and no other.
+const columnEnds = `SELECT min(format('%I.%I AS bigint NO %s', sn.nspname, sc.relname,
+		CASE WHEN q.seqincrement > 0 THEN 'MAXVALUE' ELSE 'MINVALUE' END))
+	FROM pg_sequence q JOIN pg_class sc ON sc.oid = q.seqrelid JOIN pg_namespace sn ON sn.oid = sc.relnamespace,
+	LATERAL (SELECT EXISTS (SELECT FROM pg_depend e WHERE e.classid = 'pg_class'::regclass AND e.objid = q.seqrelid
+			AND e.refclassid = 'pg_class'::regclass AND e.refobjid = c.oid AND e.refobjsubid = a.attnum
+			AND e.deptype IN ('a', 'i')) AS owned,
+		CASE WHEN q.seqincrement > 0 THEN q.seqmax ELSE -(q.seqmin + 1) END AS last,
+		CASE q.seqtypid WHEN 'smallint'::regtype THEN 32767 WHEN 'integer'::regtype THEN 2147483647
+			ELSE 9223372036854775807 END AS highest) l
+	WHERE (l.owned OR EXISTS (SELECT FROM pg_depend e WHERE e.classid = 'pg_attrdef'::regclass AND e.objid = d.oid
+			AND e.refclassid = 'pg_class'::regclass AND e.refobjid = q.seqrelid))
+		AND l.last <> CASE WHEN l.owned THEN l.highest ELSE 9223372036854775807 END`
+
+const columnJSON = `json_build_object('num', a.attnum, 'name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),
+	'notnull', a.attnotnull, 'identity', CASE a.attidentity WHEN 'a' THEN 'ALWAYS' WHEN 'd' THEN 'BY DEFAULT' ELSE '' END,
+	'default', coalesce(pg_get_expr(d.adbin, d.adrelid), ''), 'comment', coalesce(col_description(c.oid, a.attnum), ''),
+	'options', coalesce((SELECT string_agg(o, ', ' ORDER BY o) FROM unnest(a.attoptions) o), ''),
+	'statistics', coalesce(a.attstattarget, -1), 'notnullname', coalesce(nn.conname, ''),
+	'odd', ` + columnOdd + `, 'ends', coalesce((` + columnEnds + `), ''),
+	'sequences', coalesce((` + sequenceJSON + `), '[]'))`
+
+// indexOdd is for an index i with the class ic and the constraint k.
+const indexOdd = `CASE WHEN NOT i.indisvalid THEN 'is invalid: drop it'
+	WHEN i.indisexclusion THEN 'belongs to a constraint that excludes, or is WITHOUT OVERLAPS'
+	WHEN k.condeferrable THEN 'belongs to a constraint that is deferrable'
+	WHEN i.indisclustered THEN 'is the one that the table is clustered by'
+	WHEN coalesce((to_jsonb(i) ->> 'indnullsnotdistinct')::bool, false) THEN 'has NULLS NOT DISTINCT'
+	WHEN ic.reloptions IS NOT NULL OR ic.reltablespace <> 0 THEN 'has storage parameters or a tablespace'
+	WHEN EXISTS (SELECT FROM unnest(i.indclass::oid[]) o JOIN pg_opclass p ON p.oid = o WHERE NOT p.opcdefault)
+		OR pg_get_indexdef(i.indexrelid) LIKE '% COLLATE %' THEN 'has an operator class or a collation'
+	WHEN NOT EXISTS (SELECT FROM pg_opclass p WHERE p.opcmethod = ic.relam AND p.opcintype = 'bigint'::regtype
+		AND p.opcdefault) THEN 'is of a kind that has no bigint'
+	WHEN EXISTS (SELECT FROM pg_attribute x WHERE x.attrelid = ic.oid AND x.attstattarget >= 0) THEN 'has SET STATISTICS'
+	WHEN EXISTS (SELECT FROM pg_depend e WHERE e.classid = 'pg_class'::regclass AND e.objid = ic.oid AND e.deptype = 'x')
+		THEN 'depends on an extension' ELSE '' END`
+
+const indexJSON = `json_build_object('name', ic.relname, 'keys', i.indnkeyatts, 'method', am.amname,
+	'unique', i.indisunique, 'primary', i.indisprimary, 'constraint', coalesce(k.conname, ''),
+	'predicate', coalesce(pg_get_expr(i.indpred, i.indrelid), ''),
+	'comment', coalesce(obj_description(i.indexrelid, 'pg_class'), ''),
+	'remark', coalesce(obj_description(k.oid, 'pg_constraint'), ''), 'odd', ` + indexOdd + `,
+	'within', ARRAY(SELECT (regexp_matches(concat(i.indexprs, i.indpred), ':varattno (\d+) ', 'g'))[1]::int),
+	'columns', (SELECT json_agg(json_build_object('num', x.num, 'option', coalesce((i.indoption::int2[])[x.i - 1], 0),
+			'definition', pg_get_indexdef(i.indexrelid, x.i::int, false)) ORDER BY x.i)
+		FROM unnest(i.indkey::int2[]) WITH ORDINALITY x(num, i)))`
+
+const tableOdd = `CASE WHEN n.nspname || c.relname LIKE '%.%' THEN 'has a dot in its name, or in that of its schema'
+	WHEN c.relkind = 'p' OR c.relispartition THEN 'is partitioned, or a partition'
+	WHEN c.relkind <> 'r' THEN 'is no ordinary table'
+	WHEN c.relpersistence = 't' THEN 'is a temporary table'
+	WHEN EXISTS (SELECT FROM pg_inherits WHERE inhrelid = c.oid OR inhparent = c.oid)
+		THEN 'inherits from a table, or a table from it'
+	WHEN c.reloftype <> 0 THEN 'is a table of a type'
+	WHEN EXISTS (SELECT FROM pg_rewrite WHERE ev_class = c.oid) THEN 'has a rule'
+	WHEN EXISTS (SELECT FROM pg_publication p WHERE p.puballtables OR EXISTS (SELECT FROM pg_publication_tables t
+		WHERE t.pubname = p.pubname AND t.schemaname = n.nspname AND t.tablename = c.relname))
+		THEN 'is in a publication: a subscriber would not have the new columns'
+	WHEN EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = c.oid)
+		THEN 'is written by a subscription, whose triggers do not fire'
+	WHEN c.relreplident <> 'd' THEN 'has a replica identity that is not the default'
+	WHEN NOT pg_has_role(c.relowner, 'USAGE') THEN 'belongs to a role that this user is no member of'
+	WHEN c.relrowsecurity AND c.relforcerowsecurity THEN 'has row-level security, which would hide rows from the migration'
+	ELSE '' END`
 
 // catalog reads one table.
-const catalog = `SELECT json_build_object('oid', c.oid::bigint, 'schema', n.nspname, 'name', c.relname, 'kind', c.relkind, 'temporary', c.relpersistence = 't', 'partition', c.relispartition,
-	'inherits', EXISTS (SELECT FROM pg_inherits WHERE inhrelid = c.oid OR inhparent = c.oid), 'identity', c.relreplident, 'typed', c.reloftype <> 0,
-	'forcedrls', c.relrowsecurity AND (c.relforcerowsecurity OR NOT pg_has_role(c.relowner, 'USAGE')),
-	'rule', coalesce((SELECT min(rulename) FROM pg_rewrite WHERE ev_class = c.oid AND rulename <> '_RETURN'), ''),
-	'publication', coalesce((SELECT min(p.pubname) FROM pg_publication p WHERE p.puballtables OR EXISTS (SELECT FROM pg_publication_tables t WHERE t.pubname = p.pubname AND t.schemaname = n.nspname AND t.tablename = c.relname)), ''),
-	'subscription', EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = c.oid),
-	'checks', coalesce((SELECT json_agg(k.conname ORDER BY k.conname) FROM pg_constraint k WHERE k.contype = 'c' AND k.conrelid = c.oid AND k.conname LIKE 'snow\_migrate\_%'), '[]'),
-	'functions', coalesce((SELECT json_agg(json_build_object('name', p.proname, 'comment', coalesce(obj_description(p.oid, 'pg_proc'), '')) ORDER BY p.proname) FROM pg_proc p WHERE p.pronamespace = n.oid AND p.pronargs = 0 AND p.proname LIKE 'snow\_migrate\_%'), '[]'),
-	'owned', pg_has_role(c.relowner, 'USAGE'), 'owner', pg_get_userbyid(c.relowner),
-	'columns', coalesce((SELECT json_agg(json_build_object('num', a.attnum, 'name', a.attname, 'type', format_type(a.atttypid, a.atttypmod), 'notnull', a.attnotnull, 'identity', a.attidentity, 'generated', a.attgenerated,
-			'default', coalesce(pg_get_expr(d.adbin, d.adrelid), ''), 'privileges', a.attacl IS NOT NULL, 'comment', coalesce(col_description(c.oid, a.attnum), ''),
-			'label', EXISTS (SELECT FROM pg_seclabel l WHERE l.classoid = 'pg_class'::regclass AND l.objoid = c.oid AND l.objsubid = a.attnum),
-			'options', coalesce((SELECT string_agg(o, ', ' ORDER BY o) FROM unnest(a.attoptions) o WHERE o LIKE 'n\_distinct%'), ''), 'statistics', coalesce(a.attstattarget, -1),
-			'notnullname', coalesce((SELECT min(k.conname) FROM pg_constraint k WHERE k.contype = 'n' AND k.conrelid = c.oid AND k.conkey = ARRAY[a.attnum]), ''),
-			'counts', EXISTS (SELECT FROM pg_depend e WHERE e.classid = 'pg_attrdef'::regclass AND e.objid = d.oid AND e.refclassid = 'pg_class'::regclass AND e.refobjid = ANY (s.oids)),
-			'unowned', coalesce(u.name, ''), 'unownedtype', coalesce(u.type, ''), 'sequences', coalesce(s.list, '[]')) ORDER BY a.attnum)
-		FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
-		LEFT JOIN LATERAL (SELECT json_agg(json_build_object('name', format('%I.%I', sn.nspname, sc.relname), 'identity', e.deptype = 'i', 'type', format_type(q.seqtypid, NULL), 'start', q.seqstart, 'increment', q.seqincrement,
-				'min', q.seqmin, 'max', q.seqmax, 'cache', q.seqcache, 'cycle', q.seqcycle, 'privileges', sc.relacl IS NOT NULL, 'comment', coalesce(obj_description(sc.oid, 'pg_class'), ''),
-				'user', coalesce((SELECT min(pg_describe_object(x.classid, x.objid, x.objsubid)) FROM pg_depend x WHERE x.refclassid = 'pg_class'::regclass AND x.refobjid = sc.oid AND x.deptype = 'n'
-					AND NOT (x.classid = 'pg_attrdef'::regclass AND x.objid IS NOT DISTINCT FROM d.oid)), '')) ORDER BY e.deptype = 'i' DESC, sc.oid) AS list, array_agg(sc.oid) AS oids
-			FROM pg_depend e JOIN pg_class sc ON sc.oid = e.objid AND sc.relkind = 'S' JOIN pg_namespace sn ON sn.oid = sc.relnamespace JOIN pg_sequence q ON q.seqrelid = sc.oid
-			WHERE e.classid = 'pg_class'::regclass AND e.refclassid = 'pg_class'::regclass AND e.refobjid = c.oid AND e.refobjsubid = a.attnum AND e.deptype IN ('a', 'i')) s ON true
-		LEFT JOIN LATERAL (SELECT q.seqrelid::regclass::text AS name, format_type(q.seqtypid, NULL) AS type FROM pg_depend e JOIN pg_sequence q ON q.seqrelid = e.refobjid
-			WHERE e.classid = 'pg_attrdef'::regclass AND e.objid = d.oid AND e.refclassid = 'pg_class'::regclass AND NOT coalesce(q.seqrelid = ANY (s.oids), false) ORDER BY q.seqtypid = 'bigint'::regtype, 1 LIMIT 1) u ON true
+const catalog = `SELECT json_build_object('oid', c.oid::bigint, 'schema', n.nspname, 'name', c.relname,
+	'odd', ` + tableOdd + `,
+	'checks', ARRAY(SELECT k.conname FROM pg_constraint k
+		WHERE k.contype = 'c' AND k.conrelid = c.oid AND k.conname LIKE 'snow\_migrate\_%' ORDER BY 1),
+	'functions', coalesce((SELECT json_agg(json_build_object('name', p.proname,
+			'comment', coalesce(obj_description(p.oid, 'pg_proc'), '')) ORDER BY p.proname)
+		FROM pg_proc p WHERE p.pronamespace = n.oid AND p.pronargs = 0 AND p.proname LIKE 'snow\_migrate\_%'), '[]'),
+	'columns', coalesce((SELECT json_agg(` + columnJSON + ` ORDER BY a.attnum) FROM pg_attribute a
+		LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+		LEFT JOIN pg_constraint nn ON nn.contype = 'n' AND nn.conrelid = c.oid AND nn.conkey = ARRAY[a.attnum]
 		WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped), '[]'),
-	'indexes', coalesce((SELECT json_agg(json_build_object('name', ic.relname, 'keys', i.indnkeyatts, 'method', am.amname, 'unique', i.indisunique, 'notdist', coalesce((to_jsonb(i) ->> 'indnullsnotdistinct')::bool, false),
-			'valid', i.indisvalid, 'predicate', coalesce(pg_get_expr(i.indpred, i.indrelid), ''), 'definition', pg_get_indexdef(i.indexrelid), 'clustered', i.indisclustered,
-			'odd', ic.reloptions IS NOT NULL OR ic.reltablespace <> 0 OR EXISTS (SELECT FROM unnest(i.indclass::oid[]) o JOIN pg_opclass p ON p.oid = o WHERE NOT p.opcdefault),
-			'constraint', coalesce(k.conname, ''), 'primary', i.indisprimary, 'deferrable', coalesce(k.condeferrable, false), 'excludes', i.indisexclusion,
-			'comment', coalesce(obj_description(i.indexrelid, 'pg_class'), ''), 'remark', coalesce(obj_description(k.oid, 'pg_constraint'), ''),
-			'columns', (SELECT json_agg(json_build_object('num', x.num, 'definition', pg_get_indexdef(i.indexrelid, x.i::int, false), 'option', coalesce((i.indoption::int2[])[x.i - 1], 0)) ORDER BY x.i) FROM unnest(i.indkey::int2[]) WITH ORDINALITY x(num, i))) ORDER BY ic.relname)
-		FROM pg_index i JOIN pg_class ic ON ic.oid = i.indexrelid JOIN pg_am am ON am.oid = ic.relam LEFT JOIN pg_constraint k ON k.conindid = ic.oid AND k.conrelid = c.oid AND k.contype IN ('p', 'u', 'x') WHERE i.indrelid = c.oid), '[]'),
-	'foreign', coalesce((SELECT json_agg(` + foreignJSON + ` ORDER BY k.conname) FROM pg_constraint k WHERE k.contype = 'f' AND k.conrelid = c.oid), '[]'),
-	'referring', coalesce((SELECT json_agg(` + foreignJSON + ` ORDER BY rn.nspname, r.relname, k.conname) FROM pg_constraint k JOIN pg_class r ON r.oid = k.conrelid JOIN pg_namespace rn ON rn.oid = r.relnamespace WHERE k.contype = 'f' AND k.confrelid = c.oid), '[]'),
-	'triggers', coalesce((SELECT json_agg(json_build_object('name', t.tgname, 'source', p.prosrc || ' ' || pg_get_triggerdef(t.oid), 'disabled', t.tgenabled = 'D') ORDER BY t.tgname) FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid WHERE t.tgrelid = c.oid AND NOT t.tgisinternal), '[]'))
+	'indexes', coalesce((SELECT json_agg(` + indexJSON + ` ORDER BY ic.relname)
+		FROM pg_index i JOIN pg_class ic ON ic.oid = i.indexrelid JOIN pg_am am ON am.oid = ic.relam
+		LEFT JOIN pg_constraint k ON k.conindid = ic.oid AND k.conrelid = c.oid AND k.contype IN ('p', 'u', 'x')
+		WHERE i.indrelid = c.oid), '[]'),
+	'foreign', coalesce((SELECT json_agg(` + foreignJSON + ` ORDER BY k.conname)
+		FROM pg_constraint k WHERE k.contype = 'f' AND k.conrelid = c.oid), '[]'),
+	'referring', coalesce((SELECT json_agg(` + foreignJSON + ` ORDER BY rn.nspname, r.relname, k.conname)
+		FROM pg_constraint k JOIN pg_class r ON r.oid = k.conrelid JOIN pg_namespace rn ON rn.oid = r.relnamespace
+		WHERE k.contype = 'f' AND k.confrelid = c.oid), '[]'),
+	'triggers', coalesce((SELECT json_agg(json_build_object('name', t.tgname, 'disabled', t.tgenabled = 'D',
+			'source', p.prosrc || ' ' || pg_get_triggerdef(t.oid)) ORDER BY t.tgname)
+		FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid WHERE t.tgrelid = c.oid AND NOT t.tgisinternal), '[]'))
 	FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = `
 
 // readTable reads a table from the catalog; nil: there is none.
@@ -154,42 +243,14 @@ func (t *table) byNum(num int) *column {
 	return find(t.Columns, func(c column) bool { return c.Num == num })
 }
 
-func (t *table) index(name string) *index {
-	return find(t.Indexes, func(x index) bool { return x.Name == name })
-}
-
 // trigger returns the trigger of a migration, or nil.
 func (t *table) trigger() *trigger {
 	return find(t.Triggers, func(g trigger) bool { return g.Name == live.Trigger })
 }
 
-// function returns the function of a migration that has begun, or nil.
-func (t *table) function() *function {
-	return find(t.Functions, func(f function) bool { return f.Name == short(t.Name) })
-}
-
-const (
-	versionMark = "snowkey migrate, version " // before the version, in comments on what a migration leaves
-	version     = "1"                         // of what a migration leaves in the database
-)
-
-// refuseVersion returns an error for a comment of another version.
-func (t *table) refuseVersion(comment string) error {
-	text, ours := strings.CutPrefix(comment, versionMark)
-	if v, _, _ := strings.Cut(text, ":"); ours && v != version {
-		return refuse(t, "is in a migration of version %s, and this is for version %s: use the snowkey that began it", v, version)
-	}
-	return nil
-}
-
-// primaryIndex returns the primary key, or nil.
-func (t *table) primaryIndex() *index {
-	return find(t.Indexes, func(i index) bool { return i.Primary })
-}
-
 // primary returns the only column of the primary key.
 func (t *table) primary() (*column, error) {
-	switch i := t.primaryIndex(); {
+	switch i := find(t.Indexes, func(i index) bool { return i.Primary }); {
 	case i == nil:
 		return nil, refuse(t, "has no primary key")
 	case i.Keys > 1:
@@ -199,13 +260,7 @@ func (t *table) primary() (*column, error) {
 	}
 }
 
-// refuse is the error for what a migration does not handle.
-func refuse(t fmt.Stringer, reason string, args ...any) error {
-	return live.Error("migrate", "Table", t.String(), reason, args...)
-}
-
-// quote quotes names for PostgreSQL, as it does itself if they are plain. Names of the catalog may
-// contain anything.
+// quote quotes names for PostgreSQL. Names of the catalog may contain anything.
 func quote(names ...string) string {
 	quoted := make([]string, len(names))
 	for i, name := range names {

@@ -7,9 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
 func TestBadConfig(t *testing.T) {
@@ -18,20 +16,9 @@ func TestBadConfig(t *testing.T) {
 		edit func(cfg *Config)
 		want string
 	}{
-		{"no kind", func(cfg *Config) { cfg.Kind = "" }, `Kind ""`},
 		{"no table", func(cfg *Config) { cfg.Table = "" }, `Table ""`},
 		{"quotes", func(cfg *Config) { cfg.Table = `o"` }, "without dots, quotes"},
 		{"three names", func(cfg *Config) { cfg.Table = "a.b.c" }, "without dots"},
-		{"a generator", func(cfg *Config) { cfg.Generator = "f()" }, `Generator "f()"`},
-		{"no generator", func(cfg *Config) { cfg.Kind = Default }, `Generator ""`},
-		{"a sequence", func(cfg *Config) { cfg.Kind, cfg.Generator = Default, " NEXTVAL('s')" }, "must not be a sequence"},
-		{"two statements", func(cfg *Config) { cfg.Kind, cfg.Generator = Default, "1; DROP TABLE orders" }, "without a semicolon"},
-		{"no time", func(cfg *Config) { cfg.Kind, cfg.Generator = UUID, "f()" }, `Backfill.CreatedAt ""`},
-		{"a time", func(cfg *Config) { cfg.Backfill = backfill.Config{CreatedAt: "made"} }, `Backfill.CreatedAt "made"`},
-		{"another namespace", func(cfg *Config) {
-			cfg.Kind, cfg.Generator = UUID, "snowkey_next('shop')"
-			cfg.Backfill = backfill.Config{CreatedAt: "made", Store: memstore.New(memstore.Config{}), Namespace: "orders"}
-		}, `Backfill.Namespace "orders": must be "shop"`},
 		{"both ways", func(cfg *Config) { cfg.Undo, cfg.Finish = true, true }, "Finish true"},
 		{"a step", func(cfg *Config) { cfg.StopBefore = "swop" }, `StopBefore "swop"`},
 		{"a batch", func(cfg *Config) { cfg.BatchSize = -1 }, "BatchSize -1"},
@@ -41,7 +28,7 @@ func TestBadConfig(t *testing.T) {
 		{"a short timeout", func(cfg *Config) { cfg.HoldTimeout = time.Microsecond }, "HoldTimeout 1µs"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cfg := Config{Kind: Bigint, Table: "orders"}
+			cfg := Config{Table: "orders"}
 			c.edit(&cfg)
 			err := cfg.check(new(sql.DB))
 			if config := new(core.ConfigError); !errors.As(err, &config) || !strings.Contains(err.Error(), c.want) {
@@ -49,10 +36,11 @@ func TestBadConfig(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Run(t.Context(), nil, Config{Kind: Bigint, Table: "orders"}); err == nil || !strings.Contains(err.Error(), "db nil") {
+	if _, err := Run(t.Context(), nil, Config{Table: "orders"}); err == nil || !strings.Contains(err.Error(), "db nil") {
 		t.Errorf("no database: %v", err)
 	}
-	if _, err := (Plan{}).stops(StepSwap); err == nil || !strings.Contains(err.Error(), `StopBefore "swap": is no step of this plan`) {
+	_, err := (Plan{}).stops(StepSwap)
+	if err == nil || !strings.Contains(err.Error(), `StopBefore "swap": is no step of this plan`) {
 		t.Errorf("a step of no plan: %v", err)
 	}
 }

@@ -3,7 +3,6 @@ package migrate_test
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"log"
 
@@ -16,7 +15,7 @@ func ExampleInspect() { //nolint:testableexamples // it needs a database
 	if err != nil {
 		log.Fatal(err)
 	}
-	plan, err := migrate.Inspect(ctx, db, migrate.Config{Kind: migrate.Bigint, Table: "orders"})
+	plan, err := migrate.Inspect(ctx, db, migrate.Config{Table: "orders"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -33,7 +32,7 @@ func ExampleRun() { //nolint:testableexamples // it needs a database
 		log.Fatal(err)
 	}
 	result, err := migrate.Run(ctx, db, migrate.Config{
-		Kind: migrate.Default, Table: "orders", Generator: "snowkey_next('orders')",
+		Table:    "orders",
 		Progress: func(step migrate.Step, done, total int64) { fmt.Println(step.Name, step.Table, done, "of", total) },
 	})
 	if err != nil {
@@ -45,17 +44,4 @@ func ExampleRun() { //nolint:testableexamples // it needs a database
 func ExampleStepNames() {
 	fmt.Println(migrate.StepNames()[0])
 	// Output: columns
-}
-
-func ExampleDependentsError_Script() {
-	err := error(&migrate.DependentsError{Drop: []string{"DROP VIEW v"}, Create: []string{"CREATE VIEW v AS SELECT id FROM orders"}})
-	var dependents *migrate.DependentsError
-	if errors.As(err, &dependents) {
-		fmt.Print(dependents.Script())
-	}
-	// Output:
-	// -- Before the migration:
-	// DROP VIEW v;
-	// -- After the swap:
-	// CREATE VIEW v AS SELECT id FROM orders;
 }

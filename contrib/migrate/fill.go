@@ -3,24 +3,19 @@ package migrate
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
-	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
 // fill runs the statement over the blocks of a table. Rows that come or move afterwards are the
 // trigger's. What is left in the end was locked by others: it is taken up again.
 func (r *run) fill(ctx context.Context, conn *sql.Conn, s Step) (int64, error) {
-	if r.cfg.Kind == UUID {
-		return r.backfill(ctx, conn, s)
-	}
 	schema, name := live.SplitTable(s.Table)
 	var blocks, perBlock int64
-	err := conn.QueryRowContext(ctx, `SELECT pg_relation_size(oid) / current_setting('block_size')::int, CASE WHEN relpages > 0 AND reltuples > 0 THEN ceil(reltuples / relpages) ELSE 100 END::bigint
+	err := conn.QueryRowContext(ctx, `SELECT pg_relation_size(oid) / current_setting('block_size')::int,
+			CASE WHEN relpages > 0 AND reltuples > 0 THEN ceil(reltuples / relpages) ELSE 100 END::bigint
 		FROM pg_class WHERE oid = to_regclass($1)`, quote(schema, name)).Scan(&blocks, &perBlock)
 	if err != nil {
 		return 0, err
@@ -83,28 +78,4 @@ func (r *run) batch(ctx context.Context, conn *sql.Conn, s Step, from, to int64)
 	})
 	r.pace.Wrote(rows)
 	return rows, err
-}
-
-// backfill gives ids to old rows. Rows that refer to one that got its id at the same moment are
-// filled by another run.
-func (r *run) backfill(ctx context.Context, conn *sql.Conn, s Step) (rows int64, err error) {
-	cfg, fill := r.cfg, r.cfg.Backfill
-	fill.Dialect, fill.Table, fill.BatchSize = ddl.Postgres, s.Table, cfg.BatchSize
-	fill.FireTriggers, fill.RowsPerSecond, fill.MaxReplicaLag, fill.Waiting = cfg.FireTriggers, cfg.RowsPerSecond, cfg.MaxReplicaLag, cfg.Waiting
-	fill.Progress = func(done, total int64) { cfg.Progress(s, done, total) }
-	const runs = 10
-	for n := 1; ; n++ {
-		result, err := backfill.Run(ctx, r.db, fill)
-		rows += result.Rows
-		if err != nil {
-			return rows, err
-		}
-		var done bool
-		if err := conn.QueryRowContext(ctx, s.Check).Scan(&done); err != nil || done || n == runs {
-			return rows, err
-		}
-		if err := live.Pause(ctx, n, low, high); err != nil {
-			return rows, errors.Join(err, ctx.Err())
-		}
-	}
 }

@@ -10,14 +10,13 @@ import (
 
 // A Plan is what Run would do. For one schema it is always the same.
 type Plan struct {
-	Kind   Kind
 	Table  string // with its schema
 	Column string
 	// Columns lists the columns that change, the key first: those that refer to it follow, such as
 	// public.order_lines.order_id.
 	Columns []string
 	Steps   []Step
-	Notes   []string // what the migration cannot see, or cannot keep
+	Notes   []string // what programs must know
 }
 
 // Left returns the steps that are not done.
@@ -44,8 +43,7 @@ type StepName string
 // The names of steps.
 const (
 	StepColumns    StepName = "columns"     // add the new column, and the trigger that fills it
-	StepSequence   StepName = "sequence"    // let the sequence count beyond an integer, or make one for the way back
-	StepDefault    StepName = "default"     // new rows get ids from the generator
+	StepSequence   StepName = "sequence"    // let the sequence count beyond an integer
 	StepFill       StepName = "fill"        // fill the new column in old rows
 	StepCheck      StepName = "check"       // a constraint that holds for new rows
 	StepValidate   StepName = "validate"    // and for old ones
@@ -60,8 +58,9 @@ const (
 // StepNames returns the names of all steps.
 func StepNames() []string {
 	return []string{
-		string(StepColumns), string(StepSequence), string(StepDefault), string(StepFill), string(StepCheck), string(StepValidate), string(StepIndex),
-		string(StepForeignKey), string(StepAnalyze), string(StepSwap), string(StepFinish), string(StepRemove),
+		string(StepColumns), string(StepSequence), string(StepFill), string(StepCheck), string(StepValidate),
+		string(StepIndex), string(StepForeignKey), string(StepAnalyze), string(StepSwap), string(StepFinish),
+		string(StepRemove),
 	}
 }
 
@@ -78,7 +77,6 @@ type Step struct {
 	Batches     bool   // Statements are run for each range of rows, in one transaction
 	Lock        string // the strongest lock that it takes, and what that stops
 	Held        string // for how long
-	SizeMatters bool   // the duration of the step depends on the size of the table; locks that stop writers are never held for it
 	Check       string // a query that returns true if the step is done
 	Back        string // the way back
 	Done        bool
@@ -95,7 +93,7 @@ func (s *Step) add(format string, args ...any) {
 // String returns the plan as a script with comments.
 func (p Plan) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "-- %s: %s.%s\n", p.Kind, p.Table, p.Column)
+	fmt.Fprintf(&b, "-- bigint: %s.%s\n", p.Table, p.Column)
 	for _, c := range p.Columns[min(1, len(p.Columns)):] {
 		fmt.Fprintf(&b, "--   and %s, which refers to it\n", c)
 	}
@@ -136,16 +134,22 @@ const (
 	locksAll    = "ACCESS EXCLUSIVE: reads and writes wait"
 	locksWrites = "SHARE ROW EXCLUSIVE: writes wait, reads do not"
 	locksNone   = "SHARE UPDATE EXCLUSIVE: neither reads nor writes wait; other changes of the schema do"
-	locksRows   = "ROW EXCLUSIVE, and rows of a batch: an UPDATE of one of them waits until the batch has ended; rows that others have locked are left for later"
+	locksRows   = "ROW EXCLUSIVE, and rows of a batch: an UPDATE of one of them waits until the batch has ended; " +
+		"rows that others have locked are left for later"
 )
 
 func (j *job) heldShort() string {
-	return fmt.Sprintf("milliseconds, whatever the size of the table; at most %v, and before that at most %v while it waits for transactions of others, with writers behind it. It is tried again.", j.cfg.HoldTimeout, j.cfg.LockTimeout)
+	return fmt.Sprintf("milliseconds, whatever the size of the table; at most %v, and before that at most %v while it "+
+		"waits for transactions of others, with writers behind it. It is tried again.",
+		j.cfg.HoldTimeout, j.cfg.LockTimeout)
 }
 
 // locked is a step that stops writers.
 func (j *job) locked(name StepName, t *table, check, back string, statements ...string) Step {
-	return Step{Name: name, Table: t.String(), Statements: statements, Transaction: true, stops: true, Lock: locksAll, Held: j.heldShort(), Check: check, Back: back}
+	return Step{
+		Name: name, Table: t.String(), Statements: statements, Transaction: true, stops: true, Lock: locksAll,
+		Held: j.heldShort(), Check: check, Back: back,
+	}
 }
 
 func heldLong(what string) string { return "while it " + what + ": depends on the size of the table" }
@@ -170,18 +174,12 @@ const (
 
 func regclass(t *table) string { return "to_regclass(" + literal(t.sql()) + ")" }
 
-func (t *table) filled(columns ...string) live.Filled {
-	return live.Filled{Table: t.sql(), Name: t.String(), Columns: columns}
-}
-
 func hasColumn(t *table, name string) string {
-	return fmt.Sprintf("EXISTS (SELECT FROM pg_attribute WHERE attrelid = %s AND attname = %s AND NOT attisdropped)", regclass(t), literal(name))
-}
-
-func hasFunction(t *table) string {
-	return fmt.Sprintf("(to_regprocedure(%s) IS NOT NULL)", literal(functionName(t)+"()"))
+	return fmt.Sprintf("EXISTS (SELECT FROM pg_attribute WHERE attrelid = %s AND attname = %s AND NOT attisdropped)",
+		regclass(t), literal(name))
 }
 
 func hasConstraint(t *table, name, more string) string {
-	return fmt.Sprintf("EXISTS (SELECT FROM pg_constraint WHERE conrelid = %s AND conname = %s%s)", regclass(t), literal(name), more)
+	return fmt.Sprintf("EXISTS (SELECT FROM pg_constraint WHERE conrelid = %s AND conname = %s%s)",
+		regclass(t), literal(name), more)
 }

@@ -13,20 +13,18 @@ import (
 )
 
 var (
-	// ErrRunning means that another migration runs in the database. If a
-	// backfill of the same column runs, a migration from a UUID returns [backfill.ErrRunning].
+	// ErrRunning means that another migration runs in the database.
 	ErrRunning = errors.New("migrate: another migration is running in this database")
 	// errChanged means that the plan is no longer the one that was made.
 	errChanged = errors.New("the schema has changed meanwhile")
-	// ErrBusy means that a step could not lock its tables for Config.Patience.
-	ErrBusy = errors.New("migrate: the tables could not be locked in time")
+	// ErrBusy means that transactions of others kept a step waiting for Config.Patience.
+	ErrBusy = errors.New("migrate: others were in the way for too long")
 )
 
 // A Result says what Run has done.
 type Result struct {
 	Steps []Step // that were run, in order
 	Rows  int64  // that were filled
-	Tries int    // that were rolled back, because a table could not be locked in time
 	Plan  Plan   // what is left
 }
 
@@ -40,7 +38,7 @@ func Inspect(ctx context.Context, db *sql.DB, cfg Config) (Plan, error) {
 		return Plan{}, fmt.Errorf("migrate: connect: %w", err)
 	}
 	defer conn.Close()
-	r := &run{cfg: cfg, db: db, pace: cfg.pace()}
+	r := &run{cfg: cfg, pace: cfg.pace()}
 	if err := r.pace.Probe(ctx, conn, "migrate"); err != nil {
 		return Plan{}, err
 	}
@@ -55,6 +53,9 @@ func (r *run) inspect(ctx context.Context, conn *sql.Conn) (Plan, error) {
 	}
 	if err == nil {
 		err = r.silence(ctx, conn, &p)
+	}
+	if err == nil && slices.ContainsFunc(p.Left(), func(s Step) bool { return s.Name == StepSwap }) {
+		err = r.checkSnapshots(ctx, conn)
 	}
 	return p, err
 }
@@ -71,7 +72,8 @@ func (r *run) silence(ctx context.Context, conn *sql.Conn, p *Plan) error {
 	if err != nil || len(triggers) == 0 {
 		return err
 	}
-	p.Notes = append(p.Notes, "While rows are filled, session_replication_role keeps these triggers silent: "+strings.Join(triggers, ", ")+".")
+	p.Notes = append(p.Notes, "While rows are filled, session_replication_role keeps these triggers silent: "+
+		strings.Join(triggers, ", ")+".")
 	for i := range p.Steps {
 		if s := &p.Steps[i]; s.Batches && !s.Done {
 			s.Statements = append([]string{live.Silence}, s.Statements...)
@@ -103,8 +105,7 @@ func (p *Plan) mark(ctx context.Context, q live.Querier) error {
 // With Config.Finish, it also drops the old columns. A step is done as a whole or, if it is
 // interrupted, not at all; a fill keeps the batches that it has written. Run it again to continue.
 //
-// The errors are *core.ConfigError for what is refused, ErrRunning, ErrBusy, and those of the
-// database and of package backfill.
+// The errors are *core.ConfigError for what is refused, ErrRunning, ErrBusy, and those of the database.
 func Run(ctx context.Context, db *sql.DB, cfg Config) (Result, error) {
 	if err := cfg.check(db); err != nil {
 		return Result{}, err
@@ -114,7 +115,7 @@ func Run(ctx context.Context, db *sql.DB, cfg Config) (Result, error) {
 		return Result{}, fmt.Errorf("migrate: connect: %w", err)
 	}
 	defer conn.Close()
-	r := &run{cfg: cfg, db: db, pace: cfg.pace()}
+	r := &run{cfg: cfg, pace: cfg.pace()}
 	release, err := r.lock(ctx, conn)
 	if err != nil {
 		return Result{}, err
@@ -133,8 +134,11 @@ func Run(ctx context.Context, db *sql.DB, cfg Config) (Result, error) {
 		if stop, err := result.Plan.stops(cfg.StopBefore); stop || err != nil {
 			return *result, err
 		}
-		if slices.ContainsFunc(result.Steps, func(s Step) bool { return slices.Equal(s.Statements, left[0].Statements) && s.Check == left[0].Check }) {
-			return *result, fmt.Errorf("migrate: the step %s of %s has run, but is not done: %s is false", left[0].Name, left[0].Table, left[0].Check)
+		if slices.ContainsFunc(result.Steps, func(s Step) bool {
+			return slices.Equal(s.Statements, left[0].Statements) && s.Check == left[0].Check
+		}) {
+			return *result, fmt.Errorf("migrate: the step %s of %s has run, but is not done: %s is false",
+				left[0].Name, left[0].Table, left[0].Check)
 		}
 		err := r.step(ctx, conn, left[0])
 		if errors.Is(err, errChanged) && changes < maxChanges {
@@ -173,12 +177,24 @@ func (r *run) step(ctx context.Context, conn *sql.Conn, s Step) error {
 func (r *run) retryStep(ctx context.Context, conn *sql.Conn, s Step) error {
 	const low, high = 100 * time.Millisecond, 3 * time.Second
 	deadline := time.Now().Add(r.cfg.Patience)
+	filled := ""
+	if s.Name == StepSwap {
+		if err := conn.QueryRowContext(ctx, nextTransaction).Scan(&filled); err != nil {
+			return err
+		}
+	}
 	for failures := 1; ; failures++ {
-		again, err := r.attempt(ctx, conn, s)
+		old, err := olderThan(ctx, conn, filled)
+		again := old != ""
+		switch {
+		case again:
+			err = fmt.Errorf("transactions that began before the fill ended are left: %s", old)
+		case err == nil:
+			again, err = r.attempt(ctx, conn, s)
+		}
 		if err == nil || !again {
 			return err
 		}
-		r.result.Tries++
 		if time.Now().After(deadline) {
 			return fmt.Errorf("%w, %v%s: %w", ErrBusy, r.cfg.Patience, blockers(ctx, conn, s), err)
 		}

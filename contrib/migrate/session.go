@@ -14,7 +14,6 @@ import (
 // run is a run of a migration.
 type run struct {
 	cfg    Config
-	db     *sql.DB
 	result Result
 	pace   *live.Pace
 	held   int // how many attempts of a step have ended because they held their locks for too long
@@ -28,23 +27,15 @@ func (r *run) plan(ctx context.Context, q live.Querier) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	switch r.cfg.Kind {
-	case UUID:
-		if n := r.db.Stats().MaxOpenConnections; n == 1 {
-			return Plan{}, live.Error("migrate", "db", n, "must have at least two connections: the backfill has its own")
-		}
-		return j.planUUID(ctx)
-	case Default:
-		return j.planDefault(ctx)
-	}
-	return j.planBigint(ctx)
+	return j.plan(ctx)
 }
 
 // limitLockTimeout makes LockTimeout less than deadlock_timeout, so that this waits for a shorter time than
 // the program that it could be in a deadlock with.
 func (r *run) limitLockTimeout(ctx context.Context, q live.Querier) error {
 	var milliseconds int64
-	if err := q.QueryRowContext(ctx, "SELECT setting::bigint FROM pg_settings WHERE name = 'deadlock_timeout'").Scan(&milliseconds); err != nil {
+	const setting = "SELECT setting::bigint FROM pg_settings WHERE name = 'deadlock_timeout'"
+	if err := q.QueryRowContext(ctx, setting).Scan(&milliseconds); err != nil {
 		return fmt.Errorf("migrate: look at the server: %w", err)
 	}
 	deadlock := time.Duration(milliseconds) * time.Millisecond
@@ -52,7 +43,8 @@ func (r *run) limitLockTimeout(ctx context.Context, q live.Querier) error {
 	case r.cfg.LockTimeout == 0:
 		r.cfg.LockTimeout = max(min(defaultLock, deadlock/2), time.Millisecond)
 	case r.cfg.LockTimeout >= deadlock:
-		return live.Error("migrate", "LockTimeout", r.cfg.LockTimeout, "must be less than the server's deadlock_timeout, %v, so that no program is the victim of a deadlock", deadlock)
+		return live.Error("migrate", "LockTimeout", r.cfg.LockTimeout,
+			"must be less than the server's deadlock_timeout, %v, so that no program is the victim of a deadlock", deadlock)
 	}
 	return nil
 }
@@ -80,35 +72,42 @@ func (r *run) lock(ctx context.Context, conn *sql.Conn) (func(), error) {
 		case time.Since(begun) > longest:
 			return nil, fmt.Errorf("%w%s", ErrRunning, holder(ctx, conn))
 		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("migrate: lock: %w", ctx.Err())
-		case <-time.After(pause):
+		if err := live.Sleep(ctx, pause); err != nil {
+			return nil, fmt.Errorf("migrate: lock: %w", err)
 		}
 	}
 }
 
-// holder names the session that holds the lock. Any role can take an advisory lock; then no migration runs, which is all.
+// holder names the session that holds the lock. Any role can take an advisory lock; then no migration
+// runs, which is all.
 func holder(ctx context.Context, conn *sql.Conn) string {
 	locks := fmt.Sprintf("locktype = 'advisory' AND classid = 0 AND objid = %d AND objsubid = 1", lockKey)
-	is := sessions(ctx, conn, locks+" AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
+	const here = " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+	is, _ := sessions(ctx, conn, lockedBy(locks+here))
 	if is == "" {
 		return "" // it has ended
 	}
 	return ": " + is + " holds its lock, see SELECT * FROM pg_locks WHERE " + locks
 }
 
-// sessions describes the sessions with the oldest transactions that hold locks, which the condition selects. Without
-// the right to see them it is empty.
-func sessions(ctx context.Context, conn *sql.Conn, condition string, args ...any) string {
+// sessions describes the sessions a with the oldest transactions, of those which the condition selects.
+// Without the right to see them it is empty.
+func sessions(ctx context.Context, conn *sql.Conn, condition string, args ...any) (string, error) {
 	var text sql.NullString
-	_ = conn.QueryRowContext(ctx, `SELECT string_agg(format('process %s of %s, application %L, %s, transaction since %s: %s', a.pid, a.usename, a.application_name, a.state, a.xact_start, left(a.query, 80)), '; ')
-		FROM (SELECT * FROM pg_stat_activity a WHERE a.pid <> pg_backend_pid() AND EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.granted AND `+condition+`) ORDER BY a.xact_start LIMIT 3) a`, args...).Scan(&text)
-	return text.String
+	err := conn.QueryRowContext(ctx, `SELECT string_agg(format(
+			'process %s of %s, application %L, %s, transaction since %s: %s',
+			a.pid, a.usename, a.application_name, a.state, a.xact_start, left(a.query, 80)), '; ')
+		FROM (SELECT * FROM pg_stat_activity a WHERE a.pid <> pg_backend_pid() AND `+condition+
+		` ORDER BY a.xact_start LIMIT 3) a`, args...).Scan(&text)
+	return text.String, err
 }
 
-// session sets up a session that has the lock. It has no timeouts: some steps take long, and it is
-// idle while another session fills, perhaps for hours.
+// lockedBy is the condition for sessions a that hold locks.
+func lockedBy(locks string) string {
+	return "EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.granted AND " + locks + ")"
+}
+
+// session sets up a session that has the lock. It has no timeouts, because some steps take long.
 func (r *run) session(ctx context.Context, conn *sql.Conn) (release func(), err error) {
 	var before string
 	release = func() { // or it ends with the session
@@ -118,10 +117,12 @@ func (r *run) session(ctx context.Context, conn *sql.Conn) (release func(), err 
 		_, _ = conn.ExecContext(ctx, "SELECT pg_advisory_unlock($1)", int64(lockKey))
 	}
 	// Not every version has all of them.
-	const names = `SELECT json_object_agg(name, current_setting(name)) FROM pg_settings WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout',
-		'idle_in_transaction_session_timeout', 'idle_session_timeout', 'default_transaction_isolation', 'client_connection_check_interval')`
+	const names = `SELECT json_object_agg(name, current_setting(name)) FROM pg_settings WHERE name IN ('statement_timeout',
+		'lock_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout',
+		'default_transaction_isolation', 'client_connection_check_interval')`
 	if err = conn.QueryRowContext(ctx, names).Scan(&before); err == nil {
-		_, err = conn.ExecContext(ctx, "SELECT set_config(s.key, CASE s.key WHEN 'default_transaction_isolation' THEN 'read committed' ELSE '0' END, false) FROM json_each_text($1) s", before)
+		_, err = conn.ExecContext(ctx, `SELECT set_config(s.key, CASE s.key WHEN 'default_transaction_isolation'
+			THEN 'read committed' ELSE '0' END, false) FROM json_each_text($1) s`, before)
 	}
 	if err != nil {
 		release()
@@ -185,7 +186,9 @@ const lockNotAvailable, canceled = "55P03", "57014"
 // statements, the server ends the session, and with it the locks.
 func (r *run) exec(ctx context.Context, tx *sql.Tx, limit time.Duration, text string) (again bool, err error) {
 	lock := min(limit, max(r.cfg.LockTimeout, limit-r.cfg.HoldTimeout))
-	_, err = tx.ExecContext(ctx, fmt.Sprintf("SELECT set_config('statement_timeout', '%d', true), set_config('lock_timeout', '%d', true), set_config('idle_in_transaction_session_timeout', '%d', true)", limit.Milliseconds(), lock.Milliseconds(), r.cfg.HoldTimeout.Milliseconds()))
+	_, err = tx.ExecContext(ctx, fmt.Sprintf(`SELECT set_config('statement_timeout', '%d', true),
+		set_config('lock_timeout', '%d', true), set_config('idle_in_transaction_session_timeout', '%d', true)`,
+		limit.Milliseconds(), lock.Milliseconds(), r.cfg.HoldTimeout.Milliseconds()))
 	if err == nil {
 		_, err = tx.ExecContext(ctx, text)
 	}
@@ -199,7 +202,8 @@ func (r *run) exec(ctx context.Context, tx *sql.Tx, limit time.Duration, text st
 // blockers names the oldest transactions that hold locks on the tables of a step.
 func blockers(ctx context.Context, conn *sql.Conn, s Step) string {
 	list, _, _ := strings.Cut(strings.TrimPrefix(s.Statements[0], "LOCK TABLE "), " IN ")
-	text := sessions(ctx, conn, "l.relation = ANY (string_to_array($1, ', ')::regclass[])", list) // fails for a name that has a comma
+	// It fails for a name that has a comma.
+	text, _ := sessions(ctx, conn, lockedBy("l.relation = ANY (string_to_array($1, ', ')::regclass[])"), list)
 	if text == "" {
 		return ""
 	}
@@ -212,7 +216,9 @@ func (r *run) checkUnchanged(ctx context.Context, tx *sql.Tx, s Step) error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(p.Steps, func(o Step) bool { return o.Name == s.Name && slices.Equal(o.Statements, s.Statements) }) {
+	if !slices.ContainsFunc(p.Steps, func(o Step) bool {
+		return o.Name == s.Name && slices.Equal(o.Statements, s.Statements)
+	}) {
 		return errChanged
 	}
 	return nil

@@ -10,16 +10,23 @@ import (
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
-// swap exchanges the columns, with their names, defaults, indexes and constraints, in one transaction. The trigger
-// then keeps the old column equal, so that there is a way back.
+// swap exchanges the columns, with their names, defaults, indexes and constraints, in one transaction. The
+// trigger then keeps the old column equal, so that there is a way back.
 func (j *job) swap(narrowing bool) Step {
-	key := j.first()
-	want, back := "bigint", "snowkey migrate --undo, which swaps again, as long as all values fit into the old type"
+	m := j.members[max(slices.IndexFunc(j.members, func(m *member) bool { return m.moves }), 0)]
+	want, back := "bigint", "snowkey migrate bigint --undo, which swaps again, as long as all values fit into the old type"
 	if narrowing {
-		want, back = key.shadow.Type, "the same migration once more"
+		want, back = m.shadow.Type, "the same migration once more"
 	}
-	s := j.locked(StepSwap, key.table, "", back, locking(allMode, j.involved()...)...)
-	s.Check = fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_attribute WHERE attrelid = %s AND attname = %s AND atttypid = %s::regtype)", regclass(key.table), literal(key.live.Name), literal(want))
+	tables := j.moving()
+	for _, m := range j.members {
+		for _, k := range j.foreignOf(m) {
+			tables = append(tables, m.table, k.to)
+		}
+	}
+	s := j.locked(StepSwap, m.table, "", back, locking(allMode, tables...)...)
+	s.Check = fmt.Sprintf("SELECT atttypid = %s::regtype FROM pg_attribute WHERE attrelid = %s AND attname = %s",
+		literal(want), regclass(m.table), literal(m.live.Name))
 	for _, m := range j.members {
 		for _, k := range j.foreignOf(m) {
 			s.add("ALTER TABLE %s DROP CONSTRAINT %s", m.table.sql(), quote(k.Name))
@@ -32,19 +39,14 @@ func (j *job) swap(narrowing bool) Step {
 	for _, m := range j.members {
 		for _, k := range j.foreignOf(m) {
 			s.add("ALTER TABLE %s RENAME CONSTRAINT %s TO %s", m.table.sql(), quote(k.name), quote(k.Name))
-			k.remark(m.table, &s)
+			s.remark(fmt.Sprintf("CONSTRAINT %s ON %s", quote(k.Name), m.table.sql()), k.Comment)
 		}
 	}
 	return s
 }
 
-// first returns the first member that moves.
-func (j *job) first() *member {
-	return j.members[max(slices.IndexFunc(j.members, func(m *member) bool { return m.moves }), 0)]
-}
-
 func (j *job) swapTable(t *table, narrowing bool, s *Step) {
-	alter := "ALTER TABLE " + t.sql()
+	alter, third := "ALTER TABLE "+t.sql(), short("swap")
 	for _, i := range t.Indexes {
 		if j.replacesIndex(t, &i) && i.Constraint != "" {
 			s.add("%s DROP CONSTRAINT %s", alter, quote(i.Constraint))
@@ -53,18 +55,15 @@ func (j *job) swapTable(t *table, narrowing bool, s *Step) {
 	for _, m := range j.membersOf(t) {
 		live, shadow := quote(m.live.Name), quote(m.name)
 		m.swapNotNull(narrowing, s)
-		s.add("%s DROP CONSTRAINT %s", alter, quote(short("equal_"+m.live.Name)))
+		s.add("%s DROP CONSTRAINT %s", alter, quote(m.equal()))
 		if m.live.Default != "" {
 			s.add("%s ALTER COLUMN %s DROP DEFAULT", alter, live)
 			s.add("%s ALTER COLUMN %s SET DEFAULT %s", alter, shadow, m.live.Default)
 		}
-		if m.live.Comment != "" {
-			s.add("COMMENT ON COLUMN %s.%s IS %s", t.sql(), shadow, literal(m.live.Comment))
-		}
-		third := quote(short("swap"))
-		s.add("%s RENAME COLUMN %s TO %s", alter, live, third)
+		s.remark("COLUMN "+t.sql()+"."+shadow, m.live.Comment)
+		s.add("%s RENAME COLUMN %s TO %s", alter, live, quote(third))
 		s.add("%s RENAME COLUMN %s TO %s", alter, shadow, live)
-		s.add("%s RENAME COLUMN %s TO %s", alter, third, shadow)
+		s.add("%s RENAME COLUMN %s TO %s", alter, quote(third), shadow)
 		for _, q := range m.live.Sequences {
 			if !q.Identity {
 				s.add("ALTER SEQUENCE %s OWNED BY %s.%s", q.Name, t.sql(), live)
@@ -77,19 +76,18 @@ func (j *job) swapTable(t *table, narrowing bool, s *Step) {
 		}
 		name := short(i.Name)
 		if i.Constraint == "" {
-			third := short("swap")
 			s.add("ALTER INDEX %s RENAME TO %s", quote(t.Schema, i.Name), quote(third))
 			s.add("ALTER INDEX %s RENAME TO %s", quote(t.Schema, name), quote(i.Name))
 			s.add("ALTER INDEX %s RENAME TO %s", quote(t.Schema, third), quote(name))
-			i.remark(t, s)
-			continue
+		} else {
+			kind := "UNIQUE"
+			if i.Primary {
+				kind = "PRIMARY KEY"
+			}
+			s.add("%s ADD CONSTRAINT %s %s USING INDEX %s", alter, quote(i.Constraint), kind, quote(name))
+			s.remark(fmt.Sprintf("CONSTRAINT %s ON %s", quote(i.Constraint), t.sql()), i.Remark)
 		}
-		kind := "UNIQUE"
-		if i.Primary {
-			kind = "PRIMARY KEY"
-		}
-		s.add("%s ADD CONSTRAINT %s %s USING INDEX %s", alter, quote(i.Constraint), kind, quote(name))
-		i.remark(t, s)
+		s.remark("INDEX "+quote(t.Schema, i.Name), i.Comment)
 	}
 }
 
@@ -115,28 +113,23 @@ func (m *member) swapNotNull(narrowing bool, s *Step) {
 	s.add("%s ALTER COLUMN %s DROP NOT NULL", alter, live)
 }
 
-// remark adds the comments of an index that has taken the place of another.
-func (i *index) remark(t *table, s *Step) {
-	if i.Comment != "" {
-		s.add("COMMENT ON INDEX %s IS %s", quote(t.Schema, i.Name), literal(i.Comment))
-	}
-	if i.Remark != "" {
-		s.add("COMMENT ON CONSTRAINT %s ON %s IS %s", quote(i.Constraint), t.sql(), literal(i.Remark))
-	}
-}
-
-func (k *foreignKey) remark(t *table, s *Step) {
-	if k.Comment != "" {
-		s.add("COMMENT ON CONSTRAINT %s ON %s IS %s", quote(k.Name), t.sql(), literal(k.Comment))
+// remark adds the comment of an object that has taken the place of another.
+func (s *Step) remark(object, comment string) {
+	if comment != "" {
+		s.add("COMMENT ON %s IS %s", object, literal(comment))
 	}
 }
 
 // dropConstraint drops a constraint that a migration has added.
 func (j *job) dropConstraint(m *member, name string, tables ...*table) Step {
-	s := j.removing(StepRemove, m.table, "SELECT NOT "+hasConstraint(m.table, name, ""), locking(allMode, tables...)...)
+	s := j.locked(StepRemove, m.table, "SELECT NOT "+hasConstraint(m.table, name, ""), fromStart,
+		locking(allMode, tables...)...)
 	s.add("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", m.table.sql(), quote(name))
 	return s
 }
+
+// fromStart is the way back from what removes a migration.
+const fromStart = "the migration from the beginning"
 
 // dropForeign drops the foreign keys that a migration has added, which refer to a shadow.
 func (j *job) dropForeign() []Step {
@@ -151,31 +144,25 @@ func (j *job) dropForeign() []Step {
 	return steps
 }
 
-// remove drops the shadows, one table at a time.
+// remove drops the shadows, one table at a time, with the trigger. Indexes and constraints on them go with
+// them.
 func (j *job) remove(as StepName) []Step {
 	var steps []Step
+	back := "none: the old values are gone. Do this step when the old column is not needed any more"
 	if as == StepRemove {
-		steps = j.dropForeign()
+		steps, back = j.dropForeign(), fromStart
 	}
 	for _, t := range j.moving() {
-		var names []string
+		s := j.locked(as, t, "SELECT true", back, locking(allMode, t)...)
+		s.add("DROP TRIGGER IF EXISTS %s ON %s", quote(live.Trigger), t.sql())
+		s.add("DROP FUNCTION IF EXISTS %s()", functionName(t))
 		for _, m := range j.membersOf(t) {
-			names = append(names, m.name)
+			s.add("ALTER TABLE %s DROP COLUMN IF EXISTS %s", t.sql(), quote(m.name))
+			s.Check += " AND NOT " + hasColumn(t, m.name)
 		}
-		steps = append(steps, j.dropping(as, t, names))
+		steps = append(steps, s)
 	}
 	return steps
-}
-
-// dropping drops columns, with the trigger. Indexes and constraints on them go with them.
-func (j *job) dropping(as StepName, t *table, names []string) Step {
-	statements := append(locking(allMode, t), fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", quote(live.Trigger), t.sql()), fmt.Sprintf("DROP FUNCTION IF EXISTS %s()", functionName(t)))
-	check := "SELECT true"
-	for _, name := range names {
-		statements = append(statements, fmt.Sprintf("ALTER TABLE %s DROP COLUMN IF EXISTS %s", t.sql(), quote(name)))
-		check += " AND NOT " + hasColumn(t, name)
-	}
-	return j.removing(as, t, check, statements...)
 }
 
 // removeUndo removes what a way back that was not finished has added. Its constraints would refuse ids
@@ -183,8 +170,8 @@ func (j *job) dropping(as StepName, t *table, names []string) Step {
 func (j *job) removeUndo() []Step {
 	steps := j.dropForeign()
 	for _, m := range j.members {
-		if name := short("equal_" + m.live.Name); m.moves && slices.Contains(m.table.Checks, name) {
-			steps = append(steps, j.dropConstraint(m, name, m.table))
+		if m.moves && slices.Contains(m.table.Checks, m.equal()) {
+			steps = append(steps, j.dropConstraint(m, m.equal(), m.table))
 		}
 	}
 	for i := range steps {
@@ -196,7 +183,7 @@ func (j *job) removeUndo() []Step {
 // checkRange refuses a way back on which values would be lost, before anything is changed.
 func (j *job) checkRange(ctx context.Context) error {
 	for _, m := range j.members {
-		if !m.moves || !isInt(m.shadow.Type) || slices.Contains(m.table.Checks, short("equal_"+m.live.Name)) {
+		if !m.moves || !isInt(m.shadow.Type) || slices.Contains(m.table.Checks, m.equal()) {
 			continue
 		}
 		low, high := limitsOf(m.shadow.Type)
@@ -206,101 +193,22 @@ func (j *job) checkRange(ctx context.Context) error {
 				return fmt.Errorf("migrate: look for values that do not fit: %w", err)
 			}
 			if value.Valid {
-				return refuse(m.table, "%s has the value %s, which does not fit into %s: there is no way back", what, value.String, m.shadow.Type)
+				return refuse(m.table, "%s has the value %s, which does not fit into %s: there is no way back",
+					what, value.String, m.shadow.Type)
 			}
 			return nil
 		}
-		if err := fit(m.live.Name, "SELECT CASE WHEN max(%[1]s) > %[2]d THEN max(%[1]s) WHEN min(%[1]s) < %[3]d THEN min(%[1]s) END FROM %[4]s", quote(m.live.Name), high, low, m.table.sql()); err != nil {
+		const values = "SELECT CASE WHEN max(%[1]s) > %[2]d THEN max(%[1]s) " +
+			"WHEN min(%[1]s) < %[3]d THEN min(%[1]s) END FROM %[4]s"
+		if err := fit(m.live.Name, values, quote(m.live.Name), high, low, m.table.sql()); err != nil {
 			return err
 		}
 		if s := m.live.Sequences; len(s) == 1 || len(s) > 1 && s[0].Identity {
-			if err := fit("the sequence of "+m.live.Name, "SELECT CASE WHEN last_value NOT BETWEEN %d AND %d THEN last_value END FROM %s", low, high, s[0].Name); err != nil {
+			const last = "SELECT CASE WHEN last_value NOT BETWEEN %d AND %d THEN last_value END FROM %s"
+			if err := fit("the sequence of "+m.live.Name, last, low, high, s[0].Name); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-func (j *job) removing(as StepName, t *table, check string, statements ...string) Step {
-	back := "none: the old values are gone. Do this step when the old column is not needed any more"
-	if as == StepRemove {
-		back = "the migration from the beginning"
-	}
-	return j.locked(as, t, check, back, statements...)
-}
-
-// An fk is a foreign key from a member, with its name until the swap.
-type fk struct {
-	foreignKey
-	to   *table
-	name string
-}
-
-// foreignOf returns the foreign keys from a member whose one end moves.
-func (j *job) foreignOf(m *member) []fk {
-	var keys []fk
-	for _, k := range m.table.Foreign {
-		to := j.tables[k.To]
-		if slices.Equal(k.Num, []int{m.live.Num}) && !strings.HasPrefix(k.Name, prefix) && (m.moves || j.shadowOf(to, k.ToNum[0]) != "") {
-			keys = append(keys, fk{k, to, short(k.Name)})
-		}
-	}
-	return keys
-}
-
-func (j *job) foreign(m *member, k fk) []Step {
-	to := j.shadowOf(k.to, k.ToNum[0])
-	if to == "" {
-		to = k.to.byNum(k.ToNum[0]).Name
-	}
-	return j.foreignBetween(m, k, m.next(), to)
-}
-
-// foreignBetween adds a foreign key like k, first for new rows and then for all.
-func (j *job) foreignBetween(m *member, k fk, from, to string) []Step {
-	actions := map[string]string{"a": "", "r": "RESTRICT", "c": "CASCADE", "n": "SET NULL", "d": "SET DEFAULT"}
-	text := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", quote(from), k.to.sql(), quote(to))
-	if k.Match == "f" {
-		text += " MATCH FULL"
-	}
-	if a := actions[k.OnUpdate]; a != "" {
-		text += " ON UPDATE " + a
-	}
-	if a := actions[k.OnDelete]; a != "" {
-		text += " ON DELETE " + a
-	}
-	if k.Deferrable {
-		text += " DEFERRABLE"
-	}
-	if k.Deferred {
-		text += " INITIALLY DEFERRED"
-	}
-	alter := "ALTER TABLE " + m.table.sql()
-	steps := []Step{j.locked(StepForeignKey, m.table, "SELECT "+hasConstraint(m.table, k.name, ""), fmt.Sprintf("%s DROP CONSTRAINT %s", alter, quote(k.name)),
-		append(locking(writesMode, k.to, m.table), fmt.Sprintf("%s ADD CONSTRAINT %s %s NOT VALID", alter, quote(k.name), text))...)}
-	steps[0].Lock = locksWrites + ", in " + k.to.String() + " too"
-	if k.Valid {
-		steps = append(steps, m.table.validate(k.name))
-	}
-	return steps
-}
-
-// validate checks old rows of a table.
-func (t *table) validate(constraint string) Step {
-	return Step{
-		Name: StepValidate, Table: t.String(), Statements: []string{fmt.Sprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", t.sql(), quote(constraint))}, SizeMatters: true,
-		Lock: locksNone, Held: heldLong("reads all rows"), Check: "SELECT " + hasConstraint(t, constraint, " AND convalidated"), Back: "none is needed",
-	}
-}
-
-// involved returns the tables that a swap locks.
-func (j *job) involved() []*table {
-	tables := j.moving()
-	for _, m := range j.members {
-		for _, k := range j.foreignOf(m) {
-			tables = append(tables, m.table, k.to)
-		}
-	}
-	return tables
 }

@@ -21,7 +21,7 @@ var allowed = map[string][]string{
 	"core":                nil,
 	"sqltype":             nil,
 	"ddl":                 {module + "core", module + "worker", module + "internal"},
-	"serial":              {module + "core", module + "internal/fields", module + "internal/hung"},
+	"serial":              {module + "core", module + "worker/driver", module + "internal"},
 	"snowkeytest":         {module + "core", module + "sqltype", module + "worker", module + "internal"},
 	"internal/testserver": nil,
 	"internal/backoff":    nil,

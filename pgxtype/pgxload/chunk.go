@@ -38,13 +38,15 @@ func (c *chunk) send() error {
 			return fmt.Errorf("pgxload: %w", err)
 		}
 	}
-	for i, t := range c.tables {
-		if t.out.count() == 0 {
+	for _, t := range c.tables {
+		before, n := t.loaded, t.out.count()
+		if n == 0 {
 			continue
 		}
-		err := t.send(0, t.out.count())
-		if err == nil && t.primary != nil {
-			err = t.collisions(i < len(c.tables)-1)
+		err := t.send(0, n)
+		dropped := t.loaded-before < int64(n) // by a trigger, or skipped
+		if err == nil && t.primary != nil && (t.conflict != nil || dropped) {
+			err = t.collisions(c.tables)
 		}
 		if err != nil {
 			return c.refused(t, err)

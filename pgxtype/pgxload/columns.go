@@ -15,15 +15,16 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/pgxtype"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 // column is the type of a column.
 type column struct {
-	oid   uint32 // its type, or the base type of a domain
-	codec uint32 // the type whose codec encodes its values: text if AsText
-	array uint32 // the type of an array of oid
-	name  string // of its type
-	plain bool   // the codec accepts what direct returns
+	oid   uint32       // its type, or the base type of a domain
+	codec uint32       // the type whose codec encodes its values: text if AsText
+	array uint32       // the type of an array of oid
+	name  string       // of its type
+	own   pgtype.Codec // of pgx, even if one of package pgxtype wraps it; a program's codec gets the caller's value
 }
 
 // columnsOf asks for all columns of tables.
@@ -93,41 +94,35 @@ func (t *Table) describe(all []found) error {
 		case f.Array == 0 && !t.copies():
 			return t.fail(-1, name, fmt.Errorf("is of type %s, which Unnest and OnConflict cannot send: use Copy without OnConflict, or a column of jsonb", f.Type))
 		}
-		c.plain = isPlain(known.Codec)
+		c.own = unwrap(known.Codec)
+		if _, ok := known.Codec.(strict); !ok {
+			t.w.types.RegisterType(&pgtype.Type{Name: known.Name, OID: known.OID, Codec: strict{known.Codec}})
+		}
 		t.types = append(t.types, c)
 	}
-	return t.comparePrimary(all)
+	return t.findPrimary(all)
 }
 
-// isPlain reports whether a codec is one of pgx's own that accept the types of direct, even if one of
-// package pgxtype wraps it. A program's own codec gets the caller's pointer.
-func isPlain(c pgtype.Codec) bool {
-	switch own := c.(type) {
-	case pgtype.TextCodec, pgtype.Int2Codec, pgtype.Int4Codec, pgtype.Int8Codec, pgtype.NumericCodec, pgtype.Float8Codec,
-		*pgtype.TimestamptzCodec, *pgtype.TimestampCodec, pgtype.DateCodec:
-		return true
-	case interface{ Unwrap() pgtype.Codec }:
-		return isPlain(own.Unwrap())
+func unwrap(c pgtype.Codec) pgtype.Codec {
+	if wrapper, ok := c.(interface{ Unwrap() pgtype.Codec }); ok {
+		return unwrap(wrapper.Unwrap())
 	}
-	return false
+	return c
 }
 
 // append appends a value's length and its binary form, as in COPY and in arrays. Like pgx's CopyFrom, it
 // encodes a value that has no binary form by its text form, such as a string for a timestamp.
-func (c column) append(m *pgtype.Map, d *direct, v any, buf []byte) ([]byte, error) {
+func (c *column) append(m *pgtype.Map, v any, buf []byte) ([]byte, error) {
+	if encoded, ok := c.appendUsual(v, buf); ok {
+		return encoded, nil
+	}
 	start := len(buf)
 	buf = binary.BigEndian.AppendUint32(buf, math.MaxUint32) // -1: NULL
-	encoded, err := []byte(nil), errors.ErrUnsupported
-	if p := d.target(v); p != nil && c.plain {
-		encoded, err = m.Encode(c.codec, pgtype.BinaryFormatCode, p, buf)
-	}
-	if err != nil {
-		encoded, err = m.Encode(c.codec, pgtype.BinaryFormatCode, v, buf)
-	}
+	encoded, err := m.Encode(c.codec, pgtype.BinaryFormatCode, v, buf)
 	if err != nil {
 		var byText error
 		if encoded, byText = encodeByText(m, c.codec, v, buf); byText != nil {
-			return nil, c.unencodable(m, v, err)
+			return nil, c.unencodable(m, v, err, byText)
 		}
 	}
 	if encoded == nil {
@@ -153,60 +148,77 @@ func encodeByText(m *pgtype.Map, oid uint32, v any, buf []byte) ([]byte, error) 
 	return m.Encode(oid, pgtype.BinaryFormatCode, parsed, buf)
 }
 
-// direct holds a value for pgx, which otherwise copies the target of a pointer, such as *string, to the heap.
-type direct struct {
-	text pgtype.Text
-	int  pgtype.Int8
-}
-
-// These types have only the methods that pgx's codecs need: a pgtype.Float8 also passes for an integer.
-type (
-	floatValue float64
-	timeValue  time.Time
-)
-
-func (p *floatValue) Float64Value() (pgtype.Float8, error) {
-	return pgtype.Float8{Float64: float64(*p), Valid: true}, nil
-}
-func (p *timeValue) DateValue() (pgtype.Date, error) {
-	return pgtype.Date{Time: time.Time(*p), Valid: true}, nil
-}
-func (p *timeValue) TimestampValue() (pgtype.Timestamp, error) {
-	return pgtype.Timestamp{Time: time.Time(*p), Valid: true}, nil
-}
-func (p *timeValue) TimestamptzValue() (pgtype.Timestamptz, error) {
-	return pgtype.Timestamptz{Time: time.Time(*p), Valid: true}, nil
-}
-
-// target returns a pointer with the value that v points to, for pgx, or nil if v is of another type.
-func (d *direct) target(v any) any {
-	if fields.IsNil(v) {
-		return nil
-	}
+// appendUsual appends what the usual pointers point to, which pgx would copy to the heap. It reports false
+// for other values, and for other columns.
+func (c *column) appendUsual(v any, buf []byte) ([]byte, bool) {
 	switch p := v.(type) {
 	case *string:
-		d.text = pgtype.Text{String: *p, Valid: true}
-		return &d.text
+		if _, ok := c.own.(pgtype.TextCodec); ok && p != nil {
+			return append(binary.BigEndian.AppendUint32(buf, uint32(len(*p))), *p...), true
+		}
 	case *int:
-		d.int = pgtype.Int8{Int64: int64(*p), Valid: true}
+		return appendInt(c, p, buf)
 	case *int32:
-		d.int = pgtype.Int8{Int64: int64(*p), Valid: true}
+		return appendInt(c, p, buf)
 	case *int64:
-		d.int = pgtype.Int8{Int64: *p, Valid: true}
+		return appendInt(c, p, buf)
+	case *sqltype.ID:
+		if p != nil && *p >= 0 {
+			return appendInt(c, p, buf)
+		}
 	case *float64:
-		return (*floatValue)(p)
+		if _, ok := c.own.(pgtype.Float8Codec); ok && p != nil {
+			return append8(buf, math.Float64bits(*p)), true
+		}
 	case *time.Time:
-		return (*timeValue)(p)
-	default:
-		return nil
+		if p != nil && p.Year() > -4700 && p.Year() < 290_000 { // pgx fails beyond its limits
+			return c.appendTime(*p, buf)
+		}
 	}
-	return &d.int
+	return buf, false
+}
+
+func appendInt[T int | int32 | int64 | sqltype.ID](c *column, p *T, buf []byte) ([]byte, bool) {
+	if p == nil {
+		return buf, false
+	}
+	n := int64(*p)
+	switch c.own.(type) {
+	case pgtype.Int8Codec:
+		return append8(buf, uint64(n)), true
+	case pgtype.Int4Codec:
+		return binary.BigEndian.AppendUint32(append(buf, 0, 0, 0, 4), uint32(n)), int64(int32(n)) == n
+	}
+	return buf, false
+}
+
+// appendTime appends microseconds from 2000 on, or days. Like pgx, it drops nanoseconds.
+func (c *column) appendTime(t time.Time, buf []byte) ([]byte, bool) {
+	const y2k = 946_684_800 // in Unix time
+	_, zone := t.Zone()
+	switch c.own.(type) {
+	case *pgtype.TimestamptzCodec:
+		return append8(buf, uint64(t.UnixMicro()-y2k*1e6)), true
+	case *pgtype.TimestampCodec:
+		return append8(buf, uint64(t.UnixMicro()+int64(zone-y2k)*1e6)), true
+	case pgtype.DateCodec:
+		day := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC).Unix()
+		return binary.BigEndian.AppendUint32(append(buf, 0, 0, 0, 4), uint32((day-y2k)/(24*60*60))), true
+	}
+	return buf, false
+}
+
+func append8(buf []byte, bits uint64) []byte {
+	return binary.BigEndian.AppendUint64(append(buf, 0, 0, 0, 8), bits)
 }
 
 // unencodable replaces pgx's error, which quotes the address of a value behind a pointer, and names
 // Register if that would help.
-func (c column) unencodable(m *pgtype.Map, v any, err error) error {
-	if cause := errors.Unwrap(err); cause != nil {
+func (c *column) unencodable(m *pgtype.Map, v any, err, byText error) error {
+	var other otherValue
+	if errors.As(err, &other) || errors.As(byText, &other) {
+		err = other
+	} else if cause := errors.Unwrap(err); cause != nil {
 		err = cause
 	}
 	hint, full := "", m.Copy()

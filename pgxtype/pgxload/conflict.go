@@ -26,7 +26,8 @@ type Conflict struct {
 //
 // If Key is not the primary key, the existing row may have another primary key than the new row, to which
 // the new children refer. Load then fails with a [LoadError] that quotes both keys: look such keys up
-// first. It also fails if a row is not in the table afterwards and tables follow that may refer to it.
+// first. If tables follow, whose rows may refer to this one's, Load also fails if a row is not in the table
+// afterwards, or if the load does not write the primary key, or a view hides it: name such a table last.
 //
 // A skipped row is not locked: if another connection deletes it, a foreign key refuses its children. If a
 // load has a Key twice, the second row is skipped. With Update, it updates the first one, but PostgreSQL
@@ -66,56 +67,67 @@ func (c *Conflict) sql() string {
 	return clause + "update set " + list(c.Update, ", ", func(name string) string { return quote(name) + " = excluded." + quote(name) })
 }
 
-// comparePrimary sets t.primary: to nothing if the primary key is Key, or if the load does not write it,
-// because then no child can refer to it.
-func (t *Table) comparePrimary(all []found) error {
-	if t.conflict == nil {
-		return nil
-	}
-	loaded, other := true, false
+// findPrimary sets t.primary.
+func (t *Table) findPrimary(all []found) error {
+	whole := true
 	for _, f := range all {
-		if !f.InPrimary {
-			continue
+		if f.InPrimary {
+			if t.conflict != nil && slices.Contains(t.conflict.Update, f.Column) {
+				return t.fail(-1, f.Column, errors.New("is part of the primary key, which Conflict.Update must not change: rows may refer to the old one"))
+			}
+			t.primary = append(t.primary, f.Column)
+			whole = whole && slices.Contains(t.columns, f.Column)
 		}
-		if slices.Contains(t.conflict.Update, f.Column) {
-			return t.fail(-1, f.Column, errors.New("is part of the primary key, which Conflict.Update must not change: rows may refer to the old one"))
-		}
-		t.primary = append(t.primary, f.Column)
-		loaded = loaded && slices.Contains(t.columns, f.Column)
-		other = other || !slices.Contains(t.conflict.Key, f.Column)
 	}
-	if !loaded || !other && len(t.primary) == len(t.conflict.Key) {
+	if !whole {
 		t.primary = nil
+	}
+	if t.conflict != nil && t.primary == nil {
+		err := errors.New("OnConflict needs its whole primary key among the columns, or to be named last:" +
+			" rows of later tables may refer to a row that is skipped")
+		return t.orphaned(t.w.tables, t.fail(-1, "", err))
 	}
 	return nil
 }
 
+// orphaned returns err if a table follows. Otherwise err becomes the Writer's error when one does.
+func (t *Table) orphaned(tables []*Table, err error) error {
+	if t == tables[len(tables)-1] {
+		t.w.orphan, err = err, nil
+	}
+	return err
+}
+
 // collisions fails if the Key of a row is in the table under another primary key. It also fails if a row
-// is not in the table and a table follows that may refer to it. A row whose Key the database has changed
-// is stored, and so is no collision.
-func (t *Table) collisions(followed bool) error {
-	names := append(slices.Clone(t.conflict.Key), slices.DeleteFunc(slices.Clone(t.primary), func(name string) bool { return slices.Contains(t.conflict.Key, name) })...)
+// is not in the table under its primary key, and a table follows that may refer to it. A row whose Key the
+// database has changed is stored, and so is no collision.
+func (t *Table) collisions(tables []*Table) error {
+	key := t.primary
+	if t.conflict != nil {
+		key = t.conflict.Key
+	}
+	names := append(slices.Clone(key), slices.DeleteFunc(slices.Clone(t.primary), func(name string) bool { return slices.Contains(key, name) })...)
 	same := func(names []string) string {
 		return list(names, " and ", func(name string) string { return "t." + quote(name) + " = s." + quote(name) })
 	}
 	text := func(row string, names []string) string {
 		return "concat_ws(', ', " + list(names, ", ", func(name string) string { return "coalesce(" + row + quote(name) + "::text, 'null')" }) + ")"
 	}
-	reader := t.query("select s.snowkey_row, "+text("s.", t.conflict.Key)+", "+text("s.", t.primary)+", o.key from ", " with ordinality as s("+quoteAll(names)+", snowkey_row)"+
-		" left join lateral (select "+text("t.", t.primary)+" as key from "+t.ident.Sanitize()+" t where "+same(t.conflict.Key)+" and not ("+same(t.primary)+") limit 1) o on true"+
+	reader := t.query("select s.snowkey_row, "+text("s.", key)+", "+text("s.", t.primary)+", o.key from ", " with ordinality as s("+quoteAll(names)+", snowkey_row)"+
+		" left join lateral (select "+text("t.", t.primary)+" as key from "+t.ident.Sanitize()+" t where "+same(key)+" and not ("+same(t.primary)+") limit 1) o on true"+
 		" where o.key is not null or not exists (select from "+t.ident.Sanitize()+" t where "+same(t.primary)+") order by o.key is null, 1 limit 1", 0, t.out.count(), names)
 	var other error
 	if reader.NextRow() {
 		v := reader.Values()
 		row, _ := strconv.ParseInt(string(v[0]), 10, 64) // of our own statement
-		key, own := fmt.Sprintf("(%s)=(%s)", strings.Join(t.conflict.Key, ", "), v[1]), fmt.Sprintf("(%s)=(%s)", strings.Join(t.primary, ", "), v[2])
-		other = fmt.Errorf("%s is not in the table under %s after ON CONFLICT", key, own)
+		given, own := fmt.Sprintf("(%s)=(%s)", strings.Join(key, ", "), v[1]), fmt.Sprintf("(%s)=(%s)", strings.Join(t.primary, ", "), v[2])
+		other = fmt.Errorf("%s is not in the table under %s after it was sent", given, own)
 		if v[3] != nil {
-			other = fmt.Errorf("%s is in the table under the primary key (%s), not under %s: load it and its children under the existing key", key, v[3], own)
+			other = fmt.Errorf("%s is in the table under the primary key (%s), not under %s: load it and its children under the existing key", given, v[3], own)
 		}
-		other = t.fail(t.out.first+row-1, t.conflict.Key[0], other)
-		if v[3] == nil && !followed {
-			t.w.orphan, other = other, nil
+		other = t.fail(t.out.first+row-1, key[0], other)
+		if v[3] == nil {
+			other = t.orphaned(tables, other)
 		}
 	}
 	_, err := reader.Close()

@@ -46,8 +46,8 @@ func (upper) Encode(value any, buf []byte) ([]byte, error) {
 	return append(buf, bytes.ToUpper([]byte(value.(string)))...), nil
 }
 
-// Load reads some pointers without pgx. It stores each value as pgx's CopyFrom does, and fails where
-// that fails.
+// Load reads some pointers without pgx. It stores each value as pgx's CopyFrom does, fails where that
+// fails, and refuses what that would change.
 func TestLoadPointers(t *testing.T) {
 	pointers := []any{(*string)(nil), (*int)(nil), (*int32)(nil), (*int64)(nil), (*float64)(nil), (*time.Time)(nil), ptr(true)}
 	for _, s := range []string{"", "a text", "7", "2026-01-02", "\x00\xff"} {
@@ -81,12 +81,18 @@ func TestLoadPointers(t *testing.T) {
 			s.exec(t, `create table `+byPgx+` (n int, v `+column+`)`, `create table `+byLoad+` (n int, v `+column+`)`)
 			var good []row
 			for n, p := range pointers {
-				if _, err := conn.CopyFrom(t.Context(), pgx.Identifier{byPgx}, []string{"n", "v"}, pgx.CopyFromRows([][]any{{n, p}})); err == nil {
+				_, byItself := conn.CopyFrom(t.Context(), pgx.Identifier{byPgx}, []string{"n", "v"}, pgx.CopyFromRows([][]any{{n, p}}))
+				_, err := pgxload.Load(t.Context(), conn, writeRows(byLoad, "n v", row{n, p}))
+				switch changed := err != nil && strings.Contains(err.Error(), "would be stored as "); {
+				case byItself == nil && changed: // TestLoadRefusesOtherValues has these
+					s.exec(t, fmt.Sprintf(`delete from %s where n = %d`, byPgx, n))
+				case byItself == nil:
 					good = append(good, row{n, p})
-				} else if _, err := pgxload.Load(t.Context(), conn, writeRows(byLoad, "n v", row{n, p})); at(err).Row != 0 {
+				case at(err).Row != 0:
 					t.Errorf("%s: %T to %s is an error of pgx, not of Load: %v", name, p, column, err)
 				}
 			}
+			s.exec(t, `truncate `+byLoad)
 			if _, err := pgxload.Load(t.Context(), conn, writeRows(byLoad, "n v", good...)); err != nil || len(good) < 6 {
 				t.Errorf("%s: %s: %v", name, column, err)
 			}

@@ -83,7 +83,7 @@ func LoadWith(ctx context.Context, db Beginner, cfg Config, f func(w *Writer) er
 	if err != nil {
 		return Loaded{}, fmt.Errorf("pgxload: begin: %w", err)
 	}
-	w := &Writer{cfg: cfg, ctx: ctx, tx: tx, types: tx.Conn().TypeMap()}
+	w := &Writer{cfg: cfg, ctx: ctx, tx: tx, types: strictMap(tx.Conn().TypeMap())}
 	_, nested := db.(pgx.Tx)
 	err = inTx(ctx, tx, nested, func() error { return w.run(f) })
 	if err != nil && !errors.Is(err, sqltype.ErrOutcomeUnknown) {

@@ -250,6 +250,73 @@ func TestLoadOnConflictOfChangedKeys(t *testing.T) {
 	}
 }
 
+// A row that Load's statement skipped, or that a trigger dropped or changed, leaves no child that refers to
+// nothing, in any relation: Load fails if a table follows that may have one.
+func TestLoadOnConflictKeepsChildren(t *testing.T) {
+	const trigger = `create function f() returns trigger language plpgsql as 'begin %s end'; create trigger f before insert on r for each row execute function f()`
+	for _, tt := range []struct {
+		name, ddl string
+		conflict  *pgxload.Conflict
+		columns   string
+		shows     string // none: the child is right
+	}{
+		{"view", `create table base (id bigint primary key, k text unique); create view r as select * from base`, &pgxload.Conflict{Key: []string{"k"}}, "id k", "needs its whole primary key"},
+		{"view by id", `create table base (id bigint primary key, k text); create view r as select * from base`, &byID, "id k", "needs its whole primary key"},
+		{"unique id", `create table r (id bigint unique, k text unique)`, &pgxload.Conflict{Key: []string{"k"}}, "id k", "needs its whole primary key"},
+		{"updated id", `create table r (id bigint unique, k text unique)`, &pgxload.Conflict{Key: []string{"k"}, Update: []string{"id"}}, "id k", "needs its whole primary key"},
+		{"another primary key", `create table r (n bigint generated always as identity primary key, id bigint unique, k text unique)`, &pgxload.Conflict{Key: []string{"k"}}, "id k", "needs its whole primary key"},
+		{"half the primary key", `create table r (id bigint, n int default 0, k text unique, primary key (id, n))`, &pgxload.Conflict{Key: []string{"k"}}, "id k", "needs its whole primary key"},
+		{"primary key, drops", `create table r (id bigint primary key, k text);` + fmt.Sprintf(trigger, "return null;"), &byID, "id k", "(id)=(9) is not in the table"},
+		{"primary key, changes", `create table r (id bigint primary key, k text);` + fmt.Sprintf(trigger, "new.id = new.id + 1; return new;"), &byID, "id k", "(id)=(9) is not in the table"},
+		{"primary key, updates and drops", `create table r (id bigint primary key, k text);` + fmt.Sprintf(trigger, "return null;"), &pgxload.Conflict{Key: []string{"id"}, Update: []string{"k"}}, "id k", "(id)=(9) is not in the table"},
+		{"no conflict, drops", `create table r (id bigint primary key, k text);` + fmt.Sprintf(trigger, "return null;"), nil, "id k", "(id)=(9) is not in the table"},
+		{"primary key", `create table r (id bigint primary key, k text); insert into r values (9, 'y')`, &byID, "id k", ""},
+		{"moves to a child", `create table r (id bigint primary key, k text); create table old () inherits (r);` + fmt.Sprintf(trigger, "insert into old values (new.*); return null;"), nil, "id k", ""},
+		{"inserts", `create table r (id bigint primary key, k text)`, nil, "id k", ""},
+	} {
+		for name, method := range methods {
+			for _, late := range []bool{false, true} {
+				s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create table subs (id bigint primary key, up bigint)`)
+				s.exec(t, tt.ddl)
+				if strings.Contains(tt.ddl, "k text unique") {
+					into := "r"
+					if strings.Contains(tt.ddl, "base") {
+						into = "base"
+					}
+					s.exec(t, `insert into `+into+` (id, k) values (1, 'x')`)
+				}
+				load := func(children bool) error {
+					_, err := pgxload.LoadWith(t.Context(), s.pool, pgxload.Config{Method: method, ChunkBytes: 1}, func(w *pgxload.Writer) error {
+						parents := w.Table("r", strings.Fields(tt.columns)...)
+						if tt.conflict != nil {
+							parents.OnConflict(*tt.conflict)
+						}
+						if children && !late {
+							w.Table("subs", "id", "up").Row(100, 9)
+						}
+						parents.Row(9, "x")
+						if children && late {
+							w.Table("subs", "id", "up").Row(100, 9)
+						}
+						return nil
+					})
+					return err
+				}
+				err := load(true)
+				if tt.shows == "" && err != nil || tt.shows != "" && (at(err).Table != "r" || !strings.Contains(err.Error(), tt.shows)) {
+					t.Errorf("%s, %s, late %t: %v", tt.name, name, late, err)
+				}
+				if n := s.ask(t, `select count(*) from subs where up not in (select id from r)`); n != 0 {
+					t.Errorf("%s, %s, late %t: %d children refer to nothing", tt.name, name, late, n)
+				}
+				if err := load(false); tt.shows != "" && err != nil { // nothing follows that may refer to the row
+					t.Errorf("%s, %s, alone: %v", tt.name, name, err)
+				}
+			}
+		}
+	}
+}
+
 // A table that is named after a chunk was sent may refer to a row of it that was not stored.
 func TestLoadOnConflictLate(t *testing.T) {
 	s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create table prices (id bigint primary key, k numeric(6,2) unique, name text unique);

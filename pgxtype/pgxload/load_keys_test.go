@@ -2,6 +2,7 @@ package pgxload_test
 
 import (
 	"context"
+	"database/sql/driver"
 	"strings"
 	"testing"
 
@@ -44,5 +45,34 @@ func TestNextID(t *testing.T) {
 			t.Errorf("%d rows, %+v, %v, want %q", stored, loaded, err, want)
 		}
 		s.exec(t, `truncate t`)
+	}
+}
+
+// A value that uses the Writer while its row is encoded would be lost, or get the id 0.
+func TestWriterInRow(t *testing.T) {
+	s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create table t (id bigint primary key, up bigint)`)
+	cfg := pgxload.Config{Source: sourceFunc(func() (int64, error) { return 7, nil })}
+	for name, use := range map[string]func(w *pgxload.Writer, t *pgxload.Table) ID{
+		"NextID": func(w *pgxload.Writer, _ *pgxload.Table) ID { return w.NextID() },
+		"Row":    func(_ *pgxload.Writer, t *pgxload.Table) ID { t.Row(ID(8), nil); return 9 },
+		"Table":  func(w *pgxload.Writer, _ *pgxload.Table) ID { w.Table("t", "id").Row(ID(8)); return 9 },
+	} {
+		for _, recovers := range []bool{false, true} {
+			_, err := pgxload.LoadWith(t.Context(), s.pool, cfg, func(w *pgxload.Writer) error {
+				table := w.Table("t", "id", "up")
+				table.Row(valuer(func() (driver.Value, error) {
+					defer func() { _ = recover() }()
+					return int64(use(w, table)), nil
+				}), nil)
+				if recovers {
+					table.Row(ID(10), nil)
+				}
+				return nil
+			})
+			if n := s.ask(t, `select count(*) from t`); err == nil || n != 0 || !strings.Contains(err.Error(), "in Row") {
+				t.Errorf("%s: %d rows, the lowest %d, %v", name, n, s.ask(t, `select coalesce(min(id), -1) from t`), err)
+				s.exec(t, `truncate t`)
+			}
+		}
 	}
 }

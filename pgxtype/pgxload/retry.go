@@ -167,7 +167,6 @@ func isLost(err error) bool {
 }
 
 var errEnded = errors.New("a statement, such as ROLLBACK by Exec, has ended the transaction")
-var errPanicked = errors.New("pgxload: a value has panicked")
 
 // inTx runs f in tx and commits. On an error or a panic of f, tx is rolled back, even if ctx is done: the
 // caller of a savepoint may commit the transaction around it. If that fails, the connection is closed.

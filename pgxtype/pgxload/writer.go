@@ -20,7 +20,7 @@ type Writer struct {
 	cfg   Config
 	ctx   context.Context // it lives as long as the call
 	tx    pgx.Tx
-	types *pgtype.Map
+	types *pgtype.Map // strict
 
 	tables    []*Table
 	described int        // of the tables
@@ -28,7 +28,7 @@ type Writer struct {
 	chunks    int        // before that
 	sending   chan error // the answer to the chunk that is on its way; nil: none is
 	panicked  any        // by a handler of notices, while it was sent
-	orphan    error      // of a row that is not in the table; becomes err if a table follows, which may refer to the row
+	orphan    error      // of a row that is not, or may not be, in the last table; becomes err if another one follows
 	err       error
 }
 
@@ -36,6 +36,8 @@ type Writer struct {
 func (w *Writer) Err() error {
 	if err := w.ctx.Err(); w.err == nil && err != nil {
 		w.err = fmt.Errorf("pgxload: %w", err)
+	} else if w.err == errInRow {
+		w.err = errNested
 	}
 	return w.err
 }
@@ -127,10 +129,9 @@ type Table struct {
 	conflict *Conflict
 	ident    pgx.Identifier // as the server knows it
 	types    []column       // nil: not yet known
-	primary  []string       // with conflict: columns of the primary key to compare, or none
+	primary  []string       // the columns of the primary key, or none if the load does not write all
 
 	values []any // of the row that is being encoded
-	direct direct
 	rows   rows  // that are being written
 	out    rows  // that are being sent
 	loaded int64 // as PostgreSQL counts
@@ -162,11 +163,19 @@ func (t *Table) refuse(err error) bool {
 	return t.w.err == nil
 }
 
+// While a row is being encoded, errInRow is the Writer's error. It becomes errNested if a value uses the
+// Writer, which would lose a row or return 0 as an id.
+var (
+	errInRow  = errors.New("pgxload: a value has panicked in Row")
+	errNested = errors.New("pgxload: a value has panicked, or used the Writer, in Row")
+)
+
 // Row writes a row with a value for each column. A value is anything that pgx encodes, or a pointer to
-// it; nil and a nil pointer are NULL. An error is kept: [Writer.Err] and Load return it.
+// it; nil and a nil pointer are NULL. What would be stored as another value, such as 1.5 in a bigint, is an
+// error. An error is kept: [Writer.Err] and Load return it.
 //
-// The values' memory may be reused when Row returns. A pointer to an ID, a Key, a string, an int, an int32,
-// an int64, a float64 or a time.Time costs no allocation; most values that are not pointers cost one.
+// The values' memory may be reused when Row returns. For a column of the same type, a pointer to an ID, a
+// Key, a string, an int, an int32, an int64, a float64 or a time.Time costs no allocation; most others cost one.
 func (t *Table) Row(values ...any) {
 	w := t.w
 	if w.Err() != nil || t.types == nil && !w.describe() {
@@ -174,8 +183,10 @@ func (t *Table) Row(values ...any) {
 	}
 	t.values = append(t.values[:0], values...) // so that the caller's slice stays on its stack
 	before := len(t.rows.buf)
-	w.err = errPanicked // if f recovers from it, the row is missing all the same
-	w.err = t.encode(t.values)
+	w.err = errInRow // until the values are encoded; if f recovers from their panic, the row is missing
+	if err := t.encode(t.values); w.err == errInRow {
+		w.err = err
+	}
 	w.bytes += len(t.rows.buf) - before
 	full := min(w.cfg.ChunkBytes, 64<<10<<min(w.chunks, 20)) // the first chunks are smaller
 	if w.bytes >= 2*w.cfg.ChunkBytes || w.bytes >= full && t == w.tables[0] {
@@ -192,7 +203,7 @@ func (t *Table) encode(row []any) error {
 	buf := binary.BigEndian.AppendUint16(r.buf, uint16(len(row)))
 	for c, v := range row {
 		var err error
-		if buf, err = t.types[c].append(t.w.types, &t.direct, v, buf); err != nil {
+		if buf, err = t.types[c].append(t.w.types, v, buf); err != nil {
 			return fail(t.columns[c], err)
 		}
 	}

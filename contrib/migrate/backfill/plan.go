@@ -133,7 +133,7 @@ func (j *job) target(field string, t *table, from, to string) (*target, error) {
 	}
 	switch {
 	case c.name == from || c.name == j.key.name && t == j.table:
-		return none("is the key itself: the ids need a column of their own, which you swap with the key afterwards")
+		return none("is the key itself: the ids need another column, which you swap with the key afterwards")
 	case strings.EqualFold(c.name, j.cfg.CreatedAt) && t == j.table:
 		return none("is the column with the creation times")
 	case !wide:

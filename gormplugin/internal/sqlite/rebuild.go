@@ -100,8 +100,23 @@ func (m rebuilder) begin(db *gorm.DB, do func(tx *gorm.DB, foreignKeys bool) err
 	if err := set(false, true); err != nil { // legacy: the copy's new name changes nothing that refers to the table
 		return err
 	}
-	return tx.Transaction(func(tx *gorm.DB) error { return do(tx, foreignKeys) })
+	return tx.Transaction(func(tx *gorm.DB) error {
+		if c, ok := tx.Statement.ConnPool.(committer); ok {
+			tx = tx.Session(&gorm.Session{Context: ctx})
+			tx.Statement.ConnPool = &pinned{c}
+		}
+		return do(tx, foreignKeys)
+	})
 }
+
+type committer interface {
+	gorm.ConnPool
+	gorm.TxCommitter
+}
+
+// pinned hides the pool of a transaction, which gorm finds in a *sql.Tx: a driver that changes tables
+// on a connection of the pool would wait for our transaction.
+type pinned struct{ committer }
 
 // keepRows makes a change of a table. After an error, it must be rolled back.
 func keepRows(tx *gorm.DB, table, column string, drop, foreignKeys bool, change func() error) error {
@@ -128,10 +143,10 @@ func keepRows(tx *gorm.DB, table, column string, drop, foreignKeys bool, change 
 	for _, create := range made {
 		isTrigger := strings.HasPrefix(strings.ToUpper(create), "CREATE TRIGGER")
 		switch dropped := drop && uses.MatchString(create); {
-		case err != nil || slices.Contains(left, create) || dropped && !isTrigger:
+		case err != nil || dropped && !isTrigger:
 		case dropped: // SQLite would take it, and refuse each INSERT
 			err = fmt.Errorf("a trigger uses column %q: drop that trigger first: %s", column, create)
-		default:
+		case !slices.Contains(left, create):
 			_, err = tx.Statement.ConnPool.ExecContext(tx.Statement.Context, create)
 		}
 	}

@@ -37,13 +37,18 @@ func (d dialector) Migrator(db *gorm.DB) gorm.Migrator {
 	return rebuilder{d.driver(db), migrator.Migrator{Config: migrator.Config{DB: db, Dialector: d}}, d}
 }
 
-// driver returns the driver's migrator, a struct around a migrator.Migrator, which asks d for types.
+// driver returns the driver's migrator, a struct around a migrator.Migrator or a pointer to one. It
+// asks d for types.
 func (d dialector) driver(db *gorm.DB) gorm.Migrator {
 	value := reflect.ValueOf(d.Dialector.Migrator(db))
-	driver := reflect.New(value.Type()).Elem()
-	driver.Set(value)
+	pointer := reflect.New(reflect.Indirect(value).Type())
+	driver := pointer.Elem()
+	driver.Set(reflect.Indirect(value))
 	if driver.Kind() == reflect.Struct && driver.FieldByName("Dialector").CanSet() {
 		driver.FieldByName("Dialector").Set(reflect.ValueOf(d))
+	}
+	if value.Kind() == reflect.Pointer {
+		driver = pointer
 	}
 	return driver.Interface().(gorm.Migrator)
 }

@@ -52,7 +52,7 @@ func TestVectors(t *testing.T) {
 		Tried  int
 		Differ []string
 	}](page(t, serve(t), ""), fmt.Sprintf(`(async () => {
-		const [I, T] = await Promise.all(["idtext", "times"].map((name) => import("./" + name + ".js")));
+		const [I, T, R, P] = await Promise.all(["idtext", "times", "rounded", "presets"].map((name) => import("./" + name + ".js")));
 		const vectors = %s, result = { Tried: 0, Differ: [] };
 		const check = (what, want, read) => {
 			let got;
@@ -64,6 +64,11 @@ func TestVectors(t *testing.T) {
 		for (const v of vectors.lists) {
 			check(JSON.stringify(v), JSON.stringify(v.items), () => JSON.stringify(I.split(v.text)));
 			for (const most of [1, 2, 3, 8]) check(most + JSON.stringify(v), JSON.stringify(v.items), () => JSON.stringify(I.parts(v.text, most).flatMap(I.split))); // in slices
+		}
+		for (const v of vectors.rounded) {
+			const got = R.rounded(P.presets.find((p) => p.name === v.preset).layout, BigInt(v.text), (v.workers ?? []).map(BigInt));
+			const want = v.by && [v.by, v.first, v.last, ...v.likely].join();
+			check(JSON.stringify(v), want, () => got ? [got.by, got.first, got.last, ...got.likely.map((c) => c.id)].join() : undefined);
 		}
 		const now = T.parseTime(vectors.now) / 1000000n;
 		const written = (ns) => { // as time.RFC3339Nano, without zeros at the end
@@ -128,7 +133,7 @@ func TestRecognize(t *testing.T) {
 	tb.write("#ids", discord)
 	tb.has("#decode-result .when", "2012-03-03 13:01:20.453 UTC", "Also possible Discord 2016-04-30 11:18:25")
 	tb.settled(func() { tb.click("#decode-result .others button") })
-	tb.has("#decode-result", "Discord as chosen", "2016-04-30 11:18:25.796 UTC", "Worker 1", "Process 0", "Increment 7")
+	tb.has("#decode-result", "Discord as chosen", "2016-04-30 11:18:25.796 UTC", "Worker ID 32", "Worker 1", "Process 0", "Increment 7")
 	tb.has("#decode-result .others", "snowkey default (Twitter) 2012-03-03 13:01:20")
 	tb.is("document.getElementById('preset').value + location.hash", "discord#preset=discord&ids="+discord)
 	tb.write("#ids", instagram)

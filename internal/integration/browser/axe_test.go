@@ -20,6 +20,8 @@ func TestAxe(t *testing.T) {
 		"decode":   "#ids=" + discord,
 		"list":     "#ids=" + discord + "%0A0x1236651c78d6d687%0Ano-id%0A2NUKMiAa421",
 		"unknown":  "#ids=12345",
+		"empty":    "",
+		"rounded":  "#ids=2124686841461342200",
 		"generate": "#tab=generate&worker=3000",
 		"range":    "#tab=range&from=yesterday&to=now",
 		"compare":  "#tab=compare&a=" + discord + "&b=1312345678901234567",

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -63,7 +65,7 @@ func TestDecode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tb.has("#decode-result", parts.Time.Format("2006-01-02 15:04:05.000 UTC"), fmt.Sprintf("Worker %d", parts.Worker), fmt.Sprintf("Sequence %d", parts.Sequence), id.Base62(), "ago", "(Twitter) as chosen",
+	tb.has("#decode-result", parts.Time.Format("2006-01-02 15:04:05.000 UTC"), fmt.Sprintf("Worker ID %d", parts.Datacenter<<5|parts.Worker), fmt.Sprintf("Machine %d", parts.Worker), fmt.Sprintf("Sequence %d", parts.Sequence), id.Base62(), "ago", "(Twitter) as chosen",
 		"Not safe", "1996573624012345600", "off by −77") // as a number of JavaScript
 	tb.is("[...document.querySelectorAll('#decode-result .strip code')].map(c => c.textContent).join('')", fmt.Sprintf("%064b", uint64(id)))
 	tb.write("#ids", fmt.Sprintf("\"%s\",\n'%s';  0x%x\n%s", some, some, int64(id), id.Base32()))
@@ -72,11 +74,63 @@ func TestDecode(t *testing.T) {
 	tb.write("#ids", "1 2 five 3 six seven 4 eight nine -5")
 	tb.has("#ids-error", "5 of 10 cannot be read (“five”, “six”, “seven”, …): each is not an id in decimal", "“-5” must not be negative.")
 	tb.write("#ids", "2NUKMiAa421")
-	tb.has("#ids-error", "“2NUKMiAa421” is ambiguous: it may be base58 for 590283275746127358 or base62 for 1996573647831799309. Choose the format.")
-	tb.settled(func() { tb.click("#ids-choices button:last-child") })
+	tb.has("#ids-error", "“2NUKMiAa421” is ambiguous: it may be base58 for 590283275746127358 or base62 for 1996573647831799309 or bwmarrin58 for 779232457127370638. Choose the format.")
+	tb.settled(func() { tb.click("#ids-choices button:nth-child(2)") })
 	tb.has("#decode-result h3", "1996573647831799309")
+	tb.write("#ids", "https://x.com/i/status/"+some+"?s=20")
+	tb.choose("#format", "auto")
+	tb.has("#decode-result h3", some)
+	tb.write("#ids", "019d1f2f-2b8c-7a1e-8b53-1e7c2d3f4a5b")
+	tb.has("#ids-error", "is not a Snowflake id, but a UUID of version 7, made 2026-03-24T09:31:18.284Z.")
 	tb.write("#ids", "")
 	tb.is("document.getElementById('decode-result').children.length", "0")
+	tb.has("#decode-intro", some, "2025-12-04 13:33:41.165 UTC") // an example
+}
+
+// A number that was rounded is shown with what it may have been, and "exact by chance" is said of no other.
+func TestRounded(t *testing.T) {
+	t.Parallel()
+	tb := page(t, serve(t), "#preset=twitter&ids=2124686841461342200")
+	tb.has("#decode-result", "This may have been rounded by JavaScript. The id was one of 257. The likeliest: 2124686841461342208 worker ID 0, sequence 0", "id BETWEEN 2124686841461342080 AND 2124686841461342336")
+	tb.write("#workers", "1023")
+	tb.has("#decode-result", "The likeliest: 2124686841461342080 worker ID 1023, sequence 3968")
+	tb.write("#workers", "")
+	tb.settled(func() {
+		tb.click("#decode-result .note a")
+		tb.wait("document.getElementById('ids').value === '2124686841461342208'")
+		tb.input("#ids")
+	})
+	tb.has("#decode-result", "Worker ID 0", "JavaScript writes it as 2124686841461342200, off by −8")
+	tb.is("document.getElementById('preset').value", "twitter")
+	for id, exact := range map[string]bool{"2124686841461342200": false, "2124686841461342720": false, "1997072219521024000": true, some: false} {
+		tb.write("#ids", id)
+		if got := strings.Contains(tb.text("#decode-result"), "exact by chance"); got != exact {
+			t.Errorf("%s is exact by chance: %v", id, got)
+		}
+	}
+	tb.write("#ids", "2124686841461340000")
+	tb.has("#decode-result", "rounded by a spreadsheet. The id was one of 15,000")
+	tb.write("#ids", "1996573624012345600 1996573624112345600 1996573624212345600")
+	tb.has("#decode-result", "3 of these numbers look rounded by JavaScript or a spreadsheet.")
+}
+
+// The page as files shows no part of a server, and works from a disk.
+func TestExport(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if out, err := exec.Command(build(t, "cmd/snowkey"), "serve", "--export", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	tb := page(t, "file://"+dir, "index.html#by=server&ids="+discord)
+	tb.has("#decode-result h3", discord)
+	tb.is("[...document.querySelectorAll('.server')].filter(e => e.checkVisibility()).length", "0")
+	tb.follow("generate")
+	tb.wait("document.getElementById('generated')")
+	tb.has("#generate-result", "Made in this page")
+	tb.is("document.querySelector('meta[property=\"og:image\"]').content", "preview.png")
+	if foreign := eval[[]string](tb, "performance.getEntriesByType('resource').map(r => r.name).filter(n => !/^(file|data):/.test(n))"); len(foreign) > 0 {
+		t.Errorf("loaded from elsewhere: %q", foreign)
+	}
 }
 
 // Of a text that is more than ids, the page offers to decode only the long numbers.
@@ -84,9 +138,9 @@ func TestLongNumbers(t *testing.T) {
 	t.Parallel()
 	tb := page(t, serve(t), "")
 	for text, want := range map[string]string{
-		"https://discord.com/channels/41771983423143937/127121515262115840": "41771983423143937\n127121515262115840",
-		"1.75928847299117063e17":       "", // what is lost is not offered
-		"x 12345678901234 192.168.0.1": "", // too short
+		"channels/41771983423143937/127121515262115840": "41771983423143937\n127121515262115840",
+		"1.75928847299117063e17":                        "", // what is lost is not offered
+		"x 12345678901234 192.168.0.1":                  "", // too short
 	} {
 		t.Run(text, func(t *testing.T) {
 			tb.write("#ids", text)
@@ -129,13 +183,13 @@ func TestGenerate(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	tb.has("#tab-generate", "0 is for tests", "Made in this page, for tests.", "a lease from your database")
-	for _, c := range [][3]string{{"#worker", "", "must be given"}, {"#worker", "32", "from 0 to 31"}, {"#count", "10001", "from 1 to 10,000"}, {"#time", "1767225600", "may be Unix seconds (2026-01-01T00:00:00.000Z) or milliseconds"}} {
-		tb.write("#datacenter", "1", "#worker", "3", "#count", "2", "#time", "", c[0], c[1])
+	for _, c := range [][3]string{{"#worker", "", "must be given"}, {"#worker", "1024", "from 0 to 1,023"}, {"#count", "10001", "from 1 to 10,000"}, {"#time", "1767225600", "may be Unix seconds (2026-01-01T00:00:00.000Z) or milliseconds"}} {
+		tb.write("#worker", "35", "#count", "2", "#time", "", c[0], c[1])
 		tb.click("#generate-button")
 		tb.wait("document.activeElement.id === '" + c[0][1:] + "' && document.activeElement.ariaInvalid === 'true'")
 		tb.has(c[0]+"-error", c[2])
 	}
-	tb.write("#datacenter", "1", "#worker", "3", "#count", "5000", "#time", "")
+	tb.write("#worker", "35", "#count", "5000", "#time", "")
 	for _, by := range []string{"#by-page", "#by-server"} { // which do not know of each other
 		tb.click(by)
 		seen := map[core.Parts]bool{}
@@ -154,7 +208,7 @@ func TestGenerate(t *testing.T) {
 	tb.click("#by-page")
 	tb.run("Date.now = () => 1796000000000")
 	seen := map[core.Parts]bool{}
-	for _, state := range []string{"datacenter=1&worker=3", "time_bits=41&worker_bits=10&sequence_bits=12&worker=35"} {
+	for _, state := range []string{"worker=35", "time_bits=41&worker_bits=10&sequence_bits=12&worker=35"} {
 		tb.run("history.pushState(null, '', %q); dispatchEvent(new PopStateEvent('popstate'))", "#tab=generate&count=5000&"+state)
 		for _, p := range generate() {
 			if seen[p] {
@@ -164,18 +218,18 @@ func TestGenerate(t *testing.T) {
 		}
 	}
 	tb.choose("#preset", "twitter")
-	tb.write("#datacenter", "1", "#worker", "3", "#count", "2", "#time", "2026-01-31T12:00:00Z")
+	tb.write("#worker", "35", "#count", "2", "#time", "2026-01-31T12:00:00Z")
 	generate()
 	tb.has("#generate-result", "bounds and test data")
 	tb.settled(func() { tb.click("#decode-these") })
-	tb.has("#decode-result", "2 ids", "(Twitter) as chosen", "2026-01-31 12:00:00.000 1 3 1")
+	tb.has("#decode-result", "2 ids", "(Twitter) as chosen", "2026-01-31 12:00:00.000 35 1 3 1")
 }
 
 // The page reports a server that is slow, silent, or answers nonsense. A second click sends no
 // second request, and no old ids stay beside the error.
 func TestServerTrouble(t *testing.T) {
 	t.Parallel()
-	tb := page(t, serve(t), "#tab=generate&datacenter=1&worker=3")
+	tb := page(t, serve(t), "#tab=generate&worker=35")
 	tb.settled(func() { tb.click("#by-server") })
 	tb.run(`window.asked = 0;
 		window.server = window.fetch;
@@ -232,7 +286,7 @@ func TestLayoutForm(t *testing.T) {
 	tb.settled(func() { tb.click("#sequence_first") })
 	tb.is("document.getElementById('preset').value", "sonyflake") // whose fields these are
 	tb.has("#figures", "65,536", "25,600", "2188-11-16")
-	tb.has("#tab-generate", "Layout: Sonyflake", "Machine")
+	tb.has("#tab-generate", "Layout: Sonyflake", "0 to 65,535")
 	for _, c := range [][3]string{
 		{"30,000", "", "Enough. That takes 2 of 65,536 workers."},
 		{"5000", "2200", "Not enough. One worker is enough. The layout ends on 2188-11-16, before that."},
@@ -286,7 +340,7 @@ func TestLink(t *testing.T) {
 	url := serve(t)
 	tb := page(t, url, "#preset=discord")
 	tb.show()
-	tb.write("#ids", discord+"\n0x1bb5404d9b33914d", "#worker", "7", "#datacenter", "2", "#count", "3", "#time", "2026-01-01", "#from", "2026-01-01", "#to", "2026-02-01", "#column", "o.id", "#a", "1", "#b", "2", "#rate", "5000", "#until", "2060")
+	tb.write("#ids", discord+"\n0x1bb5404d9b33914d", "#worker", "71", "#count", "3", "#time", "2026-01-01", "#from", "2026-01-01", "#to", "2026-02-01", "#column", "o.id", "#a", "1", "#b", "2", "#rate", "5000", "#until", "2060")
 	const state = `JSON.stringify([[...document.querySelectorAll('input[type=text], select, textarea, input:checked')].filter(e => e.id !== 'generated').map(e => [e.id, e.value]),
 		['decode-result', 'where-result', 'difference-result', 'enough-result', 'figures'].map(id => document.getElementById(id).innerText)])`
 	again := func(tb *tab) {
@@ -319,6 +373,26 @@ func TestLink(t *testing.T) {
 	}
 }
 
+// What a link names wrongly, or cannot hold, is said. "today" is that of UTC, or of this computer.
+func TestTold(t *testing.T) {
+	t.Parallel()
+	tb := page(t, serve(t), "#preset=zzz&ids="+discord)
+	tb.has("#decode-result", "The link names “zzz”, which is not a preset. The layout is assumed.")
+	tb.set("#ids", "Array.from({ length: 5000 }, (_, i) => 1996573624012345677n + BigInt(i)).join('\\n')")
+	tb.click("#share button")
+	tb.wait("document.querySelector('#share button').textContent === 'Too long'")
+	tb.write("#ids", discord)
+	tb.wait("document.querySelector('#share button').textContent === 'Copy link'")
+
+	tb.do(call(emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "America/New_York"}))
+	tb.run("Date.now = () => Date.UTC(2026, 6, 2, 3)") // still July 1 there
+	tb.follow("range")
+	tb.write("#from", "today", "#to", "2026-12-01T12:00")
+	tb.has("#where-result", "From 2026-07-02 00:00:00.000 UTC", "Before 2026-12-01 12:00:00.000 UTC")
+	tb.choose("#zone", "local")
+	tb.has("#where-result", "From 2026-07-01 04:00:00.000 UTC", "Before 2026-12-01 17:00:00.000 UTC")
+}
+
 // A link may come from an attacker: what it holds is shown as text, and changes neither the page
 // nor what it may load.
 func TestHostileLink(t *testing.T) {
@@ -330,7 +404,7 @@ func TestHostileLink(t *testing.T) {
 	} {
 		t.Run(evil, func(t *testing.T) {
 			state := url.Values{"__proto__": {evil}, "constructor": {evil}, "ready": {evil}}
-			for _, name := range []string{"preset", "epoch", "tick", "time_bits", "worker_bits", "sequence_first", "ids", "format", "datacenter", "count", "time", "from", "to", "column", "dialect", "a", "b", "by", "tab", "rate", "until"} {
+			for _, name := range []string{"preset", "epoch", "tick", "time_bits", "worker_bits", "sequence_first", "ids", "format", "datacenter", "workers", "zone", "count", "time", "from", "to", "column", "dialect", "a", "b", "by", "tab", "rate", "until"} {
 				state.Set(name, evil)
 			}
 			for _, also := range []url.Values{{}, {"epoch": {"2020-01-01"}, "tick": {"1ms"}, "time_bits": {"41"}, "worker_bits": {"5"}, "from": {"2026-01-01"}, "to": {"2026-02-01"}}} {
@@ -352,7 +426,7 @@ func TestMany(t *testing.T) {
 	tb := page(t, serve(t), "")
 	tb.run("%s", today)
 	tb.set("#ids", list)
-	tb.has("#decode-result", "100,000 ids", "(Twitter) assumed", "First 2026-01-01 00:00:00", "Last 2026-01-02 03:46:39", "Time between 1d 3h 46m 39s", "By datacenter · worker 4 different", "The list is too long for a link.")
+	tb.has("#decode-result", "100,000 ids", "(Twitter) assumed", "First 2026-01-01 00:00:00", "Last 2026-01-02 03:46:39", "Time between 1d 3h 46m 39s", "By worker ID 4 different", "The list is too long for a link.")
 	tb.is("location.hash.length < 100", "true")
 
 	// Few rows, wherever one scrolls and with the keyboard, of which each shows its id.
@@ -405,7 +479,7 @@ func TestDownload(t *testing.T) {
 	tb.run("const url = URL.createObjectURL; URL.createObjectURL = (blob) => { window.file = blob; return url.call(URL, blob); }")
 	tb.write("#ids", "1 2\n{\"id\":\"3\", \"note\":\"a,b\"}")
 	for _, c := range [][2]string{
-		{"csv", "id,input,time,unix_ms,rollback,datacenter,worker,worker_id,sequence\r\n1,1,2010-11-04T01:42:54.657Z,1288834974657,0,0,0,0,1\r\n"},
+		{"csv", "id,input,time,unix_ms,rollback,worker_id,datacenter,machine,sequence\r\n1,1,2010-11-04T01:42:54.657Z,1288834974657,0,0,0,0,1\r\n"},
 		{"json", "{\"ids\":[\n{\"id\":\"1\",\"input\":\"1\","},
 	} {
 		tb.click("#download-" + c[0])

@@ -15,20 +15,15 @@ import (
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
 )
 
-const (
-	childVariable = "SNOWKEY_TEST_MIGRATE_CHILD" // the kind
-	childDSN      = "SNOWKEY_TEST_MIGRATE_DSN"
-	finishing     = "-finish" // after the kind
-)
+const childDSN = "SNOWKEY_TEST_MIGRATE_DSN"
 
 // child runs a migration and says where it is, until it is killed.
 func child() int {
 	db, err := sql.Open("pgx", os.Getenv(childDSN))
 	if err == nil {
 		defer db.Close()
-		kind, finish := strings.CutSuffix(os.Getenv(childVariable), finishing)
-		cfg := (&engine{DB: db}).config(migrate.Kind(kind))
-		cfg.BatchSize, cfg.Finish = 500, finish
+		cfg := (&engine{DB: db}).config()
+		cfg.BatchSize = 500
 		cfg.Progress = func(s migrate.Step, done, _ int64) { fmt.Println(s.Name, s.Table, done) }
 		for err = migrate.ErrRunning; errors.Is(err, migrate.ErrRunning); { // the one that was killed has not lost its lock
 			_, err = migrate.Run(context.Background(), db, cfg)
@@ -42,12 +37,12 @@ func child() int {
 }
 
 // killed runs a migration in another process, and kills it when it is at a place.
-func (db *engine) killed(t testing.TB, kind migrate.Kind, at func(line string) bool) {
+func (db *engine) killed(t testing.TB, at func(line string) bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience*time.Duration(1+rows(t)/100_000))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0])
-	cmd.Env = append(os.Environ(), childVariable+"="+string(kind), childDSN+"="+db.dsn)
+	cmd.Env = append(os.Environ(), childDSN+"="+db.dsn)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	must(t, err)
@@ -87,14 +82,14 @@ func TestBigint(t *testing.T) {
 	p.shop()
 	batches := 0
 	for _, at := range []string{"columns public.order_lines", "fill public.orders", "fill public.order_lines", "index public.orders", "foreign-key public.shipments", "swap"} {
-		db.killed(t, migrate.Bigint, func(line string) bool {
+		db.killed(t, func(line string) bool {
 			if strings.HasPrefix(line, "fill") && !strings.HasSuffix(line, " 0") {
 				batches++
 			}
 			return strings.HasPrefix(line, at) && (!strings.HasPrefix(at, "fill") || !strings.HasSuffix(line, " 0"))
 		})
 	}
-	cfg := db.config(migrate.Bigint)
+	cfg := db.config()
 	result := db.again(t, cfg)
 	p.more("old", "new")
 	if left := names(result.Plan.Left()); strings.Contains(left, "swap") || !strings.Contains(left, "finish") || batches == 0 {

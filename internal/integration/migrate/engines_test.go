@@ -13,10 +13,8 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
-	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
-	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // patience is the timeout of what must happen, on a busy machine.
@@ -55,19 +53,8 @@ func open(t testing.TB, dsn string) *engine {
 	return &engine{db, dsn}
 }
 
-// config is that of a migration of the table orders, in a child too.
-func (db *engine) config(kind migrate.Kind) migrate.Config {
-	cfg := migrate.Config{Kind: kind, Table: "orders"}
-	if kind == migrate.UUID {
-		store, err := sqlstore.New(db.DB, sqlstore.Config{})
-		if err != nil {
-			panic(err)
-		}
-		cfg.Generator = "nextval('next_id')"
-		cfg.Backfill = backfill.Config{CreatedAt: "created_at", Store: store}
-	}
-	return cfg
-}
+// config is for a migration of the table orders, in a child too.
+func (*engine) config() migrate.Config { return migrate.Config{Table: "orders"} }
 
 func (db *engine) migrate(t testing.TB, cfg migrate.Config) migrate.Result {
 	t.Helper()
@@ -82,21 +69,6 @@ func (db *engine) finish(t testing.TB, cfg migrate.Config) {
 	cfg.Undo, cfg.Finish, cfg.StopBefore = false, true, ""
 	if left := db.migrate(t, cfg).Plan.Left(); len(left) != 0 {
 		t.Errorf("left: %s", names(left))
-	}
-}
-
-// thereAndBack migrates, and goes back, twice. Each time the tables are as they were.
-func (db *engine) thereAndBack(t testing.TB, cfg migrate.Config, schema string) {
-	t.Helper()
-	before := db.schema(t, schema)
-	for range 2 {
-		cfg.Undo = false
-		db.migrate(t, cfg)
-		cfg.Undo = true
-		db.migrate(t, cfg)
-		if now := db.schema(t, schema); now != before {
-			t.Fatalf("the schema is\n%s\nand was\n%s", now, before)
-		}
 	}
 }
 
@@ -157,7 +129,7 @@ func names(steps []migrate.Step) string {
 }
 
 func TestMain(m *testing.M) {
-	if os.Getenv(childVariable) != "" {
+	if os.Getenv(childDSN) != "" {
 		os.Exit(child())
 	}
 	os.Exit(m.Run())

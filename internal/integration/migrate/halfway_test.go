@@ -31,7 +31,7 @@ func TestAbandonUndo(t *testing.T) {
 	for _, finish := range []bool{false, true} {
 		db := openPostgres(t)
 		db.pair(t)
-		cfg := db.config(migrate.Bigint)
+		cfg := db.config()
 		db.migrate(t, cfg)
 		back := cfg
 		back.Undo, back.StopBefore = true, migrate.StepSwap
@@ -56,7 +56,7 @@ func TestStopBefore(t *testing.T) {
 	t.Parallel()
 	db := openPostgres(t)
 	db.pair(t)
-	cfg := db.config(migrate.Bigint)
+	cfg := db.config()
 	cfg.StopBefore = migrate.StepRemove
 	if result, err := migrate.Run(t.Context(), db.DB, cfg); err == nil || !strings.Contains(err.Error(), `StopBefore "remove": is no step of this plan`) || len(result.Steps) > 0 {
 		t.Errorf("%v, %s", err, names(result.Steps))
@@ -80,7 +80,7 @@ func TestBusyNames(t *testing.T) {
 	if _, err := tx.Exec("UPDATE orders SET note = 'forever' WHERE id = 1"); err != nil {
 		t.Fatal(err)
 	}
-	cfg := db.config(migrate.Bigint)
+	cfg := db.config()
 	cfg.Patience = time.Millisecond
 	_, err = migrate.Run(t.Context(), db.DB, cfg)
 	if !errors.Is(err, migrate.ErrBusy) || !strings.Contains(err.Error(), "transaction since") {
@@ -98,7 +98,7 @@ func TestRunningNames(t *testing.T) {
 	defer holder.Close()
 	var pid int
 	must(t, holder.QueryRowContext(t.Context(), "SELECT pg_backend_pid() FROM pg_advisory_lock(1936617335)").Scan(&pid))
-	_, err = migrate.Run(t.Context(), db.DB, db.config(migrate.Bigint))
+	_, err = migrate.Run(t.Context(), db.DB, db.config())
 	if !errors.Is(err, migrate.ErrRunning) || !strings.Contains(err.Error(), fmt.Sprintf("process %d of postgres", pid)) || !strings.Contains(err.Error(), "pg_locks") {
 		t.Errorf("%v", err)
 	}
@@ -109,7 +109,7 @@ func TestOtherVersion(t *testing.T) {
 	t.Parallel()
 	db := openPostgres(t)
 	db.pair(t)
-	cfg := db.config(migrate.Bigint)
+	cfg := db.config()
 	for _, at := range []migrate.StepName{migrate.StepIndex, migrate.StepFinish} {
 		cfg.StopBefore = at
 		db.migrate(t, cfg)
@@ -167,7 +167,7 @@ func TestCutOff(t *testing.T) {
 	far := &engine{stdlib.OpenDB(*config), db.dsn}
 	ended := make(chan error, 1)
 	go func() {
-		_, err := migrate.Run(context.Background(), far.DB, far.config(migrate.Bigint))
+		_, err := migrate.Run(context.Background(), far.DB, far.config())
 		ended <- err
 	}()
 	<-locked
@@ -181,6 +181,6 @@ func TestCutOff(t *testing.T) {
 		t.Error("a migration that was cut off succeeds")
 	}
 	_ = far.Close()
-	db.again(t, db.config(migrate.Bigint)) // its session lock goes a moment later
+	db.again(t, db.config()) // its session lock goes a moment later
 	db.expect(t, "later", "SELECT note FROM orders WHERE id = 1")
 }

@@ -40,3 +40,31 @@ func TestAssumptionsOfCrashes(t *testing.T) {
 		}
 	}
 }
+
+// log_cnt is 0 after setval and RESTART, and not after nextval. An orderly restart keeps that, so ids come
+// after it.
+func TestAssumptionsOfLogCount(t *testing.T) {
+	t.Parallel()
+	server := testserver.New(t, testserver.KindPostgres)
+	conn := connect(t, server.DSN)
+	create(t, conn, orders)
+	run(t, conn, "CREATE SEQUENCE s MINVALUE 0 START 0")
+	for _, c := range []struct {
+		statement string
+		set       bool
+	}{
+		{"SELECT setval('s', 7)", true}, {"SELECT nextval('s')", false}, {"CHECKPOINT", false}, {"ALTER SEQUENCE s RESTART", true},
+		{"SELECT CASE WHEN setval('s', 7) = 7 THEN nextval('s') END", false}, {next, false}, {"SELECT setval('s', 9, true)", true},
+		{"SELECT nextval('s')", false},
+	} {
+		run(t, conn, c.statement)
+		for range 2 {
+			if set := one[bool](t, conn, "SELECT log_cnt = 0 FROM s"); set != c.set {
+				t.Errorf("%s: %t", c.statement, set)
+			}
+			must(t, server.Restart())
+			conn = connect(t, server.DSN)
+			run(t, conn, next)
+		}
+	}
+}

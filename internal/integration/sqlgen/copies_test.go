@@ -78,11 +78,92 @@ func TestCopies(t *testing.T) {
 	})
 }
 
+// Sequences that are set to earlier values, by hand or by the data of a dump, give no id twice: calls fail
+// until the generator has other worker IDs.
+func TestSetBack(t *testing.T) {
+	server := testserver.Postgres(t)
+	data := func(t *testing.T, conn *pgx.Conn, dsn string) []string {
+		t.Helper()
+		var statements []string
+		for statement := range strings.SplitSeq(pgDump(t, conn, dsn, "--data-only"), ";\n") {
+			if !strings.Contains(statement, "search_path") && !strings.Contains(statement, "test_shift") {
+				statements = append(statements, statement)
+			}
+		}
+		return statements
+	}
+	sequences := func(t *testing.T, conn *pgx.Conn, _ string) (statements []string) {
+		t.Helper()
+		for _, name := range []string{"checked", "cursor", "floor"} { // the order of a dump
+			value := one[int64](t, conn, "SELECT last_value FROM snowkey_"+name)
+			statements = append(statements, fmt.Sprintf("SELECT setval('snowkey_%s', %d, true)", name, value))
+		}
+		return statements
+	}
+	restart := func(sequence, more string) func(*testing.T, *pgx.Conn, string) []string {
+		return func(*testing.T, *pgx.Conn, string) []string {
+			return []string{"ALTER SEQUENCE snowkey_" + sequence + " RESTART" + more}
+		}
+	}
+	for name, statements := range map[string]func(*testing.T, *pgx.Conn, string) []string{
+		"sequences":   sequences,
+		"data":        data,
+		"cursor":      restart("cursor", ""),
+		"cursor to 1": restart("cursor", " WITH 1"),
+		"cursor by 1": func(*testing.T, *pgx.Conn, string) []string { return []string{"SELECT setval('snowkey_cursor', 1)"} },
+		"cursor back by 20 s": func(*testing.T, *pgx.Conn, string) []string {
+			return []string{"SELECT setval('snowkey_cursor', last_value - 20 * 1000 * 4096) FROM snowkey_cursor"}
+		},
+		"floor":   restart("floor", ""),
+		"checked": restart("checked", ""),
+		"checked forward": func(*testing.T, *pgx.Conn, string) []string {
+			return []string{"SELECT setval('snowkey_checked', last_value + 1000000000) FROM snowkey_checked"}
+		},
+	} {
+		for _, fresh := range []bool{false, true} { // fresh: it has made no id since it took its worker IDs
+			if fresh && strings.HasPrefix(name, "checked") {
+				continue // it is set anew before the first id
+			}
+			t.Run(fmt.Sprintf("%s, fresh %t", name, fresh), func(t *testing.T) {
+				dsn := testserver.Database(t, "pgx", server.DSN)
+				conn := connect(t, dsn)
+				createWithClock(t, conn, orders)
+				var found ids
+				var last int64
+				found.add(t, &last, all(t, conn, many)...)
+				run(t, conn, "SELECT test_step('-5s')") // so that ids are ahead of the clock, and only the sequence says how far
+				before := statements(t, conn, dsn)
+				for range 20 {
+					found.add(t, &last, all(t, conn, many)...)
+				}
+				if fresh {
+					run(t, conn, "SELECT snowkey_claim('{7}')")
+				}
+				for _, statement := range before {
+					_, _ = conn.Exec(t.Context(), statement) // most rows are still there, and psql goes on
+				}
+				for _, session := range []*pgx.Conn{conn, connect(t, dsn)} {
+					run(t, session, "DISCARD SEQUENCES")
+					refused(t, session, notReady, isCopy, next)
+					refused(t, session, notReady, isCopy, many)
+				}
+				if !one[bool](t, conn, "SELECT snowkey_copied()") {
+					t.Error("doctor would not see it")
+				}
+				refused(t, conn, notReady, "name them", "SELECT snowkey_claim()")
+				run(t, conn, "SELECT snowkey_claim('{9}')")
+				last = 0
+				found.add(t, &last, all(t, conn, many)...)
+			})
+		}
+	}
+}
+
 // pgDump returns a dump of a database as SQL. It needs a pg_dump that is not older than
 // the server.
-func pgDump(t *testing.T, conn *pgx.Conn, dsn string) string {
+func pgDump(t *testing.T, conn *pgx.Conn, dsn string, options ...string) string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "pg_dump", "--no-owner", "--inserts", dsn).Output()
+	out, err := exec.CommandContext(t.Context(), "pg_dump", append(options, "--no-owner", "--inserts", dsn)...).Output()
 	if err != nil {
 		testserver.Missing(t, fmt.Sprintf("pg_dump of PostgreSQL %s: %v", one[string](t, conn, "SHOW server_version"), err))
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,14 +13,15 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
-	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
 	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
 // backfillFlags are the flags of the command.
 type backfillFlags struct {
-	tableFlags
+	fillFlags
+	lease  storeFlags
+	worker int64
 	dryRun bool
 	cfg    backfill.Config
 }
@@ -29,7 +29,7 @@ type backfillFlags struct {
 const backfillAbout = `Give ids to the existing rows of a table. Each id carries the time in --created-at, so the
 ids sort as the rows do.
 
-The ids go to a new column beside the key: id_snowkey if the key is id. Each column that
+The ids go to a new column next to the key: id_snowkey if the key is id. Each column that
 refers to the key gets such a column too, order_id_snowkey for order_id. Columns with a
 foreign key are found; name others with --references. Missing columns are added. Keys and
 constraints do not change.
@@ -42,8 +42,7 @@ Each transaction writes --batch rows. If a run is interrupted, run the same comm
 it continues. --dry-run shows what would be done.`
 
 func (a *app) backfillCommand() *cobra.Command {
-	p := &backfillFlags{}
-	p.fill = &p.cfg
+	p := &backfillFlags{worker: -1}
 	cmd := a.command("backfill --dsn DSN --table TABLE --created-at COLUMN", "give ids to existing rows", backfillAbout,
 		"  snowkey backfill --dsn postgres://localhost/app --table orders --created-at created_at --dry-run\n  snowkey backfill --dsn postgres://localhost/app --table orders --created-at created_at\n  snowkey backfill --dsn mysql://root@localhost/app --table orders --created-at made --tz Europe/Vienna --references order_lines.order_id",
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.backfill(cmd, p) })
@@ -53,7 +52,15 @@ func (a *app) backfillCommand() *cobra.Command {
 	f.StringVar(&p.cfg.Column, "column", "", "`COLUMN` for the ids (default the key's name plus _snowkey)")
 	f.StringArrayVar(&p.cfg.References, "references", nil, "`TABLE.COLUMN` that holds keys without a foreign key; may be repeated")
 	f.BoolVar(&p.dryRun, "dry-run", false, "show what would be done, and write nothing")
-	p.add(cmd, "1000", "")
+	f.StringVar(&p.cfg.CreatedAt, "created-at", "", "`COLUMN` with the creation time of each row; required")
+	enumVar(cmd, flagval.New(&p.cfg.Unit, "UNIT", "", unit), "unit",
+		"unit of a --created-at with integers since 1970: "+flagval.List(units), units)
+	f.Var(flagval.New(&p.cfg.Location, "ZONE", "UTC", flagval.Zone), "tz", "time zone of times that are stored without one")
+	p.lease.add(cmd, "lease", "store of the worker IDs (default the database of the table)")
+	f.Var(flagval.New(&p.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker",
+		"worker ID to use instead of a lease; you guarantee that nothing has made ids with it")
+	addLayout(cmd, &p.cfg.Layout)
+	p.add(cmd, "1000")
 	a.jsonFlag(cmd, "one object")
 	return cmd
 }
@@ -203,15 +210,23 @@ func (a *app) plan(p backfill.Plan, namespace string) error {
 	return nil
 }
 
-// tableFlags are the flags of the commands that fill the rows of a table.
-type tableFlags struct {
+// fillFlags are the flags of the commands that fill the rows of a table.
+type fillFlags struct {
 	dsn         string
-	lease       storeFlags
-	worker      int64
 	batch, rows int64
 	lag         time.Duration
 	fire        bool
-	fill        *backfill.Config
+}
+
+// add adds the flags but for --dsn.
+func (p *fillFlags) add(cmd *cobra.Command, batch string) {
+	f := cmd.Flags()
+	f.Var(flagval.New(&p.batch, "N", batch, flagval.Whole(1, 100_000)), "batch", "rows in a transaction")
+	f.BoolVar(&p.fire, "fire-triggers", false, "let UPDATE triggers of the tables fire for each row")
+	f.Var(flagval.New(&p.rows, "N", "", flagval.Whole(1, math.MaxInt32)), "rows-per-second",
+		"rows to write in a second at most (default no limit)")
+	f.Var(flagval.New(&p.lag, "DURATION", "", flagval.Duration(100*time.Millisecond, 24*time.Hour)), "max-replica-lag",
+		"wait while a replica of PostgreSQL is behind by more (default no limit)")
 }
 
 var units = []string{"s", "ms", "us", "ns"} //nolint:gochecknoglobals // constant
@@ -224,27 +239,11 @@ func unit(s string) (time.Duration, error) {
 	return time.ParseDuration("1" + name)
 }
 
-// add adds the flags. of is after the help of those that only one kind has.
-func (p *tableFlags) add(cmd *cobra.Command, batch, of string) {
-	f := cmd.Flags()
-	f.StringVar(&p.fill.CreatedAt, "created-at", "", "`COLUMN` with the creation time of each row"+cmp.Or(of, "; required"))
-	enumVar(cmd, flagval.New(&p.fill.Unit, "UNIT", "", unit), "unit", "unit of a --created-at with integers since 1970: "+flagval.List(units), units)
-	f.Var(flagval.New(&p.fill.Location, "ZONE", "UTC", flagval.Zone), "tz", "time zone of times that are stored without one")
-	f.Var(flagval.New(&p.batch, "N", batch, flagval.Whole(1, 100_000)), "batch", "rows in a transaction")
-	f.BoolVar(&p.fire, "fire-triggers", false, "let UPDATE triggers of the tables fire for each row")
-	f.Var(flagval.New(&p.rows, "N", "", flagval.Whole(1, math.MaxInt32)), "rows-per-second", "rows to write in a second at most (default no limit)")
-	f.Var(flagval.New(&p.lag, "DURATION", "", flagval.Duration(100*time.Millisecond, 24*time.Hour)), "max-replica-lag", "wait while a replica of PostgreSQL is behind by more (default no limit)")
-	p.lease.add(cmd, "lease", "store of the worker IDs"+of+" (default the database of the table)")
-	p.worker = -1
-	f.Var(flagval.New(&p.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker", "worker ID to use instead of a lease; you guarantee that nothing has made ids with it")
-	addLayout(cmd, &p.fill.Layout)
-}
-
 // leaseFlags are the flags that --worker excludes.
 var leaseFlags = []string{"lease", "namespace", "token-file"} //nolint:gochecknoglobals // constant
 
-// checkWorker rejects flags of a lease beside --worker.
-func (p *tableFlags) checkWorker(cmd *cobra.Command) error {
+// checkWorker rejects flags of a lease next to --worker.
+func (p *backfillFlags) checkWorker(cmd *cobra.Command) error {
 	if p.worker < 0 {
 		return nil
 	}
@@ -253,12 +252,12 @@ func (p *tableFlags) checkWorker(cmd *cobra.Command) error {
 			return usage("--worker excludes --%s: it takes no lease", name)
 		}
 	}
-	p.fill.Worker = &p.worker
+	p.cfg.Worker = &p.worker
 	return nil
 }
 
 // open opens the database of the table. refused has the reasons why some are not accepted.
-func (p *tableFlags) open(ctx context.Context, a *app, refused map[dsn.Kind]string) (*dsn.Target, error) {
+func (p *fillFlags) open(ctx context.Context, a *app, refused map[dsn.Kind]string) (*dsn.Target, error) {
 	if p.dsn == "" {
 		return nil, usage("--dsn is required: the database of the table, such as postgres://user@host/db")
 	}
@@ -277,9 +276,9 @@ func (p *tableFlags) open(ctx context.Context, a *app, refused map[dsn.Kind]stri
 }
 
 // openLease opens the store of the worker IDs, unless there is --worker.
-func (p *tableFlags) openLease(ctx context.Context, a *app, create bool) (closing func(), err error) {
-	p.fill.Now = a.now
-	if p.fill.Worker != nil {
+func (p *backfillFlags) openLease(ctx context.Context, a *app, create bool) (closing func(), err error) {
+	p.cfg.Now = a.now
+	if p.cfg.Worker != nil {
 		return func() {}, nil
 	}
 	if p.lease.text == "" {
@@ -289,7 +288,7 @@ func (p *tableFlags) openLease(ctx context.Context, a *app, create bool) (closin
 	if err != nil {
 		return nil, err
 	}
-	p.fill.Store, p.fill.Namespace = store, p.lease.namespace
+	p.cfg.Store, p.cfg.Namespace = store, p.lease.namespace
 	return leases.Close, nil
 }
 
@@ -298,11 +297,7 @@ func (a *app) waiting(reason string) { a.note("waiting: %s", reason) }
 
 // tableError names flags, and drops the packages' names.
 func tableError(err error) error {
-	var dependents *migrate.DependentsError
 	named := byFlag(err)
-	if errors.As(err, &dependents) && len(dependents.Drop) > 0 {
-		return errors.New(named.Error() + "\n\n" + strings.TrimSuffix(dependents.Script(), "\n"))
-	}
 	if errors.As(named, new(*usageError)) {
 		return named
 	}

@@ -115,15 +115,12 @@ func TestTableErrors(t *testing.T) {
 		{orders + " --max-replica-lag 5s", 2, "--max-replica-lag 5s: must be 0"},
 		{orders + " --epoch 2024-12-01", 1, "before the layout's epoch"},
 		{orders + " --worker 7", 0, ""},
-		{"migrate", 2, "bigint, uuid or default"},
+		{"migrate", 2, "one argument: bigint"},
 		{"migrate int" + postgres, 2, `"int"`},
 		{"migrate bigint --dsn a.db", 2, "--table is required"},
 		{"migrate bigint --dsn file:none.db --table orders", 2, "PostgreSQL only: convert a table of SQLite as docs/gorm.md shows"},
 		{"migrate bigint --dsn mysql://root@127.0.0.1:1/x --table orders", 2, "PostgreSQL only: use gh-ost or pt-online-schema-change"},
 		{"migrate bigint" + postgres, 2, `--table "none"`},
-		{"migrate default" + postgres, 2, `--generator ""`},
-		{"migrate bigint --created-at made" + postgres, 2, "--created-at is for uuid only"},
-		{"migrate uuid --worker 3 --lease x.db --created-at made --generator f()" + postgres, 2, "--worker excludes --lease"},
 	} {
 		if got := run(t, strings.Fields(c.args)...); got.code != c.code || !strings.Contains(got.err, c.want) {
 			t.Errorf("%s: exit code %d, %s%s; want %q", c.args, got.code, got.out, got.err, c.want)

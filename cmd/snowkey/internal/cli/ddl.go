@@ -85,7 +85,7 @@ func (a *app) ddlCommand() *cobra.Command {
 	f.StringVar(&s.table, "table", "", "`TABLE` with the ids; check, view, shards and require-key require it")
 	f.StringVar(&s.column, "column", "id", "`COLUMN` of the ids")
 	f.StringVar(&s.viewed, "view", "", "`NAME` of the view")
-	f.Var(flagval.New(&s.shards, "N", "", flagval.Whole(1, ddl.MaxShards)), "shards", "number of shards; shards requires it")
+	f.Var(flagval.New(&s.shards, "N", "", flagval.Whole(1, core.MaxShards)), "shards", "number of shards; shards requires it")
 	f.StringSliceVar(&s.servers, "server", nil, "`NAMES` of CREATE SERVER, which take the shards in turn; shards requires it")
 	f.Var(flagval.New(&s.by, "FIELD", "", flagval.OneOf(ddl.Datacenter, ddl.WorkerID)), "by", "field whose value chooses the shard: datacenter or worker_id (default a hash of the id)")
 	f.StringVar(&s.generator.Namespace, "namespace", "default", "`NAMESPACE` of the leases from which the generator takes worker IDs")

@@ -26,17 +26,18 @@ type doctorFlags struct {
 
 const doctorAbout = `Check what the uniqueness of ids depends on:
 
-  this machine's clock: whether it is synchronized, and what a step would do (Linux)
-  the server's clock against this machine's
-  settings of the server, and whether it accepts writes
-  the namespaces of the database; which server has granted the last claims, since when,
-  and where claims begin (the floor)
-  worker IDs: expired and expiring leases, worker IDs held twice, fences far ahead
-  transactions that keep the records of worker IDs locked (PostgreSQL, MySQL, MariaDB)
-  a generator in SQL: whether it still has its worker IDs, or is a copy
-  logical replication: whether it has the tables of the leases (PostgreSQL)
-  --table: whether the largest id is ahead of the clock, or above the fence of its worker
-  ID, as after a restore that nothing has noticed
+  clock       this machine's: whether it is synchronized, and what a step would
+              do (Linux); and the server's, against it
+  server      its settings, and whether it accepts writes
+  namespaces  which server has granted the last claims, since when, and where
+              claims begin (the floor)
+  worker IDs  expired and expiring leases, worker IDs held twice, fences far
+              ahead
+  locks       transactions that keep the records of worker IDs locked
+  generators  in SQL: whether they still have their worker IDs, or are copies
+  replication whether logical replication has the tables of the leases
+  --table     whether the largest id is ahead of the clock, or above the fence
+              of its worker ID, as after a restore that nothing has noticed
 
 It only reads: nothing is created, claimed or changed. The exit status is 3 if a
 check fails; a warning does not fail.`

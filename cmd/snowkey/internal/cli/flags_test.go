@@ -43,13 +43,14 @@ var badValues = map[string][]string{
 	"table": {"", "a.b.c.d", "."}, "ddl table": {"", long}, "partitions table": {"", long},
 	"column": {"", "a.b", long}, "ddl column": {"", long}, "partitions column": {long}, "schema": {long}, "view": {"", long}, "server": {"", long},
 	"ddl prefix": {long}, "serial encode prefix": {"", long, "a\tb", "ä"}, "serial decode prefix": {"", long}, "separator": {"", "-----", "x", "ä"},
-	"sql": {".", "a.b.c.d", long}, "references": {"", "order_id", "a.b.c.d", "a."}, "generator": {"", "f(); DROP TABLE x"},
-	"created-at": {""}, "backfill created-at": {"", "a.b", long}, "new-column": {""},
-	"at": {"", "soon", "1990-01-01", "-5"}, "not-before": {"", "never", "2026-13-01", "@x", "2026-11-21T25:00:00Z"},
+	"sql": {".", "a.b.c.d", long}, "references": {"", "order_id", "a.b.c.d", "a."},
+	"created-at": {"", "a.b", long},
+	"at":         {"", "soon", "1990-01-01", "-5"}, "not-before": {"", "never", "2026-13-01", "@x", "2026-11-21T25:00:00Z"},
 	"from": {"", "soon", "1990-13-01"}, "to": {"later", "2010-01-01"},
 	"tick": {"", "0", "-1ms", "1.5ms", "10", "1us"}, "time-bits": {"0", "64"},
 	"gen worker": {"1024"}, "gen datacenter": {"32"}, "gen sequence": {"4096"}, "ddl worker": {"", "-1", "1024", "x"}, "ddl datacenter": {"32"}, "backfill worker": {"1024"},
-	"shards": {"0", "1025"}, "count": {"0", "9999999999999"}, "batch": {"0", "100001"}, "rows-per-second": {"0"}, "fencing-token": {"0"},
+	"workers": {"", "x", "1,", "-1"}, "export": {"", "/dev/null/x"},
+	"shards": {"0", "65537"}, "count": {"0", "9999999999999"}, "batch": {"0", "100001"}, "rows-per-second": {"0"}, "fencing-token": {"0"},
 	"max-ahead": {"0", "2h"}, "max-skew": {"0", "25h"}, "lock-timeout": {"0", "25h"}, "max-replica-lag": {"50ms"},
 	"serial encode tz": {"Europe/Vienna"}, "output": {""},
 }
@@ -62,7 +63,7 @@ var otherwise = map[string][]string{
 	"workers list": {"--dsn=file:none.db"}, "workers free": {"7", "--dsn=file:none.db", "--fencing-token=1"},
 	"workers floor": {"--dsn=file:none.db", "--namespace=x"}, "workers window": {"1m", "--dsn=file:none.db", "--namespace=x"}, "doctor": {"--dsn=file:none.db"},
 	"backfill": {"--dsn=file:none.db", "--table=orders", "--created-at=made"},
-	"migrate":  {"uuid", "--dsn=POSTGRES", "--table=orders", "--created-at=made", "--generator=f()"},
+	"migrate":  {"bigint", "--dsn=POSTGRES", "--table=orders"},
 }
 
 // Further flags that the wrong flag requires.
@@ -75,8 +76,8 @@ var beside = map[string][]string{
 	"workers list token-file": {"--dsn=https://127.0.0.1:1/x"}, "workers free token-file": {"--dsn=https://127.0.0.1:1/x"},
 	"workers floor token-file": {"--dsn=https://127.0.0.1:1/x"}, "workers window token-file": {"--dsn=https://127.0.0.1:1/x"},
 	"doctor token-file": {"--dsn=https://127.0.0.1:1/x"}, "doctor column": {"--table=t"},
-	"backfill token-file": {"--lease=https://127.0.0.1:1/x"}, "migrate token-file": {"--lease=https://127.0.0.1:1/x"},
-	"serve store": {"-token"}, "serve token-file": {"--store=file:none.db"}, "serve admin": {"--store=file:none.db"},
+	"backfill token-file": {"--lease=https://127.0.0.1:1/x"},
+	"serve store":         {"-token"}, "serve token-file": {"--store=file:none.db"}, "serve admin": {"--store=file:none.db"},
 }
 
 // Each bad value of each flag is rejected with exit code 2 and a message that names the flag and,

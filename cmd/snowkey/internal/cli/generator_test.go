@@ -113,7 +113,7 @@ func TestHalfGenerator(t *testing.T) {
 		{"DROP FUNCTION snowkey_copied(), snowkey_claim(bigint[], int)", "missing: snowkey_copied(), snowkey_claim(bigint[],int)"},
 		{"DROP TABLE snowkey_generator, snowkey_marker", "missing: snowkey_generator, snowkey_marker"},
 		{"DROP VIEW snowkey_lock", "missing: snowkey_lock"},
-		{"DROP SEQUENCE snowkey_fence CASCADE", "missing: snowkey_fence"},
+		{"DROP SEQUENCE snowkey_checked CASCADE", "missing: snowkey_checked"},
 	} {
 		t.Run(c.lose, func(t *testing.T) {
 			ids(t)

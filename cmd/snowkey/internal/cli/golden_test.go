@@ -8,11 +8,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 )
 
 var update = flag.Bool("update", false, "write testdata again")
+
+// published are ids of public documents: see testdata/presets.tsv.
+const published = "304645189412683777\n210462857140252672\n1541815603606036480\n1807674536214897063\n1382350606417817604\n20\n2244994945\n2383568809444681765\n01226N0640J7Q\n" +
+	"501438102971408389\n0DXBQ9H279R05\n180363646902239241\n783490216609587200\n4582043184791923\n129053495681099\nuser_01kmfjypewe1wrfeb01wjfxand\n3jj55ss4wcs2n\nch_3MmlLrLkdIwHu7ix0snN0B15\n241294492511762325\n738529527931269425"
 
 const someID = "1996573624012345677"
 
@@ -48,6 +53,17 @@ var golden = []struct {
 	{name: "parse-to-prefixed", args: "parse --to ord_ 1996573624012345677 cus_1qda147xjq4ad"},
 	{name: "parse-unsigned-text", args: "parse --unsigned --time-bits 42 --worker-bits 10 --sequence-bits 12 --epoch 1970-01-01 18446744073709551615"},
 	{name: "parse-outside", args: "parse --preset javascript-safe " + someID},
+	{name: "parse-rounded", args: "parse --preset twitter 2124686841461342200"},
+	{name: "parse-rounded-workers", args: "parse --preset twitter --json --workers 1,1023 2124686841461342200"},
+	{name: "parse-rounded-list", args: "parse --brief 1996573624012345600 1996573624112345600 1996573624212345600"},
+	{name: "parse-column", args: "parse --brief --column Order", stdin: "phone,order,id\n436601234567,1996573624012345677,1\n436601234567,\"1996573624012345678\",2"},
+	{name: "parse-column-id", args: "parse --brief", stdin: "   id   | phone\n--------+------\n 1996573624012345677 | 436601234567\n"},
+	{name: "parse-column-missing", args: "parse --brief --column no", stdin: "phone,order\n436601234567,1996573624012345677\n"},
+	{name: "parse-published", args: "parse --brief", stdin: published},
+	{name: "parse-foreign", args: "parse 019d1f2f-2b8c-7a1e-8b53-1e7c2d3f4a5b 01ARZ3NDEKTSV4RRFFQ69G5FAV 507f1f77bcf86cd799439011 0ujtsYcgvSTl8PAuAdqWYSMnLOv 3jj55ss4wcs2n 5CNxMvANbvB bzpkbr871zrkp"},
+	{name: "parse-url", args: "parse --brief https://x.com/a/status/1996573624012345677?s=20"},
+	{name: "parse-bwmarrin", args: "parse --from bwmarrin58 --to decimal 5CNxMvANbvB"},
+	{name: "parse-brief-json", args: "parse --brief --json 1"},
 	{name: "range", args: "range 2026-11-20 2026-11-21"},
 	{name: "range-mysql", args: "range yesterday today --tz Europe/Vienna --sql o.id --dialect mysql"},
 	{name: "range-quotes", args: `range yesterday today --sql a"b`},
@@ -86,7 +102,6 @@ var golden = []struct {
 	{name: "partitions", args: "partitions --by month --dialect postgres --table orders"},
 	{name: "partitions-mysql", args: "partitions --by day --dialect mysql --table orders --from 2026-12-01 --to 2026-12-04 --tz Europe/Vienna"},
 	{name: "partitions-clause", args: "partitions --by week --dialect mysql --table orders --count 2 --clause"},
-	{name: "partitions-json", args: "partitions --by week --dialect postgres --table orders --count 1 --json"},
 	{name: "serial-encode", args: "serial encode --prefix PAY --separator - --check " + someID + " 0x1"},
 	{name: "serial-decode", args: "serial decode --prefix PAY --separator - --check", stdin: "PAY-20251204133341165-0697-0333-51\nPAY-20251204133341165-0697-0333-84\n"},
 	{name: "serial-decode-typed", args: "serial decode --prefix PAY --separator - --check --json", stdin: "pay 20251204 133341165 o697 o333 51\nPAY–2O251204133341165–0697–0333–51\npay 20251204 133341165 o697 o333 5\n"},
@@ -126,6 +141,11 @@ func TestHelp(t *testing.T) {
 			got := run(t, append(strings.Fields(name), "--help")...)
 			if got.code != 0 || got.err != "" {
 				t.Errorf("exit code %d, %s", got.code, got.err)
+			}
+			for line := range strings.Lines(got.out) {
+				if utf8.RuneCountInString(strings.TrimRight(line, "\n")) > 80 {
+					t.Errorf("wider than 80 columns: %s", line)
+				}
 			}
 			compare(t, file, line+" --help", got)
 		})

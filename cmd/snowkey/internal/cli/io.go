@@ -210,14 +210,25 @@ var errInterrupted = errors.New("interrupted")
 func (a *app) each(cmd *cobra.Command, args []string, split splitFunc, do func(text string) error) error {
 	const shown = 10 // more errors are counted
 	ctx, what, failed := cmd.Context(), "argument", 0
+	var stop error // a wrong command line
 	defer func() {
 		if failed > shown {
 			a.note("%s … and %d more", a.errStyle.paint(red, cmd.CommandPath()+":"), failed-shown)
 		}
 	}()
+	broken := func() bool {
+		_, err := a.out.Write(nil)
+		return err != nil
+	}
 	each := func(n int, texts []string) {
 		for _, text := range texts {
 			if err := do(text); err != nil {
+				if errors.As(err, new(*usageError)) {
+					stop = err
+				}
+				if broken() || stop != nil {
+					return
+				}
 				if failed++; failed > shown {
 					continue
 				}
@@ -237,17 +248,15 @@ func (a *app) each(cmd *cobra.Command, args []string, split splitFunc, do func(t
 		n, found := 0, false
 		lines := bufio.NewScanner(&input{ctx, a.out, a.In})
 		lines.Buffer(make([]byte, 64<<10), maxLine)
-		broken := func() bool {
-			_, err := a.out.Write(nil)
-			return err != nil
-		}
-		for lines.Scan() && ctx.Err() == nil && !broken() {
+		for stop == nil && lines.Scan() && ctx.Err() == nil && !broken() {
 			n++
 			texts := split(lines.Text())
 			found = found || len(texts) > 0
 			each(n, texts)
 		}
 		switch err := lines.Err(); {
+		case stop != nil:
+			return stop
 		case ctx.Err() != nil:
 			return errInterrupted
 		case broken(): // finish reports it
@@ -270,10 +279,10 @@ func (a *app) each(cmd *cobra.Command, args []string, split splitFunc, do func(t
 			each(i+1, texts)
 		}
 	}
-	if failed > 0 {
+	if stop == nil && failed > 0 {
 		return errReported
 	}
-	return nil
+	return stop
 }
 
 // input is standard input. Before it waits, it prints what is there; an interrupt ends the wait.

@@ -91,7 +91,8 @@ var ( //nolint:gochecknoglobals // constants
 // layoutHint stands for the flags of a layout in the help of all other commands.
 const layoutHint = `{{if and (.Flags.Lookup "preset") (ne .Name "layout")}}
 
-The layout is twitter by default; for another, see --preset and others in "snowkey help layout".{{end}}`
+The layout is twitter by default; for another, see --preset and others in
+"snowkey help layout".{{end}}`
 
 // addLayout adds the flags of a layout, which all commands on ids share. *to is set
 // before the command runs.
@@ -105,7 +106,7 @@ func addLayout(cmd *cobra.Command, to *core.Layout) {
 	set := cmd.Flags()
 	set.SortFlags = false // these are the last in the help
 	var presets []string
-	for _, p := range core.Presets() {
+	for _, p := range flagval.Presets() {
 		presets = append(presets, p.Name)
 	}
 	enumVar(cmd, flagval.New(&base, "NAME", "twitter", flagval.Preset), "preset", "layout by name: "+flagval.List(presets), presets)

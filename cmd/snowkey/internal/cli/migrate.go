@@ -13,20 +13,14 @@ import (
 
 // migrateFlags are the flags of the command.
 type migrateFlags struct {
-	tableFlags
+	fillFlags
 	apply bool
 	stop  string
 	cfg   migrate.Config
 }
 
-const migrateAbout = `Change the key of a table of PostgreSQL while programs read and write it:
-
-  bigint   a smallint or integer key becomes a bigint, and so do all columns that
-           refer to it
-  uuid     each row gets an id beside its UUID, and so do rows that refer to it; then the
-           id becomes the primary key
-  default  a key from a sequence or another generator gets its default from a generator
-           in SQL
+const migrateAbout = `Make an integer key of a table of PostgreSQL a bigint, and all columns that refer to it,
+while programs read and write the tables.
 
 For MySQL and MariaDB use gh-ost or pt-online-schema-change: see docs/migrate.md.
 
@@ -35,24 +29,21 @@ that is held, a check, and the way back. With --apply it does the steps that are
 except finish. After an interruption, run it again: it continues.
 
 --undo goes back, if the plan has a way back. --finish does all steps that are left, the
-swap too, and drops what is old; then there is no way back. Both need --apply. A table
-with a feature that was not tested is refused.`
+swap too, and drops what is old; then there is no way back. Both need --apply. What would
+not be kept is refused before anything is written.`
 
 func (a *app) migrateCommand() *cobra.Command {
 	p := &migrateFlags{}
-	p.fill = &p.cfg.Backfill
-	kinds := []string{string(migrate.Bigint), string(migrate.UUID), string(migrate.Default)}
-	cmd := a.command("migrate {bigint|uuid|default} --dsn DSN --table TABLE", "move the key of a live table", migrateAbout,
-		"  snowkey migrate bigint --dsn postgres://localhost/app --table orders\n  snowkey migrate bigint --dsn postgres://localhost/app --table orders --apply\n  snowkey migrate default --dsn postgres://localhost/app --table orders --generator \"snowkey_next('orders')\"\n  snowkey migrate uuid --dsn postgres://localhost/app --table orders --created-at created_at --namespace orders --generator \"snowkey_next('orders')\"",
-		arguments(1, 1, "one argument: bigint, uuid or default"), func(cmd *cobra.Command, args []string) error {
-			kind, err := flagval.OneOf(kinds...)(args[0])
-			if err != nil {
+	cmd := a.command("migrate bigint --dsn DSN --table TABLE", "make the key of a live table 64 bits wide", migrateAbout,
+		"  snowkey migrate bigint --dsn postgres://localhost/app --table orders\n"+
+			"  snowkey migrate bigint --dsn postgres://localhost/app --table orders --apply",
+		arguments(1, 1, "one argument: bigint"), func(cmd *cobra.Command, args []string) error {
+			if _, err := flagval.OneOf("bigint")(args[0]); err != nil {
 				return invalidValue("the kind", args[0], err)
 			}
-			p.cfg.Kind = migrate.Kind(kind)
 			return a.migrate(cmd, p)
 		})
-	cmd.ValidArgs = kinds
+	cmd.ValidArgs = []string{"bigint"}
 	f := cmd.Flags()
 	f.StringVar(&p.dsn, "dsn", "", "database of the table, a `DSN`: postgres://… or env:VARIABLE that contains one; required")
 	f.StringVar(&p.cfg.Table, "table", "", "`TABLE` whose key is moved, or SCHEMA.TABLE; required")
@@ -62,12 +53,10 @@ func (a *app) migrateCommand() *cobra.Command {
 	enumVar(cmd, flagval.New(&p.stop, "STEP", "", flagval.OneOf(steps...)), "stop-before", "stop before the first step of this name: "+flagval.List(steps), steps)
 	f.BoolVar(&p.cfg.Undo, "undo", false, "go back, if the plan has a way back")
 	f.BoolVar(&p.cfg.Finish, "finish", false, "do all steps, the swap too, and drop what is old; then there is no way back")
-	f.StringVar(&p.cfg.Generator, "generator", "", "SQL `EXPRESSION` that makes ids, such as snowkey_next('orders'), for uuid and default")
 	f.Var(flagval.New(&p.cfg.LockTimeout, "DURATION", "", duration), "lock-timeout", "how long an attempt to lock a table waits, with writers behind it (default 300ms, or half of deadlock_timeout if that is less)")
 	f.Var(flagval.New(&p.cfg.HoldTimeout, "DURATION", "2s", duration), "hold-timeout", "how long a step may hold locks that stop writers")
 	f.Var(flagval.New(&p.cfg.Patience, "DURATION", "5m", duration), "patience", "how long to retry a step that cannot lock its tables")
-	f.StringVar(&p.cfg.Backfill.Column, "new-column", "", "`COLUMN` that gets the ids, for uuid (default the key's name with _snowkey after it)")
-	p.add(cmd, "2000", ", for uuid")
+	p.add(cmd, "2000")
 	return cmd
 }
 
@@ -75,9 +64,6 @@ func (a *app) migrate(cmd *cobra.Command, p *migrateFlags) error {
 	ctx := cmd.Context()
 	if p.cfg.Table == "" {
 		return usage("--table is required")
-	}
-	if err := p.checkKind(cmd); err != nil {
-		return err
 	}
 	target, err := p.open(ctx, a, map[dsn.Kind]string{
 		dsn.MySQL:  "migrate works on PostgreSQL only: use gh-ost or pt-online-schema-change for MySQL and MariaDB, see docs/migrate.md; snowkey backfill gives ids to their rows",
@@ -87,13 +73,6 @@ func (a *app) migrate(cmd *cobra.Command, p *migrateFlags) error {
 		return err
 	}
 	defer target.Close()
-	if p.cfg.Kind == migrate.UUID {
-		closing, err := p.openLease(ctx, a, p.apply && !p.cfg.Undo)
-		if err != nil {
-			return err
-		}
-		defer closing()
-	}
 	p.cfg.StopBefore = migrate.StepName(p.stop)
 	p.cfg.BatchSize, p.cfg.FireTriggers, p.cfg.RowsPerSecond, p.cfg.MaxReplicaLag, p.cfg.Waiting = int(p.batch), p.fire, int(p.rows), p.lag, a.waiting
 	if !p.apply {
@@ -113,19 +92,6 @@ func (a *app) migrate(cmd *cobra.Command, p *migrateFlags) error {
 		return nil
 	}
 	return a.applyMigration(cmd, target, p)
-}
-
-// checkKind rejects flags that the kind does not have.
-func (p *migrateFlags) checkKind(cmd *cobra.Command) error {
-	if p.cfg.Kind == migrate.UUID {
-		return p.checkWorker(cmd)
-	}
-	for _, name := range append([]string{"created-at", "new-column", "unit", "tz", "worker"}, leaseFlags...) {
-		if cmd.Flags().Changed(name) {
-			return usage("--%s is for uuid only", name)
-		}
-	}
-	return nil
 }
 
 func (a *app) applyMigration(cmd *cobra.Command, target *dsn.Target, p *migrateFlags) error {

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"math"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -46,7 +44,6 @@ func (a *app) partitionsCommand() *cobra.Command {
 	f.Var(flagval.New(&c.count, "N", "3", flagval.Whole(1, ddl.MaxPartitions)), "count", "number of partitions, instead of --to")
 	f.Var(flagval.New(&c.p.Location, "ZONE", "UTC", flagval.Zone), "tz", "time zone of the days, such as Europe/Vienna")
 	f.BoolVar(&c.clause, "clause", false, "print the end of CREATE TABLE or, in MySQL, of ALTER TABLE")
-	a.jsonFlag(cmd, "the partitions with their bounds, and the statements")
 	addLayout(cmd, &c.p.Layout)
 	return cmd
 }
@@ -86,8 +83,6 @@ func (a *app) partitions(c *partitionFlags, given func(flag string) bool) error 
 	switch {
 	case err != nil:
 		return sqlError(c.p.Dialect, err)
-	case a.json:
-		return a.cutJSON(parts, script)
 	case c.clause: // not a statement
 		fmt.Fprintln(a.out, script[0])
 		return nil
@@ -111,35 +106,4 @@ func (c *partitionFlags) last(from time.Time) time.Time {
 		return to
 	}
 	return from.Add(time.Millisecond)
-}
-
-func (a *app) cutJSON(parts []ddl.Partition, script ddl.Script) error {
-	type part struct {
-		Name   string `json:"name"`
-		From   string `json:"from,omitempty"`
-		To     string `json:"to,omitempty"`
-		Min    string `json:"min,omitempty"`
-		Before string `json:"before,omitempty"` // the smallest id after it
-	}
-	out := struct {
-		Partitions []part   `json:"partitions"`
-		SQL        []string `json:"sql"`
-	}{SQL: script}
-	stamp := func(t time.Time) string {
-		if t.IsZero() {
-			return ""
-		}
-		return t.Format(timetext.Stamp)
-	}
-	for _, p := range parts {
-		one := part{Name: p.Name, From: stamp(p.From), To: stamp(p.To)}
-		if p.Min != math.MinInt64 {
-			one.Min = strconv.FormatInt(p.Min, 10)
-		}
-		if p.Max != math.MaxInt64 {
-			one.Before = strconv.FormatInt(p.Max, 10)
-		}
-		out.Partitions = append(out.Partitions, one)
-	}
-	return a.object(out)
 }

@@ -9,10 +9,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -63,12 +65,12 @@ strings, because JavaScript cannot represent them as numbers.
 
 A store of worker IDs, or a database to check, is named by a DSN:
 
-  postgres://user:password@host:5432/database
-  mysql://user:password@host:3306/database    or user:password@tcp(host)/database
-  file:ids.db                                 or a path ending in .db or .sqlite
+  postgres://user:password@host:5432/database  or host=… user=… dbname=…
+  mysql://user:password@host:3306/database     or user:password@tcp(host)/db
+  file:ids.db                                  or a path to a .db or .sqlite
   redis://host:6379/0, etcd://host:2379,host:2379
-  https://host/leases                         a snowkey serve --store, with --token-file
-  env:DATABASE_URL                            the value of that variable: no password on the command line
+  https://host/leases                          a snowkey serve --store
+  env:DATABASE_URL                             what that variable contains
 
 Exit status: 0 success, 1 failure, 2 wrong command line, 3 failed check.`
 
@@ -104,7 +106,7 @@ func (a *app) root() *cobra.Command {
 		},
 	})
 	root.SetCompletionCommandGroupID("tool")
-	usages := strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 100")
+	usages := strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80")
 	root.SetUsageTemplate(strings.Replace(usages, "{{if .HasAvailableInheritedFlags}}", layoutHint+"{{if .HasAvailableInheritedFlags}}", 1))
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
@@ -113,6 +115,7 @@ func (a *app) root() *cobra.Command {
 				f.Hidden = cmd.Name() != "layout"
 			}
 		}
+		cmd.Long, cmd.Example = wrapped(cmd.Long), wrapped(cmd.Example)
 		help(cmd, args)
 	})
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
@@ -150,6 +153,53 @@ func parent(use, short, long, example, names string, commands ...*cobra.Command)
 	}}
 	cmd.AddCommand(commands...)
 	return cmd
+}
+
+// columns is the width of help.
+const columns = 80
+
+// indented finds where the text of an indented line begins: after a name and two spaces, if there are.
+var indented = regexp.MustCompile(`^ +(?:\S+(?: \S+)* {2,})?`)
+
+// continued finds where the text of an indented line continues.
+var continued = regexp.MustCompile(`\n {4,}`)
+
+// wrapped breaks lines after 80 columns: paragraphs are filled, the text of an indented line keeps its indent,
+// and a command line goes on after a backslash.
+func wrapped(text string) string {
+	var all []string
+	for paragraph := range strings.SplitSeq(text, "\n\n") {
+		lines := strings.Split(continued.ReplaceAllString(paragraph, " "), "\n")
+		if !strings.Contains("\n"+paragraph, "\n ") {
+			lines = []string{strings.Join(lines, " ")}
+		}
+		for i, line := range lines {
+			head := indented.FindString(line)
+			separator, next, mark := " ", "\n"+strings.Repeat(" ", len(head)), ""
+			if strings.Contains(line, "  snowkey ") {
+				separator, next, mark = " --", "\n    --", " \\"
+			}
+			lines[i] = fill(line, separator, next, mark)
+		}
+		all = append(all, strings.Join(lines, "\n"))
+	}
+	return strings.Join(all, "\n\n")
+}
+
+// fill breaks a line at separators: a mark ends a line, and next begins one.
+func fill(line, separator, next, mark string) string {
+	parts := strings.Split(line, separator)
+	filled, width := parts[0], utf8.RuneCountInString(parts[0])
+	for _, part := range parts[1:] {
+		length := utf8.RuneCountInString(part)
+		if width += len(separator) + length; width+len(mark) > columns && strings.TrimSpace(filled) != "" {
+			filled, width, part = filled+mark, len(next)-1+length, next+part
+		} else {
+			part = separator + part
+		}
+		filled += part
+	}
+	return filled
 }
 
 // jsonFlag adds --json.

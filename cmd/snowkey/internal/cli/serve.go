@@ -27,6 +27,7 @@ type serveFlags struct {
 	store     storeFlags
 	admin     bool
 	cert, key string
+	export    string
 }
 
 const serveAbout = `Serve the web page, which decodes ids in the browser, and its HTTP API. With --store
@@ -43,7 +44,18 @@ func (a *app) serveCommand() *cobra.Command {
 	s := &serveFlags{store: storeFlags{flag: "--store"}}
 	cmd := a.command("serve", "serve the web page, and lease worker IDs over HTTP", serveAbout,
 		"  snowkey serve\n  snowkey serve --addr :8443 --tls-cert cert.pem --tls-key key.pem --store postgres://localhost/app --token-file token",
-		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), s) })
+		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case s.export == "":
+				return a.serve(cmd.Context(), s)
+			case cmd.Flags().NFlag() > 1:
+				return usage("--export only writes files: it excludes all other flags")
+			}
+			if err := web.Export(s.export); err != nil {
+				return invalidValue("--export", s.export, err)
+			}
+			return nil
+		})
 	f := cmd.Flags()
 	f.StringVar(&s.addr, "addr", "127.0.0.1:8080", "`HOST:PORT` to listen on; port 0 takes a free one")
 	f.StringVar(&s.metrics, "metrics-addr", "", "`HOST:PORT` to serve /metrics on, for Prometheus; without it there are no metrics")
@@ -56,6 +68,7 @@ func (a *app) serveCommand() *cobra.Command {
 	f.BoolVar(&s.admin, "admin", false, "let clients with the token manage worker IDs: list and free them, and raise the floor")
 	f.StringVar(&s.cert, "tls-cert", "", "`FILE` of the certificate with its chain, PEM")
 	f.StringVar(&s.key, "tls-key", "", "`FILE` of its key, PEM")
+	f.StringVar(&s.export, "export", "", "write the page to this `DIR` instead, as files for any host, or to open from a disk")
 	return cmd
 }
 

@@ -3,7 +3,7 @@
 //
 //	id, format, err := describe.Parse("0x1bb54121fb2b914d", describe.Auto, layout.Unsigned)
 //	text := describe.Format("ord_").Text(id, false) // with a prefix: ord_1qda147xjq4ad
-//	described, err := describe.New(layout, id, text, format, time.Now(), nil)
+//	described, err := describe.New(layout, id, text, format, describe.View{Now: time.Now()})
 //
 // A text with two readings is an *AmbiguousError; Parse never picks one. The page's idtext.js is
 // held to it by ../testdata/vectors.json.
@@ -23,6 +23,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
@@ -52,17 +53,27 @@ type Fields struct {
 	Preset     string            `json:"preset,omitempty"` // that is assumed
 	Others     map[string]string `json:"others,omitempty"` // the times under the other presets that are possible
 	Time       string            `json:"time"`
+	Possible   bool              `json:"possible"`            // whether an id can be of this time; see Possible
 	ZoneTime   string            `json:"zone_time,omitempty"` // in the zone that was asked for
 	UnixMS     json.Number       `json:"unix_ms"`             // beyond int64 in long layouts
 	Relative   string            `json:"relative"`            // to now
 	Tick       string            `json:"tick"`
 	Rollback   int64             `json:"rollback"`
-	Datacenter int64             `json:"datacenter"`
-	Worker     int64             `json:"worker"`
-	WorkerID   int64             `json:"worker_id"` // datacenter<<worker_bits | worker
+	WorkerID   int64             `json:"worker_id"`  // that is leased: both parts as one number
+	Datacenter int64             `json:"datacenter"` // its upper part
+	Machine    int64             `json:"machine"`    // its lower part
 	Sequence   int64             `json:"sequence"`
 	JavaScript JavaScript        `json:"javascript"`
+	Rounded    *Rounded          `json:"rounded,omitempty"` // if the input may have been rounded
 	Bits       string            `json:"bits"`
+}
+
+// A View is how an id is described, besides its layout.
+type View struct {
+	Now     time.Time
+	Zone    *time.Location // nil: UTC only
+	Presets []core.Preset  // of Recognize, if the layout is the first of them
+	Workers []int64        // worker IDs that are in use; of what a rounded id may have been, theirs come first
 }
 
 // JavaScript is what JSON.parse makes of an id that is written as a number.
@@ -100,9 +111,8 @@ func Text(id int64, formats ...Format) Texts {
 	return d
 }
 
-// New describes an id that was read from an input in a format. zone may be nil. presets are those of
-// Recognize, if the layout is the first of them.
-func New(l core.Layout, id int64, input string, format Format, now time.Time, zone *time.Location, presets ...core.Preset) (ID, error) {
+// New describes an id that was read from an input in a format.
+func New(l core.Layout, id int64, input string, format Format, v View) (ID, error) {
 	p, err := l.Decode(id)
 	if err != nil {
 		return ID{}, Outside(err)
@@ -111,46 +121,81 @@ func New(l core.Layout, id int64, input string, format Format, now time.Time, zo
 	unixMS.Add(unixMS.Mul(unixMS, big.NewInt(1000)), big.NewInt(int64(p.Time.Nanosecond())/1e6))
 	d := ID{Texts: Text(id, append(Formats(), format)...)}
 	d.Fields = &Fields{
-		Input: input, Format: format, Prefix: format.Prefix(), Others: map[string]string{}, Time: timetext.Format(p.Time), UnixMS: json.Number(unixMS.String()), Relative: timetext.Relative(p.Time, now),
-		Tick: strconv.FormatUint(uint64(id)>>lowBits(l), 10), Rollback: p.Rollback, Datacenter: p.Datacenter, Worker: p.Worker,
-		WorkerID: p.Datacenter<<l.WorkerBits | p.Worker, Sequence: p.Sequence, JavaScript: NewJavaScript(d.ID), Bits: fmt.Sprintf("%064b", uint64(id)),
+		Input: input, Format: format, Prefix: format.Prefix(), Others: map[string]string{},
+		Time: timetext.Format(p.Time), Possible: Possible(l, p.Time, v.Now),
+		UnixMS: json.Number(unixMS.String()), Relative: timetext.Relative(p.Time, v.Now),
+		Tick: strconv.FormatUint(uint64(id)>>lowBits(l), 10), Rollback: p.Rollback,
+		WorkerID: p.Datacenter<<l.WorkerBits | p.Worker, Datacenter: p.Datacenter, Machine: p.Worker, Sequence: p.Sequence,
+		JavaScript: NewJavaScript(d.ID), Bits: fmt.Sprintf("%064b", uint64(id)),
 	}
-	for i, preset := range presets {
+	for i, preset := range v.Presets {
 		if p, err := preset.Layout.Decode(id); i == 0 {
 			d.Preset = preset.Name
 		} else if err == nil {
 			d.Others[preset.Name] = timetext.Format(p.Time)
 		}
 	}
-	if zone != nil {
-		d.ZoneTime = p.Time.In(zone).Format(timetext.Stamp)
+	if v.Zone != nil {
+		d.ZoneTime = p.Time.In(v.Zone).Format(timetext.Stamp)
+	}
+	if format == Decimal {
+		d.Rounded = NewRounded(l, id, v.Workers)
 	}
 	return d, nil
 }
 
-// Recognize returns the presets that texts may be ids of, the one to assume first: of those under which the
-// times of most are possible, the first in the order of core.Presets, which begins with the default. A
-// time is possible if it is not in the first half day, where small numbers are, nor more than a day in the
-// future. It is the default if none is, or if a text has a prefix. The page's recognize.js does the same.
+// Possible reports whether an id of the layout can be of the time, which is not in the first half day, where
+// small numbers are, nor before 2000, nor more than a day in the future.
+func Possible(l core.Layout, t, now time.Time) bool {
+	return t.Sub(l.Epoch) >= 12*time.Hour && t.Unix() >= year2000 && t.Sub(now) <= 24*time.Hour
+}
+
+const (
+	year2000 = 946_684_800
+	newborn  = 60 * 24 * time.Hour
+)
+
+// Recognize returns the presets that texts may be ids of, the one to assume first. It takes those under which
+// the times of most are possible: first those under which they are not in the first 60 days either, where
+// few ids are, then the others, both in the order of flagval.Presets, which begins with the default. The
+// default is the first if none is possible, or if a text has a prefix. The page's recognize.js does the same.
 func Recognize(texts []string, format Format, now time.Time) []core.Preset {
-	presets, counts, most := core.Presets(), map[string]int{}, 0
+	all, prefixed := flagval.Presets(), false
+	var ids []int64
 	for _, text := range texts {
-		id, found, err := Parse(text, format, false)
-		if err == nil && found.Prefix() != "" {
-			return presets[:1]
+		if id, found, err := Parse(text, format, false); err == nil {
+			ids, prefixed = append(ids, id), prefixed || found.Prefix() != ""
 		}
-		for _, p := range presets {
-			parts, outside := p.Layout.Decode(id)
-			if err == nil && outside == nil && parts.Time.Sub(p.Layout.Epoch) >= 12*time.Hour && parts.Time.Sub(now) <= 24*time.Hour {
-				counts[p.Name]++
-				most = max(most, counts[p.Name])
+	}
+	counts, settled := make([]int, len(all)), make([]int, len(all))
+	for i, p := range all {
+		low, longest := lowBits(p.Layout), math.MaxInt64/int64(p.Layout.Tick) // 292 years
+		for _, id := range ids {                                              // without Decode, which is slower
+			since := time.Duration(id>>low) * p.Layout.Tick
+			if id>>low>>p.Layout.TimeBits == 0 && id>>low <= longest && Possible(p.Layout, p.Layout.Epoch.Add(since), now) {
+				counts[i]++
+				if since >= newborn {
+					settled[i]++
+				}
 			}
 		}
 	}
-	if most == 0 {
-		return presets[:1]
+	var found []core.Preset
+	taken := map[string]bool{}
+	take := func(count []int) {
+		most := max(slices.Max(count), 1)
+		for i, p := range all {
+			if count[i] == most && !taken[p.Name] {
+				found, taken[p.Name] = append(found, p), true
+			}
+		}
 	}
-	return slices.DeleteFunc(presets, func(p core.Preset) bool { return counts[p.Name] < most })
+	if prefixed || slices.Max(counts) == 0 {
+		found, taken[all[0].Name] = all[:1:1], true
+	}
+	take(settled)
+	take(counts)
+	return found
 }
 
 // Outside explains why an id does not belong to the layout, without core's field names.
@@ -223,7 +268,7 @@ type Layout struct {
 // Layouts describes all presets.
 func Layouts(now time.Time) []Layout {
 	var all []Layout
-	for _, p := range core.Presets() {
+	for _, p := range flagval.Presets() {
 		all = append(all, NewLayout(p.Layout.WithDefaults(), now))
 	}
 	return all
@@ -238,7 +283,7 @@ func NewLayout(l core.Layout, now time.Time) Layout {
 		Bits: lowBits(l) + int(l.TimeBits), WorkerIDs: strconv.FormatInt(l.WorkerIDs(), 10), PerTick: strconv.FormatInt(l.IDsPerTick(), 10),
 		End: timetext.Format(l.End()), Expired: !now.Before(l.End()), Diagram: l.Diagram(),
 	}
-	for _, p := range core.Presets() {
+	for _, p := range flagval.Presets() {
 		if p.Layout.WithDefaults() == l.WithDefaults() {
 			d.Preset, d.Description = p.Name, p.Description
 			break

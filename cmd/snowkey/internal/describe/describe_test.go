@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
@@ -52,7 +53,7 @@ func TestBounds(t *testing.T) {
 // An id that is composed in a preset is described by the same parts, and not in a layout without it.
 func TestPresets(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	for _, p := range core.Presets() {
+	for _, p := range flagval.Presets() {
 		l := p.Layout.WithDefaults()
 		var ids [2]int64
 		if d := NewLayout(l, now); d.Preset != p.Name || d.WorkerIDs != strconv.FormatInt(l.WorkerIDs(), 10) || (d.UnsafeFrom == nil) != (d.Bits <= 53) {
@@ -61,12 +62,12 @@ func TestPresets(t *testing.T) {
 		if err := Compose(l, 0, now, 0, ids[:]); err != nil {
 			t.Fatal(err)
 		}
-		d, err := New(l, ids[1], "ord_", "ord_", now, time.UTC)
+		d, err := New(l, ids[1], "ord_", "ord_", View{Now: now, Zone: time.UTC})
 		if err != nil || d.Sequence != 1 || d.WorkerID != 0 || d.Time != "2026-11-21T12:00:00.000Z" || d.ZoneTime != d.Time || d.Prefix != "ord" || d.Base62 == "" {
 			t.Errorf("%s: %+v, %v", p.Name, d, err)
 		}
 	}
-	if _, err := New(core.JavaScriptSafe(), 1<<60, "", Decimal, now, nil); err == nil || !strings.HasPrefix(err.Error(), "is not an id of this layout: ") {
+	if _, err := New(core.JavaScriptSafe(), 1<<60, "", Decimal, View{Now: now}); err == nil || !strings.HasPrefix(err.Error(), "is not an id of this layout: ") {
 		t.Error(err)
 	}
 	if d := Text(-1, Formats()...); d.Unsigned != "18446744073709551615" || d.Hex != "0xffffffffffffffff" || d.Base32 != "" {

@@ -26,10 +26,22 @@ const (
 	Base32  Format = "base32"
 	Base58  Format = "base58"
 	Base62  Format = "base62"
+	// Bwmarrin32 and Bwmarrin58 are Base32 and Base58 of bwmarrin/snowflake: other alphabets, and no zeros in front.
+	Bwmarrin32 Format = "bwmarrin32"
+	Bwmarrin58 Format = "bwmarrin58"
 )
 
-// Formats lists the formats without a prefix in which an id can be written.
+// Formats lists the formats without a prefix, except bwmarrin's.
 func Formats() []Format { return []Format{Decimal, Hex, Base32, Base58, Base62} }
+
+// FormatNames lists all formats without a prefix.
+func FormatNames() []Format { return append(Formats(), Bwmarrin32, Bwmarrin58) }
+
+// alphabets has bwmarrin's digits.
+var alphabets = map[Format]string{
+	Bwmarrin32: "ybndrfg8ejkmcpqxot1uwisza345h769",
+	Bwmarrin58: "123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ",
+}
 
 // Append appends an id to b. With unsigned, Decimal reads the sign bit as a digit. The
 // base formats have no negative ids: see Signed.
@@ -48,6 +60,12 @@ func (f Format) Append(b []byte, id int64, unsigned bool) []byte {
 			return strconv.AppendUint(b, uint64(id), 10)
 		}
 		return strconv.AppendInt(b, id, 10)
+	case Bwmarrin32, Bwmarrin58:
+		alphabet := alphabets[f]
+		if base := int64(len(alphabet)); id >= base {
+			b, id = f.Append(b, id/base, unsigned), id%base
+		}
+		return append(b, alphabet[id])
 	}
 	return f.appendPrefixed(b, id)
 }
@@ -70,13 +88,20 @@ func (e *AmbiguousError) Error() string { return "may be " + strings.Join(e.Read
 // A spreadsheet turns an id into such a number; it may be hex as well.
 var exponentForm = regexp.MustCompile(`^[0-9]+(?:\.[0-9]+)?[eE]\+?[0-9]{1,3}$`)
 
-const numberReading = "a number with an exponent, whose last digits are lost"
+// numberReading describes such a number, with the digits whose candidates can be asked for.
+func numberReading(text string) string {
+	reading := "a number with an exponent, whose last digits are lost"
+	if n, err := strconv.ParseFloat(text, 64); err == nil && n >= 1<<53 && n < 1<<63 {
+		reading += ": it was near " + strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	return reading
+}
 
 // Parse reads an id, with or without quotes, white space and a comma around it, and with or without
 // separators between groups of three digits. With
 // Auto, digits alone are decimal, 0x starts hex, and an underscore ends a prefix; otherwise
-// 13 characters may be base32, 11 characters base58 or base62, and 8 to 16 hexadecimal
-// digits hex. If more than one of these fits, Parse returns an *AmbiguousError that names
+// 13 characters may be base32, ours or bwmarrin's, 11 characters base62 or a base58, and 8 to 16
+// hexadecimal digits hex. If more than one of these fits, Parse returns an *AmbiguousError that names
 // them all. With unsigned, ids of 64 bits and negative ones are accepted; they are
 // returned as the int64 of the same bits.
 func Parse(text string, format Format, unsigned bool) (id int64, found Format, err error) {
@@ -110,7 +135,7 @@ func isDecimal(text string) bool {
 // detect returns the only reading of a text that is neither decimal nor marked by 0x.
 func detect(text string, unsigned bool) (id int64, found Format, err error) {
 	var readings []string
-	for _, f := range [...]Format{Hex, Base32, Base58, Base62} {
+	for _, f := range FormatNames()[1:] {
 		if low, high := f.digits(); len(text) < low || len(text) > high {
 			continue
 		}
@@ -119,17 +144,22 @@ func detect(text string, unsigned bool) (id int64, found Format, err error) {
 			readings = append(readings, fmt.Sprintf("%s for %s", f, Decimal.Text(n, unsigned)))
 		}
 	}
-	exponent := exponentForm.MatchString(text)
-	if exponent {
-		readings = append(readings, numberReading)
+	only := "" // the only reading, if it is no id
+	if exponentForm.MatchString(text) {
+		only = "is " + numberReading(text)
+		readings = append(readings, numberReading(text))
+	}
+	if other := foreign(text); other != "" {
+		only = "is not a Snowflake id, but " + other
+		readings = append(readings, other)
 	}
 	switch {
 	case len(readings) == 0:
 		return 0, "", errors.New("is not an id in decimal, hex (0x…), base32, base58, base62 or with a prefix (ord_…)")
 	case len(readings) > 1:
 		return 0, "", &AmbiguousError{readings}
-	case exponent:
-		return 0, "", errors.New("is " + numberReading)
+	case only != "":
+		return 0, "", errors.New(only)
 	}
 	return id, found, nil
 }
@@ -140,7 +170,7 @@ func (f Format) digits() (low, high int) {
 	switch f {
 	case Hex:
 		return 8, 16
-	case Base32:
+	case Base32, Bwmarrin32:
 		return 13, 13
 	}
 	return 11, 11
@@ -174,6 +204,8 @@ func parseAs(text string, format Format, unsigned bool) (int64, error) {
 		}
 		n, err := strconv.ParseUint(text, 16, 64)
 		return checkRange(n, err, unsigned)
+	case Bwmarrin32, Bwmarrin58:
+		return parseBwmarrin(text, format)
 	}
 	id, err := parsers[format](text)
 	switch {
@@ -184,6 +216,22 @@ func parseAs(text string, format Format, unsigned bool) (int64, error) {
 		return 0, fmt.Errorf("is not %s, which has %d digits", format, digits)
 	}
 	return int64(id), nil
+}
+
+func parseBwmarrin(text string, format Format) (int64, error) {
+	alphabet, n, over := alphabets[format], uint64(0), error(nil)
+	for i := range len(text) {
+		digit := strings.IndexByte(alphabet, text[i])
+		if digit < 0 || digit == 0 && i == 0 && len(text) > 1 {
+			return 0, fmt.Errorf("is not %s of bwmarrin/snowflake", strings.Replace(string(format), "bwmarrin", "base", 1))
+		}
+		if n > (math.MaxInt64-uint64(digit))/uint64(len(alphabet)) {
+			over = errors.New("is too large") // the range is reported if all are digits
+			continue
+		}
+		n = n*uint64(len(alphabet)) + uint64(digit)
+	}
+	return checkRange(n, over, false)
 }
 
 func checkRange(n uint64, err error, unsigned bool) (int64, error) {
@@ -197,8 +245,12 @@ func checkRange(n uint64, err error, unsigned bool) (int64, error) {
 	return int64(n), nil
 }
 
+// longNumbers finds the ids in a URL.
+var longNumbers = regexp.MustCompile(`\b\d{15,19}\b`)
+
 // Split returns the texts in a list that may be ids: the items of JSON, SQL, CSV or a
-// table, or on each line an object of JSON, whose "id" counts. Quotes are kept off.
+// table, or on each line an object of JSON, whose "id" counts. Quotes are kept off. Of a URL, such as
+// that of a tweet, the numbers of 15 to 19 digits count.
 func Split(text string) (ids []string) {
 	separates := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;|()[]{}\ufeff", r) }
 	for line := range strings.Lines(text) {
@@ -207,7 +259,10 @@ func Split(text string) (ids []string) {
 			continue
 		}
 		for _, item := range strings.FieldsFunc(ungroup(line), separates) {
-			if id := Unquote(item); id != "" {
+			id := Unquote(item)
+			if found := longNumbers.FindAllString(id, -1); found != nil && strings.Contains(id, "://") {
+				ids = append(ids, found...)
+			} else if id != "" {
 				ids = append(ids, id)
 			}
 		}
@@ -251,12 +306,12 @@ func Unquote(text string) string {
 }
 
 // Forms names what FormatOf accepts, for help and errors.
-const Forms = "decimal, hex, base32, base58, base62 or a prefix such as ord_"
+const Forms = "decimal, hex, base32, base58, base62, bwmarrin32, bwmarrin58 or a prefix such as ord_"
 
 // FormatOf returns the format that a text names: one of Formats, in any case, or a prefix
 // and its underscore.
 func FormatOf(text string) (Format, error) {
-	if f, err := flagval.OneOf(Formats()...)(text); err == nil {
+	if f, err := flagval.OneOf(FormatNames()...)(text); err == nil {
 		return f, nil
 	}
 	switch {
@@ -300,7 +355,9 @@ func readPrefixed(text string, want Format) (int64, Format, error) {
 		want = found
 	}
 	id, err := sqltype.ParseBase32(text[end:])
-	switch {
+	switch other := foreign(text[end:]); {
+	case err != nil && other != "": // a TypeID
+		return 0, "", errors.New("is not a Snowflake id, but has the prefix of " + other)
 	case found != want || err != nil && !errors.Is(err, sqltype.ErrRange):
 		return 0, "", fmt.Errorf("is not %q and 13 digits of base32", string(want))
 	case err != nil:

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
@@ -25,6 +26,11 @@ func TestVectors(t *testing.T) {
 			Unsigned      bool
 			ID, Error     string
 		}
+		Rounded []struct {
+			Text, Preset, By, First, Last string
+			Workers                       []int64
+			Likely                        []string
+		}
 		Lists []struct {
 			Text  string
 			Items []string
@@ -40,6 +46,24 @@ func TestVectors(t *testing.T) {
 			t.Errorf("Parse(%q, %s, %v) = %d, %s, %v, want %s, %s", v.Text, v.Format, v.Unsigned, id, found, err, v.ID, v.Found)
 		case v.Error != "" && (err == nil || err.Error() != v.Error):
 			t.Errorf("Parse(%q, %s, %v) = %d, %v, want the error %q", v.Text, v.Format, v.Unsigned, id, err, v.Error)
+		}
+	}
+	for _, v := range vectors.Rounded {
+		l, err := flagval.Preset(v.Preset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, _, _ := Parse(v.Text, Decimal, false)
+		var got Rounded
+		var likely []string
+		if r := NewRounded(l, id, v.Workers); r != nil {
+			got = *r
+		}
+		for _, c := range got.Likely {
+			likely = append(likely, c.ID)
+		}
+		if got.By != v.By || got.First != v.First || got.Last != v.Last || !slices.Equal(likely, v.Likely) {
+			t.Errorf("%s of %s: %+v, want %+v", v.Text, v.Preset, got, v)
 		}
 	}
 	for _, v := range vectors.Lists {
@@ -74,7 +98,7 @@ func TestRecognize(t *testing.T) {
 		}
 	}
 	const discord = "175928847299117063"
-	d, err := New(core.Twitter(), 175928847299117063, discord, Decimal, time.Now(), nil, Recognize([]string{discord}, Auto, time.Now())...)
+	d, err := New(core.Twitter(), 175928847299117063, discord, Decimal, View{Now: time.Now(), Presets: Recognize([]string{discord}, Auto, time.Now())})
 	if err != nil || d.Preset != "twitter" || d.Others["discord"] != "2016-04-30T11:18:25.796Z" || d.Others["twitter"] != "" {
 		t.Errorf("%+v, %v", d.Fields, err)
 	}

@@ -263,11 +263,11 @@ const (
 	generatorVersion = 1
 	generatorParts   = `SELECT count(*) FILTER (WHERE has), coalesce(string_agg(part, ', ') FILTER (WHERE NOT has), '') FROM (
 		SELECT part, CASE WHEN part LIKE '%)' THEN to_regprocedure('public.' || part) IS NOT NULL ELSE to_regclass('public.' || part) IS NOT NULL END AS has
-		FROM (SELECT 'snowkey_' || unnest('{generator,marker,raised,lock,cursor,floor,fence,next(text),refill(text),check(),copied(),incarnation(),flush(),ahead_hint(float8),workers(),home(),release(),"claim(bigint[],int)","recover(text,bigint)"}'::text[])) names (part)) parts`
+		FROM (SELECT 'snowkey_' || unnest('{generator,marker,raised,lock,cursor,floor,checked,next(text),refill(text),check(),copied(),incarnation(),flush(),ahead_hint(float8),workers(),home(),release(),"claim(bigint[],int)","recover(text,bigint)"}'::text[])) names (part)) parts`
 )
 
 // lostSequence finds a sequence among the missing parts. Without it, the issued ids are not known.
-var lostSequence = regexp.MustCompile(`_(cursor|floor|fence)\b`)
+var lostSequence = regexp.MustCompile(`_(cursor|floor|checked)\b`)
 
 // generators checks the generator within the database, and the worker IDs that it holds.
 func (e *checkup) generators(ctx context.Context, records []driver.Record) {

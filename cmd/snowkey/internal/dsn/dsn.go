@@ -35,7 +35,7 @@ const (
 func (k Kind) SQL() bool { return k == Postgres || k == MySQL || k == SQLite }
 
 // Forms lists the DSNs that Parse accepts, for messages and help.
-const Forms = "postgres://…, mysql://… or user:password@tcp(host)/db, file:x.db or x.sqlite, redis://…, etcd://host:2379[,host:2379], https://…/leases, or env:VARIABLE that contains one of these"
+const Forms = "postgres://… or host=… user=…, mysql://… or user:password@tcp(host)/db, file:x.db or x.sqlite, redis://…, etcd://host:2379[,host:2379], https://…/leases, or env:VARIABLE that contains one of these"
 
 // A DSN is a parsed data source name.
 type DSN struct {
@@ -74,6 +74,8 @@ func Parse(text string) (*DSN, error) {
 			return nil, errors.New("is not a DSN of MySQL's driver: must be user:password@tcp(host:3306)/database")
 		}
 		return finishMySQL(cfg)
+	case postgresWords.MatchString(text):
+		return parsePostgres(text, nil)
 	case isURL && (scheme == "etcd" || scheme == "etcds"):
 		return parseEtcd(scheme, rest)
 	case len(text) > 5 && strings.EqualFold(text[:5], "file:"):
@@ -91,6 +93,9 @@ var urlParsers = map[string]func(string, *url.URL) (*DSN, error){ //nolint:goche
 
 // MySQL's own form, with the protocol before parentheses.
 var mysqlNative = regexp.MustCompile(`^(.*@)?(tcp|tcp6|unix)\([^()]*\)/`)
+
+// PostgreSQL's own form: words such as host= and user=.
+var postgresWords = regexp.MustCompile(`^\s*(?:\w+\s*=\s*(?:'(?:[^'\\]|\\.)*'|[^\s'=]*)\s*)+$`)
 
 // A word and a colon, such as sqlite: or mysql:, is meant as a scheme. One letter is a
 // drive.
@@ -237,12 +242,13 @@ func Secrets(text string) []string {
 	for _, match := range parameter.FindAllStringSubmatch(text, -1) {
 		if match[1] == "" {
 			add(match[2])
+			add(strings.Trim(match[2], "'"))
 		}
 	}
 	return found
 }
 
-var parameter = regexp.MustCompile(`(?i)(fencing-)?(?:password|passwd|pwd|token|secret)=([^&\s]*)`)
+var parameter = regexp.MustCompile(`(?i)(fencing-)?(?:password|passwd|pwd|token|secret)\s*=\s*('(?:[^'\\]|\\.)*'|[^&\s]*)`)
 
 // Hide replaces each secret in a text by dots.
 func Hide(text string, secrets []string) string {

@@ -12,21 +12,22 @@ func TestParse(t *testing.T) {
 	}{
 		"postgres://u:p@h:5433/db?sslmode=disable": {Postgres, "PostgreSQL h:5433/db"},
 		"postgresql://h/db":                        {Postgres, "PostgreSQL h:5432/db"},
-		"mysql://u:p@h/db?charset=utf8mb4":         {MySQL, "MySQL h:3306/db"},
-		"mariadb://u:p@[::1]:3307/db":              {MySQL, "MySQL [::1]:3307/db"},
-		"u:p@w@tcp(h:3306)/db?tls=false":           {MySQL, "MySQL h:3306/db"},
-		"root@unix(/run/mysqld.sock)/db":           {MySQL, "MySQL /run/mysqld.sock/db"},
-		"file:x.db":                                {SQLite, "SQLite x.db"},
-		"file:///tmp/a%20b?_pragma=x":              {SQLite, "SQLite /tmp/a b"},
-		"a.sqlite":                                 {SQLite, "SQLite a.sqlite"},
-		"/data/A.DB":                               {SQLite, "SQLite /data/A.DB"},
-		`C:x.db`:                                   {SQLite, "SQLite C:x.db"},
-		"file:sqlite:x.db":                         {SQLite, "SQLite sqlite:x.db"},
-		"redis://:p@h/2":                           {Redis, "Redis h:6379/2"},
-		"rediss://h:6380":                          {Redis, "Redis h:6380/0"},
-		"etcd://a,b:1,[::1]:2":                     {Etcd, "etcd a,b:1,[::1]:2"},
-		"etcds://u:p@a/":                           {Etcd, "etcd a"},
-		"https://h/leases":                         {HTTP, "https://h/leases"},
+		"host=h user=u password='p w' dbname=db port=5433 sslmode=disable TimeZone=UTC": {Postgres, "PostgreSQL h:5433/db"},
+		"mysql://u:p@h/db?charset=utf8mb4":                                              {MySQL, "MySQL h:3306/db"},
+		"mariadb://u:p@[::1]:3307/db":                                                   {MySQL, "MySQL [::1]:3307/db"},
+		"u:p@w@tcp(h:3306)/db?tls=false":                                                {MySQL, "MySQL h:3306/db"},
+		"root@unix(/run/mysqld.sock)/db":                                                {MySQL, "MySQL /run/mysqld.sock/db"},
+		"file:x.db":                                                                     {SQLite, "SQLite x.db"},
+		"file:///tmp/a%20b?_pragma=x":                                                   {SQLite, "SQLite /tmp/a b"},
+		"a.sqlite":                                                                      {SQLite, "SQLite a.sqlite"},
+		"/data/A.DB":                                                                    {SQLite, "SQLite /data/A.DB"},
+		`C:x.db`:                                                                        {SQLite, "SQLite C:x.db"},
+		"file:sqlite:x.db":                                                              {SQLite, "SQLite sqlite:x.db"},
+		"redis://:p@h/2":                                                                {Redis, "Redis h:6379/2"},
+		"rediss://h:6380":                                                               {Redis, "Redis h:6380/0"},
+		"etcd://a,b:1,[::1]:2":                                                          {Etcd, "etcd a,b:1,[::1]:2"},
+		"etcds://u:p@a/":                                                                {Etcd, "etcd a"},
+		"https://h/leases":                                                              {HTTP, "https://h/leases"},
 	} {
 		d, err := Parse(text)
 		if err != nil || d.Kind != want.kind || d.Name != want.name {
@@ -50,6 +51,8 @@ func TestHide(t *testing.T) {
 		"u:pa:ss@word@tcp(h)/db":           "u:…@tcp(h)/db",
 		"postgres://h/db?password=hunter2": "postgres://h/db?password=…",
 		"redis://h":                        "redis://h",
+		"host=h password=hunter2 user=u":   "host=h password=… user=u",
+		"host=h password = 'a b' user=u":   "host=h password = … user=u",
 	} {
 		if got := Hide(text, Secrets(text)); got != want {
 			t.Errorf("Hide(%q) = %q, want %q", text, got, want)

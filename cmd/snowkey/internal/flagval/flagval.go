@@ -5,6 +5,7 @@ package flagval
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -103,16 +104,44 @@ func Zone(s string) (*time.Location, error) {
 	return loc, nil
 }
 
+// Presets returns core's presets, and layouts of other systems that are only read.
+func Presets() []core.Preset {
+	since := func(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+	return append(core.Presets(),
+		core.Preset{Name: "yitter", Description: "41 time in ms from 2020, 6 worker, 6 sequence: the default of yitter's IdGenerator",
+			Layout: core.Layout{Epoch: since(1_582_136_402_000), Tick: time.Millisecond, TimeBits: 41, WorkerBits: 6, SequenceBits: 6}},
+		core.Preset{Name: "typeid", Description: "48 time in ms from 1970, 15 random (sequence here): 64-bit ids of go-chi/typeid",
+			Layout: core.Layout{Epoch: since(0), Tick: time.Millisecond, TimeBits: 48, SequenceBits: 15}},
+		core.Preset{Name: "linkedin", Description: "41 time in ms from 1970, 22 others (sequence here): LinkedIn's posts, for reading",
+			Layout: core.Layout{Epoch: since(0), Tick: time.Millisecond, TimeBits: 41, SequenceBits: 22}},
+		core.Preset{Name: "tiktok", Description: "31 time in seconds from 1970, 32 others (sequence here): TikTok's videos, for reading",
+			Layout: core.Layout{Epoch: since(0), Tick: time.Second, TimeBits: 31, SequenceBits: 32}},
+		core.Preset{Name: "weibo", Description: "31 time in seconds from 1986, 22 others (sequence here): Weibo's posts, for reading",
+			Layout: core.Layout{Epoch: since(515_483_463_000), Tick: time.Second, TimeBits: 31, SequenceBits: 22}})
+}
+
 // Preset parses the name of a layout, in any case.
 func Preset(s string) (core.Layout, error) {
 	var names []string
-	for _, p := range core.Presets() {
+	for _, p := range Presets() {
 		if strings.EqualFold(s, p.Name) {
 			return p.Layout.WithDefaults(), nil
 		}
 		names = append(names, p.Name)
 	}
 	return core.Layout{}, fmt.Errorf("must be %s", List(names))
+}
+
+// WorkerIDs parses worker IDs that are separated by commas.
+func WorkerIDs(s string) (ids []int64, err error) {
+	for word := range strings.SplitSeq(s, ",") {
+		id, err := Whole(0, math.MaxInt64)(strings.TrimSpace(word))
+		if err != nil {
+			return nil, errors.New("must be worker IDs such as 0,1,2")
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
 }
 
 // Tick parses the tick of a layout.

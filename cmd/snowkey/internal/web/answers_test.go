@@ -50,7 +50,7 @@ func TestParsed(t *testing.T) {
 		q := queryOf(l)
 		q.Set("id", strconv.FormatInt(id, 10))
 		got := get[parseBody](t, h, "/api/parse?"+q.Encode()).IDs[0]
-		if got.ID != q.Get("id") || got.Time != timetext.Format(parts.Time) || got.Datacenter != parts.Datacenter || got.Worker != parts.Worker ||
+		if got.ID != q.Get("id") || got.Time != timetext.Format(parts.Time) || got.Datacenter != parts.Datacenter || got.Machine != parts.Worker ||
 			got.Sequence != parts.Sequence || got.Rollback != parts.Rollback || got.WorkerID != parts.Datacenter<<l.WorkerBits|parts.Worker {
 			t.Errorf("%v: %d is %+v, and %+v", l, id, parts, got)
 		}

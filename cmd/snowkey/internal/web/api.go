@@ -88,8 +88,14 @@ func boolean(text string) (bool, error) {
 	return word == "true", err
 }
 
-// moment parses a time, in UTC if it names no zone.
-func moment(text string) (time.Time, error) { return timetext.Parse(text, time.Now(), time.UTC) }
+// moment returns a parser of times. If they name no zone, they are in that of tz, or in UTC.
+func (p *params) moment() func(string) (time.Time, error) {
+	zone, ok := read(p, "tz", flagval.Zone)
+	if !ok {
+		zone = time.UTC
+	}
+	return func(text string) (time.Time, error) { return timetext.Parse(text, time.Now(), zone) }
+}
 
 // format reads how ids are written. Where auto is the default, it may also be given.
 func (p *params) format(standard describe.Format) describe.Format {

@@ -20,7 +20,7 @@ func TestBadInput(t *testing.T) {
 		reason string // a part of it
 	}{
 		// The layout, the same on every path.
-		{"/api/layouts?preset=tiktok", 400, "preset", "must be twitter, discord"},
+		{"/api/layouts?preset=myspace", 400, "preset", "must be twitter, discord"},
 		{"/api/layouts?preset=twitter&preset=discord", 400, "preset", "once"},
 		{"/api/layouts?epoch=1767225600", 400, "epoch", "may be Unix seconds (2026-01-01T00:00:00.000Z) or milliseconds"},
 		{"/api/layouts?epoch=2026-01-01T00:00:00.0001Z", 400, "epoch", "whole millisecond"},
@@ -59,7 +59,7 @@ func TestBadInput(t *testing.T) {
 		{"/api/parse?id=" + strings.Repeat("7", 300), 400, "id[0]", "above"},
 		{"/api/parse?id=1e10", 400, "id[0]", "a number with an exponent"},
 		{"/api/parse?id=9223372036854775808", 400, "id[0]", "above the largest id, 9223372036854775807"},
-		{"/api/parse?id=2NUKMiAa421", 400, "id[0]", "or base62 for 1996573647831799309: choose with format"},
+		{"/api/parse?id=2NUKMiAa421", 400, "id[0]", "or base62 for 1996573647831799309 or bwmarrin58 for 779232457127370638: choose with format"},
 		{"/api/parse?id=9007199254740992&preset=javascript-safe", 400, "id[0]", "lowest 53 bits"},
 		{"/api/parse?id=1&id=x&id=2&id=y", 400, "id[1]", "is not an id"},
 		{"/api/parse?id=1&format=octal", 400, "format", "auto, decimal"},

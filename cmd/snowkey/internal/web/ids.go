@@ -46,7 +46,7 @@ func (s *server) ids(p *params, _ http.ResponseWriter, r *http.Request) (any, er
 	}
 	format := p.format(describe.Decimal)
 	worker := p.worker(l, valid)
-	at, composing := read(p, "time", moment)
+	at, composing := read(p, "time", p.moment())
 	hasTime := p.values.Has("time")
 	sequence, given := read(p, "sequence", flagval.Whole(0, math.MaxInt64))
 	if given && !hasTime {
@@ -120,6 +120,7 @@ var column = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}(\.[A-Za-z_][A-Za-z
 // ranges answers with the ids of [from, to), or of all times from one on.
 func (s *server) ranges(p *params, _ http.ResponseWriter, _ *http.Request) (any, error) {
 	l := p.layout()
+	moment := p.moment()
 	from, _ := read(p, "from", moment)
 	if !p.values.Has("from") {
 		p.wrong("from", "", "must be given: a time such as "+timetext.Forms)
@@ -171,16 +172,16 @@ func (s *server) parse(p *params, _ http.ResponseWriter, _ *http.Request) (any, 
 	case len(texts) == 0:
 		p.wrong("id", "", "must be given, once for each id")
 	case len(texts) > maxParsed:
-		p.wrong("id", fmt.Sprintf("%d ids", len(texts)), fmt.Sprintf("must be at most %d", maxParsed))
+		p.wrong("id", "", fmt.Sprintf("must be given at most %d times, not %d", maxParsed, len(texts)))
 	}
+	workers, _ := read(p, "workers", flagval.WorkerIDs)
 	if err := p.end(); err != nil {
 		return nil, err
 	}
-	body, now := parseBody{}, time.Now()
-	var presets []core.Preset
+	body, view := parseBody{}, describe.View{Now: time.Now(), Workers: workers}
 	if assume {
-		presets = describe.Recognize(texts, format, now)
-		l = presets[0].Layout
+		view.Presets = describe.Recognize(texts, format, view.Now)
+		l = view.Presets[0].Layout
 	}
 	for i, text := range texts {
 		id, found, err := describe.Parse(text, format, l.Unsigned)
@@ -189,7 +190,7 @@ func (s *server) parse(p *params, _ http.ResponseWriter, _ *http.Request) (any, 
 		}
 		var described describe.ID
 		if err == nil {
-			described, err = describe.New(l, id, text, found, now, nil, presets...)
+			described, err = describe.New(l, id, text, found, view)
 		}
 		if err != nil {
 			p.wrong(fmt.Sprintf("id[%d]", i), text, err.Error())

@@ -220,6 +220,7 @@ var mediaTypes = map[string]string{
 	".css":  "text/css; charset=utf-8",
 	".js":   "text/javascript; charset=utf-8",
 	".svg":  "image/svg+xml",
+	".png":  "image/png",
 }
 
 // page serves the files of the page. Their names do not change between versions, so

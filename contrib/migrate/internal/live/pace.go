@@ -14,13 +14,8 @@ type Pace struct {
 
 	free     time.Time // when the rows that were written have taken their time
 	standbys int       // how many there were at first
-	written  []position
-}
-
-// A position is where the WAL was at a time.
-type position struct {
-	at  time.Time
-	lsn int64
+	mark     int64     // a position of the WAL that the last standby had not replayed
+	marked   time.Time // when the WAL was there
 }
 
 // Check adds the errors of the fields.
@@ -44,16 +39,13 @@ func (p *Pace) Batch(size int) int {
 
 // Wrote counts rows that were written.
 func (p *Pace) Wrote(rows int64) {
-	if p.RowsPerSecond > 0 {
-		p.free = later(p.free, time.Now()).Add(time.Duration(float64(rows) / float64(p.RowsPerSecond) * float64(time.Second)))
+	if p.RowsPerSecond == 0 {
+		return
 	}
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
+	if now := time.Now(); p.free.Before(now) {
+		p.free = now
 	}
-	return b
+	p.free = p.free.Add(time.Duration(float64(rows) / float64(p.RowsPerSecond) * float64(time.Second)))
 }
 
 // Probe returns the error of a limit that cannot be kept.
@@ -117,22 +109,14 @@ func (p *Pace) behind(ctx context.Context, q Querier, pkg string) (string, error
 	return p.late(l), nil
 }
 
-// late says how far the standbys are behind. A standby's lag is the time since the WAL was where the
-// standby is now, as far as it was looked for. The server's replay_lag knows of the time between two
-// looks, but is NULL, or the last one that was measured, while a standby replays nothing.
+// late says how far the standbys are behind. The server's replay_lag is NULL, or the last one that was
+// measured, while a standby replays nothing. So the lag is at least the time since a position of the WAL
+// that the standby has not reached.
 func (p *Pace) late(l look) string {
-	if n := len(p.written); n == 0 || p.written[n-1].lsn < l.lsn {
-		p.written = append(p.written, position{time.Now(), l.lsn})
+	if p.mark <= l.replayed {
+		p.mark, p.marked = l.lsn, time.Now()
 	}
-	for len(p.written) > 1 && p.written[1].lsn <= l.replayed {
-		p.written = p.written[1:]
-	}
-	var lag time.Duration
-	if oldest := p.written[0]; oldest.lsn > l.replayed {
-		lag = time.Since(oldest.at)
-	} else if len(p.written) > 1 {
-		lag = time.Since(p.written[1].at)
-	}
+	lag := time.Since(p.marked)
 	if l.replayed < l.lsn {
 		lag = max(lag, time.Duration(l.seconds*float64(time.Second)))
 	}

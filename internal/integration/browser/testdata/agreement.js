@@ -57,6 +57,15 @@ async function compare(seed, layouts, idsEach) {
     }
   }
 
+  // Numbers that look rounded, with and without worker IDs in use.
+  for (const id of ["2124686841461342200", "2124686841461340000", "1996573624012345600", "304645189412683800", "9007199254740992"]) {
+    for (const workers of ["0", "1023,1"]) {
+      const ours = text(J.describe(P.presets[0].layout, id, "auto", workers.split(",").map(BigInt)));
+      const [, answer] = await ask("parse", `preset=twitter&workers=${workers}&id=${id}`);
+      differ(`${id} with ${workers}`, ours, text(described(answer.ids[0])));
+    }
+  }
+
   // With a prefix.
   for (const id of ["ord_1qda147xjq4ad", "ORDER_LINE_1QDA147XJQ4AD", "ord_7"]) {
     const ours = attempt(() => text(J.describe(P.presets[0].layout, id, "auto")));

@@ -12,7 +12,7 @@ import * as sealing from "./sealing.js";
 
 // The fields that a link contains, and their defaults, which are examples.
 const defaults = {
-  ids: "", format: "auto", datacenter: "0", worker: "0", count: "1", time: "", from: "yesterday", to: "today", column: "", dialect: "postgres",
+  ids: "", format: "auto", workers: "", worker: "0", count: "1", time: "", from: "yesterday", to: "today", zone: "utc", column: "", dialect: "postgres",
   a: "1996573624012345677", b: "2006515713438646272", rate: "5000", until: "2060",
 };
 
@@ -46,10 +46,11 @@ function apply(given) {
     field.value = value;
     if (field.tagName === "SELECT" && field.value !== value) field.value = initial;
   }
-  find(given.get("by") === "server" ? "by-server" : "by-page").checked = true;
+  const server = given.get("by") === "server" && !("static" in document.documentElement.dataset); // see web.Export
+  find(server ? "by-server" : "by-page").checked = true;
   find("generate-result").replaceChildren();
   find("generate-error").textContent = "";
-  for (const id of ["worker", "datacenter", "count", "time"]) setError(find(id), null);
+  for (const id of ["worker", "count", "time"]) setError(find(id), null);
   tabs.link(given);
   const shown = show();
   example();
@@ -97,7 +98,7 @@ sealing.start();
 for (const id of [...Object.keys(defaults), "by-server", "by-page"]) find(id).addEventListener("input", changed);
 find("share").append(copyButton("link to this state", () => {
   write();
-  return location.href;
+  return decode.text().length > link.longest ? null : location.href;
 }, "Copy link"));
 // The fragment is the state, so the skip link cannot be one.
 find("skip").addEventListener("click", (event) => {

@@ -1,5 +1,5 @@
 // The card of one id: its time first, then its fields, its bits, and how else it is written.
-import { FieldError, decode, fields } from "./layout.js";
+import { FieldError, decode, fields, workers } from "./layout.js";
 import { localTime, relativeTime, utc } from "./times.js";
 import { copyButton, el, grouped, terms } from "./dom.js";
 import { strip, swatch } from "./bits.js";
@@ -7,28 +7,40 @@ import { titlesOf } from "./presets.js";
 import { relative } from "./relative.js";
 
 function javaScriptNote(layout, id, js) {
-  if (js.safe) return el("p", { class: "note good" }, el("strong", {}, "Safe in JavaScript."), " As a number it is exact.");
-  const rounded = BigInt(js.value); // the digits that JavaScript writes, even if the number is exact
-  const titles = titlesOf(layout);
-  let becomes = "";
-  try {
-    const was = decode(layout, id);
-    const is = decode(layout, rounded);
-    const differ = ["worker", "datacenter", "sequence"].filter((name) => was[name] !== is[name]).map((name) => `${titles[name].toLowerCase()} ${is[name]} instead of ${was[name]}`);
-    if (was.time !== is.time) differ.unshift("another time");
-    if (differ.length > 0) becomes = ` Its fields are then wrong: ${differ.join(", ")}.`;
-  } catch (error) {
-    if (!(error instanceof FieldError)) throw error;
-    becomes = " That is not an id of this layout.";
+  const note = (safe, strong, ...text) => el("p", { class: `note ${safe ? "good" : "bad"}` }, el("strong", {}, strong), ...text);
+  if (js.safe) return note(true, "Safe in JavaScript.", " As a number it is exact.");
+  const off = BigInt(js.value) - id; // of the digits that JavaScript writes, even if the number is exact
+  const text = [js.exact ? " This one is exact by chance, but its neighbours are not." : " JavaScript also reads its neighbours as this number."];
+  if (off !== 0n) {
+    let becomes = "That is not an id of this layout.";
+    try {
+      const [was, is] = [decode(layout, id), decode(layout, BigInt(js.value))];
+      const differ = [["workerID", "worker ID"], ["sequence", "sequence"]].filter(([of]) => was[of] !== is[of]).map(([of, name]) => `${name} ${is[of]} instead of ${was[of]}`);
+      becomes = `Its fields are then wrong: ${[was.time === is.time ? [] : "another time", differ].flat().join(", ")}.`;
+    } catch (error) {
+      if (!(error instanceof FieldError)) throw error;
+    }
+    text.splice(0, 1, " JavaScript writes it as ", el("code", {}, js.value), `, off by ${off > 0n ? "+" : "−"}${grouped(off < 0n ? -off : off)}. ${becomes}`);
   }
-  const off = rounded - id;
-  const text = off === 0n
-    ? " It is exact by chance, but its neighbours are not: send ids as strings."
-    : [" JavaScript turns it into ", el("code", {}, js.value), `, off by ${off > 0n ? "+" : "−"}${grouped(off < 0n ? -off : off)}.${becomes} Send ids as strings.`];
-  return el("p", { class: "note bad" }, el("strong", {}, "Not safe as a JavaScript number."), text);
+  return note(false, "Not safe as a JavaScript number.", ...text, " Send ids as strings.");
 }
 
-const copyable = (name, text) => [name, el("code", {}, text), " ", copyButton(name, () => text)];
+// roundedNote shows what a number was, if it was rounded.
+function roundedNote(layout, r) {
+  const link = (id) => {
+    const state = new URLSearchParams(location.hash.slice(1));
+    state.set("ids", id);
+    return el("a", { href: `#${state}` }, el("code", {}, id));
+  };
+  const between = `id BETWEEN ${r.first} AND ${r.last}`;
+  const fields = (c) => `${workers(layout) > 1n ? `worker ID ${c.worker_id}, ` : ""}sequence ${c.sequence}`;
+  return el("section", { class: "note warn", "aria-label": "Perhaps rounded" },
+    el("p", {}, el("strong", {}, `This may have been rounded by ${r.by === "javascript" ? "JavaScript" : "a spreadsheet"}.`), ` The id was one of ${grouped(r.count)}. The likeliest:`),
+    el("ul", {}, r.likely.map((c) => el("li", {}, link(c.id), ` ${fields(c)}`))),
+    el("p", {}, "Your table knows: ", el("code", {}, between), " ", copyButton("the condition", () => between)));
+}
+
+const copyable = (name, text) => [name, el("span", { class: "copied" }, el("code", {}, text), copyButton(name, () => text))];
 
 // when shows a time large, and in the ways in which it is written elsewhere.
 function when(d, ms, beside) {
@@ -40,9 +52,9 @@ function when(d, ms, beside) {
 
 function tiles(layout, parts) {
   const titles = titlesOf(layout);
-  const shown = fields(layout).filter((f) => !["unused", "time"].includes(f.name));
-  return el("dl", { class: "tiles", "aria-label": "Fields" }, shown.map((f) => el("div", { class: `tile field-${f.name}` },
-    el("dt", {}, titles[f.name]), el("dd", {}, String(parts[f.name])))));
+  const names = fields(layout).map((f) => f.name).filter((name) => !["unused", "time"].includes(name));
+  const tile = (name, of = name) => el("div", { class: `tile field-${of}` }, el("dt", {}, titles[name]), el("dd", {}, String(parts[name])));
+  return el("dl", { class: "tiles", "aria-label": "Fields" }, layout.datacenterBits > 0 && tile("workerID", "unused"), names.map((name) => tile(name)));
 }
 
 // card shows a described id. The source says whose layout it is, and beside the time are the other ones.
@@ -57,6 +69,7 @@ export function card(layout, d, source = null, beside = null) {
     when(d, ms, beside),
     tiles(layout, parts),
     el("div", { class: "bits" }, strip(layout, d.bits), el("p", { class: "hint" }, swatch("time"), "Time ", el("span", { class: "visually-hidden" }, "field: "), grouped(parts.tick), layout.tick === 1n ? " ms after " : ` ticks of ${layout.tick} ms after `, utc(layout.epoch))),
+    d.rounded && roundedNote(layout, d.rounded),
     javaScriptNote(layout, id, d.javascript),
     terms([
       copyable("Unix seconds", String(ms / 1000n - (ms % 1000n < 0n ? 1n : 0n))),
@@ -64,7 +77,6 @@ export function card(layout, d, source = null, beside = null) {
       d.prefix ? ["Prefix", el("code", {}, d.prefix)] : null,
       d.unsigned ? copyable("Unsigned", d.unsigned) : null,
       ...others.filter(([, text]) => text).map(([name, text]) => copyable(name, text)),
-      layout.datacenterBits > 0 ? ["Worker ID", el("code", {}, String(d.worker_id)), el("span", { class: "quiet" }, ` ${titlesOf(layout).datacenter.toLowerCase()} and ${titlesOf(layout).worker.toLowerCase()} as one number`)] : null,
     ]));
 }
 

@@ -1,5 +1,6 @@
 // Ids decoded: one or many, as they are pasted.
 import { FieldError, decode } from "./layout.js";
+import { looksRounded } from "./rounded.js";
 import { describe } from "./describe.js";
 import { numbersIn, parse, parts, split } from "./idtext.js";
 import { recognize } from "./recognize.js";
@@ -7,6 +8,7 @@ import { inSlices } from "./slices.js";
 import { changed, el, find, grouped, setError } from "./dom.js";
 import { Problems, choices, show as showProblems } from "./problems.js";
 import { card, spoken } from "./card.js";
+import { presets } from "./presets.js";
 import { doubt, others, source } from "./possible.js";
 import { list } from "./list.js";
 import { longest } from "./link.js";
@@ -77,6 +79,8 @@ function progress(text) {
 }
 
 // results makes what is shown below the field, or returns null if it is no longer wanted.
+const workersInUse = () => (find("workers").value.match(/\d{1,19}/g) ?? []).map(BigInt);
+
 async function results(whole, format, wanted) {
   const fixed = isAuto() ? null : chosen();
   let found = await read(whole, format, fixed?.unsigned ?? false, { wanted, progress: progress("Reading part") });
@@ -89,8 +93,9 @@ async function results(whole, format, wanted) {
   if (!found || all.length === 0) return found && { found, nodes: [] };
   const beside = others(layout, all, presets);
   if (found.ids.length === 0) return { found, nodes: beside ? [el("div", { class: "card" }, beside)] : [] };
-  const one = (i) => describe(layout, found.texts[i], format);
-  const before = [doubt(layout, found.ids)].filter(Boolean);
+  const one = (i) => describe(layout, found.texts[i], format, workersInUse());
+  const unknown = find("preset-error").textContent; // of a link
+  const before = [unknown && el("p", { class: "note warn" }, `${unknown} The layout is assumed.`), doubt(layout, found.ids)].filter(Boolean);
   if (found.ids.length === 1) return { found, nodes: [...before, card(layout, one(0), source(layout), beside)], said: spoken(layout, one(0)) };
   const nodes = await list({ layout, ids: found.ids, texts: found.texts, one, source: source(layout), beside, linked: whole.length <= longest }, { wanted, progress: progress("Counting id") });
   return nodes && { found, nodes: [...before, ...nodes], said: `Decoded ${grouped(found.ids.length)} ids.` };
@@ -101,12 +106,12 @@ export async function show() {
   const area = find("ids");
   const format = find("format").value;
   const whole = text();
-  if (!changed("decode", chosen(), isAuto(), whole, format)) return;
+  if (!changed("decode", chosen(), isAuto(), whole, format, find("workers").value)) return;
   const run = ++latest;
   const wanted = () => run === latest;
   const end = (nodes, said = "") => {
     find("decode-progress").hidden = true;
-    find("decode-intro").hidden = nodes.length > 0;
+    find("decode-intro").hidden = nodes.length > 0 || whole !== "";
     find("decode-result").replaceChildren(...nodes);
     find("decode-status").textContent = said;
   };
@@ -125,6 +130,8 @@ export async function show() {
   else showProblems(area, made.found.problems, made.found.total);
   choices("ids-choices", made.found.problems.formats(), (choice) => setFormat(choice));
   if (made.found.problems.any && whole.length <= maxSearch) offer(whole);
+  const first = made.found.ids.slice(0, 20);
+  find("workers-field").hidden = first.filter(looksRounded).length * 2 <= first.length; // some are so by chance
   end(made.nodes, made.said);
 }
 
@@ -171,6 +178,7 @@ function paste(event) {
 export function start() {
   find("ids").addEventListener("paste", paste);
   find("ids").placeholder = example;
+  find("decode-intro").append(card(presets[0].layout, describe(presets[0].layout, example, "auto"), source(presets[0].layout)));
   find("example").addEventListener("click", () => put(example));
   find("example-many").addEventListener("click", () => put(many().join("\n")));
 }

@@ -11,7 +11,7 @@ export function el(name, properties = {}, ...children) {
     else if (key === "class") node.className = value;
     else node.setAttribute(key, value === true ? "" : value);
   }
-  node.append(...children.flat().filter((c) => c !== null && c !== undefined));
+  node.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
   return node;
 }
 
@@ -45,14 +45,15 @@ async function copy(text) {
   return copied;
 }
 
-// copyButton copies what text() returns; `what` completes its name: "Copy the id".
+// copyButton copies what text() returns, which is null if it is too long; `what` completes its name: "Copy the id".
 export function copyButton(what, text, label = "Copy") {
   const button = el("button", { type: "button", class: "copy", "aria-label": `Copy ${what}` }, label);
   button.addEventListener("click", async () => {
-    const copied = await copy(text());
-    button.textContent = copied ? "Copied" : "Failed";
+    const value = text();
+    const copied = value !== null && (await copy(value));
+    button.textContent = copied ? "Copied" : value === null ? "Too long" : "Failed";
     button.classList.toggle("done", copied);
-    announce(copied ? `Copied ${what}` : `Could not copy ${what}`);
+    announce(copied ? `Copied ${what}` : `Could not copy ${what}${value === null ? ": it would be too long" : ""}`);
     setTimeout(() => {
       button.textContent = label;
       button.classList.remove("done");

@@ -7,8 +7,8 @@ import { inSlices } from "./slices.js";
 function fieldsOf(layout, id, text) {
   const d = decode(layout, id);
   return {
-    id: String(id), input: text, time: formatTime(d.time), unix_ms: Number(d.time), rollback: Number(d.rollback), datacenter: Number(d.datacenter),
-    worker: Number(d.worker), worker_id: Number((d.datacenter << BigInt(layout.workerBits)) | d.worker), sequence: Number(d.sequence),
+    id: String(id), input: text, time: formatTime(d.time), unix_ms: Number(d.time), rollback: Number(d.rollback),
+    worker_id: Number(d.workerID), datacenter: Number(d.datacenter), machine: Number(d.worker), sequence: Number(d.sequence),
   };
 }
 

@@ -1,9 +1,9 @@
 // Ids generated: in this page, from their fields, or by the server.
-import { FieldError, atOnce, compose, end, lowBits, perTick } from "./layout.js";
+import { FieldError, atOnce, compose, end, lowBits, perTick, workers } from "./layout.js";
 import { parseTime } from "./times.js";
 import { announce, copyButton, el, find, grouped, sentence, setError } from "./dom.js";
-import { same, titlesOf } from "./presets.js";
-import { current, fix, limits, query as saveLayout } from "./layoutform.js";
+import { same } from "./presets.js";
+import { current, fix, query as saveLayout } from "./layoutform.js";
 
 const maxIDs = 10_000n; // as in the API
 
@@ -21,9 +21,7 @@ function number(id, max, min = 0n) {
 
 // readForm reads the form, or returns null if a field is wrong.
 function readForm(layout) {
-  const { worker, datacenter } = limits();
-  const want = { worker: number("worker", worker), datacenter: datacenter > 0n ? number("datacenter", datacenter) : 0n, count: number("count", maxIDs, 1n), time: null };
-  if (datacenter === 0n) setError(find("datacenter"), null);
+  const want = { id: number("worker", workers(layout) - 1n), count: number("count", maxIDs, 1n), time: null };
   const time = find("time");
   setError(time, null);
   try {
@@ -36,7 +34,9 @@ function readForm(layout) {
     setError(time, `This ${error.message}.`);
     return null;
   }
-  if (want.worker === null || want.datacenter === null || want.count === null) return null;
+  if (want.id === null || want.count === null) return null;
+  want.datacenter = want.id >> BigInt(layout.workerBits);
+  want.worker = want.id - (want.datacenter << BigInt(layout.workerBits));
   const limit = want.time === null ? atOnce(layout, maxIDs) : perTick(layout);
   if (want.count > limit) {
     setError(find("count"), want.time === null ? `A worker of this layout generates at most ${grouped(limit)} in a second.` : `Only ${grouped(limit)} fit in one tick.`);
@@ -75,8 +75,7 @@ const timeout = 15; // seconds
 async function byServer(layout, want) {
   const query = new URLSearchParams();
   saveLayout(query);
-  query.set("worker", want.worker);
-  if (layout.datacenterBits > 0) query.set("datacenter", want.datacenter);
+  query.set("worker", want.id);
   query.set("n", want.count);
   if (want.time !== null) query.set("time", find("time").value.trim());
   const answer = await fetch(`api/ids?${query}`, { headers: { Accept: "application/json" }, signal: AbortSignal.timeout(timeout * 1000) });
@@ -165,14 +164,8 @@ export function adapt() {
   const layout = current();
   if (!layout) return;
   if (shownLayout && !same(shownLayout, layout)) forget();
-  const { worker, datacenter } = limits();
-  find("datacenter-field").hidden = datacenter === 0n;
-  find("datacenter").disabled = datacenter === 0n;
-  const titles = titlesOf(layout);
-  for (const name of ["worker", "datacenter"]) find(`${name}-label`).textContent = titles[name];
-  const zero = ["worker", "datacenter"].every((id) => find(id).disabled || find(id).value.trim() === "0");
-  find("worker-hint").textContent = worker === 0n ? "This layout has no worker: 0." : `0 to ${grouped(worker)}.${zero ? " 0 is for tests." : ""}`;
-  find("datacenter-hint").textContent = `0 to ${grouped(datacenter)}.`;
+  const last = workers(layout) - 1n;
+  find("worker-hint").textContent = last === 0n ? "This layout has no worker: 0." : `0 to ${grouped(last)}.${find("worker").value.trim() === "0" ? " 0 is for tests." : ""}`;
 }
 
 let decodeThese;

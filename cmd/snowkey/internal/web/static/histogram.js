@@ -26,14 +26,14 @@ export function overTime(times, first, last) {
 }
 
 // byWorker draws a bar for each of the workers with the most ids.
-export function byWorker(workers, title) {
+export function byWorker(workers) {
   const all = [...workers].sort((a, b) => b[1] - a[1]);
   const shown = all.slice(0, mostWorkers);
   const others = all.slice(mostWorkers);
   if (others.length > 0) shown.push([`${grouped(others.length)} others`, others.reduce((sum, [, n]) => sum + n, 0)]);
   const most = Math.max(...shown.map(([, n]) => n));
   return el("figure", {},
-    el("figcaption", {}, `By ${title.toLowerCase()} `, el("span", { class: "quiet" }, `${grouped(all.length)} different`)),
+    el("figcaption", {}, "By worker ID ", el("span", { class: "quiet" }, `${grouped(all.length)} different`)),
     el("dl", { class: "shares" }, shown.map(([name, n]) => {
       const bar = el("span", { class: "share", "aria-hidden": "true" });
       bar.style.width = `${Math.max(1, (n / most) * 100)}%`;

@@ -1,6 +1,7 @@
 // Ids as text, read and written as package idtext does. The browser test holds both to
 // testdata/vectors.json.
 import { FieldError, maxInt64 } from "./layout.js";
+import { formatTime } from "./times.js";
 
 // The formats without a prefix. A prefix and its underscore, such as ord_, is a format too: for
 // that and the digits of base32 in lower case.
@@ -12,11 +13,14 @@ export const digits = {
   base32: "0123456789ABCDEFGHJKMNPQRSTVWXYZ",
   base58: "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
   base62: "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+  bwmarrin32: "ybndrfg8ejkmcpqxot1uwisza345h769",
+  bwmarrin58: "123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ",
 };
-const widths = { base32: 13, base58: 11, base62: 11 };
+const widths = { base32: 13, base58: 11, base62: 11, bwmarrin32: 13, bwmarrin58: 11 }; // bwmarrin's have no zeros in front
+const isBwmarrin = (format) => format.startsWith("bwmarrin");
 const maxUint64 = (1n << 64n) - 1n;
 const exponent = /^[0-9]+(?:\.[0-9]+)?[eE]\+?[0-9]{1,3}$/; // a spreadsheet turns an id into such a number
-const exponentReading = "a number with an exponent, whose last digits are lost";
+const exponentReading = (n) => "a number with an exponent, whose last digits are lost" + (n >= 2 ** 53 && n < 2 ** 63 ? `: it was near ${n}` : "");
 
 const failure = (text, reason) => new FieldError("id", text, reason);
 
@@ -62,14 +66,15 @@ function valuesOf(text, format) {
   let spelt = text;
   if (format === "base32" && /^[\x21-\x7e]*$/.test(text)) spelt = text.toUpperCase().replace(/[IL]/g, "1").replace(/O/g, "0");
   const values = [...spelt].map((c) => digits[format].indexOf(c));
-  return values.length === widths[format] && !values.includes(-1) ? values : null;
+  const fits = isBwmarrin(format) ? values[0] > 0 || values.length === 1 : values.length === widths[format];
+  return fits && !values.includes(-1) ? values.slice(0, 20) : null; // more are too large, and take time
 }
 
 const sumOf = (values, format) => values.reduce((sum, v) => sum * BigInt(digits[format].length) + BigInt(v), 0n);
 
 function readShort(text, format) {
   const values = valuesOf(text, format);
-  if (!values) throw failure(text, `is not ${format}, which has ${widths[format]} digits`);
+  if (!values) throw failure(text, isBwmarrin(format) ? `is not ${format.replace("bwmarrin", "base")} of bwmarrin/snowflake` : `is not ${format}, which has ${widths[format]} digits`);
   return fit(text, sumOf(values, format), false);
 }
 
@@ -84,6 +89,8 @@ function readPrefixed(text, want) {
     want = found;
   }
   const values = found === want ? valuesOf(text.slice(end), "base32") : null;
+  const other = foreign(text.slice(end)); // a TypeID
+  if (!values && other) throw failure(text, `is not a Snowflake id, but has the prefix of ${other}`);
   if (!values) throw failure(text, `is not "${want}" and 13 digits of base32`);
   return [fit(text, sumOf(values, "base32"), false), want];
 }
@@ -111,8 +118,8 @@ export function parse(text, format, unsigned) {
 
 function detect(text, unsigned) {
   const found = [];
-  for (const format of ["hex", "base32", "base58", "base62"]) {
-    if (format === "hex" && (text.length < 8 || text.length > 16)) continue;
+  for (const format of ["hex", ...Object.keys(digits)]) {
+    if (format === "hex" ? text.length < 8 || text.length > 16 : text.length !== widths[format]) continue;
     try {
       found.push([read(text, format, unsigned), format]);
     } catch (error) {
@@ -120,24 +127,47 @@ function detect(text, unsigned) {
     }
   }
   const readings = found.map(([id, format]) => `${format} for ${unsigned ? BigInt.asUintN(64, id) : id}`);
-  if (exponent.test(text)) {
-    if (readings.length === 0) throw failure(text, `is ${exponentReading}`);
-    readings.push(exponentReading);
-  } else if (readings.length === 1) return found[0];
+  const noID = exponent.test(text) ? exponentReading(Number(text)) : foreign(text);
+  if (noID && readings.length === 0) throw failure(text, exponent.test(text) ? `is ${noID}` : `is not a Snowflake id, but ${noID}`);
+  if (noID) readings.push(noID);
+  else if (readings.length === 1) return found[0];
   if (readings.length === 0) throw failure(text, "is not an id in decimal, hex (0x…), base32, base58, base62 or with a prefix (ord_…)");
   throw Object.assign(failure(text, `may be ${readings.join(" or ")}`), { readings: found.map(([id, format]) => ({ id, format })) });
+}
+
+// Ids of other kinds that hold their time: the digits that the pattern captures, without the lowest bits,
+// count microseconds times a unit from an epoch in milliseconds.
+const crockford = digits.base32.toLowerCase();
+const timed = [
+  ["a UUID of version 7", /^([0-9a-f]{8}-?[0-9a-f]{4})-?7[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/, crockford.slice(0, 16), 0n, 1000n, 0n],
+  ["a ULID or a TypeID", /^([0-7][0-9a-hjkmnp-tv-z]{9})[0-9a-hjkmnp-tv-z]{16}$/, crockford, 0n, 1000n, 0n],
+  ["an ObjectId", /^([0-9a-f]{8})[0-9a-f]{16}$/, crockford.slice(0, 16), 0n, 1_000_000n, 0n],
+  ["a KSUID", /^([0-9A-Za-z]{27})$/, digits.base62, 128n, 1_000_000n, 1_400_000_000_000n],
+  ["a TID of AT Protocol", /^(3[2-7a-z]{12})$/, "234567abcdefghijklmnopqrstuvwxyz", 10n, 1n, 0n],
+];
+
+// foreign names an id of another kind, and its time.
+function foreign(text) {
+  for (const [name, pattern, alphabet, low, unit, epoch] of timed) {
+    const found = pattern.exec(low === 0n ? lower(text) : text)?.[1].replace("-", "");
+    const n = [...(found ?? "")].reduce((sum, c) => sum * BigInt(alphabet.length) + BigInt(alphabet.indexOf(c)), 0n);
+    if (found) return `${name}, made ${formatTime(((n >> low) * unit) / 1000n + epoch)}`;
+  }
+  return "";
 }
 
 const separators = /[\s,;()[\]{}|]+/;
 const isObject = (line) => line.startsWith("{") && line.includes(":");
 
 // split returns the texts in a list that may be ids: the items of JSON, SQL, CSV or a
-// table, or on each line an object of JSON, whose "id" counts.
+// table, or on each line an object of JSON, whose "id" counts. Of a URL, such as that of a tweet, the
+// numbers of 15 to 19 digits count.
 export function split(text) {
   return text.split("\n").flatMap((line) => {
     line = line.trim();
     if (isObject(line)) return [ofObject(line)];
-    return ungroup(line).split(separators).map(unquote).filter((item) => item !== "");
+    return ungroup(line).split(separators).map(unquote)
+      .flatMap((item) => (item.includes("://") && item.match(/\b\d{15,19}\b/g)) || [item]).filter((item) => item !== "");
   });
 }
 

@@ -77,7 +77,7 @@ const shapes = new WeakMap(); // of layouts, whose fields are read for each id
 function shapeOf(l) {
   if (!shapes.has(l)) {
     const known = fields(l).filter((f) => f.name !== "unused").map((f) => [f.name === "time" ? "tick" : f.name, BigInt(f.shift), f.max]);
-    shapes.set(l, { bits: BigInt(allBits(l)), known });
+    shapes.set(l, { bits: BigInt(allBits(l)), workerBits: BigInt(l.workerBits), known });
   }
   return shapes.get(l);
 }
@@ -86,7 +86,7 @@ const shiftOf = (l, name) => BigInt(fields(l).find((f) => f.name === name)?.shif
 
 export const end = (l) => l.epoch + (1n << BigInt(l.timeBits)) * l.tick;
 
-// decode decodes an id. One that does not fit the layout is a FieldError.
+// decode decodes an id: its fields, and the worker ID, which is its datacenter and its worker within. One that does not fit the layout is a FieldError.
 export function decode(l, id) {
   if (id < 0n && !l.unsigned) throw new FieldError("id", id, "is not an id of this layout: must not be negative");
   const bits = BigInt.asUintN(64, id);
@@ -96,6 +96,7 @@ export function decode(l, id) {
   }
   const parts = { rollback: 0n, datacenter: 0n, worker: 0n, sequence: 0n, tick: 0n };
   for (const [name, shift, max] of shape.known) parts[name] = (bits >> shift) & max;
+  parts.workerID = (parts.datacenter << shape.workerBits) | parts.worker;
   parts.time = l.epoch + parts.tick * l.tick;
   return parts;
 }

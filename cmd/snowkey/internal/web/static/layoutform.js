@@ -1,7 +1,7 @@
 // The layout of all tools of the page: none is chosen at first (auto-detect), then a preset or
 // custom fields. While none is chosen, ids are decoded by the preset that is recognized, and
 // generated with the first preset. The browser remembers the choice, if it may.
-import { FieldError, fields, figures, validate, widthNames } from "./layout.js";
+import { FieldError, figures, validate, widthNames } from "./layout.js";
 import { presetOf, presets } from "./presets.js";
 import { formatTime, parseFixed, utc } from "./times.js";
 import { el, find, grouped, setError, terms } from "./dom.js";
@@ -195,10 +195,4 @@ export function load(state) {
     else find(id).value = id === "tick" ? value.replace(/ms$/, "") : value;
   }
   update();
-}
-
-// limits returns the largest values of the fields of an id.
-export function limits() {
-  const of = (name) => fields(layout).find((f) => f.name === name)?.max ?? 0n;
-  return { worker: of("worker"), datacenter: of("datacenter"), sequence: of("sequence") };
 }

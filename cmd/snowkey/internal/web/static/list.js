@@ -3,6 +3,7 @@ import { decode, fields } from "./layout.js";
 import { formatSpan, relativeTime, utc } from "./times.js";
 import { announce, copyButton, el, grouped } from "./dom.js";
 import { titlesOf } from "./presets.js";
+import { chance, looksRounded } from "./rounded.js";
 import { inSlices } from "./slices.js";
 import { byWorker, overTime } from "./histogram.js";
 import { virtualTable } from "./virtual.js";
@@ -11,15 +12,17 @@ import { card } from "./card.js";
 
 // count looks at each id once.
 async function count(layout, ids, work) {
-  const c = { times: new Float64Array(ids.length), workers: new Map(), unsafe: 0, repeated: 0, first: null, last: null };
+  const c = { times: new Float64Array(ids.length), workers: new Map(), unsafe: 0, rounded: 0, chance: 0, repeated: 0, first: null, last: null };
   const seen = new Set();
   const whole = await inSlices(ids.length, (i) => {
     const d = decode(layout, ids[i]);
     c.times[i] = Number(d.time);
     if (c.first === null || d.time < c.first) c.first = d.time;
     if (c.last === null || d.time > c.last) c.last = d.time;
-    const worker = layout.datacenterBits > 0 ? `${d.datacenter} · ${d.worker}` : String(d.worker);
+    const worker = String(d.workerID);
     c.workers.set(worker, (c.workers.get(worker) ?? 0) + 1);
+    c.chance += chance(ids[i]);
+    if (looksRounded(ids[i])) c.rounded++;
     if (!Number.isSafeInteger(Number(ids[i]))) c.unsafe++;
     if (seen.has(ids[i])) c.repeated++;
     seen.add(ids[i]);
@@ -47,6 +50,7 @@ export async function list({ layout, ids, texts, one, source, beside, linked }, 
   if (!c) return null;
   const titles = titlesOf(layout);
   const names = fields(layout).map((f) => f.name).filter((name) => name !== "unused" && name !== "time");
+  if (layout.datacenterBits > 0) names.unshift("workerID");
   const head = ["Id", "Time (UTC)", ...names.map((name) => titles[name])];
   const cells = (i) => {
     const d = decode(layout, ids[i]);
@@ -63,8 +67,9 @@ export async function list({ layout, ids, texts, one, source, beside, linked }, 
       el("div", { class: "row" }, el("h3", {}, `${grouped(ids.length)} ids`), source),
       beside,
       summary(ids, c),
+      c.rounded > 3 * c.chance + 1 && el("p", { class: "note warn" }, el("strong", {}, `${grouped(c.rounded)} of these numbers look rounded by JavaScript or a spreadsheet.`), ` By chance, about ${Math.ceil(c.chance)} would. Select one to see what it may have been.`),
       c.last > c.first ? overTime(c.times, c.first, c.last) : null,
-      workers ? byWorker(c.workers, layout.datacenterBits > 0 ? `${titles.datacenter} · ${titles.worker.toLowerCase()}` : titles.worker) : null),
+      workers ? byWorker(c.workers) : null),
     el("section", { class: "card", "aria-label": "Table" },
       el("div", { class: "row actions" }, downloads(layout, ids, texts), copyButton("table", () => tabbed(head, cells, ids.length), "Copy table")),
       el("p", { class: "hint" }, "Click a row to see all of an id. Spreadsheets round ids, unless the cells are formatted as text first.", linked ? "" : " The list is too long for a link."),

@@ -1,28 +1,33 @@
 // The presets that ids without a layout may be of, as package describe has it: of those under which the
-// times of most are possible, the first is assumed. A time is possible if it is not in the first half
-// day, where small numbers are, nor more than a day in the future. The order begins with the default,
-// which is also that of an id with a prefix.
+// times of most are possible, first those under which they are not in the first 60 days either, where few
+// ids are. A time is possible if it is not in the first half day, where small numbers are, nor before 2000,
+// nor more than a day in the future. The default is the first if none is, or for an id with a prefix.
 import { allBits, lowBits } from "./layout.js";
 import { presets } from "./presets.js";
 
 const sample = 500; // of a long list
-const halfDay = 43_200_000n;
+const day = 86_400_000n;
+const year2000 = 946_684_800_000n;
 
-function isPossible(l, id, now) {
-  if (id < 0n || id >> BigInt(allBits(l)) !== 0n) return false;
-  const since = (id >> BigInt(lowBits(l))) * l.tick;
-  return since >= halfDay && l.epoch + since <= now + 2n * halfDay;
-}
+export const isPossible = (l, time, now = BigInt(Date.now())) => time - l.epoch >= day / 2n && time >= year2000 && time <= now + day;
+
+const timeOf = (l, id) => l.epoch + (id >> BigInt(lowBits(l))) * l.tick;
+
+const some = (ids) => {
+  const step = Math.max(1, Math.ceil(ids.length / sample));
+  return Array.from({ length: Math.ceil(ids.length / step) }, (_, i) => ids[i * step]);
+};
 
 // possible returns the ids whose time is possible, of a long list some.
 export function possible(l, ids, now = BigInt(Date.now())) {
-  const step = Math.max(1, Math.ceil(ids.length / sample));
-  return Array.from({ length: Math.ceil(ids.length / step) }, (_, i) => ids[i * step]).filter((id) => isPossible(l, id, now));
+  return some(ids).filter((id) => id >= 0n && id >> BigInt(allBits(l)) === 0n && isPossible(l, timeOf(l, id), now));
 }
 
 // recognize returns the possible presets, the one to assume first.
 export function recognize(ids, prefixed = false, now = BigInt(Date.now())) {
-  const counts = presets.map((p) => possible(p.layout, ids, now).length);
-  const most = prefixed ? 0 : Math.max(...counts);
-  return most === 0 ? presets.slice(0, 1) : presets.filter((_, i) => counts[i] === most);
+  const found = presets.map((p) => possible(p.layout, ids, now));
+  const settled = presets.map((p, i) => found[i].filter((id) => timeOf(p.layout, id) - p.layout.epoch >= 60n * day));
+  const most = (all) => presets.filter((_, i) => all[i].length === Math.max(1, ...all.map((of) => of.length)));
+  const first = prefixed || found.every((of) => of.length === 0) ? presets.slice(0, 1) : [];
+  return [...new Set([...first, ...most(settled), ...most(found)])];
 }

@@ -33,20 +33,33 @@ function dateOf(days) {
 const leap = (y) => y % 4 === 0 && (y % 100 !== 0 || y % 400 === 0);
 const lengthOf = (y, m) => (m === 2 ? (leap(y) ? 29 : 28) : [4, 6, 9, 11].includes(m) ? 30 : 31);
 
-// parseTime reads a time, in UTC if it names no zone. now is in milliseconds.
-export function parseTime(text, field = "time", now = BigInt(Date.now())) {
+// inZone returns the milliseconds since 1970 of a date and the time within it, on the clocks of UTC or of
+// this computer.
+function inZone(year, month, date, ms, isLocal) {
+  if (!isLocal) return daysOf(year, month, date) * day + ms;
+  const midnight = new Date(2000, 0, 1);
+  midnight.setFullYear(year, month - 1, date);
+  return BigInt(midnight.setMilliseconds(Number(ms)));
+}
+
+// parseTime reads a time. If it names no zone, it is in UTC, or in this computer's. now is in milliseconds.
+export function parseTime(text, field = "time", now = BigInt(Date.now()), isLocal = false) {
   text = text.trim();
-  const days = { today: 0n, yesterday: -1n, tomorrow: 1n }[text.toLowerCase()];
-  if (days !== undefined) return (floorDiv(now, day) + days) * day * nsPerMs;
+  const days = { today: 0, yesterday: -1, tomorrow: 1 }[text.toLowerCase()];
+  if (days !== undefined) {
+    const clock = new Date(Number(now));
+    if (isLocal) return inZone(clock.getFullYear(), clock.getMonth() + 1, clock.getDate() + days, 0n, true) * nsPerMs;
+    return (floorDiv(now, day) + BigInt(days)) * day * nsPerMs;
+  }
   if (text.toLowerCase() === "now") return now * nsPerMs;
   if (/^(?:[Nn][Oo][Ww])?[+-](?:\d+(?:w|d|h|ms|m|s))+$/.test(text)) return now * nsPerMs + parseSpan(text, field);
-  return readFixed(text, field, formError);
+  return readFixed(text, field, formError, isLocal);
 }
 
 // parseFixed reads a time that does not depend on the clock.
 export const parseFixed = (text, field) => readFixed(text.trim(), field, fixedError);
 
-function readFixed(text, field, wrong) {
+function readFixed(text, field, wrong, isLocal = false) {
   const unix = /^@(-?)(\d{1,13})(?:\.(\d{1,9}))?$/.exec(text);
   if (unix) {
     const ns = BigInt(unix[2]) * 1_000_000_000n + BigInt((unix[3] ?? "").padEnd(9, "0"));
@@ -65,8 +78,8 @@ function readFixed(text, field, wrong) {
   if (month < 1 || month > 12 || date < 1 || date > lengthOf(year, month) || hour > 23 || minute > 59 || second > 59) {
     throw new FieldError(field, text, wrong);
   }
-  let ms = daysOf(year, month, date) * day + BigInt((hour * 60 + minute) * 60 + second) * 1000n;
   const zone = m[8] ?? "Z";
+  let ms = inZone(year, month, date, BigInt((hour * 60 + minute) * 60 + second) * 1000n, isLocal && !m[8]);
   if (zone.length > 1) {
     const offset = BigInt(Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4))) * 60_000n;
     ms += zone[0] === "+" ? -offset : offset;

@@ -12,7 +12,7 @@ function time(id) {
   setError(field, null);
   if (text === "") return null;
   try {
-    return parseTime(text, id);
+    return parseTime(text, id, BigInt(Date.now()), find("zone").value === "local");
   } catch (error) {
     if (!(error instanceof FieldError)) throw error;
     setError(field, `This ${error.message}.`);
@@ -25,7 +25,7 @@ const moment = (ns) => (ns === null ? "no end" : [utc(floorMs(ns)), " ", el("spa
 // show shows the condition for the fields.
 export function show() {
   const layout = current();
-  if (!changed("where", layout, find("from").value, find("to").value, find("column").value, find("dialect").value)) return;
+  if (!changed("where", layout, find("from").value, find("to").value, find("column").value, find("dialect").value, find("zone").value)) return;
   const result = find("where-result");
   result.replaceChildren();
   const from = time("from");

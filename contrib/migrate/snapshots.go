@@ -1,0 +1,56 @@
+package migrate
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
+)
+
+// A transaction whose snapshot is older than a fill sees the rows as they were: in the new column they have
+// nothing. After a swap it would read NULL for each key. So the swap waits until no such snapshot is left, here
+// or on a standby. A standby tells of its oldest one by hot_standby_feedback.
+
+// nextTransaction begins a transaction after the fill, and returns its number.
+const nextTransaction = "SELECT pg_current_xact_id()::xid::text"
+
+// olderThan describes what has snapshots that are older than a transaction: sessions, or the replication
+// slots of standbys.
+func olderThan(ctx context.Context, conn *sql.Conn, transaction string) (string, error) {
+	if transaction == "" {
+		return "", nil
+	}
+	const old = "age(a.backend_xmin) > age($1::text::xid) AND a.backend_type IN ('client backend', 'walsender') " +
+		"AND coalesce(a.datname, current_database()) = current_database()"
+	text, err := sessions(ctx, conn, old, transaction)
+	if err != nil || text != "" {
+		return text, err
+	}
+	var slots sql.NullString
+	err = conn.QueryRowContext(ctx, `SELECT string_agg('the replication slot ' || slot_name, ', ')
+		FROM pg_replication_slots WHERE age(xmin) > age($1::text::xid)`, transaction).Scan(&slots)
+	return slots.String, err
+}
+
+// checkSnapshots returns an error if old snapshots could not be seen.
+func (r *run) checkSnapshots(ctx context.Context, q live.Querier) error {
+	var sees bool
+	var standby sql.NullString
+	err := q.QueryRowContext(ctx, `SELECT pg_has_role('pg_read_all_stats', 'USAGE'), (SELECT min(application_name)
+		FROM pg_stat_replication r WHERE state = 'streaming' AND replay_lsn IS NOT NULL AND backend_xmin IS NULL
+		AND NOT EXISTS (SELECT FROM pg_replication_slots s
+			WHERE s.active_pid = r.pid AND (s.slot_type = 'logical' OR s.xmin IS NOT NULL)))`).Scan(&sees, &standby)
+	switch {
+	case err != nil:
+		return fmt.Errorf("migrate: look for standbys: %w", err)
+	case !sees:
+		return live.Error("migrate", "Table", r.cfg.Table,
+			"this role cannot see whether transactions from before the fill are left: GRANT pg_read_all_stats to it")
+	case standby.Valid:
+		return live.Error("migrate", "Table", r.cfg.Table,
+			"the standby %s does not say which transactions it has from before the fill: SET hot_standby_feedback = on there",
+			standby.String)
+	}
+	return nil
+}

@@ -1,0 +1,326 @@
+package migrate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
+)
+
+// plan plans from smallint and integer to bigint, or back after the swap.
+func (j *job) plan(ctx context.Context) (Plan, error) {
+	swapped, narrow := false, false
+	for _, m := range j.members {
+		narrow = narrow || isInt(m.live.Type)
+		swapped = swapped || m.shadow != nil && isInt(m.shadow.Type)
+		if !isInt(m.live.Type) && m.live.Type != "bigint" {
+			return Plan{}, refuse(m.table, "%s has the type %s: must be smallint, integer or bigint", m.live.Name, m.live.Type)
+		}
+		if m.shadow != nil && m.table.trigger() == nil {
+			return Plan{}, refuse(m.table, "has a column %s that is not of this migration", m.shadow.Name)
+		}
+	}
+	key := j.members[0]
+	if swapped && narrow {
+		return Plan{}, refuse(key.table,
+			"is swapped, but a column that refers to it is new: run it again with Finish, then without")
+	}
+	p := Plan{Table: key.table.String(), Column: key.live.Name}
+	for _, m := range j.members {
+		m.moves = isInt(m.live.Type) || swapped && m.shadow != nil
+		p.Columns = append(p.Columns, m.table.String()+"."+m.live.Name)
+	}
+	if narrow && !j.cfg.Undo || swapped && j.cfg.Undo { // the others drop columns only
+		if err := j.refuseMembers(ctx); err != nil {
+			return Plan{}, err
+		}
+	}
+	switch {
+	case j.cfg.Undo && swapped:
+		if err := j.checkRange(ctx); err != nil {
+			return Plan{}, err
+		}
+		p.Steps = slices.Concat(j.fills(), j.prepare(), []Step{j.swap(true)}, j.remove(StepRemove))
+	case j.cfg.Undo:
+		if slices.ContainsFunc(j.members, func(m *member) bool { return m.shadow != nil }) {
+			p.Steps = j.remove(StepRemove)
+		}
+	case swapped:
+		p.Steps = slices.Concat(j.removeUndo(), j.remove(StepFinish))
+	case narrow:
+		p.Steps = slices.Concat(j.addColumns(), j.sequences(), j.fills(), j.prepare(),
+			[]Step{j.swap(false)}, j.remove(StepFinish))
+		p.Notes = []string{
+			"COPY … FROM without a list of columns fails from the first step on, as does INSERT INTO … SELECT * FROM the table.",
+			"The new columns come last: after the swap, an INSERT without a list of columns fails or sets the wrong columns, " +
+				"and SELECT * has another order.",
+			"A prepared statement that returns one of the columns fails once after the swap, because the type of its result " +
+				"changes: try it again. A session that has prepared a statement before the swap takes no id in it: start " +
+				"programs that insert ids afterwards.",
+			"A trigger that takes NEW as a whole, as to_jsonb(NEW) does, finds the new columns in it.",
+			"The fill writes each row once: a table needs up to twice its space until it is vacuumed.",
+			"The swap waits for all transactions that began before the fill ended, those of standbys included.",
+		}
+	}
+	return p, nil
+}
+
+// next returns the name of the column that will be used after the swap.
+func (m *member) next() string {
+	if m.moves {
+		return m.name
+	}
+	return m.live.Name
+}
+
+// function returns the statement of the trigger's function. Back to an integer, a value that does
+// not fit is left out.
+func (j *job) function(t *table, narrowing bool) string {
+	var sets strings.Builder
+	for _, m := range j.membersOf(t) {
+		value := "NEW." + quote(m.live.Name)
+		if narrowing {
+			low, high := limitsOf(m.live.Type)
+			value = fmt.Sprintf("CASE WHEN %s BETWEEN %d AND %d THEN %s END", value, low, high, value)
+		}
+		fmt.Fprintf(&sets, "NEW.%s := %s; ", quote(m.name), value)
+	}
+	return "CREATE OR REPLACE FUNCTION " + functionName(t) + "() RETURNS trigger LANGUAGE plpgsql AS $snow$ BEGIN " +
+		sets.String() + "RETURN NEW; END $snow$"
+}
+
+func functionName(t *table) string { return quote(t.Schema, short(t.Name)) }
+
+// addColumns adds the columns of each table, with a trigger that sets them.
+func (j *job) addColumns() []Step {
+	var steps []Step
+	for _, t := range j.moving() {
+		name, trigger := functionName(t)+"()", quote(live.Trigger)
+		s := j.locked(StepColumns, t, "", "", locking(allMode, t)...)
+		s.Check = fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = %s AND tgname = %s)",
+			regclass(t), literal(live.Trigger))
+		s.Back = fmt.Sprintf("DROP TRIGGER %s ON %s; DROP FUNCTION %s; ALTER TABLE %s ", trigger, t.sql(), name, t.sql())
+		for i, m := range j.membersOf(t) {
+			alter := fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s ", t.sql(), quote(m.name))
+			s.add("ALTER TABLE %s ADD COLUMN IF NOT EXISTS %s bigint", t.sql(), quote(m.name))
+			if m.live.Statistics >= 0 {
+				s.add("%sSET STATISTICS %d", alter, m.live.Statistics)
+			}
+			if m.live.Options != "" {
+				s.add("%sSET (%s)", alter, m.live.Options)
+			}
+			s.Check += " AND " + hasColumn(t, m.name)
+			s.Back += strings.Repeat(", ", min(i, 1)) + "DROP COLUMN " + quote(m.name)
+		}
+		s.add("DROP TRIGGER IF EXISTS %s ON %s", trigger, t.sql())
+		s.add("DROP FUNCTION IF EXISTS %s", name) // OR REPLACE would leave it to the role that owns it
+		s.add("%s", j.function(t, false))
+		s.add("COMMENT ON FUNCTION %s IS %s", name, literal(versionMark+version))
+		s.add("CREATE TRIGGER %s BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION %s", trigger, t.sql(), name)
+		s.add("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", t.sql(), trigger) // also with session_replication_role = replica
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+// sequences lets the sequences of columns count beyond integers.
+func (j *job) sequences() []Step {
+	var steps []Step
+	for _, m := range j.members {
+		for _, s := range m.live.Sequences {
+			if !m.moves || s.Identity { // the swap makes an identity's again
+				continue
+			}
+			step := j.locked(StepSequence, m.table, "", "ALTER SEQUENCE "+s.Name+" AS "+m.live.Type+", while its value fits",
+				"ALTER SEQUENCE "+s.Name+" AS bigint")
+			step.Check = fmt.Sprintf("SELECT seqtypid = 'bigint'::regtype FROM pg_sequence WHERE seqrelid = to_regclass(%s)",
+				literal(s.Name))
+			step.Lock = "SHARE ROW EXCLUSIVE on the sequence: inserts that need its next value wait"
+			steps = append(steps, step)
+		}
+	}
+	return steps
+}
+
+// fills copies the values of each table, row by row, which the trigger has not, or could not while it
+// was disabled.
+func (j *job) fills() []Step {
+	var steps []Step
+	for _, t := range j.moving() {
+		var unset, sets, valid, names []string
+		for _, m := range j.membersOf(t) {
+			names = append(names, m.name)
+			unset = append(unset, fmt.Sprintf("%s IS DISTINCT FROM %s", quote(m.name), quote(m.live.Name)))
+			sets = append(sets, quote(m.name)+" = t."+quote(m.live.Name))
+			valid = append(valid, hasConstraint(t, m.equal(), " AND convalidated"))
+		}
+		where := strings.Join(unset, " OR ")
+		s := Step{
+			Name: StepFill, Table: t.String(), Batches: true, Lock: locksRows,
+			Held: fmt.Sprintf("by each batch of about %d rows, for milliseconds; all batches: depends on the size of the table",
+				j.cfg.BatchSize),
+			Check: fmt.Sprintf("SELECT (%s) OR NOT EXISTS (SELECT FROM %s WHERE %s)",
+				strings.Join(valid, " AND "), t.sql(), where),
+			Back:   "none is needed: nothing reads the column",
+			filled: []live.Filled{{Table: t.sql(), Name: t.String(), Columns: names}},
+		}
+		s.add("WITH batch AS (SELECT ctid FROM %s WHERE ctid >= $1 AND ctid < $2 AND (%s) FOR NO KEY UPDATE SKIP LOCKED) "+
+			"UPDATE %s t SET %s FROM batch WHERE t.ctid = batch.ctid", t.sql(), where, t.sql(), strings.Join(sets, ", "))
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+// prepare makes the shadows like the columns: checked, indexed, and with foreign keys.
+func (j *job) prepare() []Step {
+	var steps []Step
+	for _, m := range j.members {
+		if m.moves {
+			steps = append(steps, j.checked(m)...)
+		}
+	}
+	for _, t := range j.moving() {
+		for _, i := range t.Indexes {
+			if j.replacesIndex(t, &i) {
+				steps = append(steps, j.index(t, &i))
+			}
+		}
+		steps = append(steps, j.analyze(t))
+	}
+	for _, m := range j.members {
+		for _, k := range j.foreignOf(m) {
+			steps = append(steps, j.foreign(m, k)...)
+		}
+	}
+	return steps
+}
+
+// equal names the constraint of a member.
+func (m *member) equal() string { return short("equal_" + m.live.Name) }
+
+// checked adds a constraint that the columns are equal, first for new rows and then for all. SET NOT
+// NULL needs no scan then.
+func (j *job) checked(m *member) []Step {
+	condition := fmt.Sprintf("%s IS NOT DISTINCT FROM %s", quote(m.name), quote(m.live.Name))
+	if m.live.NotNull {
+		condition = fmt.Sprintf("%s IS NOT NULL AND %s = %s", quote(m.name), quote(m.name), quote(m.live.Name))
+	}
+	alter := "ALTER TABLE " + m.table.sql()
+	s := j.locked(StepCheck, m.table, "SELECT "+hasConstraint(m.table, m.equal(), ""),
+		fmt.Sprintf("%s DROP CONSTRAINT %s", alter, quote(m.equal())), locking(allMode, m.table)...)
+	s.add("%s ADD CONSTRAINT %s CHECK (%s) NOT VALID", alter, quote(m.equal()), condition)
+	return []Step{s, m.table.validate(m.equal())}
+}
+
+// validate checks old rows of a table.
+func (t *table) validate(constraint string) Step {
+	return Step{
+		Name: StepValidate, Table: t.String(), Lock: locksNone, Held: heldLong("reads all rows"),
+		Statements: []string{fmt.Sprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", t.sql(), quote(constraint))},
+		Check:      "SELECT " + hasConstraint(t, constraint, " AND convalidated"), Back: "none is needed",
+	}
+}
+
+// replacesIndex reports whether an index has a column that moves.
+func (j *job) replacesIndex(t *table, i *index) bool {
+	moves := func(x indexColumn) bool { return j.shadowOf(t, x.Num) != "" }
+	return !strings.HasPrefix(i.Name, prefix) && slices.ContainsFunc(i.Columns, moves)
+}
+
+// index creates an index like i on the shadows, after one that is invalid was dropped.
+func (j *job) index(t *table, i *index) Step {
+	var keys, included []string
+	for n, x := range i.Columns {
+		text := x.Definition
+		if shadow := j.shadowOf(t, x.Num); shadow != "" {
+			text = quote(shadow)
+		} else if x.Num == 0 {
+			text = "(" + text + ")"
+		}
+		if n >= i.Keys {
+			included = append(included, text)
+			continue
+		}
+		const descending, nullsFirst = 1, 2
+		text += map[int]string{
+			descending: " DESC NULLS LAST", descending | nullsFirst: " DESC", nullsFirst: " NULLS FIRST",
+		}[x.Option]
+		keys = append(keys, text)
+	}
+	text := quote(i.Method) + " (" + strings.Join(keys, ", ") + ")"
+	if len(included) > 0 {
+		text += " INCLUDE (" + strings.Join(included, ", ") + ")"
+	}
+	if i.Predicate != "" {
+		text += " WHERE " + i.Predicate
+	}
+	name := quote(t.Schema, short(i.Name))
+	s := Step{
+		Name: StepIndex, Table: t.String(), Lock: locksNone,
+		Held: heldLong("reads the table twice, and waits for transactions that are older"),
+		Back: "DROP INDEX CONCURRENTLY IF EXISTS " + name,
+		Check: fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid)",
+			literal(name)),
+	}
+	s.add("%s", s.Back)
+	kind := cmp.Or(map[bool]string{true: "UNIQUE INDEX"}[i.Unique], "INDEX")
+	s.add("CREATE %s CONCURRENTLY %s ON %s USING %s", kind, quote(short(i.Name)), t.sql(), text)
+	return s
+}
+
+func (j *job) analyze(t *table) Step {
+	var names []string
+	found := []string{"true"}
+	const stats = "EXISTS (SELECT FROM pg_stats WHERE schemaname = %s AND tablename = %s AND attname = %s)"
+	for _, m := range j.membersOf(t) {
+		names = append(names, quote(m.name))
+		if m.live.Statistics != 0 { // 0: none are wanted
+			found = append(found, fmt.Sprintf(stats, literal(t.Schema), literal(t.Name), literal(m.name)))
+		}
+	}
+	return Step{
+		Name: StepAnalyze, Table: t.String(), Lock: locksNone, Held: "while it reads a sample of the rows",
+		Statements: []string{fmt.Sprintf("ANALYZE %s (%s)", t.sql(), strings.Join(names, ", "))},
+		Check:      fmt.Sprintf("SELECT (%s) OR NOT EXISTS (SELECT FROM %s)", strings.Join(found, " AND "), t.sql()),
+		Back:       "none is needed",
+	}
+}
+
+// An fk is a foreign key from a member, with its name until the swap.
+type fk struct {
+	foreignKey
+	to   *table
+	name string
+}
+
+// foreignOf returns the foreign keys from a member whose one end moves.
+func (j *job) foreignOf(m *member) []fk {
+	var keys []fk
+	for _, k := range m.table.Foreign {
+		to := j.tables[k.To]
+		if slices.Equal(k.Num, []int{m.live.Num}) && !strings.HasPrefix(k.Name, prefix) &&
+			(m.moves || j.shadowOf(to, k.ToNum[0]) != "") {
+			keys = append(keys, fk{k, to, short(k.Name)})
+		}
+	}
+	return keys
+}
+
+// foreign adds a foreign key like k between the shadows, first for new rows and then for all.
+func (j *job) foreign(m *member, k fk) []Step {
+	to := cmp.Or(j.shadowOf(k.to, k.ToNum[0]), k.to.byNum(k.ToNum[0]).Name)
+	text := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", quote(m.next()), k.to.sql(), quote(to))
+	rest, old := strings.CutSuffix(k.Rest, " NOT VALID")
+	alter := "ALTER TABLE " + m.table.sql()
+	s := j.locked(StepForeignKey, m.table, "SELECT "+hasConstraint(m.table, k.name, ""),
+		fmt.Sprintf("%s DROP CONSTRAINT %s", alter, quote(k.name)), locking(writesMode, k.to, m.table)...)
+	s.add("%s ADD CONSTRAINT %s %s%s NOT VALID", alter, quote(k.name), text, rest)
+	s.Lock = locksWrites + ", in " + k.to.String() + " too"
+	if old {
+		return []Step{s}
+	}
+	return []Step{s, m.table.validate(k.name)}
+}
