@@ -4,7 +4,7 @@
 //
 //	script, err := ddl.Config{Dialect: ddl.Postgres, Layout: core.Twitter()}.Functions()
 //
-//	SELECT snowflake_time(id), snowflake_worker(id) FROM orders;
+//	SELECT snowflake_time(id), snowflake_worker_id(id) FROM orders;
 //	SELECT * FROM orders WHERE id >= snowflake_min(now() - interval '1 day');
 //
 //	orders := ddl.Partitioning{Dialect: ddl.Postgres, Table: "orders", By: ddl.Month}

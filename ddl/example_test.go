@@ -23,10 +23,10 @@ func ExampleConfig_Functions() {
 	//   LANGUAGE sql IMMUTABLE PARALLEL SAFE
 	//   RETURN (CASE WHEN id >= 0 THEN to_timestamp(((id >> 22) + 1288834974657)::float8 / 1000)::timestamptz(3) END)
 	// COMMENT ON FUNCTION "shop"."sf_time"(id bigint) IS 'time of an id of 41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2010-11-04T01:42:54.657Z'
-	// CREATE OR REPLACE FUNCTION "shop"."sf_worker"(id bigint) RETURNS bigint
+	// CREATE OR REPLACE FUNCTION "shop"."sf_worker_id"(id bigint) RETURNS bigint
 	//   LANGUAGE sql IMMUTABLE PARALLEL SAFE
-	//   RETURN (CASE WHEN id >= 0 THEN ((id >> 12) & 31) END)
-	// COMMENT ON FUNCTION "shop"."sf_worker"(id bigint) IS 'worker of an id of 41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2010-11-04T01:42:54.657Z'
+	//   RETURN (CASE WHEN id >= 0 THEN ((id >> 12) & 1023) END)
+	// COMMENT ON FUNCTION "shop"."sf_worker_id"(id bigint) IS 'worker_id of an id of 41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2010-11-04T01:42:54.657Z'
 }
 
 func ExampleConfig_Functions_sqlite() {
@@ -36,9 +36,10 @@ func ExampleConfig_Functions_sqlite() {
 	// Output:
 	// SELECT
 	//   (CASE WHEN id >= 0 THEN (strftime('%Y-%m-%dT%H:%M:%S', ((id >> 22) + 1288834974657) / 1000, 'unixepoch') || printf('.%03dZ', ((id >> 22) + 1288834974657) % 1000)) END) AS `snowflake_time`,
-	//   (CASE WHEN id >= 0 THEN ((id >> 12) & 31) END) AS `snowflake_worker`,
+	//   (CASE WHEN id >= 0 THEN ((id >> 12) & 1023) END) AS `snowflake_worker_id`,
 	//   (CASE WHEN id >= 0 THEN (id & 4095) END) AS `snowflake_sequence`,
-	//   (CASE WHEN id >= 0 THEN ((id >> 17) & 31) END) AS `snowflake_datacenter`
+	//   (CASE WHEN id >= 0 THEN ((id >> 17) & 31) END) AS `snowflake_datacenter`,
+	//   (CASE WHEN id >= 0 THEN ((id >> 12) & 31) END) AS `snowflake_machine`
 	// FROM (SELECT ?1 AS id);
 	// <nil>
 }
@@ -49,14 +50,14 @@ func ExampleConfig_DropFunctions() {
 	fmt.Println(err)
 	// Output:
 	// DROP FUNCTION IF EXISTS "snowflake_time"(bigint);
-	// DROP FUNCTION IF EXISTS "snowflake_worker"(bigint);
+	// DROP FUNCTION IF EXISTS "snowflake_worker_id"(bigint);
 	// DROP FUNCTION IF EXISTS "snowflake_sequence"(bigint);
 	// DROP FUNCTION IF EXISTS "snowflake_min"(timestamptz);
 	// <nil>
 }
 
 func ExampleConfig_Expression() {
-	worker, err := ddl.Config{Dialect: ddl.SQLite, Layout: core.JavaScriptSafe()}.Expression(ddl.Worker, "orders", "id")
+	worker, err := ddl.Config{Dialect: ddl.SQLite, Layout: core.JavaScriptSafe()}.Expression(ddl.WorkerID, "orders", "id")
 	fmt.Println(worker, err)
 	// Output: (CASE WHEN `orders`.`id` BETWEEN 0 AND 9007199254740991 THEN ((`orders`.`id` >> 6) & 63) END) <nil>
 }
@@ -118,7 +119,7 @@ func ExampleConfig_View() {
 	// CREATE VIEW "orders_decoded" AS
 	//   SELECT t.*,
 	//     (CASE WHEN t."id" BETWEEN 0 AND 9007199254740991 THEN to_timestamp(((t."id" >> 12) + 1577836800000)::float8 / 1000)::timestamptz(3) END) AS "snowflake_time",
-	//     (CASE WHEN t."id" BETWEEN 0 AND 9007199254740991 THEN ((t."id" >> 6) & 63) END) AS "snowflake_worker",
+	//     (CASE WHEN t."id" BETWEEN 0 AND 9007199254740991 THEN ((t."id" >> 6) & 63) END) AS "snowflake_worker_id",
 	//     (CASE WHEN t."id" BETWEEN 0 AND 9007199254740991 THEN (t."id" & 63) END) AS "snowflake_sequence"
 	//   FROM "orders" AS t;
 	// <nil>
@@ -231,15 +232,15 @@ func ExampleSharding_Create() {
 }
 
 func ExampleSharding_Shards() {
-	orders := ddl.Sharding{Dialect: ddl.Postgres, Table: "orders", Field: ddl.Worker, Count: 3, Servers: []string{"alpha", "beta"}}
+	orders := ddl.Sharding{Dialect: ddl.Postgres, Table: "orders", Field: ddl.WorkerID, Count: 3, Servers: []string{"alpha", "beta"}}
 	shards, err := orders.Shards()
 	for _, one := range shards {
 		fmt.Println(one.Number, one.Table, one.Server, one.Check)
 	}
 	fmt.Println(err)
 	// Output:
-	// 0 orders_s0 alpha CHECK (((("id" >> 12) & 31) % 3) = 0)
-	// 1 orders_s1 beta CHECK (((("id" >> 12) & 31) % 3) = 1)
-	// 2 orders_s2 alpha CHECK (((("id" >> 12) & 31) % 3) = 2)
+	// 0 orders_s0 alpha CHECK (((("id" >> 12) & 1023) % 3) = 0)
+	// 1 orders_s1 beta CHECK (((("id" >> 12) & 1023) % 3) = 1)
+	// 2 orders_s2 alpha CHECK (((("id" >> 12) & 1023) % 3) = 2)
 	// <nil>
 }

@@ -69,7 +69,7 @@ func postgresInterval(micros int64) string {
 }
 
 func (b *builder) checkField(field Field) {
-	if !slices.Contains([]Field{Time, Rollback, Datacenter, Worker, Sequence}, field) {
+	if !slices.Contains([]Field{Time, Rollback, WorkerID, Datacenter, Machine, Sequence}, field) {
 		b.wrong.Add("field", string(field), "must be time, rollback, datacenter, worker or sequence")
 	}
 }

@@ -9,8 +9,9 @@ import (
 // Functions creates or replaces the functions of the layout:
 //
 //	snowflake_time(id)        the beginning of its tick: timestamptz, or datetime(3) in UTC
-//	snowflake_worker(id)      and snowflake_sequence, bigint
-//	snowflake_datacenter(id)  and snowflake_rollback, if the layout has the field
+//	snowflake_worker_id(id)   the number that is leased, and snowflake_sequence, bigint
+//	snowflake_datacenter(id)  and snowflake_machine, the parts of the worker ID, and
+//	                          snowflake_rollback, if the layout has the field
 //	snowflake_min(t)          the least id of a time: WHERE id >= snowflake_min(…)
 //
 // [Config.Expression] and [Config.Min] say what they return.

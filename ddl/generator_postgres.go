@@ -171,7 +171,7 @@ func (g *generator) id() string {
 		worker, sequence = fmt.Sprintf("(v %% %s)", count), fmt.Sprintf("(%s / %s)", rest, count)
 	}
 	id := fmt.Sprintf("(((v / %s) << %d) | (({workers}())[(%s + 1)::pg_catalog.int4] << %d)) | (%s << %d)",
-		slotsOfTick, l.timeShift, worker, l.below[Worker].shift, sequence, l.below[Sequence].shift)
+		slotsOfTick, l.timeShift, worker, l.below[Machine].shift, sequence, l.below[Sequence].shift)
 	if g.base > 0 {
 		id = fmt.Sprintf("(%s) | %d", id, g.base)
 	}

@@ -11,12 +11,14 @@ import (
 // Field is a field of an ID.
 type Field string
 
-// The fields, as in [core.Parts].
+// The fields. The worker ID is the number that is leased, and that metrics and snow_lease have. Its
+// parts are the datacenter and the machine, which [core.Parts] calls Datacenter and Worker.
 const (
 	Time       Field = "time"
 	Rollback   Field = "rollback"
+	WorkerID   Field = "worker_id"
 	Datacenter Field = "datacenter"
-	Worker     Field = "worker"
+	Machine    Field = "machine"
 	Sequence   Field = "sequence"
 )
 
@@ -52,27 +54,30 @@ func compile(wrong *fields.Errors, l core.Layout) compiledLayout {
 	l = l.WithDefaults()
 	l.Epoch = l.Epoch.UTC()
 	c := compiledLayout{Layout: l, tickMs: l.Tick.Milliseconds(), below: map[Field]bits{}}
-	order := []Field{Sequence, Worker, Datacenter, Rollback}
+	order := []Field{Sequence, Machine, Datacenter, Rollback}
 	if l.SequenceFirst {
-		order = []Field{Worker, Datacenter, Sequence, Rollback}
+		order = []Field{Machine, Datacenter, Sequence, Rollback}
 	}
-	width := map[Field]uint8{Sequence: l.SequenceBits, Worker: l.WorkerBits, Datacenter: l.DatacenterBits, Rollback: l.RollbackBits}
+	width := map[Field]uint8{Sequence: l.SequenceBits, Machine: l.WorkerBits, Datacenter: l.DatacenterBits, Rollback: l.RollbackBits}
 	for _, field := range order {
 		c.below[field] = bits{c.timeShift, uint(width[field])}
 		c.timeShift += uint(width[field])
 	}
+	machine, datacenter := c.below[Machine], c.below[Datacenter] // the datacenter follows
+	c.below[WorkerID] = bits{machine.shift, machine.width + datacenter.width}
 	c.max = int64(uint64(1)<<(c.timeShift+uint(l.TimeBits)) - 1)
 	return c
 }
 
-// fields returns the fields that have a function: time, worker and sequence always, the others if
-// they have a width.
+// fields returns the fields that have a function: time, worker ID and sequence always, the parts of
+// the worker ID if there are datacenters, and rollback if it has a width.
 func (c *compiledLayout) fields() []Field {
-	fields := []Field{Time, Worker, Sequence}
-	for _, f := range []Field{Datacenter, Rollback} {
-		if c.below[f].width > 0 {
-			fields = append(fields, f)
-		}
+	fields := []Field{Time, WorkerID, Sequence}
+	if c.below[Datacenter].width > 0 {
+		fields = append(fields, Datacenter, Machine)
+	}
+	if c.below[Rollback].width > 0 {
+		fields = append(fields, Rollback)
 	}
 	return fields
 }

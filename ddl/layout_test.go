@@ -55,7 +55,7 @@ func TestCompiledLayout(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for field, want := range map[Field]int64{Worker: p.Worker, Sequence: p.Sequence, Datacenter: p.Datacenter, Rollback: p.Rollback} {
+		for field, want := range map[Field]int64{WorkerID: p.Datacenter<<l.WorkerBits | p.Worker, Machine: p.Worker, Sequence: p.Sequence, Datacenter: p.Datacenter, Rollback: p.Rollback} {
 			at := s.below[field]
 			if got := id >> at.shift & (1<<at.width - 1); got != want {
 				t.Fatalf("%s of %d: %d, want %d", field, id, got, want)

@@ -23,7 +23,7 @@ type Sharding struct {
 	Schema  string      // of the table and its shards; zero: the connection's own
 	Table   string      // required
 	Column  string      // zero: id
-	// Field is Datacenter or Worker: the shard is that field modulo Count. Zero: core.Shard, which
+	// Field is Datacenter or WorkerID: the shard is that field modulo Count. Zero: core.Shard, which
 	// spreads ids evenly.
 	Field   Field
 	Count   int      // required: the number of shards, at most [core.MaxShards]
@@ -90,7 +90,7 @@ func (s Sharding) sharder() (*sharder, error) {
 	for _, server := range s.Servers {
 		Postgres.ident(&wrong, "Servers", server)
 	}
-	if !slices.Contains([]Field{"", Datacenter, Worker}, s.Field) {
+	if !slices.Contains([]Field{"", Datacenter, WorkerID}, s.Field) {
 		wrong.Add("Field", string(s.Field), "must be datacenter or worker, or empty")
 	} else if s.Field != "" && l.below[s.Field].width == 0 {
 		wrong.Add("Field", string(s.Field), "must have bits in the layout")

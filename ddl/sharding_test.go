@@ -27,7 +27,7 @@ func TestShardingRefuses(t *testing.T) {
 		{"many servers", func(s *Sharding) { s.Count = 1 }, "Servers [a b]: must be at most 1, one for each shard"},
 		{"unnamed server", func(s *Sharding) { s.Servers[1] = "" }, `Servers "": must not be empty`},
 		{"field", func(s *Sharding) { s.Field = Sequence }, `Field "sequence": must be datacenter or worker, or empty`},
-		{"no field", func(s *Sharding) { s.Field, s.Layout = Worker, core.Mastodon() }, `Field "worker": must have bits in the layout`},
+		{"no field", func(s *Sharding) { s.Field, s.Layout = WorkerID, core.Mastodon() }, `Field "worker_id": must have bits in the layout`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := valid()

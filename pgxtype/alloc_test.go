@@ -65,7 +65,6 @@ func TestAllocations(t *testing.T) {
 			{"encode NullID binary", 0, encode(pgtype.Int8OID, bin, nullable)},
 			{"encode NULL", 0, encode(pgtype.Int8OID, bin, missing)},
 			{"encode ID to text", 0, encode(pgtype.TextOID, bin, value)},
-			{"encode ID to jsonb", 0, encode(pgtype.JSONBOID, bin, value)},
 			{"scan ID binary", 0, scan(pgtype.Int8OID, bin, number, &id)},
 			{"scan ID text", 0, scan(pgtype.Int8OID, txt, text, &id)},
 			{"scan NullID binary", 0, scan(pgtype.Int8OID, bin, number, &null)},

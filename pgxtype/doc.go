@@ -16,23 +16,16 @@
 //
 // # What is guaranteed
 //
-// Registered, ID, *ID and NullID are encoded and scanned without an allocation, in the binary and
-// in the text format, and []ID with two per array. What pgx does with other types is
-// unchanged: a bigint scanned into an any is still an int64.
-//
-// Every Key and NullKey is encoded and scanned as an ID and a NullID are, with as few allocations. A
-// column of json or jsonb has the JSON of the key, every other one has the number.
+// Registered, ID, *ID and NullID, and every Key and NullKey, are encoded and scanned without an
+// allocation as bigint and as text, and slices of IDs and of Keys as bigint[] with two. A query that
+// works without registration has the same result with it.
 //
 // A nil *ID and an invalid NullID are NULL. NULL scanned into an ID, or into an element of a []ID, is
-// [sqltype.ErrNull]. A negative number is [sqltype.ErrNegative] in both directions. On an error the
-// destination is unchanged.
+// [sqltype.ErrNull]. A negative number is [sqltype.ErrNegative] in both directions. On an error an
+// ID, a *ID, a NullID and a slice are unchanged.
 //
 // # What is not
 //
-// Without Register, fewer column types and modes work. In the modes Exec and SimpleProtocol, for
-// poolers such as PgBouncer, pgx does not know the type of a column: an ID for a json column is then
-// a number. float4, float8, xml, bytea and the like refuse an ID.
-//
-// docs/pgx.md has a table of types and modes, and the details of JSON, errors and the order of
-// registration.
+// In columns of json and all other types, pgx writes an id by its Value, which is a number, and reads
+// it by Scan. Without Register, fewer column types and modes work: docs/pgx.md has a table.
 package pgxtype

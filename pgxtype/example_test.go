@@ -40,7 +40,7 @@ func ExampleRegister() {
 	// Output:
 	// {7,8} <nil>
 	// NULL <nil>
-	// pgxtype: scan: cannot scan NULL into an ID or a Key: use a sqltype.NullID, a sqltype.NullKey or a pointer
+	// pgxtype: scan into *sqltype.ID: cannot scan NULL into an ID or a Key: use a sqltype.NullID, a sqltype.NullKey or a pointer
 }
 
 func ExampleRegister_keys() {
@@ -52,12 +52,9 @@ func ExampleRegister_keys() {
 	fmt.Println(string(number), err)
 	array, err := m.Encode(pgtype.Int8ArrayOID, pgtype.TextFormatCode, []sqltype.Key[Customer]{key, 7}, nil)
 	fmt.Println(string(array), err)
-	json, err := m.Encode(pgtype.JSONBOID, pgtype.TextFormatCode, key, nil)
-	fmt.Println(string(json), err)
 	// Output:
 	// 1996573624012345677 <nil>
 	// {1996573624012345677,7} <nil>
-	// "cus_1qda147xjq4ad" <nil>
 }
 
 // Customer declares that the text of its keys has a prefix.

@@ -54,10 +54,6 @@ func typeOfKeys(t reflect.Type) reflect.Type {
 		{reflect.TypeFor[pgtype.Array[NullID]](), reflect.TypeFor[pgtype.Array[NullKey]]()},
 		{reflect.TypeFor[pgtype.FlatArray[ID]](), reflect.TypeFor[pgtype.FlatArray[Key]]()},
 		{reflect.TypeFor[pgtype.FlatArray[*ID]](), reflect.TypeFor[pgtype.FlatArray[*Key]]()},
-		{reflect.TypeFor[pgtype.Range[ID]](), reflect.TypeFor[pgtype.Range[Key]]()},
-		{reflect.TypeFor[pgtype.Range[*ID]](), reflect.TypeFor[pgtype.Range[*Key]]()},
-		{reflect.TypeFor[pgtype.Range[NullID]](), reflect.TypeFor[pgtype.Range[NullKey]]()},
-		{reflect.TypeFor[pgtype.Multirange[pgtype.Range[ID]]](), reflect.TypeFor[pgtype.Multirange[pgtype.Range[Key]]]()},
 	} {
 		if t == pair[0] {
 			return pair[1]

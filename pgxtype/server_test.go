@@ -117,13 +117,17 @@ func TestJSONOfRows(t *testing.T) {
 			}
 			var refused []struct{ ID sqltype.Key[strict] }
 			err := conn.QueryRow(t.Context(), query).Scan(&refused)
-			if !errors.Is(err, sqltype.ErrSyntax) || !strings.Contains(err.Error(), "read the number into a sqltype.ID and convert it, or list the zero Form in Form.Old") {
+			if !errors.Is(err, sqltype.ErrSyntax) || !strings.Contains(err.Error(), "read the number into a sqltype.Exact[sqltype.ID] and convert it, or list the zero Form in Form.Old") {
 				t.Errorf("%s, registered %t: %v", mode, register, err)
 			}
-			var read []struct{ ID sqltype.Key[tolerant] }
-			var ids []struct{ ID ID }
-			if err := errors.Join(conn.QueryRow(t.Context(), query).Scan(&read), conn.QueryRow(t.Context(), query).Scan(&ids)); err != nil || len(read) != 1 || ID(read[0].ID) != big || len(ids) != 1 || ids[0].ID != big {
-				t.Errorf("%s, registered %t: %v, %v, %v", mode, register, read, ids, err)
+			var rounded []struct{ ID ID }
+			if err := conn.QueryRow(t.Context(), query).Scan(&rounded); !errors.Is(err, sqltype.ErrRounded) {
+				t.Errorf("%s, registered %t: %v", mode, register, err)
+			}
+			var exact sqltype.Exact[[]struct{ ID sqltype.Key[tolerant] }]
+			var exactIDs sqltype.Exact[[]struct{ ID ID }]
+			if err := errors.Join(conn.QueryRow(t.Context(), query).Scan(&exact), conn.QueryRow(t.Context(), query).Scan(&exactIDs)); err != nil || len(exact.V) != 1 || ID(exact.V[0].ID) != big || len(exactIDs.V) != 1 || exactIDs.V[0].ID != big {
+				t.Errorf("%s, registered %t: %v, %v, %v", mode, register, exact, exactIDs, err)
 			}
 		}
 	}

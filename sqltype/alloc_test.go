@@ -37,7 +37,8 @@ func testAllocations[K idKind, N nullKind, P idPointer[K], Q nullPointer[N]](t *
 		t.Fatal(textErr, jsonErr)
 	}
 	param, quoted := string(text), []byte(`"`+string(text)+`"`)
-	base32, base58, base62 := id.Base32(), id.Base58(), id.Base62()
+	short := ID(id)
+	base32, base58, base62 := short.Base32(), short.Bitcoin58(), short.Base62()
 	var number, decimal, bytes any = id.Int64(), ID(id).String(), []byte(ID(id).String())
 	p, q := P(&id), Q(&null)
 	for _, tt := range []struct {
@@ -60,14 +61,14 @@ func testAllocations[K idKind, N nullKind, P idPointer[K], Q nullPointer[N]](t *
 		// One for each, the slice and the result; the pools of encoding/json are emptied now and then.
 		{"JSON written", listed * 1.15, func() { sinkBytes, errSink = json.Marshal(list) }},
 		{"JSON read", listed * 0.2, func() { errSink = json.Unmarshal(array, &list) }},
-		{"AppendBase32", 0, func() { sinkBytes = id.AppendBase32(buf) }},
-		{"AppendBase58", 0, func() { sinkBytes = id.AppendBase58(buf) }},
-		{"AppendBase62", 0, func() { sinkBytes = id.AppendBase62(buf) }},
-		{"Base32", 1, func() { sinkText = id.Base32() }},
-		{"Base58", 1, func() { sinkText = id.Base58() }},
-		{"Base62", 1, func() { sinkText = id.Base62() }},
+		{"AppendBase32", 0, func() { sinkBytes = short.AppendBase32(buf) }},
+		{"AppendBitcoin58", 0, func() { sinkBytes = short.AppendBitcoin58(buf) }},
+		{"AppendBase62", 0, func() { sinkBytes = short.AppendBase62(buf) }},
+		{"Base32", 1, func() { sinkText = short.Base32() }},
+		{"Bitcoin58", 1, func() { sinkText = short.Bitcoin58() }},
+		{"Base62", 1, func() { sinkText = short.Base62() }},
 		{"ParseBase32", 0, func() { sinkID, errSink = ParseBase32(base32) }},
-		{"ParseBase58", 0, func() { sinkID, errSink = ParseBase58(base58) }},
+		{"ParseBitcoin58", 0, func() { sinkID, errSink = ParseBitcoin58(base58) }},
 		{"ParseBase62", 0, func() { sinkID, errSink = ParseBase62(base62) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

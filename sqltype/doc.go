@@ -47,14 +47,13 @@
 // decode never return one. Zero is a valid id to read and write, but means "not set" to
 // [ID.IsZero], to [Assign] and to libraries that fill keys. [NextID] and [Assign] never return it.
 //
-// [ID.Value] is an int64. [ID.Scan] reads an int64, a uint64, an ID, a *ID and text. Only a
-// [NullID], a *ID and a sql.Null[ID] accept NULL.
+// [ID.Value] is an int64. Only a [NullID], a *ID and a sql.Null[ID] accept NULL.
 //
 // JSON is a string, as a value, as a map key, in a slice and in an any. Reading accepts a string
-// or an integer; null leaves an ID unchanged, makes a *ID nil and a NullID NULL. Omit an
-// unset ID with `json:"id,omitempty,omitzero"`.
+// or an integer below 2^53, and in an [Exact] any integer; null leaves an ID unchanged, makes a *ID
+// nil and a NullID NULL. Omit an unset ID with `json:"id,omitempty,omitzero"`.
 //
-// [ID.Base32], [ID.Base58] and [ID.Base62] return short texts of a fixed width, which sort byte
+// [ID.Base32], [ID.Bitcoin58] and [ID.Base62] return short texts of a fixed width, which sort byte
 // by byte as the ids do.
 //
 // # What is not
@@ -82,7 +81,7 @@
 //	Bind                    code that oapi-codegen generates
 //	MarshalGQLContext       gqlgen, and UnmarshalGQLContext
 //	Format, String          fmt, and code that needs a string
-//	Compare, Int64, Base32  your code, as Base58, Base62 and the Append methods
+//	Compare, Int64, Base32  your code, as Bitcoin58, Base62 and the Append methods
 //
 // docs/keys.md says what JSON packages, web frameworks and encoders do with an ID, and what changing
 // a Form does to strings that people have stored. docs/sql.md is about SQL libraries.

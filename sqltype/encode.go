@@ -11,6 +11,7 @@ const (
 	digits32 = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"                               // Crockford's: no I, L, O, U
 	lower32  = "0123456789abcdefghjkmnpqrstvwxyz"                               // of prefixed keys
 	digits58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"     // Bitcoin's: no 0, I, O, l
+	flickr58 = "123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"     // bwmarrin's, only read
 	digits62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" // all of them
 )
 
@@ -26,10 +27,9 @@ const (
 // byte by byte as the ids do. A negative ID gets a minus sign, and cannot be parsed.
 func (id ID) Base32() string { return string(id.AppendBase32(make([]byte, 0, width32+1))) }
 
-// Base58 returns the id as 11 digits of base 58 with Bitcoin's alphabet, which omits 0, I, O and l.
-// Strings sort byte by byte as the ids do. Case matters, so a column of them needs a
-// binary collation. A negative ID gets a minus sign, and cannot be parsed.
-func (id ID) Base58() string { return string(id.AppendBase58(make([]byte, 0, width58+1))) }
+// Bitcoin58 returns the id as 11 digits of base 58 with Bitcoin's alphabet, which omits 0, I, O and l.
+// Otherwise it is like Base62. Base58 of bwmarrin/snowflake is another: see [ParseBwmarrin58].
+func (id ID) Bitcoin58() string { return string(id.AppendBitcoin58(make([]byte, 0, width58+1))) }
 
 // Base62 returns the id as 11 digits of base 62: 0-9, A-Z, a-z. Strings sort byte by byte as the ids
 // do. Case matters, so a column of them needs a binary collation. A negative ID gets a minus
@@ -51,8 +51,8 @@ func append32(b []byte, digits string, n uint64) []byte {
 	return append(b, t[:]...)
 }
 
-// AppendBase58 appends what Base58 returns to b.
-func (id ID) AppendBase58(b []byte) []byte {
+// AppendBitcoin58 appends what Bitcoin58 returns to b.
+func (id ID) AppendBitcoin58(b []byte) []byte {
 	b, n := id.sign(b)
 	var t [width58]byte
 	for i := width58 - 1; i >= 0; i-- {
@@ -81,24 +81,6 @@ func (id ID) sign(b []byte) ([]byte, uint64) {
 	return b, uint64(id)
 }
 
-// Base32 returns what [ID.Base32] returns, which has no prefix and is no token.
-func (k Key[T]) Base32() string { return ID(k).Base32() }
-
-// Base58 returns what [ID.Base58] returns.
-func (k Key[T]) Base58() string { return ID(k).Base58() }
-
-// Base62 returns what [ID.Base62] returns.
-func (k Key[T]) Base62() string { return ID(k).Base62() }
-
-// AppendBase32 appends what Base32 returns to b.
-func (k Key[T]) AppendBase32(b []byte) []byte { return ID(k).AppendBase32(b) }
-
-// AppendBase58 appends what Base58 returns to b.
-func (k Key[T]) AppendBase58(b []byte) []byte { return ID(k).AppendBase58(b) }
-
-// AppendBase62 appends what Base62 returns to b.
-func (k Key[T]) AppendBase62(b []byte) []byte { return ID(k).AppendBase62(b) }
-
 // ParseBase32 parses what [ID.Base32] returns: exactly 13 digits. As Crockford specifies, it accepts
 // lower case, I and L for 1, and O for 0. So this form has more than one spelling: compare
 // ids, not strings. Hyphens and check symbols are errors.
@@ -107,12 +89,24 @@ func (k Key[T]) AppendBase62(b []byte) []byte { return ID(k).AppendBase62(b) }
 // digits, and ErrSyntax for any other string.
 func ParseBase32(s string) (ID, error) { return parseForm(&form32, s) }
 
-// ParseBase58 parses what [ID.Base58] returns: exactly 11 digits, so an id has one spelling. It
+// ParseBitcoin58 parses what [ID.Bitcoin58] returns: exactly 11 digits, so an id has one spelling. It
 // returns the errors of ParseBase32.
-func ParseBase58(s string) (ID, error) { return parseForm(&form58, s) }
+func ParseBitcoin58(s string) (ID, error) { return parseForm(&form58, s) }
 
-// ParseBase62 parses what [ID.Base62] returns: exactly 11 digits, so an id has one spelling. It
-// returns the errors of ParseBase32.
+// ParseBwmarrin58 parses what Base58 of bwmarrin/snowflake returns: 1 to 11 digits, without zeros
+// in front, in an alphabet with the lower case first. Most such texts are also valid for
+// [ParseBitcoin58], as another id, so you must know who wrote a text. It returns the errors of
+// ParseBase32.
+func ParseBwmarrin58(s string) (ID, error) {
+	if len(s) == 0 || len(s) > 1 && s[0] == flickr58[0] {
+		return 0, inputError("parse bwmarrin's base 58", s, syntaxError("not an id in this form"))
+	}
+	f := formBwmarrin
+	f.width = min(len(s), width58)
+	return parseForm(&f, s)
+}
+
+// ParseBase62 parses what [ID.Base62] returns. Otherwise it is like ParseBitcoin58.
 func ParseBase62(s string) (ID, error) { return parseForm(&form62, s) }
 
 // form is a base for the parser.
@@ -128,6 +122,8 @@ var (
 	form32 = newForm(digits32, width32, lower32, digits32, "IiLlOo", "111100")
 	form58 = newForm(digits58, width58)
 	form62 = newForm(digits62, width62)
+
+	formBwmarrin = newForm(flickr58, width58)
 )
 
 // newForm builds the table of a form. The first of each pair of aliases lists other spellings of

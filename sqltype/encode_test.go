@@ -20,7 +20,7 @@ var bases = []struct {
 	parse  func(string) (ID, error)
 }{
 	{"base 32", "0123456789ABCDEFGHJKMNPQRSTVWXYZ", 13, ID.Base32, ID.AppendBase32, ParseBase32},
-	{"base 58", "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz", 11, ID.Base58, ID.AppendBase58, ParseBase58},
+	{"base 58", "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz", 11, ID.Bitcoin58, ID.AppendBitcoin58, ParseBitcoin58},
 	{"base 62", "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", 11, ID.Base62, ID.AppendBase62, ParseBase62},
 }
 
@@ -165,4 +165,36 @@ func canonicalBase(s, digits string, crockford bool) (int64, bool) {
 		n.Add(n.Mul(n, base), big.NewInt(int64(at)))
 	}
 	return n.Int64(), n.IsInt64()
+}
+
+// bwmarrin's base 58 is read with no digit in front that is zero, and never as ours.
+func TestParseBwmarrin58(t *testing.T) {
+	const digits = "123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"
+	rng := rand.New(rand.NewPCG(5, 8))
+	ids := []ID{0, 1, 57, 58, math.MaxInt64}
+	for range 1000 {
+		ids = append(ids, ID(rng.Uint64()>>(1+rng.IntN(63))))
+	}
+	for _, id := range ids {
+		text := strings.TrimLeft(bigText(id, digits, width58), digits[:1])
+		if id == 0 {
+			text = digits[:1]
+		}
+		if got, err := ParseBwmarrin58(text); err != nil || got != id {
+			t.Fatalf("%q is %d, %v, want %d", text, got, err, id)
+		}
+		if got, err := ParseBwmarrin58(digits[:1] + text); err == nil {
+			t.Errorf("%q is %d", digits[:1]+text, got)
+		}
+	}
+	for text, want := range map[string]error{
+		"": ErrSyntax, "11": ErrSyntax, "0": ErrSyntax, "l": ErrSyntax, "-2": ErrSyntax, "222222222222": ErrSyntax,
+		"ZZZZZZZZZZZ": ErrRange,
+	} {
+		id, err := ParseBwmarrin58(text)
+		checkError(t, err, want, text)
+		if id != 0 {
+			t.Errorf("%q is %d", text, id)
+		}
+	}
 }

@@ -14,6 +14,8 @@ var (
 	ErrSyntax = errors.New("not a decimal id")
 	// ErrRange means that an id is above 9223372036854775807.
 	ErrRange = errors.New("above the largest id, 9223372036854775807")
+	// ErrRounded means that an id is a JSON number from 2^53 on, which JavaScript may have rounded.
+	ErrRounded = errors.New("a JSON number above 2^53 may have been rounded: send the id as a string")
 	// ErrNegative means that an id is negative.
 	ErrNegative = errors.New("an id is never negative")
 	// ErrNull means that NULL was read into an ID or a Key.

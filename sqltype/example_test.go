@@ -40,7 +40,7 @@ func Example() {
 	fmt.Println(string(b))
 
 	var order Order
-	err = json.Unmarshal([]byte(`{"id": 1996573624012345677, "parent_id": "12"}`), &order)
+	err = json.Unmarshal([]byte(`{"id": "1996573624012345677", "parent_id": 12}`), &order)
 	fmt.Println(order.ID == id, order.ParentID, err)
 	// Output:
 	// {"id":"1996573624012345677","parent_id":null}
@@ -66,7 +66,7 @@ func ExampleParse() {
 // The short forms have a fixed width, and sort byte by byte as the ids do.
 func ExampleID_Base32() {
 	id := sqltype.ID(1996573624012345677)
-	fmt.Println(id.Base32(), id.Base58(), id.Base62(), sqltype.ID(42).Base32())
+	fmt.Println(id.Base32(), id.Bitcoin58(), id.Base62(), sqltype.ID(42).Base32())
 	fmt.Println(string(id.AppendBase32([]byte("order-"))))
 	// Output:
 	// 1QDA147XJQ4AD 5doYnWboBWc 2NUKMIAa421 000000000001A
@@ -85,6 +85,17 @@ func ExampleParseBase32() {
 	// 0 sqltype: parse base 32 "1QDA-147X-JQ4AD": not an id in base 32, which has 13 digits
 }
 
+// The same text is another id in each of the two alphabets.
+func ExampleParseBwmarrin58() {
+	for _, parse := range []func(string) (sqltype.ID, error){sqltype.ParseBwmarrin58, sqltype.ParseBitcoin58} {
+		id, err := parse("5CNxMvANbvB")
+		fmt.Println(id, err)
+	}
+	// Output:
+	// 1996573624012345677 <nil>
+	// 1807732633845834060 <nil>
+}
+
 func ExampleID_Compare() {
 	ids := []sqltype.ID{30, 4, 100}
 	slices.SortFunc(ids, sqltype.ID.Compare)
@@ -99,6 +110,25 @@ func ExampleID_UnmarshalJSON() {
 	// Output:
 	// <nil> [42 43]
 	// sqltype: parse JSON "1e3": not a decimal id
+}
+
+// A client that rounds numbers gets an error instead of another row.
+func ExampleExact() {
+	type row struct{ ID sqltype.ID }
+	doc := []byte(`[{"ID": 1996573624012345677}]`)
+	var rows []row
+	fmt.Println(json.Unmarshal(doc, &rows))
+	var made sqltype.Exact[[]row] // of json_agg
+	fmt.Println(json.Unmarshal(doc, &made), made.V[0].ID)
+	// Output:
+	// sqltype: parse JSON "1996573624012345677": a JSON number above 2^53 may have been rounded: send the id as a string
+	// <nil> 1996573624012345677
+}
+
+func ExampleQuoteNumbers() {
+	row, _ := json.Marshal(map[string]any{"id": int64(1996573624012345677), "lines": 2}) // of pgx.RowToMap
+	fmt.Println(string(sqltype.QuoteNumbers(row)))
+	// Output: {"id":"1996573624012345677","lines":2}
 }
 
 func ExampleID_Scan() {

@@ -243,11 +243,10 @@ func (f *Form) readBare(text []byte, key AnyKey) (ID, error) {
 	for i := range f.Old {
 		decimals = decimals || f.Old[i].decimal()
 	}
-	id, err := decimal(text)
-	switch {
-	case decimals:
-		return id, err
-	case err == nil:
+	if decimals {
+		return bareNumber(text)
+	}
+	if _, err := decimal(text); err == nil {
 		return 0, f.numberError(key)
 	}
 	return 0, syntaxError("want " + f.expected())
@@ -255,7 +254,7 @@ func (f *Form) readBare(text []byte, key AnyKey) (ID, error) {
 
 // numberError is the error of a JSON number. It usually comes from a database that made the JSON.
 func (f *Form) numberError(key AnyKey) error {
-	advice := "read the number into a sqltype.ID and convert it"
+	advice := "read the number into a sqltype.Exact[sqltype.ID] and convert it"
 	if f.Sealer == nil { // with the zero Form, ids could be guessed
 		advice += ", or list the zero Form in Form.Old"
 	}

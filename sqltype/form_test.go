@@ -222,9 +222,18 @@ func TestOldForms(t *testing.T) {
 			}
 			// A JSON number is read where decimal texts are.
 			key = 0
-			err = json.Unmarshal([]byte("1996573624012345677"), &key)
-			if decimal := f.decimal() || old.decimal(); (err == nil) != decimal || decimal != (key == id) {
+			err = json.Unmarshal([]byte("1996573624"), &key)
+			decimal := f.decimal() || old.decimal()
+			if (err == nil) != decimal || decimal != (key == 1996573624) {
 				t.Errorf("a number under %+v: %v, %v", f, key, err)
+			}
+			var exact Exact[Key[looseRow]]
+			err = json.Unmarshal([]byte("1996573624012345677"), &exact)
+			if (err == nil) != decimal || decimal != (exact.V == id) {
+				t.Errorf("a large number under %+v: %v, %v", f, exact.V, err)
+			}
+			if err := json.Unmarshal([]byte("1996573624012345677"), &key); errors.Is(err, ErrRounded) != decimal || err == nil {
+				t.Errorf("a number that may be rounded under %+v: %v", f, err)
 			}
 		}
 	}

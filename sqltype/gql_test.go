@@ -81,7 +81,9 @@ func TestUnmarshalGQL(t *testing.T) {
 		show   string // in the error
 	}{
 		{"a string", decimal, "7", "7", nil, ""},
-		{"a number", decimal, json.Number("1996573624012345677"), "1996573624012345677", nil, ""},
+		{"a number", decimal, json.Number("9007199254740991"), "9007199254740991", nil, ""},
+		{"a number that may be rounded", decimal, json.Number("1996573624012345600"), "42", ErrRounded, "send the id as a string"},
+		{"a literal that may be rounded", decimal, int64(1996573624012345600), "42", ErrRounded, "send the id as a string"},
 		{"a literal", decimal, int64(7), "7", nil, ""},
 		{"an int", decimal, 7, "7", nil, ""},
 		{"a float", decimal, 7.0, "42", ErrType, `float64 "7"`},

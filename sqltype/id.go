@@ -10,7 +10,7 @@ import (
 
 // ID is a primary key. The zero value is the id 0, which means "not set". IDs of one generator
 // sort by age as numbers. As decimal string they do so only if they have the same number of
-// digits, and in the short forms of [ID.Base32], [ID.Base58] and [ID.Base62] always.
+// digits, and in the short forms of [ID.Base32], [ID.Bitcoin58] and [ID.Base62] always.
 type ID int64
 
 // Source issues ids, all above zero: Next one, and Fill one for each element of ids, ascending, or

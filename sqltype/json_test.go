@@ -18,8 +18,12 @@ var jsons = []struct {
 	{`7`, 7, nil},
 	{`0`, 0, nil},
 	{`"7"`, 7, nil},
-	{`9007199254740993`, 1<<53 + 1, nil}, // what a float64 would round
-	{maxText, math.MaxInt64, nil},
+	{`9007199254740991`, 1<<53 - 1, nil},
+	{`9007199254740992`, 0, ErrRounded}, // 9007199254740993 of a float64
+	{`9007199254740993`, 0, ErrRounded},
+	{`1996573624012345600`, 0, ErrRounded},
+	{maxText, 0, ErrRounded},
+	{`"9007199254740993"`, 1<<53 + 1, nil},
 	{`"` + maxText + `"`, math.MaxInt64, nil},
 	{overText, 0, ErrRange},
 	{`null`, 42, nil},
@@ -127,9 +131,14 @@ func testJSONDocument[K idKind, N nullKind](t *testing.T) {
 		numbers = strings.ReplaceAll(numbers, `"`+s+`"`, s)
 	}
 	out = document[K, N]{}
-	if err := json.Unmarshal([]byte(numbers), &out); err != nil {
+	if err := json.Unmarshal([]byte(numbers), &out); !errors.Is(err, ErrRounded) {
+		t.Errorf("numbers that may be rounded: %v", err)
+	}
+	exact := Exact[document[K, N]]{}
+	if err := json.Unmarshal([]byte(numbers), &exact); err != nil {
 		t.Fatal(err)
 	}
+	out = exact.V
 	in.Any, in.Keys = nil, nil
 	if !reflect.DeepEqual(in, out) {
 		t.Errorf("from numbers %s: %+v", numbers, out)
@@ -187,6 +196,44 @@ func testJSONErrors[K idKind, N nullKind](t *testing.T) {
 	for _, in := range []string{`{"007":1}`, `{"":1}`, `{"-1":1}`, `{"` + overText + `":1}`} {
 		if err := json.Unmarshal([]byte(in), &keys); err == nil {
 			t.Errorf("%s: %v", in, keys)
+		}
+	}
+}
+
+func TestExact(t *testing.T) {
+	t.Parallel()
+	before := Exact[[]ID]{V: []ID{7}}
+	for _, in := range []string{`[-1996573624012345677]`, `[1, 1.5]`, `["x"]`, `[99999999999999999999]`} {
+		if err := json.Unmarshal([]byte(in), &before); err == nil || !reflect.DeepEqual(before.V, []ID{7}) {
+			t.Errorf("%s: %v, %v", in, before, err)
+		}
+	}
+	if err := (*Exact[ID])(nil).UnmarshalJSON([]byte("7")); !errors.Is(err, ErrNil) {
+		t.Errorf("nil: %v", err)
+	}
+	for in, want := range map[string]NullID{`null`: {}, `1996573624012345677`: some[NullID](1996573624012345677), `"8"`: some[NullID](8)} {
+		null := Exact[NullID]{some[NullID](9)}
+		err := json.Unmarshal([]byte(in), &null)
+		if out, errWrite := json.Marshal(null); err != nil || errWrite != nil || null.V != want || in != "null" && strings.Trim(string(out), `"`) != strings.Trim(in, `"`) {
+			t.Errorf("%s: %v, %s, %v, %v", in, null, out, err, errWrite)
+		}
+	}
+}
+
+func TestQuoteNumbers(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		`1996573624012345677`:                    `"1996573624012345677"`,
+		` [9007199254740991 , 9007199254740992]`: ` [9007199254740991 , "9007199254740992"]`,
+		`{"a\"1996573624012345677":-9007199254740992,"b":{"c":[99999999999999999999999]}}`: `{"a\"1996573624012345677":"-9007199254740992","b":{"c":["99999999999999999999999"]}}`,
+		`["\\",1996573624012345677,"1996573624012345677\\"]`:                               `["\\","1996573624012345677","1996573624012345677\\"]`,
+		`[1e30,19965736240123456.5,1996573624012345677e0,true,null,-0]`:                    `[1e30,19965736240123456.5,1996573624012345677e0,true,null,-0]`,
+		`{1996573624012345677:1}`: `{1996573624012345677:1}`, // not JSON
+		`"1996573624012345677`:    `"1996573624012345677`,
+		``:                        ``,
+	} {
+		if got := string(QuoteNumbers([]byte(in))); got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 	}
 }

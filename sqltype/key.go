@@ -17,9 +17,9 @@ import (
 type Key[T any] int64
 
 // AnyKey is implemented by every Key and NullKey, for packages that must recognize them.
-type AnyKey interface{ anyKey() }
+type AnyKey interface{ anyKey() NullID }
 
-func (Key[T]) anyKey() {}
+func (k Key[T]) anyKey() NullID { return NullID{ID: ID(k), Valid: true} }
 
 // NextKey returns the next id of src as a key of T. It returns the errors of [NextID].
 func NextKey[T any](ctx context.Context, src Source) (Key[T], error) {
@@ -187,8 +187,8 @@ func keyFromJSON[T any](data []byte) (id ID, err error) {
 // Value returns what [ID.Value] returns.
 func (k Key[T]) Value() (driver.Value, error) { return ID(k).Value() }
 
-// Scan reads what [ID.Scan] reads, and a Key[T], with the same errors. Text is decimal, whatever
-// the Form.
+// Scan reads what [ID.Scan] reads, but no key of another type, with the same errors. Text is
+// decimal, whatever the Form.
 func (k *Key[T]) Scan(src any) error {
 	if n, ok := src.(int64); ok && n >= 0 && k != nil { // the usual one, at the cost of an ID
 		*k = Key[T](n)
@@ -199,11 +199,10 @@ func (k *Key[T]) Scan(src any) error {
 }
 
 func scanKey[T any](src any) (ID, error) {
-	switch v := src.(type) {
-	case Key[T]:
-		return fromInt(int64(v))
-	case *Key[T]:
-		return scan((*ID)(v))
+	switch src.(type) {
+	case Key[T], *Key[T], NullKey[T], *NullKey[T]:
+	case AnyKey:
+		return 0, typeError("scan", src)
 	}
 	return scan(src)
 }

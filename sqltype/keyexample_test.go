@@ -77,7 +77,7 @@ func ExampleForm() {
 	fmt.Println(err)
 	// Output:
 	// inv_000000000001a cus_000000000001a inv_0000000000019 <nil>
-	// sqltype: parse JSON "42": a number, but a sqltype.Key[github.com/seed-299c1d6b/snowkey/sqltype_test.Customer] has a Form, want "cus_" and 13 digits of base 32: read the number into a sqltype.ID and convert it, or list the zero Form in Form.Old
+	// sqltype: parse JSON "42": a number, but a sqltype.Key[github.com/seed-299c1d6b/snowkey/sqltype_test.Customer] has a Form, want "cus_" and 13 digits of base 32: read the number into a sqltype.Exact[sqltype.ID] and convert it, or list the zero Form in Form.Old
 }
 
 // Call it in a test of each form.

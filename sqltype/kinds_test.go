@@ -23,12 +23,6 @@ type idKind interface {
 	IsZero() bool
 	Int64() int64
 	GormDataType() string
-	Base32() string
-	Base58() string
-	Base62() string
-	AppendBase32(b []byte) []byte
-	AppendBase58(b []byte) []byte
-	AppendBase62(b []byte) []byte
 }
 
 type idPointer[K any] interface {

@@ -18,9 +18,9 @@ var nullV2 []string
 func TestMethodSet(t *testing.T) {
 	id := []string{
 		"String", "Format", "AppendText", "MarshalText", "IsZero", "Compare", "Int64", "Value", "GormDataType",
-		"Base32", "Base58", "Base62", "AppendBase32", "AppendBase58", "AppendBase62",
 		"MarshalGQLContext",
 	}
+	short := []string{"Base32", "Bitcoin58", "Base62", "AppendBase32", "AppendBitcoin58", "AppendBase62"} // not of a Key, which may have a Form
 	null := []string{
 		"String", "Format", "AppendText", "MarshalText", "MarshalJSON", "IsZero", "Value", "GormDataType",
 		"MarshalGQLContext",
@@ -35,8 +35,8 @@ func TestMethodSet(t *testing.T) {
 		typ  reflect.Type
 		want []string
 	}{
-		{reflect.TypeFor[sqltype.ID](), id},
-		{reflect.TypeFor[*sqltype.ID](), slices.Concat(id, decode)},
+		{reflect.TypeFor[sqltype.ID](), slices.Concat(id, short)},
+		{reflect.TypeFor[*sqltype.ID](), slices.Concat(id, short, decode)},
 		{reflect.TypeFor[sqltype.NullID](), null},
 		{reflect.TypeFor[*sqltype.NullID](), slices.Concat(null, decode)},
 		{reflect.TypeFor[sqltype.Key[int]](), append([]string{"ID"}, id...)},

@@ -13,16 +13,14 @@ type NullKey[T any] struct {
 	Valid bool // whether it is not NULL
 }
 
-func (NullKey[T]) anyKey() {}
-
-func (n NullKey[T]) null() NullID { return NullID{ID: ID(n.Key), Valid: n.Valid} }
+func (n NullKey[T]) anyKey() NullID { return NullID{ID: ID(n.Key), Valid: n.Valid} }
 
 // set stores the result of a decoding method, or returns its error. ErrNull is NULL.
 func (n *NullKey[T]) set(op string, id ID, err error) error {
 	if n == nil {
 		return nilReceiver(op)
 	}
-	null := n.null()
+	null := n.anyKey()
 	err = null.set(op, id, err)
 	*n = NullKey[T]{Key: Key[T](null.ID), Valid: null.Valid}
 	return err
@@ -32,7 +30,7 @@ func (n *NullKey[T]) set(op string, id ID, err error) error {
 func (n NullKey[T]) IsZero() bool { return !n.Valid }
 
 // Value returns what [NullID.Value] returns.
-func (n NullKey[T]) Value() (driver.Value, error) { return n.null().Value() }
+func (n NullKey[T]) Value() (driver.Value, error) { return n.anyKey().Value() }
 
 // Scan reads NULL and what [Key.Scan] reads, with the same errors. On an error n is unchanged.
 func (n *NullKey[T]) Scan(src any) error {

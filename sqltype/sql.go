@@ -16,11 +16,11 @@ func (id ID) Value() (driver.Value, error) {
 	return int64(id), nil
 }
 
-// Scan reads an int64, a uint64, an ID, a *ID, or decimal string as a string or []byte. On an error
-// the id is unchanged. The error is ErrNull for NULL (nil, or a nil *ID or []byte), ErrNegative
-// or ErrRange for a number that is not an id, Parse's error for a string, and ErrType for any
-// other type. gorm does not call Scan for NULL: give a field that may be NULL the
-// type *ID or NullID.
+// Scan reads an int64, a uint64, a decimal string as a string or []byte, and an ID, a NullID, and a
+// Key or NullKey of any type, or a pointer to one. On an error the id is unchanged. The error is
+// ErrNull for NULL, a nil pointer and a nil []byte, ErrNegative or ErrRange for a number that is
+// not an id, Parse's error for a string, and ErrType for any other type. gorm does not call Scan
+// for NULL: give a field that may be NULL the type *ID or NullID.
 func (id *ID) Scan(src any) error {
 	n, err := scan(src)
 	return id.set("Scan", n, err)
@@ -42,11 +42,21 @@ func scan(src any) (ID, error) {
 		return fromUint(v)
 	case ID: // ent scans the id it has just written
 		return fromInt(int64(v))
+	case NullID: // jinzhu/copier scans a field into another
+		if !v.Valid {
+			return 0, ErrNull
+		}
+		return fromInt(int64(v.ID))
 	case *ID:
 		if v == nil {
 			return 0, ErrNull
 		}
 		return fromInt(int64(*v))
+	case AnyKey:
+		if isNil(v) {
+			return 0, ErrNull
+		}
+		return scan(v.anyKey())
 	case nil:
 		return 0, ErrNull
 	default:

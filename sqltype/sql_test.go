@@ -34,11 +34,12 @@ var scans = []struct {
 	{"bool", true, 0, ErrType, `bool "true"`},
 	{"int", 7, 0, ErrType, `int "7"`},
 	{"time", time.Unix(0, 0).UTC(), 0, ErrType, "time.Time"},
-	{"NullID", NullID{}, 0, ErrType, "NullID"},
+	{"NullID", NullID{7, true}, 7, nil, ""},
+	{"NullID negative", NullID{-7, true}, 0, ErrNegative, "-7"},
 	{"long", []int64{1 << 60, 1 << 60, 1 << 60, 1 << 60, 1 << 60}, 0, ErrType, "more bytes"},
 }
 
-var nulls = map[string]any{"nil": nil, "nil *ID": (*ID)(nil), "nil bytes": []byte(nil)}
+var nulls = map[string]any{"nil": nil, "nil *ID": (*ID)(nil), "nil bytes": []byte(nil), "NullID": NullID{}}
 
 func TestScan(t *testing.T) {
 	kinds(t, testScan[ID, NullID], testScan[plainKey, plainNull])
@@ -125,6 +126,28 @@ func TestGormDataType(t *testing.T) {
 	for _, v := range []any{ID(0), new(ID), NullID{}, new(NullID), plainKey(0), new(plainKey), plainNull{}, new(plainNull)} {
 		if d, ok := v.(dataTyper); !ok || d.GormDataType() != "bigint" {
 			t.Errorf("%T has not the data type bigint", v)
+		}
+	}
+}
+
+// An ID is of no type of rows, so it takes the key of any.
+func TestScanKeyIntoID(t *testing.T) {
+	t.Parallel()
+	key := Key[prefixedRow](7)
+	for _, src := range []any{key, &key, NullKey[prefixedRow]{key, true}, &NullKey[prefixedRow]{key, true}} {
+		var id ID
+		var null NullID
+		if errs := errors.Join(id.Scan(src), null.Scan(src)); errs != nil || id != 7 || null != some[NullID](7) {
+			t.Errorf("%T: %d, %v, %v", src, id, null, errs)
+		}
+	}
+	for _, src := range []any{(*Key[prefixedRow])(nil), NullKey[prefixedRow]{}, (*NullKey[prefixedRow])(nil)} {
+		id, null := ID(7), some[NullID](7)
+		if err := id.Scan(src); !errors.Is(err, ErrNull) || id != 7 {
+			t.Errorf("%T: %d, %v", src, id, err)
+		}
+		if err := null.Scan(src); err != nil || null.Valid {
+			t.Errorf("%T: %v, %v", src, null, err)
 		}
 	}
 }

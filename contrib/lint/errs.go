@@ -6,6 +6,8 @@ import (
 	"go/types"
 	"regexp"
 	"slices"
+
+	"golang.org/x/tools/go/ast/inspector"
 )
 
 func errRule() rule {
@@ -35,9 +37,11 @@ func runErr(p *pass) {
 			if id, ok := s.Lhs[len(s.Lhs)-1].(*ast.Ident); ok && len(s.Rhs) == 1 && !isBlank(id) {
 				use := issued{pass: p, name: name, stmt: s, err: p.object(id)}
 				if len(s.Lhs) == 2 {
-					use.key = p.object(s.Lhs[0])
+					use.setKey(s.Lhs[0])
+				} else if len(call.Args) == 2 { // of Fill
+					use.setKey(call.Args[1])
 				}
-				use.check(cur.Parent().Parent().Node())
+				use.check(cur.Parent().Parent())
 			}
 		case *ast.CallExpr:
 			if f := p.callee(s); f != nil && len(s.Args) == 1 && dropsError(f.Signature().Params()) {
@@ -58,24 +62,78 @@ type issued struct {
 	name     string // of the call
 	stmt     *ast.AssignStmt
 	err, key types.Object // key may be nil
+	field    string       // of key that gets the id, as it is written: o.ID
+}
+
+// setKey remembers the variable or field that gets the id.
+func (u *issued) setKey(e ast.Expr) {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.SliceExpr:
+		u.setKey(e.X)
+	case *ast.SelectorExpr:
+		u.key, u.field = u.object(e.X), types.ExprString(e)
+	default:
+		u.key = u.object(e)
+	}
 }
 
 // check checks what follows, in the statement or block that has the assignment.
-func (u issued) check(parent ast.Node) {
-	switch parent := parent.(type) {
-	case *ast.IfStmt:
-		// if id, err := gen.Next(ctx); !errors.Is(err, …) { … id … }
-		not, ok := ast.Unparen(parent.Cond).(*ast.UnaryExpr)
-		if ok && not.Op == token.NOT && u.isErrorsIs(not.X) && u.uses(parent.Body, u.key) {
-			u.reportOther(parent.Cond)
-		}
-	case *ast.BlockStmt:
-		u.checkStatements(parent.List)
-	case *ast.CaseClause:
-		u.checkStatements(parent.Body)
-	case *ast.CommClause:
-		u.checkStatements(parent.Body)
+func (u issued) check(parent inspector.Cursor) {
+	s, ok := parent.Node().(*ast.IfStmt)
+	if !ok {
+		u.checkStatements(statements(parent.Node()))
+		return
 	}
+	// if id, err := gen.Next(ctx); !errors.Is(err, …) { … id … }
+	not, ok := ast.Unparen(s.Cond).(*ast.UnaryExpr)
+	if ok && not.Op == token.NOT && u.isErrorsIs(not.X) && u.usesKey(s.Body) {
+		u.reportOther(s.Cond)
+	}
+	if s.Init == u.stmt {
+		around := statements(parent.Parent().Node())
+		u.checkBranch(s, around[slices.Index(around, ast.Stmt(s))+1:])
+	}
+}
+
+// statements returns those of a block or of a case.
+func statements(n ast.Node) []ast.Stmt {
+	switch n := n.(type) {
+	case *ast.BlockStmt:
+		return n.List
+	case *ast.CaseClause:
+		return n.Body
+	case *ast.CommClause:
+		return n.Body
+	}
+	return nil
+}
+
+// usesKey reports whether a node uses the id: the variable, or of a struct the field or the whole.
+func (u issued) usesKey(n ast.Node) bool {
+	found := false
+	ast.Inspect(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt: // not what it assigns to
+			for _, e := range n.Rhs {
+				found = found || u.usesKey(e)
+			}
+			for _, e := range n.Lhs {
+				if u.object(e) != u.key && types.ExprString(e) != u.field {
+					found = found || u.usesKey(e)
+				}
+			}
+			return false
+		case *ast.SelectorExpr:
+			if u.field != "" && u.object(n.X) == u.key {
+				found = found || types.ExprString(n) == u.field
+				return false
+			}
+		case *ast.Ident:
+			found = found || u.key != nil && u.object(n) == u.key
+		}
+		return !found
+	})
+	return found
 }
 
 func (u issued) isErrorsIs(e ast.Expr) bool {
@@ -114,18 +172,53 @@ func (u issued) checkStatements(all []ast.Stmt) {
 // checkBranch reports a branch for the error after which the statements that follow use the id
 // all the same.
 func (u issued) checkBranch(s *ast.IfStmt, rest []ast.Stmt) {
-	i := slices.IndexFunc(rest, func(next ast.Stmt) bool { return u.reads(next, u.err) || u.uses(next, u.key) })
-	if s.Else != nil || i < 0 || u.reads(rest[i], u.err) || !u.reads(rest[i], u.key) {
+	if s.Else != nil || !u.continues(rest) {
 		return
 	}
 	c, ok := ast.Unparen(s.Cond).(*ast.BinaryExpr)
 	isCheck := ok && c.Op == token.NEQ && u.object(c.X) == u.err && u.TypesInfo.Types[c.Y].IsNil()
 	switch {
-	case isCheck && !u.assigns(s.Body, u.key) && !mayLeave(s.Body):
+	case isCheck && !u.replaces(s.Body) && !mayLeave(s.Body):
 		u.report(s.Cond, "after an error of %s the program continues with the id 0", u.name)
 	case u.isErrorsIs(s.Cond):
 		u.reportOther(s.Cond)
 	}
+}
+
+// continues reports whether statements use the id before they read the error or replace the id. An error
+// that another call has overwritten is not that of the id.
+func (u issued) continues(rest []ast.Stmt) bool {
+	overwritten := false
+	for _, next := range rest {
+		first := next
+		if s, ok := next.(*ast.IfStmt); ok && s.Init != nil {
+			first = s.Init
+		}
+		a, ok := first.(*ast.AssignStmt)
+		overwritten = overwritten || ok && u.assigns(a, u.err) && !u.reads(a, u.err)
+		switch {
+		case !overwritten && u.reads(next, u.err):
+			return false
+		case u.usesKey(next):
+			return true
+		case u.replaces(next):
+			return false
+		}
+	}
+	return false
+}
+
+// replaces reports whether a node assigns to the id, or passes it to a call that may.
+func (u issued) replaces(n ast.Node) bool {
+	return u.assigns(n, u.key) || contains(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			return u.field != "" && slices.ContainsFunc(n.Lhs, func(e ast.Expr) bool { return types.ExprString(e) == u.field })
+		case *ast.CallExpr: // a slice that Fill fills again
+			return slices.ContainsFunc(n.Args, func(e ast.Expr) bool { return u.key != nil && u.object(e) == u.key })
+		}
+		return false
+	})
 }
 
 var leaving = regexp.MustCompile(`(?i)(panic|fatal|exit|fail|abort|skip|must|check|throw|die)\w*$`)

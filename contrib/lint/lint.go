@@ -114,7 +114,7 @@ func (p *pass) report(at analysis.Range, format string, args ...any) {
 	}
 	p.Report(analysis.Diagnostic{
 		Pos: at.Pos(), End: at.End(), Category: p.rule, URL: page + p.rule,
-		Message: fmt.Sprintf(format, args...),
+		Message: fmt.Sprintf(format, args...) + " (" + p.rule + ")", // the name for //nolint
 	})
 }
 

@@ -73,8 +73,8 @@ func TestBinding(t *testing.T) {
 					request{ID: 7, After: 8, Parent: valid(9), Ptr: id(10), IDs: []sqltype.ID{11, 12}}},
 				{body, "7", "owner=" + cus7 + "&payer=" + cus7 + "&guest=" + cus7 + "&others=" + cus7,
 					request{ID: 7, Owner: 7, Payer: nullKey{Key: 7, Valid: true}, Guest: k(7), Others: []key{7}}},
-				{js, "7", `{"after":"8","parent":9,"ptr":"10","ids":["11",1996573624012345677]}`,
-					request{ID: 7, After: 8, Parent: valid(9), Ptr: id(10), IDs: []sqltype.ID{11, 1996573624012345677}}},
+				{js, "7", `{"after":"8","parent":9,"ptr":"10","ids":["11",9007199254740991]}`,
+					request{ID: 7, After: 8, Parent: valid(9), Ptr: id(10), IDs: []sqltype.ID{11, 1<<53 - 1}}},
 				{js, "7", `{"owner":"` + cus7 + `","payer":"` + cus7 + `","guest":"` + cus7 + `","others":["` + cus7 + `"]}`,
 					request{ID: 7, Owner: 7, Payer: nullKey{Key: 7, Valid: true}, Guest: k(7), Others: []key{7}}},
 				{js, "7", `{"after":null,"parent":null,"ptr":null,"ids":null,"owner":null,"payer":null,"guest":null,"others":null}`,
@@ -123,6 +123,7 @@ func TestBindingRefuses(t *testing.T) {
 				{js, "7", `{"others":["` + cus7 + `","7"]}`, `"7"`, sqltype.ErrPrefix},
 				{body, "7", "after=1_000", "1_000", sqltype.ErrSyntax},
 				{js, "7", `{"after":"007"}`, `"007"`, sqltype.ErrSyntax},
+				{js, "7", `{"after":1996573624012345600}`, `1996573624012345600`, sqltype.ErrRounded},
 				{js, "7", `{"parent":-1}`, `-1`, sqltype.ErrNegative},
 				{js, "7", `{"ids":["1",9223372036854775808]}`, `9223372036854775808`, sqltype.ErrRange},
 			} {

@@ -71,7 +71,7 @@ func TestMisspeltColumn(t *testing.T) {
 			t.Error("a column of no column was made")
 		}
 		s.run(t, "CREATE TABLE good (id bigint)")
-		if _, err := s.Exec("SELECT " + text(t)(config.Expression(ddl.Worker, "idd")) + " FROM good"); err == nil {
+		if _, err := s.Exec("SELECT " + text(t)(config.Expression(ddl.WorkerID, "idd")) + " FROM good"); err == nil {
 			t.Error("an expression over no column ran")
 		}
 	})
@@ -107,9 +107,9 @@ func TestHostileNames(t *testing.T) {
 				}
 				s.run(t, script(t)(config.View(name+" v", name, "worker"))...)
 				s.run(t, "DROP VIEW "+quoted(s, name+" v"), "DROP TABLE "+quoted(s, name))
-				s.run(t, "CREATE TABLE t ("+quoted(s, name)+" bigint "+text(t)(config.Check(name))+", "+text(t)(config.GeneratedColumn(name+" g", ddl.Worker, name))+")",
+				s.run(t, "CREATE TABLE t ("+quoted(s, name)+" bigint "+text(t)(config.Check(name))+", "+text(t)(config.GeneratedColumn(name+" g", ddl.WorkerID, name))+")",
 					fmt.Sprintf("INSERT INTO t (%s) VALUES (%d)", quoted(s, name), 1<<12))
-				if got := one[int](t, s, "SELECT "+text(t)(config.Expression(ddl.Worker, "t", name))+" FROM t"); got != 1 {
+				if got := one[int](t, s, "SELECT "+text(t)(config.Expression(ddl.WorkerID, "t", name))+" FROM t"); got != 1 {
 					t.Errorf("%q: worker %d", name, got)
 				}
 				if _, err := s.Exec("INSERT INTO t (" + quoted(s, name) + ") VALUES (-1)"); err == nil {

@@ -28,7 +28,7 @@ func full(s *server, p ddl.Partitioning) string {
 // columns have another order.
 func table(t *testing.T, s *server, p ddl.Partitioning, parts []ddl.Partition) {
 	t.Helper()
-	columns := "id bigint NOT NULL, " + text(t)(ddl.Config{Dialect: s.dialect, Layout: p.Layout}.GeneratedColumn("worker's", ddl.Worker, "id")) + ", a varchar(20), b varchar(20)"
+	columns := "id bigint NOT NULL, " + text(t)(ddl.Config{Dialect: s.dialect, Layout: p.Layout}.GeneratedColumn("worker's", ddl.WorkerID, "id")) + ", a varchar(20), b varchar(20)"
 	if s.dialect == ddl.MySQL {
 		s.run(t, "CREATE TABLE "+full(s, p)+" ("+columns+", PRIMARY KEY (id)) "+text(t)(p.Clause(parts)))
 		return

@@ -15,7 +15,7 @@ import (
 // perLayout is how many random ids or times of a layout are compared.
 const perLayout = 2500
 
-var fields = []ddl.Field{ddl.Time, ddl.Worker, ddl.Sequence, ddl.Datacenter, ddl.Rollback}
+var fields = []ddl.Field{ddl.Time, ddl.WorkerID, ddl.Sequence, ddl.Datacenter, ddl.Machine, ddl.Rollback}
 
 // randomIDs has ids of the layout, evenly over its bits and over the lengths of
 // ids, its ends, those just beside the ends, and some that it cannot have made.
@@ -64,7 +64,7 @@ func lastID(l core.Layout) int64 {
 func decoded(d ddl.Dialect, l core.Layout, id int64) string {
 	p, err := l.Decode(id)
 	if err != nil {
-		return "NULL NULL NULL NULL NULL"
+		return "NULL NULL NULL NULL NULL NULL"
 	}
 	format, end := "2006-01-02T15:04:05.000000", 9999
 	switch d {
@@ -77,7 +77,7 @@ func decoded(d ddl.Dialect, l core.Layout, id int64) string {
 	if p.Time.Year() > end {
 		at = "NULL"
 	}
-	return fmt.Sprintf("%s %d %d %d %d", at, p.Worker, p.Sequence, p.Datacenter, p.Rollback)
+	return fmt.Sprintf("%s %d %d %d %d %d", at, p.Datacenter<<l.WithDefaults().WorkerBits|p.Worker, p.Sequence, p.Datacenter, p.Worker, p.Rollback)
 }
 
 // shown makes words of the five fields that are SQL.
@@ -108,7 +108,7 @@ func fillIDs(t *testing.T, s *server, ids []int64) {
 
 // hasFunction reports whether a field has a function of its own.
 func hasFunction(l core.Layout, f ddl.Field) bool {
-	return (f != ddl.Datacenter || l.DatacenterBits > 0 || l.TimeBits == 0) && (f != ddl.Rollback || l.RollbackBits > 0)
+	return (f != ddl.Datacenter && f != ddl.Machine || l.DatacenterBits > 0 || l.TimeBits == 0) && (f != ddl.Rollback || l.RollbackBits > 0)
 }
 
 // Functions, expressions, generated columns and views return the same as Decode for every id.
@@ -164,7 +164,7 @@ func TestFieldsAreDecoded(t *testing.T) {
 					}
 					return text(t)(config.Expression(f, "id"))
 				})
-				if n := one[sqlNull](t, s, "SELECT snowflake_worker(NULL)"); n.Valid {
+				if n := one[sqlNull](t, s, "SELECT snowflake_worker_id(NULL)"); n.Valid {
 					t.Errorf("of NULL: %v", n)
 				}
 				s.run(t, script(t)(config.DropFunctions())...)

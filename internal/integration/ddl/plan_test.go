@@ -21,8 +21,8 @@ func TestFunctionsAreInlined(t *testing.T) {
 		s.run(t, script(t)(config.Domain())...)
 		s.run(t, "CREATE TABLE domained (id snowflake_id NOT NULL)")
 		for _, query := range []string{
-			"SELECT snowflake_time(id), snowflake_worker(id), snowflake_sequence(id), snowflake_min(t) FROM ids",
-			"SELECT snowflake_time(id), snowflake_worker(id), snowflake_sequence(id) FROM domained",
+			"SELECT snowflake_time(id), snowflake_worker_id(id), snowflake_sequence(id), snowflake_min(t) FROM ids",
+			"SELECT snowflake_time(id), snowflake_worker_id(id), snowflake_sequence(id) FROM domained",
 			"SELECT * FROM ids WHERE id >= snowflake_min(t - interval '1 day')",
 		} {
 			t.Run(query, func(t *testing.T) {

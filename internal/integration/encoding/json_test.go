@@ -21,6 +21,7 @@ type (
 	null struct {
 		ID NullID `json:"id"`
 	}
+	exact    = sqltype.Exact[field]
 	anything struct {
 		ID any `json:"id"`
 	}
@@ -151,7 +152,8 @@ func TestJSONDecode(t *testing.T) {
 				want any
 			}{
 				{"string", `{"id":"9223372036854775807"}`, &field{42}, field{math.MaxInt64}},
-				{"number", `{"id":9223372036854775807}`, &field{42}, field{math.MaxInt64}},
+				{"number", `{"id":9007199254740991}`, &field{42}, field{1<<53 - 1}},
+				{"Exact, number", `{"id":9223372036854775807}`, &exact{}, exact{V: field{math.MaxInt64}}},
 				{"zero", `{"id":0}`, &field{42}, field{0}},
 				{"null", `{"id":null}`, &field{42}, field{42}},
 				{"pointer, string", `{"id":"7"}`, &pointer{}, pointer{ptr(ID(7))}},
@@ -166,7 +168,7 @@ func TestJSONDecode(t *testing.T) {
 				{"slice of NullID", `["1",2,null]`, &[]NullID{}, []NullID{{ID: 1, Valid: true}, {ID: 2, Valid: true}, {}}},
 				{"map key and value", `{"9223372036854775807":"8","9":10}`, &map[ID]ID{}, map[ID]ID{math.MaxInt64: 8, 9: 10}},
 				{"map key NullID", `{"7":1}`, &map[NullID]int{}, map[NullID]int{{ID: 7, Valid: true}: 1}},
-				{"Key, number", `9223372036854775807`, ptr(Plain(0)), Plain(math.MaxInt64)},
+				{"Key, number", `9007199254740991`, ptr(Plain(0)), Plain(1<<53 - 1)},
 				{"prefixed Key", `"ord_7zzzzzzzzzzzz"`, ptr(Key(0)), Key(math.MaxInt64)},
 				{"Key fields", `{"id":"ord_0000000000007","parent":"ord_0000000000008","ptr":"ord_0000000000009"}`,
 					&keyed{}, keyed{7, NullKey{Key: 8, Valid: true}, ptr(Key(9))}},
@@ -180,6 +182,13 @@ func TestJSONDecode(t *testing.T) {
 				err := c.unmarshal([]byte(tt.in), into.Interface())
 				if got := into.Elem().Interface(); err != nil || !reflect.DeepEqual(got, tt.want) {
 					t.Errorf("%s: %+v, %v; want %+v", tt.name, got, err, tt.want)
+				}
+			}
+			for _, number := range []string{"9007199254740992", "1996573624012345600"} { // perhaps of JavaScript
+				for _, into := range []any{&field{42}, &null{NullID{ID: 42, Valid: true}}, &pointer{}, &keyed{42, NullKey{}, nil}} {
+					if err := c.unmarshal([]byte(`{"id":`+number+`}`), into); err == nil {
+						t.Errorf("%s into %+v", number, into)
+					}
 				}
 			}
 		})

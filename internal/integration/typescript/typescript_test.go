@@ -67,12 +67,13 @@ func TestAgreement(t *testing.T) {
 		Decoded []decoded
 	}
 	parsers := map[string]func(string) (int64, error){
-		"decimal": func(s string) (int64, error) { id, err := sqltype.Parse(s); return int64(id), err },
-		"base32":  func(s string) (int64, error) { id, err := sqltype.ParseBase32(s); return int64(id), err },
-		"base58":  func(s string) (int64, error) { id, err := sqltype.ParseBase58(s); return int64(id), err },
-		"base62":  func(s string) (int64, error) { id, err := sqltype.ParseBase62(s); return int64(id), err },
-		"ord":     func(s string) (int64, error) { key, err := sqltype.ParseKey[order](s); return int64(key), err },
-		"":        func(s string) (int64, error) { key, err := sqltype.ParseKey[int](s); return int64(key), err },
+		"decimal":    func(s string) (int64, error) { id, err := sqltype.Parse(s); return int64(id), err },
+		"base32":     func(s string) (int64, error) { id, err := sqltype.ParseBase32(s); return int64(id), err },
+		"bitcoin58":  func(s string) (int64, error) { id, err := sqltype.ParseBitcoin58(s); return int64(id), err },
+		"bwmarrin58": func(s string) (int64, error) { id, err := sqltype.ParseBwmarrin58(s); return int64(id), err },
+		"base62":     func(s string) (int64, error) { id, err := sqltype.ParseBase62(s); return int64(id), err },
+		"ord":        func(s string) (int64, error) { key, err := sqltype.ParseKey[order](s); return int64(key), err },
+		"":           func(s string) (int64, error) { key, err := sqltype.ParseKey[int](s); return int64(key), err },
 	}
 	random := rand.New(rand.NewPCG(36, 7)) //nolint:gosec // no secret
 	ids := []int64{0, 1, 31, 32, 1996573624012345677, math.MaxInt64 - 1, math.MaxInt64}
@@ -85,7 +86,7 @@ func TestAgreement(t *testing.T) {
 	}
 	for _, id := range ids {
 		x := sqltype.ID(id)
-		for _, s := range []string{x.String(), x.Base32(), x.Base58(), x.Base62(), sqltype.Key[order](id).String()} {
+		for _, s := range []string{x.String(), x.Base32(), x.Bitcoin58(), x.Base62(), "5CNxMvANbvB", sqltype.Key[order](id).String()} {
 			texts = append(texts, s, strings.ToLower(s), strings.ToUpper(s))
 			if i := random.IntN(len(s)); id%3 == 0 {
 				texts = append(texts, s[:i]+s[i+1:], s[:i]+"!"+s[i:], s[:i]+string(s[len(s)-1-i])+s[i+1:])
@@ -118,7 +119,7 @@ func TestAgreement(t *testing.T) {
 			parts, err := l.Decode(id)
 			c := decoded{ID: strconv.FormatInt(id, 10), Layout: layout}
 			if year := parts.Time.Year(); err == nil && year < 200_000 { // as far as JavaScript's dates reach
-				c.Parts = map[string]any{"time": parts.Time.UnixMilli(), "rollback": parts.Rollback, "datacenter": parts.Datacenter, "worker": parts.Worker, "sequence": parts.Sequence}
+				c.Parts = map[string]any{"time": parts.Time.UnixMilli(), "rollback": parts.Rollback, "workerID": parts.Datacenter<<l.WorkerBits | parts.Worker, "datacenter": parts.Datacenter, "machine": parts.Worker, "sequence": parts.Sequence}
 			}
 			cases.Decoded = append(cases.Decoded, c)
 		}

@@ -87,7 +87,7 @@ func (a *app) ddlCommand() *cobra.Command {
 	f.StringVar(&s.viewed, "view", "", "`NAME` of the view")
 	f.Var(flagval.New(&s.shards, "N", "", flagval.Whole(1, core.MaxShards)), "shards", "number of shards; shards requires it")
 	f.StringSliceVar(&s.servers, "server", nil, "`NAMES` of CREATE SERVER, which take the shards in turn; shards requires it")
-	f.Var(flagval.New(&s.by, "FIELD", "", flagval.OneOf(ddl.Datacenter, ddl.Worker)), "by", "field whose value chooses the shard: datacenter or worker (default a hash of the id)")
+	f.Var(flagval.New(&s.by, "FIELD", "", flagval.OneOf(ddl.Datacenter, ddl.WorkerID)), "by", "field whose value chooses the shard: datacenter or worker_id (default a hash of the id)")
 	f.StringVar(&s.generator.Namespace, "namespace", "default", "`NAMESPACE` of the leases from which the generator takes worker IDs")
 	f.Int64SliceVar(&s.generator.Workers, "worker", nil, "`WORKERIDS` that the generator takes (default the highest that are free)")
 	f.Lookup("worker").DefValue = "" // or the help has another default, []

@@ -79,10 +79,10 @@ func TestDDLCanBePasted(t *testing.T) {
 				t.Error("0 is taken after the check")
 			}
 			printed("view", append(on, "--view", "a view of "+table)...)
-			var datacenter, worker, sequence int64
-			err := db.QueryRow("SELECT snowflake_datacenter, snowflake_worker, snowflake_sequence FROM "+quoted("a view of "+table)+" ORDER BY 1 DESC LIMIT 1").Scan(&datacenter, &worker, &sequence)
-			if err != nil || datacenter != 21 || worker != 25 || sequence != 333 {
-				t.Errorf("%d %d %d, %v", datacenter, worker, sequence, err)
+			var worker, datacenter, machine, sequence int64
+			err := db.QueryRow("SELECT snowflake_worker_id, snowflake_datacenter, snowflake_machine, snowflake_sequence FROM "+quoted("a view of "+table)+" ORDER BY 1 DESC LIMIT 1").Scan(&worker, &datacenter, &machine, &sequence)
+			if err != nil || worker != 21<<5|25 || datacenter != 21 || machine != 25 || sequence != 333 {
+				t.Errorf("%d %d %d %d, %v", worker, datacenter, machine, sequence, err)
 			}
 			printed("workers")
 			if dialect == "postgres" {

@@ -82,6 +82,7 @@ var golden = []struct {
 	{name: "keys-gqlgen", args: "keys --for gqlgen ./testdata/keys/models"},
 	{name: "keys-sqlc", args: "keys --for sqlc ./testdata/keys/models"},
 	{name: "keys-swag", args: "keys --for swag ./testdata/keys/models"},
+	{name: "keys-jsonschema", args: "keys --for jsonschema ./testdata/keys/models"},
 	{name: "keys-pointer", args: "keys --for gorm ./testdata/keys/pointer"},
 	{name: "keys-taken", args: "keys ./testdata/keys/taken"},
 	{name: "keys-twice", args: "keys ./testdata/keys/twice"},

@@ -52,7 +52,7 @@ func (f Format) Append(b []byte, id int64, unsigned bool) []byte {
 	case Base32:
 		return sqltype.ID(id).AppendBase32(b)
 	case Base58:
-		return sqltype.ID(id).AppendBase58(b)
+		return sqltype.ID(id).AppendBitcoin58(b)
 	case Base62:
 		return sqltype.ID(id).AppendBase62(b)
 	case Decimal:
@@ -176,7 +176,7 @@ func (f Format) digits() (low, high int) {
 	return 11, 11
 }
 
-var parsers = map[Format]func(string) (sqltype.ID, error){Base32: sqltype.ParseBase32, Base58: sqltype.ParseBase58, Base62: sqltype.ParseBase62}
+var parsers = map[Format]func(string) (sqltype.ID, error){Base32: sqltype.ParseBase32, Base58: sqltype.ParseBitcoin58, Base62: sqltype.ParseBase62}
 
 func parseAs(text string, format Format, unsigned bool) (int64, error) {
 	switch format {

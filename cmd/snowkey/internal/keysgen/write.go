@@ -16,7 +16,7 @@ import (
 )
 
 // Tools are those for which Write writes; go is the aliases themselves.
-var Tools = []string{"go", "gorm", "gqlgen", "sqlc", "swag"} //nolint:gochecknoglobals // constant
+var Tools = []string{"go", "gorm", "gqlgen", "invopop", "jsonschema", "kin-openapi", "sqlc", "swag"} //nolint:gochecknoglobals // constant
 
 // Write returns what a tool must be told about the keys.
 func (p *Package) Write(tool string) ([]byte, error) {
@@ -28,7 +28,45 @@ func (p *Package) Write(tool string) ([]byte, error) {
 	if tool == "gorm" {
 		return p.goFile(p.gorm(&b), &b, "gorm.io/cli/gorm/field", "gorm.io/cli/gorm/genconfig")
 	}
+	if s, ok := schemas[tool]; ok {
+		p.schema(&b, s)
+		return p.goFile(nil, &b, "reflect", s.path)
+	}
 	return p.goFile(p.aliases(&b), &b)
+}
+
+// A schema is what a library that makes JSON schemas of Go types must be told, because it takes the kind
+// of a key, an integer.
+type schema struct{ path, begin, entry, id, null, end string }
+
+var schemas = map[string]schema{ //nolint:gochecknoglobals // constant
+	"jsonschema": {
+		path:  "github.com/google/jsonschema-go/jsonschema",
+		begin: "// KeyTypeSchemas is for jsonschema.ForOptions, also of the tools of MCP.\nvar KeyTypeSchemas = map[reflect.Type]*jsonschema.Schema{\n",
+		entry: "reflect.TypeFor[%s](): %s,\n", id: `{Type: "string"}`, null: `{Types: []string{"null", "string"}}`,
+		end: "}\n",
+	},
+	"invopop": {
+		path:  "github.com/invopop/jsonschema",
+		begin: "// KeyMapper is for jsonschema.Reflector.\nfunc KeyMapper(t reflect.Type) *jsonschema.Schema {\nswitch t {\n",
+		entry: "case reflect.TypeFor[%s]():\nreturn %s\n", id: `&jsonschema.Schema{Type: "string"}`,
+		null: `&jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "string"}, {Type: "null"}}}`,
+		end:  "}\nreturn nil\n}\n",
+	},
+	"kin-openapi": {
+		path:  "github.com/getkin/kin-openapi/openapi3",
+		begin: "// KeyCustomizer is for openapi3gen.SchemaCustomizer.\nfunc KeyCustomizer(_ string, t reflect.Type, _ reflect.StructTag, schema *openapi3.Schema) error {\nswitch t {\n",
+		entry: "case reflect.TypeFor[%s]():\n*schema = *%s\n", id: "openapi3.NewStringSchema()", null: "openapi3.NewStringSchema().WithNullable()",
+		end: "}\nreturn nil\n}\n",
+	},
+}
+
+func (p *Package) schema(b *bytes.Buffer, s schema) {
+	fmt.Fprintf(b, "\n%s"+s.entry+s.entry, s.begin, "sqltype.ID", s.id, "sqltype.NullID", s.null)
+	for _, r := range p.rows {
+		fmt.Fprintf(b, s.entry+s.entry, "sqltype.Key["+r.typ+"]", s.id, "sqltype.NullKey["+r.typ+"]", s.null)
+	}
+	b.WriteString(s.end)
 }
 
 // goFile adds the package and the imports to code.

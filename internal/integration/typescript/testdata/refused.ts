@@ -15,6 +15,8 @@ compare<"Order">(order, swapped as Key<"Customer">);
 
 // What the types accept.
 const plain: string = order;
+const parts = decode("1996573624012345677"); // as our API writes an id
+const ids: number[] = [parts.workerID, parts.datacenter, parts.machine];
 const unknown: unknown = JSON.parse('"ord_1qda147xjq4ad"');
 if (orders.is(unknown)) decode(orders.id(unknown));
-void [swapped, text, plain];
+void [swapped, text, plain, ids];

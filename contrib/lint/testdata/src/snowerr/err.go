@@ -63,7 +63,81 @@ func dropped(ctx context.Context, gen *core.Generator) int64 {
 
 func must(id int64, _ error) int64 { return id }
 
+func loggedFill(ctx context.Context, gen *core.Generator, ids []int64) int64 {
+	err := gen.Fill(ctx, ids)
+	if err != nil { // want `after an error of Fill the program continues with the id 0`
+		log.Print(err)
+	}
+	return ids[0]
+}
+
+func loggedFillIf(ctx context.Context, gen *core.Generator, ids []int64) int64 {
+	if err := gen.Fill(ctx, ids[:1]); err != nil { // want `after an error of Fill the program continues with the id 0`
+		log.Print(err)
+	}
+	return ids[0]
+}
+
+func loggedField(ctx context.Context, gen *core.Generator) (o Order, err error) {
+	var n struct{ ID int64 }
+	n.ID, err = gen.Next(ctx)
+	if err != nil { // want `after an error of Next the program continues with the id 0 .snowerr.`
+		log.Print(err)
+	}
+	return Order{ID: sqltype.ID(n.ID)}, nil
+}
+
+func loggedFieldIf(ctx context.Context, gen *core.Generator, o *Order) {
+	var err error
+	if o.ID, err = sqltype.NextID(ctx, gen); err != nil { // want `after an error of sqltype.NextID the program continues with the id 0`
+		log.Print(err)
+	}
+	log.Print(o)
+}
+
+func reused(ctx context.Context, gen *core.Generator, save func(int64) error) error {
+	id, err := gen.Next(ctx)
+	if err != nil { // want `after an error of Next the program continues with the id 0`
+		log.Print(err)
+	}
+	if err = save(id); err != nil {
+		return err
+	}
+	return nil
+}
+
 // None of these is a fault.
+
+func otherField(ctx context.Context, gen *core.Generator, o *struct{ ID, Kind sqltype.ID }) (err error) {
+	if o.ID, err = sqltype.NextID(ctx, gen); err != nil {
+		log.Print(err)
+	}
+	log.Print(o.Kind)
+	return err
+}
+
+func filledAgain(ctx context.Context, gen, spare *core.Generator, ids []int64) error {
+	err := gen.Fill(ctx, ids)
+	if err != nil {
+		err = spare.Fill(ctx, ids)
+	}
+	if err != nil {
+		return err
+	}
+	log.Print(ids)
+	return nil
+}
+
+func reusedLater(ctx context.Context, gen *core.Generator, save func(int64) error) error {
+	id, err := gen.Next(ctx)
+	if err != nil {
+		log.Print(err)
+	}
+	if err == nil {
+		err = save(id)
+	}
+	return err
+}
 
 func handled(ctx context.Context, gen *core.Generator) (Order, error) {
 	id, err := gen.Next(ctx)
