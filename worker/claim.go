@@ -63,6 +63,7 @@ func (l *lease) claim() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer l.asked()
+	l.notifyForgot(got, err)
 	if err != nil {
 		l.failedClaim(checkedSkew(err, l.cfg.Now()))
 		return
@@ -123,7 +124,6 @@ func (l *lease) granted(r driver.Claim, got driver.Lease) {
 		return
 	}
 	l.count.claims++
-	l.notifyForgot(c, got)
 	if !l.move(claimed) {
 		c.grant.Close()
 		l.retire(c)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
@@ -130,6 +131,29 @@ func TestRestartOfTheStore(t *testing.T) {
 		}
 		if p := w.mustDraw(w.generator(w.acquire(nil), nil)); p.Time.UnixMilli() < w.list().Namespace.Floor {
 			t.Errorf("%+v, and the floor is %v", p, w.list().Namespace.Floor)
+		}
+	})
+}
+
+// The store that has raised its floor refuses the claim all the same: its observer is told, once.
+func TestStoreChangedIsReported(t *testing.T) {
+	inForgetfulWorld(t, func(w *world, back func(driver.State)) {
+		w.cfg.NoExpiry = true
+		for range testLayout.WorkerIDs() {
+			w.acquire(nil)
+		}
+		time.Sleep(time.Second) // each is renewed once
+		to := w.list()
+		for i := range to.Records {
+			to.Records[i].ClaimID += "of others"
+		}
+		back(to)
+		w.cfg.ClaimWait = 3 * time.Second
+		if _, err := worker.Acquire(w.Context(), w.store, w.cfg); !errors.Is(err, worker.ErrNoWorkerID) {
+			t.Fatal(err)
+		}
+		if synctest.Wait(); w.seen.count(worker.StoreChanged) != 1 {
+			t.Errorf("%v", w.seen.all())
 		}
 	})
 }

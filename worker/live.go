@@ -174,6 +174,7 @@ func (l *lease) renew() {
 	defer l.mu.Unlock()
 	defer l.asked()
 	l.renewing = nil
+	l.notifyForgot(got, err)
 	switch {
 	case l.state >= releasing: // closed meanwhile
 	case err == nil:
@@ -201,7 +202,6 @@ func (l *lease) renewed(c *claim, got driver.Lease) {
 	failed := c.retry.failures > 0
 	c.retry = retry{}
 	l.notify(Renewed, c, nil, failed)
-	l.notifyForgot(c, got)
 	if l.claiming.evading {
 		l.claiming.evading = false
 		l.move(settled)

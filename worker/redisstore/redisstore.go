@@ -134,7 +134,9 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 	l, err := driver.Transact(ctx, t.decide, read, t.write)
 	if errors.Is(err, driver.ErrNoWorkerID) && !c.RequirePreferred {
 		n = all
-		return driver.Transact(ctx, t.decide, read, t.write)
+		forgot := l.Forgot
+		l, err = driver.Transact(ctx, t.decide, read, t.write)
+		l.Forgot = l.Forgot || forgot
 	}
 	return l, err
 }
@@ -157,11 +159,8 @@ func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, erro
 		l, renewed, err = t.renew(ctx, r)
 		return renewed, err
 	})
-	if err != nil {
-		return driver.Lease{}, err
-	}
 	l.Forgot = decided.Forgot
-	return l, nil
+	return l, err
 }
 
 // Release implements driver.Store.

@@ -42,9 +42,9 @@ func call[T any](ctx context.Context, s *Store, what string, wanted []table, f f
 			return x.withRights(wanted, err)
 		})
 		if err != nil {
-			return none, named(what, markPermanent(err))
+			err = named(what, markPermanent(err))
 		}
-		return result, nil
+		return result, err
 	})
 	s.note(err != nil && ctx.Err() != nil)
 	return result, err

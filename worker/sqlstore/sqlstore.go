@@ -98,8 +98,10 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 		}
 		l, err := driver.Transact(ctx, c.Decide, read, write)
 		if errors.Is(err, driver.ErrNoWorkerID) { // its text counts the records
+			forgot := l.Forgot
 			which = every(c.Namespace)
 			l, err = driver.Transact(ctx, c.Decide, read, write)
+			l.Forgot = l.Forgot || forgot
 		}
 		if errors.As(err, new(*driver.SkewError)) && x.Dialect == MySQL { // perhaps of the session only
 			err = cmp.Or(x.unmet(ctx), err)
