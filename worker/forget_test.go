@@ -67,10 +67,10 @@ func TestForgotten(t *testing.T) {
 // A worker ID that never expires, and that the store has perhaps given to a claim which it has
 // forgotten, is released when the lease has another one, or is closed.
 func TestForgottenWorkerIDIsReleased(t *testing.T) {
-	for _, closes := range []bool{false, true} { // before another worker ID is claimed
+	for _, how := range []string{"another is claimed", "closed before that", "StopOnLoss"} {
 		inForgetfulWorld(t, func(w *world, back func(driver.State)) {
 			first := w.acquire(func(cfg *worker.Config) { cfg.Preferred = ref(int64(2)) })
-			lease := w.acquire(func(cfg *worker.Config) { cfg.Preferred, cfg.NoExpiry = ref(int64(2)), true })
+			lease := w.acquire(func(cfg *worker.Config) { cfg.Preferred, cfg.NoExpiry, cfg.StopOnLoss = ref(int64(2)), true, how == "StopOnLoss" })
 			gen, old := w.generator(lease, nil), lease.Worker()
 			w.mustDraw(gen)
 			if err := first.Close(); err != nil || old == 2 {
@@ -80,8 +80,10 @@ func TestForgottenWorkerIDIsReleased(t *testing.T) {
 			time.Sleep(2 * time.Minute)
 			back(w.list())
 			w.store.set(func(f *flaky) { f.down = nil })
-			if !closes {
+			if how != "closed before that" {
 				time.Sleep(time.Second)
+			}
+			if how == "another is claimed" {
 				if p := w.mustDraw(gen); p.Worker != 2 {
 					t.Errorf("%+v: the test shows nothing", p)
 				}
@@ -90,7 +92,7 @@ func TestForgottenWorkerIDIsReleased(t *testing.T) {
 				t.Error(err)
 			}
 			if rec := w.record(old); rec.Status != driver.Released {
-				t.Errorf("closes %t: worker ID %d is %s", closes, old, rec.Status)
+				t.Errorf("%s: worker ID %d is %s", how, old, rec.Status)
 			}
 		})
 	}

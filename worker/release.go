@@ -111,18 +111,20 @@ func (l *lease) close(why error) {
 }
 
 // mayBeKept reports whether a store that has forgotten may still have the record of a lost claim, which
-// never expires: it is to be released, if no other claim has it. With StopOnLoss, ids continue up to
-// its fence.
+// never expires: it is to be released, if no other claim has it.
 func (l *lease) mayBeKept(c *claim) bool {
-	return l.cfg.NoExpiry && !l.cfg.StopOnLoss && errors.Is(c.lost, driver.ErrForgotten)
+	return l.cfg.NoExpiry && errors.Is(c.lost, driver.ErrForgotten)
 }
 
 // wantsRelease reports whether to try, or try again, to release a claim.
 func (l *lease) wantsRelease(a *claim) bool {
-	if l.state < releasing {
+	switch {
+	case l.state < releasing:
 		return done(a.grant)
+	case l.ending.releases > 0:
+		return true
 	}
-	return l.ending.releases > 0 || !a.releaseSent
+	return !a.releaseSent && (a.lost == nil || done(a.grant)) // with StopOnLoss, ids of a lost one continue up to its fence
 }
 
 // An ending is what the calls of Release share.
