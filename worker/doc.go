@@ -54,7 +54,7 @@
 //
 // # Assigned worker IDs
 //
-// [FromEnv], [FromFile], [FromOrdinal] and [FromPodIP] read a worker ID that was assigned
+// [FromEnv], [FromFile] and [FromPodIP] read a worker ID that was assigned
 // from outside, and [FromCounter] takes the next one of a counter. A [core.Fixed] of it
 // remembers nothing after a restart. A lease of exactly that worker ID does; on one host, a file
 // of SQLite is enough for it:

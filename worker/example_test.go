@@ -45,18 +45,6 @@ func ExampleFromFile() {
 	// Output: worker: worker "": must be the name of a file
 }
 
-func ExampleFromOrdinal() {
-	_ = os.Setenv("HOSTNAME", "web-3")
-	_, err := worker.FromOrdinal(core.Layout{}, "HOSTNAME", "")
-	fmt.Println(err)
-	_ = os.Setenv("POD_INDEX", "3") // fieldRef: metadata.labels['apps.kubernetes.io/pod-index']
-	n, err := worker.FromOrdinal(core.Layout{}, "POD_INDEX", "")
-	fmt.Println(n, err)
-	// Output:
-	// worker: variable HOSTNAME "web-3": must be a decimal number, digits only
-	// 3 <nil>
-}
-
 func ExampleFromPodIP() {
 	_, err := worker.FromPodIP(core.Layout{}, "10.0.0.0/16")
 	fmt.Println(err)

@@ -70,7 +70,9 @@ func TestForgottenWorkerIDIsReleased(t *testing.T) {
 	for _, how := range []string{"another is claimed", "closed before that", "StopOnLoss"} {
 		inForgetfulWorld(t, func(w *world, back func(driver.State)) {
 			first := w.acquire(func(cfg *worker.Config) { cfg.Preferred = ref(int64(2)) })
-			lease := w.acquire(func(cfg *worker.Config) { cfg.Preferred, cfg.NoExpiry, cfg.StopOnLoss = ref(int64(2)), true, how == "StopOnLoss" })
+			lease := w.acquire(func(cfg *worker.Config) {
+				cfg.Preferred, cfg.NoExpiry, cfg.StopOnLoss = ref(int64(2)), true, how == "StopOnLoss"
+			})
 			gen, old := w.generator(lease, nil), lease.Worker()
 			w.mustDraw(gen)
 			if err := first.Close(); err != nil || old == 2 {

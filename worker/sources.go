@@ -26,7 +26,9 @@ const noWorkerID = -1
 // [*core.ConfigError] that names each variable and quotes its value.
 //
 // FromEnv cannot know whether another process has the same worker ID. See the section
-// "Assigned worker IDs" of the package comment.
+// "Assigned worker IDs" of the package comment. The ordinal of a StatefulSet's pod is in its label
+// apps.kubernetes.io/pod-index; a pod that was deleted by force, or is behind a broken network, still
+// runs with it, so it is at most the Preferred worker ID of a lease.
 func FromEnv(l core.Layout, workerVar, datacenterVar string) (int64, error) {
 	return assigned(l, source{"variable", readVariable}, workerVar, datacenterVar)
 }
@@ -35,20 +37,6 @@ func FromEnv(l core.Layout, workerVar, datacenterVar string) (int64, error) {
 // secret, of at most 4 KiB each. White space around the number is ignored.
 func FromFile(l core.Layout, workerFile, datacenterFile string) (int64, error) {
 	return assigned(l, source{"file", readFile}, workerFile, datacenterFile)
-}
-
-// FromOrdinal reads the ordinal of a StatefulSet's pod, the label
-// apps.kubernetes.io/pod-index, from an environment variable or, if that name is empty,
-// from a file, as the downward API provides them. It does not parse host names, because
-// they look the same in two StatefulSets.
-//
-// Two pods have one ordinal while a pod that was deleted by force, or is behind a broken
-// network, still runs. So use the ordinal as Config.Preferred of a lease.
-func FromOrdinal(l core.Layout, variable, file string) (int64, error) {
-	if variable != "" {
-		return FromEnv(l, variable, "")
-	}
-	return FromFile(l, file, "")
 }
 
 // FromCounter takes the next worker ID of a counter, once for each start of a process, and

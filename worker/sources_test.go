@@ -67,12 +67,6 @@ func TestFromEnvAndFile(t *testing.T) {
 			check("variable", w, err)
 			w, err = FromFile(small, filepath.Join(dir, "W"), secondFile)
 			check("file", w, err)
-			if c.alone {
-				w, err = FromOrdinal(small, "W", "")
-				check("variable", w, err)
-				w, err = FromOrdinal(small, "", filepath.Join(dir, "W"))
-				check("file", w, err)
-			}
 		})
 	}
 	t.Setenv("W", "9")

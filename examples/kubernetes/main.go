@@ -86,7 +86,7 @@ func config(log *slog.Logger) (worker.Config, error) {
 	if _, ok := os.LookupEnv("POD_INDEX"); !ok { // a Deployment
 		return cfg, nil
 	}
-	n, err := worker.FromOrdinal(core.Layout{}, "POD_INDEX", "")
+	n, err := worker.FromEnv(core.Layout{}, "POD_INDEX", "")
 	if err != nil {
 		return cfg, err
 	}

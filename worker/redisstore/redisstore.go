@@ -34,7 +34,6 @@
 //	snowkey:lease:{NAMESPACE}           its fields, and the record of each worker ID
 //	snowkey:claim:{NAMESPACE}:CLAIM_ID  its worker ID, for an hour
 //	snowkey:counter:{KEY}               the last number
-//	snowkey:identity:{NAMESPACE}        see [Store.WorkerIDOf]
 package redisstore
 
 import (
@@ -106,7 +105,7 @@ func New(eval EvalFunc, cfg Config) (*Store, error) {
 // maxWorkerIDs is as far as a script can count.
 const maxWorkerIDs = 1 << 53
 
-// key returns that of a namespace, a counter or a table of identities. The name is in braces,
+// key returns the key of a namespace or a counter. The name is in braces,
 // which decide where a cluster keeps the key.
 func (s *Store) key(kind, name string) string { return s.cfg.Prefix + kind + ":{" + name + "}" }
 

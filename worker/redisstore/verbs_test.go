@@ -56,11 +56,6 @@ func TestStrangeAnswers(t *testing.T) {
 	if _, err := answering(nil, missing).Claim(t.Context(), large); !errors.As(err, &config) {
 		t.Error(err)
 	}
-	for _, n := range []int64{0, 1<<53 + 1} {
-		if _, err := answering(nil, nil).WorkerIDOf(t.Context(), "orders", "i", n); !errors.As(err, &config) {
-			t.Errorf("%d: %v", n, err)
-		}
-	}
 }
 
 // A check of appendfsync that cannot be made refuses a count; one that Redis does not offer does not.

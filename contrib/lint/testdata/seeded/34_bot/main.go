@@ -42,7 +42,7 @@ func run(ctx context.Context) (err error) {
 	defer db.Close()
 	cfg := worker.Config{Namespace: "bot", Observer: core.LogTo(slog.Default())}
 	if os.Getenv("POD_INDEX") != "" {
-		ordinal, err := worker.FromOrdinal(core.Twitter(), "POD_INDEX", "")
+		ordinal, err := worker.FromEnv(core.Twitter(), "POD_INDEX", "")
 		if err != nil {
 			return err
 		}
