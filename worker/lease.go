@@ -41,7 +41,9 @@ type lease struct {
 	claiming claiming
 	renewing context.CancelFunc // cancels the renewal that is under way; nil: none is
 	waiting  *waiter            // the call of Grant that waits; nil: none does
-	ending   ending
+	releases int                // calls of Release that wait
+	changed  chan struct{}      // closed and replaced after each step, for these
+	owned    closer             // the store, if only this lease uses it; nil: it is closed
 	reports  reports
 	count    struct{ renewals, failures, losses, forgotten, claims uint64 }
 	fenced   time.Time // since when no id can be issued; zero: ids can be
@@ -49,23 +51,6 @@ type lease struct {
 
 // A callFunc makes a request that may not return when its context is done. It returns then.
 type callFunc func(ctx context.Context, what string, request func() (driver.Lease, error)) (driver.Lease, error)
-
-// Worker returns the worker ID that ids are issued under.
-func (l *lease) Worker() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.current.Worker
-}
-
-// Err returns nil until life has ended, and then why: [errReleased] or a [*LostError].
-func (l *lease) Err() error {
-	if l.life.Err() == nil {
-		return nil
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.err
-}
 
 // acquire claims a worker ID, which the lease then renews until Release. ctx is for the claim
 // only; if it ends first, the error wraps the context's error and the last reason, and a claim
@@ -76,11 +61,11 @@ func (l *lease) acquire(ctx context.Context) (err error) {
 			err = fmt.Errorf("worker: no lease in namespace %q after %v: %w", l.cfg.Namespace, time.Since(l.claiming.began).Round(time.Millisecond), err)
 		}
 	}()
-	if err := ctx.Err(); err != nil {
-		return err
+	waiting := ctx.Err()
+	if waiting == nil {
+		l.run()
+		waiting = wait(ctx, l.opening.Done())
 	}
-	l.run()
-	waiting := wait(ctx, l.opening.Done())
 	l.mu.Lock()
 	err = l.err
 	if l.opening.Err() == nil { // ctx is done
@@ -109,8 +94,8 @@ func newLease(s driver.Store, cfg Config) (*lease, error) {
 	l := &lease{
 		cfg: cfg, store: s, storeType: storeType, wake: make(chan struct{}, 1),
 		claiming: claiming{began: time.Now()},
-		ending:   ending{changed: make(chan struct{}), store: owned},
-		reports:  reports{busy: make(chan struct{}, 1)},
+		changed:  make(chan struct{}), owned: owned,
+		reports: reports{busy: make(chan struct{}, 1)},
 	}
 	calls := new(hung.Calls)
 	l.call = func(ctx context.Context, what string, request func() (driver.Lease, error)) (driver.Lease, error) {

@@ -32,8 +32,8 @@ func (l *lease) live() {
 		next := l.step()
 		switch {
 		case next.over:
-			if next.closeStore {
-				_ = l.closeStore() // Open or Close has returned
+			if next.ended {
+				_ = l.closeStore() // unless Close does
 			}
 			return
 		case next.wait == 0:
@@ -62,11 +62,11 @@ func wait(ctx context.Context, ready <-chan struct{}) error {
 
 // A plan is what the goroutine waits for after a step.
 type plan struct {
-	wait       time.Duration   // until the next step
-	replaced   <-chan struct{} // closed when the generator no longer uses a worker ID that was replaced
-	reached    <-chan struct{} // receives a value when the generator waits at the fence
-	over       bool            // nothing is left to do
-	closeStore bool            // nor does anybody else close the store
+	wait     time.Duration   // until the next step
+	replaced <-chan struct{} // closed when the generator no longer uses a worker ID that was replaced
+	reached  <-chan struct{} // receives a value when the generator waits at the fence
+	over     bool            // nothing is left to do
+	ended    bool            // nor to release
 }
 
 // step makes the request that is due, if there is one, and plans what follows.
@@ -99,15 +99,14 @@ func (l *lease) step() (p plan) {
 			l.move(drained)
 		}
 		l.running = false
-		l.ending.storeOver = l.ending.storeOver || l.state == ended && l.ending.releases == 0 // no Close waits to close it
-		p.closeStore = l.ending.storeOver
+		p.ended = l.state == ended && l.releases == 0 // otherwise Close closes the store, and returns its error
 	}
 	if l.state != acquiring {
 		l.endOpening()
 	}
-	if l.ending.releases > 0 {
-		close(l.ending.changed)
-		l.ending.changed = make(chan struct{})
+	if l.releases > 0 {
+		close(l.changed)
+		l.changed = make(chan struct{})
 	}
 	return p
 }

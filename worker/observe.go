@@ -120,9 +120,7 @@ func (l *lease) stalled() error {
 
 func (l *lease) stalledRenewal() error { return l.retryError("renew", l.current.retry) }
 
-func (l *lease) stalledClaim() error {
-	return l.retryError("claim", l.claiming.retry)
-}
+func (l *lease) stalledClaim() error { return l.retryError("claim", l.claiming.retry) }
 
 func (l *lease) retryError(op string, r retry) *RetryError {
 	return &RetryError{Op: op, Namespace: l.cfg.Namespace, Worker: l.current.Worker, Failures: r.failures, Since: r.since, Err: r.err}
