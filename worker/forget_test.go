@@ -9,17 +9,17 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/storetest"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
 // inForgetfulWorld is inWorld with a store that can be put back.
 func inForgetfulWorld(t *testing.T, f func(w *world, back func(to driver.State))) {
 	inWorld(t, func(w *world) {
-		mem := new(storetest.Memory)
+		mem := new(memstore.Store)
 		w.mem, w.store.Store, w.forgetful = mem, mem, true
 		f(w, func(to driver.State) {
 			to.Namespace.Incarnation = "another server"
-			mem.Put(t, to)
+			mem.Put(to)
 		})
 	})
 }
