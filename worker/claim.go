@@ -62,7 +62,6 @@ func (l *lease) claim() {
 	got, err := l.ask(context.Background(), "claim", func(ctx context.Context) (driver.Lease, error) { return l.store.Claim(ctx, c) })
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	defer l.asked()
 	l.notifyForgot(got, err)
 	if err != nil {
 		l.failedClaim(checkedSkew(err, l.cfg.Now()))

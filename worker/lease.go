@@ -27,10 +27,8 @@ type lease struct {
 	call      callFunc
 	wake      chan struct{} // wakes the goroutine
 
-	opening    context.Context    // ended when acquire has its outcome
-	endOpening context.CancelFunc // ends it
-	life       context.Context    // ended when the lease is over
-	end        context.CancelFunc // ends it
+	life context.Context    // ended when the lease is over
+	end  context.CancelFunc // ends it
 
 	mu       sync.Mutex // held for each change, and for each read, of what follows
 	running  bool       // whether the goroutine runs
@@ -42,7 +40,7 @@ type lease struct {
 	renewing context.CancelFunc // cancels the renewal that is under way; nil: none is
 	waiting  *waiter            // the call of Grant that waits; nil: none does
 	releases int                // calls of Release that wait
-	changed  chan struct{}      // closed and replaced after each step, for these
+	changed  chan struct{}      // closed and replaced after each step, for those who wait
 	owned    closer             // the store, if only this lease uses it; nil: it is closed
 	reports  reports
 	count    struct{ renewals, failures, losses, forgotten, claims uint64 }
@@ -64,18 +62,23 @@ func (l *lease) acquire(ctx context.Context) (err error) {
 	waiting := ctx.Err()
 	if waiting == nil {
 		l.run()
-		waiting = wait(ctx, l.opening.Done())
 	}
 	l.mu.Lock()
+	for waiting == nil && l.state == acquiring {
+		changed := l.changed
+		l.mu.Unlock()
+		waiting = wait(ctx, changed)
+		l.mu.Lock()
+	}
 	err = l.err
-	if l.opening.Err() == nil { // ctx is done
+	if l.state == acquiring { // ctx is done
 		if err = waiting; l.claiming.retry.err != nil {
 			err = fmt.Errorf("%w, and the last claim: %w", err, l.claiming.retry.err)
 		}
 		l.close(err)
 	}
 	l.mu.Unlock()
-	if waiting != nil {
+	if err != nil {
 		l.run() // to end, or to release what is claimed too late
 	}
 	return err
@@ -101,7 +104,6 @@ func newLease(s driver.Store, cfg Config) (*lease, error) {
 	l.call = func(ctx context.Context, what string, request func() (driver.Lease, error)) (driver.Lease, error) {
 		return hung.Do(ctx, calls, what, request)
 	}
-	l.opening, l.endOpening = context.WithCancel(context.Background())
 	l.life, l.end = context.WithCancel(context.Background())
 	return l, nil
 }

@@ -79,6 +79,7 @@ func (l *lease) step() (p plan) {
 		l.mu.Unlock()
 		due()
 		l.mu.Lock()
+		l.reports.elapsed = 0
 		l.handOver()
 	} else {
 		p.over = due == nil
@@ -101,13 +102,8 @@ func (l *lease) step() (p plan) {
 		l.running = false
 		p.ended = l.state == ended && l.releases == 0 // otherwise Close closes the store, and returns its error
 	}
-	if l.state != acquiring {
-		l.endOpening()
-	}
-	if l.releases > 0 {
-		close(l.changed)
-		l.changed = make(chan struct{})
-	}
+	close(l.changed)
+	l.changed = make(chan struct{})
 	return p
 }
 
@@ -171,7 +167,6 @@ func (l *lease) renew() {
 	got, err := l.ask(ctx, "renewal", func(ctx context.Context) (driver.Lease, error) { return l.store.Renew(ctx, r) })
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	defer l.asked()
 	l.renewing = nil
 	l.notifyForgot(got, err)
 	switch {
@@ -184,9 +179,6 @@ func (l *lease) renew() {
 		l.failedRenewal(c, err)
 	}
 }
-
-// asked ends the handling of an outcome.
-func (l *lease) asked() { l.reports.elapsed = 0 }
 
 // renewed raises the fence: the store has acknowledged it.
 func (l *lease) renewed(c *claim, got driver.Lease) {
@@ -274,7 +266,6 @@ func (l *lease) release(c *claim) {
 	_, err := l.ask(context.Background(), "release", func(ctx context.Context) (driver.Lease, error) { return driver.Lease{}, l.store.Release(ctx, r) })
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	defer l.asked()
 	if err == nil || errors.Is(err, driver.ErrNotHeld) { // it was released before, or another claim has it
 		l.drop(c)
 		l.notify(Released, c, nil, true)
