@@ -41,6 +41,7 @@ type lease struct {
 	waiting  *waiter            // the call of Grant that waits; nil: none does
 	releases int                // calls of Release that wait
 	changed  chan struct{}      // closed and replaced after each step, for those who wait
+	failed   bool               // acquire has failed, so Release is not called
 	owned    closer             // the store, if only this lease uses it; nil: it is closed
 	reports  reports
 	count    struct{ renewals, failures, losses, forgotten, claims uint64 }
@@ -77,6 +78,7 @@ func (l *lease) acquire(ctx context.Context) (err error) {
 		}
 		l.close(err)
 	}
+	l.failed = err != nil
 	l.mu.Unlock()
 	if err != nil {
 		l.run() // to end, or to release what is claimed too late

@@ -66,7 +66,7 @@ type plan struct {
 	replaced <-chan struct{} // closed when the generator no longer uses a worker ID that was replaced
 	reached  <-chan struct{} // receives a value when the generator waits at the fence
 	over     bool            // nothing is left to do
-	ended    bool            // nor to release
+	ended    bool            // nor does anyone call Release
 }
 
 // step makes the request that is due, if there is one, and plans what follows.
@@ -100,7 +100,7 @@ func (l *lease) step() (p plan) {
 			l.move(drained)
 		}
 		l.running = false
-		p.ended = l.state == ended && l.releases == 0 // otherwise Close closes the store, and returns its error
+		p.ended = (l.state == ended || l.failed) && l.releases == 0 // otherwise Close closes the store, and returns its error
 	}
 	close(l.changed)
 	l.changed = make(chan struct{})
