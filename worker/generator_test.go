@@ -142,6 +142,7 @@ func TestOpenClosesTheStoreThatFails(t *testing.T) {
 			t.Error(err)
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if s.closed != 1 {
 			t.Errorf("closed %d times", s.closed)
 		}
