@@ -79,15 +79,12 @@ const grantClockSlow = 3 // it shows a third of the time that passes
 func (g grantClock) at(elapsed int64) int64 { return g.shows + (elapsed-g.began)/grantClockSlow }
 
 // startClock starts the grant clock of an allocator that is not in use yet. If the grant's first
-// tick is ahead of all clocks, the grant clock shows that tick now. Otherwise the allocator
-// keeps the inherited grant clock.
-func (a *allocator) startClock(inherited grantClock) {
+// tick is ahead of all clocks, which show at, the grant clock shows that tick then. Otherwise the
+// allocator keeps the inherited grant clock.
+func (a *allocator) startClock(inherited grantClock, at clockReading) {
 	a.grantClock = inherited
-	if a.policy.kind == policyDetached {
-		return
-	}
-	if _, _, maxTick := a.limits(); a.grant.first > maxTick {
-		a.grantClock = grantClock{int64(time.Since(a.clock.start)), a.clock.startOf(a.grant.first)}
+	if a.policy.kind != policyDetached && a.grant.first > a.clock.tickAt(a.limit(at)) {
+		a.grantClock = grantClock{at.elapsed, a.clock.startOf(a.grant.first)}
 	}
 }
 

@@ -163,7 +163,7 @@ func (cfg Config) start(l *compiledLayout, policy compiledPolicy, grant *Grant) 
 		return nil, err
 	}
 	a := newAllocator(&g.shared, grant, 0, first)
-	a.startClock(grantClock{shows: noOffset})
+	a.startClock(grantClock{shows: noOffset}, g.clock.read())
 	g.current.Store(a)
 	if left := l.end.Sub(wall); left < expiresSoon {
 		g.observe(LayoutExpiring, left, nil) // before that, so that a panic of the Observer does not keep the grant

@@ -108,6 +108,7 @@ func (g *Generator) regrant(ctx context.Context, a *allocator, regrants *int, wh
 // it. If rotate, ids continue from the present, which may be below the last id.
 func (g *Generator) install(a *allocator, grant *Grant, rotate bool) (installed bool, err error) {
 	l := g.layout
+	at, now, _ := a.limits() // not under the lock: Config.Now and the Observer may call the generator
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.life.Err() != nil {
@@ -119,7 +120,6 @@ func (g *Generator) install(a *allocator, grant *Grant, rotate bool) (installed 
 	if err := g.checkGrant(grant); err != nil {
 		return false, err
 	}
-	_, now, _ := a.limits()
 	lowest := max(g.workerMarks[grant.worker], g.notBefore)
 	if grant.after.After(l.Epoch) { // the end of the ids of another generator with the same Fixed
 		if !grant.after.Before(l.end) {
@@ -139,7 +139,7 @@ func (g *Generator) install(a *allocator, grant *Grant, rotate bool) (installed 
 	if rotate {
 		inherited = grantClock{shows: noOffset}
 	}
-	next.startClock(inherited)
+	next.startClock(inherited, at)
 	// Only closing the old allocator shows where its ids end.
 	mark := max(a.close().lastIssued+1, a.grant.mark())
 	g.raiseMark(a.grant.worker, mark)
@@ -168,6 +168,7 @@ func (g *Generator) raiseMark(worker int64, tick uint64) {
 // rollBack continues from the present under another value of the roll-back field: the lowest one
 // whose high-water mark is not above the present.
 func (g *Generator) rollBack(a *allocator, back time.Duration) error {
+	_, _, now := a.limits() // not under the lock, as in install
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.life.Err() != nil {
@@ -176,7 +177,6 @@ func (g *Generator) rollBack(a *allocator, back time.Duration) error {
 	if g.current.Load() != a {
 		return nil
 	}
-	_, _, now := a.limits()
 	if p := a.position(0); p.closed || p.lastIssued <= now {
 		return nil // lost, or the clock has caught up by now
 	}

@@ -386,3 +386,50 @@ func (f sourceFunc) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, e
 type refusing struct{ err error }
 
 func (f refusing) Grant(context.Context, *core.Grant) (*core.Grant, error) { return nil, f.err }
+
+// Config.Now, and the Observer of what it shows, may call the generator while another grant is
+// installed, or another value of the roll-back field.
+func TestClockThatCallsTheGenerator(t *testing.T) {
+	for name, policy := range map[string]core.ClockPolicy{"replaced": core.Logical{}, "rolled back": core.Rollback{}} {
+		t.Run(name, func(t *testing.T) {
+			l := core.Layout{TimeBits: 41, RollbackBits: 2, WorkerBits: 8, SequenceBits: 12}
+			var g *core.Generator
+			var back atomic.Int64
+			var calls atomic.Bool
+			now := func() time.Time {
+				if calls.CompareAndSwap(true, false) {
+					g.Stats()
+					calls.Store(true)
+				}
+				return time.Now().Add(-time.Duration(back.Load()))
+			}
+			lost := mustGrant(t, l, 1, time.Time{}, time.Time{})
+			source := &firstAsks{[]core.GrantSource{holder{lost}, holder{mustGrant(t, l, 2, time.Time{}, time.Time{})}}}
+			var err error
+			g, err = core.New(core.Config{Layout: l, Worker: source, ClockPolicy: policy, Now: now}) // not closed: it may hang
+			if err != nil {
+				t.Fatal(err)
+			}
+			mustFill(t, g, 1)
+			if name == "replaced" {
+				lost.Revoke(nil)
+			} else {
+				back.Store(int64(time.Minute))
+			}
+			calls.Store(true)
+			drawn := make(chan error, 1)
+			go func() { _, err := g.Next(context.Background()); drawn <- err }()
+			select {
+			case err := <-drawn:
+				if err != nil {
+					t.Error(err)
+				}
+			case <-time.After(10 * time.Second):
+				t.Fatal("Next does not return")
+			}
+			if calls.Store(false); (name == "replaced") != (g.Stats().Worker == 2) {
+				t.Errorf("%+v", g.Stats())
+			}
+		})
+	}
+}

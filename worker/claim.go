@@ -36,12 +36,12 @@ type claiming struct {
 	retry   retry
 	began   time.Time // of acquire
 	expiry  time.Time // with RequirePreferred: when the worker ID's present claim expires
-	since   time.Time // of the generator's first call for another worker ID
-	last    time.Time // of its last call
+	last    time.Time // of the generator's last call for another worker ID
 	evading bool      // another worker ID is claimed because the record of the present one is locked
 }
 
-// rotationLasts is how long a call of the generator for another worker ID is valid.
+// rotationLasts is how long a call of the generator for another worker ID is valid. The claim is
+// repeated meanwhile, because the generator's callers may hold the connections that it needs.
 const rotationLasts = time.Second
 
 // claim makes the claim that is due. A claim whose answer was lost is repeated as it was, but
@@ -62,7 +62,7 @@ func (l *lease) claim() {
 	got, err := l.ask(context.Background(), "claim", func(ctx context.Context) (driver.Lease, error) { return l.store.Claim(ctx, c) })
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	defer l.asked()
+	l.notifyForgot(got, err)
 	if err != nil {
 		l.failedClaim(checkedSkew(err, l.cfg.Now()))
 		return
@@ -123,14 +123,13 @@ func (l *lease) granted(r driver.Claim, got driver.Lease) {
 		return
 	}
 	l.count.claims++
-	l.notifyForgot(c, got)
 	if !l.move(claimed) {
 		c.grant.Close()
 		l.retire(c)
 		return
 	}
 	l.install(c)
-	l.claiming.evading = false
+	l.claiming.evading, l.claiming.retry = false, retry{}
 	l.notify(Claimed, c, nil, true)
 }
 
@@ -268,7 +267,6 @@ func (l *lease) drop(c *claim) {
 type retry struct {
 	failures int // in a row
 	since    time.Time
-	last     time.Time
 	at       time.Time // when the next attempt is due
 	err      error     // why the last one failed
 }
@@ -283,7 +281,6 @@ func (r *retry) failed(err error, random func() float64) {
 	if r.failures++; r.failures == 1 {
 		r.since = now
 	}
-	r.last = now
 	r.err = err
 	r.at = now.Add(backoff.Backoff{Max: maxDelay, Rand: random}.Delay(r.failures))
 }

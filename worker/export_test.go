@@ -112,3 +112,16 @@ func (l *SteppedLease) Release(ctx context.Context) (err error) {
 	l.during(func() { err = l.lease.Release(ctx) })
 	return err
 }
+
+// Worker returns the worker ID that ids are issued under.
+func (l *lease) Worker() int64 { return l.Stats().Worker }
+
+// Err returns nil until the lease is over, and then why.
+func (l *lease) Err() error {
+	if l.life.Err() == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}

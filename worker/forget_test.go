@@ -4,21 +4,22 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/storetest"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
 // inForgetfulWorld is inWorld with a store that can be put back.
 func inForgetfulWorld(t *testing.T, f func(w *world, back func(to driver.State))) {
 	inWorld(t, func(w *world) {
-		mem := new(storetest.Memory)
+		mem := new(memstore.Store)
 		w.mem, w.store.Store, w.forgetful = mem, mem, true
 		f(w, func(to driver.State) {
 			to.Namespace.Incarnation = "another server"
-			mem.Put(t, to)
+			mem.Put(to)
 		})
 	})
 }
@@ -66,10 +67,12 @@ func TestForgotten(t *testing.T) {
 // A worker ID that never expires, and that the store has perhaps given to a claim which it has
 // forgotten, is released when the lease has another one, or is closed.
 func TestForgottenWorkerIDIsReleased(t *testing.T) {
-	for _, closes := range []bool{false, true} { // before another worker ID is claimed
+	for _, how := range []string{"another is claimed", "closed before that", "StopOnLoss"} {
 		inForgetfulWorld(t, func(w *world, back func(driver.State)) {
 			first := w.acquire(func(cfg *worker.Config) { cfg.Preferred = ref(int64(2)) })
-			lease := w.acquire(func(cfg *worker.Config) { cfg.Preferred, cfg.NoExpiry = ref(int64(2)), true })
+			lease := w.acquire(func(cfg *worker.Config) {
+				cfg.Preferred, cfg.NoExpiry, cfg.StopOnLoss = ref(int64(2)), true, how == "StopOnLoss"
+			})
 			gen, old := w.generator(lease, nil), lease.Worker()
 			w.mustDraw(gen)
 			if err := first.Close(); err != nil || old == 2 {
@@ -79,8 +82,10 @@ func TestForgottenWorkerIDIsReleased(t *testing.T) {
 			time.Sleep(2 * time.Minute)
 			back(w.list())
 			w.store.set(func(f *flaky) { f.down = nil })
-			if !closes {
+			if how != "closed before that" {
 				time.Sleep(time.Second)
+			}
+			if how == "another is claimed" {
 				if p := w.mustDraw(gen); p.Worker != 2 {
 					t.Errorf("%+v: the test shows nothing", p)
 				}
@@ -89,7 +94,7 @@ func TestForgottenWorkerIDIsReleased(t *testing.T) {
 				t.Error(err)
 			}
 			if rec := w.record(old); rec.Status != driver.Released {
-				t.Errorf("closes %t: worker ID %d is %s", closes, old, rec.Status)
+				t.Errorf("%s: worker ID %d is %s", how, old, rec.Status)
 			}
 		})
 	}
@@ -130,6 +135,29 @@ func TestRestartOfTheStore(t *testing.T) {
 		}
 		if p := w.mustDraw(w.generator(w.acquire(nil), nil)); p.Time.UnixMilli() < w.list().Namespace.Floor {
 			t.Errorf("%+v, and the floor is %v", p, w.list().Namespace.Floor)
+		}
+	})
+}
+
+// The store that has raised its floor refuses the claim all the same: its observer is told, once.
+func TestStoreChangedIsReported(t *testing.T) {
+	inForgetfulWorld(t, func(w *world, back func(driver.State)) {
+		w.cfg.NoExpiry = true
+		for range testLayout.WorkerIDs() {
+			w.acquire(nil)
+		}
+		time.Sleep(time.Second) // each is renewed once
+		to := w.list()
+		for i := range to.Records {
+			to.Records[i].ClaimID += "of others"
+		}
+		back(to)
+		w.cfg.ClaimWait = 3 * time.Second
+		if _, err := worker.Acquire(w.Context(), w.store, w.cfg); !errors.Is(err, worker.ErrNoWorkerID) {
+			t.Fatal(err)
+		}
+		if synctest.Wait(); w.seen.count(worker.StoreChanged) != 1 {
+			t.Errorf("%v", w.seen.all())
 		}
 	})
 }

@@ -49,7 +49,7 @@ func Open(ctx context.Context, s driver.Store, cfg Config) (*Generator, error) {
 		return nil, err
 	}
 	if err := l.acquire(ctx); err != nil {
-		return nil, errors.Join(err, l.closeStore())
+		return nil, err
 	}
 	cfg.Namespace = l.cfg.Namespace
 	ids, err := core.New(cfg.generator(l))
@@ -93,7 +93,7 @@ func (g *Generator) Worker() int64 {
 	if !g.opened() {
 		return noWorkerID
 	}
-	return g.lease.Worker()
+	return g.lease.Stats().Worker
 }
 
 // Stats returns a snapshot. It makes no request to the store. It is zero for a Generator that
@@ -115,13 +115,16 @@ func (g *Generator) Failing() error {
 	if !g.opened() {
 		return core.ErrClosed
 	}
-	switch err := g.lease.Err(); {
-	case errors.Is(err, errReleased):
-		return core.ErrClosed
-	case err != nil:
-		return err
+	l := g.lease
+	if l.life.Err() == nil {
+		return l.Stats().Failing
 	}
-	return g.lease.Stats().Failing
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if errors.Is(l.err, errReleased) {
+		return core.ErrClosed
+	}
+	return l.err
 }
 
 // Done returns a channel that is closed when the generator has ended: after Close, or, with

@@ -130,6 +130,25 @@ func TestOpenClosesTheStoreLast(t *testing.T) {
 	})
 }
 
+// It is also closed if that claim cannot be released.
+func TestOpenClosesTheStoreThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
+		s := &slowStore{ownedStore{Store: memstore.New(memstore.Config{}), down: errors.New("down")}, make(chan struct{})}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		time.AfterFunc(2*time.Second, func() { close(s.answer) })
+		if _, err := worker.Open(ctx, s, worker.Config{}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if s.closed != 1 {
+			t.Errorf("closed %d times", s.closed)
+		}
+	})
+}
+
 // A Close that does not wait for its release leaves it, and the store, to the lease.
 func TestCloseWithoutWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -2,9 +2,7 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
@@ -63,32 +61,20 @@ func (l *lease) reply(grant *core.Grant, err error) {
 
 // handOver answers the call of Grant, unless it waits for the store.
 func (l *lease) handOver() {
-	if l.state >= releasing || l.current == nil {
+	if l.state >= releasing || l.waiting == nil {
 		return
 	}
-	if done(l.current.grant) {
-		// The generator has closed a grant that it could not use. If it still has its old worker ID, so
-		// has the lease.
-		if i := slices.IndexFunc(l.retiring, func(c *claim) bool { return !done(c.grant) }); i >= 0 {
-			l.revert(i)
-			l.claiming.retry.failed(errDeclined, l.cfg.rand)
-		}
-	}
-	if l.waiting != nil {
-		if grant, err := l.answer(l.waiting); grant != nil || err != nil {
-			l.reply(grant, err)
-		}
+	if grant, err := l.answer(l.waiting); grant != nil || err != nil {
+		l.reply(grant, err)
 	}
 }
-
-var errDeclined = errors.New("worker: the generator could not continue with its new worker ID")
 
 // answer returns a grant or an error for a call of Grant. Neither means that the call waits
 // for the store.
 func (l *lease) answer(w *waiter) (*core.Grant, error) {
 	a := l.current
 	switch {
-	case done(a.grant): // the generator could not use it, and has lost the one before
+	case done(a.grant): // the generator could not use it, for example because its clock is behind NotBefore
 		if err := a.regrant(l.cfg.Layout); err != nil {
 			return nil, err
 		}
@@ -99,16 +85,13 @@ func (l *lease) answer(w *waiter) (*core.Grant, error) {
 	case w.prev.RegrantReason() == core.RegrantExhausted:
 		return l.exhausted(a, w.fence)
 	}
-	c, now := &l.claiming, time.Now()
-	c.last = now
-	if l.state == rotating && c.retry.last.After(c.since) || l.state == held && c.retry.waiting() {
+	c := &l.claiming
+	c.last = time.Now()
+	if l.state == rotating && c.retry.failures > 0 || l.state == held && c.retry.waiting() {
 		return nil, l.stalledClaim() // at once: the caller may hold the connection that the claim needs
 	}
-	if l.move(wanted) {
-		c.since = now
-		if now.Sub(c.retry.at) > maxDelay { // otherwise a claim failed a moment ago: its delay applies
-			c.retry = retry{}
-		}
+	if l.move(wanted) && time.Since(c.retry.at) > maxDelay { // otherwise a claim failed a moment ago: its delay applies
+		c.retry = retry{}
 	}
 	return nil, nil
 }
@@ -146,19 +129,5 @@ func (l *lease) install(c *claim) {
 		if l.mayBeKept(old) {
 			l.retire(old)
 		}
-	}
-}
-
-// revert makes a retiring claim, which its generator still uses, the current one again, and
-// retires the new one.
-func (l *lease) revert(i int) {
-	l.current, l.retiring[i] = l.retiring[i], l.current
-	other := l.retiring[i]
-	other.grant.Close()
-	other.retry, l.current.retry = retry{}, retry{}
-	l.current.renewAt = time.Now()
-	if other.lost != nil {
-		l.drop(other)
-		l.move(claimed)
 	}
 }

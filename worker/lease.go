@@ -27,10 +27,8 @@ type lease struct {
 	call      callFunc
 	wake      chan struct{} // wakes the goroutine
 
-	opening    context.Context    // ended when acquire has its outcome
-	endOpening context.CancelFunc // ends it
-	life       context.Context    // ended when the lease is over
-	end        context.CancelFunc // ends it
+	life context.Context    // ended when the lease is over
+	end  context.CancelFunc // ends it
 
 	mu       sync.Mutex // held for each change, and for each read, of what follows
 	running  bool       // whether the goroutine runs
@@ -41,7 +39,10 @@ type lease struct {
 	claiming claiming
 	renewing context.CancelFunc // cancels the renewal that is under way; nil: none is
 	waiting  *waiter            // the call of Grant that waits; nil: none does
-	ending   ending
+	releases int                // calls of Release that wait
+	changed  chan struct{}      // closed and replaced after each step, for those who wait
+	failed   bool               // acquire has failed, so Release is not called
+	owned    closer             // the store, if only this lease uses it; nil: it is closed
 	reports  reports
 	count    struct{ renewals, failures, losses, forgotten, claims uint64 }
 	fenced   time.Time // since when no id can be issued; zero: ids can be
@@ -49,23 +50,6 @@ type lease struct {
 
 // A callFunc makes a request that may not return when its context is done. It returns then.
 type callFunc func(ctx context.Context, what string, request func() (driver.Lease, error)) (driver.Lease, error)
-
-// Worker returns the worker ID that ids are issued under.
-func (l *lease) Worker() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.current.Worker
-}
-
-// Err returns nil until life has ended, and then why: [errReleased] or a [*LostError].
-func (l *lease) Err() error {
-	if l.life.Err() == nil {
-		return nil
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.err
-}
 
 // acquire claims a worker ID, which the lease then renews until Release. ctx is for the claim
 // only; if it ends first, the error wraps the context's error and the last reason, and a claim
@@ -76,21 +60,27 @@ func (l *lease) acquire(ctx context.Context) (err error) {
 			err = fmt.Errorf("worker: no lease in namespace %q after %v: %w", l.cfg.Namespace, time.Since(l.claiming.began).Round(time.Millisecond), err)
 		}
 	}()
-	if err := ctx.Err(); err != nil {
-		return err
+	waiting := ctx.Err()
+	if waiting == nil {
+		l.run()
 	}
-	l.run()
-	waiting := wait(ctx, l.opening.Done())
 	l.mu.Lock()
+	for waiting == nil && l.state == acquiring {
+		changed := l.changed
+		l.mu.Unlock()
+		waiting = wait(ctx, changed)
+		l.mu.Lock()
+	}
 	err = l.err
-	if l.opening.Err() == nil { // ctx is done
+	if l.state == acquiring { // ctx is done
 		if err = waiting; l.claiming.retry.err != nil {
 			err = fmt.Errorf("%w, and the last claim: %w", err, l.claiming.retry.err)
 		}
 		l.close(err)
 	}
+	l.failed = err != nil
 	l.mu.Unlock()
-	if waiting != nil {
+	if err != nil {
 		l.run() // to end, or to release what is claimed too late
 	}
 	return err
@@ -109,14 +99,13 @@ func newLease(s driver.Store, cfg Config) (*lease, error) {
 	l := &lease{
 		cfg: cfg, store: s, storeType: storeType, wake: make(chan struct{}, 1),
 		claiming: claiming{began: time.Now()},
-		ending:   ending{changed: make(chan struct{}), store: owned},
-		reports:  reports{busy: make(chan struct{}, 1)},
+		changed:  make(chan struct{}), owned: owned,
+		reports: reports{busy: make(chan struct{}, 1)},
 	}
 	calls := new(hung.Calls)
 	l.call = func(ctx context.Context, what string, request func() (driver.Lease, error)) (driver.Lease, error) {
 		return hung.Do(ctx, calls, what, request)
 	}
-	l.opening, l.endOpening = context.WithCancel(context.Background())
 	l.life, l.end = context.WithCancel(context.Background())
 	return l, nil
 }

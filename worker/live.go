@@ -32,8 +32,8 @@ func (l *lease) live() {
 		next := l.step()
 		switch {
 		case next.over:
-			if next.closeStore {
-				_ = l.closeStore() // Open or Close has returned
+			if next.ended {
+				_ = l.closeStore() // unless Close does
 			}
 			return
 		case next.wait == 0:
@@ -62,11 +62,11 @@ func wait(ctx context.Context, ready <-chan struct{}) error {
 
 // A plan is what the goroutine waits for after a step.
 type plan struct {
-	wait       time.Duration   // until the next step
-	replaced   <-chan struct{} // closed when the generator no longer uses a worker ID that was replaced
-	reached    <-chan struct{} // receives a value when the generator waits at the fence
-	over       bool            // nothing is left to do
-	closeStore bool            // nor does anybody else close the store
+	wait     time.Duration   // until the next step
+	replaced <-chan struct{} // closed when the generator no longer uses a worker ID that was replaced
+	reached  <-chan struct{} // receives a value when the generator waits at the fence
+	over     bool            // nothing is left to do
+	ended    bool            // nor does anyone call Release
 }
 
 // step makes the request that is due, if there is one, and plans what follows.
@@ -79,6 +79,7 @@ func (l *lease) step() (p plan) {
 		l.mu.Unlock()
 		due()
 		l.mu.Lock()
+		l.reports.elapsed = 0
 		l.handOver()
 	} else {
 		p.over = due == nil
@@ -99,16 +100,10 @@ func (l *lease) step() (p plan) {
 			l.move(drained)
 		}
 		l.running = false
-		l.ending.storeOver = l.ending.storeOver || l.state == ended && l.ending.releases == 0 // no Close waits to close it
-		p.closeStore = l.ending.storeOver
+		p.ended = (l.state == ended || l.failed) && l.releases == 0 // otherwise Close closes the store, and returns its error
 	}
-	if l.state != acquiring {
-		l.endOpening()
-	}
-	if l.ending.releases > 0 {
-		close(l.ending.changed)
-		l.ending.changed = make(chan struct{})
-	}
+	close(l.changed)
+	l.changed = make(chan struct{})
 	return p
 }
 
@@ -172,8 +167,8 @@ func (l *lease) renew() {
 	got, err := l.ask(ctx, "renewal", func(ctx context.Context) (driver.Lease, error) { return l.store.Renew(ctx, r) })
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	defer l.asked()
 	l.renewing = nil
+	l.notifyForgot(got, err)
 	switch {
 	case l.state >= releasing: // closed meanwhile
 	case err == nil:
@@ -184,9 +179,6 @@ func (l *lease) renew() {
 		l.failedRenewal(c, err)
 	}
 }
-
-// asked ends the handling of an outcome.
-func (l *lease) asked() { l.reports.elapsed = 0 }
 
 // renewed raises the fence: the store has acknowledged it.
 func (l *lease) renewed(c *claim, got driver.Lease) {
@@ -201,7 +193,6 @@ func (l *lease) renewed(c *claim, got driver.Lease) {
 	failed := c.retry.failures > 0
 	c.retry = retry{}
 	l.notify(Renewed, c, nil, failed)
-	l.notifyForgot(c, got)
 	if l.claiming.evading {
 		l.claiming.evading = false
 		l.move(settled)
@@ -275,7 +266,6 @@ func (l *lease) release(c *claim) {
 	_, err := l.ask(context.Background(), "release", func(ctx context.Context) (driver.Lease, error) { return driver.Lease{}, l.store.Release(ctx, r) })
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	defer l.asked()
 	if err == nil || errors.Is(err, driver.ErrNotHeld) { // it was released before, or another claim has it
 		l.drop(c)
 		l.notify(Released, c, nil, true)

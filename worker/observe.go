@@ -27,7 +27,7 @@ const (
 	ReleaseFailed core.EventKind = "release_failed" // others can claim it when its fence has passed
 	Fenced        core.EventKind = "fenced"         // ids have reached the fence, and the store fails
 	Resumed       core.EventKind = "resumed"
-	StoreChanged  core.EventKind = "store_changed" // another server answers, or the same one after a crash: it may have forgotten, so new claims begin ahead of the clock
+	StoreChanged  core.EventKind = "store_changed" // another server answers, or the same one after a crash: it may have forgotten, so new claims start ahead of the clock. Worker is -1 before the first claim
 )
 
 // Stats is a snapshot of a generator and its lease: what they have done, and their present state.
@@ -120,9 +120,7 @@ func (l *lease) stalled() error {
 
 func (l *lease) stalledRenewal() error { return l.retryError("renew", l.current.retry) }
 
-func (l *lease) stalledClaim() error {
-	return l.retryError("claim", l.claiming.retry)
-}
+func (l *lease) stalledClaim() error { return l.retryError("claim", l.claiming.retry) }
 
 func (l *lease) retryError(op string, r retry) *RetryError {
 	return &RetryError{Op: op, Namespace: l.cfg.Namespace, Worker: l.current.Worker, Failures: r.failures, Since: r.since, Err: r.err}
@@ -133,6 +131,7 @@ type reports struct {
 	events  []core.Event  // not reported yet
 	busy    chan struct{} // holds a value while events are reported
 	elapsed time.Duration // of the call whose outcome is being handled; 0: none
+	forgot  bool          // StoreChanged was reported, and no request has succeeded since
 }
 
 // notify queues an event for the observer. first reports whether it is news, and not the
@@ -147,18 +146,23 @@ func (l *lease) notify(kind core.EventKind, c *claim, err error, first bool) {
 	case kind == Claimed, kind == Renewed, kind == Released, kind == Resumed, kind == StoreChanged:
 		level = slog.LevelInfo
 	}
-	e := core.Event{Kind: kind, Level: level, Namespace: l.cfg.Namespace, Worker: c.Worker, Elapsed: l.reports.elapsed, Err: err}
-	if c.lost != nil || !done(c.grant) {
-		e.Duration = l.left(c)
+	e := core.Event{Kind: kind, Level: level, Namespace: l.cfg.Namespace, Worker: noWorkerID, Elapsed: l.reports.elapsed, Err: err}
+	if c != nil {
+		e.Worker = c.Worker
+		if c.lost != nil || !done(c.grant) {
+			e.Duration = l.left(c)
+		}
 	}
 	l.reports.events = append(l.reports.events, e)
 }
 
-// notifyForgot reports that the store has raised the floor.
-func (l *lease) notifyForgot(c *claim, got driver.Lease) {
-	if got.Forgot {
-		l.notify(StoreChanged, c, nil, true)
+// notifyForgot reports that the store has raised the floor, once until a request succeeds: while the
+// answers are lost, each may raise it.
+func (l *lease) notifyForgot(got driver.Lease, err error) {
+	if got.Forgot && !l.reports.forgot {
+		l.notify(StoreChanged, l.current, nil, true)
 	}
+	l.reports.forgot = err != nil && (got.Forgot || l.reports.forgot)
 }
 
 // flushWithin is flush, but waits only until ctx is done, and at most observerGrace: the observer

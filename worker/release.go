@@ -31,7 +31,7 @@ func (l *lease) Release(ctx context.Context) error {
 	for _, a := range l.retiring {
 		a.retry = retry{} // it is tried again now
 	}
-	l.ending.releases++
+	l.releases++
 	l.mu.Unlock()
 	l.run()
 	for {
@@ -50,7 +50,7 @@ func (l *lease) checkRelease(ctx context.Context, began time.Time) (changed <-ch
 	defer l.mu.Unlock()
 	defer func() {
 		if changed == nil {
-			l.ending.releases--
+			l.releases--
 		}
 	}()
 	if len(l.retiring) == 0 && (l.claiming.pending == nil || l.claiming.retry.failures > maxResolves) {
@@ -63,7 +63,7 @@ func (l *lease) checkRelease(ctx context.Context, began time.Time) (changed <-ch
 	}
 	switch err := ctx.Err(); {
 	case err == nil:
-		return l.ending.changed, nil
+		return l.changed, nil
 	case len(l.retiring) > 0:
 		return nil, l.notReleased(l.retiring[0], errors.Join(err, l.retiring[0].retry.err))
 	default:
@@ -111,42 +111,34 @@ func (l *lease) close(why error) {
 }
 
 // mayBeKept reports whether a store that has forgotten may still have the record of a lost claim, which
-// never expires: it is to be released, if no other claim has it. With StopOnLoss, ids continue up to
-// its fence.
+// never expires: it is to be released, if no other claim has it.
 func (l *lease) mayBeKept(c *claim) bool {
-	return l.cfg.NoExpiry && !l.cfg.StopOnLoss && errors.Is(c.lost, driver.ErrForgotten)
+	return l.cfg.NoExpiry && errors.Is(c.lost, driver.ErrForgotten)
 }
 
 // wantsRelease reports whether to try, or try again, to release a claim.
 func (l *lease) wantsRelease(a *claim) bool {
-	if l.state < releasing {
+	switch {
+	case l.state < releasing:
 		return done(a.grant)
+	case l.releases > 0:
+		return true
 	}
-	return l.ending.releases > 0 || !a.releaseSent
-}
-
-// An ending is what the calls of Release share.
-type ending struct {
-	releases  int           // calls of Release that wait
-	changed   chan struct{} // closed and replaced after each step of the owner, for these
-	store     closer        // the store, if only this lease uses it; nil: it is closed
-	storeOver bool          // store is to be closed when the owner has ended
+	return !a.releaseSent && (a.lost == nil || done(a.grant)) // with StopOnLoss, ids of a lost one continue up to its fence
 }
 
 // A closer is a store that only one generator uses: it is closed with the generator.
 type closer interface{ CloseWithGenerator() error }
 
-// closeStore closes the store if only this lease uses it. While the owner runs, as with a claim
-// that is under way and must be released, the owner does that when it ends.
+// closeStore closes the store if only this lease uses it, and it is not closed yet. Nothing may be
+// left to release.
 func (l *lease) closeStore() error {
 	l.mu.Lock()
-	l.ending.storeOver = true
-	s := l.ending.store
-	if s == nil || l.running {
-		l.mu.Unlock()
+	s := l.owned
+	l.owned = nil
+	l.mu.Unlock()
+	if s == nil {
 		return nil
 	}
-	l.ending.store = nil
-	l.mu.Unlock()
 	return s.CloseWithGenerator()
 }

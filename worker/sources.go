@@ -37,10 +37,9 @@ func FromFile(l core.Layout, workerFile, datacenterFile string) (int64, error) {
 	return assigned(l, source{"file", readFile}, workerFile, datacenterFile)
 }
 
-// FromOrdinal reads the ordinal of a StatefulSet's pod, the label
-// apps.kubernetes.io/pod-index, from an environment variable or, if that name is empty,
-// from a file, as the downward API provides them. It does not parse host names, because
-// they look the same in two StatefulSets.
+// FromOrdinal reads the ordinal of a StatefulSet's pod, its label apps.kubernetes.io/pod-index, from
+// an environment variable or, if that name is empty, from a file, as the downward API provides
+// them. It does not parse host names, because they look the same in two StatefulSets.
 //
 // Two pods have one ordinal while a pod that was deleted by force, or is behind a broken
 // network, still runs. So use the ordinal as Config.Preferred of a lease.

@@ -126,9 +126,8 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 	})
 	if err != nil {
 		lease.revoke(ctx)
-		return driver.Lease{}, err
 	}
-	return l, nil
+	return l, err
 }
 
 // putClaim writes the record of a claim. Its holder must not have come back, and the claim must not

@@ -118,10 +118,9 @@ func (s *Store) makeRecords(ctx context.Context, what string, v *view, id, worke
 		compare = append(compare, clientv3.Compare(clientv3.CreateRevision(key), "=", 0))
 		puts = append(puts, clientv3.OpPut(key, encode(driver.Record{Worker: id, Status: driver.Unused})))
 	}
-	if ns := v.Namespace; !v.Missing {
-		ns.Seen += int64(len(ids))
-		puts = append(puts, clientv3.OpPut(s.namespaceKey(ns.Name), encode(ns)))
-	}
+	ns := v.Namespace
+	ns.Seen += int64(len(ids))
+	puts = append(puts, clientv3.OpPut(s.namespaceKey(ns.Name), encode(ns)))
 	return s.commit(ctx, what, v, compare, puts...)
 }
 

@@ -42,7 +42,7 @@ type Lease struct {
 	FencingToken int64 `json:"fencing_token"` // higher than that of the claim before, and than Start; Start, if there was no claim before
 	Start        int64 `json:"start"`         // that of a renewed lease has no meaning
 	Fence        int64 `json:"fence"`
-	Forgot       bool  `json:"forgot"` // this call has noticed that the store may have forgotten, and has raised the floor
+	Forgot       bool  `json:"forgot"` // this call has noticed that the store may have forgotten, and has raised the floor; set also with an error
 }
 
 // Decide returns what a claim changes. s.Records must have those of Preferred, of Former.Worker and

@@ -36,7 +36,7 @@ func (e *NoWorkerIDError) Error() string {
 	text := fmt.Sprintf("worker: all %s worker IDs in namespace %q are leased (a layout with more WorkerBits has more)", grouped(e.WorkerIDs), e.Namespace)
 	switch {
 	case e.WorkerIDs == 1 && e.Leased == 1:
-		text = fmt.Sprintf("worker: the only worker ID that will do in namespace %q is leased", e.Namespace)
+		text = fmt.Sprintf("worker: the required worker ID of namespace %q is leased", e.Namespace)
 	case e.Leased < e.WorkerIDs:
 		text = fmt.Sprintf("worker: no worker ID in namespace %q can be claimed: of %s, %s are leased", e.Namespace, grouped(e.WorkerIDs), grouped(e.Leased))
 	}
@@ -44,7 +44,7 @@ func (e *NoWorkerIDError) Error() string {
 		text += fmt.Sprintf(", and %s would start further ahead of the store's clock than FenceWindow, because that clock was fast: wait, or run snowkey workers floor", grouped(e.Ahead))
 	}
 	if e.Wait > 0 {
-		text += fmt.Sprintf("; the next may be free in %v", e.Wait)
+		text += fmt.Sprintf("; one may be free in %v", e.Wait)
 	}
 	return text
 }

@@ -55,6 +55,9 @@ func Transact(ctx context.Context, decide func(State) (Change, error), read func
 				return true, nil
 			}
 			written, err := write(ctx, s, ch)
+			if raises := ch.Namespace != nil && ch.Namespace.Floor > s.Namespace.Floor; raises && (written || err != nil) {
+				forgot = true // also if only the answer was lost
+			}
 			if errors.Is(err, ErrLocked) {
 				locked, written, err = err, false, nil
 				if ch.Record != nil {
@@ -69,14 +72,13 @@ func Transact(ctx context.Context, decide func(State) (Change, error), read func
 				l = ch.Lease
 				return true, nil
 			}
-			forgot = forgot || ch.Namespace != nil && ch.Namespace.Floor > s.Namespace.Floor
 		}
 	}
 	err = Retry(ctx, once)
 	if err != nil && locked != nil {
 		err = fmt.Errorf("%w: %w", locked, err)
 	}
-	l.Forgot = forgot && err == nil
+	l.Forgot = forgot
 	return l, err
 }
 

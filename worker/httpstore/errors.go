@@ -68,6 +68,7 @@ const (
 type wireError struct {
 	Kind       string  `json:"kind"`
 	Message    string  `json:"message"`
+	Forgot     bool    `json:"forgot,omitempty"` // see driver.Lease
 	Fields     []field `json:"fields,omitempty"`
 	Namespace  string  `json:"namespace,omitempty"`
 	WorkerIDs  int64   `json:"worker_ids,omitempty"`

@@ -176,6 +176,9 @@ func offer[Q, A any](h *handler, verb string, call func(context.Context, Q) (A, 
 			refuse(w, q.ID, http.StatusNotImplemented, verb+" is not offered here")
 		case err != nil:
 			e := encode(err)
+			if l, ok := any(result).(driver.Lease); ok {
+				e.Forgot = l.Forgot
+			}
 			reply(w, e.status(), answer[A]{ID: q.ID, Error: e})
 		default:
 			reply(w, http.StatusOK, answer[A]{ID: q.ID, Result: &result})

@@ -153,6 +153,9 @@ func read[A any](redact redactor, verb, id string, status int, text []byte, limi
 	}
 	switch {
 	case a.Error != nil && a.Result == nil && status >= 400:
+		if l, ok := any(&result).(*driver.Lease); ok {
+			l.Forgot = a.Error.Forgot
+		}
 		return result, a.Error.decoded(verb, status)
 	case a.Error == nil && a.Result != nil && status == http.StatusOK:
 		return *a.Result, nil

@@ -65,14 +65,14 @@ func (s *site) client() *Store {
 
 // Two servers offer one store, below a path, over TLS.
 func TestStore(t *testing.T) {
-	mux, store := http.NewServeMux(), new(storetest.Memory)
+	mux, store := http.NewServeMux(), new(memstore.Store)
 	mux.Handle("/a/leases/", http.StripPrefix("/a/leases", handlerOf(t, store)))
 	one, two := httptest.NewTLSServer(mux), httptest.NewTLSServer(mux)
 	defer one.Close()
 	defer two.Close()
 	var mu sync.Mutex
 	n := 0
-	storetest.Run(t, storetest.Config{Hung: deafClient, Put: store.Put, Open: func(*testing.T) driver.Store {
+	storetest.Run(t, storetest.Config{Hung: deafClient, Put: func(_ *testing.T, s driver.State) { store.Put(s) }, Open: func(*testing.T) driver.Store {
 		mu.Lock()
 		defer mu.Unlock()
 		server := []*httptest.Server{one, two}[n%2]

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/storetest"
+	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
 // lossy loses the answers to claims, which the server has carried out.
@@ -48,7 +48,7 @@ func (c checks) Claim(ctx context.Context, q driver.Claim) (driver.Lease, error)
 func TestUnansweredClaimAndLoss(t *testing.T) {
 	for _, taken := range []bool{false, true} {
 		t.Run(fmt.Sprint("taken ", taken), func(t *testing.T) {
-			mem := new(storetest.Memory)
+			mem := new(memstore.Store)
 			network := &lossy{RoundTripper: &http.Transport{}}
 			store := mustNew(New(Config{URL: open(t, handlerOf(t, mem)).server.URL, Token: secret, Client: &http.Client{Transport: network}}))
 			var back atomic.Int64
@@ -89,7 +89,7 @@ func TestUnansweredClaimAndLoss(t *testing.T) {
 				t.Fatal(err)
 			}
 			st.Records[0].Status = driver.Released // as it may be on a store that was put back
-			mem.Put(t, st)
+			mem.Put(st)
 			others := 0
 			if taken {
 				others = 1

@@ -126,3 +126,21 @@ func ExampleStore_Raise() {
 	fmt.Println(ns.FenceWindow, ns.Floor-at.UnixMilli(), err)
 	// Output: 60000 110000 <nil>
 }
+
+func ExampleStore_Put() {
+	store, end := begin()
+	defer end()
+	before, err := store.List(context.Background(), "orders")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if _, err := store.Claim(context.Background(), claim("t1")); err != nil {
+		fmt.Println(err)
+		return
+	}
+	store.Put(before) // it has forgotten the claim
+	st, err := store.List(context.Background(), "orders")
+	fmt.Println(len(st.Records), st.Missing, err)
+	// Output: 0 true <nil>
+}

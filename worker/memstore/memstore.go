@@ -17,7 +17,6 @@ package memstore
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -37,14 +36,8 @@ type Config struct {
 type Store struct {
 	now func() time.Time
 
-	mu         sync.Mutex
-	namespaces map[string]*namespace
-}
-
-type namespace struct {
-	driver.Namespace
-
-	records map[int64]driver.Record
+	mu     sync.Mutex
+	states map[string]driver.State // Now, Server and Count are not used
 }
 
 var (
@@ -69,12 +62,40 @@ func (s *Store) lock(ctx context.Context) error {
 	return nil
 }
 
-// clock returns the time in Unix milliseconds.
-func (s *Store) clock() int64 {
-	if s.now == nil {
-		return time.Now().UnixMilli()
+// incarnation is constant: the store ends with its process.
+const incarnation = "memory"
+
+// state reads a namespace; s.mu is held. The records are a copy.
+func (s *Store) state(name string) driver.State {
+	st, ok := s.states[name]
+	if !ok {
+		st = driver.State{Namespace: driver.Namespace{Name: name}, Missing: true, New: true}
 	}
-	return s.now().UnixMilli()
+	now := time.Now
+	if s.now != nil {
+		now = s.now
+	}
+	st.Now, st.Server, st.Count, st.Records = now().UnixMilli(), incarnation, int64(len(st.Records)), slices.Clone(st.Records)
+	return st
+}
+
+// Put replaces a namespace and its records. So a test puts the store back to what List has returned
+// before, perhaps with another incarnation, as after a failover.
+func (s *Store) Put(st driver.State) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st.Records = slices.Clone(st.Records)
+	s.put(st.Namespace.Name, st)
+}
+
+func (s *Store) put(name string, st driver.State) {
+	if s.states == nil {
+		s.states = make(map[string]driver.State)
+	}
+	if st.Missing {
+		st.Namespace = driver.Namespace{Name: name}
+	}
+	s.states[name] = st
 }
 
 // transact does what decide says; see driver.Transact. The mutex makes it one atomic step.
@@ -85,51 +106,44 @@ func (s *Store) transact(ctx context.Context, name string, workerIDs int64, deci
 	defer s.mu.Unlock()
 	read := func(context.Context) (driver.State, error) { return s.state(name), nil }
 	return driver.Transact(ctx, decide, read, func(_ context.Context, _ driver.State, ch driver.Change) (bool, error) {
-		if s.namespaces == nil {
-			s.namespaces = make(map[string]*namespace)
-		}
-		ns := s.namespaces[name]
-		if ns == nil {
-			ns = &namespace{records: make(map[int64]driver.Record)}
-			s.namespaces[name] = ns
-		}
+		st := s.state(name)
 		switch {
 		case ch.Namespace != nil:
-			ns.Namespace = *ch.Namespace
+			st.Namespace, st.Missing, st.New = *ch.Namespace, false, false
 		case ch.Make != nil:
-			ns.make(*ch.Make, workerIDs)
+			makeRecords(&st, *ch.Make, workerIDs)
 		default:
-			ns.records[ch.Record.Worker] = *ch.Record
+			*record(st, ch.Record.Worker) = *ch.Record
 		}
+		s.put(name, st)
 		return true, nil
 	})
 }
 
-// incarnation is constant: the store ends with its process.
-const incarnation = "memory"
-
-// state returns what the store has of a namespace.
-func (s *Store) state(name string) driver.State {
-	st := driver.State{Now: s.clock(), Server: incarnation, Namespace: driver.Namespace{Name: name}, Missing: true, New: true}
-	if ns := s.namespaces[name]; ns != nil {
-		st.Count, st.Records = int64(len(ns.records)), slices.Collect(maps.Values(ns.records))
-		if ns.Version > 0 {
-			st.Namespace, st.Missing, st.New = ns.Namespace, false, false
+// record returns the record of a worker ID, or nil.
+func record(st driver.State, worker int64) *driver.Record {
+	for i := range st.Records {
+		if st.Records[i].Worker == worker {
+			return &st.Records[i]
 		}
 	}
-	return st
+	return nil
 }
 
-// make makes unused records, and counts them; see driver.Change.
-func (ns *namespace) make(worker, workerIDs int64) {
-	first, end, most := worker, worker+1, int64(1)
+// makeRecords makes unused records, and counts them; see driver.Change.
+func makeRecords(st *driver.State, worker, workerIDs int64) {
+	first, end, most := worker, worker+1, 1
 	if worker == driver.Any {
 		first, end, most = 0, workerIDs, driver.MakeAtOnce
 	}
+	known := make(map[int64]bool)
+	for _, rec := range st.Records {
+		known[rec.Worker] = true
+	}
 	for id := first; id < end && most > 0; id++ {
-		if _, ok := ns.records[id]; !ok {
-			ns.records[id] = driver.Record{Worker: id, Status: driver.Unused}
-			ns.Seen++
+		if !known[id] {
+			st.Records = append(st.Records, driver.Record{Worker: id, Status: driver.Unused})
+			st.Namespace.Seen++
 			most--
 		}
 	}
@@ -164,15 +178,18 @@ func (s *Store) change(ctx context.Context, name string, worker int64, decide fu
 		return err
 	}
 	defer s.mu.Unlock()
-	ns := s.namespaces[name]
-	if ns == nil {
+	st := s.state(name)
+	rec := record(st, worker)
+	if rec == nil {
 		return driver.ErrNotHeld
 	}
-	rec, err := decide(ns.records[worker])
-	if err == nil {
-		ns.records[worker] = rec
+	changed, err := decide(*rec)
+	if err != nil {
+		return err
 	}
-	return err
+	*rec = changed
+	s.put(name, st)
+	return nil
 }
 
 // List implements driver.Admin.
@@ -190,10 +207,12 @@ func (s *Store) Raise(ctx context.Context, namespace string, fenceWindow int64) 
 		return driver.Namespace{}, err
 	}
 	defer s.mu.Unlock()
-	ch, err := s.state(namespace).Raise(fenceWindow)
+	st := s.state(namespace)
+	ch, err := st.Raise(fenceWindow)
 	if err != nil {
 		return driver.Namespace{}, err
 	}
-	s.namespaces[namespace].Namespace = *ch.Namespace
-	return *ch.Namespace, nil
+	st.Namespace = *ch.Namespace
+	s.put(namespace, st)
+	return st.Namespace, nil
 }

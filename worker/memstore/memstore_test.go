@@ -10,5 +10,5 @@ import (
 
 func TestStore(t *testing.T) {
 	store := memstore.New(memstore.Config{})
-	storetest.Run(t, storetest.Config{Open: func(*testing.T) driver.Store { return store }, Put: store.Put})
+	storetest.Run(t, storetest.Config{Open: func(*testing.T) driver.Store { return store }, Put: func(_ *testing.T, s driver.State) { store.Put(s) }})
 }

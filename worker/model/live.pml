@@ -37,6 +37,7 @@
 #define SKEW_SETTLES        11 /* the answer that the clock is wrong settles a claim that was not answered before */
 #define KEEP_UNWANTED       12 /* a claim that is granted too late is not released */
 #define DRAINED_EARLY       13 /* a closed lease ends although a claim is pending */
+#define KEEP_FORGOTTEN      14 /* a claim that never expires, and that the store has forgotten in part, is not released */
 #ifndef MUTANT
 #define MUTANT 0
 #endif
@@ -92,7 +93,7 @@ byte calls, got;
 
 #define OVER (state == releasing || state == ended)
 #define HELD(w) (row[w] == mine || row[w] == left)
-#define OURS(w) (HELD(w) || row[w] == pending || row[w] == stray)
+#define OURS(w) (HELD(w) || row[w] == pending || row[w] == stray || row[w] == past && (MAY & KEPT))
 #define STALLED (state == lost -> cfail : rfail)
 #define CAN ((has == current && room || has == before) && !behind && !OVER)
 #define ATFENCE (has == current && !room && !behind && !OVER)
@@ -230,6 +231,7 @@ proctype Delay() {
 #define USED (state == acquiring || state == lost || state == rotating && (!ahead || evading)) /* a claim that is granted */
 #define SETTLES (a == ok || a == refused || a == skewed && (!unknown || IS(SKEW_SETTLES)) || a == failed && IS(NEW_CLAIM_ID))
 #define LOSES (a == gone && !IS(FORGOTTEN_FAILS))
+#define RELEASES_LOST ((MAY & KEPT) && was == lost && !IS(KEEP_FORGOTTEN))
 #define EVADES (a == locked && state == held && !IS(NO_EVASION))
 
 inline install(w) { /* the worker ID that was claimed takes the place of the current one */
@@ -237,7 +239,7 @@ inline install(w) { /* the worker ID that was claimed takes the place of the cur
   :: cur != 0 && cur != w && was != lost -> /* which is released when its generator has left it */
      leaving[cur] = 1; row[cur] = (row[cur] == mine -> left : row[cur]); prev = (has == current -> cur : prev);
      has = (has == current -> (evading -> revoked : before) : has)
-  :: else -> has = (has == current -> revoked : has)
+  :: else -> has = (has == current -> revoked : has); leaving[cur] = (cur != 0 && RELEASES_LOST -> 1 : leaving[cur])
   fi;
   cur = w; room = 1; fault = 0; rfail = 0; cfail = 0; evading = 0; waits[0] = 0; waits[1] = 1;
   leaving[w] = 0; row[w] = (row[w] == left -> mine : row[w]); printf("lease    has worker ID %d\n", w)
@@ -325,7 +327,7 @@ active proctype Lease() {
           :: event == wanted -> cfail = 0; waits[0] = 0
           :: event == taken -> rfail = 0; cfail = 0; evading = 0; waits[0] = 0; waits[1] = 0; fault = 0
           :: event == closed ->
-             leaving[cur] = (cur != 0 && was != lost -> 1 : leaving[cur]); row[cur] = (row[cur] == mine && was != lost -> left : row[cur]);
+             leaving[cur] = (cur != 0 && (was != lost || RELEASES_LOST) -> 1 : leaving[cur]); row[cur] = (row[cur] == mine && was != lost -> left : row[cur]);
              worker = (kind == renewal -> 0 : worker); stuck = (kind == renewal -> 0 : stuck); kind = (kind == renewal -> none : kind);
              closing = 0; has = none; cur = 0; prev = 0; room = 0; fault = 0; behind = 0; stays = 0; rfail = 0; cfail = 0; evading = 0;
              waits[0] = 0; waits[1] = 0; waits[2] = 0; reply = (ask != none && reply == none -> refusal : reply)

@@ -104,6 +104,7 @@ var searches = []struct{ file, want, name, switches string }{
 	{live, holds, "a closed lease holds nothing: an outage", "MAY=CLOSE+OUTAGE"},
 	{live, holds, "a closed lease holds nothing: an exchange", "MAY=CLOSE+BACK+LOSE"},
 	{live, holds, "a closed lease holds nothing: the store forgets", "MAY=CLOSE+FORGET"},
+	{live, holds, "a closed lease holds nothing: the store forgets one that never expires", "MAY=CLOSE+FORGET+KEPT"},
 	{live, holds, "a closed lease holds nothing: a record is locked", "MAY=CLOSE+LOCK"},
 	{live, caught, "a renewal that failed is not made again", "MUTANT=NO_RETRY MAY=OUTAGE"},
 	{live, caught, "a request is waited for for ever", "MUTANT=NO_TIMEOUT MAY=STUCK"},
@@ -117,6 +118,7 @@ var searches = []struct{ file, want, name, switches string }{
 	{live, caught, "a claim is repeated with another claim ID", "MUTANT=NEW_CLAIM_ID MAY=LOSE+BACK"},
 	{live, caught, "a wrong clock settles a claim", "MUTANT=SKEW_SETTLES MAY=LOSE+WRONG+BACK"},
 	{live, caught, "a claim granted too late is not released", "MUTANT=KEEP_UNWANTED MAY=CLOSE"},
+	{live, caught, "a forgotten claim that never expires is not released", "MUTANT=KEEP_FORGOTTEN MAY=CLOSE+FORGET+KEPT"},
 	{live, caught, "a lease ends while a claim is pending", "MUTANT=DRAINED_EARLY MAY=CLOSE+LOSE"},
 }
 

@@ -38,7 +38,7 @@ mutant() {
 	fi
 }
 
-# The rules of leases, as in lease.pml: the suite and the simulation of storetest are of their own package's store, which decides by
+# The rules of leases, as in lease.pml: the suite and the simulation of storetest run on a store in memory, which decides by
 # package driver.
 rules=./worker/storetest
 mutant 'the floor is not raised' worker/driver/state.go 's/ns\.Floor = ns\.Since \+ ns\.step\(\)/_ = ns.step/' "$rules" .

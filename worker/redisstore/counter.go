@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/internal/hung"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -61,43 +60,4 @@ func (s *Store) checkSync(ctx context.Context) error {
 		return &driver.DurabilityError{Setting: "appendfsync", Value: value, Want: "always"}
 	}
 	return nil
-}
-
-// WorkerIDOf maps an identity, such as an IP address, to a worker ID from 0 to workerIDs-1 in
-// the namespace. An identity keeps its worker ID; a new identity gets the next one. If none is
-// left, the error matches *driver.CounterExhaustedError.
-//
-// This is no lease: two processes may have the same identity, as two containers may have the
-// same address. Use it as the Preferred worker ID of a lease. With a datacenter d, that is
-// d<<WorkerBits | ID.
-func (s *Store) WorkerIDOf(ctx context.Context, namespace, identity string, workerIDs int64) (int64, error) {
-	if err := s.check(namespace); err != nil {
-		return 0, err
-	}
-	var wrong fields.Errors
-	if identity == "" {
-		wrong.Add("identity", identity, "must not be empty")
-	}
-	if workerIDs < 1 || workerIDs > maxWorkerIDs {
-		wrong.Add("workerIDs", workerIDs, "must be 1 to 2^53, which is as far as Redis's scripts can count")
-	}
-	if err := wrong.Err("redisstore"); err != nil {
-		return 0, err
-	}
-	r, err := s.run(ctx, "map an identity", []string{"identity"}, []string{s.key("identity", namespace)}, identity, workerIDs)
-	if err != nil {
-		return 0, err
-	}
-	id := workerIDs
-	if r.ok {
-		n, err := r.integers(1)
-		if err != nil {
-			return 0, err
-		}
-		id = n[0]
-	}
-	if id >= workerIDs { // also if it was given when there were more
-		return 0, fmt.Errorf("redisstore: no worker ID is left for identity %.100q in namespace %q; acquire a lease without Preferred: %w", identity, namespace, &driver.CounterExhaustedError{Name: namespace, WorkerIDs: workerIDs})
-	}
-	return id, nil
 }

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
-	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 )
 
@@ -60,46 +58,6 @@ func ExampleStore_Reserve() {
 	// [snowkey:counter:{starts}]
 	// 39 984 <nil>
 	// worker: the store has appendonly = no and may lose an acknowledged write, which can lead to duplicate numbers: set it to yes, or allow it with AllowDataLoss
-}
-
-// The datacenter comes from the environment, and the worker from Redis, by datacenter and
-// address: the same number for the same address, for as long as there are any. This client
-// stands for a Redis that knows the address by its number.
-func ExampleStore_WorkerIDOf() {
-	eval := func(_ context.Context, _ string, keys []string, args ...any) (any, error) {
-		fmt.Println(keys[0], args[0], args[1])
-		return []any{"ok", "7"}, nil
-	}
-	store, err := redisstore.New(eval, redisstore.Config{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	_ = os.Setenv("DATACENTER", "3") // in earnest the deployment does so, and
-	_ = os.Setenv("POD_IP", "10.0.0.7")
-
-	layout := core.Twitter()
-	d, err := worker.FromEnv(core.Layout{TimeBits: 41, WorkerBits: layout.DatacenterBits}, "DATACENTER", "")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	cfg := worker.Config{Namespace: fmt.Sprintf("orders/%d", d), Layout: layout, Datacenter: &d}
-
-	n, err := store.WorkerIDOf(context.Background(), cfg.Namespace, os.Getenv("POD_IP"), 1<<layout.WorkerBits)
-	var used *driver.CounterExhaustedError
-	switch {
-	case err == nil: // another container may have the address too: the lease gives it another worker ID
-		id := d<<layout.WorkerBits | n
-		cfg.Preferred = &id
-	case !errors.As(err, &used): // otherwise any worker ID of the datacenter will do
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(*cfg.Datacenter, *cfg.Preferred)
-	// Output:
-	// snowkey:identity:{orders/3} 10.0.0.7 32
-	// 3 103
 }
 
 // This client stands for a Redis that is a replica.

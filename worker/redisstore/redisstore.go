@@ -34,7 +34,6 @@
 //	snowkey:lease:{NAMESPACE}           its fields, and the record of each worker ID
 //	snowkey:claim:{NAMESPACE}:CLAIM_ID  its worker ID, for an hour
 //	snowkey:counter:{KEY}               the last number
-//	snowkey:identity:{NAMESPACE}        see [Store.WorkerIDOf]
 package redisstore
 
 import (
@@ -106,7 +105,7 @@ func New(eval EvalFunc, cfg Config) (*Store, error) {
 // maxWorkerIDs is as far as a script can count.
 const maxWorkerIDs = 1 << 53
 
-// key returns that of a namespace, a counter or a table of identities. The name is in braces,
+// key returns the key of a namespace or a counter. The name is in braces,
 // which decide where a cluster keeps the key.
 func (s *Store) key(kind, name string) string { return s.cfg.Prefix + kind + ":{" + name + "}" }
 
@@ -134,7 +133,9 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 	l, err := driver.Transact(ctx, t.decide, read, t.write)
 	if errors.Is(err, driver.ErrNoWorkerID) && !c.RequirePreferred {
 		n = all
-		return driver.Transact(ctx, t.decide, read, t.write)
+		forgot := l.Forgot
+		l, err = driver.Transact(ctx, t.decide, read, t.write)
+		l.Forgot = l.Forgot || forgot
 	}
 	return l, err
 }
@@ -157,11 +158,8 @@ func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, erro
 		l, renewed, err = t.renew(ctx, r)
 		return renewed, err
 	})
-	if err != nil {
-		return driver.Lease{}, err
-	}
 	l.Forgot = decided.Forgot
-	return l, nil
+	return l, err
 }
 
 // Release implements driver.Store.

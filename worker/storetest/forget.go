@@ -28,13 +28,18 @@ func putBack(t *testing.T, s *suite) {
 				t.Errorf("renewed after it was forgotten: %v, want ErrForgotten", err)
 			}
 		}
+		refused := s.request()
+		only(old.Worker)(&refused)
+		if l, err := store.Claim(t.Context(), refused); !errors.Is(err, driver.ErrNoWorkerID) || l.Forgot != (first == "claim") {
+			t.Errorf("a refused claim, of which the floor rises: %t: Forgot is %t, %v", first == "claim", l.Forgot, err)
+		}
 		next := s.claim(t, store, only(forgotten.Worker))
 		ns := s.list(t).Namespace
 		if next.Start < last || next.Start != ns.Floor || next.Fence-next.Start != window || next.FencingToken <= forgotten.FencingToken {
 			t.Errorf("fences up to %d were forgotten, the floor is %d, and the next claim is %+v", last, ns.Floor, next.Lease)
 		}
-		if !next.Forgot && first == "claim" {
-			t.Error("a claim that has raised the floor did not say so")
+		if next.Forgot {
+			t.Error("a claim that has not raised the floor said so")
 		}
 		if ns.Incarnation == before.Namespace.Incarnation && first == "claim" && s.list(t).Server != ns.Incarnation {
 			t.Errorf("the incarnation that is recorded is %q", ns.Incarnation)

@@ -542,3 +542,37 @@ func TestSimulation(t *testing.T) {
 		})
 	}
 }
+
+// fits reports whether a change that was decided on what was read can be written now: see
+// driver.Change.
+func fits(ch driver.Change, read, now driver.State) bool {
+	ns := now.Namespace
+	same := now.Missing == read.Missing && ns == read.Namespace
+	index := read.Index == nil || now.Index != nil && now.Index.Missing == read.Index.Missing && now.Index.Namespace == read.Index.Namespace
+	switch {
+	case ch.Index != nil && ch.Namespace == nil:
+		return index
+	case ch.Index != nil:
+		return same && index
+	case ch.Namespace != nil, ch.Make != nil:
+		return same
+	}
+	rec := find(read, ch.Record.Worker)
+	if find(now, rec.Worker) != rec || ns.Floor != read.Namespace.Floor || ns.Seen != read.Namespace.Seen {
+		return false
+	}
+	if ch.Record.ClaimID == rec.ClaimID && read.Namespace.Incarnation != read.Server { // a renewal when the floor may not rise
+		return ns.Incarnation != now.Server && rec.Fence > ns.Floor
+	}
+	return ns.Incarnation == now.Server
+}
+
+// find returns the record of a worker ID, or none.
+func find(s driver.State, worker int64) driver.Record {
+	for _, rec := range s.Records {
+		if rec.Worker == worker {
+			return rec
+		}
+	}
+	return driver.Record{}
+}

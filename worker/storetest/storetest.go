@@ -16,7 +16,7 @@
 // It tests the three verbs and driver.Admin, repeated and late requests, clocks that differ,
 // limits, a store that forgets, many claims at once, and generators over leases; and
 // driver.Counter, if the store has it. It cannot test that the incarnation changes whenever the
-// store forgets. [Memory] is a store that passes, to read and to compare with.
+// store forgets. Package memstore has a store that passes, to read.
 package storetest
 
 import (

@@ -135,21 +135,6 @@ func TestRedisLossy(t *testing.T) {
 	}
 }
 
-// An identity has the same worker ID each time, and the first four have the four that there are.
-func TestRedisIdentity(t *testing.T) {
-	name := fmt.Sprintf("%016x", rand.Uint64())
-	store := mustNew(redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{}))
-	for _, address := range []int64{0, 1, 1, 2, 0, 3, 2} {
-		if n, err := store.WorkerIDOf(t.Context(), name, fmt.Sprint("10.0.0.", address), 4); err != nil || n != address {
-			t.Errorf("%d, %v; want %d", n, err, address)
-		}
-	}
-	var used *worker.CounterExhaustedError
-	if _, err := store.WorkerIDOf(t.Context(), name, "10.0.0.5", 4); !errors.As(err, &used) || !strings.Contains(err.Error(), `no worker ID is left for identity "10.0.0.5"`) {
-		t.Errorf("%v", err)
-	}
-}
-
 // Up to 2^53 the numbers of a script are exact.
 func TestRedisManyNumbers(t *testing.T) {
 	store := mustNew(redisstore.New(evaler(client(t, testserver.Redis(t)), false), redisstore.Config{}))
