@@ -215,7 +215,7 @@ func append8(buf []byte, bits uint64) []byte {
 // unencodable replaces pgx's error, which quotes the address of a value behind a pointer, and names
 // Register if that would help.
 func (c *column) unencodable(m *pgtype.Map, v any, err, byText error) error {
-	var other otherValue
+	var other otherValueError
 	if errors.As(err, &other) || errors.As(byText, &other) {
 		err = other
 	} else if cause := errors.Unwrap(err); cause != nil {

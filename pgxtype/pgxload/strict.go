@@ -13,10 +13,10 @@ import (
 // 1 of 1.5 for a bigint, and 000 of "abc" for a varbit.
 type strict struct{ pgtype.Codec }
 
-// otherValue is the error of such a value.
-type otherValue struct{ sent any }
+// otherValueError is the error of such a value.
+type otherValueError struct{ sent any }
 
-func (e otherValue) Error() string { return "it would be stored as " + formatValue(e.sent) }
+func (e otherValueError) Error() string { return "it would be stored as " + formatValue(e.sent) }
 
 // strictMap returns a copy of m that is strict with numbers and times, also in arrays and ranges.
 func strictMap(m *pgtype.Map) *pgtype.Map {
@@ -59,7 +59,7 @@ func (p strictPlan) Encode(value any, buf []byte) ([]byte, error) {
 	}
 	sent, err := p.decode(encoded[len(buf):])
 	if err == nil && !equal(value, sent) {
-		err = otherValue{sent}
+		err = otherValueError{sent}
 	}
 	return encoded, err
 }
@@ -67,7 +67,8 @@ func (p strictPlan) Encode(value any, buf []byte) ([]byte, error) {
 // equal compares a number, or the year of a time. Its zone may differ, and a float may be rounded to a
 // real, but not to 0 or infinity.
 func equal(value, sent any) bool {
-	number, s := 0.0, reflect.ValueOf(sent)
+	var number float64
+	s := reflect.ValueOf(sent)
 	switch at, isTime := sent.(time.Time); {
 	case isTime:
 		return math.Abs(float64(at.Year()-yearOf(value))) <= 1
@@ -134,11 +135,11 @@ func (s strict) DecodeValue(m *pgtype.Map, oid uint32, format int16, src []byte)
 			return nil, err
 		}
 		if !strings.EqualFold(shortest(given), shortest(string(written))) {
-			return nil, otherValue{string(written)}
+			return nil, otherValueError{string(written)}
 		}
 	}
 	if loose {
-		err = otherValue{v}
+		err = otherValueError{v}
 	}
 	return v, err
 }

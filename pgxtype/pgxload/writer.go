@@ -36,7 +36,7 @@ type Writer struct {
 func (w *Writer) Err() error {
 	if err := w.ctx.Err(); w.err == nil && err != nil {
 		w.err = fmt.Errorf("pgxload: %w", err)
-	} else if w.err == errInRow {
+	} else if errors.Is(w.err, errInRow) {
 		w.err = errNested
 	}
 	return w.err
@@ -184,7 +184,7 @@ func (t *Table) Row(values ...any) {
 	t.values = append(t.values[:0], values...) // so that the caller's slice stays on its stack
 	before := len(t.rows.buf)
 	w.err = errInRow // until the values are encoded; if f recovers from their panic, the row is missing
-	if err := t.encode(t.values); w.err == errInRow {
+	if err := t.encode(t.values); errors.Is(w.err, errInRow) {
 		w.err = err
 	}
 	w.bytes += len(t.rows.buf) - before
