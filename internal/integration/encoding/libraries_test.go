@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -276,7 +277,7 @@ func zeroTrap() string {
 	var row struct {
 		ID ID `json:"id"`
 	}
-	req := httptest.NewRequest("POST", "/", strings.NewReader(`{"id": -7}`))
+	req := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(`{"id": -7}`))
 	req.Header.Set("Content-Type", "application/json")
 	if err := httpx.Parse(req, &row); err != nil {
 		return err.Error()
@@ -288,7 +289,7 @@ func zeroString(text string) (string, error) {
 	var row struct {
 		ID string `json:"id"`
 	}
-	req := httptest.NewRequest("POST", "/", strings.NewReader(`{"id": "`+text+`"}`))
+	req := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(`{"id": "`+text+`"}`))
 	req.Header.Set("Content-Type", "application/json")
 	err := httpx.Parse(req, &row)
 	return row.ID, err
@@ -329,7 +330,7 @@ var graphqlID = graphql.NewScalar(graphql.ScalarConfig{
 		}
 		return strings.Trim(string(text), `"`)
 	},
-	ParseValue: func(v any) any { return graphqlParse(v) },
+	ParseValue: graphqlParse,
 	ParseLiteral: func(v ast.Value) any {
 		if s, ok := v.(*ast.StringValue); ok {
 			return graphqlParse(s.Value)

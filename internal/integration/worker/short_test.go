@@ -89,14 +89,13 @@ func shortProcess(ctx context.Context, dsn string, dies bool) (ids []int64, firs
 	if err != nil {
 		return nil, 0, err
 	}
-	id, err := gen.Next(ctx)
-	if err != nil {
+	ids = make([]int64, 6)
+	if ids[0], err = gen.Next(ctx); err != nil {
 		return nil, 0, err
 	}
 	first = time.Since(began)
-	ids = make([]int64, 5)
-	if err := gen.Fill(ctx, ids); err != nil {
+	if err := gen.Fill(ctx, ids[1:]); err != nil {
 		return nil, 0, err
 	}
-	return append(ids, id), first, gen.Close(ctx)
+	return ids, first, gen.Close(ctx)
 }
