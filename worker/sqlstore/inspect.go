@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore/internal/rawconn"
 )
 
@@ -49,6 +50,9 @@ func (s *Store) inspect(ctx context.Context, conn *sql.Conn) (now *server, err e
 	if err := x.pin(has["database()"]); err != nil {
 		return nil, err
 	}
+	if err := unsupported(has["version"]); err != nil {
+		return nil, err
+	}
 	x.mariaDB = strings.Contains(has["version"], "MariaDB")
 	x.vitess = strings.Contains(has["version"], "Vitess") || strings.Contains(has["version_comment"], "Git revision")
 	x.galera = x.mariaDB && has["wsrep_on"] == "ON"                      // only that has the setting to wait for other nodes in a statement
@@ -85,12 +89,30 @@ func (x session) detect(ctx context.Context) (Dialect, error) {
 		return SQLite, nil
 	case err != nil:
 		return "", fmt.Errorf("ask the database for its version (Config.Dialect does without): %w", err)
+	}
+	if err := unsupported(version); err != nil {
+		return "", err
+	}
+	switch {
 	case strings.HasPrefix(version, "PostgreSQL"):
 		return Postgres, nil
 	case version == "" || version[0] < '0' || version[0] > '9':
 		return "", fields.Error("sqlstore", "Dialect", Detect, "the dialect of version %q is unknown: set Postgres, MySQL or SQLite, whichever the database is compatible with", version)
 	}
 	return MySQL, nil
+}
+
+// unsupported refuses databases whose version looks like PostgreSQL's or MySQL's, but whose servers
+// share no state that tells a present life from an earlier one: each server would be another
+// incarnation, or none would ever change.
+func unsupported(version string) error {
+	for mark, name := range map[string]string{"CockroachDB": "CockroachDB", "-YB-": "YugabyteDB", "TiDB": "TiDB", "Redshift": "Redshift"} {
+		if strings.Contains(version, mark) {
+			return driver.Permanent(fmt.Errorf("leases cannot be kept in %s (version %q), which does not show when it was put back: "+
+				"keep them in PostgreSQL, MySQL, Redis or etcd; its rows can have ids all the same", name, version))
+		}
+	}
+	return nil
 }
 
 // variables are those that a server of MySQL has, of the ones that matter here, and the selected

@@ -173,7 +173,7 @@ func write(t *testing.T, s *Store, c driver.Claim, st driver.State, ch driver.Ch
 func TestDetect(t *testing.T) {
 	gone := errors.New("connection lost")
 	for version, want := range map[string]Dialect{
-		"PostgreSQL 17.1 on x86_64": Postgres, "8.0.11-TiDB-v7.5.0": MySQL, "11.8.2-MariaDB": MySQL, "": SQLite, "CockroachDB CCL v24.1": "unknown", "gone": "gone",
+		"PostgreSQL 17.1 on x86_64": Postgres, "11.8.2-MariaDB": MySQL, "": SQLite, "Firebird 5": "unknown", "gone": "gone",
 	} {
 		f := &fake{answer: (&sound{version: version, tables: true}).answer}
 		if version == "gone" {
@@ -188,6 +188,28 @@ func TestDetect(t *testing.T) {
 			t.Errorf("%s: %v", version, err)
 		case want != "unknown" && want != "gone" && (err != nil || s.inspected.Load().Dialect != want):
 			t.Errorf("%s: %v", version, err)
+		}
+	}
+}
+
+// A database that is compatible with another one, but does not show when it was put back, is refused by
+// its name, also if Dialect is set.
+func TestUnsupported(t *testing.T) {
+	for _, c := range []struct {
+		version, name string
+		dialect       Dialect
+	}{
+		{"CockroachDB CCL v24.1.1 (x86_64-pc-linux-gnu)", "CockroachDB", Detect},
+		{"PostgreSQL 11.2-YB-2.21.0.0-b0 on x86_64", "YugabyteDB", Detect},
+		{"PostgreSQL 8.0.2 on i686-pc-linux-gnu, Redshift 1.0.77", "Redshift", Detect},
+		{"8.0.11-TiDB-v7.5.0", "TiDB", Detect},
+		{"8.0.11-TiDB-v7.5.0", "TiDB", MySQL},
+	} {
+		f := &fake{answer: (&sound{version: c.version, tables: true}).answer}
+		s := mustNew(New(f.open(t), Config{Dialect: c.dialect}))
+		_, err := s.List(t.Context(), "x")
+		if err == nil || !driver.IsPermanent(err) || !strings.Contains(err.Error(), "leases cannot be kept in "+c.name) || !strings.Contains(err.Error(), c.version) {
+			t.Errorf("%s: %v", c.version, err)
 		}
 	}
 }
