@@ -10,7 +10,8 @@
 //	id, err := gen.Next(ctx)
 //
 // Packages pgxstore, redisstore, httpstore and etcd have such an Open, too. Each returns a
-// [*Generator]. A plugin of gormplugin has a generator after db.Use. The [Open] of this package takes any [driver.Store].
+// [*Generator]. A plugin of gormplugin has a generator after db.Use. The [Open] of this package
+// takes any [driver.Store].
 //
 // # Guarantees
 //
@@ -22,8 +23,8 @@
 // This also holds if the store forgets what it has acknowledged: after a failover to a replica
 // that lacks the last writes, a restore, a crash without a flushed log, or emptied tables. The
 // store detects this. Claims then start above every fence that may be forgotten: up to 40 seconds
-// ahead of the clock, with the defaults. A lease that is renewed in time is not
-// affected; the observer gets [StoreChanged].
+// ahead of the clock, with the defaults. A lease that is renewed in time is not affected; the
+// observer gets [StoreChanged].
 //
 // While the store does not answer, ids continue for at least FenceWindow − RenewInterval, 20
 // seconds by default. Then calls fail at once with core.ErrFenced, which wraps a
