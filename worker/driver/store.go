@@ -7,8 +7,8 @@ import "context"
 // carried out, or may be carried out later; so every method can be repeated.
 //
 // Each method does what the Decide method of its argument says, in one atomic step. It writes only
-// if what it has read is unchanged, and if the recorded incarnation is that of the server that
-// writes. The write itself must check both.
+// if what it has read is unchanged, and if the server that writes has the recorded incarnation. The
+// write itself must check both.
 //
 // A store that only one generator uses may have a method CloseWithGenerator() error. It is called
 // after the generator's Close or a failed worker.Open, when nothing is left to release.
