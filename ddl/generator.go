@@ -14,17 +14,17 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// Generator configures a generator of ids in SQL, for rows that no Go program inserts: those of
-// psql, of a trigger, of COPY. It holds worker IDs of a namespace of leases, so its ids differ from
-// theirs. The tables of the leases must be in the same database. Only Dialect is required. Each
-// method validates the configuration; the error is a [*core.ConfigError] with all that is wrong.
+// Generator configures a generator of ids in SQL, for rows that psql, a trigger or COPY inserts instead
+// of a Go program. It holds worker IDs of a namespace of leases, so its ids differ from those of Go
+// generators. The tables of the leases must be in the same database. Only Dialect is required. Each
+// method validates the configuration and returns a [*core.ConfigError] with all wrong fields.
 //
 //	script, err := ddl.Generator{Dialect: ddl.Postgres, Namespace: "orders"}.Create()
 //
 //	SELECT snowkey_next('orders');
 //	ALTER TABLE orders ALTER COLUMN id SET DEFAULT snowkey_next('orders');
 //
-// It is for PostgreSQL. For MySQL, MariaDB and SQLite each method returns an
+// Only PostgreSQL is supported. For MySQL, MariaDB and SQLite each method returns an
 // [errors.ErrUnsupported]: issue ids in Go there, and let [Config.RequireKey] reject rows without a
 // key. docs/generator.md has the guarantees, the limits and the costs.
 type Generator struct {
@@ -33,19 +33,19 @@ type Generator struct {
 	Schema    string      // of the objects created; zero: public
 	Table     string      // of the leases, as in sqlstore.Config; zero: snow_lease. Without a schema it is in Schema
 	Namespace string      // of the leases, as in worker.Config; zero: default
-	// Datacenter restricts the worker IDs to those of one datacenter, as in worker.Config. Workers
-	// then count from 0 within it. Nil: all worker IDs.
+	// Datacenter restricts the worker IDs to one datacenter, as in worker.Config. Workers then count
+	// from 0 within it. Nil: all worker IDs.
 	Datacenter *int64
-	// Workers are the worker IDs to take, in any order. Zero: the highest that are free, as many as
-	// Count.
+	// Workers lists the worker IDs to take, in any order. Zero: the highest Count worker IDs that are
+	// free.
 	Workers []int64
 	Count   int    // how many worker IDs to take; zero: 1, or the length of Workers
 	Prefix  string // of the names of the objects created; zero: snowkey_
-	// MaxAhead is how far an id's time may be ahead of the clock: after the clock was set back, or
-	// when ids are taken faster than the layout allows. Beyond that a call waits, and then fails.
-	// After a crash, a failover or a restore, ids begin further ahead, by the namespace's
-	// FenceWindow and MaxSkew. 1 second to 1 hour, at least 8 ticks, and at most the FenceWindow of
-	// the namespace; zero: 10 seconds.
+	// MaxAhead is how far an id's time may be ahead of the clock, after the clock was set back or
+	// when ids are taken faster than the layout allows. Beyond that, a call waits and then fails.
+	// After a crash, a failover or a restore, ids start further ahead, by the namespace's
+	// FenceWindow + MaxSkew. MaxAhead must be 1 second to 1 hour, at least 8 ticks, and at most the
+	// namespace's FenceWindow; zero: 10 seconds.
 	MaxAhead time.Duration
 }
 
@@ -64,13 +64,13 @@ type generator struct {
 	tables Script // creates the tables of the leases, if they are missing
 }
 
-// Create returns the script that creates the generator and takes its worker IDs. It also creates
-// the tables of the leases, if they are missing. Run it as the owner of the schema. Commit its
-// transaction before the first id.
+// Create returns the script that creates the generator and takes its worker IDs. The script also creates
+// missing tables of the leases. Run it as the owner of the schema, and commit before you take the first
+// id.
 //
-// Run it again to change Workers or Count. If the generator has these already, it keeps them. In a
-// database that was restored or copied, name other Workers, which neither the original nor a
-// program uses.
+// Run the script again to change Workers or Count. If the generator already has these Workers, or this
+// many, it keeps its worker IDs. In a database that was restored or copied, name other Workers that
+// neither the original nor a program uses.
 func (g Generator) Create() (Script, error) {
 	c, err := g.compile()
 	if err != nil {
@@ -80,8 +80,8 @@ func (g Generator) Create() (Script, error) {
 	return slices.Concat(script[:1], c.tables, script[1:]), nil
 }
 
-// Drop returns the script that drops the generator, if it exists, and releases its worker IDs. The
-// script fails while a DEFAULT uses the generator.
+// Drop returns the script that drops the generator, if it exists, and releases its worker IDs. It fails
+// while a DEFAULT uses the generator.
 func (g Generator) Drop() (Script, error) {
 	c, err := g.compile()
 	if err != nil {
@@ -90,7 +90,7 @@ func (g Generator) Drop() (Script, error) {
 	return c.write(postgresDrop), nil
 }
 
-// Default returns the expression of a new id, to write after DEFAULT in CREATE TABLE.
+// Default returns the expression for a new id, to write after DEFAULT in CREATE TABLE.
 func (g Generator) Default() (string, error) {
 	c, err := g.compile()
 	if err != nil {
@@ -118,7 +118,7 @@ func (g Generator) SetDefault(column string, table ...string) (Script, error) {
 	return Script{"ALTER TABLE " + name + " ALTER COLUMN " + key + " SET DEFAULT " + c.next()}, nil
 }
 
-// compile validates g.
+// compile validates g and sets its defaults.
 func (g Generator) compile() (*generator, error) {
 	var wrong fields.Errors
 	if g.Dialect.check(&wrong); wrong == nil && g.Dialect != Postgres {
@@ -147,7 +147,7 @@ func (g Generator) compile() (*generator, error) {
 	return c, wrong.Err("ddl")
 }
 
-// checkDatacenter sets what depends on Datacenter.
+// checkDatacenter checks Datacenter, and sets the fields that depend on it.
 func (g *generator) checkDatacenter(wrong *fields.Errors) {
 	g.fingerprint, g.workerIDs = driver.Fingerprint(g.Layout), g.layout.WorkerIDs()
 	if g.Datacenter == nil {
@@ -167,7 +167,7 @@ func (g *generator) checkDatacenter(wrong *fields.Errors) {
 	g.base = d << g.layout.below[Datacenter].shift
 }
 
-// checkWorkers sets Workers in ascending order, and Count.
+// checkWorkers checks Workers and Count, sorts Workers, and sets the default of Count.
 func (g *generator) checkWorkers(wrong *fields.Errors) {
 	most := g.workerIDs
 	g.Workers = slices.Clone(g.Workers)
@@ -201,10 +201,11 @@ func (g *generator) findTables(wrong *fields.Errors) {
 		wrong.Add("Table", g.Table, "must be a name of at most 48 letters, digits and _, optionally with a schema and a dot before it")
 		return
 	}
-	g.tables = Script(statements[:2]) // without that of the counters
+	g.tables = Script(statements[:2]) // without the table of the counters
 }
 
-// end is the fence of the worker IDs: a time after all ids of the layout, and one that databases can write.
+// end returns the fence of the worker IDs: the end of the layout's time, or the year 9999 if that is earlier,
+// because databases must be able to write it.
 func (g *generator) end() int64 {
 	last := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 	if end := g.layout.End(); end.Before(last) {
@@ -213,7 +214,7 @@ func (g *generator) end() int64 {
 	return last.UnixMilli()
 }
 
-// object is the quoted name of an object that the script creates.
+// object returns the quoted name of an object that the script creates.
 func (g *generator) object(name string) string {
 	return Postgres.qualify(g.Schema, g.Prefix+name)
 }

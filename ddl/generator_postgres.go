@@ -19,20 +19,20 @@ var postgresDrop string
 const betweenStatements = "\n-- next statement\n"
 
 const (
-	// postgresVersion is the version of the objects in the database. Scripts of other versions refuse them.
+	// postgresVersion is the version of the objects in the database. Scripts of another version fail on them.
 	postgresVersion = 1
-	// maxBlock is how many slots a session takes at a time. It divides 32, because after a crash a
-	// sequence has skipped 32 values: so blocks stay aligned, and a session knows by the value alone
-	// that nextval has begun a new one.
+	// maxBlock is the most slots that a session takes at a time. It divides 32, because a sequence skips
+	// 32 values after a crash. So blocks stay aligned, and a session sees from the value alone that
+	// nextval has begun a new block.
 	maxBlock = 32
-	// postgresLate is how old the time of an id may be, in milliseconds: a session drops the rest
-	// of its block then.
+	// postgresLate is how old the time of an id may be, in milliseconds. A session drops the rest of
+	// a block that is older.
 	postgresLate = 100
 	// postgresPatience is how long a call waits, in seconds, for the clock or for the log.
 	postgresPatience = 10
 )
 
-// block is the number of slots of a block: few enough that those which are lost do not matter.
+// block returns the number of slots in a block. It is small, so that lost slots do not matter.
 func (g *generator) block() int64 {
 	perSecond := g.layout.IDsPerTick() * 1000 / g.layout.tickMs
 	for block := int64(maxBlock); block >= 4; block /= 2 {
@@ -43,17 +43,17 @@ func (g *generator) block() int64 {
 	return 1
 }
 
-// ticks is a time in milliseconds as ticks, rounded up.
+// ticks converts milliseconds to ticks, rounded up.
 func (g *generator) ticks(ms int64) int64 { return (ms + g.layout.tickMs - 1) / g.layout.tickMs }
 
-// aheadTicks is MaxAhead in ticks.
+// aheadTicks returns MaxAhead in ticks, at least 8.
 func (g *generator) aheadTicks() int64 { return max(g.ticks(g.MaxAhead.Milliseconds()), 8) }
 
 // write fills in a template.
 func (g *generator) write(template string) Script {
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	ahead := g.aheadTicks()
-	// Twice: what replaces the first placeholders has others.
+	// Twice, because the replacements of the first placeholders contain others.
 	var outer, inner, names []string
 	for _, name := range []string{"generator", "marker", "raised", "lock", "cursor", "floor", "checked", "flush", "incarnation", "copied", "check", "ahead_hint", "refill", "next", "release", "claim", "recover", "workers", "home"} {
 		object := g.object(name)
@@ -85,11 +85,11 @@ func (g *generator) write(template string) Script {
 	return strings.Split(strings.TrimSuffix(text, "\n"), betweenStatements)
 }
 
-// fenceWindow is that of a namespace which the generator makes, in milliseconds: the default of
-// package worker, or MaxAhead. Its MaxSkew is a third of that.
+// fenceWindow returns the FenceWindow of a namespace that the generator makes, in milliseconds: the
+// default of package worker, or MaxAhead if that is more. The namespace's MaxSkew is a third of it.
 func (g *generator) fenceWindow() int64 { return max(30_000, g.aheadTicks()*g.layout.tickMs) }
 
-// leases is the quoted name of a table of the leases.
+// leases returns the quoted name of a table of the leases.
 func (g *generator) leases(name string) string {
 	schema, table, _ := strings.Cut(g.Table, ".")
 	prefix, ok := strings.CutSuffix(table, "lease")
@@ -102,7 +102,7 @@ func (g *generator) leases(name string) string {
 	return Postgres.qualify(schema, prefix+name)
 }
 
-// incarnation is the expression that package sqlstore has for the server and its present life.
+// incarnation returns package sqlstore's expression for the server and its present life.
 func incarnation(namespaces string) string {
 	return "concat_ws(' ', (SELECT system_identifier FROM pg_control_system()), left(pg_walfile_name(pg_current_wal_lsn()), 8)," +
 		" (SELECT oid FROM pg_database WHERE datname = current_database()), to_regclass(" + Postgres.text(namespaces) + ")::oid," +
@@ -120,7 +120,7 @@ func (g *generator) claimArgs() string {
 	return "ARRAY[" + strings.Join(ids, ", ") + "]::bigint[]"
 }
 
-// qualified gives the operators between blanks their schema: the function has no search_path.
+// qualified adds the schema to the operators between blanks, because the function has no search_path.
 func qualified(expression string) string {
 	words := strings.Split(expression, " ")
 	for i, word := range words {
@@ -134,7 +134,7 @@ func qualified(expression string) string {
 
 const slotsOfTick = "({per_tick} * pg_catalog.cardinality({workers}()))"
 
-// drain is an expression that takes all other values of a block that nextval has begun.
+// drain returns an expression that takes all other values of a block that nextval has begun.
 func (g *generator) drain() string {
 	if g.block() == 1 {
 		return "-1"
@@ -145,9 +145,9 @@ func (g *generator) drain() string {
 
 const nextOfCursor = "pg_catalog.nextval({cursor_text}::pg_catalog.regclass)"
 
-// fast is where a call gets its slot from, and the statement that replaces a slot which must
-// not be used: the last of a block, after which nextval would begin another, and one whose
-// time is too old or too new. After a crash, ids may be ahead by two steps of the floor, and MaxAhead.
+// fast returns the expression for a call's slot, and the statement that replaces a slot that must not be
+// used: the last one of a block, after which nextval would begin another block, or one whose time is too
+// old or too new. After a crash, ids may be ahead by two steps of the floor plus MaxAhead.
 func (g *generator) fast() (first, statement string) {
 	if g.block() == 1 {
 		return "{refill}(namespace)", ""
@@ -160,7 +160,7 @@ func (g *generator) fast() (first, statement string) {
 	return first, "  IF " + qualified(condition) + " THEN\n    v := {refill}(namespace);\n  END IF;\n"
 }
 
-// id is the id of the slot v. Greater slots are greater ids.
+// id returns the expression for the id of the slot v. A greater slot has a greater id.
 func (g *generator) id() string {
 	l := g.layout
 	perWorker := "{per_tick}"
@@ -178,7 +178,7 @@ func (g *generator) id() string {
 	return qualified(id)
 }
 
-// next is an expression that is a new id.
+// next returns an expression for a new id.
 func (g *generator) next() string {
 	return g.object("next") + "(" + Postgres.text(g.Namespace) + ")"
 }

@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	headSize    = 20    // dimensions, flag of NULLs, element OID, length, lower bound
+	headSize    = 20    // number of dimensions, NULL flag, element OID, length, lower bound
 	elementSize = 4 + 8 // its size, and the number
 )
 
-// arrayCodec is for bigint[]. pgx's codec plans and calls once for each element. Slices of IDs and of
-// Keys are written and read here, in one loop; pgx does the rest, and all errors of reading.
+// arrayCodec is the codec of bigint[]. pgx's codec makes a plan and a call for each element. arrayCodec
+// encodes and scans slices of IDs and Keys in one loop, and leaves the rest, and all scan errors, to pgx.
 type arrayCodec struct{ pgtype.Codec }
 
-// isSlice reports whether t is a slice of a type that holds an id. One with a name may have methods.
+// isSlice reports whether t is an unnamed slice of a type that holds an id. A named type may have methods.
 func isSlice(t reflect.Type) bool {
 	return t != nil && t.Kind() == reflect.Slice && t.Name() == "" && (isID(t.Elem()) || pointsToID(t.Elem()))
 }
@@ -75,8 +75,9 @@ func appendBinary(buf []byte, ids []sqltype.ID) []byte {
 	return buf
 }
 
-// appendText writes a form feed before an empty array. PostgreSQL's arrays skip it, and JSON refuses
-// it: if pgx does not know that a column is json, {} would be stored as an object.
+// appendText appends the array in PostgreSQL's text format, with a form feed before an empty array.
+// PostgreSQL skips it in arrays and refuses it in JSON. Without it, {} would be stored as an object if
+// pgx does not know that a column is json.
 func appendText(buf []byte, ids []sqltype.ID) []byte {
 	if len(ids) == 0 {
 		return append(buf, "\f{}"...)
@@ -103,7 +104,7 @@ type scanArray struct {
 	typ    reflect.Type
 }
 
-// Scan keeps the old slice on an error, which may come from any element.
+// Scan leaves the slice unchanged on an error, which may come from any element.
 func (p *scanArray) Scan(src []byte, target any) error {
 	if err := checkTarget(target, p.typ); err != nil {
 		return err
@@ -127,7 +128,7 @@ func (p *scanArray) Scan(src []byte, target any) error {
 }
 
 // readPlain reads a binary bigint[] of one dimension without NULLs into a plain slice. It returns
-// false for all else, and for an error. The length is what the bytes allow.
+// false for anything else, and on an error. The length must match the number of bytes.
 func readPlain(src []byte, to reflect.Value) bool {
 	if !isPlain(to.Type()) || len(src) < headSize || binary.BigEndian.Uint32(src) != 1 ||
 		binary.BigEndian.Uint32(src[8:]) != pgtype.Int8OID {
@@ -149,8 +150,8 @@ func readPlain(src []byte, to reflect.Value) bool {
 	return true
 }
 
-// Where pgx does not know the type of a column, it knows that of a []ID by its default. A []Key is then
-// passed as a []ID, and so on, which have the same memory.
+// If pgx does not know the type of a column, it uses the default type that is registered for []ID. A
+// []Key is then passed as a []ID, and so on: they have the same memory layout.
 
 // withIDs returns t with an ID for each Key, and a NullID for each NullKey.
 func withIDs(t reflect.Type) reflect.Type {
@@ -167,7 +168,7 @@ func withIDs(t reflect.Type) reflect.Type {
 	return nullType
 }
 
-// keysAsIDs returns the type for a value of type t, or nil if that is no slice of keys.
+// keysAsIDs returns the type of IDs for a slice of keys of type t, or nil if t is no such slice.
 func keysAsIDs(t reflect.Type) reflect.Type {
 	if t == nil || t.Kind() != reflect.Slice {
 		return nil

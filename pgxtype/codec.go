@@ -7,12 +7,12 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// columns are the types of PostgreSQL that get a codec: bigint, and those that hold its decimal text.
-// All others, and arrays of these, keep the codec of pgx, which encodes an id by Value and scans it
-// by Scan, or asks the map for the codec of its elements. So no query has another result than before.
+// columns are the PostgreSQL types that get a codec: bigint, and types that hold its decimal text. All
+// others, and arrays of these, keep pgx's codec, which encodes an id with Value and scans it with Scan,
+// or asks the map for the codec of the elements. So the results of queries do not change.
 var columns = []uint32{pgtype.Int8OID, pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NameOID}
 
-// decorate wraps the codecs of columns that have none of ours.
+// decorate wraps the codecs of columns, except those that are already wrapped.
 func decorate(m *pgtype.Map) {
 	for _, oid := range columns {
 		t, known := m.TypeForOID(oid)
@@ -24,19 +24,19 @@ func decorate(m *pgtype.Map) {
 		}
 	}
 	if t, _ := m.TypeForOID(pgtype.Int8ArrayOID); t != nil {
-		if pgx, ok := t.Codec.(*pgtype.ArrayCodec); ok { // another is the program's choice
+		if pgx, ok := t.Codec.(*pgtype.ArrayCodec); ok { // the program may have chosen another
 			m.RegisterType(&pgtype.Type{Name: t.Name, OID: t.OID, Codec: arrayCodec{pgx}})
 		}
 	}
 }
 
-// codec adds plans for the id types to the codec it wraps. pgx has no other place for those that
-// scan: it calls a type's own Scan before it tries any wrapper. DecodeValue is promoted from the
-// wrapped codec, because every value of the column uses it.
+// codec adds plans for the id types to the codec that it wraps. Plans that scan cannot be added
+// elsewhere, because pgx calls a type's own Scan before it tries any wrapper. DecodeValue is promoted
+// from the wrapped codec, because every value of the column uses it.
 type codec struct {
 	pgtype.Codec
 	column string
-	plans  *[2]sync.Map // by the format, *plan by the Go type, because pgx asks for a plan to scan in each query
+	plans  *[2]sync.Map // for each format, a *plan for each Go type, because pgx asks for a scan plan in each query
 }
 
 // Unwrap returns the codec that was registered before.

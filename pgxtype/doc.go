@@ -1,5 +1,5 @@
 // Package pgxtype registers [sqltype.ID] and every [sqltype.Key] with pgx, so that they work wherever
-// an int64 does, with no more allocations. Package pgxload below it loads rows in bulk.
+// an int64 does, without additional allocations. Its subpackage pgxload loads rows in bulk.
 //
 // Register the types for every connection of a pool:
 //
@@ -16,9 +16,9 @@
 //
 // # What is guaranteed
 //
-// Registered, ID, *ID and NullID, and every Key and NullKey, are encoded and scanned without an
-// allocation as bigint and as text, and slices of IDs and of Keys as bigint[] with two. A query that
-// works without registration has the same result with it.
+// After registration, pgx encodes and scans ID, *ID, NullID, and every Key and NullKey, as bigint and as
+// text without an allocation, and slices of IDs and Keys as bigint[] with two. A query that works
+// without registration has the same result with it.
 //
 // A nil *ID and an invalid NullID are NULL. NULL scanned into an ID, or into an element of a []ID, is
 // [sqltype.ErrNull]. A negative number is [sqltype.ErrNegative] in both directions. On an error an
@@ -26,6 +26,6 @@
 //
 // # What is not
 //
-// In columns of json and all other types, pgx writes an id by its Value, which is a number, and reads
-// it by Scan. Without Register, fewer column types and modes work: docs/pgx.md has a table.
+// In json columns and all other types, pgx writes an id with Value, as a number, and reads it with
+// Scan. Without Register, fewer column types and modes work: docs/pgx.md has a table.
 package pgxtype

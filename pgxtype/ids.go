@@ -7,8 +7,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// The id types are sqltype.ID, NullID, and every Key and NullKey. A Key has the memory of an ID, and a
-// NullKey that of a NullID, so keys are read and written as these.
+// The id types are sqltype.ID, NullID, and every Key and NullKey. A Key has the memory layout of an ID,
+// and a NullKey the layout of a NullID, so keys are read and written as these.
 
 var (
 	idType   = reflect.TypeFor[sqltype.ID]()
@@ -20,7 +20,7 @@ var (
 func isID(t reflect.Type) bool { return t == idType || t == nullType || isKey(t) }
 
 // isKey reports whether t is a Key or a NullKey. A struct of another package that embeds a key has its
-// methods, but is not one.
+// methods, but is not a key.
 func isKey(t reflect.Type) bool {
 	return t.PkgPath() == idType.PkgPath() && t.Kind() != reflect.Interface && t.Implements(keyType)
 }
@@ -30,7 +30,7 @@ func pointsToID(t reflect.Type) bool {
 	return t != nil && t.Kind() == reflect.Pointer && t.Name() == "" && isID(t.Elem())
 }
 
-// isTarget reports whether a plan scans into a t: a pointer to an id type, or to a *ID or a *Key.
+// isTarget reports whether a plan can scan into t: a pointer to an id type, or to a *ID or a *Key.
 func isTarget(t reflect.Type) bool {
 	return pointsToID(t) || t != nil && t.Kind() == reflect.Pointer && pointsToID(t.Elem()) && t.Elem().Elem().Kind() == reflect.Int64
 }
@@ -48,8 +48,8 @@ func idOf(v reflect.Value) sqltype.NullID {
 	return idOf(v.Elem())
 }
 
-// checkTarget returns an error unless a plan for t can write to what target points to. pgx passes a plan
-// only values of the type that it was made for, but a program's own array might pass others.
+// checkTarget returns an error unless a plan for t can write to target. pgx passes only values of the
+// plan's type, but a program's own array type might pass others.
 func checkTarget(target any, t reflect.Type) error {
 	if reflect.TypeOf(target) != t {
 		return mismatch(target, t)

@@ -30,7 +30,7 @@ func keyed(v any) any {
 	return reflect.ValueOf(keyed(p.Interface())).Elem().Interface()
 }
 
-// same is keyed for ids.
+// same is like keyed, for ids.
 func same(v any) any { return v }
 
 var kinds = map[string]func(any) any{"ids": same, "keys": keyed}

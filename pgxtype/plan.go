@@ -8,11 +8,11 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// plan encodes values of one Go type that is an id type or points to one, or scans into them.
+// plan encodes values of one Go type, which is an id type or points to one, or scans into them.
 type plan struct {
 	typ    reflect.Type
 	column string
-	number bool // the eight bytes of a bigint, and not decimal text
+	number bool // the eight bytes of a bigint; otherwise decimal text
 }
 
 func (p *plan) Encode(value any, buf []byte) ([]byte, error) {

@@ -56,7 +56,7 @@ func works(t *testing.T, m *pgtype.Map) {
 	}
 }
 
-// custom is a codec of the program's own.
+// custom is a program's own codec.
 type custom struct{ pgtype.Int8Codec }
 
 func (custom) DecodeValue(*pgtype.Map, uint32, int16, []byte) (any, error) { return "custom", nil }
@@ -75,7 +75,7 @@ func TestRegisterDecoratesWhatIsThere(t *testing.T) {
 		t.Errorf("the program's codec decodes %v, %v", v, err)
 	}
 
-	// A codec that comes later takes the place of the decorated one; registering mends that.
+	// A later codec replaces the decorated one; registering again decorates it.
 	m.RegisterType(&pgtype.Type{Name: "int8", OID: pgtype.Int8OID, Codec: pgtype.Int8Codec{}})
 	pgxtype.Register(m)
 	works(t, m)

@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// Child describes one kind of rows that belong to a parent row P with a key K, such as the lines
-// of an order. Make it with [Children]; [Assign] returns an error for the zero Child.
+// Child describes one kind of child rows of a parent row P with a key K, such as the lines of an
+// order. Make it with [Children]; [Assign] returns an error for the zero Child.
 type Child[P any, K ~int64] struct {
 	collect func(parent *P, parentKey *ID, p *plan) error
 	err     error // in the arguments of Children
@@ -15,9 +15,9 @@ type Child[P any, K ~int64] struct {
 
 // Children describes the child rows C that a parent row P contains. list returns the parent's
 // children. The slice must share memory with the parent, because the keys are set in it. key
-// and foreignKey return the address of a child's own key and of the key of its parent. They
-// may be the same address, if a child has its parent's key as its own: such a child takes no
-// id. Assign returns an error for a nil function.
+// and foreignKey return the addresses of a child's own key and of its foreign key. If a child uses
+// its parent's key as its own, both may return the same address: such a child takes no id. Assign
+// returns an error for a nil function.
 //
 // The foreign key has the type K of the parent's key, so the key of another table does not compile.
 func Children[P, C any, L, K ~int64](
@@ -67,8 +67,8 @@ func Children[P, C any, L, K ~int64](
 // function, or an address that a function returned is nil, ErrNegative if a key is negative,
 // and ErrSource if src returns an id that is not above zero. It says which parent and child.
 //
-// Children of children take a second call, with the children as its parents: their keys are set and
-// stay. A key is an ID, a [Key] or another int64.
+// For children of children, call Assign again with the children as parents: it keeps their keys. A
+// key is an ID, a [Key] or another int64.
 func Assign[P any, K ~int64](
 	ctx context.Context, src Source, parents []P, key func(*P) *K, kinds ...Child[P, K],
 ) error {
@@ -143,7 +143,7 @@ func (p *plan) assign(ctx context.Context, src Source) error {
 			*key = ID(ids[i])
 		}
 	}
-	for _, l := range p.links { // last: a parent's key may have been missing
+	for _, l := range p.links { // last, because a parent's key may have been missing
 		*l.foreign = *l.parent
 	}
 	return nil

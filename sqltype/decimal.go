@@ -47,7 +47,7 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 	if id < 1e16 {
 		return strconv.AppendInt(b, int64(id), 10), nil
 	}
-	// From a few months after their epoch on, ids take less than half of strconv's time.
+	// For ids from a few months after their epoch on, this takes less than half of strconv's time.
 	high, low := uint64(id)/1e8, uint64(id)%1e8
 	switch top := high / 1e8; { // at most 922
 	case top >= 100:

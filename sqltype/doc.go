@@ -20,8 +20,8 @@
 //
 // # Typed keys
 //
-// A Key[Order] does all that an ID does, and a Key[Customer] does not compile in its place. Do not
-// write type OrderID sqltype.ID: such a type has no methods, and is a bare number in JSON.
+// A Key[Order] does everything that an ID does, and using a Key[Customer] instead does not compile. Do
+// not write type OrderID sqltype.ID: such a type has no methods, and is a bare number in JSON.
 //
 //	type Order struct {
 //		ID         sqltype.Key[Order]    `json:"id"`
@@ -30,10 +30,10 @@
 //
 //	func (*Order) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "ord"} }
 //
-// KeyForm is optional. With it, the text of the key, also in JSON, is "ord_1qda147xjq4ad", and a
-// text with another prefix is [ErrPrefix]. The column is a bigint either way. What follows holds
-// for a Key as for an ID, and for a [NullKey] as for a [NullID], but the text of a key with a [Form]
-// has the grammar of the Form.
+// KeyForm is optional. With it, the key's string, also in JSON, is "ord_1qda147xjq4ad", and a string
+// with another prefix is [ErrPrefix]. The column is a bigint either way. What follows for an ID and a
+// [NullID] also holds for a Key and a [NullKey], except that the string of a key with a [Form] has the
+// Form's grammar.
 //
 // # What is guaranteed
 //
@@ -49,23 +49,23 @@
 //
 // [ID.Value] is an int64. Only a [NullID], a *ID and a sql.Null[ID] accept NULL.
 //
-// JSON is a string, as a value, as a map key, in a slice and in an any. Reading accepts a string
-// or an integer below 2^53, and in an [Exact] any integer; null leaves an ID unchanged, makes a *ID
-// nil and a NullID NULL. Omit an unset ID with `json:"id,omitempty,omitzero"`.
+// In JSON, an ID is a string: as a value, as a map key, in a slice and in an any. Reading accepts a
+// string or an integer below 2^53, and in an [Exact] any integer; null leaves an ID unchanged, makes a
+// *ID nil and a NullID NULL. Omit an unset ID with `json:"id,omitempty,omitzero"`.
 //
-// [ID.Base32], [ID.Bitcoin58] and [ID.Base62] return short texts of a fixed width, which sort byte
-// by byte as the ids do.
+// [ID.Base32], [ID.Bitcoin58] and [ID.Base62] return short strings of a fixed width, which sort byte
+// by byte like the ids.
 //
 // # What is not
 //
 // An encoder that ignores methods and uses the kind of a type, such as encoding/gob, reads and
-// writes negative ids. Do not add the option "string" of encoding/json to an ID, and do not embed
-// an ID in a struct, which would get its methods.
+// writes negative ids. Do not add the option "string" of encoding/json to an ID. Do not embed an ID in
+// a struct, because the struct would get its methods.
 //
 // # Who calls which method
 //
-// The methods are few, because an encoder prefers one to another: a further one may change what is
-// written. Add none that no library needs.
+// There are few methods, because encoders prefer some methods to others: a new method may change what
+// is written. Add only methods that a library needs.
 //
 //	Value, Scan             database/sql, and the libraries that are built on it
 //	GormDataType            gorm, for the type of a column
@@ -83,8 +83,8 @@
 //	Format, String          fmt, and code that needs a string
 //	Compare, Int64, Base32  your code, as Bitcoin58, Base62 and the Append methods
 //
-// docs/keys.md says what JSON packages, web frameworks and encoders do with an ID, and what changing
-// a Form does to strings that people have stored. docs/sql.md is about SQL libraries.
+// docs/keys.md says what JSON packages, web frameworks and encoders do with an ID, and what happens to
+// stored strings if a Form changes. docs/sql.md is about SQL libraries.
 //
 // The package imports the standard library only.
 package sqltype

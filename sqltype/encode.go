@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// The digits of the short forms, in byte order: strings of a fixed width then sort as the ids do.
+// The digits of the short forms, in byte order, so that strings of a fixed width sort like the ids.
 const (
 	digits32 = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"                               // Crockford's: no I, L, O, U
 	lower32  = "0123456789abcdefghjkmnpqrstvwxyz"                               // of prefixed keys
@@ -24,15 +24,15 @@ const (
 
 // Base32 returns the id as 13 digits of Crockford's base 32, in upper case: without letters that
 // look like digits, and safe in URLs, file names and databases that ignore case. Strings sort
-// byte by byte as the ids do. A negative ID gets a minus sign, and cannot be parsed.
+// byte by byte like the ids. A negative ID gets a minus sign, and cannot be parsed.
 func (id ID) Base32() string { return string(id.AppendBase32(make([]byte, 0, width32+1))) }
 
 // Bitcoin58 returns the id as 11 digits of base 58 with Bitcoin's alphabet, which omits 0, I, O and l.
-// Otherwise it is like Base62. Base58 of bwmarrin/snowflake is another: see [ParseBwmarrin58].
+// Otherwise it is like Base62. Base58 of bwmarrin/snowflake differs: see [ParseBwmarrin58].
 func (id ID) Bitcoin58() string { return string(id.AppendBitcoin58(make([]byte, 0, width58+1))) }
 
-// Base62 returns the id as 11 digits of base 62: 0-9, A-Z, a-z. Strings sort byte by byte as the ids
-// do. Case matters, so a column of them needs a binary collation. A negative ID gets a minus
+// Base62 returns the id as 11 digits of base 62: 0-9, A-Z, a-z. Strings sort byte by byte like the
+// ids. Case matters, so a column of them needs a binary collation. A negative ID gets a minus
 // sign, and cannot be parsed.
 func (id ID) Base62() string { return string(id.AppendBase62(make([]byte, 0, width62+1))) }
 
@@ -76,14 +76,14 @@ func (id ID) AppendBase62(b []byte) []byte {
 // sign appends the minus sign of a negative id, and returns the id without it.
 func (id ID) sign(b []byte) ([]byte, uint64) {
 	if id < 0 {
-		return append(b, '-'), -uint64(id) // right for the least as well, whose negation is no int64
+		return append(b, '-'), -uint64(id) // also right for the lowest int64, whose negation overflows
 	}
 	return b, uint64(id)
 }
 
 // ParseBase32 parses what [ID.Base32] returns: exactly 13 digits. As Crockford specifies, it accepts
-// lower case, I and L for 1, and O for 0. So this form has more than one spelling: compare
-// ids, not strings. Hyphens and check symbols are errors.
+// lower case, I and L for 1, and O for 0. So an id has several spellings in this form: compare ids,
+// not strings. Hyphens and check symbols are errors.
 //
 // The error is ErrRange for a number above the largest id, ErrNegative for a minus sign before 13
 // digits, and ErrSyntax for any other string.
@@ -93,10 +93,10 @@ func ParseBase32(s string) (ID, error) { return parseForm(&form32, s) }
 // returns the errors of ParseBase32.
 func ParseBitcoin58(s string) (ID, error) { return parseForm(&form58, s) }
 
-// ParseBwmarrin58 parses what Base58 of bwmarrin/snowflake returns: 1 to 11 digits, without zeros
-// in front, in an alphabet with the lower case first. Most such texts are also valid for
-// [ParseBitcoin58], as another id, so you must know who wrote a text. It returns the errors of
-// ParseBase32.
+// ParseBwmarrin58 parses what Base58 of bwmarrin/snowflake returns: 1 to 11 digits without leading
+// zeros, in an alphabet with the lower case first. Most such strings are also valid for
+// [ParseBitcoin58], but as another id, so you must know which program wrote a string. It returns the
+// errors of ParseBase32.
 func ParseBwmarrin58(s string) (ID, error) {
 	if len(s) == 0 || len(s) > 1 && s[0] == flickr58[0] {
 		return 0, inputError("parse bwmarrin's base 58", s, syntaxError("not an id in this form"))
@@ -113,7 +113,7 @@ func ParseBase62(s string) (ID, error) { return parseForm(&form62, s) }
 type form struct {
 	base   uint64
 	width  int
-	values [256]byte // of a digit; noDigit for all else
+	values [256]byte // the value of each digit; noDigit for other bytes
 }
 
 const noDigit = 0xff
@@ -126,8 +126,8 @@ var (
 	formBwmarrin = newForm(flickr58, width58)
 )
 
-// newForm builds the table of a form. The first of each pair of aliases lists other spellings of
-// the digits in the second.
+// newForm returns a form for the digits. In each pair of aliases, the first string lists other
+// spellings of the digits in the second.
 func newForm(digits string, width int, aliases ...string) form {
 	f := form{base: uint64(len(digits)), width: width}
 	for i := range f.values {

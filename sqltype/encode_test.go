@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// bases is every short form, with what the tests know of it by another road.
+// bases lists the short forms, each with its digits and its parser, for the tests.
 var bases = []struct {
 	name   string
 	digits string

@@ -24,7 +24,7 @@ var (
 	ErrType = errors.New("unsupported type")
 	// ErrNil means that a source, a function or a destination is nil.
 	ErrNil = errors.New("nil")
-	// ErrPrefix means that a string is not one of the key's type, because of its prefix.
+	// ErrPrefix means that a string does not have the prefix of the key's type.
 	ErrPrefix = errors.New("not a key of this type")
 	// ErrForm means that the Form of a key's type is wrong.
 	ErrForm = errors.New("wrong Form")
@@ -36,7 +36,7 @@ var (
 	ErrOutcomeUnknown = errors.New("the outcome of COMMIT is unknown")
 )
 
-// syntaxError is an ErrSyntax with the details of another base than ten.
+// syntaxError is an ErrSyntax with details about a base other than ten.
 type syntaxError string
 
 func (e syntaxError) Error() string { return string(e) }
@@ -70,7 +70,7 @@ func typeError(op string, v any) error {
 	return fmt.Errorf("sqltype: %s %T %s: %w", op, v, quote(fmt.Sprint(v)), ErrType)
 }
 
-// nilReceiver is the error of a decoding method of a nil pointer.
+// nilReceiver returns the error of a decoding method that is called on a nil pointer.
 func nilReceiver(op string) error {
 	return fmt.Errorf("sqltype: %s: destination is %w", op, ErrNil)
 }

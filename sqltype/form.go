@@ -6,38 +6,39 @@ import (
 	"strings"
 )
 
-// Form is how the keys of a type are written as a string, also in JSON. The zero Form is decimal, as for
-// an [ID]. A type declares the Form of its keys with a method that does not use its receiver:
+// Form says how the keys of a type are written as strings, also in JSON. The zero Form is decimal, as
+// for an [ID]. A type declares the Form of its keys with a method that does not use its receiver:
 //
 //	func (*Order) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "ord"} }
 //
 // A value receiver works as well, and so does a method that is promoted from an embedded struct,
-// but they cost an allocation for each string. A method with another signature declares nothing. The
-// type is that in brackets: a Key[*Order] does not have the Form of an Order.
+// but they cost an allocation for each string. A method with another signature declares nothing. Only
+// the type in brackets counts: a Key[*Order] does not have the Form of an Order.
 type Form struct {
 	// Prefix is written before the id, with an underscore: ord_1qda147xjq4ad. The digits are then
-	// 13 of Crockford's base 32 in lower case, and strings sort as the ids do. Reading ignores case.
+	// 13 of Crockford's base 32 in lower case, and strings sort like the ids. Reading ignores case.
 	// A prefix has 1 to 63 characters of a-z and _, and begins and ends with a letter.
 	Prefix string
 
 	// Sealer turns ids into tokens, which replace the digits. It needs no Prefix. If it comes from
-	// a variable, declare that with a pointer type such as *token.Sealer, not as a Sealer: while
-	// nothing is assigned, the pointer is an error, but a nil Sealer means that ids are shown.
+	// a variable, declare the variable with a pointer type such as *token.Sealer, not as a Sealer:
+	// an unassigned pointer causes an error, but an unassigned Sealer is nil and shows the ids.
 	Sealer Sealer
 
-	// Old lists earlier forms, which are read as well, and never written. The zero Form reads
-	// decimal strings and JSON numbers. The first form that reads a string wins. Declare the slice
-	// outside of KeyForm, which then allocates nothing.
+	// Old lists earlier forms, which are still read but never written. The zero Form reads
+	// decimal strings and JSON numbers. The first form that can read a string is used. Declare the
+	// slice outside of KeyForm, so that KeyForm does not allocate.
 	Old []Form
 }
 
 // Sealer writes ids as tokens that do not show them. Package token has one.
 type Sealer interface {
-	// AppendSeal appends the token of an id, which is not negative, to b. A token has letters and
-	// digits only, and at least one; anything else is an ErrForm.
+	// AppendSeal appends the token of an id, which is not negative, to b. A token consists of at
+	// least one letter or digit; anything else is an ErrForm.
 	AppendSeal(b []byte, id ID) ([]byte, error)
 	// Unseal returns the id of a token, or an error. A Key's error quotes the whole input. So if
-	// the error of Unseal quotes the token and wraps another, it shows the wrapped one only.
+	// the error of Unseal quotes the token and wraps another error, the Key's error shows only
+	// the wrapped one.
 	Unseal(token string) (ID, error)
 }
 
@@ -51,9 +52,9 @@ func formerOf[T any]() former {
 	return declared
 }
 
-// formOf returns the Form of T, which declares one. KeyForm is called on the nil pointer, without
-// an allocation. Where it cannot be, because its receiver is a T, or because it is promoted from a
-// struct in T, it is called on a new T.
+// formOf returns the Form of T, which declares one. It calls KeyForm on the nil pointer, without an
+// allocation. If that is not possible, because the receiver is a T, or because KeyForm is promoted from
+// a struct in T, formOf calls it on a new T.
 func formOf[T any](declared former) (f Form) {
 	if _, byValue := any(*new(T)).(former); byValue {
 		return any(new(T)).(former).KeyForm()
@@ -131,7 +132,8 @@ func (f *Form) ambiguous() bool {
 	return decimal && token
 }
 
-// validPrefix is the rule of the TypeID specification, version 0.3, in which no prefix is one, too.
+// validPrefix implements the rule of the TypeID specification, version 0.3, which also allows an empty
+// prefix.
 func validPrefix(p string) bool {
 	if p == "" {
 		return true
@@ -149,7 +151,7 @@ func validPrefix(p string) bool {
 
 func (f *Form) decimal() bool { return f.Prefix == "" && f.Sealer == nil }
 
-// size is how many bytes a string has at most, unless a token is longer than one of package token.
+// size returns how many bytes a string has at most, unless a token is longer than package token's.
 func (f *Form) size() int {
 	if f.Sealer != nil {
 		return len(f.Prefix) + 1 + 22
@@ -157,7 +159,7 @@ func (f *Form) size() int {
 	return len(f.Prefix) + maxDigits
 }
 
-// append appends the string of an id to b. On an error it returns b.
+// append appends the string of an id to b. On an error it returns b unchanged.
 func (f *Form) append(b []byte, id ID) ([]byte, error) {
 	text, err := f.appendOpen(b, id)
 	if err != nil || f.Sealer == nil {
@@ -182,7 +184,7 @@ func isToken(text []byte) bool {
 	return true
 }
 
-// appendOpen is append without the token. It does not let b escape.
+// appendOpen is like append, but appends no token. It does not let b escape.
 func (f *Form) appendOpen(b []byte, id ID) ([]byte, error) {
 	if id < 0 {
 		return b, valueError("encode", int64(id), ErrNegative)
@@ -230,8 +232,8 @@ func readForm[S string | []byte](f *Form, s S) (ID, error) {
 	return 0, f.withExpected(err)
 }
 
-// readBare reads a JSON value that is no string. A number is the string of a decimal form only. key is
-// a value of the key's type, for the error.
+// readBare reads a JSON value that is not a string. Only a decimal form can read a number. key is a
+// value of the key's type, for the error.
 func (f *Form) readBare(text []byte, key AnyKey) (ID, error) {
 	if !f.isValid() {
 		return 0, f.check()
@@ -252,7 +254,7 @@ func (f *Form) readBare(text []byte, key AnyKey) (ID, error) {
 	return 0, syntaxError("want " + f.expected())
 }
 
-// numberError is the error of a JSON number. It usually comes from a database that made the JSON.
+// numberError returns the error for a JSON number, which usually comes from JSON that a database made.
 func (f *Form) numberError(key AnyKey) error {
 	advice := "read the number into a sqltype.Exact[sqltype.ID] and convert it"
 	if f.Sealer == nil { // with the zero Form, ids could be guessed
@@ -261,8 +263,8 @@ func (f *Form) numberError(key AnyKey) error {
 	return syntaxError(fmt.Sprintf("a number, but a %T has a Form, want %s: %s", key, f.expected(), advice))
 }
 
-// isText reports whether a JSON value is a string that has lost its quotes. For a field tagged
-// ",string" encoding/json removes them, as it sees an integer.
+// isText reports whether a JSON value is a string that has lost its quotes: encoding/json removes them
+// for a field tagged ",string", because it sees an integer type.
 func isText(value []byte) bool {
 	found := false
 	for _, c := range value {
@@ -277,7 +279,7 @@ func isText(value []byte) bool {
 	return found && string(value) != "true" && string(value) != "false"
 }
 
-// readOne reads a string of the form itself. Its errors are bare, or of the Sealer.
+// readOne reads a string of the form itself. Its errors are bare, or the Sealer's.
 func readOne[S string | []byte](f *Form, s S) (id ID, err error) {
 	if f.decimal() {
 		return decimal(s)
@@ -306,7 +308,7 @@ func readOne[S string | []byte](f *Form, s S) (id ID, err error) {
 	return id, err
 }
 
-// sealerError is the error of a Sealer, with the string of what it wraps.
+// sealerError is a Sealer's error with the message of the error that it wraps.
 type sealerError struct{ err, wrapped error }
 
 func (e sealerError) Error() string { return e.wrapped.Error() }
@@ -322,7 +324,7 @@ func withoutToken(err error, token string) error {
 	return sealerError{err, wrapped}
 }
 
-// isPrefix reports whether s, which is longer, begins with a valid prefix, in any case.
+// isPrefix reports whether s, which is longer, begins with the prefix. It ignores case.
 func isPrefix[S string | []byte](s S, prefix string) bool {
 	for i := range len(prefix) {
 		if c := s[i]; c != prefix[i] && c|0x20 != prefix[i] { // an underscore has no such bit

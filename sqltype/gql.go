@@ -40,8 +40,8 @@ func (n *NullID) UnmarshalGQLContext(_ context.Context, v any) error {
 // it writes nothing.
 func (k Key[T]) MarshalGQLContext(_ context.Context, w io.Writer) error { return writeGQL(w, k) }
 
-// UnmarshalGQLContext reads a value of a GraphQL request, for gqlgen: a string with the string of a
-// key, and also an integer if decimal strings are read. It returns the errors of UnmarshalJSON,
+// UnmarshalGQLContext reads a value of a GraphQL request, for gqlgen: the string of a key, and also an
+// integer if the key's Form reads decimal strings. It returns the errors of UnmarshalJSON,
 // ErrNull for null, and ErrType for a value of another type. The key is then unchanged.
 func (k *Key[T]) UnmarshalGQLContext(_ context.Context, v any) error {
 	id, err := fromGQL[T](v)

@@ -8,14 +8,14 @@ import (
 	"strconv"
 )
 
-// ID is a primary key. The zero value is the id 0, which means "not set". IDs of one generator
-// sort by age as numbers. As decimal string they do so only if they have the same number of
-// digits, and in the short forms of [ID.Base32], [ID.Bitcoin58] and [ID.Base62] always.
+// ID is a primary key. The zero value is the id 0, which means "not set". As numbers, and in the short
+// forms of [ID.Base32], [ID.Bitcoin58] and [ID.Base62], IDs of one generator sort by age. As decimal
+// strings they do so only if they have the same number of digits.
 type ID int64
 
-// Source issues ids, all above zero: Next one, and Fill one for each element of ids, ascending, or
-// none and an error. The generators of packages core and worker are Sources. Both methods must be
-// safe for concurrent use.
+// Source issues ids, all above zero. Next returns one. Fill sets all elements of ids, in ascending
+// order, or returns an error. Both methods must be safe for concurrent use. The generators of packages
+// core and worker are Sources.
 type Source interface {
 	Next(ctx context.Context) (int64, error)
 	Fill(ctx context.Context, ids []int64) error

@@ -6,21 +6,21 @@ import (
 	"errors"
 )
 
-// There is no MarshalJSON: with MarshalText every JSON package writes a string, and the same
-// string is a map key, for which MarshalJSON is not called. encoding/json scans what MarshalJSON
-// returns, which takes longer than all the rest.
+// There is no MarshalJSON: with MarshalText every JSON package writes a string, and the same string as
+// a map key, for which it does not call MarshalJSON. encoding/json also scans what MarshalJSON returns,
+// which takes longer than everything else.
 
-// firstRounded is 2^53. From there on, a program that keeps numbers in a float64, such as
-// JavaScript, may have written another number than it had read.
+// firstRounded is 2^53. From there on, a program that keeps numbers in a float64, such as JavaScript,
+// may write a number that differs from the one that it has read.
 const firstRounded = 1 << 53
 
 // UnmarshalJSON reads a JSON string with a decimal id, or a JSON number below 2^53 that is an
 // integer digit by digit: 7 but not 7.0, 7e0 or -0. null leaves the id unchanged, as in
 // encoding/json for every type. A string with escapes is an error, so that an id has one spelling.
 //
-// The error is ErrRounded for a larger number, which may not be the one that was sent: send a
-// string, or read the document into an [Exact] if all who wrote it keep 64 bits. It is ErrSyntax,
-// ErrRange or ErrNegative for anything else. The id is then unchanged.
+// The error is ErrRounded for a larger number, which may differ from the one that was sent: send a
+// string, or read the document into an [Exact] if every program that wrote it keeps 64 bits. The error
+// is ErrSyntax, ErrRange or ErrNegative for anything else. The id is then unchanged.
 func (id *ID) UnmarshalJSON(data []byte) error {
 	if id != nil && string(data) == "null" {
 		return nil
@@ -42,7 +42,7 @@ func fromJSON(data []byte) (ID, error) {
 	return n, nil
 }
 
-// unquote returns what is in a JSON string, with escapes as they are.
+// unquote returns the content of a JSON string, with escapes unchanged.
 func unquote(data []byte) (text []byte, quoted bool) {
 	if len(data) >= 2 && data[0] == '"' && data[len(data)-1] == '"' {
 		return data[1 : len(data)-1], true
@@ -50,7 +50,7 @@ func unquote(data []byte) (text []byte, quoted bool) {
 	return data, false
 }
 
-// bareNumber is decimal for a JSON number.
+// bareNumber is like decimal, for a JSON number.
 func bareNumber(text []byte) (ID, error) {
 	id, err := decimal(text)
 	if id >= firstRounded {
@@ -59,7 +59,7 @@ func bareNumber(text []byte) (ID, error) {
 	return id, err
 }
 
-// Exact reads a T from JSON whose numbers are exact, such as that of json_agg: its ids may be
+// Exact reads a T from JSON with exact numbers, such as the JSON of json_agg, in which ids may be
 // numbers of any size. T is an id type, or contains some. Its plain integers must be below 2^53.
 type Exact[T any] struct{ V T }
 
@@ -83,8 +83,8 @@ func (e *Exact[T]) UnmarshalJSON(data []byte) error {
 func (e Exact[T]) MarshalJSON() ([]byte, error) { return json.Marshal(e.V) }
 
 // QuoteNumbers returns a JSON document with every integer from 2^53 on, and from -2^53 down, as a
-// string. Use it before such a document goes to a browser: that of json_agg, or of rows in maps,
-// has ids as numbers. A text that is not valid JSON is returned unchanged.
+// string. Use it before a document with ids as numbers, such as that of json_agg or of rows in maps,
+// goes to a browser. It returns invalid JSON unchanged.
 func QuoteNumbers(doc []byte) []byte {
 	if !json.Valid(doc) {
 		return doc

@@ -8,10 +8,10 @@ import (
 	"encoding/json/v2"
 )
 
-// Only NullID and NullKey need a method of encoding/json/v2, MarshalJSONTo: they have a method
-// MarshalJSON, which allocates, and which v2 prefers to AppendText. For an ID and a Key, v2 calls
-// AppendText, which writes into its buffer. It reads all four by UnmarshalJSON, from its buffer.
-// Neither needs an allocation, and the methods of v2 would only be slower.
+// Only NullID and NullKey need MarshalJSONTo, a method of encoding/json/v2: their MarshalJSON
+// allocates, and v2 prefers it to AppendText. For an ID and a Key, v2 calls AppendText, which writes
+// into v2's buffer. v2 reads all four with UnmarshalJSON, from its buffer. Neither allocates, and v2's
+// own methods would only be slower.
 var (
 	_ json.MarshalerTo = NullID{}
 	_ json.MarshalerTo = NullKey[int]{}
@@ -26,7 +26,7 @@ func (n NullID) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return writeText(enc, n.ID)
 }
 
-// MarshalJSONTo writes what MarshalJSON returns, without an allocation of its own. It exists only
+// MarshalJSONTo writes what MarshalJSON returns, without an additional allocation. It exists only
 // if the toolchain has encoding/json/v2.
 func (n NullKey[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
 	if !n.Valid {

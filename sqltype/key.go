@@ -11,8 +11,8 @@ import (
 // Key is the primary key of a T, usually a row's struct: a Key[Order] cannot be used in place of
 // a Key[Customer]. The zero value is the id 0, which means "not set".
 //
-// In a database and in binary encodings a Key is what an [ID] is. Its string, also in JSON, in paths
-// and in XML, has the [Form] that T declares, and is decimal if T declares none. Convert with
+// In a database and in binary encodings a Key is the same as an [ID]. Its string, also in JSON, in
+// paths and in XML, has the [Form] that T declares, and is decimal if T declares none. Convert with
 // ID(key) and Key[Order](id).
 type Key[T any] int64
 
@@ -69,7 +69,7 @@ func (k Key[T]) IsZero() bool { return k == 0 }
 // Compare returns -1, 0 or +1 as k is less than, equal to or greater than other.
 func (k Key[T]) Compare(other Key[T]) int { return cmp.Compare(k, other) }
 
-// String returns the string. A negative key is in decimal. If T's Form is wrong or its Sealer fails,
+// String returns the key's string. A negative key is in decimal. If T's Form is wrong or its Sealer fails,
 // String returns %!(sqltype.Key[main.Order]), which does not show the id. ParseKey refuses both.
 func (k Key[T]) String() string {
 	declared := formerOf[T]()
@@ -155,8 +155,8 @@ func (k *Key[T]) UnmarshalParam(param string) error {
 // Bind reads a parameter as UnmarshalParam does. The code that oapi-codegen generates calls it.
 func (k *Key[T]) Bind(param string) error { return k.UnmarshalParam(param) }
 
-// UnmarshalJSON reads a JSON string with the string of a key, and also a JSON number if decimal strings
-// are read. null leaves the key unchanged. It returns the errors of ParseKey; the key is then
+// UnmarshalJSON reads the string of a key as a JSON string, and also a JSON number if T's Form reads
+// decimal strings. null leaves the key unchanged. It returns the errors of ParseKey; the key is then
 // unchanged.
 func (k *Key[T]) UnmarshalJSON(data []byte) error {
 	if k != nil && string(data) == "null" {
@@ -190,7 +190,7 @@ func (k Key[T]) Value() (driver.Value, error) { return ID(k).Value() }
 // Scan reads what [ID.Scan] reads, but no key of another type, with the same errors. Text is
 // decimal, whatever the Form.
 func (k *Key[T]) Scan(src any) error {
-	if n, ok := src.(int64); ok && n >= 0 && k != nil { // the usual one, at the cost of an ID
+	if n, ok := src.(int64); ok && n >= 0 && k != nil { // the usual case, as fast as for an ID
 		*k = Key[T](n)
 		return nil
 	}

@@ -6,8 +6,8 @@ import (
 )
 
 // NullKey is a Key or NULL. The zero value is NULL. Key has no meaning while Valid is false;
-// reading NULL sets it to zero. A NullKey encodes and reads what a [NullID] does, but as a string
-// it has the form of its [Key].
+// reading NULL sets it to zero. A NullKey is encoded and read like a [NullID], but its string has the
+// Form of its [Key].
 type NullKey[T any] struct {
 	Key   Key[T]
 	Valid bool // whether it is not NULL

@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// Value returns the id as an int64. Zero is 0, never NULL, so that a missing key is noticed. The
-// error is ErrNegative if the id is negative. database/sql writes NULL for a nil *ID
-// without calling Value.
+// Value returns the id as an int64. An ID of zero is 0, never NULL, so that a missing key is noticed.
+// The error is ErrNegative if the id is negative. For a nil *ID, database/sql writes NULL without
+// calling Value.
 func (id ID) Value() (driver.Value, error) {
 	if id < 0 {
 		return nil, valueError("encode", int64(id), ErrNegative)

@@ -14,38 +14,38 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// A claim is one that the store has granted, and the core's grant made of it.
+// A claim has the lease that the store has granted for it, and the core's grant made from that.
 type claim struct {
-	driver.Lease // Fence is the highest that the store has acknowledged
+	driver.Lease // Fence is the highest one that the store has acknowledged
 
 	id      string
 	grant   *core.Grant   // replaced by regrant
 	renewAt time.Time     // when the next renewal is due
-	renewed time.Time     // when it was granted, or renewed last
-	left    time.Duration // for how long ids could continue then
-	lost    error         // why the worker ID is not the claim's any more; nil: it is
-	retry   retry         // of its renewal while it is current, and then of its release
+	renewed time.Time     // when it was granted or last renewed
+	left    time.Duration // how long ids could continue from then on
+	lost    error         // why the claim no longer has the worker ID; nil: it has
+	retry   retry         // delays its renewal while it is current, then its release
 
 	releaseSent bool // the store was asked to release it
 }
 
-// A claiming is the claim that the lease makes, or the next one.
+// A claiming holds the claim that the lease makes now, or will make next.
 type claiming struct {
-	pending *driver.Claim // whose outcome is not known; nil: none
+	pending *driver.Claim // its outcome is not known; nil: none
 	unknown bool          // an attempt at pending was not answered, so it may have been granted
 	retry   retry
-	began   time.Time // of acquire
+	began   time.Time // when acquire began
 	expiry  time.Time // with RequirePreferred: when the worker ID's present claim expires
 	last    time.Time // of the generator's last call for another worker ID
 	evading bool      // another worker ID is claimed because the record of the present one is locked
 }
 
-// rotationLasts is how long a call of the generator for another worker ID is valid. The claim is
-// repeated meanwhile, because the generator's callers may hold the connections that it needs.
+// rotationLasts is how long the generator's call for another worker ID stays valid. The claim is
+// retried for that time, because the generator's callers may hold the connections that it needs.
 const rotationLasts = time.Second
 
-// claim makes the claim that is due. A claim whose answer was lost is repeated as it was, but
-// for the time, whatever the state needs by now: the store may have granted it already.
+// claim makes the claim that is due. If the answer to a claim was lost, claim repeats it with only
+// the time changed, whatever the state needs by now: the store may have granted it already.
 func (l *lease) claim() {
 	l.mu.Lock()
 	if err := l.outOfTime(); err != nil {
@@ -83,13 +83,13 @@ func (l *lease) newClaim() *driver.Claim {
 	switch {
 	case l.state == rotating:
 		c.Exclude = l.current.Worker
-	case l.current != nil: // the fence of what was lost does not rise any more, so no id passes it
+	case l.current != nil: // the fence of a lost claim no longer rises, so no id passes it
 		c.Former = driver.Former{Worker: l.current.Worker, ClaimID: l.current.id, FencingToken: l.current.FencingToken, Unused: l.current.Fence}
 	}
 	return c
 }
 
-// outOfTime is why no worker ID can be claimed at this time, whatever the store says.
+// outOfTime returns an error if the clock is outside the layout's time, so that no worker ID can be claimed.
 func (l *lease) outOfTime() error {
 	now := l.cfg.Now()
 	switch {
@@ -102,7 +102,7 @@ func (l *lease) outOfTime() error {
 }
 
 // granted makes a new claim the current one. If no other worker ID is needed any more, because
-// acquire gave up, or the present one can be renewed again, it is released.
+// acquire gave up or the present one can be renewed again, granted releases the new claim.
 func (l *lease) granted(r driver.Claim, got driver.Lease) {
 	l.claiming.pending = nil
 	c, err := l.newGrant(r, got)
@@ -137,9 +137,9 @@ var errLate = errors.New("worker: the clock had passed the fence when the claim 
 
 var errAhead = errors.New("worker: the clock stepped back, and the ids of each other worker ID begin ahead of it")
 
-// newGrant makes a claim of a lease. If the lease does not match the request, or begins beyond the
-// layout's time, it returns an error, and a claim that only needs to be released. That is nil
-// if nothing in the store's answer can be relied upon.
+// newGrant makes a claim from a lease. If the lease does not match the request, or begins beyond the
+// layout's time, newGrant returns an error and a claim that only needs to be released. That claim is
+// nil if nothing in the store's answer can be relied upon.
 func (l *lease) newGrant(r driver.Claim, got driver.Lease) (*claim, error) {
 	cfg, now := &l.cfg, time.Now()
 	c := &claim{Lease: got, id: r.ClaimID, renewed: now, left: l.untilFence(got.Fence), renewAt: now.Add(l.cfg.renewIn())}
@@ -160,13 +160,13 @@ func (l *lease) newGrant(r driver.Claim, got driver.Lease) (*claim, error) {
 		c.grant.Close()
 		return c, err
 	}
-	if l.left(c) < cfg.FenceWindow/2 || cfg.NoExpiry { // a claim that was found again may be old; NoExpiry is of renewals
+	if l.left(c) < cfg.FenceWindow/2 || cfg.NoExpiry { // a repeated claim may be old; NoExpiry starts with a renewal
 		c.renewAt = now
 	}
 	return c, nil
 }
 
-// failedClaim acts on a claim that was refused or not answered.
+// failedClaim handles a claim that was refused or not answered.
 func (l *lease) failedClaim(err error) {
 	var none *NoWorkerIDError
 	// Stores compare clocks and layouts before they look for the claim ID. So nothing was
@@ -219,8 +219,8 @@ func (l *lease) givesUp(err error, none *NoWorkerIDError) bool {
 	return c.retry.at.Sub(c.began) > l.cfg.ClaimWait
 }
 
-// checkedSkew replaces a SkewError that may only show a slow answer: that makes this
-// machine's clock look slow. A fast clock is fast, however long the answer took.
+// checkedSkew replaces a SkewError that a slow answer may have caused. A slow answer makes this
+// machine's clock look slow, never fast.
 func checkedSkew(err error, now time.Time) error {
 	var skew *SkewError
 	if errors.As(err, &skew) && skew.Store.Sub(now) <= skew.Max && skew.Local.Before(skew.Store) {
@@ -229,7 +229,7 @@ func checkedSkew(err error, now time.Time) error {
 	return err
 }
 
-// regrant replaces the grant by one of the part of the interval that it has not used.
+// regrant replaces the grant with one for the unused part of its interval.
 func (c *claim) regrant(l core.Layout) error {
 	from, fence := c.grant.Close(), time.UnixMilli(c.Fence)
 	if from.After(fence) { // the last tick is used up, and ends after the fence
@@ -252,13 +252,13 @@ func done(g *core.Grant) bool {
 	}
 }
 
-// retire schedules the release of a claim for when no generator has its grant.
+// retire schedules a claim for release, once no generator uses its grant.
 func (l *lease) retire(c *claim) {
 	c.retry = retry{}
 	l.retiring = append(l.retiring, c)
 }
 
-// drop forgets a claim that was to be released.
+// drop removes a claim from those to be released.
 func (l *lease) drop(c *claim) {
 	l.retiring = slices.DeleteFunc(l.retiring, func(other *claim) bool { return other == c })
 }
@@ -271,10 +271,10 @@ type retry struct {
 	err      error     // why the last one failed
 }
 
-// maxDelay is the longest delay before a request that may succeed is repeated.
+// maxDelay is the longest delay before a failed request is retried.
 const maxDelay = 500 * time.Millisecond
 
-// failed notes a failure. The next attempt is due after a random delay that doubles
+// failed records a failure. The next attempt is due after a random delay that doubles
 // with each failure, up to maxDelay.
 func (r *retry) failed(err error, random func() float64) {
 	now := time.Now()

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
-// The clock goes back by anything: no error, and the worker ID is kept.
+// However far the clock goes back, there is no error, and the generator keeps its worker ID.
 func TestClockGoesBack(t *testing.T) {
 	inWorld(t, func(w *world) {
 		lease := w.acquire(nil)
@@ -27,8 +27,8 @@ func TestClockGoesBack(t *testing.T) {
 	})
 }
 
-// Ids follow a clock that leaps only to the fence, and one that steps back gives no time that is
-// certain. So neither changes what the lease says of an outage. And an observer may ask.
+// Ids follow a clock that leaps only up to the fence, and a clock that steps back tells no certain
+// time. So neither changes what the lease reports about an outage. An observer may ask, too.
 func TestOutageUnderAWrongClock(t *testing.T) {
 	for _, off := range []time.Duration{-time.Hour, 0, time.Hour} {
 		t.Run(off.String(), func(t *testing.T) {

@@ -15,28 +15,28 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// Config configures a generator and the lease of its worker ID. The zero value is ready for use:
-// any worker ID of the default layout in the namespace "default". Durations of the lease are whole
-// milliseconds, of at most a year.
+// Config configures a generator and the lease of its worker ID. The zero value is ready for use: it
+// takes any worker ID of the default layout in the namespace "default". The lease's durations are
+// whole milliseconds, at most a year.
 type Config struct {
-	// Namespace groups the generators whose ids must differ: all of these, and no others,
-	// share it. It has the form that [driver.CheckNamespace] describes. Zero: "default".
+	// Namespace groups the generators whose ids must differ: these share it, and no others do.
+	// [driver.CheckNamespace] has the rules for its name. Zero: "default".
 	Namespace string
-	// Layout of the ids. A namespace keeps the layout of its first generator, and refuses any
-	// other. Zero: core.Twitter.
+	// Layout is the layout of the ids. A namespace keeps the layout of its first generator, and
+	// refuses any other. Zero: core.Twitter.
 	Layout core.Layout
 
 	// Preferred is the worker ID to claim if it is free: datacenter<<WorkerBits | worker.
 	// nil: none.
 	Preferred *int64
-	// RequirePreferred refuses any worker ID but Preferred. So a worker ID that was assigned
-	// from outside gets a durable fence: neither a restart with a clock that went back, nor a
-	// second process with the same worker ID, can issue an id twice. Open returns a
-	// *NoWorkerIDError to the second process.
+	// RequirePreferred refuses any worker ID but Preferred. This gives a worker ID that was
+	// assigned from outside a durable fence: no id is issued twice, neither after a restart with
+	// a clock that went back, nor by a second process with the same worker ID. In the second
+	// process, Open returns a *NoWorkerIDError.
 	RequirePreferred bool
-	// Datacenter restricts the generator to the worker IDs of one datacenter, for datacenters
-	// with a store each. Its namespace is then that datacenter's alone, and the store's
-	// records have the worker's part of the worker ID. nil: all worker IDs of the layout.
+	// Datacenter restricts the generator to the worker IDs of one datacenter, if each datacenter
+	// has a separate store. The namespace then belongs to that datacenter alone, and the store's
+	// records have only the low WorkerBits of the worker ID. nil: all worker IDs of the layout.
 	Datacenter *int64
 	// Owner names the holder, for operators, in printable ASCII. Zero: host name and process ID.
 	Owner string
@@ -49,37 +49,37 @@ type Config struct {
 	// MaxWait is the longest that a call of Next or Fill waits for a slot. Zero: 1s, or two
 	// ticks if that is more.
 	MaxWait time.Duration
-	// NotBefore is a time that ids are later than, for example that of the greatest id in use.
+	// NotBefore makes all ids later than this time, for example the time of the greatest id in use.
 	// Zero: no limit.
 	NotBefore time.Time
-	// NoCounter reads the clock for every id, and never the processor's counter.
+	// NoCounter reads the clock for every id, and never the processor's cycle counter.
 	NoCounter bool
 
 	// FenceWindow is how far ahead of the store's clock each renewal sets the fence. While the
-	// store fails, ids continue for at least FenceWindow − RenewInterval. When a holder has
-	// crashed, its worker ID can be claimed after FenceWindow and MaxSkew. A namespace keeps the
-	// window of its first generator, and refuses another one: snowkey workers window changes it.
+	// store fails, ids continue for at least FenceWindow − RenewInterval. After a holder has
+	// crashed, its worker ID can be claimed after FenceWindow + MaxSkew. A namespace keeps the
+	// window of its first generator, and refuses any other; snowkey workers window changes it.
 	// Zero: 30s, or 3 ticks of the layout if that is more.
 	FenceWindow time.Duration
 	// RenewInterval is how often the fence is raised. Zero: a third of FenceWindow.
 	RenewInterval time.Duration
-	// NoExpiry keeps the worker ID leased, from the first renewal on, until Close releases it, or
-	// an operator frees it by the store's [driver.Admin]: also after a crash.
+	// NoExpiry keeps the worker ID leased from the first renewal on, even after a crash, until
+	// Close releases it or an operator frees it with the store's [driver.Admin].
 	NoExpiry bool
 	// Timeout is how long one request to the store may take. Zero: 3s, or RenewInterval if
 	// that is less.
 	Timeout time.Duration
 	// ClaimWait is how long Open retries while no worker ID is free, or the store fails with
 	// an error that may be temporary. The last attempt may take up to Timeout longer. Close
-	// retries for as long. Zero: 5s; with RequirePreferred, Open then waits until the claim of
+	// also retries for that long. Zero: 5s; with RequirePreferred, Open then waits until the claim of
 	// a former holder expires, unless that holder renews it. Negative: one attempt.
 	ClaimWait time.Duration
-	// MaxSkew is how far apart clocks may be: this machine's and the store's when a worker ID is
-	// claimed, and those of two servers of which one succeeds the other. A namespace keeps that
-	// of its first generator, and refuses another one. Zero: a third of FenceWindow.
+	// MaxSkew is how far apart two clocks may be: this machine's and the store's when a worker ID
+	// is claimed, and a server's and its successor's. A namespace keeps the MaxSkew of its first
+	// generator, and refuses any other. Zero: a third of FenceWindow.
 	MaxSkew time.Duration
 	// StopOnLoss ends the generator when its worker ID is lost: ids continue up to the fence,
-	// and then end. Otherwise it claims another worker ID, and ids continue.
+	// then stop. Without it, the generator claims another worker ID, and ids continue.
 	StopOnLoss bool
 
 	// Now is the wall clock. It must be as fine as a tick. nil: the system clock.
@@ -92,7 +92,7 @@ type Config struct {
 	rand          func() float64 // in [0, 1): jitter
 }
 
-// check fills in the defaults, and reports every field that has a wrong value.
+// check fills in the defaults, and returns an error with every field that has a wrong value.
 func (cfg Config) check(s driver.Store) (Config, error) {
 	var wrong fields.Errors
 	if fields.IsNil(s) {
@@ -163,7 +163,7 @@ func (cfg Config) check(s driver.Store) (Config, error) {
 	return cfg, wrong.Err("worker")
 }
 
-// generator is the configuration of the generator that has its worker ID from source.
+// generator returns the configuration of a generator that gets its worker ID from source.
 func (cfg Config) generator(source core.GrantSource) core.Config {
 	ids := core.Config{
 		Layout: cfg.Layout, Worker: source, ClockPolicy: cfg.ClockPolicy, Sequence: cfg.Sequence, MaxWait: cfg.MaxWait,
@@ -186,7 +186,7 @@ func (o inNamespace) Observe(e core.Event) {
 	o.observer.Observe(e)
 }
 
-// addFields adds the fields of errors that are a *core.ConfigError.
+// addFields adds the fields of each error that is a *core.ConfigError.
 func addFields(wrong *fields.Errors, errs ...error) {
 	for _, err := range errs {
 		var e *core.ConfigError
@@ -224,11 +224,11 @@ func (cfg *Config) checkIDs(wrong *fields.Errors) {
 	}
 }
 
-// renewIn is how long after a renewal the next one is due: with jitter, so that leases that
-// began together do not stay together.
+// renewIn returns how long after a renewal the next one is due. It has jitter, so that leases that
+// began together drift apart.
 func (cfg *Config) renewIn() time.Duration {
 	return time.Duration(float64(cfg.RenewInterval) * (0.9 + 0.1*cfg.rand()))
 }
 
-// values is how many values a field of that many bits has, at most 2^62.
+// values returns how many values a field of width bits has, at most 2^62.
 func values(width uint8) int64 { return 1 << min(width, 62) }

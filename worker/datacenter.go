@@ -6,9 +6,9 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// A datacenterStore is a store whose namespace has the worker IDs of one datacenter: 0 to
-// workers-1 there are first to first+workers-1 here. The namespace's fingerprint has the
-// datacenter, so that no other datacenter uses it by mistake.
+// A datacenterStore restricts a store to the worker IDs of one datacenter. It maps first to
+// first+workers-1 of the layout to 0 to workers-1 of the namespace. The namespace's fingerprint
+// contains the datacenter, so that no other datacenter uses it by mistake.
 type datacenterStore struct {
 	driver.Store
 	datacenter, first, workers int64
@@ -25,7 +25,7 @@ func (s datacenterStore) Claim(ctx context.Context, r driver.Claim) (driver.Leas
 	return got, err
 }
 
-// local is the namespace's worker ID for one of the layout's; -1, none, stays -1.
+// local returns the namespace's worker ID for one of the layout's; -1 (none) stays -1.
 func (s datacenterStore) local(worker int64) int64 {
 	if worker < s.first {
 		return -1

@@ -22,7 +22,7 @@ func TestDatacenter(t *testing.T) {
 		{3, 6},
 	} {
 		t.Run(fmt.Sprint("datacenter ", c.datacenter), func(t *testing.T) {
-			store := memstore.New(memstore.Config{}) // each has its own
+			store := memstore.New(memstore.Config{}) // each datacenter has a separate store
 			cfg := worker.Config{Layout: layout, Datacenter: &c.datacenter, ClaimWait: -1}
 			for i := range int64(3) {
 				lease, err := worker.Acquire(t.Context(), store, cfg)
@@ -87,7 +87,7 @@ func TestDatacenterRotates(t *testing.T) {
 			if err != nil {
 				w.Fatal(err)
 			}
-			time.Sleep(time.Millisecond) // in which the worker ID before is released
+			time.Sleep(time.Millisecond) // time to release the previous worker ID
 			if p, _ := layout.Decode(id); p.Datacenter<<1|p.Worker != want || lease.Worker() != want {
 				w.Errorf("step %d: %+v, the lease has %d, want %d", i, p, lease.Worker(), want)
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
-// The events of requests say how long the store took, and the others say nothing.
+// Events of requests say how long the store took; other events do not.
 func TestElapsed(t *testing.T) {
 	const slow, down = 40 * time.Millisecond, 2 * time.Second
 	inWorld(t, func(w *world) {
@@ -40,7 +40,7 @@ func TestElapsed(t *testing.T) {
 	})
 }
 
-// When Release returns, an observer that takes its time has all events.
+// When Release returns, even a slow observer has received all events.
 func TestReleaseIsObserved(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var log events
@@ -54,7 +54,7 @@ func TestReleaseIsObserved(t *testing.T) {
 	})
 }
 
-// An observer that does not return does not keep Release beyond its context.
+// An observer that does not return does not delay Release beyond its context.
 func TestReleaseWithoutObserver(t *testing.T) {
 	inWorld(t, func(w *world) {
 		lease := w.acquire(func(cfg *worker.Config) { cfg.Observer = lingering(time.Hour) })
@@ -99,13 +99,13 @@ type observerFunc func(core.Event)
 
 func (f observerFunc) Observe(e core.Event) { f(e) }
 
-// lingering is an observer that takes so long for each event.
+// lingering is an observer that takes this long for each event.
 type lingering time.Duration
 
 func (p lingering) Observe(core.Event) { time.Sleep(time.Duration(p)) }
 
-// A lease that was released says neither that ids continue, nor that they have stopped at a fence,
-// nor that something fails.
+// A released lease reports neither that ids continue, nor that they have stopped at a fence, nor that
+// something fails.
 func TestStatsOfReleased(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for name, outage := range map[string]time.Duration{"no outage": 0, "a short outage": 15 * time.Second, "a long outage": time.Minute} {

@@ -34,9 +34,9 @@ type (
 	CounterExhaustedError = driver.CounterExhaustedError
 )
 
-// A LostError says that another holder has the worker ID now, because the lease did not
-// renew it in time, or an operator freed it. Ids issued under it are unique all the same.
-// It matches core.ErrLost.
+// A LostError says that another holder can have the worker ID now, because the lease did not
+// renew it in time, or an operator freed it. Ids issued under it are still unique. It matches
+// core.ErrLost.
 type LostError struct {
 	Namespace string
 	Worker    int64
@@ -55,7 +55,7 @@ func (e *LostError) Is(target error) bool { return target == core.ErrLost }
 func (e *LostError) Unwrap() error { return e.Err }
 
 // A RetryError says which request of a lease to its store fails, since when, and why. The
-// lease repeats it half a second after a failure at the latest.
+// lease retries it at most half a second after a failure.
 type RetryError struct {
 	Op        string // the request: "renew" or "claim"
 	Namespace string

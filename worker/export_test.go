@@ -24,24 +24,24 @@ func Acquire(ctx context.Context, s driver.Store, cfg Config) (*Lease, error) {
 	return l, nil
 }
 
-// Close is Release.
+// Close calls Release.
 func (l *lease) Close() error { return l.Release(context.Background()) }
 
 // Done is closed when the lease has ended.
 func (l *lease) Done() <-chan struct{} { return l.life.Done() }
 
-// FixJitter makes all delays 3/4 of the longest, so that a test can count the requests of a time.
+// FixJitter makes all delays 3/4 of the longest one, so that a test can count requests over time.
 func (cfg *Config) FixJitter() { cfg.rand = func() float64 { return 0.5 } }
 
-// A SteppedLease is a lease whose goroutine is the test: it steps the lease, also while a method waits.
-// So all that the lease does is in the order of the test's one goroutine.
+// A SteppedLease is a lease without its own goroutine: the test steps it, even while a method waits. So
+// everything that the lease does happens in the order of the test's one goroutine.
 type SteppedLease struct {
 	*lease
 
-	stepping bool // also while others do something between a request and its answer
+	stepping bool // also while others act between a request and its answer
 }
 
-// AcquireStepped is Acquire for a SteppedLease.
+// AcquireStepped is like Acquire, for a SteppedLease.
 func AcquireStepped(ctx context.Context, s driver.Store, cfg Config, rand func() float64) (*SteppedLease, error) {
 	cfg.rand = rand
 	l, err := newLease(s, cfg)
@@ -57,7 +57,7 @@ func AcquireStepped(ctx context.Context, s driver.Store, cfg Config, rand func()
 	return stepped, err
 }
 
-// Step does what is due, and returns how long until something else is.
+// Step makes the request that is due, and returns how long until the next one.
 func (l *SteppedLease) Step() time.Duration {
 	for {
 		if wait := l.once(); wait > 0 {
@@ -101,13 +101,13 @@ func (l *SteppedLease) during(method func()) {
 	}
 }
 
-// Grant is that of lease.
+// Grant calls lease.Grant.
 func (l *SteppedLease) Grant(ctx context.Context, prev *core.Grant) (grant *core.Grant, err error) {
 	l.during(func() { grant, err = l.lease.Grant(ctx, prev) })
 	return grant, err
 }
 
-// Release is that of lease.
+// Release calls lease.Release.
 func (l *SteppedLease) Release(ctx context.Context) (err error) {
 	l.during(func() { err = l.lease.Release(ctx) })
 	return err
@@ -116,7 +116,7 @@ func (l *SteppedLease) Release(ctx context.Context) (err error) {
 // Worker returns the worker ID that ids are issued under.
 func (l *lease) Worker() int64 { return l.Stats().Worker }
 
-// Err returns nil until the lease is over, and then why.
+// Err returns why the lease is over, or nil while it is not.
 func (l *lease) Err() error {
 	if l.life.Err() == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
-// inForgetfulWorld is inWorld with a store that can be put back.
+// inForgetfulWorld is like inWorld, with a store that can be put back.
 func inForgetfulWorld(t *testing.T, f func(w *world, back func(to driver.State))) {
 	inWorld(t, func(w *world) {
 		mem := new(memstore.Store)
@@ -24,8 +24,8 @@ func inForgetfulWorld(t *testing.T, f func(w *world, back func(to driver.State))
 	})
 }
 
-// The store is put back to when the lease had no claim yet: the lease says so once, and continues
-// under another one, which starts ahead. A lease that the store still knows notices nothing.
+// The store is put back to before the lease's claim: the lease reports it once, and continues under
+// another claim, which starts ahead. A lease that the store still knows is not affected.
 func TestForgotten(t *testing.T) {
 	inForgetfulWorld(t, func(w *world, back func(driver.State)) {
 		known := w.acquire(nil)
@@ -64,8 +64,8 @@ func TestForgotten(t *testing.T) {
 	})
 }
 
-// A worker ID that never expires, and that the store has perhaps given to a claim which it has
-// forgotten, is released when the lease has another one, or is closed.
+// A worker ID that never expires, and that the store may have granted to a forgotten claim, is released
+// when the lease has another one, or is closed.
 func TestForgottenWorkerIDIsReleased(t *testing.T) {
 	for _, how := range []string{"another is claimed", "closed before that", "StopOnLoss"} {
 		inForgetfulWorld(t, func(w *world, back func(driver.State)) {
@@ -100,8 +100,8 @@ func TestForgottenWorkerIDIsReleased(t *testing.T) {
 	}
 }
 
-// The store was away for longer than the fence window, and is another server then. The lease may
-// not renew, but gets its own worker ID back at once, although it would never expire for others.
+// The store was away for longer than the fence window, and comes back as another server. The lease may
+// not renew, but gets its worker ID back at once, although it would never expire for others.
 func TestOwnWorkerIDAfterAnOutage(t *testing.T) {
 	inForgetfulWorld(t, func(w *world, back func(driver.State)) {
 		lease := w.acquire(func(cfg *worker.Config) {
@@ -139,7 +139,7 @@ func TestRestartOfTheStore(t *testing.T) {
 	})
 }
 
-// The store that has raised its floor refuses the claim all the same: its observer is told, once.
+// If the store raises its floor but refuses the claim, the observer gets one event.
 func TestStoreChangedIsReported(t *testing.T) {
 	inForgetfulWorld(t, func(w *world, back func(driver.State)) {
 		w.cfg.NoExpiry = true

@@ -13,30 +13,28 @@ import (
 // until Close. Make it with [Open], or with the Open of a store's package. It is a
 // sqltype.Source. All methods are safe for concurrent use. The zero value and nil are closed.
 //
-// When another holder has got the worker ID, ids continue under it up to its fence at most.
-// Meanwhile the generator claims another worker ID, and continues under that one.
+// If another holder takes the worker ID, ids continue under it up to its fence at most. Meanwhile
+// the generator claims another worker ID, and then continues under that one.
 type Generator struct {
 	ids   *core.Generator
 	lease *lease
 }
 
 // Open claims a worker ID of cfg.Namespace in the store, and returns a generator that issues ids
-// under it. ctx is for the claim only: if it ends first, the error wraps the context's error and
-// the last reason. If Open fails, nothing stays leased.
+// under it. ctx only limits the claim: if it ends first, the error wraps the context's error and
+// the last failure. If Open fails, nothing stays leased.
 //
-// The guarantee: no two generators of one namespace ever issue the same id, whatever their
-// clocks, pauses, crashes, lost answers and takeovers do. The package comment lists what
-// that rests on.
+// No two generators of a namespace ever issue the same id, despite wrong clocks, pauses, crashes,
+// lost answers and takeovers. The package comment lists the conditions.
 //
 // The errors are a [*core.ConfigError] with all invalid fields, [*NoWorkerIDError],
 // [*FloorError], [*SkewError], [*LayoutError], [*WindowError], core.ErrTimestampExhausted, and the
-// store's own. While no worker ID is free, or the store fails with an error that may be temporary, Open
-// retries for Config.ClaimWait. It returns any other error, such as that of a wrong password, at
-// once.
+// store's own. While no worker ID is free, or the store fails with an error that may be temporary,
+// Open retries for Config.ClaimWait. It returns any other error, such as a wrong password, at once.
 //
-// While the store fails, the leases that share s limit their requests together. So a process with
-// many leases should make one store, with New of the store's package: its Open makes a new one each
-// time.
+// All leases that share s share one limit on requests while the store fails. So a process with
+// many leases should make one store, with New of the store's package; its Open makes a new store
+// each time.
 func Open(ctx context.Context, s driver.Store, cfg Config) (*Generator, error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -96,14 +94,14 @@ func (g *Generator) Worker() int64 {
 	return g.lease.Stats().Worker
 }
 
-// Stats returns a snapshot. It makes no request to the store. It is zero for a Generator that
+// Stats returns a snapshot, without a request to the store. It is zero for a Generator that
 // does not come from Open.
 func (g *Generator) Stats() Stats {
 	if !g.opened() {
 		return Stats{}
 	}
 	st, ids := g.lease.Stats(), g.ids.Stats()
-	ids.Worker, ids.FenceLeft = st.Worker, st.Left // the lease knows more of both
+	ids.Worker, ids.FenceLeft = st.Worker, st.Left // the lease knows more about both
 	st.Stats = ids
 	return st
 }
@@ -139,16 +137,16 @@ func (g *Generator) Done() <-chan struct{} {
 
 // Close ends the generator, and then releases the worker ID with its unused time, so that another
 // generator can claim it at once and begin right above the last id. Calls that wait, and all later
-// ones, return core.ErrClosed. No id is issued after Close has returned, whatever it returns.
+// ones, return core.ErrClosed. No id is issued after Close has returned, even with an error.
 //
 // While the store fails with an error that may be temporary, Close retries until ctx is done, for
-// at most Config.ClaimWait. So pass a context that is not done, also during a shutdown;
-// context.Background() will do. If the store still fails, Close returns its error: others can
-// claim the worker ID when its fence has passed by MaxSkew. Close may be called again, to try once more. After a
-// success, or a loss, it returns nil.
+// at most Config.ClaimWait. So pass a context that is not done, even during a shutdown, such as
+// context.Background(). If the store still fails, Close returns its error; others can claim the
+// worker ID when its fence has passed by MaxSkew. Call Close again to try again. After a success
+// or a loss, it returns nil.
 //
-// When Close returns, the observer has all events, unless ctx is done or the observer takes
-// longer than a second.
+// When Close returns, the observer has received all events, unless ctx is done or the observer
+// takes longer than a second.
 func (g *Generator) Close(ctx context.Context) error {
 	if !g.opened() {
 		return nil

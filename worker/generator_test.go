@@ -19,7 +19,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
-// ownedStore is a store that one generator has for itself.
+// ownedStore is a store that only one generator uses.
 type ownedStore struct {
 	*memstore.Store
 	down   error // of Release
@@ -149,7 +149,7 @@ func TestOpenClosesTheStoreThatFails(t *testing.T) {
 	})
 }
 
-// A Close that does not wait for its release leaves it, and the store, to the lease.
+// If Close does not wait for the release, the lease's goroutine makes it and closes the store.
 func TestCloseWithoutWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
@@ -168,8 +168,8 @@ func TestCloseWithoutWaiting(t *testing.T) {
 	})
 }
 
-// Close ends calls that wait. The store then has the first instant without an id. If the store
-// fails, no id is issued all the same, and the next Close tries again.
+// Close ends waiting calls. The store then records the first unused instant. Even if the store fails,
+// no id is issued any more, and the next Close tries again.
 func TestCloseOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))

@@ -11,14 +11,14 @@ import (
 
 // Grant implements [core.GrantSource], for the lease's one generator.
 //
-// With a nil prev, of core.New, it returns the grant of the worker ID that was claimed. If prev is
+// If prev is nil, as in core.New, Grant returns the grant of the claimed worker ID. If prev is
 // lost, or its generator needs another worker ID, Grant returns the grant of another claim. The old
 // worker ID is released, with its unused time, as soon as the generator uses the new one. If prev is
 // exhausted, Grant returns prev itself once its fence has risen.
 //
-// Grant makes no request to the store. It waits for one that the lease makes. The request
-// continues when ctx is done, and its outcome serves the next call. While the lease waits
-// to retry after a failure, Grant fails at once with a [*RetryError].
+// Grant makes no request to the store, but waits for the lease's request. That request continues
+// after ctx is done, and its outcome serves the next call. While the lease waits to retry after
+// a failure, Grant fails at once with a [*RetryError].
 func (l *lease) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -42,7 +42,7 @@ func (l *lease) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error
 	return w.grant, w.err
 }
 
-// A waiter is a call of Grant, which handOver answers.
+// A waiter holds a waiting call of Grant, which handOver answers.
 type waiter struct {
 	prev     *core.Grant
 	fence    int64 // the lease's fence at the time of the call
@@ -51,7 +51,7 @@ type waiter struct {
 	err      error
 }
 
-// reply answers the call of Grant that waits, if there is one.
+// reply answers the waiting call of Grant, if there is one.
 func (l *lease) reply(grant *core.Grant, err error) {
 	if w := l.waiting; w != nil {
 		l.waiting, w.grant, w.err = nil, grant, err
@@ -59,7 +59,7 @@ func (l *lease) reply(grant *core.Grant, err error) {
 	}
 }
 
-// handOver answers the call of Grant, unless it waits for the store.
+// handOver answers the waiting call of Grant, unless it must wait for the store.
 func (l *lease) handOver() {
 	if l.state >= releasing || l.waiting == nil {
 		return
@@ -69,8 +69,8 @@ func (l *lease) handOver() {
 	}
 }
 
-// answer returns a grant or an error for a call of Grant. Neither means that the call waits
-// for the store.
+// answer returns a grant or an error for a call of Grant. If both are nil, the call must wait for
+// the store.
 func (l *lease) answer(w *waiter) (*core.Grant, error) {
 	a := l.current
 	switch {
@@ -80,7 +80,7 @@ func (l *lease) answer(w *waiter) (*core.Grant, error) {
 		}
 		a.grant.SetFenceError(l.stalled())
 		return a.grant, nil
-	case a.grant != w.prev: // it has replaced prev's
+	case a.grant != w.prev: // it has replaced prev
 		return a.grant, nil
 	case w.prev.RegrantReason() == core.RegrantExhausted:
 		return l.exhausted(a, w.fence)
@@ -96,8 +96,8 @@ func (l *lease) answer(w *waiter) (*core.Grant, error) {
 	return nil, nil
 }
 
-// exhausted answers a generator that has reached the fence, which was at `before` at the
-// time of the call.
+// exhausted answers a generator that has reached the fence. before is the fence at the time of the
+// call.
 func (l *lease) exhausted(c *claim, before int64) (*core.Grant, error) {
 	if err := l.stalled(); err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (l *lease) install(c *claim) {
 	switch {
 	case old == nil:
 	case old.lost == nil:
-		old.grant.SetFenceError(nil) // so that at the fence its generator asks for the new one
+		old.grant.SetFenceError(nil) // so that its generator asks for the new one at the fence
 		l.retire(old)
 		if l.claiming.evading {
 			old.grant.Revoke(driver.ErrLocked) // or at once, because it would wait there in vain

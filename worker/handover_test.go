@@ -12,7 +12,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// between is a lease that does something to an answer before its running generator gets it.
+// between is a lease that changes an answer before its running generator gets it.
 type between struct {
 	core.GrantSource
 	do func(*core.Grant) error
@@ -29,8 +29,8 @@ func (b *between) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, err
 	return gr, nil
 }
 
-// A worker ID that was replaced is released at the moment at which the generator has left it, behind
-// its last id, and not before, however late it learns of the next one.
+// A replaced worker ID is released, right after its last id, as soon as the generator no longer uses it,
+// and not earlier, however late the generator learns of the next one.
 func TestReleasedWhenTheGeneratorHasLeft(t *testing.T) {
 	for _, late := range []time.Duration{0, 25 * time.Second} {
 		t.Run(late.String(), func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestTheOtherWorkerIDIsRefused(t *testing.T) {
 	})
 }
 
-// If it has lost the one before, it gets what is left of the new one's time.
+// If it has lost the previous one, it gets the rest of the new one's time.
 func TestTheOnlyWorkerIDIsRefused(t *testing.T) {
 	inWorld(t, func(w *world) {
 		lease, refused := w.acquire(nil), 0
@@ -121,7 +121,7 @@ func TestTheOnlyWorkerIDIsRefused(t *testing.T) {
 	})
 }
 
-// A generator that is closed while it waits for another worker ID leaves none leased, wherever that is.
+// A generator that is closed while it waits for another worker ID leaves none leased, at any point.
 func TestCloseWhileAnotherWorkerIDIsClaimed(t *testing.T) {
 	for name, slow := range map[string]time.Duration{"at once": 0, "the store answers late": 2 * time.Second, "the store does not answer": time.Hour} {
 		t.Run(name, func(t *testing.T) {

@@ -17,7 +17,7 @@ func (w *world) leap(by time.Duration) {
 	w.storeAhead.Add(int64(by))
 }
 
-// draws draws an id every 100ms for so long, and wants each at once.
+// draws takes an id every 100ms for the given time, and wants each one at once.
 func (w *world) draws(gen *core.Generator, lasts time.Duration) {
 	w.Helper()
 	for began := time.Now(); time.Since(began) < lasts; time.Sleep(100 * time.Millisecond) {
@@ -28,7 +28,7 @@ func (w *world) draws(gen *core.Generator, lasts time.Duration) {
 	}
 }
 
-// caughtUp wants the ids' time to be the wall clock's, and nothing to fail.
+// caughtUp checks that ids have the wall clock's time, and that nothing fails.
 func (w *world) caughtUp(lease *worker.Lease) {
 	w.Helper()
 	if behind := w.now().Sub(w.last.Time); behind > time.Second {
@@ -117,9 +117,9 @@ func TestLeapAfterALoss(t *testing.T) {
 	})
 }
 
-// A worker ID that was claimed for a generator is kept until the generator asks again. Otherwise
-// a generator that asks seldom would never get one from a store slower than its MaxWait. It is
-// used at the fence, and the one before is released.
+// A worker ID that was claimed for a generator is kept until the generator asks again. Otherwise a
+// generator that rarely asks would never get one from a store slower than its MaxWait. It is used at
+// the fence, and the previous one is released.
 func TestRotateThatIsNotFetched(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.cfg.MaxSkew = 20 * time.Second

@@ -14,12 +14,12 @@ import (
 // A lease holds a worker ID of a namespace, and renews it until Release. It is the
 // [core.GrantSource] of one generator for its whole life.
 //
-// When another holder has got the worker ID, ids continue under it up to its fence at most.
-// Meanwhile the lease claims another worker ID, and the generator continues under that one.
+// If another holder takes the worker ID, ids continue under it up to its fence at most. Meanwhile
+// the lease claims another worker ID, and the generator then continues under that one.
 //
-// One goroutine lives a lease's life: it makes one request to the store at a time. The table of
-// its states is below. To follow it, read on in live.go: what is due, and what is done; claim.go:
-// what comes of a claim; handover.go: what the generator gets; release.go: the end.
+// One goroutine runs the lease, and makes one request to the store at a time. The table of states
+// is below. Then read live.go (which request is due, and renewals), claim.go (claims), handover.go
+// (what the generator gets) and release.go (the end).
 type lease struct {
 	cfg       Config
 	store     driver.Store
@@ -35,24 +35,24 @@ type lease struct {
 	state    state
 	err      error    // why the lease is over
 	current  *claim   // what the generator has, or gets next; nil until the first one is granted
-	retiring []*claim // what is to be released, when no generator has its grant any more
+	retiring []*claim // claims to release, once no generator uses their grants
 	claiming claiming
 	renewing context.CancelFunc // cancels the renewal that is under way; nil: none is
-	waiting  *waiter            // the call of Grant that waits; nil: none does
+	waiting  *waiter            // the waiting call of Grant; nil: none
 	releases int                // calls of Release that wait
-	changed  chan struct{}      // closed and replaced after each step, for those who wait
+	changed  chan struct{}      // closed and replaced after each step, to wake waiting calls
 	failed   bool               // acquire has failed, so Release is not called
-	owned    closer             // the store, if only this lease uses it; nil: it is closed
+	owned    closer             // the store, if only this lease uses it; nil also when it is closed
 	reports  reports
 	count    struct{ renewals, failures, losses, forgotten, claims uint64 }
 	fenced   time.Time // since when no id can be issued; zero: ids can be
 }
 
-// A callFunc makes a request that may not return when its context is done. It returns then.
+// A callFunc makes a request, and returns when ctx is done even if the request does not.
 type callFunc func(ctx context.Context, what string, request func() (driver.Lease, error)) (driver.Lease, error)
 
-// acquire claims a worker ID, which the lease then renews until Release. ctx is for the claim
-// only; if it ends first, the error wraps the context's error and the last reason, and a claim
+// acquire claims a worker ID, which the lease then renews until Release. ctx only limits the
+// claim: if it ends first, the error wraps the context's error and the last failure, and a claim
 // that the store grants later is released.
 func (l *lease) acquire(ctx context.Context) (err error) {
 	defer func() {
@@ -110,15 +110,15 @@ func newLease(s driver.Store, cfg Config) (*lease, error) {
 	return l, nil
 }
 
-// A state is where a lease is in its life. It moves from state to state by the transitions below.
+// A state is a lease's phase. The lease moves from state to state by the transitions below.
 type state uint8
 
 const (
 	acquiring state = iota // it has no worker ID yet
-	held                   // the worker ID is the lease's, and is renewed
-	rotating               // held, and another worker ID is claimed
-	lost                   // the worker ID is another holder's: another one is claimed
-	releasing              // the lease is over: what it holds is released
+	held                   // it has a worker ID, and renews it
+	rotating               // held, and it claims another worker ID
+	lost                   // another holder has the worker ID, and it claims another one
+	releasing              // the lease is over, and releases what it holds
 	ended                  // it holds nothing
 )
 
@@ -132,26 +132,26 @@ type event uint8
 const (
 	claimed event = iota // the store has granted a worker ID
 	wanted               // another worker ID is needed: the generator asked for one, or the record is locked
-	settled              // no other one is needed any more
-	taken                // the worker ID is not the lease's any more
+	settled              // no other worker ID is needed any more
+	taken                // the lease no longer has the worker ID
 	closed               // Release was called, acquire gave up, or a loss under StopOnLoss
-	drained              // nothing is left to be released
+	drained              // nothing is left to release
 )
 
 func (e event) String() string {
 	return [...]string{"claimed", "wanted", "settled", "taken", "closed", "drained"}[e]
 }
 
-// transitions is the whole life of a lease. An event that the table does not have
-// for a state does not change it.
+// transitions lists all transitions of a lease. An event that is not listed for a state does not
+// change it.
 //
-// The table shows why ids do not stop for good. Each state but ended has a request that is
-// repeated, after a short delay, until the store answers, and every answer leads on. In held and
-// rotating the worker ID is also renewed, so ids continue while a claim is tried.
+// The table shows why ids do not stop for good. In each state but ended, a request is retried
+// after a short delay until the store answers, and every answer makes progress. In held and
+// rotating the worker ID is also renewed, so ids continue while another one is claimed.
 //
-// A claim that was not answered is repeated as it was, in any state, until an answer settles it:
-// it was granted, and is used or released; or no worker ID is free for it, and it is over. Only
-// then is another one made.
+// An unanswered claim is repeated unchanged, in any state, until an answer settles it: either it
+// was granted, and is used or released, or no worker ID is free for it. Only then is another claim
+// made.
 var transitions = [...]struct {
 	from state
 	on   event
@@ -164,7 +164,7 @@ var transitions = [...]struct {
 	{held, taken, lost},
 	{held, closed, releasing},
 
-	{rotating, claimed, held}, // the worker ID before is released when its generator has left it
+	{rotating, claimed, held}, // the previous worker ID is released when the generator no longer uses it
 	{rotating, settled, held},
 	{rotating, taken, lost},
 	{rotating, closed, releasing},

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// run wakes the lease's goroutine, and starts it if it does not run. It starts with acquire, ends
-// when nothing is left to release, and starts anew if Release is called again.
+// run wakes the lease's goroutine, or starts it if it is not running. The goroutine starts with
+// acquire, ends when nothing is left to release, and starts again if Release is called again.
 func (l *lease) run() {
 	select {
 	case l.wake <- struct{}{}:
@@ -24,7 +24,7 @@ func (l *lease) run() {
 	}
 }
 
-// live does what is due until nothing is left to do.
+// live makes each request when it is due, until nothing is left to do.
 func (l *lease) live() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -60,16 +60,16 @@ func wait(ctx context.Context, ready <-chan struct{}) error {
 	}
 }
 
-// A plan is what the goroutine waits for after a step.
+// A plan says what the goroutine waits for after a step.
 type plan struct {
 	wait     time.Duration   // until the next step
 	replaced <-chan struct{} // closed when the generator no longer uses a worker ID that was replaced
 	reached  <-chan struct{} // receives a value when the generator waits at the fence
 	over     bool            // nothing is left to do
-	ended    bool            // nor does anyone call Release
+	ended    bool            // and no call of Release waits
 }
 
-// step makes the request that is due, if there is one, and plans what follows.
+// step makes the request that is due, if there is one, and returns what to wait for next.
 func (l *lease) step() (p plan) {
 	defer l.flush()
 	l.mu.Lock()
@@ -107,7 +107,7 @@ func (l *lease) step() (p plan) {
 	return p
 }
 
-// due is the request that is due first, and when; nil: nothing is left to do.
+// due returns the next request and when it is due, or nil if nothing is left to do.
 func (l *lease) due() (request func(), at time.Time) {
 	offer := func(f func(), when time.Time) {
 		if request == nil || when.Before(at) {
@@ -129,10 +129,10 @@ func (l *lease) due() (request func(), at time.Time) {
 	return request, at
 }
 
-// maxResolves limits how often a claim is repeated only to be released.
+// maxResolves limits how often a claim is repeated only so that it can be released.
 const maxResolves = 5
 
-// ask makes one request to the store, and returns when it is answered or Config.Timeout is over.
+// ask makes one request to the store, and returns when it is answered or after Config.Timeout.
 func (l *lease) ask(ctx context.Context, what string, request func(context.Context) (driver.Lease, error)) (driver.Lease, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.Timeout)
 	defer cancel()
@@ -180,7 +180,7 @@ func (l *lease) renew() {
 	}
 }
 
-// renewed raises the fence: the store has acknowledged it.
+// renewed raises the fence, which the store has acknowledged.
 func (l *lease) renewed(c *claim, got driver.Lease) {
 	c.Fence = max(c.Fence, got.Fence)
 	c.grant.RaiseFence(time.UnixMilli(c.Fence))
@@ -199,8 +199,8 @@ func (l *lease) renewed(c *claim, got driver.Lease) {
 	}
 }
 
-// failedRenewal notes that the fence does not rise. If another transaction keeps the record
-// locked, and the fence is near, the lease claims another worker ID meanwhile.
+// failedRenewal records that the fence does not rise. If another transaction keeps the record
+// locked, and the fence is near, the lease also claims another worker ID.
 func (l *lease) failedRenewal(c *claim, err error) {
 	c.retry.failed(err, l.cfg.rand)
 	l.count.failures++
@@ -212,10 +212,10 @@ func (l *lease) failedRenewal(c *claim, err error) {
 	}
 }
 
-// lose records that another holder has the worker ID. The grant stays valid: its fence is
-// recorded, and the other holder begins there.
+// lose records that another holder has the worker ID. The grant stays valid up to its fence: the
+// store has recorded it, and the other holder begins there.
 func (l *lease) lose(c *claim, err error) {
-	if c != l.current { // its generator has declined it meanwhile
+	if c != l.current { // its generator has declined it in the meantime
 		return
 	}
 	c.lost = &LostError{Namespace: l.cfg.Namespace, Worker: c.Worker, Fence: time.UnixMilli(c.Fence), Err: err}
@@ -235,7 +235,7 @@ func (l *lease) lose(c *claim, err error) {
 	}
 }
 
-// renewAt is when the current worker ID is due for renewal.
+// renewAt returns when the current worker ID is due for renewal.
 func (l *lease) renewAt() time.Time {
 	if c := l.current; c.retry.failures > 0 {
 		return c.retry.at
@@ -243,7 +243,7 @@ func (l *lease) renewAt() time.Time {
 	return l.current.renewAt
 }
 
-// renewEarly is called when a generator waits at the fence.
+// renewEarly brings the next renewal forward, because the generator waits at the fence.
 func (l *lease) renewEarly() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -254,9 +254,9 @@ func (l *lease) renewEarly() {
 	}
 }
 
-// release returns the worker ID, from the first instant that no id carries. It closes
-// the grant first: whatever the store answers, and whenever the request arrives, no id is
-// issued under the claim any more.
+// release returns the worker ID to the store, from the first instant that no id carries. It closes
+// the grant first, so that no id is issued under the claim any more, whatever the store answers
+// and whenever the request arrives.
 func (l *lease) release(c *claim) {
 	l.mu.Lock()
 	c.releaseSent = true
@@ -279,7 +279,7 @@ func (l *lease) release(c *claim) {
 	}
 }
 
-// checkFence notices when ids stop, and when they can be issued again.
+// checkFence reports when ids stop, and when they can be issued again.
 func (l *lease) checkFence() {
 	if l.state >= releasing || l.current == nil {
 		return

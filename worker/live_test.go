@@ -130,8 +130,8 @@ func TestFencedFailsAtOnce(t *testing.T) {
 	})
 }
 
-// A thousand goroutines at the fence: the store is asked a few times a second all the same,
-// and again soon after it is back. So it is after a loss, when another worker ID is claimed.
+// With a thousand goroutines at the fence, the store still gets only a few requests a second, and one
+// soon after it is back. The same holds after a loss, when another worker ID is claimed.
 func TestNoStorm(t *testing.T) {
 	for name, stolen := range map[string]bool{"renewals": false, "claims": true} {
 		t.Run(name, func(t *testing.T) {
@@ -184,7 +184,7 @@ func (w *world) storm(gen *core.Generator, want error, requests *atomic.Int64) i
 	return requests.Load() - before
 }
 
-// counted counts what a store is asked.
+// counted counts the requests to a store.
 func counted(s driver.Store, n *atomic.Int64, down error) driver.Store {
 	return via{s, func(ctx context.Context, request func(context.Context) error) error {
 		if n.Add(1); down != nil {
@@ -217,7 +217,7 @@ func (d *deaf) with(_ context.Context, request func(context.Context) error) erro
 	return request(context.Background())
 }
 
-// atOnce is how many requests have waited at once at the most.
+// atOnce returns the highest number of requests that have waited at once.
 func (d *deaf) atOnce() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()

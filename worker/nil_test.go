@@ -13,7 +13,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// Methods of a nil value, or of one that New has not made, return a *core.ConfigError.
+// Methods of a nil value, or of a value that New has not made, return a *core.ConfigError.
 func TestNilAndZero(t *testing.T) {
 	acquire := func(s driver.Store) error {
 		_, err := worker.Open(t.Context(), s, worker.Config{ClaimWait: -1})

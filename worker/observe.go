@@ -10,28 +10,31 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// The kinds of events of a lease. Their core.Event.Duration is how long ids can continue
-// without a renewal, and Err the reason, if there is one. Elapsed is how long the store took
-// for the request that the event is the outcome of. Lost, Forgotten and Fenced have
-// [slog.LevelError]; Claimed, Renewed, Released, Resumed and StoreChanged [slog.LevelInfo]; the others
-// [slog.LevelWarn]. A failure that repeats, and a renewal that follows no failure, have
-// [slog.LevelDebug].
+// The kinds of events of a lease. In their core.Event, Duration is how long ids can continue
+// without a renewal, Err is the reason, if there is one, and Elapsed is how long the store took for
+// the request that caused the event.
+//
+// Lost, Forgotten and Fenced have [slog.LevelError]; Claimed, Renewed, Released, Resumed and
+// StoreChanged [slog.LevelInfo]; the others [slog.LevelWarn]. Repeated failures, and renewals that
+// do not follow a failure, have [slog.LevelDebug].
 const (
 	Claimed       core.EventKind = "claimed"
 	Renewed       core.EventKind = "renewed"
-	RenewFailed   core.EventKind = "renew_failed" // it is repeated within half a second
+	RenewFailed   core.EventKind = "renew_failed" // it is retried within half a second
 	Lost          core.EventKind = "lost"         // another holder has it; ids continue for Duration at most
-	Forgotten     core.EventKind = "forgotten"    // like Lost, because the store was put back to an earlier state
+	Forgotten     core.EventKind = "forgotten"    // like Lost, but because the store was put back to an earlier state
 	ClaimFailed   core.EventKind = "claim_failed" // the lease has, or had, Worker, and needs another one
 	Released      core.EventKind = "released"
 	ReleaseFailed core.EventKind = "release_failed" // others can claim it when its fence has passed
 	Fenced        core.EventKind = "fenced"         // ids have reached the fence, and the store fails
 	Resumed       core.EventKind = "resumed"
-	StoreChanged  core.EventKind = "store_changed" // another server answers, or the same one after a crash: it may have forgotten, so new claims start ahead of the clock. Worker is -1 before the first claim
+	// StoreChanged says that another server answers, or the same one after a crash. It may have
+	// forgotten, so new claims start ahead of the clock. Worker is -1 before the first claim.
+	StoreChanged core.EventKind = "store_changed"
 )
 
 // Stats is a snapshot of a generator and its lease: what they have done, and their present state.
-// FenceLeft is Left.
+// FenceLeft equals Left.
 type Stats struct {
 	core.Stats
 
@@ -51,7 +54,7 @@ type Stats struct {
 	FencedSince time.Time // since when no id can be issued; zero when ids can
 }
 
-// Stats returns a snapshot. Of the generator's figures it has only the worker ID.
+// Stats returns a snapshot of the lease. The only figure of the generator in it is the worker ID.
 func (l *lease) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,8 +75,8 @@ func (l *lease) Stats() Stats {
 	return st
 }
 
-// left is how long ids can continue under a claim: not at all if the lease was released or
-// the generator was closed, and to the fence if the worker ID was lost.
+// left returns how long ids can continue under a claim: 0 if the lease was released or the
+// generator was closed, and until the fence if the worker ID was lost.
 func (l *lease) left(c *claim) time.Duration {
 	if l.state >= releasing && (done(c.grant) || !errors.As(l.err, new(*LostError))) {
 		return 0
@@ -85,9 +88,9 @@ func (l *lease) left(c *claim) time.Duration {
 	return max(left, 0)
 }
 
-// untilFence is how long it takes until the wall clock shows the fence. A fence that is further ahead
-// than a renewal sets it counts as FenceWindow: ids begin at a floor that is ahead, and do not
-// follow a wall clock that has stepped back.
+// untilFence returns how long it takes until the wall clock shows the fence. It returns FenceWindow
+// if the fence is further ahead than a renewal sets it: either ids began at a floor that is ahead, or
+// the wall clock has stepped back, and ids do not follow it.
 func (l *lease) untilFence(fence int64) time.Duration {
 	d := time.UnixMilli(fence).Sub(l.cfg.Now())
 	if d > l.cfg.FenceWindow+l.cfg.MaxSkew {
@@ -96,7 +99,7 @@ func (l *lease) untilFence(fence int64) time.Duration {
 	return max(d, 0)
 }
 
-// failing is what fails at present, even if ids still continue.
+// failing returns what fails at present, even if ids still continue.
 func (l *lease) failing() error {
 	if err := l.stalled(); err != nil {
 		return err
@@ -107,12 +110,12 @@ func (l *lease) failing() error {
 	return nil
 }
 
-// stalled is why the fence does not rise at present. It is nil if no request has failed.
+// stalled returns why the fence does not rise at present, or nil if no request has failed.
 func (l *lease) stalled() error {
 	switch {
 	case l.state == lost && l.claiming.retry.failures > 0:
 		return l.stalledClaim()
-	case l.state < lost && l.current.retry.failures > 0: // later, retry is of the release
+	case l.state < lost && l.current.retry.failures > 0: // later, retry delays the release
 		return l.stalledRenewal()
 	}
 	return nil
@@ -134,8 +137,8 @@ type reports struct {
 	forgot  bool          // StoreChanged was reported, and no request has succeeded since
 }
 
-// notify queues an event for the observer. first reports whether it is news, and not the
-// repetition of a failure, or of a success.
+// notify queues an event for the observer. first is false if the event only repeats a failure or a
+// success.
 func (l *lease) notify(kind core.EventKind, c *claim, err error, first bool) {
 	level := slog.LevelWarn
 	switch {
@@ -156,8 +159,8 @@ func (l *lease) notify(kind core.EventKind, c *claim, err error, first bool) {
 	l.reports.events = append(l.reports.events, e)
 }
 
-// notifyForgot reports that the store has raised the floor, once until a request succeeds: while the
-// answers are lost, each may raise it.
+// notifyForgot reports that the store has raised the floor, but only once until a request succeeds:
+// while answers are lost, each request may raise it.
 func (l *lease) notifyForgot(got driver.Lease, err error) {
 	if got.Forgot && !l.reports.forgot {
 		l.notify(StoreChanged, l.current, nil, true)
@@ -165,8 +168,8 @@ func (l *lease) notifyForgot(got driver.Lease, err error) {
 	l.reports.forgot = err != nil && (got.Forgot || l.reports.forgot)
 }
 
-// flushWithin is flush, but waits only until ctx is done, and at most observerGrace: the observer
-// may be what closes the generator, or not return.
+// flushWithin is like flush, but waits only until ctx is done, and at most observerGrace: the
+// observer may itself be closing the generator, or may not return.
 func (l *lease) flushWithin(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, observerGrace)
 	defer cancel()
@@ -183,8 +186,8 @@ func (l *lease) flushWithin(ctx context.Context) {
 
 const observerGrace = time.Second
 
-// flush reports the queued events, in their order; l.mu is not held. When it returns, those
-// that another goroutine was reporting are reported as well.
+// flush reports the queued events in order. l.mu must not be held. When flush returns, the events
+// that another goroutine was reporting are reported, too.
 func (l *lease) flush() {
 	l.reports.busy <- struct{}{}
 	defer func() { <-l.reports.busy }()
@@ -199,11 +202,10 @@ func (l *lease) flush() {
 	}
 }
 
-// Metrics returns the figures of [Generator.Stats] at present, always in the same order, for
-// programs that export them; packages prometheus and otel do. All have the label
-// "snowkey.namespace". "snowkey.lease.state" comes once for each state, with its name in a label:
-// 1 for the present state, and 0 for the others. There are none for a Generator that does not
-// come from Open.
+// Metrics returns the figures of [Generator.Stats] as metrics, always in the same order. Packages
+// prometheus and otel export them. All have the label "snowkey.namespace". There is one
+// "snowkey.lease.state" for each state, with the state's name in a label: 1 for the present state,
+// 0 for the others. Metrics returns nil for a Generator that does not come from Open.
 func (g *Generator) Metrics() []core.Metric {
 	if !g.opened() {
 		return nil
@@ -245,7 +247,8 @@ func (g *Generator) Metrics() []core.Metric {
 	return list
 }
 
-// secondsSince is at least a nanosecond for a time that is set, however coarse the clock is.
+// secondsSince returns 0 for the zero time. Otherwise it returns at least a nanosecond, however
+// coarse the clock is.
 func secondsSince(t time.Time) float64 {
 	if t.IsZero() {
 		return 0

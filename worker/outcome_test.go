@@ -12,8 +12,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// Generators that ask for another worker ID, where there is none, or where none would do, cost a few
-// requests a second.
+// Generators that ask for another worker ID cost only a few requests a second if no worker ID is free, or
+// none that they can use.
 func TestNoStormOfRotations(t *testing.T) {
 	for name, most := range map[string]int64{"none free": 60, "none that would do": 120} { // which is given back each time
 		t.Run(name, func(t *testing.T) {

@@ -24,7 +24,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// refused is a client of whichever kind, that gets one answer.
+// refused is a client of any kind that gets one answer.
 type refused struct {
 	status int
 	err    error
@@ -48,14 +48,14 @@ type state string
 func (s state) Error() string    { return "SQLSTATE " + string(s) }
 func (s state) SQLState() string { return string(s) }
 
-// own is an error of a store that somebody else has written.
+// own is an error of a store from another module.
 type own bool
 
 func (own) Error() string     { return "its own" }
 func (o own) Permanent() bool { return bool(o) }
 
-// An error that lasts until an operator acts is returned at once, and not when
-// Acquire has tried for ClaimWait; what may pass is tried again.
+// An error that lasts until an operator acts is returned at once, not after ClaimWait; after an error
+// that may pass, Acquire tries again.
 func TestAcquireDoesNotRepeatWhatCannotChange(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const token = "from-the-secret-store"

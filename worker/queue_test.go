@@ -11,7 +11,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// crowded is so many callers of Acquire at once; it counts those that have a worker ID.
+// crowded is a crowd of concurrent callers of Acquire; it counts those that have a worker ID.
 func (w *world) crowded(callers int) (granted *atomic.Int64) {
 	limiter, granted := new(driver.Limiter), new(atomic.Int64)
 	store := via{w.store, func(ctx context.Context, request func(context.Context) error) error {

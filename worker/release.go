@@ -16,12 +16,12 @@ import (
 // the generator then return core.ErrLost.
 //
 // While the store fails with an error that may be temporary, Release retries until ctx is
-// done, for at most Config.ClaimWait. If the store still fails, Release returns its error,
-// and others can claim the worker ID when its fence has passed by MaxSkew; Release may be called again. A
-// second Release, and one after a loss, returns nil.
+// done, for at most Config.ClaimWait. If the store still fails, Release returns its error, and
+// others can claim the worker ID when its fence has passed by MaxSkew. Call Release again to try
+// again. After a success or a loss, it returns nil.
 //
-// When Release returns, the observer has all events, unless ctx is done or the observer takes
-// longer than a second.
+// When Release returns, the observer has received all events, unless ctx is done or the observer
+// takes longer than a second.
 func (l *lease) Release(ctx context.Context) error {
 	defer l.end()
 	defer l.flushWithin(ctx)
@@ -29,7 +29,7 @@ func (l *lease) Release(ctx context.Context) error {
 	l.mu.Lock()
 	l.close(errReleased)
 	for _, a := range l.retiring {
-		a.retry = retry{} // it is tried again now
+		a.retry = retry{} // try again now
 	}
 	l.releases++
 	l.mu.Unlock()
@@ -43,8 +43,8 @@ func (l *lease) Release(ctx context.Context) error {
 	}
 }
 
-// checkRelease returns a channel that is closed when there is something to check again, or nil
-// and the outcome of a Release that began at that time.
+// checkRelease checks a Release that began at the given time. It returns a channel that is closed
+// when there is something to check again, or nil and the outcome.
 func (l *lease) checkRelease(ctx context.Context, began time.Time) (changed <-chan struct{}, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,8 +80,8 @@ func (l *lease) notReleased(a *claim, err error) error {
 	return fmt.Errorf("worker: worker ID %d of namespace %q is not released; %s: %w", a.Worker, l.cfg.Namespace, next, err)
 }
 
-// close ends the lease for its generator at once; its goroutine then releases its claims. If
-// the lease is over already, as after a loss, close only closes its grants.
+// close ends the lease for its generator at once; the lease's goroutine then releases the claims. If
+// the lease is already over, as after a loss, close only closes its grants.
 func (l *lease) close(why error) {
 	open := make([]*core.Grant, 0, 1)
 	if l.current != nil {
@@ -110,13 +110,13 @@ func (l *lease) close(why error) {
 	}
 }
 
-// mayBeKept reports whether a store that has forgotten may still have the record of a lost claim, which
-// never expires: it is to be released, if no other claim has it.
+// mayBeKept reports whether a store that has forgotten may still have the record of a lost claim.
+// That record never expires, so it must be released, unless another claim has it.
 func (l *lease) mayBeKept(c *claim) bool {
 	return l.cfg.NoExpiry && errors.Is(c.lost, driver.ErrForgotten)
 }
 
-// wantsRelease reports whether to try, or try again, to release a claim.
+// wantsRelease reports whether to try to release a claim, for the first time or again.
 func (l *lease) wantsRelease(a *claim) bool {
 	switch {
 	case l.state < releasing:
@@ -127,11 +127,11 @@ func (l *lease) wantsRelease(a *claim) bool {
 	return !a.releaseSent && (a.lost == nil || done(a.grant)) // with StopOnLoss, ids of a lost one continue up to its fence
 }
 
-// A closer is a store that only one generator uses: it is closed with the generator.
+// A closer is a store that only one generator uses, and that is closed with it.
 type closer interface{ CloseWithGenerator() error }
 
-// closeStore closes the store if only this lease uses it, and it is not closed yet. Nothing may be
-// left to release.
+// closeStore closes the store if only this lease uses it, and it is not closed yet. Call it only
+// when nothing is left to release.
 func (l *lease) closeStore() error {
 	l.mu.Lock()
 	s := l.owned

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// send carries a request to the store and its answer back, or not.
+// send carries a request to the store and its answer back, or loses one of them.
 func (p *proc) send(ctx context.Context, what string, request func() error) error {
 	s := p.sim
 	synctest.Wait()
@@ -115,7 +115,7 @@ const (
 	unguarded               // a renewal does not name its claim
 	eager                   // the fence rises before the store has acknowledged it
 	earlyRelease            // a worker ID is released before the last id of it is known
-	noFloor                 // the store does not mind that it may have forgotten
+	noFloor                 // the store ignores that it may have forgotten
 	expiredRenewal          // a claim whose fence had passed when the store forgot is renewed
 )
 

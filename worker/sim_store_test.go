@@ -125,7 +125,7 @@ func (s *simStore) any() (rec driver.Record) {
 	return rec
 }
 
-// free is what an operator does, as if the claim's time were over.
+// free frees a worker ID like an operator, as if the claim's time were over.
 func (s *simStore) free() {
 	rec := s.any()
 	if s.change(rec.Worker, func(rec driver.Record) (driver.Record, error) { return rec.Free(rec.FencingToken) }) == nil {
@@ -134,7 +134,7 @@ func (s *simStore) free() {
 	}
 }
 
-// remove deletes a record, unless others were made that the namespace has not noted: they would hide it.
+// remove deletes a record, unless uncounted records were made, which would hide the deletion.
 func (s *simStore) remove() {
 	if rec := s.any(); rec.ClaimID != "" && int64(len(s.records)) <= s.ns.Seen {
 		delete(s.records, rec.Worker)
@@ -144,7 +144,7 @@ func (s *simStore) remove() {
 	}
 }
 
-// raise is what an operator does who does not trust the store.
+// raise raises the floor, like an operator who does not trust the store.
 func (s *simStore) raise() {
 	st, _ := s.read(context.Background())
 	if ch, err := st.Raise(0); err == nil {
@@ -155,9 +155,9 @@ func (s *simStore) raise() {
 	}
 }
 
-// forget puts another server in the place of this one. It has what this one had after an earlier
-// write; or the namespace and each record go back to such a state on their own. Only a floor that is
-// still ahead of the clock is not forgotten.
+// forget replaces this server with another one, in the state after an earlier write; or it puts the
+// namespace and each record back to such a state separately. Only a floor that is still ahead of the clock
+// is not forgotten.
 func (s *simStore) forget() {
 	if len(s.history) == 0 {
 		return

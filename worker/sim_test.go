@@ -53,7 +53,7 @@ type sim struct {
 	faults  [faultKinds]int
 }
 
-// faultKinds are counted, to see that a run has them.
+// faultKinds are counted, to check that a run has all of them.
 const (
 	lostRequest = iota
 	lostReply
@@ -82,7 +82,7 @@ type proc struct {
 	gen     *core.Generator
 	logical bool // its ClockPolicy is one that never waits for the clock
 	due     time.Time
-	idle    time.Time // it stands still until then
+	idle    time.Time // it is paused until then
 	cut     time.Time // and is without a network until then
 	busy    bool      // in its background's step
 	calls   int       // to the store, under way
@@ -125,8 +125,8 @@ func (s *sim) span(d time.Duration) time.Duration {
 	return time.Duration(s.rng.Int64N(2*int64(d)+1)) - d
 }
 
-// sleep lets some time pass, and what is due then come to rest: whether a context
-// is done must not depend on who runs first.
+// sleep lets some time pass, and waits until everything that is due is done: whether a context is done
+// must not depend on which goroutine runs first.
 func (s *sim) sleep(most time.Duration) {
 	time.Sleep(time.Duration(s.rng.Int64N(int64(most))))
 	synctest.Wait()
@@ -193,7 +193,7 @@ func (s *sim) heal() {
 // have crashed, or for a floor to come nearer, and is made half a second later at the latest.
 const simHeals = 2*(simWindow+simSkew) + time.Second
 
-// act lets one thing happen.
+// act does one random action.
 func (s *sim) act() {
 	if s.depth > 3 {
 		return

@@ -16,14 +16,14 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// noWorkerID is what a source returns with an error. Nothing accepts it as a worker ID.
+// noWorkerID is returned with an error. No function accepts it as a worker ID.
 const noWorkerID = -1
 
-// FromEnv reads a worker ID, datacenter<<WorkerBits | worker, from environment variables:
-// the worker and the datacenter each from its own variable. With an empty datacenterVar,
-// workerVar has the whole worker ID. Each value must be a decimal number that fits the
-// layout. Otherwise the worker ID is -1, which nothing accepts, and the error is a
-// [*core.ConfigError] that names each variable and quotes its value.
+// FromEnv reads a worker ID, datacenter<<WorkerBits | worker, from two environment variables:
+// one for the worker and one for the datacenter. If datacenterVar is empty, workerVar has the
+// whole worker ID. Each value must be a decimal number that fits the layout. Otherwise the worker
+// ID is -1, which no function accepts, and the error is a [*core.ConfigError] that names each
+// variable and quotes its value.
 //
 // FromEnv cannot know whether another process has the same worker ID. See the section
 // "Assigned worker IDs" of the package comment.
@@ -41,8 +41,8 @@ func FromFile(l core.Layout, workerFile, datacenterFile string) (int64, error) {
 // an environment variable or, if that name is empty, from a file, as the downward API provides
 // them. It does not parse host names, because they look the same in two StatefulSets.
 //
-// Two pods have one ordinal while a pod that was deleted by force, or is behind a broken
-// network, still runs. So use the ordinal as Config.Preferred of a lease.
+// Two pods can have the same ordinal: a pod that was deleted by force, or is behind a broken
+// network, may still run. So use the ordinal as Config.Preferred of a lease.
 func FromOrdinal(l core.Layout, variable, file string) (int64, error) {
 	if variable != "" {
 		return FromEnv(l, variable, "")
@@ -50,13 +50,12 @@ func FromOrdinal(l core.Layout, variable, file string) (int64, error) {
 	return FromFile(l, file, "")
 }
 
-// FromCounter takes the next worker ID of a counter, once for each start of a process, and
-// reports how many are left. A counter never starts again: when it has passed the layout's
-// last worker ID, the error is a [*CounterExhaustedError]. The name follows the rules of a
-// namespace.
+// FromCounter takes the next worker ID from a counter, and returns how many are left. Call it once
+// for each start of a process. A counter never starts over: when it has passed the layout's last
+// worker ID, the error is a [*CounterExhaustedError]. The name follows the rules of a namespace.
 //
-// FromCounter suits processes that start seldom, under a layout with many worker bits.
-// Others use [Open], which reuses worker IDs.
+// FromCounter suits processes that rarely start, with a layout that has many worker bits. For
+// others use [Open], which reuses worker IDs.
 func FromCounter(ctx context.Context, c driver.Counter, l core.Layout, name string) (workerID, left int64, err error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -83,7 +82,7 @@ func FromCounter(ctx context.Context, c driver.Counter, l core.Layout, name stri
 	return n - 1, workers - n, nil // the first is worker ID 0
 }
 
-// A source has texts under names. If a text cannot be read, fault says why.
+// A source reads strings by name. If it cannot read one, fault says why.
 type source struct {
 	kind string
 	text func(name string) (text, fault string)
@@ -110,13 +109,13 @@ func readFile(name string) (text, fault string) {
 	switch {
 	case err != nil:
 		return "", err.Error()
-	case len(content) > maxFile: // part of a number is another number
+	case len(content) > maxFile: // a truncated number is another number
 		return "", fmt.Sprintf("has more than %d bytes", maxFile)
 	}
 	return strings.TrimSpace(string(content)), ""
 }
 
-// assigned reads a worker ID from one or two texts of the source.
+// assigned reads a worker ID from one or two strings of the source.
 func assigned(l core.Layout, from source, workerName, datacenterName string) (int64, error) {
 	if err := l.Validate(); err != nil {
 		return noWorkerID, err
@@ -151,7 +150,7 @@ func assigned(l core.Layout, from source, workerName, datacenterName string) (in
 	return datacenter<<l.WorkerBits | worker, nil
 }
 
-// decimal parses a number from 0 to values-1, or says what is wrong with the text.
+// decimal parses a number from 0 to values-1, or says what is wrong with it.
 func decimal(text string, values int64) (n int64, fault string) {
 	if text == "" {
 		return 0, "is empty"
@@ -166,14 +165,13 @@ func decimal(text string, values int64) (n int64, fault string) {
 	return n, ""
 }
 
-// FromPodIP returns the low bits of this machine's address in the network prefix, which is
-// in CIDR form ("10.4.0.0/22"): all the bits in which addresses of that network differ. The
-// error is a [*core.ConfigError] if these are more bits than the layout has for datacenter
-// and worker together, because two addresses would then have one worker ID, or if this
-// machine has no address in the network, or several.
+// FromPodIP returns the host bits of this machine's address in the network prefix, which is in
+// CIDR form ("10.4.0.0/22"). The error is a [*core.ConfigError] if these are more bits than the
+// layout has for datacenter and worker together, because two addresses would then have the same
+// worker ID, or if this machine has no address in the network, or several.
 //
-// Two processes can have one address: containers on the host's network, networks with the
-// same range, an address that is assigned to the next pod. Where that is possible, use the
+// Two processes can have the same address: containers on the host's network, networks with the
+// same range, an address that is reassigned to the next pod. Where that is possible, use the
 // result as Config.Preferred of a lease.
 func FromPodIP(l core.Layout, prefix string) (int64, error) {
 	found, err := net.InterfaceAddrs()

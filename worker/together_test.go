@@ -49,7 +49,7 @@ func TestOpenAndCloseTogether(t *testing.T) {
 					Layout:      core.Layout{Epoch: testLayout.Epoch, TimeBits: 41, WorkerBits: 2, SequenceBits: 2},
 					FenceWindow: 400 * time.Millisecond, RenewInterval: 10 * time.Millisecond, MaxSkew: 300 * time.Millisecond, Owner: name,
 					ClockPolicy: core.Logical{Detached: true}, MaxWait: time.Millisecond,
-					Timeout: time.Minute, ClaimWait: time.Minute, // this process may stand still
+					Timeout: time.Minute, ClaimWait: time.Minute, // this process may be paused
 				})
 				if err != nil {
 					t.Error(err)

@@ -16,12 +16,12 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
-// flaky is a store that does what a test wants, and remembers what it was asked.
+// flaky is a store that fails as a test wants, and remembers its requests.
 type flaky struct {
 	driver.Store
 	mu       sync.Mutex
 	down     error         // every request fails with it
-	slow     time.Duration // and takes so long
+	slow     time.Duration // and takes this long
 	locked   *int64        // another transaction keeps the record of this worker ID locked
 	claims   []driver.Claim
 	renewals []time.Time
@@ -145,7 +145,7 @@ func (e *events) count(kind core.EventKind) (n int) {
 	return n
 }
 
-// observers notifies several.
+// observers notifies several observers.
 type observers []core.Observer
 
 func (o observers) Observe(e core.Event) {
@@ -215,8 +215,8 @@ func (w *world) acquireFrom(s driver.Store, cfg worker.Config) *worker.Lease {
 	return lease
 }
 
-// keep ends the lease with the test, wherever that fails: a bubble lasts for ever
-// while something in it has a timer.
+// keep ends the lease with the test, wherever the test fails: a bubble does not end while something in
+// it has a timer.
 func (w *world) keep(lease *worker.Lease, err error) (*worker.Lease, error) {
 	if err == nil {
 		w.Cleanup(func() {
@@ -303,7 +303,7 @@ func (w *world) record(id int64) driver.Record {
 
 func (w *world) fence(id int64) time.Time { return time.UnixMilli(w.record(id).Fence) }
 
-// held counts the worker IDs that somebody has, but for the thief's.
+// held counts the worker IDs that are held, except the thief's.
 func (w *world) held() (n int) {
 	w.Helper()
 	for _, rec := range w.list().Records {

@@ -12,18 +12,18 @@ import (
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
-// The catalog of PostgreSQL, as one JSON document for each table, with keys like the fields. A field Odd
-// says why a migration does not handle the object; empty: it does.
+// PostgreSQL's catalog is read as one JSON document for each table, with keys like the fields below. A
+// field Odd says why a migration does not handle the object; empty: it does.
 
 type table struct {
 	OID                int64
 	Schema, Name, Odd  string
 	Columns            []column
 	Indexes            []index
-	Foreign, Referring []foreignKey // from this table, and to it
+	Foreign, Referring []foreignKey // from this table, and to this table
 	Triggers           []trigger
-	Checks             []string   // the names of ours
-	Functions          []function // ours, in its schema
+	Checks             []string   // the names of the migration's constraints
+	Functions          []function // the migration's, in the table's schema
 }
 
 type function struct{ Name, Comment string }
@@ -35,8 +35,8 @@ type column struct {
 	Odd, Ends                    string // Ends: how ALTER SEQUENCE lets its sequence count beyond an integer
 	NotNull                      bool
 	NotNullName                  string     // from PostgreSQL 18 on
-	Options                      string     // of statistics, such as n_distinct=-1
-	Statistics                   int        // their target; -1: the default
+	Options                      string     // for statistics, such as n_distinct=-1
+	Statistics                   int        // the statistics target; -1: the default
 	Sequences                    []sequence // owned by the column, the identity's first
 }
 
@@ -58,24 +58,25 @@ type indexColumn struct {
 
 type foreignKey struct {
 	Name, Comment, Odd string
-	Rest               string // of the definition, after the columns that it refers to
+	Rest               string // the definition after the columns that it refers to
 	Table, To          int64
 	Num, ToNum         []int
 }
 
-// A sequence is one that a column owns.
+// A sequence is a sequence that a column owns.
 type sequence struct {
-	Name, Type                        string // the name is quoted, with its schema
+	Name, Type                        string // Name is quoted, with its schema
 	Start, Increment, Min, Max, Cache int64
 	Identity, Cycle                   bool
 }
 
 type trigger struct {
-	Name, Source string // of the function, and the trigger's definition
+	Name, Source string // Source: the function's source and the trigger's definition
 	Disabled     bool
 }
 
-// foreignJSON is for a constraint k. The definition of one with one column is what comes before Rest, and Rest.
+// foreignJSON selects a foreign key k. If it has one column, Rest is the part of its definition after the
+// columns that it refers to.
 const foreignJSON = `json_build_object('name', k.conname, 'table', k.conrelid::bigint, 'to', k.confrelid::bigint,
 	'num', to_json(k.conkey), 'tonum', to_json(k.confkey),
 	'rest', (SELECT substr(pg_get_constraintdef(k.oid), 1 + length(format('FOREIGN KEY (%I) REFERENCES %s(%I)',
@@ -97,8 +98,8 @@ const sequenceJSON = `SELECT json_agg(json_build_object('name', format('%I.%I', 
 	WHERE e.classid = 'pg_class'::regclass AND e.refclassid = 'pg_class'::regclass
 		AND e.refobjid = c.oid AND e.refobjsubid = a.attnum AND e.deptype IN ('a', 'i')`
 
-// columnOdd is for a column a of a table c with a NOT NULL constraint nn. The sequence of an identity
-// column is made anew, so nothing else may be known of it.
+// columnOdd selects Odd for a column a of a table c with a NOT NULL constraint nn. The sequence of an
+// identity column is made anew, so it must not have privileges, comments or dependents.
 const columnOdd = `CASE WHEN a.attgenerated <> '' THEN 'is a generated column'
 	WHEN a.attacl IS NOT NULL THEN 'has privileges, which the new column would not have'
 	WHEN EXISTS (SELECT FROM pg_seclabel l WHERE l.classoid = 'pg_class'::regclass AND l.objoid = c.oid
@@ -116,9 +117,9 @@ const columnOdd = `CASE WHEN a.attgenerated <> '' THEN 'is a generated column'
 			AND e.refclassid = 'pg_class'::regclass AND e.refobjid = c.oid AND e.refobjsubid = a.attnum), '')
 	ELSE '' END`
 
-// columnEnds finds a sequence that the default takes values from, or that the column owns, with a last value
-// that stays. ALTER SEQUENCE … AS bigint, which the migration does for one that the column owns, moves the
-// limit of a type, and no other.
+// columnEnds finds a sequence that the default takes values from, or that the column owns, with a limit that
+// the migration would not raise. The migration runs ALTER SEQUENCE … AS bigint for a sequence that the
+// column owns, which raises a limit only if it is the limit of the old type.
 const columnEnds = `SELECT min(format('%I.%I AS bigint NO %s', sn.nspname, sc.relname,
 		CASE WHEN q.seqincrement > 0 THEN 'MAXVALUE' ELSE 'MINVALUE' END))
 	FROM pg_sequence q JOIN pg_class sc ON sc.oid = q.seqrelid JOIN pg_namespace sn ON sn.oid = sc.relnamespace,
@@ -140,7 +141,7 @@ const columnJSON = `json_build_object('num', a.attnum, 'name', a.attname, 'type'
 	'odd', ` + columnOdd + `, 'ends', coalesce((` + columnEnds + `), ''),
 	'sequences', coalesce((` + sequenceJSON + `), '[]'))`
 
-// indexOdd is for an index i with the class ic and the constraint k.
+// indexOdd selects Odd for an index i with the class ic and the constraint k.
 const indexOdd = `CASE WHEN NOT i.indisvalid THEN 'is invalid: drop it'
 	WHEN i.indisexclusion THEN 'belongs to a constraint that excludes, or is WITHOUT OVERLAPS'
 	WHEN k.condeferrable THEN 'belongs to a constraint that is deferrable'
@@ -183,7 +184,7 @@ const tableOdd = `CASE WHEN n.nspname || c.relname LIKE '%.%' THEN 'has a dot in
 	WHEN c.relrowsecurity AND c.relforcerowsecurity THEN 'has row-level security, which would hide rows from the migration'
 	ELSE '' END`
 
-// catalog reads one table.
+// catalog is the query for one table.
 const catalog = `SELECT json_build_object('oid', c.oid::bigint, 'schema', n.nspname, 'name', c.relname,
 	'odd', ` + tableOdd + `,
 	'checks', ARRAY(SELECT k.conname FROM pg_constraint k
@@ -209,7 +210,7 @@ const catalog = `SELECT json_build_object('oid', c.oid::bigint, 'schema', n.nspn
 		FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid WHERE t.tgrelid = c.oid AND NOT t.tgisinternal), '[]'))
 	FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = `
 
-// readTable reads a table from the catalog; nil: there is none.
+// readTable reads a table from the catalog. It returns nil if there is no such table.
 func readTable(ctx context.Context, q live.Querier, condition string, arg any) (*table, error) {
 	var text string
 	err := q.QueryRowContext(ctx, catalog+condition, arg).Scan(&text)
@@ -260,7 +261,7 @@ func (t *table) primary() (*column, error) {
 	}
 }
 
-// quote quotes names for PostgreSQL. Names of the catalog may contain anything.
+// quote quotes names for PostgreSQL. Names in the catalog may contain any character.
 func quote(names ...string) string {
 	quoted := make([]string, len(names))
 	for i, name := range names {

@@ -11,20 +11,20 @@ import (
 
 // Config configures Inspect and Run. Table is required.
 type Config struct {
-	Table string // optionally with a schema and a dot before it
+	Table string // a table, optionally with a schema and a dot before it
 
 	// Column is the key to migrate. Empty: the primary key, which must have one column.
 	Column string
 
-	// Undo goes back. After the swap it first swaps again; then it removes what was added.
+	// Undo undoes the migration: after the swap it first swaps back; then it removes what was added.
 	Undo bool
-	// Finish does all steps that are left, the swap too, and drops the old columns. Then there is no
-	// way back.
+	// Finish does all steps that are left, including the swap, and drops the old columns. This cannot
+	// be undone.
 	Finish bool
 	// StopBefore is the name of the step before which Run stops. Empty: none.
 	StopBefore StepName
 
-	BatchSize int // about how many rows a batch of the fill has; zero: 2,000; at most 100,000
+	BatchSize int // approximate number of rows in a batch of the fill; zero: 2,000; at most 100,000
 
 	// LockTimeout is how long an attempt to lock a table waits, with writers queued behind it. It must
 	// be less than deadlock_timeout, so that no writer is the victim of a deadlock. Zero: 300ms, or
@@ -36,18 +36,19 @@ type Config struct {
 	// Patience is how long Run retries a step that cannot lock its tables. Zero: 5 minutes.
 	Patience time.Duration
 
-	// FireTriggers lets UPDATE triggers of the tables fire for each row that is filled. Otherwise they
-	// stay silent, which requires the right to set session_replication_role.
+	// FireTriggers lets UPDATE triggers of the tables fire for each row that is filled. Without it they
+	// do not fire, which requires the privilege to set session_replication_role.
 	FireTriggers bool
 	// RowsPerSecond limits how many rows a fill writes. Zero: no limit.
 	RowsPerSecond int
 	// MaxReplicaLag makes Run wait before a batch or a step while a replica is behind by more. The role
 	// must see the lag (pg_monitor), and a replica must be connected. Zero: no limit.
 	MaxReplicaLag time.Duration
-	// Waiting is called when Run waits for a replica, and every 10 seconds. Nil: none.
+	// Waiting is called when Run waits for a replica, then every 10 seconds. Nil: no calls.
 	Waiting func(reason string)
 
-	// Progress is called before each step with done 0, and after each batch of a fill. Nil: none.
+	// Progress is called before each step with done 0, and after each batch of a fill. Nil: no
+	// calls.
 	Progress func(step Step, done, total int64)
 }
 
@@ -58,7 +59,7 @@ const (
 	defaultPatience = 5 * time.Minute
 )
 
-// check sets the defaults, and reports all fields that have a wrong value.
+// check sets the defaults, and returns an error with all fields that have a wrong value.
 func (cfg *Config) check(db *sql.DB) error {
 	var wrong live.Errors
 	if db == nil {
@@ -99,7 +100,7 @@ func (cfg *Config) pace() *live.Pace {
 	return &live.Pace{RowsPerSecond: cfg.RowsPerSecond, MaxReplicaLag: cfg.MaxReplicaLag, Waiting: cfg.Waiting}
 }
 
-// badName returns what is wrong with a name, or nothing. Names are in the bodies of functions.
+// badName returns what is wrong with a name, or "". Names are used in the bodies of functions.
 func badName(name string) string {
 	if strings.ContainsAny(name, "\\'$") || strings.TrimSpace(name) != name {
 		return "must be a name without dots, quotes, question marks, dollars, backslashes and outer spaces"

@@ -9,22 +9,23 @@
 //	fmt.Print(plan)
 //	result, err := migrate.Run(ctx, db, cfg)
 //
-// Inspect plans, and Run does the steps. Each step has its statements, its lock and how long that is
-// held, a check, and a way back. docs/migrate.md in the repository explains them. The command
+// Inspect plans the steps, and Run does them. Each step has statements, a lock and how long it is held,
+// a check, and a way back. docs/migrate.md in the repository explains them. The command
 // snowkey migrate bigint does both.
 //
 // # What is guaranteed
 //
 // No row is lost, no key changes, and references follow their rows. A step stops writers for at most
 // Config.LockTimeout, while it waits for its locks, and then for at most Config.HoldTimeout, whatever
-// the size of the table. Run reads from the schema what is done, so after a crash another Run continues.
+// the size of the table. Run reads from the schema which steps are done, so after a crash another Run
+// continues.
 //
-// What cannot be kept is refused with a *core.ConfigError that names it, before anything is changed:
-// Inspect asks the catalog for all that depends on the tables, their rows and their columns, and accepts
-// only what it knows. UPDATE triggers of the tables do not fire for rows that are filled.
+// If something would not survive the migration, Run changes nothing, and returns a *core.ConfigError that
+// names it: Inspect asks the catalog for everything that depends on the tables, their rows and their
+// columns, and accepts only what it knows. UPDATE triggers of the tables do not fire for filled rows.
 //
 // # What is not
 //
-// The order of columns changes. Programs outside the database are not looked at: a COPY or an INSERT
-// without a list of columns fails, or sets the wrong ones.
+// The order of columns changes. Programs outside the database are not checked: a COPY or an INSERT
+// without a list of columns fails, or sets the wrong columns.
 package migrate

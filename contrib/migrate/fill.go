@@ -9,8 +9,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
-// fill runs the statement over the blocks of a table. Rows that come or move afterwards are the
-// trigger's. What is left in the end was locked by others: it is taken up again.
+// fill runs the statement over the blocks of a table. The trigger fills rows that come or move later. Rows
+// that are left at the end were locked by others, so fill begins again.
 func (r *run) fill(ctx context.Context, conn *sql.Conn, s Step) (int64, error) {
 	schema, name := live.SplitTable(s.Table)
 	var blocks, perBlock int64
@@ -48,9 +48,9 @@ func (r *run) fill(ctx context.Context, conn *sql.Conn, s Step) (int64, error) {
 	}
 }
 
-const low, high = 20 * time.Millisecond, 2 * time.Second // of pauses
+const low, high = 20 * time.Millisecond, 2 * time.Second // limits of pauses
 
-// batch fills the rows of some blocks, again if another transaction was in the way.
+// batch fills the rows of some blocks. It retries if another transaction was in the way.
 func (r *run) batch(ctx context.Context, conn *sql.Conn, s Step, from, to int64) (rows int64, err error) {
 	if err := r.pace.Wait(ctx, conn, "migrate"); err != nil {
 		return 0, err
@@ -60,7 +60,7 @@ func (r *run) batch(ctx context.Context, conn *sql.Conn, s Step, from, to int64)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = tx.Rollback() }() // nothing after a commit
+		defer func() { _ = tx.Rollback() }() // no effect after a commit
 		last := len(s.Statements) - 1
 		for _, text := range s.Statements[:last] {
 			if _, err := tx.ExecContext(ctx, text); err != nil {

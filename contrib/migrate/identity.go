@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// An identity column has a sequence that cannot be given to another column: DROP IDENTITY drops it.
-// So it is made again, in the same transaction, under the same name and where it was.
+// The sequence of an identity column cannot be given to another column: DROP IDENTITY drops it. So the
+// migration makes it again in the same transaction, with the same name and value.
 
 // limitsOf returns the least and the greatest values of a type.
 func limitsOf(typ string) (low, high int64) {
@@ -20,8 +20,8 @@ func limitsOf(typ string) (low, high int64) {
 	return math.MinInt64, math.MaxInt64
 }
 
-// options returns the options of the sequence for a type. A limit that its type has becomes the limit of
-// the new type.
+// options returns the options of the sequence for a type. A limit that equals the old type's limit becomes
+// the new type's limit.
 func (s *sequence) options(typ string) string {
 	low, high := s.Min, s.Max
 	oldLow, oldHigh := limitsOf(s.Type)
@@ -40,8 +40,9 @@ func (s *sequence) options(typ string) string {
 	return text
 }
 
-// swapIdentity moves the identity of a member to its shadow, with the sequence's value. The first statement
-// of the block changes nothing: its lock makes others wait for the new sequence with nextval.
+// swapIdentity returns the statement that moves the identity of a member to its shadow, with the sequence's
+// value. The first statement of the block changes nothing, but its lock makes calls of nextval wait for the
+// new sequence.
 func (m *member) swapIdentity(typ string) string {
 	s, alter := m.live.Sequences[0], "ALTER TABLE "+m.table.sql()+" ALTER COLUMN "
 	block := []string{

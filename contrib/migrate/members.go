@@ -10,21 +10,21 @@ import (
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
-// A member is a column that changes: the key, or one that refers to it.
+// A member is a column that changes: the key, or a column that refers to it.
 type member struct {
 	table  *table
 	live   *column // the column that programs use
 	shadow *column // the column next to it; nil: it is missing
 	name   string  // of the shadow
-	moves  bool    // the shadow takes the place of live; otherwise only its foreign keys change
+	moves  bool    // the shadow replaces live; otherwise only its foreign keys change
 }
 
-// job is a migration of a table of PostgreSQL.
+// job is the migration of one table's key.
 type job struct {
 	cfg     Config
 	q       live.Querier
 	tables  map[int64]*table
-	members []*member // the key first, and each after one that it refers to
+	members []*member // the key first, and each member after those that it refers to
 }
 
 const (
@@ -32,7 +32,7 @@ const (
 	suffix = "_migrate"
 )
 
-// short makes a name with the prefix that is short enough for PostgreSQL.
+// short returns the name with the prefix, shortened to PostgreSQL's limit.
 func short(name string) string {
 	name = prefix + name
 	if len(name) <= live.MaxName {
@@ -45,7 +45,7 @@ func short(name string) string {
 
 func isInt(typ string) bool { return typ == "smallint" || typ == "integer" }
 
-// inspectTables reads the catalog, and refuses tables that a migration does not handle.
+// inspectTables reads the catalog. It returns an error for a table that a migration does not handle.
 func inspectTables(ctx context.Context, q live.Querier, cfg Config) (*job, error) {
 	j := &job{cfg: cfg, q: q, tables: map[int64]*table{}}
 	schema, name := live.SplitTable(cfg.Table)
@@ -76,7 +76,7 @@ func inspectTables(ctx context.Context, q live.Querier, cfg Config) (*job, error
 	return j, j.addMember(ctx, t, key, nil)
 }
 
-// addMember adds a column and the columns that refer to it. path has the columns that it refers to.
+// addMember adds a column and the columns that refer to it. path has the columns before c, from the key on.
 func (j *job) addMember(ctx context.Context, t *table, c *column, path []*member) error {
 	is := func(m *member) bool { return m.table == t && m.live == c }
 	if slices.ContainsFunc(path, is) {
@@ -117,7 +117,7 @@ func (j *job) addMember(ctx context.Context, t *table, c *column, path []*member
 	return nil
 }
 
-// load returns a table, unless a migration does not handle it.
+// load returns a table, or an error if a migration does not handle it.
 func (j *job) load(ctx context.Context, oid int64) (*table, error) {
 	if t := j.tables[oid]; t != nil {
 		return t, nil
@@ -149,7 +149,7 @@ func (j *job) membersOf(t *table) []*member {
 	return slices.DeleteFunc(slices.Clone(j.members), func(m *member) bool { return m.table != t || !m.moves })
 }
 
-// shadowOf returns the name of the column that takes the place of another, or an empty string.
+// shadowOf returns the name of the column that replaces another, or an empty string.
 func (j *job) shadowOf(t *table, num int) string {
 	for _, m := range j.membersOf(t) {
 		if m.live.Num == num {

@@ -8,11 +8,11 @@ import (
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
-// A Plan is what Run would do. For one schema it is always the same.
+// A Plan lists what Run would do. The same schema always has the same plan.
 type Plan struct {
 	Table  string // with its schema
 	Column string
-	// Columns lists the columns that change, the key first: those that refer to it follow, such as
+	// Columns lists the columns that change: first the key, then those that refer to it, such as
 	// public.order_lines.order_id.
 	Columns []string
 	Steps   []Step
@@ -24,8 +24,8 @@ func (p Plan) Left() []Step {
 	return slices.DeleteFunc(slices.Clone(p.Steps), func(s Step) bool { return s.Done })
 }
 
-// stops reports whether the first step that is not done is one before which Run stops, or comes
-// after it. A plan without such a step is an error, not a reason to do all of it.
+// stops reports whether Run must stop: the first step that is not done is the named one, or comes after
+// it. If the plan has no such step, stops returns an error, so that Run does not do all of it.
 func (p Plan) stops(before StepName) (bool, error) {
 	if before == "" {
 		return false, nil
@@ -45,14 +45,14 @@ const (
 	StepColumns    StepName = "columns"     // add the new column, and the trigger that fills it
 	StepSequence   StepName = "sequence"    // let the sequence count beyond an integer
 	StepFill       StepName = "fill"        // fill the new column in old rows
-	StepCheck      StepName = "check"       // a constraint that holds for new rows
-	StepValidate   StepName = "validate"    // and for old ones
-	StepIndex      StepName = "index"       // an index like one of the old column
-	StepForeignKey StepName = "foreign-key" // a foreign key like one of the old column
-	StepAnalyze    StepName = "analyze"     // statistics
-	StepSwap       StepName = "swap"        // the new takes the place of the old
-	StepFinish     StepName = "finish"      // drop the old
-	StepRemove     StepName = "remove"      // remove what a migration has added, for Undo
+	StepCheck      StepName = "check"       // add a constraint that is checked for new rows
+	StepValidate   StepName = "validate"    // check the constraint for old rows
+	StepIndex      StepName = "index"       // create an index like one of the old column
+	StepForeignKey StepName = "foreign-key" // add a foreign key like one of the old column
+	StepAnalyze    StepName = "analyze"     // collect statistics
+	StepSwap       StepName = "swap"        // replace the old column with the new one
+	StepFinish     StepName = "finish"      // drop the old column
+	StepRemove     StepName = "remove"      // remove what the migration has added, for Undo
 )
 
 // StepNames returns the names of all steps.
@@ -66,23 +66,23 @@ func StepNames() []string {
 
 func (n StepName) valid() bool { return slices.Contains(StepNames(), string(n)) }
 
-// A Step is a part of a plan that is done as a whole, or not at all. A fill is an exception: it
-// is done in batches.
+// A Step is a part of a plan that Run does completely or not at all. The exception is a fill, which Run
+// does in batches.
 type Step struct {
 	Name  StepName
-	Table string // that it changes, with its schema; the key's if it changes several
+	Table string // the table that it changes, with its schema; the key's table if it changes several
 	// Statements are run in one transaction, unless Transaction is false.
 	Statements  []string
 	Transaction bool
 	Batches     bool   // Statements are run for each range of rows, in one transaction
 	Lock        string // the strongest lock that it takes, and what that stops
-	Held        string // for how long
+	Held        string // how long the lock is held
 	Check       string // a query that returns true if the step is done
-	Back        string // the way back
+	Back        string // how to undo it
 	Done        bool
 
-	filled []live.Filled // by a fill
-	stops  bool          // its lock stops writers: it gets timeouts, and is tried again
+	filled []live.Filled // what a fill writes
+	stops  bool          // its lock stops writers, so it has timeouts and is retried
 }
 
 // add appends a statement.
@@ -144,7 +144,7 @@ func (j *job) heldShort() string {
 		j.cfg.HoldTimeout, j.cfg.LockTimeout)
 }
 
-// locked is a step that stops writers.
+// locked returns a step that stops writers.
 func (j *job) locked(name StepName, t *table, check, back string, statements ...string) Step {
 	return Step{
 		Name: name, Table: t.String(), Statements: statements, Transaction: true, stops: true, Lock: locksAll,
@@ -154,8 +154,8 @@ func (j *job) locked(name StepName, t *table, check, back string, statements ...
 
 func heldLong(what string) string { return "while it " + what + ": depends on the size of the table" }
 
-// locking returns the statements that lock tables, those that others refer to first, as programs do.
-// The first lock stops no writers, but ends an autovacuum, and keeps other changes of the schema out.
+// locking returns the statements that lock tables. Tables that others refer to come first, as in programs.
+// The first lock does not stop writers, but ends an autovacuum, and prevents other changes of the schema.
 func locking(mode string, tables ...*table) []string {
 	var names []string
 	for _, t := range tables {

@@ -11,17 +11,17 @@ import (
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
-// refuse is the error for what a migration does not handle.
+// refuse returns the error for something that a migration does not handle.
 func refuse(t fmt.Stringer, reason string, args ...any) error {
 	return live.Error("migrate", "Table", t.String(), reason, args...)
 }
 
 const (
-	versionMark = "snowkey migrate, version " // before the version, in the comment of a function of ours
-	version     = "1"                         // of what a migration leaves in the database
+	versionMark = "snowkey migrate, version " // precedes the version in the comment of a migration's function
+	version     = "1"                         // of the objects that a migration leaves in the database
 )
 
-// refuse returns an error for a table that cannot be migrated, or is in the migration of another version.
+// refuse returns an error for a table that cannot be migrated, or that another version is migrating.
 func (t *table) refuse() error {
 	for _, f := range t.Functions {
 		v, ours := strings.CutPrefix(f.Comment, versionMark)
@@ -36,13 +36,13 @@ func (t *table) refuse() error {
 	return nil
 }
 
-// dependents lists what depends on tables, and is not known to stay as it is. Its argument is a JSON object
-// with arrays of the numbers of the columns that move, by the oid of their table. It starts from pg_depend,
-// so it finds also what a later version of PostgreSQL has.
+// dependents lists the objects that depend on tables and are not known to survive a migration. Its argument
+// is a JSON object: for the oid of each table, an array of the numbers of the columns that move. It starts
+// from pg_depend, so it also finds kinds of objects that a later PostgreSQL adds.
 //
-// An object that has a tree of an expression mentions a whole row by the attribute number 0, for which
-// pg_depend has no record if the object depends on a column too. Bodies of functions that PostgreSQL keeps as
-// text are searched for statements that count the columns of a table.
+// An expression tree refers to a whole row with the attribute number 0, for which pg_depend has no record if
+// the object also depends on a column. Function bodies that PostgreSQL keeps as text are searched for
+// statements that depend on the number of a table's columns.
 const dependents = `WITH t AS (SELECT c.oid, c.reltype, y.typarray,
 		ARRAY(SELECT json_array_elements_text(j.value)::int) AS moving,
 		regexp_replace(c.relname, '(\W)', '\\\1', 'g') AS word
@@ -88,7 +88,7 @@ const dependents = `WITH t AS (SELECT c.oid, c.reltype, y.typarray,
 		pg_identify_object('pg_proc'::regclass, p.oid, 0) WHERE schema NOT IN ('pg_catalog', 'information_schema'))
 	SELECT coalesce(json_agg(what ORDER BY what), '[]') FROM o`
 
-// refuseDependents returns an error that names what depends on the tables and could not be kept.
+// refuseDependents returns an error that names the dependents that would not survive the migration.
 func (j *job) refuseDependents(ctx context.Context) error {
 	columns := map[int64][]int{}
 	for _, m := range j.members {
@@ -115,10 +115,10 @@ func (j *job) refuseDependents(ctx context.Context) error {
 	return refuse(j.members[0].table, reason, strings.Join(found, ", "))
 }
 
-// wholeRow matches NEW.*, OLD.* and ($1).* in triggers. Columns are added, so such a row has others.
+// wholeRow matches NEW.*, OLD.* and ($1).* in triggers: such a row would have additional columns.
 var wholeRow = regexp.MustCompile(`\.\s*\*`) //nolint:gochecknoglobals // constant
 
-// refuseMembers returns an error for what would not stay as it is.
+// refuseMembers returns an error if something of the members would not survive the migration.
 func (j *job) refuseMembers(ctx context.Context) error {
 	for _, m := range j.members {
 		for _, k := range m.table.Foreign {

@@ -15,20 +15,20 @@ import (
 var (
 	// ErrRunning means that another migration runs in the database.
 	ErrRunning = errors.New("migrate: another migration is running in this database")
-	// errChanged means that the plan is no longer the one that was made.
+	// errChanged means that the schema has changed since the plan was made.
 	errChanged = errors.New("the schema has changed meanwhile")
-	// ErrBusy means that transactions of others kept a step waiting for Config.Patience.
+	// ErrBusy means that other transactions kept a step waiting for Config.Patience.
 	ErrBusy = errors.New("migrate: others were in the way for too long")
 )
 
 // A Result says what Run has done.
 type Result struct {
-	Steps []Step // that were run, in order
-	Rows  int64  // that were filled
+	Steps []Step // the steps that it has run, in order
+	Rows  int64  // how many rows it has filled
 	Plan  Plan   // what is left
 }
 
-// Inspect returns what Run would do, and writes nothing. It returns the same errors as Run.
+// Inspect returns the plan of what Run would do, and writes nothing. It returns the same errors as Run.
 func Inspect(ctx context.Context, db *sql.DB, cfg Config) (Plan, error) {
 	if err := cfg.check(db); err != nil {
 		return Plan{}, err
@@ -45,7 +45,7 @@ func Inspect(ctx context.Context, db *sql.DB, cfg Config) (Plan, error) {
 	return r.inspect(ctx, conn)
 }
 
-// inspect returns the plan, with the steps that are done.
+// inspect returns the plan, with done steps marked.
 func (r *run) inspect(ctx context.Context, conn *sql.Conn) (Plan, error) {
 	p, err := r.plan(ctx, conn)
 	if err == nil {
@@ -60,9 +60,9 @@ func (r *run) inspect(ctx context.Context, conn *sql.Conn) (Plan, error) {
 	return p, err
 }
 
-// silence adds to fills the statement that keeps triggers silent, or returns an error that names them. What
-// live.Silent says of constraints is true for a fill: foreign keys of the new columns are added
-// later, and read all rows when they are validated.
+// silence adds the statement that keeps triggers from firing to the fills, or returns an error that names
+// the triggers. The condition of live.Silent on constraints holds for a fill: foreign keys of the new
+// columns are added later, and their validation reads all rows.
 func (r *run) silence(ctx context.Context, conn *sql.Conn, p *Plan) error {
 	var filled []live.Filled
 	for _, s := range p.Left() {
@@ -102,10 +102,11 @@ func (p *Plan) mark(ctx context.Context, q live.Querier) error {
 }
 
 // Run does the steps of the plan that are not done, one by one, up to the swap or Config.StopBefore.
-// With Config.Finish, it also drops the old columns. A step is done as a whole or, if it is
-// interrupted, not at all; a fill keeps the batches that it has written. Run it again to continue.
+// With Config.Finish, it also drops the old columns. If a step is interrupted, nothing of it is done; but a
+// fill keeps the batches that it has written. Call Run again to continue.
 //
-// The errors are *core.ConfigError for what is refused, ErrRunning, ErrBusy, and those of the database.
+// The errors are *core.ConfigError for what the migration does not handle, ErrRunning, ErrBusy, and the
+// database's errors.
 func Run(ctx context.Context, db *sql.DB, cfg Config) (Result, error) {
 	if err := cfg.check(db); err != nil {
 		return Result{}, err
@@ -173,7 +174,7 @@ func (r *run) step(ctx context.Context, conn *sql.Conn, s Step) error {
 	return nil
 }
 
-// retryStep tries a step that stops writers again, until it could lock its tables.
+// retryStep runs a step that stops writers, and retries until it can lock its tables.
 func (r *run) retryStep(ctx context.Context, conn *sql.Conn, s Step) error {
 	const low, high = 100 * time.Millisecond, 3 * time.Second
 	deadline := time.Now().Add(r.cfg.Patience)

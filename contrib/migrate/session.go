@@ -11,12 +11,12 @@ import (
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
-// run is a run of a migration.
+// run is one call of Run or Inspect.
 type run struct {
 	cfg    Config
 	result Result
 	pace   *live.Pace
-	held   int // how many attempts of a step have ended because they held their locks for too long
+	held   int // how many attempts of a step were canceled because they held their locks for too long
 }
 
 func (r *run) plan(ctx context.Context, q live.Querier) (Plan, error) {
@@ -30,8 +30,8 @@ func (r *run) plan(ctx context.Context, q live.Querier) (Plan, error) {
 	return j.plan(ctx)
 }
 
-// limitLockTimeout makes LockTimeout less than deadlock_timeout, so that this waits for a shorter time than
-// the program that it could be in a deadlock with.
+// limitLockTimeout makes LockTimeout less than deadlock_timeout, so that in a deadlock with a program, the
+// migration gives up first.
 func (r *run) limitLockTimeout(ctx context.Context, q live.Querier) error {
 	var milliseconds int64
 	const setting = "SELECT setting::bigint FROM pg_settings WHERE name = 'deadlock_timeout'"
@@ -49,11 +49,11 @@ func (r *run) limitLockTimeout(ctx context.Context, q live.Querier) error {
 	return nil
 }
 
-// lockKey is "snow" as an advisory lock.
+// lockKey is the key of the advisory lock, "snow".
 const lockKey = 0x736e6f77
 
-// longest is how long a session that was cut off, or killed with its process, may keep the lock: the
-// server looks for it every alive. Where the server cannot, it may be longer.
+// longest is how long a session may keep the lock after it was cut off or its process was killed: the
+// server checks the connection every alive. If the server cannot do that, it may take longer.
 const (
 	longest = 5 * time.Second
 	alive   = time.Second
@@ -78,8 +78,8 @@ func (r *run) lock(ctx context.Context, conn *sql.Conn) (func(), error) {
 	}
 }
 
-// holder names the session that holds the lock. Any role can take an advisory lock; then no migration
-// runs, which is all.
+// holder names the session that holds the lock. Any role can take an advisory lock; that only keeps
+// migrations from running.
 func holder(ctx context.Context, conn *sql.Conn) string {
 	locks := fmt.Sprintf("locktype = 'advisory' AND classid = 0 AND objid = %d AND objsubid = 1", lockKey)
 	const here = " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
@@ -90,8 +90,8 @@ func holder(ctx context.Context, conn *sql.Conn) string {
 	return ": " + is + " holds its lock, see SELECT * FROM pg_locks WHERE " + locks
 }
 
-// sessions describes the sessions a with the oldest transactions, of those which the condition selects.
-// Without the right to see them it is empty.
+// sessions describes those sessions a with the oldest transactions that the condition selects. It returns
+// "" if the role may not see them.
 func sessions(ctx context.Context, conn *sql.Conn, condition string, args ...any) (string, error) {
 	var text sql.NullString
 	err := conn.QueryRowContext(ctx, `SELECT string_agg(format(
@@ -102,21 +102,21 @@ func sessions(ctx context.Context, conn *sql.Conn, condition string, args ...any
 	return text.String, err
 }
 
-// lockedBy is the condition for sessions a that hold locks.
+// lockedBy returns the condition for sessions a that hold locks.
 func lockedBy(locks string) string {
 	return "EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.granted AND " + locks + ")"
 }
 
-// session sets up a session that has the lock. It has no timeouts, because some steps take long.
+// session sets up a session that has the lock, without timeouts, because some steps take long.
 func (r *run) session(ctx context.Context, conn *sql.Conn) (release func(), err error) {
 	var before string
-	release = func() { // or it ends with the session
+	release = func() { // if it fails, the lock ends with the session
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longest)
 		defer cancel()
 		_, _ = conn.ExecContext(ctx, "SELECT set_config(s.key, s.value, false) FROM json_each_text($1) s", before)
 		_, _ = conn.ExecContext(ctx, "SELECT pg_advisory_unlock($1)", int64(lockKey))
 	}
-	// Not every version has all of them.
+	// Not every version has all of these settings.
 	const names = `SELECT json_object_agg(name, current_setting(name)) FROM pg_settings WHERE name IN ('statement_timeout',
 		'lock_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout',
 		'default_transaction_isolation', 'client_connection_check_interval')`
@@ -128,23 +128,23 @@ func (r *run) session(ctx context.Context, conn *sql.Conn) (release func(), err 
 		release()
 		return nil, fmt.Errorf("migrate: set up the session: %w", err)
 	}
-	// Without it, a statement of a session that was cut off runs to its end. Not every system has it.
+	// Without this, a statement of a session that was cut off runs to its end. Not every system supports it.
 	_, _ = conn.ExecContext(ctx, fmt.Sprintf("SET client_connection_check_interval = %d", alive.Milliseconds()))
 	return release, nil
 }
 
-// quiet is how long a lock that stops no writer may take. It must be longer than deadlock_timeout,
-// after which PostgreSQL cancels an autovacuum that is in the way.
+// quiet is how long to wait for a lock that does not stop writers. It must be longer than
+// deadlock_timeout, after which PostgreSQL cancels an autovacuum that is in the way.
 const quiet = 10 * time.Second
 
-// attempt runs a transaction that stops writers, for LockTimeout while it waits and HoldTimeout
-// while it works. The server stops it.
+// attempt runs a transaction that stops writers. The server cancels it if it waits for longer than
+// LockTimeout or works for longer than HoldTimeout.
 func (r *run) attempt(ctx context.Context, conn *sql.Conn, s Step) (again bool, err error) {
 	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return false, err
 	}
-	defer func() { _ = tx.Rollback() }() // nothing after a commit
+	defer func() { _ = tx.Rollback() }() // no effect after a commit
 	limit := r.cfg.LockTimeout + r.cfg.HoldTimeout
 	statements := s.Statements
 	if strings.HasPrefix(statements[0], "LOCK TABLE") {
@@ -159,7 +159,7 @@ func (r *run) attempt(ctx context.Context, conn *sql.Conn, s Step) (again bool, 
 		}
 		limit, statements = r.cfg.HoldTimeout, statements[2:]
 	}
-	// One round trip, so that the locks are held for a short time.
+	// One round trip, to hold the locks only for a short time.
 	var block strings.Builder
 	for _, text := range statements {
 		block.WriteString("EXECUTE " + literal(text) + "; ")
@@ -179,11 +179,11 @@ func (r *run) attempt(ctx context.Context, conn *sql.Conn, s Step) (again bool, 
 	return false, tx.Commit()
 }
 
-// SQLSTATEs that lock_timeout and statement_timeout give.
+// The SQLSTATEs of lock_timeout and statement_timeout.
 const lockNotAvailable, canceled = "55P03", "57014"
 
-// exec runs a statement within a time. If this process is stopped or cut off between two
-// statements, the server ends the session, and with it the locks.
+// exec runs a statement with a time limit. If this process is stopped or cut off between two statements,
+// the server ends the session and its locks.
 func (r *run) exec(ctx context.Context, tx *sql.Tx, limit time.Duration, text string) (again bool, err error) {
 	lock := min(limit, max(r.cfg.LockTimeout, limit-r.cfg.HoldTimeout))
 	_, err = tx.ExecContext(ctx, fmt.Sprintf(`SELECT set_config('statement_timeout', '%d', true),
@@ -202,7 +202,7 @@ func (r *run) exec(ctx context.Context, tx *sql.Tx, limit time.Duration, text st
 // blockers names the oldest transactions that hold locks on the tables of a step.
 func blockers(ctx context.Context, conn *sql.Conn, s Step) string {
 	list, _, _ := strings.Cut(strings.TrimPrefix(s.Statements[0], "LOCK TABLE "), " IN ")
-	// It fails for a name that has a comma.
+	// This fails for a name with a comma.
 	text, _ := sessions(ctx, conn, lockedBy("l.relation = ANY (string_to_array($1, ', ')::regclass[])"), list)
 	if text == "" {
 		return ""
@@ -210,7 +210,7 @@ func blockers(ctx context.Context, conn *sql.Conn, s Step) string {
 	return " (the oldest transactions in the way now: " + text + ")"
 }
 
-// checkUnchanged plans again, now that nothing else can change the tables.
+// checkUnchanged plans again, now that the tables are locked against other changes.
 func (r *run) checkUnchanged(ctx context.Context, tx *sql.Tx, s Step) error {
 	p, err := r.plan(ctx, tx)
 	if err != nil {

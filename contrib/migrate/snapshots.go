@@ -8,15 +8,15 @@ import (
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
-// A transaction whose snapshot is older than a fill sees the rows as they were: in the new column they have
-// nothing. After a swap it would read NULL for each key. So the swap waits until no such snapshot is left, here
-// or on a standby. A standby tells of its oldest one by hot_standby_feedback.
+// A transaction whose snapshot is older than a fill sees the rows without values in the new column. After a
+// swap it would read NULL for each key. So the swap waits until no such snapshot is left, here or on a
+// standby. A standby reports its oldest snapshot with hot_standby_feedback.
 
-// nextTransaction begins a transaction after the fill, and returns its number.
+// nextTransaction returns the number of a new transaction, which begins after the fill.
 const nextTransaction = "SELECT pg_current_xact_id()::xid::text"
 
-// olderThan describes what has snapshots that are older than a transaction: sessions, or the replication
-// slots of standbys.
+// olderThan describes the sessions, or the standbys' replication slots, that have snapshots older than a
+// transaction.
 func olderThan(ctx context.Context, conn *sql.Conn, transaction string) (string, error) {
 	if transaction == "" {
 		return "", nil
@@ -33,7 +33,7 @@ func olderThan(ctx context.Context, conn *sql.Conn, transaction string) (string,
 	return slots.String, err
 }
 
-// checkSnapshots returns an error if old snapshots could not be seen.
+// checkSnapshots returns an error if this role or a standby hides old snapshots.
 func (r *run) checkSnapshots(ctx context.Context, q live.Querier) error {
 	var sees bool
 	var standby sql.NullString

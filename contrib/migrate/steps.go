@@ -10,7 +10,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
-// plan plans from smallint and integer to bigint, or back after the swap.
+// plan returns the plan to change smallint and integer columns to bigint, or back after the swap.
 func (j *job) plan(ctx context.Context) (Plan, error) {
 	swapped, narrow := false, false
 	for _, m := range j.members {
@@ -33,7 +33,7 @@ func (j *job) plan(ctx context.Context) (Plan, error) {
 		m.moves = isInt(m.live.Type) || swapped && m.shadow != nil
 		p.Columns = append(p.Columns, m.table.String()+"."+m.live.Name)
 	}
-	if narrow && !j.cfg.Undo || swapped && j.cfg.Undo { // the others drop columns only
+	if narrow && !j.cfg.Undo || swapped && j.cfg.Undo { // otherwise the plan only drops columns
 		if err := j.refuseMembers(ctx); err != nil {
 			return Plan{}, err
 		}
@@ -68,7 +68,7 @@ func (j *job) plan(ctx context.Context) (Plan, error) {
 	return p, nil
 }
 
-// next returns the name of the column that will be used after the swap.
+// next returns the present name of the column that programs use after the swap.
 func (m *member) next() string {
 	if m.moves {
 		return m.name
@@ -76,8 +76,8 @@ func (m *member) next() string {
 	return m.live.Name
 }
 
-// function returns the statement of the trigger's function. Back to an integer, a value that does
-// not fit is left out.
+// function returns the statement that creates the trigger's function. With narrowing (back to an integer),
+// the function sets NULL for a value that does not fit.
 func (j *job) function(t *table, narrowing bool) string {
 	var sets strings.Builder
 	for _, m := range j.membersOf(t) {
@@ -94,7 +94,7 @@ func (j *job) function(t *table, narrowing bool) string {
 
 func functionName(t *table) string { return quote(t.Schema, short(t.Name)) }
 
-// addColumns adds the columns of each table, with a trigger that sets them.
+// addColumns returns the steps that add the columns of each table, with a trigger that sets them.
 func (j *job) addColumns() []Step {
 	var steps []Step
 	for _, t := range j.moving() {
@@ -116,22 +116,22 @@ func (j *job) addColumns() []Step {
 			s.Back += strings.Repeat(", ", min(i, 1)) + "DROP COLUMN " + quote(m.name)
 		}
 		s.add("DROP TRIGGER IF EXISTS %s ON %s", trigger, t.sql())
-		s.add("DROP FUNCTION IF EXISTS %s", name) // OR REPLACE would leave it to the role that owns it
+		s.add("DROP FUNCTION IF EXISTS %s", name) // OR REPLACE would keep the old owner
 		s.add("%s", j.function(t, false))
 		s.add("COMMENT ON FUNCTION %s IS %s", name, literal(versionMark+version))
 		s.add("CREATE TRIGGER %s BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION %s", trigger, t.sql(), name)
-		s.add("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", t.sql(), trigger) // also with session_replication_role = replica
+		s.add("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", t.sql(), trigger) // even with session_replication_role = replica
 		steps = append(steps, s)
 	}
 	return steps
 }
 
-// sequences lets the sequences of columns count beyond integers.
+// sequences returns the steps that let the columns' sequences count beyond integers.
 func (j *job) sequences() []Step {
 	var steps []Step
 	for _, m := range j.members {
 		for _, s := range m.live.Sequences {
-			if !m.moves || s.Identity { // the swap makes an identity's again
+			if !m.moves || s.Identity { // the swap makes an identity's sequence again
 				continue
 			}
 			step := j.locked(StepSequence, m.table, "", "ALTER SEQUENCE "+s.Name+" AS "+m.live.Type+", while its value fits",
@@ -145,8 +145,8 @@ func (j *job) sequences() []Step {
 	return steps
 }
 
-// fills copies the values of each table, row by row, which the trigger has not, or could not while it
-// was disabled.
+// fills returns the steps that copy the values of each table, row by row, that the trigger has not copied:
+// those of old rows, and of rows written while it was disabled.
 func (j *job) fills() []Step {
 	var steps []Step
 	for _, t := range j.moving() {
@@ -174,7 +174,7 @@ func (j *job) fills() []Step {
 	return steps
 }
 
-// prepare makes the shadows like the columns: checked, indexed, and with foreign keys.
+// prepare returns the steps that give the shadows the constraints, indexes and foreign keys of the columns.
 func (j *job) prepare() []Step {
 	var steps []Step
 	for _, m := range j.members {
@@ -198,11 +198,11 @@ func (j *job) prepare() []Step {
 	return steps
 }
 
-// equal names the constraint of a member.
+// equal returns the name of a member's constraint.
 func (m *member) equal() string { return short("equal_" + m.live.Name) }
 
-// checked adds a constraint that the columns are equal, first for new rows and then for all. SET NOT
-// NULL needs no scan then.
+// checked returns the steps that add a constraint that the columns are equal, first for new rows and then
+// for all. With it, SET NOT NULL needs no scan.
 func (j *job) checked(m *member) []Step {
 	condition := fmt.Sprintf("%s IS NOT DISTINCT FROM %s", quote(m.name), quote(m.live.Name))
 	if m.live.NotNull {
@@ -215,7 +215,7 @@ func (j *job) checked(m *member) []Step {
 	return []Step{s, m.table.validate(m.equal())}
 }
 
-// validate checks old rows of a table.
+// validate returns the step that checks a constraint for old rows.
 func (t *table) validate(constraint string) Step {
 	return Step{
 		Name: StepValidate, Table: t.String(), Lock: locksNone, Held: heldLong("reads all rows"),
@@ -230,7 +230,7 @@ func (j *job) replacesIndex(t *table, i *index) bool {
 	return !strings.HasPrefix(i.Name, prefix) && slices.ContainsFunc(i.Columns, moves)
 }
 
-// index creates an index like i on the shadows, after one that is invalid was dropped.
+// index returns the step that creates an index like i on the shadows. It first drops an invalid one.
 func (j *job) index(t *table, i *index) Step {
 	var keys, included []string
 	for n, x := range i.Columns {
@@ -289,14 +289,14 @@ func (j *job) analyze(t *table) Step {
 	}
 }
 
-// An fk is a foreign key from a member, with its name until the swap.
+// An fk is a foreign key from a member, with the name of its copy until the swap.
 type fk struct {
 	foreignKey
 	to   *table
 	name string
 }
 
-// foreignOf returns the foreign keys from a member whose one end moves.
+// foreignOf returns the foreign keys from a member of which at least one end moves.
 func (j *job) foreignOf(m *member) []fk {
 	var keys []fk
 	for _, k := range m.table.Foreign {
@@ -309,7 +309,8 @@ func (j *job) foreignOf(m *member) []fk {
 	return keys
 }
 
-// foreign adds a foreign key like k between the shadows, first for new rows and then for all.
+// foreign returns the steps that add a foreign key like k between the shadows, first for new rows and then
+// for all.
 func (j *job) foreign(m *member, k fk) []Step {
 	to := cmp.Or(j.shadowOf(k.to, k.ToNum[0]), k.to.byNum(k.ToNum[0]).Name)
 	text := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", quote(m.next()), k.to.sql(), quote(to))

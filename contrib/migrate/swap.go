@@ -10,8 +10,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
-// swap exchanges the columns, with their names, defaults, indexes and constraints, in one transaction. The
-// trigger then keeps the old column equal, so that there is a way back.
+// swap returns the step that exchanges the columns, with their names, defaults, indexes and constraints, in
+// one transaction. The trigger then keeps the old column equal, so that the swap can be undone.
 func (j *job) swap(narrowing bool) Step {
 	m := j.members[max(slices.IndexFunc(j.members, func(m *member) bool { return m.moves }), 0)]
 	want, back := "bigint", "snowkey migrate bigint --undo, which swaps again, as long as all values fit into the old type"
@@ -91,7 +91,7 @@ func (j *job) swapTable(t *table, narrowing bool, s *Step) {
 	}
 }
 
-// swapNotNull moves NOT NULL, with its name, and the identity, which is NOT NULL as long as it is one.
+// swapNotNull moves NOT NULL, with its name, and the identity. An identity column must be NOT NULL.
 func (m *member) swapNotNull(narrowing bool, s *Step) {
 	if !m.live.NotNull {
 		return
@@ -113,14 +113,14 @@ func (m *member) swapNotNull(narrowing bool, s *Step) {
 	s.add("%s ALTER COLUMN %s DROP NOT NULL", alter, live)
 }
 
-// remark adds the comment of an object that has taken the place of another.
+// remark adds the comment of an object that replaces another.
 func (s *Step) remark(object, comment string) {
 	if comment != "" {
 		s.add("COMMENT ON %s IS %s", object, literal(comment))
 	}
 }
 
-// dropConstraint drops a constraint that a migration has added.
+// dropConstraint returns the step that drops a constraint that a migration has added.
 func (j *job) dropConstraint(m *member, name string, tables ...*table) Step {
 	s := j.locked(StepRemove, m.table, "SELECT NOT "+hasConstraint(m.table, name, ""), fromStart,
 		locking(allMode, tables...)...)
@@ -128,10 +128,10 @@ func (j *job) dropConstraint(m *member, name string, tables ...*table) Step {
 	return s
 }
 
-// fromStart is the way back from what removes a migration.
+// fromStart is how to undo a step that removes a migration.
 const fromStart = "the migration from the beginning"
 
-// dropForeign drops the foreign keys that a migration has added, which refer to a shadow.
+// dropForeign returns the steps that drop the foreign keys that a migration has added.
 func (j *job) dropForeign() []Step {
 	var steps []Step
 	for _, m := range j.members {
@@ -144,8 +144,8 @@ func (j *job) dropForeign() []Step {
 	return steps
 }
 
-// remove drops the shadows, one table at a time, with the trigger. Indexes and constraints on them go with
-// them.
+// remove returns the steps that drop the shadows and the trigger, one table at a time. PostgreSQL also drops
+// the indexes and constraints on the shadows.
 func (j *job) remove(as StepName) []Step {
 	var steps []Step
 	back := "none: the old values are gone. Do this step when the old column is not needed any more"
@@ -165,8 +165,8 @@ func (j *job) remove(as StepName) []Step {
 	return steps
 }
 
-// removeUndo removes what a way back that was not finished has added. Its constraints would refuse ids
-// that do not fit into the old columns, and keep those from being dropped.
+// removeUndo returns the steps that remove what an unfinished Undo has added. Its constraints would refuse
+// ids that do not fit into the old columns, and prevent dropping those columns.
 func (j *job) removeUndo() []Step {
 	steps := j.dropForeign()
 	for _, m := range j.members {
@@ -180,7 +180,7 @@ func (j *job) removeUndo() []Step {
 	return steps
 }
 
-// checkRange refuses a way back on which values would be lost, before anything is changed.
+// checkRange returns an error if Undo would lose values, before anything is changed.
 func (j *job) checkRange(ctx context.Context) error {
 	for _, m := range j.members {
 		if !m.moves || !isInt(m.shadow.Type) || slices.Contains(m.table.Checks, m.equal()) {

@@ -17,8 +17,9 @@ type chunk struct {
 	number int // from 0
 }
 
-// Load rolls back to a chunk's savepoint to search for the row at fault. Only the first chunks have one, and each
-// releases the one before: PostgreSQL is slower with more than 64 subtransactions, and with nested ones.
+// Load rolls back to a chunk's savepoint to search for the row at fault. Only the first chunks have a
+// savepoint, and each releases the previous one: PostgreSQL is slower with more than 64
+// subtransactions, and with nested ones.
 const (
 	savepoint     = "savepoint snowkey_load"
 	maxSavepoints = 60
@@ -60,7 +61,7 @@ func (t *Table) send(from, to int) (err error) {
 	var tag pgconn.CommandTag
 	into := t.ident.Sanitize() + " (" + quoteAll(t.columns) + ")"
 	if t.copies() {
-		data := t.out.buf // with room for the end: the rows stay as they are
+		data := t.out.buf // the rows themselves do not change
 		if from > 0 || to < t.out.count() {
 			data = append([]byte(copyHead), t.out.part(from, to)...)
 		}
@@ -72,7 +73,7 @@ func (t *Table) send(from, to int) (err error) {
 	return err
 }
 
-// query executes a statement: before, some columns of some rows as unnest(…), and after.
+// query executes a statement that consists of before, some columns of some rows as unnest(…), and after.
 func (t *Table) query(before, after string, from, to int, columns []string) *pgconn.ResultReader {
 	n := 0
 	marks := list(columns, ", ", func(string) string { n++; return fmt.Sprintf("$%d", n) })
@@ -81,7 +82,7 @@ func (t *Table) query(before, after string, from, to int, columns []string) *pgc
 	return t.w.tx.Conn().PgConn().ExecParams(t.w.ctx, sql, values, oids, []int16{pgtype.BinaryFormatCode}, nil)
 }
 
-// arrays returns some columns of some rows, each as an array in the binary format of array_recv.
+// arrays returns some columns of some rows, each column as an array in the binary format of array_recv.
 func (t *Table) arrays(from, to int, columns []string) (values [][]byte, oids []uint32) {
 	const head = 20
 	part, arrays, nulls := t.out.part(from, to), make([][]byte, len(t.columns)), make([]byte, len(t.columns))

@@ -20,14 +20,14 @@ import (
 
 // column is the type of a column.
 type column struct {
-	oid   uint32       // its type, or the base type of a domain
+	oid   uint32       // the type, or the base type of a domain
 	codec uint32       // the type whose codec encodes its values: text if AsText
 	array uint32       // the type of an array of oid
-	name  string       // of its type
-	own   pgtype.Codec // of pgx, even if one of package pgxtype wraps it; a program's codec gets the caller's value
+	name  string       // the name of the type
+	own   pgtype.Codec // pgx's codec, even if package pgxtype wraps it; a program's codec gets the caller's value
 }
 
-// columnsOf asks for all columns of tables.
+// columnsOf is the query for all columns of tables.
 const columnsOf = `with recursive r as (select n, to_regclass(name) as id from unnest($1::text[]) with ordinality as names(name, n)),
 	c(n, name, num, type) as (
 	select r.n, attname, attnum, atttypid from r join pg_catalog.pg_attribute on attrelid = r.id where attnum > 0 and not attisdropped
@@ -39,15 +39,15 @@ from c join r id using (n) join pg_catalog.pg_type t on t.oid = c.type left join
 	join pg_catalog.pg_class r on r.oid = id.id join pg_catalog.pg_namespace s on s.oid = r.relnamespace
 where t.typtype <> 'd'`
 
-// found is an answer to columnsOf.
+// found is a row of columnsOf.
 type found struct {
 	Table                      int
 	Schema, Name, Column, Type string
 	OID, Array                 uint32 // Array is 0 if unnest cannot make a column of it
-	AsText, InPrimary          bool   // AsText: the server reads the binary form as text, as of an enum and a citext
+	AsText, InPrimary          bool   // AsText: the server reads the binary form as text, for example for an enum or citext
 }
 
-// describe asks for the columns of all new tables.
+// describe looks up the columns of all new tables.
 func (w *Writer) describe() bool {
 	tables := w.tables[w.described:]
 	if !w.wait() || len(tables) == 0 {
@@ -71,7 +71,7 @@ func (w *Writer) describe() bool {
 	return w.err == nil
 }
 
-// describe takes the columns of the table, and finds a codec for each.
+// describe sets the types of the table's columns, and finds a codec for each.
 func (t *Table) describe(all []found) error {
 	if len(all) == 0 {
 		return t.fail(-1, "", errors.New("there is no such table"))
@@ -111,7 +111,7 @@ func unwrap(c pgtype.Codec) pgtype.Codec {
 }
 
 // append appends a value's length and its binary form, as in COPY and in arrays. Like pgx's CopyFrom, it
-// encodes a value that has no binary form by its text form, such as a string for a timestamp.
+// uses the text form of a value that has no binary form, such as a string for a timestamp.
 func (c *column) append(m *pgtype.Map, v any, buf []byte) ([]byte, error) {
 	if encoded, ok := c.appendUsual(v, buf); ok {
 		return encoded, nil
@@ -148,8 +148,8 @@ func encodeByText(m *pgtype.Map, oid uint32, v any, buf []byte) ([]byte, error) 
 	return m.Encode(oid, pgtype.BinaryFormatCode, parsed, buf)
 }
 
-// appendUsual appends what the usual pointers point to, which pgx would copy to the heap. It reports false
-// for other values, and for other columns.
+// appendUsual appends the values of common pointer types, which pgx would copy to the heap. It returns
+// false for other values, and for other columns.
 func (c *column) appendUsual(v any, buf []byte) ([]byte, bool) {
 	switch p := v.(type) {
 	case *string:
@@ -192,7 +192,7 @@ func appendInt[T int | int32 | int64 | sqltype.ID](c *column, p *T, buf []byte) 
 	return buf, false
 }
 
-// appendTime appends microseconds from 2000 on, or days. Like pgx, it drops nanoseconds.
+// appendTime appends the microseconds or days since 2000. Like pgx, it drops nanoseconds.
 func (c *column) appendTime(t time.Time, buf []byte) ([]byte, bool) {
 	const y2k = 946_684_800 // in Unix time
 	_, zone := t.Zone()
@@ -212,8 +212,8 @@ func append8(buf []byte, bits uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(buf, 0, 0, 0, 8), bits)
 }
 
-// unencodable replaces pgx's error, which quotes the address of a value behind a pointer, and names
-// Register if that would help.
+// unencodable replaces pgx's error, which quotes the address of a value behind a pointer. The new error
+// mentions Register if that would help.
 func (c *column) unencodable(m *pgtype.Map, v any, err, byText error) error {
 	var other otherValueError
 	if errors.As(err, &other) || errors.As(byText, &other) {
@@ -229,7 +229,7 @@ func (c *column) unencodable(m *pgtype.Map, v any, err, byText error) error {
 	return fmt.Errorf("%s (%T) cannot be sent as %s: %w%s", formatValue(v), v, c.name, err, hint)
 }
 
-// formatValue quotes a value, or what it points to, for an error.
+// formatValue quotes a value, or the value that it points to, for an error.
 func formatValue(v any) string {
 	for r := reflect.ValueOf(v); r.Kind() == reflect.Pointer && !r.IsNil(); r = reflect.ValueOf(v) {
 		v = r.Elem().Interface()

@@ -14,8 +14,9 @@ import (
 )
 
 // Conflict says what happens to a row whose key exists in the table. Key is required. PostgreSQL
-// refuses a row that collides in another unique index (23505, unique_violation). If Key is not the primary
-// key, it may also refuse a row that another connection inserts at the same moment: then load again.
+// refuses a row that collides in another unique index (23505, unique_violation). If Key is not the
+// primary key, it may also refuse a row that another connection inserts at the same time: then load
+// again.
 type Conflict struct {
 	Key    []string // the columns of the primary key, or of a unique index without expressions and WHERE
 	Update []string // columns that take the new row's values; empty: the existing row does not change
@@ -24,14 +25,15 @@ type Conflict struct {
 // OnConflict adds ON CONFLICT to the table's INSERT, and returns the table: a row whose Key exists is
 // skipped, or updates the existing row. Call it before the first row.
 //
-// If Key is not the primary key, the existing row may have another primary key than the new row, to which
-// the new children refer. Load then fails with a [LoadError] that quotes both keys: look such keys up
-// first. If tables follow, whose rows may refer to this one's, Load also fails if a row is not in the table
-// afterwards, or if the load does not write the primary key, or a view hides it: name such a table last.
+// If Key is not the primary key, the existing row may have another primary key than the new row, to
+// which the new children refer. Load then fails with a [LoadError] that quotes both keys: look up such
+// keys first. If other tables follow, whose rows may refer to this one's, Load also fails if a row is
+// not in the table afterwards, or if the load does not write the primary key, or if a view hides it:
+// name such a table last.
 //
-// A skipped row is not locked: if another connection deletes it, a foreign key refuses its children. If a
-// load has a Key twice, the second row is skipped. With Update, it updates the first one, but PostgreSQL
-// refuses it if both are in one chunk.
+// The existing row is not locked when a row is skipped: if another connection deletes it, a foreign key
+// refuses the new children. If a load has a Key twice, the second row is skipped. With Update, the second
+// row updates the first, but PostgreSQL refuses it if both are in one chunk.
 func (t *Table) OnConflict(c Conflict) *Table {
 	var wrong fields.Errors
 	if len(c.Key) == 0 {
@@ -55,7 +57,7 @@ func (t *Table) OnConflict(c Conflict) *Table {
 	return t
 }
 
-// sql returns the clause, which is empty for a nil Conflict.
+// sql returns the ON CONFLICT clause, which is empty for a nil Conflict.
 func (c *Conflict) sql() string {
 	if c == nil {
 		return ""
@@ -67,7 +69,7 @@ func (c *Conflict) sql() string {
 	return clause + "update set " + list(c.Update, ", ", func(name string) string { return quote(name) + " = excluded." + quote(name) })
 }
 
-// findPrimary sets t.primary.
+// findPrimary sets t.primary, and checks OnConflict against it.
 func (t *Table) findPrimary(all []found) error {
 	whole := true
 	for _, f := range all {
@@ -98,9 +100,9 @@ func (t *Table) orphaned(tables []*Table, err error) error {
 	return err
 }
 
-// collisions fails if the Key of a row is in the table under another primary key. It also fails if a row
-// is not in the table under its primary key, and a table follows that may refer to it. A row whose Key the
-// database has changed is stored, and so is no collision.
+// collisions returns an error if the Key of a row is in the table under another primary key. It also
+// returns an error if a row is not in the table under its primary key, and a table follows that may refer
+// to it. A row whose Key the database has changed is stored, and so is not a collision.
 func (t *Table) collisions(tables []*Table) error {
 	key := t.primary
 	if t.conflict != nil {

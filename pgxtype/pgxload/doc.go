@@ -1,4 +1,4 @@
-// Package pgxload writes rows of many tables to PostgreSQL in one transaction, by COPY, and retries
+// Package pgxload writes rows of many tables to PostgreSQL with COPY in one transaction, and retries
 // transactions.
 //
 //	loaded, err := pgxload.Load(ctx, pool, func(w *pgxload.Writer) error {
@@ -14,7 +14,7 @@
 //	})
 //
 // The caller assigns keys beforehand (see sqltype.Assign), or takes them from [Writer.NextID]. The rows
-// go to PostgreSQL in chunks while the function runs, so there may be more of them than fit into memory.
+// go to PostgreSQL in chunks while the function runs, so there may be more rows than fit into memory.
 // If PostgreSQL refuses a row, nothing is stored, and the error names the table and, if known, the row.
 //
 // [Retry] runs a transaction, with any Load in it, again after a conflict or a lost connection.

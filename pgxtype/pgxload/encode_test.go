@@ -100,7 +100,7 @@ func TestLoadPointers(t *testing.T) {
 				t.Errorf("%s: %s: number, by pgx and by Load: %s", name, column, wrong)
 			}
 			if name == "own" {
-				break // the other types are those of bare
+				break // the other types are those in bare
 			}
 		}
 	}

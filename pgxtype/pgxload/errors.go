@@ -16,7 +16,7 @@ import (
 // LoadError says which row made [Load] fail. Nothing of the load is in the database.
 type LoadError struct {
 	Table  string // as in Writer.Table; at COMMIT, as PostgreSQL names it
-	Row    int64  // number in the table's rows of this load, from 0; -1 if not known
+	Row    int64  // index among the table's rows of this load, from 0; -1 if not known
 	Column string // empty if not known
 	Err    error  // such as a *pgconn.PgError or an error of sqltype
 }
@@ -41,9 +41,9 @@ func (e *LoadError) Error() string {
 // Unwrap returns Err.
 func (e *LoadError) Unwrap() error { return e.Err }
 
-// refused makes a LoadError of the error of a statement of t, and finds the row at fault.
+// refused turns an error of a statement of t into a LoadError, and finds the row at fault.
 func (c *chunk) refused(t *Table, err error) error {
-	// Classes of errors that no row causes: https://www.postgresql.org/docs/current/errcodes-appendix.html
+	// Classes of errors that are not caused by a row: https://www.postgresql.org/docs/current/errcodes-appendix.html
 	const others = "08 25 28 2D 3B 3D 40 53 55 57 58 F0 XX"
 	var known *LoadError
 	var pg *pgconn.PgError
@@ -66,7 +66,7 @@ func (c *chunk) refused(t *Table, err error) error {
 	return t.fail(t.out.first+int64(line-1), column, err)
 }
 
-// fail makes a LoadError; row is -1 if it is not known.
+// fail returns a LoadError; row is -1 if it is not known.
 func (t *Table) fail(row int64, column string, err error) error {
 	return &LoadError{Table: t.name, Row: row, Column: column, Err: err}
 }
@@ -75,8 +75,8 @@ func (t *Table) fail(row int64, column string, err error) error {
 // of the server.
 var copyPlace = regexp.MustCompile(`^[^\d,]*(\d{1,9})[^\d,]*(?:, \S+ (.*))?$`)
 
-// copyLine reads the number of the row, from 1, and the column in an error's context; 0 means none. The
-// last line that has the table is of its COPY: lines of functions that it called come before.
+// copyLine returns the number of the row, from 1, and the column in an error's context; 0 means none. The
+// last line that names the table belongs to its COPY: lines of functions that it called come before.
 func copyLine(where, relation string) (line int, column string) {
 	for text := range strings.SplitSeq(where, "\n") {
 		place, ok := strings.CutPrefix(text, "COPY "+relation+", ")
@@ -88,9 +88,10 @@ func copyLine(where, relation string) (line int, column string) {
 	return line, column
 }
 
-// search finds by trial the number of the row, from 1, that made a statement fail; 0 means not found. If
-// the first n rows fail with the same error, and fewer do not, it is row n. If fewer fail with another
-// error, because a row refers to a later one, row n must also fail alone.
+// search returns the number of the row, from 1, that made a statement fail, or 0 if it is not found. It
+// sends parts of the rows again: if the first n rows fail with the same error, and fewer rows do not, it
+// is row n. If fewer rows fail with another error, because a row refers to a later one, row n must also
+// fail alone.
 func (c *chunk) search(t *Table, failed *pgconn.PgError) int {
 	const trial = "savepoint snowkey_trial"
 	ok := c.number < maxSavepoints
@@ -100,8 +101,8 @@ func (c *chunk) search(t *Table, failed *pgconn.PgError) int {
 			ok = err == nil
 		}
 	}
-	// Then the detail quotes the whole row, with defaults, such as nextval, that differ in each trial. It is
-	// not needed: INSERT checks row by row. A trigger's function could refuse another row in a trial.
+	// For these errors, the detail quotes the whole row, with defaults such as nextval that differ in each
+	// trial. It is not compared: INSERT checks row by row. With a trigger, another row could fail in a trial.
 	wholeRow := failed.Where == "" && (failed.Code == "23502" || failed.Code == "23514")
 	run("rollback to " + savepoint)
 	for _, before := range c.tables[:slices.Index(c.tables, t)] {

@@ -16,14 +16,14 @@ type Beginner interface {
 	Begin(ctx context.Context) (pgx.Tx, error)
 }
 
-// Method is how rows are sent.
+// Method says how rows are sent.
 type Method uint8
 
 const (
-	// Copy sends rows by COPY, but by INSERT, like Unnest, if their table has an OnConflict.
+	// Copy sends rows with COPY, or like Unnest if the table has an OnConflict.
 	Copy Method = iota
-	// Unnest sends rows by INSERT … SELECT unnest(…), also to what COPY refuses: tables with row-level
-	// security, and views without INSTEAD OF triggers. It cannot load arrays and composites.
+	// Unnest sends rows with INSERT … SELECT unnest(…). It also works where COPY does not: for tables
+	// with row-level security, and views without INSTEAD OF triggers. It cannot load arrays and composites.
 	Unnest
 )
 
@@ -32,12 +32,12 @@ type Config struct {
 	Method     Method         // zero: Copy
 	Source     sqltype.Source // for Writer.NextID; nil: NextID fails
 	ChunkBytes int            // the size of a chunk of encoded rows, up to 256 MiB; zero: 2 MiB; the first chunks are smaller
-	Progress   func(Loaded)   // called on Load's goroutine after each chunk; it must write no rows; nil: no calls
+	Progress   func(Loaded)   // called on Load's goroutine after each chunk; it must not write rows; nil: no calls
 }
 
-const maxChunkBytes = 256 << 20 // also of a row: a message of PostgreSQL, up to 1 GiB, must hold two chunks and a row
+const maxChunkBytes = 256 << 20 // also for a row: a PostgreSQL message, up to 1 GiB, must hold two chunks and a row
 
-// Loaded counts rows as PostgreSQL does: without those that a trigger drops or OnConflict skips. With
+// Loaded counts rows like PostgreSQL, without those that a trigger drops or OnConflict skips. With
 // sqltype.ErrOutcomeUnknown, it counts the rows that may be in the database.
 type Loaded struct {
 	Rows   int64   // of all tables
@@ -54,7 +54,7 @@ type Loaded struct {
 //
 // On an error nothing stays in the database. The error of a row is a [LoadError]. In a pgx.Tx, a
 // constraint that is checked at COMMIT fails the caller's COMMIT instead of Load. An error of f is
-// returned, with the error of a row before it. If COMMIT was sent and not answered, the error is
+// returned, together with the error of an earlier row. If COMMIT was sent and not answered, the error is
 // [sqltype.ErrOutcomeUnknown]. If f panics or calls runtime.Goexit, as t.Fatal does, Load rolls back.
 //
 // Once ctx is done, rows are ignored and Load fails; a long loop in f should look at [Writer.Err]. A
@@ -65,7 +65,7 @@ func Load(ctx context.Context, db Beginner, f func(w *Writer) error) (Loaded, er
 	return LoadWith(ctx, db, Config{}, f)
 }
 
-// LoadWith is [Load] with options. A wrong Config is a *core.ConfigError with all faults.
+// LoadWith is like [Load], with options. For a wrong Config it returns a *core.ConfigError with all faults.
 func LoadWith(ctx context.Context, db Beginner, cfg Config, f func(w *Writer) error) (Loaded, error) {
 	ctx = cmp.Or(ctx, context.Background())
 	wrong := required(db, f == nil)

@@ -367,7 +367,7 @@ func TestLoadUnprepared(t *testing.T) {
 	}
 	pooler := testserver.NewPgBouncer(t, testserver.Postgres(t), "pool_mode = transaction", "default_pool_size = 2", "ignore_startup_parameters = extra_float_digits")
 	var wg sync.WaitGroup
-	for w := range 4 { // each with a client of its own, and so with names of its own
+	for w := range 4 { // each with a separate client, and so with separate names
 		wg.Go(func() {
 			pool, err := pgxpool.New(t.Context(), pooler.DSN)
 			if err != nil {

@@ -57,7 +57,7 @@ type order struct {
 	Lines    []line
 }
 
-// shop is a schema of its own with orders and their lines.
+// shop is a separate schema with orders and their lines.
 type shop struct {
 	pool   *pgxpool.Pool
 	schema string
@@ -112,7 +112,7 @@ func end(t testing.TB, pool *pgxpool.Pool) {
 	}
 }
 
-// until waits for something, but not for ever.
+// until waits for something, with a limit.
 func until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(enough); !ok(); time.Sleep(time.Millisecond) {
@@ -148,7 +148,7 @@ func (s *shop) begin(t testing.TB, statements ...string) pgx.Tx {
 	return tx
 }
 
-// ask returns a number or a text.
+// ask returns the one value of a query.
 func ask[T any](t testing.TB, s *shop, query string, args ...any) (v T) {
 	t.Helper()
 	if err := s.pool.QueryRow(t.Context(), query, args...).Scan(&v); err != nil {
@@ -162,7 +162,7 @@ func (s *shop) ask(t testing.TB, query string, args ...any) int64 {
 	return ask[int64](t, s, query, args...)
 }
 
-// empty fails the test if a load left something.
+// empty fails the test if a load has left rows.
 func (s *shop) empty(t testing.TB) {
 	t.Helper()
 	if n := s.ask(t, `select (select count(*) from orders) + (select count(*) from lines)`); n != 0 {
@@ -285,7 +285,7 @@ func at(err error) pgxload.LoadError {
 	return *e
 }
 
-// heap is what is in use and cannot be collected, in bytes.
+// heap returns how many bytes are in use and cannot be collected.
 func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats

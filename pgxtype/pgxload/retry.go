@@ -19,7 +19,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// TxBeginner is a *pgxpool.Pool or a *pgx.Conn, but no pgx.Tx: the whole transaction must run again.
+// TxBeginner is a *pgxpool.Pool or a *pgx.Conn, but not a pgx.Tx: the whole transaction must run again.
 type TxBeginner interface {
 	BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
 }
@@ -37,8 +37,8 @@ type RetryConfig struct {
 	// 10 seconds, even after Retry's ctx is done. nil: Retry returns ErrOutcomeUnknown.
 	Committed func(ctx context.Context) (bool, error)
 
-	// RetryIf reports whether to run the transaction again after another error, but not after
-	// sqltype.ErrOutcomeUnknown, nor after ctx is done. nil: never.
+	// RetryIf reports whether to run the transaction again after any other error. It is not asked
+	// after sqltype.ErrOutcomeUnknown, nor after ctx is done. nil: never.
 	RetryIf func(err error) bool
 }
 
@@ -47,10 +47,10 @@ type RetryConfig struct {
 // deadlock_detected), and if the connection was lost before COMMIT was sent. It returns any other error
 // at once. After the last attempt it returns the error of that attempt.
 //
-// f may write other rows in each attempt. A channel, a file or an iterator must be opened in f: otherwise
-// an attempt reads only what the last one left. Assign keys before Retry: if an earlier COMMIT succeeded
+// f may write other rows in each attempt. Open a channel, a file or an iterator in f: otherwise an
+// attempt reads only what the last one left. Assign keys before Retry: if an earlier COMMIT succeeded
 // without an answer, the database then refuses the same rows. f must not commit or roll back tx: that is
-// an error, and what f committed stays. ROLLBACK AND CHAIN in f goes unnoticed: its rows are lost.
+// an error, and what f committed stays. ROLLBACK AND CHAIN in f is not detected: its rows are lost.
 //
 // If COMMIT was sent and not answered, the error is [sqltype.ErrOutcomeUnknown]. If f panics, Retry rolls
 // back and the panic continues. Retry returns when ctx is done, even during a pause.
@@ -58,7 +58,8 @@ func Retry(ctx context.Context, db TxBeginner, f func(tx pgx.Tx) error) error {
 	return RetryWith(ctx, db, RetryConfig{}, f)
 }
 
-// RetryWith is [Retry] with options. A wrong RetryConfig is a *core.ConfigError with all faults.
+// RetryWith is like [Retry], with options. For a wrong RetryConfig it returns a *core.ConfigError with
+// all faults.
 func RetryWith(ctx context.Context, db TxBeginner, cfg RetryConfig, f func(tx pgx.Tx) error) error {
 	ctx = cmp.Or(ctx, context.Background())
 	wrong := required(db, f == nil)
@@ -66,7 +67,7 @@ func RetryWith(ctx context.Context, db TxBeginner, cfg RetryConfig, f func(tx pg
 	if err := wrong.Err("pgxload"); err != nil {
 		return err
 	}
-	var unknown error // of the last attempt without an answer to COMMIT; Committed has said no
+	var unknown error // the last attempt whose COMMIT was not answered, and for which Committed has returned false
 	for n := 1; ; n++ {
 		again, err := cfg.attempt(ctx, db, f)
 		if err == nil {
@@ -145,7 +146,7 @@ func (cfg *RetryConfig) attempt(ctx context.Context, db TxBeginner, f func(pgx.T
 	return cfg.RetryIf != nil && cfg.RetryIf(err), err
 }
 
-// closed reports whether db is one connection, which cannot be replaced.
+// closed reports whether db is a single connection, which cannot be replaced, and is closed.
 func closed(db TxBeginner) bool {
 	if c, ok := db.(interface{ Conn() *pgx.Conn }); ok { // a *pgxpool.Conn
 		return c.Conn().IsClosed()
@@ -154,7 +155,8 @@ func closed(db TxBeginner) bool {
 	return ok && c.IsClosed()
 }
 
-// isLost reports whether the network is at fault, or a server that stops or starts. A failed login is not.
+// isLost reports whether the network failed, or the server is stopping or starting. A failed login does
+// not count.
 func isLost(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false // the caller's limit
@@ -168,8 +170,8 @@ func isLost(err error) bool {
 
 var errEnded = errors.New("a statement, such as ROLLBACK by Exec, has ended the transaction")
 
-// inTx runs f in tx and commits. On an error or a panic of f, tx is rolled back, even if ctx is done: the
-// caller of a savepoint may commit the transaction around it. If that fails, the connection is closed.
+// inTx runs f in tx and commits. If f fails or panics, inTx rolls back, even if ctx is done: the caller of
+// a savepoint may commit the transaction around it. If the rollback fails, inTx closes the connection.
 func inTx(ctx context.Context, tx pgx.Tx, nested bool, f func() error) error {
 	cleanUp := func(end func(context.Context) error) error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
@@ -193,10 +195,10 @@ func inTx(ctx context.Context, tx pgx.Tx, nested bool, f func() error) error {
 	switch c := tx.Conn(); {
 	case ctx.Err() != nil:
 		err = ctx.Err()
-	case c == nil || c.PgConn() == nil: // of a test
+	case c == nil || c.PgConn() == nil: // in a test
 	case c.IsClosed():
 		err = pgconn.ErrConnClosed
-	case c.PgConn().TxStatus() == 'I': // idle; pgx does not know it, and COMMIT would succeed
+	case c.PgConn().TxStatus() == 'I': // idle; pgx does not notice it, and COMMIT would succeed
 		err = errEnded
 	}
 	if err != nil {
@@ -206,14 +208,14 @@ func inTx(ctx context.Context, tx pgx.Tx, nested bool, f func() error) error {
 	if !nested {
 		return outcome(tx.Commit(ctx))
 	}
-	// pgx considers a savepoint ended even if that was never sent, so ctx must not stop it.
+	// pgx considers a savepoint ended even if the statement was never sent, so ctx must not stop it.
 	if err = cleanUp(tx.Commit); err != nil {
 		err = fmt.Errorf("pgxload: release savepoint: %w", err)
 	}
 	return err
 }
 
-// outcome adds ErrOutcomeUnknown to an error of COMMIT unless it means "not committed".
+// outcome adds ErrOutcomeUnknown to an error of COMMIT, unless the error means "not committed".
 func outcome(err error) error {
 	if err == nil {
 		return nil

@@ -9,16 +9,16 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// strict wraps a codec, and refuses what that would send as another value than the one given: pgx makes
-// 1 of 1.5 for a bigint, and 000 of "abc" for a varbit.
+// strict wraps a codec, and refuses a value that the codec would change: pgx sends 1.5 as 1 for a bigint,
+// and "abc" as 000 for a varbit.
 type strict struct{ pgtype.Codec }
 
-// otherValueError is the error of such a value.
+// otherValueError is the error for such a value.
 type otherValueError struct{ sent any }
 
 func (e otherValueError) Error() string { return "it would be stored as " + formatValue(e.sent) }
 
-// strictMap returns a copy of m that is strict with numbers and times, also in arrays and ranges.
+// strictMap returns a copy of m that is strict with numbers and times, even in arrays and ranges.
 func strictMap(m *pgtype.Map) *pgtype.Map {
 	c := m.Copy()
 	c.TryWrapEncodePlanFuncs = m.TryWrapEncodePlanFuncs // Copy drops them
@@ -45,13 +45,13 @@ func (s strict) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) p
 	return plan
 }
 
-// strictPlan decodes what it has encoded.
+// strictPlan decodes each encoded value again, to compare it.
 type strictPlan struct {
 	pgtype.EncodePlan
 	decode func(src []byte) (any, error)
 }
 
-// Encode fails if another value would be sent.
+// Encode returns an error if another value would be sent.
 func (p strictPlan) Encode(value any, buf []byte) ([]byte, error) {
 	encoded, err := p.EncodePlan.Encode(value, buf)
 	if err != nil || encoded == nil {
@@ -64,7 +64,7 @@ func (p strictPlan) Encode(value any, buf []byte) ([]byte, error) {
 	return encoded, err
 }
 
-// equal compares a number, or the year of a time. Its zone may differ, and a float may be rounded to a
+// equal compares numbers, or the years of times. The zone may differ, and a float may be rounded to a
 // real, but not to 0 or infinity.
 func equal(value, sent any) bool {
 	var number float64
@@ -110,8 +110,8 @@ func yearOf(value any) int {
 	return 0
 }
 
-// DecodeValue reads text. pgx reads the text of many types more loosely than the server does. Of these,
-// what it has read must be written like the text given.
+// DecodeValue returns an error for text that pgx accepts but the server would not. pgx reads the text of
+// many types more loosely than the server. For most of them, the value must encode to the same text again.
 func (s strict) DecodeValue(m *pgtype.Map, oid uint32, format int16, src []byte) (any, error) {
 	v, err := s.Codec.DecodeValue(m, oid, format, src)
 	if err != nil || src == nil || format != pgtype.TextFormatCode {
@@ -144,7 +144,7 @@ func (s strict) DecodeValue(m *pgtype.Map, oid uint32, format int16, src []byte)
 	return v, err
 }
 
-// shortest removes the zeros at the end of a fraction, and from an interval the time of 0.
+// shortest removes the zeros at the end of a fraction, and a time of 0 from an interval.
 func shortest(s string) string {
 	if strings.Contains(s, ".") {
 		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")

@@ -18,21 +18,21 @@ import (
 // fails. Use it only in the function that Load calls, and on one goroutine at a time.
 type Writer struct {
 	cfg   Config
-	ctx   context.Context // it lives as long as the call
+	ctx   context.Context // of the call of Load
 	tx    pgx.Tx
 	types *pgtype.Map // strict
 
 	tables    []*Table
-	described int        // of the tables
-	bytes     int        // of the chunk that is being written
-	chunks    int        // before that
-	sending   chan error // the answer to the chunk that is on its way; nil: none is
-	panicked  any        // by a handler of notices, while it was sent
-	orphan    error      // of a row that is not, or may not be, in the last table; becomes err if another one follows
+	described int        // for how many tables the columns were looked up
+	bytes     int        // in the chunk that is being written
+	chunks    int        // before that one
+	sending   chan error // receives the outcome of the chunk that is being sent; nil: none is
+	panicked  any        // the value of a panic in a notice handler while a chunk was sent
+	orphan    error      // for a row that is, or may be, missing in the last table; becomes err if another table follows
 	err       error
 }
 
-// Err returns the first error, or nil. The end of Load's ctx is an error, too.
+// Err returns the first error, or nil. It also returns an error when Load's ctx is done.
 func (w *Writer) Err() error {
 	if err := w.ctx.Err(); w.err == nil && err != nil {
 		w.err = fmt.Errorf("pgxload: %w", err)
@@ -42,7 +42,8 @@ func (w *Writer) Err() error {
 	return w.err
 }
 
-// NextID returns the next id of [Config.Source]. If that fails, it returns 0 and keeps the error: Load fails.
+// NextID returns the next id of [Config.Source]. If the Source fails, it returns 0 and keeps the error, so
+// Load fails.
 func (w *Writer) NextID() (id sqltype.ID) {
 	if w.Err() != nil {
 		return 0
@@ -77,7 +78,7 @@ func (w *Writer) run(f func(*Writer) error) error {
 	return err
 }
 
-// flush sends the chunk on another goroutine, after the one before it.
+// flush sends the chunk on another goroutine, after the previous chunk.
 func (w *Writer) flush() {
 	if !w.wait() || w.bytes == 0 {
 		return
@@ -95,13 +96,13 @@ func (w *Writer) flush() {
 	}()
 }
 
-// wait waits until no chunk is on its way. It reports whether the Writer has no error.
+// wait waits until no chunk is being sent. It reports whether the Writer has no error.
 func (w *Writer) wait() bool {
 	if w.sending != nil {
 		err := <-w.sending
 		w.sending = nil
 		if err != nil && w.err == nil {
-			w.err = err // also before a panic, from which f may recover
+			w.err = err // set before the panic, from which f may recover
 		}
 		if w.panicked != nil {
 			panic(w.panicked)
@@ -129,19 +130,20 @@ type Table struct {
 	conflict *Conflict
 	ident    pgx.Identifier // as the server knows it
 	types    []column       // nil: not yet known
-	primary  []string       // the columns of the primary key, or none if the load does not write all
+	primary  []string       // the columns of the primary key; none if the load does not write all of them
 
 	values []any // of the row that is being encoded
 	rows   rows  // that are being written
 	out    rows  // that are being sent
-	loaded int64 // as PostgreSQL counts
+	loaded int64 // counted by PostgreSQL
 }
 
 // Table names a table and the columns that each row has. Name a table after those that it refers to,
 // because rows are sent in the order of these calls.
 //
-// The name is read as in SQL, such as orders, shop.orders or "Orders", but a column's is taken literally.
-// Names that do not exist are an error by the table's first row, or by the end of Load if it has none.
+// The table's name is read as in SQL, such as orders, shop.orders or "Orders". A column's name is taken
+// literally. A name that does not exist is an error at the table's first row, or at the end of Load if it
+// has no rows.
 func (w *Writer) Table(name string, columns ...string) *Table {
 	t := &Table{w: w, name: name, columns: slices.Clone(columns)}
 	t.rows.reset(0, 0)
@@ -155,7 +157,7 @@ func (w *Writer) Table(name string, columns ...string) *Table {
 	return t
 }
 
-// refuse keeps an error of the arguments, if there is one. It reports whether the Writer has no error.
+// refuse keeps err, unless the Writer already has an error. It reports whether the Writer has no error.
 func (t *Table) refuse(err error) bool {
 	if t.w.Err() == nil {
 		t.w.err = err
@@ -171,11 +173,12 @@ var (
 )
 
 // Row writes a row with a value for each column. A value is anything that pgx encodes, or a pointer to
-// it; nil and a nil pointer are NULL. What would be stored as another value, such as 1.5 in a bigint, is an
-// error. An error is kept: [Writer.Err] and Load return it.
+// it; nil and a nil pointer are NULL. A value that would be stored as another one, such as 1.5 in a bigint,
+// is an error. [Writer.Err] and Load return the error.
 //
-// The values' memory may be reused when Row returns. For a column of the same type, a pointer to an ID, a
-// Key, a string, an int, an int32, an int64, a float64 or a time.Time costs no allocation; most others cost one.
+// You may reuse the values' memory when Row returns. For a column of the same type, a pointer to an ID, a
+// Key, a string, an int, an int32, an int64, a float64 or a time.Time costs no allocation; most others
+// cost one.
 func (t *Table) Row(values ...any) {
 	w := t.w
 	if w.Err() != nil || t.types == nil && !w.describe() {
@@ -216,12 +219,12 @@ func (t *Table) encode(row []any) error {
 
 func (t *Table) copies() bool { return t.w.cfg.Method == Copy && t.conflict == nil }
 
-// rows are encoded rows, and no memory of the caller. They are in COPY's binary format, whose fields
-// have the form of elements of a binary array: https://www.postgresql.org/docs/current/sql-copy.html
+// rows holds encoded rows, and no memory of the caller. They are in COPY's binary format, whose fields
+// look like the elements of a binary array: https://www.postgresql.org/docs/current/sql-copy.html
 type rows struct {
 	buf   []byte // begins with copyHead
-	ends  []int  // of that and of each row
-	first int64  // rows of the table before these
+	ends  []int  // the ends of copyHead and of each row
+	first int64  // how many rows of the table came before
 }
 
 // copyHead begins a COPY: signature, flags, and the length of an extension. copyEnd ends it.
@@ -234,7 +237,7 @@ func (r *rows) count() int { return len(r.ends) - 1 }
 
 func (r *rows) part(from, to int) []byte { return r.buf[r.ends[from]:r.ends[to]] }
 
-// reset drops the rows, and also their memory if that is more than keep.
+// reset drops the rows, and also their memory if it is more than keep bytes.
 func (r *rows) reset(first int64, keep int) {
 	if cap(r.buf) > keep {
 		r.buf, r.ends = nil, nil

@@ -15,19 +15,19 @@ type Claim struct {
 	Namespace        string `json:"namespace"`         // see [CheckNamespace]
 	Layout           string `json:"layout"`            // the layout's [Fingerprint]; a namespace keeps its first one
 	WorkerIDs        int64  `json:"worker_ids"`        // the namespace has the worker IDs 0 to WorkerIDs-1
-	Preferred        int64  `json:"preferred"`         // is claimed if it is free; -1: none
-	RequirePreferred bool   `json:"require_preferred"` // no worker ID but Preferred will do
-	Exclude          int64  `json:"exclude"`           // is not claimed; -1: none
-	NeverHeld        bool   `json:"never_held"`        // only a worker ID that was never held will do, if the store has not forgotten
+	Preferred        int64  `json:"preferred"`         // claimed if it is free; -1: none
+	RequirePreferred bool   `json:"require_preferred"` // claim no worker ID but Preferred
+	Exclude          int64  `json:"exclude"`           // never claimed; -1: none
+	NeverHeld        bool   `json:"never_held"`        // claim only a worker ID that was never held, if the store has not forgotten
 	ClaimID          string `json:"claim_id"`          // random, new for each claim, and the same if the claim is repeated
 	Owner            string `json:"owner"`             // names the holder, for operators
 	Now              int64  `json:"now"`               // the claimant's wall clock
 	FenceWindow      int64  `json:"fence_window"`      // how far the fence lies beyond the store's clock
-	MaxSkew          int64  `json:"max_skew"`          // by how much clocks may differ; 0: a third of FenceWindow. A namespace keeps both of its first claim
+	MaxSkew          int64  `json:"max_skew"`          // by how much clocks may differ; 0: a third of FenceWindow. A namespace keeps both values of its first claim
 	Former           Former `json:"former"`            // the lease that the claimant had before
 }
 
-// A Former is a lease that its holder has given up: no id is issued under it any more.
+// A Former describes a lease that its holder has given up: no more ids are issued under it.
 type Former struct {
 	Worker       int64  `json:"worker_id"`
 	ClaimID      string `json:"claim_id"` // empty: there was none
@@ -35,25 +35,25 @@ type Former struct {
 	Unused       int64  `json:"unused"` // the first instant that no id carries
 }
 
-// A Lease is the result of Claim and Renew. Ids of the claim carry times from Start to before
-// Fence.
+// A Lease is the result of Claim and Renew. Ids of the claim carry times from Start up to, but not
+// including, Fence.
 type Lease struct {
 	Worker       int64 `json:"worker_id"`
-	FencingToken int64 `json:"fencing_token"` // higher than that of the claim before, and than Start; Start, if there was no claim before
-	Start        int64 `json:"start"`         // that of a renewed lease has no meaning
+	FencingToken int64 `json:"fencing_token"` // higher than Start and than the previous claim's token; Start, if this is the first claim
+	Start        int64 `json:"start"`         // has no meaning in a renewed lease
 	Fence        int64 `json:"fence"`
-	Forgot       bool  `json:"forgot"` // this call has noticed that the store may have forgotten, and has raised the floor; set also with an error
+	Forgot       bool  `json:"forgot"` // this call has noticed that the store may have forgotten, and has raised the floor; valid also with an error
 }
 
-// Decide returns what a claim changes. s.Records must have those of Preferred, of Former.Worker and
-// of the claim ID, and some that can be claimed; or, if none of these can be, all.
+// Decide returns what a claim changes. s.Records must contain the records of Preferred, of
+// Former.Worker and of the claim ID, and some that can be claimed; if none can be, all records.
 //
-// The claimant's clock must be within MaxSkew of the store's. A record that has the claim ID is
-// returned as it is. A worker ID can be claimed if it was never held, or was released, or if its
-// fence has passed by MaxSkew, or if it is Former. The lease starts at the last fence (Former: at
-// Unused), but not before the namespace's floor, nor before the claimant's clock and the
-// store's, whichever is earlier. Its fence is FenceWindow ahead of the store's clock, or of the
-// floor.
+// The claimant's clock must be within MaxSkew of the store's. If a record has the claim ID, Decide
+// returns its lease unchanged. A worker ID can be claimed if it was never held, or was released, or
+// if its fence has passed by MaxSkew, or if it is Former. The lease starts at the last fence
+// (Former: at Unused), but not before the namespace's floor, nor before the earlier of the
+// claimant's and the store's clocks. Its fence is FenceWindow ahead of the store's clock, or of the
+// floor if that is later.
 func (c Claim) Decide(s State) (Change, error) {
 	ns, maxSkew := s.Namespace, cmp.Or(c.MaxSkew, max(c.FenceWindow/3, 1))
 	if s.Missing {
@@ -84,7 +84,7 @@ func (c Claim) Decide(s State) (Change, error) {
 	return c.choose(s)
 }
 
-// make makes the records that the claim needs.
+// make returns the change that makes the records that the claim needs.
 func (c Claim) make() Change {
 	id := int64(Any)
 	if c.Preferred >= 0 {
@@ -161,9 +161,10 @@ func (c Claim) choose(s State) (Change, error) {
 	return Change{}, &none
 }
 
-// rank orders the worker IDs that can be claimed: the preferred one; the claimant's own; those
-// that were held and whose fence has passed; those that were never held, of which a backfill needs
-// one; then those that start ahead of the clock. Within a rank, the first of the records is chosen.
+// rank orders the worker IDs that can be claimed: first the preferred one; then the claimant's
+// former one; those that were held and whose fence has passed; those that were never held, of which
+// a backfill needs one; last those that start ahead of the clock. Within a rank, the first record
+// is chosen.
 func (c Claim) rank(rec Record, own, ahead bool) int {
 	switch {
 	case rec.Worker == c.Preferred:
@@ -186,7 +187,7 @@ const (
 )
 
 // CheckLease returns an error if l cannot be the result of the claim. Package worker checks all
-// leases with it, and releases those that do not match; so a store returns them as they are.
+// leases with it, and releases those that do not match; so a store returns them unchecked.
 func (c Claim) CheckLease(l Lease) error {
 	fits := l.Worker >= 0 && l.Worker < c.WorkerIDs && l.Worker != c.Exclude && (!c.RequirePreferred || l.Worker == c.Preferred)
 	if !fits || l.FencingToken < 1 || l.Fence <= l.Start {

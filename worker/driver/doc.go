@@ -15,23 +15,22 @@
 // # A store that forgets
 //
 // A store may be put back to an earlier state: by a failover to a replica that lacks the last
-// writes, a restore, a crash without a flushed log, a TRUNCATE. Then the server that answers has
-// another incarnation than the one that is recorded: a text that names the server and its present
-// life. Before anything is granted by it, the floor of the namespace is raised above every fence
-// that may be forgotten, and claims start there. A lease is renewed only if its fence was in the
-// future when the present incarnation was recorded: then no forgotten claim had its worker ID.
+// writes, a restore, a crash without a flushed log, a TRUNCATE. The incarnation, a string that names
+// the server and its present life, then differs from the recorded one. Before the store grants
+// anything, the floor of the namespace is raised above every fence that may be forgotten, and
+// claims start there. A lease is renewed only if its fence was in the future when the present
+// incarnation was recorded: then no forgotten claim had its worker ID.
 //
 // # What a store must guarantee
 //
 //   - A read and the write that depends on it are one atomic step.
 //   - Its clock, and the clocks of the servers that may succeed it, differ by at most MaxSkew.
-//   - A server that was succeeded acknowledges nothing any more.
-//   - The incarnation changes whenever acknowledged writes may be lost. What remains the same
-//     while writes are lost is no incarnation.
+//   - Once another server has taken over, the old one acknowledges nothing more.
+//   - The incarnation changes whenever acknowledged writes may be lost. A value that stays the
+//     same when writes are lost is not an incarnation.
 //   - A floor that is still ahead of the clock is not lost.
 //
 // # Units
 //
-// Instants are Unix milliseconds and durations whole milliseconds, so that nothing is
-// rounded on the way.
+// Instants are Unix milliseconds and durations are whole milliseconds, so that nothing is rounded.
 package driver

@@ -14,11 +14,11 @@ var (
 	// ErrNotHeld is returned by Renew, Release and Admin.Free if the worker ID is not, or no
 	// longer, held under the fencing token and claim ID of the request.
 	ErrNotHeld = errors.New("driver: the worker ID is not held under this claim any more")
-	// ErrForgotten is returned by Renew if the store does not know the claim because it was put
-	// back to an earlier state, or may have granted the worker ID to another claim that it has
-	// forgotten. It matches ErrNotHeld.
+	// ErrForgotten is returned by Renew if the store was put back to an earlier state, and so does
+	// not know the claim, or may have granted the worker ID to another claim and forgotten that.
+	// It matches ErrNotHeld.
 	ErrForgotten = fmt.Errorf("%w: the store was put back to an earlier state", ErrNotHeld)
-	// ErrLocked is returned if a transaction that is not the store's keeps a record locked.
+	// ErrLocked is returned if a transaction outside the store keeps a record locked.
 	ErrLocked = errors.New("driver: another transaction keeps the record of the worker ID locked")
 )
 
@@ -28,7 +28,7 @@ type NoWorkerIDError struct {
 	Namespace string
 	WorkerIDs int64         // the number of candidates: all of the namespace, or 1 with RequirePreferred
 	Leased    int64         // of those, how many are leased
-	Ahead     int64         // how many are free, but start further ahead of the store's clock than FenceWindow
+	Ahead     int64         // how many are free, but would start further ahead of the store's clock than FenceWindow
 	Wait      time.Duration // until the first may be free, unless it is renewed or released; 0: unknown
 }
 
@@ -87,8 +87,8 @@ func (e *LayoutError) Error() string {
 	return fmt.Sprintf("worker: namespace %q has the layout %q, not %q: configure its Layout and Datacenter, or another namespace", e.Namespace, e.Have, e.Want)
 }
 
-// A WindowError is returned by Claim if the namespace has another FenceWindow or MaxSkew: they bound
-// what a store may forget, so all generators of a namespace have the same.
+// A WindowError is returned by Claim if the namespace has another FenceWindow or MaxSkew. They bound
+// what a store may forget, so they must be the same for all generators of a namespace.
 type WindowError struct {
 	Namespace              string
 	HaveWindow, WantWindow int64 // in milliseconds
@@ -134,7 +134,7 @@ func (e *DurabilityError) Error() string {
 }
 
 // A CounterExhaustedError is returned if a counter has given out all worker IDs of a
-// layout. A counter never starts again, because the holder of worker ID 0 may still run.
+// layout. A counter never starts over, because the holder of worker ID 0 may still run.
 type CounterExhaustedError struct {
 	Name      string
 	WorkerIDs int64 // how many the layout has
@@ -145,7 +145,7 @@ func (e *CounterExhaustedError) Error() string {
 }
 
 // Permanent marks an error as not retryable, such as a wrong password:
-// worker.Open then returns it at once. The text does not change, and nil stays nil.
+// worker.Open then returns it at once. The error text does not change, and nil stays nil.
 // Any error with a method Permanent() bool that returns true has the same effect.
 func Permanent(err error) error {
 	if err == nil {

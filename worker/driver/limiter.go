@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// A Limiter limits the requests to one store, for all leases that share it: 16 are under way at
-// most. After one that the store did not answer, 40 requests a second are made, until the store
+// A Limiter limits the requests to one store by all leases that share it: at most 16 run at a time.
+// After a request that the store did not answer, it allows 40 requests a second until the store
 // answers one. The zero value is ready for use.
 //
-// A store has one as a field, and makes the requests of its leases by [Limiter.Do].
+// Keep one as a field of the store, and make the requests of leases with [Limiter.Do].
 type Limiter struct {
 	mu     sync.Mutex
 	slots  chan struct{} // holds a value for each request that is under way, or waits for its turn
-	failed error         // of the last request, if the store did not answer it
+	failed error         // the last request's error, if the store did not answer it
 	next   time.Time     // while failed: when the next request may be made
 }
 
@@ -25,9 +25,9 @@ const (
 	limitInterval = 25 * time.Millisecond // between requests to a store that fails
 )
 
-// Do calls ask when its turn has come. If ctx is done before, or half of its time has passed, it
-// returns an error with the last failure of the store, and has not called ask: with no time left
-// for the answer, every request would fail, although the store is back.
+// Do calls ask when its turn has come. If ctx is done or half its time has passed before that, Do
+// does not call ask, and returns an error with the store's last failure: with too little time left
+// for the answer, every request would fail even after the store is back.
 func (l *Limiter) Do(ctx context.Context, ask func() error) error {
 	if end, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
@@ -67,8 +67,8 @@ func (l *Limiter) Do(ctx context.Context, ask func() error) error {
 	return err
 }
 
-// turn reserves a turn, and returns how long it is until then. A turn after the end of ctx is not
-// reserved, so that others can have it.
+// turn reserves a turn, and returns how long to wait for it. It does not reserve a turn after the end
+// of ctx, so that others can have it.
 func (l *Limiter) turn(ctx context.Context) (wait time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,7 +84,7 @@ func (l *Limiter) turn(ctx context.Context) (wait time.Duration, ok bool) {
 	return wait, true
 }
 
-// overdue is the error of a request that was not made.
+// overdue returns the error of a request that was not made.
 func (l *Limiter) overdue(err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,7 +94,7 @@ func (l *Limiter) overdue(err error) error {
 	return fmt.Errorf("%w before its turn among the requests to the store", err)
 }
 
-// answered reports whether an error is the store's answer, and not the lack of one.
+// answered reports whether the store has answered, if only with an error.
 func answered(err error) bool {
 	return err == nil || IsPermanent(err) || errors.Is(err, ErrNotHeld) || errors.Is(err, ErrNoWorkerID) || errors.Is(err, ErrLocked) || errors.As(err, new(*FloorError))
 }

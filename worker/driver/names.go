@@ -14,8 +14,8 @@ const (
 	maxReserved = 1 << 40 // more than any real reservation
 )
 
-// Fingerprint returns the text by which a store knows a layout. Two layouts whose ids mean
-// the same have the same fingerprint. The text of a layout never changes.
+// Fingerprint returns the string that identifies a layout in a store. Two layouts whose ids mean
+// the same have the same fingerprint. A layout's fingerprint never changes.
 func Fingerprint(l core.Layout) string {
 	l = l.WithDefaults()
 	order := "worker,sequence"
@@ -30,8 +30,8 @@ func Fingerprint(l core.Layout) string {
 		l.Epoch.UnixMilli(), l.Tick.Milliseconds(), l.TimeBits, l.RollbackBits, l.DatacenterBits, l.WorkerBits, l.SequenceBits, order, sign)
 }
 
-// OfDatacenter returns the fingerprint of a namespace that has the worker IDs of one datacenter
-// only, from the fingerprint of its layout.
+// OfDatacenter returns the fingerprint of a namespace that has only the worker IDs of one
+// datacenter, made from the fingerprint of its layout.
 func OfDatacenter(fingerprint string, datacenter int64) string {
 	return fmt.Sprintf("%s only-datacenter=%d", fingerprint, datacenter)
 }
@@ -44,8 +44,8 @@ func CheckNamespace(name string) error {
 	return wrong.Err("worker")
 }
 
-// CheckReservation returns a *core.ConfigError if a store cannot reserve n numbers under
-// the key: the rules for a key are those for a namespace, and n is 1 to 2^40.
+// CheckReservation returns a *core.ConfigError unless a store can reserve n numbers under the key:
+// a key follows the rules of a namespace, and n is 1 to 2^40.
 func CheckReservation(key string, n int64) error {
 	var wrong fields.Errors
 	checkName(&wrong, "key", key)

@@ -12,9 +12,9 @@ type Renewal struct {
 
 // Decide returns what a renewal changes.
 //
-// The worker ID must be held under the claim, and its fence must be later than Since: otherwise
-// another claim may have had the worker ID, in what was forgotten. The fence rises to FenceWindow ahead of the store's clock, or of the floor. It is
-// never lowered.
+// The worker ID must be held under the claim, and its fence must be later than Since: otherwise a
+// forgotten claim may have had the worker ID. The fence rises to FenceWindow ahead of the store's
+// clock, or of the floor if that is later. It is never lowered.
 func (r Renewal) Decide(s State) (Change, error) {
 	rec, ok := s.find(r.Worker)
 	switch {
@@ -60,7 +60,7 @@ func (r Release) Decide(rec Record) (Record, error) {
 	return rec, nil
 }
 
-// Free is the change of Admin.Free. The worker ID must be held under the fencing token.
+// Free returns the record after Admin.Free. The worker ID must be held under the fencing token.
 func (rec Record) Free(fencingToken int64) (Record, error) {
 	if !rec.heldUnder(rec.ClaimID, fencingToken) {
 		return Record{}, ErrNotHeld

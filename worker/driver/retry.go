@@ -15,11 +15,11 @@ import (
 // maxRaces is how often a record may be changed by others before Retry gives up.
 const maxRaces = 200
 
-// Retry calls a compare-and-set until it has swapped or fails. It has not swapped, and has
-// written nothing, if another client changed the record after it was read. Between calls,
-// Retry waits 2 to 20 ms, at random; after 200 calls it gives up. If ctx ends during a wait,
-// Retry returns its error. It is for stores whose clients have no lock and no conditional
-// write over all records of a namespace, such as those of SQL and etcd.
+// Retry calls swap, a compare-and-set, until it swaps or fails. If another client changed the
+// record after it was read, swap writes nothing and returns false. Between calls, Retry waits a
+// random 2 to 20 ms; after 200 calls it gives up. If ctx ends during a wait, Retry returns ctx's
+// error. It is for stores whose clients have no lock and no conditional write over all records of
+// a namespace, such as those of SQL and etcd.
 func Retry(ctx context.Context, swap func() (swapped bool, err error)) error {
 	races := 0
 	return backoff.Backoff{Min: 2 * time.Millisecond, Max: 20 * time.Millisecond}.Retry(ctx, func() (done bool, err error) {
@@ -31,10 +31,9 @@ func Retry(ctx context.Context, swap func() (swapped bool, err error)) error {
 	})
 }
 
-// Transact does what decide says: it reads, decides and writes, and begins again if another
-// client was faster, or keeps a record locked (an [ErrLocked] of write). Then it takes another
-// record, if it can. read and write are the store's: write reports whether it has written the
-// change.
+// Transact reads a state, calls decide, and writes the change. It begins again if another client
+// was faster, or if a record is locked (write returns [ErrLocked]), and then takes another record
+// if it can. The store provides read and write; write reports whether it has written the change.
 func Transact(ctx context.Context, decide func(State) (Change, error), read func(context.Context) (State, error), write func(context.Context, State, Change) (written bool, err error)) (l Lease, err error) {
 	forgot, tries, locked := false, 0, error(nil)
 	var lockedIDs []int64
@@ -82,7 +81,7 @@ func Transact(ctx context.Context, decide func(State) (Change, error), read func
 	return l, err
 }
 
-// order puts those records first whose fences have passed for longest; after a race, a random one.
+// order sorts the records by fence, earliest first; after a race, it shuffles them.
 func (s State) order(races int) {
 	slices.SortFunc(s.Records, func(a, b Record) int { return cmp.Or(cmp.Compare(a.Fence, b.Fence), cmp.Compare(a.Worker, b.Worker)) })
 	if races > 0 {

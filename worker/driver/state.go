@@ -9,50 +9,50 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
-// Version is that of what stores keep. A store refuses a namespace of a higher version.
+// Version is the version of the stored data. A store refuses a namespace with a higher version.
 const Version = 1
 
-// A Namespace is what a store keeps of a namespace.
+// A Namespace is a store's record of a namespace.
 type Namespace struct {
 	Name        string `json:"namespace"`
 	Layout      string `json:"layout"`       // the fingerprint of its first claim
 	FenceWindow int64  `json:"fence_window"` // of all claims
 	MaxSkew     int64  `json:"max_skew"`     // by how much clocks may differ
-	Incarnation string `json:"incarnation"`  // of the server that has granted the last claims: which one, in which life
-	Since       int64  `json:"since"`        // the store's clock, or the floor if that was higher, when Incarnation was recorded: leases whose fence is later are renewed
+	Incarnation string `json:"incarnation"`  // of the server that granted the last claims: which server, in which life
+	Since       int64  `json:"since"`        // the store's clock, or the floor if that was later, when Incarnation was recorded: only leases with a later fence are renewed
 	Floor       int64  `json:"floor"`        // no claim starts before it
 	Seen        int64  `json:"seen"`         // how many records were made
 	Version     int64  `json:"version"`
 }
 
-// step is by how much the floor rises: no fence that was forgotten is further ahead of the clock.
+// step returns by how much the floor rises: no forgotten fence is further ahead of the clock.
 func (ns Namespace) step() int64 { return ns.FenceWindow + ns.MaxSkew }
 
-// A Status says who may claim a worker ID. Its values are what stores keep.
+// A Status says who may claim a worker ID. Stores keep its values as they are.
 type Status string
 
 // The statuses.
 const (
 	Unused   Status = "unused"   // it was never held
-	Held     Status = "held"     // it can be claimed when its fence has passed by MaxSkew
+	Held     Status = "held"     // by a claim; others can claim it when its fence has passed by MaxSkew
 	Kept     Status = "kept"     // held, by a claim that never expires
 	Released Status = "released" // it can be claimed
-	Freed    Status = "freed"    // by an operator: it is not renewed any more, and can be claimed as if it were held
+	Freed    Status = "freed"    // by an operator: it is no longer renewed, and can be claimed like a held one
 )
 
-// A Record is what a store keeps of one worker ID.
+// A Record is a store's record of one worker ID.
 type Record struct {
 	Worker       int64  `json:"worker_id"`
 	ClaimID      string `json:"claim_id"`      // of the last claim
 	FencingToken int64  `json:"fencing_token"` // of the last claim; 0: it was never held
-	Start        int64  `json:"start"`         // of the last claim: its ids carry times from here on
+	Start        int64  `json:"start"`         // of the last claim: its ids carry this time or a later one
 	Fence        int64  `json:"fence"`         // no id carries this instant or a later one
 	Owner        string `json:"owner"`         // of the last claim
 	Status       Status `json:"state"`
 }
 
-// IsHeld reports whether the worker ID has a holder when the store's clock shows now: perhaps one
-// that is gone, until its fence has passed by maxSkew.
+// IsHeld reports whether the worker ID has a holder when the store's clock shows now. A holder that
+// has crashed counts until its fence has passed by maxSkew.
 func (rec Record) IsHeld(now, maxSkew int64) bool {
 	switch rec.Status {
 	case Kept:
@@ -63,38 +63,38 @@ func (rec Record) IsHeld(now, maxSkew int64) bool {
 	return false
 }
 
-// heldUnder reports whether a claim has the record, whether or not it has expired.
+// heldUnder reports whether the claim has the record, even if it has expired.
 func (rec Record) heldUnder(claimID string, fencingToken int64) bool {
 	return (rec.Status == Held || rec.Status == Kept) && rec.FencingToken == fencingToken && rec.ClaimID == claimID
 }
 
-// A State is what a store has read, in one statement, of a namespace.
+// A State is what a store has read of a namespace in one statement.
 //
-// A store may keep an index of its namespaces, so that it knows a new namespace from one that was
-// forgotten. The index is one more namespace, without a name, a layout and records. Its Count and
-// Seen are those of the namespaces. Without an index, New decides.
+// A store may keep an index of its namespaces, to tell a new namespace from one that was forgotten.
+// The index is one more namespace, without a name, a layout and records. Its Count and Seen count
+// namespaces instead of records. Without an index, New decides.
 type State struct {
 	Now    int64  `json:"now"`    // the store's clock
 	Server string `json:"server"` // the incarnation of the server that has answered
 
 	Namespace Namespace `json:"namespace"`
-	Missing   bool      `json:"missing"` // there is no such namespace
-	New       bool      `json:"new"`     // it is missing, and was certainly never there
-	Index     *State    `json:"-"`       // if it is missing, that of the store's namespaces; nil: the store has none
+	Missing   bool      `json:"missing"` // the store has no such namespace
+	New       bool      `json:"new"`     // it is missing, and certainly never existed
+	Index     *State    `json:"-"`       // the index of the namespaces, if this one is missing; nil: the store has no index
 
-	Locked []int64 `json:"-"` // worker IDs whose records others keep locked: claimed if there is no other; see Transact
+	Locked []int64 `json:"-"` // worker IDs whose records others keep locked, to be claimed last; see Transact
 
-	Count   int64    `json:"count"`   // of the namespace's records
-	Records []Record `json:"records"` // for Renew and Release at least that of the worker ID; for Claim, see there
+	Count   int64    `json:"count"`   // how many records the namespace has
+	Records []Record `json:"records"` // for Renew and Release at least the worker ID's; for Claim see [Claim.Decide]
 }
 
-// Forgot reports whether the store may have lost what it has acknowledged since the incarnation
-// was recorded: another server answers, or the same one in another life, or records are missing.
+// Forgot reports whether the store may have lost acknowledged writes since the incarnation was
+// recorded: another server answers, or the same one in another life, or records are missing.
 func (s State) Forgot() bool {
 	return s.Namespace.Incarnation != s.Server || s.Count < s.Namespace.Seen
 }
 
-// Listed returns the state as Admin.List does: the records that were ever held, by worker ID.
+// Listed returns the state for Admin.List: only records that were ever held, sorted by worker ID.
 func (s State) Listed() State {
 	s.Records = slices.DeleteFunc(s.Records, func(rec Record) bool { return rec.Status == Unused })
 	slices.SortFunc(s.Records, func(a, b Record) int { return cmp.Compare(a.Worker, b.Worker) })
@@ -111,24 +111,24 @@ func (s State) find(worker int64) (Record, bool) {
 	return Record{}, false
 }
 
-// A Change is what a store writes, in one atomic step. It writes only what is set, if what State has
-// is unchanged:
+// A Change is what a store writes in one atomic step. The store writes the fields that are set, if
+// these parts of the State are still as they were read:
 //
 //   - Namespace: the namespace, or that it is missing.
-//   - Index: the same, of the index. It may come with a Namespace.
-//   - Make: the namespace. Its Seen rises by the records that are made: if it did so later, and they
-//     were made after others were deleted, that would go unnoticed.
-//   - Record: the record, and of the namespace Floor and Seen. The incarnation that is recorded
-//     must be that of the server that writes. But if it was not when the State was read (a
-//     renewal when the floor may not rise), it must still be another, and the fence of the
-//     record later than the floor.
+//   - Index: the index, or that it is missing. It may come with a Namespace.
+//   - Make: the namespace. Its Seen rises in the same step by the number of records made. If it rose
+//     later, new records could hide that others were deleted.
+//   - Record: the record, and the namespace's Floor and Seen. The recorded incarnation must be that
+//     of the server that writes. But if it was already different when the State was read (a
+//     renewal when the floor may not rise), it must still be different, and the record's fence
+//     must be later than the floor.
 //
-// It then decides again, unless Record is set, or nothing: that is the last change.
+// The store then decides again, unless Record or nothing was set: that is the last change.
 type Change struct {
-	Index     *Namespace // is written instead of State.Index.Namespace
-	Namespace *Namespace // is written instead of State.Namespace
-	Make      *int64     // an unused record is made of this worker ID; [Any]: of up to [MakeAtOnce] worker IDs, the lowest that have none
-	Record    *Record    // is written instead of the one of its worker ID
+	Index     *Namespace // replaces State.Index.Namespace
+	Namespace *Namespace // replaces State.Namespace
+	Make      *int64     // make an unused record of this worker ID; [Any]: of the lowest worker IDs without one, up to [MakeAtOnce]
+	Record    *Record    // replaces the record of its worker ID
 	Lease     Lease      // the result, if Namespace and Make are nil
 }
 
@@ -138,9 +138,9 @@ const (
 	MakeAtOnce = 64
 )
 
-// recorded is the namespace with the present incarnation, and a floor above every fence that was
-// forgotten. While the last floor is ahead of the clock, claims may have started there with worker
-// IDs whose records were missing. If those are back, their old holders must not renew: their
+// recorded returns the namespace with the present incarnation, and a floor above every forgotten
+// fence. While the last floor is ahead of the clock, claims may have started there with worker IDs
+// whose records were missing. If those records are back, their old holders must not renew: their
 // fences are at most that floor.
 func (s State) recorded() Namespace {
 	ns := s.Namespace
@@ -164,8 +164,9 @@ func (s State) recovery() (ch Change, needed bool, err error) {
 	return Change{Namespace: &ns}, true, nil
 }
 
-// newNamespace returns the change that begins a namespace, and counts it in the index, which must be
-// right before. A namespace that may have been forgotten begins above every fence that it may have had.
+// newNamespace returns the change that begins a namespace and counts it in the index. If the index
+// itself is missing or needs recovery, it returns that change first. A namespace that may have been
+// forgotten begins above every fence that it may have had.
 func (s State) newNamespace() (Change, error) {
 	ns := s.Namespace
 	ns.Incarnation, ns.Since, ns.Seen = s.Server, s.Now, s.Count
@@ -192,7 +193,7 @@ func (s State) newNamespace() (Change, error) {
 	return Change{Index: &index.Namespace, Namespace: &ns}, nil
 }
 
-// Raise is the change of Admin.Raise. Records must have all records.
+// Raise returns the change of Admin.Raise. s must have all records of the namespace.
 func (s State) Raise(fenceWindow int64) (Change, error) {
 	ns := s.recorded()
 	switch {
@@ -215,11 +216,11 @@ func (s State) Raise(fenceWindow int64) (Change, error) {
 	return Change{Namespace: &ns}, nil
 }
 
-// GeneratorClaim is the prefix of the claim ID of a worker ID that a generator in SQL holds: see
-// ddl.Generator. Its record never expires, and its fence is the end of the layout's time. So
-// nothing claims it, even after [Admin.Free].
+// GeneratorClaim is the prefix of the claim ID under which a generator in SQL holds a worker ID: see
+// ddl.Generator. Its record never expires, and its fence is the end of the layout's time. So the
+// worker ID cannot be claimed, even after [Admin.Free].
 const GeneratorClaim = "sql-generator:"
 
-// OfGenerator reports whether a generator in SQL holds the worker ID. Do not free it. Drop the
-// generator, which releases it.
+// OfGenerator reports whether a generator in SQL holds the worker ID. Do not free such a worker ID:
+// drop the generator, which releases it.
 func (rec Record) OfGenerator() bool { return strings.HasPrefix(rec.ClaimID, GeneratorClaim) }

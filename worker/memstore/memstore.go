@@ -11,8 +11,8 @@
 //
 // The ids of all generators that share a store and a namespace differ.
 //
-// A store forgets everything when its process ends. Between the ids before and after that,
-// there is only the clock. If ids outlive the process, use a database, such as SQLite.
+// A store forgets everything when its process ends. After that, only the clock keeps new ids apart
+// from old ones. If ids outlive the process, use a database such as SQLite.
 package memstore
 
 import (
@@ -31,8 +31,8 @@ type Config struct {
 	Now func() time.Time
 }
 
-// A Store keeps the records of any number of namespaces. The zero value is ready for use, and
-// the same as what New makes of the zero Config. All methods are safe for concurrent use.
+// A Store keeps the records of any number of namespaces. The zero value is ready for use, like a
+// Store that New makes from the zero Config. All methods are safe for concurrent use.
 type Store struct {
 	now func() time.Time
 
@@ -50,7 +50,7 @@ func New(cfg Config) *Store {
 	return &Store{now: cfg.Now}
 }
 
-// lock begins each call. If it returns no error, the caller unlocks s.mu.
+// lock begins each call. If it returns no error, the caller must unlock s.mu.
 func (s *Store) lock(ctx context.Context) error {
 	if s == nil {
 		return fields.Error("memstore", "Store", nil, "must come from memstore.New")
@@ -65,7 +65,7 @@ func (s *Store) lock(ctx context.Context) error {
 // incarnation is constant: the store ends with its process.
 const incarnation = "memory"
 
-// state reads a namespace; s.mu is held. The records are a copy.
+// state returns a namespace, with a copy of its records. The caller holds s.mu.
 func (s *Store) state(name string) driver.State {
 	st, ok := s.states[name]
 	if !ok {
@@ -79,8 +79,8 @@ func (s *Store) state(name string) driver.State {
 	return st
 }
 
-// Put replaces a namespace and its records. So a test puts the store back to what List has returned
-// before, perhaps with another incarnation, as after a failover.
+// Put replaces a namespace and its records. With it, a test puts the store back to an earlier result
+// of List, perhaps with another incarnation, as after a failover.
 func (s *Store) Put(st driver.State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *Store) put(name string, st driver.State) {
 	s.states[name] = st
 }
 
-// transact does what decide says; see driver.Transact. The mutex makes it one atomic step.
+// transact makes the change that decide returns; see driver.Transact. The mutex makes it one atomic step.
 func (s *Store) transact(ctx context.Context, name string, workerIDs int64, decide func(driver.State) (driver.Change, error)) (driver.Lease, error) {
 	if err := s.lock(ctx); err != nil {
 		return driver.Lease{}, err

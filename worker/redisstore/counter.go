@@ -9,11 +9,11 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// Reserve implements driver.Counter: it takes the n numbers first to first+n-1 of a key. The
-// first number of a key is 1. It is one script, and refuses a Redis that may lose the count, as far
-// as it sees that. If the answer is lost, the numbers are taken and never used.
+// Reserve implements driver.Counter: it takes the n numbers first to first+n-1 of a key. The first
+// number of a key is 1. Reserve is one script. It returns an error if it can see that Redis may lose
+// the count. If the answer is lost, the numbers are taken and never used.
 //
-// Keys are named like namespaces, and have no time to live: delete those that you need no more.
+// A key follows the rules of a namespace. Keys do not expire: delete those that you no longer need.
 func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, err error) {
 	if err := driver.CheckReservation(key, n); err != nil {
 		return 0, err
@@ -29,7 +29,7 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 	if err == nil && !r.ok && len(r.values) == 3 {
 		err = &driver.DurabilityError{Setting: r.values[0], Value: r.values[1], Want: r.values[2]}
 	}
-	if err == nil { // afterwards: a setting that was right only before the write proves nothing
+	if err == nil { // after the write: a setting that was right only before it proves nothing
 		err = s.checkSync(ctx)
 	}
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 	return last[0] - n + 1, nil
 }
 
-// checkSync checks the setting that a script does not see.
+// checkSync checks the setting that a script cannot read.
 func (s *Store) checkSync(ctx context.Context) error {
 	if s.cfg.ConfigGet == nil || s.cfg.AllowDataLoss {
 		return nil

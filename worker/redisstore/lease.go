@@ -12,27 +12,27 @@ import (
 )
 
 const (
-	all    = -1  // records
-	enough = 250 // of them, for a claim
+	all    = -1  // read all records
+	enough = 250 // records to read for a claim
 )
 
 // A transaction is one call of the store.
 type transaction struct {
 	store   *Store
 	name    string
-	claim   driver.Claim // empty: it is another call
+	claim   driver.Claim // empty in other calls
 	claimed string       // the worker ID that the claim has or had
-	age     int64        // of a server that a crash lets forget all that it has done, in milliseconds; -1: of another
+	age     int64        // for how many milliseconds the server has run, if a crash makes it forget everything; otherwise -1
 }
 
-// encode returns a driver.Namespace or driver.Record as it is kept. The scripts rely on the order of
-// its fields.
+// encode returns a driver.Namespace or driver.Record as Redis keeps it. The scripts rely on the order
+// of its fields.
 func encode(value any) string {
-	text, _ := json.Marshal(value) //nolint:errchkjson // it has numbers and strings only
+	text, _ := json.Marshal(value) //nolint:errchkjson // it has only numbers and strings
 	return string(text)
 }
 
-// kept returns what is kept of a namespace.
+// kept returns the namespace as Redis keeps it, or "" if it is missing.
 func kept(st driver.State) string {
 	if st.Missing {
 		return ""
@@ -45,8 +45,8 @@ func (t *transaction) run(ctx context.Context, script string, args ...any) (repl
 	return t.store.run(ctx, script, []string{"server", script}, keys, args...)
 }
 
-// read returns the namespace with n of its records, at random, those of the worker IDs, and that of
-// the claim.
+// read returns the namespace with n random records, and the records of the worker IDs and of the
+// claim.
 func (t *transaction) read(ctx context.Context, n int64, ids ...any) (st driver.State, err error) {
 	const fixed = 6
 	r, err := t.run(ctx, "read", append([]any{n}, ids...)...)
@@ -84,9 +84,9 @@ func (t *transaction) read(ctx context.Context, n int64, ids ...any) (st driver.
 	return st, err
 }
 
-// decide is Claim.Decide, but a server that could forget the floor must have lived for as long as that
-// is ahead: then all ids of its life before are in the past of the new floor. Otherwise one that
-// crashes again and again would repeat them.
+// decide is like Claim.Decide. But a server that could forget the floor must first have run for as long
+// as the floor is ahead of the clock: then all ids from before its start are below the new floor.
+// Otherwise a server that crashes again and again would repeat ids.
 func (t *transaction) decide(st driver.State) (driver.Change, error) {
 	ch, err := t.claim.Decide(st)
 	if ns := ch.Namespace; err == nil && ns != nil && ns.Floor > st.Namespace.Floor && t.age >= 0 {
@@ -120,7 +120,7 @@ func (t *transaction) write(ctx context.Context, st driver.State, ch driver.Chan
 	return r.ok && err == nil, err
 }
 
-// renew renews a lease, unless the script refuses it.
+// renew renews a lease, and reports whether the script has done so.
 func (t *transaction) renew(ctx context.Context, q driver.Renewal) (l driver.Lease, renewed bool, err error) {
 	begin, _, _ := strings.Cut(encode(driver.Record{Worker: q.Worker, ClaimID: q.ClaimID, FencingToken: q.FencingToken}), `"start":`)
 	r, err := t.run(ctx, "renew", q.Worker, begin, q.FenceWindow, q.Keep)
@@ -131,7 +131,7 @@ func (t *transaction) renew(ctx context.Context, q driver.Renewal) (l driver.Lea
 	return driver.Lease{Worker: q.Worker, FencingToken: q.FencingToken, Start: n[0], Fence: n[1]}, err == nil, err
 }
 
-// change makes a change that is no claim and no renewal.
+// change makes a change that is neither a claim nor a renewal.
 func (s *Store) change(ctx context.Context, name string, n, workerID int64, decide func(driver.State) (driver.Change, error)) error {
 	if err := s.check(name); err != nil {
 		return err

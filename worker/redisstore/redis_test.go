@@ -81,7 +81,7 @@ func (c *client) reply() (any, error) {
 	return line[1:], nil
 }
 
-// must is do, which must succeed.
+// must calls do, and fails the test on an error.
 func (c *client) must(t *testing.T, args ...any) any {
 	t.Helper()
 	v, err := c.do(args...)

@@ -11,23 +11,23 @@
 //	defer gen.Close(context.Background())
 //	id, err := gen.Next(ctx)
 //
-// A renewal is one script; a claim reads, and writes if nothing has changed. No call outlasts its
-// context, even without go-redis's ContextTimeoutEnabled; with that option, the client's
-// connection is also free again at that time.
+// A renewal is one script. A claim reads, then writes if nothing has changed. No call outlasts its
+// context, even without go-redis's ContextTimeoutEnabled; with that option, the client's connection
+// is also free again at that time.
 //
 // # What Redis must do
 //
-// Redis 5 or later, or Valkey, is needed; before 6.2, claims read all records. Its user needs +info:
-// a server with another run_id or master_replid may have lost writes. So leases survive a restart
-// without persistence, FLUSHALL, and a failover to a replica; of the last two, a second one only
-// after FenceWindow + MaxSkew. After these, and in a new namespace, which looks like one that was
-// lost, claims start ahead of the clock by as much. A Redis without appendonly must also have run for
-// as long, or a claim returns a *driver.FloorError. A server that was succeeded must not acknowledge
-// anything, as in a partition.
+// You need Redis 5 or later, or Valkey. Before 6.2, claims read all records. The Redis user needs
+// +info: a server with another run_id or master_replid may have lost writes. So leases survive a
+// restart without persistence, FLUSHALL, and a failover to a replica. A second FLUSHALL or failover is
+// safe only after FenceWindow + MaxSkew. After any of these, and in a new namespace, which looks like a
+// lost one, claims start ahead of the clock by FenceWindow + MaxSkew. A Redis without appendonly must
+// also have run for that long; before that, a claim returns a *driver.FloorError. Once another server
+// has taken over, the old one must acknowledge nothing more, even in a partition.
 //
-// A count, by [Store.Reserve], needs a Redis that loses no write that it has acknowledged: a single
-// primary with appendonly yes, appendfsync always, without eviction and failover. Reserve returns a
-// *driver.DurabilityError if it sees that this is not so: appendfsync only with Config.ConfigGet.
+// A counter ([Store.Reserve]) needs a Redis that loses no acknowledged write: a single primary with
+// appendonly yes and appendfsync always, without eviction and failover. Reserve returns a
+// *driver.DurabilityError if it sees another setting. It sees appendfsync only with Config.ConfigGet.
 //
 // # Keys
 //
@@ -47,29 +47,27 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// An EvalFunc evaluates a Lua script, as EVAL does. It returns a list as []any of strings or
-// []byte.
+// An EvalFunc evaluates a Lua script like EVAL. It returns a list as an []any of strings or []byte.
 type EvalFunc func(ctx context.Context, script string, keys []string, args ...any) (any, error)
 
 // Config configures Open and New. The zero value is ready for use.
 type Config struct {
-	// Prefix begins all keys. Zero: "snowkey:".
+	// Prefix is the prefix of all keys. Zero: "snowkey:".
 	Prefix string
-	// ConfigGet returns the value of a setting, as CONFIG GET does, for [Store.Reserve]. With an
-	// empty value, or Redis's error that the command is unknown or not permitted, the setting
-	// is not visible, and is not checked; any other error refuses the count. Nil: it is not
-	// checked.
+	// ConfigGet returns the value of a setting, like CONFIG GET, for [Store.Reserve]. If the value
+	// is empty, or Redis's error says that the command is unknown or not permitted, the setting is
+	// not checked. On any other error, Reserve fails. Nil: the setting is not checked.
 	ConfigGet func(ctx context.Context, name string) (string, error)
-	// AllowDataLoss accepts, for counters, a Redis that may lose writes that it has acknowledged, as in
-	// tests. Numbers may then be given twice. Leases need no such setting.
+	// AllowDataLoss accepts, for counters, a Redis that may lose acknowledged writes, as in tests.
+	// Numbers may then be issued twice. Leases need no such setting.
 	AllowDataLoss bool
-	// Lease configures the generator of Open and its lease: the namespace, the layout, an
-	// observer. New ignores it.
+	// Lease configures the generator that Open returns, and its lease: for example the namespace
+	// and the layout. New ignores it.
 	Lease worker.Config
 }
 
-// Open returns a generator with a worker ID that it leases from Redis: see [worker.Open], which
-// says what is guaranteed, and which errors are returned. Close the generator before the client.
+// Open returns a generator with a worker ID that it leases from Redis. See [worker.Open] for the
+// guarantees and errors. Close the generator before the client.
 func Open(ctx context.Context, eval EvalFunc, cfg Config) (*worker.Generator, error) {
 	store, err := New(eval, cfg)
 	if err != nil {
@@ -102,14 +100,14 @@ func New(eval EvalFunc, cfg Config) (*Store, error) {
 	return &Store{eval: eval, cfg: cfg}, nil
 }
 
-// maxWorkerIDs is as far as a script can count.
+// maxWorkerIDs is the greatest integer that a script can count to.
 const maxWorkerIDs = 1 << 53
 
-// key returns the key of a namespace or a counter. The name is in braces,
-// which decide where a cluster keeps the key.
+// key returns the key of a namespace or a counter. The name is in braces, so that a cluster keeps all
+// keys of one name in the same slot.
 func (s *Store) key(kind, name string) string { return s.cfg.Prefix + kind + ":{" + name + "}" }
 
-// check returns an error unless New made the store and Redis may keep the name.
+// check returns an error unless New made the store and the name is valid.
 func (s *Store) check(name string) error {
 	if s == nil || s.eval == nil {
 		return fields.Error("redisstore", "Store", nil, "must come from redisstore.New")

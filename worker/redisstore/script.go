@@ -15,15 +15,15 @@ import (
 //go:embed *.lua
 var scripts embed.FS
 
-// A reply is what a script answers: ok, or no, and then values.
+// A reply is a script's answer: ok or no, then values.
 type reply struct {
-	what   string // was asked
+	what   string // the request, for errors
 	ok     bool
 	values []string
 }
 
-// run runs a script that consists of files, when the limiter lets it. A client need not know more
-// types of arguments than strings.
+// run runs a script that consists of files, when the limiter allows it. It passes all arguments as
+// strings, so a client need not support other types.
 func (s *Store) run(ctx context.Context, what string, files, keys []string, args ...any) (r reply, err error) {
 	r.what = fmt.Sprintf("redisstore: %s in %s", what, keys[0])
 	for i := range args {
@@ -62,8 +62,8 @@ func (s *Store) run(ctx context.Context, what string, files, keys []string, args
 	return r, err
 }
 
-// refusals are errors of Redis that last until somebody changes the login, the rights of its
-// user, or what the key holds; and that of go-redis after its Close.
+// refusals are Redis's errors that last until the login, the user's rights or the key's content are
+// changed, and go-redis's error after Close.
 var refusals = []string{"NOAUTH ", "WRONGPASS ", "NOPERM ", "WRONGTYPE ", "redis: client is closed"}
 
 func markPermanent(err error) error {

@@ -65,8 +65,8 @@ func renewal(c driver.Claim, l driver.Lease) driver.Renewal {
 	return driver.Renewal{Namespace: c.Namespace, Worker: l.Worker, ClaimID: c.ClaimID, FencingToken: l.FencingToken, FenceWindow: c.FenceWindow}
 }
 
-// Whatever makes Redis forget, or may have done so, a holder that renews in time keeps its lease if
-// its record is there, and the next claim starts at the floor.
+// Whatever makes Redis forget, or may make it forget, a holder that renews in time keeps its lease if its
+// record still exists, and the next claim starts at the floor.
 func TestForgets(t *testing.T) {
 	for name, event := range map[string]struct {
 		happens func(t *testing.T, server *testserver.Server, c *client) *client
@@ -134,8 +134,8 @@ func TestForgets(t *testing.T) {
 	}
 }
 
-// A Redis that keeps nothing over a crash grants no claim before all ids of its life before are in
-// the past of the floor.
+// A Redis that keeps nothing over a crash grants no claim until all ids of its previous life are below the
+// floor.
 func TestJustStarted(t *testing.T) {
 	c := dial(t, testserver.NewRedis(t))
 	c.must(t, "CONFIG", "SET", "appendonly", "no")
@@ -170,7 +170,7 @@ func restarted(t *testing.T, server *testserver.Server) *client {
 	return dial(t, server)
 }
 
-// A lease of a Redis that cannot show whether it forgets is refused, and what was written before.
+// Leases and older data are refused in a Redis that cannot show whether it forgets.
 func TestRefused(t *testing.T) {
 	server := testserver.NewRedis(t)
 	c, limited := dial(t, server), dial(t, server)

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
 )
 
-// answering returns a store whose client has these answers, the last one for ever.
+// answering returns a store whose client gives these answers, and repeats the last one.
 func answering(err error, answers ...any) *redisstore.Store {
 	n := 0
 	return mustNew(redisstore.New(func(context.Context, string, []string, ...any) (any, error) {
@@ -58,7 +58,7 @@ func TestStrangeAnswers(t *testing.T) {
 	}
 }
 
-// A check of appendfsync that cannot be made refuses a count; one that Redis does not offer does not.
+// Reserve fails if the check of appendfsync fails, but not if Redis does not offer the check.
 func TestSyncIsChecked(t *testing.T) {
 	hidden, lost := errors.New("ERR unknown command 'CONFIG'"), errors.New("connection reset")
 	for _, c := range []struct {

@@ -13,12 +13,12 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore/internal/rawconn"
 )
 
-// A session is the connection of one request to a server.
+// A session is one request's connection to a server.
 type session struct {
 	*server
 	conn     *sql.Conn
 	store    *Store
-	counting bool // numbers, not leases
+	counting bool // the request is for a counter, not a lease
 }
 
 // check returns an error unless New made the store.
@@ -29,8 +29,8 @@ func (s *Store) check() error {
 	return nil
 }
 
-// call calls f with a connection to the database, which was inspected. It returns when its context
-// is done, even if the database's driver does not.
+// call calls f with a connection to the inspected database. It returns when ctx is done, even if the
+// database's driver does not.
 func call[T any](ctx context.Context, s *Store, what string, wanted []table, f func(session) (T, error)) (T, error) {
 	if err := s.check(); err != nil {
 		var none T
@@ -53,10 +53,10 @@ func call[T any](ctx context.Context, s *Store, what string, wanted []table, f f
 // dropLimit is the longest wait for an idle connection that is dropped.
 const dropLimit = time.Second
 
-// note notes whether a call got no answer in time. After two in a row, it drops the idle connections: the
-// network may have lost all of them without closing any, and each would cost a call. All are taken at once,
-// because a driver may try each of them first, and that takes its time too. In SQLite, one may be a
-// database.
+// note records whether a call got no answer in time. After two such calls in a row, it drops the idle
+// connections: the network may have lost all of them without closing any, and each would cost a call. It
+// takes all at once, because a driver may first try each one, which also takes time. In SQLite it drops
+// none, because a connection may hold a database in memory.
 func (s *Store) note(late bool) {
 	before := s.late.Swap(late)
 	if known := s.inspected.Load(); !late || !before || known == nil || known.Dialect == SQLite {
@@ -74,11 +74,11 @@ func (s *Store) note(late bool) {
 	}
 }
 
-// maxBroken is how many connections are tried if they turn out to be broken before anything was
-// sent, as database/sql does.
+// maxBroken is how many connections are tried, as in database/sql, if they turn out to be broken before
+// anything was sent.
 const maxBroken = 3
 
-// onConnection calls f with a connection of the pool. A request queues once for all its statements.
+// onConnection calls f with a connection of the pool, which a request uses for all its statements.
 func (s *Store) onConnection(ctx context.Context, wanted []table, f func(session) error) error {
 	for tries := 1; ; tries++ {
 		conn, err := s.db.Conn(ctx)
@@ -99,8 +99,8 @@ func (s *Store) onConnection(ctx context.Context, wanted []table, f func(session
 	}
 }
 
-// on calls f with a connection. What is not known yet about the database is asked for, and the tables
-// are created, if they are missing: what a call has learned is kept, even if it then fails.
+// on calls f with a connection. Before that, it inspects the database, if that was not done yet, and
+// creates missing tables. It keeps what it has learned even if the call then fails.
 func (s *Store) on(ctx context.Context, conn *sql.Conn, wanted []table, f func(session) error) (err error) {
 	known := s.inspected.Load()
 	if known == nil {
@@ -110,7 +110,7 @@ func (s *Store) on(ctx context.Context, conn *sql.Conn, wanted []table, f func(s
 		s.inspected.Store(known)
 	}
 	x := session{known, conn, s, wanted[0] == counterTable}
-	changed, err := x.settle(ctx) // what was asked may have begun a transaction
+	changed, err := x.settle(ctx) // the inspection may have begun a transaction
 	if err == nil {
 		err = x.prepareTables(ctx, wanted)
 	}
@@ -123,7 +123,7 @@ func (s *Store) on(ctx context.Context, conn *sql.Conn, wanted []table, f func(s
 	return err
 }
 
-// waitError is the error if the pool gives no connection.
+// waitError returns the error if the pool gives no connection.
 func (s *Store) waitError(ctx context.Context, err error) error {
 	if st := s.db.Stats(); ctx.Err() != nil && st.MaxOpenConnections > 0 && st.InUse >= st.MaxOpenConnections {
 		return fmt.Errorf("all connections of the pool are in use (%d of %d): give the lease a pool of its own, or raise SetMaxOpenConns: %w", st.InUse, st.MaxOpenConnections, err)
@@ -131,8 +131,8 @@ func (s *Store) waitError(ctx context.Context, err error) error {
 	return fmt.Errorf("wait for the database: %w", err)
 }
 
-// rejected explains err, which all connections had. The driver of MySQL calls a connection broken if
-// its server takes no writes, with rejectReadOnly.
+// rejected explains err, which all connections returned. With rejectReadOnly, MySQL's driver calls a
+// connection broken if its server takes no writes.
 func (s *Store) rejected(ctx context.Context, err error) error {
 	var readOnly bool
 	if i := s.inspected.Load(); i == nil || i.Dialect != MySQL || s.db.QueryRowContext(ctx, "SELECT @@global.read_only").Scan(&readOnly) != nil || !readOnly {
@@ -146,13 +146,13 @@ func discard(conn *sql.Conn) {
 	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 }
 
-// settle makes a session of MySQL commit each statement by itself, so that no lock is held between
+// settle makes a MySQL session commit each statement by itself, so that no lock is held between
 // statements. It ends a transaction that was left open. It reports whether it has changed the session:
 // then the connection must not return to the pool.
 //
-// A statement that waits for a row outlives a client that has given up. MariaDB and
-// PostgreSQL have a limit for that in the statement. In MySQL the session gets it, after a request
-// that was too late.
+// A statement that waits for a row outlives a client that has given up. In MariaDB and PostgreSQL, the
+// statement itself limits the wait. In MySQL, settle limits it in the session after a request that got
+// no answer in time.
 func (x session) settle(ctx context.Context) (changed bool, err error) {
 	if x.Dialect != MySQL {
 		return false, nil
@@ -162,7 +162,7 @@ func (x session) settle(ctx context.Context) (changed bool, err error) {
 		return false, nil
 	}
 	end := "COMMIT AND NO CHAIN NO RELEASE" // whatever completion_type the session has
-	if x.vitess {                           // which knows only the short form, and ignores that
+	if x.vitess {                           // Vitess knows only the short form, and ignores completion_type
 		end = "COMMIT"
 	}
 	if _, err := x.conn.ExecContext(ctx, end); err != nil {

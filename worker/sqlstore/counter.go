@@ -9,18 +9,18 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// Reserve implements driver.Counter: it takes the n numbers first to first+n-1 of a key. The
-// first number of a key is 1. It is one statement, atomic over all processes, which commits by itself.
+// Reserve implements driver.Counter: it takes the n numbers first to first+n-1 of a key. The first
+// number of a key is 1. Reserve is one statement, atomic over all processes, which commits by itself.
 // If the answer is lost, the numbers are taken and never used. SQLite must be 3.35 or later.
 //
-// The rules for a key are those for a namespace. Keys stay until you delete them: delete a key
+// A key follows the rules of a namespace. Keys stay in the table until you delete them: delete a key
 // when its numbers are no longer needed, for example the key of a past day.
 func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, _ error) {
 	if err := driver.CheckReservation(key, n); err != nil {
 		return 0, err
 	}
 	return call(ctx, s, reserveText(key, n), counterTables, func(x session) (first int64, err error) {
-		if x.Dialect == SQLite { // the others ask in the statement, or before it
+		if x.Dialect == SQLite { // the others check in the statement, or before it
 			if err := x.checkDurable(ctx); err != nil {
 				return 0, err
 			}
@@ -42,8 +42,8 @@ func reserveText(key string, n int64) string {
 }
 
 // PrepareCounters creates the table of the counters if it is missing, and checks that the
-// database keeps what it commits. Reserve does both by itself. Call PrepareCounters before the
-// first [Store.In]: a transaction is too late to create a table.
+// database keeps what it commits. Reserve does both by itself. Call PrepareCounters before the first
+// [Store.In], because a table cannot be created within your transaction.
 func (s *Store) PrepareCounters(ctx context.Context) error {
 	_, err := call(ctx, s, "prepare the counters", counterTables, func(x session) (none struct{}, err error) { return none, x.checkDurable(ctx) })
 	return err
@@ -63,9 +63,9 @@ type InTx struct {
 	tx    Tx
 }
 
-// In returns a counter that reserves within your transaction. If that is rolled back, the
-// numbers were never taken, so the numbers that are committed have no gaps. Until the
-// transaction ends, other reservations under the same key wait for it.
+// In returns a counter that reserves within your transaction. If you roll back, the numbers were never
+// taken, so committed numbers have no gaps. Other reservations under the same key wait until the
+// transaction ends.
 //
 // After an error of Reserve, roll back; if the database reports a serialization failure or a
 // deadlock, repeat the transaction. In MySQL, two transactions that are the first to use a key
@@ -98,9 +98,9 @@ func (t InTx) Reserve(ctx context.Context, key string, n int64) (first int64, er
 	return first, nil
 }
 
-// checkTx rejects what is no transaction. A pool would commit the statement by itself, which
-// leaves gaps, or not at all, in sessions of MySQL with autocommit off, which issues the numbers
-// again.
+// checkTx returns an error unless tx is a transaction. A pool would commit the statement by itself,
+// which leaves gaps. In MySQL sessions with autocommit off it would not commit at all, and the numbers
+// would be issued again.
 func checkTx(tx Tx) error {
 	if fields.IsNil(tx) {
 		return fields.Error("sqlstore", "tx", nil, "must be a transaction, given to In")
@@ -111,7 +111,7 @@ func checkTx(tx Tx) error {
 	return nil
 }
 
-// reserve adds to a counter, and creates it if it is missing, in one statement.
+// reserve returns one statement that adds to a counter, and creates it if it is missing.
 func (cfg Config) reserve(key, n, gate string) string {
 	alias, value, update := " AS c", n, " ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value"
 	if cfg.Dialect == MySQL {
@@ -124,7 +124,7 @@ func (cfg Config) reserve(key, n, gate string) string {
 	return "INSERT INTO " + cfg.table(counterTable) + alias + " (name, value) " + row + update
 }
 
-// reserveIn is the statement within a transaction of the caller.
+// reserveIn returns the statement for a transaction of the caller.
 func (cfg Config) reserveIn() string {
 	switch cfg.Dialect {
 	case MySQL:
@@ -135,7 +135,7 @@ func (cfg Config) reserveIn() string {
 	return cfg.reserve("?", "?", "") + " RETURNING value"
 }
 
-// firstOf returns the first of n numbers.
+// firstOf returns the first of n numbers, given the last.
 func firstOf(last, n int64) (first int64, err error) {
 	if last < n {
 		return 0, fmt.Errorf("the counter is only %d afterwards: it was changed, or a proxy lost the answer", last)
@@ -143,9 +143,9 @@ func firstOf(last, n int64) (first int64, err error) {
 	return last - n + 1, nil
 }
 
-// ReserveSQL returns the statement of Reserve, for transactions that are not of database/sql,
-// such as those of pgx. Its arguments are the key and n, and its one row is the last of the
-// numbers. The Dialect must be Postgres or SQLite; MySQL has no such statement.
+// ReserveSQL returns the statement of Reserve, for transactions outside database/sql, such as those of
+// pgx. Its arguments are the key and n. It returns one row with the last of the numbers. The Dialect
+// must be Postgres or SQLite; MySQL has no such statement.
 func (cfg Config) ReserveSQL() (string, error) {
 	var wrong fields.Errors
 	cfg.complete(&wrong, "must be Postgres or SQLite", Postgres, SQLite)

@@ -11,36 +11,35 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
-// A Dialect is the SQL of a database. Its values are those of ddl.Dialect, which are the names of
-// GORM's dialectors. The types are two because that one has methods for all SQL of package ddl,
-// which uses this package.
+// A Dialect is the SQL dialect of a database. It has the same values as ddl.Dialect, which are the
+// names of GORM's dialectors. It is a separate type because ddl imports this package.
 type Dialect string
 
 // The dialects.
 const (
 	Detect   Dialect = "" // the store asks the database
 	Postgres Dialect = "postgres"
-	MySQL    Dialect = "mysql" // also of MariaDB
+	MySQL    Dialect = "mysql" // also for MariaDB
 	SQLite   Dialect = "sqlite"
 )
 
 // String returns the dialect, or Detect.
 func (d Dialect) String() string { return cmp.Or(string(d), "Detect") }
 
-// now is the database's clock in Unix milliseconds. In PostgreSQL it is that of the moment, and in the
-// others that of the start of the statement, which may be lower.
+// now returns an expression for the database's clock in Unix milliseconds. PostgreSQL evaluates it at
+// that moment, the others at the start of the statement, which may be earlier.
 func (d Dialect) now() string {
 	switch d {
 	case Postgres:
 		return "CAST(EXTRACT(EPOCH FROM clock_timestamp())*1000 AS BIGINT)"
 	case MySQL:
-		return "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)" // no time zone comes in, nor summer time
+		return "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)" // without time zones or daylight saving time
 	}
 	return "CAST((julianday('now')-2440587.5)*86400000 AS INTEGER)"
 }
 
-// literal returns a literal that means the same whatever the session's encoding and settings are. It has
-// no ? and no {.
+// literal returns a string literal that means the same in any encoding and with any settings of the
+// session. It contains no ? and no {.
 func (d Dialect) literal(s string) string {
 	switch d {
 	case Postgres:
@@ -52,7 +51,7 @@ func (d Dialect) literal(s string) string {
 	return fmt.Sprintf("CAST(X'%x' AS TEXT)", s)
 }
 
-// table is one of the tables, by its index in DDL.
+// A table is the index of a table in DDL.
 type table int
 
 const (
@@ -62,10 +61,10 @@ const (
 	tables // how many there are
 )
 
-// tableName is what a statement may contain, although names are also quoted.
+// tableName matches the names that a statement may contain; they are also quoted.
 var tableName = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]{0,47}\.)?[A-Za-z_][A-Za-z0-9_]{0,47}$`)
 
-// complete sets the defaults but that of the schema, and reports the fields that have a wrong value.
+// complete sets all defaults except the schema, and adds the fields that have a wrong value to wrong.
 func (cfg *Config) complete(wrong *fields.Errors, rule string, dialects ...Dialect) {
 	if !slices.Contains(dialects, cfg.Dialect) {
 		wrong.Add("Dialect", string(cfg.Dialect), rule)
@@ -76,8 +75,8 @@ func (cfg *Config) complete(wrong *fields.Errors, rule string, dialects ...Diale
 	}
 }
 
-// pin gives a table without a schema the default one, so that it is the same table in every session
-// and process, whatever their search_path is. database is what a connection to MySQL has selected.
+// pin adds the default schema to a table without one, so that it is the same table in every session
+// and process, whatever the search_path is. database is the one that a MySQL connection has selected.
 func (cfg *Config) pin(database string) error {
 	if cfg.schema() != "" {
 		return nil
@@ -92,7 +91,7 @@ func (cfg *Config) pin(database string) error {
 // schema returns the schema of the table, or "".
 func (cfg Config) schema() string { return cfg.Table[:max(strings.LastIndexByte(cfg.Table, '.'), 0)] }
 
-// name returns that of the table, without the schema.
+// name returns the table's name, without the schema.
 func (cfg Config) name(t table) string {
 	name := cfg.Table[strings.LastIndexByte(cfg.Table, '.')+1:]
 	if t == recordTable {
@@ -105,10 +104,10 @@ func (cfg Config) name(t table) string {
 	return base + [tables]string{namespaceTable: "namespace", counterTable: "counter"}[t]
 }
 
-// table returns the quoted name of the table.
+// table returns the quoted name of the table, with its schema.
 func (cfg Config) table(t table) string { return cfg.quoted(cfg.name(t)) }
 
-// quoted returns the quoted name of a table in the schema of Table.
+// quoted returns the quoted name of any table in the schema of Table.
 func (cfg Config) quoted(name string) string {
 	quote := `"`
 	if cfg.Dialect == MySQL {
@@ -121,9 +120,9 @@ func (cfg Config) quoted(name string) string {
 	return name
 }
 
-// DDL returns the statements that create the tables: in PostgreSQL in the schema public if Table has
-// none, in MySQL in the selected database. Config must have a Dialect. Only counters need the last
-// one: worker.FromCounter, and the numbers and segments of package serial.
+// DDL returns the statements that create the tables. If Table has no schema, PostgreSQL uses the schema
+// public, and MySQL the selected database. Config must have a Dialect. Only counters need the last
+// table: worker.FromCounter, and the numbers and segments of package serial.
 func (cfg Config) DDL() ([]string, error) {
 	var wrong fields.Errors
 	cfg.complete(&wrong, "must be Postgres, MySQL or SQLite", Postgres, MySQL, SQLite)
@@ -136,7 +135,7 @@ func (cfg Config) DDL() ([]string, error) {
 	return cfg.ddl(), nil
 }
 
-// ddl is DDL for a complete Config.
+// ddl is like DDL, for a complete Config.
 func (cfg Config) ddl() []string {
 	name, text, state, end := "VARCHAR(64) NOT NULL", "VARCHAR(255) NOT NULL", "VARCHAR(16) NOT NULL", ""
 	if cfg.Dialect == MySQL { // its usual collations ignore case

@@ -10,19 +10,19 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// A condition is one of every write: otherwise the write could be lost, or misled. It is part of the
-// write; Vitess, which does not let us ask in the statement, is asked before.
+// A condition must hold for every write: otherwise the write could be lost, or go wrong. It is part of
+// the statement. Vitess does not allow that, so there it is checked before the statement.
 type condition struct {
 	ok                   string // an expression that must be true
-	err                  error  // if it is not; nil: a *driver.DurabilityError of
+	err                  error  // if it is not true; nil: a *driver.DurabilityError made from
 	setting, value, want string // the setting's name, the expression for it, and the value it should have
 }
 
 var errTimestamp = errors.New("the session has SET timestamp, which stops the clock of MySQL for it: SET timestamp = DEFAULT")
 
-// setConditions finds the conditions of writes: of all, and those of counters, which must not lose a
-// number. In a cluster, whose members share an incarnation, all have those that keep a write from staying
-// on one member.
+// setConditions sets the conditions of all writes, and the additional ones of counters, which must not
+// lose a number. Members of a cluster share an incarnation. So there, all writes have the conditions that
+// keep a write from staying on one member.
 func (s *server) setConditions(has variables) {
 	switch s.Dialect {
 	case Postgres:
@@ -60,13 +60,12 @@ func (s *server) setConditions(has variables) {
 	}
 }
 
-// inGroup finds a server that is configured for a group and accepts writes outside it:
-// Group Replication was stopped, or not started at boot. The variable exists only with the
-// plugin.
+// inGroup is false on a server that is configured for a group but accepts writes outside it, because
+// Group Replication was stopped or not started at boot. The variable exists only with the plugin.
 const inGroup = "(@@group_replication_group_name = '' OR @@super_read_only = 1 OR EXISTS (SELECT 1 FROM performance_schema.replication_group_members" +
 	" WHERE member_id = @@server_uuid AND member_state <> 'OFFLINE'))"
 
-// conditions are those of this session's writes.
+// conditions returns the conditions of this session's writes.
 func (x session) conditions() []condition {
 	if x.counting && !x.AllowDataLoss {
 		return slices.Concat(x.always, x.durable)
@@ -74,8 +73,8 @@ func (x session) conditions() []condition {
 	return x.always
 }
 
-// unmet returns the error of the first condition that is not met. One that cannot be asked for is an
-// error as well.
+// unmet returns the error of the first condition that is not met, or an error if they cannot be
+// checked.
 func (x session) unmet(ctx context.Context) error {
 	conditions := x.conditions()
 	if len(conditions) == 0 {
@@ -100,7 +99,7 @@ func (x session) unmet(ctx context.Context) error {
 	return nil
 }
 
-// checkDurable returns an error if the database may lose a count.
+// checkDurable returns an error if the database may lose a counter's value.
 func (x session) checkDurable(ctx context.Context) error {
 	if x.Dialect != SQLite {
 		return x.unmet(ctx)

@@ -11,11 +11,11 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// The drivers of PostgreSQL report an SQLSTATE, and MySQL's a number. SQLite has one code for
-// all the errors that are distinguished here, so their texts are compared.
+// PostgreSQL's drivers report an SQLSTATE, and MySQL's a number. SQLite has one code for all the errors
+// below, so their texts are compared.
 
 var (
-	// A login or a right is refused; a database, schema, table or column is missing.
+	// A login or a privilege is refused; a database, schema, table or column is missing.
 	permanentStates  = []string{"28000", "28P01", denied, "3D000", "3F000", "42P01", "42703"}
 	permanentNumbers = []uint16{1044, 1045, 1049, 1054, 1142, 1193, 1146} // the same for MySQL
 	// The same for SQLite, and a closed pool of database/sql or pgxpool.
@@ -25,7 +25,7 @@ var (
 	errTaken    = errors.New("something else has its name")
 	errMissing  = driver.Permanent(errors.New("it does not exist, and NoCreate is set"))
 	errOpen     = errors.New("the connection is in a transaction that was left open, which could undo what this store writes: end it before its connection returns to the pool, or give the store a pool of its own")
-	// A driver may send a query in several messages, which have a time each.
+	// A driver may send a query in several messages, each with its own time.
 	errNotOwn   = fmt.Errorf("%w; or the driver prepares statements: give the store pgx or lib/pq without a wrapper, in an encoding of UTF8, or set pgx's default_query_exec_mode to simple_protocol", errOpen)
 	errStandby  = errors.New("the server is a standby, which takes no writes: connect to the primary, for example with target_session_attrs=read-write")
 	errReplaced = errors.New("the database's file was replaced, and this program may have connections to the old one: start it again")
@@ -34,13 +34,13 @@ var (
 
 func hasText(err error, text string) bool { return err != nil && strings.Contains(err.Error(), text) }
 
-// denied is PostgreSQL's state if the role lacks a right.
+// denied is PostgreSQL's SQLSTATE if the role lacks a privilege.
 const denied = "42501"
 
-// classified marks errors that last until somebody changes the database or how it is opened. A
-// database that is starting, or full, is not one of them.
+// classified marks an error as permanent if it lasts until the database, or the way it is opened, is
+// changed. A database that is starting, or full, is not permanent.
 func classified(err error) error {
-	if retry.SQLState(err) == denied { // MySQL says which right
+	if retry.SQLState(err) == denied { // MySQL names the missing privilege
 		err = fmt.Errorf("%w; the role needs USAGE on the schema, SELECT, INSERT, UPDATE on the tables, and EXECUTE on the functions of the store: GRANT it", err)
 	}
 	if slices.Contains(permanentStates, retry.SQLState(err)) || slices.Contains(permanentNumbers, retry.MySQLNumber(err)) || permanentText.MatchString(err.Error()) {
@@ -54,7 +54,7 @@ func readOnly(err error) bool {
 	return slices.Contains([]string{"25006", "55000"}, retry.SQLState(err)) || slices.Contains([]uint16{1290, 1792, 1836}, retry.MySQLNumber(err)) || errors.Is(err, errStandby)
 }
 
-// named adds what was done to an error, unless that says it.
+// named adds the failed operation to an error, unless the error already names it.
 func named(what string, err error) error {
 	if prefix, _, _ := strings.Cut(err.Error(), ":"); slices.Contains([]string{"sqlstore", "worker", "driver"}, prefix) {
 		return err
@@ -62,7 +62,7 @@ func named(what string, err error) error {
 	return fmt.Errorf("sqlstore: %s: %w", what, err)
 }
 
-// openError names the cause of SQLite's error for what may not be done in a transaction.
+// openError adds errOpen to SQLite's error about a statement that is not allowed in a transaction.
 func openError(err error) error {
 	if hasText(err, "within a transaction") || hasText(err, "inside a transaction") {
 		return fmt.Errorf("%w: %w", errOpen, err)
@@ -70,7 +70,7 @@ func openError(err error) error {
 	return err
 }
 
-// explained adds the cause to an error, or the meaning that it has for a lease.
+// explained adds the cause to an error, or the driver's error that a lease acts on.
 func (x session) explained(err error) error {
 	switch state, number := retry.SQLState(err), retry.MySQLNumber(err); {
 	case err == nil:

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// fill puts literals in place of each ?. Then drivers send one message and prepare nothing: to prepare
-// takes one more round trip, and a pooler in transaction mode would lose it.
+// fill replaces each ? with a literal. Then drivers send one message and prepare nothing: preparing takes
+// another round trip, and a pooler in transaction mode would lose the prepared statement.
 func (s *server) fill(query string, values ...any) string {
 	for _, v := range values {
 		if text, ok := v.(string); ok {
@@ -25,9 +25,9 @@ func (s *server) fill(query string, values ...any) string {
 	return query
 }
 
-// text returns the query as it is sent. In queries, {l} and {n} are the tables of the records and of the
-// namespaces, {now} the database's clock, {server} its incarnation, and {gate} the conditions of every
-// write.
+// text returns the query as it is sent. In queries, {l} and {n} stand for the tables of the records and
+// of the namespaces, {now} for the database's clock, {server} for its incarnation, and {gate} for the
+// conditions of every write.
 func (x session) text(ctx context.Context, wait time.Duration, query string) (string, error) {
 	incarnation, err := x.present()
 	if err != nil {
@@ -37,8 +37,8 @@ func (x session) text(ctx context.Context, wait time.Duration, query string) (st
 		"{gate}", x.gate(lockWait(ctx, wait))).Replace(query)), nil
 }
 
-// gate is what must hold in every write, after AND. In PostgreSQL, its commit also waits for the disk,
-// and for counters for standbys, whatever the session says.
+// gate returns the conditions of every write, each after AND. In PostgreSQL it also makes the commit wait
+// for the disk and, for counters, for standbys, whatever the session's settings are.
 func (x session) gate(wait time.Duration) (gate string) {
 	if !x.vitess {
 		for _, c := range x.conditions() {
@@ -58,11 +58,11 @@ func (x session) gate(wait time.Duration) (gate string) {
 
 const (
 	maxLockWait   = 2 * time.Second
-	claimLockWait = 500 * time.Millisecond // it takes another worker ID
+	claimLockWait = 500 * time.Millisecond // a claim then takes another worker ID
 	minLockWait   = 100 * time.Millisecond
 )
 
-// lockWait is how long a statement may wait for a lock: it ends by itself, before the client gives up.
+// lockWait returns how long a statement may wait for a lock, so that it ends before the client gives up.
 func lockWait(ctx context.Context, most time.Duration) time.Duration {
 	if deadline, ok := ctx.Deadline(); ok {
 		most = min(most, max(time.Until(deadline)/2, minLockWait)).Truncate(minLockWait)
@@ -70,19 +70,19 @@ func lockWait(ctx context.Context, most time.Duration) time.Duration {
 	return most
 }
 
-// lockSeconds is lockWait in MySQL.
+// lockSeconds returns lockWait in seconds, for MySQL.
 func lockSeconds(ctx context.Context) int64 {
 	return max(int64(lockWait(ctx, maxLockWait)/time.Second), 1)
 }
 
-// limited makes a statement of MySQL or MariaDB wait for locks for a short time.
+// limited adds a short limit for lock waits to a statement of MySQL or MariaDB.
 func (s *server) limited(ctx context.Context, query string) string {
 	seconds := lockSeconds(ctx)
 	switch {
 	case s.mariaDB:
 		sync := ""
 		if s.galera {
-			sync = ", wsrep_sync_wait = 7" // a node applies in its own time what others have committed
+			sync = ", wsrep_sync_wait = 7" // a node may apply later what others have committed
 		}
 		return fmt.Sprintf("SET STATEMENT lock_wait_timeout = %d, innodb_lock_wait_timeout = %[1]d%s FOR %s", seconds, sync, query)
 	case s.Dialect == MySQL && !s.vitess:
@@ -92,17 +92,17 @@ func (s *server) limited(ctx context.Context, query string) string {
 	return query
 }
 
-// exec executes a write, and reports whether the last of its queries has changed a row. In SQLite they
-// are in one transaction, and end with one that changes nothing.
+// exec executes a write, and reports whether its last query has changed a row. In SQLite the queries are
+// one transaction, and exec stops at the first query that changes nothing.
 func (x session) exec(ctx context.Context, wait time.Duration, queries ...string) (changed bool, err error) {
 	_, changed, err = x.ask(ctx, wait, "1", queries...)
 	return changed, err
 }
 
-// ask is exec, and returns a number of the row that was changed: a column, or, in MySQL, its insert ID.
+// ask is like exec, but also returns a number of the changed row: a column or, in MySQL, the insert ID.
 //
-// After the context is done, the outcome is unknown, whatever the database answers: a driver may
-// have cancelled the commit, and PostgreSQL then reports success although no standby has it.
+// After ctx is done, the outcome is unknown, whatever the database answers: a driver may have cancelled
+// the commit, and PostgreSQL then reports success although no standby has it.
 func (x session) ask(ctx context.Context, wait time.Duration, column string, queries ...string) (number int64, changed bool, err error) {
 	write := func() error {
 		for _, q := range queries {
@@ -110,7 +110,7 @@ func (x session) ask(ctx context.Context, wait time.Duration, column string, que
 				q += " RETURNING " + column
 			}
 			text, err := x.text(ctx, wait, q)
-			if err == nil && x.vitess { // which does not let us ask in the statement
+			if err == nil && x.vitess { // Vitess cannot check the conditions in the statement
 				err = x.unmet(ctx)
 			}
 			if err != nil {
@@ -140,8 +140,8 @@ func (x session) ask(ctx context.Context, wait time.Duration, column string, que
 	return number, true, nil
 }
 
-// run executes a statement that changes a row, and returns a number: in MySQL as the insert ID, and in
-// the others in a row.
+// run executes a statement that changes a row, and returns a number: MySQL's insert ID, or a column of
+// the row that the others return.
 func (cfg Config) run(ctx context.Context, tx Tx, text string, args ...any) (number int64, changed bool, err error) {
 	if cfg.Dialect != MySQL {
 		err = each(ctx, tx, func(rows *sql.Rows) error { changed = true; return rows.Scan(&number) }, text, args...)
@@ -158,7 +158,7 @@ func (cfg Config) run(ctx context.Context, tx Tx, text string, args ...any) (num
 	return number, rows > 0, err
 }
 
-// retryUndone repeats what a conflict has undone. Nothing else below a verb repeats anything.
+// retryUndone calls f again while a conflict undoes it. No other function below a verb retries.
 func retryUndone(ctx context.Context, f func() error) error {
 	var undone error
 	err := driver.Retry(ctx, func() (bool, error) {
@@ -174,7 +174,7 @@ func retryUndone(ctx context.Context, f func() error) error {
 	return err
 }
 
-// flushed calls f while commits of SQLite wait for the disk on this connection.
+// flushed calls f with an SQLite connection whose commits wait for the disk.
 func (x session) flushed(ctx context.Context, f func() error) error {
 	const full = 2
 	pragma := x.pragma("synchronous")
@@ -191,9 +191,9 @@ func (x session) flushed(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// inTransaction calls f in a transaction of SQLite. One that may be left open would keep all others from
-// writing: a driver may report an error of what it did when the context was done, and success of what it
-// left undone then.
+// inTransaction calls f in an SQLite transaction. An open transaction would keep all others from writing,
+// so inTransaction also ends it when ctx is done: a driver may then report an error for what it did, and
+// success for what it did not do.
 func inTransaction(ctx context.Context, conn *sql.Conn, f func() error) error {
 	_, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE")
 	if err = openError(err); errors.Is(err, errOpen) {
@@ -211,7 +211,8 @@ func inTransaction(ctx context.Context, conn *sql.Conn, f func() error) error {
 	return err
 }
 
-// finish executes what ends the use of a connection of SQLite, or makes the pool close it.
+// finish executes the last statement on an SQLite connection. If that fails, the pool closes the
+// connection.
 func finish(ctx context.Context, conn *sql.Conn, query string) {
 	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer end()
@@ -220,14 +221,14 @@ func finish(ctx context.Context, conn *sql.Conn, query string) {
 	}
 }
 
-// row runs a query of one row, without arguments.
+// row runs a query without arguments that returns one row.
 func (x session) row(ctx context.Context, text string, into ...any) error {
 	return x.conn.QueryRowContext(ctx, text, x.simple...).Scan(into...)
 }
 
-// each runs a query, and calls scan for each row. It reads to the end: a row may come before
-// the commit, and the error of the commit after the row. If the context is done, that is an error:
-// a driver may have skipped the query, or the rest of it.
+// each runs a query, and calls scan for each row. It reads to the end, because a row may come before the
+// commit, and the commit's error after the row. If ctx is done, each returns its error: a driver may
+// have skipped the query, or the rest of it.
 func each(ctx context.Context, q Tx, scan func(*sql.Rows) error, text string, args ...any) error {
 	rows, err := q.QueryContext(ctx, text, args...)
 	if err != nil {

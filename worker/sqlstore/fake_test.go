@@ -46,7 +46,7 @@ func (f *fake) ask(query string) answer {
 	return f.answer(query)
 }
 
-// taken returns what was asked, and forgets it.
+// taken returns the queries so far, and clears them.
 func (f *fake) taken() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

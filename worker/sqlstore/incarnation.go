@@ -13,18 +13,19 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore/internal/file"
 )
 
-// An incarnation says which server answers, in which of its lives; see package driver. A statement
-// contains what computes it, so a write checks that of the server that executes it.
+// An incarnation says which server answers, in which of its lives; see package driver. Each statement
+// computes it, so a write checks the incarnation of the server that executes it.
 type incarnation struct {
-	sql      string   // an expression; "": that of a file, which Go looks at before each statement
+	sql      string   // an expression; "": Go looks at the file before each statement
 	parts    []string // what it consists of
 	path     string   // of SQLite's file
-	file     string   // which file it was when the store has first seen it
+	file     string   // the file's ID when the store first saw it
 	inMemory bool
 }
 
-// present returns the expression for the incarnation of the server that executes a statement. In WAL mode,
-// a connection goes on with a file that was deleted, and shows the past of the new one.
+// present returns the expression for the incarnation of the server that executes a statement. It returns
+// an error if SQLite's file was replaced: in WAL mode, a connection keeps using the deleted file, and
+// shows outdated data.
 func (x session) present() (string, error) {
 	if x.incarnation.path == "" {
 		return x.incarnation.sql, nil
@@ -40,10 +41,10 @@ func (x session) present() (string, error) {
 }
 
 // findPostgres finds out what the server shows. A failover changes the timeline, unless an older standby
-// follows, and a crash the time since which statistics are counted, unlike a clean restart. A restore into
-// the same server changes the OIDs. Some servers are only compatible with PostgreSQL, and refuse a function
-// to everyone: then the start takes the place of what they do not show. A right that only this role lacks
-// is an error: all programs must compute the same.
+// follows. A crash, unlike a clean restart, resets the time since which statistics are counted. A restore
+// into the same server changes the OIDs. Servers that are only compatible with PostgreSQL may refuse a
+// function to every role: then the start of the server replaces what they do not show. A privilege that
+// only this role lacks is an error, because all programs must compute the same incarnation.
 func (x session) findPostgres(ctx context.Context) (incarnation, error) {
 	oids := "(SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database()), CAST(to_regclass('" + x.table(namespaceTable) + "') AS oid)"
 	all := incarnation{
@@ -68,9 +69,8 @@ func (x session) findPostgres(ctx context.Context) (incarnation, error) {
 	return some, x.explained(x.row(ctx, "SELECT "+some.sql, &value))
 }
 
-// findMySQL finds out what the server shows. The start is computed of two values of the same moment,
-// so neither a clock that was set nor SET timestamp changes it. Members of a cluster share what
-// identifies that.
+// findMySQL finds out what the server shows. The start is computed from two values of the same moment, so
+// neither a clock that was set nor SET timestamp changes it. Members of a cluster share its identifier.
 func (x session) findMySQL(ctx context.Context, has variables) (inc incarnation, err error) {
 	id := "@@server_uuid"
 	if x.mariaDB {
@@ -94,7 +94,7 @@ func (x session) findMySQL(ctx context.Context, has variables) (inc incarnation,
 			parts: []string{"server ID", "start", "creation of the table"},
 		}
 	}
-	inc.sql = "CONVERT(" + inc.sql + " USING ascii) COLLATE ascii_bin" // as the columns
+	inc.sql = "CONVERT(" + inc.sql + " USING ascii) COLLATE ascii_bin" // like the columns
 	var value sql.NullString
 	if err := x.row(ctx, "SELECT "+inc.sql, &value); err != nil || value.String == "" {
 		return inc, cmp.Or(err, errNoAnswer)
@@ -109,11 +109,11 @@ func (s *server) globalStatus() string {
 	return "performance_schema.global_status"
 }
 
-// pragma returns one of SQLite, of the schema of the tables.
+// pragma returns the SQLite pragma with that name, for the schema of the tables.
 func (s *server) pragma(name string) string { return `PRAGMA "` + s.schema() + `".` + name }
 
-// findSQLite looks at the file of the database. One without a file is in memory: what it has recorded
-// names it.
+// findSQLite looks at the file of the database. A database without a file is in memory: the incarnation
+// recorded in it identifies it.
 func (x session) findSQLite(ctx context.Context) (inc incarnation, err error) {
 	var path sql.NullString
 	if err := x.row(ctx, "SELECT file FROM pragma_database_list WHERE name = '"+x.schema()+"' COLLATE NOCASE", &path); err != nil {
@@ -133,13 +133,13 @@ func (x session) findSQLite(ctx context.Context) (inc incarnation, err error) {
 	if err := x.row(ctx, x.pragma("journal_mode"), &mode); err != nil {
 		return inc, fmt.Errorf("ask for the journal_mode: %w", err)
 	}
-	if mode == "wal" { // its other files are found by the path
+	if mode == "wal" { // SQLite finds the other files by the path
 		err = file.CheckAlone(inc.path)
 	}
 	return inc, err
 }
 
-// sameMemory returns an error if two connections have two databases in memory.
+// sameMemory returns an error if two connections have different databases in memory.
 func (x session) sameMemory(index driver.State) error {
 	m := &x.store.memory
 	if !x.incarnation.inMemory || index.Missing && m.Load() == nil || m.CompareAndSwap(nil, index.Server) || m.Load() == index.Server {
@@ -148,7 +148,7 @@ func (x session) sameMemory(index driver.State) error {
 	return errPrivate
 }
 
-// checkShared returns an error if each connection of the pool has a database in memory of its own.
+// checkShared returns an error if each connection of the pool has a separate database in memory.
 func (x session) checkShared(ctx context.Context) error {
 	if x.store.db.Stats().OpenConnections < 2 {
 		return nil
@@ -166,9 +166,9 @@ func (x session) checkShared(ctx context.Context) error {
 	return err
 }
 
-// fresh is an expression: whether the database has, and had, no tables but the store's, and each of them
-// once only. PostgreSQL counts deleted tables some seconds late. Either nothing was made between the
-// database and the table, or no session was active that has not counted yet.
+// fresh returns an expression that is true if the database has, and had, no tables but the store's, each
+// made only once. PostgreSQL counts deleted tables some seconds late. So either nothing was made between
+// the database and the table, or no session was recently active that may not have counted yet.
 func (x session) fresh(ctx context.Context) string {
 	ours := "('" + x.name(namespaceTable) + "', '" + x.name(recordTable) + "', '" + x.name(counterTable) + "')"
 	switch x.Dialect {
@@ -186,7 +186,7 @@ func (x session) fresh(ctx context.Context) string {
 			" AND NOT EXISTS (SELECT 1 FROM " + x.globalStatus() + " WHERE variable_name IN ('Com_drop_table', 'Com_drop_db') AND variable_value <> '0')"
 	}
 	counted := ""
-	if x.row(ctx, "SELECT CAST(pg_stat_force_next_flush() AS TEXT)", new(string)) != nil { // as old versions do, which do not count what this session has deleted
+	if x.row(ctx, "SELECT CAST(pg_stat_force_next_flush() AS TEXT)", new(string)) != nil { // old versions fail: they do not count what this session has deleted
 		counted = "1 = 0 AND "
 	}
 	return "NOT EXISTS (SELECT 1 FROM pg_catalog.pg_class c WHERE c.relkind IN ('r', 'p', 'm', 'f') AND c.oid >= 16384 AND c.relname NOT IN " + ours +

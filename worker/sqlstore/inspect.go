@@ -12,27 +12,26 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore/internal/rawconn"
 )
 
-// A server is what is known about the database. It is immutable.
+// A server has what is known about the database. It is immutable.
 type server struct {
 	Config // with a Dialect, and a Table with its schema
 
 	mariaDB     bool
-	galera      bool  // a node of a cluster, which may be behind
-	vitess      bool  // a proxy with a parser of its own
+	galera      bool  // a cluster node, which may be behind
+	vitess      bool  // a proxy with its own parser
 	simple      []any // see package rawconn
 	incarnation incarnation
-	always      []condition // of each write
-	durable     []condition // of each write of a counter
+	always      []condition // of every write
+	durable     []condition // additional ones, of every write of a counter
 }
 
-// has reports whether these tables exist, and survive a crash.
+// has reports whether the tables are known to exist and to survive a crash.
 func (s *Store) has(wanted []table) bool {
 	return !slices.ContainsFunc(wanted, func(t table) bool { return !s.ready[t].Load() })
 }
 
-// inspect learns what the statements depend on: the dialect, the schema, what the server shows of itself,
-// and which settings it has that decide whether a commit may be lost. Their values are asked for by each
-// write.
+// inspect finds out what the statements depend on: the dialect, the schema, the incarnation, and which
+// settings decide whether a commit may be lost. Each write checks the values of these settings.
 func (s *Store) inspect(ctx context.Context, conn *sql.Conn) (now *server, err error) {
 	now = &server{Config: s.cfg, simple: rawconn.SimpleProtocol(conn)}
 	x := session{now, conn, s, false}
@@ -55,8 +54,8 @@ func (s *Store) inspect(ctx context.Context, conn *sql.Conn) (now *server, err e
 	}
 	x.mariaDB = strings.Contains(has["version"], "MariaDB")
 	x.vitess = strings.Contains(has["version"], "Vitess") || strings.Contains(has["version_comment"], "Git revision")
-	x.galera = x.mariaDB && has["wsrep_on"] == "ON"                      // only that has the setting to wait for other nodes in a statement
-	if x.vitess && keyspace(x.schema()) != keyspace(has["database()"]) { // the settings of one server would be checked, and the other one written to
+	x.galera = x.mariaDB && has["wsrep_on"] == "ON"                      // only MariaDB can wait for other nodes in a statement
+	if x.vitess && keyspace(x.schema()) != keyspace(has["database()"]) { // the store would check one server's settings, and write to another
 		return nil, fields.Error("sqlstore", "Table", x.Table, "is not in the keyspace %q that the connection to Vitess has selected: give the store a pool that selects the keyspace of the table", has["database()"])
 	}
 	x.setConditions(has)
@@ -74,13 +73,13 @@ func (s *Store) inspect(ctx context.Context, conn *sql.Conn) (now *server, err e
 	return now, nil
 }
 
-// keyspace returns the keyspace of a target of Vitess, such as app@primary.
+// keyspace returns the keyspace of a Vitess target such as app@primary.
 func keyspace(target string) string {
 	name, _, _ := strings.Cut(target, "@")
 	return name
 }
 
-// detect asks the database for its dialect. Only SQLite has no such function, in its own words.
+// detect asks the database for its dialect. SQLite is recognized by its error: it has no such function.
 func (x session) detect(ctx context.Context) (Dialect, error) {
 	var version string
 	err := x.row(ctx, "SELECT version()", &version)
@@ -115,8 +114,8 @@ func unsupported(version string) error {
 	return nil
 }
 
-// variables are those that a server of MySQL has, of the ones that matter here, and the selected
-// database. A variable of a plugin exists only with the plugin.
+// variables has the relevant variables of a MySQL server, and the selected database. A plugin's variable
+// exists only with the plugin.
 type variables map[string]string
 
 func (x session) variables(ctx context.Context) (variables, error) {

@@ -12,31 +12,32 @@ import (
 const (
 	recordColumns    = "namespace, worker_id, claim_id, fencing_token, start, fence, owner, state"
 	namespaceColumns = "layout, fence_window, max_skew, incarnation, since, floor, seen, version"
-	// indexName is the namespace that is the index of the others, see driver.State: no other has such a name.
+	// indexName is the name of the index of the namespaces (see driver.State); it is not valid for others.
 	indexName = "*"
-	// claimed says that a worker ID is held.
+	// claimed is the condition that a worker ID is held.
 	claimed = "state IN ('held', 'kept')"
 )
 
-// values are those of namespaceColumns.
+// values returns the values of namespaceColumns.
 func values(ns driver.Namespace) []any {
 	return []any{ns.Layout, ns.FenceWindow, ns.MaxSkew, ns.Incarnation, ns.Since, ns.Floor, ns.Seen, ns.Version}
 }
 
-// union precedes what is read of the records, besides the namespace.
+// union begins the part of the query that reads records in addition to the namespace.
 const union = " UNION SELECT worker_id, fencing_token, start, fence, claim_id, owner, state, 0, 0, 0, 0, 0 FROM "
 
-// every record of a namespace. Those that are being made are in MySQL only: see makeNamespace.
+// every returns the query for all records of a namespace. Only MySQL has records that are being made: see
+// makeNamespace.
 func (s *server) every(namespace string) string {
 	return s.fill(union+"{l} WHERE namespace = ? AND state <> 'made'", namespace)
 }
 
-// one record.
+// one returns the query for one record.
 func (s *server) one(namespace string, worker int64) string {
 	return s.fill(s.every(namespace)+" AND worker_id = ?", worker)
 }
 
-// candidates are the records that a claim needs.
+// candidates returns the query for the records that a claim needs.
 func (s *server) candidates(c driver.Claim) string {
 	return s.fill(s.every(c.Namespace)+" AND (claim_id = ? OR worker_id IN (?, ?))", c.ClaimID, c.Preferred, c.Former.Worker) +
 		s.fill(union+"(SELECT * FROM {l} WHERE namespace = ? AND worker_id < ? AND worker_id <> ? AND (state IN ('unused', 'released')"+
@@ -44,9 +45,9 @@ func (s *server) candidates(c driver.Claim) string {
 			c.Namespace, c.WorkerIDs, c.Exclude, c.Namespace)
 }
 
-// read reads the state of a namespace, with its index, by one statement.
+// read reads the state of a namespace, with the index, in one statement.
 func (x session) read(ctx context.Context, namespace, records string) (st driver.State, err error) {
-	// of is a namespace in the columns of a record, and more.
+	// of selects a namespace in the columns of a record, and some more.
 	of := func(number int, name, server, count string) string {
 		return x.fill("SELECT ?, {now}, (SELECT COUNT(*) FROM "+count+"), COALESCE(n.since, 0), COALESCE(n.layout, ''), COALESCE(n.incarnation, ''), "+server+
 			", COALESCE(n.fence_window, 0), COALESCE(n.max_skew, 0), COALESCE(n.floor, 0), COALESCE(n.seen, 0), COALESCE(n.version, 0)"+
@@ -94,7 +95,7 @@ func (x session) read(ctx context.Context, namespace, records string) (st driver
 	return st, err
 }
 
-// writeClaim writes what a claim changes.
+// writeClaim writes the change of a claim.
 func (x session) writeClaim(ctx context.Context, c driver.Claim, st driver.State, ch driver.Change) (written bool, err error) {
 	switch {
 	case ch.Make != nil:
@@ -122,7 +123,7 @@ func (x session) writeClaim(ctx context.Context, c driver.Claim, st driver.State
 	return x.exec(ctx, claimLockWait, x.update(c.Namespace, rec.Worker, set, where+free))
 }
 
-// update is an UPDATE of the record of a worker ID, with its namespace.
+// update returns an UPDATE of a worker ID's record, joined with its namespace.
 func (s *server) update(namespace string, worker int64, set, where string) string {
 	where += s.fill(" AND n.namespace = ? AND l.namespace = ? AND l.worker_id = ?{gate}", namespace, namespace, worker)
 	if s.Dialect == MySQL {
@@ -131,24 +132,24 @@ func (s *server) update(namespace string, worker int64, set, where string) strin
 	return "UPDATE {l} AS l SET " + set + " FROM {n} AS n WHERE " + where
 }
 
-// asRead says that a namespace is as it was read, and that this server has the incarnation. The columns
-// of the namespace begin with n.
+// asRead returns the condition that a namespace is as it was read, and that this server has the given
+// incarnation. n is the alias of the namespace.
 func (s *server) asRead(name string, ns driver.Namespace, incarnation string) string {
 	return s.fill("n.namespace = ? AND n.incarnation = ? AND n.fence_window = ? AND n.floor = ? AND n.seen = ? AND n.version = ? AND {server} = ?{gate}",
 		name, ns.Incarnation, ns.FenceWindow, ns.Floor, ns.Seen, ns.Version, incarnation)
 }
 
-// setNamespace sets the columns of a namespace, which begin with the prefix.
+// setNamespace returns assignments to all columns of a namespace, with the prefix before each column.
 func (s *server) setNamespace(prefix string, ns driver.Namespace) string {
 	return s.fill(prefix+strings.ReplaceAll(namespaceColumns, ", ", " = ?, "+prefix)+" = ?", values(ns)...)
 }
 
-// namespaceRow selects a new row.
+// namespaceRow returns what a SELECT needs to make a namespace's row.
 func (s *server) namespaceRow(name string, ns driver.Namespace) string {
 	return s.fill("?, ?, ?, ?, ?, ?, ?, ?, ? FROM (SELECT 1 AS one) o", append([]any{name}, values(ns)...)...)
 }
 
-// writeNamespace replaces what was read of a namespace, or of the index.
+// writeNamespace replaces a namespace, or the index, if it is as it was read.
 func (x session) writeNamespace(ctx context.Context, name string, st driver.State, ns driver.Namespace) (written bool, err error) {
 	if st.Missing {
 		return x.exec(ctx, maxLockWait, x.insertIgnoring("{n}", "namespace, "+namespaceColumns, x.namespaceRow(name, ns)+x.fill(" WHERE {server} = ?{gate}", ns.Incarnation)))
@@ -156,7 +157,7 @@ func (x session) writeNamespace(ctx context.Context, name string, st driver.Stat
 	return x.exec(ctx, maxLockWait, "UPDATE {n} AS n SET "+x.setNamespace("", ns)+" WHERE "+x.asRead(name, st.Namespace, ns.Incarnation))
 }
 
-// insertIgnoring is an INSERT of what is selected, without the rows that exist.
+// insertIgnoring returns an INSERT of the selected rows that skips rows that exist.
 func (s *server) insertIgnoring(into, columns, selected string) string {
 	if s.Dialect == MySQL {
 		return "INSERT IGNORE INTO " + into + " (" + columns + ") SELECT " + selected
@@ -164,9 +165,9 @@ func (s *server) insertIgnoring(into, columns, selected string) string {
 	return "INSERT INTO " + into + " (" + columns + ") SELECT " + selected + " ON CONFLICT DO NOTHING"
 }
 
-// makeNamespace writes a namespace that is missing, and the index, in one step. In SQLite, two queries are
-// in one transaction. In PostgreSQL, they are one: the row is selected from what the first one has changed.
-// In MySQL, the row does not count yet when it is inserted, and is then made to count by an UPDATE of both.
+// makeNamespace writes a missing namespace and the index in one step. In SQLite, two queries are one
+// transaction. In PostgreSQL, they are one statement: the new row is selected from what the UPDATE has
+// changed. In MySQL, the inserted row does not count yet; then one UPDATE of both makes it count.
 func (x session) makeNamespace(ctx context.Context, name string, st driver.State, ch driver.Change) (written bool, err error) {
 	const columns = "namespace, " + namespaceColumns
 	where := x.asRead(indexName, st.Index.Namespace, ch.Index.Incarnation)
@@ -181,7 +182,7 @@ func (x session) makeNamespace(ctx context.Context, name string, st driver.State
 		"INSERT INTO {n} ("+columns+") SELECT "+x.namespaceRow(name, *ch.Namespace))
 }
 
-// countAndInsert executes two queries as one.
+// countAndInsert executes two queries as one step.
 func (x session) countAndInsert(ctx context.Context, count, insert string) (written bool, err error) {
 	if x.Dialect == Postgres {
 		return x.exec(ctx, maxLockWait, "WITH counted AS ("+count+" RETURNING 1) "+insert+" CROSS JOIN counted")
@@ -189,9 +190,9 @@ func (x session) countAndInsert(ctx context.Context, count, insert string) (writ
 	return x.exec(ctx, maxLockWait, count, insert)
 }
 
-// makeRecords makes unused records, and counts them in the namespace, as makeNamespace does.
+// makeRecords makes unused records and counts them in the namespace in one step, like makeNamespace.
 func (x session) makeRecords(ctx context.Context, c driver.Claim, st driver.State, worker int64) (written bool, err error) {
-	// missing are the worker IDs without a record among some numbers: the first of them, and those after it.
+	// missing selects worker IDs without a record: the first one, and those among the numbers after it.
 	first, numbers := fmt.Sprintf("SELECT %d AS id", worker), "SELECT 0 AS number"
 	if worker == driver.Any {
 		first = x.fill("SELECT MIN(w.id) AS id FROM (SELECT 0 AS id UNION ALL SELECT worker_id + 1 FROM {l} WHERE namespace = ? AND state <> 'made') w"+
@@ -214,7 +215,7 @@ func (x session) makeRecords(ctx context.Context, c driver.Claim, st driver.Stat
 		"INSERT INTO {l} ("+recordColumns+") SELECT "+row(driver.Unused))
 }
 
-// eight selects eight multiples.
+// eight returns a query for the first eight multiples of a number.
 func eight(of int) string {
 	numbers := "SELECT 0 AS number"
 	for n := of; n < 8*of; n += of {
@@ -223,7 +224,7 @@ func eight(of int) string {
 	return numbers
 }
 
-// renewOnce renews by one statement, and returns the fence if that has changed a row.
+// renewOnce renews in one statement, and returns the fence if that has changed a row.
 func (x session) renewOnce(ctx context.Context, r driver.Renewal) (fence int64, changed bool, err error) {
 	greatest, least := "GREATEST", "LEAST"
 	if x.Dialect == SQLite {
@@ -242,7 +243,7 @@ func (x session) renewOnce(ctx context.Context, r driver.Renewal) (fence int64, 
 	return x.ask(ctx, maxLockWait, "fence", x.update(r.Namespace, r.Worker, "fence = "+set, where))
 }
 
-// end ends a lease, whose claim ID is named in where.
+// end ends a lease. where may add a condition, such as the claim ID.
 func (x session) end(ctx context.Context, namespace string, worker, fencingToken int64, set, where string) error {
 	changed, err := x.exec(ctx, maxLockWait, "UPDATE {l} SET "+set+x.fill(" WHERE namespace = ? AND worker_id = ? AND fencing_token = ? AND ", namespace, worker, fencingToken)+claimed+where+"{gate}")
 	if err == nil && !changed {

@@ -16,22 +16,22 @@ import (
 
 // Config configures Open and New. The zero value is ready for use.
 type Config struct {
-	// Dialect is that of the database. Zero: the store asks the database.
+	// Dialect is the SQL dialect of the database. Zero: the store asks the database.
 	Dialect Dialect
-	// Table is the table of the records, optionally with a schema and a dot before it. Two more
-	// tables have the names snow_namespace and snow_counter if it is snow_lease, and otherwise its
-	// name with _namespace and _counter after it; a name that ends in lease is treated like
-	// snow_lease. Zero: "snow_lease". Without a schema it is in PostgreSQL's schema public, whatever
-	// the search_path is, or in the database that the MySQL connection has selected. Two databases of
-	// one server, and two schemas, have separate namespaces.
+	// Table is the table of the records, optionally with a schema and a dot before it. Zero:
+	// "snow_lease". The two other tables are named after it: if it ends in lease, with namespace
+	// and counter instead (snow_namespace, snow_counter), otherwise with _namespace and _counter
+	// appended. Without a schema, the tables are in PostgreSQL's schema public, whatever the
+	// search_path is, or in the database that the MySQL connection has selected. Each database
+	// and each schema has separate namespaces.
 	Table string
-	// NoCreate makes a missing table an error: you create the tables.
+	// NoCreate makes a missing table an error; you create the tables.
 	NoCreate bool
 	// AllowDataLoss accepts, for counters, a database that may lose committed writes when its machine
-	// crashes, as in tests. Numbers may then be given twice. Leases need no such setting.
+	// crashes, as in tests. Numbers may then be issued twice. Leases need no such setting.
 	AllowDataLoss bool
-	// Lease configures the generator of Open and its lease: the namespace, the layout, an
-	// observer. New ignores it.
+	// Lease configures the generator that Open returns, and its lease: for example the namespace
+	// and the layout. New ignores it.
 	Lease worker.Config
 }
 
@@ -70,7 +70,7 @@ func New(db *sql.DB, cfg Config) (*Store, error) {
 	return &Store{db: db, cfg: cfg}, nil
 }
 
-// lease is the call of a verb of a lease, in its turn.
+// lease calls a verb of a lease when its turn has come.
 func (s *Store) lease(ctx context.Context, what string, f func(session) (driver.Lease, error)) (l driver.Lease, err error) {
 	if err := s.check(); err != nil {
 		return l, err
@@ -94,7 +94,7 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 			return x.writeClaim(ctx, c, st, ch)
 		}
 		l, err := driver.Transact(ctx, c.Decide, read, write)
-		if errors.Is(err, driver.ErrNoWorkerID) { // its text counts the records
+		if errors.Is(err, driver.ErrNoWorkerID) { // the error counts all records
 			forgot := l.Forgot
 			which = x.every(c.Namespace)
 			l, err = driver.Transact(ctx, c.Decide, read, write)
@@ -121,7 +121,7 @@ func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, erro
 			switch {
 			case ch.Namespace != nil:
 				return x.writeNamespace(ctx, r.Namespace, st, *ch.Namespace)
-			case slices.Contains(st.Records, *ch.Record): // MySQL counts what has changed: within a millisecond, nothing has
+			case slices.Contains(st.Records, *ch.Record): // MySQL reports only changed rows, and within a millisecond nothing changes
 				l.Fence = ch.Record.Fence
 				return true, nil
 			}
@@ -184,7 +184,7 @@ func (s *Store) Raise(ctx context.Context, namespace string, fenceWindow int64) 
 	})
 }
 
-// Namespaces returns the namespaces that the tables have, by name.
+// Namespaces returns all namespaces in the tables, sorted by name.
 func (s *Store) Namespaces(ctx context.Context) ([]driver.Namespace, error) {
 	return call(ctx, s, "list the namespaces", leaseTables, func(x session) (all []driver.Namespace, err error) {
 		err = each(ctx, x.conn, func(rows *sql.Rows) error {
@@ -197,8 +197,8 @@ func (s *Store) Namespaces(ctx context.Context) ([]driver.Namespace, error) {
 	})
 }
 
-// Incarnation returns the incarnation of the server that answers, and what it consists of: each part
-// changes when the server may have lost what it has acknowledged, in one way or another.
+// Incarnation returns the incarnation of the server that answers, and the names of its parts. Each part
+// changes after certain events in which the server may lose acknowledged writes.
 func (s *Store) Incarnation(ctx context.Context) (value string, parts []string, err error) {
 	value, err = call(ctx, s, "ask for the incarnation", leaseTables, func(x session) (string, error) {
 		st, err := x.read(ctx, indexName, "")
@@ -208,12 +208,12 @@ func (s *Store) Incarnation(ctx context.Context) (value string, parts []string, 
 	return value, parts, err
 }
 
-// Open returns a generator with a worker ID that it leases from the database: see [worker.Open],
-// which says what is guaranteed, and which errors are returned.
+// Open returns a generator with a worker ID that it leases from the database. See [worker.Open] for the
+// guarantees and errors.
 //
-// Open creates the tables if they are missing. If the role may not do that, the error has
-// the statements to run. Every ten seconds the lease takes a connection of db for a moment. Close
-// the generator before db; it does not close db.
+// Open creates missing tables. If the role may not do that, the error has the statements to run. By
+// default, the lease briefly takes a connection of db every ten seconds. Close the generator before db;
+// it does not close db.
 func Open(ctx context.Context, db *sql.DB, cfg Config) (*worker.Generator, error) {
 	store, err := New(db, cfg)
 	if err != nil {

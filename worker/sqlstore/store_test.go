@@ -214,8 +214,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// A file that was replaced by a copy is another life of the store. A connection to the old one, which in
-// WAL mode goes on with it, is not used any more.
+// A file that was replaced by a copy is another life of the store. In WAL mode, a connection keeps using
+// the old file; the store no longer uses such a connection.
 func TestReplacedFile(t *testing.T) {
 	for _, mode := range []string{"wal", "delete"} {
 		t.Run(mode, func(t *testing.T) {
@@ -277,8 +277,8 @@ func TestHardLink(t *testing.T) {
 	}
 }
 
-// A transaction that somebody has left open on the only connection of a pool would undo a write
-// when it is rolled back: the store refuses. A pool that is closed is an error at once.
+// A transaction that was left open on a pool's only connection would undo a write when it is rolled back:
+// the store refuses the connection. A closed pool is an error at once.
 func TestSessionOfOthers(t *testing.T) {
 	db := openFile(t, temporary(t, "?_pragma=busy_timeout(60000)"))
 	db.SetMaxOpenConns(1)

@@ -17,10 +17,10 @@ var (
 	counterTables = []table{counterTable}
 )
 
-// oldTable is of a version that was never released, whose worker IDs programs may still hold.
+// oldTable is a table of an unreleased version, whose worker IDs programs may still hold.
 const oldTable = "snow_worker_space"
 
-// prepareTables creates the tables that are missing. It notes each one that passes.
+// prepareTables creates missing tables, and records which tables are ready.
 func (x session) prepareTables(ctx context.Context, wanted []table) error {
 	if x.store.has(wanted) {
 		return nil
@@ -36,7 +36,7 @@ func (x session) prepareTables(ctx context.Context, wanted []table) error {
 	if errors.Is(failed, sqldriver.ErrBadConn) {
 		return failed
 	}
-	// Another process may have created them meanwhile, with other settings.
+	// Another process may have created them in the meantime, with other settings.
 	missing, err = x.inspectTables(ctx, missing)
 	switch {
 	case err == nil && len(missing) > 0:
@@ -47,13 +47,13 @@ func (x session) prepareTables(ctx context.Context, wanted []table) error {
 	return err
 }
 
-// create creates tables, in PostgreSQL by one message. It begins the index of the namespaces before the
-// table of the records exists, if that never existed: then no namespace was forgotten.
+// create creates tables, in PostgreSQL with one message. If the table of the records never existed, create
+// begins the index of the namespaces before it: then no namespace was forgotten.
 func (x session) create(ctx context.Context, missing []table) error {
 	message := ""
 	for i, t := range missing {
 		statements := []string{x.ddl()[t]}
-		if t == recordTable && !x.vitess { // which does not show what it has dropped
+		if t == recordTable && !x.vitess { // Vitess does not show which tables were dropped
 			index, err := x.text(ctx, maxLockWait, x.freshIndex(ctx))
 			if err != nil {
 				return err
@@ -75,9 +75,9 @@ func (x session) create(ctx context.Context, missing []table) error {
 	return nil
 }
 
-// freshIndex begins the index, if the database is fresh. A server can tell that only of its present
-// life: one that was put back to before the tables were made has forgotten fences that were near when it
-// started.
+// freshIndex returns the INSERT that begins the index if the database is fresh. A server knows that only
+// for its present life. If it was put back to before the tables were made, the forgotten fences were near
+// its start.
 func (x session) freshIndex(ctx context.Context) string {
 	started := map[Dialect]string{
 		SQLite:   "0",
@@ -88,7 +88,7 @@ func (x session) freshIndex(ctx context.Context) string {
 		" FROM (SELECT 1 AS one) o WHERE "+x.fresh(ctx)+"{gate}")
 }
 
-// notCreated is the error if tables are missing, because of err.
+// notCreated returns the error if tables are missing because of err.
 func (x session) notCreated(missing []table, err error) error {
 	err = fmt.Errorf("create the table %s: %w", x.table(missing[0]), x.explained(err))
 	if !driver.IsPermanent(classified(err)) {
@@ -101,8 +101,8 @@ func (x session) notCreated(missing []table, err error) error {
 	return fmt.Errorf("%w; as a role that may create it, run:%s and GRANT SELECT, INSERT, UPDATE on it to the program's", err, script)
 }
 
-// inspectTables notes which of these tables exist, and returns the others. A table that a
-// crash of the server may empty, whatever its settings are, is an error.
+// inspectTables records which of the tables exist, and returns the others. It returns an error if a crash
+// of the server may empty a table, whatever the server's settings are.
 func (x session) inspectTables(ctx context.Context, wanted []table) (missing []table, err error) {
 	names := "'" + oldTable + "'"
 	for _, t := range wanted {

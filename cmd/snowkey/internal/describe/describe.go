@@ -1,15 +1,15 @@
-// Package describe reads and writes ids, and holds the JSON that the command and the HTTP API
-// share: that of an id, of a layout, and of the ids of a time range.
+// Package describe reads and writes ids, and defines the JSON that the command and the HTTP API
+// share: for an id, a layout, and the ids of a time range.
 //
 //	id, format, err := describe.Parse("0x1bb54121fb2b914d", describe.Auto, layout.Unsigned)
 //	text := describe.Format("ord_").Text(id, false) // with a prefix: ord_1qda147xjq4ad
 //	described, err := describe.New(layout, id, text, format, describe.View{Now: time.Now()})
 //
-// A text with two readings is an *AmbiguousError; Parse never picks one. The page's idtext.js is
-// held to it by ../testdata/vectors.json.
+// If a text has two readings, Parse picks none, and returns an *AmbiguousError. The page's idtext.js
+// does the same; ../testdata/vectors.json tests both.
 //
-// Ids, ticks and what can exceed 2^53 by far are strings, because JavaScript rounds
-// numbers there; the fields of an id are numbers.
+// Ids, ticks and numbers that can far exceed 2^53 are strings, because JavaScript would round them; the
+// fields of an id are numbers.
 package describe
 
 import (
@@ -28,38 +28,38 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// An ID is an id as text and, if it was parsed, its fields.
+// An ID describes an id: as text in several formats and, if it was parsed, with its fields.
 type ID struct {
 	Texts
 	*Fields
 }
 
-// Texts is an id in several formats.
+// Texts has an id in several formats.
 type Texts struct {
 	ID       string `json:"id"`                 // decimal, as a signed column of 64 bits holds it
 	Unsigned string `json:"unsigned,omitempty"` // the same bits as an unsigned number, if id is negative
 	Hex      string `json:"hex,omitempty"`
-	Base32   string `json:"base32,omitempty"` // not of a negative id, like Base58 and Base62
+	Base32   string `json:"base32,omitempty"` // empty for a negative id, like Base58 and Base62
 	Base58   string `json:"base58,omitempty"`
 	Base62   string `json:"base62,omitempty"`
-	Prefixed string `json:"prefixed,omitempty"` // if there is a prefix: with it, in base32
+	Prefixed string `json:"prefixed,omitempty"` // with the prefix, in base32, if there is a prefix
 }
 
-// Fields is what an id holds in its layout.
+// Fields has the fields of an id in its layout.
 type Fields struct {
 	Input      string            `json:"input"`
 	Format     Format            `json:"format"`           // of the input
 	Prefix     string            `json:"prefix,omitempty"` // of the input
-	Preset     string            `json:"preset,omitempty"` // that is assumed
-	Others     map[string]string `json:"others,omitempty"` // the times under the other presets that are possible
+	Preset     string            `json:"preset,omitempty"` // the preset that is assumed
+	Others     map[string]string `json:"others,omitempty"` // the id's times under the other possible presets
 	Time       string            `json:"time"`
-	Possible   bool              `json:"possible"`            // whether an id can be of this time; see Possible
+	Possible   bool              `json:"possible"`            // whether an id can have this time; see Possible
 	ZoneTime   string            `json:"zone_time,omitempty"` // in the zone that was asked for
 	UnixMS     json.Number       `json:"unix_ms"`             // beyond int64 in long layouts
 	Relative   string            `json:"relative"`            // to now
 	Tick       string            `json:"tick"`
 	Rollback   int64             `json:"rollback"`
-	WorkerID   int64             `json:"worker_id"`  // that is leased: both parts as one number
+	WorkerID   int64             `json:"worker_id"`  // the leased number: both parts as one number
 	Datacenter int64             `json:"datacenter"` // its upper part
 	Machine    int64             `json:"machine"`    // its lower part
 	Sequence   int64             `json:"sequence"`
@@ -68,15 +68,15 @@ type Fields struct {
 	Bits       string            `json:"bits"`
 }
 
-// A View is how an id is described, besides its layout.
+// A View says how to describe an id, in addition to its layout.
 type View struct {
 	Now     time.Time
 	Zone    *time.Location // nil: UTC only
-	Presets []core.Preset  // of Recognize, if the layout is the first of them
-	Workers []int64        // worker IDs that are in use; of what a rounded id may have been, theirs come first
+	Presets []core.Preset  // the result of Recognize, if the layout is the first of them
+	Workers []int64        // worker IDs in use; candidates for a rounded id that have one of them come first
 }
 
-// JavaScript is what JSON.parse makes of an id that is written as a number.
+// JavaScript says what JSON.parse makes of an id that is written as a number.
 type JavaScript struct {
 	Safe  bool   `json:"safe"`  // up to 2^53-1: no other id is read as the same number
 	Exact bool   `json:"exact"` // the number equals the id, by chance if it is not safe
@@ -144,7 +144,7 @@ func New(l core.Layout, id int64, input string, format Format, v View) (ID, erro
 	return d, nil
 }
 
-// Possible reports whether an id of the layout can be of the time, which is not in the first half day, where
+// Possible reports whether an id of the layout can have the time: not in the layout's first half day, where
 // small numbers are, nor before 2000, nor more than a day in the future.
 func Possible(l core.Layout, t, now time.Time) bool {
 	return t.Sub(l.Epoch) >= 12*time.Hour && t.Unix() >= year2000 && t.Sub(now) <= 24*time.Hour
@@ -155,10 +155,11 @@ const (
 	newborn  = 60 * 24 * time.Hour
 )
 
-// Recognize returns the presets that texts may be ids of, the one to assume first. It takes those under which
-// the times of most are possible: first those under which they are not in the first 60 days either, where
-// few ids are, then the others, both in the order of flagval.Presets, which begins with the default. The
-// default is the first if none is possible, or if a text has a prefix. The page's recognize.js does the same.
+// Recognize returns the presets that the ids in texts may have; assume the first one. It returns the presets
+// under which most ids have a possible time: first those under which the times are also after the first 60
+// days, which have few ids, then the others. Both groups are in the order of flagval.Presets, which begins
+// with the default. The default comes first if no preset is possible, or if a text has a prefix. The page's
+// recognize.js does the same.
 func Recognize(texts []string, format Format, now time.Time) []core.Preset {
 	all, prefixed := flagval.Presets(), false
 	var ids []int64
@@ -207,7 +208,7 @@ func Outside(err error) error {
 	return err
 }
 
-// lowBits is the number of bits below the time.
+// lowBits returns the number of bits below the time.
 func lowBits(l core.Layout) int {
 	return int(l.RollbackBits) + int(l.DatacenterBits) + int(l.WorkerBits) + int(l.SequenceBits)
 }
@@ -222,7 +223,7 @@ func NewJavaScript(decimal string) JavaScript {
 	}
 }
 
-// A Range is the ids of a time range, for WHERE.
+// A Range describes the ids of a time range, for WHERE.
 type Range struct {
 	From   string `json:"from"`
 	To     string `json:"to,omitempty"`
@@ -299,7 +300,7 @@ func NewLayout(l core.Layout, now time.Time) Layout {
 	return d
 }
 
-// unsafeFrom is the first tick whose largest id exceeds 2^53-1.
+// unsafeFrom returns the start of the first tick whose largest id exceeds 2^53-1.
 func unsafeFrom(l core.Layout) time.Time {
 	switch low := lowBits(l); {
 	case low > 53:
@@ -322,8 +323,8 @@ func perSecond(perTick *big.Int, tick time.Duration) string {
 	return whole.String() + "." + strings.TrimRight(strconv.FormatInt(1_000_000+part.Int64(), 10)[1:], "0")
 }
 
-// WorkerID returns the worker ID of a datacenter and a worker within it. Without a datacenter, which
-// is then -1, worker is the whole worker ID. An error is a *core.ConfigError.
+// WorkerID returns the worker ID of a datacenter and a worker within it. If datacenter is -1, worker is
+// the whole worker ID. An error is a *core.ConfigError.
 func WorkerID(l core.Layout, datacenter, worker int64) (int64, error) {
 	workers, reason := int64(1)<<min(l.WorkerBits, 62), fmt.Sprintf("the layout has %d bits for it", l.WorkerBits)
 	if datacenter < 0 {
@@ -336,7 +337,7 @@ func WorkerID(l core.Layout, datacenter, worker int64) (int64, error) {
 	return datacenter<<l.WorkerBits | worker, err
 }
 
-// CheckTick reports whether a tick has n ids from a sequence number on. An error is a *core.ConfigError.
+// CheckTick returns a *core.ConfigError unless a tick has n ids from a sequence number on.
 func CheckTick(l core.Layout, sequence, n int64) error {
 	perTick := l.IDsPerTick()
 	if err := atMost("Sequence", sequence, perTick-1, fmt.Sprintf("the layout has %d bits for it", l.SequenceBits)); err != nil {
@@ -353,8 +354,8 @@ func atMost(field string, value, limit int64, reason string) error {
 	return &core.ConfigError{Fields: []core.FieldError{{Field: field, Value: strconv.FormatInt(value, 10), Reason: fmt.Sprintf("must be at most %d: %s", limit, reason)}}}
 }
 
-// Compose fills ids with the ids of one tick of a worker ID, from a sequence number on. They
-// are bounds or test data: a generator may issue the same ones.
+// Compose fills ids with the ids of one tick of a worker ID, from a sequence number on. Use them only as
+// bounds or test data: a generator may issue the same ids.
 func Compose(l core.Layout, worker int64, at time.Time, sequence int64, ids []int64) error {
 	parts := core.Parts{Time: at, Datacenter: worker >> l.WorkerBits, Worker: worker & (int64(1)<<l.WorkerBits - 1)}
 	for i := range ids {

@@ -11,7 +11,7 @@ import (
 
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
 
-// timed are ids of other kinds that hold their time: the digits that the pattern captures, without the
+// timed lists other kinds of ids that contain their time: the digits that the pattern captures, without the
 // lowest bits, count units from an epoch in Unix seconds.
 var timed = []struct {
 	name    string
@@ -28,7 +28,7 @@ var timed = []struct {
 	{"a TID of AT Protocol", regexp.MustCompile(`^(3[2-7a-z]{12})$`), "234567abcdefghijklmnopqrstuvwxyz", 10, time.Microsecond, 0},
 }
 
-// foreign names an id of another kind, and its time; or it returns an empty string.
+// foreign returns the kind of an id of another kind, and its time, or an empty string.
 func foreign(text string) string {
 	for _, kind := range timed {
 		spelt := text

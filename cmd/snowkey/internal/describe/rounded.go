@@ -9,8 +9,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// Rounded is what a number above 2^53 was, if it was rounded: one of Count ids from First to Last. It may be
-// genuine: of about as many ids, one looks so.
+// Rounded says what a number above 2^53 was before rounding: one of Count ids from First to Last. It may
+// also be a genuine id: about one in that many ids looks rounded.
 type Rounded struct {
 	By     string      `json:"by"` // javascript, or spreadsheet: they keep 15 digits
 	First  string      `json:"first"`
@@ -19,7 +19,7 @@ type Rounded struct {
 	Likely []Candidate `json:"likely"` // the likeliest, best first
 }
 
-// A Candidate is an id that was perhaps rounded.
+// A Candidate is an id that the number may have been before rounding.
 type Candidate struct {
 	ID       string `json:"id"`
 	WorkerID int64  `json:"worker_id"`
@@ -29,8 +29,8 @@ type Candidate struct {
 // likeliest is the number of candidates that are named.
 const likeliest = 5
 
-// LooksRounded reports whether JavaScript prints a number above 2^53 with these digits, and with which
-// probability it does so with that of an id that was not rounded.
+// LooksRounded reports whether JavaScript could have printed these digits for a rounded number above 2^53,
+// and the probability that an id that was not rounded looks the same.
 func LooksRounded(id int64) (rounded bool, chance float64) {
 	if id < 1<<53 {
 		return false, 0
@@ -40,8 +40,8 @@ func LooksRounded(id int64) (rounded bool, chance float64) {
 }
 
 // NewRounded returns what an id was before it was rounded, or nil if it does not look rounded. All ids that
-// JavaScript rounds to this number are candidates; a spreadsheet cuts or rounds to 15 digits. The best are
-// of the worker IDs that are in use, have a low sequence number, as generators count from 0, and are near.
+// JavaScript rounds to this number are candidates; a spreadsheet cuts or rounds to 15 digits. The best
+// candidates have a worker ID in use, a low sequence number, as generators count from 0, and are near.
 func NewRounded(l core.Layout, id int64, workers []int64) *Rounded {
 	if rounded, _ := LooksRounded(id); !rounded {
 		return nil

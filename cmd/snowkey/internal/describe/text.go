@@ -14,8 +14,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// A Format is a way to write an id: one of the constants, or a prefix and its underscore,
-// such as ord_, for that and 13 digits of base32 in lower case.
+// A Format is a way to write an id: one of the constants, or a prefix with its underscore, such as ord_,
+// which means that prefix and 13 digits of base32 in lower case.
 type Format string
 
 // The formats without a prefix. Hex is written as 0x and 16 lowercase digits.
@@ -26,7 +26,7 @@ const (
 	Base32  Format = "base32"
 	Base58  Format = "base58"
 	Base62  Format = "base62"
-	// Bwmarrin32 and Bwmarrin58 are Base32 and Base58 of bwmarrin/snowflake: other alphabets, and no zeros in front.
+	// Bwmarrin32 and Bwmarrin58 are Base32 and Base58 of bwmarrin/snowflake: other alphabets, no leading zeros.
 	Bwmarrin32 Format = "bwmarrin32"
 	Bwmarrin58 Format = "bwmarrin58"
 )
@@ -43,8 +43,8 @@ var alphabets = map[Format]string{
 	Bwmarrin58: "123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ",
 }
 
-// Append appends an id to b. With unsigned, Decimal reads the sign bit as a digit. The
-// base formats have no negative ids: see Signed.
+// Append appends an id to b. With unsigned, Decimal treats the sign bit as a value bit. The base formats
+// cannot write negative ids: see Signed.
 func (f Format) Append(b []byte, id int64, unsigned bool) []byte {
 	switch f {
 	case Hex:
@@ -75,7 +75,7 @@ func (f Format) Text(id int64, unsigned bool) string {
 	return string(f.Append(make([]byte, 0, 24), id, unsigned))
 }
 
-// Signed reports whether the format ends at the largest int64.
+// Signed reports whether the largest id of the format is the largest int64.
 func (f Format) Signed() bool { return f != Decimal && f != Hex }
 
 // An AmbiguousError is returned for a text that can be read in several ways.
@@ -88,7 +88,7 @@ func (e *AmbiguousError) Error() string { return "may be " + strings.Join(e.Read
 // A spreadsheet turns an id into such a number; it may be hex as well.
 var exponentForm = regexp.MustCompile(`^[0-9]+(?:\.[0-9]+)?[eE]\+?[0-9]{1,3}$`)
 
-// numberReading describes such a number, with the digits whose candidates can be asked for.
+// numberReading describes such a number, and which id it was near.
 func numberReading(text string) string {
 	reading := "a number with an exponent, whose last digits are lost"
 	if n, err := strconv.ParseFloat(text, 64); err == nil && n >= 1<<53 && n < 1<<63 {
@@ -98,12 +98,11 @@ func numberReading(text string) string {
 }
 
 // Parse reads an id, with or without quotes, white space and a comma around it, and with or without
-// separators between groups of three digits. With
-// Auto, digits alone are decimal, 0x starts hex, and an underscore ends a prefix; otherwise
-// 13 characters may be base32, ours or bwmarrin's, 11 characters base62 or a base58, and 8 to 16
-// hexadecimal digits hex. If more than one of these fits, Parse returns an *AmbiguousError that names
-// them all. With unsigned, ids of 64 bits and negative ones are accepted; they are
-// returned as the int64 of the same bits.
+// separators between groups of three digits. With Auto, digits alone are decimal, 0x starts hex, and an
+// underscore ends a prefix; otherwise 13 characters may be base32, this package's or bwmarrin's, 11
+// characters base62 or a base58, and 8 to 16 hexadecimal digits hex. If several of these fit, Parse returns
+// an *AmbiguousError that names them all. With unsigned, it also accepts ids of 64 bits and negative ones,
+// and returns them as the int64 of the same bits.
 func Parse(text string, format Format, unsigned bool) (id int64, found Format, err error) {
 	text = ungroup(Unquote(text))
 	switch {
@@ -144,7 +143,7 @@ func detect(text string, unsigned bool) (id int64, found Format, err error) {
 			readings = append(readings, fmt.Sprintf("%s for %s", f, Decimal.Text(n, unsigned)))
 		}
 	}
-	only := "" // the only reading, if it is no id
+	only := "" // the only reading, if it is not an id
 	if exponentForm.MatchString(text) {
 		only = "is " + numberReading(text)
 		readings = append(readings, numberReading(text))
@@ -164,8 +163,8 @@ func detect(text string, unsigned bool) (id int64, found Format, err error) {
 	return id, found, nil
 }
 
-// digits bounds the number of digits that an id has in a format without a mark. Without 0x,
-// hex needs as many: "bad" or "abc1" is rather not an id.
+// digits returns the least and the greatest number of digits of an id in a format without a mark. Hex
+// without 0x needs a minimum, because "bad" or "abc1" is probably not an id.
 func (f Format) digits() (low, high int) {
 	switch f {
 	case Hex:
@@ -248,9 +247,9 @@ func checkRange(n uint64, err error, unsigned bool) (int64, error) {
 // longNumbers finds the ids in a URL.
 var longNumbers = regexp.MustCompile(`\b\d{15,19}\b`)
 
-// Split returns the texts in a list that may be ids: the items of JSON, SQL, CSV or a
-// table, or on each line an object of JSON, whose "id" counts. Quotes are kept off. Of a URL, such as
-// that of a tweet, the numbers of 15 to 19 digits count.
+// Split returns the texts in a list that may be ids, without quotes: the items of JSON, SQL, CSV or a
+// table, or the "id" of a JSON object on each line. Of a URL, such as a tweet's, it returns the numbers
+// with 15 to 19 digits.
 func Split(text string) (ids []string) {
 	separates := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;|()[]{}\ufeff", r) }
 	for line := range strings.Lines(text) {
@@ -284,8 +283,8 @@ func ungroup(text string) string {
 	})
 }
 
-// objectID returns the "id" of an object as it is written; other lines are returned
-// whole, for an error to show.
+// objectID returns the "id" of a JSON object as it is written. It returns other lines unchanged, so that
+// an error can show them.
 func objectID(line string) string {
 	var object struct {
 		ID json.RawMessage `json:"id"` // a number may have more than 53 bits
@@ -308,8 +307,7 @@ func Unquote(text string) string {
 // Forms names what FormatOf accepts, for help and errors.
 const Forms = "decimal, hex, base32, base58, base62, bwmarrin32, bwmarrin58 or a prefix such as ord_"
 
-// FormatOf returns the format that a text names: one of Formats, in any case, or a prefix
-// and its underscore.
+// FormatOf returns the format with the given name: a name in any case, or a prefix with its underscore.
 func FormatOf(text string) (Format, error) {
 	if f, err := flagval.OneOf(FormatNames()...)(text); err == nil {
 		return f, nil
@@ -332,7 +330,7 @@ func (f Format) Prefix() string {
 	return prefix
 }
 
-// appendPrefixed appends the format, which is a prefix, and the digits in lower case.
+// appendPrefixed appends the prefix, which is the format itself, and the digits in lower case.
 func (f Format) appendPrefixed(b []byte, id int64) []byte {
 	b = append(b, f...)
 	begin := len(b)
@@ -343,8 +341,8 @@ func (f Format) appendPrefixed(b []byte, id int64) []byte {
 	return b
 }
 
-// readPrefixed reads a prefix, its underscore and the digits, in any case. With want, the
-// prefix must be that one.
+// readPrefixed reads a prefix, its underscore and the digits, in any case. If want is set, the prefix must
+// be want.
 func readPrefixed(text string, want Format) (int64, Format, error) {
 	end := strings.LastIndexByte(text, '_') + 1
 	found := Format(asciiLower(text[:end]))
@@ -367,7 +365,7 @@ func readPrefixed(text string, want Format) (int64, Format, error) {
 	return int64(id), want, nil
 }
 
-// asciiLower changes only ASCII, as in sqltype: other letters may become some of a-z.
+// asciiLower lowers only ASCII letters, as sqltype does: other letters might become letters from a to z.
 func asciiLower(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {

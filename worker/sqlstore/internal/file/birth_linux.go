@@ -10,8 +10,8 @@ import (
 	"unsafe"
 )
 
-// birthOf returns when the file was made, because inodes are used again. Package syscall lacks statx(2).
-// Some file systems do not know the birth.
+// birthOf returns when the file was made, because inodes are reused. Package syscall lacks statx(2). Some
+// file systems do not record the birth.
 func birthOf(path string, _ os.FileInfo) (birth string, err error) {
 	const (
 		atCurrentDirectory = -100
@@ -41,7 +41,7 @@ func birthOf(path string, _ os.FileInfo) (birth string, err error) {
 	return fmt.Sprintf("%d.%09d", int64(seconds), nanoseconds), nil
 }
 
-// bootID changes when the machine starts: what was not flushed is then lost.
+// bootID returns an ID that changes when the machine starts, and so loses what was not flushed.
 func bootID() string {
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(id))

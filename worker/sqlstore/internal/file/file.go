@@ -1,5 +1,5 @@
-// Package file identifies the files of SQLite's databases. It never opens one: to close it would release
-// the locks that SQLite has on it.
+// Package file identifies the files of SQLite databases. It never opens a file, because closing it would
+// release SQLite's locks on it.
 package file
 
 import (
@@ -24,7 +24,7 @@ func ID(path string) (string, error) {
 	return fmt.Sprintf("%s:%s %s %s", field(info, "Dev"), field(info, "Ino"), birth, bootID()), nil
 }
 
-// field returns a field of what the system says about a file; "": it has no such field.
+// field returns a field of the system's file information, or "" if there is no such field.
 func field(info os.FileInfo, name string) string {
 	if v := reflect.Indirect(reflect.ValueOf(info.Sys())); v.Kind() == reflect.Struct {
 		if f := v.FieldByName(name); f.IsValid() {
@@ -34,8 +34,8 @@ func field(info os.FileInfo, name string) string {
 	return ""
 }
 
-// CheckAlone returns an error if programs may find the file in WAL mode by two paths, with other files
-// beside it.
+// CheckAlone returns an error if programs may open the file by two paths. In WAL mode, each path would
+// have separate WAL files.
 func CheckAlone(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package rawconn finds what drivers show only in their own types, by reflection: so programs for other
-// databases need not contain these drivers.
+// Package rawconn uses reflection to read what drivers show only in their own types, so that programs for
+// other databases need not contain these drivers.
 package rawconn
 
 import (
@@ -13,7 +13,7 @@ const (
 	maxModes    = 10 // more than pgx has
 )
 
-// unwrap calls found with the connection, and with those that it wraps, until that returns true.
+// unwrap calls found with the connection and those that it wraps, until found returns true.
 func unwrap(conn any, found func(reflect.Value) bool) {
 	c := reflect.ValueOf(conn)
 	for range maxWrappers {
@@ -21,7 +21,7 @@ func unwrap(conn any, found func(reflect.Value) bool) {
 			return
 		}
 		var inner reflect.Value
-		for _, name := range []string{"Raw", "Unwrap", "WrappedConn"} { // as such wrappers call it
+		for _, name := range []string{"Raw", "Unwrap", "WrappedConn"} { // the names that wrappers use
 			if !inner.IsValid() {
 				inner = call0(c, name)
 			}
@@ -46,9 +46,10 @@ func call0(v reflect.Value, method string) (result reflect.Value) {
 	return result
 }
 
-// SimpleProtocol returns the argument that makes pgx send a query without arguments in one message
-// and prepare nothing: its QueryExecModeSimpleProtocol. Other drivers do so anyway. If the connection is
-// wrapped in a way that hides it, or pgx refuses the session's encoding, pgx prepares the queries.
+// SimpleProtocol returns the argument that makes pgx send a query without arguments in one message and
+// prepare nothing: pgx's QueryExecModeSimpleProtocol. It returns nil for other drivers, which do so
+// anyway, and if a wrapper hides the connection or pgx refuses the session's encoding: then pgx prepares
+// the queries.
 func SimpleProtocol(conn *sql.Conn) (args []any) {
 	_ = conn.Raw(func(conn any) error {
 		args = simpleProtocol(conn)
@@ -86,8 +87,8 @@ const (
 	Autocommit
 )
 
-// MySQLStatus returns the flags that the last answer of MySQL had. The driver has them in a field. They
-// are not known if a wrapper hides it.
+// MySQLStatus returns the flags of MySQL's last answer, which the driver keeps in a field. known is false
+// if a wrapper hides the field.
 func MySQLStatus(conn *sql.Conn) (flags uint64, known bool) {
 	_ = conn.Raw(func(conn any) error {
 		unwrap(conn, func(c reflect.Value) bool {
