@@ -120,7 +120,7 @@ func TestHostileNames(t *testing.T) {
 					return
 				}
 				config.Prefix, config.Schema = name, one[string](t, s, "SELECT "+map[ddl.Dialect]string{ddl.Postgres: "current_schema()", ddl.MySQL: "database()"}[s.dialect])
-				call := quoted(s, name+"worker") + "(4096)"
+				call := quoted(s, name+"worker_id") + "(4096)"
 				for _, config.Layout = range []core.Layout{core.Sonyflake(), core.Twitter(), core.Twitter()} { // replaced
 					s.run(t, script(t)(config.Functions())...)
 				}

@@ -178,7 +178,7 @@ func TestSQLiteQuery(t *testing.T) {
 	s := openSQLite(t)
 	query := script(t)(ddl.Config{Dialect: ddl.SQLite}.Functions())
 	got := lines(t, s, query[0], int64(1541815603606036480))
-	if want := "2022-06-28T16:07:40.105Z 26 0 11"; len(got) != 1 || got[0] != want {
+	if want := "2022-06-28T16:07:40.105Z 378 0 11 26"; len(got) != 1 || got[0] != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
