@@ -37,7 +37,7 @@ function roundedNote(layout, r) {
   return el("section", { class: "note warn", "aria-label": "Perhaps rounded" },
     el("p", {}, el("strong", {}, `This may have been rounded by ${r.by === "javascript" ? "JavaScript" : "a spreadsheet"}.`), ` The id was one of ${grouped(r.count)}. The likeliest:`),
     el("ul", {}, r.likely.map((c) => el("li", {}, link(c.id), ` ${fields(c)}`))),
-    el("p", {}, "Your table knows: ", el("code", {}, between), " ", copyButton("the condition", () => between)));
+    el("p", {}, "Look it up in the table: ", el("code", {}, between), " ", copyButton("the condition", () => between)));
 }
 
 const copyable = (name, text) => [name, el("span", { class: "copied" }, el("code", {}, text), copyButton(name, () => text))];
