@@ -14,7 +14,7 @@ import (
 const (
 	callGrace     = 100 * time.Millisecond // how long a call may take to return after its context is done
 	maxInARow     = 16                     // calls abandoned in a row before others are probes
-	probeInterval = 5 * time.Second        // between probes
+	probeInterval = 4 * time.Second        // between probes: ids are back 5 s after the client answers again
 	maxAbandoned  = 256                    // the most abandoned calls under way
 )
 
@@ -80,7 +80,7 @@ var errGoexit = errors.New("the client ended its goroutine")
 // Do calls f in a goroutine of its own and returns its result. If f has not returned 100 ms
 // after ctx is done, Do abandons it and returns the error of ctx after the text what; the
 // result of f is dropped. When 16 calls in a row were abandoned, and none of them has returned
-// since, Do makes one call every 5 s, and others fail at once; when one has returned in time,
+// since, Do makes one call every 4 s, and others fail at once; when one has returned in time,
 // Do makes all calls again. While 256 abandoned calls have not returned, all calls fail at
 // once. A panic of f becomes an error, and so does runtime.Goexit.
 func Do[T any](ctx context.Context, c *Calls, what string, f func() (T, error)) (T, error) {
