@@ -52,8 +52,11 @@ func (x session) findPostgres(ctx context.Context) (incarnation, error) {
 			", CAST(EXTRACT(EPOCH FROM least(pg_stat_get_bgwriter_stat_reset_time(), (SELECT stats_reset FROM pg_catalog.pg_stat_archiver))) * 1000000 AS BIGINT)))",
 		parts: []string{"system identifier", "timeline", "database", "table", "reset of statistics"},
 	}
-	var value string
-	err := x.row(ctx, "SELECT "+all.sql, &value)
+	var value, version string
+	err := x.row(ctx, "SELECT "+all.sql+", version()", &value, &version)
+	if err == nil {
+		return all, unsupported(version)
+	}
 	passing := []string{"08", "25", "40", "53", "57", "58"} // classes of errors
 	if state := retry.SQLState(err); len(state) < 2 || state == denied || slices.Contains(passing, state[:2]) {
 		return all, x.explained(err)
@@ -61,6 +64,12 @@ func (x session) findPostgres(ctx context.Context) (incarnation, error) {
 	var standby bool
 	if x.row(ctx, "SELECT pg_is_in_recovery()", &standby) == nil && standby {
 		return all, errStandby
+	}
+	if err := x.row(ctx, "SELECT version()", &version); err != nil {
+		return all, err
+	}
+	if err := unsupported(version); err != nil {
+		return all, err
 	}
 	some := incarnation{
 		sql:   "(SELECT concat_ws(' ', " + oids + ", CAST(EXTRACT(EPOCH FROM pg_postmaster_start_time()) * 1000000 AS BIGINT)))",

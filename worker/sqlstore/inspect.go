@@ -101,13 +101,12 @@ func (x session) detect(ctx context.Context) (Dialect, error) {
 	return MySQL, nil
 }
 
-// unsupported refuses databases whose version looks like PostgreSQL's or MySQL's, but whose servers
-// share no state that tells a present life from an earlier one: each server would be another
-// incarnation, or none would ever change.
+// unsupported refuses databases that are compatible with PostgreSQL or MySQL, but are not known to change
+// their incarnation when they are put back, or to have the same one in all their servers.
 func unsupported(version string) error {
 	for mark, name := range map[string]string{"CockroachDB": "CockroachDB", "-YB-": "YugabyteDB", "TiDB": "TiDB", "Redshift": "Redshift"} {
 		if strings.Contains(version, mark) {
-			return driver.Permanent(fmt.Errorf("leases cannot be kept in %s (version %q), which does not show when it was put back: "+
+			return driver.Permanent(fmt.Errorf("leases cannot be kept in %s (version %q), which is not known to show when it was put back: "+
 				"keep them in PostgreSQL, MySQL, Redis or etcd; its rows can have ids all the same", name, version))
 		}
 	}

@@ -79,6 +79,8 @@ func (s *sound) answer(query string) answer {
 		return answer{changed: 20}
 	case contains(query, "RETURNING 1"):
 		return row(int64(1))
+	case strings.HasSuffix(query, ", version()"):
+		return row(testLife, s.version)
 	case strings.HasPrefix(query, "SELECT") && contains(query, "concat_ws", "CONVERT("):
 		return row(testLife)
 	case contains(query, "SELECT CASE WHEN"):
@@ -204,6 +206,8 @@ func TestUnsupported(t *testing.T) {
 		{"PostgreSQL 8.0.2 on i686-pc-linux-gnu, Redshift 1.0.77", "Redshift", Detect},
 		{"8.0.11-TiDB-v7.5.0", "TiDB", Detect},
 		{"8.0.11-TiDB-v7.5.0", "TiDB", MySQL},
+		{"CockroachDB CCL v24.1.1 (x86_64-pc-linux-gnu)", "CockroachDB", Postgres}, // as package gormplugin opens it
+		{"PostgreSQL 11.2-YB-2.21.0.0-b0 on x86_64", "YugabyteDB", Postgres},
 	} {
 		f := &fake{answer: (&sound{version: c.version, tables: true}).answer}
 		s := mustNew(New(f.open(t), Config{Dialect: c.dialect}))
