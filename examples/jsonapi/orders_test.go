@@ -143,7 +143,7 @@ func TestPages(t *testing.T) {
 		if !slices.Equal(got, want) || end != "" {
 			t.Errorf("%q, %q\nwant %q", got, end, want)
 		}
-		// All may be of one millisecond: ids that begin ahead of the clock stand still until it is there.
+		// All orders may have the same millisecond: ids that begin ahead of the clock keep their first time until it catches up.
 		last, err := time.Parse(time.RFC3339, all[0].PlacedAt)
 		if err != nil {
 			t.Fatal(err)

@@ -42,7 +42,7 @@ func kinSchema(told bool) (any, error) {
 }
 
 // Libraries that make a JSON schema of a Go type take an ID for an integer, and a NullID for an object, until
-// they are told what snowkey keys writes.
+// the code that snowkey keys writes corrects them.
 func TestSchemas(t *testing.T) {
 	for name, schemaOf := range map[string]schemaMaker{"google/jsonschema-go": googleSchema, "invopop/jsonschema": invopopSchema, "getkin/kin-openapi": kinSchema} {
 		t.Run(name, func(t *testing.T) {

@@ -87,7 +87,7 @@ func TestDecode(t *testing.T) {
 	tb.has("#decode-intro", some, "2025-12-04 13:33:41.165 UTC") // an example
 }
 
-// A number that was rounded is shown with what it may have been, and "exact by chance" is said of no other.
+// A number that was rounded is shown with what it may have been. Only an exact one is called "exact by chance".
 func TestRounded(t *testing.T) {
 	t.Parallel()
 	tb := page(t, serve(t), "#preset=twitter&ids=2124686841461342200")
@@ -373,7 +373,7 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// What a link names wrongly, or cannot hold, is said. "today" is that of UTC, or of this computer.
+// The page reports what a link names wrongly or cannot hold. "today" is the day in UTC, or on this computer.
 func TestTold(t *testing.T) {
 	t.Parallel()
 	tb := page(t, serve(t), "#preset=zzz&ids="+discord)

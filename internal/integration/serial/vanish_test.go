@@ -32,7 +32,7 @@ func (f fuse) Write(b []byte) (int, error) {
 
 func (f fuse) Close() error { return f.SetDeadline(time.Now()) }
 
-// A client that vanishes after any of its messages stops no other one: Numbers and Segments go on at
+// A client that vanishes after any of its messages stops no other one: Numbers and Segments continue at
 // once, and repeat nothing.
 func TestClientVanishes(t *testing.T) {
 	const atOnce = 5 * time.Second // MySQL would wait for a lock for 50 s

@@ -100,7 +100,7 @@ func TestReadingNewRows(t *testing.T) {
 }
 
 // number numbers the rows that are committed and have no number yet. The lock on event_seq is held
-// until the commit, so whoever sees a number sees all lower ones.
+// until the commit, so a reader that sees a number sees all lower ones.
 func number(ctx context.Context, db *sql.DB, q func(string) string, sqlite bool) (err error) {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -176,7 +176,7 @@ func newID(t *testing.T, gen *core.Generator) sqltype.ID {
 	return id
 }
 
-// A reader reads the rows behind its position, which then is that of the last one.
+// A reader reads the rows after its position, and moves to the last one.
 type reader struct {
 	db    *sql.DB
 	query string

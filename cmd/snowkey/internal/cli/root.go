@@ -165,7 +165,7 @@ var indented = regexp.MustCompile(`^ +(?:\S+(?: \S+)* {2,})?`)
 var continued = regexp.MustCompile(`\n {4,}`)
 
 // wrapped breaks lines after 80 columns: paragraphs are filled, the text of an indented line keeps its indent,
-// and a command line goes on after a backslash.
+// and a backslash at the end of a line continues a command.
 func wrapped(text string) string {
 	var all []string
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
