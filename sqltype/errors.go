@@ -31,8 +31,8 @@ var (
 	// ErrSource means that a source returned an id that is not above zero.
 	ErrSource = errors.New("a source's ids must be above zero")
 	// ErrOutcomeUnknown means that COMMIT was sent and not answered: the database has all rows, or
-	// none. Only several shards of Vitess may have some. The rows keep their keys: look them up, or
-	// write them again, because the primary key refuses those that exist.
+	// none. The rows keep their keys: look them up, or write them again, because the primary key
+	// refuses those that exist.
 	ErrOutcomeUnknown = errors.New("the outcome of COMMIT is unknown")
 )
 

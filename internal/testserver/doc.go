@@ -33,8 +33,8 @@
 //	SNOWKEY_TEST_ETCD      http://host:2379
 //
 // Programs are looked for in PATH, then where distributions keep them; if SNOWKEY_TEST_POSTGRES_BIN
-// is set, in that folder only. The same holds for PGBOUNCER, MARIADB, REDIS, ETCD, PROMETHEUS and
-// VITESS.
+// is set, in that folder only. The same holds for PGBOUNCER, MARIADB, REDIS, ETCD and
+// PROMETHEUS.
 // SNOWKEY_TEST_MYSQL_BIN is a folder of MySQL, which then replaces MariaDB. If
 // SNOWKEY_TEST_POSTGRES_VERSION is set, a program of another version fails the test, and the test
 // logs the version; the same holds for MARIADB and MYSQL.

@@ -157,15 +157,12 @@ func (x session) settle(ctx context.Context) (changed bool, err error) {
 	if x.Dialect != MySQL {
 		return false, nil
 	}
-	limit := x.store.late.Load() && !x.mariaDB && !x.vitess
+	limit := x.store.late.Load() && !x.mariaDB
 	if status, known := rawconn.MySQLStatus(x.conn); known && status&(rawconn.InTransaction|rawconn.Autocommit) == rawconn.Autocommit && !limit {
 		return false, nil
 	}
-	end := "COMMIT AND NO CHAIN NO RELEASE" // whatever completion_type the session has
-	if x.vitess {                           // Vitess knows only the short form, and ignores completion_type
-		end = "COMMIT"
-	}
-	if _, err := x.conn.ExecContext(ctx, end); err != nil {
+	// Whatever completion_type the session has.
+	if _, err := x.conn.ExecContext(ctx, "COMMIT AND NO CHAIN NO RELEASE"); err != nil {
 		return false, err
 	}
 	var autocommit bool

@@ -20,16 +20,12 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 		return 0, err
 	}
 	return call(ctx, s, reserveText(key, n), counterTables, func(x session) (first int64, err error) {
-		if x.Dialect == SQLite { // the others check in the statement, or before it
+		if x.Dialect == SQLite { // the others check in the statement
 			if err := x.checkDurable(ctx); err != nil {
 				return 0, err
 			}
 		}
-		gate := "{gate}"
-		if x.vitess {
-			gate = ""
-		}
-		last, _, err := x.ask(ctx, maxLockWait, "value", x.reserve(x.fill("?", key), fmt.Sprint(n), gate))
+		last, _, err := x.ask(ctx, maxLockWait, "value", x.reserve(x.fill("?", key), fmt.Sprint(n), "{gate}"))
 		if err != nil {
 			return 0, err
 		}

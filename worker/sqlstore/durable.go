@@ -11,7 +11,7 @@ import (
 )
 
 // A condition must hold for every write: otherwise the write could be lost, or go wrong. It is part of
-// the statement. Vitess does not allow that, so there it is checked before the statement.
+// the statement.
 type condition struct {
 	ok                   string // an expression that must be true
 	err                  error  // if it is not true; nil: a *driver.DurabilityError made from
@@ -46,8 +46,6 @@ func (s *server) setConditions(has variables) {
 			logged,
 		}
 		switch {
-		case s.vitess: // its incarnation is constant
-			s.always, s.durable = s.durable, nil
 		case has["wsrep_on"] != "":
 			s.always = append(s.always, condition{
 				ok:      "(@@wsrep_on = 1 OR @@wsrep_provider IN ('', 'none'))",

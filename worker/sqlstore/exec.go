@@ -40,10 +40,8 @@ func (x session) text(ctx context.Context, wait time.Duration, query string) (st
 // gate returns the conditions of every write, each after AND. In PostgreSQL it also makes the commit wait
 // for the disk and, for counters, for standbys, whatever the session's settings are.
 func (x session) gate(wait time.Duration) (gate string) {
-	if !x.vitess {
-		for _, c := range x.conditions() {
-			gate += " AND " + c.ok
-		}
+	for _, c := range x.conditions() {
+		gate += " AND " + c.ok
 	}
 	if x.Dialect == Postgres {
 		weak, commit := "'off'", "local"
@@ -85,7 +83,7 @@ func (s *server) limited(ctx context.Context, query string) string {
 			sync = ", wsrep_sync_wait = 7" // a node may apply later what others have committed
 		}
 		return fmt.Sprintf("SET STATEMENT lock_wait_timeout = %d, innodb_lock_wait_timeout = %[1]d%s FOR %s", seconds, sync, query)
-	case s.Dialect == MySQL && !s.vitess:
+	case s.Dialect == MySQL:
 		verb, rest, _ := strings.Cut(query, " ")
 		return fmt.Sprintf("%s /*+ SET_VAR(lock_wait_timeout = %d) */ %s", verb, seconds, rest)
 	}
@@ -110,9 +108,6 @@ func (x session) ask(ctx context.Context, wait time.Duration, column string, que
 				q += " RETURNING " + column
 			}
 			text, err := x.text(ctx, wait, q)
-			if err == nil && x.vitess { // Vitess cannot check the conditions in the statement
-				err = x.unmet(ctx)
-			}
 			if err != nil {
 				return err
 			}

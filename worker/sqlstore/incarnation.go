@@ -89,8 +89,6 @@ func (x session) findMySQL(ctx context.Context, has variables) (inc incarnation,
 		}
 	}
 	switch {
-	case x.vitess:
-		return incarnation{sql: "CONVERT('vitess' USING ascii) COLLATE ascii_bin", parts: []string{"constant: Vitess shows nothing that its servers share"}}, nil
 	case has["wsrep_on"] == "ON":
 		inc = incarnation{sql: "(SELECT variable_value FROM " + x.globalStatus() + " WHERE variable_name = 'wsrep_cluster_state_uuid')", parts: []string{"state UUID of the Galera cluster"}}
 	case has["group_replication_group_name"] != "":

@@ -18,7 +18,6 @@ type server struct {
 
 	mariaDB     bool
 	galera      bool  // a cluster node, which may be behind
-	vitess      bool  // a proxy with its own parser
 	simple      []any // see package rawconn
 	incarnation incarnation
 	always      []condition // of every write
@@ -49,15 +48,11 @@ func (s *Store) inspect(ctx context.Context, conn *sql.Conn) (now *server, err e
 	if err := x.pin(has["database()"]); err != nil {
 		return nil, err
 	}
-	if err := unsupported(has["version"]); err != nil {
+	if err := unsupported(strings.TrimSpace(has["version"] + " " + has["version_comment"])); err != nil {
 		return nil, err
 	}
 	x.mariaDB = strings.Contains(has["version"], "MariaDB")
-	x.vitess = strings.Contains(has["version"], "Vitess") || strings.Contains(has["version_comment"], "Git revision")
-	x.galera = x.mariaDB && has["wsrep_on"] == "ON"                      // only MariaDB can wait for other nodes in a statement
-	if x.vitess && keyspace(x.schema()) != keyspace(has["database()"]) { // the store would check one server's settings, and write to another
-		return nil, fields.Error("sqlstore", "Table", x.Table, "is not in the keyspace %q that the connection to Vitess has selected: give the store a pool that selects the keyspace of the table", has["database()"])
-	}
+	x.galera = x.mariaDB && has["wsrep_on"] == "ON" // only MariaDB can wait for other nodes in a statement
 	x.setConditions(has)
 	switch x.Dialect {
 	case Postgres:
@@ -71,12 +66,6 @@ func (s *Store) inspect(ctx context.Context, conn *sql.Conn) (now *server, err e
 		return nil, fmt.Errorf("ask for the server's incarnation: %w", err)
 	}
 	return now, nil
-}
-
-// keyspace returns the keyspace of a Vitess target such as app@primary.
-func keyspace(target string) string {
-	name, _, _ := strings.Cut(target, "@")
-	return name
 }
 
 // detect asks the database for its dialect. SQLite is recognized by its error: it has no such function.
@@ -104,7 +93,7 @@ func (x session) detect(ctx context.Context) (Dialect, error) {
 // unsupported refuses databases that are compatible with PostgreSQL or MySQL, but are not known to change
 // their incarnation when they are put back, or to have the same one in all their servers.
 func unsupported(version string) error {
-	for mark, name := range map[string]string{"CockroachDB": "CockroachDB", "-YB-": "YugabyteDB", "TiDB": "TiDB", "Redshift": "Redshift"} {
+	for mark, name := range map[string]string{"CockroachDB": "CockroachDB", "-YB-": "YugabyteDB", "TiDB": "TiDB", "Redshift": "Redshift", "Vitess": "Vitess", "(Git revision": "Vitess"} {
 		if strings.Contains(version, mark) {
 			return driver.Permanent(fmt.Errorf("leases cannot be kept in %s (version %q), which is not known to show when it was put back: "+
 				"keep them in PostgreSQL, MySQL, Redis or etcd; its rows can have ids all the same", name, version))

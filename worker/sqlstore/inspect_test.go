@@ -102,7 +102,7 @@ func TestStatements(t *testing.T) {
 	for name, server := range map[string]*sound{
 		"postgres": {version: "PostgreSQL 17.1"}, "mysql": {version: "8.4.1"}, "mariadb": {version: "11.8.2-MariaDB", variables: map[string]string{"server_uid": "x"}},
 		"galera": {version: "11.8.2-MariaDB", variables: map[string]string{"wsrep_on": "ON"}}, "group": {version: "8.4.1", variables: map[string]string{"group_replication_group_name": "g"}},
-		"vitess": {version: "8.4.6-Vitess"}, "sqlite": {},
+		"sqlite": {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &fake{answer: server.answer}
@@ -206,6 +206,7 @@ func TestUnsupported(t *testing.T) {
 		{"PostgreSQL 8.0.2 on i686-pc-linux-gnu, Redshift 1.0.77", "Redshift", Detect},
 		{"8.0.11-TiDB-v7.5.0", "TiDB", Detect},
 		{"8.0.11-TiDB-v7.5.0", "TiDB", MySQL},
+		{"8.4.6-Vitess", "Vitess", Detect},
 		{"CockroachDB CCL v24.1.1 (x86_64-pc-linux-gnu)", "CockroachDB", Postgres}, // as package gormplugin opens it
 		{"PostgreSQL 11.2-YB-2.21.0.0-b0 on x86_64", "YugabyteDB", Postgres},
 	} {
@@ -308,24 +309,6 @@ func TestBadSettings(t *testing.T) {
 			if !errors.As(err, &lossy) || lossy.Setting != s.inspected.Load().durable[bad].setting || lossy.Value != "0" {
 				t.Errorf("%s: %v", version, err)
 			}
-		}
-	}
-}
-
-// In Vitess, the settings must be those of the server that has the tables.
-func TestVitessKeyspace(t *testing.T) {
-	for selected, ok := range map[string]bool{"main": true, "main@primary": true, "shop": false, "": false} {
-		server := &sound{version: "8.4.6-Vitess", tables: true}
-		f := &fake{answer: func(query string) answer {
-			if contains(query, "@@version_comment") {
-				return row(server.version, "", selected)
-			}
-			return server.answer(query)
-		}}
-		_, err := mustNew(New(f.open(t), Config{Table: "main.snow_lease"})).List(t.Context(), "x")
-		var config *core.ConfigError
-		if (err == nil) != ok || !ok && (!errors.As(err, &config) || config.Fields[0].Field != "Table") {
-			t.Errorf("%s: %v", selected, err)
 		}
 	}
 }

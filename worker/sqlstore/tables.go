@@ -53,7 +53,7 @@ func (x session) create(ctx context.Context, missing []table) error {
 	message := ""
 	for i, t := range missing {
 		statements := []string{x.ddl()[t]}
-		if t == recordTable && !x.vitess { // Vitess does not show which tables were dropped
+		if t == recordTable {
 			index, err := x.text(ctx, maxLockWait, x.freshIndex(ctx))
 			if err != nil {
 				return err

@@ -1,25 +1,19 @@
 // Package cluster runs leases on clusters whose members are killed, paused and isolated: etcd
 // and MariaDB with Galera, of three members each. Another test kills primaries of PostgreSQL
-// under Patroni, of a MySQL group and of a shard of Vitess, and another one cuts the network between
-// two writable nodes of PostgreSQL. Vitess also has rows in two shards. The tests have the build tag
-// cluster, because they take minutes, and programs that the other tests do not need.
+// under Patroni and of a MySQL group, and another one cuts the network between two writable nodes of
+// PostgreSQL. The tests have the build tag cluster, because they take minutes, and programs that the
+// other tests do not need.
 //
 // etcd and Galera, from the root:
 //
 //	tools/install.sh --only galera
-//	tools/alone.sh ./internal/integration/cluster go test -tags cluster -v -skip '^Test(Failover|ActiveActive|Vitess)' .
+//	tools/alone.sh ./internal/integration/cluster go test -tags cluster -v -skip '^Test(Failover|ActiveActive)' .
 //
 // Primaries of PostgreSQL and MySQL, killed a hundred times each:
 //
 //	tools/install.sh --only patroni
 //	SNOWKEY_TEST_MYSQL_BIN="$(tools/unpack.sh sid mysql-server-core mysql-router)" SNOWKEY_FAILOVER_KILLS=100 \
 //	  tools/alone.sh ./internal/integration/cluster go test -tags cluster -v -timeout 24h -run '^TestFailover[PG]' .
-//
-// Vitess on MySQL: two shards, and primaries that are killed:
-//
-//	SNOWKEY_TEST_MYSQL_BIN="$(tools/unpack.sh sid mysql-server-core)" SNOWKEY_TEST_VITESS_BIN="$(tools/vitess.sh)" \
-//	  SNOWKEY_VITESS_ROWS=1000000 SNOWKEY_FAILOVER_KILLS=100 \
-//	  tools/alone.sh ./internal/integration/cluster go test -tags cluster -v -timeout 24h -run 'Vitess$' .
 //
 // Two writable nodes of PostgreSQL 16 or later; with SNOWKEY_ACTIVE_ROWS=10000000, half an hour:
 //

@@ -168,7 +168,7 @@ func (w *writers) end() (acknowledged, unknown int) {
 	w.t.Helper()
 	w.leave()
 	there := map[int64]bool{}
-	for last, n := int64(0), -1; n < len(there); { // Vitess answers with 10,000 rows at most
+	for last, n := int64(0), -1; n < len(there); {
 		n = len(there)
 		w.ask("SELECT id FROM failover_rows WHERE id > "+w.on.placeholder(1)+" ORDER BY id LIMIT 5000", []any{last}, func(rows *sql.Rows) error {
 			err := rows.Scan(&last)
