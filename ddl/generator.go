@@ -10,8 +10,8 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/internal/leasetables"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
-	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // Generator configures a generator of ids in SQL, for rows that psql, a trigger or COPY inserts instead
@@ -61,7 +61,7 @@ type generator struct {
 	workerIDs   int64  // of the namespace
 	base        int64  // the bits of the datacenter in each id
 
-	tables Script // creates the tables of the leases, if they are missing
+	tables leasetables.Names // of the leases
 }
 
 // Create returns the script that creates the generator and takes its worker IDs. The script also creates
@@ -77,7 +77,7 @@ func (g Generator) Create() (Script, error) {
 		return nil, err
 	}
 	script := c.write(postgresCreate)
-	return slices.Concat(script[:1], c.tables, script[1:]), nil
+	return slices.Concat(script[:1], c.tables.DDL()[:leasetables.Counters], script[1:]), nil
 }
 
 // Drop returns the script that drops the generator, if it exists, and releases its worker IDs. It fails
@@ -196,12 +196,10 @@ func (g *generator) findTables(wrong *fields.Errors) {
 	if !strings.Contains(g.Table, ".") {
 		g.Table = g.Schema + "." + g.Table
 	}
-	statements, err := sqlstore.Config{Dialect: sqlstore.Postgres, Table: g.Table}.DDL()
-	if err != nil {
-		wrong.Add("Table", g.Table, "must be a name of at most 48 letters, digits and _, optionally with a schema and a dot before it")
-		return
+	var ok bool
+	if g.tables, ok = leasetables.Parse(g.Table); !ok {
+		wrong.Add("Table", g.Table, leasetables.Rule)
 	}
-	g.tables = Script(statements[:2]) // without the table of the counters
 }
 
 // end returns the fence of the worker IDs: the end of the layout's time, or the year 9999 if that is earlier,

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed-299c1d6b/snowkey/internal/leasetables"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -60,9 +61,9 @@ func (g *generator) write(template string) Script {
 		names = append(names, Postgres.text(g.Prefix+name))
 		inner = append(inner, "{"+name+"}", object, "{"+name+"_text}", Postgres.text(object))
 	}
-	leases := g.leases("lease")
+	leases := g.tables.Quoted(leasetables.Records)
 	inner = append(inner,
-		"{leases}", leases, "{leases_text}", Postgres.text(leases), "{namespaces}", g.leases("namespace"), "{incarnation_sql}", incarnation(g.leases("namespace")),
+		"{leases}", leases, "{leases_text}", Postgres.text(leases), "{namespaces}", g.tables.Quoted(leasetables.Namespaces), "{incarnation_sql}", g.tables.PostgresIncarnation(),
 		"{namespace}", Postgres.text(g.Namespace), "{layout}", Postgres.text(g.fingerprint),
 		"{claim_hint}", Postgres.text("SELECT "+g.object("claim")+"() takes worker IDs."),
 		"{copy_hint}", Postgres.text("Take worker IDs that nothing else uses, as in SELECT "+g.object("claim")+"('{7}'). See docs/generator.md."),
@@ -88,26 +89,6 @@ func (g *generator) write(template string) Script {
 // fenceWindow returns the FenceWindow of a namespace that the generator makes, in milliseconds: the
 // default of package worker, or MaxAhead if that is more. The namespace's MaxSkew is a third of it.
 func (g *generator) fenceWindow() int64 { return max(30_000, g.aheadTicks()*g.layout.tickMs) }
-
-// leases returns the quoted name of a table of the leases.
-func (g *generator) leases(name string) string {
-	schema, table, _ := strings.Cut(g.Table, ".")
-	prefix, ok := strings.CutSuffix(table, "lease")
-	switch {
-	case name == "lease":
-		prefix, name = table, ""
-	case !ok:
-		prefix = table + "_"
-	}
-	return Postgres.qualify(schema, prefix+name)
-}
-
-// incarnation returns package sqlstore's expression for the server and its present life.
-func incarnation(namespaces string) string {
-	return "concat_ws(' ', (SELECT system_identifier FROM pg_control_system()), left(pg_walfile_name(pg_current_wal_lsn()), 8)," +
-		" (SELECT oid FROM pg_database WHERE datname = current_database()), to_regclass(" + Postgres.text(namespaces) + ")::oid," +
-		" (extract(epoch FROM least(pg_stat_get_bgwriter_stat_reset_time(), (SELECT stats_reset FROM pg_stat_archiver))) * 1000000)::bigint)"
-}
 
 func (g *generator) claimArgs() string {
 	if len(g.Workers) == 0 {

@@ -8,6 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
@@ -31,9 +32,9 @@ func (cfg *Config) registry(source sqltype.Source) (*keys.Registry, error) {
 // lease leases a worker ID from the handle's database.
 func (cfg *Config) lease(db *gorm.DB) (*worker.Generator, error) {
 	store := cfg.Store
-	if store.Dialect == sqlstore.Detect {
-		store.Dialect = map[string]sqlstore.Dialect{"postgres": sqlstore.Postgres, "mysql": sqlstore.MySQL, "sqlite": sqlstore.SQLite}[db.Name()]
-		if store.Dialect == sqlstore.Detect {
+	if store.Dialect == "" {
+		store.Dialect = map[string]ddl.Dialect{"postgres": ddl.Postgres, "mysql": ddl.MySQL, "sqlite": ddl.SQLite}[db.Name()]
+		if store.Dialect == "" {
 			var wrong fields.Errors
 			wrong.Add("Store.Dialect", store.Dialect, "gorm's Dialector %q is not known: set Postgres, MySQL or SQLite, whichever the database is compatible with, or set Source", db.Name())
 			return nil, wrong.Err("gormplugin")

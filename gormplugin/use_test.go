@@ -14,6 +14,7 @@ import (
 	"gorm.io/gorm/utils/tests"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
@@ -86,7 +87,7 @@ func TestUseRefuses(t *testing.T) {
 		"Validate nil":          {gormplugin.Validate(nil, &Order{}), "gormplugin: the *gorm.DB is nil"},
 		"Validate no Dialector": {gormplugin.Validate(bare(t, nil), &Order{}), "gormplugin: the *gorm.DB has no Dialector"},
 		"Use no Dialector":      {bare(t, nil).Use(new(gormplugin.Plugin)), "gormplugin: the *gorm.DB has no Dialector"},
-		"no pool": {use(t, gormplugin.Config{Store: sqlstore.Config{Dialect: sqlstore.SQLite}}),
+		"no pool": {use(t, gormplugin.Config{Store: sqlstore.Config{Dialect: ddl.SQLite}}),
 			"gormplugin: the handle has no *sql.DB to lease a worker ID from: set Source: invalid db"},
 	} {
 		if c.err == nil || c.err.Error() != c.want {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 
 	"github.com/seed-299c1d6b/snowkey/worker"
@@ -88,7 +89,7 @@ func TestAcquireDoesNotRepeatWhatCannotChange(t *testing.T) {
 			"no TLS":                 {over(refused{err: http.ErrSchemeMismatch}), "must begin with http://", false},
 			"no connection":          {over(refused{err: errNetwork}), errNetwork.Error(), true},
 			"a zero store":           {new(sqlstore.Store), "must come from sqlstore.New", false},
-			"a wrong password":       {db(state("28P01"), sqlstore.Config{Dialect: sqlstore.Postgres}), "28P01", false},
+			"a wrong password":       {db(state("28P01"), sqlstore.Config{Dialect: ddl.Postgres}), "28P01", false},
 			"no such database":       {db(fmt.Errorf("connect: %w", state("3D000")), sqlstore.Config{}), "3D000", false},
 			"MySQL's password":       {db(&mysql.MySQLError{Number: 1045, Message: "Access denied for user"}, sqlstore.Config{}), "Access denied", false},
 			"SQLite's file":          {db(errors.New("unable to open database file: out of memory (14)"), sqlstore.Config{}), "unable to open", false},

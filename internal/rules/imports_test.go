@@ -20,7 +20,7 @@ var root = filepath.Join("..", "..")
 var allowed = map[string][]string{
 	"core":                nil,
 	"sqltype":             nil,
-	"ddl":                 {module + "core", module + "worker", module + "internal"},
+	"ddl":                 {module + "core", module + "worker/driver", module + "internal"},
 	"serial":              {module + "core", module + "worker/driver", module + "internal"},
 	"snowkeytest":         {module + "core", module + "sqltype", module + "worker", module + "internal"},
 	"internal/testserver": nil,
@@ -28,7 +28,7 @@ var allowed = map[string][]string{
 
 	"worker":            {module + "core", module + "internal"},
 	"worker/memstore":   {module + "core", module + "worker", module + "internal"},
-	"worker/sqlstore":   {module + "core", module + "worker", module + "internal"},
+	"worker/sqlstore":   {module + "core", module + "worker", module + "ddl", module + "internal"},
 	"worker/redisstore": {module + "core", module + "worker", module + "internal"},
 	"worker/httpstore":  {module + "core", module + "worker", module + "internal"},
 	"worker/storetest":  {module + "core", module + "worker", module + "internal"},
@@ -37,14 +37,14 @@ var allowed = map[string][]string{
 // What a package may name in its own import lines, beyond the standard library.
 var direct = map[string][]string{
 	"pgxtype":    {module + "sqltype", "github.com/jackc/pgx/v5"},
-	"gormplugin": {module + "sqltype", module + "internal/fields", module + "gormplugin/internal", module + "core", module + "worker", "gorm.io/gorm"}, // core and worker for the lease
+	"gormplugin": {module + "sqltype", module + "internal/fields", module + "gormplugin/internal", module + "core", module + "worker", module + "ddl", "gorm.io/gorm"}, // core, worker and ddl for the lease
 	// The graph writer knows the plugin, and the plugin does not know it.
 	"gormplugin/internal/keys":   {module + "gormplugin/internal/rows", module + "internal/fields", module + "sqltype", "gorm.io/gorm"},
 	"gormplugin/internal/sqlite": {module + "gormplugin/internal/rows", "gorm.io/gorm"},
 	"gormplugin/graph":           {module + "gormplugin/internal", module + "sqltype", module + "internal/retry", module + "internal/fields", "gorm.io/gorm"},
 
 	"pgxtype/pgxload": {module + "pgxtype", module + "sqltype", module + "internal/retry", module + "internal/fields", "github.com/jackc/pgx/v5"},
-	"worker/pgxstore": {module + "core", module + "worker", module + "internal/fields", "github.com/jackc/pgx/v5"},
+	"worker/pgxstore": {module + "core", module + "worker", module + "ddl", module + "internal/fields", "github.com/jackc/pgx/v5"},
 }
 
 func TestImports(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -34,13 +35,13 @@ func Open(ctx context.Context, pool *pgxpool.Pool, cfg sqlstore.Config) (*worker
 	if pool == nil {
 		wrong.Add("pool", nil, "must be an open *pgxpool.Pool")
 	}
-	if d := cfg.Dialect; d != sqlstore.Detect && d != sqlstore.Postgres {
+	if d := cfg.Dialect; d != "" && d != ddl.Postgres {
 		wrong.Add("Dialect", string(d), "must be zero or Postgres")
 	}
 	if err := wrong.Err("pgxstore"); err != nil {
 		return nil, err
 	}
-	cfg.Dialect = sqlstore.Postgres
+	cfg.Dialect = ddl.Postgres
 	db := stdlib.OpenDBFromPool(pool)
 	s, err := sqlstore.New(db, cfg)
 	if err != nil {

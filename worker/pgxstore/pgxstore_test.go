@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -19,7 +20,7 @@ func TestFaults(t *testing.T) {
 	}
 	defer pool.Close()
 	for field, cfg := range map[string]sqlstore.Config{
-		"Dialect": {Dialect: sqlstore.MySQL}, "Table": {Table: "a b"}, "Namespace": {Lease: worker.Config{Namespace: "a b"}},
+		"Dialect": {Dialect: ddl.MySQL}, "Table": {Table: "a b"}, "Namespace": {Lease: worker.Config{Namespace: "a b"}},
 	} {
 		var config *core.ConfigError
 		if _, err := Open(t.Context(), pool, cfg); !errors.As(err, &config) || config.Fields[0].Field != field {

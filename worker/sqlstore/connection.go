@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/internal/hung"
+	"github.com/seed-299c1d6b/snowkey/internal/leasetables"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore/internal/rawconn"
 )
 
@@ -21,32 +23,31 @@ type session struct {
 	counting bool // the request is for a counter, not a lease
 }
 
-// check returns an error unless New made the store.
-func (s *Store) check() error {
-	if s == nil || s.db == nil {
-		return fields.Error("sqlstore", "Store", nil, "must come from sqlstore.New")
-	}
-	return nil
-}
-
 // call calls f with a connection to the inspected database. It returns when ctx is done, even if the
-// database's driver does not.
-func call[T any](ctx context.Context, s *Store, what string, wanted []table, f func(session) (T, error)) (T, error) {
-	if err := s.check(); err != nil {
-		var none T
-		return none, err
+// database's driver does not. The limiter limits the requests of leases.
+func call[T any](ctx context.Context, s *Store, what string, wanted []leasetables.Table, f func(session) (T, error)) (result T, err error) {
+	if s == nil || s.db == nil {
+		return result, fields.Error("sqlstore", "Store", nil, "must come from sqlstore.New")
 	}
-	result, err := hung.Do(ctx, &s.calls, "sqlstore: "+what, func() (result T, err error) {
-		err = s.onConnection(ctx, wanted, func(x session) (err error) {
-			result, err = f(x)
-			return err
+	ask := func() error {
+		result, err = hung.Do(ctx, &s.calls, "sqlstore: "+what, func() (result T, err error) {
+			err = s.onConnection(ctx, wanted, func(x session) (err error) {
+				result, err = f(x)
+				return err
+			})
+			if err != nil {
+				err = named(what, classified(err))
+			}
+			return result, err
 		})
-		if err != nil {
-			err = named(what, classified(err))
-		}
-		return result, err
-	})
-	s.note(err != nil && ctx.Err() != nil)
+		s.note(err != nil && ctx.Err() != nil)
+		return err
+	}
+	if wanted[0] == leasetables.Counters {
+		err = ask()
+	} else {
+		err = s.limiter.Do(ctx, ask)
+	}
 	return result, err
 }
 
@@ -59,7 +60,7 @@ const dropLimit = time.Second
 // none, because a connection may hold a database in memory.
 func (s *Store) note(late bool) {
 	before := s.late.Swap(late)
-	if known := s.inspected.Load(); !late || !before || known == nil || known.Dialect == SQLite {
+	if known := s.inspected.Load(); !late || !before || known == nil || known.Dialect == ddl.SQLite {
 		return
 	}
 	for range s.db.Stats().Idle {
@@ -79,7 +80,7 @@ func (s *Store) note(late bool) {
 const maxBroken = 3
 
 // onConnection calls f with a connection of the pool, which a request uses for all its statements.
-func (s *Store) onConnection(ctx context.Context, wanted []table, f func(session) error) error {
+func (s *Store) onConnection(ctx context.Context, wanted []leasetables.Table, f func(session) error) error {
 	for tries := 1; ; tries++ {
 		conn, err := s.db.Conn(ctx)
 		if err != nil {
@@ -101,7 +102,7 @@ func (s *Store) onConnection(ctx context.Context, wanted []table, f func(session
 
 // on calls f with a connection. Before that, it inspects the database, if that was not done yet, and
 // creates missing tables. It keeps what it has learned even if the call then fails.
-func (s *Store) on(ctx context.Context, conn *sql.Conn, wanted []table, f func(session) error) (err error) {
+func (s *Store) on(ctx context.Context, conn *sql.Conn, wanted []leasetables.Table, f func(session) error) (err error) {
 	known := s.inspected.Load()
 	if known == nil {
 		if known, err = s.inspect(ctx, conn); err != nil {
@@ -109,7 +110,7 @@ func (s *Store) on(ctx context.Context, conn *sql.Conn, wanted []table, f func(s
 		}
 		s.inspected.Store(known)
 	}
-	x := session{known, conn, s, wanted[0] == counterTable}
+	x := session{known, conn, s, wanted[0] == leasetables.Counters}
 	changed, err := x.settle(ctx) // the inspection may have begun a transaction
 	if err == nil {
 		err = x.prepareTables(ctx, wanted)
@@ -135,7 +136,7 @@ func (s *Store) waitError(ctx context.Context, err error) error {
 // connection broken if its server takes no writes.
 func (s *Store) rejected(ctx context.Context, err error) error {
 	var readOnly bool
-	if i := s.inspected.Load(); i == nil || i.Dialect != MySQL || s.db.QueryRowContext(ctx, "SELECT @@global.read_only").Scan(&readOnly) != nil || !readOnly {
+	if i := s.inspected.Load(); i == nil || i.Dialect != ddl.MySQL || s.db.QueryRowContext(ctx, "SELECT @@global.read_only").Scan(&readOnly) != nil || !readOnly {
 		return err
 	}
 	return fmt.Errorf("%w: the server has read_only = ON, so it is a replica", err)
@@ -154,11 +155,11 @@ func discard(conn *sql.Conn) {
 // statement itself limits the wait. In MySQL, settle limits it in the session after a request that got
 // no answer in time.
 func (x session) settle(ctx context.Context) (changed bool, err error) {
-	if x.Dialect != MySQL {
+	if x.Dialect != ddl.MySQL {
 		return false, nil
 	}
 	limit := x.store.late.Load() && !x.mariaDB
-	if status, known := rawconn.MySQLStatus(x.conn); known && status&(rawconn.InTransaction|rawconn.Autocommit) == rawconn.Autocommit && !limit {
+	if !limit && rawconn.Commits(x.conn) {
 		return false, nil
 	}
 	// Whatever completion_type the session has.

@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"fmt"
 
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/internal/leasetables"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -20,7 +22,7 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 		return 0, err
 	}
 	return call(ctx, s, reserveText(key, n), counterTables, func(x session) (first int64, err error) {
-		if x.Dialect == SQLite { // the others check in the statement
+		if x.Dialect == ddl.SQLite { // the others check in the statement
 			if err := x.checkDurable(ctx); err != nil {
 				return 0, err
 			}
@@ -81,7 +83,7 @@ func (t InTx) Reserve(ctx context.Context, key string, n int64) (first int64, er
 	}
 	cfg := t.store.inspected.Load().Config
 	args := []any{key, n}
-	if cfg.Dialect == MySQL {
+	if cfg.Dialect == ddl.MySQL {
 		args = []any{key, n, n}
 	}
 	last, _, err := cfg.run(ctx, t.tx, cfg.reserveIn(), args...)
@@ -110,22 +112,22 @@ func checkTx(tx Tx) error {
 // reserve returns one statement that adds to a counter, and creates it if it is missing.
 func (cfg Config) reserve(key, n, gate string) string {
 	alias, value, update := " AS c", n, " ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value"
-	if cfg.Dialect == MySQL {
+	if cfg.Dialect == ddl.MySQL {
 		alias, value, update = "", "LAST_INSERT_ID("+n+")", " ON DUPLICATE KEY UPDATE value = LAST_INSERT_ID(value + "+n+")"
 	}
 	row := "VALUES (" + key + ", " + value + ")"
 	if gate != "" {
 		row = "SELECT " + key + ", " + value + " FROM (SELECT 1 AS one) o WHERE 1 = 1" + gate
 	}
-	return "INSERT INTO " + cfg.table(counterTable) + alias + " (name, value) " + row + update
+	return "INSERT INTO " + cfg.tables("").Quoted(leasetables.Counters) + alias + " (name, value) " + row + update
 }
 
 // reserveIn returns the statement for a transaction of the caller.
 func (cfg Config) reserveIn() string {
 	switch cfg.Dialect {
-	case MySQL:
+	case ddl.MySQL:
 		return cfg.reserve("?", "?", "")
-	case Postgres:
+	case ddl.Postgres:
 		return cfg.reserve("$1", "$2", "") + " RETURNING value"
 	}
 	return cfg.reserve("?", "?", "") + " RETURNING value"
@@ -144,10 +146,9 @@ func firstOf(last, n int64) (first int64, err error) {
 // must be Postgres or SQLite; MySQL has no such statement.
 func (cfg Config) ReserveSQL() (string, error) {
 	var wrong fields.Errors
-	cfg.complete(&wrong, "must be Postgres or SQLite", Postgres, SQLite)
+	cfg.validate(&wrong, "must be postgres or sqlite", ddl.Postgres, ddl.SQLite)
 	if err := wrong.Err("sqlstore"); err != nil {
 		return "", err
 	}
-	_ = cfg.pin("") // only MySQL's may fail
 	return cfg.reserveIn(), nil
 }

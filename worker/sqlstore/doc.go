@@ -45,7 +45,7 @@
 //
 // # Reading the code
 //
-// sqlstore.go has the verbs. Each is one call on one connection (connection.go) to an inspected
+// config.go names the tables. sqlstore.go has the verbs. Each is one call on one connection (connection.go) to an inspected
 // database (inspect.go, tables.go, incarnation.go). records.go has the statements of the verbs,
 // durable.go the conditions of each write, and exec.go executes them. testdata shows what each verb
 // sends.

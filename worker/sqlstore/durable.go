@@ -1,21 +1,25 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // A condition must hold for every write: otherwise the write could be lost, or go wrong. It is part of
 // the statement.
 type condition struct {
-	ok                   string // an expression that must be true
-	err                  error  // if it is not true; nil: a *driver.DurabilityError made from
-	setting, value, want string // the setting's name, the expression for it, and the value it should have
+	ok      string // an expression that must be true
+	err     error  // if it is not true; nil: a *driver.DurabilityError made from
+	setting string
+	want    string
+	value   string // the expression for the setting's value; empty: @@setting
 }
 
 var errTimestamp = errors.New("the session has SET timestamp, which stops the clock of MySQL for it: SET timestamp = DEFAULT")
@@ -25,35 +29,23 @@ var errTimestamp = errors.New("the session has SET timestamp, which stops the cl
 // keep a write from staying on one member.
 func (s *server) setConditions(has variables) {
 	switch s.Dialect {
-	case Postgres:
-		s.always = []condition{{ok: "transaction_timestamp() = statement_timestamp()", err: errNotOwn, value: "''"}}
-		s.durable = []condition{{
-			ok:      "current_setting('fsync') = 'on'",
-			setting: "fsync", value: "current_setting('fsync')", want: "on",
-		}}
-	case MySQL:
-		logged := condition{
-			ok:      "(@@log_bin = 0 OR @@sql_log_bin = 1)",
-			setting: "sql_log_bin", value: "@@sql_log_bin", want: "ON, in the session",
-		}
-		s.always = []condition{{ok: "TIMESTAMPDIFF(SECOND, NOW(6), SYSDATE(6)) BETWEEN 0 AND 60", err: errTimestamp, value: "''"}}
+	case ddl.Postgres:
+		s.always = []condition{{ok: "transaction_timestamp() = statement_timestamp()", err: errNotOwn}}
+		const fsync = "current_setting('fsync')"
+		s.durable = []condition{{ok: fsync + " = 'on'", setting: "fsync", want: "on", value: fsync}}
+	case ddl.MySQL:
+		logged := condition{ok: "(@@log_bin = 0 OR @@sql_log_bin = 1)", setting: "sql_log_bin", want: "ON, in the session"}
+		s.always = []condition{{ok: "TIMESTAMPDIFF(SECOND, NOW(6), SYSDATE(6)) BETWEEN 0 AND 60", err: errTimestamp}}
 		s.durable = []condition{
-			{
-				ok:      "@@innodb_flush_log_at_trx_commit = 1",
-				setting: "innodb_flush_log_at_trx_commit", value: "@@innodb_flush_log_at_trx_commit", want: "1",
-			},
-			{ok: "(@@log_bin = 0 OR @@sync_binlog = 1)", setting: "sync_binlog", value: "@@sync_binlog", want: "1"},
+			{ok: "@@innodb_flush_log_at_trx_commit = 1", setting: "innodb_flush_log_at_trx_commit", want: "1"},
+			{ok: "(@@log_bin = 0 OR @@sync_binlog = 1)", setting: "sync_binlog", want: "1"},
 			logged,
 		}
 		switch {
 		case has["wsrep_on"] != "":
-			s.always = append(s.always, condition{
-				ok:      "(@@wsrep_on = 1 OR @@wsrep_provider IN ('', 'none'))",
-				setting: "wsrep_on", value: "@@wsrep_on", want: "ON",
-			})
+			s.always = append(s.always, condition{ok: "(@@wsrep_on = 1 OR @@wsrep_provider IN ('', 'none'))", setting: "wsrep_on", want: "ON"})
 		case has["group_replication_group_name"] != "":
-			member := condition{ok: inGroup, setting: "group_replication", value: "'OFFLINE'", want: "ONLINE"}
-			s.always = append(s.always, logged, member)
+			s.always = append(s.always, logged, condition{ok: inGroup, setting: "group_replication", want: "ONLINE", value: "'OFFLINE'"})
 		}
 	}
 }
@@ -74,24 +66,24 @@ func (x session) conditions() []condition {
 // unmet returns the error of the first condition that is not met, or an error if they cannot be
 // checked.
 func (x session) unmet(ctx context.Context) error {
-	conditions := x.conditions()
-	if len(conditions) == 0 {
+	var columns []string
+	var values []any
+	for _, c := range x.conditions() {
+		value := cmp.Or(c.value, "@@"+c.setting)
+		if c.err != nil {
+			value = "''"
+		}
+		columns, values = append(columns, "CASE WHEN "+c.ok+" THEN '-' ELSE "+value+" END"), append(values, new(string))
+	}
+	if len(columns) == 0 {
 		return nil
 	}
-	queries, values, into := make([]string, len(conditions)), make([]string, len(conditions)), make([]any, len(conditions))
-	for i, c := range conditions {
-		queries[i], into[i] = "CASE WHEN "+c.ok+" THEN '-' ELSE "+c.value+" END", &values[i]
-	}
-	if err := x.row(ctx, "SELECT "+strings.Join(queries, ", "), into...); err != nil {
+	if err := x.row(ctx, "SELECT "+strings.Join(columns, ", "), values...); err != nil {
 		return fmt.Errorf("ask why nothing was written: %w", err)
 	}
-	for i, c := range conditions {
-		switch {
-		case values[i] == "-":
-		case c.err != nil:
-			return c.err
-		default:
-			return &driver.DurabilityError{Setting: c.setting, Value: values[i], Want: c.want}
+	for i, c := range x.conditions() {
+		if value := *values[i].(*string); value != "-" {
+			return cmp.Or(c.err, error(&driver.DurabilityError{Setting: c.setting, Value: value, Want: c.want}))
 		}
 	}
 	return nil
@@ -99,18 +91,16 @@ func (x session) unmet(ctx context.Context) error {
 
 // checkDurable returns an error if the database may lose a counter's value.
 func (x session) checkDurable(ctx context.Context) error {
-	if x.Dialect != SQLite {
+	if x.Dialect != ddl.SQLite {
 		return x.unmet(ctx)
 	}
-	var mode string
-	if err := x.row(ctx, x.pragma("journal_mode"), &mode); err != nil {
-		return fmt.Errorf("ask for the journal_mode: %w", err)
-	}
+	mode, err := x.journalMode(ctx)
 	switch {
-	case x.AllowDataLoss:
+	case err != nil || x.AllowDataLoss:
+		return err
 	case x.incarnation.inMemory:
 		return &driver.DurabilityError{Setting: "file", Value: `""`, Want: "the path of a file"}
-	case mode == "memory", mode == "off":
+	case mode == "memory" || mode == "off":
 		return &driver.DurabilityError{Setting: "journal_mode", Value: mode, Want: "wal or delete for a database in a file (in the DSN: _pragma=journal_mode(wal), or _journal_mode=wal with the driver of mattn)"}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/internal/retry"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -77,7 +78,7 @@ func (x session) explained(err error) error {
 		return nil
 	case state == "25P02": // in_failed_sql_transaction
 		return fmt.Errorf("%w: %w", errOpen, err)
-	case x.Dialect == Postgres && readOnly(err):
+	case x.Dialect == ddl.Postgres && readOnly(err):
 		return fmt.Errorf("%w: it is a standby, or default_transaction_read_only is on for the session, the role or the database: set it off", err)
 	case x.incarnation.inMemory && hasText(err, "no such table"):
 		return errPrivate

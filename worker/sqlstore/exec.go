@@ -6,9 +6,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/internal/leasetables"
 	"github.com/seed-299c1d6b/snowkey/internal/retry"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -18,11 +21,36 @@ import (
 func (s *server) fill(query string, values ...any) string {
 	for _, v := range values {
 		if text, ok := v.(string); ok {
-			v = s.Dialect.literal(text)
+			v = s.literal(text)
 		}
 		query = strings.Replace(query, "?", fmt.Sprint(v), 1)
 	}
 	return query
+}
+
+// literal returns a string literal that means the same in any encoding and with any settings of the
+// session. It contains no ? and no {.
+func (s *server) literal(text string) string {
+	switch s.Dialect {
+	case ddl.Postgres:
+		quoted := strconv.QuoteToASCII(text)
+		return "E'" + strings.NewReplacer("'", `\x27`, "?", `\x3f`, "{", `\x7b`).Replace(quoted[1:len(quoted)-1]) + "'"
+	case ddl.MySQL:
+		return fmt.Sprintf("_utf8mb4 X'%x'", text)
+	}
+	return fmt.Sprintf("CAST(X'%x' AS TEXT)", text)
+}
+
+// now returns an expression for the database's clock in Unix milliseconds. PostgreSQL evaluates it at
+// that moment, the others at the start of the statement, which may be earlier.
+func (s *server) now() string {
+	switch s.Dialect {
+	case ddl.Postgres:
+		return "CAST(EXTRACT(EPOCH FROM clock_timestamp())*1000 AS BIGINT)"
+	case ddl.MySQL:
+		return "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)" // without time zones or daylight saving time
+	}
+	return "CAST((julianday('now')-2440587.5)*86400000 AS INTEGER)"
 }
 
 // text returns the query as it is sent. In queries, {l} and {n} stand for the tables of the records and
@@ -33,7 +61,7 @@ func (x session) text(ctx context.Context, wait time.Duration, query string) (st
 	if err != nil {
 		return "", err
 	}
-	return x.limited(ctx, strings.NewReplacer("{l}", x.table(recordTable), "{n}", x.table(namespaceTable), "{now}", x.Dialect.now(), "{server}", incarnation,
+	return x.limited(ctx, strings.NewReplacer("{l}", x.Quoted(leasetables.Records), "{n}", x.Quoted(leasetables.Namespaces), "{now}", x.now(), "{server}", incarnation,
 		"{gate}", x.gate(lockWait(ctx, wait))).Replace(query)), nil
 }
 
@@ -43,7 +71,7 @@ func (x session) gate(wait time.Duration) (gate string) {
 	for _, c := range x.conditions() {
 		gate += " AND " + c.ok
 	}
-	if x.Dialect == Postgres {
+	if x.Dialect == ddl.Postgres {
 		weak, commit := "'off'", "local"
 		if x.counting {
 			weak, commit = "'off', 'local'", "on"
@@ -83,7 +111,7 @@ func (s *server) limited(ctx context.Context, query string) string {
 			sync = ", wsrep_sync_wait = 7" // a node may apply later what others have committed
 		}
 		return fmt.Sprintf("SET STATEMENT lock_wait_timeout = %d, innodb_lock_wait_timeout = %[1]d%s FOR %s", seconds, sync, query)
-	case s.Dialect == MySQL:
+	case s.Dialect == ddl.MySQL:
 		verb, rest, _ := strings.Cut(query, " ")
 		return fmt.Sprintf("%s /*+ SET_VAR(lock_wait_timeout = %d) */ %s", verb, seconds, rest)
 	}
@@ -104,7 +132,7 @@ func (x session) exec(ctx context.Context, wait time.Duration, queries ...string
 func (x session) ask(ctx context.Context, wait time.Duration, column string, queries ...string) (number int64, changed bool, err error) {
 	write := func() error {
 		for _, q := range queries {
-			if x.Dialect != MySQL {
+			if x.Dialect != ddl.MySQL {
 				q += " RETURNING " + column
 			}
 			text, err := x.text(ctx, wait, q)
@@ -112,14 +140,14 @@ func (x session) ask(ctx context.Context, wait time.Duration, column string, que
 				return err
 			}
 			number, changed, err = x.run(ctx, x.conn, text, x.simple...)
-			if err != nil || !changed && x.Dialect == SQLite {
+			if err != nil || !changed && x.Dialect == ddl.SQLite {
 				return x.explained(err)
 			}
 		}
 		return nil
 	}
 	err = retryUndone(ctx, func() error {
-		if x.Dialect == SQLite {
+		if x.Dialect == ddl.SQLite {
 			return x.flushed(ctx, func() error { return inTransaction(ctx, x.conn, write) })
 		}
 		return write()
@@ -138,7 +166,7 @@ func (x session) ask(ctx context.Context, wait time.Duration, column string, que
 // run executes a statement that changes a row, and returns a number: MySQL's insert ID, or a column of
 // the row that the others return.
 func (cfg Config) run(ctx context.Context, tx Tx, text string, args ...any) (number int64, changed bool, err error) {
-	if cfg.Dialect != MySQL {
+	if cfg.Dialect != ddl.MySQL {
 		err = each(ctx, tx, func(rows *sql.Rows) error { changed = true; return rows.Scan(&number) }, text, args...)
 		return number, changed, err
 	}

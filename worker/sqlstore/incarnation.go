@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/internal/leasetables"
 	"github.com/seed-299c1d6b/snowkey/internal/retry"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore/internal/file"
@@ -37,26 +39,19 @@ func (x session) present() (string, error) {
 	case id != x.incarnation.file:
 		return "", errReplaced
 	}
-	return x.Dialect.literal(id), nil
+	return x.literal(id), nil
 }
 
-// findPostgres finds out what the server shows. A failover changes the timeline, unless an older standby
-// follows. A crash, unlike a clean restart, resets the time since which statistics are counted. A restore
-// into the same server changes the OIDs. Servers that are only compatible with PostgreSQL may refuse a
-// function to every role: then the start of the server replaces what they do not show. A privilege that
+// findPostgres finds out what the server shows. Servers that are only compatible with PostgreSQL may refuse
+// a function to every role: then the start of the server replaces what they do not show. A privilege that
 // only this role lacks is an error, because all programs must compute the same incarnation.
 func (x session) findPostgres(ctx context.Context) (incarnation, error) {
-	oids := "(SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database()), CAST(to_regclass('" + x.table(namespaceTable) + "') AS oid)"
 	all := incarnation{
-		sql: "(SELECT concat_ws(' ', (SELECT system_identifier FROM pg_control_system()), left(pg_walfile_name(pg_current_wal_lsn()), 8), " + oids +
-			", CAST(EXTRACT(EPOCH FROM least(pg_stat_get_bgwriter_stat_reset_time(), (SELECT stats_reset FROM pg_catalog.pg_stat_archiver))) * 1000000 AS BIGINT)))",
+		sql:   x.PostgresIncarnation(),
 		parts: []string{"system identifier", "timeline", "database", "table", "reset of statistics"},
 	}
-	var value, version string
-	err := x.row(ctx, "SELECT "+all.sql+", version()", &value, &version)
-	if err == nil {
-		return all, unsupported(version)
-	}
+	var value string
+	err := x.row(ctx, "SELECT "+all.sql, &value)
 	passing := []string{"08", "25", "40", "53", "57", "58"} // classes of errors
 	if state := retry.SQLState(err); len(state) < 2 || state == denied || slices.Contains(passing, state[:2]) {
 		return all, x.explained(err)
@@ -65,14 +60,8 @@ func (x session) findPostgres(ctx context.Context) (incarnation, error) {
 	if x.row(ctx, "SELECT pg_is_in_recovery()", &standby) == nil && standby {
 		return all, errStandby
 	}
-	if err := x.row(ctx, "SELECT version()", &version); err != nil {
-		return all, err
-	}
-	if err := unsupported(version); err != nil {
-		return all, err
-	}
 	some := incarnation{
-		sql:   "(SELECT concat_ws(' ', " + oids + ", CAST(EXTRACT(EPOCH FROM pg_postmaster_start_time()) * 1000000 AS BIGINT)))",
+		sql:   "(SELECT concat_ws(' ', " + x.OIDs() + ", CAST(EXTRACT(EPOCH FROM pg_postmaster_start_time()) * 1000000 AS BIGINT)))",
 		parts: []string{"database", "table", "start"},
 	}
 	return some, x.explained(x.row(ctx, "SELECT "+some.sql, &value))
@@ -94,7 +83,7 @@ func (x session) findMySQL(ctx context.Context, has variables) (inc incarnation,
 	case has["group_replication_group_name"] != "":
 		inc = incarnation{sql: "@@group_replication_group_name", parts: []string{"group name of Group Replication"}}
 	default:
-		created := "COALESCE((SELECT UNIX_TIMESTAMP(create_time) FROM information_schema.tables WHERE table_schema = '" + x.schema() + "' AND table_name = '" + x.name(namespaceTable) + "'), 0)"
+		created := "COALESCE((SELECT UNIX_TIMESTAMP(create_time) FROM information_schema.tables WHERE table_schema = '" + x.Schema + "' AND table_name = '" + x.Name(leasetables.Namespaces) + "'), 0)"
 		inc = incarnation{
 			sql: "CONCAT(" + id + ", ' ', CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST((SELECT variable_value FROM " + x.globalStatus() +
 				" WHERE variable_name = 'Uptime') AS SIGNED), ' ', " + created + ")",
@@ -117,33 +106,37 @@ func (s *server) globalStatus() string {
 }
 
 // pragma returns the SQLite pragma with that name, for the schema of the tables.
-func (s *server) pragma(name string) string { return `PRAGMA "` + s.schema() + `".` + name }
+func (s *server) pragma(name string) string { return `PRAGMA "` + s.Schema + `".` + name }
 
 // findSQLite looks at the file of the database. A database without a file is in memory: the incarnation
 // recorded in it identifies it.
 func (x session) findSQLite(ctx context.Context) (inc incarnation, err error) {
 	var path sql.NullString
-	if err := x.row(ctx, "SELECT file FROM pragma_database_list WHERE name = '"+x.schema()+"' COLLATE NOCASE", &path); err != nil {
+	if err := x.row(ctx, "SELECT file FROM pragma_database_list WHERE name = '"+x.Schema+"' COLLATE NOCASE", &path); err != nil {
 		return inc, fmt.Errorf("ask for the database's file: %w", err)
 	}
 	inc.path = path.String
 	if inc.path == "" {
 		inc.inMemory, inc.parts = true, []string{"database in memory"}
-		inc.sql = "COALESCE((SELECT incarnation FROM " + x.table(namespaceTable) + " WHERE namespace = '" + indexName + "'), 'memory " + rand.Text() + "')"
+		inc.sql = "COALESCE((SELECT incarnation FROM " + x.Quoted(leasetables.Namespaces) + " WHERE namespace = '" + indexName + "'), 'memory " + rand.Text() + "')"
 		return inc, nil
 	}
 	inc.parts = []string{"file, its birth, and the start of the machine"}
 	if inc.file, err = file.ID(inc.path); err != nil {
 		return inc, err
 	}
-	var mode string
-	if err := x.row(ctx, x.pragma("journal_mode"), &mode); err != nil {
-		return inc, fmt.Errorf("ask for the journal_mode: %w", err)
-	}
-	if mode == "wal" { // SQLite finds the other files by the path
+	mode, err := x.journalMode(ctx)
+	if err == nil && mode == "wal" { // SQLite finds the other files by the path
 		err = file.CheckAlone(inc.path)
 	}
 	return inc, err
+}
+
+func (x session) journalMode(ctx context.Context) (mode string, err error) {
+	if err = x.row(ctx, x.pragma("journal_mode"), &mode); err != nil {
+		err = fmt.Errorf("ask for the journal_mode: %w", err)
+	}
+	return mode, err
 }
 
 // sameMemory returns an error if two connections have different databases in memory.
@@ -177,9 +170,9 @@ func (x session) checkShared(ctx context.Context) error {
 // made only once. PostgreSQL counts deleted tables some seconds late. So either nothing was made between
 // the database and the table, or no session was recently active that may not have counted yet.
 func (x session) fresh(ctx context.Context) string {
-	ours := "('" + x.name(namespaceTable) + "', '" + x.name(recordTable) + "', '" + x.name(counterTable) + "')"
+	ours := "('" + x.Name(leasetables.Namespaces) + "', '" + x.Name(leasetables.Records) + "', '" + x.Name(leasetables.Counters) + "')"
 	switch x.Dialect {
-	case SQLite:
+	case ddl.SQLite:
 		if st := x.store.db.Stats(); x.incarnation.inMemory && st.MaxIdleClosed+st.MaxIdleTimeClosed+st.MaxLifetimeClosed > 0 {
 			return "1 = 0" // a connection takes its database with it
 		}
@@ -187,9 +180,9 @@ func (x session) fresh(ctx context.Context) string {
 		if x.row(ctx, x.pragma("schema_version"), &version) != nil {
 			return "1 = 0"
 		}
-		return fmt.Sprint(version) + ` = (SELECT COUNT(*) FROM "` + x.schema() + `".sqlite_master WHERE type = 'table' AND name IN ` + ours + ")"
-	case MySQL:
-		return "NOT EXISTS (SELECT 1 FROM information_schema.tables WHERE table_schema = '" + x.schema() + "' AND table_name NOT IN " + ours + ")" +
+		return fmt.Sprint(version) + ` = (SELECT COUNT(*) FROM "` + x.Schema + `".sqlite_master WHERE type = 'table' AND name IN ` + ours + ")"
+	case ddl.MySQL:
+		return "NOT EXISTS (SELECT 1 FROM information_schema.tables WHERE table_schema = '" + x.Schema + "' AND table_name NOT IN " + ours + ")" +
 			" AND NOT EXISTS (SELECT 1 FROM " + x.globalStatus() + " WHERE variable_name IN ('Com_drop_table', 'Com_drop_db') AND variable_value <> '0')"
 	}
 	counted := ""
@@ -199,6 +192,6 @@ func (x session) fresh(ctx context.Context) string {
 	return "NOT EXISTS (SELECT 1 FROM pg_catalog.pg_class c WHERE c.relkind IN ('r', 'p', 'm', 'f') AND c.oid >= 16384 AND c.relname NOT IN " + ours +
 		" AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend d WHERE d.classid = CAST('pg_catalog.pg_class' AS regclass) AND d.objid = c.oid AND d.deptype = 'e'))" +
 		" AND EXISTS (SELECT 1 FROM pg_catalog.pg_stat_sys_tables WHERE relid = CAST('pg_catalog.pg_class' AS regclass) AND n_tup_del = 0)" +
-		" AND EXISTS (SELECT 1 FROM pg_catalog.pg_database d WHERE d.datname = current_database() AND (CAST(CAST(to_regclass('" + x.table(namespaceTable) + "') AS oid) AS BIGINT) = GREATEST(CAST(d.oid AS BIGINT), 16383) + 1" +
+		" AND EXISTS (SELECT 1 FROM pg_catalog.pg_database d WHERE d.datname = current_database() AND (CAST(CAST(to_regclass('" + x.Quoted(leasetables.Namespaces) + "') AS oid) AS BIGINT) = GREATEST(CAST(d.oid AS BIGINT), 16383) + 1" +
 		" OR " + counted + "NOT EXISTS (SELECT 1 FROM pg_catalog.pg_stat_activity a WHERE a.datid = d.oid AND a.pid <> pg_backend_pid() AND COALESCE(a.state_change, clock_timestamp()) > clock_timestamp() - INTERVAL '15 s')))"
 }

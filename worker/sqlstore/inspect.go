@@ -1,20 +1,23 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
 	"strings"
 
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/internal/leasetables"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore/internal/rawconn"
 )
 
 // A server has what is known about the database. It is immutable.
 type server struct {
-	Config // with a Dialect, and a Table with its schema
+	Config            // with a Dialect
+	leasetables.Names // with a schema
 
 	mariaDB     bool
 	galera      bool  // a cluster node, which may be behind
@@ -24,40 +27,32 @@ type server struct {
 	durable     []condition // additional ones, of every write of a counter
 }
 
-// has reports whether the tables are known to exist and to survive a crash.
-func (s *Store) has(wanted []table) bool {
-	return !slices.ContainsFunc(wanted, func(t table) bool { return !s.ready[t].Load() })
-}
-
 // inspect finds out what the statements depend on: the dialect, the schema, the incarnation, and which
 // settings decide whether a commit may be lost. Each write checks the values of these settings.
 func (s *Store) inspect(ctx context.Context, conn *sql.Conn) (now *server, err error) {
 	now = &server{Config: s.cfg, simple: rawconn.SimpleProtocol(conn)}
 	x := session{now, conn, s, false}
-	if x.Dialect == Detect {
-		if x.Dialect, err = x.detect(ctx); err != nil {
-			return nil, err
-		}
+	version, err := x.detect(ctx)
+	if err != nil {
+		return nil, err
 	}
 	var has variables
-	if x.Dialect == MySQL {
+	if x.Dialect == ddl.MySQL {
 		if has, err = x.variables(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if err := x.pin(has["database()"]); err != nil {
-		return nil, err
+	x.Names = x.tables(has["database()"])
+	if selected := x.Schema; selected == "" || strings.ContainsAny(selected, ".'`\"\\") {
+		return nil, fields.Error("sqlstore", "Table", x.Name(leasetables.Records), "needs a database and a dot before it, such as app.snow_lease: the connection has selected %q", selected)
 	}
-	if err := unsupported(strings.TrimSpace(has["version"] + " " + has["version_comment"])); err != nil {
-		return nil, err
-	}
-	x.mariaDB = strings.Contains(has["version"], "MariaDB")
+	x.mariaDB = strings.Contains(version, "MariaDB")
 	x.galera = x.mariaDB && has["wsrep_on"] == "ON" // only MariaDB can wait for other nodes in a statement
 	x.setConditions(has)
 	switch x.Dialect {
-	case Postgres:
+	case ddl.Postgres:
 		x.incarnation, err = x.findPostgres(ctx)
-	case MySQL:
+	case ddl.MySQL:
 		x.incarnation, err = x.findMySQL(ctx, has)
 	default:
 		x.incarnation, err = x.findSQLite(ctx)
@@ -68,26 +63,31 @@ func (s *Store) inspect(ctx context.Context, conn *sql.Conn) (now *server, err e
 	return now, nil
 }
 
-// detect asks the database for its dialect. SQLite is recognized by its error: it has no such function.
-func (x session) detect(ctx context.Context) (Dialect, error) {
-	var version string
-	err := x.row(ctx, "SELECT version()", &version)
-	switch {
-	case hasText(err, "no such function"):
-		return SQLite, nil
+// detect asks the database for its version, and sets the Dialect if Config has none. SQLite is recognized
+// by its error: it has no such function.
+func (x session) detect(ctx context.Context) (version string, err error) {
+	if x.Dialect == ddl.SQLite {
+		return "", nil
+	}
+	err = x.row(ctx, "SELECT version()", &version)
+	switch detected := x.Dialect == ""; {
+	case detected && hasText(err, "no such function"):
+		x.Dialect = ddl.SQLite
+		return "", nil
 	case err != nil:
-		return "", fmt.Errorf("ask the database for its version (Config.Dialect does without): %w", err)
+		return "", fmt.Errorf("ask the database for its version: %w", err)
+	case detected && strings.HasPrefix(version, "PostgreSQL"):
+		x.Dialect = ddl.Postgres
+	case detected && version != "" && version[0] >= '0' && version[0] <= '9':
+		x.Dialect = ddl.MySQL
 	}
 	if err := unsupported(version); err != nil {
 		return "", err
 	}
-	switch {
-	case strings.HasPrefix(version, "PostgreSQL"):
-		return Postgres, nil
-	case version == "" || version[0] < '0' || version[0] > '9':
-		return "", fields.Error("sqlstore", "Dialect", Detect, "the dialect of version %q is unknown: set Postgres, MySQL or SQLite, whichever the database is compatible with", version)
+	if x.Dialect == "" {
+		return "", fields.Error("sqlstore", "Dialect", "", "the dialect of version %q is unknown: set postgres, mysql or sqlite, whichever the database is compatible with", version)
 	}
-	return MySQL, nil
+	return version, nil
 }
 
 // unsupported refuses databases that are compatible with PostgreSQL or MySQL, but are not known to change
@@ -107,20 +107,17 @@ func unsupported(version string) error {
 type variables map[string]string
 
 func (x session) variables(ctx context.Context) (variables, error) {
-	var version, comment string
 	var selected sql.NullString
-	if err := x.row(ctx, "SELECT @@version, @@version_comment, DATABASE()", &version, &comment, &selected); err != nil {
-		return nil, fmt.Errorf("ask for the server's version: %w", err)
+	var comment string
+	if err := x.row(ctx, "SELECT DATABASE(), @@version_comment", &selected, &comment); err != nil {
+		return nil, fmt.Errorf("ask for the selected database: %w", err)
 	}
-	has := variables{"version": version, "version_comment": comment, "database()": selected.String}
+	has := variables{"database()": selected.String}
 	err := each(ctx, x.conn, func(rows *sql.Rows) error {
 		var name, value string
 		err := rows.Scan(&name, &value)
 		has[strings.ToLower(name)] = value
 		return err
 	}, "SHOW VARIABLES WHERE variable_name IN ('wsrep_on', 'group_replication_group_name', 'server_uid')")
-	if err != nil {
-		return nil, fmt.Errorf("ask for the server's variables: %w", err)
-	}
-	return has, nil
+	return has, cmp.Or(err, unsupported(comment))
 }

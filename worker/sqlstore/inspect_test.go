@@ -11,6 +11,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore/internal/file"
 )
@@ -36,7 +37,7 @@ func (s *sound) answer(query string) answer {
 	case query == "SELECT version()":
 		return row(s.version)
 	case contains(query, "@@version_comment"):
-		return row(s.version, "", "shop")
+		return row("shop", "")
 	case contains(query, "SHOW VARIABLES"):
 		var rows [][]any
 		for name, value := range s.variables {
@@ -174,8 +175,8 @@ func write(t *testing.T, s *Store, c driver.Claim, st driver.State, ch driver.Ch
 // If a database cannot be identified, Dialect must be set. A lost connection says nothing about it.
 func TestDetect(t *testing.T) {
 	gone := errors.New("connection lost")
-	for version, want := range map[string]Dialect{
-		"PostgreSQL 17.1 on x86_64": Postgres, "11.8.2-MariaDB": MySQL, "": SQLite, "Firebird 5": "unknown", "gone": "gone",
+	for version, want := range map[string]ddl.Dialect{
+		"PostgreSQL 17.1 on x86_64": ddl.Postgres, "11.8.2-MariaDB": ddl.MySQL, "": ddl.SQLite, "Firebird 5": "unknown", "gone": "gone",
 	} {
 		f := &fake{answer: (&sound{version: version, tables: true}).answer}
 		if version == "gone" {
@@ -199,16 +200,16 @@ func TestDetect(t *testing.T) {
 func TestUnsupported(t *testing.T) {
 	for _, c := range []struct {
 		version, name string
-		dialect       Dialect
+		dialect       ddl.Dialect
 	}{
-		{"CockroachDB CCL v24.1.1 (x86_64-pc-linux-gnu)", "CockroachDB", Detect},
-		{"PostgreSQL 11.2-YB-2.21.0.0-b0 on x86_64", "YugabyteDB", Detect},
-		{"PostgreSQL 8.0.2 on i686-pc-linux-gnu, Redshift 1.0.77", "Redshift", Detect},
-		{"8.0.11-TiDB-v7.5.0", "TiDB", Detect},
-		{"8.0.11-TiDB-v7.5.0", "TiDB", MySQL},
-		{"8.4.6-Vitess", "Vitess", Detect},
-		{"CockroachDB CCL v24.1.1 (x86_64-pc-linux-gnu)", "CockroachDB", Postgres}, // as package gormplugin opens it
-		{"PostgreSQL 11.2-YB-2.21.0.0-b0 on x86_64", "YugabyteDB", Postgres},
+		{"CockroachDB CCL v24.1.1 (x86_64-pc-linux-gnu)", "CockroachDB", ""},
+		{"PostgreSQL 11.2-YB-2.21.0.0-b0 on x86_64", "YugabyteDB", ""},
+		{"PostgreSQL 8.0.2 on i686-pc-linux-gnu, Redshift 1.0.77", "Redshift", ""},
+		{"8.0.11-TiDB-v7.5.0", "TiDB", ""},
+		{"8.0.11-TiDB-v7.5.0", "TiDB", ddl.MySQL},
+		{"8.4.6-Vitess", "Vitess", ""},
+		{"CockroachDB CCL v24.1.1 (x86_64-pc-linux-gnu)", "CockroachDB", ddl.Postgres}, // as package gormplugin opens it
+		{"PostgreSQL 11.2-YB-2.21.0.0-b0 on x86_64", "YugabyteDB", ddl.Postgres},
 	} {
 		f := &fake{answer: (&sound{version: c.version, tables: true}).answer}
 		s := mustNew(New(f.open(t), Config{Dialect: c.dialect}))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -126,7 +127,7 @@ func (x session) writeClaim(ctx context.Context, c driver.Claim, st driver.State
 // update returns an UPDATE of a worker ID's record, joined with its namespace.
 func (s *server) update(namespace string, worker int64, set, where string) string {
 	where += s.fill(" AND n.namespace = ? AND l.namespace = ? AND l.worker_id = ?{gate}", namespace, namespace, worker)
-	if s.Dialect == MySQL {
+	if s.Dialect == ddl.MySQL {
 		return "UPDATE {l} AS l JOIN {n} AS n ON 1 = 1 SET " + set + " WHERE " + where
 	}
 	return "UPDATE {l} AS l SET " + set + " FROM {n} AS n WHERE " + where
@@ -159,7 +160,7 @@ func (x session) writeNamespace(ctx context.Context, name string, st driver.Stat
 
 // insertIgnoring returns an INSERT of the selected rows that skips rows that exist.
 func (s *server) insertIgnoring(into, columns, selected string) string {
-	if s.Dialect == MySQL {
+	if s.Dialect == ddl.MySQL {
 		return "INSERT IGNORE INTO " + into + " (" + columns + ") SELECT " + selected
 	}
 	return "INSERT INTO " + into + " (" + columns + ") SELECT " + selected + " ON CONFLICT DO NOTHING"
@@ -171,7 +172,7 @@ func (s *server) insertIgnoring(into, columns, selected string) string {
 func (x session) makeNamespace(ctx context.Context, name string, st driver.State, ch driver.Change) (written bool, err error) {
 	const columns = "namespace, " + namespaceColumns
 	where := x.asRead(indexName, st.Index.Namespace, ch.Index.Incarnation)
-	if x.Dialect == MySQL {
+	if x.Dialect == ddl.MySQL {
 		uncounted := *ch.Namespace
 		uncounted.Version = 0
 		return x.exec(ctx, maxLockWait, x.insertIgnoring("{n}", columns, x.namespaceRow(name, uncounted)+" WHERE 1 = 1{gate}"),
@@ -184,7 +185,7 @@ func (x session) makeNamespace(ctx context.Context, name string, st driver.State
 
 // countAndInsert executes two queries as one step.
 func (x session) countAndInsert(ctx context.Context, count, insert string) (written bool, err error) {
-	if x.Dialect == Postgres {
+	if x.Dialect == ddl.Postgres {
 		return x.exec(ctx, maxLockWait, "WITH counted AS ("+count+" RETURNING 1) "+insert+" CROSS JOIN counted")
 	}
 	return x.exec(ctx, maxLockWait, count, insert)
@@ -205,7 +206,7 @@ func (x session) makeRecords(ctx context.Context, c driver.Claim, st driver.Stat
 		return x.fill("?, missing.id, '', 0, 0, 0, '', ? FROM ", c.Namespace, string(state)) + missing
 	}
 	where := x.asRead(c.Namespace, st.Namespace, st.Namespace.Incarnation)
-	if x.Dialect == MySQL {
+	if x.Dialect == ddl.MySQL {
 		return x.exec(ctx, maxLockWait, x.insertIgnoring("{l}", recordColumns, row("made")+" WHERE EXISTS (SELECT 1 FROM {n} n WHERE "+where+")"),
 			x.fill("UPDATE {n} AS n JOIN {l} AS l ON l.namespace = n.namespace"+
 				" JOIN (SELECT worker_id, COUNT(*) OVER () AS number FROM {l} WHERE namespace = ? AND state = 'made') made ON made.worker_id = l.worker_id"+
@@ -227,11 +228,11 @@ func eight(of int) string {
 // renewOnce renews in one statement, and returns the fence if that has changed a row.
 func (x session) renewOnce(ctx context.Context, r driver.Renewal) (fence int64, changed bool, err error) {
 	greatest, least := "GREATEST", "LEAST"
-	if x.Dialect == SQLite {
+	if x.Dialect == ddl.SQLite {
 		greatest, least = "MAX", "MIN"
 	}
 	set := x.fill(greatest+"(l.fence, "+greatest+"({now}, n.floor) + "+least+"(?, n.fence_window))", r.FenceWindow)
-	if x.Dialect == MySQL {
+	if x.Dialect == ddl.MySQL {
 		set = "LAST_INSERT_ID(" + set + ")"
 	}
 	if r.Keep {

@@ -9,17 +9,18 @@ import (
 	"testing"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
 // A transaction of pgx runs the statement itself; the numbers are last-n+1 to last.
 func ExampleConfig_ReserveSQL() {
-	statement, err := Config{Dialect: Postgres, Table: "billing"}.ReserveSQL()
+	statement, err := Config{Dialect: ddl.Postgres, Table: "billing"}.ReserveSQL()
 	fmt.Println(statement, err)
 	// Output: INSERT INTO "public"."billing_counter" AS c (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = c.value + excluded.value RETURNING value <nil>
 }
 
 func TestReserveSQL(t *testing.T) {
-	for _, cfg := range []Config{{}, {Dialect: MySQL}, {Dialect: Postgres, Table: "a b"}} {
+	for _, cfg := range []Config{{}, {Dialect: ddl.MySQL}, {Dialect: ddl.Postgres, Table: "a b"}} {
 		statement, err := cfg.ReserveSQL()
 		var config *core.ConfigError
 		if !errors.As(err, &config) || statement != "" {

@@ -8,32 +8,13 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/internal/hung"
+	"github.com/seed-299c1d6b/snowkey/internal/leasetables"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
-
-// Config configures Open and New. The zero value is ready for use.
-type Config struct {
-	// Dialect is the SQL dialect of the database. Zero: the store asks the database.
-	Dialect Dialect
-	// Table is the table of the records, optionally with a schema and a dot before it. Zero:
-	// "snow_lease". The two other tables are named after it: if it ends in lease, with namespace
-	// and counter instead (snow_namespace, snow_counter), otherwise with _namespace and _counter
-	// appended. Without a schema, the tables are in PostgreSQL's schema public, whatever the
-	// search_path is, or in the database that the MySQL connection has selected. Each database
-	// and each schema has separate namespaces.
-	Table string
-	// NoCreate makes a missing table an error; you create the tables.
-	NoCreate bool
-	// AllowDataLoss accepts, for counters, a database that may lose committed writes when its machine
-	// crashes, as in tests. Numbers may then be issued twice. Leases need no such setting.
-	AllowDataLoss bool
-	// Lease configures the generator that Open returns, and its lease: for example the namespace
-	// and the layout. New ignores it.
-	Lease worker.Config
-}
 
 // A Store keeps the records of any number of namespaces. Make it with New; every method of a nil
 // or zero Store returns a *core.ConfigError. It does not close the database. All methods are
@@ -44,10 +25,10 @@ type Store struct {
 	limiter driver.Limiter // of the requests of leases
 	calls   hung.Calls
 
-	inspected atomic.Pointer[server] // what is known about the database; nil: nothing yet
-	ready     [tables]atomic.Bool    // which tables exist, and survive a crash
-	late      atomic.Bool            // the last call got no answer in time
-	memory    atomic.Value           // string: the incarnation of the database in memory that this store uses
+	inspected atomic.Pointer[server]         // what is known about the database; nil: nothing yet
+	ready     [leasetables.Count]atomic.Bool // which tables exist, and survive a crash
+	late      atomic.Bool                    // the last call got no answer in time
+	memory    atomic.Value                   // string: the incarnation of the database in memory that this store uses
 }
 
 var (
@@ -63,23 +44,11 @@ func New(db *sql.DB, cfg Config) (*Store, error) {
 	if db == nil {
 		wrong.Add("db", nil, "must be an open *sql.DB")
 	}
-	cfg.complete(&wrong, "must be Detect, Postgres, MySQL or SQLite", Detect, Postgres, MySQL, SQLite)
+	cfg.validate(&wrong, "must be empty, postgres, mysql or sqlite", "", ddl.Postgres, ddl.MySQL, ddl.SQLite)
 	if err := wrong.Err("sqlstore"); err != nil {
 		return nil, err
 	}
 	return &Store{db: db, cfg: cfg}, nil
-}
-
-// lease calls a verb of a lease when its turn has come.
-func (s *Store) lease(ctx context.Context, what string, f func(session) (driver.Lease, error)) (l driver.Lease, err error) {
-	if err := s.check(); err != nil {
-		return l, err
-	}
-	err = s.limiter.Do(ctx, func() (err error) {
-		l, err = call(ctx, s, what, leaseTables, f)
-		return err
-	})
-	return l, err
 }
 
 // Claim implements driver.Store.
@@ -87,7 +56,7 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 	if err := c.Validate(); err != nil {
 		return driver.Lease{}, err
 	}
-	return s.lease(ctx, fmt.Sprintf("claim in namespace %q", c.Namespace), func(x session) (driver.Lease, error) {
+	return call(ctx, s, fmt.Sprintf("claim in namespace %q", c.Namespace), leaseTables, func(x session) (driver.Lease, error) {
 		which := x.candidates(c)
 		read := func(ctx context.Context) (driver.State, error) { return x.read(ctx, c.Namespace, which) }
 		write := func(ctx context.Context, st driver.State, ch driver.Change) (bool, error) {
@@ -106,7 +75,7 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 
 // Renew implements driver.Store. The result has no Start.
 func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, error) {
-	return s.lease(ctx, fmt.Sprintf("renew worker ID %d of namespace %q", r.Worker, r.Namespace), func(x session) (driver.Lease, error) {
+	return call(ctx, s, fmt.Sprintf("renew worker ID %d of namespace %q", r.Worker, r.Namespace), leaseTables, func(x session) (driver.Lease, error) {
 		l := driver.Lease{Worker: r.Worker, FencingToken: r.FencingToken}
 		renew := func() (done bool, err error) {
 			l.Fence, done, err = x.renewOnce(ctx, r)
@@ -134,8 +103,8 @@ func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, erro
 
 // Release implements driver.Store.
 func (s *Store) Release(ctx context.Context, r driver.Release) error {
-	_, err := s.lease(ctx, fmt.Sprintf("release worker ID %d of namespace %q", r.Worker, r.Namespace), func(x session) (l driver.Lease, err error) {
-		return l, x.end(ctx, r.Namespace, r.Worker, r.FencingToken, x.fill("fence = ?, state = 'released'", r.Unused), x.fill(" AND claim_id = ?", r.ClaimID))
+	_, err := call(ctx, s, fmt.Sprintf("release worker ID %d of namespace %q", r.Worker, r.Namespace), leaseTables, func(x session) (none struct{}, err error) {
+		return none, x.end(ctx, r.Namespace, r.Worker, r.FencingToken, x.fill("fence = ?, state = 'released'", r.Unused), x.fill(" AND claim_id = ?", r.ClaimID))
 	})
 	return err
 }
@@ -192,7 +161,7 @@ func (s *Store) Namespaces(ctx context.Context) ([]driver.Namespace, error) {
 			err := rows.Scan(&ns.Name, &ns.Layout, &ns.FenceWindow, &ns.MaxSkew, &ns.Incarnation, &ns.Since, &ns.Floor, &ns.Seen, &ns.Version)
 			all = append(all, ns)
 			return err
-		}, "SELECT namespace, "+namespaceColumns+" FROM "+x.table(namespaceTable)+" WHERE namespace <> '"+indexName+"' AND version > 0 ORDER BY namespace", x.simple...)
+		}, "SELECT namespace, "+namespaceColumns+" FROM "+x.Quoted(leasetables.Namespaces)+" WHERE namespace <> '"+indexName+"' AND version > 0 ORDER BY namespace", x.simple...)
 		return all, err
 	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/glebarez/sqlite"
 
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/storetest"
 )
@@ -152,26 +153,22 @@ func TestCounted(t *testing.T) {
 }
 
 // The tables have the name that is set. Those that DDL has made do, and one that is missing is an
-// error with its statement if it may not be created. So are tables of an older version.
+// error with its statement if it may not be created.
 func TestNamedTables(t *testing.T) {
 	db := openFile(t, temporary(t, ""))
 	cfg := Config{Table: "Numbers_of_Order", NoCreate: true}
 	_, err := mustNew(New(db, cfg)).Claim(t.Context(), request("x", "a"))
-	ddl, _ := Config{Dialect: SQLite, Table: "main." + cfg.Table}.DDL()
-	if !driver.IsPermanent(err) || !strings.Contains(err.Error(), ddl[0]+"; "+ddl[1]+";") {
-		t.Errorf("%v, want %q", err, ddl)
+	tables, _ := Config{Dialect: ddl.SQLite, Table: cfg.Table}.DDL()
+	if !driver.IsPermanent(err) || !strings.Contains(err.Error(), tables[0]+"; "+tables[1]+";") {
+		t.Errorf("%v, want %q", err, tables)
 	}
-	mustExec(t, db, ddl...)
+	mustExec(t, db, tables...)
 	if l, err := mustNew(New(db, cfg)).Claim(t.Context(), request("x", "a")); err != nil || l.Start < time.Now().UnixMilli() {
 		t.Errorf("in tables that others have made: %+v, %v", l, err)
 	}
 	cfg.Table = "nowhere.w"
 	if _, err := mustNew(New(db, cfg)).Claim(t.Context(), request("x", "a")); err == nil {
 		t.Error("no error in a schema that does not exist")
-	}
-	mustExec(t, db, "CREATE TABLE snow_worker_space (space TEXT)")
-	if _, err := mustNew(New(db, Config{})).Claim(t.Context(), request("x", "a")); !driver.IsPermanent(err) || !strings.Contains(err.Error(), "older version") {
-		t.Error(err)
 	}
 }
 

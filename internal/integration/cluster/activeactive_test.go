@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/internal/network"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
@@ -268,7 +269,7 @@ func TestActiveActive(t *testing.T) {
 func otherDatacenter(t *testing.T, sites []*site) {
 	first, second := sites[0], sites[1]
 	acquire := func(s *site, datacenter int64) error {
-		store := mustNew(sqlstore.New(s.db, sqlstore.Config{Dialect: sqlstore.Postgres}))
+		store := mustNew(sqlstore.New(s.db, sqlstore.Config{Dialect: ddl.Postgres}))
 		cfg := s.lease()
 		cfg.Datacenter, cfg.ClaimWait = &datacenter, -1
 		lease, err := worker.Open(t.Context(), store, cfg)

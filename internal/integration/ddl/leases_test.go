@@ -3,7 +3,6 @@ package ddl
 import (
 	"testing"
 
-	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -11,8 +10,7 @@ import (
 // server's collation.
 func TestCaseInLeases(t *testing.T) {
 	onEvery(t, func(t *testing.T, s *server) {
-		dialect := map[ddl.Dialect]sqlstore.Dialect{ddl.Postgres: sqlstore.Postgres, ddl.MySQL: sqlstore.MySQL, ddl.SQLite: sqlstore.SQLite}[s.dialect]
-		tables, err := sqlstore.Config{Dialect: dialect}.DDL()
+		tables, err := sqlstore.Config{Dialect: s.dialect}.DDL()
 		if err != nil {
 			t.Fatal(err)
 		}

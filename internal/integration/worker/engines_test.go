@@ -20,6 +20,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -28,12 +29,12 @@ import (
 
 // engine is one empty database, over one driver.
 type engine struct {
-	dialect     sqlstore.Dialect
+	dialect     ddl.Dialect
 	driver, dsn string // driver of database/sql
 	plain       string // the DSN without a mode
 }
 
-func engineOf(dialect sqlstore.Dialect, driver, dsn string) engine {
+func engineOf(dialect ddl.Dialect, driver, dsn string) engine {
 	return engine{dialect, driver, dsn, dsn}
 }
 
@@ -47,17 +48,17 @@ func onEach(t *testing.T, test func(t *testing.T, e engine)) {
 }
 
 func newSQLite(t *testing.T) engine {
-	return engineOf(sqlstore.SQLite, "sqlite", "file:"+filepath.Join(t.TempDir(), "test.sqlite")+"?_pragma=busy_timeout(60000)&_pragma=journal_mode(WAL)&_txlock=immediate")
+	return engineOf(ddl.SQLite, "sqlite", "file:"+filepath.Join(t.TempDir(), "test.sqlite")+"?_pragma=busy_timeout(60000)&_pragma=journal_mode(WAL)&_txlock=immediate")
 }
 
 func newPostgres(t *testing.T) engine {
 	t.Helper()
-	return engineOf(sqlstore.Postgres, "pgx", testserver.Database(t, "pgx", testserver.Postgres(t).DSN))
+	return engineOf(ddl.Postgres, "pgx", testserver.Database(t, "pgx", testserver.Postgres(t).DSN))
 }
 
 func newMySQL(t *testing.T, dsn string) engine {
 	t.Helper()
-	return engineOf(sqlstore.MySQL, "mysql", testserver.Database(t, "mysql", dsn))
+	return engineOf(ddl.MySQL, "mysql", testserver.Database(t, "mysql", dsn))
 }
 
 // onServers runs a test on an empty database of each server, in all modes of its drivers and
@@ -167,7 +168,7 @@ func (e engine) store(t testing.TB) *sqlstore.Store {
 }
 
 func (e engine) dialector() gorm.Dialector {
-	return map[sqlstore.Dialect]gorm.Dialector{sqlstore.SQLite: sqlite.Open(e.dsn), sqlstore.Postgres: postgres.Open(e.dsn), sqlstore.MySQL: mysql.Open(e.dsn)}[e.dialect]
+	return map[ddl.Dialect]gorm.Dialector{ddl.SQLite: sqlite.Open(e.dsn), ddl.Postgres: postgres.Open(e.dsn), ddl.MySQL: mysql.Open(e.dsn)}[e.dialect]
 }
 
 func (e engine) gorm(t testing.TB) *gorm.DB {

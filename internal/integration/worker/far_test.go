@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/internal/network"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
@@ -31,11 +32,11 @@ func TestFirstOpenFromAfar(t *testing.T) {
 	for name, start := range map[string]func(t *testing.T) (*testserver.Server, engine){
 		"postgres": func(t *testing.T) (*testserver.Server, engine) {
 			server := testserver.NewPostgres(t)
-			return server, engineOf(sqlstore.Postgres, "pgx", server.DSN)
+			return server, engineOf(ddl.Postgres, "pgx", server.DSN)
 		},
 		"mariadb": func(t *testing.T) (*testserver.Server, engine) {
 			server := testserver.NewMariaDB(t)
-			return server, engineOf(sqlstore.MySQL, "mysql", server.DSN)
+			return server, engineOf(ddl.MySQL, "mysql", server.DSN)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

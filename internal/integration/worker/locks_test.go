@@ -17,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -58,7 +59,7 @@ func (c fusedConn) Close() error { return c.SetDeadline(time.Now()) }
 func (f *fuse) open(t *testing.T, e engine) *sql.DB {
 	t.Helper()
 	var db *sql.DB
-	if e.dialect == sqlstore.Postgres {
+	if e.dialect == ddl.Postgres {
 		cfg, err := pgx.ParseConfig(e.dsn)
 		must(t, err)
 		cfg.DialFunc = f.dial

@@ -19,6 +19,7 @@ import (
 	"gorm.io/gorm/logger"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/internal/retry"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
@@ -76,7 +77,7 @@ func pooledPgx(t *testing.T, dsn string) opener {
 
 func pooledGORM(t *testing.T, dsn string) opener {
 	return func(lease worker.Config) (*worker.Generator, error) {
-		db := engineOf(sqlstore.Postgres, "pgx", dsn).gorm(t) // one for each plug-in
+		db := engineOf(ddl.Postgres, "pgx", dsn).gorm(t) // one for each plug-in
 		return use(db, gormplugin.Config{Store: sqlstore.Config{Lease: lease}})
 	}
 }
@@ -116,9 +117,9 @@ func TestPgBouncer(t *testing.T) {
 // committed: they run at the commit.
 func prepareRecords(t *testing.T, admin *sql.DB) {
 	t.Helper()
-	ddl, err := sqlstore.Config{Dialect: sqlstore.Postgres}.DDL()
+	tables, err := sqlstore.Config{Dialect: ddl.Postgres}.DDL()
 	must(t, err)
-	mustExec(t, admin, append(ddl,
+	mustExec(t, admin, append(tables,
 		"CREATE UNLOGGED TABLE commits (level text)",
 		`CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 			INSERT INTO public.commits VALUES (current_setting('synchronous_commit')); RETURN NULL;

@@ -11,6 +11,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/plugin/dbresolver"
 
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -55,9 +56,9 @@ func TestPlugin(t *testing.T) {
 		for _, first := range []bool{true, false} {
 			other := e
 			switch e.dialect {
-			case sqlstore.SQLite:
+			case ddl.SQLite:
 				other.dsn = "file:" + filepath.Join(t.TempDir(), "replica.sqlite")
-			case sqlstore.Postgres:
+			case ddl.Postgres:
 				other = newPostgres(t)
 			default:
 				other = newMySQL(t, e.dsn)

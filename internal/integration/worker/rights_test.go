@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
@@ -22,7 +23,7 @@ func TestMissingRights(t *testing.T) {
 		role := strings.TrimPrefix(e.url(t).Path, "/") + "_role"
 		mustExec(t, admin, "CREATE ROLE "+role+" LOGIN PASSWORD 'x'")
 		t.Cleanup(func() { mustExec(t, admin, "DROP OWNED BY "+role, "DROP ROLE "+role) })
-		missingRights(t, admin, e.as(t, role).open(t), role, sqlstore.Postgres)
+		missingRights(t, admin, e.as(t, role).open(t), role, ddl.Postgres)
 		mustExec(t, admin, "REVOKE ALL ON SCHEMA public FROM PUBLIC")
 		_, err := e.as(t, role).store(t).List(t.Context(), "x")
 		if err == nil || !strings.Contains(err.Error(), "USAGE") && !strings.Contains(err.Error(), "permission denied for schema public") || strings.Contains(err.Error(), "CREATE TABLE") {
@@ -37,15 +38,15 @@ func TestMissingRights(t *testing.T) {
 			mustExec(t, admin, "CREATE USER "+role+" IDENTIFIED BY 'x'")
 			t.Cleanup(func() { mustExec(t, open(t, "mysql", server.DSN), "DROP USER "+role) })
 			cfg.User, cfg.Passwd = cfg.DBName+"_r", "x"
-			missingRights(t, admin, open(t, "mysql", cfg.FormatDSN()), role, sqlstore.MySQL)
+			missingRights(t, admin, open(t, "mysql", cfg.FormatDSN()), role, ddl.MySQL)
 		})
 	}
 }
 
-func missingRights(t *testing.T, admin, db *sql.DB, role string, d sqlstore.Dialect) {
-	ddl, err := (sqlstore.Config{Dialect: d}).DDL()
+func missingRights(t *testing.T, admin, db *sql.DB, role string, d ddl.Dialect) {
+	tables, err := (sqlstore.Config{Dialect: d}).DDL()
 	must(t, err)
-	mustExec(t, admin, ddl...)
+	mustExec(t, admin, tables...)
 	all := []string{"snow_lease", "snow_namespace", "snow_counter"}
 	for _, table := range all {
 		for _, right := range []string{"SELECT", "INSERT", "UPDATE"} {
@@ -61,7 +62,7 @@ func missingRights(t *testing.T, admin, db *sql.DB, role string, d sqlstore.Dial
 					_, err = store.Reserve(t.Context(), "x", 1)
 				}
 				lacks := []string{"permission denied for table " + table, "SELECT, INSERT, UPDATE on the tables"}
-				if d == sqlstore.MySQL {
+				if d == ddl.MySQL {
 					lacks = []string{right + " command denied", table}
 				}
 				for _, text := range lacks {
@@ -119,7 +120,7 @@ func TestRoleWithoutCreate(t *testing.T) {
 						strings.NewReplacer("{db}", cfg.DBName, "{role}", role).Replace(grant))
 					t.Cleanup(func() { mustExec(t, admin, "DROP USER "+role) })
 					cfg.User, cfg.Passwd = cfg.DBName, "x"
-					checkRights(t, admin, engineOf(sqlstore.MySQL, "mysql", cfg.FormatDSN()), "", role, "`"+cfg.DBName+"`.`snow_namespace`")
+					checkRights(t, admin, engineOf(ddl.MySQL, "mysql", cfg.FormatDSN()), "", role, "`"+cfg.DBName+"`.`snow_namespace`")
 				})
 			}
 		}

@@ -141,7 +141,7 @@ func (s *ddlOptions) script(part string) (ddl.Script, error) {
 		if s.schema != "" {
 			table = s.schema + ".snow_lease"
 		}
-		return sqlstore.Config{Dialect: sqlstore.Dialect(s.dialect), Table: table}.DDL()
+		return sqlstore.Config{Dialect: s.dialect, Table: table}.DDL()
 	}
 	return nil, usage("there is no part %q: must be %s", truncate(part), flagval.List(ddlParts))
 }

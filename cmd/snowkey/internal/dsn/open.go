@@ -25,6 +25,7 @@ import (
 	"google.golang.org/grpc/backoff"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
@@ -180,7 +181,7 @@ func (t *Target) Store() (Store, error) {
 }
 
 func (t *Target) sql() (*sqlstore.Store, error) {
-	dialect := map[Kind]sqlstore.Dialect{Postgres: sqlstore.Postgres, MySQL: sqlstore.MySQL, SQLite: sqlstore.SQLite}[t.Kind]
+	dialect := map[Kind]ddl.Dialect{Postgres: ddl.Postgres, MySQL: ddl.MySQL, SQLite: ddl.SQLite}[t.Kind]
 	return sqlstore.New(t.DB, sqlstore.Config{Dialect: dialect, NoCreate: !t.create})
 }
 

@@ -8,10 +8,7 @@ import (
 	"reflect"
 )
 
-const (
-	maxWrappers = 4
-	maxModes    = 10 // more than pgx has
-)
+const maxWrappers = 4
 
 // unwrap calls found with the connection and those that it wraps, until found returns true.
 func unwrap(conn any, found func(reflect.Value) bool) {
@@ -48,8 +45,7 @@ func call0(v reflect.Value, method string) (result reflect.Value) {
 
 // SimpleProtocol returns the argument that makes pgx send a query without arguments in one message and
 // prepare nothing: pgx's QueryExecModeSimpleProtocol. It returns nil for other drivers, which do so
-// anyway, and if a wrapper hides the connection or pgx refuses the session's encoding: then pgx prepares
-// the queries.
+// anyway, and if a wrapper hides the connection: then pgx prepares the queries.
 func SimpleProtocol(conn *sql.Conn) (args []any) {
 	_ = conn.Raw(func(conn any) error {
 		args = simpleProtocol(conn)
@@ -59,20 +55,15 @@ func SimpleProtocol(conn *sql.Conn) (args []any) {
 }
 
 func simpleProtocol(conn any) (args []any) {
+	const value = 5 // of pgx's constant
 	unwrap(conn, func(c reflect.Value) bool {
-		pgx := call0(c, "Conn")
-		config, session := reflect.Indirect(call0(pgx, "Config")), call0(pgx, "PgConn")
-		if config.Kind() != reflect.Struct || !session.IsValid() {
+		config := reflect.Indirect(call0(call0(c, "Conn"), "Config"))
+		if config.Kind() != reflect.Struct {
 			return false
 		}
-		status, ok := session.Interface().(interface{ ParameterStatus(key string) string })
-		field := config.FieldByName("DefaultQueryExecMode")
-		if !ok || status.ParameterStatus("client_encoding") != "UTF8" || status.ParameterStatus("standard_conforming_strings") != "on" || !field.CanInt() {
-			return false
-		}
-		mode := reflect.New(field.Type()).Elem()
-		for i := range int64(maxModes) {
-			if mode.SetInt(i); fmt.Sprint(mode.Interface()) == "simple protocol" {
+		if field := config.FieldByName("DefaultQueryExecMode"); field.CanInt() {
+			mode := reflect.New(field.Type()).Elem()
+			if mode.SetInt(value); fmt.Sprint(mode) == "simple protocol" {
 				args = []any{mode.Interface()}
 			}
 		}
@@ -83,23 +74,23 @@ func simpleProtocol(conn any) (args []any) {
 
 // Flags of MySQL's protocol.
 const (
-	InTransaction = 1 << iota
-	Autocommit
+	inTransaction = 1 << iota
+	autocommit
 )
 
-// MySQLStatus returns the flags of MySQL's last answer, which the driver keeps in a field. known is false
-// if a wrapper hides the field.
-func MySQLStatus(conn *sql.Conn) (flags uint64, known bool) {
+// Commits reports whether a session of MySQL surely commits each statement by itself. The driver keeps the
+// flags of MySQL's last answer in a field; a wrapper may hide it.
+func Commits(conn *sql.Conn) (commits bool) {
 	_ = conn.Raw(func(conn any) error {
 		unwrap(conn, func(c reflect.Value) bool {
-			if c = reflect.Indirect(c); c.Kind() == reflect.Struct && c.Type().Name() == "mysqlConn" {
-				if status := c.FieldByName("status"); status.CanUint() {
-					flags, known = status.Uint(), true
-				}
+			if c = reflect.Indirect(c); c.Kind() != reflect.Struct || c.Type().Name() != "mysqlConn" {
+				return false
 			}
-			return known
+			status := c.FieldByName("status")
+			commits = status.CanUint() && status.Uint()&(inTransaction|autocommit) == autocommit
+			return true
 		})
 		return nil
 	})
-	return flags, known
+	return commits
 }

@@ -12,12 +12,8 @@ func (m mode) String() string {
 }
 
 type (
-	config struct{ DefaultQueryExecMode mode }
-	client struct {
-		config   *config
-		encoding string
-	}
-	status    string
+	config    struct{ DefaultQueryExecMode mode }
+	client    struct{ config *config }
 	pgxConn   struct{ client *client }
 	wrapped   struct{ conn any }
 	rawConn   struct{ conn any }
@@ -26,14 +22,7 @@ type (
 	nilConfig struct{}
 )
 
-func (c client) Config() *config { return c.config }
-func (c client) PgConn() status  { return status(c.encoding) }
-func (s status) ParameterStatus(key string) string {
-	if key == "client_encoding" {
-		return string(s)
-	}
-	return "on"
-}
+func (c client) Config() *config   { return c.config }
 func (c pgxConn) Conn() *client    { return c.client }
 func (c wrapped) Unwrap() any      { return c.conn }
 func (c rawConn) Raw() any         { return c.conn }
@@ -45,14 +34,13 @@ func (*nilConfig) Config() *config { return nil }
 // The argument comes from a connection of pgx, however deep it is wrapped, and other connections
 // have none.
 func TestSimpleProtocol(t *testing.T) {
-	pgx := pgxConn{&client{&config{}, "UTF8"}}
+	pgx := pgxConn{&client{&config{}}}
 	for _, c := range []struct {
 		conn  any
 		found bool
 	}{
 		{pgx, true}, {&pgx, true}, {wrapped{pgx}, true}, {rawConn{wrapped{&pgx}}, true},
 		{nil, false}, {1, false}, {endless{}, false}, {odd{}, false}, {nilConfig{}, false}, {wrapped{nil}, false},
-		{pgxConn{&client{&config{}, "LATIN1"}}, false},
 	} {
 		args := simpleProtocol(c.conn)
 		if (len(args) == 1 && args[0] == mode(5)) != c.found {

@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/internal/leasetables"
 )
 
 func ExampleConfig_DDL() {
-	ddl, err := Config{Dialect: Postgres, Table: "app.worker_ids"}.DDL()
-	for _, statement := range ddl {
+	tables, err := Config{Dialect: ddl.Postgres, Table: "app.worker_ids"}.DDL()
+	for _, statement := range tables {
 		fmt.Println(statement + ";")
 	}
 	fmt.Println(err)
@@ -38,14 +39,14 @@ func TestConfigFaults(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%+v", c.cfg), func(t *testing.T) {
 			var config *core.ConfigError
-			if _, err := New(db, c.cfg); (c.cfg.Dialect != Detect || c.cfg.Table != "") && (!errors.As(err, &config) || config.Fields[0].Field != c.field) { // New detects the dialect
+			if _, err := New(db, c.cfg); (c.cfg.Dialect != "" || c.cfg.Table != "") && (!errors.As(err, &config) || config.Fields[0].Field != c.field) { // New detects the dialect
 				t.Errorf("New: %v", err)
 			}
 			if c.field == "Table" {
-				c.cfg.Dialect = SQLite
+				c.cfg.Dialect = ddl.SQLite
 			}
-			if ddl, err := c.cfg.DDL(); !errors.As(err, &config) || config.Fields[0].Field != c.field || ddl != nil {
-				t.Errorf("DDL: %q, %v", ddl, err)
+			if tables, err := c.cfg.DDL(); !errors.As(err, &config) || config.Fields[0].Field != c.field || tables != nil {
+				t.Errorf("DDL: %q, %v", tables, err)
 			}
 		})
 	}
@@ -60,7 +61,7 @@ func FuzzTableName(f *testing.F) {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		if _, err := (Config{Dialect: MySQL, Table: name}).DDL(); err == nil && (strings.ContainsAny(name, "\"`'; \n\x00") || len(name) > 97) {
+		if _, err := (Config{Dialect: ddl.MySQL, Table: name}).DDL(); err == nil && (strings.ContainsAny(name, "\"`'; \n\x00") || len(name) > 97) {
 			t.Errorf("%q passes", name)
 		}
 	})
@@ -70,9 +71,8 @@ func TestTableNames(t *testing.T) {
 	for given, want := range map[string][2]string{
 		"": {"snow_namespace", "snow_counter"}, "app.my_ids": {"my_ids_namespace", "my_ids_counter"}, "a.big_lease": {"big_namespace", "big_counter"},
 	} {
-		cfg := Config{Table: given}
-		cfg.complete(new(fields.Errors), "")
-		if got := [2]string{cfg.name(namespaceTable), cfg.name(counterTable)}; got != want {
+		names := Config{Table: given}.tables("")
+		if got := [2]string{names.Name(leasetables.Namespaces), names.Name(leasetables.Counters)}; got != want {
 			t.Errorf("%q: %q, want %q", given, got, want)
 		}
 	}
@@ -93,14 +93,14 @@ func TestRetryUndone(t *testing.T) {
 
 // A literal is ASCII, and cannot be ended from within.
 func TestLiteral(t *testing.T) {
+	x := session{server: &server{Config: Config{Dialect: ddl.Postgres}}}
 	for text, want := range map[string]string{
 		"orders-1": "E'orders-1'", "": "E''", `a'b\c?`: `E'a\x27b\\c\x3f'`, "ä🖥": `E'\u00e4\U0001f5a5'`,
 	} {
-		if got := Postgres.literal(text); got != want {
+		if got := x.literal(text); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
-	x := session{server: &server{Config: Config{Dialect: Postgres}}}
 	if text, err := x.text(t.Context(), 0, x.fill("SELECT ?, ?, ?", "?{l}", int64(-1), "x")); text != `SELECT E'\x3f\x7bl}', -1, E'x'` || err != nil {
 		t.Error(text, err)
 	}
