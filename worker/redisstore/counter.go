@@ -35,14 +35,14 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 	if err != nil {
 		return 0, err
 	}
-	last, err := r.integers(1)
-	if err == nil && last[0] < n {
-		err = fmt.Errorf("redisstore: reserve %d numbers of key %q: the counter was changed: it is only %d afterwards", n, key, last[0])
+	last, err := r.integer()
+	if err == nil && last < n {
+		err = fmt.Errorf("redisstore: reserve %d numbers of key %q: the counter was changed: it is only %d afterwards", n, key, last)
 	}
 	if err != nil {
 		return 0, err
 	}
-	return last[0] - n + 1, nil
+	return last - n + 1, nil
 }
 
 // checkSync checks the setting that a script cannot read.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -32,54 +31,32 @@ func encode(value any) string {
 	return string(text)
 }
 
-// kept returns the namespace as Redis keeps it, or "" if it is missing.
-func kept(st driver.State) string {
-	if st.Missing {
-		return ""
-	}
-	return encode(st.Namespace)
-}
-
 func (t *transaction) run(ctx context.Context, script string, args ...any) (reply, error) {
-	keys := []string{t.store.key("lease", t.name), t.store.key("claim", t.name) + ":" + t.claim.ClaimID, t.store.key("worker", t.name)}
+	keys := []string{t.store.key("lease", t.name), t.store.key("claim", t.name) + ":" + t.claim.ClaimID}
 	return t.store.run(ctx, script, []string{"server", script}, keys, args...)
 }
 
 // read returns the namespace with n random records, and the records of the worker IDs and of the
 // claim.
 func (t *transaction) read(ctx context.Context, n int64, ids ...any) (st driver.State, err error) {
-	const fixed = 6
+	var answer struct {
+		driver.State
+		Age     int64  `json:"age"`
+		Claimed string `json:"claimed"`
+	}
 	r, err := t.run(ctx, "read", append([]any{n}, ids...)...)
-	v := r.values
-	if err == nil && (len(v) < fixed || (len(v)-fixed)%2 != 0) {
+	if err != nil {
+		return st, err
+	}
+	if len(r.values) != 1 {
+		return st, r.unexpected()
+	}
+	if err := json.Unmarshal([]byte(r.values[0]), &answer); err != nil {
+		return st, driver.Permanent(fmt.Errorf("%s: %w", r.what, err))
+	}
+	t.age, t.claimed, st = answer.Age, answer.Claimed, answer.State
+	if st.Namespace.Name = t.name; st.Server == "" {
 		err = r.unexpected()
-	}
-	if err != nil {
-		return st, err
-	}
-	numbers, err := reply{what: r.what, values: v[:3]}.integers(3)
-	if err != nil {
-		return st, err
-	}
-	st.Now, st.Count, st.Server, st.Missing = numbers[0], numbers[2], v[3], v[5] == ""
-	t.age, t.claimed = numbers[1], v[4]
-	if !st.Missing {
-		err = json.Unmarshal([]byte(v[5]), &st.Namespace)
-	}
-	st.Namespace.Name = t.name
-	for pair := range slices.Chunk(v[fixed:], 2) {
-		var rec driver.Record
-		if pair[1] == "" || pair[0] == "namespace" {
-			continue
-		}
-		if bad := json.Unmarshal([]byte(pair[1]), &rec); bad != nil || rec.Status == "" || strconv.FormatInt(rec.Worker, 10) != pair[0] {
-			err = fmt.Errorf("the field %.100q holds %.300q, which is not the record of a worker ID", pair[0], pair[1])
-		} else if !slices.Contains(st.Records, rec) {
-			st.Records = append(st.Records, rec)
-		}
-	}
-	if err != nil {
-		err = driver.Permanent(fmt.Errorf("%s: %w", r.what, err))
 	}
 	return st, err
 }
@@ -99,12 +76,16 @@ func (t *transaction) decide(st driver.State) (driver.Change, error) {
 
 // write writes a change.
 func (t *transaction) write(ctx context.Context, st driver.State, ch driver.Change) (written bool, err error) {
-	script, args := "write", []any{"change", kept(st), t.claimed}
+	namespace := "" // as Redis keeps it
+	if !st.Missing {
+		namespace = encode(st.Namespace)
+	}
+	script, args := "write", []any{"change", namespace, t.claimed}
 	switch {
 	case ch.Make != nil:
-		script, args = "make", []any{*ch.Make, t.claim.WorkerIDs, driver.MakeAtOnce, kept(st)}
+		script, args = "make", []any{*ch.Make, t.claim.WorkerIDs, driver.MakeAtOnce, namespace}
 	case ch.Namespace != nil:
-		args = []any{"namespace", kept(st), "", "namespace", "", encode(ch.Namespace)}
+		args = []any{"namespace", namespace, "", "namespace", "", encode(ch.Namespace)}
 	default:
 		old := st.Records[slices.IndexFunc(st.Records, func(rec driver.Record) bool { return rec.Worker == ch.Record.Worker })]
 		former := t.claim.Former
@@ -127,8 +108,9 @@ func (t *transaction) renew(ctx context.Context, q driver.Renewal) (l driver.Lea
 	if err != nil || !r.ok {
 		return l, false, err
 	}
-	n, err := r.integers(2)
-	return driver.Lease{Worker: q.Worker, FencingToken: q.FencingToken, Start: n[0], Fence: n[1]}, err == nil, err
+	l = driver.Lease{Worker: q.Worker, FencingToken: q.FencingToken}
+	l.Fence, err = r.integer()
+	return l, err == nil, err
 }
 
 // change makes a change that is neither a claim nor a renewal.

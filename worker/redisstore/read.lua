@@ -1,8 +1,5 @@
--- Returns the namespace of the hash KEYS[1], and records: those of the worker IDs in ARGV[2] and on,
--- that of the claim of KEYS[2], and ARGV[1] others, at random (-1: all).
-if space == '' and redis.call('EXISTS', KEYS[3]) == 1 then
-  return redis.error_reply('WRONGTYPE the key "' .. KEYS[3] .. '" is of an unreleased version of snowkey: delete it when no program uses it')
-end
+-- Returns an answer of transaction.read, in JSON. The records of the hash KEYS[1] are those of the worker IDs
+-- in ARGV[2] and on, that of the claim of KEYS[2], and ARGV[1] others, at random (-1: all).
 local size, claimed, most, list = redis.call('HLEN', KEYS[1]), redis.call('GET', KEYS[2]) or '', tonumber(ARGV[1]), {}
 if most < 0 or size <= most then
   list = redis.call('HGETALL', KEYS[1])
@@ -16,11 +13,21 @@ else
     list[#list + 1], list[#list + 2] = id, redis.call('HGET', KEYS[1], id) or ''
   end
 end
+local records, seen = {}, {namespace = true}
+for i = 1, #list, 2 do
+  local id, record = list[i], list[i + 1]
+  if not seen[id] and record ~= '' then
+    local begin = '{"worker_id":' .. id .. ',"claim_id":'
+    if string.sub(record, 1, #begin) ~= begin then
+      return redis.error_reply('WRONGTYPE the field ' .. id .. ' holds ' .. record .. ', which is not the record of a worker ID')
+    end
+    records[#records + 1] = record
+  end
+  seen[id] = true
+end
 if space ~= '' then size = size - 1 end
--- For how long the server runs, if a crash may lose all that it has done meanwhile; otherwise -1.
 local age, kept = tonumber(string.match(sections[1], 'uptime_in_seconds:(%d+)')) * 1000, redis.call('INFO', 'persistence')
 local function has(setting) return string.find(kept, setting, 1, true) end
 if has('aof_enabled:1') and has('aof_rewrite_in_progress:0') and has('aof_rewrite_scheduled:0') then age = -1 end
-local answer = {'ok', text(now), text(age), text(size), server, claimed, space}
-for i = 1, #list do answer[#answer + 1] = list[i] end
-return answer
+return {'ok', '{"age":' .. text(age) .. ',"claimed":"' .. claimed .. '","now":' .. text(now) .. ',"server":"' .. server .. '","count":' .. text(size) .. ',"missing":' .. tostring(space == '') ..
+  ',"namespace":' .. (space == '' and '{}' or space) .. ',"records":[' .. table.concat(records, ',') .. ']}'}

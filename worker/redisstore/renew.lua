@@ -13,4 +13,4 @@ if ARGV[4] == 'true' then state = 'kept' end
 local to = math.max(now, floor) + math.min(tonumber(ARGV[3]), window)
 if to > tonumber(fence) then fence = text(to) end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2] .. '"start":' .. start .. ',"fence":' .. fence .. ',' .. owner .. '"state":"' .. state .. '"}')
-return {'ok', start, fence}
+return {'ok', fence}

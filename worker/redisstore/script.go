@@ -37,7 +37,11 @@ func (s *Store) run(ctx context.Context, what string, files, keys []string, args
 	err = s.limiter.Do(ctx, func() error {
 		value, err := hung.Do(ctx, &s.calls, r.what, func() (any, error) { return s.eval(ctx, script, keys, args...) })
 		if err != nil {
-			return markPermanent(fmt.Errorf("%s: %w", r.what, err))
+			err = fmt.Errorf("%s: %w", r.what, err)
+			if slices.ContainsFunc(refusals, func(refusal string) bool { return strings.Contains(err.Error(), refusal) }) {
+				err = driver.Permanent(err)
+			}
+			return err
 		}
 		list, ok := value.([]any)
 		if !ok {
@@ -66,28 +70,16 @@ func (s *Store) run(ctx context.Context, what string, files, keys []string, args
 // changed, and go-redis's error after Close.
 var refusals = []string{"NOAUTH ", "WRONGPASS ", "NOPERM ", "WRONGTYPE ", "redis: client is closed"}
 
-func markPermanent(err error) error {
-	if slices.ContainsFunc(refusals, func(refusal string) bool { return strings.Contains(err.Error(), refusal) }) {
-		return driver.Permanent(err)
-	}
-	return err
-}
-
 func (r reply) unexpected() error {
 	return fmt.Errorf("%s: unexpected answer %.300s", r.what, fmt.Sprintf("%q", r.values))
 }
 
-// integers returns the values, which must be n integers.
-func (r reply) integers(n int) ([]int64, error) {
-	all := make([]int64, n)
-	failed := len(r.values) != n
-	for i := 0; i < n && !failed; i++ {
-		var err error
-		all[i], err = strconv.ParseInt(r.values[i], 10, 64)
-		failed = err != nil
+// integer returns the only value, which must be an integer.
+func (r reply) integer() (int64, error) {
+	if len(r.values) == 1 {
+		if n, err := strconv.ParseInt(r.values[0], 10, 64); err == nil {
+			return n, nil
+		}
 	}
-	if failed {
-		return all, r.unexpected()
-	}
-	return all, nil
+	return 0, r.unexpected()
 }

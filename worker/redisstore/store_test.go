@@ -170,7 +170,7 @@ func restarted(t *testing.T, server *testserver.Server) *client {
 	return dial(t, server)
 }
 
-// Leases and older data are refused in a Redis that cannot show whether it forgets.
+// Leases are refused in a Redis that cannot show whether it forgets.
 func TestRefused(t *testing.T) {
 	server := testserver.NewRedis(t)
 	c, limited := dial(t, server), dial(t, server)
@@ -181,10 +181,6 @@ func TestRefused(t *testing.T) {
 		t.Error(err)
 	}
 	store := mustNew(redisstore.New(c.eval, redisstore.Config{}))
-	c.must(t, "HSET", "snowkey:worker:{old}", "layout", "l")
-	if _, err := store.Claim(t.Context(), claim("old", "a")); err == nil || !strings.Contains(err.Error(), `the key "snowkey:worker:{old}" is of an unreleased version`) {
-		t.Error(err)
-	}
 	c.must(t, "HSET", "snowkey:lease:{other}", "3", `{}`)
 	if _, err := store.List(t.Context(), "other"); err == nil || !strings.Contains(err.Error(), `which is not the record of a worker ID`) {
 		t.Error(err)
@@ -219,9 +215,7 @@ func TestLargeNamespace(t *testing.T) {
 	read := 0
 	store := mustNew(redisstore.New(func(ctx context.Context, script string, keys []string, args ...any) (any, error) {
 		v, err := c.eval(ctx, script, keys, args...)
-		if list, ok := v.([]any); ok {
-			read += len(list)
-		}
+		read += strings.Count(fmt.Sprint(v), `"worker_id"`)
 		return v, err
 	}, redisstore.Config{Prefix: "large:"}))
 	q := claim("large", "q")
@@ -230,8 +224,8 @@ func TestLargeNamespace(t *testing.T) {
 	if again, twice := store.Claim(t.Context(), q); err != nil || twice != nil || again.Worker != l.Worker || again.FencingToken != l.FencingToken || l.Worker%2 != 0 {
 		t.Errorf("%+v, %v; %+v, %v", l, err, again, twice)
 	}
-	if read > 5000 {
-		t.Errorf("%d values were read", read)
+	if read > 2500 || read == 0 {
+		t.Errorf("%d records were read", read)
 	}
 	own := claim("large", "own")
 	own.WorkerIDs, own.Preferred, own.Former = size, 12_346, driver.Former{Worker: l.Worker, ClaimID: "q", FencingToken: l.FencingToken, Unused: l.Start + 1}

@@ -22,15 +22,12 @@ func answering(err error, answers ...any) *redisstore.Store {
 
 // An answer that no Redis can have sent is an error and no lease.
 func TestStrangeAnswers(t *testing.T) {
-	missing := []any{"ok", "1000", "-1", "0", "s", "", ""}
-	with := func(i int, value any) []any {
-		list := append([]any{}, missing...)
-		list[i] = value
-		return list
-	}
+	const state = `{"age":-1,"claimed":"","now":1000,"server":"s","count":0,"missing":true,"namespace":{},"records":[]}`
+	missing := []any{"ok", state}
+	other := func(part, by string) []any { return []any{[]any{"ok", strings.Replace(state, part, by, 1)}} }
 	for name, answers := range map[string][]any{
-		"nil": {nil}, "text": {"ok"}, "numbers": {[]any{int64(1)}}, "nothing": {[]any{}}, "another word": {with(0, "yes")}, "too short": {missing[:6]}, "a half pair": {append(with(0, "ok"), "1")},
-		"no clock": {with(1, "x")}, "no count": {with(3, "")}, "half a namespace": {with(6, "{")}, "no record": {append(with(0, "ok"), "1", "{}")}, "no worker ID": {append(with(0, "ok"), "x", `{"state":"held"}`)},
+		"nil": {nil}, "text": {"ok"}, "numbers": {[]any{int64(1)}}, "nothing": {[]any{}}, "another word": {[]any{"yes", state}}, "too short": {[]any{"ok"}}, "too long": {append(missing, "1")},
+		"no clock": other("1000", `"x"`), "no count": other(`:0`, `:""`), "half a namespace": other(":{}", ":{"), "no records": other("[]", "{}"), "no server": other(`"s"`, `""`), "no state": {[]any{"ok", "{}"}},
 		"a write that says nothing": {missing, []any{"x"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +44,7 @@ func TestStrangeAnswers(t *testing.T) {
 	if _, err := answering(errors.New("WRONGPASS invalid"), nil).Claim(t.Context(), claim("orders", "a")); !driver.IsPermanent(err) {
 		t.Error(err)
 	}
-	if l, err := answering(nil, []any{"ok", "5", "7"}).Renew(t.Context(), driver.Renewal{Namespace: "orders", Worker: 3, FencingToken: 4}); err != nil || l != (driver.Lease{Worker: 3, FencingToken: 4, Start: 5, Fence: 7}) {
+	if l, err := answering(nil, []any{"ok", "7"}).Renew(t.Context(), driver.Renewal{Namespace: "orders", Worker: 3, FencingToken: 4}); err != nil || l != (driver.Lease{Worker: 3, FencingToken: 4, Fence: 7}) {
 		t.Errorf("%+v, %v", l, err)
 	}
 	var config *core.ConfigError

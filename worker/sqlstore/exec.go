@@ -96,9 +96,9 @@ func lockWait(ctx context.Context, most time.Duration) time.Duration {
 	return most
 }
 
-// lockSeconds returns lockWait in seconds, for MySQL.
-func lockSeconds(ctx context.Context) int64 {
-	return max(int64(lockWait(ctx, maxLockWait)/time.Second), 1)
+// lockSeconds is like lockWait, for MySQL.
+func lockSeconds(ctx context.Context) int {
+	return int(max(lockWait(ctx, maxLockWait), time.Second).Seconds())
 }
 
 // limited adds a short limit for lock waits to a statement of MySQL or MariaDB.
@@ -148,7 +148,7 @@ func (x session) ask(ctx context.Context, wait time.Duration, column string, que
 	}
 	err = retryUndone(ctx, func() error {
 		if x.Dialect == ddl.SQLite {
-			return x.flushed(ctx, func() error { return inTransaction(ctx, x.conn, write) })
+			return x.inTransaction(ctx, write)
 		}
 		return write()
 	})
@@ -183,22 +183,23 @@ func (cfg Config) run(ctx context.Context, tx Tx, text string, args ...any) (num
 
 // retryUndone calls f again while a conflict undoes it. No other function below a verb retries.
 func retryUndone(ctx context.Context, f func() error) error {
-	var undone error
+	var last error
 	err := driver.Retry(ctx, func() (bool, error) {
-		err := f()
-		if undone = nil; retry.IsUndone(err) {
-			undone, err = err, nil
+		if last = f(); retry.IsUndone(last) {
+			return false, nil
 		}
-		return undone == nil, err
+		return true, last
 	})
-	if undone != nil && err != nil {
-		return fmt.Errorf("%w: %w", err, undone)
+	if err != nil && retry.IsUndone(last) {
+		return fmt.Errorf("%w: %w", err, last)
 	}
 	return err
 }
 
-// flushed calls f with an SQLite connection whose commits wait for the disk.
-func (x session) flushed(ctx context.Context, f func() error) error {
+// inTransaction calls f in an SQLite transaction whose commit waits for the disk. An open transaction would
+// keep all others from writing, so inTransaction also ends it when ctx is done: a driver may then report an
+// error for what it did, and success for what it did not do.
+func (x session) inTransaction(ctx context.Context, f func() error) error {
 	const full = 2
 	pragma := x.pragma("synchronous")
 	var level int
@@ -211,14 +212,7 @@ func (x session) flushed(ctx context.Context, f func() error) error {
 		}
 		defer finish(ctx, x.conn, fmt.Sprint(pragma, " = ", level))
 	}
-	return f()
-}
-
-// inTransaction calls f in an SQLite transaction. An open transaction would keep all others from writing,
-// so inTransaction also ends it when ctx is done: a driver may then report an error for what it did, and
-// success for what it did not do.
-func inTransaction(ctx context.Context, conn *sql.Conn, f func() error) error {
-	_, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE")
+	_, err := x.conn.ExecContext(ctx, "BEGIN IMMEDIATE")
 	if err = openError(err); errors.Is(err, errOpen) {
 		return err
 	}
@@ -226,10 +220,10 @@ func inTransaction(ctx context.Context, conn *sql.Conn, f func() error) error {
 		err = f()
 	}
 	if err == nil {
-		_, err = conn.ExecContext(ctx, "COMMIT")
+		_, err = x.conn.ExecContext(ctx, "COMMIT")
 	}
 	if err != nil || ctx.Err() != nil {
-		finish(ctx, conn, "ROLLBACK")
+		finish(ctx, x.conn, "ROLLBACK")
 	}
 	return err
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/glebarez/sqlite"
+
+	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
 // A faulty is a driver whose connections ask exec what becomes of a statement.
@@ -78,7 +80,8 @@ func TestTransactionEnds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_ = inTransaction(ctx, conn, func() error { return nil })
+			x := session{server: &server{Names: Config{Dialect: ddl.SQLite}.tables("")}, conn: conn}
+			_ = x.inTransaction(ctx, func() error { return nil })
 			_ = conn.Close()
 			if _, err := sound.Exec("CREATE TABLE orders (id INTEGER PRIMARY KEY)"); err != nil {
 				t.Error(err)

@@ -33,11 +33,6 @@ func (s *server) every(namespace string) string {
 	return s.fill(union+"{l} WHERE namespace = ? AND state <> 'made'", namespace)
 }
 
-// one returns the query for one record.
-func (s *server) one(namespace string, worker int64) string {
-	return s.fill(s.every(namespace)+" AND worker_id = ?", worker)
-}
-
 // candidates returns the query for the records that a claim needs.
 func (s *server) candidates(c driver.Claim) string {
 	return s.fill(s.every(c.Namespace)+" AND (claim_id = ? OR worker_id IN (?, ?))", c.ClaimID, c.Preferred, c.Former.Worker) +
@@ -198,7 +193,9 @@ func (x session) makeRecords(ctx context.Context, c driver.Claim, st driver.Stat
 	if worker == driver.Any {
 		first = x.fill("SELECT MIN(w.id) AS id FROM (SELECT 0 AS id UNION ALL SELECT worker_id + 1 FROM {l} WHERE namespace = ? AND state <> 'made') w"+
 			" WHERE NOT EXISTS (SELECT 1 FROM {l} l WHERE l.namespace = ? AND l.worker_id = w.id AND l.state <> 'made')", c.Namespace, c.Namespace)
-		numbers = "SELECT a.number + b.number AS number FROM (" + eight(1) + ") a CROSS JOIN (" + eight(8) + ") b" // driver.MakeAtOnce
+		for number := 1; number < driver.MakeAtOnce; number++ {
+			numbers += fmt.Sprint(" UNION ALL SELECT ", number)
+		}
 	}
 	missing := x.fill("(SELECT first.id + numbers.number AS id FROM ("+first+") first CROSS JOIN ("+numbers+") numbers WHERE first.id + numbers.number < ?"+
 		" AND NOT EXISTS (SELECT 1 FROM {l} l WHERE l.namespace = ? AND l.worker_id = first.id + numbers.number AND l.state <> 'made')) missing", c.WorkerIDs, c.Namespace)
@@ -214,15 +211,6 @@ func (x session) makeRecords(ctx context.Context, c driver.Claim, st driver.Stat
 	}
 	return x.countAndInsert(ctx, "UPDATE {n} AS n SET seen = n.seen + (SELECT COUNT(*) FROM "+missing+") WHERE "+where,
 		"INSERT INTO {l} ("+recordColumns+") SELECT "+row(driver.Unused))
-}
-
-// eight returns a query for the first eight multiples of a number.
-func eight(of int) string {
-	numbers := "SELECT 0 AS number"
-	for n := of; n < 8*of; n += of {
-		numbers += fmt.Sprint(" UNION ALL SELECT ", n)
-	}
-	return numbers
 }
 
 // renewOnce renews in one statement, and returns the fence if that has changed a row.

@@ -85,7 +85,7 @@ func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, erro
 			return l, err
 		}
 		decided, err := driver.Transact(ctx, r.Decide, func(ctx context.Context) (driver.State, error) {
-			return x.read(ctx, r.Namespace, x.one(r.Namespace, r.Worker))
+			return x.read(ctx, r.Namespace, x.fill(x.every(r.Namespace)+" AND worker_id = ?", r.Worker))
 		}, func(ctx context.Context, st driver.State, ch driver.Change) (bool, error) {
 			switch {
 			case ch.Namespace != nil:
