@@ -2,8 +2,8 @@
 // and random in their upper half, so that clients that failed together do not retry
 // together.
 //
-//	retry := backoff.Backoff{Min: time.Millisecond, Max: 10 * time.Millisecond}
-//	err := retry.Retry(ctx, func() (done bool, err error) { return swap(ctx) })
+//	pause := backoff.Backoff{Min: time.Millisecond, Max: 10 * time.Millisecond}
+//	err := pause.Wait(ctx, failures)
 package backoff
 
 import (
@@ -54,18 +54,5 @@ func (b Backoff) Wait(ctx context.Context, failures int) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
-	}
-}
-
-// Retry calls attempt until it is done or fails, with a delay after each call that is
-// neither. Its error is attempt's, or that of ctx if it ends during a delay.
-func (b Backoff) Retry(ctx context.Context, attempt func() (done bool, err error)) error {
-	for failures := 1; ; failures++ {
-		if done, err := attempt(); done || err != nil {
-			return err
-		}
-		if err := b.Wait(ctx, failures); err != nil {
-			return err
-		}
 	}
 }

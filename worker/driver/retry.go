@@ -21,14 +21,18 @@ const maxRaces = 200
 // error. It is for stores whose clients have no lock and no conditional write over all records of
 // a namespace, such as those of SQL and etcd.
 func Retry(ctx context.Context, swap func() (swapped bool, err error)) error {
-	races := 0
-	return backoff.Backoff{Min: 2 * time.Millisecond, Max: 20 * time.Millisecond}.Retry(ctx, func() (done bool, err error) {
-		swapped, err := swap()
-		if races++; !swapped && err == nil && races == maxRaces {
-			err = fmt.Errorf("gave up after other clients changed the record %d times", races)
+	pause := backoff.Backoff{Min: 2 * time.Millisecond, Max: 20 * time.Millisecond}
+	for races := 1; ; races++ {
+		if swapped, err := swap(); swapped || err != nil {
+			return err
 		}
-		return swapped, err
-	})
+		if races == maxRaces {
+			return fmt.Errorf("gave up after other clients changed the record %d times", races)
+		}
+		if err := pause.Wait(ctx, races); err != nil {
+			return err
+		}
+	}
 }
 
 // Transact reads a state, calls decide, and writes the change. It begins again if another client
