@@ -172,7 +172,7 @@ func (x session) settle(ctx context.Context) (changed bool, err error) {
 	}
 	set := "SET autocommit = 1"
 	if limit {
-		set += fmt.Sprint(", innodb_lock_wait_timeout = ", lockSeconds(ctx))
+		set += fmt.Sprint(", innodb_lock_wait_timeout = ", max(int64(lockWait(ctx, maxLockWait)/time.Second), 1))
 	}
 	_, err = x.conn.ExecContext(ctx, set)
 	return true, err

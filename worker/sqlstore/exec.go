@@ -61,8 +61,9 @@ func (x session) text(ctx context.Context, wait time.Duration, query string) (st
 	if err != nil {
 		return "", err
 	}
-	return x.limited(ctx, strings.NewReplacer("{l}", x.Quoted(leasetables.Records), "{n}", x.Quoted(leasetables.Namespaces), "{now}", x.now(), "{server}", incarnation,
-		"{gate}", x.gate(lockWait(ctx, wait))).Replace(query)), nil
+	wait = lockWait(ctx, wait)
+	return x.limited(wait, strings.NewReplacer("{l}", x.Quoted(leasetables.Records), "{n}", x.Quoted(leasetables.Namespaces),
+		"{now}", x.now(), "{server}", incarnation, "{gate}", x.gate(wait)).Replace(query)), nil
 }
 
 // gate returns the conditions of every write, each after AND. In PostgreSQL it also makes the commit wait
@@ -96,14 +97,9 @@ func lockWait(ctx context.Context, most time.Duration) time.Duration {
 	return most
 }
 
-// lockSeconds is like lockWait, for MySQL.
-func lockSeconds(ctx context.Context) int {
-	return int(max(lockWait(ctx, maxLockWait), time.Second).Seconds())
-}
-
-// limited adds a short limit for lock waits to a statement of MySQL or MariaDB.
-func (s *server) limited(ctx context.Context, query string) string {
-	seconds := lockSeconds(ctx)
+// limited adds the limit for lock waits to a statement of MySQL or MariaDB, in seconds.
+func (s *server) limited(wait time.Duration, query string) string {
+	seconds := max(int64(wait/time.Second), 1)
 	switch {
 	case s.mariaDB:
 		sync := ""
