@@ -41,18 +41,20 @@ func (cfg Config) validate(wrong *fields.Errors, rule string, dialects ...ddl.Di
 	}
 }
 
-// tables returns the names of the tables. They have a schema, so that they are the same tables in every
-// session and process, whatever the search_path is; selected is the database that a MySQL connection uses.
-func (cfg Config) tables(selected string) leasetables.Names {
+// tables returns the names of the tables. A Table without a schema is in the given one, in PostgreSQL in
+// public: so they are the same tables in every session and process, whatever the search_path is.
+func (cfg Config) tables(schema string) leasetables.Names {
 	n, _ := leasetables.Parse(cmp.Or(cfg.Table, "snow_lease"))
-	n.MySQL = cfg.Dialect == ddl.MySQL
-	n.Schema = cmp.Or(n.Schema, map[ddl.Dialect]string{ddl.Postgres: "public", ddl.MySQL: selected, ddl.SQLite: "main"}[cfg.Dialect])
+	if n.MySQL = cfg.Dialect == ddl.MySQL; cfg.Dialect == ddl.Postgres {
+		schema = "public"
+	}
+	n.Schema = cmp.Or(n.Schema, schema)
 	return n
 }
 
-// DDL returns the statements that create the tables. If Table has no schema, MySQL uses the selected
-// database. Config must have a Dialect. Only counters need the last table: worker.FromCounter, and the
-// numbers and segments of package serial.
+// DDL returns the statements that create the tables. If Table has no schema, PostgreSQL uses the schema
+// public, and MySQL the selected database. Config must have a Dialect. Only counters need the last
+// table: worker.FromCounter, and the numbers and segments of package serial.
 func (cfg Config) DDL() ([]string, error) {
 	var wrong fields.Errors
 	cfg.validate(&wrong, "must be postgres, mysql or sqlite", ddl.Postgres, ddl.MySQL, ddl.SQLite)

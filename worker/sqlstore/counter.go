@@ -119,7 +119,7 @@ func (cfg Config) reserve(key, n, gate string) string {
 	if gate != "" {
 		row = "SELECT " + key + ", " + value + " FROM (SELECT 1 AS one) o WHERE 1 = 1" + gate
 	}
-	return "INSERT INTO " + cfg.tables("").Quoted(leasetables.Counters) + alias + " (name, value) " + row + update
+	return "INSERT INTO " + cfg.tables("main").Quoted(leasetables.Counters) + alias + " (name, value) " + row + update
 }
 
 // reserveIn returns the statement for a transaction of the caller.

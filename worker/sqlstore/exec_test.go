@@ -9,7 +9,7 @@ import (
 
 	"github.com/glebarez/sqlite"
 
-	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/internal/leasetables"
 )
 
 // A faulty is a driver whose connections ask exec what becomes of a statement.
@@ -80,7 +80,7 @@ func TestTransactionEnds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x := session{server: &server{Names: Config{Dialect: ddl.SQLite}.tables("")}, conn: conn}
+			x := session{server: &server{Names: leasetables.Names{Schema: "main"}}, conn: conn}
 			_ = x.inTransaction(ctx, func() error { return nil })
 			_ = conn.Close()
 			if _, err := sound.Exec("CREATE TABLE orders (id INTEGER PRIMARY KEY)"); err != nil {

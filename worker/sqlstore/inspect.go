@@ -16,8 +16,8 @@ import (
 
 // A server has what is known about the database. It is immutable.
 type server struct {
-	Config            // with a Dialect
-	leasetables.Names // with a schema
+	Config            // with a Dialect, and a Table with its schema
+	leasetables.Names // the same
 
 	mariaDB     bool
 	galera      bool  // a cluster node, which may be behind
@@ -36,16 +36,17 @@ func (s *Store) inspect(ctx context.Context, conn *sql.Conn) (now *server, err e
 	if err != nil {
 		return nil, err
 	}
-	var has variables
+	has := variables{"database()": "main"} // SQLite's
 	if x.Dialect == ddl.MySQL {
 		if has, err = x.variables(ctx); err != nil {
 			return nil, err
 		}
 	}
 	x.Names = x.tables(has["database()"])
-	if selected := x.Schema; selected == "" || strings.ContainsAny(selected, ".'`\"\\") {
-		return nil, fields.Error("sqlstore", "Table", x.Name(leasetables.Records), "needs a database and a dot before it, such as app.snow_lease: the connection has selected %q", selected)
+	if x.Schema == "" || strings.ContainsAny(x.Schema, ".'`\"\\") {
+		return nil, fields.Error("sqlstore", "Table", x.Name(leasetables.Records), "needs a database and a dot before it, such as app.snow_lease: the connection has selected %q", x.Schema)
 	}
+	x.Table = x.Schema + "." + x.Name(leasetables.Records)
 	x.mariaDB = strings.Contains(version, "MariaDB")
 	x.galera = x.mariaDB && has["wsrep_on"] == "ON" // only MariaDB can wait for other nodes in a statement
 	x.setConditions(has)

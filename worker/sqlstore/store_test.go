@@ -158,7 +158,7 @@ func TestNamedTables(t *testing.T) {
 	db := openFile(t, temporary(t, ""))
 	cfg := Config{Table: "Numbers_of_Order", NoCreate: true}
 	_, err := mustNew(New(db, cfg)).Claim(t.Context(), request("x", "a"))
-	tables, _ := Config{Dialect: ddl.SQLite, Table: cfg.Table}.DDL()
+	tables, _ := Config{Dialect: ddl.SQLite, Table: "main." + cfg.Table}.DDL()
 	if !driver.IsPermanent(err) || !strings.Contains(err.Error(), tables[0]+"; "+tables[1]+";") {
 		t.Errorf("%v, want %q", err, tables)
 	}

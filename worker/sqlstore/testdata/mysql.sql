@@ -51,4 +51,4 @@ UPDATE /*+ SET_VAR(lock_wait_timeout = 2) */ `shop`.`snow_namespace` AS n JOIN `
 COMMIT AND NO CHAIN NO RELEASE;
 SELECT @@autocommit;
 SELECT table_name, CASE WHEN engine = 'InnoDB' THEN '-' ELSE COALESCE(engine, 'none') END FROM information_schema.tables WHERE table_schema = 'shop' AND table_name IN ('snow_counter');
-INSERT /*+ SET_VAR(lock_wait_timeout = 2) */ INTO `snow_counter` (name, value) SELECT _utf8mb4 X'696e766f69636573', LAST_INSERT_ID(10) FROM (SELECT 1 AS one) o WHERE 1 = 1 AND TIMESTAMPDIFF(SECOND, NOW(6), SYSDATE(6)) BETWEEN 0 AND 60 AND @@innodb_flush_log_at_trx_commit = 1 AND (@@log_bin = 0 OR @@sync_binlog = 1) AND (@@log_bin = 0 OR @@sql_log_bin = 1) ON DUPLICATE KEY UPDATE value = LAST_INSERT_ID(value + 10);
+INSERT /*+ SET_VAR(lock_wait_timeout = 2) */ INTO `shop`.`snow_counter` (name, value) SELECT _utf8mb4 X'696e766f69636573', LAST_INSERT_ID(10) FROM (SELECT 1 AS one) o WHERE 1 = 1 AND TIMESTAMPDIFF(SECOND, NOW(6), SYSDATE(6)) BETWEEN 0 AND 60 AND @@innodb_flush_log_at_trx_commit = 1 AND (@@log_bin = 0 OR @@sync_binlog = 1) AND (@@log_bin = 0 OR @@sql_log_bin = 1) ON DUPLICATE KEY UPDATE value = LAST_INSERT_ID(value + 10);
