@@ -78,9 +78,6 @@ type Config struct {
 	// is claimed, and a server's and its successor's. A namespace keeps the MaxSkew of its first
 	// generator, and refuses any other. Zero: a third of FenceWindow.
 	MaxSkew time.Duration
-	// StopOnLoss ends the generator when its worker ID is lost: ids continue up to the fence,
-	// then stop. Without it, the generator claims another worker ID, and ids continue.
-	StopOnLoss bool
 
 	// Now is the wall clock. It must be as fine as a tick. nil: the system clock.
 	Now func() time.Time

@@ -4,15 +4,14 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 var (
 	// ErrNoWorkerID matches every *NoWorkerIDError.
 	ErrNoWorkerID = driver.ErrNoWorkerID
-	// ErrForgotten is wrapped by a *LostError if the store does not know the claim because it was
-	// put back to an earlier state.
+	// ErrForgotten matches the error of the event Forgotten: the store does not know the claim
+	// because it was put back to an earlier state.
 	ErrForgotten = driver.ErrForgotten
 )
 
@@ -33,26 +32,6 @@ type (
 	// A CounterExhaustedError is returned if a counter has given out all worker IDs.
 	CounterExhaustedError = driver.CounterExhaustedError
 )
-
-// A LostError says that another holder can have the worker ID now, because the lease did not
-// renew it in time, or an operator freed it. Ids issued under it are still unique. It matches
-// core.ErrLost.
-type LostError struct {
-	Namespace string
-	Worker    int64
-	Fence     time.Time // no id of this lease carries that time or a later one
-	Err       error     // the store's error
-}
-
-func (e *LostError) Error() string {
-	return fmt.Sprintf("worker: worker ID %d of namespace %q is lost; its ids end before %s: %v", e.Worker, e.Namespace, show(e.Fence), e.Err)
-}
-
-// Is reports whether the target is core.ErrLost.
-func (e *LostError) Is(target error) bool { return target == core.ErrLost }
-
-// Unwrap returns the store's error.
-func (e *LostError) Unwrap() error { return e.Err }
 
 // A RetryError says which request of a lease to its store fails, since when, and why. The
 // lease retries it at most half a second after a failure.

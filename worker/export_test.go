@@ -27,9 +27,6 @@ func Acquire(ctx context.Context, s driver.Store, cfg Config) (*Lease, error) {
 // Close calls Release.
 func (l *lease) Close() error { return l.Release(context.Background()) }
 
-// Done is closed when the lease has ended.
-func (l *lease) Done() <-chan struct{} { return l.life.Done() }
-
 // FixJitter makes all delays 3/4 of the longest one, so that a test can count requests over time.
 func (cfg *Config) FixJitter() { cfg.rand = func() float64 { return 0.5 } }
 
@@ -118,9 +115,6 @@ func (l *lease) Worker() int64 { return l.Stats().Worker }
 
 // Err returns why the lease is over, or nil while it is not.
 func (l *lease) Err() error {
-	if l.life.Err() == nil {
-		return nil
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err

@@ -27,9 +27,6 @@ type lease struct {
 	call      callFunc
 	wake      chan struct{} // wakes the goroutine
 
-	life context.Context    // ended when the lease is over
-	end  context.CancelFunc // ends it
-
 	mu       sync.Mutex // held for each change, and for each read, of what follows
 	running  bool       // whether the goroutine runs
 	state    state
@@ -106,7 +103,6 @@ func newLease(s driver.Store, cfg Config) (*lease, error) {
 	l.call = func(ctx context.Context, what string, request func() (driver.Lease, error)) (driver.Lease, error) {
 		return hung.Do(ctx, calls, what, request)
 	}
-	l.life, l.end = context.WithCancel(context.Background())
 	return l, nil
 }
 
@@ -134,7 +130,7 @@ const (
 	wanted               // another worker ID is needed: the generator asked for one, or the record is locked
 	settled              // no other worker ID is needed any more
 	taken                // the lease no longer has the worker ID
-	closed               // Release was called, acquire gave up, or a loss under StopOnLoss
+	closed               // Release was called, or acquire gave up
 	drained              // nothing is left to release
 )
 

@@ -218,7 +218,7 @@ func (l *lease) lose(c *claim, err error) {
 	if c != l.current { // its generator has declined it in the meantime
 		return
 	}
-	c.lost = &LostError{Namespace: l.cfg.Namespace, Worker: c.Worker, Fence: time.UnixMilli(c.Fence), Err: err}
+	c.lost = err
 	kind := Lost
 	if l.count.losses++; errors.Is(err, driver.ErrForgotten) {
 		kind = Forgotten
@@ -228,11 +228,6 @@ func (l *lease) lose(c *claim, err error) {
 	c.retry, l.claiming.retry, l.claiming.evading = retry{}, retry{}, false
 	c.grant.SetFenceError(nil) // another claim is on its way
 	l.notify(kind, c, c.lost, true)
-	if l.cfg.StopOnLoss {
-		c.grant.SetFenceError(c.lost)
-		l.close(c.lost)
-		l.end()
-	}
 }
 
 // renewAt returns when the current worker ID is due for renewal.

@@ -78,7 +78,7 @@ func (l *lease) Stats() Stats {
 // left returns how long ids can continue under a claim: 0 if the lease was released or the
 // generator was closed, and until the fence if the worker ID was lost.
 func (l *lease) left(c *claim) time.Duration {
-	if l.state >= releasing && (done(c.grant) || !errors.As(l.err, new(*LostError))) {
+	if l.state >= releasing {
 		return 0
 	}
 	left := c.left - time.Since(c.renewed)

@@ -23,7 +23,6 @@ import (
 // When Release returns, the observer has received all events, unless ctx is done or the observer
 // takes longer than a second.
 func (l *lease) Release(ctx context.Context) error {
-	defer l.end()
 	defer l.flushWithin(ctx)
 	began := time.Now()
 	l.mu.Lock()
@@ -80,8 +79,7 @@ func (l *lease) notReleased(a *claim, err error) error {
 	return fmt.Errorf("worker: worker ID %d of namespace %q is not released; %s: %w", a.Worker, l.cfg.Namespace, next, err)
 }
 
-// close ends the lease for its generator at once; the lease's goroutine then releases the claims. If
-// the lease is already over, as after a loss, close only closes its grants.
+// close ends the lease for its generator at once; the lease's goroutine then releases the claims.
 func (l *lease) close(why error) {
 	open := make([]*core.Grant, 0, 1)
 	if l.current != nil {
@@ -100,10 +98,6 @@ func (l *lease) close(why error) {
 		}
 		l.reply(nil, why)
 		l.claiming.retry, l.fenced = retry{}, time.Time{}
-	}
-	var loss *LostError
-	if errors.As(why, &loss) { // ids continue up to the fence
-		return
 	}
 	for _, g := range open {
 		g.Close()
@@ -124,7 +118,7 @@ func (l *lease) wantsRelease(a *claim) bool {
 	case l.releases > 0:
 		return true
 	}
-	return !a.releaseSent && (a.lost == nil || done(a.grant)) // with StopOnLoss, ids of a lost one continue up to its fence
+	return !a.releaseSent
 }
 
 // A closer is a store that only one generator uses, and that is closed with it.
