@@ -99,37 +99,34 @@ func (l *lease) untilFence(fence int64) time.Duration {
 	return max(d, 0)
 }
 
-// failing returns what fails at present, even if ids still continue.
+// failing returns what fails at present, even if ids still continue; nil: nothing does.
 func (l *lease) failing() error {
-	if err := l.stalled(); err != nil {
+	if l.state >= releasing {
+		return nil
+	}
+	if err := l.stalled(); err != nil || l.state == held {
 		return err
 	}
-	if l.state < releasing && l.state != held && l.claiming.retry.failures > 0 {
-		return l.stalledClaim()
-	}
-	return nil
+	return l.retryError("claim", l.claiming.retry)
 }
 
-// stalled returns why the fence does not rise at present, or nil if no request has failed.
+// stalled returns why the fence does not rise at present; nil: no request has failed.
 func (l *lease) stalled() error {
-	switch {
-	case l.state == lost && l.claiming.retry.failures > 0:
-		return l.stalledClaim()
-	case l.state < lost && l.current.retry.failures > 0: // later, retry delays the release
-		return l.stalledRenewal()
+	if l.state == lost {
+		return l.retryError("claim", l.claiming.retry)
 	}
-	return nil
+	return l.retryError("renew", l.current.retry)
 }
 
-func (l *lease) stalledRenewal() error { return l.retryError("renew", l.current.retry) }
-
-func (l *lease) stalledClaim() error { return l.retryError("claim", l.claiming.retry) }
-
-func (l *lease) retryError(op string, r retry) *RetryError {
+// retryError returns a *RetryError, or nil if the last attempt at a request has not failed.
+func (l *lease) retryError(op string, r retry) error {
+	if r.failures == 0 {
+		return nil
+	}
 	return &RetryError{Op: op, Namespace: l.cfg.Namespace, Worker: l.current.Worker, Failures: r.failures, Since: r.since, Err: r.err}
 }
 
-// A reports queues events for the observer.
+// reports queues events for the observer.
 type reports struct {
 	events  []core.Event  // not reported yet
 	busy    chan struct{} // holds a value while events are reported
