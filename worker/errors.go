@@ -29,9 +29,18 @@ type (
 	FloorError = driver.FloorError
 	// A DurabilityError is returned if a counter may lose a number that it has acknowledged.
 	DurabilityError = driver.DurabilityError
-	// A CounterExhaustedError is returned if a counter has given out all worker IDs.
-	CounterExhaustedError = driver.CounterExhaustedError
 )
+
+// A CounterExhaustedError is returned by FromCounter if a counter has given out all worker IDs of a
+// layout. A counter never starts over, because the holder of worker ID 0 may still run.
+type CounterExhaustedError struct {
+	Name      string
+	WorkerIDs int64 // how many the layout has
+}
+
+func (e *CounterExhaustedError) Error() string {
+	return fmt.Sprintf("worker: counter %q has given out all %d worker IDs of the layout: use leases, which reuse worker IDs, or, if none of its processes runs any more, another counter", e.Name, e.WorkerIDs)
+}
 
 // A RetryError says which request of a lease to its store fails, since when, and why. The
 // lease retries it at most half a second after a failure.

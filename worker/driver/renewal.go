@@ -38,7 +38,7 @@ func (r Renewal) Decide(s State) (Change, error) {
 	if r.Keep {
 		rec.Status = Kept
 	}
-	return Change{Record: &rec, Lease: Lease{Worker: rec.Worker, FencingToken: rec.FencingToken, Start: rec.Start, Fence: rec.Fence}}, nil
+	return Change{Record: &rec, Lease: rec.lease()}, nil
 }
 
 // A Release is the argument of Store.Release.

@@ -63,6 +63,10 @@ func (rec Record) IsHeld(now, maxSkew int64) bool {
 	return false
 }
 
+func (rec Record) lease() Lease {
+	return Lease{Worker: rec.Worker, FencingToken: rec.FencingToken, Start: rec.Start, Fence: rec.Fence}
+}
+
 // heldUnder reports whether the claim has the record, even if it has expired.
 func (rec Record) heldUnder(claimID string, fencingToken int64) bool {
 	return (rec.Status == Held || rec.Status == Kept) && rec.FencingToken == fencingToken && rec.ClaimID == claimID

@@ -55,7 +55,7 @@ mutant 'claim starts at its own clock' worker/driver/claim.go 's/start := max\(l
 mutant 'claim starts below the floor' worker/driver/claim.go 's/(start := max\(last, min\(c\.Now, s\.Now\)), s\.Namespace\.Floor\)/$1)/' "$rules" .
 mutant 'what is freed is claimed at once' worker/driver/state.go 's/case Held, Freed:/case Held:/' "$rules" .
 mutant 'the fencing token is a count' worker/driver/claim.go 's/token := max\(start, 1\)/token := int64(1)/; s/token = max\(start, rec\.FencingToken\) \+ 1/token = rec.FencingToken + 1/' "$rules" .
-mutant 'an answer is repeated from the fence' worker/driver/claim.go 's/Start: rec\.Start, Fence: rec\.Fence\}\}, nil/Start: rec.Fence - c.FenceWindow, Fence: rec.Fence}}, nil/' "$rules" .
+mutant 'an answer is repeated from the fence' worker/driver/claim.go 's/(return Change\{Lease: rec\.lease\(\)\}, nil)/rec.Start = rec.Fence - c.FenceWindow\n\t\t\t$1/' "$rules" .
 mutant 'two windows' worker/driver/claim.go 's/case c\.FenceWindow != ns\.FenceWindow \|\| maxSkew != ns\.MaxSkew:/case false:/' "$rules" .
 mutant 'renewal of anybody' worker/driver/renewal.go 's/case !rec\.heldUnder\(r\.ClaimID, r\.FencingToken\):\n\t\treturn Change/case false:\n\t\treturn Change/; s/ \|\| rec\.FencingToken < r\.FencingToken//' "$rules" .
 mutant 'renewal by claim ID, without fencing token' worker/driver/state.go 's/ && rec\.FencingToken == fencingToken//' "$rules" .
