@@ -26,8 +26,8 @@ type claim struct {
 	retry   retry         // of its renewal while it is current, then of its release
 }
 
-// claiming describes the claim that the lease makes now, or will make next.
-type claiming struct {
+// claimState describes the claim that the lease makes now, or will make next.
+type claimState struct {
 	pending  *driver.Claim // its outcome is not known; nil: none
 	unknown  bool          // an attempt at pending was not answered, so it may have been granted
 	retry    retry
@@ -45,24 +45,24 @@ const rotationLasts = time.Second
 // the time changed, whatever the state needs by now: the store may have granted it already.
 func (l *lease) claim() {
 	if err := l.outOfTime(); err != nil {
-		l.failedClaim(err)
+		l.claimFailed(err)
 		return
 	}
 	if l.claiming.pending == nil {
-		l.claiming.pending, l.claiming.unknown = l.newClaim(), false
+		l.claiming.pending, l.claiming.unknown = l.newRequest(), false
 	}
 	c := *l.claiming.pending
 	c.Now = l.cfg.Now().UnixMilli()
 	got, err := l.ask(context.Background(), "claim", func(ctx context.Context) (driver.Lease, error) { return l.store.Claim(ctx, c) })
 	l.notifyForgot(got, err)
 	if err != nil {
-		l.failedClaim(checkedSkew(err, l.cfg.Now()))
+		l.claimFailed(checkedSkew(err, l.cfg.Now()))
 		return
 	}
-	l.granted(c, got)
+	l.claimGranted(c, got)
 }
 
-func (l *lease) newClaim() *driver.Claim {
+func (l *lease) newRequest() *driver.Claim {
 	cfg := &l.cfg
 	c := &driver.Claim{
 		Namespace: cfg.Namespace, Layout: driver.Fingerprint(cfg.Layout), WorkerIDs: cfg.Layout.WorkerIDs(),
@@ -86,17 +86,17 @@ func (l *lease) outOfTime() error {
 	now := l.cfg.Now()
 	switch {
 	case !now.Before(l.cfg.Layout.End()):
-		return fmt.Errorf("%w: it ended at %s, and it is %s", core.ErrTimestampExhausted, show(l.cfg.Layout.End()), show(now))
+		return fmt.Errorf("%w: it ended at %s, and it is %s", core.ErrTimestampExhausted, formatTime(l.cfg.Layout.End()), formatTime(now))
 	case now.Before(l.cfg.Layout.Epoch):
-		return fields.Error("worker", "Layout.Epoch", show(l.cfg.Layout.Epoch), "is in the future: the time is "+show(now))
+		return fields.Error("worker", "Layout.Epoch", formatTime(l.cfg.Layout.Epoch), "is in the future: the time is "+formatTime(now))
 	}
 	return nil
 }
 
-// granted makes a new claim the current one. If no other worker ID is needed any more, because
+// claimGranted makes a new claim the current one. If no other worker ID is needed any more, because
 // acquire gave up or the present one can be renewed again, or if the store's answer does not match
-// the request, granted releases the new claim.
-func (l *lease) granted(r driver.Claim, got driver.Lease) {
+// the request, claimGranted releases the new claim.
+func (l *lease) claimGranted(r driver.Claim, got driver.Lease) {
 	cfg, now := &l.cfg, time.Now()
 	l.claiming.pending = nil
 	c := &claim{Lease: got, id: r.ClaimID, renewed: now, left: l.untilFence(got.Fence), renewAt: now.Add(cfg.renewIn())}
@@ -106,7 +106,7 @@ func (l *lease) granted(r driver.Claim, got driver.Lease) {
 	}
 	if err != nil {
 		if got.Fence <= got.Start { // a release could lower the fence below ids; the claim expires instead
-			l.failedClaim(err)
+			l.claimFailed(err)
 			return
 		}
 		c.Start = got.Fence // none of its time is given back
@@ -122,13 +122,13 @@ func (l *lease) granted(r driver.Claim, got driver.Lease) {
 		err = errLate
 	}
 	if err == nil {
-		l.count.claims++
+		l.stats.Claims++
 	}
 	if err != nil || l.state == held || l.state >= releasing {
 		c.grant.Close()
 		l.retire(c)
 		if err != nil {
-			l.failedClaim(err)
+			l.claimFailed(err)
 		}
 		return
 	}
@@ -142,8 +142,8 @@ var errLate = errors.New("worker: the clock had passed the fence when the claim 
 
 var errAhead = errors.New("worker: the clock stepped back, and the ids of each other worker ID begin ahead of it")
 
-// failedClaim handles a claim that was refused or not answered.
-func (l *lease) failedClaim(err error) {
+// claimFailed handles a claim that was refused or not answered.
+func (l *lease) claimFailed(err error) {
 	c := &l.claiming
 	var none *NoWorkerIDError
 	// Stores compare clocks and layouts before they look for the claim ID. So nothing was
@@ -161,7 +161,7 @@ func (l *lease) failedClaim(err error) {
 		}
 		return
 	}
-	l.count.failures++
+	l.stats.Failures++
 	if l.state >= releasing {
 		return
 	}
@@ -223,6 +223,3 @@ func (r *retry) failed(err error, random func() float64) {
 	r.err = err
 	r.at = now.Add(backoff.Backoff{Max: maxDelay, Rand: random}.Delay(r.failures))
 }
-
-// waiting reports whether the next attempt is delayed because the last one failed.
-func (r *retry) waiting() bool { return r.failures > 0 && time.Now().Before(r.at) }

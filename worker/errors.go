@@ -54,10 +54,10 @@ type RetryError struct {
 }
 
 func (e *RetryError) Error() string {
-	return fmt.Sprintf("worker: lease of worker ID %d in namespace %q: cannot %s since %s, tried %d times: %v", e.Worker, e.Namespace, e.Op, show(e.Since), e.Failures, e.Err)
+	return fmt.Sprintf("worker: lease of worker ID %d in namespace %q: cannot %s since %s, tried %d times: %v", e.Worker, e.Namespace, e.Op, formatTime(e.Since), e.Failures, e.Err)
 }
 
 // Unwrap returns why the last attempt failed.
 func (e *RetryError) Unwrap() error { return e.Err }
 
-func show(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }

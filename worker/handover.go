@@ -43,7 +43,7 @@ func (l *lease) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error
 func (l *lease) answer(prev *core.Grant, before int64) (*core.Grant, error) {
 	c := l.current
 	switch {
-	case done(c.grant): // the generator could not use it, for example because its clock is behind NotBefore
+	case isDone(c.grant): // the generator could not use it, for example because its clock is behind NotBefore
 		if err := c.regrant(l.cfg.Layout); err != nil {
 			return nil, err
 		}
@@ -56,7 +56,7 @@ func (l *lease) answer(prev *core.Grant, before int64) (*core.Grant, error) {
 	}
 	claim := &l.claiming
 	claim.asked = time.Now()
-	if l.state != held && claim.retry.failures > 0 || l.state == held && claim.retry.waiting() {
+	if claim.retry.failures > 0 && (l.state != held || time.Now().Before(claim.retry.at)) {
 		return nil, l.retryError("claim", claim.retry) // at once: the caller may hold the connection that the claim needs
 	}
 	if l.state == held {
@@ -77,7 +77,7 @@ func (l *lease) exhausted(c *claim, before int64) (*core.Grant, error) {
 		return c.grant, nil // it has risen
 	}
 	if l.left(c) > 0 {
-		return nil, fmt.Errorf("worker: ids have reached %s, but the clock shows %s: they are drawn faster than the layout allows", show(time.UnixMilli(c.Fence)), show(l.cfg.Now()))
+		return nil, fmt.Errorf("worker: ids have reached %s, but the clock shows %s: they are drawn faster than the layout allows", formatTime(time.UnixMilli(c.Fence)), formatTime(l.cfg.Now()))
 	}
 	c.renewAt = time.Now() // the call waits for the renewal
 	return nil, nil
@@ -99,22 +99,18 @@ func (c *claim) regrant(l core.Layout) error {
 
 // install makes a new claim the current one.
 func (l *lease) install(c *claim) {
-	old := l.current
-	l.state, l.current = held, c
-	switch {
-	case old == nil:
-	case old.lost == nil:
-		old.grant.SetFenceError(nil) // so that its generator asks for the new one at the fence
+	if old := l.current; old != nil {
+		switch {
+		case old.lost != nil: // its generator asks for the new one at once
+			old.grant.Revoke(old.lost)
+		case l.claiming.evading: // at the fence it would wait in vain
+			old.grant.Revoke(driver.ErrLocked)
+		default: // its generator asks for the new one, at the fence at the latest
+			old.grant.SetFenceError(nil)
+		}
 		l.retire(old)
-		if l.claiming.evading {
-			old.grant.Revoke(driver.ErrLocked) // or at once, because it would wait there in vain
-		}
-	default:
-		old.grant.Revoke(old.lost) // its generator asks for the new one at once
-		if l.mayBeKept(old) {
-			l.retire(old)
-		}
 	}
+	l.state, l.current = held, c
 	l.claiming.evading, l.claiming.retry = false, retry{}
 	l.notify(Claimed, c, nil, true)
 }

@@ -33,13 +33,12 @@ type lease struct {
 	err      error    // why the lease is over
 	current  *claim   // what the generator has, or gets next; nil until the first one is granted
 	retiring []*claim // claims to release, once no generator uses their grants
-	claiming claiming
+	claiming claimState
 	releases int           // calls of Release that wait
 	changed  chan struct{} // closed and replaced after each request, to wake waiting calls
 	owned    closer        // the store, if only this lease uses it; nil also when it is closed
 	reports  reports
-	count    struct{ renewals, failures, losses, forgotten, claims uint64 }
-	fenced   time.Time // since when no id can be issued; zero: ids can be
+	stats    Stats // its counters, and FencedSince
 }
 
 // A state is the phase of a lease.
@@ -76,7 +75,7 @@ func newLease(s driver.Store, cfg Config) (*lease, error) {
 	}
 	l.owned, _ = s.(closer)
 	if d := cfg.Datacenter; d != nil {
-		l.store = datacenterStore{s, *d, *d << cfg.Layout.WorkerBits, values(cfg.Layout.WorkerBits)}
+		l.store = datacenterStore{s, *d, *d << cfg.Layout.WorkerBits, valueCount(cfg.Layout.WorkerBits)}
 	}
 	calls := new(hung.Calls)
 	l.call = func(ctx context.Context, what string, request func() (driver.Lease, error)) (driver.Lease, error) {

@@ -18,12 +18,12 @@ func (l *lease) run() {
 	}
 	if !l.running && l.state != ended {
 		l.running = true
-		go l.live()
+		go l.loop()
 	}
 }
 
-// live makes each request when it is due, until nothing is left to do.
-func (l *lease) live() {
+// loop makes each request when it is due, until nothing is left to do.
+func (l *lease) loop() {
 	for {
 		next := l.step()
 		if next.over {
@@ -42,8 +42,8 @@ func (l *lease) live() {
 	}
 }
 
-// plan says what the goroutine waits for after a step.
-type plan struct {
+// stepResult says what the goroutine waits for after a step.
+type stepResult struct {
 	wait     time.Duration   // until the next step
 	replaced <-chan struct{} // closed when the generator no longer uses a worker ID that was replaced
 	reached  <-chan struct{} // receives a value when the generator waits at the fence
@@ -52,11 +52,11 @@ type plan struct {
 }
 
 // step makes the request that is due, if there is one, and returns what to wait for next.
-func (l *lease) step() (next plan) {
+func (l *lease) step() (next stepResult) {
 	defer l.flush()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	request, at := l.due()
+	request, at := l.nextRequest()
 	switch {
 	case request == nil:
 		if len(l.retiring) == 0 {
@@ -64,7 +64,7 @@ func (l *lease) step() (next plan) {
 		}
 		l.running = false
 		acquired := errors.Is(l.err, errReleased) // otherwise Release is not called
-		return plan{over: true, closes: (l.state == ended || !acquired) && l.releases == 0}
+		return stepResult{over: true, closes: (l.state == ended || !acquired) && l.releases == 0}
 	case at.After(time.Now()):
 		next.wait = time.Until(at)
 	default:
@@ -74,7 +74,7 @@ func (l *lease) step() (next plan) {
 	}
 	l.checkFence()
 	for _, c := range l.retiring {
-		if !done(c.grant) {
+		if !isDone(c.grant) {
 			next.replaced = c.grant.Done()
 		}
 	}
@@ -84,8 +84,8 @@ func (l *lease) step() (next plan) {
 	return next
 }
 
-// due returns the next request and when it is due, or nil if nothing is left to do.
-func (l *lease) due() (request func(), at time.Time) {
+// nextRequest returns the next request and when it is due, or nil if nothing is left to do.
+func (l *lease) nextRequest() (request func(), at time.Time) {
 	offer := func(f func(), when time.Time) {
 		if request == nil || when.Before(at) {
 			request, at = f, when
@@ -100,7 +100,7 @@ func (l *lease) due() (request func(), at time.Time) {
 	}
 	for _, c := range l.retiring {
 		// After the end, a release is retried while a call of Release waits.
-		if l.state < releasing && done(c.grant) || l.state >= releasing && (l.releases > 0 || c.retry.failures == 0) {
+		if l.state < releasing && isDone(c.grant) || l.state >= releasing && (l.releases > 0 || c.retry.failures == 0) {
 			offer(func() { l.release(c) }, c.retry.at)
 		}
 	}
@@ -142,16 +142,16 @@ func (l *lease) renew() {
 	switch {
 	case l.state >= releasing: // closed meanwhile
 	case errors.Is(err, driver.ErrNotHeld):
-		l.lose(c, err)
+		l.leaseLost(c, err)
 	case err != nil:
-		l.failedRenewal(c, err)
+		l.renewalFailed(c, err)
 	default:
-		l.renewed(c, got)
+		l.renewalGranted(c, got)
 	}
 }
 
-// renewed raises the fence, which the store has acknowledged.
-func (l *lease) renewed(c *claim, got driver.Lease) {
+// renewalGranted raises the fence, which the store has acknowledged.
+func (l *lease) renewalGranted(c *claim, got driver.Lease) {
 	c.Fence = max(c.Fence, got.Fence)
 	c.grant.RaiseFence(time.UnixMilli(c.Fence))
 	c.renewed = time.Now()
@@ -159,7 +159,7 @@ func (l *lease) renewed(c *claim, got driver.Lease) {
 		c.left = l.cfg.FenceWindow
 	}
 	c.renewAt = c.renewed.Add(l.cfg.renewIn())
-	l.count.renewals++
+	l.stats.Renewals++
 	l.notify(Renewed, c, nil, c.retry.failures > 0)
 	c.retry = retry{}
 	if l.claiming.evading {
@@ -168,12 +168,12 @@ func (l *lease) renewed(c *claim, got driver.Lease) {
 	}
 }
 
-// failedRenewal records that the fence does not rise. If another transaction keeps the record
+// renewalFailed records that the fence does not rise. If another transaction keeps the record
 // locked, and the fence is near, the lease also claims another worker ID.
-func (l *lease) failedRenewal(c *claim, err error) {
+func (l *lease) renewalFailed(c *claim, err error) {
 	c.retry.failed(err, l.cfg.rand)
 	c.renewAt = c.retry.at
-	l.count.failures++
+	l.stats.Failures++
 	stalled := l.stalled()
 	c.grant.SetFenceError(stalled)
 	l.notify(RenewFailed, c, stalled, c.retry.failures == 1)
@@ -182,13 +182,13 @@ func (l *lease) failedRenewal(c *claim, err error) {
 	}
 }
 
-// lose records that another holder has the worker ID. The grant stays valid up to its fence: the
+// leaseLost records that another holder has the worker ID. The grant stays valid up to its fence: the
 // store has recorded it, and the other holder begins there.
-func (l *lease) lose(c *claim, err error) {
+func (l *lease) leaseLost(c *claim, err error) {
 	kind := Lost
-	if l.count.losses++; errors.Is(err, driver.ErrForgotten) {
+	if l.stats.Losses++; errors.Is(err, driver.ErrForgotten) {
 		kind = Forgotten
-		l.count.forgotten++
+		l.stats.Forgotten++
 	}
 	l.state, c.lost = lost, err
 	c.retry, l.claiming.retry, l.claiming.evading = retry{}, retry{}, false
@@ -213,11 +213,11 @@ func (l *lease) checkFence() {
 		return
 	}
 	switch left := l.left(l.current); {
-	case left > 0 && !l.fenced.IsZero():
-		l.fenced = time.Time{}
+	case left > 0 && !l.stats.FencedSince.IsZero():
+		l.stats.FencedSince = time.Time{}
 		l.notify(Resumed, l.current, nil, true)
-	case left == 0 && l.fenced.IsZero() && (l.current.retry.failures > 0 || l.state == lost):
-		l.fenced = time.Now()
+	case left == 0 && l.stats.FencedSince.IsZero() && (l.current.retry.failures > 0 || l.state == lost):
+		l.stats.FencedSince = time.Now()
 		l.notify(Fenced, l.current, l.stalled(), true)
 	}
 }

@@ -58,19 +58,14 @@ type Stats struct {
 func (l *lease) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	a := l.current
-	st := Stats{
-		Namespace: l.cfg.Namespace, FencingToken: a.FencingToken,
-		Fence: time.UnixMilli(a.Fence), Left: l.left(a),
-		Renewals: l.count.renewals, Failures: l.count.failures, Losses: l.count.losses, Forgotten: l.count.forgotten, Claims: l.count.claims,
-		State: l.state.String(), FencedSince: l.fenced,
-	}
-	st.Worker = a.Worker
-	if st.Failing = l.failing(); st.Failing != nil {
-		var retrying *RetryError
-		if errors.As(st.Failing, &retrying) {
-			st.Since = retrying.Since
-		}
+	c := l.current
+	st := l.stats
+	st.Namespace, st.Worker, st.FencingToken, st.State = l.cfg.Namespace, c.Worker, c.FencingToken, l.state.String()
+	st.Fence, st.Left = time.UnixMilli(c.Fence), l.left(c)
+	st.Failing = l.failing()
+	var retrying *RetryError
+	if errors.As(st.Failing, &retrying) {
+		st.Since = retrying.Since
 	}
 	return st
 }
@@ -149,7 +144,7 @@ func (l *lease) notify(kind core.EventKind, c *claim, err error, first bool) {
 	e := core.Event{Kind: kind, Level: level, Namespace: l.cfg.Namespace, Worker: noWorkerID, Elapsed: l.reports.elapsed, Err: err}
 	if c != nil {
 		e.Worker = c.Worker
-		if c.lost != nil || !done(c.grant) {
+		if c.lost != nil || !isDone(c.grant) {
 			e.Duration = l.left(c)
 		}
 	}

@@ -62,26 +62,21 @@ func (l *lease) close(why error) {
 	}
 	if c := l.current; c != nil {
 		c.grant.Close() // also when its worker ID is lost
-		if c.lost == nil || l.mayBeKept(c) {
-			l.retire(c)
-		}
+		l.retire(c)
 	}
 	l.state, l.err = releasing, why
-	l.claiming.retry, l.fenced = retry{}, time.Time{}
+	l.claiming.retry, l.stats.FencedSince = retry{}, time.Time{}
 	l.end()
 	l.signal()
 }
 
-// retire schedules a claim for release, once no generator uses its grant.
+// retire schedules a claim for release, once no generator uses its grant. A claim that is lost needs
+// none, unless the store has forgotten and may still have a record of it that never expires.
 func (l *lease) retire(c *claim) {
-	c.retry = retry{}
-	l.retiring = append(l.retiring, c)
-}
-
-// mayBeKept reports whether a store that has forgotten may still have the record of a lost claim.
-// That record never expires, so it must be released, unless another claim has it.
-func (l *lease) mayBeKept(c *claim) bool {
-	return l.cfg.NoExpiry && errors.Is(c.lost, driver.ErrForgotten)
+	if c.lost == nil || l.cfg.NoExpiry && errors.Is(c.lost, driver.ErrForgotten) {
+		c.retry = retry{}
+		l.retiring = append(l.retiring, c)
+	}
 }
 
 // release returns the worker ID to the store, from the first instant that no id carries. It closes
@@ -97,7 +92,7 @@ func (l *lease) release(c *claim) {
 	kind := Released // also if it was released before, or another claim has it
 	if err != nil && !errors.Is(err, driver.ErrNotHeld) {
 		c.retry.failed(err, l.cfg.rand)
-		l.count.failures++
+		l.stats.Failures++
 		if l.state >= releasing || l.cfg.NoExpiry || time.Since(c.retry.since) <= 2*l.cfg.FenceWindow {
 			return
 		}
@@ -109,7 +104,7 @@ func (l *lease) release(c *claim) {
 	l.notify(kind, c, err, true)
 }
 
-func done(g *core.Grant) bool {
+func isDone(g *core.Grant) bool {
 	select {
 	case <-g.Done():
 		return true

@@ -141,8 +141,8 @@ func assigned(l core.Layout, from source, workerName, datacenterName string) (in
 	if datacenterName == "" {
 		worker = read(workerName, "worker", l.WorkerIDs())
 	} else {
-		worker = read(workerName, "worker", values(l.WorkerBits))
-		datacenter = read(datacenterName, "datacenter", values(l.DatacenterBits))
+		worker = read(workerName, "worker", valueCount(l.WorkerBits))
+		datacenter = read(datacenterName, "datacenter", valueCount(l.DatacenterBits))
 	}
 	if err := wrong.Err("worker"); err != nil {
 		return noWorkerID, err

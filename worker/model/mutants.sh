@@ -100,7 +100,7 @@ mutant 'a claim is repeated with another claim ID' worker/claim.go 's/(\tc := \*
 mutant 'a wrong clock settles a claim' worker/claim.go 's/driver\.IsPermanent\(err\) && !c\.unknown/driver.IsPermanent(err)/' ./worker '^TestLostAnswerBeforeAWrongClock$'
 mutant 'a claim granted too late is not released' worker/claim.go 's/(l\.state >= releasing \{\n\t\tc\.grant\.Close\(\)\n)\t\tl\.retire\(c\)\n/$1/' ./worker .
 mutant 'a lease ends while a claim is pending' worker/live.go 's/ \|\| unanswered \{/ {/' ./worker .
-mutant 'a claim that does not match is kept' worker/claim.go 's/\t\tc\.Start = got\.Fence .*\n/\t\tl.failedClaim(err)\n\t\treturn\n/' "./worker ./worker/httpstore" .
+mutant 'a claim that does not match is kept' worker/claim.go 's/\t\tc\.Start = got\.Fence .*\n/\t\tl.claimFailed(err)\n\t\treturn\n/' "./worker ./worker/httpstore" .
 mutant 'a claim that is nonsense is released' worker/claim.go 's/if got\.Fence <= got\.Start \{/if false {/' "./worker ./worker/httpstore" .
 mutant 'a worker ID is given up for the fence' worker/handover.go 's/case prev\.RegrantReason\(\) == core\.RegrantExhausted:/case false:/' ./worker .
 mutant 'a leap is followed that the fence does not cover' core/clock.go 's/fenced, covered = (c\.fence\(.*\))/fenced, _ = $1/' ./worker .
