@@ -189,7 +189,7 @@ func (c Claim) CheckLease(l Lease) error {
 func (c Claim) Validate() error {
 	var wrong fields.Errors
 	checkName(&wrong, "Namespace", c.Namespace)
-	if !printable(c.Layout, maxText) {
+	if !isPrintable(c.Layout, maxText) {
 		wrong.Add("Layout", c.Layout, "must be a fingerprint: 1 to 255 printable ASCII characters")
 	}
 	if c.WorkerIDs < 1 {
@@ -201,10 +201,10 @@ func (c Claim) Validate() error {
 	if c.RequirePreferred && c.Preferred < 0 {
 		wrong.Add("RequirePreferred", c.RequirePreferred, "needs Preferred")
 	}
-	if !printable(c.ClaimID, maxName) {
+	if !isPrintable(c.ClaimID, maxName) {
 		wrong.Add("ClaimID", c.ClaimID, "must be 1 to 64 printable ASCII characters")
 	}
-	if c.Owner != "" && !printable(c.Owner, maxText) {
+	if c.Owner != "" && !isPrintable(c.Owner, maxText) {
 		wrong.Add("Owner", c.Owner, "must be at most 255 printable ASCII characters")
 	}
 	if c.FenceWindow < 1 || c.FenceWindow > maxDuration {

@@ -28,7 +28,7 @@ func (r Renewal) Decide(s State) (Change, error) {
 	case forgot && s.Namespace.Floor > s.Now+s.Namespace.step():
 		since = s.Namespace.Floor // it may not rise further
 	case forgot:
-		ns := s.recorded()
+		ns := s.raiseFloor()
 		return Change{Namespace: &ns}, nil
 	}
 	if rec.Fence <= since {
