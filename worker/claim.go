@@ -76,7 +76,8 @@ func (l *lease) newRequest() *driver.Claim {
 	case l.state == rotating:
 		c.Exclude = l.current.Worker
 	case l.current != nil: // the fence of a lost claim no longer rises, so no id passes it
-		c.Former = driver.Former{Worker: l.current.Worker, ClaimID: l.current.id, FencingToken: l.current.FencingToken, Unused: l.current.Fence}
+		old := l.current
+		c.Former = driver.Former{Worker: old.Worker, ClaimID: old.id, FencingToken: old.FencingToken, Unused: old.Fence}
 	}
 	return c
 }
@@ -100,6 +101,7 @@ func (l *lease) claimGranted(r driver.Claim, got driver.Lease) {
 	cfg, now := &l.cfg, time.Now()
 	l.claiming.pending = nil
 	c := &claim{Lease: got, id: r.ClaimID, renewed: now, left: l.untilFence(got.Fence), renewAt: now.Add(cfg.renewIn())}
+	start, fence := time.UnixMilli(got.Start), time.UnixMilli(got.Fence)
 	err := r.CheckLease(got)
 	if d := cfg.Datacenter; d != nil && got.Worker>>cfg.Layout.WorkerBits != *d {
 		err = fmt.Errorf("worker: the store's lease does not match the claim: worker ID %d is not of datacenter %d", got.Worker, *d)
@@ -110,7 +112,7 @@ func (l *lease) claimGranted(r driver.Claim, got driver.Lease) {
 			return
 		}
 		c.Start = got.Fence // none of its time is given back
-	} else if c.grant, err = core.NewGrant(cfg.Layout, got.Worker, time.UnixMilli(got.Start), time.UnixMilli(got.Fence)); err != nil {
+	} else if c.grant, err = core.NewGrant(cfg.Layout, got.Worker, start, fence); err != nil {
 		err = fmt.Errorf("worker: worker ID %d: %w", got.Worker, err)
 	}
 	switch {

@@ -110,7 +110,8 @@ func (l *lease) acquire(ctx context.Context) error {
 		return nil
 	}
 	l.run() // to end, or to release what is claimed too late
-	return fmt.Errorf("worker: no lease in namespace %q after %v: %w", l.cfg.Namespace, time.Since(began).Round(time.Millisecond), l.err)
+	took := time.Since(began).Round(time.Millisecond)
+	return fmt.Errorf("worker: no lease in namespace %q after %v: %w", l.cfg.Namespace, took, l.err)
 }
 
 // await unlocks l.mu until the goroutine has made a request, or the lease is closed. It returns
