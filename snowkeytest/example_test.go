@@ -99,7 +99,7 @@ func ExampleStore_Lose() {
 	store := snowkeytest.NewStore(t, nil)
 	lost := make(chan core.Event, 1)
 	gen, err := worker.Open(context.Background(), store, worker.Config{
-		RenewInterval: 10 * time.Millisecond, StopOnLoss: true,
+		RenewInterval: 10 * time.Millisecond,
 		Observer: observer(func(e core.Event) {
 			if e.Kind == worker.Lost {
 				lost <- e
@@ -119,7 +119,7 @@ func ExampleStore_Forget() {
 	store := snowkeytest.NewStore(t, nil)
 	forgotten := make(chan core.Event, 1)
 	gen, err := worker.Open(context.Background(), store, worker.Config{
-		RenewInterval: 10 * time.Millisecond, StopOnLoss: true,
+		RenewInterval: 10 * time.Millisecond,
 		Observer: observer(func(e core.Event) {
 			if e.Kind == worker.Forgotten {
 				forgotten <- e

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
@@ -14,7 +13,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// A claim has the lease that the store has granted for it, and the core's grant made from that.
+// A claim is one that the store has granted, with the core's grant made from it.
 type claim struct {
 	driver.Lease // Fence is the highest one that the store has acknowledged
 
@@ -24,20 +23,18 @@ type claim struct {
 	renewed time.Time     // when it was granted or last renewed
 	left    time.Duration // how long ids could continue from then on
 	lost    error         // why the claim no longer has the worker ID; nil: it has
-	retry   retry         // delays its renewal while it is current, then its release
-
-	releaseSent bool // the store was asked to release it
+	retry   retry         // of its renewal while it is current, then of its release
 }
 
-// A claiming holds the claim that the lease makes now, or will make next.
-type claiming struct {
-	pending *driver.Claim // its outcome is not known; nil: none
-	unknown bool          // an attempt at pending was not answered, so it may have been granted
-	retry   retry
-	began   time.Time // when acquire began
-	expiry  time.Time // with RequirePreferred: when the worker ID's present claim expires
-	last    time.Time // of the generator's last call for another worker ID
-	evading bool      // another worker ID is claimed because the record of the present one is locked
+// claimState describes the claim that the lease makes now, or will make next.
+type claimState struct {
+	pending  *driver.Claim // its outcome is not known; nil: none
+	unknown  bool          // an attempt at pending was not answered, so it may have been granted
+	retry    retry
+	deadline time.Time // when acquire gives up
+	expiry   time.Time // with RequirePreferred: when the worker ID's present claim expires
+	asked    time.Time // when the generator last asked for another worker ID
+	evading  bool      // another worker ID is claimed because the record of the present one is locked
 }
 
 // rotationLasts is how long the generator's call for another worker ID stays valid. The claim is
@@ -47,30 +44,25 @@ const rotationLasts = time.Second
 // claim makes the claim that is due. If the answer to a claim was lost, claim repeats it with only
 // the time changed, whatever the state needs by now: the store may have granted it already.
 func (l *lease) claim() {
-	l.mu.Lock()
 	if err := l.outOfTime(); err != nil {
-		l.failedClaim(err)
-		l.mu.Unlock()
+		l.claimFailed(err)
 		return
 	}
 	if l.claiming.pending == nil {
-		l.claiming.pending, l.claiming.unknown = l.newClaim(), false
+		l.claiming.pending, l.claiming.unknown = l.newRequest(), false
 	}
 	c := *l.claiming.pending
 	c.Now = l.cfg.Now().UnixMilli()
-	l.mu.Unlock()
 	got, err := l.ask(context.Background(), "claim", func(ctx context.Context) (driver.Lease, error) { return l.store.Claim(ctx, c) })
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.notifyForgot(got, err)
 	if err != nil {
-		l.failedClaim(checkedSkew(err, l.cfg.Now()))
+		l.claimFailed(checkedSkew(err, l.cfg.Now()))
 		return
 	}
-	l.granted(c, got)
+	l.claimGranted(c, got)
 }
 
-func (l *lease) newClaim() *driver.Claim {
+func (l *lease) newRequest() *driver.Claim {
 	cfg := &l.cfg
 	c := &driver.Claim{
 		Namespace: cfg.Namespace, Layout: driver.Fingerprint(cfg.Layout), WorkerIDs: cfg.Layout.WorkerIDs(),
@@ -84,7 +76,8 @@ func (l *lease) newClaim() *driver.Claim {
 	case l.state == rotating:
 		c.Exclude = l.current.Worker
 	case l.current != nil: // the fence of a lost claim no longer rises, so no id passes it
-		c.Former = driver.Former{Worker: l.current.Worker, ClaimID: l.current.id, FencingToken: l.current.FencingToken, Unused: l.current.Fence}
+		old := l.current
+		c.Former = driver.Former{Worker: old.Worker, ClaimID: old.id, FencingToken: old.FencingToken, Unused: old.Fence}
 	}
 	return c
 }
@@ -94,129 +87,111 @@ func (l *lease) outOfTime() error {
 	now := l.cfg.Now()
 	switch {
 	case !now.Before(l.cfg.Layout.End()):
-		return fmt.Errorf("%w: it ended at %s, and it is %s", core.ErrTimestampExhausted, show(l.cfg.Layout.End()), show(now))
+		return fmt.Errorf("%w: it ended at %s, and it is %s", core.ErrTimestampExhausted, formatTime(l.cfg.Layout.End()), formatTime(now))
 	case now.Before(l.cfg.Layout.Epoch):
-		return fields.Error("worker", "Layout.Epoch", show(l.cfg.Layout.Epoch), "is in the future: the time is "+show(now))
+		return fields.Error("worker", "Layout.Epoch", formatTime(l.cfg.Layout.Epoch), "is in the future: the time is "+formatTime(now))
 	}
 	return nil
 }
 
-// granted makes a new claim the current one. If no other worker ID is needed any more, because
-// acquire gave up or the present one can be renewed again, granted releases the new claim.
-func (l *lease) granted(r driver.Claim, got driver.Lease) {
+// claimGranted makes a new claim the current one. If no other worker ID is needed any more, because
+// acquire gave up or the present one can be renewed again, or if the store's answer does not match
+// the request, claimGranted releases the new claim.
+func (l *lease) claimGranted(r driver.Claim, got driver.Lease) {
+	cfg, now := &l.cfg, time.Now()
 	l.claiming.pending = nil
-	c, err := l.newGrant(r, got)
-	switch {
-	case err != nil:
-	case l.state == rotating && !l.claiming.evading && got.Start > l.cfg.Now().UnixMilli():
-		c.grant.Close()
-		err = errAhead
-	case l.state == acquiring && l.left(c) == 0: // core.New would begin at the clock's time, beyond the fence
-		c.grant.Close()
-		err = errLate
+	c := &claim{Lease: got, id: r.ClaimID, renewed: now, left: l.untilFence(got.Fence), renewAt: now.Add(cfg.renewIn())}
+	start, fence := time.UnixMilli(got.Start), time.UnixMilli(got.Fence)
+	err := r.CheckLease(got)
+	if d := cfg.Datacenter; d != nil && got.Worker>>cfg.Layout.WorkerBits != *d {
+		err = fmt.Errorf("worker: the store's lease does not match the claim: worker ID %d is not of datacenter %d", got.Worker, *d)
 	}
 	if err != nil {
-		if c != nil {
-			l.retire(c)
+		if got.Fence <= got.Start { // a release could lower the fence below ids; the claim expires instead
+			l.claimFailed(err)
+			return
 		}
-		l.failedClaim(err)
-		return
+		c.Start = got.Fence // none of its time is given back
+	} else if c.grant, err = core.NewGrant(cfg.Layout, got.Worker, start, fence); err != nil {
+		err = fmt.Errorf("worker: worker ID %d: %w", got.Worker, err)
 	}
-	l.count.claims++
-	if !l.move(claimed) {
+	switch {
+	case err != nil:
+		c.grant, _ = core.NewGrant(cfg.Layout, 0, time.Time{}, time.Time{}) // worker ID 0 without times cannot fail
+	case l.state == rotating && !l.claiming.evading && got.Start > cfg.Now().UnixMilli():
+		err = errAhead
+	case l.state == acquiring && l.left(c) == 0: // core.New would begin at the clock's time, beyond the fence
+		err = errLate
+	}
+	if err == nil {
+		l.stats.Claims++
+	}
+	if err != nil || l.state == held || l.state >= releasing {
 		c.grant.Close()
 		l.retire(c)
+		if err != nil {
+			l.claimFailed(err)
+		}
 		return
 	}
+	if l.left(c) < cfg.FenceWindow/2 || cfg.NoExpiry { // a repeated claim may be old; NoExpiry starts with a renewal
+		c.renewAt = now
+	}
 	l.install(c)
-	l.claiming.evading, l.claiming.retry = false, retry{}
-	l.notify(Claimed, c, nil, true)
 }
 
 var errLate = errors.New("worker: the clock had passed the fence when the claim was answered")
 
 var errAhead = errors.New("worker: the clock stepped back, and the ids of each other worker ID begin ahead of it")
 
-// newGrant makes a claim from a lease. If the lease does not match the request, or begins beyond the
-// layout's time, newGrant returns an error and a claim that only needs to be released. That claim is
-// nil if nothing in the store's answer can be relied upon.
-func (l *lease) newGrant(r driver.Claim, got driver.Lease) (*claim, error) {
-	cfg, now := &l.cfg, time.Now()
-	c := &claim{Lease: got, id: r.ClaimID, renewed: now, left: l.untilFence(got.Fence), renewAt: now.Add(l.cfg.renewIn())}
-	err := r.CheckLease(got)
-	if d := cfg.Datacenter; d != nil && got.Worker>>cfg.Layout.WorkerBits != *d {
-		err = fmt.Errorf("worker: the store's lease does not match the claim: worker ID %d is not of datacenter %d", got.Worker, *d)
-	}
-	if err != nil {
-		if got.Fence <= got.Start {
-			return nil, err // a release could lower the fence below ids; the claim expires instead
-		}
-		c.Start = got.Fence // none of its time is given back
-	} else if c.grant, err = core.NewGrant(cfg.Layout, got.Worker, time.UnixMilli(got.Start), time.UnixMilli(got.Fence)); err != nil {
-		err = fmt.Errorf("worker: worker ID %d: %w", got.Worker, err)
-	}
-	if err != nil {
-		c.grant, _ = core.NewGrant(cfg.Layout, 0, time.Time{}, time.Time{}) // worker ID 0 without times cannot fail
-		c.grant.Close()
-		return c, err
-	}
-	if l.left(c) < cfg.FenceWindow/2 || cfg.NoExpiry { // a repeated claim may be old; NoExpiry starts with a renewal
-		c.renewAt = now
-	}
-	return c, nil
-}
-
-// failedClaim handles a claim that was refused or not answered.
-func (l *lease) failedClaim(err error) {
+// claimFailed handles a claim that was refused or not answered.
+func (l *lease) claimFailed(err error) {
+	c := &l.claiming
 	var none *NoWorkerIDError
 	// Stores compare clocks and layouts before they look for the claim ID. So nothing was
 	// granted, unless an earlier attempt was not answered.
 	answered := errors.As(err, &none) || errors.As(err, new(*FloorError))
-	if answered || driver.IsPermanent(err) && !l.claiming.unknown {
-		l.claiming.pending = nil
+	if answered || driver.IsPermanent(err) && !c.unknown {
+		c.pending = nil
 	} else {
-		l.claiming.unknown = true
+		c.unknown = true
 	}
-	l.claiming.retry.failed(err, l.cfg.rand)
+	c.retry.failed(err, l.cfg.rand)
 	if l.state == acquiring {
-		if l.givesUp(err, none) {
+		if driver.IsPermanent(err) || l.isRenewed(none) || c.retry.at.After(c.deadline) {
 			l.close(err)
 		}
 		return
 	}
-	l.count.failures++
+	l.stats.Failures++
 	if l.state >= releasing {
 		return
 	}
-	stalled := l.stalledClaim()
-	l.notify(ClaimFailed, l.current, stalled, l.claiming.retry.failures == 1)
-	if l.state == lost {
+	stalled := l.retryError("claim", c.retry)
+	l.notify(ClaimFailed, l.current, stalled, c.retry.failures == 1)
+	switch {
+	case l.state == lost:
 		l.current.grant.SetFenceError(stalled)
-	}
-	l.reply(nil, stalled)
-	if !l.claiming.evading && time.Since(l.claiming.last) > rotationLasts {
-		l.move(settled)
+	case !c.evading && time.Since(c.asked) > rotationLasts:
+		l.state = held
 	}
 }
 
-// givesUp reports whether acquire returns after a failed claim instead of retrying.
-func (l *lease) givesUp(err error, none *NoWorkerIDError) bool {
+// isRenewed reports whether the holder of the required worker ID is alive. If it may have crashed, and
+// Config.ClaimWait is zero, isRenewed lets acquire wait until its claim expires.
+func (l *lease) isRenewed(none *NoWorkerIDError) bool {
 	c := &l.claiming
-	if driver.IsPermanent(err) {
-		return true
+	if !l.cfg.waitForExpiry || none == nil || none.Wait == 0 {
+		return false
 	}
-	if l.cfg.waitForExpiry && none != nil && none.Wait > 0 {
-		expiry := time.Now().Add(none.Wait)
-		if c.expiry.IsZero() {
-			c.expiry = expiry
+	expiry := time.Now().Add(none.Wait)
+	if c.expiry.IsZero() {
+		c.expiry = expiry
+		if at := expiry.Add(time.Second); at.After(c.deadline) {
+			c.deadline = at
 		}
-		renewed := expiry.Sub(c.expiry) > l.cfg.RenewInterval/2 // its holder is alive
-		return renewed || c.retry.at.Sub(c.expiry) > time.Second
 	}
-	if !c.expiry.IsZero() && c.retry.at.Sub(c.expiry) <= time.Second {
-		return false // a failure meanwhile
-	}
-	return c.retry.at.Sub(c.began) > l.cfg.ClaimWait
+	return expiry.Sub(c.expiry) > l.cfg.RenewInterval/2
 }
 
 // checkedSkew replaces a SkewError that a slow answer may have caused. A slow answer makes this
@@ -227,40 +202,6 @@ func checkedSkew(err error, now time.Time) error {
 		return fmt.Errorf("worker: the store answered too slowly to compare the clocks: %v", err) //nolint:errorlint // it is not to be found as a SkewError
 	}
 	return err
-}
-
-// regrant replaces the grant with one for the unused part of its interval.
-func (c *claim) regrant(l core.Layout) error {
-	from, fence := c.grant.Close(), time.UnixMilli(c.Fence)
-	if from.After(fence) { // the last tick is used up, and ends after the fence
-		fence = from
-	}
-	grant, err := core.NewGrant(l, c.Worker, from, fence)
-	if err != nil {
-		return fmt.Errorf("worker: worker ID %d: %w", c.Worker, err)
-	}
-	c.grant = grant
-	return nil
-}
-
-func done(g *core.Grant) bool {
-	select {
-	case <-g.Done():
-		return true
-	default:
-		return false
-	}
-}
-
-// retire schedules a claim for release, once no generator uses its grant.
-func (l *lease) retire(c *claim) {
-	c.retry = retry{}
-	l.retiring = append(l.retiring, c)
-}
-
-// drop removes a claim from those to be released.
-func (l *lease) drop(c *claim) {
-	l.retiring = slices.DeleteFunc(l.retiring, func(other *claim) bool { return other == c })
 }
 
 // A retry delays the attempts at one request. The zero value is due at once.
@@ -284,6 +225,3 @@ func (r *retry) failed(err error, random func() float64) {
 	r.err = err
 	r.at = now.Add(backoff.Backoff{Max: maxDelay, Rand: random}.Delay(r.failures))
 }
-
-// waiting reports whether the next attempt is delayed because the last one failed.
-func (r *retry) waiting() bool { return r.failures > 0 && time.Now().Before(r.at) }

@@ -78,9 +78,6 @@ type Config struct {
 	// is claimed, and a server's and its successor's. A namespace keeps the MaxSkew of its first
 	// generator, and refuses any other. Zero: a third of FenceWindow.
 	MaxSkew time.Duration
-	// StopOnLoss ends the generator when its worker ID is lost: ids continue up to the fence,
-	// then stop. Without it, the generator claims another worker ID, and ids continue.
-	StopOnLoss bool
 
 	// Now is the wall clock. It must be as fine as a tick. nil: the system clock.
 	Now func() time.Time
@@ -203,7 +200,7 @@ func (cfg *Config) checkIDs(wrong *fields.Errors) {
 	if cfg.Datacenter != nil {
 		d := *cfg.Datacenter
 		cfg.Datacenter = &d
-		centers := values(cfg.Layout.DatacenterBits)
+		centers := valueCount(cfg.Layout.DatacenterBits)
 		switch {
 		case cfg.Layout.DatacenterBits == 0:
 			wrong.Add("Datacenter", d, "must be nil: the layout has no datacenter bits")
@@ -230,5 +227,5 @@ func (cfg *Config) renewIn() time.Duration {
 	return time.Duration(float64(cfg.RenewInterval) * (0.9 + 0.1*cfg.rand()))
 }
 
-// values returns how many values a field of width bits has, at most 2^62.
-func values(width uint8) int64 { return 1 << min(width, 62) }
+// valueCount returns how many values a field of width bits has, at most 2^62.
+func valueCount(width uint8) int64 { return 1 << min(width, 62) }

@@ -75,7 +75,6 @@ func TestObserverReleases(t *testing.T) {
 		var lease *worker.Lease
 		released := make(chan error, 1)
 		lease = w.acquire(func(cfg *worker.Config) {
-			cfg.StopOnLoss = true
 			cfg.Observer = observerFunc(func(e core.Event) {
 				if e.Kind == worker.Lost {
 					released <- lease.Release(context.Background())

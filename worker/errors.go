@@ -4,15 +4,14 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 var (
 	// ErrNoWorkerID matches every *NoWorkerIDError.
 	ErrNoWorkerID = driver.ErrNoWorkerID
-	// ErrForgotten is wrapped by a *LostError if the store does not know the claim because it was
-	// put back to an earlier state.
+	// ErrForgotten matches the error of the event Forgotten: the store does not know the claim
+	// because it was put back to an earlier state.
 	ErrForgotten = driver.ErrForgotten
 )
 
@@ -30,29 +29,18 @@ type (
 	FloorError = driver.FloorError
 	// A DurabilityError is returned if a counter may lose a number that it has acknowledged.
 	DurabilityError = driver.DurabilityError
-	// A CounterExhaustedError is returned if a counter has given out all worker IDs.
-	CounterExhaustedError = driver.CounterExhaustedError
 )
 
-// A LostError says that another holder can have the worker ID now, because the lease did not
-// renew it in time, or an operator freed it. Ids issued under it are still unique. It matches
-// core.ErrLost.
-type LostError struct {
-	Namespace string
-	Worker    int64
-	Fence     time.Time // no id of this lease carries that time or a later one
-	Err       error     // the store's error
+// A CounterExhaustedError is returned by FromCounter if a counter has given out all worker IDs of a
+// layout. A counter never starts over, because the holder of worker ID 0 may still run.
+type CounterExhaustedError struct {
+	Name      string
+	WorkerIDs int64 // how many the layout has
 }
 
-func (e *LostError) Error() string {
-	return fmt.Sprintf("worker: worker ID %d of namespace %q is lost; its ids end before %s: %v", e.Worker, e.Namespace, show(e.Fence), e.Err)
+func (e *CounterExhaustedError) Error() string {
+	return fmt.Sprintf("worker: counter %q has given out all %d worker IDs of the layout: use leases, which reuse worker IDs, or, if none of its processes runs any more, another counter", e.Name, e.WorkerIDs)
 }
-
-// Is reports whether the target is core.ErrLost.
-func (e *LostError) Is(target error) bool { return target == core.ErrLost }
-
-// Unwrap returns the store's error.
-func (e *LostError) Unwrap() error { return e.Err }
 
 // A RetryError says which request of a lease to its store fails, since when, and why. The
 // lease retries it at most half a second after a failure.
@@ -66,10 +54,10 @@ type RetryError struct {
 }
 
 func (e *RetryError) Error() string {
-	return fmt.Sprintf("worker: lease of worker ID %d in namespace %q: cannot %s since %s, tried %d times: %v", e.Worker, e.Namespace, e.Op, show(e.Since), e.Failures, e.Err)
+	return fmt.Sprintf("worker: lease of worker ID %d in namespace %q: cannot %s since %s, tried %d times: %v", e.Worker, e.Namespace, e.Op, formatTime(e.Since), e.Failures, e.Err)
 }
 
 // Unwrap returns why the last attempt failed.
 func (e *RetryError) Unwrap() error { return e.Err }
 
-func show(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
@@ -59,12 +60,27 @@ func ExampleGenerator_Close() {
 	// true
 }
 
-func ExampleGenerator_Done() {
-	gen := open(worker.Config{StopOnLoss: true})
-	go gen.Close(context.Background())
-	<-gen.Done() // a program ends in time when it is closed
-	fmt.Println(gen.Failing())
-	// Output: core: generator is closed
+// A program that must end when its worker ID is lost observes that, and closes the generator.
+func ExampleGenerator_Close_afterALoss() {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	store := memstore.New(memstore.Config{})
+	gen, err := worker.Open(ctx, store, worker.Config{
+		RenewInterval: 10 * time.Millisecond,
+		Observer: observerFunc(func(e core.Event) {
+			if e.Kind == worker.Lost || e.Kind == worker.Forgotten {
+				cancel(fmt.Errorf("worker ID %d is %s", e.Worker, e.Kind))
+			}
+		}),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	st := gen.Stats()
+	_ = store.Free(ctx, st.Namespace, st.Worker, st.FencingToken) // an operator does this
+	<-ctx.Done()
+	fmt.Println(context.Cause(ctx), gen.Close(context.Background()))
+	// Output: worker ID 0 is lost <nil>
 }
 
 // A health check asks for Failing, and for how long ids can continue.

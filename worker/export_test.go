@@ -27,9 +27,6 @@ func Acquire(ctx context.Context, s driver.Store, cfg Config) (*Lease, error) {
 // Close calls Release.
 func (l *lease) Close() error { return l.Release(context.Background()) }
 
-// Done is closed when the lease has ended.
-func (l *lease) Done() <-chan struct{} { return l.life.Done() }
-
 // FixJitter makes all delays 3/4 of the longest one, so that a test can count requests over time.
 func (cfg *Config) FixJitter() { cfg.rand = func() float64 { return 0.5 } }
 
@@ -39,10 +36,22 @@ type SteppedLease struct {
 	*lease
 
 	stepping bool // also while others act between a request and its answer
+	was      state
+	changed  func(from, to string) // receives each change of state
+}
+
+// look reports a change of state. One that is undone before the next look is not seen.
+func (l *SteppedLease) look() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.state != l.was {
+		l.changed(l.was.String(), l.state.String())
+		l.was = l.state
+	}
 }
 
 // AcquireStepped is like Acquire, for a SteppedLease.
-func AcquireStepped(ctx context.Context, s driver.Store, cfg Config, rand func() float64) (*SteppedLease, error) {
+func AcquireStepped(ctx context.Context, s driver.Store, cfg Config, rand func() float64, changed func(from, to string)) (*SteppedLease, error) {
 	cfg.rand = rand
 	l, err := newLease(s, cfg)
 	if err != nil {
@@ -52,7 +61,7 @@ func AcquireStepped(ctx context.Context, s driver.Store, cfg Config, rand func()
 	l.call = func(_ context.Context, _ string, request func() (driver.Lease, error)) (driver.Lease, error) {
 		return request()
 	}
-	stepped := &SteppedLease{lease: l}
+	stepped := &SteppedLease{lease: l, changed: changed}
 	stepped.during(func() { err = l.acquire(ctx) })
 	return stepped, err
 }
@@ -70,9 +79,11 @@ func (l *SteppedLease) once() time.Duration {
 	if l.stepping {
 		return time.Millisecond
 	}
+	l.look()
 	l.stepping = true
 	next := l.step()
 	l.stepping = false
+	l.look()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.running = true // also when nothing is left to do
@@ -93,6 +104,7 @@ func (l *SteppedLease) during(method func()) {
 		synctest.Wait()
 		select {
 		case <-returned:
+			l.look()
 			return
 		default:
 		}
@@ -110,6 +122,7 @@ func (l *SteppedLease) Grant(ctx context.Context, prev *core.Grant) (grant *core
 // Release calls lease.Release.
 func (l *SteppedLease) Release(ctx context.Context) (err error) {
 	l.during(func() { err = l.lease.Release(ctx) })
+	l.once() // to end
 	return err
 }
 
@@ -118,9 +131,6 @@ func (l *lease) Worker() int64 { return l.Stats().Worker }
 
 // Err returns why the lease is over, or nil while it is not.
 func (l *lease) Err() error {
-	if l.life.Err() == nil {
-		return nil
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err

@@ -67,11 +67,11 @@ func TestForgotten(t *testing.T) {
 // A worker ID that never expires, and that the store may have granted to a forgotten claim, is released
 // when the lease has another one, or is closed.
 func TestForgottenWorkerIDIsReleased(t *testing.T) {
-	for _, how := range []string{"another is claimed", "closed before that", "StopOnLoss"} {
+	for _, how := range []string{"another is claimed", "closed before that"} {
 		inForgetfulWorld(t, func(w *world, back func(driver.State)) {
 			first := w.acquire(func(cfg *worker.Config) { cfg.Preferred = ref(int64(2)) })
 			lease := w.acquire(func(cfg *worker.Config) {
-				cfg.Preferred, cfg.NoExpiry, cfg.StopOnLoss = ref(int64(2)), true, how == "StopOnLoss"
+				cfg.Preferred, cfg.NoExpiry = ref(int64(2)), true
 			})
 			gen, old := w.generator(lease, nil), lease.Worker()
 			w.mustDraw(gen)
@@ -82,10 +82,8 @@ func TestForgottenWorkerIDIsReleased(t *testing.T) {
 			time.Sleep(2 * time.Minute)
 			back(w.list())
 			w.store.set(func(f *flaky) { f.down = nil })
-			if how != "closed before that" {
-				time.Sleep(time.Second)
-			}
 			if how == "another is claimed" {
+				time.Sleep(time.Second)
 				if p := w.mustDraw(gen); p.Worker != 2 {
 					t.Errorf("%+v: the test shows nothing", p)
 				}

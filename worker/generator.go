@@ -14,7 +14,8 @@ import (
 // sqltype.Source. All methods are safe for concurrent use. The zero value and nil are closed.
 //
 // If another holder takes the worker ID, ids continue under it up to its fence at most. Meanwhile
-// the generator claims another worker ID, and then continues under that one.
+// the generator claims another worker ID, and then continues under that one. A program that must
+// end instead calls Close when its observer gets [Lost] or [Forgotten].
 type Generator struct {
 	ids   *core.Generator
 	lease *lease
@@ -108,31 +109,18 @@ func (g *Generator) Stats() Stats {
 
 // Failing returns nil while nothing fails. While requests to the store fail, it returns a
 // [*RetryError] that says which, why and since when; ids continue for Stats.Left. After Close it
-// returns core.ErrClosed, and after a loss with Config.StopOnLoss a [*LostError].
+// returns core.ErrClosed.
 func (g *Generator) Failing() error {
 	if !g.opened() {
 		return core.ErrClosed
 	}
 	l := g.lease
-	if l.life.Err() == nil {
-		return l.Stats().Failing
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if errors.Is(l.err, errReleased) {
+	if l.state >= releasing {
 		return core.ErrClosed
 	}
-	return l.err
-}
-
-// Done returns a channel that is closed when the generator has ended: after Close, or, with
-// Config.StopOnLoss, after a loss. [Generator.Failing] says why. It is nil for a Generator that
-// does not come from Open.
-func (g *Generator) Done() <-chan struct{} {
-	if !g.opened() {
-		return nil
-	}
-	return g.lease.life.Done()
+	return l.failing()
 }
 
 // Close ends the generator, and then releases the worker ID with its unused time, so that another

@@ -204,11 +204,6 @@ func TestCloseOnce(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		select {
-		case <-gen.Done():
-		default:
-			t.Error("it is not done")
-		}
 		if err := gen.Failing(); !errors.Is(err, core.ErrClosed) {
 			t.Errorf("failing: %v", err)
 		}
@@ -219,25 +214,26 @@ func TestCloseOnce(t *testing.T) {
 	})
 }
 
-// After a loss with StopOnLoss, ids continue up to the fence, unless Close ends them.
+// After a loss, ids continue up to the fence, unless Close ends them.
 func TestCloseAfterALoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
 		s := memstore.New(memstore.Config{})
-		gen := mustOpen(t, s, worker.Config{StopOnLoss: true})
+		id := int64(7)
+		gen := mustOpen(t, s, worker.Config{Preferred: &id, RequirePreferred: true})
 		st := gen.Stats()
 		if err := s.Free(t.Context(), st.Namespace, st.Worker, st.FencingToken); err != nil {
 			t.Fatal(err)
 		}
-		<-gen.Done()
-		if _, err := gen.Next(t.Context()); err != nil || gen.Stats().Left == 0 || !errors.Is(gen.Failing(), core.ErrLost) {
-			t.Errorf("%v, %v left, failing: %v", err, gen.Stats().Left, gen.Failing())
+		time.Sleep(11 * time.Second)
+		if _, err := gen.Next(t.Context()); err != nil || gen.Stats().Left == 0 || gen.Stats().State != "lost" || gen.Failing() == nil {
+			t.Errorf("%v, %+v", err, gen.Stats())
 		}
 		if err := gen.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if left := gen.Stats().Left; left != 0 {
-			t.Errorf("closed, but ids can continue for %v", left)
+		if left := gen.Stats().Left; left != 0 || !errors.Is(gen.Failing(), core.ErrClosed) {
+			t.Errorf("closed, but ids can continue for %v; failing: %v", left, gen.Failing())
 		}
 	})
 }

@@ -30,11 +30,6 @@ func TestALeaseIsKept(t *testing.T) {
 		if lease.Err() != nil || w.seen.count(worker.Renewed) != int(st.Renewals) || w.seen.count(worker.Claimed) != 1 {
 			t.Errorf("%v, %v", lease.Err(), w.seen.all())
 		}
-		select {
-		case <-lease.Done():
-			t.Error("Done")
-		default:
-		}
 	})
 }
 
@@ -146,34 +141,34 @@ func TestLossWithoutAnother(t *testing.T) {
 	})
 }
 
-func TestStopOnLoss(t *testing.T) {
+// A program that ends at a loss releases the lease: no id is issued any more, and the other holder
+// keeps the worker ID.
+func TestReleaseAfterALoss(t *testing.T) {
 	inWorld(t, func(w *world) {
-		lease := w.acquire(func(cfg *worker.Config) { cfg.StopOnLoss = true })
+		lease := w.acquire(nil)
 		gen := w.generator(lease, nil)
+		for range 3 {
+			w.acquireFrom(w.mem, worker.Config{Layout: testLayout}) // no other is free
+		}
 		first := w.mustDraw(gen)
 		fence := w.steal(first.Worker)
-		select {
-		case <-lease.Done():
-		case <-time.After(time.Minute):
-			t.Fatal("the lease continues")
-		}
-		var lost *worker.LostError
-		if err := lease.Err(); !errors.As(err, &lost) || !errors.Is(err, core.ErrLost) || !errors.Is(err, driver.ErrNotHeld) || !lost.Fence.Equal(fence) {
-			t.Errorf("%v", err)
-		}
-		var err error
-		for err == nil {
+		for lease.Stats().State != "lost" {
 			time.Sleep(10 * time.Millisecond)
-			_, err = w.draw(gen)
 		}
-		if !errors.Is(err, core.ErrFenced) || w.last.Worker != first.Worker || w.last.Time.Before(fence.Add(-20*time.Millisecond)) {
-			t.Errorf("%v, the last id: %+v", err, w.last)
+		w.mustDraw(gen)
+		for _, e := range w.seen.all() {
+			if e.Kind == worker.Lost && (!errors.Is(e.Err, driver.ErrNotHeld) || e.Worker != first.Worker || e.Duration <= 0 || e.Duration > fence.Sub(w.now())+time.Second) {
+				t.Errorf("%+v", e)
+			}
 		}
-		if err := lease.Release(w.Context()); err != nil {
-			t.Error(err)
+		if err := lease.Release(w.Context()); err != nil || w.seen.count(worker.Lost) != 1 {
+			t.Error(err, w.seen.all())
 		}
 		if _, err := gen.Next(w.Context()); !errors.Is(err, core.ErrLost) {
 			t.Errorf("after Release: %v", err)
+		}
+		if rec := w.record(first.Worker); rec.ClaimID != "thief" || rec.Status != driver.Kept {
+			t.Errorf("%+v", rec)
 		}
 	})
 }

@@ -56,7 +56,7 @@ func TestNilAndZero(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if g.Worker() != -1 || g.Stats() != (worker.Stats{}) || g.Done() != nil || g.Layout() != (core.Layout{}) || g.Metrics() != nil || g.Close(t.Context()) != nil {
+		if g.Worker() != -1 || g.Stats() != (worker.Stats{}) || g.Layout() != (core.Layout{}) || g.Metrics() != nil || g.Close(t.Context()) != nil {
 			t.Errorf("%d, %+v", g.Worker(), g.Stats())
 		}
 	}

@@ -58,19 +58,14 @@ type Stats struct {
 func (l *lease) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	a := l.current
-	st := Stats{
-		Namespace: l.cfg.Namespace, FencingToken: a.FencingToken,
-		Fence: time.UnixMilli(a.Fence), Left: l.left(a),
-		Renewals: l.count.renewals, Failures: l.count.failures, Losses: l.count.losses, Forgotten: l.count.forgotten, Claims: l.count.claims,
-		State: l.state.String(), FencedSince: l.fenced,
-	}
-	st.Worker = a.Worker
-	if st.Failing = l.failing(); st.Failing != nil {
-		var retrying *RetryError
-		if errors.As(st.Failing, &retrying) {
-			st.Since = retrying.Since
-		}
+	c := l.current
+	st := l.stats
+	st.Namespace, st.Worker, st.FencingToken, st.State = l.cfg.Namespace, c.Worker, c.FencingToken, l.state.String()
+	st.Fence, st.Left = time.UnixMilli(c.Fence), l.left(c)
+	st.Failing = l.failing()
+	var retrying *RetryError
+	if errors.As(st.Failing, &retrying) {
+		st.Since = retrying.Since
 	}
 	return st
 }
@@ -78,7 +73,7 @@ func (l *lease) Stats() Stats {
 // left returns how long ids can continue under a claim: 0 if the lease was released or the
 // generator was closed, and until the fence if the worker ID was lost.
 func (l *lease) left(c *claim) time.Duration {
-	if l.state >= releasing && (done(c.grant) || !errors.As(l.err, new(*LostError))) {
+	if l.state >= releasing {
 		return 0
 	}
 	left := c.left - time.Since(c.renewed)
@@ -99,37 +94,34 @@ func (l *lease) untilFence(fence int64) time.Duration {
 	return max(d, 0)
 }
 
-// failing returns what fails at present, even if ids still continue.
+// failing returns what fails at present, even if ids still continue; nil: nothing does.
 func (l *lease) failing() error {
-	if err := l.stalled(); err != nil {
+	if l.state >= releasing {
+		return nil
+	}
+	if err := l.stalled(); err != nil || l.state == held {
 		return err
 	}
-	if l.state < releasing && l.state != held && l.claiming.retry.failures > 0 {
-		return l.stalledClaim()
-	}
-	return nil
+	return l.retryError("claim", l.claiming.retry)
 }
 
-// stalled returns why the fence does not rise at present, or nil if no request has failed.
+// stalled returns why the fence does not rise at present; nil: no request has failed.
 func (l *lease) stalled() error {
-	switch {
-	case l.state == lost && l.claiming.retry.failures > 0:
-		return l.stalledClaim()
-	case l.state < lost && l.current.retry.failures > 0: // later, retry delays the release
-		return l.stalledRenewal()
+	if l.state == lost {
+		return l.retryError("claim", l.claiming.retry)
 	}
-	return nil
+	return l.retryError("renew", l.current.retry)
 }
 
-func (l *lease) stalledRenewal() error { return l.retryError("renew", l.current.retry) }
-
-func (l *lease) stalledClaim() error { return l.retryError("claim", l.claiming.retry) }
-
-func (l *lease) retryError(op string, r retry) *RetryError {
+// retryError returns a *RetryError, or nil if the last attempt at a request has not failed.
+func (l *lease) retryError(op string, r retry) error {
+	if r.failures == 0 {
+		return nil
+	}
 	return &RetryError{Op: op, Namespace: l.cfg.Namespace, Worker: l.current.Worker, Failures: r.failures, Since: r.since, Err: r.err}
 }
 
-// A reports queues events for the observer.
+// reports queues events for the observer.
 type reports struct {
 	events  []core.Event  // not reported yet
 	busy    chan struct{} // holds a value while events are reported
@@ -152,7 +144,7 @@ func (l *lease) notify(kind core.EventKind, c *claim, err error, first bool) {
 	e := core.Event{Kind: kind, Level: level, Namespace: l.cfg.Namespace, Worker: noWorkerID, Elapsed: l.reports.elapsed, Err: err}
 	if c != nil {
 		e.Worker = c.Worker
-		if c.lost != nil || !done(c.grant) {
+		if c.lost != nil || !isDone(c.grant) {
 			e.Duration = l.left(c)
 		}
 	}

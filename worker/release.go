@@ -11,120 +11,106 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// Release ends the lease and returns the worker ID with its unused time. It closes the
-// generator's grant first, so the next holder can start right above the last id. Calls of
-// the generator then return core.ErrLost.
-//
-// While the store fails with an error that may be temporary, Release retries until ctx is
-// done, for at most Config.ClaimWait. If the store still fails, Release returns its error, and
-// others can claim the worker ID when its fence has passed by MaxSkew. Call Release again to try
-// again. After a success or a loss, it returns nil.
-//
-// When Release returns, the observer has received all events, unless ctx is done or the observer
-// takes longer than a second.
+// Release ends the lease and returns the worker ID with its unused time; see [Generator.Close]. Calls
+// of a generator that is not closed then return core.ErrLost.
 func (l *lease) Release(ctx context.Context) error {
-	defer l.end()
 	defer l.flushWithin(ctx)
 	began := time.Now()
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.close(errReleased)
-	for _, a := range l.retiring {
-		a.retry = retry{} // try again now
+	for _, c := range l.retiring {
+		c.retry = retry{} // try again now
 	}
 	l.releases++
-	l.mu.Unlock()
+	defer func() { l.releases-- }()
 	l.run()
-	for {
-		changed, err := l.checkRelease(ctx, began)
-		if changed == nil {
-			return err
+	for len(l.retiring) > 0 || l.claiming.pending != nil && l.claiming.retry.failures <= maxResolves {
+		for _, c := range l.retiring {
+			if c.retry.failures > 0 && (driver.IsPermanent(c.retry.err) || c.retry.at.Sub(began) > l.cfg.ClaimWait) {
+				return l.notReleased(c, c.retry.err)
+			}
 		}
-		_ = wait(ctx, changed)
+		err := l.await(ctx)
+		switch {
+		case err == nil:
+		case len(l.retiring) > 0:
+			return l.notReleased(l.retiring[0], errors.Join(err, l.retiring[0].retry.err))
+		default:
+			return fmt.Errorf("worker: a claim in namespace %q is not released yet: %w", l.cfg.Namespace, err)
+		}
 	}
+	return nil
 }
 
-// checkRelease checks a Release that began at the given time. It returns a channel that is closed
-// when there is something to check again, or nil and the outcome.
-func (l *lease) checkRelease(ctx context.Context, began time.Time) (changed <-chan struct{}, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	defer func() {
-		if changed == nil {
-			l.releases--
-		}
-	}()
-	if len(l.retiring) == 0 && (l.claiming.pending == nil || l.claiming.retry.failures > maxResolves) {
-		return nil, nil
-	}
-	for _, a := range l.retiring {
-		if a.retry.failures > 0 && (driver.IsPermanent(a.retry.err) || a.retry.at.Sub(began) > l.cfg.ClaimWait) {
-			return nil, l.notReleased(a, a.retry.err)
-		}
-	}
-	switch err := ctx.Err(); {
-	case err == nil:
-		return l.changed, nil
-	case len(l.retiring) > 0:
-		return nil, l.notReleased(l.retiring[0], errors.Join(err, l.retiring[0].retry.err))
-	default:
-		return nil, fmt.Errorf("worker: a claim in namespace %q is not released yet: %w", l.cfg.Namespace, err)
-	}
-}
-
-func (l *lease) notReleased(a *claim, err error) error {
-	l.notify(ReleaseFailed, a, err, true)
-	next := fmt.Sprintf("others can claim it in %v", max(time.UnixMilli(a.Fence).Sub(l.cfg.Now()), 0).Round(time.Second)+l.cfg.MaxSkew)
+func (l *lease) notReleased(c *claim, err error) error {
+	l.notify(ReleaseFailed, c, err, true)
+	next := fmt.Sprintf("others can claim it in %v", max(time.UnixMilli(c.Fence).Sub(l.cfg.Now()), 0).Round(time.Second)+l.cfg.MaxSkew)
 	if l.cfg.NoExpiry {
 		next = "call Close again, or free it by the store's Admin"
 	}
-	return fmt.Errorf("worker: worker ID %d of namespace %q is not released; %s: %w", a.Worker, l.cfg.Namespace, next, err)
+	return fmt.Errorf("worker: worker ID %d of namespace %q is not released; %s: %w", c.Worker, l.cfg.Namespace, next, err)
 }
 
-// close ends the lease for its generator at once; the lease's goroutine then releases the claims. If
-// the lease is already over, as after a loss, close only closes its grants.
+// close ends the lease for its generator at once; the lease's goroutine then releases the claims.
 func (l *lease) close(why error) {
-	open := make([]*core.Grant, 0, 1)
-	if l.current != nil {
-		open = append(open, l.current.grant) // also when its worker ID is lost
-	}
-	for _, a := range l.retiring {
-		open = append(open, a.grant)
-	}
-	if l.move(closed) {
-		l.err = why
-		if l.current != nil && (l.current.lost == nil || l.mayBeKept(l.current)) && !slices.Contains(l.retiring, l.current) {
-			l.retire(l.current)
-		}
-		if l.renewing != nil {
-			l.renewing()
-		}
-		l.reply(nil, why)
-		l.claiming.retry, l.fenced = retry{}, time.Time{}
-	}
-	var loss *LostError
-	if errors.As(why, &loss) { // ids continue up to the fence
+	if l.state >= releasing {
 		return
 	}
-	for _, g := range open {
-		g.Close()
+	for _, c := range l.retiring {
+		c.grant.Close()
+	}
+	if c := l.current; c != nil {
+		c.grant.Close() // also when its worker ID is lost
+		l.retire(c)
+	}
+	l.state, l.err = releasing, why
+	l.claiming.retry, l.stats.FencedSince = retry{}, time.Time{}
+	l.end()
+	l.signal()
+}
+
+// retire schedules a claim for release, once no generator uses its grant. A claim that is lost needs
+// none, unless the store has forgotten and may still have a record of it that never expires.
+func (l *lease) retire(c *claim) {
+	if c.lost == nil || l.cfg.NoExpiry && errors.Is(c.lost, driver.ErrForgotten) {
+		c.retry = retry{}
+		l.retiring = append(l.retiring, c)
 	}
 }
 
-// mayBeKept reports whether a store that has forgotten may still have the record of a lost claim.
-// That record never expires, so it must be released, unless another claim has it.
-func (l *lease) mayBeKept(c *claim) bool {
-	return l.cfg.NoExpiry && errors.Is(c.lost, driver.ErrForgotten)
+// release returns the worker ID to the store, from the first instant that no id carries. It closes
+// the grant first, so that no id is issued under the claim any more, whatever the store answers
+// and whenever the request arrives.
+func (l *lease) release(c *claim) {
+	unused := max(c.grant.Close().UnixMilli(), c.Start)
+	_, err := l.ask(context.Background(), "release", func(ctx context.Context) (driver.Lease, error) {
+		return driver.Lease{}, l.store.Release(ctx, driver.Release{
+			Namespace: l.cfg.Namespace, Worker: c.Worker, ClaimID: c.id, FencingToken: c.FencingToken, Unused: unused,
+		})
+	})
+	kind := Released // also if it was released before, or another claim has it
+	if err != nil && !errors.Is(err, driver.ErrNotHeld) {
+		c.retry.failed(err, l.cfg.rand)
+		l.stats.Failures++
+		if l.state >= releasing || l.cfg.NoExpiry || time.Since(c.retry.since) <= 2*l.cfg.FenceWindow {
+			return
+		}
+		kind = ReleaseFailed // and has expired
+	} else {
+		err = nil
+	}
+	l.retiring = slices.DeleteFunc(l.retiring, func(other *claim) bool { return other == c })
+	l.notify(kind, c, err, true)
 }
 
-// wantsRelease reports whether to try to release a claim, for the first time or again.
-func (l *lease) wantsRelease(a *claim) bool {
-	switch {
-	case l.state < releasing:
-		return done(a.grant)
-	case l.releases > 0:
+func isDone(g *core.Grant) bool {
+	select {
+	case <-g.Done():
 		return true
+	default:
+		return false
 	}
-	return !a.releaseSent && (a.lost == nil || done(a.grant)) // with StopOnLoss, ids of a lost one continue up to its fence
 }
 
 // A closer is a store that only one generator uses, and that is closed with it.

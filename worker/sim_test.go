@@ -51,6 +51,7 @@ type sim struct {
 	log     []string // when wanted
 	logged  bool
 	faults  [faultKinds]int
+	changes map[string]int // of a lease's state, as "held lost"
 }
 
 // faultKinds are counted, to check that a run has all of them.
@@ -90,7 +91,7 @@ type proc struct {
 }
 
 func newSim(seed uint64, b breakage, logged bool) *sim {
-	s := &sim{rng: rand.New(rand.NewPCG(seed, 0x736e6f77)), break_: b, layout: simLayout, issued: make(map[int64]int), logged: logged}
+	s := &sim{rng: rand.New(rand.NewPCG(seed, 0x736e6f77)), break_: b, layout: simLayout, issued: make(map[int64]int), changes: make(map[string]int), logged: logged}
 	if s.chance(3) {
 		s.layout.DatacenterBits, s.center = 1, ref(int64(s.rng.IntN(2)))
 	}
@@ -285,7 +286,7 @@ func (p *proc) join() {
 	lease, err := worker.AcquireStepped(context.Background(), p, worker.Config{
 		Layout: p.sim.layout, Datacenter: p.sim.center, FenceWindow: window, RenewInterval: 40 * time.Millisecond,
 		ClaimWait: -1, MaxSkew: simSkew, Now: p.now,
-	}, p.sim.rng.Float64)
+	}, p.sim.rng.Float64, func(from, to string) { p.sim.changes[from+" "+to]++ })
 	if err != nil {
 		return
 	}

@@ -68,6 +68,7 @@ func TestSimulation(t *testing.T) {
 	var next, ran, ids atomic.Uint64
 	var mu sync.Mutex
 	var faults [faultKinds]int
+	changes := map[string]int{}
 	began := time.Now()
 	t.Run("seeds", func(t *testing.T) {
 		for range runtime.GOMAXPROCS(0) {
@@ -83,6 +84,9 @@ func TestSimulation(t *testing.T) {
 					mu.Lock()
 					for i, n := range s.faults {
 						faults[i] += n
+					}
+					for change, n := range s.changes {
+						changes[change] += n
 					}
 					mu.Unlock()
 				}
@@ -101,6 +105,7 @@ func TestSimulation(t *testing.T) {
 			t.Errorf("fault %d came %d times in %d seeds: the simulation shows little", i, n, seeds)
 		}
 	}
+	checkChanges(t, changes)
 	if ids.Load() < 50*seeds {
 		t.Errorf("%d ids in %d seeds: the simulation shows little", ids.Load(), seeds)
 	}

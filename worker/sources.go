@@ -28,13 +28,13 @@ const noWorkerID = -1
 // FromEnv cannot know whether another process has the same worker ID. See the section
 // "Assigned worker IDs" of the package comment.
 func FromEnv(l core.Layout, workerVar, datacenterVar string) (int64, error) {
-	return assigned(l, source{"variable", readVariable}, workerVar, datacenterVar)
+	return assigned(l, "variable", readVariable, workerVar, datacenterVar)
 }
 
 // FromFile is like [FromEnv] but reads files, such as those of a mounted configuration or
 // secret, of at most 4 KiB each. White space around the number is ignored.
 func FromFile(l core.Layout, workerFile, datacenterFile string) (int64, error) {
-	return assigned(l, source{"file", readFile}, workerFile, datacenterFile)
+	return assigned(l, "file", readFile, workerFile, datacenterFile)
 }
 
 // FromOrdinal reads the ordinal of a StatefulSet's pod, its label apps.kubernetes.io/pod-index, from
@@ -82,12 +82,6 @@ func FromCounter(ctx context.Context, c driver.Counter, l core.Layout, name stri
 	return n - 1, workers - n, nil // the first is worker ID 0
 }
 
-// A source reads strings by name. If it cannot read one, fault says why.
-type source struct {
-	kind string
-	text func(name string) (text, fault string)
-}
-
 func readVariable(name string) (text, fault string) {
 	text, ok := os.LookupEnv(name)
 	if !ok {
@@ -115,8 +109,8 @@ func readFile(name string) (text, fault string) {
 	return strings.TrimSpace(string(content)), ""
 }
 
-// assigned reads a worker ID from one or two strings of the source.
-func assigned(l core.Layout, from source, workerName, datacenterName string) (int64, error) {
+// assigned reads a worker ID from one or two strings. If one cannot be read, fault says why.
+func assigned(l core.Layout, kind string, readText func(name string) (text, fault string), workerName, datacenterName string) (int64, error) {
 	if err := l.Validate(); err != nil {
 		return noWorkerID, err
 	}
@@ -124,16 +118,16 @@ func assigned(l core.Layout, from source, workerName, datacenterName string) (in
 	var wrong fields.Errors
 	read := func(name, what string, values int64) int64 {
 		if name == "" {
-			wrong.Add(what, "", "must be the name of a "+from.kind)
+			wrong.Add(what, "", "must be the name of a "+kind)
 			return 0
 		}
-		text, fault := from.text(name)
+		text, fault := readText(name)
 		var n int64
 		if fault == "" {
 			n, fault = decimal(text, values)
 		}
 		if fault != "" {
-			wrong.Add(from.kind+" "+name, text, fault)
+			wrong.Add(kind+" "+name, text, fault)
 		}
 		return n
 	}
@@ -141,8 +135,8 @@ func assigned(l core.Layout, from source, workerName, datacenterName string) (in
 	if datacenterName == "" {
 		worker = read(workerName, "worker", l.WorkerIDs())
 	} else {
-		worker = read(workerName, "worker", values(l.WorkerBits))
-		datacenter = read(datacenterName, "datacenter", values(l.DatacenterBits))
+		worker = read(workerName, "worker", valueCount(l.WorkerBits))
+		datacenter = read(datacenterName, "datacenter", valueCount(l.DatacenterBits))
 	}
 	if err := wrong.Err("worker"); err != nil {
 		return noWorkerID, err

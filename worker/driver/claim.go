@@ -67,11 +67,11 @@ func (c Claim) Decide(s State) (Change, error) {
 	case c.FenceWindow != ns.FenceWindow || maxSkew != ns.MaxSkew:
 		return Change{}, &WindowError{Namespace: c.Namespace, HaveWindow: ns.FenceWindow, WantWindow: c.FenceWindow, HaveSkew: ns.MaxSkew, WantSkew: maxSkew}
 	case max(c.Now-s.Now, s.Now-c.Now) > ns.MaxSkew:
-		return Change{}, &SkewError{Local: time.UnixMilli(c.Now), Store: time.UnixMilli(s.Now), Max: time.Duration(ns.MaxSkew) * time.Millisecond}
+		return Change{}, &SkewError{Local: time.UnixMilli(c.Now), Store: time.UnixMilli(s.Now), Max: milliseconds(ns.MaxSkew)}
 	}
 	for _, rec := range s.Records {
 		if rec.ClaimID == c.ClaimID && (rec.Status == Held || rec.Status == Kept) {
-			return Change{Lease: Lease{Worker: rec.Worker, FencingToken: rec.FencingToken, Start: rec.Start, Fence: rec.Fence}}, nil
+			return Change{Lease: rec.lease()}, nil
 		}
 	}
 	s.Namespace = ns
@@ -84,24 +84,16 @@ func (c Claim) Decide(s State) (Change, error) {
 	return c.choose(s)
 }
 
-// make returns the change that makes the records that the claim needs.
-func (c Claim) make() Change {
-	id := int64(Any)
-	if c.Preferred >= 0 {
-		id = c.Preferred
-	}
-	return Change{Make: &id}
-}
-
 // choose decides which worker ID the claim gets.
 func (c Claim) choose(s State) (Change, error) {
 	none := NoWorkerIDError{Namespace: c.Namespace, WorkerIDs: c.WorkerIDs}
 	if c.RequirePreferred {
 		none.WorkerIDs = 1
 	}
+	now := max(s.Now, s.Namespace.Floor)
+	fence := now + c.FenceWindow
 	wait := int64(math.MaxInt64)
-	var best *Change
-	var rank int
+	best, rank := Record{}, noRank
 	for _, rec := range s.Records {
 		if rec.Worker >= c.WorkerIDs || c.RequirePreferred && rec.Worker != c.Preferred {
 			continue
@@ -118,7 +110,6 @@ func (c Claim) choose(s State) (Change, error) {
 			continue
 		}
 		start := max(last, min(c.Now, s.Now), s.Namespace.Floor)
-		fence := max(s.Now, s.Namespace.Floor) + c.FenceWindow
 		switch {
 		case rec.Worker == c.Exclude || c.NeverHeld && rec.Status != Unused:
 			continue
@@ -127,36 +118,34 @@ func (c Claim) choose(s State) (Change, error) {
 			wait = min(wait, start-fence+1)
 			continue
 		}
-		r := c.rank(rec, own, start > max(s.Now, s.Namespace.Floor))
+		r := c.rank(rec, own, start > now)
 		if slices.Contains(s.Locked, rec.Worker) {
 			r = rankLocked
 		}
-		if best != nil && r >= rank {
+		if r >= rank {
 			continue
 		}
-		rank = r
 		token := max(start, 1)
 		if rec.FencingToken > 0 {
 			token = max(start, rec.FencingToken) + 1
 		}
-		next := Record{
+		rank, best = r, Record{
 			Worker: rec.Worker, ClaimID: c.ClaimID, FencingToken: token, Start: start, Fence: fence,
 			Owner: c.Owner, Status: Held,
 		}
-		best = &Change{Record: &next, Lease: Lease{Worker: rec.Worker, FencingToken: next.FencingToken, Start: start, Fence: fence}}
 	}
 	_, known := s.find(c.Preferred)
 	switch {
 	case c.Preferred >= 0 && c.Preferred != c.Exclude && !known:
-		return c.make(), nil
-	case best != nil && (rank < rankLocked || c.RequirePreferred || s.Count >= c.WorkerIDs):
-		return *best, nil
+		return Change{Make: &c.Preferred}, nil
+	case rank < rankLocked || rank == rankLocked && (c.RequirePreferred || s.Count >= c.WorkerIDs):
+		return Change{Record: &best, Lease: best.lease()}, nil
 	case !c.RequirePreferred && s.Count < c.WorkerIDs:
 		id := int64(Any)
 		return Change{Make: &id}, nil
 	}
 	if wait < math.MaxInt64 {
-		none.Wait = max(time.Duration(min(wait, maxWait))*time.Millisecond, time.Millisecond)
+		none.Wait = milliseconds(max(wait, 1))
 	}
 	return Change{}, &none
 }
@@ -179,12 +168,12 @@ func (c Claim) rank(rec Record, own, ahead bool) int {
 	return 4
 }
 
-const rankLocked = 5 // after those of rank
-
 const (
-	maxDuration = 366 * 24 * 3600 * 1000 // a year
-	maxWait     = math.MaxInt64 / int64(time.Millisecond)
+	rankLocked = 5 // after those of rank
+	noRank     = 6 // no worker ID can be claimed
 )
+
+const maxDuration = 366 * 24 * 3600 * 1000 // a year
 
 // CheckLease returns an error if l cannot be the result of the claim. Package worker checks all
 // leases with it, and releases those that do not match; so a store returns them unchecked.
@@ -200,7 +189,7 @@ func (c Claim) CheckLease(l Lease) error {
 func (c Claim) Validate() error {
 	var wrong fields.Errors
 	checkName(&wrong, "Namespace", c.Namespace)
-	if !printable(c.Layout, maxText) {
+	if !isPrintable(c.Layout, maxText) {
 		wrong.Add("Layout", c.Layout, "must be a fingerprint: 1 to 255 printable ASCII characters")
 	}
 	if c.WorkerIDs < 1 {
@@ -212,10 +201,10 @@ func (c Claim) Validate() error {
 	if c.RequirePreferred && c.Preferred < 0 {
 		wrong.Add("RequirePreferred", c.RequirePreferred, "needs Preferred")
 	}
-	if !printable(c.ClaimID, maxName) {
+	if !isPrintable(c.ClaimID, maxName) {
 		wrong.Add("ClaimID", c.ClaimID, "must be 1 to 64 printable ASCII characters")
 	}
-	if c.Owner != "" && !printable(c.Owner, maxText) {
+	if c.Owner != "" && !isPrintable(c.Owner, maxText) {
 		wrong.Add("Owner", c.Owner, "must be at most 255 printable ASCII characters")
 	}
 	if c.FenceWindow < 1 || c.FenceWindow > maxDuration {

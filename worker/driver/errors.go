@@ -3,6 +3,7 @@ package driver
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
@@ -33,15 +34,15 @@ type NoWorkerIDError struct {
 }
 
 func (e *NoWorkerIDError) Error() string {
-	text := fmt.Sprintf("worker: all %s worker IDs in namespace %q are leased (a layout with more WorkerBits has more)", grouped(e.WorkerIDs), e.Namespace)
+	text := fmt.Sprintf("worker: all %s worker IDs in namespace %q are leased (a layout with more WorkerBits has more)", groupDigits(e.WorkerIDs), e.Namespace)
 	switch {
 	case e.WorkerIDs == 1 && e.Leased == 1:
 		text = fmt.Sprintf("worker: the required worker ID of namespace %q is leased", e.Namespace)
 	case e.Leased < e.WorkerIDs:
-		text = fmt.Sprintf("worker: no worker ID in namespace %q can be claimed: of %s, %s are leased", e.Namespace, grouped(e.WorkerIDs), grouped(e.Leased))
+		text = fmt.Sprintf("worker: no worker ID in namespace %q can be claimed: of %s, %s are leased", e.Namespace, groupDigits(e.WorkerIDs), groupDigits(e.Leased))
 	}
 	if e.Ahead > 0 {
-		text += fmt.Sprintf(", and %s would start further ahead of the store's clock than FenceWindow, because that clock was fast: wait, or run snowkey workers floor", grouped(e.Ahead))
+		text += fmt.Sprintf(", and %s would start further ahead of the store's clock than FenceWindow, because that clock was fast: wait, or run snowkey workers floor", groupDigits(e.Ahead))
 	}
 	if e.Wait > 0 {
 		text += fmt.Sprintf("; one may be free in %v", e.Wait)
@@ -49,12 +50,12 @@ func (e *NoWorkerIDError) Error() string {
 	return text
 }
 
-// grouped writes 1024 as 1,024.
-func grouped(n int64) string {
+// groupDigits writes 1024 as 1,024.
+func groupDigits(n int64) string {
 	if n < 1000 {
 		return fmt.Sprint(n)
 	}
-	return fmt.Sprintf("%s,%03d", grouped(n/1000), n%1000)
+	return fmt.Sprintf("%s,%03d", groupDigits(n/1000), n%1000)
 }
 
 // Is reports whether the target is ErrNoWorkerID.
@@ -70,10 +71,14 @@ type SkewError struct {
 
 func (e *SkewError) Error() string {
 	return fmt.Sprintf("worker: this machine's clock shows %s and the store's %s, %v apart; at most %v is allowed: set the clock that is wrong",
-		show(e.Local), show(e.Store), e.Local.Sub(e.Store).Abs(), e.Max)
+		formatTime(e.Local), formatTime(e.Store), e.Local.Sub(e.Store).Abs(), e.Max)
 }
 
-func show(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
+func milliseconds(n int64) time.Duration {
+	return time.Duration(min(n, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
+}
+
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
 
 // A LayoutError is returned by Claim if the namespace was made for another layout, or for
 // another datacenter: ids of two layouts may be equal under different worker IDs.
@@ -96,11 +101,10 @@ type WindowError struct {
 }
 
 func (e *WindowError) Error() string {
-	ms := func(n int64) time.Duration { return time.Duration(min(n, maxWait)) * time.Millisecond }
 	if e.HaveWindow == e.WantWindow {
-		return fmt.Sprintf("worker: namespace %q has MaxSkew %v since its first generator, not %v: configure that", e.Namespace, ms(e.HaveSkew), ms(e.WantSkew))
+		return fmt.Sprintf("worker: namespace %q has MaxSkew %v since its first generator, not %v: configure that", e.Namespace, milliseconds(e.HaveSkew), milliseconds(e.WantSkew))
 	}
-	return fmt.Sprintf("worker: namespace %q has FenceWindow %v since its first generator, not %v: configure that, or run snowkey workers window %[3]v", e.Namespace, ms(e.HaveWindow), ms(e.WantWindow))
+	return fmt.Sprintf("worker: namespace %q has FenceWindow %v since its first generator, not %v: configure that, or run snowkey workers window %[3]v", e.Namespace, milliseconds(e.HaveWindow), milliseconds(e.WantWindow))
 }
 
 // A FloorError is returned by Claim if the store has forgotten again while the floor of the
@@ -115,10 +119,10 @@ type FloorError struct {
 func (e *FloorError) Error() string {
 	if e.Floor == 0 {
 		return fmt.Sprintf("worker: the store of namespace %q has just started and keeps nothing over a crash, so it could forget which ids are used: claims are possible in %v",
-			e.Namespace, time.Duration(min(e.Wait, maxWait))*time.Millisecond)
+			e.Namespace, milliseconds(e.Wait))
 	}
 	return fmt.Sprintf("worker: the store of namespace %q was put back to an earlier state again, and its floor is still at %s: claims are possible in %v, or after snowkey workers floor",
-		e.Namespace, show(time.UnixMilli(e.Floor)), time.Duration(min(e.Wait, maxWait))*time.Millisecond)
+		e.Namespace, formatTime(time.UnixMilli(e.Floor)), milliseconds(e.Wait))
 }
 
 // A DurabilityError is returned by a counter if a setting of its store lets it lose a write that
@@ -131,17 +135,6 @@ type DurabilityError struct {
 
 func (e *DurabilityError) Error() string {
 	return fmt.Sprintf("worker: the store has %s = %s and may lose an acknowledged write, which can lead to duplicate numbers: set it to %s, or allow it with AllowDataLoss", e.Setting, e.Value, e.Want)
-}
-
-// A CounterExhaustedError is returned if a counter has given out all worker IDs of a
-// layout. A counter never starts over, because the holder of worker ID 0 may still run.
-type CounterExhaustedError struct {
-	Name      string
-	WorkerIDs int64 // how many the layout has
-}
-
-func (e *CounterExhaustedError) Error() string {
-	return fmt.Sprintf("worker: counter %q has given out all %s worker IDs of the layout: use leases, which reuse worker IDs, or, if none of its processes runs any more, another counter", e.Name, grouped(e.WorkerIDs))
 }
 
 // Permanent marks an error as not retryable, such as a wrong password:

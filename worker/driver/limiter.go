@@ -43,23 +43,23 @@ func (l *Limiter) Do(ctx context.Context, ask func() error) error {
 	case l.slots <- struct{}{}:
 		defer func() { <-l.slots }()
 	case <-ctx.Done():
-		return l.overdue(ctx.Err())
+		return l.overdueError(ctx.Err())
 	}
-	wait, ok := l.turn(ctx)
+	wait, ok := l.reserveTurn(ctx)
 	if !ok {
-		return l.overdue(context.DeadlineExceeded)
+		return l.overdueError(context.DeadlineExceeded)
 	}
 	if wait > 0 {
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return l.overdue(ctx.Err())
+			return l.overdueError(ctx.Err())
 		}
 	}
 	err := ask()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if answered(err) {
+	if isAnswer(err) {
 		l.failed = nil
 	} else if !errors.Is(err, context.Canceled) { // by the lease
 		l.failed = err
@@ -67,9 +67,9 @@ func (l *Limiter) Do(ctx context.Context, ask func() error) error {
 	return err
 }
 
-// turn reserves a turn, and returns how long to wait for it. It does not reserve a turn after the end
+// reserveTurn reserves a turn, and returns how long to wait for it. It does not reserve a turn after the end
 // of ctx, so that others can have it.
-func (l *Limiter) turn(ctx context.Context) (wait time.Duration, ok bool) {
+func (l *Limiter) reserveTurn(ctx context.Context) (wait time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.failed == nil {
@@ -84,8 +84,8 @@ func (l *Limiter) turn(ctx context.Context) (wait time.Duration, ok bool) {
 	return wait, true
 }
 
-// overdue returns the error of a request that was not made.
-func (l *Limiter) overdue(err error) error {
+// overdueError returns the error of a request that was not made.
+func (l *Limiter) overdueError(err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.failed != nil {
@@ -94,7 +94,7 @@ func (l *Limiter) overdue(err error) error {
 	return fmt.Errorf("%w before its turn among the requests to the store", err)
 }
 
-// answered reports whether the store has answered, if only with an error.
-func answered(err error) bool {
+// isAnswer reports whether the store has answered, if only with an error.
+func isAnswer(err error) bool {
 	return err == nil || IsPermanent(err) || errors.Is(err, ErrNotHeld) || errors.Is(err, ErrNoWorkerID) || errors.Is(err, ErrLocked) || errors.As(err, new(*FloorError))
 }

@@ -62,7 +62,7 @@ func checkName(wrong *fields.Errors, field, name string) {
 	}
 }
 
-// printable reports whether text has 1 to most bytes, all printable ASCII.
-func printable(text string, most int) bool {
+// isPrintable reports whether text has 1 to most bytes, all printable ASCII.
+func isPrintable(text string, most int) bool {
 	return text != "" && len(text) <= most && !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' })
 }

@@ -28,7 +28,7 @@ func (r Renewal) Decide(s State) (Change, error) {
 	case forgot && s.Namespace.Floor > s.Now+s.Namespace.step():
 		since = s.Namespace.Floor // it may not rise further
 	case forgot:
-		ns := s.recorded()
+		ns := s.raiseFloor()
 		return Change{Namespace: &ns}, nil
 	}
 	if rec.Fence <= since {
@@ -38,7 +38,7 @@ func (r Renewal) Decide(s State) (Change, error) {
 	if r.Keep {
 		rec.Status = Kept
 	}
-	return Change{Record: &rec, Lease: Lease{Worker: rec.Worker, FencingToken: rec.FencingToken, Start: rec.Start, Fence: rec.Fence}}, nil
+	return Change{Record: &rec, Lease: rec.lease()}, nil
 }
 
 // A Release is the argument of Store.Release.

@@ -47,7 +47,7 @@ func Transact(ctx context.Context, decide func(State) (Change, error), read func
 			if err != nil {
 				return false, err
 			}
-			s.order(tries)
+			s.sortRecords(tries)
 			s.Locked = lockedIDs
 			ch, err := decide(s)
 			if err != nil {
@@ -85,8 +85,8 @@ func Transact(ctx context.Context, decide func(State) (Change, error), read func
 	return l, err
 }
 
-// order sorts the records by fence, earliest first; after a race, it shuffles them.
-func (s State) order(races int) {
+// sortRecords sorts the records by fence, earliest first; after a race, it shuffles them.
+func (s State) sortRecords(races int) {
 	slices.SortFunc(s.Records, func(a, b Record) int { return cmp.Or(cmp.Compare(a.Fence, b.Fence), cmp.Compare(a.Worker, b.Worker)) })
 	if races > 0 {
 		rand.Shuffle(len(s.Records), func(i, j int) { s.Records[i], s.Records[j] = s.Records[j], s.Records[i] })

@@ -63,6 +63,10 @@ func (rec Record) IsHeld(now, maxSkew int64) bool {
 	return false
 }
 
+func (rec Record) lease() Lease {
+	return Lease{Worker: rec.Worker, FencingToken: rec.FencingToken, Start: rec.Start, Fence: rec.Fence}
+}
+
 // heldUnder reports whether the claim has the record, even if it has expired.
 func (rec Record) heldUnder(claimID string, fencingToken int64) bool {
 	return (rec.Status == Held || rec.Status == Kept) && rec.FencingToken == fencingToken && rec.ClaimID == claimID
@@ -138,11 +142,11 @@ const (
 	MakeAtOnce = 64
 )
 
-// recorded returns the namespace with the present incarnation, and a floor above every forgotten
+// raiseFloor returns the namespace with the present incarnation, and a floor above every forgotten
 // fence. While the last floor is ahead of the clock, claims may have started there with worker IDs
 // whose records were missing. If those records are back, their old holders must not renew: their
 // fences are at most that floor.
-func (s State) recorded() Namespace {
+func (s State) raiseFloor() Namespace {
 	ns := s.Namespace
 	ns.Since = max(ns.Floor, s.Now)
 	ns.Floor = ns.Since + ns.step()
@@ -160,7 +164,7 @@ func (s State) recovery() (ch Change, needed bool, err error) {
 	case ns.Floor > s.Now+ns.step() && ns.Floor <= s.Now+3*ns.step(): // one further ahead was raised by hand
 		return ch, false, &FloorError{Namespace: ns.Name, Floor: ns.Floor, Wait: ns.Floor - ns.step() - s.Now}
 	}
-	ns = s.recorded()
+	ns = s.raiseFloor()
 	return Change{Namespace: &ns}, true, nil
 }
 
@@ -172,7 +176,7 @@ func (s State) newNamespace() (Change, error) {
 	ns.Incarnation, ns.Since, ns.Seen = s.Server, s.Now, s.Count
 	if s.Index == nil {
 		if !s.New || slices.ContainsFunc(s.Records, func(rec Record) bool { return rec.FencingToken > 0 }) {
-			ns = s.recorded()
+			ns = s.raiseFloor()
 		}
 		return Change{Namespace: &ns}, nil
 	}
@@ -195,7 +199,7 @@ func (s State) newNamespace() (Change, error) {
 
 // Raise returns the change of Admin.Raise. s must have all records of the namespace.
 func (s State) Raise(fenceWindow int64) (Change, error) {
-	ns := s.recorded()
+	ns := s.raiseFloor()
 	switch {
 	case s.Missing:
 		return Change{}, fmt.Errorf("driver: there is no namespace %q", ns.Name)

@@ -1,6 +1,6 @@
 /* Ids that never stop: does a generator that is asked for ids get one again?
  *
- * One lease with the table of worker/lease.go, its generator, the calls for ids, and a store. README.md
+ * One lease with the states of worker/lease.go, its generator, the calls for ids, and a store. README.md
  * says which function each action stands for, and what is assumed; model_test.go checks this file with
  * each of the switches below. Safety is lease.pml's: here no id has a number or a time.
  *
@@ -294,13 +294,13 @@ active proctype Lease() {
              :: !OVER && has == current && ask == grant -> reply = grant
              :: !OVER && has == current && ask == raise ->
                 reply = (STALLED -> refusal : (room -> grant : none)); waits[1] = waits[1] && reply != none
-             :: !OVER && has == current && ask == another && cfail && (state == rotating || state == held && waits[0]) -> reply = refusal
+             :: !OVER && has == current && ask == another && cfail && (state != held || waits[0]) -> reply = refusal
              :: else -> event = (state == held -> wanted : none)
              fi
           :: else
           fi;
 
-          /* The table of worker/lease.go; an event that has no line for a state does not change it. */
+          /* All changes of state; an event that has no line for a state does not change it. */
           if
           :: state == acquiring && event == claimed -> state = held
           :: state == acquiring && event == closed -> state = releasing

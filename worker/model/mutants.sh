@@ -55,14 +55,14 @@ mutant 'claim starts at its own clock' worker/driver/claim.go 's/start := max\(l
 mutant 'claim starts below the floor' worker/driver/claim.go 's/(start := max\(last, min\(c\.Now, s\.Now\)), s\.Namespace\.Floor\)/$1)/' "$rules" .
 mutant 'what is freed is claimed at once' worker/driver/state.go 's/case Held, Freed:/case Held:/' "$rules" .
 mutant 'the fencing token is a count' worker/driver/claim.go 's/token := max\(start, 1\)/token := int64(1)/; s/token = max\(start, rec\.FencingToken\) \+ 1/token = rec.FencingToken + 1/' "$rules" .
-mutant 'an answer is repeated from the fence' worker/driver/claim.go 's/Start: rec\.Start, Fence: rec\.Fence\}\}, nil/Start: rec.Fence - c.FenceWindow, Fence: rec.Fence}}, nil/' "$rules" .
+mutant 'an answer is repeated from the fence' worker/driver/claim.go 's/(return Change\{Lease: rec\.lease\(\)\}, nil)/rec.Start = rec.Fence - c.FenceWindow\n\t\t\t$1/' "$rules" .
 mutant 'two windows' worker/driver/claim.go 's/case c\.FenceWindow != ns\.FenceWindow \|\| maxSkew != ns\.MaxSkew:/case false:/' "$rules" .
 mutant 'renewal of anybody' worker/driver/renewal.go 's/case !rec\.heldUnder\(r\.ClaimID, r\.FencingToken\):\n\t\treturn Change/case false:\n\t\treturn Change/; s/ \|\| rec\.FencingToken < r\.FencingToken//' "$rules" .
 mutant 'renewal by claim ID, without fencing token' worker/driver/state.go 's/ && rec\.FencingToken == fencingToken//' "$rules" .
 mutant 'release of anybody' worker/driver/renewal.go 's/if !rec\.heldUnder\(r\.ClaimID, r\.FencingToken\) \{/if false {/' "$rules" .
-mutant 'fence raised before the acknowledgement' worker/live.go 's/(\tl\.renewing = cancel\n\tc := l\.current\n)/$1\tc.grant.RaiseFence(l.cfg.Now().Add(l.cfg.FenceWindow))\n/' ./worker .
-mutant 'released before the grant is closed' worker/live.go 's/max\(c\.grant\.Close\(\)\.UnixMilli\(\), c\.Start\)/l.cfg.Now().UnixMilli()/' ./worker .
-mutant 'released below what was issued' worker/live.go 's/c\.grant\.Close\(\)\.UnixMilli\(\), c\.Start/c.grant.Close().UnixMilli()-1, 0/' ./worker .
+mutant 'fence raised before the acknowledgement' worker/live.go 's/(func \(l \*lease\) renew\(\) \{\n\tc := l\.current\n)/$1\tc.grant.RaiseFence(l.cfg.Now().Add(l.cfg.FenceWindow))\n/' ./worker .
+mutant 'released before the grant is closed' worker/release.go 's/max\(c\.grant\.Close\(\)\.UnixMilli\(\), c\.Start\)/l.cfg.Now().UnixMilli()/' ./worker .
+mutant 'released below what was issued' worker/release.go 's/c\.grant\.Close\(\)\.UnixMilli\(\), c\.Start/c.grant.Close().UnixMilli()-1, 0/' ./worker .
 mutant 'the fence is not looked at' core/allocator.go 's/fence <= last/fence == 0 \&\& fence <= last/' ./worker .
 
 # The same rules, where a store has them in a language of its own.
@@ -90,19 +90,19 @@ mutant 'line: a Fill reserves a whole tick' core/allocator.go 's/, a\.sequenceMa
 mutant 'no attempt after a failure' worker/claim.go 's/r\.at = now\.Add\(/r.at = now.Add(1000 * time.Hour + /' ./worker .
 mutant 'a request is waited for for ever' worker/live.go 's/WithTimeout\(ctx, l\.cfg\.Timeout\)/WithTimeout(ctx, 1000*time.Hour)/' ./worker '^TestDeafStore$'
 mutant 'calls wait at the fence while renewals fail' worker/live.go 's/\tc\.grant\.SetFenceError\(stalled\)\n//' ./worker .
-mutant 'no claim after a loss' worker/live.go 's/ \|\| l\.state == lost \|\| l\.claiming\.pending/ || l.claiming.pending/' ./worker .
+mutant 'no claim after a loss' worker/live.go 's/ \|\| l\.state == lost \|\| unanswered/ || unanswered/' ./worker .
 mutant 'no renewal while another is claimed' worker/live.go 's/if l\.state == held \|\| l\.state == rotating \{/if l.state == held {/' ./worker .
 mutant 'no claim while the record is locked' worker/live.go 's/errors\.Is\(err, driver\.ErrLocked\) && /false \&\& /' ./worker '^TestLocked$'
 mutant 'a lock that is over is not noticed' worker/live.go 's/if l\.claiming\.evading \{/if false {/' ./worker '^TestLocked$'
 mutant 'a forgotten claim is renewed again and again' worker/live.go 's/case errors\.Is\(err, driver\.ErrNotHeld\):/case errors.Is(err, driver.ErrNotHeld) \&\& !errors.Is(err, driver.ErrForgotten):/' ./worker '^TestForgotten$'
 mutant 'a lease may not have its own worker ID back' worker/claim.go 's/case l\.current != nil: .*\n/case false:\n/' ./worker '^TestOwnWorkerIDAfterAnOutage$'
 mutant 'a claim is repeated with another claim ID' worker/claim.go 's/(\tc := \*l\.claiming\.pending\n)/$1\tc.ClaimID = rand.Text()\n/' ./worker .
-mutant 'a wrong clock settles a claim' worker/claim.go 's/driver\.IsPermanent\(err\) && !l\.claiming\.unknown/driver.IsPermanent(err)/' ./worker '^TestLostAnswerBeforeAWrongClock$'
-mutant 'a claim granted too late is not released' worker/claim.go 's/(if !l\.move\(claimed\) \{\n\t\tc\.grant\.Close\(\)\n)\t\tl\.retire\(c\)\n/$1/' ./worker .
-mutant 'a lease ends while a claim is pending' worker/live.go 's/ \|\| l\.claiming\.pending != nil\n/\n/' ./worker .
-mutant 'a claim that does not match is kept' worker/claim.go 's/\t\tc\.Start = got\.Fence .*\n/\t\treturn nil, err\n/' "./worker ./worker/httpstore" .
+mutant 'a wrong clock settles a claim' worker/claim.go 's/driver\.IsPermanent\(err\) && !c\.unknown/driver.IsPermanent(err)/' ./worker '^TestLostAnswerBeforeAWrongClock$'
+mutant 'a claim granted too late is not released' worker/claim.go 's/(l\.state >= releasing \{\n\t\tc\.grant\.Close\(\)\n)\t\tl\.retire\(c\)\n/$1/' ./worker .
+mutant 'a lease ends while a claim is pending' worker/live.go 's/ \|\| unanswered \{/ {/' ./worker .
+mutant 'a claim that does not match is kept' worker/claim.go 's/\t\tc\.Start = got\.Fence .*\n/\t\tl.claimFailed(err)\n\t\treturn\n/' "./worker ./worker/httpstore" .
 mutant 'a claim that is nonsense is released' worker/claim.go 's/if got\.Fence <= got\.Start \{/if false {/' "./worker ./worker/httpstore" .
-mutant 'a worker ID is given up for the fence' worker/handover.go 's/case w\.prev\.RegrantReason\(\) == core\.RegrantExhausted:/case false:/' ./worker .
+mutant 'a worker ID is given up for the fence' worker/handover.go 's/case prev\.RegrantReason\(\) == core\.RegrantExhausted:/case false:/' ./worker .
 mutant 'a leap is followed that the fence does not cover' core/clock.go 's/fenced, covered = (c\.fence\(.*\))/fenced, _ = $1/' ./worker .
 
 [[ $bad == 0 ]] && echo 'A test fails each time.'

@@ -10,14 +10,13 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
-	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
 const most = 20_000 // ids in one Fill: some ticks
 
 // draw takes ids, one or many at a time, and records them. An id that is not recorded when
 // the process is killed counts as unused.
-func (h *holder) draw(halt <-chan struct{}, leased *worker.Generator, gen sqltype.Source) error {
+func (h *holder) draw(halt <-chan struct{}, gen sqltype.Source) error {
 	buf := make([]int64, most)
 	var records []record
 	slow := h.rand.oneIn(3) // at the wall clock's pace; the others run into their bound
@@ -38,7 +37,7 @@ func (h *holder) draw(halt <-chan struct{}, leased *worker.Generator, gen sqltyp
 		if err == nil {
 			continue
 		}
-		if done, err := h.sortOut(leased, err); done || err != nil {
+		if done, err := h.sortOut(err); done || err != nil {
 			return err
 		}
 	}
@@ -71,7 +70,7 @@ func (h *holder) some(gen sqltype.Source, buf []int64) ([]int64, error) {
 }
 
 // sortOut reports whether an error ends the drawing. It returns an unexpected error.
-func (h *holder) sortOut(leased *worker.Generator, err error) (done bool, unexpected error) {
+func (h *holder) sortOut(err error) (done bool, unexpected error) {
 	var back *core.ClockError
 	switch {
 	case errors.Is(err, core.ErrClosed):
@@ -83,10 +82,6 @@ func (h *holder) sortOut(leased *worker.Generator, err error) (done bool, unexpe
 	default:
 		return true, fmt.Errorf("draw: %w", err)
 	}
-	select {
-	case <-leased.Done():
-		return true, nil
-	case <-time.After(time.Millisecond):
-		return false, nil
-	}
+	time.Sleep(time.Millisecond)
+	return false, nil
 }

@@ -35,6 +35,7 @@ type holder struct {
 	book  *logbook
 	clock *clock
 	naive bool
+	lost  chan struct{} // receives a value when a worker ID is lost
 
 	inside  pit // of Next and Fill
 	outside pit // between them and the use of the ids
@@ -54,7 +55,7 @@ func hold(ctx context.Context, k task) error {
 	if err != nil {
 		return err
 	}
-	h := &holder{rand: newRandom(k.Seed, 1), book: book, clock: newClock(newRandom(k.Seed, 2)), naive: k.Naive}
+	h := &holder{rand: newRandom(k.Seed, 1), book: book, clock: newClock(newRandom(k.Seed, 2)), naive: k.Naive, lost: make(chan struct{}, 1)}
 	h.store = &network{store: store, rand: newRandom(k.Seed, 3), book: book}
 	h.inside.dig(h.rand)
 	h.outside.dig(h.rand)
@@ -113,11 +114,20 @@ func issuing() bool {
 func (h *holder) Observe(e core.Event) {
 	switch e.Kind {
 	case worker.Lost:
+		h.notifyLost()
 		h.book.write(record{n: uint32(e.Worker), kind: lost})
 	case worker.Forgotten:
+		h.notifyLost()
 		h.book.write(record{n: uint32(e.Worker), kind: forgotten})
 	case worker.StoreChanged:
 		h.book.write(record{kind: noticed})
+	}
+}
+
+func (h *holder) notifyLost() {
+	select {
+	case h.lost <- struct{}{}:
+	default:
 	}
 }
 
@@ -126,7 +136,7 @@ func (h *holder) Observe(e core.Event) {
 func (h *holder) tenure(ctx context.Context) error {
 	cfg := worker.Config{
 		Namespace: space, Layout: layout(), FenceWindow: window, MaxSkew: skew, RenewInterval: renew,
-		ClaimWait: 3 * time.Second, StopOnLoss: h.rand.oneIn(4),
+		ClaimWait: 3 * time.Second,
 	}
 	if h.rand.oneIn(4) {
 		id := h.rand.below(layout().WorkerIDs())
@@ -205,15 +215,19 @@ func (h *holder) strategy() core.ClockPolicy {
 // goroutines have ended, or while they draw. Unfenced, the generator is not the one with the lease,
 // and is closed before or after it.
 func (h *holder) use(ctx context.Context, leased *worker.Generator, gen sqltype.Source, closeUnfenced func()) error {
+	var lost <-chan struct{}
+	if h.rand.oneIn(4) { // it ends at a loss
+		lost = h.lost
+	}
 	halt := make(chan struct{})
 	errs := make(chan error, 3)
 	var drawers sync.WaitGroup
 	for range h.rand.between(1, 3) {
-		drawers.Go(func() { errs <- h.draw(halt, leased, gen) })
+		drawers.Go(func() { errs <- h.draw(halt, gen) })
 	}
 	select {
 	case <-time.After(h.rand.duration(100*time.Millisecond, 3*time.Second)):
-	case <-leased.Done():
+	case <-lost:
 	case <-ctx.Done():
 	}
 	release := func() { _ = leased.Close(context.Background()) } // a store that fails is its own business

@@ -4,6 +4,7 @@ package torture
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -58,7 +59,7 @@ func (u *unfenced) Observe(e core.Event) {
 	case worker.Claimed:
 		u.lost = nil
 	case worker.Lost, worker.Forgotten:
-		u.lost = e.Err
+		u.lost = fmt.Errorf("%w: %w", core.ErrLost, e.Err)
 		if u.current != nil {
 			u.current.Revoke(e.Err)
 		}
