@@ -39,7 +39,7 @@ func ExampleLayout_FirstAt() {
 
 func ExampleLayout_String() {
 	fmt.Println(core.Twitter())
-	// Output: 41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2010-11-04T01:42:54.657Z
+	// Output: 41 time | 5 datacenter | 5 machine | 12 sequence, ticks of 1ms since 2010-11-04T01:42:54.657Z
 }
 
 func ExampleLayout_Diagram() {
@@ -47,7 +47,7 @@ func ExampleLayout_Diagram() {
 	// Output:
 	//   63      62 … 22   21 … 17      16 … 12   11 … 0
 	// ┌───────┬─────────┬────────────┬─────────┬──────────┐
-	// │ 0     │ time    │ datacenter │ worker  │ sequence │
+	// │ 0     │ time    │ datacenter │ machine │ sequence │
 	// │ 1 bit │ 41 bits │ 5 bits     │ 5 bits  │ 12 bits  │
 	// └───────┴─────────┴────────────┴─────────┴──────────┘
 }
@@ -59,7 +59,7 @@ func ExampleLayout_Explain() {
 	// Output:
 	// 0 00101010110010110100001000111110110001000 01011 11010 000000000000
 	//   │                                         │     │     └ sequence 0
-	//   │                                         │     └ worker 26
+	//   │                                         │     └ machine 26
 	//   │                                         └ datacenter 11
 	//   └ time 2022-06-28T16:07:40.105Z
 	// <nil>
@@ -126,16 +126,17 @@ func ExamplePresets() {
 		fmt.Printf("%-16s%s\n", p.Name, p.Layout)
 	}
 	// Output:
-	// twitter         41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2010-11-04T01:42:54.657Z
-	// discord         41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2015-01-01T00:00:00Z
-	// instagram       40 time | 13 worker | 10 sequence, ticks of 1ms since 2011-08-24T21:07:01.721Z
+	// twitter         41 time | 5 datacenter | 5 machine | 12 sequence, ticks of 1ms since 2010-11-04T01:42:54.657Z
+	// discord         41 time | 5 datacenter | 5 machine | 12 sequence, ticks of 1ms since 2015-01-01T00:00:00Z
+	// instagram       40 time | 13 worker ID | 10 sequence, ticks of 1ms since 2011-08-24T21:07:01.721Z
 	// mastodon        47 time | 16 sequence, ticks of 1ms since 1970-01-01T00:00:00Z
-	// sonyflake       39 time | 8 sequence | 16 worker, ticks of 10ms since 2014-09-01T00:00:00Z
-	// tsid            41 time | 10 worker | 12 sequence, ticks of 1ms since 2020-01-01T00:00:00Z
-	// pgedge          41 time | 12 sequence | 10 worker, ticks of 1ms since 2023-01-01T00:00:00Z
-	// classic2015     41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2014-12-31T16:00:00Z
-	// seconds         32 time | 10 worker | 21 sequence, ticks of 1s since 2020-01-01T00:00:00Z
-	// javascript-safe 41 time | 6 worker | 6 sequence, ticks of 1ms since 2020-01-01T00:00:00Z
+	// sonyflake       39 time | 8 sequence | 16 worker ID, ticks of 10ms since 2014-09-01T00:00:00Z
+	// tsid            41 time | 10 worker ID | 12 sequence, ticks of 1ms since 2020-01-01T00:00:00Z
+	// pgedge          41 time | 12 sequence | 10 worker ID, ticks of 1ms since 2023-01-01T00:00:00Z
+	// classic2015     41 time | 5 datacenter | 5 machine | 12 sequence, ticks of 1ms since 2014-12-31T16:00:00Z
+	// seconds         32 time | 10 worker ID | 21 sequence, ticks of 1s since 2020-01-01T00:00:00Z
+	// many-workers    41 time | 16 worker ID | 6 sequence, ticks of 1ms since 2010-11-04T01:42:54.657Z
+	// javascript-safe 41 time | 6 worker ID | 6 sequence, ticks of 1ms since 2020-01-01T00:00:00Z
 }
 
 // One id a second: id % 16 is always the same, and the shards are not.

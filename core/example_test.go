@@ -72,7 +72,7 @@ func ExampleNew() {
 	}
 	defer gen.Close()
 	fmt.Println(gen.Layout())
-	// Output: 39 time | 8 sequence | 16 worker, ticks of 10ms since 2014-09-01T00:00:00Z
+	// Output: 39 time | 8 sequence | 16 worker ID, ticks of 10ms since 2014-09-01T00:00:00Z
 }
 
 func ExampleGenerator_Next() {

@@ -146,7 +146,11 @@ type field struct {
 
 // fields lists the fields from high to low, without those of width 0 below the time.
 func (l Layout) fields() []field {
-	low := []field{{"roll-back", l.RollbackBits}, {"datacenter", l.DatacenterBits}, {"worker", l.WorkerBits}, {"sequence", l.SequenceBits}}
+	worker := "worker ID"
+	if l.DatacenterBits > 0 {
+		worker = "machine"
+	}
+	low := []field{{"roll-back", l.RollbackBits}, {"datacenter", l.DatacenterBits}, {worker, l.WorkerBits}, {"sequence", l.SequenceBits}}
 	if l.SequenceFirst {
 		low = []field{low[0], low[3], low[1], low[2]}
 	}
@@ -215,7 +219,7 @@ func (l Layout) Explain(id int64) (string, error) {
 	}
 	values := map[string]any{
 		"time": p.Time.Format("2006-01-02T15:04:05.000Z"), "roll-back": p.Rollback,
-		"datacenter": p.Datacenter, "worker": p.Worker, "sequence": p.Sequence,
+		"datacenter": p.Datacenter, "machine": p.Worker, "worker ID": p.Worker, "sequence": p.Sequence,
 	}
 	digits := fmt.Sprintf("%064b", uint64(id))
 	at := 64 - int(c.used)

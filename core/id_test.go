@@ -34,6 +34,8 @@ func TestKnownIDs(t *testing.T) {
 		{"pgedge", core.PgEdge(), 136169504773242881, "2024-01-11T18:08:59.845Z", core.Parts{Worker: 1}},
 		{"classic 2015", core.Classic2015(), (1505914988849-1420041600000)<<22 | 3<<17 | 4<<12 | 5, "2017-09-20T13:43:08.849Z", core.Parts{Datacenter: 3, Worker: 4, Sequence: 5}},
 		{"seconds", core.Seconds(), 86400<<31 | 7<<21 | 9, "2020-01-02T00:00:00Z", core.Parts{Worker: 7, Sequence: 9}},
+		{"many workers", core.ManyWorkers(), (1505914988849-1288834974657)<<22 | 40000<<6 | 5, "2017-09-20T13:43:08.849Z", core.Parts{Worker: 40000, Sequence: 5}},
+		{"many workers last", core.ManyWorkers(), 1<<63 - 1, "2080-07-10T17:30:30.208Z", core.Parts{Worker: 65535, Sequence: 63}},
 		{"javascript", core.JavaScriptSafe(), 1<<53 - 1, "2089-09-06T15:47:35.551Z", core.Parts{Worker: 63, Sequence: 63}},
 		{"first", core.Twitter(), 0, "2010-11-04T01:42:54.657Z", core.Parts{}},
 		{"last", core.Twitter(), 1<<63 - 1, "2080-07-10T17:30:30.208Z", core.Parts{Datacenter: 31, Worker: 31, Sequence: 4095}},

@@ -12,12 +12,13 @@ import (
 //
 //	 63   62 ... 22   21 ... 17     16 ... 12   11 ... 0
 //	┌───┬───────────┬─────────────┬───────────┬───────────┐
-//	│ 0 │ time      │ datacenter  │ worker    │ sequence  │
+//	│ 0 │ time      │ datacenter  │ machine   │ sequence  │
 //	│   │ 41 bits   │ 5 bits      │ 5 bits    │ 12 bits   │
 //	└───┴───────────┴─────────────┴───────────┴───────────┘
 //
-// From high to low, the fields are time, roll-back, datacenter, worker and sequence. They
-// occupy the low bits of the id; the bits above them are zero. If all widths are zero, they
+// From high to low, the fields are time, roll-back, worker ID and sequence. The worker ID may be
+// divided into datacenter and machine. The fields occupy the low bits of the id; the bits above them
+// are zero. If all widths are zero, they
 // default to 41, 0, 5, 5 and 12; if any is set, the others are used as they are. Their sum is
 // at most 63, or 64 if Unsigned.
 type Layout struct {
@@ -251,16 +252,17 @@ type Preset struct {
 // drop the top bit of the time where it would be the sign bit.
 func Presets() []Preset {
 	return []Preset{
-		{"twitter", Twitter(), "41 time in ms from 2010, 5 datacenter, 5 worker, 12 sequence; the default"},
-		{"discord", Discord(), "41 time in ms from 2015, 5 worker (datacenter here), 5 process (worker here), 12 increment"},
-		{"instagram", Instagram(), "40 time in ms from 2011, 13 shard (worker here), 10 sequence"},
+		{"twitter", Twitter(), "41 time in ms from 2010, 5 datacenter, 5 machine, 12 sequence; the default"},
+		{"discord", Discord(), "41 time in ms from 2015, 5 worker (datacenter here), 5 process (machine here), 12 increment"},
+		{"instagram", Instagram(), "40 time in ms from 2011, 13 shard (worker ID here), 10 sequence"},
 		{"mastodon", Mastodon(), "47 time in ms from 1970, 16 sequence, no worker: for reading ids, or a single generator"},
-		{"sonyflake", Sonyflake(), "39 time in 10ms from 2014, 8 sequence, 16 machine (worker here), the sequence above the machine"},
-		{"tsid", TSID(), "41 time in ms from 2020, 10 node (worker here), 12 counter (sequence here): TSIDs of hypersistence and f4b6a3"},
-		{"pgedge", PgEdge(), "41 time in ms from 2023, 12 count (sequence here), 10 node (worker here): pgEdge's extension snowflake"},
+		{"sonyflake", Sonyflake(), "39 time in 10ms from 2014, 8 sequence, 16 machine (worker ID here), the sequence above the machine"},
+		{"tsid", TSID(), "41 time in ms from 2020, 10 node (worker ID here), 12 counter (sequence here): TSIDs of hypersistence and f4b6a3"},
+		{"pgedge", PgEdge(), "41 time in ms from 2023, 12 count (sequence here), 10 node (worker ID here): pgEdge's extension snowflake"},
 		{"classic2015", Classic2015(), "Twitter's widths from 2015-01-01 in China's time zone, as many Java and Python copies have it"},
-		{"seconds", Seconds(), "32 time in seconds from 2020, 10 worker, 21 sequence: 2,097,152 ids a second for each worker, to 2156"},
-		{"javascript-safe", JavaScriptSafe(), "41 time in ms from 2020, 6 worker, 6 sequence: 53 bits, which a JavaScript number holds"},
+		{"seconds", Seconds(), "32 time in seconds from 2020, 10 worker ID, 21 sequence: 2,097,152 ids a second for each worker, to 2156"},
+		{"many-workers", ManyWorkers(), "41 time in ms from 2010, 16 worker ID, 6 sequence: 65,536 worker IDs, each with 64 ids a millisecond"},
+		{"javascript-safe", JavaScriptSafe(), "41 time in ms from 2020, 6 worker ID, 6 sequence: 53 bits, which a JavaScript number holds"},
 	}
 }
 
@@ -317,6 +319,12 @@ func Classic2015() Layout {
 // use at once; it ends in 2156.
 func Seconds() Layout {
 	return Layout{Epoch: unixMilli(1577836800000), Tick: time.Second, TimeBits: 32, WorkerBits: 10, SequenceBits: 21}
+}
+
+// ManyWorkers has 65,536 worker IDs, each with 64 ids a millisecond. Its ids have their time where
+// Twitter's have it, so that they sort among those; it ends in 2080.
+func ManyWorkers() Layout {
+	return Layout{Epoch: unixMilli(twitterEpoch), Tick: time.Millisecond, TimeBits: 41, WorkerBits: 16, SequenceBits: 6}
 }
 
 // JavaScriptSafe has 53 bits in all, from 2020-01-01, so that JavaScript represents its ids

@@ -22,11 +22,11 @@ func ExampleConfig_Functions() {
 	// CREATE OR REPLACE FUNCTION "shop"."sf_time"(id bigint) RETURNS timestamptz
 	//   LANGUAGE sql IMMUTABLE PARALLEL SAFE
 	//   RETURN (CASE WHEN id >= 0 THEN to_timestamp(((id >> 22) + 1288834974657)::float8 / 1000)::timestamptz(3) END)
-	// COMMENT ON FUNCTION "shop"."sf_time"(id bigint) IS 'time of an id of 41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2010-11-04T01:42:54.657Z'
+	// COMMENT ON FUNCTION "shop"."sf_time"(id bigint) IS 'time of an id of 41 time | 5 datacenter | 5 machine | 12 sequence, ticks of 1ms since 2010-11-04T01:42:54.657Z'
 	// CREATE OR REPLACE FUNCTION "shop"."sf_worker_id"(id bigint) RETURNS bigint
 	//   LANGUAGE sql IMMUTABLE PARALLEL SAFE
 	//   RETURN (CASE WHEN id >= 0 THEN ((id >> 12) & 1023) END)
-	// COMMENT ON FUNCTION "shop"."sf_worker_id"(id bigint) IS 'worker_id of an id of 41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2010-11-04T01:42:54.657Z'
+	// COMMENT ON FUNCTION "shop"."sf_worker_id"(id bigint) IS 'worker_id of an id of 41 time | 5 datacenter | 5 machine | 12 sequence, ticks of 1ms since 2010-11-04T01:42:54.657Z'
 }
 
 func ExampleConfig_Functions_sqlite() {
@@ -88,7 +88,7 @@ func ExampleConfig_Domain() {
 	fmt.Println(err, errors.Is(err, errors.ErrUnsupported))
 	// Output:
 	// CREATE DOMAIN "snowflake_id" AS bigint CHECK (VALUE > 0);
-	// COMMENT ON DOMAIN "snowflake_id" IS 'an id of 41 time | 5 datacenter | 5 worker | 12 sequence, ticks of 1ms since 2010-11-04T01:42:54.657Z';
+	// COMMENT ON DOMAIN "snowflake_id" IS 'an id of 41 time | 5 datacenter | 5 machine | 12 sequence, ticks of 1ms since 2010-11-04T01:42:54.657Z';
 	// <nil>
 	// ddl: MySQL has no domains, use a CHECK: unsupported operation true
 }

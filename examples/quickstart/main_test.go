@@ -25,7 +25,7 @@ func TestDefaultRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"SO-10360", "└ worker 0", "quickstart_customers: 109 rows, INSERTs: 1\n",
+		"SO-10360", "└ machine 0", "quickstart_customers: 109 rows, INSERTs: 1\n",
 		"quickstart_orders: 360 rows, INSERTs: 2\n", "quickstart_order_lines: 950 rows, INSERTs: 7\n",
 		"Written: 1419 rows by 10 INSERTs in one transaction",
 	} {

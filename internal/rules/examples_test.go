@@ -31,7 +31,7 @@ var exempt = map[string]struct{ names, why string }{
 	},
 	"gormplugin":               {"New Plugin.Close Plugin.Fill Plugin.Generator Plugin.Next", "they are shown in Plugin"},
 	"serial":                   {"Codec.AppendEncode Codec.Config Codec.Width Numbers.Width", "they say what Encode, New and Format do"},
-	"core":                     {"Discord Instagram Mastodon Sonyflake TSID PgEdge Classic2015 Seconds JavaScriptSafe", "ExamplePresets shows them"},
+	"core":                     {"Discord Instagram Mastodon Sonyflake TSID PgEdge Classic2015 Seconds ManyWorkers JavaScriptSafe", "ExamplePresets shows them"},
 	"pgxtype/pgxload":          {"Writer.Table Writer.NextID Writer.Err Table.Row", "they are shown in Load and LoadWith"},
 	"contrib/migrate/backfill": {"Run Inspect", "they need a database, and are shown in examples/readme; these examples are compiled"},
 	"contrib/migrate":          {"Run Inspect Plan.Left", "they need a database, and are shown in examples/readme; these examples are compiled"},

@@ -53,6 +53,7 @@ var golden = []struct {
 	{name: "parse-to-prefixed", args: "parse --to ord_ 1996573624012345677 cus_1qda147xjq4ad"},
 	{name: "parse-unsigned-text", args: "parse --unsigned --time-bits 42 --worker-bits 10 --sequence-bits 12 --epoch 1970-01-01 18446744073709551615"},
 	{name: "parse-outside", args: "parse --preset javascript-safe " + someID},
+	{name: "parse-many-workers", args: "parse --preset many-workers " + someID},
 	{name: "parse-rounded", args: "parse --preset twitter 2124686841461342200"},
 	{name: "parse-rounded-workers", args: "parse --preset twitter --json --workers 1,1023 2124686841461342200"},
 	{name: "parse-rounded-list", args: "parse --brief 1996573624012345600 1996573624112345600 1996573624212345600"},

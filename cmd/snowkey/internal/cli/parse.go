@@ -46,7 +46,8 @@ of a tweet, the long numbers are.
 If no flag names the layout, it is the default, unless the time is then
 impossible: in the future, in the first half day, or before 2000. Then it is the
 first preset where it is not. Arguments, or ids on a line of input, get the
-preset that is possible for most. The others are shown as well.
+preset that is possible for most. The others are shown as well, but never
+many-workers, whose ids have the times of the default.
 
 Digits alone are decimal, also with separators: 1,996,573,624,012,345,677. A
 text that fits two formats is rejected: choose one with --from. Most ids in
@@ -273,9 +274,6 @@ func (a *app) show(p *parseFlags, id int64, d describe.ID) error {
 	a.label("JavaScript", javascript)
 	a.showRounded(l, d.Rounded)
 	explained, err := l.Explain(id)
-	if l.DatacenterBits > 0 {
-		explained = strings.Replace(explained, "└ worker", "└ machine", 1)
-	}
 	if err == nil {
 		fmt.Fprint(a.out, "\n  ", strings.ReplaceAll(strings.TrimSuffix(explained, "\n"), "\n", "\n  "), "\n")
 	}

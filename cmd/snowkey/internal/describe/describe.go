@@ -158,10 +158,12 @@ const (
 // Recognize returns the presets that the ids in texts may have; assume the first one. It returns the presets
 // under which most ids have a possible time: first those under which the times are also after the first 60
 // days, which have few ids, then the others. Both groups are in the order of flagval.Presets, which begins
-// with the default. The default comes first if no preset is possible, or if a text has a prefix. The page's
+// with the default. The default comes first if no preset is possible, or if a text has a prefix. Another
+// preset under which all ids have the times of the default, many-workers, is not returned. The page's
 // recognize.js does the same.
 func Recognize(texts []string, format Format, now time.Time) []core.Preset {
-	all, prefixed := flagval.Presets(), false
+	all := slices.DeleteFunc(flagval.Presets(), func(p core.Preset) bool { return p.Name == "many-workers" })
+	prefixed := false
 	var ids []int64
 	for _, text := range texts {
 		if id, found, err := Parse(text, format, false); err == nil {

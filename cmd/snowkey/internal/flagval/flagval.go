@@ -108,7 +108,7 @@ func Zone(s string) (*time.Location, error) {
 func Presets() []core.Preset {
 	since := func(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 	return append(core.Presets(),
-		core.Preset{Name: "yitter", Description: "41 time in ms from 2020, 6 worker, 6 sequence: the default of yitter's IdGenerator",
+		core.Preset{Name: "yitter", Description: "41 time in ms from 2020, 6 worker ID, 6 sequence: the default of yitter's IdGenerator",
 			Layout: core.Layout{Epoch: since(1_582_136_402_000), Tick: time.Millisecond, TimeBits: 41, WorkerBits: 6, SequenceBits: 6}},
 		core.Preset{Name: "typeid", Description: "48 time in ms from 1970, 15 random (sequence here): 64-bit ids of go-chi/typeid",
 			Layout: core.Layout{Epoch: since(0), Tick: time.Millisecond, TimeBits: 48, SequenceBits: 15}},

@@ -13,6 +13,7 @@ export const presets = [
   { name: "pgedge", title: "pgEdge", layout: { ...ms, epoch: 1672531200000n, timeBits: 41, sequenceBits: 12, workerBits: 10, sequenceFirst: true }, fields: { worker: "Node", sequence: "Count" } },
   { name: "classic2015", title: "Classic of 2015", layout: { ...classic, epoch: 1420041600000n } },
   { name: "seconds", title: "Seconds", layout: { ...ms, epoch: 1577836800000n, tick: 1000n, timeBits: 32, workerBits: 10, sequenceBits: 21 } },
+  { name: "many-workers", title: "Many workers", layout: { ...ms, epoch: 1288834974657n, timeBits: 41, workerBits: 16, sequenceBits: 6 } },
   { name: "javascript-safe", title: "Safe for JavaScript", layout: { ...ms, epoch: 1577836800000n, timeBits: 41, workerBits: 6, sequenceBits: 6 } },
   { name: "yitter", title: "yitter", layout: { ...ms, epoch: 1582136402000n, timeBits: 41, workerBits: 6, sequenceBits: 6 } },
   { name: "typeid", title: "TypeID of 64 bits", layout: { ...ms, epoch: 0n, timeBits: 48, sequenceBits: 15 }, fields: { sequence: "Random" } },
