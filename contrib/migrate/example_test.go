@@ -40,8 +40,3 @@ func ExampleRun() { //nolint:testableexamples // it needs a database
 	}
 	fmt.Println(len(result.Steps), "steps are done")
 }
-
-func ExampleStepNames() {
-	fmt.Println(migrate.StepNames()[0])
-	// Output: columns
-}

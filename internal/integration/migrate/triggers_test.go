@@ -43,7 +43,7 @@ func TestSilentTriggers(t *testing.T) {
 	cfg := db.config()
 	cfg.BatchSize, cfg.Patience = 100, 5*time.Minute
 	plan, err := migrate.Inspect(t.Context(), db.DB, cfg)
-	if text := plan.String(); err != nil || !strings.Contains(text, "session_replication_role keeps these triggers silent: audit of public.orders, touch of public.orders, audit of public.order_lines") || !strings.Contains(text, "BEGIN;\nSET LOCAL session_replication_role = replica;\nWITH batch") {
+	if text := plan.String(); err != nil || strings.Count(text, "BEGIN;\nSET LOCAL session_replication_role = replica;\nWITH batch") != 2 {
 		t.Errorf("%v:\n%s", err, text)
 	}
 	for _, undo := range []bool{false, true, false} {
