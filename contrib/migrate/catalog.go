@@ -139,14 +139,17 @@ const columnJSON = `json_build_object('num', a.attnum, 'name', a.attname, 'type'
 
 // indexOdd selects Odd for an index i with the class ic and the constraint k.
 const indexOdd = `CASE WHEN NOT i.indisvalid OR i.indisexclusion OR k.condeferrable OR i.indisclustered
-		OR coalesce((to_jsonb(i) ->> 'indnullsnotdistinct')::bool, false) OR ic.reloptions IS NOT NULL OR ic.reltablespace <> 0
+		OR coalesce((to_jsonb(i) ->> 'indnullsnotdistinct')::bool, false)
+		OR ic.reloptions IS NOT NULL OR ic.reltablespace <> 0
 		OR EXISTS (SELECT FROM unnest(i.indclass::oid[]) o JOIN pg_opclass p ON p.oid = o WHERE NOT p.opcdefault)
 		OR pg_get_indexdef(i.indexrelid) LIKE '% COLLATE %'
-		OR NOT EXISTS (SELECT FROM pg_opclass p WHERE p.opcmethod = ic.relam AND p.opcintype = 'bigint'::regtype AND p.opcdefault)
+		OR NOT EXISTS (SELECT FROM pg_opclass p
+			WHERE p.opcmethod = ic.relam AND p.opcintype = 'bigint'::regtype AND p.opcdefault)
 		OR EXISTS (SELECT FROM pg_attribute x WHERE x.attrelid = ic.oid AND x.attstattarget >= 0)
 		OR EXISTS (SELECT FROM pg_depend e WHERE e.classid = 'pg_class'::regclass AND e.objid = ic.oid AND e.deptype = 'x')
-	THEN 'is invalid, deferrable, clustered, of an exclusion constraint, of an extension or of a kind without bigint, or has '
-		|| 'NULLS NOT DISTINCT, storage parameters, a tablespace, an operator class, a collation or SET STATISTICS' ELSE '' END`
+	THEN 'is invalid, deferrable, clustered, of an exclusion constraint, of an extension or of a kind without bigint, '
+		|| 'or has NULLS NOT DISTINCT, storage parameters, a tablespace, an operator class, a collation or SET STATISTICS'
+	ELSE '' END`
 
 const indexJSON = `json_build_object('name', ic.relname, 'keys', i.indnkeyatts, 'method', am.amname,
 	'unique', i.indisunique, 'primary', i.indisprimary, 'constraint', coalesce(k.conname, ''),
@@ -162,7 +165,8 @@ const tableOdd = `CASE WHEN n.nspname || c.relname LIKE '%.%' THEN 'has a dot in
 	WHEN c.relkind <> 'r' OR c.relispartition OR c.relpersistence = 't' OR c.reloftype <> 0
 		OR EXISTS (SELECT FROM pg_inherits WHERE inhrelid = c.oid OR inhparent = c.oid)
 		OR EXISTS (SELECT FROM pg_rewrite WHERE ev_class = c.oid)
-		THEN 'is no ordinary table: it is a view, foreign, partitioned, a partition, temporary, inherited, of a type, or has a rule'
+		THEN 'is no ordinary table: it is a view, foreign, partitioned, a partition, temporary, inherited, of a type, '
+			|| 'or has a rule'
 	WHEN EXISTS (SELECT FROM pg_publication p WHERE p.puballtables OR EXISTS (SELECT FROM pg_publication_tables t
 		WHERE t.pubname = p.pubname AND t.schemaname = n.nspname AND t.tablename = c.relname))
 		THEN 'is in a publication: a subscriber would not have the new columns'

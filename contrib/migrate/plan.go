@@ -40,13 +40,11 @@ func (p Plan) stops(before string) (bool, error) {
 // The names of steps. A plan may have several steps of one name.
 const (
 	StepColumns    = "columns"     // add the new column, and the trigger that fills it
-	StepSequence   = "sequence"    // let the sequence count beyond an integer
 	StepFill       = "fill"        // fill the new column in old rows
 	StepCheck      = "check"       // add a constraint that is checked for new rows
-	StepValidate   = "validate"    // check the constraint for old rows
+	StepValidate   = "validate"    // check the constraint for old rows, and collect statistics
 	StepIndex      = "index"       // create an index like one of the old column
 	StepForeignKey = "foreign-key" // add a foreign key like one of the old column
-	StepAnalyze    = "analyze"     // collect statistics
 	StepSwap       = "swap"        // replace the old column with the new one
 	StepFinish     = "finish"      // drop the old column
 	StepRemove     = "remove"      // remove what the migration has added, for Undo

@@ -106,11 +106,12 @@ func (j *job) refuseMembers(ctx context.Context) error {
 				return refuse(m.table, "the foreign key %s %s", k.Name, k.Odd)
 			}
 		}
-		if c := m.shadow; c != nil && slices.ContainsFunc(slices.Concat(m.table.Foreign, m.table.Referring), func(k foreignKey) bool {
-			return !strings.HasPrefix(k.Name, prefix) && (k.Table == m.table.OID && slices.Contains(k.Num, c.Num) ||
-				k.To == m.table.OID && slices.Contains(k.ToNum, c.Num))
-		}) {
-			return refuse(m.table, "%s has a foreign key that is not of this migration", c.Name)
+		for _, k := range slices.Concat(m.table.Foreign, m.table.Referring) {
+			from := k.Table == m.table.OID && m.shadow != nil && slices.Contains(k.Num, m.shadow.Num)
+			to := k.To == m.table.OID && m.shadow != nil && slices.Contains(k.ToNum, m.shadow.Num)
+			if (from || to) && !strings.HasPrefix(k.Name, prefix) {
+				return refuse(m.table, "%s has a foreign key that is not of this migration", m.shadow.Name)
+			}
 		}
 		if !m.moves {
 			continue

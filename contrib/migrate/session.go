@@ -71,7 +71,8 @@ func (r *run) lock(ctx context.Context, conn *sql.Conn) (release func(), err err
 		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 	}
 	// Not every version has all of these settings.
-	const set = `SELECT count(set_config(name, CASE name WHEN 'default_transaction_isolation' THEN 'read committed' ELSE '0' END, false))
+	const set = `SELECT count(set_config(name,
+			CASE name WHEN 'default_transaction_isolation' THEN 'read committed' ELSE '0' END, false))
 		FROM pg_settings WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout',
 		'idle_in_transaction_session_timeout', 'idle_session_timeout', 'default_transaction_isolation')`
 	if _, err = conn.ExecContext(ctx, set); err != nil {

@@ -49,7 +49,7 @@ func (j *job) plan(ctx context.Context) (Plan, error) {
 	case swapped:
 		p.Steps = slices.Concat(j.removeUndo(), j.remove(StepFinish))
 	case narrow:
-		p.Steps = slices.Concat(j.addColumns(), j.sequences(), j.fills(), j.prepare(),
+		p.Steps = slices.Concat(j.addColumns(), j.fills(), j.prepare(),
 			[]Step{j.swap(false)}, j.remove(StepFinish))
 		p.Notes = []string{
 			"COPY … FROM without a list of columns fails from the first step on, as does INSERT INTO … SELECT * FROM the table.",
@@ -123,24 +123,6 @@ func (j *job) addColumns() []Step {
 	return steps
 }
 
-// sequences returns the steps that let the columns' sequences count beyond integers.
-func (j *job) sequences() []Step {
-	var steps []Step
-	for _, m := range j.members {
-		for _, s := range m.live.Sequences {
-			if !m.moves || s.Identity { // the swap makes an identity's sequence again
-				continue
-			}
-			step := locked(StepSequence, m.table, "", "ALTER SEQUENCE "+s.Name+" AS bigint")
-			step.Check = fmt.Sprintf("SELECT seqtypid = 'bigint'::regtype FROM pg_sequence WHERE seqrelid = to_regclass(%s)",
-				literal(s.Name))
-			step.Lock = "SHARE ROW EXCLUSIVE on the sequence: inserts that need its next value wait"
-			steps = append(steps, step)
-		}
-	}
-	return steps
-}
-
 // fills returns the steps that copy the values of each table, row by row, that the trigger has not copied:
 // those of old rows, and of rows written while it was disabled.
 func (j *job) fills() []Step {
@@ -182,7 +164,6 @@ func (j *job) prepare() []Step {
 				steps = append(steps, j.index(t, &i))
 			}
 		}
-		steps = append(steps, j.analyze(t))
 	}
 	for _, m := range j.members {
 		for _, k := range j.foreignOf(m) {
@@ -196,7 +177,7 @@ func (j *job) prepare() []Step {
 func (m *member) equal() string { return short("equal_" + m.live.Name) }
 
 // checked returns the steps that add a constraint that the columns are equal, first for new rows and then
-// for all. With it, SET NOT NULL needs no scan.
+// for all. With it, SET NOT NULL needs no scan. The second step also collects statistics.
 func (j *job) checked(m *member) []Step {
 	condition := fmt.Sprintf("%s IS NOT DISTINCT FROM %s", quote(m.name), quote(m.live.Name))
 	if m.live.NotNull {
@@ -205,7 +186,10 @@ func (j *job) checked(m *member) []Step {
 	alter := "ALTER TABLE " + m.table.sql()
 	s := locked(StepCheck, m.table, "SELECT "+hasConstraint(m.table, m.equal(), ""), locking(allMode, m.table)...)
 	s.add("%s ADD CONSTRAINT %s CHECK (%s) NOT VALID", alter, quote(m.equal()), condition)
-	return []Step{s, m.table.validate(m.equal())}
+	validate := m.table.validate(m.equal())
+	analyze := fmt.Sprintf("ANALYZE %s (%s)", m.table.sql(), quote(m.name))
+	validate.Statements = append([]string{analyze}, validate.Statements...)
+	return []Step{s, validate}
 }
 
 // validate returns the step that checks a constraint for old rows.
@@ -252,27 +236,11 @@ func (j *job) index(t *table, i *index) Step {
 	}
 	name := quote(t.Schema, short(i.Name))
 	s := Step{Name: StepIndex, Table: t.String(), Lock: locksNone}
-	s.Check = fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid)", literal(name))
+	const valid = "SELECT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid)"
+	s.Check = fmt.Sprintf(valid, literal(name))
 	s.add("DROP INDEX CONCURRENTLY IF EXISTS %s", name)
 	kind := cmp.Or(map[bool]string{true: "UNIQUE INDEX"}[i.Unique], "INDEX")
 	s.add("CREATE %s CONCURRENTLY %s ON %s USING %s", kind, quote(short(i.Name)), t.sql(), text)
-	return s
-}
-
-func (j *job) analyze(t *table) Step {
-	var columns, names []string
-	for _, m := range j.membersOf(t) {
-		columns = append(columns, quote(m.name))
-		if m.live.Statistics != 0 { // 0: none are wanted
-			names = append(names, literal(m.name))
-		}
-	}
-	s := Step{Name: StepAnalyze, Table: t.String(), Lock: locksNone, Check: "SELECT true"}
-	s.add("ANALYZE %s (%s)", t.sql(), strings.Join(columns, ", "))
-	if len(names) > 0 {
-		s.Check = fmt.Sprintf("SELECT count(*) = %d OR NOT EXISTS (SELECT FROM %s) FROM pg_stats WHERE schemaname = %s AND tablename = %s "+
-			"AND attname IN (%s)", len(names), t.sql(), literal(t.Schema), literal(t.Name), strings.Join(names, ", "))
-	}
 	return s
 }
 

@@ -64,7 +64,7 @@ func (j *job) swapTable(t *table, narrowing bool, s *Step) {
 		s.add("%s RENAME COLUMN %s TO %s", alter, quote(third), shadow)
 		for _, q := range m.live.Sequences {
 			if !q.Identity {
-				s.add("ALTER SEQUENCE %s OWNED BY %s.%s", q.Name, t.sql(), live)
+				s.add("ALTER SEQUENCE %s AS bigint OWNED BY %s.%s", q.Name, t.sql(), live)
 			}
 		}
 	}
@@ -179,7 +179,8 @@ func (j *job) checkRange(ctx context.Context) error {
 		}
 		low, high := limitsOf(m.shadow.Type)
 		column := quote(m.live.Name)
-		values := fmt.Sprintf("SELECT min(%s) AS v FROM %s UNION ALL SELECT max(%s) FROM %s", column, m.table.sql(), column, m.table.sql())
+		values := fmt.Sprintf("SELECT min(%[1]s) AS v FROM %[2]s UNION ALL SELECT max(%[1]s) FROM %[2]s",
+			column, m.table.sql())
 		if s := m.live.Sequences; len(s) == 1 || len(s) > 1 && s[0].Identity {
 			values += " UNION ALL SELECT last_value FROM " + s[0].Name
 		}

@@ -68,9 +68,10 @@ func catalogOf(d ddl.Dialect) catalog {
 				AND a.attnum = ANY ((CAST(i.indkey AS int2[]))[0:i.indnkeyatts - 1]) WHERE i.indisprimary AND i.indrelid = CAST(to_regclass(?) AS oid)`,
 			index: `SELECT count(*) FROM pg_catalog.pg_index i JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
 				WHERE i.indrelid = CAST(to_regclass(?) AS oid) AND a.attname = ? AND i.indisvalid AND i.indpred IS NULL`,
-			triggers: `SELECT t.tgname FROM pg_catalog.pg_trigger t WHERE t.tgrelid = CAST(to_regclass(?) AS oid) AND NOT t.tgisinternal
-				AND t.tgtype & 16 <> 0 AND t.tgenabled IN ('O', 'A') AND (cardinality(CAST(t.tgattr AS int2[])) = 0 OR EXISTS (SELECT
-				FROM pg_catalog.pg_attribute a WHERE a.attrelid = t.tgrelid AND a.attname = ? AND a.attnum = ANY (CAST(t.tgattr AS int2[]))))`,
+			triggers: `SELECT t.tgname FROM pg_catalog.pg_trigger t WHERE t.tgrelid = CAST(to_regclass(?) AS oid)
+				AND NOT t.tgisinternal AND t.tgtype & 16 <> 0 AND t.tgenabled IN ('O', 'A')
+				AND (cardinality(CAST(t.tgattr AS int2[])) = 0 OR EXISTS (SELECT FROM pg_catalog.pg_attribute a
+					WHERE a.attrelid = t.tgrelid AND a.attname = ? AND a.attnum = ANY (CAST(t.tgattr AS int2[]))))`,
 			foreign: `SELECT n.nspname, c.relname, a.attname, k.conname, r.attname, cardinality(k.conkey)
 				FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 				JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]

@@ -59,8 +59,8 @@ func (j *job) claim(ctx context.Context) (worker int64, before time.Time, err er
 const defaultWindow = 30_000
 
 // listed lists the worker IDs that were ever held. It fails if the store may have forgotten some, unless
-// Worker is set: then it has claims from before the floor. A namespace that begins with a floor has none: its store began in
-// a database that had other tables.
+// Worker is set: then it has claims from before the floor. A namespace that begins with a floor has none:
+// its store began in a database that had other tables.
 func (j *job) listed(ctx context.Context) (driver.State, error) {
 	st, err := j.cfg.Store.(driver.Admin).List(ctx, j.cfg.Namespace) //nolint:forcetypeassert // check has seen it
 	if err != nil {
@@ -68,8 +68,9 @@ func (j *job) listed(ctx context.Context) (driver.State, error) {
 	}
 	for _, rec := range st.Records {
 		if j.cfg.Worker == nil && (st.Missing || st.Forgot() || rec.Start < st.Namespace.Floor) {
-			return st, fmt.Errorf("backfill: which worker IDs of namespace %q were ever used is not known, because its store may "+
-				"have lost records, in a crash, a failover or a restore: set Worker to one that no generator has used", j.cfg.Namespace)
+			return st, fmt.Errorf("backfill: which worker IDs of namespace %q were ever used is not known, "+
+				"because its store may have lost records, in a crash, a failover or a restore: "+
+				"set Worker to one that no generator has used", j.cfg.Namespace)
 		}
 	}
 	return st, nil
@@ -81,8 +82,9 @@ func (j *job) claimOne(ctx context.Context, worker int64, ns driver.Namespace) (
 	owner := "backfill of " + strconv.QuoteToASCII(j.table.String()+"."+j.into.to)
 	c := driver.Claim{
 		Namespace: j.cfg.Namespace, Layout: driver.Fingerprint(j.cfg.Layout), WorkerIDs: j.cfg.Layout.WorkerIDs(),
-		Preferred: worker, RequirePreferred: true, NeverHeld: true, Exclude: -1, ClaimID: rand.Text(), Owner: owner[:min(len(owner), longest)],
-		Now: j.cfg.Now().UnixMilli(), FenceWindow: cmp.Or(ns.FenceWindow, defaultWindow), MaxSkew: ns.MaxSkew,
+		Preferred: worker, RequirePreferred: true, NeverHeld: true, Exclude: -1, ClaimID: rand.Text(),
+		Owner: owner[:min(len(owner), longest)],
+		Now:   j.cfg.Now().UnixMilli(), FenceWindow: cmp.Or(ns.FenceWindow, defaultWindow), MaxSkew: ns.MaxSkew,
 	}
 	if err := c.Validate(); err != nil {
 		return driver.Lease{}, err

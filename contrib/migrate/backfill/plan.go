@@ -240,7 +240,9 @@ func (j *job) countLeft(ctx context.Context) (int64, error) {
 
 // rejectNull returns a *RowError if a row without an id has no time, or no key, as SQLite allows.
 func (j *job) rejectNull(ctx context.Context) error {
-	for _, c := range []struct{ name, expr, value string }{{j.key.name, j.db.quote(j.key.name), "NULL"}, {j.cfg.CreatedAt, j.times.expr, "NULL or not a time"}} {
+	for _, c := range []struct{ name, expr, value string }{
+		{j.key.name, j.db.quote(j.key.name), "NULL"}, {j.cfg.CreatedAt, j.times.expr, "NULL or not a time"},
+	} {
 		rows, err := j.rows(ctx, "("+c.expr+") IS NULL AND "+j.unset(j.into, "")+" LIMIT 1")
 		switch {
 		case err != nil:

@@ -49,7 +49,8 @@ func (j *job) page(ctx context.Context, limit int, newest bool) ([]row, error) {
 // rows without an id refer.
 func (j *job) referredTo(ctx context.Context, ref *target, last []row) ([]row, error) {
 	key := "p." + j.db.quote(j.key.name)
-	where := j.hasID() + " AND EXISTS (SELECT 1 FROM " + ref.table.of(j.db) + " c WHERE " + key + " = c." + j.db.quote(ref.from) + " AND " + j.unset(ref, "c.") + ")"
+	where := j.hasID() + " AND EXISTS (SELECT 1 FROM " + ref.table.of(j.db) + " c WHERE " + key + " = c." +
+		j.db.quote(ref.from) + " AND " + j.unset(ref, "c.") + ")"
 	var args []any
 	if len(last) > 0 {
 		where += " AND " + key + " > ?"
@@ -178,7 +179,8 @@ func (j *job) hasID() string { return "p." + j.db.quote(j.into.to) + " <> 0" }
 
 // countReferring counts the rows without an id that refer to a row.
 func (j *job) countReferring(ctx context.Context, ref *target) (int64, error) {
-	n, err := j.db.count(ctx, "SELECT count(*) FROM "+ref.table.of(j.db)+" c WHERE "+j.unset(ref, "c.")+" AND EXISTS ("+j.referred(ref)+")")
+	n, err := j.db.count(ctx, "SELECT count(*) FROM "+ref.table.of(j.db)+" c WHERE "+j.unset(ref, "c.")+
+		" AND EXISTS ("+j.referred(ref)+")")
 	if err != nil {
 		return 0, fmt.Errorf("backfill: count the rows of %s: %w", ref.table, err)
 	}

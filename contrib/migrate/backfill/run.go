@@ -51,24 +51,16 @@ func Run(ctx context.Context, db *sql.DB, cfg Config) (Result, error) {
 			return result, err
 		}
 		result.Worker = worker
-		err = j.fill(ctx, newCursor(j.cfg.Layout, worker, before), p.Rows, &result)
-		if err != nil {
-			return result, interrupted(ctx, err)
+		if err := j.fill(ctx, newCursor(j.cfg.Layout, worker, before), p.Rows, &result); err != nil {
+			return result, err
 		}
 	}
 	swept, err := j.sweep(ctx)
 	result.Referring += swept
 	if err != nil {
-		return result, interrupted(ctx, err)
+		return result, err
 	}
 	return result, j.check(ctx)
-}
-
-func interrupted(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return fmt.Errorf("%w; the rows written so far keep their ids: run it again to continue", err)
-	}
-	return err
 }
 
 // fill gives ids to rows, page by page, and writes them in batches. A batch that is undone and written

@@ -66,9 +66,7 @@ func TestBig(t *testing.T) {
 		db.run(t, "ALTER TABLE orders ADD COLUMN id_snowkey bigint", "CREATE UNIQUE INDEX orders_id_snowkey ON orders (id_snowkey)")
 
 		gen, err := sqlstore.Open(t.Context(), db.DB, sqlstore.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer gen.Close(context.Background())
 		var live sync.WaitGroup
 		written := 0
@@ -85,7 +83,7 @@ func TestBig(t *testing.T) {
 					id, err := gen.Next(t.Context())
 					if err == nil {
 						now := "'" + time.Now().UTC().Format("2006-01-02 15:04:05.000000") + "'"
-						err = inTx(db, fmt.Sprintf("INSERT INTO orders (id, created_at, id_snowkey) VALUES (%d, %s, %d)", db.bigRows()+1+written, now, id))
+						err = db.exec(fmt.Sprintf("INSERT INTO orders (id, created_at, id_snowkey) VALUES (%d, %s, %d)", db.bigRows()+1+written, now, id))
 					}
 					if err != nil {
 						t.Error(err)
@@ -111,9 +109,7 @@ func TestBig(t *testing.T) {
 		result, err := backfill.Run(t.Context(), db.DB, cfg)
 		close(turns)
 		live.Wait()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if result.Rows == 0 || result.Rows > int64(db.bigRows()/2) || result.Worker != 1021 || result.Worker == gen.Worker() {
 			t.Errorf("%+v", result)
 		}
@@ -121,25 +117,10 @@ func TestBig(t *testing.T) {
 			t.Error("the program has written nothing")
 		}
 		db.checkBig(t)
-		again, err := backfill.Run(t.Context(), db.DB, cfg)
-		if err != nil || again.Rows != 0 || again.Worker != -1 || again.Referring != 0 {
-			t.Errorf("again: %+v, %v", again, err)
+		if again := db.fill(t, cfg, 0, 0); again.Worker != -1 {
+			t.Errorf("again: %+v", again)
 		}
 	})
-}
-
-func inTx(db *engine, statement string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, statement)
-	if err != nil {
-		return errors.Join(err, tx.Rollback())
-	}
-	return tx.Commit()
 }
 
 func (db *engine) checkBig(t *testing.T) {
@@ -152,9 +133,7 @@ func (db *engine) checkBig(t *testing.T) {
 	var ids []int64
 	for _, r := range rows {
 		id, err := strconv.ParseInt(r[0], 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		p, err := core.Twitter().Decode(id)
 		if err != nil || p.Datacenter<<5|p.Worker < 1021 { // three runs
 			t.Fatalf("%+v, %v", p, err)
@@ -168,15 +147,9 @@ func (db *engine) checkBig(t *testing.T) {
 	if len(ids) != db.bigRows() || !slices.IsSorted(ids) || len(slices.Compact(slices.Clone(ids))) != db.bigRows() {
 		t.Errorf("%d ids of the past, sorted: %v", len(ids), slices.IsSorted(ids))
 	}
-	for name, query := range map[string]string{
-		"rows without ids": "SELECT count(*) FROM orders WHERE id_snowkey IS NULL",
-		"equal ids":        "SELECT count(id_snowkey) - count(DISTINCT id_snowkey) FROM orders",
-		"wrong lines":      "SELECT count(*) FROM order_lines l LEFT JOIN orders o ON o.id = l.order_id WHERE l.order_id_snowkey IS NULL OR l.order_id_snowkey <> o.id_snowkey",
-		"wrong parents":    "SELECT count(*) FROM orders c LEFT JOIN orders o ON o.id = c.parent_id WHERE c.parent_id IS NOT NULL AND (c.parent_id_snowkey IS NULL OR c.parent_id_snowkey <> o.id_snowkey) OR c.parent_id IS NULL AND c.parent_id_snowkey IS NOT NULL",
-		"wrong notes":      "SELECT count(*) FROM order_notes c LEFT JOIN orders o ON o.id = c.order_key WHERE c.order_key IS NOT NULL AND (c.order_key_snowkey IS NULL OR c.order_key_snowkey <> o.id_snowkey) OR c.order_key IS NULL AND c.order_key_snowkey IS NOT NULL",
-	} {
-		if n := db.one(t, query); n != "0" {
-			t.Errorf("%s %s", n, name)
-		}
+	wrong := func(table, reference string) string {
+		return fmt.Sprintf("SELECT count(*) FROM %[1]s c LEFT JOIN orders o ON o.id = c.%[2]s WHERE COALESCE(c.%[2]s_snowkey, 0) <> COALESCE(o.id_snowkey, 0)", table, reference)
 	}
+	db.expect(t, "0", "SELECT count(*) FROM orders WHERE id_snowkey IS NULL", "SELECT count(id_snowkey) - count(DISTINCT id_snowkey) FROM orders",
+		wrong("order_lines", "order_id"), wrong("orders", "parent_id"), wrong("order_notes", "order_key"))
 }

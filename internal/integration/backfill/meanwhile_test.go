@@ -1,7 +1,6 @@
 package backfill
 
 import (
-	"context"
 	"errors"
 	"testing"
 
@@ -23,13 +22,8 @@ func TestChangedMeanwhile(t *testing.T) {
 				db.run(t, "UPDATE orders SET id_snowkey = 77 WHERE id = 2", "DELETE FROM orders WHERE id = 3")
 			}
 		}
-		result, err := backfill.Run(t.Context(), db.DB, cfg)
-		if err != nil || result.Rows != 2 || result.Referring != 3 {
-			t.Errorf("%+v, %v", result, err)
-		}
-		if n := db.one(t, "SELECT count(*) FROM refs r LEFT JOIN orders o ON o.id = r.order_id WHERE COALESCE(r.order_id_snowkey, 0) <> COALESCE(o.id_snowkey, 0)"); n != "0" {
-			t.Errorf("%s wrong references: %v", n, db.read(t, "SELECT order_id, order_id_snowkey FROM refs"))
-		}
+		db.fill(t, cfg, 2, 3)
+		db.expect(t, "0", "SELECT count(*) FROM refs r LEFT JOIN orders o ON o.id = r.order_id WHERE COALESCE(r.order_id_snowkey, 0) <> COALESCE(o.id_snowkey, 0)")
 	})
 }
 
@@ -55,12 +49,8 @@ func TestMovedReferences(t *testing.T) {
 			t.Errorf("%v does not say what is left", err)
 		}
 		db.run(t, "UPDATE refs SET order_id_snowkey = NULL", "DELETE FROM orders WHERE id = 3")
-		if result, err := backfill.Run(t.Context(), db.DB, cfg); err != nil || result.Referring != 2 {
-			t.Errorf("%+v, %v", result, err)
-		}
-		if n := db.one(t, "SELECT count(*) FROM refs r LEFT JOIN orders o ON o.id = r.order_id WHERE COALESCE(r.order_id_snowkey, 0) <> COALESCE(o.id_snowkey, 0)"); n != "0" {
-			t.Errorf("%s wrong references", n)
-		}
+		db.fill(t, cfg, 0, 2)
+		db.expect(t, "0", "SELECT count(*) FROM refs r LEFT JOIN orders o ON o.id = r.order_id WHERE COALESCE(r.order_id_snowkey, 0) <> COALESCE(o.id_snowkey, 0)")
 		cfg.Column = "public_id" // whose references would be in the same columns
 		if _, err := backfill.Run(t.Context(), db.DB, cfg); !errors.As(err, &stale) || stale.Rows != 2 {
 			t.Error(err)
@@ -77,12 +67,8 @@ func TestCollations(t *testing.T) {
 			"INSERT INTO orders VALUES ('A', '2024-01-01'), ('a', '2024-01-02')", "INSERT INTO refs VALUES ('A'), ('a')")
 		cfg := db.config(t)
 		cfg.References = []string{"refs.order_id"}
-		if result, err := backfill.Run(t.Context(), db.DB, cfg); err != nil || result.Referring != 2 {
-			t.Errorf("%+v, %v", result, err)
-		}
-		if n := db.one(t, "SELECT count(DISTINCT order_id_snowkey) FROM refs"); n != "2" {
-			t.Errorf("%s ids", n)
-		}
+		db.fill(t, cfg, 2, 2)
+		db.expect(t, "2", "SELECT count(DISTINCT order_id_snowkey) FROM refs")
 	}
 	t.Run("sqlite", func(t *testing.T) { test(t, openSQLite(t), "text", "text COLLATE NOCASE REFERENCES orders (id)") })
 	t.Run("mysql", func(t *testing.T) {
@@ -110,9 +96,7 @@ func TestSQLiteOnly(t *testing.T) {
 			if err != nil || result.Rows == 0 || result.Referring != 1 {
 				t.Errorf("%+v, %v", result, err)
 			}
-			if n := db.one(t, "SELECT count(*) FROM orders o JOIN "+c.child+" r ON o.id_snowkey = r.order_id_snowkey"); n != "1" {
-				t.Errorf("%s references", n)
-			}
+			db.expect(t, "1", "SELECT count(*) FROM orders o JOIN "+c.child+" r ON o.id_snowkey = r.order_id_snowkey")
 		})
 	}
 }
@@ -125,40 +109,4 @@ func TestCapitals(t *testing.T) {
 	if p, err := backfill.Inspect(t.Context(), db.DB, db.config(t)); err != nil || len(p.References) != 0 {
 		t.Errorf("%+v, %v", p, err)
 	}
-}
-
-// A run that another one has overtaken keeps the ids that it finds, and no id comes twice.
-func TestOvertaken(t *testing.T) {
-	onThree(t, func(t *testing.T, db *engine) {
-		at := db.at("2024-01-01 00:00:00")
-		db.run(t, "CREATE TABLE orders (id bigint PRIMARY KEY, created_at {time})", "CREATE TABLE refs (order_id bigint, FOREIGN KEY (order_id) REFERENCES orders (id))",
-			"INSERT INTO orders VALUES (2, "+at+"), (3, "+at+"), (4, "+at+")", "INSERT INTO refs VALUES (2), (3), (4)")
-		cfg := db.config(t)
-		cfg.BatchSize = 1
-		overtaking := cfg
-		done := false
-		cfg.Progress = func(int64, int64) {
-			if done {
-				return
-			}
-			done = true
-			db.run(t, "INSERT INTO orders (id, created_at) VALUES (1, "+at+")")
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			overtaking.Progress = func(done, _ int64) {
-				if done == 2 { // the rows 1 and 3
-					cancel()
-				}
-			}
-			if _, err := backfill.Run(ctx, db.DB, overtaking); !errors.Is(err, context.Canceled) {
-				t.Error(err)
-			}
-		}
-		if result, err := backfill.Run(t.Context(), db.DB, cfg); err != nil || result.Rows != 2 || result.Worker != 1023 {
-			t.Errorf("%+v, %v", result, err)
-		}
-		if n := db.one(t, "SELECT count(DISTINCT o.id_snowkey) FROM orders o LEFT JOIN refs r ON r.order_id = o.id WHERE r.order_id IS NULL OR r.order_id_snowkey = o.id_snowkey"); n != "4" {
-			t.Errorf("%s ids", n)
-		}
-	})
 }

@@ -104,7 +104,7 @@ func (a *app) fill(ctx context.Context, target *dsn.Target, p *backfillFlags) er
 	result, err := backfill.Run(ctx, target.DB, p.cfg)
 	done()
 	if err != nil && !errors.As(err, new(*backfill.LeftError)) && !errors.As(err, new(*backfill.ReferenceError)) {
-		return tableError(err)
+		return interrupted(ctx, err)
 	}
 	if a.json {
 		if wrong := a.object(resultJSON{result.Worker, result.Rows, result.Referring, result.MaxDelay.String()}); wrong != nil {
@@ -164,7 +164,10 @@ type referenceJSON struct {
 
 func (a *app) plan(p backfill.Plan) error {
 	if a.json {
-		j := planJSON{Table: p.Table, Key: p.Key, CreatedAt: p.CreatedAt, Column: p.Column, Adds: p.Adds, Rows: p.Rows, References: []referenceJSON{}}
+		j := planJSON{
+			Table: p.Table, Key: p.Key, CreatedAt: p.CreatedAt, Column: p.Column, Adds: p.Adds, Rows: p.Rows,
+			References: []referenceJSON{},
+		}
 		if p.Rows > 0 {
 			j.Oldest, j.Newest = timetext.Format(p.Oldest), timetext.Format(p.Newest)
 		}
@@ -254,6 +257,14 @@ func (p *backfillFlags) openLease(ctx context.Context, a *app, create bool) (clo
 	}
 	p.cfg.Store, p.cfg.Namespace = store, p.lease.namespace
 	return leases.Close, nil
+}
+
+// interrupted is tableError for a run that a signal may have ended.
+func interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		err = fmt.Errorf("%w; what is done stays: run it again to continue", err)
+	}
+	return tableError(err)
 }
 
 // tableError names flags, and drops the packages' names.

@@ -49,8 +49,8 @@ func (a *app) migrateCommand() *cobra.Command {
 	f.StringVar(&p.cfg.Column, "column", "", "`COLUMN` to move (default the primary key)")
 	f.BoolVar(&p.apply, "apply", false, "do the steps; without it, only show the plan")
 	steps := []string{
-		migrate.StepColumns, migrate.StepSequence, migrate.StepFill, migrate.StepCheck, migrate.StepValidate,
-		migrate.StepIndex, migrate.StepForeignKey, migrate.StepAnalyze, migrate.StepSwap, migrate.StepFinish,
+		migrate.StepColumns, migrate.StepFill, migrate.StepCheck, migrate.StepValidate,
+		migrate.StepIndex, migrate.StepForeignKey, migrate.StepSwap, migrate.StepFinish,
 	}
 	duration := flagval.Duration(time.Millisecond, 24*time.Hour)
 	enumVar(cmd, flagval.New(&p.cfg.StopBefore, "STEP", "", flagval.OneOf(steps...)), "stop-before", "stop before the first step of this name: "+flagval.List(steps), steps)
@@ -109,10 +109,7 @@ func (a *app) applyMigration(cmd *cobra.Command, target *dsn.Target, p *migrateF
 	result, err := migrate.Run(cmd.Context(), target.DB, p.cfg)
 	done()
 	if err != nil {
-		if cmd.Context().Err() != nil {
-			err = fmt.Errorf("%w; what is done stays: run it again to continue", err)
-		}
-		return tableError(err)
+		return interrupted(cmd.Context(), err)
 	}
 	fmt.Fprintf(a.out, "%s done, %s filled\n", plural(int64(len(result.Steps)), "step"), plural(result.Rows, "row"))
 	for _, s := range result.Plan.Left() {

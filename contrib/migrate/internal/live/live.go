@@ -59,9 +59,10 @@ func BadName(name string) string {
 	switch {
 	case name == "":
 		return "must not be empty"
-	case !utf8.ValidString(name) || strings.ContainsAny(name, "?.\"`'\\$") || strings.ContainsFunc(name, unicode.IsControl) ||
-		strings.TrimSpace(name) != name:
-		return "must be a name without dots, quotes, question marks, dollars, backslashes, control characters and outer spaces"
+	case !utf8.ValidString(name) || strings.ContainsAny(name, "?.\"`'\\$") || strings.TrimSpace(name) != name ||
+		strings.ContainsFunc(name, unicode.IsControl):
+		return "must be a name without dots, quotes, question marks, dollars, backslashes, control characters " +
+			"and outer spaces"
 	case len(name) > MaxName:
 		return "must have at most 63 bytes"
 	}
@@ -147,7 +148,7 @@ func SQLState(err error) string {
 // undone matches the errors of MySQL and SQLite. MariaDB reports 1020 for a row that changed after the
 // transaction looked, and MySQL 3101 for a COMMIT that lost to another server of the group. A text that quotes
 // such a number from a value of the user does no harm: the transaction is run again.
-var undone = regexp.MustCompile(`Error (1213|1020|3101)\b|database (table )?is locked|SQLITE_BUSY`) //nolint:gochecknoglobals // constant
+var undone = regexp.MustCompile(`Error (1213|1020|3101)\b|database (table )?is locked|SQLITE_BUSY`)
 
 // IsUndone reports whether a statement was undone in favor of another, or did not begin: a serialization
 // failure, a deadlock, or a locked file.
