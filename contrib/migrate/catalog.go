@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
 // PostgreSQL's catalog is read as one JSON document for each table, with keys like the fields below. A
@@ -22,11 +20,8 @@ type table struct {
 	Indexes            []index
 	Foreign, Referring []foreignKey // from this table, and to this table
 	Triggers           []trigger
-	Checks             []string   // the names of the migration's constraints
-	Functions          []function // the migration's, in the table's schema
+	Checks             []string // the names of the migration's constraints
 }
-
-type function struct{ Name, Comment string }
 
 type column struct {
 	Num                          int
@@ -72,7 +67,8 @@ type sequence struct {
 
 type trigger struct {
 	Name, Source string // Source: the function's source and the trigger's definition
-	Disabled     bool
+	Enabled      string // O, A (always), R (in replication) or D (disabled)
+	Updates      bool   // an UPDATE of the new columns fires it
 }
 
 // foreignJSON selects a foreign key k. If it has one column, Rest is the part of its definition after the
@@ -142,19 +138,18 @@ const columnJSON = `json_build_object('num', a.attnum, 'name', a.attname, 'type'
 	'sequences', coalesce((` + sequenceJSON + `), '[]'))`
 
 // indexOdd selects Odd for an index i with the class ic and the constraint k.
-const indexOdd = `CASE WHEN NOT i.indisvalid THEN 'is invalid: drop it'
-	WHEN i.indisexclusion THEN 'belongs to a constraint that excludes, or is WITHOUT OVERLAPS'
-	WHEN k.condeferrable THEN 'belongs to a constraint that is deferrable'
-	WHEN i.indisclustered THEN 'is the one that the table is clustered by'
-	WHEN coalesce((to_jsonb(i) ->> 'indnullsnotdistinct')::bool, false) THEN 'has NULLS NOT DISTINCT'
-	WHEN ic.reloptions IS NOT NULL OR ic.reltablespace <> 0 THEN 'has storage parameters or a tablespace'
-	WHEN EXISTS (SELECT FROM unnest(i.indclass::oid[]) o JOIN pg_opclass p ON p.oid = o WHERE NOT p.opcdefault)
-		OR pg_get_indexdef(i.indexrelid) LIKE '% COLLATE %' THEN 'has an operator class or a collation'
-	WHEN NOT EXISTS (SELECT FROM pg_opclass p WHERE p.opcmethod = ic.relam AND p.opcintype = 'bigint'::regtype
-		AND p.opcdefault) THEN 'is of a kind that has no bigint'
-	WHEN EXISTS (SELECT FROM pg_attribute x WHERE x.attrelid = ic.oid AND x.attstattarget >= 0) THEN 'has SET STATISTICS'
-	WHEN EXISTS (SELECT FROM pg_depend e WHERE e.classid = 'pg_class'::regclass AND e.objid = ic.oid AND e.deptype = 'x')
-		THEN 'depends on an extension' ELSE '' END`
+const indexOdd = `CASE WHEN NOT i.indisvalid OR i.indisexclusion OR k.condeferrable OR i.indisclustered
+		OR coalesce((to_jsonb(i) ->> 'indnullsnotdistinct')::bool, false)
+		OR ic.reloptions IS NOT NULL OR ic.reltablespace <> 0
+		OR EXISTS (SELECT FROM unnest(i.indclass::oid[]) o JOIN pg_opclass p ON p.oid = o WHERE NOT p.opcdefault)
+		OR pg_get_indexdef(i.indexrelid) LIKE '% COLLATE %'
+		OR NOT EXISTS (SELECT FROM pg_opclass p
+			WHERE p.opcmethod = ic.relam AND p.opcintype = 'bigint'::regtype AND p.opcdefault)
+		OR EXISTS (SELECT FROM pg_attribute x WHERE x.attrelid = ic.oid AND x.attstattarget >= 0)
+		OR EXISTS (SELECT FROM pg_depend e WHERE e.classid = 'pg_class'::regclass AND e.objid = ic.oid AND e.deptype = 'x')
+	THEN 'is invalid, deferrable, clustered, of an exclusion constraint, of an extension or of a kind without bigint, '
+		|| 'or has NULLS NOT DISTINCT, storage parameters, a tablespace, an operator class, a collation or SET STATISTICS'
+	ELSE '' END`
 
 const indexJSON = `json_build_object('name', ic.relname, 'keys', i.indnkeyatts, 'method', am.amname,
 	'unique', i.indisunique, 'primary', i.indisprimary, 'constraint', coalesce(k.conname, ''),
@@ -167,13 +162,11 @@ const indexJSON = `json_build_object('name', ic.relname, 'keys', i.indnkeyatts, 
 		FROM unnest(i.indkey::int2[]) WITH ORDINALITY x(num, i)))`
 
 const tableOdd = `CASE WHEN n.nspname || c.relname LIKE '%.%' THEN 'has a dot in its name, or in that of its schema'
-	WHEN c.relkind = 'p' OR c.relispartition THEN 'is partitioned, or a partition'
-	WHEN c.relkind <> 'r' THEN 'is no ordinary table'
-	WHEN c.relpersistence = 't' THEN 'is a temporary table'
-	WHEN EXISTS (SELECT FROM pg_inherits WHERE inhrelid = c.oid OR inhparent = c.oid)
-		THEN 'inherits from a table, or a table from it'
-	WHEN c.reloftype <> 0 THEN 'is a table of a type'
-	WHEN EXISTS (SELECT FROM pg_rewrite WHERE ev_class = c.oid) THEN 'has a rule'
+	WHEN c.relkind <> 'r' OR c.relispartition OR c.relpersistence = 't' OR c.reloftype <> 0
+		OR EXISTS (SELECT FROM pg_inherits WHERE inhrelid = c.oid OR inhparent = c.oid)
+		OR EXISTS (SELECT FROM pg_rewrite WHERE ev_class = c.oid)
+		THEN 'is no ordinary table: it is a view, foreign, partitioned, a partition, temporary, inherited, of a type, '
+			|| 'or has a rule'
 	WHEN EXISTS (SELECT FROM pg_publication p WHERE p.puballtables OR EXISTS (SELECT FROM pg_publication_tables t
 		WHERE t.pubname = p.pubname AND t.schemaname = n.nspname AND t.tablename = c.relname))
 		THEN 'is in a publication: a subscriber would not have the new columns'
@@ -189,9 +182,6 @@ const catalog = `SELECT json_build_object('oid', c.oid::bigint, 'schema', n.nspn
 	'odd', ` + tableOdd + `,
 	'checks', ARRAY(SELECT k.conname FROM pg_constraint k
 		WHERE k.contype = 'c' AND k.conrelid = c.oid AND k.conname LIKE 'snow\_migrate\_%' ORDER BY 1),
-	'functions', coalesce((SELECT json_agg(json_build_object('name', p.proname,
-			'comment', coalesce(obj_description(p.oid, 'pg_proc'), '')) ORDER BY p.proname)
-		FROM pg_proc p WHERE p.pronamespace = n.oid AND p.pronargs = 0 AND p.proname LIKE 'snow\_migrate\_%'), '[]'),
 	'columns', coalesce((SELECT json_agg(` + columnJSON + ` ORDER BY a.attnum) FROM pg_attribute a
 		LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
 		LEFT JOIN pg_constraint nn ON nn.contype = 'n' AND nn.conrelid = c.oid AND nn.conkey = ARRAY[a.attnum]
@@ -205,13 +195,15 @@ const catalog = `SELECT json_build_object('oid', c.oid::bigint, 'schema', n.nspn
 	'referring', coalesce((SELECT json_agg(` + foreignJSON + ` ORDER BY rn.nspname, r.relname, k.conname)
 		FROM pg_constraint k JOIN pg_class r ON r.oid = k.conrelid JOIN pg_namespace rn ON rn.oid = r.relnamespace
 		WHERE k.contype = 'f' AND k.confrelid = c.oid), '[]'),
-	'triggers', coalesce((SELECT json_agg(json_build_object('name', t.tgname, 'disabled', t.tgenabled = 'D',
+	'triggers', coalesce((SELECT json_agg(json_build_object('name', t.tgname, 'enabled', t.tgenabled,
+			'updates', t.tgtype & 16 <> 0 AND (cardinality(t.tgattr::int2[]) = 0 OR EXISTS (SELECT FROM pg_attribute a
+				WHERE a.attrelid = c.oid AND a.attnum = ANY (t.tgattr::int2[]) AND a.attname LIKE '%\_migrate')),
 			'source', p.prosrc || ' ' || pg_get_triggerdef(t.oid)) ORDER BY t.tgname)
 		FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid WHERE t.tgrelid = c.oid AND NOT t.tgisinternal), '[]'))
 	FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = `
 
 // readTable reads a table from the catalog. It returns nil if there is no such table.
-func readTable(ctx context.Context, q live.Querier, condition string, arg any) (*table, error) {
+func readTable(ctx context.Context, q querier, condition string, arg any) (*table, error) {
 	var text string
 	err := q.QueryRowContext(ctx, catalog+condition, arg).Scan(&text)
 	switch {
@@ -246,7 +238,7 @@ func (t *table) byNum(num int) *column {
 
 // trigger returns the trigger of a migration, or nil.
 func (t *table) trigger() *trigger {
-	return find(t.Triggers, func(g trigger) bool { return g.Name == live.Trigger })
+	return find(t.Triggers, func(g trigger) bool { return g.Name == ourTrigger })
 }
 
 // primary returns the only column of the primary key.

@@ -3,7 +3,6 @@ package migrate
 import (
 	"cmp"
 	"database/sql"
-	"strings"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
@@ -21,8 +20,8 @@ type Config struct {
 	// Finish does all steps that are left, including the swap, and drops the old columns. This cannot
 	// be undone.
 	Finish bool
-	// StopBefore is the name of the step before which Run stops. Empty: none.
-	StopBefore StepName
+	// StopBefore is the name of the step before which Run stops, such as StepSwap. Empty: none.
+	StopBefore string
 
 	BatchSize int // approximate number of rows in a batch of the fill; zero: 2,000; at most 100,000
 
@@ -39,13 +38,7 @@ type Config struct {
 	// FireTriggers lets UPDATE triggers of the tables fire for each row that is filled. Without it they
 	// do not fire, which requires the privilege to set session_replication_role.
 	FireTriggers bool
-	// RowsPerSecond limits how many rows a fill writes. Zero: no limit.
-	RowsPerSecond int
-	// MaxReplicaLag makes Run wait before a batch or a step while a replica is behind by more. The role
-	// must see the lag (pg_monitor), and a replica must be connected. Zero: no limit.
-	MaxReplicaLag time.Duration
-	// Waiting is called when Run waits for a replica, then every 10 seconds. Nil: no calls.
-	Waiting func(reason string)
+	Pause        time.Duration // after each batch of a fill, for programs and replicas
 
 	// Progress is called before each step with done 0, and after each batch of a fill. Nil: no
 	// calls.
@@ -65,45 +58,21 @@ func (cfg *Config) check(db *sql.DB) error {
 	if db == nil {
 		wrong.Add("db", nil, "must not be nil")
 	}
-	live.CheckTable(&wrong, cfg.Table, badName)
-	if reason := badName(cfg.Column); cfg.Column != "" && reason != "" {
-		wrong.Add("Column", cfg.Column, "%s", reason)
-	}
+	cfg.BatchSize = wrong.Check(cfg.Table, cfg.Column, cfg.BatchSize, defaultBatch, cfg.Pause)
 	if cfg.Undo && cfg.Finish {
 		wrong.Add("Finish", true, "must be false with Undo")
 	}
-	if cfg.StopBefore != "" && !cfg.StopBefore.valid() {
-		wrong.Add("StopBefore", string(cfg.StopBefore), "must be one of %s", strings.Join(StepNames(), ", "))
-	}
-	cfg.BatchSize = live.CheckBatch(&wrong, cfg.BatchSize, defaultBatch)
-	cfg.pace().Check(&wrong)
-	for _, d := range []struct {
-		field string
-		value *time.Duration
-		zero  time.Duration
-	}{
-		{"LockTimeout", &cfg.LockTimeout, 0}, {"HoldTimeout", &cfg.HoldTimeout, defaultHold},
-		{"Patience", &cfg.Patience, defaultPatience},
+	for field, d := range map[string]time.Duration{
+		"LockTimeout": cfg.LockTimeout, "HoldTimeout": cfg.HoldTimeout, "Patience": cfg.Patience,
 	} {
-		if *d.value < 0 || *d.value > 0 && *d.value < time.Millisecond {
-			wrong.Add(d.field, *d.value, "must be at least 1ms, or 0 for the default")
+		if d < 0 || d > 0 && d < time.Millisecond {
+			wrong.Add(field, d, "must be at least 1ms, or 0 for the default")
 		}
-		*d.value = cmp.Or(*d.value, d.zero)
 	}
+	cfg.HoldTimeout = cmp.Or(cfg.HoldTimeout, defaultHold)
+	cfg.Patience = cmp.Or(cfg.Patience, defaultPatience)
 	if cfg.Progress == nil {
 		cfg.Progress = func(Step, int64, int64) {}
 	}
 	return wrong.Err("migrate")
-}
-
-func (cfg *Config) pace() *live.Pace {
-	return &live.Pace{RowsPerSecond: cfg.RowsPerSecond, MaxReplicaLag: cfg.MaxReplicaLag, Waiting: cfg.Waiting}
-}
-
-// badName returns what is wrong with a name, or "". Names are used in the bodies of functions.
-func badName(name string) string {
-	if strings.ContainsAny(name, "\\'$") || strings.TrimSpace(name) != name {
-		return "must be a name without dots, quotes, question marks, dollars, backslashes and outer spaces"
-	}
-	return live.BadName(name)
 }

@@ -20,10 +20,8 @@ func TestBadConfig(t *testing.T) {
 		{"quotes", func(cfg *Config) { cfg.Table = `o"` }, "without dots, quotes"},
 		{"three names", func(cfg *Config) { cfg.Table = "a.b.c" }, "without dots"},
 		{"both ways", func(cfg *Config) { cfg.Undo, cfg.Finish = true, true }, "Finish true"},
-		{"a step", func(cfg *Config) { cfg.StopBefore = "swop" }, `StopBefore "swop"`},
 		{"a batch", func(cfg *Config) { cfg.BatchSize = -1 }, "BatchSize -1"},
-		{"a pace", func(cfg *Config) { cfg.RowsPerSecond = -5 }, "RowsPerSecond -5"},
-		{"a lag", func(cfg *Config) { cfg.MaxReplicaLag = time.Millisecond }, "MaxReplicaLag 1ms: must be at least 100ms"},
+		{"a pause", func(cfg *Config) { cfg.Pause = -time.Second }, "Pause -1s"},
 		{"a timeout", func(cfg *Config) { cfg.LockTimeout = -time.Second }, "LockTimeout -1s"},
 		{"a short timeout", func(cfg *Config) { cfg.HoldTimeout = time.Microsecond }, "HoldTimeout 1µs"},
 	} {

@@ -9,9 +9,8 @@
 //	fmt.Print(plan)
 //	result, err := migrate.Run(ctx, db, cfg)
 //
-// Inspect plans the steps, and Run does them. Each step has statements, a lock and how long it is held,
-// a check, and a way back. docs/migrate.md in the repository explains them. The command
-// snowkey migrate bigint does both.
+// Inspect plans the steps, and Run does them. Each step has statements, a lock, and a check.
+// docs/migrate.md in the repository explains them. The command snowkey migrate bigint does both.
 //
 // # What is guaranteed
 //

@@ -9,22 +9,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
 )
 
-func ExampleInspect() { //nolint:testableexamples // it needs a database
-	ctx := context.Background()
-	db, err := sql.Open("pgx", "postgres://localhost/app")
-	if err != nil {
-		log.Fatal(err)
-	}
-	plan, err := migrate.Inspect(ctx, db, migrate.Config{Table: "orders"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Print(plan)
-	for _, step := range plan.Left() {
-		fmt.Println(step.Name, step.Table, step.Lock)
-	}
-}
-
 func ExampleRun() { //nolint:testableexamples // it needs a database
 	ctx := context.Background()
 	db, err := sql.Open("pgx", "postgres://localhost/app")
@@ -39,9 +23,4 @@ func ExampleRun() { //nolint:testableexamples // it needs a database
 		log.Fatal(err)
 	}
 	fmt.Println(len(result.Steps), "steps are done")
-}
-
-func ExampleStepNames() {
-	fmt.Println(migrate.StepNames()[0])
-	// Output: columns
 }

@@ -20,7 +20,7 @@ func (r *run) fill(ctx context.Context, conn *sql.Conn, s Step) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	step := max(int64(r.pace.Batch(r.cfg.BatchSize))/max(perBlock, 1), 1)
+	step := max(int64(r.cfg.BatchSize)/max(perBlock, 1), 1)
 	var rows int64
 	for failures, last := 0, time.Now(); ; failures++ {
 		before := rows
@@ -42,19 +42,14 @@ func (r *run) fill(ctx context.Context, conn *sql.Conn, s Step) (int64, error) {
 		if time.Since(last) > r.cfg.Patience {
 			return rows, fmt.Errorf("%w, %v: rows of a table", ErrBusy, r.cfg.Patience)
 		}
-		if err := live.Pause(ctx, failures+1, low, high); err != nil {
+		if err := live.Backoff(ctx, failures); err != nil {
 			return rows, err
 		}
 	}
 }
 
-const low, high = 20 * time.Millisecond, 2 * time.Second // limits of pauses
-
 // batch fills the rows of some blocks. It retries if another transaction was in the way.
 func (r *run) batch(ctx context.Context, conn *sql.Conn, s Step, from, to int64) (rows int64, err error) {
-	if err := r.pace.Wait(ctx, conn, "migrate"); err != nil {
-		return 0, err
-	}
 	err = live.Retry(ctx, func() error {
 		tx, err := conn.BeginTx(ctx, nil)
 		if err != nil {
@@ -76,6 +71,8 @@ func (r *run) batch(ctx context.Context, conn *sql.Conn, s Step, from, to int64)
 		}
 		return tx.Commit()
 	})
-	r.pace.Wrote(rows)
-	return rows, err
+	if err != nil {
+		return 0, err
+	}
+	return rows, live.Sleep(ctx, r.cfg.Pause)
 }

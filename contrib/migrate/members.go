@@ -22,7 +22,7 @@ type member struct {
 // job is the migration of one table's key.
 type job struct {
 	cfg     Config
-	q       live.Querier
+	q       querier
 	tables  map[int64]*table
 	members []*member // the key first, and each member after those that it refers to
 }
@@ -46,7 +46,7 @@ func short(name string) string {
 func isInt(typ string) bool { return typ == "smallint" || typ == "integer" }
 
 // inspectTables reads the catalog. It returns an error for a table that a migration does not handle.
-func inspectTables(ctx context.Context, q live.Querier, cfg Config) (*job, error) {
+func inspectTables(ctx context.Context, q querier, cfg Config) (*job, error) {
 	j := &job{cfg: cfg, q: q, tables: map[int64]*table{}}
 	schema, name := live.SplitTable(cfg.Table)
 	text := quote(name)
@@ -61,8 +61,8 @@ func inspectTables(ctx context.Context, q live.Querier, cfg Config) (*job, error
 		return nil, live.Error("migrate", "Table", cfg.Table, "there is no such table")
 	}
 	j.tables[t.OID] = t
-	if err := t.refuse(); err != nil {
-		return nil, err
+	if t.Odd != "" {
+		return nil, refuse(t, "%s", t.Odd)
 	}
 	key := t.column(cfg.Column)
 	switch {
@@ -130,7 +130,10 @@ func (j *job) load(ctx context.Context, oid int64) (*table, error) {
 		return nil, errChanged
 	}
 	j.tables[oid] = t
-	return t, t.refuse()
+	if t.Odd != "" {
+		return nil, refuse(t, "%s", t.Odd)
+	}
+	return t, nil
 }
 
 // moving returns the tables with a column that moves, each once.

@@ -26,63 +26,45 @@ func (p Plan) Left() []Step {
 
 // stops reports whether Run must stop: the first step that is not done is the named one, or comes after
 // it. If the plan has no such step, stops returns an error, so that Run does not do all of it.
-func (p Plan) stops(before StepName) (bool, error) {
+func (p Plan) stops(before string) (bool, error) {
 	if before == "" {
 		return false, nil
 	}
 	at := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Name == before })
 	if at < 0 {
-		return false, live.Error("migrate", "StopBefore", string(before), "is no step of this plan")
+		return false, live.Error("migrate", "StopBefore", before, "is no step of this plan")
 	}
 	return slices.IndexFunc(p.Steps, func(s Step) bool { return !s.Done }) >= at, nil
 }
 
-// A StepName is the kind of a step. A plan may have several steps of one kind.
-type StepName string
-
-// The names of steps.
+// The names of steps. A plan may have several steps of one name.
 const (
-	StepColumns    StepName = "columns"     // add the new column, and the trigger that fills it
-	StepSequence   StepName = "sequence"    // let the sequence count beyond an integer
-	StepFill       StepName = "fill"        // fill the new column in old rows
-	StepCheck      StepName = "check"       // add a constraint that is checked for new rows
-	StepValidate   StepName = "validate"    // check the constraint for old rows
-	StepIndex      StepName = "index"       // create an index like one of the old column
-	StepForeignKey StepName = "foreign-key" // add a foreign key like one of the old column
-	StepAnalyze    StepName = "analyze"     // collect statistics
-	StepSwap       StepName = "swap"        // replace the old column with the new one
-	StepFinish     StepName = "finish"      // drop the old column
-	StepRemove     StepName = "remove"      // remove what the migration has added, for Undo
+	StepColumns    = "columns"     // add the new column, and the trigger that fills it
+	StepFill       = "fill"        // fill the new column in old rows
+	StepCheck      = "check"       // add a constraint that is checked for new rows
+	StepValidate   = "validate"    // check the constraint for old rows, and collect statistics
+	StepIndex      = "index"       // create an index like one of the old column
+	StepForeignKey = "foreign-key" // add a foreign key like one of the old column
+	StepSwap       = "swap"        // replace the old column with the new one
+	StepFinish     = "finish"      // drop the old column
+	StepRemove     = "remove"      // remove what the migration has added, for Undo
 )
-
-// StepNames returns the names of all steps.
-func StepNames() []string {
-	return []string{
-		string(StepColumns), string(StepSequence), string(StepFill), string(StepCheck), string(StepValidate),
-		string(StepIndex), string(StepForeignKey), string(StepAnalyze), string(StepSwap), string(StepFinish),
-		string(StepRemove),
-	}
-}
-
-func (n StepName) valid() bool { return slices.Contains(StepNames(), string(n)) }
 
 // A Step is a part of a plan that Run does completely or not at all. The exception is a fill, which Run
 // does in batches.
 type Step struct {
-	Name  StepName
+	Name  string
 	Table string // the table that it changes, with its schema; the key's table if it changes several
-	// Statements are run in one transaction, unless Transaction is false.
+	// Statements are run in one transaction, unless Transaction is false. A transaction makes programs wait,
+	// so it has timeouts and is retried.
 	Statements  []string
 	Transaction bool
 	Batches     bool   // Statements are run for each range of rows, in one transaction
-	Lock        string // the strongest lock that it takes, and what that stops
-	Held        string // how long the lock is held
+	Lock        string // the strongest lock that it takes, how long, and what that stops
 	Check       string // a query that returns true if the step is done
-	Back        string // how to undo it
 	Done        bool
 
-	filled []live.Filled // what a fill writes
-	stops  bool          // its lock stops writers, so it has timeouts and is retried
+	triggers, always []string // the triggers that a fill silences, and those that it cannot silence
 }
 
 // add appends a statement.
@@ -116,7 +98,7 @@ func (s Step) write(b *strings.Builder, i, of int) {
 		done = " (done)"
 	}
 	fmt.Fprintf(b, "-- Step %d of %d: %s %s%s\n", i, of, s.Name, s.Table, done)
-	fmt.Fprintf(b, "-- Lock: %s\n-- Held: %s\n", s.Lock, s.Held)
+	fmt.Fprintf(b, "-- Lock: %s\n", s.Lock)
 	together := s.Transaction || len(s.Statements) > 1 && s.Batches
 	if together {
 		b.WriteString("BEGIN;\n")
@@ -127,32 +109,22 @@ func (s Step) write(b *strings.Builder, i, of int) {
 	if together {
 		b.WriteString("COMMIT;\n")
 	}
-	fmt.Fprintf(b, "-- Check: %s;\n-- Back: %s\n", s.Check, s.Back)
+	fmt.Fprintf(b, "-- Check: %s;\n", s.Check)
 }
 
 const (
-	locksAll    = "ACCESS EXCLUSIVE: reads and writes wait"
-	locksWrites = "SHARE ROW EXCLUSIVE: writes wait, reads do not"
-	locksNone   = "SHARE UPDATE EXCLUSIVE: neither reads nor writes wait; other changes of the schema do"
-	locksRows   = "ROW EXCLUSIVE, and rows of a batch: an UPDATE of one of them waits until the batch has ended; " +
-		"rows that others have locked are left for later"
+	locksAll    = "ACCESS EXCLUSIVE, for milliseconds: reads and writes wait"
+	locksWrites = "SHARE ROW EXCLUSIVE, for milliseconds: writes wait, reads do not"
+	locksNone   = "SHARE UPDATE EXCLUSIVE, while it reads the table: neither reads nor writes wait"
+	locksRows   = "ROW EXCLUSIVE, and rows of a batch: an UPDATE of one of them waits until the batch has ended"
 )
 
-func (j *job) heldShort() string {
-	return fmt.Sprintf("milliseconds, whatever the size of the table; at most %v, and before that at most %v while it "+
-		"waits for transactions of others, with writers behind it. It is tried again.",
-		j.cfg.HoldTimeout, j.cfg.LockTimeout)
-}
-
 // locked returns a step that stops writers.
-func (j *job) locked(name StepName, t *table, check, back string, statements ...string) Step {
+func locked(name string, t *table, check string, statements ...string) Step {
 	return Step{
-		Name: name, Table: t.String(), Statements: statements, Transaction: true, stops: true, Lock: locksAll,
-		Held: j.heldShort(), Check: check, Back: back,
+		Name: name, Table: t.String(), Statements: statements, Transaction: true, Lock: locksAll, Check: check,
 	}
 }
-
-func heldLong(what string) string { return "while it " + what + ": depends on the size of the table" }
 
 // locking returns the statements that lock tables. Tables that others refer to come first, as in programs.
 // The first lock does not stop writers, but ends an autovacuum, and prevents other changes of the schema.

@@ -16,26 +16,6 @@ func refuse(t fmt.Stringer, reason string, args ...any) error {
 	return live.Error("migrate", "Table", t.String(), reason, args...)
 }
 
-const (
-	versionMark = "snowkey migrate, version " // precedes the version in the comment of a migration's function
-	version     = "1"                         // of the objects that a migration leaves in the database
-)
-
-// refuse returns an error for a table that cannot be migrated, or that another version is migrating.
-func (t *table) refuse() error {
-	for _, f := range t.Functions {
-		v, ours := strings.CutPrefix(f.Comment, versionMark)
-		if f.Name == short(t.Name) && ours && v != version {
-			return refuse(t, "is in a migration of version %s, and this is for version %s: use the snowkey that began it",
-				v, version)
-		}
-	}
-	if t.Odd != "" {
-		return refuse(t, "%s", t.Odd)
-	}
-	return nil
-}
-
 // dependents lists the objects that depend on tables and are not known to survive a migration. Its argument
 // is a JSON object: for the oid of each table, an array of the numbers of the columns that move. It starts
 // from pg_depend, so it also finds kinds of objects that a later PostgreSQL adds.
@@ -126,6 +106,13 @@ func (j *job) refuseMembers(ctx context.Context) error {
 				return refuse(m.table, "the foreign key %s %s", k.Name, k.Odd)
 			}
 		}
+		for _, k := range slices.Concat(m.table.Foreign, m.table.Referring) {
+			from := k.Table == m.table.OID && m.shadow != nil && slices.Contains(k.Num, m.shadow.Num)
+			to := k.To == m.table.OID && m.shadow != nil && slices.Contains(k.ToNum, m.shadow.Num)
+			if (from || to) && !strings.HasPrefix(k.Name, prefix) {
+				return refuse(m.table, "%s has a foreign key that is not of this migration", m.shadow.Name)
+			}
+		}
 		if !m.moves {
 			continue
 		}
@@ -149,9 +136,9 @@ func (m *member) refuseTriggers() error {
 	word := regexp.MustCompile(`(?i)(^|\W)` + regexp.QuoteMeta(c.Name) + `($|\W)`)
 	for _, g := range t.Triggers {
 		switch {
-		case g.Name == live.Trigger && g.Disabled:
+		case g.Name == ourTrigger && g.Enabled == "D":
 			return refuse(t, "the trigger %s, which keeps the columns equal, is disabled: enable it", g.Name)
-		case g.Name == live.Trigger:
+		case g.Name == ourTrigger:
 		case wholeRow.MatchString(g.Source):
 			return refuse(t, "the trigger %s has whole rows, such as NEW.*, to which columns are added", g.Name)
 		case word.MatchString(g.Source):
@@ -170,8 +157,8 @@ func (m *member) refuseColumn() error {
 		return refuse(t, "%s has a sequence whose end would stay: ALTER SEQUENCE %s first", c.Name, c.Ends)
 	case len(m.name) > live.MaxName:
 		return refuse(t, "%s has a name of %d bytes: the new column's would be too long", c.Name, len(c.Name))
-	case badName(c.Name) != "":
-		return refuse(t, "%q %s", c.Name, badName(c.Name))
+	case live.BadName(c.Name) != "":
+		return refuse(t, "%q %s", c.Name, live.BadName(c.Name))
 	}
 	return nil
 }

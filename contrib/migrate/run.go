@@ -6,15 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
+// lockKey is the key of the advisory lock, "snow".
+const lockKey int64 = 0x736e6f77
+
 var (
-	// ErrRunning means that another migration runs in the database.
-	ErrRunning = errors.New("migrate: another migration is running in this database")
+	// ErrRunning means that another migration runs in the database, or was killed a moment ago.
+	ErrRunning = fmt.Errorf("migrate: another migration is running in this database: "+
+		"see SELECT * FROM pg_locks WHERE locktype = 'advisory' AND objid = %d", lockKey)
 	// errChanged means that the schema has changed since the plan was made.
 	errChanged = errors.New("the schema has changed meanwhile")
 	// ErrBusy means that other transactions kept a step waiting for Config.Patience.
@@ -28,20 +31,25 @@ type Result struct {
 	Plan  Plan   // what is left
 }
 
-// Inspect returns the plan of what Run would do, and writes nothing. It returns the same errors as Run.
-func Inspect(ctx context.Context, db *sql.DB, cfg Config) (Plan, error) {
+// open checks the configuration, and opens a session.
+func open(ctx context.Context, db *sql.DB, cfg Config) (*run, *sql.Conn, error) {
 	if err := cfg.check(db); err != nil {
-		return Plan{}, err
+		return nil, nil, err
 	}
 	conn, err := db.Conn(ctx)
 	if err != nil {
-		return Plan{}, fmt.Errorf("migrate: connect: %w", err)
+		return nil, nil, fmt.Errorf("migrate: connect: %w", err)
 	}
-	defer conn.Close()
-	r := &run{cfg: cfg, pace: cfg.pace()}
-	if err := r.pace.Probe(ctx, conn, "migrate"); err != nil {
+	return &run{cfg: cfg}, conn, nil
+}
+
+// Inspect returns the plan of what Run would do, and writes nothing. It returns the same errors as Run.
+func Inspect(ctx context.Context, db *sql.DB, cfg Config) (Plan, error) {
+	r, conn, err := open(ctx, db, cfg)
+	if err != nil {
 		return Plan{}, err
 	}
+	defer conn.Close()
 	return r.inspect(ctx, conn)
 }
 
@@ -52,7 +60,7 @@ func (r *run) inspect(ctx context.Context, conn *sql.Conn) (Plan, error) {
 		err = p.mark(ctx, conn)
 	}
 	if err == nil {
-		err = r.silence(ctx, conn, &p)
+		err = p.checkSilence(ctx, conn)
 	}
 	if err == nil && slices.ContainsFunc(p.Left(), func(s Step) bool { return s.Name == StepSwap }) {
 		err = r.checkSnapshots(ctx, conn)
@@ -60,30 +68,8 @@ func (r *run) inspect(ctx context.Context, conn *sql.Conn) (Plan, error) {
 	return p, err
 }
 
-// silence adds the statement that keeps triggers from firing to the fills, or returns an error that names
-// the triggers. The condition of live.Silent on constraints holds for a fill: foreign keys of the new
-// columns are added later, and their validation reads all rows.
-func (r *run) silence(ctx context.Context, conn *sql.Conn, p *Plan) error {
-	var filled []live.Filled
-	for _, s := range p.Left() {
-		filled = append(filled, s.filled...)
-	}
-	triggers, err := live.Silent(ctx, conn, "migrate", r.cfg.FireTriggers, filled)
-	if err != nil || len(triggers) == 0 {
-		return err
-	}
-	p.Notes = append(p.Notes, "While rows are filled, session_replication_role keeps these triggers silent: "+
-		strings.Join(triggers, ", ")+".")
-	for i := range p.Steps {
-		if s := &p.Steps[i]; s.Batches && !s.Done {
-			s.Statements = append([]string{live.Silence}, s.Statements...)
-		}
-	}
-	return nil
-}
-
 // mark finds out which steps are done.
-func (p *Plan) mark(ctx context.Context, q live.Querier) error {
+func (p *Plan) mark(ctx context.Context, q querier) error {
 	undone := false
 	for i := range p.Steps {
 		s := &p.Steps[i]
@@ -108,15 +94,11 @@ func (p *Plan) mark(ctx context.Context, q live.Querier) error {
 // The errors are *core.ConfigError for what the migration does not handle, ErrRunning, ErrBusy, and the
 // database's errors.
 func Run(ctx context.Context, db *sql.DB, cfg Config) (Result, error) {
-	if err := cfg.check(db); err != nil {
+	r, conn, err := open(ctx, db, cfg)
+	if err != nil {
 		return Result{}, err
 	}
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return Result{}, fmt.Errorf("migrate: connect: %w", err)
-	}
 	defer conn.Close()
-	r := &run{cfg: cfg, pace: cfg.pace()}
 	release, err := r.lock(ctx, conn)
 	if err != nil {
 		return Result{}, err
@@ -155,15 +137,12 @@ func Run(ctx context.Context, db *sql.DB, cfg Config) (Result, error) {
 
 func (r *run) step(ctx context.Context, conn *sql.Conn, s Step) error {
 	r.cfg.Progress(s, 0, 0)
-	if err := r.pace.Wait(ctx, conn, "migrate"); err != nil {
-		return err
-	}
 	switch {
 	case s.Batches:
 		n, err := r.fill(ctx, conn, s)
 		r.result.Rows += n
 		return err
-	case s.stops:
+	case s.Transaction:
 		return r.retryStep(ctx, conn, s)
 	}
 	for _, text := range s.Statements {
@@ -176,7 +155,6 @@ func (r *run) step(ctx context.Context, conn *sql.Conn, s Step) error {
 
 // retryStep runs a step that stops writers, and retries until it can lock its tables.
 func (r *run) retryStep(ctx context.Context, conn *sql.Conn, s Step) error {
-	const low, high = 100 * time.Millisecond, 3 * time.Second
 	deadline := time.Now().Add(r.cfg.Patience)
 	filled := ""
 	if s.Name == StepSwap {
@@ -199,7 +177,7 @@ func (r *run) retryStep(ctx context.Context, conn *sql.Conn, s Step) error {
 		if time.Now().After(deadline) {
 			return fmt.Errorf("%w, %v%s: %w", ErrBusy, r.cfg.Patience, blockers(ctx, conn, s), err)
 		}
-		if waited := live.Pause(ctx, failures, low, high); waited != nil {
+		if waited := live.Backoff(ctx, failures); waited != nil {
 			return errors.Join(waited, err)
 		}
 	}

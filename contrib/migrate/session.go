@@ -1,8 +1,10 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,15 +13,19 @@ import (
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
+// A querier is a *sql.Conn or a *sql.Tx.
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
 // run is one call of Run or Inspect.
 type run struct {
 	cfg    Config
 	result Result
-	pace   *live.Pace
 	held   int // how many attempts of a step were canceled because they held their locks for too long
 }
 
-func (r *run) plan(ctx context.Context, q live.Querier) (Plan, error) {
+func (r *run) plan(ctx context.Context, q querier) (Plan, error) {
 	if err := r.limitLockTimeout(ctx, q); err != nil {
 		return Plan{}, err
 	}
@@ -32,62 +38,50 @@ func (r *run) plan(ctx context.Context, q live.Querier) (Plan, error) {
 
 // limitLockTimeout makes LockTimeout less than deadlock_timeout, so that in a deadlock with a program, the
 // migration gives up first.
-func (r *run) limitLockTimeout(ctx context.Context, q live.Querier) error {
+func (r *run) limitLockTimeout(ctx context.Context, q querier) error {
 	var milliseconds int64
 	const setting = "SELECT setting::bigint FROM pg_settings WHERE name = 'deadlock_timeout'"
 	if err := q.QueryRowContext(ctx, setting).Scan(&milliseconds); err != nil {
 		return fmt.Errorf("migrate: look at the server: %w", err)
 	}
 	deadlock := time.Duration(milliseconds) * time.Millisecond
-	switch {
-	case r.cfg.LockTimeout == 0:
-		r.cfg.LockTimeout = max(min(defaultLock, deadlock/2), time.Millisecond)
-	case r.cfg.LockTimeout >= deadlock:
+	r.cfg.LockTimeout = cmp.Or(r.cfg.LockTimeout, max(min(defaultLock, deadlock/2), time.Millisecond))
+	if r.cfg.LockTimeout >= deadlock {
 		return live.Error("migrate", "LockTimeout", r.cfg.LockTimeout,
 			"must be less than the server's deadlock_timeout, %v, so that no program is the victim of a deadlock", deadlock)
 	}
 	return nil
 }
 
-// lockKey is the key of the advisory lock, "snow".
-const lockKey = 0x736e6f77
-
-// longest is how long a session may keep the lock after it was cut off or its process was killed: the
-// server checks the connection every alive. If the server cannot do that, it may take longer.
-const (
-	longest = 5 * time.Second
-	alive   = time.Second
-)
-
-func (r *run) lock(ctx context.Context, conn *sql.Conn) (func(), error) {
-	const pause = 100 * time.Millisecond
-	for begun := time.Now(); ; {
-		var got bool
-		err := conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock($1)", int64(lockKey)).Scan(&got)
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("migrate: lock: %w", err)
-		case got:
-			return r.session(ctx, conn)
-		case time.Since(begun) > longest:
-			return nil, fmt.Errorf("%w%s", ErrRunning, holder(ctx, conn))
-		}
-		if err := live.Sleep(ctx, pause); err != nil {
-			return nil, fmt.Errorf("migrate: lock: %w", err)
-		}
+// lock takes the advisory lock "snow", and sets up the session without timeouts, because some steps take long.
+// release discards the connection, with its settings.
+func (r *run) lock(ctx context.Context, conn *sql.Conn) (release func(), err error) {
+	var got bool
+	err = conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock($1)", lockKey).Scan(&got)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("migrate: lock: %w", err)
+	case !got:
+		return nil, ErrRunning
 	}
-}
-
-// holder names the session that holds the lock. Any role can take an advisory lock; that only keeps
-// migrations from running.
-func holder(ctx context.Context, conn *sql.Conn) string {
-	locks := fmt.Sprintf("locktype = 'advisory' AND classid = 0 AND objid = %d AND objsubid = 1", lockKey)
-	const here = " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-	is, _ := sessions(ctx, conn, lockedBy(locks+here))
-	if is == "" {
-		return "" // it has ended
+	release = func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_, _ = conn.ExecContext(ctx, "SELECT pg_advisory_unlock($1)", lockKey) // if it fails, the lock ends with the session
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 	}
-	return ": " + is + " holds its lock, see SELECT * FROM pg_locks WHERE " + locks
+	// Not every version has all of these settings.
+	const set = `SELECT count(set_config(name,
+			CASE name WHEN 'default_transaction_isolation' THEN 'read committed' ELSE '0' END, false))
+		FROM pg_settings WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout',
+		'idle_in_transaction_session_timeout', 'idle_session_timeout', 'default_transaction_isolation')`
+	if _, err = conn.ExecContext(ctx, set); err != nil {
+		release()
+		return nil, fmt.Errorf("migrate: set up the session: %w", err)
+	}
+	// Without this, a statement of a session that was cut off runs to its end. Not every system supports it.
+	_, _ = conn.ExecContext(ctx, "SET client_connection_check_interval = 1000")
+	return release, nil
 }
 
 // sessions describes those sessions a with the oldest transactions that the condition selects. It returns
@@ -100,37 +94,6 @@ func sessions(ctx context.Context, conn *sql.Conn, condition string, args ...any
 		FROM (SELECT * FROM pg_stat_activity a WHERE a.pid <> pg_backend_pid() AND `+condition+
 		` ORDER BY a.xact_start LIMIT 3) a`, args...).Scan(&text)
 	return text.String, err
-}
-
-// lockedBy returns the condition for sessions a that hold locks.
-func lockedBy(locks string) string {
-	return "EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.granted AND " + locks + ")"
-}
-
-// session sets up a session that has the lock, without timeouts, because some steps take long.
-func (r *run) session(ctx context.Context, conn *sql.Conn) (release func(), err error) {
-	var before string
-	release = func() { // if it fails, the lock ends with the session
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longest)
-		defer cancel()
-		_, _ = conn.ExecContext(ctx, "SELECT set_config(s.key, s.value, false) FROM json_each_text($1) s", before)
-		_, _ = conn.ExecContext(ctx, "SELECT pg_advisory_unlock($1)", int64(lockKey))
-	}
-	// Not every version has all of these settings.
-	const names = `SELECT json_object_agg(name, current_setting(name)) FROM pg_settings WHERE name IN ('statement_timeout',
-		'lock_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout',
-		'default_transaction_isolation', 'client_connection_check_interval')`
-	if err = conn.QueryRowContext(ctx, names).Scan(&before); err == nil {
-		_, err = conn.ExecContext(ctx, `SELECT set_config(s.key, CASE s.key WHEN 'default_transaction_isolation'
-			THEN 'read committed' ELSE '0' END, false) FROM json_each_text($1) s`, before)
-	}
-	if err != nil {
-		release()
-		return nil, fmt.Errorf("migrate: set up the session: %w", err)
-	}
-	// Without this, a statement of a session that was cut off runs to its end. Not every system supports it.
-	_, _ = conn.ExecContext(ctx, fmt.Sprintf("SET client_connection_check_interval = %d", alive.Milliseconds()))
-	return release, nil
 }
 
 // quiet is how long to wait for a lock that does not stop writers. It must be longer than
@@ -203,7 +166,8 @@ func (r *run) exec(ctx context.Context, tx *sql.Tx, limit time.Duration, text st
 func blockers(ctx context.Context, conn *sql.Conn, s Step) string {
 	list, _, _ := strings.Cut(strings.TrimPrefix(s.Statements[0], "LOCK TABLE "), " IN ")
 	// This fails for a name with a comma.
-	text, _ := sessions(ctx, conn, lockedBy("l.relation = ANY (string_to_array($1, ', ')::regclass[])"), list)
+	text, _ := sessions(ctx, conn, "EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.granted AND "+
+		"l.relation = ANY (string_to_array($1, ', ')::regclass[]))", list)
 	if text == "" {
 		return ""
 	}

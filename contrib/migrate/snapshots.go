@@ -34,7 +34,7 @@ func olderThan(ctx context.Context, conn *sql.Conn, transaction string) (string,
 }
 
 // checkSnapshots returns an error if this role or a standby hides old snapshots.
-func (r *run) checkSnapshots(ctx context.Context, q live.Querier) error {
+func (r *run) checkSnapshots(ctx context.Context, q querier) error {
 	var sees bool
 	var standby sql.NullString
 	err := q.QueryRowContext(ctx, `SELECT pg_has_role('pg_read_all_stats', 'USAGE'), (SELECT min(application_name)

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
 // plan returns the plan to change smallint and integer columns to bigint, or back after the swap.
@@ -51,7 +49,7 @@ func (j *job) plan(ctx context.Context) (Plan, error) {
 	case swapped:
 		p.Steps = slices.Concat(j.removeUndo(), j.remove(StepFinish))
 	case narrow:
-		p.Steps = slices.Concat(j.addColumns(), j.sequences(), j.fills(), j.prepare(),
+		p.Steps = slices.Concat(j.addColumns(), j.fills(), j.prepare(),
 			[]Step{j.swap(false)}, j.remove(StepFinish))
 		p.Notes = []string{
 			"COPY … FROM without a list of columns fails from the first step on, as does INSERT INTO … SELECT * FROM the table.",
@@ -63,6 +61,8 @@ func (j *job) plan(ctx context.Context) (Plan, error) {
 			"A trigger that takes NEW as a whole, as to_jsonb(NEW) does, finds the new columns in it.",
 			"The fill writes each row once: a table needs up to twice its space until it is vacuumed.",
 			"The swap waits for all transactions that began before the fill ended, those of standbys included.",
+			fmt.Sprintf("A step for which programs wait is tried again after %v without its locks, or %v with them.",
+				j.cfg.LockTimeout, j.cfg.HoldTimeout),
 		}
 	}
 	return p, nil
@@ -98,12 +98,11 @@ func functionName(t *table) string { return quote(t.Schema, short(t.Name)) }
 func (j *job) addColumns() []Step {
 	var steps []Step
 	for _, t := range j.moving() {
-		name, trigger := functionName(t)+"()", quote(live.Trigger)
-		s := j.locked(StepColumns, t, "", "", locking(allMode, t)...)
+		name, trigger := functionName(t)+"()", quote(ourTrigger)
+		s := locked(StepColumns, t, "", locking(allMode, t)...)
 		s.Check = fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = %s AND tgname = %s)",
-			regclass(t), literal(live.Trigger))
-		s.Back = fmt.Sprintf("DROP TRIGGER %s ON %s; DROP FUNCTION %s; ALTER TABLE %s ", trigger, t.sql(), name, t.sql())
-		for i, m := range j.membersOf(t) {
+			regclass(t), literal(ourTrigger))
+		for _, m := range j.membersOf(t) {
 			alter := fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s ", t.sql(), quote(m.name))
 			s.add("ALTER TABLE %s ADD COLUMN IF NOT EXISTS %s bigint", t.sql(), quote(m.name))
 			if m.live.Statistics >= 0 {
@@ -113,34 +112,13 @@ func (j *job) addColumns() []Step {
 				s.add("%sSET (%s)", alter, m.live.Options)
 			}
 			s.Check += " AND " + hasColumn(t, m.name)
-			s.Back += strings.Repeat(", ", min(i, 1)) + "DROP COLUMN " + quote(m.name)
 		}
 		s.add("DROP TRIGGER IF EXISTS %s ON %s", trigger, t.sql())
 		s.add("DROP FUNCTION IF EXISTS %s", name) // OR REPLACE would keep the old owner
 		s.add("%s", j.function(t, false))
-		s.add("COMMENT ON FUNCTION %s IS %s", name, literal(versionMark+version))
 		s.add("CREATE TRIGGER %s BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION %s", trigger, t.sql(), name)
 		s.add("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", t.sql(), trigger) // even with session_replication_role = replica
 		steps = append(steps, s)
-	}
-	return steps
-}
-
-// sequences returns the steps that let the columns' sequences count beyond integers.
-func (j *job) sequences() []Step {
-	var steps []Step
-	for _, m := range j.members {
-		for _, s := range m.live.Sequences {
-			if !m.moves || s.Identity { // the swap makes an identity's sequence again
-				continue
-			}
-			step := j.locked(StepSequence, m.table, "", "ALTER SEQUENCE "+s.Name+" AS "+m.live.Type+", while its value fits",
-				"ALTER SEQUENCE "+s.Name+" AS bigint")
-			step.Check = fmt.Sprintf("SELECT seqtypid = 'bigint'::regtype FROM pg_sequence WHERE seqrelid = to_regclass(%s)",
-				literal(s.Name))
-			step.Lock = "SHARE ROW EXCLUSIVE on the sequence: inserts that need its next value wait"
-			steps = append(steps, step)
-		}
 	}
 	return steps
 }
@@ -150,22 +128,20 @@ func (j *job) sequences() []Step {
 func (j *job) fills() []Step {
 	var steps []Step
 	for _, t := range j.moving() {
-		var unset, sets, valid, names []string
+		var unset, sets, valid []string
 		for _, m := range j.membersOf(t) {
-			names = append(names, m.name)
 			unset = append(unset, fmt.Sprintf("%s IS DISTINCT FROM %s", quote(m.name), quote(m.live.Name)))
 			sets = append(sets, quote(m.name)+" = t."+quote(m.live.Name))
 			valid = append(valid, hasConstraint(t, m.equal(), " AND convalidated"))
 		}
 		where := strings.Join(unset, " OR ")
-		s := Step{
-			Name: StepFill, Table: t.String(), Batches: true, Lock: locksRows,
-			Held: fmt.Sprintf("by each batch of about %d rows, for milliseconds; all batches: depends on the size of the table",
-				j.cfg.BatchSize),
-			Check: fmt.Sprintf("SELECT (%s) OR NOT EXISTS (SELECT FROM %s WHERE %s)",
-				strings.Join(valid, " AND "), t.sql(), where),
-			Back:   "none is needed: nothing reads the column",
-			filled: []live.Filled{{Table: t.sql(), Name: t.String(), Columns: names}},
+		s := Step{Name: StepFill, Table: t.String(), Batches: true, Lock: locksRows}
+		s.Check = fmt.Sprintf("SELECT (%s) OR NOT EXISTS (SELECT FROM %s WHERE %s)",
+			strings.Join(valid, " AND "), t.sql(), where)
+		if !j.cfg.FireTriggers {
+			if s.triggers, s.always = t.fired(); len(s.triggers) > 0 {
+				s.add("%s", silence)
+			}
 		}
 		s.add("WITH batch AS (SELECT ctid FROM %s WHERE ctid >= $1 AND ctid < $2 AND (%s) FOR NO KEY UPDATE SKIP LOCKED) "+
 			"UPDATE %s t SET %s FROM batch WHERE t.ctid = batch.ctid", t.sql(), where, t.sql(), strings.Join(sets, ", "))
@@ -188,7 +164,6 @@ func (j *job) prepare() []Step {
 				steps = append(steps, j.index(t, &i))
 			}
 		}
-		steps = append(steps, j.analyze(t))
 	}
 	for _, m := range j.members {
 		for _, k := range j.foreignOf(m) {
@@ -202,25 +177,27 @@ func (j *job) prepare() []Step {
 func (m *member) equal() string { return short("equal_" + m.live.Name) }
 
 // checked returns the steps that add a constraint that the columns are equal, first for new rows and then
-// for all. With it, SET NOT NULL needs no scan.
+// for all. With it, SET NOT NULL needs no scan. The second step also collects statistics.
 func (j *job) checked(m *member) []Step {
 	condition := fmt.Sprintf("%s IS NOT DISTINCT FROM %s", quote(m.name), quote(m.live.Name))
 	if m.live.NotNull {
 		condition = fmt.Sprintf("%s IS NOT NULL AND %s = %s", quote(m.name), quote(m.name), quote(m.live.Name))
 	}
 	alter := "ALTER TABLE " + m.table.sql()
-	s := j.locked(StepCheck, m.table, "SELECT "+hasConstraint(m.table, m.equal(), ""),
-		fmt.Sprintf("%s DROP CONSTRAINT %s", alter, quote(m.equal())), locking(allMode, m.table)...)
+	s := locked(StepCheck, m.table, "SELECT "+hasConstraint(m.table, m.equal(), ""), locking(allMode, m.table)...)
 	s.add("%s ADD CONSTRAINT %s CHECK (%s) NOT VALID", alter, quote(m.equal()), condition)
-	return []Step{s, m.table.validate(m.equal())}
+	validate := m.table.validate(m.equal())
+	analyze := fmt.Sprintf("ANALYZE %s (%s)", m.table.sql(), quote(m.name))
+	validate.Statements = append([]string{analyze}, validate.Statements...)
+	return []Step{s, validate}
 }
 
 // validate returns the step that checks a constraint for old rows.
 func (t *table) validate(constraint string) Step {
 	return Step{
-		Name: StepValidate, Table: t.String(), Lock: locksNone, Held: heldLong("reads all rows"),
+		Name: StepValidate, Table: t.String(), Lock: locksNone,
 		Statements: []string{fmt.Sprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", t.sql(), quote(constraint))},
-		Check:      "SELECT " + hasConstraint(t, constraint, " AND convalidated"), Back: "none is needed",
+		Check:      "SELECT " + hasConstraint(t, constraint, " AND convalidated"),
 	}
 }
 
@@ -258,35 +235,13 @@ func (j *job) index(t *table, i *index) Step {
 		text += " WHERE " + i.Predicate
 	}
 	name := quote(t.Schema, short(i.Name))
-	s := Step{
-		Name: StepIndex, Table: t.String(), Lock: locksNone,
-		Held: heldLong("reads the table twice, and waits for transactions that are older"),
-		Back: "DROP INDEX CONCURRENTLY IF EXISTS " + name,
-		Check: fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid)",
-			literal(name)),
-	}
-	s.add("%s", s.Back)
+	s := Step{Name: StepIndex, Table: t.String(), Lock: locksNone}
+	const valid = "SELECT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid)"
+	s.Check = fmt.Sprintf(valid, literal(name))
+	s.add("DROP INDEX CONCURRENTLY IF EXISTS %s", name)
 	kind := cmp.Or(map[bool]string{true: "UNIQUE INDEX"}[i.Unique], "INDEX")
 	s.add("CREATE %s CONCURRENTLY %s ON %s USING %s", kind, quote(short(i.Name)), t.sql(), text)
 	return s
-}
-
-func (j *job) analyze(t *table) Step {
-	var names []string
-	found := []string{"true"}
-	const stats = "EXISTS (SELECT FROM pg_stats WHERE schemaname = %s AND tablename = %s AND attname = %s)"
-	for _, m := range j.membersOf(t) {
-		names = append(names, quote(m.name))
-		if m.live.Statistics != 0 { // 0: none are wanted
-			found = append(found, fmt.Sprintf(stats, literal(t.Schema), literal(t.Name), literal(m.name)))
-		}
-	}
-	return Step{
-		Name: StepAnalyze, Table: t.String(), Lock: locksNone, Held: "while it reads a sample of the rows",
-		Statements: []string{fmt.Sprintf("ANALYZE %s (%s)", t.sql(), strings.Join(names, ", "))},
-		Check:      fmt.Sprintf("SELECT (%s) OR NOT EXISTS (SELECT FROM %s)", strings.Join(found, " AND "), t.sql()),
-		Back:       "none is needed",
-	}
 }
 
 // An fk is a foreign key from a member, with the name of its copy until the swap.
@@ -316,8 +271,8 @@ func (j *job) foreign(m *member, k fk) []Step {
 	text := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", quote(m.next()), k.to.sql(), quote(to))
 	rest, old := strings.CutSuffix(k.Rest, " NOT VALID")
 	alter := "ALTER TABLE " + m.table.sql()
-	s := j.locked(StepForeignKey, m.table, "SELECT "+hasConstraint(m.table, k.name, ""),
-		fmt.Sprintf("%s DROP CONSTRAINT %s", alter, quote(k.name)), locking(writesMode, k.to, m.table)...)
+	s := locked(StepForeignKey, m.table, "SELECT "+hasConstraint(m.table, k.name, ""),
+		locking(writesMode, k.to, m.table)...)
 	s.add("%s ADD CONSTRAINT %s %s%s NOT VALID", alter, quote(k.name), text, rest)
 	s.Lock = locksWrites + ", in " + k.to.String() + " too"
 	if old {

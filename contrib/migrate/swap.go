@@ -6,17 +6,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
 // swap returns the step that exchanges the columns, with their names, defaults, indexes and constraints, in
 // one transaction. The trigger then keeps the old column equal, so that the swap can be undone.
 func (j *job) swap(narrowing bool) Step {
 	m := j.members[max(slices.IndexFunc(j.members, func(m *member) bool { return m.moves }), 0)]
-	want, back := "bigint", "snowkey migrate bigint --undo, which swaps again, as long as all values fit into the old type"
+	want := "bigint"
 	if narrowing {
-		want, back = m.shadow.Type, "the same migration once more"
+		want = m.shadow.Type
 	}
 	tables := j.moving()
 	for _, m := range j.members {
@@ -24,7 +22,7 @@ func (j *job) swap(narrowing bool) Step {
 			tables = append(tables, m.table, k.to)
 		}
 	}
-	s := j.locked(StepSwap, m.table, "", back, locking(allMode, tables...)...)
+	s := locked(StepSwap, m.table, "", locking(allMode, tables...)...)
 	s.Check = fmt.Sprintf("SELECT atttypid = %s::regtype FROM pg_attribute WHERE attrelid = %s AND attname = %s",
 		literal(want), regclass(m.table), literal(m.live.Name))
 	for _, m := range j.members {
@@ -66,7 +64,7 @@ func (j *job) swapTable(t *table, narrowing bool, s *Step) {
 		s.add("%s RENAME COLUMN %s TO %s", alter, quote(third), shadow)
 		for _, q := range m.live.Sequences {
 			if !q.Identity {
-				s.add("ALTER SEQUENCE %s OWNED BY %s.%s", q.Name, t.sql(), live)
+				s.add("ALTER SEQUENCE %s AS bigint OWNED BY %s.%s", q.Name, t.sql(), live)
 			}
 		}
 	}
@@ -121,15 +119,11 @@ func (s *Step) remark(object, comment string) {
 }
 
 // dropConstraint returns the step that drops a constraint that a migration has added.
-func (j *job) dropConstraint(m *member, name string, tables ...*table) Step {
-	s := j.locked(StepRemove, m.table, "SELECT NOT "+hasConstraint(m.table, name, ""), fromStart,
-		locking(allMode, tables...)...)
+func dropConstraint(m *member, name string, tables ...*table) Step {
+	s := locked(StepRemove, m.table, "SELECT NOT "+hasConstraint(m.table, name, ""), locking(allMode, tables...)...)
 	s.add("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", m.table.sql(), quote(name))
 	return s
 }
-
-// fromStart is how to undo a step that removes a migration.
-const fromStart = "the migration from the beginning"
 
 // dropForeign returns the steps that drop the foreign keys that a migration has added.
 func (j *job) dropForeign() []Step {
@@ -137,7 +131,7 @@ func (j *job) dropForeign() []Step {
 	for _, m := range j.members {
 		for _, k := range m.table.Foreign {
 			if strings.HasPrefix(k.Name, prefix) && (k.Num[0] == m.live.Num || m.shadow != nil && k.Num[0] == m.shadow.Num) {
-				steps = append(steps, j.dropConstraint(m, k.Name, j.tables[k.To], m.table))
+				steps = append(steps, dropConstraint(m, k.Name, j.tables[k.To], m.table))
 			}
 		}
 	}
@@ -146,15 +140,14 @@ func (j *job) dropForeign() []Step {
 
 // remove returns the steps that drop the shadows and the trigger, one table at a time. PostgreSQL also drops
 // the indexes and constraints on the shadows.
-func (j *job) remove(as StepName) []Step {
+func (j *job) remove(as string) []Step {
 	var steps []Step
-	back := "none: the old values are gone. Do this step when the old column is not needed any more"
 	if as == StepRemove {
-		steps, back = j.dropForeign(), fromStart
+		steps = j.dropForeign()
 	}
 	for _, t := range j.moving() {
-		s := j.locked(as, t, "SELECT true", back, locking(allMode, t)...)
-		s.add("DROP TRIGGER IF EXISTS %s ON %s", quote(live.Trigger), t.sql())
+		s := locked(as, t, "SELECT true", locking(allMode, t)...)
+		s.add("DROP TRIGGER IF EXISTS %s ON %s", quote(ourTrigger), t.sql())
 		s.add("DROP FUNCTION IF EXISTS %s()", functionName(t))
 		for _, m := range j.membersOf(t) {
 			s.add("ALTER TABLE %s DROP COLUMN IF EXISTS %s", t.sql(), quote(m.name))
@@ -171,43 +164,34 @@ func (j *job) removeUndo() []Step {
 	steps := j.dropForeign()
 	for _, m := range j.members {
 		if m.moves && slices.Contains(m.table.Checks, m.equal()) {
-			steps = append(steps, j.dropConstraint(m, m.equal(), m.table))
+			steps = append(steps, dropConstraint(m, m.equal(), m.table))
 		}
-	}
-	for i := range steps {
-		steps[i].Back = "none is needed"
 	}
 	return steps
 }
 
-// checkRange returns an error if Undo would lose values, before anything is changed.
+// checkRange returns an error if Undo would lose values, before anything is changed: of rows, or the next one of
+// the sequence.
 func (j *job) checkRange(ctx context.Context) error {
 	for _, m := range j.members {
 		if !m.moves || !isInt(m.shadow.Type) || slices.Contains(m.table.Checks, m.equal()) {
 			continue
 		}
 		low, high := limitsOf(m.shadow.Type)
-		fit := func(what, query string, args ...any) error {
-			var value sql.NullString
-			if err := j.q.QueryRowContext(ctx, fmt.Sprintf(query, args...)).Scan(&value); err != nil {
-				return fmt.Errorf("migrate: look for values that do not fit: %w", err)
-			}
-			if value.Valid {
-				return refuse(m.table, "%s has the value %s, which does not fit into %s: there is no way back",
-					what, value.String, m.shadow.Type)
-			}
-			return nil
-		}
-		const values = "SELECT CASE WHEN max(%[1]s) > %[2]d THEN max(%[1]s) " +
-			"WHEN min(%[1]s) < %[3]d THEN min(%[1]s) END FROM %[4]s"
-		if err := fit(m.live.Name, values, quote(m.live.Name), high, low, m.table.sql()); err != nil {
-			return err
-		}
+		column := quote(m.live.Name)
+		values := fmt.Sprintf("SELECT min(%[1]s) AS v FROM %[2]s UNION ALL SELECT max(%[1]s) FROM %[2]s",
+			column, m.table.sql())
 		if s := m.live.Sequences; len(s) == 1 || len(s) > 1 && s[0].Identity {
-			const last = "SELECT CASE WHEN last_value NOT BETWEEN %d AND %d THEN last_value END FROM %s"
-			if err := fit("the sequence of "+m.live.Name, last, low, high, s[0].Name); err != nil {
-				return err
-			}
+			values += " UNION ALL SELECT last_value FROM " + s[0].Name
+		}
+		var value sql.NullString
+		query := fmt.Sprintf("SELECT max(v) FROM (%s) r WHERE v NOT BETWEEN %d AND %d", values, low, high)
+		if err := j.q.QueryRowContext(ctx, query).Scan(&value); err != nil {
+			return fmt.Errorf("migrate: look for values that do not fit: %w", err)
+		}
+		if value.Valid {
+			return refuse(m.table, "%s, or its sequence, has the value %s, which does not fit into %s: there is no way back",
+				m.live.Name, value.String, m.shadow.Type)
 		}
 	}
 	return nil

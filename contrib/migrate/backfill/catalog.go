@@ -46,7 +46,7 @@ type catalog struct {
 	columns  string // name, type, whether an UPDATE sets it
 	key      string // the columns of the primary key
 	index    string // how many indexes begin with a column, the third argument, or in PostgreSQL the second
-	triggers string // the names of its UPDATE triggers; PostgreSQL has live.Silent
+	triggers string // the names of its UPDATE triggers, in PostgreSQL of those that fire for a column
 	foreign  string // those that refer to it: schema, table, column, constraint, referenced column, number of columns
 }
 
@@ -68,6 +68,10 @@ func catalogOf(d ddl.Dialect) catalog {
 				AND a.attnum = ANY ((CAST(i.indkey AS int2[]))[0:i.indnkeyatts - 1]) WHERE i.indisprimary AND i.indrelid = CAST(to_regclass(?) AS oid)`,
 			index: `SELECT count(*) FROM pg_catalog.pg_index i JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
 				WHERE i.indrelid = CAST(to_regclass(?) AS oid) AND a.attname = ? AND i.indisvalid AND i.indpred IS NULL`,
+			triggers: `SELECT t.tgname FROM pg_catalog.pg_trigger t WHERE t.tgrelid = CAST(to_regclass(?) AS oid)
+				AND NOT t.tgisinternal AND t.tgtype & 16 <> 0 AND t.tgenabled IN ('O', 'A')
+				AND (cardinality(CAST(t.tgattr AS int2[])) = 0 OR EXISTS (SELECT FROM pg_catalog.pg_attribute a
+					WHERE a.attrelid = t.tgrelid AND a.attname = ? AND a.attnum = ANY (CAST(t.tgattr AS int2[]))))`,
 			foreign: `SELECT n.nspname, c.relname, a.attname, k.conname, r.attname, cardinality(k.conkey)
 				FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 				JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
@@ -163,7 +167,7 @@ type foreignKey struct {
 	columns                         int
 }
 
-// referring returns the columns with a foreign key to the key of the table, each once.
+// referring returns the columns with a foreign key to the key of the table.
 func (db database) referring(ctx context.Context, t *table, key string) ([]foreignKey, error) {
 	found, err := query(ctx, db, func(rows *sql.Rows) (k foreignKey, err error) {
 		return k, rows.Scan(&k.schema, &k.table, &k.column, &k.name, &k.to, &k.columns)
@@ -182,11 +186,7 @@ func (db database) referring(ctx context.Context, t *table, key string) ([]forei
 		case live.BadName(k.table) != "" || live.BadName(k.column) != "" || k.schema != "" && live.BadName(k.schema) != "":
 			return nil, live.Error("backfill", "Table", t.String(), "is referenced by the foreign key %s of %q.%q: names with dots, quotes, question marks or control characters are not supported", k.name, from, k.column)
 		}
-		if !slices.ContainsFunc(keys, func(o foreignKey) bool {
-			return o.schema == k.schema && o.table == k.table && o.column == k.column
-		}) {
-			keys = append(keys, k)
-		}
+		keys = append(keys, k)
 	}
 	return keys, nil
 }

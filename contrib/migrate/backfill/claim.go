@@ -6,7 +6,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
@@ -17,28 +18,25 @@ import (
 // backfill may issue ids with it.
 //
 // Claim.NeverHeld proves that this is the first claim of the worker ID, unless the store has forgotten
-// some: see listed. So no generator of the namespace has issued ids with it. Then the backfill
-// releases it with the start of the lease as the fence: later holders start there. If the release
-// fails, the lease expires, with a later fence.
+// some: see listed. So no generator of the namespace has issued ids with it, and no other run of a
+// backfill. Then the backfill releases it with the start of the lease as the fence: later holders start
+// there. If the release fails, the lease expires, with a later fence.
 func (j *job) claim(ctx context.Context) (worker int64, before time.Time, err error) {
 	l := j.cfg.Layout
 	now := j.cfg.Now()
 	if !now.Before(l.End()) {
 		return 0, time.Time{}, fmt.Errorf("backfill: %w: it ended at %s", core.ErrTimestampExhausted, show(l.End()))
 	}
-	if j.cfg.Worker != nil {
-		return *j.cfg.Worker, now, nil
-	}
 	st, err := j.listed(ctx)
 	if err != nil {
 		return 0, time.Time{}, err
 	}
-	held := make(map[int64]bool, len(st.Records))
-	for _, rec := range st.Records {
-		held[rec.Worker] = true
+	first, last := l.WorkerIDs()-1, int64(0) // leases take low ones first
+	if w := j.cfg.Worker; w != nil {
+		first, last = *w, *w
 	}
-	for worker := l.WorkerIDs() - 1; worker >= 0; worker-- { // leases take low ones first
-		if held[worker] {
+	for worker := first; worker >= last; worker-- {
+		if slices.ContainsFunc(st.Records, func(rec driver.Record) bool { return rec.Worker == worker }) {
 			continue
 		}
 		lease, err := j.claimOne(ctx, worker, st.Namespace)
@@ -51,24 +49,28 @@ func (j *job) claim(ctx context.Context) (worker int64, before time.Time, err er
 		_, err = j.listed(ctx)                                                      // the store may have forgotten meanwhile
 		return lease.Worker, time.UnixMilli(min(lease.Start, now.UnixMilli())), err // it starts at the floor
 	}
-	return 0, time.Time{}, fmt.Errorf("backfill: each of the %d worker IDs of namespace %q was leased before, so ids with past times may exist: %w", l.WorkerIDs(), j.cfg.Namespace, driver.ErrNoWorkerID)
+	return 0, time.Time{}, fmt.Errorf("backfill: the worker IDs %d to %d of namespace %q were leased before, "+
+		"so ids with past times may exist: %w: set Worker to one that no generator and no backfill has used, "+
+		"in another Namespace if all were leased in this one", last, first, j.cfg.Namespace, driver.ErrNoWorkerID)
 }
 
 // defaultWindow is the FenceWindow of worker.Config, which a namespace gets that the backfill is the
 // first to use.
 const defaultWindow = 30_000
 
-// listed lists the worker IDs that were ever held, unless the store may have forgotten some: then it
-// has claims from before the floor. A namespace that begins with a floor has none: its store began in
-// a database that had other tables.
+// listed lists the worker IDs that were ever held. It fails if the store may have forgotten some, unless
+// Worker is set: then it has claims from before the floor. A namespace that begins with a floor has none:
+// its store began in a database that had other tables.
 func (j *job) listed(ctx context.Context) (driver.State, error) {
 	st, err := j.cfg.Store.(driver.Admin).List(ctx, j.cfg.Namespace) //nolint:forcetypeassert // check has seen it
 	if err != nil {
 		return st, fmt.Errorf("backfill: list the worker IDs of namespace %q: %w", j.cfg.Namespace, err)
 	}
 	for _, rec := range st.Records {
-		if st.Missing || st.Forgot() || rec.Start < st.Namespace.Floor {
-			return st, fmt.Errorf("backfill: which worker IDs of namespace %q were ever used is not known, because its store may have lost records, in a crash, a failover or a restore: set Worker to one that no generator has used, instead of Store", j.cfg.Namespace)
+		if j.cfg.Worker == nil && (st.Missing || st.Forgot() || rec.Start < st.Namespace.Floor) {
+			return st, fmt.Errorf("backfill: which worker IDs of namespace %q were ever used is not known, "+
+				"because its store may have lost records, in a crash, a failover or a restore: "+
+				"set Worker to one that no generator has used", j.cfg.Namespace)
 		}
 	}
 	return st, nil
@@ -76,10 +78,13 @@ func (j *job) listed(ctx context.Context) (driver.State, error) {
 
 // claimOne claims one worker ID, and releases it.
 func (j *job) claimOne(ctx context.Context, worker int64, ns driver.Namespace) (driver.Lease, error) {
+	const longest = 200
+	owner := "backfill of " + strconv.QuoteToASCII(j.table.String()+"."+j.into.to)
 	c := driver.Claim{
 		Namespace: j.cfg.Namespace, Layout: driver.Fingerprint(j.cfg.Layout), WorkerIDs: j.cfg.Layout.WorkerIDs(),
-		Preferred: worker, RequirePreferred: true, NeverHeld: true, Exclude: -1, ClaimID: rand.Text(), Owner: owner(j.stateName()),
-		Now: j.cfg.Now().UnixMilli(), FenceWindow: cmp.Or(ns.FenceWindow, defaultWindow), MaxSkew: ns.MaxSkew,
+		Preferred: worker, RequirePreferred: true, NeverHeld: true, Exclude: -1, ClaimID: rand.Text(),
+		Owner: owner[:min(len(owner), longest)],
+		Now:   j.cfg.Now().UnixMilli(), FenceWindow: cmp.Or(ns.FenceWindow, defaultWindow), MaxSkew: ns.MaxSkew,
 	}
 	if err := c.Validate(); err != nil {
 		return driver.Lease{}, err
@@ -94,18 +99,6 @@ func (j *job) claimOne(ctx context.Context, worker int64, ns driver.Namespace) (
 	// It may fail: see claim.
 	_ = j.cfg.Store.Release(ctx, driver.Release{Namespace: c.Namespace, Worker: lease.Worker, FencingToken: lease.FencingToken, ClaimID: c.ClaimID, Unused: lease.Start})
 	return lease, nil
-}
-
-// owner names the backfill in the store, in ASCII.
-func owner(name string) string {
-	const most = 200
-	text := "backfill of " + strings.Map(func(r rune) rune {
-		if r < ' ' || r > '~' {
-			return '?'
-		}
-		return r
-	}, name)
-	return text[:min(len(text), most)]
 }
 
 // conflict returns an error if a row already has an id with the worker ID: then a generator has

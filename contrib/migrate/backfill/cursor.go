@@ -15,7 +15,6 @@ type cursor struct {
 	rowTick int64     // of the last row; -1: none
 	tick    int64     // of the last id
 	seq     int64     // of the last id; -1: none in this tick
-	lastID  int64     // 0: none
 }
 
 // outcome says what became of a row.
@@ -29,19 +28,6 @@ const (
 
 func newCursor(l core.Layout, worker int64, before time.Time) *cursor {
 	return &cursor{layout: l, worker: worker, before: before, rowTick: -1, tick: -1, seq: -1}
-}
-
-// resume continues after an id.
-func (c *cursor) resume(rowTick, lastID int64) error {
-	if lastID == 0 {
-		return nil
-	}
-	p, err := c.layout.Decode(lastID)
-	if err != nil {
-		return err
-	}
-	c.rowTick, c.lastID, c.tick, c.seq = rowTick, lastID, c.tickOf(p.Time), p.Sequence
-	return nil
 }
 
 // tickOf returns the tick of a time at or after the epoch. A Duration would end after 292 years.
@@ -83,6 +69,6 @@ func (c *cursor) next(at time.Time) (id int64, delay time.Duration, o outcome, e
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	c.rowTick, c.tick, c.seq, c.lastID = row, tick, seq, id
+	c.rowTick, c.tick, c.seq = row, tick, seq
 	return id, time.Duration(tick-row) * c.layout.Tick, given, nil
 }

@@ -57,16 +57,6 @@ func TestCursorProperties(t *testing.T) {
 			if p.Time.Add(l.Tick).After(before) {
 				t.Fatalf("the id's tick begins at %v, the claim at %v", p.Time, before)
 			}
-			if rapid.IntRange(0, 9).Draw(t, "restart") == 0 { // another process continues
-				next := newCursor(l, worker, before)
-				if err := next.resume(c.rowTick, c.lastID); err != nil {
-					t.Fatal(err)
-				}
-				if *next != *c {
-					t.Fatalf("%+v, want %+v", next, c)
-				}
-				c = next
-			}
 		}
 	})
 }

@@ -15,7 +15,6 @@ import (
 type database struct {
 	*sql.DB
 	dialect ddl.Dialect
-	silent  bool // triggers of PostgreSQL do not fire in transactions
 }
 
 // quote quotes names that were checked.
@@ -48,13 +47,7 @@ func (db database) transact(ctx context.Context, f func(tx *sql.Tx) error) error
 		if err != nil {
 			return err
 		}
-		if db.silent {
-			_, err = tx.ExecContext(ctx, live.Silence)
-		}
-		if err == nil {
-			err = f(tx)
-		}
-		if err != nil {
+		if err := f(tx); err != nil {
 			_ = tx.Rollback() // its own error says less
 			return err
 		}

@@ -17,7 +17,7 @@
 // # What is guaranteed
 //
 // No id of a backfill equals an id of another backfill in the namespace, or of a generator that has
-// or will have a lease there. The backfill claims a worker ID that was never leased before, so no
+// or will have a lease there. Each run claims a worker ID that was never leased before, so no
 // generator has issued ids with it. It issues only ids with times before that claim; every later
 // holder of the worker ID starts at the claim or later. This relies on the conditions of
 // worker.Open. If the store may once have lost a record, Run refuses to choose a worker ID: name one
@@ -26,13 +26,13 @@
 // The ids of one run sort as its rows do: by CreatedAt, then by key. In SQLite, times within one
 // millisecond sort as strings. An id's time is never before its row's tick. It is later only if more
 // rows were created in a tick than the tick has ids: then these rows, and the rows after them, get
-// the ids of the next ticks. Result.MaxDelay is the longest of these delays.
+// the ids of the next ticks. Result.MaxDelay is the longest of these delays. Of two runs, the ids of
+// such rows may be in any order.
 //
 // Rows are written in transactions of Config.BatchSize rows. Each also writes the rows that refer to
-// them by an indexed column, and the state of the backfill in the table snow_backfill. So a
-// backfill that is killed leaves no row half-written, and the next Run continues where it ended. If
-// two runs work on one column at the same time, one of them fails. Programs may read and write the
-// tables during a backfill.
+// them by an indexed column. So a backfill that is killed leaves no row half-written, and the next
+// Run continues with the rows that have no id, under another worker ID. Two runs may work at the same
+// time: each row gets one id. Programs may read and write the tables during a backfill.
 //
 // An id that is set is never changed. NULL and 0 count as not set.
 //
@@ -40,13 +40,13 @@
 //
 // A row that a program writes during the backfill gets no id if its CreatedAt is earlier than that of
 // rows that already have ids, or later than the start of the backfill. Run then returns a
-// *LeftError. Run it again: the next run takes another worker ID.
+// *LeftError: run it again.
 //
 // A program that knows nothing of the new columns may change a reference that has its id already.
 // Run then returns a *ReferenceError, or the next one does: before the columns are swapped, stop
 // the program and run again.
 //
 // The table must be an ordinary one with a primary key of one column, and in MySQL use InnoDB.
-// Foreign keys of several columns are rejected. A table with UPDATE triggers is rejected unless they
-// can be silenced, in PostgreSQL, or may fire: see Config.FireTriggers.
+// Foreign keys of several columns are refused, and so is a table with UPDATE triggers, unless they may
+// fire: see Config.FireTriggers.
 package backfill

@@ -1,13 +1,9 @@
 package backfill
 
 import (
-	"errors"
 	"fmt"
 	"time"
 )
-
-// ErrRunning means that another backfill of the same column is running.
-var ErrRunning = errors.New("backfill: another backfill of this column is running")
 
 // A LeftError means that some rows still have no id at the end of Run, because they were written
 // during the backfill or are newer than its start. Call Run again to fill them.
@@ -23,11 +19,8 @@ func (e *LeftError) Error() string {
 	if e.Made.After(time.Now()) {
 		advice = "that is in the future: correct it"
 	}
-	left := "%d rows of %s have no id yet: they were"
-	if e.Rows == 1 {
-		left = "%d row of %s has no id yet: it was"
-	}
-	return fmt.Sprintf("backfill: "+left+" written, or created, after the backfill began; the oldest has the key %s and was created at %s: %s", e.Rows, e.Table, e.Key, show(e.Made), advice)
+	return fmt.Sprintf("backfill: rows of %s without an id: %d, written or created after the backfill began; "+
+		"the oldest has the key %s and was created at %s: %s", e.Table, e.Rows, e.Key, show(e.Made), advice)
 }
 
 // A RowError means that a row has no usable creation time, or one before the layout's epoch,
@@ -35,16 +28,12 @@ func (e *LeftError) Error() string {
 type RowError struct {
 	Table, Column string
 	Key           string
-	Value         string // empty: NULL, or a value that is not a time
+	Value         string // such as "NULL or not a time"
 	Reason        string
 }
 
 func (e *RowError) Error() string {
-	value := "NULL or not a time"
-	if e.Value != "" {
-		value = e.Value
-	}
-	return fmt.Sprintf("backfill: %s, row with the key %s: %s is %s: %s", e.Table, e.Key, e.Column, value, e.Reason)
+	return fmt.Sprintf("backfill: %s, row with the key %s: %s is %s: %s", e.Table, e.Key, e.Column, e.Value, e.Reason)
 }
 
 func show(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
@@ -59,9 +48,6 @@ type ReferenceError struct {
 }
 
 func (e *ReferenceError) Error() string {
-	have := "%d rows of %s have"
-	if e.Rows == 1 {
-		have = "%d row of %s has"
-	}
-	return fmt.Sprintf("backfill: "+have+" in %s an id that differs from the id of the row that %s refers to now: set %s to NULL there, and run it again", e.Rows, e.Table, e.NewColumn, e.Column, e.NewColumn)
+	return fmt.Sprintf("backfill: rows of %s whose %s differs from the id of the row that %s refers to now: %d; "+
+		"set it to NULL there, and run it again", e.Table, e.NewColumn, e.Column, e.Rows)
 }

@@ -35,23 +35,3 @@ func ExampleRun() { //nolint:testableexamples // it needs a database
 	}
 	fmt.Println(result.Rows, "rows have ids of the worker ID", result.Worker)
 }
-
-func ExampleInspect() { //nolint:testableexamples // it needs a database
-	ctx := context.Background()
-	db, err := sql.Open("pgx", "postgres://localhost/app")
-	if err != nil {
-		log.Fatal(err)
-	}
-	store, err := sqlstore.New(db, sqlstore.Config{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	plan, err := backfill.Inspect(ctx, db, backfill.Config{Dialect: ddl.Postgres, Table: "orders", CreatedAt: "created_at", Store: store})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(plan.Rows, "rows, made from", plan.Oldest, "to", plan.Newest)
-	for _, ref := range plan.References {
-		fmt.Println(ref.Table, ref.Column, "to", ref.NewColumn)
-	}
-}

@@ -20,8 +20,6 @@ type Plan struct {
 	Rows                  int64  // rows without an id
 	Oldest, Newest        time.Time
 	References            []Reference
-	Resumes               bool  // an unfinished backfill of the column continues
-	Worker                int64 // the worker ID of that backfill, or Config.Worker; -1: Run claims one
 }
 
 // A Reference is a column that refers to the key, with the column that gets the ids of those rows.
@@ -41,10 +39,7 @@ type job struct {
 	key   *column
 	times timeColumn
 	into  *target
-	pace  *live.Pace
 	refs  []*target
-	state state
-	found bool // state belongs to an unfinished backfill
 }
 
 // A target is a column that gets ids, and one that has the keys of the rows they belong to: the key
@@ -56,11 +51,8 @@ type target struct {
 	indexed  bool // an index begins with from
 }
 
-// unset is the condition for rows without an id.
-func (j *job) unset(t *target) string { return j.unsetIn(t, "") }
-
-// unsetIn is unset for a table with an alias, which has a dot after it.
-func (j *job) unsetIn(t *target, alias string) string {
+// unset is the condition for rows without an id. alias is that of their table, with a dot, or empty.
+func (j *job) unset(t *target, alias string) string {
 	if t.adds {
 		return "1 = 1"
 	}
@@ -82,8 +74,7 @@ func inspect(ctx context.Context, pool *sql.DB, cfg Config) (*job, error) {
 	if err := cfg.check(pool); err != nil {
 		return nil, err
 	}
-	j := &job{cfg: cfg, db: database{DB: pool, dialect: cfg.Dialect}, pace: cfg.pace()}
-	j.cfg.BatchSize = j.pace.Batch(cfg.BatchSize)
+	j := &job{cfg: cfg, db: database{DB: pool, dialect: cfg.Dialect}}
 	db := j.db
 	schema, name := live.SplitTable(cfg.Table)
 	var err error
@@ -105,14 +96,7 @@ func inspect(ctx context.Context, pool *sql.DB, cfg Config) (*job, error) {
 	if err := j.findReferences(ctx); err != nil {
 		return nil, err
 	}
-	if err := j.keepPace(ctx); err != nil {
-		return nil, err
-	}
-	if err := j.silence(ctx); err != nil {
-		return nil, err
-	}
-	j.state, j.found, err = j.loadState(ctx)
-	return j, err
+	return j, j.refuseTriggers(ctx)
 }
 
 // target checks the column that gets ids.
@@ -154,7 +138,7 @@ func (j *job) findReferences(ctx context.Context) error {
 		}
 	}
 	for _, ref := range j.cfg.References {
-		name, column, _ := cutLast(ref)
+		name, column := splitColumn(ref)
 		schema, name := live.SplitTable(name)
 		if err := j.addReference(ctx, "References", schema, name, column); err != nil {
 			return err
@@ -168,18 +152,21 @@ func (j *job) addReference(ctx context.Context, field, schema, name, column stri
 	if err != nil {
 		return err
 	}
+	refuse := func(reason string, args ...any) error {
+		return live.Error("backfill", field, name+"."+column, reason, args...)
+	}
 	c := t.column(column)
 	if c == nil {
-		return live.Error("backfill", field, name+"."+column, "%s has no such column", t)
+		return refuse("%s has no such column", t)
 	}
-	if t.schema == j.table.schema && t.name == j.table.name {
+	if t.String() == j.table.String() {
 		t = j.table
 		if c.name == j.key.name {
-			return live.Error("backfill", field, name+"."+column, "is the key itself")
+			return refuse("is the key itself")
 		}
 	}
 	if j.db.dialect == ddl.MySQL && comparedAs(c.typ) != comparedAs(j.key.typ) {
-		return live.Error("backfill", field, name+"."+column, "has the type %s, and the key %s: MySQL would compare them as floating-point numbers", c.typ, j.key.typ)
+		return refuse("has the type %s, and the key %s: MySQL would compare them as floating-point numbers", c.typ, j.key.typ)
 	}
 	ref, err := j.target(field, t, c.name, c.name+suffix)
 	if err != nil {
@@ -190,10 +177,9 @@ func (j *job) addReference(ctx context.Context, field, schema, name, column stri
 		return fmt.Errorf("backfill: look for indexes of %s: %w", t, err)
 	}
 	ref.indexed = indexes > 0
-	same := func(o *target) bool {
-		return o.table.schema == t.schema && o.table.name == t.name && o.from == ref.from
-	}
-	if !slices.ContainsFunc(j.refs, same) {
+	if !slices.ContainsFunc(j.refs, func(o *target) bool {
+		return o.table.String() == t.String() && o.from == ref.from
+	}) {
 		j.refs = append(j.refs, ref)
 	}
 	return nil
@@ -216,13 +202,6 @@ func comparedAs(typ string) string {
 func (j *job) plan(ctx context.Context) (Plan, error) {
 	p := Plan{
 		Table: j.table.String(), Key: j.key.name, CreatedAt: j.cfg.CreatedAt, Column: j.into.to, Adds: j.into.adds,
-		Resumes: j.found, Worker: -1,
-	}
-	switch {
-	case j.found:
-		p.Worker = j.state.worker
-	case j.cfg.Worker != nil:
-		p.Worker = *j.cfg.Worker
 	}
 	var err error
 	if p.Rows, err = j.countLeft(ctx); err != nil {
@@ -230,7 +209,7 @@ func (j *job) plan(ctx context.Context) (Plan, error) {
 	}
 	for _, ref := range j.refs {
 		r := Reference{Table: ref.table.String(), Column: ref.from, NewColumn: ref.to, Adds: ref.adds, Indexed: ref.indexed}
-		if r.Rows, err = j.countReferring(ctx, ref, ""); err != nil {
+		if r.Rows, err = j.countReferring(ctx, ref); err != nil {
 			return p, err
 		}
 		p.References = append(p.References, r)
@@ -252,7 +231,7 @@ func (j *job) plan(ctx context.Context) (Plan, error) {
 
 // countLeft counts the rows without an id.
 func (j *job) countLeft(ctx context.Context) (int64, error) {
-	n, err := j.db.count(ctx, "SELECT count(*) FROM "+j.table.of(j.db)+" WHERE "+j.unset(j.into))
+	n, err := j.db.count(ctx, "SELECT count(*) FROM "+j.table.of(j.db)+" WHERE "+j.unset(j.into, ""))
 	if err != nil {
 		return 0, fmt.Errorf("backfill: count the rows of %s: %w", j.table, err)
 	}
@@ -261,8 +240,10 @@ func (j *job) countLeft(ctx context.Context) (int64, error) {
 
 // rejectNull returns a *RowError if a row without an id has no time, or no key, as SQLite allows.
 func (j *job) rejectNull(ctx context.Context) error {
-	for _, c := range []struct{ name, expr, value string }{{j.key.name, j.db.quote(j.key.name), "NULL"}, {j.cfg.CreatedAt, j.times.expr, ""}} {
-		rows, err := j.rows(ctx, "("+c.expr+") IS NULL AND "+j.unset(j.into)+" LIMIT 1")
+	for _, c := range []struct{ name, expr, value string }{
+		{j.key.name, j.db.quote(j.key.name), "NULL"}, {j.cfg.CreatedAt, j.times.expr, "NULL or not a time"},
+	} {
+		rows, err := j.rows(ctx, "("+c.expr+") IS NULL AND "+j.unset(j.into, "")+" LIMIT 1")
 		switch {
 		case err != nil:
 			return fmt.Errorf("backfill: look for rows of %s without %s: %w", j.table, c.name, err)
@@ -276,48 +257,45 @@ func (j *job) rejectNull(ctx context.Context) error {
 // targets returns the columns that are written.
 func (j *job) targets() []*target { return append([]*target{j.into}, j.refs...) }
 
-// silence keeps triggers of the tables from firing, or returns an error that names them.
-func (j *job) silence(ctx context.Context) error {
-	if j.cfg.FireTriggers {
-		return nil
-	}
-	if j.db.dialect == ddl.Postgres {
-		var filled []live.Filled
-		for _, t := range j.targets() {
-			filled = append(filled, live.Filled{Table: t.table.of(j.db), Name: t.table.String(), Columns: []string{t.to}})
-		}
-		triggers, err := live.Silent(ctx, j.db, "backfill", false, filled)
-		j.db.silent = len(triggers) > 0
-		return err
-	}
-	var all []string
+// refuseTriggers returns an error that names the triggers that would fire for what is filled.
+func (j *job) refuseTriggers(ctx context.Context) error {
+	var found []string
 	for _, t := range j.targets() {
-		names, err := query(ctx, j.db, scanName, catalogOf(j.db.dialect).triggers, j.db.args(t.table.schema, t.table.name)...)
+		args := j.db.args(t.table.schema, t.table.name)
+		if j.db.dialect == ddl.Postgres {
+			args = append(args, t.to)
+		}
+		names, err := query(ctx, j.db, scanName, catalogOf(j.db.dialect).triggers, args...)
 		if err != nil {
 			return fmt.Errorf("backfill: look for triggers of %s: %w", t.table, err)
 		}
 		for _, name := range names {
-			if name += " of " + t.table.String(); !slices.Contains(all, name) {
-				all = append(all, name)
-			}
+			found = append(found, name+" of "+t.table.String())
 		}
 	}
-	if len(all) > 0 {
-		return live.Error("backfill", "FireTriggers", false, "the UPDATE trigger %s would fire for each row that is filled, and this database cannot silence it. Drop it for the time of the backfill, or let it fire", strings.Join(all, ", "))
+	if len(found) == 0 || j.cfg.FireTriggers {
+		return nil
 	}
-	return nil
+	slices.Sort(found)
+	return live.Error("backfill", "FireTriggers", false, "the UPDATE trigger %s would fire for each row that is filled. "+
+		"Drop or disable it for the time of the backfill, or let it fire", strings.Join(slices.Compact(found), ", "))
 }
 
-// keepPace returns an error for a limit that cannot be kept.
-func (j *job) keepPace(ctx context.Context) error {
-	field, value := "RowsPerSecond", any(j.cfg.RowsPerSecond)
-	if j.cfg.RowsPerSecond == 0 {
-		field, value = "MaxReplicaLag", j.cfg.MaxReplicaLag
+// addColumns adds the columns that are missing.
+func (j *job) addColumns(ctx context.Context) error {
+	integer := "bigint"
+	if j.db.dialect == ddl.SQLite {
+		integer = "integer" // the only name for it in STRICT tables
 	}
-	for _, ref := range j.refs {
-		if !ref.indexed && (j.cfg.RowsPerSecond > 0 || j.cfg.MaxReplicaLag > 0) {
-			return live.Error("backfill", field, value, "%s.%s has no index, so its rows are written in one statement, whatever the limit: create an index", ref.table, ref.from)
+	for _, t := range j.targets() {
+		if !t.adds {
+			continue
 		}
+		text := "ALTER TABLE " + t.table.of(j.db) + " ADD COLUMN " + j.db.quote(t.to) + " " + integer
+		if _, err := j.db.ExecContext(ctx, text); err != nil {
+			return fmt.Errorf("backfill: add a column by %s: %w", text, err)
+		}
+		t.adds = false
 	}
-	return j.pace.Probe(ctx, j.db, "backfill")
+	return nil
 }

@@ -28,7 +28,7 @@ func (j *job) page(ctx context.Context, limit int, newest bool) ([]row, error) {
 			order[i] += " DESC"
 		}
 	}
-	rows, err := j.rows(ctx, j.unset(j.into)+" ORDER BY "+strings.Join(order, ", ")+fmt.Sprintf(" LIMIT %d", limit))
+	rows, err := j.rows(ctx, j.unset(j.into, "")+" ORDER BY "+strings.Join(order, ", ")+fmt.Sprintf(" LIMIT %d", limit))
 	if err != nil {
 		return nil, fmt.Errorf("backfill: read rows of %s: %w", j.table, err)
 	}
@@ -49,7 +49,8 @@ func (j *job) page(ctx context.Context, limit int, newest bool) ([]row, error) {
 // rows without an id refer.
 func (j *job) referredTo(ctx context.Context, ref *target, last []row) ([]row, error) {
 	key := "p." + j.db.quote(j.key.name)
-	where := j.hasID() + " AND EXISTS (SELECT 1 FROM " + ref.table.of(j.db) + " c WHERE " + key + " = c." + j.db.quote(ref.from) + " AND " + j.unsetIn(ref, "c.") + ")"
+	where := j.hasID() + " AND EXISTS (SELECT 1 FROM " + ref.table.of(j.db) + " c WHERE " + key + " = c." +
+		j.db.quote(ref.from) + " AND " + j.unset(ref, "c.") + ")"
 	var args []any
 	if len(last) > 0 {
 		where += " AND " + key + " > ?"
@@ -133,7 +134,7 @@ func (j *job) update(ctx context.Context, tx *sql.Tx, chunk []row) (int64, error
 	}
 	in, keys := oneOf(chunk)
 	return db.change(ctx, tx, "UPDATE "+j.table.of(db)+" SET "+db.quote(j.into.to)+" = CASE "+key+cases.String()+" END"+j.untouched(j.table, "")+
-		" WHERE "+key+in+" AND "+j.unset(j.into), append(args, keys...)...)
+		" WHERE "+key+in+" AND "+j.unset(j.into, ""), append(args, keys...)...)
 }
 
 // oneOf is the condition for the keys of a chunk.
@@ -176,9 +177,10 @@ func (j *job) referred(ref *target) string {
 // hasID is the condition for rows p with an id.
 func (j *job) hasID() string { return "p." + j.db.quote(j.into.to) + " <> 0" }
 
-// countReferring counts the rows without an id that refer to rows for which a condition holds.
-func (j *job) countReferring(ctx context.Context, ref *target, condition string) (int64, error) {
-	n, err := j.db.count(ctx, "SELECT count(*) FROM "+ref.table.of(j.db)+" c WHERE "+j.unsetIn(ref, "c.")+" AND EXISTS ("+j.referred(ref)+condition+")")
+// countReferring counts the rows without an id that refer to a row.
+func (j *job) countReferring(ctx context.Context, ref *target) (int64, error) {
+	n, err := j.db.count(ctx, "SELECT count(*) FROM "+ref.table.of(j.db)+" c WHERE "+j.unset(ref, "c.")+
+		" AND EXISTS ("+j.referred(ref)+")")
 	if err != nil {
 		return 0, fmt.Errorf("backfill: count the rows of %s: %w", ref.table, err)
 	}
@@ -190,7 +192,7 @@ func (j *job) countReferring(ctx context.Context, ref *target, condition string)
 func (j *job) setReferring(ctx context.Context, tx *sql.Tx, ref *target, chunk []row) (int64, error) {
 	db := j.db
 	child, to := ref.table.of(db)+" AS c", db.quote(ref.to)
-	where := " WHERE " + j.unsetIn(ref, "c.")
+	where := " WHERE " + j.unset(ref, "c.")
 	var args []any
 	if len(chunk) > 0 {
 		in, keys := oneOf(chunk)
@@ -211,7 +213,7 @@ func (j *job) setReferring(ctx context.Context, tx *sql.Tx, ref *target, chunk [
 
 // checkStale counts the rows whose id differs from the id of the row that they refer to.
 func (j *job) checkStale(ctx context.Context, ref *target) error {
-	n, err := j.db.count(ctx, "SELECT count(*) FROM "+ref.table.of(j.db)+" c WHERE NOT "+j.unsetIn(ref, "c.")+
+	n, err := j.db.count(ctx, "SELECT count(*) FROM "+ref.table.of(j.db)+" c WHERE NOT "+j.unset(ref, "c.")+
 		" AND NOT EXISTS ("+j.referred(ref)+" AND p."+j.db.quote(j.into.to)+" = c."+j.db.quote(ref.to)+")")
 	switch {
 	case err != nil:

@@ -18,9 +18,7 @@ import (
 func documented(t *testing.T, heading string, n int) (blocks []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "migrate.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, section, _ := strings.Cut(string(text), "\n"+heading+"\n")
 	section, _, _ = strings.Cut(section, "\n##")
 	for _, block := range regexp.MustCompile("(?s)\n```sql\n(.*?)\n```\n").FindAllStringSubmatch(section, -1) {
@@ -68,21 +66,17 @@ func TestWiderKey(t *testing.T) {
 		db.script(t, blocks[0])
 		db.run(t, "INSERT INTO orders (note) VALUES ('of an old program')")
 		handle, err := gorm.Open(mysql.New(mysql.Config{Conn: db.DB}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if err := handle.AutoMigrate(&Order{}, &OrderLine{}); err != nil {
 			t.Fatal(err)
 		}
-		if got := db.one(t, "SELECT count(*) FROM information_schema.columns WHERE table_schema = database() AND column_name IN ('id', 'order_id') AND column_type LIKE 'bigint% unsigned'"); got != "3" {
-			t.Errorf("%s columns are bigint unsigned", got)
-		}
+		db.expect(t, "3", "SELECT count(*) FROM information_schema.columns WHERE table_schema = database() AND column_name IN ('id', 'order_id') AND column_type LIKE 'bigint% unsigned'")
 		db.script(t, blocks[1])
 		db.run(t, "INSERT INTO orders VALUES (2124631483221017871, 'c')", "INSERT INTO order_lines VALUES (2124631483221017872, 2124631483221017871)")
-		if err := inTx(db, "INSERT INTO orders (note) VALUES ('d')"); err == nil {
+		if err := db.exec("INSERT INTO orders (note) VALUES ('d')"); err == nil {
 			t.Error("a row without a key was written")
 		}
-		if err := inTx(db, "INSERT INTO order_lines VALUES (3, 77)"); err == nil {
+		if err := db.exec("INSERT INTO order_lines VALUES (3, 77)"); err == nil {
 			t.Error("there is no foreign key")
 		}
 	})
@@ -101,12 +95,10 @@ func TestSwap(t *testing.T) {
 		}
 		db.script(t, blocks[0])
 		const both = "l.order_id = o.id AND l.order_id_old = o.id_old"
-		if got := db.one(t, "SELECT count(*) FROM orders o JOIN order_lines l ON "+both+" WHERE o.id > 1000"); got != "3" {
-			t.Errorf("%s lines", got)
-		}
+		db.expect(t, "3", "SELECT count(*) FROM orders o JOIN order_lines l ON "+both+" WHERE o.id > 1000")
 		db.run(t, "INSERT INTO orders (id) VALUES (5)", "INSERT INTO order_lines (id, order_id) VALUES (5, 5)")
 		for _, bad := range []string{"order_lines (id, order_id) VALUES (6, 6)", "orders (id) VALUES (5)", "orders (created_at) VALUES (NULL)"} {
-			if err := inTx(db, "INSERT INTO "+bad); err == nil {
+			if err := db.exec("INSERT INTO " + bad); err == nil {
 				t.Errorf("%s is inserted", bad)
 			}
 		}

@@ -3,6 +3,7 @@ package backfill
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -53,9 +54,7 @@ func openSQLite(t *testing.T) *engine {
 func openPostgres(t *testing.T) *engine {
 	t.Helper()
 	u, err := url.Parse(testserver.Database(t, "pgx", testserver.Postgres(t).DSN))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	query := u.Query()
 	query.Set("timezone", "Asia/Kolkata")
 	u.RawQuery = query.Encode()
@@ -69,9 +68,7 @@ func onMySQL(t *testing.T, odd bool, test func(t *testing.T, db *engine)) {
 	for i, server := range testserver.MySQLs(t) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			cfg, err := mysql.ParseDSN(testserver.Database(t, "mysql", server.DSN))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			cfg.Params = map[string]string{"time_zone": "'+05:30'"}
 			if odd {
 				cfg.InterpolateParams, cfg.ParseTime = true, true
@@ -85,9 +82,7 @@ func onMySQL(t *testing.T, odd bool, test func(t *testing.T, db *engine)) {
 func open(t *testing.T, dialect ddl.Dialect, driver, dsn string) *engine {
 	t.Helper()
 	db, err := sql.Open(driver, dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return &engine{db, dialect, dsn}
 }
@@ -96,9 +91,7 @@ func open(t *testing.T, dialect ddl.Dialect, driver, dsn string) *engine {
 func (db *engine) store(t testing.TB) *sqlstore.Store {
 	t.Helper()
 	s, err := sqlstore.New(db.DB, sqlstore.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 
@@ -108,8 +101,8 @@ func (db *engine) config(t testing.TB) backfill.Config {
 	return backfill.Config{Dialect: db.dialect, Table: "orders", CreatedAt: "created_at", Store: db.store(t)}
 }
 
-// run executes statements, each in a transaction of its own. {time} is the type of a
-// timestamp with a zone, {key} that of a key with a counter.
+// run executes statements, each in its own transaction. {time} is the type of a timestamp with a zone, {key} that
+// of a key with a counter.
 func (db *engine) run(t testing.TB, statements ...string) {
 	t.Helper()
 	words := map[ddl.Dialect][]string{
@@ -117,33 +110,35 @@ func (db *engine) run(t testing.TB, statements ...string) {
 		ddl.MySQL:    {"{time}", "datetime(6)", "{key}", "bigint AUTO_INCREMENT PRIMARY KEY"},
 		ddl.SQLite:   {"{time}", "datetime", "{key}", "INTEGER PRIMARY KEY"},
 	}[db.dialect]
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
 	for _, s := range statements {
-		tx, err := db.BeginTx(ctx, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
 		s = strings.NewReplacer(words...).Replace(s)
-		if _, err = tx.ExecContext(ctx, s); err == nil {
-			err = tx.Commit()
-		}
-		if err != nil {
-			_ = tx.Rollback()
+		if err := db.exec(s); err != nil {
 			t.Fatalf("%s: %v", s, err)
 		}
 	}
 }
 
+// exec executes a statement in a transaction, because autocommit may be off.
+func (db *engine) exec(statement string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if _, err = tx.ExecContext(ctx, statement); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
+
 // read returns the rows of a query, as the texts of their fields.
-func (db *engine) read(t testing.TB, query string) [][]string {
+func (db *engine) read(t testing.TB, query string) (all [][]string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	tx, err := db.BeginTx(ctx, nil) // autocommit may be off
-	if err != nil {
-		t.Fatal(err)
-	}
+	tx, err := db.BeginTx(ctx, nil)
+	must(t, err)
 	defer func() { _ = tx.Rollback() }()
 	rows, err := tx.QueryContext(ctx, query)
 	if err != nil {
@@ -151,28 +146,20 @@ func (db *engine) read(t testing.TB, query string) [][]string {
 	}
 	defer rows.Close()
 	columns, err := rows.Columns()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all [][]string
+	must(t, err)
 	for rows.Next() {
-		texts := make([]sql.NullString, len(columns))
-		into := make([]any, len(columns))
-		for i := range texts {
-			into[i] = &texts[i]
+		row, into := make([]sql.NullString, len(columns)), make([]any, len(columns))
+		for i := range row {
+			into[i] = &row[i]
 		}
-		if err := rows.Scan(into...); err != nil {
-			t.Fatal(err)
+		must(t, rows.Scan(into...))
+		var texts []string
+		for _, field := range row {
+			texts = append(texts, field.String)
 		}
-		row := make([]string, len(columns))
-		for i := range texts {
-			row[i] = texts[i].String
-		}
-		all = append(all, row)
+		all = append(all, texts)
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, rows.Err())
 	return all
 }
 
@@ -184,4 +171,31 @@ func (db *engine) one(t testing.TB, query string) string {
 		t.Fatalf("%s: %v", query, rows)
 	}
 	return rows[0][0]
+}
+
+// expect compares the fields of queries.
+func (db *engine) expect(t testing.TB, want string, queries ...string) {
+	t.Helper()
+	for _, q := range queries {
+		if got := db.one(t, q); got != want {
+			t.Errorf("%s: %s, want %s", q, got, want)
+		}
+	}
+}
+
+// fill runs a backfill that must give ids to so many rows, and to so many that refer to them.
+func (db *engine) fill(t testing.TB, cfg backfill.Config, rows, referring int64) backfill.Result {
+	t.Helper()
+	result, err := backfill.Run(t.Context(), db.DB, cfg)
+	if err != nil || result.Rows != rows || result.Referring != referring {
+		t.Errorf("%+v, %v, want %d rows and %d that refer to them", result, err, rows, referring)
+	}
+	return result
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

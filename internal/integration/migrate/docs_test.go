@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
 	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // documented returns the blocks of SQL in a section of docs/migrate.md, each as one statement of the simple
@@ -86,12 +87,12 @@ func TestDocumentedUUID(t *testing.T) {
 		"CREATE TABLE order_lines (id bigserial PRIMARY KEY, order_id uuid NOT NULL REFERENCES orders)", "CREATE INDEX ON order_lines (order_id)", "CREATE INDEX ON orders (created_at)",
 		"INSERT INTO orders (created_at) SELECT timestamptz '2024-01-01Z' + i * interval '1 second' FROM generate_series(1, 1000) i", "INSERT INTO order_lines (order_id) SELECT id FROM orders")
 	db.generator(t)
-	worker := int64(77)
+	store, err := sqlstore.New(db.DB, sqlstore.Config{})
+	must(t, err)
 	fill := func() {
 		t.Helper()
-		_, err := backfill.Run(context.Background(), db.DB, backfill.Config{Dialect: ddl.Postgres, Table: "orders", CreatedAt: "created_at", Worker: &worker})
+		_, err := backfill.Run(context.Background(), db.DB, backfill.Config{Dialect: ddl.Postgres, Table: "orders", CreatedAt: "created_at", Store: store, Namespace: "orders"})
 		must(t, err)
-		worker++
 	}
 	fill()
 	db.run(t, "ALTER TABLE orders ALTER id_snowkey SET DEFAULT snowkey_next('orders')")

@@ -123,7 +123,7 @@ func (db *engine) expect(t testing.TB, want string, queries ...string) {
 func names(steps []migrate.Step) string {
 	all := make([]string, len(steps))
 	for i, s := range steps {
-		all[i] = string(s.Name) + " " + s.Table
+		all[i] = s.Name + " " + s.Table
 	}
 	return strings.Join(all, ", ")
 }

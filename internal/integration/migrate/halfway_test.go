@@ -3,7 +3,6 @@ package migrate
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"strings"
 	"sync/atomic"
@@ -14,7 +13,6 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
-	"github.com/seed-299c1d6b/snowkey/core"
 )
 
 // pair makes a table, and one that refers to it.
@@ -61,7 +59,7 @@ func TestStopBefore(t *testing.T) {
 	if result, err := migrate.Run(t.Context(), db.DB, cfg); err == nil || !strings.Contains(err.Error(), `StopBefore "remove": is no step of this plan`) || len(result.Steps) > 0 {
 		t.Errorf("%v, %s", err, names(result.Steps))
 	}
-	for _, at := range []migrate.StepName{migrate.StepIndex, migrate.StepFill} {
+	for _, at := range []string{migrate.StepIndex, migrate.StepFill} {
 		cfg.StopBefore = at
 		if left := db.migrate(t, cfg).Plan.Left(); len(left) == 0 || left[0].Name != migrate.StepIndex {
 			t.Errorf("stopped before %s, left: %s", at, names(left))
@@ -85,48 +83,6 @@ func TestBusyNames(t *testing.T) {
 	_, err = migrate.Run(t.Context(), db.DB, cfg)
 	if !errors.Is(err, migrate.ErrBusy) || !strings.Contains(err.Error(), "transaction since") {
 		t.Errorf("%v", err)
-	}
-}
-
-// The error says which session holds the lock of migrations, whatever its role.
-func TestRunningNames(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	db.pair(t)
-	holder, err := db.Conn(t.Context())
-	must(t, err)
-	defer holder.Close()
-	var pid int
-	must(t, holder.QueryRowContext(t.Context(), "SELECT pg_backend_pid() FROM pg_advisory_lock(1936617335)").Scan(&pid))
-	_, err = migrate.Run(t.Context(), db.DB, db.config())
-	if !errors.Is(err, migrate.ErrRunning) || !strings.Contains(err.Error(), fmt.Sprintf("process %d of postgres", pid)) || !strings.Contains(err.Error(), "pg_locks") {
-		t.Errorf("%v", err)
-	}
-}
-
-// The statements of another version of snowkey would not fit what a migration has left.
-func TestOtherVersion(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	db.pair(t)
-	cfg := db.config()
-	for _, at := range []migrate.StepName{migrate.StepIndex, migrate.StepFinish} {
-		cfg.StopBefore = at
-		db.migrate(t, cfg)
-		db.run(t, "COMMENT ON FUNCTION snow_migrate_order_lines() IS 'snowkey migrate, version 2'")
-		before := db.schema(t, "public")
-		for _, undo := range []bool{false, true} {
-			cfg.Undo, cfg.StopBefore = undo, ""
-			var config *core.ConfigError
-			if _, err := migrate.Run(t.Context(), db.DB, cfg); !errors.As(err, &config) || !strings.Contains(err.Error(), `Table "public.order_lines": is in a migration of version 2, and this is for version 1`) {
-				t.Errorf("before %s, undo %t: %v", at, undo, err)
-			}
-		}
-		if now := db.schema(t, "public"); now != before {
-			t.Errorf("the schema is\n%s\nand was\n%s", now, before)
-		}
-		db.run(t, "COMMENT ON FUNCTION snow_migrate_order_lines() IS 'snowkey migrate, version 1'")
-		cfg.Undo = false
 	}
 }
 

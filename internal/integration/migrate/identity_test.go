@@ -86,7 +86,7 @@ func TestSequenceTooFar(t *testing.T) {
 		}
 		db.run(t, "SELECT setval('orders_id_seq', 3000000000)")
 		cfg.Undo = true
-		db.refuses(t, cfg, "the sequence of id has the value 3000000000, which does not fit into integer")
+		db.refuses(t, cfg, "id, or its sequence, has the value 3000000000, which does not fit into integer")
 		db.run(t, "SELECT setval('orders_id_seq', 2147483646)")
 		db.migrate(t, cfg)
 		db.expect(t, "2147483647", "INSERT INTO orders DEFAULT VALUES RETURNING id::text")

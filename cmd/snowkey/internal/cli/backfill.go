@@ -34,9 +34,9 @@ refers to the key gets such a column too, order_id_snowkey for order_id. Columns
 foreign key are found; name others with --references. Missing columns are added. Keys and
 constraints do not change.
 
-The ids differ from those of all generators with a lease in --namespace: the backfill
-takes a worker ID that was never leased, and uses only times in the past. Programs may use
-the tables meanwhile.
+The ids differ from those of all generators with a lease in --namespace: each run takes a
+worker ID that was never leased, and uses only times in the past. Programs may use the
+tables meanwhile.
 
 Each transaction writes --batch rows. If a run is interrupted, run the same command again:
 it continues. --dry-run shows what would be done.`
@@ -58,9 +58,9 @@ func (a *app) backfillCommand() *cobra.Command {
 	f.Var(flagval.New(&p.cfg.Location, "ZONE", "UTC", flagval.Zone), "tz", "time zone of times that are stored without one")
 	p.lease.add(cmd, "lease", "store of the worker IDs (default the database of the table)")
 	f.Var(flagval.New(&p.worker, "N", "", flagval.Whole(0, math.MaxInt64)), "worker",
-		"worker ID to use instead of a lease; you guarantee that nothing has made ids with it")
+		"worker ID to take, of which the store has no record; you guarantee that nothing has made ids with it")
 	addLayout(cmd, &p.cfg.Layout)
-	p.add(cmd, "1000")
+	p.add(cmd, "1000", "; without it, they are refused")
 	a.jsonFlag(cmd, "one object")
 	return cmd
 }
@@ -73,8 +73,8 @@ func (a *app) backfill(cmd *cobra.Command, p *backfillFlags) error {
 	case p.cfg.CreatedAt == "":
 		return usage("--created-at is required: the column with the creation time of each row")
 	}
-	if err := p.checkWorker(cmd); err != nil {
-		return err
+	if p.worker >= 0 {
+		p.cfg.Worker = &p.worker
 	}
 	target, err := p.open(ctx, a, nil)
 	if err != nil {
@@ -87,13 +87,13 @@ func (a *app) backfill(cmd *cobra.Command, p *backfillFlags) error {
 	}
 	defer closing()
 	p.cfg.Dialect = map[dsn.Kind]ddl.Dialect{dsn.Postgres: ddl.Postgres, dsn.MySQL: ddl.MySQL, dsn.SQLite: ddl.SQLite}[target.Kind]
-	p.cfg.BatchSize, p.cfg.FireTriggers, p.cfg.RowsPerSecond, p.cfg.MaxReplicaLag, p.cfg.Waiting = int(p.batch), p.fire, int(p.rows), p.lag, a.waiting
+	p.cfg.BatchSize, p.cfg.FireTriggers, p.cfg.Pause = int(p.batch), p.fire, p.pause
 	if p.dryRun {
 		plan, err := backfill.Inspect(ctx, target.DB, p.cfg)
 		if err != nil {
 			return tableError(err)
 		}
-		return a.plan(plan, p.lease.namespace)
+		return a.plan(plan)
 	}
 	return a.fill(ctx, target, p)
 }
@@ -104,7 +104,7 @@ func (a *app) fill(ctx context.Context, target *dsn.Target, p *backfillFlags) er
 	result, err := backfill.Run(ctx, target.DB, p.cfg)
 	done()
 	if err != nil && !errors.As(err, new(*backfill.LeftError)) && !errors.As(err, new(*backfill.ReferenceError)) {
-		return tableError(err)
+		return interrupted(ctx, err)
 	}
 	if a.json {
 		if wrong := a.object(resultJSON{result.Worker, result.Rows, result.Referring, result.MaxDelay.String()}); wrong != nil {
@@ -150,8 +150,6 @@ type planJSON struct {
 	Rows       int64           `json:"rows"`
 	Oldest     string          `json:"oldest,omitempty"`
 	Newest     string          `json:"newest,omitempty"`
-	Resumes    bool            `json:"resumes"`
-	WorkerID   *int64          `json:"worker_id"` // null: one will be claimed
 	References []referenceJSON `json:"references"`
 }
 
@@ -164,11 +162,11 @@ type referenceJSON struct {
 	Rows      int64  `json:"rows"`
 }
 
-func (a *app) plan(p backfill.Plan, namespace string) error {
+func (a *app) plan(p backfill.Plan) error {
 	if a.json {
-		j := planJSON{Table: p.Table, Key: p.Key, CreatedAt: p.CreatedAt, Column: p.Column, Adds: p.Adds, Rows: p.Rows, Resumes: p.Resumes, References: []referenceJSON{}}
-		if p.Worker >= 0 {
-			j.WorkerID = &p.Worker
+		j := planJSON{
+			Table: p.Table, Key: p.Key, CreatedAt: p.CreatedAt, Column: p.Column, Adds: p.Adds, Rows: p.Rows,
+			References: []referenceJSON{},
 		}
 		if p.Rows > 0 {
 			j.Oldest, j.Newest = timetext.Format(p.Oldest), timetext.Format(p.Newest)
@@ -191,14 +189,6 @@ func (a *app) plan(p backfill.Plan, namespace string) error {
 		rows += ", created from " + timetext.Format(p.Oldest) + " to " + timetext.Format(p.Newest)
 	}
 	a.label("to fill", rows)
-	switch {
-	case p.Resumes:
-		a.label("worker ID", fmt.Sprintf("%d, of the interrupted backfill", p.Worker))
-	case p.Worker >= 0:
-		a.label("worker ID", fmt.Sprint(p.Worker))
-	default:
-		a.label("worker ID", fmt.Sprintf("one of namespace %q that was never leased", namespace))
-	}
 	for _, r := range p.References {
 		text := fmt.Sprintf("%s.%s, with ids in %s%s: %s", r.Table, r.Column, r.NewColumn, added(r.Adds), plural(r.Rows, "row"))
 		if !r.Indexed {
@@ -212,21 +202,18 @@ func (a *app) plan(p backfill.Plan, namespace string) error {
 
 // fillFlags are the flags of the commands that fill the rows of a table.
 type fillFlags struct {
-	dsn         string
-	batch, rows int64
-	lag         time.Duration
-	fire        bool
+	dsn   string
+	batch int64
+	pause time.Duration
+	fire  bool
 }
 
 // add adds the flags but for --dsn.
-func (p *fillFlags) add(cmd *cobra.Command, batch string) {
+func (p *fillFlags) add(cmd *cobra.Command, batch, fire string) {
 	f := cmd.Flags()
 	f.Var(flagval.New(&p.batch, "N", batch, flagval.Whole(1, 100_000)), "batch", "rows in a transaction")
-	f.BoolVar(&p.fire, "fire-triggers", false, "let UPDATE triggers of the tables fire for each row")
-	f.Var(flagval.New(&p.rows, "N", "", flagval.Whole(1, math.MaxInt32)), "rows-per-second",
-		"rows to write in a second at most (default no limit)")
-	f.Var(flagval.New(&p.lag, "DURATION", "", flagval.Duration(100*time.Millisecond, 24*time.Hour)), "max-replica-lag",
-		"wait while a replica of PostgreSQL is behind by more (default no limit)")
+	f.BoolVar(&p.fire, "fire-triggers", false, "let UPDATE triggers of the tables fire for each row"+fire)
+	f.Var(flagval.New(&p.pause, "DURATION", "0s", flagval.Duration(0, time.Hour)), "pause", "wait after each batch")
 }
 
 var units = []string{"s", "ms", "us", "ns"} //nolint:gochecknoglobals // constant
@@ -237,23 +224,6 @@ func unit(s string) (time.Duration, error) {
 		return 0, err
 	}
 	return time.ParseDuration("1" + name)
-}
-
-// leaseFlags are the flags that --worker excludes.
-var leaseFlags = []string{"lease", "namespace", "token-file"} //nolint:gochecknoglobals // constant
-
-// checkWorker rejects flags of a lease next to --worker.
-func (p *backfillFlags) checkWorker(cmd *cobra.Command) error {
-	if p.worker < 0 {
-		return nil
-	}
-	for _, name := range leaseFlags {
-		if cmd.Flags().Changed(name) {
-			return usage("--worker excludes --%s: it takes no lease", name)
-		}
-	}
-	p.cfg.Worker = &p.worker
-	return nil
 }
 
 // open opens the database of the table. refused has the reasons why some are not accepted.
@@ -278,9 +248,6 @@ func (p *fillFlags) open(ctx context.Context, a *app, refused map[dsn.Kind]strin
 // openLease opens the store of the worker IDs, unless there is --worker.
 func (p *backfillFlags) openLease(ctx context.Context, a *app, create bool) (closing func(), err error) {
 	p.cfg.Now = a.now
-	if p.cfg.Worker != nil {
-		return func() {}, nil
-	}
 	if p.lease.text == "" {
 		p.lease.text = p.dsn
 	}
@@ -292,8 +259,13 @@ func (p *backfillFlags) openLease(ctx context.Context, a *app, create bool) (clo
 	return leases.Close, nil
 }
 
-// waiting says why a run waits.
-func (a *app) waiting(reason string) { a.note("waiting: %s", reason) }
+// interrupted is tableError for a run that a signal may have ended.
+func interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		err = fmt.Errorf("%w; what is done stays: run it again to continue", err)
+	}
+	return tableError(err)
+}
 
 // tableError names flags, and drops the packages' names.
 func tableError(err error) error {

@@ -47,7 +47,7 @@ func TestBackfill(t *testing.T) {
 			db := tables(t, c.driver, c.source)
 			args := []string{"backfill", "--dsn", c.dsn, "--table", "orders", "--created-at", "made", "--tz", "Europe/Paris"}
 			dry := run(t, append(args, "--dry-run")...)
-			for _, part := range []string{"orders, by its key id and made", "in id_snowkey, which will be added", "3 rows, created from 2024-07-01T10:00:00", "namespace \"default\"", "order_lines.order_id, with ids in order_id_snowkey, which will be added: 3 rows"} {
+			for _, part := range []string{"orders, by its key id and made", "in id_snowkey, which will be added", "3 rows, created from 2024-07-01T10:00:00", "order_lines.order_id, with ids in order_id_snowkey, which will be added: 3 rows"} {
 				if c.driver == "mysql" { // its timestamps have a zone
 					part = strings.Replace(part, "T10", "T12", 1)
 				}
@@ -59,7 +59,7 @@ func TestBackfill(t *testing.T) {
 				t.Errorf("exit code %d\n%s%s", dry.code, dry.out, dry.err)
 			}
 			got := run(t, append(args, "--dry-run", "--json")...)
-			if !strings.Contains(got.out, `"rows": 3`) || !strings.Contains(got.out, `"worker_id": null`) {
+			if !strings.Contains(got.out, `"rows": 3`) {
 				t.Error(got.out)
 			}
 			if _, err := db.Exec("SELECT id_snowkey FROM orders"); err == nil {
@@ -89,7 +89,7 @@ func TestBackfill(t *testing.T) {
 			if got.code != 1 || !strings.Contains(got.out, "no row needed an id") || !strings.Contains(got.err, "that is in the future: correct it") {
 				t.Errorf("in the future: exit code %d\n%s%s", got.code, got.out, got.err)
 			}
-			if moved := "\n1 row of " + c.prefix + "order_lines has in order_id_snowkey an id that differs from the id of the row"; c.driver != "mysql" && !strings.Contains(got.err, moved) {
+			if moved := "\nrows of " + c.prefix + "order_lines whose order_id_snowkey differs from the id of the row that order_id refers to now: 1"; c.driver != "mysql" && !strings.Contains(got.err, moved) {
 				t.Errorf("%s, want %q", got.err, moved)
 			}
 		})
@@ -111,8 +111,6 @@ func TestTableErrors(t *testing.T) {
 		{"backfill --dsn a.db --table orders", 2, "--created-at is required"},
 		{"backfill --table orders --created-at made", 2, "--dsn is required"},
 		{"backfill --dsn redis://h --table orders --created-at made", 2, "Redis has no tables"},
-		{orders + " --worker 3 --lease x.db", 2, "--worker excludes --lease"},
-		{orders + " --max-replica-lag 5s", 2, "--max-replica-lag 5s: must be 0"},
 		{orders + " --epoch 2024-12-01", 1, "before the layout's epoch"},
 		{orders + " --worker 7", 0, ""},
 		{"migrate", 2, "one argument: bigint"},

@@ -50,8 +50,8 @@ var badValues = map[string][]string{
 	"tick": {"", "0", "-1ms", "1.5ms", "10", "1us"}, "time-bits": {"0", "64"},
 	"gen worker": {"1024"}, "gen datacenter": {"32"}, "gen sequence": {"4096"}, "ddl worker": {"", "-1", "1024", "x"}, "ddl datacenter": {"32"}, "backfill worker": {"1024"},
 	"workers": {"", "x", "1,", "-1"}, "export": {"", "/dev/null/x"},
-	"shards": {"0", "65537"}, "count": {"0", "9999999999999"}, "batch": {"0", "100001"}, "rows-per-second": {"0"}, "fencing-token": {"0"},
-	"max-ahead": {"0", "2h"}, "max-skew": {"0", "25h"}, "lock-timeout": {"0", "25h"}, "max-replica-lag": {"50ms"},
+	"shards": {"0", "65537"}, "count": {"0", "9999999999999"}, "batch": {"0", "100001"}, "fencing-token": {"0"},
+	"max-ahead": {"0", "2h"}, "max-skew": {"0", "25h"}, "lock-timeout": {"0", "25h"}, "pause": {"-1s", "2h"},
 	"serial encode tz": {"Europe/Vienna"}, "output": {""},
 }
 

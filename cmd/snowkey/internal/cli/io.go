@@ -170,7 +170,7 @@ var flagOf = map[string]string{ //nolint:gochecknoglobals // constant
 	"Servers": "--server", "Field": "--by", "Namespace": "--namespace", "MaxAhead": "--max-ahead",
 	"Generator": "--generator", "StopBefore": "--stop-before", "Finish": "--finish", "References": "--references",
 	"LockTimeout": "--lock-timeout", "HoldTimeout": "--hold-timeout", "Patience": "--patience", "BatchSize": "--batch", "FireTriggers": "--fire-triggers",
-	"RowsPerSecond": "--rows-per-second", "MaxReplicaLag": "--max-replica-lag", "Backfill.CreatedAt": "--created-at", "CreatedAt": "--created-at", "Unit": "--unit",
+	"Pause": "--pause", "Backfill.CreatedAt": "--created-at", "CreatedAt": "--created-at", "Unit": "--unit",
 	"Backfill.Namespace": "--namespace", "Store": "--lease",
 }
 

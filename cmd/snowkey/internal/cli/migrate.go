@@ -15,7 +15,6 @@ import (
 type migrateFlags struct {
 	fillFlags
 	apply bool
-	stop  string
 	cfg   migrate.Config
 }
 
@@ -24,9 +23,9 @@ while programs read and write the tables.
 
 For MySQL and MariaDB use gh-ost or pt-online-schema-change: see docs/migrate.md.
 
-Without --apply it prints the plan: for each step its statements, its lock and how long
-that is held, a check, and the way back. With --apply it does the steps that are left,
-except finish. After an interruption, run it again: it continues.
+Without --apply it prints the plan: for each step its statements, its lock, and a check.
+With --apply it does the steps that are left, except finish. After an interruption, run it
+again: it continues.
 
 --undo goes back, if the plan has a way back. --finish does all steps that are left, the
 swap too, and drops what is old; then there is no way back. Both need --apply. What would
@@ -49,14 +48,18 @@ func (a *app) migrateCommand() *cobra.Command {
 	f.StringVar(&p.cfg.Table, "table", "", "`TABLE` whose key is moved, or SCHEMA.TABLE; required")
 	f.StringVar(&p.cfg.Column, "column", "", "`COLUMN` to move (default the primary key)")
 	f.BoolVar(&p.apply, "apply", false, "do the steps; without it, only show the plan")
-	steps, duration := migrate.StepNames(), flagval.Duration(time.Millisecond, 24*time.Hour)
-	enumVar(cmd, flagval.New(&p.stop, "STEP", "", flagval.OneOf(steps...)), "stop-before", "stop before the first step of this name: "+flagval.List(steps), steps)
+	steps := []string{
+		migrate.StepColumns, migrate.StepFill, migrate.StepCheck, migrate.StepValidate,
+		migrate.StepIndex, migrate.StepForeignKey, migrate.StepSwap, migrate.StepFinish,
+	}
+	duration := flagval.Duration(time.Millisecond, 24*time.Hour)
+	enumVar(cmd, flagval.New(&p.cfg.StopBefore, "STEP", "", flagval.OneOf(steps...)), "stop-before", "stop before the first step of this name: "+flagval.List(steps), steps)
 	f.BoolVar(&p.cfg.Undo, "undo", false, "go back, if the plan has a way back")
 	f.BoolVar(&p.cfg.Finish, "finish", false, "do all steps, the swap too, and drop what is old; then there is no way back")
 	f.Var(flagval.New(&p.cfg.LockTimeout, "DURATION", "", duration), "lock-timeout", "how long an attempt to lock a table waits, with writers behind it (default 300ms, or half of deadlock_timeout if that is less)")
 	f.Var(flagval.New(&p.cfg.HoldTimeout, "DURATION", "2s", duration), "hold-timeout", "how long a step may hold locks that stop writers")
 	f.Var(flagval.New(&p.cfg.Patience, "DURATION", "5m", duration), "patience", "how long to retry a step that cannot lock its tables")
-	p.add(cmd, "2000")
+	p.add(cmd, "2000", "")
 	return cmd
 }
 
@@ -73,8 +76,7 @@ func (a *app) migrate(cmd *cobra.Command, p *migrateFlags) error {
 		return err
 	}
 	defer target.Close()
-	p.cfg.StopBefore = migrate.StepName(p.stop)
-	p.cfg.BatchSize, p.cfg.FireTriggers, p.cfg.RowsPerSecond, p.cfg.MaxReplicaLag, p.cfg.Waiting = int(p.batch), p.fire, int(p.rows), p.lag, a.waiting
+	p.cfg.BatchSize, p.cfg.FireTriggers, p.cfg.Pause = int(p.batch), p.fire, p.pause
 	if !p.apply {
 		plan, err := migrate.Inspect(ctx, target.DB, p.cfg)
 		if err != nil {
@@ -98,7 +100,7 @@ func (a *app) applyMigration(cmd *cobra.Command, target *dsn.Target, p *migrateF
 	show, done := a.progress()
 	p.cfg.Progress = func(s migrate.Step, filled, total int64) {
 		if filled > 0 {
-			show(string(s.Name), filled, total)
+			show(s.Name, filled, total)
 			return
 		}
 		done()
@@ -107,10 +109,7 @@ func (a *app) applyMigration(cmd *cobra.Command, target *dsn.Target, p *migrateF
 	result, err := migrate.Run(cmd.Context(), target.DB, p.cfg)
 	done()
 	if err != nil {
-		if cmd.Context().Err() != nil {
-			err = fmt.Errorf("%w; what is done stays: run it again to continue", err)
-		}
-		return tableError(err)
+		return interrupted(cmd.Context(), err)
 	}
 	fmt.Fprintf(a.out, "%s done, %s filled\n", plural(int64(len(result.Steps)), "step"), plural(result.Rows, "row"))
 	for _, s := range result.Plan.Left() {
