@@ -29,19 +29,6 @@ func TestInvoices(t *testing.T) {
 	snowkeytest.Golden(t, "testdata/invoices.json", invoices)
 }
 
-func TestClockGoesBack(t *testing.T) {
-	clock := snowkeytest.NewClock(t, time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
-	gen := snowkeytest.New(t, snowkeytest.Config{Clock: clock, ClockPolicy: core.Refuse{}})
-	if _, err := gen.Next(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	clock.Advance(-time.Hour)
-	var back *core.ClockError
-	if _, err := gen.Next(t.Context()); !errors.As(err, &back) {
-		t.Errorf("%v", err)
-	}
-}
-
 func TestDatabaseIsDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))) // the clock of synctest starts in 2000
