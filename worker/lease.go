@@ -42,7 +42,7 @@ type lease struct {
 	releases int                // calls of Release that wait
 	changed  chan struct{}      // closed and replaced after each step, to wake waiting calls
 	failed   bool               // acquire has failed, so Release is not called
-	owned    closer             // the store, if only this lease uses it; nil also when it is closed
+	owned    driver.OwnedStore  // the store, if only this lease uses it; nil also when it is closed
 	reports  reports
 	count    struct{ renewals, failures, losses, forgotten, claims uint64 }
 	fenced   time.Time // since when no id can be issued; zero: ids can be
@@ -91,7 +91,7 @@ func newLease(s driver.Store, cfg Config) (*lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	owned, _ := s.(closer)
+	owned, _ := s.(driver.OwnedStore)
 	storeType := fmt.Sprintf("%T", s)
 	if d := cfg.Datacenter; d != nil {
 		s = datacenterStore{s, *d, *d << cfg.Layout.WorkerBits, values(cfg.Layout.WorkerBits)}

@@ -127,9 +127,6 @@ func (l *lease) wantsRelease(a *claim) bool {
 	return !a.releaseSent && (a.lost == nil || done(a.grant)) // with StopOnLoss, ids of a lost one continue up to its fence
 }
 
-// A closer is a store that only one generator uses, and that is closed with it.
-type closer interface{ CloseWithGenerator() error }
-
 // closeStore closes the store if only this lease uses it, and it is not closed yet. Call it only
 // when nothing is left to release.
 func (l *lease) closeStore() error {
