@@ -1,11 +1,15 @@
 package gormplugin
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"gorm.io/gorm"
 
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/keys"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/sqlite"
 )
 
@@ -59,44 +63,112 @@ func (p *Plugin) register(db *gorm.DB) error {
 	return nil
 }
 
-// fill sets zero keys, before the hooks run.
+// fill sets zero keys, before the hooks run. It calls each source once, before it changes a row: if one
+// fails, no row has a key.
 func (p *Plugin) fill(db *gorm.DB) error {
 	stmt := db.Statement
 	plan := p.registry.Plan(db, stmt.Schema, stmt.Table)
-	switch fills := len(plan.Columns) > 0 || plan.Err != nil; {
+	fills := len(plan.Columns) > 0 || plan.Err != nil
+	switch {
 	case !stmt.ReflectValue.IsValid():
 		if stmt.Schema == nil && fills { // gorm would panic
 			return gorm.ErrInvalidValue
 		}
-	case fills:
-		if p.leased.Load() != nil {
-			if err := p.registry.CheckHome(db); err != nil {
-				return err
+		return nil
+	case !fills && !plan.Relations:
+		return nil
+	}
+	s := &statement{stmt: stmt, plan: plan, rows: rows.List(stmt.ReflectValue)}
+	if v, ok := stmt.Settings.Load(statementKey{}); ok {
+		outer := v.(*statement)
+		outer.associations, s.associated = append(outer.associations, s), true
+	}
+	stmt.Settings.Store(statementKey{}, s)
+	if !fills { // but the plugin may fill related rows
+		return nil
+	}
+	if p.leased.Load() != nil {
+		if err := p.registry.CheckHome(db); err != nil {
+			return err
+		}
+	}
+	if err := plan.Err; err != nil {
+		return err
+	}
+	if err := rows.Check(stmt, s.rows); err != nil {
+		return err
+	}
+	if _, upserts := stmt.Clauses["ON CONFLICT"]; upserts { // rows share an association: write it once, as gorm does if its key is set
+		if distinct, repeats := rows.Distinct(stmt.ReflectValue); repeats {
+			stmt.Dest, stmt.ReflectValue, s.rows = distinct.Interface(), distinct, rows.List(distinct)
+		}
+	}
+	return s.fill()
+}
+
+// check refuses zero keys after the hooks have run and gorm has saved the rows' parents, and prepares an
+// upsert.
+func (p *Plugin) check(db *gorm.DB) error {
+	stmt := db.Statement
+	if !stmt.ReflectValue.IsValid() {
+		return nil
+	}
+	plan, s := p.registry.Plan(db, stmt.Schema, stmt.Table), statementOf(stmt)
+	on, conflict := conflictOf(stmt)
+	if plan.Database != nil {
+		if err := p.checkDatabaseKey(db, plan, conflict); err != nil {
+			return err
+		}
+	}
+	if s == nil {
+		if plan.Fills() {
+			return errNotFilled
+		}
+		return nil
+	}
+	s.hooks = stmt.Schema != nil && !stmt.SkipHooks && (stmt.Schema.BeforeSave || stmt.Schema.BeforeCreate)
+	for _, c := range s.columns {
+		if c.Source == nil || s.hooks {
+			if zero, err := c.Zero(s.rows); err != nil || len(zero) > 0 {
+				return cmp.Or(err, c.ErrNotSet())
 			}
 		}
-		return newStatement(stmt, plan).fill()
-	case plan.Relations: // the plugin may fill related rows
-		newStatement(stmt, plan)
+	}
+	if s.conflict = conflict; stmt.Schema == nil {
+		return nil
+	}
+	if on.UpdateAll {
+		s.keepNumbers()
+	}
+	if _, returning := stmt.Clauses["RETURNING"]; returning {
+		returnInPlace(stmt)
+	}
+	if conflict && plan.Fills() && rows.AreStructs(s.rows) {
+		return s.prepareUpsert(p.registry, db, on)
 	}
 	return nil
 }
 
-// check refuses zero keys after the hooks have run and gorm has saved the rows' parents.
-func (p *Plugin) check(db *gorm.DB) error {
-	if !db.Statement.ReflectValue.IsValid() {
+// checkDatabaseKey refuses rows whose key the database makes if the plugin is strict and they have
+// no conflict clause. Else it logs one line for each model.
+func (p *Plugin) checkDatabaseKey(db *gorm.DB, plan *keys.Plan, conflict bool) error {
+	stmt, refuse := db.Statement, p.cfg.Strict && !conflict
+	if !refuse && (plan.Noticed.Load() || !plan.Database.Field.HasDefaultValue) || p.registry.Exempts(stmt.Schema, stmt.Table) {
 		return nil
 	}
-	plan, s := p.registry.Plan(db, db.Statement.Schema, db.Statement.Table), statementOf(db.Statement)
-	if plan.Database != nil {
-		if err := p.checkDatabaseKey(db, plan); err != nil {
-			return err
-		}
+	list := rows.List(stmt.ReflectValue)
+	if rows.Check(stmt, list) != nil {
+		return nil //nolint:nilerr // such rows are gorm's to accept or refuse
 	}
-	switch {
-	case s != nil:
-		return s.check(p.registry, db)
-	case plan.Fills():
-		return errNotFilled
+	if zero, err := plan.Database.Zero(list); err != nil || len(zero) == 0 {
+		return err
+	}
+	err := keys.ErrDatabaseKey(plan.Database.Field, stmt.Table)
+	if refuse {
+		return err
+	}
+	if plan.Noticed.CompareAndSwap(false, true) {
+		db.Logger.Warn(stmt.Context, "snowkey: table %s: %s", stmt.Table, err)
 	}
 	return nil
 }
@@ -115,7 +187,7 @@ func (p *Plugin) resolve(db *gorm.DB) error {
 	switch {
 	case s.upsert != nil && s.sent:
 		return s.resolve(db)
-	case s.stmt.Schema != nil && len(s.stmt.Schema.FieldsWithDefaultDBValue) > 0 && s.rows.AreMaps():
+	case s.stmt.Schema != nil && len(s.stmt.Schema.FieldsWithDefaultDBValue) > 0 && len(s.rows) > 0 && s.rows[0].Kind() == reflect.Map:
 		s.setIDs() // gorm sets the keys of maps to numbers that the database did not make
 	}
 	return nil
@@ -139,7 +211,7 @@ func (p *Plugin) checkUpdate(db *gorm.DB) error {
 	}
 	plan := p.registry.Plan(db, db.Statement.Schema, "")
 	if plan.Relations && plan.Err == nil {
-		newStatement(db.Statement, plan)
+		db.Statement.Settings.Store(statementKey{}, &statement{stmt: db.Statement, plan: plan})
 	}
 	return plan.Err
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -25,79 +26,87 @@ const (
 	maxKeys  = 1024
 )
 
-// find looks up rows in the database by the values that were sent for the columns of an index. It
-// returns the values of the upsert's fields for each row that it finds. It skips rows without all
+// findRows finds the rows of an upsert in the database: those that were inserted by their keys, or, if the
+// database makes the key, by filled columns next to it; the others by the indexes in which they may have
+// collided, unless they keep the key that the caller has set. It returns the values of the upsert's
+// fields for each row that it finds.
+func (s *statement) findRows(db *gorm.DB) (map[int][]any, error) {
+	u, found := s.upsert, map[int][]any{}
+	err := s.findBy(db, u.rows, keys.Unique{Fields: s.stmt.Schema.PrimaryFields}, found)
+	for _, f := range s.filled {
+		if err == nil && !s.plan.FillsKey() {
+			numbered := map[int][]any{}
+			err = s.findBy(db, f.Rows, keys.Unique{Fields: []*schema.Field{f.Column.Field}}, numbered)
+			maps.Copy(found, numbered)
+		}
+	}
+	rest := slices.DeleteFunc(slices.Clone(u.rows), func(i int) bool {
+		_, given := s.givenKey(i)
+		return given || found[i] != nil
+	})
+	for _, by := range u.indexes {
+		if err == nil {
+			err = s.findBy(db, rest, by, found)
+		}
+	}
+	return found, err
+}
+
+// findBy finds rows by the values that were sent for the columns of an index. It skips rows without all
 // these values, which cannot collide.
-func (s *statement) find(db *gorm.DB, list []int, by keys.Unique) (map[int][]any, error) {
-	found := make(map[int][]any, len(list))
+func (s *statement) findBy(db *gorm.DB, list []int, by keys.Unique, found map[int][]any) error {
+	if len(by.Fields) == 0 { // the key of a model that has none
+		return nil
+	}
 	list = slices.DeleteFunc(slices.Clone(list), func(i int) bool {
 		return slices.ContainsFunc(by.Fields, func(f *schema.Field) bool {
 			value, sent := s.upsert.valueOf(i, f)
 			return !sent || !by.Nulls && isNull(value)
 		})
 	})
-	byKey, most := len(by.Fields) == 1 && by.Fields[0].PrimaryKey && rows.IsInteger(by.Fields[0].FieldType), maxFound
-	if byKey {
+	most := maxFound
+	if isIntegerKey(by) {
 		most = maxKeys
 	}
-	for len(list) > 0 {
-		// Round up to a power of four: PrepareStmt keeps a statement for each size.
-		size := 1
-		for size < min(len(list), most) {
-			size *= 4
-		}
-		chunk := list[:min(len(list), size)]
-		list = list[len(chunk):]
-		if err := s.findChunk(db, chunk, size, by, byKey, found); err != nil {
-			return nil, err
+	for chunk := range slices.Chunk(list, most) {
+		if err := s.findChunk(db, chunk, by, found); err != nil {
+			return err
 		}
 	}
-	return found, nil
+	return nil
 }
 
-func (s *statement) findChunk(db *gorm.DB, chunk []int, size int, by keys.Unique, byKey bool, found map[int][]any) (err error) {
-	q, withKey := db.Session(&gorm.Session{NewDB: true}).Raw("").Statement, map[string][]int{}
+// isIntegerKey reports whether one IN finds all rows.
+func isIntegerKey(by keys.Unique) bool {
+	return len(by.Fields) == 1 && by.Fields[0].PrimaryKey && rows.IsInteger(by.Fields[0].FieldType)
+}
+
+func (s *statement) findChunk(db *gorm.DB, chunk []int, by keys.Unique, found map[int][]any) (err error) {
+	q := db.Session(&gorm.Session{NewDB: true}).Raw("").Statement
 	q.Table, q.TableExpr, q.Schema = s.stmt.Table, s.stmt.TableExpr, s.stmt.Schema
-	in := clause.IN{Column: clause.Column{Name: by.Fields[0].DBName}}
-	for at := range size {
-		i, where := chunk[min(at, len(chunk)-1)], slices.Clone(by.Where)
-		if byKey {
-			value, _ := s.upsert.valueOf(i, by.Fields[0])
-			if in.Values = append(in.Values, value); at < len(chunk) {
-				text := rows.Text(reflect.ValueOf(value))
-				withKey[text] = append(withKey[text], i)
-			}
-			continue
-		}
-		for _, f := range by.Fields {
-			value, _ := s.upsert.valueOf(i, f)
-			where = append(where, clause.Eq{Column: clause.Column{Name: f.DBName}, Value: value})
-		}
-		if at > 0 {
-			_, _ = q.WriteString(" UNION ALL ")
-		}
-		s.selectOf(db, at, where).Build(q)
-	}
-	if byKey { // one SELECT for all rows
-		s.selectOf(db, 0, []clause.Expression{in}).Build(q)
-	}
-	result, err := send(db, q.SQL.String(), q.Vars...)
+	asked := s.writeQuery(db, q, chunk, by)
+	result, err := sendToPrimary(db, q.SQL.String(), q.Vars...)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, result.Close()) }()
 	for result.Next() {
-		at, values, err := s.scan(result)
-		if err != nil {
+		var name string
+		dest, values := []any{&name}, make([]any, len(s.upsert.fields))
+		for _, f := range s.upsert.fields {
+			dest = append(dest, reflect.New(reflect.PointerTo(f.IndirectFieldType)).Interface())
+		}
+		if err := result.Scan(dest...); err != nil {
 			return err
 		}
-		matching := chunk[min(at, len(chunk)):min(at+1, len(chunk))] // none for the padding
-		if byKey {
-			matching = withKey[rows.Text(reflect.ValueOf(values[0]))]
+		for k := range values {
+			if v := reflect.ValueOf(dest[k+1]).Elem(); !v.IsNil() { // else it is NULL
+				values[k] = v.Elem().Interface()
+			}
 		}
-		for _, i := range matching {
-			if found[i] != nil {
-				return fmt.Errorf("row %d matches two rows by %v: name or declare only columns with a unique index", i, keys.FieldNames(by.Fields))
+		for _, i := range asked[name] {
+			if other := found[i]; other != nil && !reflect.DeepEqual(other, values) {
+				return fmt.Errorf("row %d collides with several rows, by %s: only the database knows which it took; name or declare only columns of one unique index", i, s.upsert.indexNames())
 			}
 			found[i] = values
 		}
@@ -105,10 +114,43 @@ func (s *statement) findChunk(db *gorm.DB, chunk []int, size int, by keys.Unique
 	return result.Err()
 }
 
-// selectOf returns a SELECT of a number and the upsert's fields.
-func (s *statement) selectOf(db *gorm.DB, at int, where []clause.Expression) clause.Expr {
-	form := "SELECT ?"
-	vars := []any{clause.Expr{SQL: strconv.Itoa(at)}}
+// writeQuery writes a query of the rows of a chunk. Its first column is a number, or the integer key, by
+// which the rows are in asked. It rounds their number up to a power of four: PrepareStmt keeps a statement
+// for each size.
+func (s *statement) writeQuery(db *gorm.DB, q *gorm.Statement, chunk []int, by keys.Unique) (asked map[string][]int) {
+	asked = make(map[string][]int, len(chunk))
+	size, in := 1, clause.IN{Column: clause.Column{Name: by.Fields[0].DBName}}
+	for size < len(chunk) {
+		size *= 4
+	}
+	for at := range size {
+		i, name, where := chunk[min(at, len(chunk)-1)], strconv.Itoa(at), slices.Clone(by.Where)
+		for _, f := range by.Fields {
+			value, _ := s.upsert.valueOf(i, f)
+			in.Values = append(in.Values, value)
+			where = append(where, clause.Eq{Column: clause.Column{Name: f.DBName}, Value: value})
+		}
+		if isIntegerKey(by) {
+			name = rows.Text(reflect.ValueOf(in.Values[at]))
+		} else {
+			if at > 0 {
+				_, _ = q.WriteString(" UNION ALL ")
+			}
+			s.selectFields(db, clause.Expr{SQL: name}, where).Build(q)
+		}
+		if at < len(chunk) { // else it is padding
+			asked[name] = append(asked[name], i)
+		}
+	}
+	if isIntegerKey(by) { // one SELECT for all rows
+		s.selectFields(db, in.Column, []clause.Expression{in}).Build(q)
+	}
+	return asked
+}
+
+// selectFields returns a SELECT of a column and the upsert's fields.
+func (s *statement) selectFields(db *gorm.DB, first any, where []clause.Expression) clause.Expr {
+	form, vars := "SELECT ?", []any{first}
 	for _, f := range s.upsert.fields {
 		form, vars = form+",?", append(vars, clause.Column{Name: f.DBName})
 	}
@@ -118,26 +160,10 @@ func (s *statement) selectOf(db *gorm.DB, at int, where []clause.Expression) cla
 	return clause.Expr{SQL: form, Vars: append(vars, clause.Table{Name: clause.CurrentTable}, clause.Where{Exprs: where})}
 }
 
-// scan reads a row of the result. A NULL is nil.
-func (s *statement) scan(result *sql.Rows) (at int, values []any, err error) {
-	dest := []any{&at}
-	for _, f := range s.upsert.fields {
-		dest = append(dest, reflect.New(reflect.PointerTo(f.IndirectFieldType)).Interface())
-	}
-	err = result.Scan(dest...)
-	values = make([]any, len(dest)-1)
-	for k := range values {
-		if v := reflect.ValueOf(dest[k+1]).Elem(); !v.IsNil() {
-			values[k] = v.Elem().Interface()
-		}
-	}
-	return at, values, err
-}
-
-// send sends a query over the statement's own connection, or the pool that rows are written to.
+// sendToPrimary sends a query over the statement's own connection, or the pool that rows are written to.
 // With gorm.io/plugin/dbresolver, gorm's callbacks would send a SELECT to a replica, which may lag
 // behind.
-func send(db *gorm.DB, query string, args ...any) (*sql.Rows, error) {
+func sendToPrimary(db *gorm.DB, query string, args ...any) (*sql.Rows, error) {
 	ctx, began := db.Statement.Context, time.Now()
 	rows, err := db.Statement.ConnPool.QueryContext(ctx, query, args...)
 	db.Logger.Trace(ctx, began, func() (string, int64) { return db.Explain(query, args...), -1 }, err)
@@ -146,13 +172,6 @@ func send(db *gorm.DB, query string, args ...any) (*sql.Rows, error) {
 
 // isNull reports whether the database gets NULL for a value.
 func isNull(value any) bool {
-	if v := reflect.ValueOf(value); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
-		return true
-	}
-	v, ok := value.(driver.Valuer)
-	if !ok {
-		return false
-	}
-	value, err := v.Value()
+	value, err := driver.DefaultParameterConverter.ConvertValue(value)
 	return err == nil && value == nil
 }

@@ -97,9 +97,7 @@ func config(src sqltype.Source) gormplugin.Config {
 
 // keysOf returns the keys of rows: the fields ID, or Number, or the only one.
 func keysOf(value any) (keys []int64) {
-	list := rows.Of(rows.Indirect(reflect.ValueOf(value)))
-	for i := range list.Len {
-		row := list.At(i)
+	for _, row := range rows.List(rows.Indirect(reflect.ValueOf(value))) {
 		f := row.FieldByName("ID")
 		if number := row.FieldByName("Number"); number.IsValid() {
 			f = number

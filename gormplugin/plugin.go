@@ -104,7 +104,7 @@ func (p *Plugin) Initialize(db *gorm.DB) (err error) {
 		if err != nil {
 			return err
 		}
-		p.registry, p.keysHolder = registry, keys.Hold(registry)
+		p.registry, p.keysHolder = registry, keys.NewHolder(registry)
 	}
 	listed := slices.Contains(slices.Collect(maps.Values(db.Plugins)), gorm.Plugin(p)) // in a copy of gorm.Config, as dbresolver makes for its replicas
 	if err := p.registry.CheckHome(db); err != nil && !listed {
@@ -157,15 +157,13 @@ func (p *Plugin) Fill(ctx context.Context, ids []int64) error {
 var errNotInUse = errors.New("gormplugin: the plugin is not in use: call db.Use first")
 
 // Validate checks that the rows of the models get Snowflake ids. It returns all faults in one
-// error, each with the model and the field:
+// error, each with the model and the field. A create refuses them too, except keys that are not filled:
 //
 //   - a key that the plugin does not fill, such as one with a forgotten or misspelled tag;
 //   - a key that gorm treats as auto-increment: AutoMigrate would make a counter, which jumps into
 //     the range of the ids;
 //   - a field or a column that cannot hold an id: of the wrong type or size, or with a serializer;
 //   - on MySQL and MariaDB, a base 62 key whose column ignores case;
-//   - a sqltype.Key or NullKey whose Form is wrong, which otherwise fails when a key is written as
-//     text;
 //   - a foreign key whose field or column cannot hold the id it refers to, which is cut;
 //   - a foreign key that is a sqltype.Key or NullKey of another type than the key it refers to,
 //     which gorm converts.
@@ -176,7 +174,7 @@ func Validate(db *gorm.DB, models ...any) error {
 	if err := checkDB(db); err != nil {
 		return err
 	}
-	return keys.Of(db).Validate(db, models)
+	return keys.RegistryOf(db).Validate(db, models)
 }
 
 // checkDB refuses a handle on which methods of gorm would panic.

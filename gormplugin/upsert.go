@@ -3,7 +3,6 @@ package gormplugin
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -24,8 +23,7 @@ type upsert struct {
 	fields   []*schema.Field // the key, and other columns that the plugin fills
 	indexes  []keys.Unique   // in which a row may have collided
 	replaces bool            // a key that was set may be replaced by an existing row's
-
-	sent clause.Values
+	sent     clause.Values   // the values of the INSERT
 }
 
 // conflictOf returns a statement's conflict clause. For MySQL's INSERT IGNORE and SQLite's INSERT
@@ -55,29 +53,25 @@ func (s *statement) prepareUpsert(registry *keys.Registry, db *gorm.DB, on claus
 	named, anyIndex := namedFields(model, on.Columns), db.Name() == "mysql"   // ON DUPLICATE KEY names no columns
 	byKey := len(on.Columns) == 0 && on.OnConstraint == "" && on.UpdateAll || // gorm then names the key
 		len(named) > 0 && !slices.ContainsFunc(model.PrimaryFields, func(f *schema.Field) bool { return !slices.Contains(named, f) })
-	switch {
-	case byKey && !anyIndex:
-		if len(u.fields) == len(model.PrimaryFields) {
-			return nil
-		}
-	case len(named) > 0 && !byKey:
+	if byKey && !anyIndex && len(u.fields) == len(model.PrimaryFields) {
+		return nil
+	}
+	if len(named) > 0 && !byKey {
 		u.indexes = []keys.Unique{{Fields: named, Where: on.TargetWhere.Exprs}}
-		if anyIndex {
-			u.indexes = append(u.indexes, declared...)
-		}
-	default:
-		u.indexes = declared
+	}
+	if anyIndex || !byKey && len(named) == 0 {
+		u.indexes = append(u.indexes, declared...)
 	}
 	u.replaces = !byKey && (len(named) > 0 || on.OnConstraint != "" || !on.DoNothing)
-	for i := range s.rows.Len { // gorm may set a key that the database makes in the wrong row
-		if u.replaces || !s.plan.FillsKey() || s.isFilled(i, false) || s.referred(i) {
+	for i := range s.rows { // gorm may set a key that the database makes in the wrong row
+		if u.replaces || !s.plan.FillsKey() || s.isNeeded(i) {
 			u.rows = append(u.rows, i)
 		}
 	}
 	if len(u.rows) == 0 {
 		return nil
 	}
-	if _, ok := s.stmt.Clauses["RETURNING"].Expression.(clause.Returning); ok && s.rows.Len > 1 && (on.DoNothing || len(on.Where.Exprs) > 0) {
+	if _, ok := s.stmt.Clauses["RETURNING"].Expression.(clause.Returning); ok && len(s.rows) > 1 && (on.DoNothing || len(on.Where.Exprs) > 0) {
 		return errors.New("RETURNING with an ON CONFLICT that may skip rows: gorm would set the fields of other rows; leave Returning out, or create one row at a time")
 	}
 	s.upsert = u
@@ -106,12 +100,12 @@ func (s *statement) resolve(db *gorm.DB) error {
 	u := s.upsert
 	on, _ := conflictOf(s.stmt) // gorm changes an UpdateAll with nothing to update to DoNothing
 	_, returning := s.stmt.Clauses["RETURNING"]
-	if on.DoNothing && !returning && db.Name() != "mysql" && db.RowsAffected == int64(s.rows.Len) {
+	if on.DoNothing && !returning && db.Name() != "mysql" && db.RowsAffected == int64(len(s.rows)) {
 		return nil // MySQL's count may include rows that exist
 	}
 	u.sent, _ = s.stmt.Clauses["VALUES"].Expression.(clause.Values)
-	if len(u.sent.Values) != s.rows.Len {
-		return fmt.Errorf("the INSERT has %d rows of %d: cannot tell which rows exist", len(u.sent.Values), s.rows.Len)
+	if len(u.sent.Values) != len(s.rows) {
+		return fmt.Errorf("the INSERT has %d rows of %d: cannot tell which rows exist", len(u.sent.Values), len(s.rows))
 	}
 	// gorm sets returned keys by position: they may be another row's.
 	for _, i := range u.rows {
@@ -119,92 +113,49 @@ func (s *statement) resolve(db *gorm.DB) error {
 		for k, f := range u.fields {
 			values[k], _ = u.valueOf(i, f)
 		}
-		if err := s.set(i, values); err != nil {
+		if err := s.setFields(i, values); err != nil {
 			return err
 		}
 	}
-	rest, err := s.findOwn(db)
+	found, err := s.findRows(db)
 	if err != nil {
 		return fmt.Errorf("after ON CONFLICT: %w", err)
 	}
-	found, err := s.findCollided(db, rest)
-	if err != nil {
-		return fmt.Errorf("after ON CONFLICT: %w", err)
-	}
-	for _, i := range rest {
+	for _, i := range u.rows {
 		if values := found[i]; values != nil {
-			if err := s.set(i, values); err != nil {
-				return err
+			err = s.setFields(i, values)
+		} else if value, given := s.givenKey(i); given {
+			if s.isReferred(i) {
+				err = fmt.Errorf("row %d was not written, because another row has its unique values, and rows would refer to the missing key %v: set the key of that row, or leave it zero", i, value)
 			}
-		} else if s.isFilled(i, false) || s.referred(i) {
-			return fmt.Errorf("row %d was not written, and the row that it collided with is not found by %s: declare the unique index in the model, without length and expressions, and send no values that it changes, such as times that it rounds", i, u.indexNames())
+		} else if s.isNeeded(i) {
+			err = fmt.Errorf("row %d was not written, and the row that it collided with is not found by %s: declare the unique index in the model, without length and expressions, and send no values that it changes, such as times that it rounds", i, u.indexNames())
+		}
+		if err != nil {
+			return fmt.Errorf("after ON CONFLICT: %w", err)
 		}
 	}
 	return nil
 }
 
-// findOwn sets the rows that were inserted: it finds them by their keys, or, if the database makes
-// the key, by filled columns beside it. It returns the others.
-func (s *statement) findOwn(db *gorm.DB) (rest []int, err error) {
-	u := s.upsert
-	key := keys.Unique{Fields: s.stmt.Schema.PrimaryFields}
-	found, err := s.find(db, u.rows, key)
-	for _, f := range s.filled {
-		if err == nil && !s.plan.FillsKey() {
-			var numbered map[int][]any
-			numbered, err = s.find(db, f.rows, keys.Unique{Fields: []*schema.Field{f.column.Field}})
-			maps.Copy(found, numbered)
-		}
+// givenKey returns the key that the caller has set in a row, if the struct keeps it also when the row
+// has collided.
+func (s *statement) givenKey(i int) (value any, given bool) {
+	if s.upsert.replaces || !s.plan.FillsKey() {
+		return nil, false
 	}
-	if err != nil {
-		return nil, err
-	}
-	for _, i := range u.rows {
-		value, set := u.valueOf(i, key.Fields[0])
-		switch given := set && !u.replaces && s.plan.FillsKey() && !s.isFilled(i, true); {
-		case found[i] != nil:
-			err = s.set(i, found[i])
-		case given && s.referred(i):
-			err = fmt.Errorf("row %d was not written, because another row has its unique values, and rows would refer to the missing key %v: set the key of that row, or leave it zero", i, value)
-		case !given: // else the struct keeps the caller's key
-			rest = append(rest, i)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return rest, nil
+	value, set := s.upsert.valueOf(i, s.stmt.Schema.PrimaryFields[0])
+	return value, set && !slices.ContainsFunc(s.filled, func(f keys.Need) bool { return f.Column.Field.PrimaryKey && slices.Contains(f.Rows, i) })
 }
 
-// findCollided finds the rows that the rest have collided with.
-func (s *statement) findCollided(db *gorm.DB, rest []int) (map[int][]any, error) {
-	all := map[int][]any{}
-	for _, by := range s.upsert.indexes {
-		found, err := s.find(db, rest, by)
-		if err != nil {
-			return nil, err
-		}
-		for i, values := range found {
-			n := len(s.stmt.Schema.PrimaryFields)
-			if other := all[i]; other != nil && !reflect.DeepEqual(other[:n], values[:n]) {
-				return nil, fmt.Errorf("row %d collides with several rows, by %s: only the database knows which it took; name the columns of one index", i, s.upsert.indexNames())
-			}
-			all[i] = values
-		}
-	}
-	return all, nil
+// isNeeded reports whether the key of a row must be known: the plugin has filled a column of the row, or
+// other rows refer to it.
+func (s *statement) isNeeded(i int) bool {
+	return slices.ContainsFunc(s.filled, func(f keys.Need) bool { _, is := slices.BinarySearch(f.Rows, i); return is }) || s.isReferred(i)
 }
 
-// isFilled reports whether the plugin has filled a column of a row, or a part of its key.
-func (s *statement) isFilled(i int, keyOnly bool) bool {
-	return slices.ContainsFunc(s.filled, func(f filled) bool {
-		_, was := slices.BinarySearch(f.rows, i)
-		return was && (!keyOnly || f.column.Field.PrimaryKey)
-	})
-}
-
-// referred reports whether other rows of the create refer to row i.
-func (s *statement) referred(i int) bool {
+// isReferred reports whether other rows of the create refer to row i.
+func (s *statement) isReferred(i int) bool {
 	if s.associated {
 		return true
 	}
@@ -214,7 +165,7 @@ func (s *statement) referred(i int) bool {
 	related := &s.stmt.Schema.Relationships
 	named, restricted := s.stmt.SelectAndOmitColumns(true, false)
 	return slices.ContainsFunc(slices.Concat(related.HasOne, related.HasMany, related.Many2Many), func(rel *schema.Relationship) bool {
-		v := rows.Indirect(rows.Field(s.rows.At(i), rel.Field.StructField.Index))
+		v := rows.Indirect(rows.Field(s.rows[i], rel.Field.StructField.Index))
 		kept, isNamed := named[rel.Name]
 		return v.IsValid() && !v.IsZero() && (v.Kind() != reflect.Slice || v.Len() > 0) && (kept || !isNamed && !restricted)
 	})
@@ -232,11 +183,11 @@ func (u *upsert) valueOf(i int, f *schema.Field) (any, bool) {
 	return value, !isExpr
 }
 
-// set sets only the fields that differ: goroutines may share the row. It zeroes them first: gorm
+// setFields sets only the fields that differ: goroutines may share the row. It zeroes them first: gorm
 // writes through pointers, which other rows may share.
-func (s *statement) set(i int, values []any) error {
+func (s *statement) setFields(i int, values []any) error {
 	for k, f := range s.upsert.fields {
-		field := f.ReflectValueOf(s.stmt.Context, s.rows.At(i))
+		field := f.ReflectValueOf(s.stmt.Context, s.rows[i])
 		if values[k] != nil && rows.Text(field) == rows.Text(reflect.ValueOf(values[k])) {
 			continue
 		}
@@ -244,7 +195,7 @@ func (s *statement) set(i int, values []any) error {
 		if _, isExpr := values[k].(clause.Expression); isExpr || values[k] == nil {
 			continue
 		}
-		if err := f.Set(s.stmt.Context, s.rows.At(i), values[k]); err != nil {
+		if err := f.Set(s.stmt.Context, s.rows[i], values[k]); err != nil {
 			return fmt.Errorf("%s: %w", keys.FieldName(f), err)
 		}
 	}
@@ -265,29 +216,25 @@ func (u *upsert) indexNames() string {
 // keepNumbers expands the statement's UpdateAll so that filled columns other than the key, such as a
 // public number, keep their values in existing rows.
 func (s *statement) keepNumbers() {
-	if slices.ContainsFunc(s.filled, func(f filled) bool { return f.column.Field != nil && !f.column.Field.PrimaryKey }) {
-		callbacks.ConvertToCreateValues(s.stmt) // it adds the columns of UpdateAll
-		on, _ := conflictOf(s.stmt)
-		on.UpdateAll = false
-		s.stmt.AddClause(s.keepFilled(on))
+	if !slices.ContainsFunc(s.filled, func(f keys.Need) bool { return f.Column.Field != nil && !f.Column.Field.PrimaryKey }) {
+		return
 	}
-}
-
-func (s *statement) keepFilled(on clause.OnConflict) clause.OnConflict {
-	on.DoUpdates = slices.Clone(on.DoUpdates)
+	callbacks.ConvertToCreateValues(s.stmt) // it adds the columns of UpdateAll
+	on, _ := conflictOf(s.stmt)
+	on.UpdateAll, on.DoUpdates = false, slices.Clone(on.DoUpdates)
 	for i, update := range on.DoUpdates {
-		k := slices.IndexFunc(s.filled, func(f filled) bool { return f.column.DBName == update.Column.Name })
+		k := slices.IndexFunc(s.filled, func(f keys.Need) bool { return f.Column.DBName == update.Column.Name })
 		if k < 0 {
 			continue
 		}
 		f, own := s.filled[k], clause.Column{Table: clause.CurrentTable, Name: update.Column.Name}
-		if len(f.rows) == s.rows.Len && !s.hooks {
+		if len(f.Rows) == len(s.rows) && !s.hooks {
 			on.DoUpdates[i].Value = own
 			continue
 		}
 		var ids []any
-		for _, id := range f.ids {
-			ids = append(ids, f.column.Value(id))
+		for _, id := range f.IDs {
+			ids = append(ids, f.Column.Value(id))
 		}
 		var given any = clause.Column{Table: "excluded", Name: update.Column.Name}
 		if s.stmt.Name() == "mysql" {
@@ -295,7 +242,7 @@ func (s *statement) keepFilled(on clause.OnConflict) clause.OnConflict {
 		}
 		on.DoUpdates[i].Value = clause.Expr{SQL: "CASE WHEN ? IN ? THEN ? ELSE ? END", Vars: []any{given, ids, own, given}}
 	}
-	return on
+	s.stmt.AddClause(on)
 }
 
 // returnInPlace names the columns of a RETURNING *, which gorm would scan into new structs instead

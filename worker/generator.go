@@ -42,7 +42,7 @@ func Open(ctx context.Context, s driver.Store, cfg Config) (*Generator, error) {
 	}
 	l, err := newLease(s, cfg)
 	if err != nil {
-		if c, ok := s.(closer); ok && !fields.IsNil(s) {
+		if c, ok := s.(driver.OwnedStore); ok && !fields.IsNil(s) {
 			err = errors.Join(err, c.CloseWithGenerator())
 		}
 		return nil, err

@@ -34,9 +34,9 @@ type lease struct {
 	current  *claim   // what the generator has, or gets next; nil until the first one is granted
 	retiring []*claim // claims to release, once no generator uses their grants
 	claiming claimState
-	releases int           // calls of Release that wait
-	changed  chan struct{} // closed and replaced after each request, to wake waiting calls
-	owned    closer        // the store, if only this lease uses it; nil also when it is closed
+	releases int               // calls of Release that wait
+	changed  chan struct{}     // closed and replaced after each request, to wake waiting calls
+	owned    driver.OwnedStore // the store, if only this lease uses it; nil also when it is closed
 	reports  reports
 	stats    Stats // its counters, and FencedSince
 }
@@ -73,7 +73,7 @@ func newLease(s driver.Store, cfg Config) (*lease, error) {
 		cfg: cfg, store: s, storeType: fmt.Sprintf("%T", s), wake: make(chan struct{}, 1), changed: make(chan struct{}),
 		reports: reports{busy: make(chan struct{}, 1)},
 	}
-	l.owned, _ = s.(closer)
+	l.owned, _ = s.(driver.OwnedStore)
 	if d := cfg.Datacenter; d != nil {
 		l.store = datacenterStore{s, *d, *d << cfg.Layout.WorkerBits, valueCount(cfg.Layout.WorkerBits)}
 	}

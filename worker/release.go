@@ -113,9 +113,6 @@ func isDone(g *core.Grant) bool {
 	}
 }
 
-// A closer is a store that only one generator uses, and that is closed with it.
-type closer interface{ CloseWithGenerator() error }
-
 // closeStore closes the store if only this lease uses it, and it is not closed yet. Call it only
 // when nothing is left to release.
 func (l *lease) closeStore() error {

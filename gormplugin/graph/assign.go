@@ -95,7 +95,7 @@ func (g *graph) giveKeys(all bool) error {
 			}
 		}
 	}
-	if err := keys.Take(g.ctx, needs); err != nil {
+	if err := keys.TakeIDs(g.ctx, needs); err != nil {
 		return fmt.Errorf("graph: %w", err)
 	}
 	for k, n := range nodes {

@@ -76,7 +76,7 @@ func newGraph(ctx context.Context, db *gorm.DB, value any, joins bool) (*graph, 
 		return nil, errors.New("graph: the *gorm.DB is nil")
 	}
 	ctx = cmp.Or(ctx, context.Background())
-	registry := keys.Of(db)
+	registry := keys.RegistryOf(db)
 	if registry == nil {
 		return nil, errors.New("graph: the plugin is not in use on this handle: call db.Use first")
 	}
@@ -164,9 +164,10 @@ func (g *graph) follow(owner *node, relations []relation) error {
 			continue // as in gorm, also for a struct by value
 		}
 		to, err := g.modelOf(rel.rel.FieldSchema, false)
-		list := rows.Of(rows.Indirect(v))
-		for k := 0; k < list.Len && err == nil; k++ {
-			row := list.At(k)
+		if err != nil {
+			return err
+		}
+		for k, row := range rows.List(rows.Indirect(v)) {
 			if !row.IsValid() {
 				return fmt.Errorf("graph: %s.%s[%d] is nil: %w", owner.model.schema.Name, rel.rel.Name, k, gorm.ErrInvalidData)
 			}
@@ -180,10 +181,9 @@ func (g *graph) follow(owner *node, relations []relation) error {
 				n.via = cmp.Or(n.via, rel)
 				g.addEdge(n, owner, rel.refs)
 			}
-			err = cmp.Or(err, g.descend(n))
-		}
-		if err != nil {
-			return err
+			if err = cmp.Or(err, g.descend(n)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

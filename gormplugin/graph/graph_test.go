@@ -234,9 +234,9 @@ func TestCommitErrors(t *testing.T) {
 	}
 }
 
-// Graphs at random: every row has one key, every reference leads to the right
+// Forests at random: every row has one key, every reference leads to the right
 // row, and each row is written after those it refers to, also in one INSERT.
-func TestGraphsAtRandom(t *testing.T) {
+func TestForestsAtRandom(t *testing.T) {
 	src := &gormtest.Counter{}
 	on := gormtest.SQLite(t, gormplugin.Config{Source: src, Named: map[string]sqltype.Source{"nests": &gormtest.Counter{}}}, &Nest{}, &Bird{}, &Twig{}, &Leaf{}, &Bark{})
 	rapid.Check(t, func(rt *rapid.T) {

@@ -10,8 +10,7 @@ import "context"
 // if what it has read is unchanged, and if the server that writes has the recorded incarnation. The
 // write itself must check both.
 //
-// A store that only one generator uses may have a method CloseWithGenerator() error. It is called
-// after the generator's Close or a failed worker.Open, when nothing is left to release.
+// A store that only one generator uses may be an [OwnedStore], and is closed with it.
 type Store interface {
 	// Claim leases one worker ID to the holder of c.ClaimID; see [Claim.Decide].
 	//

@@ -58,7 +58,7 @@ type store struct {
 	pool *pgxpool.Pool
 }
 
-// CloseWithGenerator closes the handle: see driver.Store.
+// CloseWithGenerator closes the handle: see driver.OwnedStore.
 func (s store) CloseWithGenerator() error { return s.db.Close() }
 
 // Claim implements driver.Store.

@@ -74,9 +74,8 @@ func (c *Column) Value(id int64) any {
 }
 
 // Zero returns the indexes of the rows that have no value in the column.
-func (c *Column) Zero(list *rows.Rows) (zero []int, err error) {
-	for i := range list.Len {
-		row := list.At(i)
+func (c *Column) Zero(list []reflect.Value) (zero []int, err error) {
+	for i, row := range list {
 		if !row.IsValid() {
 			continue // gorm refuses it
 		}
@@ -85,7 +84,7 @@ func (c *Column) Zero(list *rows.Rows) (zero []int, err error) {
 			return nil, err
 		}
 		if isZero {
-			zero = append(slices.Grow(zero, list.Len-i), i)
+			zero = append(slices.Grow(zero, len(list)-i), i)
 		}
 	}
 	return zero, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -55,23 +56,48 @@ func kindOf(f *schema.Field, o options, dialect string) (Kind, error) {
 		}
 		k = base62
 	}
-	switch need := k.digits(); {
-	case f.Size > 0 && f.Size < need:
-		return 0, fmt.Errorf("size:%d is too short for a key of %d characters", f.Size, need)
-	case need == 0 && f.Size < 64 && (f.DataType == schema.Int || f.DataType == schema.Uint):
-		return 0, fmt.Errorf("size:%d is too small for a key of 63 bits: say size:64, or leave it out", f.Size)
-	case k == base62 && dialect == "mysql" && !strings.Contains(strings.ToLower(string(f.DataType)), "bin"):
-		return 0, fmt.Errorf("a column of MySQL ignores case by default, and base 62 does not: add type:char(11) CHARACTER SET ascii COLLATE ascii_bin to its gorm tag %q", f.Tag.Get("gorm"))
+	tag, column := f.Tag.Get("gorm"), strings.ToLower(string(f.DataType))
+	switch {
 	case f.AutoIncrement && !o.configured && f.TagSettings["AUTOINCREMENT"] == "":
-		return 0, fmt.Errorf("the key of type %v is auto-increment to gorm: add autoIncrement:false to its gorm tag %q", f.FieldType, f.Tag.Get("gorm"))
-	case f.AutoIncrement && !o.configured:
-		return 0, fmt.Errorf("the gorm tag %q makes it auto-increment: say autoIncrement:false", f.Tag.Get("gorm"))
+		return 0, fmt.Errorf("the key of type %v is auto-increment to gorm: add autoIncrement:false to its gorm tag %q", f.FieldType, tag)
+	case f.AutoIncrement && !o.configured, databaseMakes.MatchString(column):
+		return 0, fmt.Errorf("by the gorm tag %q, the database makes the key: say autoIncrement:false, and bigint if it names a type", tag)
+	case isTooSmall(f, k, dialect):
+		fits := "bigint"
+		if n := k.digits(); n > 0 {
+			fits = fmt.Sprintf("char(%d)", n)
+		}
+		return 0, fmt.Errorf("the gorm tag %q makes its column too small for a key of 63 bits: say %s", tag, fits)
+	case k == base62 && dialect == "mysql" && !strings.Contains(column, "bin"):
+		return 0, fmt.Errorf("a column of MySQL ignores case by default, and base 62 does not: add type:char(11) CHARACTER SET ascii COLLATE ascii_bin to its gorm tag %q", tag)
 	case f.Serializer != nil:
 		return 0, errors.New("a serializer would write the key in another form: remove it from the gorm tag")
 	case !f.Creatable:
-		return 0, fmt.Errorf("the gorm tag %q keeps it out of creates; if the database sets it, say snowflake:-", f.Tag.Get("gorm"))
+		return 0, fmt.Errorf("the gorm tag %q keeps it out of creates; if the database sets it, say snowflake:-", tag)
 	}
 	return k, nil
+}
+
+var (
+	databaseMakes = regexp.MustCompile(`serial|auto_increment|identity`)
+	smallInteger  = regexp.MustCompile(`^(tinyint|smallint|mediumint|int|integer|int[1-4]|year)\b`)
+	inexact       = regexp.MustCompile(`^(float|double|real)`)
+	shortText     = regexp.MustCompile(`^(?:var|n|nvar)?char(?:acter)?(?: varying)?\s*\((\d+)\)`)
+)
+
+// isTooSmall reports whether the tag of a field gives it a column that cannot hold every key of the kind.
+func isTooSmall(f *schema.Field, k Kind, dialect string) bool {
+	column, digits := strings.ToLower(f.TagSettings["TYPE"]), k.digits()
+	switch m := shortText.FindStringSubmatch(column); {
+	case m != nil:
+		n, err := strconv.Atoi(m[1])
+		return err == nil && n < max(digits, base62Digits)
+	case inexact.MatchString(column), smallInteger.MatchString(column) && dialect != "sqlite": // there, every integer has 64 bits
+		return true
+	case digits == 0:
+		return f.Size < 64 && (f.DataType == schema.Int || f.DataType == schema.Uint)
+	}
+	return 0 < f.Size && f.Size < digits
 }
 
 // digits returns the length of the longest key as a string, or 0 for a number.

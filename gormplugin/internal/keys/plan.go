@@ -19,11 +19,14 @@ import (
 // which other models gorm has parsed.
 type Plan struct {
 	Columns   []Column // that are filled, and parts of the key that must be set
-	Err       error    // a wrong tag, or a foreign key that cannot hold its key
+	Err       error    // of a wrong tag or column, or a foreign key that cannot hold its key
 	Database  *Column  // the sole integer key, if the plugin does not fill it; else nil
 	Relations bool     // gorm may save rows of other models with rows of this one
 
 	Noticed atomic.Bool // Database was logged
+
+	faults   []error // of Err
+	unfilled error   // why the plugin does not fill the key, though it may be meant to
 }
 
 // Fills reports whether the plugin fills a column.
@@ -66,8 +69,11 @@ func (r *Registry) Plan(db *gorm.DB, s *schema.Schema, table string) *Plan {
 
 func (r *Registry) newPlan(db *gorm.DB, id planID) *Plan {
 	p, s := &Plan{}, id.schema
-	await(db, s)
+	awaitParsed(db, s)
 	fields, faults := r.keyFields(s, id.table)
+	if len(faults) == 0 {
+		p.unfilled = errUnfilled(s, fields)
+	}
 	for _, f := range fields {
 		c, err := r.column(f, id.dialect)
 		if err != nil {
@@ -78,11 +84,11 @@ func (r *Registry) newPlan(db *gorm.DB, id planID) *Plan {
 	}
 	for _, ref := range references(s) {
 		p.Relations = true
-		if err := r.checkCopy(ref); err != nil {
+		if err := r.checkReference(ref, id.dialect); err != nil {
 			faults = append(faults, err)
 		}
 	}
-	p.Err = errors.Join(faults...)
+	p.faults, p.Err = faults, errors.Join(faults...)
 	if len(s.PrimaryFields) == 1 && !slices.ContainsFunc(p.Columns, func(c Column) bool { return c.Field == s.PrimaryFields[0] }) {
 		f := s.PrimaryFields[0]
 		kind := f.IndirectFieldType.Kind()
@@ -93,9 +99,9 @@ func (r *Registry) newPlan(db *gorm.DB, id planID) *Plan {
 	return p
 }
 
-// await waits until gorm has parsed a model and the models of its relations. Another goroutine may
+// awaitParsed waits until gorm has parsed a model and the models of its relations. Another goroutine may
 // still be parsing the relations of a model that gorm has found by a relation.
-func await(db *gorm.DB, s *schema.Schema) {
+func awaitParsed(db *gorm.DB, s *schema.Schema) {
 	parse := func(s *schema.Schema) {
 		if s.ModelType.Name() != "" { // gorm makes a join table without a name together with its owner
 			_ = (&gorm.Statement{DB: db}).Parse(reflect.New(s.ModelType).Interface())

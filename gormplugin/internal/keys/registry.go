@@ -182,16 +182,16 @@ type Referred struct{}
 // Holder is embedded in the plugin, so that package graph finds the Registry on a handle.
 type Holder struct{ registry *Registry }
 
-// Hold returns a Holder of the Registry.
-func Hold(r *Registry) Holder { return Holder{r} }
+// NewHolder returns a Holder of the Registry.
+func NewHolder(r *Registry) Holder { return Holder{r} }
 
-func (h Holder) held() *Registry { return h.registry }
+func (h Holder) heldRegistry() *Registry { return h.registry }
 
-// Of returns the Registry of a handle's plugin, or nil.
-func Of(db *gorm.DB) *Registry {
+// RegistryOf returns the Registry of a handle's plugin, or nil.
+func RegistryOf(db *gorm.DB) *Registry {
 	for _, plugin := range db.Plugins {
-		if h, ok := plugin.(interface{ held() *Registry }); ok {
-			return h.held()
+		if h, ok := plugin.(interface{ heldRegistry() *Registry }); ok {
+			return h.heldRegistry()
 		}
 	}
 	return nil

@@ -6,17 +6,18 @@ import (
 	"slices"
 )
 
-// Need is how many ids a column needs, and, after Take, these ids.
+// Need is how many ids a column needs, and, after TakeIDs, these ids.
 type Need struct {
 	Column *Column
 	N      int
+	Rows   []int // which rows get the ids, for the caller
 	IDs    []int64
 }
 
-// Take takes the ids of a create, before a row is changed, with one call for each source. Sources are
+// TakeIDs takes the ids of a create, before a row is changed, with one call for each source. Sources are
 // distinguished by name, because comparing the sources themselves may panic. If a source fails, the
 // error names its first column.
-func Take(ctx context.Context, needs []Need) error {
+func TakeIDs(ctx context.Context, needs []Need) error {
 	for k := range needs {
 		c, n := needs[k].Column, 0
 		if needs[k].IDs != nil {

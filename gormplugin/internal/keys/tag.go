@@ -3,7 +3,6 @@ package keys
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -69,31 +68,23 @@ func checkSourceName(name string) error {
 
 // checkTagPlace returns why a tag has no effect: it is misspelled, or in the wrong place.
 func checkTagPlace(f *schema.Field, tagged bool) error {
-	_, ignored := f.TagSettings["-"]
-	_, inherited := f.TagSettings["SNOWFLAKE"]
-	misspelled := ""
-	for _, setting := range slices.Sorted(maps.Keys(f.TagSettings)) {
-		if setting != "SNOWFLAKE" && resembles(setting) {
-			misspelled = strings.ToLower(setting)
+	tag := f.Tag.Get("gorm")
+	for setting := range f.TagSettings {
+		if setting != "SNOWFLAKE" && (strings.HasPrefix(setting, "SNOW") || strings.Contains(setting, "FLAKE")) {
+			return fmt.Errorf("the gorm tag %q says %s: write snowflake, or snowflake:name with the name of a source", tag, strings.ToLower(setting))
 		}
 	}
+	_, ignored := f.TagSettings["-"]
+	_, inherited := f.TagSettings["SNOWFLAKE"]
 	value, outside := f.Tag.Lookup("snowflake")
-	// Packages for the data warehouse Snowflake read this tag too: only our own values count.
-	outside = outside && !tagged && slices.Contains([]string{"", decimalText, base62Text}, value)
 	switch {
-	case misspelled != "":
-		return fmt.Errorf("the gorm tag %q says %s: write snowflake, or snowflake:name with the name of a source", f.Tag.Get("gorm"), misspelled)
-	case outside:
-		return fmt.Errorf("put snowflake inside the gorm tag: `gorm:\"%s\"`", strings.TrimPrefix(f.Tag.Get("gorm")+";snowflake", ";"))
+	// Packages for the data warehouse Snowflake read this tag too: only our own values count.
+	case outside && !tagged && slices.Contains([]string{"", decimalText, base62Text}, value):
+		return fmt.Errorf("put snowflake inside the gorm tag: `gorm:\"%s\"`", strings.TrimPrefix(tag+";snowflake", ";"))
 	case !tagged && inherited:
 		return errors.New("the tag snowflake is on the field that embeds it: put it on the key itself, or embed gormplugin.Model")
 	case tagged && !ignored && f.DBName == "":
 		return fmt.Errorf("the tag snowflake is on a field of type %v, which is no column", f.FieldType)
 	}
 	return nil
-}
-
-// resembles reports whether a setting of the gorm tag may be a misspelling of SNOWFLAKE.
-func resembles(setting string) bool {
-	return strings.HasPrefix(setting, "SNOW") || strings.Contains(setting, "FLAKE")
 }

@@ -5,8 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 
 	"gorm.io/gorm"
@@ -15,29 +14,28 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/rows"
 )
 
-// Validate is gormplugin.Validate. r may be nil.
+// Validate is gormplugin.Validate. r may be nil. A fault of a relation is found in two models.
 func (r *Registry) Validate(db *gorm.DB, models []any) error {
 	var faults []error
 	var notes []string
-	checked := map[any]bool{} // types of keys, and foreign keys
+	known := map[string]bool{}
 	for _, model := range models {
 		stmt := &gorm.Statement{DB: db}
 		if err := stmt.Parse(model); err != nil {
 			faults = append(faults, fmt.Errorf("%s: %w", TypeName(reflect.TypeOf(model)), err))
 			continue
 		}
-		fields, unfit := r.keyFields(stmt.Schema, "")
-		faults = append(faults, unfit...)
-		if err := unkeyed(stmt.Schema, fields); err != nil && len(unfit) == 0 && !r.Exempts(stmt.Schema, stmt.Schema.Table) {
-			faults = append(faults, err)
+		plan := r.newPlan(db, planID{stmt.Schema, "", db.Name()})
+		if plan.unfilled != nil && !r.Exempts(stmt.Schema, stmt.Schema.Table) {
+			faults = append(faults, plan.unfilled)
 		}
-		for _, f := range fields {
-			if err := r.validateField(f, db.Name()); err != nil {
-				faults = append(faults, err)
+		for _, fault := range plan.faults {
+			if !known[fault.Error()] {
+				known[fault.Error()] = true
+				faults = append(faults, fault)
 			}
 		}
-		faults = append(faults, r.typeFaults(stmt.Schema, db.Name(), checked)...)
-		notes = append(notes, notesOf(stmt.Schema)...)
+		notes = append(notes, jsonNotes(stmt.Schema)...)
 	}
 	if len(notes) > 0 {
 		db.Logger.Warn(context.Background(), "snowkey: %s", strings.Join(notes, "; "))
@@ -48,14 +46,9 @@ func (r *Registry) Validate(db *gorm.DB, models []any) error {
 	return nil
 }
 
-// notesOf warns of what is right for the database, but wrong elsewhere: a nil pointer to an id panics
-// where gorm calls its method Value, and an integer is a number in JSON.
-func notesOf(s *schema.Schema) (notes []string) {
-	for _, f := range s.Fields {
-		if f.FieldType.Kind() == reflect.Pointer && !f.PrimaryKey && rows.IsID(f.IndirectFieldType) {
-			notes = append(notes, fmt.Sprintf("%s: a nil %s panics in some conditions of gorm: use sqltype.NullID or sqltype.NullKey", FieldName(f), TypeName(f.FieldType)))
-		}
-	}
+// jsonNotes warns of foreign keys that are numbers in JSON, while the keys are strings: a client in
+// JavaScript would send back another row's key.
+func jsonNotes(s *schema.Schema) (notes []string) {
 	for _, ref := range references(s) {
 		name, options, _ := strings.Cut(ref.ForeignKey.Tag.Get("json"), ",")
 		if t := ref.ForeignKey.FieldType; rows.IsInteger(t) && !isDefined(rows.Base(t)) && rows.IsID(ref.PrimaryKey.IndirectFieldType) && name != "-" && !strings.Contains(options, "string") {
@@ -65,45 +58,48 @@ func notesOf(s *schema.Schema) (notes []string) {
 	return notes
 }
 
-func (r *Registry) validateField(f keyField, database string) error {
-	if f.required {
+// ErrDatabaseKey says that the database makes a model's key, and how to change that.
+func ErrDatabaseKey(f *schema.Field, table string) error {
+	return fmt.Errorf("%s is zero, so the database makes the key; to have it filled, %s; to leave it so, add %q to Exempt in gormplugin.Config",
+		FieldName(f), advice(f), bareName(table))
+}
+
+// errUnfilled says why the plugin does not fill the key of a model's rows. It is nil if a part of
+// the key is filled, if the tag is snowflake:-, and if the whole key consists of foreign keys.
+func errUnfilled(s *schema.Schema, fields []keyField) error {
+	if len(s.PrimaryFields) == 0 {
+		return fmt.Errorf("%s has no primary key: add one, or list the model in Config.Exempt", modelName(s))
+	}
+	var own *schema.Field
+	sole := len(s.PrimaryFields) == 1 // if it is not filled, a create refuses zero
+	for _, f := range s.PrimaryFields {
+		if slices.ContainsFunc(fields, func(known keyField) bool { return known.Field == f && (sole || !known.required) }) {
+			return nil
+		}
+		if o, _, _ := readTag(f); o.never {
+			return nil
+		}
+		if own == nil && !isForeignKey(s, f) {
+			own = f
+		}
+	}
+	if own == nil {
 		return nil
 	}
-	c, err := r.column(f, database)
-	if err != nil {
-		return err
-	}
-	tag, columnType := f.Tag.Get("gorm"), strings.ToLower(string(f.DataType))
-	switch {
-	case strings.Contains(columnType, "serial") || strings.Contains(columnType, "auto_increment") || strings.Contains(columnType, "identity"):
-		return fmt.Errorf("%s: the type in its gorm tag %q makes keys in the database: say bigint", c.Name, tag)
-	case tooNarrow(strings.ToLower(f.TagSettings["TYPE"]), c.Kind, database):
-		return fmt.Errorf("%s: the type in its gorm tag %q is too small for a key of 63 bits: say %s", c.Name, tag, columnFor(c.Kind))
-	}
-	return nil
+	return fmt.Errorf("%s: the plugin does not fill this key: %s; if it comes from elsewhere, say snowflake:- in its gorm tag or list the model in Config.Exempt",
+		FieldName(own), advice(own))
 }
 
-var (
-	smallInteger = regexp.MustCompile(`^(tinyint|smallint|mediumint|int|integer|int[1-4]|year)\b`)
-	inexact      = regexp.MustCompile(`^(float|double|real)`)
-	shortText    = regexp.MustCompile(`^(?:var|n|nvar)?char(?:acter)?(?: varying)?\s*\((\d+)\)`)
-)
-
-// tooNarrow reports whether a column's type cannot hold every id of the kind.
-func tooNarrow(columnType string, k Kind, database string) bool {
-	if inexact.MatchString(columnType) {
-		return true
+// advice says how to make the plugin fill a key.
+func advice(f *schema.Field) string {
+	embedded, _ := f.Schema.ModelType.FieldByName("Model")
+	switch t := f.IndirectFieldType; {
+	case embedded.Type == reflect.TypeFor[gorm.Model]() && len(f.BindNames) > 1:
+		return "embed gormplugin.Model instead of gorm.Model"
+	case rows.IsID(t) || rows.IsNull(t) || t.Kind() == reflect.String:
+		return "add snowflake to its gorm tag"
+	case !rows.IsInteger(t):
+		return fmt.Sprintf("use sqltype.ID, since its type %s cannot hold a Snowflake id", TypeName(f.FieldType))
 	}
-	if m := shortText.FindStringSubmatch(columnType); m != nil {
-		n, err := strconv.Atoi(m[1])
-		return err == nil && n < max(k.digits(), base62Digits)
-	}
-	return smallInteger.MatchString(columnType) && database != "sqlite" // there, every integer has 64 bits
-}
-
-func columnFor(k Kind) string {
-	if n := k.digits(); n > 0 {
-		return fmt.Sprintf("char(%d)", n)
-	}
-	return "bigint"
+	return "use sqltype.ID or sqltype.Key itself, or add autoIncrement:false;snowflake to its gorm tag"
 }

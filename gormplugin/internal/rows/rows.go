@@ -4,96 +4,71 @@ package rows
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"gorm.io/gorm"
 )
 
-// Rows are the rows of a create: a struct, a map, or a slice or an array of them or of
-// pointers to them. A value of another type, which gorm refuses, has none.
-type Rows struct {
-	Len   int
-	value reflect.Value
-	list  bool
-}
-
-// Of returns the rows of a value.
-func Of(v reflect.Value) Rows {
+// List returns the rows of a create, without the pointers to them: a struct or a map, or the elements of a
+// slice or an array. A nil pointer is the zero Value. A value of another type, which gorm refuses, has
+// none.
+func List(v reflect.Value) []reflect.Value {
 	switch v.Kind() {
 	case reflect.Struct, reflect.Map:
-		return Rows{Len: 1, value: v}
+		return []reflect.Value{v}
 	case reflect.Slice, reflect.Array:
-		return Rows{Len: v.Len(), value: v, list: true}
+		list := make([]reflect.Value, v.Len())
+		for i := range list {
+			list[i] = Indirect(v.Index(i))
+		}
+		return list
 	}
-	return Rows{}
+	return nil
 }
 
-// At returns a row, not the pointer to it. It returns the zero Value for a nil pointer.
-func (r *Rows) At(i int) reflect.Value {
-	if !r.list {
-		return r.value
+// Distinct returns a slice without repeated pointers, and whether there were any.
+func Distinct(v reflect.Value) (reflect.Value, bool) {
+	if v.Kind() != reflect.Slice && v.Kind() != reflect.Array || v.Type().Elem().Kind() != reflect.Pointer {
+		return v, false
 	}
-	return Indirect(r.value.Index(i))
-}
-
-// Distinct returns the rows without repeated pointers, and whether there were any.
-func (r *Rows) Distinct() (reflect.Value, bool) {
-	if r.Len < 2 || r.value.Type().Elem().Kind() != reflect.Pointer {
-		return r.value, false
-	}
-	seen, distinct := make(map[uintptr]bool, r.Len), reflect.MakeSlice(reflect.SliceOf(r.value.Type().Elem()), 0, r.Len)
-	for i := range r.Len {
-		if row := r.value.Index(i); !seen[row.Pointer()] {
+	seen, distinct := make(map[uintptr]bool, v.Len()), reflect.MakeSlice(reflect.SliceOf(v.Type().Elem()), 0, v.Len())
+	for i := range v.Len() {
+		if row := v.Index(i); !seen[row.Pointer()] {
 			seen[row.Pointer()] = true
 			distinct = reflect.Append(distinct, row)
 		}
 	}
-	return distinct, distinct.Len() < r.Len
+	return distinct, distinct.Len() < v.Len()
 }
 
 // Check refuses rows on which gorm would panic and leave its transaction open: structs of another
 // model, and maps of a type that gorm does not know. gorm refuses nil pointers itself.
-func (r *Rows) Check(stmt *gorm.Statement) error {
-	switch stmt.Dest.(type) {
-	case map[string]any, *map[string]any, []map[string]any, *[]map[string]any:
-		for i := range r.Len {
-			if r.At(i).IsNil() {
-				return fmt.Errorf("row %d is a nil map: %w", i, gorm.ErrInvalidData)
-			}
-		}
-		return nil
-	}
+func Check(stmt *gorm.Statement, list []reflect.Value) error {
 	var model reflect.Type
 	if stmt.Schema != nil {
 		model = stmt.Schema.ModelType
 	}
-	if r.Len == 0 {
-		return nil
+	areMaps := false
+	switch stmt.Dest.(type) {
+	case map[string]any, *map[string]any, []map[string]any, *[]map[string]any:
+		areMaps = true
 	}
-	if t := r.value.Type(); t == model || r.list && t.Elem() == model {
-		return nil
-	}
-	for i := range r.Len {
-		row := r.At(i)
-		if !row.IsValid() || row.Type() == model || model != nil && row.Kind() == reflect.Struct && row.Type().ConvertibleTo(model) { // the same fields under another name
-			continue
+	for i, row := range list {
+		switch {
+		case areMaps && row.IsNil():
+			return fmt.Errorf("row %d is a nil map: %w", i, gorm.ErrInvalidData)
+		case areMaps, !row.IsValid(), row.Type() == model:
+		case model == nil || row.Kind() != reflect.Struct || !row.Type().ConvertibleTo(model): // it may have the same fields
+			return fmt.Errorf("row %d is of type %v: create the model's structs or pointers to them, map[string]any or []map[string]any: %w", i, row.Type(), gorm.ErrInvalidData)
 		}
-		return fmt.Errorf("row %d is of type %v: create the model's structs or pointers to them, map[string]any or []map[string]any: %w", i, row.Type(), gorm.ErrInvalidData)
 	}
 	return nil
 }
 
 // AreStructs reports whether all rows are structs that can be set.
-func (r *Rows) AreStructs() bool {
-	for i := range r.Len {
-		if row := r.At(i); row.Kind() != reflect.Struct || !row.CanAddr() {
-			return false
-		}
-	}
-	return r.Len > 0
+func AreStructs(list []reflect.Value) bool {
+	return !slices.ContainsFunc(list, func(row reflect.Value) bool { return row.Kind() != reflect.Struct || !row.CanAddr() })
 }
-
-// AreMaps reports whether the rows are maps.
-func (r *Rows) AreMaps() bool { return r.Len > 0 && r.At(0).Kind() == reflect.Map }
 
 // Indirect follows pointers. It returns the zero Value for a nil pointer.
 func Indirect(v reflect.Value) reflect.Value {

@@ -15,7 +15,7 @@ import (
 	"gorm.io/plugin/dbresolver"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
-	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+	"github.com/seed-299c1d6b/snowkey/internal/databases"
 )
 
 // onOldTables runs a test with each driver, on tables that a handle without the plugin has made, with foreign keys.

@@ -1,3 +1,3 @@
-// Package gormplugin tests the plugin on every database, in all modes of its drivers. graph_test.go
-// begins: it compares every association with plain gorm.
+// Package gormplugin tests the plugin and the graph writer with what the root module lacks: gorm's plugin
+// dbresolver, and its driver of SQLite in C. The other tests are next to the code.
 package gormplugin

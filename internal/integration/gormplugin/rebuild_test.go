@@ -14,7 +14,7 @@ import (
 	"gorm.io/gorm/logger"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
-	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+	"github.com/seed-299c1d6b/snowkey/internal/databases"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -187,7 +187,7 @@ func TestSQLiteKeepsRows(t *testing.T) {
 					for way, autoMigrate := range ways {
 						t.Run(fmt.Sprintf("%s/foreign keys %t/%s/%s/%s", driver, foreignKeys, onDelete, from, way), func(t *testing.T) {
 							t.Parallel()
-							db := databases.HandleOf(t, open(filepath.Join(t.TempDir(), "old.sqlite"), foreignKeys), &gorm.Config{Logger: logger.Discard}, fillPlugin(databases.Generator(t, 1)))
+							db := databases.HandleOf(t, open(filepath.Join(t.TempDir(), "old.sqlite"), foreignKeys), &gorm.Config{Logger: logger.Discard}, gormplugin.New(gormplugin.Config{Source: databases.Generator(t, 1)}))
 							m.run(t, db, foreignKeys, onDelete, way, autoMigrate)
 						})
 					}

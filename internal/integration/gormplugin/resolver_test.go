@@ -11,8 +11,15 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
-	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+	"github.com/seed-299c1d6b/snowkey/internal/databases"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
+
+type Badge struct {
+	ID  sqltype.ID
+	No  int64  `gorm:"uniqueIndex;snowflake"`
+	Ref string `gorm:"size:20"`
+}
 
 // A plugin that leases fills rows of the sources of dbresolver, which are not its own pool, in each order
 // of db.Use. The handles that dbresolver opens with a copy of the gorm.Config are no other databases.

@@ -1,4 +1,4 @@
-package gormplugin
+package gormplugin_test
 
 import "github.com/seed-299c1d6b/snowkey/sqltype"
 

@@ -1,4 +1,4 @@
-package graph
+package graph_test
 
 import (
 	"context"
@@ -39,7 +39,7 @@ func TestGoroutinesShareLoadedRows(t *testing.T) {
 			for range 2 {
 				wg.Go(func() {
 					for range 5 {
-						p := &Purchase{Name: "new", Parent: parent, Buyer: parent.Buyer, Items: []Item{{Purchase: parent}}}
+						p := &Purchase{Name: "new", Parent: parent, Buyer: parent.Buyer, Wares: []Ware{{Purchase: parent}}}
 						if fails {
 							p.ID = parent.ID // it exists
 						}
@@ -62,7 +62,7 @@ func TestFailedCreateKeepsLoadedRows(t *testing.T) {
 		parent.BuyerID = nil // the create sets it
 		seen, s := spyOn(db)
 		s.at = func(_ int, what string) error {
-			if strings.Contains(what, "INSERT") && strings.Contains(what, "items") {
+			if strings.Contains(what, "INSERT") && strings.Contains(what, "wares") {
 				if parent.BuyerID == nil || *parent.BuyerID != parent.Buyer.ID {
 					t.Errorf("the foreign key is %v", parent.BuyerID)
 				}
@@ -72,14 +72,14 @@ func TestFailedCreateKeepsLoadedRows(t *testing.T) {
 			return nil
 		}
 		fresh := &Buyer{Name: "fresh"}
-		p := &Purchase{Name: "new", Parent: parent, Buyer: fresh, Items: []Item{{Name: "i"}}}
+		p := &Purchase{Name: "new", Parent: parent, Buyer: fresh, Wares: []Ware{{Name: "i"}}}
 		if err := graph.Create(t.Context(), seen, p); !errors.Is(err, errInjected) {
 			t.Fatal(err)
 		}
 		if parent.Name != "renamed" || parent.Buyer.Name != "renamed" || parent.Buyer.Cards[0].Name != "renamed" || parent.BuyerID != nil {
 			t.Errorf("the loaded rows: %+v, %+v", parent, parent.Buyer)
 		}
-		if p.ID != 0 || p.ParentID != nil || p.BuyerID != nil || fresh.ID != 0 || p.Items[0].ID != 0 || p.Items[0].PurchaseID != 0 {
+		if p.ID != 0 || p.ParentID != nil || p.BuyerID != nil || fresh.ID != 0 || p.Wares[0].ID != 0 || p.Wares[0].PurchaseID != 0 {
 			t.Errorf("the new rows: %+v, %+v", p, fresh)
 		}
 	})

@@ -1,4 +1,4 @@
-package gormplugin
+package gormplugin_test
 
 import (
 	"database/sql/driver"
@@ -13,13 +13,13 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+	"github.com/seed-299c1d6b/snowkey/internal/databases"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 // Each has a public number that is filled, beside a key that is filled, or that the database makes.
 type (
-	Badge struct {
+	Medal struct {
 		ID    sqltype.ID
 		No    int64  `gorm:"uniqueIndex;snowflake"`
 		Ref   string `gorm:"size:20;uniqueIndex"`
@@ -111,11 +111,9 @@ func onFreshDatabase(t *testing.T, models []any, test func(t *testing.T, d datab
 	})
 }
 
-var byRef = []clause.Column{{Name: "ref"}}
-
 // After an upsert, an existing row has its key and its number as before, and the struct has them.
 func TestUpsertKeepsIdentity(t *testing.T) {
-	models := []any{&Badge{}, &Consignment{}, &Licence{}, &Printed{}}
+	models := []any{&Medal{}, &Consignment{}, &Licence{}, &Printed{}}
 	onFresh(t, models, func(t *testing.T, db *gorm.DB) {
 		ways := map[string]clause.Expression{
 			"DoNothing":        clause.OnConflict{DoNothing: true},
@@ -167,46 +165,46 @@ func TestUpsertKeepsIdentity(t *testing.T) {
 	})
 }
 
-// Letter refers to a badge by its number, not by its key.
+// Letter refers to a medal by its number, not by its key.
 type Letter struct {
 	ID      sqltype.ID
-	BadgeNo int64
-	Badge   *Badge `gorm:"foreignKey:BadgeNo;references:No"`
+	MedalNo int64
+	Medal   *Medal `gorm:"foreignKey:MedalNo;references:No"`
 }
 
 // A foreign key follows the number, and the key, to the row that is there.
 func TestLinksFollowTheRow(t *testing.T) {
-	onFresh(t, []any{&Letter{}, &Badge{}}, func(t *testing.T, db *gorm.DB) {
-		there := &Badge{Ref: "a"}
+	onFresh(t, []any{&Letter{}, &Medal{}}, func(t *testing.T, db *gorm.DB) {
+		there := &Medal{Ref: "a"}
 		if err := db.Create(there).Error; err != nil {
 			t.Fatal(err)
 		}
 		for name, create := range map[string]func(any) *gorm.DB{"Create": db.Create, "Save": db.Save} {
-			letters := []*Letter{{Badge: &Badge{Ref: "a"}}, {Badge: &Badge{Ref: "new with " + name}}}
-			if err := create(letters).Error; err != nil || letters[0].BadgeNo != there.No || letters[0].Badge.ID != there.ID {
-				t.Errorf("%s: %+v, %+v, want %+v, %v", name, letters[0], letters[0].Badge, there, err)
+			letters := []*Letter{{Medal: &Medal{Ref: "a"}}, {Medal: &Medal{Ref: "new with " + name}}}
+			if err := create(letters).Error; err != nil || letters[0].MedalNo != there.No || letters[0].Medal.ID != there.ID {
+				t.Errorf("%s: %+v, %+v, want %+v, %v", name, letters[0], letters[0].Medal, there, err)
 			}
 		}
 		var dangling int64
-		if err := db.Raw("SELECT COUNT(*) FROM letters WHERE badge_no NOT IN (SELECT no FROM badges)").Scan(&dangling).Error; err != nil || dangling > 0 {
-			t.Errorf("%d letters of no badge, %v", dangling, err)
+		if err := db.Raw("SELECT COUNT(*) FROM letters WHERE medal_no NOT IN (SELECT no FROM medals)").Scan(&dangling).Error; err != nil || dangling > 0 {
+			t.Errorf("%d letters of no medal, %v", dangling, err)
 		}
 	})
 }
 
 // The look-ups of a large list have no more parameters than a statement may have.
 func TestUpsertLooksUpInChunks(t *testing.T) {
-	onFreshDatabase(t, []any{&Badge{}}, func(t *testing.T, d databases.Database, db *gorm.DB) {
+	onFreshDatabase(t, []any{&Medal{}}, func(t *testing.T, d databases.Database, db *gorm.DB) {
 		n := d.Size(16000, 1000) // of four columns
 		if d.Name == "sqlite" {
 			n = 8000
 		}
 		ref := func(i int) string { return fmt.Sprint("ref ", i) }
-		old := make([]Badge, 1000)
+		old := make([]Medal, 1000)
 		for i := range old {
 			old[i].Ref = ref(2 * i)
 		}
-		list := make([]Badge, n)
+		list := make([]Medal, n)
 		for i := range list {
 			list[i].Ref = ref(i)
 		}
@@ -258,11 +256,11 @@ func TestUpsertOfRoundedValues(t *testing.T) {
 	})
 }
 
-// Slot has at most one row without a note in each place, in PostgreSQL.
-type Slot struct {
+// Stall has at most one row without a note in each place, in PostgreSQL.
+type Stall struct {
 	ID    sqltype.ID
-	Place string  `gorm:"size:20;uniqueIndex:slot,option:NULLS NOT DISTINCT"`
-	Note  *string `gorm:"size:20;uniqueIndex:slot"`
+	Place string  `gorm:"size:20;uniqueIndex:stall,option:NULLS NOT DISTINCT"`
+	Note  *string `gorm:"size:20;uniqueIndex:stall"`
 }
 
 func TestUpsertOfNullsNotDistinct(t *testing.T) {
@@ -276,15 +274,15 @@ func TestUpsertOfNullsNotDistinct(t *testing.T) {
 			t.Logf("version %d has no NULLS NOT DISTINCT, %v", version, err)
 			return
 		}
-		there := Slot{Place: "a"}
-		if err := errors.Join(db.AutoMigrate(&Slot{}), db.Create(&there).Error); err != nil {
+		there := Stall{Place: "a"}
+		if err := errors.Join(db.AutoMigrate(&Stall{}), db.Create(&there).Error); err != nil {
 			t.Fatal(err)
 		}
-		list, note := []Slot{{Place: "b"}, {Place: "a"}}, "note"
+		list, note := []Stall{{Place: "b"}, {Place: "a"}}, "note"
 		if err := db.Clauses(clause.OnConflict{DoNothing: true}).Create(&list).Error; err != nil || list[1].ID != there.ID || list[0].ID == 0 {
 			t.Errorf("%+v, want the key %d, %v", list, there.ID, err)
 		}
-		other := Slot{Place: "a", Note: &note}
+		other := Stall{Place: "a", Note: &note}
 		if err := db.Clauses(clause.OnConflict{DoNothing: true}).Create(&other).Error; err != nil || other.ID == there.ID {
 			t.Errorf("%+v, %v", other, err)
 		}

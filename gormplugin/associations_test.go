@@ -1,4 +1,4 @@
-package gormplugin
+package gormplugin_test
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+	"github.com/seed-299c1d6b/snowkey/internal/databases"
 )
 
 // graphCase is one row of the generated table.

@@ -1,4 +1,4 @@
-package graph
+package graph_test
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"gorm.io/driver/mysql"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
-	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+	"github.com/seed-299c1d6b/snowkey/internal/databases"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 

@@ -1,4 +1,4 @@
-package graph
+package graph_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
-	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+	"github.com/seed-299c1d6b/snowkey/internal/databases"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 

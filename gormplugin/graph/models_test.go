@@ -1,4 +1,4 @@
-package graph
+package graph_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
-	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+	"github.com/seed-299c1d6b/snowkey/internal/databases"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -53,8 +53,8 @@ type Purchase struct {
 	ShopID  sqltype.NullKey[Shop]
 	Shop    Shop // by value
 
-	Items    []Item    // values
-	Parcels  []*Parcel // pointers
+	Wares    []Ware    // values
+	Pallets  []*Pallet // pointers
 	Receipt  *Receipt
 	Slip     Slip     // has one, by value
 	Labels   []*Label `gorm:"many2many:purchase_labels"`
@@ -75,7 +75,7 @@ type Shop struct {
 	Name string `gorm:"size:60"`
 }
 
-type Item struct {
+type Ware struct {
 	ID         sqltype.ID
 	Name       string `gorm:"size:60"`
 	PurchaseID int64  `gorm:"not null"`
@@ -83,7 +83,7 @@ type Item struct {
 	Notes      []Note `gorm:"polymorphic:Owner"`
 }
 
-type Parcel struct {
+type Pallet struct {
 	ID         sqltype.ID
 	Name       string `gorm:"size:60"`
 	PurchaseID *int64
@@ -122,12 +122,12 @@ type Note struct {
 }
 
 func graphModels() []any {
-	return []any{&Buyer{}, &Card{}, &Shop{}, &Purchase{}, &Item{}, &Parcel{}, &Receipt{}, &Slip{}, &Label{}, &Group{}, &Note{}}
+	return []any{&Buyer{}, &Card{}, &Shop{}, &Purchase{}, &Ware{}, &Pallet{}, &Receipt{}, &Slip{}, &Label{}, &Group{}, &Note{}}
 }
 
 // graphTables are all, children first, as they can be emptied.
 var graphTables = []string{
-	"purchase_labels", "purchase_groups", "notes", "slips", "receipts", "parcels", "items", "purchases", "labels", "groups", "cards", "shops", "buyers",
+	"purchase_labels", "purchase_groups", "notes", "slips", "receipts", "pallets", "wares", "purchases", "labels", "groups", "cards", "shops", "buyers",
 }
 
 // graphHandle opens gorm with the plugin over the source; nil is a generator.

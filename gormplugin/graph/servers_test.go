@@ -1,4 +1,4 @@
-package graph
+package graph_test
 
 import (
 	"fmt"
@@ -24,16 +24,16 @@ func everything(name string) *Purchase {
 		Name: name, Meta: map[string]int{"a": 1}, Place: Place{City: "Kyiv", Zip: "01001"},
 		Buyer:   &Buyer{Name: n("buyer"), Cards: []Card{{Name: n("card")}}},
 		Shop:    Shop{Name: n("shop")},
-		Items:   []Item{{Name: n("i1"), Notes: []Note{{Name: n("i1 note")}}}, {Name: n("i2")}},
-		Parcels: []*Parcel{{Name: n("p1")}, {Name: n("p2")}},
+		Wares:   []Ware{{Name: n("i1"), Notes: []Note{{Name: n("i1 note")}}}, {Name: n("i2")}},
+		Pallets: []*Pallet{{Name: n("p1")}, {Name: n("p2")}},
 		Receipt: &Receipt{Name: n("receipt")},
 		Slip:    Slip{Name: n("slip")},
 		Labels:  []*Label{shared, {Name: n("own")}},
 		Groups:  []Group{{Name: n("g1")}, {Name: n("g2")}},
 		Notes:   []Note{{Name: n("n1")}, {Name: n("n2")}},
-		Parts:   []*Purchase{{Name: n("part"), Labels: []*Label{shared}, Items: []Item{{Name: n("part item")}}}},
+		Parts:   []*Purchase{{Name: n("part"), Labels: []*Label{shared}, Wares: []Ware{{Name: n("part ware")}}}},
 	}
-	p.Items[1].Purchase = p // a circle
+	p.Wares[1].Purchase = p // a circle
 	return p
 }
 
@@ -42,7 +42,7 @@ func TestGraphLikeGorm(t *testing.T) {
 	existing := func() []any {
 		return []any{
 			&Buyer{ID: 901, Name: "old buyer"}, &Shop{ID: 902, Name: "old shop"}, &Label{ID: 903, Name: "old label"}, &Group{ID: 904, Name: "old group"},
-			&Purchase{ID: 905, Name: "old purchase", Items: []Item{{ID: 906, Name: "old item"}}, Parcels: []*Parcel{{ID: 907, Name: "old parcel"}},
+			&Purchase{ID: 905, Name: "old purchase", Wares: []Ware{{ID: 906, Name: "old ware"}}, Pallets: []*Pallet{{ID: 907, Name: "old pallet"}},
 				Receipt: &Receipt{ID: 908, Name: "old receipt"}, Notes: []Note{{ID: 909, Name: "old note"}}},
 		}
 	}
@@ -67,11 +67,11 @@ func TestGraphLikeGorm(t *testing.T) {
 		"has-one pointer":             func() any { return &Purchase{Name: "a", Receipt: &Receipt{Name: "r"}} },
 		"has-one pointer, existing":   func() any { return &Purchase{Name: "a", Receipt: &Receipt{Name: "r", ID: 908}} },
 		"has-one value":               func() any { return &Purchase{Name: "a", Slip: Slip{Name: "s"}} },
-		"has-many values":             func() any { return &Purchase{Name: "a", Items: []Item{{Name: "1"}, {Name: "2", ID: 78}}} },
-		"has-many values, existing":   func() any { return &Purchase{Name: "a", Items: []Item{{Name: "1", ID: 906}}} },
-		"has-many pointers":           func() any { return &Purchase{Name: "a", Parcels: []*Parcel{{Name: "1"}, {Name: "2", ID: 78}}} },
-		"has-many pointers, existing": func() any { return &Purchase{Name: "a", Parcels: []*Parcel{{Name: "1", ID: 907}}} },
-		"has-many, two of one key":    func() any { return &Purchase{Name: "a", Parcels: []*Parcel{{Name: "1", ID: 78}, {Name: "1", ID: 78}}} },
+		"has-many values":             func() any { return &Purchase{Name: "a", Wares: []Ware{{Name: "1"}, {Name: "2", ID: 78}}} },
+		"has-many values, existing":   func() any { return &Purchase{Name: "a", Wares: []Ware{{Name: "1", ID: 906}}} },
+		"has-many pointers":           func() any { return &Purchase{Name: "a", Pallets: []*Pallet{{Name: "1"}, {Name: "2", ID: 78}}} },
+		"has-many pointers, existing": func() any { return &Purchase{Name: "a", Pallets: []*Pallet{{Name: "1", ID: 907}}} },
+		"has-many, two of one key":    func() any { return &Purchase{Name: "a", Pallets: []*Pallet{{Name: "1", ID: 78}, {Name: "1", ID: 78}}} },
 		"many2many pointers":          func() any { return &Purchase{Name: "a", Labels: []*Label{{Name: "1"}, {Name: "2", ID: 78}}} },
 		"many2many existing": func() any {
 			return &Purchase{Name: "a", Labels: []*Label{{ID: 903}, {Name: "2"}}, Groups: []Group{{ID: 904, Name: "no"}}}
@@ -84,7 +84,7 @@ func TestGraphLikeGorm(t *testing.T) {
 		"polymorphic":           func() any { return &Purchase{Name: "a", Notes: []Note{{Name: "1"}, {Name: "2", ID: 78}}} },
 		"polymorphic, existing": func() any { return &Purchase{Name: "a", Notes: []Note{{Name: "1", ID: 909}}} },
 		"polymorphic, two levels": func() any {
-			return &Purchase{Name: "a", Items: []Item{{Name: "i", Notes: []Note{{Name: "2"}}}}, Notes: []Note{{Name: "1"}}}
+			return &Purchase{Name: "a", Wares: []Ware{{Name: "i", Notes: []Note{{Name: "2"}}}}, Notes: []Note{{Name: "1"}}}
 		},
 		"self-tree": func() any {
 			return &Purchase{Name: "a", Parts: []*Purchase{{Name: "b", Parts: []*Purchase{{Name: "c"}}}, {Name: "d"}}}
@@ -199,7 +199,7 @@ func TestGraphSelectAndOmit(t *testing.T) {
 	handles := map[string]func(db *gorm.DB) *gorm.DB{
 		"all":                  func(db *gorm.DB) *gorm.DB { return db },
 		"Omit(Associations)":   func(db *gorm.DB) *gorm.DB { return db.Omit(clause.Associations) },
-		"Omit(relation)":       func(db *gorm.DB) *gorm.DB { return db.Omit("Items", "Buyer") },
+		"Omit(relation)":       func(db *gorm.DB) *gorm.DB { return db.Omit("Wares", "Buyer") },
 		"Omit(column)":         func(db *gorm.DB) *gorm.DB { return db.Omit("State", "Place") },
 		"Select(columns)":      func(db *gorm.DB) *gorm.DB { return db.Select("Name") },
 		"Select(relation)":     func(db *gorm.DB) *gorm.DB { return db.Select("Name", "Receipt", "Parts") },
@@ -215,7 +215,7 @@ func TestGraphSelectAndOmit(t *testing.T) {
 				run := func(create func(v any) error) []string {
 					empty(t, db, graphTables...)
 					p := everything("a")
-					p.Items[1].Purchase = nil // by the circle gorm writes a second time what was left out
+					p.Wares[1].Purchase = nil // by the circle gorm writes a second time what was left out
 					if err := create(p); err != nil {
 						t.Errorf("%s: %v", name, err)
 					}
@@ -241,8 +241,8 @@ func TestGraphSelectAndOmit(t *testing.T) {
 		if err := graph.Create(t.Context(), db.Omit("Labels.*"), far); err != nil || len(dump(t, db, graphTables...)) != 3 {
 			t.Error(err)
 		}
-		scope := func(tx *gorm.DB) *gorm.DB { return tx.Omit("Items") }
-		for want, handle := range map[string]*gorm.DB{"Items.Notes": db.Omit("Items.Notes"), "scope": db.Scopes(scope), "Label.ID is zero": db.Omit("Labels.*")} {
+		scope := func(tx *gorm.DB) *gorm.DB { return tx.Omit("Wares") }
+		for want, handle := range map[string]*gorm.DB{"Wares.Notes": db.Omit("Wares.Notes"), "scope": db.Scopes(scope), "Label.ID is zero": db.Omit("Labels.*")} {
 			if err := graph.Create(t.Context(), handle, everything("a")); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want %s", err, want)
 			}

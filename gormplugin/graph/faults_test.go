@@ -1,4 +1,4 @@
-package graph
+package graph_test
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
-	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+	"github.com/seed-299c1d6b/snowkey/internal/databases"
 )
 
 // bare fails the test if a failed create left a row or a key.
@@ -48,9 +48,9 @@ func TestGraphFailsAtEveryStatement(t *testing.T) {
 			}
 			p := everything("a")
 			p.BuyerID = nil
-			p.Items[0].PurchaseID = 4711 // a foreign key that was there before
+			p.Wares[0].PurchaseID = 4711 // a foreign key that was there before
 			pristine := everything("a")
-			pristine.Items[0].PurchaseID = 4711
+			pristine.Wares[0].PurchaseID = 4711
 			err := graph.Create(t.Context(), seen, p)
 			sent := s.reset()
 			if err == nil {
@@ -255,7 +255,7 @@ func TestSavepointsAreReleased(t *testing.T) {
 			}
 			if !prepared {
 				sent := verbs(s.reset())
-				if count(sent, "SAVEPOINT") != 20 || count(sent, "RELEASE") != 20 || count(sent, "ROLLBACK") != 10 {
+				if countOf(sent, "SAVEPOINT") != 20 || countOf(sent, "RELEASE") != 20 || countOf(sent, "ROLLBACK") != 10 {
 					t.Errorf("sent %v", sent)
 				}
 			}

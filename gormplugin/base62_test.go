@@ -1,4 +1,4 @@
-package gormplugin
+package gormplugin_test
 
 import (
 	"slices"
@@ -8,7 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
-	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+	"github.com/seed-299c1d6b/snowkey/internal/databases"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 

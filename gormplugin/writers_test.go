@@ -1,4 +1,4 @@
-package gormplugin
+package gormplugin_test
 
 import (
 	"slices"
@@ -8,7 +8,8 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/internal/databases"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -101,4 +102,8 @@ func checkParts(t *testing.T, id sqltype.ID, worker int64) {
 	if err != nil || p.Worker != worker {
 		t.Errorf("id %d is %+v, %v", id, p, err)
 	}
+}
+
+func fillPlugin(src sqltype.Source, models ...any) *gormplugin.Plugin {
+	return gormplugin.New(gormplugin.Config{Source: src, Named: map[string]sqltype.Source{"other": src}, Models: models})
 }

@@ -1,4 +1,4 @@
-package gormplugin
+package gormplugin_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
-	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+	"github.com/seed-299c1d6b/snowkey/internal/databases"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 

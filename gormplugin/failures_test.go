@@ -1,4 +1,4 @@
-package gormplugin
+package gormplugin_test
 
 import (
 	"context"
@@ -8,29 +8,29 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
-	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+	"github.com/seed-299c1d6b/snowkey/internal/databases"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 type (
-	Parcel struct {
+	Bundle struct {
 		ID     sqltype.ID
 		Owner  *Event
 		Name   string `gorm:"size:20;uniqueIndex"`
-		Pieces []Piece
+		Strips []Strip
 
 		OwnerID sqltype.ID
 	}
-	Piece struct {
+	Strip struct {
 		ID       sqltype.ID
-		ParcelID sqltype.ID
+		BundleID sqltype.ID
 		Text     string `gorm:"size:20;check:text <> 'bad'"`
 	}
 )
 
 var errHook = errors.New("refused by a hook")
 
-func (p *Piece) AfterCreate(*gorm.DB) error {
+func (p *Strip) AfterCreate(*gorm.DB) error {
 	if p.Text == "refused" {
 		return errHook
 	}
@@ -42,7 +42,7 @@ func TestFailuresLeaveNothing(t *testing.T) {
 	databases.OnEvery(t, func(t *testing.T, d databases.Database) {
 		gen := databases.Generator(t, 1)
 		db := databases.Handle(t, d, gormplugin.New(gormplugin.Config{Source: gen}))
-		if err := db.AutoMigrate(&Event{}, &Parcel{}, &Piece{}); err != nil {
+		if err := db.AutoMigrate(&Event{}, &Bundle{}, &Strip{}); err != nil {
 			t.Fatal(err)
 		}
 		pool, err := db.DB()
@@ -50,8 +50,8 @@ func TestFailuresLeaveNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		pool.SetMaxOpenConns(1)
-		made := func(name, text string) *Parcel {
-			return &Parcel{Name: name, Owner: &Event{What: "own"}, Pieces: []Piece{{Text: "good"}, {Text: text}}}
+		made := func(name, text string) *Bundle {
+			return &Bundle{Name: name, Owner: &Event{What: "own"}, Strips: []Strip{{Text: "good"}, {Text: text}}}
 		}
 		if err := db.Create(made("kept", "good")).Error; err != nil {
 			t.Fatal(err)
@@ -66,10 +66,10 @@ func TestFailuresLeaveNothing(t *testing.T) {
 			{"a duplicate", db, made("kept", "good")},
 			{"a child that the database refuses", db, made("x", "bad")},
 			{"a child that a hook refuses", db, made("x", "refused")},
-			{"a list", db, []*Parcel{made("x", "good"), made("kept", "good")}},
-			{"a nil element", db, []*Parcel{made("x", "good"), nil}},
+			{"a list", db, []*Bundle{made("x", "good"), made("kept", "good")}},
+			{"a nil element", db, []*Bundle{made("x", "good"), nil}},
 			{"by value", db, *made("x", "good")},
-			{"a nil map", db.Model(&Parcel{}), []map[string]any{{"name": "x"}, nil}},
+			{"a nil map", db.Model(&Bundle{}), []map[string]any{{"name": "x"}, nil}},
 			{"a context that is done", db.WithContext(canceled), made("x", "good")},
 			{"a closed source", db, made("x", "good")},
 			{"without a transaction", db.Session(&gorm.Session{SkipDefaultTransaction: true}), made("x", "good")},
@@ -81,15 +81,15 @@ func TestFailuresLeaveNothing(t *testing.T) {
 				if err := c.tx.Create(c.value).Error; err == nil {
 					t.Error("it was created")
 				}
-				if p, ok := c.value.(*Parcel); ok && (p.ID != 0 || p.Owner.ID != 0 || p.Pieces[0].ID != 0 || p.Pieces[1].ID != 0) {
+				if p, ok := c.value.(*Bundle); ok && (p.ID != 0 || p.Owner.ID != 0 || p.Strips[0].ID != 0 || p.Strips[1].ID != 0) {
 					t.Errorf("keys are left: %+v, %+v", p, p.Owner)
 				}
 				if open := pool.Stats().InUse; open > 0 {
 					t.Fatalf("%d connections are in use", open)
 				}
-				var events, parcels, pieces int64
-				if err := errors.Join(db.Model(&Event{}).Count(&events).Error, db.Model(&Parcel{}).Count(&parcels).Error, db.Model(&Piece{}).Count(&pieces).Error); err != nil || events != 1 || parcels != 1 || pieces != 2 {
-					t.Errorf("%d events, %d parcels and %d pieces, want 1, 1 and 2, %v", events, parcels, pieces, err)
+				var events, bundles, strips int64
+				if err := errors.Join(db.Model(&Event{}).Count(&events).Error, db.Model(&Bundle{}).Count(&bundles).Error, db.Model(&Strip{}).Count(&strips).Error); err != nil || events != 1 || bundles != 1 || strips != 2 {
+					t.Errorf("%d events, %d bundles and %d strips, want 1, 1 and 2, %v", events, bundles, strips, err)
 				}
 			})
 		}

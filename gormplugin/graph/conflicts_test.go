@@ -1,4 +1,4 @@
-package graph
+package graph_test
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
-	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+	"github.com/seed-299c1d6b/snowkey/internal/databases"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -55,7 +55,7 @@ func TestGraphRetriedAtEveryStatement(t *testing.T) {
 				t.Errorf("%d: %d rows, %+v", lose, len(rows), result)
 			}
 			empty(t, db, graphTables...)
-			if count(sent, "BEGIN") == 1 {
+			if countOf(sent, "BEGIN") == 1 {
 				if lose < 14 {
 					t.Errorf("it was not begun anew at %d of %d", lose, len(sent))
 				}
@@ -65,7 +65,7 @@ func TestGraphRetriedAtEveryStatement(t *testing.T) {
 	})
 }
 
-func count(sent []string, what string) (n int) {
+func countOf(sent []string, what string) (n int) {
 	for _, s := range sent {
 		if s == what {
 			n++
@@ -94,7 +94,7 @@ func TestGraphLockedAtCommit(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "COMMIT: database is locked") || errors.Is(err, sqltype.ErrOutcomeUnknown) || shop.ID != 0 {
 		t.Errorf("%v, key %d", err, shop.ID)
 	}
-	if n := count(s.reset(), "BEGIN"); n != 1 {
+	if n := countOf(s.reset(), "BEGIN"); n != 1 {
 		t.Errorf("begun %d times", n)
 	}
 }
@@ -114,8 +114,8 @@ func TestGraphNotRetriedInTransaction(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), lostTo(db).Error()) || strings.Contains(err.Error(), "attempt") {
 			t.Errorf("%v", err)
 		}
-		if sent := s.reset(); count(sent, "BEGIN") != 1 {
-			t.Errorf("begun %d times", count(sent, "BEGIN"))
+		if sent := s.reset(); countOf(sent, "BEGIN") != 1 {
+			t.Errorf("begun %d times", countOf(sent, "BEGIN"))
 		}
 		bare(t, db, "in a transaction", p, everything("a"))
 	})

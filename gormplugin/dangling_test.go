@@ -1,4 +1,4 @@
-package gormplugin
+package gormplugin_test
 
 import (
 	"errors"
@@ -10,20 +10,20 @@ import (
 	"gorm.io/gorm/logger"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
-	"github.com/seed-299c1d6b/snowkey/internal/integration/databases"
+	"github.com/seed-299c1d6b/snowkey/internal/databases"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// A passenger with seats that have meals. The database has a unique index on Hidden that no model
+// A passenger with berths that have meals. The database has a unique index on Hidden that no model
 // declares.
 type (
 	Passenger struct {
-		ID    sqltype.ID
-		Email string `gorm:"size:40;uniqueIndex"`
-		Seats []Seat
-		Perks []Perk `gorm:"many2many:passenger_perks"`
+		ID     sqltype.ID
+		Email  string `gorm:"size:40;uniqueIndex"`
+		Berths []Berth
+		Perks  []Perk `gorm:"many2many:passenger_perks"`
 	}
-	Seat struct {
+	Berth struct {
 		ID          sqltype.ID
 		PassengerID sqltype.NullID
 		Passenger   *Passenger
@@ -31,8 +31,8 @@ type (
 		Meals       []Meal
 	}
 	Meal struct {
-		ID     sqltype.ID
-		SeatID sqltype.ID
+		ID      sqltype.ID
+		BerthID sqltype.ID
 	}
 	Perk struct {
 		ID   sqltype.ID
@@ -49,8 +49,8 @@ func onPassengers(t *testing.T, test func(t *testing.T, db *gorm.DB)) {
 			t.Run(fmt.Sprintf("foreign keys %t", foreignKeys), func(t *testing.T) {
 				cfg := &gorm.Config{Logger: logger.Discard, DisableForeignKeyConstraintWhenMigrating: !foreignKeys}
 				db := databases.HandleOf(t, d.Open(t), cfg, fillPlugin(databases.Generator(t, 1)))
-				models := []any{&Passenger{}, &Perk{}, &Seat{}, &Meal{}}
-				for _, table := range []any{"passenger_perks", &Meal{}, &Seat{}, &Perk{}, &Passenger{}} {
+				models := []any{&Passenger{}, &Perk{}, &Berth{}, &Meal{}}
+				for _, table := range []any{"passenger_perks", &Meal{}, &Berth{}, &Perk{}, &Passenger{}} {
 					if err := db.Migrator().DropTable(table); err != nil {
 						t.Fatal(err)
 					}
@@ -58,7 +58,7 @@ func onPassengers(t *testing.T, test func(t *testing.T, db *gorm.DB)) {
 				if err := db.AutoMigrate(models...); err != nil {
 					t.Fatal(err)
 				}
-				if err := db.Exec("CREATE UNIQUE INDEX seat_hidden ON seats (hidden)").Error; err != nil {
+				if err := db.Exec("CREATE UNIQUE INDEX berth_hidden ON berths (hidden)").Error; err != nil {
 					t.Fatal(err)
 				}
 				test(t, db)
@@ -71,17 +71,17 @@ func onPassengers(t *testing.T, test func(t *testing.T, db *gorm.DB)) {
 func checkReferences(t *testing.T, db *gorm.DB, what string) {
 	t.Helper()
 	for _, query := range []string{
-		"SELECT COUNT(*) FROM meals WHERE seat_id NOT IN (SELECT id FROM seats)",
-		"SELECT COUNT(*) FROM seats WHERE passenger_id IS NOT NULL AND passenger_id NOT IN (SELECT id FROM passengers)",
+		"SELECT COUNT(*) FROM meals WHERE berth_id NOT IN (SELECT id FROM berths)",
+		"SELECT COUNT(*) FROM berths WHERE passenger_id IS NOT NULL AND passenger_id NOT IN (SELECT id FROM passengers)",
 		"SELECT COUNT(*) FROM passenger_perks WHERE passenger_id NOT IN (SELECT id FROM passengers) OR perk_id NOT IN (SELECT id FROM perks)",
-		"SELECT COUNT(*) FROM seats WHERE id <= 0",
+		"SELECT COUNT(*) FROM berths WHERE id <= 0",
 	} {
 		var n int64
 		if err := db.Raw(query).Scan(&n).Error; err != nil || n > 0 {
 			t.Errorf("%s: %d rows by %s, %v", what, n, query, err)
 		}
 	}
-	for _, table := range []string{"meals", "passenger_perks", "seats"} { // the next case begins anew
+	for _, table := range []string{"meals", "passenger_perks", "berths"} { // the next case begins anew
 		if err := db.Exec("DELETE FROM " + table).Error; err != nil {
 			t.Fatal(err)
 		}
@@ -94,30 +94,34 @@ func TestUndeclaredIndex(t *testing.T) {
 	onPassengers(t, func(t *testing.T, db *gorm.DB) {
 		id := []clause.Column{{Name: "id"}}
 		moves := clause.AssignmentColumns([]string{"passenger_id"})
-		for what, create := range map[string]func(seats []Seat) error{
-			"children": func(seats []Seat) error { return db.Create(&Passenger{Email: "new", Seats: seats}).Error },
-			"graph's children": func(seats []Seat) error {
-				return graph.Create(t.Context(), db, &Passenger{Email: "new", Seats: seats})
+		for what, create := range map[string]func(berths []Berth) error{
+			"children": func(berths []Berth) error { return db.Create(&Passenger{Email: "new", Berths: berths}).Error },
+			"graph's children": func(berths []Berth) error {
+				return graph.Create(t.Context(), db, &Passenger{Email: "new", Berths: berths})
 			},
-			"UpdateAll": func(seats []Seat) error { return db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&seats).Error },
-			"Save":      func(seats []Seat) error { return db.Save(&seats).Error },
-			"DoUpdates(id)": func(seats []Seat) error {
-				return db.Clauses(clause.OnConflict{Columns: id, DoUpdates: moves}).Create(&seats).Error
+			"UpdateAll": func(berths []Berth) error {
+				return db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&berths).Error
 			},
-			"DoNothing(id)": func(seats []Seat) error {
-				return db.Clauses(clause.OnConflict{Columns: id, DoNothing: true}).Create(&seats).Error
+			"Save": func(berths []Berth) error { return db.Save(&berths).Error },
+			"DoUpdates(id)": func(berths []Berth) error {
+				return db.Clauses(clause.OnConflict{Columns: id, DoUpdates: moves}).Create(&berths).Error
 			},
-			"DoNothing": func(seats []Seat) error { return db.Clauses(clause.OnConflict{DoNothing: true}).Create(&seats).Error },
+			"DoNothing(id)": func(berths []Berth) error {
+				return db.Clauses(clause.OnConflict{Columns: id, DoNothing: true}).Create(&berths).Error
+			},
+			"DoNothing": func(berths []Berth) error {
+				return db.Clauses(clause.OnConflict{DoNothing: true}).Create(&berths).Error
+			},
 		} {
 			for _, key := range []sqltype.ID{0, 4711} {
-				there := Seat{Hidden: text("h")}
+				there := Berth{Hidden: text("h")}
 				if err := db.Create(&there).Error; err != nil {
 					t.Fatal(err)
 				}
-				seats := []Seat{{Hidden: text("a")}, {ID: key, Hidden: text("h"), Meals: []Meal{{}, {}}}, {Hidden: text("b")}}
-				err := create(seats)
+				berths := []Berth{{Hidden: text("a")}, {ID: key, Hidden: text("h"), Meals: []Meal{{}, {}}}, {Hidden: text("b")}}
+				err := create(berths)
 				if err == nil {
-					t.Errorf("%s, key %d: no error: %+v", what, key, seats)
+					t.Errorf("%s, key %d: no error: %+v", what, key, berths)
 				}
 				checkReferences(t, db, fmt.Sprintf("%s, key %d, error %v", what, key, err))
 				if err := db.Exec("DELETE FROM passengers").Error; err != nil {
@@ -138,14 +142,14 @@ func TestKeyOfNoRow(t *testing.T) {
 		}
 		nothing := clause.OnConflict{DoNothing: true}
 		taken := func() *Passenger { return &Passenger{ID: 4711, Email: "ada"} }
-		with := func(p *Passenger) *Passenger { p.Seats = []Seat{{}}; return p }
+		with := func(p *Passenger) *Passenger { p.Berths = []Berth{{}}; return p }
 		for what, value := range map[string]any{
-			"a parent": &Seat{Passenger: taken()},
-			"parents":  &[]Seat{{Passenger: taken()}, {Passenger: &Passenger{Email: "bob"}}},
+			"a parent": &Berth{Passenger: taken()},
+			"parents":  &[]Berth{{Passenger: taken()}, {Passenger: &Passenger{Email: "bob"}}},
 			"a tag":    &Passenger{Email: "cy", Perks: []Perk{{ID: 4712, Word: "red"}, {Word: "blue"}}},
 			"a root":   with(taken()),
 			"roots":    &[]*Passenger{with(taken()), with(&Passenger{Email: "dan"})},
-			"a child":  &Passenger{Email: "eve", Seats: []Seat{{ID: 4713, Hidden: text("c"), Meals: []Meal{{}}}}},
+			"a child":  &Passenger{Email: "eve", Berths: []Berth{{ID: 4713, Hidden: text("c"), Meals: []Meal{{}}}}},
 		} {
 			for way, create := range map[string]func(value any) error{
 				"Create": func(v any) error { return db.Clauses(nothing).Create(v).Error },
@@ -155,7 +159,7 @@ func TestKeyOfNoRow(t *testing.T) {
 				if way == "Save" && what != "a child" && what != "roots" {
 					continue
 				}
-				if err := db.Create(&Seat{Hidden: text("c")}).Error; err != nil {
+				if err := db.Create(&Berth{Hidden: text("c")}).Error; err != nil {
 					t.Fatal(err)
 				}
 				err := create(value)
@@ -170,9 +174,9 @@ func TestKeyOfNoRow(t *testing.T) {
 			t.Error(err)
 		}
 		// A row that exists under its key is found.
-		seat := Seat{Passenger: &Passenger{ID: there.ID, Email: "ada"}}
-		if err := db.Create(&seat).Error; err != nil || seat.PassengerID.ID != there.ID {
-			t.Errorf("%+v, %v", seat, err)
+		berth := Berth{Passenger: &Passenger{ID: there.ID, Email: "ada"}}
+		if err := db.Create(&berth).Error; err != nil || berth.PassengerID.ID != there.ID {
+			t.Errorf("%+v, %v", berth, err)
 		}
 	})
 }
@@ -184,61 +188,61 @@ func TestUpdateKeyOfNoRow(t *testing.T) {
 		if err := db.Create(&there).Error; err != nil {
 			t.Fatal(err)
 		}
-		for what, update := range map[string]func(seat *Seat, p *Passenger) error{
-			"Save of an existing row": func(seat *Seat, _ *Passenger) error {
-				seat.Passenger = &Passenger{ID: 4711, Email: "ada"}
-				return db.Save(seat).Error
+		for what, update := range map[string]func(berth *Berth, p *Passenger) error{
+			"Save of an existing row": func(berth *Berth, _ *Passenger) error {
+				berth.Passenger = &Passenger{ID: 4711, Email: "ada"}
+				return db.Save(berth).Error
 			},
-			"Replace": func(seat *Seat, _ *Passenger) error {
-				return db.Model(seat).Association("Passenger").Replace(&Passenger{ID: 4711, Email: "ada"})
+			"Replace": func(berth *Berth, _ *Passenger) error {
+				return db.Model(berth).Association("Passenger").Replace(&Passenger{ID: 4711, Email: "ada"})
 			},
-			"Append": func(_ *Seat, p *Passenger) error {
+			"Append": func(_ *Berth, p *Passenger) error {
 				return db.Model(p).Association("Perks").Append(&Perk{ID: 4712, Word: "red"})
 			},
-			"Save with a far side": func(_ *Seat, p *Passenger) error {
+			"Save with a far side": func(_ *Berth, p *Passenger) error {
 				p.Perks = []Perk{{ID: 4712, Word: "red"}}
 				return db.Save(p).Error
 			},
 		} {
-			seat, p := Seat{}, Passenger{Email: "bob " + what}
-			if err := errors.Join(db.Create(&seat).Error, db.Create(&p).Error); err != nil {
+			berth, p := Berth{}, Passenger{Email: "bob " + what}
+			if err := errors.Join(db.Create(&berth).Error, db.Create(&p).Error); err != nil {
 				t.Fatal(err)
 			}
-			err := update(&seat, &p)
+			err := update(&berth, &p)
 			if err == nil {
 				t.Errorf("%s: no error", what)
 			}
 			checkReferences(t, db, fmt.Sprintf("%s, error %v", what, err))
 		}
 		// A new one is linked, and its key is zero again if the update fails.
-		seat, p := Seat{}, Passenger{Email: "cy"}
-		if err := errors.Join(db.Create(&seat).Error, db.Create(&p).Error); err != nil {
+		berth, p := Berth{}, Passenger{Email: "cy"}
+		if err := errors.Join(db.Create(&berth).Error, db.Create(&p).Error); err != nil {
 			t.Fatal(err)
 		}
-		seat.Passenger, p.Perks = &Passenger{Email: "ada"}, []Perk{{Word: "red"}, {Word: "green"}}
-		if err := errors.Join(db.Save(&seat).Error, db.Save(&p).Error); err != nil || seat.PassengerID.ID != there.ID || p.Perks[0].ID != there.Perks[0].ID || p.Perks[1].ID == 0 {
-			t.Errorf("%+v, %+v, %v", seat, p, err)
+		berth.Passenger, p.Perks = &Passenger{Email: "ada"}, []Perk{{Word: "red"}, {Word: "green"}}
+		if err := errors.Join(db.Save(&berth).Error, db.Save(&p).Error); err != nil || berth.PassengerID.ID != there.ID || p.Perks[0].ID != there.Perks[0].ID || p.Perks[1].ID == 0 {
+			t.Errorf("%+v, %+v, %v", berth, p, err)
 		}
 	})
 }
 
-// Invoice is known to others by its number. A number that the caller set gives way to the existing row's.
+// Receipt is known to others by its number. A number that the caller set gives way to the existing row's.
 type (
-	Invoice struct {
+	Receipt struct {
 		ID    sqltype.ID
 		No    int64  `gorm:"uniqueIndex;snowflake"`
 		Email string `gorm:"size:40;uniqueIndex"`
 	}
 	Payment struct {
 		ID        sqltype.ID
-		InvoiceNo int64
-		Invoice   *Invoice `gorm:"foreignKey:InvoiceNo;references:No"`
+		ReceiptNo int64
+		Receipt   *Receipt `gorm:"foreignKey:ReceiptNo;references:No"`
 	}
 )
 
 func TestNumberOfNoRow(t *testing.T) {
-	onFresh(t, []any{&Invoice{}, &Payment{}}, func(t *testing.T, db *gorm.DB) {
-		there := Invoice{No: 2, Email: "a"}
+	onFresh(t, []any{&Receipt{}, &Payment{}}, func(t *testing.T, db *gorm.DB) {
+		there := Receipt{No: 2, Email: "a"}
 		if err := db.Create(&there).Error; err != nil {
 			t.Fatal(err)
 		}
@@ -246,8 +250,8 @@ func TestNumberOfNoRow(t *testing.T) {
 			"Create": func(p *Payment) error { return db.Create(p).Error },
 			"graph":  func(p *Payment) error { return graph.Create(t.Context(), db, p) },
 		} {
-			payment := Payment{Invoice: &Invoice{No: 555, Email: "a"}}
-			if err := create(&payment); err != nil || payment.InvoiceNo != 2 || payment.Invoice.ID != there.ID {
+			payment := Payment{Receipt: &Receipt{No: 555, Email: "a"}}
+			if err := create(&payment); err != nil || payment.ReceiptNo != 2 || payment.Receipt.ID != there.ID {
 				t.Errorf("%s: %+v, %v", what, payment, err)
 			}
 		}
