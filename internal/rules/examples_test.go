@@ -17,7 +17,7 @@ import (
 var exemplary = []string{
 	"core", "sqltype", "pgxtype", "pgxtype/pgxload", "ddl", "serial", "gormplugin", "gormplugin/graph", "snowkeytest",
 	"worker", "worker/driver", "worker/memstore", "worker/httpstore", "worker/sqlstore", "worker/pgxstore", "worker/redisstore",
-	"contrib/entkey", "contrib/entkey/extension", "contrib/bunkey", "contrib/humakey", "contrib/sharding",
+	"contrib/entkey", "contrib/entkey/extension", "contrib/bunkey", "contrib/humakey",
 	"contrib/prometheus", "contrib/otel", "contrib/etcd", "contrib/token", "contrib/migrate", "contrib/migrate/backfill",
 }
 
