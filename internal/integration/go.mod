@@ -44,7 +44,7 @@ require (
 	github.com/seed-299c1d6b/snowkey v0.0.0
 	github.com/seed-299c1d6b/snowkey/contrib/bunkey v0.0.0
 	github.com/seed-299c1d6b/snowkey/contrib/entkey v0.0.0
-	github.com/seed-299c1d6b/snowkey/contrib/etcd v0.0.0
+	github.com/seed-299c1d6b/snowkey/contrib/etcdstore v0.0.0
 	github.com/segmentio/encoding v0.5.4
 	github.com/spf13/viper v1.21.0
 	github.com/uptrace/bun v1.3.0
@@ -198,7 +198,7 @@ replace (
 	github.com/seed-299c1d6b/snowkey => ../../
 	github.com/seed-299c1d6b/snowkey/contrib/bunkey => ../../contrib/bunkey
 	github.com/seed-299c1d6b/snowkey/contrib/entkey => ../../contrib/entkey
-	github.com/seed-299c1d6b/snowkey/contrib/etcd => ../../contrib/etcd
+	github.com/seed-299c1d6b/snowkey/contrib/etcdstore => ../../contrib/etcdstore
 )
 
 replace github.com/seed-299c1d6b/snowkey/contrib/token => ../../contrib/token
