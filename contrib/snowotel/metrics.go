@@ -3,14 +3,12 @@ package snowotel
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 const scope = "github.com/seed-299c1d6b/snowkey/contrib/snowotel"
@@ -30,11 +28,16 @@ type Metrics struct{ registration metric.Registration }
 const namespaceKey = "snowkey.namespace"
 
 // NewMetrics registers the instruments with the provider, whose readers collect them from then on.
-// An invalid configuration is reported as one *core.ConfigError. Other errors are the provider's.
+// The error for a Generator that is missing or has no metrics is a *core.ConfigError. Other errors are
+// the provider's.
 func NewMetrics(cfg MetricsConfig) (*Metrics, error) {
-	list, err := cfg.check()
-	if err != nil {
-		return nil, err
+	var list []core.Metric
+	if cfg.Generator != nil {
+		list = cfg.Generator.Metrics()
+	}
+	if len(list) == 0 {
+		return nil, &core.ConfigError{Package: "snowotel", Fields: []core.FieldError{
+			{Field: "Generator", Value: "nil or zero", Reason: "must come from core.New or an Open"}}}
 	}
 	provider := cfg.MeterProvider
 	if provider == nil {
@@ -44,7 +47,7 @@ func NewMetrics(cfg MetricsConfig) (*Metrics, error) {
 	instruments := make(map[string]metric.Observable, len(list))
 	var all []metric.Observable
 	for _, m := range list {
-		if instruments[m.Name] != nil {
+		if instruments[m.Name] != nil { // another state of the lease
 			continue
 		}
 		i, err := instrument(meter, m)
@@ -56,7 +59,11 @@ func NewMetrics(cfg MetricsConfig) (*Metrics, error) {
 	}
 	registration, err := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		for _, m := range cfg.Generator.Metrics() {
-			option := metric.WithAttributeSet(attributes(m, cfg.Namespace))
+			attributes := []attribute.KeyValue{attribute.String(namespaceKey, cmp.Or(cfg.Namespace, "default"))}
+			for key, value := range m.Labels { // the last value of a key counts
+				attributes = append(attributes, attribute.String(key, value))
+			}
+			option := metric.WithAttributes(attributes...)
 			switch instrument := instruments[m.Name].(type) { // none for a fence that the first grant did not have
 			case metric.Int64Observable:
 				o.ObserveInt64(instrument, int64(m.Value), option)
@@ -70,46 +77,6 @@ func NewMetrics(cfg MetricsConfig) (*Metrics, error) {
 		return nil, err
 	}
 	return &Metrics{registration}, nil
-}
-
-// check returns the metrics that the generator has.
-func (cfg MetricsConfig) check() (list []core.Metric, err error) {
-	wrong := &core.ConfigError{Package: "snowotel"}
-	reject := func(field, value, reason string) {
-		wrong.Fields = append(wrong.Fields, core.FieldError{Field: field, Value: value, Reason: reason})
-	}
-	if cfg.Generator == nil {
-		reject("Generator", "nil", "is required")
-	} else if list = cfg.Generator.Metrics(); len(list) == 0 {
-		reject("Generator", "nil or zero", "must come from core.New or an Open")
-	}
-	if cfg.Namespace != "" {
-		var config *core.ConfigError
-		if errors.As(driver.CheckNamespace(cfg.Namespace), &config) {
-			wrong.Fields = append(wrong.Fields, config.Fields...)
-		}
-		if len(list) > 0 {
-			if own := list[0].Labels[namespaceKey]; own != "" && own != cfg.Namespace {
-				reject("Namespace", "\""+cfg.Namespace+"\"", "must be the generator's, \""+own+"\", or empty")
-			}
-		}
-	}
-	if wrong.Fields != nil {
-		return nil, wrong
-	}
-	return list, nil
-}
-
-// attributes are the metric's labels, and the namespace if it has none.
-func attributes(m core.Metric, namespace string) attribute.Set {
-	list := make([]attribute.KeyValue, 0, 2)
-	for key, value := range m.Labels {
-		list = append(list, attribute.String(key, value))
-	}
-	if _, ok := m.Labels[namespaceKey]; !ok {
-		list = append(list, attribute.String(namespaceKey, cmp.Or(namespace, "default")))
-	}
-	return attribute.NewSet(list...)
 }
 
 // instrument makes the asynchronous instrument of a metric.

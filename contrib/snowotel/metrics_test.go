@@ -161,15 +161,11 @@ func TestNamesOfPrometheus(t *testing.T) {
 }
 
 func TestConfigErrors(t *testing.T) {
-	for want, cfg := range map[string]snowotel.MetricsConfig{
-		"snowotel: Generator nil: is required": {},
-		`snowotel: Generator nil or zero: must come from core.New or an Open; Namespace "a b": must be 1 to 64 letters, digits and . _ - : / of ASCII`: {Generator: new(worker.Generator), Namespace: "a b"},
-		`snowotel: Namespace "other": must be the generator's, "orders", or empty`:                                                                     {Generator: leasedGenerator(t), Namespace: "other"},
-	} {
+	for name, cfg := range map[string]snowotel.MetricsConfig{"missing": {}, "zero": {Generator: new(worker.Generator)}} {
 		m, err := snowotel.NewMetrics(cfg)
 		var config *core.ConfigError
-		if m != nil || !errors.As(err, &config) || err.Error() != want {
-			t.Errorf("%v, want %s", err, want)
+		if m != nil || !errors.As(err, &config) || err.Error() != "snowotel: Generator nil or zero: must come from core.New or an Open" {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -2,14 +2,12 @@ package snowprom
 
 import (
 	"cmp"
-	"errors"
-	"slices"
+	"fmt"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
 // Config configures a Collector. Generator is required.
@@ -26,68 +24,34 @@ type Config struct {
 // A collector may stay registered after its generator is closed: it then exports the last counts.
 type Collector struct {
 	metrics func() []core.Metric
-	descs   map[string]described // by the metric's name
-}
-
-// described is a metric's description, and the keys of the labels that vary.
-type described struct {
-	desc *prometheus.Desc
-	keys []string
+	descs   map[string]*prometheus.Desc // by series
 }
 
 var _ prometheus.Collector = (*Collector)(nil)
 
-const namespaceKey = "snowkey.namespace"
-
-// New returns a collector that is not registered yet. An invalid Config is reported as one
-// *core.ConfigError.
+// New returns a collector that is not registered yet. The error for a Generator that is missing or
+// has no metrics is a *core.ConfigError.
 func New(cfg Config) (*Collector, error) {
-	var list []core.Metric
-	wrong := &core.ConfigError{Package: "snowprom"}
-	reject := func(field, value, reason string) {
-		wrong.Fields = append(wrong.Fields, core.FieldError{Field: field, Value: value, Reason: reason})
-	}
-	if cfg.Generator == nil {
-		reject("Generator", "nil", "is required")
-	} else if list = cfg.Generator.Metrics(); len(list) == 0 {
-		reject("Generator", "nil or zero", "must come from core.New or an Open")
-	}
-	if cfg.Namespace != "" {
-		var config *core.ConfigError
-		if errors.As(driver.CheckNamespace(cfg.Namespace), &config) {
-			wrong.Fields = append(wrong.Fields, config.Fields...)
-		}
-		if len(list) > 0 {
-			if own := list[0].Labels[namespaceKey]; own != "" && own != cfg.Namespace {
-				reject("Namespace", "\""+cfg.Namespace+"\"", "must be the generator's, \""+own+"\", or empty")
+	c := &Collector{descs: map[string]*prometheus.Desc{}}
+	if cfg.Generator != nil {
+		c.metrics = cfg.Generator.Metrics
+		for _, m := range c.metrics() {
+			labels := prometheus.Labels{"snowkey_namespace": cmp.Or(cfg.Namespace, "default")}
+			for key, value := range m.Labels {
+				labels[label(key)] = value
 			}
+			c.descs[series(m)] = prometheus.NewDesc(name(m), m.Help, nil, labels)
 		}
 	}
-	if wrong.Fields != nil {
-		return nil, wrong
-	}
-	c := &Collector{metrics: cfg.Generator.Metrics, descs: make(map[string]described, len(list))}
-	for _, m := range list {
-		if _, done := c.descs[m.Name]; done {
-			continue
-		}
-		var d described
-		var names []string
-		for key := range m.Labels {
-			if key != namespaceKey {
-				d.keys = append(d.keys, key)
-			}
-		}
-		slices.Sort(d.keys)
-		for _, key := range d.keys {
-			names = append(names, label(key))
-		}
-		namespace := cmp.Or(m.Labels[namespaceKey], cfg.Namespace, "default")
-		d.desc = prometheus.NewDesc(name(m), m.Help, names, prometheus.Labels{label(namespaceKey): namespace})
-		c.descs[m.Name] = d
+	if len(c.descs) == 0 {
+		return nil, &core.ConfigError{Package: "snowprom", Fields: []core.FieldError{
+			{Field: "Generator", Value: "nil or zero", Reason: "must come from core.New or an Open"}}}
 	}
 	return c, nil
 }
+
+// series identifies one series of the collector.
+func series(m core.Metric) string { return fmt.Sprint(m.Name, m.Labels) }
 
 // name returns the metric's name by the conventions of Prometheus: the name that the exporters of
 // OpenTelemetry make of it.
@@ -110,8 +74,8 @@ func (c *Collector) Describe(out chan<- *prometheus.Desc) {
 	if c == nil {
 		return
 	}
-	for _, d := range c.descs {
-		out <- d.desc
+	for _, desc := range c.descs {
+		out <- desc
 	}
 }
 
@@ -121,18 +85,12 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 		return
 	}
 	for _, m := range c.metrics() {
-		d, ok := c.descs[m.Name]
-		if !ok { // a fence that the first grant did not have
-			continue
-		}
 		kind := prometheus.GaugeValue
 		if m.Counter {
 			kind = prometheus.CounterValue
 		}
-		values := make([]string, len(d.keys))
-		for i, key := range d.keys {
-			values[i] = m.Labels[key]
+		if desc := c.descs[series(m)]; desc != nil { // nil for a fence that the first grant did not have
+			out <- prometheus.MustNewConstMetric(desc, kind, m.Value)
 		}
-		out <- prometheus.MustNewConstMetric(d.desc, kind, m.Value, values...)
 	}
 }

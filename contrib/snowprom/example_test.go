@@ -79,9 +79,3 @@ func ExampleCollector() {
 	}
 	// Output: snowkey_worker_id{snowkey_namespace="orders"} 3
 }
-
-func ExampleConfig() {
-	_, err := snowprom.New(snowprom.Config{Namespace: "my orders"})
-	fmt.Println(err)
-	// Output: snowprom: Generator nil: is required; Namespace "my orders": must be 1 to 64 letters, digits and . _ - : / of ASCII
-}
