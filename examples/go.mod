@@ -13,8 +13,8 @@ require (
 	github.com/seed-299c1d6b/snowkey v0.0.0
 	github.com/seed-299c1d6b/snowkey/contrib/bunkey v0.0.0
 	github.com/seed-299c1d6b/snowkey/contrib/entkey v0.0.0
-	github.com/seed-299c1d6b/snowkey/contrib/otel v0.0.0
-	github.com/seed-299c1d6b/snowkey/contrib/prometheus v0.0.0
+	github.com/seed-299c1d6b/snowkey/contrib/snowotel v0.0.0
+	github.com/seed-299c1d6b/snowkey/contrib/snowprom v0.0.0
 	github.com/uptrace/bun v1.3.0
 	github.com/uptrace/bun/dialect/sqlitedialect v1.3.0
 	gorm.io/driver/mysql v1.6.0
@@ -80,8 +80,8 @@ replace (
 	github.com/seed-299c1d6b/snowkey => ../
 	github.com/seed-299c1d6b/snowkey/contrib/bunkey => ../contrib/bunkey
 	github.com/seed-299c1d6b/snowkey/contrib/entkey => ../contrib/entkey
-	github.com/seed-299c1d6b/snowkey/contrib/otel => ../contrib/otel
-	github.com/seed-299c1d6b/snowkey/contrib/prometheus => ../contrib/prometheus
+	github.com/seed-299c1d6b/snowkey/contrib/snowotel => ../contrib/snowotel
+	github.com/seed-299c1d6b/snowkey/contrib/snowprom => ../contrib/snowprom
 )
 
 replace github.com/seed-299c1d6b/snowkey/contrib/token => ../contrib/token

@@ -31,14 +31,14 @@ type NumbersConfig struct {
 	// Block is how many numbers Next reserves in one round trip. The rest of a block is
 	// skipped when the process or the period ends. Zero: 1.
 	Block int64
-	// Counter stores the last number: a store of sqlstore, redisstore, httpstore or etcd.
+	// Counter stores the last number: a store of sqlstore, redisstore, httpstore or etcdstore.
 	// Only [Numbers.Next] needs it.
 	Counter Counter
 	// Now is the clock. nil: time.Now.
 	Now func() time.Time
 }
 
-// Counter is what reserves numbers: a store of sqlstore, redisstore, httpstore or etcd. It must not take a
+// Counter is what reserves numbers: a store of sqlstore, redisstore, httpstore or etcdstore. It must not take a
 // transaction from ctx, whose rollback would give the same numbers out again.
 type Counter = driver.Counter
 

@@ -52,7 +52,7 @@ type waiter struct {
 
 // SegmentsConfig configures [Segments]. Counter and Key are required.
 type SegmentsConfig struct {
-	// Counter stores the last id: a store of sqlstore, redisstore, httpstore or etcd. A
+	// Counter stores the last id: a store of sqlstore, redisstore, httpstore or etcdstore. A
 	// transaction that waits for an id holds its connection, so give the store a pool of its
 	// own; in SQLite, which has one writer, a file of its own.
 	Counter Counter

@@ -195,7 +195,7 @@ func (l *lease) flush() {
 }
 
 // Metrics returns the figures of [Generator.Stats] as metrics, always in the same order. Packages
-// prometheus and otel export them. All have the label "snowkey.namespace". There is one
+// snowprom and snowotel export them. All have the label "snowkey.namespace". There is one
 // "snowkey.lease.state" for each state, with the state's name in a label: 1 for the present state,
 // 0 for the others. Metrics returns nil for a Generator that does not come from Open.
 func (g *Generator) Metrics() []core.Metric {

@@ -11,7 +11,7 @@ require (
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/seed-299c1d6b/snowkey v0.0.0-00010101000000-000000000000
-	github.com/seed-299c1d6b/snowkey/contrib/etcd v0.0.0-00010101000000-000000000000
+	github.com/seed-299c1d6b/snowkey/contrib/etcdstore v0.0.0-00010101000000-000000000000
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10
 	go.etcd.io/etcd/client/v3 v3.7.3

@@ -9,8 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	snowotel "github.com/seed-299c1d6b/snowkey/contrib/otel"
-	snowprom "github.com/seed-299c1d6b/snowkey/contrib/prometheus"
+	"github.com/seed-299c1d6b/snowkey/contrib/snowotel"
+	"github.com/seed-299c1d6b/snowkey/contrib/snowprom"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"

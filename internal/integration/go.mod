@@ -44,8 +44,7 @@ require (
 	github.com/seed-299c1d6b/snowkey v0.0.0
 	github.com/seed-299c1d6b/snowkey/contrib/bunkey v0.0.0
 	github.com/seed-299c1d6b/snowkey/contrib/entkey v0.0.0
-	github.com/seed-299c1d6b/snowkey/contrib/etcd v0.0.0
-	github.com/seed-299c1d6b/snowkey/contrib/sharding v0.0.0
+	github.com/seed-299c1d6b/snowkey/contrib/etcdstore v0.0.0
 	github.com/segmentio/encoding v0.5.4
 	github.com/spf13/viper v1.21.0
 	github.com/uptrace/bun v1.3.0
@@ -66,7 +65,6 @@ require (
 	gorm.io/driver/sqlite v1.6.0
 	gorm.io/gorm v1.31.2
 	gorm.io/plugin/dbresolver v1.6.2
-	gorm.io/sharding v0.6.2
 	k8s.io/api v0.37.2
 	sigs.k8s.io/yaml v1.6.0
 )
@@ -77,9 +75,9 @@ require (
 	github.com/coder/websocket v1.8.15 // indirect
 	github.com/fatih/color v1.18.0 // indirect
 	github.com/fsnotify/fsnotify v1.9.0 // indirect
+	github.com/go-test/deep v1.0.7 // indirect
 	github.com/gorilla/mux v1.8.1 // indirect
 	github.com/knadh/koanf/maps v0.1.2 // indirect
-	github.com/longbridgeapp/sqlparser v0.3.1 // indirect
 	github.com/mattn/go-colorable v0.1.16 // indirect
 	github.com/mattn/go-sqlite3 v1.14.50 // indirect
 	github.com/mitchellh/copystructure v1.2.0 // indirect
@@ -200,8 +198,7 @@ replace (
 	github.com/seed-299c1d6b/snowkey => ../../
 	github.com/seed-299c1d6b/snowkey/contrib/bunkey => ../../contrib/bunkey
 	github.com/seed-299c1d6b/snowkey/contrib/entkey => ../../contrib/entkey
-	github.com/seed-299c1d6b/snowkey/contrib/etcd => ../../contrib/etcd
-	github.com/seed-299c1d6b/snowkey/contrib/sharding => ../../contrib/sharding
+	github.com/seed-299c1d6b/snowkey/contrib/etcdstore => ../../contrib/etcdstore
 )
 
 replace github.com/seed-299c1d6b/snowkey/contrib/token => ../../contrib/token

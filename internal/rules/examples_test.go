@@ -17,8 +17,8 @@ import (
 var exemplary = []string{
 	"core", "sqltype", "pgxtype", "pgxtype/pgxload", "ddl", "serial", "gormplugin", "gormplugin/graph", "snowkeytest",
 	"worker", "worker/driver", "worker/memstore", "worker/httpstore", "worker/sqlstore", "worker/pgxstore", "worker/redisstore",
-	"contrib/entkey", "contrib/entkey/extension", "contrib/bunkey", "contrib/humakey", "contrib/sharding",
-	"contrib/prometheus", "contrib/otel", "contrib/etcd", "contrib/token", "contrib/migrate", "contrib/migrate/backfill",
+	"contrib/entkey", "contrib/entkey/extension", "contrib/bunkey", "contrib/humakey",
+	"contrib/snowprom", "contrib/snowotel", "contrib/etcdstore", "contrib/token", "contrib/migrate", "contrib/migrate/backfill",
 }
 
 // Functions that have no example that is run, and why. worker/storetest is left out
@@ -45,7 +45,7 @@ var exempt = map[string]struct{ names, why string }{
 	"contrib/entkey/extension": {"New Extension.Hooks", "they are for a program that generates code, which is examples/ent/generate.go"},
 	"contrib/bunkey":           {"Dialect Hook.BeforeInsert", "they need a database, and are shown in examples/bun"},
 	"contrib/humakey":          {"Param.Schema", "huma calls it"},
-	"contrib/etcd":             {"Open HTTPClock Store.Claim Store.Renew Store.Release Store.List Store.Free", "they need an etcd; ExampleOpen is compiled, and the rest shown in memstore"},
+	"contrib/etcdstore":        {"Open HTTPClock Store.Claim Store.Renew Store.Release Store.List Store.Free", "they need an etcd; ExampleOpen is compiled, and the rest shown in memstore"},
 }
 
 var known = map[string]bool{

@@ -38,6 +38,15 @@ var treeSteps = []step{
 	// Lines, headings and links of the documents: .markdownlint-cli2.yaml.
 	{"all", "markdown", `lint=tools/npm/node_modules/.bin/markdownlint-cli2
 		[ -x $lint ] || { echo "There is no $lint: npm ci --prefix tools/npm"; exit 1; }; $lint`},
+	// A go command writes a sum that is missing into the user's tree: that of a go.mod if its cache of
+	// modules is empty, as here, and that of a package's module when it is fetched.
+	{"all", "go.work.sum", `cp go.work.sum "$SNOWKEY_TEST_RUN" &&
+		GOPROXY="file://$(go env GOMODCACHE)/cache/download,$(go env GOPROXY)" GOMODCACHE=$SNOWKEY_TEST_RUN/mod \
+		GOFLAGS="$GOFLAGS -modcacherw" go list -m all >/dev/null && diff "$SNOWKEY_TEST_RUN/go.work.sum" go.work.sum ||
+		{ echo "go.work.sum lacked these: commit them"; exit 1; }
+		used=$(go list -deps -test -f "{{with .Module}}{{if not (or .Main .Replace)}}{{.Path}} {{.Version}} {{end}}{{end}}" \
+		$(tools/modules.sh | sed "s|$|/...|") | sort -u | sed "/^$/d") && sums=$(find . -name "*.sum" -exec cat {} +) &&
+		while IFS= read -r m; do [[ $sums = *"$m"* ]] || { echo "no sum in go.work.sum: $m"; exit 1; }; done <<<"$used"`},
 	// Other systems, and one of 32 bits.
 	{"all", "platforms", `GOOS=windows CGO_ENABLED=0 go build ./... && GOOS=darwin CGO_ENABLED=0 go build ./core/... ./sqltype/... &&
 		GOARCH=386 CGO_ENABLED=0 go vet ./core/... ./sqltype/... ./contrib/token`},
@@ -225,7 +234,7 @@ func (c *check) run(ctx context.Context, steps []step) {
 		word := "ok"
 		if err != nil {
 			word, c.bad = "FAILED", append(c.bad, s.String())
-			text += err.Error() + "\n"
+			text += fmt.Sprintf("%v; again: bin/check -run '^%s$'\n", err, regexp.QuoteMeta(s.String()))
 		}
 		fmt.Fprintf(c.out, "%-6s %s%s (%.0f s)\n", word, s, result, time.Since(start).Seconds())
 		if err != nil || s.name == "test" || s.name == "lint" {
@@ -240,57 +249,44 @@ func (c *check) run(ctx context.Context, steps []step) {
 // others were skipped, and what is not of a test: errors of the build.
 func read(in io.Reader, report io.Writer) (n counts) {
 	type event struct{ Action, Package, Test, Output string }
-	said := map[string]map[string]*strings.Builder{} // by package and test, while it runs
+	said := map[event]string{} // by package and test, while it runs
 	lines := bufio.NewReader(in)
-	for {
-		line, end := lines.ReadBytes('\n')
+	for end := error(nil); end == nil; {
+		var line []byte
+		line, end = lines.ReadBytes('\n')
 		var e event
-		if err := json.Unmarshal(line, &e); err != nil {
+		if json.Unmarshal(line, &e) != nil {
 			_, _ = report.Write(line)
 		}
-		tests := said[e.Package]
-		if tests == nil {
-			tests = map[string]*strings.Builder{}
-			said[e.Package] = tests
-		}
-		if tests[e.Test] == nil {
-			tests[e.Test] = &strings.Builder{}
-		}
-		text := tests[e.Test]
+		test := event{Package: e.Package, Test: e.Test}
 		switch e.Action {
 		case "output":
-			text.WriteString(e.Output)
+			said[test] += e.Output
 		case "build-output":
 			_, _ = io.WriteString(report, e.Output)
 		case "pass":
 			if e.Test != "" {
 				n.passed++
 			}
-			delete(tests, e.Test)
+			delete(said, test)
 		case "skip":
 			if e.Test != "" { // else a package without tests
 				n.skipped++
-				fmt.Fprintf(report, "       skipped: %s %s\n", e.Package, strings.Join(strings.Fields(text.String()), " "))
+				fmt.Fprintf(report, "       skipped: %s %s\n", e.Package, strings.Join(strings.Fields(said[test]), " "))
 			}
-			delete(tests, e.Test)
+			delete(said, test)
 		case "fail":
-			if e.Test != "" {
-				n.failed++
-				fmt.Fprintf(report, "--- %s\n%s", e.Package, text)
-				delete(tests, e.Test)
-				break
-			}
-			// What has not ended is what panicked, or ran too long.
-			for name, text := range tests {
-				if name != "" {
-					n.failed++
+			// In a package that has ended, what has not is what panicked, or ran too long.
+			for t, text := range said {
+				if t == test || e.Test == "" && t.Package == e.Package {
+					if t.Test != "" {
+						n.failed++
+					}
+					fmt.Fprintf(report, "--- %s %s\n%s", t.Package, t.Test, text)
+					delete(said, t)
 				}
-				fmt.Fprintf(report, "--- %s %s\n%s", e.Package, name, text)
 			}
-			delete(said, e.Package)
-		}
-		if end != nil {
-			return n
 		}
 	}
+	return n
 }

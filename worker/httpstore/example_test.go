@@ -89,7 +89,7 @@ func ExampleStoreError_Permanent() {
 	// Output: true httpstore: claim: the server answered with 401 Unauthorized: the bearer token is missing or wrong; set Token to one that the server accepts
 }
 
-// starts counts; in earnest sqlstore, redisstore or etcd.
+// starts counts; in earnest sqlstore, redisstore or etcdstore.
 type starts struct {
 	*memstore.Store
 	n int64

@@ -11,7 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
-	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
+	"github.com/seed-299c1d6b/snowkey/contrib/etcdstore"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
@@ -74,7 +74,7 @@ func TestEtcd(t *testing.T) {
 	asked := newCouncil(t, members)
 	c := newCrowd(t)
 	for i := range 9 {
-		store := mustNew(etcd.New(connectEtcd(t, members...), etcd.Config{}))
+		store := mustNew(etcdstore.New(connectEtcd(t, members...), etcdstore.Config{}))
 		c.join(fmt.Sprint("holder ", i), store, time.Duration(i%3-1)*200*time.Millisecond, i%3 > 0)
 	}
 	defer c.leave()

@@ -6,7 +6,7 @@ require (
 	github.com/go-sql-driver/mysql v1.10.1
 	github.com/jackc/pgx/v5 v5.13.0
 	github.com/seed-299c1d6b/snowkey v0.0.0
-	github.com/seed-299c1d6b/snowkey/contrib/etcd v0.0.0
+	github.com/seed-299c1d6b/snowkey/contrib/etcdstore v0.0.0
 	go.etcd.io/etcd/client/v3 v3.7.3
 	go.uber.org/zap v1.28.0
 	gorm.io/driver/mysql v1.6.0
@@ -41,5 +41,5 @@ require (
 // This module is never published: it tests the library it stands in.
 replace (
 	github.com/seed-299c1d6b/snowkey => ../../../
-	github.com/seed-299c1d6b/snowkey/contrib/etcd => ../../../contrib/etcd
+	github.com/seed-299c1d6b/snowkey/contrib/etcdstore => ../../../contrib/etcdstore
 )

@@ -12,7 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
-	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
+	"github.com/seed-299c1d6b/snowkey/contrib/etcdstore"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -26,9 +26,9 @@ func etcdClient(t *testing.T, server *testserver.Server) *clientv3.Client {
 
 func etcdSite(t *testing.T, server *testserver.Server) *site {
 	t.Helper()
-	open := func(t *testing.T) *etcd.Store {
+	open := func(t *testing.T) *etcdstore.Store {
 		t.Helper()
-		return mustNew(etcd.New(etcdClient(t, server), etcd.Config{}))
+		return mustNew(etcdstore.New(etcdClient(t, server), etcdstore.Config{}))
 	}
 	return &site{
 		open:  func(t *testing.T) driver.Store { t.Helper(); return open(t) },

@@ -20,7 +20,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
-	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
+	"github.com/seed-299c1d6b/snowkey/contrib/etcdstore"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/serial"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -134,7 +134,7 @@ func (e engine) open() (c serial.Counter, end func(), err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		c, err = etcd.New(client, etcd.Config{})
+		c, err = etcdstore.New(client, etcdstore.Config{})
 		return c, func() { _ = client.Close() }, err
 	case "http":
 		c, err = httpstore.New(httpstore.Config{URL: e.dsn, Token: token})

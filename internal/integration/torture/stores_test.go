@@ -18,7 +18,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 
-	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
+	"github.com/seed-299c1d6b/snowkey/contrib/etcdstore"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
@@ -52,7 +52,7 @@ func openOnce(name, dsn string) (store driver.Store, end func(), err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		store, err := etcd.New(client, etcd.Config{})
+		store, err := etcdstore.New(client, etcdstore.Config{})
 		return store, func() { _ = client.Close() }, err
 	case "httpstore":
 		client := &http.Client{Timeout: 3 * time.Second}

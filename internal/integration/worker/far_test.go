@@ -10,7 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
-	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
+	"github.com/seed-299c1d6b/snowkey/contrib/etcdstore"
 	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/internal/network"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
@@ -66,7 +66,7 @@ func TestFirstOpenFromAfar(t *testing.T) {
 			c, err := clientv3.New(clientv3.Config{Endpoints: []string{addr}, Logger: zap.NewNop()})
 			must(t, err)
 			t.Cleanup(func() { _ = c.Close() })
-			return func() driver.Store { return mustNew(etcd.New(c, etcd.Config{})) }
+			return func() driver.Store { return mustNew(etcdstore.New(c, etcdstore.Config{})) }
 		})
 	})
 }

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 
-	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
+	"github.com/seed-299c1d6b/snowkey/contrib/etcdstore"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
@@ -49,7 +49,7 @@ func TestOutageFigures(t *testing.T) {
 			client, err := clientv3.New(clientv3.Config{Endpoints: []string{server.DSN}, Logger: zap.NewNop(), DialOptions: []grpc.DialOption{grpc.WithConnectParams(again)}})
 			must(t, err)
 			t.Cleanup(func() { _ = client.Close() })
-			return mustNew(etcd.New(client, etcd.Config{}))
+			return mustNew(etcdstore.New(client, etcdstore.Config{}))
 		}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

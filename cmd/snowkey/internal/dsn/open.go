@@ -24,7 +24,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 
-	"github.com/seed-299c1d6b/snowkey/contrib/etcd"
+	"github.com/seed-299c1d6b/snowkey/contrib/etcdstore"
 	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
@@ -173,7 +173,7 @@ func (t *Target) Store() (Store, error) {
 	case Redis:
 		return redisstore.New(t.eval, redisstore.Config{ConfigGet: t.ConfigGet})
 	case Etcd:
-		return etcd.New(t.Etcd, etcd.Config{Clock: t.etcdClock})
+		return etcdstore.New(t.Etcd, etcdstore.Config{Clock: t.etcdClock})
 	case HTTP:
 		return httpstore.New(httpstore.Config{URL: t.url, Token: t.token})
 	}
@@ -224,7 +224,7 @@ func (t *Target) Clock(ctx context.Context) (now time.Time, resolution time.Dura
 // etcdClock asks the members in turn until one answers.
 func (t *Target) etcdClock(ctx context.Context) (now time.Time, err error) {
 	for _, endpoint := range t.Endpoints {
-		if now, err = etcd.HTTPClock(endpoint, nil)(ctx); err == nil || ctx.Err() != nil {
+		if now, err = etcdstore.HTTPClock(endpoint, nil)(ctx); err == nil || ctx.Err() != nil {
 			break
 		}
 	}

@@ -104,7 +104,7 @@ func TestMetricNames(t *testing.T) {
 	}
 	name := regexp.MustCompile(`\bsnowkey_serve_\w+`)
 	trim := regexp.MustCompile(`_(bucket|count|sum)$`)
-	for _, file := range []string{"contrib/prometheus/dashboard.json", "docs/metrics.md"} {
+	for _, file := range []string{"contrib/snowprom/dashboard.json", "docs/metrics.md"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "..", "..", filepath.FromSlash(file)))
 		if err != nil {
 			t.Fatal(err)
