@@ -57,6 +57,7 @@ type table int
 const (
 	namespaceTable table = iota
 	recordTable
+	claimTable
 	counterTable
 	tables // how many there are
 )
@@ -101,7 +102,7 @@ func (cfg Config) name(t table) string {
 	if !ok {
 		base += "_"
 	}
-	return base + [tables]string{namespaceTable: "namespace", counterTable: "counter"}[t]
+	return base + [tables]string{namespaceTable: "namespace", claimTable: "claim", counterTable: "counter"}[t]
 }
 
 // table returns the quoted name of the table, with its schema.
@@ -121,8 +122,9 @@ func (cfg Config) quoted(name string) string {
 }
 
 // DDL returns the statements that create the tables. If Table has no schema, PostgreSQL uses the schema
-// public, and MySQL the selected database. Config must have a Dialect. Only counters need the last
-// table: worker.FromCounter, and the numbers and segments of package serial.
+// public, and MySQL the selected database. Config must have a Dialect. The third table
+// is optional: the history of claims, for Store.ClaimAt. Only counters need the last one:
+// worker.FromCounter, and the numbers and segments of package serial.
 func (cfg Config) DDL() ([]string, error) {
 	var wrong fields.Errors
 	cfg.complete(&wrong, "must be Postgres, MySQL or SQLite", Postgres, MySQL, SQLite)
@@ -148,6 +150,8 @@ func (cfg Config) ddl() []string {
 			", incarnation " + text + ", since" + integer + ", floor" + integer + ", seen" + integer + ", version" + integer,
 		recordTable: "namespace " + name + ", worker_id" + integer + ", claim_id " + name + ", fencing_token" + integer +
 			", start" + integer + ", fence" + integer + ", owner " + text + ", state " + state + ", PRIMARY KEY (namespace, worker_id)",
+		claimTable: "namespace " + name + ", worker_id" + integer + ", fencing_token" + integer + ", start" + integer +
+			", ended" + integer + ", owner " + text + ", claimed" + integer + ", PRIMARY KEY (namespace, worker_id, fencing_token)",
 		counterTable: "name " + name + " PRIMARY KEY, value" + integer,
 	}
 	for t := range tables {

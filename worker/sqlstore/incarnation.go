@@ -179,7 +179,7 @@ func (x session) checkShared(ctx context.Context) error {
 // made only once. PostgreSQL counts deleted tables some seconds late. So either nothing was made between
 // the database and the table, or no session was recently active that may not have counted yet.
 func (x session) fresh(ctx context.Context) string {
-	ours := "('" + x.name(namespaceTable) + "', '" + x.name(recordTable) + "', '" + x.name(counterTable) + "')"
+	ours := "('" + x.name(namespaceTable) + "', '" + x.name(recordTable) + "', '" + x.name(claimTable) + "', '" + x.name(counterTable) + "')"
 	switch x.Dialect {
 	case SQLite:
 		if st := x.store.db.Stats(); x.incarnation.inMemory && st.MaxIdleClosed+st.MaxIdleTimeClosed+st.MaxLifetimeClosed > 0 {

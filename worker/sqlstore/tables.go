@@ -7,6 +7,7 @@ import (
 	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -31,13 +32,15 @@ func (x session) prepareTables(ctx context.Context, wanted []table) error {
 		return err
 	case x.NoCreate:
 		return x.notCreated(missing, errMissing)
+	case slices.Contains(missing, recordTable): // the history of claims begins with the first one, or never
+		missing = append(missing, claimTable)
 	}
 	failed := x.create(ctx, missing)
 	if errors.Is(failed, sqldriver.ErrBadConn) {
 		return failed
 	}
 	// Another process may have created them in the meantime, with other settings.
-	missing, err = x.inspectTables(ctx, missing)
+	missing, err = x.inspectTables(ctx, wanted)
 	switch {
 	case err == nil && len(missing) > 0:
 		err = x.notCreated(missing, cmp.Or(failed, errTaken))
@@ -105,7 +108,7 @@ func (x session) notCreated(missing []table, err error) error {
 // of the server may empty a table, whatever the server's settings are.
 func (x session) inspectTables(ctx context.Context, wanted []table) (missing []table, err error) {
 	names := "'" + oldTable + "'"
-	for _, t := range wanted {
+	for _, t := range append([]table{claimTable}, wanted...) {
 		names += ", '" + x.name(t) + "'"
 	}
 	lossy := driver.DurabilityError{Setting: "engine of the table ", Want: "InnoDB"}
@@ -131,6 +134,7 @@ func (x session) inspectTables(ctx context.Context, wanted []table) (missing []t
 	if problems[oldTable] != "" && strings.EqualFold(x.name(recordTable), "snow_lease") {
 		return nil, driver.Permanent(fmt.Errorf("%s and %s are tables of an older version, which shares no worker IDs with this one: drop them when no program uses them", x.quoted(oldTable), x.quoted("snow_worker")))
 	}
+	x.store.ready[claimTable].Store(problems[strings.ToLower(x.name(claimTable))] != "")
 	for _, t := range wanted {
 		switch problem := problems[strings.ToLower(x.name(t))]; problem {
 		case "-":
