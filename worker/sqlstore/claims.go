@@ -12,6 +12,8 @@ import (
 const (
 	// claimsKept is how long a past claim stays in the table of claims.
 	claimsKept = 90 * 24 * time.Hour
+	// pruneEvery is how many claims of a worker ID there are, on average, for one that deletes old notes.
+	pruneEvery = 16
 	// noteWait is how long a claim may wait until it is noted.
 	noteWait = 500 * time.Millisecond
 )
@@ -43,10 +45,11 @@ func (x session) noteClaim(ctx context.Context, namespace string, before, rec dr
 		gate = fmt.Sprintf(" AND set_config('synchronous_commit', 'off', true) <> '' AND set_config('lock_timeout', '%d', true) <> ''", minLockWait.Milliseconds())
 		rows = "SELECT * FROM (" + rows + ") noted WHERE 1 = 1" + gate
 	}
-	for _, q := range []string{
-		"INSERT INTO " + table + " (" + claimColumns + ") " + rows + conflict,
-		x.fill("DELETE FROM "+table+" WHERE namespace = ? AND worker_id = ? AND fencing_token < {now} - ?"+gate, namespace, rec.Worker, claimsKept.Milliseconds()),
-	} {
+	queries := []string{"INSERT INTO " + table + " (" + claimColumns + ") " + rows + conflict}
+	if rec.FencingToken%pruneEvery == 0 {
+		queries = append(queries, x.fill("DELETE FROM "+table+" WHERE namespace = ? AND worker_id = ? AND fencing_token < {now} - ?"+gate, namespace, rec.Worker, claimsKept.Milliseconds()))
+	}
+	for _, q := range queries {
 		text, err := x.text(ctx, minLockWait, q)
 		if err == nil {
 			_, err = x.conn.ExecContext(ctx, text)

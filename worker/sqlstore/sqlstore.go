@@ -19,11 +19,11 @@ type Config struct {
 	// Dialect is the SQL dialect of the database. Zero: the store asks the database.
 	Dialect Dialect
 	// Table is the table of the records, optionally with a schema and a dot before it. Zero:
-	// "snow_lease". The two other tables are named after it: if it ends in lease, with namespace
-	// and counter instead (snow_namespace, snow_counter), otherwise with _namespace and _counter
-	// appended. Without a schema, the tables are in PostgreSQL's schema public, whatever the
-	// search_path is, or in the database that the MySQL connection has selected. Each database
-	// and each schema has separate namespaces.
+	// "snow_lease". The other tables are named after it: if it ends in lease, with namespace, claim
+	// and counter instead (snow_namespace, snow_claim, snow_counter), otherwise with _namespace,
+	// _claim and _counter appended. Without a schema, the tables are in PostgreSQL's schema public,
+	// whatever the search_path is, or in the database that the MySQL connection has selected. Each
+	// database and each schema has separate namespaces.
 	Table string
 	// NoCreate makes a missing table an error; you create the tables.
 	NoCreate bool

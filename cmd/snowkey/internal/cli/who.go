@@ -99,7 +99,7 @@ func (a *app) who(ctx context.Context, p *storeFlags, l core.Layout, id int64) e
 	case until == "":
 		until = "an end that was not noted: a later claim may have made the id"
 	case claim.Present:
-		until += " at most: the present claim"
+		until += ", the fence of the present claim"
 	}
 	a.label("id", info.ID)
 	a.label("time", info.Time)
