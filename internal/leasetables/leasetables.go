@@ -14,6 +14,7 @@ type Table int
 const (
 	Namespaces Table = iota
 	Records
+	Claims // the history of the records; optional
 	Counters
 	Count // how many there are
 )
@@ -46,7 +47,7 @@ func (n Names) Name(t Table) string {
 	if !ok {
 		base += "_"
 	}
-	return base + [Count]string{Namespaces: "namespace", Counters: "counter"}[t]
+	return base + [Count]string{Namespaces: "namespace", Claims: "claim", Counters: "counter"}[t]
 }
 
 // Quoted returns the quoted name of a table, with the schema.
@@ -75,6 +76,8 @@ func (n Names) DDL() []string {
 			", incarnation " + text + ", since" + integer + ", floor" + integer + ", seen" + integer + ", version" + integer,
 		Records: "namespace " + name + ", worker_id" + integer + ", claim_id " + name + ", fencing_token" + integer +
 			", start" + integer + ", fence" + integer + ", owner " + text + ", state " + state + ", PRIMARY KEY (namespace, worker_id)",
+		Claims: "namespace " + name + ", worker_id" + integer + ", fencing_token" + integer + ", start" + integer +
+			", ended" + integer + ", owner " + text + ", claimed" + integer + ", PRIMARY KEY (namespace, worker_id, fencing_token)",
 		Counters: "name " + name + " PRIMARY KEY, value" + integer,
 	}
 	for t := range Count {

@@ -15,11 +15,11 @@ type Config struct {
 	// Dialect is the SQL dialect of the database. Zero: the store asks the database.
 	Dialect ddl.Dialect
 	// Table is the table of the records, optionally with a schema and a dot before it. Zero:
-	// "snow_lease". The two other tables are named after it: if it ends in lease, with namespace
-	// and counter instead (snow_namespace, snow_counter), otherwise with _namespace and _counter
-	// appended. Without a schema, the tables are in PostgreSQL's schema public, whatever the
-	// search_path is, or in the database that the MySQL connection has selected. Each database
-	// and each schema has separate namespaces.
+	// "snow_lease". The other tables are named after it: if it ends in lease, with namespace, claim
+	// and counter instead (snow_namespace, snow_claim, snow_counter), otherwise with _namespace,
+	// _claim and _counter appended. Without a schema, the tables are in PostgreSQL's schema public,
+	// whatever the search_path is, or in the database that the MySQL connection has selected. Each
+	// database and each schema has separate namespaces.
 	Table string
 	// NoCreate makes a missing table an error; you create the tables.
 	NoCreate bool
@@ -53,8 +53,9 @@ func (cfg Config) tables(schema string) leasetables.Names {
 }
 
 // DDL returns the statements that create the tables. If Table has no schema, PostgreSQL uses the schema
-// public, and MySQL the selected database. Config must have a Dialect. Only counters need the last
-// table: worker.FromCounter, and the numbers and segments of package serial.
+// public, and MySQL the selected database. Config must have a Dialect. The third table
+// is optional: the history of claims, for Store.ClaimAt. Only counters need the last one:
+// worker.FromCounter, and the numbers and segments of package serial.
 func (cfg Config) DDL() ([]string, error) {
 	var wrong fields.Errors
 	cfg.validate(&wrong, "must be postgres, mysql or sqlite", ddl.Postgres, ddl.MySQL, ddl.SQLite)

@@ -21,6 +21,7 @@ func ExampleConfig_DDL() {
 	// Output:
 	// CREATE TABLE IF NOT EXISTS "app"."worker_ids_namespace" (namespace VARCHAR(64) NOT NULL PRIMARY KEY, layout VARCHAR(255) NOT NULL, fence_window BIGINT NOT NULL, max_skew BIGINT NOT NULL, incarnation VARCHAR(255) NOT NULL, since BIGINT NOT NULL, floor BIGINT NOT NULL, seen BIGINT NOT NULL, version BIGINT NOT NULL);
 	// CREATE TABLE IF NOT EXISTS "app"."worker_ids" (namespace VARCHAR(64) NOT NULL, worker_id BIGINT NOT NULL, claim_id VARCHAR(64) NOT NULL, fencing_token BIGINT NOT NULL, start BIGINT NOT NULL, fence BIGINT NOT NULL, owner VARCHAR(255) NOT NULL, state VARCHAR(16) NOT NULL, PRIMARY KEY (namespace, worker_id));
+	// CREATE TABLE IF NOT EXISTS "app"."worker_ids_claim" (namespace VARCHAR(64) NOT NULL, worker_id BIGINT NOT NULL, fencing_token BIGINT NOT NULL, start BIGINT NOT NULL, ended BIGINT NOT NULL, owner VARCHAR(255) NOT NULL, claimed BIGINT NOT NULL, PRIMARY KEY (namespace, worker_id, fencing_token));
 	// CREATE TABLE IF NOT EXISTS "app"."worker_ids_counter" (name VARCHAR(64) NOT NULL PRIMARY KEY, value BIGINT NOT NULL);
 	// <nil>
 }

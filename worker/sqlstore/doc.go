@@ -12,8 +12,9 @@
 // [Store.Reserve] is for worker.FromCounter and package serial, [Store.In] for the numbers of
 // package serial.
 //
-// A store needs two small tables, and a third for counters. It creates missing tables; see
-// [Config.DDL].
+// A store needs two small tables, and another one for counters. It creates missing tables; see
+// [Config.DDL]. With the tables of the leases, it also creates a history of claims, for [Store.ClaimAt].
+// You can drop that at any time: a store without it only forgets who held a worker ID before.
 //
 // # Guarantees
 //
@@ -47,6 +48,6 @@
 //
 // config.go names the tables. sqlstore.go has the verbs. Each is one call on one connection (connection.go) to an inspected
 // database (inspect.go, tables.go, incarnation.go). records.go has the statements of the verbs,
-// durable.go the conditions of each write, and exec.go executes them. testdata shows what each verb
+// durable.go the conditions of each write, and exec.go executes them. claims.go is the history. testdata shows what each verb
 // sends.
 package sqlstore

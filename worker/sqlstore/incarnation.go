@@ -170,7 +170,7 @@ func (x session) checkShared(ctx context.Context) error {
 // made only once. PostgreSQL counts deleted tables some seconds late. So either nothing was made between
 // the database and the table, or no session was recently active that may not have counted yet.
 func (x session) fresh(ctx context.Context) string {
-	ours := "('" + x.Name(leasetables.Namespaces) + "', '" + x.Name(leasetables.Records) + "', '" + x.Name(leasetables.Counters) + "')"
+	ours := "('" + x.Name(leasetables.Namespaces) + "', '" + x.Name(leasetables.Records) + "', '" + x.Name(leasetables.Claims) + "', '" + x.Name(leasetables.Counters) + "')"
 	switch x.Dialect {
 	case ddl.SQLite:
 		if st := x.store.db.Stats(); x.incarnation.inMemory && st.MaxIdleClosed+st.MaxIdleTimeClosed+st.MaxLifetimeClosed > 0 {

@@ -57,7 +57,7 @@ func (s *sound) answer(query string) answer {
 		if !s.tables {
 			return answer{}
 		}
-		return answer{rows: [][]any{{"snow_namespace", "-"}, {"snow_lease", "-"}, {"snow_counter", "-"}}}
+		return answer{rows: [][]any{{"snow_namespace", "-"}, {"snow_lease", "-"}, {"snow_claim", "-"}, {"snow_counter", "-"}}}
 	case contains(query, "CREATE TABLE"):
 		s.tables = true
 	case contains(query, "schema_version"):

@@ -116,7 +116,11 @@ func (x session) writeClaim(ctx context.Context, c driver.Claim, st driver.State
 		rec.ClaimID, rec.FencingToken, rec.Start, rec.Fence, rec.Owner, string(rec.Status))
 	where := x.fill("l.claim_id = ? AND l.fencing_token = ? AND l.fence = ? AND l.state = ? AND n.incarnation = {server} AND n.floor = ? AND n.seen = ?",
 		old.ClaimID, old.FencingToken, old.Fence, string(old.Status), st.Namespace.Floor, st.Namespace.Seen)
-	return x.exec(ctx, claimLockWait, x.update(c.Namespace, rec.Worker, set, where+free))
+	written, err = x.exec(ctx, claimLockWait, x.update(c.Namespace, rec.Worker, set, where+free))
+	if written {
+		x.noteClaim(ctx, c.Namespace, old, *rec)
+	}
+	return written, err
 }
 
 // update returns an UPDATE of a worker ID's record, joined with its namespace.

@@ -36,13 +36,15 @@ func (x session) prepareTables(ctx context.Context, wanted []leasetables.Table) 
 		return err
 	case x.NoCreate:
 		return x.notCreated(missing, errMissing)
+	case slices.Contains(missing, leasetables.Records): // the history of claims begins with the first one, or never
+		missing = append(missing, leasetables.Claims)
 	}
 	failed := x.create(ctx, missing)
 	if errors.Is(failed, sqldriver.ErrBadConn) {
 		return failed
 	}
 	// Another process may have created them in the meantime, with other settings.
-	missing, err = x.inspectTables(ctx, missing)
+	missing, err = x.inspectTables(ctx, wanted)
 	switch {
 	case err == nil && len(missing) > 0:
 		err = x.notCreated(missing, cmp.Or(failed, errTaken))
@@ -110,7 +112,7 @@ func (x session) notCreated(missing []leasetables.Table, err error) error {
 // of the server may empty a table, whatever the server's settings are.
 func (x session) inspectTables(ctx context.Context, wanted []leasetables.Table) (missing []leasetables.Table, err error) {
 	var names []string
-	for _, t := range wanted {
+	for _, t := range append([]leasetables.Table{leasetables.Claims}, wanted...) {
 		names = append(names, "'"+x.Name(t)+"'")
 	}
 	lossy := driver.DurabilityError{Setting: "engine of the table ", Want: "InnoDB"}
@@ -133,6 +135,7 @@ func (x session) inspectTables(ctx context.Context, wanted []leasetables.Table) 
 	if err != nil {
 		return nil, fmt.Errorf("look for the tables: %w", err)
 	}
+	x.store.ready[leasetables.Claims].Store(problems[strings.ToLower(x.Name(leasetables.Claims))] != "")
 	for _, t := range wanted {
 		switch problem := problems[strings.ToLower(x.Name(t))]; problem {
 		case "-":
