@@ -1,5 +1,6 @@
-// Package pgxload writes rows of many tables to PostgreSQL with COPY in one transaction, and retries
-// transactions.
+// Package pgxload writes rows of many tables to PostgreSQL with COPY in one transaction. It also has
+// [Retry], because Load and Retry end a transaction in the same way: only they tell a refused COMMIT
+// from one whose outcome is unknown.
 //
 //	loaded, err := pgxload.Load(ctx, pool, func(w *pgxload.Writer) error {
 //		orders := w.Table("orders", "id", "note")

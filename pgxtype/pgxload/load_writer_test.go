@@ -54,7 +54,7 @@ func TestLoadChildrenFirst(t *testing.T) {
 // Chunks grow up to ChunkBytes, and end after a row of the first table; at twice ChunkBytes, after
 // any row. So neither a parent with any number of children nor a second root is kept in memory.
 func TestLoadChunks(t *testing.T) {
-	const rows, size = 100, 64 << 10 // the first chunk has this size
+	const rows, size = 100, 256 << 10 // the first chunk has this size
 	data := make([]byte, size)
 	for name, method := range methods {
 		s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create unlogged table parents (id bigint primary key, data bytea);
