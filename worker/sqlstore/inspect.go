@@ -97,7 +97,7 @@ func unsupported(version string) error {
 	for mark, name := range map[string]string{"CockroachDB": "CockroachDB", "-YB-": "YugabyteDB", "TiDB": "TiDB", "Redshift": "Redshift", "Vitess": "Vitess", "(Git revision": "Vitess"} {
 		if strings.Contains(version, mark) {
 			return driver.Permanent(fmt.Errorf("leases cannot be kept in %s (version %q), which is not known to show when it was put back: "+
-				"keep them in PostgreSQL, MySQL, Redis or etcd; its rows can have ids all the same", name, version))
+				"keep them in PostgreSQL, MySQL, Redis or etcd, for GORM with gormplugin.Config.Source; its rows can have ids all the same", name, version))
 		}
 	}
 	return nil
