@@ -26,10 +26,10 @@ func (t *table) fired() (triggers, always []string) {
 		if g.Name == ourTrigger || !g.Updates {
 			continue
 		}
-		if strings.Contains("OA", g.Enabled) {
+		if g.Enabled == "O" || g.Enabled == "A" {
 			triggers = append(triggers, name)
 		}
-		if strings.Contains("RA", g.Enabled) {
+		if g.Enabled == "R" || g.Enabled == "A" {
 			always = append(always, name)
 		}
 	}

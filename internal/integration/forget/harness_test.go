@@ -98,7 +98,7 @@ func round(t *testing.T, name string, s site, live, control *group) line {
 	both(func(g *group) { g.join(1) })
 	for _, g := range []*group{live, control} { // new holders want what was forgotten
 		all := g.workers()
-		g.wanted = all[len(all)-3:]
+		g.wanted = all[max(len(all)-3, 0):]
 	}
 	time.Sleep(live.cfg.RenewInterval)
 
