@@ -37,3 +37,32 @@ func ExampleOpen() {
 	fmt.Println(id, gen.Worker(), gen.Failing(), err)
 	// Output: sqlstore: db nil: must be an open *sql.DB
 }
+
+// ClaimAt names the process that made an id.
+func ExampleStore_ClaimAt() {
+	ctx := context.Background()
+	db, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1) // each connection would have a separate database in memory
+	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{Lease: worker.Config{Owner: "pod-1"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gen.Close(context.Background())
+	id, _ := gen.Next(ctx)
+
+	store, _ := sqlstore.New(db, sqlstore.Config{})
+	parts, _ := core.Twitter().Decode(id)
+	claim, err := store.ClaimAt(ctx, "default", parts.Datacenter<<5|parts.Worker, parts.Time)
+	if claim == nil {
+		fmt.Println("unknown", err)
+		return
+	}
+	fmt.Println(claim.Owner, claim.Present)
+	// Output: pod-1 true
+}
