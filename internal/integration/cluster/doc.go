@@ -19,4 +19,9 @@
 //
 //	SNOWKEY_TEST_POSTGRES_BIN="$(tools/postgres.sh 18)" \
 //	  tools/alone.sh ./internal/integration/cluster go test -tags cluster -v -timeout 24h -run '^TestActiveActive' .
+//
+// TiDB:
+//
+//	SNOWKEY_TEST_TIDB_BIN="$(tools/tidb.sh)" \
+//	  tools/alone.sh ./internal/integration/cluster go test -tags cluster -v -run '^TestTiDB$' .
 package cluster
