@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -95,7 +96,7 @@ func TestClaimWithoutNote(t *testing.T) {
 				t.Errorf("%+v, %v", st, err)
 			}
 		}
-		if e.dialect == sqlstore.Postgres {
+		if e.dialect == ddl.Postgres {
 			tx, err := db.BeginTx(t.Context(), nil)
 			must(t, err)
 			if _, err := tx.Exec("LOCK TABLE snow_claim"); err != nil {
