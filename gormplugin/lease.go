@@ -36,7 +36,7 @@ func (cfg *Config) lease(db *gorm.DB) (*worker.Generator, error) {
 		store.Dialect = map[string]ddl.Dialect{"postgres": ddl.Postgres, "mysql": ddl.MySQL, "sqlite": ddl.SQLite}[db.Name()]
 		if store.Dialect == "" {
 			var wrong fields.Errors
-			wrong.Add("Store.Dialect", store.Dialect, "gorm's Dialector %q is not known: set Postgres, MySQL or SQLite, whichever the database is compatible with, or set Source", db.Name())
+			wrong.Add("Store.Dialect", string(store.Dialect), "gorm's Dialector %q is not known: set postgres, mysql or sqlite, whichever the database is compatible with, or set Source", db.Name())
 			return nil, wrong.Err("gormplugin")
 		}
 	}

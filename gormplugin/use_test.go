@@ -67,7 +67,7 @@ func TestUseRefuses(t *testing.T) {
 			`Tables["w"].Text "base58": must be empty`, `Exempt[0] "": must be the name`, `Exempt[1] "shop.orders": must be the name`, "Exempt[2] 5: is of type int: must be a model",
 			"Exempt[3] nil: is of type <nil>", "Exempt[5] *int: is of type *int",
 		}},
-		{gormplugin.Config{}, []string{`Store.Dialect Detect: gorm's Dialector "dummy" is not known: set Postgres, MySQL or SQLite`}},
+		{gormplugin.Config{}, []string{`Store.Dialect "": gorm's Dialector "dummy" is not known: set postgres, mysql or sqlite`}},
 	} {
 		var wrong *core.ConfigError
 		err := use(t, c.cfg)
