@@ -77,7 +77,7 @@ func (g Generator) Create() (Script, error) {
 		return nil, err
 	}
 	script := c.write(postgresCreate)
-	return slices.Concat(script[:1], c.tables.DDL()[:leasetables.Counters], script[1:]), nil
+	return slices.Concat(script[:1], c.tables.DDL()[:leasetables.Claims], script[1:]), nil
 }
 
 // Drop returns the script that drops the generator, if it exists, and releases its worker IDs. It fails
