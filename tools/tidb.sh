@@ -5,7 +5,7 @@
 # minutes of two processors. Nothing is installed. What was built once is used again;
 # `make clean` removes it.
 set -euo pipefail
-version=20251126154744-e4e814fdc0af # of release-8.5: no module path has the major version of its tags
+version=20251126154744-e4e814fdc0af # of November 2025: no module path has the major version of its tags
 folder=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/bin/servers/tidb-$version
 if [ ! -d "$folder" ]; then
   export GOWORK=off GOFLAGS=-mod=mod

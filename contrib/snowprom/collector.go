@@ -20,7 +20,7 @@ type Config struct {
 // it; the zero value and nil export nothing. All methods are safe for concurrent use.
 //
 // A registry accepts one collector for each namespace. If a program has several generators of one
-// namespace, register each collector with a label of its own, with prometheus.WrapRegistererWith.
+// namespace, register each collector with a separate label, by prometheus.WrapRegistererWith.
 // A collector may stay registered after its generator is closed: it then exports the last counts.
 type Collector struct {
 	metrics func() []core.Metric

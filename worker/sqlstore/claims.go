@@ -16,15 +16,15 @@ const (
 	claimsKept = 90 * 24 * time.Hour
 	// pruneEvery is how many claims of a worker ID there are, on average, for one that deletes old notes.
 	pruneEvery = 16
-	// noteWait is how long a claim may wait until it is noted.
+	// noteWait is how long a claim waits at most until it is noted.
 	noteWait = 500 * time.Millisecond
 )
 
 const claimColumns = "namespace, worker_id, fencing_token, start, ended, owner, claimed"
 
 // noteClaim adds a claim to the table of claims, if that exists, with the end of the one before it, and
-// deletes old claims of the worker ID. A lease does not need the table. So errors are ignored: the next
-// claim of the worker ID notes this one too.
+// now and then deletes old claims of the worker ID. A lease does not need the table, so errors are ignored:
+// the next claim of the worker ID notes this one too.
 func (x session) noteClaim(ctx context.Context, namespace string, before, rec driver.Record) {
 	if !x.store.ready[leasetables.Claims].Load() {
 		return
@@ -44,12 +44,14 @@ func (x session) noteClaim(ctx context.Context, namespace string, before, rec dr
 	case ddl.MySQL:
 		conflict = " ON DUPLICATE KEY UPDATE ended = GREATEST(ended, VALUES(ended))"
 	case ddl.Postgres: // whatever the session's settings are
-		gate = fmt.Sprintf(" AND set_config('synchronous_commit', 'off', true) <> '' AND set_config('lock_timeout', '%d', true) <> ''", minLockWait.Milliseconds())
+		gate = " AND set_config('synchronous_commit', 'off', true) <> ''" +
+			fmt.Sprintf(" AND set_config('lock_timeout', '%d', true) <> ''", minLockWait.Milliseconds())
 		rows = "SELECT * FROM (" + rows + ") noted WHERE 1 = 1" + gate
 	}
 	queries := []string{"INSERT INTO " + table + " (" + claimColumns + ") " + rows + conflict}
 	if rec.FencingToken%pruneEvery == 0 {
-		queries = append(queries, x.fill("DELETE FROM "+table+" WHERE namespace = ? AND worker_id = ? AND fencing_token < {now} - ?"+gate, namespace, rec.Worker, claimsKept.Milliseconds()))
+		queries = append(queries, x.fill("DELETE FROM "+table+" WHERE namespace = ? AND worker_id = ? AND fencing_token < {now} - ?"+gate,
+			namespace, rec.Worker, claimsKept.Milliseconds()))
 	}
 	for _, q := range queries {
 		text, err := x.text(ctx, minLockWait, q)
@@ -74,7 +76,7 @@ type PastClaim struct {
 
 // ClaimAt returns the claim under which ids with this worker ID and time were issued, or nil if none is
 // known. It knows the present claim of each worker ID, and the past ones of 90 days from the table of
-// claims. That table is optional, and notes what it can: a lease does not wait for it.
+// claims. That table is optional, and may lack claims: no claim fails because it cannot be noted.
 func (s *Store) ClaimAt(ctx context.Context, namespace string, worker int64, at time.Time) (*PastClaim, error) {
 	if err := driver.CheckNamespace(namespace); err != nil {
 		return nil, err
@@ -87,7 +89,7 @@ func (s *Store) ClaimAt(ctx context.Context, namespace string, worker int64, at 
 		}
 		var rec driver.Record // with the greatest start that is not after the time
 		var claimed int64
-		present := len(st.Records) > 0
+		present := len(st.Records) > 0 && st.Records[0].FencingToken > 0
 		if present {
 			rec = st.Records[0]
 		}
@@ -96,17 +98,24 @@ func (s *Store) ClaimAt(ctx context.Context, namespace string, worker int64, at 
 				" WHERE namespace = ? AND worker_id = ? AND start <= ? ORDER BY fencing_token DESC LIMIT 1", namespace, worker, at.UnixMilli())
 			err = each(ctx, x.conn, func(rows *sql.Rows) error {
 				var past driver.Record
-				err := rows.Scan(&past.FencingToken, &past.Start, &past.Fence, &claimed, &past.Owner)
-				if !present || past.FencingToken != rec.FencingToken && rec.Start > at.UnixMilli() {
-					rec, present = past, false
+				var when int64
+				err := rows.Scan(&past.FencingToken, &past.Start, &past.Fence, &when, &past.Owner)
+				switch {
+				case present && past.FencingToken == rec.FencingToken:
+					claimed = when
+				case !present || rec.Start > at.UnixMilli():
+					rec, claimed, present = past, when, false
 				}
 				return err
 			}, text, x.simple...)
 		}
-		if err != nil || rec.FencingToken == 0 || at.UnixMilli() < rec.Start || at.UnixMilli() >= rec.Fence && (present || rec.Fence > 0) {
+		ended := at.UnixMilli() >= rec.Fence && (present || rec.Fence > 0)
+		if err != nil || rec.FencingToken == 0 || at.UnixMilli() < rec.Start || ended {
 			return nil, err
 		}
-		claim := &PastClaim{FencingToken: rec.FencingToken, Owner: rec.Owner, Start: time.UnixMilli(rec.Start), Present: present}
+		claim := &PastClaim{
+			FencingToken: rec.FencingToken, Owner: rec.Owner, Start: time.UnixMilli(rec.Start), Present: present,
+		}
 		if rec.Fence > 0 {
 			claim.End = time.UnixMilli(rec.Fence)
 		}

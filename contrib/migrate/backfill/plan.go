@@ -51,7 +51,7 @@ type target struct {
 	indexed  bool // an index begins with from
 }
 
-// unset is the condition for rows without an id. alias is that of their table, with a dot, or empty.
+// unset is the condition for rows without an id. alias is their table's alias with a dot, or empty.
 func (j *job) unset(t *target, alias string) string {
 	if t.adds {
 		return "1 = 1"

@@ -53,6 +53,10 @@ func pastClaims(t *testing.T, e engine) {
 			t.Errorf("%s at %v: %+v, %v", owner, times[i], claim, err)
 		}
 	}
+	mustExec(t, db, "DELETE FROM snow_claim WHERE owner = 'present'")
+	if claim, err := store.ClaimAt(t.Context(), "default", 0, times[3]); err != nil || claim == nil || claim.Owner != "present" || !claim.Claimed.IsZero() {
+		t.Errorf("%+v, %v: it must not have the time of the claim before", claim, err)
+	}
 	old := time.UnixMilli(1500)
 	for tries := 0; ; tries++ {
 		claim, err := store.ClaimAt(t.Context(), "default", 0, old)

@@ -92,7 +92,8 @@ func (a *app) root() *cobra.Command {
 		}
 	}
 	group("ids", a.genCommand(), a.parseCommand(), a.rangeCommand(), a.layoutCommand(), a.keysCommand(), a.serialCommand(), a.tokenCommand())
-	group("db", a.ddlCommand(), a.partitionsCommand(), a.workersCommand(), a.whoCommand(), a.backfillCommand(), a.migrateCommand(), a.doctorCommand(), a.serveCommand())
+	group("db", a.ddlCommand(), a.partitionsCommand(), a.workersCommand(), a.whoCommand(), a.backfillCommand(),
+		a.migrateCommand(), a.doctorCommand(), a.serveCommand())
 	root.SetHelpCommand(&cobra.Command{ // cobra's own quotes a wrong argument, which may be a DSN
 		Use:     "help [command]",
 		Short:   "Help about any command",

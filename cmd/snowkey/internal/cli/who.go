@@ -3,12 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/describe"
+	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/doctor"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
@@ -26,7 +26,8 @@ of present claims are found.`
 func (a *app) whoCommand() *cobra.Command {
 	p, from, layout := &storeFlags{}, describe.Auto, core.Layout{}
 	cmd := a.command("who ID --dsn DSN", "say which process made an id", whoAbout,
-		"  snowkey who 1996573624012345677 --dsn postgres://localhost/app\n  snowkey who 1996573624012345677 --dsn env:DATABASE_URL --namespace orders --json",
+		"  snowkey who 1996573624012345677 --dsn postgres://localhost/app\n"+
+			"  snowkey who 1996573624012345677 --dsn env:DATABASE_URL --namespace orders --json",
 		arguments(1, 1, "one id"), func(cmd *cobra.Command, args []string) error {
 			id, _, err := describe.Parse(args[0], from, layout.Unsigned)
 			if err != nil {
@@ -66,7 +67,7 @@ func (a *app) who(ctx context.Context, p *storeFlags, l core.Layout, id int64) e
 	}
 	defer target.Close()
 	store, ok := opened.(*sqlstore.Store)
-	have, _, one := strings.Cut(st.Namespace.Layout, " only-datacenter=") // as driver.OfDatacenter writes it
+	have, _, one := doctor.CutDatacenter(st.Namespace.Layout)
 	worker := parts.Datacenter<<l.WorkerBits | parts.Worker
 	if one {
 		worker = parts.Worker
@@ -77,19 +78,21 @@ func (a *app) who(ctx context.Context, p *storeFlags, l core.Layout, id int64) e
 	case st.Missing:
 		return fmt.Errorf("%s has no namespace %q%s", target.Name, p.namespace, otherNamespaces(ctx, target))
 	case have != driver.Fingerprint(l):
-		return fmt.Errorf("namespace %q is for %s, and the flags are for %s: give the layout's flags, or another --namespace", p.namespace, have, driver.Fingerprint(l))
+		return fmt.Errorf("namespace %q is for %s, and the flags are for %s: give the layout's flags, or another --namespace",
+			p.namespace, have, driver.Fingerprint(l))
 	}
 	claim, err := store.ClaimAt(ctx, p.namespace, worker, parts.Time)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s: %w", target.Name, err)
 	case claim == nil:
-		return fmt.Errorf("no claim of worker ID %d in namespace %q is known for %s: the id is of another namespace, older than the claims that are kept, or no id of a lease",
-			worker, p.namespace, timetext.Format(parts.Time))
+		return fmt.Errorf("no claim of worker ID %d in namespace %q is known for %s: "+
+			"the id is of another namespace, older than the claims that are kept, or no id of a lease", worker, p.namespace, timetext.Format(parts.Time))
 	}
 	info := whoInfo{
-		ID: describe.Decimal.Text(id, l.Unsigned), Time: timetext.Format(parts.Time), WorkerID: worker, Namespace: p.namespace, Owner: claim.Owner,
-		FencingToken: claim.FencingToken, Claimed: formatIfSet(claim.Claimed), Start: timetext.Format(claim.Start), End: formatIfSet(claim.End), Present: claim.Present,
+		ID: describe.Decimal.Text(id, l.Unsigned), Time: timetext.Format(parts.Time), WorkerID: worker,
+		Namespace: p.namespace, Owner: claim.Owner, FencingToken: claim.FencingToken, Claimed: formatIfSet(claim.Claimed),
+		Start: timetext.Format(claim.Start), End: formatIfSet(claim.End), Present: claim.Present,
 	}
 	if a.json {
 		return a.object(info)

@@ -142,9 +142,14 @@ func (e *checkup) workerIDs() int64 {
 	return e.Layout.WorkerIDs()
 }
 
+// CutDatacenter splits what driver.OfDatacenter has joined.
+func CutDatacenter(fingerprint string) (layout, datacenter string, one bool) {
+	return strings.Cut(fingerprint, " only-datacenter=")
+}
+
 // fingerprint returns that of the namespace's layout, and its datacenter if it has one only.
 func (e *checkup) fingerprint() (layout, datacenter string, one bool) {
-	return strings.Cut(e.state.Namespace.Layout, " only-datacenter=") // as driver.OfDatacenter writes it
+	return CutDatacenter(e.state.Namespace.Layout)
 }
 
 // checkDuplicates finds worker IDs that have several rows, such as after a restore without the
