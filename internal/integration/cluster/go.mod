@@ -9,6 +9,7 @@ require (
 	github.com/seed-299c1d6b/snowkey/contrib/etcdstore v0.0.0
 	go.etcd.io/etcd/client/v3 v3.7.3
 	go.uber.org/zap v1.28.0
+	gorm.io/driver/mysql v1.6.0
 	gorm.io/driver/postgres v1.6.3
 	gorm.io/gorm v1.31.2
 )
