@@ -66,11 +66,11 @@ mutant 'released below what was issued' worker/release.go 's/c\.grant\.Close\(\)
 mutant 'the fence is not looked at' core/allocator.go 's/fence <= last/fence == 0 \&\& fence <= last/' ./worker .
 
 # The same rules, where a store has them in a language of its own.
-mutant 'renewal of anybody: sqlstore' worker/sqlstore/dialect.go 's/"l\.fencing_token = \? AND l\.claim_id = \? AND l\."/"(l.fencing_token = ? AND l.claim_id = ? OR 1 = 1) AND l."/' ./worker/sqlstore '^TestSQLite$/wal'
-mutant 'a lease from before is renewed: sqlstore' worker/sqlstore/dialect.go 's/THEN l\.fence > n\.since WHEN/THEN 1 = 1 WHEN/' ./worker/sqlstore '^TestSQLite$/wal'
-mutant 'a renewal does not notice another server: sqlstore' worker/sqlstore/dialect.go 's/CASE WHEN n\.incarnation = \{server\} THEN/CASE WHEN 1 = 1 THEN/' ./worker/sqlstore .
-mutant 'release of anybody: sqlstore' worker/sqlstore/sqlstore.go "s/(state = 'released'\", \" AND )claim_id = \\?/\$1(claim_id = ? OR 1 = 1)/" ./worker/sqlstore '^TestSQLite$/wal'
-mutant 'claim without a compare: sqlstore' worker/sqlstore/dialect.go 's/"l\.claim_id = \? AND l\.fencing_token = \? AND l\.fence = \? AND l\.state = \? AND/"(l.claim_id = ? AND l.fencing_token = ? AND l.fence = ? AND l.state = ? OR 1 = 1) AND/' ./worker/sqlstore .
+mutant 'renewal of anybody: sqlstore' worker/sqlstore/records.go 's/"l\.fencing_token = \? AND l\.claim_id = \? AND l\."/"(l.fencing_token = ? AND l.claim_id = ? OR 1 = 1) AND l."/' ./worker/sqlstore '^TestSQLite$/wal'
+mutant 'a lease from before is renewed: sqlstore' worker/sqlstore/records.go 's/THEN l\.fence > n\.since WHEN/THEN 1 = 1 WHEN/' ./worker/sqlstore '^TestSQLite$/wal'
+mutant 'a renewal does not notice another server: sqlstore' worker/sqlstore/records.go 's/CASE WHEN n\.incarnation = \{server\} THEN/CASE WHEN 1 = 1 THEN/' ./worker/sqlstore .
+mutant 'release of anybody: sqlstore' worker/sqlstore/sqlstore.go 's/" AND claim_id = \?"/" AND (claim_id = ? OR 1 = 1)"/' ./worker/sqlstore '^TestSQLite$/wal'
+mutant 'claim without a compare: sqlstore' worker/sqlstore/records.go 's/"l\.claim_id = \? AND l\.fencing_token = \? AND l\.fence = \? AND l\.state = \? AND/"(l.claim_id = ? AND l.fencing_token = ? AND l.fence = ? AND l.state = ? OR 1 = 1) AND/' ./worker/sqlstore .
 mutant 'renewal of anybody: redisstore' worker/redisstore/renew.lua "s/if space == '' or not record or .*?then return/if space == '' or not record then return/" ./worker/redisstore .
 mutant 'a lease from before is renewed: redisstore' worker/redisstore/renew.lua 's/ or tonumber\(fence\) <= since then/ then/' ./worker/redisstore .
 mutant 'claim without a compare: redisstore' worker/redisstore/write.lua "s/if space ~= ARGV\[2\] or kind .*?then return/if space ~= ARGV[2] then return/" ./worker/redisstore .
