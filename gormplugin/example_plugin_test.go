@@ -12,7 +12,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/worker"
-	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // On SQLite, a key of type sqltype.ID is the rowid.
@@ -48,7 +47,7 @@ func ExamplePlugin() {
 	}
 	plugin := gormplugin.New(gormplugin.Config{
 		Models: []any{Customer{}},
-		Store:  sqlstore.Config{Lease: worker.Config{Namespace: "orders"}},
+		Lease:  worker.Config{Namespace: "orders"},
 	})
 	customer := Customer{Name: "Ada"}
 	err = errors.Join(db.Use(plugin), db.AutoMigrate(&Customer{}), db.Create(&customer).Error)

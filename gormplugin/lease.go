@@ -31,12 +31,12 @@ func (cfg *Config) registry(source sqltype.Source) (*keys.Registry, error) {
 
 // lease leases a worker ID from the handle's database.
 func (cfg *Config) lease(db *gorm.DB) (*worker.Generator, error) {
-	store := cfg.Store
-	if store.Dialect == "" {
-		store.Dialect = map[string]ddl.Dialect{"postgres": ddl.Postgres, "mysql": ddl.MySQL, "sqlite": ddl.SQLite}[db.Name()]
-		if store.Dialect == "" {
+	where := cfg.Store
+	if where.Dialect == "" {
+		where.Dialect = map[string]ddl.Dialect{"postgres": ddl.Postgres, "mysql": ddl.MySQL, "sqlite": ddl.SQLite}[db.Name()]
+		if where.Dialect == "" {
 			var wrong fields.Errors
-			wrong.Add("Store.Dialect", string(store.Dialect), "gorm's Dialector %q is not known: set postgres, mysql or sqlite, whichever the database is compatible with, or set Source", db.Name())
+			wrong.Add("Store.Dialect", string(where.Dialect), "gorm's Dialector %q is not known: set postgres, mysql or sqlite, whichever the database is compatible with, or set Source", db.Name())
 			return nil, wrong.Err("gormplugin")
 		}
 	}
@@ -44,9 +44,13 @@ func (cfg *Config) lease(db *gorm.DB) (*worker.Generator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gormplugin: the handle has no *sql.DB to lease a worker ID from: set Source: %w", err)
 	}
-	gen, err := sqlstore.Open(context.Background(), pool, store)
+	store, err := sqlstore.New(pool, where)
+	if err != nil {
+		return nil, err
+	}
+	gen, err := worker.Open(context.Background(), store, cfg.Lease)
 	if err != nil && !driver.IsPermanent(err) {
-		err = fmt.Errorf("%w; db.Use has retried for Store.Lease.ClaimWait", err)
+		err = fmt.Errorf("%w; db.Use has retried for Lease.ClaimWait", err)
 	}
 	return gen, err
 }

@@ -24,10 +24,11 @@ type Config struct {
 	// Source makes the ids of fields whose tag names no other source. nil: db.Use leases a worker
 	// ID from the handle's database, and the plugin makes the ids.
 	Source sqltype.Source
-	// Store says where the plugin leases the worker ID, if Source is nil. Store.Lease configures
-	// the generator and the lease; its ClaimWait is also how long db.Use waits for a worker ID. Zero:
-	// the namespace "default" in the tables "snow_lease" and "snow_namespace", and Twitter's layout. A
-	// zero Dialect is the handle's.
+	// Lease configures the generator and the lease of its worker ID, if Source is nil. Its ClaimWait
+	// is also how long db.Use waits for a worker ID. Zero: the namespace "default" and Twitter's layout.
+	Lease worker.Config
+	// Store says where the plugin leases the worker ID. Zero: in the tables "snow_lease" and
+	// "snow_namespace". A zero Dialect is the handle's.
 	Store sqlstore.Config
 
 	Named  map[string]sqltype.Source // for the tag snowflake:name, by that name

@@ -166,12 +166,12 @@ func TestMemory(t *testing.T) {
 // ClaimWait is the only limit of db.Use, and its error names it.
 func TestClaimWait(t *testing.T) {
 	dialector, preferred := file(t), int64(7)
-	cfg := gormplugin.Config{Store: sqlstore.Config{Lease: worker.Config{Preferred: &preferred, RequirePreferred: true, ClaimWait: 300 * time.Millisecond}}}
+	cfg := gormplugin.Config{Lease: worker.Config{Preferred: &preferred, RequirePreferred: true, ClaimWait: 300 * time.Millisecond}}
 	plugin := gormplugin.New(cfg)
 	if err := bare(t, dialector).Use(plugin); err != nil {
 		t.Fatal(err)
 	}
-	if err := bare(t, dialector).Use(gormplugin.New(cfg)); !errors.Is(err, worker.ErrNoWorkerID) || !strings.Contains(err.Error(), "Store.Lease.ClaimWait") {
+	if err := bare(t, dialector).Use(gormplugin.New(cfg)); !errors.Is(err, worker.ErrNoWorkerID) || !strings.Contains(err.Error(), "Lease.ClaimWait") {
 		t.Error(err)
 	}
 	closed := make(chan error)
@@ -179,7 +179,7 @@ func TestClaimWait(t *testing.T) {
 		time.Sleep(time.Second)
 		closed <- plugin.Close(context.Background())
 	}()
-	cfg.Store.Lease.ClaimWait = 5 * time.Minute
+	cfg.Lease.ClaimWait = 5 * time.Minute
 	next := gormplugin.New(cfg)
 	if err := errors.Join(bare(t, dialector).Use(next), <-closed, next.Close(t.Context())); err != nil {
 		t.Error(err)
@@ -189,7 +189,7 @@ func TestClaimWait(t *testing.T) {
 // If db.Use fails, no worker ID stays leased and no callback registered.
 func TestUseFails(t *testing.T) {
 	db := bare(t, file(t))
-	cfg := gormplugin.Config{Models: []any{&Forgotten{}}, Store: sqlstore.Config{Lease: worker.Config{Namespace: "orders"}}}
+	cfg := gormplugin.Config{Models: []any{&Forgotten{}}, Lease: worker.Config{Namespace: "orders"}}
 	if err := db.Use(gormplugin.New(cfg)); err == nil || !strings.Contains(err.Error(), "Forgotten.ID: the key of type int64 is auto-increment") {
 		t.Error(err)
 	}

@@ -2,7 +2,7 @@
 // differ never have the same worker ID at the same time. The leases are in a database that you
 // already have; nothing is configured per process:
 //
-//	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{Lease: worker.Config{Namespace: "orders"}})
+//	gen, err := sqlstore.Open(ctx, db, worker.Config{Namespace: "orders"})
 //	if err != nil {
 //		return err
 //	}

@@ -4,7 +4,11 @@
 //	if err != nil {
 //		return err
 //	}
-//	gen, err := etcdstore.Open(ctx, client, etcdstore.Config{})
+//	store, err := etcdstore.New(client, etcdstore.Config{})
+//	if err != nil {
+//		return err
+//	}
+//	gen, err := worker.Open(ctx, store, worker.Config{})
 //	if err != nil {
 //		return err
 //	}

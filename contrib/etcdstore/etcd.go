@@ -12,11 +12,10 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// Config configures Open and New. The zero value is ready for use.
+// Config configures New. The zero value is ready for use.
 type Config struct {
 	// Prefix begins all keys: at most 255 printable ASCII characters, without space and '#'.
 	// Zero: "snowkey".
@@ -25,20 +24,6 @@ type Config struct {
 	// must return when ctx is done. Nil: the clock of this process, so the clocks of all programs
 	// must be right, which nothing checks. See [HTTPClock].
 	Clock func(ctx context.Context) (time.Time, error)
-	// Lease configures the generator of Open and its lease: the namespace, the layout, an
-	// observer. New ignores it.
-	Lease worker.Config
-}
-
-// Open returns a generator with a worker ID that it leases from etcd: see [worker.Open], which
-// says what is guaranteed, and which errors are returned. Close the generator before the client;
-// it does not close the client.
-func Open(ctx context.Context, client *clientv3.Client, cfg Config) (*worker.Generator, error) {
-	store, err := New(client, cfg)
-	if err != nil {
-		return nil, err
-	}
-	return worker.Open(ctx, store, cfg.Lease)
 }
 
 // A Store keeps the records of any number of namespaces. Make it with New; every method of a

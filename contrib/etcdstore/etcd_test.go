@@ -80,12 +80,12 @@ func paused(t *testing.T) driver.Store {
 	return store
 }
 
-// Open leases a worker ID from etcd, and Close gives it back.
+// A generator leases a worker ID from etcd, and Close gives it back.
 func TestOpen(t *testing.T) {
-	client := connect(t, testserver.Etcd(t).DSN)
-	cfg := Config{Lease: worker.Config{Namespace: newNamespace()}}
+	store := mustNew(New(connect(t, testserver.Etcd(t).DSN), Config{}))
+	cfg := worker.Config{Namespace: newNamespace()}
 	for range 2 {
-		gen, err := Open(t.Context(), client, cfg)
+		gen, err := worker.Open(t.Context(), store, cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,8 +97,8 @@ func TestOpen(t *testing.T) {
 		}
 	}
 	var config *core.ConfigError
-	if gen, err := Open(t.Context(), nil, cfg); gen != nil || !errors.As(err, &config) {
-		t.Errorf("%v, %v", gen, err)
+	if store, err := New(nil, Config{}); store != nil || !errors.As(err, &config) {
+		t.Errorf("%v, %v", store, err)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // It needs an etcd, so it is compiled and not run.
-func ExampleOpen() { //nolint:testableexamples // it needs an etcd
+func ExampleHTTPClock() { //nolint:testableexamples // it needs an etcd
 	again := grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: 5 * time.Second}
 	again.Backoff.MaxDelay = 3 * time.Second // after an outage; gRPC's is two minutes
 	client, err := clientv3.New(clientv3.Config{
@@ -27,10 +27,12 @@ func ExampleOpen() { //nolint:testableexamples // it needs an etcd
 		return
 	}
 	defer client.Close()
-	gen, err := etcdstore.Open(context.Background(), client, etcdstore.Config{
-		Clock: etcdstore.HTTPClock("http://localhost:2379", http.DefaultClient),
-		Lease: worker.Config{Namespace: "orders"},
-	})
+	store, err := etcdstore.New(client, etcdstore.Config{Clock: etcdstore.HTTPClock("http://localhost:2379", http.DefaultClient)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	gen, err := worker.Open(context.Background(), store, worker.Config{Namespace: "orders"})
 	if err != nil {
 		fmt.Println(err)
 		return

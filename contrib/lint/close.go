@@ -15,9 +15,9 @@ func closeRule() rule {
 A lease that is not closed is renewed while the process runs, and keeps its worker ID until its fence
 has passed. A restarted program then needs another worker ID, and may find none.
 
-	_, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // bad
+	_, err := sqlstore.Open(ctx, db, worker.Config{}) // bad
 	err := db.Use(&gormplugin.Plugin{})                 // bad
-	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
+	gen, err := sqlstore.Open(ctx, db, worker.Config{})
 	defer gen.Close(context.Background()) // good, after the check of err`}
 }
 

@@ -2,7 +2,7 @@
 // requests, to OpenTelemetry:
 //
 //	tracer := snowotel.NewTracer(snowotel.TracerConfig{Next: core.LogTo(logger)})
-//	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{Lease: worker.Config{Observer: tracer}})
+//	gen, err := sqlstore.Open(ctx, db, worker.Config{Observer: tracer})
 //	if err != nil {
 //		return err
 //	}

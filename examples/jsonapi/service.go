@@ -38,9 +38,7 @@ func newService(ctx context.Context, dsn string, log *slog.Logger) (svc *service
 			svc = nil
 		}
 	}()
-	svc.gen, err = sqlstore.Open(ctx, svc.lease, sqlstore.Config{
-		Lease: worker.Config{Namespace: "jsonapi", Observer: core.LogTo(log)},
-	})
+	svc.gen, err = sqlstore.Open(ctx, svc.lease, worker.Config{Namespace: "jsonapi", Observer: core.LogTo(log)})
 	if err != nil {
 		return svc, err
 	}

@@ -29,7 +29,7 @@ import (
 func main() {
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, log, sqlstore.Config{})
+	err := run(ctx, log)
 	stop()
 	if err != nil {
 		log.Error("ended", slog.Any("err", err))
@@ -38,7 +38,7 @@ func main() {
 }
 
 // run serves until ctx is done, and then releases the worker ID.
-func run(ctx context.Context, log *slog.Logger, store sqlstore.Config) (err error) {
+func run(ctx context.Context, log *slog.Logger) (err error) {
 	dsn := os.Getenv("DATABASE_URL")
 	if dsn == "" {
 		return errors.New("DATABASE_URL is not set: worker IDs are leased from that database")
@@ -53,8 +53,7 @@ func run(ctx context.Context, log *slog.Logger, store sqlstore.Config) (err erro
 	if err != nil {
 		return err
 	}
-	store.Lease = cfg
-	gen, err := sqlstore.Open(ctx, db, store)
+	gen, err := sqlstore.Open(ctx, db, cfg)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func pod(t *testing.T, env map[string]string) (url string, end func()) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- run(ctx, slog.New(slog.DiscardHandler), sqlstore.Config{}) }()
+	go func() { ended <- run(ctx, slog.New(slog.DiscardHandler)) }()
 	url = "http://" + address
 	for deadline := time.Now().Add(enough); ; time.Sleep(10 * time.Millisecond) {
 		select {
@@ -146,7 +146,7 @@ func TestBadEnvironment(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("DATABASE_URL", c.dsn)
 			t.Setenv("POD_INDEX", c.index)
-			if err := run(t.Context(), slog.New(slog.DiscardHandler), sqlstore.Config{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			if err := run(t.Context(), slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v lacks %s", err, c.want)
 			}
 		})

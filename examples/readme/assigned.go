@@ -14,7 +14,5 @@ func assigned(ctx context.Context, db *sql.DB) (*worker.Generator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sqlstore.Open(ctx, db, sqlstore.Config{
-		Lease: worker.Config{Preferred: &id, RequirePreferred: true},
-	})
+	return sqlstore.Open(ctx, db, worker.Config{Preferred: &id, RequirePreferred: true})
 }

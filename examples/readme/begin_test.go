@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -41,7 +42,7 @@ func TestInsertNote(t *testing.T) {
 	if _, err := db.ExecContext(t.Context(), "CREATE TABLE notes (id bigint PRIMARY KEY, text text)"); err != nil {
 		t.Fatal(err)
 	}
-	gen, err := sqlstore.Open(t.Context(), db, sqlstore.Config{})
+	gen, err := sqlstore.Open(t.Context(), db, worker.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func metricsHandler(gen *worker.Generator) (http.Handler, error) {
 
 func openTraced(ctx context.Context, db *sql.DB) (*worker.Generator, error) {
 	tracer := snowotel.NewTracer(snowotel.TracerConfig{Next: core.LogTo(slog.Default())})
-	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{Lease: worker.Config{Observer: tracer}})
+	gen, err := sqlstore.Open(ctx, db, worker.Config{Observer: tracer})
 	if err != nil {
 		return nil, err
 	}

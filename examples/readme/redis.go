@@ -13,5 +13,5 @@ func openRedis(ctx context.Context, client *redis.Client) (*worker.Generator, er
 	eval := func(ctx context.Context, script string, keys []string, args ...any) (any, error) {
 		return client.Eval(ctx, script, keys, args...).Result()
 	}
-	return redisstore.Open(ctx, eval, redisstore.Config{})
+	return redisstore.Open(ctx, eval, worker.Config{})
 }

@@ -45,7 +45,7 @@ var exempt = map[string]struct{ names, why string }{
 	"contrib/entkey/extension": {"New Extension.Hooks", "they are for a program that generates code, which is examples/ent/generate.go"},
 	"contrib/bunkey":           {"Dialect Hook.BeforeInsert", "they need a database, and are shown in examples/bun"},
 	"contrib/humakey":          {"Param.Schema", "huma calls it"},
-	"contrib/etcdstore":        {"Open HTTPClock Store.Claim Store.Renew Store.Release Store.List Store.Free", "they need an etcd; ExampleOpen is compiled, and the rest shown in memstore"},
+	"contrib/etcdstore":        {"HTTPClock Store.Claim Store.Renew Store.Release Store.List Store.Free", "they need an etcd; ExampleHTTPClock is compiled, and the rest shown in memstore"},
 }
 
 var known = map[string]bool{

@@ -9,7 +9,11 @@
 //
 // Each program:
 //
-//	gen, err := httpstore.Open(ctx, httpstore.Config{URL: "https://ids.internal/leases", Token: secret})
+//	store, err := httpstore.New(httpstore.Config{URL: "https://ids.internal/leases", Token: secret})
+//	if err != nil {
+//		return err
+//	}
+//	gen, err := worker.Open(ctx, store, worker.Config{})
 //	if err != nil {
 //		return err
 //	}

@@ -28,7 +28,12 @@ func ExampleOpen() {
 	defer server.Close()
 
 	for range 2 {
-		gen, err := httpstore.Open(context.Background(), httpstore.Config{URL: server.URL + "/leases", Token: secret})
+		store, err := httpstore.New(httpstore.Config{URL: server.URL + "/leases", Token: secret})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		gen, err := worker.Open(context.Background(), store, worker.Config{})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -79,9 +84,12 @@ func ExampleStoreError_Permanent() {
 	}
 	server := httptest.NewServer(handler)
 	defer server.Close()
-	_, err = httpstore.Open(context.Background(), httpstore.Config{
-		URL: server.URL, Token: "from-another-store", Lease: worker.Config{Namespace: "orders"},
-	})
+	store, err := httpstore.New(httpstore.Config{URL: server.URL, Token: "from-another-store"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = worker.Open(context.Background(), store, worker.Config{Namespace: "orders"})
 	var said *httpstore.StoreError
 	if errors.As(err, &said) {
 		fmt.Println(said.Permanent(), said)

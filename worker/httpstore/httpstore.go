@@ -15,11 +15,10 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/internal/hung"
-	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// Config configures Open and New. URL and Token are required.
+// Config configures New. URL and Token are required.
 type Config struct {
 	// URL is that of the handler, such as "https://ids.internal/leases".
 	URL string
@@ -28,19 +27,6 @@ type Config struct {
 	// Client sends the requests. It is copied; the copy follows no redirect and keeps no
 	// cookies. Nil: a client with http.DefaultTransport.
 	Client *http.Client
-	// Lease configures the generator of Open and its lease: the namespace, the layout, an
-	// observer. New ignores it.
-	Lease worker.Config
-}
-
-// Open returns a generator with a worker ID that it leases from the handler's store: see
-// [worker.Open], which says what is guaranteed, and which errors are returned.
-func Open(ctx context.Context, cfg Config) (*worker.Generator, error) {
-	store, err := New(cfg)
-	if err != nil {
-		return nil, err
-	}
-	return worker.Open(ctx, store, cfg.Lease)
 }
 
 // A Store is a client of the store that a handler offers. Make it with New; every method of a

@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/pgxstore"
-	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // One call makes a generator whose ids differ from those of all processes in the namespace. In
@@ -16,7 +15,7 @@ import (
 func ExampleOpen() {
 	var pool *pgxpool.Pool // in earnest: pgxpool.New(ctx, "postgres://…")
 	ctx := context.Background()
-	gen, err := pgxstore.Open(ctx, pool, sqlstore.Config{Lease: worker.Config{Namespace: "orders"}})
+	gen, err := pgxstore.Open(ctx, pool, worker.Config{Namespace: "orders"})
 	if err != nil {
 		fmt.Println(err)
 		return

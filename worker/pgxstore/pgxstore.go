@@ -1,6 +1,6 @@
 // Package pgxstore leases worker IDs from PostgreSQL over a pool of pgx:
 //
-//	gen, err := pgxstore.Open(ctx, pool, sqlstore.Config{})
+//	gen, err := pgxstore.Open(ctx, pool, worker.Config{})
 //	if err != nil {
 //		return err
 //	}
@@ -29,26 +29,19 @@ import (
 // the pool for a moment, and waits for it like the rest of the program. To avoid that, pass
 // Open a second pool. Close the generator before the pool; it does not close the pool.
 //
-// Dialect must be zero or Postgres.
-func Open(ctx context.Context, pool *pgxpool.Pool, cfg sqlstore.Config) (*worker.Generator, error) {
-	var wrong fields.Errors
+// For tables with other names, call [worker.Open] with a store of sqlstore.New over the *sql.DB that
+// stdlib.OpenDBFromPool of pgx returns.
+func Open(ctx context.Context, pool *pgxpool.Pool, cfg worker.Config) (*worker.Generator, error) {
 	if pool == nil {
-		wrong.Add("pool", nil, "must be an open *pgxpool.Pool")
+		return nil, fields.Error("pgxstore", "pool", nil, "must be an open *pgxpool.Pool")
 	}
-	if d := cfg.Dialect; d != "" && d != ddl.Postgres {
-		wrong.Add("Dialect", string(d), "must be zero or Postgres")
-	}
-	if err := wrong.Err("pgxstore"); err != nil {
-		return nil, err
-	}
-	cfg.Dialect = ddl.Postgres
 	db := stdlib.OpenDBFromPool(pool)
-	s, err := sqlstore.New(db, cfg)
+	s, err := sqlstore.New(db, sqlstore.Config{Dialect: ddl.Postgres})
 	if err != nil {
 		_ = db.Close()
 		return nil, err
 	}
-	return worker.Open(ctx, store{s, db, pool}, cfg.Lease)
+	return worker.Open(ctx, store{s, db, pool}, cfg)
 }
 
 // store has a handle that is closed with the generator, not the pool under it.

@@ -17,7 +17,7 @@ func ExampleOpen() {
 		// client.Eval(ctx, script, keys, args...).Result() of go-redis
 		return nil, errors.New("NOPERM leases need the command INFO, which shows whether Redis has lost writes: grant +info to the user")
 	}
-	_, err := redisstore.Open(context.Background(), eval, redisstore.Config{Lease: worker.Config{Namespace: "orders"}})
+	_, err := redisstore.Open(context.Background(), eval, worker.Config{Namespace: "orders"})
 	_, cause, _ := strings.Cut(err.Error(), "redisstore: ")
 	fmt.Println(cause)
 	// Output: read in snowkey:lease:{orders}: NOPERM leases need the command INFO, which shows whether Redis has lost writes: grant +info to the user

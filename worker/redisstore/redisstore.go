@@ -4,7 +4,7 @@
 //	eval := func(ctx context.Context, script string, keys []string, args ...any) (any, error) {
 //		return client.Eval(ctx, script, keys, args...).Result()
 //	}
-//	gen, err := redisstore.Open(ctx, eval, redisstore.Config{})
+//	gen, err := redisstore.Open(ctx, eval, worker.Config{})
 //	if err != nil {
 //		return err
 //	}
@@ -50,7 +50,7 @@ import (
 // An EvalFunc evaluates a Lua script like EVAL. It returns a list as an []any of strings or []byte.
 type EvalFunc func(ctx context.Context, script string, keys []string, args ...any) (any, error)
 
-// Config configures Open and New. The zero value is ready for use.
+// Config configures New. The zero value is ready for use.
 type Config struct {
 	// Prefix is the prefix of all keys. Zero: "snowkey:".
 	Prefix string
@@ -61,19 +61,17 @@ type Config struct {
 	// AllowDataLoss accepts, for counters, a Redis that may lose acknowledged writes, as in tests.
 	// Numbers may then be issued twice. Leases need no such setting.
 	AllowDataLoss bool
-	// Lease configures the generator that Open returns, and its lease: for example the namespace
-	// and the layout. New ignores it.
-	Lease worker.Config
 }
 
 // Open returns a generator with a worker ID that it leases from Redis. See [worker.Open] for the
-// guarantees and errors. Close the generator before the client.
-func Open(ctx context.Context, eval EvalFunc, cfg Config) (*worker.Generator, error) {
-	store, err := New(eval, cfg)
+// guarantees and errors. Close the generator before the client. For keys with another prefix, call
+// worker.Open with a store of New.
+func Open(ctx context.Context, eval EvalFunc, cfg worker.Config) (*worker.Generator, error) {
+	store, err := New(eval, Config{})
 	if err != nil {
 		return nil, err
 	}
-	return worker.Open(ctx, store, cfg.Lease)
+	return worker.Open(ctx, store, cfg)
 }
 
 // A Store keeps the records of any number of namespaces. Make it with New; every method of a

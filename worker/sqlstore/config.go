@@ -7,10 +7,9 @@ import (
 	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/internal/leasetables"
-	"github.com/seed-299c1d6b/snowkey/worker"
 )
 
-// Config configures Open and New. The zero value is ready for use.
+// Config configures New. The zero value is ready for use.
 type Config struct {
 	// Dialect is the SQL dialect of the database. Zero: the store asks the database.
 	Dialect ddl.Dialect
@@ -26,9 +25,6 @@ type Config struct {
 	// AllowDataLoss accepts, for counters, a database that may lose committed writes when its machine
 	// crashes, as in tests. Numbers may then be issued twice. Leases need no such setting.
 	AllowDataLoss bool
-	// Lease configures the generator that Open returns, and its lease: for example the namespace
-	// and the layout. New ignores it.
-	Lease worker.Config
 }
 
 // validate adds the fields that have a wrong value to wrong.

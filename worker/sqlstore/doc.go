@@ -1,7 +1,7 @@
 // Package sqlstore keeps leases of worker IDs in PostgreSQL, MySQL, MariaDB or SQLite, over any
 // driver of database/sql. One call leases a worker ID and makes a generator:
 //
-//	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
+//	gen, err := sqlstore.Open(ctx, db, worker.Config{})
 //	if err != nil {
 //		return err
 //	}

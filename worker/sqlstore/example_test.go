@@ -27,7 +27,7 @@ func ExampleNew() {
 func ExampleOpen() {
 	var db *sql.DB // in earnest: sql.Open("pgx", "postgres://…")
 	ctx := context.Background()
-	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{Lease: worker.Config{Namespace: "orders"}})
+	gen, err := sqlstore.Open(ctx, db, worker.Config{Namespace: "orders"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -48,7 +48,7 @@ func ExampleStore_ClaimAt() {
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1) // each connection would have a separate database in memory
-	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{Lease: worker.Config{Owner: "pod-1"}})
+	gen, err := sqlstore.Open(ctx, db, worker.Config{Owner: "pod-1"})
 	if err != nil {
 		fmt.Println(err)
 		return

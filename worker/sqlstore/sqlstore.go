@@ -182,11 +182,11 @@ func (s *Store) Incarnation(ctx context.Context) (value string, parts []string, 
 //
 // Open creates missing tables. If the role may not do that, the error has the statements to run. By
 // default, the lease briefly takes a connection of db every ten seconds. Close the generator before db;
-// it does not close db.
-func Open(ctx context.Context, db *sql.DB, cfg Config) (*worker.Generator, error) {
-	store, err := New(db, cfg)
+// it does not close db. For tables with other names, call [worker.Open] with a store of New.
+func Open(ctx context.Context, db *sql.DB, cfg worker.Config) (*worker.Generator, error) {
+	store, err := New(db, Config{})
 	if err != nil {
 		return nil, err
 	}
-	return worker.Open(ctx, store, cfg.Lease)
+	return worker.Open(ctx, store, cfg)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -65,7 +66,7 @@ func TestBig(t *testing.T) {
 		cfg.References, cfg.BatchSize = []string{"order_notes.order_key"}, db.bigRows()/40
 		db.run(t, "ALTER TABLE orders ADD COLUMN id_snowkey bigint", "CREATE UNIQUE INDEX orders_id_snowkey ON orders (id_snowkey)")
 
-		gen, err := sqlstore.Open(t.Context(), db.DB, sqlstore.Config{})
+		gen, err := sqlstore.Open(t.Context(), db.DB, worker.Config{})
 		must(t, err)
 		defer gen.Close(context.Background())
 		var live sync.WaitGroup

@@ -18,7 +18,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/pgxstore"
-	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // The tables of docs/generator.md.
@@ -60,11 +59,11 @@ func newSiteWriters(t *testing.T, s *site, ids *tally) *siteWriters {
 	var err error
 	w.gorm, err = gorm.Open(postgres.Open(s.dsn), &gorm.Config{Logger: logger.Discard})
 	must(t, err)
-	plugin := gormplugin.New(gormplugin.Config{Models: []any{order{}, orderLine{}}, Store: sqlstore.Config{Lease: s.lease()}})
+	plugin := gormplugin.New(gormplugin.Config{Models: []any{order{}, orderLine{}}, Lease: s.lease()})
 	must(t, w.gorm.Use(plugin))
 	w.pool, err = pgxpool.New(t.Context(), s.dsn)
 	must(t, err)
-	w.gen, err = pgxstore.Open(t.Context(), w.pool, sqlstore.Config{Lease: s.lease()})
+	w.gen, err = pgxstore.Open(t.Context(), w.pool, s.lease())
 	must(t, err)
 	w.createGenerator(t)
 	t.Cleanup(func() {

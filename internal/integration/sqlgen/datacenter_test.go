@@ -20,9 +20,7 @@ func TestDatacenter(t *testing.T) {
 	g.Datacenter = &two
 	create(t, conn, g)
 	lease := func(datacenter *int64) (*worker.Generator, error) {
-		return sqlstore.Open(t.Context(), db, sqlstore.Config{
-			Lease: worker.Config{Namespace: "orders", Datacenter: datacenter},
-		})
+		return sqlstore.Open(t.Context(), db, worker.Config{Namespace: "orders", Datacenter: datacenter})
 	}
 	gen, err := lease(&two)
 	must(t, err)

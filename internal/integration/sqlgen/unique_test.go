@@ -34,7 +34,7 @@ func TestSessionsAndLease(t *testing.T) {
 				conn := connect(t, dsn)
 				sessions.Go(func() { got[i+1] = fetch(t, conn, 10) })
 			}
-			gen, err := sqlstore.Open(t.Context(), openDB(t, "pgx", dsn), sqlstore.Config{Lease: worker.Config{Namespace: "orders"}})
+			gen, err := sqlstore.Open(t.Context(), openDB(t, "pgx", dsn), worker.Config{Namespace: "orders"})
 			must(t, err)
 			defer gen.Close(context.Background())
 			got[0] = make([]int64, 0, 20_000)

@@ -151,7 +151,7 @@ func TestWaitingThreads(t *testing.T) {
 			const programs = 12
 			e := newMySQL(t, testserver.NewMariaDB(t).DSN)
 			gens := together(t, programs, func(int) (*worker.Generator, error) {
-				return sqlstore.Open(t.Context(), e.open(t), sqlstore.Config{Lease: worker.Config{FenceWindow: 9 * time.Second, ClaimWait: patience}})
+				return sqlstore.Open(t.Context(), e.open(t), worker.Config{FenceWindow: 9 * time.Second, ClaimWait: patience})
 			})
 			admin := e.open(t)
 			locker, err := admin.Conn(t.Context())
@@ -246,11 +246,11 @@ func TestCloseAfterPool(t *testing.T) {
 	opened := map[string]func(t *testing.T) (*worker.Generator, func()){
 		"pgxpool": func(t *testing.T) (*worker.Generator, func()) {
 			pool := newPostgres(t).pgx(t, 2)
-			return mustNew(pgxstore.Open(t.Context(), pool, sqlstore.Config{})), pool.Close
+			return mustNew(pgxstore.Open(t.Context(), pool, worker.Config{})), pool.Close
 		},
 		"go-redis": func(t *testing.T) (*worker.Generator, func()) {
 			c := redis.NewClient(&redis.Options{Addr: testserver.NewRedis(t).Addr})
-			return mustNew(redisstore.Open(t.Context(), evaler(c, false), redisstore.Config{})), func() { _ = c.Close() }
+			return mustNew(redisstore.Open(t.Context(), evaler(c, false), worker.Config{})), func() { _ = c.Close() }
 		},
 	}
 	pq := newPostgres(t)
@@ -258,7 +258,7 @@ func TestCloseAfterPool(t *testing.T) {
 	for _, e := range []engine{newSQLite(t), newPostgres(t), pq, newMySQL(t, testserver.MySQLs(t)[0].DSN)} {
 		opened[e.driver] = func(t *testing.T) (*worker.Generator, func()) {
 			db := e.open(t)
-			return mustNew(sqlstore.Open(t.Context(), db, sqlstore.Config{})), func() { _ = db.Close() }
+			return mustNew(sqlstore.Open(t.Context(), db, worker.Config{})), func() { _ = db.Close() }
 		}
 	}
 	for name, open := range opened {

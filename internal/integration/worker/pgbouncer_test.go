@@ -61,7 +61,7 @@ func pooledSQL(driver string) func(*testing.T, string) opener {
 	return func(t *testing.T, dsn string) opener {
 		db := open(t, driver, dsn)
 		return func(lease worker.Config) (*worker.Generator, error) {
-			return sqlstore.Open(t.Context(), db, sqlstore.Config{Lease: lease})
+			return sqlstore.Open(t.Context(), db, lease)
 		}
 	}
 }
@@ -71,14 +71,14 @@ func pooledPgx(t *testing.T, dsn string) opener {
 	must(t, err)
 	t.Cleanup(pool.Close)
 	return func(lease worker.Config) (*worker.Generator, error) {
-		return pgxstore.Open(t.Context(), pool, sqlstore.Config{Lease: lease})
+		return pgxstore.Open(t.Context(), pool, lease)
 	}
 }
 
 func pooledGORM(t *testing.T, dsn string) opener {
 	return func(lease worker.Config) (*worker.Generator, error) {
 		db := engineOf(ddl.Postgres, "pgx", dsn).gorm(t) // one for each plug-in
-		return use(db, gormplugin.Config{Store: sqlstore.Config{Lease: lease}})
+		return use(db, gormplugin.Config{Lease: lease})
 	}
 }
 
@@ -327,8 +327,7 @@ func TestPgBouncerModes(t *testing.T) {
 				if len(numbers) != 240 {
 					t.Errorf("%d numbers", len(numbers))
 				}
-				cfg.Lease = worker.Config{RenewInterval: 50 * time.Millisecond, Timeout: patience, FenceWindow: 2 * patience}
-				gen, err := sqlstore.Open(t.Context(), open(t, driver, dsn), cfg)
+				gen, err := worker.Open(t.Context(), mustNew(sqlstore.New(open(t, driver, dsn), cfg)), worker.Config{RenewInterval: 50 * time.Millisecond, Timeout: patience, FenceWindow: 2 * patience})
 				must(t, err)
 				await(t, "renewals", func() bool { return gen.Stats().Renewals > 2 })
 				if s := gen.Stats(); s.Failures > 0 {

@@ -12,7 +12,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/pgxstore"
-	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // brisk is a lease that ends soon.
@@ -26,7 +25,7 @@ func TestPoolUsedUp(t *testing.T) {
 	cfg := brisk
 	cfg.Observer = seen
 	pool := e.pgx(t, 1)
-	gen, err := pgxstore.Open(t.Context(), pool, sqlstore.Config{Lease: cfg})
+	gen, err := pgxstore.Open(t.Context(), pool, cfg)
 	must(t, err)
 	defer gen.Close(context.Background())
 	for gen.Stats().Renewals < 2 { // beside the program, on one connection
@@ -44,7 +43,7 @@ func TestPoolUsedUp(t *testing.T) {
 	await(t, "reason in Failing, and in an event", func() bool { return says(gen.Failing()) && slices.ContainsFunc(seen.all(), says) })
 	rival := brisk
 	rival.Preferred, rival.RequirePreferred, rival.ClaimWait = &before, true, patience
-	other, err := pgxstore.Open(t.Context(), e.pgx(t, 1), sqlstore.Config{Lease: rival})
+	other, err := pgxstore.Open(t.Context(), e.pgx(t, 1), rival)
 	must(t, err)
 	defer other.Close(context.Background())
 	conn.Release()
@@ -56,7 +55,7 @@ func TestPoolUsedUp(t *testing.T) {
 	_, err = pool.Exec(t.Context(), "SELECT 1")
 	must(t, err)
 	pool.Close() // waits for connections that are in use
-	if _, err := pgxstore.Open(t.Context(), pool, sqlstore.Config{}); err == nil || !strings.Contains(err.Error(), "closed pool") {
+	if _, err := pgxstore.Open(t.Context(), pool, worker.Config{}); err == nil || !strings.Contains(err.Error(), "closed pool") {
 		t.Errorf("%v", err)
 	}
 }

@@ -19,8 +19,8 @@ import (
 
 // use installs a plugin that leases a worker ID, however long that takes.
 func use(db *gorm.DB, cfg gormplugin.Config) (*worker.Generator, error) {
-	if cfg.Store.Lease.ClaimWait == 0 {
-		cfg.Store.Lease.ClaimWait = patience
+	if cfg.Lease.ClaimWait == 0 {
+		cfg.Lease.ClaimWait = patience
 	}
 	plugin := gormplugin.New(cfg)
 	err := db.Use(plugin)

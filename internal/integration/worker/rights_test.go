@@ -97,8 +97,7 @@ func TestRoleWithoutCreate(t *testing.T) {
 				}
 				checkRights(t, admin, e, c.table, `"`+role+`"`, c.says)
 
-				nowhere := sqlstore.Config{Table: "nowhere.snow_lease"}
-				_, err := sqlstore.Open(t.Context(), e.open(t), nowhere)
+				_, err := openTable(t, e, sqlstore.Config{Table: "nowhere.snow_lease"})
 				if err == nil || !strings.Contains(err.Error(), `"nowhere" does not exist`) {
 					t.Errorf("a schema that does not exist: %v", err)
 				}
@@ -127,12 +126,17 @@ func TestRoleWithoutCreate(t *testing.T) {
 	})
 }
 
+func openTable(t *testing.T, e engine, cfg sqlstore.Config) (*worker.Generator, error) {
+	t.Helper()
+	return worker.Open(t.Context(), mustNew(sqlstore.New(e.open(t), cfg)), worker.Config{ClaimWait: patience})
+}
+
 func checkRights(t *testing.T, admin *sql.DB, e engine, table, role, named string) {
 	t.Helper()
-	cfg := sqlstore.Config{Table: table, Lease: worker.Config{ClaimWait: patience}}
+	cfg := sqlstore.Config{Table: table}
 	var script string
 	for _, cfg.NoCreate = range []bool{false, true} {
-		_, err := sqlstore.Open(t.Context(), e.open(t), cfg)
+		_, err := openTable(t, e, cfg)
 		if !driver.IsPermanent(err) {
 			t.Fatal(err)
 		}

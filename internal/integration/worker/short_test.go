@@ -34,7 +34,7 @@ func TestShortProcesses(t *testing.T) {
 		}
 	}
 	dsn := testserver.Database(t, "pgx", testserver.Postgres(t).DSN)
-	first := mustNew(sqlstore.Open(t.Context(), open(t, "pgx", dsn), sqlstore.Config{})) // creates the tables
+	first := mustNew(sqlstore.Open(t.Context(), open(t, "pgx", dsn), worker.Config{})) // creates the tables
 	must(t, first.Close(t.Context()))
 
 	var mu sync.Mutex

@@ -56,10 +56,10 @@ func put(t *testing.T, db *sql.DB, st driver.State) {
 func TestManyStarts(t *testing.T) {
 	onServers(t, func(t *testing.T, e engine) {
 		const starts = 12
-		cfg := sqlstore.Config{Lease: worker.Config{ClaimWait: patience, Timeout: patience}}
+		cfg := worker.Config{ClaimWait: patience, Timeout: patience}
 		ways := []func() (*worker.Generator, error){
 			func() (*worker.Generator, error) { return sqlstore.Open(t.Context(), e.open(t), cfg) },
-			func() (*worker.Generator, error) { return use(e.gorm(t), gormplugin.Config{Store: cfg}) },
+			func() (*worker.Generator, error) { return use(e.gorm(t), gormplugin.Config{Lease: cfg}) },
 		}
 		if e.driver == "pgx" {
 			ways = append(ways, func() (*worker.Generator, error) { return pgxstore.Open(t.Context(), e.pgx(t, 2), cfg) })

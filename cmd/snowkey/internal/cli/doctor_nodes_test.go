@@ -26,7 +26,7 @@ func leased(t *testing.T, driver, dsn string, datacenter, id int64) *sql.DB {
 	if datacenter >= 0 {
 		cfg.Datacenter = &datacenter
 	}
-	lease, err := sqlstore.Open(t.Context(), db, sqlstore.Config{Lease: cfg})
+	lease, err := sqlstore.Open(t.Context(), db, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func TestWho(t *testing.T) {
 	defer db.Close()
 	var ids []string
 	for _, owner := range []string{"pod-1 v2\\", "pod-2"} {
-		gen, err := sqlstore.Open(t.Context(), db, sqlstore.Config{Lease: worker.Config{Owner: owner, Preferred: new(int64), RequirePreferred: true}})
+		gen, err := sqlstore.Open(t.Context(), db, worker.Config{Owner: owner, Preferred: new(int64), RequirePreferred: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,7 @@ func TestWindow(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer db.Close()
-				gen, err := sqlstore.Open(t.Context(), db, sqlstore.Config{Lease: worker.Config{FenceWindow: 6 * time.Second}})
+				gen, err := sqlstore.Open(t.Context(), db, worker.Config{FenceWindow: 6 * time.Second})
 				if err != nil {
 					t.Fatal(err)
 				}

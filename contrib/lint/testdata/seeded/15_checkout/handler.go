@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -31,7 +32,7 @@ func newHandler(db *sql.DB, workerID int64) *handler {
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
-	gen, err := sqlstore.Open(ctx, h.db, sqlstore.Config{}) // FAULT 057 snowscope: a lease for each request: two round trips, and 1,024 requests at a time; zhoushuguang/lebron#51
+	gen, err := sqlstore.Open(ctx, h.db, worker.Config{}) // FAULT 057 snowscope: a lease for each request: two round trips, and 1,024 requests at a time; zhoushuguang/lebron#51
 	if err != nil {
 		http.Error(w, "no ids", http.StatusServiceUnavailable)
 		return

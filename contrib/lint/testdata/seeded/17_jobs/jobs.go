@@ -79,7 +79,7 @@ func All(ctx context.Context, workerID int64, list []Job) error {
 // generator.
 func Open(ctx context.Context, db *sql.DB) (*worker.Generator, error) {
 	for {
-		gen, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // OK 50: the loop ends with the first generator
+		gen, err := sqlstore.Open(ctx, db, worker.Config{}) // OK 50: the loop ends with the first generator
 		if err == nil {
 			return gen, nil
 		}

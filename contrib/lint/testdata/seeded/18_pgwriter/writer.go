@@ -12,7 +12,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/pgxstore"
-	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 type Measurement struct {
@@ -32,7 +31,7 @@ type Repository[Row any] struct {
 
 // Insert writes rows and sets their keys.
 func (r *Repository[Row]) Insert(ctx context.Context, rows []Row) error {
-	gen, err := pgxstore.Open(ctx, r.pool, sqlstore.Config{}) // FAULT 063 snowscope: a lease for each insert, in a method of a generic type
+	gen, err := pgxstore.Open(ctx, r.pool, worker.Config{}) // FAULT 063 snowscope: a lease for each insert, in a method of a generic type
 	if err != nil {
 		return err
 	}
@@ -48,7 +47,7 @@ type Writer[Row any] struct {
 
 // NewWriter leases a worker ID. Call Close at the end.
 func NewWriter[Row any](ctx context.Context, r Repository[Row]) (*Writer[Row], error) {
-	gen, err := pgxstore.Open(ctx, r.pool, sqlstore.Config{}) // OK 51: one for the life of the Writer, which closes it
+	gen, err := pgxstore.Open(ctx, r.pool, worker.Config{}) // OK 51: one for the life of the Writer, which closes it
 	if err != nil {
 		return nil, err
 	}

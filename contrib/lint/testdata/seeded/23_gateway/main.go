@@ -14,6 +14,7 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -28,7 +29,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	gen, err := sqlstore.Open(context.Background(), db, sqlstore.Config{})
+	gen, err := sqlstore.Open(context.Background(), db, worker.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func once() error {
 		return err
 	}
 	defer db.Close()
-	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
+	gen, err := sqlstore.Open(ctx, db, worker.Config{})
 	if err != nil {
 		return err
 	}
@@ -85,7 +86,7 @@ func watch(r io.Reader) error {
 		return err
 	}
 	defer db.Close()
-	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
+	gen, err := sqlstore.Open(ctx, db, worker.Config{})
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ type Matches struct {
 
 // NewMatches returns the service, which has no method that closes its generator.
 func NewMatches(ctx context.Context, pool *pgxpool.Pool) (*Matches, error) {
-	gen, err := pgxstore.Open(ctx, pool, sqlstore.Config{}) // FAULT 073 snowclose: kept in a struct that nothing closes; sensu/sensu-go#1163
+	gen, err := pgxstore.Open(ctx, pool, worker.Config{}) // FAULT 073 snowclose: kept in a struct that nothing closes; sensu/sensu-go#1163
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ type Tokens struct {
 
 // Configure leases a worker ID of another namespace.
 func (t *Tokens) Configure(ctx context.Context, db *sql.DB, namespace string) error {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{Lease: worker.Config{Namespace: namespace}}) // ALSO 074: opened here
+	gen, err := sqlstore.Open(ctx, db, worker.Config{Namespace: namespace}) // ALSO 074: opened here
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func Print(ctx context.Context, out io.Writer, store driver.Store, n int) error 
 
 // Import writes rows that it reads.
 func Import(ctx context.Context, db *sql.DB, r io.Reader) error {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // FAULT 076 snowclose: not closed if the text cannot be read; projecteru2/core#399
+	gen, err := sqlstore.Open(ctx, db, worker.Config{}) // FAULT 076 snowclose: not closed if the text cannot be read; projecteru2/core#399
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ type Cleanup interface{ Cleanup(func()) }
 
 // ForTest leases a worker ID for a test.
 func ForTest(ctx context.Context, t Cleanup, db *sql.DB) (*worker.Generator, error) {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
+	gen, err := sqlstore.Open(ctx, db, worker.Config{})
 	if err == nil {
 		t.Cleanup(func() { gen.Close(context.WithoutCancel(ctx)) }) // OK 58: closed by the test
 	}

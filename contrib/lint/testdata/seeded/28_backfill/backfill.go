@@ -7,13 +7,14 @@ import (
 	"fmt"
 
 	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // Run gives a key to each row that has none.
 func Run(ctx context.Context, db *sql.DB, uuids []string) error {
 	for _, uuid := range uuids {
-		gen, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // FAULT 086 snowscope: a lease for each round of the loop
+		gen, err := sqlstore.Open(ctx, db, worker.Config{}) // FAULT 086 snowscope: a lease for each round of the loop
 		if err != nil {
 			return err
 		}
@@ -42,7 +43,7 @@ func Each(ctx context.Context, tenants map[string]*sql.DB, f func(*sql.DB, sqlty
 }
 
 func tenant(ctx context.Context, db *sql.DB, f func(*sql.DB, sqltype.Source) error) error {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // OK 65: one for each database, all of whose rows f writes
+	gen, err := sqlstore.Open(ctx, db, worker.Config{}) // OK 65: one for each database, all of whose rows f writes
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func run(ctx context.Context) (err error) {
 		}
 		cfg.Preferred = &ordinal // OK 90: a lease that prefers the ordinal of the pod
 	}
-	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{Lease: cfg}) // OK 91: one generator in the program, closed at the end
+	gen, err := sqlstore.Open(ctx, db, cfg) // OK 91: one generator in the program, closed at the end
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func leased(ctx context.Context, store *memstore.Store) error {
 }
 
 func overRedis(ctx context.Context, eval redisstore.EvalFunc) error {
-	gen, err := redisstore.Open(ctx, eval, redisstore.Config{}) // want `nothing closes the generator gen`
+	gen, err := redisstore.Open(ctx, eval, worker.Config{}) // want `nothing closes the generator gen`
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func overRedis(ctx context.Context, eval redisstore.EvalFunc) error {
 }
 
 func dropped(ctx context.Context, db *sql.DB) error {
-	_, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // want `the generator is dropped`
+	_, err := sqlstore.Open(ctx, db, worker.Config{}) // want `the generator is dropped`
 	return err
 }
 
@@ -49,7 +49,7 @@ type service struct {
 }
 
 func newService(ctx context.Context, db *sql.DB) (*service, error) {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // want `nothing closes the generator gen`
+	gen, err := sqlstore.Open(ctx, db, worker.Config{}) // want `nothing closes the generator gen`
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func newService(ctx context.Context, db *sql.DB) (*service, error) {
 type pair struct{ first, second *worker.Generator }
 
 func newPair(ctx context.Context, db *sql.DB) (*pair, error) {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // want `nothing closes the generator gen`
+	gen, err := sqlstore.Open(ctx, db, worker.Config{}) // want `nothing closes the generator gen`
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func newPair(ctx context.Context, db *sql.DB) (*pair, error) {
 func (s *service) next(ctx context.Context) (int64, error) { return s.gen.Next(ctx) }
 
 func exits(ctx context.Context, db *sql.DB) {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
+	gen, err := sqlstore.Open(ctx, db, worker.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func exits(ctx context.Context, db *sql.DB) {
 func signalled(db *sql.DB) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
+	gen, err := sqlstore.Open(ctx, db, worker.Config{})
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func signalled(db *sql.DB) error {
 }
 
 func returns(ctx context.Context, db *sql.DB, r io.Reader) error {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{}) // want `a return leaves the generator gen open`
+	gen, err := sqlstore.Open(ctx, db, worker.Config{}) // want `a return leaves the generator gen open`
 	if err != nil {
 		return err
 	}
@@ -173,11 +173,11 @@ func deferred(ctx context.Context, store *memstore.Store) (err error) {
 }
 
 func returned(ctx context.Context, db *sql.DB) (*worker.Generator, error) {
-	return sqlstore.Open(ctx, db, sqlstore.Config{})
+	return sqlstore.Open(ctx, db, worker.Config{})
 }
 
 func newClosed(ctx context.Context, db *sql.DB) (*service, error) {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
+	gen, err := sqlstore.Open(ctx, db, worker.Config{})
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func newClosed(ctx context.Context, db *sql.DB) (*service, error) {
 func (s *service) Close(ctx context.Context) error { return s.closed.Close(ctx) }
 
 func given(ctx context.Context, db *sql.DB, keep func(io.Closer, any)) error {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
+	gen, err := sqlstore.Open(ctx, db, worker.Config{})
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func given(ctx context.Context, db *sql.DB, keep func(io.Closer, any)) error {
 }
 
 func everyReturn(ctx context.Context, db *sql.DB, r io.Reader) error {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
+	gen, err := sqlstore.Open(ctx, db, worker.Config{})
 	if err != nil {
 		return err
 	}

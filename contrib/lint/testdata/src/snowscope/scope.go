@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
+	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
@@ -34,7 +35,7 @@ func handler(w http.ResponseWriter, r *http.Request) {
 
 func literal(db *sql.DB) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		gen, err := sqlstore.Open(r.Context(), db, sqlstore.Config{}) // want `sqlstore.Open makes a generator for each request`
+		gen, err := sqlstore.Open(r.Context(), db, worker.Config{}) // want `sqlstore.Open makes a generator for each request`
 		if err != nil {
 			return
 		}
@@ -116,7 +117,7 @@ func bareID(ctx context.Context) (id int64, err error) {
 type repository struct{ db *sql.DB }
 
 func (r *repository) insert(ctx context.Context, o Order) error {
-	gen, err := sqlstore.Open(ctx, r.db, sqlstore.Config{}) // want `sqlstore.Open makes a generator for each call of insert`
+	gen, err := sqlstore.Open(ctx, r.db, worker.Config{}) // want `sqlstore.Open makes a generator for each call of insert`
 	if err != nil {
 		return err
 	}
@@ -130,7 +131,7 @@ func (r *repository) insert(ctx context.Context, o Order) error {
 }
 
 func (r *repository) insertAll(ctx context.Context, orders []Order) error {
-	gen, err := sqlstore.Open(ctx, r.db, sqlstore.Config{}) // want `sqlstore.Open makes a generator for each call of insertAll`
+	gen, err := sqlstore.Open(ctx, r.db, worker.Config{}) // want `sqlstore.Open makes a generator for each call of insertAll`
 	if err != nil {
 		return err
 	}
@@ -208,7 +209,7 @@ func loadOwn(ctx context.Context, db *sql.DB, orders []Order) (err error) {
 }
 
 func service(ctx context.Context, db *sql.DB) error {
-	gen, err := sqlstore.Open(ctx, db, sqlstore.Config{})
+	gen, err := sqlstore.Open(ctx, db, worker.Config{})
 	if err != nil {
 		return err
 	}
