@@ -63,12 +63,21 @@ func (l line) String() string {
 	return fmt.Sprintf("| %s | %d | %d | %d | %d | %.2f s | %.2f s |", l.name, l.ids, l.forgotten, l.duplicates, l.controls, l.took.Seconds(), l.ahead.Seconds())
 }
 
+// checkControl reports that the control had no duplicates either. That may happen if the machine stands
+// still for longer than a fence window.
+func (l line) checkControl(t *testing.T) {
+	t.Helper()
+	if l.controls == 0 {
+		t.Errorf("%s: the control has no duplicates, which proves nothing", l.name)
+	}
+}
+
 // prove runs one event with new groups of holders.
 func prove(t *testing.T, name string, s site) {
 	t.Helper()
 	live := newGroup(t, s, "live")
 	live.join(3)
-	round(t, name, s, live, newGroup(t, s, "control"))
+	round(t, name, s, live, newGroup(t, s, "control")).checkControl(t)
 	live.leave()
 }
 
@@ -149,11 +158,8 @@ func round(t *testing.T, name string, s site, live, control *group) line {
 	changed = live.count(worker.StoreChanged) - changed
 	t.Logf("%v %d lost, %d events store_changed", l, l.lost, changed)
 
-	switch {
-	case l.forgotten == 0:
+	if l.forgotten == 0 {
 		t.Error("nothing was forgotten: the event proves nothing")
-	case l.controls == 0:
-		t.Error("the control has no duplicates: the event proves nothing")
 	}
 	if l.duplicates > 0 {
 		t.Errorf("%d ids were issued twice: %s", l.duplicates, live.show())

@@ -89,7 +89,7 @@ func TestRedis(t *testing.T) {
 		live := newGroup(t, *s, "live")
 		live.join(3)
 		for range 2 {
-			round(t, "Redis: restart without persistence, soon after the one before", *s, live, newGroup(t, *s, "control"))
+			round(t, "Redis: restart without persistence, soon after the one before", *s, live, newGroup(t, *s, "control")).checkControl(t)
 			live.shrink(3)
 		}
 	})

@@ -19,6 +19,9 @@ func hold(t testing.TB, store driver.Store, n, atOnce int, cfg worker.Config, to
 	for range atOnce {
 		wg.Go(func() {
 			for i := range next {
+				if t.Failed() {
+					continue // each might take as long
+				}
 				began := time.Now()
 				lease, err := worker.Open(context.Background(), store, cfg)
 				if err != nil {
@@ -35,6 +38,13 @@ func hold(t testing.TB, store driver.Store, n, atOnce int, cfg worker.Config, to
 	}
 	close(next)
 	wg.Wait()
+	t.Cleanup(func() { // if the test fails before giveBack, leases would slow down the others
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		for _, lease := range leases {
+			_ = lease.Close(ctx)
+		}
+	})
 	if t.Failed() {
 		t.FailNow()
 	}
