@@ -9,19 +9,23 @@ import (
 )
 
 // A Limiter limits the requests to one store by all leases that share it: at most 16 run at a time.
-// After a request that the store did not answer, it allows 40 requests a second until the store
-// answers one. The zero value is ready for use.
+// Each request that the store did not answer lowers that by one, down to 2, and each answer raises it
+// again: a slow store or program would otherwise answer 16 requests too late, again and again. After a
+// request without an answer, it allows 40 requests a second until the store answers one. The zero value
+// is ready for use.
 //
 // Keep one as a field of the store, and make the requests of leases with [Limiter.Do].
 type Limiter struct {
-	mu     sync.Mutex
-	slots  chan struct{} // holds a value for each request that is under way, or waits for its turn
-	failed error         // the last request's error, if the store did not answer it
-	next   time.Time     // while failed: when the next request may be made
+	mu       sync.Mutex
+	slots    chan struct{} // holds a value for each request that is under way, or waits for its turn, and for each that is withheld
+	withheld int           // slots that requests without an answer have not given back
+	failed   error         // the last request's error, if the store did not answer it
+	next     time.Time     // while failed: when the next request may be made
 }
 
 const (
 	limitRunning  = 16
+	minRunning    = 2
 	limitInterval = 25 * time.Millisecond // between requests to a store that fails
 )
 
@@ -39,9 +43,14 @@ func (l *Limiter) Do(ctx context.Context, ask func() error) error {
 		l.slots = make(chan struct{}, limitRunning)
 	}
 	l.mu.Unlock()
+	given := 1 // slots to give back
 	select {
 	case l.slots <- struct{}{}:
-		defer func() { <-l.slots }()
+		defer func() {
+			for range given {
+				<-l.slots
+			}
+		}()
 	case <-ctx.Done():
 		return l.overdueError(ctx.Err())
 	}
@@ -59,10 +68,19 @@ func (l *Limiter) Do(ctx context.Context, ask func() error) error {
 	err := ask()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if isAnswer(err) {
+	switch {
+	case isAnswer(err):
 		l.failed = nil
-	} else if !errors.Is(err, context.Canceled) { // by the lease
+		if l.withheld > 0 {
+			l.withheld--
+			given++
+		}
+	case !errors.Is(err, context.Canceled): // by the lease
 		l.failed = err
+		if l.withheld < limitRunning-minRunning {
+			l.withheld++
+			given--
+		}
 	}
 	return err
 }
