@@ -47,7 +47,7 @@ mutant 'the floor is raised from the clock' worker/driver/state.go 's/ns\.Since 
 mutant 'a missing record is not noticed' worker/driver/state.go 's/ \|\| s\.Count < s\.Namespace\.Seen//' "$rules" .
 mutant 'holders below a floor ahead renew' worker/driver/state.go 's/ns\.Since = max\(ns\.Floor, s\.Now\)\n\tns\.Floor = ns\.Since \+/ns.Since = s.Now\n\tns.Floor = max(ns.Floor, s.Now) +/' "$rules" .
 mutant 'a claim is over at its fence' worker/driver/state.go 's/rec\.Fence\+maxSkew >= now/rec.Fence >= now/' "$rules" .
-mutant 'at the fence is after it' worker/driver/state.go 's/rec\.Fence\+maxSkew >= now/rec.Fence+maxSkew > now/' "$rules" .
+mutant 'at the fence is after it' worker/driver/state.go 's/rec\.Fence\+maxSkew >= now/rec.Fence+maxSkew > now/' './worker/driver ./worker/storetest' .
 mutant 'a lease from before is renewed' worker/driver/renewal.go 's/if rec\.Fence <= since \{/if since < 0 {/' "$rules" .
 mutant 'a renewal does not notice another server' worker/driver/renewal.go 's/case forgot:\n/case false:\n/' "$rules" .
 mutant 'a fence beyond the window of the namespace' worker/driver/renewal.go 's/min\(r\.FenceWindow, s\.Namespace\.FenceWindow\)/2*r.FenceWindow/' "$rules" .
