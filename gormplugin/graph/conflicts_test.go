@@ -16,6 +16,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
 	"github.com/seed-299c1d6b/snowkey/internal/databases"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -34,7 +35,7 @@ func lostTo(db *gorm.DB) error {
 // A transaction that loses at any of its statements is begun again, and then all rows are there once.
 func TestGraphRetriedAtEveryStatement(t *testing.T) {
 	databases.OnEvery(t, func(t *testing.T, d databases.Database) {
-		db := graphHandle(t, d.Open(t), &tally{last: 1e9}, nil, graphModels()...)
+		db := graphHandle(t, d.Open(t), &gormtest.Counter{Last: 1e9}, nil, graphModels()...)
 		seen, s := spyOn(db)
 		for lose := 0; ; lose++ {
 			s.reset()
@@ -103,12 +104,7 @@ func TestGraphLockedAtCommit(t *testing.T) {
 func TestGraphNotRetriedInTransaction(t *testing.T) {
 	onGraphs(t, func(t *testing.T, db *gorm.DB) {
 		seen, s := spyOn(db)
-		s.at = func(_ int, what string) error {
-			if strings.Contains(what, "receipts") {
-				return lostTo(db)
-			}
-			return nil
-		}
+		s.failAt("receipts", lostTo(db))
 		p := everything("a")
 		err := seen.Transaction(func(tx *gorm.DB) error { return graph.Create(t.Context(), tx, p) })
 		if err == nil || !strings.Contains(err.Error(), lostTo(db).Error()) || strings.Contains(err.Error(), "attempt") {
@@ -198,28 +194,4 @@ func conflictInHook(t *testing.T, db *gorm.DB, what string, kept bool) {
 	if bookings != 4 || !slices.Equal(taken, []int{2, 2, 2}) {
 		t.Errorf("%s: %d bookings, and the seats were taken %v times", what, bookings, taken)
 	}
-}
-
-// tally is a source that counts.
-type tally struct {
-	mu    sync.Mutex
-	last  int64
-	calls int
-}
-
-func (s *tally) Next(ctx context.Context) (int64, error) {
-	ids := []int64{0}
-	err := s.Fill(ctx, ids)
-	return ids[0], err
-}
-
-func (s *tally) Fill(_ context.Context, ids []int64) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.calls++
-	for i := range ids {
-		s.last++
-		ids[i] = s.last
-	}
-	return nil
 }

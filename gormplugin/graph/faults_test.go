@@ -129,12 +129,7 @@ func TestGraphOutcomeUnknown(t *testing.T) {
 			if committed {
 				s.lost = func() error { return lost }
 			} else {
-				s.at = func(_ int, what string) error {
-					if what == "COMMIT" {
-						return lost
-					}
-					return nil
-				}
+				s.failAt("COMMIT", lost)
 			}
 			p := everything("a")
 			err := graph.Create(t.Context(), seen, p)
@@ -169,23 +164,11 @@ func TestGraphInCallersTransaction(t *testing.T) {
 			return p
 		}
 		seen, s := spyOn(db)
-		s.at = func(_ int, what string) error {
-			if strings.Contains(what, "receipts") {
-				return errInjected
-			}
-			return nil
-		}
 		err := seen.Transaction(func(tx *gorm.DB) error {
-			s.at = nil
 			if err := graph.Create(t.Context(), tx, everything("good")); err != nil {
 				return err
 			}
-			s.at = func(_ int, what string) error {
-				if strings.Contains(what, "receipts") {
-					return errInjected
-				}
-				return nil
-			}
+			s.failAt("receipts", errInjected)
 			p := bad()
 			if err := graph.Create(t.Context(), tx, p); !errors.Is(err, errInjected) {
 				return fmt.Errorf("the bad one: %w", err)

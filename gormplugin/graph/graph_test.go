@@ -4,16 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/DATA-DOG/go-sqlmock"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 	"gorm.io/gorm/utils/tests"
-	"pgregory.net/rapid"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
@@ -233,114 +230,6 @@ func TestCommitErrors(t *testing.T) {
 		}
 	}
 }
-
-// Forests at random: every row has one key, every reference leads to the right
-// row, and each row is written after those it refers to, also in one INSERT.
-func TestForestsAtRandom(t *testing.T) {
-	src := &gormtest.Counter{}
-	on := gormtest.SQLite(t, gormplugin.Config{Source: src, Named: map[string]sqltype.Source{"nests": &gormtest.Counter{}}}, &Nest{}, &Bird{}, &Twig{}, &Leaf{}, &Bark{})
-	rapid.Check(t, func(rt *rapid.T) {
-		n := rapid.IntRange(1, 30).Draw(rt, "rows")
-		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
-		twigs := make([]*Twig, n)
-		for i := range twigs {
-			twigs[i] = &Twig{Name: fmt.Sprint(i)}
-			if i > 0 { // a forest, given from above, from below, or from both sides
-				parent := twigs[r.IntN(i)]
-				how := r.IntN(4)
-				if how != 0 {
-					twigs[i].Parent = parent
-				}
-				if how != 1 {
-					parent.Twigs = append(parent.Twigs, twigs[i])
-				}
-			}
-			if r.IntN(4) == 0 {
-				twigs[i].ID = sqltype.ID(1_000_000_000 + i)
-			}
-			twigs[i].Leaves = make([]Leaf, r.IntN(3))
-		}
-		r.Shuffle(n, func(i, k int) { twigs[i], twigs[k] = twigs[k], twigs[i] })
-		src.Calls = 0
-		log := &sqlLog{Interface: logger.Discard}
-		db := on.Session(&gorm.Session{Logger: log})
-		for _, table := range []string{"leafs", "twigs"} {
-			if err := on.Exec("DELETE FROM " + table).Error; err != nil {
-				rt.Fatal(err)
-			}
-		}
-		result, err := graph.CreateWith(context.Background(), db, twigs, graph.Config{})
-		if err != nil {
-			rt.Fatal(err)
-		}
-		if result.Tables[0].Table != "twigs" || result.Tables[0].Inserts != 1 {
-			rt.Errorf("%+v", result)
-		}
-		if src.Calls > 1 {
-			rt.Errorf("%d reservations", src.Calls)
-		}
-		seen := map[int64]bool{}
-		for _, w := range twigs {
-			if w.ID == 0 || seen[w.ID.Int64()] {
-				rt.Errorf("the key %d of %s", w.ID, w.Name)
-			}
-			seen[w.ID.Int64()] = true
-			if w.Parent != nil && (w.ParentID == nil || *w.ParentID != w.Parent.ID) {
-				rt.Errorf("%s refers to %v, not to %d", w.Name, w.ParentID, w.Parent.ID)
-			}
-			for _, c := range w.Twigs {
-				if c.ParentID == nil || *c.ParentID != w.ID {
-					rt.Errorf("%s refers to %v, not to %d", c.Name, c.ParentID, w.ID)
-				}
-			}
-			for _, l := range w.Leaves {
-				if l.TwigID != w.ID || l.ID == 0 || seen[l.ID] {
-					rt.Errorf("leaf %+v of %d", l, w.ID)
-				}
-				seen[l.ID] = true
-			}
-		}
-		written := map[sqltype.ID]bool{}
-		rows := 0
-		for _, v := range log.twigs {
-			rows++
-			if v.ParentID != nil && !written[*v.ParentID] {
-				rt.Errorf("%s is before its parent", v.Name)
-			}
-			if written[v.ID] {
-				rt.Errorf("%s is written twice", v.Name)
-			}
-			written[v.ID] = true
-		}
-		if rows != n {
-			rt.Errorf("%d rows were written, want %d", rows, n)
-		}
-	})
-}
-
-// sqlLog keeps the twigs of the statements in their order.
-type sqlLog struct {
-	logger.Interface
-	twigs []Twig
-}
-
-func (l *sqlLog) LogMode(logger.LogLevel) logger.Interface { return l }
-
-func (l *sqlLog) ParamsFilter(_ context.Context, sql string, params ...any) (string, []any) {
-	if strings.Contains(sql, "`twigs`") {
-		for ; len(params) >= 4; params = params[4:] {
-			w := Twig{ID: params[0].(sqltype.ID), Name: params[1].(string)}
-			if id, ok := params[2].(*sqltype.ID); ok {
-				w.ParentID = id
-			}
-			l.twigs = append(l.twigs, w)
-		}
-	}
-	return sql, nil
-}
-
-// Trace makes gorm explain the statement.
-func (l *sqlLog) Trace(_ context.Context, _ time.Time, sql func() (string, int64), _ error) { sql() }
 
 // Config.Tables names the key of a table that the handle names.
 func TestGraphOfATable(t *testing.T) {

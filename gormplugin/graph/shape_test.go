@@ -458,15 +458,11 @@ func TestHandle(t *testing.T) {
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
 	for what, do := range map[string]func() error{
-		"Items.Notes": func() error { return graph.Create(t.Context(), db.Omit("Bottles.Label"), &Crate{}) },
-		"Bottles.ID":  func() error { return graph.Create(t.Context(), db.Select("Bottles.ID"), &Crate{}) },
-		"scope": func() error {
-			return graph.Create(t.Context(), db.Scopes(func(tx *gorm.DB) *gorm.DB { return tx.Omit("Bottles") }), &Crate{})
-		},
+		"Bottles.ID":           func() error { return graph.Create(t.Context(), db.Select("Bottles.ID"), &Crate{}) },
 		"Crate.ID is left out": func() error { return graph.Create(t.Context(), db.Omit("ID"), &Crate{}) },
 		"context canceled":     func() error { return errors.Join(graph.Create(done, db, &Crate{}), graph.Assign(done, db, &Crate{})) },
 	} {
-		if err := do(); err == nil || !strings.Contains(err.Error(), strings.Replace(what, "Items.Notes", "Bottles.Label", 1)) || count(t, db, "crates") > 0 {
+		if err := do(); err == nil || !strings.Contains(err.Error(), what) || count(t, db, "crates") > 0 {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

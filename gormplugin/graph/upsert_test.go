@@ -261,12 +261,7 @@ func TestGraphFailsAfterUpsert(t *testing.T) {
 			t.Fatal(err)
 		}
 		seen, s := spyOn(db)
-		s.at = func(_ int, what string) error {
-			if strings.HasPrefix(what, "INSERT") && strings.Contains(what, "visits") {
-				return errInjected
-			}
-			return nil
-		}
+		s.failAt("INTO "+quoted(db, "visits"), errInjected)
 		build := func() *Visit { return &Visit{Name: "v", User: &User{Email: "a@x"}} }
 		v := build()
 		if err := graph.Create(t.Context(), seen, v); !errors.Is(err, errInjected) {
@@ -276,12 +271,7 @@ func TestGraphFailsAfterUpsert(t *testing.T) {
 			t.Errorf("keys are left: %s, want %s", got, want)
 		}
 		// Also where the statement itself returned the key, to rows with a new and with a set one.
-		s.at = func(_ int, what string) error {
-			if strings.HasPrefix(what, "INSERT") && strings.Contains(what, "devices") {
-				return errInjected
-			}
-			return nil
-		}
+		s.failAt("INTO "+quoted(db, "devices"), errInjected)
 		for name, on := range map[string]clause.OnConflict{
 			"DoUpdates": {Columns: []clause.Column{{Name: "email"}}, DoUpdates: clause.AssignmentColumns([]string{"visits"})},
 			"DoNothing": {Columns: []clause.Column{{Name: "email"}}, DoNothing: true},
