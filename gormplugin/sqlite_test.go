@@ -27,9 +27,7 @@ type Migrated struct {
 // nothing, and neither does a run of the plain AutoMigrate.
 func TestSQLiteKeyIsTheRowid(t *testing.T) {
 	db, _ := open(t)
-	if err := gormplugin.Migrator(db).AutoMigrate(&Migrated{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, gormplugin.Migrator(db).AutoMigrate(&Migrated{}))
 	schema := schemaOf(t, db)
 	for _, want := range []string{"`id` integer,", "`null` bigint,", "`own` numeric,", "`plain` integer,", "PRIMARY KEY (`id`)"} {
 		if !strings.Contains(schema, want) {
@@ -54,9 +52,7 @@ func TestSQLiteKeyIsTheRowid(t *testing.T) {
 
 func schemaOf(t *testing.T, db *gorm.DB) (schema string) {
 	t.Helper()
-	if err := db.Raw("SELECT sql FROM sqlite_master WHERE name = 'migrateds'").Scan(&schema).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Raw("SELECT sql FROM sqlite_master WHERE name = 'migrateds'").Scan(&schema).Error)
 	return schema
 }
 
@@ -107,9 +103,7 @@ func TestMigratorTranslates(t *testing.T) {
 	for _, translate := range []bool{false, true} {
 		db, _ := open(t, &Migrated{})
 		db.TranslateError = translate
-		if err := db.Create(&[]Migrated{{}, {}}).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Create(&[]Migrated{{}, {}}).Error)
 		err := gormplugin.Migrator(db).AutoMigrate(&Unique{})
 		if err == nil || errors.Is(err, gorm.ErrDuplicatedKey) != translate {
 			t.Errorf("translate %t: %v", translate, err)
@@ -156,9 +150,7 @@ func TestMigratorKeepsTriggers(t *testing.T) {
 		"CREATE TRIGGER of_more AFTER INSERT ON migrateds BEGIN INSERT INTO log VALUES (new.more); END",
 		"CREATE TRIGGER of_id AFTER INSERT ON migrateds BEGIN INSERT INTO log VALUES (new.id); END",
 	} {
-		if err := db.Exec(sql).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Exec(sql).Error)
 	}
 	m := gormplugin.Migrator(db)
 	if err := m.DropColumn(&Added{}, "More"); err == nil || !strings.Contains(err.Error(), `a trigger uses column "more": drop that trigger first: CREATE TRIGGER of_more`) {

@@ -35,9 +35,7 @@ func TestAssignRowsOfOneAddress(t *testing.T) {
 	for i := range nuts {
 		nuts[i].Shell.Skin.Colour = "brown"
 	}
-	if err := graph.Assign(t.Context(), db, nuts); err != nil {
-		t.Fatal(err)
-	}
+	must(t, graph.Assign(t.Context(), db, nuts))
 	checkGraph(t, db, nuts)
 	again := [3]Nut(nuts)
 	if err := graph.Create(t.Context(), db, nuts); err != nil || [3]Nut(nuts) != again {

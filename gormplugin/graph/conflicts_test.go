@@ -78,13 +78,9 @@ func countOf(sent []string, what string) (n int) {
 // SQLite leaves a transaction open whose COMMIT finds the file locked, so none is begun anew.
 func TestGraphLockedAtCommit(t *testing.T) {
 	db := graphHandle(t, sqlite.Open("file:"+filepath.Join(t.TempDir(), "x.sqlite")+"?_pragma=journal_mode(DELETE)&_pragma=busy_timeout(1)"), nil, nil, graphModels()...)
-	if err := db.Create([]*Shop{{Name: "a"}, {Name: "b"}}).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Create([]*Shop{{Name: "a"}, {Name: "b"}}).Error)
 	reader, err := db.Model(&Shop{}).Rows()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = reader.Close() }()
 	if !reader.Next() {
 		t.Fatal(reader.Err())
@@ -158,9 +154,7 @@ func TestGraphConflictInHook(t *testing.T) {
 func conflictInHook(t *testing.T, db *gorm.DB, what string, kept bool) {
 	t.Helper()
 	empty(t, db, "bookings", "seats")
-	if err := db.Create([]Seat{{ID: 1}, {ID: 2}, {ID: 3}}).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Create([]Seat{{ID: 1}, {ID: 2}, {ID: 3}}).Error)
 	var writers, both sync.WaitGroup
 	both.Add(2)
 	for w := range 2 {
@@ -188,9 +182,7 @@ func conflictInHook(t *testing.T, db *gorm.DB, what string, kept bool) {
 	writers.Wait()
 	var taken []int
 	var bookings int64
-	if err := errors.Join(db.Model(&Seat{}).Order("id").Pluck("taken", &taken).Error, db.Model(&Booking{}).Count(&bookings).Error); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(db.Model(&Seat{}).Order("id").Pluck("taken", &taken).Error, db.Model(&Booking{}).Count(&bookings).Error))
 	if bookings != 4 || !slices.Equal(taken, []int{2, 2, 2}) {
 		t.Errorf("%s: %d bookings, and the seats were taken %v times", what, bookings, taken)
 	}

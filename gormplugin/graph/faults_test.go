@@ -178,9 +178,7 @@ func TestGraphInCallersTransaction(t *testing.T) {
 			}
 			return tx.Create(&Shop{Name: "afterwards"}).Error
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		sent := verbs(s.reset())
 		if n := slices.Index(sent, "SAVEPOINT"); n != 1 || sent[0] != "BEGIN" || sent[len(sent)-1] != "COMMIT" || !slices.Contains(sent, "ROLLBACK") || slices.Index(sent[:len(sent)-1], "COMMIT") >= 0 {
 			t.Errorf("sent %v", sent)
@@ -264,9 +262,7 @@ type (
 func TestKeysInAnotherForm(t *testing.T) {
 	databases.OnEvery(t, func(t *testing.T, d databases.Database) {
 		db := graphHandle(t, d.Open(t), nil, nil, &Reading{}, &Padded{})
-		if err := db.AutoMigrate(&Reading{}, &Padded{}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.AutoMigrate(&Reading{}, &Padded{}))
 		for _, row := range []any{&Reading{At: time.Now()}, &[]Reading{{At: time.Now()}, {At: time.Now()}}, &Padded{}} {
 			if err := graph.Create(t.Context(), db, row); err != nil {
 				t.Errorf("%T: %v", row, err)

@@ -72,9 +72,7 @@ func TestAssignOrderAndReservation(t *testing.T) {
 		db := gormtest.Dry(t, gormplugin.Config{Source: src, Named: map[string]sqltype.Source{"nests": nests}})
 		w := twig()
 		w.Leaves[1].TwigID = 4
-		if err := graph.Assign(t.Context(), db, []*Twig{w, w}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, graph.Assign(t.Context(), db, []*Twig{w, w}))
 		got := fmt.Sprint(w.Parent.ID, w.ID, *w.ParentID, *w.NestID, w.Leaves, w.Birds[0].ID, w.Birds[1].ID, w.Twigs[0].ID, *w.Twigs[0].ParentID, w.Twigs[0].Twigs[0].ID, w.Bark)
 		if want := "1 2 1 1001 [{6 2} {77 2}] 5 7 3 2 4 {2 brown}"; got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -94,9 +92,7 @@ func TestAssignDoesNotWriteThroughPointers(t *testing.T) {
 	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}, Named: map[string]sqltype.Source{"nests": &gormtest.Counter{}}})
 	other := &Twig{ID: 50}
 	w := &Twig{ParentID: &other.ID, Parent: &Twig{}}
-	if err := graph.Assign(t.Context(), db, w); err != nil {
-		t.Fatal(err)
-	}
+	must(t, graph.Assign(t.Context(), db, w))
 	if other.ID != 50 || *w.ParentID != w.Parent.ID || w.ParentID == &w.Parent.ID {
 		t.Errorf("the other is %d, the reference %d", other.ID, *w.ParentID)
 	}
@@ -136,9 +132,7 @@ func TestGraphRefuses(t *testing.T) {
 		}
 	}
 	plain, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true, Logger: logger.Discard})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for what, err := range map[string]error{
 		"no plugin":     graph.Assign(t.Context(), plain, &Twig{}),
 		"a nil handle":  graph.Create(t.Context(), nil, &Twig{}),
@@ -184,9 +178,7 @@ func TestCreateExactSQL(t *testing.T) {
 			mock.ExpectExec(d.InsertItem).WithArgs(47, "c").WillReturnResult(sqlmock.NewResult(0, 1))
 			mock.ExpectExec(d.UpsertPrices).WithArgs(7, 47, 1, 8, 47, 2).WillReturnResult(sqlmock.NewResult(0, 2))
 			mock.ExpectCommit()
-			if err := graph.Create(t.Context(), db, &Item{Name: "c", Prices: []Price{{ID: 7, Cents: 1}, {ID: 8, Cents: 2}}}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, graph.Create(t.Context(), db, &Item{Name: "c", Prices: []Price{{ID: 7, Cents: 1}, {ID: 8, Cents: 2}}}))
 
 			// A failure between parent and child.
 			refused := errors.New("disk full")
@@ -242,13 +234,9 @@ func TestGraphOfATable(t *testing.T) {
 		Kids []Kid
 	}
 	db := gormtest.SQLite(t, gormplugin.Config{Source: &gormtest.Counter{}, Tables: map[string]gormplugin.Table{"old": {Column: "id"}}}, &Kid{})
-	if err := db.Table("old").AutoMigrate(&Legacy{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Table("old").AutoMigrate(&Legacy{}))
 	assigned, created := Legacy{Kids: []Kid{{}}}, Legacy{Kids: []Kid{{}, {}}}
-	if err := errors.Join(graph.Assign(t.Context(), db.Table("old"), &assigned), graph.Create(t.Context(), db.Table("old"), &created)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(graph.Assign(t.Context(), db.Table("old"), &assigned), graph.Create(t.Context(), db.Table("old"), &created)))
 	for _, row := range []Legacy{assigned, created} {
 		if row.ID == 0 || row.Kids[0].LegacyID != row.ID || row.Kids[0].ID == 0 {
 			t.Errorf("%+v", row)
