@@ -56,9 +56,7 @@ func (s *shop) breaking(t *testing.T, cut *atomic.Bool, arrives bool) *pgxpool.P
 		return &breaker{Conn: conn, cut: cut, arrives: arrives}, err
 	}
 	pool, err := pgxpool.NewWithConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { end(t, pool) })
 	return pool
 }
