@@ -158,9 +158,7 @@ func TestKeyOfNoRow(t *testing.T) {
 			}
 		}
 		// Nothing refers to it: as in gorm, it is skipped.
-		if err := db.Clauses(nothing).Create(taken()).Error; err != nil {
-			t.Error(err)
-		}
+		must(t, db.Clauses(nothing).Create(taken()).Error)
 		// A row that exists under its key is found.
 		berth := Berth{Passenger: &Passenger{ID: there.ID, Email: "ada"}}
 		if err := db.Create(&berth).Error; err != nil || berth.PassengerID.ID != there.ID {

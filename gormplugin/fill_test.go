@@ -463,9 +463,7 @@ func TestSelectAndOmit(t *testing.T) {
 	if err := db.Select("Items", "Items.ParcelID").Create(&p).Error; err != nil || p.ID == 0 || p.Items[0].ID == 0 {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if err := db.Omit(clause.Associations).Create(&Parcel{Items: []*Piece{{}}}).Error; err != nil {
-		t.Error(err)
-	}
+	must(t, db.Omit(clause.Associations).Create(&Parcel{Items: []*Piece{{}}}).Error)
 }
 
 // Elsewhere is in another schema of the database.

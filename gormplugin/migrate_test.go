@@ -67,9 +67,7 @@ func TestFromAutoIncrement(t *testing.T) {
 		} else if below := late.ID < after.ID.Int64(); below != (d.Name == "postgres") {
 			t.Errorf("an old process gets the key %d, beside %d", late.ID, after.ID)
 		}
-		if err := old.Delete(&late).Error; err != nil {
-			t.Error(err)
-		}
+		must(t, old.Delete(&late).Error)
 		trigger, err := ddl.Config{Dialect: ddl.SQLite}.RequireKey("shops", "id")
 		must(t, err)
 		// gorm leaves some properties, which the documented statements remove.
@@ -102,9 +100,7 @@ func TestFromAutoIncrement(t *testing.T) {
 		if err := old.Table("shops").Create(map[string]any{"name": "without a key"}).Error; err == nil {
 			t.Error("a row without a key was taken")
 		}
-		if err := db.Create(&shopAfter{Name: "d", Sales: []saleAfter{{Cents: 6}}}).Error; err != nil {
-			t.Error(err)
-		}
+		must(t, db.Create(&shopAfter{Name: "d", Sales: []saleAfter{{Cents: 6}}}).Error)
 		checkParts(t, sqltype.ID(shops[0].Sales[2].ID), 1)
 	})
 }

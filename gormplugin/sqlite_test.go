@@ -45,9 +45,7 @@ func TestSQLiteKeyIsTheRowid(t *testing.T) {
 		t.Errorf("%s became %s", schema, again)
 	}
 	m := gormplugin.Migrator(db)
-	if err := errors.Join(m.AddColumn(&Added{}, "More"), m.AlterColumn(&Added{}, "More")); err != nil {
-		t.Error(err)
-	}
+	must(t, errors.Join(m.AddColumn(&Added{}, "More"), m.AlterColumn(&Added{}, "More")))
 }
 
 func schemaOf(t *testing.T, db *gorm.DB) (schema string) {
@@ -67,9 +65,7 @@ func (Added) TableName() string { return "migrateds" }
 // db.Use and Migrator leave the handle's dialect as it is.
 func TestSQLiteHandleStays(t *testing.T) {
 	db, _ := open(t, &Order{}, &Line{})
-	if err := gormplugin.Migrator(db).AutoMigrate(&Order{}); err != nil {
-		t.Error(err)
-	}
+	must(t, gormplugin.Migrator(db).AutoMigrate(&Order{}))
 	if _, ok := db.Dialector.(*sqlite.Dialector); !ok {
 		t.Errorf("the dialect is a %T", db.Dialector)
 	}
@@ -156,9 +152,7 @@ func TestMigratorKeepsTriggers(t *testing.T) {
 	if err := m.DropColumn(&Added{}, "More"); err == nil || !strings.Contains(err.Error(), `a trigger uses column "more": drop that trigger first: CREATE TRIGGER of_more`) {
 		t.Error(err)
 	}
-	if err := errors.Join(db.Exec("DROP TRIGGER of_more").Error, m.DropColumn(&Added{}, "More"), db.Exec("INSERT INTO migrateds (id) VALUES (7)").Error); err != nil {
-		t.Error(err)
-	}
+	must(t, errors.Join(db.Exec("DROP TRIGGER of_more").Error, m.DropColumn(&Added{}, "More"), db.Exec("INSERT INTO migrateds (id) VALUES (7)").Error))
 	if got := stored(t, db, "log", "id"); len(got) != 1 || got[0] != 7 {
 		t.Errorf("the other trigger has written %d", got)
 	}

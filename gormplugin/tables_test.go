@@ -62,9 +62,7 @@ func TestTablesOfGeneratedModels(t *testing.T) {
 		}
 		check("Create")
 		type Patch struct{ Count int }
-		if err := db.Table("generateds").Where("name = ?", "one").Updates(Patch{Count: 9}).Error; err != nil {
-			t.Error(err)
-		}
+		must(t, db.Table("generateds").Where("name = ?", "one").Updates(Patch{Count: 9}).Error)
 		byName := []clause.Column{{Name: "name"}}
 		for what, on := range map[string]clause.OnConflict{
 			"DoNothing": {DoNothing: true}, "DoNothing(name)": {Columns: byName, DoNothing: true}, "UpdateAll(name)": {Columns: byName, UpdateAll: true},

@@ -149,9 +149,7 @@ func TestMemory(t *testing.T) {
 			if stats := plugin.Generator().Stats(); stats.Ahead > time.Second {
 				t.Errorf("ids begin %v ahead of the clock", stats.Ahead)
 			}
-			if err := plugin.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
+			must(t, plugin.Close(t.Context()))
 		})
 	}
 }
@@ -172,9 +170,7 @@ func TestClaimWait(t *testing.T) {
 	}()
 	cfg.Store.Lease.ClaimWait = 5 * time.Minute
 	next := gormplugin.New(cfg)
-	if err := errors.Join(bare(t, dialector).Use(next), <-closed, next.Close(t.Context())); err != nil {
-		t.Error(err)
-	}
+	must(t, errors.Join(bare(t, dialector).Use(next), <-closed, next.Close(t.Context())))
 }
 
 // If db.Use fails, no worker ID stays leased and no callback registered.
@@ -199,9 +195,7 @@ func TestUseFails(t *testing.T) {
 	if err := db.Use(plugin); err != nil || db.AutoMigrate(&Order{}, &Line{}) != nil || db.Create(&Order{}).Error != nil {
 		t.Errorf("a second try: %v", err)
 	}
-	if err := plugin.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must(t, plugin.Close(t.Context()))
 }
 
 // gorm installs the plugins of gorm.Config.Plugins, also on handles with the same configuration or a copy
@@ -264,9 +258,7 @@ func TestSharedConfiguration(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				if err := p.Close(t.Context()); err != nil {
-					t.Error(err)
-				}
+				must(t, p.Close(t.Context()))
 			})
 		}
 	}

@@ -191,9 +191,7 @@ func TestGraphInCallersTransaction(t *testing.T) {
 		// Without nested transactions there is no savepoint, and no COMMIT of ours either.
 		seen, s = spyOn(db.Session(&gorm.Session{DisableNestedTransaction: true}))
 		tx := seen.Begin()
-		if err := graph.Create(t.Context(), tx, everything("b")); err != nil {
-			t.Error(err)
-		}
+		must(t, graph.Create(t.Context(), tx, everything("b")))
 		tx.Rollback()
 		if sent := verbs(s.reset()); slices.Contains(sent, "SAVEPOINT") || slices.Contains(sent, "COMMIT") {
 			t.Errorf("sent %v", sent)
@@ -221,9 +219,7 @@ func TestSavepointsAreReleased(t *testing.T) {
 				return n
 			}
 			for i := range 10 {
-				if err := graph.Create(t.Context(), tx, &Shop{Name: "a"}); err != nil {
-					t.Error(err)
-				}
+				must(t, graph.Create(t.Context(), tx, &Shop{Name: "a"}))
 				if err := graph.Create(t.Context(), tx, []*Shop{{Name: "b"}, {ID: 5}, {ID: 5}}); err == nil {
 					t.Error("a key is there twice")
 				}
@@ -231,9 +227,7 @@ func TestSavepointsAreReleased(t *testing.T) {
 					t.Fatalf("prepared %v: %d locks after %d creates", prepared, n, 2*i+2)
 				}
 			}
-			if err := tx.Commit().Error; err != nil {
-				t.Error(err)
-			}
+			must(t, tx.Commit().Error)
 			if !prepared {
 				sent := verbs(s.reset())
 				if countOf(sent, "SAVEPOINT") != 20 || countOf(sent, "RELEASE") != 20 || countOf(sent, "ROLLBACK") != 10 {

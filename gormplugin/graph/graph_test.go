@@ -190,9 +190,7 @@ func TestCreateExactSQL(t *testing.T) {
 			if err := graph.Create(t.Context(), db, item); !errors.Is(err, refused) || item.ID != 0 || item.Prices[0].ItemID != 0 || item.Prices[0].ID != 7 {
 				t.Errorf("%+v, %v", item, err)
 			}
-			if err := mock.ExpectationsWereMet(); err != nil {
-				t.Error(err)
-			}
+			must(t, mock.ExpectationsWereMet())
 		})
 	}
 }

@@ -112,9 +112,7 @@ func TestCycles(t *testing.T) {
 	// Without one of the references they can be written. It is set afterwards.
 	b.Team.Lead, b.Team.LeadID = nil, nil
 	must(t, graph.Create(t.Context(), db, a))
-	if err := db.Model(b.Team).Update("lead_id", a.ID).Error; err != nil {
-		t.Error(err)
-	}
+	must(t, db.Model(b.Team).Update("lead_id", a.ID).Error)
 }
 
 // Driver and Car are joined by a model with a key of its own.
@@ -454,13 +452,9 @@ func TestHandle(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel() // the argument replaces the context of the handle
-	if err := graph.Create(t.Context(), db.WithContext(ended), &Crate{}); err != nil {
-		t.Error(err)
-	}
+	must(t, graph.Create(t.Context(), db.WithContext(ended), &Crate{}))
 	var none context.Context
-	if err := errors.Join(graph.Create(none, db, &Crate{}), graph.Assign(none, db, &Crate{})); err != nil {
-		t.Error(err)
-	}
+	must(t, errors.Join(graph.Create(none, db, &Crate{}), graph.Assign(none, db, &Crate{})))
 	if crate := (&Crate{Bottles: []*Bottle{{}}}); graph.Create(t.Context(), db.Select("ID", "Thread"), crate) != nil || count(t, db, "bottles") != 0 {
 		t.Error("a relation is written that Select does not name")
 	}
