@@ -73,3 +73,11 @@ func measure(b *testing.B, prefix string, size int, caller func(*core.Generator)
 		})
 	}
 }
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -27,9 +27,7 @@ func inBubble(t *testing.T, f func(t *testing.T, clock *manual)) {
 func mustFill(t *testing.T, g *core.Generator, n int) []int64 {
 	t.Helper()
 	ids := make([]int64, n)
-	if err := g.Fill(t.Context(), ids); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.Fill(t.Context(), ids))
 	return ids
 }
 
@@ -37,18 +35,14 @@ func mustFill(t *testing.T, g *core.Generator, n int) []int64 {
 func nextID(t *testing.T, g *core.Generator) int64 {
 	t.Helper()
 	id, err := g.Next(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return id
 }
 
 func next(t *testing.T, g *core.Generator) core.Parts {
 	t.Helper()
 	p, err := g.Layout().Decode(nextID(t, g))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 

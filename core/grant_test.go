@@ -29,9 +29,7 @@ func bubble(t *testing.T, f func(t *testing.T, l core.Layout, now time.Time)) {
 func mustGrant(t *testing.T, l core.Layout, worker int64, from, until time.Time) *core.Grant {
 	t.Helper()
 	gr, err := core.NewGrant(l, worker, from, until)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return gr
 }
 

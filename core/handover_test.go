@@ -242,9 +242,7 @@ func TestRollbackUnderAFixedInTurn(t *testing.T) {
 				if errors.As(err, new(*core.ClockError)) {
 					return
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if p, _ := small().Decode(id); seen[p] {
 					t.Fatalf("%+v a second time", p)
 				} else {
@@ -407,9 +405,7 @@ func TestClockThatCallsTheGenerator(t *testing.T) {
 			source := &firstAsks{[]core.GrantSource{holder{lost}, holder{mustGrant(t, l, 2, time.Time{}, time.Time{})}}}
 			var err error
 			g, err = core.New(core.Config{Layout: l, Worker: source, ClockPolicy: policy, Now: now}) // not closed: it may hang
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			mustFill(t, g, 1)
 			if name == "replaced" {
 				lost.Revoke(nil)

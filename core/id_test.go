@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"pgregory.net/rapid"
+
+	"github.com/seed-299c1d6b/snowkey/core"
 )
 
 // Ids whose parts are known from their makers, or from the textbook's formula.
@@ -42,9 +43,7 @@ func TestKnownIDs(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			at, err := time.Parse(time.RFC3339, c.time)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			c.parts.Time = at
 			got, err := c.layout.Decode(c.id)
 			if err != nil || got != c.parts {
@@ -224,9 +223,7 @@ func TestTwiceTheShards(t *testing.T) {
 	for range 10_000 {
 		id, n := rand.Int64(), rand.IntN(core.MaxShards/2)+1
 		one, err := core.Shard(id, n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if two, err := core.Shard(id, 2*n); err != nil || two != one && two != one+n {
 			t.Fatalf("id %d is in shard %d of %d and in %d of %d, %v", id, one, n, two, 2*n, err)
 		}

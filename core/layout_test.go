@@ -32,9 +32,7 @@ func TestValidateReportsAllFields(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			err := c.layout.Validate()
 			if len(c.want) == 0 {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				return
 			}
 			var ce *core.ConfigError

@@ -30,9 +30,7 @@ func TestNoAllocations(t *testing.T) {
 			ids := make([]int64, 1000)
 			draw := func() { nextID(t, g) }
 			fill := func() {
-				if err := g.Fill(t.Context(), ids); err != nil {
-					t.Fatal(err)
-				}
+				must(t, g.Fill(t.Context(), ids))
 			}
 			fill() // waits for the first tick
 			if n := testing.AllocsPerRun(10_000, draw); n != 0 {
@@ -76,9 +74,7 @@ func TestNoAllocationsInManyChunks(t *testing.T) {
 	ids := make([]int64, 300)
 	fill := func() {
 		last := slices.Max(ids)
-		if err := g.Fill(t.Context(), ids); err != nil {
-			t.Fatal(err)
-		}
+		must(t, g.Fill(t.Context(), ids))
 		if !slices.IsSorted(ids) || ids[0] <= last {
 			t.Fatalf("%d to %d after %d", ids[0], ids[len(ids)-1], last)
 		}

@@ -24,9 +24,7 @@ func TestManyGeneratorsOpenFewFiles(t *testing.T) {
 	}
 	wg.Wait()
 	files, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(files) > most {
 		t.Errorf("%d files are open", len(files))
 	}

@@ -1,13 +1,10 @@
 package gormplugin_test
 
 import (
-	"context"
 	"reflect"
 	"testing"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/logger"
-	"gorm.io/gorm/utils/tests"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
@@ -20,27 +17,10 @@ type benchRow struct {
 	Sum  int64
 }
 
-// benchSource costs next to nothing, so that what is measured is the plugin.
-type benchSource struct{ last int64 }
-
-func (s *benchSource) Next(context.Context) (int64, error) { s.last++; return s.last, nil }
-
-func (s *benchSource) Fill(_ context.Context, ids []int64) error {
-	for i := range ids {
-		s.last++
-		ids[i] = s.last
-	}
-	return nil
-}
-
 // fillOnly returns what fills rows, as gorm would call it in a create, and nothing else.
 func fillOnly(tb testing.TB, rows any) func() error {
 	tb.Helper()
-	db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true, Logger: logger.Discard})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	gormtest.Use(tb, db, gormplugin.Config{Source: &benchSource{}})
+	db := gormtest.Dry(tb, gormplugin.Config{Source: &gormtest.Counter{}})
 	tx := db.Session(&gorm.Session{}).Model(rows)
 	if err := tx.Statement.Parse(rows); err != nil {
 		tb.Fatal(err)
@@ -61,9 +41,7 @@ func TestFillAllocatesNothingPerRow(t *testing.T) {
 		fill := fillOnly(t, &rows)
 		return testing.AllocsPerRun(20, func() {
 			clear(rows)
-			if err := fill(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, fill())
 		})
 	}
 	if few, many := allocs(10), allocs(10_000); many > few {

@@ -158,9 +158,7 @@ func dumpLevels(t *testing.T, db *gorm.DB, parents []LevelA) (lines []string) {
 	labels, tables := map[int64]string{}, map[string][]map[string]any{}
 	for _, table := range levelTables {
 		var rows []map[string]any
-		if err := db.Table(table).Find(&rows).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Table(table).Find(&rows).Error)
 		tables[table] = rows
 		for _, row := range rows {
 			if label, ok := row["label"]; ok {
@@ -223,9 +221,7 @@ func TestGraphsAsPlainGorm(t *testing.T) {
 		// The levels refer to one another in both directions: tables first, then constraints.
 		plain.DisableForeignKeyConstraintWhenMigrating = d.Name != "sqlite"
 		for range 2 {
-			if err := plain.AutoMigrate(levels()...); err != nil {
-				t.Fatal(err)
-			}
+			must(t, plain.AutoMigrate(levels()...))
 			plain.DisableForeignKeyConstraintWhenMigrating = false
 		}
 		filled := databases.Handle(t, d, fillPlugin(databases.Generator(t, 1), levels()...))
@@ -245,9 +241,7 @@ func TestGraphsAsPlainGorm(t *testing.T) {
 						}
 					})
 					if len(old) > 0 {
-						if err := tx.Create(&old).Error; err != nil {
-							t.Fatal(err)
-						}
+						must(t, tx.Create(&old).Error)
 					}
 				}
 				var want []string

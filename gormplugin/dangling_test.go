@@ -3,6 +3,8 @@ package gormplugin_test
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"gorm.io/gorm"
@@ -14,12 +16,13 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// A passenger with berths that have meals. The database has a unique index on Hidden that no model
+// A passenger with berths that have meals. The database has unique indexes on Hidden that no model
 // declares.
 type (
 	Passenger struct {
 		ID     sqltype.ID
-		Email  string `gorm:"size:40;uniqueIndex"`
+		Email  string  `gorm:"size:40;uniqueIndex"`
+		Hidden *string `gorm:"size:40"`
 		Berths []Berth
 		Perks  []Perk `gorm:"many2many:passenger_perks"`
 	}
@@ -35,12 +38,11 @@ type (
 		BerthID sqltype.ID
 	}
 	Perk struct {
-		ID   sqltype.ID
-		Word string `gorm:"size:40;uniqueIndex"`
+		ID     sqltype.ID
+		Word   string  `gorm:"size:40;uniqueIndex"`
+		Hidden *string `gorm:"size:40"`
 	}
 )
-
-func text(s string) *string { return &s }
 
 // onPassengers runs a test on tables with and without foreign keys.
 func onPassengers(t *testing.T, test func(t *testing.T, db *gorm.DB)) {
@@ -51,15 +53,11 @@ func onPassengers(t *testing.T, test func(t *testing.T, db *gorm.DB)) {
 				db := databases.HandleOf(t, d.Open(t), cfg, fillPlugin(databases.Generator(t, 1)))
 				models := []any{&Passenger{}, &Perk{}, &Berth{}, &Meal{}}
 				for _, table := range []any{"passenger_perks", &Meal{}, &Berth{}, &Perk{}, &Passenger{}} {
-					if err := db.Migrator().DropTable(table); err != nil {
-						t.Fatal(err)
-					}
+					must(t, db.Migrator().DropTable(table))
 				}
-				if err := db.AutoMigrate(models...); err != nil {
-					t.Fatal(err)
-				}
-				if err := db.Exec("CREATE UNIQUE INDEX berth_hidden ON berths (hidden)").Error; err != nil {
-					t.Fatal(err)
+				must(t, db.AutoMigrate(models...))
+				for _, table := range []string{"passengers", "perks", "berths"} {
+					must(t, db.Exec("CREATE UNIQUE INDEX hidden_"+table+" ON "+table+" (hidden)").Error)
 				}
 				test(t, db)
 			})
@@ -82,9 +80,7 @@ func checkReferences(t *testing.T, db *gorm.DB, what string) {
 		}
 	}
 	for _, table := range []string{"meals", "passenger_perks", "berths"} { // the next case begins anew
-		if err := db.Exec("DELETE FROM " + table).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Exec("DELETE FROM "+table).Error)
 	}
 }
 
@@ -114,19 +110,15 @@ func TestUndeclaredIndex(t *testing.T) {
 			},
 		} {
 			for _, key := range []sqltype.ID{0, 4711} {
-				there := Berth{Hidden: text("h")}
-				if err := db.Create(&there).Error; err != nil {
-					t.Fatal(err)
-				}
-				berths := []Berth{{Hidden: text("a")}, {ID: key, Hidden: text("h"), Meals: []Meal{{}, {}}}, {Hidden: text("b")}}
+				there := Berth{Hidden: new("h")}
+				must(t, db.Create(&there).Error)
+				berths := []Berth{{Hidden: new("a")}, {ID: key, Hidden: new("h"), Meals: []Meal{{}, {}}}, {Hidden: new("b")}}
 				err := create(berths)
 				if err == nil {
 					t.Errorf("%s, key %d: no error: %+v", what, key, berths)
 				}
 				checkReferences(t, db, fmt.Sprintf("%s, key %d, error %v", what, key, err))
-				if err := db.Exec("DELETE FROM passengers").Error; err != nil {
-					t.Fatal(err)
-				}
+				must(t, db.Exec("DELETE FROM passengers").Error)
 			}
 		}
 	})
@@ -137,9 +129,7 @@ func TestUndeclaredIndex(t *testing.T) {
 func TestKeyOfNoRow(t *testing.T) {
 	onPassengers(t, func(t *testing.T, db *gorm.DB) {
 		there := Passenger{Email: "ada", Perks: []Perk{{Word: "red"}}}
-		if err := db.Create(&there).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Create(&there).Error)
 		nothing := clause.OnConflict{DoNothing: true}
 		taken := func() *Passenger { return &Passenger{ID: 4711, Email: "ada"} }
 		with := func(p *Passenger) *Passenger { p.Berths = []Berth{{}}; return p }
@@ -149,7 +139,7 @@ func TestKeyOfNoRow(t *testing.T) {
 			"a tag":    &Passenger{Email: "cy", Perks: []Perk{{ID: 4712, Word: "red"}, {Word: "blue"}}},
 			"a root":   with(taken()),
 			"roots":    &[]*Passenger{with(taken()), with(&Passenger{Email: "dan"})},
-			"a child":  &Passenger{Email: "eve", Berths: []Berth{{ID: 4713, Hidden: text("c"), Meals: []Meal{{}}}}},
+			"a child":  &Passenger{Email: "eve", Berths: []Berth{{ID: 4713, Hidden: new("c"), Meals: []Meal{{}}}}},
 		} {
 			for way, create := range map[string]func(value any) error{
 				"Create": func(v any) error { return db.Clauses(nothing).Create(v).Error },
@@ -159,9 +149,7 @@ func TestKeyOfNoRow(t *testing.T) {
 				if way == "Save" && what != "a child" && what != "roots" {
 					continue
 				}
-				if err := db.Create(&Berth{Hidden: text("c")}).Error; err != nil {
-					t.Fatal(err)
-				}
+				must(t, db.Create(&Berth{Hidden: new("c")}).Error)
 				err := create(value)
 				if err == nil {
 					t.Errorf("%s of %s: no error", way, what)
@@ -170,9 +158,7 @@ func TestKeyOfNoRow(t *testing.T) {
 			}
 		}
 		// Nothing refers to it: as in gorm, it is skipped.
-		if err := db.Clauses(nothing).Create(taken()).Error; err != nil {
-			t.Error(err)
-		}
+		must(t, db.Clauses(nothing).Create(taken()).Error)
 		// A row that exists under its key is found.
 		berth := Berth{Passenger: &Passenger{ID: there.ID, Email: "ada"}}
 		if err := db.Create(&berth).Error; err != nil || berth.PassengerID.ID != there.ID {
@@ -184,10 +170,11 @@ func TestKeyOfNoRow(t *testing.T) {
 // An update that saves associations keeps what they refer to, as a create does.
 func TestUpdateKeyOfNoRow(t *testing.T) {
 	onPassengers(t, func(t *testing.T, db *gorm.DB) {
-		there := Passenger{Email: "ada", Perks: []Perk{{Word: "red"}}}
-		if err := db.Create(&there).Error; err != nil {
-			t.Fatal(err)
-		}
+		there := Passenger{Email: "ada", Hidden: new("h"), Perks: []Perk{{Word: "red", Hidden: new("h")}}}
+		must(t, db.Create(&there).Error)
+		hidden := func() *Passenger { return &Passenger{Email: "eve", Hidden: new("h")} }
+		perks := func() []Perk { return []Perk{{Word: "blue"}, {Word: "hidden", Hidden: new("h")}} }
+		returned := db.Name() == "mysql" && slices.Contains(db.Callback().Create().Clauses, "RETURNING")
 		for what, update := range map[string]func(berth *Berth, p *Passenger) error{
 			"Save of an existing row": func(berth *Berth, _ *Passenger) error {
 				berth.Passenger = &Passenger{ID: 4711, Email: "ada"}
@@ -203,22 +190,36 @@ func TestUpdateKeyOfNoRow(t *testing.T) {
 				p.Perks = []Perk{{ID: 4712, Word: "red"}}
 				return db.Save(p).Error
 			},
+			// Only the database knows the row that these collide with, and few return it.
+			"hidden, Create": func(*Berth, *Passenger) error { return db.Create(&Berth{Passenger: hidden()}).Error },
+			"hidden, graph": func(*Berth, *Passenger) error {
+				return graph.Create(t.Context(), db, &Berth{Passenger: hidden()})
+			},
+			"hidden, Save": func(berth *Berth, _ *Passenger) error { berth.Passenger = hidden(); return db.Save(berth).Error },
+			"hidden, Append": func(berth *Berth, _ *Passenger) error {
+				return db.Model(berth).Association("Passenger").Append(hidden())
+			},
+			"hidden far side": func(*Berth, *Passenger) error {
+				return db.Create(&Passenger{Email: "dan", Perks: perks()}).Error
+			},
+			"hidden far side, Append": func(_ *Berth, p *Passenger) error {
+				return db.Model(p).Association("Perks").Append(&perks()[1])
+			},
+			"hidden far side, graph": func(*Berth, *Passenger) error {
+				return graph.Create(t.Context(), db, &Passenger{Email: "dan", Perks: perks()})
+			},
 		} {
 			berth, p := Berth{}, Passenger{Email: "bob " + what}
-			if err := errors.Join(db.Create(&berth).Error, db.Create(&p).Error); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(db.Create(&berth).Error, db.Create(&p).Error))
 			err := update(&berth, &p)
-			if err == nil {
+			if err == nil && !(returned && strings.HasPrefix(what, "hidden")) {
 				t.Errorf("%s: no error", what)
 			}
 			checkReferences(t, db, fmt.Sprintf("%s, error %v", what, err))
 		}
 		// A new one is linked, and its key is zero again if the update fails.
 		berth, p := Berth{}, Passenger{Email: "cy"}
-		if err := errors.Join(db.Create(&berth).Error, db.Create(&p).Error); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(db.Create(&berth).Error, db.Create(&p).Error))
 		berth.Passenger, p.Perks = &Passenger{Email: "ada"}, []Perk{{Word: "red"}, {Word: "green"}}
 		if err := errors.Join(db.Save(&berth).Error, db.Save(&p).Error); err != nil || berth.PassengerID.ID != there.ID || p.Perks[0].ID != there.Perks[0].ID || p.Perks[1].ID == 0 {
 			t.Errorf("%+v, %+v, %v", berth, p, err)
@@ -243,9 +244,7 @@ type (
 func TestNumberOfNoRow(t *testing.T) {
 	onFresh(t, []any{&Receipt{}, &Payment{}}, func(t *testing.T, db *gorm.DB) {
 		there := Receipt{No: 2, Email: "a"}
-		if err := db.Create(&there).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Create(&there).Error)
 		for what, create := range map[string]func(p *Payment) error{
 			"Create": func(p *Payment) error { return db.Create(p).Error },
 			"graph":  func(p *Payment) error { return graph.Create(t.Context(), db, p) },

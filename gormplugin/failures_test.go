@@ -42,20 +42,14 @@ func TestFailuresLeaveNothing(t *testing.T) {
 	databases.OnEvery(t, func(t *testing.T, d databases.Database) {
 		gen := databases.Generator(t, 1)
 		db := databases.Handle(t, d, gormplugin.New(gormplugin.Config{Source: gen}))
-		if err := db.AutoMigrate(&Event{}, &Bundle{}, &Strip{}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.AutoMigrate(&Event{}, &Bundle{}, &Strip{}))
 		pool, err := db.DB()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		pool.SetMaxOpenConns(1)
 		made := func(name, text string) *Bundle {
 			return &Bundle{Name: name, Owner: &Event{What: "own"}, Strips: []Strip{{Text: "good"}, {Text: text}}}
 		}
-		if err := db.Create(made("kept", "good")).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Create(made("kept", "good")).Error)
 		canceled, cancel := context.WithCancel(t.Context())
 		cancel()
 		for _, c := range []struct {

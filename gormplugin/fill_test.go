@@ -39,9 +39,7 @@ func TestFillsEveryShape(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			db, src := open(t, &Order{}, &Line{})
 			if _, ours := c.value.(*Order); !ours {
-				if err := db.AutoMigrate(c.value); err != nil {
-					t.Fatal(err)
-				}
+				must(t, db.AutoMigrate(c.value))
 			}
 			tx := db.Create(c.value)
 			if got := keysOf(c.value); tx.Error != nil || !slices.Equal(got, c.want) {
@@ -104,9 +102,7 @@ func TestMapKeys(t *testing.T) {
 				if ids := stored(t, db, "ledgers", "entry_no"); len(ids) != 1 || !slices.Contains([]int64{1, 7, 42}, ids[0]) {
 					t.Errorf("%s: stored %v", name, ids)
 				}
-				if err := db.Exec("DELETE FROM ledgers").Error; err != nil {
-					t.Fatal(err)
-				}
+				must(t, db.Exec("DELETE FROM ledgers").Error)
 			}
 		})
 	}
@@ -120,9 +116,7 @@ func TestDestinationsRefused(t *testing.T) {
 	var boxed any = &Order{}
 	src := &gormtest.Counter{}
 	db := gormtest.SQLite(t, gormplugin.Config{Source: src, Tables: map[string]gormplugin.Table{"logs": {Column: "id"}}}, &Order{}, &Line{})
-	if err := db.Exec("CREATE TABLE logs (id integer PRIMARY KEY, text text)").Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Exec("CREATE TABLE logs (id integer PRIMARY KEY, text text)").Error)
 	for _, c := range []struct {
 		name  string
 		value any
@@ -255,9 +249,7 @@ func TestHooks(t *testing.T) {
 			t.Errorf("%q: %+v, %v", mode, h, err)
 		}
 		check(t, db, "hookeds", int64(want))
-		if err := errors.Join(db.Exec("DELETE FROM hooked_children").Error, db.Exec("DELETE FROM hookeds").Error); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(db.Exec("DELETE FROM hooked_children").Error, db.Exec("DELETE FROM hookeds").Error))
 	}
 	src.Last = 0
 	h := Hooked{Mode: "create in the hook"}
@@ -327,9 +319,7 @@ func TestSharedKeys(t *testing.T) {
 	for _, parentFirst := range []bool{true, false} {
 		db, src := open(t)
 		for _, table := range []string{"j_users (id integer", "j_profs (name text, user_id integer", "roots (id integer", "extensions (text text, id integer"} {
-			if err := db.Exec("CREATE TABLE " + table + " PRIMARY KEY)").Error; err != nil {
-				t.Fatal(err)
-			}
+			must(t, db.Exec("CREATE TABLE "+table+" PRIMARY KEY)").Error)
 		}
 		alone := func() {
 			prof, ext, zero := &JProf{Name: "alone"}, &Extension{}, src.Last
@@ -363,9 +353,7 @@ func TestKeysOfWhatRowsBelongTo(t *testing.T) {
 	made := func() *Visa { return &Visa{Passport: &Passport{Citizen: Citizen{Name: "c"}}} }
 	preset := &Visa{Passport: &Passport{Citizen: Citizen{ID: 5}}}
 	visas := []*Visa{made(), preset, made()}
-	if err := errors.Join(db.Create(visas[0]).Error, db.Create(visas[1:]).Error); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(db.Create(visas[0]).Error, db.Create(visas[1:]).Error))
 	for i, v := range visas {
 		if v.PassportID == 0 || v.PassportID != v.Passport.CitizenID || v.PassportID != v.Passport.Citizen.ID {
 			t.Errorf("visa %d: %+v of %+v", i, v, v.Passport)
@@ -429,9 +417,7 @@ func TestJoinTableWithItsOwnKey(t *testing.T) {
 	}
 	db, _ := open(t)
 	article := Article{Tags: []Tag{{}, {}}, Children: []Article{{}}, Cover: &Cover{}}
-	if err := errors.Join(db.SetupJoinTable(&Article{}, "Tags", &Membership{}), db.AutoMigrate(&Tag{}, &Article{}, &Cover{}, &Membership{}), db.Create(&article).Error); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(db.SetupJoinTable(&Article{}, "Tags", &Membership{}), db.AutoMigrate(&Tag{}, &Article{}, &Cover{}, &Membership{}), db.Create(&article).Error))
 	var rows []Membership
 	if err := db.Order("id").Find(&rows).Error; err != nil || len(rows) != 2 || rows[0].ID == 0 || rows[1].ArticleID != article.ID || rows[0].TagID != article.Tags[0].ID {
 		t.Errorf("%+v of %+v, %v", rows, article, err)
@@ -477,34 +463,7 @@ func TestSelectAndOmit(t *testing.T) {
 	if err := db.Select("Items", "Items.ParcelID").Create(&p).Error; err != nil || p.ID == 0 || p.Items[0].ID == 0 {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if err := db.Omit(clause.Associations).Create(&Parcel{Items: []*Piece{{}}}).Error; err != nil {
-		t.Error(err)
-	}
-}
-
-// Many goroutines create on a new handle, so that all of them parse the models for the first time.
-func TestConcurrently(t *testing.T) {
-	db, src := open(t, &Order{}, &Line{})
-	fresh := gormtest.Dry(t, gormplugin.Config{Source: src})
-	done := make(chan error)
-	for i := range 8 {
-		go func() {
-			o := []Order{{Lines: []Line{{}}}, {Lines: []Line{{}}}}
-			if i%2 > 0 {
-				done <- fresh.Create(&o).Error
-			} else {
-				done <- db.Create(&o).Error
-			}
-		}()
-	}
-	for range 8 {
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	}
-	if n := len(stored(t, db, "lines", "id")); n != 8 || src.Last != 32 {
-		t.Errorf("%d lines, %d ids", n, src.Last)
-	}
+	must(t, db.Omit(clause.Associations).Create(&Parcel{Items: []*Piece{{}}}).Error)
 }
 
 // Elsewhere is in another schema of the database.
@@ -533,14 +492,10 @@ func TestTables(t *testing.T) {
 	}
 	db := gormtest.SQLite(t, cfg, &Plain{}, &Order{}, &NamedKey{}, &Elsewhere{})
 	for _, table := range []string{"codes", "texts", "numbers", "archive", "unknown"} {
-		if err := db.Exec("CREATE TABLE " + table + " (id integer PRIMARY KEY, code text, name text, text text)").Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Exec("CREATE TABLE "+table+" (id integer PRIMARY KEY, code text, name text, text text)").Error)
 	}
 	plain, o, named, far, archived := Plain{}, Order{}, NamedKey{}, Elsewhere{}, Order{}
-	if err := errors.Join(db.Create(&plain).Error, db.Create(&o).Error, db.Create(&named).Error, db.Create(&far).Error, db.Table("archive").Create(&archived).Error); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(db.Create(&plain).Error, db.Create(&o).Error, db.Create(&named).Error, db.Create(&far).Error, db.Table("archive").Create(&archived).Error))
 	if plain.ID != 2001 || o.ID != 2002 || named.ID != 1001 || far.ID != 2003 || archived.ID != 2004 || src.Last != 0 {
 		t.Errorf("%+v %+v %+v %+v %+v", plain, o, named, far, archived)
 	}
@@ -639,9 +594,7 @@ func TestErrorsOfTheSource(t *testing.T) {
 func TestCallbackRemoved(t *testing.T) {
 	for _, strict := range []bool{true, false} {
 		db := gormtest.SQLite(t, gormplugin.Config{Source: &gormtest.Counter{}, Strict: strict}, &Order{}, &Line{})
-		if err := db.Callback().Create().Remove("gorm:before_create"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Callback().Create().Remove("gorm:before_create"))
 		for range 2 {
 			o := Order{Name: "x"}
 			if err := db.Create(&o).Error; err == nil && o.ID == 0 || err != nil && !strings.Contains(err.Error(), "snowkey:fill did not run") {

@@ -78,18 +78,14 @@ type (
 func TestUpsertFindsBySentValues(t *testing.T) {
 	db, _ := open(t, &Voucher{}, &VoucherUse{}, &Doc{}, &TenantConf{}, &Part{}, &License{})
 	voucher := Voucher{Ref: "a"}
-	if err := db.Create(&voucher).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Create(&voucher).Error)
 	vouchers := []Voucher{{Ref: "a", Uses: []VoucherUse{{}}}, {Ref: "b"}}
 	if err := db.Clauses(doNothing).Create(&vouchers).Error; err != nil || vouchers[0].ID != voucher.ID || vouchers[1].ID == voucher.ID || vouchers[0].Uses[0].VoucherID != voucher.ID {
 		t.Errorf("beside a default of the database: %+v, want %d, %v", vouchers, voucher.ID, err)
 	}
-	docs := []Doc{{Ref: "a", Code: ptr("c")}, {Ref: "b"}}
-	if err := db.Create(&docs).Error; err != nil {
-		t.Fatal(err)
-	}
-	doc := Doc{Ref: "b", Code: ptr("c"), Slug: "s"}
+	docs := []Doc{{Ref: "a", Code: new("c")}, {Ref: "b"}}
+	must(t, db.Create(&docs).Error)
+	doc := Doc{Ref: "b", Code: new("c"), Slug: "s"}
 	if err := db.Omit("Code").Clauses(doNothing).Create(&doc).Error; err != nil || doc.ID != docs[1].ID {
 		t.Errorf("a column left out: %v, want %d, %v", doc.ID, docs[1].ID, err)
 	}
@@ -99,18 +95,14 @@ func TestUpsertFindsBySentValues(t *testing.T) {
 		t.Errorf("a part of the key: %d, want %d, %v", again.ID, conf.ID, err)
 	}
 	parts := []Part{{Ref: "a"}, {Ref: "b"}}
-	if err := db.Create(&parts[0]).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Create(&parts[0]).Error)
 	mixed := []Part{{Ref: "a"}, {Ref: "c"}}
 	if err := db.Clauses(doNothing).Create(&mixed).Error; err != nil || mixed[0].ID != parts[0].ID || mixed[1].ID == 0 || mixed[1].CreatedAt.IsZero() {
 		t.Errorf("a time in the key: %+v, %v", mixed, err)
 	}
 	license := License{Ref: "a"}
-	if err := db.Create(&license).Error; err != nil {
-		t.Fatal(err)
-	}
-	licenses := []License{{Number: ptr("4711"), Ref: "a"}, {Ref: "b"}}
+	must(t, db.Create(&license).Error)
+	licenses := []License{{Number: new("4711"), Ref: "a"}, {Ref: "b"}}
 	if err := db.Clauses(doNothing).Create(&licenses).Error; err != nil || licenses[0].ID != license.ID || licenses[1].ID == license.ID || licenses[1].ID == 0 {
 		t.Errorf("a key of the database's: %+v, want %d, %v", licenses, license.ID, err)
 	}
@@ -119,9 +111,7 @@ func TestUpsertFindsBySentValues(t *testing.T) {
 // A row that collides with several is refused, since only the database knows which it took.
 func TestUpsertOfSeveral(t *testing.T) {
 	db, _ := open(t, &Contact{})
-	if err := db.Create(&[]Contact{{Active: true, Email: "e", Phone: "1"}, {Email: "f", Phone: "2"}}).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Create(&[]Contact{{Active: true, Email: "e", Phone: "1"}, {Email: "f", Phone: "2"}}).Error)
 	c := Contact{Email: "e", Phone: "2"} // collides with the second only: the first index is of active ones
 	if err := db.Clauses(doNothing).Create(&c).Error; err == nil || !strings.Contains(err.Error(), "row 0 collides with several rows") || c.ID != 0 {
 		t.Errorf("%+v, %v", c, err)
@@ -139,9 +129,7 @@ func TestUpsertUnseen(t *testing.T) {
 		},
 	} {
 		db, _ := open(t, &Badge{})
-		if err := errors.Join(db.Create(&Badge{Ref: "a"}).Error, change(db)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(db.Create(&Badge{Ref: "a"}).Error, change(db)))
 		b := Badge{Ref: "a"}
 		if err := db.Clauses(doNothing).Create(&b).Error; name == "a callback adds a conflict clause after snowkey:check" && err == nil {
 			err = db.Create(&b).Error

@@ -114,9 +114,7 @@ func TestKinds(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%d %T", i, c.value), func(t *testing.T) {
 			db, _ := open(t)
-			if err := errors.Join(db.Table("things").AutoMigrate(c.value), db.Table("things").Create(c.value).Error); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(db.Table("things").AutoMigrate(c.value), db.Table("things").Create(c.value).Error))
 			back := reflect.New(reflect.TypeOf(c.value).Elem()).Interface()
 			if err := db.Table("things").Take(back).Error; err != nil || fieldsOf(c.value) != c.want || fieldsOf(back) != c.want {
 				t.Errorf("%s is stored as %s, want %s, %v", fieldsOf(c.value), fieldsOf(back), c.want, err)

@@ -117,9 +117,7 @@ func keysOf(value any) (keys []int64) {
 // stored returns the values of a column, in order.
 func stored(t *testing.T, db *gorm.DB, table, column string) (values []int64) {
 	t.Helper()
-	if err := db.Session(&gorm.Session{NewDB: true}).Table(table).Order(column).Pluck(column, &values).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Session(&gorm.Session{NewDB: true}).Table(table).Order(column).Pluck(column, &values).Error)
 	return values
 }
 
@@ -137,5 +135,13 @@ func idle(t *testing.T, db *gorm.DB) {
 	t.Helper()
 	if pool, err := db.DB(); err != nil || pool.Stats().InUse > 0 {
 		t.Fatalf("a connection is in use, %v", err)
+	}
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

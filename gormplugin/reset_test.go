@@ -48,9 +48,7 @@ type OldOrder struct {
 func TestFailedCreateResets(t *testing.T) {
 	src, orders := &gormtest.Counter{}, &gormtest.Counter{}
 	db := gormtest.SQLite(t, gormplugin.Config{Source: src, Named: map[string]sqltype.Source{"orders": orders}}, &Order{}, &Line{}, &Fails{}, &Hooked{}, &HookedChild{}, &OldOrder{})
-	if err := db.Create(&Fails{ID: 7777, Name: "there"}).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Create(&Fails{ID: 7777, Name: "there"}).Error)
 	made := func(name, child string) *Fails {
 		return &Fails{Name: name, Owner: &Order{Lines: []Line{{}}}, Children: []*Hooked{{}, {Mode: child, Children: []HookedChild{{}}}}}
 	}
@@ -135,9 +133,7 @@ func TestFailedCreateResets(t *testing.T) {
 // A COMMIT that fails may have succeeded: the keys are kept.
 func TestFailedCommitKeepsKeys(t *testing.T) {
 	db, _ := open(t, &Order{}, &Line{})
-	if err := db.Exec("CREATE TABLE pieces (id integer PRIMARY KEY, parcel_id integer REFERENCES orders (id) DEFERRABLE INITIALLY DEFERRED)").Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Exec("CREATE TABLE pieces (id integer PRIMARY KEY, parcel_id integer REFERENCES orders (id) DEFERRABLE INITIALLY DEFERRED)").Error)
 	p := Piece{ParcelID: 4711}
 	if err := db.Create(&p).Error; err == nil || p.ID == 0 {
 		t.Errorf("%+v, %v", p, err)

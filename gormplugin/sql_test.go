@@ -57,9 +57,7 @@ func TestExactSQLOfOtherPaths(t *testing.T) {
 					t.Error(tx.Error)
 				}
 			}
-			if err := mock.ExpectationsWereMet(); err != nil {
-				t.Error(err)
-			}
+			must(t, mock.ExpectationsWereMet())
 		})
 	}
 }

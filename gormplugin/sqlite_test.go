@@ -27,9 +27,7 @@ type Migrated struct {
 // nothing, and neither does a run of the plain AutoMigrate.
 func TestSQLiteKeyIsTheRowid(t *testing.T) {
 	db, _ := open(t)
-	if err := gormplugin.Migrator(db).AutoMigrate(&Migrated{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, gormplugin.Migrator(db).AutoMigrate(&Migrated{}))
 	schema := schemaOf(t, db)
 	for _, want := range []string{"`id` integer,", "`null` bigint,", "`own` numeric,", "`plain` integer,", "PRIMARY KEY (`id`)"} {
 		if !strings.Contains(schema, want) {
@@ -47,16 +45,12 @@ func TestSQLiteKeyIsTheRowid(t *testing.T) {
 		t.Errorf("%s became %s", schema, again)
 	}
 	m := gormplugin.Migrator(db)
-	if err := errors.Join(m.AddColumn(&Added{}, "More"), m.AlterColumn(&Added{}, "More")); err != nil {
-		t.Error(err)
-	}
+	must(t, errors.Join(m.AddColumn(&Added{}, "More"), m.AlterColumn(&Added{}, "More")))
 }
 
 func schemaOf(t *testing.T, db *gorm.DB) (schema string) {
 	t.Helper()
-	if err := db.Raw("SELECT sql FROM sqlite_master WHERE name = 'migrateds'").Scan(&schema).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Raw("SELECT sql FROM sqlite_master WHERE name = 'migrateds'").Scan(&schema).Error)
 	return schema
 }
 
@@ -71,9 +65,7 @@ func (Added) TableName() string { return "migrateds" }
 // db.Use and Migrator leave the handle's dialect as it is.
 func TestSQLiteHandleStays(t *testing.T) {
 	db, _ := open(t, &Order{}, &Line{})
-	if err := gormplugin.Migrator(db).AutoMigrate(&Order{}); err != nil {
-		t.Error(err)
-	}
+	must(t, gormplugin.Migrator(db).AutoMigrate(&Order{}))
 	if _, ok := db.Dialector.(*sqlite.Dialector); !ok {
 		t.Errorf("the dialect is a %T", db.Dialector)
 	}
@@ -107,9 +99,7 @@ func TestMigratorTranslates(t *testing.T) {
 	for _, translate := range []bool{false, true} {
 		db, _ := open(t, &Migrated{})
 		db.TranslateError = translate
-		if err := db.Create(&[]Migrated{{}, {}}).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Create(&[]Migrated{{}, {}}).Error)
 		err := gormplugin.Migrator(db).AutoMigrate(&Unique{})
 		if err == nil || errors.Is(err, gorm.ErrDuplicatedKey) != translate {
 			t.Errorf("translate %t: %v", translate, err)
@@ -156,17 +146,13 @@ func TestMigratorKeepsTriggers(t *testing.T) {
 		"CREATE TRIGGER of_more AFTER INSERT ON migrateds BEGIN INSERT INTO log VALUES (new.more); END",
 		"CREATE TRIGGER of_id AFTER INSERT ON migrateds BEGIN INSERT INTO log VALUES (new.id); END",
 	} {
-		if err := db.Exec(sql).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Exec(sql).Error)
 	}
 	m := gormplugin.Migrator(db)
 	if err := m.DropColumn(&Added{}, "More"); err == nil || !strings.Contains(err.Error(), `a trigger uses column "more": drop that trigger first: CREATE TRIGGER of_more`) {
 		t.Error(err)
 	}
-	if err := errors.Join(db.Exec("DROP TRIGGER of_more").Error, m.DropColumn(&Added{}, "More"), db.Exec("INSERT INTO migrateds (id) VALUES (7)").Error); err != nil {
-		t.Error(err)
-	}
+	must(t, errors.Join(db.Exec("DROP TRIGGER of_more").Error, m.DropColumn(&Added{}, "More"), db.Exec("INSERT INTO migrateds (id) VALUES (7)").Error))
 	if got := stored(t, db, "log", "id"); len(got) != 1 || got[0] != 7 {
 		t.Errorf("the other trigger has written %d", got)
 	}

@@ -106,9 +106,7 @@ func TestStrict(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg.Source = &gormtest.Counter{}
 			db := gormtest.SQLite(t, cfg, &Old{}, &OldLine{}, &OldSmall{}, &OldNumbered{}, &Tag{}, &Country{}, &Deleted{}, &Pair{}, &Keyless{}, &Serial{})
-			if err := db.Exec("CREATE TABLE archive (id integer PRIMARY KEY, text text)").Error; err != nil {
-				t.Fatal(err)
-			}
+			must(t, db.Exec("CREATE TABLE archive (id integer PRIMARY KEY, text text)").Error)
 			log := &warnings{Interface: logger.Discard}
 			db.Logger = log
 			for _, op := range operations {

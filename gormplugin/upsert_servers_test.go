@@ -75,9 +75,7 @@ func (n numbered) row(i int) reflect.Value { return n.list.Elem().Index(i) }
 func (n numbered) stored(t *testing.T, db *gorm.DB, i int) reflect.Value {
 	t.Helper()
 	row := reflect.New(n.row(i).Type())
-	if err := db.Where("ref = ?", n.row(i).FieldByName("Ref").String()).Take(row.Interface()).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Where("ref = ?", n.row(i).FieldByName("Ref").String()).Take(row.Interface()).Error)
 	return row.Elem()
 }
 
@@ -99,14 +97,7 @@ func onFresh(t *testing.T, models []any, test func(t *testing.T, db *gorm.DB)) {
 func onFreshDatabase(t *testing.T, models []any, test func(t *testing.T, d databases.Database, db *gorm.DB)) {
 	databases.OnEvery(t, func(t *testing.T, d databases.Database) {
 		db := databases.Handle(t, d, fillPlugin(databases.Generator(t, 1)))
-		for _, model := range models {
-			if err := db.Migrator().DropTable(model); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := db.AutoMigrate(models...); err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.AutoMigrate(models...))
 		test(t, d, db)
 	})
 }
@@ -135,20 +126,14 @@ func TestUpsertKeepsIdentity(t *testing.T) {
 				t.Run(name+" of "+model.Name(), func(t *testing.T) {
 					if on, ok := way.(clause.OnConflict); ok && name == "DoUpdates by name" {
 						table := db.NamingStrategy.TableName(model.Name())
-						if err := db.Exec("ALTER TABLE " + table + " ADD CONSTRAINT " + table + "_ref UNIQUE (ref)").Error; err != nil {
-							t.Fatal(err)
-						}
+						must(t, db.Exec("ALTER TABLE "+table+" ADD CONSTRAINT "+table+"_ref UNIQUE (ref)").Error)
 						on.OnConstraint = table + "_ref"
 						way = on
 					}
 					there := numberedOf(model, "old", name+"a", name+"b")
-					if err := db.Create(there.list.Interface()).Error; err != nil {
-						t.Fatal(err)
-					}
+					must(t, db.Create(there.list.Interface()).Error)
 					list := numberedOf(model, "new", name+"x", name+"b", name+"y", name+"a")
-					if err := db.Clauses(way).Create(list.list.Interface()).Error; err != nil {
-						t.Fatal(err)
-					}
+					must(t, db.Clauses(way).Create(list.list.Interface()).Error)
 					updates := strings.HasPrefix(name, "DoUpdates") || name == "UpdateAll"
 					for i := range 4 {
 						row := list.stored(t, db, i)
@@ -176,9 +161,7 @@ type Letter struct {
 func TestLinksFollowTheRow(t *testing.T) {
 	onFresh(t, []any{&Letter{}, &Medal{}}, func(t *testing.T, db *gorm.DB) {
 		there := &Medal{Ref: "a"}
-		if err := db.Create(there).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Create(there).Error)
 		for name, create := range map[string]func(any) *gorm.DB{"Create": db.Create, "Save": db.Save} {
 			letters := []*Letter{{Medal: &Medal{Ref: "a"}}, {Medal: &Medal{Ref: "new with " + name}}}
 			if err := create(letters).Error; err != nil || letters[0].MedalNo != there.No || letters[0].Medal.ID != there.ID {
@@ -233,9 +216,7 @@ func TestUpsertOfRoundedValues(t *testing.T) {
 	onFresh(t, []any{&Rounded{}}, func(t *testing.T, db *gorm.DB) {
 		at := time.Date(2026, 5, 4, 3, 2, 1, 123456789, time.UTC)
 		there := Rounded{At: at, Cents: "1.004"}
-		if err := db.Create(&there).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Create(&there).Error)
 		for what, on := range map[string]clause.OnConflict{
 			"DoNothing": {DoNothing: true}, "UpdateAll": {Columns: []clause.Column{{Name: "at"}}, UpdateAll: true},
 		} {
@@ -275,9 +256,7 @@ func TestUpsertOfNullsNotDistinct(t *testing.T) {
 			return
 		}
 		there := Stall{Place: "a"}
-		if err := errors.Join(db.AutoMigrate(&Stall{}), db.Create(&there).Error); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(db.AutoMigrate(&Stall{}), db.Create(&there).Error))
 		list, note := []Stall{{Place: "b"}, {Place: "a"}}, "note"
 		if err := db.Clauses(clause.OnConflict{DoNothing: true}).Create(&list).Error; err != nil || list[1].ID != there.ID || list[0].ID == 0 {
 			t.Errorf("%+v, want the key %d, %v", list, there.ID, err)
@@ -300,9 +279,7 @@ func TestUpsertOfPrefix(t *testing.T) {
 		if db.Name() != "mysql" {
 			return // the others ignore the length
 		}
-		if err := db.Create(&Prefix{Word: "apple"}).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Create(&Prefix{Word: "apple"}).Error)
 		err := db.Clauses(clause.OnConflict{DoNothing: true}).Create(&Prefix{Word: "apricot"}).Error
 		if err == nil || !strings.Contains(err.Error(), "declare the unique index in the model, without length and expressions") {
 			t.Error(err)

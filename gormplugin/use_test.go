@@ -18,6 +18,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
+	"github.com/seed-299c1d6b/snowkey/internal/databases"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
@@ -27,9 +28,7 @@ import (
 func bare(t *testing.T, dialector gorm.Dialector) *gorm.DB {
 	t.Helper()
 	db, err := gorm.Open(dialector, &gorm.Config{DryRun: dialector == tests.DummyDialector{}, Logger: logger.Discard})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if pool, err := db.DB(); err == nil {
 		t.Cleanup(func() { _ = pool.Close() })
 	}
@@ -109,9 +108,7 @@ func TestLeases(t *testing.T) {
 	}
 	dialector := file(t)
 	db, other := bare(t, dialector), bare(t, dialector)
-	if err := errors.Join(db.Use(&plugin), db.AutoMigrate(&Order{}, &Line{})); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(db.Use(&plugin), db.AutoMigrate(&Order{}, &Line{})))
 	if err := db.Use(&plugin); !errors.Is(err, gorm.ErrRegistered) {
 		t.Errorf("a second Use: %v", err)
 	}
@@ -121,9 +118,7 @@ func TestLeases(t *testing.T) {
 	if err := other.Use(&plugin); err == nil || !strings.Contains(err.Error(), "gormplugin.New(gormplugin.Config{Source: plugin})") {
 		t.Errorf("a second handle: %v", err)
 	}
-	if err := other.Use(gormplugin.New(gormplugin.Config{Source: &plugin})); err != nil {
-		t.Fatal(err)
-	}
+	must(t, other.Use(gormplugin.New(gormplugin.Config{Source: &plugin})))
 	one, two, ids := Order{}, Order{}, make([]int64, 2)
 	if err := errors.Join(db.Create(&one).Error, other.Create(&two).Error, plugin.Fill(ctx, ids)); err != nil || one.ID >= two.ID || two.ID.Int64() >= ids[0] {
 		t.Errorf("%d %d %d, %v", one.ID, two.ID, ids, err)
@@ -134,9 +129,7 @@ func TestLeases(t *testing.T) {
 	if stats := plugin.Generator().Stats(); stats == (worker.Stats{}) {
 		t.Errorf("%+v", stats)
 	}
-	if err := plugin.Close(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, plugin.Close(context.Background()))
 	for _, db := range []*gorm.DB{db, other} {
 		if err := db.Create(&Order{}).Error; !errors.Is(err, core.ErrClosed) {
 			t.Error(err)
@@ -156,9 +149,7 @@ func TestMemory(t *testing.T) {
 			if stats := plugin.Generator().Stats(); stats.Ahead > time.Second {
 				t.Errorf("ids begin %v ahead of the clock", stats.Ahead)
 			}
-			if err := plugin.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
+			must(t, plugin.Close(t.Context()))
 		})
 	}
 }
@@ -168,9 +159,7 @@ func TestClaimWait(t *testing.T) {
 	dialector, preferred := file(t), int64(7)
 	cfg := gormplugin.Config{Lease: worker.Config{Preferred: &preferred, RequirePreferred: true, ClaimWait: 300 * time.Millisecond}}
 	plugin := gormplugin.New(cfg)
-	if err := bare(t, dialector).Use(plugin); err != nil {
-		t.Fatal(err)
-	}
+	must(t, bare(t, dialector).Use(plugin))
 	if err := bare(t, dialector).Use(gormplugin.New(cfg)); !errors.Is(err, worker.ErrNoWorkerID) || !strings.Contains(err.Error(), "Lease.ClaimWait") {
 		t.Error(err)
 	}
@@ -181,9 +170,7 @@ func TestClaimWait(t *testing.T) {
 	}()
 	cfg.Lease.ClaimWait = 5 * time.Minute
 	next := gormplugin.New(cfg)
-	if err := errors.Join(bare(t, dialector).Use(next), <-closed, next.Close(t.Context())); err != nil {
-		t.Error(err)
-	}
+	must(t, errors.Join(bare(t, dialector).Use(next), <-closed, next.Close(t.Context())))
 }
 
 // If db.Use fails, no worker ID stays leased and no callback registered.
@@ -204,15 +191,11 @@ func TestUseFails(t *testing.T) {
 	if err := db.Use(plugin); err == nil || !strings.Contains(err.Error(), "gormplugin: snowkey:fill: conflicting callback") || plugin.Generator() != nil {
 		t.Errorf("%v, %v", err, plugin.Generator())
 	}
-	if err := db.Callback().Create().Remove("impossible"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Callback().Create().Remove("impossible"))
 	if err := db.Use(plugin); err != nil || db.AutoMigrate(&Order{}, &Line{}) != nil || db.Create(&Order{}).Error != nil {
 		t.Errorf("a second try: %v", err)
 	}
-	if err := plugin.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must(t, plugin.Close(t.Context()))
 }
 
 // gorm installs the plugins of gorm.Config.Plugins, also on handles with the same configuration or a copy
@@ -223,16 +206,7 @@ func TestSharedConfiguration(t *testing.T) {
 		"leased": func() *gormplugin.Plugin { return new(gormplugin.Plugin) },
 		"source": func() *gormplugin.Plugin { return gormplugin.New(gormplugin.Config{Source: &gormtest.Counter{}}) },
 	}
-	open := func(cfg *gorm.Config) *gorm.DB {
-		db, err := gorm.Open(file(t), cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if pool, err := db.DB(); err == nil {
-			t.Cleanup(func() { _ = pool.Close() })
-		}
-		return db
-	}
+	open := func(cfg *gorm.Config) *gorm.DB { return databases.HandleOf(t, file(t), cfg) }
 	for order, pair := range map[string]func(cfg *gorm.Config, p *gormplugin.Plugin) (own, other *gorm.DB, err error){
 		"Open, Use, Open": func(cfg *gorm.Config, p *gormplugin.Plugin) (*gorm.DB, *gorm.DB, error) {
 			own := open(cfg)
@@ -262,12 +236,8 @@ func TestSharedConfiguration(t *testing.T) {
 			t.Run(order+", "+name, func(t *testing.T) {
 				p := plugin()
 				own, other, err := pair(&gorm.Config{Logger: logger.Discard}, p)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := errors.Join(own.AutoMigrate(&Item{}, &Price{}), other.AutoMigrate(&Item{}, &Price{})); err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
+				must(t, errors.Join(own.AutoMigrate(&Item{}, &Price{}), other.AutoMigrate(&Item{}, &Price{})))
 				for _, db := range []*gorm.DB{own, other} {
 					ways := map[string]func(item *Item) error{
 						"Create": func(item *Item) error { return db.Create(item).Error },
@@ -288,9 +258,7 @@ func TestSharedConfiguration(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				if err := p.Close(t.Context()); err != nil {
-					t.Error(err)
-				}
+				must(t, p.Close(t.Context()))
 			})
 		}
 	}

@@ -29,15 +29,13 @@ func TestAllocations(t *testing.T) {
 		id                ID
 		null              NullID
 		ids               []ID
-		value, pointer    any = big, ptr(big)
+		value, pointer    any = big, new(big)
 		nullable, missing any = valid(big), NullID{}
 		array             any = manyIDs()
 		number, text          = wire(bin, int64(big)), wire(txt, int64(big))
 	)
 	arrayBytes, err := m.Encode(pgtype.Int8ArrayOID, bin, array, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for kind, as := range kinds {
 		encode := func(oid uint32, format int16, v any) func() error {
 			v = as(v)

@@ -26,7 +26,7 @@ func nullables(ints []*int64) (forms []any, all bool) {
 			all = false
 			continue
 		}
-		ids[i], pointers[i], nulls[i] = ID(*n), ptr(ID(*n)), valid(ID(*n))
+		ids[i], pointers[i], nulls[i] = ID(*n), new(ID(*n)), valid(ID(*n))
 	}
 	forms = []any{pointers, nulls}
 	if all {
@@ -44,15 +44,13 @@ func TestArrayBytes(t *testing.T) {
 			ints := make([]*int64, size)
 			for i := range ints {
 				if !withNull || random.IntN(3) > 0 {
-					ints[i] = ptr(random.Int64() >> random.IntN(64))
+					ints[i] = new(random.Int64() >> random.IntN(64))
 				}
 			}
 			forms, _ := nullables(ints)
 			for _, prefix := range [][]byte{nil, []byte("prefix"), make([]byte, 3, 1<<10)} {
 				want, err := plain.Encode(pgtype.Int8ArrayOID, bin, ints, bytes.Clone(prefix))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				for _, form := range forms {
 					got, err := m.Encode(pgtype.Int8ArrayOID, bin, form, prefix)
 					if err != nil || !bytes.Equal(got, want) {
@@ -84,12 +82,12 @@ func TestArray(t *testing.T) {
 		{[]ID{1, big, 0}, []int64{1, int64(big), 0}, "{1,1996573624012345677,0}"},
 		{[]ID{}, []int64{}, "\f{}"}, // see encodeByPgx
 		{[]ID(nil), []int64(nil), ""},
-		{[]*ID{ptr(big), nil}, []*int64{ptr(int64(big)), nil}, "{1996573624012345677,NULL}"},
-		{[]NullID{valid(big), {}}, []*int64{ptr(int64(big)), nil}, "{1996573624012345677,NULL}"},
-		{[]*NullID{ptr(valid(7)), nil}, []*int64{ptr(int64(7)), nil}, "{7,NULL}"},
+		{[]*ID{new(big), nil}, []*int64{new(int64(big)), nil}, "{1996573624012345677,NULL}"},
+		{[]NullID{valid(big), {}}, []*int64{new(int64(big)), nil}, "{1996573624012345677,NULL}"},
+		{[]*NullID{new(valid(7)), nil}, []*int64{new(int64(7)), nil}, "{7,NULL}"},
 		{[][]ID{{7}}, [][]int64{{7}}, "{{7}}"},
 		{pgtype.FlatArray[ID]{1, 2}, []int64{1, 2}, "{1,2}"},
-		{pgtype.FlatArray[*ID]{ptr(big), nil}, []*int64{ptr(int64(big)), nil}, "{1996573624012345677,NULL}"},
+		{pgtype.FlatArray[*ID]{new(big), nil}, []*int64{new(int64(big)), nil}, "{1996573624012345677,NULL}"},
 		{pgtype.Array[ID]{Elements: []ID{1, 2}, Dims: dims, Valid: true}, []int64{1, 2}, "{1,2}"},
 		{[][]ID{{1, 2}, {3, 4}}, [][]int64{{1, 2}, {3, 4}}, "{{1,2},{3,4}}"},
 		{[2]ID{1, 2}, []int64{1, 2}, "{1,2}"},
@@ -121,9 +119,7 @@ func TestArrayErrors(t *testing.T) {
 	m, plain := registered(), pgtype.NewMap()
 	check := func(code int16, ints []*int64, want error, form any) {
 		src, err := plain.Encode(pgtype.Int8ArrayOID, code, ints, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		target := reflect.New(reflect.TypeOf(form))
 		old := reflect.MakeSlice(reflect.TypeOf(form), 3, 3)
 		target.Elem().Set(old)
@@ -133,7 +129,7 @@ func TestArrayErrors(t *testing.T) {
 	}
 	for _, code := range formats {
 		for _, as := range kinds {
-			check(code, []*int64{ptr(int64(1)), nil}, sqltype.ErrNull, as([]ID{}))
+			check(code, []*int64{new(int64(1)), nil}, sqltype.ErrNull, as([]ID{}))
 			if err := m.Scan(pgtype.Int8ArrayOID, code, nil, as((*[]ID)(nil))); !errors.Is(err, sqltype.ErrNil) {
 				t.Error(err)
 			}
@@ -142,9 +138,9 @@ func TestArrayErrors(t *testing.T) {
 			for _, n := range []int64{-1, math.MinInt64} {
 				ints := make([]*int64, 100)
 				for i := range ints {
-					ints[i] = ptr(int64(i))
+					ints[i] = new(int64(i))
 				}
-				ints[at] = ptr(n)
+				ints[at] = new(n)
 				forms, _ := nullables(ints)
 				for _, form := range forms {
 					check(code, ints, sqltype.ErrNegative, form)
@@ -159,7 +155,7 @@ func TestArrayErrors(t *testing.T) {
 
 // FuzzArray compares what is read of an array with what pgx reads of it.
 func FuzzArray(f *testing.F) {
-	for _, ints := range [][]*int64{{}, {ptr(int64(1))}, {ptr(int64(big)), nil, ptr(int64(0))}, {ptr(int64(-1))}} {
+	for _, ints := range [][]*int64{{}, {new(int64(1))}, {new(int64(big)), nil, new(int64(0))}, {new(int64(-1))}} {
 		b, err := pgtype.NewMap().Encode(pgtype.Int8ArrayOID, bin, ints, nil)
 		if err != nil {
 			f.Fatal(err)

@@ -73,9 +73,7 @@ func loaded(name string, try func(*testing.T, *pgx.Conn) error) func(*testing.T,
 	return func(t *testing.T, conn *pgx.Conn) error {
 		for _, name := range strings.Fields(name) {
 			typ, err := conn.LoadType(t.Context(), name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			conn.TypeMap().RegisterType(typ)
 		}
 		return try(t, conn)
@@ -122,27 +120,27 @@ type (
 var (
 	uses = []use{
 		{"bigint: ID, *ID, NullID as parameters and scanned", all(
-			back(big, `select $1::bigint`, big), back(ptr(big), `select $1::bigint`, ptr(big)), back((*ID)(nil), `select $1::bigint`, (*ID)(nil)),
+			back(big, `select $1::bigint`, big), back(new(big), `select $1::bigint`, new(big)), back((*ID)(nil), `select $1::bigint`, (*ID)(nil)),
 			back(valid(big), `select $1::bigint`, valid(big)), back(NullID{}, `select $1::bigint`, NullID{}))},
 		{"int2, int4, numeric, oid, domain: the same", all(
-			back(ID(7), `select $1::int2`, ID(7)), back(ID(7), `select $1::int4`, ptr(ID(7))), back(big, `select $1::numeric`, big),
+			back(ID(7), `select $1::int2`, ID(7)), back(ID(7), `select $1::int4`, new(ID(7))), back(big, `select $1::numeric`, big),
 			back(ID(7), `select $1::oid`, ID(7)), back(valid(big), `select $1::key`, valid(big)))},
 		{"text, varchar: ID scanned", all(back(big, `select '1996573624012345677'::text`), back(big, `select '1996573624012345677'::varchar(30)`))},
 		{"text, varchar: ID, *ID, NullID as parameters", all(
-			back(big.String(), `select $1::text`, big), back(big.String(), `select $1::varchar(30)`, ptr(big)), back(big.String(), `select $1::text`, valid(big)))},
-		{"json, jsonb: ID as a parameter, a number", all(jsonType("number", big), jsonType("number", ptr(big)), jsonType("number", valid(big)))},
+			back(big.String(), `select $1::text`, big), back(big.String(), `select $1::varchar(30)`, new(big)), back(big.String(), `select $1::text`, valid(big)))},
+		{"json, jsonb: ID as a parameter, a number", all(jsonType("number", big), jsonType("number", new(big)), jsonType("number", valid(big)))},
 		{"json, jsonb: []ID as a parameter, an array of strings", all(
 			back(`["1996573624012345677"]`, `select ($1::jsonb)::text`, []ID{big}), back(`["1996573624012345677"]`, `select ($1::json)::text`, []ID{big}))},
 		{"to_jsonb($1::text): ID, a string", back(`"1996573624012345677"`, `select to_jsonb($1::text)::text`, big)},
 		{"to_jsonb($1::text[]): []ID, an array of strings", back(`["1996573624012345677"]`, `select to_jsonb($1::text[])::text`, []ID{big})},
 		{"json, jsonb: ID, *ID, NullID scanned from a number", all(
-			back(big, `select '{"id": 1996573624012345677}'::jsonb->'id'`), back(ptr(big), `select '1996573624012345677'::json`), back(valid(big), `select '1996573624012345677'::jsonb`))},
+			back(big, `select '{"id": 1996573624012345677}'::jsonb->'id'`), back(new(big), `select '1996573624012345677'::json`), back(valid(big), `select '1996573624012345677'::jsonb`))},
 		{"bigint[]: []ID, []*ID, []NullID scanned", all(
-			back([]ID{1, big}, `select array[1, 1996573624012345677]`), back([]*ID{ptr(big), nil}, `select array[1996573624012345677, null]`),
+			back([]ID{1, big}, `select array[1, 1996573624012345677]`), back([]*ID{new(big), nil}, `select array[1996573624012345677, null]`),
 			back([]NullID{valid(big), {}}, `select array[1996573624012345677, null]`))},
 		{"bigint[]: the same as parameters, = any($1)", all(
 			back(true, `select 7::bigint = any($1)`, []ID{5, 7}), back([]ID{1, big}, `select $1::bigint[]`, []ID{1, big}), back([]ID(nil), `select $1::bigint[]`, []ID(nil)),
-			back([]*ID{ptr(big), nil}, `select $1::bigint[]`, []*ID{ptr(big), nil}), back([]NullID{valid(big), {}}, `select $1::bigint[]`, []NullID{valid(big), {}}))},
+			back([]*ID{new(big), nil}, `select $1::bigint[]`, []*ID{new(big), nil}), back([]NullID{valid(big), {}}, `select $1::bigint[]`, []NullID{valid(big), {}}))},
 		{"bigint[][]: [][]ID scanned", back([][]ID{{1, 2}, {3, 4}}, `select '{{1,2},{3,4}}'::bigint[]`)},
 		{"bigint[][]: [][]ID as a parameter", back([][]ID{{1, 2}, {3, 4}}, `select $1::bigint[]`, [][]ID{{1, 2}, {3, 4}})},
 		{"text[], numeric[]: []ID as a parameter", all(back("{1,2}", `select ($1::text[])::text`, []ID{1, 2}), back("{1,2}", `select ($1::numeric[])::text`, []ID{1, 2}))},
@@ -159,7 +157,7 @@ var (
 			return back(pair{big, NullID{}}, `select $1::pair`, pair{big, NullID{}})(t, conn)
 		})},
 		{"CopyFrom: ID, *ID, NullID into bigint, numeric, domain", all(
-			copied("bigint", big.String(), big), copied("numeric", big.String(), ptr(big)), copied("key", big.String(), valid(big)))},
+			copied("bigint", big.String(), big), copied("numeric", big.String(), new(big)), copied("key", big.String(), valid(big)))},
 		{"jsonb: doc->'id' = $1, a number", func(t *testing.T, conn *pgx.Conn) error {
 			run(t, conn, `create temp table if not exists docs as select '{"id": 1996573624012345677}'::jsonb as doc`)
 			return back(int64(1), `select count(*) from docs where doc->'id' = $1`, big)(t, conn)
@@ -203,9 +201,7 @@ func TestDocumentedTable(t *testing.T) {
 	}
 	text := regexp.MustCompile(`(?m) +$`).ReplaceAllString(measured.String(), "")
 	want, err := os.ReadFile("testdata/modes.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if text != string(want) {
 		t.Errorf("testdata/modes.txt has another table than\n%s", text)
 	}

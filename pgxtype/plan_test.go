@@ -24,8 +24,6 @@ type (
 
 const big = ID(1996573624012345677)
 
-func ptr[T any](v T) *T { return &v }
-
 func valid(id ID) NullID { return NullID{ID: id, Valid: true} }
 
 func registered() *pgtype.Map {
@@ -53,17 +51,17 @@ func TestScalar(t *testing.T) {
 		n      int64 // on the wire
 		null   bool
 	}{
-		{"ID", big, ptr(ID(42)), big, int64(big), false},
-		{"ID zero", ID(0), ptr(ID(42)), ID(0), 0, false},
-		{"ID largest", ID(math.MaxInt64), ptr(ID(42)), ID(math.MaxInt64), math.MaxInt64, false},
-		{"*ID", ptr(big), ptr(ptr(ID(42))), ptr(big), int64(big), false},
-		{"*ID NULL", (*ID)(nil), ptr(ptr(ID(42))), (*ID)(nil), 0, true},
-		{"NullID", valid(big), ptr(valid(42)), valid(big), int64(big), false},
-		{"NullID zero", valid(0), ptr(valid(42)), valid(0), 0, false},
-		{"NullID NULL", NullID{}, ptr(valid(42)), NullID{}, 0, true},
-		{"*NullID", ptr(valid(big)), ptr(&NullID{}), ptr(valid(big)), int64(big), false},
-		{"*NullID invalid", &NullID{}, ptr(&NullID{}), (*NullID)(nil), 0, true},
-		{"*NullID nil", (*NullID)(nil), ptr(&NullID{}), (*NullID)(nil), 0, true},
+		{"ID", big, new(ID(42)), big, int64(big), false},
+		{"ID zero", ID(0), new(ID(42)), ID(0), 0, false},
+		{"ID largest", ID(math.MaxInt64), new(ID(42)), ID(math.MaxInt64), math.MaxInt64, false},
+		{"*ID", new(big), new(new(ID(42))), new(big), int64(big), false},
+		{"*ID NULL", (*ID)(nil), new(new(ID(42))), (*ID)(nil), 0, true},
+		{"NullID", valid(big), new(valid(42)), valid(big), int64(big), false},
+		{"NullID zero", valid(0), new(valid(42)), valid(0), 0, false},
+		{"NullID NULL", NullID{}, new(valid(42)), NullID{}, 0, true},
+		{"*NullID", new(valid(big)), new(&NullID{}), new(valid(big)), int64(big), false},
+		{"*NullID invalid", &NullID{}, new(&NullID{}), (*NullID)(nil), 0, true},
+		{"*NullID nil", (*NullID)(nil), new(&NullID{}), (*NullID)(nil), 0, true},
 	} {
 		for format, code := range formats {
 			for mapName, m := range map[string]*pgtype.Map{"registered": registered(), "bare": pgtype.NewMap(), "keys": registered(), "bare keys": pgtype.NewMap()} {
@@ -77,17 +75,13 @@ func TestScalar(t *testing.T) {
 						want = nil
 					}
 					got, err := m.Encode(pgtype.Int8OID, code, as(tt.value), []byte("prefix"))
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 					if tt.null && got != nil || !tt.null && string(got) != "prefix"+string(want) {
 						t.Errorf("encoded %q", got)
 					}
 					target := reflect.New(reflect.TypeOf(tt.target).Elem())
 					target.Elem().Set(reflect.ValueOf(tt.target).Elem())
-					if err := m.Scan(pgtype.Int8OID, code, want, as(target.Interface())); err != nil {
-						t.Fatal(err)
-					}
+					must(t, m.Scan(pgtype.Int8OID, code, want, as(target.Interface())))
 					if got := target.Elem().Interface(); !reflect.DeepEqual(got, tt.want) {
 						t.Errorf("scanned %v, want %v", got, tt.want)
 					}
@@ -124,7 +118,7 @@ func TestOthersUnchanged(t *testing.T) {
 
 func TestScalarErrors(t *testing.T) {
 	m := registered()
-	for _, v := range []any{ID(-1), ptr(ID(-1)), valid(-1), ptr(valid(-1)), []ID{1, -1}, []*ID{ptr(ID(-1))}} {
+	for _, v := range []any{ID(-1), new(ID(-1)), valid(-1), new(valid(-1)), []ID{1, -1}, []*ID{new(ID(-1))}} {
 		for format, code := range formats {
 			for _, oid := range []uint32{pgtype.Int8OID, pgtype.Int8ArrayOID, pgtype.TextOID, pgtype.NumericOID, pgtype.Int4OID, 0} {
 				if (reflect.TypeOf(v).Kind() == reflect.Slice) != (oid == pgtype.Int8ArrayOID) {
@@ -163,7 +157,7 @@ func TestScalarErrors(t *testing.T) {
 			scan{name + " least", code, wire(code, math.MinInt64), sqltype.ErrNegative, "-9223372036854775808"})
 	}
 	for _, tt := range rows {
-		for _, target := range []any{ptr(ID(42)), ptr(ptr(ID(42))), ptr(valid(42))} {
+		for _, target := range []any{new(ID(42)), new(new(ID(42))), new(valid(42))} {
 			for kind, as := range kinds {
 				err := m.Scan(pgtype.Int8OID, tt.format, tt.src, as(target))
 				if err == nil || tt.want != nil && !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.shows) || len(err.Error()) > 300 {
@@ -173,7 +167,7 @@ func TestScalarErrors(t *testing.T) {
 					t.Errorf("%v does not name the type", err)
 				}
 			}
-			if got := reflect.ValueOf(target).Elem().Interface(); !slices.ContainsFunc([]any{ID(42), ptr(ID(42)), valid(42)}, func(old any) bool { return reflect.DeepEqual(got, old) }) {
+			if got := reflect.ValueOf(target).Elem().Interface(); !slices.ContainsFunc([]any{ID(42), new(ID(42)), valid(42)}, func(old any) bool { return reflect.DeepEqual(got, old) }) {
 				t.Errorf("%s: %T is %v", tt.name, target, got)
 			}
 		}
@@ -226,10 +220,10 @@ func TestUnknownOID(t *testing.T) {
 		oid   uint32
 		text  string
 	}{
-		{ID(7), pgtype.Int8OID, "7"}, {ptr(ID(7)), pgtype.Int8OID, "7"},
-		{valid(7), pgtype.Int8OID, "7"}, {ptr(valid(7)), pgtype.Int8OID, "7"},
+		{ID(7), pgtype.Int8OID, "7"}, {new(ID(7)), pgtype.Int8OID, "7"},
+		{valid(7), pgtype.Int8OID, "7"}, {new(valid(7)), pgtype.Int8OID, "7"},
 		{[]ID{7, 8}, pgtype.Int8ArrayOID, "{7,8}"}, {&[]ID{7}, pgtype.Int8ArrayOID, "{7}"},
-		{[]*ID{ptr(ID(7)), nil}, pgtype.Int8ArrayOID, "{7,NULL}"}, {&[]*ID{nil}, pgtype.Int8ArrayOID, "{NULL}"},
+		{[]*ID{new(ID(7)), nil}, pgtype.Int8ArrayOID, "{7,NULL}"}, {&[]*ID{nil}, pgtype.Int8ArrayOID, "{NULL}"},
 		{[]NullID{valid(7), {}}, pgtype.Int8ArrayOID, "{7,NULL}"},
 		{[][]ID{{1, 2}, {3, 4}}, pgtype.Int8ArrayOID, "{{1,2},{3,4}}"},
 	} {
@@ -248,5 +242,13 @@ func TestUnknownOID(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -29,14 +29,10 @@ var modes = []pgx.QueryExecMode{
 func connect(t *testing.T, mode pgx.QueryExecMode) *pgx.Conn {
 	t.Helper()
 	config, err := pgx.ParseConfig(testserver.Postgres(t).DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	config.DefaultQueryExecMode = mode
 	conn, err := pgx.ConnectConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
@@ -55,9 +51,7 @@ func run(t *testing.T, conn *pgx.Conn, query string) {
 
 func TestDatabaseSQL(t *testing.T) {
 	config, err := pgx.ParseConfig(testserver.Postgres(t).DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, mode := range modes {
 		t.Run(mode.String(), func(t *testing.T) {
 			config := config.Copy()
@@ -74,7 +68,7 @@ func TestDatabaseSQL(t *testing.T) {
 					var parent, null NullID
 					var pointer *ID
 					err := db.QueryRowContext(t.Context(), `select $1::bigint, $2::bigint, $3::bigint, $4::bigint`,
-						each(as, []any{big, valid(2), NullID{}, ptr(ID(4))})...).Scan(each(as, []any{&id, &parent, &null, &pointer})...)
+						each(as, []any{big, valid(2), NullID{}, new(ID(4))})...).Scan(each(as, []any{&id, &parent, &null, &pointer})...)
 					if err != nil || id != big || parent != valid(2) || null.Valid || pointer == nil || *pointer != 4 {
 						t.Errorf("%s %s: %d %v %v %v, %v", name, kind, id, parent, null, pointer, err)
 					}

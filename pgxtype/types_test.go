@@ -125,12 +125,12 @@ func checkSent(t *testing.T, conn, plain *pgx.Conn, typ *pgtype.Type, described 
 	is := func(types []string) bool { return slices.Contains(types, name) }
 	for _, p := range []struct{ ours, number any }{
 		{ID(7), int64(7)},
-		{ptr(ID(7)), int64(7)},
+		{new(ID(7)), int64(7)},
 		{valid(7), int64(7)},
-		{ptr(valid(7)), int64(7)},
+		{new(valid(7)), int64(7)},
 		{[]ID{7}, []int64{7}},
 		{&[]ID{7}, []int64{7}},
-		{[]*ID{ptr(ID(7))}, []int64{7}},
+		{[]*ID{new(ID(7))}, []int64{7}},
 		{[]NullID{valid(7)}, []int64{7}},
 		{(*ID)(nil), (*int64)(nil)},
 		{NullID{}, (*int64)(nil)},

@@ -15,6 +15,7 @@ func TestDecodeErrors(t *testing.T) {
 	checked := serial.Config{Prefix: "PAY", Separator: "-", Check: serial.Mod97}
 	mod11 := serial.Config{Check: serial.Mod11}
 	coarse := serial.Config{Layout: core.Sonyflake()}
+	berlin := serial.Config{Location: zone(t, "Europe/Berlin"), Fold: true}
 	odd := serial.Config{Layout: core.Layout{TimeBits: 30, Tick: 7 * time.Millisecond, DatacenterBits: 1, RollbackBits: 1, SequenceBits: 3}, Separator: "."}
 	for _, c := range []struct {
 		cfg               serial.Config
@@ -40,6 +41,12 @@ func TestDecodeErrors(t *testing.T) {
 		{cfg: checked, text: "PAY-20261121073045123-0817-0042-43", part: "check", value: "43", reason: "does not match the digits before it: at least one is wrong or misplaced"},
 		{cfg: checked, text: "PAY-20261121073045123-0817-0042-x9", part: "check", value: "x9", reason: "does not match"},
 		{cfg: mod11, text: "2026112115304512308170042x", part: "check", value: "x", reason: "does not match"},
+		// TestEveryChange has the folds as they are written.
+		{cfg: berlin, text: "20261025030000000100000000", part: "fold", value: "1", reason: "must be 0: this time occurs once"},
+		{cfg: berlin, text: "20261025020000000200000000", part: "fold", value: "2", reason: "must be at most 1"},
+		{cfg: berlin, text: "20260329020000000x00000000", part: "fold", value: "x"},
+		{cfg: berlin, text: "20260329020000000000000000", part: "time", value: "20260329020000000", reason: "clocks in Europe/Berlin never show it"},
+		{cfg: berlin, text: "2026032902000000000000000x", part: "sequence", value: "000x", reason: "must have digits only"},
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			id, err := codec(t, c.cfg).Decode(c.text)

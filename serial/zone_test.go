@@ -92,25 +92,6 @@ func TestEveryChange(t *testing.T) {
 	}
 }
 
-// TestEveryChange has the folds as they are written.
-func TestFoldErrors(t *testing.T) {
-	berlin := codec(t, serial.Config{Location: zone(t, "Europe/Berlin"), Fold: true})
-	var parse *serial.ParseError
-	for text, want := range map[string]string{
-		"20261025030000000100000000": `the fold "1": must be 0: this time occurs once`,
-		"20261025020000000200000000": `the fold "2": must be at most 1`,
-		"20260329020000000000000000": `the time "20260329020000000": clocks in Europe/Berlin never show it`,
-		"2026032902000000000000000x": `the sequence "000x": must have digits only`,
-		"20260329020000000x00000000": `the fold "x"`,
-	} {
-		t.Run(text, func(t *testing.T) {
-			if _, err := berlin.Decode(text); !errors.As(err, &parse) || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v, want %s", text, err, want)
-			}
-		})
-	}
-}
-
 // A zone is taken by what it does in the layout's own time, to the second.
 func TestZoneWithinLayout(t *testing.T) {
 	moscow := zone(t, "Europe/Moscow") // its last change was at 2014-10-25T22:00:00Z

@@ -68,8 +68,8 @@ func TestKeys(t *testing.T) {
 		"a Key":             {&mutation[sqltype.Key[customer]]{op: ent.OpCreate}, seven, 7, nil},
 		"an ID of zero":     {&mutation[sqltype.ID]{op: ent.OpCreate, key: new(sqltype.ID)}, seven, 7, nil},
 		"a Key of zero":     {&mutation[sqltype.Key[customer]]{op: ent.OpCreate, key: new(sqltype.Key[customer])}, seven, 7, nil},
-		"an ID that is set": {&mutation[sqltype.ID]{op: ent.OpCreate, key: ptr[sqltype.ID](5)}, none, 5, nil},
-		"a Key that is set": {&mutation[sqltype.Key[customer]]{op: ent.OpCreate, key: ptr[sqltype.Key[customer]](5)}, none, 5, nil},
+		"an ID that is set": {&mutation[sqltype.ID]{op: ent.OpCreate, key: new(sqltype.ID(5))}, none, 5, nil},
+		"a Key that is set": {&mutation[sqltype.Key[customer]]{op: ent.OpCreate, key: new(sqltype.Key[customer](5))}, none, 5, nil},
 		"an update":         {&mutation[sqltype.ID]{op: ent.OpUpdateOne}, none, -1, nil},
 		"an int64":          {&mutation[int64]{op: ent.OpCreate}, none, -1, nil},
 		"a text":            {&mutation[string]{op: ent.OpCreate}, none, -1, nil},
@@ -98,5 +98,3 @@ func TestKeys(t *testing.T) {
 		})
 	}
 }
-
-func ptr[T any](v T) *T { return &v }

@@ -21,9 +21,7 @@ import (
 func connect(t *testing.T, endpoints string) *clientv3.Client {
 	t.Helper()
 	client, err := clientv3.New(clientv3.Config{Endpoints: strings.Split(endpoints, ","), Logger: zap.NewNop()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = client.Close() })
 	return client
 }
@@ -73,9 +71,7 @@ func paused(t *testing.T) driver.Store {
 	if _, err := store.Reserve(t.Context(), "starts", 1); err != nil { // it is connected
 		t.Fatal(err)
 	}
-	if err := server.Pause(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, server.Pause())
 	t.Cleanup(func() { _ = server.Resume() })
 	return store
 }
@@ -86,9 +82,7 @@ func TestOpen(t *testing.T) {
 	cfg := worker.Config{Namespace: newNamespace()}
 	for range 2 {
 		gen, err := worker.Open(t.Context(), store, cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := gen.Next(t.Context()); err != nil || gen.Worker() > 1 {
 			t.Errorf("worker ID %d, %v", gen.Worker(), err)
 		}
@@ -108,4 +102,12 @@ func mustNew[S any](s S, err error) S {
 		panic(err)
 	}
 	return s
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

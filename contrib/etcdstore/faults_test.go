@@ -32,9 +32,7 @@ func renewal(c driver.Claim, l driver.Lease) driver.Renewal {
 func held(t *testing.T, s *Store, c driver.Claim) driver.Lease {
 	t.Helper()
 	l, err := s.Claim(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return l
 }
 
@@ -42,9 +40,7 @@ func held(t *testing.T, s *Store, c driver.Claim) driver.Lease {
 func list(t *testing.T, s *Store, namespace string) driver.State {
 	t.Helper()
 	st, err := s.List(t.Context(), namespace)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return st
 }
 
@@ -172,9 +168,7 @@ func TestMeanwhile(t *testing.T) {
 					default:
 						err = other.Free(ctx, c.Namespace, l.Worker, l.FencingToken)
 					}
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 					after = list(t, other, c.Namespace)
 				})
 				err := verb(c, l)
@@ -276,9 +270,7 @@ func TestLifeEndsMeanwhile(t *testing.T) {
 	store, c := mustNew(New(client, Config{})), claim(newNamespace())
 	l := held(t, store, c)
 	renewed, err := store.Renew(t.Context(), renewal(c, l))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	found, err := client.Get(t.Context(), store.presenceKey(c.Namespace, c.ClaimID))
 	if st := list(t, store, c.Namespace); err != nil || len(found.Kvs) != 1 || st.Records[0].Fence != renewed.Fence {
 		t.Errorf("%+v, %v, %+v", found, err, st)

@@ -25,9 +25,7 @@ func TestWhatIsKept(t *testing.T) {
 	get := func(key string) *mvccpb.KeyValue {
 		t.Helper()
 		found, err := client.Get(ctx, key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if len(found.Kvs) == 0 {
 			return nil
 		}
@@ -56,9 +54,7 @@ func TestWhatIsKept(t *testing.T) {
 				t.Errorf("a renewal with another window kept the etcd lease: %v", err)
 			}
 		}
-		if err := store.Release(ctx, driver.Release{Namespace: c.Namespace, Worker: l.Worker, FencingToken: l.FencingToken, ClaimID: c.ClaimID, Unused: l.Start}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, store.Release(ctx, driver.Release{Namespace: c.Namespace, Worker: l.Worker, FencingToken: l.FencingToken, ClaimID: c.ClaimID, Unused: l.Start}))
 		if get(record) == nil || get(alive) != nil {
 			t.Errorf("%v %v", get(record), get(alive))
 		}

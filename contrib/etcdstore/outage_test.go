@@ -15,17 +15,11 @@ const patience = 3 * time.Minute
 // An error says which members were asked in vain, what for, and why.
 func TestUnreachable(t *testing.T) {
 	none, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	nobody := none.Addr().String()
-	if err := none.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, none.Close())
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // it accepts, and says nothing
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer silent.Close()
 	for endpoint, why := range map[string]string{nobody: "connection refused", silent.Addr().String(): ""} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

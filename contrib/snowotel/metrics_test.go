@@ -25,9 +25,7 @@ import (
 func leasedGenerator(t testing.TB) *worker.Generator {
 	t.Helper()
 	gen, err := worker.Open(t.Context(), memstore.New(memstore.Config{}), worker.Config{Namespace: "orders"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = gen.Close(context.Background()) })
 	return gen
 }
@@ -41,9 +39,7 @@ func distinct(gen *worker.Generator) []core.Metric {
 func collect(t *testing.T, reader *sdkmetric.ManualReader) map[string]metricdata.Metrics {
 	t.Helper()
 	var data metricdata.ResourceMetrics
-	if err := reader.Collect(t.Context(), &data); err != nil {
-		t.Fatal(err)
-	}
+	must(t, reader.Collect(t.Context(), &data))
 	all := map[string]metricdata.Metrics{}
 	for _, scope := range data.ScopeMetrics {
 		if scope.Scope != (instrumentation.Scope{Name: "github.com/seed-299c1d6b/snowkey/contrib/snowotel"}) {
@@ -58,14 +54,10 @@ func collect(t *testing.T, reader *sdkmetric.ManualReader) map[string]metricdata
 
 func TestMetrics(t *testing.T) {
 	gen := leasedGenerator(t)
-	if err := gen.Fill(t.Context(), make([]int64, 7)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, gen.Fill(t.Context(), make([]int64, 7)))
 	reader := sdkmetric.NewManualReader()
 	m, err := snowotel.NewMetrics(snowotel.MetricsConfig{Generator: gen, MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got := collect(t, reader)
 	for _, want := range distinct(gen) {
 		m, ok := got[want.Name]
@@ -132,17 +124,13 @@ func inPrometheus(m core.Metric) string {
 func TestNamesOfPrometheus(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	exporter, err := promexporter.New(promexporter.WithRegisterer(registry), promexporter.WithoutScopeInfo(), promexporter.WithoutTargetInfo())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	gen := leasedGenerator(t)
 	if _, err := snowotel.NewMetrics(snowotel.MetricsConfig{Generator: gen, MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter))}); err != nil {
 		t.Fatal(err)
 	}
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := distinct(gen)
 	for _, family := range families {
 		if i := slices.IndexFunc(want, func(m core.Metric) bool { return inPrometheus(m) == family.GetName() }); i >= 0 {
@@ -167,5 +155,13 @@ func TestConfigErrors(t *testing.T) {
 		if m != nil || !errors.As(err, &config) || err.Error() != "snowotel: Generator nil or zero: must come from core.New or an Open" {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

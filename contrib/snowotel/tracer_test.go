@@ -46,9 +46,7 @@ func inTrial(t *testing.T, f func(w *trial)) {
 			Namespace: "orders", Observer: tracer,
 			Layout: core.Layout{Epoch: time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC), TimeBits: 41, WorkerBits: 4, SequenceBits: 12},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		w.gen = gen
 		f(w)
 		w.store.Fail(nil)

@@ -20,18 +20,14 @@ import (
 func collector(t testing.TB, cfg snowprom.Config) *snowprom.Collector {
 	t.Helper()
 	c, err := snowprom.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c
 }
 
 func fixedGenerator(t testing.TB, id int64) *core.Generator {
 	t.Helper()
 	gen, err := core.New(core.Config{Worker: core.Fixed(id)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(gen.Close)
 	return gen
 }
@@ -39,9 +35,7 @@ func fixedGenerator(t testing.TB, id int64) *core.Generator {
 func leasedGenerator(t testing.TB, namespace string) *worker.Generator {
 	t.Helper()
 	gen, err := worker.Open(t.Context(), memstore.New(memstore.Config{}), worker.Config{Namespace: namespace})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = gen.Close(context.Background()) })
 	return gen
 }
@@ -50,13 +44,9 @@ func leasedGenerator(t testing.TB, namespace string) *worker.Generator {
 func fencedGenerator(t testing.TB) *core.Generator {
 	t.Helper()
 	grant, err := core.NewGrant(core.Layout{}, 1, time.Time{}, time.Now().Add(time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	gen, err := core.New(core.Config{Worker: granting{grant}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(gen.Close)
 	return gen
 }
@@ -67,9 +57,7 @@ func (g granting) Grant(context.Context, *core.Grant) (*core.Grant, error) { ret
 
 func TestValues(t *testing.T) {
 	gen := leasedGenerator(t, "orders")
-	if err := gen.Fill(t.Context(), make([]int64, 7)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, gen.Fill(t.Context(), make([]int64, 7)))
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(collector(t, snowprom.Config{Generator: gen}))
 	want := fmt.Sprintf(`
@@ -117,9 +105,7 @@ func TestSources(t *testing.T) {
 			registry := prometheus.NewPedanticRegistry()
 			registry.MustRegister(collector(t, c.cfg))
 			families, err := registry.Gather()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			n := 0
 			for _, family := range families {
 				for _, m := range family.GetMetric() {
@@ -172,5 +158,13 @@ func TestZeroCollector(t *testing.T) {
 		if n := testutil.CollectAndCount(c); n != 0 {
 			t.Errorf("%s: %d series", name, n)
 		}
+	}
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -31,9 +31,7 @@ type dashboard struct {
 func readDashboard(t *testing.T) (d dashboard) {
 	t.Helper()
 	text, err := os.ReadFile("dashboard.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := json.Unmarshal(text, &d); err != nil || len(d.Panels) < 10 {
 		t.Fatalf("%+v, %v", d, err)
 	}
@@ -61,9 +59,7 @@ func exported(t *testing.T) map[string][]string {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collector(t, snowprom.Config{Generator: gen}))
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := map[string][]string{}
 	for _, family := range families {
 		labels := []string{"instance", "job"}
@@ -81,9 +77,7 @@ func TestNames(t *testing.T) {
 	all := exported(t)
 	text := strings.Join(readDashboard(t).expressions(), "\n")
 	rules, err := os.ReadFile("alerts.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	used := map[string]bool{}
 	labels := append(slices.Concat(slices.Collect(maps.Values(all))...), "__name__", "le", "worker_id", "severity", "alertname", "alertstate")
 	serve := []string{"path", "code"}
@@ -120,18 +114,14 @@ func TestExpressions(t *testing.T) {
 		fmt.Fprintf(&rules, "      - record: panel:%d\n        expr: %q\n", i, expr)
 	}
 	path := filepath.Join(t.TempDir(), "rules.yml")
-	if err := os.WriteFile(path, []byte(rules.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(rules.String()), 0o600))
 	for _, path := range []string{path, "alerts.yml"} {
 		if out, err := exec.CommandContext(t.Context(), promtool, "check", "rules", "--lint=all", "--lint-fatal", path).CombinedOutput(); err != nil {
 			t.Errorf("%v\n%s", err, out)
 		}
 	}
 	broken := strings.Replace(rules.String(), "sum(", "sum((", 1)
-	if err := os.WriteFile(path, []byte(broken), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(broken), 0o600))
 	if exec.CommandContext(t.Context(), promtool, "check", "rules", path).Run() == nil {
 		t.Error("promtool accepts a broken expression")
 	}

@@ -19,9 +19,7 @@ type alert struct{ name, severity string }
 func alerts(t *testing.T) (list []alert) {
 	t.Helper()
 	text, err := os.ReadFile("alerts.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, m := range alertText.FindAllStringSubmatch(string(text), -1) {
 		severity := regexp.MustCompile(`(?m)^ +severity: (.+)$`).FindStringSubmatch(m[2])
 		list = append(list, alert{m[1], severity[1]})
@@ -41,9 +39,7 @@ func TestAlerts(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	text, err := os.ReadFile("alerts_test.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, a := range alerts(t) {
 		if !strings.Contains(string(text), "- alertname: "+a.name+"\n") {
 			t.Errorf("no test in which %s fires", a.name)
@@ -54,9 +50,7 @@ func TestAlerts(t *testing.T) {
 // docs/metrics.md says what to do about each alert, and names no other.
 func TestAlertsInTheDocuments(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "metrics.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	rows := map[string]string{}
 	for _, m := range regexp.MustCompile("(?m)^\\| `(Snowkey\\w+)` \\| (\\w+) \\| .+ \\|$").FindAllStringSubmatch(string(text), -1) {
 		rows[m[1]] = m[2]
@@ -76,9 +70,7 @@ func TestAlertsInTheDocuments(t *testing.T) {
 func TestAlertsWithoutLease(t *testing.T) {
 	promtool := testserver.Promtool(t)
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "metrics.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, rules, _ := strings.Cut(string(page), "```yaml\n")
 	rules, _, found := strings.Cut(rules, "```")
 	if !found {
@@ -102,9 +94,7 @@ tests:
       - {eval_time: 8m, alertname: SnowkeyNoLease, exp_alerts: [{exp_labels: {snowkey_namespace: orders}}]}
 `,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	if out, err := exec.CommandContext(t.Context(), promtool, "test", "rules", filepath.Join(dir, "test.yml")).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

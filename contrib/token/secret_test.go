@@ -68,9 +68,7 @@ func TestNothingShows(t *testing.T) {
 		hidden = append(hidden, unhex(t, text))
 		for _, purpose := range []string{"long key", "long type order"} {
 			b, err := secret(t, text).derive(purpose, 8)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			hidden = append(hidden, b)
 		}
 	}
@@ -125,8 +123,6 @@ func shows(text string, b []byte) bool {
 func unhex(t testing.TB, text string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return b
 }

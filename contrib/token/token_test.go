@@ -22,18 +22,14 @@ const (
 func secret(t testing.TB, text string) Secret {
 	t.Helper()
 	s, err := ParseSecret(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 
 func mustRing(t testing.TB, cfg Config) *Ring {
 	t.Helper()
 	r, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 
@@ -45,18 +41,14 @@ func oneKey(t testing.TB) *Ring {
 func sealerOf(t testing.TB, r *Ring, typeName string) *Sealer {
 	t.Helper()
 	s, err := r.Sealer(typeName)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 
 func seal(t testing.TB, s sqltype.Sealer, id sqltype.ID) string {
 	t.Helper()
 	text, err := s.AppendSeal(nil, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }
 
@@ -115,9 +107,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatalf("%d is sealed as %q, which opens as %d, %v", id, text, got, err)
 		}
 		block, err := s.SealBlock(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got, err := s.OpenBlock(block); err != nil || got != id {
 			t.Fatalf("%d is sealed as %x, which opens as %d, %v", id, block, got, err)
 		}
@@ -147,9 +137,7 @@ func TestOneSpelling(t *testing.T) {
 	aliases := 0
 	for _, id := range someIDs(1000) {
 		block, err := s.SealBlock(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		token := seal(t, s, id)
 		first, last := new(big.Int).SetBytes(block[:8]), new(big.Int).SetBytes(block[8:])
 		if got := digitsOf(first) + digitsOf(last); got != token {
@@ -256,5 +244,13 @@ func TestForged(t *testing.T) {
 				t.Fatalf("%q opens as %d, %v", forged, got, err)
 			}
 		}
+	}
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -35,21 +35,8 @@ func TestAssignRowsOfOneAddress(t *testing.T) {
 	for i := range nuts {
 		nuts[i].Shell.Skin.Colour = "brown"
 	}
-	if err := graph.Assign(t.Context(), db, nuts); err != nil {
-		t.Fatal(err)
-	}
-	seen := map[sqltype.ID]bool{}
-	for _, n := range nuts {
-		for _, id := range []sqltype.ID{n.ID, n.Shell.ID, n.Shell.Skin.ID} {
-			if id == 0 || seen[id] {
-				t.Errorf("key %d is zero or there twice: %+v", id, n)
-			}
-			seen[id] = true
-		}
-		if n.Shell.NutID != n.ID || n.Shell.Skin.ShellID != n.Shell.ID {
-			t.Errorf("foreign keys: %+v", n)
-		}
-	}
+	must(t, graph.Assign(t.Context(), db, nuts))
+	checkGraph(t, db, nuts)
 	again := [3]Nut(nuts)
 	if err := graph.Create(t.Context(), db, nuts); err != nil || [3]Nut(nuts) != again {
 		t.Errorf("Create changed %+v to %+v, %v", again, nuts, err)

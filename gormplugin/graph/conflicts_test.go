@@ -16,6 +16,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
+	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
 	"github.com/seed-299c1d6b/snowkey/internal/databases"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -34,7 +35,7 @@ func lostTo(db *gorm.DB) error {
 // A transaction that loses at any of its statements is begun again, and then all rows are there once.
 func TestGraphRetriedAtEveryStatement(t *testing.T) {
 	databases.OnEvery(t, func(t *testing.T, d databases.Database) {
-		db := graphHandle(t, d.Open(t), &tally{last: 1e9}, nil, graphModels()...)
+		db := graphHandle(t, d.Open(t), &gormtest.Counter{Last: 1e9}, nil, graphModels()...)
 		seen, s := spyOn(db)
 		for lose := 0; ; lose++ {
 			s.reset()
@@ -77,13 +78,9 @@ func countOf(sent []string, what string) (n int) {
 // SQLite leaves a transaction open whose COMMIT finds the file locked, so none is begun anew.
 func TestGraphLockedAtCommit(t *testing.T) {
 	db := graphHandle(t, sqlite.Open("file:"+filepath.Join(t.TempDir(), "x.sqlite")+"?_pragma=journal_mode(DELETE)&_pragma=busy_timeout(1)"), nil, nil, graphModels()...)
-	if err := db.Create([]*Shop{{Name: "a"}, {Name: "b"}}).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Create([]*Shop{{Name: "a"}, {Name: "b"}}).Error)
 	reader, err := db.Model(&Shop{}).Rows()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = reader.Close() }()
 	if !reader.Next() {
 		t.Fatal(reader.Err())
@@ -103,12 +100,7 @@ func TestGraphLockedAtCommit(t *testing.T) {
 func TestGraphNotRetriedInTransaction(t *testing.T) {
 	onGraphs(t, func(t *testing.T, db *gorm.DB) {
 		seen, s := spyOn(db)
-		s.at = func(_ int, what string) error {
-			if strings.Contains(what, "receipts") {
-				return lostTo(db)
-			}
-			return nil
-		}
+		s.failAt("receipts", lostTo(db))
 		p := everything("a")
 		err := seen.Transaction(func(tx *gorm.DB) error { return graph.Create(t.Context(), tx, p) })
 		if err == nil || !strings.Contains(err.Error(), lostTo(db).Error()) || strings.Contains(err.Error(), "attempt") {
@@ -162,9 +154,7 @@ func TestGraphConflictInHook(t *testing.T) {
 func conflictInHook(t *testing.T, db *gorm.DB, what string, kept bool) {
 	t.Helper()
 	empty(t, db, "bookings", "seats")
-	if err := db.Create([]Seat{{ID: 1}, {ID: 2}, {ID: 3}}).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Create([]Seat{{ID: 1}, {ID: 2}, {ID: 3}}).Error)
 	var writers, both sync.WaitGroup
 	both.Add(2)
 	for w := range 2 {
@@ -192,34 +182,8 @@ func conflictInHook(t *testing.T, db *gorm.DB, what string, kept bool) {
 	writers.Wait()
 	var taken []int
 	var bookings int64
-	if err := errors.Join(db.Model(&Seat{}).Order("id").Pluck("taken", &taken).Error, db.Model(&Booking{}).Count(&bookings).Error); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(db.Model(&Seat{}).Order("id").Pluck("taken", &taken).Error, db.Model(&Booking{}).Count(&bookings).Error))
 	if bookings != 4 || !slices.Equal(taken, []int{2, 2, 2}) {
 		t.Errorf("%s: %d bookings, and the seats were taken %v times", what, bookings, taken)
 	}
-}
-
-// tally is a source that counts.
-type tally struct {
-	mu    sync.Mutex
-	last  int64
-	calls int
-}
-
-func (s *tally) Next(ctx context.Context) (int64, error) {
-	ids := []int64{0}
-	err := s.Fill(ctx, ids)
-	return ids[0], err
-}
-
-func (s *tally) Fill(_ context.Context, ids []int64) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.calls++
-	for i := range ids {
-		s.last++
-		ids[i] = s.last
-	}
-	return nil
 }

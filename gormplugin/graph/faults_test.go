@@ -129,12 +129,7 @@ func TestGraphOutcomeUnknown(t *testing.T) {
 			if committed {
 				s.lost = func() error { return lost }
 			} else {
-				s.at = func(_ int, what string) error {
-					if what == "COMMIT" {
-						return lost
-					}
-					return nil
-				}
+				s.failAt("COMMIT", lost)
 			}
 			p := everything("a")
 			err := graph.Create(t.Context(), seen, p)
@@ -169,23 +164,11 @@ func TestGraphInCallersTransaction(t *testing.T) {
 			return p
 		}
 		seen, s := spyOn(db)
-		s.at = func(_ int, what string) error {
-			if strings.Contains(what, "receipts") {
-				return errInjected
-			}
-			return nil
-		}
 		err := seen.Transaction(func(tx *gorm.DB) error {
-			s.at = nil
 			if err := graph.Create(t.Context(), tx, everything("good")); err != nil {
 				return err
 			}
-			s.at = func(_ int, what string) error {
-				if strings.Contains(what, "receipts") {
-					return errInjected
-				}
-				return nil
-			}
+			s.failAt("receipts", errInjected)
 			p := bad()
 			if err := graph.Create(t.Context(), tx, p); !errors.Is(err, errInjected) {
 				return fmt.Errorf("the bad one: %w", err)
@@ -195,9 +178,7 @@ func TestGraphInCallersTransaction(t *testing.T) {
 			}
 			return tx.Create(&Shop{Name: "afterwards"}).Error
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		sent := verbs(s.reset())
 		if n := slices.Index(sent, "SAVEPOINT"); n != 1 || sent[0] != "BEGIN" || sent[len(sent)-1] != "COMMIT" || !slices.Contains(sent, "ROLLBACK") || slices.Index(sent[:len(sent)-1], "COMMIT") >= 0 {
 			t.Errorf("sent %v", sent)
@@ -210,9 +191,7 @@ func TestGraphInCallersTransaction(t *testing.T) {
 		// Without nested transactions there is no savepoint, and no COMMIT of ours either.
 		seen, s = spyOn(db.Session(&gorm.Session{DisableNestedTransaction: true}))
 		tx := seen.Begin()
-		if err := graph.Create(t.Context(), tx, everything("b")); err != nil {
-			t.Error(err)
-		}
+		must(t, graph.Create(t.Context(), tx, everything("b")))
 		tx.Rollback()
 		if sent := verbs(s.reset()); slices.Contains(sent, "SAVEPOINT") || slices.Contains(sent, "COMMIT") {
 			t.Errorf("sent %v", sent)
@@ -240,9 +219,7 @@ func TestSavepointsAreReleased(t *testing.T) {
 				return n
 			}
 			for i := range 10 {
-				if err := graph.Create(t.Context(), tx, &Shop{Name: "a"}); err != nil {
-					t.Error(err)
-				}
+				must(t, graph.Create(t.Context(), tx, &Shop{Name: "a"}))
 				if err := graph.Create(t.Context(), tx, []*Shop{{Name: "b"}, {ID: 5}, {ID: 5}}); err == nil {
 					t.Error("a key is there twice")
 				}
@@ -250,9 +227,7 @@ func TestSavepointsAreReleased(t *testing.T) {
 					t.Fatalf("prepared %v: %d locks after %d creates", prepared, n, 2*i+2)
 				}
 			}
-			if err := tx.Commit().Error; err != nil {
-				t.Error(err)
-			}
+			must(t, tx.Commit().Error)
 			if !prepared {
 				sent := verbs(s.reset())
 				if countOf(sent, "SAVEPOINT") != 20 || countOf(sent, "RELEASE") != 20 || countOf(sent, "ROLLBACK") != 10 {
@@ -281,9 +256,7 @@ type (
 func TestKeysInAnotherForm(t *testing.T) {
 	databases.OnEvery(t, func(t *testing.T, d databases.Database) {
 		db := graphHandle(t, d.Open(t), nil, nil, &Reading{}, &Padded{})
-		if err := db.AutoMigrate(&Reading{}, &Padded{}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.AutoMigrate(&Reading{}, &Padded{}))
 		for _, row := range []any{&Reading{At: time.Now()}, &[]Reading{{At: time.Now()}, {At: time.Now()}}, &Padded{}} {
 			if err := graph.Create(t.Context(), db, row); err != nil {
 				t.Errorf("%T: %v", row, err)

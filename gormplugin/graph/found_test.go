@@ -18,9 +18,7 @@ func TestCollisionsWithClientFoundRows(t *testing.T) {
 		cfg.ClientFoundRows = true
 		db := graphHandle(t, mysql.New(mysql.Config{DSNConfig: cfg, DisableWithReturning: true}), nil, nil, &User{}, &Keyword{}, &Visit{})
 		ada := &User{Email: "ada@x"}
-		if err := db.Create(ada).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Create(ada).Error)
 		for what, create := range map[string]func(v *Visit) error{
 			"gorm": func(v *Visit) error { return db.Create(v).Error },
 			"ours": func(v *Visit) error { return graph.Create(t.Context(), db, v) },

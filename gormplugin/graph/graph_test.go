@@ -4,16 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/DATA-DOG/go-sqlmock"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 	"gorm.io/gorm/utils/tests"
-	"pgregory.net/rapid"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
@@ -75,9 +72,7 @@ func TestAssignOrderAndReservation(t *testing.T) {
 		db := gormtest.Dry(t, gormplugin.Config{Source: src, Named: map[string]sqltype.Source{"nests": nests}})
 		w := twig()
 		w.Leaves[1].TwigID = 4
-		if err := graph.Assign(t.Context(), db, []*Twig{w, w}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, graph.Assign(t.Context(), db, []*Twig{w, w}))
 		got := fmt.Sprint(w.Parent.ID, w.ID, *w.ParentID, *w.NestID, w.Leaves, w.Birds[0].ID, w.Birds[1].ID, w.Twigs[0].ID, *w.Twigs[0].ParentID, w.Twigs[0].Twigs[0].ID, w.Bark)
 		if want := "1 2 1 1001 [{6 2} {77 2}] 5 7 3 2 4 {2 brown}"; got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -97,9 +92,7 @@ func TestAssignDoesNotWriteThroughPointers(t *testing.T) {
 	db := gormtest.Dry(t, gormplugin.Config{Source: &gormtest.Counter{}, Named: map[string]sqltype.Source{"nests": &gormtest.Counter{}}})
 	other := &Twig{ID: 50}
 	w := &Twig{ParentID: &other.ID, Parent: &Twig{}}
-	if err := graph.Assign(t.Context(), db, w); err != nil {
-		t.Fatal(err)
-	}
+	must(t, graph.Assign(t.Context(), db, w))
 	if other.ID != 50 || *w.ParentID != w.Parent.ID || w.ParentID == &w.Parent.ID {
 		t.Errorf("the other is %d, the reference %d", other.ID, *w.ParentID)
 	}
@@ -139,9 +132,7 @@ func TestGraphRefuses(t *testing.T) {
 		}
 	}
 	plain, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true, Logger: logger.Discard})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for what, err := range map[string]error{
 		"no plugin":     graph.Assign(t.Context(), plain, &Twig{}),
 		"a nil handle":  graph.Create(t.Context(), nil, &Twig{}),
@@ -187,9 +178,7 @@ func TestCreateExactSQL(t *testing.T) {
 			mock.ExpectExec(d.InsertItem).WithArgs(47, "c").WillReturnResult(sqlmock.NewResult(0, 1))
 			mock.ExpectExec(d.UpsertPrices).WithArgs(7, 47, 1, 8, 47, 2).WillReturnResult(sqlmock.NewResult(0, 2))
 			mock.ExpectCommit()
-			if err := graph.Create(t.Context(), db, &Item{Name: "c", Prices: []Price{{ID: 7, Cents: 1}, {ID: 8, Cents: 2}}}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, graph.Create(t.Context(), db, &Item{Name: "c", Prices: []Price{{ID: 7, Cents: 1}, {ID: 8, Cents: 2}}}))
 
 			// A failure between parent and child.
 			refused := errors.New("disk full")
@@ -201,9 +190,7 @@ func TestCreateExactSQL(t *testing.T) {
 			if err := graph.Create(t.Context(), db, item); !errors.Is(err, refused) || item.ID != 0 || item.Prices[0].ItemID != 0 || item.Prices[0].ID != 7 {
 				t.Errorf("%+v, %v", item, err)
 			}
-			if err := mock.ExpectationsWereMet(); err != nil {
-				t.Error(err)
-			}
+			must(t, mock.ExpectationsWereMet())
 		})
 	}
 }
@@ -234,114 +221,6 @@ func TestCommitErrors(t *testing.T) {
 	}
 }
 
-// Forests at random: every row has one key, every reference leads to the right
-// row, and each row is written after those it refers to, also in one INSERT.
-func TestForestsAtRandom(t *testing.T) {
-	src := &gormtest.Counter{}
-	on := gormtest.SQLite(t, gormplugin.Config{Source: src, Named: map[string]sqltype.Source{"nests": &gormtest.Counter{}}}, &Nest{}, &Bird{}, &Twig{}, &Leaf{}, &Bark{})
-	rapid.Check(t, func(rt *rapid.T) {
-		n := rapid.IntRange(1, 30).Draw(rt, "rows")
-		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
-		twigs := make([]*Twig, n)
-		for i := range twigs {
-			twigs[i] = &Twig{Name: fmt.Sprint(i)}
-			if i > 0 { // a forest, given from above, from below, or from both sides
-				parent := twigs[r.IntN(i)]
-				how := r.IntN(4)
-				if how != 0 {
-					twigs[i].Parent = parent
-				}
-				if how != 1 {
-					parent.Twigs = append(parent.Twigs, twigs[i])
-				}
-			}
-			if r.IntN(4) == 0 {
-				twigs[i].ID = sqltype.ID(1_000_000_000 + i)
-			}
-			twigs[i].Leaves = make([]Leaf, r.IntN(3))
-		}
-		r.Shuffle(n, func(i, k int) { twigs[i], twigs[k] = twigs[k], twigs[i] })
-		src.Calls = 0
-		log := &sqlLog{Interface: logger.Discard}
-		db := on.Session(&gorm.Session{Logger: log})
-		for _, table := range []string{"leafs", "twigs"} {
-			if err := on.Exec("DELETE FROM " + table).Error; err != nil {
-				rt.Fatal(err)
-			}
-		}
-		result, err := graph.CreateWith(context.Background(), db, twigs, graph.Config{})
-		if err != nil {
-			rt.Fatal(err)
-		}
-		if result.Tables[0].Table != "twigs" || result.Tables[0].Inserts != 1 {
-			rt.Errorf("%+v", result)
-		}
-		if src.Calls > 1 {
-			rt.Errorf("%d reservations", src.Calls)
-		}
-		seen := map[int64]bool{}
-		for _, w := range twigs {
-			if w.ID == 0 || seen[w.ID.Int64()] {
-				rt.Errorf("the key %d of %s", w.ID, w.Name)
-			}
-			seen[w.ID.Int64()] = true
-			if w.Parent != nil && (w.ParentID == nil || *w.ParentID != w.Parent.ID) {
-				rt.Errorf("%s refers to %v, not to %d", w.Name, w.ParentID, w.Parent.ID)
-			}
-			for _, c := range w.Twigs {
-				if c.ParentID == nil || *c.ParentID != w.ID {
-					rt.Errorf("%s refers to %v, not to %d", c.Name, c.ParentID, w.ID)
-				}
-			}
-			for _, l := range w.Leaves {
-				if l.TwigID != w.ID || l.ID == 0 || seen[l.ID] {
-					rt.Errorf("leaf %+v of %d", l, w.ID)
-				}
-				seen[l.ID] = true
-			}
-		}
-		written := map[sqltype.ID]bool{}
-		rows := 0
-		for _, v := range log.twigs {
-			rows++
-			if v.ParentID != nil && !written[*v.ParentID] {
-				rt.Errorf("%s is before its parent", v.Name)
-			}
-			if written[v.ID] {
-				rt.Errorf("%s is written twice", v.Name)
-			}
-			written[v.ID] = true
-		}
-		if rows != n {
-			rt.Errorf("%d rows were written, want %d", rows, n)
-		}
-	})
-}
-
-// sqlLog keeps the twigs of the statements in their order.
-type sqlLog struct {
-	logger.Interface
-	twigs []Twig
-}
-
-func (l *sqlLog) LogMode(logger.LogLevel) logger.Interface { return l }
-
-func (l *sqlLog) ParamsFilter(_ context.Context, sql string, params ...any) (string, []any) {
-	if strings.Contains(sql, "`twigs`") {
-		for ; len(params) >= 4; params = params[4:] {
-			w := Twig{ID: params[0].(sqltype.ID), Name: params[1].(string)}
-			if id, ok := params[2].(*sqltype.ID); ok {
-				w.ParentID = id
-			}
-			l.twigs = append(l.twigs, w)
-		}
-	}
-	return sql, nil
-}
-
-// Trace makes gorm explain the statement.
-func (l *sqlLog) Trace(_ context.Context, _ time.Time, sql func() (string, int64), _ error) { sql() }
-
 // Config.Tables names the key of a table that the handle names.
 func TestGraphOfATable(t *testing.T) {
 	type Kid struct {
@@ -353,13 +232,9 @@ func TestGraphOfATable(t *testing.T) {
 		Kids []Kid
 	}
 	db := gormtest.SQLite(t, gormplugin.Config{Source: &gormtest.Counter{}, Tables: map[string]gormplugin.Table{"old": {Column: "id"}}}, &Kid{})
-	if err := db.Table("old").AutoMigrate(&Legacy{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Table("old").AutoMigrate(&Legacy{}))
 	assigned, created := Legacy{Kids: []Kid{{}}}, Legacy{Kids: []Kid{{}, {}}}
-	if err := errors.Join(graph.Assign(t.Context(), db.Table("old"), &assigned), graph.Create(t.Context(), db.Table("old"), &created)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(graph.Assign(t.Context(), db.Table("old"), &assigned), graph.Create(t.Context(), db.Table("old"), &created)))
 	for _, row := range []Legacy{assigned, created} {
 		if row.ID == 0 || row.Kids[0].LegacyID != row.ID || row.Kids[0].ID == 0 {
 			t.Errorf("%+v", row)

@@ -66,9 +66,7 @@ func with(t *testing.T, f func(tx *gorm.DB, when string, row any) error) context
 
 func count(t *testing.T, db *gorm.DB, table string) (n int64) {
 	t.Helper()
-	if err := db.Table(table).Count(&n).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Table(table).Count(&n).Error)
 	return n
 }
 
@@ -141,9 +139,7 @@ func TestHooksThatChangeTheGraph(t *testing.T) {
 	}
 	// Columns are for hooks to set, and a child may choose another parent.
 	other := &Farm{Name: "other"}
-	if err := graph.Create(t.Context(), db, other); err != nil {
-		t.Fatal(err)
-	}
+	must(t, graph.Create(t.Context(), db, other))
 	f := farm()
 	if err := graph.Create(with(t, func(tx *gorm.DB, when string, row any) error {
 		switch when {

@@ -18,13 +18,9 @@ func loadedParent(t *testing.T, db *gorm.DB) *Purchase {
 	t.Helper()
 	email := "x"
 	old := &Purchase{Name: "old", Meta: map[string]int{"a": 1}, Buyer: &Buyer{Name: "b", Email: &email, Cards: []Card{{Name: "c"}}}, Shop: Shop{Name: "s"}}
-	if err := graph.Create(t.Context(), db, old); err != nil {
-		t.Fatal(err)
-	}
+	must(t, graph.Create(t.Context(), db, old))
 	var loaded Purchase
-	if err := db.Preload("Buyer.Cards").Preload("Shop").Take(&loaded, old.ID).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Preload("Buyer.Cards").Preload("Shop").Take(&loaded, old.ID).Error)
 	return &loaded
 }
 

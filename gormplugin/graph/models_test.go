@@ -135,9 +135,7 @@ func graphHandle(t testing.TB, d gorm.Dialector, src sqltype.Source, cfg *gorm.C
 	t.Helper()
 	if src == nil {
 		gen, err := core.New(core.Config{Worker: core.Fixed(5)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(gen.Close)
 		src = gen
 	}
@@ -148,9 +146,7 @@ func graphHandle(t testing.TB, d gorm.Dialector, src sqltype.Source, cfg *gorm.C
 		cfg.Logger = logger.Discard
 	}
 	db := databases.HandleOf(t, d, cfg, gormplugin.New(gormplugin.Config{Source: src, Models: models}))
-	if err := db.AutoMigrate(models...); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.AutoMigrate(models...))
 	return db
 }
 
@@ -165,13 +161,9 @@ func empty(t testing.TB, db *gorm.DB, tables ...string) {
 	t.Helper()
 	for _, table := range tables {
 		if table == "purchases" {
-			if err := db.Exec("UPDATE purchases SET parent_id = NULL").Error; err != nil {
-				t.Fatal(err)
-			}
+			must(t, db.Exec("UPDATE purchases SET parent_id = NULL").Error)
 		}
-		if err := db.Exec("DELETE FROM " + quoted(db, table)).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Exec("DELETE FROM "+quoted(db, table)).Error)
 	}
 }
 
@@ -189,9 +181,7 @@ func dump(t testing.TB, db *gorm.DB, tables ...string) []string {
 	names := map[string]string{"0": "0"}
 	for _, table := range tables {
 		var found []map[string]any
-		if err := db.Table(table).Find(&found).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Table(table).Find(&found).Error)
 		for _, m := range found {
 			rows = append(rows, row{table, m})
 			if id, ok := m["id"]; ok {
@@ -264,9 +254,7 @@ func checkGraph(t testing.TB, db *gorm.DB, value any) {
 		}
 		seen[at] = true
 		stmt := &gorm.Statement{DB: db}
-		if err := stmt.Parse(v.Addr().Interface()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, stmt.Parse(v.Addr().Interface()))
 		ctx := context.Background()
 		if f := stmt.Schema.FieldsByName["ID"]; f != nil {
 			id := f.ReflectValueOf(ctx, v).Int()
@@ -317,4 +305,12 @@ func checkGraph(t testing.TB, db *gorm.DB, value any) {
 		}
 	}
 	visit(reflect.ValueOf(value), "value")
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

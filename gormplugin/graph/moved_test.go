@@ -83,9 +83,7 @@ func TestGraphParentMovesUnderHooks(t *testing.T) {
 			&Guild{}, &Member{}, &Owner{}, &League{}, &Player{}, &Shelf{}, &Book{}, &Page{})
 		guild, league := &Guild{Town: "x"}, &League{Town: "x"}
 		for _, v := range []any{guild, league} {
-			if err := db.Create(v).Error; err != nil {
-				t.Fatal(err)
-			}
+			must(t, db.Create(v).Error)
 		}
 		town := []clause.Column{{Name: "town"}}
 		for name, on := range map[string]clause.OnConflict{
@@ -120,9 +118,7 @@ func TestGraphParentMovesUnderHooks(t *testing.T) {
 			})
 		}
 		shelves := []*Shelf{{Name: "a", Books: []Book{{}, {Pages: make([]Page, 1)}}}, {Name: "b", Books: make([]Book, 1)}}
-		if err := graph.Create(t.Context(), db, shelves); err != nil {
-			t.Fatal(err)
-		}
+		must(t, graph.Create(t.Context(), db, shelves))
 		for _, s := range shelves {
 			var n int64
 			if db.Model(&Book{}).Where("shelf_id = ? AND seen = ?", s.ID, s.ID).Count(&n); s.ID == 0 || n != int64(len(s.Books)) || s.Books[0].ShelfID != s.ID {

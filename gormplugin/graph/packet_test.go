@@ -71,9 +71,7 @@ func longRows(t *testing.T, d gorm.Dialector) {
 		rows[i].Notes = make([]Footnote, notes)
 	}
 	result, err := graph.CreateWith(t.Context(), db, rows, graph.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, n := range []int{essays, essays * notes} {
 		if table := result.Tables[i]; table.RowsAffected != int64(n) {
 			t.Errorf("%+v, want %d rows", table, n)

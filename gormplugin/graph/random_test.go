@@ -44,9 +44,7 @@ func TestGraphsAtRandom(t *testing.T) {
 			"ALTER TABLE sailors ADD CONSTRAINT r3 FOREIGN KEY (boss_id) REFERENCES sailors(id)",
 		} {
 			if bare {
-				if err := db.Exec(sql).Error; err != nil {
-					t.Fatal(err)
-				}
+				must(t, db.Exec(sql).Error)
 			}
 		}
 		for seed := range uint64(30) {
@@ -102,9 +100,7 @@ func TestGraphsAtRandom(t *testing.T) {
 			}
 			counts(t, db, "SELECT COUNT(*) FROM sailors", nil, len(sailors))
 			for _, sql := range []string{"UPDATE crews SET lead_id = NULL", "UPDATE sailors SET boss_id = NULL", "DELETE FROM sailors", "DELETE FROM crews"} {
-				if err := db.Exec(sql).Error; err != nil {
-					t.Fatal(err)
-				}
+				must(t, db.Exec(sql).Error)
 			}
 		}
 	})

@@ -93,9 +93,7 @@ func TestLastAttempt(t *testing.T) {
 			if !errors.Is(err, lost) || !strings.HasSuffix(err.Error(), want) || item.ID != 0 || want == "" && strings.Contains(err.Error(), "attempt") {
 				t.Errorf("%d attempts: %v, key %d", attempts, err, item.ID)
 			}
-			if err := mock.ExpectationsWereMet(); err != nil {
-				t.Error(err)
-			}
+			must(t, mock.ExpectationsWereMet())
 		}
 		synctest.Test(t, func(t *testing.T) {
 			db, mock := d.Mock(t, &gormtest.Counter{})
@@ -149,9 +147,7 @@ func TestStatementsAfterAConflict(t *testing.T) {
 			if !errors.Is(err, lost[d.Name]) || calls != 3 || farms[0].ID != 0 {
 				t.Errorf("%s: %v, %d calls of hooks", d.Name, err, calls)
 			}
-			if err := mock.ExpectationsWereMet(); err != nil {
-				t.Error(err)
-			}
+			must(t, mock.ExpectationsWereMet())
 		}
 	}
 }

@@ -138,9 +138,7 @@ func trigger(t *testing.T, db *gorm.DB, table string, drops bool) bool {
 		list = []string{"CREATE TRIGGER changes_" + table + " BEFORE INSERT ON " + table + " WHEN NEW.name = 'drop' BEGIN SELECT RAISE(IGNORE); END"}
 	}
 	for _, sql := range list {
-		if err := db.Exec(sql).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Exec(sql).Error)
 	}
 	return list != nil
 }
@@ -200,9 +198,7 @@ func TestReturnedDefaults(t *testing.T) {
 		db := rewritten(t, d)
 		ranks := []*Rank{{Name: "a", Ranks: []*Rank{{Name: "b"}, {Name: "c"}}}, {ID: 77, Name: "d"}}
 		set := &Rank{Name: "e", Level: 9}
-		if err := errors.Join(graph.Create(t.Context(), db, ranks), graph.Create(t.Context(), db, set)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(graph.Create(t.Context(), db, ranks), graph.Create(t.Context(), db, set)))
 		if r := ranks[0].Ranks; set.Level != 9 || ranks[1].ID != 77 || db.Name() != "mysql" && (r[0].Level != 2 || ranks[1].Level != 2) {
 			t.Errorf("%+v, %+v, %+v", r[0], r[1], ranks[1])
 		}

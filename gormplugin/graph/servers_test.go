@@ -14,8 +14,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-func text(s string) *string { return &s }
-
 // everything is a purchase with a row in each relation.
 func everything(name string) *Purchase {
 	n := func(s string) string { return name + " " + s }
@@ -98,9 +96,7 @@ func TestGraphLikeGorm(t *testing.T) {
 				run := func(create func(v any) error) (rows []string, v any, err error) {
 					empty(t, db, graphTables...)
 					for _, old := range existing() {
-						if err := db.Create(old).Error; err != nil {
-							t.Fatal(err)
-						}
+						must(t, db.Create(old).Error)
 					}
 					v = build()
 					err = create(v)
@@ -234,9 +230,7 @@ func TestGraphSelectAndOmit(t *testing.T) {
 		}
 		empty(t, db, graphTables...)
 		label := &Label{Name: "l"}
-		if err := db.Create(label).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Create(label).Error)
 		far := &Purchase{Name: "a", Labels: []*Label{{ID: label.ID}}}
 		if err := graph.Create(t.Context(), db.Omit("Labels.*"), far); err != nil || len(dump(t, db, graphTables...)) != 3 {
 			t.Error(err)

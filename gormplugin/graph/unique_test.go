@@ -37,16 +37,10 @@ func TestGraphCollisionsOfMadeKeys(t *testing.T) {
 			t.Run(fmt.Sprintf("foreign keys %v", foreignKeys), func(t *testing.T) {
 				dialect := d.Open(t)
 				db := graphHandle(t, dialect, nil, &gorm.Config{DisableForeignKeyConstraintWhenMigrating: !foreignKeys})
-				if err := db.Migrator().DropTable("talk_topics", &Talk{}, &Topic{}); err != nil {
-					t.Fatal(err)
-				}
-				if err := db.AutoMigrate(&Topic{}, &Talk{}); err != nil {
-					t.Fatal(err)
-				}
+				must(t, db.Migrator().DropTable("talk_topics", &Talk{}, &Topic{}))
+				must(t, db.AutoMigrate(&Topic{}, &Talk{}))
 				red := &Topic{Word: "red"}
-				if err := db.Create(red).Error; err != nil {
-					t.Fatal(err)
-				}
+				must(t, db.Create(red).Error)
 				for what, build := range map[string]func() *Talk{
 					"belongs to":         func() *Talk { return &Talk{Main: &Topic{Word: "red"}} },
 					"the first of two":   func() *Talk { return &Talk{Main: &Topic{Word: "red"}, Other: &Topic{Word: newWord()}} },

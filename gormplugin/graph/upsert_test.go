@@ -118,9 +118,7 @@ func TestUpsert(t *testing.T) {
 						what := fmt.Sprintf("%s by %s, %d rows", name, by, size)
 						empty(t, db, upsertTables...)
 						old := []User{{Email: "old1@x", Visits: 1}, {Email: "old3@x", Visits: 200}}
-						if err := db.Create(&old).Error; err != nil {
-							t.Fatal(err)
-						}
+						must(t, db.Create(&old).Error)
 						if err := db.Delete(&old[1]).Error; err != nil { // softly: it is there
 							t.Fatal(err)
 						}
@@ -170,9 +168,7 @@ func TestUpsert(t *testing.T) {
 func TestUpsertOfSetKey(t *testing.T) {
 	onUsers(t, func(t *testing.T, db *gorm.DB) {
 		old := User{Email: "a@x"}
-		if err := db.Create(&old).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Create(&old).Error)
 		on := clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoUpdates: clause.AssignmentColumns([]string{"visits"})}
 		for what, create := range map[string]func(v any) error{
 			"gorm": func(v any) error { return db.Clauses(on).Create(v).Error },
@@ -201,24 +197,20 @@ func TestUpsertOfSetKey(t *testing.T) {
 // Collisions by several columns, with NULL among them, and by a collation.
 func TestUpsertByOtherIndexes(t *testing.T) {
 	onUsers(t, func(t *testing.T, db *gorm.DB) {
-		old := []User{{Email: "a@x", Realm: "r", Nick: text("ann")}, {Email: "b@x", Realm: "r"}}
-		if err := db.Create(&old).Error; err != nil {
-			t.Fatal(err)
-		}
+		old := []User{{Email: "a@x", Realm: "r", Nick: new("ann")}, {Email: "b@x", Realm: "r"}}
+		must(t, db.Create(&old).Error)
 		users := []*User{
-			{Email: "c@x", Realm: "r", Nick: text("ann"), Devices: []Device{{Name: "d"}}}, // by realm and nick
+			{Email: "c@x", Realm: "r", Nick: new("ann"), Devices: []Device{{Name: "d"}}}, // by realm and nick
 			{Email: "d@x", Realm: "r"}, // NULL collides with nothing
-			{Email: "b@x", Realm: "q", Nick: text("bob"), Devices: []Device{{Name: "e"}}}, // by email
+			{Email: "b@x", Realm: "q", Nick: new("bob"), Devices: []Device{{Name: "e"}}}, // by email
 		}
-		if err := graph.Create(t.Context(), db.Clauses(clause.OnConflict{DoNothing: true}), users); err != nil {
-			t.Fatal(err)
-		}
+		must(t, graph.Create(t.Context(), db.Clauses(clause.OnConflict{DoNothing: true}), users))
 		if users[0].ID != old[0].ID || users[2].ID != old[1].ID || users[0].Devices[0].UserID != old[0].ID {
 			t.Errorf("the keys are %d and %d, want %d and %d", users[0].ID, users[2].ID, old[0].ID, old[1].ID)
 		}
 		stored(t, db, "NULL", users[1:2])
 		if db.Name() == "mysql" { // its collation takes these for equal
-			again := &User{Email: "A@X", Realm: "z", Nick: text("zed")}
+			again := &User{Email: "A@X", Realm: "z", Nick: new("zed")}
 			if err := graph.Create(t.Context(), db.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "email"}}, DoNothing: true}), again); err != nil || again.ID != old[0].ID {
 				t.Errorf("%d, want %d: %v", again.ID, old[0].ID, err)
 			}
@@ -231,9 +223,7 @@ func TestUpsertByOtherIndexes(t *testing.T) {
 func TestUpsertOfRepeatedRows(t *testing.T) {
 	onUsers(t, func(t *testing.T, db *gorm.DB) {
 		old := []*Keyword{{Word: "red"}, {Word: "set"}}
-		if err := db.Create(&old).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Create(&old).Error)
 		for by, create := range map[string]func(db *gorm.DB, v any) error{
 			"gorm": func(db *gorm.DB, v any) error { return db.Create(v).Error },
 			"ours": func(db *gorm.DB, v any) error { return graph.Create(t.Context(), db, v) },
@@ -257,16 +247,9 @@ func TestUpsertOfRepeatedRows(t *testing.T) {
 // If a create fails after a row was found by its unique index, the row's key is restored too.
 func TestGraphFailsAfterUpsert(t *testing.T) {
 	onUsers(t, func(t *testing.T, db *gorm.DB) {
-		if err := db.Create(&User{Email: "a@x"}).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Create(&User{Email: "a@x"}).Error)
 		seen, s := spyOn(db)
-		s.at = func(_ int, what string) error {
-			if strings.HasPrefix(what, "INSERT") && strings.Contains(what, "visits") {
-				return errInjected
-			}
-			return nil
-		}
+		s.failAt("INTO "+quoted(db, "visits"), errInjected)
 		build := func() *Visit { return &Visit{Name: "v", User: &User{Email: "a@x"}} }
 		v := build()
 		if err := graph.Create(t.Context(), seen, v); !errors.Is(err, errInjected) {
@@ -276,12 +259,7 @@ func TestGraphFailsAfterUpsert(t *testing.T) {
 			t.Errorf("keys are left: %s, want %s", got, want)
 		}
 		// Also where the statement itself returned the key, to rows with a new and with a set one.
-		s.at = func(_ int, what string) error {
-			if strings.HasPrefix(what, "INSERT") && strings.Contains(what, "devices") {
-				return errInjected
-			}
-			return nil
-		}
+		s.failAt("INTO "+quoted(db, "devices"), errInjected)
 		for name, on := range map[string]clause.OnConflict{
 			"DoUpdates": {Columns: []clause.Column{{Name: "email"}}, DoUpdates: clause.AssignmentColumns([]string{"visits"})},
 			"DoNothing": {Columns: []clause.Column{{Name: "email"}}, DoNothing: true},

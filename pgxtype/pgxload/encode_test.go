@@ -49,12 +49,12 @@ func (upper) Encode(value any, buf []byte) ([]byte, error) {
 // Load reads some pointers without pgx. It stores each value as pgx's CopyFrom does, fails where that
 // fails, and refuses what that would change.
 func TestLoadPointers(t *testing.T) {
-	pointers := []any{(*string)(nil), (*int)(nil), (*int32)(nil), (*int64)(nil), (*float64)(nil), (*time.Time)(nil), ptr(true)}
+	pointers := []any{(*string)(nil), (*int)(nil), (*int32)(nil), (*int64)(nil), (*float64)(nil), (*time.Time)(nil), new(true)}
 	for _, s := range []string{"", "a text", "7", "2026-01-02", "\x00\xff"} {
 		pointers = append(pointers, &s)
 	}
 	for _, n := range []int64{-1, 300, math.MaxInt16 + 1, math.MaxInt32 + 1, math.MinInt64} {
-		pointers = append(pointers, &n, ptr(int(n)), ptr(int16(n)), ptr(int32(n)), ptr(ID(n)))
+		pointers = append(pointers, &n, new(int(n)), new(int16(n)), new(int32(n)), new(ID(n)))
 	}
 	for _, f := range []float64{1.5, -2, 1e300, math.NaN(), math.Inf(-1)} {
 		pointers = append(pointers, &f)
@@ -71,9 +71,7 @@ func TestLoadPointers(t *testing.T) {
 	} {
 		s := newShop(t, pgx.QueryExecModeCacheStatement, false, `select 1`)
 		conn, err := s.pool.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer conn.Release()
 		register(conn.Conn().TypeMap())
 		for _, column := range types {

@@ -104,9 +104,7 @@ func TestLoadPanics(t *testing.T) {
 					}
 				}
 				conn, err := pgx.ConnectConfig(t.Context(), config)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				var used *pgxload.Writer
 				done := make(chan string, 1)
 				go func() {
@@ -179,9 +177,7 @@ func TestLoadRecovers(t *testing.T) {
 		config := s.pool.Config().ConnConfig.Copy()
 		config.Tracer = &firstQuery{panics: true}
 		conn, err := pgx.ConnectConfig(t.Context(), config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		recovered := 0
 		loaded, err := pgxload.LoadWith(t.Context(), conn, pgxload.Config{Method: method, ChunkBytes: 1}, func(w *pgxload.Writer) error {
 			orders, _ := tablesOf(w)
@@ -215,16 +211,12 @@ func TestLoadNestedError(t *testing.T) {
 			_, err := pgxload.LoadWith(t.Context(), tx, pgxload.Config{Method: method, ChunkBytes: smallChunk}, writeOrders(orders))
 			return err
 		}
-		if err := load(orders[:5]); err != nil {
-			t.Fatal(err)
-		}
+		must(t, load(orders[:5]))
 		orders[29].Lines[4].ID = orders[0].Lines[0].ID
 		if err := load(orders[5:]); at(err).Table != "lines" || at(err).Row != 124 {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := tx.Commit(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, tx.Commit(t.Context()))
 		if n := s.ask(t, `select (select count(*) from orders) * 1000 + (select count(*) from lines)`); n != 5025 {
 			t.Errorf("%s: %d", name, n)
 		}

@@ -31,8 +31,6 @@ type (
 
 const big ID = 1996573624012345677
 
-func ptr[T any](v T) *T { return &v }
-
 func valid(id ID) NullID { return NullID{ID: id, Valid: true} }
 
 var (
@@ -71,9 +69,7 @@ const shopTables = `
 func newShop(t testing.TB, mode pgx.QueryExecMode, register bool, ddl string) *shop {
 	t.Helper()
 	config, err := pgxpool.ParseConfig(testserver.Postgres(t).DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := &shop{schema: fmt.Sprintf("shop_%016x", rand.Uint64())}
 	config.MaxConns = 4
 	config.ConnConfig.RuntimeParams["search_path"] = s.schema
@@ -136,9 +132,7 @@ func (s *shop) exec(t testing.TB, statements ...string) {
 func (s *shop) begin(t testing.TB, statements ...string) pgx.Tx {
 	t.Helper()
 	tx, err := s.pool.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
 	for _, sql := range statements {
 		if _, err := tx.Exec(t.Context(), sql); err != nil {
@@ -182,7 +176,7 @@ func makeOrders(orders, lines int) []order {
 		if i%3 == 2 {
 			o.ParentID = valid(out[i-1].ID)
 		} else {
-			o.Note = ptr(fmt.Sprintf("order %d, with \"quotes\", {braces}\n\t\\N", i))
+			o.Note = new(fmt.Sprintf("order %d, with \"quotes\", {braces}\n\t\\N", i))
 		}
 		for j := range lines {
 			id := next()
@@ -196,29 +190,21 @@ func makeOrders(orders, lines int) []order {
 func (s *shop) stored(t testing.TB) []order {
 	t.Helper()
 	rows, err := s.pool.Query(t.Context(), `select id, parent_id, note, placed_at from orders order by id`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	orders, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (o order, err error) {
 		err = row.Scan(&o.ID, &o.ParentID, &o.Note, &o.PlacedAt)
 		o.PlacedAt = o.PlacedAt.UTC()
 		return o, err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	at := map[ID]*order{}
 	for i := range orders {
 		at[orders[i].ID] = &orders[i]
 	}
 	rows, err = s.pool.Query(t.Context(), `select id, order_id, sku, quantity from lines order by id`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	lines, err := pgx.CollectRows(rows, pgx.RowToStructByPos[line])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, l := range lines {
 		at[l.OrderID].Lines = append(at[l.OrderID].Lines, l)
 	}
@@ -303,14 +289,10 @@ func TestLoad(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%s/registered=%v", mode, name, register), func(t *testing.T) {
 					s := newShop(t, mode, register, shopTables)
 					conn, err := s.pool.Acquire(t.Context())
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 					defer conn.Release()
 					tx, err := conn.Begin(t.Context())
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 					var told []int64
 					cfg := pgxload.Config{Method: method, ChunkBytes: 4000, Progress: func(l pgxload.Loaded) { told = append(told, l.Rows) }}
 					for i, db := range []pgxload.Beginner{tx, s.pool, conn.Conn()} {
@@ -324,9 +306,7 @@ func TestLoad(t *testing.T) {
 						}
 						if i == 0 {
 							s.empty(t) // the transaction around it is not committed
-							if err := tx.Commit(t.Context()); err != nil {
-								t.Fatal(err)
-							}
+							must(t, tx.Commit(t.Context()))
 						}
 						if got := s.stored(t); !reflect.DeepEqual(got, want) {
 							t.Errorf("%T: %d orders came back, or they differ", db, len(got))
@@ -348,7 +328,7 @@ func TestLoadColumns(t *testing.T) {
 			doc jsonb, ts timestamptz, day date, flag boolean, raw bytea, u uuid, hue color, f float8, few bigint[])`)
 	const columns = "id n s num txt vc dom doc ts day flag raw u hue f"
 	rows := []row{
-		{big, 1, int16(2), big, big, ptr(big), big, map[string]any{"a": 1}, time.Unix(1e9, 5000).UTC(), "2026-11-21", true, []byte{0, 1, 255},
+		{big, 1, int16(2), big, big, new(big), big, map[string]any{"a": 1}, time.Unix(1e9, 5000).UTC(), "2026-11-21", true, []byte{0, 1, 255},
 			"6ba7b810-9dad-11d1-80b4-00c04fd430c8", "green", 1.5},
 		{big + 1, nil, nil, NullID{}, nil, (*ID)(nil), nil, nil, nil, nil, nil, nil, nil, nil, nil},
 		{big + 2, ID(7), ID(8), "12", "", "x", valid(7), `{"b": "1996573624012345677"}`, "2026-11-21 08:00:00+02", time.Unix(0, 0).UTC(), false, []byte{},
@@ -386,7 +366,7 @@ func TestLoadUnknownTypes(t *testing.T) {
 			_, err := pgxload.LoadWith(t.Context(), s.pool, pgxload.Config{Method: method}, writeRows("u", columns, values))
 			return err
 		}
-		for _, v := range []struct{ name, hue any }{{big, "sad"}, {"Ann", ptr("fine")}, {ptr("Bob"), nil}, {nil, "fine"}} {
+		for _, v := range []struct{ name, hue any }{{big, "sad"}, {"Ann", new("fine")}, {new("Bob"), nil}, {nil, "fine"}} {
 			id++
 			if err := load("id name hue", id, v.name, v.hue); err != nil {
 				t.Errorf("%s: %v: %v", name, v, err)
@@ -416,9 +396,7 @@ func TestLoadRegisteredTypes(t *testing.T) {
 		create type span as range (subtype = float8);
 		create table u (id bigint, tags hstore, path ltree, one pair, many pair[], reach span)`)
 	conn, err := s.pool.Acquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Release()
 	types := conn.Conn().TypeMap()
 	load := func(method pgxload.Method, columns string, values ...any) error {
@@ -438,9 +416,7 @@ func TestLoadRegisteredTypes(t *testing.T) {
 	}
 	for _, name := range []string{"pair", "pair[]", "span"} {
 		loaded, err := conn.Conn().LoadType(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		types.RegisterType(loaded)
 	}
 	type pair struct {
@@ -449,7 +425,7 @@ func TestLoadRegisteredTypes(t *testing.T) {
 	}
 	reach := pgtype.Range[float64]{Lower: 1, Upper: 2.5, LowerType: pgtype.Inclusive, UpperType: pgtype.Exclusive, Valid: true}
 	for name, method := range methods {
-		columns, values := "id tags path reach one many", row{1, pgtype.Hstore{"a": ptr("1"), "b": nil}, "top.sub", reach, pair{big, ptr("n")}, []pair{{big, nil}}}
+		columns, values := "id tags path reach one many", row{1, pgtype.Hstore{"a": new("1"), "b": nil}, "top.sub", reach, pair{big, new("n")}, []pair{{big, nil}}}
 		if method == pgxload.Unnest {
 			if err := load(method, columns, values...); at(err).Column != "one" || !strings.Contains(err.Error(), "use Copy") {
 				t.Errorf("%s: %v", name, err)
@@ -463,5 +439,13 @@ func TestLoadRegisteredTypes(t *testing.T) {
 	const want = `(1,"""a""=>""1"", ""b""=>NULL",top.sub,"(1996573624012345677,n)","{""(1996573624012345677,)""}","[1,2.5)"), (1,"""a""=>""1"", ""b""=>NULL",top.sub,,,"[1,2.5)")`
 	if got := ask[string](t, s, `select string_agg(u::text, ', ' order by one) from u`); got != want {
 		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

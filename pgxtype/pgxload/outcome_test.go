@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"io"
 	"net"
 	"strings"
@@ -16,6 +15,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/seed-299c1d6b/snowkey/pgxtype/pgxload"
+
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 // breaker is a connection that breaks at the next COMMIT, before or after the server has had it.
@@ -56,9 +57,7 @@ func (s *shop) breaking(t *testing.T, cut *atomic.Bool, arrives bool) *pgxpool.P
 		return &breaker{Conn: conn, cut: cut, arrives: arrives}, err
 	}
 	pool, err := pgxpool.NewWithConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { end(t, pool) })
 	return pool
 }

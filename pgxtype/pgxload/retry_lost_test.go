@@ -69,13 +69,9 @@ func TestRetryLostConnection(t *testing.T) {
 	}
 	// Any other error ends Retry at once, and a single connection cannot be replaced.
 	conn, err := pgx.Connect(t.Context(), testserver.Postgres(t).DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	pooled, err := s.pool.Acquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer pooled.Release()
 	sleep := func(ctx context.Context, tx pgx.Tx) error { _, err := tx.Exec(ctx, `select pg_sleep(60)`); return err }
 	for what, tt := range map[string]struct {
@@ -109,9 +105,7 @@ func (b beginner) BeginTx(ctx context.Context, _ pgx.TxOptions) (pgx.Tx, error) 
 // A failed login is not retried. A server that does not answer is.
 func TestRetryConnect(t *testing.T) {
 	config, err := pgx.ParseConfig(testserver.Postgres(t).DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	begun := 0
 	db := beginner(func(ctx context.Context) error { begun++; _, err := pgx.ConnectConfig(ctx, config); return err })
 	config.Database = "there_is_none"

@@ -63,13 +63,9 @@ func graph(t *testing.T, parent, child *table) *gen.Graph {
 	var schemas []*load.Schema
 	add := func(schema ent.Interface) {
 		b, err := load.MarshalSchema(schema)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		s, err := load.UnmarshalSchema(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		schemas = append(schemas, s)
 	}
 	add(Parent{*parent})
@@ -77,13 +73,9 @@ func graph(t *testing.T, parent, child *table) *gen.Graph {
 		add(Child{*child})
 	}
 	storage, err := gen.NewStorage("sql")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	g, err := gen.NewGraph(&gen.Config{Package: "example.org/shop/db", Schema: "example.org/shop/schema", Target: t.TempDir(), Storage: storage, Features: []gen.Feature{gen.FeatureUpsert}}, schemas...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return g
 }
 
@@ -93,9 +85,7 @@ var errGenerated = errors.New("generated")
 func apply(t *testing.T, g *gen.Graph, exempt ...string) error {
 	t.Helper()
 	ext, err := New(Config{Exempt: exempt})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	err = ext.Hooks()[0](gen.GenerateFunc(func(*gen.Graph) error { return errGenerated })).Generate(g)
 	if err == nil {
 		t.Error("nothing was generated, without an error")
@@ -186,9 +176,7 @@ func TestIndexes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := graph(t, parent(entkey.Mixin{}), c.child)
-			if err := apply(t, g); err != nil {
-				t.Fatal(err)
-			}
+			must(t, apply(t, g))
 			var got []string
 			for _, n := range g.Nodes {
 				for _, i := range n.Indexes {
@@ -214,18 +202,12 @@ func TestNames(t *testing.T) {
 		t.Errorf("without the extension: %v", err)
 	}
 	g := graph(t, p, c)
-	if err := apply(t, g); err != nil {
-		t.Fatal(err)
-	}
+	must(t, apply(t, g))
 	file := filepath.Join(g.Target, "key", "key.go")
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, want := range []string{"\ntype Row = sqltype.Key[", "\ntype NullRow = sqltype.NullKey[", "\ntype Other = sqltype.Key[", "\n// NullOther is an Other or NULL.\ntype NullOther ="} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -253,9 +235,7 @@ func TestSameName(t *testing.T) {
 // Ids that MySQL would number are no numbers to ent, whose fields are as they were.
 func TestNumbersAreHidden(t *testing.T) {
 	g := graph(t, parent(entkey.Mixin{}), fk(sqltype.ID(0)))
-	if err := apply(t, g); err != nil {
-		t.Fatal(err)
-	}
+	must(t, apply(t, g))
 	for _, n := range g.Nodes {
 		if column := n.ID.PK(); n.ID.Type.Numeric() || column.Increment || column.SchemaType["mysql"] != "bigint" {
 			t.Errorf("%s: %+v", n.Name, column)
@@ -285,10 +265,16 @@ func TestBadConfig(t *testing.T) {
 func TestErrorsOfFiles(t *testing.T) {
 	g := graph(t, &table{mixin: entkey.Typed[Row]{}}, nil)
 	g.Target = filepath.Join(g.Target, "file")
-	if err := os.WriteFile(g.Target, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(g.Target, nil, 0o600))
 	if err := apply(t, g); err == nil {
 		t.Error("a file in place of the folder")
+	}
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

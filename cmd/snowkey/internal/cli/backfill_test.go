@@ -12,21 +12,13 @@ import (
 // tables opens the database of a DSN of the command, with a table of orders and one of lines.
 func tables(t *testing.T, driver, source string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open(driver, source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	for _, statement := range []string{
+	db := openDB(t, driver, source)
+	execute(t, db,
 		"CREATE TABLE orders (id bigint PRIMARY KEY, made timestamp NULL)",
 		"CREATE TABLE order_lines (id bigint PRIMARY KEY, order_id bigint, FOREIGN KEY (order_id) REFERENCES orders (id))",
 		"INSERT INTO orders VALUES (3, '2024-07-01 12:00:00'), (1, '2024-07-01 12:00:01'), (2, '2025-01-01 00:00:00')",
 		"INSERT INTO order_lines VALUES (1, 3), (2, 3), (3, 2)",
-	} {
-		if _, err := db.Exec(statement); err != nil {
-			t.Fatalf("%s: %v", statement, err)
-		}
-	}
+	)
 	return db
 }
 
@@ -80,15 +72,9 @@ func TestBackfill(t *testing.T) {
 			if got.code != 0 || !strings.Contains(got.out, `"worker_id": -1`) || !strings.Contains(got.out, `"rows": 0`) {
 				t.Errorf("again: exit code %d\n%s%s", got.code, got.out, got.err)
 			}
-			for _, statement := range []string{"INSERT INTO orders (id, made) VALUES (4, '2037-01-01 00:00:00')", "UPDATE order_lines SET order_id = 1 WHERE id = 1"} {
-				if _, err := db.Exec(statement); err != nil {
-					t.Fatal(err)
-				}
-			}
+			execute(t, db, "INSERT INTO orders (id, made) VALUES (4, '2037-01-01 00:00:00')", "UPDATE order_lines SET order_id = 1 WHERE id = 1")
 			got = run(t, args...)
-			if got.code != 1 || !strings.Contains(got.out, "no row needed an id") || !strings.Contains(got.err, "that is in the future: correct it") {
-				t.Errorf("in the future: exit code %d\n%s%s", got.code, got.out, got.err)
-			}
+			got.want(t, 1, "no row needed an id", "that is in the future: correct it")
 			if moved := "\nrows of " + c.prefix + "order_lines whose order_id_snowkey differs from the id of the row that order_id refers to now: 1"; c.driver != "mysql" && !strings.Contains(got.err, moved) {
 				t.Errorf("%s, want %q", got.err, moved)
 			}
@@ -120,8 +106,6 @@ func TestTableErrors(t *testing.T) {
 		{"migrate bigint --dsn mysql://root@127.0.0.1:1/x --table orders", 2, "PostgreSQL only: use gh-ost or pt-online-schema-change"},
 		{"migrate bigint" + postgres, 2, `--table "none"`},
 	} {
-		if got := run(t, strings.Fields(c.args)...); got.code != c.code || !strings.Contains(got.err, c.want) {
-			t.Errorf("%s: exit code %d, %s%s; want %q", c.args, got.code, got.out, got.err, c.want)
-		}
+		run(t, strings.Fields(c.args)...).want(t, c.code, "", c.want)
 	}
 }

@@ -25,9 +25,7 @@ func TestMain(m *testing.M) {
 func program(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd := exec.CommandContext(t.Context(), self, args...)
 	cmd.Env = append(os.Environ(), asProgram+"=1")
 	return cmd
@@ -40,8 +38,17 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 const endless = 3 * time.Minute
 
 type result struct {
+	args     []string
 	out, err string
 	code     int
+}
+
+// want checks the exit code, and parts of what is printed.
+func (r result) want(t *testing.T, code int, out, err string) {
+	t.Helper()
+	if r.code != code || !strings.Contains(r.out, out) || !strings.Contains(r.err, err) {
+		t.Errorf("%q: exit code %d, want %d with %q and %q:\n%s%s", r.args, r.code, code, out, err, r.out, r.err)
+	}
 }
 
 // run runs a command line in this process.
@@ -69,7 +76,7 @@ func runIn(ctx context.Context, env Env, args ...string) result {
 	ctx, cancel := context.WithTimeout(ctx, endless) // a command that should have been rejected may not end
 	defer cancel()
 	code := Run(ctx, args, env)
-	return result{out.String(), err.String(), code}
+	return result{args, out.String(), err.String(), code}
 }
 
 func at(t time.Time) func() time.Time { return func() time.Time { return t } }
@@ -80,5 +87,13 @@ func environment(name, value string) func(string) string {
 			return value
 		}
 		return ""
+	}
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -19,23 +19,15 @@ import (
 func databases(t *testing.T) map[string]*sql.DB {
 	t.Helper()
 	config, err := pgx.ParseConfig(testserver.NewPostgres(t).DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
 	maria, err := mysql.ParseDSN(testserver.NewMariaDB(t).DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	maria.MultiStatements = true
 	connector, err := mysql.NewConnector(maria)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	lite, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "orders.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := map[string]*sql.DB{"postgres": stdlib.OpenDB(*config), "mysql": sql.OpenDB(connector), "sqlite": lite}
 	for _, db := range all {
 		db.SetMaxOpenConns(1)
@@ -52,9 +44,7 @@ func TestDDLCanBePasted(t *testing.T) {
 			const table, column = "it's; \"the\".`orders` -- of\n:all", "an; \"id\"\n-- /* or\r`it's`"
 			quoted := func(name string) string {
 				text, err := ddl.Dialect(dialect).Quote(name)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				return text
 			}
 			paste := func(text string) {

@@ -83,16 +83,12 @@ func understood(t *testing.T, where, call string, whole bool) {
 // The documents show valid command lines.
 func TestDocuments(t *testing.T) {
 	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// Not cleaned: a path that begins in this module is one whose changes go test sees,
 	// and it would give a result that it remembers otherwise.
 	root := here + "/../../../.."
 	pages, err := os.ReadDir(root + "/docs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	files := []string{root + "/README.md", root + "/README.zh-CN.md"}
 	for _, page := range pages {
 		if filepath.Ext(page.Name()) == ".md" {
@@ -102,9 +98,7 @@ func TestDocuments(t *testing.T) {
 	found := 0
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		spans, blocks := commandLines(string(text))
 		found += len(spans) + len(blocks)
 		for _, call := range spans {

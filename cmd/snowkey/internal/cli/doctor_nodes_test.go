@@ -17,19 +17,13 @@ import (
 // of one datacenter, or -1 for all.
 func leased(t *testing.T, driver, dsn string, datacenter, id int64) *sql.DB {
 	t.Helper()
-	db, err := sql.Open(driver, dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
+	db := openDB(t, driver, dsn)
 	cfg := worker.Config{Preferred: &id, RequirePreferred: true, FenceWindow: time.Hour}
 	if datacenter >= 0 {
 		cfg.Datacenter = &datacenter
 	}
 	lease, err := sqlstore.Open(t.Context(), db, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = lease.Close(context.Background()) })
 	return db
 }
@@ -62,9 +56,7 @@ func TestDoctorReplication(t *testing.T) {
 		{"CREATE PUBLICATION shop", doctor.OK, "does not have the tables of the leases"},
 		{"CREATE PUBLICATION everything FOR ALL TABLES", doctor.Warn, "publication everything has public.snow_lease, publication everything has public.snow_namespace"},
 	} {
-		if _, err := db.ExecContext(t.Context(), c.statement); err != nil {
-			t.Fatal(err)
-		}
+		execute(t, db, c.statement)
 		examine(t, Env{}, "--dsn", dsn).want(t, "logical replication", c.status, c.says)
 	}
 }

@@ -81,9 +81,7 @@ func TestDoctorRedis(t *testing.T) {
 	defer client.Close()
 	set := func(name, value string) {
 		t.Helper()
-		if err := client.ConfigSet(t.Context(), name, value).Err(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, client.ConfigSet(t.Context(), name, value).Err())
 	}
 	set("maxmemory-policy", "allkeys-lru")
 	d := examine(t, Env{}, "--dsn", dsn)
@@ -92,18 +90,14 @@ func TestDoctorRedis(t *testing.T) {
 	set("maxmemory", "100mb")
 	examine(t, Env{}, "--dsn", dsn).want(t, "maxmemory-policy", doctor.Fail, "allkeys-lru")
 	set("maxmemory-policy", "noeviction")
-	if got := run(t, "gen", "--lease", dsn); got.code != 0 {
-		t.Errorf("exit code %d: %s", got.code, got.err)
-	}
+	run(t, "gen", "--lease", dsn).want(t, 0, "", "")
 	d = examine(t, Env{}, "--dsn", dsn)
 	d.want(t, "layout of the namespace", doctor.OK, "default")
 	d.want(t, "incarnation", doctor.OK, "since 20")
 	if !d.OK {
 		t.Errorf("a sound Redis fails: %+v", d.Checks)
 	}
-	if err := client.Do(t.Context(), "REPLICAOF", "127.0.0.1", "1").Err(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, client.Do(t.Context(), "REPLICAOF", "127.0.0.1", "1").Err())
 	examine(t, Env{}, "--dsn", dsn).want(t, "role", doctor.Fail, "slave")
 }
 
@@ -134,16 +128,10 @@ func TestDoctorGreatest(t *testing.T) {
 	all := places(t)
 	for name, driver := range map[string]string{"PostgreSQL": "pgx", "MariaDB": "mysql", "SQLite": "sqlite"} {
 		t.Run(name, func(t *testing.T) {
-			db, err := sql.Open(driver, all[name])
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer db.Close()
+			db := openDB(t, driver, all[name])
 			id := func(from time.Duration) int64 {
 				id, err := core.Twitter().FirstAt(time.Now().Add(from))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				return id
 			}
 			for table, value := range map[string]string{
@@ -153,11 +141,7 @@ func TestDoctorGreatest(t *testing.T) {
 				if table == "words" {
 					kind = "varchar(10)"
 				}
-				for _, statement := range []string{"CREATE TABLE greatest_" + table + " (id " + kind + ")", "INSERT INTO greatest_" + table + " VALUES (" + value + ")"} {
-					if _, err := db.ExecContext(t.Context(), statement); err != nil {
-						t.Fatal(err)
-					}
-				}
+				execute(t, db, "CREATE TABLE greatest_"+table+" (id "+kind+")", "INSERT INTO greatest_"+table+" VALUES ("+value+")")
 			}
 			args := []string{"--dsn", all[name], "--namespace", "greatest"}
 			for _, table := range []string{"fresh", "soon", "ahead", "bare", "odd", "words", "missing"} {
@@ -175,6 +159,15 @@ func TestDoctorGreatest(t *testing.T) {
 	}
 }
 
+// openDB opens a pool that is closed after the test.
+func openDB(t *testing.T, driver, source string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open(driver, source)
+	must(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
 // execute executes statements.
 func execute(t *testing.T, db *sql.DB, statements ...string) {
 	t.Helper()
@@ -189,15 +182,8 @@ func execute(t *testing.T, db *sql.DB, statements ...string) {
 func leaseFile(t *testing.T) (file string, db *sql.DB) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "ids.db")
-	if got := run(t, "gen", "--lease", file); got.code != 0 { // creates the tables
-		t.Fatal(got.err)
-	}
-	db, err := sql.Open("sqlite", file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	return file, db
+	run(t, "gen", "--lease", file).want(t, 0, "", "") // creates the tables
+	return file, openDB(t, "sqlite", file)
 }
 
 // Worker IDs in every state, in a table without its primary key.
@@ -250,9 +236,7 @@ func TestDoctorNumbers(t *testing.T) {
 func TestDoctorForgot(t *testing.T) {
 	file, db := leaseFile(t)
 	got := run(t, "gen", "--lease", file)
-	if got.code != 0 {
-		t.Fatal(got.err)
-	}
+	got.want(t, 0, "", "")
 	id := strings.TrimSpace(got.out)
 	execute(t, db, "CREATE TABLE orders (id bigint)", "INSERT INTO orders VALUES ("+id+")")
 	const largest = "largest id of orders.id"
@@ -261,24 +245,18 @@ func TestDoctorForgot(t *testing.T) {
 
 	execute(t, db, "UPDATE snow_lease SET fence = 1 WHERE fence > 0") // as a copy over the file in place
 	examine(t, Env{}, args...).want(t, largest, doctor.Fail, id+" of 20")
-	if got := run(t, "workers", "floor", "--dsn", file, "--namespace", "default"); got.code != 0 || !strings.Contains(got.err, `the floor of namespace "default" is 20`) {
-		t.Errorf("exit code %d: %s%s", got.code, got.out, got.err)
-	}
+	run(t, "workers", "floor", "--dsn", file, "--namespace", "default").want(t, 0, "", `the floor of namespace "default" is 20`)
 	d := examine(t, Env{}, args...)
 	d.want(t, largest, doctor.OK, "not ahead of now")
 	d.want(t, "floor", doctor.OK, "ahead of the clock: claims begin there")
-	if got := run(t, "workers", "list", "--dsn", file); !strings.Contains(got.err, "claims begin at the floor, ") {
-		t.Errorf("%s%s", got.out, got.err)
-	}
+	run(t, "workers", "list", "--dsn", file).want(t, 0, "", "claims begin at the floor, ")
 
 	execute(t, db, "UPDATE snow_namespace SET incarnation = 'another' WHERE namespace = 'default'")
 	examine(t, Env{}, args...).want(t, "incarnation", doctor.Warn, "another, since ")
 	execute(t, db, "DELETE FROM snow_lease")
 	examine(t, Env{}, args...).want(t, "worker IDs", doctor.OK, "0 of 1024")
 	for range 6 {
-		if got := run(t, "workers", "floor", "--dsn", file, "--namespace", "default"); got.code != 0 {
-			t.Fatal(got.err)
-		}
+		run(t, "workers", "floor", "--dsn", file, "--namespace", "default").want(t, 0, "", "")
 	}
 	examine(t, Env{}, args...).want(t, "floor", doctor.Warn, "ahead of the clock")
 }
@@ -301,9 +279,7 @@ func TestDoctorLocks(t *testing.T) {
 			db := leased(t, driver, dsn, -1, 0)
 			examine(t, Env{}, "--dsn", dsn).want(t, "locks", doctor.OK, "no transaction")
 			tx, err := db.BeginTx(t.Context(), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer func() { _ = tx.Rollback() }()
 			if _, err := tx.ExecContext(t.Context(), "SELECT 1 FROM snow_lease WHERE worker_id = 7 FOR UPDATE"); err != nil {
 				t.Fatal(err)
@@ -330,9 +306,7 @@ func TestDoctorFileSystem(t *testing.T) {
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "ids.db")
-	if got := run(t, "gen", "--lease", file); got.code != 0 {
-		t.Fatal(got.err)
-	}
+	run(t, "gen", "--lease", file).want(t, 0, "", "")
 	d := examine(t, Env{}, "--dsn", file)
 	d.want(t, "file system", doctor.Fail, "tmpfs")
 	d.want(t, "clock", doctor.OK, "this machine's")

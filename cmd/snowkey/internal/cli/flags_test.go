@@ -86,9 +86,7 @@ var beside = map[string][]string{
 // unless it may be a secret, quotes the value; standard output is empty.
 func TestBadFlags(t *testing.T) {
 	t.Chdir(t.TempDir()) // it must remain empty
-	if err := os.WriteFile("none.db", nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile("none.db", nil, 0o600))
 	tried := 0
 	eachCommand(func(cmd *cobra.Command, name string) {
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -178,13 +176,9 @@ func eachCommand(do func(cmd *cobra.Command, name string)) {
 func TestExitCodes(t *testing.T) {
 	dir := t.TempDir()
 	empty := filepath.Join(dir, "empty")
-	if err := os.WriteFile(empty, []byte("\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(empty, []byte("\n"), 0o600))
 	fresh := filepath.Join(dir, "fresh.db")
-	if err := os.WriteFile(fresh, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(fresh, nil, 0o600))
 	for _, c := range []struct {
 		args string
 		code int

@@ -15,19 +15,13 @@ import (
 // one, and the other script drops it.
 func TestGenerator(t *testing.T) {
 	dsn := testserver.Database(t, "pgx", testserver.Postgres(t).DSN)
-	db, err := sql.Open("pgx", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := openDB(t, "pgx", dsn)
 	paste := func(part string, more ...string) {
 		t.Helper()
 		paste(t, db, part, more...)
 	}
 	store := []string{"--dsn", dsn, "--namespace", "shop"}
-	if _, err := db.Exec("CREATE TABLE orders (id bigint PRIMARY KEY, note text)"); err != nil {
-		t.Fatal(err)
-	}
+	execute(t, db, "CREATE TABLE orders (id bigint PRIMARY KEY, note text)")
 	paste("generator", "--table", "orders")
 	var id int64
 	if err := db.QueryRow("INSERT INTO orders (note) VALUES ('x') RETURNING id").Scan(&id); err != nil || id>>12&1023 != 1023 {
@@ -39,24 +33,17 @@ func TestGenerator(t *testing.T) {
 		t.Errorf("workers list: %s%s", listed.out, listed.err)
 	}
 	token := strconv.FormatInt(list(t, dsn, "shop")[0].FencingToken, 10)
-	freed := run(t, append([]string{"workers", "free", "1023", "--fencing-token", token}, store...)...)
-	if freed.code != 1 || !strings.Contains(freed.err, "ddl drop-generator") {
-		t.Errorf("workers free: exit code %d, %s", freed.code, freed.err)
-	}
+	run(t, append([]string{"workers", "free", "1023", "--fencing-token", token}, store...)...).want(t, 1, "", "ddl drop-generator")
 	found := examine(t, Env{}, store...)
 	found.want(t, "SQL generator", doctor.OK, "snowkey_next has the worker IDs 1023")
 	found.want(t, "worker IDs", doctor.OK, "1 of 1024")
 
-	if _, err := db.Exec("UPDATE snowkey_generator SET system = system + 1"); err != nil {
-		t.Fatal(err)
-	}
+	execute(t, db, "UPDATE snowkey_generator SET system = system + 1")
 	examine(t, Env{}, store...).want(t, "SQL generator", doctor.Fail, "is a copy")
 	paste("generator", "--worker", "1022")
 	examine(t, Env{}, store...).want(t, "SQL generator", doctor.OK, "snowkey_next has the worker IDs 1022")
 
-	if _, err := db.Exec("DROP TABLE orders"); err != nil {
-		t.Fatal(err)
-	}
+	execute(t, db, "DROP TABLE orders")
 	paste("drop-generator")
 	listed = run(t, append([]string{"workers", "list", "--held"}, store...)...)
 	if strings.Contains(listed.out, "1022") {
@@ -73,22 +60,14 @@ func paste(t *testing.T, db *sql.DB, part string, more ...string) {
 	if err := json.Unmarshal([]byte(got.out), &statements); err != nil || got.code != 0 {
 		t.Fatalf("%v, exit code %d: %s", err, got.code, got.err)
 	}
-	for _, statement := range statements {
-		if _, err := db.Exec(statement); err != nil {
-			t.Fatalf("%v, from\n%s", err, statement)
-		}
-	}
+	execute(t, db, statements...)
 }
 
 // If a generator has lost a part, its row, its reservation or the tables of the leases, doctor reports it.
 // What doctor advises repairs the generator, which then repeats no id.
 func TestHalfGenerator(t *testing.T) {
 	dsn := testserver.Database(t, "pgx", testserver.Postgres(t).DSN)
-	db, err := sql.Open("pgx", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := openDB(t, "pgx", dsn)
 	db.SetMaxOpenConns(1) // one session, which keeps its block
 	store := []string{"--dsn", dsn, "--namespace", "shop"}
 	seen := map[int64]bool{}
@@ -117,9 +96,7 @@ func TestHalfGenerator(t *testing.T) {
 	} {
 		t.Run(c.lose, func(t *testing.T) {
 			ids(t)
-			if _, err := db.Exec(c.lose); err != nil {
-				t.Fatal(err)
-			}
+			execute(t, db, c.lose)
 			examine(t, Env{}, store...).want(t, "SQL generator", doctor.Fail, c.says)
 			if strings.HasPrefix(c.lose, "DROP SEQUENCE") { // as doctor advises
 				paste(t, db, "drop-generator")
@@ -129,8 +106,6 @@ func TestHalfGenerator(t *testing.T) {
 			ids(t)
 		})
 	}
-	if _, err := db.Exec("UPDATE snowkey_generator SET version = 2"); err != nil {
-		t.Fatal(err)
-	}
+	execute(t, db, "UPDATE snowkey_generator SET version = 2")
 	examine(t, Env{}, store...).want(t, "SQL generator", doctor.Skip, "is of version 2")
 }

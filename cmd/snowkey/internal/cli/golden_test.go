@@ -164,9 +164,7 @@ func compare(t *testing.T, name, line string, got result) {
 	text += fmt.Sprintf("--- exit %d\n", got.code)
 	file := filepath.Join("testdata", name+".golden")
 	if *update {
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, []byte(text), 0o644))
 		return
 	}
 	want, err := os.ReadFile(file)

@@ -35,9 +35,7 @@ func TestKeysOutput(t *testing.T) {
 		"broken.go":          "package broken\n\nimport \"github.com/seed-299c1d6b/snowkey/sqltype\"\n\ntype Order struct{ ID sqltype.Key[Order] }\n\nvar x =\n",
 	} {
 		name = filepath.Join(broken, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)))
 	}
 	const keys = "./testdata/keys/"
 	for name, c := range map[string]struct{ before, folder, want string }{
@@ -53,12 +51,8 @@ func TestKeysOutput(t *testing.T) {
 		"many packages":  {text, keys + "...", "packages there, want one"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := os.WriteFile(file, []byte(c.before), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			if got := run(t, "keys", "-o", file, c.folder); got.code != 1 || !strings.Contains(got.err, c.want) {
-				t.Errorf("exit code %d, %s, want %q", got.code, got.err, c.want)
-			}
+			must(t, os.WriteFile(file, []byte(c.before), 0o644))
+			run(t, "keys", "-o", file, c.folder).want(t, 1, "", c.want)
 			files, err := os.ReadDir(filepath.Dir(file))
 			after, _ := os.ReadFile(file)
 			if err != nil || len(files) != 1 || string(after) != c.before {

@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"database/sql"
 	"fmt"
 	"os"
 	"os/exec"
@@ -29,9 +28,7 @@ func start(t *testing.T, args ...string) *process {
 	if err == nil {
 		err = p.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p.lines = bufio.NewScanner(pipe)
 	return p
 }
@@ -62,29 +59,22 @@ func (p *process) end() (code int, said string) {
 // continues, also while there is what the step was waiting for.
 func TestMigrateInterrupted(t *testing.T) {
 	dsn := testserver.Database(t, "pgx", testserver.Postgres(t).DSN)
-	db, err := sql.Open("pgx", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	for _, statement := range []string{
+	db := openDB(t, "pgx", dsn)
+	execute(t, db,
 		"CREATE TABLE orders (id serial PRIMARY KEY, parent int REFERENCES orders, note text) WITH (autovacuum_enabled = false)",
 		"INSERT INTO orders (note) SELECT 'old' FROM generate_series(1, 1000)",
-	} {
-		if _, err := db.Exec(statement); err != nil {
-			t.Fatalf("%s: %v", statement, err)
+	)
+	run(t, "migrate", "bigint", "--dsn", dsn, "--table", "orders", "--apply", "--stop-before", "fill").want(t, 0, "", "")
+	until := func(query string) {
+		for is := false; !is; {
+			must(t, db.QueryRow(query).Scan(&is))
 		}
-	}
-	if got := run(t, "migrate", "bigint", "--dsn", dsn, "--table", "orders", "--apply", "--stop-before", "fill"); got.code != 0 {
-		t.Fatal(got.err)
 	}
 	for i, s := range []struct{ step, blocker, next string }{
 		{"fill", "SELECT FROM orders FOR UPDATE", "swap"}, {"swap", "SELECT FROM orders", "finish"}, {"finish", "SELECT FROM orders", ""},
 	} {
 		tx, err := db.BeginTx(context.Background(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := tx.Exec(s.blocker); err != nil {
 			t.Fatalf("%s: %v", s.blocker, err)
 		}
@@ -95,14 +85,17 @@ func TestMigrateInterrupted(t *testing.T) {
 		signal := []os.Signal{syscall.SIGINT, syscall.SIGTERM}[i%2]
 		p := start(t, args...)
 		p.until(t, s.step+" public.orders")
-		time.Sleep(400 * time.Millisecond) // it waits for the transaction, or between two attempts
+		// It waits for the transaction, or, in a fill, until it begins again.
+		until(`SELECT count(*) > 0 FROM pg_stat_activity WHERE datname = current_database() AND
+			(wait_event_type = 'Lock' OR state = 'idle' AND query LIKE 'SELECT (%) OR NOT EXISTS%')`)
 		begun := time.Now()
-		if err := p.Process.Signal(signal); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Process.Signal(signal))
 		if code, said := p.end(); code != 1 || !strings.Contains(said, "run it again to continue") || time.Since(begun) > 30*time.Second {
 			t.Errorf("%v in %s: exit code %d after %v, %s", signal, s.step, code, time.Since(begun), said)
 		}
+		// Its session has ended as well.
+		until(`SELECT count(*) = 0 FROM pg_locks JOIN pg_database d ON d.oid = database
+			WHERE locktype = 'advisory' AND datname = current_database()`)
 		p = start(t, args...)
 		p.until(t, s.step+" public.orders")
 		_ = tx.Rollback()

@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"bytes"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -100,18 +99,14 @@ func TestTogether(t *testing.T) {
 			reading.Wait()
 			seen := ledger{}
 			for i, g := range both {
-				if err := g.cmd.Process.Signal([]os.Signal{syscall.SIGINT, syscall.SIGTERM}[i]); err != nil {
-					t.Fatal(err)
-				}
+				must(t, g.cmd.Process.Signal([]os.Signal{syscall.SIGINT, syscall.SIGTERM}[i]))
 				if code := g.end(t); code != 1 || !strings.Contains(g.err.String(), "interrupted after ") || !strings.HasSuffix(g.read.String(), "\n") {
 					t.Errorf("exit code %d: %s", code, g.err.String())
 				}
 				seen.add(t, fmt.Sprintf("process %d", i+1), g.read.String())
 			}
 			got := run(t, "gen", "-n", "20000", "--lease", dsn, "--namespace", namespace)
-			if got.code != 0 {
-				t.Fatalf("exit code %d: %s", got.code, got.err)
-			}
+			got.want(t, 0, "", "")
 			seen.add(t, "process 3", got.out)
 			if len(seen) < 240_000 {
 				t.Errorf("%d ids", len(seen))
@@ -136,13 +131,9 @@ func startGen(t *testing.T, dsn, namespace string) *endlessGen {
 	t.Helper()
 	g := &endlessGen{cmd: program(t, "gen", "-n", "1000000000000", "--lease", dsn, "--namespace", namespace)}
 	pipe, err := g.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	g.pipe, g.out, g.cmd.Stderr = pipe, bufio.NewReader(pipe), &g.err
-	if err := g.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.cmd.Start())
 	for range 10_000 {
 		line, err := g.out.ReadString('\n')
 		if err != nil {
@@ -170,9 +161,7 @@ func (g *endlessGen) end(t *testing.T) int {
 func TestKilled(t *testing.T) {
 	dsn, namespace := testserver.Postgres(t).DSN, "killed"
 	g := startGen(t, dsn, namespace)
-	if err := g.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.cmd.Process.Kill())
 	if code := g.end(t); code != -1 {
 		t.Errorf("exit code %d", code)
 	}
@@ -181,9 +170,7 @@ func TestKilled(t *testing.T) {
 	gen := func(who string) {
 		t.Helper()
 		got := run(t, "gen", "-n", "10000", "--lease", dsn, "--namespace", namespace)
-		if got.code != 0 {
-			t.Fatalf("exit code %d: %s", got.code, got.err)
-		}
+		got.want(t, 0, "", "")
 		seen.add(t, who, got.out)
 	}
 	gen("the next")
@@ -218,9 +205,7 @@ func TestKilled(t *testing.T) {
 func TestBrokenPipe(t *testing.T) {
 	dsn := "file:" + filepath.Join(t.TempDir(), "ids.db")
 	g := startGen(t, dsn, "pipe")
-	if err := g.pipe.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.pipe.Close())
 	if err := g.cmd.Wait(); err != nil || g.err.Len() > 0 {
 		t.Errorf("%v: %s", err, g.err.String())
 	}
@@ -233,9 +218,7 @@ func TestBrokenPipe(t *testing.T) {
 func TestBrokenPipeAfterFailure(t *testing.T) {
 	for code, args := range map[int][]string{1: {"parse", "1", "x"}, 3: {"doctor", "--dsn", filepath.Join(t.TempDir(), "none.db")}} {
 		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_ = r.Close()
 		cmd := program(t, args...)
 		cmd.Stdout = w
@@ -250,25 +233,14 @@ func TestBrokenPipeAfterFailure(t *testing.T) {
 // are printed.
 func TestNotReleased(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ids.db")
-	if got := run(t, "gen", "--lease", file); got.code != 0 { // creates the tables
-		t.Fatal(got.err)
-	}
-	db, err := sql.Open("sqlite", file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), "CREATE TRIGGER refuse BEFORE UPDATE ON snow_lease WHEN NEW.state = 'released' BEGIN SELECT RAISE(ABORT, 'refused'); END"); err != nil {
-		t.Fatal(err)
-	}
+	run(t, "gen", "--lease", file).want(t, 0, "", "") // creates the tables
+	execute(t, openDB(t, "sqlite", file), "CREATE TRIGGER refuse BEFORE UPDATE ON snow_lease WHEN NEW.state = 'released' BEGIN SELECT RAISE(ABORT, 'refused'); END")
 	got := run(t, "gen", "-n", "3", "--lease", file)
 	if got.code != 1 || strings.Count(got.out, "\n") != 3 || !strings.Contains(got.err, "was not released and will expire: ") || !strings.Contains(got.err, "refused") {
 		t.Errorf("exit code %d: %s%s", got.code, got.out, got.err)
 	}
 	g := startGen(t, "file:"+file, "default")
-	if err := g.pipe.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.pipe.Close())
 	if code := g.end(t); code != 1 || !strings.Contains(g.err.String(), "was not released") {
 		t.Errorf("exit code %d: %s", code, g.err.String())
 	}

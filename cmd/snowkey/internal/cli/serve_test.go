@@ -60,18 +60,14 @@ func TestServeLeases(t *testing.T) {
 	const token = "a-token-of-16-or-more"
 	env := Env{Getenv: environment("SNOWKEY_TOKEN", token)}
 	file := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(token+"\n"), 0o600))
 	for admin, code := range map[string]int{"--admin=false": 1, "--admin": 0} {
 		url, _, end := startServe(t, env, "--addr", "127.0.0.1:0", admin, "--store", filepath.Join(t.TempDir(), "ids.db"))
 		defer end()
 		if got := run(t, "gen", "-n", "2", "--lease", url+"/leases", "--token-file", file); got.code != 0 || strings.Count(got.out, "\n") != 2 {
 			t.Errorf("exit code %d: %s", got.code, got.err)
 		}
-		if got := runWith(t, env, "workers", "list", "--dsn", url+"/leases"); got.code != code {
-			t.Errorf("%s: workers list: exit code %d: %s", admin, got.code, got.err)
-		}
+		runWith(t, env, "workers", "list", "--dsn", url+"/leases").want(t, code, "", "")
 		d := examine(t, env, "--dsn", url+"/leases")
 		d.want(t, "clock", doctor.OK, "")
 		d.want(t, "server", doctor.Skip, "")

@@ -29,9 +29,7 @@ func TestColours(t *testing.T) {
 }
 
 func TestCompletion(t *testing.T) {
-	if got := run(t, "completion", "bash"); got.code != 0 || !strings.Contains(got.out, "snowkey") {
-		t.Errorf("exit code %d, %d bytes", got.code, len(got.out))
-	}
+	run(t, "completion", "bash").want(t, 0, "snowkey", "")
 	for args, want := range map[string]string{
 		"gen --format ": "base58", "parse --from ": "hex", "layout --preset son": "sonyflake", "ddl --dialect my": "mysql", "ddl wor": "workers",
 		"partitions --by ": "month", "completion ": "fish", "workers ": "list", "serial encode --scheme ": "luhn", "": "doctor",
@@ -40,9 +38,7 @@ func TestCompletion(t *testing.T) {
 		if args == "" || strings.HasSuffix(args, " ") {
 			fields = append(fields, "")
 		}
-		if got := run(t, fields...); got.code != 0 || !strings.Contains(got.out, want) {
-			t.Errorf("complete %q: exit code %d: %s%s", args, got.code, got.out, got.err)
-		}
+		run(t, fields...).want(t, 0, want, "")
 	}
 }
 

@@ -57,9 +57,7 @@ func TestTokenRoundTrip(t *testing.T) {
 
 func writeKeys(t *testing.T, file, text string, mode os.FileMode) {
 	t.Helper()
-	if err := os.WriteFile(file, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(text), mode))
 	if err := os.Chmod(file, mode); err != nil { // without the umask
 		t.Fatal(err)
 	}
@@ -108,14 +106,9 @@ func TestBadKeys(t *testing.T) {
 			shows(t, got)
 		})
 	}
-	got := run(t, "token", "seal", "--type", "order", "1")
-	if got.code != 2 || !strings.Contains(got.err, "--key-file is required, or the variable "+keysVariable) {
-		t.Errorf("%+v", got)
-	}
-	got = runWith(t, Env{Getenv: environment(keysVariable, oneSecret+",nonsense")}, "token", "open", "--type", "order", "1")
-	if got.code != 2 || !strings.Contains(got.err, "$"+keysVariable+": line 2: a text of 8 characters is no secret") {
-		t.Errorf("%+v", got)
-	}
+	run(t, "token", "seal", "--type", "order", "1").want(t, 2, "", "--key-file is required, or the variable "+keysVariable)
+	env := Env{Getenv: environment(keysVariable, oneSecret+",nonsense")}
+	runWith(t, env, "token", "open", "--type", "order", "1").want(t, 2, "", "$"+keysVariable+": line 2: a text of 8 characters is no secret")
 }
 
 // shows fails the test if a message shows a part of a secret.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"database/sql"
 	"encoding/json"
 	"path/filepath"
 	"strconv"
@@ -16,24 +15,16 @@ import (
 // who names the owner of a present claim, and of a past one.
 func TestWho(t *testing.T) {
 	dsn := filepath.Join(t.TempDir(), "ids.db")
-	db, err := sql.Open("sqlite", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := openDB(t, "sqlite", dsn)
 	var ids []string
 	for _, owner := range []string{"pod-1 v2\\", "pod-2"} {
 		gen, err := sqlstore.Open(t.Context(), db, worker.Config{Owner: owner, Preferred: new(int64), RequirePreferred: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		id, err := gen.Next(t.Context())
 		if err == nil {
 			err = gen.Close(t.Context())
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ids = append(ids, strconv.FormatInt(id, 10))
 	}
 	for i, id := range ids {
@@ -48,9 +39,7 @@ func TestWho(t *testing.T) {
 		t.Errorf("%d: %s%s", got.code, got.out, got.err)
 	}
 	other, err := core.Twitter().FirstAt(core.Twitter().Epoch.AddDate(1, 0, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, c := range []struct {
 		code int
 		says string

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"database/sql"
 	"encoding/json"
 	"path/filepath"
 	"strings"
@@ -29,22 +28,11 @@ func TestWindow(t *testing.T) {
 	for name, dsn := range map[string]string{"SQLite": filepath.Join(t.TempDir(), "ids.db"), "Redis": "redis://" + testserver.NewRedis(t).Addr} {
 		t.Run(name, func(t *testing.T) {
 			if name == "SQLite" {
-				db, err := sql.Open("sqlite", dsn)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer db.Close()
-				gen, err := sqlstore.Open(t.Context(), db, worker.Config{FenceWindow: 6 * time.Second})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := gen.Close(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				gen, err := sqlstore.Open(t.Context(), openDB(t, "sqlite", dsn), worker.Config{FenceWindow: 6 * time.Second})
+				must(t, err)
+				must(t, gen.Close(t.Context()))
 			}
-			if got := run(t, "gen", "--lease", dsn); got.code != 0 {
-				t.Fatal(got.err)
-			}
+			run(t, "gen", "--lease", dsn).want(t, 0, "", "")
 			before := namespaceOf(t, dsn)
 			if want := map[string]string{"SQLite": "6s 2s", "Redis": "30s 10s"}[name]; before.FenceWindow+" "+before.MaxSkew != want || before.Incarnation == "" || before.Since == "" || before.Now == "" {
 				t.Errorf("%+v, want %s", before, want)
@@ -65,9 +53,7 @@ func TestWindow(t *testing.T) {
 			if floor, err := time.Parse(time.RFC3339, after.Floor); err != nil || after.FenceWindow != "1m30s" || after.MaxSkew != "30s" || time.Until(floor) < 90*time.Second {
 				t.Errorf("%+v, %v", after, err)
 			}
-			if got := run(t, "gen", "--lease", dsn); got.code != 0 {
-				t.Error(got.err)
-			}
+			run(t, "gen", "--lease", dsn).want(t, 0, "", "")
 		})
 	}
 }

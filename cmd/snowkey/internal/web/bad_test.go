@@ -116,9 +116,7 @@ func check(t *testing.T, what string, status, want int, text []byte, field, reas
 func TestAllErrors(t *testing.T) {
 	w := ask(handler(t, Config{}), http.MethodGet, "/api/ids?preset=x&epoch=y&tick=z&time_bits=99&n=0&format=q&sequence=1&bogus=1", "")
 	var body errorBody
-	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(w.Body.Bytes(), &body))
 	var fields []string
 	for _, f := range body.Error.Fields {
 		fields = append(fields, f.Field)

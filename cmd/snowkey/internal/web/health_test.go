@@ -50,9 +50,7 @@ func TestHealth(t *testing.T) {
 			var said bytes.Buffer
 			cfg.Logger = slog.New(slog.NewTextHandler(&said, nil))
 			h, err := New(cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if c.drain {
 				h.Drain()
 			}

@@ -148,9 +148,7 @@ func TestComposed(t *testing.T) {
 		}
 		for i, got := range body.IDs {
 			want, err := core.Twitter().Compose(core.Parts{Time: at, Datacenter: 3, Worker: 7, Sequence: 9 + int64(i)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if got != describe.Text(want, format) {
 				t.Errorf("%s: %+v, want %+v", format, got, describe.Text(want, format))
 			}

@@ -40,9 +40,7 @@ func measured(t *testing.T, cfg Config) *Handler {
 	t.Helper()
 	cfg.Metrics = true
 	h, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return h
 }
 
@@ -84,18 +82,14 @@ func TestGeneratorMetrics(t *testing.T) {
 // The names follow the conventions, the dashboard uses no others, and docs/metrics.md has all.
 func TestMetricNames(t *testing.T) {
 	h, err := New(Config{Metrics: true, Store: memstore.New(memstore.Config{}), Token: secret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ask(h, http.MethodGet, "/", "")
 	problems, err := testutil.GatherAndLint(h.counts.registry)
 	if err != nil || len(problems) > 0 {
 		t.Errorf("%v, %v", problems, err)
 	}
 	families, err := h.counts.registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var names []string
 	for _, family := range families {
 		if name := family.GetName(); strings.HasPrefix(name, "snowkey_") {
@@ -106,9 +100,7 @@ func TestMetricNames(t *testing.T) {
 	trim := regexp.MustCompile(`_(bucket|count|sum)$`)
 	for _, file := range []string{"contrib/snowprom/dashboard.json", "docs/metrics.md"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "..", "..", filepath.FromSlash(file)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var used []string
 		for _, n := range name.FindAllString(string(text), -1) {
 			used = append(used, trim.ReplaceAllString(n, ""))

@@ -21,9 +21,7 @@ const secret = "a-token-of-the-tests"
 func handler(t testing.TB, cfg Config) http.Handler {
 	t.Helper()
 	h, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return h
 }
 
@@ -107,9 +105,7 @@ func TestAssets(t *testing.T) {
 			path = "/"
 		}
 		content, err := static.ReadFile("static" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		media := mediaTypes[filepath.Ext(name)]
 		w := ask(h, http.MethodGet, path, "")
 		tag := w.Header().Get("ETag")
@@ -171,14 +167,10 @@ func TestForeignNames(t *testing.T) {
 	} {
 		for _, path := range []string{"/", "/api/layouts"} {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, http.NoBody)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			r.Host = host
 			answer, err := server.Client().Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			_ = answer.Body.Close()
 			if answer.StatusCode != want {
 				t.Errorf("%q: %d, want %d", host, answer.StatusCode, want)
@@ -214,5 +206,13 @@ func TestPanic(t *testing.T) {
 	w := ask(h, http.MethodGet, "/api/parse?id=1234567", "")
 	if w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), "a bug") || !strings.Contains(log.String(), "a bug") || strings.Contains(log.String(), "1234567") {
 		t.Errorf("%d %s\n%s", w.Code, w.Body, &log)
+	}
+}
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
