@@ -15,7 +15,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/seed-299c1d6b/snowkey/pgxtype/pgxload"
-
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 

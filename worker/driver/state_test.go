@@ -8,13 +8,15 @@ import (
 // A worker ID is held up to and including the instant at which a clock that is MaxSkew fast shows its fence.
 func TestHeldAtTheFence(t *testing.T) {
 	s := State{Namespace: Namespace{Name: "n", Layout: "l", FenceWindow: 30, MaxSkew: 10, Seen: 1, Version: Version}, Count: 1}
-	s.Records = []Record{{ClaimID: "first", FencingToken: 1, Start: 1, Fence: 100, Status: Held}}
-	for now, held := range map[int64]bool{100: true, 110: true, 111: false} {
-		s.Now = now
-		c := Claim{Namespace: "n", Layout: "l", WorkerIDs: 1, Preferred: -1, Exclude: -1, ClaimID: "second", Now: now, FenceWindow: 30, MaxSkew: 10}
-		ch, err := c.Decide(s)
-		if s.Records[0].IsHeld(now, 10) != held || errors.Is(err, ErrNoWorkerID) != held || !held && ch.Lease.Start < 100 {
-			t.Errorf("at %d: %+v, %v", now, ch.Lease, err)
+	for _, status := range []Status{Held, Freed} {
+		s.Records = []Record{{ClaimID: "first", FencingToken: 1, Start: 1, Fence: 100, Status: status}}
+		for now, held := range map[int64]bool{100: true, 110: true, 111: false} {
+			s.Now = now
+			c := Claim{Namespace: "n", Layout: "l", WorkerIDs: 1, Preferred: -1, Exclude: -1, ClaimID: "second", Now: now, FenceWindow: 30, MaxSkew: 10}
+			ch, err := c.Decide(s)
+			if s.Records[0].IsHeld(now, 10) != held || errors.Is(err, ErrNoWorkerID) != held || !held && ch.Lease.Start < 100 {
+				t.Errorf("%s, at %d: %+v, %v", status, now, ch.Lease, err)
+			}
 		}
 	}
 }

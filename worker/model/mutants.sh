@@ -53,7 +53,7 @@ mutant 'a renewal does not notice another server' worker/driver/renewal.go 's/ca
 mutant 'a fence beyond the window of the namespace' worker/driver/renewal.go 's/min\(r\.FenceWindow, s\.Namespace\.FenceWindow\)/2*r.FenceWindow/' "$rules" .
 mutant 'claim starts at its own clock' worker/driver/claim.go 's/start := max\(last, min\(c\.Now, s\.Now\), s\.Namespace\.Floor\)/start := min(last, 0) + c.Now/' "$rules" .
 mutant 'claim starts below the floor' worker/driver/claim.go 's/(start := max\(last, min\(c\.Now, s\.Now\)), s\.Namespace\.Floor\)/$1)/' "$rules" .
-mutant 'what is freed is claimed at once' worker/driver/state.go 's/case Held, Freed:/case Held:/' "$rules" .
+mutant 'what is freed is claimed at once' worker/driver/state.go 's/case Held, Freed:/case Held:/' './worker/driver ./worker/storetest' .
 mutant 'the fencing token is a count' worker/driver/claim.go 's/token := max\(start, 1\)/token := int64(1)/; s/token = max\(start, rec\.FencingToken\) \+ 1/token = rec.FencingToken + 1/' "$rules" .
 mutant 'an answer is repeated from the fence' worker/driver/claim.go 's/(return Change\{Lease: rec\.lease\(\)\}, nil)/rec.Start = rec.Fence - c.FenceWindow\n\t\t\t$1/' "$rules" .
 mutant 'two windows' worker/driver/claim.go 's/case c\.FenceWindow != ns\.FenceWindow \|\| maxSkew != ns\.MaxSkew:/case false:/' "$rules" .
