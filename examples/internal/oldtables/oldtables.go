@@ -16,7 +16,7 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
-	"github.com/seed-299c1d6b/snowkey/snowkeytest"
+	"github.com/seed-299c1d6b/snowkey/internal/databases"
 )
 
 // Test migrates each state of testdata/old.sql in each way.
@@ -43,7 +43,10 @@ func Test(t *testing.T, prefix string, models ...any) {
 			},
 		} {
 			t.Run(name+"/"+way, func(t *testing.T) {
-				db := open(t, prefix)
+				path := "file:" + filepath.Join(t.TempDir(), "old.sqlite") + "?_pragma=foreign_keys(1)"
+				db := databases.HandleOf(t, sqlite.Open(path),
+					&gorm.Config{Logger: logger.Discard, NamingStrategy: schema.NamingStrategy{TablePrefix: prefix}},
+					gormplugin.New(gormplugin.Config{Source: databases.Generator(t, 1)}))
 				if err := db.Exec(sql).Error; err != nil {
 					t.Fatal(err)
 				}
@@ -59,24 +62,6 @@ func Test(t *testing.T, prefix string, models ...any) {
 			})
 		}
 	}
-}
-
-func open(t *testing.T, prefix string) *gorm.DB {
-	t.Helper()
-	db, err := gorm.Open(sqlite.Open("file:"+filepath.Join(t.TempDir(), "old.sqlite")+"?_pragma=foreign_keys(1)"),
-		&gorm.Config{Logger: logger.Discard, NamingStrategy: schema.NamingStrategy{TablePrefix: prefix}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if pool, err := db.DB(); err == nil {
-			_ = pool.Close()
-		}
-	})
-	if err := db.Use(gormplugin.New(gormplugin.Config{Source: snowkeytest.New(t, snowkeytest.Config{})})); err != nil {
-		t.Fatal(err)
-	}
-	return db
 }
 
 // alterKeys makes all keys that are bigint the rowid.
@@ -109,7 +94,8 @@ func alterKeys(db *gorm.DB, models []any) error {
 func rows(t *testing.T, db *gorm.DB) string {
 	t.Helper()
 	var tables []string
-	if err := db.Raw("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name").Scan(&tables).Error; err != nil {
+	names := "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+	if err := db.Raw(names).Scan(&tables).Error; err != nil {
 		t.Fatal(err)
 	}
 	var all strings.Builder
