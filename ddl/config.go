@@ -114,8 +114,8 @@ type Script []string
 func (s Script) String() string {
 	var b strings.Builder
 	for _, statement := range s {
-		if compound(statement) {
-			b.WriteString(delimited(statement))
+		if compound(statement) { // which mysql's client would end at its first semicolon
+			fmt.Fprintf(&b, "DELIMITER //\n%s //\nDELIMITER ;\n", statement)
 			continue
 		}
 		b.WriteString(statement + ";\n")
@@ -126,12 +126,6 @@ func (s Script) String() string {
 // compound reports whether a statement is one for MySQL or MariaDB with semicolons in it.
 func compound(statement string) bool {
 	return strings.HasSuffix(statement, "\nEND") && strings.Contains(statement, "BEGIN")
-}
-
-// delimited is a compound statement for mysql's client, which otherwise ends it at its first
-// semicolon.
-func delimited(statement string) string {
-	return fmt.Sprintf("DELIMITER //\n%s //\nDELIMITER ;\n", statement)
 }
 
 // The longest names. PostgreSQL truncates a longer one silently.

@@ -35,9 +35,8 @@ func (cfg *Config) lease(db *gorm.DB) (*worker.Generator, error) {
 	if where.Dialect == "" {
 		where.Dialect = map[string]ddl.Dialect{"postgres": ddl.Postgres, "mysql": ddl.MySQL, "sqlite": ddl.SQLite}[db.Name()]
 		if where.Dialect == "" {
-			var wrong fields.Errors
-			wrong.Add("Store.Dialect", string(where.Dialect), "gorm's Dialector %q is not known: set postgres, mysql or sqlite, whichever the database is compatible with, or set Source", db.Name())
-			return nil, wrong.Err("gormplugin")
+			return nil, fields.Error("gormplugin", "Store.Dialect", "", "gorm's Dialector %q is not known: "+
+				"set postgres, mysql or sqlite, whichever the database is compatible with, or set Source", db.Name())
 		}
 	}
 	pool, err := db.DB()

@@ -2,6 +2,7 @@ package gormplugin_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -155,5 +156,38 @@ func TestMigratorKeepsTriggers(t *testing.T) {
 	must(t, errors.Join(db.Exec("DROP TRIGGER of_more").Error, m.DropColumn(&Added{}, "More"), db.Exec("INSERT INTO migrateds (id) VALUES (7)").Error))
 	if got := stored(t, db, "log", "id"); len(got) != 1 || got[0] != 7 {
 		t.Errorf("the other trigger has written %d", got)
+	}
+}
+
+type Library struct {
+	ID    sqltype.ID `gorm:"check:id > 0"`
+	Books []Book     `gorm:"constraint:OnDelete:CASCADE"`
+}
+
+type Book struct {
+	ID        sqltype.ID `gorm:"check:id > 1"`
+	LibraryID sqltype.ID
+}
+
+// Migrator keeps the rows of tables WITHOUT ROWID. Their keys are the rowid afterwards.
+func TestMigratorWithoutRowid(t *testing.T) {
+	db, _ := open(t)
+	for _, sql := range []string{
+		"CREATE TABLE `libraries` (`id` bigint NOT NULL,PRIMARY KEY (`id`)) WITHOUT ROWID",
+		"CREATE TABLE `books` (`id` bigint NOT NULL CHECK (`id` > 0),`library_id` bigint,PRIMARY KEY (`id`)," +
+			"CONSTRAINT `fk_libraries_books` FOREIGN KEY (`library_id`) REFERENCES `libraries`(`id`) ON DELETE CASCADE) WITHOUT ROWID",
+		"INSERT INTO libraries VALUES (1)", "INSERT INTO books VALUES (2, 1), (3, 1)",
+	} {
+		if err := db.Exec(sql).Error; err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := gormplugin.Migrator(db)
+	for range 2 {
+		err := errors.Join(m.AutoMigrate(&Library{}, &Book{}), m.AlterColumn(&Library{}, "ID"), m.AlterColumn(&Book{}, "ID"))
+		libraries, books, of := stored(t, db, "libraries", "rowid"), stored(t, db, "books", "rowid"), stored(t, db, "books", "library_id")
+		if err != nil || fmt.Sprint(libraries, books, of) != "[1] [2 3] [1 1]" {
+			t.Errorf("the rows %d, %d of %d, %v", libraries, books, of, err)
+		}
 	}
 }

@@ -28,21 +28,18 @@ type Config struct {
 // New returns the analyzers of all rules that are not disabled. The error names a rule that does
 // not exist.
 func New(cfg Config) ([]*analysis.Analyzer, error) {
-	all := rules()
+	find := findIDs()
+	var analyzers []*analysis.Analyzer
 	var names []string
-	for _, r := range all {
+	for _, r := range rules() {
 		names = append(names, r.name)
+		if !slices.Contains(cfg.Disable, r.name) {
+			analyzers = append(analyzers, r.analyzer(find, cfg.ExternalNolint))
+		}
 	}
 	for _, name := range cfg.Disable {
 		if !slices.Contains(names, name) {
 			return nil, fmt.Errorf("snowkeylint: Disable: unknown rule %q: want one of %s", name, strings.Join(names, ", "))
-		}
-	}
-	find := findIDs()
-	var analyzers []*analysis.Analyzer
-	for _, r := range all {
-		if !slices.Contains(cfg.Disable, r.name) {
-			analyzers = append(analyzers, r.analyzer(find, cfg.ExternalNolint))
 		}
 	}
 	return analyzers, nil

@@ -202,7 +202,8 @@ const catalog = `SELECT json_build_object('oid', c.oid::bigint, 'schema', n.nspn
 		FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid WHERE t.tgrelid = c.oid AND NOT t.tgisinternal), '[]'))
 	FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = `
 
-// readTable reads a table from the catalog. It returns nil if there is no such table.
+// readTable reads a table from the catalog. It returns nil if there is no such table, and an error if a
+// migration does not handle it.
 func readTable(ctx context.Context, q querier, condition string, arg any) (*table, error) {
 	var text string
 	err := q.QueryRowContext(ctx, catalog+condition, arg).Scan(&text)
@@ -213,7 +214,10 @@ func readTable(ctx context.Context, q querier, condition string, arg any) (*tabl
 		return nil, fmt.Errorf("migrate: look at the table %v: %w", arg, err)
 	}
 	t := new(table)
-	return t, json.Unmarshal([]byte(text), t)
+	if err := json.Unmarshal([]byte(text), t); err != nil || t.Odd == "" {
+		return t, err
+	}
+	return nil, refuse(t, "%s", t.Odd)
 }
 
 func (t *table) String() string { return t.Schema + "." + t.Name }

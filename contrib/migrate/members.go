@@ -61,9 +61,6 @@ func inspectTables(ctx context.Context, q querier, cfg Config) (*job, error) {
 		return nil, live.Error("migrate", "Table", cfg.Table, "there is no such table")
 	}
 	j.tables[t.OID] = t
-	if t.Odd != "" {
-		return nil, refuse(t, "%s", t.Odd)
-	}
 	key := t.column(cfg.Column)
 	switch {
 	case cfg.Column == "":
@@ -117,7 +114,7 @@ func (j *job) addMember(ctx context.Context, t *table, c *column, path []*member
 	return nil
 }
 
-// load returns a table, or an error if a migration does not handle it.
+// load returns a table, which is read once.
 func (j *job) load(ctx context.Context, oid int64) (*table, error) {
 	if t := j.tables[oid]; t != nil {
 		return t, nil
@@ -130,9 +127,6 @@ func (j *job) load(ctx context.Context, oid int64) (*table, error) {
 		return nil, errChanged
 	}
 	j.tables[oid] = t
-	if t.Odd != "" {
-		return nil, refuse(t, "%s", t.Odd)
-	}
 	return t, nil
 }
 

@@ -119,16 +119,10 @@ const (
 	locksRows   = "ROW EXCLUSIVE, and rows of a batch: an UPDATE of one of them waits until the batch has ended"
 )
 
-// locked returns a step that stops writers.
-func locked(name string, t *table, check string, statements ...string) Step {
-	return Step{
-		Name: name, Table: t.String(), Statements: statements, Transaction: true, Lock: locksAll, Check: check,
-	}
-}
-
-// locking returns the statements that lock tables. Tables that others refer to come first, as in programs.
-// The first lock does not stop writers, but ends an autovacuum, and prevents other changes of the schema.
-func locking(mode string, tables ...*table) []string {
+// locked returns a step that stops writers: it first locks tables. Those that others refer to come first, as in
+// programs. The first lock does not stop writers, but ends an autovacuum, and prevents other changes of the
+// schema.
+func locked(name string, t *table, check, mode string, tables ...*table) Step {
 	var names []string
 	for _, t := range tables {
 		if name := t.sql(); !slices.Contains(names, name) {
@@ -136,7 +130,10 @@ func locking(mode string, tables ...*table) []string {
 		}
 	}
 	text := "LOCK TABLE " + strings.Join(names, ", ") + " IN "
-	return []string{text + "SHARE UPDATE EXCLUSIVE MODE", text + mode + " MODE"}
+	return Step{
+		Name: name, Table: t.String(), Transaction: true, Lock: locksAll, Check: check,
+		Statements: []string{text + "SHARE UPDATE EXCLUSIVE MODE", text + mode + " MODE"},
+	}
 }
 
 const (

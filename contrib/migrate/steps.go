@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -41,7 +42,7 @@ func (j *job) plan(ctx context.Context) (Plan, error) {
 		if err := j.checkRange(ctx); err != nil {
 			return Plan{}, err
 		}
-		p.Steps = slices.Concat(j.fills(), j.prepare(), []Step{j.swap(true)}, j.remove(StepRemove))
+		p.Steps = slices.Concat(j.fills(), j.prepare(), []Step{j.swap()}, j.remove(StepRemove))
 	case j.cfg.Undo:
 		if slices.ContainsFunc(j.members, func(m *member) bool { return m.shadow != nil }) {
 			p.Steps = j.remove(StepRemove)
@@ -49,8 +50,7 @@ func (j *job) plan(ctx context.Context) (Plan, error) {
 	case swapped:
 		p.Steps = slices.Concat(j.removeUndo(), j.remove(StepFinish))
 	case narrow:
-		p.Steps = slices.Concat(j.addColumns(), j.fills(), j.prepare(),
-			[]Step{j.swap(false)}, j.remove(StepFinish))
+		p.Steps = slices.Concat(j.addColumns(), j.fills(), j.prepare(), []Step{j.swap()}, j.remove(StepFinish))
 		p.Notes = []string{
 			"COPY … FROM without a list of columns fails from the first step on, as does INSERT INTO … SELECT * FROM the table.",
 			"The new columns come last: after the swap, an INSERT without a list of columns fails or sets the wrong columns, " +
@@ -66,14 +66,6 @@ func (j *job) plan(ctx context.Context) (Plan, error) {
 		}
 	}
 	return p, nil
-}
-
-// next returns the present name of the column that programs use after the swap.
-func (m *member) next() string {
-	if m.moves {
-		return m.name
-	}
-	return m.live.Name
 }
 
 // function returns the statement that creates the trigger's function. With narrowing (back to an integer),
@@ -99,7 +91,7 @@ func (j *job) addColumns() []Step {
 	var steps []Step
 	for _, t := range j.moving() {
 		name, trigger := functionName(t)+"()", quote(ourTrigger)
-		s := locked(StepColumns, t, "", locking(allMode, t)...)
+		s := locked(StepColumns, t, "", allMode, t)
 		s.Check = fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = %s AND tgname = %s)",
 			regclass(t), literal(ourTrigger))
 		for _, m := range j.membersOf(t) {
@@ -159,16 +151,12 @@ func (j *job) prepare() []Step {
 		}
 	}
 	for _, t := range j.moving() {
-		for _, i := range t.Indexes {
-			if j.replacesIndex(t, &i) {
-				steps = append(steps, j.index(t, &i))
-			}
+		for _, i := range j.movingIndexes(t) {
+			steps = append(steps, j.index(t, &i))
 		}
 	}
-	for _, m := range j.members {
-		for _, k := range j.foreignOf(m) {
-			steps = append(steps, j.foreign(m, k)...)
-		}
+	for m, k := range j.foreignKeys() {
+		steps = append(steps, j.foreign(m, k)...)
 	}
 	return steps
 }
@@ -184,7 +172,7 @@ func (j *job) checked(m *member) []Step {
 		condition = fmt.Sprintf("%s IS NOT NULL AND %s = %s", quote(m.name), quote(m.name), quote(m.live.Name))
 	}
 	alter := "ALTER TABLE " + m.table.sql()
-	s := locked(StepCheck, m.table, "SELECT "+hasConstraint(m.table, m.equal(), ""), locking(allMode, m.table)...)
+	s := locked(StepCheck, m.table, "SELECT "+hasConstraint(m.table, m.equal(), ""), allMode, m.table)
 	s.add("%s ADD CONSTRAINT %s CHECK (%s) NOT VALID", alter, quote(m.equal()), condition)
 	validate := m.table.validate(m.equal())
 	analyze := fmt.Sprintf("ANALYZE %s (%s)", m.table.sql(), quote(m.name))
@@ -201,10 +189,12 @@ func (t *table) validate(constraint string) Step {
 	}
 }
 
-// replacesIndex reports whether an index has a column that moves.
-func (j *job) replacesIndex(t *table, i *index) bool {
+// movingIndexes returns the indexes of a table that have a column that moves.
+func (j *job) movingIndexes(t *table) []index {
 	moves := func(x indexColumn) bool { return j.shadowOf(t, x.Num) != "" }
-	return !strings.HasPrefix(i.Name, prefix) && slices.ContainsFunc(i.Columns, moves)
+	return slices.DeleteFunc(slices.Clone(t.Indexes), func(i index) bool {
+		return strings.HasPrefix(i.Name, prefix) || !slices.ContainsFunc(i.Columns, moves)
+	})
 }
 
 // index returns the step that creates an index like i on the shadows. It first drops an invalid one.
@@ -244,39 +234,33 @@ func (j *job) index(t *table, i *index) Step {
 	return s
 }
 
-// An fk is a foreign key from a member, with the name of its copy until the swap.
-type fk struct {
-	foreignKey
-	to   *table
-	name string
-}
-
-// foreignOf returns the foreign keys from a member of which at least one end moves.
-func (j *job) foreignOf(m *member) []fk {
-	var keys []fk
-	for _, k := range m.table.Foreign {
-		to := j.tables[k.To]
-		if slices.Equal(k.Num, []int{m.live.Num}) && !strings.HasPrefix(k.Name, prefix) &&
-			(m.moves || j.shadowOf(to, k.ToNum[0]) != "") {
-			keys = append(keys, fk{k, to, short(k.Name)})
+// foreignKeys returns the foreign keys from members of which at least one end moves.
+func (j *job) foreignKeys() iter.Seq2[*member, foreignKey] {
+	return func(yield func(*member, foreignKey) bool) {
+		for _, m := range j.members {
+			for _, k := range m.table.Foreign {
+				if slices.Equal(k.Num, []int{m.live.Num}) && !strings.HasPrefix(k.Name, prefix) &&
+					(m.moves || j.shadowOf(j.tables[k.To], k.ToNum[0]) != "") && !yield(m, k) {
+					return
+				}
+			}
 		}
 	}
-	return keys
 }
 
 // foreign returns the steps that add a foreign key like k between the shadows, first for new rows and then
-// for all.
-func (j *job) foreign(m *member, k fk) []Step {
-	to := cmp.Or(j.shadowOf(k.to, k.ToNum[0]), k.to.byNum(k.ToNum[0]).Name)
-	text := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", quote(m.next()), k.to.sql(), quote(to))
+// for all. Until the swap, it has a short name.
+func (j *job) foreign(m *member, k foreignKey) []Step {
+	parent, name := j.tables[k.To], short(k.Name)
+	from := cmp.Or(j.shadowOf(m.table, m.live.Num), m.live.Name)
+	to := cmp.Or(j.shadowOf(parent, k.ToNum[0]), parent.byNum(k.ToNum[0]).Name)
 	rest, old := strings.CutSuffix(k.Rest, " NOT VALID")
-	alter := "ALTER TABLE " + m.table.sql()
-	s := locked(StepForeignKey, m.table, "SELECT "+hasConstraint(m.table, k.name, ""),
-		locking(writesMode, k.to, m.table)...)
-	s.add("%s ADD CONSTRAINT %s %s%s NOT VALID", alter, quote(k.name), text, rest)
-	s.Lock = locksWrites + ", in " + k.to.String() + " too"
+	s := locked(StepForeignKey, m.table, "SELECT "+hasConstraint(m.table, name, ""), writesMode, parent, m.table)
+	s.add("ALTER TABLE %s ADD CONSTRAINT %s FOREIGN KEY (%s) REFERENCES %s (%s)%s NOT VALID",
+		m.table.sql(), quote(name), quote(from), parent.sql(), quote(to), rest)
+	s.Lock = locksWrites + ", in " + parent.String() + " too"
 	if old {
 		return []Step{s}
 	}
-	return []Step{s, m.table.validate(k.name)}
+	return []Step{s, m.table.validate(name)}
 }

@@ -10,49 +10,47 @@ import (
 
 // swap returns the step that exchanges the columns, with their names, defaults, indexes and constraints, in
 // one transaction. The trigger then keeps the old column equal, so that the swap can be undone.
-func (j *job) swap(narrowing bool) Step {
+func (j *job) swap() Step {
 	m := j.members[max(slices.IndexFunc(j.members, func(m *member) bool { return m.moves }), 0)]
-	want := "bigint"
-	if narrowing {
-		want = m.shadow.Type
-	}
 	tables := j.moving()
-	for _, m := range j.members {
-		for _, k := range j.foreignOf(m) {
-			tables = append(tables, m.table, k.to)
-		}
+	for m, k := range j.foreignKeys() {
+		tables = append(tables, m.table, j.tables[k.To])
 	}
-	s := locked(StepSwap, m.table, "", locking(allMode, tables...)...)
+	s := locked(StepSwap, m.table, "", allMode, tables...)
 	s.Check = fmt.Sprintf("SELECT atttypid = %s::regtype FROM pg_attribute WHERE attrelid = %s AND attname = %s",
-		literal(want), regclass(m.table), literal(m.live.Name))
-	for _, m := range j.members {
-		for _, k := range j.foreignOf(m) {
-			s.add("ALTER TABLE %s DROP CONSTRAINT %s", m.table.sql(), quote(k.Name))
-		}
+		literal(m.nextType()), regclass(m.table), literal(m.live.Name))
+	for m, k := range j.foreignKeys() {
+		s.add("ALTER TABLE %s DROP CONSTRAINT %s", m.table.sql(), quote(k.Name))
 	}
 	for _, t := range j.moving() {
-		j.swapTable(t, narrowing, &s)
-		s.add("%s", j.function(t, !narrowing))
+		j.swapTable(t, &s)
+		s.add("%s", j.function(t, m.nextType() == "bigint"))
 	}
-	for _, m := range j.members {
-		for _, k := range j.foreignOf(m) {
-			s.add("ALTER TABLE %s RENAME CONSTRAINT %s TO %s", m.table.sql(), quote(k.name), quote(k.Name))
-			s.remark(fmt.Sprintf("CONSTRAINT %s ON %s", quote(k.Name), m.table.sql()), k.Comment)
-		}
+	for m, k := range j.foreignKeys() {
+		s.add("ALTER TABLE %s RENAME CONSTRAINT %s TO %s", m.table.sql(), quote(short(k.Name)), quote(k.Name))
+		s.remark(fmt.Sprintf("CONSTRAINT %s ON %s", quote(k.Name), m.table.sql()), k.Comment)
 	}
 	return s
 }
 
-func (j *job) swapTable(t *table, narrowing bool, s *Step) {
+// nextType returns the type that a member has after the swap.
+func (m *member) nextType() string {
+	if m.shadow != nil && isInt(m.shadow.Type) {
+		return m.shadow.Type
+	}
+	return "bigint"
+}
+
+func (j *job) swapTable(t *table, s *Step) {
 	alter, third := "ALTER TABLE "+t.sql(), short("swap")
-	for _, i := range t.Indexes {
-		if j.replacesIndex(t, &i) && i.Constraint != "" {
+	for _, i := range j.movingIndexes(t) {
+		if i.Constraint != "" {
 			s.add("%s DROP CONSTRAINT %s", alter, quote(i.Constraint))
 		}
 	}
 	for _, m := range j.membersOf(t) {
 		live, shadow := quote(m.live.Name), quote(m.name)
-		m.swapNotNull(narrowing, s)
+		m.swapNotNull(s)
 		s.add("%s DROP CONSTRAINT %s", alter, quote(m.equal()))
 		if m.live.Default != "" {
 			s.add("%s ALTER COLUMN %s DROP DEFAULT", alter, live)
@@ -68,10 +66,7 @@ func (j *job) swapTable(t *table, narrowing bool, s *Step) {
 			}
 		}
 	}
-	for _, i := range t.Indexes {
-		if !j.replacesIndex(t, &i) {
-			continue
-		}
+	for _, i := range j.movingIndexes(t) {
 		name := short(i.Name)
 		if i.Constraint == "" {
 			s.add("ALTER INDEX %s RENAME TO %s", quote(t.Schema, i.Name), quote(third))
@@ -90,7 +85,7 @@ func (j *job) swapTable(t *table, narrowing bool, s *Step) {
 }
 
 // swapNotNull moves NOT NULL, with its name, and the identity. An identity column must be NOT NULL.
-func (m *member) swapNotNull(narrowing bool, s *Step) {
+func (m *member) swapNotNull(s *Step) {
 	if !m.live.NotNull {
 		return
 	}
@@ -102,11 +97,7 @@ func (m *member) swapNotNull(narrowing bool, s *Step) {
 		s.add("%s ADD CONSTRAINT %s NOT NULL %s", alter, quote(m.live.NotNullName), shadow)
 	}
 	if m.live.Identity != "" {
-		typ := "bigint"
-		if narrowing {
-			typ = m.shadow.Type
-		}
-		s.add("%s", m.swapIdentity(typ))
+		s.add("%s", m.swapIdentity(m.nextType()))
 	}
 	s.add("%s ALTER COLUMN %s DROP NOT NULL", alter, live)
 }
@@ -120,7 +111,7 @@ func (s *Step) remark(object, comment string) {
 
 // dropConstraint returns the step that drops a constraint that a migration has added.
 func dropConstraint(m *member, name string, tables ...*table) Step {
-	s := locked(StepRemove, m.table, "SELECT NOT "+hasConstraint(m.table, name, ""), locking(allMode, tables...)...)
+	s := locked(StepRemove, m.table, "SELECT NOT "+hasConstraint(m.table, name, ""), allMode, tables...)
 	s.add("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", m.table.sql(), quote(name))
 	return s
 }
@@ -146,7 +137,7 @@ func (j *job) remove(as string) []Step {
 		steps = j.dropForeign()
 	}
 	for _, t := range j.moving() {
-		s := locked(as, t, "SELECT true", locking(allMode, t)...)
+		s := locked(as, t, "SELECT true", allMode, t)
 		s.add("DROP TRIGGER IF EXISTS %s ON %s", quote(ourTrigger), t.sql())
 		s.add("DROP FUNCTION IF EXISTS %s()", functionName(t))
 		for _, m := range j.membersOf(t) {

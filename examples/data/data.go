@@ -7,7 +7,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -18,7 +17,7 @@ import (
 //go:embed orders.csv
 var orders []byte
 
-var columns = []string{"order", "placed_at", "customer", "email", "sku", "product", "quantity", "unit_price"} //nolint:gochecknoglobals // constant
+var columns = []string{"order", "placed_at", "customer", "email", "sku", "product", "quantity", "unit_price"}
 
 // Order is one order of a file. Its rows are adjacent.
 type Order struct {
@@ -42,10 +41,8 @@ type Line struct {
 func Read(path string) (all []*Order, err error) {
 	text := orders
 	if path != "" {
-		text, err = os.ReadFile(path)
-		var reason *fs.PathError
-		if errors.As(err, &reason) {
-			return nil, fmt.Errorf("%s: %w", path, reason.Err)
+		if text, err = os.ReadFile(path); err != nil {
+			return nil, err
 		}
 	}
 	rows := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))) // a spreadsheet writes that mark
@@ -57,7 +54,8 @@ func Read(path string) (all []*Order, err error) {
 	case len(table) < 2:
 		return nil, fmt.Errorf("%s: no orders", path)
 	case !slices.Equal(table[0], columns):
-		return nil, fmt.Errorf("%s:1: the columns are %.60q, want %q", path, strings.Join(table[0], ","), strings.Join(columns, ","))
+		return nil, fmt.Errorf("%s:1: the columns are %.60q, want %q", path,
+			strings.Join(table[0], ","), strings.Join(columns, ","))
 	}
 	customers := map[string]*Customer{}
 	for i, row := range table[1:] {

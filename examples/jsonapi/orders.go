@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"time"
@@ -74,7 +74,8 @@ func (s *store) create(ctx context.Context, d draft, key string) (o *Order, repl
 // replay finds the order that a key has placed; without one both results are nil.
 func (s *store) replay(ctx context.Context, r Request) (*Order, error) {
 	var known []Request
-	if err := s.db.WithContext(ctx).Where(&Request{Key: r.Key}).Limit(1).Find(&known).Error; err != nil || len(known) == 0 {
+	err := s.db.WithContext(ctx).Where(&Request{Key: r.Key}).Limit(1).Find(&known).Error
+	if err != nil || len(known) == 0 {
 		return nil, err
 	}
 	if known[0].Body != r.Body {
@@ -90,7 +91,7 @@ func (s *store) replay(ctx context.Context, r Request) (*Order, error) {
 // get reads one order; gorm.ErrRecordNotFound if there is none.
 func (s *store) get(ctx context.Context, id sqltype.Key[Order]) (*Order, error) {
 	var o Order
-	if err := s.whole(ctx).Take(&o, "id = ?", id).Error; err != nil {
+	if err := s.withLines(ctx).Take(&o, "id = ?", id).Error; err != nil {
 		return nil, err
 	}
 	s.complete(&o)
@@ -108,7 +109,7 @@ type span struct {
 // key's index, however far back it lies; what is added or deleted meanwhile moves
 // no order from one page to another.
 func (s *store) list(ctx context.Context, p span) (orders []Order, more bool, err error) {
-	query := s.whole(ctx).Where("id >= ?", p.min).Order("id DESC").Limit(p.limit + 1)
+	query := s.withLines(ctx).Where("id >= ?", p.min).Order("id DESC").Limit(p.limit + 1)
 	if p.max != math.MaxInt64 {
 		query = query.Where("id < ?", p.max)
 	}
@@ -143,8 +144,8 @@ func (s *store) forget(ctx context.Context, t time.Time) error {
 	return s.db.WithContext(ctx).Where("order_id < ?", before).Delete(&Request{}).Error
 }
 
-// whole is a query for orders with their lines.
-func (s *store) whole(ctx context.Context) *gorm.DB {
+// withLines is a query for orders with their lines.
+func (s *store) withLines(ctx context.Context) *gorm.DB {
 	return s.db.WithContext(ctx).Preload("Lines", func(db *gorm.DB) *gorm.DB { return db.Order("id") })
 }
 
@@ -165,7 +166,4 @@ func (d draft) digest() string {
 	return digest(text)
 }
 
-func digest(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
-}
+func digest(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }

@@ -67,13 +67,14 @@ func (g *graph) copyKeys(n *node, needed bool) error {
 		e := &g.edges[at-1]
 		switch missing := e.isMissing(); {
 		case missing && needed:
-			return fmt.Errorf("graph: %s is zero, because its row was not written, and %s refers to it", keys.FieldName(e.ref.from), keys.FieldName(e.ref.to))
+			return fmt.Errorf("graph: %s is zero, because its row was not written, and %s refers to it",
+				keys.FieldName(e.ref.from), keys.FieldName(e.ref.to))
 		case missing || e.isCopied():
 			continue
 		case n.loaded:
 			g.save(e.ref.to.ReflectValueOf(g.ctx, n.row))
 		}
-		if err := e.copy(g.ctx); err != nil {
+		if err := e.copyKey(g.ctx); err != nil {
 			return err
 		}
 	}
@@ -117,8 +118,8 @@ type reference struct {
 	made     bool // a zero from is not known yet
 }
 
-// from returns the parent's column, which is the zero Value for NULL, or the constant.
-func (e *edge) from() reflect.Value {
+// parentValue returns the parent's column, which is the zero Value for NULL, or the constant.
+func (e *edge) parentValue() reflect.Value {
 	if e.ref.from == nil {
 		return e.ref.constant
 	}
@@ -127,13 +128,13 @@ func (e *edge) from() reflect.Value {
 
 // isMissing reports whether the parent has no value yet.
 func (e *edge) isMissing() bool {
-	from := e.from()
+	from := e.parentValue()
 	return e.ref.made && (!from.IsValid() || from.IsZero())
 }
 
 // isCopied reports whether the child's column is equal to the parent's.
 func (e *edge) isCopied() bool {
-	from, to := e.from(), rows.Field(e.child.row, e.ref.to.StructField.Index)
+	from, to := e.parentValue(), rows.Field(e.child.row, e.ref.to.StructField.Index)
 	switch {
 	case !from.IsValid():
 		return !to.IsValid() || to.IsZero()
@@ -143,10 +144,10 @@ func (e *edge) isCopied() bool {
 	return rows.Text(to) == rows.Text(from)
 }
 
-// copy sets the child's column to the parent's. It replaces a pointer, because another row may share
+// copyKey sets the child's column to the parent's. It replaces a pointer, because another row may share
 // the old one.
-func (e *edge) copy(ctx context.Context) error {
-	from, to := e.from(), e.ref.to
+func (e *edge) copyKey(ctx context.Context) error {
+	from, to := e.parentValue(), e.ref.to
 	leaf := to.ReflectValueOf(ctx, e.child.row)
 	leaf.SetZero() // gorm allocates a new pointer
 	switch {

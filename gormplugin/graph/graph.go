@@ -84,8 +84,8 @@ func newGraph(ctx context.Context, db *gorm.DB, value any, joins bool) (*graph, 
 		return nil, fmt.Errorf("graph: %w", err)
 	}
 	g := &graph{
-		ctx: ctx, db: db.Session(&gorm.Session{Context: ctx}), keys: registry, upsert: hasConflictClause(db.Statement), value: value,
-		joins: joins, nodes: map[unsafe.Pointer]*node{},
+		ctx: ctx, db: db.Session(&gorm.Session{Context: ctx}), keys: registry, value: value, joins: joins,
+		upsert: hasConflictClause(db.Statement), nodes: map[unsafe.Pointer]*node{},
 	}
 	if err := g.addRoots(reflect.ValueOf(value), "the value"); err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (g *graph) follow(owner *node, relations []relation) error {
 			n := g.nodeOf(row, to, rel.role)
 			switch {
 			case rel.rel.JoinTable != nil:
-				err = g.join(owner, n, rel)
+				err = g.addJoinRow(owner, n, rel)
 			case rel.role == isShared:
 				g.addEdge(owner, n, rel.refs)
 			default:
@@ -208,7 +208,8 @@ func (g *graph) nodeOf(v reflect.Value, m *model, reached role) *node {
 	return n
 }
 
-// addEdge adds the edges of a relation. Of several that set one column, the last counts, as in gorm.
+// addEdge adds the edges of a relation. Of several that set one column, the last
+// counts; gorm may take another one if the parents are at different depths.
 func (g *graph) addEdge(child, parent *node, refs []reference) {
 	for i := range refs {
 		at := child.first
@@ -224,8 +225,8 @@ func (g *graph) addEdge(child, parent *node, refs []reference) {
 	}
 }
 
-// join adds the join row of two rows, once. Its own relations are not followed, as in gorm.
-func (g *graph) join(owner, other *node, rel *relation) error {
+// addJoinRow adds the join row of two rows, once. Its own relations are not followed, as in gorm.
+func (g *graph) addJoinRow(owner, other *node, rel *relation) error {
 	both := [2]*node{owner, other}
 	if !g.joins || rel.joined[both] {
 		return nil

@@ -47,16 +47,16 @@ func TestLostTransactions(t *testing.T) {
 						mock.ExpectBegin().WillReturnError(e)
 					case "INSERT":
 						mock.ExpectBegin()
-						mock.ExpectExec(d.InsertItem).WithArgs(1, "a").WillReturnError(e)
+						mock.ExpectExec(statements[d.Name].insertItem).WithArgs(1, "a").WillReturnError(e)
 						mock.ExpectRollback()
 					case "COMMIT":
 						mock.ExpectBegin()
-						mock.ExpectExec(d.InsertItem).WithArgs(1, "a").WillReturnResult(sqlmock.NewResult(0, 1))
+						mock.ExpectExec(statements[d.Name].insertItem).WithArgs(1, "a").WillReturnResult(sqlmock.NewResult(0, 1))
 						mock.ExpectCommit().WillReturnError(e)
 					}
 					if again {
 						mock.ExpectBegin()
-						mock.ExpectExec(d.InsertItem).WithArgs(2, "a").WillReturnResult(sqlmock.NewResult(0, 1))
+						mock.ExpectExec(statements[d.Name].insertItem).WithArgs(2, "a").WillReturnResult(sqlmock.NewResult(0, 1))
 						mock.ExpectCommit()
 					}
 					item := &Item{Name: "a"}

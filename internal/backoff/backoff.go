@@ -44,15 +44,9 @@ func (b Backoff) Delay(failures int) time.Duration {
 
 // Wait waits for Delay(failures). Its error is ctx's, if that ends first.
 func (b Backoff) Wait(ctx context.Context, failures int) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	timer := time.NewTimer(b.Delay(failures))
-	defer timer.Stop()
 	select {
-	case <-timer.C:
-		return nil
+	case <-time.After(b.Delay(failures)):
 	case <-ctx.Done():
-		return ctx.Err()
 	}
+	return ctx.Err()
 }

@@ -61,7 +61,8 @@ func everySQLite(t *testing.T, test func(t *testing.T, d Database)) {
 		open := func(name string) func(*testing.T) gorm.Dialector {
 			return func(*testing.T) gorm.Dialector {
 				// SQLite has no queue: a waiting writer may be overtaken by all others.
-				return sqlite.Open("file:" + filepath.Join(dir, name) + "?_pragma=foreign_keys(1)&_pragma=busy_timeout(600000)&_pragma=journal_mode(WAL)&_pragma=synchronous(0)&_txlock=immediate")
+				return sqlite.Open("file:" + filepath.Join(dir, name) + "?_pragma=foreign_keys(1)&_pragma=busy_timeout(600000)" +
+					"&_pragma=journal_mode(WAL)&_pragma=synchronous(0)&_txlock=immediate")
 			}
 		}
 		test(t, Database{"sqlite", true, open("test.sqlite"), open("replica.sqlite")})
@@ -69,7 +70,7 @@ func everySQLite(t *testing.T, test func(t *testing.T, d Database)) {
 }
 
 func everyPostgres(t *testing.T, test func(t *testing.T, d Database)) {
-	for name, mode := range map[string]struct { // the server is started in the subtest, so that its absence skips only that
+	for name, mode := range map[string]struct {
 		exec     pgx.QueryExecMode
 		register bool
 	}{
@@ -78,12 +79,15 @@ func everyPostgres(t *testing.T, test func(t *testing.T, d Database)) {
 		"simple":              {pgx.QueryExecModeSimpleProtocol, false},
 		"simple+registered":   {pgx.QueryExecModeSimpleProtocol, true},
 	} {
-		t.Run("postgres/"+name, func(t *testing.T) {
-			dsn := testserver.Postgres(t).DSN
-			fresh := func(t *testing.T) *pgx.ConnConfig { return FreshPostgres(t, dsn) }
-			open := func(cfg func(t *testing.T) *pgx.ConnConfig) func(t *testing.T) gorm.Dialector {
+		t.Run("postgres/"+name, func(t *testing.T) { // the server is started here, so that its absence skips only this
+			server := testserver.Postgres(t).DSN
+			open := func() func(t *testing.T) gorm.Dialector {
+				dsn := once(func() string { return testserver.Database(t, "pgx", server) })
 				return func(t *testing.T) gorm.Dialector {
-					cfg := cfg(t)
+					cfg, err := pgx.ParseConfig(dsn())
+					if err != nil {
+						t.Fatal(err)
+					}
 					cfg.DefaultQueryExecMode = mode.exec
 					var options []stdlib.OptionOpenDB
 					if mode.register {
@@ -94,7 +98,7 @@ func everyPostgres(t *testing.T, test func(t *testing.T, d Database)) {
 					return postgres.New(postgres.Config{Conn: pool})
 				}
 			}
-			test(t, Database{"postgres", name == "extended", open(Once(t, fresh)), open(Once(t, fresh))})
+			test(t, Database{"postgres", name == "extended", open(), open()})
 		})
 	}
 }
@@ -109,40 +113,30 @@ func everyMySQL(t *testing.T, test func(t *testing.T, d Database)) {
 				"interpolate,no returning": {true, true},
 			} {
 				t.Run(fmt.Sprintf("%d/%s", i, name), func(t *testing.T) {
-					fresh := func(t *testing.T) *mysqldriver.Config { return FreshMySQL(t, server.DSN) }
-					open := func(cfg func(t *testing.T) *mysqldriver.Config) func(t *testing.T) gorm.Dialector {
-						return func(t *testing.T) gorm.Dialector {
-							own := cfg(t).Clone()
+					open := func() func(t *testing.T) gorm.Dialector {
+						cfg := once(func() *mysqldriver.Config { return FreshMySQL(t, server.DSN) })
+						return func(*testing.T) gorm.Dialector {
+							own := cfg().Clone()
 							own.InterpolateParams = mode.interpolate
 							return mysql.New(mysql.Config{DSNConfig: own, DisableWithReturning: mode.noReturning})
 						}
 					}
-					test(t, Database{"mysql", !mode.interpolate, open(Once(t, fresh)), open(Once(t, fresh))})
+					test(t, Database{"mysql", !mode.interpolate, open(), open()})
 				})
 			}
 		}
 	})
 }
 
-// Once calls fresh at the first use and keeps the result for the whole test. It is not
+// once returns a function that calls fresh at its first call, and keeps the result. It is not
 // sync.OnceValue, which panics if fresh fails or skips the test.
-func Once[T any](t *testing.T, fresh func(t *testing.T) T) func(t *testing.T) T {
-	var once sync.Once
+func once[T any](fresh func() T) func() T {
+	var first sync.Once
 	var made T
-	return func(*testing.T) T {
-		once.Do(func() { made = fresh(t) })
+	return func() T {
+		first.Do(func() { made = fresh() })
 		return made
 	}
-}
-
-// FreshPostgres makes a database that is dropped after the test.
-func FreshPostgres(t testing.TB, dsn string) *pgx.ConnConfig {
-	t.Helper()
-	cfg, err := pgx.ParseConfig(testserver.Database(t, "pgx", dsn))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cfg
 }
 
 // FreshMySQL makes a database that is dropped after the test.

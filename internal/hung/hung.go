@@ -40,7 +40,8 @@ func (c *Calls) begin(what string) error {
 		c.probed = now
 		return nil
 	}
-	return fmt.Errorf("%s: %d earlier requests have not returned, although their contexts are done: the client hangs, or ignores contexts", what, c.abandoned)
+	return fmt.Errorf("%s: %d earlier requests have not returned, although their contexts are done: "+
+		"the client hangs, or ignores contexts", what, c.abandoned)
 }
 
 // A running call ends in one of two ways, whichever comes first: it returns, or it is abandoned.
@@ -109,21 +110,18 @@ func Do[T any](ctx context.Context, c *Calls, what string, f func() (T, error)) 
 		}()
 		o.value, o.err = f()
 	}()
-	select {
-	case o := <-outcomes:
-		return o.value, o.err
-	case <-ctx.Done():
+	done, late := ctx.Done(), (<-chan time.Time)(nil)
+	for {
+		select {
+		case o := <-outcomes:
+			return o.value, o.err
+		case <-done:
+			done, late = nil, time.After(callGrace)
+		case <-late: // if it has just returned, its outcome comes next
+			if call.abandon() {
+				return none, fmt.Errorf("%s: no answer in %v, and the client ignores its context: %w",
+					what, time.Since(began).Round(time.Millisecond), ctx.Err())
+			}
+		}
 	}
-	timer := time.NewTimer(callGrace)
-	defer timer.Stop()
-	select {
-	case o := <-outcomes:
-		return o.value, o.err
-	case <-timer.C:
-	}
-	if !call.abandon() {
-		o := <-outcomes
-		return o.value, o.err
-	}
-	return none, fmt.Errorf("%s: no answer in %v, and the client ignores its context: %w", what, time.Since(began).Round(time.Millisecond), ctx.Err())
 }

@@ -57,7 +57,7 @@ func bootCluster(e *engine, n int) (members []*Server, err error) {
 	defer func() {
 		if err != nil {
 			for _, s := range members {
-				err = errors.Join(err, s.remove())
+				err = errors.Join(err, s.Remove())
 			}
 		}
 	}()

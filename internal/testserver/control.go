@@ -51,7 +51,8 @@ func (s *Server) Resume() error {
 // control runs f alone, if the server is ours and runs or not as f needs it.
 func (s *Server) control(verb string, running bool, f func() error) error {
 	if s.external {
-		return fmt.Errorf("%s %s: the server is given by %s, and only private servers can be controlled", verb, s, s.engine.dsnVar)
+		return fmt.Errorf("%s %s: the server is given by %s, and only private servers can be controlled",
+			verb, s, s.engine.dsnVar)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,13 +115,14 @@ func (s *Server) end(sig syscall.Signal, limit time.Duration) error {
 		return err
 	}
 	if !s.awaitExit(limit) {
-		return fmt.Errorf("process %d is there %v after signal %v; end of its log:\n%s", s.cmd.Process.Pid, limit, sig, s.logTail(0))
+		return fmt.Errorf("process %d is there %v after signal %v; end of its log:\n%s",
+			s.cmd.Process.Pid, limit, sig, s.logTail(0))
 	}
 	return nil
 }
 
-// remove ends the server, in whatever state it is, and deletes its data.
-func (s *Server) remove() error {
+// Remove ends the server, in whatever state it is, and deletes its data. A test need not call it.
+func (s *Server) Remove() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running() {

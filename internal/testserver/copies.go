@@ -37,9 +37,6 @@ func (s *Server) Touch(name string) error {
 	return errors.Join(s.write(name, ""), giveToUser(s.in(name)))
 }
 
-// Remove ends the server, and deletes its data, before the test ends.
-func (s *Server) Remove() error { return s.remove() }
-
 // Program returns the path of a program that is beside the server's own.
 func (s *Server) Program(name string) string {
 	path := s.programs[0]
@@ -62,7 +59,8 @@ func (s *Server) RestoreEtcd(snapshot string) error {
 			return errors.New("program etcdctl not found; install the Debian package etcd-client")
 		}
 		peer := "http://127.0.0.1:1"
-		return errors.Join(os.RemoveAll(s.data()), s.run(etcdctl, "snapshot", "restore", snapshot, "--name", etcdName(s), "--data-dir", s.data(),
-			"--initial-cluster", etcdName(s)+"="+peer, "--initial-advertise-peer-urls", peer, "--initial-cluster-token", s.tag))
+		return errors.Join(os.RemoveAll(s.data()), s.run(etcdctl, "snapshot", "restore", snapshot,
+			"--name", etcdName(s), "--data-dir", s.data(), "--initial-cluster", etcdName(s)+"="+peer,
+			"--initial-advertise-peer-urls", peer, "--initial-cluster-token", s.tag))
 	})
 }

@@ -67,7 +67,7 @@ func TestHelperDies(t *testing.T) {
 
 // TestDeath lets a test binary die in every way and looks for what it leaves.
 func TestDeath(t *testing.T) {
-	Slow(t)
+	slow(t)
 	for _, e := range engines() {
 		if _, _, err := e.find(); err != nil {
 			skipOrFail(t, err)

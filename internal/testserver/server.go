@@ -93,7 +93,7 @@ func Run(kind Kind) (s *Server, stop func() error, err error) {
 	if s, err = boot(engines()[kind], freeAddr); err != nil {
 		return nil, nil, err
 	}
-	return s, s.remove, nil
+	return s, s.Remove, nil
 }
 
 // External returns the server that the environment gives for kind, if any.
@@ -134,7 +134,8 @@ func sharedFor(t testing.TB, kind Kind) *Server {
 		return given
 	}
 	skipShort(t)
-	start, _ := shared.LoadOrStore(kind, sync.OnceValues(func() (*Server, error) { return boot(engines()[kind], freeAddr) }))
+	once := sync.OnceValues(func() (*Server, error) { return boot(engines()[kind], freeAddr) })
+	start, _ := shared.LoadOrStore(kind, once)
 	s, err := start.(func() (*Server, error))()
 	if ok && errors.Is(err, errMissing) {
 		return given
@@ -172,7 +173,7 @@ func (s *Server) removeAfter(t testing.TB) {
 		if t.Failed() {
 			t.Logf("end of the log of %s:\n%s", s, s.logTail(0))
 		}
-		if err := s.remove(); err != nil {
+		if err := s.Remove(); err != nil {
 			t.Errorf("remove %s: %v", s, err)
 		}
 	})
@@ -180,7 +181,6 @@ func (s *Server) removeAfter(t testing.TB) {
 
 const (
 	requireVar = "SNOWKEY_TEST_REQUIRE" // a missing program fails the test instead of skipping it
-	fullVar    = "SNOWKEY_TEST_FULL"    // tests of the test servers and of the model run too
 	runVar     = "SNOWKEY_TEST_RUN"     // a folder of this run of ./test.sh alone
 )
 
@@ -188,15 +188,6 @@ const (
 // ./test.sh. Tests of more than Go code call it: go test remembers which variables a test has read.
 // What starts or finds a server calls it too.
 func Uncached() { _ = os.Getenv(runVar) }
-
-// Slow skips the test unless SNOWKEY_TEST_FULL=1. ./test.sh sets it.
-func Slow(t testing.TB) {
-	t.Helper()
-	Uncached()
-	if !enabled(fullVar) {
-		t.Skipf("slow: runs with %s=1, as in ./test.sh", fullVar)
-	}
-}
 
 // skipShort skips the test under go test -short, unless SNOWKEY_TEST_REQUIRE=1.
 func skipShort(t testing.TB) {

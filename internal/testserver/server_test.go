@@ -73,10 +73,19 @@ func TestFamily(t *testing.T) {
 	}
 }
 
+// slow skips the test unless SNOWKEY_TEST_FULL=1. ./test.sh sets it.
+func slow(t testing.TB) {
+	t.Helper()
+	Uncached()
+	if !enabled("SNOWKEY_TEST_FULL") {
+		t.Skip("slow: runs with SNOWKEY_TEST_FULL=1, as in ./test.sh")
+	}
+}
+
 // TestPortTaken lets the first address be one where a server of the same kind
 // answers: it must not be mistaken for the new one.
 func TestPortTaken(t *testing.T) {
-	Slow(t)
+	slow(t)
 	for kind, start := range map[Kind]func(testing.TB) *Server{
 		KindPostgres: NewPostgres, KindMariaDB: NewMariaDB, KindRedis: NewRedis, KindEtcd: NewEtcd,
 	} {
@@ -95,7 +104,7 @@ func TestPortTaken(t *testing.T) {
 			if tries != 2 || s.Addr == taken {
 				t.Errorf("%d tries, address %s, taken was %s", tries, s.Addr, taken)
 			}
-			if err := s.remove(); err != nil {
+			if err := s.Remove(); err != nil {
 				t.Error(err)
 			}
 		})

@@ -127,7 +127,7 @@ var searches = []struct{ file, want, name, switches string }{
 // given up, is caught. It takes a minute or two on two cores. With
 // SNOWKEY_MODEL=trace it tells what happens in the counterexamples, which are shortest ones in lease.pml.
 func TestModel(t *testing.T) {
-	// Not by testserver.Slow, which keeps Go from taking the result from its cache. Go does not know
+	// Not with testserver.Uncached, which keeps Go from taking the result from its cache. Go does not know
 	// spin and the compiler: after a change of those, -count=1 runs the test again.
 	mode := os.Getenv("SNOWKEY_MODEL")
 	if full := os.Getenv("SNOWKEY_TEST_FULL"); (full == "" || full == "0") && mode == "" {

@@ -97,7 +97,10 @@ func (j *job) claimOne(ctx context.Context, worker int64, ns driver.Namespace) (
 		return driver.Lease{}, err
 	}
 	// It may fail: see claim.
-	_ = j.cfg.Store.Release(ctx, driver.Release{Namespace: c.Namespace, Worker: lease.Worker, FencingToken: lease.FencingToken, ClaimID: c.ClaimID, Unused: lease.Start})
+	_ = j.cfg.Store.Release(ctx, driver.Release{
+		Namespace: c.Namespace, Worker: lease.Worker, FencingToken: lease.FencingToken, ClaimID: c.ClaimID,
+		Unused: lease.Start,
+	})
 	return lease, nil
 }
 
@@ -110,13 +113,12 @@ func (j *job) conflict(ctx context.Context, worker int64) error {
 		shift = 0
 	}
 	id := j.db.quote(j.into.to)
-	n, err := j.db.count(ctx, "SELECT count(*) FROM "+j.table.of(j.db)+" WHERE "+
-		fmt.Sprintf("%s > 0 AND ((%s >> %d) & %d) = %d", id, id, shift, l.WorkerIDs()-1, worker))
-	switch {
-	case err != nil:
-		return fmt.Errorf("backfill: look for ids with the worker ID %d in %s: %w", worker, j.table, err)
-	case n > 0:
-		return fmt.Errorf("backfill: %s.%s already has %d ids with the worker ID %d, from a generator without a lease in namespace %q: choose another worker ID", j.table, j.into.to, n, worker, j.cfg.Namespace)
+	n, err := j.db.count(ctx, fmt.Sprintf("look for ids with the worker ID %d in %s", worker, j.table),
+		"SELECT count(*) FROM "+j.table.of(j.db)+" WHERE "+
+			fmt.Sprintf("%s > 0 AND ((%s >> %d) & %d) = %d", id, id, shift, l.WorkerIDs()-1, worker))
+	if n > 0 {
+		return fmt.Errorf("backfill: %s.%s already has %d ids with the worker ID %d, from a generator without a lease "+
+			"in namespace %q: choose another worker ID", j.table, j.into.to, n, worker, j.cfg.Namespace)
 	}
-	return nil
+	return err
 }

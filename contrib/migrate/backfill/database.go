@@ -55,15 +55,6 @@ func (db database) transact(ctx context.Context, f func(tx *sql.Tx) error) error
 	})
 }
 
-// read runs f, again after a conflict. A session of MySQL may have autocommit off, and would read
-// the past without a transaction that ends.
-func (db database) read(ctx context.Context, f func(q querier) error) error {
-	if db.dialect == ddl.MySQL {
-		return db.transact(ctx, func(tx *sql.Tx) error { return f(tx) })
-	}
-	return live.Retry(ctx, func() error { return f(db.DB) })
-}
-
 // change runs a statement that writes, and returns how many rows it has changed.
 func (db database) change(ctx context.Context, tx *sql.Tx, query string, args ...any) (int64, error) {
 	result, err := tx.ExecContext(ctx, db.bind(query), args...)
@@ -73,9 +64,11 @@ func (db database) change(ctx context.Context, tx *sql.Tx, query string, args ..
 	return result.RowsAffected()
 }
 
-// query runs a query, and returns what scan makes of each row.
-func query[T any](ctx context.Context, db database, scan func(rows *sql.Rows) (T, error), text string, args ...any) (found []T, err error) {
-	err = db.read(ctx, func(q querier) error {
+// query runs a query, again after a conflict, and returns what scan makes of each row.
+func query[T any](
+	ctx context.Context, db database, scan func(rows *sql.Rows) (T, error), text string, args ...any,
+) (found []T, err error) {
+	read := func(q querier) error {
 		found = nil // of the attempt before
 		rows, err := q.QueryContext(ctx, db.bind(text), args...)
 		if err != nil {
@@ -90,17 +83,22 @@ func query[T any](ctx context.Context, db database, scan func(rows *sql.Rows) (T
 			found = append(found, row)
 		}
 		return errors.Join(rows.Err(), rows.Close())
-	})
+	}
+	if db.dialect == ddl.MySQL { // a session with autocommit off would read the past, unless the transaction ends
+		err = db.transact(ctx, func(tx *sql.Tx) error { return read(tx) })
+	} else {
+		err = live.Retry(ctx, func() error { return read(db.DB) })
+	}
 	return found, err
 }
 
-// count returns the number that a query selects.
-func (db database) count(ctx context.Context, text string, args ...any) (int64, error) {
+// count returns the number that a query selects. An error says what it is for.
+func (db database) count(ctx context.Context, what, text string, args ...any) (int64, error) {
 	numbers, err := query(ctx, db, func(rows *sql.Rows) (n int64, err error) {
 		return n, rows.Scan(&n)
 	}, text, args...)
-	if err != nil || len(numbers) == 0 {
-		return 0, err
+	if err != nil {
+		return 0, fmt.Errorf("backfill: %s: %w", what, err)
 	}
 	return numbers[0], nil
 }

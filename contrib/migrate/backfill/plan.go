@@ -172,9 +172,10 @@ func (j *job) addReference(ctx context.Context, field, schema, name, column stri
 	if err != nil {
 		return err
 	}
-	indexes, err := j.db.count(ctx, catalogOf(j.db.dialect).index, append(j.db.args(t.schema, t.name), c.name)...)
+	indexes, err := j.db.count(ctx, "look for indexes of "+t.String(),
+		catalogOf(j.db.dialect).index, append(j.db.args(t.schema, t.name), c.name)...)
 	if err != nil {
-		return fmt.Errorf("backfill: look for indexes of %s: %w", t, err)
+		return err
 	}
 	ref.indexed = indexes > 0
 	if !slices.ContainsFunc(j.refs, func(o *target) bool {
@@ -231,11 +232,8 @@ func (j *job) plan(ctx context.Context) (Plan, error) {
 
 // countLeft counts the rows without an id.
 func (j *job) countLeft(ctx context.Context) (int64, error) {
-	n, err := j.db.count(ctx, "SELECT count(*) FROM "+j.table.of(j.db)+" WHERE "+j.unset(j.into, ""))
-	if err != nil {
-		return 0, fmt.Errorf("backfill: count the rows of %s: %w", j.table, err)
-	}
-	return n, nil
+	return j.db.count(ctx, "count the rows of "+j.table.String(),
+		"SELECT count(*) FROM "+j.table.of(j.db)+" WHERE "+j.unset(j.into, ""))
 }
 
 // rejectNull returns a *RowError if a row without an id has no time, or no key, as SQLite allows.

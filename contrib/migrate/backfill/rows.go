@@ -39,7 +39,10 @@ func (j *job) page(ctx context.Context, limit int, newest bool) ([]row, error) {
 		case err != nil:
 			return nil, &RowError{j.table.String(), j.cfg.CreatedAt, keyText(r.key), live.Quote(r.text), err.Error()}
 		case r.made.Before(j.cfg.Layout.Epoch):
-			return nil, &RowError{j.table.String(), j.cfg.CreatedAt, keyText(r.key), show(r.made), "before the layout's epoch, " + show(j.cfg.Layout.Epoch)}
+			return nil, &RowError{
+				j.table.String(), j.cfg.CreatedAt, keyText(r.key), show(r.made),
+				"before the layout's epoch, " + show(j.cfg.Layout.Epoch),
+			}
 		}
 	}
 	return rows, nil
@@ -126,14 +129,17 @@ func (j *job) write(ctx context.Context, tx *sql.Tx, rows []row) (own, referring
 func (j *job) update(ctx context.Context, tx *sql.Tx, chunk []row) (int64, error) {
 	db := j.db
 	key := db.quote(j.key.name)
-	var cases strings.Builder
+	cast := " WHEN ? THEN CAST(? AS bigint)"
+	if db.dialect == ddl.MySQL {
+		cast = " WHEN ? THEN CAST(? AS SIGNED)"
+	}
 	args := make([]any, 0, 3*len(chunk))
 	for _, r := range chunk {
-		cases.WriteString(" WHEN ? THEN CAST(? AS " + integer(db.dialect) + ")")
 		args = append(args, r.key, r.id)
 	}
 	in, keys := oneOf(chunk)
-	return db.change(ctx, tx, "UPDATE "+j.table.of(db)+" SET "+db.quote(j.into.to)+" = CASE "+key+cases.String()+" END"+j.untouched(j.table, "")+
+	return db.change(ctx, tx, "UPDATE "+j.table.of(db)+" SET "+db.quote(j.into.to)+
+		" = CASE "+key+strings.Repeat(cast, len(chunk))+" END"+j.untouched(j.table, "")+
 		" WHERE "+key+in+" AND "+j.unset(j.into, ""), append(args, keys...)...)
 }
 
@@ -143,14 +149,6 @@ func oneOf(chunk []row) (in string, keys []any) {
 		keys = append(keys, r.key)
 	}
 	return " IN (?" + strings.Repeat(", ?", len(keys)-1) + ")", keys
-}
-
-// integer is the type of CAST for ids.
-func integer(d ddl.Dialect) string {
-	if d == ddl.MySQL {
-		return "SIGNED"
-	}
-	return "bigint"
 }
 
 // untouched keeps the values of columns that the database would set to the present.
@@ -171,7 +169,8 @@ func (j *job) referred(ref *target) string {
 	if !j.into.adds {
 		id = "p." + j.db.quote(j.into.to)
 	}
-	return "SELECT " + id + " FROM " + j.table.of(j.db) + " p WHERE p." + j.db.quote(j.key.name) + " = c." + j.db.quote(ref.from)
+	return "SELECT " + id + " FROM " + j.table.of(j.db) + " p WHERE p." + j.db.quote(j.key.name) +
+		" = c." + j.db.quote(ref.from)
 }
 
 // hasID is the condition for rows p with an id.
@@ -179,12 +178,8 @@ func (j *job) hasID() string { return "p." + j.db.quote(j.into.to) + " <> 0" }
 
 // countReferring counts the rows without an id that refer to a row.
 func (j *job) countReferring(ctx context.Context, ref *target) (int64, error) {
-	n, err := j.db.count(ctx, "SELECT count(*) FROM "+ref.table.of(j.db)+" c WHERE "+j.unset(ref, "c.")+
-		" AND EXISTS ("+j.referred(ref)+")")
-	if err != nil {
-		return 0, fmt.Errorf("backfill: count the rows of %s: %w", ref.table, err)
-	}
-	return n, nil
+	return j.db.count(ctx, "count the rows of "+ref.table.String(),
+		"SELECT count(*) FROM "+ref.table.of(j.db)+" c WHERE "+j.unset(ref, "c.")+" AND EXISTS ("+j.referred(ref)+")")
 }
 
 // setReferring sets the ids in a referring column where none is set. It reads them from the rows referred
@@ -199,10 +194,12 @@ func (j *job) setReferring(ctx context.Context, tx *sql.Tx, ref *target, chunk [
 		where += " AND c." + db.quote(ref.from) + in
 		args = keys
 	}
-	text := "UPDATE " + child + " SET " + to + " = (" + j.referred(ref) + ")" + where + " AND EXISTS (" + j.referred(ref) + " AND " + j.hasID() + ")"
+	id := j.referred(ref)
+	text := "UPDATE " + child + " SET " + to + " = (" + id + ")" + where + " AND EXISTS (" + id + " AND " + j.hasID() + ")"
 	if db.dialect == ddl.MySQL { // which takes no subquery of the table that is updated
-		text = "UPDATE " + child + " JOIN " + j.table.of(db) + " p ON p." + db.quote(j.key.name) + " = c." + db.quote(ref.from) +
-			" SET c." + to + " = p." + db.quote(j.into.to) + j.untouched(ref.table, "c.") + where + " AND " + j.hasID()
+		text = "UPDATE " + child + " JOIN " + j.table.of(db) + " p ON p." + db.quote(j.key.name) +
+			" = c." + db.quote(ref.from) + " SET c." + to + " = p." + db.quote(j.into.to) + j.untouched(ref.table, "c.") +
+			where + " AND " + j.hasID()
 	}
 	n, err := db.change(ctx, tx, text, args...)
 	if err != nil {
@@ -213,13 +210,11 @@ func (j *job) setReferring(ctx context.Context, tx *sql.Tx, ref *target, chunk [
 
 // checkStale counts the rows whose id differs from the id of the row that they refer to.
 func (j *job) checkStale(ctx context.Context, ref *target) error {
-	n, err := j.db.count(ctx, "SELECT count(*) FROM "+ref.table.of(j.db)+" c WHERE NOT "+j.unset(ref, "c.")+
-		" AND NOT EXISTS ("+j.referred(ref)+" AND p."+j.db.quote(j.into.to)+" = c."+j.db.quote(ref.to)+")")
-	switch {
-	case err != nil:
-		return fmt.Errorf("backfill: check the ids in %s: %w", ref.table, err)
-	case n > 0:
+	n, err := j.db.count(ctx, "check the ids in "+ref.table.String(),
+		"SELECT count(*) FROM "+ref.table.of(j.db)+" c WHERE NOT "+j.unset(ref, "c.")+
+			" AND NOT EXISTS ("+j.referred(ref)+" AND p."+j.db.quote(j.into.to)+" = c."+j.db.quote(ref.to)+")")
+	if n > 0 {
 		return &ReferenceError{ref.table.String(), ref.from, ref.to, n}
 	}
-	return nil
+	return err
 }

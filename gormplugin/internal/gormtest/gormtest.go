@@ -3,10 +3,12 @@ package gormtest
 
 import (
 	"context"
+	"path/filepath"
 	"sync"
 	"testing"
 
 	"github.com/DATA-DOG/go-sqlmock"
+	"github.com/glebarez/sqlite"
 	"gorm.io/driver/mysql"
 	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
@@ -97,36 +99,20 @@ type Price struct {
 	Cents  int64
 }
 
-// Dialect has the exact statements of a database: the key is a parameter like any other, and
-// nothing is read back.
+// Dialect opens gorm on a mock of a database.
 type Dialect struct {
-	Name         string
-	Open         func(gorm.ConnPool) gorm.Dialector
-	InsertItem   string
-	InsertItems  string // two
-	UpsertPrices string // two
-	ThirdPrice   string // its parameters
+	Name string
+	Open func(gorm.ConnPool) gorm.Dialector
 }
 
 // Dialects returns PostgreSQL and MySQL.
 func Dialects() []Dialect {
-	return []Dialect{{
-		Name:         "postgres",
-		Open:         func(c gorm.ConnPool) gorm.Dialector { return postgres.New(postgres.Config{Conn: c}) },
-		InsertItem:   `INSERT INTO "items" ("id","name") VALUES ($1,$2)`,
-		InsertItems:  `INSERT INTO "items" ("id","name") VALUES ($1,$2),($3,$4)`,
-		UpsertPrices: `INSERT INTO "prices" ("id","item_id","cents") VALUES ($1,$2,$3),($4,$5,$6) ON CONFLICT ("id") DO UPDATE SET "item_id"="excluded"."item_id"`,
-		ThirdPrice:   `,($7,$8,$9)`,
-	}, {
-		Name: "mysql",
-		Open: func(c gorm.ConnPool) gorm.Dialector {
+	return []Dialect{
+		{"postgres", func(c gorm.ConnPool) gorm.Dialector { return postgres.New(postgres.Config{Conn: c}) }},
+		{"mysql", func(c gorm.ConnPool) gorm.Dialector {
 			return mysql.New(mysql.Config{Conn: c, SkipInitializeWithVersion: true})
-		},
-		InsertItem:   "INSERT INTO `items` (`id`,`name`) VALUES (?,?)",
-		InsertItems:  "INSERT INTO `items` (`id`,`name`) VALUES (?,?),(?,?)",
-		UpsertPrices: "INSERT INTO `prices` (`id`,`item_id`,`cents`) VALUES (?,?,?),(?,?,?) ON DUPLICATE KEY UPDATE `item_id`=VALUES(`item_id`)",
-		ThirdPrice:   ",(?,?,?)",
-	}}
+		}},
+	}
 }
 
 // Mock opens gorm, with a plugin, on a mock that accepts exactly the expected statements.
@@ -143,4 +129,25 @@ func (d Dialect) Mock(t *testing.T, source sqltype.Source) (*gorm.DB, sqlmock.Sq
 	}
 	Use(t, db, gormplugin.Config{Source: source, Models: []any{Item{}, Price{}}})
 	return db, mock
+}
+
+// SQLite opens a handle with the plugin on a new file of SQLite that enforces foreign keys, and
+// makes the tables of the models.
+func SQLite(tb testing.TB, cfg gormplugin.Config, models ...any) *gorm.DB {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "test.sqlite") + "?_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)"
+	db, err := gorm.Open(sqlite.Open(path), &gorm.Config{Logger: logger.Discard})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if pool, err := db.DB(); err == nil {
+			_ = pool.Close()
+		}
+	})
+	Use(tb, db, cfg)
+	if err := db.AutoMigrate(models...); err != nil {
+		tb.Fatal(err)
+	}
+	return db
 }

@@ -122,22 +122,23 @@ type pinned struct{ committer }
 func keepRows(tx *gorm.DB, table, column string, drop, foreignKeys bool, change func() error) error {
 	q := tx.Session(&gorm.Session{NewDB: true})
 	// A write waits for other writers. After a read, SQLite would not wait.
-	if err := q.Exec("DELETE FROM " + quoted(table) + " WHERE false").Error; err != nil {
+	if err := q.Exec("DELETE FROM " + quote(table) + " WHERE false").Error; err != nil {
 		return err
 	}
-	if names, err := referring(q, table, false); err != nil || names != "" {
-		return cmp.Or(err, refusal(names))
+	if names, err := referringTables(q, table, false); err != nil || names != "" {
+		return cmp.Or(err, errRefers(names))
 	}
-	before, made, err := contents(q, table, column, drop)
+	before, made, err := describeRows(q, table, column, drop)
 	if err != nil {
 		return err
 	}
 	if err := change(); err != nil {
 		return err
 	}
-	after, left, err := contents(q, table, column, drop)
+	after, left, err := describeRows(q, table, column, drop)
 	if err == nil && after != before {
-		err = fmt.Errorf("the change would leave %s, not %s: give each row a key, or change the table by SQL", after, before)
+		err = fmt.Errorf("the change would leave %s, not %s: give each row a key, or change the table by SQL",
+			after, before)
 	}
 	uses := regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(column) + `\b`)
 	for _, create := range made {
@@ -155,30 +156,31 @@ func keepRows(tx *gorm.DB, table, column string, drop, foreignKeys bool, change 
 		err = q.Raw("SELECT count(*) FROM pragma_foreign_key_check(?)", table).Scan(&broken).Error
 	}
 	if broken > 0 {
-		err = fmt.Errorf("%d of its foreign keys refer to no row, see PRAGMA foreign_key_check: correct them first", broken)
+		err = fmt.Errorf("%d of its foreign keys refer to no row, see PRAGMA foreign_key_check: "+
+			"correct them first", broken)
 	}
 	return err
 }
 
-// contents describes the columns that must be kept: part of the key, number of values, least and
+// describeRows describes the columns that must be kept: part of the key, number of values, least and
 // greatest value (not of the changed column: its type may change). A column that was not copied has
 // no values, or only the default. made are the statements that create indexes and triggers.
-func contents(q *gorm.DB, table, column string, drop bool) (values string, made []string, err error) {
+func describeRows(q *gorm.DB, table, column string, drop bool) (values string, made []string, err error) {
 	var columns []struct{ Name, Head string }
 	err = errors.Join(
-		q.Raw(`SELECT name, quote('; ' || name || CASE pk WHEN 0 THEN '' ELSE ', part ' || pk || ' of the key' END || ': ') AS head
-			FROM pragma_table_info(?) WHERE name <> ? OR NOT ?`, table, column, drop).Scan(&columns).Error,
+		q.Raw(`SELECT name, quote('; ' || name || CASE pk WHEN 0 THEN '' ELSE ', part ' || pk || ' of the key' END || ': ')
+			AS head FROM pragma_table_info(?) WHERE name <> ? OR NOT ?`, table, column, drop).Scan(&columns).Error,
 		q.Raw(`SELECT sql FROM sqlite_master WHERE type IN ('index', 'trigger') AND tbl_name = ? COLLATE NOCASE AND sql > ''`,
 			table).Scan(&made).Error)
 	selected := "count(*) || ' rows'"
 	for _, c := range columns {
-		name, limits := quoted(c.Name), ""
+		name, limits := quote(c.Name), ""
 		if c.Name != column {
 			limits = fmt.Sprintf(" || ' from ' || quote(min(%s)) || ' to ' || quote(max(%s))", name, name)
 		}
 		selected += fmt.Sprintf(" || (%s || count(%s)%s)", c.Head, name, limits)
 	}
-	err = errors.Join(err, q.Raw("SELECT "+selected+" FROM "+quoted(table)).Scan(&values).Error)
+	err = errors.Join(err, q.Raw("SELECT "+selected+" FROM "+quote(table)).Scan(&values).Error)
 	return values, made, err
 }
 
@@ -191,25 +193,25 @@ func RefuseRebuild(db *gorm.DB) error {
 	table = strings.TrimSuffix(table, "`")
 	q := db.Session(&gorm.Session{NewDB: true, Logger: logger.Discard})
 	db.Statement.Table = table // for the error
-	if names, _ := referring(q, table, true); names != "" {
-		return refusal(names)
+	if names, _ := referringTables(q, table, true); names != "" {
+		return errRefers(names)
 	}
 	return nil
 }
 
-// referring returns the tables whose foreign keys refer to a table that has rows: DROP TABLE may
+// referringTables returns the tables whose foreign keys refer to a table that has rows: DROP TABLE may
 // delete or change their rows. With copied, it returns none unless gorm's copy exists.
-func referring(q *gorm.DB, table string, copied bool) (names string, err error) {
+func referringTables(q *gorm.DB, table string, copied bool) (names string, err error) {
 	err = q.Raw(`SELECT coalesce(group_concat(DISTINCT replace(m.name, '__temp', '')), '')
 		FROM sqlite_master m, pragma_foreign_key_list(m.name) f WHERE m.type = 'table' AND f."table" = ? COLLATE NOCASE
-		AND EXISTS (SELECT 1 FROM pragma_foreign_keys WHERE foreign_keys) AND EXISTS (SELECT 1 FROM `+quoted(table)+`)
+		AND EXISTS (SELECT 1 FROM pragma_foreign_keys WHERE foreign_keys) AND EXISTS (SELECT 1 FROM `+quote(table)+`)
 		AND (NOT ? OR EXISTS (SELECT 1 FROM sqlite_master WHERE name = ?))`, table, copied, table+"__temp").Scan(&names).Error
 	return names, err
 }
 
-func refusal(names string) error {
-	return fmt.Errorf("foreign keys of %s refer to it, and gorm would drop the table to change it, which may delete their rows: "+
-		"use gormplugin.Migrator(db).AutoMigrate, outside a transaction", names)
+func errRefers(names string) error {
+	return fmt.Errorf("foreign keys of %s refer to it, and gorm would drop the table to change it, "+
+		"which may delete their rows: use gormplugin.Migrator(db).AutoMigrate, outside a transaction", names)
 }
 
-func quoted(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
