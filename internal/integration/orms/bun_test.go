@@ -12,6 +12,7 @@ import (
 	"github.com/uptrace/bun/schema"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/bunkey"
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/shop"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -42,28 +43,19 @@ type bunList struct {
 
 type bunStore struct{ db *bun.DB }
 
-func bunDialect(kind string) schema.Dialect {
-	switch kind {
-	case "postgres":
-		return pgdialect.New()
-	case "mysql":
-		return mysqldialect.New()
-	}
-	return sqlitedialect.New()
-}
-
-func openBun(t *testing.T, on database, src source) store {
-	s := bunStore{bun.NewDB(on.pool, bunkey.Dialect(bunDialect(on.kind), src))}
+func openBun(t *testing.T, on *database, src source) store {
+	dialect := map[ddl.Dialect]schema.Dialect{
+		ddl.Postgres: pgdialect.New(), ddl.MySQL: mysqldialect.New(), ddl.SQLite: sqlitedialect.New(),
+	}[on.Dialect]
+	s := bunStore{bun.NewDB(on.DB, bunkey.Dialect(dialect, src))}
 	_, err := s.db.NewCreateTable().Model((*bunOrder)(nil)).ForeignKey("(parent_id) REFERENCES orders (id)").Exec(t.Context())
 	if err == nil {
 		_, err = s.db.NewCreateTable().Model((*bunLine)(nil)).ForeignKey("(order_id) REFERENCES orders (id)").Exec(t.Context())
 	}
-	if err == nil && on.kind == "postgres" {
+	if err == nil && on.Dialect == ddl.Postgres {
 		_, err = s.db.NewCreateTable().Model((*bunList)(nil)).Exec(t.Context())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 

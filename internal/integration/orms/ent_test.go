@@ -8,6 +8,7 @@ import (
 	entsql "entgo.io/ent/dialect/sql"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/entkey"
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db/line"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db/order"
@@ -20,15 +21,12 @@ type entStore struct {
 	mysql  bool
 }
 
-var entDialects = map[string]string{"postgres": dialect.Postgres, "mysql": dialect.MySQL, "sqlite": dialect.SQLite}
-
-func openEnt(t *testing.T, on database, src source) store {
-	client := db.NewClient(db.Driver(entsql.OpenDB(entDialects[on.kind], on.pool)))
+func openEnt(t *testing.T, on *database, src source) store {
+	dialect := map[ddl.Dialect]string{ddl.Postgres: dialect.Postgres, ddl.MySQL: dialect.MySQL, ddl.SQLite: dialect.SQLite}[on.Dialect]
+	client := db.NewClient(db.Driver(entsql.OpenDB(dialect, on.DB)))
 	client.Use(entkey.Keys(src))
-	if err := client.Schema.Create(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return entStore{client, on.kind == "mysql"}
+	must(t, client.Schema.Create(t.Context()))
+	return entStore{client, on.Dialect == ddl.MySQL}
 }
 
 // The hook sets the keys of all rows.

@@ -8,7 +8,8 @@ import (
 
 	entdriver "entgo.io/ent/dialect/sql"
 
-	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/databases"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db/label"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/entshop/db/order"
@@ -16,47 +17,30 @@ import (
 
 // In a table of the mixin, a forgotten key is an error of the database.
 func TestEntForgottenKey(t *testing.T) {
-	for _, kind := range all {
-		t.Run(kind, func(t *testing.T) {
-			on := open(t, kind, servers(t, kind)[0])
-			openEnt(t, on, nil)
-			if _, err := on.pool.ExecContext(t.Context(), "INSERT INTO orders (number, customer) VALUES ('A-1', 'Ada')"); err == nil || !strings.Contains(err.Error(), "id") {
-				t.Error(err)
-			}
-		})
-	}
+	onEvery(t, func(t *testing.T, on *database) {
+		openEnt(t, on, nil)
+		if err := on.Try("INSERT INTO orders (number, customer) VALUES ('A-1', 'Ada')"); err == nil || !strings.Contains(err.Error(), "id") {
+			t.Error(err)
+		}
+	})
 }
 
 // MySQL and MariaDB have no RETURNING for ent, which then believes of numbers that the database counted
 // them. The extension prevents that.
 func TestEntBulkOnMySQL(t *testing.T) {
-	for _, dsn := range servers(t, "mysql") {
-		gen, err := core.New(core.Config{Worker: core.Fixed(1)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		on := open(t, "mysql", dsn)
-		s := openEnt(t, on, gen).(entStore)
+	engines.OnMySQL(t, nil, func(t *testing.T, on *database) {
+		s := openEnt(t, on, databases.Generator(t, 1)).(entStore)
 		ctx := t.Context()
-		o, err := s.client.Order.Create().SetNumber("A-1").SetCustomer("Ada").Save(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		note, err := s.client.Label.Create().SetText("fragile").Save(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines, err := s.client.Line.CreateBulk(
+		o := s.client.Order.Create().SetNumber("A-1").SetCustomer("Ada").SaveX(ctx)
+		note := s.client.Label.Create().SetText("fragile").SaveX(ctx)
+		lines := s.client.Line.CreateBulk(
 			s.client.Line.Create().SetOrderID(o.ID).SetSku("tea"),
 			s.client.Line.Create().SetOrderID(o.ID).SetSku("cup").AddLabels(note),
-		).Save(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := on.ints(t, "SELECT id FROM order_lines ORDER BY id"); len(got) != 2 || lines[0].ID.Int64() != got[0] || lines[1].ID.Int64() != got[1] {
+		).SaveX(ctx)
+		if got := ints(t, on, "SELECT id FROM order_lines ORDER BY id"); len(got) != 2 || lines[0].ID.Int64() != got[0] || lines[1].ID.Int64() != got[1] {
 			t.Errorf("the rows have %d, their structs %d and %d", got, lines[0].ID, lines[1].ID)
 		}
-		if got := on.ints(t, "SELECT line_labels FROM labels"); len(got) != 1 || got[0] != lines[1].ID.Int64() {
+		if got := ints(t, on, "SELECT line_labels FROM labels"); len(got) != 1 || got[0] != lines[1].ID.Int64() {
 			t.Errorf("the label is of line %d, want %d", got, lines[1].ID)
 		}
 		if found, err := lines[1].QueryLabels().Where(label.Text("fragile")).Only(ctx); err != nil || found.ID != note.ID {
@@ -67,18 +51,13 @@ func TestEntBulkOnMySQL(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "Exec instead") {
 			t.Errorf("ID of an upsert is %d, %v", id, err)
 		}
-	}
+	})
 }
 
 // UpdateNewValues keeps the key of the row. ent's own option does not: it would take the row from its
 // children.
 func TestEntUpdateNewValues(t *testing.T) {
-	on := open(t, "sqlite", "")
-	gen, err := core.New(core.Config{Worker: core.Fixed(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := openEnt(t, on, gen).(entStore)
+	s := openEnt(t, openSQLite(t), databases.Generator(t, 1)).(entStore)
 	ctx := t.Context()
 	first := s.client.Order.Create().SetNumber("A-1").SetCustomer("Ada").SaveX(ctx)
 	again := func() *db.OrderCreate { return s.client.Order.Create().SetNumber("A-1").SetCustomer("Ann") }
