@@ -1,9 +1,7 @@
 package binding
 
 import (
-	"encoding/json"
 	"net/http"
-	"net/url"
 
 	"github.com/gin-gonic/gin"
 	ginbinding "github.com/gin-gonic/gin/binding"
@@ -63,7 +61,6 @@ func frameworks() []framework {
 	return []framework{
 		{"gin", withGin},
 		{"echo", withEcho},
-		{"net/http", withNetHTTP},
 		{"oapi-codegen", withOapi},
 	}
 }
@@ -107,77 +104,4 @@ func withEcho(seen func(request, error)) http.Handler {
 	e.GET("/orders/:customer/:id", handle)
 	e.POST("/orders/:customer/:id", handle)
 	return e
-}
-
-func withNetHTTP(seen func(request, error)) http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("/orders/{customer}/{id}", func(w http.ResponseWriter, req *http.Request) {
-		r, err := read(req, req.PathValue("customer"), req.PathValue("id"))
-		seen(r, err)
-		answer(w, err)
-	})
-	return mux
-}
-
-func read(req *http.Request, customer, id string) (r request, err error) {
-	if err := r.Customer.UnmarshalParam(customer); err != nil {
-		return r, err
-	}
-	if r.ID, err = sqltype.Parse(id); err != nil {
-		return r, err
-	}
-	if req.Header.Get("Content-Type") == "application/json" {
-		return r, json.NewDecoder(req.Body).Decode(&r)
-	}
-	if err := req.ParseForm(); err != nil {
-		return r, err
-	}
-	return r, byHand(&r, req.Form)
-}
-
-func byHand(r *request, values url.Values) (err error) {
-	if values.Has("after") {
-		if r.After, err = sqltype.Parse(values.Get("after")); err != nil {
-			return err
-		}
-	}
-	if err := r.Parent.UnmarshalParam(values.Get("parent")); err != nil {
-		return err
-	}
-	if values.Has("ptr") {
-		id, err := sqltype.Parse(values.Get("ptr"))
-		if err != nil {
-			return err
-		}
-		r.Ptr = &id
-	}
-	for _, s := range values["ids"] {
-		id, err := sqltype.Parse(s)
-		if err != nil {
-			return err
-		}
-		r.IDs = append(r.IDs, id)
-	}
-	if values.Has("owner") {
-		if r.Owner, err = sqltype.ParseKey[customer](values.Get("owner")); err != nil {
-			return err
-		}
-	}
-	if err := r.Payer.UnmarshalParam(values.Get("payer")); err != nil {
-		return err
-	}
-	if values.Has("guest") {
-		r.Guest = new(key)
-		if err := r.Guest.UnmarshalParam(values.Get("guest")); err != nil {
-			return err
-		}
-	}
-	for _, s := range values["others"] {
-		k, err := sqltype.ParseKey[customer](s)
-		if err != nil {
-			return err
-		}
-		r.Others = append(r.Others, k)
-	}
-	return nil
 }
