@@ -16,7 +16,7 @@ import (
 func TestShard(t *testing.T) {
 	onEvery(t, func(t *testing.T, s *server) {
 		kinds := []string{"bigint"}
-		if s.dialect == ddl.MySQL {
+		if s.Dialect == ddl.MySQL {
 			kinds = append(kinds, "bigint unsigned")
 		}
 		for _, kind := range kinds {
@@ -32,10 +32,10 @@ func TestShard(t *testing.T) {
 			}
 			slices.Sort(ids)
 			ids = slices.Compact(ids)
-			s.run(t, "CREATE TABLE ids (id "+kind+" PRIMARY KEY)", "INSERT INTO ids VALUES ("+strings.ReplaceAll(strings.Trim(fmt.Sprint(ids), "[]"), " ", "), (")+")")
+			s.Run(t, "CREATE TABLE ids (id "+kind+" PRIMARY KEY)", "INSERT INTO ids VALUES ("+strings.ReplaceAll(strings.Trim(fmt.Sprint(ids), "[]"), " ", "), (")+")")
 			for _, n := range []int{1, 2, 16, 1000, core.MaxShards} {
 				t.Run(fmt.Sprint(kind, n), func(t *testing.T) {
-					for _, line := range lines(t, s, "SELECT id, "+text(t)(ddl.Config{Dialect: s.dialect}.Shard(n, "id"))+" FROM ids") {
+					for _, line := range s.Lines(t, "SELECT id, "+ok(ddl.Config{Dialect: s.Dialect}.Shard(n, "id"))(t)+" FROM ids") {
 						var id int64
 						var got int
 						if _, err := fmt.Sscan(line, &id, &got); err != nil {
@@ -47,7 +47,7 @@ func TestShard(t *testing.T) {
 					}
 				})
 			}
-			s.run(t, "DROP TABLE ids")
+			s.Run(t, "DROP TABLE ids")
 		}
 	})
 }
