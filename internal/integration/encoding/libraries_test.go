@@ -145,22 +145,6 @@ func copierRead(text string) (ID, error) {
 	return row.ID, nil
 }
 
-// Without a converter, copier scans: from a NullID, a NullKey or a Key into an ID.
-func TestCopierScans(t *testing.T) {
-	for _, from := range []any{
-		struct{ ID NullID }{NullID{ID: 7, Valid: true}}, struct{ ID Key }{7}, struct{ ID *Key }{ptr(Key(7))}, struct{ ID NullKey }{NullKey{Key: 7, Valid: true}},
-	} {
-		var id struct{ ID ID }
-		var null struct{ ID NullID }
-		if err := copier.Copy(&id, from); err != nil || id.ID != 7 {
-			t.Errorf("%T: %v, %v", from, id, err)
-		}
-		if err := copier.Copy(&null, from); err != nil || null.ID != (NullID{ID: 7, Valid: true}) {
-			t.Errorf("%T: %v, %v", from, null, err)
-		}
-	}
-}
-
 func viperDoc(doc string, hook mapstructure.DecodeHookFunc) (row struct{ ID ID }, err error) {
 	v := viper.New()
 	v.SetConfigType("yaml")
