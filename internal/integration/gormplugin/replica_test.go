@@ -94,12 +94,8 @@ func replicated(t *testing.T, d databases.Database, foreignKeys, resolverFirst b
 	}
 	for _, dialector := range []gorm.Dialector{d.Open(t), d.Replica(t)} {
 		db := open(dialector)
-		if err := db.Migrator().DropTable(append([]any{"visit_keywords"}, tables...)...); err != nil {
-			t.Fatal(err)
-		}
-		if err := db.AutoMigrate(tables...); err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Migrator().DropTable(append([]any{"visit_keywords"}, tables...)...))
+		must(t, db.AutoMigrate(tables...))
 	}
 	gen := databases.Generator(t, 1)
 	plugins := []gorm.Plugin{gormplugin.New(gormplugin.Config{Source: gen, Models: tables}), dbresolver.Register(dbresolver.Config{Replicas: []gorm.Dialector{d.Replica(t)}})}
@@ -108,9 +104,7 @@ func replicated(t *testing.T, d databases.Database, foreignKeys, resolverFirst b
 	}
 	db := open(d.Open(t))
 	for _, p := range plugins {
-		if err := db.Use(p); err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Use(p))
 	}
 	return db
 }
@@ -122,9 +116,7 @@ func checkReplicated(t *testing.T, db *gorm.DB, what string, create func(v any) 
 	red := &Keyword{Word: "red " + what}
 	ada := &User{Email: "ada " + what}
 	for _, v := range []any{red, ada} {
-		if err := create(v); err != nil {
-			t.Fatal(err)
-		}
+		must(t, create(v))
 	}
 	visit := &Visit{
 		Name: what,
@@ -136,9 +128,7 @@ func checkReplicated(t *testing.T, db *gorm.DB, what string, create func(v any) 
 		return
 	}
 	var row Visit
-	if err := writer().Take(&row, visit.ID).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, writer().Take(&row, visit.ID).Error)
 	if visit.Tags[0].ID != red.ID || visit.Tags[1].ID == 0 || visit.UserID != ada.ID || row.UserID != ada.ID || visit.User.Devices[0].UserID != ada.ID {
 		t.Errorf("%s: the structs have %+v", what, visit)
 	}
@@ -167,9 +157,7 @@ func TestRoutedTables(t *testing.T) {
 		open := func(d gorm.Dialector, prepared bool) *gorm.DB {
 			cfg := &gorm.Config{Logger: logger.Discard, PrepareStmt: prepared}
 			db := databases.HandleOf(t, d, cfg, gormplugin.New(gormplugin.Config{Source: databases.Generator(t, 5), Models: models}))
-			if err := db.AutoMigrate(models...); err != nil {
-				t.Fatal(err)
-			}
+			must(t, db.AutoMigrate(models...))
 			return db
 		}
 		counts := func(db *gorm.DB, want int, query string, args ...any) {
@@ -191,9 +179,7 @@ func TestRoutedTables(t *testing.T) {
 				sources = append(sources, d.Replica(t))
 			}
 			tables := []any{"guilds", &Member{}, "owners"}[:c.tables] // none: all tables
-			if err := db.Use(dbresolver.Register(dbresolver.Config{Sources: sources}, tables...)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, db.Use(dbresolver.Register(dbresolver.Config{Sources: sources}, tables...)))
 			for i := range 10 {
 				town := fmt.Sprintf("%s %d", what[:4], i)
 				guild := &Guild{Town: town, Members: make([]Member, 2), Owners: make([]Owner, 1)}
@@ -215,9 +201,7 @@ func TestRoutedTables(t *testing.T) {
 				}
 			}
 			for _, table := range []string{"members", "owners", "guilds"} {
-				if err := routed.Exec("DELETE FROM " + table).Error; err != nil {
-					t.Fatal(err)
-				}
+				must(t, routed.Exec("DELETE FROM "+table).Error)
 			}
 			primary := databases.HandleOf(t, d.Open(t), &gorm.Config{Logger: logger.Discard})
 			counts(primary, 0, "SELECT (SELECT COUNT(*) FROM guilds) + (SELECT COUNT(*) FROM members) + (SELECT COUNT(*) FROM owners)")

@@ -32,9 +32,7 @@ func TestLeasedWithResolver(t *testing.T) {
 			}
 			for _, name := range []string{"main", "source", "replica"} {
 				db := databases.HandleOf(t, open(name), &gorm.Config{Logger: logger.Discard})
-				if err := db.AutoMigrate(&Badge{}); err != nil {
-					t.Fatal(err)
-				}
+				must(t, db.AutoMigrate(&Badge{}))
 			}
 			plugin := new(gormplugin.Plugin)
 			resolver := dbresolver.Register(dbresolver.Config{Sources: []gorm.Dialector{open("source")}, Replicas: []gorm.Dialector{open("replica")}}, &Badge{})
