@@ -22,7 +22,7 @@ func child() int {
 	db, err := sql.Open("pgx", os.Getenv(childDSN))
 	if err == nil {
 		defer db.Close()
-		cfg := (&engine{DB: db}).config()
+		cfg := (*engine)(nil).config()
 		cfg.BatchSize = 500
 		cfg.Progress = func(s migrate.Step, done, _ int64) { fmt.Println(s.Name, s.Table, done) }
 		for err = migrate.ErrRunning; errors.Is(err, migrate.ErrRunning); { // the one that was killed has not lost its lock
@@ -42,7 +42,7 @@ func (db *engine) killed(t testing.TB, at func(line string) bool) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience*time.Duration(1+rows(t)/100_000))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0])
-	cmd.Env = append(os.Environ(), childDSN+"="+db.dsn)
+	cmd.Env = append(os.Environ(), childDSN+"="+db.DSN)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	must(t, err)
@@ -103,7 +103,7 @@ func TestBigint(t *testing.T) {
 // checkShop checks that nothing dangles, and that the schema is what it was, but for the types.
 func (db *engine) checkShop(t testing.TB) {
 	t.Helper()
-	db.expect(t, "0",
+	db.Expect(t, "0",
 		"SELECT count(*) FROM order_lines l LEFT JOIN orders o ON o.id = l.order_id WHERE o.id IS NULL",
 		"SELECT count(*) FROM shipments s LEFT JOIN orders o ON o.id = s.order_id WHERE o.id IS NULL",
 		"SELECT count(*) FROM parcels p LEFT JOIN shipments s ON s.order_id = p.shipment_id WHERE s.order_id IS NULL AND p.shipment_id IS NOT NULL",

@@ -37,13 +37,13 @@ func TestTimeouts(t *testing.T) {
 	db.pair(t)
 	tx, err := db.Begin() // its session is from before
 	must(t, err)
-	name := db.one(t, "SELECT current_database()")
+	name := db.One(t, "SELECT current_database()")
 	for _, setting := range []string{"idle_session_timeout", "transaction_timeout", "statement_timeout"} {
-		if db.one(t, "SELECT count(*) FROM pg_settings WHERE name = $1", setting) == "1" {
-			db.run(t, fmt.Sprintf("ALTER DATABASE %q SET %s = '700ms'", name, setting))
+		if db.One(t, "SELECT count(*) FROM pg_settings WHERE name = $1", setting) == "1" {
+			db.Run(t, fmt.Sprintf("ALTER DATABASE %q SET %s = '700ms'", name, setting))
 		}
 	}
-	far := open(t, db.dsn)
+	far := open(t, db.DSN)
 	far.SetMaxOpenConns(1)
 	cfg := far.config()
 	var once sync.Once
@@ -72,7 +72,7 @@ func TestSession(t *testing.T) {
 	db.pair(t)
 	db.SetMaxOpenConns(1)
 	db.migrate(t, db.config())
-	db.expect(t, "0", "SELECT count(*) FROM pg_settings WHERE source = 'session'", "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
+	db.Expect(t, "0", "SELECT count(*) FROM pg_settings WHERE source = 'session'", "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
 }
 
 // A step that holds its locks for too long is not tried for all of Patience: writers wait each time.
@@ -80,7 +80,7 @@ func TestHeldTooLong(t *testing.T) {
 	t.Parallel()
 	db := openPostgres(t)
 	db.pair(t)
-	db.run(t, "CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(9); END'",
+	db.Run(t, "CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(9); END'",
 		"CREATE EVENT TRIGGER slow ON ddl_command_start WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION slow()")
 	cfg := db.config()
 	cfg.HoldTimeout = time.Second
@@ -97,16 +97,11 @@ func TestWaitIsNotHeld(t *testing.T) {
 	db.pair(t)
 	long, err := db.Begin()
 	must(t, err)
-	if _, err := long.Exec("LOCK TABLE orders IN ROW EXCLUSIVE MODE"); err != nil {
-		t.Fatal(err)
-	}
+	_, err = long.Exec("LOCK TABLE orders IN ROW EXCLUSIVE MODE")
+	must(t, err)
 	cfg := db.config()
 	cfg.LockTimeout = 50 * time.Millisecond
-	ended := make(chan error, 1)
-	go func() {
-		_, err := migrate.Run(t.Context(), db.DB, cfg)
-		ended <- err
-	}()
+	ended := db.start(cfg)
 	for range 40 { // 5 attempts would be enough if they were counted
 		select {
 		case err := <-ended:
@@ -115,7 +110,5 @@ func TestWaitIsNotHeld(t *testing.T) {
 		}
 	}
 	must(t, long.Rollback())
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	must(t, <-ended)
 }

@@ -9,7 +9,7 @@ import (
 // by a key that others refer to, by a wider column, and to itself.
 func (db *engine) shop(t testing.TB, n int) {
 	t.Helper()
-	db.run(t,
+	db.Run(t,
 		"CREATE TABLE orders (id serial PRIMARY KEY, parent_id int, note text NOT NULL, CONSTRAINT orders_parent FOREIGN KEY (parent_id) REFERENCES orders (id))",
 		"CREATE TABLE order_lines (order_id int NOT NULL, line int NOT NULL, amount int NOT NULL DEFAULT 1, PRIMARY KEY (order_id, line), CONSTRAINT order_lines_order FOREIGN KEY (order_id) REFERENCES orders (id) ON DELETE CASCADE)",
 		"CREATE TABLE shipments (order_id int PRIMARY KEY, place int, CONSTRAINT shipments_order FOREIGN KEY (order_id) REFERENCES orders (id) ON DELETE CASCADE)",
