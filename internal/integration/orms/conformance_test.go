@@ -69,11 +69,9 @@ var conformers = []conformer{
 // Every library writes and reads the same rows on every database.
 func TestConformance(t *testing.T) {
 	for _, c := range conformers {
-		t.Run(c.name, func(t *testing.T) {
-			onEvery(t, func(t *testing.T, db *database) {
-				t.Parallel()
-				c.conform(t, db, c.open(t, db, databases.Generator(t, 1)))
-			})
+		onEvery(t, func(t *testing.T, db *database) {
+			t.Parallel()
+			t.Run(c.name, func(t *testing.T) { c.conform(t, db, c.open(t, db, databases.Generator(t, 1))) })
 		})
 	}
 }
