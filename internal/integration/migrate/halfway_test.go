@@ -22,6 +22,15 @@ func (db *engine) pair(t testing.TB) {
 		"CREATE TABLE order_lines (order_id int PRIMARY KEY, FOREIGN KEY (order_id) REFERENCES orders (id))", "INSERT INTO order_lines VALUES (1), (2)")
 }
 
+// openPair opens a database with them, for a test that runs next to others.
+func openPair(t *testing.T) *engine {
+	t.Helper()
+	t.Parallel()
+	db := openPostgres(t)
+	db.pair(t)
+	return db
+}
+
 // A way back that stops before its swap can be given up: ids are accepted again, and the old columns
 // can be dropped.
 func TestAbandonUndo(t *testing.T) {
@@ -51,9 +60,7 @@ func TestAbandonUndo(t *testing.T) {
 
 // StopBefore stops also if its step is done already, or is none of the plan's.
 func TestStopBefore(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	db.pair(t)
+	db := openPair(t)
 	cfg := db.config()
 	cfg.StopBefore = migrate.StepRemove
 	if result, err := migrate.Run(t.Context(), db.DB, cfg); err == nil || !strings.Contains(err.Error(), `StopBefore "remove": is no step of this plan`) || len(result.Steps) > 0 {
@@ -69,9 +76,7 @@ func TestStopBefore(t *testing.T) {
 
 // The error says what has kept a step from its lock.
 func TestBusyNames(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	db.pair(t)
+	db := openPair(t)
 	tx, err := db.Begin()
 	must(t, err)
 	defer func() { _ = tx.Rollback() }()
@@ -107,9 +112,7 @@ func (c silent) Write(b []byte) (int, error) {
 
 // The server ends a migration that is cut off while it holds its locks.
 func TestCutOff(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	db.pair(t)
+	db := openPair(t)
 	config, err := pgx.ParseConfig(db.DSN)
 	must(t, err)
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec // a statement is one message

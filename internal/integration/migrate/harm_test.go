@@ -32,9 +32,7 @@ func TestUndoFill(t *testing.T) {
 
 // Timeouts that a database sets for its sessions do not end a migration that waits for others.
 func TestTimeouts(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	db.pair(t)
+	db := openPair(t)
 	tx, err := db.Begin() // its session is from before
 	must(t, err)
 	name := db.One(t, "SELECT current_database()")
@@ -67,9 +65,7 @@ func TestTimeouts(t *testing.T) {
 
 // The migration leaves neither settings nor its lock in the pool.
 func TestSession(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	db.pair(t)
+	db := openPair(t)
 	db.SetMaxOpenConns(1)
 	db.migrate(t, db.config())
 	db.Expect(t, "0", "SELECT count(*) FROM pg_settings WHERE source = 'session'", "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
@@ -77,9 +73,7 @@ func TestSession(t *testing.T) {
 
 // A step that holds its locks for too long is not tried for all of Patience: writers wait each time.
 func TestHeldTooLong(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	db.pair(t)
+	db := openPair(t)
 	db.Run(t, "CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(9); END'",
 		"CREATE EVENT TRIGGER slow ON ddl_command_start WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION slow()")
 	cfg := db.config()
@@ -92,9 +86,7 @@ func TestHeldTooLong(t *testing.T) {
 
 // A migration that waits for a long transaction has held no lock: it tries until Patience ends.
 func TestWaitIsNotHeld(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	db.pair(t)
+	db := openPair(t)
 	long, err := db.Begin()
 	must(t, err)
 	_, err = long.Exec("LOCK TABLE orders IN ROW EXCLUSIVE MODE")

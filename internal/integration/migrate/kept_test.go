@@ -172,9 +172,7 @@ func TestTwoSequences(t *testing.T) {
 
 // Rows that are written while the trigger does not fire are not lost, nor is the way back.
 func TestTriggerOff(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	db.pair(t)
+	db := openPair(t)
 	db.SetMaxOpenConns(1) // the migration has the same session
 	cfg := db.config()
 	off := func(f func()) {
@@ -202,9 +200,7 @@ func TestTriggerOff(t *testing.T) {
 
 // A session in which ordinary triggers do not fire is one of replication or of a restore.
 func TestReplica(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	db.pair(t)
+	db := openPair(t)
 	cfg := db.config()
 	cfg.StopBefore = migrate.StepSwap
 	db.migrate(t, cfg)
@@ -214,9 +210,7 @@ func TestReplica(t *testing.T) {
 
 // What was refused before the swap does not stop the finish, or the way back before the swap.
 func TestDependentLater(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	db.pair(t)
+	db := openPair(t)
 	cfg := db.config()
 	cfg.StopBefore = migrate.StepSwap
 	db.migrate(t, cfg)
@@ -255,9 +249,7 @@ func (db *engine) schema(t testing.TB, name string) string {
 // A function that another role has made under the name of the migration's is not used: that role
 // could change it, and it runs with the rights of each program that writes.
 func TestForeignFunction(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	db.pair(t)
+	db := openPair(t)
 	const role = "other_function"
 	db.Run(t, "DROP ROLE IF EXISTS "+role, "CREATE ROLE "+role,
 		"CREATE FUNCTION snow_migrate_order_lines() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",

@@ -107,14 +107,10 @@ func (s bunStore) Orders(ctx context.Context, keys []shop.OrderKey) (orders []sh
 	var rows []bunOrder
 	err = s.db.NewSelect().Model(&rows).Where("id IN (?)", bun.List(keys)).Order("id").
 		Relation("Lines", func(q *bun.SelectQuery) *bun.SelectQuery { return q.Order("id") }).Scan(ctx)
-	for _, row := range rows {
-		o := shop.Order{ID: row.ID, Number: row.Number, Customer: row.Customer, ParentID: row.ParentID}
-		for _, l := range row.Lines {
-			o.Lines = append(o.Lines, shop.Line{ID: l.ID, OrderID: l.OrderID, SKU: l.SKU})
-		}
-		orders = append(orders, o)
-	}
-	return orders, err
+	return converted(rows, func(row bunOrder) shop.Order {
+		lines := converted(row.Lines, func(l bunLine) shop.Line { return shop.Line{ID: l.ID, OrderID: l.OrderID, SKU: l.SKU} })
+		return shop.Order{ID: row.ID, Number: row.Number, Customer: row.Customer, ParentID: row.ParentID, Lines: lines}
+	}), err
 }
 
 func (s bunStore) Roots(ctx context.Context) (keys []shop.OrderKey, err error) {
@@ -136,8 +132,5 @@ func (s bunStore) InsertList(ctx context.Context, id sqltype.ID, ids []sqltype.I
 func (s bunStore) ListsWith(ctx context.Context, id sqltype.ID) (lists [][]sqltype.ID, err error) {
 	var rows []bunList
 	err = s.db.NewSelect().Model(&rows).Where("? = ANY(ids)", id).Scan(ctx)
-	for _, row := range rows {
-		lists = append(lists, row.IDs)
-	}
-	return lists, err
+	return converted(rows, func(row bunList) []sqltype.ID { return row.IDs }), err
 }
