@@ -69,7 +69,8 @@ func OnMySQL(t *testing.T, change func(*mysql.Config), test func(t *testing.T, d
 func SQLite(t testing.TB, more ...string) *Engine {
 	t.Helper()
 	pragmas := "?_pragma=busy_timeout(60000)&_pragma=journal_mode(wal)&_pragma=synchronous(0)&_txlock=immediate"
-	return Open(t, ddl.SQLite, "file:"+filepath.Join(t.TempDir(), "test.sqlite")+pragmas+strings.Join(more, ""))
+	file := url.URL{Path: filepath.Join(t.TempDir(), "test.sqlite")} // the name of a test may have a "#"
+	return Open(t, ddl.SQLite, "file:"+file.EscapedPath()+pragmas+strings.Join(more, ""))
 }
 
 // Postgres makes a database on the shared server, which is dropped after the test.
