@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"entgo.io/ent/dialect"
-	entdriver "entgo.io/ent/dialect/sql"
 	entsql "entgo.io/ent/dialect/sql"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/entkey"
@@ -184,7 +183,7 @@ func TestEntUpdateNewValues(t *testing.T) {
 	if id, err := again().OnConflictColumns(order.FieldNumber).DoNothing().ID(ctx); !errors.Is(err, sql.ErrNoRows) {
 		t.Errorf("%d, %v; the documents say sql.ErrNoRows", id, err)
 	}
-	if id, err := again().OnConflict(entdriver.ConflictColumns(order.FieldNumber), entdriver.ResolveWithNewValues()).ID(ctx); err != nil || id == first.ID {
+	if id, err := again().OnConflict(entsql.ConflictColumns(order.FieldNumber), entsql.ResolveWithNewValues()).ID(ctx); err != nil || id == first.ID {
 		t.Errorf("%d, %v; the documents say that the key changes", id, err)
 	}
 }
