@@ -21,7 +21,7 @@ import (
 // bigRows is how many rows the table has.
 func (db *engine) bigRows() int {
 	switch {
-	case db.dialect == ddl.SQLite:
+	case db.Dialect == ddl.SQLite:
 		return 2000 // SQLite in Go is slow under the race detector
 	case os.Getenv("SNOWKEY_TEST_FULL") == "1":
 		return 100_000
@@ -37,7 +37,7 @@ func (db *engine) big(t *testing.T) {
 		"CREATE TABLE orders (id {key}, parent_id bigint, created_at {time} NOT NULL, FOREIGN KEY (parent_id) REFERENCES orders (id))",
 		"CREATE TABLE order_lines (id {key}, order_id bigint NOT NULL, FOREIGN KEY (order_id) REFERENCES orders (id))",
 		"CREATE TABLE order_notes (id {key}, order_key bigint)")
-	if db.dialect != ddl.MySQL {
+	if db.Dialect != ddl.MySQL {
 		db.run(t, "CREATE INDEX order_lines_order_id ON order_lines (order_id)")
 	}
 	// Two thirds of the rows are spread over a year, in another order than their keys. The others
@@ -48,7 +48,7 @@ func (db *engine) big(t *testing.T) {
 		ddl.Postgres: "timestamptz '2024-01-01 00:00:00Z' + CASE WHEN i % 3 = 0 THEN 1000000 ELSE (i * 7919 % 31536000) END * interval '1 second'",
 		ddl.MySQL:    "TIMESTAMPADD(SECOND, CASE WHEN i % 3 = 0 THEN 1000000 ELSE (i * 7919 % 31536000) END, '2024-01-01')",
 		ddl.SQLite:   "datetime(1704067200 + CASE WHEN i % 3 = 0 THEN 1000000 ELSE (i * 7919 % 31536000) END, 'unixepoch')",
-	}[db.dialect]
+	}[db.Dialect]
 	db.run(t,
 		"INSERT INTO orders (id, created_at) SELECT i, "+made+numbers,
 		"UPDATE orders SET parent_id = id / 2 WHERE id % 10 = 0",
@@ -84,7 +84,7 @@ func TestBig(t *testing.T) {
 					id, err := gen.Next(t.Context())
 					if err == nil {
 						now := "'" + time.Now().UTC().Format("2006-01-02 15:04:05.000000") + "'"
-						err = db.exec(fmt.Sprintf("INSERT INTO orders (id, created_at, id_snowkey) VALUES (%d, %s, %d)", db.bigRows()+1+written, now, id))
+						err = db.Try(fmt.Sprintf("INSERT INTO orders (id, created_at, id_snowkey) VALUES (%d, %s, %d)", db.bigRows()+1+written, now, id))
 					}
 					if err != nil {
 						t.Error(err)
@@ -128,8 +128,8 @@ func (db *engine) checkBig(t *testing.T) {
 	t.Helper()
 	seconds := map[ddl.Dialect]string{
 		ddl.Postgres: "CAST(EXTRACT(EPOCH FROM created_at) AS bigint)", ddl.MySQL: "TIMESTAMPDIFF(SECOND, '1970-01-01', created_at)", ddl.SQLite: "strftime('%s', created_at)",
-	}[db.dialect]
-	rows := db.read(t, fmt.Sprintf("SELECT id_snowkey, %s FROM orders WHERE id <= %d ORDER BY created_at, id_snowkey", seconds, db.bigRows()))
+	}[db.Dialect]
+	rows := db.Read(t, fmt.Sprintf("SELECT id_snowkey, %s FROM orders WHERE id <= %d ORDER BY created_at, id_snowkey", seconds, db.bigRows()))
 	most := time.Duration(db.bigRows()/3/4096+1) * time.Millisecond // for the rows of one moment
 	var ids []int64
 	for _, r := range rows {
@@ -151,6 +151,6 @@ func (db *engine) checkBig(t *testing.T) {
 	wrong := func(table, reference string) string {
 		return fmt.Sprintf("SELECT count(*) FROM %[1]s c LEFT JOIN orders o ON o.id = c.%[2]s WHERE COALESCE(c.%[2]s_snowkey, 0) <> COALESCE(o.id_snowkey, 0)", table, reference)
 	}
-	db.expect(t, "0", "SELECT count(*) FROM orders WHERE id_snowkey IS NULL", "SELECT count(id_snowkey) - count(DISTINCT id_snowkey) FROM orders",
+	db.Expect(t, "0", "SELECT count(*) FROM orders WHERE id_snowkey IS NULL", "SELECT count(id_snowkey) - count(DISTINCT id_snowkey) FROM orders",
 		wrong("order_lines", "order_id"), wrong("orders", "parent_id"), wrong("order_notes", "order_key"))
 }

@@ -1,9 +1,6 @@
 package backfill
 
 import (
-	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -11,36 +8,15 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
-
-// documented returns the blocks of SQL in a section of docs/migrate.md.
-func documented(t *testing.T, heading string, n int) (blocks []string) {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "migrate.md"))
-	must(t, err)
-	_, section, _ := strings.Cut(string(text), "\n"+heading+"\n")
-	section, _, _ = strings.Cut(section, "\n##")
-	for _, block := range regexp.MustCompile("(?s)\n```sql\n(.*?)\n```\n").FindAllStringSubmatch(section, -1) {
-		blocks = append(blocks, block[1])
-	}
-	if len(blocks) != n {
-		t.Fatalf("%d blocks in %s", len(blocks), heading)
-	}
-	return blocks
-}
 
 // script executes the statements of a block, in one session.
 func (db *engine) script(t *testing.T, block string) {
 	t.Helper()
 	db.SetMaxOpenConns(1)
-	for statement := range strings.SplitSeq(block, ";") {
-		if strings.TrimSpace(statement) != "" {
-			if _, err := db.Exec(statement); err != nil {
-				t.Fatalf("%s: %v", statement, err)
-			}
-		}
-	}
+	db.Run(t, strings.Split(strings.TrimSuffix(strings.TrimSpace(block), ";"), ";")...)
 }
 
 // Models of tables whose keys were uint, as docs/migrate.md says.
@@ -58,8 +34,8 @@ type (
 // The statements of docs/migrate.md make the keys of two tables and what refers to them wider, and
 // then remove AUTO_INCREMENT. AutoMigrate changes no type.
 func TestWiderKey(t *testing.T) {
-	blocks := documented(t, "## MySQL and MariaDB", 2)
-	onMySQL(t, false, func(t *testing.T, db *engine) {
+	blocks := engines.Documented(t, "migrate.md", "## MySQL and MariaDB", 2)
+	onMySQL(t, func(t *testing.T, db *engine) {
 		db.run(t, "CREATE TABLE orders (id int unsigned AUTO_INCREMENT PRIMARY KEY, note text)",
 			"CREATE TABLE order_lines (id int unsigned AUTO_INCREMENT PRIMARY KEY, order_id int unsigned NOT NULL, CONSTRAINT order_lines_ibfk_1 FOREIGN KEY (order_id) REFERENCES orders (id))",
 			"INSERT INTO orders (note) VALUES ('a'), ('b')", "INSERT INTO order_lines VALUES (1, 2)")
@@ -70,13 +46,13 @@ func TestWiderKey(t *testing.T) {
 		if err := handle.AutoMigrate(&Order{}, &OrderLine{}); err != nil {
 			t.Fatal(err)
 		}
-		db.expect(t, "3", "SELECT count(*) FROM information_schema.columns WHERE table_schema = database() AND column_name IN ('id', 'order_id') AND column_type LIKE 'bigint% unsigned'")
+		db.Expect(t, "3", "SELECT count(*) FROM information_schema.columns WHERE table_schema = database() AND column_name IN ('id', 'order_id') AND column_type LIKE 'bigint% unsigned'")
 		db.script(t, blocks[1])
 		db.run(t, "INSERT INTO orders VALUES (2124631483221017871, 'c')", "INSERT INTO order_lines VALUES (2124631483221017872, 2124631483221017871)")
-		if err := db.exec("INSERT INTO orders (note) VALUES ('d')"); err == nil {
+		if err := db.Try("INSERT INTO orders (note) VALUES ('d')"); err == nil {
 			t.Error("a row without a key was written")
 		}
-		if err := db.exec("INSERT INTO order_lines VALUES (3, 77)"); err == nil {
+		if err := db.Try("INSERT INTO order_lines VALUES (3, 77)"); err == nil {
 			t.Error("there is no foreign key")
 		}
 	})
@@ -84,8 +60,8 @@ func TestWiderKey(t *testing.T) {
 
 // The statements of docs/migrate.md swap the columns.
 func TestSwap(t *testing.T) {
-	blocks := documented(t, "### Swap the columns", 1)
-	onMySQL(t, false, func(t *testing.T, db *engine) {
+	blocks := engines.Documented(t, "migrate.md", "### Swap the columns", 1)
+	onMySQL(t, func(t *testing.T, db *engine) {
 		db.run(t, "CREATE TABLE orders (id {key}, created_at {time})",
 			"CREATE TABLE order_lines (id {key}, order_id bigint NOT NULL, FOREIGN KEY (order_id) REFERENCES orders (id))",
 			"INSERT INTO orders (created_at) VALUES ("+db.at("2024-01-01 00:00:00")+"), ("+db.at("2025-01-01 00:00:00")+")",
@@ -95,10 +71,10 @@ func TestSwap(t *testing.T) {
 		}
 		db.script(t, blocks[0])
 		const both = "l.order_id = o.id AND l.order_id_old = o.id_old"
-		db.expect(t, "3", "SELECT count(*) FROM orders o JOIN order_lines l ON "+both+" WHERE o.id > 1000")
+		db.Expect(t, "3", "SELECT count(*) FROM orders o JOIN order_lines l ON "+both+" WHERE o.id > 1000")
 		db.run(t, "INSERT INTO orders (id) VALUES (5)", "INSERT INTO order_lines (id, order_id) VALUES (5, 5)")
 		for _, bad := range []string{"order_lines (id, order_id) VALUES (6, 6)", "orders (id) VALUES (5)", "orders (created_at) VALUES (NULL)"} {
-			if err := db.exec("INSERT INTO " + bad); err == nil {
+			if err := db.Try("INSERT INTO " + bad); err == nil {
 				t.Errorf("%s is inserted", bad)
 			}
 		}

@@ -118,7 +118,7 @@ func brokenAt(t *testing.T, f *fault) bool {
 	for i := 1; i <= 5; i++ {
 		db.run(t, fmt.Sprintf("INSERT INTO orders VALUES (%d, %d, '2024-01-01 00:00:0%d')", i, 6-i, i/2), fmt.Sprintf("INSERT INTO refs VALUES (%d, %[1]d)", i))
 	}
-	f.driver, f.dsn = db.Driver(), db.dsn
+	f.driver, f.dsn = db.Driver(), db.DSN
 	faulty := sql.OpenDB(f)
 	defer faulty.Close()
 	cfg := db.config(t)
@@ -130,15 +130,15 @@ func brokenAt(t *testing.T, f *fault) bool {
 	}
 	_, first := backfill.Run(ctx, faulty, cfg)
 	whole := "SELECT count(*) FROM refs r JOIN orders o ON o.id = r.order_id WHERE r.order_id_snowkey IS NOT o.id_snowkey"
-	if columns := db.one(t, "SELECT (SELECT count(*) FROM pragma_table_info('orders') WHERE name LIKE '%snowkey') + (SELECT count(*) FROM pragma_table_info('refs') WHERE name LIKE '%snowkey')"); columns == "3" {
-		db.expect(t, "0", whole)
+	if columns := db.One(t, "SELECT (SELECT count(*) FROM pragma_table_info('orders') WHERE name LIKE '%snowkey') + (SELECT count(*) FROM pragma_table_info('refs') WHERE name LIKE '%snowkey')"); columns == "3" {
+		db.Expect(t, "0", whole)
 	}
 	if first != nil {
 		if result, err := backfill.Run(t.Context(), db.DB, cfg); err != nil {
 			t.Errorf("after %v: %+v, %v", first, result, err)
 		}
 	}
-	db.expect(t, "0", whole,
+	db.Expect(t, "0", whole,
 		"SELECT count(*) FROM orders c JOIN orders o ON o.id = c.parent_id WHERE c.parent_id_snowkey IS NOT o.id_snowkey",
 		"SELECT count(*) FROM orders WHERE id_snowkey IS NULL", "SELECT count(*) - count(DISTINCT id_snowkey) FROM orders",
 		"SELECT count(*) FROM orders a JOIN orders b ON a.created_at < b.created_at AND a.id_snowkey > b.id_snowkey")

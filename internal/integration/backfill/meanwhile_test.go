@@ -23,7 +23,7 @@ func TestChangedMeanwhile(t *testing.T) {
 			}
 		}
 		db.fill(t, cfg, 2, 3)
-		db.expect(t, "0", "SELECT count(*) FROM refs r LEFT JOIN orders o ON o.id = r.order_id WHERE COALESCE(r.order_id_snowkey, 0) <> COALESCE(o.id_snowkey, 0)")
+		db.Expect(t, "0", "SELECT count(*) FROM refs r LEFT JOIN orders o ON o.id = r.order_id WHERE COALESCE(r.order_id_snowkey, 0) <> COALESCE(o.id_snowkey, 0)")
 	})
 }
 
@@ -50,7 +50,7 @@ func TestMovedReferences(t *testing.T) {
 		}
 		db.run(t, "UPDATE refs SET order_id_snowkey = NULL", "DELETE FROM orders WHERE id = 3")
 		db.fill(t, cfg, 0, 2)
-		db.expect(t, "0", "SELECT count(*) FROM refs r LEFT JOIN orders o ON o.id = r.order_id WHERE COALESCE(r.order_id_snowkey, 0) <> COALESCE(o.id_snowkey, 0)")
+		db.Expect(t, "0", "SELECT count(*) FROM refs r LEFT JOIN orders o ON o.id = r.order_id WHERE COALESCE(r.order_id_snowkey, 0) <> COALESCE(o.id_snowkey, 0)")
 		cfg.Column = "public_id" // whose references would be in the same columns
 		if _, err := backfill.Run(t.Context(), db.DB, cfg); !errors.As(err, &stale) || stale.Rows != 2 {
 			t.Error(err)
@@ -68,11 +68,11 @@ func TestCollations(t *testing.T) {
 		cfg := db.config(t)
 		cfg.References = []string{"refs.order_id"}
 		db.fill(t, cfg, 2, 2)
-		db.expect(t, "2", "SELECT count(DISTINCT order_id_snowkey) FROM refs")
+		db.Expect(t, "2", "SELECT count(DISTINCT order_id_snowkey) FROM refs")
 	}
 	t.Run("sqlite", func(t *testing.T) { test(t, openSQLite(t), "text", "text COLLATE NOCASE REFERENCES orders (id)") })
 	t.Run("mysql", func(t *testing.T) {
-		onMySQL(t, false, func(t *testing.T, db *engine) {
+		onMySQL(t, func(t *testing.T, db *engine) {
 			test(t, db, "varchar(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "varchar(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci")
 		})
 	})
@@ -96,7 +96,7 @@ func TestSQLiteOnly(t *testing.T) {
 			if err != nil || result.Rows == 0 || result.Referring != 1 {
 				t.Errorf("%+v, %v", result, err)
 			}
-			db.expect(t, "1", "SELECT count(*) FROM orders o JOIN "+c.child+" r ON o.id_snowkey = r.order_id_snowkey")
+			db.Expect(t, "1", "SELECT count(*) FROM orders o JOIN "+c.child+" r ON o.id_snowkey = r.order_id_snowkey")
 		})
 	}
 }

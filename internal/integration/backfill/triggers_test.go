@@ -15,7 +15,7 @@ import (
 // touched gives a table a trigger that marks each row that is updated.
 func (db *engine) touched(t *testing.T, table string) {
 	t.Helper()
-	switch db.dialect {
+	switch db.Dialect {
 	case ddl.Postgres:
 		db.run(t, "CREATE OR REPLACE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.touched := 1; RETURN NEW; END'", "CREATE TRIGGER touch BEFORE UPDATE ON "+table+" FOR EACH ROW EXECUTE FUNCTION touch()",
 			"CREATE TRIGGER other BEFORE UPDATE OF touched ON "+table+" FOR EACH ROW EXECUTE FUNCTION touch()",
@@ -64,7 +64,7 @@ func TestTriggers(t *testing.T) {
 				}
 				cfg.FireTriggers = true
 				db.fill(t, cfg, 5, 5)
-				db.expect(t, "5", "SELECT COALESCE(sum(touched), 0) FROM "+table)
+				db.Expect(t, "5", "SELECT COALESCE(sum(touched), 0) FROM "+table)
 				db.drop(t, "refs", "orders")
 			})
 		}

@@ -3,6 +3,7 @@ package binding
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -10,59 +11,50 @@ import (
 
 	"github.com/99designs/gqlgen/graphql/handler"
 	"github.com/99designs/gqlgen/graphql/handler/transport"
-	"github.com/jackc/pgx/v5/pgxpool"
-	_ "github.com/jackc/pgx/v5/stdlib" // for testserver
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/databases"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/binding/graphql"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/shop"
-	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// resolver answers from PostgreSQL.
+// resolver answers from memory.
 type resolver struct {
-	pool *pgxpool.Pool
-	gen  *core.Generator
+	gen    *core.Generator
+	orders map[shop.OrderKey]*shop.Order
 }
 
 func (r resolver) Query() graphql.QueryResolver       { return r }
 func (r resolver) Mutation() graphql.MutationResolver { return r }
 
 func (r resolver) Create(ctx context.Context, in graphql.NewOrder) (*shop.Order, error) {
-	order := shop.Order{Number: in.Number}
+	one := []shop.Order{{Number: in.Number}}
 	if in.Parent != nil {
-		order.ParentID = shop.NullOrderKey{Key: *in.Parent, Valid: true}
+		one[0].ParentID = shop.NullOrderKey{Key: *in.Parent, Valid: true}
 	}
 	for _, sku := range in.Skus {
-		order.Lines = append(order.Lines, shop.Line{SKU: sku})
+		one[0].Lines = append(one[0].Lines, shop.Line{SKU: sku})
 	}
-	one := []shop.Order{order}
-	if err := shop.Assign(ctx, r.gen, one); err != nil {
-		return nil, err
+	err := shop.Assign(ctx, r.gen, one)
+	r.orders[one[0].ID] = &one[0]
+	return &one[0], err
+}
+
+func (r resolver) Order(_ context.Context, id shop.OrderKey) (*shop.Order, error) {
+	if id == 1 { // a wrong row
+		return &shop.Order{ID: -5, ParentID: shop.NullOrderKey{Key: -5, Valid: true}}, nil
 	}
-	if _, err := r.pool.Exec(ctx, "INSERT INTO orders VALUES ($1, $2, $3)", one[0].ID, in.Number, one[0].ParentID); err != nil {
-		return nil, err
-	}
-	for _, l := range one[0].Lines {
-		if _, err := r.pool.Exec(ctx, "INSERT INTO lines VALUES ($1, $2, $3)", l.ID, l.OrderID, l.SKU); err != nil {
-			return nil, err
+	return r.orders[id], nil
+}
+
+func (r resolver) Sku(_ context.Context, line sqltype.ID) (string, error) {
+	for _, o := range r.orders {
+		if o.Lines[0].ID == line {
+			return o.Lines[0].SKU, nil
 		}
 	}
-	return &one[0], nil
-}
-
-func (r resolver) Order(ctx context.Context, id shop.OrderKey) (*shop.Order, error) {
-	order := shop.Order{ID: id, Lines: []shop.Line{}}
-	if id == 1 {
-		order.ID, order.ParentID = -5, shop.NullOrderKey{Key: -5, Valid: true} // a wrong row
-		return &order, nil
-	}
-	return &order, r.pool.QueryRow(ctx, "SELECT number, parent_id FROM orders WHERE id = $1", id).Scan(&order.Number, &order.ParentID)
-}
-
-func (r resolver) Sku(ctx context.Context, line sqltype.ID) (sku string, err error) {
-	return sku, r.pool.QueryRow(ctx, "SELECT sku FROM lines WHERE id = $1", line).Scan(&sku)
+	return "", errors.ErrUnsupported
 }
 
 type gqlReply struct {
@@ -75,21 +67,9 @@ type gqlReply struct {
 
 // Ids are strings in replies. In requests, variables and literals are strings or integers below 2^53.
 func TestGraphQL(t *testing.T) {
-	pool, err := pgxpool.New(t.Context(), testserver.Database(t, "pgx", testserver.Postgres(t).DSN))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(pool.Close)
-	for _, query := range []string{"CREATE TABLE orders (id bigint PRIMARY KEY, number text, parent_id bigint)", "CREATE TABLE lines (id bigint PRIMARY KEY, order_id bigint, sku text)"} {
-		if _, err := pool.Exec(t.Context(), query); err != nil {
-			t.Fatal(err)
-		}
-	}
-	gen, err := core.New(core.Config{Worker: core.Fixed(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := handler.New(graphql.NewExecutableSchema(graphql.Config{Resolvers: resolver{pool, gen}}))
+	server := handler.New(graphql.NewExecutableSchema(graphql.Config{
+		Resolvers: resolver{databases.Generator(t, 1), map[shop.OrderKey]*shop.Order{}},
+	}))
 	server.AddTransport(transport.POST{})
 	ask := func(query, variables string) (reply gqlReply) {
 		t.Helper()

@@ -39,9 +39,7 @@ func TestAgreement(t *testing.T) {
 func testdata(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "cmd", "snowkey", "internal", "testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return string(text)
 }
 

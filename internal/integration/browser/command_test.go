@@ -54,9 +54,7 @@ func build(t testing.TB, name string) string {
 	building.Lock()
 	defer building.Unlock()
 	path, err := filepath.Abs(filepath.Join(scratch, strings.ReplaceAll(name, "/", "-")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if _, err := os.Stat(path); err == nil {
 		return path
 	}
@@ -83,16 +81,12 @@ func start(t testing.TB, name string, args ...string) (url string) {
 	t.Helper()
 	cmd := exec.Command(build(t, name), args...)
 	read, write, err := os.Pipe() // of the command, which ends it
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	cmd.Stdout, cmd.Stderr = write, write
 	cmd.SysProcAttr = dieWithParent
 	err = cmd.Start()
 	_ = write.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	found, ended := make(chan string, 1), make(chan error, 1)
 	var text strings.Builder
 	go func() {

@@ -29,22 +29,14 @@ type described struct {
 func describe(t *testing.T, url, path string) *described {
 	t.Helper()
 	response, err := http.Get(url + path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer response.Body.Close()
 	doc, err := openapi3.NewLoader().LoadFromIoReader(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := doc.Validate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, doc.Validate(t.Context()))
 	doc.Servers = openapi3.Servers{{URL: url}}
 	router, err := legacy.NewRouter(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return &described{t, url, doc, router, map[string]bool{}}
 }
 
@@ -55,9 +47,7 @@ func (d *described) send(status int, method, target, body string, headers ...str
 	d.t.Helper()
 	name := method + " " + target[:min(len(target), 80)] + " " + body[:min(len(body), 80)]
 	request, err := http.NewRequestWithContext(d.t.Context(), method, d.url+target, strings.NewReader(body))
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	check(d.t, err)
 	if body != "" {
 		request.Header.Set("Content-Type", "application/json")
 	}
@@ -76,14 +66,10 @@ func (d *described) send(status int, method, target, body string, headers ...str
 	}
 	request.Body, request.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	check(d.t, err)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	check(d.t, err)
 	if response.StatusCode != status {
 		d.t.Errorf("%s: status %d, want %d: %.300s", name, response.StatusCode, status, text)
 	}

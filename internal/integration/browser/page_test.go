@@ -58,13 +58,9 @@ func TestDecode(t *testing.T) {
 	tb.wait("document.activeElement.id === 'ids'") // one can paste at once
 	tb.write("#ids", some)
 	id, err := sqltype.Parse(some)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	parts, err := core.Twitter().Decode(int64(id))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	tb.has("#decode-result", parts.Time.Format("2006-01-02 15:04:05.000 UTC"), fmt.Sprintf("Worker ID %d", parts.Datacenter<<5|parts.Worker), fmt.Sprintf("Machine %d", parts.Worker), fmt.Sprintf("Sequence %d", parts.Sequence), id.Base62(), "ago", "(Twitter) as chosen",
 		"Not safe", "1996573624012345600", "off by −77") // as a number of JavaScript
 	tb.is("[...document.querySelectorAll('#decode-result .strip code')].map(c => c.textContent).join('')", fmt.Sprintf("%064b", uint64(id)))
@@ -172,9 +168,7 @@ func TestGenerate(t *testing.T) {
 				t.Fatalf("%s after %d, %v", text, last, err)
 			}
 			p, err := core.Twitter().Decode(int64(id))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			ids, last = append(ids, p), id
 		}
 		return ids
@@ -303,9 +297,7 @@ func TestRangeAndCompare(t *testing.T) {
 	tb := page(t, serve(t), "#tab=range&from=2026-01-01&preset=twitter")
 	tb.show()
 	least, _, err := core.Twitter().Range(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, c := range [][3]string{ // a name is quoted if a database may need it
 		{"orders.id", "orders.id", "orders.id"}, {"order.id", `"order".id`, "`order`.id"}, {"Orders.ID", `"Orders"."ID"`, "`Orders`.`ID`"}, {"größe", `"größe"`, "`größe`"},
 	} {

@@ -51,9 +51,7 @@ func open(t testing.TB, url string, before ...chromedp.Action[chromedp.Void]) *t
 			t.Errorf("the page complains: %s", c)
 		}
 	})
-	if err := chromedp.Listen(ctx, tb.listen); err != nil {
-		t.Fatal(err)
-	}
+	check(t, chromedp.Listen(ctx, tb.listen))
 	tb.do(call(emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})) // as if it were the only window
 	tb.scheme(false)
 	tb.do(before...)

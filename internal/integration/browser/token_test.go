@@ -41,6 +41,13 @@ func must[T any](v T, err error) T {
 	return v
 }
 
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // The page seals and opens as package token does, and refuses what it refuses.
 func TestTokenVectors(t *testing.T) {
 	t.Parallel()

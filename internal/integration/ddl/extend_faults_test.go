@@ -14,18 +14,13 @@ import (
 // openEnded makes the table orders, with rows from November on in its last partition.
 func openEnded(t *testing.T, s *server) (p ddl.Partitioning, have []ddl.Partition) {
 	t.Helper()
-	p = ddl.Partitioning{Dialect: s.dialect, Table: "orders", By: ddl.Month}
-	parts, err := p.Bounds(november, november.AddDate(0, 3, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p = ddl.Partitioning{Dialect: s.Dialect, Table: "orders", By: ddl.Month}
+	parts := ok(p.Bounds(november, november.AddDate(0, 3, 0)))(t)
 	table(t, s, p, []ddl.Partition{{Name: "low", Min: math.MinInt64, Max: parts[0].Min}, {Name: "pmax", Min: parts[0].Min, Max: math.MaxInt64}})
 	for _, part := range parts {
 		insert(t, s, p, part.Min, part.Max-1)
 	}
-	if have, err = p.Read(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	have = ok(p.Read(t.Context(), s))(t)
 	return p, have
 }
 
@@ -33,12 +28,12 @@ func openEnded(t *testing.T, s *server) (p ddl.Partitioning, have []ddl.Partitio
 func TestExtendOutrun(t *testing.T) {
 	onServers(t, func(t *testing.T, s *server) {
 		p, have := openEnded(t, s)
-		late := script(t)(p.Extend(have, november, november.AddDate(0, 2, 0)))
-		later := script(t)(p.Extend(have, november.AddDate(0, 1, 0), november.AddDate(0, 3, 0)))
+		late := ok(p.Extend(have, november, november.AddDate(0, 2, 0)))(t)
+		later := ok(p.Extend(have, november.AddDate(0, 1, 0), november.AddDate(0, 3, 0)))(t)
 		rows := content(t, s, p)
 		want := extend(t, s, p, november, november.AddDate(0, 2, 0))
 		for _, outrun := range []ddl.Script{late, later} {
-			if err := exec(s, outrun); err == nil {
+			if err := s.Try(outrun...); err == nil {
 				t.Errorf("it was executed once more:\n%s", outrun)
 			}
 		}
@@ -56,21 +51,21 @@ func TestExtendOutrun(t *testing.T) {
 func TestExtendUnderAForeignKey(t *testing.T) {
 	s := openPostgres(t)
 	p, have := openEnded(t, s)
-	s.run(t, "CREATE TABLE lines (order_id bigint REFERENCES orders ON DELETE CASCADE)", fmt.Sprintf("INSERT INTO lines VALUES (%d)", have[1].Min))
+	s.Run(t, "CREATE TABLE lines (order_id bigint REFERENCES orders ON DELETE CASCADE)", fmt.Sprintf("INSERT INTO lines VALUES (%d)", have[1].Min))
 	rows := content(t, s, p)
-	if err := exec(s, script(t)(p.Extend(have, november, november.AddDate(0, 2, 0)))); err == nil || !strings.Contains(err.Error(), "foreign key") {
+	if err := s.Try(ok(p.Extend(have, november, november.AddDate(0, 2, 0)))(t)...); err == nil || !strings.Contains(err.Error(), "foreign key") {
 		t.Fatalf("%v", err)
 	}
 	if got := content(t, s, p); !slices.Equal(got, rows) {
 		t.Errorf("rows %v, want %v", got, rows)
 	}
 	// Of what is referred to in other partitions it takes no notice.
-	s.run(t, "DELETE FROM lines", "INSERT INTO orders (id) VALUES (5)", "INSERT INTO lines VALUES (5)")
+	s.Run(t, "DELETE FROM lines", "INSERT INTO orders (id) VALUES (5)", "INSERT INTO lines VALUES (5)")
 	extend(t, s, p, november, november.AddDate(0, 2, 0))
 	if n := one[int](t, s, "SELECT count(*) FROM lines"); n != 1 {
 		t.Errorf("%d rows refer to orders", n)
 	}
-	if err := exec(s, ddl.Script{fmt.Sprintf("INSERT INTO lines VALUES (%d)", have[1].Min+1)}); err == nil {
+	if err := s.Try(fmt.Sprintf("INSERT INTO lines VALUES (%d)", have[1].Min+1)); err == nil {
 		t.Error("the foreign key is gone")
 	}
 }
@@ -95,7 +90,7 @@ func TestExtendUnderWriters(t *testing.T) {
 					}
 					// A day later each time, over two years, and again.
 					id := from + int64(written[w]%730)*step + int64(written[w]*len(written)+w) + 1
-					if _, err := s.Exec(fmt.Sprintf("INSERT INTO orders (id, a) VALUES (%d, 'w')", id)); err != nil {
+					if err := s.Try(fmt.Sprintf("INSERT INTO orders (id, a) VALUES (%d, 'w')", id)); err != nil {
 						t.Error(err)
 						return
 					}
@@ -105,11 +100,8 @@ func TestExtendUnderWriters(t *testing.T) {
 		}
 		for month := range 12 {
 			now := november.AddDate(0, month, 0)
-			have, err := p.Read(t.Context(), s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := exec(s, script(t)(p.Extend(have, now, now.AddDate(0, 2, 0)))); err != nil {
+			have := ok(p.Read(t.Context(), s))(t)
+			if err := s.Try(ok(p.Extend(have, now, now.AddDate(0, 2, 0)))(t)...); err != nil {
 				t.Error(err)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 )
 
 var november = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
@@ -28,18 +30,18 @@ func full(s *server, p ddl.Partitioning) string {
 // columns have another order.
 func table(t *testing.T, s *server, p ddl.Partitioning, parts []ddl.Partition) {
 	t.Helper()
-	columns := "id bigint NOT NULL, " + text(t)(ddl.Config{Dialect: s.dialect, Layout: p.Layout}.GeneratedColumn("worker's", ddl.WorkerID, "id")) + ", a varchar(20), b varchar(20)"
-	if s.dialect == ddl.MySQL {
-		s.run(t, "CREATE TABLE "+full(s, p)+" ("+columns+", PRIMARY KEY (id)) "+text(t)(p.Clause(parts)))
+	columns := "id bigint NOT NULL, " + ok(ddl.Config{Dialect: s.Dialect, Layout: p.Layout}.GeneratedColumn("worker's", ddl.WorkerID, "id"))(t) + ", a varchar(20), b varchar(20)"
+	if s.Dialect == ddl.MySQL {
+		s.Run(t, "CREATE TABLE "+full(s, p)+" ("+columns+", PRIMARY KEY (id)) "+ok(p.Clause(parts))(t))
 		return
 	}
-	s.run(t, "CREATE TABLE kinds (kind bigint PRIMARY KEY)", "INSERT INTO kinds VALUES (7)",
-		"CREATE TABLE "+full(s, p)+" ("+columns+", gone int, \"The kind\" bigint DEFAULT 7 REFERENCES kinds, no bigint GENERATED ALWAYS AS IDENTITY, PRIMARY KEY (id)) "+text(t)(p.Clause(nil)),
+	s.Run(t, "CREATE TABLE kinds (kind bigint PRIMARY KEY)", "INSERT INTO kinds VALUES (7)",
+		"CREATE TABLE "+full(s, p)+" ("+columns+", gone int, \"The kind\" bigint DEFAULT 7 REFERENCES kinds, no bigint GENERATED ALWAYS AS IDENTITY, PRIMARY KEY (id)) "+ok(p.Clause(nil))(t),
 		"ALTER TABLE "+full(s, p)+" DROP COLUMN gone, ADD CONSTRAINT short CHECK (length(a) < 10)", "CREATE INDEX ON "+full(s, p)+" (a, b)",
 		"CREATE FUNCTION stamp() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.b = now()::text; RETURN NEW; END'")
 	for _, part := range parts {
-		create, bound, _ := strings.Cut(script(t)(p.Create([]ddl.Partition{part}))[0], " PARTITION OF "+full(s, p))
-		s.run(t, create+" (b varchar(20), a varchar(20) CONSTRAINT short CHECK (length(a) < 10), no bigint NOT NULL, \"The kind\" bigint, "+columns[:strings.LastIndex(columns, ", a")]+")",
+		create, bound, _ := strings.Cut(ok(p.Create([]ddl.Partition{part}))(t)[0], " PARTITION OF "+full(s, p))
+		s.Run(t, create+" (b varchar(20), a varchar(20) CONSTRAINT short CHECK (length(a) < 10), no bigint NOT NULL, \"The kind\" bigint, "+columns[:strings.LastIndex(columns, ", a")]+")",
 			"ALTER TABLE "+full(s, p)+" ATTACH PARTITION "+strings.TrimPrefix(create, "CREATE TABLE ")+bound)
 	}
 }
@@ -51,17 +53,17 @@ func insert(t *testing.T, s *server, p ddl.Partitioning, ids ...int64) {
 	for i, id := range ids {
 		rows[i] = fmt.Sprintf("(%d, 'a%d', 'b%d')", id, id%1000, id%1000)
 	}
-	s.run(t, "INSERT INTO "+full(s, p)+" (id, a, b) VALUES "+strings.Join(rows, ", "))
+	s.Run(t, "INSERT INTO "+full(s, p)+" (id, a, b) VALUES "+strings.Join(rows, ", "))
 }
 
 // content returns all rows, in order.
 func content(t *testing.T, s *server, p ddl.Partitioning) []string {
 	t.Helper()
 	columns := "id, a, b, " + quoted(s, "worker's")
-	if s.dialect == ddl.Postgres {
+	if s.Dialect == ddl.Postgres {
 		columns += `, no, "The kind"`
 	}
-	return lines(t, s, "SELECT "+columns+" FROM "+full(s, p)+" ORDER BY id")
+	return s.Lines(t, "SELECT "+columns+" FROM "+full(s, p)+" ORDER BY id")
 }
 
 // extend executes the script. It checks that the rows are the same, that each is in the
@@ -69,17 +71,12 @@ func content(t *testing.T, s *server, p ddl.Partitioning) []string {
 func extend(t *testing.T, s *server, p ddl.Partitioning, from, to time.Time) []ddl.Partition {
 	t.Helper()
 	before := content(t, s, p)
-	have, err := p.Read(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.run(t, script(t)(p.Extend(have, from, to))...)
+	have := ok(p.Read(t.Context(), s))(t)
+	s.Run(t, ok(p.Extend(have, from, to))(t)...)
 	if after := content(t, s, p); !slices.Equal(after, before) {
 		t.Errorf("the rows were\n%s\nand are\n%s", strings.Join(before, "\n"), strings.Join(after, "\n"))
 	}
-	if have, err = p.Read(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	have = ok(p.Read(t.Context(), s))(t)
 	if again, err := p.Extend(have, from, to); err != nil || len(again) != 0 {
 		t.Errorf("a second time: %q, %v", again, err)
 	}
@@ -87,14 +84,12 @@ func extend(t *testing.T, s *server, p ddl.Partitioning, from, to time.Time) []d
 		var n int
 		var low, high *int64
 		from := full(s, p) + " PARTITION (" + quoted(s, part.Name) + ")"
-		if s.dialect == ddl.Postgres {
+		if s.Dialect == ddl.Postgres {
 			own := p
 			own.Table, own.Schema = part.Name, cmp.Or(part.Schema, p.Schema)
 			from = full(s, own)
 		}
-		if err := s.QueryRow("SELECT count(*), min(id), max(id) FROM "+from).Scan(&n, &low, &high); err != nil {
-			t.Fatal(err)
-		}
+		engines.Must(t, s.QueryRow("SELECT count(*), min(id), max(id) FROM "+from).Scan(&n, &low, &high))
 		if n > 0 && !part.Default && (*low < part.Min || *high >= part.Max && part.Max < math.MaxInt64) {
 			t.Errorf("%+v has ids from %d to %d", part, *low, *high)
 		}
@@ -111,14 +106,7 @@ func names(p ddl.Partitioning, parts []ddl.Partition) string {
 	return strings.Join(all, " ")
 }
 
-func first(t *testing.T, at time.Time) int64 {
-	t.Helper()
-	id, err := core.Twitter().FirstAt(at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return id
-}
+func first(t *testing.T, at time.Time) int64 { return ok(core.Twitter().FirstAt(at))(t) }
 
 // Tables with open and default partitions get the missing ones, with any rows, and again each month.
 // Then the old partitions can be dropped. Names and schemas are hostile.
@@ -155,16 +143,16 @@ func TestExtend(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			onServers(t, func(t *testing.T, s *server) {
-				if c.only != "" && c.only != s.dialect {
+				if c.only != "" && c.only != s.Dialect {
 					return
 				}
-				p := ddl.Partitioning{Dialect: s.dialect, Table: `A "b" %s it's $split$.` + "`\\", By: ddl.Month}
+				p := ddl.Partitioning{Dialect: s.Dialect, Table: `A "b" %s it's $split$.` + "`\\", By: ddl.Month}
 				if c.schemas {
-					p.Schema = freshName() + `. "x"` + "`'\\"
-					kind := map[ddl.Dialect]string{ddl.Postgres: "SCHEMA ", ddl.MySQL: "DATABASE "}[s.dialect]
-					s.run(t, "CREATE "+kind+quoted(s, p.Schema))
-					if s.dialect == ddl.MySQL {
-						t.Cleanup(func() { s.run(t, "DROP "+kind+quoted(s, p.Schema)) })
+					p.Schema = fmt.Sprint(rand.Uint64()) + `. "x"` + "`'\\"
+					kind := map[ddl.Dialect]string{ddl.Postgres: "SCHEMA ", ddl.MySQL: "DATABASE "}[s.Dialect]
+					s.Run(t, "CREATE "+kind+quoted(s, p.Schema))
+					if s.Dialect == ddl.MySQL {
+						t.Cleanup(func() { s.Run(t, "DROP "+kind+quoted(s, p.Schema)) })
 					}
 				}
 				have := slices.Clone(c.have)
@@ -172,7 +160,7 @@ func TestExtend(t *testing.T) {
 					last.Max = math.MaxInt64
 				}
 				for i := range have {
-					if s.dialect == ddl.Postgres && strings.HasPrefix(have[i].Name, "p20") {
+					if s.Dialect == ddl.Postgres && strings.HasPrefix(have[i].Name, "p20") {
 						have[i].Name = p.Table + "_" + have[i].Name
 					}
 				}
@@ -186,11 +174,11 @@ func TestExtend(t *testing.T) {
 					ids = append(ids, part.Min, part.Min+1<<22, part.Max-1)
 				}
 				insert(t, s, p, ids...)
-				if s.dialect == ddl.Postgres {
-					s.run(t, "CREATE TRIGGER stamp BEFORE INSERT ON "+full(s, p)+" FOR EACH ROW EXECUTE FUNCTION stamp()")
+				if s.Dialect == ddl.Postgres {
+					s.Run(t, "CREATE TRIGGER stamp BEFORE INSERT ON "+full(s, p)+" FOR EACH ROW EXECUTE FUNCTION stamp()")
 				}
-				if c.schemas && s.dialect == ddl.Postgres { // which is no partition
-					s.run(t, "CREATE TABLE "+quoted(s, p.Schema)+".pmax (id bigint)")
+				if c.schemas && s.Dialect == ddl.Postgres { // which is no partition
+					s.Run(t, "CREATE TABLE "+quoted(s, p.Schema)+".pmax (id bigint)")
 				}
 				for _, one := range c.spans {
 					have = extend(t, s, p, november.AddDate(0, one.from, 0), november.AddDate(0, one.to, 0))
@@ -202,16 +190,16 @@ func TestExtend(t *testing.T) {
 				if err != nil || len(old) == 0 {
 					t.Fatalf("old: %v, %v", old, err)
 				}
-				s.run(t, script(t)(p.Drop(old))...)
+				s.Run(t, ok(p.Drop(old))(t)...)
 				left := slices.DeleteFunc(ids, func(id int64) bool {
 					return slices.ContainsFunc(old, func(part ddl.Partition) bool { return part.Min <= id && id < part.Max })
 				})
 				if n := len(content(t, s, p)); n != len(left) {
 					t.Errorf("%d rows are left of %d", n, len(left))
 				}
-				if c.schemas && s.dialect == ddl.Postgres {
-					s.run(t, script(t)(p.Detach(have[len(have)-1:]))...)
-					s.run(t, "SELECT * FROM public.pmax")
+				if c.schemas && s.Dialect == ddl.Postgres {
+					s.Run(t, ok(p.Detach(have[len(have)-1:]))(t)...)
+					s.Run(t, "SELECT * FROM public.pmax")
 				}
 			})
 		})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 )
 
 // perLayout is how many random ids or times of a layout are compared.
@@ -97,13 +98,13 @@ func shown(d ddl.Dialect, field func(ddl.Field) string) string {
 
 func fillIDs(t *testing.T, s *server, ids []int64) {
 	t.Helper()
-	s.run(t, "DELETE FROM ids")
+	s.Run(t, "DELETE FROM ids")
 	rows := make([]string, len(ids))
 	for i, id := range ids {
 		rows[i] = fmt.Sprintf("(%d, %d)", i, id)
 	}
 	// PostgreSQL reads the least bigint as minus what is none.
-	s.run(t, strings.ReplaceAll("INSERT INTO ids VALUES "+strings.Join(rows, ","), "-9223372036854775808", "-9223372036854775807 - 1"))
+	s.Run(t, strings.ReplaceAll("INSERT INTO ids VALUES "+strings.Join(rows, ","), "-9223372036854775808", "-9223372036854775807 - 1"))
 }
 
 // hasFunction reports whether a field has a function of its own.
@@ -114,35 +115,35 @@ func hasFunction(l core.Layout, f ddl.Field) bool {
 // Functions, expressions, generated columns and views return the same as Decode for every id.
 func TestFieldsAreDecoded(t *testing.T) {
 	onEvery(t, func(t *testing.T, s *server) {
-		s.run(t, "CREATE TABLE ids (n integer PRIMARY KEY, id bigint NOT NULL)")
+		s.Run(t, "CREATE TABLE ids (n integer PRIMARY KEY, id bigint NOT NULL)")
 		for _, c := range layouts() {
 			t.Run(c.name, func(t *testing.T) {
-				config := ddl.Config{Dialect: s.dialect, Layout: c.layout}
+				config := ddl.Config{Dialect: s.Dialect, Layout: c.layout}
 				ids, from := randomIDs(c.layout, perLayout), "ids"
 				fillIDs(t, s, ids)
 				check := func(how string, field func(ddl.Field) string) {
 					t.Helper()
-					got := lines(t, s, "SELECT "+shown(s.dialect, field)+" FROM "+from+" ORDER BY n")
+					got := s.Lines(t, "SELECT "+shown(s.Dialect, field)+" FROM "+from+" ORDER BY n")
 					if len(got) != len(ids) {
 						t.Fatalf("%s: %d rows of %d ids", how, len(got), len(ids))
 					}
 					faults := 0
 					for i, id := range ids {
-						if want := decoded(s.dialect, c.layout, id); got[i] != want {
+						if want := decoded(s.Dialect, c.layout, id); got[i] != want {
 							if faults++; faults < 5 {
 								t.Errorf("%s of %d: %s, want %s", how, id, got[i], want)
 							}
 						}
 					}
 				}
-				check("expression", func(f ddl.Field) string { return text(t)(config.Expression(f, "ids", "id")) })
+				check("expression", func(f ddl.Field) string { return ok(config.Expression(f, "ids", "id"))(t) })
 				generated := func(f ddl.Field) string { return quoted(s, string(f)+" at") }
-				s.run(t, "CREATE TABLE made (n integer PRIMARY KEY, id bigint NOT NULL, "+text(t)(config.GeneratedColumn("time at", ddl.Time, "id"))+")")
+				s.Run(t, "CREATE TABLE made (n integer PRIMARY KEY, id bigint NOT NULL, "+ok(config.GeneratedColumn("time at", ddl.Time, "id"))(t)+")")
 				for _, f := range fields[1:] { // to a table that is there already
-					s.run(t, "ALTER TABLE made ADD COLUMN "+text(t)(config.GeneratedColumn(string(f)+" at", f, "id")))
+					s.Run(t, "ALTER TABLE made ADD COLUMN "+ok(config.GeneratedColumn(string(f)+" at", f, "id"))(t))
 				}
-				s.run(t, "CREATE INDEX by_time ON made ("+generated(ddl.Time)+")", "INSERT INTO made (n, id) SELECT n, id FROM ids")
-				s.run(t, script(t)(config.View("fields of rows", "made", "id"))...)
+				s.Run(t, "CREATE INDEX by_time ON made ("+generated(ddl.Time)+")", "INSERT INTO made (n, id) SELECT n, id FROM ids")
+				s.Run(t, ok(config.View("fields of rows", "made", "id"))(t)...)
 				from = "made"
 				check("generated column", generated)
 				from = quoted(s, "fields of rows")
@@ -152,22 +153,22 @@ func TestFieldsAreDecoded(t *testing.T) {
 					}
 					return generated(f)
 				})
-				s.run(t, "DROP VIEW "+from, "DROP TABLE made")
-				if s.dialect == ddl.SQLite {
+				s.Run(t, "DROP VIEW "+from, "DROP TABLE made")
+				if s.Dialect == ddl.SQLite {
 					return
 				}
-				s.run(t, script(t)(config.Functions())...)
+				s.Run(t, ok(config.Functions())(t)...)
 				from = "ids"
 				check("function", func(f ddl.Field) string {
 					if hasFunction(c.layout, f) {
 						return "snowflake_" + string(f) + "(id)"
 					}
-					return text(t)(config.Expression(f, "id"))
+					return ok(config.Expression(f, "id"))(t)
 				})
 				if n := one[sqlNull](t, s, "SELECT snowflake_worker_id(NULL)"); n.Valid {
 					t.Errorf("of NULL: %v", n)
 				}
-				s.run(t, script(t)(config.DropFunctions())...)
+				s.Run(t, ok(config.DropFunctions())(t)...)
 			})
 		}
 	})
@@ -175,9 +176,9 @@ func TestFieldsAreDecoded(t *testing.T) {
 
 // The query that replaces the functions in SQLite runs.
 func TestSQLiteQuery(t *testing.T) {
-	s := openSQLite(t)
-	query := script(t)(ddl.Config{Dialect: ddl.SQLite}.Functions())
-	got := lines(t, s, query[0], int64(1541815603606036480))
+	s := engines.SQLite(t)
+	query := ok(ddl.Config{Dialect: ddl.SQLite}.Functions())(t)
+	got := s.Lines(t, query[0], int64(1541815603606036480))
 	if want := "2022-06-28T16:07:40.105Z 378 0 11 26"; len(got) != 1 || got[0] != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -51,33 +51,30 @@ func randomTimes(d ddl.Dialect, l core.Layout, n int) []time.Time {
 // The least id of a time is that of FirstAt.
 func TestMinIsFirstAt(t *testing.T) {
 	onEvery(t, func(t *testing.T, s *server) {
-		kind := map[ddl.Dialect]string{ddl.Postgres: "timestamptz", ddl.MySQL: "datetime(6)", ddl.SQLite: "text"}[s.dialect]
-		s.run(t, "CREATE TABLE times (n integer PRIMARY KEY, t "+kind+" NOT NULL)")
+		kind := map[ddl.Dialect]string{ddl.Postgres: "timestamptz", ddl.MySQL: "datetime(6)", ddl.SQLite: "text"}[s.Dialect]
+		s.Run(t, "CREATE TABLE times (n integer PRIMARY KEY, t "+kind+" NOT NULL)")
 		for _, c := range layouts() {
 			t.Run(c.name, func(t *testing.T) {
-				config := ddl.Config{Dialect: s.dialect, Layout: c.layout}
-				times := randomTimes(s.dialect, c.layout, perLayout)
+				config := ddl.Config{Dialect: s.Dialect, Layout: c.layout}
+				times := randomTimes(s.Dialect, c.layout, perLayout)
 				if len(times) < 100 {
 					t.Fatalf("only %d times were found", len(times))
 				}
 				rows := make([]string, len(times))
 				for i, at := range times {
-					rows[i] = fmt.Sprintf("(%d, '%s')", i, literal(s.dialect, at))
+					rows[i] = fmt.Sprintf("(%d, '%s')", i, literal(s.Dialect, at))
 				}
-				s.run(t, "DELETE FROM times", "INSERT INTO times VALUES "+strings.Join(rows, ","))
-				calls := []string{text(t)(config.Min("times", "t"))}
-				if s.dialect != ddl.SQLite {
-					s.run(t, script(t)(config.Functions())...)
+				s.Run(t, "DELETE FROM times", "INSERT INTO times VALUES "+strings.Join(rows, ","))
+				calls := []string{ok(config.Min("times", "t"))(t)}
+				if s.Dialect != ddl.SQLite {
+					s.Run(t, ok(config.Functions())(t)...)
 					calls = append(calls, "snowflake_min(t)")
 				}
 				for _, call := range calls {
-					got := lines(t, s, "SELECT "+call+" FROM times ORDER BY n")
+					got := s.Lines(t, "SELECT "+call+" FROM times ORDER BY n")
 					faults := 0
 					for i, at := range times {
-						want, err := c.layout.FirstAt(at)
-						if err != nil {
-							t.Fatal(err)
-						}
+						want := ok(c.layout.FirstAt(at))(t)
 						if got[i] != fmt.Sprint(want) {
 							if faults++; faults < 5 {
 								t.Errorf("%s of %v: %s, want %d", call, at, got[i], want)
@@ -106,9 +103,9 @@ func TestMinOutsideTheLayout(t *testing.T) {
 	onEvery(t, func(t *testing.T, s *server) {
 		least := func(l core.Layout, at time.Time) (got float64, err error) {
 			t.Helper()
-			call := text(t)(ddl.Config{Dialect: s.dialect, Layout: l}.Min("t"))
-			from := map[ddl.Dialect]string{ddl.Postgres: "timestamptz '%s'", ddl.MySQL: "CAST('%s' AS datetime(6))", ddl.SQLite: "'%s'"}[s.dialect]
-			err = s.QueryRow("SELECT " + call + " FROM (SELECT " + fmt.Sprintf(from, literal(s.dialect, at)) + " AS t) x").Scan(&got)
+			call := ok(ddl.Config{Dialect: s.Dialect, Layout: l}.Min("t"))(t)
+			from := map[ddl.Dialect]string{ddl.Postgres: "timestamptz '%s'", ddl.MySQL: "CAST('%s' AS datetime(6))", ddl.SQLite: "'%s'"}[s.Dialect]
+			err = s.QueryRow("SELECT " + call + " FROM (SELECT " + fmt.Sprintf(from, literal(s.Dialect, at)) + " AS t) x").Scan(&got)
 			return got, err
 		}
 		seconds := core.Layout{Tick: time.Second, TimeBits: 30, SequenceBits: 10, Epoch: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)}
@@ -123,7 +120,7 @@ func TestMinOutsideTheLayout(t *testing.T) {
 		}
 		twitter := core.Twitter()
 		got, err := least(twitter, time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
-		if s.dialect == ddl.SQLite {
+		if s.Dialect == ddl.SQLite {
 			if err != nil || got < 1<<63 {
 				t.Errorf("after the end: %v, %v, want more than any bigint", got, err)
 			}
@@ -141,10 +138,10 @@ func TestMinNow(t *testing.T) {
 	const year = 365 * 24 * time.Hour
 	onEvery(t, func(t *testing.T, s *server) {
 		for _, c := range layouts()[:9] {
-			config := ddl.Config{Dialect: s.dialect, Layout: c.layout}
+			config := ddl.Config{Dialect: s.Dialect, Layout: c.layout}
 			for _, ago := range []time.Duration{0, 36 * time.Hour, -time.Hour} {
 				before := time.Now().Add(-ago - 2*time.Millisecond)
-				got := one[int64](t, s, "SELECT "+text(t)(config.MinNow(ago)))
+				got := one[int64](t, s, "SELECT "+ok(config.MinNow(ago))(t))
 				low, errLow := c.layout.FirstAt(before)
 				high, errHigh := c.layout.FirstAt(time.Now().Add(-ago + 2*time.Millisecond))
 				if errLow != nil || errHigh != nil || got < low || got > high {
@@ -154,11 +151,11 @@ func TestMinNow(t *testing.T) {
 		}
 		for _, ago := range []time.Duration{60 * year, 100 * year, -100 * year, math.MaxInt64, math.MinInt64} {
 			var got float64
-			err := s.QueryRow("SELECT " + text(t)(ddl.Config{Dialect: s.dialect}.MinNow(ago))).Scan(&got)
+			err := s.QueryRow("SELECT " + ok(ddl.Config{Dialect: s.Dialect}.MinNow(ago))(t)).Scan(&got)
 			ok := err == nil && got < 0
 			switch {
 			case ago == 60*year:
-			case s.dialect == ddl.SQLite:
+			case s.Dialect == ddl.SQLite:
 				ok = err == nil && (got > 0) == (ago < 0) && math.Abs(got) >= 1<<63
 			default:
 				ok = err != nil && strings.Contains(err.Error(), "out of range")

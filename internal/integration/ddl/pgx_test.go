@@ -14,34 +14,22 @@ import (
 // pgx reads what database/sql reads, in each of its modes.
 func TestReadRowsOfPgx(t *testing.T) {
 	s := openPostgres(t)
-	p := ddl.Partitioning{Dialect: s.dialect, Schema: one[string](t, s, "SELECT current_schema"), Table: `The "orders".`, By: ddl.Month}
-	parts, err := p.Bounds(november, november.AddDate(0, 1, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := ddl.Partitioning{Dialect: s.Dialect, Schema: one[string](t, s, "SELECT current_schema"), Table: `The "orders".`, By: ddl.Month}
+	parts := ok(p.Bounds(november, november.AddDate(0, 1, 0)))(t)
 	parts = append(parts, ddl.Partition{Name: "Open", Min: parts[1].Max, Max: math.MaxInt64}, ddl.Partition{Name: "rest", Default: true})
-	s.run(t, "CREATE TABLE "+quoted(s, p.Table)+" (id bigint PRIMARY KEY) "+text(t)(p.Clause(nil)))
-	s.run(t, script(t)(p.Create(parts))...)
+	s.Run(t, "CREATE TABLE "+quoted(s, p.Table)+" (id bigint PRIMARY KEY) "+ok(p.Clause(nil))(t))
+	s.Run(t, ok(p.Create(parts))(t)...)
 	want, err := p.Read(t.Context(), s)
 	if err != nil || len(want) != 4 || !want[3].Default {
 		t.Fatalf("read %+v, %v", want, err)
 	}
 
-	config, err := pgxpool.ParseConfig(s.dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := ok(pgxpool.ParseConfig(s.DSN))(t)
 	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol} {
 		config.ConnConfig.DefaultQueryExecMode = mode
-		pool, err := pgxpool.NewWithConfig(t.Context(), config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pool := ok(pgxpool.NewWithConfig(t.Context(), config))(t)
 		defer pool.Close()
-		rows, err := pool.Query(t.Context(), text(t)(p.Existing()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := ok(pool.Query(t.Context(), ok(p.Existing())(t)))(t)
 		if got, err := p.ReadRows(rows); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%v: %+v, %v, want %+v", mode, got, err, want)
 		}

@@ -14,30 +14,30 @@ import (
 // layout, and for a column whose type is the domain.
 func TestFunctionsAreInlined(t *testing.T) {
 	s := openPostgres(t)
-	s.run(t, "CREATE TABLE ids (id bigint NOT NULL, t timestamptz NOT NULL)")
+	s.Run(t, "CREATE TABLE ids (id bigint NOT NULL, t timestamptz NOT NULL)")
 	for _, c := range layouts() {
 		config := ddl.Config{Dialect: ddl.Postgres, Layout: c.layout}
-		s.run(t, script(t)(config.Functions())...)
-		s.run(t, script(t)(config.Domain())...)
-		s.run(t, "CREATE TABLE domained (id snowflake_id NOT NULL)")
+		s.Run(t, ok(config.Functions())(t)...)
+		s.Run(t, ok(config.Domain())(t)...)
+		s.Run(t, "CREATE TABLE domained (id snowflake_id NOT NULL)")
 		for _, query := range []string{
 			"SELECT snowflake_time(id), snowflake_worker_id(id), snowflake_sequence(id), snowflake_min(t) FROM ids",
 			"SELECT snowflake_time(id), snowflake_worker_id(id), snowflake_sequence(id) FROM domained",
 			"SELECT * FROM ids WHERE id >= snowflake_min(t - interval '1 day')",
 		} {
 			t.Run(query, func(t *testing.T) {
-				plan := strings.Join(lines(t, s, "EXPLAIN (VERBOSE) "+query), "\n")
+				plan := strings.Join(s.Lines(t, "EXPLAIN (VERBOSE) "+query), "\n")
 				if strings.Contains(plan, "snowflake_") {
 					t.Errorf("%s: a call is left in\n%s", c.name, plan)
 				}
 			})
 		}
-		s.run(t, "DROP TABLE domained", "DROP DOMAIN snowflake_id")
-		s.run(t, script(t)(config.DropFunctions())...)
+		s.Run(t, "DROP TABLE domained", "DROP DOMAIN snowflake_id")
+		s.Run(t, ok(config.DropFunctions())(t)...)
 	}
 	// The check can fail: this one is not.
-	s.run(t, "CREATE FUNCTION snowflake_time(id bigint) RETURNS timestamptz LANGUAGE sql IMMUTABLE RETURN timestamptz '2010-11-04 01:42:54.657+00' + (id >> 22) * interval '1 ms'")
-	if plan := strings.Join(lines(t, s, "EXPLAIN (VERBOSE) SELECT snowflake_time(id) FROM ids"), "\n"); !strings.Contains(plan, "snowflake_time") {
+	s.Run(t, "CREATE FUNCTION snowflake_time(id bigint) RETURNS timestamptz LANGUAGE sql IMMUTABLE RETURN timestamptz '2010-11-04 01:42:54.657+00' + (id >> 22) * interval '1 ms'")
+	if plan := strings.Join(s.Lines(t, "EXPLAIN (VERBOSE) SELECT snowflake_time(id) FROM ids"), "\n"); !strings.Contains(plan, "snowflake_time") {
 		t.Errorf("the slow form is inlined too:\n%s", plan)
 	}
 }
@@ -51,9 +51,9 @@ func partitioned(t *testing.T, s *server, p ddl.Partitioning, idType string) []d
 	if err != nil || len(parts) != 10 {
 		t.Fatalf("%d partitions, %v", len(parts), err)
 	}
-	s.run(t, "CREATE TABLE orders (id "+idType+" PRIMARY KEY) "+text(t)(p.Clause(parts)))
-	if s.dialect == ddl.Postgres {
-		s.run(t, script(t)(p.Create(parts))...)
+	s.Run(t, "CREATE TABLE orders (id "+idType+" PRIMARY KEY) "+ok(p.Clause(parts))(t))
+	if s.Dialect == ddl.Postgres {
+		s.Run(t, ok(p.Create(parts))(t)...)
 	}
 	var rows []string
 	for _, part := range parts {
@@ -61,18 +61,18 @@ func partitioned(t *testing.T, s *server, p ddl.Partitioning, idType string) []d
 			rows = append(rows, fmt.Sprintf("(%d)", part.Min+i<<22))
 		}
 	}
-	s.run(t, "INSERT INTO orders VALUES "+strings.Join(rows, ","))
+	s.Run(t, "INSERT INTO orders VALUES "+strings.Join(rows, ","))
 	return parts
 }
 
 // read gives the names of the partitions that a query reads, of the given ones.
 func read(t *testing.T, s *server, parts []ddl.Partition, query string, args ...any) (names []string) {
 	t.Helper()
-	how := map[bool]string{true: "EXPLAIN PARTITIONS ", false: "EXPLAIN FORMAT=TRADITIONAL "}[s.maria]
-	if s.dialect == ddl.Postgres {
+	how := map[bool]string{true: "EXPLAIN PARTITIONS ", false: "EXPLAIN FORMAT=TRADITIONAL "}[maria(t, s)]
+	if s.Dialect == ddl.Postgres {
 		how = "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) "
 	}
-	plan := strings.Join(lines(t, s, how+query, args...), "\n")
+	plan := strings.Join(s.Lines(t, how+query, args...), "\n")
 	for _, part := range parts {
 		if strings.Contains(plan, part.Name) {
 			names = append(names, part.Name)
@@ -88,19 +88,19 @@ func read(t *testing.T, s *server, parts []ddl.Partition, query string, args ...
 // constants, as parameters, and as the server's time.
 func TestPruning(t *testing.T) {
 	onServers(t, func(t *testing.T, s *server) {
-		config := ddl.Config{Dialect: s.dialect}
-		s.run(t, script(t)(config.Functions())...)
+		config := ddl.Config{Dialect: s.Dialect}
+		s.Run(t, ok(config.Functions())(t)...)
 		idType := "bigint"
-		if s.dialect == ddl.Postgres {
-			s.run(t, script(t)(config.Domain())...)
+		if s.Dialect == ddl.Postgres {
+			s.Run(t, ok(config.Domain())(t)...)
 			idType = "snowflake_id"
 		}
-		parts := partitioned(t, s, ddl.Partitioning{Dialect: s.dialect, Table: "orders", By: ddl.Day}, idType)
+		parts := partitioned(t, s, ddl.Partitioning{Dialect: s.Dialect, Table: "orders", By: ddl.Day}, idType)
 		min, max, err := core.Twitter().Range(parts[3].From.Add(time.Hour), parts[4].To)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.run(t, "ANALYZE "+map[ddl.Dialect]string{ddl.Postgres: "", ddl.MySQL: "TABLE "}[s.dialect]+"orders")
+		s.Run(t, "ANALYZE "+map[ddl.Dialect]string{ddl.Postgres: "", ddl.MySQL: "TABLE "}[s.Dialect]+"orders")
 		check := func(first, last int, query string, args ...any) {
 			t.Helper()
 			want := make([]string, 0, len(parts))
@@ -119,17 +119,17 @@ func TestPruning(t *testing.T) {
 			today = -1
 		}
 		if today > 0 {
-			check(3, 4, "SELECT * FROM orders WHERE id < "+text(t)(config.MinNow(time.Since(parts[4].To)-time.Second))+fmt.Sprintf(" AND id >= %d AND id < %d", min, max))
-			check(today-2, 9, "SELECT * FROM orders WHERE id >= "+text(t)(config.MinNow(48*time.Hour)))
+			check(3, 4, "SELECT * FROM orders WHERE id < "+ok(config.MinNow(time.Since(parts[4].To)-time.Second))(t)+fmt.Sprintf(" AND id >= %d AND id < %d", min, max))
+			check(today-2, 9, "SELECT * FROM orders WHERE id >= "+ok(config.MinNow(48*time.Hour))(t))
 		}
-		if s.dialect == ddl.Postgres {
+		if s.Dialect == ddl.Postgres {
 			for _, mode := range []string{"force_generic_plan", "force_custom_plan"} {
-				s.run(t, "SET plan_cache_mode = "+mode)
-				s.run(t, "PREPARE q(bigint, bigint) AS SELECT * FROM orders WHERE id >= $1 AND id < $2")
+				s.Run(t, "SET plan_cache_mode = "+mode)
+				s.Run(t, "PREPARE q(bigint, bigint) AS SELECT * FROM orders WHERE id >= $1 AND id < $2")
 				check(3, 4, fmt.Sprintf("EXECUTE q(%d, %d)", min, max))
-				s.run(t, "DEALLOCATE q")
+				s.Run(t, "DEALLOCATE q")
 			}
-			s.run(t, "RESET plan_cache_mode")
+			s.Run(t, "RESET plan_cache_mode")
 			check(3, 4, fmt.Sprintf("SELECT * FROM orders WHERE id >= snowflake_min('%s') AND id < snowflake_min('%s')",
 				parts[3].From.Format(time.RFC3339), parts[4].To.Format(time.RFC3339)))
 			if today > 0 {
@@ -141,7 +141,7 @@ func TestPruning(t *testing.T) {
 		}
 		check(3, 4, "SELECT * FROM orders WHERE id >= ? AND id < ?", min, max) // prepared by the driver
 		since := fmt.Sprintf("SELECT * FROM orders WHERE id >= snowflake_min('%s')", parts[6].From.Format(time.DateTime))
-		if s.maria {
+		if maria(t, s) {
 			check(6, 9, since)
 		} else {
 			check(0, 9, since) // MySQL does not call a function for that

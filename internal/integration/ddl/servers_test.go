@@ -1,108 +1,39 @@
 package ddl
 
 import (
-	"database/sql"
-	"fmt"
-	"math/rand/v2"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/glebarez/sqlite"
-	mysqldriver "github.com/go-sql-driver/mysql"
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
-
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/ddl"
-	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 )
 
-// server is one empty database, reached by one connection whose session is far from UTC.
-type server struct {
-	*sql.DB
-	dialect ddl.Dialect
-	maria   bool
-	dsn     string // of PostgreSQL
+// server is one empty database, reached by one connection.
+type server = engines.Engine
+
+func alone(test func(t *testing.T, s *server)) func(t *testing.T, s *server) {
+	return func(t *testing.T, s *server) {
+		s.SetMaxOpenConns(1)
+		test(t, s)
+	}
 }
 
 // onEvery runs a test on every database.
-func onEvery(t *testing.T, test func(t *testing.T, s *server)) {
-	t.Helper()
-	t.Run("sqlite", func(t *testing.T) { test(t, openSQLite(t)) })
-	onServers(t, test)
-}
+func onEvery(t *testing.T, test func(t *testing.T, s *server)) { engines.OnEvery(t, alone(test)) }
 
 // onServers leaves out SQLite.
-func onServers(t *testing.T, test func(t *testing.T, s *server)) {
-	t.Helper()
-	t.Run("postgres", func(t *testing.T) { test(t, openPostgres(t)) })
-	t.Run("mysql", func(t *testing.T) {
-		for i, one := range testserver.MySQLs(t) {
-			t.Run(fmt.Sprint(i), func(t *testing.T) { test(t, openMySQL(t, one.DSN)) })
-		}
-	})
-}
+func onServers(t *testing.T, test func(t *testing.T, s *server)) { engines.OnServers(t, alone(test)) }
 
-func openSQLite(t *testing.T) *server {
-	t.Helper()
-	db, err := sql.Open(sqlite.DriverName, filepath.Join(t.TempDir(), "test.sqlite"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	db.SetMaxOpenConns(1)
-	t.Cleanup(func() { _ = db.Close() })
-	return &server{DB: db, dialect: ddl.SQLite}
-}
-
-// openPostgres makes a database of its own, which is dropped after the test.
 func openPostgres(t testing.TB) *server {
 	t.Helper()
-	dsn := testserver.Database(t, "pgx", testserver.Postgres(t).DSN)
-	config, err := pgx.ParseConfig(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.RuntimeParams["timezone"] = "Asia/Kolkata"
-	db := stdlib.OpenDB(*config)
-	db.SetMaxOpenConns(1)
-	t.Cleanup(func() { _ = db.Close() })
-	return &server{DB: db, dialect: ddl.Postgres, dsn: dsn}
-}
-
-// openMySQL makes a database of its own, which is dropped after the test.
-func openMySQL(t testing.TB, dsn string) *server {
-	t.Helper()
-	config, err := mysqldriver.ParseDSN(testserver.Database(t, "mysql", dsn))
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.Params = map[string]string{"time_zone": "'+05:30'"}
-	db, err := sql.Open("mysql", config.FormatDSN())
-	if err != nil {
-		t.Fatal(err)
-	}
-	db.SetMaxOpenConns(1)
-	t.Cleanup(func() { _ = db.Close() })
-	s := &server{DB: db, dialect: ddl.MySQL}
-	s.maria = strings.Contains(one[string](t, s, "SELECT version()"), "MariaDB")
+	s := engines.Postgres(t)
+	s.SetMaxOpenConns(1)
 	return s
 }
 
-func freshName() string { return fmt.Sprintf("snowkey_%016x", rand.Uint64()) }
-
-// run executes statements and wants no error.
-func (s *server) run(t testing.TB, script ...string) {
-	t.Helper()
-	for _, statement := range script {
-		if _, err := s.Exec(statement); err != nil {
-			if len(statement) > 1000 {
-				statement = statement[:1000] + "…"
-			}
-			t.Fatalf("%v, from\n%s", err, statement)
-		}
-	}
+func maria(t testing.TB, s *server) bool {
+	return strings.Contains(s.One(t, "SELECT version()"), "MariaDB")
 }
 
 // one is the single value that a query gives.
@@ -114,46 +45,9 @@ func one[T any](t testing.TB, s *server, query string, args ...any) (value T) {
 	return value
 }
 
-// lines is what a query gives, a line for each row and a blank between its values.
-func lines(t testing.TB, s *server, query string, args ...any) []string {
-	t.Helper()
-	rows, err := s.Query(query, args...)
-	if err != nil {
-		t.Fatalf("%v, from\n%s", err, query)
-	}
-	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []string
-	for rows.Next() {
-		values := make([]sql.NullString, len(columns))
-		targets := make([]any, len(columns))
-		for i := range values {
-			targets[i] = &values[i]
-		}
-		if err := rows.Scan(targets...); err != nil {
-			t.Fatal(err)
-		}
-		words := make([]string, len(values))
-		for i, v := range values {
-			words[i] = "NULL"
-			if v.Valid {
-				words[i] = v.String
-			}
-		}
-		all = append(all, strings.Join(words, " "))
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatalf("%v, from\n%s", err, query)
-	}
-	return all
-}
-
-// must returns what a Config or a Partitioning has made.
-func must[T any](t testing.TB) func(T, error) T {
-	return func(made T, err error) T {
+// ok ends the test at an error, and else returns what a call has made.
+func ok[T any](made T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
@@ -161,9 +55,6 @@ func must[T any](t testing.TB) func(T, error) T {
 		return made
 	}
 }
-
-func script(t testing.TB) func(ddl.Script, error) ddl.Script { return must[ddl.Script](t) }
-func text(t testing.TB) func(string, error) string           { return must[string](t) }
 
 type named struct {
 	name   string

@@ -2,9 +2,9 @@ package ddl
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"net/url"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
@@ -30,12 +31,9 @@ func openFleet(t *testing.T) *fleet {
 	if one[int](t, f.coordinator, "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") == 0 {
 		testserver.Missing(t, "this PostgreSQL has no postgres_fdw")
 	}
-	block := documented(t, "By a hash")[0] // CREATE SERVER
+	block := engines.Documented(t, "ddl.md", "### By a hash", 1)[0] // CREATE SERVER
 	for i, name := range []string{"alpha", "beta"} {
-		u, err := url.Parse(f.servers[name].dsn)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := ok(url.Parse(f.servers[name].DSN))(t)
 		written := fmt.Sprintf("host '10.0.0.%d', port '5432', dbname 'shop'", i+1)
 		if !strings.Contains(block, written) {
 			t.Fatalf("no %s in\n%s", written, block)
@@ -43,26 +41,8 @@ func openFleet(t *testing.T) *fleet {
 		block = strings.ReplaceAll(block, written, fmt.Sprintf("host '%s', port '%s', dbname '%s'", u.Hostname(), u.Port(), u.Path[1:]))
 		block = strings.ReplaceAll(block, "user 'app', password 'secret'", fmt.Sprintf("user '%s'", u.User.Username()))
 	}
-	f.coordinator.run(t, statements(block)...)
+	f.coordinator.Run(t, statements(block)...)
 	return f
-}
-
-// documented are the blocks of SQL in a section of docs/ddl.md.
-func documented(t *testing.T, section string) (blocks []string) {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "ddl.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, found := strings.Cut(string(text), "\n### "+section+"\n")
-	rest, _, _ = strings.Cut(rest, "\n##")
-	for _, m := range regexp.MustCompile("(?s)\n```sql\n(.*?)\n```\n").FindAllStringSubmatch(rest, -1) {
-		blocks = append(blocks, m[1])
-	}
-	if !found || len(blocks) == 0 {
-		t.Fatalf("no SQL in %q", section)
-	}
-	return blocks
 }
 
 func TestSharding(t *testing.T) {
@@ -78,28 +58,22 @@ func TestSharding(t *testing.T) {
 func byHash(t *testing.T, f *fleet) {
 	s := f.coordinator
 	sharding := ddl.Sharding{Dialect: ddl.Postgres, Table: "orders", Count: 4, Servers: []string{"alpha", "beta"}}
-	shards, err := sharding.Shards()
-	if err != nil {
-		t.Fatal(err)
-	}
+	shards := ok(sharding.Shards())(t)
 	f.createShards(t, shards, day)
-	s.run(t, "CREATE TABLE orders (id bigint NOT NULL, note text) "+text(t)(sharding.Clause()))
-	s.run(t, script(t)(sharding.Create())...)
+	s.Run(t, "CREATE TABLE orders (id bigint NOT NULL, note text) "+ok(sharding.Clause())(t))
+	s.Run(t, ok(sharding.Create())(t)...)
 
 	want, rows := make([][]int64, 4), []string(nil)
 	for i := range 3 * 24 * 60 {
 		id := idAt(t, day.Add(time.Duration(i)*time.Minute))
-		n, err := core.Shard(id, 4)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := ok(core.Shard(id, 4))(t)
 		want[n] = append(want[n], id)
 		rows = append(rows, fmt.Sprintf("(%d, 'n')", id))
 	}
-	s.run(t, "INSERT INTO orders VALUES "+strings.Join(rows, ","))
+	s.Run(t, "INSERT INTO orders VALUES "+strings.Join(rows, ","))
 	for i, one := range shards {
 		ids := want[i]
-		if got, want := lines(t, f.servers[one.Server], "SELECT count(*), min(id), max(id) FROM "+one.Table)[0], fmt.Sprint(len(ids), ids[0], ids[len(ids)-1]); got != want {
+		if got, want := f.servers[one.Server].Lines(t, "SELECT count(*), min(id), max(id) FROM "+one.Table)[0], fmt.Sprint(len(ids), ids[0], ids[len(ids)-1]); got != want {
 			t.Errorf("%s holds %s, want %s", one.Table, got, want)
 		}
 		if part := len(rows) / 4; len(ids) < part*9/10 || len(ids) > part*11/10 {
@@ -108,7 +82,7 @@ func byHash(t *testing.T, f *fleet) {
 		id := ids[7]
 		f.asks(t, fmt.Sprintf("SELECT id FROM orders WHERE id = %d AND orders_shard(id) = orders_shard(%[1]d)", id), 1, one.Table)
 	}
-	if err := exec(f.servers["alpha"], ddl.Script{fmt.Sprintf("INSERT INTO orders_s0 VALUES (%d, 'wrong')", want[1][0])}); err == nil {
+	if err := f.servers["alpha"].Try(fmt.Sprintf("INSERT INTO orders_s0 VALUES (%d, 'wrong')", want[1][0])); err == nil {
 		t.Error("the table of shard 0 took a row of shard 1")
 	}
 
@@ -132,21 +106,21 @@ func byHash(t *testing.T, f *fleet) {
 
 // The statements of docs/ddl.md for shards by time: a query of one day asks one server.
 func byTime(t *testing.T, f *fleet) {
-	block := documented(t, "By time")[0]
+	block := engines.Documented(t, "ddl.md", "### By time", 1)[0]
 	parts, err := (ddl.Partitioning{Dialect: ddl.Postgres, Table: "orders", By: ddl.Month}).Bounds(day, day.AddDate(0, 1, 0))
 	if err != nil || len(parts) != 2 {
 		t.Fatalf("%v, %v", parts, err)
 	}
 	for i, name := range []string{"alpha", "beta"} {
-		f.servers[name].run(t, fmt.Sprintf("CREATE TABLE %s (id bigint PRIMARY KEY, note varchar(20))", parts[i].Name))
+		f.servers[name].Run(t, fmt.Sprintf("CREATE TABLE %s (id bigint PRIMARY KEY, note varchar(20))", parts[i].Name))
 		if !strings.Contains(block, fmt.Sprint(parts[i].Max)) {
 			t.Errorf("the document has not the bound %d of %s", parts[i].Max, parts[i].Name)
 		}
 	}
-	f.coordinator.run(t, statements(block)...)
+	f.coordinator.Run(t, statements(block)...)
 	for i, name := range []string{"alpha", "beta"} {
 		id := idAt(t, day.AddDate(0, i, 0))
-		f.coordinator.run(t, fmt.Sprintf("INSERT INTO orders VALUES (%d, 'n')", id))
+		f.coordinator.Run(t, fmt.Sprintf("INSERT INTO orders VALUES (%d, 'n')", id))
 		if got := one[int](t, f.servers[name], "SELECT count(*) FROM "+parts[i].Name); got != 1 {
 			t.Errorf("%s has %d rows", name, got)
 		}
@@ -157,22 +131,16 @@ func byTime(t *testing.T, f *fleet) {
 // Shards by a field of the id.
 func byField(t *testing.T, f *fleet) {
 	sharding := ddl.Sharding{Dialect: ddl.Postgres, Table: "orders", Field: ddl.Datacenter, Count: 2, Servers: []string{"alpha", "beta"}}
-	shards, err := sharding.Shards()
-	if err != nil {
-		t.Fatal(err)
-	}
+	shards := ok(sharding.Shards())(t)
 	f.createShards(t, shards, day)
 	s := f.coordinator
-	s.run(t, "CREATE TABLE orders (id bigint NOT NULL, note varchar(20)) "+text(t)(sharding.Clause()))
-	s.run(t, script(t)(sharding.Create())...)
+	s.Run(t, "CREATE TABLE orders (id bigint NOT NULL, note varchar(20)) "+ok(sharding.Clause())(t))
+	s.Run(t, ok(sharding.Create())(t)...)
 	for dc := range int64(4) {
-		id, err := core.Twitter().Compose(core.Parts{Time: day, Datacenter: dc, Worker: 31, Sequence: 4095})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.run(t, fmt.Sprintf("INSERT INTO orders VALUES (%d, 'n')", id))
+		id := ok(core.Twitter().Compose(core.Parts{Time: day, Datacenter: dc, Worker: 31, Sequence: 4095}))(t)
+		s.Run(t, fmt.Sprintf("INSERT INTO orders VALUES (%d, 'n')", id))
 		one := shards[dc%2]
-		if n := lines(t, f.servers[one.Server], fmt.Sprintf("SELECT count(*) FROM %s WHERE id = %d", one.Table, id))[0]; n != "1" {
+		if n := f.servers[one.Server].Lines(t, fmt.Sprintf("SELECT count(*) FROM %s WHERE id = %d", one.Table, id))[0]; n != "1" {
 			t.Errorf("%s has %s rows of datacenter %d", one.Table, n, dc)
 		}
 	}
@@ -182,19 +150,14 @@ func byField(t *testing.T, f *fleet) {
 // drop removes the table and its shards.
 func (f *fleet) drop(t *testing.T, shards []ddl.Shard) {
 	t.Helper()
-	f.coordinator.run(t, "DROP TABLE orders", "DROP FUNCTION orders_shard")
+	f.coordinator.Run(t, "DROP TABLE orders", "DROP FUNCTION orders_shard")
 	for _, one := range shards {
-		f.servers[one.Server].run(t, "DROP TABLE "+one.Table)
+		f.servers[one.Server].Run(t, "DROP TABLE "+one.Table)
 	}
 }
 
 func idAt(t *testing.T, at time.Time) int64 {
-	t.Helper()
-	id, err := core.Twitter().Compose(core.Parts{Time: at, Worker: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return id
+	return ok(core.Twitter().Compose(core.Parts{Time: at, Worker: 3}))(t)
 }
 
 // createShards creates the tables of the shards, each with partitions for three days.
@@ -203,13 +166,10 @@ func (f *fleet) createShards(t *testing.T, shards []ddl.Shard, from time.Time) {
 	for _, one := range shards {
 		on := f.servers[one.Server]
 		p := ddl.Partitioning{Dialect: ddl.Postgres, Table: one.Table, By: ddl.Day}
-		parts, err := p.Bounds(from, from.AddDate(0, 0, 3))
-		if err != nil {
-			t.Fatal(err)
-		}
-		on.run(t, "CREATE TABLE "+one.Table+" (id bigint PRIMARY KEY, note text) "+text(t)(p.Clause(parts)))
-		on.run(t, script(t)(p.Create(parts))...)
-		on.run(t, "ALTER TABLE "+one.Table+" ADD "+one.Check)
+		parts := ok(p.Bounds(from, from.AddDate(0, 0, 3)))(t)
+		on.Run(t, "CREATE TABLE "+one.Table+" (id bigint PRIMARY KEY, note text) "+ok(p.Clause(parts))(t))
+		on.Run(t, ok(p.Create(parts))(t)...)
+		on.Run(t, "ALTER TABLE "+one.Table+" ADD "+one.Check)
 	}
 }
 
@@ -218,11 +178,51 @@ func (f *fleet) createShards(t *testing.T, shards []ddl.Shard, from time.Time) {
 func (f *fleet) asks(t *testing.T, query string, rows int, tables ...string) map[string]string {
 	t.Helper()
 	asked, names := map[string]string{}, []string(nil)
-	for _, m := range regexp.MustCompile(`Remote SQL: (SELECT .* FROM public\.(\w+) .*)`).FindAllStringSubmatch(strings.Join(lines(t, f.coordinator, "EXPLAIN (VERBOSE) "+query), "\n"), -1) {
+	for _, m := range regexp.MustCompile(`Remote SQL: (SELECT .* FROM public\.(\w+) .*)`).FindAllStringSubmatch(strings.Join(f.coordinator.Lines(t, "EXPLAIN (VERBOSE) "+query), "\n"), -1) {
 		asked[m[2]], names = m[1], append(names, m[2])
 	}
-	if got := lines(t, f.coordinator, query); len(got) != rows || !slices.Equal(names, tables) {
+	if got := f.coordinator.Lines(t, query); len(got) != rows || !slices.Equal(names, tables) {
 		t.Errorf("%d rows from %q, want %d from %q: %s", len(got), names, rows, tables, query)
 	}
 	return asked
+}
+
+// The shard of every int64 is that of core.Shard in every database, and in a column of MySQL that has no sign.
+func TestShard(t *testing.T) {
+	onEvery(t, func(t *testing.T, s *server) {
+		kinds := []string{"bigint"}
+		if s.Dialect == ddl.MySQL {
+			kinds = append(kinds, "bigint unsigned")
+		}
+		for _, kind := range kinds {
+			ids := []int64{0, 1, math.MaxInt64, math.MaxInt64 - 1, 3863124193, 2387542127, 3863124193 * 2387542127, 3863124192 * 2387542126}
+			for range 2000 {
+				ids = append(ids, rand.Int64(), rand.Int64()>>rand.IntN(63))
+			}
+			if kind == "bigint" {
+				ids = append(ids, -1, math.MinInt64+1)
+				for range 1000 {
+					ids = append(ids, -rand.Int64())
+				}
+			}
+			slices.Sort(ids)
+			ids = slices.Compact(ids)
+			s.Run(t, "CREATE TABLE ids (id "+kind+" PRIMARY KEY)", "INSERT INTO ids VALUES ("+strings.ReplaceAll(strings.Trim(fmt.Sprint(ids), "[]"), " ", "), (")+")")
+			for _, n := range []int{1, 2, 16, 1000, core.MaxShards} {
+				t.Run(fmt.Sprint(kind, n), func(t *testing.T) {
+					for _, line := range s.Lines(t, "SELECT id, "+ok(ddl.Config{Dialect: s.Dialect}.Shard(n, "id"))(t)+" FROM ids") {
+						var id int64
+						var got int
+						if _, err := fmt.Sscan(line, &id, &got); err != nil {
+							t.Fatal(err)
+						}
+						if want, err := core.Shard(id, n); err != nil || got != want {
+							t.Fatalf("id %d is in shard %d, want %d, %v", id, got, want, err)
+						}
+					}
+				})
+			}
+			s.Run(t, "DROP TABLE ids")
+		}
+	})
 }

@@ -2,9 +2,11 @@ package gormplugin
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/glebarez/sqlite"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/logger"
@@ -94,12 +96,8 @@ func replicated(t *testing.T, d databases.Database, foreignKeys, resolverFirst b
 	}
 	for _, dialector := range []gorm.Dialector{d.Open(t), d.Replica(t)} {
 		db := open(dialector)
-		if err := db.Migrator().DropTable(append([]any{"visit_keywords"}, tables...)...); err != nil {
-			t.Fatal(err)
-		}
-		if err := db.AutoMigrate(tables...); err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Migrator().DropTable(append([]any{"visit_keywords"}, tables...)...))
+		must(t, db.AutoMigrate(tables...))
 	}
 	gen := databases.Generator(t, 1)
 	plugins := []gorm.Plugin{gormplugin.New(gormplugin.Config{Source: gen, Models: tables}), dbresolver.Register(dbresolver.Config{Replicas: []gorm.Dialector{d.Replica(t)}})}
@@ -108,9 +106,7 @@ func replicated(t *testing.T, d databases.Database, foreignKeys, resolverFirst b
 	}
 	db := open(d.Open(t))
 	for _, p := range plugins {
-		if err := db.Use(p); err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Use(p))
 	}
 	return db
 }
@@ -122,9 +118,7 @@ func checkReplicated(t *testing.T, db *gorm.DB, what string, create func(v any) 
 	red := &Keyword{Word: "red " + what}
 	ada := &User{Email: "ada " + what}
 	for _, v := range []any{red, ada} {
-		if err := create(v); err != nil {
-			t.Fatal(err)
-		}
+		must(t, create(v))
 	}
 	visit := &Visit{
 		Name: what,
@@ -136,9 +130,7 @@ func checkReplicated(t *testing.T, db *gorm.DB, what string, create func(v any) 
 		return
 	}
 	var row Visit
-	if err := writer().Take(&row, visit.ID).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, writer().Take(&row, visit.ID).Error)
 	if visit.Tags[0].ID != red.ID || visit.Tags[1].ID == 0 || visit.UserID != ada.ID || row.UserID != ada.ID || visit.User.Devices[0].UserID != ada.ID {
 		t.Errorf("%s: the structs have %+v", what, visit)
 	}
@@ -167,9 +159,7 @@ func TestRoutedTables(t *testing.T) {
 		open := func(d gorm.Dialector, prepared bool) *gorm.DB {
 			cfg := &gorm.Config{Logger: logger.Discard, PrepareStmt: prepared}
 			db := databases.HandleOf(t, d, cfg, gormplugin.New(gormplugin.Config{Source: databases.Generator(t, 5), Models: models}))
-			if err := db.AutoMigrate(models...); err != nil {
-				t.Fatal(err)
-			}
+			must(t, db.AutoMigrate(models...))
 			return db
 		}
 		counts := func(db *gorm.DB, want int, query string, args ...any) {
@@ -191,9 +181,7 @@ func TestRoutedTables(t *testing.T) {
 				sources = append(sources, d.Replica(t))
 			}
 			tables := []any{"guilds", &Member{}, "owners"}[:c.tables] // none: all tables
-			if err := db.Use(dbresolver.Register(dbresolver.Config{Sources: sources}, tables...)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, db.Use(dbresolver.Register(dbresolver.Config{Sources: sources}, tables...)))
 			for i := range 10 {
 				town := fmt.Sprintf("%s %d", what[:4], i)
 				guild := &Guild{Town: town, Members: make([]Member, 2), Owners: make([]Owner, 1)}
@@ -215,13 +203,60 @@ func TestRoutedTables(t *testing.T) {
 				}
 			}
 			for _, table := range []string{"members", "owners", "guilds"} {
-				if err := routed.Exec("DELETE FROM " + table).Error; err != nil {
-					t.Fatal(err)
-				}
+				must(t, routed.Exec("DELETE FROM "+table).Error)
 			}
 			primary := databases.HandleOf(t, d.Open(t), &gorm.Config{Logger: logger.Discard})
 			counts(primary, 0, "SELECT (SELECT COUNT(*) FROM guilds) + (SELECT COUNT(*) FROM members) + (SELECT COUNT(*) FROM owners)")
 			counts(routed, 0, "SELECT COUNT(*) FROM shelves")
 		}
 	})
+}
+
+type Badge struct {
+	ID  sqltype.ID
+	No  int64  `gorm:"uniqueIndex;snowflake"`
+	Ref string `gorm:"size:20"`
+}
+
+// A plugin that leases fills rows of the sources of dbresolver, which are not its own pool, in each order
+// of db.Use. The handles that dbresolver opens with a copy of the gorm.Config are no other databases.
+func TestLeasedWithResolver(t *testing.T) {
+	for name, resolverFirst := range map[string]bool{"the plugin first": false, "dbresolver first": true} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			open := func(name string) gorm.Dialector {
+				return sqlite.Open("file:" + filepath.Join(dir, name) + "?_pragma=synchronous(FULL)&_pragma=busy_timeout(5000)")
+			}
+			for _, name := range []string{"main", "source", "replica"} {
+				db := databases.HandleOf(t, open(name), &gorm.Config{Logger: logger.Discard})
+				must(t, db.AutoMigrate(&Badge{}))
+			}
+			plugin := new(gormplugin.Plugin)
+			resolver := dbresolver.Register(dbresolver.Config{Sources: []gorm.Dialector{open("source")}, Replicas: []gorm.Dialector{open("replica")}}, &Badge{})
+			plugins := []gorm.Plugin{plugin, resolver}
+			if resolverFirst {
+				plugins[0], plugins[1] = plugins[1], plugins[0]
+			}
+			db := databases.HandleOf(t, open("main"), &gorm.Config{Logger: logger.Discard}, plugins...)
+			for what, create := range map[string]func(b *Badge) error{
+				"Create": func(b *Badge) error { return db.Create(b).Error },
+				"graph":  func(b *Badge) error { return graph.Create(t.Context(), db, b) },
+				"prepared": func(b *Badge) error {
+					return db.Session(&gorm.Session{PrepareStmt: true}).Create(b).Error
+				},
+			} {
+				badge := Badge{Ref: what}
+				if err := create(&badge); err != nil || badge.ID == 0 || badge.No == 0 {
+					t.Errorf("%s: %+v, %v", what, badge, err)
+				}
+			}
+			var n int64
+			if err := databases.HandleOf(t, open("source"), &gorm.Config{}).Model(&Badge{}).Count(&n).Error; err != nil || n != 3 {
+				t.Errorf("%d rows in the source, %v", n, err)
+			}
+			if err := plugin.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }

@@ -1,9 +1,7 @@
 package kubernetes
 
 import (
-	"bytes"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,19 +11,24 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-const folder = "../../../examples/kubernetes"
+const folder = "../../../examples/kubernetes/"
+
+func text(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
 
 // read gives the documents of a manifest, each as what it says it is; a field
 // that Kubernetes does not know is an error.
 func read(t *testing.T, name string) (all []any) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(folder, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for part := range bytes.SplitSeq(text, []byte("\n---\n")) {
+	for part := range strings.SplitSeq(text(t, folder+name), "\n---\n") {
 		var kind struct{ APIVersion, Kind string }
-		if err := yaml.Unmarshal(part, &kind); err != nil {
+		if err := yaml.Unmarshal([]byte(part), &kind); err != nil {
 			t.Fatal(err)
 		}
 		var object any
@@ -39,7 +42,7 @@ func read(t *testing.T, name string) (all []any) {
 		default:
 			t.Fatalf("%s: unknown kind %+v", name, kind)
 		}
-		if err := yaml.UnmarshalStrict(part, object); err != nil {
+		if err := yaml.UnmarshalStrict([]byte(part), object); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		all = append(all, object)
@@ -48,14 +51,7 @@ func read(t *testing.T, name string) (all []any) {
 }
 
 func TestManifests(t *testing.T) {
-	source := ""
-	for _, file := range []string{"main.go", "routes.go"} {
-		text, err := os.ReadFile(filepath.Join(folder, file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		source += string(text)
-	}
+	source := text(t, folder+"main.go") + text(t, folder+"routes.go")
 	pods := map[string]core.PodTemplateSpec{}
 	for _, name := range []string{"deployment.yaml", "statefulset.yaml"} {
 		for _, object := range read(t, name) {
@@ -109,19 +105,9 @@ func TestTheDocumentShowsTheManifests(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Not cleaned, so that go test sees its changes.
-	page, err := os.ReadFile(here + "/../../../docs/workers.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifests := ""
-	for _, name := range []string{"deployment.yaml", "statefulset.yaml"} {
-		text, err := os.ReadFile(filepath.Join(folder, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		manifests += string(text)
-	}
-	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(page), -1)
+	page := text(t, here+"/../../../docs/workers.md")
+	manifests := text(t, folder+"deployment.yaml") + text(t, folder+"statefulset.yaml")
+	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(page, -1)
 	if len(blocks) == 0 {
 		t.Fatal("no block of YAML found")
 	}

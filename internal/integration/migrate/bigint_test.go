@@ -22,7 +22,7 @@ func child() int {
 	db, err := sql.Open("pgx", os.Getenv(childDSN))
 	if err == nil {
 		defer db.Close()
-		cfg := (&engine{DB: db}).config()
+		cfg := (*engine)(nil).config()
 		cfg.BatchSize = 500
 		cfg.Progress = func(s migrate.Step, done, _ int64) { fmt.Println(s.Name, s.Table, done) }
 		for err = migrate.ErrRunning; errors.Is(err, migrate.ErrRunning); { // the one that was killed has not lost its lock
@@ -42,7 +42,7 @@ func (db *engine) killed(t testing.TB, at func(line string) bool) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience*time.Duration(1+rows(t)/100_000))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0])
-	cmd.Env = append(os.Environ(), childDSN+"="+db.dsn)
+	cmd.Env = append(os.Environ(), childDSN+"="+db.DSN)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	must(t, err)
@@ -103,7 +103,7 @@ func TestBigint(t *testing.T) {
 // checkShop checks that nothing dangles, and that the schema is what it was, but for the types.
 func (db *engine) checkShop(t testing.TB) {
 	t.Helper()
-	db.expect(t, "0",
+	db.Expect(t, "0",
 		"SELECT count(*) FROM order_lines l LEFT JOIN orders o ON o.id = l.order_id WHERE o.id IS NULL",
 		"SELECT count(*) FROM shipments s LEFT JOIN orders o ON o.id = s.order_id WHERE o.id IS NULL",
 		"SELECT count(*) FROM parcels p LEFT JOIN shipments s ON s.order_id = p.shipment_id WHERE s.order_id IS NULL AND p.shipment_id IS NOT NULL",
@@ -118,4 +118,26 @@ func (db *engine) checkShop(t testing.TB) {
 			t.Errorf("%s succeeds", bad)
 		}
 	}
+}
+
+// shop makes tables that refer to orders: by a foreign key with an action, by a key of two columns,
+// by a key that others refer to, by a wider column, and to itself.
+func (db *engine) shop(t testing.TB, n int) {
+	t.Helper()
+	db.Run(t,
+		"CREATE TABLE orders (id serial PRIMARY KEY, parent_id int, note text NOT NULL, CONSTRAINT orders_parent FOREIGN KEY (parent_id) REFERENCES orders (id))",
+		"CREATE TABLE order_lines (order_id int NOT NULL, line int NOT NULL, amount int NOT NULL DEFAULT 1, PRIMARY KEY (order_id, line), CONSTRAINT order_lines_order FOREIGN KEY (order_id) REFERENCES orders (id) ON DELETE CASCADE)",
+		"CREATE TABLE shipments (order_id int PRIMARY KEY, place int, CONSTRAINT shipments_order FOREIGN KEY (order_id) REFERENCES orders (id) ON DELETE CASCADE)",
+		"CREATE TABLE parcels (id serial PRIMARY KEY, shipment_id int, CONSTRAINT parcels_shipment FOREIGN KEY (shipment_id) REFERENCES shipments (order_id) ON DELETE CASCADE)",
+		"CREATE INDEX orders_parent_id ON orders (parent_id)",
+		"CREATE INDEX parcels_shipment_id ON parcels (shipment_id DESC)",
+		"CREATE TABLE order_notes (id serial PRIMARY KEY, order_id bigint REFERENCES orders ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED)",
+		"CREATE INDEX order_lines_big ON order_lines (order_id, (lower(amount::text))) INCLUDE (line) WHERE amount > 1",
+		"COMMENT ON COLUMN orders.id IS 'It''s the key'",
+		fmt.Sprintf("INSERT INTO orders (note) SELECT 'old' FROM generate_series(1, %d)", n),
+		"INSERT INTO order_notes (order_id) SELECT id FROM orders WHERE id % 100 = 0",
+		"INSERT INTO order_lines (order_id, line, amount) SELECT id, 1, id % 3 FROM orders",
+		"INSERT INTO shipments (order_id) SELECT id FROM orders WHERE id % 2 = 0",
+		"INSERT INTO parcels (shipment_id) SELECT order_id FROM shipments WHERE order_id % 4 = 0",
+		"UPDATE orders SET parent_id = id - 1 WHERE id % 10 = 3 AND id - 1 IN (SELECT order_id FROM shipments)")
 }

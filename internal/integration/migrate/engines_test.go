@@ -2,7 +2,6 @@ package migrate
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"os"
 	"strconv"
@@ -10,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib"
-
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
@@ -34,24 +33,17 @@ func rows(t testing.TB) int {
 	return n
 }
 
-// engine is one empty database, which another process can open too.
-type engine struct {
-	*sql.DB
-	dsn string
-}
+// engine is one empty database of PostgreSQL.
+type engine struct{ *engines.Engine }
+
+var must = engines.Must
 
 func openPostgres(t testing.TB) *engine {
 	t.Helper()
 	return open(t, testserver.Database(t, "pgx", testserver.Postgres(t).DSN))
 }
 
-func open(t testing.TB, dsn string) *engine {
-	t.Helper()
-	db, err := sql.Open("pgx", dsn)
-	must(t, err)
-	t.Cleanup(func() { _ = db.Close() })
-	return &engine{db, dsn}
-}
+func open(t testing.TB, dsn string) *engine { return &engine{engines.Open(t, ddl.Postgres, dsn)} }
 
 // config is for a migration of the table orders, in a child too.
 func (*engine) config() migrate.Config { return migrate.Config{Table: "orders"} }
@@ -61,6 +53,16 @@ func (db *engine) migrate(t testing.TB, cfg migrate.Config) migrate.Result {
 	result, err := migrate.Run(t.Context(), db.DB, cfg)
 	must(t, err)
 	return result
+}
+
+// start begins a migration, whose end it returns.
+func (db *engine) start(cfg migrate.Config) <-chan error {
+	ended := make(chan error, 1)
+	go func() {
+		_, err := migrate.Run(context.Background(), db.DB, cfg)
+		ended <- err
+	}()
+	return ended
 }
 
 // finish does the rest of a migration, after which nothing is left.
@@ -87,38 +89,6 @@ func (db *engine) refuses(t testing.TB, cfg migrate.Config, wants ...string) {
 	}
 }
 
-// run executes statements.
-func (db *engine) run(t testing.TB, statements ...string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	for _, s := range statements {
-		if _, err := db.ExecContext(ctx, s); err != nil {
-			t.Fatalf("%s: %v", s, err)
-		}
-	}
-}
-
-// one returns the only field of a query.
-func (db *engine) one(t testing.TB, query string, args ...any) string {
-	t.Helper()
-	var text sql.NullString
-	if err := db.QueryRowContext(t.Context(), query, args...).Scan(&text); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	return text.String
-}
-
-// expect compares the fields of queries with numbers.
-func (db *engine) expect(t testing.TB, want string, queries ...string) {
-	t.Helper()
-	for _, q := range queries {
-		if got := db.one(t, q); got != want {
-			t.Errorf("%s: %s, want %s", q, got, want)
-		}
-	}
-}
-
 // names are those of steps.
 func names(steps []migrate.Step) string {
 	all := make([]string, len(steps))
@@ -133,11 +103,4 @@ func TestMain(m *testing.M) {
 		os.Exit(child())
 	}
 	os.Exit(m.Run())
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

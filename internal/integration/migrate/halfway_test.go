@@ -18,8 +18,17 @@ import (
 // pair makes a table, and one that refers to it.
 func (db *engine) pair(t testing.TB) {
 	t.Helper()
-	db.run(t, "CREATE TABLE orders (id serial PRIMARY KEY, note varchar(100) NOT NULL)", "INSERT INTO orders (note) VALUES ('old'), ('old')",
+	db.Run(t, "CREATE TABLE orders (id serial PRIMARY KEY, note varchar(100) NOT NULL)", "INSERT INTO orders (note) VALUES ('old'), ('old')",
 		"CREATE TABLE order_lines (order_id int PRIMARY KEY, FOREIGN KEY (order_id) REFERENCES orders (id))", "INSERT INTO order_lines VALUES (1), (2)")
+}
+
+// openPair opens a database with them, for a test that runs next to others.
+func openPair(t *testing.T) *engine {
+	t.Helper()
+	t.Parallel()
+	db := openPostgres(t)
+	db.pair(t)
+	return db
 }
 
 // A way back that stops before its swap can be given up: ids are accepted again, and the old columns
@@ -40,20 +49,18 @@ func TestAbandonUndo(t *testing.T) {
 		}
 		cfg.Finish = finish
 		db.migrate(t, cfg)
-		db.run(t, insert)
+		db.Run(t, insert)
 		cfg.Finish = true
 		if left := db.migrate(t, cfg).Plan.Steps; len(left) != 0 {
 			t.Errorf("left: %s", names(left))
 		}
-		db.expect(t, "0", "SELECT count(*) FROM order_lines l LEFT JOIN orders o ON o.id = l.order_id WHERE o.id IS NULL")
+		db.Expect(t, "0", "SELECT count(*) FROM order_lines l LEFT JOIN orders o ON o.id = l.order_id WHERE o.id IS NULL")
 	}
 }
 
 // StopBefore stops also if its step is done already, or is none of the plan's.
 func TestStopBefore(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	db.pair(t)
+	db := openPair(t)
 	cfg := db.config()
 	cfg.StopBefore = migrate.StepRemove
 	if result, err := migrate.Run(t.Context(), db.DB, cfg); err == nil || !strings.Contains(err.Error(), `StopBefore "remove": is no step of this plan`) || len(result.Steps) > 0 {
@@ -69,9 +76,7 @@ func TestStopBefore(t *testing.T) {
 
 // The error says what has kept a step from its lock.
 func TestBusyNames(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	db.pair(t)
+	db := openPair(t)
 	tx, err := db.Begin()
 	must(t, err)
 	defer func() { _ = tx.Rollback() }()
@@ -107,10 +112,8 @@ func (c silent) Write(b []byte) (int, error) {
 
 // The server ends a migration that is cut off while it holds its locks.
 func TestCutOff(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	db.pair(t)
-	config, err := pgx.ParseConfig(db.dsn)
+	db := openPair(t)
+	config, err := pgx.ParseConfig(db.DSN)
 	must(t, err)
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec // a statement is one message
 	locked, done := make(chan struct{}), make(chan struct{})
@@ -120,10 +123,10 @@ func TestCutOff(t *testing.T) {
 		conn, err := dial(ctx, network, address)
 		return silent{conn, locked, done, &is}, err
 	}
-	far := &engine{stdlib.OpenDB(*config), db.dsn}
+	far := stdlib.OpenDB(*config)
 	ended := make(chan error, 1)
 	go func() {
-		_, err := migrate.Run(context.Background(), far.DB, far.config())
+		_, err := migrate.Run(context.Background(), far, db.config())
 		ended <- err
 	}()
 	<-locked
@@ -138,5 +141,5 @@ func TestCutOff(t *testing.T) {
 	}
 	_ = far.Close()
 	db.again(t, db.config()) // its session lock goes a moment later
-	db.expect(t, "later", "SELECT note FROM orders WHERE id = 1")
+	db.Expect(t, "later", "SELECT note FROM orders WHERE id = 1")
 }

@@ -32,18 +32,16 @@ func TestUndoFill(t *testing.T) {
 
 // Timeouts that a database sets for its sessions do not end a migration that waits for others.
 func TestTimeouts(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	db.pair(t)
+	db := openPair(t)
 	tx, err := db.Begin() // its session is from before
 	must(t, err)
-	name := db.one(t, "SELECT current_database()")
+	name := db.One(t, "SELECT current_database()")
 	for _, setting := range []string{"idle_session_timeout", "transaction_timeout", "statement_timeout"} {
-		if db.one(t, "SELECT count(*) FROM pg_settings WHERE name = $1", setting) == "1" {
-			db.run(t, fmt.Sprintf("ALTER DATABASE %q SET %s = '700ms'", name, setting))
+		if db.One(t, "SELECT count(*) FROM pg_settings WHERE name = $1", setting) == "1" {
+			db.Run(t, fmt.Sprintf("ALTER DATABASE %q SET %s = '700ms'", name, setting))
 		}
 	}
-	far := open(t, db.dsn)
+	far := open(t, db.DSN)
 	far.SetMaxOpenConns(1)
 	cfg := far.config()
 	var once sync.Once
@@ -67,20 +65,16 @@ func TestTimeouts(t *testing.T) {
 
 // The migration leaves neither settings nor its lock in the pool.
 func TestSession(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	db.pair(t)
+	db := openPair(t)
 	db.SetMaxOpenConns(1)
 	db.migrate(t, db.config())
-	db.expect(t, "0", "SELECT count(*) FROM pg_settings WHERE source = 'session'", "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
+	db.Expect(t, "0", "SELECT count(*) FROM pg_settings WHERE source = 'session'", "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
 }
 
 // A step that holds its locks for too long is not tried for all of Patience: writers wait each time.
 func TestHeldTooLong(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	db.pair(t)
-	db.run(t, "CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(9); END'",
+	db := openPair(t)
+	db.Run(t, "CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(9); END'",
 		"CREATE EVENT TRIGGER slow ON ddl_command_start WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION slow()")
 	cfg := db.config()
 	cfg.HoldTimeout = time.Second
@@ -92,21 +86,14 @@ func TestHeldTooLong(t *testing.T) {
 
 // A migration that waits for a long transaction has held no lock: it tries until Patience ends.
 func TestWaitIsNotHeld(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	db.pair(t)
+	db := openPair(t)
 	long, err := db.Begin()
 	must(t, err)
-	if _, err := long.Exec("LOCK TABLE orders IN ROW EXCLUSIVE MODE"); err != nil {
-		t.Fatal(err)
-	}
+	_, err = long.Exec("LOCK TABLE orders IN ROW EXCLUSIVE MODE")
+	must(t, err)
 	cfg := db.config()
 	cfg.LockTimeout = 50 * time.Millisecond
-	ended := make(chan error, 1)
-	go func() {
-		_, err := migrate.Run(t.Context(), db.DB, cfg)
-		ended <- err
-	}()
+	ended := db.start(cfg)
 	for range 40 { // 5 attempts would be enough if they were counted
 		select {
 		case err := <-ended:
@@ -115,7 +102,5 @@ func TestWaitIsNotHeld(t *testing.T) {
 		}
 	}
 	must(t, long.Rollback())
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	must(t, <-ended)
 }

@@ -68,7 +68,7 @@ func kept() []string {
 // pg_dump that is older than the server refuses it: then there are no lines.
 func (db *engine) dump(t testing.TB) map[string]int {
 	t.Helper()
-	out, err := exec.Command("pg_dump", "--schema-only", "--no-owner", db.dsn).CombinedOutput()
+	out, err := exec.Command("pg_dump", "--schema-only", "--no-owner", db.DSN).CombinedOutput()
 	if err != nil && strings.Contains(string(out), "server version mismatch") {
 		t.Log("there is no pg_dump for this server: the catalog alone is compared")
 		return nil
@@ -89,9 +89,9 @@ func (db *engine) dump(t testing.TB) map[string]int {
 func (db *engine) hashes(t testing.TB) string {
 	t.Helper()
 	text := ""
-	for name := range strings.Lines(db.one(t, `SELECT string_agg(c.oid::regclass::text, E'\n' ORDER BY c.oid::regclass::text) FROM pg_class c
+	for name := range strings.Lines(db.One(t, `SELECT string_agg(c.oid::regclass::text, E'\n' ORDER BY c.oid::regclass::text) FROM pg_class c
 		WHERE relkind IN ('r', 'm') AND relnamespace = '"My Schema"'::regnamespace`)) {
-		text += name + db.one(t, "SELECT count(*) || md5(string_agg(to_jsonb(r)::text, ',' ORDER BY to_jsonb(r)::text)) FROM "+name+" r")
+		text += name + db.One(t, "SELECT count(*) || md5(string_agg(to_jsonb(r)::text, ',' ORDER BY to_jsonb(r)::text)) FROM "+name+" r")
 	}
 	return text
 }
@@ -101,9 +101,9 @@ func (db *engine) hashes(t testing.TB) string {
 func TestKept(t *testing.T) {
 	t.Parallel()
 	db := openPostgres(t)
-	db.run(t, kept()...)
+	db.Run(t, kept()...)
 	cfg := db.config()
-	cfg.Table = db.one(t, "SELECT 'My Schema.' || relname FROM pg_class WHERE relkind = 'r' AND relname LIKE 'Orders x%'")
+	cfg.Table = db.One(t, "SELECT 'My Schema.' || relname FROM pg_class WHERE relkind = 'r' AND relname LIKE 'Orders x%'")
 	before, schema, rows := db.dump(t), db.schema(t, "My Schema"), db.hashes(t)
 	same := func(at string, wide func(line string) string) {
 		t.Helper()
@@ -159,78 +159,72 @@ func TestKept(t *testing.T) {
 func TestTwoSequences(t *testing.T) {
 	t.Parallel()
 	db := openPostgres(t)
-	db.run(t, "CREATE SEQUENCE first AS int", "CREATE TABLE orders (id serial PRIMARY KEY)", "ALTER SEQUENCE first OWNED BY orders.id", "CREATE SEQUENCE last AS int OWNED BY orders.id")
+	db.Run(t, "CREATE SEQUENCE first AS int", "CREATE TABLE orders (id serial PRIMARY KEY)", "ALTER SEQUENCE first OWNED BY orders.id", "CREATE SEQUENCE last AS int OWNED BY orders.id")
 	cfg := db.config()
 	db.migrate(t, cfg)
 	cfg.Undo = true
 	db.migrate(t, cfg)
 	cfg.Undo, cfg.Finish = false, true
 	db.migrate(t, cfg)
-	db.expect(t, "first bigint, last bigint, orders_id_seq bigint", "SELECT string_agg(sequencename || ' ' || data_type, ', ' ORDER BY sequencename) FROM pg_sequences")
-	db.expect(t, "3", "SELECT count(*) FROM pg_depend d JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid WHERE d.deptype = 'a' AND d.refobjid = 'orders'::regclass AND d.classid = 'pg_class'::regclass AND d.objid IN (SELECT seqrelid FROM pg_sequence) AND a.attname = 'id'")
+	db.Expect(t, "first bigint, last bigint, orders_id_seq bigint", "SELECT string_agg(sequencename || ' ' || data_type, ', ' ORDER BY sequencename) FROM pg_sequences")
+	db.Expect(t, "3", "SELECT count(*) FROM pg_depend d JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid WHERE d.deptype = 'a' AND d.refobjid = 'orders'::regclass AND d.classid = 'pg_class'::regclass AND d.objid IN (SELECT seqrelid FROM pg_sequence) AND a.attname = 'id'")
 }
 
 // Rows that are written while the trigger does not fire are not lost, nor is the way back.
 func TestTriggerOff(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	db.pair(t)
+	db := openPair(t)
 	db.SetMaxOpenConns(1) // the migration has the same session
 	cfg := db.config()
 	off := func(f func()) {
 		t.Helper()
-		db.run(t, "ALTER TABLE orders DISABLE TRIGGER ALL")
+		db.Run(t, "ALTER TABLE orders DISABLE TRIGGER ALL")
 		f()
 		db.refuses(t, cfg, "is disabled")
-		db.run(t, "ALTER TABLE orders ENABLE TRIGGER ALL")
+		db.Run(t, "ALTER TABLE orders ENABLE TRIGGER ALL")
 	}
 	cfg.StopBefore = migrate.StepCheck
 	db.migrate(t, cfg)
 	off(func() {
-		db.run(t, "INSERT INTO orders (note) VALUES ('new')", "DELETE FROM order_lines WHERE order_id = 2", "UPDATE orders SET id = 200 WHERE id = 2", "INSERT INTO order_lines VALUES (200)")
+		db.Run(t, "INSERT INTO orders (note) VALUES ('new')", "DELETE FROM order_lines WHERE order_id = 2", "UPDATE orders SET id = 200 WHERE id = 2", "INSERT INTO order_lines VALUES (200)")
 	})
 	cfg.StopBefore = ""
 	db.migrate(t, cfg)
-	db.expect(t, "1, 3, 200", "SELECT string_agg(id::text, ', ' ORDER BY id) FROM orders")
+	db.Expect(t, "1, 3, 200", "SELECT string_agg(id::text, ', ' ORDER BY id) FROM orders")
 	cfg.Undo = true
 	off(func() {
-		db.run(t, "INSERT INTO orders (note) VALUES ('new')", "DELETE FROM order_lines WHERE order_id = 200", "UPDATE orders SET id = 2 WHERE id = 200", "INSERT INTO order_lines (order_id) VALUES (2)")
+		db.Run(t, "INSERT INTO orders (note) VALUES ('new')", "DELETE FROM order_lines WHERE order_id = 200", "UPDATE orders SET id = 2 WHERE id = 200", "INSERT INTO order_lines (order_id) VALUES (2)")
 	})
 	db.migrate(t, cfg)
-	db.expect(t, "1, 2, 3, 4", "SELECT string_agg(id::text, ', ' ORDER BY id) FROM orders")
+	db.Expect(t, "1, 2, 3, 4", "SELECT string_agg(id::text, ', ' ORDER BY id) FROM orders")
 }
 
 // A session in which ordinary triggers do not fire is one of replication or of a restore.
 func TestReplica(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	db.pair(t)
+	db := openPair(t)
 	cfg := db.config()
 	cfg.StopBefore = migrate.StepSwap
 	db.migrate(t, cfg)
-	db.run(t, "SET session_replication_role = replica", "INSERT INTO orders (id, note) VALUES (77, 'replicated')", "RESET session_replication_role")
-	db.expect(t, "77", "SELECT id_migrate FROM orders WHERE id = 77")
+	db.Run(t, "SET session_replication_role = replica", "INSERT INTO orders (id, note) VALUES (77, 'replicated')", "RESET session_replication_role")
+	db.Expect(t, "77", "SELECT id_migrate FROM orders WHERE id = 77")
 }
 
 // What was refused before the swap does not stop the finish, or the way back before the swap.
 func TestDependentLater(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	db.pair(t)
+	db := openPair(t)
 	cfg := db.config()
 	cfg.StopBefore = migrate.StepSwap
 	db.migrate(t, cfg)
-	db.run(t, "CREATE VIEW v AS SELECT id FROM orders")
+	db.Run(t, "CREATE VIEW v AS SELECT id FROM orders")
 	cfg.StopBefore = ""
 	if _, err := migrate.Run(t.Context(), db.DB, cfg); err == nil || !strings.Contains(err.Error(), "view public.v. Drop them") {
 		t.Errorf("%v", err)
 	}
 	cfg.Undo = true
 	db.migrate(t, cfg)
-	db.run(t, "DROP VIEW v")
+	db.Run(t, "DROP VIEW v")
 	cfg.Undo = false
 	db.migrate(t, cfg)
-	db.run(t, "CREATE VIEW v AS SELECT id FROM orders")
+	db.Run(t, "CREATE VIEW v AS SELECT id FROM orders")
 	cfg.Finish = true
 	if left := db.migrate(t, cfg).Plan.Steps; len(left) != 0 {
 		t.Errorf("left: %s", names(left))
@@ -240,7 +234,7 @@ func TestDependentLater(t *testing.T) {
 // schema describes the tables of a schema.
 func (db *engine) schema(t testing.TB, name string) string {
 	t.Helper()
-	return db.one(t, `SELECT string_agg(x, E'\n' ORDER BY x) FROM (
+	return db.One(t, `SELECT string_agg(x, E'\n' ORDER BY x) FROM (
 		SELECT indexdef FROM pg_indexes WHERE schemaname = $1
 		UNION ALL SELECT conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = quote_ident($1)::regnamespace
 		UNION ALL SELECT concat_ws(' ', table_name, column_name, data_type, is_nullable, column_default, identity_generation, identity_start, identity_maximum, col_description(format('%I.%I', table_schema, table_name)::regclass, ordinal_position))
@@ -255,16 +249,14 @@ func (db *engine) schema(t testing.TB, name string) string {
 // A function that another role has made under the name of the migration's is not used: that role
 // could change it, and it runs with the rights of each program that writes.
 func TestForeignFunction(t *testing.T) {
-	t.Parallel()
-	db := openPostgres(t)
-	db.pair(t)
+	db := openPair(t)
 	const role = "other_function"
-	db.run(t, "DROP ROLE IF EXISTS "+role, "CREATE ROLE "+role,
+	db.Run(t, "DROP ROLE IF EXISTS "+role, "CREATE ROLE "+role,
 		"CREATE FUNCTION snow_migrate_order_lines() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
 		"ALTER FUNCTION snow_migrate_order_lines() OWNER TO "+role)
 	t.Cleanup(func() { _, _ = db.Exec("DROP OWNED BY " + role + "; DROP ROLE " + role) })
 	cfg := db.config()
 	cfg.StopBefore = migrate.StepSwap
 	db.migrate(t, cfg)
-	db.expect(t, "0", "SELECT count(*) FROM pg_proc WHERE proowner = '"+role+"'::regrole")
+	db.Expect(t, "0", "SELECT count(*) FROM pg_proc WHERE proowner = '"+role+"'::regrole")
 }

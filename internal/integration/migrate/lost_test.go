@@ -59,7 +59,7 @@ const auditTrigger = "CREATE TRIGGER audit AFTER INSERT OR UPDATE ON orders FOR 
 func TestLost(t *testing.T) {
 	t.Parallel()
 	db := openPostgres(t)
-	is18 := db.one(t, "SELECT current_setting('server_version_num')::int >= 180000") == "true"
+	is18 := db.One(t, "SELECT current_setting('server_version_num')::int >= 180000") == "true"
 	var cases []refusal
 	for _, c := range lost {
 		setup, only18 := strings.CutPrefix(c.setup, "18:")
@@ -76,50 +76,53 @@ func TestOldSnapshot(t *testing.T) {
 	t.Parallel()
 	for _, index := range []string{"", "CREATE UNIQUE INDEX ON orders (n)"} {
 		db := openPostgres(t)
-		db.run(t, "CREATE TABLE orders (id bigint PRIMARY KEY, n int)", "INSERT INTO orders SELECT i, i FROM generate_series(1, 1000) i", "CREATE TABLE other ()")
+		db.Run(t, "CREATE TABLE orders (id bigint PRIMARY KEY, n int)", "INSERT INTO orders SELECT i, i FROM generate_series(1, 1000) i")
 		if index != "" {
-			db.run(t, index)
+			db.Run(t, index)
 		}
-		old, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
-		must(t, err)
-		defer func() { _ = old.Rollback() }()
-		if _, err := old.Exec("SELECT FROM other"); err != nil {
-			t.Fatal(err)
-		}
-		cfg := db.config()
-		cfg.Column = "n"
-		ended := make(chan error, 1)
-		go func() {
-			_, err := migrate.Run(t.Context(), db.DB, cfg)
-			ended <- err
-		}()
-		select {
-		case err := <-ended:
-			t.Errorf("it does not wait: %v", err)
-			ended <- err
-		case <-time.After(4 * time.Second):
-		}
-		var rows, keys int
-		if err := old.QueryRow("SELECT count(*), count(n) FROM orders").Scan(&rows, &keys); err != nil || rows != 1000 || keys != 1000 {
-			t.Errorf("%d rows, %d keys, %v", rows, keys, err)
-		}
-		must(t, old.Rollback())
-		must(t, <-ended)
-		db.expect(t, "bigint", "SELECT data_type FROM information_schema.columns WHERE table_name = 'orders' AND column_name = 'n'")
+		db.waitsFor(t, db.oldSnapshot(t), "n", 4*time.Second)
 	}
+}
+
+// oldSnapshot begins a transaction that has read, but not yet the table orders.
+func (db *engine) oldSnapshot(t *testing.T) *sql.Tx {
+	t.Helper()
+	old, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
+	must(t, err)
+	t.Cleanup(func() { _ = old.Rollback() })
+	_, err = old.Exec("SELECT 'the old one'")
+	must(t, err)
+	return old
+}
+
+// waitsFor checks that a migration waits for an old snapshot, which still reads all 1000 keys.
+func (db *engine) waitsFor(t *testing.T, old *sql.Tx, column string, long time.Duration) {
+	t.Helper()
+	cfg := db.config()
+	cfg.Column = column
+	ended := db.start(cfg)
+	select {
+	case err := <-ended:
+		t.Fatalf("it does not wait: %v", err)
+	case <-time.After(long):
+	}
+	var rows, keys int
+	err := old.QueryRow("SELECT count(*), count("+column+") FROM orders").Scan(&rows, &keys)
+	if err != nil || rows != 1000 || keys != 1000 {
+		t.Errorf("%d rows, %d keys, %v", rows, keys, err)
+	}
+	must(t, old.Rollback())
+	must(t, <-ended)
+	const typ = "SELECT data_type FROM information_schema.columns WHERE table_name = 'orders' AND column_name = "
+	db.Expect(t, "bigint", typ+"'"+column+"'")
 }
 
 // The error names a session whose snapshot is too old.
 func TestOldSnapshotNames(t *testing.T) {
 	t.Parallel()
 	db := openPostgres(t)
-	db.run(t, "CREATE TABLE orders (id bigint PRIMARY KEY, n int)", "INSERT INTO orders VALUES (1, 1)")
-	old, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
-	must(t, err)
-	defer func() { _ = old.Rollback() }()
-	if _, err := old.Exec("SELECT 'the old one'"); err != nil {
-		t.Fatal(err)
-	}
+	db.Run(t, "CREATE TABLE orders (id bigint PRIMARY KEY, n int)", "INSERT INTO orders VALUES (1, 1)")
+	db.oldSnapshot(t)
 	cfg := db.config()
 	cfg.Column, cfg.Patience = "n", time.Millisecond
 	if _, err := migrate.Run(t.Context(), db.DB, cfg); !errors.Is(err, migrate.ErrBusy) || !strings.Contains(err.Error(), "the old one") {
@@ -130,8 +133,8 @@ func TestOldSnapshotNames(t *testing.T) {
 // feedback lets a standby say which snapshots it has.
 func (db *engine) feedback(t testing.TB, primary *engine) {
 	t.Helper()
-	db.run(t, "ALTER SYSTEM SET hot_standby_feedback = on", "ALTER SYSTEM SET wal_receiver_status_interval = 1", "SELECT pg_reload_conf()")
-	for begun := time.Now(); primary.one(t, "SELECT count(backend_xmin) FROM pg_stat_replication") != "1"; <-time.After(20 * time.Millisecond) {
+	db.Run(t, "ALTER SYSTEM SET hot_standby_feedback = on", "ALTER SYSTEM SET wal_receiver_status_interval = 1", "SELECT pg_reload_conf()")
+	for begun := time.Now(); primary.One(t, "SELECT count(backend_xmin) FROM pg_stat_replication") != "1"; <-time.After(20 * time.Millisecond) {
 		if time.Since(begun) > patience {
 			t.Fatal("no feedback")
 		}
@@ -143,39 +146,16 @@ func TestOldSnapshotOfStandby(t *testing.T) {
 	t.Parallel()
 	primary := testserver.New(t, testserver.KindPostgres)
 	db := open(t, primary.DSN)
-	db.run(t, "CREATE TABLE orders (id int PRIMARY KEY)", "INSERT INTO orders SELECT generate_series(1, 1000)", "CREATE TABLE other ()")
+	db.Run(t, "CREATE TABLE orders (id int PRIMARY KEY)", "INSERT INTO orders SELECT generate_series(1, 1000)")
 	standby := open(t, testserver.NewStandby(t, primary).DSN)
-	for begun := time.Now(); db.one(t, "SELECT count(replay_lsn) FROM pg_stat_replication WHERE state = 'streaming'") != "1"; {
+	for begun := time.Now(); db.One(t, "SELECT count(replay_lsn) FROM pg_stat_replication WHERE state = 'streaming'") != "1"; {
 		if time.Since(begun) > patience {
 			t.Fatal("the standby does not stream")
 		}
 	}
 	db.refuses(t, db.config(), "SET hot_standby_feedback = on")
 	standby.feedback(t, db)
-	old, err := standby.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
-	must(t, err)
-	defer func() { _ = old.Rollback() }()
-	if _, err := old.Exec("SELECT FROM other"); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() {
-		_, err := migrate.Run(t.Context(), db.DB, db.config())
-		ended <- err
-	}()
-	select {
-	case err := <-ended:
-		t.Errorf("it does not wait: %v", err)
-		ended <- err
-	case <-time.After(8 * time.Second):
-	}
-	var rows, keys int
-	if err := old.QueryRow("SELECT count(*), count(id) FROM orders").Scan(&rows, &keys); err != nil || rows != 1000 || keys != 1000 {
-		t.Errorf("%d rows, %d keys, %v", rows, keys, err)
-	}
-	must(t, old.Rollback())
-	must(t, <-ended)
-	db.expect(t, "bigint", "SELECT data_type FROM information_schema.columns WHERE table_name = 'orders' AND column_name = 'id'")
+	db.waitsFor(t, standby.oldSnapshot(t), "id", 8*time.Second)
 }
 
 // A policy that names the key is refused. As the error says, it is closed meanwhile: a role never sees more.
@@ -183,7 +163,7 @@ func TestPolicy(t *testing.T) {
 	t.Parallel()
 	db := openPostgres(t)
 	const role = "migrate_policy"
-	db.run(t, "CREATE TABLE orders (id int PRIMARY KEY)", "INSERT INTO orders SELECT generate_series(1, 10)", "ALTER TABLE orders ENABLE ROW LEVEL SECURITY",
+	db.Run(t, "CREATE TABLE orders (id int PRIMARY KEY)", "INSERT INTO orders SELECT generate_series(1, 10)", "ALTER TABLE orders ENABLE ROW LEVEL SECURITY",
 		"CREATE POLICY p ON orders USING (true)", "CREATE POLICY r ON orders AS RESTRICTIVE USING (id < 8)",
 		"DROP ROLE IF EXISTS "+role, "CREATE ROLE "+role, "GRANT SELECT ON orders TO "+role)
 	t.Cleanup(func() { _, _ = db.Exec("DROP OWNED BY " + role + "; DROP ROLE " + role) })
@@ -202,9 +182,9 @@ func TestPolicy(t *testing.T) {
 	}
 	db.refuses(t, db.config(), "policy r on public.orders", "ALTER POLICY … USING (false)")
 	seen("7")
-	db.run(t, "ALTER POLICY r ON orders USING (false)")
+	db.Run(t, "ALTER POLICY r ON orders USING (false)")
 	db.finish(t, db.config())
 	seen("0")
-	db.run(t, "ALTER POLICY r ON orders USING (id < 8)")
+	db.Run(t, "ALTER POLICY r ON orders USING (id < 8)")
 	seen("7")
 }

@@ -244,7 +244,7 @@ func (p *programs) check(queries ...string) {
 	}
 	for _, query := range queries {
 		counts, wrong := map[string]int{}, 0
-		for key := range strings.SplitSeq(p.db.one(p.t, "SELECT string_agg(k::text, ' ') FROM ("+query+") q (k)"), " ") {
+		for key := range strings.SplitSeq(p.db.One(p.t, "SELECT string_agg(k::text, ' ') FROM ("+query+") q (k)"), " ") {
 			counts[key]++
 		}
 		for key, kept := range p.kept {

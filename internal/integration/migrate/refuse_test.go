@@ -22,11 +22,11 @@ func (db *engine) refused(t *testing.T, cases []refusal, drop string) {
 		t.Run(c.name, func(t *testing.T) {
 			setup := strings.ReplaceAll(c.setup, "S;", plainOrders+";")
 			for s := range strings.SplitSeq(setup, ";\n") {
-				db.run(t, s)
+				db.Run(t, s)
 			}
 			db.refuses(t, db.config(), c.want)
 			for s := range strings.SplitSeq(drop, ";\n") {
-				db.run(t, s)
+				db.Run(t, s)
 			}
 		})
 	}
@@ -84,7 +84,7 @@ func TestRefusedByPostgres(t *testing.T) {
 func TestRefusedConfig(t *testing.T) {
 	t.Parallel()
 	db := openPostgres(t)
-	db.run(t, plainOrders)
+	db.Run(t, plainOrders)
 	cfg := db.config()
 	cfg.Column = "ident"
 	db.refuses(t, cfg, `Column "ident": public.orders has no such column`)
@@ -128,9 +128,9 @@ func TestUndo(t *testing.T) {
 	db.migrate(t, cfg)
 	back := cfg
 	back.Undo = true
-	db.run(t, "INSERT INTO orders (id, note) VALUES (9000000000000000000, 'new')")
+	db.Run(t, "INSERT INTO orders (id, note) VALUES (9000000000000000000, 'new')")
 	db.refuses(t, back, "9000000000000000000, which does not fit into integer")
-	db.run(t, "DELETE FROM orders WHERE id = 9000000000000000000")
+	db.Run(t, "DELETE FROM orders WHERE id = 9000000000000000000")
 	db.migrate(t, back)
 	if now := db.schema(t, "public"); now != before {
 		t.Errorf("the schema is\n%s\nand was\n%s", now, before)
@@ -139,7 +139,7 @@ func TestUndo(t *testing.T) {
 	if now, want := db.schema(t, "public"), before; strings.Contains(now, "migrate") || strings.Count(now, "\n") != strings.Count(want, "\n") {
 		t.Errorf("the schema is\n%s\nand was\n%s", now, want)
 	}
-	db.expect(t, "integer", "SELECT data_type FROM information_schema.columns WHERE table_name = 'order_lines' AND column_name = 'line'")
-	db.expect(t, "It's the key", "SELECT col_description('orders'::regclass, attnum) FROM pg_attribute WHERE attrelid = 'orders'::regclass AND attname = 'id'")
-	db.expect(t, "public.orders_id_seq", "SELECT pg_get_serial_sequence('orders', 'id')")
+	db.Expect(t, "integer", "SELECT data_type FROM information_schema.columns WHERE table_name = 'order_lines' AND column_name = 'line'")
+	db.Expect(t, "It's the key", "SELECT col_description('orders'::regclass, attnum) FROM pg_attribute WHERE attrelid = 'orders'::regclass AND attname = 'id'")
+	db.Expect(t, "public.orders_id_seq", "SELECT pg_get_serial_sequence('orders', 'id')")
 }

@@ -13,11 +13,11 @@ import (
 // audited gives tables a trigger that sets updated_at, and one that writes to a table of its own.
 func (db *engine) audited(t testing.TB, tables ...string) {
 	t.Helper()
-	db.run(t, "CREATE TABLE audit (what text, note text)",
+	db.Run(t, "CREATE TABLE audit (what text, note text)",
 		"CREATE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.updated_at := now(); RETURN NEW; END'",
 		"CREATE FUNCTION audit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO audit SELECT TG_TABLE_NAME, to_jsonb(NEW) ->> 'note'; RETURN NULL; END $$")
 	for _, table := range tables {
-		db.run(t, "ALTER TABLE "+table+" ADD updated_at timestamptz DEFAULT '2020-01-01'",
+		db.Run(t, "ALTER TABLE "+table+" ADD updated_at timestamptz DEFAULT '2020-01-01'",
 			"CREATE TRIGGER touch BEFORE UPDATE ON "+table+" FOR EACH ROW EXECUTE FUNCTION touch()", "CREATE TRIGGER audit AFTER UPDATE ON "+table+" FOR EACH ROW EXECUTE FUNCTION audit()")
 	}
 }
@@ -25,7 +25,7 @@ func (db *engine) audited(t testing.TB, tables ...string) {
 // expectSilent checks that only the programs have fired triggers.
 func (db *engine) expectSilent(t testing.TB, lines string) {
 	t.Helper()
-	db.expect(t, "0", "SELECT count(*) FROM orders WHERE updated_at <> '2020-01-01' AND note <> 'changed'", "SELECT count(*) FROM "+lines+" WHERE updated_at <> '2020-01-01'",
+	db.Expect(t, "0", "SELECT count(*) FROM orders WHERE updated_at <> '2020-01-01' AND note <> 'changed'", "SELECT count(*) FROM "+lines+" WHERE updated_at <> '2020-01-01'",
 		"SELECT count(*) FROM audit WHERE what <> 'orders' OR note <> 'changed'", "SELECT count(*) FROM orders WHERE note = 'changed' AND updated_at = '2020-01-01'")
 }
 
@@ -57,7 +57,7 @@ func TestSilentTriggers(t *testing.T) {
 		cfg.Undo = undo
 		if undo { // while no id is there that does not fit
 			p.end()
-			db.run(t, "DELETE FROM orders WHERE id > 1000000000")
+			db.Run(t, "DELETE FROM orders WHERE id > 1000000000")
 		}
 		if result := db.migrate(t, cfg); result.Rows == 0 && !undo {
 			t.Error("nothing was filled")
@@ -70,7 +70,7 @@ func TestSilentTriggers(t *testing.T) {
 	cfg.Finish = true
 	db.migrate(t, cfg)
 	db.checkShop(t)
-	db.expect(t, "0", "SELECT count(*) FROM order_notes n LEFT JOIN orders o ON o.id = n.order_id WHERE n.order_id IS NOT NULL AND o.id IS NULL")
+	db.Expect(t, "0", "SELECT count(*) FROM order_notes n LEFT JOIN orders o ON o.id = n.order_id WHERE n.order_id IS NOT NULL AND o.id IS NULL")
 }
 
 // Triggers that cannot be silenced are named, and nothing changes. With FireTriggers they fire.
@@ -91,20 +91,20 @@ func TestLoudTriggers(t *testing.T) {
 			db := openPostgres(t)
 			db.pair(t)
 			db.audited(t, "orders")
-			db.run(t, "DO $$ BEGIN CREATE ROLE "+app+"; EXCEPTION WHEN duplicate_object THEN END $$", "GRANT CREATE ON SCHEMA public TO "+app, "GRANT pg_read_all_stats TO "+app)
-			if db.one(t, "SELECT current_setting('server_version_num')::int < 150000") == "true" && c.name == "a right" {
+			db.Run(t, "DO $$ BEGIN CREATE ROLE "+app+"; EXCEPTION WHEN duplicate_object THEN END $$", "GRANT CREATE ON SCHEMA public TO "+app, "GRANT pg_read_all_stats TO "+app)
+			if db.One(t, "SELECT current_setting('server_version_num')::int < 150000") == "true" && c.name == "a right" {
 				c.setup = "ALTER ROLE " + app + " SUPERUSER"
 			}
 			for s := range strings.SplitSeq(c.setup, "; ") {
 				if s != "" {
-					db.run(t, s)
+					db.Run(t, s)
 				}
 			}
 			t.Cleanup(func() { _, _ = db.Exec("DROP OWNED BY " + app + "; DROP ROLE " + app) }) // its rights are those of the server
 			as := db
 			if strings.Contains(c.name, "right") {
-				db.run(t, "ALTER TABLE orders OWNER TO "+app, "ALTER TABLE order_lines OWNER TO "+app, "ALTER FUNCTION touch() OWNER TO "+app, "ALTER TABLE audit OWNER TO "+app)
-				u, err := url.Parse(db.dsn)
+				db.Run(t, "ALTER TABLE orders OWNER TO "+app, "ALTER TABLE order_lines OWNER TO "+app, "ALTER FUNCTION touch() OWNER TO "+app, "ALTER TABLE audit OWNER TO "+app)
+				u, err := url.Parse(db.DSN)
 				must(t, err)
 				q := u.Query()
 				q.Set("role", app)
@@ -118,9 +118,9 @@ func TestLoudTriggers(t *testing.T) {
 			}
 			as.migrate(t, cfg)
 			fired := fmt.Sprint(map[bool]int{true: 2}[c.want != ""]) // each row
-			db.expect(t, fired, "SELECT count(*) FROM audit")
+			db.Expect(t, fired, "SELECT count(*) FROM audit")
 			if c.name != "replica" { // where touch does not fire for programs
-				db.expect(t, fired, "SELECT count(*) FROM orders WHERE updated_at <> '2020-01-01'")
+				db.Expect(t, fired, "SELECT count(*) FROM orders WHERE updated_at <> '2020-01-01'")
 			}
 		})
 	}

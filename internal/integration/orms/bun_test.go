@@ -12,6 +12,7 @@ import (
 	"github.com/uptrace/bun/schema"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/bunkey"
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/shop"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -42,28 +43,19 @@ type bunList struct {
 
 type bunStore struct{ db *bun.DB }
 
-func bunDialect(kind string) schema.Dialect {
-	switch kind {
-	case "postgres":
-		return pgdialect.New()
-	case "mysql":
-		return mysqldialect.New()
-	}
-	return sqlitedialect.New()
-}
-
-func openBun(t *testing.T, on database, src source) store {
-	s := bunStore{bun.NewDB(on.pool, bunkey.Dialect(bunDialect(on.kind), src))}
+func openBun(t *testing.T, on *database, src source) store {
+	dialect := map[ddl.Dialect]schema.Dialect{
+		ddl.Postgres: pgdialect.New(), ddl.MySQL: mysqldialect.New(), ddl.SQLite: sqlitedialect.New(),
+	}[on.Dialect]
+	s := bunStore{bun.NewDB(on.DB, bunkey.Dialect(dialect, src))}
 	_, err := s.db.NewCreateTable().Model((*bunOrder)(nil)).ForeignKey("(parent_id) REFERENCES orders (id)").Exec(t.Context())
 	if err == nil {
 		_, err = s.db.NewCreateTable().Model((*bunLine)(nil)).ForeignKey("(order_id) REFERENCES orders (id)").Exec(t.Context())
 	}
-	if err == nil && on.kind == "postgres" {
+	if err == nil && on.Dialect == ddl.Postgres {
 		_, err = s.db.NewCreateTable().Model((*bunList)(nil)).Exec(t.Context())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 
@@ -115,14 +107,10 @@ func (s bunStore) Orders(ctx context.Context, keys []shop.OrderKey) (orders []sh
 	var rows []bunOrder
 	err = s.db.NewSelect().Model(&rows).Where("id IN (?)", bun.List(keys)).Order("id").
 		Relation("Lines", func(q *bun.SelectQuery) *bun.SelectQuery { return q.Order("id") }).Scan(ctx)
-	for _, row := range rows {
-		o := shop.Order{ID: row.ID, Number: row.Number, Customer: row.Customer, ParentID: row.ParentID}
-		for _, l := range row.Lines {
-			o.Lines = append(o.Lines, shop.Line{ID: l.ID, OrderID: l.OrderID, SKU: l.SKU})
-		}
-		orders = append(orders, o)
-	}
-	return orders, err
+	return converted(rows, func(row bunOrder) shop.Order {
+		lines := converted(row.Lines, func(l bunLine) shop.Line { return shop.Line{ID: l.ID, OrderID: l.OrderID, SKU: l.SKU} })
+		return shop.Order{ID: row.ID, Number: row.Number, Customer: row.Customer, ParentID: row.ParentID, Lines: lines}
+	}), err
 }
 
 func (s bunStore) Roots(ctx context.Context) (keys []shop.OrderKey, err error) {
@@ -144,8 +132,5 @@ func (s bunStore) InsertList(ctx context.Context, id sqltype.ID, ids []sqltype.I
 func (s bunStore) ListsWith(ctx context.Context, id sqltype.ID) (lists [][]sqltype.ID, err error) {
 	var rows []bunList
 	err = s.db.NewSelect().Model(&rows).Where("? = ANY(ids)", id).Scan(ctx)
-	for _, row := range rows {
-		lists = append(lists, row.IDs)
-	}
-	return lists, err
+	return converted(rows, func(row bunList) []sqltype.ID { return row.IDs }), err
 }

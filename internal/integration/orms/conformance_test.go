@@ -2,24 +2,21 @@ package orms
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
-	_ "github.com/glebarez/go-sqlite"
-	_ "github.com/go-sql-driver/mysql"
-	_ "github.com/jackc/pgx/v5/stdlib"
-
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/internal/databases"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/shop"
-	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -45,130 +42,64 @@ type lister interface {
 	ListsWith(ctx context.Context, id sqltype.ID) ([][]sqltype.ID, error)
 }
 
-// A database is an empty one.
-type database struct {
-	kind string // postgres, mysql or sqlite
-	dsn  string
-	pool *sql.DB
-}
+type database = engines.Engine
 
 // A conformer opens a library's store on a database, and creates its tables.
 type conformer struct {
 	name  string
-	kinds []string
-	open  func(t *testing.T, db database, src source) store
+	open  func(t *testing.T, db *database, src source) store
 	plain bool // it has no types of its own for keys: their text is decimal
 }
 
 type source = sqltype.Source
 
-var all = []string{"postgres", "mysql", "sqlite"}
+var must = engines.Must
 
 var conformers = []conformer{
-	{name: "ent", kinds: all, open: openEnt},
-	{name: "bun", kinds: all, open: openBun},
-	{name: "sqlc", kinds: all, open: openSqlc, plain: true},
-	{name: "sqlx", kinds: all, open: openSqlx},
+	{name: "ent", open: openEnt},
+	{name: "bun", open: openBun},
+	{name: "sqlc", open: openSqlc, plain: true},
+	{name: "sqlx", open: openSqlx},
 }
 
-// Every library writes and reads the same rows on every database that it supports.
+// Every library writes and reads the same rows on every database.
 func TestConformance(t *testing.T) {
-	for _, kind := range all {
-		t.Run(kind, func(t *testing.T) {
-			for i, dsn := range servers(t, kind) {
-				for _, c := range conformers {
-					if !slices.Contains(c.kinds, kind) {
-						continue
-					}
-					t.Run(fmt.Sprintf("%s %d", c.name, i), func(t *testing.T) {
-						t.Parallel()
-						gen, err := core.New(core.Config{Worker: core.Fixed(1)})
-						if err != nil {
-							t.Fatal(err)
-						}
-						db := open(t, kind, dsn)
-						c.conform(t, db, c.open(t, db, gen))
-					})
-				}
-			}
+	for _, c := range conformers {
+		onEvery(t, func(t *testing.T, db *database) {
+			t.Parallel()
+			t.Run(c.name, func(t *testing.T) { c.conform(t, db, c.open(t, db, databases.Generator(t, 1))) })
 		})
 	}
 }
 
-// servers are the DSNs of all servers of a kind.
-func servers(t *testing.T, kind string) (dsns []string) {
-	switch kind {
-	case "postgres":
-		return []string{testserver.Postgres(t).DSN}
-	case "mysql":
-		for _, s := range testserver.MySQLs(t) {
-			dsns = append(dsns, s.DSN)
-		}
-		return dsns
-	}
-	return []string{""}
+// onEvery runs a test on an empty database of every engine, with foreign keys.
+func onEvery(t *testing.T, test func(t *testing.T, db *database)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, openSQLite(t)) })
+	engines.OnServers(t, test)
 }
 
-// open makes an empty database on the server.
-func open(t *testing.T, kind, dsn string) database {
-	t.Helper()
-	driver := map[string]string{"postgres": "pgx", "mysql": "mysql", "sqlite": "sqlite"}[kind]
-	if kind == "sqlite" {
-		dsn = "file:" + filepath.Join(t.TempDir(), "shop.sqlite") + "?_pragma=foreign_keys(1)&_pragma=synchronous(0)&_pragma=busy_timeout(600000)&_txlock=immediate"
-	} else {
-		dsn = testserver.Database(t, driver, dsn)
-	}
-	pool, err := sql.Open(driver, dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = pool.Close() })
-	return database{kind, dsn, pool}
-}
+func openSQLite(t *testing.T) *database { return engines.SQLite(t, "&_pragma=foreign_keys(1)") }
 
 // tables creates those of the file for sqlc, for a library that creates none.
-func (db database) tables(t *testing.T) {
+func tables(t *testing.T, db *database) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("sqlcshop", db.kind, "schema.sql"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for statement := range strings.SplitSeq(strings.TrimSpace(string(text)), ";") {
-		if statement = strings.TrimSpace(statement); statement != "" {
-			db.exec(t, statement)
-		}
-	}
-}
-
-func (db database) exec(t *testing.T, query string) {
-	t.Helper()
-	if _, err := db.pool.ExecContext(t.Context(), query); err != nil {
-		t.Fatal(err)
-	}
+	text, err := os.ReadFile(filepath.Join("sqlcshop", string(db.Dialect), "schema.sql"))
+	must(t, err)
+	db.Run(t, strings.Split(strings.TrimSuffix(strings.TrimSpace(string(text)), ";"), ";")...)
 }
 
 // ints reads one number per row.
-func (db database) ints(t *testing.T, query string) (list []int64) {
+func ints(t *testing.T, db *database, query string) (list []int64) {
 	t.Helper()
-	rows, err := db.pool.QueryContext(t.Context(), query)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var n int64
-		if err := rows.Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+	for _, line := range db.Lines(t, query) {
+		n, err := strconv.ParseInt(line, 10, 64)
+		must(t, err)
 		list = append(list, n)
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
 	}
 	return list
 }
 
-func (c conformer) conform(t *testing.T, db database, s store) {
+func (c conformer) conform(t *testing.T, db *database, s store) {
 	ctx := t.Context()
 	text := func(key shop.OrderKey) string {
 		if c.plain {
@@ -180,9 +111,7 @@ func (c conformer) conform(t *testing.T, db database, s store) {
 		{Number: "A-1", Customer: "Ada", Lines: []shop.Line{{SKU: "tea"}, {SKU: "cup"}}},
 		{ID: 1<<63 - 1, Number: "A-2", Customer: "Bob", Lines: []shop.Line{{SKU: "jam"}}},
 	}
-	if err := s.Insert(ctx, orders); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Insert(ctx, orders))
 	first := orders[0].ID
 
 	t.Run("keys are set", func(t *testing.T) {
@@ -196,7 +125,7 @@ func (c conformer) conform(t *testing.T, db database, s store) {
 				}
 			}
 		}
-		if stored := db.ints(t, "SELECT id FROM orders ORDER BY id"); !slices.Equal(stored, []int64{first.Int64(), 1<<63 - 1}) {
+		if stored := ints(t, db, "SELECT id FROM orders ORDER BY id"); !slices.Equal(stored, []int64{first.Int64(), 1<<63 - 1}) {
 			t.Errorf("%d", stored)
 		}
 	})
@@ -220,7 +149,7 @@ func (c conformer) conform(t *testing.T, db database, s store) {
 			if err := s.Insert(ctx, bad); err == nil {
 				t.Errorf("%s: no error", name)
 			}
-			if n := db.ints(t, "SELECT count(*) FROM orders UNION ALL SELECT count(*) FROM order_lines"); !slices.Equal(n, []int64{2, 3}) {
+			if n := ints(t, db, "SELECT count(*) FROM orders UNION ALL SELECT count(*) FROM order_lines"); !slices.Equal(n, []int64{2, 3}) {
 				t.Errorf("%s: %d rows", name, n)
 			}
 		}
@@ -228,16 +157,14 @@ func (c conformer) conform(t *testing.T, db database, s store) {
 
 	t.Run("NULL", func(t *testing.T) {
 		parts := []shop.Order{{Number: "C-1", Customer: "Cyd", ParentID: shop.NullOrderKey{Key: first, Valid: true}, Lines: []shop.Line{{SKU: "hat"}}}}
-		if err := s.Insert(ctx, parts); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Insert(ctx, parts))
 		if got, err := s.Orders(ctx, []shop.OrderKey{parts[0].ID}); err != nil || !reflect.DeepEqual(got, parts) {
 			t.Errorf("%+v, %v", got, err)
 		}
 		if got, err := s.Roots(ctx); err != nil || !slices.Equal(got, []shop.OrderKey{first, 1<<63 - 1}) {
 			t.Errorf("%d, %v", got, err)
 		}
-		if n := db.ints(t, "SELECT parent_id FROM orders WHERE number = 'C-1'"); !slices.Equal(n, []int64{first.Int64()}) {
+		if n := ints(t, db, "SELECT parent_id FROM orders WHERE number = 'C-1'"); !slices.Equal(n, []int64{first.Int64()}) {
 			t.Errorf("%d", n)
 		}
 		got := rowJSON(t, s, parts[0].ID)
@@ -272,13 +199,11 @@ func (c conformer) conform(t *testing.T, db database, s store) {
 		}
 	})
 
-	if db.kind == "postgres" {
+	if db.Dialect == ddl.Postgres {
 		t.Run("arrays", func(t *testing.T) {
 			s := s.(lister)
 			ids := []sqltype.ID{1<<63 - 1, 7, first.ID()}
-			if err := errors.Join(s.InsertList(ctx, 1, ids), s.InsertList(ctx, 2, []sqltype.ID{8})); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(s.InsertList(ctx, 1, ids), s.InsertList(ctx, 2, []sqltype.ID{8})))
 			if got, err := s.ListsWith(ctx, first.ID()); err != nil || !reflect.DeepEqual(got, [][]sqltype.ID{ids}) {
 				t.Errorf("%d, %v", got, err)
 			}
@@ -298,9 +223,7 @@ type orderJSON struct {
 func rowJSON(t *testing.T, s store, key shop.OrderKey) (order orderJSON) {
 	t.Helper()
 	row, err := s.Row(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b, err := json.Marshal(row)
 	if err == nil {
 		err = json.Unmarshal(b, &order)

@@ -16,29 +16,17 @@ import (
 // The helpers of gorm gen find rows by keys, also by several, and by no key.
 func TestGormCLI(t *testing.T) {
 	db, err := gorm.Open(sqlite.Open("file::memory:"), &gorm.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Use(gormplugin.New(gormplugin.Config{Source: snowkeytest.New(t, snowkeytest.Config{})})); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.AutoMigrate(&models.Order{}, &models.Line{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, db.Use(gormplugin.New(gormplugin.Config{Source: snowkeytest.New(t, snowkeytest.Config{})})))
+	must(t, db.AutoMigrate(&models.Order{}, &models.Line{}))
 	ctx := t.Context()
 	orders := []models.Order{{Number: "1"}, {Number: "2"}}
-	if err := gorm.G[[]models.Order](db).Create(ctx, &orders); err != nil {
-		t.Fatal(err)
-	}
+	must(t, gorm.G[[]models.Order](db).Create(ctx, &orders))
 	first, second := orders[0].ID, orders[1].ID
 	child := models.Order{Number: "3", ParentID: models.NullOrderKey{Key: first, Valid: true}}
-	if err := gorm.G[models.Order](db).Create(ctx, &child); err != nil {
-		t.Fatal(err)
-	}
+	must(t, gorm.G[models.Order](db).Create(ctx, &child))
 	line := models.Line{OrderID: first, Replaces: sqltype.NullID{ID: 7, Valid: true}, Gift: &second, SkuID: 9}
-	if err := gorm.G[models.Line](db).Create(ctx, &line); err != nil {
-		t.Fatal(err)
-	}
+	must(t, gorm.G[models.Line](db).Create(ctx, &line))
 	order, of := helpers.Order, helpers.Line
 	for name, c := range map[string]struct {
 		where []any

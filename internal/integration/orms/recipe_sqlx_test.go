@@ -2,12 +2,12 @@ package orms
 
 import (
 	"context"
-	"database/sql"
 	"testing"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/shop"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -15,35 +15,23 @@ import (
 // docs/sql.md links to this file.
 
 // put is an upsert by the number, without the values.
-func put(kind string) string {
-	if kind == "mysql" {
+func put(dialect ddl.Dialect) string {
+	if dialect == ddl.MySQL {
 		return "ON DUPLICATE KEY UPDATE customer = VALUES(customer)"
 	}
 	return "ON CONFLICT (number) DO UPDATE SET customer = excluded.customer"
 }
 
-func scanLists(rows *sql.Rows) (lists [][]sqltype.ID, err error) {
-	defer rows.Close()
-	for rows.Next() {
-		var ids []sqltype.ID
-		if err := rows.Scan(pq.Array(&ids)); err != nil {
-			return nil, err
-		}
-		lists = append(lists, ids)
-	}
-	return lists, rows.Err()
-}
-
-func openSqlx(t *testing.T, db database, src source) store {
-	db.tables(t)
-	driver := map[string]string{"postgres": "pgx", "mysql": "mysql", "sqlite": "sqlite"}[db.kind]
-	return sqlxStore{sqlx.NewDb(db.pool, driver), src, db.kind}
+func openSqlx(t *testing.T, db *database, src source) store {
+	tables(t, db)
+	driver := map[ddl.Dialect]string{ddl.Postgres: "pgx", ddl.MySQL: "mysql", ddl.SQLite: "sqlite"}[db.Dialect]
+	return sqlxStore{sqlx.NewDb(db.DB, driver), src, db.Dialect}
 }
 
 type sqlxStore struct {
-	db   *sqlx.DB
-	src  source
-	kind string
+	db      *sqlx.DB
+	src     source
+	dialect ddl.Dialect
 }
 
 func (s sqlxStore) Insert(ctx context.Context, orders []shop.Order) error {
@@ -69,7 +57,7 @@ func (s sqlxStore) Upsert(ctx context.Context, order *shop.Order) error {
 	if err := shop.Assign(ctx, s.src, one); err != nil {
 		return err
 	}
-	_, err := s.db.NamedExecContext(ctx, "INSERT INTO orders (id, number, customer, parent_id) VALUES (:id, :number, :customer, :parent_id) "+put(s.kind), one[0])
+	_, err := s.db.NamedExecContext(ctx, "INSERT INTO orders (id, number, customer, parent_id) VALUES (:id, :number, :customer, :parent_id) "+put(s.dialect), one[0])
 	if err != nil {
 		return err
 	}
@@ -110,9 +98,7 @@ func (s sqlxStore) InsertList(ctx context.Context, id sqltype.ID, ids []sqltype.
 }
 
 func (s sqlxStore) ListsWith(ctx context.Context, id sqltype.ID) ([][]sqltype.ID, error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT ids FROM lists WHERE $1 = ANY(ids)", id)
-	if err != nil {
-		return nil, err
-	}
-	return scanLists(rows)
+	var found []shop.IDs
+	err := s.db.SelectContext(ctx, &found, "SELECT ids FROM lists WHERE $1 = ANY(ids)", id)
+	return converted(found, func(l shop.IDs) []sqltype.ID { return l }), err
 }

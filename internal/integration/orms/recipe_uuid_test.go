@@ -2,21 +2,17 @@ package orms
 
 import (
 	"cmp"
-	"database/sql"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/uuid"
-	_ "github.com/jackc/pgx/v5/stdlib"
 
-	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -38,26 +34,8 @@ func fromUUID(u string) (sqltype.ID, error) {
 // The functions of docs/migrate.md, in Go and in PostgreSQL: the same UUIDs, of version 8, in the order of the ids,
 // and back.
 func TestUUIDs(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/migrate.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(page), "## To UUIDs")
-	block := regexp.MustCompile("(?s)```sql\n(.*?)```").FindStringSubmatch(section)
-	if block == nil {
-		t.Fatal("docs/migrate.md has no SQL")
-	}
-	db, err := sql.Open("pgx", testserver.Database(t, "pgx", testserver.Postgres(t).DSN))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	if _, err := db.Exec(block[1]); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Exec("CREATE TABLE kept (id bigint PRIMARY KEY, uuid uuid GENERATED ALWAYS AS (id_to_uuid(id)) STORED)"); err != nil {
-		t.Fatal(err)
-	}
+	db := engines.Postgres(t)
+	db.Run(t, engines.Documented(t, "migrate.md", "## To UUIDs", 1)[0], "CREATE TABLE kept (id bigint PRIMARY KEY, uuid uuid GENERATED ALWAYS AS (id_to_uuid(id)) STORED)")
 	ids := []sqltype.ID{0, 1, 15, 16, 1996573624012345677, math.MaxInt64}
 	for range 500 {
 		ids = append(ids, sqltype.ID(rand.Int64()>>rand.IntN(63))) //nolint:gosec // no secret
@@ -86,11 +64,5 @@ func TestUUIDs(t *testing.T) {
 			t.Errorf("%q is %d", wrong, id)
 		}
 	}
-	if _, err := db.Exec("SELECT uuid_to_id('0190163d-8694-739b-aea5-966c26f8ad91')"); err != nil {
-		t.Error(err)
-	}
-	var other sql.NullInt64
-	if err := db.QueryRow("SELECT uuid_to_id('0190163d-8694-739b-aea5-966c26f8ad91')").Scan(&other); err != nil || other.Valid {
-		t.Errorf("another UUID is %v, %v, want NULL", other, err)
-	}
+	db.Expect(t, "NULL", "SELECT uuid_to_id('0190163d-8694-739b-aea5-966c26f8ad91')") // another UUID
 }

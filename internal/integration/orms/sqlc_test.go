@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/shop"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/sqlcshop/mysql"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/orms/sqlcshop/postgres"
@@ -21,189 +22,108 @@ import (
 // The code was generated with the file that users copy.
 func TestSqlcFile(t *testing.T) {
 	public, err := os.ReadFile("../../../examples/sqlc/overrides.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	used, err := os.ReadFile("sqlcshop/sqlc.yaml")
 	if err != nil || !bytes.Equal(public, used) {
 		t.Errorf("sqlcshop/sqlc.yaml differs from examples/sqlc/overrides.yaml, %v: go generate ./internal/integration/orms", err)
 	}
 }
 
-func pgxPool(t *testing.T, db database) *pgxpool.Pool {
-	t.Helper()
-	config, err := pgxpool.ParseConfig(db.dsn)
-	if err != nil {
-		t.Fatal(err)
+// The packages that sqlc generates for the three engines have the same structs, but for their names.
+type (
+	params     = postgres.InsertOrderParams
+	orderParam interface {
+		params | mysql.InsertOrderParams | sqlite.InsertOrderParams
 	}
-	config.AfterConnect = pgxtype.AfterConnect
-	pool, err := pgxpool.NewWithConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
+	lineParam interface {
+		postgres.InsertLineParams | mysql.InsertLineParams | sqlite.InsertLineParams
 	}
-	t.Cleanup(pool.Close)
-	return pool
+	orderRow interface {
+		postgres.Order | mysql.Order | sqlite.Order
+	}
+	lineRow interface {
+		postgres.OrderLine | mysql.OrderLine | sqlite.OrderLine
+	}
+	queries[O orderParam, L lineParam, Order orderRow, Line lineRow] interface {
+		InsertOrder(context.Context, O) error
+		InsertLine(context.Context, L) error
+		Orders(context.Context, []sqltype.ID) ([]Order, error)
+		LinesOf(context.Context, []sqltype.ID) ([]Line, error)
+		Roots(context.Context) ([]sqltype.ID, error)
+	}
+	postgresQueries = queries[params, postgres.InsertLineParams, postgres.Order, postgres.OrderLine]
+	mysqlQueries    = queries[mysql.InsertOrderParams, mysql.InsertLineParams, mysql.Order, mysql.OrderLine]
+	sqliteQueries   = queries[sqlite.InsertOrderParams, sqlite.InsertLineParams, sqlite.Order, sqlite.OrderLine]
+)
+
+type sqlcStore[O orderParam, L lineParam, Order orderRow, Line lineRow] struct {
+	src      source
+	q        queries[O, L, Order, Line]
+	transact func(ctx context.Context, work func(queries[O, L, Order, Line]) error) error
+	put      func(ctx context.Context, p params) (sqltype.ID, error)
 }
 
-func openSqlc(t *testing.T, db database, src source) store {
-	db.tables(t)
-	switch db.kind {
-	case "postgres":
-		return sqlcPostgres{pgxPool(t, db), src}
-	case "mysql":
-		return sqlcMySQL{db.pool, src}
-	}
-	return sqlcSQLite{db.pool, src}
-}
-
-func idsOf(keys []shop.OrderKey) (ids []sqltype.ID) {
-	for _, k := range keys {
-		ids = append(ids, k.ID())
-	}
-	return ids
-}
-
-func keysOf(ids []sqltype.ID) (keys []shop.OrderKey) {
-	for _, id := range ids {
-		keys = append(keys, shop.OrderKey(id))
-	}
-	return keys
-}
-
-func nullID(key shop.NullOrderKey) sqltype.NullID {
-	return sqltype.NullID{ID: key.Key.ID(), Valid: key.Valid}
-}
-
-// The three packages have the same structs.
-func fromSqlc(rows []postgres.Order, lines []postgres.OrderLine) []shop.Order {
-	var orders []shop.Order
-	for _, r := range rows {
-		orders = append(orders, shop.Order{
-			ID: shop.OrderKey(r.ID), Number: r.Number, Customer: r.Customer,
-			ParentID: shop.NullOrderKey{Key: shop.OrderKey(r.ParentID.ID), Valid: r.ParentID.Valid},
-		})
-	}
-	var all []shop.Line
-	for _, l := range lines {
-		all = append(all, shop.Line{ID: l.ID, OrderID: shop.OrderKey(l.OrderID), SKU: l.Sku})
-	}
-	return shop.Join(orders, all)
-}
-
+// sqlcPostgres has arrays, too.
 type sqlcPostgres struct {
-	pool *pgxpool.Pool
-	src  source
+	sqlcStore[params, postgres.InsertLineParams, postgres.Order, postgres.OrderLine]
+	arrays *postgres.Queries
 }
 
-func (s sqlcPostgres) Insert(ctx context.Context, orders []shop.Order) error {
-	if err := shop.Assign(ctx, s.src, orders); err != nil {
-		return err
-	}
-	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		q := postgres.New(tx)
-		for _, o := range orders {
-			if err := q.InsertOrder(ctx, postgres.InsertOrderParams{ID: o.ID.ID(), Number: o.Number, Customer: o.Customer, ParentID: nullID(o.ParentID)}); err != nil {
-				return err
-			}
+func openSqlc(t *testing.T, db *database, src source) store {
+	tables(t, db)
+	switch db.Dialect {
+	case ddl.Postgres:
+		config, err := pgxpool.ParseConfig(db.DSN)
+		must(t, err)
+		config.AfterConnect = pgxtype.AfterConnect
+		pool, err := pgxpool.NewWithConfig(t.Context(), config)
+		must(t, err)
+		t.Cleanup(pool.Close)
+		q := postgres.New(pool)
+		s := sqlcPostgres{arrays: q}
+		s.src, s.q = src, q
+		s.transact = func(ctx context.Context, work func(postgresQueries) error) error {
+			return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error { return work(q.WithTx(tx)) })
 		}
-		for _, l := range shop.Lines(orders) {
-			if err := q.InsertLine(ctx, postgres.InsertLineParams{ID: l.ID, OrderID: l.OrderID.ID(), Sku: l.SKU}); err != nil {
-				return err
-			}
+		s.put = func(ctx context.Context, p params) (sqltype.ID, error) {
+			return q.PutOrder(ctx, postgres.PutOrderParams(p))
 		}
-		return nil
-	})
-}
-
-func (s sqlcPostgres) Upsert(ctx context.Context, o *shop.Order) error {
-	one := []shop.Order{*o}
-	if err := shop.Assign(ctx, s.src, one); err != nil {
-		return err
+		return s
+	case ddl.MySQL:
+		q := mysql.New(db)
+		s := sqlcStore[mysql.InsertOrderParams, mysql.InsertLineParams, mysql.Order, mysql.OrderLine]{src: src, q: q}
+		s.transact = func(ctx context.Context, work func(mysqlQueries) error) error {
+			return inTransaction(ctx, db.DB, func(tx *sql.Tx) error { return work(q.WithTx(tx)) })
+		}
+		s.put = func(ctx context.Context, p params) (sqltype.ID, error) {
+			if err := q.PutOrder(ctx, mysql.PutOrderParams(p)); err != nil {
+				return 0, err
+			}
+			return q.KeyOf(ctx, p.Number)
+		}
+		return s
 	}
-	id, err := postgres.New(s.pool).PutOrder(ctx, postgres.PutOrderParams{ID: one[0].ID.ID(), Number: o.Number, Customer: o.Customer, ParentID: nullID(o.ParentID)})
-	o.ID = shop.OrderKey(id)
-	return err
-}
-
-func (s sqlcPostgres) Orders(ctx context.Context, keys []shop.OrderKey) ([]shop.Order, error) {
-	q := postgres.New(s.pool)
-	rows, err := q.Orders(ctx, idsOf(keys))
-	if err != nil {
-		return nil, err
+	q := sqlite.New(db)
+	s := sqlcStore[sqlite.InsertOrderParams, sqlite.InsertLineParams, sqlite.Order, sqlite.OrderLine]{src: src, q: q}
+	s.transact = func(ctx context.Context, work func(sqliteQueries) error) error {
+		return inTransaction(ctx, db.DB, func(tx *sql.Tx) error { return work(q.WithTx(tx)) })
 	}
-	lines, err := q.LinesOf(ctx, idsOf(keys))
-	return fromSqlc(rows, lines), err
-}
-
-func (s sqlcPostgres) Roots(ctx context.Context) ([]shop.OrderKey, error) {
-	ids, err := postgres.New(s.pool).Roots(ctx)
-	return keysOf(ids), err
-}
-
-func (s sqlcPostgres) Row(ctx context.Context, key shop.OrderKey) (any, error) {
-	rows, err := postgres.New(s.pool).Orders(ctx, []sqltype.ID{key.ID()})
-	return rows[0], err
-}
-
-func (s sqlcPostgres) InsertList(ctx context.Context, id sqltype.ID, ids []sqltype.ID) error {
-	return postgres.New(s.pool).InsertList(ctx, postgres.InsertListParams{ID: id, Ids: ids})
-}
-
-func (s sqlcPostgres) ListsWith(ctx context.Context, id sqltype.ID) ([][]sqltype.ID, error) {
-	return postgres.New(s.pool).ListsWith(ctx, id)
-}
-
-type sqlcMySQL struct {
-	pool *sql.DB
-	src  source
-}
-
-func (s sqlcMySQL) Insert(ctx context.Context, orders []shop.Order) error {
-	if err := shop.Assign(ctx, s.src, orders); err != nil {
-		return err
+	s.put = func(ctx context.Context, p params) (sqltype.ID, error) {
+		return q.PutOrder(ctx, sqlite.PutOrderParams(p))
 	}
-	tx, err := s.pool.BeginTx(ctx, nil)
+	return s
+}
+
+func inTransaction(ctx context.Context, db *sql.DB, work func(tx *sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
-	q := mysql.New(tx)
-	for _, o := range orders {
-		if err := q.InsertOrder(ctx, mysql.InsertOrderParams{ID: o.ID.ID(), Number: o.Number, Customer: o.Customer, ParentID: nullID(o.ParentID)}); err != nil {
-			return err
-		}
-	}
-	for _, l := range shop.Lines(orders) {
-		if err := q.InsertLine(ctx, mysql.InsertLineParams{ID: l.ID, OrderID: l.OrderID.ID(), Sku: l.SKU}); err != nil {
-			return err
-		}
+	if err := work(tx); err != nil {
+		return err
 	}
 	return tx.Commit()
-}
-
-func (s sqlcMySQL) Upsert(ctx context.Context, o *shop.Order) error {
-	one := []shop.Order{*o}
-	if err := shop.Assign(ctx, s.src, one); err != nil {
-		return err
-	}
-	q := mysql.New(s.pool)
-	if err := q.PutOrder(ctx, mysql.PutOrderParams{ID: one[0].ID.ID(), Number: o.Number, Customer: o.Customer, ParentID: nullID(o.ParentID)}); err != nil {
-		return err
-	}
-	id, err := q.KeyOf(ctx, o.Number)
-	o.ID = shop.OrderKey(id)
-	return err
-}
-
-func (s sqlcMySQL) Orders(ctx context.Context, keys []shop.OrderKey) ([]shop.Order, error) {
-	q := mysql.New(s.pool)
-	found, err := q.Orders(ctx, idsOf(keys))
-	if err != nil {
-		return nil, err
-	}
-	lines, err := q.LinesOf(ctx, idsOf(keys))
-	return fromSqlc(converted(found, func(r mysql.Order) postgres.Order { return postgres.Order(r) }),
-		converted(lines, func(l mysql.OrderLine) postgres.OrderLine { return postgres.OrderLine(l) })), err
 }
 
 func converted[A, B any](list []A, to func(A) B) (made []B) {
@@ -213,71 +133,72 @@ func converted[A, B any](list []A, to func(A) B) (made []B) {
 	return made
 }
 
-func (s sqlcMySQL) Roots(ctx context.Context) ([]shop.OrderKey, error) {
-	ids, err := mysql.New(s.pool).Roots(ctx)
-	return keysOf(ids), err
+func paramsOf(o shop.Order) params {
+	parent := sqltype.NullID{ID: o.ParentID.Key.ID(), Valid: o.ParentID.Valid}
+	return params{ID: o.ID.ID(), Number: o.Number, Customer: o.Customer, ParentID: parent}
 }
 
-func (s sqlcMySQL) Row(ctx context.Context, key shop.OrderKey) (any, error) {
-	rows, err := mysql.New(s.pool).Orders(ctx, []sqltype.ID{key.ID()})
-	return rows[0], err
-}
-
-type sqlcSQLite struct {
-	pool *sql.DB
-	src  source
-}
-
-func (s sqlcSQLite) Insert(ctx context.Context, orders []shop.Order) error {
+func (s sqlcStore[O, L, Order, Line]) Insert(ctx context.Context, orders []shop.Order) error {
 	if err := shop.Assign(ctx, s.src, orders); err != nil {
 		return err
 	}
-	tx, err := s.pool.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
-	q := sqlite.New(tx)
-	for _, o := range orders {
-		if err := q.InsertOrder(ctx, sqlite.InsertOrderParams{ID: o.ID.ID(), Number: o.Number, Customer: o.Customer, ParentID: nullID(o.ParentID)}); err != nil {
-			return err
+	return s.transact(ctx, func(q queries[O, L, Order, Line]) error {
+		for _, o := range orders {
+			if err := q.InsertOrder(ctx, O(paramsOf(o))); err != nil {
+				return err
+			}
 		}
-	}
-	for _, l := range shop.Lines(orders) {
-		if err := q.InsertLine(ctx, sqlite.InsertLineParams{ID: l.ID, OrderID: l.OrderID.ID(), Sku: l.SKU}); err != nil {
-			return err
+		for _, l := range shop.Lines(orders) {
+			line := postgres.InsertLineParams{ID: l.ID, OrderID: l.OrderID.ID(), Sku: l.SKU}
+			if err := q.InsertLine(ctx, L(line)); err != nil {
+				return err
+			}
 		}
-	}
-	return tx.Commit()
+		return nil
+	})
 }
 
-func (s sqlcSQLite) Upsert(ctx context.Context, o *shop.Order) error {
+func (s sqlcStore[O, L, Order, Line]) Upsert(ctx context.Context, o *shop.Order) error {
 	one := []shop.Order{*o}
 	if err := shop.Assign(ctx, s.src, one); err != nil {
 		return err
 	}
-	id, err := sqlite.New(s.pool).PutOrder(ctx, sqlite.PutOrderParams{ID: one[0].ID.ID(), Number: o.Number, Customer: o.Customer, ParentID: nullID(o.ParentID)})
+	id, err := s.put(ctx, paramsOf(one[0]))
 	o.ID = shop.OrderKey(id)
 	return err
 }
 
-func (s sqlcSQLite) Orders(ctx context.Context, keys []shop.OrderKey) ([]shop.Order, error) {
-	q := sqlite.New(s.pool)
-	found, err := q.Orders(ctx, idsOf(keys))
+func (s sqlcStore[O, L, Order, Line]) Orders(ctx context.Context, keys []shop.OrderKey) ([]shop.Order, error) {
+	ids := converted(keys, shop.OrderKey.ID)
+	rows, err := s.q.Orders(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	lines, err := q.LinesOf(ctx, idsOf(keys))
-	return fromSqlc(converted(found, func(r sqlite.Order) postgres.Order { return postgres.Order(r) }),
-		converted(lines, func(l sqlite.OrderLine) postgres.OrderLine { return postgres.OrderLine(l) })), err
+	lines, err := s.q.LinesOf(ctx, ids)
+	return shop.Join(converted(rows, func(row Order) shop.Order {
+		r := postgres.Order(row)
+		parent := shop.NullOrderKey{Key: shop.OrderKey(r.ParentID.ID), Valid: r.ParentID.Valid}
+		return shop.Order{ID: shop.OrderKey(r.ID), Number: r.Number, Customer: r.Customer, ParentID: parent}
+	}), converted(lines, func(row Line) shop.Line {
+		l := postgres.OrderLine(row)
+		return shop.Line{ID: l.ID, OrderID: shop.OrderKey(l.OrderID), SKU: l.Sku}
+	})), err
 }
 
-func (s sqlcSQLite) Roots(ctx context.Context) ([]shop.OrderKey, error) {
-	ids, err := sqlite.New(s.pool).Roots(ctx)
-	return keysOf(ids), err
+func (s sqlcStore[O, L, Order, Line]) Roots(ctx context.Context) ([]shop.OrderKey, error) {
+	ids, err := s.q.Roots(ctx)
+	return converted(ids, func(id sqltype.ID) shop.OrderKey { return shop.OrderKey(id) }), err
 }
 
-func (s sqlcSQLite) Row(ctx context.Context, key shop.OrderKey) (any, error) {
-	rows, err := sqlite.New(s.pool).Orders(ctx, []sqltype.ID{key.ID()})
+func (s sqlcStore[O, L, Order, Line]) Row(ctx context.Context, key shop.OrderKey) (any, error) {
+	rows, err := s.q.Orders(ctx, []sqltype.ID{key.ID()})
 	return rows[0], err
+}
+
+func (s sqlcPostgres) InsertList(ctx context.Context, id sqltype.ID, ids []sqltype.ID) error {
+	return s.arrays.InsertList(ctx, postgres.InsertListParams{ID: id, Ids: ids})
+}
+
+func (s sqlcPostgres) ListsWith(ctx context.Context, id sqltype.ID) ([][]sqltype.ID, error) {
+	return s.arrays.ListsWith(ctx, id)
 }

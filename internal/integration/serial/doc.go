@@ -1,3 +1,3 @@
-// Package serial tests the numbers of package serial on real servers: from the SQL and Redis
-// stores, by many processes, in transactions, and while servers die.
+// Package serial tests the numbers of package serial on real servers: from the SQL and Redis stores, and in
+// transactions. Processes and servers that die are in torture, and lost answers in package serial itself.
 package serial

@@ -7,20 +7,18 @@ import (
 	"math/rand/v2"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	_ "github.com/glebarez/go-sqlite"
 	"github.com/go-sql-driver/mysql"
-	_ "github.com/jackc/pgx/v5/stdlib"
 	"github.com/redis/go-redis/v9"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/etcdstore"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/serial"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -32,7 +30,7 @@ import (
 // patience is the timeout of what must happen, on a busy machine.
 const patience = 3 * time.Minute
 
-// engine is one empty database, which another process can open too.
+// engine is one empty database.
 type engine struct {
 	driver, dsn string
 	behind      *engine // of an HTTP server
@@ -52,9 +50,11 @@ func onEverySQL(t *testing.T, test func(t *testing.T, e engine)) {
 	}
 	for _, mode := range []string{"prepared", "interpolated", "autocommit off"} {
 		t.Run("mysql "+mode, func(t *testing.T) {
-			for i, server := range testserver.MySQLs(t) {
-				t.Run(fmt.Sprint(i), func(t *testing.T) { test(t, engine{driver: "mysql", dsn: freshMySQL(t, server.DSN, mode)}) })
-			}
+			engines.OnMySQL(t, func(cfg *mysql.Config) {
+				if cfg.InterpolateParams = mode == "interpolated"; mode == "autocommit off" {
+					cfg.Params["autocommit"] = "0"
+				}
+			}, func(t *testing.T, db *engines.Engine) { test(t, engine{driver: "mysql", dsn: db.DSN}) })
 		})
 	}
 }
@@ -91,17 +91,6 @@ func freshPostgres(t *testing.T, dsn, isolation string) string {
 	return u.String()
 }
 
-func freshMySQL(t *testing.T, dsn, mode string) string {
-	t.Helper()
-	cfg, err := mysql.ParseDSN(testserver.Database(t, "mysql", dsn))
-	must(t, err)
-	cfg.InterpolateParams = mode == "interpolated"
-	if mode == "autocommit off" {
-		cfg.Params = map[string]string{"autocommit": "0"}
-	}
-	return cfg.FormatDSN()
-}
-
 func open(t testing.TB, driver, dsn string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open(driver, dsn)
@@ -113,81 +102,47 @@ func open(t testing.TB, driver, dsn string) *sql.DB {
 // counter opens a store, as another process would.
 func (e engine) counter(t testing.TB) serial.Counter {
 	t.Helper()
-	c, end, err := e.open()
-	must(t, err)
-	t.Cleanup(end)
-	return c
-}
-
-func (e engine) open() (c serial.Counter, end func(), err error) {
 	switch e.driver {
 	case "redis":
-		options, err := redisOptions(e.dsn)
-		if err != nil {
-			return nil, nil, err
-		}
-		client := redis.NewClient(options)
-		c, err = redisstore.New(evaler(client), redisstore.Config{AllowDataLoss: true})
-		return c, func() { _ = client.Close() }, err
+		client := client(t, e.dsn)
+		return mustNew(redisstore.New(func(ctx context.Context, script string, keys []string, args ...any) (any, error) {
+			return client.Eval(ctx, script, keys, args...).Result()
+		}, redisstore.Config{AllowDataLoss: true}))
 	case "etcd":
 		client, err := clientv3.New(clientv3.Config{Endpoints: strings.Split(e.dsn, ","), Logger: zap.NewNop()})
-		if err != nil {
-			return nil, nil, err
-		}
-		c, err = etcdstore.New(client, etcdstore.Config{})
-		return c, func() { _ = client.Close() }, err
+		must(t, err)
+		t.Cleanup(func() { _ = client.Close() })
+		return mustNew(etcdstore.New(client, etcdstore.Config{}))
 	case "http":
-		c, err = httpstore.New(httpstore.Config{URL: e.dsn, Token: token})
-		return c, func() {}, err
+		return mustNew(httpstore.New(httpstore.Config{URL: e.dsn, Token: token}))
 	}
-	db, err := sql.Open(e.driver, e.dsn)
-	if err != nil {
-		return nil, nil, err
+	return mustNew(sqlstore.New(open(t, e.driver, e.dsn), sqlstore.Config{AllowDataLoss: true}))
+}
+
+// numbering is a Config on one day.
+func numbering(c serial.Counter, code string, block int64) serial.NumbersConfig {
+	return serial.NumbersConfig{
+		Prefix: "INV", Code: code, Separator: "-", Block: block, Counter: c,
+		Now: func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) },
 	}
-	c, err = sqlstore.New(db, sqlstore.Config{AllowDataLoss: true})
-	return c, func() { _ = db.Close() }, err
 }
 
 func client(t testing.TB, dsn string) *redis.Client {
 	t.Helper()
-	options, err := redisOptions(dsn)
-	must(t, err)
+	options := &redis.Options{Addr: dsn}
+	if strings.Contains(dsn, "://") {
+		var err error
+		options, err = redis.ParseURL(dsn)
+		must(t, err)
+	}
+	options.MaxRetries = -1 // the test itself retries
 	c := redis.NewClient(options)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
 
-func redisOptions(dsn string) (*redis.Options, error) {
-	options := &redis.Options{Addr: dsn}
-	if strings.Contains(dsn, "://") {
-		var err error
-		if options, err = redis.ParseURL(dsn); err != nil {
-			return nil, err
-		}
-	}
-	options.MaxRetries = -1 // the test itself retries
-	return options, nil
-}
-
-func evaler(c *redis.Client) redisstore.EvalFunc {
-	return func(ctx context.Context, script string, keys []string, args ...any) (any, error) {
-		return c.Eval(ctx, script, keys, args...).Result()
-	}
-}
-
 // code is a business code that no other test has: a Redis is shared.
 func code() string { return fmt.Sprintf("T%016x", rand.Uint64()) }
-
-func TestMain(m *testing.M) {
-	if os.Getenv(childVariable) != "" {
-		if err := child(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	os.Exit(m.Run())
-}
 
 // mustNew returns a store that New has made.
 func mustNew[S any](s S, err error) S {
@@ -197,9 +152,4 @@ func mustNew[S any](s S, err error) S {
 	return s
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = engines.Must

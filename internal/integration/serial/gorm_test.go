@@ -12,6 +12,7 @@ import (
 	"gorm.io/gorm/logger"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/databases"
 	"github.com/seed-299c1d6b/snowkey/serial"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -30,22 +31,25 @@ func (b *bill) BeforeCreate(tx *gorm.DB) (err error) {
 	return err
 }
 
+// gorm opens the database with gorm, and creates a table.
+func (e engine) gorm(t *testing.T, cfg *gorm.Config, model any) *gorm.DB {
+	t.Helper()
+	dialector := map[string]func(string) gorm.Dialector{"sqlite": sqlite.Open, "pgx": postgres.Open, "mysql": mysql.Open}[e.driver]
+	cfg.Logger = logger.Discard
+	db := databases.HandleOf(t, dialector(e.dsn), cfg).WithContext(t.Context())
+	must(t, db.AutoMigrate(model))
+	return db
+}
+
 // In gorm's own transactions, and with prepared statements, there are no gaps. With
 // SkipDefaultTransaction there is an error and no number.
 func TestGORM(t *testing.T) {
 	onEverySQL(t, func(t *testing.T, e engine) {
-		dialector := map[string]func(string) gorm.Dialector{"sqlite": sqlite.Open, "pgx": postgres.Open, "mysql": mysql.Open}[e.driver]
 		code, given := code(), 0
 		for _, prepare := range []bool{false, true} {
-			db, err := gorm.Open(dialector(e.dsn), &gorm.Config{PrepareStmt: prepare, Logger: logger.Discard})
-			must(t, err)
+			db := e.gorm(t, &gorm.Config{PrepareStmt: prepare}, &bill{})
 			pool, err := db.DB()
 			must(t, err)
-			t.Cleanup(func() { _ = pool.Close() })
-			db = db.WithContext(t.Context())
-			if err := db.AutoMigrate(&bill{}); err != nil {
-				t.Fatal(err)
-			}
 			store := mustNew(sqlstore.New(pool, sqlstore.Config{AllowDataLoss: true}))
 			must(t, store.PrepareCounters(t.Context()))
 			n, err := serial.NewNumbers(numbering(store, code, 1))

@@ -30,7 +30,7 @@ func request(l core.Layout, preferred int64) driver.Claim {
 func TestReservation(t *testing.T) {
 	dsn := database(t)
 	conn := connect(t, dsn)
-	store, err := sqlstore.New(openDB(t, "pgx", dsn), sqlstore.Config{})
+	store, err := sqlstore.New(openDB(t, dsn), sqlstore.Config{})
 	must(t, err)
 	records := func() []driver.Record {
 		t.Helper()
@@ -94,7 +94,7 @@ func TestReservation(t *testing.T) {
 func TestRefusedCreate(t *testing.T) {
 	dsn := database(t)
 	conn := connect(t, dsn)
-	store, err := sqlstore.New(openDB(t, "pgx", dsn), sqlstore.Config{})
+	store, err := sqlstore.New(openDB(t, dsn), sqlstore.Config{})
 	must(t, err)
 	if _, err := store.Claim(t.Context(), request(core.Twitter(), 5)); err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 func TestDatacenter(t *testing.T) {
 	two, three := int64(2), int64(3)
 	dsn := database(t)
-	conn, db, g := connect(t, dsn), openDB(t, "pgx", dsn), orders
+	conn, db, g := connect(t, dsn), openDB(t, dsn), orders
 	g.Datacenter = &two
 	create(t, conn, g)
 	lease := func(datacenter *int64) (*worker.Generator, error) {

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	_ "github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/ddl"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -34,7 +34,7 @@ func TestSessionsAndLease(t *testing.T) {
 				conn := connect(t, dsn)
 				sessions.Go(func() { got[i+1] = fetch(t, conn, 10) })
 			}
-			gen, err := sqlstore.Open(t.Context(), openDB(t, "pgx", dsn), worker.Config{Namespace: "orders"})
+			gen, err := sqlstore.Open(t.Context(), openDB(t, dsn), worker.Config{Namespace: "orders"})
 			must(t, err)
 			defer gen.Close(context.Background())
 			got[0] = make([]int64, 0, 20_000)
@@ -81,10 +81,4 @@ func fetch(t *testing.T, conn *pgx.Conn, rounds int) (got []int64) {
 	return got
 }
 
-func openDB(t testing.TB, driver, dsn string) *sql.DB {
-	t.Helper()
-	db, err := sql.Open(driver, dsn)
-	must(t, err)
-	t.Cleanup(func() { _ = db.Close() })
-	return db
-}
+func openDB(t testing.TB, dsn string) *sql.DB { return engines.Open(t, ddl.Postgres, dsn).DB }

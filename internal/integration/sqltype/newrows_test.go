@@ -1,15 +1,13 @@
 package sqltype
 
 import (
-	"context"
-	"database/sql"
-	"errors"
 	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/seed-299c1d6b/snowkey/core"
+	"gorm.io/gorm"
+
 	"github.com/seed-299c1d6b/snowkey/internal/databases"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -22,39 +20,38 @@ func TestReadingNewRows(t *testing.T) {
 		if !d.Usual {
 			return
 		}
-		db, q := plain(t, d)
-		for _, statement := range []string{
-			"CREATE TABLE events (id BIGINT PRIMARY KEY, seq BIGINT UNIQUE)",
-			"CREATE TABLE event_seq (one INT PRIMARY KEY, last BIGINT NOT NULL)",
-			"INSERT INTO event_seq VALUES (1, 0)",
-		} {
-			if _, err := db.ExecContext(t.Context(), statement); err != nil {
+		db := databases.Handle(t, d)
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		gen := databases.Generator(t, 1)
-		byID := newReader(db, q("SELECT id, id FROM events WHERE id > ? ORDER BY id"))
-		bySeq := newReader(db, q("SELECT seq, id FROM events WHERE seq > ? ORDER BY seq"))
+		must(db.Exec("CREATE TABLE events (id BIGINT PRIMARY KEY, seq BIGINT UNIQUE)").Error)
+		must(db.Exec("CREATE TABLE event_seq (one INT PRIMARY KEY, last BIGINT NOT NULL)").Error)
+		must(db.Exec("INSERT INTO event_seq VALUES (1, 0)").Error)
+		byID := &reader{query: "SELECT id AS at, id FROM events WHERE id > ? ORDER BY id", rows: map[sqltype.ID]int{}}
+		bySeq := &reader{query: "SELECT seq AS at, id FROM events WHERE seq > ? ORDER BY seq", rows: map[sqltype.ID]int{}}
 		read := func() {
 			t.Helper()
-			for _, step := range []func(context.Context) error{
-				func(ctx context.Context) error { return number(ctx, db, q, d.Name == "sqlite") }, byID.read, bySeq.read,
-			} {
-				if err := step(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+			must(number(db, d.Name == "sqlite"))
+			must(byID.read(db))
+			must(bySeq.read(db))
+		}
+		gen := databases.Generator(t, 1)
+		newID := func() sqltype.ID {
+			id, err := sqltype.NextID(t.Context(), gen)
+			if err != nil {
+				t.Error(err)
 			}
+			return id
 		}
 		// The first id is committed after the second one was read.
-		late := newID(t, gen)
-		written := []sqltype.ID{late, newID(t, gen)}
-		if err := insert(t.Context(), db, q, written[1], 0); err != nil {
-			t.Fatal(err)
-		}
+		late := newID()
+		written := []sqltype.ID{late, newID()}
+		must(insert(db, written[1], 0))
 		read()
-		if err := insert(t.Context(), db, q, late, 0); err != nil {
-			t.Fatal(err)
-		}
+		must(insert(db, late, 0))
 		read()
 
 		var mu sync.Mutex
@@ -62,8 +59,8 @@ func TestReadingNewRows(t *testing.T) {
 		for range 6 {
 			writers.Go(func() {
 				for range 40 {
-					id := newID(t, gen)
-					if err := insert(t.Context(), db, q, id, rand.N(4*time.Millisecond)); err != nil {
+					id := newID()
+					if err := insert(db, id, rand.N(4*time.Millisecond)); err != nil {
 						t.Error(err)
 						return
 					}
@@ -101,105 +98,55 @@ func TestReadingNewRows(t *testing.T) {
 
 // number numbers the rows that are committed and have no number yet. The lock on event_seq is held
 // until the commit, so a reader that sees a number sees all lower ones.
-func number(ctx context.Context, db *sql.DB, q func(string) string, sqlite bool) (err error) {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, ignoreDone(tx.Rollback())) }()
-	lock := "SELECT last FROM event_seq WHERE one = 1 FOR UPDATE"
-	if sqlite { // BEGIN IMMEDIATE has locked the file
-		lock = "SELECT last FROM event_seq WHERE one = 1"
-	}
-	var last int64
-	if err := tx.QueryRowContext(ctx, lock).Scan(&last); err != nil {
-		return err
-	}
-	ids, err := column(ctx, tx, "SELECT id FROM events WHERE seq IS NULL ORDER BY id LIMIT 1000")
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		last++
-		if _, err := tx.ExecContext(ctx, q("UPDATE events SET seq = ? WHERE id = ?"), last, id); err != nil {
+func number(db *gorm.DB, sqlite bool) error {
+	return db.Transaction(func(tx *gorm.DB) error {
+		lock := "SELECT last FROM event_seq WHERE one = 1 FOR UPDATE"
+		if sqlite { // BEGIN IMMEDIATE has locked the file
+			lock = "SELECT last FROM event_seq WHERE one = 1"
+		}
+		var last int64
+		var ids []sqltype.ID
+		if err := tx.Raw(lock).Scan(&last).Error; err != nil {
 			return err
 		}
-	}
-	if _, err := tx.ExecContext(ctx, q("UPDATE event_seq SET last = ? WHERE one = 1"), last); err != nil {
-		return err
-	}
-	return tx.Commit()
-}
-
-func ignoreDone(err error) error {
-	if errors.Is(err, sql.ErrTxDone) {
-		return nil
-	}
-	return err
-}
-
-func column(ctx context.Context, tx *sql.Tx, query string) (ids []sqltype.ID, err error) {
-	rows, err := tx.QueryContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var id sqltype.ID
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
+		if err := tx.Raw("SELECT id FROM events WHERE seq IS NULL ORDER BY id LIMIT 1000").Scan(&ids).Error; err != nil {
+			return err
 		}
-		ids = append(ids, id)
-	}
-	return ids, rows.Err()
+		for _, id := range ids {
+			last++
+			if err := tx.Exec("UPDATE events SET seq = ? WHERE id = ?", last, id).Error; err != nil {
+				return err
+			}
+		}
+		return tx.Exec("UPDATE event_seq SET last = ? WHERE one = 1", last).Error
+	})
 }
 
 // insert writes a row in a transaction that takes so long.
-func insert(ctx context.Context, db *sql.DB, q func(string) string, id sqltype.ID, takes time.Duration) (err error) {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
+func insert(db *gorm.DB, id sqltype.ID, takes time.Duration) error {
+	return db.Transaction(func(tx *gorm.DB) error {
+		err := tx.Exec("INSERT INTO events (id) VALUES (?)", id).Error
+		time.Sleep(takes)
 		return err
-	}
-	defer func() { err = errors.Join(err, ignoreDone(tx.Rollback())) }()
-	if _, err := tx.ExecContext(ctx, q("INSERT INTO events (id) VALUES (?)"), id); err != nil {
-		return err
-	}
-	time.Sleep(takes)
-	return tx.Commit()
-}
-
-func newID(t *testing.T, gen *core.Generator) sqltype.ID {
-	id, err := sqltype.NextID(t.Context(), gen)
-	if err != nil {
-		t.Error(err)
-	}
-	return id
+	})
 }
 
 // A reader reads the rows after its position, and moves to the last one.
 type reader struct {
-	db    *sql.DB
 	query string
 	at    int64
 	rows  map[sqltype.ID]int // how often each was read
 }
 
-func newReader(db *sql.DB, query string) *reader {
-	return &reader{db: db, query: query, rows: map[sqltype.ID]int{}}
-}
-
-func (r *reader) read(ctx context.Context) (err error) {
-	rows, err := r.db.QueryContext(ctx, r.query, r.at)
-	if err != nil {
-		return err
+func (r *reader) read(db *gorm.DB) error {
+	var rows []struct {
+		At int64
+		ID sqltype.ID
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var id sqltype.ID
-		if err := rows.Scan(&r.at, &id); err != nil {
-			return err
-		}
-		r.rows[id]++
+	err := db.Raw(r.query, r.at).Scan(&rows).Error
+	for _, row := range rows {
+		r.at = row.At
+		r.rows[row.ID]++
 	}
-	return rows.Err()
+	return err
 }

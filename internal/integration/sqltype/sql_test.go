@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/databases"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -39,12 +38,7 @@ func TestDatabaseSQL(t *testing.T) {
 		if _, err := db.ExecContext(ctx, "CREATE TABLE ids (id BIGINT PRIMARY KEY, parent BIGINT NULL, txt VARCHAR(40))"); err != nil {
 			t.Fatal(err)
 		}
-		gen, err := core.New(core.Config{Worker: core.Fixed(1)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer gen.Close()
-		fresh, err := sqltype.NextID(ctx, gen)
+		fresh, err := sqltype.NextID(ctx, databases.Generator(t, 1))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,8 +13,8 @@ import (
 // Order is a parent row. Its key has a prefix.
 type Order struct {
 	ID       OrderKey     `db:"id" json:"id"`
-	Number   string       `db:"number" json:"number" gorm:"size:40;uniqueIndex"`
-	Customer string       `db:"customer" json:"customer" gorm:"size:40"`
+	Number   string       `db:"number" json:"number"`
+	Customer string       `db:"customer" json:"customer"`
 	ParentID NullOrderKey `db:"parent_id" json:"parent_id"`
 	Lines    []Line       `db:"-" json:"-"`
 }
@@ -25,12 +25,9 @@ func (*Order) KeyForm() sqltype.Form { return sqltype.Form{Prefix: "ord"} }
 // Line is a child row.
 type Line struct {
 	ID      sqltype.ID `db:"id" json:"id"`
-	OrderID OrderKey   `db:"order_id" json:"order_id" gorm:"index"`
-	SKU     string     `db:"sku" json:"sku" gorm:"size:40"`
+	OrderID OrderKey   `db:"order_id" json:"order_id"`
+	SKU     string     `db:"sku" json:"sku"`
 }
-
-// TableName is for gorm.
-func (Line) TableName() string { return "order_lines" }
 
 // OrderKey is a name for the generators that cannot write that of a generic type.
 type OrderKey = sqltype.Key[Order]
