@@ -27,7 +27,7 @@ while [ "$tries" -lt 100 ]; do
 	# The name spares a pager or an editor that is open on a log.
 	pids=$(servers | while read -r pid name; do
 		case $name in
-		postgres | initdb | pgbouncer | mariadbd | mysqld | mysqlrouter | mysqlrouter_key | mariadb-install | mysql_install_d | wsrep_sst_rsync | rsync | redis-server | etcd | promtool | vttablet | vtgate | patroni | pg_rewind | pg_basebackup) echo "$pid" ;;
+		postgres | initdb | pgbouncer | mariadbd | mysqld | mysqlrouter | mysqlrouter_key | mariadb-install | mysql_install_d | wsrep_sst_rsync | rsync | redis-server | etcd | promtool | tidb-server | patroni | pg_rewind | pg_basebackup) echo "$pid" ;;
 		esac
 	done)
 	[ -n "$pids" ] || break
