@@ -57,7 +57,11 @@ func onPassengers(t *testing.T, test func(t *testing.T, db *gorm.DB)) {
 				}
 				must(t, db.AutoMigrate(models...))
 				for _, table := range []string{"passengers", "perks", "berths"} {
-					must(t, db.Exec("CREATE UNIQUE INDEX hidden_"+table+" ON "+table+" (hidden)").Error)
+					column := "hidden"
+					if table == "perks" && d.Name != "mysql" && d.Name != "mariadb" {
+						column = "substr(hidden, 1, 3)" // only the database knows its value
+					}
+					must(t, db.Exec("CREATE UNIQUE INDEX hidden_"+table+" ON "+table+" ("+column+")").Error)
 				}
 				test(t, db)
 			})
@@ -215,7 +219,15 @@ func TestUpdateKeyOfNoRow(t *testing.T) {
 			if err == nil && !(returned && strings.HasPrefix(what, "hidden")) {
 				t.Errorf("%s: no error", what)
 			}
+			if err != nil && strings.Contains(strings.ToLower(err.Error()), "foreign key constraint") {
+				t.Errorf("%s: %v, which the database had to find", what, err)
+			}
 			checkReferences(t, db, fmt.Sprintf("%s, error %v", what, err))
+		}
+		var written int64
+		must(t, db.Model(&Passenger{}).Where("email = ?", "dan").Count(&written).Error)
+		if written > 0 && !returned {
+			t.Errorf("%d passengers were written without their perks", written)
 		}
 		// A new one is linked, and its key is zero again if the update fails.
 		berth, p := Berth{}, Passenger{Email: "cy"}

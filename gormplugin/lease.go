@@ -49,7 +49,7 @@ func (cfg *Config) lease(db *gorm.DB) (*worker.Generator, error) {
 	}
 	gen, err := worker.Open(context.Background(), store, cfg.Lease)
 	if err != nil && !driver.IsPermanent(err) {
-		err = fmt.Errorf("%w; db.Use has retried for Lease.ClaimWait", err)
+		err = fmt.Errorf("%w; db.Use has retried for Config.Lease.ClaimWait", err)
 	}
 	return gen, err
 }

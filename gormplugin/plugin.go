@@ -27,7 +27,7 @@ type Config struct {
 	// Lease configures the generator and the lease of its worker ID, if Source is nil. Its ClaimWait
 	// is also how long db.Use waits for a worker ID. Zero: the namespace "default" and Twitter's layout.
 	Lease worker.Config
-	// Store says where the plugin leases the worker ID. Zero: in the tables "snow_lease" and
+	// Store says where the plugin leases the worker ID, if Source is nil. Zero: in the tables "snow_lease" and
 	// "snow_namespace". A zero Dialect is the handle's.
 	Store sqlstore.Config
 

@@ -25,12 +25,12 @@ programs() {
 # try SERVER: runs the tests, and adds a line to the table.
 try() {
   local server=$1 kind program least most=99 others='sqlite|postgres|redis|etcd' alien=Postgres folder version package start=$SECONDS status=ok
-  # Left out are internal/integration/torture and knocks, which kill servers for minutes
+  # Left out are internal/integration/torture and worker/knocks, which kill servers for minutes
   # and test no SQL that worker does not; and what runs on no server.
   local tested=(./gormplugin ./gormplugin/graph ./internal/integration/{gormplugin,sqltype,backfill,ddl,orms,serial,sqlgen,worker})
   case $server in
     postgres-*)
-      kind=POSTGRES program=postgres least=${server#*-} most=${server#*-} others='sqlite|mysql|mariadb|redis|etcd|pg_dump' alien='MySQL|MariaDB'
+      kind=POSTGRES program=postgres least=${server#*-} most=${server#*-} others='sqlite|mysql|mariadb|redis|etcd|(pg_)?dump|data,' alien='MySQL|MariaDB'
       tested+=(./pgxtype/... ./internal/integration/migrate)
       ;;
     mariadb) kind=MARIADB program=mariadbd least=11 ;;
@@ -42,7 +42,7 @@ try() {
   [ "${version%%.*}" -ge "$least" ] && [ "${version%%.*}" -le "$most" ] || status=FAILED
   : >"$work/$server"
   for package in "${tested[@]}"; do
-    # Servers that the environment names are not those under test. Storms are the same on each, ent's
+    # Servers that the environment names are not those under test. TestStorm has no SQL of its own, ent's
     # generator runs on no server, and npm's PostgreSQL has no pg_dump. Each package must have had a
     # server that said its version.
     env -u SNOWKEY_TEST_POSTGRES -u SNOWKEY_TEST_MYSQL SNOWKEY_TEST_REQUIRE=1 \

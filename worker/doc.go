@@ -9,7 +9,7 @@
 //	defer gen.Close(context.Background())
 //	id, err := gen.Next(ctx)
 //
-// Packages pgxstore, redisstore, httpstore and etcd have such an Open, too. Each returns a
+// Packages pgxstore and redisstore have such an Open, too. Each returns a
 // [*Generator]. A plugin of gormplugin has a generator after db.Use. The [Open] of this package
 // takes any [driver.Store].
 //
@@ -66,7 +66,7 @@
 //
 // # Stores
 //
-// The stores are memstore, sqlstore, pgxstore, redisstore, etcd (a separate module in
-// contrib), and httpstore, which offers any of them over HTTP. Only pgxstore and etcd import
+// The stores are memstore, sqlstore, pgxstore, redisstore, etcdstore (a separate module in
+// contrib), and httpstore, which offers any of them over HTTP. Only pgxstore and etcdstore import
 // other modules. Package driver is for authors of further stores.
 package worker

@@ -114,7 +114,7 @@ func (j *job) addMember(ctx context.Context, t *table, c *column, path []*member
 	return nil
 }
 
-// load returns a table, which is read once.
+// load reads a table once. It returns an error if a migration does not handle it.
 func (j *job) load(ctx context.Context, oid int64) (*table, error) {
 	if t := j.tables[oid]; t != nil {
 		return t, nil

@@ -119,9 +119,9 @@ const (
 	locksRows   = "ROW EXCLUSIVE, and rows of a batch: an UPDATE of one of them waits until the batch has ended"
 )
 
-// locked returns a step that stops writers: it first locks tables. Those that others refer to come first, as in
-// programs. The first lock does not stop writers, but ends an autovacuum, and prevents other changes of the
-// schema.
+// locked returns a step that locks tables and stops writers. Pass tables that others refer to first, as
+// programs lock them. The first lock does not stop writers, but ends an autovacuum, and prevents other
+// changes of the schema.
 func locked(name string, t *table, check, mode string, tables ...*table) Step {
 	var names []string
 	for _, t := range tables {

@@ -249,7 +249,7 @@ func (j *job) foreignKeys() iter.Seq2[*member, foreignKey] {
 }
 
 // foreign returns the steps that add a foreign key like k between the shadows, first for new rows and then
-// for all. Until the swap, it has a short name.
+// for all. Until the swap, its name is short(k.Name).
 func (j *job) foreign(m *member, k foreignKey) []Step {
 	parent, name := j.tables[k.To], short(k.Name)
 	from := cmp.Or(j.shadowOf(m.table, m.live.Num), m.live.Name)

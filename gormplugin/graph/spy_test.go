@@ -39,10 +39,10 @@ func (s *spied) meet(what string) error {
 	return nil
 }
 
-// failAt fails the statements that name the table.
-func (s *spied) failAt(table string, err error) {
+// failAt makes each statement that contains part fail with err.
+func (s *spied) failAt(part string, err error) {
 	s.at = func(_ int, what string) error {
-		if strings.Contains(what, table) {
+		if strings.Contains(what, part) {
 			return err
 		}
 		return nil

@@ -9,15 +9,15 @@ import (
 )
 
 // A Limiter limits the requests to one store by all leases that share it: at most 16 run at a time.
-// Each request that the store did not answer lowers that by one, down to 2, and each answer raises it
-// again: a slow store or program would otherwise answer 16 requests too late, again and again. After a
-// request without an answer, it allows 40 requests a second until the store answers one. The zero value
-// is ready for use.
+// Each request that fails without an answer of the store lowers that by one, down to 2; each answer
+// raises it by one. Otherwise, with a slow store or program, 16 requests at a time would all time out,
+// again and again. After a request without an answer, the Limiter allows 40 requests a second until the
+// store answers one. The zero value is ready for use.
 //
 // Keep one as a field of the store, and make the requests of leases with [Limiter.Do].
 type Limiter struct {
 	mu       sync.Mutex
-	slots    chan struct{} // holds a value for each request that is under way, or waits for its turn, and for each that is withheld
+	slots    chan struct{} // a value for each request under way or waiting for its turn, and for each withheld slot
 	withheld int           // slots that requests without an answer have not given back
 	failed   error         // the last request's error, if the store did not answer it
 	next     time.Time     // while failed: when the next request may be made
@@ -32,6 +32,8 @@ const (
 // Do calls ask when its turn has come. If ctx is done or half its time has passed before that, Do
 // does not call ask, and returns an error with the store's last failure: with too little time left
 // for the answer, every request would fail even after the store is back.
+//
+// ask must return soon after ctx is done: while two calls do not, all others may have to wait.
 func (l *Limiter) Do(ctx context.Context, ask func() error) error {
 	if end, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc

@@ -106,14 +106,23 @@ func TestLimiter(t *testing.T) {
 						t.Errorf("5 s after the return %d of %d have succeeded, with %d requests, %d at a time", succeeded.Load(), leases, len(b.asked), b.most)
 					}
 					all.Wait()
+					checkSlots(t, &l)
 				})
 			})
 		}
 	}
 }
 
-// A processor that is too slow for 16 requests at a time answers fewer. Otherwise each would end at its
-// timeout, and the next 16 too.
+// checkSlots looks for slots that were lost.
+func checkSlots(t *testing.T, l *Limiter) {
+	t.Helper()
+	if len(l.slots) != l.withheld || l.withheld > limitRunning-minRunning {
+		t.Errorf("%d slots are taken, %d withheld", len(l.slots), l.withheld)
+	}
+}
+
+// With a processor that is too slow for 16 requests at a time, the limiter finds how many it can answer.
+// Otherwise all would time out, again and again.
 func TestLimiterSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l Limiter
@@ -136,6 +145,7 @@ func TestLimiterSlow(t *testing.T) {
 		if took := time.Since(began); took > 2*time.Minute {
 			t.Errorf("300 requests took %v", took)
 		}
+		checkSlots(t, &l)
 	})
 }
 
@@ -236,7 +246,7 @@ func TestLimiterOrder(t *testing.T) {
 	})
 }
 
-// A store that hangs or fails for some leases does not keep the others from renewing before their
+// A store that hangs or fails for a third of the leases does not keep the others from renewing before their
 // fences.
 func TestLimiterSomeFail(t *testing.T) {
 	for name, takes := range map[string]time.Duration{"hangs": time.Hour, "fails at once": time.Millisecond} {
@@ -250,13 +260,13 @@ func TestLimiterSomeFail(t *testing.T) {
 						time.Sleep(time.Duration(i) * 33 * time.Millisecond)
 						for renewed := time.Now(); time.Now().Before(end); {
 							b := backend{err: nil, takes: 5 * time.Millisecond}
-							if i%10 == 0 {
+							if i%3 == 0 {
 								b = backend{err: errDown, takes: takes}
 							}
 							ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 							err := l.Do(ctx, func() error { return b.ask(ctx) })
 							cancel()
-							if i%10 != 0 && time.Since(renewed) > 25*time.Second {
+							if i%3 != 0 && time.Since(renewed) > 25*time.Second {
 								t.Fatalf("lease %d: renewed after %v: %v", i, time.Since(renewed), err)
 							}
 							if err != nil {
@@ -287,4 +297,5 @@ func TestLimiterPanic(t *testing.T) {
 			_ = l.Do(t.Context(), func() error { panic(errDown) })
 		}()
 	}
+	checkSlots(t, &l)
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A worker ID is held up to and including the instant at which a clock that is MaxSkew fast shows its fence.
+// A worker ID is held until the clock is more than MaxSkew past its fence.
 func TestHeldAtTheFence(t *testing.T) {
 	s := State{Namespace: Namespace{Name: "n", Layout: "l", FenceWindow: 30, MaxSkew: 10, Seen: 1, Version: Version}, Count: 1}
 	for _, status := range []Status{Held, Freed} {

@@ -15,7 +15,7 @@ import (
 )
 
 // A server that offers a store, and two programs that take leases from it.
-func ExampleOpen() {
+func Example() {
 	const secret = "from-the-secret-store" // 16 bytes or more
 	handler, err := httpstore.NewHandler(memstore.New(memstore.Config{}), httpstore.HandlerConfig{Tokens: []string{secret}})
 	if err != nil {
@@ -75,7 +75,7 @@ func ExampleStoreError() {
 	// Output: true 404 false
 }
 
-// Open does not retry with a wrong token.
+// worker.Open does not retry with a wrong token.
 func ExampleStoreError_Permanent() {
 	handler, err := httpstore.NewHandler(memstore.New(memstore.Config{}), httpstore.HandlerConfig{Tokens: []string{"from-the-secret-store"}})
 	if err != nil {

@@ -30,7 +30,7 @@ import (
 // Open a second pool. Close the generator before the pool; it does not close the pool.
 //
 // For tables with other names, call [worker.Open] with a store of sqlstore.New over the *sql.DB that
-// stdlib.OpenDBFromPool of pgx returns.
+// stdlib.OpenDBFromPool of pgx returns. Then close that *sql.DB after the generator.
 func Open(ctx context.Context, pool *pgxpool.Pool, cfg worker.Config) (*worker.Generator, error) {
 	if pool == nil {
 		return nil, fields.Error("pgxstore", "pool", nil, "must be an open *pgxpool.Pool")

@@ -64,7 +64,7 @@ func (db database) change(ctx context.Context, tx *sql.Tx, query string, args ..
 	return result.RowsAffected()
 }
 
-// query runs a query, again after a conflict, and returns what scan makes of each row.
+// query runs a query, retries it after a conflict, and returns what scan makes of each row.
 func query[T any](
 	ctx context.Context, db database, scan func(rows *sql.Rows) (T, error), text string, args ...any,
 ) (found []T, err error) {
@@ -92,7 +92,7 @@ func query[T any](
 	return found, err
 }
 
-// count returns the number that a query selects. An error says what it is for.
+// count returns the number that a query selects. An error names what was counted.
 func (db database) count(ctx context.Context, what, text string, args ...any) (int64, error) {
 	numbers, err := query(ctx, db, func(rows *sql.Rows) (n int64, err error) {
 		return n, rows.Scan(&n)
@@ -100,5 +100,5 @@ func (db database) count(ctx context.Context, what, text string, args ...any) (i
 	if err != nil {
 		return 0, fmt.Errorf("backfill: %s: %w", what, err)
 	}
-	return numbers[0], nil
+	return numbers[0], nil // an aggregate has one row
 }

@@ -1,5 +1,5 @@
 // Package engines opens empty databases of SQLite, PostgreSQL, MariaDB and, if SNOWKEY_TEST_MYSQL names one, MySQL, and
-// reads and writes them. Their sessions are far from UTC.
+// reads and writes them. The sessions of servers are far from UTC.
 package engines
 
 import (
@@ -36,7 +36,7 @@ func OnEvery(t *testing.T, test func(t *testing.T, db *Engine)) {
 	OnServers(t, test)
 }
 
-// OnServers leaves out SQLite.
+// OnServers is like OnEvery without SQLite.
 func OnServers(t *testing.T, test func(t *testing.T, db *Engine)) {
 	t.Helper()
 	t.Run("postgres", func(t *testing.T) { test(t, Postgres(t)) })
@@ -84,7 +84,7 @@ func Postgres(t testing.TB) *Engine {
 	return Open(t, ddl.Postgres, u.String())
 }
 
-// Open opens a database that is there.
+// Open opens an existing database.
 func Open(t testing.TB, dialect ddl.Dialect, dsn string) *Engine {
 	t.Helper()
 	driver := map[ddl.Dialect]string{ddl.Postgres: "pgx", ddl.MySQL: "mysql", ddl.SQLite: "sqlite"}[dialect]
@@ -104,7 +104,7 @@ func (db *Engine) Try(statements ...string) error {
 	return nil
 }
 
-// Run is Try that ends the test if a statement fails.
+// Run is like Try, but ends the test if a statement fails.
 func (db *Engine) Run(t testing.TB, statements ...string) {
 	t.Helper()
 	Must(t, db.Try(statements...))
@@ -142,7 +142,7 @@ func (db *Engine) Read(t testing.TB, query string, args ...any) (all [][]string)
 	return all
 }
 
-// Lines is Read with a line for each row, and blanks between its fields.
+// Lines is like Read, but joins the fields of each row with blanks.
 func (db *Engine) Lines(t testing.TB, query string, args ...any) (lines []string) {
 	t.Helper()
 	for _, row := range db.Read(t, query, args...) {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -101,4 +102,33 @@ func inTransaction(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) error
 			return err
 		}
 	}
+}
+
+// A transaction that reserves before the store has checked its table gets an error at once,
+// instead of waiting for a connection that it holds itself.
+func TestNotPrepared(t *testing.T) {
+	onEverySQL(t, func(t *testing.T, e engine) {
+		db := open(t, e.driver, e.dsn)
+		db.SetMaxOpenConns(1)
+		store := mustNew(sqlstore.New(db, sqlstore.Config{AllowDataLoss: true}))
+		tx, err := db.BeginTx(t.Context(), nil)
+		must(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), patience) // a transaction that waits for itself never ends
+		defer cancel()
+		if _, err := store.In(tx).Reserve(ctx, "a", 1); err == nil || !strings.Contains(err.Error(), "PrepareCounters") {
+			t.Error(err)
+		}
+		must(t, tx.Rollback())
+		must(t, store.PrepareCounters(t.Context()))
+		if tx, err = db.BeginTx(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = tx.Rollback() }()
+		if first, err := store.In(tx).Reserve(t.Context(), "a", 5); err != nil || first != 1 {
+			t.Errorf("%d, %v", first, err)
+		}
+		if first, err := store.In(tx).Reserve(t.Context(), "a", 1); err != nil || first != 6 {
+			t.Errorf("%d, %v", first, err)
+		}
+	})
 }

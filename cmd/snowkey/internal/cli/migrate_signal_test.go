@@ -66,8 +66,12 @@ func TestMigrateInterrupted(t *testing.T) {
 	)
 	run(t, "migrate", "bigint", "--dsn", dsn, "--table", "orders", "--apply", "--stop-before", "fill").want(t, 0, "", "")
 	until := func(query string) {
-		for is := false; !is; {
+		t.Helper()
+		for is, end := false, time.Now().Add(time.Minute); !is; time.Sleep(20 * time.Millisecond) {
 			must(t, db.QueryRow(query).Scan(&is))
+			if time.Now().After(end) {
+				t.Fatalf("not in a minute: %s", query)
+			}
 		}
 	}
 	for i, s := range []struct{ step, blocker, next string }{
