@@ -37,15 +37,15 @@ func TestLoadChildrenFirst(t *testing.T) {
 		}
 		// The first tree is larger than twice the first chunk, but not than ChunkBytes.
 		s.exec(t, `truncate trees, nodes`)
-		loaded, err = pgxload.LoadWith(t.Context(), s.pool, pgxload.Config{Method: method}, func(w *pgxload.Writer) error {
+		loaded, err = pgxload.LoadWith(t.Context(), s.pool, pgxload.Config{Method: method, ChunkBytes: 8 << 20}, func(w *pgxload.Writer) error {
 			trees, nodes := w.Table("trees", "id"), w.Table("nodes", "id", "tree", "up")
-			for i := range 10_000 {
+			for i := range 60_000 {
 				nodes.Row(i, 1, 9_999)
 			}
 			trees.Row(1)
 			return nil
 		})
-		if err != nil || loaded.Rows != 10_001 {
+		if err != nil || loaded.Rows != 60_001 {
 			t.Errorf("%s, a large tree: %+v, %v", name, loaded, err)
 		}
 	}
@@ -54,7 +54,7 @@ func TestLoadChildrenFirst(t *testing.T) {
 // Chunks grow up to ChunkBytes, and end after a row of the first table; at twice ChunkBytes, after
 // any row. So neither a parent with any number of children nor a second root is kept in memory.
 func TestLoadChunks(t *testing.T) {
-	const rows, size = 100, 256 << 10 // the first chunk has this size
+	const rows, size = 100, 256 << 10 // a quarter of the first chunk
 	data := make([]byte, size)
 	for name, method := range methods {
 		s := newShop(t, pgx.QueryExecModeCacheStatement, true, `create unlogged table parents (id bigint primary key, data bytea);
@@ -64,9 +64,9 @@ func TestLoadChunks(t *testing.T) {
 			parents, perEach int
 			want             []int64
 		}{
-			{"first table", rows, 0, []int64{1, 3, 7, 15, 23, 31, 39, 47, 55, 63, 71, 79, 87, 95, 100}},
-			{"children of one", 1, rows, []int64{1, 17, 33, 49, 65, 81, 97, 101}},
-			{"whole parents", 20, 4, []int64{1, 6, 11, 21, 31, 41, 51, 61, 71, 81, 91, 100}},
+			{"first table", rows, 0, []int64{4, 12, 20, 28, 36, 44, 52, 60, 68, 76, 84, 92, 100}},
+			{"children of one", 1, rows, []int64{16, 32, 48, 64, 80, 96, 101}},
+			{"whole parents", 20, 4, []int64{6, 16, 26, 36, 46, 56, 66, 76, 86, 96, 100}},
 		} {
 			var told []int64
 			loaded, err := pgxload.LoadWith(t.Context(), s.pool, pgxload.Config{Method: method, ChunkBytes: 8 * size, Progress: func(l pgxload.Loaded) { told = append(told, l.Rows) }}, func(w *pgxload.Writer) error {

@@ -191,7 +191,7 @@ func (t *Table) Row(values ...any) {
 		w.err = err
 	}
 	w.bytes += len(t.rows.buf) - before
-	full := min(w.cfg.ChunkBytes, 256<<10<<min(w.chunks, 20)) // the first chunks are smaller
+	full := min(w.cfg.ChunkBytes, 1<<20<<min(w.chunks, 8)) // the first chunks are smaller
 	if w.bytes >= 2*w.cfg.ChunkBytes || w.bytes >= full && t == w.tables[0] {
 		w.flush()
 	}
