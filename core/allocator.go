@@ -68,9 +68,10 @@ func newAllocator(s *shared, grant *Grant, rollback, first uint64) *allocator {
 }
 
 // A grantClock lets ids begin ahead of all other clocks: it shows a grant's first tick when the
-// grant is taken. It then runs more slowly than they do, so that they catch up with it before ids at
-// the cap have used up the time to the fence. The fence may not rise before that. A lease begins
-// at most two steps ahead of its store's clock, and has one fence window: 8/3 of that is two steps.
+// grant is taken. It then runs at a third of their speed, so that ids do not use up the time to the fence
+// before that may rise again: when the store's clock has reached the first tick. A lease begins at most
+// two steps of FenceWindow + MaxSkew ahead of that clock. Until it is there, ids use a third of these, which
+// is at most one FenceWindow if MaxSkew is at most half of it. With a greater MaxSkew, they may have to wait.
 type grantClock struct{ began, shows int64 }
 
 const grantClockSlow = 3 // it shows a third of the time that passes

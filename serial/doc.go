@@ -49,5 +49,5 @@
 //
 // docs/serials.md has the details: zones, check characters and gaps.
 //
-// The package imports the standard library and core only.
+// The package imports the standard library, core and worker/driver.
 package serial

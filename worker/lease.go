@@ -47,6 +47,11 @@ type lease struct {
 // store answers, and every answer makes progress. In held and rotating the worker ID is renewed, so ids
 // continue while another one is claimed.
 //
+// A lease is held after a claim. It is rotating while it claims another worker ID, because the generator
+// asks or the record is locked, and then held again, by that or by the old one. A renewal that finds
+// another holder makes it lost, until a claim. close makes it releasing from any state, and ended follows
+// when nothing is left to release.
+//
 // An unanswered claim is repeated unchanged, in any state, until an answer settles it: either it was
 // granted, and is used or released, or no worker ID is free for it. Only then is another claim made.
 type state uint8

@@ -133,7 +133,7 @@ type Change struct {
 	Namespace *Namespace // replaces State.Namespace
 	Make      *int64     // make an unused record of this worker ID; [Any]: of the lowest worker IDs without one, up to [MakeAtOnce]
 	Record    *Record    // replaces the record of its worker ID
-	Lease     Lease      // the result, if Namespace and Make are nil
+	Lease     Lease      // the result, if Index, Namespace and Make are nil
 }
 
 // Values of Change.Make.

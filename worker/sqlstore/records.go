@@ -19,6 +19,12 @@ const (
 	claimed = "state IN ('held', 'kept')"
 )
 
+// The worker IDs of rows that are namespaces: see read.
+const (
+	namespaceRow = -1
+	indexRow     = -2
+)
+
 // values returns the values of namespaceColumns.
 func values(ns driver.Namespace) []any {
 	return []any{ns.Layout, ns.FenceWindow, ns.MaxSkew, ns.Incarnation, ns.Since, ns.Floor, ns.Seen, ns.Version}
@@ -43,14 +49,16 @@ func (s *server) candidates(c driver.Claim) string {
 
 // read reads the state of a namespace, with the index, in one statement.
 func (x session) read(ctx context.Context, namespace, records string) (st driver.State, err error) {
-	// of selects a namespace in the columns of a record, and some more.
+	// of selects a namespace in the columns of a record, and some more. Its number is in the place of a worker
+	// ID, the clock of a fencing token, the count of a start, Since of a fence, the layout of a claim ID, the
+	// recorded incarnation of an owner, and the present one of a status.
 	of := func(number int, name, server, count string) string {
 		return x.fill("SELECT ?, {now}, (SELECT COUNT(*) FROM "+count+"), COALESCE(n.since, 0), COALESCE(n.layout, ''), COALESCE(n.incarnation, ''), "+server+
 			", COALESCE(n.fence_window, 0), COALESCE(n.max_skew, 0), COALESCE(n.floor, 0), COALESCE(n.seen, 0), COALESCE(n.version, 0)"+
 			" FROM (SELECT 1 AS one) o LEFT JOIN {n} n ON n.namespace = ?", number, name)
 	}
-	query := of(-1, namespace, "{server}", x.fill("{l} WHERE namespace = ? AND state <> 'made'", namespace)) +
-		" UNION " + of(-2, indexName, "''", "{n} WHERE namespace <> '"+indexName+"' AND version > 0") + records
+	query := of(namespaceRow, namespace, "{server}", x.fill("{l} WHERE namespace = ? AND state <> 'made'", namespace)) +
+		" UNION " + of(indexRow, indexName, "''", "{n} WHERE namespace <> '"+indexName+"' AND version > 0") + records
 	err = retryUndone(ctx, func() error {
 		text, err := x.text(ctx, maxLockWait, query)
 		if err != nil {
@@ -66,9 +74,9 @@ func (x session) read(ctx context.Context, namespace, records string) (st driver
 			}
 			into := &index
 			switch rec.Worker {
-			case -1:
+			case namespaceRow:
 				into, ns.Name = &st, namespace
-			case -2:
+			case indexRow:
 			default:
 				st.Records = append(st.Records, rec)
 				return nil
