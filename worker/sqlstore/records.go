@@ -49,9 +49,9 @@ func (s *server) candidates(c driver.Claim) string {
 
 // read reads the state of a namespace, with the index, in one statement.
 func (x session) read(ctx context.Context, namespace, records string) (st driver.State, err error) {
-	// of selects a namespace in the columns of a record, and some more. Its number is in the place of a worker
-	// ID, the clock of a fencing token, the count of a start, Since of a fence, the layout of a claim ID, the
-	// recorded incarnation of an owner, and the present one of a status.
+	// of selects a namespace as a row of records with more columns: worker_id has its number, fencing_token
+	// the clock, start the count, fence since, claim_id the layout, owner the recorded incarnation, and state
+	// the present one.
 	of := func(number int, name, server, count string) string {
 		return x.fill("SELECT ?, {now}, (SELECT COUNT(*) FROM "+count+"), COALESCE(n.since, 0), COALESCE(n.layout, ''), COALESCE(n.incarnation, ''), "+server+
 			", COALESCE(n.fence_window, 0), COALESCE(n.max_skew, 0), COALESCE(n.floor, 0), COALESCE(n.seen, 0), COALESCE(n.version, 0)"+

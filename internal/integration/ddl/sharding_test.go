@@ -187,7 +187,7 @@ func (f *fleet) asks(t *testing.T, query string, rows int, tables ...string) map
 	return asked
 }
 
-// The shard of every int64 is that of core.Shard in every database, and in a column of MySQL that has no sign.
+// Every database computes the same shard as core.Shard for every int64, MySQL also in an unsigned column.
 func TestShard(t *testing.T) {
 	onEvery(t, func(t *testing.T, s *server) {
 		kinds := []string{"bigint"}

@@ -63,7 +63,7 @@ func (l line) String() string {
 	return fmt.Sprintf("| %s | %d | %d | %d | %d | %.2f s | %.2f s |", l.name, l.ids, l.forgotten, l.duplicates, l.controls, l.took.Seconds(), l.ahead.Seconds())
 }
 
-// checkControl fails the test if the control had no duplicates either, as when the machine stands still
+// checkControl fails the test if the control had no duplicates. This happens if the machine stands still
 // for longer than a fence window.
 func (l line) checkControl(t *testing.T) {
 	t.Helper()
