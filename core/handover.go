@@ -177,7 +177,7 @@ func (g *Generator) rollBack(a *allocator, back time.Duration) error {
 	if g.current.Load() != a {
 		return nil
 	}
-	if p := a.position(0); p.closed || p.lastIssued <= now {
+	if p := a.position(); p.closed || p.lastIssued <= now {
 		return nil // lost, or the clock has caught up by now
 	}
 	value := uint64(len(g.rollbackMarks))

@@ -13,12 +13,9 @@ import (
 // begins after another has returned gets a greater id, except with [Rollback], [Reuse] and
 // [Rotate].
 //
-// If it fails, it issues no id. The error is the error of ctx, or wraps [ErrSequenceExhausted],
+// If it fails, it issues no id; the slot of a call that is cancelled in line stays unused. The error is the error of ctx, or wraps [ErrSequenceExhausted],
 // [ErrFenced], [ErrLost], [ErrClosed] or [ErrTimestampExhausted], or is a [ClockError].
 func (g *Generator) Next(ctx context.Context) (int64, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -32,8 +29,7 @@ func (g *Generator) Next(ctx context.Context) (int64, error) {
 
 // nextByClock does what Next does, and reads the clock.
 func (g *Generator) nextByClock(ctx context.Context) (int64, error) {
-	var wait waitState
-	defer wait.end()
+	wait := waitState{want: 1, single: true}
 	for {
 		if err := ctx.Err(); err != nil {
 			return 0, err
@@ -42,11 +38,11 @@ func (g *Generator) nextByClock(ctx context.Context) (int64, error) {
 		if a == nil {
 			return 0, ErrClosed
 		}
-		from, n := wait.take(a, 1)
+		from, n := wait.take(a)
 		if n == 1 {
 			return a.id(from), nil
 		}
-		slot, ok, err := g.await(ctx, a, &wait, 1, true)
+		slot, ok, err := g.await(ctx, a, &wait)
 		if err != nil {
 			return 0, err
 		}
@@ -64,9 +60,6 @@ func (g *Generator) nextByClock(ctx context.Context) (int64, error) {
 //
 // It returns the same errors as Next.
 func (g *Generator) Fill(ctx context.Context, ids []int64) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	if a := g.current.Load(); a != nil && len(ids) > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -82,11 +75,10 @@ func (g *Generator) Fill(ctx context.Context, ids []int64) error {
 
 // fillByClock does what Fill does, and reads the clock.
 func (g *Generator) fillByClock(ctx context.Context, ids []int64) error {
-	var wait waitState
+	wait := waitState{want: uint64(len(ids))}
 	taken := batch{pool: &g.chunks}
 	defer taken.free()
-	defer wait.end()
-	for missing := uint64(len(ids)); missing > 0; {
+	for wait.want > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -94,11 +86,11 @@ func (g *Generator) fillByClock(ctx context.Context, ids []int64) error {
 		if a == nil {
 			return ErrClosed
 		}
-		if from, n := wait.take(a, missing); n > 0 {
+		if from, n := wait.take(a); n > 0 {
 			taken.add(a, from, n)
-			missing -= n
+			wait.want -= n
 			wait.restart()
-		} else if _, _, err := g.await(ctx, a, &wait, missing, false); err != nil {
+		} else if _, _, err := g.await(ctx, a, &wait); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,8 @@ import (
 
 // waitState is the state of one call that waits.
 type waitState struct {
+	want       uint64 // how many slots the call still needs
+	single     bool   // it is a Next
 	began      time.Time
 	rounds     int             // calls of await
 	spins      int             // waits too short to sleep
@@ -21,18 +23,19 @@ type waitState struct {
 	fenced     bool            // it has waited for a fence, in vain
 	back       bool            // it has waited for a clock that stepped back
 	lookedLate bool            // its time was over, and it has looked once more
+	next       uint64          // the slot that it may reserve; 0: none
 	reserved   reservation     // what it waits for
 }
 
 // take takes the reserved slots, once the clock and the fence allow them. If there are none, it
-// takes up to want others. What was reserved from another allocator is given up: that one is closed.
-func (w *waitState) take(a *allocator, want uint64) (from, n uint64) {
+// takes others. What was reserved from another allocator is given up: that one is closed.
+func (w *waitState) take(a *allocator) (from, n uint64) {
 	r := &w.reserved
 	if r.n == 0 || r.allocator != a {
 		r.n = 0
-		return a.take(want)
+		return a.take(w.want)
 	}
-	if !a.takeReserved(r.gap) {
+	if !a.takeReserved(*r) {
 		return 0, 0
 	}
 	from, n, r.n = r.from, r.n, 0
@@ -41,14 +44,7 @@ func (w *waitState) take(a *allocator, want uint64) (from, n uint64) {
 
 // restart begins another wait of the same call. What was counted is not counted again.
 func (w *waitState) restart() {
-	*w = waitState{timer: w.timer, counted: w.counted, exhausted: w.exhausted, reserved: w.reserved}
-}
-
-// end ends a call that does not need what it has reserved.
-func (w *waitState) end() {
-	if r := &w.reserved; r.n > 0 {
-		r.allocator.giveBack(r.gap)
-	}
+	*w = waitState{want: w.want, single: w.single, timer: w.timer, counted: w.counted, exhausted: w.exhausted, reserved: w.reserved}
 }
 
 // mayLookAgain returns true once. A call whose time is over looks once more before it fails: the
@@ -59,20 +55,18 @@ func (w *waitState) mayLookAgain() bool {
 	return first
 }
 
-// await is called when take found no slot. It reserves slots, if it can, and waits until there may
-// be some: then the caller takes again. If the ClockPolicy issues an unused slot, it returns that
-// (ok). Otherwise the error says why there is no slot. It holds no lock while it waits. want is how
-// many slots the call needs, and single says that it is a Next.
+// await is called when take found no slot. It waits until there may be one: then the caller takes
+// again. If the ClockPolicy issues an unused slot, it returns that (ok). Otherwise the error says why
+// there is no slot. It holds no lock while it waits.
 //
-// All waits are in line, at the cap, at the fence and after a step back, except while the clock is
-// beyond the fence: a slot before the clock is never reserved. Then a higher fence brings ticks that
-// are all free, and calls that find none of these line up for the next.
-func (g *Generator) await(ctx context.Context, a *allocator, w *waitState, want uint64, single bool) (slot uint64, ok bool, err error) {
+// A call that waits lines up, at the cap, at the fence and after a step back: before it sleeps, it
+// reserves the next slots. A call that cannot get its slots in time fails before it reserves any.
+func (g *Generator) await(ctx context.Context, a *allocator, w *waitState) (slot uint64, ok bool, err error) {
 	if w.rounds++; w.rounds == 1 {
 		w.began = time.Now()
 	}
 	_, now, maxTick := a.limits()
-	p := a.position(now)
+	p := a.position()
 	if p.closed {
 		return 0, false, g.afterClose(ctx, a, &w.regrants)
 	}
@@ -82,17 +76,16 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState, want 
 	}
 	w.changed = changed
 	l := a.layout
-	bits := l.SequenceBits
-	tick := max(p.next>>bits, now)
-	if w.reserved.n > 0 {
-		tick = w.reserved.from >> bits
+	tick := max(p.cursor>>l.SequenceBits, now)
+	w.next = 0
+	switch {
+	case w.reserved.n > 0:
+		tick = w.reserved.from >> l.SequenceBits
+	case p.cursor>>l.SequenceBits == tick: // otherwise the clock is ahead, and maybe beyond the fence
+		w.next = p.cursor
 	}
 	if tick > l.lastTick {
 		return 0, false, fmt.Errorf("%w: it ended at %s", ErrTimestampExhausted, formatTime(l.end))
-	}
-	inLine := p.next>>bits == tick && (p.next < p.cursor || tick > a.lastTick(maxTick))
-	if inLine && w.reserved.n == 0 && !a.reserve(&w.reserved, p.next, want) {
-		return 0, false, nil // another call was first
 	}
 	if fence := a.grant.fence.Load(); tick >= fence {
 		return 0, false, g.awaitFence(ctx, a, w, fence, fenceErr)
@@ -110,7 +103,7 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState, want 
 	d := a.timeUntil(tick - min(a.maxAhead, tick))
 	if now < p.lastIssued {
 		if !g.policy.hybrid && maxTick < p.lastIssued {
-			return g.applyPolicy(ctx, a, w, single, maxTick, p.lastIssued, d)
+			return g.applyPolicy(ctx, a, w, maxTick, p.lastIssued, d)
 		}
 		// What limits ids here has not stepped back. So if no id was issued yet, the wait is for
 		// where they begin.
@@ -126,7 +119,7 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState, want 
 	if w.back { // the line is as long as it was
 		limit += g.policy.maxWait
 	}
-	return 0, false, g.awaitClock(ctx, w, d, limit, func() error {
+	return 0, false, g.awaitClock(ctx, a, w, d, limit, func() error {
 		return fmt.Errorf("%w: all ids before %s are issued or reserved; the next is due in %v, and the call has waited %v of at most %v",
 			ErrSequenceExhausted, formatTime(a.layout.startOf(tick)), d, time.Since(w.began), limit)
 	})
@@ -134,7 +127,7 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState, want 
 
 // applyPolicy does what the ClockPolicy says about a step back: the clock is at the tick now,
 // behind lastIssued, and reaches the next slot in d. It returns as await does.
-func (g *Generator) applyPolicy(ctx context.Context, a *allocator, w *waitState, single bool, now, lastIssued uint64, d time.Duration) (slot uint64, ok bool, err error) {
+func (g *Generator) applyPolicy(ctx context.Context, a *allocator, w *waitState, now, lastIssued uint64, d time.Duration) (slot uint64, ok bool, err error) {
 	back := a.layout.startOf(lastIssued).Sub(a.layout.startOf(now))
 	tolerated := time.Duration(0)
 	switch g.policy.kind {
@@ -143,7 +136,7 @@ func (g *Generator) applyPolicy(ctx context.Context, a *allocator, w *waitState,
 			tolerated = g.maxWait
 		}
 		w.back = true
-		return 0, false, g.awaitClock(ctx, w, d, tolerated, func() error { return &ClockError{Back: back, Tolerated: tolerated} })
+		return 0, false, g.awaitClock(ctx, a, w, d, tolerated, func() error { return &ClockError{Back: back, Tolerated: tolerated} })
 	case policyRollback:
 		if err = g.rollBack(a, back); err != nil {
 			err = g.giveUp(err)
@@ -151,7 +144,7 @@ func (g *Generator) applyPolicy(ctx context.Context, a *allocator, w *waitState,
 		return 0, false, err
 	case policyReuse:
 		tolerated = g.policy.window
-		if single && back <= tolerated {
+		if w.single && back <= tolerated {
 			bits := a.layout.SequenceBits
 			if slot, ok = a.unused.take(now<<bits, a.oldestUnused(lastIssued)<<bits); ok {
 				a.reused.Add(1)
@@ -184,7 +177,9 @@ func (g *Generator) awaitFence(ctx context.Context, a *allocator, w *waitState, 
 	a.grant.signalReached()
 	if !w.fenced { // one wait is enough, even if the next grant is exhausted too
 		if left := g.maxWait - time.Since(w.began); left > 0 {
-			g.countWait(w)
+			if !g.lineUp(a, w) {
+				return nil
+			}
 			return g.sleep(ctx, w, left)
 		}
 		if w.mayLookAgain() {
@@ -229,7 +224,7 @@ const (
 // awaitClock waits for d, or for a change of the grant. It fails at once if the wait cannot end
 // before the context's deadline, or if the call would wait for more than limit in all. It may
 // return early: the caller looks again.
-func (g *Generator) awaitClock(ctx context.Context, w *waitState, d, limit time.Duration, refusal func() error) error {
+func (g *Generator) awaitClock(ctx context.Context, a *allocator, w *waitState, d, limit time.Duration, refusal func() error) error {
 	left := limit - time.Since(w.began)
 	if left <= 0 || d > left {
 		if d <= limit && w.mayLookAgain() {
@@ -240,7 +235,9 @@ func (g *Generator) awaitClock(ctx context.Context, w *waitState, d, limit time.
 	if deadline, ok := ctx.Deadline(); ok && d > time.Until(deadline) {
 		return fmt.Errorf("%w: the next slot is due in %v, after the deadline", context.DeadlineExceeded, d)
 	}
-	g.countWait(w)
+	if !g.lineUp(a, w) {
+		return nil
+	}
 	// One of Go's timers is late by up to a millisecond, which may cost a tick. So it ends early,
 	// and one goroutine sleeps precisely for the rest, so that no tick begins unused. The precise
 	// sleep is late by some microseconds too, so the shortest waits are spun.
@@ -274,11 +271,17 @@ func (g *Generator) sleepPrecisely(d time.Duration) bool {
 	return platform{}.sleepPrecisely(d)
 }
 
-func (g *Generator) countWait(w *waitState) {
+// lineUp reserves slots for a call that is about to sleep, and counts its wait. It reports false if
+// another call has moved the cursor: the caller looks again.
+func (g *Generator) lineUp(a *allocator, w *waitState) bool {
+	if w.next > 0 && !a.reserve(&w.reserved, w.next, w.want) {
+		return false
+	}
 	if !w.counted {
 		w.counted = true
 		g.counters.waited.Add(1)
 	}
+	return true
 }
 
 // sleep waits for d, but for at most a second, because the clock may be set meanwhile. It ends

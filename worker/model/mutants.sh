@@ -76,15 +76,14 @@ mutant 'a lease from before is renewed: redisstore' worker/redisstore/renew.lua 
 mutant 'claim without a compare: redisstore' worker/redisstore/write.lua "s/if space ~= ARGV\[2\] or kind .*?then return/if space ~= ARGV[2] then return/" ./worker/redisstore .
 
 # The line of calls that wait: a slot is issued by the call that has reserved it, or by none.
-line="Reserved|GivenBack|Line|OldTime|ReservationsAtRandom"
-mutant 'line: a reservation is given back twice' core/wait.go 's/r\.allocator\.giveBack\(r\.gap\)/r.allocator.giveBack(r.gap)\n\t\tr.allocator.giveBack(r.gap)/' ./core "$line"
-mutant 'line: a reservation is issued after the end' core/allocator.go 's/if a\.lockedPosition\(0\)\.closed \{/if false {/' ./core "$line"
+line="Reserved|FailedCalls|CancelledReservations|Line|OldTime|ReservationsAtRandom"
+mutant 'line: a reservation is issued after the end' core/allocator.go 's/if a\.lockedPosition\(\)\.closed \{/if false {/' ./core "$line"
 mutant 'line: a reserved slot that is issued is not the last' core/allocator.go 's/\tq\.last = max\(q\.last, r\.from\+r\.n-1\)\n//' ./core "$line"
-mutant 'line: a gap below the last id is issued' core/allocator.go 's/lowest := max\(q\.last\+1, (.*)\)/lowest := $1/' ./core "$line"
 mutant 'line: a reservation is issued before its time' core/allocator.go 's/if _, _, maxTick := a\.limits\(\); r\.from.* \{/if false {/' ./core "$line"
-mutant 'line: a slot before the clock is reserved' core/wait.go 's/inLine := p\.next>>bits == tick && /inLine := /' ./core "$line"
-mutant 'line: the line ends at the fence' core/wait.go 's/inLine := /inLine := tick < a.grant.fence.Load() \&\& /' ./core "$line"
+mutant 'line: a slot before the clock is reserved' core/wait.go 's/case p\.cursor>>l\.SequenceBits == tick:/default:/' ./core "$line"
+mutant 'line: the line ends at the fence' core/wait.go 's/case p\.cursor>>l\.SequenceBits == tick/case tick < a.grant.fence.Load() \&\& p.cursor>>l.SequenceBits == tick/' ./core "$line"
 mutant 'line: a Fill reserves a whole tick' core/allocator.go 's/, a\.sequenceMax\/2\+1\)/)/' ./core "$line"
+mutant 'line: a call that fails reserves a slot' core/wait.go 's/(\tleft := limit - time\.Since\(w\.began\)\n)/$1\tg.lineUp(a, w)\n/' ./core "$line"
 
 # What keeps ids from coming again, as in live.pml, and what is left leased.
 mutant 'no attempt after a failure' worker/claim.go 's/r\.at = now\.Add\(/r.at = now.Add(1000 * time.Hour + /' ./worker .
