@@ -37,9 +37,6 @@ type Generator struct {
 // many leases should make one store, with New of the store's package; its Open makes a new store
 // each time.
 func Open(ctx context.Context, s driver.Store, cfg Config) (*Generator, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	l, err := newLease(s, cfg)
 	if err != nil {
 		if c, ok := s.(driver.OwnedStore); ok && !fields.IsNil(s) {
@@ -138,9 +135,6 @@ func (g *Generator) Failing() error {
 func (g *Generator) Close(ctx context.Context) error {
 	if !g.opened() {
 		return nil
-	}
-	if ctx == nil {
-		ctx = context.Background()
 	}
 	g.ids.Close()
 	if err := g.lease.Release(ctx); err != nil {

@@ -1,7 +1,6 @@
 package worker_test
 
 import (
-	"context"
 	"errors"
 	"testing"
 
@@ -62,13 +61,5 @@ func TestNilAndZero(t *testing.T) {
 	}
 	if err := acquire(&memstore.Store{}); err != nil {
 		t.Errorf("a zero memstore is ready for use: %v", err)
-	}
-	var none context.Context
-	gen, err := worker.Open(none, memstore.New(memstore.Config{}), worker.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := gen.Close(none); err != nil {
-		t.Error(err)
 	}
 }

@@ -57,9 +57,6 @@ func FromOrdinal(l core.Layout, variable, file string) (int64, error) {
 // FromCounter suits processes that rarely start, with a layout that has many worker bits. For
 // others use [Open], which reuses worker IDs.
 func FromCounter(ctx context.Context, c driver.Counter, l core.Layout, name string) (workerID, left int64, err error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	var wrong fields.Errors
 	addFields(&wrong, l.Validate(), driver.CheckNamespace(name))
 	if fields.IsNil(c) {
