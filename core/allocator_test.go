@@ -137,6 +137,41 @@ func TestFailedCallsReserveNothing(t *testing.T) {
 	}
 }
 
+// Calls that fail because the fence does not rise lose the slots that they have reserved beyond it, but
+// no more than those of MaxWait: when it rises, ids come at once.
+func TestCallsFailAtTheFence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(Twitter().Epoch) + time.Hour)
+		fence := time.Now().Add(50 * time.Millisecond)
+		gr := grantOf(t, fourATick, 0, time.Now(), fence)
+		const wait = 20 * time.Millisecond
+		g := newGenerator(t, Config{Worker: holderOf{gr}, ClockPolicy: Logical{Detached: true}, MaxWait: wait})
+		var wg sync.WaitGroup
+		var failed atomic.Int64
+		for range 100 {
+			for range 10 {
+				wg.Go(func() {
+					if _, err := g.Next(t.Context()); errors.Is(err, ErrFenced) {
+						failed.Add(1)
+					} else if err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+		}
+		gr.RaiseFence(fence.Add(2 * wait))
+		if failed.Load() != 100*10-5*4 {
+			t.Errorf("%d failed", failed.Load())
+		}
+		began := time.Now()
+		nextID(t, g)
+		if took := time.Since(began); took > 0 {
+			t.Errorf("the next id comes after %v", took)
+		}
+	})
+}
+
 // Slots that are only reserved are no ids: neither ahead of the clock nor before the end of a closed grant.
 // Calls that wait for them notice the end.
 func TestReservationsEndWithTheGrant(t *testing.T) {

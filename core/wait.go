@@ -60,7 +60,9 @@ func (w *waitState) mayLookAgain() bool {
 // there is no slot. It holds no lock while it waits.
 //
 // A call that waits lines up, at the cap, at the fence and after a step back: before it sleeps, it
-// reserves the next slots. A call that cannot get its slots in time fails before it reserves any.
+// reserves the next slots. A call that cannot get its slots in time fails before it reserves any. No slot is
+// reserved before the clock, where it would be old, nor beyond the fence by MaxWait or more: while the
+// fence does not rise, the slots of all calls that fail are lost.
 func (g *Generator) await(ctx context.Context, a *allocator, w *waitState) (slot uint64, ok bool, err error) {
 	if w.rounds++; w.rounds == 1 {
 		w.began = time.Now()
@@ -77,17 +79,18 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState) (slot
 	w.changed = changed
 	l := a.layout
 	tick := max(p.cursor>>l.SequenceBits, now)
-	w.next = 0
-	switch {
-	case w.reserved.n > 0:
+	if w.reserved.n > 0 {
 		tick = w.reserved.from >> l.SequenceBits
-	case p.cursor>>l.SequenceBits == tick: // otherwise the clock is ahead, and maybe beyond the fence
-		w.next = p.cursor
 	}
 	if tick > l.lastTick {
 		return 0, false, fmt.Errorf("%w: it ended at %s", ErrTimestampExhausted, formatTime(l.end))
 	}
-	if fence := a.grant.fence.Load(); tick >= fence {
+	fence := a.grant.fence.Load()
+	w.next = 0
+	if w.reserved.n == 0 && p.cursor>>l.SequenceBits == tick && (tick < fence || tick-fence < uint64(g.maxWait/l.Tick)) {
+		w.next = p.cursor
+	}
+	if tick >= fence {
 		return 0, false, g.awaitFence(ctx, a, w, fence, fenceErr)
 	}
 	// Slots may come and go without end, as when the clock jumps back and forth.

@@ -250,7 +250,7 @@ func TestNoOldTimeWhenTheFenceRises(t *testing.T) {
 		gr := mustGrant(t, coarse, 1, time.Now(), time.Now().Add(10*time.Millisecond))
 		g := mustNew(t, core.Config{Layout: coarse, Worker: holder{gr}, MaxWait: time.Minute})
 		mustFill(t, g, 4)
-		time.Sleep(time.Hour)
+		time.Sleep(30 * time.Second)
 		began := time.Now()
 		var wg sync.WaitGroup
 		for range 10 {

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// A claim is one that the store has granted, with the core's grant made from it.
-type claim struct {
+// A holding is a worker ID that the store has granted, with the core's grant made from it.
+type holding struct {
 	driver.Lease // Fence is the highest one that the store has acknowledged
 
 	id      string
@@ -22,7 +22,7 @@ type claim struct {
 	renewAt time.Time     // when the next renewal is due
 	renewed time.Time     // when it was granted or last renewed
 	left    time.Duration // how long ids could continue from then on
-	lost    error         // why the claim no longer has the worker ID; nil: it has
+	lost    error         // why another claim has the worker ID; nil: none has
 	retry   retry         // of its renewal while it is current, then of its release
 }
 
@@ -34,7 +34,6 @@ type claimState struct {
 	deadline time.Time // when acquire gives up
 	expiry   time.Time // with RequirePreferred: when the worker ID's present claim expires
 	asked    time.Time // when the generator last asked for another worker ID
-	evading  bool      // another worker ID is claimed because the record of the present one is locked
 }
 
 // rotationLasts is how long the generator's call for another worker ID stays valid. The claim is
@@ -73,7 +72,7 @@ func (l *lease) newRequest() *driver.Claim {
 		c.Preferred = *cfg.Preferred
 	}
 	switch {
-	case l.state == rotating:
+	case l.state.renews():
 		c.Exclude = l.current.Worker
 	case l.current != nil: // the fence of a lost claim no longer rises, so no id passes it
 		old := l.current
@@ -94,55 +93,66 @@ func (l *lease) outOfTime() error {
 	return nil
 }
 
-// claimGranted makes a new claim the current one. If no other worker ID is needed any more, because
-// acquire gave up or the present one can be renewed again, or if the store's answer does not match
-// the request, claimGranted releases the new claim.
+// claimGranted makes what was claimed the current holding. It releases that instead if the generator
+// cannot use it, or needs no other worker ID any more: acquire gave up, or the present one can be
+// renewed again.
 func (l *lease) claimGranted(r driver.Claim, got driver.Lease) {
-	cfg, now := &l.cfg, time.Now()
 	l.claiming.pending = nil
-	c := &claim{Lease: got, id: r.ClaimID, renewed: now, left: l.untilFence(got.Fence), renewAt: now.Add(cfg.renewIn())}
-	start, fence := time.UnixMilli(got.Start), time.UnixMilli(got.Fence)
-	err := r.CheckLease(got)
-	if d := cfg.Datacenter; d != nil && got.Worker>>cfg.Layout.WorkerBits != *d {
-		err = fmt.Errorf("worker: the store's lease does not match the claim: worker ID %d is not of datacenter %d", got.Worker, *d)
-	}
-	if err != nil {
-		if got.Fence <= got.Start { // a release could lower the fence below ids; the claim expires instead
-			l.claimFailed(err)
-			return
-		}
-		c.Start = got.Fence // none of its time is given back
-	} else if c.grant, err = core.NewGrant(cfg.Layout, got.Worker, start, fence); err != nil {
-		err = fmt.Errorf("worker: worker ID %d: %w", got.Worker, err)
+	h, err := l.newHolding(r, got)
+	if h == nil {
+		l.claimFailed(err)
+		return
 	}
 	switch {
 	case err != nil:
-		c.grant, _ = core.NewGrant(cfg.Layout, 0, time.Time{}, time.Time{}) // worker ID 0 without times cannot fail
-	case l.state == rotating && !l.claiming.evading && got.Start > cfg.Now().UnixMilli():
+	case l.state == rotating && got.Start > l.cfg.Now().UnixMilli():
 		err = errAhead
-	case l.state == acquiring && l.left(c) == 0: // core.New would begin at the clock's time, beyond the fence
+	case l.state == acquiring && l.left(h) == 0: // core.New would begin at the clock's time, beyond the fence
 		err = errLate
-	}
-	if err == nil {
+	default:
 		l.stats.Claims++
 	}
-	if err != nil || l.state == held || l.state >= releasing {
-		c.grant.Close()
-		l.retire(c)
+	if err != nil || !l.state.claims() {
+		h.grant.Close()
+		l.retire(h)
 		if err != nil {
 			l.claimFailed(err)
 		}
 		return
 	}
-	if l.left(c) < cfg.FenceWindow/2 || cfg.NoExpiry { // a repeated claim may be old; NoExpiry starts with a renewal
-		c.renewAt = now
+	if l.left(h) < l.cfg.FenceWindow/2 || l.cfg.NoExpiry { // a repeated claim may be old; NoExpiry starts with a renewal
+		h.renewAt = h.renewed
 	}
-	l.install(c)
+	l.install(h)
 }
 
 var errLate = errors.New("worker: the clock had passed the fence when the claim was answered")
 
 var errAhead = errors.New("worker: the clock stepped back, and the ids of each other worker ID begin ahead of it")
+
+// newHolding makes a grant of the store's answer. With an error, the holding has a grant of nothing and
+// can only be released. It is nil if not even that is safe: then the claim must expire.
+func (l *lease) newHolding(r driver.Claim, got driver.Lease) (*holding, error) {
+	cfg, now := &l.cfg, time.Now()
+	h := &holding{Lease: got, id: r.ClaimID, renewed: now, left: l.untilFence(got.Fence), renewAt: now.Add(cfg.renewIn())}
+	err := r.CheckLease(got)
+	if d := cfg.Datacenter; d != nil && got.Worker>>cfg.Layout.WorkerBits != *d {
+		err = fmt.Errorf("worker: the store's lease does not match the claim: worker ID %d is not of datacenter %d", got.Worker, *d)
+	}
+	switch {
+	case err == nil:
+		if h.grant, err = core.NewGrant(cfg.Layout, got.Worker, time.UnixMilli(got.Start), time.UnixMilli(got.Fence)); err == nil {
+			return h, nil
+		}
+		err = fmt.Errorf("worker: worker ID %d: %w", got.Worker, err)
+	case got.Fence <= got.Start: // a release could lower the fence below ids
+		return nil, err
+	default:
+		h.Start = got.Fence // none of its time is given back
+	}
+	h.grant, _ = core.NewGrant(cfg.Layout, 0, time.Time{}, time.Time{}) // worker ID 0 without times cannot fail
+	return h, err
+}
 
 // claimFailed handles a claim that was refused or not answered.
 func (l *lease) claimFailed(err error) {
@@ -172,7 +182,7 @@ func (l *lease) claimFailed(err error) {
 	switch {
 	case l.state == lost:
 		l.current.grant.SetFenceError(stalled)
-	case !c.evading && time.Since(c.asked) > rotationLasts:
+	case l.state == rotating && time.Since(c.asked) > rotationLasts:
 		l.state = held
 	}
 }

@@ -41,18 +41,18 @@ func (l *lease) Grant(ctx context.Context, prev *core.Grant) (*core.Grant, error
 // answer returns a grant that replaces prev, or an error. If both are nil, the call must wait for
 // the store. before is the fence at the time of the call.
 func (l *lease) answer(prev *core.Grant, before int64) (*core.Grant, error) {
-	c := l.current
+	h := l.current
 	switch {
-	case isDone(c.grant): // the generator could not use it, for example because its clock is behind NotBefore
-		if err := c.regrant(l.cfg.Layout); err != nil {
+	case isDone(h.grant): // the generator could not use it, for example because its clock is behind NotBefore
+		if err := h.regrant(l.cfg.Layout); err != nil {
 			return nil, err
 		}
-		c.grant.SetFenceError(l.stalled())
-		return c.grant, nil
-	case c.grant != prev: // it has replaced prev
-		return c.grant, nil
+		h.grant.SetFenceError(l.stalled())
+		return h.grant, nil
+	case h.grant != prev: // it has replaced prev
+		return h.grant, nil
 	case prev.RegrantReason() == core.RegrantExhausted:
-		return l.exhausted(c, before)
+		return l.exhausted(h, before)
 	}
 	claim := &l.claiming
 	claim.asked = time.Now()
@@ -69,48 +69,48 @@ func (l *lease) answer(prev *core.Grant, before int64) (*core.Grant, error) {
 }
 
 // exhausted answers a generator that has reached the fence.
-func (l *lease) exhausted(c *claim, before int64) (*core.Grant, error) {
+func (l *lease) exhausted(h *holding, before int64) (*core.Grant, error) {
 	if err := l.stalled(); err != nil {
 		return nil, err
 	}
-	if c.Fence > before {
-		return c.grant, nil // it has risen
+	if h.Fence > before {
+		return h.grant, nil // it has risen
 	}
-	if l.left(c) > 0 {
-		return nil, fmt.Errorf("worker: ids have reached %s, but the clock shows %s: they are drawn faster than the layout allows", formatTime(time.UnixMilli(c.Fence)), formatTime(l.cfg.Now()))
+	if l.left(h) > 0 {
+		return nil, fmt.Errorf("worker: ids have reached %s, but the clock shows %s: they are drawn faster than the layout allows", formatTime(time.UnixMilli(h.Fence)), formatTime(l.cfg.Now()))
 	}
-	c.renewAt = time.Now() // the call waits for the renewal
+	h.renewAt = time.Now() // the call waits for the renewal
 	return nil, nil
 }
 
 // regrant replaces the grant with one for the unused part of its interval.
-func (c *claim) regrant(l core.Layout) error {
-	from, fence := c.grant.Close(), time.UnixMilli(c.Fence)
+func (h *holding) regrant(l core.Layout) error {
+	from, fence := h.grant.Close(), time.UnixMilli(h.Fence)
 	if from.After(fence) { // the last tick is used up, and ends after the fence
 		fence = from
 	}
-	grant, err := core.NewGrant(l, c.Worker, from, fence)
+	grant, err := core.NewGrant(l, h.Worker, from, fence)
 	if err != nil {
-		return fmt.Errorf("worker: worker ID %d: %w", c.Worker, err)
+		return fmt.Errorf("worker: worker ID %d: %w", h.Worker, err)
 	}
-	c.grant = grant
+	h.grant = grant
 	return nil
 }
 
-// install makes a new claim the current one.
-func (l *lease) install(c *claim) {
+// install makes what was claimed the current holding.
+func (l *lease) install(h *holding) {
 	if old := l.current; old != nil {
 		switch {
 		case old.lost != nil: // its generator asks for the new one at once
 			old.grant.Revoke(old.lost)
-		case l.claiming.evading: // at the fence it would wait in vain
+		case l.state == blocked: // at the fence it would wait in vain
 			old.grant.Revoke(driver.ErrLocked)
 		default: // its generator asks for the new one, at the fence at the latest
 			old.grant.SetFenceError(nil)
 		}
 		l.retire(old)
 	}
-	l.state, l.current = held, c
-	l.claiming.evading, l.claiming.retry = false, retry{}
-	l.notify(Claimed, c, nil, true)
+	l.state, l.current = held, h
+	l.claiming.retry = retry{}
+	l.notify(Claimed, h, nil, true)
 }

@@ -30,9 +30,9 @@ type lease struct {
 	mu       sync.Mutex // held for each change, and for each read, of what follows
 	running  bool       // whether the goroutine runs
 	state    state
-	err      error    // why the lease is over
-	current  *claim   // what the generator has, or gets next; nil until the first one is granted
-	retiring []*claim // claims to release, once no generator uses their grants
+	err      error      // why the lease is over
+	current  *holding   // what the generator has, or gets next; nil until the first claim is granted
+	retiring []*holding // to release, once no generator uses their grants
 	claiming claimState
 	releases int               // calls of Release that wait
 	changed  chan struct{}     // closed and replaced after each request, to wake waiting calls
@@ -44,13 +44,12 @@ type lease struct {
 // A state is the phase of a lease.
 //
 // Ids do not stop for good: in each state but ended, a request is retried after a short delay until the
-// store answers, and every answer makes progress. In held and rotating the worker ID is renewed, so ids
-// continue while another one is claimed.
+// store answers, and every answer makes progress. In rotating and blocked the worker ID is still renewed,
+// so ids continue while another one is claimed.
 //
-// A lease is held after a claim. It is rotating while it claims another worker ID, because the generator
-// asks or the record is locked, and then held again, by that or by the old one. A renewal that finds
-// another holder makes it lost, until a claim. close makes it releasing from any state, and ended follows
-// when nothing is left to release.
+// A lease is held after a claim. It is rotating or blocked while it claims another worker ID, and then held
+// again, by that one or by the old one. A renewal that finds another holder makes it lost, until a claim.
+// close makes it releasing from any state, and ended follows when nothing is left to release.
 //
 // An unanswered claim is repeated unchanged, in any state, until an answer settles it: either it was
 // granted, and is used or released, or no worker ID is free for it. Only then is another claim made.
@@ -59,15 +58,22 @@ type state uint8
 const (
 	acquiring state = iota // it has no worker ID yet
 	held                   // it has a worker ID, and renews it
-	rotating               // held, and it claims another worker ID
+	rotating               // held, and it claims another worker ID because the generator asks for one
+	blocked                // held, and it claims another worker ID because something else locks the record
 	lost                   // another holder has the worker ID, and it claims another one
 	releasing              // the lease is over, and releases what it holds
 	ended                  // it holds nothing
 )
 
 func (s state) String() string {
-	return [...]string{"acquiring", "held", "rotating", "lost", "releasing", "ended"}[s]
+	return [...]string{"acquiring", "held", "rotating", "blocked", "lost", "releasing", "ended"}[s]
 }
+
+// renews reports whether the lease renews its worker ID.
+func (s state) renews() bool { return s == held || s == rotating || s == blocked }
+
+// claims reports whether the lease claims a worker ID.
+func (s state) claims() bool { return s == acquiring || s == rotating || s == blocked || s == lost }
 
 func newLease(s driver.Store, cfg Config) (*lease, error) {
 	cfg, err := cfg.check(s)

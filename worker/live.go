@@ -73,9 +73,9 @@ func (l *lease) step() (next stepResult) {
 		l.signal()
 	}
 	l.checkFence()
-	for _, c := range l.retiring {
-		if !isDone(c.grant) {
-			next.replaced = c.grant.Done()
+	for _, h := range l.retiring {
+		if !isDone(h.grant) {
+			next.replaced = h.grant.Done()
 		}
 	}
 	if l.state < releasing && l.current != nil {
@@ -92,16 +92,16 @@ func (l *lease) nextRequest() (request func(), at time.Time) {
 		}
 	}
 	unanswered := l.claiming.pending != nil && (l.state < releasing || l.claiming.retry.failures <= maxResolves)
-	if l.state == acquiring || l.state == rotating || l.state == lost || unanswered {
+	if l.state.claims() || unanswered {
 		offer(l.claim, l.claiming.retry.at)
 	}
-	if l.state == held || l.state == rotating {
+	if l.state.renews() {
 		offer(l.renew, l.current.renewAt)
 	}
-	for _, c := range l.retiring {
+	for _, h := range l.retiring {
 		// After the end, a release is retried while a call of Release waits.
-		if l.state < releasing && isDone(c.grant) || l.state >= releasing && (l.releases > 0 || c.retry.failures == 0) {
-			offer(func() { l.release(c) }, c.retry.at)
+		if l.state < releasing && isDone(h.grant) || l.state >= releasing && (l.releases > 0 || h.retry.failures == 0) {
+			offer(func() { l.release(h) }, h.retry.at)
 		}
 	}
 	return request, at
@@ -131,10 +131,10 @@ func (l *lease) ask(ctx context.Context, what string, request func(context.Conte
 
 // renew raises the fence of the current worker ID.
 func (l *lease) renew() {
-	c := l.current
+	h := l.current
 	got, err := l.ask(l.life, "renewal", func(ctx context.Context) (driver.Lease, error) {
 		return l.store.Renew(ctx, driver.Renewal{
-			Namespace: l.cfg.Namespace, Worker: c.Worker, ClaimID: c.id, FencingToken: c.FencingToken,
+			Namespace: l.cfg.Namespace, Worker: h.Worker, ClaimID: h.id, FencingToken: h.FencingToken,
 			FenceWindow: l.cfg.FenceWindow.Milliseconds(), Keep: l.cfg.NoExpiry,
 		})
 	})
@@ -142,67 +142,66 @@ func (l *lease) renew() {
 	switch {
 	case l.state >= releasing: // closed meanwhile
 	case errors.Is(err, driver.ErrNotHeld):
-		l.leaseLost(c, err)
+		l.leaseLost(h, err)
 	case err != nil:
-		l.renewalFailed(c, err)
+		l.renewalFailed(h, err)
 	default:
-		l.renewalGranted(c, got)
+		l.renewalGranted(h, got)
 	}
 }
 
 // renewalGranted raises the fence, which the store has acknowledged.
-func (l *lease) renewalGranted(c *claim, got driver.Lease) {
-	c.Fence = max(c.Fence, got.Fence)
-	c.grant.RaiseFence(time.UnixMilli(c.Fence))
-	c.renewed = time.Now()
-	if c.left = l.untilFence(c.Fence); c.left == 0 { // the wall clock has leapt; ids do not follow it beyond the fence
-		c.left = l.cfg.FenceWindow
+func (l *lease) renewalGranted(h *holding, got driver.Lease) {
+	h.Fence = max(h.Fence, got.Fence)
+	h.grant.RaiseFence(time.UnixMilli(h.Fence))
+	h.renewed = time.Now()
+	if h.left = l.untilFence(h.Fence); h.left == 0 { // the wall clock has leapt; ids do not follow it beyond the fence
+		h.left = l.cfg.FenceWindow
 	}
-	c.renewAt = c.renewed.Add(l.cfg.renewIn())
+	h.renewAt = h.renewed.Add(l.cfg.renewIn())
 	l.stats.Renewals++
-	l.notify(Renewed, c, nil, c.retry.failures > 0)
-	c.retry = retry{}
-	if l.claiming.evading {
-		l.claiming.evading = false
+	l.notify(Renewed, h, nil, h.retry.failures > 0)
+	h.retry = retry{}
+	if l.state == blocked {
 		l.state = held
 	}
 }
 
 // renewalFailed records that the fence does not rise. If another transaction keeps the record
 // locked, and the fence is near, the lease also claims another worker ID.
-func (l *lease) renewalFailed(c *claim, err error) {
-	c.retry.failed(err, l.cfg.rand)
-	c.renewAt = c.retry.at
+func (l *lease) renewalFailed(h *holding, err error) {
+	h.retry.failed(err, l.cfg.rand)
+	h.renewAt = h.retry.at
 	l.stats.Failures++
 	stalled := l.stalled()
-	c.grant.SetFenceError(stalled)
-	l.notify(RenewFailed, c, stalled, c.retry.failures == 1)
-	if l.state == held && errors.Is(err, driver.ErrLocked) && l.left(c) < l.cfg.FenceWindow/2 {
-		l.state, l.claiming.evading = rotating, true
+	h.grant.SetFenceError(stalled)
+	l.notify(RenewFailed, h, stalled, h.retry.failures == 1)
+	if l.state == held && errors.Is(err, driver.ErrLocked) && l.left(h) < l.cfg.FenceWindow/2 {
+		l.state = blocked
 	}
 }
 
 // leaseLost records that another holder has the worker ID. The grant stays valid up to its fence: the
 // store has recorded it, and the other holder begins there.
-func (l *lease) leaseLost(c *claim, err error) {
+func (l *lease) leaseLost(h *holding, err error) {
 	kind := Lost
 	if l.stats.Losses++; errors.Is(err, driver.ErrForgotten) {
 		kind = Forgotten
 		l.stats.Forgotten++
 	}
-	l.state, c.lost = lost, err
-	c.retry, l.claiming.retry, l.claiming.evading = retry{}, retry{}, false
-	c.grant.SetFenceError(nil) // another claim is on its way
-	l.notify(kind, c, err, true)
+	l.state, h.lost = lost, err
+	h.retry, l.claiming.retry = retry{}, retry{}
+	h.grant.SetFenceError(nil) // another claim is on its way
+	l.notify(kind, h, err, true)
 }
 
 // renewEarly brings the next renewal forward, because the generator waits at the fence.
 func (l *lease) renewEarly() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if c := l.current; c.retry.failures == 0 {
-		if early := c.renewed.Add(min(maxDelay/2, l.cfg.RenewInterval/2)); early.Before(c.renewAt) {
-			c.renewAt = early
+	if h := l.current; h.retry.failures == 0 {
+		if early := h.renewed.Add(min(maxDelay/2, l.cfg.RenewInterval/2)); early.Before(h.renewAt) {
+			h.renewAt = early
 		}
 	}
 }

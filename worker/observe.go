@@ -48,7 +48,7 @@ type Stats struct {
 	Forgotten    uint64        // of these, how many because the store was put back to an earlier state
 	Claims       uint64        // worker IDs claimed, the first included
 
-	State       string    // "held"; "rotating" (to another worker ID); "lost" (another one is claimed); "releasing"; "ended"
+	State       string    // "held"; "rotating", "blocked" or "lost", while another worker ID is claimed; "releasing"; "ended"
 	Failing     error     // what fails at present, a *RetryError; nil when nothing does
 	Since       time.Time // since when it fails; zero when nothing does
 	FencedSince time.Time // since when no id can be issued; zero when ids can
@@ -58,10 +58,10 @@ type Stats struct {
 func (l *lease) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := l.current
+	h := l.current
 	st := l.stats
-	st.Namespace, st.Worker, st.FencingToken, st.State = l.cfg.Namespace, c.Worker, c.FencingToken, l.state.String()
-	st.Fence, st.Left = time.UnixMilli(c.Fence), l.left(c)
+	st.Namespace, st.Worker, st.FencingToken, st.State = l.cfg.Namespace, h.Worker, h.FencingToken, l.state.String()
+	st.Fence, st.Left = time.UnixMilli(h.Fence), l.left(h)
 	st.Failing = l.failing()
 	var retrying *RetryError
 	if errors.As(st.Failing, &retrying) {
@@ -70,14 +70,14 @@ func (l *lease) Stats() Stats {
 	return st
 }
 
-// left returns how long ids can continue under a claim: 0 if the lease was released or the
+// left returns how long ids can continue with a worker ID: 0 if the lease was released or the
 // generator was closed, and until the fence if the worker ID was lost.
-func (l *lease) left(c *claim) time.Duration {
+func (l *lease) left(h *holding) time.Duration {
 	if l.state >= releasing {
 		return 0
 	}
-	left := c.left - time.Since(c.renewed)
-	if d := l.untilFence(c.Fence); d > 0 { // otherwise the wall clock may have leapt
+	left := h.left - time.Since(h.renewed)
+	if d := l.untilFence(h.Fence); d > 0 { // otherwise the wall clock may have leapt
 		left = min(left, d)
 	}
 	return max(left, 0)
@@ -131,7 +131,7 @@ type reports struct {
 
 // notify queues an event for the observer. first is false if the event only repeats a failure or a
 // success.
-func (l *lease) notify(kind core.EventKind, c *claim, err error, first bool) {
+func (l *lease) notify(kind core.EventKind, h *holding, err error, first bool) {
 	level := slog.LevelWarn
 	switch {
 	case kind == Lost, kind == Forgotten, kind == Fenced:
@@ -142,10 +142,10 @@ func (l *lease) notify(kind core.EventKind, c *claim, err error, first bool) {
 		level = slog.LevelInfo
 	}
 	e := core.Event{Kind: kind, Level: level, Namespace: l.cfg.Namespace, Worker: noWorkerID, Elapsed: l.reports.elapsed, Err: err}
-	if c != nil {
-		e.Worker = c.Worker
-		if c.lost != nil || !isDone(c.grant) {
-			e.Duration = l.left(c)
+	if h != nil {
+		e.Worker = h.Worker
+		if h.lost != nil || !isDone(h.grant) {
+			e.Duration = l.left(h)
 		}
 	}
 	l.reports.events = append(l.reports.events, e)

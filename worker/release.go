@@ -19,16 +19,16 @@ func (l *lease) Release(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.close(errReleased)
-	for _, c := range l.retiring {
-		c.retry = retry{} // try again now
+	for _, h := range l.retiring {
+		h.retry = retry{} // try again now
 	}
 	l.releases++
 	defer func() { l.releases-- }()
 	l.run()
 	for len(l.retiring) > 0 || l.claiming.pending != nil && l.claiming.retry.failures <= maxResolves {
-		for _, c := range l.retiring {
-			if c.retry.failures > 0 && (driver.IsPermanent(c.retry.err) || c.retry.at.Sub(began) > l.cfg.ClaimWait) {
-				return l.notReleased(c, c.retry.err)
+		for _, h := range l.retiring {
+			if h.retry.failures > 0 && (driver.IsPermanent(h.retry.err) || h.retry.at.Sub(began) > l.cfg.ClaimWait) {
+				return l.notReleased(h, h.retry.err)
 			}
 		}
 		err := l.await(ctx)
@@ -43,13 +43,13 @@ func (l *lease) Release(ctx context.Context) error {
 	return nil
 }
 
-func (l *lease) notReleased(c *claim, err error) error {
-	l.notify(ReleaseFailed, c, err, true)
-	next := fmt.Sprintf("others can claim it in %v", max(time.UnixMilli(c.Fence).Sub(l.cfg.Now()), 0).Round(time.Second)+l.cfg.MaxSkew)
+func (l *lease) notReleased(h *holding, err error) error {
+	l.notify(ReleaseFailed, h, err, true)
+	next := fmt.Sprintf("others can claim it in %v", max(time.UnixMilli(h.Fence).Sub(l.cfg.Now()), 0).Round(time.Second)+l.cfg.MaxSkew)
 	if l.cfg.NoExpiry {
 		next = "call Close again, or free it by the store's Admin"
 	}
-	return fmt.Errorf("worker: worker ID %d of namespace %q is not released; %s: %w", c.Worker, l.cfg.Namespace, next, err)
+	return fmt.Errorf("worker: worker ID %d of namespace %q is not released; %s: %w", h.Worker, l.cfg.Namespace, next, err)
 }
 
 // close ends the lease for its generator at once; the lease's goroutine then releases the claims.
@@ -57,12 +57,12 @@ func (l *lease) close(why error) {
 	if l.state >= releasing {
 		return
 	}
-	for _, c := range l.retiring {
-		c.grant.Close()
+	for _, h := range l.retiring {
+		h.grant.Close()
 	}
-	if c := l.current; c != nil {
-		c.grant.Close() // also when its worker ID is lost
-		l.retire(c)
+	if h := l.current; h != nil {
+		h.grant.Close() // also when its worker ID is lost
+		l.retire(h)
 	}
 	l.state, l.err = releasing, why
 	l.claiming.retry, l.stats.FencedSince = retry{}, time.Time{}
@@ -72,36 +72,36 @@ func (l *lease) close(why error) {
 
 // retire schedules a claim for release, once no generator uses its grant. A claim that is lost needs
 // none, unless the store has forgotten and may still have a record of it that never expires.
-func (l *lease) retire(c *claim) {
-	if c.lost == nil || l.cfg.NoExpiry && errors.Is(c.lost, driver.ErrForgotten) {
-		c.retry = retry{}
-		l.retiring = append(l.retiring, c)
+func (l *lease) retire(h *holding) {
+	if h.lost == nil || l.cfg.NoExpiry && errors.Is(h.lost, driver.ErrForgotten) {
+		h.retry = retry{}
+		l.retiring = append(l.retiring, h)
 	}
 }
 
 // release returns the worker ID to the store, from the first instant that no id carries. It closes
 // the grant first, so that no id is issued under the claim any more, whatever the store answers
 // and whenever the request arrives.
-func (l *lease) release(c *claim) {
-	unused := max(c.grant.Close().UnixMilli(), c.Start)
+func (l *lease) release(h *holding) {
+	unused := max(h.grant.Close().UnixMilli(), h.Start)
 	_, err := l.ask(context.Background(), "release", func(ctx context.Context) (driver.Lease, error) {
 		return driver.Lease{}, l.store.Release(ctx, driver.Release{
-			Namespace: l.cfg.Namespace, Worker: c.Worker, ClaimID: c.id, FencingToken: c.FencingToken, Unused: unused,
+			Namespace: l.cfg.Namespace, Worker: h.Worker, ClaimID: h.id, FencingToken: h.FencingToken, Unused: unused,
 		})
 	})
 	kind := Released // also if it was released before, or another claim has it
 	if err != nil && !errors.Is(err, driver.ErrNotHeld) {
-		c.retry.failed(err, l.cfg.rand)
+		h.retry.failed(err, l.cfg.rand)
 		l.stats.Failures++
-		if l.state >= releasing || l.cfg.NoExpiry || time.Since(c.retry.since) <= 2*l.cfg.FenceWindow {
+		if l.state >= releasing || l.cfg.NoExpiry || time.Since(h.retry.since) <= 2*l.cfg.FenceWindow {
 			return
 		}
 		kind = ReleaseFailed // and has expired
 	} else {
 		err = nil
 	}
-	l.retiring = slices.DeleteFunc(l.retiring, func(other *claim) bool { return other == c })
-	l.notify(kind, c, err, true)
+	l.retiring = slices.DeleteFunc(l.retiring, func(other *holding) bool { return other == h })
+	l.notify(kind, h, err, true)
 }
 
 func isDone(g *core.Grant) bool {

@@ -20,6 +20,8 @@ type simStore struct {
 	begun       bool          // the namespace was made once
 	incarnation int           // of the server
 	offset      time.Duration // of its clock, within MaxSkew of all others
+	locked      int64         // another transaction keeps the record of this worker ID locked
+	lockedUntil time.Time
 }
 
 type simState struct {
@@ -66,7 +68,7 @@ func (s *simStore) transact(workerIDs int64, decide func(driver.State) (driver.C
 		if !s.sim.healthy && s.sim.chance(8) {
 			s.sim.act()
 		}
-		if !s.fits(read, ch) {
+		if !s.fits(read, ch) || ch.Record != nil && s.isLocked(ch.Record.Worker) {
 			return false, errNetwork // Transact would wait for a random time
 		}
 		switch {
@@ -99,6 +101,9 @@ func (s *simStore) commit() {
 }
 
 func (s *simStore) renew(r driver.Renewal) (driver.Lease, error) {
+	if s.isLocked(r.Worker) {
+		return driver.Lease{}, driver.ErrLocked
+	}
 	return s.transact(0, func(st driver.State) (driver.Change, error) {
 		if s.sim.break_ == expiredRenewal {
 			st.Namespace.Since = math.MinInt64
@@ -109,6 +114,9 @@ func (s *simStore) renew(r driver.Renewal) (driver.Lease, error) {
 
 // change changes a record, as Release and Free do.
 func (s *simStore) change(worker int64, decide func(driver.Record) (driver.Record, error)) error {
+	if s.isLocked(worker) {
+		return driver.ErrLocked
+	}
 	rec, err := decide(s.records[worker])
 	if err == nil {
 		s.records[worker] = rec
@@ -142,6 +150,17 @@ func (s *simStore) remove() {
 		s.sim.faults[deleted]++
 		s.sim.note("the record of worker ID %d is deleted", rec.Worker)
 	}
+}
+
+// lock keeps a record locked for a while, like a transaction of somebody else.
+func (s *simStore) lock() {
+	s.locked, s.lockedUntil = s.any().Worker, time.Now().Add(time.Duration(s.sim.rng.Int64N(int64(3*simWindow))))
+	s.sim.faults[locked]++
+	s.sim.note("the record of worker ID %d is locked", s.locked)
+}
+
+func (s *simStore) isLocked(worker int64) bool {
+	return !s.sim.healthy && worker == s.locked && time.Now().Before(s.lockedUntil)
 }
 
 // raise raises the floor, like an operator who does not trust the store.

@@ -70,6 +70,7 @@ const (
 	forgot
 	deleted
 	raised
+	locked
 	healed
 	faultKinds
 )
@@ -240,6 +241,8 @@ func (s *sim) act() {
 	case n < 93:
 		if s.chance(3) {
 			s.store.raise()
+		} else {
+			s.store.lock()
 		}
 	case n < 95:
 		p.crash()

@@ -94,9 +94,9 @@ func TestSimulation(t *testing.T) {
 		}
 	})
 	seeds = ran.Load()
-	t.Logf("%d seeds, %d ids, %v: %d requests lost, %d answers lost, %d late, %d twice, %d worker IDs freed, %d crashes, %d pauses, %d clock steps, %d releases, %d takeovers, %d ids rolled back, %d times forgotten, %d records deleted, %d floors raised, %d times one was left and got an id",
+	t.Logf("%d seeds, %d ids, %v: %d requests lost, %d answers lost, %d late, %d twice, %d worker IDs freed, %d crashes, %d pauses, %d clock steps, %d releases, %d takeovers, %d ids rolled back, %d times forgotten, %d records deleted, %d floors raised, %d records locked, %d times one was left and got an id",
 		seeds, ids.Load(), time.Since(began).Round(time.Millisecond), faults[lostRequest], faults[lostReply], faults[lateRequest], faults[twiceRequest],
-		faults[stolen], faults[crashed], faults[paused], faults[clockStepped], faults[released], faults[takenOver], faults[rolledBack], faults[forgot], faults[deleted], faults[raised], faults[healed])
+		faults[stolen], faults[crashed], faults[paused], faults[clockStepped], faults[released], faults[takenOver], faults[rolledBack], faults[forgot], faults[deleted], faults[raised], faults[locked], faults[healed])
 	if t.Failed() {
 		return
 	}

@@ -72,6 +72,7 @@ snowkey_lease_claims_total{snowkey_namespace="orders"} 1
 snowkey_lease_failing_seconds{snowkey_namespace="orders"} 0
 # HELP snowkey_lease_state 1 for the state of the lease, 0 for the others.
 # TYPE snowkey_lease_state gauge
+snowkey_lease_state{snowkey_lease_state="blocked",snowkey_namespace="orders"} 0
 snowkey_lease_state{snowkey_lease_state="ended",snowkey_namespace="orders"} 0
 snowkey_lease_state{snowkey_lease_state="held",snowkey_namespace="orders"} 1
 snowkey_lease_state{snowkey_lease_state="lost",snowkey_namespace="orders"} 0
@@ -95,8 +96,8 @@ func TestSources(t *testing.T) {
 		n     int
 		leads string // the namespace
 	}{
-		"a lease":                 {snowprom.Config{Generator: gen}, 17 + 5, "orders"},
-		"another namespace":       {snowprom.Config{Generator: gen, Namespace: "b"}, 17 + 5, "orders"},
+		"a lease":                 {snowprom.Config{Generator: gen}, 17 + 6, "orders"},
+		"another namespace":       {snowprom.Config{Generator: gen, Namespace: "b"}, 17 + 6, "orders"},
 		"no lease":                {snowprom.Config{Generator: fixedGenerator(t, 1)}, 9, "default"}, // no fence
 		"no lease, and a name":    {snowprom.Config{Generator: fixedGenerator(t, 1), Namespace: "a/b"}, 9, "a/b"},
 		"a fence without a lease": {snowprom.Config{Generator: fencedGenerator(t)}, 10, "default"},

@@ -53,8 +53,8 @@
 #endif
 
 mtype = { none,
-  acquiring, held, rotating, lost, releasing, ended,                     /* states, as in worker/lease.go */
-  claimed, wanted, settled, taken, closed, drained,                      /* events */
+  acquiring, held, rotating, blocked, lost, releasing, ended,            /* states, as in worker/lease.go */
+  claimed, wanted, stopped, settled, taken, closed, drained,             /* events */
   claim, renewal, release,                                               /* requests, */
   ok, gone, locked, refused, skewed, failed,                             /* what they come to, */
   another, grant, raise, refusal,                                        /* what a caller asks of the lease, and the answer */
@@ -80,7 +80,7 @@ byte cur, prev;              /* worker IDs: the current one, and one that the ge
 bit leaving[IDS + 1];        /* to be released */
 bit claims, unknown;         /* a claim is pending; an attempt at it was not answered */
 byte except, own;            /* what it asks for, as in avoid and former */
-bit evading, closing, wake;
+bit closing, wake;
 bit room, fault;             /* ids can be issued below the fence; it is known not to rise */
 bit cfail, rfail;            /* the last claim, the last renewal has failed */
 bit waits[3];                /* delays: of claims, renewals, releases */
@@ -225,10 +225,10 @@ proctype Delay() {
 
 /* ---- the lease's goroutine ---- */
 
-#define CLAIMING (state == acquiring || state == rotating || state == lost && !IS(LOST_NO_CLAIM) || claims && state != ended)
-#define RENEWING (state == held && !(rfail && IS(NO_RETRY)) || state == rotating && !IS(ROTATING_NO_RENEWAL))
+#define CLAIMING (state == acquiring || state == rotating || state == blocked || state == lost && !IS(LOST_NO_CLAIM) || claims && state != ended)
+#define RENEWING (state == held && !(rfail && IS(NO_RETRY)) || (state == rotating || state == blocked) && !IS(ROTATING_NO_RENEWAL))
 #define RELEASABLE(w) (leaving[w] && !(has == before && prev == w))
-#define USED (state == acquiring || state == lost || state == rotating && (!ahead || evading)) /* a claim that is granted */
+#define USED (state == acquiring || state == lost || state == blocked || state == rotating && !ahead) /* a claim that is granted */
 #define SETTLES (a == ok || a == refused || a == skewed && (!unknown || IS(SKEW_SETTLES)) || a == failed && IS(NEW_CLAIM_ID))
 #define LOSES (a == gone && !IS(FORGOTTEN_FAILS))
 #define RELEASES_LOST ((MAY & KEPT) && was == lost && !IS(KEEP_FORGOTTEN))
@@ -238,10 +238,10 @@ inline install(w) { /* the worker ID that was claimed takes the place of the cur
   if
   :: cur != 0 && cur != w && was != lost -> /* which is released when its generator has left it */
      leaving[cur] = 1; row[cur] = (row[cur] == mine -> left : row[cur]); prev = (has == current -> cur : prev);
-     has = (has == current -> (evading -> revoked : before) : has)
+     has = (has == current -> (was == blocked -> revoked : before) : has)
   :: else -> has = (has == current -> revoked : has); leaving[cur] = (cur != 0 && RELEASES_LOST -> 1 : leaving[cur])
   fi;
-  cur = w; room = 1; fault = 0; rfail = 0; cfail = 0; evading = 0; waits[0] = 0; waits[1] = 1;
+  cur = w; room = 1; fault = 0; rfail = 0; cfail = 0; waits[0] = 0; waits[1] = 1;
   leaving[w] = 0; row[w] = (row[w] == left -> mine : row[w]); printf("lease    has worker ID %d\n", w)
 }
 
@@ -273,16 +273,16 @@ active proctype Lease() {
              :: k == claim && a != ok && a != skewed && state == acquiring
              :: k == claim && a != ok && state == lost -> fault = 1
              :: k == claim && a != ok && state != acquiring && state != lost
-             :: k == renewal && a == ok -> rfail = 0; room = 1; fault = 0; waits[1] = 1; event = (evading -> settled : none); evading = 0
+             :: k == renewal && a == ok -> rfail = 0; room = 1; fault = 0; waits[1] = 1; event = (state == blocked -> settled : none)
              :: k == renewal && a != ok && LOSES -> event = taken
              :: k == renewal && a != ok && !LOSES && (room || !EVADES) -> rfail = 1; fault = 1; waits[1] = 1
-             :: k == renewal && EVADES -> rfail = 1; fault = 1; waits[1] = 1; evading = 1; event = wanted /* the fence is near */
+             :: k == renewal && EVADES -> rfail = 1; fault = 1; waits[1] = 1; event = stopped /* the fence is near */
              :: k == release -> leaving[w] = (a != gone); waits[2] = (a != gone)
              fi;
              if
              :: k == claim && event == none && !OVER -> /* it has failed, or was granted in vain */
                 cfail = 1; waits[0] = 1; reply = (ask != none -> refusal : reply);
-                event = (state == rotating && !evading && !behind -> settled : none)
+                event = (state == rotating && !behind -> settled : none)
              :: else
              fi
           :: k == none && closing && !OVER -> event = closed
@@ -305,12 +305,17 @@ active proctype Lease() {
           :: state == acquiring && event == claimed -> state = held
           :: state == acquiring && event == closed -> state = releasing
           :: state == held && event == wanted -> state = rotating
+          :: state == held && event == stopped -> state = blocked
           :: state == held && event == taken -> state = lost
           :: state == held && event == closed -> state = releasing
           :: state == rotating && event == claimed -> state = held
           :: state == rotating && event == settled -> state = held
           :: state == rotating && event == taken -> state = lost
           :: state == rotating && event == closed -> state = releasing
+          :: state == blocked && event == claimed -> state = held
+          :: state == blocked && event == settled -> state = held
+          :: state == blocked && event == taken -> state = lost
+          :: state == blocked && event == closed -> state = releasing
           :: state == lost && event == claimed -> state = held
           :: state == lost && event == closed -> state = releasing
           :: state == releasing && event == drained -> state = ended
@@ -324,12 +329,12 @@ active proctype Lease() {
           fi;
           if
           :: event == claimed -> install(w)
-          :: event == wanted -> cfail = 0; waits[0] = 0
-          :: event == taken -> rfail = 0; cfail = 0; evading = 0; waits[0] = 0; waits[1] = 0; fault = 0
+          :: event == wanted || event == stopped -> cfail = 0; waits[0] = 0
+          :: event == taken -> rfail = 0; cfail = 0; waits[0] = 0; waits[1] = 0; fault = 0
           :: event == closed ->
              leaving[cur] = (cur != 0 && (was != lost || RELEASES_LOST) -> 1 : leaving[cur]); row[cur] = (row[cur] == mine && was != lost -> left : row[cur]);
              worker = (kind == renewal -> 0 : worker); stuck = (kind == renewal -> 0 : stuck); kind = (kind == renewal -> none : kind);
-             closing = 0; has = none; cur = 0; prev = 0; room = 0; fault = 0; behind = 0; stays = 0; rfail = 0; cfail = 0; evading = 0;
+             closing = 0; has = none; cur = 0; prev = 0; room = 0; fault = 0; behind = 0; stays = 0; rfail = 0; cfail = 0;
              waits[0] = 0; waits[1] = 0; waits[2] = 0; reply = (ask != none && reply == none -> refusal : reply)
           :: else
           fi;
@@ -341,7 +346,7 @@ active proctype Lease() {
        :: kind == none && CLAIMING && !waits[0] ->
           if
           :: claims /* it is repeated as it was */
-          :: !claims -> claims = 1; unknown = 0; except = (state == rotating -> cur : 0); own = (state == rotating || IS(NO_FORMER) -> 0 : cur)
+          :: !claims -> claims = 1; unknown = 0; except = (state == rotating || state == blocked -> cur : 0); own = (state == rotating || state == blocked || IS(NO_FORMER) -> 0 : cur)
           fi;
           kind = claim; avoid = except; former = own; printf("lease    sends a claim (%e)\n", state)
        :: kind == none && RENEWING && !waits[1] -> kind = renewal; worker = cur; printf("lease    sends a renewal\n")

@@ -76,12 +76,13 @@ mutant 'a lease from before is renewed: redisstore' worker/redisstore/renew.lua 
 mutant 'claim without a compare: redisstore' worker/redisstore/write.lua "s/if space ~= ARGV\[2\] or kind .*?then return/if space ~= ARGV[2] then return/" ./worker/redisstore .
 
 # The line of calls that wait: a slot is issued by the call that has reserved it, or by none.
-line="Reserved|FailedCalls|CancelledReservations|Line|OldTime|ReservationsAtRandom"
+line="Reserved|FailedCalls|AtTheFence|CancelledReservations|Line|OldTime|ReservationsAtRandom"
 mutant 'line: a reservation is issued after the end' core/allocator.go 's/if a\.lockedPosition\(\)\.closed \{/if false {/' ./core "$line"
 mutant 'line: a reserved slot that is issued is not the last' core/allocator.go 's/\tq\.last = max\(q\.last, r\.from\+r\.n-1\)\n//' ./core "$line"
 mutant 'line: a reservation is issued before its time' core/allocator.go 's/if _, _, maxTick := a\.limits\(\); r\.from.* \{/if false {/' ./core "$line"
-mutant 'line: a slot before the clock is reserved' core/wait.go 's/case p\.cursor>>l\.SequenceBits == tick:/default:/' ./core "$line"
-mutant 'line: the line ends at the fence' core/wait.go 's/case p\.cursor>>l\.SequenceBits == tick/case tick < a.grant.fence.Load() \&\& p.cursor>>l.SequenceBits == tick/' ./core "$line"
+mutant 'line: a slot before the clock is reserved' core/wait.go 's/ \&\& p\.cursor>>l\.SequenceBits == tick \&\&/ \&\&/' ./core "$line"
+mutant 'line: the line ends at the fence' core/wait.go 's/ \|\| tick-fence < .*\) \{/) {/' ./core "$line"
+mutant 'line: slots far beyond the fence are lost' core/wait.go 's/ \&\& \(tick < fence \|\| tick-fence < .*\) \{/ {/' ./core "$line"
 mutant 'line: a Fill reserves a whole tick' core/allocator.go 's/, a\.sequenceMax\/2\+1\)/)/' ./core "$line"
 mutant 'line: a call that fails reserves a slot' core/wait.go 's/(\tleft := limit - time\.Since\(w\.began\)\n)/$1\tg.lineUp(a, w)\n/' ./core "$line"
 
@@ -90,9 +91,9 @@ mutant 'no attempt after a failure' worker/claim.go 's/r\.at = now\.Add\(/r.at =
 mutant 'a request is waited for for ever' worker/live.go 's/WithTimeout\(ctx, l\.cfg\.Timeout\)/WithTimeout(ctx, 1000*time.Hour)/' ./worker '^TestDeafStore$'
 mutant 'calls wait at the fence while renewals fail' worker/live.go 's/\tc\.grant\.SetFenceError\(stalled\)\n//' ./worker .
 mutant 'no claim after a loss' worker/live.go 's/ \|\| l\.state == lost \|\| unanswered/ || unanswered/' ./worker .
-mutant 'no renewal while another is claimed' worker/live.go 's/if l\.state == held \|\| l\.state == rotating \{/if l.state == held {/' ./worker .
+mutant 'no renewal while another is claimed' worker/live.go 's/if l\.state\.renews\(\) \{/if l.state == held {/' ./worker .
 mutant 'no claim while the record is locked' worker/live.go 's/errors\.Is\(err, driver\.ErrLocked\) && /false \&\& /' ./worker '^TestLocked$'
-mutant 'a lock that is over is not noticed' worker/live.go 's/if l\.claiming\.evading \{/if false {/' ./worker '^TestLocked$'
+mutant 'a lock that is over is not noticed' worker/live.go 's/if l\.state == blocked \{/if false {/' ./worker '^TestLocked$'
 mutant 'a forgotten claim is renewed again and again' worker/live.go 's/case errors\.Is\(err, driver\.ErrNotHeld\):/case errors.Is(err, driver.ErrNotHeld) \&\& !errors.Is(err, driver.ErrForgotten):/' ./worker '^TestForgotten$'
 mutant 'a lease may not have its own worker ID back' worker/claim.go 's/case l\.current != nil: .*\n/case false:\n/' ./worker '^TestOwnWorkerIDAfterAnOutage$'
 mutant 'a claim is repeated with another claim ID' worker/claim.go 's/(\tc := \*l\.claiming\.pending\n)/$1\tc.ClaimID = rand.Text()\n/' ./worker .
