@@ -90,7 +90,7 @@ func TestMetrics(t *testing.T) {
 		state, _ := point.Attributes.Value("snowkey.lease.state")
 		states[state.AsString()] = point.Value
 	}
-	if states["held"] != 1 || states["lost"] != 0 || len(states) != 5 {
+	if states["held"] != 1 || states["lost"] != 0 || len(states) != 6 {
 		t.Errorf("%v", states)
 	}
 
