@@ -64,6 +64,7 @@ func (g *generator) write(template string) Script {
 	leases := g.tables.Quoted(leasetables.Records)
 	inner = append(inner,
 		"{leases}", leases, "{leases_text}", Postgres.text(leases), "{namespaces}", g.tables.Quoted(leasetables.Namespaces), "{incarnation_sql}", g.tables.PostgresIncarnation(),
+		"{untouched}", leasetables.PostgresUntouched(""), "{quiet}", leasetables.PostgresQuiet,
 		"{namespace}", Postgres.text(g.Namespace), "{layout}", Postgres.text(g.fingerprint),
 		"{claim_hint}", Postgres.text("SELECT "+g.object("claim")+"() takes worker IDs."),
 		"{copy_hint}", Postgres.text("Take worker IDs that nothing else uses, as in SELECT "+g.object("claim")+"('{7}'). See docs/generator.md."),

@@ -1,11 +1,6 @@
 DO $snowkey$
 BEGIN -- for the claim: whether these tables are the first ones of the database, as package sqlstore sees it
-  PERFORM set_config('snowkey.new', CASE WHEN EXISTS (SELECT FROM pg_class c WHERE c.relkind IN ('r', 'p', 'm', 'f') AND c.oid >= 16384
-      AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'))
-    OR (SELECT n_tup_del > 0 FROM pg_stat_sys_tables WHERE relid = 'pg_class'::regclass)
-    OR EXISTS (SELECT FROM pg_stat_activity a WHERE a.datname = current_database() AND a.pid <> pg_backend_pid()
-      AND coalesce(a.state_change, clock_timestamp()) > clock_timestamp() - interval '15 s') -- it may have dropped a table that is not counted yet
-    THEN '' ELSE 'yes' END, false);
+  PERFORM set_config('snowkey.new', CASE WHEN {untouched} AND {quiet} THEN 'yes' ELSE '' END, false);
 END $snowkey$
 -- next statement
 DO $snowkey$

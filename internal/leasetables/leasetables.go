@@ -98,3 +98,19 @@ func (n Names) PostgresIncarnation() string {
 func (n Names) OIDs() string {
 	return "(SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database()), CAST(to_regclass('" + n.Quoted(Namespaces) + "') AS oid)"
 }
+
+// PostgresUntouched returns PostgreSQL's expression that is true if the database has, and had, no tables but
+// these. except is empty, or a list of names in parentheses.
+func PostgresUntouched(except string) string {
+	if except != "" {
+		except = " AND c.relname NOT IN " + except
+	}
+	return "NOT EXISTS (SELECT 1 FROM pg_catalog.pg_class c WHERE c.relkind IN ('r', 'p', 'm', 'f') AND c.oid >= 16384" + except +
+		" AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend d WHERE d.classid = CAST('pg_catalog.pg_class' AS regclass) AND d.objid = c.oid AND d.deptype = 'e'))" +
+		" AND EXISTS (SELECT 1 FROM pg_catalog.pg_stat_sys_tables WHERE relid = CAST('pg_catalog.pg_class' AS regclass) AND n_tup_del = 0)"
+}
+
+// PostgresQuiet is PostgreSQL's expression that is true if no other session of the database was recently
+// active, which may have deleted a table that PostgreSQL has not counted yet.
+const PostgresQuiet = "NOT EXISTS (SELECT 1 FROM pg_catalog.pg_stat_activity a WHERE a.datname = current_database() AND a.pid <> pg_backend_pid()" +
+	" AND COALESCE(a.state_change, clock_timestamp()) > clock_timestamp() - INTERVAL '15 s')"

@@ -189,9 +189,7 @@ func (x session) fresh(ctx context.Context) string {
 	if x.row(ctx, "SELECT CAST(pg_stat_force_next_flush() AS TEXT)", new(string)) != nil { // old versions fail: they do not count what this session has deleted
 		counted = "1 = 0 AND "
 	}
-	return "NOT EXISTS (SELECT 1 FROM pg_catalog.pg_class c WHERE c.relkind IN ('r', 'p', 'm', 'f') AND c.oid >= 16384 AND c.relname NOT IN " + ours +
-		" AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend d WHERE d.classid = CAST('pg_catalog.pg_class' AS regclass) AND d.objid = c.oid AND d.deptype = 'e'))" +
-		" AND EXISTS (SELECT 1 FROM pg_catalog.pg_stat_sys_tables WHERE relid = CAST('pg_catalog.pg_class' AS regclass) AND n_tup_del = 0)" +
-		" AND EXISTS (SELECT 1 FROM pg_catalog.pg_database d WHERE d.datname = current_database() AND (CAST(CAST(to_regclass('" + x.Quoted(leasetables.Namespaces) + "') AS oid) AS BIGINT) = GREATEST(CAST(d.oid AS BIGINT), 16383) + 1" +
-		" OR " + counted + "NOT EXISTS (SELECT 1 FROM pg_catalog.pg_stat_activity a WHERE a.datid = d.oid AND a.pid <> pg_backend_pid() AND COALESCE(a.state_change, clock_timestamp()) > clock_timestamp() - INTERVAL '15 s')))"
+	return leasetables.PostgresUntouched(ours) + " AND EXISTS (SELECT 1 FROM pg_catalog.pg_database d WHERE d.datname = current_database()" +
+		" AND (CAST(CAST(to_regclass('" + x.Quoted(leasetables.Namespaces) + "') AS oid) AS BIGINT) = GREATEST(CAST(d.oid AS BIGINT), 16383) + 1" +
+		" OR " + counted + leasetables.PostgresQuiet + "))"
 }
