@@ -169,7 +169,7 @@ func (c *clock) accepts(jump, offset, elapsed int64) bool {
 	if first {
 		c.event(ClockJump, time.Duration(jump))
 	}
-	return persists && covered && !fenced
+	return persists && !fenced
 }
 
 // reportAccepted is called when the hybrid clock has followed a jump.

@@ -166,14 +166,14 @@ func TestCounterIsUsed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := newGenerator(t, c.cfg)
-			for began := time.Now(); time.Since(began) < 100*time.Millisecond || c.want && !g.Stats().Counter; {
+			for began := time.Now(); time.Since(began) < 100*time.Millisecond || c.want && !g.Stats().CounterTrusted; {
 				nextID(t, g)
 				if time.Since(began) > 10*time.Second {
 					t.Fatal("the counter is not trusted")
 				}
 			}
-			if got := g.Stats().Counter; got != c.want {
-				t.Errorf("Stats().Counter is %v, want %v", got, c.want)
+			if got := g.Stats().CounterTrusted; got != c.want {
+				t.Errorf("Stats().CounterTrusted is %v, want %v", got, c.want)
 			}
 		})
 	}
@@ -198,7 +198,7 @@ func TestCounterInBubble(t *testing.T) {
 				}
 			}
 		}
-		if g.Stats().Counter {
+		if g.Stats().CounterTrusted {
 			t.Error("the counter is trusted")
 		}
 	})

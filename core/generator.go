@@ -257,7 +257,7 @@ func (g *Generator) Stats() Stats {
 		LargestStepBack: time.Duration(g.counters.largestStepBack.Load()),
 		Worker:          a.grant.worker,
 		HasFence:        a.grant.hasFence,
-		Counter:         g.clock.counter.trusted.Load(),
+		CounterTrusted:  g.clock.counter.trusted.Load(),
 	}
 	now := min(g.clock.tickAt(g.clock.read().wall), g.layout.tickMax)
 	wall := a.layout.startOf(now)

@@ -191,7 +191,7 @@ type Stats struct {
 	Worker          int64         // datacenter<<WorkerBits | worker
 	HasFence        bool          // whether the grant has a fence
 	FenceLeft       time.Duration // until the wall clock reaches the fence; 0 if it has, or there is none
-	Counter         bool          // whether the processor's counter is trusted, so that ids within a tick need no clock
+	CounterTrusted  bool          // whether the processor's counter is trusted, so that ids within a tick need no clock
 	LayoutLeft      time.Duration // until the layout's time runs out, at most 292 years
 }
 
@@ -249,7 +249,7 @@ func (g *Generator) Metrics() []Metric {
 	}
 	st := g.Stats()
 	trusted := 0.0
-	if st.Counter {
+	if st.CounterTrusted {
 		trusted = 1
 	}
 	list := []Metric{

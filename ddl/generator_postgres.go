@@ -68,7 +68,7 @@ func (g *generator) write(template string) Script {
 		"{namespace}", Postgres.text(g.Namespace), "{layout}", Postgres.text(g.fingerprint),
 		"{claim_hint}", Postgres.text("SELECT "+g.object("claim")+"() takes worker IDs."),
 		"{copy_hint}", Postgres.text("Take worker IDs that nothing else uses, as in SELECT "+g.object("claim")+"('{7}'). See docs/generator.md."),
-		"{claim_id}", Postgres.text(driver.GeneratorClaim), "{end}", number(g.end()),
+		"{claim_id}", Postgres.text(leasetables.GeneratorClaim), "{end}", number(g.end()),
 		"{clock}", "pg_catalog.clock_timestamp()", "{epoch}", number(g.layout.Epoch.UnixMilli()), "{tick}", number(g.layout.tickMs),
 		"{per_tick}", number(g.layout.IDsPerTick())+"::pg_catalog.int8", "{last_tick}", number(int64(1)<<g.layout.TimeBits-1),
 		"{block}", number(g.block()), "{mask}", number(g.block()-1), "{last_used}", number(g.block()-2), "{names}", "ARRAY["+strings.Join(names, ", ")+"]", "{schema_ident}", Postgres.text(Postgres.quote(g.Schema)), "{version}", number(postgresVersion),

@@ -79,7 +79,7 @@ func (s *simStore) transact(workerIDs int64, decide func(driver.State) (driver.C
 			}
 		case ch.Make != nil:
 			for id := range workerIDs {
-				if _, ok := s.records[id]; !ok && (*ch.Make == driver.Any || *ch.Make == id) {
+				if _, ok := s.records[id]; !ok && (*ch.Make == driver.MakeAny || *ch.Make == id) {
 					s.records[id] = driver.Record{Worker: id, Status: driver.Unused}
 					s.ns.Seen++
 				}

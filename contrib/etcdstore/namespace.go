@@ -103,7 +103,7 @@ func (s *Store) putRecord(ctx context.Context, what string, v *view, rec driver.
 // one that is deleted meanwhile is missing afterwards.
 func (s *Store) makeRecords(ctx context.Context, what string, v *view, id, workerIDs int64) (written bool, err error) {
 	ids := []int64{id}
-	if id == driver.Any {
+	if id == driver.MakeAny {
 		ids = nil
 		for n := int64(0); n < workerIDs && len(ids) < driver.MakeAtOnce; n++ {
 			if _, known := v.revisions[n]; !known {

@@ -26,6 +26,9 @@ type Names struct {
 	MySQL  bool   // or MariaDB
 }
 
+// GeneratorClaim is the prefix of the claim IDs of generators in SQL.
+const GeneratorClaim = "sql-generator:"
+
 // valid matches the names that a statement may contain; they are also quoted.
 var valid = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]{0,47}\.)?[A-Za-z_][A-Za-z0-9_]{0,47}$`)
 

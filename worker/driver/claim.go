@@ -141,7 +141,7 @@ func (c Claim) choose(s State) (Change, error) {
 	case rank < rankLocked || rank == rankLocked && (c.RequirePreferred || s.Count >= c.WorkerIDs):
 		return Change{Record: &best, Lease: best.lease()}, nil
 	case !c.RequirePreferred && s.Count < c.WorkerIDs:
-		id := int64(Any)
+		id := int64(MakeAny)
 		return Change{Make: &id}, nil
 	}
 	if wait < math.MaxInt64 {

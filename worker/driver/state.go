@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
+	"github.com/seed-299c1d6b/snowkey/internal/leasetables"
 )
 
 // Version is the version of the stored data. A store refuses a namespace with a higher version.
@@ -131,14 +132,14 @@ func (s State) find(worker int64) (Record, bool) {
 type Change struct {
 	Index     *Namespace // replaces State.Index.Namespace
 	Namespace *Namespace // replaces State.Namespace
-	Make      *int64     // make an unused record of this worker ID; [Any]: of the lowest worker IDs without one, up to [MakeAtOnce]
+	Make      *int64     // make an unused record of this worker ID; [MakeAny]: of the lowest worker IDs without one, up to [MakeAtOnce]
 	Record    *Record    // replaces the record of its worker ID
 	Lease     Lease      // the result, if Index, Namespace and Make are nil
 }
 
 // Values of Change.Make.
 const (
-	Any        = -1
+	MakeAny    = -1
 	MakeAtOnce = 64
 )
 
@@ -220,11 +221,7 @@ func (s State) Raise(fenceWindow int64) (Change, error) {
 	return Change{Namespace: &ns}, nil
 }
 
-// GeneratorClaim is the prefix of the claim ID under which a generator in SQL holds a worker ID: see
-// ddl.Generator. Its record never expires, and its fence is the end of the layout's time. So the
-// worker ID cannot be claimed, even after [Admin.Free].
-const GeneratorClaim = "sql-generator:"
-
-// OfGenerator reports whether a generator in SQL holds the worker ID. Do not free such a worker ID:
-// drop the generator, which releases it.
-func (rec Record) OfGenerator() bool { return strings.HasPrefix(rec.ClaimID, GeneratorClaim) }
+// OfGenerator reports whether a generator in SQL holds the worker ID: see ddl.Generator. Its record never
+// expires, and its fence is the end of the layout's time. So the worker ID cannot be claimed, even after
+// [Admin.Free]: drop the generator, which releases it.
+func (rec Record) OfGenerator() bool { return strings.HasPrefix(rec.ClaimID, leasetables.GeneratorClaim) }

@@ -133,7 +133,7 @@ func record(st driver.State, worker int64) *driver.Record {
 // makeRecords makes unused records, and counts them; see driver.Change.
 func makeRecords(st *driver.State, worker, workerIDs int64) {
 	first, end, most := worker, worker+1, 1
-	if worker == driver.Any {
+	if worker == driver.MakeAny {
 		first, end, most = 0, workerIDs, driver.MakeAtOnce
 	}
 	known := make(map[int64]bool)

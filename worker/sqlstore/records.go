@@ -202,7 +202,7 @@ func (x session) countAndInsert(ctx context.Context, count, insert string) (writ
 func (x session) makeRecords(ctx context.Context, c driver.Claim, st driver.State, worker int64) (written bool, err error) {
 	// missing selects worker IDs without a record: the first one, and those among the numbers after it.
 	first, numbers := fmt.Sprintf("SELECT %d AS id", worker), "SELECT 0 AS number"
-	if worker == driver.Any {
+	if worker == driver.MakeAny {
 		first = x.fill("SELECT MIN(w.id) AS id FROM (SELECT 0 AS id UNION ALL SELECT worker_id + 1 FROM {l} WHERE namespace = ? AND state <> 'made') w"+
 			" WHERE NOT EXISTS (SELECT 1 FROM {l} l WHERE l.namespace = ? AND l.worker_id = w.id AND l.state <> 'made')", c.Namespace, c.Namespace)
 		for number := 1; number < driver.MakeAtOnce; number++ {

@@ -220,12 +220,12 @@ func (w *world) write(ch driver.Change) {
 		}
 	case ch.Make != nil:
 		id := *ch.Make
-		for i := int64(0); id == driver.Any && i < w.workers; i++ { // one by one
+		for i := int64(0); id == driver.MakeAny && i < w.workers; i++ { // one by one
 			if find(driver.State{Records: n.records}, i).Status == "" {
 				id = i
 			}
 		}
-		if id != driver.Any && find(driver.State{Records: n.records}, id).Status == "" {
+		if id != driver.MakeAny && find(driver.State{Records: n.records}, id).Status == "" {
 			n.records = append(n.records, driver.Record{Worker: id, Status: driver.Unused})
 			if !w.rules["makefirst"] {
 				n.ns.Seen++

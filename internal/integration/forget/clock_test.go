@@ -47,7 +47,7 @@ func (m *memory) transact(ctx context.Context, name string, workerIDs int64, dec
 			st.Records[index(ch.Record.Worker)] = *ch.Record
 		default:
 			for id := range workerIDs {
-				if (*ch.Make == id || *ch.Make == driver.Any) && index(id) < 0 {
+				if (*ch.Make == id || *ch.Make == driver.MakeAny) && index(id) < 0 {
 					st.Records = append(st.Records, driver.Record{Worker: id, Status: driver.Unused})
 				}
 			}
