@@ -47,8 +47,8 @@ func TestOutageUnderAWrongClock(t *testing.T) {
 				w.store.set(func(f *flaky) { f.down = errNetwork })
 				for down := time.Now(); time.Since(down) < time.Minute; time.Sleep(500 * time.Millisecond) {
 					_, err := gen.Next(w.Context())
-					if st := gen.Stats(); st.Left > 31*time.Second || st.Left > time.Second && err != nil || st.Left == 0 && err == nil && off >= 0 {
-						t.Errorf("after %v, %v are left, and an id: %v", time.Since(down), st.Left, err)
+					if st := gen.Stats(); st.FenceLeft > 31*time.Second || st.FenceLeft > time.Second && err != nil || st.FenceLeft == 0 && err == nil && off >= 0 {
+						t.Errorf("after %v, %v are left, and an id: %v", time.Since(down), st.FenceLeft, err)
 					}
 				}
 				if n := w.seen.count(worker.Fenced); n != 1 {

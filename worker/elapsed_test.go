@@ -118,7 +118,7 @@ func TestStatsOfReleased(t *testing.T) {
 			if err := lease.Release(w.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if st := lease.Stats(); st.State != "ended" || st.Left != 0 || st.Failing != nil || !st.Since.IsZero() || !st.FencedSince.IsZero() {
+			if st := lease.Stats(); st.State != "ended" || st.FenceLeft != 0 || st.Failing != nil || !st.Since.IsZero() || !st.FencedSince.IsZero() {
 				t.Errorf("after %s: %+v", name, st)
 			}
 		}

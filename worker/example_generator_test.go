@@ -87,7 +87,7 @@ func ExampleGenerator_Close_afterALoss() {
 func ExampleGenerator_Failing() {
 	gen := open(worker.Config{})
 	defer gen.Close(context.Background())
-	fmt.Println(gen.Failing(), gen.Stats().Left > 0)
+	fmt.Println(gen.Failing(), gen.Stats().FenceLeft > 0)
 	// Output: <nil> true
 }
 
@@ -103,7 +103,7 @@ func ExampleGenerator_Stats() {
 	defer gen.Close(context.Background())
 	_ = gen.Fill(context.Background(), make([]int64, 5))
 	st := gen.Stats()
-	fmt.Println(st.Namespace, st.Worker, st.FencingToken > 0, st.Claims, st.Issued, st.Left > 0, st.Failing)
+	fmt.Println(st.Namespace, st.Worker, st.FencingToken > 0, st.Claims, st.Issued, st.FenceLeft > 0, st.Failing)
 	// Output: orders 0 true 1 5 true <nil>
 }
 

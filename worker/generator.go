@@ -99,13 +99,13 @@ func (g *Generator) Stats() Stats {
 		return Stats{}
 	}
 	st, ids := g.lease.Stats(), g.ids.Stats()
-	ids.Worker, ids.FenceLeft = st.Worker, st.Left // the lease knows more about both
+	ids.Worker, ids.FenceLeft = st.Worker, st.FenceLeft // the lease knows more about both
 	st.Stats = ids
 	return st
 }
 
 // Failing returns nil while nothing fails. While requests to the store fail, it returns a
-// [*RetryError] that says which, why and since when; ids continue for Stats.Left. After Close it
+// [*RetryError] that says which, why and since when; ids continue for Stats.FenceLeft. After Close it
 // returns core.ErrClosed.
 func (g *Generator) Failing() error {
 	if !g.opened() {

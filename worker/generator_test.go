@@ -226,13 +226,13 @@ func TestCloseAfterALoss(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(11 * time.Second)
-		if _, err := gen.Next(t.Context()); err != nil || gen.Stats().Left == 0 || gen.Stats().State != "lost" || gen.Failing() == nil {
+		if _, err := gen.Next(t.Context()); err != nil || gen.Stats().FenceLeft == 0 || gen.Stats().State != "lost" || gen.Failing() == nil {
 			t.Errorf("%v, %+v", err, gen.Stats())
 		}
 		if err := gen.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if left := gen.Stats().Left; left != 0 || !errors.Is(gen.Failing(), core.ErrClosed) {
+		if left := gen.Stats().FenceLeft; left != 0 || !errors.Is(gen.Failing(), core.ErrClosed) {
 			t.Errorf("closed, but ids can continue for %v; failing: %v", left, gen.Failing())
 		}
 	})

@@ -80,7 +80,7 @@ func TestClockLeapsAhead(t *testing.T) {
 		if fence := w.fence(w.last.Worker); fence.After(time.Now().Add(time.Minute)) {
 			t.Errorf("the fence was raised to %v", fence)
 		}
-		if st := lease.Stats(); st.Failing != nil || st.State != "held" || st.Left < 15*time.Second || len(w.store.claims) != 1 || w.seen.count(worker.Fenced) > 0 {
+		if st := lease.Stats(); st.Failing != nil || st.State != "held" || st.FenceLeft < 15*time.Second || len(w.store.claims) != 1 || w.seen.count(worker.Fenced) > 0 {
 			t.Errorf("%+v, %v", st, w.seen.all())
 		}
 		w.store.set(func(f *flaky) { f.down = errNetwork })

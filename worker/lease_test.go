@@ -24,8 +24,8 @@ func TestALeaseIsKept(t *testing.T) {
 		if st.Renewals < 1080 || st.Renewals > 1210 || st.Failures+st.Losses > 0 || st.Claims != 1 || st.Failing != nil || st.Namespace != "default" {
 			t.Errorf("after three hours: %+v", st)
 		}
-		if st.Left < 19*time.Second || st.Left > 30*time.Second || !st.Fence.Equal(w.fence(st.Worker)) {
-			t.Errorf("%v left, until %v, recorded is %v", st.Left, st.Fence, w.fence(st.Worker))
+		if st.FenceLeft < 19*time.Second || st.FenceLeft > 30*time.Second || !st.Fence.Equal(w.fence(st.Worker)) {
+			t.Errorf("%v left, until %v, recorded is %v", st.FenceLeft, st.Fence, w.fence(st.Worker))
 		}
 		if lease.Err() != nil || w.seen.count(worker.Renewed) != int(st.Renewals) || w.seen.count(worker.Claimed) != 1 {
 			t.Errorf("%v, %v", lease.Err(), w.seen.all())
@@ -61,7 +61,7 @@ func TestOutage(t *testing.T) {
 					t.Errorf("after %v: %v", time.Since(began), err)
 				}
 				time.Sleep(5 * time.Minute)
-				if st := lease.Stats(); st.Failing == nil || st.Failures == 0 || st.Left != 0 || st.Losses != 0 {
+				if st := lease.Stats(); st.Failing == nil || st.Failures == 0 || st.FenceLeft != 0 || st.Losses != 0 {
 					t.Errorf("%+v", st)
 				}
 				renewals := w.store.tries()

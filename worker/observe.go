@@ -34,19 +34,19 @@ const (
 )
 
 // Stats is a snapshot of a generator and its lease: what they have done, and their present state.
-// FenceLeft equals Left.
 type Stats struct {
+	// FenceLeft is how long ids can continue without a renewal, also when the clock has leapt; 0: they have
+	// reached the fence, or the generator was closed.
 	core.Stats
 
 	Namespace    string
-	FencingToken int64         // of the present claim
-	Fence        time.Time     // no id carries this instant or a later one, until a renewal raises it
-	Left         time.Duration // how long ids can continue without a renewal; 0: they have reached the fence, or the generator was closed
-	Renewals     uint64        // acknowledged
-	Failures     uint64        // requests that the store refused or did not answer
-	Losses       uint64        // worker IDs lost to others
-	Forgotten    uint64        // of these, how many because the store was put back to an earlier state
-	Claims       uint64        // worker IDs claimed, the first included
+	FencingToken int64     // of the present claim
+	Fence        time.Time // no id carries this instant or a later one, until a renewal raises it
+	Renewals     uint64    // acknowledged
+	Failures     uint64    // requests that the store refused or did not answer
+	Losses       uint64    // worker IDs lost to others
+	Forgotten    uint64    // of these, how many because the store was put back to an earlier state
+	Claims       uint64    // worker IDs claimed, the first included
 
 	State       string    // "held"; "rotating", "blocked" or "lost", while another worker ID is claimed; "releasing"; "ended"
 	Failing     error     // what fails at present, a *RetryError; nil when nothing does
@@ -61,7 +61,7 @@ func (l *lease) Stats() Stats {
 	h := l.current
 	st := l.stats
 	st.Namespace, st.Worker, st.FencingToken, st.State = l.cfg.Namespace, h.Worker, h.FencingToken, l.state.String()
-	st.Fence, st.Left = time.UnixMilli(h.Fence), l.left(h)
+	st.Fence, st.FenceLeft = time.UnixMilli(h.Fence), l.left(h)
 	st.Failing = l.failing()
 	var retrying *RetryError
 	if errors.As(st.Failing, &retrying) {
@@ -205,7 +205,7 @@ func (g *Generator) Metrics() []core.Metric {
 	list, st := g.ids.Metrics(), g.lease.Stats()
 	for i := range list {
 		if list[i].Name == "snowkey.fence.left" {
-			list[i].Value = st.Left.Seconds() // the lease knows about jumps of the clock
+			list[i].Value = st.FenceLeft.Seconds() // the lease knows about jumps of the clock
 		}
 	}
 	list = append(list,

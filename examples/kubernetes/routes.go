@@ -19,11 +19,11 @@ func routes(gen *worker.Generator) http.Handler {
 	// Ready as long as it can make ids.
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		st := gen.Stats()
-		if st.Left <= 0 {
+		if st.FenceLeft <= 0 {
 			http.Error(w, fmt.Sprintf("no ids: %v", gen.Failing()), http.StatusServiceUnavailable)
 			return
 		}
-		fmt.Fprintf(w, "worker %d, ids for %v\n", st.Worker, st.Left)
+		fmt.Fprintf(w, "worker %d, ids for %v\n", st.Worker, st.FenceLeft)
 	})
 	return mux
 }

@@ -90,11 +90,11 @@ func routes(db *gorm.DB, gen *worker.Generator) http.Handler {
 	})
 	mux.HandleFunc("GET /ready", func(w http.ResponseWriter, _ *http.Request) {
 		stats := gen.Stats()
-		if stats.Left <= 0 {
+		if stats.FenceLeft <= 0 {
 			http.Error(w, "no ids", http.StatusServiceUnavailable)
 			return
 		}
-		reply(w, map[string]any{"worker": stats.Worker, "ids_for": stats.Left.Round(time.Second).String()}, nil)
+		reply(w, map[string]any{"worker": stats.Worker, "ids_for": stats.FenceLeft.Round(time.Second).String()}, nil)
 	})
 	return mux
 }

@@ -224,4 +224,6 @@ func (s State) Raise(fenceWindow int64) (Change, error) {
 // OfGenerator reports whether a generator in SQL holds the worker ID: see ddl.Generator. Its record never
 // expires, and its fence is the end of the layout's time. So the worker ID cannot be claimed, even after
 // [Admin.Free]: drop the generator, which releases it.
-func (rec Record) OfGenerator() bool { return strings.HasPrefix(rec.ClaimID, leasetables.GeneratorClaim) }
+func (rec Record) OfGenerator() bool {
+	return strings.HasPrefix(rec.ClaimID, leasetables.GeneratorClaim)
+}

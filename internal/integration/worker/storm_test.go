@@ -96,7 +96,7 @@ func storm(t *testing.T, store driver.Store, link *network.Link, leave, back fun
 		most = max(most, now-carried)
 		return !slices.ContainsFunc(leases, func(gen *worker.Generator) bool {
 			st := gen.Stats()
-			return st.State != "held" || st.Failing != nil || st.Left == 0
+			return st.State != "held" || st.Failing != nil || st.FenceLeft == 0
 		})
 	})
 	took := time.Since(returned)
