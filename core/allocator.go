@@ -69,7 +69,7 @@ func newAllocator(s *shared, grant *Grant, rollback, first uint64) *allocator {
 // grant is taken. It then runs at a third of their speed, so that ids do not use up the time to the fence
 // before that may rise again: when the store's clock has reached the first tick. A lease begins at most
 // two steps of FenceWindow + MaxSkew ahead of that clock. Until it is there, ids use a third of these, which
-// is at most one FenceWindow if MaxSkew is at most half of it. With a greater MaxSkew, they may have to wait.
+// is at most one FenceWindow, because MaxSkew is at most half of it.
 type grantClock struct{ began, shows int64 }
 
 const grantClockSlow = 3 // it shows a third of the time that passes

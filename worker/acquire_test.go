@@ -29,6 +29,7 @@ func TestConfigFaults(t *testing.T) {
 		"negative":  {worker.Config{Preferred: ref(int64(-2))}, []string{"Preferred -2"}},
 		"only":      {worker.Config{RequirePreferred: true}, []string{"RequirePreferred true: needs Preferred"}},
 		"skew":      {worker.Config{MaxSkew: -1, Timeout: -1}, []string{"MaxSkew -1ns", "Timeout -1ns"}},
+		"half":      {worker.Config{MaxSkew: 15001 * time.Millisecond}, []string{"MaxSkew 15.001s: must be at most half of FenceWindow, 30s"}},
 		// With Datacenter, too, Preferred is a worker ID of the layout.
 		"datacenter": {worker.Config{Datacenter: ref(int64(32))}, []string{"Datacenter 32: must be 0 to 31"}},
 		"below":      {worker.Config{Datacenter: ref(int64(-1))}, []string{"Datacenter -1: must be 0 to 31"}},

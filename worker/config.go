@@ -76,7 +76,7 @@ type Config struct {
 	ClaimWait time.Duration
 	// MaxSkew is how far apart two clocks may be: this machine's and the store's when a worker ID
 	// is claimed, and a server's and its successor's. A namespace keeps the MaxSkew of its first
-	// generator, and refuses any other. Zero: a third of FenceWindow.
+	// generator, and refuses any other. At most half of FenceWindow. Zero: a third of it.
 	MaxSkew time.Duration
 
 	// Now is the wall clock. It must be as fine as a tick. nil: the system clock.
@@ -114,8 +114,8 @@ func (cfg Config) check(s driver.Store) (Config, error) {
 	cfg.FenceWindow = cmp.Or(cfg.FenceWindow, max(30*time.Second, 3*min(cfg.Layout.Tick, 122*24*time.Hour))) // a year at most
 	third := max((cfg.FenceWindow / 3).Truncate(time.Millisecond), time.Millisecond)
 	cfg.RenewInterval, cfg.MaxSkew = cmp.Or(cfg.RenewInterval, third), cmp.Or(cfg.MaxSkew, third)
-	if cfg.MaxSkew >= cfg.FenceWindow {
-		wrong.Add("MaxSkew", cfg.MaxSkew, "must be less than FenceWindow, %v", cfg.FenceWindow)
+	if cfg.MaxSkew > cfg.FenceWindow/2 { // so that ids from a floor never wait at the fence: see core's grantClock
+		wrong.Add("MaxSkew", cfg.MaxSkew, "must be at most half of FenceWindow, %v", cfg.FenceWindow)
 	}
 	cfg.Timeout = cmp.Or(cfg.Timeout, min(3*time.Second, cfg.RenewInterval))
 	if layoutErr == nil && cfg.FenceWindow/2 < cfg.Layout.Tick { // twice the tick may overflow

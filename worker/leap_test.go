@@ -122,7 +122,7 @@ func TestLeapAfterALoss(t *testing.T) {
 // the fence, and the previous one is released.
 func TestRotateThatIsNotFetched(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.cfg.MaxSkew = 20 * time.Second
+		w.cfg.FenceWindow, w.cfg.MaxSkew = 40*time.Second, 20*time.Second
 		lease := w.acquire(nil)
 		gen := w.generator(lease, core.Rotate{})
 		first := w.mustDraw(gen)

@@ -47,7 +47,7 @@ func TestOpenAndCloseTogether(t *testing.T) {
 			for rounds := 0; (time.Now().Before(stop) || rounds < 30) && !t.Failed(); rounds++ {
 				gen, err := worker.Open(t.Context(), store, worker.Config{
 					Layout:      core.Layout{Epoch: testLayout.Epoch, TimeBits: 41, WorkerBits: 2, SequenceBits: 2},
-					FenceWindow: 400 * time.Millisecond, RenewInterval: 10 * time.Millisecond, MaxSkew: 300 * time.Millisecond, Owner: name,
+					FenceWindow: 400 * time.Millisecond, RenewInterval: 10 * time.Millisecond, MaxSkew: 200 * time.Millisecond, Owner: name,
 					ClockPolicy: core.Logical{Detached: true}, MaxWait: time.Millisecond,
 					Timeout: time.Minute, ClaimWait: time.Minute, // this process may be paused
 				})

@@ -210,8 +210,8 @@ func (c Claim) Validate() error {
 	if c.FenceWindow < 1 || c.FenceWindow > maxDuration {
 		wrong.Add("FenceWindow", c.FenceWindow, "must be 1 millisecond to a year, in milliseconds")
 	}
-	if c.MaxSkew < 0 || c.FenceWindow > 0 && c.MaxSkew >= c.FenceWindow {
-		wrong.Add("MaxSkew", c.MaxSkew, "must be 0 for a third of FenceWindow, or less than that, in milliseconds")
+	if c.MaxSkew < 0 || c.FenceWindow > 0 && c.MaxSkew > c.FenceWindow/2 {
+		wrong.Add("MaxSkew", c.MaxSkew, "must be 0 for a third of FenceWindow, or at most half of it, in milliseconds")
 	}
 	if c.Now > math.MaxInt64/4 || c.Now < math.MinInt64/4 {
 		wrong.Add("Now", c.Now, "is too far from 1970")
