@@ -35,7 +35,7 @@ type allocator struct {
 	unused       *unusedSlots
 	lossReported atomic.Bool
 
-	_      [64]byte // the cursor has a cache line of its own
+	_      [64]byte // the cursor has its own cache line
 	cursor atomic.Uint64
 	_      [56]byte
 	reused atomic.Uint64 // slots of unused that were issued

@@ -16,7 +16,7 @@ import (
 
 // BenchmarkWaiting measures how much of a core is busy while goroutines take all
 // ids that a layout gives, and so wait most of the time: 100 is one core. The
-// ids that come out, as a share of those that fit, are reported beside it.
+// ids that come out, as a share of those that fit, are reported next to it.
 func BenchmarkWaiting(b *testing.B) {
 	for name, layout := range map[string]core.Layout{
 		"twitter":   core.Twitter(),

@@ -46,7 +46,7 @@ func BenchmarkFill(b *testing.B) {
 	}
 }
 
-// measure measures calls of one goroutine, and then of several, which each get a call of their own.
+// measure measures calls of one goroutine, and then of several, which each get their own call.
 func measure(b *testing.B, prefix string, size int, caller func(*core.Generator) func() error) {
 	for name, layout := range map[string]core.Layout{"uncapped": uncapped(), "twitter": core.Twitter()} {
 		b.Run(prefix+name, func(b *testing.B) {

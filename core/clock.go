@@ -184,7 +184,7 @@ func (c *clock) tickAt(ns int64) uint64 {
 	if ns >= 0 && c.plain {
 		return c.base + uint64(ns)/uint64(time.Millisecond) // a constant divisor is several times as fast
 	}
-	return c.anyTickAt(ns) // a function of its own, so that the rest is inlined
+	return c.anyTickAt(ns) // a separate function, so that the rest is inlined
 }
 
 func (c *clock) anyTickAt(ns int64) uint64 {

@@ -69,7 +69,7 @@ func TestNoAllocationsAtAStepBack(t *testing.T) {
 func TestNoAllocationsInManyChunks(t *testing.T) {
 	l := core.Layout{TimeBits: 41, WorkerBits: 4, SequenceBits: 4}
 	began, reads := time.Now(), 0
-	now := func() time.Time { reads++; return began.Add(time.Duration(reads) * 2 * time.Millisecond) } // each part in a tick of its own
+	now := func() time.Time { reads++; return began.Add(time.Duration(reads) * 2 * time.Millisecond) } // each part in its own tick
 	g := mustNew(t, core.Config{Layout: l, Worker: core.Fixed(1), Now: now})
 	ids := make([]int64, 300)
 	fill := func() {

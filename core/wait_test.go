@@ -171,7 +171,7 @@ func TestPausedCall(t *testing.T) {
 
 var coarse = core.Layout{Tick: 10 * time.Millisecond, TimeBits: 40, WorkerBits: 3, SequenceBits: 2}
 
-// inOrder calls Next ten times at once, beside a goroutine that fills without end, and moves time on
+// inOrder calls Next ten times at once, next to a goroutine that fills without end, and moves time on
 // by step. All must get ids, in the order in which they asked.
 func inOrder(t *testing.T, g *core.Generator, step func()) {
 	ctx, stop := context.WithCancel(t.Context())

@@ -17,8 +17,8 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/memstore"
 )
 
-// BenchmarkBeside measures how long Next takes beside goroutines that fill without end, as an import
-// beside a service's inserts. p50-µs and p99-µs are of all calls of Next, failed is how many calls got
+// BenchmarkBeside measures how long Next takes next to goroutines that fill without end, as an import
+// next to a service's inserts. p50-µs and p99-µs are of all calls of Next, failed is how many calls got
 // no id, and cap-% is how many of the layout's ids all of them got.
 func BenchmarkBeside(b *testing.B) {
 	for _, m := range []struct {

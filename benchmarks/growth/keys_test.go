@@ -77,7 +77,7 @@ const (
 // is an index and a foreign key. If a key holds no time, orders have a column for it, with an index.
 //
 //	rows/s    in transactions of 1,000 rows
-//	single/s  orders that are transactions of their own
+//	single/s  orders that are their own transactions
 //	diskB/row both tables with all indexes
 //	walB/row  what PostgreSQL writes to its log
 //	join-µs   an order with its lines and its customer

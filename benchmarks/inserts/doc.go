@@ -10,7 +10,7 @@
 //   - InnoDB stores rows in the order of their key, so a random key moves rows there, and only index
 //     entries elsewhere.
 //   - SQLite stores rows by an integer key, which is its rowid: neither an auto-increment key nor a
-//     snowflake has an index of its own.
+//     snowflake has its own index.
 //   - The database makes an auto-increment key, the client makes the others. The work for both is
 //     measured.
 package inserts

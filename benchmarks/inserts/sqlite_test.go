@@ -21,7 +21,7 @@ func liteForms() []liteForm {
 	return []liteForm{
 		{name: "snowkey", key: "integer PRIMARY KEY"},
 		{name: "with-trigger", key: "integer PRIMARY KEY", trigger: true},
-		{name: "bigint", key: "bigint PRIMARY KEY"}, // an index beside the rows
+		{name: "bigint", key: "bigint PRIMARY KEY"}, // an index next to the rows
 		{name: "without-rowid", key: "bigint NOT NULL PRIMARY KEY", options: " WITHOUT ROWID"},
 		{name: "auto", key: "integer PRIMARY KEY", auto: true},
 		{name: "autoincrement", key: "integer PRIMARY KEY AUTOINCREMENT", auto: true},

@@ -1,5 +1,5 @@
 // Package hung lets a call return when its context is done, even if the client below ignores
-// contexts: a driver that has only deadlines of its own, or a disk that hangs. Each lease store
+// contexts: a driver that has only its own deadlines, or a disk that hangs. Each lease store
 // and each caller of a foreign one uses it once, at the boundary.
 package hung
 
@@ -78,7 +78,7 @@ func (r *running) abandon() bool {
 
 var errGoexit = errors.New("the client ended its goroutine")
 
-// Do calls f in a goroutine of its own and returns its result. If f has not returned 100 ms
+// Do calls f in a new goroutine and returns its result. If f has not returned 100 ms
 // after ctx is done, Do abandons it and returns the error of ctx after the text what; the
 // result of f is dropped. When 16 calls in a row were abandoned, and none of them has returned
 // since, Do makes one call every 4 s, and others fail at once; when one has returned in time,

@@ -20,7 +20,7 @@ import (
 
 // Config configures New. URL and Token are required.
 type Config struct {
-	// URL is that of the handler, such as "https://ids.internal/leases".
+	// URL is the URL of the handler, such as "https://ids.internal/leases".
 	URL string
 	// Token is one of HandlerConfig.Tokens.
 	Token string

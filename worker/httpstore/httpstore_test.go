@@ -56,7 +56,7 @@ func (s *site) stop() {
 	s.server.CloseClientConnections()
 }
 
-// client is a client with connections of its own.
+// client is a client with its own connections.
 func (s *site) client() *Store {
 	transport := &http.Transport{}
 	s.t.Cleanup(transport.CloseIdleConnections)

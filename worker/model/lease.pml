@@ -108,7 +108,7 @@ proctype Holder(byte me) {
        checked = 1; printf("holder %d finds by its clock, %d, that token %d lives until %d, and is paused\n", me, CLOCK(me), token, deadline) }
   :: atomic { checked ->
        checked = 0; c = CLOCK(me);
-       printf("holder %d goes on, its clock shows %d\n", me, c); issue(c, token); c = 0 }
+       printf("holder %d continues, its clock shows %d\n", me, c); issue(c, token); c = 0 }
 #else
   :: atomic { token != 0 && CLOCK(me) < deadline ->
        c = CLOCK(me);

@@ -166,7 +166,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// model is one of the files in a folder of its own.
+// model is one of the files in its own folder.
 type model struct {
 	*testing.T
 	ctx  context.Context //nolint:containedctx // of the test

@@ -65,7 +65,7 @@ mutant 'released before the grant is closed' worker/release.go 's/max\(c\.grant\
 mutant 'released below what was issued' worker/release.go 's/c\.grant\.Close\(\)\.UnixMilli\(\), c\.Start/c.grant.Close().UnixMilli()-1, 0/' ./worker .
 mutant 'the fence is not looked at' core/allocator.go 's/fence <= last/fence == 0 \&\& fence <= last/' ./worker .
 
-# The same rules, where a store has them in a language of its own.
+# The same rules, where a store has them in its own language.
 mutant 'renewal of anybody: sqlstore' worker/sqlstore/records.go 's/"l\.fencing_token = \? AND l\.claim_id = \? AND l\."/"(l.fencing_token = ? AND l.claim_id = ? OR 1 = 1) AND l."/' ./worker/sqlstore '^TestSQLite$/wal'
 mutant 'a lease from before is renewed: sqlstore' worker/sqlstore/records.go 's/THEN l\.fence > n\.since WHEN/THEN 1 = 1 WHEN/' ./worker/sqlstore '^TestSQLite$/wal'
 mutant 'a renewal does not notice another server: sqlstore' worker/sqlstore/records.go 's/CASE WHEN n\.incarnation = \{server\} THEN/CASE WHEN 1 = 1 THEN/' ./worker/sqlstore .

@@ -70,7 +70,7 @@ func (s store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, error
 // has no limit, and so does not know.
 func (s store) explained(ctx context.Context, err error) error {
 	if st := s.pool.Stat(); err != nil && ctx.Err() != nil && st.AcquiredConns() >= st.MaxConns() {
-		return fmt.Errorf("pgxstore: all connections of the pool are in use (%d of %d): give the lease a pool of its own, or raise MaxConns: %w", st.AcquiredConns(), st.MaxConns(), err)
+		return fmt.Errorf("pgxstore: all connections of the pool are in use (%d of %d): give the lease its own pool, or raise MaxConns: %w", st.AcquiredConns(), st.MaxConns(), err)
 	}
 	return err
 }

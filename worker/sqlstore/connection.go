@@ -127,7 +127,7 @@ func (s *Store) on(ctx context.Context, conn *sql.Conn, wanted []leasetables.Tab
 // waitError returns the error if the pool gives no connection.
 func (s *Store) waitError(ctx context.Context, err error) error {
 	if st := s.db.Stats(); ctx.Err() != nil && st.MaxOpenConnections > 0 && st.InUse >= st.MaxOpenConnections {
-		return fmt.Errorf("all connections of the pool are in use (%d of %d): give the lease a pool of its own, or raise SetMaxOpenConns: %w", st.InUse, st.MaxOpenConnections, err)
+		return fmt.Errorf("all connections of the pool are in use (%d of %d): give the lease its own pool, or raise SetMaxOpenConns: %w", st.InUse, st.MaxOpenConnections, err)
 	}
 	return fmt.Errorf("wait for the database: %w", err)
 }

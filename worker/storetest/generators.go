@@ -107,7 +107,7 @@ func generators(t *testing.T, s *suite) {
 					continue
 				}
 				store.dead.Store(true)
-				cut.Go(func() { // it continues beside its successor
+				cut.Go(func() { // it continues next to its successor
 					draw(time.Now().Add(2 * time.Second))
 					ctx, cancel := context.WithCancel(context.Background())
 					cancel()

@@ -276,7 +276,7 @@ func (w *world) advance(c *simCall) (l driver.Lease, over bool, err error) {
 	return l, false, nil
 }
 
-// call makes the steps of a call, unless it stops on the way: then it goes on later.
+// call makes the steps of a call, unless it stops on the way: then it continues later.
 func (w *world) call(c simCall) (l driver.Lease, ok bool, err error) {
 	if w.r.IntN(6) == 0 {
 		w.calls = append(w.calls, c) // it is delivered twice
@@ -447,7 +447,7 @@ func (w *world) step() (duplicate string) {
 				_, _, _ = w.call(simCall{kind: "release", release: q})
 			}
 		}
-	case 8, 9: // a call that is late goes on
+	case 8, 9: // a call that is late continues
 		if len(w.calls) > 0 {
 			i := r.IntN(len(w.calls))
 			c := w.calls[i]

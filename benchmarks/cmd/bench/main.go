@@ -1,9 +1,9 @@
 // Command bench runs the benchmarks of this module several times and writes the text that
 // benchstat reads.
 //
-//	go run ./cmd/bench                 snowkey beside other libraries
+//	go run ./cmd/bench                 snowkey and other libraries
 //	go run ./cmd/bench -suite inserts  rows under several kinds of keys
-//	go run ./cmd/bench -suite load     pgxload beside pgx by hand
+//	go run ./cmd/bench -suite load     pgxload and pgx by hand
 //	go run ./cmd/bench -suite growth   tables that grow to 10⁷ rows
 //	go run ./cmd/bench -suite keys     orders and lines under several kinds of keys, also the server's
 //

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/benchmarks/internal/scale"
 )
 
-// Run runs each benchmark of the calling test's binary once, in a process of its own. The
+// Run runs each benchmark of the calling test's binary once, in its own process. The
 // test fails if a benchmark fails, or if one that want names prints no figure.
 func Run(t *testing.T, want ...string) {
 	t.Helper()

@@ -2,7 +2,7 @@
 // crashes and deleted tables, while generators issue ids that have their worker IDs from them, and
 // others claim worker IDs after it: no id is issued twice.
 //
-// Each event has two groups of holders, in namespaces of their own. One has the protocol. Of the other,
+// Each event has two groups of holders, in separate namespaces. One has the protocol. Of the other,
 // the control, the test lets the store believe that nothing was forgotten, before any holder asks
 // again. If the control issues no id twice, the event proves nothing, and the test fails.
 //

@@ -264,7 +264,7 @@ func poll(t *testing.T, ask func() error) {
 	}
 }
 
-// port is that of a host:port.
+// port returns the port of a host:port.
 func port(addr string) string {
 	_, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -370,7 +370,7 @@ type span struct {
 	Holder      int
 }
 
-// newGroup returns a group with a namespace of its own.
+// newGroup returns a group with its own namespace.
 func newGroup(t *testing.T, s site, name string) *group {
 	t.Helper()
 	window := cmp.Or(s.window, 6*time.Second)

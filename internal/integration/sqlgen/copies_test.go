@@ -69,7 +69,7 @@ func TestCopies(t *testing.T) {
 		restore(t, named("restored"), dump)
 		refuses(t, "restored", 8)
 		original()
-		// The original goes on, and the copy takes over when it is gone, which its floor makes safe.
+		// The original continues, and the copy takes over when it is gone, which its floor makes safe.
 		run(t, admin, "DROP DATABASE original WITH (FORCE)")
 		conn := connect(t, named("restored"))
 		run(t, conn, "SELECT snowkey_claim()")
@@ -140,7 +140,7 @@ func TestSetBack(t *testing.T) {
 					run(t, conn, "SELECT snowkey_claim('{7}')")
 				}
 				for _, statement := range before {
-					_, _ = conn.Exec(t.Context(), statement) // most rows are still there, and psql goes on
+					_, _ = conn.Exec(t.Context(), statement) // most rows are still there, and psql continues
 				}
 				for _, session := range []*pgx.Conn{conn, connect(t, dsn)} {
 					run(t, session, "DISCARD SEQUENCES")

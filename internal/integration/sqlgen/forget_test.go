@@ -16,7 +16,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
-// forgetful is an edit of the generator: after a crash, a failover or a restore, it goes on where
+// forgetful is an edit of the generator: after a crash, a failover or a restore, it continues where
 // its sequences are.
 var forgetful = []string{
 	"pg_relation_size('\"public\".\"snowkey_raised\"') = 0", "false",

@@ -304,7 +304,7 @@ func (r *torture) forget(random *random, halt <-chan struct{}) error {
 	return err
 }
 
-// list returns what the store has. It has connections of its own: a file may have been replaced.
+// list returns what the store has. It has its own connections: a file may have been replaced.
 func (r *torture) list() (st driver.State, err error) {
 	store, end, err := openOnce(r.service.name, r.service.dsn)
 	if err != nil {

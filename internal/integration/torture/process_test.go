@@ -35,7 +35,7 @@ const (
 )
 
 // A process runs a task in another run of this test binary. It ends when its input does, so also when this process is killed. It
-// has a process group of its own: if it is stopped at that moment, the system continues it
+// has its own process group: if it is stopped at that moment, the system continues it
 // with a SIGHUP.
 type process struct {
 	cmd    *exec.Cmd

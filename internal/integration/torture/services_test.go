@@ -71,7 +71,7 @@ func startService(t *testing.T, name, dir string) *service {
 	return s
 }
 
-// of uses a server of its own, which is killed, paused and restarted.
+// of uses its own server, which is killed, paused and restarted.
 func (s *service) of(server *testserver.Server) {
 	s.dsn = server.DSN
 	s.fail = func(r *random) (string, error) {
@@ -121,7 +121,7 @@ func lockSQLite(dsn string, r *random) (how string, err error) {
 	return "locked", err
 }
 
-// startHandler starts an HTTP server in front of a store in SQLite: a process of its own.
+// startHandler starts an HTTP server in front of a store in SQLite: a separate process.
 func startHandler(t *testing.T, s *service, behind string) {
 	t.Helper()
 	addr := testserver.FreeAddr(t)

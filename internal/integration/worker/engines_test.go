@@ -161,7 +161,7 @@ func (e engine) open(t testing.TB) *sql.DB {
 	return db
 }
 
-// store returns a store over a pool of its own; counts accept the tests' servers, which do not sync.
+// store returns a store over its own pool; counts accept the tests' servers, which do not sync.
 func (e engine) store(t testing.TB) *sqlstore.Store {
 	t.Helper()
 	return mustNew(sqlstore.New(e.open(t), lossy))

@@ -141,7 +141,7 @@ func TestClientThatVanishes(t *testing.T) {
 }
 
 // What keeps every request waiting, such as the lock of a backup, or a forgotten transaction, does
-// not pile up requests in the server, and everything goes on when it ends.
+// not pile up requests in the server, and everything continues when it ends.
 func TestWaitingThreads(t *testing.T) {
 	for name, lock := range map[string]string{
 		"backup": "FLUSH TABLES WITH READ LOCK", "forgotten transaction": "SELECT * FROM snow_lease FOR UPDATE",

@@ -33,7 +33,7 @@ import (
 // proof that they do for ever.
 const pooledVar = "SNOWKEY_TEST_POOLED"
 
-// An opener opens a generator over a pool of its own.
+// An opener opens a generator over its own pool.
 type opener func(worker.Config) (*worker.Generator, error)
 
 // A pooled is what a program opens a worker ID with. What it opens is closed with the test.
@@ -83,7 +83,7 @@ func pooledGORM(t *testing.T, dsn string) opener {
 }
 
 // Behind a PgBouncer in transaction mode, with a few server connections for many clients, every
-// driver opens and renews with its default settings, as if the pooler was not there; also beside
+// driver opens and renews with its default settings, as if the pooler was not there; also next to
 // clients that leave prepared statements and settings in the sessions, and that execute whatever
 // statement they find there. Every write of a record is committed to the disk.
 func TestPgBouncer(t *testing.T) {

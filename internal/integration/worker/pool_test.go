@@ -28,7 +28,7 @@ func TestPoolUsedUp(t *testing.T) {
 	gen, err := pgxstore.Open(t.Context(), pool, cfg)
 	must(t, err)
 	defer gen.Close(context.Background())
-	for gen.Stats().Renewals < 2 { // beside the program, on one connection
+	for gen.Stats().Renewals < 2 { // next to the program, on one connection
 		_, err := pool.Exec(t.Context(), "SELECT pg_sleep(0.01)")
 		must(t, err)
 	}
@@ -36,7 +36,7 @@ func TestPoolUsedUp(t *testing.T) {
 	conn, err := pool.Acquire(t.Context())
 	must(t, err)
 	says := func(err error) bool {
-		return errors.Is(err, context.DeadlineExceeded) && strings.Contains(err.Error(), "all connections of the pool are in use (1 of 1): give the lease a pool of its own, or raise MaxConns")
+		return errors.Is(err, context.DeadlineExceeded) && strings.Contains(err.Error(), "all connections of the pool are in use (1 of 1): give the lease its own pool, or raise MaxConns")
 	}
 	// On a busy machine, some answers are late.
 	await(t, "id that fails, and why", func() bool { _, err = gen.Next(t.Context()); return says(err) })

@@ -91,7 +91,7 @@ func putRedis(t *testing.T, c *redis.Client, prefix string, st driver.State) {
 }
 
 // With its default settings, Redis may lose acknowledged writes: a count is refused, and the error names
-// the setting. A lease accepts it, and goes on when it is changed.
+// the setting. A lease accepts it, and continues when it is changed.
 func TestRedisLossy(t *testing.T) {
 	for _, c := range []struct{ name, safe, lossy string }{
 		{"appendonly", "yes", "no"}, {"appendfsync", "always", "everysec"}, {"maxmemory-policy", "noeviction", "allkeys-lru"},

@@ -13,7 +13,7 @@ import (
 )
 
 // A transaction that somebody has left open on the only connection of a pool would undo a claim, a
-// renewal or a count when it is rolled back. The store refuses, or uses a transaction of its own.
+// renewal or a count when it is rolled back. The store refuses, or uses its own transaction.
 func TestOpenTransaction(t *testing.T) {
 	pq := newPostgres(t)
 	pq.driver = "postgres"

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-// linked opens a store through a link to a server of its own.
+// linked opens a store through a link to a separate server.
 func linked(t *testing.T, name string) (driver.Store, *network.Link, *testserver.Server) {
 	t.Helper()
 	if name == "redis" {

@@ -30,7 +30,7 @@ func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Lo
 // patience is how long one write may take.
 const patience = 3 * time.Second
 
-// A writer writes graphs with a lease, a generator and a clock of its own.
+// A writer writes graphs with its own lease, generator and clock.
 type writer struct {
 	name   string
 	store  driver.Store

@@ -102,7 +102,7 @@ func startMariaDB(t *testing.T, h how) backend {
 	return b.withTables(t)
 }
 
-// startMySQL uses a database of its own on the server that is given.
+// startMySQL uses its own database on the server that is given.
 func startMySQL(t *testing.T, _ how) backend {
 	s, _ := testserver.External(t, testserver.KindMariaDB)
 	cfg, err := driver.ParseDSN(testserver.Database(t, "mysql", s.DSN))

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
-// settings are those of one run.
+// settings has the settings of one run.
 type settings struct {
 	window time.Duration // worker.Config.FenceWindow; 0: the default
 	away   time.Duration // how long the database is

@@ -47,9 +47,9 @@ func CheckAlone(path string) error {
 	}
 	switch links := field(info, "Nlink"); {
 	case links != "" && links != "1":
-		return driver.Permanent(fmt.Errorf("%s has %s hard links, and in WAL mode each would be a database of its own: remove the others", path, links))
+		return driver.Permanent(fmt.Errorf("%s has %s hard links, and in WAL mode each would be its own database: remove the others", path, links))
 	case field(info, "Dev") != field(folder, "Dev"):
-		return driver.Permanent(fmt.Errorf("%s is mounted without its folder, and in WAL mode each mount would be a database of its own: mount the folder", path))
+		return driver.Permanent(fmt.Errorf("%s is mounted without its folder, and in WAL mode each mount would be its own database: mount the folder", path))
 	}
 	return nil
 }
