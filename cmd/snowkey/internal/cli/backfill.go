@@ -26,25 +26,25 @@ type backfillFlags struct {
 	cfg    backfill.Config
 }
 
-const backfillAbout = `Give ids to the existing rows of a table. Each id carries the time in --created-at, so the
-ids sort as the rows do.
+const backfillAbout = `Give ids to the existing rows of a table. Each id carries the time in
+--created-at, so the ids sort as the rows do.
 
-The ids go to a new column next to the key: id_snowkey if the key is id. Each column that
-refers to the key gets such a column too, order_id_snowkey for order_id. Columns with a
-foreign key are found; name others with --references. Missing columns are added. Keys and
-constraints do not change.
+The ids go to a new column next to the key: id_snowkey if the key is id. Each
+column that refers to the key gets such a column too, order_id_snowkey for
+order_id. Columns with a foreign key are found; name others with --references.
+Missing columns are added. Keys and constraints do not change.
 
-The ids differ from those of all generators with a lease in --namespace: each run takes a
-worker ID that was never leased, and uses only times in the past. Programs may use the
-tables meanwhile.
+The ids differ from those of all generators with a lease in --namespace: each
+run takes a worker ID that was never leased, and uses only times in the past.
+Programs may use the tables meanwhile.
 
-Each transaction writes --batch rows. If a run is interrupted, run the same command again:
-it continues. --dry-run shows what would be done.`
+Each transaction writes --batch rows. If a run is interrupted, run the same
+command again: it continues. --dry-run shows what would be done.`
 
 func (a *app) backfillCommand() *cobra.Command {
 	p := &backfillFlags{worker: -1}
 	cmd := a.command("backfill --dsn DSN --table TABLE --created-at COLUMN", "give ids to existing rows", backfillAbout,
-		"  snowkey backfill --dsn postgres://localhost/app --table orders --created-at created_at --dry-run\n  snowkey backfill --dsn postgres://localhost/app --table orders --created-at created_at\n  snowkey backfill --dsn mysql://root@localhost/app --table orders --created-at made --tz Europe/Vienna --references order_lines.order_id",
+		"  snowkey backfill --dsn postgres://localhost/app --table orders \\\n    --created-at created_at --dry-run\n  snowkey backfill --dsn postgres://localhost/app --table orders \\\n    --created-at created_at\n  snowkey backfill --dsn mysql://root@localhost/app --table orders \\\n    --created-at made --tz Europe/Vienna --references order_lines.order_id",
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.backfill(cmd, p) })
 	f := cmd.Flags()
 	f.StringVar(&p.dsn, "dsn", "", "database of the table, a `DSN`: postgres://…, mysql://… or user:password@tcp(host)/db, file:x.db or x.sqlite, or env:VARIABLE that contains one of these; required")

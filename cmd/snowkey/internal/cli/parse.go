@@ -34,8 +34,8 @@ type parseFlags struct {
 	chance  float64 // of them that would by chance
 }
 
-const parseAbout = `Decode ids: their time, worker ID and sequence, their bits, their other
-formats, and what JavaScript makes of them.
+const parseAbout = `Decode ids: their time, worker ID and sequence, their bits, their other formats,
+and what JavaScript makes of them.
 
 Ids are the arguments. Without any, or with -, they come from standard input: a
 line has any number of ids, with or without quotes and commas, or one object of
@@ -59,8 +59,8 @@ of its neighbours may have been rounded: then the ids that it may have been are
 shown, the likeliest first. --workers names the worker IDs that are in use.
 
 With --to, ids are only converted. The first ten texts that are not ids are
-reported with their position; the others are processed, and the exit status
-is 1.`
+reported with their position; the others are processed, and the exit status is
+1.`
 
 func (a *app) parseCommand() *cobra.Command {
 	p := &parseFlags{from: describe.Auto}
@@ -317,18 +317,19 @@ const serialAbout = `Convert ids to serial numbers that people can read, type an
 
   PAY-20251204133341165-0697-0333-51
 
-This is the prefix, date and time, worker ID, sequence, and check digits. Encoding
-and decoding require the same flags.`
+This is the prefix, date and time, worker ID, sequence, and check digits.
+Encoding and decoding require the same flags.`
 
 func (a *app) serialCommand() *cobra.Command {
 	encode := &serialFlags{from: describe.Auto}
-	encoding := a.serialVariant(encode, "encode [ID…]", "convert ids to serial numbers", "Convert ids to serial numbers, one per line. Ids are arguments or come from standard\ninput, in any format that parse reads; most in base58 need --from.",
+	encoding := a.serialVariant(encode, "encode [ID…]", "convert ids to serial numbers", "Convert ids to serial numbers, one per line. Ids are arguments or come from\nstandard input, in any format that parse reads; most in base58 need --from.",
 		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey gen -n 3 --worker 3 | snowkey serial encode", describe.Split, encodeSerial)
 	fromFlag(encoding, &encode.from)
 	return parent("serial", "convert ids to serial numbers, and back", serialAbout,
-		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey serial decode --prefix PAY --separator - --check PAY-20251204133341165-0697-0333-51", "encode or decode",
-		encoding, a.serialVariant(&serialFlags{}, "decode [SERIAL…]", "convert serial numbers back to ids", "Convert serial numbers back to ids, one per line. They may be typed: in any case, with\nspaces or any dashes, O for 0, and I or L for 1. The first ten texts that are not serial\nnumbers of this format are reported with the wrong part; the others are processed, and\nthe exit status is 1.",
-			"  snowkey serial decode --prefix PAY --separator - --check PAY-20251204133341165-0697-0333-51", wholeLine, decodeSerial))
+		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey serial decode --prefix PAY --separator - \\\n    --check PAY-20251204133341165-0697-0333-51", "encode or decode",
+		encoding, a.serialVariant(&serialFlags{}, "decode [SERIAL…]", "convert serial numbers back to ids", "Convert serial numbers back to ids, one per line. They may be typed: in any\ncase, with spaces or any dashes, O for 0, and I or L for 1. The first ten texts\nthat are not serial numbers of this format are reported with the wrong part; the\nothers are processed, and the exit status is 1.",
+			`  snowkey serial decode --prefix PAY --separator - \
+    --check PAY-20251204133341165-0697-0333-51`, wholeLine, decodeSerial))
 }
 
 // wholeLine returns an argument or a line whole: a serial may contain separators.

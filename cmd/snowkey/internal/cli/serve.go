@@ -30,20 +30,21 @@ type serveFlags struct {
 	export    string
 }
 
-const serveAbout = `Serve the web page, which decodes ids in the browser, and its HTTP API. With --store
-it also leases worker IDs from a database to programs that have the token but cannot
-reach the database. They use the server's URL followed by /leases, as a DSN or as
-httpstore.Config.URL. snowkey --help lists the DSNs that --store takes.
+const serveAbout = `Serve the web page, which decodes ids in the browser, and its HTTP API. With
+--store it also leases worker IDs from a database to programs that have the
+token but cannot reach the database. They use the server's URL followed by
+/leases, as a DSN or as httpstore.Config.URL. snowkey --help lists the DSNs that
+--store takes.
 
-For probes, /healthz says that the server is alive, and /readyz that its store answers.
-With --metrics-addr, Prometheus finds /metrics on that address, and on no other.
-After SIGINT or SIGTERM, /readyz says no, and after --drain the server accepts no more
-requests and completes those in progress.`
+For probes, /healthz says that the server is alive, and /readyz that its store
+answers. With --metrics-addr, Prometheus finds /metrics on that address, and on
+no other. After SIGINT or SIGTERM, /readyz says no, and after --drain the server
+accepts no more requests and completes those in progress.`
 
 func (a *app) serveCommand() *cobra.Command {
 	s := &serveFlags{store: storeFlags{flag: "--store"}}
 	cmd := a.command("serve", "serve the web page, and lease worker IDs over HTTP", serveAbout,
-		"  snowkey serve\n  snowkey serve --addr :8443 --tls-cert cert.pem --tls-key key.pem --store postgres://localhost/app --token-file token",
+		"  snowkey serve\n  snowkey serve --addr :8443 --tls-cert cert.pem --tls-key key.pem \\\n    --store postgres://localhost/app --token-file token",
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case s.export == "":

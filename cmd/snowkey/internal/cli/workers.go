@@ -17,30 +17,34 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-const freeAbout = `Take a worker ID from a holder that cannot release it, such as one that has crashed,
-or one with NoExpiry that is gone.
+const freeAbout = `Take a worker ID from a holder that cannot release it, such as one that has
+crashed, or one with NoExpiry that is gone.
 
-This cannot cause a duplicate, even if the holder is still running: it issues ids up
-to its recorded fence, learns that the worker ID is lost, and claims another one. The
-next holder of this one starts at the fence, once that has passed.
+This cannot cause a duplicate, even if the holder is still running: it issues
+ids up to its recorded fence, learns that the worker ID is lost, and claims
+another one. The next holder of this one starts at the fence, once that has
+passed.
 
 A worker ID of a generator in the database is not freed: drop the generator.
 
-"workers list" shows the fencing token. A worker ID that has changed hands since has
-another one and is left unchanged.`
+"workers list" shows the fencing token. A worker ID that has changed hands since
+has another one and is left unchanged.`
 
-const floorAbout = `Raise the floor of a namespace above every fence that its store may ever have had: no
-later claim issues ids below the floor. Running programs continue without a gap.
+const floorAbout = `Raise the floor of a namespace above every fence that its store may ever have
+had: no later claim issues ids below the floor. Running programs continue
+without a gap.
 
-Do this when the store was put back to an earlier state in a way that it cannot see
-("doctor --table" finds an id above the fence of its worker ID), when it was restored
-from a snapshot of etcd, and when claims are refused because fences or the floor are far
-ahead of the clock, after a clock was fast. Ids then begin at the floor, ahead of the
-clock: above the furthest fence, or else by FenceWindow and MaxSkew, 40s by default.`
+Do this when the store was put back to an earlier state in a way that it cannot
+see ("doctor --table" finds an id above the fence of its worker ID), when it was
+restored from a snapshot of etcd, and when claims are refused because fences or
+the floor are far ahead of the clock, after a clock was fast. Ids then begin at
+the floor, ahead of the clock: above the furthest fence, or else by FenceWindow
+and MaxSkew, 40s by default.`
 
-const windowAbout = `Change the FenceWindow of a namespace, which all its generators have: its first one has set it.
-Running programs continue with theirs, and a restart needs the new one. A MaxSkew that
-is a third of it stays a third. The floor rises, as by "workers floor".`
+const windowAbout = `Change the FenceWindow of a namespace, which all its generators have: its first
+one has set it. Running programs continue with theirs, and a restart needs the
+new one. A MaxSkew that is a third of it stays a third. The floor rises, as by
+"workers floor".`
 
 func (a *app) workersCommand() *cobra.Command {
 	listed, freed, raised, windowed := &storeFlags{}, &storeFlags{}, &storeFlags{}, &storeFlags{}
@@ -52,7 +56,8 @@ func (a *app) workersCommand() *cobra.Command {
 	list.Flags().BoolVar(&held, "held", false, "only held ones")
 	a.jsonFlag(list, "one object")
 	free := a.command("free WORKERID --fencing-token N --dsn DSN", "free a worker ID whose holder is gone", freeAbout,
-		"  snowkey workers free 7 --fencing-token 1996573624012 --dsn postgres://localhost/app",
+		`  snowkey workers free 7 --fencing-token 1996573624012 \
+    --dsn postgres://localhost/app`,
 		arguments(1, 1, "one worker ID"), func(cmd *cobra.Command, args []string) error {
 			return a.freeWorker(cmd.Context(), freed, args[0], token)
 		})
@@ -79,12 +84,12 @@ func (a *app) workersCommand() *cobra.Command {
 		f := p.flags.Lookup("namespace")
 		f.Usage, f.DefValue = "`NAMESPACE` that is changed, also if it is \"default\"; required", ""
 	}
-	return parent("workers", "list and free worker IDs, and raise the floor", "List the leased worker IDs of a store, free one whose holder is gone, and raise the floor of\na namespace, or its FenceWindow.",
+	return parent("workers", "list and free worker IDs, and raise the floor", "List the leased worker IDs of a store, free one whose holder is gone, and raise\nthe floor of a namespace, or its FenceWindow.",
 		"  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers floor --namespace default --dsn postgres://localhost/app", "list, free, floor or window", list, free, floor, window)
 }
 
-const listAbout = `List the worker IDs of a namespace that were ever leased: the holder of each, and its
-fence (all its ids are earlier). Nothing is changed. The states:
+const listAbout = `List the worker IDs of a namespace that were ever leased: the holder of each,
+and its fence (all its ids are earlier). Nothing is changed. The states:
 
   held      others can claim it when its fence has passed by MaxSkew
   kept      it never expires (NoExpiry, or a generator in the database)
