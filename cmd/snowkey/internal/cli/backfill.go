@@ -14,7 +14,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
-	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
 // backfillFlags are the flags of the command.
@@ -86,7 +85,7 @@ func (a *app) backfill(cmd *cobra.Command, p *backfillFlags) error {
 		return err
 	}
 	defer closing()
-	p.cfg.Dialect = map[dsn.Kind]ddl.Dialect{dsn.Postgres: ddl.Postgres, dsn.MySQL: ddl.MySQL, dsn.SQLite: ddl.SQLite}[target.Kind]
+	p.cfg.Dialect = target.Kind.Dialect()
 	p.cfg.BatchSize, p.cfg.FireTriggers, p.cfg.Pause = int(p.batch), p.fire, p.pause
 	if p.dryRun {
 		plan, err := backfill.Inspect(ctx, target.DB, p.cfg)

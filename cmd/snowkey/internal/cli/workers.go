@@ -138,18 +138,16 @@ type namespaceInfo struct {
 	Workers     []workerInfo `json:"workers"`
 }
 
-func milliseconds(n int64) time.Time { return time.UnixMilli(n).UTC() }
-
 func describeNamespace(st driver.State) namespaceInfo {
 	ns := st.Namespace
 	info := namespaceInfo{Namespace: ns.Name, Workers: []workerInfo{}}
 	if st.Missing {
 		return info
 	}
-	info.Now, info.Incarnation, info.Since = timetext.Format(milliseconds(st.Now)), ns.Incarnation, timetext.Format(milliseconds(ns.Since))
+	info.Now, info.Incarnation, info.Since = timetext.FormatMilli(st.Now), ns.Incarnation, timetext.FormatMilli(ns.Since)
 	info.FenceWindow, info.MaxSkew = (time.Duration(ns.FenceWindow) * time.Millisecond).String(), (time.Duration(ns.MaxSkew) * time.Millisecond).String()
 	if ns.Floor > 0 {
-		info.Floor = timetext.Format(milliseconds(ns.Floor))
+		info.Floor = timetext.FormatMilli(ns.Floor)
 	}
 	return info
 }
@@ -157,7 +155,7 @@ func describeNamespace(st driver.State) namespaceInfo {
 func describeWorker(st driver.State, rec driver.Record) workerInfo {
 	info := workerInfo{
 		WorkerID: rec.Worker, State: string(rec.Status), Generator: rec.OfGenerator(), Owner: rec.Owner, FencingToken: rec.FencingToken,
-		Start: timetext.Format(milliseconds(rec.Start)), Fence: timetext.Format(milliseconds(rec.Fence)),
+		Start: timetext.FormatMilli(rec.Start), Fence: timetext.FormatMilli(rec.Fence),
 	}
 	if rec.Status != driver.Released && !rec.IsHeld(st.Now, st.Namespace.MaxSkew) {
 		info.State = "expired"
@@ -171,7 +169,7 @@ func (a *app) listWorkers(ctx context.Context, p *storeFlags, held bool) error {
 		return err
 	}
 	defer target.Close()
-	info, now := describeNamespace(st), milliseconds(st.Now)
+	info, now := describeNamespace(st), time.UnixMilli(st.Now)
 	table := [][]string{{"WORKER ID", "STATE", "FENCING TOKEN", "FENCE", "", "OWNER"}}
 	for _, rec := range st.Records {
 		w := describeWorker(st, rec)
@@ -179,7 +177,7 @@ func (a *app) listWorkers(ctx context.Context, p *storeFlags, held bool) error {
 			continue
 		}
 		info.Workers = append(info.Workers, w)
-		fence, from := w.Fence, timetext.Relative(milliseconds(rec.Fence), now)
+		fence, from := w.Fence, timetext.Relative(time.UnixMilli(rec.Fence), now)
 		if w.Generator { // the end of the layout, so that nothing claims it
 			fence, from = "end of layout", ""
 		}
@@ -196,7 +194,7 @@ func (a *app) listWorkers(ctx context.Context, p *storeFlags, held bool) error {
 		a.note("no worker ID of namespace %q was ever leased from %s%s", p.namespace, target.Name, otherNamespaces(ctx, target))
 	}
 	if st.Namespace.Floor > st.Now {
-		a.note("claims begin at the floor, %s, %s", info.Floor, timetext.Relative(milliseconds(st.Namespace.Floor), now))
+		a.note("claims begin at the floor, %s, %s", info.Floor, timetext.Relative(time.UnixMilli(st.Namespace.Floor), now))
 	}
 	return nil
 }
@@ -249,7 +247,7 @@ func (a *app) freeWorker(ctx context.Context, p *storeFlags, text string, token 
 		}
 		return fmt.Errorf("%s: %w", target.Name, unsupported(err))
 	}
-	a.note("worker ID %d of namespace %q is freed; it can be claimed after %s", id, p.namespace, timetext.Format(milliseconds(max(st.Now, rec.Fence+st.Namespace.MaxSkew))))
+	a.note("worker ID %d of namespace %q is freed; it can be claimed after %s", id, p.namespace, timetext.FormatMilli(max(st.Now, rec.Fence+st.Namespace.MaxSkew)))
 	return nil
 }
 
@@ -277,6 +275,6 @@ func (a *app) raise(ctx context.Context, p *storeFlags, window time.Duration) er
 	if window > 0 {
 		a.note("namespace %q has FenceWindow %v now, instead of %v", p.namespace, time.Duration(ns.FenceWindow)*time.Millisecond, have)
 	}
-	a.note("the floor of namespace %q is %s now, %s: later claims begin there", p.namespace, timetext.Format(milliseconds(ns.Floor)), timetext.Relative(milliseconds(ns.Floor), milliseconds(st.Now)))
+	a.note("the floor of namespace %q is %s now, %s: later claims begin there", p.namespace, timetext.FormatMilli(ns.Floor), timetext.Relative(time.UnixMilli(ns.Floor), time.UnixMilli(st.Now)))
 	return nil
 }
