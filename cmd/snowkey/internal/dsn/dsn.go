@@ -89,9 +89,13 @@ func Parse(text string) (*DSN, error) {
 		return parseSQLite(text[5:])
 	case !isURL && isFile(text):
 		return &DSN{Kind: SQLite, Name: "SQLite " + text, Path: text}, nil
+	case isURL && unsupported[scheme] != "":
+		return nil, fmt.Errorf("is of %s, which is not supported: keep leases in a small PostgreSQL, Redis or etcd; its rows can have ids all the same", unsupported[scheme])
 	}
 	return nil, errors.New("must be " + Forms)
 }
+
+var unsupported = map[string]string{"sqlserver": "SQL Server", "mssql": "SQL Server", "oracle": "Oracle"} //nolint:gochecknoglobals // constant
 
 var urlParsers = map[string]func(string, *url.URL) (*DSN, error){ //nolint:gochecknoglobals // constant
 	"postgres": parsePostgres, "postgresql": parsePostgres, "mysql": parseMySQL, "mariadb": parseMySQL,
