@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,11 +81,13 @@ func (a *app) backfill(cmd *cobra.Command, p *backfillFlags) error {
 		return err
 	}
 	defer target.Close()
-	closing, err := p.openLease(ctx, a, !p.dryRun)
+	p.lease.text = cmp.Or(p.lease.text, p.dsn)
+	leases, store, err := a.openStore(ctx, &p.lease, !p.dryRun)
 	if err != nil {
 		return err
 	}
-	defer closing()
+	defer leases.Close()
+	p.cfg.Now, p.cfg.Store, p.cfg.Namespace = a.now, store, p.lease.namespace
 	p.cfg.Dialect = target.Kind.Dialect()
 	p.cfg.BatchSize, p.cfg.FireTriggers, p.cfg.Pause = int(p.batch), p.fire, p.pause
 	if p.dryRun {
@@ -242,20 +245,6 @@ func (p *fillFlags) open(ctx context.Context, a *app, refused map[dsn.Kind]strin
 		return nil, usage("--dsn: %s has no tables", d.Kind)
 	}
 	return a.open(ctx, store, false)
-}
-
-// openLease opens the store of the worker IDs, unless there is --worker.
-func (p *backfillFlags) openLease(ctx context.Context, a *app, create bool) (closing func(), err error) {
-	p.cfg.Now = a.now
-	if p.lease.text == "" {
-		p.lease.text = p.dsn
-	}
-	leases, store, err := a.openStore(ctx, &p.lease, create)
-	if err != nil {
-		return nil, err
-	}
-	p.cfg.Store, p.cfg.Namespace = store, p.lease.namespace
-	return leases.Close, nil
 }
 
 // interrupted is tableError for a run that a signal may have ended.

@@ -175,12 +175,6 @@ func (a *app) ring(file string) (*token.Ring, error) {
 	return ring, nil
 }
 
-// keyLine returns a line of a key file without its comment.
-func keyLine(line string) string {
-	line, _, _ = strings.Cut(line, "#")
-	return strings.TrimSpace(line)
-}
-
 // secretsOf returns all words of a key file that may be secrets, also of wrong lines.
 func secretsOf(text string) (words []string) {
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || r == '#' }) {
@@ -199,8 +193,8 @@ func parseKeys(text string) (*token.Ring, error) {
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
-		key := keyLine(line)
-		if key == "" {
+		key, _, _ := strings.Cut(line, "#")
+		if key = strings.TrimSpace(key); key == "" {
 			continue
 		}
 		where := fmt.Sprintf("line %d", n)

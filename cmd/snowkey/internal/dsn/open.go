@@ -41,9 +41,9 @@ type Target struct {
 	Redis *redis.Client
 	Etcd  *clientv3.Client
 
-	token   string
-	create  bool
-	closers []func() error
+	token  string
+	create bool
+	close  func() error // nil: nothing is open
 }
 
 // Open connects and waits for a first response until the timeout. Errors name the target
@@ -71,7 +71,7 @@ func (d *DSN) Open(ctx context.Context, token string, create bool) (t *Target, e
 	case Redis:
 		logging.Disable() // go-redis also returns what it logs
 		t.Redis = redis.NewClient(d.redis)
-		t.closers = append(t.closers, t.Redis.Close)
+		t.close = t.Redis.Close
 		return t, t.Redis.Ping(ctx).Err()
 	case Etcd:
 		return t, t.openEtcd(ctx)
@@ -81,16 +81,15 @@ func (d *DSN) Open(ctx context.Context, token string, create bool) (t *Target, e
 	if err != nil {
 		return t, err
 	}
-	t.closers = append(t.closers, t.DB.Close)
+	t.close = t.DB.Close
 	return t, t.DB.PingContext(ctx)
 }
 
 // Close closes all connections. It may be called twice.
 func (t *Target) Close() {
-	for _, closer := range t.closers {
-		_ = closer()
+	if t.close != nil {
+		_ = t.close()
 	}
-	t.closers = nil
 }
 
 func openMySQL(cfg mysqldriver.Config) (*sql.DB, error) {
@@ -134,8 +133,7 @@ func (t *Target) openEtcd(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.Etcd = client
-	t.closers = append(t.closers, client.Close)
+	t.Etcd, t.close = client, client.Close
 	_, err = client.Get(ctx, "snowkey", clientv3.WithCountOnly())
 	if errors.Is(err, context.DeadlineExceeded) {
 		return errors.New("no member responds")
