@@ -175,20 +175,17 @@ func Recognize(texts []string, format Format, now time.Time) []core.Preset {
 		}
 	}
 	var found []core.Preset
-	taken := map[string]bool{}
-	take := func(count []int) {
+	if prefixed || slices.Max(counts) == 0 {
+		found = all[:1:1]
+	}
+	for _, count := range [][]int{settled, counts} {
 		most := max(slices.Max(count), 1)
 		for i, p := range all {
-			if count[i] == most && !taken[p.Name] {
-				found, taken[p.Name] = append(found, p), true
+			if count[i] == most && !slices.Contains(found, p) {
+				found = append(found, p)
 			}
 		}
 	}
-	if prefixed || slices.Max(counts) == 0 {
-		found, taken[all[0].Name] = all[:1:1], true
-	}
-	take(settled)
-	take(counts)
 	return found
 }
 
