@@ -13,8 +13,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 keep=
 if [ "${1:-}" = --keep ]; then keep=yes && shift; fi
 if [ $# -lt 2 ] || [ ! -f "$root/$1/go.mod" ]; then
-  sed -n '2s/^# //p' "$0" >&2
-  exit 2
+  sed -n '2s/^# //p' "$0" >&2 && exit 2
 fi
 cd "$root/$1"
 shift

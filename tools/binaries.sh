@@ -7,10 +7,7 @@
 # there is go install.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-if [ $# -lt 2 ]; then
-  sed -n '2s/^# //p' "$0" >&2
-  exit 2
-fi
+[ $# -ge 2 ] || { sed -n '2s/^# //p' "$0" >&2 && exit 2; }
 version=$1 out=$2
 shift 2
 [ $# -gt 0 ] || set -- linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64 freebsd/amd64

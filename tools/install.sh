@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# usage: tools/install.sh [--only NEED] [--check]
+# usage: tools/install.sh [--check | --only NEED]
 #
 # Installs what the tests need and this machine lacks, or NEED of the list below alone. --check
 # installs nothing, says what is missing, and has status 1 then.
@@ -74,7 +74,7 @@ postgres() {
   return 1
 }
 
-galera() { mariadb && programs wsrep_sst_rsync rsync && compgen -G '/usr/lib*/galera*/libgalera_smm.so' || compgen -G '/usr/lib/*/galera*/libgalera_smm.so'; }
+galera() { mariadb && programs wsrep_sst_rsync rsync && { compgen -G '/usr/lib*/galera*/libgalera_smm.so' || compgen -G '/usr/lib/*/galera*/libgalera_smm.so'; }; }
 
 patroni() {
   local python
@@ -161,19 +161,14 @@ unquiet() {
 }
 
 only='' check='' known=''
-while [ $# -gt 0 ]; do
-  case $1 in
-    --only) only=${2:-none} && shift ;;
-    --check) check=yes ;;
-    *) set -- ;;
-  esac
-  shift || only=none
-done
+case "${1:-} $#" in
+  ' 0') ;;
+  '--check 1') check=yes ;;
+  '--only 2') only=$2 ;;
+  *) only=none ;;
+esac
 needs
-if [ -z "$known" ]; then
-  sed -n '2s/^# //p' "$0" >&2
-  exit 2
-fi
+[ -n "$known" ] || { sed -n '2s/^# //p' "$0" >&2 && exit 2; }
 [ ${#missing[@]} -gt 0 ] || exit 0
 printf '%s\n' 'Needed for the tests, and not on this machine:' "${missing[@]/#/  - }" >&2
 [ -z "$check" ] || exit 1

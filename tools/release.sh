@@ -12,8 +12,7 @@ base=$(sed -n 's/^module //p' "$root/go.mod")
 write=
 if [ "${1:-}" = --write ]; then write=yes && shift; fi
 if [ $# -ne 1 ] || ! [[ $1 =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$ ]]; then
-  sed -n '2,3s/^# //p' "$0" >&2
-  exit 2
+  sed -n '2,3s/^# //p' "$0" >&2 && exit 2
 fi
 version=$1
 
@@ -29,7 +28,7 @@ published() {
 # requirements FOLDER: those of this repository's modules, at the version.
 requirements() {
   local name
-  for name in $(cd "$1" && GOWORK=off go mod edit -json | sed -n "s|.*\"Path\": \"\($base[^\"]*\)\".*|\1|p" | sort -u); do
+  for name in $(cd "$1" && GOWORK=off go mod edit -json | sed -n "s|.*\"Path\": \"\(${base}[^\"]*\)\".*|\1|p" | sort -u); do
     [ "$name" = "$(sed -n 's/^module //p' "$1/go.mod")" ] || (cd "$1" && GOWORK=off go mod edit -require="$name@$version")
   done
 }
@@ -43,8 +42,8 @@ GOWORK=off go -C "$root/tools" build -o "$work/modproxy" ./modproxy
 
 # The folder first, for what is ours; then what was fetched before, and where modules come
 # from otherwise. A cache of its own: the version is not the one that will be released.
-export GOPROXY="file://$work/proxy,file://$(go env GOMODCACHE)/cache/download,$(go env GOPROXY)"
-export GOMODCACHE=$work/cache GONOSUMDB="$base,$base/*" GOFLAGS='-buildvcs=false -modcacherw' GOWORK=off
+GOPROXY="file://$work/proxy,file://$(go env GOMODCACHE)/cache/download,$(go env GOPROXY)"
+export GOPROXY GOMODCACHE=$work/cache GONOSUMDB="$base,$base/*" GOFLAGS='-buildvcs=false -modcacherw' GOWORK=off
 for folder in $(published); do
   name=$base
   [ "$folder" = . ] || name=$base/$folder
@@ -60,31 +59,15 @@ for folder in $(published); do
   fi
 done
 
-# As a user: a program of one's own, and the command.
+# As a user: the README's program, and the commands.
 mkdir "$work/user" && cd "$work/user"
 go mod init example.com/user >/dev/null 2>&1
 for folder in $(published); do
   name=$base/$folder
   [[ $folder == cmd/* ]] || go get -v "${name%/.}@$version"
 done
-cat >main.go <<GO
-package main
-
-import (
-	"context"
-	"fmt"
-
-	"$base/core"
-)
-
-func main() {
-	gen, err := core.New(core.Config{Worker: core.Fixed(1)})
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(gen.Next(context.Background()))
-}
-GO
+cp "$work/tree/examples/first/main.go" .
+go mod tidy
 go run .
 GOBIN=$work/bin go install "$base/contrib/lint/cmd/snowkeylint@$version"
 "$work/bin/snowkeylint" ./...

@@ -11,10 +11,7 @@
 # What was unpacked once is used again; `make clean` removes it.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-if [ $# -lt 2 ]; then
-  sed -n '2s/^# //p' "$0" >&2
-  exit 2
-fi
+[ $# -ge 2 ] || { sed -n '2s/^# //p' "$0" >&2 && exit 2; }
 suite=$1 packages=${*:2}
 shift
 folder=$root/bin/debian/$suite/${packages// /+}
@@ -25,10 +22,7 @@ fail() {
   exit 1
 }
 
-if [ -d "$folder" ]; then
-  echo "$folder/usr/bin"
-  exit
-fi
+[ ! -d "$folder" ] || { echo "$folder/usr/bin" && exit; }
 type -P apt-get dpkg-deb >/dev/null || fail "there is no apt-get or dpkg-deb here, so $packages cannot be had"
 [ -r "$keyring" ] || fail "there is no $keyring (package debian-archive-keyring) to verify $packages by"
 

@@ -1,10 +1,12 @@
 package token
 
 import (
+	"crypto/aes"
 	"crypto/cipher"
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
@@ -20,8 +22,12 @@ type Sealer struct{ in *sealer }
 type sealer struct {
 	typeName string
 	keys     []*typeKey // the first seals
-	blocks   blocks
+	blocks   sync.Pool  // of *block
 }
+
+// block is a block of AES. The arguments of a cipher.Block escape to the heap, because the compiler
+// does not know what it does with them. So blocks are kept and reused.
+type block [aes.BlockSize]byte
 
 // typeKey is a key for one type.
 type typeKey struct {
@@ -59,10 +65,10 @@ func (s *Sealer) SealBlock(id sqltype.ID) ([16]byte, error) {
 	if id < 0 {
 		return [16]byte{}, negative(id)
 	}
-	scratch := s.in.blocks.get()
+	scratch := s.in.blocks.Get().(*block)
 	s.in.seal(scratch, id)
 	token := *scratch
-	s.in.blocks.put(scratch)
+	s.in.blocks.Put(scratch)
 	return token, nil
 }
 
@@ -112,7 +118,7 @@ func (s *sealer) seal(b *block, id sqltype.ID) {
 
 // open tries all keys. It reports whether one of them opens the token.
 func (s *sealer) open(first, last uint64) (id sqltype.ID, ok bool) {
-	b := s.blocks.get()
+	b := s.blocks.Get().(*block)
 	for _, key := range s.keys {
 		binary.BigEndian.PutUint64(b[:], first)
 		binary.BigEndian.PutUint64(b[8:], last)
@@ -125,7 +131,7 @@ func (s *sealer) open(first, last uint64) (id sqltype.ID, ok bool) {
 			break
 		}
 	}
-	s.blocks.put(b)
+	s.blocks.Put(b)
 	return id, ok
 }
 

@@ -6,6 +6,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync"
+
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 // keySize is the size of a key of AES-256.
@@ -64,7 +67,7 @@ func (r *Ring) Sealer(typeName string) (*Sealer, error) {
 	if r == nil || r.in == nil || len(r.in.keys) == 0 {
 		return nil, errors.New("token: Sealer: the ring has no Keys")
 	}
-	s := &sealer{typeName: typeName}
+	s := &sealer{typeName: typeName, blocks: sync.Pool{New: func() any { return new(block) }}}
 	for _, k := range r.in.keys {
 		tag, err := k.secret.derive("long type "+typeName, 8)
 		if err != nil {
@@ -77,11 +80,7 @@ func (r *Ring) Sealer(typeName string) (*Sealer, error) {
 
 // checkName checks a type name, by the rules of a prefix in sqltype.
 func checkName(op, name string) error {
-	ok := 1 <= len(name) && len(name) <= 63 && name[0] != '_' && name[len(name)-1] != '_'
-	for i := range len(name) {
-		ok = ok && ('a' <= name[i] && name[i] <= 'z' || name[i] == '_')
-	}
-	if !ok {
+	if name == "" || (sqltype.Form{Prefix: name}).Check() != nil {
 		return fmt.Errorf("token: %s: type name %s: must be 1 to 63 of a-z and _, and begin and end with a letter",
 			op, quote(name))
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"encoding/json"
@@ -34,26 +35,21 @@ type fault struct {
 
 func (p *problem) Error() string { return p.Detail }
 
+// newProblem returns a problem, whose detail is by default what is wrong with the fields.
 func newProblem(status int, detail string, faults ...fault) *problem {
-	for i := range faults {
-		faults[i].Value = short(faults[i].Value)
+	var reasons []string
+	for i, f := range faults {
+		faults[i].Value = short(f.Value)
+		reasons = append(reasons, fmt.Sprintf("%s %q: %s", f.Field, faults[i].Value, f.Reason))
 	}
-	return &problem{Title: http.StatusText(status), Status: status, Detail: detail, Errors: faults}
+	return &problem{Title: http.StatusText(status), Status: status, Detail: cmp.Or(detail, strings.Join(reasons, "; ")), Errors: faults}
 }
 
 // bad is for a request that is malformed, invalid for one whose values are wrong.
-func bad(f fault) *problem { return newProblem(http.StatusBadRequest, reasons(f), f) }
+func bad(f fault) *problem { return newProblem(http.StatusBadRequest, "", f) }
 
 func invalid(faults ...fault) *problem {
-	return newProblem(http.StatusUnprocessableEntity, reasons(faults...), faults...)
-}
-
-func reasons(faults ...fault) string {
-	all := make([]string, len(faults))
-	for i, f := range faults {
-		all[i] = fmt.Sprintf("%s %q: %s", f.Field, short(f.Value), f.Reason)
-	}
-	return strings.Join(all, "; ")
+	return newProblem(http.StatusUnprocessableEntity, "", faults...)
 }
 
 // short cuts a value to 60 characters.

@@ -101,8 +101,7 @@ func (d *draft) check() error {
 func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 	kind := r.Header.Get("Content-Type")
 	if media, _, err := mime.ParseMediaType(kind); err != nil || media != "application/json" {
-		f := fault{"Content-Type", kind, "want application/json"}
-		return newProblem(http.StatusUnsupportedMediaType, reasons(f), f)
+		return newProblem(http.StatusUnsupportedMediaType, "", fault{"Content-Type", kind, "want application/json"})
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {

@@ -41,7 +41,8 @@ func lease() worker.Config {
 type crowd struct {
 	t       *testing.T
 	ids     tally
-	stop    chan struct{}
+	ctx     context.Context
+	stop    context.CancelFunc
 	wg      sync.WaitGroup
 	holders []*holder
 	batch   int // how many ids each draws at once, every two milliseconds
@@ -67,7 +68,10 @@ type holder struct {
 	failures map[string]int
 }
 
-func newCrowd(t *testing.T) *crowd { return &crowd{t: t, stop: make(chan struct{}), batch: 16} }
+func newCrowd(t *testing.T) *crowd {
+	ctx, stop := context.WithCancel(t.Context())
+	return &crowd{t: t, ctx: ctx, stop: stop, batch: 16}
+}
 
 // join adds a holder.
 func (c *crowd) join(name string, store driver.Store, apart time.Duration, changing bool) {
@@ -114,20 +118,11 @@ func plain(err error) string {
 
 // live is one lease. It reports whether the holder takes another.
 func (c *crowd) live(h *holder, store driver.Store, now func() time.Time, changing bool, life int) bool {
-	ctx, cancel := context.WithCancel(c.t.Context())
-	defer cancel()
-	go func() {
-		select {
-		case <-c.stop:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
 	cfg := lease()
 	cfg.Now, cfg.Timeout, cfg.ClaimWait, cfg.MaxWait, cfg.Observer = now, 2*time.Second, time.Second, 50*time.Millisecond, h
-	gen, err := worker.Open(ctx, store, cfg)
+	gen, err := worker.Open(c.ctx, store, cfg)
 	switch {
-	case ctx.Err() != nil:
+	case c.ctx.Err() != nil:
 		_ = gen.Close(context.Background())
 		return false
 	case err != nil: // the store is away
@@ -143,7 +138,7 @@ func (c *crowd) live(h *holder, store driver.Store, now func() time.Time, changi
 	if changing {
 		end = time.After(time.Duration(1000+life*377%1000) * time.Millisecond)
 	}
-	more := c.draw(ctx, h, gen, end)
+	more := c.draw(h, gen, end)
 	forget, done := context.WithTimeout(context.Background(), 2*time.Second)
 	defer done()
 	if life%2 == 1 {
@@ -154,27 +149,27 @@ func (c *crowd) live(h *holder, store driver.Store, now func() time.Time, changi
 }
 
 // draw takes ids until the end. It reports whether the holder continues.
-func (c *crowd) draw(ctx context.Context, h *holder, gen *worker.Generator, end <-chan time.Time) bool {
+func (c *crowd) draw(h *holder, gen *worker.Generator, end <-chan time.Time) bool {
 	pause := time.NewTicker(2 * time.Millisecond)
 	defer pause.Stop()
 	ids := make([]int64, c.batch)
 	for {
 		select {
-		case <-ctx.Done():
+		case <-c.ctx.Done():
 			return false
 		case <-end:
 			return true
 		case <-pause.C:
 		}
 		began := time.Now()
-		err := gen.Fill(ctx, ids)
+		err := gen.Fill(c.ctx, ids)
 		switch {
 		case errors.Is(err, core.ErrFenced):
 			h.fenced.Add(1)
 			continue
 		case errors.Is(err, core.ErrSequenceExhausted):
 			continue
-		case ctx.Err() != nil:
+		case c.ctx.Err() != nil:
 			return false
 		case err != nil:
 			h.mu.Lock()
@@ -277,7 +272,7 @@ func (c *crowd) sum(of func(h *holder) int64) (n int64) {
 
 // leave ends all holders.
 func (c *crowd) leave() {
-	close(c.stop)
+	c.stop()
 	c.wg.Wait()
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +15,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/flagval"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/backfill"
-	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
 // backfillFlags are the flags of the command.
@@ -26,25 +26,25 @@ type backfillFlags struct {
 	cfg    backfill.Config
 }
 
-const backfillAbout = `Give ids to the existing rows of a table. Each id carries the time in --created-at, so the
-ids sort as the rows do.
+const backfillAbout = `Give ids to the existing rows of a table. Each id carries the time in
+--created-at, so the ids sort as the rows do.
 
-The ids go to a new column next to the key: id_snowkey if the key is id. Each column that
-refers to the key gets such a column too, order_id_snowkey for order_id. Columns with a
-foreign key are found; name others with --references. Missing columns are added. Keys and
-constraints do not change.
+The ids go to a new column next to the key: id_snowkey if the key is id. Each
+column that refers to the key gets such a column too, order_id_snowkey for
+order_id. Columns with a foreign key are found; name others with --references.
+Missing columns are added. Keys and constraints do not change.
 
-The ids differ from those of all generators with a lease in --namespace: each run takes a
-worker ID that was never leased, and uses only times in the past. Programs may use the
-tables meanwhile.
+The ids differ from those of all generators with a lease in --namespace: each
+run takes a worker ID that was never leased, and uses only times in the past.
+Programs may use the tables meanwhile.
 
-Each transaction writes --batch rows. If a run is interrupted, run the same command again:
-it continues. --dry-run shows what would be done.`
+Each transaction writes --batch rows. If a run is interrupted, run the same
+command again: it continues. --dry-run shows what would be done.`
 
 func (a *app) backfillCommand() *cobra.Command {
 	p := &backfillFlags{worker: -1}
 	cmd := a.command("backfill --dsn DSN --table TABLE --created-at COLUMN", "give ids to existing rows", backfillAbout,
-		"  snowkey backfill --dsn postgres://localhost/app --table orders --created-at created_at --dry-run\n  snowkey backfill --dsn postgres://localhost/app --table orders --created-at created_at\n  snowkey backfill --dsn mysql://root@localhost/app --table orders --created-at made --tz Europe/Vienna --references order_lines.order_id",
+		"  snowkey backfill --dsn postgres://localhost/app --table orders \\\n    --created-at created_at --dry-run\n  snowkey backfill --dsn postgres://localhost/app --table orders \\\n    --created-at created_at\n  snowkey backfill --dsn mysql://root@localhost/app --table orders \\\n    --created-at made --tz Europe/Vienna --references order_lines.order_id",
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.backfill(cmd, p) })
 	f := cmd.Flags()
 	f.StringVar(&p.dsn, "dsn", "", "database of the table, a `DSN`: postgres://…, mysql://… or user:password@tcp(host)/db, file:x.db or x.sqlite, or env:VARIABLE that contains one of these; required")
@@ -81,12 +81,14 @@ func (a *app) backfill(cmd *cobra.Command, p *backfillFlags) error {
 		return err
 	}
 	defer target.Close()
-	closing, err := p.openLease(ctx, a, !p.dryRun)
+	p.lease.text = cmp.Or(p.lease.text, p.dsn)
+	leases, store, err := a.openStore(ctx, &p.lease, !p.dryRun)
 	if err != nil {
 		return err
 	}
-	defer closing()
-	p.cfg.Dialect = map[dsn.Kind]ddl.Dialect{dsn.Postgres: ddl.Postgres, dsn.MySQL: ddl.MySQL, dsn.SQLite: ddl.SQLite}[target.Kind]
+	defer leases.Close()
+	p.cfg.Now, p.cfg.Store, p.cfg.Namespace = a.now, store, p.lease.namespace
+	p.cfg.Dialect = target.Kind.Dialect()
 	p.cfg.BatchSize, p.cfg.FireTriggers, p.cfg.Pause = int(p.batch), p.fire, p.pause
 	if p.dryRun {
 		plan, err := backfill.Inspect(ctx, target.DB, p.cfg)
@@ -243,20 +245,6 @@ func (p *fillFlags) open(ctx context.Context, a *app, refused map[dsn.Kind]strin
 		return nil, usage("--dsn: %s has no tables", d.Kind)
 	}
 	return a.open(ctx, store, false)
-}
-
-// openLease opens the store of the worker IDs, unless there is --worker.
-func (p *backfillFlags) openLease(ctx context.Context, a *app, create bool) (closing func(), err error) {
-	p.cfg.Now = a.now
-	if p.lease.text == "" {
-		p.lease.text = p.dsn
-	}
-	leases, store, err := a.openStore(ctx, &p.lease, create)
-	if err != nil {
-		return nil, err
-	}
-	p.cfg.Store, p.cfg.Namespace = store, p.lease.namespace
-	return leases.Close, nil
 }
 
 // interrupted is tableError for a run that a signal may have ended.

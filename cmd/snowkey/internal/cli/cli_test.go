@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"strings"
@@ -49,6 +50,24 @@ func (r result) want(t *testing.T, code int, out, err string) {
 	if r.code != code || !strings.Contains(r.out, out) || !strings.Contains(r.err, err) {
 		t.Errorf("%q: exit code %d, want %d with %q and %q:\n%s%s", r.args, r.code, code, out, err, r.out, r.err)
 	}
+}
+
+// says checks the exit code and a part of the message, and that nothing else is printed.
+func (r result) says(t *testing.T, code int, err string) {
+	t.Helper()
+	r.want(t, code, "", err)
+	if r.out != "" {
+		t.Errorf("%q prints %s", r.args, r.out)
+	}
+}
+
+// decoded returns the JSON that a command has printed.
+func decoded[T any](t *testing.T, r result) (v T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(r.out), &v); err != nil || r.code != 0 {
+		t.Fatalf("%q: exit code %d, %v\n%s%s", r.args, r.code, err, r.out, r.err)
+	}
+	return v
 }
 
 // run runs a command line in this process.

@@ -41,12 +41,14 @@ const ddlAbout = `Print SQL for a layout; nothing is executed. PART is one of:
   domain          a type that accepts only ids (PostgreSQL)
   check           a constraint that accepts only ids in --column of --table
   view            a view named --view over --table, with its ids decoded
-  shards          a --table whose rows are on the --server list, by postgres_fdw (PostgreSQL)
+  shards          a --table whose rows are on the --server list, by postgres_fdw
+                  (PostgreSQL)
   workers         the tables of the worker leases
-  generator       a generator in SQL that takes worker IDs of --namespace; with --table,
-                  its ids become the default of --column (PostgreSQL)
+  generator       a generator in SQL that takes worker IDs of --namespace; with
+                  --table, its ids become the default of --column (PostgreSQL)
   drop-generator  drop that generator, and release its worker IDs
-  require-key     reject rows of --table in which the program has not set --column`
+  require-key     reject rows of --table in which the program has not set
+                  --column`
 
 // ddlFlags lists the parts to which a flag applies.
 var ddlFlags = map[string]string{ //nolint:gochecknoglobals // constant
@@ -60,7 +62,7 @@ const tableParts = "view check shards generator require-key"
 func (a *app) ddlCommand() *cobra.Command {
 	s := &ddlOptions{datacenter: -1}
 	cmd := a.command("ddl [PART] --dialect D", "print SQL for a layout: functions, checks, generators", ddlAbout,
-		"  snowkey ddl --dialect postgres | psql app\n  snowkey ddl workers --dialect mysql\n  snowkey ddl view --dialect postgres --table orders --view orders_decoded\n  snowkey ddl shards --dialect postgres --table orders --shards 16 --server alpha,beta\n  snowkey ddl generator --dialect postgres --namespace orders --table orders | psql app",
+		"  snowkey ddl --dialect postgres | psql app\n  snowkey ddl workers --dialect mysql\n  snowkey ddl view --dialect postgres --table orders --view orders_decoded\n  snowkey ddl shards --dialect postgres --table orders --shards 16 \\\n    --server alpha,beta\n  snowkey ddl generator --dialect postgres --namespace orders \\\n    --table orders | psql app",
 		arguments(0, 1, "at most one part"), func(cmd *cobra.Command, args []string) error {
 			part := "functions"
 			if len(args) > 0 {

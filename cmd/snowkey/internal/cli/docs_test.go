@@ -117,7 +117,7 @@ func TestDocuments(t *testing.T) {
 func TestHelpExamples(t *testing.T) {
 	found := 0
 	eachCommand(func(cmd *cobra.Command, name string) {
-		for line := range strings.Lines(cmd.Long + "\n" + cmd.Example) {
+		for line := range strings.Lines(strings.ReplaceAll(cmd.Long+"\n"+cmd.Example, "\\\n", "")) {
 			if !strings.HasPrefix(line, "  ") {
 				continue
 			}

@@ -28,7 +28,7 @@ func leased(t *testing.T, driver, dsn string, datacenter, id int64) *sql.DB {
 	return db
 }
 
-// A namespace of one datacenter is doctorFlags with its own number of worker IDs.
+// A namespace of one datacenter is examined with the number of worker IDs that this has.
 func TestDoctorDatacenter(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.db")
 	leased(t, "sqlite", file, 3, 97)

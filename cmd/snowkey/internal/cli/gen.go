@@ -32,12 +32,14 @@ type genFlags struct {
 const genAbout = `Generate ids, one per line.
 
 Two processes that generate ids for the same tables must not use the same worker
-ID at the same time, so there is no default. Give one that no other process uses, or
-lease a free one from a store. It is released at the end, also after SIGINT or SIGTERM.
-After a crash the lease expires, and even then no id is issued twice.
+ID at the same time, so there is no default. Give one that no other process
+uses, or lease a free one from a store. It is released at the end, also after
+SIGINT or SIGTERM. After a crash the lease expires, and even then no id is
+issued twice.
 
-With --at, ids are composed for a given time instead: the same each time, for bounds
-and test data, never for rows. They need no worker ID of their own; 0 is the default.`
+With --at, ids are composed for a given time instead: the same each time, for
+bounds and test data, never for rows. They need no worker ID of their own; 0 is
+the default.`
 
 func (a *app) genCommand() *cobra.Command {
 	g := &genFlags{worker: -1, datacenter: -1, sequence: -1, count: 1, format: describe.Decimal}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"database/sql"
-	"encoding/json"
 	"strconv"
 	"strings"
 	"testing"
@@ -55,12 +54,7 @@ func TestGenerator(t *testing.T) {
 // paste executes what ddl prints of a part, for the namespace shop.
 func paste(t *testing.T, db *sql.DB, part string, more ...string) {
 	t.Helper()
-	got := run(t, append([]string{"ddl", part, "--dialect", "postgres", "--namespace", "shop", "--json"}, more...)...)
-	var statements []string
-	if err := json.Unmarshal([]byte(got.out), &statements); err != nil || got.code != 0 {
-		t.Fatalf("%v, exit code %d: %s", err, got.code, got.err)
-	}
-	execute(t, db, statements...)
+	execute(t, db, decoded[[]string](t, run(t, append([]string{"ddl", part, "--dialect", "postgres", "--namespace", "shop", "--json"}, more...)...))...)
 }
 
 // If a generator has lost a part, its row, its reservation or the tables of the leases, doctor reports it.

@@ -13,15 +13,16 @@ import (
 
 const keysAbout = `Write what generators of code must be told about the keys in a Go package.
 
-For each T of a sqltype.Key[T] or NullKey[T] in the package, --for go writes the aliases
-that it lacks, such as OrderKey and NullOrderKey. With these, --for gorm writes a Go file
-of the package with a FieldTypeMap for gorm gen, gqlgen the models for gqlgen.yml, sqlc the
-overrides for sqlc.yaml, and swag a .swaggo, so that ids are documented as strings; so do
-the Go files for invopop (Reflector.Mapper), jsonschema (google/jsonschema-go and MCP,
+For each T of a sqltype.Key[T] or NullKey[T] in the package, --for go writes the
+aliases that it lacks, such as OrderKey and NullOrderKey. With these, --for gorm
+writes a Go file of the package with a FieldTypeMap for gorm gen, gqlgen the
+models for gqlgen.yml, sqlc the overrides for sqlc.yaml, and swag a .swaggo, so
+that ids are documented as strings; so do the Go files for invopop
+(Reflector.Mapper), jsonschema (google/jsonschema-go and MCP,
 ForOptions.TypeSchemas) and kin-openapi (openapi3gen.SchemaCustomizer).
 
-It runs the go command. The package need not compile without the aliases. --output
-replaces only a file that this command has written.`
+It runs the go command. The package need not compile without the aliases.
+--output replaces only a file that this command has written.`
 
 func (a *app) keysCommand() *cobra.Command {
 	tool, output := "go", ""

@@ -19,8 +19,8 @@ import (
 func (a *app) layoutCommand() *cobra.Command {
 	var all bool
 	var l core.Layout
-	cmd := a.command("layout", "draw a layout with its capacity and its end", "Draw a layout, with the number of its workers, the ids they can generate, and the\ntime at which it ends. --all lists the presets.\n\nThe flags from --preset to --unsigned describe the layout. All commands that read or\nwrite ids have them.",
-		"  snowkey layout --preset sonyflake\n  snowkey layout --epoch 2026-01-01 --time-bits 42 --worker-bits 8 --sequence-bits 13\n  snowkey layout --all",
+	cmd := a.command("layout", "draw a layout with its capacity and its end", "Draw a layout, with the number of its workers, the ids they can generate, and\nthe time at which it ends. --all lists the presets.\n\nThe flags from --preset to --unsigned describe the layout. All commands that\nread or write ids have them.",
+		"  snowkey layout --preset sonyflake\n  snowkey layout --epoch 2026-01-01 --time-bits 42 --worker-bits 8 \\\n    --sequence-bits 13\n  snowkey layout --all",
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case !all:
@@ -163,9 +163,9 @@ func width(s string) (uint8, error) {
 	return uint8(n), err
 }
 
-const rangeAbout = `Print the ids of a time range, FROM inclusive and TO exclusive, to select rows by
-time with the index of the primary key. "before" is not an id of the range: compare
-with >= and <, because BETWEEN includes it.
+const rangeAbout = `Print the ids of a time range, FROM inclusive and TO exclusive, to select rows
+by time with the index of the primary key. "before" is not an id of the range:
+compare with >= and <, because BETWEEN includes it.
 
 A time is one of:
 
@@ -175,8 +175,8 @@ A time is one of:
   now-24h, now+7d, +7d                relative to now, in w, d, h, m, s and ms
   @UNIXSECONDS, UNIXMILLISECONDS
 
-If the clocks of the zone show a time twice, the first counts. If they skip it, the
-instant of the change counts.`
+If the clocks of the zone show a time twice, the first counts. If they skip it,
+the instant of the change counts.`
 
 var dialects = []ddl.Dialect{ddl.Postgres, ddl.MySQL, ddl.SQLite} //nolint:gochecknoglobals // constant
 

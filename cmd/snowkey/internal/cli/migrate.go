@@ -18,18 +18,19 @@ type migrateFlags struct {
 	cfg   migrate.Config
 }
 
-const migrateAbout = `Make an integer key of a table of PostgreSQL a bigint, and all columns that refer to it,
-while programs read and write the tables.
+const migrateAbout = `Make an integer key of a table of PostgreSQL a bigint, and all columns that
+refer to it, while programs read and write the tables.
 
-For MySQL and MariaDB use gh-ost or pt-online-schema-change: see docs/migrate.md.
+For MySQL and MariaDB use gh-ost or pt-online-schema-change: see
+docs/migrate.md.
 
-Without --apply it prints the plan: for each step its statements, its lock, and a check.
-With --apply it does the steps that are left, except finish. After an interruption, run it
-again: it continues.
+Without --apply it prints the plan: for each step its statements, its lock, and
+a check. With --apply it does the steps that are left, except finish. After an
+interruption, run it again: it continues.
 
---undo goes back, if the plan has a way back. --finish does all steps that are left, the
-swap too, and drops what is old; then there is no way back. Both need --apply. What would
-not be kept is refused before anything is written.`
+--undo goes back, if the plan has a way back. --finish does all steps that are
+left, the swap too, and drops what is old; then there is no way back. Both need
+--apply. What would not be kept is refused before anything is written.`
 
 func (a *app) migrateCommand() *cobra.Command {
 	p := &migrateFlags{}

@@ -21,16 +21,16 @@ type partitionFlags struct {
 
 const partitionsAbout = `Print SQL that partitions a table by the time in its ids; nothing is executed.
 
-The bounds are ids, so WHERE id >= … AND id < … reads only the partitions of that
-time, and old rows are dropped without a DELETE. Create partitions ahead of time:
-the database rejects a row without one.
+The bounds are ids, so WHERE id >= … AND id < … reads only the partitions of
+that time, and old rows are dropped without a DELETE. Create partitions ahead of
+time: the database rejects a row without one.
 
 A table must be created as partitioned: --clause prints the end of CREATE TABLE.`
 
 func (a *app) partitionsCommand() *cobra.Command {
 	c := &partitionFlags{p: ddl.Partitioning{Location: time.UTC}, count: 3}
 	cmd := a.command("partitions --by PERIOD --dialect D --table TABLE", "print SQL for partitions by the time in ids", partitionsAbout,
-		"  snowkey partitions --by month --dialect postgres --table orders\n  snowkey partitions --by day --dialect mysql --table orders --from 2026-12-01 --to 2027-01-01\n  snowkey partitions --by month --dialect postgres --table orders --clause",
+		"  snowkey partitions --by month --dialect postgres --table orders\n  snowkey partitions --by day --dialect mysql --table orders --from 2026-12-01 \\\n    --to 2027-01-01\n  snowkey partitions --by month --dialect postgres --table orders --clause",
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.partitions(c, cmd.Flags().Changed) })
 	f := cmd.Flags()
 	periods := []ddl.Period{ddl.Day, ddl.Week, ddl.Month}

@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -52,17 +51,11 @@ func places(t *testing.T) map[string]string {
 	}
 }
 
-type listed struct {
-	Namespace string       `json:"namespace"`
-	Workers   []workerInfo `json:"workers"`
-}
-
-func list(t *testing.T, dsn, namespace string, more ...string) []workerInfo {
+func list(t *testing.T, dsn, namespace string) []workerInfo {
 	t.Helper()
-	got := run(t, append([]string{"workers", "list", "--json", "--dsn", dsn, "--namespace", namespace}, more...)...)
-	var l listed
-	if err := json.Unmarshal([]byte(got.out), &l); err != nil || got.code != 0 || l.Namespace != namespace {
-		t.Fatalf("workers list: exit code %d, %v\n%s%s", got.code, err, got.out, got.err)
+	l := decoded[namespaceInfo](t, run(t, "workers", "list", "--json", "--dsn", dsn, "--namespace", namespace))
+	if l.Namespace != namespace {
+		t.Fatalf("%+v", l)
 	}
 	return l.Workers
 }
@@ -181,10 +174,7 @@ func TestKilled(t *testing.T) {
 	id, token := strconv.FormatInt(h[0].WorkerID, 10), strconv.FormatInt(h[0].FencingToken, 10)
 	free := func(code int, says string, args ...string) {
 		t.Helper()
-		got := run(t, append([]string{"workers", "free", "--dsn", dsn, "--namespace", namespace}, args...)...)
-		if got.code != code || !strings.Contains(got.err, says) || got.out != "" {
-			t.Errorf("workers free %q: exit code %d, want %d: %s, want %q", args, got.code, code, got.err, says)
-		}
+		run(t, append([]string{"workers", "free", "--dsn", dsn, "--namespace", namespace}, args...)...).says(t, code, says)
 	}
 	free(1, "has fencing token "+token, id, "--fencing-token", "999")
 	free(1, "was never leased", "77", "--fencing-token", token)

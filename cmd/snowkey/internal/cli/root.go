@@ -9,12 +9,10 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"regexp"
 	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -60,8 +58,8 @@ func Run(ctx context.Context, args []string, env Env) int {
 
 const about = `snowkey generates and decodes Snowflake ids, and manages their worker IDs.
 
-Ids are printed to standard output, messages to standard error. With --json, ids are
-strings, because JavaScript cannot represent them as numbers.
+Ids are printed to standard output, messages to standard error. With --json, ids
+are strings, because JavaScript cannot represent them as numbers.
 
 A store of worker IDs, or a database to check, is named by a DSN:
 
@@ -116,7 +114,6 @@ func (a *app) root() *cobra.Command {
 				f.Hidden = cmd.Name() != "layout"
 			}
 		}
-		cmd.Long, cmd.Example = wrapped(cmd.Long), wrapped(cmd.Example)
 		help(cmd, args)
 	})
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
@@ -154,53 +151,6 @@ func parent(use, short, long, example, names string, commands ...*cobra.Command)
 	}}
 	cmd.AddCommand(commands...)
 	return cmd
-}
-
-// columns is the width of help.
-const columns = 80
-
-// indented finds where the text of an indented line begins: after a name and two spaces, if there are.
-var indented = regexp.MustCompile(`^ +(?:\S+(?: \S+)* {2,})?`)
-
-// continued finds where the text of an indented line continues.
-var continued = regexp.MustCompile(`\n {4,}`)
-
-// wrapped breaks lines after 80 columns: paragraphs are filled, the text of an indented line keeps its indent,
-// and a backslash at the end of a line continues a command.
-func wrapped(text string) string {
-	var all []string
-	for paragraph := range strings.SplitSeq(text, "\n\n") {
-		lines := strings.Split(continued.ReplaceAllString(paragraph, " "), "\n")
-		if !strings.Contains("\n"+paragraph, "\n ") {
-			lines = []string{strings.Join(lines, " ")}
-		}
-		for i, line := range lines {
-			head := indented.FindString(line)
-			separator, next, mark := " ", "\n"+strings.Repeat(" ", len(head)), ""
-			if strings.Contains(line, "  snowkey ") {
-				separator, next, mark = " --", "\n    --", " \\"
-			}
-			lines[i] = fill(line, separator, next, mark)
-		}
-		all = append(all, strings.Join(lines, "\n"))
-	}
-	return strings.Join(all, "\n\n")
-}
-
-// fill breaks a line at separators: a mark ends a line, and next begins one.
-func fill(line, separator, next, mark string) string {
-	parts := strings.Split(line, separator)
-	filled, width := parts[0], utf8.RuneCountInString(parts[0])
-	for _, part := range parts[1:] {
-		length := utf8.RuneCountInString(part)
-		if width += len(separator) + length; width+len(mark) > columns && strings.TrimSpace(filled) != "" {
-			filled, width, part = filled+mark, len(next)-1+length, next+part
-		} else {
-			part = separator + part
-		}
-		filled += part
-	}
-	return filled
 }
 
 // jsonFlag adds --json.

@@ -30,20 +30,21 @@ type serveFlags struct {
 	export    string
 }
 
-const serveAbout = `Serve the web page, which decodes ids in the browser, and its HTTP API. With --store
-it also leases worker IDs from a database to programs that have the token but cannot
-reach the database. They use the server's URL followed by /leases, as a DSN or as
-httpstore.Config.URL. snowkey --help lists the DSNs that --store takes.
+const serveAbout = `Serve the web page, which decodes ids in the browser, and its HTTP API. With
+--store it also leases worker IDs from a database to programs that have the
+token but cannot reach the database. They use the server's URL followed by
+/leases, as a DSN or as httpstore.Config.URL. snowkey --help lists the DSNs that
+--store takes.
 
-For probes, /healthz says that the server is alive, and /readyz that its store answers.
-With --metrics-addr, Prometheus finds /metrics on that address, and on no other.
-After SIGINT or SIGTERM, /readyz says no, and after --drain the server accepts no more
-requests and completes those in progress.`
+For probes, /healthz says that the server is alive, and /readyz that its store
+answers. With --metrics-addr, Prometheus finds /metrics on that address, and on
+no other. After SIGINT or SIGTERM, /readyz says no, and after --drain the server
+accepts no more requests and completes those in progress.`
 
 func (a *app) serveCommand() *cobra.Command {
 	s := &serveFlags{store: storeFlags{flag: "--store"}}
 	cmd := a.command("serve", "serve the web page, and lease worker IDs over HTTP", serveAbout,
-		"  snowkey serve\n  snowkey serve --addr :8443 --tls-cert cert.pem --tls-key key.pem --store postgres://localhost/app --token-file token",
+		"  snowkey serve\n  snowkey serve --addr :8443 --tls-cert cert.pem --tls-key key.pem \\\n    --store postgres://localhost/app --token-file token",
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case s.export == "":
@@ -82,7 +83,7 @@ func (a *app) serve(ctx context.Context, s *serveFlags) error {
 			return invalidValue("--metrics-addr", s.metrics, err)
 		}
 	}
-	certificates, err := s.certificates()
+	secure, err := s.tls()
 	if err != nil {
 		return err
 	}
@@ -126,11 +127,13 @@ func (a *app) serve(ctx context.Context, s *serveFlags) error {
 		}
 		defer stop()
 	}
-	return a.listen(ctx, s.drain, certificates, listener, handler, cfg.Logger, cfg.Store != nil)
+	server := newServer(handler, cfg.Logger)
+	server.TLSConfig = secure
+	return a.listen(ctx, s, server, listener, handler.Drain)
 }
 
-// certificates are read before the server listens.
-func (s *serveFlags) certificates() ([]tls.Certificate, error) {
+// tls reads the certificate, before the server listens. It returns nil if there is none.
+func (s *serveFlags) tls() (*tls.Config, error) {
 	if (s.cert == "") != (s.key == "") {
 		return nil, usage("--tls-cert %q and --tls-key %q: give both or none", truncate(s.cert), truncate(s.key))
 	}
@@ -141,23 +144,20 @@ func (s *serveFlags) certificates() ([]tls.Certificate, error) {
 	if err != nil {
 		return nil, usage("--tls-cert %q, --tls-key %q: %w", truncate(s.cert), truncate(s.key), err)
 	}
-	return []tls.Certificate{pair}, nil
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
 // shutdownWithin is the time that requests in progress have at the end.
 const shutdownWithin = 10 * time.Second
 
-func (a *app) listen(ctx context.Context, drain time.Duration, certificates []tls.Certificate, listener net.Listener, handler *web.Handler, logger *slog.Logger, leases bool) error {
-	server := newServer(handler, logger)
-	scheme := "http"
-	serve := func() error { return server.Serve(listener) }
-	if len(certificates) > 0 {
-		scheme = "https"
-		server.TLSConfig = &tls.Config{Certificates: certificates, MinVersion: tls.VersionTLS12}
-		serve = func() error { return server.ServeTLS(listener, "", "") }
+// listen serves until ctx is done, then drains for s.drain, and completes the requests in progress.
+func (a *app) listen(ctx context.Context, s *serveFlags, server *http.Server, listener net.Listener, drain func()) error {
+	scheme, serve := "http", func() error { return server.Serve(listener) }
+	if server.TLSConfig != nil {
+		scheme, serve = "https", func() error { return server.ServeTLS(listener, "", "") }
 	}
 	a.note("serving %s://%s", scheme, listener.Addr())
-	if leases {
+	if s.store.text != "" {
 		a.note("worker IDs at %s://%s%s", scheme, listener.Addr(), web.LeasesPath)
 	}
 	ended := make(chan error, 1)
@@ -168,11 +168,11 @@ func (a *app) listen(ctx context.Context, drain time.Duration, certificates []tl
 	case <-ctx.Done():
 	}
 	a.note("shutting down")
-	handler.Drain()
+	drain()
 	select {
 	case err := <-ended:
 		return fmt.Errorf("serve: %w", err)
-	case <-time.After(drain):
+	case <-time.After(s.drain):
 	}
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownWithin)
 	defer cancel()

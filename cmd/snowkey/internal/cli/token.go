@@ -24,30 +24,32 @@ type tokenFlags struct {
 	sealer   *token.Sealer
 }
 
-const tokenAbout = `Seal ids into tokens that do not show them, and open tokens, as package token does.
+const tokenAbout = `Seal ids into tokens that do not show them, and open tokens, as package token
+does.
 
-Keys are in a file, or in the variable SNOWKEY_TOKEN_KEYS: never on a command line,
-which others can see. There is one key per line, 32 bytes in hexadecimal digits or base
-64, newest first. The first key seals, all open.`
+Keys are in a file, or in the variable SNOWKEY_TOKEN_KEYS: never on a command
+line, which others can see. There is one key per line, 32 bytes in hexadecimal
+digits or base 64, newest first. The first key seals, all open.`
 
 func (a *app) tokenCommand() *cobra.Command {
-	const rotation = "Print a new random key, as a line of a key file. To rotate keys, first add it below\nthe others. When all programs have it, move it above them."
+	const rotation = "Print a new random key, as a line of a key file. To rotate keys, first add it\nbelow the others. When all programs have it, move it above them."
 	key := a.command("key", "print a new key", rotation, "  (umask 077; snowkey token key > token.keys)\n  snowkey token key >> token.keys", arguments(0, 0, "no arguments"), func(*cobra.Command, []string) error {
 		fmt.Fprint(a.out, token.GenerateSecret(), "\n")
 		return nil
 	})
 	sealer := &tokenFlags{from: describe.Auto}
-	seal := a.tokenVariant(sealer, "seal [ID…]", "seal ids into tokens", `Seal ids into tokens, one per line. Ids are arguments or come from standard input, in
-any format that parse reads; most in base58 need --from. With the same key, type and
-flags, an id always becomes the same token.`,
-		"  snowkey token seal --key-file token.keys --type order --prefix ord 1996573624012345677\n"+
-			"  psql -Atc 'SELECT id FROM orders' | snowkey token seal --key-file token.keys --type order", (*tokenFlags).seal)
+	seal := a.tokenVariant(sealer, "seal [ID…]", "seal ids into tokens", `Seal ids into tokens, one per line. Ids are arguments or come from standard
+input, in any format that parse reads; most in base58 need --from. With the same
+key, type and flags, an id always becomes the same token.`,
+		"  snowkey token seal --key-file token.keys --type order \\\n    --prefix ord 1996573624012345677\n"+
+			"  psql -Atc 'SELECT id FROM orders' |\n    snowkey token seal --key-file token.keys --type order", (*tokenFlags).seal)
 	fromFlag(seal, &sealer.from)
 	open := a.tokenVariant(&tokenFlags{}, "open [TOKEN…]", "open tokens", `Open tokens and print their ids, one per line. Tokens are arguments or come from
-standard input. Use the flags with which they were sealed. The first ten texts that are
-not tokens of that type and these keys are reported with their position. The others are
-opened, and the exit status is 1.`,
-		"  snowkey token open --key-file token.keys --type order --prefix ord ord_JwIQ0ko2krM3BCBlyjpo9g", (*tokenFlags).open)
+standard input. Use the flags with which they were sealed. The first ten texts
+that are not tokens of that type and these keys are reported with their
+position. The others are opened, and the exit status is 1.`,
+		`  snowkey token open --key-file token.keys --type order \
+    --prefix ord ord_JwIQ0ko2krM3BCBlyjpo9g`, (*tokenFlags).open)
 	return parent("token", "seal ids into tokens, and open tokens", tokenAbout,
 		"  (umask 077; snowkey token key > token.keys)\n  snowkey token seal --key-file token.keys --type order 1996573624012345677", "seal, open or key", key, seal, open)
 }
@@ -173,12 +175,6 @@ func (a *app) ring(file string) (*token.Ring, error) {
 	return ring, nil
 }
 
-// keyLine returns a line of a key file without its comment.
-func keyLine(line string) string {
-	line, _, _ = strings.Cut(line, "#")
-	return strings.TrimSpace(line)
-}
-
 // secretsOf returns all words of a key file that may be secrets, also of wrong lines.
 func secretsOf(text string) (words []string) {
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || r == '#' }) {
@@ -197,8 +193,8 @@ func parseKeys(text string) (*token.Ring, error) {
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
-		key := keyLine(line)
-		if key == "" {
+		key, _, _ := strings.Cut(line, "#")
+		if key = strings.TrimSpace(key); key == "" {
 			continue
 		}
 		where := fmt.Sprintf("line %d", n)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -74,10 +73,9 @@ func TestTokenKey(t *testing.T) {
 	if _, err := token.ParseSecret(first.out); err != nil {
 		t.Error(err)
 	}
-	got := runWith(t, Env{Getenv: environment(keysVariable, first.out)}, "token", "seal", "--type", "order", "--json", "7")
-	var sealed tokenJSON
-	if err := json.Unmarshal([]byte(got.out), &sealed); err != nil || sealed.ID != "7" || len(sealed.Token) != 22 {
-		t.Errorf("%+v, %v", got, err)
+	env := Env{Getenv: environment(keysVariable, first.out)}
+	if sealed := decoded[tokenJSON](t, runWith(t, env, "token", "seal", "--type", "order", "--json", "7")); sealed.ID != "7" || len(sealed.Token) != 22 {
+		t.Errorf("%+v", sealed)
 	}
 }
 
@@ -100,9 +98,7 @@ func TestBadKeys(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "keys")
 			writeKeys(t, file, c.text, 0o600)
 			got := run(t, "token", "seal", "--type", "order", "--key-file", file, "1")
-			if got.code != 2 || got.out != "" || !strings.Contains(got.err, c.says) {
-				t.Errorf("exit code %d, %q, want %q", got.code, got.err, c.says)
-			}
+			got.says(t, 2, c.says)
 			shows(t, got)
 		})
 	}

@@ -16,18 +16,19 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
-const whoAbout = `Say which process made an id: the owner of the claim under which its worker ID was
-leased at the id's time. By default, an owner is a host name and a process ID.
+const whoAbout = `Say which process made an id: the owner of the claim under which its worker ID
+was leased at the id's time. By default, an owner is a host name and a process
+ID.
 
-A database knows the present claim of each worker ID, and notes the past ones in a
-table, snow_claim, for 90 days. Without that table, which is optional, only ids
-of present claims are found.`
+A database knows the present claim of each worker ID, and notes the past ones in
+a table, snow_claim, for 90 days. Without that table, which is optional, only
+ids of present claims are found.`
 
 func (a *app) whoCommand() *cobra.Command {
 	p, from, layout := &storeFlags{}, describe.Auto, core.Layout{}
 	cmd := a.command("who ID --dsn DSN", "say which process made an id", whoAbout,
 		"  snowkey who 1996573624012345677 --dsn postgres://localhost/app\n"+
-			"  snowkey who 1996573624012345677 --dsn env:DATABASE_URL --namespace orders --json",
+			"  snowkey who 1996573624012345677 --dsn env:DATABASE_URL --namespace orders \\\n    --json",
 		arguments(1, 1, "one id"), func(cmd *cobra.Command, args []string) error {
 			id, _, err := describe.Parse(args[0], from, layout.Unsigned)
 			if err != nil {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -28,11 +27,10 @@ func TestWho(t *testing.T) {
 		ids = append(ids, strconv.FormatInt(id, 10))
 	}
 	for i, id := range ids {
-		got := run(t, "who", id, "--dsn", dsn, "--json")
-		var info whoInfo
-		if err := json.Unmarshal([]byte(got.out), &info); err != nil || got.code != 0 || info.Owner != []string{"pod-1 v2\\", "pod-2"}[i] || info.ID != id ||
+		info := decoded[whoInfo](t, run(t, "who", id, "--dsn", dsn, "--json"))
+		if info.Owner != []string{"pod-1 v2\\", "pod-2"}[i] || info.ID != id ||
 			info.Present != (i == 1) || info.Claimed == "" || info.End == "" || info.Time < info.Start || info.Time >= info.End {
-			t.Errorf("%d, %v: %+v %s", got.code, err, info, got.err)
+			t.Errorf("%+v", info)
 		}
 	}
 	if got := run(t, "who", ids[0], "--dsn", dsn); got.code != 0 || !strings.Contains(got.out, "pod-1 v2") || !strings.Contains(got.out, `0 of namespace "default"`) {
@@ -51,8 +49,6 @@ func TestWho(t *testing.T) {
 		{2, "ID", []string{"abc!"}},
 		{2, "one id", nil},
 	} {
-		if got := run(t, append([]string{"who", "--dsn", dsn}, c.args...)...); got.code != c.code || !strings.Contains(got.err, c.says) || got.out != "" {
-			t.Errorf("%v: %d, %s%s; want %d, %s", c.args, got.code, got.out, got.err, c.code, c.says)
-		}
+		run(t, append([]string{"who", "--dsn", dsn}, c.args...)...).says(t, c.code, c.says)
 	}
 }

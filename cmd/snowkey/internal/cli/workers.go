@@ -17,30 +17,34 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-const freeAbout = `Take a worker ID from a holder that cannot release it, such as one that has crashed,
-or one with NoExpiry that is gone.
+const freeAbout = `Take a worker ID from a holder that cannot release it, such as one that has
+crashed, or one with NoExpiry that is gone.
 
-This cannot cause a duplicate, even if the holder is still running: it issues ids up
-to its recorded fence, learns that the worker ID is lost, and claims another one. The
-next holder of this one starts at the fence, once that has passed.
+This cannot cause a duplicate, even if the holder is still running: it issues
+ids up to its recorded fence, learns that the worker ID is lost, and claims
+another one. The next holder of this one starts at the fence, once that has
+passed.
 
 A worker ID of a generator in the database is not freed: drop the generator.
 
-"workers list" shows the fencing token. A worker ID that has changed hands since has
-another one and is left unchanged.`
+"workers list" shows the fencing token. A worker ID that has changed hands since
+has another one and is left unchanged.`
 
-const floorAbout = `Raise the floor of a namespace above every fence that its store may ever have had: no
-later claim issues ids below the floor. Running programs continue without a gap.
+const floorAbout = `Raise the floor of a namespace above every fence that its store may ever have
+had: no later claim issues ids below the floor. Running programs continue
+without a gap.
 
-Do this when the store was put back to an earlier state in a way that it cannot see
-("doctor --table" finds an id above the fence of its worker ID), when it was restored
-from a snapshot of etcd, and when claims are refused because fences or the floor are far
-ahead of the clock, after a clock was fast. Ids then begin at the floor, ahead of the
-clock: above the furthest fence, or else by FenceWindow and MaxSkew, 40s by default.`
+Do this when the store was put back to an earlier state in a way that it cannot
+see ("doctor --table" finds an id above the fence of its worker ID), when it was
+restored from a snapshot of etcd, and when claims are refused because fences or
+the floor are far ahead of the clock, after a clock was fast. Ids then begin at
+the floor, ahead of the clock: above the furthest fence, or else by FenceWindow
+and MaxSkew, 40s by default.`
 
-const windowAbout = `Change the FenceWindow of a namespace, which all its generators have: its first one has set it.
-Running programs continue with theirs, and a restart needs the new one. A MaxSkew that
-is a third of it stays a third. The floor rises, as by "workers floor".`
+const windowAbout = `Change the FenceWindow of a namespace, which all its generators have: its first
+one has set it. Running programs continue with theirs, and a restart needs the
+new one. A MaxSkew that is a third of it stays a third. The floor rises, as by
+"workers floor".`
 
 func (a *app) workersCommand() *cobra.Command {
 	listed, freed, raised, windowed := &storeFlags{}, &storeFlags{}, &storeFlags{}, &storeFlags{}
@@ -52,7 +56,8 @@ func (a *app) workersCommand() *cobra.Command {
 	list.Flags().BoolVar(&held, "held", false, "only held ones")
 	a.jsonFlag(list, "one object")
 	free := a.command("free WORKERID --fencing-token N --dsn DSN", "free a worker ID whose holder is gone", freeAbout,
-		"  snowkey workers free 7 --fencing-token 1996573624012 --dsn postgres://localhost/app",
+		`  snowkey workers free 7 --fencing-token 1996573624012 \
+    --dsn postgres://localhost/app`,
 		arguments(1, 1, "one worker ID"), func(cmd *cobra.Command, args []string) error {
 			return a.freeWorker(cmd.Context(), freed, args[0], token)
 		})
@@ -79,12 +84,12 @@ func (a *app) workersCommand() *cobra.Command {
 		f := p.flags.Lookup("namespace")
 		f.Usage, f.DefValue = "`NAMESPACE` that is changed, also if it is \"default\"; required", ""
 	}
-	return parent("workers", "list and free worker IDs, and raise the floor", "List the leased worker IDs of a store, free one whose holder is gone, and raise the floor of\na namespace, or its FenceWindow.",
+	return parent("workers", "list and free worker IDs, and raise the floor", "List the leased worker IDs of a store, free one whose holder is gone, and raise\nthe floor of a namespace, or its FenceWindow.",
 		"  snowkey workers list --dsn postgres://localhost/app\n  snowkey workers floor --namespace default --dsn postgres://localhost/app", "list, free, floor or window", list, free, floor, window)
 }
 
-const listAbout = `List the worker IDs of a namespace that were ever leased: the holder of each, and its
-fence (all its ids are earlier). Nothing is changed. The states:
+const listAbout = `List the worker IDs of a namespace that were ever leased: the holder of each,
+and its fence (all its ids are earlier). Nothing is changed. The states:
 
   held      others can claim it when its fence has passed by MaxSkew
   kept      it never expires (NoExpiry, or a generator in the database)
@@ -133,18 +138,16 @@ type namespaceInfo struct {
 	Workers     []workerInfo `json:"workers"`
 }
 
-func milliseconds(n int64) time.Time { return time.UnixMilli(n).UTC() }
-
 func describeNamespace(st driver.State) namespaceInfo {
 	ns := st.Namespace
 	info := namespaceInfo{Namespace: ns.Name, Workers: []workerInfo{}}
 	if st.Missing {
 		return info
 	}
-	info.Now, info.Incarnation, info.Since = timetext.Format(milliseconds(st.Now)), ns.Incarnation, timetext.Format(milliseconds(ns.Since))
+	info.Now, info.Incarnation, info.Since = timetext.FormatMilli(st.Now), ns.Incarnation, timetext.FormatMilli(ns.Since)
 	info.FenceWindow, info.MaxSkew = (time.Duration(ns.FenceWindow) * time.Millisecond).String(), (time.Duration(ns.MaxSkew) * time.Millisecond).String()
 	if ns.Floor > 0 {
-		info.Floor = timetext.Format(milliseconds(ns.Floor))
+		info.Floor = timetext.FormatMilli(ns.Floor)
 	}
 	return info
 }
@@ -152,7 +155,7 @@ func describeNamespace(st driver.State) namespaceInfo {
 func describeWorker(st driver.State, rec driver.Record) workerInfo {
 	info := workerInfo{
 		WorkerID: rec.Worker, State: string(rec.Status), Generator: rec.OfGenerator(), Owner: rec.Owner, FencingToken: rec.FencingToken,
-		Start: timetext.Format(milliseconds(rec.Start)), Fence: timetext.Format(milliseconds(rec.Fence)),
+		Start: timetext.FormatMilli(rec.Start), Fence: timetext.FormatMilli(rec.Fence),
 	}
 	if rec.Status != driver.Released && !rec.IsHeld(st.Now, st.Namespace.MaxSkew) {
 		info.State = "expired"
@@ -166,7 +169,7 @@ func (a *app) listWorkers(ctx context.Context, p *storeFlags, held bool) error {
 		return err
 	}
 	defer target.Close()
-	info, now := describeNamespace(st), milliseconds(st.Now)
+	info, now := describeNamespace(st), time.UnixMilli(st.Now)
 	table := [][]string{{"WORKER ID", "STATE", "FENCING TOKEN", "FENCE", "", "OWNER"}}
 	for _, rec := range st.Records {
 		w := describeWorker(st, rec)
@@ -174,7 +177,7 @@ func (a *app) listWorkers(ctx context.Context, p *storeFlags, held bool) error {
 			continue
 		}
 		info.Workers = append(info.Workers, w)
-		fence, from := w.Fence, timetext.Relative(milliseconds(rec.Fence), now)
+		fence, from := w.Fence, timetext.Relative(time.UnixMilli(rec.Fence), now)
 		if w.Generator { // the end of the layout, so that nothing claims it
 			fence, from = "end of layout", ""
 		}
@@ -191,7 +194,7 @@ func (a *app) listWorkers(ctx context.Context, p *storeFlags, held bool) error {
 		a.note("no worker ID of namespace %q was ever leased from %s%s", p.namespace, target.Name, otherNamespaces(ctx, target))
 	}
 	if st.Namespace.Floor > st.Now {
-		a.note("claims begin at the floor, %s, %s", info.Floor, timetext.Relative(milliseconds(st.Namespace.Floor), now))
+		a.note("claims begin at the floor, %s, %s", info.Floor, timetext.Relative(time.UnixMilli(st.Namespace.Floor), now))
 	}
 	return nil
 }
@@ -244,7 +247,7 @@ func (a *app) freeWorker(ctx context.Context, p *storeFlags, text string, token 
 		}
 		return fmt.Errorf("%s: %w", target.Name, unsupported(err))
 	}
-	a.note("worker ID %d of namespace %q is freed; it can be claimed after %s", id, p.namespace, timetext.Format(milliseconds(max(st.Now, rec.Fence+st.Namespace.MaxSkew))))
+	a.note("worker ID %d of namespace %q is freed; it can be claimed after %s", id, p.namespace, timetext.FormatMilli(max(st.Now, rec.Fence+st.Namespace.MaxSkew)))
 	return nil
 }
 
@@ -272,6 +275,6 @@ func (a *app) raise(ctx context.Context, p *storeFlags, window time.Duration) er
 	if window > 0 {
 		a.note("namespace %q has FenceWindow %v now, instead of %v", p.namespace, time.Duration(ns.FenceWindow)*time.Millisecond, have)
 	}
-	a.note("the floor of namespace %q is %s now, %s: later claims begin there", p.namespace, timetext.Format(milliseconds(ns.Floor)), timetext.Relative(milliseconds(ns.Floor), milliseconds(st.Now)))
+	a.note("the floor of namespace %q is %s now, %s: later claims begin there", p.namespace, timetext.FormatMilli(ns.Floor), timetext.Relative(time.UnixMilli(ns.Floor), time.UnixMilli(st.Now)))
 	return nil
 }

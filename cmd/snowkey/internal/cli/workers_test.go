@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"encoding/json"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,8 +14,8 @@ import (
 func namespaceOf(t *testing.T, dsn string) (ns namespaceInfo) {
 	t.Helper()
 	got := run(t, "workers", "list", "--json", "--dsn", dsn)
-	if err := json.Unmarshal([]byte(got.out), &ns); err != nil || got.code != 0 || got.err != "" && ns.Floor == "" {
-		t.Fatalf("exit code %d, %v\n%s%s", got.code, err, got.out, got.err)
+	if ns = decoded[namespaceInfo](t, got); got.err != "" && ns.Floor == "" {
+		t.Fatal(got.err)
 	}
 	return ns
 }
@@ -39,10 +37,7 @@ func TestWindow(t *testing.T) {
 			}
 			window := func(code int, d, says string) {
 				t.Helper()
-				got := run(t, "workers", "window", d, "--namespace", "default", "--dsn", dsn)
-				if got.code != code || !strings.Contains(got.err, says) || got.out != "" {
-					t.Errorf("exit code %d, want %d: %s%s, want %q", got.code, code, got.out, got.err, says)
-				}
+				run(t, "workers", "window", d, "--namespace", "default", "--dsn", dsn).says(t, code, says)
 			}
 			window(1, before.FenceWindow, "it is left unchanged")
 			if after := namespaceOf(t, dsn); after.Floor != before.Floor || after.FenceWindow != before.FenceWindow {

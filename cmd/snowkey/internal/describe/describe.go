@@ -89,23 +89,14 @@ func Text(id int64, formats ...Format) Texts {
 	if id < 0 {
 		d.Unsigned = Decimal.Text(id, true)
 	}
+	texts := map[Format]*string{Hex: &d.Hex, Base32: &d.Base32, Base58: &d.Base58, Base62: &d.Base62}
 	for _, f := range formats {
-		if id < 0 && f.Signed() {
-			continue
+		to := texts[f]
+		if f.Prefix() != "" {
+			to = &d.Prefixed
 		}
-		switch f {
-		case Hex:
-			d.Hex = f.Text(id, true)
-		case Base32:
-			d.Base32 = f.Text(id, true)
-		case Base58:
-			d.Base58 = f.Text(id, true)
-		case Base62:
-			d.Base62 = f.Text(id, true)
-		default:
-			if f.Prefix() != "" {
-				d.Prefixed = f.Text(id, true)
-			}
+		if to != nil && (id >= 0 || !f.Signed()) {
+			*to = f.Text(id, true)
 		}
 	}
 	return d
@@ -184,20 +175,17 @@ func Recognize(texts []string, format Format, now time.Time) []core.Preset {
 		}
 	}
 	var found []core.Preset
-	taken := map[string]bool{}
-	take := func(count []int) {
+	if prefixed || slices.Max(counts) == 0 {
+		found = all[:1:1]
+	}
+	for _, count := range [][]int{settled, counts} {
 		most := max(slices.Max(count), 1)
 		for i, p := range all {
-			if count[i] == most && !taken[p.Name] {
-				found, taken[p.Name] = append(found, p), true
+			if count[i] == most && !slices.Contains(found, p) {
+				found = append(found, p)
 			}
 		}
 	}
-	if prefixed || slices.Max(counts) == 0 {
-		found, taken[all[0].Name] = all[:1:1], true
-	}
-	take(settled)
-	take(counts)
 	return found
 }
 

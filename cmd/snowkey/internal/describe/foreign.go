@@ -45,7 +45,7 @@ func foreign(text string) string {
 		}
 		n.Mul(n.Rsh(n, kind.low), big.NewInt(int64(kind.unit)))
 		ms := n.Quo(n, big.NewInt(int64(time.Millisecond))).Int64() + kind.epoch*1000
-		return kind.name + ", made " + timetext.Format(time.UnixMilli(ms).UTC())
+		return kind.name + ", made " + timetext.FormatMilli(ms)
 	}
 	return ""
 }

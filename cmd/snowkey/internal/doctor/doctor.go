@@ -17,7 +17,6 @@ import (
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/dsn"
 	"github.com/seed-299c1d6b/snowkey/cmd/snowkey/internal/timetext"
 	"github.com/seed-299c1d6b/snowkey/core"
-	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
@@ -169,7 +168,7 @@ const (
 func (e *checkup) checkLargest(ctx context.Context, c Column) {
 	name := "largest id of " + c.Table + "." + c.Column
 	var text sql.NullString
-	dialect := map[dsn.Kind]ddl.Dialect{dsn.Postgres: ddl.Postgres, dsn.MySQL: ddl.MySQL, dsn.SQLite: ddl.SQLite}[e.Target.Kind]
+	dialect := e.Target.Kind.Dialect()
 	column, err := dialect.Quote(c.Column)
 	if err == nil {
 		var table string

@@ -83,9 +83,6 @@ func (e *checkup) namespaces(ctx context.Context) {
 	e.judge(e.state.Missing, Warn, "namespaces", firstFew(names), fmt.Sprintf("%q is not among them: give --namespace", e.Namespace))
 }
 
-// milliseconds writes an instant of the store.
-func milliseconds(n int64) string { return timetext.Format(time.UnixMilli(n)) }
-
 // length is a number of milliseconds as a duration.
 func length(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
@@ -93,7 +90,7 @@ func length(n int64) time.Duration { return time.Duration(n) * time.Millisecond 
 func (e *checkup) incarnation(ctx context.Context) {
 	const name = "incarnation"
 	ns, s := e.state.Namespace, e.state
-	detail := fmt.Sprintf("%s, since %s", dsn.Printable(ns.Incarnation), milliseconds(ns.Since))
+	detail := fmt.Sprintf("%s, since %s", dsn.Printable(ns.Incarnation), timetext.FormatMilli(ns.Since))
 	const next = "the next claim raises the floor, and ids then begin ahead of the clock; run snowkey workers list to see the floor"
 	switch {
 	case ns.Incarnation != s.Server:
@@ -113,7 +110,7 @@ func (e *checkup) incarnation(ctx context.Context) {
 // floor reports where claims begin.
 func (e *checkup) floor() {
 	ns, step := e.state.Namespace, e.state.Namespace.FenceWindow+e.state.Namespace.MaxSkew
-	detail := milliseconds(ns.Floor)
+	detail := timetext.FormatMilli(ns.Floor)
 	switch ahead := ns.Floor - e.state.Now; {
 	case ns.Floor == 0:
 		detail = "none"
@@ -128,7 +125,7 @@ func (e *checkup) floor() {
 // it has: a namespace of one datacenter has only its own.
 func (e *checkup) workerIDs() int64 {
 	const name = "layout of the namespace"
-	have, datacenter, one := e.fingerprint()
+	have, datacenter, one := CutDatacenter(e.state.Namespace.Layout)
 	switch want := driver.Fingerprint(e.Layout); {
 	case have == "":
 	case have != want:
@@ -145,11 +142,6 @@ func (e *checkup) workerIDs() int64 {
 // CutDatacenter splits what driver.OfDatacenter has joined.
 func CutDatacenter(fingerprint string) (layout, datacenter string, one bool) {
 	return strings.Cut(fingerprint, " only-datacenter=")
-}
-
-// fingerprint returns that of the namespace's layout, and its datacenter if it has one only.
-func (e *checkup) fingerprint() (layout, datacenter string, one bool) {
-	return CutDatacenter(e.state.Namespace.Layout)
 }
 
 // checkDuplicates finds worker IDs that have several rows, such as after a restore without the
@@ -185,7 +177,7 @@ func (e *checkup) checkHolders(workerIDs int64) {
 			continue
 		}
 		if rec.Fence > highest {
-			ahead = append(ahead, fmt.Sprintf("%d (to %s)", rec.Worker, milliseconds(rec.Fence)))
+			ahead = append(ahead, fmt.Sprintf("%d (to %s)", rec.Worker, timetext.FormatMilli(rec.Fence)))
 		}
 		holder := fmt.Sprintf("%d of %s", rec.Worker, dsn.Printable(rec.Owner))
 		if !rec.IsHeld(now, ns.MaxSkew) {
@@ -221,7 +213,7 @@ func (e *checkup) checkFence(ctx context.Context, name string, id int64, parts c
 		return false
 	}
 	for range 2 { // the fence rises while the ids are read
-		layout, datacenter, one := e.fingerprint()
+		layout, datacenter, one := CutDatacenter(e.state.Namespace.Layout)
 		worker := parts.Datacenter<<e.Layout.WorkerBits | parts.Worker
 		if one {
 			worker = parts.Worker

@@ -16,6 +16,8 @@ import (
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5"
 	"github.com/redis/go-redis/v9"
+
+	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
 // Kind is the kind of a target.
@@ -31,8 +33,13 @@ const (
 	HTTP     Kind = "HTTP"
 )
 
+// Dialect returns the SQL dialect of a database, or "" for what has no tables.
+func (k Kind) Dialect() ddl.Dialect {
+	return map[Kind]ddl.Dialect{Postgres: ddl.Postgres, MySQL: ddl.MySQL, SQLite: ddl.SQLite}[k]
+}
+
 // SQL reports whether the target is a database with tables.
-func (k Kind) SQL() bool { return k == Postgres || k == MySQL || k == SQLite }
+func (k Kind) SQL() bool { return k.Dialect() != "" }
 
 // Forms lists the DSNs that Parse accepts, for messages and help.
 const Forms = "postgres://… or host=… user=…, mysql://… or user:password@tcp(host)/db, file:x.db or x.sqlite, redis://…, etcd://host:2379[,host:2379], https://…/leases, or env:VARIABLE that contains one of these"
@@ -82,9 +89,13 @@ func Parse(text string) (*DSN, error) {
 		return parseSQLite(text[5:])
 	case !isURL && isFile(text):
 		return &DSN{Kind: SQLite, Name: "SQLite " + text, Path: text}, nil
+	case isURL && unsupported[scheme] != "":
+		return nil, fmt.Errorf("is of %s, which is not supported: keep leases in a small PostgreSQL, Redis or etcd; its rows can have ids all the same", unsupported[scheme])
 	}
 	return nil, errors.New("must be " + Forms)
 }
+
+var unsupported = map[string]string{"sqlserver": "SQL Server", "mssql": "SQL Server", "oracle": "Oracle"} //nolint:gochecknoglobals // constant
 
 var urlParsers = map[string]func(string, *url.URL) (*DSN, error){ //nolint:gochecknoglobals // constant
 	"postgres": parsePostgres, "postgresql": parsePostgres, "mysql": parseMySQL, "mariadb": parseMySQL,

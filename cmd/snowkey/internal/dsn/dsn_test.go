@@ -43,6 +43,11 @@ func TestParse(t *testing.T) {
 			t.Errorf("Parse(%q) = %+v, want an error", text, d)
 		}
 	}
+	for text, want := range map[string]string{"sqlserver://h?database=x": "SQL Server", "Oracle://h/x": "Oracle"} {
+		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), want+", which is not supported: keep leases in") {
+			t.Errorf("Parse(%q): %v", text, err)
+		}
+	}
 }
 
 func TestHide(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	_ "github.com/glebarez/go-sqlite" // the driver "sqlite"
@@ -19,13 +18,13 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/etcdstore"
-	"github.com/seed-299c1d6b/snowkey/ddl"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/httpstore"
 	"github.com/seed-299c1d6b/snowkey/worker/redisstore"
@@ -42,9 +41,9 @@ type Target struct {
 	Redis *redis.Client
 	Etcd  *clientv3.Client
 
-	token   string
-	create  bool
-	closers []func() error
+	token  string
+	create bool
+	close  func() error // nil: nothing is open
 }
 
 // Open connects and waits for a first response until the timeout. Errors name the target
@@ -70,9 +69,9 @@ func (d *DSN) Open(ctx context.Context, token string, create bool) (t *Target, e
 	case SQLite:
 		t.DB, err = d.openSQLite(create)
 	case Redis:
-		silence()
+		logging.Disable() // go-redis also returns what it logs
 		t.Redis = redis.NewClient(d.redis)
-		t.closers = append(t.closers, t.Redis.Close)
+		t.close = t.Redis.Close
 		return t, t.Redis.Ping(ctx).Err()
 	case Etcd:
 		return t, t.openEtcd(ctx)
@@ -82,24 +81,15 @@ func (d *DSN) Open(ctx context.Context, token string, create bool) (t *Target, e
 	if err != nil {
 		return t, err
 	}
-	t.closers = append(t.closers, t.DB.Close)
+	t.close = t.DB.Close
 	return t, t.DB.PingContext(ctx)
 }
 
-// silence keeps go-redis from logging errors that it also returns. Its logger is global
-// and must not be set while a client is in use.
-var silence = sync.OnceFunc(func() { redis.SetLogger(quiet{}) }) //nolint:gochecknoglobals // as the logger
-
-type quiet struct{}
-
-func (quiet) Printf(context.Context, string, ...any) {}
-
 // Close closes all connections. It may be called twice.
 func (t *Target) Close() {
-	for _, closer := range t.closers {
-		_ = closer()
+	if t.close != nil {
+		_ = t.close()
 	}
-	t.closers = nil
 }
 
 func openMySQL(cfg mysqldriver.Config) (*sql.DB, error) {
@@ -143,8 +133,7 @@ func (t *Target) openEtcd(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.Etcd = client
-	t.closers = append(t.closers, client.Close)
+	t.Etcd, t.close = client, client.Close
 	_, err = client.Get(ctx, "snowkey", clientv3.WithCountOnly())
 	if errors.Is(err, context.DeadlineExceeded) {
 		return errors.New("no member responds")
@@ -181,8 +170,7 @@ func (t *Target) Store() (Store, error) {
 }
 
 func (t *Target) sql() (*sqlstore.Store, error) {
-	dialect := map[Kind]ddl.Dialect{Postgres: ddl.Postgres, MySQL: ddl.MySQL, SQLite: ddl.SQLite}[t.Kind]
-	return sqlstore.New(t.DB, sqlstore.Config{Dialect: dialect, NoCreate: !t.create})
+	return sqlstore.New(t.DB, sqlstore.Config{Dialect: t.Kind.Dialect(), NoCreate: !t.create})
 }
 
 func (t *Target) eval(ctx context.Context, script string, keys []string, args ...any) (any, error) {

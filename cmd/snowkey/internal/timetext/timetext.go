@@ -150,6 +150,9 @@ const Stamp = "2006-01-02T15:04:05.000Z07:00"
 // Format writes a time in UTC.
 func Format(t time.Time) string { return t.UTC().Format(Stamp) }
 
+// FormatMilli writes a time in Unix milliseconds, as stores keep it.
+func FormatMilli(ms int64) string { return Format(time.UnixMilli(ms)) }
+
 // Relative says how far a time is from now, in its largest unit. humanize alone says "a
 // long while" beyond 37 years, and time.Time.Sub ends at 292.
 func Relative(t, now time.Time) string {

@@ -10,7 +10,7 @@
 //	GET  /api/openapi.json    the description of the API, also at /api
 //	GET  /healthz, /readyz    whether the server is alive, and whether it can serve
 //	POST /leases/v1/…         worker IDs, behind a token
-//	GET  /metrics             what the server does, for Prometheus; on an address of its own
+//	GET  /metrics             what the server does, for Prometheus; on a separate address
 //
 // One server process never generates an id of a layout twice, however the layout is written:
 // layouts whose ids are the same numbers share a generator. It cannot know which other process
@@ -73,8 +73,8 @@ type Handler struct {
 	metrics http.Handler // nil: none
 }
 
-// Metrics returns the handler of /metrics, or nil without Config.Metrics. It is to be served on an
-// address of its own: the Handler does not have that path.
+// Metrics returns the handler of /metrics, or nil without Config.Metrics. Serve it on a
+// separate address: the Handler does not have that path.
 func (h *Handler) Metrics() http.Handler { return h.metrics }
 
 // Drain makes the handler answer that it is not ready, so that load balancers send no more
