@@ -36,7 +36,8 @@ func (cfg *Config) lease(db *gorm.DB) (*worker.Generator, error) {
 		where.Dialect = map[string]ddl.Dialect{"postgres": ddl.Postgres, "mysql": ddl.MySQL, "sqlite": ddl.SQLite}[db.Name()]
 		if where.Dialect == "" {
 			return nil, fields.Error("gormplugin", "Store.Dialect", "", "gorm's Dialector %q is not known: "+
-				"set postgres, mysql or sqlite, whichever the database is compatible with, or set Source", db.Name())
+				"set postgres, mysql or sqlite, whichever the database is compatible with; "+
+				"for another database set Source, to a generator with a lease in PostgreSQL, MySQL, Redis or etcd", db.Name())
 		}
 	}
 	pool, err := db.DB()

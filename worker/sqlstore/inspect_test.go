@@ -34,6 +34,8 @@ func (s *sound) answer(query string) answer {
 	switch {
 	case query == "SELECT version()" && s.version == "":
 		return answer{err: errors.New("SQL logic error: no such function: version (1)")}
+	case query == "SELECT version()" && strings.Contains(s.version, ": "):
+		return answer{err: errors.New(s.version)}
 	case query == "SELECT version()":
 		return row(s.version)
 	case contains(query, "@@version_comment"):
@@ -208,6 +210,8 @@ func TestUnsupported(t *testing.T) {
 		{"8.0.11-TiDB-v7.5.0", "TiDB", ""},
 		{"8.0.11-TiDB-v7.5.0", "TiDB", ddl.MySQL},
 		{"8.4.6-Vitess", "Vitess", ""},
+		{"mssql: 'version' is not a recognized built-in function name.", "SQL Server", ""},
+		{"ORA-00923: FROM keyword not found where expected", "Oracle", ""},
 		{"CockroachDB CCL v24.1.1 (x86_64-pc-linux-gnu)", "CockroachDB", ddl.Postgres}, // as package gormplugin opens it
 		{"PostgreSQL 11.2-YB-2.21.0.0-b0 on x86_64", "YugabyteDB", ddl.Postgres},
 	} {
