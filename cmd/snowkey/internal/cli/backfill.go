@@ -44,7 +44,12 @@ command again: it continues. --dry-run shows what would be done.`
 func (a *app) backfillCommand() *cobra.Command {
 	p := &backfillFlags{worker: -1}
 	cmd := a.command("backfill --dsn DSN --table TABLE --created-at COLUMN", "give ids to existing rows", backfillAbout,
-		"  snowkey backfill --dsn postgres://localhost/app --table orders \\\n    --created-at created_at --dry-run\n  snowkey backfill --dsn postgres://localhost/app --table orders \\\n    --created-at created_at\n  snowkey backfill --dsn mysql://root@localhost/app --table orders \\\n    --created-at made --tz Europe/Vienna --references order_lines.order_id",
+		`  snowkey backfill --dsn postgres://localhost/app --table orders \
+    --created-at created_at --dry-run
+  snowkey backfill --dsn postgres://localhost/app --table orders \
+    --created-at created_at
+  snowkey backfill --dsn mysql://root@localhost/app --table orders \
+    --created-at made --tz Europe/Vienna --references order_lines.order_id`,
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.backfill(cmd, p) })
 	f := cmd.Flags()
 	f.StringVar(&p.dsn, "dsn", "", "database of the table, a `DSN`: postgres://…, mysql://… or user:password@tcp(host)/db, file:x.db or x.sqlite, or env:VARIABLE that contains one of these; required")

@@ -62,7 +62,13 @@ const tableParts = "view check shards generator require-key"
 func (a *app) ddlCommand() *cobra.Command {
 	s := &ddlOptions{datacenter: -1}
 	cmd := a.command("ddl [PART] --dialect D", "print SQL for a layout: functions, checks, generators", ddlAbout,
-		"  snowkey ddl --dialect postgres | psql app\n  snowkey ddl workers --dialect mysql\n  snowkey ddl view --dialect postgres --table orders --view orders_decoded\n  snowkey ddl shards --dialect postgres --table orders --shards 16 \\\n    --server alpha,beta\n  snowkey ddl generator --dialect postgres --namespace orders \\\n    --table orders | psql app",
+		`  snowkey ddl --dialect postgres | psql app
+  snowkey ddl workers --dialect mysql
+  snowkey ddl view --dialect postgres --table orders --view orders_decoded
+  snowkey ddl shards --dialect postgres --table orders --shards 16 \
+    --server alpha,beta
+  snowkey ddl generator --dialect postgres --namespace orders \
+    --table orders | psql app`,
 		arguments(0, 1, "at most one part"), func(cmd *cobra.Command, args []string) error {
 			part := "functions"
 			if len(args) > 0 {

@@ -45,7 +45,10 @@ check fails; a warning does not fail.`
 func (a *app) doctorCommand() *cobra.Command {
 	x := &doctorFlags{maxSkew: 10 * time.Second}
 	cmd := a.command("doctor --dsn DSN", "check a database: clock, leases, largest ids", doctorAbout,
-		"  snowkey doctor --dsn postgres://localhost/app --table orders\n  snowkey doctor --dsn mysql://root@localhost/app --table orders --column id \\\n    --table order_lines --column line_id\n  snowkey doctor --dsn redis://localhost --json",
+		`  snowkey doctor --dsn postgres://localhost/app --table orders
+  snowkey doctor --dsn mysql://root@localhost/app --table orders --column id \
+    --table order_lines --column line_id
+  snowkey doctor --dsn redis://localhost --json`,
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), x) })
 	x.store.add(cmd, "dsn", "store to check")
 	f := cmd.Flags()

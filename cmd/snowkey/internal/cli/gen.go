@@ -44,7 +44,11 @@ the default.`
 func (a *app) genCommand() *cobra.Command {
 	g := &genFlags{worker: -1, datacenter: -1, sequence: -1, count: 1, format: describe.Decimal}
 	cmd := a.command("gen {--worker N | --lease DSN | --at TIME} [flags]", "generate ids", genAbout,
-		"  snowkey gen -n 10 --worker 3\n  snowkey gen -n 1000000 --lease file:ids.db > ids.txt\n  snowkey gen --worker 3 --datacenter 1 --format base58\n  snowkey gen --worker 3 --format ord_\n  snowkey gen --at 2026-01-01 -n 3",
+		`  snowkey gen -n 10 --worker 3
+  snowkey gen -n 1000000 --lease file:ids.db > ids.txt
+  snowkey gen --worker 3 --datacenter 1 --format base58
+  snowkey gen --worker 3 --format ord_
+  snowkey gen --at 2026-01-01 -n 3`,
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.gen(cmd.Context(), g) })
 	f := cmd.Flags()
 	f.VarP(flagval.New(&g.count, "N", "1", flagval.Whole(1, 1_000_000_000_000)), "count", "n", "number of ids")

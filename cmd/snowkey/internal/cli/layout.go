@@ -19,7 +19,11 @@ import (
 func (a *app) layoutCommand() *cobra.Command {
 	var all bool
 	var l core.Layout
-	cmd := a.command("layout", "draw a layout with its capacity and its end", "Draw a layout, with the number of its workers, the ids they can generate, and\nthe time at which it ends. --all lists the presets.\n\nThe flags from --preset to --unsigned describe the layout. All commands that\nread or write ids have them.",
+	cmd := a.command("layout", "draw a layout with its capacity and its end", `Draw a layout, with the number of its workers, the ids they can generate, and
+the time at which it ends. --all lists the presets.
+
+The flags from --preset to --unsigned describe the layout. All commands that
+read or write ids have them.`,
 		"  snowkey layout --preset sonyflake\n  snowkey layout --epoch 2026-01-01 --time-bits 42 --worker-bits 8 \\\n    --sequence-bits 13\n  snowkey layout --all",
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error {
 			switch {

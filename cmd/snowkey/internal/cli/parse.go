@@ -63,7 +63,11 @@ reported with their position; the others are processed, and the exit status is
 func (a *app) parseCommand() *cobra.Command {
 	p := &parseFlags{from: describe.Auto}
 	cmd := a.command("parse [ID…]", "decode ids", parseAbout,
-		"  snowkey parse 1996573624012345677\n  snowkey parse --preset discord --tz Europe/Vienna 0x1236e0a2b3c00001\n  snowkey parse --from base58 --to decimal 5doYnWboBWc\n  snowkey parse --workers 0,1,2 2124686841461342200\n  psql -c 'SELECT id FROM orders' --csv | snowkey parse --brief",
+		`  snowkey parse 1996573624012345677
+  snowkey parse --preset discord --tz Europe/Vienna 0x1236e0a2b3c00001
+  snowkey parse --from base58 --to decimal 5doYnWboBWc
+  snowkey parse --workers 0,1,2 2124686841461342200
+  psql -c 'SELECT id FROM orders' --csv | snowkey parse --brief`,
 		nil, func(cmd *cobra.Command, args []string) error { return a.parse(cmd, p, args) })
 	f := cmd.Flags()
 	fromFlag(cmd, &p.from)

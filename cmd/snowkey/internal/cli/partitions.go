@@ -30,7 +30,10 @@ A table must be created as partitioned: --clause prints the end of CREATE TABLE.
 func (a *app) partitionsCommand() *cobra.Command {
 	c := &partitionFlags{p: ddl.Partitioning{Location: time.UTC}, count: 3}
 	cmd := a.command("partitions --by PERIOD --dialect D --table TABLE", "print SQL for partitions by the time in ids", partitionsAbout,
-		"  snowkey partitions --by month --dialect postgres --table orders\n  snowkey partitions --by day --dialect mysql --table orders --from 2026-12-01 \\\n    --to 2027-01-01\n  snowkey partitions --by month --dialect postgres --table orders --clause",
+		`  snowkey partitions --by month --dialect postgres --table orders
+  snowkey partitions --by day --dialect mysql --table orders --from 2026-12-01 \
+    --to 2027-01-01
+  snowkey partitions --by month --dialect postgres --table orders --clause`,
 		arguments(0, 0, "no arguments"), func(cmd *cobra.Command, _ []string) error { return a.partitions(c, cmd.Flags().Changed) })
 	f := cmd.Flags()
 	periods := []ddl.Period{ddl.Day, ddl.Week, ddl.Month}

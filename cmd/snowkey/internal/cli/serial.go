@@ -42,8 +42,13 @@ func (a *app) serialCommand() *cobra.Command {
 		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey gen -n 3 --worker 3 | snowkey serial encode", describe.Split, encodeSerial)
 	fromFlag(encoding, &encode.from)
 	return parent("serial", "convert ids to serial numbers, and back", serialAbout,
-		"  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677\n  snowkey serial decode --prefix PAY --separator - \\\n    --check PAY-20251204133341165-0697-0333-51", "encode or decode",
-		encoding, a.serialVariant(&serialFlags{}, "decode [SERIAL…]", "convert serial numbers back to ids", "Convert serial numbers back to ids, one per line. They may be typed: in any\ncase, with spaces or any dashes, O for 0, and I or L for 1. The first ten texts\nthat are not serial numbers of this format are reported with the wrong part; the\nothers are processed, and the exit status is 1.",
+		`  snowkey serial encode --prefix PAY --separator - --check 1996573624012345677
+  snowkey serial decode --prefix PAY --separator - \
+    --check PAY-20251204133341165-0697-0333-51`, "encode or decode",
+		encoding, a.serialVariant(&serialFlags{}, "decode [SERIAL…]", "convert serial numbers back to ids", `Convert serial numbers back to ids, one per line. They may be typed: in any
+case, with spaces or any dashes, O for 0, and I or L for 1. The first ten texts
+that are not serial numbers of this format are reported with the wrong part; the
+others are processed, and the exit status is 1.`,
 			`  snowkey serial decode --prefix PAY --separator - \
     --check PAY-20251204133341165-0697-0333-51`, wholeLine, decodeSerial))
 }
