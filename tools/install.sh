@@ -4,7 +4,7 @@
 # Installs what the tests need and this machine lacks, or NEED of the list below alone. --check
 # installs nothing, says what is missing, and has status 1 then.
 #
-# The tests start servers of their own on free ports. Their programs come from
+# The tests start their own servers on free ports. Their programs come from
 # Debian's or Ubuntu's packages, but no service is started by the installation, none
 # is enabled for the next boot, and no package that is there is upgraded or removed.
 set -euo pipefail

@@ -41,7 +41,7 @@ git -C "$root" archive HEAD | tar -x -C "$work/tree"
 GOWORK=off go -C "$root/tools" build -o "$work/modproxy" ./modproxy
 
 # The folder first, for what is ours; then what was fetched before, and where modules come
-# from otherwise. A cache of its own: the version is not the one that will be released.
+# from otherwise. A separate cache: the version is not the one that will be released.
 GOPROXY="file://$work/proxy,file://$(go env GOMODCACHE)/cache/download,$(go env GOPROXY)"
 export GOPROXY GOMODCACHE=$work/cache GONOSUMDB="$base,$base/*" GOFLAGS='-buildvcs=false -modcacherw' GOWORK=off
 for folder in $(published); do

@@ -30,7 +30,7 @@ mirror=${SNOWKEY_DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'C
   sed -n '\,/debian/*$,{p;q}')}
 [ -n "$mirror" ] || fail "apt has no mirror of Debian here; name one by SNOWKEY_DEBIAN_MIRROR"
 
-# An apt of its own, for which no package is installed yet: it fetches the C library too.
+# A separate apt, for which no package is installed yet: it fetches the C library too.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work"/{lists/partial,archives/partial,etc/{sources.list.d,preferences.d,apt.conf.d}}

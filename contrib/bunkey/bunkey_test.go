@@ -57,7 +57,7 @@ type (
 	}
 )
 
-// Own has a hook of its own.
+// Own has its own hook.
 type Own struct {
 	Base
 	calls int

@@ -13,7 +13,7 @@ import (
 )
 
 // Hook fills the primary key of a model that embeds it, if that is one column, a sqltype.ID or a
-// sqltype.Key, and zero. It has no columns. A model with a BeforeInsert of its own calls that of Hook
+// sqltype.Key, and zero. It has no columns. A model with its own BeforeInsert calls that of Hook
 // in it.
 type Hook struct{}
 

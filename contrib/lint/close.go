@@ -110,7 +110,7 @@ func (p *pass) holderOf(cur inspector.Cursor) (o types.Object, dropped bool) {
 	return p.object(to[0]), false
 }
 
-// returnsCloser reports whether a function returns, beside a generator, what closes it.
+// returnsCloser reports whether a function returns what closes a generator, in addition to it.
 func returnsCloser(f *types.Func) bool {
 	for v := range f.Signature().Results().Variables() {
 		if _, ok := v.Type().Underlying().(*types.Signature); ok || hasMethod(v.Type(), "Close") && !isGenerator(v.Type()) {

@@ -12,7 +12,7 @@ import (
 func scopeRule() rule {
 	return rule{name: "snowscope", run: runScope, doc: `find generators and leases that are made for each request, row or call
 
-Make one generator when the program starts, and share it. If each row has a generator of its own, each
+Make one generator when the program starts, and share it. If each row has its own generator, each
 waits for a new tick or a store, and two of them may issue the same id.
 
 	func create(w http.ResponseWriter, r *http.Request) {

@@ -46,7 +46,7 @@ func ExampleNew() {
 	// Output: snowkey_ids_issued_total orders 5
 }
 
-// Metrics have an address of their own, which clients of the service do not reach.
+// Metrics have their own address, which clients of the service do not reach.
 func ExampleCollector() {
 	gen, err := core.New(core.Config{Worker: core.Fixed(3)})
 	if err != nil {

@@ -32,7 +32,7 @@ type block [aes.BlockSize]byte
 // typeKey is a key for one type.
 type typeKey struct {
 	cipher cipher.Block
-	tag    uint64 // the other half of a block, beside the id
+	tag    uint64 // the half of a block that is not the id
 }
 
 var _ sqltype.Sealer = (*Sealer)(nil)

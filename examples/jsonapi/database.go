@@ -18,7 +18,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/pgxtype"
 )
 
-// database is what -db names. The lease has connections of its own: it must be renewed also while
+// database is what -db names. The lease has its own connections: it must be renewed also while
 // requests use all others.
 type database struct {
 	dialector   gorm.Dialector

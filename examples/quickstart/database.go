@@ -37,7 +37,7 @@ func open(dsn string) (*gorm.DB, *sql.DB, error) {
 	}
 	pool, err := db.DB()
 	if err == nil && dsn == "" {
-		pool.SetMaxOpenConns(1) // each connection has a memory of its own
+		pool.SetMaxOpenConns(1) // each connection has its own memory
 	}
 	return db, pool, err
 }

@@ -15,7 +15,7 @@
 // The extension completes the schemas:
 //
 //   - Each foreign key without an index gets one.
-//   - ent cannot write the names of generic types. So the extension writes package key beside the
+//   - ent cannot write the names of generic types. So the extension writes package key next to the
 //     generated code, with an alias for each type of key, such as key.Order for
 //     sqltype.Key[schema.Order].
 //   - On MySQL and MariaDB, ent no longer treats keys as auto-increment integers. Otherwise the structs

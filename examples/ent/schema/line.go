@@ -15,7 +15,7 @@ type Line struct{ ent.Schema }
 // Mixin is the key, a sqltype.ID.
 func (Line) Mixin() []ent.Mixin { return []ent.Mixin{entkey.Mixin{}} }
 
-// Fields are the other columns. The foreign key is a field of its own, with the type of the key,
+// Fields are the other columns. The foreign key is a separate field, with the type of the key,
 // so that it can be set without a query.
 func (Line) Fields() []ent.Field {
 	return []ent.Field{

@@ -13,7 +13,7 @@ import (
 // Order is a parent.
 type Order struct{ ent.Schema }
 
-// Mixin is the key, which has a type of its own.
+// Mixin is the key, which has its own type.
 func (Order) Mixin() []ent.Mixin { return []ent.Mixin{entkey.Typed[Order]{}} }
 
 // KeyForm is the text of the key, such as ord_01hv5z8s1q9m3.

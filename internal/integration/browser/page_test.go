@@ -220,7 +220,7 @@ func TestGenerate(t *testing.T) {
 }
 
 // The page reports a server that is slow, silent, or answers nonsense. A second click sends no
-// second request, and no old ids stay beside the error.
+// second request, and no old ids stay next to the error.
 func TestServerTrouble(t *testing.T) {
 	t.Parallel()
 	tb := page(t, serve(t), "#tab=generate&worker=35")

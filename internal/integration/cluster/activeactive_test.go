@@ -190,7 +190,7 @@ func TestActiveActive(t *testing.T) {
 	phases := []struct {
 		name string
 		cut  []*site // where the network to them is down
-		then func()  // before it is mended
+		then func()  // before it is repaired
 	}{
 		{"whole", nil, nil},
 		{"cut", sites, nil},
@@ -293,7 +293,7 @@ func otherDatacenter(t *testing.T, sites []*site) {
 	must(t, acquire(copied, copied.datacenter))
 }
 
-// A moving store is that of a pool whose connections lead to another node after a while.
+// A moving store has a pool whose connections lead to another node after a while.
 type moving struct {
 	at atomic.Pointer[sqlstore.Store]
 }
@@ -338,7 +338,7 @@ func movedPool(t *testing.T, sites []*site) {
 	}
 }
 
-// namespace is that of docs/generator.md.
+// namespace is the one in docs/generator.md.
 const namespace = "orders"
 
 // lease returns the configuration of a generator of the site.

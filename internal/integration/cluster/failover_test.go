@@ -40,9 +40,9 @@ type way struct {
 	name  string
 	share int  // how many of the kills, against the shares of the others
 	early bool // while a member of the kill before may still be away
-	// kill ends the primary and waits for its end. mend is called when another one accepts
+	// kill ends the primary and waits for its end. repair is called when another one accepts
 	// writes, and may be nil.
-	kill func(t *testing.T) (mend func())
+	kill func(t *testing.T) (repair func())
 }
 
 // setting reads a number from the environment.
@@ -135,12 +135,12 @@ func once(t *testing.T, on target, c *crowd, w *writers, acks *acknowledged, how
 	acks.forget()
 	expected := w.acknowledged()
 	began := time.Now()
-	mend := how.kill(t)
+	repair := how.kill(t)
 	acks.from(time.Now())
 	o.renewal, o.row = acks.await(t, began)
 	o.moved = on.primary(t) != before
-	if mend != nil {
-		mend()
+	if repair != nil {
+		repair()
 	}
 	c.progress(1)
 	w.progress(1)

@@ -22,7 +22,7 @@ import (
 type mysqlGroup struct {
 	ofMySQL
 	*testserver.MySQLGroup
-	admin *sql.DB   // each question by a connection of its own, which finds the primary
+	admin *sql.DB   // each question by its own connection, which finds the primary
 	each  []*sql.DB // of each member, likewise
 	pools int
 }

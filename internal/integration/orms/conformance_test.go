@@ -190,7 +190,7 @@ func (c conformer) conform(t *testing.T, db *database, s store) {
 		}
 		fresh := shop.Order{Number: "D-1", Customer: "Dan"}
 		if err := s.Upsert(ctx, &fresh); err != nil || fresh.ID < 1<<53 || fresh.ID == first {
-			t.Errorf("%d, %v, want a key of its own", fresh.ID, err)
+			t.Errorf("%d, %v, want a new key", fresh.ID, err)
 		}
 		want := orders[0]
 		want.Customer = "Amy"

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
-// process is the command in a process of its own, whose messages are read.
+// process is the command in its own process, whose messages are read.
 type process struct {
 	*exec.Cmd
 	lines *bufio.Scanner

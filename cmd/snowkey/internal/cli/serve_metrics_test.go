@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Metrics are on an address of their own, also while the server drains, and on no other.
+// Metrics are on their own address, also while the server drains, and on no other.
 func TestServeMetrics(t *testing.T) {
 	url, said, end := startServe(t, Env{}, "--addr", "127.0.0.1:0", "--metrics-addr", "127.0.0.1:0")
 	m := regexp.MustCompile(`metrics at (http://127\.0\.0\.1:\d+)/metrics`).FindStringSubmatch(said)

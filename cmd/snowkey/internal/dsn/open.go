@@ -47,7 +47,7 @@ type Target struct {
 }
 
 // Open connects and waits for a first response until the timeout. Errors name the target
-// without its password. token is that of an HTTP server; create creates a missing file of SQLite, or
+// without its password. token is the token of an HTTP server; create creates a missing file of SQLite, or
 // tables.
 func (d *DSN) Open(ctx context.Context, token string, create bool) (t *Target, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)

@@ -123,7 +123,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		got, err := Parse(text, now, time.UTC)
 		if err != nil && !got.IsZero() {
-			t.Errorf("%v beside %v", got, err)
+			t.Errorf("%v next to %v", got, err)
 		}
 		if err != nil || got.UTC().Year() < 0 || got.UTC().Year() > 9999 {
 			return

@@ -57,7 +57,7 @@ function tiles(layout, parts) {
   return el("dl", { class: "tiles", "aria-label": "Fields" }, layout.datacenterBits > 0 && tile("workerID", "unused"), names.map((name) => tile(name)));
 }
 
-// card shows a described id. The source says whose layout it is, and beside the time are the other ones.
+// card shows a described id. The source says whose layout it is, and next to the time are the other ones.
 export function card(layout, d, source = null, beside = null) {
   const id = BigInt(d.id);
   const parts = decode(layout, id);

@@ -122,7 +122,7 @@ export async function show() {
     end([]);
     return;
   }
-  const hint = setTimeout(() => wanted() && find("decode-result").replaceChildren(), 300); // an old result beside a progress bar misleads
+  const hint = setTimeout(() => wanted() && find("decode-result").replaceChildren(), 300); // an old result next to a progress bar misleads
   const made = await results(whole, format, wanted);
   clearTimeout(hint);
   if (!made || !wanted()) return;

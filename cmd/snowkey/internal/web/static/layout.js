@@ -55,7 +55,7 @@ export function validate(l) {
     all.push(new FieldError("time_bits", l.timeBits, `must be lower: ${l.timeBits} bits of ${l.tick}ms reach farther than any time`));
   }
   if (l.timeBits === 1 && l.sequenceBits === 63) {
-    all.push(new FieldError("sequence_bits", 63, "must be at most 62 beside one bit of time"));
+    all.push(new FieldError("sequence_bits", 63, "must be at most 62, with one bit of time"));
   }
   return all;
 }

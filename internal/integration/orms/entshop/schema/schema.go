@@ -14,7 +14,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Order has a key of its own type.
+// Order has a key with its own type.
 type Order struct{ ent.Schema }
 
 // Mixin is the key.
