@@ -67,7 +67,7 @@ func postgresInterval(micros int64) string {
 
 func (b *builder) checkField(field Field) {
 	if !slices.Contains([]Field{Time, Rollback, WorkerID, Datacenter, Machine, Sequence}, field) {
-		b.wrong.Add("field", string(field), "must be time, rollback, datacenter, worker or sequence")
+		b.wrong.Add("field", string(field), "must be time, rollback, worker_id, datacenter, machine or sequence")
 	}
 }
 
