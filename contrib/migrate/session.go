@@ -53,16 +53,24 @@ func (r *run) limitLockTimeout(ctx context.Context, q querier) error {
 	return nil
 }
 
+// lockPatience is how long lock waits for a migration that was killed: see ErrRunning.
+const lockPatience = 5 * time.Second
+
 // lock takes the advisory lock "snow", and sets up the session without timeouts, because some steps take long.
 // release discards the connection, with its settings.
 func (r *run) lock(ctx context.Context, conn *sql.Conn) (release func(), err error) {
-	var got bool
-	err = conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock($1)", lockKey).Scan(&got)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("migrate: lock: %w", err)
-	case !got:
-		return nil, ErrRunning
+	// A statement that waited for the lock would have a snapshot, for which CREATE INDEX CONCURRENTLY waits.
+	for got, begun := false, time.Now(); !got; {
+		err = conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock($1)", lockKey).Scan(&got)
+		if err == nil && !got {
+			err = live.Sleep(ctx, 100*time.Millisecond)
+		}
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("migrate: lock: %w", err)
+		case !got && time.Since(begun) > lockPatience:
+			return nil, ErrRunning
+		}
 	}
 	release = func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)

@@ -140,6 +140,6 @@ func TestCutOff(t *testing.T) {
 		t.Error("a migration that was cut off succeeds")
 	}
 	_ = far.Close()
-	db.again(t, db.config()) // its session lock goes a moment later
+	db.migrate(t, db.config())
 	db.Expect(t, "later", "SELECT note FROM orders WHERE id = 1")
 }

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -22,12 +23,41 @@ func TestUndoFill(t *testing.T) {
 	})
 	cfg := db.config()
 	cfg.Undo = true
-	db.again(t, cfg)
+	db.migrate(t, cfg)
 	if left := db.schema(t, "public"); left != before {
 		t.Errorf("the schema is\n%s\nand was\n%s", left, before)
 	}
 	db.finish(t, cfg)
 	db.checkShop(t)
+}
+
+// A migration that was killed in a long statement keeps its lock until the server notices. The next one waits
+// for that. While it runs, another one is refused.
+func TestAgainAtOnce(t *testing.T) {
+	db := openPair(t)
+	cfg := db.config()
+	cfg.StopBefore = migrate.StepIndex
+	db.migrate(t, cfg)
+	old, err := db.Begin() // CREATE INDEX waits for its end
+	must(t, err)
+	_, err = old.Exec("UPDATE orders SET note = 'old'")
+	must(t, err)
+	db.killed(t, func(line string) bool {
+		waits := "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+		for strings.HasPrefix(line, "index public.orders") && db.One(t, waits) == "0" {
+			time.Sleep(time.Millisecond)
+		}
+		return strings.HasPrefix(line, "index public.orders")
+	})
+	cfg.StopBefore = ""
+	cfg.Progress = func(s migrate.Step, _, _ int64) {
+		if s.Name == migrate.StepIndex && old.Rollback() == nil { // the first time
+			if _, err := migrate.Run(context.Background(), db.DB, db.config()); !errors.Is(err, migrate.ErrRunning) {
+				t.Errorf("at the same time: %v", err)
+			}
+		}
+	}
+	db.migrate(t, cfg)
 }
 
 // Timeouts that a database sets for its sessions do not end a migration that waits for others.
