@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
@@ -12,11 +13,10 @@ import (
 // fill runs the statement over the blocks of a table. The trigger fills rows that come or move later. Rows
 // that are left at the end were locked by others, so fill begins again.
 func (r *run) fill(ctx context.Context, conn *sql.Conn, s Step) (int64, error) {
-	schema, name := live.SplitTable(s.Table)
 	var blocks, perBlock int64
 	err := conn.QueryRowContext(ctx, `SELECT pg_relation_size(oid) / current_setting('block_size')::int,
 			CASE WHEN relpages > 0 AND reltuples > 0 THEN ceil(reltuples / relpages) ELSE 100 END::bigint
-		FROM pg_class WHERE oid = to_regclass($1)`, quote(schema, name)).Scan(&blocks, &perBlock)
+		FROM pg_class WHERE oid = to_regclass($1)`, quote(strings.Split(s.Table, ".")...)).Scan(&blocks, &perBlock)
 	if err != nil {
 		return 0, err
 	}
@@ -50,12 +50,7 @@ func (r *run) fill(ctx context.Context, conn *sql.Conn, s Step) (int64, error) {
 
 // batch fills the rows of some blocks. It retries if another transaction was in the way.
 func (r *run) batch(ctx context.Context, conn *sql.Conn, s Step, from, to int64) (rows int64, err error) {
-	err = live.Retry(ctx, func() error {
-		tx, err := conn.BeginTx(ctx, nil)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = tx.Rollback() }() // no effect after a commit
+	err = live.Transact(ctx, conn, func(tx *sql.Tx) error {
 		last := len(s.Statements) - 1
 		for _, text := range s.Statements[:last] {
 			if _, err := tx.ExecContext(ctx, text); err != nil {
@@ -66,10 +61,8 @@ func (r *run) batch(ctx context.Context, conn *sql.Conn, s Step, from, to int64)
 		if err != nil {
 			return err
 		}
-		if rows, err = result.RowsAffected(); err != nil {
-			return err
-		}
-		return tx.Commit()
+		rows, err = result.RowsAffected()
+		return err
 	})
 	if err != nil {
 		return 0, err

@@ -108,34 +108,29 @@ func sessions(ctx context.Context, conn *sql.Conn, condition string, args ...any
 // deadlock_timeout, after which PostgreSQL cancels an autovacuum that is in the way.
 const quiet = 10 * time.Second
 
-// attempt runs a transaction that stops writers. The server cancels it if it waits for longer than
-// LockTimeout or works for longer than HoldTimeout.
+// attempt runs a step made by locked: its first two statements lock the tables. The server cancels it if it
+// waits for longer than LockTimeout or works for longer than HoldTimeout.
 func (r *run) attempt(ctx context.Context, conn *sql.Conn, s Step) (again bool, err error) {
 	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return false, err
 	}
 	defer func() { _ = tx.Rollback() }() // no effect after a commit
-	limit := r.cfg.LockTimeout + r.cfg.HoldTimeout
-	statements := s.Statements
-	if strings.HasPrefix(statements[0], "LOCK TABLE") {
-		if again, err := r.exec(ctx, tx, quiet, statements[0]); err != nil {
-			return again, err
-		}
-		if err := r.checkUnchanged(ctx, tx, s); err != nil {
-			return false, err
-		}
-		if again, err := r.exec(ctx, tx, r.cfg.LockTimeout, statements[1]); err != nil {
-			return again, err
-		}
-		limit, statements = r.cfg.HoldTimeout, statements[2:]
+	if again, err := r.exec(ctx, tx, quiet, s.Statements[0]); err != nil {
+		return again, err
+	}
+	if err := r.checkUnchanged(ctx, tx, s); err != nil {
+		return false, err
+	}
+	if again, err := r.exec(ctx, tx, r.cfg.LockTimeout, s.Statements[1]); err != nil {
+		return again, err
 	}
 	// One round trip, to hold the locks only for a short time.
 	var block strings.Builder
-	for _, text := range statements {
+	for _, text := range s.Statements[2:] {
 		block.WriteString("EXECUTE " + literal(text) + "; ")
 	}
-	again, err = r.exec(ctx, tx, limit, "DO "+literal("BEGIN "+block.String()+"END"))
+	again, err = r.exec(ctx, tx, r.cfg.HoldTimeout, "DO "+literal("BEGIN "+block.String()+"END"))
 	if live.SQLState(err) == canceled {
 		r.held++
 	}

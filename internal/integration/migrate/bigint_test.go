@@ -57,7 +57,6 @@ func (db *engine) killed(t testing.TB, at func(line string) bool) {
 
 // A key becomes a bigint while programs write. The process is killed in each kind of step.
 func TestBigint(t *testing.T) {
-	t.Parallel()
 	db := openPostgres(t)
 	db.shop(t, rows(t))
 	p := db.programs(t)

@@ -22,13 +22,53 @@ func (db *engine) pair(t testing.TB) {
 		"CREATE TABLE order_lines (order_id int PRIMARY KEY, FOREIGN KEY (order_id) REFERENCES orders (id))", "INSERT INTO order_lines VALUES (1), (2)")
 }
 
-// openPair opens a database with them, for a test that runs next to others.
+// openPair opens a database with them, as openPostgres does.
 func openPair(t *testing.T) *engine {
 	t.Helper()
-	t.Parallel()
 	db := openPostgres(t)
 	db.pair(t)
 	return db
+}
+
+// A migration goes back from each step, and the schema is what it was.
+func TestUndo(t *testing.T) {
+	db := openPostgres(t)
+	db.shop(t, 1000)
+	before := db.schema(t, "public")
+	cfg := db.config()
+	plan, err := migrate.Inspect(t.Context(), db.DB, cfg)
+	must(t, err)
+	if again, err := migrate.Inspect(t.Context(), db.DB, cfg); err != nil || again.String() != plan.String() {
+		t.Errorf("another plan, %v:\n%s", err, again)
+	}
+	for _, at := range []string{migrate.StepColumns, migrate.StepFill, migrate.StepValidate, migrate.StepIndex, migrate.StepForeignKey, migrate.StepSwap, migrate.StepFinish} {
+		t.Run(at, func(t *testing.T) {
+			there := cfg
+			there.StopBefore = at
+			left := db.migrate(t, there).Plan.Left()
+			if len(left) == 0 || left[0].Name != at {
+				t.Errorf("left: %s", names(left))
+			}
+			db.undo(t, cfg)
+			db.unchanged(t, before)
+		})
+	}
+	// With an id that does not fit, there is no way back.
+	db.migrate(t, cfg)
+	back := cfg
+	back.Undo = true
+	db.Run(t, "INSERT INTO orders (id, note) VALUES (9000000000000000000, 'new')")
+	db.refuses(t, back, "9000000000000000000, which does not fit into integer")
+	db.Run(t, "DELETE FROM orders WHERE id = 9000000000000000000")
+	db.undo(t, cfg)
+	db.unchanged(t, before)
+	db.finish(t, cfg)
+	if now, want := db.schema(t, "public"), before; strings.Contains(now, "migrate") || strings.Count(now, "\n") != strings.Count(want, "\n") {
+		t.Errorf("the schema is\n%s\nand was\n%s", now, want)
+	}
+	db.Expect(t, "integer", "SELECT data_type FROM information_schema.columns WHERE table_name = 'order_lines' AND column_name = 'line'")
+	db.Expect(t, "It's the key", "SELECT col_description('orders'::regclass, attnum) FROM pg_attribute WHERE attrelid = 'orders'::regclass AND attname = 'id'")
+	db.Expect(t, "public.orders_id_seq", "SELECT pg_get_serial_sequence('orders', 'id')")
 }
 
 // A way back that stops before its swap can be given up: ids are accepted again, and the old columns
@@ -36,7 +76,7 @@ func openPair(t *testing.T) *engine {
 func TestAbandonUndo(t *testing.T) {
 	t.Parallel()
 	for _, finish := range []bool{false, true} {
-		db := openPostgres(t)
+		db := openNext(t)
 		db.pair(t)
 		cfg := db.config()
 		db.migrate(t, cfg)
@@ -50,10 +90,7 @@ func TestAbandonUndo(t *testing.T) {
 		cfg.Finish = finish
 		db.migrate(t, cfg)
 		db.Run(t, insert)
-		cfg.Finish = true
-		if left := db.migrate(t, cfg).Plan.Steps; len(left) != 0 {
-			t.Errorf("left: %s", names(left))
-		}
+		db.finish(t, cfg)
 		db.Expect(t, "0", "SELECT count(*) FROM order_lines l LEFT JOIN orders o ON o.id = l.order_id WHERE o.id IS NULL")
 	}
 }
@@ -77,15 +114,10 @@ func TestStopBefore(t *testing.T) {
 // The error says what has kept a step from its lock.
 func TestBusyNames(t *testing.T) {
 	db := openPair(t)
-	tx, err := db.Begin()
-	must(t, err)
-	defer func() { _ = tx.Rollback() }()
-	if _, err := tx.Exec("UPDATE orders SET note = 'forever' WHERE id = 1"); err != nil {
-		t.Fatal(err)
-	}
+	db.begin(t, "UPDATE orders SET note = 'forever' WHERE id = 1")
 	cfg := db.config()
 	cfg.Patience = time.Millisecond
-	_, err = migrate.Run(t.Context(), db.DB, cfg)
+	_, err := migrate.Run(t.Context(), db.DB, cfg)
 	if !errors.Is(err, migrate.ErrBusy) || !strings.Contains(err.Error(), "transaction since") {
 		t.Errorf("%v", err)
 	}

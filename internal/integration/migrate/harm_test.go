@@ -14,20 +14,15 @@ import (
 
 // A way back in the middle of a fill leaves nothing, and the next migration begins anew.
 func TestUndoFill(t *testing.T) {
-	t.Parallel()
 	db := openPostgres(t)
 	db.shop(t, 3000)
 	before := db.schema(t, "public")
 	db.killed(t, func(line string) bool {
 		return strings.HasPrefix(line, "fill public.orders") && !strings.HasSuffix(line, " 0")
 	})
-	cfg := db.config()
-	cfg.Undo = true
-	db.migrate(t, cfg)
-	if left := db.schema(t, "public"); left != before {
-		t.Errorf("the schema is\n%s\nand was\n%s", left, before)
-	}
-	db.finish(t, cfg)
+	db.undo(t, db.config())
+	db.unchanged(t, before)
+	db.finish(t, db.config())
 	db.checkShop(t)
 }
 
@@ -38,16 +33,13 @@ func TestAgainAtOnce(t *testing.T) {
 	cfg := db.config()
 	cfg.StopBefore = migrate.StepIndex
 	db.migrate(t, cfg)
-	old, err := db.Begin() // CREATE INDEX waits for its end
-	must(t, err)
-	_, err = old.Exec("UPDATE orders SET note = 'old'")
-	must(t, err)
+	old := db.begin(t, "UPDATE orders SET note = 'old'") // CREATE INDEX waits for its end
 	db.killed(t, func(line string) bool {
-		waits := "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-		for strings.HasPrefix(line, "index public.orders") && db.One(t, waits) == "0" {
-			time.Sleep(time.Millisecond)
+		found := strings.HasPrefix(line, "index public.orders")
+		if found {
+			db.await(t, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
 		}
-		return strings.HasPrefix(line, "index public.orders")
+		return found
 	})
 	cfg.StopBefore = ""
 	cfg.Progress = func(s migrate.Step, _, _ int64) {
@@ -63,8 +55,7 @@ func TestAgainAtOnce(t *testing.T) {
 // Timeouts that a database sets for its sessions do not end a migration that waits for others.
 func TestTimeouts(t *testing.T) {
 	db := openPair(t)
-	tx, err := db.Begin() // its session is from before
-	must(t, err)
+	tx := db.begin(t) // its session is from before
 	name := db.One(t, "SELECT current_database()")
 	for _, setting := range []string{"idle_session_timeout", "transaction_timeout", "statement_timeout"} {
 		if db.One(t, "SELECT count(*) FROM pg_settings WHERE name = $1", setting) == "1" {
@@ -117,10 +108,7 @@ func TestHeldTooLong(t *testing.T) {
 // A migration that waits for a long transaction has held no lock: it tries until Patience ends.
 func TestWaitIsNotHeld(t *testing.T) {
 	db := openPair(t)
-	long, err := db.Begin()
-	must(t, err)
-	_, err = long.Exec("LOCK TABLE orders IN ROW EXCLUSIVE MODE")
-	must(t, err)
+	long := db.begin(t, "LOCK TABLE orders IN ROW EXCLUSIVE MODE")
 	cfg := db.config()
 	cfg.LockTimeout = 50 * time.Millisecond
 	ended := db.start(cfg)

@@ -99,7 +99,6 @@ func (db *engine) hashes(t testing.TB) string {
 // A schema with an object of every kind is the same after the migration, but for the types of the columns, and
 // after the way back. So are the rows.
 func TestKept(t *testing.T) {
-	t.Parallel()
 	db := openPostgres(t)
 	db.Run(t, kept()...)
 	cfg := db.config()
@@ -138,10 +137,8 @@ func TestKept(t *testing.T) {
 		}
 	}
 	for range 2 {
-		cfg.Undo = false
 		db.migrate(t, cfg)
-		cfg.Undo = true
-		db.migrate(t, cfg)
+		db.undo(t, cfg)
 		same("after the way back", func(line string) string { return line })
 	}
 	db.finish(t, cfg)
@@ -157,15 +154,12 @@ func TestKept(t *testing.T) {
 
 // All sequences of a column go with it.
 func TestTwoSequences(t *testing.T) {
-	t.Parallel()
 	db := openPostgres(t)
 	db.Run(t, "CREATE SEQUENCE first AS int", "CREATE TABLE orders (id serial PRIMARY KEY)", "ALTER SEQUENCE first OWNED BY orders.id", "CREATE SEQUENCE last AS int OWNED BY orders.id")
 	cfg := db.config()
 	db.migrate(t, cfg)
-	cfg.Undo = true
-	db.migrate(t, cfg)
-	cfg.Undo, cfg.Finish = false, true
-	db.migrate(t, cfg)
+	db.undo(t, cfg)
+	db.finish(t, cfg)
 	db.Expect(t, "first bigint, last bigint, orders_id_seq bigint", "SELECT string_agg(sequencename || ' ' || data_type, ', ' ORDER BY sequencename) FROM pg_sequences")
 	db.Expect(t, "3", "SELECT count(*) FROM pg_depend d JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid WHERE d.deptype = 'a' AND d.refobjid = 'orders'::regclass AND d.classid = 'pg_class'::regclass AND d.objid IN (SELECT seqrelid FROM pg_sequence) AND a.attname = 'id'")
 }
@@ -219,16 +213,11 @@ func TestDependentLater(t *testing.T) {
 	if _, err := migrate.Run(t.Context(), db.DB, cfg); err == nil || !strings.Contains(err.Error(), "view public.v. Drop them") {
 		t.Errorf("%v", err)
 	}
-	cfg.Undo = true
-	db.migrate(t, cfg)
+	db.undo(t, cfg)
 	db.Run(t, "DROP VIEW v")
-	cfg.Undo = false
 	db.migrate(t, cfg)
 	db.Run(t, "CREATE VIEW v AS SELECT id FROM orders")
-	cfg.Finish = true
-	if left := db.migrate(t, cfg).Plan.Steps; len(left) != 0 {
-		t.Errorf("left: %s", names(left))
-	}
+	db.finish(t, cfg)
 }
 
 // schema describes the tables of a schema.
@@ -251,10 +240,9 @@ func (db *engine) schema(t testing.TB, name string) string {
 func TestForeignFunction(t *testing.T) {
 	db := openPair(t)
 	const role = "other_function"
-	db.Run(t, "DROP ROLE IF EXISTS "+role, "CREATE ROLE "+role,
-		"CREATE FUNCTION snow_migrate_order_lines() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+	db.role(t, role)
+	db.Run(t, "CREATE FUNCTION snow_migrate_order_lines() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
 		"ALTER FUNCTION snow_migrate_order_lines() OWNER TO "+role)
-	t.Cleanup(func() { _, _ = db.Exec("DROP OWNED BY " + role + "; DROP ROLE " + role) })
 	cfg := db.config()
 	cfg.StopBefore = migrate.StepSwap
 	db.migrate(t, cfg)
