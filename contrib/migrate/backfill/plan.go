@@ -128,11 +128,22 @@ func (j *job) target(field string, t *table, from, to string) (*target, error) {
 
 // findReferences finds the columns that refer to the key.
 func (j *job) findReferences(ctx context.Context) error {
-	declared, err := j.db.referring(ctx, j.table, j.key.name)
+	declared, err := j.db.foreignKeys(ctx, j.table)
 	if err != nil {
 		return err
 	}
 	for _, k := range declared {
+		from := table{schema: k.schema, name: k.table}
+		switch {
+		case k.columns > 1:
+			return j.table.refuse("is referenced by the foreign key %s of %s, which has %d columns; only one is supported",
+				k.name, &from, k.columns)
+		case k.to != "" && j.table.column(k.to) != j.key: // it refers to another unique column
+			continue
+		case live.BadName(k.table) != "" || live.BadName(k.column) != "" || k.schema != "" && live.BadName(k.schema) != "":
+			return j.table.refuse("is referenced by the foreign key %s of %q.%q: "+
+				"names with dots, quotes, question marks or control characters are not supported", k.name, &from, k.column)
+		}
 		if err := j.addReference(ctx, "Table", k.schema, k.table, k.column); err != nil {
 			return err
 		}
