@@ -1,5 +1,5 @@
 // Package live has what packages migrate and backfill share: the errors of their configurations, the
-// names of tables, and retries.
+// names of tables, and transactions that are tried again.
 package live
 
 import (
