@@ -165,20 +165,3 @@ func (db database) keyOf(ctx context.Context, t *table) (*column, error) {
 }
 
 func scanName(rows *sql.Rows) (name string, err error) { return name, rows.Scan(&name) }
-
-// foreignKey is a constraint that refers to the table.
-type foreignKey struct {
-	schema, table, column, name, to string
-	columns                         int
-}
-
-// foreignKeys returns the foreign keys to a table.
-func (db database) foreignKeys(ctx context.Context, t *table) ([]foreignKey, error) {
-	found, err := query(ctx, db, func(rows *sql.Rows) (k foreignKey, err error) {
-		return k, rows.Scan(&k.schema, &k.table, &k.column, &k.name, &k.to, &k.columns)
-	}, catalogOf(db.dialect).foreign, db.args(t.schema, t.name)...)
-	if err != nil {
-		return nil, fmt.Errorf("backfill: look for foreign keys to %s: %w", t, err)
-	}
-	return found, nil
-}

@@ -50,5 +50,5 @@
 // Foreign keys of several columns are refused, and so is a table with UPDATE triggers, unless they may
 // fire: see Config.FireTriggers.
 //
-// To read the code, begin with plan.go and run.go, then rows.go, cursor.go and claim.go.
+// To read the code, begin with plan.go and run.go, then references.go, rows.go, cursor.go and claim.go.
 package backfill
