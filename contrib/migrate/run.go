@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
-
-	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
 // lockKey is the key of the advisory lock, "snow".
@@ -142,33 +139,4 @@ func (r *run) step(ctx context.Context, s Step) error {
 		}
 	}
 	return nil
-}
-
-// retryStep runs a step that stops writers, and retries until it can lock its tables.
-func (r *run) retryStep(ctx context.Context, s Step) error {
-	deadline := time.Now().Add(r.cfg.Patience)
-	filled := ""
-	if s.Name == StepSwap {
-		if err := r.conn.QueryRowContext(ctx, nextTransaction).Scan(&filled); err != nil {
-			return err
-		}
-	}
-	const mostHeld = 5 // each stops writers for HoldTimeout
-	for failures := 1; ; failures++ {
-		err := r.checkOlder(ctx, filled)
-		if err == nil {
-			err = r.attempt(ctx, s)
-		}
-		switch {
-		case !othersInTheWay(err): // or there is no error
-			return err
-		case r.held == mostHeld:
-			return fmt.Errorf("it was canceled %d times, after HoldTimeout, %v: %w", r.held, r.cfg.HoldTimeout, err)
-		case time.Now().After(deadline):
-			return fmt.Errorf("%w, %v%s: %w", ErrBusy, r.cfg.Patience, r.blockers(ctx, s), err)
-		}
-		if waited := live.Backoff(ctx, failures); waited != nil {
-			return errors.Join(waited, err)
-		}
-	}
 }
