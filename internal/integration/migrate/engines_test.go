@@ -55,6 +55,21 @@ func openNext(t testing.TB) *engine {
 
 func open(t testing.TB, dsn string) *engine { return &engine{engines.Open(t, ddl.Postgres, dsn)} }
 
+// pair makes a table, and one that refers to it.
+func (db *engine) pair(t testing.TB) {
+	t.Helper()
+	db.Run(t, "CREATE TABLE orders (id serial PRIMARY KEY, note varchar(100) NOT NULL)", "INSERT INTO orders (note) VALUES ('old'), ('old')",
+		"CREATE TABLE order_lines (order_id int PRIMARY KEY, FOREIGN KEY (order_id) REFERENCES orders (id))", "INSERT INTO order_lines VALUES (1), (2)")
+}
+
+// openPair opens a database with them, as openPostgres does.
+func openPair(t *testing.T) *engine {
+	t.Helper()
+	db := openPostgres(t)
+	db.pair(t)
+	return db
+}
+
 // config is for a migration of the table orders, in a child too.
 func (*engine) config() migrate.Config { return migrate.Config{Table: "orders"} }
 

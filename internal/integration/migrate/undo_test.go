@@ -1,34 +1,11 @@
 package migrate
 
 import (
-	"context"
-	"errors"
-	"net"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
 )
-
-// pair makes a table, and one that refers to it.
-func (db *engine) pair(t testing.TB) {
-	t.Helper()
-	db.Run(t, "CREATE TABLE orders (id serial PRIMARY KEY, note varchar(100) NOT NULL)", "INSERT INTO orders (note) VALUES ('old'), ('old')",
-		"CREATE TABLE order_lines (order_id int PRIMARY KEY, FOREIGN KEY (order_id) REFERENCES orders (id))", "INSERT INTO order_lines VALUES (1), (2)")
-}
-
-// openPair opens a database with them, as openPostgres does.
-func openPair(t *testing.T) *engine {
-	t.Helper()
-	db := openPostgres(t)
-	db.pair(t)
-	return db
-}
 
 // A migration goes back from each step, and the schema is what it was.
 func TestUndo(t *testing.T) {
@@ -111,67 +88,16 @@ func TestStopBefore(t *testing.T) {
 	}
 }
 
-// The error says what has kept a step from its lock.
-func TestBusyNames(t *testing.T) {
-	db := openPair(t)
-	db.begin(t, "UPDATE orders SET note = 'forever' WHERE id = 1")
-	cfg := db.config()
-	cfg.Patience = time.Millisecond
-	_, err := migrate.Run(t.Context(), db.DB, cfg)
-	if !errors.Is(err, migrate.ErrBusy) || !strings.Contains(err.Error(), "transaction since") {
-		t.Errorf("%v", err)
-	}
-}
-
-// silent is a connection that sends nothing more after it has locked tables.
-type silent struct {
-	net.Conn
-	locked, done chan struct{}
-	is           *atomic.Bool
-}
-
-func (c silent) Write(b []byte) (int, error) {
-	if c.is.Load() {
-		<-c.done
-		return 0, net.ErrClosed
-	}
-	n, err := c.Conn.Write(b)
-	if strings.Contains(string(b), "IN ACCESS EXCLUSIVE MODE") && c.is.CompareAndSwap(false, true) {
-		close(c.locked)
-	}
-	return n, err
-}
-
-// The server ends a migration that is cut off while it holds its locks.
-func TestCutOff(t *testing.T) {
-	db := openPair(t)
-	config, err := pgx.ParseConfig(db.DSN)
-	must(t, err)
-	config.DefaultQueryExecMode = pgx.QueryExecModeExec // a statement is one message
-	locked, done := make(chan struct{}), make(chan struct{})
-	var is atomic.Bool
-	dial := config.DialFunc
-	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := dial(ctx, network, address)
-		return silent{conn, locked, done, &is}, err
-	}
-	far := stdlib.OpenDB(*config)
-	ended := make(chan error, 1)
-	go func() {
-		_, err := migrate.Run(context.Background(), far, db.config())
-		ended <- err
-	}()
-	<-locked
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute) // the plan states 2.3 s, and the machine may be busy
-	defer cancel()
-	if _, err := db.ExecContext(ctx, "UPDATE orders SET note = 'later' WHERE id = 1"); err != nil {
-		t.Errorf("a writer: %v", err)
-	}
-	close(done)
-	if err := <-ended; err == nil {
-		t.Error("a migration that was cut off succeeds")
-	}
-	_ = far.Close()
-	db.migrate(t, db.config())
-	db.Expect(t, "later", "SELECT note FROM orders WHERE id = 1")
+// A way back in the middle of a fill leaves nothing, and the next migration begins anew.
+func TestUndoFill(t *testing.T) {
+	db := openPostgres(t)
+	db.shop(t, 3000)
+	before := db.schema(t, "public")
+	db.killed(t, func(line string) bool {
+		return strings.HasPrefix(line, "fill public.orders") && !strings.HasSuffix(line, " 0")
+	})
+	db.undo(t, db.config())
+	db.unchanged(t, before)
+	db.finish(t, db.config())
+	db.checkShop(t)
 }
