@@ -1,13 +1,10 @@
 package ddl
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"time"
-
-	"github.com/seed-299c1d6b/snowkey/core"
 )
 
 // Expression returns the SQL of one field of the id in a column, in parentheses. The column
@@ -70,7 +67,7 @@ func postgresInterval(micros int64) string {
 
 func (b *builder) checkField(field Field) {
 	if !slices.Contains([]Field{Time, Rollback, WorkerID, Datacenter, Machine, Sequence}, field) {
-		b.wrong.Add("field", string(field), "must be time, rollback, datacenter, worker or sequence")
+		b.wrong.Add("field", string(field), "must be time, rollback, worker_id, datacenter, machine or sequence")
 	}
 }
 
@@ -105,14 +102,9 @@ func (d Dialect) shifted(id string, by uint) string {
 	case by == 0:
 		return id
 	case d == MySQL:
-		return d.divided(id, 1<<by)
+		return fmt.Sprintf("(%s DIV %d)", id, int64(1)<<by)
 	}
 	return fmt.Sprintf("(%s >> %d)", id, by)
-}
-
-// divided is the quotient of two integers, rounded down.
-func (d Dialect) divided(id string, by int64) string {
-	return fmt.Sprintf("(%s %s %d)", id, map[bool]string{true: "DIV", false: "/"}[d == MySQL], by)
 }
 
 // doubleReach is the Unix time up to which a double is exact to half a millisecond in all
@@ -212,20 +204,3 @@ func plus(n int64) string {
 }
 
 func minus(n int64) string { return plus(-n) }
-
-// Shard returns the SQL of the shard of the id in a column among n shards, in parentheses:
-// [core.Shard] in the database. It is a bigint. The layout has no effect. MySQL allows it after
-// PARTITION BY.
-func (c Config) Shard(n int, column ...string) (string, error) {
-	b := c.builder()
-	var config *core.ConfigError
-	if _, err := core.Shard(0, n); errors.As(err, &config) {
-		b.wrong = append(b.wrong, config.Fields...)
-	}
-	return result(b, shardOf(b.Dialect.path(&b.wrong, "column", column), n))
-}
-
-// shardOf is core.Shard in SQL, for an id that is SQL of a signed integer of 64 bits.
-func shardOf(id string, n int) string {
-	return fmt.Sprintf("((%[1]s %% 3863124193) * (%[1]s %% 2387542127) %% 4294967291 * 1640531527 %% 3037000493 * 2246822519 %% 4294967279 %% %[2]d)", id, n)
-}

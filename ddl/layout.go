@@ -43,9 +43,6 @@ func compile(wrong *fields.Errors, l core.Layout) compiledLayout {
 	if err := l.Validate(); errors.As(err, &config) {
 		*wrong = append(*wrong, config.Fields...)
 		l = core.Twitter()
-	} else if err != nil {
-		wrong.Add("Layout", l, err.Error())
-		l = core.Twitter()
 	}
 	if l.Unsigned {
 		wrong.Add("Layout.Unsigned", true, "a bigint is signed and sorts by its sign; give the time one bit less instead")

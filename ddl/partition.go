@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -48,16 +49,12 @@ func (p *Partitioning) check() (l compiledLayout, err error) {
 	if p.Schema != "" {
 		p.Dialect.ident(&wrong, "Schema", p.Schema)
 	}
-	if p.Column == "" {
-		p.Column = "id"
-	}
+	p.Column = cmp.Or(p.Column, "id")
 	p.Dialect.ident(&wrong, "Column", p.Column)
 	if !slices.Contains([]Period{Day, Week, Month}, p.By) {
 		wrong.Add("By", string(p.By), "must be day, week or month")
 	}
-	if p.Location == nil {
-		p.Location = time.UTC
-	}
+	p.Location = cmp.Or(p.Location, time.UTC)
 	if err := wrong.Err("ddl"); err != nil {
 		return l, err
 	}

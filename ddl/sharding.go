@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -70,9 +71,7 @@ func (s Sharding) sharder() (*sharder, error) {
 		Postgres.ident(&wrong, "Schema", s.Schema)
 	}
 	Postgres.ident(&wrong, "Table", s.Table)
-	if s.Column == "" {
-		s.Column = "id"
-	}
+	s.Column = cmp.Or(s.Column, "id")
 	Postgres.ident(&wrong, "Column", s.Column)
 	if s.Count < 1 || s.Count > core.MaxShards {
 		wrong.Add("Count", s.Count, "must be 1 to %d", core.MaxShards)
@@ -149,4 +148,21 @@ func (s Sharding) Create() (Script, error) {
 			Postgres.qualify(s.Schema, one.Table), Postgres.qualify(s.Schema, s.Table), one.Number, Postgres.quote(one.Server)))
 	}
 	return script, nil
+}
+
+// Shard returns the SQL of the shard of the id in a column among n shards, in parentheses:
+// [core.Shard] in the database. It is a bigint. The layout has no effect. MySQL allows it after
+// PARTITION BY.
+func (c Config) Shard(n int, column ...string) (string, error) {
+	b := c.builder()
+	var config *core.ConfigError
+	if _, err := core.Shard(0, n); errors.As(err, &config) {
+		b.wrong = append(b.wrong, config.Fields...)
+	}
+	return result(b, shardOf(b.Dialect.path(&b.wrong, "column", column), n))
+}
+
+// shardOf is core.Shard in SQL, for an id that is SQL of a signed integer of 64 bits.
+func shardOf(id string, n int) string {
+	return fmt.Sprintf("((%[1]s %% 3863124193) * (%[1]s %% 2387542127) %% 4294967291 * 1640531527 %% 3037000493 * 2246822519 %% 4294967279 %% %[2]d)", id, n)
 }

@@ -206,3 +206,13 @@ func (n *Numbers) Parse(s string) (period time.Time, value int64, err error) {
 	}
 	return period, value, nil
 }
+
+// ExhaustedError is the error of a period that has no number left of its Digits.
+type ExhaustedError struct {
+	Key    string // of the counter: "20261121:INV"
+	Digits int
+}
+
+func (e *ExhaustedError) Error() string {
+	return fmt.Sprintf("serial: all numbers of %d digits under the key %q are used; more Digits or another Code provide new ones", e.Digits, e.Key)
+}

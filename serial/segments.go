@@ -1,6 +1,7 @@
 package serial
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,15 +81,11 @@ func NewSegments(cfg SegmentsConfig) (*Segments, error) {
 	if cfg.Key == "" || !codeOK(cfg.Key) {
 		wrong.Add("Key", cfg.Key, codeRule+", and at least one")
 	}
-	if cfg.Block == 0 {
-		cfg.Block = 1000
-	}
+	cfg.Block = cmp.Or(cfg.Block, 1000)
 	if cfg.Block < 0 || cfg.Block > maxBlock {
 		wrong.Add("Block", cfg.Block, "must be 1 to %d", int64(maxBlock))
 	}
-	if cfg.Timeout == 0 {
-		cfg.Timeout = 5 * time.Second
-	}
+	cfg.Timeout = cmp.Or(cfg.Timeout, 5*time.Second)
 	if cfg.Timeout < 0 {
 		wrong.Add("Timeout", cfg.Timeout, "must not be negative")
 	}

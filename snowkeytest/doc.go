@@ -25,4 +25,6 @@
 //
 // The package is for tests only, because its ids are not unique among processes. So each
 // constructor takes a testing.TB.
+//
+// To read the code, begin with clock.go, generator.go and store.go; the other files stand alone.
 package snowkeytest

@@ -33,7 +33,9 @@ func HTTPClock(endpoint string, client *http.Client) func(ctx context.Context) (
 	return func(ctx context.Context) (time.Time, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(endpoint, "/")+"/version", nil)
 		if err != nil {
-			return time.Time{}, &core.ConfigError{Package: "etcdstore", Fields: []core.FieldError{{Field: "endpoint", Value: fmt.Sprintf("%.100q", endpoint), Reason: "must be the URL of a member: " + err.Error()}}}
+			return time.Time{}, configError(core.FieldError{
+				Field: "endpoint", Value: fmt.Sprintf("%.100q", endpoint), Reason: "must be the URL of a member: " + err.Error(),
+			})
 		}
 		answer, err := client.Do(request)
 		if err != nil {

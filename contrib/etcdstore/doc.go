@@ -48,5 +48,7 @@
 //	snowkey#namespace#NAMESPACE        a driver.Namespace, in JSON
 //	snowkey#lease#NAMESPACE#WORKER_ID  a driver.Record, in JSON
 //	snowkey#alive#NAMESPACE#CLAIM_ID   the time to live
-//	snowkey#counter#NAME               the next value
+//	snowkey#counter#NAME               the last value
+//
+// To read the code, begin with store.go and namespace.go, then lease.go and incarnation.go.
 package etcdstore

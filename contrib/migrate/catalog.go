@@ -202,22 +202,26 @@ const catalog = `SELECT json_build_object('oid', c.oid::bigint, 'schema', n.nspn
 		FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid WHERE t.tgrelid = c.oid AND NOT t.tgisinternal), '[]'))
 	FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = `
 
-// readTable reads a table from the catalog. It returns nil if there is no such table, and an error if a
-// migration does not handle it.
-func readTable(ctx context.Context, q querier, condition string, arg any) (*table, error) {
+// readTable reads a table from the catalog. If there is no such table, it returns the error none. It returns
+// an error for a table that a migration does not handle.
+func (j *job) readTable(ctx context.Context, none error, condition string, arg any) (*table, error) {
 	var text string
-	err := q.QueryRowContext(ctx, catalog+condition, arg).Scan(&text)
+	err := j.q.QueryRowContext(ctx, catalog+condition, arg).Scan(&text)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return nil, nil
+		return nil, none
 	case err != nil:
 		return nil, fmt.Errorf("migrate: look at the table %v: %w", arg, err)
 	}
 	t := new(table)
-	if err := json.Unmarshal([]byte(text), t); err != nil || t.Odd == "" {
-		return t, err
+	if err := json.Unmarshal([]byte(text), t); err != nil {
+		return nil, err
 	}
-	return nil, refuse(t, "%s", t.Odd)
+	if t.Odd != "" {
+		return nil, refuse(t, "%s", t.Odd)
+	}
+	j.tables[t.OID] = t
+	return t, nil
 }
 
 func (t *table) String() string { return t.Schema + "." + t.Name }

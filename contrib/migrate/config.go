@@ -62,13 +62,14 @@ func (cfg *Config) check(db *sql.DB) error {
 	if cfg.Undo && cfg.Finish {
 		wrong.Add("Finish", true, "must be false with Undo")
 	}
-	for field, d := range map[string]time.Duration{
-		"LockTimeout": cfg.LockTimeout, "HoldTimeout": cfg.HoldTimeout, "Patience": cfg.Patience,
-	} {
+	checkTime := func(field string, d time.Duration) {
 		if d < 0 || d > 0 && d < time.Millisecond {
 			wrong.Add(field, d, "must be at least 1ms, or 0 for the default")
 		}
 	}
+	checkTime("LockTimeout", cfg.LockTimeout)
+	checkTime("HoldTimeout", cfg.HoldTimeout)
+	checkTime("Patience", cfg.Patience)
 	cfg.HoldTimeout = cmp.Or(cfg.HoldTimeout, defaultHold)
 	cfg.Patience = cmp.Or(cfg.Patience, defaultPatience)
 	if cfg.Progress == nil {

@@ -27,4 +27,7 @@
 //
 // The order of columns changes. Programs outside the database are not checked: a COPY or an INSERT
 // without a list of columns fails, or sets the wrong columns.
+//
+// To read the code, begin with plan.go and run.go, then session.go, attempt.go and fill.go, which run the steps.
+// catalog.go and members.go find the columns, refuse.go what stands in the way, steps.go and swap.go the steps.
 package migrate

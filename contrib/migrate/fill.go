@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
@@ -11,12 +12,11 @@ import (
 
 // fill runs the statement over the blocks of a table. The trigger fills rows that come or move later. Rows
 // that are left at the end were locked by others, so fill begins again.
-func (r *run) fill(ctx context.Context, conn *sql.Conn, s Step) (int64, error) {
-	schema, name := live.SplitTable(s.Table)
+func (r *run) fill(ctx context.Context, s Step) (int64, error) {
 	var blocks, perBlock int64
-	err := conn.QueryRowContext(ctx, `SELECT pg_relation_size(oid) / current_setting('block_size')::int,
+	err := r.conn.QueryRowContext(ctx, `SELECT pg_relation_size(oid) / current_setting('block_size')::int,
 			CASE WHEN relpages > 0 AND reltuples > 0 THEN ceil(reltuples / relpages) ELSE 100 END::bigint
-		FROM pg_class WHERE oid = to_regclass($1)`, quote(schema, name)).Scan(&blocks, &perBlock)
+		FROM pg_class WHERE oid = to_regclass($1)`, quote(strings.Split(s.Table, ".")...)).Scan(&blocks, &perBlock)
 	if err != nil {
 		return 0, err
 	}
@@ -25,7 +25,7 @@ func (r *run) fill(ctx context.Context, conn *sql.Conn, s Step) (int64, error) {
 	for failures, last := 0, time.Now(); ; failures++ {
 		before := rows
 		for from := int64(0); from < max(blocks, 1); from += step {
-			n, err := r.batch(ctx, conn, s, from, from+step)
+			n, err := r.batch(ctx, s, from, from+step)
 			if err != nil {
 				return rows, err
 			}
@@ -33,7 +33,7 @@ func (r *run) fill(ctx context.Context, conn *sql.Conn, s Step) (int64, error) {
 			r.cfg.Progress(s, min(from+step, blocks), blocks)
 		}
 		var done bool
-		if err := conn.QueryRowContext(ctx, s.Check).Scan(&done); err != nil || done {
+		if err := r.conn.QueryRowContext(ctx, s.Check).Scan(&done); err != nil || done {
 			return rows, err
 		}
 		if rows > before {
@@ -49,13 +49,8 @@ func (r *run) fill(ctx context.Context, conn *sql.Conn, s Step) (int64, error) {
 }
 
 // batch fills the rows of some blocks. It retries if another transaction was in the way.
-func (r *run) batch(ctx context.Context, conn *sql.Conn, s Step, from, to int64) (rows int64, err error) {
-	err = live.Retry(ctx, func() error {
-		tx, err := conn.BeginTx(ctx, nil)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = tx.Rollback() }() // no effect after a commit
+func (r *run) batch(ctx context.Context, s Step, from, to int64) (rows int64, err error) {
+	err = live.Transact(ctx, r.conn, func(tx *sql.Tx) error {
 		last := len(s.Statements) - 1
 		for _, text := range s.Statements[:last] {
 			if _, err := tx.ExecContext(ctx, text); err != nil {
@@ -66,10 +61,8 @@ func (r *run) batch(ctx context.Context, conn *sql.Conn, s Step, from, to int64)
 		if err != nil {
 			return err
 		}
-		if rows, err = result.RowsAffected(); err != nil {
-			return err
-		}
-		return tx.Commit()
+		rows, err = result.RowsAffected()
+		return err
 	})
 	if err != nil {
 		return 0, err

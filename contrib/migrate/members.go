@@ -48,19 +48,11 @@ func isInt(typ string) bool { return typ == "smallint" || typ == "integer" }
 // inspectTables reads the catalog. It returns an error for a table that a migration does not handle.
 func inspectTables(ctx context.Context, q querier, cfg Config) (*job, error) {
 	j := &job{cfg: cfg, q: q, tables: map[int64]*table{}}
-	schema, name := live.SplitTable(cfg.Table)
-	text := quote(name)
-	if schema != "" {
-		text = quote(schema, name)
-	}
-	t, err := readTable(ctx, q, "to_regclass($1)", text)
-	switch {
-	case err != nil:
+	none := live.Error("migrate", "Table", cfg.Table, "there is no such table")
+	t, err := j.readTable(ctx, none, "to_regclass($1)", quote(strings.Split(cfg.Table, ".")...))
+	if err != nil {
 		return nil, err
-	case t == nil:
-		return nil, live.Error("migrate", "Table", cfg.Table, "there is no such table")
 	}
-	j.tables[t.OID] = t
 	key := t.column(cfg.Column)
 	switch {
 	case cfg.Column == "":
@@ -114,20 +106,12 @@ func (j *job) addMember(ctx context.Context, t *table, c *column, path []*member
 	return nil
 }
 
-// load reads a table once. It returns an error if a migration does not handle it.
+// load reads a table once.
 func (j *job) load(ctx context.Context, oid int64) (*table, error) {
 	if t := j.tables[oid]; t != nil {
 		return t, nil
 	}
-	t, err := readTable(ctx, j.q, "$1", oid)
-	switch {
-	case err != nil:
-		return nil, err
-	case t == nil:
-		return nil, errChanged
-	}
-	j.tables[oid] = t
-	return t, nil
+	return j.readTable(ctx, errChanged, "$1", oid)
 }
 
 // moving returns the tables with a column that moves, each once.

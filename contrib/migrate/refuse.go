@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -113,10 +114,7 @@ func (j *job) refuseMembers(ctx context.Context) error {
 		if !m.moves {
 			continue
 		}
-		if err := m.refuseTriggers(); err != nil {
-			return err
-		}
-		if err := m.refuseColumn(); err != nil {
+		if err := cmp.Or(m.refuseTriggers(), m.refuseColumn()); err != nil {
 			return err
 		}
 		for _, i := range m.table.Indexes {

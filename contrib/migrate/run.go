@@ -6,16 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
-
-	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
 // lockKey is the key of the advisory lock, "snow".
 const lockKey int64 = 0x736e6f77
 
 var (
-	// ErrRunning means that another migration runs in the database, or was killed a moment ago.
+	// ErrRunning means that another migration runs in the database. Run waits for its end for 5 seconds,
+	// because a server takes about a second to end the session of one that was killed.
 	ErrRunning = fmt.Errorf("migrate: another migration is running in this database: "+
 		"see SELECT * FROM pg_locks WHERE locktype = 'advisory' AND objid = %d", lockKey)
 	// errChanged means that the schema has changed since the plan was made.
@@ -31,39 +29,25 @@ type Result struct {
 	Plan  Plan   // what is left
 }
 
-// open checks the configuration, and opens a session.
-func open(ctx context.Context, db *sql.DB, cfg Config) (*run, *sql.Conn, error) {
-	if err := cfg.check(db); err != nil {
-		return nil, nil, err
-	}
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return nil, nil, fmt.Errorf("migrate: connect: %w", err)
-	}
-	return &run{cfg: cfg}, conn, nil
-}
-
 // Inspect returns the plan of what Run would do, and writes nothing. It returns the same errors as Run.
 func Inspect(ctx context.Context, db *sql.DB, cfg Config) (Plan, error) {
-	r, conn, err := open(ctx, db, cfg)
-	if err != nil {
+	if err := cfg.check(db); err != nil {
 		return Plan{}, err
 	}
-	defer conn.Close()
-	return r.inspect(ctx, conn)
+	return (&run{cfg: cfg}).inspect(ctx, db)
 }
 
 // inspect returns the plan, with done steps marked.
-func (r *run) inspect(ctx context.Context, conn *sql.Conn) (Plan, error) {
-	p, err := r.plan(ctx, conn)
+func (r *run) inspect(ctx context.Context, q querier) (Plan, error) {
+	p, err := r.plan(ctx, q)
 	if err == nil {
-		err = p.mark(ctx, conn)
+		err = p.mark(ctx, q)
 	}
 	if err == nil {
-		err = p.checkSilence(ctx, conn)
+		err = p.checkSilence(ctx, q)
 	}
 	if err == nil && slices.ContainsFunc(p.Left(), func(s Step) bool { return s.Name == StepSwap }) {
-		err = r.checkSnapshots(ctx, conn)
+		err = r.checkSnapshots(ctx, q)
 	}
 	return p, err
 }
@@ -94,12 +78,16 @@ func (p *Plan) mark(ctx context.Context, q querier) error {
 // The errors are *core.ConfigError for what the migration does not handle, ErrRunning, ErrBusy, and the
 // database's errors.
 func Run(ctx context.Context, db *sql.DB, cfg Config) (Result, error) {
-	r, conn, err := open(ctx, db, cfg)
-	if err != nil {
+	if err := cfg.check(db); err != nil {
 		return Result{}, err
 	}
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return Result{}, fmt.Errorf("migrate: connect: %w", err)
+	}
 	defer conn.Close()
-	release, err := r.lock(ctx, conn)
+	r := &run{cfg: cfg, conn: conn}
+	release, err := r.lock(ctx)
 	if err != nil {
 		return Result{}, err
 	}
@@ -123,7 +111,7 @@ func Run(ctx context.Context, db *sql.DB, cfg Config) (Result, error) {
 			return *result, fmt.Errorf("migrate: the step %s of %s has run, but is not done: %s is false",
 				left[0].Name, left[0].Table, left[0].Check)
 		}
-		err := r.step(ctx, conn, left[0])
+		err := r.step(ctx, left[0])
 		if errors.Is(err, errChanged) && changes < maxChanges {
 			changes++
 			continue
@@ -135,50 +123,20 @@ func Run(ctx context.Context, db *sql.DB, cfg Config) (Result, error) {
 	}
 }
 
-func (r *run) step(ctx context.Context, conn *sql.Conn, s Step) error {
+func (r *run) step(ctx context.Context, s Step) error {
 	r.cfg.Progress(s, 0, 0)
 	switch {
 	case s.Batches:
-		n, err := r.fill(ctx, conn, s)
+		n, err := r.fill(ctx, s)
 		r.result.Rows += n
 		return err
 	case s.Transaction:
-		return r.retryStep(ctx, conn, s)
+		return r.retryStep(ctx, s)
 	}
 	for _, text := range s.Statements {
-		if _, err := conn.ExecContext(ctx, text); err != nil {
+		if _, err := r.conn.ExecContext(ctx, text); err != nil {
 			return fmt.Errorf("%s: %w", text, err)
 		}
 	}
 	return nil
-}
-
-// retryStep runs a step that stops writers, and retries until it can lock its tables.
-func (r *run) retryStep(ctx context.Context, conn *sql.Conn, s Step) error {
-	deadline := time.Now().Add(r.cfg.Patience)
-	filled := ""
-	if s.Name == StepSwap {
-		if err := conn.QueryRowContext(ctx, nextTransaction).Scan(&filled); err != nil {
-			return err
-		}
-	}
-	for failures := 1; ; failures++ {
-		old, err := olderThan(ctx, conn, filled)
-		again := old != ""
-		switch {
-		case again:
-			err = fmt.Errorf("transactions that began before the fill ended are left: %s", old)
-		case err == nil:
-			again, err = r.attempt(ctx, conn, s)
-		}
-		if err == nil || !again {
-			return err
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("%w, %v%s: %w", ErrBusy, r.cfg.Patience, blockers(ctx, conn, s), err)
-		}
-		if waited := live.Backoff(ctx, failures); waited != nil {
-			return errors.Join(waited, err)
-		}
-	}
 }

@@ -6,14 +6,12 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
 )
 
-// A querier is a *sql.Conn or a *sql.Tx.
+// A querier is a *sql.DB, a *sql.Conn or a *sql.Tx.
 type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
@@ -21,6 +19,7 @@ type querier interface {
 // run is one call of Run or Inspect.
 type run struct {
 	cfg    Config
+	conn   *sql.Conn // the session that has the lock; nil: this is Inspect
 	result Result
 	held   int // how many attempts of a step were canceled because they held their locks for too long
 }
@@ -53,16 +52,25 @@ func (r *run) limitLockTimeout(ctx context.Context, q querier) error {
 	return nil
 }
 
+// lockPatience is how long lock waits for a migration that was killed: see ErrRunning.
+const lockPatience = 5 * time.Second
+
 // lock takes the advisory lock "snow", and sets up the session without timeouts, because some steps take long.
 // release discards the connection, with its settings.
-func (r *run) lock(ctx context.Context, conn *sql.Conn) (release func(), err error) {
-	var got bool
-	err = conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock($1)", lockKey).Scan(&got)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("migrate: lock: %w", err)
-	case !got:
-		return nil, ErrRunning
+func (r *run) lock(ctx context.Context) (release func(), err error) {
+	conn := r.conn
+	// A statement that waited for the lock would have a snapshot, for which CREATE INDEX CONCURRENTLY waits.
+	for got, begun := false, time.Now(); !got; {
+		err = conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock($1)", lockKey).Scan(&got)
+		if err == nil && !got {
+			err = live.Sleep(ctx, 100*time.Millisecond)
+		}
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("migrate: lock: %w", err)
+		case !got && time.Since(begun) > lockPatience:
+			return nil, ErrRunning
+		}
 	}
 	release = func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
@@ -86,104 +94,12 @@ func (r *run) lock(ctx context.Context, conn *sql.Conn) (release func(), err err
 
 // sessions describes those sessions a with the oldest transactions that the condition selects. It returns
 // "" if the role may not see them.
-func sessions(ctx context.Context, conn *sql.Conn, condition string, args ...any) (string, error) {
+func (r *run) sessions(ctx context.Context, condition string, args ...any) (string, error) {
 	var text sql.NullString
-	err := conn.QueryRowContext(ctx, `SELECT string_agg(format(
+	err := r.conn.QueryRowContext(ctx, `SELECT string_agg(format(
 			'process %s of %s, application %L, %s, transaction since %s: %s',
 			a.pid, a.usename, a.application_name, a.state, a.xact_start, left(a.query, 80)), '; ')
 		FROM (SELECT * FROM pg_stat_activity a WHERE a.pid <> pg_backend_pid() AND `+condition+
 		` ORDER BY a.xact_start LIMIT 3) a`, args...).Scan(&text)
 	return text.String, err
-}
-
-// quiet is how long to wait for a lock that does not stop writers. It must be longer than
-// deadlock_timeout, after which PostgreSQL cancels an autovacuum that is in the way.
-const quiet = 10 * time.Second
-
-// attempt runs a transaction that stops writers. The server cancels it if it waits for longer than
-// LockTimeout or works for longer than HoldTimeout.
-func (r *run) attempt(ctx context.Context, conn *sql.Conn, s Step) (again bool, err error) {
-	tx, err := conn.BeginTx(ctx, nil)
-	if err != nil {
-		return false, err
-	}
-	defer func() { _ = tx.Rollback() }() // no effect after a commit
-	limit := r.cfg.LockTimeout + r.cfg.HoldTimeout
-	statements := s.Statements
-	if strings.HasPrefix(statements[0], "LOCK TABLE") {
-		if again, err := r.exec(ctx, tx, quiet, statements[0]); err != nil {
-			return again, err
-		}
-		if err := r.checkUnchanged(ctx, tx, s); err != nil {
-			return false, err
-		}
-		if again, err := r.exec(ctx, tx, r.cfg.LockTimeout, statements[1]); err != nil {
-			return again, err
-		}
-		limit, statements = r.cfg.HoldTimeout, statements[2:]
-	}
-	// One round trip, to hold the locks only for a short time.
-	var block strings.Builder
-	for _, text := range statements {
-		block.WriteString("EXECUTE " + literal(text) + "; ")
-	}
-	again, err = r.exec(ctx, tx, limit, "DO "+literal("BEGIN "+block.String()+"END"))
-	if live.SQLState(err) == canceled {
-		r.held++
-	}
-	const most = 5 // each stops writers for HoldTimeout
-	switch {
-	case r.held == most:
-		return false, fmt.Errorf("it was canceled %d times, after HoldTimeout, %v: %w", r.held, r.cfg.HoldTimeout, err)
-	case err != nil:
-		return again, err
-	}
-	r.held = 0
-	return false, tx.Commit()
-}
-
-// The SQLSTATEs of lock_timeout and statement_timeout.
-const lockNotAvailable, canceled = "55P03", "57014"
-
-// exec runs a statement with a time limit. If this process is stopped or cut off between two statements,
-// the server ends the session and its locks.
-func (r *run) exec(ctx context.Context, tx *sql.Tx, limit time.Duration, text string) (again bool, err error) {
-	lock := min(limit, max(r.cfg.LockTimeout, limit-r.cfg.HoldTimeout))
-	_, err = tx.ExecContext(ctx, fmt.Sprintf(`SELECT set_config('statement_timeout', '%d', true),
-		set_config('lock_timeout', '%d', true), set_config('idle_in_transaction_session_timeout', '%d', true)`,
-		limit.Milliseconds(), lock.Milliseconds(), r.cfg.HoldTimeout.Milliseconds()))
-	if err == nil {
-		_, err = tx.ExecContext(ctx, text)
-	}
-	if err == nil {
-		return false, nil
-	}
-	again = slices.Contains([]string{lockNotAvailable, canceled}, live.SQLState(err)) || live.IsUndone(err)
-	return again && ctx.Err() == nil, fmt.Errorf("%s: %w", text, err)
-}
-
-// blockers names the oldest transactions that hold locks on the tables of a step.
-func blockers(ctx context.Context, conn *sql.Conn, s Step) string {
-	list, _, _ := strings.Cut(strings.TrimPrefix(s.Statements[0], "LOCK TABLE "), " IN ")
-	// This fails for a name with a comma.
-	text, _ := sessions(ctx, conn, "EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.granted AND "+
-		"l.relation = ANY (string_to_array($1, ', ')::regclass[]))", list)
-	if text == "" {
-		return ""
-	}
-	return " (the oldest transactions in the way now: " + text + ")"
-}
-
-// checkUnchanged plans again, now that the tables are locked against other changes.
-func (r *run) checkUnchanged(ctx context.Context, tx *sql.Tx, s Step) error {
-	p, err := r.plan(ctx, tx)
-	if err != nil {
-		return err
-	}
-	if !slices.ContainsFunc(p.Steps, func(o Step) bool {
-		return o.Name == s.Name && slices.Equal(o.Statements, s.Statements)
-	}) {
-		return errChanged
-	}
-	return nil
 }

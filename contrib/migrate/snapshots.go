@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate/internal/live"
@@ -15,22 +16,25 @@ import (
 // nextTransaction returns the number of a new transaction, which begins after the fill.
 const nextTransaction = "SELECT pg_current_xact_id()::xid::text"
 
-// olderThan describes the sessions, or the standbys' replication slots, that have snapshots older than a
-// transaction.
-func olderThan(ctx context.Context, conn *sql.Conn, transaction string) (string, error) {
+var errOlder = errors.New("transactions that began before the fill ended are left")
+
+// checkOlder returns an errOlder that names the sessions, or the standbys' replication slots, that have snapshots
+// older than a transaction. An empty string is none.
+func (r *run) checkOlder(ctx context.Context, transaction string) error {
 	if transaction == "" {
-		return "", nil
+		return nil
 	}
 	const old = "age(a.backend_xmin) > age($1::text::xid) AND a.backend_type IN ('client backend', 'walsender') " +
 		"AND coalesce(a.datname, current_database()) = current_database()"
-	text, err := sessions(ctx, conn, old, transaction)
-	if err != nil || text != "" {
-		return text, err
+	text, err := r.sessions(ctx, old, transaction)
+	if err == nil && text == "" {
+		err = r.conn.QueryRowContext(ctx, `SELECT coalesce(string_agg('the replication slot ' || slot_name, ', '), '')
+			FROM pg_replication_slots WHERE age(xmin) > age($1::text::xid)`, transaction).Scan(&text)
 	}
-	var slots sql.NullString
-	err = conn.QueryRowContext(ctx, `SELECT string_agg('the replication slot ' || slot_name, ', ')
-		FROM pg_replication_slots WHERE age(xmin) > age($1::text::xid)`, transaction).Scan(&slots)
-	return slots.String, err
+	if err == nil && text != "" {
+		err = fmt.Errorf("%w: %s", errOlder, text)
+	}
+	return err
 }
 
 // checkSnapshots returns an error if this role or a standby hides old snapshots.

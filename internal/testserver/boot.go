@@ -1,7 +1,7 @@
 package testserver
 
 import (
-	"bytes"
+	"context"
 	"crypto/sha256"
 	"embed"
 	"errors"
@@ -108,7 +108,7 @@ func (s *Server) start() error {
 		return err
 	}
 	s.logged = info.Size()
-	cmd := s.program(append(s.engine.command(s), s.arguments...)...)
+	cmd := s.program(context.Background(), append(s.engine.command(s), s.arguments...)...)
 	if s.engine.rewritesTitle {
 		cmd.Args[0] = filepath.Join(s.dir, filepath.Base(cmd.Path))
 	}
@@ -145,8 +145,8 @@ func (s *Server) awaitReady() error {
 
 // program returns a command that runs in the server's folder, as its user, with an environment in
 // which nothing of the caller can change what it does.
-func (s *Server) program(argv ...string) *exec.Cmd {
-	cmd := exec.Command(argv[0], argv[1:]...)
+func (s *Server) program(ctx context.Context, argv ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.SysProcAttr = s.dir, attributes(s.engine.unprivileged)
 	path := os.Getenv("PATH") + ":/usr/bin:/bin:/usr/sbin:/sbin" // set-up scripts need the usual tools
 	cmd.Env = []string{"PATH=" + path, "HOME=" + s.dir, "TMPDIR=" + s.dir, "LC_ALL=C", "TZ=UTC"}
@@ -161,18 +161,12 @@ func (s *Server) program(argv ...string) *exec.Cmd {
 
 // run runs a program of the set-up to its end.
 func (s *Server) run(argv ...string) error {
-	var out bytes.Buffer
-	cmd := s.program(argv...)
-	cmd.Stdout, cmd.Stderr = &out, &out
+	ctx, cancel := context.WithTimeout(context.Background(), setUpLimit)
+	defer cancel()
+	cmd := s.program(ctx, argv...)
 	cmd.WaitDelay = quickLimit // a child of its own may keep the output open
-	err := cmd.Start()
-	if err == nil {
-		late := time.AfterFunc(setUpLimit, func() { _ = cmd.Process.Kill() })
-		err = cmd.Wait()
-		late.Stop()
-	}
-	if err != nil {
-		return fmt.Errorf("set up %s: %s: %w; end of its output:\n%s", s.Kind, argv[0], err, tail(out.Bytes()))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("set up %s: %s: %w; end of its output:\n%s", s.Kind, argv[0], err, tail(out))
 	}
 	return nil
 }

@@ -46,4 +46,7 @@
 // Without a program, the test is skipped; with SNOWKEY_TEST_REQUIRE=1 it fails, unless a DSN is given
 // in its place. Whatever else goes wrong fails the test. go test -short starts no server, unless SNOWKEY_TEST_REQUIRE=1.
 // Servers are started on Unix-like systems only; the guarantees are tested on Linux.
+//
+// To read the code, begin with server.go, engine.go and boot.go, then control.go and cluster.go. The other
+// files are for one kind of server, or for ports and processes.
 package testserver

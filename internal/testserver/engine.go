@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"testing"
 )
 
 // engine describes how one kind of server is found, started and queried.
@@ -186,4 +187,16 @@ func (e *engine) address(dsn string) (string, error) {
 		return "", fmt.Errorf("must be like %s", e.dsn("host:"+e.port))
 	}
 	return host, nil
+}
+
+// Promtool returns the path of promtool.
+func Promtool(t testing.TB) string {
+	t.Helper()
+	skipShort(t)
+	paths, _, err := (&engine{kind: "promtool", binVar: "SNOWKEY_TEST_PROMETHEUS_BIN", packages: "prometheus", programs: [][]string{{"promtool"}}}).find()
+	if err != nil {
+		skipOrFail(t, fmt.Errorf("promtool: %w", err))
+		return ""
+	}
+	return paths[0]
 }

@@ -37,6 +37,11 @@ func (t *table) column(name string) *column {
 // of returns the table's name for statements.
 func (t *table) of(db database) string { return db.quote(t.schema, t.name) }
 
+// refuse returns the error for a table that a backfill does not handle.
+func (t *table) refuse(reason string, args ...any) error {
+	return live.Error("backfill", "Table", t.String(), reason, args...)
+}
+
 func (t *table) String() string { return strings.TrimPrefix(t.schema+"."+t.name, ".") }
 
 // catalog has the queries of each dialect. Their arguments are the schema, which may be empty, and
@@ -150,43 +155,13 @@ func (db database) keyOf(ctx context.Context, t *table) (*column, error) {
 	}
 	switch {
 	case len(names) == 0:
-		return nil, live.Error("backfill", "Table", t.String(), "has no primary key")
+		return nil, t.refuse("has no primary key")
 	case len(names) > 1:
-		return nil, live.Error("backfill", "Table", t.String(), "has a primary key of %d columns: %s; only one is supported", len(names), strings.Join(names, ", "))
+		return nil, t.refuse("has a primary key of %d columns: %s; only one is supported", len(names), strings.Join(names, ", "))
 	case live.BadName(names[0]) != "":
-		return nil, live.Error("backfill", "Table", t.String(), "has the primary key %q: the name %s", names[0], live.BadName(names[0]))
+		return nil, t.refuse("has the primary key %q: the name %s", names[0], live.BadName(names[0]))
 	}
 	return t.column(names[0]), nil
 }
 
 func scanName(rows *sql.Rows) (name string, err error) { return name, rows.Scan(&name) }
-
-// foreignKey is a constraint that refers to the table.
-type foreignKey struct {
-	schema, table, column, name, to string
-	columns                         int
-}
-
-// referring returns the columns with a foreign key to the key of the table.
-func (db database) referring(ctx context.Context, t *table, key string) ([]foreignKey, error) {
-	found, err := query(ctx, db, func(rows *sql.Rows) (k foreignKey, err error) {
-		return k, rows.Scan(&k.schema, &k.table, &k.column, &k.name, &k.to, &k.columns)
-	}, catalogOf(db.dialect).foreign, db.args(t.schema, t.name)...)
-	if err != nil {
-		return nil, fmt.Errorf("backfill: look for foreign keys to %s: %w", t, err)
-	}
-	var keys []foreignKey
-	for _, k := range found {
-		from := strings.TrimPrefix(k.schema+"."+k.table, ".")
-		switch {
-		case k.columns > 1:
-			return nil, live.Error("backfill", "Table", t.String(), "is referenced by the foreign key %s of %s, which has %d columns; only one is supported", k.name, from, k.columns)
-		case k.to != "" && t.column(k.to) != t.column(key): // it refers to another unique column
-			continue
-		case live.BadName(k.table) != "" || live.BadName(k.column) != "" || k.schema != "" && live.BadName(k.schema) != "":
-			return nil, live.Error("backfill", "Table", t.String(), "is referenced by the foreign key %s of %q.%q: names with dots, quotes, question marks or control characters are not supported", k.name, from, k.column)
-		}
-		keys = append(keys, k)
-	}
-	return keys, nil
-}

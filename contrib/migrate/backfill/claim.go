@@ -86,9 +86,6 @@ func (j *job) claimOne(ctx context.Context, worker int64, ns driver.Namespace) (
 		Owner: owner[:min(len(owner), longest)],
 		Now:   j.cfg.Now().UnixMilli(), FenceWindow: cmp.Or(ns.FenceWindow, defaultWindow), MaxSkew: ns.MaxSkew,
 	}
-	if err := c.Validate(); err != nil {
-		return driver.Lease{}, err
-	}
 	lease, err := j.cfg.Store.Claim(ctx, c)
 	if err != nil {
 		return driver.Lease{}, err

@@ -40,21 +40,6 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// transact runs f in a transaction, again after a conflict.
-func (db database) transact(ctx context.Context, f func(tx *sql.Tx) error) error {
-	return live.Retry(ctx, func() error {
-		tx, err := db.BeginTx(ctx, nil)
-		if err != nil {
-			return err
-		}
-		if err := f(tx); err != nil {
-			_ = tx.Rollback() // its own error says less
-			return err
-		}
-		return tx.Commit()
-	})
-}
-
 // change runs a statement that writes, and returns how many rows it has changed.
 func (db database) change(ctx context.Context, tx *sql.Tx, query string, args ...any) (int64, error) {
 	result, err := tx.ExecContext(ctx, db.bind(query), args...)
@@ -85,7 +70,7 @@ func query[T any](
 		return errors.Join(rows.Err(), rows.Close())
 	}
 	if db.dialect == ddl.MySQL { // a session with autocommit off would read the past, unless the transaction ends
-		err = db.transact(ctx, func(tx *sql.Tx) error { return read(tx) })
+		err = live.Transact(ctx, db, func(tx *sql.Tx) error { return read(tx) })
 	} else {
 		err = live.Retry(ctx, func() error { return read(db.DB) })
 	}

@@ -49,4 +49,6 @@
 // The table must be an ordinary one with a primary key of one column, and in MySQL use InnoDB.
 // Foreign keys of several columns are refused, and so is a table with UPDATE triggers, unless they may
 // fire: see Config.FireTriggers.
+//
+// To read the code, begin with plan.go and run.go, then references.go, rows.go, cursor.go and claim.go.
 package backfill

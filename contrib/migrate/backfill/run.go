@@ -77,7 +77,7 @@ func (j *job) fill(ctx context.Context, c *cursor, total int64, result *Result) 
 		before := result.Rows
 		for batch := range slices.Chunk(rows, j.cfg.BatchSize) {
 			var own, referring int64
-			err := j.db.transact(ctx, func(tx *sql.Tx) (err error) {
+			err := live.Transact(ctx, j.db, func(tx *sql.Tx) (err error) {
 				own, referring, err = j.write(ctx, tx, batch)
 				return err
 			})
@@ -130,7 +130,7 @@ func (j *job) sweep(ctx context.Context) (total int64, err error) {
 				chunks = slices.Collect(slices.Chunk(rows, perStatement))
 			}
 			var n int64
-			err = j.db.transact(ctx, func(tx *sql.Tx) error {
+			err = live.Transact(ctx, j.db, func(tx *sql.Tx) error {
 				n = 0
 				for _, chunk := range chunks {
 					set, err := j.setReferring(ctx, tx, ref, chunk)

@@ -47,18 +47,12 @@ func openSQLite(t *testing.T) *engine { return &engine{engines.SQLite(t)} }
 
 func openPostgres(t *testing.T) *engine { return &engine{engines.Postgres(t)} }
 
-// store opens a lease store in the database, as another process would.
-func (db *engine) store(t testing.TB) *sqlstore.Store {
-	t.Helper()
-	s, err := sqlstore.New(db.DB, sqlstore.Config{})
-	must(t, err)
-	return s
-}
-
-// config is that of a backfill of the table orders.
+// config is that of a backfill of the table orders, with the leases in the same database.
 func (db *engine) config(t testing.TB) backfill.Config {
 	t.Helper()
-	return backfill.Config{Dialect: db.Dialect, Table: "orders", CreatedAt: "created_at", Store: db.store(t)}
+	store, err := sqlstore.New(db.DB, sqlstore.Config{})
+	must(t, err)
+	return backfill.Config{Dialect: db.Dialect, Table: "orders", CreatedAt: "created_at", Store: store}
 }
 
 // run executes statements. {time} is the type of a timestamp with a zone, {key} that of a key with a counter.

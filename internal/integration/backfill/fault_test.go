@@ -1,6 +1,7 @@
 package backfill
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -20,10 +21,13 @@ type fault struct {
 	driver driver.Driver
 	dsn    string
 	steps  atomic.Int64
-	at     int64  // this step; 0: none
-	after  bool   // the step is done, and its answer is lost
-	then   func() // is called at the step in place of an error
+	at     int64 // this step
+	kind   string
+	cancel func() // for cancelled
 }
+
+// The kinds of faults: the step is not done, or its answer is lost, or the run is cancelled before it.
+const fails, losesAnswer, cancelled = "fails", "loses an answer", "cancelled"
 
 func (f *fault) Connect(context.Context) (driver.Conn, error) {
 	conn, err := f.driver.Open(f.dsn)
@@ -33,18 +37,18 @@ func (f *fault) Connect(context.Context) (driver.Conn, error) {
 func (f *fault) Driver() driver.Driver { return f.driver }
 
 func step[T any](f *fault, do func() (T, error)) (done T, err error) {
-	hit := f.steps.Add(1) == f.at
-	switch {
-	case hit && f.then != nil:
-		f.then()
-	case hit && !f.after:
+	if f.steps.Add(1) != f.at {
+		return do()
+	}
+	switch f.kind {
+	case fails:
 		return done, errFault
+	case cancelled:
+		f.cancel()
+		return do()
 	}
 	done, err = do()
-	if hit && f.after {
-		err = errFault
-	}
-	return done, err
+	return done, cmp.Or(err, errFault)
 }
 
 type faultyConn struct {
@@ -57,7 +61,7 @@ func (c faultyConn) ExecContext(ctx context.Context, query string, args []driver
 }
 
 func (c faultyConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	if c.fault.after { // a query has no effect that could be lost with its answer
+	if c.fault.kind == losesAnswer { // a query has no effect that could be lost with its answer
 		c.fault.steps.Add(1)
 		return c.Conn.(driver.QueryerContext).QueryContext(ctx, query, args)
 	}
@@ -85,24 +89,16 @@ func (tx faultyTx) Commit() error {
 // Wherever a run fails or is cancelled, and if an answer is lost, the next run completes it, and
 // no row is half-written.
 func TestEveryStep(t *testing.T) {
-	for name, f := range map[string]func() *fault{
-		"fails":         func() *fault { return &fault{} },
-		"loses answers": func() *fault { return &fault{after: true} },
-		"cancelled":     func() *fault { return &fault{then: func() {}} },
-	} {
-		t.Run(name, func(t *testing.T) {
-			for at := int64(1); ; at++ {
-				f := f()
-				f.at = at
-				if !brokenAt(t, f) {
-					if at < 40 {
-						t.Errorf("%d steps", at)
-					}
-					return
-				}
+	for _, kind := range []string{fails, losesAnswer, cancelled} {
+		t.Run(kind, func(t *testing.T) {
+			at := int64(1)
+			for ; brokenAt(t, &fault{kind: kind, at: at}); at++ {
 				if t.Failed() {
 					t.Fatalf("at step %d", at)
 				}
+			}
+			if at < 40 {
+				t.Errorf("%d steps", at)
 			}
 		})
 	}
@@ -125,9 +121,7 @@ func brokenAt(t *testing.T, f *fault) bool {
 	cfg.BatchSize = 2
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if f.then != nil {
-		f.then = cancel
-	}
+	f.cancel = cancel
 	_, first := backfill.Run(ctx, faulty, cfg)
 	whole := "SELECT count(*) FROM refs r JOIN orders o ON o.id = r.order_id WHERE r.order_id_snowkey IS NOT o.id_snowkey"
 	if columns := db.One(t, "SELECT (SELECT count(*) FROM pragma_table_info('orders') WHERE name LIKE '%snowkey') + (SELECT count(*) FROM pragma_table_info('refs') WHERE name LIKE '%snowkey')"); columns == "3" {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -25,9 +24,7 @@ func child() int {
 		cfg := (*engine)(nil).config()
 		cfg.BatchSize = 500
 		cfg.Progress = func(s migrate.Step, done, _ int64) { fmt.Println(s.Name, s.Table, done) }
-		for err = migrate.ErrRunning; errors.Is(err, migrate.ErrRunning); { // the one that was killed has not lost its lock
-			_, err = migrate.Run(context.Background(), db, cfg)
-		}
+		_, err = migrate.Run(context.Background(), db, cfg)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -58,24 +55,8 @@ func (db *engine) killed(t testing.TB, at func(line string) bool) {
 	}
 }
 
-// again runs a migration until the one that was killed has lost its lock.
-func (db *engine) again(t testing.TB, cfg migrate.Config) migrate.Result {
-	t.Helper()
-	deadline := time.Now().Add(patience)
-	for {
-		result, err := migrate.Run(t.Context(), db.DB, cfg)
-		if err == nil {
-			return result
-		}
-		if !errors.Is(err, migrate.ErrRunning) || time.Now().After(deadline) {
-			t.Fatal(err)
-		}
-	}
-}
-
 // A key becomes a bigint while programs write. The process is killed in each kind of step.
 func TestBigint(t *testing.T) {
-	t.Parallel()
 	db := openPostgres(t)
 	db.shop(t, rows(t))
 	p := db.programs(t)
@@ -90,7 +71,7 @@ func TestBigint(t *testing.T) {
 		})
 	}
 	cfg := db.config()
-	result := db.again(t, cfg)
+	result := db.migrate(t, cfg)
 	p.more("old", "new")
 	if left := names(result.Plan.Left()); strings.Contains(left, "swap") || !strings.Contains(left, "finish") || batches == 0 {
 		t.Errorf("%d batches, left: %s", batches, left)

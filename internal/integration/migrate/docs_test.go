@@ -26,7 +26,7 @@ func TestDocumentedDefault(t *testing.T) {
 	t.Parallel()
 	block := engines.Documented(t, "migrate.md", "## From a sequence to ids", 1)[0]
 	for _, typ := range []string{"bigserial", "bigint GENERATED ALWAYS AS IDENTITY"} {
-		db := openPostgres(t)
+		db := openNext(t)
 		db.Run(t, "CREATE TABLE orders (id "+typ+" PRIMARY KEY, note text)", "INSERT INTO orders (note) SELECT 'old' FROM generate_series(1, 1000)")
 		db.generator(t)
 		p := db.programs(t)
@@ -53,7 +53,6 @@ func TestDocumentedDefault(t *testing.T) {
 
 // The statements of the page move from UUIDs to ids, while programs insert rows with UUIDs.
 func TestDocumentedUUID(t *testing.T) {
-	t.Parallel()
 	blocks := engines.Documented(t, "migrate.md", "## From UUIDs", 3)
 	db := openPostgres(t)
 	db.Run(t,

@@ -2,7 +2,9 @@ package migrate
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -38,12 +40,35 @@ type engine struct{ *engines.Engine }
 
 var must = engines.Must
 
-func openPostgres(t testing.TB) *engine {
+// openPostgres is for a test that runs next to others.
+func openPostgres(t *testing.T) *engine {
+	t.Helper()
+	t.Parallel()
+	return openNext(t)
+}
+
+// openNext opens another database in the same test.
+func openNext(t testing.TB) *engine {
 	t.Helper()
 	return open(t, testserver.Database(t, "pgx", testserver.Postgres(t).DSN))
 }
 
 func open(t testing.TB, dsn string) *engine { return &engine{engines.Open(t, ddl.Postgres, dsn)} }
+
+// pair makes a table, and one that refers to it.
+func (db *engine) pair(t testing.TB) {
+	t.Helper()
+	db.Run(t, "CREATE TABLE orders (id serial PRIMARY KEY, note varchar(100) NOT NULL)", "INSERT INTO orders (note) VALUES ('old'), ('old')",
+		"CREATE TABLE order_lines (order_id int PRIMARY KEY, FOREIGN KEY (order_id) REFERENCES orders (id))", "INSERT INTO order_lines VALUES (1), (2)")
+}
+
+// openPair opens a database with them, as openPostgres does.
+func openPair(t *testing.T) *engine {
+	t.Helper()
+	db := openPostgres(t)
+	db.pair(t)
+	return db
+}
 
 // config is for a migration of the table orders, in a child too.
 func (*engine) config() migrate.Config { return migrate.Config{Table: "orders"} }
@@ -69,9 +94,48 @@ func (db *engine) start(cfg migrate.Config) <-chan error {
 func (db *engine) finish(t testing.TB, cfg migrate.Config) {
 	t.Helper()
 	cfg.Undo, cfg.Finish, cfg.StopBefore = false, true, ""
-	if left := db.migrate(t, cfg).Plan.Left(); len(left) != 0 {
+	if left := db.migrate(t, cfg).Plan.Steps; len(left) != 0 {
 		t.Errorf("left: %s", names(left))
 	}
+}
+
+// undo goes all of the way back, after which nothing is left.
+func (db *engine) undo(t testing.TB, cfg migrate.Config) {
+	t.Helper()
+	cfg.Undo, cfg.StopBefore = true, ""
+	if left := db.migrate(t, cfg).Plan.Steps; len(left) != 0 {
+		t.Errorf("left of the way back: %s", names(left))
+	}
+}
+
+// begin begins a transaction with these statements, which is rolled back after the test at the latest.
+func (db *engine) begin(t testing.TB, statements ...string) *sql.Tx {
+	t.Helper()
+	tx, err := db.Begin()
+	must(t, err)
+	t.Cleanup(func() { _ = tx.Rollback() })
+	for _, s := range statements {
+		_, err := tx.Exec(s)
+		must(t, err)
+	}
+	return tx
+}
+
+// await waits until a query returns 1.
+func (db *engine) await(t testing.TB, query string) {
+	t.Helper()
+	for begun := time.Now(); db.One(t, query) != "1"; time.Sleep(10 * time.Millisecond) {
+		if time.Since(begun) > patience {
+			t.Fatalf("not in %v: %s", patience, query)
+		}
+	}
+}
+
+// role makes a role, which is dropped after the test.
+func (db *engine) role(t testing.TB, name string) {
+	t.Helper()
+	db.Run(t, fmt.Sprintf("DO $$ BEGIN CREATE ROLE %q; EXCEPTION WHEN duplicate_object THEN END $$", name))
+	t.Cleanup(func() { _ = db.Try(fmt.Sprintf("DROP OWNED BY %q; DROP ROLE %[1]q", name)) })
 }
 
 // refuses runs a migration that must not begin: its error has these parts, and the tables are as they were.
@@ -84,6 +148,12 @@ func (db *engine) refuses(t testing.TB, cfg migrate.Config, wants ...string) {
 			t.Errorf("%v; want %q", err, want)
 		}
 	}
+	db.unchanged(t, before)
+}
+
+// unchanged compares the schema with what it was.
+func (db *engine) unchanged(t testing.TB, before string) {
+	t.Helper()
 	if now := db.schema(t, "public"); now != before {
 		t.Errorf("the schema is\n%s\nand was\n%s", now, before)
 	}

@@ -119,45 +119,50 @@ func (p *programs) change(statements ...string) {
 	}
 }
 
-func (p *programs) exec(tx *sql.Tx, statement string, args ...any) error {
+// exec executes a statement, in a transaction or outside.
+func (p *programs) exec(in interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}, statement string, args ...any) error {
 	return p.timed(statement, func() error {
-		_, err := tx.ExecContext(context.Background(), statement, args...)
+		_, err := in.ExecContext(context.Background(), statement, args...)
 		return err
 	})
 }
 
-// order starts a program that inserts an order and, by its key, what refers to it, and deletes each tenth one.
-func (p *programs) order(name string, insert func(tx *sql.Tx) (key any, err error), statements ...string) {
-	transact := func(work func(tx *sql.Tx) error) error {
-		tx, err := p.db.Begin()
-		if err != nil {
-			return err
-		}
-		if err := work(tx); err != nil {
-			_ = tx.Rollback()
-			return err
-		}
-		return tx.Commit()
-	}
+// order starts a program that inserts an order and, by its key, what refers to it, changes another order, and
+// deletes each tenth one.
+func (p *programs) order(name string, insert func(tx *sql.Tx) (key int64, err error)) {
 	n := 0
 	p.run(func() (string, int64, error) {
-		var key any
-		err := transact(func(tx *sql.Tx) (err error) {
-			key, err = insert(tx)
-			for _, s := range statements {
-				if err == nil {
-					err = p.exec(tx, s, key)
-				}
+		tx, err := p.db.Begin()
+		if err != nil {
+			return name, 0, err
+		}
+		defer func() { _ = tx.Rollback() }() // no effect after a commit
+		key, err := insert(tx)
+		for _, s := range []struct {
+			statement string
+			of        int64
+		}{
+			{"UPDATE orders SET note = 'changed', parent_id = id WHERE id = $1", int64(p.count("old") * 7919 % 2000)},
+			{"INSERT INTO order_lines (order_id, line) VALUES ($1, 1)", key},
+			{"INSERT INTO shipments (order_id) VALUES ($1)", key},
+			{"INSERT INTO parcels (shipment_id) VALUES ($1)", key},
+		} {
+			if err == nil {
+				err = p.exec(tx, s.statement, s.of)
 			}
-			return err
-		})
+		}
+		if err == nil {
+			err = tx.Commit()
+		}
 		if err != nil {
 			return name, 0, err
 		}
 		const tenth = 10
 		n++
 		for deleted := n%tenth > 0; !deleted; {
-			err := transact(func(tx *sql.Tx) error { return p.exec(tx, "DELETE FROM orders WHERE id = $1", key) })
+			err := p.exec(p.db, "DELETE FROM orders WHERE id = $1", key)
 			if deleted = !expected(err); deleted && err != nil {
 				return name, 0, err
 			}
@@ -165,47 +170,28 @@ func (p *programs) order(name string, insert func(tx *sql.Tx) (key any, err erro
 		p.mu.Lock()
 		p.kept[fmt.Sprint(key)] = n%tenth > 0
 		p.mu.Unlock()
-		id, _ := key.(int64)
-		return name, id, nil
+		return name, key, nil
 	})
 }
 
 // shop starts programs that write to the shop: old ones leave keys to the database, and new ones insert ids.
 func (p *programs) shop() {
-	gen := generator(p.t)
+	gen, err := core.New(core.Config{Worker: core.Fixed(1)})
+	must(p.t, err)
 	for range 2 {
-		changed := func(tx *sql.Tx) error {
-			return p.exec(tx, "UPDATE orders SET note = 'changed', parent_id = id WHERE id = $1", p.count("old")*7919%2000)
-		}
-		lines := []string{"INSERT INTO order_lines (order_id, line) VALUES ($1, 1)", "INSERT INTO shipments (order_id) VALUES ($1)", "INSERT INTO parcels (shipment_id) VALUES ($1)"}
-		p.order("old", func(tx *sql.Tx) (any, error) {
-			var id int64
+		p.order("old", func(tx *sql.Tx) (key int64, err error) {
 			const query = "INSERT INTO orders (note) VALUES ('old') RETURNING id"
-			err := p.timed(query, func() error { return tx.QueryRow(query).Scan(&id) })
-			if err == nil {
-				err = changed(tx)
-			}
-			return id, err
-		}, lines...)
-		p.order("new", func(tx *sql.Tx) (any, error) {
+			err = p.timed(query, func() error { return tx.QueryRow(query).Scan(&key) })
+			return key, err
+		})
+		p.order("new", func(tx *sql.Tx) (int64, error) {
 			id, err := gen.Next(context.Background())
 			if err == nil {
 				err = p.exec(tx, "INSERT INTO orders (id, note) VALUES ($1, 'new')", id)
 			}
-			if err == nil {
-				err = changed(tx)
-			}
 			return id, err
-		}, lines...)
+		})
 	}
-}
-
-// generator makes ids that no migration makes.
-func generator(t testing.TB) *core.Generator {
-	t.Helper()
-	gen, err := core.New(core.Config{Worker: core.Fixed(1)})
-	must(t, err)
-	return gen
 }
 
 func (p *programs) count(what string) int {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/seed-299c1d6b/snowkey/internal/retry"
 	"github.com/seed-299c1d6b/snowkey/serial"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
@@ -95,10 +96,7 @@ func inTransaction(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) error
 		} else {
 			_ = tx.Rollback()
 		}
-		var state interface{ SQLState() string }
-		gaveWay := errors.As(err, &state) && (state.SQLState() == "40001" || state.SQLState() == "40P01")
-		var my *mysql.MySQLError // 1020: so says MariaDB where it is set to innodb_snapshot_isolation
-		if gaveWay = gaveWay || errors.As(err, &my) && (my.Number == 1213 || my.Number == 1020); !gaveWay || ctx.Err() != nil {
+		if !retry.IsUndone(err) || ctx.Err() != nil {
 			return err
 		}
 	}

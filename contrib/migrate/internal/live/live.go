@@ -1,9 +1,10 @@
 // Package live has what packages migrate and backfill share: the errors of their configurations, the
-// names of tables, and retries.
+// names of tables, and transactions that are tried again.
 package live
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -117,6 +118,26 @@ func Retry(ctx context.Context, f func() error) error {
 			return errors.Join(err, ended)
 		}
 	}
+}
+
+// Transact runs f in a transaction, again as long as it is undone in favor of another. db is a *sql.DB or a
+// *sql.Conn.
+func Transact(ctx context.Context, db beginner, f func(tx *sql.Tx) error) error {
+	return Retry(ctx, func() error {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		if err := f(tx); err != nil {
+			_ = tx.Rollback() // its own error says less
+			return err
+		}
+		return tx.Commit()
+	})
+}
+
+type beginner interface {
+	BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error)
 }
 
 // Backoff waits after a number of failures: at most 100ms, doubled after each, and at most 3s. Its error is

@@ -50,26 +50,23 @@ func New(client *clientv3.Client, cfg Config) (*Store, error) {
 		wrong = append(wrong, core.FieldError{Field: "client", Value: "nil", Reason: "must be an open *clientv3.Client"})
 	}
 	if !validPrefix(cfg.Prefix) {
-		wrong = append(wrong, core.FieldError{Field: "Prefix", Value: fmt.Sprintf("%.100q", cfg.Prefix), Reason: "must be at most 255 printable ASCII characters, without space and '#'"})
+		wrong = append(wrong, core.FieldError{Field: "Prefix", Value: fmt.Sprintf("%.100q", cfg.Prefix),
+			Reason: "must be at most 255 printable ASCII characters, without space and '#'"})
 	}
 	if wrong != nil {
-		return nil, &core.ConfigError{Package: "etcdstore", Fields: wrong}
+		return nil, configError(wrong...)
 	}
 	return &Store{client: client, prefix: cfg.Prefix, clock: cfg.Clock}, nil
 }
 
-// check returns an error unless New made the store.
-func (s *Store) check() error {
-	if s == nil || s.client == nil {
-		return &core.ConfigError{Package: "etcdstore", Fields: []core.FieldError{{Field: "Store", Value: "nil", Reason: "must come from etcdstore.New"}}}
-	}
-	return nil
+func configError(wrong ...core.FieldError) error {
+	return &core.ConfigError{Package: "etcdstore", Fields: wrong}
 }
 
-// begin starts each method.
+// begin starts each method. It returns an error unless New made the store.
 func (s *Store) begin(ctx context.Context, namespace string) error {
-	if err := s.check(); err != nil {
-		return err
+	if s == nil || s.client == nil {
+		return configError(core.FieldError{Field: "Store", Value: "nil", Reason: "must come from etcdstore.New"})
 	}
 	if err := driver.CheckNamespace(namespace); err != nil {
 		return err

@@ -7,6 +7,19 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 )
 
+// ParseError is the error for a string that Encode or Format cannot have written. It names
+// the part that is wrong.
+type ParseError struct {
+	Text   string // all of it
+	Part   string // "prefix", "length", "separator", "time", "fold", "rollback", "worker", "sequence", "check", "date", "number" or "character"
+	Value  string // that part of the string
+	Reason string // what it must be
+}
+
+func (e *ParseError) Error() string {
+	return fmt.Sprintf("serial: %s: the %s %s: %s", fields.Quote(e.Text), e.Part, fields.Quote(e.Value), e.Reason)
+}
+
 // reader splits a string into its parts, which have fixed widths. It keeps the first error.
 type reader struct {
 	text, rest, separator string

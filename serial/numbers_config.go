@@ -1,7 +1,9 @@
 package serial
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -65,22 +67,18 @@ func (c *NumbersConfig) check() error {
 		wrong.Add("Period", c.Period, "must be Day, Month, Year or Forever")
 	}
 	checkText(&wrong, &c.Location, c.Separator)
-	if c.Digits == 0 {
-		c.Digits = 6
-	}
+	c.Digits = cmp.Or(c.Digits, 6)
 	if c.Digits < 1 || c.Digits > maxDigits {
 		wrong.Add("Digits", c.Digits, "must be 1 to %d", maxDigits)
 	}
-	if c.Code == "" {
-		if c.Code = c.Prefix; c.Code == "" {
-			wrong.Add("Code", "", "is required if Prefix is empty")
-		}
-	} else if !codeOK(c.Code) {
-		wrong.Add("Code", c.Code, codeRule)
+	switch given := c.Code; {
+	case given == "" && c.Prefix == "":
+		wrong.Add("Code", "", "is required if Prefix is empty")
+	case !codeOK(given):
+		wrong.Add("Code", given, codeRule)
 	}
-	if c.Block == 0 {
-		c.Block = 1
-	}
+	c.Code = cmp.Or(c.Code, c.Prefix)
+	c.Block = cmp.Or(c.Block, 1)
 	if limit := c.maxNumber(); c.Block < 0 || c.Block > limit {
 		wrong.Add("Block", c.Block, "must be 1 to %d, the greatest number of the Digits", limit)
 	}
@@ -127,4 +125,45 @@ func (c *NumbersConfig) write(period string, number int64) string {
 		}
 	}
 	return string(appendDigits(b, uint64(number), c.Digits))
+}
+
+// Period is the time after which numbers restart at 1. The zero value is Day.
+type Period uint8
+
+// Periods begin at midnight in the zone of the [Numbers].
+const (
+	Day     Period = iota // 20261121
+	Month                 // 202611
+	Year                  // 2026
+	Forever               // numbers never restart, and have no date
+
+	periods // how many there are
+)
+
+// String returns the period's name.
+func (p Period) String() string {
+	if p >= periods {
+		return fmt.Sprintf("Period(%d)", uint8(p))
+	}
+	return [...]string{"Day", "Month", "Year", "Forever"}[p]
+}
+
+// layout is the layout of the period's date, for package time.
+func (p Period) layout() string { return [...]string{"20060102", "200601", "2006", ""}[p] }
+
+// start returns the first instant of a period, or why there is none.
+func (p Period) start(text string, loc *time.Location) (start time.Time, reason string) {
+	if p == Forever {
+		return time.Time{}, ""
+	}
+	day, err := time.Parse(p.layout(), text)
+	if err != nil {
+		return time.Time{}, "there is no such date"
+	}
+	// Clocks may skip midnight or show it twice, and skip a day at the date line.
+	start = time.Unix(opening(loc, day.Unix()), 0).In(loc)
+	if start.Format(p.layout()) != text {
+		return time.Time{}, "clocks in " + loc.String() + " never show it"
+	}
+	return start, ""
 }

@@ -1,10 +1,10 @@
 package testserver
 
 import (
-	"fmt"
+	"errors"
+	"os"
 	"path/filepath"
 	"strings"
-	"testing"
 )
 
 func redisEngine() *engine {
@@ -69,14 +69,16 @@ func etcdCommand(s *Server) []string {
 		"--unsafe-no-fsync", "--log-level", "error"}
 }
 
-// Promtool returns the path of promtool.
-func Promtool(t testing.TB) string {
-	t.Helper()
-	skipShort(t)
-	paths, _, err := (&engine{kind: "promtool", binVar: "SNOWKEY_TEST_PROMETHEUS_BIN", packages: "prometheus", programs: [][]string{{"promtool"}}}).find()
-	if err != nil {
-		skipOrFail(t, fmt.Errorf("promtool: %w", err))
-		return ""
-	}
-	return paths[0]
+// RestoreEtcd replaces the data of an etcd, which does not run, by what etcdctl makes of a snapshot.
+func (s *Server) RestoreEtcd(snapshot string) error {
+	return s.control("RestoreEtcd", false, func() error {
+		etcdctl := firstExecutable(searchPath(), []string{"etcdctl", "etcdutl"})
+		if etcdctl == "" {
+			return errors.New("program etcdctl not found; install the Debian package etcd-client")
+		}
+		peer := "http://127.0.0.1:1"
+		return errors.Join(os.RemoveAll(s.data()), s.run(etcdctl, "snapshot", "restore", snapshot,
+			"--name", etcdName(s), "--data-dir", s.data(), "--initial-cluster", etcdName(s)+"="+peer,
+			"--initial-advertise-peer-urls", peer, "--initial-cluster-token", s.tag))
+	})
 }
