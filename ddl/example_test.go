@@ -213,7 +213,7 @@ func ExampleSharding_Clause() {
 	// Output:
 	// CREATE TABLE orders (id bigint NOT NULL, note text) PARTITION BY LIST ((("id" % 3863124193) * ("id" % 2387542127) % 4294967291 * 1640531527 % 3037000493 * 2246822519 % 4294967279 % 2))
 	// <nil>
-	// ddl: Count 100000: must be 1 to 65536; Servers nil: must not be empty; Field "time": must be datacenter or worker, or empty
+	// ddl: Count 100000: must be 1 to 65536; Servers nil: must not be empty; Field "time": must be datacenter or worker_id, or empty
 	// ddl: Dialect "mysql": a Sharding is for PostgreSQL, with postgres_fdw; connect to the server of each row, which core.Shard finds: unsupported operation
 }
 

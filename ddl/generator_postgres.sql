@@ -395,7 +395,7 @@ BEGIN
   ALTER SEQUENCE {checked} RESTART;
   LOCK TABLE {marker}, {raised} IN ACCESS EXCLUSIVE MODE NOWAIT; -- waiting here would keep all calls waiting
   TRUNCATE {marker}, {raised};
-  INSERT INTO {raised} VALUES ({clock}); -- its page stays: the floor is that of the namespace
+  INSERT INTO {raised} VALUES ({clock}); -- its page stays: the namespace has the floor
   DELETE FROM {raised};
   base_ms := greatest(now_ms, space.floor);
   IF from_ms >= base_ms + {ahead} * {tick} THEN

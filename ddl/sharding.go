@@ -90,7 +90,7 @@ func (s Sharding) sharder() (*sharder, error) {
 		Postgres.ident(&wrong, "Servers", server)
 	}
 	if !slices.Contains([]Field{"", Datacenter, WorkerID}, s.Field) {
-		wrong.Add("Field", string(s.Field), "must be datacenter or worker, or empty")
+		wrong.Add("Field", string(s.Field), "must be datacenter or worker_id, or empty")
 	} else if s.Field != "" && l.below[s.Field].width == 0 {
 		wrong.Add("Field", string(s.Field), "must have bits in the layout")
 	}

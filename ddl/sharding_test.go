@@ -26,7 +26,7 @@ func TestShardingRefuses(t *testing.T) {
 		{"no servers", func(s *Sharding) { s.Servers = nil }, "Servers nil: must not be empty"},
 		{"many servers", func(s *Sharding) { s.Count = 1 }, "Servers [a b]: must be at most 1, one for each shard"},
 		{"unnamed server", func(s *Sharding) { s.Servers[1] = "" }, `Servers "": must not be empty`},
-		{"field", func(s *Sharding) { s.Field = Sequence }, `Field "sequence": must be datacenter or worker, or empty`},
+		{"field", func(s *Sharding) { s.Field = Sequence }, `Field "sequence": must be datacenter or worker_id, or empty`},
 		{"no field", func(s *Sharding) { s.Field, s.Layout = WorkerID, core.Mastodon() }, `Field "worker_id": must have bits in the layout`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -82,7 +82,7 @@ func TestForms(t *testing.T) {
 		{"instagram", serial.Config{Layout: core.Instagram(), Separator: "-"}, compose(t, core.Instagram(), core.Parts{Time: at(t, "2030-01-01T00:00:00Z"), Worker: 8191, Sequence: 1023}), "20300101000000000-8191-1023"},
 		{"sonyflake", serial.Config{Layout: core.Sonyflake(), Separator: "-"}, compose(t, core.Sonyflake(), core.Parts{Time: at(t, "2030-01-01T00:00:00.019Z"), Worker: 65535, Sequence: 7}), "20300101000000010-007-65535"},
 		{"seconds", serial.Config{Layout: core.Seconds(), Separator: "-"}, compose(t, core.Seconds(), core.Parts{Time: at(t, "2156-02-07T06:28:15Z"), Worker: 1, Sequence: 2}), "21560207062815000-0001-0000002"},
-		{"a tick of its own", serial.Config{Layout: aligned, Separator: "/"}, 5<<14 | 1023<<4 | 15, "020170714024001257/1023/15"},
+		{"its own tick", serial.Config{Layout: aligned, Separator: "/"}, 5<<14 | 1023<<4 | 15, "020170714024001257/1023/15"},
 		{"the last millisecond of a year", serial.Config{Location: shanghai}, compose(t, twitter, core.Parts{Time: at(t, "2026-12-31T23:59:59.999+08:00")}), "2026123123595999900000000"},
 		{"the end", serial.Config{}, 1<<63 - 1, "2080071017303020810234095"},
 		{"a prefix with the separator", serial.Config{Prefix: "A-1-", Separator: "-"}, 0, "A-1--20101104014254657-0000-0000"},

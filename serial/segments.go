@@ -55,7 +55,7 @@ type waiter struct {
 type SegmentsConfig struct {
 	// Counter stores the last id: a store of sqlstore, redisstore, httpstore or etcdstore. A
 	// transaction that waits for an id holds its connection, so give the store a pool of its
-	// own; in SQLite, which has one writer, a file of its own.
+	// own; in SQLite, which has one writer, its own file.
 	Counter Counter
 	// Key of the counter: 1 to 32 ASCII letters, digits and . _ - /, such as the name of the
 	// table. All Segments of one Key share its ids, in all processes.

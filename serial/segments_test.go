@@ -119,7 +119,7 @@ func span(first, last int64) (ids []int64) {
 	return ids
 }
 
-// in runs a test with a desk, Segments of it, and a clock of its own.
+// in runs a test with a desk, Segments of it, and a clock.
 func in(t *testing.T, block int64, test func(t *testing.T, d *desk, s *serial.Segments)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -376,7 +376,7 @@ func TestHangs(t *testing.T) {
 		d.set(func(d *desk) { d.delay = 0; d.most = -10 })
 		next(t, s, 1)
 		time.Sleep(2 * time.Hour)
-		next(t, s, span(2, 10)...) // 11 to 20 are those of the late answers
+		next(t, s, span(2, 10)...) // the late answers have 11 to 20
 		next(t, s, 21)
 		time.Sleep(time.Minute)
 	})

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/serial"
 )
 
-// artificial is a zone that no government has: at each time it takes the offset beside
+// artificial is a zone that no government has: at each time it takes the offset next to
 // it; the first holds from the beginning. The rule is for the time after that.
 func artificial(t *testing.T, offsets []int, times []int64, rule string) *time.Location {
 	t.Helper()

@@ -14,7 +14,7 @@
 //	}
 //	defer gen.Close(context.Background())
 //
-// It is a module of its own, so that only its users depend on etcd's client.
+// It is a separate module, so that only its users depend on etcd's client.
 //
 // # Guarantees
 //

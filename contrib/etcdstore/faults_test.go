@@ -83,7 +83,7 @@ func once(client *clientv3.Client, write func()) clientv3.KV {
 	}}
 }
 
-// The error of a write is that of the call.
+// A call returns the error of its write.
 func TestWriteFails(t *testing.T) {
 	client := connect(t, testserver.Etcd(t).DSN)
 	store, c := mustNew(New(client, Config{})), claim(newNamespace())

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/storetest"
 )
 
-// connect makes a client of its own, as another process has one.
+// connect makes its own client, as another process has one.
 func connect(t *testing.T, endpoints string) *clientv3.Client {
 	t.Helper()
 	client, err := clientv3.New(clientv3.Config{Endpoints: strings.Split(endpoints, ","), Logger: zap.NewNop()})

@@ -164,7 +164,7 @@ func (s *Server) run(argv ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), setUpLimit)
 	defer cancel()
 	cmd := s.program(ctx, argv...)
-	cmd.WaitDelay = quickLimit // a child of its own may keep the output open
+	cmd.WaitDelay = quickLimit // a child process may keep the output open
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("set up %s: %s: %w; end of its output:\n%s", s.Kind, argv[0], err, tail(out))
 	}

@@ -88,7 +88,7 @@ func (s *Server) awaitExit(limit time.Duration) bool {
 }
 
 // family returns the server's processes: the one that was started, what works on its data, and
-// their descendants. PostgreSQL's backends have sessions of their own, so a signal to the process
+// their descendants. PostgreSQL's backends have their own sessions, so a signal to the process
 // group would miss them; a killed Patroni leaves PostgreSQL behind.
 func (s *Server) family() ([]process, error) {
 	pid := 0
@@ -137,7 +137,7 @@ func (s *Server) Remove() error {
 	return os.RemoveAll(s.dir)
 }
 
-// Snapshot copies the data of the server to a folder beside it, as a snapshot of its volume would. A
+// Snapshot copies the data of the server to a folder next to it, as a snapshot of its volume would. A
 // running server is paused meanwhile, so that the copy is what a crash leaves.
 func (s *Server) Snapshot(name string) error {
 	if err := s.Pause(); err != nil {
@@ -158,7 +158,7 @@ func (s *Server) PutBack(name string) error {
 	})
 }
 
-// MakeFolder makes a folder beside the server's data, which the server may write to.
+// MakeFolder makes a folder next to the server's data, which the server may write to.
 func (s *Server) MakeFolder(name string) error {
 	return errors.Join(os.Mkdir(s.in(name), 0o700), giveToUser(s.in(name)))
 }
@@ -168,7 +168,7 @@ func (s *Server) Touch(name string) error {
 	return errors.Join(s.write(name, ""), giveToUser(s.in(name)))
 }
 
-// Program returns the path of a program that is beside the server's own.
+// Program returns the path of a program that is next to the server's own.
 func (s *Server) Program(name string) string {
 	path := s.programs[0]
 	if real, err := filepath.EvalSymlinks(path); err == nil {

@@ -28,7 +28,7 @@ type leftBehind struct {
 func TestHelperDies(t *testing.T) {
 	how := os.Getenv(deathVar)
 	if how == "" {
-		return // TestDeath runs it, in a process of its own
+		return // TestDeath runs it, in its own process
 	}
 	for kind := range engines() { // a DSN of the caller is of no use here
 		t.Setenv(engines()[kind].dsnVar, "")

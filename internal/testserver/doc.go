@@ -17,7 +17,7 @@
 //   - However the test binary ends (return, os.Exit, panic, timeout, kill -9), a watchdog process
 //     removes its servers and its temporary folder within seconds.
 //
-// A private server has one database; let each test make tables, keys or a database of its own.
+// A private server has one database; let each test make tables, keys or a database.
 // Time zone is UTC, text is UTF-8, there is no password: PostgreSQL's user is postgres, MariaDB's
 // is root, and both are superusers. At most 300 clients can connect to either.
 //

@@ -67,7 +67,7 @@ func (e *engine) find() (paths []string, version string, err error) {
 	}
 	dirs, given := searchPath(), os.Getenv(e.binVar)
 	if given != "" {
-		// Installations from an archive keep the scripts beside bin.
+		// Installations from an archive keep the scripts next to bin.
 		dirs = []string{given, filepath.Join(given, "../bin"), filepath.Join(given, "../sbin"), filepath.Join(given, "../scripts")}
 	}
 	paths, reason := pick(dirs, e.programs)

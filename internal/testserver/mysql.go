@@ -63,7 +63,7 @@ func mariadbCommand(s *Server) []string {
 		"--innodb-flush-method=nosync", "--innodb-buffer-pool-size=32M", mariadbLog}, mysqldArguments(s), asRoot(s))
 }
 
-// mysqldArguments are those of a running server, MariaDB's or MySQL's. There is no socket: its path
+// mysqldArguments has the arguments of a running server, MariaDB's or MySQL's. There is no socket: its path
 // would soon be too long.
 func mysqldArguments(s *Server) []string {
 	return []string{"--pid-file=" + s.in("pid"), "--init-file=" + s.in("init.sql"), "--socket=", "--bind-address=127.0.0.1",
@@ -91,7 +91,7 @@ func mysqlAloneEngine() *engine {
 	return e
 }
 
-// mysqlArguments are those of each MySQL server, also while its data is made.
+// mysqlArguments has the arguments of each MySQL server, also while its data is made.
 func mysqlArguments(s *Server) []string {
 	return append([]string{s.programs[0], "--no-defaults", "--basedir=" + filepath.Join(filepath.Dir(s.programs[0]), ".."),
 		"--datadir=" + s.data(), "--secure-file-priv=NULL", // else it requires the folder that it was built for

@@ -133,7 +133,7 @@ type PatroniState struct {
 	Timeline int64  // one more after each promotion
 }
 
-// NewPatroni starts a cluster of n members for this test alone, with an etcd of its own.
+// NewPatroni starts a cluster of n members for this test alone, with its own etcd.
 // It has synchronous_mode and synchronous_mode_strict: a commit is acknowledged when a
 // standby has it, and only such a standby is promoted. A primary that crashes is replaced
 // rather than restarted. If its Patroni is gone as well, that takes 20 seconds, the least

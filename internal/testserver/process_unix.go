@@ -108,7 +108,7 @@ func thaw(list func() ([]process, error)) error {
 }
 
 // killAll kills the processes of list, waits until they are gone, and returns how many there were.
-// They are stopped first: later the children would be orphans, and PostgreSQL does not start beside
+// They are stopped first: later the children would be orphans, and PostgreSQL does not start next to
 // children of its former self.
 func killAll(list func() ([]process, error)) (int, error) {
 	if err := freeze(list); err != nil {
@@ -164,7 +164,7 @@ func giveToUser(dir string) error {
 	return nil
 }
 
-// attributes are those of a server's process. A Ctrl-C at the terminal does not reach its group.
+// attributes returns the attributes of a server's process. A Ctrl-C at the terminal does not reach its group.
 func attributes(unprivileged bool) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setpgid: true}
 	if unprivileged {

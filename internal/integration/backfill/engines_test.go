@@ -47,7 +47,7 @@ func openSQLite(t *testing.T) *engine { return &engine{engines.SQLite(t)} }
 
 func openPostgres(t *testing.T) *engine { return &engine{engines.Postgres(t)} }
 
-// config is that of a backfill of the table orders, with the leases in the same database.
+// config configures a backfill of the table orders, with the leases in the same database.
 func (db *engine) config(t testing.TB) backfill.Config {
 	t.Helper()
 	store, err := sqlstore.New(db.DB, sqlstore.Config{})

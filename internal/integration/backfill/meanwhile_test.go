@@ -28,7 +28,7 @@ func TestChangedMeanwhile(t *testing.T) {
 }
 
 // An old program changes references that have an id already, and knows nothing of the new column.
-// The run says so, and the next one mends what was set to NULL.
+// The run says so, and the next one repairs what was set to NULL.
 func TestMovedReferences(t *testing.T) {
 	onEvery(t, func(t *testing.T, db *engine) {
 		db.run(t, "CREATE TABLE orders (id bigint PRIMARY KEY, created_at {time})",

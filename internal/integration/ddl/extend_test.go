@@ -123,7 +123,7 @@ func TestExtend(t *testing.T) {
 		have    []ddl.Partition // the last has no end
 		spans   []span
 		only    ddl.Dialect
-		schemas bool // the table is in a schema of its own, and what is split elsewhere
+		schemas bool // the table is in its own schema, and what is split elsewhere
 	}{
 		{name: "each month", have: []ddl.Partition{low(begin), {Name: "pmax", Min: begin}}, spans: []span{
 			{0, 3, "low p202611 p202612 p202701 p202702 pmax"},

@@ -19,7 +19,7 @@ const perLayout = 2500
 var fields = []ddl.Field{ddl.Time, ddl.WorkerID, ddl.Sequence, ddl.Datacenter, ddl.Machine, ddl.Rollback}
 
 // randomIDs has ids of the layout, evenly over its bits and over the lengths of
-// ids, its ends, those just beside the ends, and some that it cannot have made.
+// ids, its ends, those just next to the ends, and some that it cannot have made.
 func randomIDs(l core.Layout, n int) []int64 {
 	last := lastID(l)
 	ids := []int64{0, 1, last - 1, last, -1, math.MinInt64, math.MaxInt64, math.MaxInt64 - 1}
@@ -107,7 +107,7 @@ func fillIDs(t *testing.T, s *server, ids []int64) {
 	s.Run(t, strings.ReplaceAll("INSERT INTO ids VALUES "+strings.Join(rows, ","), "-9223372036854775808", "-9223372036854775807 - 1"))
 }
 
-// hasFunction reports whether a field has a function of its own.
+// hasFunction reports whether a field has its own function.
 func hasFunction(l core.Layout, f ddl.Field) bool {
 	return (f != ddl.Datacenter && f != ddl.Machine || l.DatacenterBits > 0 || l.TimeBits == 0) && (f != ddl.Rollback || l.RollbackBits > 0)
 }

@@ -16,7 +16,7 @@ import (
 type sqlNull = sql.NullString
 
 // randomTimes lie in the layout, at the beginnings of ticks, a microsecond
-// beside them, and anywhere, as far as the database's times go.
+// next to them, and anywhere, as far as the database's times go.
 func randomTimes(d ddl.Dialect, l core.Layout, n int) []time.Time {
 	last := lastID(l)
 	step := time.Microsecond
@@ -48,7 +48,7 @@ func randomTimes(d ddl.Dialect, l core.Layout, n int) []time.Time {
 	return times
 }
 
-// The least id of a time is that of FirstAt.
+// The least id of a time equals FirstAt.
 func TestMinIsFirstAt(t *testing.T) {
 	onEvery(t, func(t *testing.T, s *server) {
 		kind := map[ddl.Dialect]string{ddl.Postgres: "timestamptz", ddl.MySQL: "datetime(6)", ddl.SQLite: "text"}[s.Dialect]

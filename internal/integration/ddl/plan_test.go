@@ -10,7 +10,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/ddl"
 )
 
-// PostgreSQL puts the body of each function in the place of its call: for every
+// PostgreSQL replaces each call by the body of the function: for every
 // layout, and for a column whose type is the domain.
 func TestFunctionsAreInlined(t *testing.T) {
 	s := openPostgres(t)

@@ -159,7 +159,7 @@ func (db *engine) unchanged(t testing.TB, before string) {
 	}
 }
 
-// names are those of steps.
+// names returns the names of steps.
 func names(steps []migrate.Step) string {
 	all := make([]string, len(steps))
 	for i, s := range steps {

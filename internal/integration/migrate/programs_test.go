@@ -16,7 +16,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/core"
 )
 
-// programs run beside a migration. No key may come twice, whichever program got it.
+// programs run during a migration. No key may come twice, whichever program got it.
 type programs struct {
 	db   *engine
 	t    testing.TB

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/contrib/migrate"
 )
 
-// audited gives tables a trigger that sets updated_at, and one that writes to a table of its own.
+// audited gives tables a trigger that sets updated_at, and one that writes to its own table.
 func (db *engine) audited(t testing.TB, tables ...string) {
 	t.Helper()
 	db.Run(t, "CREATE TABLE audit (what text, note text)",

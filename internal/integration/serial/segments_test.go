@@ -20,7 +20,7 @@ type ticket struct {
 }
 
 // Segments are the Source of the plugin. In SQLite, whose transactions of GORM are the one writer of
-// their file, the counter has a file of its own.
+// their file, the counter has its own file.
 func TestSegmentsInGORM(t *testing.T) {
 	onEverySQL(t, func(t *testing.T, e engine) {
 		db := e.gorm(t, &gorm.Config{}, &ticket{})
