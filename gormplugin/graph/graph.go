@@ -208,8 +208,8 @@ func (g *graph) nodeOf(v reflect.Value, m *model, reached role) *node {
 	return n
 }
 
-// addEdge adds the edges of a relation. Of several that set one column, the last
-// counts; gorm may take another one if the parents are at different depths.
+// addEdge adds the edges of a relation. Of several parents that set one column, the last one that the
+// walk reaches counts. gorm may choose another of them if they are at different depths.
 func (g *graph) addEdge(child, parent *node, refs []reference) {
 	for i := range refs {
 		at := child.first

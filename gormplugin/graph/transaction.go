@@ -18,7 +18,7 @@ import (
 // begin begins a transaction, or sets a savepoint in the caller's. Its statements are sent over conn.
 func (w *writer) begin(batches []*batch) error {
 	outer := w.db.Session(&gorm.Session{Context: w.ctx})
-	if w.tx = outer; w.again {
+	if w.tx = outer; w.ownTx {
 		if err := w.route(outer, batches); err != nil {
 			return err
 		}
@@ -27,12 +27,12 @@ func (w *writer) begin(batches []*batch) error {
 		}
 	}
 	inner, ok := w.tx.Statement.ConnPool.(gorm.TxCommitter)
-	if !ok && w.again {
+	if !ok && w.ownTx {
 		return fmt.Errorf("graph: BEGIN: %T is no transaction: %w", w.tx.Statement.ConnPool, gorm.ErrInvalidTransaction)
 	}
 	pool, _ := outer.DB()
 	w.conn = &conn{ConnPool: w.tx.Statement.ConnPool, TxCommitter: inner, pool: pool}
-	if w.tx.Statement.ConnPool = w.conn; !w.again {
+	if w.tx.Statement.ConnPool = w.conn; !w.ownTx {
 		return w.setSavepoint()
 	}
 	w.commit, w.rollback = inner.Commit, inner.Rollback

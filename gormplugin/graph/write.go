@@ -23,8 +23,9 @@ type writer struct {
 	tx               *gorm.DB // its statements are sent over conn
 	conn             *conn
 	commit, rollback func() error
+	ownTx            bool // it began the transaction; false: a savepoint in the caller's, or a DryRun
 	ended            bool // by a COMMIT whose outcome may be unknown
-	again            bool // a retry may help
+	mayRetry         bool // after a conflict
 	result           Result
 }
 
@@ -53,12 +54,12 @@ func (w *writer) writeBatches(batches []*batch) error {
 	if !slices.ContainsFunc(batches, func(b *batch) bool { return b.model.hooks }) {
 		return nil
 	}
-	again, err := newGraph(w.ctx, w.db, w.value, true)
+	now, err := newGraph(w.ctx, w.db, w.value, true)
 	same := func(a, b *node) bool {
 		return a.role == isJoin && b.role == isJoin || a.row.Addr().Pointer() == b.row.Addr().Pointer()
 	}
 	both := func(a, b edge) bool { return same(a.child, b.child) && same(a.parent, b.parent) }
-	if err == nil && (!slices.EqualFunc(again.order, w.order, same) || !slices.EqualFunc(again.edges, w.edges, both)) {
+	if err == nil && (!slices.EqualFunc(now.order, w.order, same) || !slices.EqualFunc(now.edges, w.edges, both)) {
 		err = errors.New("graph: a hook has added, removed or moved associated rows: do that before the create")
 	}
 	return err
