@@ -19,11 +19,17 @@ import (
 // upsert is a create with a conflict clause. A row that collided has another key in the database
 // than in its struct.
 type upsert struct {
-	rows     []int           // that may have collided
-	fields   []*schema.Field // the key, and other columns that the plugin fills
-	indexes  []keys.Unique   // in which a row may have collided
-	replaces bool            // a key that was set may be replaced by an existing row's
-	sent     clause.Values   // the values of the INSERT
+	target
+	rows   []int           // that may have collided
+	fields []*schema.Field // the key, and other columns that the plugin fills
+	sent   clause.Values   // the values of the INSERT
+}
+
+// target is where rows may collide.
+type target struct {
+	byKey    bool          // the conflict clause names the key
+	indexes  []keys.Unique // other than the key
+	replaces bool          // a key that was set may be replaced by an existing row's
 }
 
 // conflictOf returns a statement's conflict clause. For MySQL's INSERT IGNORE and SQLite's INSERT
@@ -40,29 +46,20 @@ func conflictOf(stmt *gorm.Statement) (on clause.OnConflict, ok bool) {
 // prepareUpsert notes what resolve must look up, unless no row can have another key.
 func (s *statement) prepareUpsert(registry *keys.Registry, db *gorm.DB, on clause.OnConflict) error {
 	model := s.stmt.Schema
-	u := &upsert{fields: slices.Clone(model.PrimaryFields)}
+	declared, err := registry.Uniques(db, model)
+	if err != nil {
+		return err
+	}
+	anyIndex := db.Name() == "mysql" // ON DUPLICATE KEY names no columns
+	u := &upsert{target: conflictTarget(model, on, declared, anyIndex), fields: slices.Clone(model.PrimaryFields)}
 	for _, c := range s.columns {
 		if c.Source != nil && !c.Field.PrimaryKey {
 			u.fields = append(u.fields, c.Field)
 		}
 	}
-	declared, err := registry.Uniques(db, model)
-	if err != nil {
-		return err
-	}
-	named, anyIndex := namedFields(model, on.Columns), db.Name() == "mysql"   // ON DUPLICATE KEY names no columns
-	byKey := len(on.Columns) == 0 && on.OnConstraint == "" && on.UpdateAll || // gorm then names the key
-		len(named) > 0 && !slices.ContainsFunc(model.PrimaryFields, func(f *schema.Field) bool { return !slices.Contains(named, f) })
-	if byKey && !anyIndex && len(u.fields) == len(model.PrimaryFields) {
+	if u.byKey && !anyIndex && len(u.fields) == len(model.PrimaryFields) {
 		return nil
 	}
-	if len(named) > 0 && !byKey {
-		u.indexes = []keys.Unique{{Fields: named, Where: on.TargetWhere.Exprs}}
-	}
-	if anyIndex || !byKey && len(named) == 0 {
-		u.indexes = append(u.indexes, declared...)
-	}
-	u.replaces = !byKey && (len(named) > 0 || on.OnConstraint != "" || !on.DoNothing)
 	for i := range s.rows { // gorm may set a key that the database makes in the wrong row
 		if u.replaces || !s.plan.FillsKey() || s.isNeeded(i) {
 			u.rows = append(u.rows, i)
@@ -71,11 +68,32 @@ func (s *statement) prepareUpsert(registry *keys.Registry, db *gorm.DB, on claus
 	if len(u.rows) == 0 {
 		return nil
 	}
-	if _, ok := s.stmt.Clauses["RETURNING"].Expression.(clause.Returning); ok && len(s.rows) > 1 && (on.DoNothing || len(on.Where.Exprs) > 0) {
+	_, returning := s.stmt.Clauses["RETURNING"].Expression.(clause.Returning)
+	if returning && len(s.rows) > 1 && (on.DoNothing || len(on.Where.Exprs) > 0) {
 		return errors.New("RETURNING with an ON CONFLICT that may skip rows: gorm would set the fields of other rows; leave Returning out, or create one row at a time")
 	}
 	s.upsert = u
 	return nil
+}
+
+// conflictTarget returns where rows may collide: in what the conflict clause names, or else in the indexes
+// that the model declares. With anyIndex, they may collide in these indexes too.
+func conflictTarget(model *schema.Schema, on clause.OnConflict, declared []keys.Unique, anyIndex bool) (t target) {
+	named := namedFields(model, on.Columns)
+	other := func(f *schema.Field) bool { return !slices.Contains(named, f) }
+	switch {
+	case len(on.Columns) == 0 && on.OnConstraint == "" && on.UpdateAll, // gorm then names the key
+		len(model.PrimaryFields) > 0 && !slices.ContainsFunc(model.PrimaryFields, other):
+		t.byKey = true
+	case len(named) > 0:
+		t.indexes, t.replaces = []keys.Unique{{Fields: named, Where: on.TargetWhere.Exprs}}, true
+	default:
+		anyIndex, t.replaces = true, on.OnConstraint != "" || !on.DoNothing
+	}
+	if anyIndex {
+		t.indexes = append(t.indexes, declared...)
+	}
+	return t
 }
 
 // namedFields returns the fields that a conflict clause names, or nil if the model lacks one: its
