@@ -50,7 +50,7 @@ func (c *chunk) send() error {
 			err = t.collisions(c.tables)
 		}
 		if err != nil {
-			return c.refused(t, err)
+			return c.errorOf(t, err)
 		}
 	}
 	return nil

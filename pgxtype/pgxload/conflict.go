@@ -51,7 +51,7 @@ func (t *Table) OnConflict(c Conflict) *Table {
 	if t.types != nil {
 		wrong.Add("OnConflict", t.name, "must be called before the first row")
 	}
-	if t.refuse(wrong.Err("pgxload: Conflict")) {
+	if t.w.keep(wrong.Err("pgxload: Conflict")) {
 		t.conflict = &Conflict{Key: slices.Clone(c.Key), Update: slices.Clone(c.Update)}
 	}
 	return t
@@ -75,7 +75,8 @@ func (t *Table) findPrimary(all []found) error {
 	for _, f := range all {
 		if f.InPrimary {
 			if t.conflict != nil && slices.Contains(t.conflict.Update, f.Column) {
-				return t.fail(-1, f.Column, errors.New("is part of the primary key, which Conflict.Update must not change: rows may refer to the old one"))
+				err := errors.New("is part of the primary key, which Conflict.Update must not change: rows may refer to the old one")
+				return t.errorAt(-1, f.Column, err)
 			}
 			t.primary = append(t.primary, f.Column)
 			whole = whole && slices.Contains(t.columns, f.Column)
@@ -87,7 +88,7 @@ func (t *Table) findPrimary(all []found) error {
 	if t.conflict != nil && t.primary == nil {
 		err := errors.New("OnConflict needs its whole primary key among the columns, or to be named last:" +
 			" rows of later tables may refer to a row that is skipped")
-		return t.orphaned(t.w.tables, t.fail(-1, "", err))
+		return t.orphaned(t.w.tables, t.errorAt(-1, "", err))
 	}
 	return nil
 }
@@ -127,7 +128,7 @@ func (t *Table) collisions(tables []*Table) error {
 		if v[3] != nil {
 			other = fmt.Errorf("%s is in the table under the primary key (%s), not under %s: load it and its children under the existing key", given, v[3], own)
 		}
-		other = t.fail(t.out.first+row-1, key[0], other)
+		other = t.errorAt(t.out.first+row-1, key[0], other)
 		if v[3] == nil {
 			other = t.orphaned(tables, other)
 		}
