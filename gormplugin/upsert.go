@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -125,33 +126,35 @@ func (s *statement) resolve(db *gorm.DB) error {
 	if len(u.sent.Values) != len(s.rows) {
 		return fmt.Errorf("the INSERT has %d rows of %d: cannot tell which rows exist", len(u.sent.Values), len(s.rows))
 	}
-	// gorm sets returned keys by position: they may be another row's.
-	for _, i := range u.rows {
-		values := make([]any, len(u.fields))
-		for k, f := range u.fields {
-			values[k], _ = u.valueOf(i, f)
-		}
-		if err := s.setFields(i, values); err != nil {
-			return err
-		}
-	}
 	found, err := s.findRows(db)
+	for _, i := range u.rows {
+		values := found[i]
+		if values == nil { // gorm sets returned keys by position: they may be another row's
+			for _, f := range u.fields {
+				value, _ := u.valueOf(i, f)
+				values = append(values, value)
+			}
+			err = cmp.Or(err, s.errNotFound(i))
+		}
+		err = cmp.Or(err, s.setFields(i, values))
+	}
 	if err != nil {
 		return fmt.Errorf("after ON CONFLICT: %w", err)
 	}
-	for _, i := range u.rows {
-		if values := found[i]; values != nil {
-			err = s.setFields(i, values)
-		} else if value, given := s.givenKey(i); given {
-			if s.isReferred(i) {
-				err = fmt.Errorf("row %d was not written, because another row has its unique values, and rows would refer to the missing key %v: set the key of that row, or leave it zero", i, value)
-			}
-		} else if s.isNeeded(i) {
-			err = fmt.Errorf("row %d was not written, and the row that it collided with is not found by %s: declare the unique index in the model, without length and expressions, and send no values that it changes, such as times that it rounds", i, u.indexNames())
-		}
-		if err != nil {
-			return fmt.Errorf("after ON CONFLICT: %w", err)
-		}
+	return nil
+}
+
+// errNotFound returns the error for a row that is not found, or nil if nothing depends on its key.
+func (s *statement) errNotFound(i int) error {
+	value, given := s.givenKey(i)
+	switch {
+	case given && s.isReferred(i):
+		return fmt.Errorf("row %d was not written, because another row has its unique values, "+
+			"and rows would refer to the missing key %v: set the key of that row, or leave it zero", i, value)
+	case !given && s.isNeeded(i):
+		return fmt.Errorf("row %d was not written, and the row that it collided with is not found by %s: "+
+			"declare the unique index in the model, without length and expressions, "+
+			"and send no values that it changes, such as times that it rounds", i, s.upsert.indexNames())
 	}
 	return nil
 }
@@ -226,7 +229,9 @@ func (u *upsert) indexNames() string {
 	}
 	names := make([][]string, len(u.indexes))
 	for k, index := range u.indexes {
-		names[k] = keys.FieldNames(index.Fields)
+		for _, f := range index.Fields {
+			names[k] = append(names[k], keys.FieldName(f))
+		}
 	}
 	return fmt.Sprint(names)
 }
@@ -234,18 +239,19 @@ func (u *upsert) indexNames() string {
 // keepNumbers expands the statement's UpdateAll so that filled columns other than the key, such as a
 // public number, keep their values in existing rows.
 func (s *statement) keepNumbers() {
-	if !slices.ContainsFunc(s.filled, func(f keys.Need) bool { return f.Column.Field != nil && !f.Column.Field.PrimaryKey }) {
+	numbers := slices.DeleteFunc(slices.Clone(s.filled), func(f keys.Need) bool { return f.Column.Field.PrimaryKey })
+	if len(numbers) == 0 {
 		return
 	}
 	callbacks.ConvertToCreateValues(s.stmt) // it adds the columns of UpdateAll
 	on, _ := conflictOf(s.stmt)
 	on.UpdateAll, on.DoUpdates = false, slices.Clone(on.DoUpdates)
 	for i, update := range on.DoUpdates {
-		k := slices.IndexFunc(s.filled, func(f keys.Need) bool { return f.Column.DBName == update.Column.Name })
+		k := slices.IndexFunc(numbers, func(f keys.Need) bool { return f.Column.DBName == update.Column.Name })
 		if k < 0 {
 			continue
 		}
-		f, own := s.filled[k], clause.Column{Table: clause.CurrentTable, Name: update.Column.Name}
+		f, own := numbers[k], clause.Column{Table: clause.CurrentTable, Name: update.Column.Name}
 		if len(f.Rows) == len(s.rows) && !s.hooks {
 			on.DoUpdates[i].Value = own
 			continue
