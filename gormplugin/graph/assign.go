@@ -47,8 +47,8 @@ func (g *graph) copyKeysInOrder(n *node) (err error) {
 		return nil
 	}
 	n.copied = true
-	for at := n.first; at > 0 && err == nil; at = g.edges[at-1].next {
-		err = g.copyKeysInOrder(g.edges[at-1].parent)
+	for e := n.parents; e != nil && err == nil; e = e.nextParent {
+		err = g.copyKeysInOrder(e.parent)
 	}
 	err = cmp.Or(err, g.copyKeys(n, false))
 	for i := range n.model.columns {
@@ -63,8 +63,7 @@ func (g *graph) copyKeysInOrder(n *node) (err error) {
 // copyKeys sets the foreign keys of a row. It skips a parent without a key, or returns an error if
 // the keys are needed. It writes nothing that is equal: goroutines may share the row.
 func (g *graph) copyKeys(n *node, needed bool) error {
-	for at := n.first; at > 0; at = g.edges[at-1].next {
-		e := &g.edges[at-1]
+	for e := n.parents; e != nil; e = e.nextParent {
 		switch missing := e.isMissing(); {
 		case missing && needed:
 			return fmt.Errorf("graph: %s is zero, because its row was not written, and %s refers to it",
@@ -205,8 +204,8 @@ func (g *graph) isLoaded(n *node) bool {
 		slices.ContainsFunc(n.model.columns, isZero) || n.keyText() == "" {
 		return false
 	}
-	for at := n.first; n.role == isChild && at > 0; at = g.edges[at-1].next {
-		if !g.edges[at-1].parent.loaded {
+	for e := n.parents; n.role == isChild && e != nil; e = e.nextParent {
+		if !e.parent.loaded {
 			return false
 		}
 	}

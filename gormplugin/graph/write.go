@@ -58,7 +58,7 @@ func (w *writer) writeBatches(batches []*batch) error {
 	same := func(a, b *node) bool {
 		return a.role == isJoin && b.role == isJoin || a.row.Addr().Pointer() == b.row.Addr().Pointer()
 	}
-	both := func(a, b edge) bool { return same(a.child, b.child) && same(a.parent, b.parent) }
+	both := func(a, b *edge) bool { return same(a.child, b.child) && same(a.parent, b.parent) }
 	if err == nil && (!slices.EqualFunc(now.order, w.order, same) || !slices.EqualFunc(now.edges, w.edges, both)) {
 		err = errors.New("graph: a hook has added, removed or moved associated rows: do that before the create")
 	}
@@ -90,7 +90,7 @@ func (w *writer) sortShared(b *batch) []*node {
 func (w *writer) insert(list []*node) error {
 	gr := list[0].group
 	tx := w.session(gr)
-	tx.Statement.Settings.Store(keys.Referred{}, func(i int) bool { return list[i].children > 0 })
+	tx.Statement.Settings.Store(keys.Referred{}, func(i int) bool { return list[i].children != nil })
 	selects, omits, upsert := slices.Clone(tx.Statement.Selects), slices.Clone(tx.Statement.Omits), hasConflictClause(tx.Statement)
 	tx = tx.Create(structsOf(list))
 	stmt := tx.Statement
@@ -133,8 +133,8 @@ func (w *writer) check(stmt *gorm.Statement, upsert bool, list []*node) error {
 	_, returned := stmt.Clauses["RETURNING"]
 	returned = returned && !upsert && len(sent.Values) == len(list)
 	for i, n := range list {
-		for at := n.first; at > 0; at = w.edges[at-1].next {
-			if e := &w.edges[at-1]; e.parent.batch == n.batch && !e.isCopied() {
+		for e := n.parents; e != nil; e = e.nextParent {
+			if e.parent.batch == n.batch && !e.isCopied() {
 				return fmt.Errorf("graph: table %s: %s differs from the column that it refers to: %s", table, keys.FieldName(e.ref.to), changed)
 			}
 		}
