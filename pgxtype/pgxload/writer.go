@@ -95,8 +95,12 @@ func (w *Writer) flush() {
 		return
 	}
 	for _, t := range w.tables {
+		spare := 2 * w.cfg.ChunkBytes
+		if t.rows.count() == 0 { // the table may be finished
+			spare = 0
+		}
 		t.rows, t.out = t.out, t.rows
-		t.rows.reset(t.out.first+int64(t.out.count()), 2*w.cfg.ChunkBytes*min(1, t.out.count())) // 0: it may be finished
+		t.rows.reset(t.out.first+int64(t.out.count()), spare)
 	}
 	c := &chunk{w: w, tables: w.tables, number: w.chunks}
 	w.bytes, w.chunks, w.sending = 0, w.chunks+1, make(chan error, 1)
