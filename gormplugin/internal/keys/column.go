@@ -36,7 +36,7 @@ func (c *Column) IsZero(row reflect.Value) (bool, error) {
 		}
 		return true, nil
 	}
-	if v := rows.Field(row, c.Field.StructField.Index); v.IsValid() && !v.IsZero() && (v.Kind() <= reflect.Float64 || !isZero(v)) {
+	if !isZero(rows.Field(row, c.Field.StructField.Index)) {
 		return false, nil
 	}
 	if !row.CanAddr() && c.Source != nil {
@@ -53,11 +53,7 @@ func (c *Column) Set(ctx context.Context, row reflect.Value, id int64) {
 		m[c.DBName] = c.Value(id)
 		return
 	}
-	if v := c.Field.ReflectValueOf(ctx, row); v.Kind() == reflect.Int64 {
-		v.SetInt(id)
-	} else {
-		c.Kind.set(v, id)
-	}
+	c.Kind.set(c.Field.ReflectValueOf(ctx, row), id)
 }
 
 // Value returns an id as the column holds it.

@@ -1,5 +1,7 @@
 // Package keys finds the columns that are filled, by the tags of models and the plugin's
 // configuration, reads and sets them in rows, and takes their ids from the sources.
+//
+// The code reads in this order: registry, plan, tag, kind, column, ids, reference, validate, unique, names.
 package keys
 
 import (
@@ -135,11 +137,8 @@ func (r *Registry) SetHome(db *gorm.DB) { r.home.Store(poolOf(db.Statement.ConnP
 // leased from: handles that share a gorm.Config share its plugins and callbacks. It allows the pools
 // of gorm.io/plugin/dbresolver, and pools that hide their *sql.DB.
 func (r *Registry) CheckHome(db *gorm.DB) error {
-	home, pool := r.home.Load(), (*sql.DB)(nil)
-	if home != nil {
-		pool = poolOf(db.Statement.ConnPool)
-	}
-	if pool == home || pool == nil {
+	home, pool := r.home.Load(), poolOf(db.Statement.ConnPool)
+	if home == nil || pool == nil || pool == home {
 		return nil
 	}
 	known := false
