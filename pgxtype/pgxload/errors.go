@@ -117,7 +117,8 @@ func (c *chunk) search(t *Table, failed *pgconn.PgError) int {
 		var pg *pgconn.PgError
 		ok = err == nil || errors.As(err, &pg)
 		run("rollback to " + trial)
-		same = pg != nil && pg.Code == failed.Code && pg.Message == failed.Message && pg.ConstraintName == failed.ConstraintName && (wholeRow || pg.Detail == failed.Detail)
+		same = pg != nil && pg.Code == failed.Code && pg.Message == failed.Message &&
+			pg.ConstraintName == failed.ConstraintName && (wholeRow || pg.Detail == failed.Detail)
 		return same, err != nil && !same
 	}
 	if same, other := fails(0, 0); same || other {

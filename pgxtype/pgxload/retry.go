@@ -153,6 +153,7 @@ func isLost(err error) bool {
 	if state := retry.SQLState(err); state != "" {
 		return strings.HasPrefix(state, "08") || slices.Contains([]string{"57P01", "57P02", "57P03", "57P05"}, state)
 	}
+	ends := []error{pgconn.ErrConnClosed, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed}
 	var network net.Error
-	return errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.As(err, &network)
+	return slices.ContainsFunc(ends, func(end error) bool { return errors.Is(err, end) }) || errors.As(err, &network)
 }

@@ -71,7 +71,8 @@ func outcome(err error) error {
 	neverSent := pgconn.SafeToRetry(err) && !errors.Is(err, pgconn.ErrConnClosed)
 	// When the commit is on disk, the server may still end the session, and a pooler may lose the server (08).
 	var pg *pgconn.PgError
-	refused := errors.As(err, &pg) && cmp.Or(pg.SeverityUnlocalized, pg.Severity) == "ERROR" && pg.Code != "40003" && !strings.HasPrefix(pg.Code, "08")
+	refused := errors.As(err, &pg) && cmp.Or(pg.SeverityUnlocalized, pg.Severity) == "ERROR" &&
+		pg.Code != "40003" && !strings.HasPrefix(pg.Code, "08")
 	switch {
 	case refused && pg.TableName != "": // a deferred constraint
 		return &LoadError{Table: pg.TableName, Row: -1, Column: pg.ColumnName, Err: fmt.Errorf("commit: %w", err)}
