@@ -107,7 +107,8 @@ func (s *statement) findChunk(db *gorm.DB, chunk []int, by keys.Unique, found ma
 		}
 		for _, i := range asked[name] {
 			if other := found[i]; other != nil && !reflect.DeepEqual(other, values) {
-				return fmt.Errorf("row %d collides with several rows, by %s: only the database knows which it took; name or declare only columns of one unique index", i, s.upsert.indexNames())
+				return fmt.Errorf("row %d collides with several rows, by %s: only the database knows which it took; "+
+					"name or declare only columns of one unique index", i, s.upsert.indexNames())
 			}
 			found[i] = values
 		}

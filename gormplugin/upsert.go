@@ -71,7 +71,8 @@ func (s *statement) prepareUpsert(registry *keys.Registry, db *gorm.DB, on claus
 	}
 	_, returning := s.stmt.Clauses["RETURNING"].Expression.(clause.Returning)
 	if returning && len(s.rows) > 1 && (on.DoNothing || len(on.Where.Exprs) > 0) {
-		return errors.New("RETURNING with an ON CONFLICT that may skip rows: gorm would set the fields of other rows; leave Returning out, or create one row at a time")
+		return errors.New("RETURNING with an ON CONFLICT that may skip rows: gorm would set the fields of other rows; " +
+			"leave Returning out, or create one row at a time")
 	}
 	s.upsert = u
 	return nil
@@ -166,13 +167,21 @@ func (s *statement) givenKey(i int) (value any, given bool) {
 		return nil, false
 	}
 	value, set := s.upsert.valueOf(i, s.stmt.Schema.PrimaryFields[0])
-	return value, set && !slices.ContainsFunc(s.filled, func(f keys.Need) bool { return f.Column.Field.PrimaryKey && slices.Contains(f.Rows, i) })
+	return value, set && !s.isFilled(i, true)
 }
 
 // isNeeded reports whether the key of a row must be known: the plugin has filled a column of the row, or
 // other rows refer to it.
 func (s *statement) isNeeded(i int) bool {
-	return slices.ContainsFunc(s.filled, func(f keys.Need) bool { _, is := slices.BinarySearch(f.Rows, i); return is }) || s.isReferred(i)
+	return s.isFilled(i, false) || s.isReferred(i)
+}
+
+// isFilled reports whether the plugin has filled a column of a row, or, with ofKey, a part of its key.
+func (s *statement) isFilled(i int, ofKey bool) bool {
+	return slices.ContainsFunc(s.filled, func(f keys.Need) bool {
+		_, is := slices.BinarySearch(f.Rows, i)
+		return is && (!ofKey || f.Column.Field.PrimaryKey)
+	})
 }
 
 // isReferred reports whether other rows of the create refer to row i.

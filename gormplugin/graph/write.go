@@ -99,7 +99,8 @@ func (w *writer) insert(list []*node) error {
 	}
 	if n := len(selects); len(stmt.Selects) < n || !slices.Equal(stmt.Selects[:n], selects) || // the plugin may add columns
 		n == 0 && len(stmt.Selects) > 0 || !slices.Equal(stmt.Omits, omits) || !upsert && hasConflictClause(stmt) {
-		return fmt.Errorf("graph: create %s: a scope or a hook sets Select, Omit or a conflict clause: set them on the handle", gr.model.schema.Name)
+		return fmt.Errorf("graph: create %s: a scope or a hook sets Select, Omit or a conflict clause: "+
+			"set them on the handle", gr.model.schema.Name)
 	}
 	if err := w.check(stmt, upsert, list); err != nil {
 		return err
@@ -127,7 +128,8 @@ func (w *writer) insert(list []*node) error {
 func (w *writer) check(stmt *gorm.Statement, upsert bool, list []*node) error {
 	table, changed := list[0].model.schema.Table, "a hook or a trigger has changed it: set it before the create"
 	if !upsert && !w.db.DryRun && stmt.RowsAffected < int64(len(list)) {
-		return fmt.Errorf("graph: table %s: the database wrote %d of %d rows: remove the trigger that drops or moves rows", table, stmt.RowsAffected, len(list))
+		return fmt.Errorf("graph: table %s: the database wrote %d of %d rows: "+
+			"remove the trigger that drops or moves rows", table, stmt.RowsAffected, len(list))
 	}
 	sent, _ := stmt.Clauses["VALUES"].Expression.(clause.Values)
 	_, returned := stmt.Clauses["RETURNING"]
@@ -190,10 +192,12 @@ func (w *writer) session(gr *group) *gorm.DB {
 	case updateAll:
 		return tx.Clauses(clause.OnConflict{Columns: key, UpdateAll: true}).Set("gorm:update_track_time", true)
 	}
-	if _, set := tx.Statement.Clauses["RETURNING"]; set || gr.model.inexact || hasConflictClause(tx.Statement) || len(gr.model.schema.FieldsWithDefaultDBValue) == 0 {
+	defaults := gr.model.schema.FieldsWithDefaultDBValue
+	_, set := tx.Statement.Clauses["RETURNING"]
+	if set || gr.model.inexact || hasConflictClause(tx.Statement) || len(defaults) == 0 {
 		return tx
 	}
-	for _, f := range gr.model.schema.FieldsWithDefaultDBValue {
+	for _, f := range defaults {
 		if f.Readable && !f.PrimaryKey {
 			key = append(key, clause.Column{Name: f.DBName})
 		}

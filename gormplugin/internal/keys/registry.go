@@ -51,7 +51,10 @@ func New(source sqltype.Source, named map[string]sqltype.Source, wrong *fields.E
 			wrong.Add("Named", name, "the source is a nil %T", s)
 		}
 	}
-	return &Registry{source: source, named: maps.Clone(named), tables: map[string]Column{}, exemptModels: map[reflect.Type]bool{}, exemptTables: map[string]bool{}}
+	return &Registry{
+		source: source, named: maps.Clone(named), tables: map[string]Column{},
+		exemptModels: map[reflect.Type]bool{}, exemptTables: map[string]bool{},
+	}
 }
 
 // AddTable adds an entry of Config.Tables, and its faults to wrong.
@@ -155,7 +158,9 @@ func (r *Registry) CheckHome(db *gorm.DB) error {
 	if known {
 		return nil
 	}
-	return errors.New("the plugin leases its worker ID from the database of another handle: give each database its own plugin and its own gorm.Config; for a second pool of the same database, use gormplugin.New(gormplugin.Config{Source: plugin})")
+	return errors.New("the plugin leases its worker ID from the database of another handle: " +
+		"give each database its own plugin and its own gorm.Config; " +
+		"for a second pool of the same database, use gormplugin.New(gormplugin.Config{Source: plugin})")
 }
 
 // poolOf returns the pool of a connection, or nil. gorm reads a *sql.Tx in this way too.
