@@ -53,7 +53,7 @@ func (g *graph) copyKeysInOrder(n *node) (err error) {
 	err = cmp.Or(err, g.copyKeys(n, false))
 	for i := range n.model.columns {
 		c := &n.model.columns[i]
-		if zero, _ := c.IsZero(n.row); zero && c.Source == nil {
+		if c.Source == nil && c.IsZero(n.row) {
 			err = cmp.Or(err, fmt.Errorf("graph: %w", c.ErrNotSet()))
 		}
 	}
@@ -90,7 +90,7 @@ func (g *graph) giveKeys(all bool) error {
 		}
 		for i := range n.model.columns {
 			c := &n.model.columns[i]
-			if zero, _ := c.IsZero(n.row); zero && c.Source != nil && (all || c.Field.PrimaryKey) { // no error: it can be set
+			if c.Source != nil && (all || c.Field.PrimaryKey) && c.IsZero(n.row) {
 				needs, nodes = append(needs, keys.Need{Column: c, N: 1}), append(nodes, n)
 			}
 		}
@@ -100,7 +100,7 @@ func (g *graph) giveKeys(all bool) error {
 	}
 	for k, n := range nodes {
 		c := needs[k].Column
-		if zero, _ := c.IsZero(n.row); !zero {
+		if !c.IsZero(n.row) {
 			return fmt.Errorf("graph: %s: rows share the embedded struct that holds their key: %w", c.Name, gorm.ErrInvalidData)
 		}
 		c.Set(g.ctx, n.row, needs[k].IDs[0])
@@ -199,7 +199,7 @@ func (g *graph) restore() {
 // isLoaded reports whether other goroutines may share a row, which is then not restored: a parent or
 // the far side of a many2many whose keys are set, and their children whose keys are set.
 func (g *graph) isLoaded(n *node) bool {
-	isZero := func(c keys.Column) bool { zero, _ := c.IsZero(n.row); return zero }
+	isZero := func(c keys.Column) bool { return c.IsZero(n.row) }
 	if n.role == isRoot || n.role == isJoin || g.db.FullSaveAssociations || // which writes them
 		slices.ContainsFunc(n.model.columns, isZero) || n.keyText() == "" {
 		return false
