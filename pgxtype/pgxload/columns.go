@@ -9,12 +9,10 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// column is the type of a column.
+// column is a column of a table, and how its values are encoded.
 type column struct {
-	oid   uint32       // the type, or the base type of a domain
+	found
 	codec uint32       // the type whose codec encodes its values: text if AsText
-	array uint32       // the type of an array of oid
-	name  string       // the name of the type
 	own   pgtype.Codec // pgx's codec, even if package pgxtype wraps it; a program's codec gets the caller's value
 }
 
@@ -34,7 +32,7 @@ where t.typtype <> 'd'`
 type found struct {
 	Table                      int
 	Schema, Name, Column, Type string
-	OID, Array                 uint32 // Array is 0 if unnest cannot make a column of it
+	OID, Array                 uint32 // the type, or a domain's base type, and its array; 0 if unnest cannot make a column of it
 	AsText, InPrimary          bool   // AsText: the server reads the binary form as text, for example for an enum or citext
 }
 
@@ -44,7 +42,7 @@ func (w *Writer) lookUpColumns() bool {
 	if !w.wait() || len(tables) == 0 {
 		return w.err == nil
 	}
-	w.lookedUp, w.err = len(w.tables), w.orphan
+	w.lookedUp, w.err = len(w.tables), w.orphan // its table is not the last any more
 	names := make([]string, len(tables))
 	for i, t := range tables {
 		names[i] = t.name
@@ -73,19 +71,18 @@ func (t *Table) setTypes(all []found) error {
 		if at < 0 {
 			return t.errorAt(-1, name, errors.New("the table has no such column"))
 		}
-		f := all[at]
-		c := column{oid: f.OID, codec: f.OID, array: f.Array, name: f.Type}
-		if _, known := t.w.types.TypeForOID(f.OID); !known && f.AsText {
+		c := column{found: all[at], codec: all[at].OID}
+		if _, known := t.w.types.TypeForOID(c.OID); !known && c.AsText {
 			c.codec = pgtype.TextOID
 		}
 		known, ok := t.w.types.TypeForOID(c.codec)
 		switch {
 		case !ok: // pgx would send a value in the binary form of its Go type, and the server might read another
 			return t.errorAt(-1, name, fmt.Errorf("pgx has no codec for its type %s: register one by RegisterType of each "+
-				"connection's TypeMap (LoadType finds those of composites, ranges, enums and arrays), or make the column text", f.Type))
-		case f.Array == 0 && !t.copies():
+				"connection's TypeMap (LoadType finds those of composites, ranges, enums and arrays), or make the column text", c.Type))
+		case c.Array == 0 && !t.copies():
 			return t.errorAt(-1, name, fmt.Errorf("is of type %s, which Unnest and OnConflict cannot send: "+
-				"use Copy without OnConflict, or a column of jsonb", f.Type))
+				"use Copy without OnConflict, or a column of jsonb", c.Type))
 		}
 		c.own = unwrap(known.Codec)
 		if _, ok := known.Codec.(strict); !ok {

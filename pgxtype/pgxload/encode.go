@@ -132,7 +132,7 @@ func (c *column) unencodable(m *pgtype.Map, v any, err, byText error) error {
 	if _, other := full.Encode(c.codec, pgtype.BinaryFormatCode, v, nil); other == nil {
 		hint = ": call pgxtype.Register for the connection, such as by AfterConnect"
 	}
-	return fmt.Errorf("%s (%T) cannot be sent as %s: %w%s", formatValue(v), v, c.name, err, hint)
+	return fmt.Errorf("%s (%T) cannot be sent as %s: %w%s", formatValue(v), v, c.Type, err, hint)
 }
 
 // formatValue quotes a value, or the value that it points to, for an error.
