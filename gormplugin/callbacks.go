@@ -134,7 +134,8 @@ func (p *Plugin) check(db *gorm.DB) error {
 			}
 		}
 	}
-	if s.conflict = conflict; stmt.Schema == nil {
+	s.conflict = conflict
+	if stmt.Schema == nil {
 		return nil
 	}
 	if on.UpdateAll {
