@@ -134,7 +134,8 @@ func (p *Plugin) check(db *gorm.DB) error {
 			}
 		}
 	}
-	if s.conflict = conflict; stmt.Schema == nil {
+	s.conflict = conflict
+	if stmt.Schema == nil {
 		return nil
 	}
 	if on.UpdateAll {
@@ -187,7 +188,7 @@ func (p *Plugin) resolve(db *gorm.DB) error {
 	switch {
 	case s.upsert != nil && s.sent:
 		return s.resolve(db)
-	case s.stmt.Schema != nil && len(s.stmt.Schema.FieldsWithDefaultDBValue) > 0 && len(s.rows) > 0 && s.rows[0].Kind() == reflect.Map:
+	case len(s.rows) > 0 && s.rows[0].Kind() == reflect.Map:
 		s.setIDs() // gorm sets the keys of maps to numbers that the database did not make
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -26,25 +25,27 @@ const (
 	maxKeys  = 1024
 )
 
-// findRows finds the rows of an upsert in the database: those that were inserted by their keys, or, if the
-// database makes the key, by filled columns next to it; the others by the indexes in which they may have
-// collided, unless they keep the key that the caller has set. It returns the values of the upsert's
-// fields for each row that it finds.
-func (s *statement) findRows(db *gorm.DB) (map[int][]any, error) {
-	u, found := s.upsert, map[int][]any{}
-	err := s.findBy(db, u.rows, keys.Unique{Fields: s.stmt.Schema.PrimaryFields}, found)
+// findRows finds the rows of an upsert in the database: those that were inserted by filled columns, if the
+// database makes the key, or else by their keys; the others by the indexes in which they may have collided,
+// unless they keep the key that the caller has set. It returns the values of the upsert's fields for each
+// row that it finds.
+func (s *statement) findRows(db *gorm.DB) (found map[int][]any, err error) {
+	found = map[int][]any{}
+	isFound := func(i int) bool { return found[i] != nil }
 	for _, f := range s.filled {
-		if err == nil && !s.plan.FillsKey() {
-			numbered := map[int][]any{}
-			err = s.findBy(db, f.Rows, keys.Unique{Fields: []*schema.Field{f.Column.Field}}, numbered)
-			maps.Copy(found, numbered)
+		if !s.plan.FillsKey() && err == nil {
+			err = s.findBy(db, f.Rows, keys.Unique{Fields: []*schema.Field{f.Column.Field}}, found)
 		}
 	}
-	rest := slices.DeleteFunc(slices.Clone(u.rows), func(i int) bool {
+	rest := slices.DeleteFunc(slices.Clone(s.upsert.rows), isFound)
+	if err == nil {
+		err = s.findBy(db, rest, keys.Unique{Fields: s.stmt.Schema.PrimaryFields}, found)
+	}
+	rest = slices.DeleteFunc(rest, func(i int) bool {
 		_, given := s.givenKey(i)
-		return given || found[i] != nil
+		return given || isFound(i)
 	})
-	for _, by := range u.indexes {
+	for _, by := range s.upsert.indexes {
 		if err == nil {
 			err = s.findBy(db, rest, by, found)
 		}
@@ -106,7 +107,8 @@ func (s *statement) findChunk(db *gorm.DB, chunk []int, by keys.Unique, found ma
 		}
 		for _, i := range asked[name] {
 			if other := found[i]; other != nil && !reflect.DeepEqual(other, values) {
-				return fmt.Errorf("row %d collides with several rows, by %s: only the database knows which it took; name or declare only columns of one unique index", i, s.upsert.indexNames())
+				return fmt.Errorf("row %d collides with several rows, by %s: only the database knows which it took; "+
+					"name or declare only columns of one unique index", i, s.upsert.indexNames())
 			}
 			found[i] = values
 		}
@@ -115,35 +117,37 @@ func (s *statement) findChunk(db *gorm.DB, chunk []int, by keys.Unique, found ma
 }
 
 // writeQuery writes a query of the rows of a chunk. Its first column is a number, or the integer key, by
-// which the rows are in asked. It rounds their number up to a power of four: PrepareStmt keeps a statement
+// which the rows are in asked. It repeats the last row up to a power of four: PrepareStmt keeps a statement
 // for each size.
 func (s *statement) writeQuery(db *gorm.DB, q *gorm.Statement, chunk []int, by keys.Unique) (asked map[string][]int) {
-	asked = make(map[string][]int, len(chunk))
-	size, in := 1, clause.IN{Column: clause.Column{Name: by.Fields[0].DBName}}
+	size := 1
 	for size < len(chunk) {
 		size *= 4
 	}
-	for at := range size {
-		i, name, where := chunk[min(at, len(chunk)-1)], strconv.Itoa(at), slices.Clone(by.Where)
+	chunk = slices.Concat(chunk, slices.Repeat(chunk[len(chunk)-1:], size-len(chunk)))
+	asked = make(map[string][]int, size)
+	if isIntegerKey(by) { // one SELECT for all rows
+		in := clause.IN{Column: clause.Column{Name: by.Fields[0].DBName}}
+		for _, i := range chunk {
+			value, _ := s.upsert.valueOf(i, by.Fields[0])
+			name := rows.Text(reflect.ValueOf(value))
+			in.Values, asked[name] = append(in.Values, value), append(asked[name], i)
+		}
+		s.selectFields(db, in.Column, []clause.Expression{in}).Build(q)
+		return asked
+	}
+	for at, i := range chunk {
+		if at > 0 {
+			_, _ = q.WriteString(" UNION ALL ")
+		}
+		where := slices.Clone(by.Where)
 		for _, f := range by.Fields {
 			value, _ := s.upsert.valueOf(i, f)
-			in.Values = append(in.Values, value)
 			where = append(where, clause.Eq{Column: clause.Column{Name: f.DBName}, Value: value})
 		}
-		if isIntegerKey(by) {
-			name = rows.Text(reflect.ValueOf(in.Values[at]))
-		} else {
-			if at > 0 {
-				_, _ = q.WriteString(" UNION ALL ")
-			}
-			s.selectFields(db, clause.Expr{SQL: name}, where).Build(q)
-		}
-		if at < len(chunk) { // else it is padding
-			asked[name] = append(asked[name], i)
-		}
-	}
-	if isIntegerKey(by) { // one SELECT for all rows
-		s.selectFields(db, in.Column, []clause.Expression{in}).Build(q)
+		name := strconv.Itoa(at)
+		s.selectFields(db, clause.Expr{SQL: name}, where).Build(q)
+		asked[name] = []int{i}
 	}
 	return asked
 }

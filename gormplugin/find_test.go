@@ -67,6 +67,10 @@ type (
 		CreatedAt time.Time  `gorm:"primaryKey"`
 		Ref       string     `gorm:"uniqueIndex"`
 	}
+	Stub struct {
+		Number int64  `gorm:"snowflake"`
+		Ref    string `gorm:"uniqueIndex"`
+	}
 	License struct {
 		ID     uint
 		Number *string `gorm:"size:19;uniqueIndex;snowflake"`
@@ -76,7 +80,7 @@ type (
 
 // A look-up goes by the values that were sent, not by those that a struct holds after the INSERT.
 func TestUpsertFindsBySentValues(t *testing.T) {
-	db, _ := open(t, &Voucher{}, &VoucherUse{}, &Doc{}, &TenantConf{}, &Part{}, &License{})
+	db, _ := open(t, &Voucher{}, &VoucherUse{}, &Doc{}, &TenantConf{}, &Part{}, &License{}, &Stub{})
 	voucher := Voucher{Ref: "a"}
 	must(t, db.Create(&voucher).Error)
 	vouchers := []Voucher{{Ref: "a", Uses: []VoucherUse{{}}}, {Ref: "b"}}
@@ -105,6 +109,12 @@ func TestUpsertFindsBySentValues(t *testing.T) {
 	licenses := []License{{Number: new("4711"), Ref: "a"}, {Ref: "b"}}
 	if err := db.Clauses(doNothing).Create(&licenses).Error; err != nil || licenses[0].ID != license.ID || licenses[1].ID == license.ID || licenses[1].ID == 0 {
 		t.Errorf("a key of the database's: %+v, want %d, %v", licenses, license.ID, err)
+	}
+	must(t, db.Create(&Stub{Number: 4711, Ref: "a"}).Error)
+	stubs := []Stub{{Ref: "a"}, {Ref: "b"}}
+	err := db.Clauses(clause.OnConflict{Columns: byRef, DoNothing: true}).Create(&stubs).Error
+	if err != nil || stubs[0].Number != 4711 || stubs[1].Number == 0 {
+		t.Errorf("no key: %+v, %v", stubs, err)
 	}
 }
 

@@ -99,7 +99,7 @@ func (p *Plugin) Initialize(db *gorm.DB) (err error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	source, leased := p.cfg.Source, p.leased.Load()
+	source := p.cfg.Source
 	if p.registry == nil {
 		registry, err := p.cfg.registry(cmp.Or[sqltype.Source](source, p)) // p has leased by the first create
 		if err != nil {
@@ -114,8 +114,8 @@ func (p *Plugin) Initialize(db *gorm.DB) (err error) {
 	if err := p.registry.Validate(db, p.cfg.Models); err != nil {
 		return err
 	}
-	var gen *worker.Generator
-	if source == nil && leased == nil {
+	var gen *worker.Generator // that this call leases a worker ID for
+	if source == nil && p.leased.Load() == nil {
 		if gen, err = p.cfg.lease(db); err != nil {
 			return err
 		}
@@ -127,12 +127,12 @@ func (p *Plugin) Initialize(db *gorm.DB) (err error) {
 		}
 		return err
 	}
-	if leased == nil {
-		if gen != nil {
-			p.registry.SetHome(db)
-		}
-		p.source.Store(&source)
+	if gen != nil {
+		p.registry.SetHome(db)
 		p.leased.Store(gen)
+	}
+	if source != nil { // else it is that of an earlier call
+		p.source.Store(&source)
 	}
 	return nil
 }

@@ -107,16 +107,16 @@ func (s *statement) undo(db *gorm.DB) (err error) {
 	_, ofGraph := s.stmt.Settings.Load(keys.Referred{})
 	if err != nil || db.Error != nil || !s.associated && !ofGraph { // after a DryRun, what created the other rows needs the keys
 		_, began := db.InstanceGet("gorm:started_transaction")
-		s.reset(began)
+		s.clear(began)
 	}
 	return err
 }
 
-// reset sets what the plugin has filled back to zero, in associations too. If gorm does not roll
+// clear sets what the plugin has filled back to zero, in associations too. If gorm does not roll
 // back, inserted rows stay in the database, and keep their keys.
-func (s *statement) reset(rolledBack bool) {
+func (s *statement) clear(rolledBack bool) {
 	for _, a := range s.associations {
-		a.reset(rolledBack)
+		a.clear(rolledBack)
 	}
 	if s.sent && !rolledBack {
 		return

@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -19,11 +20,17 @@ import (
 // upsert is a create with a conflict clause. A row that collided has another key in the database
 // than in its struct.
 type upsert struct {
-	rows     []int           // that may have collided
-	fields   []*schema.Field // the key, and other columns that the plugin fills
-	indexes  []keys.Unique   // in which a row may have collided
-	replaces bool            // a key that was set may be replaced by an existing row's
-	sent     clause.Values   // the values of the INSERT
+	target
+	rows   []int           // that may have collided
+	fields []*schema.Field // the key, and other columns that the plugin fills
+	sent   clause.Values   // the values of the INSERT
+}
+
+// target is where rows may collide.
+type target struct {
+	byKey    bool          // the conflict clause names the key
+	indexes  []keys.Unique // other than the key
+	replaces bool          // a key that was set may be replaced by an existing row's
 }
 
 // conflictOf returns a statement's conflict clause. For MySQL's INSERT IGNORE and SQLite's INSERT
@@ -40,29 +47,20 @@ func conflictOf(stmt *gorm.Statement) (on clause.OnConflict, ok bool) {
 // prepareUpsert notes what resolve must look up, unless no row can have another key.
 func (s *statement) prepareUpsert(registry *keys.Registry, db *gorm.DB, on clause.OnConflict) error {
 	model := s.stmt.Schema
-	u := &upsert{fields: slices.Clone(model.PrimaryFields)}
+	declared, err := registry.Uniques(db, model)
+	if err != nil {
+		return err
+	}
+	anyIndex := db.Name() == "mysql" // ON DUPLICATE KEY names no columns
+	u := &upsert{target: conflictTarget(model, on, declared, anyIndex), fields: slices.Clone(model.PrimaryFields)}
 	for _, c := range s.columns {
 		if c.Source != nil && !c.Field.PrimaryKey {
 			u.fields = append(u.fields, c.Field)
 		}
 	}
-	declared, err := registry.Uniques(db, model)
-	if err != nil {
-		return err
-	}
-	named, anyIndex := namedFields(model, on.Columns), db.Name() == "mysql"   // ON DUPLICATE KEY names no columns
-	byKey := len(on.Columns) == 0 && on.OnConstraint == "" && on.UpdateAll || // gorm then names the key
-		len(named) > 0 && !slices.ContainsFunc(model.PrimaryFields, func(f *schema.Field) bool { return !slices.Contains(named, f) })
-	if byKey && !anyIndex && len(u.fields) == len(model.PrimaryFields) {
+	if u.byKey && !anyIndex && len(u.fields) == len(model.PrimaryFields) {
 		return nil
 	}
-	if len(named) > 0 && !byKey {
-		u.indexes = []keys.Unique{{Fields: named, Where: on.TargetWhere.Exprs}}
-	}
-	if anyIndex || !byKey && len(named) == 0 {
-		u.indexes = append(u.indexes, declared...)
-	}
-	u.replaces = !byKey && (len(named) > 0 || on.OnConstraint != "" || !on.DoNothing)
 	for i := range s.rows { // gorm may set a key that the database makes in the wrong row
 		if u.replaces || !s.plan.FillsKey() || s.isNeeded(i) {
 			u.rows = append(u.rows, i)
@@ -71,11 +69,33 @@ func (s *statement) prepareUpsert(registry *keys.Registry, db *gorm.DB, on claus
 	if len(u.rows) == 0 {
 		return nil
 	}
-	if _, ok := s.stmt.Clauses["RETURNING"].Expression.(clause.Returning); ok && len(s.rows) > 1 && (on.DoNothing || len(on.Where.Exprs) > 0) {
-		return errors.New("RETURNING with an ON CONFLICT that may skip rows: gorm would set the fields of other rows; leave Returning out, or create one row at a time")
+	_, returning := s.stmt.Clauses["RETURNING"].Expression.(clause.Returning)
+	if returning && len(s.rows) > 1 && (on.DoNothing || len(on.Where.Exprs) > 0) {
+		return errors.New("RETURNING with an ON CONFLICT that may skip rows: gorm would set the fields of other rows; " +
+			"leave Returning out, or create one row at a time")
 	}
 	s.upsert = u
 	return nil
+}
+
+// conflictTarget returns where rows may collide: in what the conflict clause names, or else in the indexes
+// that the model declares. With anyIndex, they may collide in these indexes too.
+func conflictTarget(model *schema.Schema, on clause.OnConflict, declared []keys.Unique, anyIndex bool) (t target) {
+	named := namedFields(model, on.Columns)
+	other := func(f *schema.Field) bool { return !slices.Contains(named, f) }
+	switch {
+	case len(on.Columns) == 0 && on.OnConstraint == "" && on.UpdateAll, // gorm then names the key
+		len(model.PrimaryFields) > 0 && !slices.ContainsFunc(model.PrimaryFields, other):
+		t.byKey = true
+	case len(named) > 0:
+		t.indexes, t.replaces = []keys.Unique{{Fields: named, Where: on.TargetWhere.Exprs}}, true
+	default:
+		anyIndex, t.replaces = true, on.OnConstraint != "" || !on.DoNothing
+	}
+	if anyIndex {
+		t.indexes = append(t.indexes, declared...)
+	}
+	return t
 }
 
 // namedFields returns the fields that a conflict clause names, or nil if the model lacks one: its
@@ -107,33 +127,35 @@ func (s *statement) resolve(db *gorm.DB) error {
 	if len(u.sent.Values) != len(s.rows) {
 		return fmt.Errorf("the INSERT has %d rows of %d: cannot tell which rows exist", len(u.sent.Values), len(s.rows))
 	}
-	// gorm sets returned keys by position: they may be another row's.
-	for _, i := range u.rows {
-		values := make([]any, len(u.fields))
-		for k, f := range u.fields {
-			values[k], _ = u.valueOf(i, f)
-		}
-		if err := s.setFields(i, values); err != nil {
-			return err
-		}
-	}
 	found, err := s.findRows(db)
+	for _, i := range u.rows {
+		values := found[i]
+		if values == nil { // gorm sets returned keys by position: they may be another row's
+			for _, f := range u.fields {
+				value, _ := u.valueOf(i, f)
+				values = append(values, value)
+			}
+			err = cmp.Or(err, s.errNotFound(i))
+		}
+		err = cmp.Or(err, s.setFields(i, values))
+	}
 	if err != nil {
 		return fmt.Errorf("after ON CONFLICT: %w", err)
 	}
-	for _, i := range u.rows {
-		if values := found[i]; values != nil {
-			err = s.setFields(i, values)
-		} else if value, given := s.givenKey(i); given {
-			if s.isReferred(i) {
-				err = fmt.Errorf("row %d was not written, because another row has its unique values, and rows would refer to the missing key %v: set the key of that row, or leave it zero", i, value)
-			}
-		} else if s.isNeeded(i) {
-			err = fmt.Errorf("row %d was not written, and the row that it collided with is not found by %s: declare the unique index in the model, without length and expressions, and send no values that it changes, such as times that it rounds", i, u.indexNames())
-		}
-		if err != nil {
-			return fmt.Errorf("after ON CONFLICT: %w", err)
-		}
+	return nil
+}
+
+// errNotFound returns the error for a row that is not found, or nil if nothing depends on its key.
+func (s *statement) errNotFound(i int) error {
+	value, given := s.givenKey(i)
+	switch {
+	case given && s.isReferred(i):
+		return fmt.Errorf("row %d was not written, because another row has its unique values, "+
+			"and rows would refer to the missing key %v: set the key of that row, or leave it zero", i, value)
+	case !given && s.isNeeded(i):
+		return fmt.Errorf("row %d was not written, and the row that it collided with is not found by %s: "+
+			"declare the unique index in the model, without length and expressions, "+
+			"and send no values that it changes, such as times that it rounds", i, s.upsert.indexNames())
 	}
 	return nil
 }
@@ -145,13 +167,21 @@ func (s *statement) givenKey(i int) (value any, given bool) {
 		return nil, false
 	}
 	value, set := s.upsert.valueOf(i, s.stmt.Schema.PrimaryFields[0])
-	return value, set && !slices.ContainsFunc(s.filled, func(f keys.Need) bool { return f.Column.Field.PrimaryKey && slices.Contains(f.Rows, i) })
+	return value, set && !s.isFilled(i, true)
 }
 
 // isNeeded reports whether the key of a row must be known: the plugin has filled a column of the row, or
 // other rows refer to it.
 func (s *statement) isNeeded(i int) bool {
-	return slices.ContainsFunc(s.filled, func(f keys.Need) bool { _, is := slices.BinarySearch(f.Rows, i); return is }) || s.isReferred(i)
+	return s.isFilled(i, false) || s.isReferred(i)
+}
+
+// isFilled reports whether the plugin has filled a column of a row, or, with ofKey, a part of its key.
+func (s *statement) isFilled(i int, ofKey bool) bool {
+	return slices.ContainsFunc(s.filled, func(f keys.Need) bool {
+		_, is := slices.BinarySearch(f.Rows, i)
+		return is && (!ofKey || f.Column.Field.PrimaryKey)
+	})
 }
 
 // isReferred reports whether other rows of the create refer to row i.
@@ -208,7 +238,9 @@ func (u *upsert) indexNames() string {
 	}
 	names := make([][]string, len(u.indexes))
 	for k, index := range u.indexes {
-		names[k] = keys.FieldNames(index.Fields)
+		for _, f := range index.Fields {
+			names[k] = append(names[k], keys.FieldName(f))
+		}
 	}
 	return fmt.Sprint(names)
 }
@@ -216,18 +248,19 @@ func (u *upsert) indexNames() string {
 // keepNumbers expands the statement's UpdateAll so that filled columns other than the key, such as a
 // public number, keep their values in existing rows.
 func (s *statement) keepNumbers() {
-	if !slices.ContainsFunc(s.filled, func(f keys.Need) bool { return f.Column.Field != nil && !f.Column.Field.PrimaryKey }) {
+	numbers := slices.DeleteFunc(slices.Clone(s.filled), func(f keys.Need) bool { return f.Column.Field.PrimaryKey })
+	if len(numbers) == 0 {
 		return
 	}
 	callbacks.ConvertToCreateValues(s.stmt) // it adds the columns of UpdateAll
 	on, _ := conflictOf(s.stmt)
 	on.UpdateAll, on.DoUpdates = false, slices.Clone(on.DoUpdates)
 	for i, update := range on.DoUpdates {
-		k := slices.IndexFunc(s.filled, func(f keys.Need) bool { return f.Column.DBName == update.Column.Name })
+		k := slices.IndexFunc(numbers, func(f keys.Need) bool { return f.Column.DBName == update.Column.Name })
 		if k < 0 {
 			continue
 		}
-		f, own := s.filled[k], clause.Column{Table: clause.CurrentTable, Name: update.Column.Name}
+		f, own := numbers[k], clause.Column{Table: clause.CurrentTable, Name: update.Column.Name}
 		if len(f.Rows) == len(s.rows) && !s.hooks {
 			on.DoUpdates[i].Value = own
 			continue

@@ -47,13 +47,13 @@ func (g *graph) copyKeysInOrder(n *node) (err error) {
 		return nil
 	}
 	n.copied = true
-	for at := n.first; at > 0 && err == nil; at = g.edges[at-1].next {
-		err = g.copyKeysInOrder(g.edges[at-1].parent)
+	for e := n.parents; e != nil && err == nil; e = e.nextParent {
+		err = g.copyKeysInOrder(e.parent)
 	}
 	err = cmp.Or(err, g.copyKeys(n, false))
 	for i := range n.model.columns {
 		c := &n.model.columns[i]
-		if zero, _ := c.IsZero(n.row); zero && c.Source == nil {
+		if c.Source == nil && c.IsZero(n.row) {
 			err = cmp.Or(err, fmt.Errorf("graph: %w", c.ErrNotSet()))
 		}
 	}
@@ -63,8 +63,7 @@ func (g *graph) copyKeysInOrder(n *node) (err error) {
 // copyKeys sets the foreign keys of a row. It skips a parent without a key, or returns an error if
 // the keys are needed. It writes nothing that is equal: goroutines may share the row.
 func (g *graph) copyKeys(n *node, needed bool) error {
-	for at := n.first; at > 0; at = g.edges[at-1].next {
-		e := &g.edges[at-1]
+	for e := n.parents; e != nil; e = e.nextParent {
 		switch missing := e.isMissing(); {
 		case missing && needed:
 			return fmt.Errorf("graph: %s is zero, because its row was not written, and %s refers to it",
@@ -91,7 +90,7 @@ func (g *graph) giveKeys(all bool) error {
 		}
 		for i := range n.model.columns {
 			c := &n.model.columns[i]
-			if zero, _ := c.IsZero(n.row); zero && c.Source != nil && (all || c.Field.PrimaryKey) { // no error: it can be set
+			if c.Source != nil && (all || c.Field.PrimaryKey) && c.IsZero(n.row) {
 				needs, nodes = append(needs, keys.Need{Column: c, N: 1}), append(nodes, n)
 			}
 		}
@@ -101,7 +100,7 @@ func (g *graph) giveKeys(all bool) error {
 	}
 	for k, n := range nodes {
 		c := needs[k].Column
-		if zero, _ := c.IsZero(n.row); !zero {
+		if !c.IsZero(n.row) {
 			return fmt.Errorf("graph: %s: rows share the embedded struct that holds their key: %w", c.Name, gorm.ErrInvalidData)
 		}
 		c.Set(g.ctx, n.row, needs[k].IDs[0])
@@ -200,13 +199,13 @@ func (g *graph) restore() {
 // isLoaded reports whether other goroutines may share a row, which is then not restored: a parent or
 // the far side of a many2many whose keys are set, and their children whose keys are set.
 func (g *graph) isLoaded(n *node) bool {
-	isZero := func(c keys.Column) bool { zero, _ := c.IsZero(n.row); return zero }
+	isZero := func(c keys.Column) bool { return c.IsZero(n.row) }
 	if n.role == isRoot || n.role == isJoin || g.db.FullSaveAssociations || // which writes them
 		slices.ContainsFunc(n.model.columns, isZero) || n.keyText() == "" {
 		return false
 	}
-	for at := n.first; n.role == isChild && at > 0; at = g.edges[at-1].next {
-		if !g.edges[at-1].parent.loaded {
+	for e := n.parents; n.role == isChild && e != nil; e = e.nextParent {
+		if !e.parent.loaded {
 			return false
 		}
 	}

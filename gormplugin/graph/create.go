@@ -125,7 +125,7 @@ func CreateWith(ctx context.Context, db *gorm.DB, value any, cfg Config) (Result
 		if err == nil {
 			return w.result, nil
 		}
-		if attempt == limits.Attempts || !w.again || !isConflict(err) {
+		if attempt == limits.Attempts || !w.mayRetry || !isConflict(err) {
 			if attempt > 1 {
 				err = fmt.Errorf("%w (attempt %d of %d)", err, attempt, limits.Attempts)
 			}
@@ -149,7 +149,8 @@ func (w *writer) attempt() (err error) {
 		return err
 	}
 	_, nested := w.db.Statement.ConnPool.(gorm.TxCommitter)
-	w.again = !nested && !w.db.DryRun // only the caller can repeat its own writes
+	w.ownTx = !nested && !w.db.DryRun
+	w.mayRetry = w.ownTx // only the caller can repeat its own writes
 	if err := w.begin(batches); err != nil {
 		return err
 	}
@@ -172,12 +173,12 @@ func (w *writer) attempt() (err error) {
 	case err == nil:
 		w.ended = true
 		return nil
-	case !w.again:
+	case !w.ownTx:
 		return fmt.Errorf("graph: RELEASE SAVEPOINT: %w", err)
 	case !isRefused(err):
-		w.ended, w.again = true, false
+		w.ended, w.mayRetry = true, false
 		return fmt.Errorf("graph: %w: %w", sqltype.ErrOutcomeUnknown, err)
 	}
-	w.again = w.db.Name() != "sqlite" // its driver returns the connection with the transaction open
+	w.mayRetry = w.db.Name() != "sqlite" // its driver returns the connection with the transaction open
 	return fmt.Errorf("graph: COMMIT: %w", err)
 }

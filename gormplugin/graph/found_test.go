@@ -5,7 +5,6 @@ import (
 
 	"gorm.io/driver/mysql"
 
-	"github.com/seed-299c1d6b/snowkey/gormplugin/graph"
 	"github.com/seed-299c1d6b/snowkey/internal/databases"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
@@ -19,12 +18,9 @@ func TestCollisionsWithClientFoundRows(t *testing.T) {
 		db := graphHandle(t, mysql.New(mysql.Config{DSNConfig: cfg, DisableWithReturning: true}), nil, nil, &User{}, &Keyword{}, &Visit{})
 		ada := &User{Email: "ada@x"}
 		must(t, db.Create(ada).Error)
-		for what, create := range map[string]func(v *Visit) error{
-			"gorm": func(v *Visit) error { return db.Create(v).Error },
-			"ours": func(v *Visit) error { return graph.Create(t.Context(), db, v) },
-		} {
+		for what, create := range creates(t) {
 			v := &Visit{Name: what, User: &User{Email: "ada@x"}}
-			if err := create(v); err != nil || v.UserID != ada.ID {
+			if err := create(db, v); err != nil || v.UserID != ada.ID {
 				t.Errorf("%s: the user is %d, want %d: %v", what, v.UserID, ada.ID, err)
 			}
 		}

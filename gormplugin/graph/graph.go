@@ -27,8 +27,9 @@ type graph struct {
 	roots      []*node
 	models     []*model
 	nodes      map[unsafe.Pointer]*node // by the row's address
-	slab       []node                   // where the next nodes are allocated
-	edges      []edge
+	edges      []*edge
+	nodeSlab   slab[node]
+	edgeSlab   slab[edge]
 	order      []*node            // the rows to write, as they were reached: mostly parents first
 	saved      [][2]reflect.Value // what restore sets, and its value before
 }
@@ -55,9 +56,9 @@ type node struct {
 	copied   bool      // Assign has set its foreign keys
 	via      *relation // how a child was reached
 	inner    *node     // another row at this address: a struct and its first field have one address
-	first    int32     // an edge to a parent, from 1
+	parents  *edge     // the first edge to a parent
+	children *edge     // the first edge to a child
 	group    *group    // nil: it is not written
-	children int32     // an edge to a child, from 1
 	waiting  int32     // how many edges lead to parents that are not placed
 	batch    int32     // in which it is written, from 1; 0: not placed
 }
@@ -66,8 +67,19 @@ type node struct {
 type edge struct {
 	child, parent *node
 	ref           *reference
-	next          int32 // the next edge of the child, from 1
-	sibling       int32 // the next edge of the parent, from 1
+	nextParent    *edge // of the child
+	nextChild     *edge // of the parent
+}
+
+// slab allocates many values at once. Pointers to them stay valid.
+type slab[T any] []T
+
+func (s *slab[T]) add(value T) *T {
+	if len(*s) == cap(*s) {
+		*s = make([]T, 0, min(1024, 8+2*cap(*s)))
+	}
+	*s = append(*s, value)
+	return &(*s)[len(*s)-1]
 }
 
 // newGraph finds the rows that a value reaches.
@@ -199,29 +211,24 @@ func (g *graph) nodeOf(v reflect.Value, m *model, reached role) *node {
 			return n
 		}
 	}
-	if len(g.slab) == cap(g.slab) { // pointers into the full one stay valid
-		g.slab = make([]node, 0, min(1024, 8+2*len(g.nodes)))
-	}
-	g.slab = append(g.slab, node{row: v, model: m, role: reached, inner: outer})
-	n := &g.slab[len(g.slab)-1]
+	n := g.nodeSlab.add(node{row: v, model: m, role: reached, inner: outer})
 	g.nodes[at] = n
 	return n
 }
 
-// addEdge adds the edges of a relation. Of several that set one column, the last
-// counts; gorm may take another one if the parents are at different depths.
+// addEdge adds the edges of a relation. Of several parents that set one column, the last one that the
+// walk reaches counts. gorm may choose another of them if they are at different depths.
 func (g *graph) addEdge(child, parent *node, refs []reference) {
 	for i := range refs {
-		at := child.first
-		for at > 0 && g.edges[at-1].ref.to != refs[i].to {
-			at = g.edges[at-1].next
+		e := child.parents
+		for e != nil && e.ref.to != refs[i].to {
+			e = e.nextParent
 		}
-		if at == 0 {
-			g.edges = append(g.edges, edge{child: child, next: child.first})
-			at = int32(len(g.edges))
-			child.first = at
+		if e == nil {
+			e = g.edgeSlab.add(edge{child: child, nextParent: child.parents})
+			child.parents, g.edges = e, append(g.edges, e)
 		}
-		g.edges[at-1].parent, g.edges[at-1].ref = parent, &refs[i]
+		e.parent, e.ref = parent, &refs[i]
 	}
 }
 

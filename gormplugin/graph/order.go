@@ -115,8 +115,8 @@ func (g *graph) newBatch(gr *group, number int32) *batch {
 	for i := 0; i < len(gr.ready); i++ { //nolint:intrange // release appends to gr.ready
 		n := gr.ready[i]
 		n.batch = number
-		for at := n.children; at > 0; at = g.edges[at-1].sibling {
-			if e := &g.edges[at-1]; g.isLate(e) {
+		for e := n.children; e != nil; e = e.nextChild {
+			if g.isLate(e) {
 				late = append(late, e.child)
 			} else {
 				e.child.release()
@@ -151,16 +151,15 @@ func (g *graph) groups() (all []*group) {
 			all = append(all, &group{groupID: id})
 		}
 		all[i].left++
-		n.group, n.batch, n.waiting, n.children = all[i], 0, 1, 0
+		n.group, n.batch, n.waiting, n.children = all[i], 0, 1, nil
 	}
-	for i := len(g.edges) - 1; i >= 0; i-- { // each is put before the later ones of its parent
-		e := &g.edges[i]
+	for _, e := range slices.Backward(g.edges) { // each is put before the later ones of its parent
 		child, parent := e.child.group, e.parent.group
 		if parent == nil || e.parent == e.child && !g.isLate(e) { // it exists, or is the row itself
 			continue
 		}
 		e.child.waiting++
-		e.sibling, e.parent.children = e.parent.children, int32(i+1)
+		e.nextChild, e.parent.children = e.parent.children, e
 		if parent != child && !slices.Contains(child.after, parent) {
 			child.after = append(child.after, parent)
 		}
@@ -180,9 +179,9 @@ func (g *graph) cycle(n *node) error {
 	var path []*node
 	for n.batch == 0 {
 		n.batch, path = -1, append(path, n)
-		e := &g.edges[n.first-1]
+		e := n.parents
 		for e.parent.group == nil || e.parent.batch > 0 || e.parent == n && !g.isLate(e) { // it waits for another
-			e = &g.edges[e.next-1]
+			e = e.nextParent
 		}
 		n = e.parent
 	}

@@ -18,7 +18,8 @@ import (
 // begin begins a transaction, or sets a savepoint in the caller's. Its statements are sent over conn.
 func (w *writer) begin(batches []*batch) error {
 	outer := w.db.Session(&gorm.Session{Context: w.ctx})
-	if w.tx = outer; w.again {
+	w.tx = outer
+	if w.ownTx {
 		if err := w.route(outer, batches); err != nil {
 			return err
 		}
@@ -26,13 +27,14 @@ func (w *writer) begin(batches []*batch) error {
 			return fmt.Errorf("graph: BEGIN: %w", w.tx.Error)
 		}
 	}
-	inner, ok := w.tx.Statement.ConnPool.(gorm.TxCommitter)
-	if !ok && w.again {
+	inner, isTx := w.tx.Statement.ConnPool.(gorm.TxCommitter)
+	if w.ownTx && !isTx {
 		return fmt.Errorf("graph: BEGIN: %T is no transaction: %w", w.tx.Statement.ConnPool, gorm.ErrInvalidTransaction)
 	}
 	pool, _ := outer.DB()
 	w.conn = &conn{ConnPool: w.tx.Statement.ConnPool, TxCommitter: inner, pool: pool}
-	if w.tx.Statement.ConnPool = w.conn; !w.again {
+	w.tx.Statement.ConnPool = w.conn
+	if !w.ownTx {
 		return w.setSavepoint()
 	}
 	w.commit, w.rollback = inner.Commit, inner.Rollback
@@ -66,9 +68,11 @@ func (w *writer) route(handle *gorm.DB, batches []*batch) error {
 	return nil
 }
 
+// setSavepoint sets a savepoint, unless the handle sends or nests nothing.
 func (w *writer) setSavepoint() error {
 	w.commit = func() error { return nil }
-	if w.rollback = w.commit; w.db.DryRun || w.db.DisableNestedTransaction {
+	w.rollback = w.commit
+	if w.db.DryRun || w.db.DisableNestedTransaction {
 		return nil
 	}
 	name := fmt.Sprintf("snowkey%016x", rand.Uint64())

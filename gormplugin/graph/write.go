@@ -23,8 +23,9 @@ type writer struct {
 	tx               *gorm.DB // its statements are sent over conn
 	conn             *conn
 	commit, rollback func() error
+	ownTx            bool // it began the transaction; false: a savepoint in the caller's, or a DryRun
 	ended            bool // by a COMMIT whose outcome may be unknown
-	again            bool // a retry may help
+	mayRetry         bool // after a conflict
 	result           Result
 }
 
@@ -53,12 +54,12 @@ func (w *writer) writeBatches(batches []*batch) error {
 	if !slices.ContainsFunc(batches, func(b *batch) bool { return b.model.hooks }) {
 		return nil
 	}
-	again, err := newGraph(w.ctx, w.db, w.value, true)
+	now, err := newGraph(w.ctx, w.db, w.value, true)
 	same := func(a, b *node) bool {
 		return a.role == isJoin && b.role == isJoin || a.row.Addr().Pointer() == b.row.Addr().Pointer()
 	}
-	both := func(a, b edge) bool { return same(a.child, b.child) && same(a.parent, b.parent) }
-	if err == nil && (!slices.EqualFunc(again.order, w.order, same) || !slices.EqualFunc(again.edges, w.edges, both)) {
+	both := func(a, b *edge) bool { return same(a.child, b.child) && same(a.parent, b.parent) }
+	if err == nil && (!slices.EqualFunc(now.order, w.order, same) || !slices.EqualFunc(now.edges, w.edges, both)) {
 		err = errors.New("graph: a hook has added, removed or moved associated rows: do that before the create")
 	}
 	return err
@@ -89,7 +90,7 @@ func (w *writer) sortShared(b *batch) []*node {
 func (w *writer) insert(list []*node) error {
 	gr := list[0].group
 	tx := w.session(gr)
-	tx.Statement.Settings.Store(keys.Referred{}, func(i int) bool { return list[i].children > 0 })
+	tx.Statement.Settings.Store(keys.Referred{}, func(i int) bool { return list[i].children != nil })
 	selects, omits, upsert := slices.Clone(tx.Statement.Selects), slices.Clone(tx.Statement.Omits), hasConflictClause(tx.Statement)
 	tx = tx.Create(structsOf(list))
 	stmt := tx.Statement
@@ -98,7 +99,8 @@ func (w *writer) insert(list []*node) error {
 	}
 	if n := len(selects); len(stmt.Selects) < n || !slices.Equal(stmt.Selects[:n], selects) || // the plugin may add columns
 		n == 0 && len(stmt.Selects) > 0 || !slices.Equal(stmt.Omits, omits) || !upsert && hasConflictClause(stmt) {
-		return fmt.Errorf("graph: create %s: a scope or a hook sets Select, Omit or a conflict clause: set them on the handle", gr.model.schema.Name)
+		return fmt.Errorf("graph: create %s: a scope or a hook sets Select, Omit or a conflict clause: "+
+			"set them on the handle", gr.model.schema.Name)
 	}
 	if err := w.check(stmt, upsert, list); err != nil {
 		return err
@@ -126,14 +128,15 @@ func (w *writer) insert(list []*node) error {
 func (w *writer) check(stmt *gorm.Statement, upsert bool, list []*node) error {
 	table, changed := list[0].model.schema.Table, "a hook or a trigger has changed it: set it before the create"
 	if !upsert && !w.db.DryRun && stmt.RowsAffected < int64(len(list)) {
-		return fmt.Errorf("graph: table %s: the database wrote %d of %d rows: remove the trigger that drops or moves rows", table, stmt.RowsAffected, len(list))
+		return fmt.Errorf("graph: table %s: the database wrote %d of %d rows: "+
+			"remove the trigger that drops or moves rows", table, stmt.RowsAffected, len(list))
 	}
 	sent, _ := stmt.Clauses["VALUES"].Expression.(clause.Values)
 	_, returned := stmt.Clauses["RETURNING"]
 	returned = returned && !upsert && len(sent.Values) == len(list)
 	for i, n := range list {
-		for at := n.first; at > 0; at = w.edges[at-1].next {
-			if e := &w.edges[at-1]; e.parent.batch == n.batch && !e.isCopied() {
+		for e := n.parents; e != nil; e = e.nextParent {
+			if e.parent.batch == n.batch && !e.isCopied() {
 				return fmt.Errorf("graph: table %s: %s differs from the column that it refers to: %s", table, keys.FieldName(e.ref.to), changed)
 			}
 		}
@@ -189,10 +192,12 @@ func (w *writer) session(gr *group) *gorm.DB {
 	case updateAll:
 		return tx.Clauses(clause.OnConflict{Columns: key, UpdateAll: true}).Set("gorm:update_track_time", true)
 	}
-	if _, set := tx.Statement.Clauses["RETURNING"]; set || gr.model.inexact || hasConflictClause(tx.Statement) || len(gr.model.schema.FieldsWithDefaultDBValue) == 0 {
+	defaults := gr.model.schema.FieldsWithDefaultDBValue
+	_, set := tx.Statement.Clauses["RETURNING"]
+	if set || gr.model.inexact || hasConflictClause(tx.Statement) || len(defaults) == 0 {
 		return tx
 	}
-	for _, f := range gr.model.schema.FieldsWithDefaultDBValue {
+	for _, f := range defaults {
 		if f.Readable && !f.PrimaryKey {
 			key = append(key, clause.Column{Name: f.DBName})
 		}

@@ -50,7 +50,7 @@ func (c *chunk) send() error {
 			err = t.collisions(c.tables)
 		}
 		if err != nil {
-			return c.refused(t, err)
+			return c.errorOf(t, err)
 		}
 	}
 	return nil
@@ -103,14 +103,14 @@ func (t *Table) arrays(from, to int, columns []string) (values [][]byte, oids []
 	for _, name := range columns {
 		c := slices.Index(t.columns, name)
 		// Dimensions (none if empty), whether there are NULLs, the elements' type, number and first index.
-		a, fields := arrays[c], []uint32{1, uint32(nulls[c]), t.types[c].oid, uint32(to - from), 1}
+		a, fields := arrays[c], []uint32{1, uint32(nulls[c]), t.types[c].OID, uint32(to - from), 1}
 		if from == to {
-			a, fields = a[:12], []uint32{0, 0, t.types[c].oid}
+			a, fields = a[:12], []uint32{0, 0, t.types[c].OID}
 		}
 		for i, f := range fields {
 			binary.BigEndian.PutUint32(a[4*i:], f)
 		}
-		values, oids = append(values, a), append(oids, t.types[c].array)
+		values, oids = append(values, a), append(oids, t.types[c].Array)
 	}
 	return values, oids
 }

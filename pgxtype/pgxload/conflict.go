@@ -51,7 +51,7 @@ func (t *Table) OnConflict(c Conflict) *Table {
 	if t.types != nil {
 		wrong.Add("OnConflict", t.name, "must be called before the first row")
 	}
-	if t.refuse(wrong.Err("pgxload: Conflict")) {
+	if t.w.keep(wrong.Err("pgxload: Conflict")) {
 		t.conflict = &Conflict{Key: slices.Clone(c.Key), Update: slices.Clone(c.Update)}
 	}
 	return t
@@ -75,7 +75,8 @@ func (t *Table) findPrimary(all []found) error {
 	for _, f := range all {
 		if f.InPrimary {
 			if t.conflict != nil && slices.Contains(t.conflict.Update, f.Column) {
-				return t.fail(-1, f.Column, errors.New("is part of the primary key, which Conflict.Update must not change: rows may refer to the old one"))
+				err := errors.New("is part of the primary key, which Conflict.Update must not change: rows may refer to the old one")
+				return t.errorAt(-1, f.Column, err)
 			}
 			t.primary = append(t.primary, f.Column)
 			whole = whole && slices.Contains(t.columns, f.Column)
@@ -87,7 +88,7 @@ func (t *Table) findPrimary(all []found) error {
 	if t.conflict != nil && t.primary == nil {
 		err := errors.New("OnConflict needs its whole primary key among the columns, or to be named last:" +
 			" rows of later tables may refer to a row that is skipped")
-		return t.orphaned(t.w.tables, t.fail(-1, "", err))
+		return t.orphaned(t.w.tables, t.errorAt(-1, "", err))
 	}
 	return nil
 }
@@ -108,32 +109,44 @@ func (t *Table) collisions(tables []*Table) error {
 	if t.conflict != nil {
 		key = t.conflict.Key
 	}
-	names := append(slices.Clone(key), slices.DeleteFunc(slices.Clone(t.primary), func(name string) bool { return slices.Contains(key, name) })...)
-	same := func(names []string) string {
+	names := slices.Compact(slices.Sorted(slices.Values(slices.Concat(key, t.primary))))
+	equal := func(names []string) string {
 		return list(names, " and ", func(name string) string { return "t." + quote(name) + " = s." + quote(name) })
 	}
 	text := func(row string, names []string) string {
-		return "concat_ws(', ', " + list(names, ", ", func(name string) string { return "coalesce(" + row + quote(name) + "::text, 'null')" }) + ")"
+		texts := list(names, ", ", func(name string) string { return "coalesce(" + row + quote(name) + "::text, 'null')" })
+		return "concat_ws(', ', " + texts + ")"
 	}
-	reader := t.query("select s.snowkey_row, "+text("s.", key)+", "+text("s.", t.primary)+", o.key from ", " with ordinality as s("+quoteAll(names)+", snowkey_row)"+
-		" left join lateral (select "+text("t.", t.primary)+" as key from "+t.ident.Sanitize()+" t where "+same(key)+" and not ("+same(t.primary)+") limit 1) o on true"+
-		" where o.key is not null or not exists (select from "+t.ident.Sanitize()+" t where "+same(t.primary)+") order by o.key is null, 1 limit 1", 0, t.out.count(), names)
-	var other error
+	table := t.ident.Sanitize()
+	reader := t.query(
+		"select s.snowkey_row, "+text("s.", key)+", "+text("s.", t.primary)+", o.key from ",
+		" with ordinality as s("+quoteAll(names)+", snowkey_row)"+
+			" left join lateral (select "+text("t.", t.primary)+" as key from "+table+" t"+
+			" where "+equal(key)+" and not ("+equal(t.primary)+") limit 1) o on true"+
+			" where o.key is not null or not exists (select from "+table+" t where "+equal(t.primary)+")"+
+			" order by o.key is null, 1 limit 1",
+		0, t.out.count(), names)
+	var err error
 	if reader.NextRow() {
-		v := reader.Values()
-		row, _ := strconv.ParseInt(string(v[0]), 10, 64) // of our own statement
-		given, own := fmt.Sprintf("(%s)=(%s)", strings.Join(key, ", "), v[1]), fmt.Sprintf("(%s)=(%s)", strings.Join(t.primary, ", "), v[2])
-		other = fmt.Errorf("%s is not in the table under %s after it was sent", given, own)
-		if v[3] != nil {
-			other = fmt.Errorf("%s is in the table under the primary key (%s), not under %s: load it and its children under the existing key", given, v[3], own)
-		}
-		other = t.fail(t.out.first+row-1, key[0], other)
-		if v[3] == nil {
-			other = t.orphaned(tables, other)
-		}
+		err = t.collision(tables, key, reader.Values())
 	}
-	_, err := reader.Close()
-	return cmp.Or(err, other)
+	_, failed := reader.Close()
+	return cmp.Or(failed, err)
+}
+
+// collision returns the error for a row that collisions has found: its number, its Key and its primary key, and
+// the primary key under which the table has its Key, or nil if the row is not in the table.
+func (t *Table) collision(tables []*Table, key []string, found [][]byte) error {
+	row, _ := strconv.ParseInt(string(found[0]), 10, 64) // of our own statement
+	row += t.out.first - 1
+	given := fmt.Sprintf("(%s)=(%s)", strings.Join(key, ", "), found[1])
+	own := fmt.Sprintf("(%s)=(%s)", strings.Join(t.primary, ", "), found[2])
+	if existing := found[3]; existing != nil {
+		return t.errorAt(row, key[0], fmt.Errorf("%s is in the table under the primary key (%s), not under %s: "+
+			"load it and its children under the existing key", given, existing, own))
+	}
+	err := fmt.Errorf("%s is not in the table under %s after it was sent", given, own)
+	return t.orphaned(tables, t.errorAt(row, key[0], err))
 }
 
 func quote(name string) string { return pgx.Identifier{name}.Sanitize() }

@@ -1,8 +1,6 @@
 package pgxload
 
-import (
-	"testing"
-)
+import "testing"
 
 // PostgreSQL tells the place of an error in the language of the server, after
 // the places in the functions that were called.

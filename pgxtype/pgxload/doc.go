@@ -19,4 +19,7 @@
 // If PostgreSQL refuses a row, nothing is stored, and the error names the table and, if known, the row.
 //
 // [Retry] runs a transaction, with any Load in it, again after a conflict or a lost connection.
+//
+// The code reads in this order: load, transaction, writer, columns, encode, strict, chunk, conflict,
+// errors, retry.
 package pgxload

@@ -41,8 +41,8 @@ func (e *LoadError) Error() string {
 // Unwrap returns Err.
 func (e *LoadError) Unwrap() error { return e.Err }
 
-// refused turns an error of a statement of t into a LoadError, and finds the row at fault.
-func (c *chunk) refused(t *Table, err error) error {
+// errorOf turns an error of a statement of t into a LoadError, and finds the row at fault.
+func (c *chunk) errorOf(t *Table, err error) error {
 	// Classes of errors that are not caused by a row: https://www.postgresql.org/docs/current/errcodes-appendix.html
 	const others = "08 25 28 2D 3B 3D 40 53 55 57 58 F0 XX"
 	var known *LoadError
@@ -51,7 +51,7 @@ func (c *chunk) refused(t *Table, err error) error {
 	case errors.As(err, &known):
 		return err
 	case !errors.As(err, &pg) || len(pg.Code) != 5 || strings.Contains(others, pg.Code[:2]):
-		return t.fail(-1, "", err)
+		return t.errorAt(-1, "", err)
 	}
 	line, column := copyLine(pg.Where, t.ident[len(t.ident)-1])
 	if pg.Where == "" || strings.HasPrefix(pg.Where, "COPY ") { // not from a trigger's function, which may write to another table
@@ -61,13 +61,13 @@ func (c *chunk) refused(t *Table, err error) error {
 		line = c.search(t, pg)
 	}
 	if line < 1 {
-		return t.fail(-1, column, err)
+		return t.errorAt(-1, column, err)
 	}
-	return t.fail(t.out.first+int64(line-1), column, err)
+	return t.errorAt(t.out.first+int64(line-1), column, err)
 }
 
-// fail returns a LoadError; row is -1 if it is not known.
-func (t *Table) fail(row int64, column string, err error) error {
+// errorAt returns a LoadError; row is -1 if it is not known.
+func (t *Table) errorAt(row int64, column string, err error) error {
 	return &LoadError{Table: t.name, Row: row, Column: column, Err: err}
 }
 
@@ -117,7 +117,8 @@ func (c *chunk) search(t *Table, failed *pgconn.PgError) int {
 		var pg *pgconn.PgError
 		ok = err == nil || errors.As(err, &pg)
 		run("rollback to " + trial)
-		same = pg != nil && pg.Code == failed.Code && pg.Message == failed.Message && pg.ConstraintName == failed.ConstraintName && (wholeRow || pg.Detail == failed.Detail)
+		same = pg != nil && pg.Code == failed.Code && pg.Message == failed.Message &&
+			pg.ConstraintName == failed.ConstraintName && (wholeRow || pg.Detail == failed.Detail)
 		return same, err != nil && !same
 	}
 	if same, other := fails(0, 0); same || other {

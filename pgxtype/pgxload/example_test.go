@@ -117,7 +117,6 @@ func ExampleRetry() {
 			}
 			return nil
 		})
-
 		return err
 	})
 

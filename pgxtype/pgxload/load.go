@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
@@ -90,4 +91,15 @@ func LoadWith(ctx context.Context, db Beginner, cfg Config, f func(w *Writer) er
 		return Loaded{}, err
 	}
 	return w.loaded(), err
+}
+
+// required reports the arguments that Load and Retry need.
+func required(db any, noFunction bool) (wrong fields.Errors) {
+	if fields.IsNil(db) {
+		wrong.Add("db", nil, "is required")
+	}
+	if noFunction {
+		wrong.Add("f", nil, "is required")
+	}
+	return wrong
 }

@@ -128,7 +128,6 @@ func TestLoadOnConflictKeys(t *testing.T) {
 			}
 			return nil
 		})
-
 		return err
 	}
 	pairs := func(key []string, rows ...row) error {
@@ -226,7 +225,6 @@ func TestLoadOnConflictOfChangedKeys(t *testing.T) {
 			}
 			return nil
 		})
-
 		return err
 	}
 	at := time.Date(2026, 5, 4, 3, 2, 1, 600_000_000, time.UTC)
@@ -328,7 +326,6 @@ func TestLoadUnprepared(t *testing.T) {
 			w.Table(name, "id", "hue", "up").Row(id+1000, "high", id)
 			return nil
 		})
-
 		return err
 	}
 	for i, mode := range modes {

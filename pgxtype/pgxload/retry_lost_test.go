@@ -51,7 +51,6 @@ func TestRetryLostConnection(t *testing.T) {
 							passes("between rows")
 							return errors.Join(err, writeOrders(orders[1:])(w))
 						})
-
 						return err
 					}); err != nil {
 						return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/seed-299c1d6b/snowkey/sqltype"
 	"io"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/seed-299c1d6b/snowkey/pgxtype/pgxload"
+	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
 var (
@@ -61,7 +61,6 @@ func TestRetrySerialization(t *testing.T) {
 							}
 							return nil
 						})
-
 						return err
 					})
 					if err != nil {

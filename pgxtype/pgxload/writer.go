@@ -22,24 +22,35 @@ type Writer struct {
 	tx    pgx.Tx
 	types *pgtype.Map // strict
 
-	tables    []*Table
-	described int        // for how many tables the columns were looked up
-	bytes     int        // in the chunk that is being written
-	chunks    int        // before that one
-	sending   chan error // receives the outcome of the chunk that is being sent; nil: none is
-	panicked  any        // the value of a panic in a notice handler while a chunk was sent
-	orphan    error      // for a row that is, or may be, missing in the last table; becomes err if another table follows
-	err       error
+	tables   []*Table
+	lookedUp int        // for how many tables the columns were looked up
+	bytes    int        // in the chunk that is being written
+	chunks   int        // before that one
+	sending  chan error // receives the outcome of the chunk that is being sent; nil: none is
+	panicked any        // the value of a panic in a notice handler while a chunk was sent
+	inRow    bool       // a row is being encoded; it stays true if f recovers from a panic of a value
+	orphan   error      // for a row that is, or may be, missing in the last table; becomes err if another table follows
+	err      error
 }
 
 // Err returns the first error, or nil. It also returns an error when Load's ctx is done.
 func (w *Writer) Err() error {
-	if err := w.ctx.Err(); w.err == nil && err != nil {
-		w.err = fmt.Errorf("pgxload: %w", err)
-	} else if errors.Is(w.err, errInRow) {
-		w.err = errNested
+	if w.err == nil {
+		if err := w.ctx.Err(); err != nil {
+			w.err = fmt.Errorf("pgxload: %w", err)
+		} else if w.inRow { // the row is missing, or a value would get 0 from NextID
+			w.err = errors.New("pgxload: a value has panicked, or used the Writer, in Row")
+		}
 	}
 	return w.err
+}
+
+// keep makes err the first error, unless there is one. It reports whether the Writer has no error.
+func (w *Writer) keep(err error) bool {
+	if w.Err() == nil {
+		w.err = err
+	}
+	return w.err == nil
 }
 
 // NextID returns the next id of [Config.Source]. If the Source fails, it returns 0 and keeps the error, so
@@ -63,7 +74,7 @@ func (w *Writer) run(f func(*Writer) error) error {
 	defer func() { w.err = errors.New("pgxload: the Writer's function has returned") }()
 	defer w.wait() // also if f panics: a rollback needs the connection
 	err := f(w)
-	if err == nil && w.Err() == nil && w.describe() {
+	if err == nil && w.Err() == nil && w.lookUpColumns() {
 		w.flush()
 	}
 	w.wait()
@@ -84,8 +95,12 @@ func (w *Writer) flush() {
 		return
 	}
 	for _, t := range w.tables {
+		spare := 2 * w.cfg.ChunkBytes
+		if t.rows.count() == 0 { // the table may be finished
+			spare = 0
+		}
 		t.rows, t.out = t.out, t.rows
-		t.rows.reset(t.out.first+int64(t.out.count()), 2*w.cfg.ChunkBytes*min(1, t.out.count())) // 0: it may be finished
+		t.rows.reset(t.out.first+int64(t.out.count()), spare)
 	}
 	c := &chunk{w: w, tables: w.tables, number: w.chunks}
 	w.bytes, w.chunks, w.sending = 0, w.chunks+1, make(chan error, 1)
@@ -149,28 +164,13 @@ func (w *Writer) Table(name string, columns ...string) *Table {
 	t.rows.reset(0, 0)
 	t.out.reset(0, 0)
 	if len(columns) == 0 {
-		t.refuse(fields.Error("pgxload: Table "+name, "columns", nil, "is required"))
+		w.keep(fields.Error("pgxload: Table "+name, "columns", nil, "is required"))
 	}
 	if w.Err() == nil {
 		w.tables = append(w.tables, t)
 	}
 	return t
 }
-
-// refuse keeps err, unless the Writer already has an error. It reports whether the Writer has no error.
-func (t *Table) refuse(err error) bool {
-	if t.w.Err() == nil {
-		t.w.err = err
-	}
-	return t.w.err == nil
-}
-
-// While a row is being encoded, errInRow is the Writer's error. It becomes errNested if a value uses the
-// Writer, which would lose a row or return 0 as an id.
-var (
-	errInRow  = errors.New("pgxload: a value has panicked in Row")
-	errNested = errors.New("pgxload: a value has panicked, or used the Writer, in Row")
-)
 
 // Row writes a row with a value for each column. A value is anything that pgx encodes, or a pointer to
 // it; nil and a nil pointer are NULL. A value that would be stored as another one, such as 1.5 in a bigint,
@@ -181,13 +181,15 @@ var (
 // cost one.
 func (t *Table) Row(values ...any) {
 	w := t.w
-	if w.Err() != nil || t.types == nil && !w.describe() {
+	if w.Err() != nil || t.types == nil && !w.lookUpColumns() {
 		return
 	}
 	t.values = append(t.values[:0], values...) // so that the caller's slice stays on its stack
 	before := len(t.rows.buf)
-	w.err = errInRow // until the values are encoded; if f recovers from their panic, the row is missing
-	if err := t.encode(t.values); errors.Is(w.err, errInRow) {
+	w.inRow = true
+	err := t.encode(t.values)
+	w.inRow = false
+	if w.err == nil { // else a value has used the Writer
 		w.err = err
 	}
 	w.bytes += len(t.rows.buf) - before
@@ -199,7 +201,7 @@ func (t *Table) Row(values ...any) {
 
 func (t *Table) encode(row []any) error {
 	r := &t.rows
-	fail := func(column string, err error) error { return t.fail(r.first+int64(r.count()), column, err) }
+	fail := func(column string, err error) error { return t.errorAt(r.first+int64(r.count()), column, err) }
 	if len(row) != len(t.columns) {
 		return fail("", fmt.Errorf("%d values for %d columns", len(row), len(t.columns)))
 	}

@@ -25,24 +25,17 @@ type Column struct {
 	SourceName string // equal for columns of the same source
 }
 
-// IsZero reports whether the row has no value in the column. It returns an error if such a row
-// cannot be given one.
-func (c *Column) IsZero(row reflect.Value) (bool, error) {
-	if row.Kind() == reflect.Map {
-		for key, value := range row.Interface().(map[string]any) {
-			if c.matches(key) && !isZeroInMap(reflect.ValueOf(value)) {
-				return false, nil
-			}
+// IsZero reports whether the row has no value in the column.
+func (c *Column) IsZero(row reflect.Value) bool {
+	if row.Kind() != reflect.Map {
+		return isZero(rows.Field(row, c.Field.StructField.Index))
+	}
+	for key, value := range row.Interface().(map[string]any) {
+		if c.matches(key) && !isZeroInMap(reflect.ValueOf(value)) {
+			return false
 		}
-		return true, nil
 	}
-	if v := rows.Field(row, c.Field.StructField.Index); v.IsValid() && !v.IsZero() && (v.Kind() <= reflect.Float64 || !isZero(v)) {
-		return false, nil
-	}
-	if !row.CanAddr() && c.Source != nil {
-		return true, fmt.Errorf("%s cannot be set in a value of type %s: create a pointer to it", c.Name, TypeName(row.Type()))
-	}
-	return true, nil
+	return true
 }
 
 // Set sets the column of a row. It allocates a nil embedded struct that holds the field.
@@ -53,11 +46,7 @@ func (c *Column) Set(ctx context.Context, row reflect.Value, id int64) {
 		m[c.DBName] = c.Value(id)
 		return
 	}
-	if v := c.Field.ReflectValueOf(ctx, row); v.Kind() == reflect.Int64 {
-		v.SetInt(id)
-	} else {
-		c.Kind.set(v, id)
-	}
+	c.Kind.set(c.Field.ReflectValueOf(ctx, row), id)
 }
 
 // Value returns an id as the column holds it.
@@ -73,19 +62,17 @@ func (c *Column) Value(id int64) any {
 	return c.Kind.text(id)
 }
 
-// Zero returns the indexes of the rows that have no value in the column.
+// Zero returns the indexes of the rows that have no value in the column. It returns an error if the plugin
+// fills the column, and such a row cannot be given a value.
 func (c *Column) Zero(list []reflect.Value) (zero []int, err error) {
 	for i, row := range list {
-		if !row.IsValid() {
-			continue // gorm refuses it
+		if !row.IsValid() || !c.IsZero(row) { // gorm refuses a nil pointer
+			continue
 		}
-		isZero, err := c.IsZero(row)
-		if err != nil {
-			return nil, err
+		if c.Source != nil && row.Kind() == reflect.Struct && !row.CanAddr() {
+			return nil, fmt.Errorf("%s cannot be set in a value of type %s: create a pointer to it", c.Name, TypeName(row.Type()))
 		}
-		if isZero {
-			zero = append(slices.Grow(zero, len(list)-i), i)
-		}
+		zero = append(slices.Grow(zero, len(list)-i), i)
 	}
 	return zero, nil
 }

@@ -17,15 +17,6 @@ func FieldName(f *schema.Field) string {
 	return f.Schema.Name + "." + f.Name
 }
 
-// FieldNames returns the names of fields for errors.
-func FieldNames(fields []*schema.Field) []string {
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = FieldName(f)
-	}
-	return names
-}
-
 // modelName returns a model's name for errors.
 func modelName(s *schema.Schema) string {
 	if s.Name == "" {

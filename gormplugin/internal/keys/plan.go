@@ -50,15 +50,13 @@ type planID struct {
 // name its column.
 func (r *Registry) Plan(db *gorm.DB, s *schema.Schema, table string) *Plan {
 	id := planID{s, "", db.Name()}
-	if len(r.tables) > 0 {
-		if c, configured := r.table(table); configured && s == nil {
-			return &Plan{Columns: []Column{c}}
-		} else if configured {
-			id.table = table
-		}
-	}
-	if s == nil {
+	switch c, configured := r.table(table); {
+	case s == nil && configured:
+		return &Plan{Columns: []Column{c}}
+	case s == nil:
 		return &empty
+	case configured:
+		id.table = table
 	}
 	if known, ok := r.plans.Load(id); ok {
 		return known.(*Plan)

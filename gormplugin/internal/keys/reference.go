@@ -28,15 +28,16 @@ func references(s *schema.Schema) (refs []*schema.Reference) {
 // if it has the type of another table's keys, unless it is also the row's own key.
 func (r *Registry) checkReference(ref *schema.Reference, dialect string) error {
 	from, to := ref.PrimaryKey, ref.ForeignKey
+	fills, isNumber := r.fills(from), rows.IsInteger(from.IndirectFieldType) || rows.IsNull(from.IndirectFieldType)
 	own, other := typedKey(to), typedKey(from)
 	switch {
-	case r.fills(from) && to.Serializer == nil && losesKey(from.FieldType, to.FieldType):
+	case fills && to.Serializer == nil && losesKey(from.FieldType, to.FieldType):
 		return fmt.Errorf("%s: its type %s cannot hold %s of type %s: make the types the same",
 			FieldName(to), TypeName(to.FieldType), FieldName(from), TypeName(from.FieldType))
 	case !to.PrimaryKey && own != nil && other != nil && own != other:
 		return fmt.Errorf("%s: its type is %s, and it refers to %s of type %s: make the types the same, or use sqltype.ID",
 			FieldName(to), TypeName(to.IndirectFieldType), FieldName(from), TypeName(from.IndirectFieldType))
-	case r.fills(from) && (rows.IsInteger(from.IndirectFieldType) || rows.IsNull(from.IndirectFieldType)) && isTooSmall(to, signed, dialect):
+	case fills && isNumber && isTooSmall(to, signed, dialect):
 		return fmt.Errorf("%s: the gorm tag %q makes its column too small for %s, a key of 63 bits: say bigint, or leave the type out",
 			FieldName(to), to.Tag.Get("gorm"), FieldName(from))
 	}

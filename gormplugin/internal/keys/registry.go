@@ -1,5 +1,7 @@
 // Package keys finds the columns that are filled, by the tags of models and the plugin's
 // configuration, reads and sets them in rows, and takes their ids from the sources.
+//
+// The code reads in this order: registry, plan, tag, kind, column, ids, reference, validate, unique, names.
 package keys
 
 import (
@@ -49,7 +51,10 @@ func New(source sqltype.Source, named map[string]sqltype.Source, wrong *fields.E
 			wrong.Add("Named", name, "the source is a nil %T", s)
 		}
 	}
-	return &Registry{source: source, named: maps.Clone(named), tables: map[string]Column{}, exemptModels: map[reflect.Type]bool{}, exemptTables: map[string]bool{}}
+	return &Registry{
+		source: source, named: maps.Clone(named), tables: map[string]Column{},
+		exemptModels: map[reflect.Type]bool{}, exemptTables: map[string]bool{},
+	}
 }
 
 // AddTable adds an entry of Config.Tables, and its faults to wrong.
@@ -135,11 +140,8 @@ func (r *Registry) SetHome(db *gorm.DB) { r.home.Store(poolOf(db.Statement.ConnP
 // leased from: handles that share a gorm.Config share its plugins and callbacks. It allows the pools
 // of gorm.io/plugin/dbresolver, and pools that hide their *sql.DB.
 func (r *Registry) CheckHome(db *gorm.DB) error {
-	home, pool := r.home.Load(), (*sql.DB)(nil)
-	if home != nil {
-		pool = poolOf(db.Statement.ConnPool)
-	}
-	if pool == home || pool == nil {
+	home, pool := r.home.Load(), poolOf(db.Statement.ConnPool)
+	if home == nil || pool == nil || pool == home {
 		return nil
 	}
 	known := false
@@ -156,7 +158,9 @@ func (r *Registry) CheckHome(db *gorm.DB) error {
 	if known {
 		return nil
 	}
-	return errors.New("the plugin leases its worker ID from the database of another handle: give each database its own plugin and its own gorm.Config; for a second pool of the same database, use gormplugin.New(gormplugin.Config{Source: plugin})")
+	return errors.New("the plugin leases its worker ID from the database of another handle: " +
+		"give each database its own plugin and its own gorm.Config; " +
+		"for a second pool of the same database, use gormplugin.New(gormplugin.Config{Source: plugin})")
 }
 
 // poolOf returns the pool of a connection, or nil. gorm reads a *sql.Tx in this way too.

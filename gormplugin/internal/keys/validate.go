@@ -50,9 +50,11 @@ func (r *Registry) Validate(db *gorm.DB, models []any) error {
 // JavaScript would send back another row's key.
 func jsonNotes(s *schema.Schema) (notes []string) {
 	for _, ref := range references(s) {
-		name, options, _ := strings.Cut(ref.ForeignKey.Tag.Get("json"), ",")
-		if t := ref.ForeignKey.FieldType; rows.IsInteger(t) && !isDefined(rows.Base(t)) && rows.IsID(ref.PrimaryKey.IndirectFieldType) && name != "-" && !strings.Contains(options, "string") {
-			notes = append(notes, fmt.Sprintf("%s: its JSON is a number, which JavaScript rounds: use %s", FieldName(ref.ForeignKey), TypeName(ref.PrimaryKey.IndirectFieldType)))
+		to, key := ref.ForeignKey, ref.PrimaryKey.IndirectFieldType
+		name, options, _ := strings.Cut(to.Tag.Get("json"), ",")
+		isNumber := rows.IsInteger(to.FieldType) && !isDefined(rows.Base(to.FieldType)) && name != "-" && !strings.Contains(options, "string")
+		if isNumber && rows.IsID(key) {
+			notes = append(notes, fmt.Sprintf("%s: its JSON is a number, which JavaScript rounds: use %s", FieldName(to), TypeName(key)))
 		}
 	}
 	return notes
