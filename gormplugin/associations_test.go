@@ -187,7 +187,7 @@ func dumpLevels(t *testing.T, db *gorm.DB, parents []LevelA) (lines []string) {
 	}
 	visitLevels(reflect.ValueOf(parents), map[uintptr]bool{}, func(row reflect.Value) {
 		if label, id := row.FieldByName("Label").String(), row.FieldByName("ID").Int(); strings.TrimSuffix(labels[id], "*") != label {
-			t.Errorf("%s holds the key %d, which is that of %q", label, id, labels[id])
+			t.Errorf("%s holds the key %d, which %q has", label, id, labels[id])
 		}
 	})
 	slices.Sort(lines)

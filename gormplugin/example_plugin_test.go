@@ -43,7 +43,7 @@ func ExamplePlugin() {
 		return
 	}
 	if pool, err := db.DB(); err == nil {
-		pool.SetMaxOpenConns(1) // each connection has a database of its own
+		pool.SetMaxOpenConns(1) // each connection has its own database
 	}
 	plugin := gormplugin.New(gormplugin.Config{
 		Models: []any{Customer{}},

@@ -160,7 +160,7 @@ func TestDestinationsRefused(t *testing.T) {
 	}
 }
 
-// Rows that share the variable their keys point to get keys of their own. A row that is listed
+// Rows that share the variable their keys point to get their own keys. A row that is listed
 // twice is the database's duplicate key.
 func TestSharedRows(t *testing.T) {
 	db, _ := open(t, &PointerKey{}, &Order{}, &Line{}, &ByPointer{})

@@ -85,7 +85,7 @@ func TestUpsertFindsBySentValues(t *testing.T) {
 	must(t, db.Create(&voucher).Error)
 	vouchers := []Voucher{{Ref: "a", Uses: []VoucherUse{{}}}, {Ref: "b"}}
 	if err := db.Clauses(doNothing).Create(&vouchers).Error; err != nil || vouchers[0].ID != voucher.ID || vouchers[1].ID == voucher.ID || vouchers[0].Uses[0].VoucherID != voucher.ID {
-		t.Errorf("beside a default of the database: %+v, want %d, %v", vouchers, voucher.ID, err)
+		t.Errorf("next to a default of the database: %+v, want %d, %v", vouchers, voucher.ID, err)
 	}
 	docs := []Doc{{Ref: "a", Code: new("c")}, {Ref: "b"}}
 	must(t, db.Create(&docs).Error)

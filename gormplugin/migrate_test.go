@@ -65,7 +65,7 @@ func TestFromAutoIncrement(t *testing.T) {
 		if err := old.Create(&late).Error; err != nil {
 			t.Error(err)
 		} else if below := late.ID < after.ID.Int64(); below != (d.Name == "postgres") {
-			t.Errorf("an old process gets the key %d, beside %d", late.ID, after.ID)
+			t.Errorf("an old process gets the key %d, next to %d", late.ID, after.ID)
 		}
 		must(t, old.Delete(&late).Error)
 		trigger, err := ddl.Config{Dialect: ddl.SQLite}.RequireKey("shops", "id")

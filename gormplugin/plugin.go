@@ -131,7 +131,7 @@ func (p *Plugin) Initialize(db *gorm.DB) (err error) {
 		p.registry.SetHome(db)
 		p.leased.Store(gen)
 	}
-	if source != nil { // else it is that of an earlier call
+	if source != nil { // else an earlier call has set it
 		p.source.Store(&source)
 	}
 	return nil

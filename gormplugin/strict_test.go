@@ -32,7 +32,7 @@ type (
 	Pair struct {
 		A, B int64 `gorm:"primaryKey;autoIncrement:false"`
 	}
-	Deleted struct { // a serial number beside a key that is set
+	Deleted struct { // a serial number next to a key that is set
 		UUID string `gorm:"primaryKey"`
 		No   int64
 	}
@@ -67,7 +67,7 @@ var operations = []struct {
 	{"another table", func(db *gorm.DB) error { return db.Table("archive").Create(&Old{Text: "g"}).Error }, strings.Replace(oldText, `"olds"`, `"archive"`, 1)},
 	{"generics", func(db *gorm.DB) error { return gorm.G[Old](db).Create(context.Background(), &Old{Text: "h"}) }, oldText},
 	{"an unsigned key", func(db *gorm.DB) error { return db.Create(&OldLine{}).Error }, "OldLine.ID is zero"},
-	{"a key beside a number", func(db *gorm.DB) error { return db.Create(&OldNumbered{}).Error }, "OldNumbered.ID is zero"},
+	{"a key next to a number", func(db *gorm.DB) error { return db.Create(&OldNumbered{}).Error }, "OldNumbered.ID is zero"},
 	{"a small key", func(db *gorm.DB) error { return db.Create(&OldSmall{}).Error }, "OldSmall.ID is zero, so the database makes the key; to have it filled, use sqltype.ID, since its type int32 cannot hold a Snowflake id;"},
 	{"a set key", func(db *gorm.DB) error { return db.Create(&Old{ID: 200, Text: "i"}).Error }, ""},
 	{"a set key in a map", func(db *gorm.DB) error { return db.Model(&Old{}).Create(map[string]any{"ID": 300, "text": "j"}).Error }, ""},

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/sqltype"
 )
 
-// Each has a public number that is filled, beside a key that is filled, or that the database makes.
+// Each has a public number that is filled, next to a key that is filled, or that the database makes.
 type (
 	Medal struct {
 		ID    sqltype.ID

@@ -12,7 +12,7 @@ import (
 )
 
 type (
-	// Badge has a public number that is filled, beside its key.
+	// Badge has a public number that is filled, next to its key.
 	Badge struct {
 		ID     sqltype.ID
 		Number int64  `gorm:"uniqueIndex;snowflake"`

@@ -83,7 +83,7 @@ func TestPrefixRules(t *testing.T) {
 	}
 }
 
-// The texts are those of typeid.Int64 in go-chi/typeid and 0xPolygon/typeid 0.3.
+// The texts come from typeid.Int64 in go-chi/typeid and 0xPolygon/typeid 0.3.
 func TestTextsOfTypeID(t *testing.T) {
 	setForm(t, Form{Prefix: "org"})
 	for text, want := range map[string]Key[looseRow]{

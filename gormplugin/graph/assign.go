@@ -81,7 +81,7 @@ func (g *graph) copyKeys(n *node, needed bool) error {
 }
 
 // giveKeys sets zero keys, taken at once. Unless all is true, it leaves rows that may exist,
-// and columns beside the key, to the plugin.
+// and columns other than the key, to the plugin.
 func (g *graph) giveKeys(all bool) error {
 	needs, nodes := make([]keys.Need, 0, len(g.order)), make([]*node, 0, len(g.order)) // most rows need one key
 	for _, n := range g.order {

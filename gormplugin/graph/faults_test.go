@@ -245,11 +245,11 @@ type (
 	Reading struct {
 		ID   sqltype.ID `gorm:"primaryKey;snowflake"`
 		At   time.Time  `gorm:"primaryKey"`
-		Made time.Time  `gorm:"default:CURRENT_TIMESTAMP"`
+		Made time.Time  `gorm:"type:timestamp;default:CURRENT_TIMESTAMP"`
 	}
 	Padded struct {
 		ID   string    `gorm:"primaryKey;type:char(20);snowflake"`
-		Made time.Time `gorm:"default:CURRENT_TIMESTAMP"`
+		Made time.Time `gorm:"type:timestamp;default:CURRENT_TIMESTAMP"`
 	}
 )
 

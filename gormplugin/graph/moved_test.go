@@ -36,7 +36,7 @@ type Owner struct {
 
 func (*Owner) BeforeSave(*gorm.DB) error { return nil }
 
-// League is a guild with hooks of its own.
+// League is a guild with its own hooks.
 type League struct {
 	ID      sqltype.ID
 	Town    string `gorm:"size:20;uniqueIndex"`

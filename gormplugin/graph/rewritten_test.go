@@ -175,7 +175,11 @@ func TestTriggersThatDropRows(t *testing.T) {
 func TestTriggersThatChangeKeys(t *testing.T) {
 	databases.OnEvery(t, func(t *testing.T, d databases.Database) {
 		db := rewritten(t, d)
-		if !trigger(t, db, "ranks", false) || strings.Contains(t.Name(), "no_returning") {
+		version := "" // MySQL has no RETURNING
+		if db.Name() == "mysql" {
+			must(t, db.Raw("SELECT version()").Scan(&version).Error)
+		}
+		if !trigger(t, db, "ranks", false) || strings.Contains(t.Name(), "no_returning") || version != "" && !strings.Contains(version, "MariaDB") {
 			return
 		}
 		for what, v := range map[string]*Rank{"one": {}, "a tree": {Ranks: []*Rank{{}, {}}}, "a given key": {ID: 50}} {

@@ -115,7 +115,7 @@ func TestCycles(t *testing.T) {
 	must(t, db.Model(b.Team).Update("lead_id", a.ID).Error)
 }
 
-// Driver and Car are joined by a model with a key of its own.
+// Driver and Car are joined by a model with its own key.
 type Driver struct {
 	ID   sqltype.ID
 	Cars []*Car `gorm:"many2many:drives"`

@@ -42,11 +42,11 @@ func TestGraphCollisionsOfMadeKeys(t *testing.T) {
 				red := &Topic{Word: "red"}
 				must(t, db.Create(red).Error)
 				for what, build := range map[string]func() *Talk{
-					"belongs to":         func() *Talk { return &Talk{Main: &Topic{Word: "red"}} },
-					"the first of two":   func() *Talk { return &Talk{Main: &Topic{Word: "red"}, Other: &Topic{Word: newWord()}} },
-					"the second of two":  func() *Talk { return &Talk{Main: &Topic{Word: newWord()}, Other: &Topic{Word: "red"}} },
-					"many to many":       func() *Talk { return &Talk{Main: red, Topics: []Topic{{Word: "red"}, {Word: newWord()}}} },
-					"none, beside a key": func() *Talk { return &Talk{Main: red, Other: &Topic{Word: newWord()}} },
+					"belongs to":          func() *Talk { return &Talk{Main: &Topic{Word: "red"}} },
+					"the first of two":    func() *Talk { return &Talk{Main: &Topic{Word: "red"}, Other: &Topic{Word: newWord()}} },
+					"the second of two":   func() *Talk { return &Talk{Main: &Topic{Word: newWord()}, Other: &Topic{Word: "red"}} },
+					"many to many":        func() *Talk { return &Talk{Main: red, Topics: []Topic{{Word: "red"}, {Word: newWord()}}} },
+					"none, next to a key": func() *Talk { return &Talk{Main: red, Other: &Topic{Word: newWord()}} },
 					"none, and no others": func() *Talk {
 						return &Talk{Main: &Topic{Word: newWord()}, Topics: []Topic{{Word: newWord()}, {Word: newWord()}}}
 					},

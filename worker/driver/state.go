@@ -207,7 +207,7 @@ func (s State) Raise(fenceWindow int64) (Change, error) {
 	case fenceWindow < 0 || fenceWindow > maxDuration:
 		return Change{}, fields.Error("driver", "FenceWindow", fenceWindow, "must be 1 millisecond to a year, in milliseconds, or 0 for the present one")
 	case fenceWindow != 0:
-		if third := max(ns.FenceWindow/3, 1); ns.MaxSkew == third || ns.MaxSkew >= fenceWindow {
+		if third := max(ns.FenceWindow/3, 1); ns.MaxSkew == third || ns.MaxSkew > fenceWindow/2 {
 			ns.MaxSkew = max(fenceWindow/3, 1)
 		}
 		ns.FenceWindow = fenceWindow

@@ -20,3 +20,17 @@ func TestHeldAtTheFence(t *testing.T) {
 		}
 	}
 }
+
+// A window that is changed keeps a MaxSkew that is a third of it, and every other one that it allows.
+func TestRaisedWindow(t *testing.T) {
+	for _, c := range []struct{ window, skew, raised, want int64 }{
+		{30_000, 10_000, 60_000, 20_000}, {30_000, 10_000, 6_000, 2_000}, {30_000, 12_000, 60_000, 12_000},
+		{30_000, 12_000, 24_000, 12_000}, {30_000, 12_000, 23_999, 7_999}, {30_000, 12_000, 0, 12_000},
+	} {
+		s := State{Now: 1, Namespace: Namespace{Name: "n", Layout: "l", FenceWindow: c.window, MaxSkew: c.skew, Version: Version}}
+		ch, err := s.Raise(c.raised)
+		if err != nil || ch.Namespace.MaxSkew != c.want {
+			t.Errorf("%+v: %+v, %v", c, ch.Namespace, err)
+		}
+	}
+}

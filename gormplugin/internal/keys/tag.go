@@ -10,7 +10,7 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// What a tag or a Table may say beside the name of a source.
+// What a tag or a Table may say next to the name of a source.
 const (
 	never       = "-"       // not filled, though it is a key of type sqltype.ID
 	decimalText = "decimal" // the form of a string key; the default

@@ -12,14 +12,14 @@ import (
 // The lease's times: short, so that many worker IDs change hands.
 const (
 	window = 1500 * time.Millisecond
-	skew   = time.Second
+	skew   = 750 * time.Millisecond
 	renew  = 500 * time.Millisecond
 	free   = window + skew // after the last renewal
 )
 
 // maxOff is the largest offset of a process's clock from the machine's, apart from leaps that are
 // taken back. It is less than the skew at which a claim is refused.
-const maxOff = 800 * time.Millisecond
+const maxOff = 600 * time.Millisecond
 
 // A clock is a process's wall clock: it starts wrong, and steps back and forth all the time, for a
 // while by seconds or more than a minute.
