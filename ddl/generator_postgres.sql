@@ -226,7 +226,7 @@ BEGIN
           SELECT ceil((n.fence_window + n.max_skew)::numeric / {tick})::bigint * slots AS step, ceil((n.floor - {epoch})::numeric / {tick})::bigint * slots AS floor, n.incarnation
             INTO space FROM {namespaces} n WHERE n.namespace = {namespace};
           step := space.step;
-          IF floor_slot > now_slot + step THEN
+          IF floor_slot BETWEEN now_slot + step + 1 AND now_slot + 3 * step THEN -- one further ahead was raised by hand
             state := 'forgot';
             pause := (floor_slot - now_slot - step)::float8 / slots * {tick} / 1000;
             top := now_slot + step;
@@ -312,8 +312,8 @@ END $snowkey$
 -- next statement
 CREATE OR REPLACE FUNCTION {recover}(name text, known bigint) RETURNS void
   LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $snowkey$
--- Raises the floor of a namespace if it may have been forgotten what it had, as driver.Claim.Decide
--- does. known is how many records it has. The namespace * is the index of all: it has namespaces.
+-- Raises the floor of a namespace if it may have been forgotten what it had, as State.recovery of package
+-- driver does. known is how many records it has. The namespace * is the index of all: it has namespaces.
 DECLARE
   space record;
   now_ms bigint := floor(date_part('epoch', {clock}) * 1000)::bigint;
@@ -323,11 +323,12 @@ BEGIN
     RAISE EXCEPTION 'snowkey: namespace "%" was written by a newer version of snowkey: use that', name USING ERRCODE = 'object_not_in_prerequisite_state';
   ELSIF space.incarnation = {incarnation}() AND known >= space.seen THEN
     RETURN;
-  ELSIF space.floor > now_ms + space.step THEN
+  ELSIF space.floor BETWEEN now_ms + space.step + 1 AND now_ms + 3 * space.step THEN -- one further ahead was raised by hand
     RAISE EXCEPTION 'snowkey: the database was put back to an earlier state again, and the floor of namespace "%" is still at %: worker IDs can be taken at %, or after snowkey workers floor',
       name, to_timestamp(space.floor / 1000.0), to_timestamp((space.floor - space.step) / 1000.0) USING ERRCODE = 'object_not_in_prerequisite_state';
   ELSE
-    UPDATE {namespaces} n SET incarnation = {incarnation}(), since = now_ms, floor = greatest(n.floor, now_ms) + space.step, seen = known WHERE n.namespace = name;
+    UPDATE {namespaces} n SET incarnation = {incarnation}(), since = greatest(n.floor, now_ms), floor = greatest(n.floor, now_ms) + space.step, seen = known
+      WHERE n.namespace = name;
   END IF;
 END $snowkey$
 -- next statement

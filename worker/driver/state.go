@@ -155,7 +155,8 @@ func (s State) raiseFloor() Namespace {
 	return ns
 }
 
-// recovery returns the change after which the store may grant again, if one is needed. If the
+// recovery returns the change after which the store may grant again, if one is needed. The generator of
+// package ddl has the same rules in SQL. If the
 // floor is so far ahead that it may not rise further, it returns a *FloorError.
 func (s State) recovery() (ch Change, needed bool, err error) {
 	ns := s.Namespace

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -189,5 +190,34 @@ func TestClaimAgain(t *testing.T) {
 				found.add(t, &last, of...)
 			}
 		})
+	}
+}
+
+// What the generator's claim writes to a namespace that may have been forgotten is what a store writes.
+func TestRecoversLikeAStore(t *testing.T) {
+	dsn := database(t)
+	conn := connect(t, dsn)
+	store, err := sqlstore.New(openDB(t, dsn), sqlstore.Config{})
+	must(t, err)
+	create(t, conn, orders)
+	near := func(a, b int64) bool { return max(a-b, b-a) < 5000 }
+	for _, ahead := range []time.Duration{-time.Hour, 0, 20 * time.Second, 60 * time.Second, 110 * time.Second, 130 * time.Second, time.Hour} {
+		run(t, conn, fmt.Sprintf("UPDATE snow_namespace SET incarnation = 'another', since = 0, seen = 0, floor = %d WHERE namespace = 'orders'", time.Now().Add(ahead).UnixMilli()))
+		st, err := store.List(t.Context(), "orders")
+		must(t, err)
+		ch, refusal := request(core.Twitter(), -1).Decide(st)
+		_, err = conn.Exec(t.Context(), "SELECT snowkey_recover('orders', $1)", st.Count)
+		if refusal != nil || err != nil {
+			if !errors.As(refusal, new(*driver.FloorError)) || err == nil || !strings.Contains(err.Error(), "put back to an earlier state again") {
+				t.Errorf("%v ahead: %v, but the store: %v", ahead, err, refusal)
+			}
+			continue
+		}
+		now, err := store.List(t.Context(), "orders")
+		must(t, err)
+		got, want := now.Namespace, *ch.Namespace
+		if got.Incarnation != want.Incarnation || got.Seen != want.Seen || !near(got.Since, want.Since) || !near(got.Floor, want.Floor) {
+			t.Errorf("%v ahead: %+v, but the store: %+v", ahead, got, want)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package sqlgen
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"sync"
 	"testing"
@@ -9,7 +10,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
+	"github.com/seed-299c1d6b/snowkey/worker/sqlstore"
 )
 
 // Nothing flushes the log of this server unless it must.
@@ -96,6 +99,27 @@ func TestKilledBackend(t *testing.T) {
 		conn = recovered(t, server.DSN)
 		setClock(t, conn, start.Add(6*time.Second))
 		found.add(t, &last, all(t, conn, many)...)
+	}
+}
+
+// A floor that an operator has raised by an hour stops no id after a crash: the next ones are further ahead.
+func TestKilledBackendUnderARaisedFloor(t *testing.T) {
+	t.Parallel()
+	server := testserver.New(t, testserver.KindPostgres, lazy...)
+	conn := connect(t, server.DSN)
+	create(t, conn, orders)
+	store, err := sqlstore.New(openDB(t, server.DSN), sqlstore.Config{})
+	must(t, err)
+	run(t, conn, fmt.Sprintf("UPDATE snow_namespace SET floor = %d WHERE namespace = 'orders'", time.Now().Add(time.Hour).UnixMilli()))
+	_, err = store.Raise(t.Context(), "orders", 0)
+	must(t, err)
+	run(t, conn, "SELECT snowkey_claim('{7}')")
+	before := one[int64](t, conn, next)
+	killBackend(t, conn)
+	after := one[int64](t, recovered(t, server.DSN), next)
+	parts, err := core.Twitter().Decode(after)
+	if must(t, err); after <= before || time.Until(parts.Time) < time.Hour {
+		t.Errorf("%d after %d, at %v", after, before, parts.Time)
 	}
 }
 
