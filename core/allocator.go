@@ -65,11 +65,10 @@ func newAllocator(s *shared, grant *Grant, rollback, first uint64) *allocator {
 	return a
 }
 
-// A grantClock lets ids begin ahead of all other clocks: it shows a grant's first tick when the
-// grant is taken. It then runs at a third of their speed, so that ids do not use up the time to the fence
-// before that may rise again: when the store's clock has reached the first tick. A lease begins at most
-// two steps of FenceWindow + MaxSkew ahead of that clock. Until it is there, ids use a third of these, which
-// is at most one FenceWindow, because MaxSkew is at most half of it.
+// A grantClock lets ids begin ahead of all other clocks, at the grant's first tick. It then runs at a
+// third of their speed, so that ids do not reach the fence before it rises again. It rises when the store's
+// clock has reached the first tick, which is at most 2*(FenceWindow+MaxSkew) ahead. Until then, ids use a
+// third of that time: at most one FenceWindow, because MaxSkew is at most half of it.
 type grantClock struct{ began, shows int64 }
 
 const grantClockSlow = 3 // it shows a third of the time that passes

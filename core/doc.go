@@ -35,7 +35,7 @@
 // A call that succeeds allocates nothing, with these exceptions:
 //
 //   - It waits for more than 25ms, or continues under another grant or roll-back value.
-//   - The first short wait of a generator makes a timer.
+//   - A short wait may make one of the process's precise timers.
 //   - Once a second, one call compares the clocks and allocates 24 bytes.
 //   - Once a minute, one call looks at the machine's clock source.
 //

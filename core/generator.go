@@ -166,7 +166,7 @@ func (cfg Config) start(l *compiledLayout, policy compiledPolicy, grant *Grant) 
 	a.startClock(grantClock{shows: noOffset}, g.clock.read())
 	g.current.Store(a)
 	if left := l.end.Sub(wall); left < expiresSoon {
-		g.observe(LayoutExpiring, left, nil) // before that, so that a panic of the Observer does not keep the grant
+		g.observe(LayoutExpiring, left, nil) // before the grant has the allocator: start closes it if the Observer panics
 	}
 	grant.allocator.Store(a)
 	return g, nil

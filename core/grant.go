@@ -106,9 +106,9 @@ type Grant struct {
 	changed   chan struct{} // closed and replaced when fence, revoked or fenceErr changes
 }
 
-// NewGrant returns a grant of the worker ID datacenter<<WorkerBits | worker. Its ids carry
-// times from from (zero: the layout's epoch) to before fence (zero: none). If from is ahead of
-// the clock, ids begin there nevertheless. Invalid arguments are a [ConfigError].
+// NewGrant returns a grant of the worker ID datacenter<<WorkerBits | worker. Its ids
+// begin at from (zero: the layout's epoch), even if that is ahead of the clock, and end before
+// fence (zero: no end). Invalid arguments are a [ConfigError].
 //
 // By passing a fence the caller promises that it is recorded durably, that no other grant of
 // this worker ID begins below it, and that none has issued ids with times at from or later, nor
@@ -265,7 +265,7 @@ func (g *Grant) swap(from, to *allocator) (unused uint64, err error) {
 	return unused, nil
 }
 
-// mark returns the high-water mark of earlier issuers.
+// mark returns the first tick above those of earlier allocators.
 func (g *Grant) mark() uint64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()

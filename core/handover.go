@@ -168,7 +168,7 @@ func (g *Generator) raiseMark(worker int64, tick uint64) {
 // rollBack continues from the present under another value of the roll-back field: the lowest one
 // whose high-water mark is not above the present.
 func (g *Generator) rollBack(a *allocator, back time.Duration) error {
-	_, _, now := a.limits() // not under the lock, as in install
+	_, _, limit := a.limits() // not under the lock, as in install
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.life.Err() != nil {
@@ -177,12 +177,12 @@ func (g *Generator) rollBack(a *allocator, back time.Duration) error {
 	if g.current.Load() != a {
 		return nil
 	}
-	if p := a.position(); p.closed || p.lastIssued <= now {
+	if p := a.position(); p.closed || p.lastIssued <= limit {
 		return nil // lost, or the clock has caught up by now
 	}
 	value := uint64(len(g.rollbackMarks))
 	for v, mark := range g.rollbackMarks {
-		if uint64(v) != a.rollback && mark <= now {
+		if uint64(v) != a.rollback && mark <= limit {
 			value = uint64(v)
 			break
 		}
@@ -192,13 +192,13 @@ func (g *Generator) rollBack(a *allocator, back time.Duration) error {
 	if value == a.rollback {
 		value++
 	}
-	if value > g.layout.rollbackMax || value >= uint64(len(g.rollbackMarks)) && unused > now {
+	if value > g.layout.rollbackMax || value >= uint64(len(g.rollbackMarks)) && unused > limit {
 		return &ClockError{Back: back}
 	}
 	for uint64(len(g.rollbackMarks)) <= max(value, a.rollback) {
 		g.rollbackMarks = append(g.rollbackMarks, unused)
 	}
-	next := newAllocator(&g.shared, a.grant, value, now)
+	next := newAllocator(&g.shared, a.grant, value, limit)
 	next.grantClock = a.grantClock
 	mark, err := a.grant.swap(a, next)
 	if err != nil {

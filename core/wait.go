@@ -56,13 +56,13 @@ func (w *waitState) mayLookAgain() bool {
 }
 
 // await is called when take found no slot. It waits until there may be one: then the caller takes
-// again. If the ClockPolicy issues an unused slot, it returns that (ok). Otherwise the error says why
-// there is no slot. It holds no lock while it waits.
+// again. It returns an unused slot that the ClockPolicy issues (ok), or an error, or neither. It holds no
+// lock while it waits.
 //
 // A call that waits lines up, at the cap, at the fence and after a step back: before it sleeps, it
-// reserves the next slots. A call that cannot get its slots in time fails before it reserves any. No slot is
-// reserved before the clock, where it would be old, nor beyond the fence by MaxWait or more: while the
-// fence does not rise, the slots of all calls that fail are lost.
+// reserves the next slots. A call that cannot get its slots in time fails before it reserves any. It
+// reserves no slot whose time is past, and none that is MaxWait or more beyond the fence: if the fence
+// does not rise, these calls fail and lose their slots.
 func (g *Generator) await(ctx context.Context, a *allocator, w *waitState) (slot uint64, ok bool, err error) {
 	if w.rounds++; w.rounds == 1 {
 		w.began = time.Now()
@@ -108,8 +108,8 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState) (slot
 		if !g.policy.hybrid && maxTick < p.lastIssued {
 			return g.applyPolicy(ctx, a, w, maxTick, p.lastIssued, d)
 		}
-		// What limits ids here has not stepped back. So if no id was issued yet, the wait is for
-		// where they begin.
+		// The wall clock may have stepped back, but not what limits ids. So if there is no id yet, the
+		// call waits for the allocator's first slot.
 		if !p.issued && d > g.maxWait {
 			return 0, false, g.giveUp(g.notBegun(a))
 		}
@@ -128,10 +128,10 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState) (slot
 	})
 }
 
-// applyPolicy does what the ClockPolicy says about a step back: the clock is at the tick now,
+// applyPolicy does what the ClockPolicy says about a step back: the clock allows the tick limit,
 // behind lastIssued, and reaches the next slot in d. It returns as await does.
-func (g *Generator) applyPolicy(ctx context.Context, a *allocator, w *waitState, now, lastIssued uint64, d time.Duration) (slot uint64, ok bool, err error) {
-	back := a.layout.startOf(lastIssued).Sub(a.layout.startOf(now))
+func (g *Generator) applyPolicy(ctx context.Context, a *allocator, w *waitState, limit, lastIssued uint64, d time.Duration) (slot uint64, ok bool, err error) {
+	back := a.layout.startOf(lastIssued).Sub(a.layout.startOf(limit))
 	tolerated := time.Duration(0)
 	switch g.policy.kind {
 	case policyWait:
@@ -149,17 +149,17 @@ func (g *Generator) applyPolicy(ctx context.Context, a *allocator, w *waitState,
 		tolerated = g.policy.window
 		if w.single && back <= tolerated {
 			bits := a.layout.SequenceBits
-			if slot, ok = a.unused.take(now<<bits, a.oldestUnused(lastIssued)<<bits); ok {
+			if slot, ok = a.unused.take(limit<<bits, a.oldestUnused(lastIssued)<<bits); ok {
 				a.reused.Add(1)
 				return slot, true, nil
 			}
 		}
 	case policyRotate:
-		none := g.regrant(ctx, a, &w.regrants, RegrantRotate)
-		if none != nil {
-			none = g.giveUp(fmt.Errorf("%w; no other worker ID: %w", &ClockError{Back: back}, none))
+		err = g.regrant(ctx, a, &w.regrants, RegrantRotate)
+		if err != nil {
+			err = g.giveUp(fmt.Errorf("%w; no other worker ID: %w", &ClockError{Back: back}, err))
 		}
-		return 0, false, none
+		return 0, false, err
 	}
 	return 0, false, g.giveUp(&ClockError{Back: back, Tolerated: tolerated})
 }
@@ -190,19 +190,19 @@ func (g *Generator) awaitFence(ctx context.Context, a *allocator, w *waitState, 
 		}
 	}
 	err := g.giveUp(fmt.Errorf("%w at %s, and it has not risen within %v", ErrFenced, at, g.maxWait))
-	none := g.regrant(ctx, a, &w.regrants, RegrantExhausted)
+	regrantErr := g.regrant(ctx, a, &w.regrants, RegrantExhausted)
 	switch {
-	case none == nil || a.grant.fence.Load() > fence: // it has risen meanwhile
+	case regrantErr == nil || a.grant.fence.Load() > fence: // it has risen meanwhile
 		regrants := w.regrants
 		w.restart()
 		w.regrants, w.fenced = regrants, true
 		return nil
-	case errors.Is(none, ErrClosed) || isContextError(ctx, none):
-		return none
-	case errors.Is(none, ErrLost): // this grant is not lost, so the error must not wrap that
-		return fmt.Errorf("%w; no replacement grant: %s", err, none.Error())
+	case errors.Is(regrantErr, ErrClosed) || isContextError(ctx, regrantErr):
+		return regrantErr
+	case errors.Is(regrantErr, ErrLost): // this grant is not lost, so the error must not wrap that
+		return fmt.Errorf("%w; no replacement grant: %s", err, regrantErr.Error())
 	default:
-		return fmt.Errorf("%w; no replacement grant: %w", err, none)
+		return fmt.Errorf("%w; no replacement grant: %w", err, regrantErr)
 	}
 }
 

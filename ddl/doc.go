@@ -31,7 +31,7 @@
 //
 // The package executes nothing, except in [Partitioning.Read]. Times are in UTC, whatever
 // the session's time zone. In MySQL they are datetimes: compare them with UTC_TIMESTAMP,
-// not with NOW. The tables of the leases are written by Config.DDL of worker/sqlstore.
+// not with NOW. Generator.Create writes the tables of leases, too, as Config.DDL of worker/sqlstore does.
 //
 // To read the code, begin with dialect.go, config.go and layout.go, then expression.go and objects.go.
 // What Partitioning, Sharding and Generator do is in the files with these names, in any order.

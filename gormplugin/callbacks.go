@@ -55,7 +55,7 @@ func (p *Plugin) register(db *gorm.DB) error {
 			}
 		}); err != nil {
 			for _, registered := range all[:i+1] {
-				_ = registered.at.Remove(registered.name) // it fails like Register, until the last one is removed
+				_ = registered.at.Remove(registered.name) // it fails too, until the one at fault is removed
 			}
 			return fmt.Errorf("gormplugin: %s: %w", c.name, err)
 		}

@@ -25,10 +25,9 @@ const (
 	maxKeys  = 1024
 )
 
-// findRows finds the rows of an upsert in the database: those that were inserted by filled columns, if the
-// database makes the key, or else by their keys; the others by the indexes in which they may have collided,
-// unless they keep the key that the caller has set. It returns the values of the upsert's fields for each
-// row that it finds.
+// findRows looks up the rows of an upsert. If the database makes the key, it first looks by filled columns.
+// It looks for the others by key, and then by the indexes in which they may have collided, unless the
+// caller has set their key. It returns the values of the upsert's fields for each row that it finds.
 func (s *statement) findRows(db *gorm.DB) (found map[int][]any, err error) {
 	found = map[int][]any{}
 	isFound := func(i int) bool { return found[i] != nil }

@@ -12,7 +12,7 @@ import (
 )
 
 // statement is what the callbacks of one create share: the plan of the model, the rows, and which
-// of them got ids. snowkey:fill makes it.
+// of them got ids. snowkey:fill makes it, and for an update snowkey:plan.
 type statement struct {
 	stmt     *gorm.Statement
 	plan     *keys.Plan

@@ -49,7 +49,7 @@
 //
 // docs/serials.md has the details: zones, check characters and gaps.
 //
-// The package imports the standard library, core and worker/driver.
+// Of this module, the package imports core, worker/driver and internal packages.
 //
 // To read the code, begin with codec.go, encode.go and decode.go, then zone.go for time zones. Numbers is
 // in numbers.go, and uses little of these; Segments is in segments.go, and uses none.

@@ -17,13 +17,13 @@ import (
 type holding struct {
 	driver.Lease // Fence is the highest one that the store has acknowledged
 
-	id      string
-	grant   *core.Grant   // replaced by regrant
-	renewAt time.Time     // when the next renewal is due
-	renewed time.Time     // when it was granted or last renewed
-	left    time.Duration // how long ids could continue from then on
-	lost    error         // why another claim has the worker ID; nil: none has
-	retry   retry         // of its renewal while it is current, then of its release
+	id       string
+	grant    *core.Grant   // replaced by regrant
+	renewAt  time.Time     // when the next renewal is due
+	renewed  time.Time     // when it was granted or last renewed
+	leftThen time.Duration // how long ids could continue from then on
+	lost     error         // why another claim has the worker ID; nil: none has
+	retry    retry         // of its renewal while it is current, then of its release
 }
 
 // claimState describes the claim that the lease makes now, or will make next.
@@ -134,7 +134,7 @@ var errAhead = errors.New("worker: the clock stepped back, and the ids of each o
 // can only be released. It is nil if not even that is safe: then the claim must expire.
 func (l *lease) newHolding(r driver.Claim, got driver.Lease) (*holding, error) {
 	cfg, now := &l.cfg, time.Now()
-	h := &holding{Lease: got, id: r.ClaimID, renewed: now, left: l.untilFence(got.Fence), renewAt: now.Add(cfg.renewIn())}
+	h := &holding{Lease: got, id: r.ClaimID, renewed: now, leftThen: l.untilFence(got.Fence), renewAt: now.Add(cfg.renewIn())}
 	err := r.CheckLease(got)
 	if d := cfg.Datacenter; d != nil && got.Worker>>cfg.Layout.WorkerBits != *d {
 		err = fmt.Errorf("worker: the store's lease does not match the claim: worker ID %d is not of datacenter %d", got.Worker, *d)
@@ -187,8 +187,8 @@ func (l *lease) claimFailed(err error) {
 	}
 }
 
-// isRenewed reports whether the holder of the required worker ID is alive. If it may have crashed, and
-// Config.ClaimWait is zero, isRenewed lets acquire wait until its claim expires.
+// isRenewed reports whether the holder of the required worker ID has renewed it. If Config.ClaimWait is
+// zero, isRenewed lets acquire wait, the first time, until the holder's claim expires.
 func (l *lease) isRenewed(none *NoWorkerIDError) bool {
 	c := &l.claiming
 	if !l.cfg.waitForExpiry || none == nil || none.Wait == 0 {

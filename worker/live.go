@@ -48,7 +48,7 @@ type stepResult struct {
 	replaced <-chan struct{} // closed when the generator no longer uses a worker ID that was replaced
 	reached  <-chan struct{} // receives a value when the generator waits at the fence
 	over     bool            // nothing is left to do
-	closes   bool            // and no call of Release waits, which would close the store
+	closes   bool            // the goroutine must close the store, because no call of Release waits
 }
 
 // step makes the request that is due, if there is one, and returns what to wait for next.
@@ -63,7 +63,7 @@ func (l *lease) step() (next stepResult) {
 			l.state = ended
 		}
 		l.running = false
-		acquired := errors.Is(l.err, errReleased) // otherwise Release is not called
+		acquired := errors.Is(l.err, errReleased) // after a failed acquire, nobody calls Release
 		return stepResult{over: true, closes: (l.state == ended || !acquired) && l.releases == 0}
 	case at.After(time.Now()):
 		next.wait = time.Until(at)
@@ -155,8 +155,8 @@ func (l *lease) renewalGranted(h *holding, got driver.Lease) {
 	h.Fence = max(h.Fence, got.Fence)
 	h.grant.RaiseFence(time.UnixMilli(h.Fence))
 	h.renewed = time.Now()
-	if h.left = l.untilFence(h.Fence); h.left == 0 { // the wall clock has leapt; ids do not follow it beyond the fence
-		h.left = l.cfg.FenceWindow
+	if h.leftThen = l.untilFence(h.Fence); h.leftThen == 0 { // the wall clock has leapt; ids do not follow it beyond the fence
+		h.leftThen = l.cfg.FenceWindow
 	}
 	h.renewAt = h.renewed.Add(l.cfg.renewIn())
 	l.stats.Renewals++

@@ -35,8 +35,8 @@ const (
 
 // Stats is a snapshot of a generator and its lease: what they have done, and their present state.
 type Stats struct {
-	// FenceLeft is how long ids can continue without a renewal, also when the clock has leapt; 0: they have
-	// reached the fence, or the generator was closed.
+	// The generator's figures. FenceLeft is how long ids can continue without a renewal, also when the clock
+	// has leapt; 0: they have reached the fence, or the generator was closed.
 	core.Stats
 
 	Namespace    string
@@ -76,7 +76,7 @@ func (l *lease) left(h *holding) time.Duration {
 	if l.state >= releasing {
 		return 0
 	}
-	left := h.left - time.Since(h.renewed)
+	left := h.leftThen - time.Since(h.renewed)
 	if d := l.untilFence(h.Fence); d > 0 { // otherwise the wall clock may have leapt
 		left = min(left, d)
 	}

@@ -18,8 +18,8 @@ const ourTrigger = "zz_snow_migrate"
 // on them. Transactions of programs check theirs, and wait for a row that the fill has locked.
 const silence = "SET LOCAL session_replication_role = replica"
 
-// fired returns the triggers that a fill of a table would fire, and those among them or others that would fire
-// in spite of silence.
+// fired returns the triggers that a fill of a table would fire, and those (always) that would fire in spite
+// of silence: they are ENABLE ALWAYS or ENABLE REPLICA.
 func (t *table) fired() (triggers, always []string) {
 	for _, g := range t.Triggers {
 		name := g.Name + " of " + t.String()

@@ -80,7 +80,7 @@ func (n *node) keyText() (text string) {
 	return text
 }
 
-// batches sorts the rows into as few batches as possible, so that each row comes after those it
+// batches sorts the rows into few batches, so that each row comes after those it
 // refers to. It looks at each row and each reference once.
 func (g *graph) batches() (batches []*batch, err error) {
 	all := g.groups()

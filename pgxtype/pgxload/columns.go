@@ -42,7 +42,7 @@ func (w *Writer) lookUpColumns() bool {
 	if !w.wait() || len(tables) == 0 {
 		return w.err == nil
 	}
-	w.lookedUp, w.err = len(w.tables), w.orphan // its table is not the last any more
+	w.lookedUp, w.err = len(w.tables), w.orphan // an error now, because a table follows
 	names := make([]string, len(tables))
 	for i, t := range tables {
 		names[i] = t.name

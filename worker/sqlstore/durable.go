@@ -12,8 +12,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
 
-// A condition must hold for every write: otherwise the write could be lost, or go wrong. It is part of
-// the statement.
+// A condition is a part of a write's WHERE. If it does not hold, the write could be lost, or go wrong.
 type condition struct {
 	ok      string // an expression that must be true
 	err     error  // if it is not true; nil: a *driver.DurabilityError made from

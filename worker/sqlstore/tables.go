@@ -83,8 +83,8 @@ func (x session) create(ctx context.Context, missing []leasetables.Table) error 
 }
 
 // freshIndex returns the INSERT that begins the index if the database is fresh. A server knows that only
-// for its present life. If it was put back to before the tables were made, the forgotten fences were near
-// its start.
+// since its start. If it was put back then, to before the tables were made, the fences that it has forgotten
+// were near its start: so the index begins there.
 func (x session) freshIndex(ctx context.Context) string {
 	started := map[ddl.Dialect]string{
 		ddl.SQLite:   "0",

@@ -58,9 +58,9 @@ func (j *job) claim(ctx context.Context) (worker int64, before time.Time, err er
 // first to use.
 const defaultWindow = 30_000
 
-// listed lists the worker IDs that were ever held. It fails if the store may have forgotten some, unless
-// Worker is set: then it has claims from before the floor. A namespace that begins with a floor has none:
-// its store began in a database that had other tables.
+// listed lists the worker IDs that were ever held. Unless Worker is set, it fails if the store may have
+// forgotten some, which claims from before the floor show. A namespace that began with a floor, because
+// the database had other tables, has no such claims.
 func (j *job) listed(ctx context.Context) (driver.State, error) {
 	st, err := j.cfg.Store.(driver.Admin).List(ctx, j.cfg.Namespace) //nolint:forcetypeassert // check has seen it
 	if err != nil {

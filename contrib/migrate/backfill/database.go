@@ -19,7 +19,7 @@ type database struct {
 
 // quote quotes names that were checked.
 func (db database) quote(names ...string) string {
-	quoted, _ := db.dialect.Quote(names...) // badName is stricter
+	quoted, _ := db.dialect.Quote(names...) // the names were checked
 	return quoted
 }
 

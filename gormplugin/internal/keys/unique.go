@@ -11,7 +11,7 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// Unique is a set of columns, other than the key, in which a row may collide with another.
+// Unique is a set of columns, of an index or of the key, in which rows may collide.
 type Unique struct {
 	Fields []*schema.Field
 	Where  []clause.Expression // the rows in a partial index; empty: all
