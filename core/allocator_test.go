@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -52,20 +53,17 @@ func bubbleGenerator(t *testing.T, source GrantSource) *Generator {
 	return g
 }
 
-// The slots of cancelled calls are not issued and not counted, and the others get theirs in turn.
+// What cancelled calls have reserved goes to the next calls, wherever in the line it is.
 func TestCancelledReservations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := bubbleGenerator(t, Fixed(0))
-		first := g.current.Load().position().cursor
 		var wg sync.WaitGroup
 		var issued atomic.Int64
-		cancelled, cancel := context.WithCancel(t.Context())
-		for i := range 20 {
+		var cancels []context.CancelFunc
+		for range 20 {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancels = append(cancels, cancel)
 			wg.Go(func() {
-				ctx := t.Context()
-				if i%2 == 0 {
-					ctx = cancelled
-				}
 				if _, err := g.Next(ctx); err == nil {
 					issued.Add(1)
 				} else if !errors.Is(err, context.Canceled) {
@@ -74,21 +72,105 @@ func TestCancelledReservations(t *testing.T) {
 			})
 			synctest.Wait()
 		}
-		cancel()
-		synctest.Wait()
-		if p := g.current.Load().position(); p.cursor != first+20 || g.Stats().Issued != 4 { // what is reserved is not issued yet
-			t.Errorf("the cursor is at %d, from %d on; %d ids are counted", p.cursor, first, g.Stats().Issued)
+		for i, cancel := range cancels {
+			if i%2 == 0 {
+				cancel()
+			}
+		}
+		time.Sleep(3 * time.Millisecond)
+		if n := g.Stats().Issued; n != 4 { // what is reserved is not issued yet
+			t.Errorf("%d ids are counted", n)
 		}
 		began := time.Now()
-		nextID(t, g)
-		wg.Wait()
-		if took := time.Since(began); took > 60*time.Millisecond {
-			t.Errorf("the last of 20 calls took %v", took)
+		for range 10 {
+			wg.Go(func() {
+				if _, err := g.Next(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
 		}
-		if issued.Load() != 10 || g.Stats().Issued != 4+11 {
+		wg.Wait()
+		if took := time.Since(began); took > 50*time.Millisecond {
+			t.Errorf("20 ids took %v", took)
+		}
+		if issued.Load() != 10 || g.Stats().Issued != 4+20 {
 			t.Errorf("%d issued, %+v", issued.Load(), g.Stats())
 		}
+		for _, cancel := range cancels {
+			cancel()
+		}
 	})
+}
+
+// What was given back in the present tick is issued at once, and what was given back in an earlier one never.
+func TestGivenBackInThePresentTick(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := bubbleGenerator(t, Fixed(0))
+		first, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var wg sync.WaitGroup
+		for i := range 8 { // four in the next tick, all of which are cancelled, and four behind
+			ctx := t.Context()
+			if i < 4 {
+				ctx = first
+			}
+			wg.Go(func() { _, _ = g.Next(ctx) })
+			synctest.Wait()
+		}
+		time.Sleep(time.Millisecond)
+		cancel()
+		time.Sleep(2 * time.Millisecond)
+		for _, x := range []struct{ sleep, wait time.Duration }{{9 * time.Millisecond, 0}, {0, 0}, {time.Millisecond, 10 * time.Millisecond}} {
+			time.Sleep(x.sleep)
+			began := time.Now()
+			id := nextID(t, g)
+			if p, err := g.Layout().Decode(id); err != nil || !p.Time.After(began.Add(-10*time.Millisecond)) || time.Since(began) > x.wait+2*time.Millisecond {
+				t.Errorf("%+v after %v, at %v", p, time.Since(began), began)
+			}
+		}
+		wg.Wait()
+	})
+}
+
+// If more calls come than there are slots, and each goes away after a while, ids continue: calls that are gone
+// leave no line of slots that nobody issues.
+func TestImpatientCalls(t *testing.T) {
+	for _, load := range []int{5, 8} { // in a tick of four slots
+		for name, limit := range map[string]func(context.Context) (context.Context, context.CancelFunc){
+			"cancelled": func(ctx context.Context) (context.Context, context.CancelFunc) {
+				ctx, cancel := context.WithCancel(ctx)
+				time.AfterFunc(100*time.Millisecond, cancel)
+				return ctx, cancel
+			},
+			"deadline": func(ctx context.Context) (context.Context, context.CancelFunc) {
+				return context.WithTimeout(ctx, 100*time.Millisecond)
+			},
+		} {
+			t.Run(fmt.Sprint(name, " ", load), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					g := bubbleGenerator(t, Fixed(0))
+					var wg sync.WaitGroup
+					for second := range 4 {
+						before := g.Stats().Issued
+						for range 100 {
+							for range load {
+								wg.Go(func() {
+									ctx, cancel := limit(t.Context())
+									defer cancel()
+									_, _ = g.Next(ctx)
+								})
+							}
+							time.Sleep(10 * time.Millisecond)
+						}
+						if n := g.Stats().Issued - before; n < 250 { // of 400; nearly all, if there are no deadlines
+							t.Errorf("%d ids in second %d", n, second)
+						}
+					}
+					wg.Wait()
+				})
+			})
+		}
+	}
 }
 
 // A call that fails at once reserves nothing: however many fail, the next ids come as soon as without them.
@@ -120,7 +202,7 @@ func TestFailedCallsReserveNothing(t *testing.T) {
 					t.Fatal(err)
 				}
 				back = x.back
-				cursor := g.current.Load().position().cursor
+				cursor := g.current.Load().position(0).cursor
 				for range 100 {
 					ctx, cancel := context.WithTimeout(t.Context(), x.deadline)
 					_, err := g.Next(ctx)
@@ -129,7 +211,7 @@ func TestFailedCallsReserveNothing(t *testing.T) {
 					}
 					cancel()
 				}
-				if p := g.current.Load().position(); p.cursor != cursor || time.Since(begin) > 0 {
+				if p := g.current.Load().position(0); p.cursor != cursor || time.Since(begin) > 0 {
 					t.Errorf("the cursor is %d slots further, after %v", p.cursor-cursor, time.Since(begin))
 				}
 			})
@@ -137,8 +219,7 @@ func TestFailedCallsReserveNothing(t *testing.T) {
 	}
 }
 
-// Calls that fail because the fence does not rise lose the slots that they have reserved beyond it, but
-// no more than those of MaxWait: when it rises, ids come at once.
+// Calls that fail because the fence does not rise leave no hole: when it rises, ids come at once.
 func TestCallsFailAtTheFence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(Twitter().Epoch) + time.Hour)
@@ -214,7 +295,7 @@ func TestReservationsEndWithTheGrant(t *testing.T) {
 // reservedAllocator returns an allocator that has issued a tick of four slots and reserved two of the next.
 func reservedAllocator(t *testing.T) (a *allocator, r reservation) {
 	a = bubbleGenerator(t, Fixed(0)).current.Load()
-	if !a.reserve(&r, a.position().cursor, 9) || r.n != 2 {
+	if !a.reserve(&r, a.position(0).next, 9) || r.n != 2 {
 		t.Fatalf("reserved %+v", r)
 	}
 	return a, r
@@ -229,9 +310,10 @@ func TestReservedSlotsAfterTheEnd(t *testing.T) {
 		if unused := a.close().lastIssued + 1; unused != tick {
 			t.Errorf("unused from tick %d on, want %d", unused, tick)
 		}
-		if a.takeReserved(r) {
+		if a.takeReserved(r.gap) {
 			t.Error("issued after the end")
 		}
+		a.giveBack(r.gap)
 		if a.reserve(&r, r.from, 1) || a.close().lastIssued+1 != tick {
 			t.Error("reserved after the end")
 		}

@@ -261,7 +261,7 @@ func (g *Generator) Stats() Stats {
 	}
 	now := min(g.clock.tickAt(g.clock.read().wall), g.layout.tickMax)
 	wall := a.layout.startOf(now)
-	if p := a.position(); p.issued && p.lastIssued > now {
+	if p := a.position(0); p.issued && p.lastIssued > now {
 		st.Ahead = a.layout.startOf(p.lastIssued).Sub(wall)
 	}
 	if fence := a.grant.fence.Load(); st.HasFence && fence > now {

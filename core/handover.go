@@ -177,7 +177,7 @@ func (g *Generator) rollBack(a *allocator, back time.Duration) error {
 	if g.current.Load() != a {
 		return nil
 	}
-	if p := a.position(); p.closed || p.lastIssued <= limit {
+	if p := a.position(0); p.closed || p.lastIssued <= limit {
 		return nil // lost, or the clock has caught up by now
 	}
 	value := uint64(len(g.rollbackMarks))

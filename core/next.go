@@ -13,7 +13,7 @@ import (
 // begins after another has returned gets a greater id, except with [Rollback], [Reuse] and
 // [Rotate].
 //
-// If it fails, it issues no id; the slot of a call that is cancelled in line stays unused. The error is the error of ctx, or wraps [ErrSequenceExhausted],
+// If it fails, it issues no id. The error is the error of ctx, or wraps [ErrSequenceExhausted],
 // [ErrFenced], [ErrLost], [ErrClosed] or [ErrTimestampExhausted], or is a [ClockError].
 func (g *Generator) Next(ctx context.Context) (int64, error) {
 	if err := ctx.Err(); err != nil {
@@ -30,6 +30,7 @@ func (g *Generator) Next(ctx context.Context) (int64, error) {
 // nextByClock does what Next does, and reads the clock.
 func (g *Generator) nextByClock(ctx context.Context) (int64, error) {
 	wait := waitState{want: 1, single: true}
+	defer wait.end()
 	for {
 		if err := ctx.Err(); err != nil {
 			return 0, err
@@ -78,6 +79,7 @@ func (g *Generator) fillByClock(ctx context.Context, ids []int64) error {
 	wait := waitState{want: uint64(len(ids))}
 	taken := batch{pool: &g.chunks}
 	defer taken.free()
+	defer wait.end()
 	for wait.want > 0 {
 		if err := ctx.Err(); err != nil {
 			return err

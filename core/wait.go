@@ -35,7 +35,7 @@ func (w *waitState) take(a *allocator) (from, n uint64) {
 		r.n = 0
 		return a.take(w.want)
 	}
-	if !a.takeReserved(*r) {
+	if !a.takeReserved(r.gap) {
 		return 0, 0
 	}
 	from, n, r.n = r.from, r.n, 0
@@ -45,6 +45,13 @@ func (w *waitState) take(a *allocator) (from, n uint64) {
 // restart begins another wait of the same call. What was counted is not counted again.
 func (w *waitState) restart() {
 	*w = waitState{want: w.want, single: w.single, timer: w.timer, counted: w.counted, exhausted: w.exhausted, reserved: w.reserved}
+}
+
+// end ends a call that does not need what it has reserved.
+func (w *waitState) end() {
+	if r := &w.reserved; r.n > 0 {
+		r.allocator.giveBack(r.gap)
+	}
 }
 
 // mayLookAgain returns true once. A call whose time is over looks once more before it fails: the
@@ -60,15 +67,14 @@ func (w *waitState) mayLookAgain() bool {
 // lock while it waits.
 //
 // A call that waits lines up, at the cap, at the fence and after a step back: before it sleeps, it
-// reserves the next slots. A call that cannot get its slots in time fails before it reserves any. It
-// reserves no slot whose time is past, and none that is MaxWait or more beyond the fence: if the fence
-// does not rise, these calls fail and lose their slots.
+// reserves the next slots. A call that cannot get its slots in time fails before it reserves any. No
+// call reserves a slot whose time is past: if the clock is beyond the fence, calls do not line up.
 func (g *Generator) await(ctx context.Context, a *allocator, w *waitState) (slot uint64, ok bool, err error) {
 	if w.rounds++; w.rounds == 1 {
 		w.began = time.Now()
 	}
 	_, now, maxTick := a.limits()
-	p := a.position()
+	p := a.position(now)
 	if p.closed {
 		return 0, false, g.afterClose(ctx, a, &w.regrants)
 	}
@@ -78,7 +84,7 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState) (slot
 	}
 	w.changed = changed
 	l := a.layout
-	tick := max(p.cursor>>l.SequenceBits, now)
+	tick := max(p.next>>l.SequenceBits, now)
 	if w.reserved.n > 0 {
 		tick = w.reserved.from >> l.SequenceBits
 	}
@@ -87,8 +93,8 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState) (slot
 	}
 	fence := a.grant.fence.Load()
 	w.next = 0
-	if w.reserved.n == 0 && p.cursor>>l.SequenceBits == tick && (tick < fence || tick-fence < uint64(g.maxWait/l.Tick)) {
-		w.next = p.cursor
+	if w.reserved.n == 0 && p.next>>l.SequenceBits == tick { // otherwise it is before the clock
+		w.next = p.next
 	}
 	if tick >= fence {
 		return 0, false, g.awaitFence(ctx, a, w, fence, fenceErr)
@@ -100,8 +106,11 @@ func (g *Generator) await(ctx context.Context, a *allocator, w *waitState) (slot
 		}
 		return 0, false, g.giveUp(fmt.Errorf("%w: found no slot in %v, and calls wait at most %v", ErrSequenceExhausted, waited, g.maxWait))
 	}
-	if tick <= a.lastTick(maxTick) {
-		return 0, false, nil // by now there is a slot
+	if tick <= a.lastTick(maxTick) { // by now there is a slot
+		if w.next > 0 && p.next < p.cursor { // which was given back: take would not find it
+			a.reserve(&w.reserved, w.next, w.want)
+		}
+		return 0, false, nil
 	}
 	d := a.timeUntil(tick - min(a.maxAhead, tick))
 	if now < p.lastIssued {
@@ -275,7 +284,7 @@ func (g *Generator) sleepPrecisely(d time.Duration) bool {
 }
 
 // lineUp reserves slots for a call that is about to sleep, and counts its wait. It reports false if
-// another call has moved the cursor: the caller looks again.
+// another call was first: the caller looks again.
 func (g *Generator) lineUp(a *allocator, w *waitState) bool {
 	if w.next > 0 && !a.reserve(&w.reserved, w.next, w.want) {
 		return false

@@ -33,10 +33,10 @@ const (
 	StoreChanged core.EventKind = "store_changed"
 )
 
-// Stats is a snapshot of a generator and its lease: what they have done, and their present state.
+// Stats is a snapshot of a generator and its lease: what they have done, and their present state. Here
+// Stats.FenceLeft is how long ids can continue without a renewal, also when the clock has leapt; 0: they
+// have reached the fence, or the generator was closed.
 type Stats struct {
-	// The generator's figures. FenceLeft is how long ids can continue without a renewal, also when the clock
-	// has leapt; 0: they have reached the fence, or the generator was closed.
 	core.Stats
 
 	Namespace    string

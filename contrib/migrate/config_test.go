@@ -19,6 +19,7 @@ func TestBadConfig(t *testing.T) {
 		{"no table", func(cfg *Config) { cfg.Table = "" }, `Table ""`},
 		{"quotes", func(cfg *Config) { cfg.Table = `o"` }, "without dots, quotes"},
 		{"three names", func(cfg *Config) { cfg.Table = "a.b.c" }, "without dots"},
+		{"no schema", func(cfg *Config) { cfg.Table = ".orders" }, `Table ".orders"`},
 		{"both ways", func(cfg *Config) { cfg.Undo, cfg.Finish = true, true }, "Finish true"},
 		{"a batch", func(cfg *Config) { cfg.BatchSize = -1 }, "BatchSize -1"},
 		{"a pause", func(cfg *Config) { cfg.Pause = -time.Second }, "Pause -1s"},

@@ -12,8 +12,8 @@ import (
 const lockKey int64 = 0x736e6f77
 
 var (
-	// ErrRunning means that another migration runs in the database. Run waits for its end for 5 seconds,
-	// because a server takes about a second to end the session of one that was killed.
+	// ErrRunning means that another migration runs in the database. Run waits for its end for 15 seconds,
+	// because a server usually takes about a second to end the session of one that was killed.
 	ErrRunning = fmt.Errorf("migrate: another migration is running in this database: "+
 		"see SELECT * FROM pg_locks WHERE locktype = 'advisory' AND objid = %d", lockKey)
 	// errChanged means that the schema has changed since the plan was made.

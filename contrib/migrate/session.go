@@ -53,7 +53,7 @@ func (r *run) limitLockTimeout(ctx context.Context, q querier) error {
 }
 
 // lockPatience is how long lock waits for a migration that was killed: see ErrRunning.
-const lockPatience = 5 * time.Second
+const lockPatience = 15 * time.Second
 
 // lock takes the advisory lock "snow", and sets up the session without timeouts, because some steps take long.
 // release discards the connection, with its settings.

@@ -21,7 +21,7 @@
 // Issuing ids takes no longer: the instruments are asynchronous, so each collection reads the values
 // from the generator's Metrics. A collection makes no request to the lease's store and
 // waits for none. The number of series does not grow: the only attributes are snowkey.namespace,
-// and snowkey.lease.state with five values.
+// and snowkey.lease.state with six values.
 //
 // OpenTelemetry's exporters for Prometheus, and Prometheus's own OTLP receiver, translate the names
 // to those of package contrib/snowprom. So its alert rules and its dashboard work with this

@@ -14,7 +14,7 @@
 // scrape makes no request to the lease's store and waits for none.
 //
 // The number of series of a collector does not grow. The only labels are snowkey_namespace, and
-// snowkey_lease_state with five values. The worker ID is the value of a gauge, because it may change.
+// snowkey_lease_state with six values. The worker ID is the value of a gauge, because it may change.
 //
 // # Files
 //

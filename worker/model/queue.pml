@@ -3,11 +3,11 @@
  * another has returned gets a greater slot.
  *
  * Calls take slots by a compare-and-swap of the cursor, or reserve them under a lock, and issue them
- * later, or never: a cancelled call. The clock may show any time whenever it is read. Meanwhile the allocator
+ * or give them back later. The clock may show any time whenever it is read. Meanwhile the allocator
  * is closed (the grant ends, is closed, or is left for another value of the roll-back field), and
  * the next one issues from the first tick above the last id.
  *
- * Switches that break it: IGNORE_CLOSED, NOT_LAST, UNLOCKED_CLOSE.
+ * Switches that break it: GIVE_TWICE, IGNORE_CLOSED, NOT_LAST, OLD_GAPS, UNLOCKED_CLOSE.
  */
 #ifndef SLOTS
 #define SLOTS 6
@@ -19,13 +19,20 @@
 #define CLOSED 99
 
 bool issued[SLOTS];
+byte gaps[SLOTS];	/* how often each is in the list of slots that were given back */
 byte cursor = B, end, last, final;	/* as in queue; the first tick is empty, so that there is a last id */
 byte greatest;	/* of the calls that have returned */
 bool locked;
 
 inline issue(slot) { assert(!issued[slot]); issued[slot] = true }
 
-/* lockedPosition: c is the cursor. */
+#ifdef OLD_GAPS
+#define OLD false
+#else
+#define OLD (next <= last)	/* a slot that was given back is forgotten below the last id */
+#endif
+
+/* lockedPosition: c is the cursor, and next the slot to be reserved. */
 inline position() {
 	c = cursor;
 	d_step {
@@ -37,16 +44,21 @@ inline position() {
 		if
 		:: c != end -> end = c; last = c - 1
 		:: else
-		fi }
+		fi;
+		next = B;
+		do
+		:: next < c && (gaps[next] == 0 || OLD) -> next++
+		:: else -> break
+		od }
 }
 #define LOCK atomic { !locked -> locked = true }
 #define UNLOCK locked = false
 
 active [2] proctype caller() {
-	byte c, slot, floor, calls;
+	byte c, next, slot, floor, calls;
 	bool closed;
 
-endcall:	atomic { calls < CALLS -> calls++; floor = greatest; slot = 0; c = 0; closed = false }
+endcall:	atomic { calls < CALLS -> calls++; floor = greatest; slot = 0; c = 0; next = 0; closed = false }
 	do
 	:: /* take: the cursor and the clock are read, and later the cursor is swapped. */
 		atomic { cursor != CLOSED && cursor < SLOTS -> c = cursor; select(slot : c .. SLOTS - 1) }
@@ -63,17 +75,12 @@ endcall:	atomic { calls < CALLS -> calls++; floor = greatest; slot = 0; c = 0; c
 			:: cursor == c -> cursor = slot + 1; issue(slot); goto returned
 			:: else -> slot = 0
 			fi }
-	:: /* await reads the cursor, and later reserves from there. */
-		atomic { cursor != CLOSED && cursor < SLOTS -> c = cursor }
-		LOCK;
+	:: /* reserve */
+		LOCK; position();
 		atomic {
 			if
-			:: cursor == c ->
-				if
-				:: c != end -> last = c - 1	/* catchUp */
-				:: else
-				fi;
-				cursor = c + 1; end = c + 1; slot = c
+			:: !closed && next < c -> gaps[next]--; slot = next
+			:: !closed && next == c && cursor == c && c < SLOTS -> cursor = c + 1; end = c + 1; slot = c
 			:: else
 			fi;
 			UNLOCK }
@@ -93,7 +100,12 @@ endcall:	atomic { calls < CALLS -> calls++; floor = greatest; slot = 0; c = 0; c
 #endif
 					UNLOCK; goto returned
 				fi }
-		:: slot > 0 -> slot = 0; goto cancelled	/* the slot is never issued */
+		:: slot > 0 -> /* giveBack, of a call that is cancelled */
+			atomic { !locked -> gaps[slot]++;
+#ifdef GIVE_TWICE
+				gaps[slot]++;
+#endif
+				slot = 0; goto cancelled }
 		od
 	:: goto cancelled
 	od;
@@ -105,7 +117,7 @@ cancelled:
 
 /* The allocator is closed, and the next one issues from the first tick above the last id. */
 active proctype closer() {
-	byte c, first;
+	byte c, next, first;
 	bool closed;
 
 #ifdef UNLOCKED_CLOSE

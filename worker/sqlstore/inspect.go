@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/ddl"
@@ -76,7 +77,14 @@ func (x session) detect(ctx context.Context) (version string, err error) {
 		x.Dialect = ddl.SQLite
 		return "", nil
 	case err != nil:
-		return "", cmp.Or(unsupported(err.Error()), fmt.Errorf("ask the database for its version: %w", err))
+		if other := anotherSQL.FindString(err.Error()); other != "" {
+			name := "SQL Server"
+			if strings.HasPrefix(other, "ORA") {
+				name = "Oracle"
+			}
+			err = driver.Permanent(fmt.Errorf("leases cannot be kept in %s, which speaks another SQL: %s: %w", name, elsewhere, err))
+		}
+		return "", fmt.Errorf("ask the database for its version: %w", err)
 	case detected && strings.HasPrefix(version, "PostgreSQL"):
 		x.Dialect = ddl.Postgres
 	case detected && version != "" && version[0] >= '0' && version[0] <= '9':
@@ -91,21 +99,21 @@ func (x session) detect(ctx context.Context) (version string, err error) {
 	return version, nil
 }
 
-// unsupported refuses databases by what they answer to SELECT version(): those that speak another SQL, and
-// those that are compatible with PostgreSQL or MySQL, but are not known to change their incarnation when they
-// are put back, or to have the same one in all their servers.
-func unsupported(answer string) error {
-	for mark, name := range map[string]string{
-		"CockroachDB": "CockroachDB", "-YB-": "YugabyteDB", "TiDB": "TiDB", "Redshift": "Redshift", "Vitess": "Vitess", "(Git revision": "Vitess",
-		"is not a recognized built-in function": "SQL Server", "ORA-": "Oracle",
-	} {
-		if strings.Contains(answer, mark) {
-			return driver.Permanent(fmt.Errorf("leases cannot be kept in %s (%q), which is not known to show when it was put back: "+
-				"keep them in PostgreSQL, MySQL, Redis or etcd, for GORM with gormplugin.Config.Source; its rows can have ids all the same", name, answer))
+// unsupported refuses databases that are compatible with PostgreSQL or MySQL, but are not known to change
+// their incarnation when they are put back, or to have the same one in all their servers.
+func unsupported(version string) error {
+	for mark, name := range map[string]string{"CockroachDB": "CockroachDB", "-YB-": "YugabyteDB", "TiDB": "TiDB", "Redshift": "Redshift", "Vitess": "Vitess", "(Git revision": "Vitess"} {
+		if strings.Contains(version, mark) {
+			return driver.Permanent(fmt.Errorf("leases cannot be kept in %s (version %q), which is not known to show when it was put back: %s", name, version, elsewhere))
 		}
 	}
 	return nil
 }
+
+// anotherSQL matches the errors of SQL Server and Oracle about version().
+var anotherSQL = regexp.MustCompile(`'version' is not a recognized built-in function|\bORA-\d{5}\b`)
+
+const elsewhere = "keep them in PostgreSQL, MySQL, Redis or etcd, for GORM with gormplugin.Config.Source; its rows can have ids all the same"
 
 // variables has the relevant variables of a MySQL server, and the selected database. A plugin's variable
 // exists only with the plugin.

@@ -97,6 +97,9 @@ func TestMigrateInterrupted(t *testing.T) {
 		if code, said := p.end(); code != 1 || !strings.Contains(said, "run it again to continue") || time.Since(begun) > 30*time.Second {
 			t.Errorf("%v in %s: exit code %d after %v, %s", signal, s.step, code, time.Since(begun), said)
 		}
+		// Its session has ended as well.
+		until(`SELECT count(*) = 0 FROM pg_locks JOIN pg_database d ON d.oid = database
+			WHERE locktype = 'advisory' AND datname = current_database()`)
 		p = start(t, args...)
 		p.until(t, s.step+" public.orders")
 		_ = tx.Rollback()

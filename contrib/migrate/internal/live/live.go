@@ -82,7 +82,7 @@ func SplitTable(table string) (schema, name string) {
 func (e *Errors) Check(table, column string, batch, defaultBatch int, pause time.Duration) int {
 	schema, name := SplitTable(table)
 	reason := BadName(name)
-	if schema != "" && reason == "" {
+	if strings.Contains(table, ".") && reason == "" {
 		reason = BadName(schema)
 	}
 	if reason != "" {
