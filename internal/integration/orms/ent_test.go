@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 
 	"entgo.io/ent/dialect"
@@ -27,11 +28,17 @@ type entStore struct {
 	mysql  bool
 }
 
+// creating is held while ent creates tables: it writes to variables of the generated package.
+var creating sync.Mutex
+
 func openEnt(t *testing.T, on *database, src source) store {
 	dialect := map[ddl.Dialect]string{ddl.Postgres: dialect.Postgres, ddl.MySQL: dialect.MySQL, ddl.SQLite: dialect.SQLite}[on.Dialect]
 	client := db.NewClient(db.Driver(entsql.OpenDB(dialect, on.DB)))
 	client.Use(entkey.Keys(src))
-	must(t, client.Schema.Create(t.Context()))
+	creating.Lock()
+	err := client.Schema.Create(t.Context())
+	creating.Unlock()
+	must(t, err)
 	return entStore{client, on.Dialect == ddl.MySQL}
 }
 
