@@ -329,7 +329,7 @@ active proctype Lease() {
           fi;
           if
           :: event == claimed -> install(w)
-          :: event == wanted || event == stopped -> cfail = 0; waits[0] = 0
+          :: event == wanted -> cfail = 0; waits[0] = 0
           :: event == taken -> rfail = 0; cfail = 0; waits[0] = 0; waits[1] = 0; fault = 0
           :: event == closed ->
              leaving[cur] = (cur != 0 && (was != lost || RELEASES_LOST) -> 1 : leaving[cur]); row[cur] = (row[cur] == mine && was != lost -> left : row[cur]);

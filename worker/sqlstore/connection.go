@@ -3,7 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
+	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
 	"time"
@@ -12,6 +12,7 @@ import (
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/internal/hung"
 	"github.com/seed-299c1d6b/snowkey/internal/leasetables"
+	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/sqlstore/internal/rawconn"
 )
 
@@ -40,7 +41,7 @@ func call[T any](ctx context.Context, s *Store, what string, wanted []leasetable
 			}
 			return result, err
 		})
-		s.note(err != nil && ctx.Err() != nil)
+		s.note(err != nil && ctx.Err() != nil, errors.Is(err, driver.ErrLocked))
 		return err
 	}
 	if wanted[0] == leasetables.Counters {
@@ -54,11 +55,13 @@ func call[T any](ctx context.Context, s *Store, what string, wanted []leasetable
 // dropLimit is the longest wait for an idle connection that is dropped.
 const dropLimit = time.Second
 
-// note records whether a call got no answer in time. After two such calls in a row, it drops the idle
+// note records whether a call got no answer in time, or waited for a lock in vain. After two calls without
+// an answer in a row, it drops the idle
 // connections: the network may have lost all of them without closing any, and each would cost a call. It
 // takes all at once, because a driver may first try each one, which also takes time. In SQLite it drops
 // none, because a connection may hold a database in memory.
-func (s *Store) note(late bool) {
+func (s *Store) note(late, locked bool) {
+	s.waits.Store(late || locked)
 	before := s.late.Swap(late)
 	if known := s.inspected.Load(); !late || !before || known == nil || known.Dialect == ddl.SQLite {
 		return
@@ -92,7 +95,7 @@ func (s *Store) onConnection(ctx context.Context, wanted []leasetables.Table, f 
 		}
 		_ = conn.Close() // not after a panic: database/sql would wait for its end
 		switch {
-		case !errors.Is(err, driver.ErrBadConn):
+		case !errors.Is(err, sqldriver.ErrBadConn):
 			return err
 		case tries == maxBroken:
 			return s.rejected(ctx, err)
@@ -144,7 +147,7 @@ func (s *Store) rejected(ctx context.Context, err error) error {
 
 // discard makes the pool close the connection.
 func discard(conn *sql.Conn) {
-	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+	_ = conn.Raw(func(any) error { return sqldriver.ErrBadConn })
 }
 
 // settle makes a MySQL session commit each statement by itself, so that no lock is held between
@@ -152,14 +155,14 @@ func discard(conn *sql.Conn) {
 // then the connection must not return to the pool.
 //
 // A statement that waits for a row outlives a client that has given up. In MariaDB and PostgreSQL, the
-// statement itself limits the wait. In MySQL, settle limits it in the session after a request that got
-// no answer in time.
+// statement itself limits the wait. In MySQL, settle limits it in the session after a request that waited
+// in vain.
 func (x session) settle(ctx context.Context) (changed bool, err error) {
 	if x.Dialect != ddl.MySQL {
 		return false, nil
 	}
-	limit := x.store.late.Load() && !x.mariaDB
-	if !limit && rawconn.Commits(x.conn) {
+	limit := x.store.waits.Load() && !x.mariaDB
+	if !limit && !x.autocommitOff && rawconn.Commits(x.conn) {
 		return false, nil
 	}
 	// Whatever completion_type the session has.

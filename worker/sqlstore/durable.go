@@ -35,6 +35,9 @@ func (s *server) setConditions(has variables) {
 	case ddl.MySQL:
 		logged := condition{ok: "(@@log_bin = 0 OR @@sql_log_bin = 1)", setting: "sql_log_bin", want: "ON, in the session"}
 		s.always = []condition{{ok: "TIMESTAMPDIFF(SECOND, NOW(6), SYSDATE(6)) BETWEEN 0 AND 60", err: errTimestamp}}
+		if !s.mariaDB {
+			s.always = append(s.always, condition{ok: "@@autocommit = 1", err: errAutocommit})
+		}
 		s.durable = []condition{
 			{ok: "@@innodb_flush_log_at_trx_commit = 1", setting: "innodb_flush_log_at_trx_commit", want: "1"},
 			{ok: "(@@log_bin = 0 OR @@sync_binlog = 1)", setting: "sync_binlog", want: "1"},

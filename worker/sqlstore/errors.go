@@ -27,10 +27,12 @@ var (
 	errMissing  = driver.Permanent(errors.New("it does not exist, and NoCreate is set"))
 	errOpen     = errors.New("the connection is in a transaction that was left open, which could undo what this store writes: end it before its connection returns to the pool, or give the store its own pool")
 	// A driver may send a query in several messages, each with its own time.
-	errNotOwn   = fmt.Errorf("%w; or the driver prepares statements: give the store pgx or lib/pq without a wrapper, in an encoding of UTF8, or set pgx's default_query_exec_mode to simple_protocol", errOpen)
-	errStandby  = errors.New("the server is a standby, which takes no writes: connect to the primary, for example with target_session_attrs=read-write")
-	errReplaced = errors.New("the database's file was replaced, and this program may have connections to the old one: start it again")
-	errPrivate  = driver.Permanent(errors.New("each connection has its own database in memory: call SetMaxOpenConns(1), or open file::memory:?cache=shared"))
+	errNotOwn = fmt.Errorf("%w; or the driver prepares statements: give the store pgx or lib/pq without a wrapper, in an encoding of UTF8, or set pgx's default_query_exec_mode to simple_protocol", errOpen)
+	// It was changed for new sessions since the store inspected the server; the next request sets it.
+	errAutocommit = errors.New("nothing was written, because the session has autocommit off: try again")
+	errStandby    = errors.New("the server is a standby, which takes no writes: connect to the primary, for example with target_session_attrs=read-write")
+	errReplaced   = errors.New("the database's file was replaced, and this program may have connections to the old one: start it again")
+	errPrivate    = driver.Permanent(errors.New("each connection has its own database in memory: call SetMaxOpenConns(1), or open file::memory:?cache=shared"))
 )
 
 func hasText(err error, text string) bool { return err != nil && strings.Contains(err.Error(), text) }

@@ -20,12 +20,15 @@ type server struct {
 	Config            // with a Dialect, and a Table with its schema
 	leasetables.Names // the same
 
-	mariaDB     bool
-	galera      bool  // a cluster node, which may be behind
-	simple      []any // see package rawconn
-	incarnation incarnation
-	always      []condition // of every write
-	durable     []condition // additional ones, of every write of a counter
+	mariaDB bool
+	// New sessions begin with autocommit off. Before its first statement, such a session of MySQL, unlike one
+	// of MariaDB, tells the driver that it is on.
+	autocommitOff bool
+	galera        bool  // a cluster node, which may be behind
+	simple        []any // see package rawconn
+	incarnation   incarnation
+	always        []condition // of every write
+	durable       []condition // additional ones, of every write of a counter
 }
 
 // inspect finds out what the statements depend on: the dialect, the schema, the incarnation, and which
@@ -49,6 +52,7 @@ func (s *Store) inspect(ctx context.Context, conn *sql.Conn) (now *server, err e
 	}
 	x.Table = x.Schema + "." + x.Name(leasetables.Records)
 	x.mariaDB = strings.Contains(version, "MariaDB")
+	x.autocommitOff = has["autocommit"] == "OFF"
 	x.galera = x.mariaDB && has["wsrep_on"] == "ON" // only MariaDB can wait for other nodes in a statement
 	x.setConditions(has)
 	switch x.Dialect {
@@ -131,6 +135,6 @@ func (x session) variables(ctx context.Context) (variables, error) {
 		err := rows.Scan(&name, &value)
 		has[strings.ToLower(name)] = value
 		return err
-	}, "SHOW VARIABLES WHERE variable_name IN ('wsrep_on', 'group_replication_group_name', 'server_uid')")
+	}, "SHOW VARIABLES WHERE variable_name IN ('wsrep_on', 'group_replication_group_name', 'server_uid', 'autocommit')")
 	return has, cmp.Or(err, unsupported(comment))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,7 +71,7 @@ func (s *sound) answer(query string) answer {
 		return row("delete")
 	case contains(query, "synchronous") && !contains(query, "SET", "set_config"):
 		return row(int64(1)) // NORMAL
-	case contains(query, "@@autocommit"):
+	case query == "SELECT @@autocommit":
 		return row(int64(1))
 	case contains(query, "RETURNING fence") && s.unchanged:
 		return answer{}
@@ -256,8 +257,7 @@ func TestIncarnation(t *testing.T) {
 	}
 }
 
-// A renewal that waits for a lock is undone, and a request that MySQL has not answered makes the next
-// one set a limit.
+// A renewal that waits for a lock is undone, and makes the next one set a limit in MySQL's session.
 func TestLocked(t *testing.T) {
 	server := &sound{version: "8.4.1", tables: true}
 	locked := false
@@ -279,7 +279,6 @@ func TestLocked(t *testing.T) {
 	if err := renew(); !errors.Is(err, driver.ErrLocked) {
 		t.Errorf("%v, want ErrLocked", err)
 	}
-	s.late.Store(true)
 	f.taken()
 	_ = renew()
 	if asked := strings.Join(f.taken(), "; "); !strings.Contains(asked, "innodb_lock_wait_timeout = 2") {
@@ -292,14 +291,14 @@ func TestLocked(t *testing.T) {
 
 // Settings that may lose a number are refused by their names.
 func TestBadSettings(t *testing.T) {
-	for version, n := range map[string]int{"PostgreSQL": 1, "8.4.1": 3} {
-		for bad := range n {
+	for version, of := range map[string]struct{ always, counters int }{"PostgreSQL": {1, 1}, "8.4.1": {2, 3}} {
+		for bad := range of.counters {
 			server := &sound{version: version, tables: true}
 			f := &fake{answer: func(query string) answer {
 				switch {
 				case contains(query, "SELECT CASE WHEN"):
-					values := []any{"-", "-", "-", "-"}[:n+1]
-					values[bad+1] = "0"
+					values := slices.Repeat([]any{"-"}, of.always+of.counters)
+					values[of.always+bad] = "0"
 					return row(values...)
 				case contains(query, "RETURNING value"):
 					return answer{}

@@ -28,6 +28,7 @@ type Store struct {
 	inspected atomic.Pointer[server]         // what is known about the database; nil: nothing yet
 	ready     [leasetables.Count]atomic.Bool // which tables exist, and survive a crash
 	late      atomic.Bool                    // the last call got no answer in time
+	waits     atomic.Bool                    // or was told that another transaction keeps a lock
 	memory    atomic.Value                   // string: the incarnation of the database in memory that this store uses
 }
 
@@ -57,6 +58,12 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 		return driver.Lease{}, err
 	}
 	return call(ctx, s, fmt.Sprintf("claim in namespace %q", c.Namespace), leaseTables, func(x session) (driver.Lease, error) {
+		if x.Dialect == ddl.MySQL && !x.mariaDB { // in MySQL no statement limits its wait for a row: see settle
+			defer discard(x.conn)
+			if _, err := x.conn.ExecContext(ctx, "SET innodb_lock_wait_timeout = 1"); err != nil {
+				return driver.Lease{}, err
+			}
+		}
 		which := x.candidates(c)
 		read := func(ctx context.Context) (driver.State, error) { return x.read(ctx, c.Namespace, which) }
 		write := func(ctx context.Context, st driver.State, ch driver.Change) (bool, error) {

@@ -166,7 +166,13 @@ func TestWaitingThreads(t *testing.T) {
 				must(t, admin.QueryRow("SELECT COUNT(*) FROM information_schema.processlist WHERE command <> 'Sleep' AND id <> CONNECTION_ID() AND info LIKE '%snow_%'").Scan(&n))
 				most, waited = max(most, n), waited || n > 0
 			}
-			if most > 2*programs || !waited { // the last wait of a claim may outlast its client by a second
+			// The last wait of a claim may outlast its client by a second. In MySQL, the first one does by a minute.
+			limit, version := 2*programs, ""
+			must(t, admin.QueryRow("SELECT version()").Scan(&version))
+			if !strings.Contains(version, "MariaDB") {
+				limit = 3 * programs
+			}
+			if most > limit || !waited {
 				t.Errorf("%d programs have %d requests in the server", programs, most)
 			}
 			t.Logf("%d programs had at most %d requests in the server", programs, most)

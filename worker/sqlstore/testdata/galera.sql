@@ -1,7 +1,7 @@
 -- claim: {3 1000001 1000000 1030000 false}, <nil>
 SELECT version();
 SELECT DATABASE(), @@version_comment;
-SHOW VARIABLES WHERE variable_name IN ('wsrep_on', 'group_replication_group_name', 'server_uid');
+SHOW VARIABLES WHERE variable_name IN ('wsrep_on', 'group_replication_group_name', 'server_uid', 'autocommit');
 SELECT CONVERT((SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'wsrep_cluster_state_uuid') USING ascii) COLLATE ascii_bin;
 COMMIT AND NO CHAIN NO RELEASE;
 SELECT @@autocommit;

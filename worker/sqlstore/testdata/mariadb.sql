@@ -1,7 +1,7 @@
 -- claim: {3 1000001 1000000 1030000 false}, <nil>
 SELECT version();
 SELECT DATABASE(), @@version_comment;
-SHOW VARIABLES WHERE variable_name IN ('wsrep_on', 'group_replication_group_name', 'server_uid');
+SHOW VARIABLES WHERE variable_name IN ('wsrep_on', 'group_replication_group_name', 'server_uid', 'autocommit');
 SELECT CONVERT(CONCAT(@@server_uid, ' ', @@server_id, ' ', CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST((SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'Uptime') AS SIGNED), ' ', COALESCE((SELECT UNIX_TIMESTAMP(create_time) FROM information_schema.tables WHERE table_schema = 'shop' AND table_name = 'snow_namespace'), 0)) USING ascii) COLLATE ascii_bin;
 COMMIT AND NO CHAIN NO RELEASE;
 SELECT @@autocommit;
