@@ -28,7 +28,8 @@ type Column struct {
 // IsZero reports whether the row has no value in the column.
 func (c *Column) IsZero(row reflect.Value) bool {
 	if row.Kind() != reflect.Map {
-		return isZero(rows.Field(row, c.Field.StructField.Index))
+		v := rows.Field(row, c.Field.StructField.Index)
+		return !v.IsValid() || v.IsZero() || v.Kind() > reflect.Float64 && isZero(v)
 	}
 	for key, value := range row.Interface().(map[string]any) {
 		if c.matches(key) && !isZeroInMap(reflect.ValueOf(value)) {
@@ -46,7 +47,11 @@ func (c *Column) Set(ctx context.Context, row reflect.Value, id int64) {
 		m[c.DBName] = c.Value(id)
 		return
 	}
-	c.Kind.set(c.Field.ReflectValueOf(ctx, row), id)
+	if v := c.Field.ReflectValueOf(ctx, row); v.Kind() == reflect.Int64 {
+		v.SetInt(id)
+	} else {
+		c.Kind.set(v, id)
+	}
 }
 
 // Value returns an id as the column holds it.

@@ -50,7 +50,12 @@ type planID struct {
 // name its column.
 func (r *Registry) Plan(db *gorm.DB, s *schema.Schema, table string) *Plan {
 	id := planID{s, "", db.Name()}
-	switch c, configured := r.table(table); {
+	var c Column
+	configured := false
+	if len(r.tables) > 0 {
+		c, configured = r.table(table)
+	}
+	switch {
 	case s == nil && configured:
 		return &Plan{Columns: []Column{c}}
 	case s == nil:

@@ -140,8 +140,12 @@ func (r *Registry) SetHome(db *gorm.DB) { r.home.Store(poolOf(db.Statement.ConnP
 // leased from: handles that share a gorm.Config share its plugins and callbacks. It allows the pools
 // of gorm.io/plugin/dbresolver, and pools that hide their *sql.DB.
 func (r *Registry) CheckHome(db *gorm.DB) error {
-	home, pool := r.home.Load(), poolOf(db.Statement.ConnPool)
-	if home == nil || pool == nil || pool == home {
+	home := r.home.Load()
+	if home == nil {
+		return nil
+	}
+	pool := poolOf(db.Statement.ConnPool)
+	if pool == nil || pool == home {
 		return nil
 	}
 	known := false
