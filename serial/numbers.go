@@ -43,13 +43,9 @@ func NewNumbers(cfg NumbersConfig) (*Numbers, error) {
 	return &Numbers{cfg: cfg, width: width, turn: make(chan struct{}, 1)}, nil
 }
 
-// check also replaces a nil ctx.
-func (n *Numbers) check(ctx *context.Context) error {
+func (n *Numbers) check() error {
 	if n == nil || n.turn == nil {
 		return errors.New("serial: Numbers must be made by NewNumbers")
-	}
-	if ctx != nil && *ctx == nil {
-		*ctx = context.Background()
 	}
 	return nil
 }
@@ -59,7 +55,7 @@ func (n *Numbers) check(ctx *context.Context) error {
 // the period has no number left, the error is an [*ExhaustedError]. Without a
 // Counter it is a [*core.ConfigError].
 func (n *Numbers) Next(ctx context.Context) (string, error) {
-	if err := n.check(&ctx); err != nil {
+	if err := n.check(); err != nil {
 		return "", err
 	}
 	if n.cfg.Counter == nil {
@@ -101,7 +97,7 @@ func (n *Numbers) Next(ctx context.Context) (string, error) {
 // call Next for the same Code: numbers that it skips are gaps. With a store in place of a
 // transaction, numbers have the gaps of Next.
 func (n *Numbers) NextIn(ctx context.Context, tx Counter) (string, error) {
-	if err := n.check(&ctx); err != nil {
+	if err := n.check(); err != nil {
 		return "", err
 	}
 	if fields.IsNil(tx) {
@@ -164,7 +160,7 @@ func (n *Numbers) Width() int {
 // Format returns the string of a number in the period that contains t. It needs no Counter
 // and reserves nothing. A number that needs more than Digits is a [*core.ConfigError].
 func (n *Numbers) Format(t time.Time, number int64) (string, error) {
-	if err := n.check(nil); err != nil {
+	if err := n.check(); err != nil {
 		return "", err
 	}
 	period, err := n.cfg.period(t)
@@ -181,7 +177,7 @@ func (n *Numbers) Format(t time.Time, number int64) (string, error) {
 // first instant of the period in Location, which is not midnight where clocks skip that,
 // and the number. For Forever the time is zero. Anything else is a [*ParseError].
 func (n *Numbers) Parse(s string) (period time.Time, value int64, err error) {
-	if err := n.check(nil); err != nil {
+	if err := n.check(); err != nil {
 		return time.Time{}, 0, err
 	}
 	r, err := open(s, n.cfg.Prefix, n.cfg.Separator, n.width)

@@ -113,9 +113,6 @@ func (s *Segments) Fill(ctx context.Context, ids []int64) error {
 	if s == nil || s.cfg.Counter == nil {
 		return errors.New("serial: Segments must be made by NewSegments")
 	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	if err := ctx.Err(); err != nil || len(ids) == 0 || s.take(ctx, ids) {
 		return err
 	}

@@ -480,14 +480,6 @@ func TestSegmentsNotMade(t *testing.T) {
 			t.Error("no error")
 		}
 	}
-	s := segments(t, &counter{}, 0)
-	if id, err := s.Next(nil); id != 1 || err != nil { //nolint:staticcheck // nil is what is tried
-		t.Error(id, err)
-	}
-	ids := make([]int64, 2)
-	if err := s.Fill(nil, ids); err != nil || ids[1] != 3 { //nolint:staticcheck // nil is what is tried
-		t.Error(ids, err)
-	}
 }
 
 // Several Segments of different Blocks over one counter, whose answers are late and lost, with

@@ -41,7 +41,7 @@ func (c *Codec) DecodeTyped(s string) (int64, error) {
 // ParseTyped is [Numbers.Parse] for a number that a person typed or pasted, by the rules of
 // [Codec.DecodeTyped]. Format the results to get the number as it is written.
 func (n *Numbers) ParseTyped(s string) (period time.Time, value int64, err error) {
-	if err := n.check(nil); err != nil {
+	if err := n.check(); err != nil {
 		return time.Time{}, 0, err
 	}
 	widths := []int{n.cfg.Digits}

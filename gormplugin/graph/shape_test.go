@@ -453,8 +453,6 @@ func TestHandle(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel() // the argument replaces the context of the handle
 	must(t, graph.Create(t.Context(), db.WithContext(ended), &Crate{}))
-	var none context.Context
-	must(t, errors.Join(graph.Create(none, db, &Crate{}), graph.Assign(none, db, &Crate{})))
 	if crate := (&Crate{Bottles: []*Bottle{{}}}); graph.Create(t.Context(), db.Select("ID", "Thread"), crate) != nil || count(t, db, "bottles") != 0 {
 		t.Error("a relation is written that Select does not name")
 	}
