@@ -132,8 +132,8 @@ func TestGivenBackInThePresentTick(t *testing.T) {
 	})
 }
 
-// If more calls come than there are slots, and each goes away after a while, ids continue: calls that are gone
-// leave no line of slots that nobody issues.
+// If more calls come than there are slots, and each gives up after a while, ids continue: the slots of calls
+// that have given up go to others.
 func TestImpatientCalls(t *testing.T) {
 	for _, load := range []int{5, 8} { // in a tick of four slots
 		for name, limit := range map[string]func(context.Context) (context.Context, context.CancelFunc){

@@ -63,7 +63,7 @@ func (l *lease) step() (next stepResult) {
 			l.state = ended
 		}
 		l.running = false
-		acquired := errors.Is(l.err, errReleased) // after a failed acquire, nobody calls Release
+		acquired := errors.Is(l.err, errReleased) // after a failed acquire, Release is not called
 		return stepResult{over: true, closes: (l.state == ended || !acquired) && l.releases == 0}
 	case at.After(time.Now()):
 		next.wait = time.Until(at)

@@ -55,11 +55,10 @@ func call[T any](ctx context.Context, s *Store, what string, wanted []leasetable
 // dropLimit is the longest wait for an idle connection that is dropped.
 const dropLimit = time.Second
 
-// note records whether a call got no answer in time, or waited for a lock in vain. After two calls without
-// an answer in a row, it drops the idle
-// connections: the network may have lost all of them without closing any, and each would cost a call. It
-// takes all at once, because a driver may first try each one, which also takes time. In SQLite it drops
-// none, because a connection may hold a database in memory.
+// note records whether a call got no answer in time, or waited for a lock in vain. After two calls in a row
+// without an answer, it drops the idle connections: the network may have lost all of them without closing
+// any, and each would cost a call. It takes all at once, because a driver may first try each one, which
+// also takes time. In SQLite it drops none, because a connection may hold a database in memory.
 func (s *Store) note(late, locked bool) {
 	s.waits.Store(late || locked)
 	before := s.late.Swap(late)

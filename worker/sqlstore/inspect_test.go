@@ -289,6 +289,29 @@ func TestLocked(t *testing.T) {
 	}
 }
 
+// If MySQL's default of autocommit was changed after the inspection, a write in such a session is not made:
+// the error is not permanent, so that it is tried again.
+func TestAutocommitChanged(t *testing.T) {
+	off := false
+	server := &sound{version: "8.4.1", tables: true}
+	f := &fake{answer: func(query string) answer {
+		switch {
+		case off && contains(query, "SELECT CASE WHEN"):
+			return row("-", "")
+		case off && strings.HasPrefix(query, "UPDATE") && contains(query, "@@autocommit = 1"):
+			return answer{}
+		}
+		return server.answer(query)
+	}}
+	s := mustNew(New(f.open(t), Config{}))
+	for _, off = range []bool{false, true, false} {
+		err := s.Release(t.Context(), driver.Release{Namespace: "orders", Worker: 3, FencingToken: 4, ClaimID: "first", Unused: 1})
+		if off != errors.Is(err, errAutocommit) || off == (err == nil) || driver.IsPermanent(err) {
+			t.Errorf("off %t: %v", off, err)
+		}
+	}
+}
+
 // Settings that may lose a number are refused by their names.
 func TestBadSettings(t *testing.T) {
 	for version, of := range map[string]struct{ always, counters int }{"PostgreSQL": {1, 1}, "8.4.1": {2, 3}} {

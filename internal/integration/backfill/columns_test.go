@@ -91,7 +91,7 @@ func (db *engine) at(utc string) string {
 	return "'" + utc + "'"
 }
 
-// The times of ids are those of the rows, to the millisecond, for each type of column.
+// Ids have the times of their rows, to the millisecond, for each type of column.
 func TestTimes(t *testing.T) {
 	paris, err := time.LoadLocation("Europe/Paris")
 	must(t, err)
