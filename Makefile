@@ -10,12 +10,9 @@ MODULES := $(shell tools/modules.sh)
 QUICK := . ./contrib/humakey ./contrib/migrate ./contrib/token
 # How long each fuzz target runs.
 FUZZTIME ?= 10s
-# Which benchmarks run, in how many rounds (0: 6, 3 for keys, and 1 for growth), at which scale (full or
-# small: small proves that they run and measures nothing), and where the results go.
-SUITE ?= bench inserts growth
-COUNT ?= 0
-SCALE ?= full
-RESULTS ?= benchmarks/results
+# How many rounds of benchmarks, and where the results go.
+COUNT ?= 6
+RESULTS ?= results
 
 tool = $$(GOWORK=off go -C tools tool -n $(1))
 
@@ -52,12 +49,16 @@ fuzz: ## each fuzz target for FUZZTIME (10s)
 	done
 
 .PHONY: bench
-bench: ## snowkey beside other libraries, rows under other keys, and growing tables: SUITE=bench, inserts, load, growth or keys
+bench: ## snowkey next to other libraries, and rows under other keys; benchmarks/README.md has the rest
 	tools/install.sh --only postgres
 	tools/install.sh --only mariadb
-	GOWORK=off go -C benchmarks build -o ../bin/bench ./cmd/bench
-	for suite in $(SUITE); do bin/bench -suite "$$suite" -count $(COUNT) -scale $(SCALE) -module benchmarks -out $(RESULTS); done
-	for suite in bench inserts; do "$(call tool,benchstat)" $(RESULTS)/$$suite.txt; done >$(RESULTS)/benchstat.txt
+	benchstat="$(call tool,benchstat)"; cd benchmarks; export GOWORK=off SNOWKEY_TEST_REQUIRE=1; \
+	{ echo 'Unit rows/s better=higher'; \
+	  for round in $$(seq $(COUNT)); do export BENCH_ROUND=$$round; \
+	    go test -run '^$$' -bench . -benchtime 100ms ./generate ./encoding ./pgxkeys; \
+	    go test -run '^$$' -bench '^Benchmark[^L]' -benchtime 2x ./inserts; \
+	  done; } | tee $(RESULTS)/bench.txt; \
+	"$$benchstat" $(RESULTS)/bench.txt >$(RESULTS)/benchstat.txt
 
 .PHONY: torture
 torture: ## real processes, servers and clocks are killed, paused and stepped: ten minutes

@@ -1,5 +1,5 @@
 // Package scale decides how large the measurements are, and in which order they run, by two
-// environment variables that cmd/bench sets:
+// environment variables:
 //
 //	BENCH_SCALE  small: sizes that only prove that a benchmark runs; full, or
 //	             not set: those of the published figures
