@@ -42,7 +42,7 @@ type Lease struct {
 	FencingToken int64 `json:"fencing_token"` // higher than Start and than the previous claim's token; Start, if this is the first claim
 	Start        int64 `json:"start"`         // has no meaning in a renewed lease
 	Fence        int64 `json:"fence"`
-	Forgot       bool  `json:"forgot"` // this call has noticed that the store may have forgotten, and has raised the floor; valid also with an error
+	FloorRaised  bool  `json:"floor_raised"` // by this call, because the store may have forgotten; valid also with an error
 }
 
 // Decide returns what a claim changes. s.Records must contain the records of Preferred, of
@@ -76,10 +76,10 @@ func (c Claim) Decide(s State) (Change, error) {
 	}
 	s.Namespace = ns
 	if s.Missing {
-		return s.newNamespace()
+		return s.begin()
 	}
-	if ch, needed, err := s.recovery(); needed || err != nil {
-		return ch, err
+	if recovered, err := s.recovery(); recovered != nil || err != nil {
+		return Change{Namespace: recovered}, err
 	}
 	return c.choose(s)
 }

@@ -39,7 +39,7 @@ func Retry(ctx context.Context, swap func() (swapped bool, err error)) error {
 // was faster, or if a record is locked (write returns [ErrLocked]), and then takes another record
 // if it can. The store provides read and write; write reports whether it has written the change.
 func Transact(ctx context.Context, decide func(State) (Change, error), read func(context.Context) (State, error), write func(context.Context, State, Change) (written bool, err error)) (l Lease, err error) {
-	forgot, tries, locked := false, 0, error(nil)
+	raised, tries, locked := false, 0, error(nil)
 	var lockedIDs []int64
 	once := func() (done bool, err error) {
 		for {
@@ -59,7 +59,7 @@ func Transact(ctx context.Context, decide func(State) (Change, error), read func
 			}
 			written, err := write(ctx, s, ch)
 			if raises := ch.Namespace != nil && ch.Namespace.Floor > s.Namespace.Floor; raises && (written || err != nil) {
-				forgot = true // also if only the answer was lost
+				raised = true // also if only the answer was lost
 			}
 			if errors.Is(err, ErrLocked) {
 				locked, written, err = err, false, nil
@@ -81,7 +81,7 @@ func Transact(ctx context.Context, decide func(State) (Change, error), read func
 	if err != nil && locked != nil {
 		err = fmt.Errorf("%w: %w", locked, err)
 	}
-	l.Forgot = forgot
+	l.FloorRaised = raised
 	return l, err
 }
 

@@ -58,7 +58,7 @@ func TestTransactForgotWithAnError(t *testing.T) {
 	}
 	read := func(context.Context) (State, error) { return State{}, nil }
 	write := func(context.Context, State, Change) (bool, error) { return false, broken }
-	if l, err := Transact(t.Context(), decide, read, write); !l.Forgot || !errors.Is(err, broken) {
+	if l, err := Transact(t.Context(), decide, read, write); !l.FloorRaised || !errors.Is(err, broken) {
 		t.Errorf("%+v, %v", l, err)
 	}
 }

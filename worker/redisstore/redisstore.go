@@ -129,9 +129,9 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 	l, err := driver.Transact(ctx, t.decide, read, t.write)
 	if errors.Is(err, driver.ErrNoWorkerID) && !c.RequirePreferred {
 		n = all
-		forgot := l.Forgot
+		raised := l.FloorRaised
 		l, err = driver.Transact(ctx, t.decide, read, t.write)
-		l.Forgot = l.Forgot || forgot
+		l.FloorRaised = l.FloorRaised || raised
 	}
 	return l, err
 }
@@ -154,7 +154,7 @@ func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, erro
 		l, renewed, err = t.renew(ctx, r)
 		return renewed, err
 	})
-	l.Forgot = decided.Forgot
+	l.FloorRaised = decided.FloorRaised
 	return l, err
 }
 

@@ -102,7 +102,7 @@ func TestForgets(t *testing.T) {
 			}, redisstore.Config{}))
 			first := claim("orders", "first")
 			l, err := store.Claim(t.Context(), first)
-			if err != nil || !l.Forgot { // which it cannot tell from a new one
+			if err != nil || !l.FloorRaised { // which it cannot tell from a new one
 				t.Fatalf("%+v, %v", l, err)
 			}
 			st, err := store.List(t.Context(), "orders")
@@ -120,7 +120,7 @@ func TestForgets(t *testing.T) {
 			c = event.happens(t, server, c)
 			forgets := name != "nothing has gone" && name != "another namespace"
 			next, err := store.Claim(t.Context(), claim("orders", "next"))
-			if err != nil || next.Forgot != forgets || forgets && next.Start < l.Fence || event.keeps && next.Worker == l.Worker {
+			if err != nil || next.FloorRaised != forgets || forgets && next.Start < l.Fence || event.keeps && next.Worker == l.Worker {
 				t.Errorf("%+v after %+v, %v", next, l, err)
 			}
 			if ahead := next.Start - time.Now().UnixMilli(); forgets && ahead < 30_000 {

@@ -71,10 +71,10 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 		}
 		l, err := driver.Transact(ctx, c.Decide, read, write)
 		if errors.Is(err, driver.ErrNoWorkerID) { // the error counts all records
-			forgot := l.Forgot
+			raised := l.FloorRaised
 			which = x.every(c.Namespace)
 			l, err = driver.Transact(ctx, c.Decide, read, write)
-			l.Forgot = l.Forgot || forgot
+			l.FloorRaised = l.FloorRaised || raised
 		}
 		return l, err
 	})
@@ -103,7 +103,7 @@ func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, erro
 			}
 			return renew()
 		})
-		l.Forgot = decided.Forgot
+		l.FloorRaised = decided.FloorRaised
 		return l, err
 	})
 }
