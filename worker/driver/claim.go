@@ -46,7 +46,8 @@ type Lease struct {
 }
 
 // Decide returns what a claim changes. s.Records must contain the records of Preferred, of
-// Former.Worker and of the claim ID, and some that can be claimed; if none can be, all records.
+// Former.Worker and of the claim ID, and some that can be claimed, if any can. A *NoWorkerIDError counts
+// these records.
 //
 // The claimant's clock must be within MaxSkew of the store's. If a record has the claim ID, Decide
 // returns its lease unchanged. A worker ID can be claimed if it was never held, or was released, or

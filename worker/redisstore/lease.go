@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	all    = -1  // read all records
-	enough = 250 // records to read for a claim
+	readAll    = -1  // records
+	readEnough = 250 // records, for a claim
 )
 
 // A transaction is one call of the store.
@@ -121,7 +121,7 @@ func (s *Store) change(ctx context.Context, name string, n, workerID int64, deci
 	t := transaction{store: s, name: name}
 	return driver.Retry(ctx, func() (bool, error) {
 		st, err := t.read(ctx, n, workerID)
-		if err == nil && n != all && len(st.Records) == 0 {
+		if err == nil && n != readAll && len(st.Records) == 0 {
 			err = driver.ErrNotHeld
 		}
 		if err != nil {

@@ -39,7 +39,6 @@ package redisstore
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/internal/hung"
@@ -124,16 +123,13 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 	if err := s.check(c.Namespace); err != nil {
 		return driver.Lease{}, err
 	}
-	t, n := transaction{store: s, name: c.Namespace, claim: c}, int64(enough)
-	read := func(ctx context.Context) (driver.State, error) { return t.read(ctx, n, c.Preferred, c.Former.Worker) }
-	l, err := driver.Transact(ctx, t.decide, read, t.write)
-	if errors.Is(err, driver.ErrNoWorkerID) && !c.RequirePreferred {
-		n = all
-		raised := l.FloorRaised
-		l, err = driver.Transact(ctx, t.decide, read, t.write)
-		l.FloorRaised = l.FloorRaised || raised
-	}
-	return l, err
+	t := transaction{store: s, name: c.Namespace, claim: c}
+	return driver.Transact(ctx, t.decide, func(ctx context.Context, all bool) (driver.State, error) {
+		if all {
+			return t.read(ctx, readAll)
+		}
+		return t.read(ctx, readEnough, c.Preferred, c.Former.Worker)
+	}, t.write)
 }
 
 // Renew implements driver.Store.
@@ -146,7 +142,7 @@ func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, erro
 	if err != nil || renewed {
 		return l, err
 	}
-	read := func(ctx context.Context) (driver.State, error) { return t.read(ctx, 0, r.Worker) }
+	read := func(ctx context.Context, _ bool) (driver.State, error) { return t.read(ctx, 0, r.Worker) }
 	decided, err := driver.Transact(ctx, r.Decide, read, func(ctx context.Context, st driver.State, ch driver.Change) (bool, error) {
 		if ch.Namespace != nil {
 			return t.write(ctx, st, ch)
@@ -176,7 +172,7 @@ func (s *Store) Free(ctx context.Context, namespace string, workerID, fencingTok
 
 // Raise implements driver.Admin.
 func (s *Store) Raise(ctx context.Context, namespace string, fenceWindow int64) (raised driver.Namespace, err error) {
-	err = s.change(ctx, namespace, all, 0, func(st driver.State) (driver.Change, error) {
+	err = s.change(ctx, namespace, readAll, 0, func(st driver.State) (driver.Change, error) {
 		ch, err := st.Raise(fenceWindow)
 		if err == nil {
 			raised = *ch.Namespace
@@ -192,6 +188,6 @@ func (s *Store) List(ctx context.Context, namespace string) (driver.State, error
 		return driver.State{}, err
 	}
 	t := transaction{store: s, name: namespace}
-	st, err := t.read(ctx, all)
+	st, err := t.read(ctx, readAll)
 	return st.Listed(), err
 }

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -64,19 +63,15 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 				return driver.Lease{}, err
 			}
 		}
-		which := x.candidates(c)
-		read := func(ctx context.Context) (driver.State, error) { return x.read(ctx, c.Namespace, which) }
-		write := func(ctx context.Context, st driver.State, ch driver.Change) (bool, error) {
+		return driver.Transact(ctx, c.Decide, func(ctx context.Context, all bool) (driver.State, error) {
+			records := x.candidates(c)
+			if all {
+				records = x.every(c.Namespace)
+			}
+			return x.read(ctx, c.Namespace, records)
+		}, func(ctx context.Context, st driver.State, ch driver.Change) (bool, error) {
 			return x.writeClaim(ctx, c, st, ch)
-		}
-		l, err := driver.Transact(ctx, c.Decide, read, write)
-		if errors.Is(err, driver.ErrNoWorkerID) { // the error counts all records
-			raised := l.FloorRaised
-			which = x.every(c.Namespace)
-			l, err = driver.Transact(ctx, c.Decide, read, write)
-			l.FloorRaised = l.FloorRaised || raised
-		}
-		return l, err
+		})
 	})
 }
 
@@ -91,7 +86,7 @@ func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, erro
 		if done, err := renew(); done || err != nil {
 			return l, err
 		}
-		decided, err := driver.Transact(ctx, r.Decide, func(ctx context.Context) (driver.State, error) {
+		decided, err := driver.Transact(ctx, r.Decide, func(ctx context.Context, _ bool) (driver.State, error) {
 			return x.read(ctx, r.Namespace, x.fill(x.every(r.Namespace)+" AND worker_id = ?", r.Worker))
 		}, func(ctx context.Context, st driver.State, ch driver.Change) (bool, error) {
 			switch {
