@@ -80,7 +80,7 @@ func (x session) unmet(ctx context.Context) error {
 	if len(columns) == 0 {
 		return nil
 	}
-	if err := x.row(ctx, "SELECT "+strings.Join(columns, ", "), values...); err != nil {
+	if err := x.queryRow(ctx, "SELECT "+strings.Join(columns, ", "), values...); err != nil {
 		return fmt.Errorf("ask why nothing was written: %w", err)
 	}
 	for i, c := range x.conditions() {

@@ -158,7 +158,7 @@ func (s *Store) Raise(ctx context.Context, namespace string, fenceWindow int64) 
 // Namespaces returns all namespaces in the tables, sorted by name.
 func (s *Store) Namespaces(ctx context.Context) ([]driver.Namespace, error) {
 	return call(ctx, s, "list the namespaces", leaseTables, func(x session) (all []driver.Namespace, err error) {
-		err = each(ctx, x.conn, func(rows *sql.Rows) error {
+		err = queryRows(ctx, x.conn, func(rows *sql.Rows) error {
 			var ns driver.Namespace
 			err := rows.Scan(&ns.Name, &ns.Layout, &ns.FenceWindow, &ns.MaxSkew, &ns.Incarnation, &ns.Since, &ns.Floor, &ns.Seen, &ns.Version)
 			all = append(all, ns)
