@@ -19,10 +19,11 @@ import (
 // A session is one request's connection to a server.
 type session struct {
 	*server
-	conn     *sql.Conn
-	store    *Store
-	counting bool // the request is for a counter, not a lease
-	changed  bool // it has settings that the pool must not get back
+	conn       *sql.Conn
+	store      *Store
+	counting   bool        // the request is for a counter, not a lease
+	conditions []condition // of its writes
+	changed    bool        // it has settings that the pool must not get back
 }
 
 // call calls f with a connection to the inspected database. It returns when ctx is done, even if the
@@ -116,7 +117,10 @@ func (s *Store) newSession(ctx context.Context, conn *sql.Conn, wanted []leaseta
 		}
 		s.inspected.Store(known)
 	}
-	x = session{server: known, conn: conn, store: s, counting: wanted[0] == leasetables.Counters}
+	x = session{server: known, conn: conn, store: s, counting: wanted[0] == leasetables.Counters, conditions: known.ofLeases}
+	if x.counting {
+		x.conditions = known.ofCounters
+	}
 	if x.changed, err = x.settle(ctx); err != nil { // the inspection may have begun a transaction
 		return x, err
 	}

@@ -69,7 +69,7 @@ func (x session) expand(ctx context.Context, wait time.Duration, query string) (
 // gate returns the conditions of every write, each after AND. In PostgreSQL it also makes the commit wait
 // for the disk and, for counters, for standbys, whatever the session's settings are.
 func (x session) gate(wait time.Duration) (gate string) {
-	for _, c := range x.conditions() {
+	for _, c := range x.conditions {
 		gate += " AND " + c.ok
 	}
 	if x.Dialect == ddl.Postgres {

@@ -27,8 +27,8 @@ type server struct {
 	galera        bool  // a cluster node, which may be behind
 	simple        []any // see package rawconn
 	incarnation   incarnation
-	always        []condition // of every write
-	durable       []condition // additional ones, of every write of a counter
+	ofLeases      []condition // of every write of a lease
+	ofCounters    []condition // of every write of a counter
 }
 
 // inspect finds out what the statements depend on: the dialect, the schema, the incarnation, and which

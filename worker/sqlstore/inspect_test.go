@@ -344,7 +344,7 @@ func TestBadSettings(t *testing.T) {
 			s := mustNew(New(f.open(t), Config{}))
 			_, err := s.Reserve(t.Context(), "x", 1)
 			var lossy *driver.DurabilityError
-			if !errors.As(err, &lossy) || lossy.Setting != s.inspected.Load().durable[bad].setting || lossy.Value != "0" {
+			if !errors.As(err, &lossy) || lossy.Setting != s.inspected.Load().ofCounters[of.always+bad].setting || lossy.Value != "0" {
 				t.Errorf("%s: %v", version, err)
 			}
 		}
