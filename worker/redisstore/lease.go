@@ -113,24 +113,24 @@ func (t *transaction) renew(ctx context.Context, q driver.Renewal) (l driver.Lea
 	return l, err == nil, err
 }
 
-// change makes a change that is neither a claim nor a renewal.
-func (s *Store) change(ctx context.Context, name string, n, workerID int64, decide func(driver.State) (driver.Change, error)) error {
+// changeRecord changes one record, not for a claim or a renewal.
+func (s *Store) changeRecord(ctx context.Context, name string, workerID int64, decide func(driver.Record) (driver.Record, error)) error {
 	if err := s.check(name); err != nil {
 		return err
 	}
 	t := transaction{store: s, name: name}
 	return driver.Retry(ctx, func() (bool, error) {
-		st, err := t.read(ctx, n, workerID)
-		if err == nil && n != readAll && len(st.Records) == 0 {
+		st, err := t.read(ctx, 0, workerID)
+		if err == nil && len(st.Records) == 0 {
 			err = driver.ErrNotHeld
 		}
 		if err != nil {
 			return false, err
 		}
-		ch, err := decide(st)
+		rec, err := decide(st.Records[0])
 		if err != nil {
 			return false, err
 		}
-		return t.write(ctx, st, ch)
+		return t.write(ctx, st, driver.Change{Record: &rec})
 	})
 }

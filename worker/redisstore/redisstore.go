@@ -156,28 +156,31 @@ func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, erro
 
 // Release implements driver.Store.
 func (s *Store) Release(ctx context.Context, r driver.Release) error {
-	return s.change(ctx, r.Namespace, 0, r.Worker, func(st driver.State) (driver.Change, error) {
-		rec, err := r.Decide(st.Records[0])
-		return driver.Change{Record: &rec}, err
-	})
+	return s.changeRecord(ctx, r.Namespace, r.Worker, r.Decide)
 }
 
 // Free implements driver.Admin.
 func (s *Store) Free(ctx context.Context, namespace string, workerID, fencingToken int64) error {
-	return s.change(ctx, namespace, 0, workerID, func(st driver.State) (driver.Change, error) {
-		rec, err := st.Records[0].Free(fencingToken)
-		return driver.Change{Record: &rec}, err
-	})
+	return s.changeRecord(ctx, namespace, workerID, func(rec driver.Record) (driver.Record, error) { return rec.Free(fencingToken) })
 }
 
 // Raise implements driver.Admin.
 func (s *Store) Raise(ctx context.Context, namespace string, fenceWindow int64) (raised driver.Namespace, err error) {
-	err = s.change(ctx, namespace, readAll, 0, func(st driver.State) (driver.Change, error) {
-		ch, err := st.Raise(fenceWindow)
-		if err == nil {
-			raised = *ch.Namespace
+	if err := s.check(namespace); err != nil {
+		return raised, err
+	}
+	t := transaction{store: s, name: namespace}
+	err = driver.Retry(ctx, func() (bool, error) {
+		st, err := t.read(ctx, readAll)
+		if err != nil {
+			return false, err
 		}
-		return ch, err
+		ch, err := st.Raise(fenceWindow)
+		if err != nil {
+			return false, err
+		}
+		raised = *ch.Namespace
+		return t.write(ctx, st, ch)
 	})
 	return raised, err
 }
