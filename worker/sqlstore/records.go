@@ -24,7 +24,7 @@ func values(ns driver.Namespace) []any {
 	return []any{ns.Layout, ns.FenceWindow, ns.MaxSkew, ns.Incarnation, ns.Since, ns.Floor, ns.Seen, ns.Version}
 }
 
-// The columns of a row of read that the row does not have: of a record, of a namespace, of the server.
+// Empty columns for read, each of whose rows has only some of them: a record, a namespace, or the server.
 const (
 	noRecord    = "-1, '', 0, 0, 0, '', ''"
 	noNamespace = "'', '', 0, 0, '', 0, 0, 0, 0"
