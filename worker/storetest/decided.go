@@ -77,7 +77,7 @@ func (s *suite) randomRequest(random *rand.Rand, st driver.State) (verb string, 
 	}
 	token := rec.FencingToken + random.Int64N(8)/6
 	unused := rec.Fence - 1_000
-	switch random.IntN(8) {
+	switch random.IntN(9) {
 	case 0:
 		r := driver.Release{Namespace: s.namespace, Worker: rec.Worker, ClaimID: rec.ClaimID, FencingToken: token, Unused: unused}
 		return fmt.Sprintf("%+v", r), func(t *testing.T, store driver.Store) (driver.Lease, error) {
@@ -87,7 +87,13 @@ func (s *suite) randomRequest(random *rand.Rand, st driver.State) (verb string, 
 		return fmt.Sprintf("freeing %d, %d", rec.Worker, token), func(t *testing.T, store driver.Store) (driver.Lease, error) {
 			return driver.Lease{}, store.(driver.Admin).Free(t.Context(), s.namespace, rec.Worker, token)
 		}
-	case 2, 3, 4:
+	case 2:
+		wider := random.Int64N(2) * 2 * window
+		return fmt.Sprintf("raising the floor, and the window to %d,", wider), func(t *testing.T, store driver.Store) (driver.Lease, error) {
+			_, err := store.(driver.Admin).Raise(t.Context(), s.namespace, wider)
+			return driver.Lease{}, err
+		}
+	case 3, 4, 5:
 		r := driver.Renewal{Namespace: s.namespace, Worker: rec.Worker, ClaimID: rec.ClaimID, FencingToken: token, FenceWindow: window, Keep: random.IntN(4) == 0}
 		return fmt.Sprintf("%+v", r), func(t *testing.T, store driver.Store) (driver.Lease, error) {
 			l, err := store.Renew(t.Context(), r)
