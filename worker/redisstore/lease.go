@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -87,15 +86,13 @@ func (t *transaction) write(ctx context.Context, st driver.State, ch driver.Chan
 	case ch.Namespace != nil:
 		args = []any{"namespace", namespace, "", "namespace", "", encode(ch.Namespace)}
 	default:
-		old := st.Records[slices.IndexFunc(st.Records, func(rec driver.Record) bool { return rec.Worker == ch.Record.Worker })]
-		former := t.claim.Former
 		switch {
-		case former.ClaimID != "" && old.ClaimID == former.ClaimID && old.FencingToken == former.FencingToken:
-			args[0] = "own"
+		case ch.Expired:
+			args[0] = "expired"
 		case t.claim.ClaimID != "":
 			args[0] = "claim"
 		}
-		args = append(args, old.Worker, encode(old), encode(ch.Record))
+		args = append(args, ch.Old.Worker, encode(ch.Old), encode(ch.Record))
 	}
 	r, err := t.run(ctx, script, args...)
 	return r.ok && err == nil, err
@@ -131,6 +128,6 @@ func (s *Store) changeRecord(ctx context.Context, name string, workerID int64, d
 		if err != nil {
 			return false, err
 		}
-		return t.write(ctx, st, driver.Change{Record: &rec})
+		return t.write(ctx, st, driver.Change{Record: &rec, Old: st.Records[0]})
 	})
 }

@@ -110,13 +110,8 @@ func (x session) writeClaim(ctx context.Context, c driver.Claim, st driver.State
 	case ch.Namespace != nil:
 		return x.writeNamespace(ctx, c.Namespace, st, *ch.Namespace)
 	}
-	rec, old, free := ch.Record, driver.Record{}, ""
-	for _, r := range st.Records {
-		if r.Worker == rec.Worker {
-			old = r
-		}
-	}
-	if former := old.ClaimID == c.Former.ClaimID && old.FencingToken == c.Former.FencingToken; !former && (old.Status == driver.Held || old.Status == driver.Freed) {
+	rec, old, free := ch.Record, ch.Old, ""
+	if ch.Expired {
 		free = " AND l.fence + n.max_skew < {now}"
 	}
 	set := x.fill("claim_id = ?, fencing_token = ?, start = ?, fence = ?, owner = ?, state = ?",
