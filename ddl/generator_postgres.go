@@ -80,7 +80,9 @@ func (g *generator) write(template string) Script {
 	for strings.Contains(g.Schema+g.Prefix, quote) {
 		quote = "$x" + quote[1:]
 	}
-	expressions := strings.NewReplacer("{cached_slot}", g.cachedSlot(), "{unusable}", g.unusable(), "{id}", g.id(), "{drain}", g.drain(), "$snowkey$", quote)
+	expressions := strings.NewReplacer(
+		"{cached_slot}", g.cachedSlot(), "{unusable}", g.unusable(), "{id}", g.id(), "{drain}", g.drain(), "$snowkey$", quote,
+	)
 	text := strings.NewReplacer(values...).Replace(expressions.Replace(template))
 	return strings.Split(strings.TrimSuffix(text, "\n"), betweenStatements)
 }
@@ -132,7 +134,8 @@ func (g *generator) cachedSlot() string {
 	if g.block() == 1 {
 		return "-1" // nothing is cached
 	}
-	return qualified("CASE WHEN (" + nextOfCursor + " % {block}) > 0 THEN pg_catalog.currval({cursor_text}::pg_catalog.regclass) ELSE " + g.drain() + " END")
+	return qualified("CASE WHEN (" + nextOfCursor + " % {block}) > 0" +
+		" THEN pg_catalog.currval({cursor_text}::pg_catalog.regclass) ELSE " + g.drain() + " END")
 }
 
 // unusable returns the condition that the slot v must not be used. The last slot of a block is never used,

@@ -133,7 +133,9 @@ var errAhead = errors.New("worker: the clock stepped back, and the ids of each o
 // can only be released. It is nil if not even that is safe: then the claim must expire.
 func (l *lease) newHolding(r driver.Claim, got driver.Lease) (*holding, error) {
 	cfg, now := &l.cfg, time.Now()
-	h := &holding{Lease: got, id: r.ClaimID, renewed: now, leftThen: l.untilFence(got.Fence), retry: retry{at: now.Add(cfg.renewIn())}}
+	h := &holding{
+		Lease: got, id: r.ClaimID, renewed: now, leftThen: l.untilFence(got.Fence), retry: retry{at: now.Add(cfg.renewIn())},
+	}
 	err := r.CheckLease(got)
 	if d := cfg.Datacenter; d != nil && got.Worker>>cfg.Layout.WorkerBits != *d {
 		err = fmt.Errorf("worker: the store's lease does not match the claim: worker ID %d is not of datacenter %d", got.Worker, *d)

@@ -42,7 +42,12 @@ func Retry(ctx context.Context, swap func() (swapped bool, err error)) error {
 // The store provides read and write. read may leave records out, unless all is true: Transact wants all
 // of them before it returns a *NoWorkerIDError, which counts them. write reports whether it has
 // written the change.
-func Transact(ctx context.Context, decide func(State) (Change, error), read func(ctx context.Context, all bool) (State, error), write func(context.Context, State, Change) (written bool, err error)) (l Lease, err error) {
+func Transact(
+	ctx context.Context,
+	decide func(State) (Change, error),
+	read func(ctx context.Context, all bool) (State, error),
+	write func(context.Context, State, Change) (written bool, err error),
+) (l Lease, err error) {
 	raised, all, tries := false, false, 0
 	var lockedIDs []int64
 	var locked error // the last one
@@ -55,7 +60,8 @@ func Transact(ctx context.Context, decide func(State) (Change, error), read func
 			s.sortRecords(tries)
 			s.Locked = lockedIDs
 			ch, err := decide(s)
-			if none := (*NoWorkerIDError)(nil); !all && errors.As(err, &none) && none.WorkerIDs > 1 && int64(len(s.Records)) < s.Count {
+			partial := !all && int64(len(s.Records)) < s.Count
+			if none := (*NoWorkerIDError)(nil); partial && errors.As(err, &none) && none.WorkerIDs > 1 {
 				all = true
 				continue
 			}

@@ -162,7 +162,9 @@ func (s *Store) Release(ctx context.Context, r driver.Release) error {
 
 // Free implements driver.Admin.
 func (s *Store) Free(ctx context.Context, namespace string, workerID, fencingToken int64) error {
-	return s.changeRecord(ctx, namespace, workerID, func(rec driver.Record) (driver.Record, error) { return rec.Free(fencingToken) })
+	return s.changeRecord(ctx, namespace, workerID, func(rec driver.Record) (driver.Record, error) {
+		return rec.Free(fencingToken)
+	})
 }
 
 // Raise implements driver.Admin.

@@ -23,8 +23,9 @@ type condition struct {
 
 var errTimestamp = errors.New("the session has SET timestamp, which stops the clock of MySQL for it: SET timestamp = DEFAULT")
 
-// setConditions sets the conditions of leases and of counters, which must not lose a number. Members of a cluster share an incarnation. So there, all writes have the conditions that
-// keep a write from staying on one member.
+// setConditions sets the conditions of leases and of counters, which must not lose a number. Members of a
+// cluster share an incarnation. So there, all writes have the conditions that keep a write from staying on
+// one member.
 func (s *server) setConditions(has variables) {
 	switch s.Dialect {
 	case ddl.Postgres:

@@ -32,7 +32,8 @@ const (
 )
 
 // union begins a query for records, for read.
-const union = " UNION SELECT worker_id, claim_id, fencing_token, start, fence, owner, state, " + noNamespace + ", " + noServer + " FROM "
+const union = " UNION SELECT worker_id, claim_id, fencing_token, start, fence, owner, state, " +
+	noNamespace + ", " + noServer + " FROM "
 
 // every returns the query for all records of a namespace. Only MySQL has records that are being made: see
 // makeNamespace.
@@ -51,9 +52,11 @@ func (s *server) candidates(c driver.Claim) string {
 // read reads the state of a namespace, with the index, in one statement. Each row is one of these: the
 // server with its clock and counts, a namespace, or a record.
 func (x session) read(ctx context.Context, namespace, records string) (st driver.State, err error) {
-	query := x.fill("SELECT "+noRecord+", "+noNamespace+", {now}, {server}, (SELECT COUNT(*) FROM {l} WHERE namespace = ? AND state <> 'made'),"+
+	query := x.fill("SELECT "+noRecord+", "+noNamespace+", {now}, {server},"+
+		" (SELECT COUNT(*) FROM {l} WHERE namespace = ? AND state <> 'made'),"+
 		" (SELECT COUNT(*) FROM {n} WHERE namespace <> ? AND version > 0)", namespace, indexName) +
-		x.fill(" UNION SELECT "+noRecord+", namespace, "+namespaceColumns+", "+noServer+" FROM {n} WHERE namespace IN (?, ?) AND version > 0", namespace, indexName) + records
+		x.fill(" UNION SELECT "+noRecord+", namespace, "+namespaceColumns+", "+noServer+
+			" FROM {n} WHERE namespace IN (?, ?) AND version > 0", namespace, indexName) + records
 	err = retryUndone(ctx, func() error {
 		text, err := x.expand(ctx, maxLockWait, query)
 		if err != nil {
