@@ -74,6 +74,7 @@ mutant 'claim without a compare: sqlstore' worker/sqlstore/records.go 's/"l\.cla
 mutant 'renewal of anybody: redisstore' worker/redisstore/renew.lua "s/if space == '' or not record or .*?then return/if space == '' or not record then return/" ./worker/redisstore .
 mutant 'a lease from before is renewed: redisstore' worker/redisstore/renew.lua 's/ or tonumber\(fence\) <= since then/ then/' ./worker/redisstore .
 mutant 'claim without a compare: redisstore' worker/redisstore/write.lua "s/if space ~= ARGV\[2\] or kind .*?then return/if space ~= ARGV[2] then return/" ./worker/redisstore .
+mutant 'a renewal raises a floor that may be forgotten: redisstore' worker/redisstore/lease.go 's/t\.young = t\.tooYoung\(st, ch\) > 0/t.young = false/' ./worker/redisstore '^TestSnapshotsAndTwoCrashes$'
 
 # The line of calls that wait: a slot is issued by the call that has reserved it, or by none.
 line="Reserved|GivenBack|FailedCalls|AtTheFence|CancelledReservations|Impatient|Line|OldTime|ReservationsAtRandom"
