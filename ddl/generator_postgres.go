@@ -54,15 +54,14 @@ func (g *generator) aheadTicks() int64 { return max(g.ticks(g.MaxAhead.Milliseco
 func (g *generator) write(template string) Script {
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	ahead := g.aheadTicks()
-	// Twice, because the replacements of the first placeholders contain others.
-	var outer, inner, names []string
+	var values, names []string // expressions, below, contain values
 	for _, name := range []string{"generator", "marker", "raised", "lock", "cursor", "floor", "checked", "flush", "incarnation", "copied", "check", "ahead_hint", "refill", "next", "release", "claim", "recover", "workers", "home"} {
 		object := g.object(name)
 		names = append(names, Postgres.text(g.Prefix+name))
-		inner = append(inner, "{"+name+"}", object, "{"+name+"_text}", Postgres.text(object))
+		values = append(values, "{"+name+"}", object, "{"+name+"_text}", Postgres.text(object))
 	}
 	leases := g.tables.Quoted(leasetables.Records)
-	inner = append(inner,
+	values = append(values,
 		"{leases}", leases, "{leases_text}", Postgres.text(leases), "{namespaces}", g.tables.Quoted(leasetables.Namespaces), "{incarnation_sql}", g.tables.PostgresIncarnation(),
 		"{untouched}", leasetables.PostgresUntouched(""), "{quiet}", leasetables.PostgresQuiet,
 		"{namespace}", Postgres.text(g.Namespace), "{layout}", Postgres.text(g.fingerprint),
@@ -77,13 +76,14 @@ func (g *generator) write(template string) Script {
 		"{count}", number(int64(g.Count)), "{most}", number(min(maxGeneratorWorkers, g.workerIDs)), "{all_workers}", number(g.workerIDs),
 		"{claim_args}", g.claimArgs(),
 	)
-	first, fast := g.fast()
 	quote := "$snowkey$"
 	for strings.Contains(g.Schema+g.Prefix, quote) {
 		quote = "$x" + quote[1:]
 	}
-	outer = append(outer, "{first_slot}", first, "{fast}", fast, "{id}", g.id(), "{drain}", g.drain(), "$snowkey$", quote)
-	text := strings.NewReplacer(inner...).Replace(strings.NewReplacer(outer...).Replace(template))
+	expressions := strings.NewReplacer(
+		"{cached_slot}", g.cachedSlot(), "{unusable}", g.unusable(), "{id}", g.id(), "{drain}", g.drain(), "$snowkey$", quote,
+	)
+	text := strings.NewReplacer(values...).Replace(expressions.Replace(template))
 	return strings.Split(strings.TrimSuffix(text, "\n"), betweenStatements)
 }
 
@@ -127,19 +127,28 @@ func (g *generator) drain() string {
 
 const nextOfCursor = "pg_catalog.nextval({cursor_text}::pg_catalog.regclass)"
 
-// fast returns the expression for a call's slot, and the statement that replaces a slot that must not be
-// used: the last one of a block, after which nextval would begin another block, or one whose time is too
-// old or too new. After a crash, ids may be ahead by two steps of the floor plus MaxAhead.
-func (g *generator) fast() (first, statement string) {
+// cachedSlot returns the expression for the next slot in the session's cache. If nextval has begun a block
+// instead, that was not under the lock. Then the expression also takes the rest of the block, because
+// between two statements a call may be cancelled; its value is the last slot, which is unusable.
+func (g *generator) cachedSlot() string {
 	if g.block() == 1 {
-		return "{refill}(namespace)", ""
+		return "-1" // nothing is cached
+	}
+	return qualified("CASE WHEN (" + nextOfCursor + " % {block}) > 0" +
+		" THEN pg_catalog.currval({cursor_text}::pg_catalog.regclass) ELSE " + g.drain() + " END")
+}
+
+// unusable returns the condition that the slot v must not be used. The last slot of a block is never used,
+// since after it nextval would begin another block. The others are not used if their time is too old or
+// too new: after a crash, ids may be ahead by two steps of the floor plus MaxAhead.
+func (g *generator) unusable() string {
+	if g.block() == 1 {
+		return "TRUE"
 	}
 	now := "((pg_catalog.date_part('epoch', {clock}) * 1000 - {epoch}) / {tick})::pg_catalog.int8"
 	late, ahead := g.ticks(postgresLate), g.aheadTicks()+2*g.ticks(g.fenceWindow()*4/3)-1
-	first = qualified("CASE WHEN (" + nextOfCursor + " % {block}) > 0 THEN pg_catalog.currval({cursor_text}::pg_catalog.regclass) ELSE " + g.drain() + " END")
-	condition := fmt.Sprintf("(v %% {block}) > {last_used} OR pg_catalog.abs(((v / %s) - %s) - (%d)) > %d OR namespace <> {namespace}",
-		slotsOfTick, now, (ahead-late)/2, (ahead+late)/2)
-	return first, "  IF " + qualified(condition) + " THEN\n    v := {refill}(namespace);\n  END IF;\n"
+	return qualified(fmt.Sprintf("(v %% {block}) > {last_used} OR pg_catalog.abs(((v / %s) - %s) - (%d)) > %d OR namespace <> {namespace}",
+		slotsOfTick, now, (ahead-late)/2, (ahead+late)/2))
 }
 
 // id returns the expression for the id of the slot v. A greater slot has a greater id.

@@ -171,7 +171,7 @@ END $snowkey$
 CREATE OR REPLACE FUNCTION {refill}(namespace text) RETURNS bigint
   LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $snowkey$
 -- Returns the first slot of a new block, whose others are now in this session's cache of the
--- sequence. A slot is a tick, a worker ID and a sequence number in one number.
+-- sequence. A slot is a tick, a worker ID and a sequence number in one number: see {next}.
 --
 -- A block is taken under a lock, because setval can lower a sequence. The lock ends with a
 -- subtransaction that is always rolled back: sequences stay as they are, and no error or
@@ -196,10 +196,9 @@ DECLARE
   now_slot bigint;
   floor_slot bigint;
   top bigint; -- no block reaches beyond it
-  step bigint; -- how far the floor rises
   space record;
-  state text;
-  pause float8;
+  obstacle text; -- why there is no block yet; empty: another session was faster
+  pause float8; -- until it has gone, in seconds
   waited float8 := 0;
   attempt int := 0;
 BEGIN
@@ -208,8 +207,9 @@ BEGIN
   END IF;
   LOOP
     attempt := attempt + 1;
-    state := '';
+    obstacle := '';
     BEGIN
+      -- The position.
       LOCK TABLE {lock} IN SHARE UPDATE EXCLUSIVE MODE;
       last := pg_sequence_last_value({cursor_text});
       -- After that, which waits for a claim: it changes the number of worker IDs.
@@ -220,21 +220,22 @@ BEGIN
       END IF;
       now_slot := floor((date_part('epoch', {clock}) * 1000 - {epoch}) / {tick})::bigint * slots;
       floor_slot := pg_sequence_last_value({floor_text});
+
+      -- After a crash: the floor, and the cursor above it.
       IF pg_relation_size({marker_text}) = 0 OR split_part(pg_relation_filepath({marker_text}), '/', -2) <> {home}() THEN
         PERFORM {check}();
         IF pg_relation_size({raised_text}) = 0 THEN
           SELECT ceil((n.fence_window + n.max_skew)::numeric / {tick})::bigint * slots AS step, ceil((n.floor - {epoch})::numeric / {tick})::bigint * slots AS floor, n.incarnation
             INTO space FROM {namespaces} n WHERE n.namespace = {namespace};
-          step := space.step;
-          IF floor_slot BETWEEN now_slot + step + 1 AND now_slot + 3 * step THEN -- one further ahead was raised by hand
-            state := 'forgot';
-            pause := (floor_slot - now_slot - step)::float8 / slots * {tick} / 1000;
-            top := now_slot + step;
+          IF floor_slot BETWEEN now_slot + space.step + 1 AND now_slot + 3 * space.step THEN -- one further ahead was raised by hand
+            obstacle := 'forgot';
+            pause := (floor_slot - now_slot - space.step)::float8 / slots * {tick} / 1000;
+            top := now_slot + space.step;
             RAISE SQLSTATE 'SK000';
           ELSIF space.incarnation <> {incarnation}() THEN
-            floor_slot := setval({floor_text}, greatest(floor_slot, space.floor, now_slot) + step);
+            floor_slot := setval({floor_text}, greatest(floor_slot, space.floor, now_slot) + space.step);
           ELSE -- a claim of this namespace has raised its floor
-            floor_slot := setval({floor_text}, greatest(floor_slot + step, space.floor));
+            floor_slot := setval({floor_text}, greatest(floor_slot + space.step, space.floor));
           END IF;
           INSERT INTO {raised} VALUES ({clock}); -- is rolled back, and its page stays
         END IF;
@@ -245,12 +246,14 @@ BEGIN
       ELSIF last IS NULL OR floor_slot IS NULL OR (SELECT c.log_cnt = 0 OR last < c.last_value - {ahead} * slots FROM {checked} c) THEN
         PERFORM {check}(); -- fails
       END IF;
+
+      -- The block: from first on, and not beyond top.
       first := (greatest(last + 1, now_slot) + {mask}) & ~{mask}::bigint;
       top := least(greatest(now_slot, floor_slot) + {ahead} * slots, {last_tick} * slots);
       IF first + {block} > {last_tick} * slots THEN
         RAISE EXCEPTION 'snowkey: the time of the layout ends here' USING ERRCODE = 'sequence_generator_limit_exceeded';
       ELSIF first + {block} > top THEN
-        state := 'ahead';
+        obstacle := 'ahead';
         pause := (first + {block} - top)::float8 / slots * {tick} / 1000;
       ELSE
         IF first + {block} > pg_sequence_last_value({checked_text}) THEN
@@ -261,16 +264,17 @@ BEGIN
         -- It is a later block if the first nextval of another session came between.
         v := CASE WHEN nextval({cursor_text}) <= top - {block} THEN currval({cursor_text}) ELSE least(-1, {drain}) END;
       END IF;
-      RAISE SQLSTATE 'SK000';
+      RAISE SQLSTATE 'SK000'; -- ends the lock
     EXCEPTION WHEN SQLSTATE 'SK000' THEN NULL;
     END;
+
     IF v >= 0 THEN
       RETURN v;
-    ELSIF state <> '' THEN
+    ELSIF obstacle <> '' THEN
       IF pause > {patience} OR waited > {patience} THEN
         RAISE EXCEPTION 'snowkey: ids are % ahead of the clock, and % is the most: %',
           (top - now_slot) / slots * interval '{tick} ms' + pause * interval '1 second', (top - now_slot) / slots * interval '{tick} ms',
-          CASE state WHEN 'forgot' THEN 'the database has crashed or was restored again and again' ELSE 'the clock was set back, or ids are wanted faster than the layout has them' END
+          CASE obstacle WHEN 'forgot' THEN 'the database has crashed or was restored again and again' ELSE 'the clock was set back, or ids are wanted faster than the layout has them' END
           USING ERRCODE = 'object_not_in_prerequisite_state', HINT = {ahead_hint}(pause);
       END IF;
       pause := least(pause + 0.001, 0.1);
@@ -285,14 +289,17 @@ END $snowkey$
 -- next statement
 CREATE OR REPLACE FUNCTION {next}(namespace pg_catalog.text DEFAULT {namespace}) RETURNS pg_catalog.int8
   LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER AS $snowkey$
--- SET search_path would double what a call costs. So every name and operator has its schema.
+-- Most calls take the next slot of the block that is in their session's cache of the sequence. Otherwise,
+-- and if that slot is of another time than now, {refill} takes a new block.
 --
--- If nextval has begun a block, it was not under the lock. Then the same expression empties the
--- session's cache, because between two statements a call may be cancelled.
+-- SET search_path would double what a call costs. So every name and operator has its schema.
 DECLARE
-  v pg_catalog.int8 := {first_slot};
+  v pg_catalog.int8 := {cached_slot};
 BEGIN
-{fast}  RETURN {id};
+  IF {unusable} THEN
+    v := {refill}(namespace);
+  END IF;
+  RETURN {id};
 END $snowkey$
 -- next statement
 CREATE OR REPLACE FUNCTION {release}() RETURNS bigint
@@ -313,7 +320,8 @@ END $snowkey$
 CREATE OR REPLACE FUNCTION {recover}(name text, known bigint) RETURNS void
   LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $snowkey$
 -- Raises the floor of a namespace if it may have been forgotten what it had, as State.recovery of package
--- driver does. known is how many records it has. The namespace * is the index of all: it has namespaces.
+-- driver does. known is how many records it has. The caller must have locked the namespace before it
+-- counts them. The namespace * is the index of all: it has namespaces.
 DECLARE
   space record;
   now_ms bigint := floor(date_part('epoch', {clock}) * 1000)::bigint;
@@ -381,7 +389,8 @@ BEGIN
         FROM {namespaces} i WHERE i.namespace = '*' ON CONFLICT DO NOTHING; -- a program may have made it meanwhile
     UPDATE {namespaces} i SET seen = (SELECT count(*) FROM {namespaces} n WHERE n.namespace <> '*') WHERE i.namespace = '*';
   END IF;
-  PERFORM {recover}({namespace}, known);
+  PERFORM FROM {namespaces} n WHERE n.namespace = {namespace} FOR UPDATE; -- a program may be making records, and counting them there
+  PERFORM {recover}({namespace}, (SELECT count(*) FROM {leases} l WHERE l.namespace = {namespace}));
   SELECT n.* INTO space FROM {namespaces} n WHERE n.namespace = {namespace};
   IF space.layout <> {layout} THEN
     RAISE EXCEPTION 'snowkey: namespace "%" has the layout "%", not "%"', {namespace}, space.layout, {layout} USING ERRCODE = 'object_not_in_prerequisite_state';

@@ -19,11 +19,10 @@ type holding struct {
 
 	id       string
 	grant    *core.Grant   // replaced by regrant
-	renewAt  time.Time     // when the next renewal is due
 	renewed  time.Time     // when it was granted or last renewed
 	leftThen time.Duration // how long ids could continue from then on
 	lost     error         // why another claim has the worker ID; nil: none has
-	retry    retry         // of its renewal while it is current, then of its release
+	retry    retry         // of its next renewal while it is current, then of its release
 }
 
 // claimState describes the claim that the lease makes now, or will make next.
@@ -32,7 +31,7 @@ type claimState struct {
 	unknown  bool          // an attempt at pending was not answered, so it may have been granted
 	retry    retry
 	deadline time.Time // when acquire gives up
-	expiry   time.Time // with RequirePreferred: when the worker ID's present claim expires
+	expiry   time.Time // with waitForExpiry: when the holder's claim expires, as it was at first
 	asked    time.Time // when the generator last asked for another worker ID
 }
 
@@ -53,7 +52,7 @@ func (l *lease) claim() {
 	c := *l.claiming.pending
 	c.Now = l.cfg.Now().UnixMilli()
 	got, err := l.ask(context.Background(), "claim", func(ctx context.Context) (driver.Lease, error) { return l.store.Claim(ctx, c) })
-	l.notifyForgot(got, err)
+	l.notifyFloorRaised(got, err)
 	if err != nil {
 		l.claimFailed(checkedSkew(err, l.cfg.Now()))
 		return
@@ -121,7 +120,7 @@ func (l *lease) claimGranted(r driver.Claim, got driver.Lease) {
 		return
 	}
 	if l.left(h) < l.cfg.FenceWindow/2 || l.cfg.NoExpiry { // a repeated claim may be old; NoExpiry starts with a renewal
-		h.renewAt = h.renewed
+		h.retry = retry{}
 	}
 	l.install(h)
 }
@@ -134,7 +133,9 @@ var errAhead = errors.New("worker: the clock stepped back, and the ids of each o
 // can only be released. It is nil if not even that is safe: then the claim must expire.
 func (l *lease) newHolding(r driver.Claim, got driver.Lease) (*holding, error) {
 	cfg, now := &l.cfg, time.Now()
-	h := &holding{Lease: got, id: r.ClaimID, renewed: now, leftThen: l.untilFence(got.Fence), renewAt: now.Add(cfg.renewIn())}
+	h := &holding{
+		Lease: got, id: r.ClaimID, renewed: now, leftThen: l.untilFence(got.Fence), retry: retry{at: now.Add(cfg.renewIn())},
+	}
 	err := r.CheckLease(got)
 	if d := cfg.Datacenter; d != nil && got.Worker>>cfg.Layout.WorkerBits != *d {
 		err = fmt.Errorf("worker: the store's lease does not match the claim: worker ID %d is not of datacenter %d", got.Worker, *d)
@@ -157,18 +158,17 @@ func (l *lease) newHolding(r driver.Claim, got driver.Lease) (*holding, error) {
 // claimFailed handles a claim that was refused or not answered.
 func (l *lease) claimFailed(err error) {
 	c := &l.claiming
-	var none *NoWorkerIDError
-	// Stores compare clocks and layouts before they look for the claim ID. So nothing was
-	// granted, unless an earlier attempt was not answered.
-	answered := errors.As(err, &none) || errors.As(err, new(*FloorError))
-	if answered || driver.IsPermanent(err) && !c.unknown {
+	// Stores compare clocks and layouts before they look for the claim ID. So an error about these
+	// settles the claim only if no earlier attempt at it may have been granted.
+	refused := errors.Is(err, ErrNoWorkerID) || errors.As(err, new(*FloorError))
+	if refused || driver.IsPermanent(err) && !c.unknown {
 		c.pending = nil
 	} else {
 		c.unknown = true
 	}
 	c.retry.failed(err, l.cfg.rand)
 	if l.state == acquiring {
-		if driver.IsPermanent(err) || l.isRenewed(none) || c.retry.at.After(c.deadline) {
+		if l.acquireFails(err) {
 			l.close(err)
 		}
 		return
@@ -187,21 +187,23 @@ func (l *lease) claimFailed(err error) {
 	}
 }
 
-// isRenewed reports whether the holder of the required worker ID has renewed it. If Config.ClaimWait is
-// zero, isRenewed lets acquire wait, the first time, until the holder's claim expires.
-func (l *lease) isRenewed(none *NoWorkerIDError) bool {
+// acquireFails reports whether acquire fails with the error of a claim, instead of trying again.
+func (l *lease) acquireFails(err error) bool {
 	c := &l.claiming
-	if !l.cfg.waitForExpiry || none == nil || none.Wait == 0 {
-		return false
-	}
-	expiry := time.Now().Add(none.Wait)
-	if c.expiry.IsZero() {
-		c.expiry = expiry
-		if at := expiry.Add(time.Second); at.After(c.deadline) {
-			c.deadline = at
+	var none *NoWorkerIDError
+	if l.cfg.waitForExpiry && errors.As(err, &none) && none.Wait > 0 {
+		expiry := time.Now().Add(none.Wait)
+		if c.expiry.IsZero() {
+			c.expiry = expiry
+			if at := expiry.Add(time.Second); at.After(c.deadline) {
+				c.deadline = at
+			}
+		}
+		if expiry.Sub(c.expiry) > l.cfg.RenewInterval/2 { // its holder renews it
+			return true
 		}
 	}
-	return expiry.Sub(c.expiry) > l.cfg.RenewInterval/2
+	return driver.IsPermanent(err) || c.retry.at.After(c.deadline)
 }
 
 // checkedSkew replaces a SkewError that a slow answer may have caused. A slow answer makes this
@@ -214,7 +216,8 @@ func checkedSkew(err error, now time.Time) error {
 	return err
 }
 
-// A retry delays the attempts at one request. The zero value is due at once.
+// A retry says when the next attempt at a request is due, and how those since the last success failed.
+// The zero value is due at once.
 type retry struct {
 	failures int // in a row
 	since    time.Time

@@ -24,7 +24,7 @@
 // that lacks the last writes, a restore, a crash without a flushed log, or emptied tables. The
 // store detects this. Claims then start above every fence that may be forgotten: up to 40 seconds
 // ahead of the clock, with the defaults. A lease that is renewed in time is not affected; the
-// observer gets [StoreChanged].
+// observer gets [FloorRaised].
 //
 // While the store does not answer, ids continue for at least FenceWindow − RenewInterval, 20
 // seconds by default. Then calls fail at once with core.ErrFenced, which wraps a

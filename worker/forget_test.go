@@ -50,7 +50,7 @@ func TestForgotten(t *testing.T) {
 		if st := known.Stats(); st.Losses > 0 || st.Failures > 0 || st.Claims != 1 {
 			t.Errorf("%+v", st)
 		}
-		if w.seen.count(worker.Forgotten) != 1 || w.seen.count(worker.Lost) > 0 || w.seen.count(worker.StoreChanged) != 1 {
+		if w.seen.count(worker.Forgotten) != 1 || w.seen.count(worker.Lost) > 0 || w.seen.count(worker.FloorRaised) != 1 {
 			t.Errorf("%v", w.seen.all())
 		}
 		for _, e := range w.seen.all() {
@@ -128,7 +128,7 @@ func TestRestartOfTheStore(t *testing.T) {
 		gen := w.generator(lease, nil)
 		back(w.list())
 		w.draws(gen, time.Minute)
-		if w.caughtUp(lease); w.seen.count(worker.StoreChanged) != 1 || lease.Stats().Claims != 1 {
+		if w.caughtUp(lease); w.seen.count(worker.FloorRaised) != 1 || lease.Stats().Claims != 1 {
 			t.Errorf("%v", w.seen.all())
 		}
 		if p := w.mustDraw(w.generator(w.acquire(nil), nil)); p.Time.UnixMilli() < w.list().Namespace.Floor {
@@ -138,7 +138,7 @@ func TestRestartOfTheStore(t *testing.T) {
 }
 
 // If the store raises its floor but refuses the claim, the observer gets one event.
-func TestStoreChangedIsReported(t *testing.T) {
+func TestFloorRaisedIsReported(t *testing.T) {
 	inForgetfulWorld(t, func(w *world, back func(driver.State)) {
 		w.cfg.NoExpiry = true
 		for range testLayout.WorkerIDs() {
@@ -154,7 +154,7 @@ func TestStoreChangedIsReported(t *testing.T) {
 		if _, err := worker.Acquire(w.Context(), w.store, w.cfg); !errors.Is(err, worker.ErrNoWorkerID) {
 			t.Fatal(err)
 		}
-		if synctest.Wait(); w.seen.count(worker.StoreChanged) != 1 {
+		if synctest.Wait(); w.seen.count(worker.FloorRaised) != 1 {
 			t.Errorf("%v", w.seen.all())
 		}
 	})

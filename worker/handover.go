@@ -79,7 +79,7 @@ func (l *lease) exhausted(h *holding, before int64) (*core.Grant, error) {
 	if l.left(h) > 0 {
 		return nil, fmt.Errorf("worker: ids have reached %s, but the clock shows %s: they are drawn faster than the layout allows", formatTime(time.UnixMilli(h.Fence)), formatTime(l.cfg.Now()))
 	}
-	h.renewAt = time.Now() // the call waits for the renewal
+	h.retry.at = time.Now() // the call waits for the renewal
 	return nil, nil
 }
 

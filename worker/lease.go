@@ -15,7 +15,7 @@ import (
 // [core.GrantSource] of one generator for its whole life.
 //
 // One goroutine runs the lease, and makes one request to the store at a time. The states are below.
-// Then read live.go (which request is due, and renewals), claim.go (claims), handover.go (what the
+// Then read loop.go (which request is due, and renewals), claim.go (claims), handover.go (what the
 // generator gets) and release.go (the end).
 type lease struct {
 	cfg       Config

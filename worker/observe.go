@@ -15,7 +15,7 @@ import (
 // the request that caused the event.
 //
 // Lost, Forgotten and Fenced have [slog.LevelError]; Claimed, Renewed, Released, Resumed and
-// StoreChanged [slog.LevelInfo]; the others [slog.LevelWarn]. Repeated failures, and renewals that
+// FloorRaised [slog.LevelInfo]; the others [slog.LevelWarn]. Repeated failures, and renewals that
 // do not follow a failure, have [slog.LevelDebug].
 const (
 	Claimed       core.EventKind = "claimed"
@@ -28,9 +28,9 @@ const (
 	ReleaseFailed core.EventKind = "release_failed" // others can claim it when its fence has passed
 	Fenced        core.EventKind = "fenced"         // ids have reached the fence, and the store fails
 	Resumed       core.EventKind = "resumed"
-	// StoreChanged says that another server answers, or the same one after a crash. It may have
+	// FloorRaised says that another server answers, or the same one after a crash. It may have
 	// forgotten, so new claims start ahead of the clock. Worker is -1 before the first claim.
-	StoreChanged core.EventKind = "store_changed"
+	FloorRaised core.EventKind = "floor_raised"
 )
 
 // Stats is a snapshot of a generator and its lease: what they have done, and their present state. Here
@@ -126,7 +126,7 @@ type reports struct {
 	events  []core.Event  // not reported yet
 	busy    chan struct{} // holds a value while events are reported
 	elapsed time.Duration // of the call whose outcome is being handled; 0: none
-	forgot  bool          // StoreChanged was reported, and no request has succeeded since
+	raised  bool          // FloorRaised was reported, and no request has succeeded since
 }
 
 // notify queues an event for the observer. first is false if the event only repeats a failure or a
@@ -138,7 +138,7 @@ func (l *lease) notify(kind core.EventKind, h *holding, err error, first bool) {
 		level = slog.LevelError
 	case !first:
 		level = slog.LevelDebug
-	case kind == Claimed, kind == Renewed, kind == Released, kind == Resumed, kind == StoreChanged:
+	case kind == Claimed, kind == Renewed, kind == Released, kind == Resumed, kind == FloorRaised:
 		level = slog.LevelInfo
 	}
 	e := core.Event{Kind: kind, Level: level, Namespace: l.cfg.Namespace, Worker: noWorkerID, Elapsed: l.reports.elapsed, Err: err}
@@ -151,13 +151,13 @@ func (l *lease) notify(kind core.EventKind, h *holding, err error, first bool) {
 	l.reports.events = append(l.reports.events, e)
 }
 
-// notifyForgot reports that the store has raised the floor, but only once until a request succeeds:
+// notifyFloorRaised reports that the store has raised the floor, but only once until a request succeeds:
 // while answers are lost, each request may raise it.
-func (l *lease) notifyForgot(got driver.Lease, err error) {
-	if got.Forgot && !l.reports.forgot {
-		l.notify(StoreChanged, l.current, nil, true)
+func (l *lease) notifyFloorRaised(got driver.Lease, err error) {
+	if got.FloorRaised && !l.reports.raised {
+		l.notify(FloorRaised, l.current, nil, true)
 	}
-	l.reports.forgot = err != nil && (got.Forgot || l.reports.forgot)
+	l.reports.raised = err != nil && (got.FloorRaised || l.reports.raised)
 }
 
 // flushWithin is like flush, but waits only until ctx is done, and at most observerGrace: the

@@ -35,7 +35,7 @@ const simHistory = 40
 
 func (s *simStore) now() int64 { return time.Now().Add(s.offset).UnixMilli() }
 
-func (s *simStore) read(context.Context) (driver.State, error) {
+func (s *simStore) read(context.Context, bool) (driver.State, error) {
 	st := driver.State{
 		Now: s.now(), Server: fmt.Sprint("server ", s.incarnation), Namespace: driver.Namespace{Name: "default"}, Missing: !s.has,
 		New: !s.begun, Count: int64(len(s.records)), Records: slices.Collect(maps.Values(s.records)),
@@ -48,7 +48,7 @@ func (s *simStore) read(context.Context) (driver.State, error) {
 
 // fits reports whether a change of what was read can be written.
 func (s *simStore) fits(read driver.State, ch driver.Change) bool {
-	st, _ := s.read(context.Background())
+	st, _ := s.read(context.Background(), true)
 	if ch.Record == nil {
 		return st.Namespace == read.Namespace && st.Missing == read.Missing && st.Count == read.Count
 	}
@@ -165,7 +165,7 @@ func (s *simStore) isLocked(worker int64) bool {
 
 // raise raises the floor, like an operator who does not trust the store.
 func (s *simStore) raise() {
-	st, _ := s.read(context.Background())
+	st, _ := s.read(context.Background(), true)
 	if ch, err := st.Raise(0); err == nil {
 		s.ns = *ch.Namespace
 		s.commit()

@@ -44,7 +44,7 @@ func TestClusterHasNotForgotten(t *testing.T) {
 			c := claim(namespace)
 			c.WorkerIDs = 64
 			l, err := store.Claim(ctx, c)
-			if err != nil || l.Forgot {
+			if err != nil || l.FloorRaised {
 				t.Errorf("%+v, %v", l, err)
 			}
 			for !stop.Load() && ctx.Err() == nil {
@@ -54,7 +54,7 @@ func TestClusterHasNotForgotten(t *testing.T) {
 				if err == nil {
 					renewals.Add(1)
 				}
-				if got.Forgot {
+				if got.FloorRaised {
 					t.Error("a renewal has raised the floor")
 				}
 			}

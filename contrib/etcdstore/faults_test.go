@@ -247,7 +247,7 @@ func TestDeletedWhileMade(t *testing.T) {
 	})
 	next := claim(c.Namespace)
 	next.WorkerIDs, next.Preferred = 64, 63
-	if got := held(t, mustNew(New(client, Config{})), next); !got.Forgot || got.Start < l.Fence {
+	if got := held(t, mustNew(New(client, Config{})), next); !got.FloorRaised || got.Start < l.Fence {
 		t.Errorf("%+v after %+v", got, l)
 	}
 }
@@ -315,7 +315,7 @@ func TestIncarnations(t *testing.T) {
 				got, err = store.Renew(t.Context(), renewal(c1, l))
 			}
 			after := list(t, store, c1.Namespace).Namespace
-			if err != nil || got.Forgot != c.forgot || (after.Floor > 0) != c.forgot || (after.Incarnation != c.recorded) != c.now {
+			if err != nil || got.FloorRaised != c.forgot || (after.Floor > 0) != c.forgot || (after.Incarnation != c.recorded) != c.now {
 				t.Errorf("%s, %s, %s: %+v, %v, %+v", verb, name, c.recorded, got, err, after)
 			}
 		}

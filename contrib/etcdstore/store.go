@@ -84,7 +84,7 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 	}
 	what, lease := fmt.Sprintf("claim in namespace %q", c.Namespace), etcdLease{store: s}
 	var v *view
-	l, err := driver.Transact(ctx, c.Decide, func(ctx context.Context) (st driver.State, err error) {
+	l, err := driver.Transact(ctx, c.Decide, func(ctx context.Context, _ bool) (st driver.State, err error) {
 		if v, err = s.read(ctx, what, c.Namespace, all, ""); err != nil {
 			return st, err
 		}
@@ -146,7 +146,7 @@ func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, erro
 	what, lease := fmt.Sprintf("renew worker ID %d of namespace %q", r.Worker, r.Namespace), etcdLease{store: s}
 	presence := s.presenceKey(r.Namespace, r.ClaimID)
 	var v *view
-	return driver.Transact(ctx, r.Decide, func(ctx context.Context) (st driver.State, err error) {
+	return driver.Transact(ctx, r.Decide, func(ctx context.Context, _ bool) (st driver.State, err error) {
 		if v, err = s.read(ctx, what, r.Namespace, max(r.Worker, 0), r.ClaimID); err != nil {
 			return st, err
 		}

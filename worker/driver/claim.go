@@ -42,11 +42,12 @@ type Lease struct {
 	FencingToken int64 `json:"fencing_token"` // higher than Start and than the previous claim's token; Start, if this is the first claim
 	Start        int64 `json:"start"`         // has no meaning in a renewed lease
 	Fence        int64 `json:"fence"`
-	Forgot       bool  `json:"forgot"` // this call has noticed that the store may have forgotten, and has raised the floor; valid also with an error
+	FloorRaised  bool  `json:"floor_raised"` // by this call, because the store may have forgotten; valid also with an error
 }
 
 // Decide returns what a claim changes. s.Records must contain the records of Preferred, of
-// Former.Worker and of the claim ID, and some that can be claimed; if none can be, all records.
+// Former.Worker and of the claim ID, and some that can be claimed, if any can. A *NoWorkerIDError counts
+// these records.
 //
 // The claimant's clock must be within MaxSkew of the store's. If a record has the claim ID, Decide
 // returns its lease unchanged. A worker ID can be claimed if it was never held, or was released, or
@@ -76,10 +77,10 @@ func (c Claim) Decide(s State) (Change, error) {
 	}
 	s.Namespace = ns
 	if s.Missing {
-		return s.newNamespace()
+		return s.begin()
 	}
-	if ch, needed, err := s.recovery(); needed || err != nil {
-		return ch, err
+	if recovered, err := s.recovery(); recovered != nil || err != nil {
+		return Change{Namespace: recovered}, err
 	}
 	return c.choose(s)
 }
@@ -93,7 +94,7 @@ func (c Claim) choose(s State) (Change, error) {
 	now := max(s.Now, s.Namespace.Floor)
 	fence := now + c.FenceWindow
 	wait := int64(math.MaxInt64)
-	best, rank := Record{}, noRank
+	best, rank := Change{}, noRank
 	for _, rec := range s.Records {
 		if rec.Worker >= c.WorkerIDs || c.RequirePreferred && rec.Worker != c.Preferred {
 			continue
@@ -129,17 +130,18 @@ func (c Claim) choose(s State) (Change, error) {
 		if rec.FencingToken > 0 {
 			token = max(start, rec.FencingToken) + 1
 		}
-		rank, best = r, Record{
+		rank, best = r, Change{Old: rec, Expired: !own && (rec.Status == Held || rec.Status == Freed), Record: &Record{
 			Worker: rec.Worker, ClaimID: c.ClaimID, FencingToken: token, Start: start, Fence: fence,
 			Owner: c.Owner, Status: Held,
-		}
+		}}
 	}
 	_, known := s.find(c.Preferred)
 	switch {
 	case c.Preferred >= 0 && c.Preferred != c.Exclude && !known:
 		return Change{Make: &c.Preferred}, nil
 	case rank < rankLocked || rank == rankLocked && (c.RequirePreferred || s.Count >= c.WorkerIDs):
-		return Change{Record: &best, Lease: best.lease()}, nil
+		best.Lease = best.Record.lease()
+		return best, nil
 	case !c.RequirePreferred && s.Count < c.WorkerIDs:
 		id := int64(MakeAny)
 		return Change{Make: &id}, nil

@@ -147,7 +147,7 @@ func ExampleState_Raise() {
 
 func ExampleTransact() {
 	stored := kept()
-	read := func(context.Context) (driver.State, error) { return stored, nil }
+	read := func(context.Context, bool) (driver.State, error) { return stored, nil }
 	write := func(_ context.Context, s driver.State, change driver.Change) (bool, error) {
 		if stored.Records[0] != s.Records[0] {
 			return false, nil // another client was faster

@@ -126,14 +126,17 @@ func (s State) find(worker int64) (Record, bool) {
 //   - Record: the record, and the namespace's Floor and Seen. The recorded incarnation must be that
 //     of the server that writes. But if it was already different when the State was read (a
 //     renewal when the floor may not rise), it must still be different, and the record's fence
-//     must be later than the floor.
+//     must be later than the floor. If Expired, the fence of the old record must have passed by
+//     MaxSkew, by the clock of the server that writes.
 //
 // The store then decides again, unless Record or nothing was set: that is the last change.
 type Change struct {
 	Index     *Namespace // replaces State.Index.Namespace
 	Namespace *Namespace // replaces State.Namespace
 	Make      *int64     // make an unused record of this worker ID; [MakeAny]: of the lowest worker IDs without one, up to [MakeAtOnce]
-	Record    *Record    // replaces the record of its worker ID
+	Record    *Record    // replaces Old
+	Old       Record     // the record as it was read; valid with Record
+	Expired   bool       // it is a claim of a worker ID that was held or freed
 	Lease     Lease      // the result, if Index, Namespace and Make are nil
 }
 
@@ -143,60 +146,74 @@ const (
 	MakeAtOnce = 64
 )
 
-// raiseFloor returns the namespace with the present incarnation, and a floor above every forgotten
-// fence. While the last floor is ahead of the clock, claims may have started there with worker IDs
-// whose records were missing. If those records are back, their old holders must not renew: their
-// fences are at most that floor.
-func (s State) raiseFloor() Namespace {
+// present returns the namespace with the server's incarnation, and the floor as it is.
+func (s State) present() Namespace {
 	ns := s.Namespace
-	ns.Since = max(ns.Floor, s.Now)
-	ns.Floor = ns.Since + ns.step()
-	ns.Incarnation, ns.Seen = s.Server, s.Count
+	ns.Incarnation, ns.Since, ns.Seen = s.Server, s.Now, s.Count
 	return ns
 }
 
-// recovery returns the change after which the store may grant again, if one is needed. The generator of
-// package ddl has the same rules in SQL. If the
-// floor is so far ahead that it may not rise further, it returns a *FloorError.
-func (s State) recovery() (ch Change, needed bool, err error) {
-	ns := s.Namespace
-	switch {
-	case !s.Forgot():
-		return ch, false, nil
-	case ns.Floor > s.Now+ns.step() && ns.Floor <= s.Now+3*ns.step(): // one further ahead was raised by hand
-		return ch, false, &FloorError{Namespace: ns.Name, Floor: ns.Floor, Wait: ns.Floor - ns.step() - s.Now}
-	}
-	ns = s.raiseFloor()
-	return Change{Namespace: &ns}, true, nil
+// raiseFloor returns the namespace with the server's incarnation, and a floor above every fence that the
+// store may have forgotten.
+//
+// While the last floor is ahead of the clock, claims may have started there with worker IDs whose
+// records were missing. If those records are back, their old holders must not renew. Their fences are
+// at most that floor, so Since is not before it.
+func (s State) raiseFloor() Namespace {
+	ns := s.present()
+	ns.Since = max(ns.Floor, s.Now)
+	ns.Floor = ns.Since + ns.step()
+	return ns
 }
 
-// newNamespace returns the change that begins a namespace and counts it in the index. If the index
-// itself is missing or needs recovery, it returns that change first. A namespace that may have been
-// forgotten begins above every fence that it may have had.
-func (s State) newNamespace() (Change, error) {
+// recovery returns the namespace to be written before the store may grant again, or nil if it has not
+// forgotten. If the floor is so far ahead that it may not rise further, the error is a *FloorError.
+//
+// The generator of package ddl has the same rules in SQL.
+func (s State) recovery() (*Namespace, error) {
+	if !s.Forgot() {
+		return nil, nil
+	}
 	ns := s.Namespace
-	ns.Incarnation, ns.Since, ns.Seen = s.Server, s.Now, s.Count
+	if ns.Floor > s.Now+ns.step() && ns.Floor <= s.Now+3*ns.step() { // one further ahead was raised by hand
+		return nil, &FloorError{Namespace: ns.Name, Floor: ns.Floor, Wait: ns.Floor - ns.step() - s.Now}
+	}
+	ns = s.raiseFloor()
+	return &ns, nil
+}
+
+// first returns the missing namespace as it begins: above every fence that it may have had, unless it is
+// new.
+func (s State) first() Namespace {
+	if s.New && !slices.ContainsFunc(s.Records, func(rec Record) bool { return rec.FencingToken > 0 }) {
+		return s.present()
+	}
+	return s.raiseFloor()
+}
+
+// begin returns the change that begins the missing namespace. With an index, which counts it, the index
+// may first need changes: it begins, too, or recovers.
+func (s State) begin() (Change, error) {
 	if s.Index == nil {
-		if !s.New || slices.ContainsFunc(s.Records, func(rec Record) bool { return rec.FencingToken > 0 }) {
-			ns = s.raiseFloor()
-		}
+		ns := s.first()
 		return Change{Namespace: &ns}, nil
 	}
-	index := *s.Index
-	index.Namespace.FenceWindow, index.Namespace.MaxSkew = max(index.Namespace.FenceWindow, ns.FenceWindow), max(index.Namespace.MaxSkew, ns.MaxSkew)
-	if index.Missing {
-		index.Index, index.Namespace.Version = nil, Version
-		ch, err := index.newNamespace()
-		return Change{Index: ch.Namespace}, err
+	ns, all := s.present(), *s.Index
+	index := &all.Namespace // with the greatest step of all namespaces
+	index.FenceWindow, index.MaxSkew = max(index.FenceWindow, ns.FenceWindow), max(index.MaxSkew, ns.MaxSkew)
+	if all.Missing {
+		index.Version = Version
+		*index = all.first()
+		return Change{Index: index}, nil
 	}
-	if ch, needed, err := index.recovery(); needed || err != nil {
-		return Change{Index: ch.Namespace}, err
+	if recovered, err := all.recovery(); recovered != nil || err != nil {
+		return Change{Index: recovered}, err
 	}
-	if index.Namespace.Floor > 0 {
-		ns.Floor = max(index.Namespace.Floor, index.Namespace.Since+ns.step())
+	if index.Floor > 0 { // it was put back, perhaps to before this namespace, whose step may be the greater one
+		ns.Floor = max(index.Floor, index.Since+ns.step())
 	}
-	index.Namespace.Seen++
-	return Change{Index: &index.Namespace, Namespace: &ns}, nil
+	index.Seen++
+	return Change{Index: index, Namespace: &ns}, nil
 }
 
 // Raise returns the change of Admin.Raise. s must have all records of the namespace.

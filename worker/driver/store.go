@@ -31,6 +31,13 @@ type Store interface {
 	Release(ctx context.Context, r Release) error
 }
 
+// An OwnedStore is a Store that only one generator uses. Its CloseWithGenerator is called after the
+// generator's Close or a failed worker.Open, when nothing is left to release.
+type OwnedStore interface {
+	Store
+	CloseWithGenerator() error
+}
+
 // Admin has the methods of a store that operators need. The stores of this module implement it.
 type Admin interface {
 	// List returns the namespace with the records of all worker IDs that were ever held, sorted by

@@ -35,21 +35,36 @@ func Retry(ctx context.Context, swap func() (swapped bool, err error)) error {
 	}
 }
 
-// Transact reads a state, calls decide, and writes the change. It begins again if another client
-// was faster, or if a record is locked (write returns [ErrLocked]), and then takes another record
-// if it can. The store provides read and write; write reports whether it has written the change.
-func Transact(ctx context.Context, decide func(State) (Change, error), read func(context.Context) (State, error), write func(context.Context, State, Change) (written bool, err error)) (l Lease, err error) {
-	forgot, tries, locked := false, 0, error(nil)
+// Transact reads a state, calls decide, and writes the change, until that is the last one. It begins
+// again if another client was faster, or if a record is locked (write returns [ErrLocked]), and then
+// takes another record if it can.
+//
+// The store provides read and write. read may leave records out, unless all is true: Transact wants all
+// of them before it returns a *NoWorkerIDError, which counts them. write reports whether it has
+// written the change.
+func Transact(
+	ctx context.Context,
+	decide func(State) (Change, error),
+	read func(ctx context.Context, all bool) (State, error),
+	write func(context.Context, State, Change) (written bool, err error),
+) (l Lease, err error) {
+	raised, all, tries := false, false, 0
 	var lockedIDs []int64
-	once := func() (done bool, err error) {
+	var locked error // the last one
+	err = Retry(ctx, func() (done bool, err error) {
 		for {
-			s, err := read(ctx)
+			s, err := read(ctx, all)
 			if err != nil {
 				return false, err
 			}
 			s.sortRecords(tries)
 			s.Locked = lockedIDs
 			ch, err := decide(s)
+			partial := !all && int64(len(s.Records)) < s.Count
+			if none := (*NoWorkerIDError)(nil); partial && errors.As(err, &none) && none.WorkerIDs > 1 {
+				all = true
+				continue
+			}
 			if err != nil {
 				return false, err
 			}
@@ -59,7 +74,7 @@ func Transact(ctx context.Context, decide func(State) (Change, error), read func
 			}
 			written, err := write(ctx, s, ch)
 			if raises := ch.Namespace != nil && ch.Namespace.Floor > s.Namespace.Floor; raises && (written || err != nil) {
-				forgot = true // also if only the answer was lost
+				raised = true // also if only the answer was lost
 			}
 			if errors.Is(err, ErrLocked) {
 				locked, written, err = err, false, nil
@@ -76,12 +91,11 @@ func Transact(ctx context.Context, decide func(State) (Change, error), read func
 				return true, nil
 			}
 		}
-	}
-	err = Retry(ctx, once)
+	})
 	if err != nil && locked != nil {
 		err = fmt.Errorf("%w: %w", locked, err)
 	}
-	l.Forgot = forgot
+	l.FloorRaised = raised
 	return l, err
 }
 

@@ -49,16 +49,16 @@ func TestRetry(t *testing.T) {
 }
 
 // The floor may have been raised although the write was not answered: the result says so.
-func TestTransactForgotWithAnError(t *testing.T) {
+func TestTransactFloorRaisedWithAnError(t *testing.T) {
 	broken := errors.New("broken")
 	decide := func(s State) (Change, error) {
 		ns := s.Namespace
 		ns.Floor = 7
 		return Change{Namespace: &ns}, nil
 	}
-	read := func(context.Context) (State, error) { return State{}, nil }
+	read := func(context.Context, bool) (State, error) { return State{}, nil }
 	write := func(context.Context, State, Change) (bool, error) { return false, broken }
-	if l, err := Transact(t.Context(), decide, read, write); !l.Forgot || !errors.Is(err, broken) {
+	if l, err := Transact(t.Context(), decide, read, write); !l.FloorRaised || !errors.Is(err, broken) {
 		t.Errorf("%+v, %v", l, err)
 	}
 }

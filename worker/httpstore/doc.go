@@ -51,7 +51,7 @@
 //	     "fencing_token": 1767225600000, "fence_window": 30000, "keep": false}}
 //
 //	200 {"id": "R4ND0M", "result": {"worker_id": 7, "fencing_token": 1767225600000,
-//	     "start": 1767225600000, "fence": 1767225630000, "forgot": false}}
+//	     "start": 1767225600000, "fence": 1767225630000, "floor_raised": false}}
 //	409 {"id": "R4ND0M", "error": {"kind": "not_held", "message": "…"}}
 //
 // The fields are those of package driver, as it names them in JSON. The kind of a 409 is no_worker_id, skew,

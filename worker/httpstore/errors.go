@@ -66,27 +66,27 @@ const (
 
 // wireError is an error as it is written: its kind, and the fields of that kind.
 type wireError struct {
-	Kind       string  `json:"kind"`
-	Message    string  `json:"message"`
-	Forgot     bool    `json:"forgot,omitempty"` // see driver.Lease
-	Fields     []field `json:"fields,omitempty"`
-	Namespace  string  `json:"namespace,omitempty"`
-	WorkerIDs  int64   `json:"worker_ids,omitempty"`
-	Leased     int64   `json:"leased,omitempty"`
-	Ahead      int64   `json:"ahead,omitempty"`
-	Floor      int64   `json:"floor,omitempty"`
-	Wait       int64   `json:"wait,omitempty"`
-	Local      int64   `json:"local,omitempty"`
-	Store      int64   `json:"store,omitempty"`
-	Max        int64   `json:"max,omitempty"`
-	Have       string  `json:"have,omitempty"`
-	Want       string  `json:"want,omitempty"`
-	HaveWindow int64   `json:"have_window,omitempty"`
-	WantWindow int64   `json:"want_window,omitempty"`
-	HaveSkew   int64   `json:"have_skew,omitempty"`
-	WantSkew   int64   `json:"want_skew,omitempty"`
-	Setting    string  `json:"setting,omitempty"`
-	Value      string  `json:"value,omitempty"`
+	Kind        string  `json:"kind"`
+	Message     string  `json:"message"`
+	FloorRaised bool    `json:"floor_raised,omitempty"` // see driver.Lease
+	Fields      []field `json:"fields,omitempty"`
+	Namespace   string  `json:"namespace,omitempty"`
+	WorkerIDs   int64   `json:"worker_ids,omitempty"`
+	Leased      int64   `json:"leased,omitempty"`
+	Ahead       int64   `json:"ahead,omitempty"`
+	Floor       int64   `json:"floor,omitempty"`
+	Wait        int64   `json:"wait,omitempty"`
+	Local       int64   `json:"local,omitempty"`
+	Store       int64   `json:"store,omitempty"`
+	Max         int64   `json:"max,omitempty"`
+	Have        string  `json:"have,omitempty"`
+	Want        string  `json:"want,omitempty"`
+	HaveWindow  int64   `json:"have_window,omitempty"`
+	WantWindow  int64   `json:"want_window,omitempty"`
+	HaveSkew    int64   `json:"have_skew,omitempty"`
+	WantSkew    int64   `json:"want_skew,omitempty"`
+	Setting     string  `json:"setting,omitempty"`
+	Value       string  `json:"value,omitempty"`
 }
 
 type field struct {

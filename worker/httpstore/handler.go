@@ -177,7 +177,7 @@ func offer[Q, A any](h *handler, verb string, call func(context.Context, Q) (A, 
 		case err != nil:
 			e := encode(err)
 			if l, ok := any(result).(driver.Lease); ok {
-				e.Forgot = l.Forgot
+				e.FloorRaised = l.FloorRaised
 			}
 			reply(w, e.status(), answer[A]{ID: q.ID, Error: e})
 		default:

@@ -140,7 +140,7 @@ func read[A any](redact redactor, verb, id string, status int, text []byte, limi
 	switch {
 	case a.Error != nil && a.Result == nil && status >= 400:
 		if l, ok := any(&result).(*driver.Lease); ok {
-			l.Forgot = a.Error.Forgot
+			l.FloorRaised = a.Error.FloorRaised
 		}
 		return result, a.Error.decoded(verb, status)
 	case a.Error == nil && a.Result != nil && status == http.StatusOK:

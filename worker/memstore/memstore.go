@@ -104,7 +104,7 @@ func (s *Store) transact(ctx context.Context, name string, workerIDs int64, deci
 		return driver.Lease{}, err
 	}
 	defer s.mu.Unlock()
-	read := func(context.Context) (driver.State, error) { return s.state(name), nil }
+	read := func(context.Context, bool) (driver.State, error) { return s.state(name), nil }
 	return driver.Transact(ctx, decide, read, func(_ context.Context, _ driver.State, ch driver.Change) (bool, error) {
 		st := s.state(name)
 		switch {

@@ -28,7 +28,7 @@ const (
 	lease     = "lease.pml"
 	generator = "generator.pml" // in SQL: see docs/generator.md
 	queue     = "queue.pml"     // calls that wait
-	live      = "live.pml"      // liveness: under weak fairness there is no cycle without an id
+	liveness  = "liveness.pml"  // liveness: under weak fairness there is no cycle without an id
 )
 
 var searches = []struct{ file, want, name, switches string }{
@@ -84,42 +84,42 @@ var searches = []struct{ file, want, name, switches string }{
 	{queue, caught, "line of calls: the last id is not recorded", "NOT_LAST"},
 	{queue, caught, "line of calls: a slot below the last id", "OLD_GAPS"},
 	{queue, caught, "line of calls: the end is read too early", "UNLOCKED_CLOSE"},
-	{live, holds, "ids come again: an outage", "MAY=OUTAGE"},
-	{live, holds, "ids come again: two outages", "MAY=OUTAGE+TWICE"},
-	{live, holds, "ids come again: one pool for rows and leases", "POOL=1 MAY=OUTAGE"},
-	{live, holds, "ids come again: a request never answered", "MAY=OUTAGE+STUCK"},
-	{live, holds, "ids come again: a worker ID is lost, and an outage", "MAY=OUTAGE+TAKE"},
-	{live, holds, "ids come again: a clock is wrong for good", "MAY=LOSE+WRONG+BACK+FOREVER"},
-	{live, holds, "ids come again: a clock is wrong, an answer is lost", "MAY=LOSE+WRONG+BACK"},
-	{live, holds, "ids come again: another worker ID is wanted in an outage", "MAY=BACK+OUTAGE"},
-	{live, holds, "ids come again: another is wanted, in one pool", "POOL=1 MAY=BACK"},
-	{live, holds, "ids come again: an answer and a worker ID are lost", "MAY=BACK+LOSE+TAKE"},
-	{live, holds, "ids come again: a record is locked for good", "MAY=LOCK+FOREVER"},
-	{live, holds, "ids come again: the only record is locked", "MAY=LOCK+OUTAGE IDS=1"},
-	{live, holds, "ids come again: a record is locked in an outage", "MAY=LOCK+OUTAGE"},
-	{live, holds, "ids come again: the store forgets, and there is one worker ID", "MAY=FORGET+KEPT IDS=1"},
-	{live, holdsBig, "ids come again: the store forgets, and an outage", "MAY=FORGET+OUTAGE"},
-	{live, holdsBig, "ids come again: the store forgets, and another is wanted", "MAY=FORGET+BACK"},
-	{live, holdsBig, "ids come again: the store forgets, and a record is locked", "MAY=FORGET+LOCK"},
-	{live, holds, "a closed lease holds nothing: an outage", "MAY=CLOSE+OUTAGE"},
-	{live, holds, "a closed lease holds nothing: an exchange", "MAY=CLOSE+BACK+LOSE"},
-	{live, holds, "a closed lease holds nothing: the store forgets", "MAY=CLOSE+FORGET"},
-	{live, holds, "a closed lease holds nothing: the store forgets one that never expires", "MAY=CLOSE+FORGET+KEPT"},
-	{live, holds, "a closed lease holds nothing: a record is locked", "MAY=CLOSE+LOCK"},
-	{live, caught, "a renewal that failed is not made again", "MUTANT=NO_RETRY MAY=OUTAGE"},
-	{live, caught, "a request is waited for for ever", "MUTANT=NO_TIMEOUT MAY=STUCK"},
-	{live, caught, "a claim that its caller cancels", "MUTANT=CALLER_CANCELS MAY=BACK"},
-	{live, caught, "calls wait at the fence", "MUTANT=WAIT_IN_TRANSACTION POOL=1 MAY=OUTAGE"},
-	{live, caught, "no claim after a loss", "MUTANT=LOST_NO_CLAIM MAY=TAKE"},
-	{live, caught, "no renewal while another is claimed", "MUTANT=ROTATING_NO_RENEWAL MAY=LOCK IDS=1"},
-	{live, caught, "no claim while the record is locked", "MUTANT=NO_EVASION MAY=LOCK+FOREVER"},
-	{live, caught, "a forgotten claim is renewed again and again", "MUTANT=FORGOTTEN_FAILS MAY=FORGET"},
-	{live, caught, "a lease may not have its own worker ID back", "MUTANT=NO_FORMER MAY=FORGET+KEPT IDS=1"},
-	{live, caught, "a claim is repeated with another claim ID", "MUTANT=NEW_CLAIM_ID MAY=LOSE+BACK"},
-	{live, caught, "a wrong clock settles a claim", "MUTANT=SKEW_SETTLES MAY=LOSE+WRONG+BACK"},
-	{live, caught, "a claim granted too late is not released", "MUTANT=KEEP_UNWANTED MAY=CLOSE"},
-	{live, caught, "a forgotten claim that never expires is not released", "MUTANT=KEEP_FORGOTTEN MAY=CLOSE+FORGET+KEPT"},
-	{live, caught, "a lease ends while a claim is pending", "MUTANT=DRAINED_EARLY MAY=CLOSE+LOSE"},
+	{liveness, holds, "ids come again: an outage", "MAY=OUTAGE"},
+	{liveness, holds, "ids come again: two outages", "MAY=OUTAGE+TWICE"},
+	{liveness, holds, "ids come again: one pool for rows and leases", "POOL=1 MAY=OUTAGE"},
+	{liveness, holds, "ids come again: a request never answered", "MAY=OUTAGE+STUCK"},
+	{liveness, holds, "ids come again: a worker ID is lost, and an outage", "MAY=OUTAGE+TAKE"},
+	{liveness, holds, "ids come again: a clock is wrong for good", "MAY=LOSE+WRONG+BACK+FOREVER"},
+	{liveness, holds, "ids come again: a clock is wrong, an answer is lost", "MAY=LOSE+WRONG+BACK"},
+	{liveness, holds, "ids come again: another worker ID is wanted in an outage", "MAY=BACK+OUTAGE"},
+	{liveness, holds, "ids come again: another is wanted, in one pool", "POOL=1 MAY=BACK"},
+	{liveness, holds, "ids come again: an answer and a worker ID are lost", "MAY=BACK+LOSE+TAKE"},
+	{liveness, holds, "ids come again: a record is locked for good", "MAY=LOCK+FOREVER"},
+	{liveness, holds, "ids come again: the only record is locked", "MAY=LOCK+OUTAGE IDS=1"},
+	{liveness, holds, "ids come again: a record is locked in an outage", "MAY=LOCK+OUTAGE"},
+	{liveness, holds, "ids come again: the store forgets, and there is one worker ID", "MAY=FORGET+KEPT IDS=1"},
+	{liveness, holdsBig, "ids come again: the store forgets, and an outage", "MAY=FORGET+OUTAGE"},
+	{liveness, holdsBig, "ids come again: the store forgets, and another is wanted", "MAY=FORGET+BACK"},
+	{liveness, holdsBig, "ids come again: the store forgets, and a record is locked", "MAY=FORGET+LOCK"},
+	{liveness, holds, "a closed lease holds nothing: an outage", "MAY=CLOSE+OUTAGE"},
+	{liveness, holds, "a closed lease holds nothing: an exchange", "MAY=CLOSE+BACK+LOSE"},
+	{liveness, holds, "a closed lease holds nothing: the store forgets", "MAY=CLOSE+FORGET"},
+	{liveness, holds, "a closed lease holds nothing: the store forgets one that never expires", "MAY=CLOSE+FORGET+KEPT"},
+	{liveness, holds, "a closed lease holds nothing: a record is locked", "MAY=CLOSE+LOCK"},
+	{liveness, caught, "a renewal that failed is not made again", "MUTANT=NO_RETRY MAY=OUTAGE"},
+	{liveness, caught, "a request is waited for for ever", "MUTANT=NO_TIMEOUT MAY=STUCK"},
+	{liveness, caught, "a claim that its caller cancels", "MUTANT=CALLER_CANCELS MAY=BACK"},
+	{liveness, caught, "calls wait at the fence", "MUTANT=WAIT_IN_TRANSACTION POOL=1 MAY=OUTAGE"},
+	{liveness, caught, "no claim after a loss", "MUTANT=LOST_NO_CLAIM MAY=TAKE"},
+	{liveness, caught, "no renewal while another is claimed", "MUTANT=ROTATING_NO_RENEWAL MAY=LOCK IDS=1"},
+	{liveness, caught, "no claim while the record is locked", "MUTANT=NO_EVASION MAY=LOCK+FOREVER"},
+	{liveness, caught, "a forgotten claim is renewed again and again", "MUTANT=FORGOTTEN_FAILS MAY=FORGET"},
+	{liveness, caught, "a lease may not have its own worker ID back", "MUTANT=NO_FORMER MAY=FORGET+KEPT IDS=1"},
+	{liveness, caught, "a claim is repeated with another claim ID", "MUTANT=NEW_CLAIM_ID MAY=LOSE+BACK"},
+	{liveness, caught, "a wrong clock settles a claim", "MUTANT=SKEW_SETTLES MAY=LOSE+WRONG+BACK"},
+	{liveness, caught, "a claim granted too late is not released", "MUTANT=KEEP_UNWANTED MAY=CLOSE"},
+	{liveness, caught, "a forgotten claim that never expires is not released", "MUTANT=KEEP_FORGOTTEN MAY=CLOSE+FORGET+KEPT"},
+	{liveness, caught, "a lease ends while a claim is pending", "MUTANT=DRAINED_EARLY MAY=CLOSE+LOSE"},
 }
 
 // TestModel checks the models in their small sizes: the fence holds, ids come again, the generator in
@@ -197,7 +197,7 @@ func (m *model) search(switches []string, memory string, fails, shortest bool) (
 		m.Fatal(err)
 	}
 	compile, search := []string{"-O2", "-DSAFETY"}, []string{"./pan", "-m200000", "-w22"}
-	if m.file == live {
+	if m.file == liveness {
 		compile, search = []string{"-O0", "-DNFAIR=4"}, append(search, "-a", "-f")
 	} else if fails {
 		compile[0] = "-O0" // to compile takes longer than to find one
@@ -213,16 +213,16 @@ func (m *model) search(switches []string, memory string, fails, shortest bool) (
 		}
 	}
 	log, err = m.run(search...)
-	if violation := map[bool]string{true: "acceptance cycle", false: "assertion violated"}[m.file == live]; strings.Contains(log, violation) {
+	if violation := map[bool]string{true: "acceptance cycle", false: "assertion violated"}[m.file == liveness]; strings.Contains(log, violation) {
 		return caught, log
 	}
 	if err != nil || number(log, `errors: (\d+)`) != "0" || !strings.Contains(log, "\nFull statespace search") || incomplete.MatchString(log) {
 		return "not finished", log
 	}
-	// The last line of a process that never ends is not reached, and cannot be. Each size of live.pml and
+	// The last line of a process that never ends is not reached, and cannot be. Each size of liveness.pml and
 	// of lease.pml runs only what may happen in it; that each of its rules is needed, the mutants show.
 	for _, line := range regexp.MustCompile(`(?m)^\s+`+m.file+`:\d+, state.*$`).FindAllString(log, -1) {
-		if m.file != live && m.file != lease && !strings.Contains(line, "-end-") {
+		if m.file != liveness && m.file != lease && !strings.Contains(line, "-end-") {
 			return "never run:" + line, log
 		}
 	}

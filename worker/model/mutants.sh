@@ -60,7 +60,7 @@ mutant 'two windows' worker/driver/claim.go 's/case c\.FenceWindow != ns\.FenceW
 mutant 'renewal of anybody' worker/driver/renewal.go 's/case !rec\.heldUnder\(r\.ClaimID, r\.FencingToken\):\n\t\treturn Change/case false:\n\t\treturn Change/; s/ \|\| rec\.FencingToken < r\.FencingToken//' "$rules" .
 mutant 'renewal by claim ID, without fencing token' worker/driver/state.go 's/ && rec\.FencingToken == fencingToken//' "$rules" .
 mutant 'release of anybody' worker/driver/renewal.go 's/if !rec\.heldUnder\(r\.ClaimID, r\.FencingToken\) \{/if false {/' "$rules" .
-mutant 'fence raised before the acknowledgement' worker/live.go 's/(func \(l \*lease\) renew\(\) \{\n\th := l\.current\n)/$1\th.grant.RaiseFence(l.cfg.Now().Add(l.cfg.FenceWindow))\n/' ./worker .
+mutant 'fence raised before the acknowledgement' worker/loop.go 's/(func \(l \*lease\) renew\(\) \{\n\th := l\.current\n)/$1\th.grant.RaiseFence(l.cfg.Now().Add(l.cfg.FenceWindow))\n/' ./worker .
 mutant 'released before the grant is closed' worker/release.go 's/max\(h\.grant\.Close\(\)\.UnixMilli\(\), h\.Start\)/l.cfg.Now().UnixMilli()/' ./worker .
 mutant 'released below what was issued' worker/release.go 's/h\.grant\.Close\(\)\.UnixMilli\(\), h\.Start/h.grant.Close().UnixMilli()-1, 0/' ./worker .
 mutant 'the fence is not looked at' core/allocator.go 's/fence <= last/fence == 0 \&\& fence <= last/' ./worker .
@@ -74,6 +74,7 @@ mutant 'claim without a compare: sqlstore' worker/sqlstore/records.go 's/"l\.cla
 mutant 'renewal of anybody: redisstore' worker/redisstore/renew.lua "s/if space == '' or not record or .*?then return/if space == '' or not record then return/" ./worker/redisstore .
 mutant 'a lease from before is renewed: redisstore' worker/redisstore/renew.lua 's/ or tonumber\(fence\) <= since then/ then/' ./worker/redisstore .
 mutant 'claim without a compare: redisstore' worker/redisstore/write.lua "s/if space ~= ARGV\[2\] or kind .*?then return/if space ~= ARGV[2] then return/" ./worker/redisstore .
+mutant 'a renewal raises a floor that may be forgotten: redisstore' worker/redisstore/lease.go 's/t\.young = t\.tooYoung\(st, ch\) > 0/t.young = false/' ./worker/redisstore '^TestSnapshotsAndTwoCrashes$'
 
 # The line of calls that wait: a slot is issued by the call that has reserved it, or by none.
 line="Reserved|GivenBack|FailedCalls|AtTheFence|CancelledReservations|Impatient|Line|OldTime|ReservationsAtRandom"
@@ -88,20 +89,20 @@ mutant 'line: the line ends at the fence' core/wait.go 's/if (w\.reserved\.n == 
 mutant 'line: a Fill reserves a whole tick' core/allocator.go 's/, a\.sequenceMax\/2\+1\)/)/' ./core "$line"
 mutant 'line: a call that fails reserves a slot' core/wait.go 's/(\tleft := limit - time\.Since\(w\.began\)\n)/$1\tg.lineUp(a, w)\n/' ./core "$line"
 
-# What keeps ids from coming again, as in live.pml, and what is left leased.
+# What keeps ids from coming again, as in liveness.pml, and what is left leased.
 mutant 'no attempt after a failure' worker/claim.go 's/r\.at = now\.Add\(/r.at = now.Add(1000 * time.Hour + /' ./worker .
-mutant 'a request is waited for for ever' worker/live.go 's/WithTimeout\(ctx, l\.cfg\.Timeout\)/WithTimeout(ctx, 1000*time.Hour)/' ./worker '^TestDeafStore$'
-mutant 'calls wait at the fence while renewals fail' worker/live.go 's/\th\.grant\.SetFenceError\(stalled\)\n//' ./worker .
+mutant 'a request is waited for for ever' worker/loop.go 's/WithTimeout\(ctx, l\.cfg\.Timeout\)/WithTimeout(ctx, 1000*time.Hour)/' ./worker '^TestDeafStore$'
+mutant 'calls wait at the fence while renewals fail' worker/loop.go 's/\th\.grant\.SetFenceError\(stalled\)\n//' ./worker .
 mutant 'no claim after a loss' worker/lease.go 's/ \|\| s == lost \}/ }/' ./worker .
-mutant 'no renewal while another is claimed' worker/live.go 's/if l\.state\.renews\(\) \{/if l.state == held {/' ./worker .
-mutant 'no claim while the record is locked' worker/live.go 's/errors\.Is\(err, driver\.ErrLocked\) && /false \&\& /' ./worker '^TestLocked$'
-mutant 'a lock that is over is not noticed' worker/live.go 's/if l\.state == blocked \{/if false {/' ./worker '^TestLocked$'
-mutant 'a forgotten claim is renewed again and again' worker/live.go 's/case errors\.Is\(err, driver\.ErrNotHeld\):/case errors.Is(err, driver.ErrNotHeld) \&\& !errors.Is(err, driver.ErrForgotten):/' ./worker '^TestForgotten$'
+mutant 'no renewal while another is claimed' worker/loop.go 's/if l\.state\.renews\(\) \{/if l.state == held {/' ./worker .
+mutant 'no claim while the record is locked' worker/loop.go 's/errors\.Is\(err, driver\.ErrLocked\) && /false \&\& /' ./worker '^TestLocked$'
+mutant 'a lock that is over is not noticed' worker/loop.go 's/if l\.state == blocked \{/if false {/' ./worker '^TestLocked$'
+mutant 'a forgotten claim is renewed again and again' worker/loop.go 's/case errors\.Is\(err, driver\.ErrNotHeld\):/case errors.Is(err, driver.ErrNotHeld) \&\& !errors.Is(err, driver.ErrForgotten):/' ./worker '^TestForgotten$'
 mutant 'a lease may not have its own worker ID back' worker/claim.go 's/case l\.current != nil: .*\n/case false:\n/' ./worker '^TestOwnWorkerIDAfterAnOutage$'
 mutant 'a claim is repeated with another claim ID' worker/claim.go 's/(\tc := \*l\.claiming\.pending\n)/$1\tc.ClaimID = rand.Text()\n/' ./worker .
 mutant 'a wrong clock settles a claim' worker/claim.go 's/driver\.IsPermanent\(err\) && !c\.unknown/driver.IsPermanent(err)/' ./worker '^TestLostAnswerBeforeAWrongClock$'
 mutant 'a claim granted too late is not released' worker/claim.go 's/(!l\.state\.claims\(\) \{\n\t\th\.grant\.Close\(\)\n)\t\tl\.retire\(h\)\n/$1/' ./worker .
-mutant 'a lease ends while a claim is pending' worker/live.go 's/ \|\| unanswered \{/ {/' ./worker .
+mutant 'a lease ends while a claim is pending' worker/loop.go 's/ \|\| unanswered \{/ {/' ./worker .
 mutant 'a claim that does not match is kept' worker/claim.go 's/\t\th\.Start = got\.Fence .*\n/\t\treturn nil, err\n/' "./worker ./worker/httpstore" .
 mutant 'a claim that is nonsense is released' worker/claim.go 's/case got\.Fence <= got\.Start:/case false:/' "./worker ./worker/httpstore" .
 mutant 'a worker ID is given up for the fence' worker/handover.go 's/case prev\.RegrantReason\(\) == core\.RegrantExhausted:/case false:/' ./worker .

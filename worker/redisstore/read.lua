@@ -26,7 +26,8 @@ for i = 1, #list, 2 do
   seen[id] = true
 end
 if space ~= '' then size = size - 1 end
-local age, kept = tonumber(string.match(sections[1], 'uptime_in_seconds:(%d+)')) * 1000, redis.call('INFO', 'persistence')
+local uptime, kept = tonumber(string.match(sections[1], 'uptime_in_seconds:(%d+)')), redis.call('INFO', 'persistence')
+local age = math.max(uptime - 1, 0) * 1000 -- Redis subtracts two times that it has cut to seconds
 local function has(setting) return string.find(kept, setting, 1, true) end
 if has('aof_enabled:1') and has('aof_rewrite_in_progress:0') and has('aof_rewrite_scheduled:0') then age = -1 end
 return {'ok', '{"age":' .. text(age) .. ',"claimed":"' .. claimed .. '","now":' .. text(now) .. ',"server":"' .. server .. '","count":' .. text(size) .. ',"missing":' .. tostring(space == '') ..

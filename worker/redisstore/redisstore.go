@@ -39,7 +39,6 @@ package redisstore
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"github.com/seed-299c1d6b/snowkey/internal/fields"
 	"github.com/seed-299c1d6b/snowkey/internal/hung"
@@ -124,16 +123,13 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 	if err := s.check(c.Namespace); err != nil {
 		return driver.Lease{}, err
 	}
-	t, n := transaction{store: s, name: c.Namespace, claim: c}, int64(enough)
-	read := func(ctx context.Context) (driver.State, error) { return t.read(ctx, n, c.Preferred, c.Former.Worker) }
-	l, err := driver.Transact(ctx, t.decide, read, t.write)
-	if errors.Is(err, driver.ErrNoWorkerID) && !c.RequirePreferred {
-		n = all
-		forgot := l.Forgot
-		l, err = driver.Transact(ctx, t.decide, read, t.write)
-		l.Forgot = l.Forgot || forgot
-	}
-	return l, err
+	t := transaction{store: s, name: c.Namespace, claim: c}
+	return driver.Transact(ctx, t.decideClaim, func(ctx context.Context, all bool) (driver.State, error) {
+		if all {
+			return t.read(ctx, readAll)
+		}
+		return t.read(ctx, readEnough, c.Preferred, c.Former.Worker)
+	}, t.write)
 }
 
 // Renew implements driver.Store.
@@ -146,42 +142,48 @@ func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, erro
 	if err != nil || renewed {
 		return l, err
 	}
-	read := func(ctx context.Context) (driver.State, error) { return t.read(ctx, 0, r.Worker) }
-	decided, err := driver.Transact(ctx, r.Decide, read, func(ctx context.Context, st driver.State, ch driver.Change) (bool, error) {
+	read := func(ctx context.Context, _ bool) (driver.State, error) { return t.read(ctx, 0, r.Worker) }
+	decide := func(st driver.State) (driver.Change, error) { return t.decideRenewal(r, st) }
+	decided, err := driver.Transact(ctx, decide, read, func(ctx context.Context, st driver.State, ch driver.Change) (bool, error) {
 		if ch.Namespace != nil {
 			return t.write(ctx, st, ch)
 		}
 		l, renewed, err = t.renew(ctx, r)
 		return renewed, err
 	})
-	l.Forgot = decided.Forgot
+	l.FloorRaised = decided.FloorRaised
 	return l, err
 }
 
 // Release implements driver.Store.
 func (s *Store) Release(ctx context.Context, r driver.Release) error {
-	return s.change(ctx, r.Namespace, 0, r.Worker, func(st driver.State) (driver.Change, error) {
-		rec, err := r.Decide(st.Records[0])
-		return driver.Change{Record: &rec}, err
-	})
+	return s.changeRecord(ctx, r.Namespace, r.Worker, r.Decide)
 }
 
 // Free implements driver.Admin.
 func (s *Store) Free(ctx context.Context, namespace string, workerID, fencingToken int64) error {
-	return s.change(ctx, namespace, 0, workerID, func(st driver.State) (driver.Change, error) {
-		rec, err := st.Records[0].Free(fencingToken)
-		return driver.Change{Record: &rec}, err
+	return s.changeRecord(ctx, namespace, workerID, func(rec driver.Record) (driver.Record, error) {
+		return rec.Free(fencingToken)
 	})
 }
 
 // Raise implements driver.Admin.
 func (s *Store) Raise(ctx context.Context, namespace string, fenceWindow int64) (raised driver.Namespace, err error) {
-	err = s.change(ctx, namespace, all, 0, func(st driver.State) (driver.Change, error) {
-		ch, err := st.Raise(fenceWindow)
-		if err == nil {
-			raised = *ch.Namespace
+	if err := s.check(namespace); err != nil {
+		return raised, err
+	}
+	t := transaction{store: s, name: namespace}
+	err = driver.Retry(ctx, func() (bool, error) {
+		st, err := t.read(ctx, readAll)
+		if err != nil {
+			return false, err
 		}
-		return ch, err
+		ch, err := st.Raise(fenceWindow)
+		if err != nil {
+			return false, err
+		}
+		raised = *ch.Namespace
+		return t.write(ctx, st, ch)
 	})
 	return raised, err
 }
@@ -192,6 +194,6 @@ func (s *Store) List(ctx context.Context, namespace string) (driver.State, error
 		return driver.State{}, err
 	}
 	t := transaction{store: s, name: namespace}
-	st, err := t.read(ctx, all)
+	st, err := t.read(ctx, readAll)
 	return st.Listed(), err
 }

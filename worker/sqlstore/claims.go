@@ -54,7 +54,7 @@ func (x session) noteClaim(ctx context.Context, namespace string, before, rec dr
 			namespace, rec.Worker, claimsKept.Milliseconds()))
 	}
 	for _, q := range queries {
-		text, err := x.text(ctx, minLockWait, q)
+		text, err := x.expand(ctx, minLockWait, q)
 		if err == nil {
 			_, err = x.conn.ExecContext(ctx, text)
 		}
@@ -96,7 +96,7 @@ func (s *Store) ClaimAt(ctx context.Context, namespace string, worker int64, at 
 		if x.store.ready[leasetables.Claims].Load() {
 			text := x.fill("SELECT fencing_token, start, ended, claimed, owner FROM "+x.Quoted(leasetables.Claims)+
 				" WHERE namespace = ? AND worker_id = ? AND start <= ? ORDER BY fencing_token DESC LIMIT 1", namespace, worker, at.UnixMilli())
-			err = each(ctx, x.conn, func(rows *sql.Rows) error {
+			err = queryRows(ctx, x.conn, func(rows *sql.Rows) error {
 				var past driver.Record
 				var when int64
 				err := rows.Scan(&past.FencingToken, &past.Start, &past.Fence, &when, &past.Owner)

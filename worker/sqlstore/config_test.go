@@ -102,7 +102,7 @@ func TestLiteral(t *testing.T) {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
-	if text, err := x.text(t.Context(), 0, x.fill("SELECT ?, ?, ?", "?{l}", int64(-1), "x")); text != `SELECT E'\x3f\x7bl}', -1, E'x'` || err != nil {
+	if text, err := x.expand(t.Context(), 0, x.fill("SELECT ?, ?, ?", "?{l}", int64(-1), "x")); text != `SELECT E'\x3f\x7bl}', -1, E'x'` || err != nil {
 		t.Error(text, err)
 	}
 }

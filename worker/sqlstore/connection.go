@@ -19,9 +19,11 @@ import (
 // A session is one request's connection to a server.
 type session struct {
 	*server
-	conn     *sql.Conn
-	store    *Store
-	counting bool // the request is for a counter, not a lease
+	conn       *sql.Conn
+	store      *Store
+	counting   bool        // the request is for a counter, not a lease
+	conditions []condition // of its writes
+	changed    bool        // it has settings that the pool must not get back
 }
 
 // call calls f with a connection to the inspected database. It returns when ctx is done, even if the
@@ -32,7 +34,7 @@ func call[T any](ctx context.Context, s *Store, what string, wanted []leasetable
 	}
 	ask := func() error {
 		result, err = hung.Do(ctx, &s.calls, "sqlstore: "+what, func() (result T, err error) {
-			err = s.onConnection(ctx, wanted, func(x session) (err error) {
+			err = s.withSession(ctx, wanted, func(x session) (err error) {
 				result, err = f(x)
 				return err
 			})
@@ -81,15 +83,18 @@ func (s *Store) note(late, locked bool) {
 // anything was sent.
 const maxBroken = 3
 
-// onConnection calls f with a connection of the pool, which a request uses for all its statements.
-func (s *Store) onConnection(ctx context.Context, wanted []leasetables.Table, f func(session) error) error {
+// withSession calls f with a connection of the pool, which a request uses for all its statements.
+func (s *Store) withSession(ctx context.Context, wanted []leasetables.Table, f func(session) error) error {
 	for tries := 1; ; tries++ {
 		conn, err := s.db.Conn(ctx)
 		if err != nil {
 			return s.waitError(ctx, err)
 		}
-		err = s.on(ctx, conn, wanted, f)
-		if readOnly(err) { // the next connection may lead to the new primary
+		x, err := s.newSession(ctx, conn, wanted)
+		if err == nil {
+			err = f(x)
+		}
+		if x.changed || readOnly(err) { // the next connection may lead to the new primary
 			discard(conn)
 		}
 		_ = conn.Close() // not after a panic: database/sql would wait for its end
@@ -102,28 +107,24 @@ func (s *Store) onConnection(ctx context.Context, wanted []leasetables.Table, f 
 	}
 }
 
-// on calls f with a connection. Before that, it inspects the database, if that was not done yet, and
-// creates missing tables. It keeps what it has learned even if the call then fails.
-func (s *Store) on(ctx context.Context, conn *sql.Conn, wanted []leasetables.Table, f func(session) error) (err error) {
+// newSession inspects the database, if that was not done yet, and creates missing tables. It keeps what it
+// has learned even if the request then fails.
+func (s *Store) newSession(ctx context.Context, conn *sql.Conn, wanted []leasetables.Table) (x session, err error) {
 	known := s.inspected.Load()
 	if known == nil {
 		if known, err = s.inspect(ctx, conn); err != nil {
-			return err
+			return x, err
 		}
 		s.inspected.Store(known)
 	}
-	x := session{known, conn, s, wanted[0] == leasetables.Counters}
-	changed, err := x.settle(ctx) // the inspection may have begun a transaction
-	if err == nil {
-		err = x.prepareTables(ctx, wanted)
+	x = session{server: known, conn: conn, store: s, counting: wanted[0] == leasetables.Counters, conditions: known.ofLeases}
+	if x.counting {
+		x.conditions = known.ofCounters
 	}
-	if err == nil {
-		err = f(x)
+	if x.changed, err = x.settle(ctx); err != nil { // the inspection may have begun a transaction
+		return x, err
 	}
-	if changed {
-		discard(conn)
-	}
-	return err
+	return x, x.prepareTables(ctx, wanted)
 }
 
 // waitError returns the error if the pool gives no connection.
@@ -150,8 +151,8 @@ func discard(conn *sql.Conn) {
 }
 
 // settle makes a MySQL session commit each statement by itself, so that no lock is held between
-// statements. It ends a transaction that was left open. It reports whether it has changed the session:
-// then the connection must not return to the pool.
+// statements. It ends a transaction that was left open. It reports whether it has changed the session's
+// settings.
 //
 // A statement that waits for a row outlives a client that has given up. In MariaDB and PostgreSQL, the
 // statement itself limits the wait. In MySQL, settle limits it in the session after a request that waited
@@ -169,7 +170,7 @@ func (x session) settle(ctx context.Context) (changed bool, err error) {
 		return false, err
 	}
 	var autocommit bool
-	if err := x.row(ctx, "SELECT @@autocommit", &autocommit); err != nil || autocommit && !limit {
+	if err := x.queryRow(ctx, "SELECT @@autocommit", &autocommit); err != nil || autocommit && !limit {
 		return false, err
 	}
 	set := "SET autocommit = 1"

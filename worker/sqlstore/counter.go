@@ -27,7 +27,7 @@ func (s *Store) Reserve(ctx context.Context, key string, n int64) (first int64, 
 				return 0, err
 			}
 		}
-		last, _, err := x.ask(ctx, maxLockWait, "value", x.reserve(x.fill("?", key), fmt.Sprint(n), "{gate}"))
+		last, _, err := x.writeReturning(ctx, maxLockWait, "value", x.reserve(x.fill("?", key), fmt.Sprint(n), "{gate}"))
 		if err != nil {
 			return 0, err
 		}
@@ -86,7 +86,7 @@ func (t InTx) Reserve(ctx context.Context, key string, n int64) (first int64, er
 	if cfg.Dialect == ddl.MySQL {
 		args = []any{key, n, n}
 	}
-	last, _, err := cfg.run(ctx, t.tx, cfg.reserveIn(), args...)
+	last, _, err := cfg.execReturning(ctx, t.tx, cfg.reserveIn(), args...)
 	if err == nil {
 		first, err = firstOf(last, n)
 	}

@@ -23,33 +23,37 @@ type condition struct {
 
 var errTimestamp = errors.New("the session has SET timestamp, which stops the clock of MySQL for it: SET timestamp = DEFAULT")
 
-// setConditions sets the conditions of all writes, and the additional ones of counters, which must not
-// lose a number. Members of a cluster share an incarnation. So there, all writes have the conditions that
-// keep a write from staying on one member.
+// setConditions sets the conditions of leases and of counters, which must not lose a number. Members of a
+// cluster share an incarnation. So there, all writes have the conditions that keep a write from staying on
+// one member.
 func (s *server) setConditions(has variables) {
 	switch s.Dialect {
 	case ddl.Postgres:
-		s.always = []condition{{ok: "transaction_timestamp() = statement_timestamp()", err: errNotOwn}}
+		s.ofLeases = []condition{{ok: "transaction_timestamp() = statement_timestamp()", err: errNotOwn}}
 		const fsync = "current_setting('fsync')"
-		s.durable = []condition{{ok: fsync + " = 'on'", setting: "fsync", want: "on", value: fsync}}
+		s.ofCounters = []condition{{ok: fsync + " = 'on'", setting: "fsync", want: "on", value: fsync}}
 	case ddl.MySQL:
 		logged := condition{ok: "(@@log_bin = 0 OR @@sql_log_bin = 1)", setting: "sql_log_bin", want: "ON, in the session"}
-		s.always = []condition{{ok: "TIMESTAMPDIFF(SECOND, NOW(6), SYSDATE(6)) BETWEEN 0 AND 60", err: errTimestamp}}
+		s.ofLeases = []condition{{ok: "TIMESTAMPDIFF(SECOND, NOW(6), SYSDATE(6)) BETWEEN 0 AND 60", err: errTimestamp}}
 		if !s.mariaDB {
-			s.always = append(s.always, condition{ok: "@@autocommit = 1", err: errAutocommit})
+			s.ofLeases = append(s.ofLeases, condition{ok: "@@autocommit = 1", err: errAutocommit})
 		}
-		s.durable = []condition{
+		s.ofCounters = []condition{
 			{ok: "@@innodb_flush_log_at_trx_commit = 1", setting: "innodb_flush_log_at_trx_commit", want: "1"},
 			{ok: "(@@log_bin = 0 OR @@sync_binlog = 1)", setting: "sync_binlog", want: "1"},
 			logged,
 		}
 		switch {
 		case has["wsrep_on"] != "":
-			s.always = append(s.always, condition{ok: "(@@wsrep_on = 1 OR @@wsrep_provider IN ('', 'none'))", setting: "wsrep_on", want: "ON"})
+			s.ofLeases = append(s.ofLeases, condition{ok: "(@@wsrep_on = 1 OR @@wsrep_provider IN ('', 'none'))", setting: "wsrep_on", want: "ON"})
 		case has["group_replication_group_name"] != "":
-			s.always = append(s.always, logged, condition{ok: inGroup, setting: "group_replication", want: "ONLINE", value: "'OFFLINE'"})
+			s.ofLeases = append(s.ofLeases, logged, condition{ok: inGroup, setting: "group_replication", want: "ONLINE", value: "'OFFLINE'"})
 		}
 	}
+	if s.AllowDataLoss {
+		s.ofCounters = nil
+	}
+	s.ofCounters = slices.Concat(s.ofLeases, s.ofCounters)
 }
 
 // inGroup is false on a server that is configured for a group but accepts writes outside it, because
@@ -57,20 +61,12 @@ func (s *server) setConditions(has variables) {
 const inGroup = "(@@group_replication_group_name = '' OR @@super_read_only = 1 OR EXISTS (SELECT 1 FROM performance_schema.replication_group_members" +
 	" WHERE member_id = @@server_uuid AND member_state <> 'OFFLINE'))"
 
-// conditions returns the conditions of this session's writes.
-func (x session) conditions() []condition {
-	if x.counting && !x.AllowDataLoss {
-		return slices.Concat(x.always, x.durable)
-	}
-	return x.always
-}
-
 // unmet returns the error of the first condition that is not met, or an error if they cannot be
 // checked.
 func (x session) unmet(ctx context.Context) error {
 	var columns []string
 	var values []any
-	for _, c := range x.conditions() {
+	for _, c := range x.conditions {
 		value := cmp.Or(c.value, "@@"+c.setting)
 		if c.err != nil {
 			value = "''"
@@ -80,10 +76,10 @@ func (x session) unmet(ctx context.Context) error {
 	if len(columns) == 0 {
 		return nil
 	}
-	if err := x.row(ctx, "SELECT "+strings.Join(columns, ", "), values...); err != nil {
+	if err := x.queryRow(ctx, "SELECT "+strings.Join(columns, ", "), values...); err != nil {
 		return fmt.Errorf("ask why nothing was written: %w", err)
 	}
-	for i, c := range x.conditions() {
+	for i, c := range x.conditions {
 		if value := *values[i].(*string); value != "-" {
 			return cmp.Or(c.err, error(&driver.DurabilityError{Setting: c.setting, Value: value, Want: c.want}))
 		}

@@ -53,10 +53,10 @@ func (s *server) now() string {
 	return "CAST((julianday('now')-2440587.5)*86400000 AS INTEGER)"
 }
 
-// text returns the query as it is sent. In queries, {l} and {n} stand for the tables of the records and
+// expand returns a query as it is sent. In queries, {l} and {n} stand for the tables of the records and
 // of the namespaces, {now} for the database's clock, {server} for its incarnation, and {gate} for the
 // conditions of every write.
-func (x session) text(ctx context.Context, wait time.Duration, query string) (string, error) {
+func (x session) expand(ctx context.Context, wait time.Duration, query string) (string, error) {
 	incarnation, err := x.present()
 	if err != nil {
 		return "", err
@@ -69,7 +69,7 @@ func (x session) text(ctx context.Context, wait time.Duration, query string) (st
 // gate returns the conditions of every write, each after AND. In PostgreSQL it also makes the commit wait
 // for the disk and, for counters, for standbys, whatever the session's settings are.
 func (x session) gate(wait time.Duration) (gate string) {
-	for _, c := range x.conditions() {
+	for _, c := range x.conditions {
 		gate += " AND " + c.ok
 	}
 	if x.Dialect == ddl.Postgres {
@@ -114,28 +114,28 @@ func (s *server) limited(wait time.Duration, query string) string {
 	return query
 }
 
-// exec executes a write, and reports whether its last query has changed a row. In SQLite the queries are
-// one transaction, and exec stops at the first query that changes nothing.
-func (x session) exec(ctx context.Context, wait time.Duration, queries ...string) (changed bool, err error) {
-	_, changed, err = x.ask(ctx, wait, "1", queries...)
+// write executes a write, and reports whether its last query has changed a row. In SQLite the queries are
+// one transaction, and write stops at the first query that changes nothing.
+func (x session) write(ctx context.Context, wait time.Duration, queries ...string) (changed bool, err error) {
+	_, changed, err = x.writeReturning(ctx, wait, "1", queries...)
 	return changed, err
 }
 
-// ask is like exec, but also returns a number of the changed row: a column or, in MySQL, the insert ID.
+// writeReturning is like write, but also returns a number of the changed row: a column or, in MySQL, the insert ID.
 //
 // After ctx is done, the outcome is unknown, whatever the database answers: a driver may have cancelled
 // the commit, and PostgreSQL then reports success although no standby has it.
-func (x session) ask(ctx context.Context, wait time.Duration, column string, queries ...string) (number int64, changed bool, err error) {
-	write := func() error {
+func (x session) writeReturning(ctx context.Context, wait time.Duration, column string, queries ...string) (number int64, changed bool, err error) {
+	execute := func() error {
 		for _, q := range queries {
 			if x.Dialect != ddl.MySQL {
 				q += " RETURNING " + column
 			}
-			text, err := x.text(ctx, wait, q)
+			text, err := x.expand(ctx, wait, q)
 			if err != nil {
 				return err
 			}
-			number, changed, err = x.run(ctx, x.conn, text, x.simple...)
+			number, changed, err = x.execReturning(ctx, x.conn, text, x.simple...)
 			if err != nil || !changed && x.Dialect == ddl.SQLite {
 				return x.explained(err)
 			}
@@ -144,9 +144,9 @@ func (x session) ask(ctx context.Context, wait time.Duration, column string, que
 	}
 	err = retryUndone(ctx, func() error {
 		if x.Dialect == ddl.SQLite {
-			return x.inTransaction(ctx, write)
+			return x.inTransaction(ctx, execute)
 		}
-		return write()
+		return execute()
 	})
 	switch {
 	case err != nil:
@@ -159,11 +159,11 @@ func (x session) ask(ctx context.Context, wait time.Duration, column string, que
 	return number, true, nil
 }
 
-// run executes a statement that changes a row, and returns a number: MySQL's insert ID, or a column of
+// execReturning executes a statement that changes a row, and returns a number: MySQL's insert ID, or a column of
 // the row that the others return.
-func (cfg Config) run(ctx context.Context, tx Tx, text string, args ...any) (number int64, changed bool, err error) {
+func (cfg Config) execReturning(ctx context.Context, tx Tx, text string, args ...any) (number int64, changed bool, err error) {
 	if cfg.Dialect != ddl.MySQL {
-		err = each(ctx, tx, func(rows *sql.Rows) error { changed = true; return rows.Scan(&number) }, text, args...)
+		err = queryRows(ctx, tx, func(rows *sql.Rows) error { changed = true; return rows.Scan(&number) }, text, args...)
 		return number, changed, err
 	}
 	result, err := tx.ExecContext(ctx, text, args...)
@@ -199,7 +199,7 @@ func (x session) inTransaction(ctx context.Context, f func() error) error {
 	const full = 2
 	pragma := x.pragma("synchronous")
 	var level int
-	if err := x.row(ctx, pragma, &level); err != nil {
+	if err := x.queryRow(ctx, pragma, &level); err != nil {
 		return err
 	}
 	if level < full {
@@ -234,15 +234,15 @@ func finish(ctx context.Context, conn *sql.Conn, query string) {
 	}
 }
 
-// row runs a query without arguments that returns one row.
-func (x session) row(ctx context.Context, text string, into ...any) error {
+// queryRow runs a query without arguments that returns one row.
+func (x session) queryRow(ctx context.Context, text string, into ...any) error {
 	return x.conn.QueryRowContext(ctx, text, x.simple...).Scan(into...)
 }
 
-// each runs a query, and calls scan for each row. It reads to the end, because a row may come before the
-// commit, and the commit's error after the row. If ctx is done, each returns its error: a driver may
+// queryRows runs a query, and calls scan for each row. It reads to the end, because a row may come before the
+// commit, and the commit's error after the row. If ctx is done, queryRows returns its error: a driver may
 // have skipped the query, or the rest of it.
-func each(ctx context.Context, q Tx, scan func(*sql.Rows) error, text string, args ...any) error {
+func queryRows(ctx context.Context, q Tx, scan func(*sql.Rows) error, text string, args ...any) error {
 	rows, err := q.QueryContext(ctx, text, args...)
 	if err != nil {
 		return err

@@ -51,20 +51,20 @@ func (x session) findPostgres(ctx context.Context) (incarnation, error) {
 		parts: []string{"system identifier", "timeline", "database", "table", "reset of statistics"},
 	}
 	var value string
-	err := x.row(ctx, "SELECT "+all.sql, &value)
+	err := x.queryRow(ctx, "SELECT "+all.sql, &value)
 	passing := []string{"08", "25", "40", "53", "57", "58"} // classes of errors
 	if state := retry.SQLState(err); len(state) < 2 || state == denied || slices.Contains(passing, state[:2]) {
 		return all, x.explained(err)
 	}
 	var standby bool
-	if x.row(ctx, "SELECT pg_is_in_recovery()", &standby) == nil && standby {
+	if x.queryRow(ctx, "SELECT pg_is_in_recovery()", &standby) == nil && standby {
 		return all, errStandby
 	}
 	some := incarnation{
 		sql:   "(SELECT concat_ws(' ', " + x.OIDs() + ", CAST(EXTRACT(EPOCH FROM pg_postmaster_start_time()) * 1000000 AS BIGINT)))",
 		parts: []string{"database", "table", "start"},
 	}
-	return some, x.explained(x.row(ctx, "SELECT "+some.sql, &value))
+	return some, x.explained(x.queryRow(ctx, "SELECT "+some.sql, &value))
 }
 
 // findMySQL finds out what the server shows. The start is computed from two values of the same moment, so
@@ -92,7 +92,7 @@ func (x session) findMySQL(ctx context.Context, has variables) (inc incarnation,
 	}
 	inc.sql = "CONVERT(" + inc.sql + " USING ascii) COLLATE ascii_bin" // like the columns
 	var value sql.NullString
-	if err := x.row(ctx, "SELECT "+inc.sql, &value); err != nil || value.String == "" {
+	if err := x.queryRow(ctx, "SELECT "+inc.sql, &value); err != nil || value.String == "" {
 		return inc, cmp.Or(err, errNoAnswer)
 	}
 	return inc, nil
@@ -112,7 +112,7 @@ func (s *server) pragma(name string) string { return `PRAGMA "` + s.Schema + `".
 // recorded in it identifies it.
 func (x session) findSQLite(ctx context.Context) (inc incarnation, err error) {
 	var path sql.NullString
-	if err := x.row(ctx, "SELECT file FROM pragma_database_list WHERE name = '"+x.Schema+"' COLLATE NOCASE", &path); err != nil {
+	if err := x.queryRow(ctx, "SELECT file FROM pragma_database_list WHERE name = '"+x.Schema+"' COLLATE NOCASE", &path); err != nil {
 		return inc, fmt.Errorf("ask for the database's file: %w", err)
 	}
 	inc.path = path.String
@@ -133,7 +133,7 @@ func (x session) findSQLite(ctx context.Context) (inc incarnation, err error) {
 }
 
 func (x session) journalMode(ctx context.Context) (mode string, err error) {
-	if err = x.row(ctx, x.pragma("journal_mode"), &mode); err != nil {
+	if err = x.queryRow(ctx, x.pragma("journal_mode"), &mode); err != nil {
 		err = fmt.Errorf("ask for the journal_mode: %w", err)
 	}
 	return mode, err
@@ -177,7 +177,7 @@ func (x session) fresh(ctx context.Context) string {
 			return "1 = 0" // a connection takes its database with it
 		}
 		var version int64 // counts all changes
-		if x.row(ctx, x.pragma("schema_version"), &version) != nil {
+		if x.queryRow(ctx, x.pragma("schema_version"), &version) != nil {
 			return "1 = 0"
 		}
 		return fmt.Sprint(version) + ` = (SELECT COUNT(*) FROM "` + x.Schema + `".sqlite_master WHERE type = 'table' AND name IN ` + ours + ")"
@@ -186,7 +186,7 @@ func (x session) fresh(ctx context.Context) string {
 			" AND NOT EXISTS (SELECT 1 FROM " + x.globalStatus() + " WHERE variable_name IN ('Com_drop_table', 'Com_drop_db') AND variable_value <> '0')"
 	}
 	counted := ""
-	if x.row(ctx, "SELECT CAST(pg_stat_force_next_flush() AS TEXT)", new(string)) != nil { // old versions fail: they do not count what this session has deleted
+	if x.queryRow(ctx, "SELECT CAST(pg_stat_force_next_flush() AS TEXT)", new(string)) != nil { // old versions fail: they do not count what this session has deleted
 		counted = "1 = 0 AND "
 	}
 	return leasetables.PostgresUntouched(ours) + " AND EXISTS (SELECT 1 FROM pg_catalog.pg_database d WHERE d.datname = current_database()" +

@@ -27,15 +27,15 @@ type server struct {
 	galera        bool  // a cluster node, which may be behind
 	simple        []any // see package rawconn
 	incarnation   incarnation
-	always        []condition // of every write
-	durable       []condition // additional ones, of every write of a counter
+	ofLeases      []condition // of every write of a lease
+	ofCounters    []condition // of every write of a counter
 }
 
 // inspect finds out what the statements depend on: the dialect, the schema, the incarnation, and which
 // settings decide whether a commit may be lost. Each write checks the values of these settings.
 func (s *Store) inspect(ctx context.Context, conn *sql.Conn) (now *server, err error) {
 	now = &server{Config: s.cfg, simple: rawconn.SimpleProtocol(conn)}
-	x := session{now, conn, s, false}
+	x := session{server: now, conn: conn, store: s}
 	version, err := x.detect(ctx)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (x session) detect(ctx context.Context) (version string, err error) {
 	if x.Dialect == ddl.SQLite {
 		return "", nil
 	}
-	err = x.row(ctx, "SELECT version()", &version)
+	err = x.queryRow(ctx, "SELECT version()", &version)
 	switch detected := x.Dialect == ""; {
 	case detected && hasText(err, "no such function"):
 		x.Dialect = ddl.SQLite
@@ -126,11 +126,11 @@ type variables map[string]string
 func (x session) variables(ctx context.Context) (variables, error) {
 	var selected sql.NullString
 	var comment string
-	if err := x.row(ctx, "SELECT DATABASE(), @@version_comment", &selected, &comment); err != nil {
+	if err := x.queryRow(ctx, "SELECT DATABASE(), @@version_comment", &selected, &comment); err != nil {
 		return nil, fmt.Errorf("ask for the selected database: %w", err)
 	}
 	has := variables{"database()": selected.String}
-	err := each(ctx, x.conn, func(rows *sql.Rows) error {
+	err := queryRows(ctx, x.conn, func(rows *sql.Rows) error {
 		var name, value string
 		err := rows.Scan(&name, &value)
 		has[strings.ToLower(name)] = value

@@ -19,19 +19,21 @@ const (
 	claimed = "state IN ('held', 'kept')"
 )
 
-// The worker IDs of rows that are namespaces: see read.
-const (
-	namespaceRow = -1
-	indexRow     = -2
-)
-
 // values returns the values of namespaceColumns.
 func values(ns driver.Namespace) []any {
 	return []any{ns.Layout, ns.FenceWindow, ns.MaxSkew, ns.Incarnation, ns.Since, ns.Floor, ns.Seen, ns.Version}
 }
 
-// union begins the part of the query that reads records in addition to the namespace.
-const union = " UNION SELECT worker_id, fencing_token, start, fence, claim_id, owner, state, 0, 0, 0, 0, 0 FROM "
+// Empty columns for read, each of whose rows has only some of them: a record, a namespace, or the server.
+const (
+	noRecord    = "-1, '', 0, 0, 0, '', ''"
+	noNamespace = "'', '', 0, 0, '', 0, 0, 0, 0"
+	noServer    = "0, '', 0, 0"
+)
+
+// union begins a query for records, for read.
+const union = " UNION SELECT worker_id, claim_id, fencing_token, start, fence, owner, state, " +
+	noNamespace + ", " + noServer + " FROM "
 
 // every returns the query for all records of a namespace. Only MySQL has records that are being made: see
 // makeNamespace.
@@ -47,55 +49,55 @@ func (s *server) candidates(c driver.Claim) string {
 			c.Namespace, c.WorkerIDs, c.Exclude, c.Namespace)
 }
 
-// read reads the state of a namespace, with the index, in one statement.
+// read reads the state of a namespace, with the index, in one statement. Each row is one of these: the
+// server with its clock and counts, a namespace, or a record.
 func (x session) read(ctx context.Context, namespace, records string) (st driver.State, err error) {
-	// of selects a namespace as a row of records with more columns: worker_id has its number, fencing_token
-	// the clock, start the count, fence since, claim_id the layout, owner the recorded incarnation, and state
-	// the present one.
-	of := func(number int, name, server, count string) string {
-		return x.fill("SELECT ?, {now}, (SELECT COUNT(*) FROM "+count+"), COALESCE(n.since, 0), COALESCE(n.layout, ''), COALESCE(n.incarnation, ''), "+server+
-			", COALESCE(n.fence_window, 0), COALESCE(n.max_skew, 0), COALESCE(n.floor, 0), COALESCE(n.seen, 0), COALESCE(n.version, 0)"+
-			" FROM (SELECT 1 AS one) o LEFT JOIN {n} n ON n.namespace = ?", number, name)
-	}
-	query := of(namespaceRow, namespace, "{server}", x.fill("{l} WHERE namespace = ? AND state <> 'made'", namespace)) +
-		" UNION " + of(indexRow, indexName, "''", "{n} WHERE namespace <> '"+indexName+"' AND version > 0") + records
+	query := x.fill("SELECT "+noRecord+", "+noNamespace+", {now}, {server},"+
+		" (SELECT COUNT(*) FROM {l} WHERE namespace = ? AND state <> 'made'),"+
+		" (SELECT COUNT(*) FROM {n} WHERE namespace <> ? AND version > 0)", namespace, indexName) +
+		x.fill(" UNION SELECT "+noRecord+", namespace, "+namespaceColumns+", "+noServer+
+			" FROM {n} WHERE namespace IN (?, ?) AND version > 0", namespace, indexName) + records
 	err = retryUndone(ctx, func() error {
-		text, err := x.text(ctx, maxLockWait, query)
+		text, err := x.expand(ctx, maxLockWait, query)
 		if err != nil {
 			return err
 		}
-		var index driver.State
-		st = driver.State{Index: &index}
-		err = each(ctx, x.conn, func(rows *sql.Rows) error {
+		index := driver.State{Missing: true}
+		st = driver.State{Missing: true, Namespace: driver.Namespace{Name: namespace}}
+		err = queryRows(ctx, x.conn, func(rows *sql.Rows) error {
 			var rec driver.Record
 			var ns driver.Namespace
-			if err := rows.Scan(&rec.Worker, &rec.FencingToken, &rec.Start, &rec.Fence, &rec.ClaimID, &rec.Owner, &rec.Status, &ns.FenceWindow, &ns.MaxSkew, &ns.Floor, &ns.Seen, &ns.Version); err != nil {
+			var now, count, namespaces int64
+			var server string
+			err := rows.Scan(&rec.Worker, &rec.ClaimID, &rec.FencingToken, &rec.Start, &rec.Fence, &rec.Owner, &rec.Status,
+				&ns.Name, &ns.Layout, &ns.FenceWindow, &ns.MaxSkew, &ns.Incarnation, &ns.Since, &ns.Floor, &ns.Seen, &ns.Version,
+				&now, &server, &count, &namespaces)
+			switch {
+			case err != nil:
 				return err
-			}
-			into := &index
-			switch rec.Worker {
-			case namespaceRow:
-				into, ns.Name = &st, namespace
-			case indexRow:
-			default:
+			case rec.Worker >= 0:
 				st.Records = append(st.Records, rec)
-				return nil
+			case ns.Name == indexName:
+				index.Namespace, index.Missing = ns, false
+			case ns.Name != "":
+				st.Namespace, st.Missing = ns, false
+			default:
+				st.Now, st.Server, st.Count = now, server, count
+				index.Now, index.Server, index.Count = now, server, namespaces
 			}
-			ns.Layout, ns.Incarnation, ns.Since = rec.ClaimID, rec.Owner, rec.Fence
-			into.Now, into.Count, into.Server, into.Namespace, into.Missing = rec.FencingToken, rec.Start, string(rec.Status), ns, ns.Version <= 0
 			return nil
 		}, text, x.simple...)
-		if index.Server = st.Server; err == nil && (index.Server == "" || index.Now == 0) {
+		if err == nil && (st.Server == "" || st.Now == 0) {
 			err = errNoAnswer
 		}
 		if err != nil {
 			return x.explained(err)
 		}
+		if st.Missing {
+			st.Index = &index
+		}
 		return x.sameMemory(index)
 	})
-	if !st.Missing {
-		st.Index = nil
-	}
 	return st, err
 }
 
@@ -111,20 +113,15 @@ func (x session) writeClaim(ctx context.Context, c driver.Claim, st driver.State
 	case ch.Namespace != nil:
 		return x.writeNamespace(ctx, c.Namespace, st, *ch.Namespace)
 	}
-	rec, old, free := ch.Record, driver.Record{}, ""
-	for _, r := range st.Records {
-		if r.Worker == rec.Worker {
-			old = r
-		}
-	}
-	if former := old.ClaimID == c.Former.ClaimID && old.FencingToken == c.Former.FencingToken; !former && (old.Status == driver.Held || old.Status == driver.Freed) {
+	rec, old, free := ch.Record, ch.Old, ""
+	if ch.Expired {
 		free = " AND l.fence + n.max_skew < {now}"
 	}
 	set := x.fill("claim_id = ?, fencing_token = ?, start = ?, fence = ?, owner = ?, state = ?",
 		rec.ClaimID, rec.FencingToken, rec.Start, rec.Fence, rec.Owner, string(rec.Status))
 	where := x.fill("l.claim_id = ? AND l.fencing_token = ? AND l.fence = ? AND l.state = ? AND n.incarnation = {server} AND n.floor = ? AND n.seen = ?",
 		old.ClaimID, old.FencingToken, old.Fence, string(old.Status), st.Namespace.Floor, st.Namespace.Seen)
-	written, err = x.exec(ctx, claimLockWait, x.update(c.Namespace, rec.Worker, set, where+free))
+	written, err = x.write(ctx, claimLockWait, x.update(c.Namespace, rec.Worker, set, where+free))
 	if written {
 		x.noteClaim(ctx, c.Namespace, old, *rec)
 	}
@@ -160,9 +157,9 @@ func (s *server) namespaceRow(name string, ns driver.Namespace) string {
 // writeNamespace replaces a namespace, or the index, if it is as it was read.
 func (x session) writeNamespace(ctx context.Context, name string, st driver.State, ns driver.Namespace) (written bool, err error) {
 	if st.Missing {
-		return x.exec(ctx, maxLockWait, x.insertIgnoring("{n}", "namespace, "+namespaceColumns, x.namespaceRow(name, ns)+x.fill(" WHERE {server} = ?{gate}", ns.Incarnation)))
+		return x.write(ctx, maxLockWait, x.insertIgnoring("{n}", "namespace, "+namespaceColumns, x.namespaceRow(name, ns)+x.fill(" WHERE {server} = ?{gate}", ns.Incarnation)))
 	}
-	return x.exec(ctx, maxLockWait, "UPDATE {n} AS n SET "+x.setNamespace("", ns)+" WHERE "+x.asRead(name, st.Namespace, ns.Incarnation))
+	return x.write(ctx, maxLockWait, "UPDATE {n} AS n SET "+x.setNamespace("", ns)+" WHERE "+x.asRead(name, st.Namespace, ns.Incarnation))
 }
 
 // insertIgnoring returns an INSERT of the selected rows that skips rows that exist.
@@ -182,7 +179,7 @@ func (x session) makeNamespace(ctx context.Context, name string, st driver.State
 	if x.Dialect == ddl.MySQL {
 		uncounted := *ch.Namespace
 		uncounted.Version = 0
-		return x.exec(ctx, maxLockWait, x.insertIgnoring("{n}", columns, x.namespaceRow(name, uncounted)+" WHERE 1 = 1{gate}"),
+		return x.write(ctx, maxLockWait, x.insertIgnoring("{n}", columns, x.namespaceRow(name, uncounted)+" WHERE 1 = 1{gate}"),
 			"UPDATE {n} AS n JOIN {n} AS made ON 1 = 1 SET "+x.setNamespace("n.", *ch.Index)+", "+x.setNamespace("made.", *ch.Namespace)+
 				x.fill(" WHERE made.namespace = ? AND made.version = 0 AND ", name)+where)
 	}
@@ -193,9 +190,9 @@ func (x session) makeNamespace(ctx context.Context, name string, st driver.State
 // countAndInsert executes two queries as one step.
 func (x session) countAndInsert(ctx context.Context, count, insert string) (written bool, err error) {
 	if x.Dialect == ddl.Postgres {
-		return x.exec(ctx, maxLockWait, "WITH counted AS ("+count+" RETURNING 1) "+insert+" CROSS JOIN counted")
+		return x.write(ctx, maxLockWait, "WITH counted AS ("+count+" RETURNING 1) "+insert+" CROSS JOIN counted")
 	}
-	return x.exec(ctx, maxLockWait, count, insert)
+	return x.write(ctx, maxLockWait, count, insert)
 }
 
 // makeRecords makes unused records and counts them in the namespace in one step, like makeNamespace.
@@ -216,7 +213,7 @@ func (x session) makeRecords(ctx context.Context, c driver.Claim, st driver.Stat
 	}
 	where := x.asRead(c.Namespace, st.Namespace, st.Namespace.Incarnation)
 	if x.Dialect == ddl.MySQL {
-		return x.exec(ctx, maxLockWait, x.insertIgnoring("{l}", recordColumns, row("made")+" WHERE EXISTS (SELECT 1 FROM {n} n WHERE "+where+")"),
+		return x.write(ctx, maxLockWait, x.insertIgnoring("{l}", recordColumns, row("made")+" WHERE EXISTS (SELECT 1 FROM {n} n WHERE "+where+")"),
 			x.fill("UPDATE {n} AS n JOIN {l} AS l ON l.namespace = n.namespace"+
 				" JOIN (SELECT worker_id, COUNT(*) OVER () AS number FROM {l} WHERE namespace = ? AND state = 'made') made ON made.worker_id = l.worker_id"+
 				" SET l.state = 'unused', n.seen = ? + made.number WHERE l.state = 'made' AND ", c.Namespace, st.Namespace.Seen)+where)
@@ -241,12 +238,12 @@ func (x session) renewOnce(ctx context.Context, r driver.Renewal) (fence int64, 
 	where := x.fill("l.fencing_token = ? AND l.claim_id = ? AND l."+claimed+
 		" AND CASE WHEN n.incarnation = {server} THEN l.fence > n.since WHEN n.floor > {now} + n.fence_window + n.max_skew THEN l.fence > n.floor ELSE 1 = 0 END",
 		r.FencingToken, r.ClaimID)
-	return x.ask(ctx, maxLockWait, "fence", x.update(r.Namespace, r.Worker, "fence = "+set, where))
+	return x.writeReturning(ctx, maxLockWait, "fence", x.update(r.Namespace, r.Worker, "fence = "+set, where))
 }
 
 // end ends a lease. where may add a condition, such as the claim ID.
 func (x session) end(ctx context.Context, namespace string, worker, fencingToken int64, set, where string) error {
-	changed, err := x.exec(ctx, maxLockWait, "UPDATE {l} SET "+set+x.fill(" WHERE namespace = ? AND worker_id = ? AND fencing_token = ? AND ", namespace, worker, fencingToken)+claimed+where+"{gate}")
+	changed, err := x.write(ctx, maxLockWait, "UPDATE {l} SET "+set+x.fill(" WHERE namespace = ? AND worker_id = ? AND fencing_token = ? AND ", namespace, worker, fencingToken)+claimed+where+"{gate}")
 	if err == nil && !changed {
 		err = driver.ErrNotHeld
 	}

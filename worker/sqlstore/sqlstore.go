@@ -3,9 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"slices"
 	"sync/atomic"
 
 	"github.com/seed-299c1d6b/snowkey/ddl"
@@ -64,19 +62,15 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 				return driver.Lease{}, err
 			}
 		}
-		which := x.candidates(c)
-		read := func(ctx context.Context) (driver.State, error) { return x.read(ctx, c.Namespace, which) }
-		write := func(ctx context.Context, st driver.State, ch driver.Change) (bool, error) {
+		return driver.Transact(ctx, c.Decide, func(ctx context.Context, all bool) (driver.State, error) {
+			records := x.candidates(c)
+			if all {
+				records = x.every(c.Namespace)
+			}
+			return x.read(ctx, c.Namespace, records)
+		}, func(ctx context.Context, st driver.State, ch driver.Change) (bool, error) {
 			return x.writeClaim(ctx, c, st, ch)
-		}
-		l, err := driver.Transact(ctx, c.Decide, read, write)
-		if errors.Is(err, driver.ErrNoWorkerID) { // the error counts all records
-			forgot := l.Forgot
-			which = x.every(c.Namespace)
-			l, err = driver.Transact(ctx, c.Decide, read, write)
-			l.Forgot = l.Forgot || forgot
-		}
-		return l, err
+		})
 	})
 }
 
@@ -91,19 +85,19 @@ func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, erro
 		if done, err := renew(); done || err != nil {
 			return l, err
 		}
-		decided, err := driver.Transact(ctx, r.Decide, func(ctx context.Context) (driver.State, error) {
+		decided, err := driver.Transact(ctx, r.Decide, func(ctx context.Context, _ bool) (driver.State, error) {
 			return x.read(ctx, r.Namespace, x.fill(x.every(r.Namespace)+" AND worker_id = ?", r.Worker))
 		}, func(ctx context.Context, st driver.State, ch driver.Change) (bool, error) {
 			switch {
 			case ch.Namespace != nil:
 				return x.writeNamespace(ctx, r.Namespace, st, *ch.Namespace)
-			case slices.Contains(st.Records, *ch.Record): // MySQL reports only changed rows, and within a millisecond nothing changes
+			case *ch.Record == ch.Old: // MySQL reports only changed rows, and within a millisecond nothing changes
 				l.Fence = ch.Record.Fence
 				return true, nil
 			}
 			return renew()
 		})
-		l.Forgot = decided.Forgot
+		l.FloorRaised = decided.FloorRaised
 		return l, err
 	})
 }
@@ -163,7 +157,7 @@ func (s *Store) Raise(ctx context.Context, namespace string, fenceWindow int64) 
 // Namespaces returns all namespaces in the tables, sorted by name.
 func (s *Store) Namespaces(ctx context.Context) ([]driver.Namespace, error) {
 	return call(ctx, s, "list the namespaces", leaseTables, func(x session) (all []driver.Namespace, err error) {
-		err = each(ctx, x.conn, func(rows *sql.Rows) error {
+		err = queryRows(ctx, x.conn, func(rows *sql.Rows) error {
 			var ns driver.Namespace
 			err := rows.Scan(&ns.Name, &ns.Layout, &ns.FenceWindow, &ns.MaxSkew, &ns.Incarnation, &ns.Since, &ns.Floor, &ns.Seen, &ns.Version)
 			all = append(all, ns)

@@ -248,7 +248,7 @@ func TestReplacedFile(t *testing.T) {
 			}
 			_ = first.Close()
 			s = mustNew(New(openFile(t, dsn), Config{}))
-			if next, err := s.Claim(t.Context(), request("x", "c")); err != nil || next.Start < forgotten.Fence || !next.Forgot {
+			if next, err := s.Claim(t.Context(), request("x", "c")); err != nil || next.Start < forgotten.Fence || !next.FloorRaised {
 				t.Errorf("after %+v was forgotten: %+v, %v", forgotten, next, err)
 			}
 			if _, err := s.Renew(t.Context(), renewal("b", forgotten)); !errors.Is(err, driver.ErrNotHeld) {

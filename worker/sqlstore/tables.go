@@ -61,7 +61,7 @@ func (x session) create(ctx context.Context, missing []leasetables.Table) error 
 	for i, t := range missing {
 		statements := []string{x.Names.DDL()[t]}
 		if t == leasetables.Records {
-			index, err := x.text(ctx, maxLockWait, x.freshIndex(ctx))
+			index, err := x.expand(ctx, maxLockWait, x.freshIndex(ctx))
 			if err != nil {
 				return err
 			}
@@ -126,7 +126,7 @@ func (x session) inspectTables(ctx context.Context, wanted []leasetables.Table) 
 		text = `SELECT name, '-' FROM "` + x.Schema + `".sqlite_master WHERE type = 'table'`
 	}
 	problems := make(map[string]string) // of the tables that exist
-	err = each(ctx, x.conn, func(rows *sql.Rows) error {
+	err = queryRows(ctx, x.conn, func(rows *sql.Rows) error {
 		var name, problem string
 		err := rows.Scan(&name, &problem)
 		problems[strings.ToLower(name)] = problem // MySQL and SQLite may keep another case

@@ -30,15 +30,15 @@ func putBack(t *testing.T, s *suite) {
 		}
 		refused := s.request()
 		only(old.Worker)(&refused)
-		if l, err := store.Claim(t.Context(), refused); !errors.Is(err, driver.ErrNoWorkerID) || l.Forgot != (first == "claim") {
-			t.Errorf("a refused claim, of which the floor rises: %t: Forgot is %t, %v", first == "claim", l.Forgot, err)
+		if l, err := store.Claim(t.Context(), refused); !errors.Is(err, driver.ErrNoWorkerID) || l.FloorRaised != (first == "claim") {
+			t.Errorf("a refused claim, of which the floor rises: %t: FloorRaised is %t, %v", first == "claim", l.FloorRaised, err)
 		}
 		next := s.claim(t, store, only(forgotten.Worker))
 		ns := s.list(t).Namespace
 		if next.Start < last || next.Start != ns.Floor || next.Fence-next.Start != window || next.FencingToken <= forgotten.FencingToken {
 			t.Errorf("fences up to %d were forgotten, the floor is %d, and the next claim is %+v", last, ns.Floor, next.Lease)
 		}
-		if next.Forgot {
+		if next.FloorRaised {
 			t.Error("a claim that has not raised the floor said so")
 		}
 		if ns.Incarnation == before.Namespace.Incarnation && first == "claim" && s.list(t).Server != ns.Incarnation {
@@ -49,7 +49,7 @@ func putBack(t *testing.T, s *suite) {
 		mustNotHeld(t, "released after it was forgotten", forgotten.release(t.Context(), forgotten.Start))
 		must(t, old.renew(t.Context()))
 		must(t, next.renew(t.Context()))
-		if third := s.claim(t, store, nil); third.Start != ns.Floor || third.Forgot {
+		if third := s.claim(t, store, nil); third.Start != ns.Floor || third.FloorRaised {
 			t.Errorf("the floor is %d, and the claim after the first is %+v", ns.Floor, third.Lease)
 		}
 	}
@@ -136,7 +136,7 @@ func recordsMissing(t *testing.T, s *suite) {
 	}
 	must(t, other.renew(t.Context()))
 	next := s.claim(t, store, only(lost.Worker))
-	if next.Start < lost.Fence || !next.Forgot {
+	if next.Start < lost.Fence || !next.FloorRaised {
 		t.Errorf("the record of %+v was deleted, and the next claim is %+v", lost.Lease, next.Lease)
 	}
 	s.settle(t, other, next)

@@ -298,7 +298,7 @@ func raise(t *testing.T, s *suite) {
 		t.Errorf("Raise returned %+v, List %+v", ns, listed)
 	}
 	next := s.claim(t, store, nil)
-	if next.Start != ns.Floor || next.Forgot {
+	if next.Start != ns.Floor || next.FloorRaised {
 		t.Errorf("the floor is %d, and the next claim %+v", ns.Floor, next.Lease)
 	}
 	must(t, h.renew(ctx))

@@ -194,7 +194,7 @@ func repeated(t *testing.T, s *suite) {
 	c := s.request()
 	first, err := store.Claim(t.Context(), c)
 	must(t, err)
-	first.Forgot = false
+	first.FloorRaised = false
 	c.Now += 7 // as time goes on
 	again, err := store.Claim(t.Context(), c)
 	must(t, err)
@@ -219,7 +219,7 @@ func repeatedOtherwise(t *testing.T, s *suite) {
 	c := s.request()
 	first, err := store.Claim(t.Context(), c)
 	must(t, err)
-	first.Forgot = false
+	first.FloorRaised = false
 	other := s.claim(t, store, nil)
 	for what, change := range map[string]func(*driver.Claim){
 		"RequirePreferred": func(c *driver.Claim) { only(neither(first.Worker, other.Worker))(c) },

@@ -34,7 +34,7 @@ func (m *memory) state(name string) driver.State {
 func (m *memory) transact(ctx context.Context, name string, workerIDs int64, decide func(driver.State) (driver.Change, error)) (driver.Lease, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	read := func(context.Context) (driver.State, error) { return m.state(name), nil }
+	read := func(context.Context, bool) (driver.State, error) { return m.state(name), nil }
 	return driver.Transact(ctx, decide, read, func(_ context.Context, _ driver.State, ch driver.Change) (bool, error) {
 		st := m.state(name)
 		index := func(id int64) int {

@@ -117,7 +117,7 @@ func round(t *testing.T, name string, s site, live, control *group) line {
 	alone.cut()
 	old.cut()
 	before := state(t, s, control.cfg.Namespace)
-	changed, lost := live.count(worker.StoreChanged), live.count(worker.Forgotten, worker.Lost)
+	changed, lost := live.count(worker.FloorRaised), live.count(worker.Forgotten, worker.Lost)
 	if s.raise != nil {
 		live.gate.cut()
 	}
@@ -134,7 +134,7 @@ func round(t *testing.T, name string, s site, live, control *group) line {
 		s.raise(t, live.cfg.Namespace)
 		live.gate.open()
 	}
-	believed := control.count(worker.StoreChanged)
+	believed := control.count(worker.FloorRaised)
 	control.gate = new(gate)
 	both(func(g *group) { g.enter(4) })
 	l.took, l.ahead = live.newest(4)
@@ -152,11 +152,11 @@ func round(t *testing.T, name string, s site, live, control *group) line {
 	control.leave()
 	_, l.controls = control.result()
 	l.lost = live.count(worker.Forgotten, worker.Lost) - lost
-	if n := control.count(worker.StoreChanged) - believed; n > 0 {
+	if n := control.count(worker.FloorRaised) - believed; n > 0 {
 		t.Errorf("the control noticed it %d times", n)
 	}
-	changed = live.count(worker.StoreChanged) - changed
-	t.Logf("%v %d lost, %d events store_changed", l, l.lost, changed)
+	changed = live.count(worker.FloorRaised) - changed
+	t.Logf("%v %d lost, %d events floor_raised", l, l.lost, changed)
 
 	if l.forgotten == 0 {
 		t.Error("nothing was forgotten: the event proves nothing")
@@ -191,7 +191,7 @@ func unharmed(t *testing.T, name string, s site) {
 	if s.keep != nil {
 		s.keep(t)
 	}
-	before, changed := state(t, s, g.cfg.Namespace), g.count(worker.StoreChanged)
+	before, changed := state(t, s, g.cfg.Namespace), g.count(worker.FloorRaised)
 	s.event(t)
 	lost := forgotten(before, state(t, s, g.cfg.Namespace))
 	g.join(2)
@@ -200,8 +200,8 @@ func unharmed(t *testing.T, name string, s site) {
 	got := g.workers()[:len(had)]
 	g.leave()
 	ids, duplicates := g.result()
-	changed = g.count(worker.StoreChanged) - changed
-	t.Logf("| %s | %d | %d | %d | - | %.2f s | %.2f s | 0 lost, %d events store_changed", name, ids, lost, duplicates, took.Seconds(), ahead.Seconds(), changed)
+	changed = g.count(worker.FloorRaised) - changed
+	t.Logf("| %s | %d | %d | %d | - | %.2f s | %.2f s | 0 lost, %d events floor_raised", name, ids, lost, duplicates, took.Seconds(), ahead.Seconds(), changed)
 	if !slices.Equal(had, got) || g.count(worker.Lost, worker.Forgotten) > 0 || changed > 1 {
 		t.Errorf("worker IDs %v became %v, and the events were %v", had, got, g.events)
 	}

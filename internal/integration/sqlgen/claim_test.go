@@ -221,3 +221,28 @@ func TestRecoversLikeAStore(t *testing.T) {
 		}
 	}
 }
+
+// Records that a program makes while the generator's claim waits for it are not taken for lost ones, so the
+// floor stays.
+func TestRecordsMadeDuringAClaim(t *testing.T) {
+	dsn := database(t)
+	conn, program, claimer := connect(t, dsn), connect(t, dsn), connect(t, dsn)
+	create(t, conn, orders)
+	floor := func() int64 { return one[int64](t, conn, "SELECT floor FROM snow_namespace WHERE namespace = 'orders'") }
+	before := floor()
+	run(t, program, "BEGIN", "UPDATE snow_namespace SET seen = seen + 64 WHERE namespace = 'orders'",
+		"INSERT INTO snow_lease SELECT 'orders', id, '', 0, 0, 0, '', 'unused' FROM generate_series(0, 63) id")
+	claimed := make(chan error)
+	go func() {
+		_, err := claimer.Exec(t.Context(), "SELECT snowkey_claim(how_many => 2)")
+		claimed <- err
+	}()
+	for one[int](t, conn, "SELECT count(*) FROM pg_locks WHERE NOT granted") == 0 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	run(t, program, "COMMIT")
+	must(t, <-claimed)
+	if after := floor(); after != before {
+		t.Errorf("the floor was %d and is %d", before, after)
+	}
+}

@@ -119,7 +119,7 @@ func (h *holder) Observe(e core.Event) {
 	case worker.Forgotten:
 		h.notifyLost()
 		h.book.write(record{n: uint32(e.Worker), kind: forgotten})
-	case worker.StoreChanged:
+	case worker.FloorRaised:
 		h.book.write(record{kind: noticed})
 	}
 }

@@ -96,7 +96,7 @@ func (l *lease) nextRequest() (request func(), at time.Time) {
 		offer(l.claim, l.claiming.retry.at)
 	}
 	if l.state.renews() {
-		offer(l.renew, l.current.renewAt)
+		offer(l.renew, l.current.retry.at)
 	}
 	for _, h := range l.retiring {
 		// After the end, a release is retried while a call of Release waits.
@@ -138,7 +138,7 @@ func (l *lease) renew() {
 			FenceWindow: l.cfg.FenceWindow.Milliseconds(), Keep: l.cfg.NoExpiry,
 		})
 	})
-	l.notifyForgot(got, err)
+	l.notifyFloorRaised(got, err)
 	switch {
 	case l.state >= releasing: // closed meanwhile
 	case errors.Is(err, driver.ErrNotHeld):
@@ -158,10 +158,9 @@ func (l *lease) renewalGranted(h *holding, got driver.Lease) {
 	if h.leftThen = l.untilFence(h.Fence); h.leftThen == 0 { // the wall clock has leapt; ids do not follow it beyond the fence
 		h.leftThen = l.cfg.FenceWindow
 	}
-	h.renewAt = h.renewed.Add(l.cfg.renewIn())
 	l.stats.Renewals++
 	l.notify(Renewed, h, nil, h.retry.failures > 0)
-	h.retry = retry{}
+	h.retry = retry{at: h.renewed.Add(l.cfg.renewIn())}
 	if l.state == blocked {
 		l.state = held
 	}
@@ -171,7 +170,6 @@ func (l *lease) renewalGranted(h *holding, got driver.Lease) {
 // locked, and the fence is near, the lease also claims another worker ID.
 func (l *lease) renewalFailed(h *holding, err error) {
 	h.retry.failed(err, l.cfg.rand)
-	h.renewAt = h.retry.at
 	l.stats.Failures++
 	stalled := l.stalled()
 	h.grant.SetFenceError(stalled)
@@ -200,8 +198,8 @@ func (l *lease) renewEarly() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if h := l.current; h.retry.failures == 0 {
-		if early := h.renewed.Add(min(maxDelay/2, l.cfg.RenewInterval/2)); early.Before(h.renewAt) {
-			h.renewAt = early
+		if early := h.renewed.Add(min(maxDelay/2, l.cfg.RenewInterval/2)); early.Before(h.retry.at) {
+			h.retry.at = early
 		}
 	}
 }
