@@ -94,7 +94,7 @@ func (c Claim) choose(s State) (Change, error) {
 	now := max(s.Now, s.Namespace.Floor)
 	fence := now + c.FenceWindow
 	wait := int64(math.MaxInt64)
-	best, rank := Record{}, noRank
+	best, rank := Change{}, noRank
 	for _, rec := range s.Records {
 		if rec.Worker >= c.WorkerIDs || c.RequirePreferred && rec.Worker != c.Preferred {
 			continue
@@ -130,17 +130,18 @@ func (c Claim) choose(s State) (Change, error) {
 		if rec.FencingToken > 0 {
 			token = max(start, rec.FencingToken) + 1
 		}
-		rank, best = r, Record{
+		rank, best = r, Change{Old: rec, Expired: !own && (rec.Status == Held || rec.Status == Freed), Record: &Record{
 			Worker: rec.Worker, ClaimID: c.ClaimID, FencingToken: token, Start: start, Fence: fence,
 			Owner: c.Owner, Status: Held,
-		}
+		}}
 	}
 	_, known := s.find(c.Preferred)
 	switch {
 	case c.Preferred >= 0 && c.Preferred != c.Exclude && !known:
 		return Change{Make: &c.Preferred}, nil
 	case rank < rankLocked || rank == rankLocked && (c.RequirePreferred || s.Count >= c.WorkerIDs):
-		return Change{Record: &best, Lease: best.lease()}, nil
+		best.Lease = best.Record.lease()
+		return best, nil
 	case !c.RequirePreferred && s.Count < c.WorkerIDs:
 		id := int64(MakeAny)
 		return Change{Make: &id}, nil

@@ -34,11 +34,12 @@ func (r Renewal) Decide(s State) (Change, error) {
 	if rec.Fence <= since {
 		return Change{}, ErrForgotten
 	}
+	old := rec
 	rec.Fence = max(rec.Fence, max(s.Now, s.Namespace.Floor)+min(r.FenceWindow, s.Namespace.FenceWindow))
 	if r.Keep {
 		rec.Status = Kept
 	}
-	return Change{Record: &rec, Lease: rec.lease()}, nil
+	return Change{Record: &rec, Old: old, Lease: rec.lease()}, nil
 }
 
 // A Release is the argument of Store.Release.

@@ -126,14 +126,17 @@ func (s State) find(worker int64) (Record, bool) {
 //   - Record: the record, and the namespace's Floor and Seen. The recorded incarnation must be that
 //     of the server that writes. But if it was already different when the State was read (a
 //     renewal when the floor may not rise), it must still be different, and the record's fence
-//     must be later than the floor.
+//     must be later than the floor. If Expired, the fence of the old record must have passed by
+//     MaxSkew, by the clock of the server that writes.
 //
 // The store then decides again, unless Record or nothing was set: that is the last change.
 type Change struct {
 	Index     *Namespace // replaces State.Index.Namespace
 	Namespace *Namespace // replaces State.Namespace
 	Make      *int64     // make an unused record of this worker ID; [MakeAny]: of the lowest worker IDs without one, up to [MakeAtOnce]
-	Record    *Record    // replaces the record of its worker ID
+	Record    *Record    // replaces Old
+	Old       Record     // the record as it was read; valid with Record
+	Expired   bool       // it is a claim of a worker ID that was held or freed
 	Lease     Lease      // the result, if Index, Namespace and Make are nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
@@ -21,7 +20,8 @@ type transaction struct {
 	name    string
 	claim   driver.Claim // empty in other calls
 	claimed string       // the worker ID that the claim has or had
-	age     int64        // for how many milliseconds the server has run, if a crash makes it forget everything; otherwise -1
+	age     int64        // for how many milliseconds the server has run, if a crash may make it forget a floor; otherwise -1
+	young   bool         // renew without raising the floor: see decideRenewal
 }
 
 // encode returns a driver.Namespace or driver.Record as Redis keeps it. The scripts rely on the order
@@ -61,15 +61,33 @@ func (t *transaction) read(ctx context.Context, n int64, ids ...any) (st driver.
 	return st, err
 }
 
-// decide is like Claim.Decide. But a server that could forget the floor must first have run for as long
-// as the floor is ahead of the clock: then all ids from before its start are below the new floor.
-// Otherwise a server that crashes again and again would repeat ids.
-func (t *transaction) decide(st driver.State) (driver.Change, error) {
+// tooYoung returns for how long a change must not raise the floor. A server that could forget the floor
+// must first have run for as long as the floor is ahead of the clock: then all ids from before its start
+// are below the new floor. Otherwise a server that crashes again and again would repeat ids.
+func (t *transaction) tooYoung(st driver.State, ch driver.Change) (wait int64) {
+	ns := ch.Namespace
+	if ns == nil || ns.Floor <= st.Namespace.Floor || t.age < 0 {
+		return 0
+	}
+	return max(ns.FenceWindow+ns.MaxSkew-t.age, 0)
+}
+
+// decideClaim is like Claim.Decide, but refuses the claim while the server is too young.
+func (t *transaction) decideClaim(st driver.State) (driver.Change, error) {
 	ch, err := t.claim.Decide(st)
-	if ns := ch.Namespace; err == nil && ns != nil && ns.Floor > st.Namespace.Floor && t.age >= 0 {
-		if wait := ns.FenceWindow + ns.MaxSkew - t.age; wait > 0 {
-			return driver.Change{}, &driver.FloorError{Namespace: t.name, Wait: wait}
-		}
+	if wait := t.tooYoung(st, ch); wait > 0 {
+		return driver.Change{}, &driver.FloorError{Namespace: t.name, Wait: wait}
+	}
+	return ch, err
+}
+
+// decideRenewal is like r.Decide. But while the server is too young, a lease is renewed without a new floor
+// if its fence has not passed: then no forgotten claim had its worker ID.
+func (t *transaction) decideRenewal(r driver.Renewal, st driver.State) (driver.Change, error) {
+	ch, err := r.Decide(st)
+	if t.young = t.tooYoung(st, ch) > 0; t.young {
+		st.Namespace.Incarnation, st.Namespace.Since = st.Server, max(st.Namespace.Floor, st.Now)
+		return r.Decide(st)
 	}
 	return ch, err
 }
@@ -87,15 +105,13 @@ func (t *transaction) write(ctx context.Context, st driver.State, ch driver.Chan
 	case ch.Namespace != nil:
 		args = []any{"namespace", namespace, "", "namespace", "", encode(ch.Namespace)}
 	default:
-		old := st.Records[slices.IndexFunc(st.Records, func(rec driver.Record) bool { return rec.Worker == ch.Record.Worker })]
-		former := t.claim.Former
 		switch {
-		case former.ClaimID != "" && old.ClaimID == former.ClaimID && old.FencingToken == former.FencingToken:
-			args[0] = "own"
+		case ch.Expired:
+			args[0] = "expired"
 		case t.claim.ClaimID != "":
 			args[0] = "claim"
 		}
-		args = append(args, old.Worker, encode(old), encode(ch.Record))
+		args = append(args, ch.Old.Worker, encode(ch.Old), encode(ch.Record))
 	}
 	r, err := t.run(ctx, script, args...)
 	return r.ok && err == nil, err
@@ -104,7 +120,7 @@ func (t *transaction) write(ctx context.Context, st driver.State, ch driver.Chan
 // renew renews a lease, and reports whether the script has done so.
 func (t *transaction) renew(ctx context.Context, q driver.Renewal) (l driver.Lease, renewed bool, err error) {
 	begin, _, _ := strings.Cut(encode(driver.Record{Worker: q.Worker, ClaimID: q.ClaimID, FencingToken: q.FencingToken}), `"start":`)
-	r, err := t.run(ctx, "renew", q.Worker, begin, q.FenceWindow, q.Keep)
+	r, err := t.run(ctx, "renew", q.Worker, begin, q.FenceWindow, q.Keep, t.young)
 	if err != nil || !r.ok {
 		return l, false, err
 	}
@@ -131,6 +147,6 @@ func (s *Store) changeRecord(ctx context.Context, name string, workerID int64, d
 		if err != nil {
 			return false, err
 		}
-		return t.write(ctx, st, driver.Change{Record: &rec})
+		return t.write(ctx, st, driver.Change{Record: &rec, Old: st.Records[0]})
 	})
 }

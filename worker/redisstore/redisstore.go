@@ -124,7 +124,7 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Lease, error)
 		return driver.Lease{}, err
 	}
 	t := transaction{store: s, name: c.Namespace, claim: c}
-	return driver.Transact(ctx, t.decide, func(ctx context.Context, all bool) (driver.State, error) {
+	return driver.Transact(ctx, t.decideClaim, func(ctx context.Context, all bool) (driver.State, error) {
 		if all {
 			return t.read(ctx, readAll)
 		}
@@ -143,7 +143,8 @@ func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, erro
 		return l, err
 	}
 	read := func(ctx context.Context, _ bool) (driver.State, error) { return t.read(ctx, 0, r.Worker) }
-	decided, err := driver.Transact(ctx, r.Decide, read, func(ctx context.Context, st driver.State, ch driver.Change) (bool, error) {
+	decide := func(st driver.State) (driver.Change, error) { return t.decideRenewal(r, st) }
+	decided, err := driver.Transact(ctx, decide, read, func(ctx context.Context, st driver.State, ch driver.Change) (bool, error) {
 		if ch.Namespace != nil {
 			return t.write(ctx, st, ch)
 		}

@@ -245,3 +245,37 @@ func TestLargeNamespace(t *testing.T) {
 		t.Errorf("%+v, %v", l, err)
 	}
 }
+
+// A Redis that keeps only snapshots and crashes twice, one soon after the other, forgets what it has granted
+// between. So it grants nothing then, even if a holder renews.
+func TestSnapshotsAndTwoCrashes(t *testing.T) {
+	server := testserver.New(t, testserver.KindRedis, "--appendonly", "no")
+	c := dial(t, server)
+	store := mustNew(redisstore.New(func(ctx context.Context, script string, keys []string, args ...any) (any, error) {
+		return c.eval(ctx, script, keys, args...)
+	}, redisstore.Config{}))
+	now := time.Now().UnixMilli()
+	c.put(t, "snowkey:", driver.State{
+		Namespace: driver.Namespace{Name: "orders", Layout: "l", FenceWindow: 30_000, MaxSkew: 10_000, Incarnation: "of long ago", Seen: 2, Version: driver.Version},
+		Records: []driver.Record{
+			{Worker: 0, ClaimID: "holder", FencingToken: 1, Start: 1, Fence: now + 30_000, Status: driver.Held},
+			{Worker: 1, Status: driver.Unused},
+		},
+	})
+	c.must(t, "SAVE")
+	holder := driver.Lease{Worker: 0, FencingToken: 1, Fence: now + 30_000}
+	for range 2 {
+		c = restarted(t, server)
+		if renewed, err := store.Renew(t.Context(), renewal(claim("orders", "holder"), holder)); err != nil || renewed.Fence <= holder.Fence || renewed.FloorRaised {
+			t.Errorf("%+v, %v", renewed, err)
+		}
+		if l, err := store.Claim(t.Context(), claim("orders", "next")); !errors.As(err, new(*driver.FloorError)) {
+			t.Errorf("%+v, %v", l, err)
+		}
+	}
+	c.put(t, "snowkey:", driver.State{Namespace: driver.Namespace{Name: "orders", Layout: "l", FenceWindow: 30_000, MaxSkew: 10_000, Incarnation: "of long ago", Seen: 1, Version: driver.Version},
+		Records: []driver.Record{{Worker: 0, ClaimID: "holder", FencingToken: 1, Start: 1, Fence: time.Now().UnixMilli() - 1, Status: driver.Held}}})
+	if renewed, err := store.Renew(t.Context(), renewal(claim("orders", "holder"), holder)); !errors.Is(err, driver.ErrForgotten) {
+		t.Errorf("renewed after its fence: %+v, %v", renewed, err)
+	}
+}

@@ -1,12 +1,11 @@
 -- Writes a change, unless the namespace (ARGV[2]) or the record is not as it was read. ARGV[1] is
--- namespace, claim, own (a claim of what was the claimant's own) or change.
+-- namespace, claim, expired (a claim of a worker ID whose fence has passed) or change.
 local kind, id, was, value = ARGV[1], ARGV[4], ARGV[5], ARGV[6]
 if space ~= ARGV[2] or kind ~= 'namespace' and (redis.call('HGET', KEYS[1], id) or '') ~= was then return {'no'} end
 if kind == 'namespace' and string.match(value, '"incarnation":"([^"]*)"') ~= server then return {'no'} end
-if kind == 'claim' or kind == 'own' then
-  local fence, state = string.match(was, '"start":%-?%d+,"fence":(%-?%d+),.*"state":"(%a+)"}$')
-  local held = state == 'kept' or state ~= 'unused' and state ~= 'released' and tonumber(fence) + field('max_skew') >= now
-  if recorded ~= server or held and kind == 'claim' or (redis.call('GET', KEYS[2]) or '') ~= ARGV[3] then
+if kind == 'claim' or kind == 'expired' then
+  local held = kind == 'expired' and tonumber(string.match(was, '"fence":(%-?%d+)')) + field('max_skew') >= now
+  if recorded ~= server or held or (redis.call('GET', KEYS[2]) or '') ~= ARGV[3] then
     return {'no'}
   end
   redis.call('SET', KEYS[2], id, 'EX', 3600) -- if the claim is repeated, it finds its worker ID

@@ -24,7 +24,7 @@ func values(ns driver.Namespace) []any {
 	return []any{ns.Layout, ns.FenceWindow, ns.MaxSkew, ns.Incarnation, ns.Since, ns.Floor, ns.Seen, ns.Version}
 }
 
-// The columns of a row of read that the row does not have: of a record, of a namespace, of the server.
+// Empty columns for read, each of whose rows has only some of them: a record, a namespace, or the server.
 const (
 	noRecord    = "-1, '', 0, 0, 0, '', ''"
 	noNamespace = "'', '', 0, 0, '', 0, 0, 0, 0"
@@ -110,13 +110,8 @@ func (x session) writeClaim(ctx context.Context, c driver.Claim, st driver.State
 	case ch.Namespace != nil:
 		return x.writeNamespace(ctx, c.Namespace, st, *ch.Namespace)
 	}
-	rec, old, free := ch.Record, driver.Record{}, ""
-	for _, r := range st.Records {
-		if r.Worker == rec.Worker {
-			old = r
-		}
-	}
-	if former := old.ClaimID == c.Former.ClaimID && old.FencingToken == c.Former.FencingToken; !former && (old.Status == driver.Held || old.Status == driver.Freed) {
+	rec, old, free := ch.Record, ch.Old, ""
+	if ch.Expired {
 		free = " AND l.fence + n.max_skew < {now}"
 	}
 	set := x.fill("claim_id = ?, fencing_token = ?, start = ?, fence = ?, owner = ?, state = ?",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
 	"sync/atomic"
 
 	"github.com/seed-299c1d6b/snowkey/ddl"
@@ -92,7 +91,7 @@ func (s *Store) Renew(ctx context.Context, r driver.Renewal) (driver.Lease, erro
 			switch {
 			case ch.Namespace != nil:
 				return x.writeNamespace(ctx, r.Namespace, st, *ch.Namespace)
-			case slices.Contains(st.Records, *ch.Record): // MySQL reports only changed rows, and within a millisecond nothing changes
+			case *ch.Record == ch.Old: // MySQL reports only changed rows, and within a millisecond nothing changes
 				l.Fence = ch.Record.Fence
 				return true, nil
 			}

@@ -86,6 +86,7 @@ func Run(t *testing.T, cfg Config) {
 		{"records missing", true, recordsMissing},
 		{"namespace missing", true, namespaceMissing},
 		{"any order", true, anyOrder},
+		{"as decided", true, asDecided},
 		{"many at once", false, manyAtOnce},
 		{"generators", false, generators},
 	} {
@@ -190,11 +191,16 @@ func only(n int64) func(*driver.Claim) {
 // list returns what the store has of the namespace.
 func (s *suite) list(t *testing.T) driver.State {
 	t.Helper()
-	st, err := s.Open(t).(driver.Admin).List(t.Context(), s.namespace)
+	return listed(t, s.Open(t), s.namespace)
+}
+
+func listed(t *testing.T, store driver.Store, namespace string) driver.State {
+	t.Helper()
+	st, err := store.(driver.Admin).List(t.Context(), namespace)
 	must(t, err)
 	// The records that were never held are not listed: as if they had not been made.
 	st.Namespace.Seen -= st.Count - int64(len(st.Records))
-	st.Namespace.Name = s.namespace
+	st.Namespace.Name = namespace
 	return st
 }
 
