@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -89,7 +90,8 @@ func (p *Plugin) Name() string { return "snowkey" }
 // ID unless there is a Source, and registers the callbacks that fill keys. It returns a
 // *core.ConfigError with all faults of the configuration, or an error of [Validate] or
 // [worker.Open], which ends with the statements to run if the role may not create the tables. After
-// an error, no worker ID is leased and no callback is registered.
+// an error, no worker ID is leased and no callback is registered. If MySQL's sql_mode is not strict,
+// gorm's logger gets a warning.
 func (p *Plugin) Initialize(db *gorm.DB) (err error) {
 	if err := checkDB(db); err != nil {
 		return err
@@ -134,7 +136,24 @@ func (p *Plugin) Initialize(db *gorm.DB) (err error) {
 	if source != nil { // else an earlier call has set it
 		p.source.Store(&source)
 	}
+	warnNotStrict(db)
 	return nil
+}
+
+// warnNotStrict logs a warning if MySQL or MariaDB would cut a key to what a narrow column holds, with an
+// id of the plugin and all rows that refer to it.
+func warnNotStrict(db *gorm.DB) {
+	pool, err := db.DB()
+	if err != nil || db.Name() != "mysql" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	var mode string
+	if pool.QueryRowContext(ctx, "SELECT @@sql_mode").Scan(&mode) == nil && !strings.Contains(mode, "STRICT_") {
+		db.Logger.Warn(ctx, "snowkey: sql_mode is not strict: into a column that is not bigint yet, MySQL writes 2147483647 "+
+			"instead of a key, and 0 where a key is missing, without an error; add STRICT_TRANS_TABLES")
+	}
 }
 
 // Next returns one id of the plugin's source. Before db.Use, it returns an error.

@@ -6,12 +6,15 @@ import (
 	"strings"
 	"testing"
 
+	gormmysql "gorm.io/driver/mysql"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/logger"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
 	"github.com/seed-299c1d6b/snowkey/gormplugin/internal/gormtest"
+	"github.com/seed-299c1d6b/snowkey/internal/databases"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
 
 // Models of a service with old tables.
@@ -143,3 +146,18 @@ type (
 		Number int64 `gorm:"snowflake"`
 	}
 )
+
+// Where MySQL would cut keys and write 0 without an error, the log says so.
+func TestModeIsNotStrict(t *testing.T) {
+	for _, server := range testserver.MySQLs(t) {
+		for mode, want := range map[string]int{"''": 1, "'STRICT_ALL_TABLES'": 0, "'TRADITIONAL'": 0} {
+			cfg := databases.FreshMySQL(t, server.DSN)
+			cfg.Params = map[string]string{"sql_mode": mode}
+			log := &warnings{Interface: logger.Discard}
+			databases.HandleOf(t, gormmysql.New(gormmysql.Config{DSNConfig: cfg}), &gorm.Config{Logger: log}, gormplugin.New(gormplugin.Config{Source: databases.Generator(t, 1)}))
+			if len(log.lines) != want || want > 0 && !strings.Contains(log.lines[0], "sql_mode is not strict") {
+				t.Errorf("sql_mode %s: %q", mode, log.lines)
+			}
+		}
+	}
+}

@@ -53,6 +53,9 @@ type Loaded struct {
 // order is written before its lines or after them. But a chunk of twice ChunkBytes ends after any row: if
 // an order may have more than ChunkBytes of lines, write it before them.
 //
+// Where there are no foreign keys, Load does not see triggers that change keys or delete rows, nor rows
+// that triggers drop from a view or from a table without a primary key: then lines may refer to nothing.
+//
 // On an error nothing stays in the database. The error of a row is a [LoadError]. In a pgx.Tx, a
 // constraint that is checked at COMMIT fails the caller's COMMIT instead of Load. An error of f is
 // returned, together with the error of an earlier row. If COMMIT was sent and not answered, the error is
@@ -68,7 +71,6 @@ func Load(ctx context.Context, db Beginner, f func(w *Writer) error) (Loaded, er
 
 // LoadWith is like [Load], with options. For a wrong Config it returns a *core.ConfigError with all faults.
 func LoadWith(ctx context.Context, db Beginner, cfg Config, f func(w *Writer) error) (Loaded, error) {
-	ctx = cmp.Or(ctx, context.Background())
 	wrong := required(db, f == nil)
 	if cfg.Method > Unnest {
 		wrong.Add("Method", cfg.Method, "must be Copy or Unnest")

@@ -46,6 +46,9 @@ func classified(err error) error {
 	if retry.SQLState(err) == denied { // MySQL names the missing privilege
 		err = fmt.Errorf("%w; the role needs USAGE on the schema, SELECT, INSERT, UPDATE on the tables, and EXECUTE on the functions of the store: GRANT it", err)
 	}
+	if hasText(err, "client_encoding=UTF8") { // pgx's, in databases of another encoding
+		return driver.Permanent(fmt.Errorf("%w: add client_encoding=UTF8 to the DSN", err))
+	}
 	if slices.Contains(permanentStates, retry.SQLState(err)) || slices.Contains(permanentNumbers, retry.MySQLNumber(err)) || permanentText.MatchString(err.Error()) {
 		return driver.Permanent(err)
 	}

@@ -38,7 +38,7 @@ func (s *server) literal(text string) string {
 	case ddl.MySQL:
 		return fmt.Sprintf("_utf8mb4 X'%x'", text)
 	}
-	return fmt.Sprintf("CAST(X'%x' AS TEXT)", text)
+	return "'" + strings.NewReplacer("'", "''", "?", "'||char(63)||'", "{", "'||char(123)||'", "\x00", "'||char(0)||'").Replace(text) + "'"
 }
 
 // now returns an expression for the database's clock in Unix milliseconds. PostgreSQL evaluates it at
@@ -97,7 +97,8 @@ func lockWait(ctx context.Context, most time.Duration) time.Duration {
 	return most
 }
 
-// limited adds the limit for lock waits to a statement of MySQL or MariaDB, in seconds.
+// limited adds the limit for lock waits to a statement of MySQL or MariaDB, in seconds, and the time zone:
+// the creation of a table in the hour that a zone has twice is another moment in another zone.
 func (s *server) limited(wait time.Duration, query string) string {
 	seconds := max(int64(wait/time.Second), 1)
 	switch {
@@ -106,10 +107,10 @@ func (s *server) limited(wait time.Duration, query string) string {
 		if s.galera {
 			sync = ", wsrep_sync_wait = 7" // a node may apply later what others have committed
 		}
-		return fmt.Sprintf("SET STATEMENT lock_wait_timeout = %d, innodb_lock_wait_timeout = %[1]d%s FOR %s", seconds, sync, query)
+		return fmt.Sprintf("SET STATEMENT time_zone = '+00:00', lock_wait_timeout = %d, innodb_lock_wait_timeout = %[1]d%s FOR %s", seconds, sync, query)
 	case s.Dialect == ddl.MySQL:
 		verb, rest, _ := strings.Cut(query, " ")
-		return fmt.Sprintf("%s /*+ SET_VAR(lock_wait_timeout = %d) */ %s", verb, seconds, rest)
+		return fmt.Sprintf("%s /*+ SET_VAR(time_zone = '+00:00') SET_VAR(lock_wait_timeout = %d) */ %s", verb, seconds, rest)
 	}
 	return query
 }

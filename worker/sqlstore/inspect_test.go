@@ -162,7 +162,7 @@ func TestStatements(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got = strings.ReplaceAll(got, fmt.Sprintf("%x", id), "FILE")
+				got = strings.ReplaceAll(got, id, "FILE")
 			}
 			golden := filepath.Join("testdata", name+".sql")
 			if os.Getenv("SNOWKEY_UPDATE") != "" {

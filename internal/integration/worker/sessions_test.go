@@ -154,3 +154,86 @@ func TestWritesSetWhatTheyNeed(t *testing.T) {
 		}
 	}
 }
+
+// A table that is created in the hour that a session's zone has twice was created at one moment: sessions
+// with another zone see the same incarnation.
+func TestTimeZones(t *testing.T) {
+	for i, server := range testserver.MySQLs(t) {
+		t.Run(fmt.Sprint("mysql ", i), func(t *testing.T) {
+			e := newMySQL(t, server.DSN)
+			// This zone has just set its clocks back by an hour.
+			mustExec(t, e.open(t),
+				"REPLACE INTO mysql.time_zone (Time_zone_id, Use_leap_seconds) VALUES (777, 'N')",
+				"REPLACE INTO mysql.time_zone_name (Name, Time_zone_id) VALUES ('Test/Autumn', 777)",
+				"REPLACE INTO mysql.time_zone_transition_type (Time_zone_id, Transition_type_id, `Offset`, Is_DST, Abbreviation) VALUES (777, 0, 7200, 1, 'S'), (777, 1, 3600, 0, 'W')",
+				fmt.Sprintf("REPLACE INTO mysql.time_zone_transition (Time_zone_id, Transition_time, Transition_type_id) VALUES (777, 0, 0), (777, %d, 1)", time.Now().Add(-10*time.Minute).Unix()),
+			)
+			incarnations := map[string]bool{}
+			for _, zone := range []string{"'+00:00'", "'-07:00'", "'Test/Autumn'"} {
+				cfg := e.mysql(t)
+				cfg.Params = map[string]string{"time_zone": zone}
+				inZone := e
+				inZone.dsn = cfg.FormatDSN()
+				value, _, err := inZone.store(t).Incarnation(t.Context())
+				must(t, err)
+				incarnations[value] = true
+			}
+			if len(incarnations) != 1 {
+				t.Error(incarnations)
+			}
+		})
+	}
+}
+
+// Databases in an encoding that the driver or the store could misread.
+func TestEncodings(t *testing.T) {
+	plain := newPostgres(t)
+	admin := plain.open(t)
+	for _, encoding := range []string{"SQL_ASCII", "LATIN1"} {
+		name := "encoding_" + strings.ToLower(encoding)
+		mustExec(t, admin, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING '"+encoding+"' LC_COLLATE 'C' LC_CTYPE 'C'")
+		t.Cleanup(func() { _, _ = admin.Exec("DROP DATABASE " + name + " WITH (FORCE)") })
+		e := plain
+		u := e.url(t)
+		u.Path = name
+		e.dsn = u.String()
+		for driverName, want := range map[string]string{"pgx": "client_encoding=UTF8 to the DSN", "postgres": ""} {
+			e.driver = driverName
+			err := e.claim(t, 1, "a")
+			if driver.IsPermanent(err) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%s, %s: %v", encoding, driverName, err)
+			}
+		}
+		e.driver = "pgx"
+		must(t, e.with(t, "client_encoding", "UTF8").claim(t, 2, "o?{now}'"))
+	}
+	for _, encoding := range []string{"UTF-16le", "UTF-16be"} {
+		e := newSQLite(t)
+		e.dsn += "&_pragma=encoding('" + encoding + "')"
+		must(t, e.claim(t, 1, "o?{now}'"))
+	}
+}
+
+// claim claims a worker ID twice, the second time by the same claim, and renews it.
+func (e engine) claim(t *testing.T, worker int64, owner string) error {
+	t.Helper()
+	s := e.store(t)
+	c := driver.Claim{Namespace: "default", Layout: "l", WorkerIDs: 8, Preferred: worker, RequirePreferred: true, Exclude: -1, Owner: owner, FenceWindow: 30_000, ClaimID: owner, Now: time.Now().UnixMilli()}
+	first, err := s.Claim(t.Context(), c)
+	if err != nil {
+		return err
+	}
+	again, err := s.Claim(t.Context(), c)
+	must(t, err)
+	if again.Start != first.Start || again.FencingToken != first.FencingToken {
+		t.Errorf("%+v, then %+v", first, again)
+	}
+	_, err = s.Renew(t.Context(), driver.Renewal{Namespace: c.Namespace, Worker: first.Worker, FencingToken: first.FencingToken, ClaimID: owner, FenceWindow: c.FenceWindow})
+	must(t, err)
+	st, err := s.List(t.Context(), c.Namespace)
+	must(t, err)
+	if len(st.Records) == 0 || st.Records[len(st.Records)-1].Owner != owner {
+		t.Errorf("owner %q: %+v", owner, st.Records)
+	}
+	return nil
+}
