@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-299c1d6b/snowkey/core"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -253,15 +254,7 @@ func forgotten(before, after driver.State) (n int) {
 // poll asks again and again, as long as it gets an error.
 func poll(t *testing.T, ask func() error) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
-		err := ask()
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("after %v: %v", patience, err)
-		}
-	}
+	engines.Eventually(t, patience, ask)
 }
 
 // port returns the port of a host:port.
@@ -273,20 +266,7 @@ func port(addr string) string {
 	return port
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// mustNew returns a store that New has made.
-func mustNew[S any](s S, err error) S {
-	if err != nil {
-		panic(err)
-	}
-	return s
-}
+var must = engines.Must
 
 // A gate keeps the requests of holders from the store.
 type gate struct {

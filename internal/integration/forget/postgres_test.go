@@ -13,6 +13,7 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/internal/network"
 	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 )
@@ -68,7 +69,7 @@ func TestPostgresPromotions(t *testing.T) {
 	t.Parallel()
 	promotions := 10
 	if text := os.Getenv("SNOWKEY_FORGET_PROMOTIONS"); text != "" {
-		promotions = mustNew(strconv.Atoi(text))
+		promotions = engines.MustNew(strconv.Atoi(text))
 	}
 	p := newPostgres(t)
 	p.window = 3 * time.Second
@@ -188,7 +189,7 @@ func TestPostgresUnharmed(t *testing.T) {
 			p.run(t, "ALTER SYSTEM SET synchronous_commit = off", "SELECT pg_reload_conf()")
 			time.Sleep(time.Second) // of renewals
 			var pid int
-			conn := mustNew(openDB(t, "pgx", p.server.DSN).Conn(t.Context()))
+			conn := engines.MustNew(openDB(t, "pgx", p.server.DSN).Conn(t.Context()))
 			defer conn.Close()
 			must(t, conn.QueryRowContext(t.Context(), "SELECT pg_backend_pid()").Scan(&pid))
 			must(t, syscall.Kill(pid, syscall.SIGKILL))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-299c1d6b/snowkey/gormplugin"
+	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 	"github.com/seed-299c1d6b/snowkey/worker/pgxstore"
@@ -26,7 +27,7 @@ func TestSQLStore(t *testing.T) {
 				if strings.Contains(t.Name(), "/re") { // read committed, renew, repeated: a few parts, since each dials a lot
 					db.SetMaxIdleConns(-1)
 				}
-				return mustNew(sqlstore.New(db, lossy))
+				return engines.MustNew(sqlstore.New(db, lossy))
 			},
 			Put: func(t *testing.T, st driver.State) { put(t, admin, st) },
 		})
