@@ -69,13 +69,7 @@ func TestEtcd(t *testing.T) {
 		t.Parallel()
 		server := testserver.NewEtcd(t)
 		s := etcdSite(t, server)
-		s.keep = func(t *testing.T) { t.Helper(); must(t, server.Snapshot("kept")) }
-		s.event = func(t *testing.T) {
-			t.Helper()
-			must(t, server.Kill())
-			must(t, server.PutBack("kept"))
-			must(t, server.Start())
-		}
+		s.keep, s.event = snapshots(server)
 		s.raise = func(t *testing.T, namespace string) {
 			t.Helper()
 			_, err := s.admin(t).Raise(t.Context(), namespace, 0)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-299c1d6b/snowkey/core"
 	"github.com/seed-299c1d6b/snowkey/internal/integration/engines"
+	"github.com/seed-299c1d6b/snowkey/internal/testserver"
 	"github.com/seed-299c1d6b/snowkey/worker"
 	"github.com/seed-299c1d6b/snowkey/worker/driver"
 )
@@ -50,6 +51,17 @@ type site struct {
 	enter func(g *group, n int)
 	// raise repeats what an operator has to do, after the event. nil: nothing.
 	raise func(t *testing.T, namespace string)
+}
+
+// snapshots returns what keeps the data of a server, and the event that puts it back.
+func snapshots(server *testserver.Server) (keep, event func(t *testing.T)) {
+	keep = func(t *testing.T) { t.Helper(); must(t, server.Snapshot()) }
+	return keep, func(t *testing.T) {
+		t.Helper()
+		must(t, server.Kill())
+		must(t, server.PutBack())
+		must(t, server.Start())
+	}
 }
 
 // A line is the outcome of one event.
@@ -127,7 +139,7 @@ func round(t *testing.T, name string, s site, live, control *group) line {
 		live.enter(2)
 	}
 	after := state(t, s, control.cfg.Namespace)
-	l.forgotten = forgotten(before, after)
+	l.forgotten = engines.Forgotten(before, after)
 	ns := before.Namespace
 	ns.Incarnation, ns.Since, ns.Floor, ns.Seen = after.Server, 0, 0, after.Count
 	s.believe(t, ns)
@@ -194,7 +206,7 @@ func unharmed(t *testing.T, name string, s site) {
 	}
 	before, changed := state(t, s, g.cfg.Namespace), g.count(worker.StoreChanged)
 	s.event(t)
-	lost := forgotten(before, state(t, s, g.cfg.Namespace))
+	lost := engines.Forgotten(before, state(t, s, g.cfg.Namespace))
 	g.join(2)
 	took, ahead := g.newest(2)
 	g.renewed(2)
@@ -234,21 +246,6 @@ func noted(t *testing.T, s site, g *group) {
 		}
 		return err
 	})
-}
-
-// forgotten counts the writes of before that after lacks: claims, and of the others the last
-// renewals.
-func forgotten(before, after driver.State) (n int) {
-	had := map[int64]driver.Record{}
-	for _, rec := range after.Records {
-		had[rec.Worker] = rec
-	}
-	for _, rec := range before.Records {
-		if now := had[rec.Worker]; now.FencingToken < rec.FencingToken || now.Fence < rec.Fence {
-			n++
-		}
-	}
-	return n
 }
 
 // poll asks again and again, as long as it gets an error.

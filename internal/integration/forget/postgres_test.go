@@ -103,14 +103,14 @@ func TestPostgres(t *testing.T) {
 			t.Helper()
 			must(t, p.server.MakeFolder("archive"))
 			p.run(t, "CREATE TABLE one (n BIGINT)", "CHECKPOINT")
-			must(t, p.server.Snapshot("base"))
+			must(t, p.server.Snapshot())
 			p.keep = func(t *testing.T) { t.Helper(); p.run(t, "SELECT pg_create_restore_point('kept')") }
 			p.event = func(t *testing.T) {
 				t.Helper()
 				p.run(t, "SELECT pg_switch_wal()")
 				until(t, openDB(t, "pgx", p.server.DSN), "true", "SELECT CAST(last_archived_wal >= pg_walfile_name(pg_switch_wal()) OR archived_count > 0 AS TEXT) FROM pg_stat_archiver")
 				must(t, p.server.Kill())
-				must(t, p.server.PutBack("base"))
+				must(t, p.server.PutBack())
 				must(t, p.server.Touch("data/recovery.signal"))
 				must(t, p.server.Start())
 				until(t, openDB(t, "pgx", p.server.DSN), "false", "SELECT CAST(pg_is_in_recovery() AS TEXT)")
@@ -127,13 +127,14 @@ func TestPostgres(t *testing.T) {
 		}},
 		{"snapshot of the running data directory", nil, func(t *testing.T, p *postgres) {
 			t.Helper()
-			p.keep = func(t *testing.T) { t.Helper(); must(t, p.server.Snapshot("kept")) }
-			p.event, p.through = p.putBack, true
+			p.keep, p.event = snapshots(p.server)
+			p.through = true
 		}},
 		{"snapshot from before the tables were made", nil, func(t *testing.T, p *postgres) {
 			t.Helper()
-			must(t, p.server.Snapshot("kept"))
-			p.event, p.first = p.putBack, true
+			must(t, p.server.Snapshot())
+			_, p.event = snapshots(p.server)
+			p.first = true
 		}},
 		{"DROP TABLE", nil, func(t *testing.T, p *postgres) {
 			t.Helper()
@@ -162,13 +163,6 @@ func TestPostgres(t *testing.T) {
 // by executes statements in one transaction.
 func (p *postgres) by(statements string) func(t *testing.T) {
 	return func(t *testing.T) { t.Helper(); p.run(t, "BEGIN; "+statements+"; COMMIT") }
-}
-
-func (p *postgres) putBack(t *testing.T) {
-	t.Helper()
-	must(t, p.server.Kill())
-	must(t, p.server.PutBack("kept"))
-	must(t, p.server.Start())
 }
 
 // Nothing is lost, so holders keep their worker IDs.

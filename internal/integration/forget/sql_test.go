@@ -25,15 +25,13 @@ func sqlSite(drv string, dsn func() string) *site {
 		believe: func(t *testing.T, ns driver.Namespace) {
 			t.Helper()
 			db := openDB(t, drv, dsn())
-			remove := "DELETE FROM snow_namespace WHERE namespace = '" + ns.Name + "'"
-			insert := fmt.Sprintf("INSERT INTO snow_namespace (namespace, layout, fence_window, max_skew, incarnation, since, floor, seen, version) VALUES ('%s', '%s', %d, %d, '%s', %d, %d, %d, %d)",
-				ns.Name, ns.Layout, ns.FenceWindow, ns.MaxSkew, ns.Incarnation, ns.Since, ns.Floor, ns.Seen, driver.Version)
 			poll(t, func() error {
-				if _, err := db.ExecContext(t.Context(), remove); err != nil {
-					return err
+				for _, statement := range engines.WriteNamespace(ns) {
+					if _, err := db.ExecContext(t.Context(), statement); err != nil {
+						return err
+					}
 				}
-				_, err := db.ExecContext(t.Context(), insert)
-				return err
+				return nil
 			})
 		},
 	}
